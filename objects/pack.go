@@ -118,7 +118,7 @@ func (p *pack) read(file *os.File) (reader packReader, held bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	var r io.ReaderAt = file
+	var r io.ReaderAt = &indexFile{file: file, size: info.Size()}
 	if held = info.Size() <= wholeIndex; held {
 		b := make([]byte, info.Size())
 		if _, err := file.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {

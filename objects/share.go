@@ -43,7 +43,8 @@ func (s *Store) EncodePack(raws iter.Seq2[format.Raw, error], level Level) (bare
 
 // AdoptPack stores the objects of a bare pack that another store encoded. Its id must be want. It
 // checks all of it as Put checks objects, and calls check for each object, before it writes
-// anything; the bytes are good until check returns. Bodies that this store has forgotten stay
+// anything. The calls come one after another, from a goroutine of their own; the bytes stay good.
+// Bodies that this store has forgotten stay
 // forgotten, and their ids are returned. When AdoptPack returns nil, the objects are there after a
 // power cut. Nothing names them yet, so gc removes them after its time of grace. Errors: those of
 // Put, *CorruptError, that of check.
@@ -55,7 +56,8 @@ func (s *Store) AdoptPack(bare []byte, want format.ID, check func(format.ID, for
 	var c census2
 	in := &gate{Store: s}
 	here := map[format.ID]bool{} // that come without the body, which this store has
-	var refused error            // of check, or of the gate
+	var refused error            // of the gate
+	checks := checkBehind(check)
 	id, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), func(o packs.Object) error {
 		if err := c.object(o); err != nil {
 			return err
@@ -74,12 +76,15 @@ func (s *Store) AdoptPack(bare []byte, want format.ID, check func(format.ID, for
 				here[o.ID], err = true, nil
 			}
 		}
-		if err == nil {
-			err = check(o.ID, raw)
-		}
 		refused = err
+		if err == nil && !checks.add(o.ID, raw) {
+			err = errRefused
+		}
 		return err
 	}, func(b packs.Block) { c.blocks = append(c.blocks, b) }, func(err error) error { return err })
+	if err := checks.wait(); err != nil {
+		return nil, err
+	}
 	switch {
 	case refused != nil:
 		return nil, refused

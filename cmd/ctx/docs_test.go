@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gemini-ctx/ctx/internal/browse"
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/eval/program"
 )
@@ -103,9 +104,10 @@ func TestCommandNames(t *testing.T) {
 func docTree() *cobra.Command {
 	w := world{getenv: func(string) string { return "" }, stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, stdin: strings.NewReader("")}
 	root := newRoot(&app{world: w, out: newOutput(w.stdout)}, nil)
-	eval := program.Command()
-	eval.GroupID = groupOther
-	root.AddCommand(eval)
+	for _, cmd := range []*cobra.Command{browse.Command(), program.Command()} { // programs of their own
+		cmd.GroupID = groupOther
+		root.AddCommand(cmd)
+	}
 	root.SetContext(context.Background())
 	root.InitDefaultHelpCmd()
 	return root

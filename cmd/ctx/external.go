@@ -86,7 +86,7 @@ const programPrefix = "ctx-"
 
 // isShipped reports whether ctx-NAME comes with ctx.
 func isShipped(name string) bool {
-	return slices.Contains([]string{"eval", "mcp", "summarize-agent", "summarize-gemini", "summarize-openai", viewServer}, name)
+	return slices.Contains([]string{"browse", "eval", "mcp", "summarize-agent", "summarize-gemini", "summarize-openai", viewServer}, name)
 }
 
 func programSuffix() string {

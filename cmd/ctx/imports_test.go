@@ -112,6 +112,7 @@ var layers = map[string]string{
 	"internal/remote/agehelper":     "internal/cli/environ internal/durable internal/remote internal/remote/dir internal/remote/git internal/remote/helper internal/remote/sealed lock",
 	"internal/cli/command":          "format internal/session internal/cli/clierr internal/cli/environ internal/summarizer",
 	"internal/cli/deltas":           "format internal/conversation/loop internal/cli/jsonl internal/cli/clierr",
+	"internal/browse":               "format internal/jsonvalue internal/message refs sanitize internal/repo internal/history internal/clusters internal/recall internal/session internal/cli/document internal/cli/clierr internal/cli/command internal/cli/environ",
 	"internal/bench":                "",
 	"internal/e2e":                  "",
 	"internal/eval/corpus":          "",
@@ -132,6 +133,7 @@ var layers = map[string]string{
 
 	"cmd/ctx":                  "*",
 	"packaging/site":           "",
+	"cmd/ctx-browse":           "internal/browse",
 	"packaging/recording":      "",
 	"cmd/ctx-eval":             "internal/eval/program",
 	"cmd/ctx-mcp":              "internal/varint format objects refs internal/repo internal/view internal/history internal/clusters internal/recall internal/session internal/cli/document internal/cli/clierr internal/cli/environ",
@@ -168,8 +170,8 @@ var libraries = map[string]string{
 	"github.com/rogpeppe/go-internal/diff":     "internal/hooks",
 	"github.com/klauspost/compress/zstd":       "objects internal/agent/catalog internal/page/embedded",
 	"github.com/BurntSushi/toml":               "internal/repo internal/hooks/doctor",
-	"github.com/clipperhouse/displaywidth":     "cmd/ctx",
-	"github.com/clipperhouse/uax29/v2/words":   "internal/terms",
+	"github.com/clipperhouse/displaywidth":     "cmd/ctx internal/browse",
+	"github.com/clipperhouse/uax29/v2/words":   "internal/terms internal/browse",
 	"github.com/blevesearch/snowballstem":      "internal/terms",
 	"github.com/go-json-experiment/json":       "internal/jsonvalue internal/message internal/epochs/epoch sanitize",
 	"github.com/tailscale/hujson":              "internal/hooks/settings",
@@ -177,12 +179,13 @@ var libraries = map[string]string{
 	"filippo.io/age/agessh":                    "internal/remote/sealed",
 	"github.com/jackc/pgx/v5":                  "internal/remote/postgres",
 	"github.com/minio/minio-go/v7":             "internal/remote/s3",
+	"charm.land/bubbletea/v2":                  "internal/browse",
 	"github.com/yuin/goldmark":                 "packaging/site",
-	"github.com/spf13/cobra":                   "cmd/ctx internal/cli/command internal/eval/program",
+	"github.com/spf13/cobra":                   "cmd/ctx internal/cli/command internal/eval/program internal/browse",
 	"github.com/spf13/pflag":                   "cmd/ctx internal/cli/command",
 	"github.com/modelcontextprotocol/go-sdk":   "cmd/ctx-mcp",
 	"golang.org/x/crypto/ssh":                  "internal/remote/sealed",
-	"golang.org/x/sys":                         "lock internal/repo objects internal/summarizer cmd/ctx",
+	"golang.org/x/sys":                         "lock internal/repo objects internal/summarizer internal/cli/environ",
 }
 
 const module = "github.com/gemini-ctx/ctx/"

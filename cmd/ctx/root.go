@@ -22,8 +22,8 @@ summary in the context expands to the exact messages that it stands for.
 
 A command that ctx does not have is a program: ` + "`ctx NAME`" + ` runs ctx-NAME, which stands beside
 ctx or in a directory of PATH. Only the flag -C may stand before such a name. ` + "`ctx mcp`" + ` runs
-ctx-mcp, which serves a store to agents. ` + "`ctx eval`" + ` runs ctx-eval, which measures how well
-ctx keeps conversations.`,
+ctx-mcp, which serves a store to agents. ` + "`ctx browse`" + ` runs ctx-browse, which shows a store
+on a terminal. ` + "`ctx eval`" + ` runs ctx-eval, which measures how well ctx keeps conversations.`,
 		Example: `  ctx init
   ctx append -s work --role user -m 'the tests fail on Windows'
   ctx render -s work --budget 4000`,

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/gemini-ctx/ctx/internal/browse"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/eval/program"
@@ -34,6 +35,7 @@ func TestMain(m *testing.M) {
 			c, watch := environ.Interrupts("ctx")
 			os.Exit(run(c, fixed(fromOS(c, watch)), os.Args[1:]))
 		},
+		"ctx-browse":          func() { os.Exit(browse.Main()) },
 		"ctx-eval":            func() { os.Exit(program.Main()) },
 		"ctx-remote-age":      func() { agehelper.Main() },
 		"ctx-view-serve":      func() { live.Main() },

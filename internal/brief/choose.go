@@ -111,8 +111,11 @@ func (c *chooser) idle(i int) bool {
 	if f.Slight || c.shown[f.Entry] {
 		return true
 	}
-	l := c.items[i].line
-	return c.short && (!tellsAlone(f) || c.cost(l) > max(c.withText(l, leastStory), c.left/storyPart))
+	if !c.short || !tellsAlone(f) {
+		return c.short
+	}
+	all := c.costOf(i)
+	return all > c.left/storyPart && all > c.withText(c.items[i].line, leastStory)
 }
 
 // In a short brief a line of the story costs at most this part of what is left, as a divisor, or
@@ -148,12 +151,18 @@ func (c *chooser) telling(i int) int {
 	return n
 }
 
-// density returns the value that an item adds for each unit of its cost.
-func (c *chooser) density(i int) float64 {
+// costOf returns the cost of the line of an item.
+func (c *chooser) costOf(i int) int {
 	it := &c.items[i]
 	if it.cost == 0 {
 		it.cost = c.cost(it.line)
 	}
+	return it.cost
+}
+
+// density returns the value that an item adds for each unit of its cost.
+func (c *chooser) density(i int) float64 {
+	it := &c.items[i]
 	worth := 0.0
 	for _, t := range it.terms {
 		if c.seen[t] {
@@ -166,7 +175,7 @@ func (c *chooser) density(i int) float64 {
 	if c.short {
 		factor = c.shortFactorOf(it.fact)
 	}
-	return float64(worth*factor) / float64(it.cost+overhead)
+	return float64(worth*factor) / float64(c.costOf(i)+overhead)
 }
 
 // factorOf returns the factor of a kind of fact. The words of the user count most, records of tools

@@ -227,9 +227,10 @@ func (t *Tx) moveEpoch(of *format.Operation, u *format.RefUpdate, adopts, epochM
 	return told, moved, err
 }
 
-// alone reports whether op moves a single branch of its session, and no other branch of the session
-// has graduated anything. Then what is not within the frontier of the branch is no member, unless
-// this transaction has put it back: the forest, which may be large, need not be searched for it.
+// alone reports whether op moves a single branch of its session, no other branch of the session has
+// graduated anything, and the session has no relatives. Then what is not within the frontier of the
+// branch is no member, unless this transaction has put it back: the forest, which may be large,
+// need not be searched for it.
 func (t *Tx) alone(op *format.Operation) (bool, error) {
 	branch := ""
 	for _, u := range op.Refs {
@@ -242,7 +243,7 @@ func (t *Tx) alone(op *format.Operation) (bool, error) {
 			branch = name
 		}
 	}
-	if branch == "" {
+	if branch == "" || len(history.Relatives(t.store.View, op.Session, op.RefNames()...)) > 0 {
 		return false, nil
 	}
 	return t.clusters.Alone(op.Session, branch)

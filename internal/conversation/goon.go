@@ -36,7 +36,10 @@ func (s *Writer) GoOn(ctx context.Context, from, branch, session string) (id for
 			return err
 		}
 		id = c.ID
-		var more []format.RefUpdate
+		more := []format.RefUpdate{{
+			Name: history.OriginRef(history.OriginOf(t.store.View, from), session),
+			New:  format.Value{Kind: format.ObjectValue, ID: tip.ID},
+		}}
 		if u, moved := t.store.HeadTo(session); moved {
 			more = append(more, u)
 		}

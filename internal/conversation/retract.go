@@ -9,10 +9,9 @@ import (
 )
 
 // Retract removes entries that a session loses from every forest, except those that another branch
-// of the session has graduated and keeps. moving are the refs that move in the same operation. It
-// removes from ids what it keeps and returns how many members it has removed. It does not look at
-// other sessions that go on with this one: what they share with it leaves their clusters as well,
-// which fsck reports.
+// of the session, or a relative of it, has graduated and keeps. moving are the refs that move in
+// the same operation. It removes from ids what it keeps and returns how many members it has
+// removed.
 func (t *Tx) Retract(ids map[format.ID]bool, session string, moving ...format.RefUpdate) (int, error) {
 	if len(ids) == 0 {
 		return 0, nil
@@ -32,19 +31,14 @@ func (t *Tx) Retract(ids map[format.ID]bool, session string, moving ...format.Re
 		}
 	}
 	for _, v := range after {
-		for e, err := range t.Walk(v.ID, history.WithJoined) {
-			if err != nil {
-				return 0, err
-			}
-			if e.Seq <= v.Frontier {
-				delete(ids, e.ID)
-			}
-			if len(ids) == 0 {
-				break
-			}
+		if err := t.keepMembersOf(ids, v); err != nil {
+			return 0, err
 		}
 	}
 	if err := t.onlyGraduated(ids, session); err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	if err := t.keepShared(ids, session); err != nil || len(ids) == 0 {
 		return 0, err
 	}
 	n := 0

@@ -340,7 +340,8 @@ func (c *StateChange) Clean() ([]sanitize.Finding, error) {
 
 // sessionState returns the refs that belong to a session besides its branches.
 func sessionState(v *refs.View, session string) (names []string) {
-	for _, name := range []string{history.StateRefs + "session/" + session, history.ParentRef(session)} {
+	origin := history.OriginRef(history.OriginOf(v, session), session)
+	for _, name := range []string{history.StateRefs + "session/" + session, history.ParentRef(session), origin} {
 		if v.Get(name).Exists() {
 			names = append(names, name)
 		}

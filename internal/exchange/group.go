@@ -139,7 +139,7 @@ func (g *group) take(im *transcriptImporter, stats transcript.Stats, then func(I
 
 // fresh reports whether a conversation begins a session, and nothing of it was written yet.
 func (l *lane) fresh() (bool, error) {
-	if l.wrote || l.graduates || l.resumed {
+	if l.wrote || l.goesOn || l.resumed {
 		return false, nil
 	}
 	view, err := l.refs()

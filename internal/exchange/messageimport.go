@@ -41,11 +41,11 @@ type messageImporter struct {
 	wrote   bool               // a part of the conversation was written
 	found   []sanitize.Finding // in the batch that the group has
 
-	began     int    // number of copies that the transcript began with
-	begins    string // the session that the transcript may begin with a copy of; "" for none
-	bare      bool   // a message has no record
-	resumed   bool   // the transcript goes on with a session of the store: copies of its messages may come first
-	graduates bool   // Append graduates what is due; else the caller does
+	began   int    // number of copies that the transcript began with
+	begins  string // the session that the transcript may begin with a copy of; "" for none
+	bare    bool   // a message has no record
+	resumed bool   // the transcript goes on with a session of the store: copies of its messages may come first
+	goesOn  bool   // the session has what came before: a note that was taken once is there, and Append graduates
 }
 
 // Tally counts what an import did in one session.
@@ -186,6 +186,11 @@ func (im *messageImporter) known(m *transcript.Message, out *conversation.Messag
 	if err := im.look(); err != nil {
 		return false, err
 	}
+	if im.goesOn && m.Note {
+		if taken, err := im.tookNote(out.Source); taken || err != nil {
+			return taken, err
+		}
+	}
 	if m.Origin.Agent == adk.Agent && !mask.Tagged(m.Text) && !mask.Tagged(string(m.Parts)) {
 		if held, err := im.edited(); err != nil || len(held.Masks) == 0 {
 			return false, err // Append knows
@@ -219,6 +224,18 @@ func (im *messageImporter) known(m *transcript.Message, out *conversation.Messag
 	return false, nil
 }
 
+// tookNote reports whether the session has taken the note of a source at some time. An agent that
+// hands over what is new repeats the note of the session's title each time; it stands at the
+// beginning, far from all else that is looked for.
+func (im *messageImporter) tookNote(src *conversation.Source) (bool, error) {
+	found, err := im.imported(im.view, src.Agent, src.Session, src.Message)
+	if err != nil || !slices.ContainsFunc(found, func(e history.Entry) bool { return e.Session == im.as }) {
+		return false, err
+	}
+	im.out.Known++
+	return true, nil
+}
+
 // holds reports whether an entry is a message of this role and content. A forgotten entry is any.
 func (im *messageImporter) holds(shown *history.Shown, role string, fresh *transcript.Message) (bool, error) {
 	switch {
@@ -234,22 +251,24 @@ func (im *messageImporter) holds(shown *history.Shown, role string, fresh *trans
 // older than the end of a mask, so the content that a mask would show counts as well. Fork branches
 // that an export adds do not count.
 func (im *messageImporter) says(shown *history.Shown, fresh *transcript.Message) (bool, error) {
+	alone := adk.WithoutBranch(fresh)
+	same := func(version *history.Shown) bool {
+		old := messageOf(version)
+		said := adk.Normal(&old)
+		return bytes.Equal(said, adk.Normal(fresh)) || bytes.Equal(said, adk.Normal(&alone))
+	}
+	if same(shown) {
+		return true, nil // without a look for masks, which reads the whole session
+	}
 	held, err := im.edited()
 	if err != nil {
 		return false, err
 	}
-	versions := []*history.Shown{shown, held.MaskedShown(shown)}
+	versions := []*history.Shown{held.MaskedShown(shown)}
 	if mask.Tagged(fresh.Text) || mask.Tagged(string(fresh.Parts)) {
 		versions = append(versions, im.shortenedAs(shown, fresh))
 	}
-	alone := adk.WithoutBranch(fresh)
-	for _, version := range versions {
-		old := messageOf(version)
-		if said := adk.Normal(&old); bytes.Equal(said, adk.Normal(fresh)) || bytes.Equal(said, adk.Normal(&alone)) {
-			return true, nil
-		}
-	}
-	return false, nil
+	return slices.ContainsFunc(versions, same), nil
 }
 
 // shortenedAs returns an entry with those outputs shortened that fresh shows shortened.
@@ -400,7 +419,7 @@ func (im *messageImporter) flush() error {
 	if err := im.group.flush(); err != nil {
 		return err
 	}
-	done, found, err := im.conversation.Append(im.ctx, im.as, history.MainBranch, im.batch, conversation.AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: !im.graduates})
+	done, found, err := im.conversation.Append(im.ctx, im.as, history.MainBranch, im.batch, conversation.AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: !im.goesOn})
 	if err != nil {
 		return err
 	}

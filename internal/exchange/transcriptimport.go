@@ -53,10 +53,11 @@ func (s *Writer) ImportAhead(ctx context.Context, a *Ahead, as string) (Imported
 }
 
 // ImportLive is ImportTranscript for a transcript that an agent is still writing. It does not look
-// for a session that the transcript resumes. With graduates, due messages graduate in the same
-// operation; else the caller has to call Graduate.
-func (s *Writer) ImportLive(ctx context.Context, read transcript.Read, graduates bool) (ImportedTranscript, error) {
-	im := &transcriptImporter{Writer: s, ctx: ctx, lanes: map[string]*lane{}, live: true, graduates: graduates}
+// for a session that the transcript resumes. With goesOn, the session has all that the agent wrote
+// before what read gives: few messages come, and those that are due graduate in the same operation.
+// Else the caller has to call Graduate.
+func (s *Writer) ImportLive(ctx context.Context, read transcript.Read, goesOn bool) (ImportedTranscript, error) {
+	im := &transcriptImporter{Writer: s, ctx: ctx, lanes: map[string]*lane{}, live: true, goesOn: goesOn}
 	return im.read(func() (transcript.Stats, error) { return read(im.step) })
 }
 
@@ -127,7 +128,7 @@ type transcriptImporter struct {
 	ahead *aheadStep // what was done ahead for the current step; nil for nothing
 	group *group     // of transcripts that are recorded together; nil for none
 
-	live, graduates, resumed bool
+	live, goesOn, resumed bool
 }
 
 // lane imports one conversation of a transcript: the main one, or a subagent's.
@@ -217,7 +218,7 @@ func (im *transcriptImporter) step(st transcript.Step) error {
 			return err
 		}
 		to = &lane{messageImporter: &messageImporter{
-			Writer: im.Writer, ctx: im.ctx, as: name, group: im.group, ids: map[transcript.Origin]format.ID{}, resumed: im.resumed, graduates: im.graduates,
+			Writer: im.Writer, ctx: im.ctx, as: name, group: im.group, ids: map[transcript.Origin]format.ID{}, resumed: im.resumed, goesOn: im.goesOn,
 		}}
 		im.lanes[st.Thread] = to
 		im.order = append(im.order, to)

@@ -171,14 +171,15 @@ func (s *Reader) followOne(l *Links, op *format.Operation, view *refs.View) erro
 		}
 		return nil
 	}
-	if len(moved) == 1 && len(view.Names("sessions/"+op.Session+"/")) <= 1 {
+	relatives := Relatives(view, op.Session, op.RefNames()...)
+	if len(moved) == 1 && len(relatives) == 0 && len(BranchesIn(view, op.Session)) <= 1 {
 		err := s.follow(l, moved[0].Old.ID, moved[0].New.ID)
 		if err == nil && effect.Leaves {
 			err = s.addLeft(l, moved[0].Old.ID, moved[0].New.ID)
 		}
 		return err
 	}
-	err := s.followAll(l, op.Session, moved, view)
+	err := s.followAll(l, append(relatives, op.Session), moved, view)
 	if err == nil && effect.Leaves {
 		for _, u := range moved {
 			err = errors.Join(err, s.addLeft(l, u.Old.ID, u.New.ID))
@@ -187,12 +188,15 @@ func (s *Reader) followOne(l *Links, op *format.Operation, view *refs.View) erro
 	return err
 }
 
-// followAll is follow where a session has several branches: what one leaves, another may stand on.
-func (s *Reader) followAll(l *Links, session string, moved []format.RefUpdate, view *refs.View) error {
+// followAll is follow where sessions that share entries have several branches: what one leaves,
+// another may stand on.
+func (s *Reader) followAll(l *Links, sessions []string, moved []format.RefUpdate, view *refs.View) error {
 	held := map[format.ID]bool{}
-	for _, name := range view.Names("sessions/" + session + "/") {
-		if err := s.Reach(held, view.Get(name).ID); err != nil {
-			return err
+	for _, session := range sessions {
+		for _, branch := range BranchesIn(view, session) {
+			if err := s.Reach(held, view.Get(RefName(session, branch)).ID); err != nil {
+				return err
+			}
 		}
 	}
 	for _, u := range moved {

@@ -28,7 +28,7 @@ func (p *pulling) readForest(ctx context.Context, all bool) error {
 	for _, id := range list {
 		entries[id] = true
 	}
-	st, err := p.x.s.History.ReadForest(p.news.forest)
+	st, err := p.x.forestOf(p.news.forest)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (p *pulling) fitsCluster(st *forest.State, c *forest.Cluster) error {
 
 // fitsStone checks that a tombstone is of the cluster that it stands for.
 func (p *pulling) fitsStone(e forest.Evicted) error {
-	load := p.x.s.History.Loader()
+	load := decodedLoader{p.x}
 	stone, err := load.Tombstone(e.Tombstone)
 	if err != nil {
 		return err
@@ -120,11 +120,15 @@ func (p *pulling) fitsStone(e forest.Evicted) error {
 }
 
 func (p *pulling) summary(id format.ID) (*format.Summary, error) {
-	header, err := p.x.s.Objects.Header(id)
+	_, o, err := p.x.decode(id)
 	if err != nil {
 		return nil, err
 	}
-	return format.DecodeSummary(header)
+	sum, ok := o.(*format.Summary)
+	if !ok {
+		return nil, tampered("object %v is no summary", id)
+	}
+	return sum, nil
 }
 
 // forestObjects are the objects of the store's forest as it is here and as the pushes bring it.

@@ -56,11 +56,7 @@ func (x *Sharer) clusterObjects(links []format.Link, entries map[format.ID]bool)
 			continue
 		}
 		seen[at.ID] = true
-		header, err := x.s.Objects.Header(at.ID)
-		if err != nil {
-			return nil, err
-		}
-		kind, o, err := format.DecodeObject(header)
+		kind, o, err := x.decode(at.ID)
 		if err != nil {
 			return nil, err
 		}

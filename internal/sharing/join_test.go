@@ -2,6 +2,7 @@ package sharing_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -212,4 +213,35 @@ func TestAmendAfterForget(t *testing.T) {
 	same(t, laptop, "work", desk)
 	desk.says("work@laptop", "the port is 6000")
 	sound(t, desk)
+}
+
+// A session that goes on with another one shares its messages: a push of it brings what is new, and
+// it stays whole for others when the first one ends.
+func TestPushOfAForkBringsWhatIsNew(t *testing.T) {
+	root := place(t)
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	for i := range 20 {
+		a.say("work", fmt.Sprint("message ", i))
+	}
+	a.push(open(t, root))
+	b.pull(open(t, root))
+	a.goOn("work", "other")
+	a.say("other", "another way")
+	if done := a.push(open(t, root)); done.Objects > 4 {
+		t.Errorf("%d objects were pushed for a note and a message", done.Objects)
+	}
+	b.pull(open(t, root))
+	same(t, a, "other", b)
+	if _, err := a.Conversation.RemoveSession(t.Context(), "work"); err != nil {
+		t.Fatal(err)
+	}
+	a.push(open(t, root))
+	b.pull(open(t, root))
+	same(t, a, "other", b)
+	c := newParty(t, "late")
+	c.pull(open(t, root))
+	same(t, a, "other", c)
+	for _, p := range []*party{a, b, c} {
+		storetest.CheckEpochs(t, p.Store)
+	}
 }

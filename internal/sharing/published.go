@@ -76,3 +76,14 @@ func (x *Sharer) keepTags(tags map[string]string) {
 }
 
 func (x *Sharer) tagsName() string { return "tags-" + x.o.Name }
+
+// tipsOf returns the ends of the branches of a session.
+func (p *published) tipsOf(session string) (tips []format.ID) {
+	for b, tip := range p.tips {
+		if b.Session == session {
+			tips = append(tips, tip)
+		}
+	}
+	slices.SortFunc(tips, format.ID.Compare)
+	return tips
+}

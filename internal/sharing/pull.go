@@ -148,6 +148,8 @@ type pulling struct {
 // pullStore takes in what is new of one store; nil for nothing.
 func (x *Sharer) pullStore(ctx context.Context, head *share.Head, headBytes []byte) (*PulledStore, error) {
 	p := &pulling{x: x, head: head, headBytes: headBytes}
+	x.decoded = decoded{}
+	defer func() { x.decoded = nil }()
 	if err := p.begin(); err != nil {
 		return nil, err
 	}
@@ -400,7 +402,9 @@ func (p *pulling) adoptPack(ctx context.Context, b []byte, id format.ID) error {
 	}
 	_, err := p.x.s.Objects.AdoptPack(b, id, func(id format.ID, raw format.Raw) error {
 		p.one.Objects++
-		return fit(id, raw)
+		kind, o, err := fit(id, raw)
+		p.x.decoded.keep(id, kind, o)
+		return err
 	})
 	return err
 }
@@ -426,34 +430,34 @@ func (p *pulling) noteAbsent(ctx context.Context, b []byte, id format.ID) error 
 	return p.x.s.Store.Locked(ctx, func(t *store.Tx) error { return t.NoteForgotten(absent) })
 }
 
-// fit returns an error for an object that no push of ctx brings: of another kind, or with what
-// sanitizing takes out of every text.
-func fit(id format.ID, raw format.Raw) error {
-	kind, _, err := format.DecodeObject(raw.Header)
+// fit decodes an object, and returns an error for one that no push of ctx brings: of another kind,
+// or with what sanitizing takes out of every text.
+func fit(id format.ID, raw format.Raw) (format.ObjectKind, format.Object, error) {
+	kind, o, err := format.DecodeObject(raw.Header)
 	if err != nil {
-		return tampered("object %v: %v", id, err)
+		return kind, o, tampered("object %v: %v", id, err)
 	}
 	switch kind {
 	case format.EntryKind, format.EpochKind, format.BlobKind,
 		format.NodeKind, format.SummaryKind, format.ForestKind, format.PageKind, format.TombstoneKind:
 	default:
-		return tampered("object %v is a %v, which no push brings", id, kind)
+		return kind, o, tampered("object %v is a %v, which no push brings", id, kind)
 	}
 	body, named, err := format.HeaderBody(raw.Header)
 	if err != nil || !named || raw.Body == nil {
-		return err
+		return kind, o, err
 	}
 	text := raw.Body
 	if format.HasNonce(kind.String()) {
 		text = text[min(format.NonceLen, len(text)):]
 	}
 	if !strings.HasPrefix(body.Media, "text/") && !strings.Contains(body.Media, "json") {
-		return nil
+		return kind, o, nil
 	}
 	if _, found, broken := controls.Strip(text, nil); found+broken > 0 {
-		return tampered("object %v has control characters, or bytes that are no text", id)
+		return kind, o, tampered("object %v has control characters, or bytes that are no text", id)
 	}
-	return nil
+	return kind, o, nil
 }
 
 // take records what was pulled in one operation. ErrStale says that another pull was faster.

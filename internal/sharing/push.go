@@ -261,6 +261,11 @@ func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p
 		if len(changed) == 0 {
 			continue
 		}
+		for _, other := range history.Relatives(view, session) {
+			if x.o.Rule.Shares(other) { // what it shares with this one is on the remote
+				old = append(old, base.tipsOf(other)...)
+			}
+		}
 		ids, err := x.missing(ctx, tips, old)
 		if err != nil {
 			return nil, err

@@ -42,6 +42,8 @@ type Sharer struct {
 	r   remote.Remote
 	o   Options
 	key ed25519.PrivateKey
+
+	decoded decoded // while a store is pulled
 }
 
 // Open checks that the remote is one of ctx, or empty, and returns the Sharer. Errors:

@@ -99,7 +99,7 @@ func (w *walk) add(id format.ID, m mark) error {
 	if old&m != 0 || m == wanted && old&known != 0 {
 		return nil
 	}
-	e, err := w.x.s.History.Header(id)
+	e, err := w.x.entry(id)
 	if err != nil {
 		if m == known && errors.Is(err, objects.ErrNotFound) {
 			return nil // a tip of earlier, which gc has removed
@@ -179,11 +179,7 @@ func (w *walk) below(link format.Link) ([]format.ID, error) {
 		return nil, nil
 	}
 	w.seen[id] = true
-	header, err := w.x.s.Objects.Header(id)
-	if err != nil {
-		return nil, err
-	}
-	kind, o, err := format.DecodeObject(header)
+	kind, o, err := w.x.decode(id)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package geminicli
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,8 +26,13 @@ func (s *replay) message(o jsonvalue.Object, fromSet bool, counts transcript.Nam
 	if isAdded(o) {
 		return nil // an export put it there, and nobody said it
 	}
-	r := record{Object: o, kind: o.Text("type"), fromSet: fromSet}
+	r := record{Object: o, kind: recordKind(o), fromSet: fromSet}
 	parts := parseContent(o["content"])
+	if !isKnown(r.kind) {
+		if rest := o.Without("id", "timestamp", "content"); len(rest.Without("type")) > 0 {
+			parts = appendPart(parts, transcript.Kept(Agent, rest))
+		}
+	}
 	r.id = o.Text("id")
 	if r.id == "" {
 		s.back = true
@@ -62,6 +68,11 @@ func (s *replay) message(o jsonvalue.Object, fromSet bool, counts transcript.Nam
 		}
 	}
 	return s.offerAs(true, transcript.RoleSystem, r, parts)
+}
+
+// isKnown reports whether a kind of record is one whose members this reader understands, or none.
+func isKnown(kind string) bool {
+	return slices.Contains([]string{"", "user", "gemini", "info", "error", "warning"}, kind)
 }
 
 // isImportNotice reports whether a record is the agent's remark that --session-file brought the

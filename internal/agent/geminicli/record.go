@@ -2,6 +2,7 @@ package geminicli
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -38,13 +39,26 @@ func (s *replay) record(raw []byte) error {
 	return nil
 }
 
+// recordKind returns the kind of a record: its type, or the operation that it is.
+func recordKind(o jsonvalue.Object) string {
+	kind := o.Text("type")
+	for name := range o {
+		if kind == "" && len(o) == 1 && strings.HasPrefix(name, "$") {
+			kind = name
+		}
+	}
+	return kind
+}
+
 // isMessage reports whether a record without an id is a message nevertheless.
 func isMessage(o jsonvalue.Object) bool {
-	switch o.Text("type") {
+	switch recordKind(o) {
+	case "":
+		return false
 	case "user", "gemini", "info", "error", "warning":
 		return o["content"] != nil || o["toolCalls"] != nil
 	}
-	return false
+	return true // of a kind that is not known: it is kept as it is
 }
 
 // update applies a $set. A list of messages replaces the agent's list; nothing that was said leaves

@@ -189,6 +189,15 @@ message model w text="Got it. Thanks for the additional context!"
 		"note system i text=\"a\"\nnote system e text=\"b\"\nnote system h text=\"c\"\n",
 	},
 	{
+		"a record of a kind that is not known is kept as it is, with a name or without",
+		lines(`{"id":"h","type":"hint","content":"c","more":{"a":1}}`, `{"type":"mark","at":2}`, `{"type":"mark","at":3}`, `{"$drop":"h"}`),
+		`note system h parts=[{"text":"c"},{"gemini-cli":{"more":{"a":1},"type":"hint"},"thought":true}]
+note system derived:2259f7e90791b05e parts=[{"gemini-cli":{"at":2,"type":"mark"},"thought":true}]
+note system derived:32f9348ea1273feb parts=[{"gemini-cli":{"at":3,"type":"mark"},"thought":true}]
+note system derived:b4de1f7cdd17c68c parts=[{"gemini-cli":{"$drop":"h"},"thought":true}]
+`,
+	},
+	{
 		"a rewind names the message; going back to a tool's answer names the result",
 		lines(user("u", `"a"`), modelC1, user("t", `[`+resultC1+`]`), gemini("h", `"b"`), rewindTo("t"), gemini("k", `"c"`), rewindTo("u")),
 		"message user u text=\"a\"\n" + traceModelC1 + `message model h text="b"

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -121,15 +122,22 @@ func (w *writer) recordOf(it *transcript.Item, kind string) jsonvalue.Object {
 func (w *writer) note(it *transcript.Item) bool {
 	rec := w.recordOf(it, "info")
 	text := transcript.Words(&it.Message)
-	if it.Gone != "" {
-		text = transcript.GoneText
+	kept := transcript.KeptIn(Agent, &it.Message)
+	switch {
+	case it.Gone != "":
+		text, kept = transcript.GoneText, nil
 		rec.Set(transcript.HintName, transcript.Hints{V: 1, Gone: it.Gone})
-	}
-	if text == "" {
+	case kept.Has("type"): // a record of a kind that is not known, as it was
+		maps.Copy(rec, kept)
+	case len(kept) > 0: // an operation: it has no name
+		rec = kept
+	case text == "":
 		w.Report.Left["notes without words"]++
 		return false
 	}
-	rec["content"] = w.contentOf(&it.Message, text)
+	if text != "" {
+		rec["content"] = w.contentOf(&it.Message, text)
+	}
 	if n := len(w.held); n > 0 {
 		w.held[n-1].notes = append(w.held[n-1].notes, rec)
 	} else {

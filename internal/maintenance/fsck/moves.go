@@ -70,12 +70,16 @@ func (m *moves) hold(ref string, id format.ID) {
 	m.held[ref][id] = true
 }
 
-// sessionOfRef returns the session whose branch, epoch, state or parent a ref names.
+// sessionOfRef returns the session whose branch, epoch, state, parent or origin a ref names.
 func sessionOfRef(name string) (session string, ok bool) {
 	for _, prefix := range []string{"state/session/", "state/parent/"} {
 		if session, ok = strings.CutPrefix(name, prefix); ok {
 			return session, true
 		}
+	}
+	if origin, ok := strings.CutPrefix(name, "state/origin/"); ok {
+		_, session, ok = strings.Cut(origin, "/")
+		return session, ok
 	}
 	top, rest, _ := strings.Cut(name, "/")
 	if top+"/" != graph.SessionsPrefix && top+"/" != graph.EpochsPrefix {

@@ -27,6 +27,9 @@ type Root struct {
 
 const SessionsPrefix = "sessions/"
 
+// originPrefix begins the names of the refs of sessions that go on with another one.
+const originPrefix = "state/origin/"
+
 // RefKind returns the kind of object that the ref of a name must name.
 func RefKind(name string) format.ObjectKind {
 	top, _, _ := strings.Cut(name, "/")
@@ -38,6 +41,9 @@ func RefKind(name string) format.ObjectKind {
 	case "epochs":
 		return format.EpochKind
 	case "state":
+		if strings.HasPrefix(name, originPrefix) {
+			return format.EntryKind
+		}
 		return format.BlobKind
 	}
 	return format.AnyKind

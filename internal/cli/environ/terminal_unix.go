@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package environ
 
 import (
 	"os"
@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isTerminal reports whether f is a terminal. /dev/null is a device, too, but has no size.
-func isTerminal(f *os.File) bool {
+// IsTerminal reports whether f is a terminal. /dev/null is a device, too, but has no size.
+func IsTerminal(f *os.File) bool {
 	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	return err == nil
 }
 
-// terminalWidth returns the number of columns of a terminal; 0 if f is none.
-func terminalWidth(f *os.File) int {
+// Columns returns the number of columns of a terminal; 0 if f is none.
+func Columns(f *os.File) int {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0

@@ -1,4 +1,4 @@
-package main
+package environ
 
 import (
 	"os"
@@ -6,14 +6,14 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// isTerminal reports whether f is a console.
-func isTerminal(f *os.File) bool {
+// IsTerminal reports whether f is a console.
+func IsTerminal(f *os.File) bool {
 	var mode uint32
 	return windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil
 }
 
-// terminalWidth returns the number of columns of a console; 0 if f is none.
-func terminalWidth(f *os.File) int {
+// Columns returns the number of columns of a console; 0 if f is none.
+func Columns(f *os.File) int {
 	var info windows.ConsoleScreenBufferInfo
 	if windows.GetConsoleScreenBufferInfo(windows.Handle(f.Fd()), &info) != nil {
 		return 0

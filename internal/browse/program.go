@@ -1,0 +1,140 @@
+// Package browse is the program ctx-browse, which `ctx browse` runs: it shows a store on a
+// terminal. It is a package of its own so that the scripts of cmd/ctx can run it, and docs/cli can
+// have its page. It reads the store, and never writes.
+//
+// Begin with Run. model.go has what keys do, source.go what is read of the store, said.go what a
+// message looks like, text.go how lines are made of it.
+package browse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
+	"github.com/gemini-ctx/ctx/internal/cli/environ"
+	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/session"
+)
+
+// program is one run of ctx-browse.
+type program struct {
+	env     repo.Env
+	in, out *os.File
+
+	dirs    []string
+	session string
+
+	running bool // the command line was understood
+}
+
+// Main runs ctx-browse with the arguments and the files of this process, and returns its exit code.
+func Main() int {
+	return Run(context.Background(), environ.Env("ctx browse"), os.Stdin, os.Stdout, os.Stderr, os.Args[1:])
+}
+
+// Run executes one command line in the environment env, on the terminal of in and out, and returns
+// its exit code.
+func Run(c context.Context, env repo.Env, in, out, errs *os.File, args []string) int {
+	p := &program{env: env, in: in, out: out}
+	cmd := p.command()
+	cmd.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "ctx browse"}
+	cmd.SetArgs(args)
+	cmd.SetOut(out)
+	cmd.SetErr(errs)
+	err := cmd.ExecuteContext(c)
+	if err == nil {
+		return clierr.Done
+	}
+	return command.Failed{Err: err, Running: p.running, Hint: "`ctx browse --help` says how it is used"}.Report(c, errs)
+}
+
+// Command returns the command, for its page in docs/cli.
+func Command() *cobra.Command { return (&program{}).command() }
+
+func (p *program) command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "browse [-s SESSION]",
+		Short: "Show sessions, the forest and searches on the whole terminal",
+		Long: command.Long(`Shows the sessions of the store, and what was said in the selected one, from
+its end. Keys open the forest, the messages behind a cluster or a summary, what a message became a
+part of, and searches; ? lists them all. The command reads the store, and changes nothing.
+
+It needs a terminal, of 80 columns and 24 lines or more for comfort. NO_COLOR=1 turns colours off,
+and color.ui never does, too. What was said is printed without the controls of terminals in it.
+
+This is the program ctx-browse, which has to be beside ctx or in a directory of PATH.`,
+			clierr.NoStore, clierr.Corrupt, clierr.NotFound),
+		Example:       "  ctx browse\n  ctx browse -s work",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          command.Between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p.running = true
+			return p.run(cmd.Context())
+		},
+	}
+	cmd.CompletionOptions.DisableDefaultCmd = true
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.FlagError(err) })
+	f := cmd.Flags()
+	f.StringArrayVarP(&p.dirs, "dir", "C", nil, "run as if started in `DIR`")
+	f.StringArrayVarP(&p.env.Overrides, "config", "c", nil, "set `KEY=VALUE` for this run")
+	f.StringVarP(&p.session, "session", "s", "", "begin with this `SESSION` (default: the list of sessions)")
+	return cmd
+}
+
+// run opens the store and shows it until the user leaves. A session that is not there is an error
+// before a terminal that is not there.
+func (p *program) run(c context.Context) error {
+	for _, dir := range p.dirs {
+		p.env.WorkDir = environ.Under(p.env.WorkDir, dir)
+		if info, err := os.Stat(p.env.WorkDir); err != nil || !info.IsDir() {
+			return clierr.Usagef("cannot change to %q: not a directory", dir)
+		}
+	}
+	r, err := repo.Open(p.env)
+	if err != nil {
+		return err
+	}
+	s := session.New(r)
+	s.History.Warn = func(string) {} // the next command that writes says it again
+	m, err := newModel(c, s, p.session, time.Local)
+	if err == nil {
+		err = p.terminal()
+	}
+	if err == nil {
+		m.tick = tick
+		m.plain = p.env.Getenv("NO_COLOR") != "" || r.Config.Color.UI == repo.ColorNever
+		_, err = tea.NewProgram(m, tea.WithInput(p.in), tea.WithOutput(p.out), tea.WithContext(c)).Run()
+	}
+	if errors.Is(err, tea.ErrInterrupted) {
+		err = context.Canceled
+	}
+	if m == nil || m.job == nil { // else a job may still read; the end of the process ends it
+		_ = r.Close() // nothing was written
+	}
+	return err
+}
+
+// terminal returns an error if there is no terminal that can show a screen.
+func (p *program) terminal() error {
+	why := ""
+	switch {
+	case !environ.IsTerminal(p.out):
+		why = "standard output is none"
+	case !environ.IsTerminal(p.in):
+		why = "standard input is none"
+	case p.env.Getenv("TERM") == "dumb":
+		why = "TERM is dumb"
+	default:
+		return nil
+	}
+	return clierr.WithHint(fmt.Errorf("browse: it needs a terminal: %s", why),
+		"`ctx session list`, `ctx log` and `ctx forest` print the same for any reader")
+}

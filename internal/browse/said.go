@@ -1,0 +1,402 @@
+package browse
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/message"
+)
+
+// said returns what an entry says: texts as they are, calls of tools with their arguments, results,
+// changes as lines with + and -, errors, thoughts, and for a note of an agent what kind it has.
+func said(shown *history.Shown) []row {
+	if shown.Gone != "" {
+		return []row{{style: ofGone, text: "[gone: " + shown.Gone + "]"}}
+	}
+	if shown.Parts == nil {
+		return textRows(shown.Text)
+	}
+	parts, err := message.Parse(shown.Parts)
+	if err != nil {
+		return textRows(shown.Text)
+	}
+	var rows []row
+	for _, p := range message.Split(parts) {
+		rows = append(rows, partRows(&p)...)
+	}
+	if len(rows) == 0 {
+		rows = []row{{style: faint, text: "[" + wordless(shown, parts) + "]"}}
+	}
+	return rows
+}
+
+func partRows(p *message.Part) []row {
+	switch {
+	case p.Call != nil:
+		return callRows(p.Call)
+	case p.Result != nil:
+		return resultRows(p.Result)
+	case strings.TrimSpace(p.Text) != "" && p.Thought:
+		rows := rowsOf(faint, strings.TrimSpace(p.Text))
+		rows[0].text = "[thought] " + rows[0].text
+		return rows
+	case strings.TrimSpace(p.Text) != "":
+		return textRows(p.Text)
+	case p.Media != nil && !p.Thought:
+		return []row{{style: faint, text: mediaText(p.Media)}}
+	}
+	return nil
+}
+
+func mediaText(m *message.Media) string {
+	switch {
+	case m.URI != "":
+		return fmt.Sprintf("[%s: %s]", m.MimeType, m.URI)
+	case m.Data != "":
+		return fmt.Sprintf("[%s, %d kB]", m.MimeType, (len(m.Data)*3/4+1023)/1024)
+	}
+	return "[" + m.MimeType + "]"
+}
+
+// wordless describes an entry that has no words for people: its thoughts, or the kind of what an
+// agent noted in a form of its own, such as "claude-code: turn_duration".
+func wordless(shown *history.Shown, parts []message.Part) string {
+	var held []string
+	for i := range parts {
+		if kind := noted(parts[i].Raw); kind != "" && shown.Entry.Kind == format.KindNote {
+			held = append(held, kind)
+		} else if parts[i].Thought {
+			held = append(held, "thought")
+		}
+	}
+	if held = slices.Compact(held); len(held) > 0 {
+		return strings.Join(held, ", ")
+	}
+	return "no text"
+}
+
+// noted returns the kind of the record that an agent put into a part; "" for none. Agents name it
+// in the member "subtype" or "type", in the record or in its payload.
+func noted(part json.RawMessage) string {
+	members, _ := jsonvalue.Members(part) // none if it is no object
+	for _, m := range members {
+		record, _ := jsonvalue.Members(m.Value)
+		if len(record) == 0 {
+			continue
+		}
+		payload, _ := jsonvalue.Members(valueOf(record, "payload"))
+		for _, in := range [][]jsonvalue.Member{payload, record} {
+			for _, name := range []string{"subtype", "type"} {
+				if kind, ok := jsonvalue.Text(valueOf(in, name)); ok {
+					return m.Name + ": " + kind
+				}
+			}
+		}
+		return m.Name
+	}
+	return ""
+}
+
+func valueOf(members []jsonvalue.Member, name string) json.RawMessage {
+	for _, m := range members {
+		if m.Name == name {
+			return m.Value
+		}
+	}
+	return json.RawMessage("null")
+}
+
+// textRows returns a text with the lines of changes marked, and headings.
+func textRows(text string) []row {
+	rows := rowsOf(normal, strings.Trim(text, "\n"))
+	if isDiff(text) {
+		markDiff(rows)
+	}
+	for i := range rows {
+		if rest := strings.TrimLeft(rows[i].text, "#"); len(rest) < len(rows[i].text) && strings.HasPrefix(rest, " ") {
+			rows[i].style = bold
+		}
+		rows[i].hang = listIndent(rows[i].text)
+	}
+	return rows
+}
+
+// listIndent returns the columns of the mark of a list's item, after the indent.
+func listIndent(text string) int {
+	rest := strings.TrimLeft(text, " ")
+	mark, _, ok := strings.Cut(rest, " ")
+	switch {
+	case !ok:
+		return 0
+	case mark == "-" || mark == "*" || mark == "•":
+		return 2
+	case len(mark) < 4 && strings.HasSuffix(mark, ".") && strings.Trim(mark, "0123456789") == ".":
+		return len(mark) + 1
+	}
+	return 0
+}
+
+// isDiff reports whether a text has changes in the form of diff, or of a patch of Codex.
+func isDiff(text string) bool {
+	return strings.HasPrefix(text, "@@ ") || strings.HasPrefix(text, "diff --git ") ||
+		strings.Contains(text, "\n@@ ") || strings.Contains(text, "*** Begin Patch")
+}
+
+func markDiff(rows []row) {
+	for i := range rows {
+		switch text := rows[i].text; {
+		case strings.HasPrefix(text, "+++"), strings.HasPrefix(text, "---"):
+		case strings.HasPrefix(text, "+"):
+			rows[i].style = added
+		case strings.HasPrefix(text, "-"):
+			rows[i].style = removed
+		case strings.HasPrefix(text, "@@"), strings.HasPrefix(text, "*** "):
+			rows[i].style = faint
+		}
+	}
+}
+
+// mostArg is how many bytes of a value stand on one line with its name.
+const mostArg = 200
+
+// first are the names of the arguments that say what a call is about. The first of them stands
+// beside the name of the tool.
+var first = []string{
+	"command", "cmd", "file_path", "filePath", "absolute_path", "notebook_path", "target_file", "path", "pattern", "query", "url",
+	"description", "title", "prompt", "input", "name", "id",
+}
+
+// callRows shows a call: the tool and what it is about, then the other arguments.
+func callRows(c *message.Call) []row {
+	head := row{lead: "▸ " + short(c.Name) + "  "}
+	args, ok := members(c.Args)
+	if !ok {
+		rows := valueRows(c.Args)
+		if len(rows) == 0 {
+			return []row{head}
+		}
+		if isDiff(rows[0].text) || len(rows) > 1 {
+			return append([]row{head}, indented(rows)...)
+		}
+		rows[0].lead = head.lead
+		return rows
+	}
+	var rows []row
+	at := slices.IndexFunc(args, func(m jsonvalue.Member) bool { return isNew(m.Name) || isOld(m.Name) })
+	for _, name := range first {
+		i := slices.IndexFunc(args, func(m jsonvalue.Member) bool { return m.Name == name })
+		if i < 0 {
+			continue
+		}
+		if value := valueRows(args[i].Value); len(value) > 0 && !isDiff(joined(value)) {
+			head.text, head.hang = value[0].text, 4
+			rows = indented(value[1:])
+			args = slices.Delete(slices.Clone(args), i, i+1)
+			break
+		}
+	}
+	rows = append([]row{head}, rows...)
+	var numbers []string // and other short values, on one line
+	for _, m := range args {
+		if isPlain(m.Value) {
+			numbers = append(numbers, m.Name+": "+string(m.Value))
+		}
+	}
+	for _, m := range args {
+		if isPlain(m.Value) || at >= 0 && (isNew(m.Name) || isOld(m.Name)) {
+			continue
+		}
+		rows = append(rows, memberRows(m)...)
+	}
+	if len(numbers) > 0 {
+		rows = append(rows, row{style: faint, text: "  " + strings.Join(numbers, ", "), hang: 2})
+	}
+	if at >= 0 {
+		rows = append(rows, indented(editRows(args))...)
+	}
+	return rows
+}
+
+// isPlain reports whether a value is a number, true, false or null.
+func isPlain(value json.RawMessage) bool {
+	return len(value) > 0 && strings.IndexByte(`"{[`, value[0]) < 0
+}
+
+func joined(rows []row) string {
+	var b strings.Builder
+	for _, r := range rows {
+		b.WriteString(r.text + "\n")
+	}
+	return b.String()
+}
+
+// members returns the members of an object. ok is false for any other value.
+func members(raw json.RawMessage) ([]jsonvalue.Member, bool) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || raw[0] != '{' {
+		return nil, false
+	}
+	list, err := jsonvalue.Members(raw)
+	return list, err == nil
+}
+
+// memberRows shows a member of an object: a short value beside its name, any other one below it.
+func memberRows(m jsonvalue.Member) []row {
+	name := "  " + m.Name + ": "
+	rows := valueRows(m.Value)
+	if len(rows) == 0 {
+		return []row{{style: faint, text: name}}
+	}
+	if len(rows) == 1 && len(rows[0].text) <= mostArg && rows[0].style == normal {
+		return []row{{style: faint, text: name + rows[0].text, hang: 2}}
+	}
+	return append([]row{{style: faint, text: name}}, indented(indented(rows))...)
+}
+
+// valueRows shows a JSON value: a string as it is, an object by its members, a list by its
+// elements, anything else as JSON.
+func valueRows(raw json.RawMessage) []row {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	if text, ok := jsonvalue.Text(raw); ok {
+		if strings.TrimSpace(text) == "" {
+			return nil
+		}
+		return textRows(text)
+	}
+	if raw[0] == '[' {
+		if list, err := jsonvalue.Elements(raw); err == nil {
+			return listRows(list)
+		}
+	}
+	return []row{{text: string(raw)}}
+}
+
+// listRows shows the elements of a list: words one after the other, edits as changes, and any other
+// object as its texts, as in the list of what is to be done.
+func listRows(list []json.RawMessage) []row {
+	var words []string
+	for _, one := range list {
+		if text, ok := jsonvalue.Text(one); ok {
+			words = append(words, text)
+		}
+	}
+	if len(words) == len(list) {
+		return textRows(strings.Join(words, " "))
+	}
+	var rows []row
+	for _, one := range list {
+		args, ok := members(one)
+		switch {
+		case !ok:
+			rows = append(rows, row{text: "- " + string(one), hang: 2})
+		case slices.ContainsFunc(args, func(m jsonvalue.Member) bool { return isNew(m.Name) || isOld(m.Name) }):
+			rows = append(rows, editRows(args)...)
+		default:
+			var texts []string
+			for _, m := range args {
+				text, isText := jsonvalue.Text(m.Value)
+				if !isText {
+					text = m.Name + ": " + string(m.Value)
+				}
+				texts = append(texts, strings.ReplaceAll(text, "\n", " "))
+			}
+			rows = append(rows, row{text: "- " + strings.Join(texts, " · "), hang: 2})
+		}
+	}
+	return rows
+}
+
+func indented(rows []row) []row {
+	for i := range rows {
+		rows[i].text = "  " + rows[i].text
+	}
+	return rows
+}
+
+// isOld and isNew report whether an argument is the old or the new text of an edit.
+func isOld(name string) bool {
+	return slices.Contains([]string{"old_string", "old_str", "oldString", "old_text"}, name)
+}
+
+func isNew(name string) bool {
+	return slices.Contains([]string{"new_string", "new_str", "newString", "new_text"}, name)
+}
+
+// editRows shows the old and the new text of an edit as changed lines, with at most two lines
+// around them that stay.
+func editRows(args []jsonvalue.Member) []row {
+	var before, after []string
+	for _, m := range args {
+		text, _ := jsonvalue.Text(m.Value)
+		if text == "" {
+			continue
+		}
+		if isOld(m.Name) {
+			before = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+		} else if isNew(m.Name) {
+			after = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+		}
+	}
+	const around = 2
+	same := 0
+	for same < min(len(before), len(after)) && before[same] == after[same] {
+		same++
+	}
+	end := 0
+	for end < min(len(before), len(after))-same && before[len(before)-1-end] == after[len(after)-1-end] {
+		end++
+	}
+	var rows []row
+	put := func(s style, mark string, lines []string) {
+		for _, text := range lines {
+			rows = append(rows, row{style: s, text: mark + text, hang: 2})
+		}
+	}
+	put(normal, "  ", before[max(same-around, 0):same])
+	put(removed, "- ", before[same:len(before)-end])
+	put(added, "+ ", after[same:len(after)-end])
+	put(normal, "  ", before[len(before)-end:][:min(end, around)])
+	return rows
+}
+
+// resultRows shows what a tool answered. An object with one text is that text, as for ctx log.
+func resultRows(r *message.Result) []row {
+	var rows []row
+	failed := r.Failed()
+	if args, ok := members(r.Response); ok && len(args) > 1 {
+		for _, m := range args {
+			if value := valueRows(m.Value); len(value) > 1 {
+				rows = append(append(rows, row{style: faint, text: m.Name + ":"}), indented(value)...)
+			} else {
+				rows = append(rows, row{style: faint, text: m.Name + ": " + strings.TrimSuffix(joined(value), "\n"), hang: 2})
+			}
+		}
+	} else {
+		rows = textRows(r.Output())
+	}
+	for _, part := range r.Parts {
+		if p, err := message.ParsePart(part); err == nil {
+			rows = append(rows, partRows(&p)...)
+		}
+	}
+	if failed {
+		for i := range rows {
+			if rows[i].style == normal {
+				rows[i].style = ofGone
+			}
+		}
+		rows[0].lead = "✗ "
+	} else if strings.TrimSpace(joined(rows)) == "" {
+		return []row{{style: faint, text: "[no output]"}}
+	}
+	return rows
+}
