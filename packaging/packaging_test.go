@@ -181,3 +181,26 @@ func TestManifests(t *testing.T) {
 		}
 	}
 }
+
+// TestPrograms: a release has every program of cmd, and installs all of them.
+func TestPrograms(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("..", ".goreleaser.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := strings.ReplaceAll(string(b), "\r\n", "\n")
+	_, after, _ := strings.Cut(config, "binaries: [")
+	cask, _, _ := strings.Cut(after, "]")
+	programs, err := os.ReadDir(filepath.Join("..", "cmd"))
+	if err != nil || len(programs) < 10 {
+		t.Fatalf("%d programs, %v", len(programs), err)
+	}
+	for _, p := range programs {
+		if !strings.Contains(config, "\n    main: ./cmd/"+p.Name()+"\n") {
+			t.Errorf("a release does not have %s", p.Name())
+		}
+		if !strings.Contains(", "+cask+",", ", "+p.Name()+",") {
+			t.Errorf("the cask does not install %s", p.Name())
+		}
+	}
+}
