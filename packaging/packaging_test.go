@@ -20,6 +20,7 @@ import (
 const (
 	ours    = "#!/bin/sh\necho '{\"v\":1,\"version\":\"v1.2.3\",\"go\":\"go1\",\"platform\":\"x/y\",\"format\":2}'\n"
 	foreign = "#!/bin/sh\necho something else\n"
+	mcp     = "#!/bin/sh\necho mcp \"$1\"; exit 3\n"
 )
 
 // release makes a release for this machine in a directory.
@@ -28,7 +29,7 @@ func release(t *testing.T) (dir, archive string) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	w := tar.NewWriter(z)
-	for _, f := range []struct{ name, text string }{{"ctx", ours}, {"ctx-mcp", ours}, {"share/man/man1/ctx.1.gz", "page"}, {"LICENSE", "text"}} {
+	for _, f := range []struct{ name, text string }{{"ctx", ours}, {"ctx-mcp", mcp}, {"share/man/man1/ctx.1.gz", "page"}, {"LICENSE", "text"}} {
 		if err := w.WriteHeader(&tar.Header{Name: f.name, Mode: 0o755, Size: int64(len(f.text))}); err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +81,7 @@ func TestInstall(t *testing.T) {
 	if err != nil || !strings.Contains(out, "v1.2.3") || !strings.Contains(out, "to PATH") {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for name, text := range map[string]string{"bin/ctx": ours, "bin/ctx-mcp": ours, "share/man/man1/ctx.1.gz": "page"} {
+	for name, text := range map[string]string{"bin/ctx": ours, "bin/ctx-mcp": mcp, "share/man/man1/ctx.1.gz": "page"} {
 		if b, err := os.ReadFile(filepath.Join(prefix, name)); err != nil || string(b) != text {
 			t.Errorf("%s: %q, %v", name, b, err)
 		}
@@ -114,6 +115,47 @@ func TestInstall(t *testing.T) {
 	}
 }
 
+// TestNpm makes the packages of a release, and has the shim run the programs for this machine: each
+// by its own name, with its arguments and its exit code.
+func TestNpm(t *testing.T) {
+	if runtime.GOOS == "windows" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+		t.Skip("SKIPPED: the programs of this test are shell scripts, for the platforms of a release")
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("SKIPPED: node is not installed")
+	}
+	from, _ := release(t)
+	out := filepath.Join(t.TempDir(), "node_modules", "@gemini-ctx")
+	if said, err := exec.Command("node", "npm/make.mjs", "1.2.3", from, out).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	for _, c := range []struct {
+		shim, want string
+		code       int
+	}{{"ctx.js", `"version":"v1.2.3"`, 0}, {"ctx-mcp.js", "mcp --serve", 3}} {
+		cmd := exec.Command("node", filepath.Join(out, "ctx", "bin", c.shim), "--serve")
+		said, _ := cmd.CombinedOutput()
+		if !strings.Contains(string(said), c.want) || cmd.ProcessState.ExitCode() != c.code {
+			t.Errorf("%s: exit %d: %s", c.shim, cmd.ProcessState.ExitCode(), said)
+		}
+	}
+	var doc struct {
+		Bin, OptionalDependencies map[string]string
+	}
+	b, err := os.ReadFile(filepath.Join(out, "ctx", "package.json"))
+	if err == nil {
+		err = json.Unmarshal(b, &doc)
+	}
+	if err != nil || len(doc.OptionalDependencies) != 1 {
+		t.Errorf("%v: %s", err, b)
+	}
+	for name, file := range doc.Bin {
+		if _, err := os.Stat(filepath.Join(out, "ctx", file)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestManifests holds the files for other programs to the form that these read.
 func TestManifests(t *testing.T) {
 	for file, keys := range map[string][]string{
@@ -136,6 +178,29 @@ func TestManifests(t *testing.T) {
 			if doc[key] == nil {
 				t.Errorf("%s: no %s", file, key)
 			}
+		}
+	}
+}
+
+// TestPrograms: a release has every program of cmd, and installs all of them.
+func TestPrograms(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("..", ".goreleaser.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := strings.ReplaceAll(string(b), "\r\n", "\n")
+	_, after, _ := strings.Cut(config, "binaries: [")
+	cask, _, _ := strings.Cut(after, "]")
+	programs, err := os.ReadDir(filepath.Join("..", "cmd"))
+	if err != nil || len(programs) < 10 {
+		t.Fatalf("%d programs, %v", len(programs), err)
+	}
+	for _, p := range programs {
+		if !strings.Contains(config, "\n    main: ./cmd/"+p.Name()+"\n") {
+			t.Errorf("a release does not have %s", p.Name())
+		}
+		if !strings.Contains(", "+cask+",", ", "+p.Name()+",") {
+			t.Errorf("the cask does not install %s", p.Name())
 		}
 	}
 }
