@@ -31,9 +31,9 @@ if(saw){var seen=JSON.parse($('seen').textContent),last=total;$('sawbox').hidden
     mark(n);$('sawn').textContent=n===total&&last===total?'':n+': '+(n-through)+' word for word, '+through+' in summaries'+(by&&by[2]?' (forest '+by[2]+', operation '+by[3]+')':'');
     list().forEach(function(m,i){var q=i+first;m.classList.toggle('notyet',q>n);m.classList.toggle('insum',q<=through&&n<total)});last=n}}
 // Sources of a sentence, in place.
-function source(m){var box=d.createElement('div');box.className='src';var id=m.id+(m.getAttribute('data-i')||''),c=d.createElement('code');
+function source(m){var box=d.createElement('div');box.className='src';box.tabIndex=0;var id=m.id+(m.getAttribute('data-i')||''),c=d.createElement('code');
   c.textContent='id '+id;box.appendChild(c);var g=m.getAttribute('data-d');if(g){c=d.createElement('code');c.textContent='sha256 '+g;box.appendChild(c)}
-  var h=m.querySelector('h4');if(h){h=h.cloneNode(true);box.appendChild(h)}
+  var h=m.querySelector('h3');if(h){h=h.cloneNode(true);box.appendChild(h)}
   var w=m.querySelector('.w,.gap');if(w)box.appendChild(w.cloneNode(true));box.setAttribute('data-of',id);return box}
 function members(k){var out=[],from=0;Array.prototype.forEach.call(k.querySelector('.mem').childNodes,function(a){
     if(a.nodeType===3){if(a.data.indexOf('\u2013')<0)from=0;return}
@@ -44,7 +44,7 @@ function sentence(x){var p=x.parentElement.tagName==='P'?x.parentElement:x;
   while(p.nextElementSibling&&p.nextElementSibling.className==='src')p.nextElementSibling.remove();return true}
 d.addEventListener('click',function(ev){var x=ev.target.closest&&ev.target.closest('.x');
   if(x){if(!(x.getAttribute('href')||'#').startsWith('#'))return;ev.preventDefault();sentence(x);return}
-  var h=ev.target.closest&&ev.target.closest('main article>h4');if(h){go(h.parentElement);return}
+  var h=ev.target.closest&&ev.target.closest('main article>h3');if(h){go(h.parentElement);return}
   var a=ev.target.closest&&ev.target.closest('a[href^="#"]');if(a){var e=find(a.hash.slice(1));if(e){ev.preventDefault();go(e)}}});
 // Search and filters.
 var q=$('q'),timer=0;

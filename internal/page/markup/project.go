@@ -135,7 +135,7 @@ func (p *Project) stands(b []byte) []byte {
 			if len(lines) == 0 {
 				continue
 			}
-			b = append(append(append(b, "<h5>"...), one[1]...), "</h5><ul>"...)
+			b = append(append(append(b, "<h3 class=q>"...), one[1]...), "</h3><ul>"...)
 			for _, text := range lines {
 				b = append(appendInline(append(b, "<li class=t>"...), text), "</li>"...)
 			}

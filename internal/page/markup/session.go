@@ -225,7 +225,7 @@ func (w *writer) told(b []byte) []byte {
 	}
 	b = append(b, "<details class=told><summary>What the model is told first</summary>"...)
 	for _, t := range w.s.Told {
-		b = append(appendName(append(b, "<h5>"...), t.Key), "</h5><div class=t>"...)
+		b = append(appendName(append(b, "<h3 class=q>"...), t.Key), "</h3><div class=t>"...)
 		b = append(appendText(b, t.Text), "</div>"...)
 	}
 	return append(b, "</details>\n"...)
@@ -439,7 +439,7 @@ func (w *writer) item(b []byte, it *Item) []byte {
 		b = append(append(b, " data-i="...), it.ID[anchorLen:]...)
 		b = append(append(b, " data-d="...), it.Digest...)
 	}
-	b = append(b, "><h4><b>"...)
+	b = append(b, "><h3><b>"...)
 	if it.Author != "" {
 		b = appendName(b, it.Author)
 	} else {
@@ -453,7 +453,7 @@ func (w *writer) item(b []byte, it *Item) []byte {
 	if it.Note != "" {
 		b = append(appendText(append(b, " <i>"...), it.Note), "</i>"...)
 	}
-	b = append(b, "</h4>"...)
+	b = append(b, "</h3>"...)
 	for _, thought := range it.Aside {
 		b = append(b, "<details class=th><summary>thought</summary><div class=t>"...)
 		b = append(appendText(b, thought), "</div></details>"...)

@@ -25,7 +25,7 @@ func (w *writer) timeline(b []byte) []byte {
 	}
 	n := len(tokens)
 	x := func(seq uint64) float64 { return float64(seq) / float64(n) * lineWidth }
-	b = fmt.Appendf(b, "<figure class=line><svg viewBox=\"0 0 %d %d\" preserveAspectRatio=none role=img aria-label=\"Time line of %s\">",
+	b = fmt.Appendf(b, "<section class=line aria-label=\"Time line\"><figure><svg viewBox=\"0 0 %d %d\" preserveAspectRatio=none role=img aria-label=\"Time line of %s\">",
 		lineWidth, lineHeight, count(n, "message"))
 	b = appendBars(b, bars)
 	b = append(b, `<polyline class=ctx points="`...)
@@ -54,7 +54,7 @@ func (w *writer) timeline(b []byte) []byte {
 		}
 	}
 	b = append(b, "<label id=sawbox hidden>What the model saw at message "...)
-	b = fmt.Appendf(b, "<input id=saw type=range min=1 max=%d value=%d><output id=sawn></output></label></figcaption></figure>\n", n, n)
+	b = fmt.Appendf(b, "<input id=saw type=range min=1 max=%d value=%d><output id=sawn></output></label></figcaption></figure></section>\n", n, n)
 	b = append(b, `<script type="application/json" id=seen>[`...)
 	for i, s := range w.s.Seen {
 		if i > 0 {

@@ -55,6 +55,9 @@ func appendPiece(b []byte, p *Piece, class string) []byte {
 	if p.File != "" {
 		b = appendValue(append(b, " data-f="...), p.File)
 	}
+	if strings.HasSuffix(class, " long") {
+		b = append(b, " tabindex=0"...) // it scrolls, so the keyboard has to reach it
+	}
 	b = append(b, '>')
 	switch head := "[call " + p.Tool + "] "; {
 	case p.Kind == PieceCall && strings.HasPrefix(p.Text, head):
