@@ -2,9 +2,9 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/message"
@@ -31,34 +31,14 @@ func entryBody(shown *history.Shown) string {
 	case shown.Entry.Body == nil && shown.Text == "":
 		return ""
 	default:
-		text = "[" + wordless(shown.Parts) + "]"
+		parts, _ := message.Parse(shown.Parts) // none in a body of another form
+		text = "[" + oneLine(message.Wordless(parts, shown.Entry.Kind == format.KindNote)) + "]"
 	}
 	var b strings.Builder
 	for line := range strings.SplitSeq(text, "\n") {
 		b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
 	}
 	return b.String()
-}
-
-// wordless describes a body that has no words for people.
-func wordless(parts []byte) string {
-	list, err := message.Parse(parts)
-	if err != nil {
-		return "no text"
-	}
-	var held []string
-	for _, p := range list {
-		switch {
-		case p.Thought:
-			held = append(held, "thought")
-		case p.Media != nil && p.Media.MimeType != "":
-			held = append(held, oneLine(p.Media.MimeType))
-		}
-	}
-	if held = slices.Compact(held); len(held) > 0 {
-		return strings.Join(held, ", ")
-	}
-	return "no text"
 }
 
 // body is entryBody for a.out: what is gone has its own colour.

@@ -31,7 +31,7 @@ func said(shown *history.Shown) []row {
 		rows = append(rows, partRows(&p)...)
 	}
 	if len(rows) == 0 {
-		rows = []row{{style: faint, text: "[" + wordless(shown, parts) + "]"}}
+		rows = []row{{style: faint, text: "[" + message.Wordless(parts, shown.Entry.Kind == format.KindNote) + "]"}}
 	}
 	return rows
 }
@@ -62,54 +62,6 @@ func mediaText(m *message.Media) string {
 		return fmt.Sprintf("[%s, %d kB]", m.MimeType, (len(m.Data)*3/4+1023)/1024)
 	}
 	return "[" + m.MimeType + "]"
-}
-
-// wordless describes an entry that has no words for people: its thoughts, or the kind of what an
-// agent noted in a form of its own, such as "claude-code: turn_duration".
-func wordless(shown *history.Shown, parts []message.Part) string {
-	var held []string
-	for i := range parts {
-		if kind := noted(parts[i].Raw); kind != "" && shown.Entry.Kind == format.KindNote {
-			held = append(held, kind)
-		} else if parts[i].Thought {
-			held = append(held, "thought")
-		}
-	}
-	if held = slices.Compact(held); len(held) > 0 {
-		return strings.Join(held, ", ")
-	}
-	return "no text"
-}
-
-// noted returns the kind of the record that an agent put into a part; "" for none. Agents name it
-// in the member "subtype" or "type", in the record or in its payload.
-func noted(part json.RawMessage) string {
-	members, _ := jsonvalue.Members(part) // none if it is no object
-	for _, m := range members {
-		record, _ := jsonvalue.Members(m.Value)
-		if len(record) == 0 {
-			continue
-		}
-		payload, _ := jsonvalue.Members(valueOf(record, "payload"))
-		for _, in := range [][]jsonvalue.Member{payload, record} {
-			for _, name := range []string{"subtype", "type"} {
-				if kind, ok := jsonvalue.Text(valueOf(in, name)); ok {
-					return m.Name + ": " + kind
-				}
-			}
-		}
-		return m.Name
-	}
-	return ""
-}
-
-func valueOf(members []jsonvalue.Member, name string) json.RawMessage {
-	for _, m := range members {
-		if m.Name == name {
-			return m.Value
-		}
-	}
-	return json.RawMessage("null")
 }
 
 // textRows returns a text with the lines of changes marked, and headings.

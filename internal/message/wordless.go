@@ -1,0 +1,69 @@
+package message
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// Wordless describes parts that have no words for people: the kinds of the records that an agent
+// keeps in a note ("claude-code: turn_duration"), "thought", types of media, or "no text". Names
+// are as the agent wrote them: a caller that prints them has to clean them.
+func Wordless(parts []Part, note bool) string {
+	var held []string
+	for i := range parts {
+		p := &parts[i]
+		kind := ""
+		if note {
+			kind = record(p.Raw)
+		}
+		switch {
+		case kind != "":
+			held = append(held, kind)
+		case p.Thought:
+			held = append(held, "thought")
+		case p.Media != nil && p.Media.MimeType != "":
+			held = append(held, p.Media.MimeType)
+		}
+	}
+	if held = slices.Compact(held); len(held) > 0 {
+		return strings.Join(held, ", ")
+	}
+	return "no text"
+}
+
+// record returns the agent and the kind of the record that a part keeps; "" for none. Agents name
+// the kind in the member "subtype" or "type", of the record, or of its payload or attachment.
+func record(part json.RawMessage) string {
+	members, _ := jsonvalue.Members(part) // none if it is no object
+	for _, m := range members {
+		top, _ := jsonvalue.Members(m.Value)
+		if len(top) == 0 {
+			continue
+		}
+		for _, of := range []string{"payload", "attachment", ""} {
+			in := top
+			if of != "" {
+				in, _ = jsonvalue.Members(valueOf(top, of))
+			}
+			for _, name := range []string{"subtype", "type"} {
+				if kind, ok := jsonvalue.Text(valueOf(in, name)); ok {
+					return m.Name + ": " + kind
+				}
+			}
+		}
+		return m.Name
+	}
+	return ""
+}
+
+func valueOf(members []jsonvalue.Member, name string) json.RawMessage {
+	for _, m := range members {
+		if m.Name == name {
+			return m.Value
+		}
+	}
+	return json.RawMessage("null")
+}

@@ -1,0 +1,32 @@
+package message_test
+
+import (
+	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/message"
+)
+
+func TestWordless(t *testing.T) {
+	for _, c := range []struct {
+		parts string
+		note  bool
+		want  string
+	}{
+		{`[]`, true, "no text"},
+		{`[{"text":"mhm","thought":true},{"text":"so","thought":true}]`, false, "thought"},
+		{`[{"inlineData":{"mimeType":"image/png","data":"AA=="}}]`, false, "image/png"},
+		{`[{"claude-code":{"subtype":"turn_duration","type":"system"},"thought":true}]`, true, "claude-code: turn_duration"},
+		{`[{"claude-code":{"attachment":{"type":"hook_success"}},"thought":true}]`, true, "claude-code: hook_success"},
+		{`[{"codex":{"payload":{"type":"token_count"},"type":"event_msg"},"thought":true}]`, true, "codex: token_count"},
+		{`[{"gemini-cli":{"$merge":{}},"thought":true}]`, true, "gemini-cli"},
+		{`[{"claude-code":{"type":"system"},"thought":true}]`, false, "thought"},
+	} {
+		parts, err := message.Parse([]byte(c.parts))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := message.Wordless(parts, c.note); got != c.want {
+			t.Errorf("%s: %q, want %q", c.parts, got, c.want)
+		}
+	}
+}
