@@ -148,7 +148,7 @@ func (b *browser) picture(page, scheme, file string) {
 	b.call("Emulation.setEmulatedMedia", map[string]any{"media": "screen",
 		"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}})
 	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 1300, "height": 860, "deviceScaleFactor": 1, "mobile": false})
-	b.eval(`document.querySelectorAll('.k')[0].open=true;document.querySelector('a.x').click();scrollTo(0,0)`, nil)
+	b.eval(`document.querySelectorAll('.k')[0].open=true;document.querySelector('.sum p>a').click();scrollTo(0,0)`, nil)
 	data, err := base64.StdEncoding.DecodeString(b.field(b.call("Page.captureScreenshot", nil), "data"))
 	if err != nil {
 		b.t.Fatal(err)

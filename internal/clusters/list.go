@@ -23,8 +23,8 @@ type ClusterInfo struct {
 	Line      string // of a tombstone
 	Label     string // of a tombstone; of a live cluster once SetLabels was called
 	Arrival   uint64
-	First     *format.Entry // its oldest member
-	Last      *format.Entry // its newest
+	First     *format.Entry // the earlier one by time of its oldest and newest member
+	Last      *format.Entry // the later one
 
 	Opening []format.ID // the first members of a live cluster
 }
@@ -87,7 +87,7 @@ func (s *Reader) evictedInfo(e forest.Evicted) (ClusterInfo, error) {
 	return info, err
 }
 
-// FirstAndLast reads a cluster's oldest and newest members.
+// FirstAndLast reads a cluster's oldest and newest members, the earlier one by time first.
 func (s *Reader) FirstAndLast(st *forest.State, c *forest.Cluster) (*format.Entry, *format.Entry, error) {
 	first, err := st.Slice(c, 0, 1)
 	if err != nil {
@@ -100,13 +100,19 @@ func (s *Reader) FirstAndLast(st *forest.State, c *forest.Cluster) (*format.Entr
 	return s.Headers(first[0], last[0])
 }
 
-func (s *Reader) Headers(first, last format.ID) (*format.Entry, *format.Entry, error) {
-	a, err := s.Header(first)
-	if err != nil {
+// Headers reads two members of a cluster, the earlier one by time first. Transcripts may be
+// imported in another order than they were written: the member that came last may be the older.
+func (s *Reader) Headers(one, other format.ID) (first, last *format.Entry, err error) {
+	if first, err = s.Header(one); err != nil {
 		return nil, nil, err
 	}
-	b, err := s.Header(last)
-	return a, b, err
+	if last, err = s.Header(other); err != nil {
+		return nil, nil, err
+	}
+	if last.Time.Before(first.Time) {
+		first, last = last, first
+	}
+	return first, last, nil
 }
 
 // Tombstone reads a tombstone and its line; the line of one that was forgotten is "".

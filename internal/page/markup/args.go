@@ -29,7 +29,7 @@ func appendArgs(b []byte, before, s string) []byte {
 		return appendText(append(b, "</s>"...), s)
 	}
 	mark := len(b)
-	a := argsWriter{b: append(b, "{</s>"...), s: s, i: 1}
+	a := argsWriter{b: append(b, `{"</s>`...), s: s, i: 1}
 	for a.i < len(s) && a.member() {
 	}
 	if a.i != len(s) {
@@ -44,8 +44,8 @@ type argsWriter struct {
 	i int
 }
 
-// member appends `"name":value` and the comma or the brace after it. It returns false at the end,
-// and when the text is no member.
+// member appends `name":value`, and what is before the next name: a comma and a quote, or a brace.
+// It returns false at the end, and when the text is no member.
 func (a *argsWriter) member() bool {
 	name, ok := a.stringEnd(a.i)
 	if !ok || name+1 >= len(a.s) || a.s[name] != ':' {
@@ -60,7 +60,7 @@ func (a *argsWriter) member() bool {
 	default:
 		a.b = append(a.b, "<p>"...)
 	}
-	a.b = append(a.b, `<s>"</s><b>`...)
+	a.b = append(a.b, "<b>"...)
 	a.b = append(appendText(a.b, key), `</b><s>":`...)
 	a.i = name + 1
 	end := a.valueEnd()
@@ -75,7 +75,15 @@ func (a *argsWriter) member() bool {
 	}
 	a.i = end + 1
 	last := a.s[end]
-	a.b = append(append(a.b, last), "</s></p>"...)
+	a.b = append(a.b, last)
+	if last == ',' {
+		if a.i == len(a.s) {
+			a.i = 0 // a name has to follow
+			return false
+		}
+		a.b = append(a.b, '"') // of the next name
+	}
+	a.b = append(a.b, "</s>"...) // what comes next ends the paragraph
 	return last == ','
 }
 

@@ -30,22 +30,14 @@ func Stamp(page []byte) (state string) {
 	return state
 }
 
-// scriptOf returns the script of a page. A live page also watches for a newer state of itself.
-func scriptOf(live bool) string {
-	if live {
-		return script + liveScript
-	}
-	return script
-}
-
-// Policy returns the Content Security Policy of a page. A live page may also ask the server that it
-// came from.
+// Policy returns the Content Security Policy of a page. A live page has a second script, which
+// watches for a newer state of the page, and may ask the server that it came from.
 func Policy(live bool) string {
-	policy := "default-src 'none'; style-src " + source(style) + "; script-src " + source(scriptOf(live)) + "; base-uri 'none'; form-action 'none'"
+	scripts, rest := source(script), "; base-uri 'none'; form-action 'none'"
 	if live {
-		policy += "; connect-src 'self'"
+		scripts, rest = scripts+" "+source(liveScript), rest+"; connect-src 'self'"
 	}
-	return policy
+	return "default-src 'none'; style-src " + source(style) + "; script-src " + scripts + rest
 }
 
 // appendBody opens the body of a page.

@@ -71,8 +71,8 @@ func (p *Project) Page() []byte {
 	if p.Live {
 		b = append(b, liveSign...)
 	}
-	b = append(b, "<button id=theme>Dark</button></div></header>\n<main>"...)
-	b = p.activity(b)
+	b = append(b, "<button id=theme>Dark</button></div></header>\n"...)
+	b = p.activity(append(appendScript(b), "<main>"...))
 	b = p.sessions(b)
 	b = p.stands(b)
 	b = p.files(b)
@@ -115,8 +115,8 @@ func (p *Project) activity(b []byte) []byte {
 			continue
 		}
 		high := max(1, lineHeight*float64(d.Messages)/float64(most))
-		b = fmt.Appendf(b, `<path class=user d="M%.1f %.1fh%.1fv%.1fh-%.1fz"><title>%s: %s</title></path>`,
-			at.Sub(first).Hours()/24*wide, lineHeight-high, wide*.85, high, wide*.85, at.Format(time.DateOnly), count(d.Messages, "message"))
+		b = fmt.Appendf(b, `<path class=user stroke-width=%.1f d="M%.1f %.1fV100"><title>%s: %s</title></path>`,
+			wide*.85, (at.Sub(first).Hours()/24+0.42)*wide, lineHeight-high, at.Format(time.DateOnly), count(d.Messages, "message"))
 	}
 	return fmt.Appendf(b, "</svg><figcaption>messages by day, %s to %s</figcaption></figure>\n", first.Format(time.DateOnly), last.Format(time.DateOnly))
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	_ "embed" // the style and the script
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -152,9 +153,17 @@ func openPage(b []byte, title string, live bool) []byte {
 	return append(append(b, style...), "</style></head>\n"...)
 }
 
+// appendScript appends the script of a page. It stands before the conversation, so that a long page
+// can be used while it loads.
+func appendScript(b []byte) []byte {
+	return append(append(append(b, "<script>"...), script...), "</script>\n"...)
+}
+
 func closePage(b []byte, live bool) []byte {
-	b = append(append(b, "<script>"...), scriptOf(live)...)
-	return append(b, "</script>\n</body></html>\n"...)
+	if live {
+		b = append(append(append(b, "<script>"...), liveScript...), "</script>\n"...)
+	}
+	return append(b, "</body></html>\n"...)
 }
 
 // title is what the page is called: the title of the session, or its name.
@@ -196,12 +205,10 @@ func (w *writer) head(b []byte, l layout) []byte {
 	if l.n == 0 {
 		b = w.timeline(b)
 		b = append(b, "<div class=cols><aside><details id=forest open><summary><h2>Forest</h2></summary>"...)
-		b = append(w.forest(b, l), "</details></aside>\n<main>"...)
-		b = w.told(b)
-	} else {
-		b = append(b, "<div class=cols><main>"...)
+		b = append(w.forest(b, l), "</details></aside>\n"...)
+		return w.told(append(appendScript(b), "<main>"...))
 	}
-	return b
+	return append(appendScript(b), "<div class=cols><main>"...)
 }
 
 const minute = "2006-01-02 15:04"
@@ -249,8 +256,8 @@ func (w *writer) forest(b []byte, l layout) []byte {
 }
 
 func (w *writer) cluster(b []byte, c *Cluster, largest int, l layout) []byte {
-	b = fmt.Appendf(b, "<details class=\"k %s\" data-n=%s><summary><svg viewBox=\"0 0 100 3\" preserveAspectRatio=none aria-hidden=true>"+
-		"<rect width=%d height=3></rect></svg><b>", strings.ReplaceAll(c.State, ",", ""), c.ID, max(1, 100*len(c.Members)/largest))
+	b = fmt.Appendf(b, "<details class=\"k %s\" data-n=%s><summary><svg viewBox=\"0 0 100 3\" preserveAspectRatio=none>"+
+		"<rect width=%d /></svg><b>", strings.ReplaceAll(c.State, ",", ""), c.ID[:anchorLen], max(1, 100*len(c.Members)/largest))
 	b = append(appendName(b, c.Label), "</b><small>"...)
 	b = fmt.Appendf(b, "%s", count(c.Count, "message"))
 	if n := c.Count - len(c.Members); n > 0 {
@@ -258,26 +265,27 @@ func (w *writer) cluster(b []byte, c *Cluster, largest int, l layout) []byte {
 	}
 	b = fmt.Appendf(b, " · %s · %s</small></summary>", days(c.First, c.Last), c.State)
 	for _, sum := range c.Summaries {
-		b = append(b, "<div class=sum data-s="...)
-		b = append(append(b, sum.ID...), '>')
+		b = append(b, "<div class=sum>"...)
 		for _, one := range sum.Sentences {
 			if one.From == "" {
 				b = append(b, "<p class=x tabindex=0>"...)
 			} else {
-				b = append(l.href(append(b, "<p><a class=x "...), one.From), '>')
+				b = append(l.href(append(b, "<p><a "...), one.From), '>')
 			}
 			b = appendText(b, one.Text)
 			if one.From != "" {
 				b = append(b, "</a>"...)
 			}
-			b = append(b, "</p>"...)
+		}
+		if len(sum.Sentences) > 0 {
+			b = append(b, "</p>"...) // of the last sentence; each other ends where the next begins
 		}
 		b = append(b, "<small>"...)
 		if sum.More > 0 {
 			b = fmt.Appendf(b, "%d more in `ctx expand`'s words · ", sum.More)
 		}
 		b = append(appendName(append(b, "by "...), sum.By), " · <code>"...)
-		b = append(append(b, sum.ID[:8]...), "</code></small></div>"...)
+		b = append(append(b, sum.ID[:anchorLen]...), "</code></small></div>"...)
 	}
 	b = append(b, "<p class=mem>"...)
 	for i := 0; i < len(c.Members); {
@@ -295,6 +303,16 @@ func (w *writer) cluster(b []byte, c *Cluster, largest int, l layout) []byte {
 		i = end
 	}
 	return append(append(append(b, "</p><p class=quiet><code>ctx expand "...), c.ID[:anchorLen]...), "</code></p></details>\n"...)
+}
+
+// appendProof appends hexadecimal digits as base64url. They are what a click on a sentence shows of
+// its source beside the words: the rest of its id, and its digest.
+func appendProof(b []byte, digits string) []byte {
+	raw, err := hex.DecodeString(digits)
+	if err != nil {
+		return b // no digits of ours: nothing is shown
+	}
+	return base64.RawURLEncoding.AppendEncode(b, raw)
 }
 
 func appendSeq(b []byte, seq uint64) []byte {
@@ -436,8 +454,7 @@ func (w *writer) item(b []byte, it *Item) []byte {
 	}
 	b = append(append(b, " id="...), it.ID[:anchorLen]...)
 	if w.cited[it.ID] && it.Digest != "" {
-		b = append(append(b, " data-i="...), it.ID[anchorLen:]...)
-		b = append(append(b, " data-d="...), it.Digest...)
+		b = appendProof(append(b, " data-c="...), it.ID[anchorLen:]+it.Digest)
 	}
 	b = append(b, "><h3><b>"...)
 	if it.Author != "" {
@@ -447,8 +464,7 @@ func (w *writer) item(b []byte, it *Item) []byte {
 	}
 	b = append(b, "</b>"...)
 	if !it.Time.IsZero() {
-		b = append(b, " <time>"...)
-		b = append(append(b, w.clock(it.Time)...), "</time>"...)
+		b = append(append(b, ' '), w.clock(it.Time)...)
 	}
 	if it.Note != "" {
 		b = append(appendText(append(b, " <i>"...), it.Note), "</i>"...)
@@ -535,7 +551,7 @@ func (w *writer) tail(b []byte, l layout, embed bool) []byte {
 	case s.Entries != "" && l.n == l.of-1:
 		b = append(b, " The entries did not fit: <code>ctx export</code> without <code>--max-bytes</code> embeds them."...)
 	}
-	b = append(b, "</p><p class=keys>Keys: j and k next and previous message, e unfold, / search, ? this line.</p></footer>\n"...)
+	b = append(b, "</p><p id=keys>Keys: j and k next and previous message, e unfold, / search, ? this line.</p></footer>\n"...)
 	if embed && s.Entries != "" {
 		b = append(append(append(b, EntriesOpen...), s.Entries...), EntriesClose...)
 	}

@@ -107,7 +107,7 @@ func appendBars(b []byte, bars []bar) []byte {
 	}
 	wide := float64(lineWidth) / float64(len(bars))
 	for _, role := range []string{"user", "model", "tool"} {
-		b = append(append(append(b, "<path class="...), role...), ` d="`...)
+		b = fmt.Appendf(b, `<path class=%s stroke-width=%.1f d="`, role, wide*0.8)
 		for i, a := range bars {
 			low, n := 0, a.user
 			switch role {
@@ -121,7 +121,7 @@ func appendBars(b []byte, bars []bar) []byte {
 			}
 			top := lineHeight - lineHeight*float64(low+n)/float64(most)
 			bottom := lineHeight - lineHeight*float64(low)/float64(most)
-			b = fmt.Appendf(b, "M%.0f %.0fh%.0fV%.0fh-%.0fz", float64(i)*wide, min(top, bottom-1), wide*0.8, bottom, wide*0.8)
+			b = fmt.Appendf(b, "M%.0f %.0fV%.0f", (float64(i)+0.4)*wide, min(top, bottom-1), bottom)
 		}
 		b = append(b, `"></path>`...)
 	}
