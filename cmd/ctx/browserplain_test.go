@@ -14,11 +14,8 @@ import (
 // plain opens a page in a browser that runs none of its scripts.
 func (b *browser) plain(page string) {
 	b.t.Helper()
-	b.session = ""
-	target := b.field(b.call("Target.createTarget", map[string]any{"url": "about:blank"}), "targetId")
-	b.session = b.field(b.call("Target.attachToTarget", map[string]any{"targetId": target, "flatten": true}), "sessionId")
+	b.newTab()
 	b.call("Emulation.setScriptExecutionDisabled", map[string]any{"value": true})
-	b.call("Page.enable", nil)
 	b.call("Page.navigate", map[string]any{"url": "file://" + page})
 	for loaded := false; !loaded; {
 		b.tryEval(`document.readyState==='complete'&&location.protocol==='file:'`, &loaded)
@@ -84,9 +81,7 @@ func TestBrowserWhileLoading(t *testing.T) {
 			<-rest
 			_, _ = w.Write(page[half:])
 		}))
-		b.session = ""
-		target := b.field(b.call("Target.createTarget", map[string]any{"url": "about:blank"}), "targetId")
-		b.session = b.field(b.call("Target.attachToTarget", map[string]any{"targetId": target, "flatten": true}), "sessionId")
+		b.newTab()
 		b.call("Page.navigate", map[string]any{"url": server.URL + "/#" + last})
 		for there := false; !there; {
 			b.tryEval(`document.querySelectorAll('main article').length>20`, &there)
