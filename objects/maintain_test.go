@@ -2,7 +2,10 @@ package objects_test
 
 import (
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -152,5 +155,34 @@ func TestHasAfterRemoval(t *testing.T) {
 		if ok, err := s.Has(r.ID()); ok || err != nil {
 			t.Error(ok, err)
 		}
+	}
+}
+
+// Large forests that follow one another share a block, where an id costs its bytes once.
+func TestForestsShareBlocks(t *testing.T) {
+	nodes := make([]format.ID, 6000)
+	rng := rand.NewChaCha8([32]byte{1})
+	for i := range nodes {
+		_, _ = rng.Read(nodes[i][:])
+	}
+	list := make([]format.Raw, 16)
+	for i := range list {
+		var text strings.Builder
+		fmt.Fprintf(&text, "forest 1\nname main\nopened %d\narrivals %d\nevicted 0\n", len(nodes), 3*len(nodes))
+		_, _ = rng.Read(nodes[100*i][:]) // a cluster grew
+		for n, node := range nodes {
+			fmt.Fprintf(&text, "cluster %d %v 2 %d\n", n, node, 2*n+2)
+		}
+		list[i] = format.Raw{Header: []byte(text.String())}
+	}
+	s, _ := newStore(t, nil)
+	one := pack(t, s, list[0])
+	s, _ = newStore(t, nil)
+	all := pack(t, s, list...)
+	if most := 3 * one.Size; all.Size > most {
+		t.Errorf("%d forests take %d bytes, and one takes %d", len(list), all.Size, one.Size)
+	}
+	for _, r := range list {
+		same(t, s, r)
 	}
 }

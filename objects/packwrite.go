@@ -25,6 +25,14 @@ const (
 	blockObjects = 2048
 )
 
+// A block holds several large forests, because an id costs its 32 bytes once in a block: 230
+// sessions that share 5,000 clusters take 44 MB with blocks of one forest, and 20 MB with these. A
+// reader of one forest unpacks the others as well.
+const (
+	forestsTogether = 8
+	forestBytes     = 16 << 20
+)
+
 // packBuffer is how much of a pack is collected before it is written.
 const packBuffer = 1 << 20
 
@@ -49,11 +57,13 @@ type packWriter struct {
 
 // The classes of objects, each of which has blocks of its own: entries, whose neighbours are read
 // together, and with them the summaries, tombstones and nodes that tell of entries of the same
-// block; what else there is, such as forests and the summaries of runs that are spread over many
-// blocks; and nodes of such runs. A forest names its clusters by id, so that it can be read
-// whatever happens to the entries: by number, that of 2,327 short messages would take 21 KB less.
+// block; forests, which mostly name the clusters that the forest before named; what else there is,
+// such as the summaries of runs that are spread over many blocks; and nodes of such runs. A forest
+// names its clusters by id, so that it can be read whatever happens to the entries: by number, that
+// of 2,327 short messages would take 21 KB less.
 const (
 	classEntries = iota
+	classForests
 	classRest
 	classNodes
 	classes
@@ -89,6 +99,8 @@ func (w *packWriter) classOf(r format.Raw) (class int, beside bool) {
 	switch string(kind) {
 	case "entry":
 		return classEntries, false
+	case "forest":
+		return classForests, false
 	case "node":
 		here, names := w.here(r.Header)
 		return classNodes, here == names && w.hasRoom(r)
@@ -185,7 +197,7 @@ func (w *packWriter) add(id format.ID, r format.Raw) error {
 		return nil
 	}
 	b := &w.open[class]
-	if len(b.list) > 0 && (b.size+size > w.most || len(b.list) == blockObjects) {
+	if len(b.list) > 0 && (b.size+size > w.limit(class) || len(b.list) == blockObjects) {
 		if err := w.end(class); err != nil {
 			return err
 		}
@@ -197,6 +209,14 @@ func (w *packWriter) add(id format.ID, r format.Raw) error {
 	w.numbers.put(id, number)
 	b.list, b.size = append(b.list, o), b.size+size
 	return nil
+}
+
+// limit returns how many bytes the open block of a class has at most.
+func (w *packWriter) limit(class int) int {
+	if class != classForests {
+		return w.most
+	}
+	return min(max(w.most, forestsTogether*w.open[class].size/len(w.open[class].list)), forestBytes)
 }
 
 // end hands the open block of a class to be compressed, and first writes the oldest one if enough

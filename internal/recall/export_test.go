@@ -19,6 +19,13 @@ var (
 	BranchesOf = branchesOf
 )
 
+// SetManyClusters sets the number of live clusters above which a rendering does not read all of
+// them, and returns what it was.
+func SetManyClusters(n int) (was int) {
+	was, manyClusters = manyClusters, n
+	return was
+}
+
 // RebuildSearch makes the index anew, without what the cache has.
 func (s *Reader) RebuildSearch(view *refs.View) error {
 	s.searching.Lock()

@@ -58,7 +58,11 @@ func (s *Reader) RenderInputOf(v *refs.View, value format.Value, session, branch
 	if in.Work != nil {
 		return in, r.readWorkClusters(st, &in)
 	}
-	for _, c := range st.Live() {
+	live, left, err := r.candidates(st, value, o.Budget)
+	if err != nil {
+		return in, err
+	}
+	for _, c := range live {
 		cluster, err := r.liveCluster(st, c)
 		if err != nil {
 			return in, err
@@ -71,6 +75,7 @@ func (s *Reader) RenderInputOf(v *refs.View, value format.Value, session, branch
 		return in, err
 	}
 	r.limitOthers(st, &in, o.Budget)
+	in.OlderTombstones += left
 	return in, r.lists.Read(o.Reads())
 }
 

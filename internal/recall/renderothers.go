@@ -73,15 +73,20 @@ func (r *clusterReader) isOthersOnly(stone *format.Tombstone) (bool, error) {
 	return alone, err
 }
 
+// othersRoom returns the room for clusters of other sessions only, in quarters of a token.
+func othersRoom(budget int) int {
+	if budget > 0 {
+		return view.OthersRoom(budget)
+	}
+	return 4 * projectBudget
+}
+
 // limitOthers limits the clusters that are of other sessions only. Together they get a fifth of the
 // budget, or as much as the brief of a project if there is no budget. The cluster with the newest
 // member comes first, and the summary of the last one that fits is cut. Clusters that are left out
 // count as not listed.
 func (r *clusterReader) limitOthers(st *forest.State, in *view.Input, budget int) {
-	room := 4 * projectBudget
-	if budget > 0 {
-		room = view.OthersRoom(budget)
-	}
+	room := othersRoom(budget)
 	arrival := map[format.ID]uint64{}
 	for _, c := range st.Live() {
 		if node, err := st.Node(c); err == nil {
