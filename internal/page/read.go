@@ -267,22 +267,34 @@ func (r *reader) forest() error {
 	if err != nil {
 		return err
 	}
-	if err := r.s.Summaries.SetLabels(infos); err != nil {
-		return err
+	type cluster struct { // a tombstone may have the node of another cluster
+		id     format.ID
+		number uint64
 	}
+	members := map[cluster][]markup.Ref{}
+	sessions := map[string]bool{}
 	for _, info := range infos {
-		c := markup.Cluster{ID: info.ID.String(), Count: int(info.Count), First: info.First.Time, Last: info.Last.Time}
 		err := r.s.Clusters.Members(r.view, info.ID, func(id format.ID) error {
 			if seq := r.in[id]; seq > 0 {
-				c.Members = append(c.Members, markup.Ref{ID: id.String(), Seq: seq})
+				at := cluster{info.ID, info.Number}
+				members[at] = append(members[at], markup.Ref{ID: id.String(), Seq: seq})
+				sessions[info.Last.Session] = true
 			}
 			return r.c.Err()
 		})
 		if err != nil {
 			return err
 		}
+	}
+	r.out.Others = len(infos) - len(members)
+	// The label of a cluster depends on the other clusters of its session, and on no more.
+	infos = slices.DeleteFunc(infos, func(c clusters.ClusterInfo) bool { return !sessions[c.Last.Session] })
+	if err := r.s.Summaries.SetLabels(infos); err != nil {
+		return err
+	}
+	for _, info := range infos {
+		c := markup.Cluster{ID: info.ID.String(), Count: int(info.Count), First: info.First.Time, Last: info.Last.Time, Members: members[cluster{info.ID, info.Number}]}
 		if len(c.Members) == 0 {
-			r.out.Others++
 			continue
 		}
 		if c.Label, err = r.clean.text(r.label(&info, len(c.Members))); err != nil {
