@@ -19,6 +19,7 @@ type Operation struct {
 	Before  ID     // digest of the previous operation; zero for the first
 	Time    time.Time
 	Verb    string // the kind of operation, such as append or compact; package refs lists all
+	Effects Effects
 	Session string // "" if the operation is not about one session
 	About   uint64 // undo and redo: the operation that they take back or bring back; else 0
 	Refs    []RefUpdate
@@ -79,13 +80,15 @@ const (
 	opMagic    = "ctxo"
 	opFront    = 12
 	opBack     = sha256.Size + 4
-	opVersion  = 1
 	MaxPayload = 64 << 20 // bytes of one record's payload
 )
 
-// opCarries is the version of a payload that holds a payload of version opVersion and, behind it,
-// the objects of the operation.
-const opCarries = 2
+// The versions of payloads. Version 3 is DensePayload.
+const (
+	opPlain   = 1 // an operation without effects
+	opCarries = 2 // an operation of version 1 or 4 and, behind it, its objects
+	opStates  = 4 // an operation with its effects
+)
 
 var errShortRecord = errors.New("record is cut short")
 
@@ -239,11 +242,17 @@ func (op *Operation) payload() ([]byte, error) {
 	if err := op.check(); err != nil {
 		return nil, err
 	}
-	b := []byte{opVersion}
+	b := []byte{opStates}
+	if op.Effects == (Effects{}) {
+		b[0] = opPlain
+	}
 	b = binary.AppendUvarint(b, op.Number)
 	b = append(b, op.Before[:]...)
 	b = binary.AppendUvarint(b, uint64(op.Time.UnixMilli()))
 	b = varint.AppendString(b, op.Verb)
+	if b[0] == opStates {
+		b = appendEffects(b, op.Effects)
+	}
 	b = varint.AppendString(b, op.Session)
 	b = binary.AppendUvarint(b, op.About)
 	b = binary.AppendUvarint(b, uint64(len(op.Refs)))
@@ -273,18 +282,23 @@ const (
 
 func decodePayload(p []byte) (*Operation, error) {
 	r := &byteReader{varint.Reader{Rest: p}}
-	switch v := r.Byte(); {
-	case r.Err != nil || v == opVersion:
+	v := r.Byte()
+	switch {
+	case r.Err != nil || v == opPlain || v == opStates:
 	case v == opCarries:
 		return nil, errors.New("objects without an operation before them")
 	case v == DensePayload:
 		return nil, errDense
 	default:
-		return nil, &VersionError{What: "operation", Got: int(v), Known: DensePayload}
+		return nil, &VersionError{What: "operation", Got: int(v), Known: opStates}
 	}
 	op := &Operation{Number: r.Uvarint(), Before: r.id()}
 	op.Time = time.UnixMilli(int64(r.Uvarint())).UTC()
-	op.Verb, op.Session, op.About = r.String(), r.String(), r.Uvarint()
+	op.Verb = r.String()
+	if v == opStates {
+		op.Effects = readEffects(&r.Reader)
+	}
+	op.Session, op.About = r.String(), r.Uvarint()
 	for n := r.Count(minRef); n > 0 && r.Err == nil; n-- {
 		op.Refs = append(op.Refs, RefUpdate{Name: r.String(), Old: r.value(), New: r.value()})
 	}
@@ -321,6 +335,9 @@ func (op *Operation) check() error {
 		return errors.New("about is an operation that is not before it")
 	case op.Time.UnixMilli() < 0:
 		return errors.New("time before 1970")
+	}
+	if err := op.Effects.check(); err != nil {
+		return err
 	}
 	if op.Session != "" {
 		if err := CheckName(op.Session); err != nil {

@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ import (
 )
 
 func TestOperationRoundTrip(t *testing.T) {
-	for _, op := range []*format.Operation{sampleOperation(), fullOperation(), emptyOperation(), carryingOperation()} {
+	for _, op := range []*format.Operation{sampleOperation(), fullOperation(), emptyOperation(), carryingOperation(), statingOperation(), statingAndCarrying()} {
 		record, digest, err := op.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -121,13 +122,22 @@ func payloadOf(t *testing.T, op *format.Operation) []byte {
 func TestOperationPayloadRefused(t *testing.T) {
 	empty := payloadOf(t, emptyOperation()) // version, number, 32 zeros, time, "init", "", about, no refs, no forests
 	at := func(i int, b ...byte) []byte { return append(append(bytes.Clone(empty[:i]), b...), empty[i+1:]...) }
+	stating := func(flags, undo byte) []byte {
+		p := slices.Insert(bytes.Clone(empty), 40, flags, undo) // behind the verb
+		p[0] = 4
+		return p
+	}
 	tests := []struct {
 		name    string
 		payload []byte
 		want    string
 	}{
 		{"nothing", nil, "ends early"},
-		{"version 4", at(0, 4), "version 4"},
+		{"version 5", at(0, 5), "version 5"},
+		{"version 4 without effects", stating(0, 0), "states no effects"},
+		{"a rule of undo to come", stating(1, 5), "rule of undo"},
+		{"leaving without moving", stating(1<<4, 1), "without moving"},
+		{"effects cut", stating(1, 1)[:41], "ends early"},
 		{"a dense block", at(0, 3), "dense"},
 		{"version 2 around nothing", []byte{2, 0}, "digest"},
 		{"version 2 around version 2", carrying([]byte{2, 0}), "without an operation"},
@@ -154,7 +164,7 @@ func TestOperationPayloadRefused(t *testing.T) {
 	}
 	_, _, _, err := format.DecodeOperation(frame(at(0, 9)))
 	var v *format.VersionError
-	if !errors.As(err, &v) || v.Got != 9 || v.Known != 3 {
+	if !errors.As(err, &v) || v.Got != 9 || v.Known != 4 {
 		t.Errorf("got %v, want a VersionError", err)
 	}
 }
@@ -197,7 +207,7 @@ func carriedPart(payload []byte) []byte {
 // TestOperationPayloadDamage changes payloads inside valid frames. Every payload that is accepted
 // must encode to the same bytes again.
 func TestOperationPayloadDamage(t *testing.T) {
-	for _, op := range []*format.Operation{sampleOperation(), fullOperation(), emptyOperation(), carryingOperation()} {
+	for _, op := range []*format.Operation{sampleOperation(), fullOperation(), emptyOperation(), carryingOperation(), statingOperation(), statingAndCarrying()} {
 		for _, p := range damaged(payloadOf(t, op)) {
 			record := frame(p)
 			if again, err := againOperation(record); err == nil && !bytes.Equal(again, record) {

@@ -301,6 +301,34 @@ func fullOperation() *format.Operation {
 	}
 }
 
+// statingOperation removes the session that sampleOperation began. It states its effects, as every
+// operation does that this version commits.
+func statingOperation() *format.Operation {
+	begun := sampleOperation()
+	_, before, err := begun.Encode()
+	if err != nil {
+		panic(err)
+	}
+	op := &format.Operation{
+		Number: 2, Before: before, Time: sampleTime.Add(time.Second), Verb: "session-rm", Session: begun.Session,
+		Effects: format.Effects{Removes: true, Undo: format.UndoTakes},
+		Forests: []format.ForestUpdate{{Name: "main", Decisions: []format.Decision{
+			{Kind: format.DecideRetract, ID: begun.Forests[0].Decisions[0].ID},
+		}}},
+	}
+	for _, u := range begun.Refs {
+		op.Refs = append(op.Refs, format.RefUpdate{Name: u.Name, Old: u.New})
+	}
+	return op
+}
+
+// statingAndCarrying has effects, and objects behind it.
+func statingAndCarrying() *format.Operation {
+	op := carryingOperation()
+	op.Effects = format.Effects{Extends: true, Undo: format.UndoTakes}
+	return op
+}
+
 func emptyOperation() *format.Operation {
 	return &format.Operation{Number: 1, Time: time.UnixMilli(0).UTC(), Verb: "init"}
 }
@@ -348,7 +376,7 @@ func codecs(tb testing.TB) []codec {
 		{"replace", [][]byte{bytesOf(sampleReplacement().Encode())}, againReplace},
 		{"absent", [][]byte{bytesOf(sampleAbsent().Encode())}, againAbsent},
 		{"forgotten", [][]byte{bytesOf(sampleForgotten().Encode())}, againForgotten},
-		{"operation", [][]byte{record(sampleOperation()), record(fullOperation()), record(emptyOperation()), record(carryingOperation())}, againOperation},
+		{"operation", [][]byte{record(sampleOperation()), record(fullOperation()), record(emptyOperation()), record(carryingOperation()), record(statingOperation()), record(statingAndCarrying())}, againOperation},
 		{"checkpoint", [][]byte{bytesOf(sampleCheckpoint().Encode()), bytesOf(emptyCheckpoint().Encode())}, againCheckpoint},
 		{"store", [][]byte{format.StoreFormat{Hash: "sha256", Store: sampleStore}.Encode()}, againStore},
 	}

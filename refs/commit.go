@@ -66,7 +66,8 @@ func (db *DB) setAside(v *View) error {
 // is the result of Begin, or of the last Commit under the same lock. present lists objects that the
 // caller has just stored, so that Commit need not look for them.
 //
-// Commit sets op.Number and op.Before and sorts op.Refs. It checks that every ref has the old value
+// Commit sets op.Number, op.Before and, unless op states its effects, op.Effects by the verb. It
+// sorts op.Refs. It checks that every ref has the old value
 // that op names (else *StaleError), that every value fits the name of its ref, and that every
 // object that op names exists.
 //
@@ -76,6 +77,7 @@ func (db *DB) Commit(held *lock.Held, v *View, op *format.Operation, present map
 	if err := db.mustHold(held); err != nil {
 		return nil, err
 	}
+	op.Effects, _ = EffectsOf(op)
 	op.Number, op.Before = v.Number+1, v.Digest
 	slices.SortFunc(op.Refs, func(a, b format.RefUpdate) int { return strings.Compare(a.Name, b.Name) })
 	for _, u := range op.Refs {

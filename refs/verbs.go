@@ -1,8 +1,12 @@
 package refs
 
-import "slices"
+import (
+	"slices"
 
-// The verbs of all operations that this version commits. effects says what each verb does.
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// The verbs of all operations that this version commits.
 const (
 	VerbAppend      = "append"
 	VerbCheckpoint  = "checkpoint" // writes the forests before a checkpoint
@@ -30,80 +34,59 @@ const (
 	VerbUpdateRef   = "update-ref"
 )
 
-// Effect says what the operations of one verb do. The first six fields are about session refs.
-type Effect struct {
-	Extends  bool // branches grow: the new value descends from the old one, or a session begins
-	Moves    bool // refs change to a value that need not descend from the old one
-	Restores bool // refs return to earlier values: About names the operation that is taken back
-	Makes    bool // more branches of a session begin, on entries that the session already has
-	// Leaves comes with Moves: a branch may continue from another entry, and leave behind entries
-	// that no branch has.
-	Leaves bool
-	// Removes means that refs end. With Extends, the entries of a branch that ends are part of a
-	// branch that grows.
-	Removes bool
-
-	// Summarizes means that summaries change but members do not: an entry that leaves its cluster
-	// returns to its place at once.
-	Summarizes bool
-	Forgets    bool // text is erased for good
-
-	Undo UndoRule
-}
-
-// UndoRule says what undo and redo do when they meet an operation in the log.
-type UndoRule int
-
-const (
-	UndoRefuses UndoRule = iota // undo stops here; the zero rule, which unknown verbs have
-	UndoTakes                   // undo takes the operation back
-	UndoPasses                  // the operation changes no history, so undo continues with the one before it
-	UndoIsUndo                  // the operation took back the one that About names
-	UndoIsRedo                  // the operation brought back the one that About names
-)
-
+// effects lists what the operations of each verb do. Commit states it in the record.
 var effects = [...]struct {
 	verb string
-	Effect
+	format.Effects
 }{
-	{VerbAppend, Effect{Extends: true, Undo: UndoTakes}},
-	{VerbImport, Effect{Extends: true, Moves: true, Leaves: true, Undo: UndoTakes}},
-	{VerbMask, Effect{Extends: true, Undo: UndoTakes}},
-	{VerbObserve, Effect{Extends: true, Undo: UndoTakes}},
-	{VerbOffload, Effect{Extends: true, Undo: UndoTakes}},
-	{VerbReplace, Effect{Extends: true, Summarizes: true, Undo: UndoTakes}},
+	{VerbAppend, format.Effects{Extends: true, Undo: format.UndoTakes}},
+	{VerbImport, format.Effects{Extends: true, Moves: true, Leaves: true, Undo: format.UndoTakes}},
+	{VerbMask, format.Effects{Extends: true, Undo: format.UndoTakes}},
+	{VerbObserve, format.Effects{Extends: true, Undo: format.UndoTakes}},
+	{VerbOffload, format.Effects{Extends: true, Undo: format.UndoTakes}},
+	{VerbReplace, format.Effects{Extends: true, Summarizes: true, Undo: format.UndoTakes}},
 
-	{VerbFork, Effect{Extends: true, Makes: true, Undo: UndoTakes}},
-	{VerbJoin, Effect{Extends: true, Removes: true, Undo: UndoTakes}},
+	{VerbFork, format.Effects{Extends: true, Makes: true, Undo: format.UndoTakes}},
+	{VerbJoin, format.Effects{Extends: true, Removes: true, Undo: format.UndoTakes}},
 
-	{VerbRewind, Effect{Moves: true, Undo: UndoTakes}},
-	{VerbState, Effect{Moves: true, Undo: UndoTakes}},
-	{VerbSessionLink, Effect{Moves: true, Undo: UndoTakes}},
-	{VerbSessionRm, Effect{Removes: true, Undo: UndoTakes}},
-	{VerbUndo, Effect{Moves: true, Restores: true, Undo: UndoIsUndo}},
-	{VerbRedo, Effect{Moves: true, Restores: true, Undo: UndoIsRedo}},
+	{VerbRewind, format.Effects{Moves: true, Undo: format.UndoTakes}},
+	{VerbState, format.Effects{Moves: true, Undo: format.UndoTakes}},
+	{VerbSessionLink, format.Effects{Moves: true, Undo: format.UndoTakes}},
+	{VerbSessionRm, format.Effects{Removes: true, Undo: format.UndoTakes}},
+	{VerbUndo, format.Effects{Moves: true, Restores: true, Undo: format.UndoIsUndo}},
+	{VerbRedo, format.Effects{Moves: true, Restores: true, Undo: format.UndoIsRedo}},
 
-	{VerbCheckpoint, Effect{Undo: UndoPasses}},
-	{VerbCompact, Effect{Summarizes: true, Undo: UndoPasses}},
-	{VerbEvict, Effect{Summarizes: true, Undo: UndoPasses}},
-	{VerbGraduate, Effect{Undo: UndoPasses}},
-	{VerbPull, Effect{Moves: true, Leaves: true, Removes: true, Undo: UndoPasses}},
-	{VerbPush, Effect{Undo: UndoPasses}},
-	{VerbSessionUse, Effect{Undo: UndoPasses}},
-	{VerbUpdateRef, Effect{Undo: UndoPasses}},
+	{VerbCheckpoint, format.Effects{Undo: format.UndoPasses}},
+	{VerbCompact, format.Effects{Summarizes: true, Undo: format.UndoPasses}},
+	{VerbEvict, format.Effects{Summarizes: true, Undo: format.UndoPasses}},
+	{VerbGraduate, format.Effects{Undo: format.UndoPasses}},
+	{VerbPull, format.Effects{Moves: true, Leaves: true, Removes: true, Undo: format.UndoPasses}},
+	{VerbPush, format.Effects{Undo: format.UndoPasses}},
+	{VerbSessionUse, format.Effects{Undo: format.UndoPasses}},
+	{VerbUpdateRef, format.Effects{Undo: format.UndoPasses}},
 
-	{VerbForget, Effect{Forgets: true, Undo: UndoRefuses}},
-	{VerbRepair, Effect{Moves: true, Makes: true, Undo: UndoRefuses}},
+	{VerbForget, format.Effects{Forgets: true, Undo: format.UndoRefuses}},
+	{VerbRepair, format.Effects{Moves: true, Makes: true, Undo: format.UndoRefuses}},
 }
 
-// EffectOf returns the effect of a verb. For an unknown verb, known is false and undo refuses.
-func EffectOf(verb string) (e Effect, known bool) {
+// EffectsOf returns what an operation does: what its record states, or else what this version knows
+// of its verb. If both are missing, known is false and undo refuses.
+func EffectsOf(op *format.Operation) (e format.Effects, known bool) {
+	if op.Effects != (format.Effects{}) {
+		return op.Effects, true
+	}
+	return EffectsOfVerb(op.Verb)
+}
+
+// EffectsOfVerb returns what the operations of a verb do that this version commits. For an unknown
+// verb, known is false and undo refuses.
+func EffectsOfVerb(verb string) (e format.Effects, known bool) {
 	for i := range effects {
 		if effects[i].verb == verb {
-			return effects[i].Effect, true
+			return effects[i].Effects, true
 		}
 	}
-	return Effect{}, false
+	return format.Effects{}, false
 }
 
 // Verbs returns all verbs that this version knows, sorted.

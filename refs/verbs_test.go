@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -38,7 +39,7 @@ func TestVerbsPage(t *testing.T) {
 }
 
 func row(verb string) string {
-	e, _ := refs.EffectOf(verb)
+	e, _ := refs.EffectsOfVerb(verb)
 	var does []string
 	for _, at := range []struct {
 		is   bool
@@ -51,9 +52,9 @@ func row(verb string) string {
 			does = append(does, at.word)
 		}
 	}
-	undo := map[refs.UndoRule]string{
-		refs.UndoRefuses: "refuses", refs.UndoTakes: "takes it back", refs.UndoPasses: "passes it",
-		refs.UndoIsUndo: "is one", refs.UndoIsRedo: "is one",
+	undo := map[format.UndoRule]string{
+		format.UndoRefuses: "refuses", format.UndoTakes: "takes it back", format.UndoPasses: "passes it",
+		format.UndoIsUndo: "is one", format.UndoIsRedo: "is one",
 	}[e.Undo]
 	what := strings.Join(does, ", ")
 	if what != "" {
@@ -65,11 +66,11 @@ func row(verb string) string {
 // Every verb that the source code commits is in the table, whether it is a constant or a literal.
 func TestVerbsOfTheSource(t *testing.T) {
 	for _, verb := range verbsWritten(t) {
-		if _, known := refs.EffectOf(verb.text); !known {
+		if _, known := refs.EffectsOfVerb(verb.text); !known {
 			t.Errorf("%s: the verb %q has no effect in refs/verbs.go", verb.place, verb.text)
 		}
 	}
-	if e, known := refs.EffectOf("graft"); known || e.Undo != refs.UndoRefuses {
+	if e, known := refs.EffectsOfVerb("graft"); known || e.Undo != format.UndoRefuses {
 		t.Errorf("an unknown verb is known (%t), or undo does not refuse it: %+v", known, e)
 	}
 }

@@ -49,7 +49,7 @@ func opShow(a *app, s *session.Store, view *refs.View, name string) error {
 		return withHint(notFound("no operation %d in the log", number), "`ctx op log` lists those that are kept")
 	}
 	var ids []format.ID
-	if effect, _ := refs.EffectOf(found.Op.Verb); effect.Forgets {
+	if effect, _ := refs.EffectsOf(found.Op); effect.Forgets {
 		if f, err := s.History.Forgotten(number); err == nil {
 			ids = f.Objects
 		} else if !errors.Is(err, fs.ErrNotExist) {

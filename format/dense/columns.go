@@ -31,8 +31,9 @@ const (
 
 // The forms of records.
 const (
-	formWhole   = 0
-	formPayload = 1 // the version of the payload
+	formWhole  = 0
+	formPlain  = 1 // the version of the payload, which is without effects
+	formStates = 4 // the same, with effects
 )
 
 // columns are the parts of an unpacked block.
@@ -134,7 +135,7 @@ type encoder struct {
 
 	seen  map[format.ID]int // ids that came up, and when
 	last  format.ID         // the digest of the record before
-	known bool              // there is one, of form 1
+	known bool              // there is one, and not of formWhole
 }
 
 func (e *encoder) records(plain []byte) error {
@@ -155,7 +156,7 @@ func (e *encoder) records(plain []byte) error {
 	return nil
 }
 
-// payload codes a payload of form 1. It returns false, and nothing has changed, if it is another.
+// payload codes a payload of an operation alone. It returns false, and nothing has changed, if it is another.
 func (e *encoder) payload(p []byte) bool {
 	check := walk{r: varint.Reader{Rest: p}, copied: func([]byte) {}, id: func(r *varint.Reader, _ place) { r.Take(uint64(idSize)) }}
 	if check.run() != nil || len(check.r.Rest) > 0 {

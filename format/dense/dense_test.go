@@ -54,6 +54,9 @@ func records(t testing.TB, r *rand.Rand, count int) []byte {
 	tip := format.Value{}
 	for n := range count {
 		op := &format.Operation{Number: uint64(n + 1), Before: before, Time: time.UnixMilli(int64(n) * 1000), Verb: "append", Session: "s"}
+		if r.IntN(2) == 0 {
+			op.Effects = format.Effects{Extends: true, Undo: format.UndoTakes}
+		}
 		next := format.Value{Kind: format.SessionValue, ID: id(r.IntN(200)), Frontier: uint64(n)}
 		if r.IntN(3) == 0 {
 			next.Pin = id(1000 + n)

@@ -74,11 +74,11 @@ func (t *Tx) checkNoForget(verb string) error {
 
 // checkUndoable returns ErrRefused for an operation that cannot be taken back.
 func checkUndoable(op *format.Operation) error {
-	e, known := refs.EffectOf(op.Verb)
+	e, known := refs.EffectsOf(op)
 	switch {
 	case !known:
 		return fmt.Errorf("%w: this version does not know what operation %d (%s) did", history.ErrRefused, op.Number, op.Verb)
-	case e.Undo != refs.UndoTakes:
+	case e.Undo != format.UndoTakes:
 		return fmt.Errorf("%w: operation %d (%s) cannot be taken back", history.ErrRefused, op.Number, op.Verb)
 	}
 	return nil
@@ -89,7 +89,7 @@ func checkUndoable(op *format.Operation) error {
 func (t *Tx) applyInverse(session, verb string, r refs.Record, ops []refs.Record) (Undone, error) {
 	done := Undone{Operation: r.Op.Number, Verb: r.Op.Verb}
 	op := &format.Operation{Verb: verb, Session: session, About: r.Op.Number}
-	effect, _ := refs.EffectOf(r.Op.Verb)
+	effect, _ := refs.EffectsOf(r.Op)
 	diff := NewDifference()
 	for _, u := range r.Op.Refs {
 		want, expected := u.Old, u.New
@@ -170,8 +170,8 @@ func movesSession(op *format.Operation, session string) bool {
 }
 
 // undoRule returns how undo treats an operation. Undo refuses a verb that is not known.
-func undoRule(op *format.Operation) refs.UndoRule {
-	e, _ := refs.EffectOf(op.Verb)
+func undoRule(op *format.Operation) format.UndoRule {
+	e, _ := refs.EffectsOf(op)
 	return e.Undo
 }
 
@@ -182,16 +182,16 @@ func lastDone(ops []refs.Record) *refs.Record {
 	for i := range ops {
 		op := ops[i].Op
 		switch rule := undoRule(op); {
-		case rule == refs.UndoIsUndo:
+		case rule == format.UndoIsUndo:
 			if !undone[op.Number] {
 				undone[op.About] = true
 			}
-		case rule == refs.UndoIsRedo:
+		case rule == format.UndoIsRedo:
 			// The redo cancels the undo that it answers.
 			if u := undoOf(ops[i+1:], op.About); u != 0 {
 				undone[u] = true
 			}
-		case undone[op.Number] || rule == refs.UndoPasses:
+		case undone[op.Number] || rule == format.UndoPasses:
 		default:
 			return &ops[i]
 		}
@@ -202,7 +202,7 @@ func lastDone(ops []refs.Record) *refs.Record {
 // undoOf returns the number of the latest undo of an operation, or 0. ops are newest first.
 func undoOf(ops []refs.Record, about uint64) uint64 {
 	for _, r := range ops {
-		if undoRule(r.Op) == refs.UndoIsUndo && r.Op.About == about {
+		if undoRule(r.Op) == format.UndoIsUndo && r.Op.About == about {
 			return r.Op.Number
 		}
 	}
@@ -216,10 +216,10 @@ func lastUndone(ops []refs.Record) *refs.Record {
 	for i := range ops {
 		op := ops[i].Op
 		switch undoRule(op) {
-		case refs.UndoPasses:
-		case refs.UndoIsRedo:
+		case format.UndoPasses:
+		case format.UndoIsRedo:
 			redone[op.About]++
-		case refs.UndoIsUndo:
+		case format.UndoIsUndo:
 			if redone[op.About] > 0 {
 				redone[op.About]--
 				continue

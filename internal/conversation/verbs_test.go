@@ -10,30 +10,20 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// An operation of a newer version moves a session's branch under a verb that this version does not
-// know: it is read, and neither undo nor redo goes past it.
-func TestUndoRefusesAnUnknownVerb(t *testing.T) {
-	s := storetest.Create(t, storetest.Small...)
-	ctx := context.Background()
-	storetest.Say(t, s, "talk", "user", "one")
-	storetest.Say(t, s, "talk", "user", "two")
-	if _, err := s.Conversation.Undo(ctx, "talk"); err != nil {
-		t.Fatal(err)
-	}
-	err := s.Store.Locked(ctx, func(x *store.Tx) error {
+// graft commits an operation of a verb that this version does not know. It moves a branch to the
+// value that to returns for the present one, and states e if e is not zero.
+func graft(t *testing.T, s *session.Store, e format.Effects, to func(format.Value) format.Value) {
+	t.Helper()
+	err := s.Store.Locked(context.Background(), func(x *store.Tx) error {
 		old := storetest.Must[format.Value](t)(history.Tip(x.View, "talk", history.MainBranch))
-		op := &format.Operation{Verb: "graft", Session: "talk", Time: s.Now().UTC().Truncate(time.Millisecond)}
-		op.Refs = []format.RefUpdate{{Name: history.RefName("talk", history.MainBranch), Old: old, New: format.Value{
-			Kind: format.SessionValue, ID: old.ID, Frontier: old.Frontier + 1,
-		}}}
-		if err := x.Commit(op); err == nil {
-			t.Error("this version commits a verb of which it does not know what it does")
-		}
+		op := &format.Operation{Verb: "graft", Effects: e, Session: "talk", Time: s.Now().UTC().Truncate(time.Millisecond)}
+		op.Refs = []format.RefUpdate{{Name: history.RefName("talk", history.MainBranch), Old: old, New: to(old)}}
 		view, err := s.Refs.Commit(x.Held, x.View, op, nil)
 		if err == nil {
 			x.View = view
@@ -43,10 +33,66 @@ func TestUndoRefusesAnUnknownVerb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// This version commits no verb of which it does not know what it does.
+func TestUnknownVerbIsNotCommitted(t *testing.T) {
+	s := storetest.Create(t, storetest.Small...)
+	storetest.Say(t, s, "talk", "user", "one")
+	err := s.Store.Locked(context.Background(), func(x *store.Tx) error {
+		return x.Commit(&format.Operation{Verb: "graft", Session: "talk"})
+	})
+	if err == nil || !strings.Contains(err.Error(), "graft") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// An operation of a newer version whose verb this version does not know states that undo takes it
+// back: undo does, and redo brings it back.
+func TestUndoOfAStatedEffect(t *testing.T) {
+	s := storetest.Create(t, storetest.Small...)
+	ctx := context.Background()
+	first := storetest.Say(t, s, "talk", "user", "one")
+	storetest.Say(t, s, "talk", "user", "two")
+	ref := history.RefName("talk", history.MainBranch)
+	before := storetest.View(t, s).Get(ref)
+	graft(t, s, format.Effects{Moves: true, Undo: format.UndoTakes}, func(v format.Value) format.Value {
+		v.ID = first
+		return v
+	})
+	after := storetest.View(t, s).Get(ref)
+	if _, err := s.Conversation.Undo(ctx, "talk"); err != nil {
+		t.Fatal(err)
+	}
+	if got := storetest.View(t, s).Get(ref); got != before {
+		t.Errorf("undo left %v, want %v", got, before)
+	}
+	if _, err := s.Conversation.Redo(ctx, "talk"); err != nil {
+		t.Fatal(err)
+	}
+	if got := storetest.View(t, s).Get(ref); got != after {
+		t.Errorf("redo left %v, want %v", got, after)
+	}
+}
+
+// An operation moves a session's branch under a verb that this version does not know, and states
+// no effects: it is read, and neither undo nor redo goes past it.
+func TestUndoRefusesAnUnknownVerb(t *testing.T) {
+	s := storetest.Create(t, storetest.Small...)
+	ctx := context.Background()
+	storetest.Say(t, s, "talk", "user", "one")
+	storetest.Say(t, s, "talk", "user", "two")
+	if _, err := s.Conversation.Undo(ctx, "talk"); err != nil {
+		t.Fatal(err)
+	}
+	graft(t, s, format.Effects{}, func(v format.Value) format.Value {
+		v.Frontier++
+		return v
+	})
 	if got := storetest.Texts(t, s)[history.RefName("talk", history.MainBranch)]; len(got) != 1 || got[0] != "one" {
 		t.Errorf("the log has %q, want what was said before", got)
 	}
-	_, err = s.Conversation.Undo(ctx, "talk")
+	_, err := s.Conversation.Undo(ctx, "talk")
 	if !errors.Is(err, history.ErrRefused) || !strings.Contains(err.Error(), "graft") {
 		t.Errorf("undo: %v, want a refusal that names the verb", err)
 	}
@@ -98,16 +144,16 @@ func TestJoinedAgainByRedo(t *testing.T) {
 // history is passed over.
 func TestEffectsAreWhole(t *testing.T) {
 	for _, verb := range refs.Verbs() {
-		e, _ := refs.EffectOf(verb)
+		e, _ := refs.EffectsOfVerb(verb)
 		history := e.Extends || e.Moves || e.Makes || e.Removes || e.Restores
-		if e.Undo == refs.UndoTakes && !history {
+		if e.Undo == format.UndoTakes && !history {
 			t.Errorf("undo takes %s back, which moves nothing", verb)
 		}
 		// A pull moves the sessions of other stores alone, and no undo reaches into those.
-		if e.Undo == refs.UndoPasses && history && verb != refs.VerbPull {
+		if e.Undo == format.UndoPasses && history && verb != refs.VerbPull {
 			t.Errorf("undo goes past %s, which changes history", verb)
 		}
-		if is := e.Undo == refs.UndoIsUndo || e.Undo == refs.UndoIsRedo; is != e.Restores {
+		if is := e.Undo == format.UndoIsUndo || e.Undo == format.UndoIsRedo; is != e.Restores {
 			t.Errorf("%s restores: %t, and is an undo or a redo: %t", verb, e.Restores, is)
 		}
 	}

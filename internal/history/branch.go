@@ -99,7 +99,7 @@ func (s *Reader) Joined(view *refs.View, session, branch string) (v format.Value
 			}
 			last, ended = r.Op.Refs[i].Old, r.Op.Number
 		}
-		effect, _ := refs.EffectOf(r.Op.Verb)
+		effect, _ := refs.EffectsOf(r.Op)
 		if effect.Restores {
 			about = r.Op.About
 			return true

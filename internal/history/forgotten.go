@@ -40,7 +40,7 @@ func (s *Reader) Forgets() ([]uint64, error) {
 
 // Forgets reports whether an operation erased words.
 func Forgets(op *format.Operation) bool {
-	e, _ := refs.EffectOf(op.Verb)
+	e, _ := refs.EffectsOf(op)
 	return e.Forgets
 }
 

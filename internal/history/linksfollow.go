@@ -138,7 +138,7 @@ func (s *Reader) followOne(l *Links, op *format.Operation, view *refs.View) erro
 	if len(moved) == 0 {
 		return nil
 	}
-	effect, _ := refs.EffectOf(op.Verb)
+	effect, _ := refs.EffectsOf(op)
 	grown := effect.Extends
 	if effect.Leaves {
 		on, err := s.extends(moved)

@@ -123,7 +123,7 @@ func (t *Tx) Commit(op *format.Operation) error {
 			return err
 		}
 	}
-	if _, known := refs.EffectOf(op.Verb); !known {
+	if _, known := refs.EffectsOf(op); !known {
 		return fmt.Errorf("no effect is known of a verb %q", op.Verb)
 	}
 	if err := t.ownOnly(op); err != nil {

@@ -41,7 +41,7 @@ func EarlierCovers(r clusters.Lookup, id format.ID) (at clusters.ClusterAt, cove
 	err = r.Refs.Backward(r.View, func(rec refs.Record) bool {
 		for _, f := range rec.Op.Forests {
 			if f.Name == at.Forest && failed == nil {
-				effect, _ := refs.EffectOf(rec.Op.Verb)
+				effect, _ := refs.EffectsOf(rec.Op)
 				failed = past.record(effect, f.Decisions)
 			}
 		}
@@ -76,7 +76,7 @@ type pastCovers struct {
 }
 
 // record reads the decisions of one operation backward.
-func (p *pastCovers) record(effect refs.Effect, decided []format.Decision) error {
+func (p *pastCovers) record(effect format.Effects, decided []format.Decision) error {
 	for _, d := range slices.Backward(decided) {
 		if d.Cluster != p.number || p.done {
 			continue

@@ -32,8 +32,8 @@ var update = flag.Bool("update", false, "make the golden stores that are missing
 
 // version is the directory of the stores that this build writes: the version of the store in the
 // sense of docs/format/versioning.md, and what of it has a newer version. Those of v1 have loose
-// objects and packs of version 1.
-const version = "v1-pack2"
+// objects and packs of version 1; the records of v1 and v1-pack2 state no effects.
+const version = "v1-effects"
 
 // stores are the stores that -update makes.
 var stores = []struct {

@@ -115,8 +115,8 @@ func TestNewerIsRefused(t *testing.T) {
 			})
 		}, read, clierr.NoStore, "version 2"},
 		"record": {func(t *testing.T, dir string) {
-			rewrite(t, filepath.Join(dir, "refs", "log-1"), record([]byte{4, 1, 2, 3}))
-		}, read, clierr.NoStore, "version 4"},
+			rewrite(t, filepath.Join(dir, "refs", "log-1"), record([]byte{5, 1, 2, 3}))
+		}, read, clierr.NoStore, "version 5"},
 		"entry, read":        {withKind("entry 9\nthought deep\n"), show, clierr.NoStore, "version 9"},
 		"entry, gc":          {withKind("entry 9\nthought deep\n"), collect, clierr.NoStore, "version 9"},
 		"kind of object, gc": {withKind("dream 1\nof sheep\n"), collect, clierr.NoStore, "dream version 1 is not known here"},

@@ -14,7 +14,7 @@ import (
 
 // noteForget records an operation that forgot something.
 func (f *checker) noteForget(op *format.Operation) {
-	if effect, _ := refs.EffectOf(op.Verb); effect.Forgets {
+	if effect, _ := refs.EffectsOf(op); effect.Forgets {
 		f.forgetOps = append(f.forgetOps, op.Number)
 	}
 }

@@ -97,7 +97,7 @@ func (m *moves) faultsOf(op *format.Operation, u format.RefUpdate, session strin
 			faults = append(faults, why)
 		}
 	}
-	effect, known := refs.EffectOf(op.Verb)
+	effect, known := refs.EffectsOf(op)
 	history := effect.Extends || effect.Moves || effect.Makes || effect.Removes
 	switch {
 	case op.Session != "" && op.Session != session:
@@ -144,7 +144,7 @@ func (m *moves) entryOf(id format.ID) (*format.Entry, error) {
 }
 
 // otherEffect returns a fault if an operation changed a branch in another way than its verb does.
-func (m *moves) otherEffect(op *format.Operation, effect refs.Effect, u format.RefUpdate) string {
+func (m *moves) otherEffect(op *format.Operation, effect format.Effects, u format.RefUpdate) string {
 	not := func(what string) string {
 		return fmt.Sprintf("%s ref %q, which an operation %q does not", what, u.Name, op.Verb)
 	}
