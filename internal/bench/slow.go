@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,7 +25,7 @@ func (b *bench) slow() error {
 	for _, g := range []struct {
 		what   string
 		rounds int
-		each   func(ctx string) (func(i int) (took, error), error)
+		make   func(ctx string) (func(i int) (took, error), error)
 	}{
 		{"append", max(b.rounds/2, 1), b.slowAppend},
 		{"hook at the end of a turn", max(b.rounds/2, 1), b.slowHook},
@@ -34,7 +33,7 @@ func (b *bench) slow() error {
 	} {
 		var contenders []func(int) (took, error)
 		for _, ctx := range builds {
-			do, err := g.each(ctx)
+			do, err := g.make(ctx)
 			if err != nil {
 				return err
 			}
@@ -77,36 +76,27 @@ func (b *bench) slowAppend(ctx string) (func(int) (took, error), error) {
 	}, err
 }
 
-// slowHook lets a transcript of Claude Code grow by some records before each hook. It returns nil
-// without such a transcript.
+// slowHook lets a transcript of Gemini CLI, which every build of ctx knows, grow by a turn of 4 KB
+// before each hook.
 func (b *bench) slowHook(ctx string) (func(int) (took, error), error) {
-	if b.sessions == "" || b.agent != "claude-code" {
-		return nil, nil
-	}
-	files, _, err := b.files()
-	if err != nil {
-		return nil, err
-	}
-	whole, err := os.ReadFile(files[0])
-	if err != nil {
-		return nil, err
-	}
 	dir, err := b.initBy(ctx)
 	if err != nil {
 		return nil, err
 	}
-	lines := bytes.SplitAfter(whole, []byte("\n"))
-	name := filepath.Base(files[0])
-	transcript := filepath.Join(dir, name)
-	call := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":%q,"hook_event_name":"Stop"}`,
-		strings.TrimSuffix(name, ".jsonl"), transcript, dir)
-	pieces := b.rounds + 2
+	transcript := filepath.Join(dir, "session-1.jsonl")
+	call := fmt.Sprintf(`{"session_id":"s-1","transcript_path":%q,"cwd":%q,"hook_event_name":"AfterAgent"}`,
+		transcript, dir)
+	const start = `{"sessionId":"s-1","projectHash":"ab","startTime":"2026-01-02T10:00:00.000Z",` +
+		`"lastUpdated":"2026-01-02T10:00:00.000Z","kind":"main"}` + "\n"
+	records := []byte(start)
 	return func(i int) (took, error) {
-		there := lines[:len(lines)*min(i+2, pieces)/pieces]
-		if err := os.WriteFile(transcript, bytes.Join(there, nil), 0o600); err != nil {
+		const record = `{"id":"%s%d","timestamp":"2026-01-02T10:00:00.000Z","type":%q,"content":[{"text":%q}]}` + "\n"
+		records = fmt.Appendf(records, record, "u", i, "user", words(2*i, 1000))
+		records = fmt.Appendf(records, record, "a", i, "gemini", words(2*i+1, 3000))
+		if err := os.WriteFile(transcript, records, 0o600); err != nil {
 			return took{}, err
 		}
-		return b.slowly(dir, call, ctx, "hook", "claude-code")
+		return b.slowly(dir, call, ctx, "hook", "gemini-cli")
 	}, nil
 }
 
