@@ -1,12 +1,8 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,16 +62,11 @@ func (b *bench) grow(sizes []int, file string) error {
 // grown makes a store of n messages and measures each command in it.
 func (b *bench) grown(dir string, n int) (curves []curve, err error) {
 	lines := filepath.Join(dir, "lines")
-	if err := writeLines(lines, n); err != nil {
+	if err := generate(n, inJSON(lines)); err != nil {
 		return nil, err
 	}
-	in, err := os.Open(lines)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, in.Close()) }()
 	add := func(name string, t took) { curves = append(curves, curve{name, []point{{n, t}}}) }
-	t, err := b.run(dir, in, b.ctx, "append", "-s", "talk", "--jsonl")
+	t, err := b.fed(dir, lines, b.ctx, "append", "-s", "talk", "--jsonl")
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +76,7 @@ func (b *bench) grown(dir string, n int) (curves []curve, err error) {
 		maintenance = append([][]string{{"compact", "-s", "talk"}}, maintenance...)
 	}
 	for _, args := range maintenance {
-		t, err := b.run(dir, nil, append([]string{b.ctx}, args...)...)
+		t, err := b.run(dir, nil, b.ctx, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -102,46 +93,13 @@ func (b *bench) grown(dir string, n int) (curves []curve, err error) {
 		{"render --budget 4000", [][]string{{"render", "-s", "talk", "--budget", "4000"}}},
 		{"rewind @~1, undo", [][]string{{"rewind", "-s", "talk", "@~1"}, {"undo", "-s", "talk"}}},
 	} {
-		m, err := b.median(max(b.rounds/4, 1), func(int) (took, error) {
-			var sum took
-			for _, args := range c.args {
-				t, err := b.run(dir, nil, append([]string{b.ctx}, args...)...)
-				if err != nil {
-					return sum, err
-				}
-				sum.wall += t.wall
-				sum.memory = max(sum.memory, t.memory)
-			}
-			return sum, nil
-		})
+		m, err := b.median(max(b.rounds/4, 1), func(int) (took, error) { return b.sequence(dir, c.args) })
 		if err != nil {
 			return nil, err
 		}
 		add(c.name, m[0])
 	}
 	return curves, nil
-}
-
-// writeLines writes the messages of a store of n to a file: this process stays small, so that the
-// peaks of its children are their own.
-func writeLines(file string, n int) (err error) {
-	out, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(out)
-	defer func() { err = errors.Join(err, w.Flush(), out.Close()) }()
-	r := rand.New(rand.NewPCG(1, 2))
-	for i := range n {
-		line, err := json.Marshal(map[string]string{"role": []string{"user", "model"}[i%2], "text": talk(r, i)})
-		if err != nil {
-			return err
-		}
-		if _, err := w.Write(append(line, '\n')); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // The picture: two panels side by side, both axes logarithmic, and the names below.

@@ -7,9 +7,10 @@
 //
 //	go run ./internal/bench -curves FILE.svg -sizes 1000,10000,100000,1000000
 //
-// -n is the size of the generated store. -sessions names a directory with transcripts of Claude
-// Code or Codex, -lines a file of messages as JSON lines. A rival or a tool that is not installed
-// is named, and its rows are left out. Begin with the list in main.
+// -n is the size of the generated store, -talks the number of sessions in another one. -sessions
+// names a directory with transcripts of Claude Code or Codex, -lines a file of messages as JSON
+// lines, -before another build of ctx to compare with on a disk that syncs slowly. A rival or a
+// tool that is not installed is named, and its rows are left out. Begin with the list in main.
 package main
 
 import (
@@ -28,9 +29,11 @@ func main() {
 	o := options{}
 	flag.IntVar(&o.n, "n", 100000, "`messages` of the generated store")
 	flag.IntVar(&o.rounds, "rounds", 40, "`runs` of a short command, of which the median counts")
+	flag.IntVar(&o.talks, "talks", 0, "`sessions` of ten messages in another store; 0 for no such store")
 	flag.StringVar(&o.sessions, "sessions", "", "`directory` with transcripts, *.jsonl")
 	flag.StringVar(&o.agent, "agent", "claude-code", "`agent` that wrote the transcripts")
 	flag.StringVar(&o.lines, "lines", "", "`file` of messages as JSON lines")
+	flag.StringVar(&o.before, "before", "", "another `build` of ctx to compare with on a disk that syncs slowly")
 	flag.StringVar(&o.curves, "curves", "", "`file` for an SVG of times and memory in growing stores, instead of the table with rivals")
 	flag.StringVar(&o.sizes, "sizes", "1000,10000,100000", "`messages` of these stores, between commas")
 	flag.StringVar(&o.ctx, "ctx", "", "`binary` to measure; built from this tree without it")
@@ -42,9 +45,9 @@ func main() {
 }
 
 type options struct {
-	n, rounds              int
+	n, rounds, talks       int
 	sessions, agent, lines string
-	ctx                    string
+	ctx, before            string
 	curves, sizes          string
 }
 
@@ -67,7 +70,7 @@ func run(o options, out *os.File) (err error) {
 			b.missing = append(b.missing, tool)
 		}
 	}
-	groups := []func() error{b.start, b.empty, b.append, b.chat, b.transcripts, b.large}
+	groups := []func() error{b.start, b.empty, b.append, b.slow, b.chat, b.transcripts, b.large, b.many}
 	if o.curves != "" {
 		sizes, err := numbers(o.sizes)
 		if err != nil {
@@ -99,9 +102,9 @@ func numbers(list string) (sizes []int, err error) {
 // print writes the table, and the tools that were not there.
 func (b *bench) print(out *os.File) error {
 	var text strings.Builder
-	text.WriteString("| what | ctx | rival | ratio | peak memory |\n|---|---|---|---|---|\n")
+	text.WriteString("| what | ctx | rival | ratio | peak memory | rival's |\n|---|---|---|---|---|---|\n")
 	for _, r := range b.rows {
-		fmt.Fprintf(&text, "| %s | %s | %s | %s | %s |\n", r.what, r.ctx, r.rival, r.ratio, r.memory)
+		fmt.Fprintf(&text, "| %s | %s | %s | %s | %s | %s |\n", r.what, r.ctx, r.rival, r.ratio, r.memory, r.rivalMemory)
 	}
 	if len(b.missing) > 0 {
 		fmt.Fprintf(&text, "\nNot installed, and so not measured: %s.\n", strings.Join(b.missing, ", "))

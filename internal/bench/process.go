@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,7 +23,7 @@ type bench struct {
 }
 
 // row is a line of the table.
-type row struct{ what, ctx, rival, ratio, memory string }
+type row struct{ what, ctx, rival, ratio, memory, rivalMemory string }
 
 // took is what one process needed.
 type took struct {
@@ -55,8 +56,8 @@ func (b *bench) project(store bool) (string, error) {
 }
 
 // run runs a command in dir with a home of its own.
-func (b *bench) run(dir string, in io.Reader, args ...string) (took, error) {
-	c := exec.Command(args[0], args[1:]...)
+func (b *bench) run(dir string, in io.Reader, name string, args ...string) (took, error) {
+	c := exec.Command(name, args...)
 	c.Dir, c.Stdin = dir, in
 	c.Env = append(os.Environ(), "HOME="+b.dir, "CTX_DIR=", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b",
 		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
@@ -66,9 +67,41 @@ func (b *bench) run(dir string, in io.Reader, args ...string) (took, error) {
 	err := c.Run()
 	t := took{wall: time.Since(start), memory: peak(c.ProcessState), out: out.Bytes()}
 	if err != nil {
-		return t, fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, problem.Bytes())
+		return t, fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, problem.Bytes())
 	}
 	return t, nil
+}
+
+// once runs ctx once and adds a row.
+func (b *bench) once(what, project string, args ...string) (took, error) {
+	t, err := b.run(project, nil, b.ctx, args...)
+	if err == nil {
+		b.beside(what, t)
+	}
+	return t, err
+}
+
+// fed runs a command with a file as its standard input.
+func (b *bench) fed(dir, file, name string, args ...string) (t took, err error) {
+	in, err := os.Open(file)
+	if err != nil {
+		return t, err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	return b.run(dir, in, name, args...)
+}
+
+// sequence runs commands of ctx one after the other, and returns what they needed together.
+func (b *bench) sequence(dir string, commands [][]string) (sum took, err error) {
+	for _, args := range commands {
+		t, err := b.run(dir, nil, b.ctx, args...)
+		if err != nil {
+			return sum, err
+		}
+		sum.wall += t.wall
+		sum.memory = max(sum.memory, t.memory)
+	}
+	return sum, nil
 }
 
 // median runs the contenders in turn, once without counting and then rounds times, and returns
@@ -94,18 +127,35 @@ func (b *bench) median(rounds int, contenders ...func(i int) (took, error)) ([]t
 	return medians, nil
 }
 
-func (b *bench) add(what, own, rival string, ratio float64, memory int64) {
+// add adds a row of figures that are not times. A ratio of 0 is none.
+func (b *bench) add(what, own, rival string, ratio float64) {
 	r := row{what: what, ctx: own, rival: rival}
 	if ratio > 0 {
 		r.ratio = fmt.Sprintf("%.2f", ratio)
 	}
-	// A process begins as a copy of this one, so no peak is told that is below its own.
-	if own := ownPeak(); memory > own {
-		r.memory = size(memory)
-	} else if memory > 0 {
-		r.memory = "at most " + size(own)
+	b.rows = append(b.rows, r)
+}
+
+// beside adds a row with the time and the peak memory of ctx and, in m[1], of a rival.
+func (b *bench) beside(what string, m ...took) {
+	r := row{what: what, ctx: millis(m[0].wall), memory: peakOf(m[0])}
+	if len(m) > 1 {
+		r.rival, r.rivalMemory = millis(m[1].wall), peakOf(m[1])
+		r.ratio = fmt.Sprintf("%.2f", float64(m[0].wall)/float64(m[1].wall))
 	}
 	b.rows = append(b.rows, r)
+}
+
+// peakOf returns the peak memory of a process. A process begins as a copy of this one, so no peak
+// is told that is below its own.
+func peakOf(t took) string {
+	switch own := ownPeak(); {
+	case t.memory > own:
+		return size(t.memory)
+	case t.memory > 0:
+		return "at most " + size(own)
+	}
+	return ""
 }
 
 func millis(d time.Duration) string {

@@ -34,9 +34,8 @@ func (b *bench) start() error {
 	if err != nil {
 		return err
 	}
-	b.add("start (`version`), Go hello", millis(m[0].wall), millis(m[1].wall), ratio(m), m[0].memory)
-	m = []took{m[0], m[2]}
-	b.add("start, Go hello with the libraries of ctx", millis(m[0].wall), millis(m[1].wall), ratio(m), m[0].memory)
+	b.beside("start (`version`), Go hello", m[0], m[1])
+	b.beside("start, Go hello with the libraries of ctx", m[0], m[2])
 	return nil
 }
 
@@ -60,8 +59,6 @@ func (b *bench) libraries() (string, error) {
 	return text.String(), nil
 }
 
-func ratio(m []took) float64 { return float64(m[0].wall) / float64(m[1].wall) }
-
 // empty compares the files and folders of a new store with those of a new git repository.
 func (b *bench) empty() error {
 	store, err := b.project(true)
@@ -70,7 +67,7 @@ func (b *bench) empty() error {
 	}
 	own, err := names(filepath.Join(store, ".gemini"))
 	if err != nil || !b.has("git") {
-		b.add("files and folders of a new store", fmt.Sprint(own), "", 0, 0)
+		b.add("files and folders of a new store", fmt.Sprint(own), "", 0)
 		return err
 	}
 	dir, err := b.project(false)
@@ -81,7 +78,7 @@ func (b *bench) empty() error {
 		return err
 	}
 	git, err := names(filepath.Join(dir, ".git"))
-	b.add("files and folders of a new store, `git init`", fmt.Sprint(own), fmt.Sprint(git), float64(own)/float64(git), 0)
+	b.add("files and folders of a new store, `git init`", fmt.Sprint(own), fmt.Sprint(git), float64(own)/float64(git))
 	return err
 }
 
@@ -126,7 +123,7 @@ func (b *bench) append() error {
 		before []string
 	}{
 		{"", b.rounds, nil},
-		{", syncs 5 ms longer", max(b.rounds/4, 1), strings.Fields("strace -f -qq -o /dev/null -e trace=fsync,fdatasync -e inject=fsync,fdatasync:delay_exit=5000")},
+		{", syncs 5 ms longer", max(b.rounds/4, 1), strings.Fields(slowSyncs)},
 	} {
 		if disk.before != nil && !b.has("strace") {
 			continue
@@ -141,7 +138,8 @@ func (b *bench) append() error {
 // appends adds the rows of one kind of disk; before is put before each command.
 func (b *bench) appends(dir, tree, name string, rounds int, before []string) error {
 	on := func(in string, args ...string) (took, error) {
-		return b.run(dir, strings.NewReader(in), append(before[:len(before):len(before)], args...)...)
+		all := append(before[:len(before):len(before)], args...)
+		return b.run(dir, strings.NewReader(in), all[0], all[1:]...)
 	}
 	own := func(i int) (took, error) { return on(words(i, 1000), b.ctx, "append", "-s", "talk", "--role", "user") }
 	git := func(i int) (took, error) {
@@ -171,7 +169,7 @@ func (b *bench) appends(dir, tree, name string, rounds int, before []string) err
 		if err != nil {
 			return err
 		}
-		b.add("append, durable"+name+", "+rival.name, millis(m[0].wall), millis(m[1].wall), ratio(m), m[0].memory)
+		b.beside("append, durable"+name+", "+rival.name, m...)
 	}
 	return nil
 }
@@ -200,7 +198,7 @@ func (b *bench) syncs(dir string) error {
 	for _, n := range counts {
 		sum += n
 	}
-	b.add(fmt.Sprintf("syncs of an append, median and mean of %d", len(counts)), fmt.Sprintf("%d, %.2f", counts[len(counts)/2], float64(sum)/float64(len(counts))), "", 0, 0)
+	b.add(fmt.Sprintf("syncs of an append, median and mean of %d", len(counts)), fmt.Sprintf("%d, %.2f", counts[len(counts)/2], float64(sum)/float64(len(counts))), "", 0)
 	return nil
 }
 
