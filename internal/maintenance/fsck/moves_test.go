@@ -68,6 +68,8 @@ func TestFsckOfRecordsThatDisagree(t *testing.T) {
 			`is about session "late", and moves ref "state/session/talk"`},
 		{format.Operation{Verb: refs.VerbRepair, Refs: move(talk, tip, foreign)},
 			`which is of session "late"`},
+		{format.Operation{Verb: refs.VerbAppend, Effects: format.Effects{Moves: true, Undo: format.UndoTakes}, Session: "talk", Refs: move(talk, tip, back)},
+			`states effects that a verb "append" does not have`},
 	} {
 		s := kit.Open(t, storetest.CopyStore(t, from.Dir), nil)
 		tt.op.Time = storetest.Start.Add(time.Hour)

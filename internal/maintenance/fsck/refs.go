@@ -55,6 +55,7 @@ func (f *checker) checkLog() {
 			}
 		}
 		graph.ApplyRefs(running, r.Op)
+		f.checkEffects(r.Op)
 		f.noteForget(r.Op)
 		f.noteMoves(r.Op)
 		f.roots = append(f.roots, graph.RootsOfRecord(r.Op)...)
@@ -75,6 +76,15 @@ func (f *checker) checkLog() {
 		return
 	}
 	f.compareRefs(reachedNumber, running)
+}
+
+// checkEffects compares what an operation states that it does with what its verb does. The effects
+// of a verb never change, and those of an unknown verb are not judged.
+func (f *checker) checkEffects(op *format.Operation) {
+	want, known := refs.EffectsOfVerb(op.Verb)
+	if known && op.Effects != (format.Effects{}) && op.Effects != want {
+		f.fault("log", fmt.Sprintf("operation %d", op.Number), "", fmt.Sprintf("states effects that a verb %q does not have", op.Verb))
+	}
 }
 
 // refMove is the update of one ref by one operation.
