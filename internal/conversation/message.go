@@ -105,9 +105,10 @@ func (m *Message) Clean() (found []sanitize.Finding, err error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	if m.Parts != nil {
+	switch {
+	case m.Parts != nil:
 		m.Parts = c.text
-	} else {
+	case len(c.found) > 0: // else they are the same
 		m.Text = string(c.text)
 	}
 	if found = slices.Clone(c.found); m.ahead != nil && len(found) > 0 {
