@@ -80,6 +80,9 @@ func (m *Message) CleanAhead() {
 			c.said = message.Words(c.parts)
 		}
 	}
+	if m.Parts == nil && len(c.found) == 0 {
+		c.text = nil // the same as Text
+	}
 	m.ahead = c
 }
 
