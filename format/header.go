@@ -81,12 +81,16 @@ type headerWriter struct {
 
 func newHeader(kind string, version int) *headerWriter {
 	w := &headerWriter{kind: kind}
+	w.buf.Grow(headerRoom)
 	w.buf.WriteString(kind)
 	w.buf.WriteByte(' ')
 	w.buf.WriteString(strconv.Itoa(version))
 	w.buf.WriteByte('\n')
 	return w
 }
+
+// headerRoom is more than the header of most entries has, in bytes.
+const headerRoom = 512
 
 // line writes a key and its fields. A field with a space or a control character is an error.
 func (w *headerWriter) line(key string, fields ...string) {
@@ -131,10 +135,10 @@ func (w *headerWriter) time(key string, t time.Time) {
 }
 
 func (w *headerWriter) body(b Body) {
-	if !isMedia(b.Media) || b.Size < 0 || b.Size > MaxBody {
-		w.fail(fmt.Errorf("bad body: %d bytes of %.80q", b.Size, b.Media))
+	if err := b.check(); err != nil {
+		w.fail(err)
 	}
-	w.buf.WriteString("body " + b.line() + "\n")
+	w.buf.Write(b.appendLine(w.buf.AvailableBuffer()))
 }
 
 // checkNonce checks that a stored body has room for a nonce. Encoders do not call it: a header with

@@ -60,11 +60,35 @@ func (b Body) Check(stored []byte) error {
 	return nil
 }
 
-func (b Body) line() string {
-	out := make([]byte, 0, len("sha256:")+IDLen+len(" 12345678 ")+len(b.Media))
-	out = hex.AppendEncode(append(out, "sha256:"...), b.Digest[:])
+func (b Body) check() error {
+	if !isMedia(b.Media) || b.Size < 0 || b.Size > MaxBody {
+		return fmt.Errorf("bad body: %d bytes of %.80q", b.Size, b.Media)
+	}
+	return nil
+}
+
+// appendLine appends the body line of a header.
+func (b Body) appendLine(out []byte) []byte {
+	out = hex.AppendEncode(append(out, "body sha256:"...), b.Digest[:])
 	out = strconv.AppendInt(append(out, ' '), b.Size, 10)
-	return string(append(append(out, ' '), b.Media...))
+	return append(append(append(out, ' '), b.Media...), '\n')
+}
+
+// SetBody returns an encoded header with another body line, which is its last line. It has what
+// encoding the whole header again would give, and may use the bytes of header.
+func SetBody(header []byte, b Body) ([]byte, error) {
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	at := bytes.LastIndexByte(header[:max(0, len(header)-1)], '\n') + 1
+	if !bytes.HasPrefix(header[at:], []byte("body ")) {
+		return nil, errors.New("header has no body line")
+	}
+	header = b.appendLine(header[:at])
+	if len(header) > MaxHeader {
+		return nil, fmt.Errorf("header of %d bytes, %d is the most", len(header), MaxHeader)
+	}
+	return header, nil
 }
 
 // parseBody reads the fields of a body line.

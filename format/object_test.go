@@ -99,3 +99,37 @@ func TestHasNonce(t *testing.T) {
 		}
 	}
 }
+
+// TestSetBody checks that a header with another body line is what encoding it with that body gives.
+func TestSetBody(t *testing.T) {
+	long := format.SumBody(make([]byte, format.MaxBody), format.MediaParts)
+	short := format.SumBody([]byte("sixteen bytes of n"), format.MediaText)
+	e := &format.Entry{Session: "s", Seq: 1, Kind: format.KindMessage, Role: "user", Body: &format.Body{Media: format.MediaText}}
+	for _, b := range []format.Body{short, long, short} {
+		blank, err := e.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := format.SetBody(blank, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Body = &b
+		want, err := e.Encode()
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("got %q, want %q, error %v", got, want, err)
+		}
+	}
+	header := "blob 1\nbody sha256:" + hexOf + " 3 text/plain\n"
+	for _, bad := range []struct {
+		header string
+		body   format.Body
+	}{
+		{"", short}, {"blob 1\n", short}, {header + "more\n", short},
+		{header, format.Body{Media: "no media"}}, {header, format.Body{Media: format.MediaText, Size: format.MaxBody + 1}},
+	} {
+		if got, err := format.SetBody([]byte(bad.header), bad.body); err == nil {
+			t.Errorf("%q with %v became %q", bad.header, bad.body, got)
+		}
+	}
+}

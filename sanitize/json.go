@@ -137,7 +137,7 @@ func (w *walker) text(t token, kind secrets.Key) []byte {
 	counted := w.found.total()
 	s := w.in[t.start+1 : t.end-1]
 	if bytes.IndexByte(s, '\\') >= 0 {
-		w.said = appendUnquoted(w.said[:0], s)
+		w.said = appendUnquoted(slices.Grow(w.said[:0], len(s)), s)
 		s = w.said
 	}
 	s, err := text(s, &w.found)

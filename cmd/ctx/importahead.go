@@ -96,9 +96,10 @@ func (t *reading) end() {
 // returns ends the import.
 func (l *linker) read(a *app, t *reading, then func(exchange.ImportedTranscript, error) error) error {
 	if t.onDisk && a.c.Err() == nil {
-		if done, ok := l.run.Unchanged(t.before); ok {
+		passed, err := l.run.PassOver(t.before, func(done exchange.ImportedTranscript) error { return then(done, nil) })
+		if passed {
 			t.end()
-			return l.run.After(func() error { return then(done, nil) })
+			return err
 		}
 	}
 	if t.ahead == nil && t.err == nil {

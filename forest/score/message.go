@@ -2,6 +2,7 @@ package score
 
 import (
 	"hash/fnv"
+	"slices"
 	"strings"
 	"time"
 )
@@ -127,38 +128,66 @@ func asks(word string) bool {
 	return false
 }
 
-// turns are phrases with which a meeting moves on to another item.
-var turns = [...]string{"agenda", "next item", "next topic", "next thing", "next point", "next question", "move on", "moving on", "anything else",
-	"last item", "another topic", "another item", "another thing"}
+// turns are phrases with which a meeting moves on to another item, each as how it begins and how it
+// goes on. A text is searched once for each beginning.
+var turns = [...]struct {
+	begin string
+	on    []string
+}{
+	{"agenda", []string{""}},
+	{"next ", []string{"item", "topic", "thing", "point", "question"}},
+	{"mov", []string{"e on", "ing on"}},
+	{"anything else", []string{""}},
+	{"last item", []string{""}},
+	{"another ", []string{"topic", "item", "thing"}},
+}
+
+// turnsOver reports whether a text in lower case has one of turns.
+func turnsOver(lower string) bool {
+	for _, t := range turns {
+		for _, rest, found := strings.Cut(lower, t.begin); found; _, rest, found = strings.Cut(rest, t.begin) {
+			if slices.ContainsFunc(t.on, func(on string) bool { return strings.HasPrefix(rest, on) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // flagsOf classifies a text by its words.
 func flagsOf(text string) flags {
 	lower := strings.ToLower(text)
-	words := strings.FieldsFunc(lower, func(r rune) bool { return strings.ContainsRune(" \t\n\r,.!?;:)(\"~", r) })
 	var f flags
 	if strings.Contains(text, "?") || strings.Contains(text, "？") {
 		f |= question
 	}
-	nods := 0
-	for i, w := range words {
-		if i < 3 && greets(w) {
+	words, nods := 0, 0
+	begins := false // as a question
+	for w := range strings.FieldsFuncSeq(lower, endsWord) {
+		if words < 3 && greets(w) {
 			f |= greeting
+		}
+		if words < 2 && asks(w) {
+			begins = true
 		}
 		if acknowledges(w) {
 			nods++
 		}
-		if i < 2 && asks(w) && len(words) > 3 {
-			f |= question
+		if words++; words > 3 && words-nods > 1 {
+			break // the rest changes nothing
 		}
+	}
+	if begins && words > 3 {
+		f |= question
 	}
 	// One other word may be the name of the addressee.
-	if nods > 0 && nods+1 >= len(words) && f&question == 0 {
+	if nods > 0 && nods+1 >= words && f&question == 0 {
 		f |= ack
 	}
-	for _, t := range turns {
-		if strings.Contains(lower, t) {
-			f |= turn
-		}
+	if turnsOver(lower) {
+		f |= turn
 	}
 	return f
 }
+
+func endsWord(r rune) bool { return strings.ContainsRune(" \t\n\r,.!?;:)(\"~", r) }

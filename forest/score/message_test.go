@@ -2,6 +2,7 @@ package score
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -147,5 +148,62 @@ func TestFixed(t *testing.T) {
 		if got := logit(tt.p); got < tt.low || got > tt.top {
 			t.Errorf("logit(%v) = %d, want %d to %d", tt.p, got, tt.low, tt.top)
 		}
+	}
+}
+
+// The flags of a text are those that looking at each word and each phrase gives.
+func TestFlagsOfWords(t *testing.T) {
+	words := []string{
+		"ok", "thanks", "Great", "yes", "hello", "hi", "how", "what", "can", "the", "next", "item", "another", "topic", "move", "moving",
+		"on", "agenda", "agendas", "anything", "else", "last", "question", "?", "？", "!", ",", "Ünal", "\xff", "\t", "\n",
+	}
+	phrases := []string{
+		"agenda", "next item", "next topic", "next thing", "next point", "next question", "move on", "moving on", "anything else", "last item",
+		"another topic", "another item", "another thing",
+	}
+	slow := func(text string) (f flags) {
+		lower := strings.ToLower(text)
+		list := strings.FieldsFunc(lower, endsWord)
+		nods := 0
+		for i, w := range list {
+			if i < 3 && greets(w) {
+				f |= greeting
+			}
+			if acknowledges(w) {
+				nods++
+			}
+			if i < 2 && asks(w) && len(list) > 3 {
+				f |= question
+			}
+		}
+		if strings.ContainsAny(text, "?？") {
+			f |= question
+		}
+		if nods > 0 && nods+1 >= len(list) && f&question == 0 {
+			f |= ack
+		}
+		if slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(lower, p) }) {
+			f |= turn
+		}
+		return f
+	}
+	seen := map[flags]bool{}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20000 {
+		var b strings.Builder
+		for range r.IntN(9) {
+			b.WriteString(words[r.IntN(len(words))])
+			if r.IntN(8) > 0 {
+				b.WriteByte(' ')
+			}
+		}
+		if got, want := flagsOf(b.String()), slow(b.String()); got != want {
+			t.Fatalf("%q: %b, want %b", b.String(), got, want)
+		} else {
+			seen[got] = true
+		}
+	}
+	if len(seen) < 8 {
+		t.Errorf("only %d sets of flags were seen", len(seen))
 	}
 }

@@ -91,6 +91,7 @@ func (t *Tx) appendAll(out *history.Batch, batch []Message, o AppendOptions) ([]
 		return nil, err
 	}
 	w := t.NewAppender(h, o.Orphan)
+	w.reserve(len(batch))
 	done, withheld := make([]Appended, 0, len(batch)), 0
 	for i := range batch {
 		a, err := w.write(&batch[i])

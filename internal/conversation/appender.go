@@ -44,6 +44,14 @@ func (t *Tx) NewAppender(tip *history.Head, orphans bool) *Appender {
 	}
 }
 
+// reserve makes room for the entries of n messages.
+func (w *Appender) reserve(n int) {
+	w.written = slices.Grow(w.written, n)
+	if w.follow {
+		w.said = slices.Grow(w.said, n)
+	}
+}
+
 // InBranch reports whether an entry was in the history of the branch before the operation.
 func (w *Appender) InBranch(id format.ID) (bool, error) { return w.branchLine.Has(id) }
 
@@ -256,14 +264,7 @@ func (w *Appender) withhold(raw *format.Raw, text []byte, media string) (bool, e
 // message with a source is the same wherever it is.
 func (w *Appender) sealEntry(e *format.Entry, text []byte, media string) (format.Raw, error) {
 	for {
-		raw, err := w.Seal(text, media, func(b format.Body) ([]byte, error) {
-			e.Body = &b
-			header, err := e.Encode()
-			if err != nil {
-				return nil, fmt.Errorf("%w: %w", history.ErrInput, err)
-			}
-			return header, nil
-		})
+		raw, err := w.SealEntry(e, text, media)
 		if err != nil || e.Source != nil || len(w.store.View.Names("sessions/"+w.Tip.Session+"/")) < 2 {
 			return raw, err
 		}

@@ -80,6 +80,9 @@ func (m *Message) CleanAhead() {
 			c.said = message.Words(c.parts)
 		}
 	}
+	if m.Parts == nil && len(c.found) == 0 {
+		c.text = nil // the same as Text
+	}
 	m.ahead = c
 }
 
@@ -105,9 +108,10 @@ func (m *Message) Clean() (found []sanitize.Finding, err error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	if m.Parts != nil {
+	switch {
+	case m.Parts != nil:
 		m.Parts = c.text
-	} else {
+	case len(c.found) > 0: // else they are the same
 		m.Text = string(c.text)
 	}
 	if found = slices.Clone(c.found); m.ahead != nil && len(found) > 0 {

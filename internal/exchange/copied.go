@@ -11,6 +11,13 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
+// beginning says that a session may begin with a copy of another one.
+type beginning struct {
+	Session string
+	Of      string // the other one
+	From    string // the session in the store that was compared with it; "" for none
+}
+
 // copied holds the messages of a session of which another one may begin with a copy.
 type copied struct {
 	said  map[string]bool            // by wordsOf
@@ -19,19 +26,24 @@ type copied struct {
 	over  bool                       // the copy has ended
 }
 
-// copiedFrom reads the messages of a session, rewound ones included; nil if there is no such
-// session.
+// copiedFrom reads the messages of a session, or of what stands in for it, rewound ones included;
+// nil if there is neither.
 func (im *messageImporter) copiedFrom(session string) (*copied, error) {
 	view, err := im.Refs.Read()
 	if err != nil {
 		return nil, err
 	}
-	from, err := im.withCopy(view, session)
-	if err != nil {
-		return nil, err
+	im.begins = &beginning{Session: im.as, Of: session, From: session}
+	if !exists(view, session) {
+		forks, err := im.forks(view)
+		if err != nil {
+			return nil, err
+		}
+		im.begins.From = im.standIn(view, forks, im.as, session)
+		im.standsIn(im.as, session)
 	}
-	tip := view.Get(history.RefName(from, history.MainBranch)).ID
-	if tip.IsZero() || from == im.as {
+	tip := view.Get(history.RefName(im.begins.From, history.MainBranch)).ID
+	if tip.IsZero() || im.begins.From == im.as {
 		return nil, nil
 	}
 	c := &copied{said: map[string]bool{}, left: map[transcript.Origin]bool{}}
@@ -61,35 +73,50 @@ func (im *messageImporter) copiedFrom(session string) (*copied, error) {
 	return c, nil
 }
 
-// withCopy returns the session to compare with: the copied one, or, if it is not there, another one
-// that began with a copy of it.
-func (im *messageImporter) withCopy(view *refs.View, session string) (string, error) {
-	if exists(view, session) {
-		return session, nil
+// standIn returns the session to compare with where the copied one is not in the store: the first
+// one in this run that began with a copy of it, or else one of the store that did; "" if there is
+// none but the session itself.
+func (s *Writer) standIn(view *refs.View, forks map[string][]string, session, of string) string {
+	s.copying.Lock()
+	from := s.copies[of]
+	s.copying.Unlock()
+	if list := forks[of]; from == "" && len(list) > 0 && list[0] < session {
+		from = list[0]
 	}
-	im.copying.Lock()
-	sibling := im.copies[session]
-	if sibling == "" {
-		if im.copies == nil {
-			im.copies = map[string]string{}
-		}
-		im.copies[session] = im.as
+	if from == session || from != "" && !exists(view, from) {
+		return ""
 	}
-	im.copying.Unlock()
-	if sibling != "" {
-		return sibling, nil
+	return from
+}
+
+// standsIn notes that a session may begin with a copy of one that is not in the store. The first of
+// a run stands in for it.
+func (s *Writer) standsIn(session, of string) {
+	s.copying.Lock()
+	defer s.copying.Unlock()
+	if s.copies == nil {
+		s.copies = map[string]string{}
 	}
+	if s.copies[of] == "" {
+		s.copies[of] = session
+	}
+}
+
+// forks lists the sessions that name the session which they follow, but no call of it, by that
+// session and in the order of their names.
+func (s *Reader) forks(view *refs.View) (map[string][]string, error) {
+	of := map[string][]string{}
 	for _, name := range view.Names(history.StateRefs + "parent/") {
 		child := strings.TrimPrefix(name, history.StateRefs+"parent/")
-		p, ok, err := im.ParentOf(view, child)
+		p, ok, err := s.ParentOf(view, child)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		if ok && p.Session == session && p.Call == "" && child < im.as {
-			return child, nil
+		if ok && p.Call == "" {
+			of[p.Session] = append(of[p.Session], child)
 		}
 	}
-	return session, nil
+	return of, nil
 }
 
 // has reports whether a message belongs to the copies that a session begins with. The first message

@@ -65,7 +65,7 @@ func (g *group) refs() (*refs.View, error) {
 // An error that it returns ends the run: Import returns it, now and from then on.
 func (r *Imports) Import(ctx context.Context, a *Ahead, as string, then func(ImportedTranscript, error) error) error {
 	g := &r.group
-	g.Writer, g.ctx = r.Writer, ctx
+	g.ctx = ctx
 	if g.failed != nil {
 		a.Close()
 		return g.failed

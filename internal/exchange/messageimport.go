@@ -41,11 +41,11 @@ type messageImporter struct {
 	wrote   bool               // a part of the conversation was written
 	found   []sanitize.Finding // in the batch that the group has
 
-	began   int    // number of copies that the transcript began with
-	begins  string // the session that the transcript may begin with a copy of; "" for none
-	bare    bool   // a message has no record
-	resumed bool   // the transcript goes on with a session of the store: copies of its messages may come first
-	goesOn  bool   // the session has what came before: a note that was taken once is there, and Append graduates
+	began   int        // number of copies that the transcript began with
+	begins  *beginning // how it may begin with a copy of another session; nil if it does not
+	bare    bool       // a message has no record
+	resumed bool       // the transcript goes on with a session of the store: copies of its messages may come first
+	goesOn  bool       // the session has what came before: a note that was taken once is there, and Append graduates
 }
 
 // Tally counts what an import did in one session.
@@ -107,11 +107,10 @@ func (im *messageImporter) step(st transcript.Step) error {
 	}
 	if !im.begun && st.Begins != "" {
 		var err error
-		im.begins = fitSession(st.Begins)
 		if err := im.group.flush(); err != nil {
 			return err // it may hold the session, or another one that begins with a copy of it
 		}
-		if im.copy, err = im.copiedFrom(im.begins); err != nil {
+		if im.copy, err = im.copiedFrom(fitSession(st.Begins)); err != nil {
 			return err
 		}
 	}

@@ -108,8 +108,8 @@ func (im *transcriptImporter) repeats() {
 	}
 	for _, lane := range im.order {
 		again.sessions = append(again.sessions, lane.as)
-		if lane.begins != "" {
-			again.copies = append(again.copies, lane.begins)
+		if lane.begins != nil {
+			again.begins = append(again.begins, *lane.begins)
 		}
 		redacted, known := lane.repeats()
 		again.once = again.once || !known

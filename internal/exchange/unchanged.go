@@ -29,8 +29,10 @@ type Imports struct {
 	strange  map[string]bool     // sessions that somebody else has changed meanwhile
 	pending  []*remembered
 	group    group
-	changes  int             // counts what may change an answer of Unchanged
-	answers  map[File]answer // of Unchanged that are asked for once more
+	changes  int                 // counts what may change an answer of Unchanged
+	answers  map[File]answer     // of Unchanged that are asked for once more
+	forked   map[string][]string // the forks of the store at forkedAt; nil if they are not known
+	forkedAt int                 // a count of changes
 }
 
 // File is a transcript on disk, as it was before it was read.
@@ -48,6 +50,7 @@ type remembered struct {
 	File
 	Rules    string
 	Sessions map[string]string  // digests of the refs of the sessions that the import depends on
+	Begins   []beginning        // how the sessions begin with copies of others
 	Links    string             // digest of the links of Children, if nothing is left to link
 	Done     ImportedTranscript // the report of the next import
 }
@@ -56,8 +59,8 @@ type remembered struct {
 type repeated struct {
 	sessions []string // that the transcript went to
 	redacted []sanitize.Finding
-	copies   []string // sessions that it may begin with a copy of
-	once     bool     // the report of another import is not known
+	begins   []beginning
+	once     bool // the report of another import is not known
 }
 
 // BeginImports begins a run. program identifies the build: another one may read a file otherwise.
@@ -68,6 +71,7 @@ func (s *Writer) BeginImports(program string) (*Imports, error) {
 		return nil, err
 	}
 	r := &Imports{Writer: s, program: program, refs: view.All(), branches: map[string][]string{}, strange: map[string]bool{}}
+	r.group.Writer = s
 	for name := range r.refs {
 		r.addBranch(name)
 	}
@@ -150,6 +154,7 @@ func (r *Imports) exists(session string) bool {
 // answer is one of Unchanged, and the count of changes when it was given.
 type answer struct {
 	done    ImportedTranscript
+	begins  []beginning
 	ok      bool
 	changes int
 }
@@ -157,45 +162,92 @@ type answer struct {
 // Unchanged returns the report of an import of a file that brings nothing new, without reading it.
 // ok is false if the file has to be read. Children are left out if all of them are linked.
 //
-// A caller asks twice: before it begins to read the file, and when it is the file's turn.
+// A caller asks before it begins to read the file. When it is the file's turn, it calls PassOver.
 func (r *Imports) Unchanged(f File) (done ImportedTranscript, ok bool) {
-	changes := r.changes + r.group.taken
-	if a, asked := r.answers[f]; asked {
-		delete(r.answers, f)
-		if a.changes == changes {
-			return a.done, a.ok
-		}
-	}
-	done, ok = r.unchanged(f)
+	a := r.unchanged(f)
 	if r.answers == nil {
 		r.answers = map[File]answer{}
 	}
-	r.answers[f] = answer{done, ok, changes}
-	return done, ok
+	r.answers[f] = a
+	return a.done, a.ok
 }
 
-func (r *Imports) unchanged(f File) (done ImportedTranscript, ok bool) {
+// PassOver is Import for a file that brings nothing new: it is not read. passed is false if the
+// file has to be read; then is not called in this case.
+func (r *Imports) PassOver(f File, then func(ImportedTranscript) error) (passed bool, err error) {
+	a, asked := r.answers[f]
+	delete(r.answers, f)
+	if !asked || a.changes != r.changed() {
+		a = r.unchanged(f)
+	}
+	if !a.ok {
+		return false, nil
+	}
+	for _, b := range a.begins {
+		if b.From != b.Of {
+			r.standsIn(b.Session, b.Of) // as in an import
+		}
+	}
+	return true, r.After(func() error { return then(a.done) })
+}
+
+// changed counts what may change an answer.
+func (r *Imports) changed() int {
+	r.copying.Lock()
+	defer r.copying.Unlock()
+	return r.changes + r.group.taken + len(r.copies)
+}
+
+func (r *Imports) unchanged(f File) answer {
+	a := answer{changes: r.changed()}
 	if r.off {
-		return done, false
+		return a
 	}
 	payload, _, ok := r.Cache.Load(f.cacheName())
 	var was remembered
 	if !ok || json.Unmarshal(payload, &was) != nil || was.File != f || was.Rules != r.rules {
-		return done, false
+		return a
 	}
 	for session, sum := range was.Sessions {
 		if r.group.sessions[session] {
-			return done, false // a transcript before it says something new
+			return a // a transcript before it says something new
 		}
 		if r.strange[session] || r.digest(session) != sum {
-			return done, false
+			return a
 		}
 	}
-	done = was.Done
-	if sum, settled := r.links(done.Children); settled && sum == was.Links {
-		done.Children = nil
+	for i := range was.Begins {
+		if !r.beginsSo(&was.Begins[i]) {
+			return a
+		}
 	}
-	return done, true
+	a.done, a.begins, a.ok = was.Done, was.Begins, true
+	if sum, settled := r.links(a.done.Children); settled && sum == was.Links {
+		a.done.Children = nil
+	}
+	return a
+}
+
+// beginsSo reports whether an import would compare the beginning of a session with the same session
+// as before.
+func (r *Imports) beginsSo(b *beginning) bool {
+	switch {
+	case r.exists(b.Of):
+		return b.From == b.Of
+	case b.From == b.Of, r.group.sessions[b.Of]:
+		return false
+	}
+	view, err := r.group.refs()
+	if err != nil {
+		return false // the import itself reports what is wrong
+	}
+	if r.forked == nil || r.forkedAt != r.changes {
+		if r.forked, err = r.forks(view); err != nil {
+			return false
+		}
+		r.forkedAt = r.changes
+	}
+	return r.standIn(view, r.forked, b.Session, b.Of) == b.From
 }
 
 func (f *File) cacheName() string {
@@ -213,14 +265,14 @@ func (r *Imports) Imported(f File, done *ImportedTranscript, same bool) {
 	if r.off || again.once || !same {
 		return
 	}
-	p := &remembered{File: f, Rules: r.rules, Sessions: map[string]string{}, Done: done.next()}
-	for _, session := range again.copies {
-		if !r.exists(session) {
-			return // which session holds the copy depends on all others
-		}
-	}
-	for _, session := range append(again.sessions, again.copies...) {
+	p := &remembered{File: f, Rules: r.rules, Sessions: map[string]string{}, Begins: again.begins, Done: done.next()}
+	for _, session := range again.sessions {
 		p.Sessions[session] = ""
+	}
+	for _, b := range again.begins {
+		if b.From != "" {
+			p.Sessions[b.From] = ""
+		}
 	}
 	r.pending = append(r.pending, p)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -276,20 +277,20 @@ func TestUnchangedMeanwhile(t *testing.T) {
 	}
 }
 
-// A rollout that begins with a copy of another session depends on that session; where the store
-// does not have it, the rollout is read.
+// A rollout that begins with a copy of another session depends on that session.
 func TestUnchangedCopies(t *testing.T) {
 	parent, first, _ := rollouts()
 	child := someFile
 	child.Path = "/a/child.jsonl"
 	s := storetest.Create(t)
-	for range 2 {
-		importOnce(t, s, child, readCodex(first))
-		if _, unread := begin(t, s).Unchanged(child); unread {
-			t.Error("the child of an unknown session is left unread")
-		}
+	importOnce(t, s, child, readCodex(first))
+	if _, unread := begin(t, s).Unchanged(child); !unread {
+		t.Error("the child of an unknown session is read again")
 	}
 	importOnce(t, s, someFile, readCodex(parent))
+	if _, unread := begin(t, s).Unchanged(child); unread {
+		t.Error("the child is left unread after its parent has come")
+	}
 	importOnce(t, s, child, readCodex(first))
 	if _, unread := begin(t, s).Unchanged(child); !unread {
 		t.Error("the child is read again")
@@ -297,5 +298,65 @@ func TestUnchangedCopies(t *testing.T) {
 	storetest.Say(t, s, "p", "user", "one more")
 	if _, unread := begin(t, s).Unchanged(child); unread {
 		t.Error("the child is left unread after its parent has grown")
+	}
+}
+
+// Of the forks of a session that the store does not have, the first of a run stands in for it, also
+// where that one is left unread.
+func TestUnchangedForks(t *testing.T) {
+	parent, first, second := rollouts()
+	lines := strings.SplitAfter(strings.TrimSpace(parent), "\n")
+	more := lines[len(lines)-1]
+	for name, order := range map[string][2]string{"by name": {"a", "b"}, "against it": {"b", "a"}} {
+		t.Run(name, func(t *testing.T) {
+			in := map[string]string{"a": first, "b": second}
+			dir := storetest.Create(t)
+			// run imports the files in order, each as in a process of its own, and says which are read.
+			run := func() (read []string, messages int) {
+				s := storetest.Reopen(t, filepath.Dir(filepath.Dir(dir.Dir)), nil)
+				r := begin(t, s)
+				var children []exchange.Child
+				for _, name := range order {
+					f := exchange.File{Path: name, Agent: codex.Agent, Size: int64(len(in[name]))}
+					then := func(done exchange.ImportedTranscript) error {
+						children, messages = append(children, done.Children...), messages+done.Messages
+						return nil
+					}
+					r.Unchanged(f)
+					if storetest.Must[bool](t)(r.PassOver(f, then)) {
+						continue
+					}
+					read = append(read, name)
+					err := r.Import(context.Background(), exchange.ReadAhead(context.Background(), readCodex(in[name])), "",
+						func(done exchange.ImportedTranscript, err error) error {
+							if err != nil {
+								return err
+							}
+							r.Imported(f, &done, true)
+							return then(done)
+						})
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := r.Flush(); err != nil {
+					t.Fatal(err)
+				}
+				storetest.Must[int](t)(s.Exchange.LinkChildren(context.Background(), children))
+				r.Remember()
+				return read, messages
+			}
+			if read, messages := run(); len(read) != 2 || messages != 6 {
+				t.Fatalf("read %v, %d messages", read, messages)
+			}
+			run() // links may have changed which session stands in
+			if read, messages := run(); len(read) > 0 || messages > 0 {
+				t.Errorf("read again: %v, %d messages", read, messages)
+			}
+			in[order[1]] += more
+			if read, messages := run(); !slices.Equal(read, order[1:]) || messages != 1 {
+				t.Errorf("a longer fork: read %v, %d messages", read, messages)
+			}
+		})
 	}
 }

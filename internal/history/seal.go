@@ -13,17 +13,42 @@ func (s *Reader) Seal(text []byte, media string, encode func(format.Body) ([]byt
 	return s.sealAs(nonceLabel, text, media, encode)
 }
 
+// SealEntry is Seal for an entry, whose body it sets.
+func (s *Reader) SealEntry(e *format.Entry, text []byte, media string) (format.Raw, error) {
+	e.Body = &format.Body{Media: media}
+	header, err := e.Encode()
+	if err != nil {
+		return format.Raw{}, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	stored, err := s.storedAs(nonceLabel, header, text)
+	if err != nil {
+		return format.Raw{}, err
+	}
+	*e.Body = format.SumBody(stored, media)
+	if header, err = format.SetBody(header, *e.Body); err != nil {
+		return format.Raw{}, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	return format.Raw{Header: header, Body: stored}, nil
+}
+
+// storedAs returns the nonce that a header gives, with text behind it.
+func (s *Reader) storedAs(label string, header, text []byte) ([]byte, error) {
+	nonce, err := s.Nonce(label, CutLastLine(header))
+	if err != nil {
+		return nil, err
+	}
+	return append(append(make([]byte, 0, len(nonce)+len(text)), nonce...), text...), nil
+}
+
 func (s *Reader) sealAs(label string, text []byte, media string, encode func(format.Body) ([]byte, error)) (format.Raw, error) {
 	blank, err := encode(format.Body{Media: media})
 	if err != nil {
 		return format.Raw{}, err
 	}
-	nonce, err := s.Nonce(label, CutLastLine(blank))
+	stored, err := s.storedAs(label, blank, text)
 	if err != nil {
 		return format.Raw{}, err
 	}
-	stored := make([]byte, 0, format.NonceLen+len(text))
-	stored = append(append(stored, nonce...), text...)
 	header, err := encode(format.SumBody(stored, media))
 	if err != nil {
 		return format.Raw{}, err

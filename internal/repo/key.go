@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -95,11 +96,23 @@ func (r *Repo) keyed(label string, data []byte, size int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(label))
-	mac.Write([]byte{0})
+	mac, _ := r.macs.Get().(*keyedHash)
+	if mac == nil {
+		mac = &keyedHash{Hash: hmac.New(sha256.New, key)}
+	}
+	mac.Reset()
+	mac.label = append(append(mac.label[:0], label...), 0)
+	mac.Write(mac.label)
 	mac.Write(data)
-	return mac.Sum(nil)[:size:size], nil
+	sum := mac.Sum(nil)[:size:size]
+	r.macs.Put(mac)
+	return sum, nil
+}
+
+// keyedHash is a hash under the key. To make one takes as long as a short hash.
+type keyedHash struct {
+	hash.Hash
+	label []byte
 }
 
 // SigningSeed returns 32 bytes derived from the key, from which the store's signatures on remotes

@@ -47,7 +47,8 @@ type Repo struct {
 	owner      lock.Owner
 	userConfig string // as in Env
 	mu         sync.Mutex
-	key        []byte // nil until it was read
+	key        []byte    // nil until it was read
+	macs       sync.Pool // of *keyedHash under key
 }
 
 // maxFormat limits the format file, in bytes: it has three lines of about 70 bytes.

@@ -86,6 +86,9 @@ func (b *Builder) Add(d Doc) {
 			r.attr |= is.bit
 		}
 	}
+	if len(b.docs) == cap(b.docs) {
+		b.docs = slices.Grow(b.docs, max(len(b.docs), 64)) // by half as much, all would be copied more often
+	}
 	b.docs = append(b.docs, r)
 }
 

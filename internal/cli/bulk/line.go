@@ -43,6 +43,9 @@ func (r *Reader) Read(number int, line []byte) Line {
 	if out.Skip == nil && !out.Partial {
 		out.Skip = checkLine(&out.Message)
 	}
+	if out.Skip == nil && !out.Partial {
+		out.Message.CleanAhead() // beside the append of the lines before
+	}
 	return out
 }
 
