@@ -203,15 +203,15 @@ func (e *Entry) decodeLinks(r *headerReader) {
 
 // check holds the rules that relate the fields of an entry. Encode and DecodeEntry both call it.
 func (e *Entry) check() error {
-	rule, ok := entryRules[e.Kind]
+	says, body, ok := entryRule(e.Kind)
 	switch {
 	case !ok:
 		return fmt.Errorf("unknown kind: %.40q", e.Kind)
-	case rule.says != (e.Role != ""):
+	case says != (e.Role != ""):
 		return fmt.Errorf("%s: a role belongs to message, amend and note, and to them alone", e.Kind)
 	case e.Role != "" && !IsRole(e.Role):
 		return fmt.Errorf("unknown role: %.40q", e.Role)
-	case rule.body != (e.Body != nil):
+	case body != (e.Body != nil):
 		return fmt.Errorf("%s: body missing or not allowed", e.Kind)
 	case (e.Kind == KindAmend) == e.Amends.IsZero():
 		return fmt.Errorf("%s: amends belongs in an amend, and nowhere else", e.Kind)
@@ -229,7 +229,7 @@ func (e *Entry) check() error {
 		return fmt.Errorf("%s: one parent at most", e.Kind)
 	case e.Kind == KindMessage && e.Seq == 0:
 		return errors.New("message: seq counts from 1")
-	case (len(e.Calls) > 0 || len(e.Results) > 0) && !rule.says:
+	case (len(e.Calls) > 0 || len(e.Results) > 0) && !says:
 		return fmt.Errorf("%s: calls and results belong to what is said", e.Kind)
 	case e.Source != nil && (len(e.Source.Digest) != 16 || !isLowerHex(e.Source.Digest)):
 		return fmt.Errorf("source: bad digest: %.40q", e.Source.Digest)
@@ -239,17 +239,18 @@ func (e *Entry) check() error {
 	return nil
 }
 
-// entryRules says for each kind whether an entry has a role (says), and whether it has a body.
-var entryRules = map[string]struct{ says, body bool }{
-	KindMessage: {says: true, body: true},
-	KindAmend:   {says: true, body: true},
-	KindNote:    {says: true, body: true},
-	KindFork:    {},
-	KindJoin:    {},
-	KindRewind:  {},
-	KindMask:    {body: true},
-	KindReplace: {body: true},
-	KindEpoch:   {},
+// entryRule says whether an entry of a kind has a role (says), and whether it has a body. ok is
+// false for an unknown kind.
+func entryRule(kind string) (says, body, ok bool) {
+	switch kind {
+	case KindMessage, KindAmend, KindNote:
+		return true, true, true
+	case KindMask, KindReplace:
+		return false, true, true
+	case KindFork, KindJoin, KindRewind, KindEpoch:
+		return false, false, true
+	}
+	return false, false, false
 }
 
 // IsRole reports whether s is a role of a message: user, model, tool or system.

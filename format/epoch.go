@@ -3,8 +3,7 @@ package format
 import (
 	"errors"
 	"fmt"
-	"regexp"
-	"sync"
+	"strings"
 )
 
 // Epoch records what the model was last told. Initial holds the values of the initial block,
@@ -43,14 +42,25 @@ const (
 
 const epochVersion = 1
 
-// epochKey matches a namespaced name such as core/date.
-var epochKey = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*/[a-z0-9][a-z0-9._/-]*$`)
-})
-
 // IsEpochKey reports whether s can be the key of an epoch: a namespace, a slash and a name, in
-// lower case, at most 200 bytes.
-func IsEpochKey(s string) bool { return len(s) <= MaxName && epochKey().MatchString(s) }
+// lower case, at most 200 bytes. The name can hold slashes.
+func IsEpochKey(s string) bool {
+	namespace, name, ok := strings.Cut(s, "/")
+	return ok && len(s) <= MaxName && isEpochName(namespace, "._-") && isEpochName(name, "._/-")
+}
+
+// isEpochName reports whether s begins with a lower-case letter or a digit, and goes on with these
+// and the bytes of more.
+func isEpochName(s, more string) bool {
+	for i := range len(s) {
+		c := s[i]
+		plain := c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
+		if !plain && (i == 0 || strings.IndexByte(more, c) < 0) {
+			return false
+		}
+	}
+	return s != ""
+}
 
 // Encode returns the epoch's header.
 func (e *Epoch) Encode() ([]byte, error) {

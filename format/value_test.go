@@ -165,12 +165,12 @@ func TestIDs(t *testing.T) {
 }
 
 func TestEpochKeys(t *testing.T) {
-	for _, s := range []string{"core/date", "a/b", "core/env/path", "0/0", "my.ns_1-x/k"} {
+	for _, s := range []string{"core/date", "a/b", "core/env/path", "0/0", "my.ns_1-x/k", "a/b/", "a/b."} {
 		if !format.IsEpochKey(s) {
 			t.Errorf("%q is no key", s)
 		}
 	}
-	for _, s := range []string{"", "core", "core/", "/date", "Core/date", "core/Date", "core//x", "core/a b", "core/é", "core/x\n", ".a/b"} {
+	for _, s := range []string{"", "core", "core/", "/date", "Core/date", "core/Date", "core//x", "core/a b", "core/é", "core/x\n", ".a/b", "a/.b", "a_/b/é", "-/b"} {
 		if format.IsEpochKey(s) {
 			t.Errorf("%q is a key", s)
 		}

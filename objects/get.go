@@ -67,6 +67,9 @@ type search struct {
 // So a miss counts only after the log was read again and the list of packs was then the same as
 // before.
 func (s *Store) run(t *search) error {
+	if s.tryLog(t); t.complete {
+		return nil // and the packs need not be listed
+	}
 	list, err := s.list()
 	var unread error // the log could not be read
 	for err == nil {

@@ -24,8 +24,10 @@ func (s *Store) Has(id format.ID) (bool, error) {
 
 // HasAll is Has for many ids: it returns those that are in no place, in the order given.
 func (s *Store) HasAll(ids []format.ID) (missing []format.ID, err error) {
+	if missing = s.notInLog(ids); len(missing) == 0 {
+		return nil, nil // and the packs need not be listed
+	}
 	list, err := s.relist()
-	missing = ids
 	for err == nil {
 		var fault error
 		missing, fault = s.missingFrom(missing, list)
@@ -35,8 +37,7 @@ func (s *Store) HasAll(ids []format.ID) (missing []format.ID, err error) {
 		if err := s.readLog(); err != nil {
 			return missing, err
 		}
-		missing = slices.DeleteFunc(slices.Clone(missing), func(id format.ID) bool { _, ok := s.inLog(id); return ok })
-		if len(missing) == 0 {
+		if missing = s.notInLog(missing); len(missing) == 0 {
 			return nil, nil
 		}
 		var next *packList
@@ -46,6 +47,16 @@ func (s *Store) HasAll(ids []format.ID) (missing []format.ID, err error) {
 		list = next
 	}
 	return missing, err
+}
+
+// notInLog returns those ids that the log, as it was last read, does not carry.
+func (s *Store) notInLog(ids []format.ID) (missing []format.ID) {
+	for _, id := range ids {
+		if _, ok := s.inLog(id); !ok {
+			missing = append(missing, id)
+		}
+	}
+	return missing
 }
 
 // missingFrom returns those ids that are neither loose nor in a pack of the list. fault tells that

@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 )
@@ -37,8 +38,19 @@ type entry struct {
 	make  func(*app) *cobra.Command
 }
 
-// commands lists every command but help.
+// madeCommands is what commands returns, once it was asked for.
+var madeCommands struct {
+	once    sync.Once
+	entries []entry
+}
+
+// commands lists every command but help. Nobody may change the list.
 func commands() []entry {
+	madeCommands.once.Do(func() { madeCommands.entries = listCommands() })
+	return madeCommands.entries
+}
+
+func listCommands() []entry {
 	return []entry{
 		{"init", groupStore, newInitCmd},
 		{"status", groupStore, newStatusCmd},

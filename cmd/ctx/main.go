@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	_ "github.com/gemini-ctx/ctx/internal/bigstack" // for its effect
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 )
 

@@ -55,7 +55,9 @@ const (
 	maxCache = 64 << 20
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// castagnoli returns the table of the CRC, which the library makes once. A variable would make it at
+// the start of every program.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // Load returns a file's payload and stamp. ok is false if the file is missing, damaged or of
 // another version.
@@ -66,7 +68,7 @@ func (c *Cache) Load(name string) (payload []byte, stamp Stamp, ok bool) {
 		return nil, Stamp{}, false
 	}
 	end := endOf(b)
-	if end < front || end > len(b)-4 || crc32.Checksum(b[:end], castagnoli) != binary.BigEndian.Uint32(b[end:]) {
+	if end < front || end > len(b)-4 || crc32.Checksum(b[:end], castagnoli()) != binary.BigEndian.Uint32(b[end:]) {
 		return nil, Stamp{}, false
 	}
 	rest := b[len(magic)+4:]
@@ -138,7 +140,7 @@ func frame(name string, stamp Stamp, payload []byte) ([]byte, error) {
 	b = binary.BigEndian.AppendUint64(b, stamp.Number)
 	b = append(b, stamp.Digest[:]...)
 	b = append(b, payload...)
-	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli()))
 	return b, nil
 }
 

@@ -31,7 +31,7 @@ const (
 func sumPage(number int64, data []byte) uint32 {
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], uint64(number))
-	return crc32.Update(crc32.Checksum(b[:], castagnoli), castagnoli, data)
+	return crc32.Update(crc32.Checksum(b[:], castagnoli()), castagnoli(), data)
 }
 
 // PageWriter writes a paged file.

@@ -33,6 +33,34 @@ func (d *Digester) AppendBinary(b []byte) ([]byte, error) {
 	return appendNumbers(b, d.Last), nil
 }
 
+// BinarySize returns a bound of the bytes that AppendBinary appends. In a long session there are
+// megabytes, and a slice that grows to them copies them many times.
+func (d *Digester) BinarySize() int {
+	size := binary.MaxVarintLen64 * (4 + len(d.Last))
+	for i := range d.Made {
+		size += d.Made[i].binarySize()
+	}
+	for id, list := range d.Open {
+		size += len(id) + binary.MaxVarintLen64*(2+len(list))
+	}
+	for number, text := range d.Tasks {
+		size += len(number) + len(text) + 2*binary.MaxVarintLen64
+	}
+	return size
+}
+
+func (f *Fact) binarySize() int {
+	const numbers, texts = 6, 5
+	size := len(f.Entry) + (numbers+texts+len(f.Files))*binary.MaxVarintLen64
+	for _, s := range [texts]string{string(f.Kind), f.Text, f.Path, f.Key, string(f.State)} {
+		size += len(s)
+	}
+	for _, file := range f.Files {
+		size += len(file)
+	}
+	return size
+}
+
 // The flags of a fact.
 const (
 	flagSlight = 1 << iota

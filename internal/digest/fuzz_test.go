@@ -52,6 +52,9 @@ func FuzzDigest(f *testing.F) {
 		if err := second.UnmarshalBinary(stored); err != nil {
 			t.Fatal(err)
 		}
+		if bound := first.BinarySize(); len(stored) > bound {
+			t.Errorf("%d bytes, and the bound is %d", len(stored), bound)
+		}
 		second.Add(messages[cut:])
 		if got := second.Facts(); !reflect.DeepEqual(got, whole) && len(got)+len(whole) > 0 {
 			t.Errorf("cut after message %d: got\n%swant\n%s", cut, showAll(got), showAll(whole))
@@ -77,6 +80,9 @@ func FuzzBinary(f *testing.F) {
 			return
 		}
 		again, err := first.AppendBinary(nil)
+		if bound := first.BinarySize(); len(again) > bound {
+			t.Errorf("%d bytes, and the bound is %d", len(again), bound)
+		}
 		if err == nil {
 			err = second.UnmarshalBinary(again)
 		}

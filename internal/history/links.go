@@ -33,8 +33,21 @@ type Links struct {
 }
 
 // SaveAfter is how many additions or operations the file of the links may be behind. Catching up by
-// so many takes about a millisecond; writing the file each time would cost more.
+// so many takes about a millisecond; writing a long file each time would cost more.
 const SaveAfter = 32
+
+// A short file may be fewer operations behind, as it takes no longer to write it than to follow
+// saveLeast of them: the file of a session that nothing was imported into is empty. Each
+// savePerOperation links in it are another one.
+const (
+	saveLeast        = 4
+	savePerOperation = 64
+)
+
+// mayBeBehind returns how many operations the file may be behind.
+func (l *Links) mayBeBehind() uint64 {
+	return uint64(min(saveLeast+(len(l.Newer)+len(l.source))/savePerOperation, SaveAfter))
+}
 
 // keepSources is how many sources the file holds before those that a pack's index has too are
 // dropped from it.

@@ -39,7 +39,7 @@ func (s *Reader) renewLinks(view *refs.View) error {
 		}
 		s.known = l
 	}
-	if l := s.known; l.added >= SaveAfter || l.read >= LongOverlay || l.stamp.Number >= l.saved+SaveAfter {
+	if l := s.known; l.added >= SaveAfter || l.read >= LongOverlay || l.stamp.Number >= l.saved+l.mayBeBehind() {
 		s.saveLinks(s.known)
 	}
 	return nil

@@ -33,18 +33,42 @@ type copiedFile struct {
 
 func loadCopied(s *session.Store, path string) (c copiedFile, ok bool) {
 	payload, _, ok := s.History.Cache.Load(cache.CursorName(path))
-	if !ok || json.Unmarshal(payload, &c) != nil || c.Path != path {
+	if !ok || c.decode(payload) != nil || c.Path != path {
 		return copiedFile{}, false
 	}
 	return c, true
 }
 
 func (c copiedFile) save(s *session.Store) error {
-	b, err := json.Marshal(c)
+	b, err := c.encode()
 	if err != nil {
 		return err
 	}
 	return s.History.Cache.Store(cache.CursorName(c.Path), cache.Stamp{Number: uint64(max(0, c.Size))}, b)
+}
+
+// encode returns a line of JSON without Mark.State, and then Mark.State as it is. It has eight bytes
+// for each message of a long session, which JSON makes a third longer and copies several times.
+func (c copiedFile) encode() ([]byte, error) {
+	state := c.Mark.State
+	c.Mark.State = nil
+	line, err := json.Marshal(c)
+	if err != nil || state == nil {
+		return line, err
+	}
+	b := make([]byte, 0, len(line)+1+len(state))
+	return append(append(append(b, line...), '\n'), state...), nil
+}
+
+// decode undoes encode. Mark.State shares the memory of b. It also reads what older versions wrote:
+// one line of JSON, with Mark.State in it.
+func (c *copiedFile) decode(b []byte) error {
+	line, state, parted := bytes.Cut(b, []byte("\n"))
+	err := json.Unmarshal(line, c)
+	if parted {
+		c.Mark.State = state
+	}
+	return err
 }
 
 // leftOver returns those of some transcripts that a hook has copied, and those of their subagents,

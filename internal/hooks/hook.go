@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/bigstack"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -44,6 +45,7 @@ func Run(ctx context.Context, s *session.Store, agent *Agent, in io.Reader) []by
 			}
 			done <- out
 		}()
+		bigstack.Grow()
 		out = h.run(ctx, in)
 	}()
 	select {

@@ -134,7 +134,7 @@ func (s *Reader) loadDigest(name history.BranchName) *digestCache {
 // storeDigest caches a digest: the version, newest, called, at, and the digester. An error is
 // ignored, because the cache may be lost at any time.
 func (s *Reader) storeDigest(name history.BranchName, d *digestCache) {
-	var b []byte
+	b := make([]byte, 0, 3*binary.MaxVarintLen64+len(d.at)+d.BinarySize())
 	for _, n := range [...]uint64{digest.Version, d.newest, d.called} {
 		b = binary.AppendUvarint(b, n)
 	}

@@ -2,7 +2,6 @@ package search
 
 import (
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -47,7 +46,7 @@ func fold(text string, from int, withPlaces bool) (string, []int) {
 		}
 		r, size := utf8.DecodeRuneInString(text[i:])
 		out := text[i : i+size]
-		switch base := bases()[r]; {
+		switch base := bases.get()[r]; {
 		case base != "":
 			out, letter = base, true
 		case letter && isAccent(r):
@@ -74,9 +73,8 @@ func isLatin(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' 
 // isAccent reports whether a rune is a combining diacritical mark.
 func isAccent(r rune) bool { return r >= 0x300 && r <= 0x36f }
 
-// bases maps accented letters to their base letters. The map is made on first use, because most
-// commands do not search.
-var bases = sync.OnceValue(func() map[rune]string {
+// bases maps accented letters to their base letters.
+var bases = madeOnce[rune]{make: func() map[rune]string {
 	m := map[rune]string{'ß': "ss", 'ẞ': "SS", 'æ': "ae", 'Æ': "AE", 'œ': "oe", 'Œ': "OE"}
 	for _, line := range strings.Split(accented, "\n") {
 		base, letters, _ := strings.Cut(line, " ")
@@ -85,7 +83,7 @@ var bases = sync.OnceValue(func() map[rune]string {
 		}
 	}
 	return m
-})
+}}
 
 // accented has a line for each base letter with the letters that decompose to it: those of Latin-1
 // Supplement, Latin Extended-A and -B, and Latin Extended Additional (Unicode 15), and letters with

@@ -2,7 +2,6 @@ package search
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/gemini-ctx/ctx/internal/terms"
 )
@@ -14,7 +13,7 @@ func scan(s *terms.Scanner, text string, yield func(t terms.Token, word string))
 		word := ""
 		if t.Kind == terms.Word || t.Kind == terms.Part {
 			word = strings.ToLower(text[t.Start:t.End])
-			if base, ok := irregular()[word]; ok {
+			if base, ok := irregular.get()[word]; ok {
 				terms.Scan(base, func(b terms.Token) { t.Term = b.Term })
 			}
 		}
@@ -23,8 +22,8 @@ func scan(s *terms.Scanner, text string, yield func(t terms.Token, word string))
 }
 
 // irregular maps irregular forms of English words, which a stemmer does not unite, to their base
-// forms. The map is made on first use, because most commands do not search.
-var irregular = sync.OnceValue(func() map[string]string {
+// forms.
+var irregular = madeOnce[string]{make: func() map[string]string {
 	m := map[string]string{}
 	for _, line := range strings.Split(`
 ate eaten eat|beaten beat|became become|began begun begin|bent bend|bitten bit bite|blew blown blow|bought buy|broke broken break
@@ -45,7 +44,7 @@ better good|best good|worse bad|worst bad|older old|elder old`, "\n") {
 		}
 	}
 	return m
-})
+}}
 
 // tellsTime reports whether a lower-case word expresses a time.
 func tellsTime(word string) bool {

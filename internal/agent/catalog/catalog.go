@@ -105,7 +105,8 @@ type Traits struct {
 	NamesOnly bool
 }
 
-// agents are the rows, in the order in which commands list them.
+// agents are the rows, in the order in which commands list them. No row calls a function, so that
+// no program makes the table at its start.
 var agents = [...]Agent{
 	{
 		Name: "gemini-cli", Source: geminicli.Agent, Title: "Gemini CLI", Example: "~/.gemini/tmp/*/chats/*.jsonl", Short: true,
@@ -140,7 +141,7 @@ var agents = [...]Agent{
 	{
 		Name: "codex", Source: codex.Agent, Title: "Codex CLI", Example: "~/.codex/sessions/*/*/*/rollout-*.jsonl",
 		Traits: Traits{Keeps: true, ByWords: true},
-		Read:   anyName(codex.Read),
+		Read:   func(_ string, r io.Reader, e emit) (transcript.Stats, error) { return codex.Read(r, e) },
 		ReadOn: func(_ string, r io.Reader, m *transcript.Mark, e emit) (transcript.Stats, error) {
 			return codex.ReadOn(r, m, e)
 		},
@@ -158,7 +159,7 @@ var agents = [...]Agent{
 	{
 		Name: "opencode", Source: opencode.Agent, Title: "opencode", Example: "session.json",
 		Traits:        Traits{Keeps: true, ByWords: true},
-		Read:          anyName(opencode.Read),
+		Read:          func(_ string, r io.Reader, e emit) (transcript.Stats, error) { return opencode.Read(r, e) },
 		ReadFile:      readOpencodeStorage,
 		Write:         opencode.NewWriter,
 		NewID:         func(of ...string) string { return "ses_" + transcript.Derive(26, of...) },
@@ -226,20 +227,13 @@ var agents = [...]Agent{
 	{
 		Name: "jsonl", Source: plain.Agent, Title: "any program, as JSON lines", Example: "chat.jsonl",
 		Traits: Traits{Keeps: true},
-		Read:   anyName(plain.Read),
+		Read:   func(_ string, r io.Reader, e emit) (transcript.Stats, error) { return plain.Read(r, e) },
 		Write:  plain.NewWriter,
 		NewID:  func(...string) string { return "" }, TakesID: anyID,
 	},
 }
 
 type emit = func(transcript.Step) error
-
-// anyName makes an Agent.Read of a reader that needs no name.
-func anyName(
-	read func(io.Reader, emit) (transcript.Stats, error),
-) func(string, io.Reader, emit) (transcript.Stats, error) {
-	return func(_ string, r io.Reader, e emit) (transcript.Stats, error) { return read(r, e) }
-}
 
 func anyID(string) bool { return true }
 

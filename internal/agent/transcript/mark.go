@@ -57,7 +57,8 @@ func (m Met) In(b []byte) bool {
 
 // JoinState makes a Mark.State of a line of JSON and digests; CutState undoes it.
 func JoinState(line []byte, met Met, earlier []byte) []byte {
-	return append(append(append(bytes.Clone(line), '\n'), earlier...), met.Append(nil)...)
+	b := make([]byte, 0, len(line)+1+len(earlier)+8*len(met))
+	return met.Append(append(append(append(b, line...), '\n'), earlier...))
 }
 
 // CutState returns the line and the digests of a state.

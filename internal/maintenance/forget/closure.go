@@ -3,9 +3,7 @@ package forget
 import (
 	"bytes"
 	"errors"
-	"regexp"
 	"slices"
-	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
@@ -141,9 +139,6 @@ func (c *selection) closeEdits() error {
 	return nil
 }
 
-// offloaded finds the note that a shortened output names.
-var offloaded = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`ctx expand ([0-9a-f]{64})` shows all of it") })
-
 // closeNotes selects the notes whose short forms are selected messages, and the messages that are
 // short forms of selected notes.
 func (c *selection) closeNotes() error {
@@ -192,16 +187,20 @@ func (c *selection) closeNotes() error {
 	return nil
 }
 
+// notesIn returns the notes that shortened outputs in a text name.
 func notesIn(text []byte) (ids []format.ID) {
-	if !bytes.Contains(text, []byte("`ctx expand ")) {
-		return nil
-	}
-	for _, m := range offloaded().FindAllSubmatch(text, -1) {
-		if id, err := format.ParseID(string(m[1])); err == nil {
+	for {
+		_, rest, found := bytes.Cut(text, []byte("`ctx expand "))
+		if !found {
+			return ids
+		}
+		digits := rest[:min(len(rest), format.IDLen)]
+		id, err := format.ParseID(string(digits))
+		if err == nil && bytes.HasPrefix(rest[len(digits):], []byte("` shows all of it")) {
 			ids = append(ids, id)
 		}
+		text = rest
 	}
-	return ids
 }
 
 // closeEpochs selects what belongs to a selected observed value: the texts that state it, the

@@ -201,7 +201,7 @@ func (h *Client) call(ctx context.Context, req request, bodies ...[]byte) (got [
 // errorOf returns the error that a helper reports. Its words are cleaned.
 func (h *Client) errorOf(f *failure) error {
 	said := child.OneLine(f.Message, maxMessage)
-	for _, k := range kinds {
+	for _, k := range kinds() {
 		switch {
 		case k.kind == f.Kind && said == "":
 			return k.err

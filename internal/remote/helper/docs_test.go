@@ -55,7 +55,7 @@ func TestDocs(t *testing.T) {
 				t.Errorf("%s is written as %s, %v", line, b, err)
 			}
 			if r, ok := into.(*request); ok {
-				if want, known := bodiesOf[r.Do]; !known || len(r.Bodies) < want.least || len(r.Bodies) > want.most {
+				if want, known := bodiesOf()[r.Do]; !known || len(r.Bodies) < want.least || len(r.Bodies) > want.most {
 					t.Errorf("not a request: %s", line)
 				}
 			}
@@ -68,12 +68,12 @@ func TestDocs(t *testing.T) {
 	if len(examples) != 5 || examples["request"] != 6 {
 		t.Errorf("found the examples %v", examples)
 	}
-	for do := range bodiesOf {
+	for do := range bodiesOf() {
 		if !strings.Contains(text, "\n| `"+do+"` |") && do != "check" {
 			t.Errorf("the request %s is not on the page", do)
 		}
 	}
-	for _, k := range kinds {
+	for _, k := range kinds() {
 		if !strings.Contains(text, "`"+k.kind+"`") {
 			t.Errorf("the kind %s is not on the page", k.kind)
 		}

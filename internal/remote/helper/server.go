@@ -91,7 +91,7 @@ func (s *server) say(a answer, bodies ...[]byte) error {
 // kind, which the client adds again.
 func failureOf(err error) *failure {
 	f := &failure{Kind: kindOther, Message: err.Error()}
-	for _, k := range kinds {
+	for _, k := range kinds() {
 		if errors.Is(err, k.err) {
 			f.Kind = k.kind
 			f.Message = strings.TrimPrefix(strings.TrimPrefix(f.Message, k.err.Error()), ": ")
@@ -107,7 +107,7 @@ func failureOf(err error) *failure {
 
 // do does what a request asks, and answers it unless it returns an error.
 func (s *server) do(ctx context.Context, req *request, bodies [][]byte) error {
-	if want, known := bodiesOf[req.Do]; !known {
+	if want, known := bodiesOf()[req.Do]; !known {
 		return fmt.Errorf("unknown request %.40q", req.Do)
 	} else if len(bodies) < want.least || len(bodies) > want.most {
 		return fmt.Errorf("%s with %d bodies", req.Do, len(bodies))
@@ -159,10 +159,15 @@ func (s *server) do(ctx context.Context, req *request, bodies [][]byte) error {
 	return s.search(ctx, req, bodies)
 }
 
+// bounds are the least and the most bodies of a request.
+type bounds struct{ least, most int }
+
 // bodiesOf says how many bodies each request has.
-var bodiesOf = map[string]struct{ least, most int }{
-	"open": {0, 0}, "list": {0, 0}, "get": {0, 0}, "put": {1, 1}, "swap": {1, 2}, "delete": {1, 1},
-	"check": {0, 0}, "members": {1, 1}, "index": {1, 1}, "forget": {1, 1}, "search": {0, 0},
+func bodiesOf() map[string]bounds {
+	return map[string]bounds{
+		"open": {0, 0}, "list": {0, 0}, "get": {0, 0}, "put": {1, 1}, "swap": {1, 2}, "delete": {1, 1},
+		"check": {0, 0}, "members": {1, 1}, "index": {1, 1}, "forget": {1, 1}, "search": {0, 0},
+	}
 }
 
 func (s *server) open(ctx context.Context, req *request) error {

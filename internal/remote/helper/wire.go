@@ -113,16 +113,22 @@ type failure struct {
 	Message string `json:"message"` // one line, without credentials
 }
 
-// kinds are the errors that callers tell apart, with their names in the protocol.
-var kinds = []struct {
+// errorKind is an error that callers tell apart, with its name in the protocol.
+type errorKind struct {
 	err  error
 	kind string
-}{
-	{remote.ErrNotFound, kindNotFound},
-	{remote.ErrExists, kindExists},
-	{remote.ErrStale, kindStale},
-	{remote.ErrTemporary, kindTemporary},
-	{remote.ErrTampered, kindTampered},
+}
+
+// kinds returns the errors that callers tell apart. As a variable, the list would be made at the
+// start of every program.
+func kinds() []errorKind {
+	return []errorKind{
+		{remote.ErrNotFound, kindNotFound},
+		{remote.ErrExists, kindExists},
+		{remote.ErrStale, kindStale},
+		{remote.ErrTemporary, kindTemporary},
+		{remote.ErrTampered, kindTampered},
+	}
 }
 
 // errTooLong says that a line or a body is longer than the protocol allows.
