@@ -118,8 +118,8 @@ func compared(q *search.Query, ranked []search.Hit) (list []int) {
 	return list
 }
 
-// readAll reads the texts of some hits, by their indexes. In the packs they are in different blocks,
-// so most of the time is that of unpacking these, on all processors.
+// readAll reads the texts of some hits, by their indexes. In the packs they are in different
+// blocks, so most of the time is that of unpacking these, on all processors.
 func readAll(ranked []search.Hit, indexes []int, read func(h search.Hit) (*history.Shown, error)) (map[int]*history.Shown, error) {
 	shown, errs := make([]*history.Shown, len(indexes)), make([]error, len(indexes))
 	next := atomic.Int64{}

@@ -61,9 +61,9 @@ var nameBytes = [utf8.RuneSelf]byte{
 	's': 's', 't': 't', 'u': 'u', 'v': 'v', 'w': 'w', 'x': 'x', 'y': 'y', 'z': 'z',
 }
 
-// withCopies makes hits of documents with different words. The first hits of them are the best ones;
-// the others are spare. A hit lists its copies, which are no hits of their own. Those of a silent
-// document are among silent.
+// withCopies makes hits of documents with different words. The first of them, as many as hits says,
+// are the best ones; the others are spare. A hit lists its copies, which are no hits of their own.
+// Those of a silent document are among silent.
 func (r *ranking) withCopies(list []*found, hits int, silent []*found) ([]Hit, error) {
 	copies, err := r.copiesOf(list)
 	if err != nil {
@@ -102,8 +102,8 @@ func (c *copied) add(it item) {
 	c.same = append(c.same, it)
 }
 
-// fewValues is the number of documents for each value of the query from which on the prints of single
-// documents are read, and not all.
+// fewValues is the number of documents for each value of the query from which on the prints of
+// single documents are read, and not all.
 const fewValues = 512
 
 // copiesOf returns by print the documents of list and their copies that have terms of the query and

@@ -4,8 +4,8 @@ package search
 // query only those of a stretch are in memory, and those near them.
 
 const (
-	// stretchItems is the number of items that a stretch adds. They and what a ranking computes of them
-	// take about 200 KB.
+	// stretchItems is the number of items that a stretch adds. They and what a ranking computes of
+	// them take about 200 KB.
 	stretchItems = 2048
 	// reach is the largest distance of documents that a look at one of them needs: those near a
 	// silent document beside it.
@@ -13,8 +13,8 @@ const (
 )
 
 // eachStretch calls yield for all documents that have a term of the query, by session and seq, and
-// at the same place by id. While yield runs, they are the items from first up to, but not including,
-// end, and the items have everything within reach of them.
+// at the same place by id. While yield runs, they are the items from first up to, but not
+// including, end, and the items have everything within reach of them.
 func (r *ranking) eachStretch(yield func(first, end int) error) error {
 	lanes := r.lanes()
 	r.clearItems()
