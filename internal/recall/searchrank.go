@@ -3,7 +3,10 @@ package recall
 import (
 	"cmp"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -53,26 +56,33 @@ func (s *Reader) rank(view *refs.View, parsed *search.Query, q SearchQuery) ([]r
 
 // byWords sorts ranked hits by their texts. Hits without a required phrase are left out. Hits with
 // the whole query word for word score higher, and hits with nothing else come first. It returns at
-// most most hits; read returns the text of one.
+// most most hits; read returns the text of one, and may be called by several goroutines at once.
 func byWords(q *search.Query, ranked []search.Hit, most int, read func(h search.Hit) (*history.Shown, error)) ([]rankedHit, error) {
 	kept := make([]rankedHit, 0, min(len(ranked), most))
-	compared := 0
-	for _, h := range ranked {
+	texts := map[int]*history.Shown{}
+	if !q.HasPhrases() {
+		var err error
+		if texts, err = readAll(ranked, compared(q, ranked), read); err != nil {
+			return nil, err
+		}
+	}
+	for i, h := range ranked {
 		if q.HasPhrases() && len(kept) == most {
 			break
 		}
-		hit := rankedHit{Hit: h}
-		if q.HasPhrases() || h.Whole && q.Words() > 1 && (h.Spare || compared < wholeDepth) {
+		hit := rankedHit{Hit: h, shown: texts[i]}
+		if q.HasPhrases() {
 			var err error
 			if hit.shown, err = read(h); err != nil {
 				return nil, err
 			}
+		}
+		if hit.shown != nil {
 			m := q.Match(hit.shown.Text)
 			if !m.Phrases || h.Spare && !m.Whole && !h.Equal {
 				continue
 			}
 			hit.Score = float64(h.Score * search.WordsGain(m, q.Words()))
-			compared++
 		} else if h.Spare && !h.Equal {
 			continue
 		}
@@ -90,6 +100,46 @@ func byWords(q *search.Query, ranked []search.Hit, most int, read func(h search.
 	}
 	slices.SortStableFunc(kept, func(a, b rankedHit) int { return cmp.Compare(b.Score, a.Score) })
 	return kept[:min(len(kept), most)], nil
+}
+
+// compared returns the indexes of the hits whose texts are compared with a query of several words.
+func compared(q *search.Query, ranked []search.Hit) (list []int) {
+	best := 0
+	for i, h := range ranked {
+		switch {
+		case !h.Whole || q.Words() < 2:
+		case h.Spare:
+			list = append(list, i)
+		case best < wholeDepth:
+			list = append(list, i)
+			best++
+		}
+	}
+	return list
+}
+
+// readAll reads the texts of some hits, by their indexes. In the packs they are in different
+// blocks, so most of the time is that of unpacking these, on all processors.
+func readAll(ranked []search.Hit, indexes []int, read func(h search.Hit) (*history.Shown, error)) (map[int]*history.Shown, error) {
+	shown, errs := make([]*history.Shown, len(indexes)), make([]error, len(indexes))
+	next := atomic.Int64{}
+	var wait sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(indexes)) {
+		wait.Go(func() {
+			for k := int(next.Add(1)) - 1; k < len(indexes); k = int(next.Add(1)) - 1 {
+				shown[k], errs[k] = read(ranked[indexes[k]])
+			}
+		})
+	}
+	wait.Wait()
+	texts := make(map[int]*history.Shown, len(indexes))
+	for k, i := range indexes {
+		if errs[k] != nil {
+			return nil, errs[k]
+		}
+		texts[i] = shown[k]
+	}
+	return texts, nil
 }
 
 // minQuotedWords is the smallest number of words in a row that count as a quotation.

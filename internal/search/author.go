@@ -1,6 +1,7 @@
 package search
 
 import (
+	"encoding/binary"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -27,19 +28,27 @@ func (r *ranking) nameAuthors() error {
 		return nil
 	}
 	most, names := 0.0, map[string]bool{}
-	for _, it := range r.items[:r.n] {
-		_, _, author, err := r.sources[it.source].hotRow(it.doc)
-		if err != nil {
-			return err
+	err := r.eachStretch(func(first, end int) error {
+		for i := first; i < end; i++ {
+			it := &r.items[i]
+			row, err := r.sources[it.source].hotRow(it.doc)
+			if err != nil {
+				return err
+			}
+			author := binary.BigEndian.Uint32(row[2:])
+			share := shares[it.source][author]
+			if share > most {
+				most = share
+				clear(names)
+			}
+			if share == most && share > 0 {
+				names[r.sources[it.source].authors[author]] = true
+			}
 		}
-		share := shares[it.source][author]
-		if share > most {
-			most = share
-			clear(names)
-		}
-		if share == most && share > 0 {
-			names[r.sources[it.source].authors[author]] = true
-		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	for i, s := range r.sources {
 		for author := range shares[i] {

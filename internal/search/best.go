@@ -3,81 +3,184 @@ package search
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// top returns the n elements of list with the highest values, the highest first. Elements with
-// equal values are in the order of compare.
-func top[V cmp.Ordered](list []int32, n int, value func(i int) V, compare func(a, b int32) int) []int32 {
-	type valued struct {
-		is V
-		i  int32
-	}
-	better := func(a, b valued) int {
-		if a.is != b.is {
-			return cmp.Compare(b.is, a.is)
-		}
-		return compare(a.i, b.i)
-	}
-	kept := make([]valued, 0, min(2*n, len(list)))
-	sorted := false // the first n of kept are sorted, and the best so far
-	for _, i := range list {
-		v := valued{value(int(i)), i}
-		if sorted && (v.is < kept[n-1].is || v.is == kept[n-1].is && compare(i, kept[n-1].i) > 0) {
-			continue
-		}
-		if kept = append(kept, v); len(kept) == 2*n {
-			slices.SortFunc(kept, better)
-			kept, sorted = kept[:n], true
-		}
-	}
-	slices.SortFunc(kept, better)
-	best := make([]int32, min(n, len(kept)))
-	for k := range best {
-		best[k] = kept[k].i
-	}
-	return best
+// found is a document that may be among the best.
+type found struct {
+	item
+	value float64 // by which it is chosen
+	score float64 // see scoreOf; 0 for one that is not for hits
+	at    int     // its place among all items
+	print uint64  // of its words; see printOf
+
+	around *excerpt // nil if it is not kept
 }
 
-// best returns the hits: the best documents that the options admit, and after them, if
-// Options.Whole asks for it, more documents that may contain the query word for word.
-func (r *ranking) best() ([]Hit, error) {
-	list := make([]int32, 0, len(r.items)-1)
-	var whole []int32
-	for i := range r.items[:len(r.items)-1] {
-		it := &r.items[i]
+// shortlist keeps the best of the documents that it is offered: those with the highest values.
+type shortlist struct {
+	most int
+	// compare orders documents with equal values.
+	compare  func(a, b *found) int
+	distinct bool // of documents with the same print, except 0, only the best one is kept
+
+	list []*found
+	// least is the lowest value of a document that may still be among the best.
+	least float64
+}
+
+// offer adds a document whose value is at least least.
+func (s *shortlist) offer(f *found) {
+	s.list = append(s.list, f)
+	if len(s.list)/2 >= max(s.most, 16) {
+		s.cut()
+	}
+}
+
+// cut sorts the list, and keeps the best documents.
+func (s *shortlist) cut() {
+	slices.SortFunc(s.list, func(a, b *found) int {
+		if a.value != b.value {
+			return cmp.Compare(b.value, a.value)
+		}
+		return s.compare(a, b)
+	})
+	kept := s.list[:0]
+	seen := map[uint64]bool{}
+	for _, f := range s.list {
+		if len(kept) == s.most {
+			break
+		}
+		if s.distinct && f.print != 0 {
+			if seen[f.print] {
+				continue
+			}
+			seen[f.print] = true
+		}
+		kept = append(kept, f)
+	}
+	clear(s.list[len(kept):])
+	if s.list = kept; len(kept) == s.most && s.most > 0 {
+		s.least = kept[len(kept)-1].value
+	}
+}
+
+// choice keeps the documents of a stream that a result needs.
+type choice struct {
+	r      *ranking
+	beside shortlist // the best ones, next to which silent ones are searched
+	hits   shortlist // the best ones that the options admit
+	whole  shortlist // those of them with every term of the query that are most like it
+	at     int
+	failed error // of a comparison
+}
+
+func (r *ranking) newChoice() *choice {
+	c := &choice{r: r}
+	c.beside = shortlist{most: lookBeside, compare: func(a, b *found) int {
+		return cmp.Or(cmp.Compare(b.seq, a.seq), cmp.Compare(a.at, b.at))
+	}}
+	c.hits = shortlist{most: r.o.Limit, compare: c.byPlace, distinct: true}
+	c.whole = shortlist{most: r.o.Whole, compare: c.byPlace, distinct: true}
+	if r.o.Whole > 0 { // some of them are among the hits
+		c.whole.most += min(r.o.Limit, math.MaxInt32-r.o.Whole)
+	}
+	return c
+}
+
+// byPlace orders documents with equal values: the higher seq comes first, then the smaller id.
+func (c *choice) byPlace(a, b *found) int {
+	if n := cmp.Compare(b.seq, a.seq); n != 0 || a.source == b.source && a.doc == b.doc {
+		return n
+	}
+	id := func(f *found) format.ID {
+		_, id, err := c.r.sources[f.source].cold(f.doc)
+		c.failed = cmp.Or(c.failed, err)
+		return id
+	}
+	x, y := id(a), id(b)
+	return bytes.Compare(x[:], y[:])
+}
+
+// take looks at the items of a stretch.
+func (c *choice) take(first, end int) error {
+	r := c.r
+	r.bound(first, end)
+	ownLeast := likeLeast(c.whole.least)
+	for i := first; i < end; i++ {
+		it, bound := &r.items[i], float64(r.bounds[i])
+		is := chances{beside: bound >= c.beside.least, hit: bound >= c.hits.least}
+		if r.o.Whole > 0 && int(it.has) == len(r.q.terms) {
+			is.whole = r.owns[i] >= ownLeast || it.kind.length() == r.q.length
+		}
+		if is != (chances{}) {
+			if err := c.takeOne(i, c.at+i-first, is); err != nil {
+				return err
+			}
+		}
+	}
+	c.keepAround(first)
+	c.at += end - first
+	return nil
+}
+
+// chances says in which lists of a choice an item may be.
+type chances struct{ beside, hit, whole bool }
+
+func (c *choice) takeOne(i, at int, is chances) error {
+	r := c.r
+	it := &r.items[i]
+	if is.hit || is.whole {
 		ok, err := r.passes(it)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if !ok {
-			continue
+		is.hit, is.whole = is.hit && ok, is.whole && ok
+	}
+	print := uint64(0)
+	if is.whole || is.hit && r.mayReach(i, c.hits.least) {
+		var err error
+		if print, err = r.sources[it.source].print(it.doc); err != nil {
+			return err
 		}
-		list = append(list, int32(i))
-		if int(it.has) < len(r.q.terms) || r.o.Whole == 0 {
-			continue
-		}
-		whole = append(whole, int32(i))
-		if it.kind.length() == r.q.length {
-			print, err := r.print(int32(i))
-			if err != nil {
-				return nil, err
-			}
-			it.equal = print == r.q.print
+	} else if is.hit = false; !is.beside {
+		return nil
+	}
+	it.equal = is.whole && it.kind.length() == r.q.length && print == r.q.print
+	if is.whole {
+		if value := r.likeQuery(i); value >= c.whole.least {
+			c.whole.offer(&found{item: *it, value: value, score: r.scoreOf(i), at: at, print: print})
 		}
 	}
-	g := &gatherer{r: r, list: list, seen: map[uint64]bool{}}
-	hits, err := g.gather(nil, list, r.o.Limit, nil)
-	if err == nil && len(whole) > 0 {
-		best := len(hits)
-		hits, err = g.gather(hits, whole, best+r.o.Whole, r.likeQuery)
-		for i := best; i < len(hits); i++ {
-			hits[i].Spare = true
+	is.beside = is.beside && r.mayReach(i, c.beside.least)
+	if !is.beside && !is.hit {
+		return nil
+	}
+	score := r.scoreOf(i)
+	if is.beside && score >= c.beside.least {
+		c.beside.offer(&found{item: *it, value: score, at: at})
+	}
+	if is.hit && score >= c.hits.least {
+		c.hits.offer(&found{item: *it, value: score, score: score, at: at, print: print})
+	}
+	return nil
+}
+
+// keepAround keeps what is near the best items of a stretch that begins at first.
+func (c *choice) keepAround(first int) {
+	isNew := func(f *found) bool { return f.around == nil }
+	if !slices.ContainsFunc(c.beside.list, isNew) {
+		return
+	}
+	c.beside.cut()
+	for _, f := range c.beside.list {
+		if isNew(f) {
+			f.around = c.r.excerptAt(first + f.at - c.at)
 		}
 	}
-	return hits, err
 }
 
 // likeQuery orders documents that have every term of the query: first those that equal the query,
@@ -86,29 +189,53 @@ func (r *ranking) likeQuery(i int) float64 {
 	if r.items[i].equal {
 		return 2
 	}
-	return 1 / (1 + 1/r.ownOf(i))
+	return 1 / (1 + 1/r.owns[i])
 }
 
-// inOrder returns the first n elements of list, by descending value, or by descending score if
-// value is nil. At equal values, the higher seq comes first, then the smaller id.
-func (r *ranking) inOrder(list []int32, n int, value func(i int) float64) ([]int32, error) {
-	if value == nil {
-		list, value = r.mayScore(list, n), r.scoreOf
+// likeLeast returns an own score that no document is below for which likeQuery returns value.
+func likeLeast(value float64) float64 {
+	if value >= 1 {
+		return math.Inf(1)
 	}
-	var failed error
-	id := func(i int32) format.ID {
-		_, id, err := r.sources[r.items[i].source].cold(r.items[i].doc)
-		failed = cmp.Or(failed, err)
-		return id
+	return value / (1 - value) / boundSlack
+}
+
+// best returns the hits: the best documents that the options admit, and after them, if
+// Options.Whole asks for it, more documents that may contain the query word for word.
+func (r *ranking) best() ([]Hit, error) {
+	c := r.newChoice()
+	if err := r.eachStretch(c.take); err != nil {
+		return nil, err
 	}
-	list = top(list, n, value, func(a, b int32) int {
-		if c := cmp.Compare(r.items[b].seq, r.items[a].seq); c != 0 || a == b {
-			return c
+	c.beside.cut()
+	silent, err := r.silent(c.beside.list)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range silent {
+		if f.value >= c.hits.least {
+			c.hits.offer(f)
 		}
-		p, q := id(a), id(b)
-		return bytes.Compare(p[:], q[:])
-	})
-	return list, failed
+	}
+	c.hits.cut()
+	c.whole.cut()
+	if c.failed != nil {
+		return nil, c.failed
+	}
+	list := c.hits.list
+	hits, known := len(list), map[uint64]bool{}
+	for _, f := range list {
+		known[f.print] = f.print != 0
+	}
+	for _, f := range c.whole.list {
+		if len(list) == hits+r.o.Whole {
+			break
+		}
+		if !known[f.print] {
+			list = append(list, f)
+		}
+	}
+	return r.withCopies(list, hits, silent)
 }
 
 // passes reports whether a ranked document matches the query and the options.

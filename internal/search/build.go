@@ -225,16 +225,18 @@ func compareRows(a, b *row) int {
 	return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.seq, b.seq), bytes.Compare(a.id[:], b.id[:]), bytes.Compare(a.version[:], b.version[:]))
 }
 
-// A segment consists of these sections, in this order: hot rows, cold rows, versions, runs, names
-// of sessions, names of authors, postings, terms, trailer. Numbers are big endian.
+// A segment consists of these sections, in this order: hot rows, prints, cold rows, versions, runs,
+// names of sessions, names of authors, postings, terms, trailer. Numbers are big endian.
 const (
 	hotLen     = 6  // length, attr, author
-	coldLen    = 48 // time, id, print
+	printLen   = 8  // see printOf
+	coldLen    = 40 // time, id
 	versionLen = 36 // document, version; only for documents with the text of an amend
 	runLen     = 16 // session, first document, its seq; the next documents have the next seqs
 	termLen    = 20 // term, offset of its postings, number of documents that have it
-	trailerLen = 8 + 6*4 + 7*8
-	trailMagic = "ctxsrch2"
+	sections   = 9  // without the trailer
+	trailerLen = 8 + 6*4 + (sections-1)*8
+	trailMagic = "ctxsrch3"
 
 	// maxDocs is the largest number of documents of a segment.
 	maxDocs = 1 << 28
@@ -246,6 +248,7 @@ type writer struct {
 	w        io.Writer
 	err      error
 	at       uint64
+	prints   []byte
 	cold     []byte
 	versions []byte
 	runs     []byte
@@ -281,7 +284,7 @@ func (n *names) of(s string) uint32 {
 
 // newWriter begins a segment of at most docs documents.
 func newWriter(w io.Writer, docs int) *writer {
-	return &writer{w: w, cold: make([]byte, 0, docs*coldLen)}
+	return &writer{w: w, prints: make([]byte, 0, docs*printLen), cold: make([]byte, 0, docs*coldLen)}
 }
 
 func (s *writer) row(r *row) {
@@ -294,7 +297,7 @@ func (s *writer) row(r *row) {
 	s.flush(putAhead)
 	s.cold = binary.BigEndian.AppendUint64(s.cold, uint64(r.time))
 	s.cold = append(s.cold, r.id[:]...)
-	s.cold = binary.BigEndian.AppendUint64(s.cold, r.print)
+	s.prints = binary.BigEndian.AppendUint64(s.prints, r.print)
 	if r.version != r.id {
 		s.versions = binary.BigEndian.AppendUint32(s.versions, s.docs)
 		s.versions = append(s.versions, r.version[:]...)
@@ -325,10 +328,10 @@ func (s *writer) endRows() {
 	}
 	s.flush(0)
 	s.starts = append(s.starts, s.at)
-	for _, section := range [][]byte{s.cold, s.versions, s.runs, s.sessions.bytes, s.authors.bytes} {
+	for _, section := range [][]byte{s.prints, s.cold, s.versions, s.runs, s.sessions.bytes, s.authors.bytes} {
 		s.section(section)
 	}
-	s.cold = nil
+	s.prints, s.cold = nil, nil
 }
 
 func (s *writer) tooMany() {
@@ -350,7 +353,7 @@ func (s *writer) term(term uint64, list []posting) {
 // beginTerm begins the postings of a term, which the caller appends to buf.
 func (s *writer) beginTerm(term uint64) {
 	s.terms = binary.BigEndian.AppendUint64(s.terms, term)
-	s.terms = binary.BigEndian.AppendUint64(s.terms, s.at+uint64(len(s.buf))-s.starts[5])
+	s.terms = binary.BigEndian.AppendUint64(s.terms, s.at+uint64(len(s.buf))-s.starts[6])
 }
 
 func (s *writer) endTerm(docs int) {

@@ -3,7 +3,6 @@ package search
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"slices"
 	"unicode/utf8"
 )
@@ -62,164 +61,142 @@ var nameBytes = [utf8.RuneSelf]byte{
 	's': 's', 't': 't', 'u': 'u', 'v': 'v', 'w': 'w', 'x': 'x', 'y': 'y', 'z': 'z',
 }
 
-// gatherer makes hits of documents, one hit for all documents with the same words.
-type gatherer struct {
-	r    *ranking
-	list []int32 // the items that match the options
-	seen map[uint64]bool
-}
-
-// gather appends to hits the best items of list, by descending value, until there are most hits. A
-// hit lists its copies, which are not hits of their own.
-func (g *gatherer) gather(hits []Hit, list []int32, most int, value func(i int) float64) ([]Hit, error) {
-	begin := len(hits)
-	for n := 2*min(most-begin, len(list)) + 16; ; n *= 4 {
-		n = min(n, len(list))
-		ranked, err := g.r.inOrder(list, n, value)
-		if err != nil {
-			return nil, err
-		}
-		seen := map[uint64]bool{}
-		hits, err = g.walk(hits[:begin], ranked, most, seen)
-		if err != nil || len(hits) == most || n == len(list) {
-			for print := range seen {
-				g.seen[print] = true
-			}
-			return hits, err
-		}
-	}
-}
-
-// walk is gather for sorted items.
-func (g *gatherer) walk(hits []Hit, ranked []int32, most int, seen map[uint64]bool) ([]Hit, error) {
-	alike := map[uint64][]int32{}   // items of list by sign: copies have the same sign
-	var known [1 << 16 / 64]uint64  // the bits of the short signs of ranked
-	prints := map[uint64][]uint64{} // of the items in alike, where they are known
-	for k, i := range ranked {
-		sign := g.r.signOf(int(i))
-		alike[sign] = nil
-		if k < most-len(hits) {
-			prints[sign] = []uint64{}
-		}
-		short := g.r.items[i].short
-		known[short/64] |= 1 << (short % 64)
-	}
-	var first []int32 // the items in alike that are like the first of ranked
-	for _, i := range g.list {
-		if short := g.r.items[i].short; known[short/64]>>(short%64)&1 == 0 {
-			continue
-		}
-		sign := g.r.signOf(int(i))
-		if group, ok := alike[sign]; ok {
-			alike[sign] = append(group, i)
-			if prints[sign] != nil {
-				first = append(first, i)
-			}
-		}
-	}
-	together, err := g.r.printsOf(first)
+// withCopies makes hits of documents with different words. The first of them, as many as hits says,
+// are the best ones; the others are spare. A hit lists its copies, which are no hits of their own.
+// Those of a silent document are among silent.
+func (r *ranking) withCopies(list []*found, hits int, silent []*found) ([]Hit, error) {
+	copies, err := r.copiesOf(list)
 	if err != nil {
 		return nil, err
 	}
-	for k, i := range first {
-		sign := g.r.signOf(int(i))
-		prints[sign] = append(prints[sign], together[k])
-	}
-	for _, i := range ranked {
-		if len(hits) == most {
-			break
+	for _, f := range silent {
+		if copies[f.print] != nil {
+			copies[f.print].add(f.item)
 		}
-		print, err := g.r.print(i)
+	}
+	made := make([]Hit, 0, len(list))
+	for i, f := range list {
+		same := []item{f.item}
+		if f.print != 0 {
+			same = copies[f.print].same
+		}
+		hit, err := r.hit(same)
 		if err != nil {
 			return nil, err
 		}
-		if seen[print] || g.seen[print] {
+		hit.Score, hit.Spare = f.score, i >= hits
+		made = append(made, hit)
+	}
+	return made, nil
+}
+
+// copied has the documents with the same words as one of them.
+type copied struct {
+	of   *found
+	same []item
+}
+
+// add adds a document that has, as a copy, as many terms of the query.
+func (c *copied) add(it item) {
+	it.has, it.must, it.equal = c.of.has, c.of.must, c.of.equal
+	c.same = append(c.same, it)
+}
+
+// fewValues is the number of documents for each value of the query from which on the prints of
+// single documents are read, and not all.
+const fewValues = 512
+
+// copiesOf returns by print the documents of list and their copies that have terms of the query and
+// that the options admit.
+func (r *ranking) copiesOf(list []*found) (map[uint64]*copied, error) {
+	copies := map[uint64]*copied{}
+	var beginnings [1 << 16 / 64]uint64 // a bit for each
+	for _, f := range list {
+		if f.print != 0 {
+			copies[f.print] = &copied{of: f}
+			if f.has > 0 {
+				beginnings[f.print>>54] |= 1 << (f.print >> 48 & 63)
+			}
+		}
+	}
+	var failed error
+	look := func(source, doc uint32, print uint64) {
+		if beginnings[print>>54]>>(print>>48&63)&1 == 0 || copies[print] == nil || copies[print].of.has == 0 {
+			return
+		}
+		it, ok, err := r.itemOf(source, doc)
+		if failed = cmp.Or(failed, err); ok {
+			copies[print].add(it)
+		}
+	}
+	for i := range r.parts {
+		p := &r.parts[i]
+		if p.values == 0 {
 			continue
 		}
-		same := []int32{i}
-		if print != 0 {
-			seen[print] = true
-			sign := g.r.signOf(int(i))
-			if prints[sign] == nil {
-				if prints[sign], err = g.r.printsOf(alike[sign]); err != nil {
-					return nil, err
-				}
+		s := &r.sources[p.source]
+		if p.values < int(p.end-p.first)/fewValues {
+			docs, err := r.docsOf(p)
+			for _, doc := range docs {
+				print, fault := s.print(doc)
+				err = cmp.Or(err, fault)
+				look(p.source, doc, print)
 			}
-			same = nil
-			for k, other := range alike[sign] {
-				if prints[sign][k] == print {
-					same = append(same, other)
-				}
-			}
+			failed = cmp.Or(failed, err)
+		} else {
+			failed = cmp.Or(failed, s.eachPrint(p.first, p.end, func(doc uint32, print uint64) { look(p.source, doc, print) }))
 		}
-		hit, err := g.hit(same)
-		if err != nil {
-			return nil, err
+		if failed != nil {
+			return nil, failed
 		}
-		hit.Score = g.r.scoreOf(int(i))
-		hits = append(hits, hit)
 	}
-	return hits, nil
+	return copies, nil
 }
 
-// The documents whose prints are read at a time are at most printsGap apart and span at most
-// printsAhead.
-const (
-	printsGap   = 256
-	printsAhead = 2048
-)
-
-// printsOf returns the prints of the items of list, which is sorted.
-func (r *ranking) printsOf(list []int32) ([]uint64, error) {
-	prints := make([]uint64, 0, len(list))
-	var b []byte
-	for len(list) > 0 {
-		first := &r.items[list[0]]
-		last, n := first.doc, 1
-		for n < len(list) {
-			next := &r.items[list[n]]
-			if next.source != first.source || next.doc <= last || next.doc-last > printsGap ||
-				next.doc-first.doc >= printsAhead {
-				break
-			}
-			last = next.doc
-			n++
-		}
-		size := int(last-first.doc+1) * coldLen
-		b = slices.Grow(b[:0], size)[:size]
-		s := r.sources[first.source]
-		if err := readFull(s.r, b, s.atCold+int64(first.doc)*coldLen); err != nil {
+// docsOf returns the documents of a part that have a term of the query.
+func (r *ranking) docsOf(p *part) ([]uint32, error) {
+	docs := make([]uint32, 0, p.values)
+	for _, at := range p.terms {
+		if err := r.eachIn(p, at, func(doc uint32) { docs = append(docs, doc) }); err != nil {
 			return nil, err
 		}
-		for _, i := range list[:n] {
-			at := int(r.items[i].doc-first.doc+1) * coldLen
-			prints = append(prints, binary.BigEndian.Uint64(b[at-8:at]))
-		}
-		list = list[n:]
 	}
-	return prints, nil
+	slices.Sort(docs)
+	return slices.Compact(docs), nil
 }
 
-func (r *ranking) print(i int32) (uint64, error) {
-	it := &r.items[i]
-	return r.sources[it.source].print(it.doc)
+// itemOf returns a document of a source as an item, without its values. ok is false if it is not
+// visible or the options do not admit it.
+func (r *ranking) itemOf(source, doc uint32) (it item, ok bool, err error) {
+	s := &r.sources[source]
+	if _, gone := slices.BinarySearch(r.parts[source].gone, doc); gone {
+		return it, false, nil
+	}
+	name, seq := s.place(doc)
+	session, _ := slices.BinarySearch(r.names, name)
+	row, err := s.hotRow(doc)
+	if err != nil {
+		return it, false, err
+	}
+	it = item{seq: seq, session: uint32(session), source: source, doc: doc, kind: r.kindOf(source, row)}
+	ok, err = r.o.admits(s, doc, name)
+	return it, ok, err
 }
 
 // hit makes one hit of documents with the same words. The first of them is chosen in this order: on
 // a branch before rewound, a message before a note, of this store before of another, the newest,
-// the smaller id. The others are its
-// copies.
-func (g *gatherer) hit(same []int32) (Hit, error) {
-	type copied struct {
+// the smaller id. The others are its copies.
+func (r *ranking) hit(same []item) (Hit, error) {
+	type candidate struct {
 		Hit
 		time   int64
 		note   bool
 		shared bool
 	}
-	list := make([]copied, len(same))
-	for k, i := range same {
-		it := &g.r.items[i]
-		s := g.r.sources[it.source]
+	list := make([]candidate, len(same))
+	for k := range same {
+		it := &same[k]
+		s := r.sources[it.source]
 		id, version, err := s.Entry(it.doc)
 		if err != nil {
 			return Hit{}, err
@@ -228,17 +205,17 @@ func (g *gatherer) hit(same []int32) (Hit, error) {
 		if err != nil {
 			return Hit{}, err
 		}
-		_, attr, _, err := s.hotRow(it.doc)
+		attr, err := s.attr(it.doc)
 		if err != nil {
 			return Hit{}, err
 		}
-		list[k] = copied{
-			Hit:  Hit{ID: id, Version: version, Session: g.r.names[it.session], Seq: it.seq, Whole: int(it.has) == len(g.r.q.terms), Equal: it.equal, Rewound: s.Hidden[it.doc]},
+		list[k] = candidate{
+			Hit:  Hit{ID: id, Version: version, Session: r.names[it.session], Seq: it.seq, Whole: int(it.has) == len(r.q.terms), Equal: it.equal, Rewound: s.Hidden[it.doc]},
 			time: when.UnixMilli(), note: attr&attrNote != 0,
-			shared: g.r.o.Shared != nil && g.r.o.Shared(g.r.names[it.session]),
+			shared: r.o.Shared != nil && r.o.Shared(r.names[it.session]),
 		}
 	}
-	slices.SortFunc(list, func(a, b copied) int {
+	slices.SortFunc(list, func(a, b candidate) int {
 		return cmp.Or(compareBool(a.Rewound, b.Rewound), compareBool(a.note, b.note), compareBool(a.shared, b.shared), cmp.Compare(b.time, a.time), bytes.Compare(a.ID[:], b.ID[:]), bytes.Compare(a.Version[:], b.Version[:]))
 	})
 	hit := list[0].Hit

@@ -68,7 +68,7 @@ func (o *Options) admits(s *Source, doc uint32, session string) (bool, error) {
 		return false, nil
 	}
 	if o.Role != "" {
-		_, attr, _, err := s.hotRow(doc)
+		attr, err := s.attr(doc)
 		if role := int(attr & attrRole); err != nil || role >= len(roles) || roles[role] != o.Role {
 			return false, err
 		}

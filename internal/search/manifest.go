@@ -27,7 +27,7 @@ type Part struct {
 	Hidden map[uint32]bool
 }
 
-const manifestVersion = 3
+const manifestVersion = 4
 
 // Encode returns the manifest's bytes.
 func (m *Manifest) Encode() []byte {

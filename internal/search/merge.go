@@ -18,7 +18,7 @@ func Merge(w io.Writer, sources []Source) (docs int, hidden map[uint32]bool, err
 	if err := m.place(); err != nil {
 		return 0, nil, err
 	}
-	for _, section := range []func() error{m.hot, m.cold, m.versions, m.runs, m.terms} {
+	for _, section := range []func() error{m.hot, m.prints, m.cold, m.versions, m.runs, m.terms} {
 		if err := section(); err != nil {
 			return 0, nil, err
 		}
@@ -219,6 +219,11 @@ func (m *merger) hot() error {
 		}
 		return nil
 	})
+}
+
+func (m *merger) prints() error {
+	begin := func(s *Source) int64 { return s.atPrints }
+	return m.copyRows(printLen, begin, func(int, []byte) error { return nil })
 }
 
 func (m *merger) cold() error {

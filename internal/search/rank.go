@@ -58,13 +58,7 @@ type Hit struct {
 // the requested session, not on their distribution over sources.
 func Rank(sources []Source, q *Query, o Options) ([]Hit, error) {
 	r := newRanking(sources, q, o)
-	if err := r.collect(); err != nil {
-		return nil, err
-	}
 	if err := r.prepare(); err != nil {
-		return nil, err
-	}
-	if err := r.addSilent(); err != nil {
 		return nil, err
 	}
 	return r.best()
@@ -72,33 +66,42 @@ func Rank(sources []Source, q *Query, o Options) ([]Hit, error) {
 
 func newRanking(sources []Source, q *Query, o Options) *ranking {
 	any := o.Except == "" && o.Role == "" && o.Since.IsZero() && o.Until.IsZero()
-	return &ranking{sources: sources, q: q, o: o, any: any}
+	return &ranking{sources: sources, q: q, o: o, any: any, stretch: stretchItems}
 }
 
 type ranking struct {
 	sources []Source
 	q       *Query
 	o       Options
-	any     bool      // the options admit every item
-	items   []item    // documents with a term of the query, by session and seq; see collect
-	n       int       // the number of these documents; silent ones may follow
-	values  []value   // values of all items
-	scores  []float64 // see scoreOf; 0 before they are computed
-	bounds  []float32 // see bound
+	any     bool       // the options admit every item
+	names   []string   // of the sessions, sorted
+	numbers [][]uint32 // by source and session of the source: index in names
+	parts   []part
 	df      []int
 	live    int
-	names   []string // of the sessions, sorted
 	weights []float64
 	all     float64           // sum of weights
 	named   []map[uint32]bool // by source: the authors whom the query names
-	near    []float64         // room for scoreOf
 
+	// The stretch in memory; see eachStretch.
+	stretch int       // the number of items that a stretch adds
+	items   []item    // documents with a term of the query, by session and seq; silent ones may follow
+	n       int       // the number of items without silent ones
+	values  []value   // values of all items
+	scores  []float64 // see scoreOf; 0 before they are computed
+	bounds  []float32 // see bound
+	owns    []float64 // see bound
+	largest []float64 // by block and term: the largest values of its items
+	blocks  []float64 // by block and term: the largest values near its items
+	near    []float64 // room for scoreOf
+	rooms   [][]byte  // see room
+
+	kinds     [256]kind // by attr, without the length
 	traits    []traits  // by kind, computed when they are needed
 	saturated []float64 // results of saturate by length and count; 0 before they are computed
 }
 
-// item is a document while it is ranked. There may be an item for every message of a store, so all
-// that follows from these fields is computed when it is needed.
+// item is a document while it is ranked.
 type item struct {
 	seq     uint64
 	session uint32 // index in names
@@ -106,10 +109,9 @@ type item struct {
 	doc     uint32
 	from    uint32 // index of its first value; the next item's from is the end
 	kind    kind
-	has     uint8  // number of the query's terms that it has
-	must    uint8  // number of those with must
-	equal   bool   // it has only the words of the query
-	short   uint16 // a shorter hash of what signOf hashes
+	has     uint8 // number of the query's terms that it has
+	must    uint8 // number of those with must
+	equal   bool  // it has only the words of the query
 }
 
 // value says how often one document has one term of the query.
@@ -118,60 +120,42 @@ type value struct {
 	count uint8
 }
 
-// collect finds the documents that have a term of the query. The last item is only the end of the
-// values of the item before it.
-func (r *ranking) collect() error {
-	r.df = make([]int, len(r.q.terms))
-	numbers := map[string]uint32{}
-	for _, s := range r.sources {
-		for _, name := range s.sessions {
-			numbers[name] = 0
-		}
-	}
-	for name := range numbers {
-		r.names = append(r.names, name)
-	}
-	slices.Sort(r.names)
-	for i, name := range r.names {
-		numbers[name] = uint32(i)
-	}
-	parts := make([]part, len(r.sources))
-	items, values := 0, 0
-	for i := range parts {
-		p := &parts[i]
-		if err := r.find(p, uint32(i)); err != nil {
-			return err
-		}
-		items += p.items
-		values += p.values
-	}
-	r.items = make([]item, 0, items+mostSilent*len(r.sources)+1)
-	r.values = make([]value, 0, values)
-	ends := make([]int, len(parts))
-	for i := range parts {
-		if err := r.collectFrom(&parts[i], numbers); err != nil {
-			return err
-		}
-		ends[i] = len(r.items)
-	}
-	r.n = len(r.items)
-	r.items = append(r.items, item{from: uint32(len(r.values))})
-	return r.order(ends)
-}
-
 // part is what a query needs of a source.
 type part struct {
 	source     uint32
-	first, end uint32 // its documents
+	first, end uint32   // its documents
+	gone       []uint32 // those of them that are not visible, sorted
 	terms      []termPlace
-	items      int // the largest number of documents that can have a term of the query
-	values     int
+	values     int // the largest number of values of its documents
 }
 
 // termPlace is a result of lookup.
 type termPlace struct {
 	from, to int64
 	docs     int
+}
+
+// collect finds the postings of the query, and the frequencies of its terms.
+func (r *ranking) collect() error {
+	r.df = make([]int, len(r.q.terms))
+	for _, s := range r.sources {
+		r.names = append(r.names, s.sessions...)
+	}
+	slices.Sort(r.names)
+	r.names = slices.Compact(r.names)
+	r.parts = make([]part, len(r.sources))
+	r.numbers = make([][]uint32, len(r.sources))
+	for i, s := range r.sources {
+		r.numbers[i] = make([]uint32, len(s.sessions))
+		for k, name := range s.sessions {
+			at, _ := slices.BinarySearch(r.names, name)
+			r.numbers[i][k] = uint32(at)
+		}
+		if err := r.find(&r.parts[i], uint32(i)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // find looks up the terms of the query in a source.
@@ -184,110 +168,53 @@ func (r *ranking) find(p *part, source uint32) error {
 	if p.first == p.end {
 		return nil
 	}
-	size := int(p.end - p.first)
-	for _, t := range r.q.terms {
+	for doc, rewound := range s.Hidden {
+		if doc >= p.first && doc < p.end && !(rewound && r.o.Rewound) {
+			p.gone = append(p.gone, doc)
+		}
+	}
+	slices.Sort(p.gone)
+	r.live += int(p.end-p.first) - len(p.gone)
+	for i, t := range r.q.terms {
 		var at termPlace
 		var err error
 		if at.from, at.to, at.docs, err = s.lookup(t.term); err != nil {
 			return err
 		}
 		p.terms = append(p.terms, at)
-		p.values += min(at.docs, size)
+		p.values += at.docs
+		n := at.docs
+		if len(p.gone) > 0 || int(p.end-p.first) < s.docs {
+			n = 0
+			if err := r.eachIn(p, at, func(uint32) { n++ }); err != nil {
+				return err
+			}
+		}
+		r.df[i] += n
 	}
-	p.items = min(p.values, size)
 	return nil
 }
 
-// collectFrom adds the documents of one source. The documents of each term are sorted, and so are
-// the items.
-func (r *ranking) collectFrom(p *part, numbers map[string]uint32) error {
-	if p.first == p.end {
+// eachIn calls yield for the visible documents of a part that have a term.
+func (r *ranking) eachIn(p *part, at termPlace, yield func(doc uint32)) error {
+	if at.docs == 0 {
 		return nil
 	}
-	s := r.sources[p.source]
-	r.live += int(p.end - p.first)
-	for doc, rewound := range s.Hidden {
-		if doc >= p.first && doc < p.end && !(rewound && r.o.Rewound) {
-			r.live--
-		}
-	}
-	heads := make([]head, 0, len(p.terms))
-	advance := func(h *head) error {
-		for {
-			if err := h.next(); err != nil || h.doc == noDoc {
-				return err
-			}
-			if h.doc < p.first || h.doc >= p.end {
-				continue
-			}
-			if len(s.Hidden) > 0 {
-				if rewound, hidden := s.Hidden[h.doc]; hidden && !(rewound && r.o.Rewound) {
-					continue
-				}
-			}
-			r.df[h.term]++
-			return nil
-		}
-	}
-	for i, at := range p.terms {
-		if at.docs == 0 {
-			continue
-		}
-		h := head{term: uint8(i), must: r.q.terms[i].must, postings: postings{b: make([]byte, at.to-at.from), left: at.docs, most: s.docs}}
-		if err := readFull(s.r, h.b, at.from); err != nil {
-			return err
-		}
-		if err := advance(&h); err != nil {
-			return err
-		}
-		heads = append(heads, h)
-	}
-	run, session := 0, numbers[s.sessions[s.runs[0].session]]
+	s := &r.sources[p.source]
+	list := postings{r: s.r, at: at.from, to: at.to, left: at.docs, most: s.docs, room: r.room(postingsRead)}
+	defer r.spare(list.room)
+	gone := p.gone
 	for {
-		doc := noDoc
-		for i := range heads {
-			doc = min(doc, heads[i].doc)
+		if err := list.next(); err != nil || list.doc >= p.end {
+			return err
 		}
-		if doc == noDoc {
-			return nil
+		for len(gone) > 0 && gone[0] < list.doc {
+			gone = gone[1:]
 		}
-		for run+1 < len(s.runs) && s.runs[run+1].doc <= doc {
-			run++
-			session = numbers[s.sessions[s.runs[run].session]]
+		if list.doc >= p.first && (len(gone) == 0 || gone[0] != list.doc) {
+			yield(list.doc)
 		}
-		at := &s.runs[run]
-		it := item{
-			seq: at.seq + uint64(doc-at.doc), session: session, source: p.source, doc: doc, from: uint32(len(r.values)),
-		}
-		sign := uint32(0)
-		for i := range heads {
-			h := &heads[i]
-			if h.doc != doc {
-				continue
-			}
-			it.has++
-			if h.must {
-				it.must++
-			}
-			sign = (sign ^ (uint32(h.term)<<8 | uint32(h.count))) * signPrime
-			r.values = append(r.values, value{term: h.term, count: h.count})
-			if err := advance(h); err != nil {
-				return err
-			}
-		}
-		it.short = uint16(sign >> 16)
-		r.items = append(r.items, it)
 	}
-}
-
-// signPrime makes the short signs of items.
-const signPrime = 0x9E3779B1
-
-// head is the place of a merge in the postings of a term of the query.
-type head struct {
-	postings
-	term uint8
-	must bool
 }
 
 func comparePlaces(a, b item) int {

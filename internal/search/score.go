@@ -1,7 +1,13 @@
 package search
 
-// prepare computes what the scores of all items need.
+import "encoding/binary"
+
+// prepare computes what the scores of all documents need.
 func (r *ranking) prepare() error {
+	if err := r.collect(); err != nil {
+		return err
+	}
+	r.makeKinds()
 	if err := r.nameAuthors(); err != nil {
 		return err
 	}
@@ -9,15 +15,6 @@ func (r *ranking) prepare() error {
 	r.near = make([]float64, len(r.q.terms))
 	r.traits = make([]traits, 1<<16)
 	r.saturated = make([]float64, 1<<16)
-	r.scores = make([]float64, r.n, cap(r.items))
-	for i := range r.items[:r.n] {
-		it := &r.items[i]
-		var err error
-		if it.kind, err = r.kindOf(it); err != nil {
-			return err
-		}
-		it.short = uint16((uint32(it.short) ^ uint32(it.kind.length())<<4) * signPrime >> 16)
-	}
 	return nil
 }
 
@@ -33,38 +30,20 @@ func (r *ranking) scoreOf(i int) float64 {
 	return r.scores[i]
 }
 
-// is returns the contribution of a term to a document of some length.
-func (r *ranking) is(v value, length uint8) float64 {
-	if s := r.saturated[int(length)<<8|int(v.count)]; s != 0 {
-		return float64(r.weights[v.term] * s)
+// isOf returns the contribution of a term to a document of some length.
+func (r *ranking) isOf(v value, length uint8) float64 {
+	s := r.saturated[int(length)<<8|int(v.count)]
+	if s == 0 {
+		s = r.saturate(v.count, length)
 	}
-	return r.isFirst(v, length)
-}
-
-func (r *ranking) isFirst(v value, length uint8) float64 {
-	s := saturate(v.count, lengthOf(length))
-	r.saturated[int(length)<<8|int(v.count)] = s
 	return float64(r.weights[v.term] * s)
 }
 
-// ownOf returns the part of the score of an item from its own terms, before its factor.
-func (r *ranking) ownOf(i int) float64 {
-	own := 0.0
-	length := r.items[i].kind.length()
-	for _, v := range r.valuesOf(i) {
-		own += r.is(v, length)
-	}
-	return own
-}
-
-// signOf returns a hash of the terms, counts and length of an item. Copies have the same.
-func (r *ranking) signOf(i int) uint64 {
-	const prime = 1099511628211
-	sign := uint64(0)
-	for _, v := range r.valuesOf(i) {
-		sign = (sign ^ (uint64(v.term)<<8 | uint64(v.count))) * prime
-	}
-	return (sign ^ uint64(r.items[i].kind.length())) * prime
+// saturate fills in an element of saturated.
+func (r *ranking) saturate(count, length uint8) float64 {
+	s := saturate(count, lengthOf(length))
+	r.saturated[int(length)<<8|int(count)] = s
+	return s
 }
 
 // weigh computes the weights of the query's terms from their frequencies.
@@ -101,19 +80,34 @@ const (
 
 func (k kind) length() uint8 { return uint8(k) }
 
-func (r *ranking) kindOf(it *item) (kind, error) {
-	length, attr, author, err := r.sources[it.source].hotRow(it.doc)
-	if err != nil {
-		return 0, err
+// kindOf returns the kind of a document of a source by its hot row.
+func (r *ranking) kindOf(source uint32, row []byte) kind {
+	k := kind(row[0]) | r.kinds[row[1]]
+	if named := r.named[source]; len(named) > 0 && named[binary.BigEndian.Uint32(row[2:])] {
+		k |= kindNamed << 8
 	}
-	bits := attr &^ (attrNumber | attrWhen)
-	if attr&r.q.attr != 0 {
-		bits |= kindWanted
+	return k
+}
+
+// makeKinds fills in kinds.
+func (r *ranking) makeKinds() {
+	for attr := range r.kinds {
+		bits := uint8(attr) &^ (attrNumber | attrWhen)
+		if uint8(attr)&r.q.attr != 0 {
+			bits |= kindWanted
+		}
+		r.kinds[attr] = kind(bits) << 8
 	}
-	if named := r.named[it.source]; len(named) > 0 && named[author] {
-		bits |= kindNamed
+}
+
+// mustOf returns how many terms with must there are.
+func (r *ranking) mustOf(values []value) (n uint8) {
+	for _, v := range values {
+		if r.q.terms[v.term].must {
+			n++
+		}
 	}
-	return kind(length) | kind(bits)<<8, nil
+	return n
 }
 
 // traits is how much a document of some kind counts.
@@ -167,7 +161,7 @@ func (r *ranking) around(i int, it *item, near []float64) {
 		decay := float64(float64(nearWeight*(1-float64(d)/(window+1))) * float64(r.traitsOf(o.kind).gives*hears))
 		length := o.kind.length()
 		for _, v := range r.valuesOf(k) {
-			near[v.term] = max(near[v.term], float64(decay*r.is(v, length)))
+			near[v.term] = max(near[v.term], float64(decay*r.isOf(v, length)))
 		}
 		return true
 	}
@@ -185,7 +179,7 @@ func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 func (r *ranking) total(own []value, k kind, near []float64) float64 {
 	sum, has := 0.0, 0.0
 	for _, v := range own {
-		is := r.is(v, k.length())
+		is := r.isOf(v, k.length())
 		sum += is
 		has += r.weights[v.term]
 		near[v.term] = max(0, near[v.term]-float64(ownCounts*is))

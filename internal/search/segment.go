@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"sort"
 	"time"
 
@@ -18,11 +19,14 @@ import (
 type Segment struct {
 	r                     io.ReaderAt
 	docs, versions, terms int
+	atPrints              int64
 	atCold, atVersions    int64
 	atPostings, atTerms   int64
 	runs                  []run
 	sessions, authors     []string
 	hot                   [][]byte // blocks of hot rows; nil before they are read
+	prints                []byte   // a block of prints; nil before the first was read
+	printsAt              uint32   // its first document
 }
 
 // run is a sequence of documents with consecutive seqs in one session.
@@ -55,33 +59,33 @@ func OpenSegment(r io.ReaderAt, size int64) (*Segment, error) {
 	for i := range n {
 		n[i] = int64(binary.BigEndian.Uint32(t[8+4*i:]))
 	}
-	at := make([]int64, 8)
-	for i := range 7 {
+	at := make([]int64, sections) // the ends of the sections
+	for i := range at[:sections-1] {
 		at[i] = int64(binary.BigEndian.Uint64(t[8+4*6+8*i:]))
 	}
-	at[7] = size - trailerLen
+	at[sections-1] = size - trailerLen
 	docs, versions, runs, sessions, authors, terms := n[0], n[1], n[2], n[3], n[4], n[5]
 	for i, v := range at {
 		if v < 0 || v > size || i > 0 && v < at[i-1] {
 			return nil, damaged("sections out of order")
 		}
 	}
-	if docs > maxDocs || at[0] != docs*hotLen || at[1]-at[0] != docs*coldLen || at[2]-at[1] != versions*versionLen || at[3]-at[2] != runs*runLen ||
-		at[7]-at[6] != terms*termLen || runs > docs || versions > docs {
+	if docs > maxDocs || at[0] != docs*hotLen || at[1]-at[0] != docs*printLen || at[2]-at[1] != docs*coldLen ||
+		at[3]-at[2] != versions*versionLen || at[4]-at[3] != runs*runLen || at[8]-at[7] != terms*termLen || runs > docs || versions > docs {
 		return nil, damaged("sections of the wrong size")
 	}
 	s := &Segment{
-		r: r, docs: int(docs), versions: int(versions), terms: int(terms), atCold: at[0], atVersions: at[1], atPostings: at[5], atTerms: at[6],
+		r: r, docs: int(docs), versions: int(versions), terms: int(terms), atPrints: at[0], atCold: at[1], atVersions: at[2], atPostings: at[6], atTerms: at[7],
 		hot: make([][]byte, (docs+hotBlock-1)/hotBlock),
 	}
 	var err error
-	if s.sessions, err = readNames(r, at[3], at[4], sessions); err != nil {
+	if s.sessions, err = readNames(r, at[4], at[5], sessions); err != nil {
 		return nil, err
 	}
-	if s.authors, err = readNames(r, at[4], at[5], authors); err != nil {
+	if s.authors, err = readNames(r, at[5], at[6], authors); err != nil {
 		return nil, err
 	}
-	return s, s.readRuns(at[2], int(runs))
+	return s, s.readRuns(at[3], int(runs))
 }
 
 func readFull(r io.ReaderAt, b []byte, at int64) error {
@@ -192,27 +196,34 @@ func (s *Segment) HasFrom(session string, seq uint64, wanted func(format.ID) boo
 	return false, nil
 }
 
+// printBlock is the number of prints that are read at a time: those of a page or two.
+const printBlock = 256
+
 // hotBlock is the number of hot rows that are read at a time.
 const hotBlock = 2048
 
-// hotRow returns the values of a document that every score needs.
-func (s *Segment) hotRow(doc uint32) (length, attr uint8, author uint32, err error) {
+// hotRow returns what every score of a document needs: its length, attr and author.
+func (s *Segment) hotRow(doc uint32) ([]byte, error) {
 	n := doc / hotBlock
 	b := s.hot[n]
 	if b == nil {
 		from := int64(n) * hotBlock * hotLen
-		b = make([]byte, min(hotBlock*hotLen, s.atCold-from))
+		b = make([]byte, min(hotBlock*hotLen, s.atPrints-from))
 		if err := readFull(s.r, b, from); err != nil {
-			return 0, 0, 0, err
+			return nil, err
 		}
 		s.hot[n] = b
 	}
-	b = b[(doc%hotBlock)*hotLen:]
-	author = binary.BigEndian.Uint32(b[2:])
-	if int(author) >= len(s.authors) {
-		return 0, 0, 0, damaged("authors")
+	return b[(doc%hotBlock)*hotLen:][:hotLen], nil
+}
+
+// attr returns the attr of a document.
+func (s *Segment) attr(doc uint32) (uint8, error) {
+	row, err := s.hotRow(doc)
+	if err != nil {
+		return 0, err
 	}
-	return b[0], b[1], author, nil
+	return row[1], nil
 }
 
 // cold returns a document's time and id.
@@ -224,11 +235,37 @@ func (s *Segment) cold(doc uint32) (time.Time, format.ID, error) {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(b[:]))).UTC(), format.ID(b[8:40]), nil
 }
 
-// print returns the fingerprint of a document's text, as printOf computed it.
+// print returns the fingerprint of a document's text, as printOf computed it. It is fast for
+// documents that follow one another.
 func (s *Segment) print(doc uint32) (uint64, error) {
-	var b [8]byte
-	err := readFull(s.r, b[:], s.atCold+int64(doc+1)*coldLen-8)
-	return binary.BigEndian.Uint64(b[:]), err
+	at := doc - doc%printBlock
+	if len(s.prints) == 0 || s.printsAt != at {
+		b := slices.Grow(s.prints[:0], printBlock*printLen)[:min(printBlock, s.docs-int(at))*printLen]
+		s.prints = nil
+		if err := readFull(s.r, b, s.atPrints+int64(at)*printLen); err != nil {
+			return 0, err
+		}
+		s.prints, s.printsAt = b, at
+	}
+	return binary.BigEndian.Uint64(s.prints[(doc-at)*printLen:]), nil
+}
+
+// eachPrint calls yield for the documents from first up to, but not including, end.
+func (s *Segment) eachPrint(first, end uint32, yield func(doc uint32, print uint64)) error {
+	const ahead = 4096
+	var b []byte
+	for first < end {
+		n := min(end-first, ahead)
+		b = slices.Grow(b[:0], int(n*printLen))[:n*printLen]
+		if err := readFull(s.r, b, s.atPrints+int64(first)*printLen); err != nil {
+			return err
+		}
+		for k := range n {
+			yield(first+k, binary.BigEndian.Uint64(b[k*printLen:]))
+		}
+		first += n
+	}
+	return nil
 }
 
 // version returns the entry that has a document's text; id is the document's id.
@@ -309,10 +346,39 @@ type postings struct {
 	begun      bool
 	doc        uint32 // noDoc after the last one
 	count      uint8
+
+	// The bytes that follow b: those of r from at up to, but not including, to. None if r is nil.
+	r      io.ReaderAt
+	at, to int64
+	room   []byte // what b is read into
+}
+
+const (
+	// maxPosting is the largest number of bytes of a posting.
+	maxPosting = binary.MaxVarintLen64 + 1
+	// postingsRead is the number of bytes of postings that a query reads at a time. It is above
+	// maxPosting.
+	postingsRead = 16 << 10
+)
+
+// fill reads more bytes behind those that are left of b.
+func (p *postings) fill() error {
+	n := copy(p.room, p.b)
+	more := int(min(int64(len(p.room)-n), p.to-p.at))
+	if err := readFull(p.r, p.room[n:n+more], p.at); err != nil {
+		return err
+	}
+	p.b, p.at = p.room[:n+more], p.at+int64(more)
+	return nil
 }
 
 // next moves to the next posting.
 func (p *postings) next() error {
+	if len(p.b) < maxPosting && p.at < p.to {
+		if err := p.fill(); err != nil {
+			return err
+		}
+	}
 	if p.left == 0 {
 		if p.doc = noDoc; len(p.b) != 0 {
 			return damaged("postings")

@@ -3,6 +3,8 @@ package search
 import (
 	"cmp"
 	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
 )
 
 // SessionHit is a found session.
@@ -28,9 +30,6 @@ const (
 // o.Most is the largest number of sessions.
 func RankSessions(sources []Source, q *Query, o Options) ([]SessionHit, error) {
 	r := newRanking(sources, q, o)
-	if err := r.collect(); err != nil {
-		return nil, err
-	}
 	if err := r.prepare(); err != nil {
 		return nil, err
 	}
@@ -45,50 +44,57 @@ func RankSessions(sources []Source, q *Query, o Options) ([]SessionHit, error) {
 	return r.fuse(found, whole)
 }
 
-// sessionItems collects the items of a session while it is ranked.
+// sessionItems is what a session has while it is ranked.
 type sessionItems struct {
 	session uint32 // index in names
-	best    int    // index of an item
-	items   []int
+	best    item
+	score   float64   // of best
+	matches int       // number of items
 	counts  []float64 // by term
 }
 
 // bySession groups the items that match the options by session, in the order of names.
 func (r *ranking) bySession() ([]sessionItems, error) {
 	var list []sessionItems
-	for i := range r.items[:r.n] {
-		it := &r.items[i]
-		ok, err := r.passes(it)
-		if err != nil {
-			return nil, err
-		}
-		if ok && r.o.Only != nil {
-			_, id, err := r.sources[it.source].cold(it.doc)
-			if err != nil {
-				return nil, err
+	err := r.eachStretch(func(first, end int) error {
+		r.bound(first, end)
+		for i := first; i < end; i++ {
+			it := &r.items[i]
+			ok, err := r.passes(it)
+			if err == nil && ok && r.o.Only != nil {
+				var id format.ID
+				_, id, err = r.sources[it.source].cold(it.doc)
+				ok = r.o.Only[id]
 			}
-			ok = r.o.Only[id]
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+			if n := len(list); n == 0 || list[n-1].session != it.session {
+				list = append(list, sessionItems{session: it.session, counts: make([]float64, len(r.q.terms))})
+			}
+			r.addTo(&list[len(list)-1], i)
 		}
-		if !ok {
-			continue
-		}
-		if n := len(list); n == 0 || list[n-1].session != it.session {
-			list = append(list, sessionItems{session: it.session, best: i, counts: make([]float64, len(r.q.terms))})
-		}
-		s := &list[len(list)-1]
-		if r.scoreOf(i) >= r.scoreOf(s.best) { // at equal scores the newest
-			s.best = i
-		}
-		s.items = append(s.items, i)
-		_, attr, _, err := r.sources[it.source].hotRow(it.doc)
-		if err != nil {
-			return nil, err
-		}
-		for _, v := range r.valuesOf(i) {
-			s.counts[v.term] += float64(float64(v.count) / 2 * inSession(attr))
+		return nil
+	})
+	return list, err
+}
+
+// addTo adds an item to its session.
+func (r *ranking) addTo(s *sessionItems, i int) {
+	it := &r.items[i]
+	if float64(r.bounds[i]) >= s.score && r.mayReach(i, s.score) {
+		if score := r.scoreOf(i); score >= s.score { // at equal scores the newest
+			s.best, s.score = *it, score
 		}
 	}
-	return list, nil
+	s.matches++
+	share := inSession(uint8(it.kind >> 8))
+	for _, v := range r.valuesOf(i) {
+		s.counts[v.term] += float64(float64(v.count) / 2 * share)
+	}
 }
 
 // inSession returns how much the words of a message count among those of its session.
@@ -147,11 +153,11 @@ func (r *ranking) sessionLengths() ([]float64, error) {
 				if rewound, hidden := s.Hidden[doc]; hidden && !(rewound && r.o.Rewound) {
 					continue
 				}
-				class, attr, _, err := s.hotRow(doc)
+				row, err := s.hotRow(doc)
 				if err != nil {
 					return nil, err
 				}
-				lengths[name] += float64(lengthOf(class) * inSession(attr))
+				lengths[name] += float64(lengthOf(row[0]) * inSession(row[1]))
 			}
 		}
 	}
@@ -163,23 +169,24 @@ func (r *ranking) sessionLengths() ([]float64, error) {
 func (r *ranking) fuse(found []sessionItems, whole []float64) ([]SessionHit, error) {
 	most := 0.0
 	for _, s := range found {
-		most = max(most, r.scoreOf(s.best))
+		most = max(most, s.score)
 	}
 	all := max(slices.Max(whole), 1e-9)
 	list := make([]SessionHit, len(found))
-	for i, s := range found {
-		best := &r.items[s.best]
+	for i := range found {
+		s := &found[i]
+		best := &s.best
 		src := &r.sources[best.source]
 		id, version, err := src.Entry(best.doc)
 		if err != nil {
 			return nil, err
 		}
-		turn := r.scoreOf(s.best) / most
+		turn := s.score / most
 		list[i] = SessionHit{
-			Session: r.names[s.session], Matches: len(s.items),
+			Session: r.names[s.session], Matches: s.matches,
 			Score: float64((1-wholeSession)*turn) + float64(wholeSession*whole[i]/all),
 			Best: Hit{
-				ID: id, Version: version, Session: r.names[s.session], Seq: best.seq, Score: r.scoreOf(s.best), Rewound: src.Hidden[best.doc],
+				ID: id, Version: version, Session: r.names[s.session], Seq: best.seq, Score: s.score, Rewound: src.Hidden[best.doc],
 				Whole: int(best.has) == len(r.q.terms),
 			},
 		}

@@ -5,31 +5,73 @@ import (
 	"slices"
 )
 
-// mostSilent is the largest number of documents that addSilent adds of one source, if no two have
-// the same seq.
-const mostSilent = lookBeside * 2 * beside
+// excerpt is a copy of some items with their values.
+type excerpt struct {
+	items  []item // and the end of the values
+	values []value
+}
 
-// addSilent adds documents next to the best ones that have no term of the query themselves but
-// score well because of the messages near them: an answer need not repeat the question.
-func (r *ranking) addSilent() error {
-	best := make([]int32, r.n)
-	for i := range best {
-		best[i] = int32(i)
+// excerptAt returns the items within reach of an item.
+func (r *ranking) excerptAt(i int) *excerpt {
+	at := &r.items[i]
+	near := func(k int) bool {
+		return r.items[k].session == at.session && distance(r.items[k].seq, at.seq) <= reach
 	}
-	best = top(r.mayScore(best, lookBeside), lookBeside, r.scoreOf, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(r.items[b].seq, r.items[a].seq), cmp.Compare(a, b))
-	})
+	first, end := i, i+1
+	for first > 0 && near(first-1) {
+		first--
+	}
+	for end < r.n && near(end) {
+		end++
+	}
+	from := r.items[first].from
+	e := &excerpt{items: slices.Clone(r.items[first : end+1]), values: slices.Clone(r.values[from:r.items[end].from])}
+	for k := range e.items {
+		e.items[k].from -= from
+	}
+	return e
+}
+
+// setAround makes the excerpts around documents the items of the ranking.
+func (r *ranking) setAround(list []*found) {
+	type copied struct {
+		item
+		values []value
+	}
+	var all []copied
+	for _, f := range list {
+		for k := range f.around.items[:len(f.around.items)-1] {
+			it := f.around.items[k]
+			all = append(all, copied{it, f.around.values[it.from:f.around.items[k+1].from]})
+		}
+	}
+	compare := func(a, b copied) int {
+		return cmp.Or(comparePlaces(a.item, b.item), cmp.Compare(a.source, b.source), cmp.Compare(a.doc, b.doc))
+	}
+	slices.SortFunc(all, compare)
+	all = slices.CompactFunc(all, func(a, b copied) bool { return compare(a, b) == 0 })
+	r.clearItems()
+	for _, c := range all {
+		c.from = uint32(len(r.values))
+		r.items, r.values = append(r.items, c.item), append(r.values, c.values...)
+	}
+	r.endItems()
+}
+
+// silent returns the documents next to the best ones that have no term of the query themselves but
+// score well because of the messages near them, and that the options admit: an answer need not
+// repeat the question.
+func (r *ranking) silent(best []*found) ([]*found, error) {
 	if len(best) == 0 {
-		return nil
+		return nil, nil
 	}
-	least := float64(minSilent * r.scoreOf(int(best[0])))
-	var silent []item
-	var scores []float64
+	r.setAround(best)
+	least := float64(minSilent * best[0].value)
+	var silent []*found
 	type at struct{ source, doc uint32 }
 	seen := map[at]bool{}
 	near := make([]float64, len(r.q.terms))
-	for _, i := range best {
-		it := r.items[i]
+	for _, it := range best {
 		for k := range r.sources {
 			s := &r.sources[k]
 			first, end := s.seqRange(r.names[it.session], it.seq-min(it.seq, beside), it.seq+beside)
@@ -39,27 +81,34 @@ func (r *ranking) addSilent() error {
 				}
 				seen[at{uint32(k), doc}] = true
 				_, seq := s.place(doc)
-				add := item{seq: seq, session: it.session, source: uint32(k), doc: doc, from: uint32(len(r.values))}
-				where, _ := slices.BinarySearchFunc(r.items[:r.n], add, comparePlaces)
-				if r.has(where, add) {
+				add := &found{item: item{seq: seq, session: it.session, source: uint32(k), doc: doc}}
+				where, _ := slices.BinarySearchFunc(r.items[:r.n], add.item, comparePlaces)
+				if r.has(where, add.item) {
 					continue
 				}
-				var err error
-				if add.kind, err = r.kindOf(&add); err != nil {
-					return err
+				row, err := s.hotRow(doc)
+				if err != nil {
+					return nil, err
 				}
+				add.kind = r.kindOf(uint32(k), row)
 				clear(near)
-				r.around(where, &add, near)
-				if score := r.total(nil, add.kind, near); score >= least {
-					silent, scores = append(silent, add), append(scores, score)
+				r.around(where, &add.item, near)
+				if add.score = r.total(nil, add.kind, near); add.score < least {
+					continue
+				}
+				add.value = add.score
+				ok, err := r.passes(&add.item)
+				if err == nil && ok {
+					add.print, err = s.print(doc)
+					silent = append(silent, add)
+				}
+				if err != nil {
+					return nil, err
 				}
 			}
 		}
 	}
-	end := r.items[r.n]
-	r.items = append(append(r.items[:r.n], silent...), end)
-	r.scores = append(r.scores, scores...)
-	return nil
+	return silent, nil
 }
 
 // has reports whether a document is among the items. where is the index of the first item with its

@@ -73,7 +73,61 @@ func simply(docs []Doc, q *Query, o Options) []Hit {
 		}
 		score[i] = float64(float64(sum*simplyFactor(d, texts[i], q, named)) * (1 - coverPart + float64(coverPart*has)/all))
 	}
-	return simplyBest(docs, texts, q, score, heard, o)
+	hits := simplyBest(docs, texts, q, score, heard, o)
+	return append(hits, simplyWhole(docs, texts, q, own, score, hits, o)...)
+}
+
+// simplyWhole returns the spare hits: of the documents with every term those that are most like the
+// query, and that no hit has the words of.
+func simplyWhole(docs []Doc, texts []analysed, q *Query, own [][]float64, score []float64, hits []Hit, o Options) []Hit {
+	var order []int
+	like, equal := make([]float64, len(docs)), make([]bool, len(docs))
+	for i, d := range docs {
+		if o.Whole == 0 || slices.Contains(own[i], 0) || !simplyAdmits(d, o) {
+			continue
+		}
+		sum := 0.0
+		for _, v := range own[i] {
+			sum += v
+		}
+		like[i] = 1 / (1 + 1/sum)
+		if equal[i] = texts[i].length == q.length && printOf(d.Text) == q.print; equal[i] {
+			like[i] = 2
+		}
+		order = append(order, i)
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(like[b], like[a]), cmp.Compare(docs[b].Seq, docs[a].Seq), bytes.Compare(docs[a].ID[:], docs[b].ID[:]))
+	})
+	known := map[uint64]bool{}
+	for i := range hits {
+		d := docs[slices.IndexFunc(docs, func(d Doc) bool { return d.ID == hits[i].ID && d.Version == hits[i].Version })]
+		known[printOf(d.Text)] = true
+		if i := slices.IndexFunc(docs, func(o Doc) bool { return o.ID == d.ID && o.Version == d.Version }); equal[i] {
+			hits[slices.IndexFunc(hits, func(h Hit) bool { return h.ID == d.ID && h.Version == d.Version })].Equal = true
+		}
+	}
+	var spare []Hit
+	at := map[uint64]int{}
+	for _, i := range order {
+		d := docs[i]
+		print := printOf(d.Text)
+		k, copied := at[print]
+		switch {
+		case known[print]:
+		case copied:
+			spare[k].Copies = append(spare[k].Copies, Hit{ID: d.ID, Version: d.Version, Session: d.Session, Seq: d.Seq})
+		case len(spare) < o.Whole:
+			at[print] = len(spare)
+			spare = append(spare, Hit{ID: d.ID, Version: d.Version, Session: d.Session, Seq: d.Seq, Score: score[i], Spare: true, Equal: equal[i]})
+		}
+	}
+	return simplyNewest(docs, spare)
+}
+
+// simplyAdmits reports whether the options admit a document.
+func simplyAdmits(d Doc, o Options) bool {
+	return (o.Except == "" || d.Session != o.Except) && (o.Role == "" || d.Role == o.Role) && !d.Time.Before(o.Since) && (o.Until.IsZero() || d.Time.Before(o.Until))
 }
 
 func simplyNamed(docs []Doc, count [][]float64, q *Query) map[string]bool {
@@ -150,7 +204,7 @@ func simplyBest(docs []Doc, texts []analysed, q *Query, score []float64, heard [
 	seen := map[uint64]int{}
 	for _, i := range order {
 		d := docs[i]
-		if (heard[i] || beside[i]) && (o.Except == "" || d.Session != o.Except) && (o.Role == "" || d.Role == o.Role) && !d.Time.Before(o.Since) && (o.Until.IsZero() || d.Time.Before(o.Until)) && score[i] > 0 {
+		if (heard[i] || beside[i]) && simplyAdmits(d, o) && score[i] > 0 {
 			print := printOf(d.Text)
 			if at, ok := seen[print]; ok && print != 0 {
 				if has := slices.ContainsFunc(q.terms, func(t queryTerm) bool {
@@ -178,7 +232,7 @@ func simplyNewest(docs []Doc, hits []Hit) []Hit {
 			x, y := doc(a), doc(b)
 			return cmp.Or(compareBool(x.Note, y.Note), y.Time.Compare(x.Time), bytes.Compare(x.ID[:], y.ID[:]))
 		})
-		all[0].Score, all[0].Copies = h.Score, all[1:]
+		all[0].Score, all[0].Spare, all[0].Equal, all[0].Copies = h.Score, h.Spare, h.Equal, all[1:]
 		hits[i] = all[0]
 	}
 	return hits
