@@ -28,7 +28,19 @@ type digestCache struct {
 	at     format.ID // the newest entry of the digest
 	newest uint64    // seq of the newest message
 	called uint64    // seq of the newest message that calls a tool, with its arguments
+	coded  []byte    // the digester in binary form, until decode has read it
 	digest.Digester
+}
+
+// decode reads the digester. It takes milliseconds in a long session, and a rendering of talk does
+// without.
+func (d *digestCache) decode() error {
+	if d.coded == nil {
+		return nil
+	}
+	coded := d.coded
+	d.coded = nil
+	return d.UnmarshalBinary(coded)
 }
 
 // branchFacts are the facts of the messages of a branch, up to a message and after it.
@@ -46,7 +58,11 @@ type branchFacts struct {
 // agent's, readFacts leaves out the facts before through. It caches the digest, so that the next
 // call reads only newer messages.
 func (s *Reader) readFacts(name history.BranchName, tip format.ID, through uint64, all bool) (*branchFacts, error) {
-	cached := s.loadDigest(name)
+	return s.readFactsAfter(s.loadDigest(name), name, tip, through, all)
+}
+
+// readFactsAfter is readFacts with the cached digest, or nil.
+func (s *Reader) readFactsAfter(cached *digestCache, name history.BranchName, tip format.ID, through uint64, all bool) (*branchFacts, error) {
 	h, err := s.digestHistory(tip, through, cached, all)
 	if err != nil {
 		return nil, err
@@ -57,6 +73,12 @@ func (s *Reader) readFacts(name history.BranchName, tip format.ID, through uint6
 	}
 	d.newest = max(d.newest, h.newest)
 	may := d.isAgents(h.called)
+	if through > 0 && !may && !all {
+		return &branchFacts{}, nil // talk is not rendered from facts
+	}
+	if d.decode() != nil {
+		return s.readFactsAfter(nil, name, tip, through, all)
+	}
 	if len(h.before.list) > 0 && (may || all) {
 		list, err := s.digestMessages(&h.before)
 		if err != nil {
@@ -69,7 +91,7 @@ func (s *Reader) readFacts(name history.BranchName, tip format.ID, through uint6
 	}
 	w := &branchFacts{before: d.Facts(), agent: d.isAgents(0)}
 	if through > 0 && !w.agent && !all {
-		return w, nil // talk is not rendered from facts
+		return w, nil
 	}
 	list, err := s.digestMessages(&h.after)
 	if err != nil {
@@ -125,9 +147,10 @@ func (s *Reader) loadDigest(name history.BranchName) *digestCache {
 	version := r.Uvarint()
 	d.newest, d.called = r.Uvarint(), r.Uvarint()
 	copy(d.at[:], r.Take(uint64(len(d.at))))
-	if r.Err != nil || version != digest.Version || d.UnmarshalBinary(r.Rest) != nil {
+	if r.Err != nil || version != digest.Version {
 		return nil
 	}
+	d.coded = r.Rest
 	return &d
 }
 
