@@ -19,6 +19,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sharing"
+	"github.com/gemini-ctx/ctx/lock"
 )
 
 // defaultRemote is the name that a remote has where none is given.
@@ -85,7 +86,7 @@ func isGit(path string) bool {
 // store.
 func (a *app) openURL(s *session.Store, name, url string) (remote.Remote, error) {
 	if path, ok := strings.CutPrefix(url, "dir:"); ok {
-		return dir.Open(path, a.fs, a.env().Owner)
+		return dir.Open(path, a.fs, lock.Owner{PID: a.pid, Store: s.ID, Command: a.command, Since: a.now()})
 	}
 	if where, ok := strings.CutPrefix(url, "git+"); ok {
 		return git.Open(a.c, git.Config{
