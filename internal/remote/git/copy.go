@@ -173,8 +173,13 @@ func (r *Remote) empty() error {
 
 // locked runs do while no other process of this store changes the bare repository. There may be
 // several: each agent's hook is one. A push goes without the lock, because it only reads.
-func (r *Remote) locked(ctx context.Context, do func() error) (err error) {
-	held, err := lock.Acquire(ctx, r.c.FS, r.c.Bare, lockTimeout, r.c.Owner)
+func (r *Remote) locked(ctx context.Context, do func() error) error {
+	return r.lockedFor(ctx, lockTimeout, do)
+}
+
+// lockedFor is locked, and waits no longer than a time for others.
+func (r *Remote) lockedFor(ctx context.Context, timeout time.Duration, do func() error) (err error) {
+	held, err := lock.Acquire(ctx, r.c.FS, r.c.Bare, timeout, r.c.Owner)
 	if err != nil {
 		return err
 	}
