@@ -37,10 +37,11 @@ const (
 const maxOwner = 4096
 
 // Owner says who holds a lock. The caller fills it in: this package reads neither the clock nor
-// the environment.
+// the environment. Whoever may read the directory of the lock may read it.
 type Owner struct {
 	PID     int       `json:"pid"`
-	Host    string    `json:"host"`
+	Host    string    `json:"host,omitempty"`
+	Store   string    `json:"store,omitempty"` // an id, in the place of a host that others must not know
 	Command string    `json:"command"`
 	Since   time.Time `json:"since"`
 }
@@ -50,12 +51,23 @@ func (o Owner) String() string {
 	if o == (Owner{}) {
 		return "an unknown process"
 	}
-	return fmt.Sprintf("%s (process %d on %s since %s)", printable(o.Command), o.PID, printable(o.Host), o.Since.UTC().Format(time.RFC3339))
+	text := printable(o.Command) + " (process " + strconv.Itoa(o.PID)
+	if o.Host != "" {
+		text += " on " + printable(o.Host)
+	}
+	if o.Store != "" {
+		text += " of store " + printable(o.Store)
+	}
+	if !o.Since.IsZero() {
+		text += " since " + o.Since.UTC().Format(time.RFC3339)
+	}
+	return text + ")"
 }
 
-// line returns the owner as a line of JSON. Most names need no escapes and no encoder.
+// line returns the owner as a line of JSON. That of a store's own lock, which each append writes,
+// mostly needs no escapes and no encoder.
 func (o Owner) line() ([]byte, error) {
-	if !isPlain(o.Host) || !isPlain(o.Command) || o.Since.Year() < 0 || o.Since.Year() > 9999 {
+	if o.Host == "" || o.Store != "" || !isPlain(o.Host) || !isPlain(o.Command) || o.Since.Year() < 0 || o.Since.Year() > 9999 {
 		b, err := json.Marshal(o)
 		return append(b, '\n'), err
 	}

@@ -94,6 +94,23 @@ func TestD13OwnerIsAHint(t *testing.T) {
 	}
 }
 
+// What is not known of an owner is not told.
+func TestOwnerString(t *testing.T) {
+	for _, c := range []struct {
+		owner lock.Owner
+		want  string
+	}{
+		{lock.Owner{}, "an unknown process"},
+		{me, "ctx append (process 42 on box since 2026-11-21T00:00:00Z)"},
+		{lock.Owner{PID: 7, Command: "ctx push", Store: "5a6f"}, "ctx push (process 7 of store 5a6f)"},
+		{lock.Owner{PID: 7, Command: "ctx push"}, "ctx push (process 7)"},
+	} {
+		if got := c.owner.String(); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
 // A counter in a file, read and written under the lock, counts every holder once.
 func TestOneAtATime(t *testing.T) {
 	dir := t.TempDir()

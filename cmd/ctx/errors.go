@@ -63,7 +63,7 @@ func (a *app) report(c context.Context, cmd *cobra.Command, args []string, err e
 		return silent.code
 	}
 	if errors.Is(err, recall.NoSession{}) {
-		err = withHint(err, "`ctx import --all` brings what agents have of this project")
+		err = withHint(err, "`ctx import --all` brings what agents have of this project, and `ctx session list` has what others share")
 	}
 	f := command.Failed{Err: err, Running: a.running, JSON: a.json || !a.running && command.HasFlag(args, "--json")}
 	if cmd != nil {

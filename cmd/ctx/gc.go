@@ -18,7 +18,7 @@ func newGCCmd(a *app) *cobra.Command {
 some time (gc.grace), old segments of the log (log.keep), and what interrupted writes left
 behind. It keeps everything that a session, a ref, a summary or the kept log names, and
 everything that was rewound. It closes the log where that has grown, and stores what is closed
-densely.`, exitNoStore, exitLocked, exitStale, exitCorrupt),
+densely. It packs the copies of remotes that are git repositories, too.`, exitNoStore, exitLocked, exitStale, exitCorrupt),
 		Example: "  ctx gc\n  ctx gc --dry-run --json",
 		Args:    between(0, 0),
 		RunE: a.onStore(func(s *session.Store, _ []string) error {
@@ -28,6 +28,9 @@ densely.`, exitNoStore, exitLocked, exitStale, exitCorrupt),
 			done()
 			if err != nil {
 				return err
+			}
+			if !o.DryRun && !r.Idle {
+				a.tidyCopies(s)
 			}
 			return printGC(a, r, o.DryRun)
 		}),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sharing"
+	"github.com/gemini-ctx/ctx/lock"
 )
 
 // defaultRemote is the name that a remote has where none is given.
@@ -85,23 +87,46 @@ func isGit(path string) bool {
 // store.
 func (a *app) openURL(s *session.Store, name, url string) (remote.Remote, error) {
 	if path, ok := strings.CutPrefix(url, "dir:"); ok {
-		return dir.Open(path, a.fs, a.env().Owner)
+		return dir.Open(path, a.fs, lock.Owner{PID: a.pid, Store: s.ID, Command: a.command, Since: a.now()})
 	}
 	if where, ok := strings.CutPrefix(url, "git+"); ok {
 		return git.Open(a.c, git.Config{
-			URL: where, Bare: filepath.Join(s.Dir, "cache", "remote-"+name+".git"), Now: a.now, FS: a.fs, Owner: a.env().Owner,
+			URL: where, Bare: copyOf(s, name), Now: a.now, FS: a.fs, Owner: a.env().Owner,
 		})
 	}
 	if helper.Scheme(url) == "" {
 		return nil, usagef("no kind of remote is known for %q", oneLine(withoutPassword(url)))
 	}
 	r, err := helper.Open(a.c, helper.Config{
-		URL: url, Beside: environ.Beside(), Cache: filepath.Join(s.Dir, "cache", "remote-"+name+".git"),
+		URL: url, Beside: environ.Beside(), Cache: copyOf(s, name),
 	})
 	if errors.Is(err, exec.ErrNotFound) {
 		err = withHint(err, "`go install ./cmd/...` in the source of ctx puts the programs for remotes beside it; others belong on PATH")
 	}
 	return r, err
+}
+
+// copyOf returns the directory in which a store keeps a copy of a remote that is a git repository.
+func copyOf(s *session.Store, name string) string {
+	return filepath.Join(s.Dir, "cache", "remote-"+name+".git")
+}
+
+// tidyCopies packs the copies of the store's remotes. A failure is only a warning: the next push or
+// pull looks after a copy that is damaged.
+func (a *app) tidyCopies(s *session.Store) {
+	dir := filepath.Dir(copyOf(s, ""))
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	for _, f := range files {
+		if ok, _ := filepath.Match(filepath.Base(copyOf(s, "*")), f.Name()); ok {
+			err = errors.Join(err, git.Collect(a.c, git.Config{Bare: filepath.Join(dir, f.Name()), Now: a.now, FS: a.fs, Owner: a.env().Owner}))
+		}
+	}
+	if err != nil && a.c.Err() == nil {
+		a.warn("the copy of a remote is not packed: " + err.Error())
+	}
 }
 
 // sealedPrefix begins the URL of an encrypted remote. The URL of the place follows, and perhaps the

@@ -19,8 +19,8 @@ func newUndoCmd(a *app) *cobra.Command {
 rewind, a removal, a fork or a join, a mask, a replacement, an offload, an observation, a new state,
 or a link to another session. The branches get back their old tips. Clusters are not restored to an
 old state: entries that leave the session leave the clusters, and entries that return go back to
-their places. Undo passes over compactions and evictions, and stops at a forget. Each further undo
-reverts one more change, until something else happens in the session.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitGone, exitNotFound)
+their places. Undo passes over compactions, evictions and pulls. Right after a forget it is refused. Each
+further undo reverts one more change, until something else happens in the session.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitGone, exitNotFound)
 	cmd.Example = "  ctx undo\n  ctx undo -s work"
 	return cmd
 }

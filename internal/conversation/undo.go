@@ -35,7 +35,10 @@ func (s *Writer) Redo(ctx context.Context, session string) (Undone, error) {
 func (s *Writer) apply(ctx context.Context, session, verb string) (Undone, error) {
 	var done Undone
 	err := s.Locked(ctx, func(t *Tx) error {
-		if err := t.checkNoForget(verb); err != nil {
+		if err := history.CheckOwn(t.store.View, session); err != nil {
+			return err
+		}
+		if err := t.checkNoForget(); err != nil {
 			return err
 		}
 		find := lastDone
@@ -60,7 +63,7 @@ func (s *Writer) apply(ctx context.Context, session, verb string) (Undone, error
 
 // checkNoForget refuses an undo right after a forget. A forget cannot be taken back, and the
 // operation before it is not the one that the caller means.
-func (t *Tx) checkNoForget(verb string) error {
+func (t *Tx) checkNoForget() error {
 	var last *format.Operation
 	err := t.Refs.Backward(t.store.View, func(r refs.Record) bool {
 		last = r.Op
@@ -69,7 +72,7 @@ func (t *Tx) checkNoForget(verb string) error {
 	if err != nil || last == nil || !history.Forgets(last) {
 		return err
 	}
-	return fmt.Errorf("%w: operation %d was to forget, and cannot be taken back: nothing to %s", history.ErrRefused, last.Number, verb)
+	return fmt.Errorf("%w: operation %d was to forget, and cannot be taken back: %w", history.ErrRefused, last.Number, history.ErrAfterForget)
 }
 
 // checkUndoable returns ErrRefused for an operation that cannot be taken back.

@@ -19,6 +19,10 @@ var ErrStale = errors.New("history has moved")
 // ErrRefused says that a command is not possible on what it was given.
 var ErrRefused = errors.New("refused")
 
+// ErrAfterForget says that the last operation of the store was to forget: a command of the user's,
+// or what a pull did before it was stopped. It comes with ErrRefused.
+var ErrAfterForget = errors.New("nothing is undone or redone right after a forget")
+
 // ErrBlocked says that something has to happen first.
 var ErrBlocked = errors.New("blocked")
 

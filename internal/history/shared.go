@@ -1,6 +1,7 @@
 package history
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/forest"
@@ -49,6 +50,14 @@ func (s *Reader) SharedForest(view *refs.View, label string) (*forest.State, err
 		return nil, nil
 	}
 	return s.ReadForest(id)
+}
+
+// CheckOwn returns ErrRefused for a session of another store.
+func CheckOwn(view *refs.View, session string) error {
+	if label, shared := Owner(view, session); shared {
+		return fmt.Errorf("%w: session %q is %s's, and only a pull changes it", ErrRefused, Clip(session), label)
+	}
+	return nil
 }
 
 // Owner returns the label of the store that a session belongs to; shared is false for a session of

@@ -399,6 +399,87 @@ func TestOwnWordsStay(t *testing.T) {
 	storetest.Check(t, a.Store)
 }
 
+// Desk forgets what laptop has said. Who has it in a session of desk forgets it with desk, in
+// laptop's session as well; laptop keeps it. Where desk has it in no session of its own, desk alone
+// forgets it.
+func TestForgetOfOthersWords(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		goesOn   bool // desk has a session of its own with the words
+		thirdHas bool // what the third store has after it has pulled of both
+	}{{"in a session of its own", true, false}, {"in laptop's session alone", false, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			r := open(t, place(t))
+			laptop, desk, third := newParty(t, "laptop"), newParty(t, "desk"), newParty(t, "third")
+			words := laptop.say("work", "what laptop has said")
+			laptop.push(r)
+			desk.pull(r)
+			desk.say("other", "what desk has said")
+			if c.goesOn {
+				if _, err := desk.Conversation.GoOn(t.Context(), "work@laptop", history.MainBranch, "work"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			desk.push(r)
+			third.pull(r)
+			if _, err := forget.Run(t.Context(), desk.Store, forget.Options{IDs: []format.ID{words}}); err != nil {
+				t.Fatal(err)
+			}
+			desk.push(r)
+			laptop.say("work", "and more") // so that there is something new of laptop, too
+			laptop.push(r)
+			for range 2 {
+				third.pull(r)
+				laptop.pull(r)
+			}
+			late := newParty(t, "late") // which has never seen the words
+			late.pull(r)
+			for _, who := range []struct {
+				*party
+				has bool
+			}{{laptop, true}, {desk, false}, {third, c.thirdHas}, {late, c.thirdHas}} {
+				gone, err := who.Objects.Forgotten(words)
+				if err != nil || gone == who.has {
+					t.Errorf("%s: forgotten %v, error %v; want %v", who.label, gone, err, !who.has)
+				}
+				sound(t, who.party)
+			}
+		})
+	}
+}
+
+// An undo right after a forget is refused: what the caller did last cannot be taken back. A pull
+// that forgets records what it took in behind that, so an undo is about the caller's own change. If
+// the pull was stopped between the two, the next one completes it.
+func TestUndoAfterPullThatForgot(t *testing.T) {
+	r := open(t, place(t))
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	words := a.say("work", "the secret is under the mat")
+	a.push(r)
+	b.say("own", "one")
+	b.say("own", "two")
+	b.pull(r)
+	if _, err := forget.Run(t.Context(), a.Store, forget.Options{IDs: []format.ID{words}}); err != nil {
+		t.Fatal(err)
+	}
+	a.push(r)
+	// This is what a pull does first.
+	if _, err := forget.Run(t.Context(), b.Store, forget.Options{IDs: []format.ID{words}, Exact: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Conversation.Undo(t.Context(), "own"); !errors.Is(err, history.ErrRefused) || !errors.Is(err, history.ErrAfterForget) {
+		t.Errorf("right after a forget: error %v", err)
+	}
+	b.pull(r)
+	done, err := b.Conversation.Undo(t.Context(), "own")
+	if err != nil || !slices.Equal(b.texts()["own"], []string{"one"}) {
+		t.Errorf("after the pull: %+v, error %v, and own says %q", done, err, b.texts()["own"])
+	}
+	if _, err := b.Conversation.Undo(t.Context(), "work@laptop"); !errors.Is(err, history.ErrRefused) {
+		t.Errorf("of a session of laptop: error %v", err)
+	}
+}
+
 // A head with the tag of the last pull is not read again.
 func TestTags(t *testing.T) {
 	root := place(t)
@@ -458,8 +539,8 @@ func TestManyPushes(t *testing.T) {
 	a.Now = func() time.Time { return day }
 	a.say("work", "a day later")
 	a.push(r)
-	if n := len(glob(t, root, "stores", a.ID, "log", "*")); n > 6 {
-		t.Errorf("%d segments are left", n)
+	if n := len(glob(t, root, "stores", a.ID, "log", "*")); n != 4 {
+		t.Errorf("%d segments are left, want one of 128 pushes and three of one", n)
 	}
 	if n := len(glob(t, root, "stores", a.ID, "pack", "*")); n > 6 {
 		t.Errorf("%d packs are left", n)

@@ -14,6 +14,9 @@ import (
 // them into one. A reader that knows nothing asks for each file.
 const manyFiles = 64
 
+// lengthBytes is how many bytes the length of a push has in a segment at most.
+const lengthBytes = 16
+
 // renewal is what a push changes in the files of earlier pushes.
 type renewal struct {
 	files []named
@@ -160,29 +163,38 @@ func (x *Sharer) joinPacks(ctx context.Context, r *renewal, packs []share.File) 
 	return end()
 }
 
-// joinLog puts the pushes behind the last segment that was joined into one segment. It takes them
-// from the chain, so what a push that was stopped has left goes with the small segments.
+// joinLog puts the pushes behind the last segment that was joined into one segment, and with them
+// those of joined segments that have no more pushes than have followed. So the number of segments
+// grows with the logarithm of that of the pushes, and each push is written again as often. It takes
+// the pushes from the chain, so what a push that was stopped has left goes with the small segments.
 func (x *Sharer) joinLog(ctx context.Context, r *renewal, c content, head *share.Head) error {
-	joined := uint64(0)
-	for _, f := range c.log {
-		if f.Last-f.First+1 >= manyFiles && f.Last <= head.Number {
-			joined = max(joined, f.Last)
-		}
-	}
 	steps, err := x.pushes(ctx, head, c, 0, format.ID{})
 	if err != nil {
 		return err
 	}
-	var pushes [][]byte
-	for _, s := range steps[min(joined, uint64(len(steps))):] {
-		pushes = append(pushes, s.bytes)
+	joined := uint64(0)           // the last push that stays in the segment where it is
+	before := map[uint64]uint64{} // by the last push of a joined segment: the one before its first
+	for _, f := range needed(c.log, 0) {
+		if f.Last-f.First+1 >= manyFiles && f.Last <= head.Number {
+			joined = max(joined, f.Last)
+			before[f.Last] = f.First - 1
+		}
 	}
-	if len(pushes) < 2 {
+	for joined > 0 && joined-before[joined] <= head.Number-joined && fits(steps[before[joined]:]) {
+		joined = before[joined]
+	}
+	news := steps[joined:]
+	if len(news) < 2 || !fits(news) {
 		return nil
+	}
+	var pushes [][]byte
+	for _, s := range news {
+		pushes = append(pushes, s.bytes)
 	}
 	var old []share.File
 	for _, f := range c.log {
-		if f.First > joined && f.Last <= head.Number {
+		gone := slices.ContainsFunc(head.Trash, func(t share.Trash) bool { return t.Name == share.LogFolder+f.Name() })
+		if f.First > joined && f.Last <= head.Number && !gone {
 			old = append(old, f)
 		}
 	}
@@ -192,6 +204,15 @@ func (x *Sharer) joinLog(ctx context.Context, r *renewal, c content, head *share
 	}
 	x.replace(r, share.LogFolder, old, share.File{First: joined + 1, Last: head.Number, Digest: format.Sum(b)}, b)
 	return nil
+}
+
+// fits reports whether pushes are few enough bytes for one segment.
+func fits(steps []step) bool {
+	size := 0
+	for _, s := range steps {
+		size += len(s.bytes) + lengthBytes
+	}
+	return size <= share.MaxSegment
 }
 
 // replace notes that a file takes the place of others.

@@ -176,8 +176,8 @@ func (t *Tx) ownOnly(op *format.Operation) error {
 		if !ok {
 			continue
 		}
-		if label, shared := history.Owner(t.View, session); shared {
-			return fmt.Errorf("%w: session %q is %s's, and only a pull changes it", history.ErrRefused, history.Clip(session), label)
+		if err := history.CheckOwn(t.View, session); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -143,6 +143,9 @@ func inStore(err error) (Problem, bool) {
 		return Problem{Code: Locked, Kind: "locked", Hint: "try again, or wait longer with -c lock.timeout=60s"}, true
 	case errors.Is(err, history.ErrBlocked):
 		return Problem{Code: Blocked, Kind: "blocked"}, true
+	case errors.Is(err, history.ErrAfterForget):
+		return Problem{Code: Stale, Kind: "refused", Hint: "`ctx rewind` moves a branch, and `ctx reflog` lists where it was; " +
+			"a pull that was stopped while it forgot for others goes on with `ctx pull`"}, true
 	case errors.Is(err, history.ErrRefused):
 		return Problem{Code: Stale, Kind: "refused"}, true
 	case errors.Is(err, sharing.ErrTampered), errors.Is(err, remote.ErrTampered):

@@ -34,7 +34,8 @@ type Dir struct {
 }
 
 // Open returns the remote in the folder root, which is made if its parent exists. owner tells
-// others who holds the lock. Errors are those of the file system.
+// others who holds the lock. Everybody who reads the folder reads it, so its host is left out.
+// Errors are those of the file system.
 func Open(root string, fsys *durable.FS, owner lock.Owner) (*Dir, error) {
 	if err := os.Mkdir(root, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
@@ -46,8 +47,23 @@ func Open(root string, fsys *durable.FS, owner lock.Owner) (*Dir, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("%q is not a folder", root)
 	}
+	owner.Host = ""
 	d := &Dir{root: root, mode: info.Mode() & (fs.ModePerm | fs.ModeSetgid), fs: fsys, owner: owner}
+	d.eraseHost()
 	return d, d.shareLock()
+}
+
+// maxOwner is how many bytes of lock.owner are looked at.
+const maxOwner = 4096
+
+// eraseHost writes spaces over the owner that an earlier version of ctx has left, which names a
+// machine: a shorter line that is written over it leaves its end. Who may only read leaves it.
+func (d *Dir) eraseHost() {
+	path := filepath.Join(d.root, "lock.owner")
+	b, err := durable.ReadAtMost(path, maxOwner)
+	if err == nil && bytes.Contains(b, []byte(`"host"`)) {
+		_ = d.fs.WriteNoSync(path, bytes.Repeat([]byte{' '}, len(b)))
+	}
 }
 
 // shareLock makes the files of the lock, so that everybody who may write to the root can take it.

@@ -3,6 +3,7 @@ package dir_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/internal/remote"
@@ -44,6 +45,28 @@ func TestStrangers(t *testing.T) {
 	files, err := d.List(t.Context(), "")
 	if err != nil || len(files) != 1 || files[0].Name != "format" {
 		t.Errorf("got %v, error %v", files, err)
+	}
+}
+
+// The lock tells who has it, and tells nobody who reads the folder the name of a machine: neither
+// that of the writer, nor one that an earlier version has left.
+func TestNoHost(t *testing.T) {
+	root := t.TempDir()
+	path := filepath.Join(root, "lock.owner")
+	const earlier = `{"pid":7,"host":"machine-one","command":"ctx remote test of a long name that is machine-one","since":"2026-01-02T03:04:05Z"}` + "\n"
+	if err := os.WriteFile(path, []byte(earlier), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	d, err := dir.Open(root, nil, lock.Owner{PID: 42, Host: "machine-two", Store: "5a6f", Command: "ctx push"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.PutNew(t.Context(), "format", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil || strings.Contains(string(b), "machine") || !strings.Contains(string(b), `"pid":42,"store":"5a6f","command":"ctx push"`) {
+		t.Errorf("the folder has %q, error %v", b, err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/lock"
 )
@@ -46,14 +47,34 @@ func (r *Remote) init(ctx context.Context) error {
 }
 
 // isMade reports whether git has made the bare repository, and did not stop halfway: objects/info
-// is the last directory that it makes.
+// is the last directory that it makes. A copy with other settings than git makes came with a store
+// from elsewhere: its settings could name programs, which git would run.
 func (r *Remote) isMade() bool {
-	for _, name := range []string{"HEAD", "config", "objects/info"} {
+	for _, name := range []string{"HEAD", "objects/info"} {
 		if _, err := os.Stat(filepath.Join(r.c.Bare, filepath.FromSlash(name))); err != nil {
 			return false
 		}
 	}
-	return true
+	b, err := durable.ReadAtMost(filepath.Join(r.c.Bare, "config"), maxConfig)
+	return err == nil && isMadeConfig(b)
+}
+
+// maxConfig is how many bytes the settings of a copy have at most.
+const maxConfig = 4096
+
+// isMadeConfig reports whether settings are such as `git init` writes: switches, and the forms of
+// ids and refs.
+func isMadeConfig(b []byte) bool {
+	for line := range strings.Lines(string(b)) {
+		switch _, value, _ := strings.Cut(line, " = "); strings.TrimSuffix(value, "\n") {
+		case "true", "false", "0", "1", "sha1", "sha256", "files", "reftable":
+		default:
+			if line != "[core]\n" && line != "[extensions]\n" {
+				return false
+			}
+		}
+	}
+	return len(b) > 0
 }
 
 // mending runs do, which reads or writes the remote by way of the copy. If do fails because the
@@ -152,8 +173,13 @@ func (r *Remote) empty() error {
 
 // locked runs do while no other process of this store changes the bare repository. There may be
 // several: each agent's hook is one. A push goes without the lock, because it only reads.
-func (r *Remote) locked(ctx context.Context, do func() error) (err error) {
-	held, err := lock.Acquire(ctx, r.c.FS, r.c.Bare, lockTimeout, r.c.Owner)
+func (r *Remote) locked(ctx context.Context, do func() error) error {
+	return r.lockedFor(ctx, lockTimeout, do)
+}
+
+// lockedFor is locked, and waits no longer than a time for others.
+func (r *Remote) lockedFor(ctx context.Context, timeout time.Duration, do func() error) (err error) {
+	held, err := lock.Acquire(ctx, r.c.FS, r.c.Bare, timeout, r.c.Owner)
 	if err != nil {
 		return err
 	}

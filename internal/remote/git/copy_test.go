@@ -212,3 +212,26 @@ func TestSSHOfUser(t *testing.T) {
 		t.Error("the ssh of the user's settings was not called")
 	}
 }
+
+// A store that comes from elsewhere may bring a copy whose settings name a program. Git does not
+// run it: the copy is made anew.
+func TestCopyFromElsewhere(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: the program is a line for a shell")
+	}
+	t.Parallel()
+	repository(t) // skips where there is no git
+	bare, ran := filepath.Join(t.TempDir(), "copy.git"), filepath.Join(t.TempDir(), "ran")
+	for _, args := range [][]string{{"init", "--quiet", "--bare", bare}, {"-C", bare, "config", "core.sshCommand", "touch '" + ran + "'; false"}} {
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	r := openAt(t, "ssh://host.invalid/memory.git", bare)
+	if _, err := r.List(t.Context(), ""); err == nil {
+		t.Error("a host that is none has answered")
+	}
+	if _, err := os.Stat(ran); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the program of the copy ran: %v", err)
+	}
+}

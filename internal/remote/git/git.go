@@ -7,7 +7,7 @@
 // 30,000 of them cost it a second.
 //
 // Begin to read at Open; copy.go keeps the bare repository, bound.go limits what it takes,
-// snapshot.go reads what was fetched, push.go writes, run.go runs git.
+// tidy.go packs it, snapshot.go reads what was fetched, push.go writes, run.go runs git.
 package git
 
 import (
@@ -40,6 +40,7 @@ type Config struct {
 // Remote is a git repository as a remote. Open makes it.
 type Remote struct {
 	c    Config
+	open context.Context  // of Open; it also ends what Close does
 	refs map[string]*tree // by name, as fetched; nil before the first fetch
 	cat  *catFile         // reads objects; nil before it is needed
 	env  []string         // of git; nil before it is needed
@@ -50,13 +51,14 @@ type Remote struct {
 	staged map[string]map[string][]byte // by ref and path: what PutNew took
 }
 
-// Open returns the remote at a URL. It asks the URL nothing yet. Errors: a URL that is no place but
+// Open returns the remote at a URL. It asks the URL nothing yet. Once ctx is done, Close does not
+// take time for the copy. Errors: a URL that is no place but
 // a program or a flag; that there is no git; those of the file system.
 func Open(ctx context.Context, c Config) (*Remote, error) {
 	if strings.HasPrefix(c.URL, "-") || strings.HasPrefix(c.URL, "ext::") || strings.ContainsAny(c.URL, "\n\x00") {
 		return nil, errors.New("the URL is not one of a git repository")
 	}
-	r := &Remote{c: c, staged: map[string]map[string][]byte{}}
+	r := &Remote{c: c, open: ctx, staged: map[string]map[string][]byte{}}
 	return r, r.make(ctx)
 }
 
@@ -208,8 +210,10 @@ func (r *Remote) stage(name string, data []byte) {
 	r.staged[ref][path] = bytes.Clone(data)
 }
 
-// Close implements remote.Remote.
+// Close implements remote.Remote. It packs the copy if that pays: after all that the caller wanted.
 func (r *Remote) Close() error {
 	r.staged = map[string]map[string][]byte{}
-	return r.stopCat()
+	err := r.stopCat()
+	r.pack(r.open)
+	return err
 }

@@ -41,7 +41,7 @@ func wrapGit(t *testing.T, script string) (at string, env map[string]string) {
 	script = `#!/bin/sh
 for verb; do
 	case $verb in
-	init | config | fetch | for-each-ref | cat-file | fast-import | push | fsck) break ;;
+	init | config | fetch | for-each-ref | cat-file | fast-import | push | fsck | repack) break ;;
 	esac
 done
 ` + script
