@@ -122,11 +122,11 @@ const lookEvery = 256
 // admit is Store.admit.
 func (g *gate) admit(r format.Raw) (format.ID, error) {
 	if g.left == 0 {
-		empty, err := isEmpty(filepath.Join(g.root, AbsentDir))
+		none, err := g.NothingGone()
 		if err != nil {
 			return format.ID{}, err
 		}
-		if !empty {
+		if !none {
 			return g.Store.admit(r)
 		}
 		g.left = lookEvery
@@ -171,7 +171,7 @@ func (s *Store) Admits(r format.Raw) error {
 
 // Gone returns those of ids whose bodies are absent by a record, in order.
 func (s *Store) Gone(ids []format.ID) ([]format.ID, error) {
-	if empty, err := isEmpty(filepath.Join(s.root, AbsentDir)); empty || err != nil {
+	if none, err := s.NothingGone(); none || err != nil {
 		return nil, err // in most stores nothing was ever forgotten
 	}
 	var out []format.ID
@@ -186,6 +186,10 @@ func (s *Store) Gone(ids []format.ID) ([]format.ID, error) {
 	}
 	return out, nil
 }
+
+// NothingGone reports whether no body is absent by a record, as of now. It is one look, for who has
+// many objects to ask about.
+func (s *Store) NothingGone() (bool, error) { return isEmpty(filepath.Join(s.root, AbsentDir)) }
 
 // isEmpty reports whether a folder has nothing in it, or is not there.
 func isEmpty(dir string) (bool, error) {

@@ -191,7 +191,7 @@ type Place struct {
 // log, loose ones in the order of their ids, then pack by pack in the order that they were written
 // in. The bytes are good until fn returns. A copy that cannot be read, or is not what its id says,
 // is told to bad instead, whose error ends it; so does an error of fn. Memory does not grow with
-// the store, but for some 100 bytes for each object of the largest pack.
+// the store, but for packs of version 1: some 100 bytes for each object of the largest one.
 func (s *Store) Contents(fn func(Place, format.Raw) error, bad func(path string, err error) error) error {
 	if err := s.readLog(); err != nil {
 		if err := bad(s.logPath(), err); err != nil {
@@ -224,32 +224,34 @@ func (s *Store) Contents(fn func(Place, format.Raw) error, bad func(path string,
 		return err
 	}
 	for _, p := range list.packs {
-		order, err := p.contents(s)
-		if vanished(err) {
-			continue
-		}
-		if err != nil {
-			if err := bad(p.path, err); err != nil {
-				return err
-			}
-		}
-		for _, o := range order {
-			r, err := p.at(s, o, true)
-			if err == nil {
-				_, err = sound(o.id, r)
-			}
-			if err != nil {
-				if err := bad(p.path, err); err != nil {
-					return err
-				}
-				continue
-			}
-			if err := fn(Place{o.id, p.path}, r); err != nil {
-				return err
-			}
+		if err := s.contentsOf(p, fn, bad); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// contentsOf is Contents for one pack.
+func (s *Store) contentsOf(p *pack, fn func(Place, format.Raw) error, bad func(path string, err error) error) error {
+	reader, unread := p.open()
+	if unread == nil {
+		var ended error
+		unread = reader.every(s, func(id format.ID, r format.Raw, wrong error) error {
+			if wrong != nil {
+				ended = bad(p.path, wrong)
+			} else {
+				ended = fn(Place{id, p.path}, r)
+			}
+			return ended
+		})
+		if ended != nil {
+			return ended
+		}
+	}
+	if unread == nil || vanished(unread) {
+		return nil
+	}
+	return bad(p.path, unread)
 }
 
 // Remains looks at everything under objects/, whatever its name, and returns the files in which a

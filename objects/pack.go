@@ -51,6 +51,11 @@ type packReader interface {
 	contents(s *Store) ([]placed, error)
 	// each calls fn for what contents lists.
 	each(s *Store, fn func(placed)) error
+	// every calls fn with the objects in the order that they were written in, and with what is
+	// wrong with each: a reason, or nil. The bytes are not to be changed, and good until fn
+	// returns. It ends with an error of fn. Another error comes once fn was called for all that can
+	// be read.
+	every(s *Store, fn func(id format.ID, r format.Raw, wrong error) error) error
 	// at reads an object from its place. The bytes are not to be changed.
 	at(s *Store, o placed, body bool) (format.Raw, error)
 	// salvage calls fn for what can be had of a pack whose index is sound, as SalvagePack.

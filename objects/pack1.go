@@ -83,6 +83,20 @@ func (r *pack1) each(s *Store, fn func(placed)) error {
 	return err
 }
 
+func (r *pack1) every(s *Store, fn func(id format.ID, raw format.Raw, wrong error) error) error {
+	order, unread := r.contents(s)
+	for _, o := range order {
+		raw, err := r.at(s, o, true)
+		if err == nil {
+			_, err = sound(o.id, raw)
+		}
+		if err := fn(o.id, raw, err); err != nil {
+			return err
+		}
+	}
+	return unread
+}
+
 func (r *pack1) at(s *Store, o placed, body bool) (raw format.Raw, err error) {
 	if raw.Header, err = r.record(s, format.PackHeaders, o.where); err != nil || !body || !o.stored {
 		return raw, err

@@ -1,7 +1,6 @@
 package objects
 
 import (
-	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -273,22 +272,41 @@ func (r *pack2) contents(s *Store) (order []placed, err error) {
 // each calls fn for the objects in the order that they were written in. With an error it did so for
 // those that can be read.
 func (r *pack2) each(s *Store, fn func(placed)) error {
-	layout, err := r.layout()
-	if err != nil {
-		return err
-	}
-	var unread error
-	for _, span := range layout.Spans {
-		list, err := r.all(s, span)
-		if err != nil {
-			unread = cmp.Or(unread, err)
-			continue
-		}
+	return eachBlock(s, r, func(span packs.Span, list []packs.Object) []placed {
+		of := make([]placed, len(list))
 		for i, o := range list {
-			fn(placed{id: o.ID, stored: o.Stored, where: int64(span.First + i)})
+			of[i] = placed{id: o.ID, stored: o.Stored, where: int64(span.First + i)}
 		}
+		return of
+	}, func(of []placed) error {
+		for _, o := range of {
+			fn(o)
+		}
+		return nil
+	})
+}
+
+// every calls fn for the objects in the order that they were written in, with what is wrong with
+// each. With an error it did so for those that can be read.
+func (r *pack2) every(s *Store, fn func(id format.ID, raw format.Raw, wrong error) error) error {
+	type checked struct {
+		objects []packs.Object
+		wrong   []error
 	}
-	return unread
+	return eachBlock(s, r, func(_ packs.Span, list []packs.Object) checked {
+		c := checked{objects: list, wrong: make([]error, len(list))}
+		for i, o := range list {
+			_, c.wrong[i] = sound(o.ID, format.Raw{Header: o.Header, Body: o.Body})
+		}
+		return c
+	}, func(c checked) error {
+		for i, o := range c.objects {
+			if err := fn(o.ID, format.Raw{Header: o.Header, Body: o.Body}, c.wrong[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func (r *pack2) at(s *Store, o placed, body bool) (format.Raw, error) {

@@ -56,7 +56,7 @@ func (s *Store) walkPack(path string, fn func(format.Raw)) (err error) {
 		return nil
 	}
 	if version == 2 {
-		_, err = s.walk2(in, size, func(o packs.Object) error {
+		_, err = s.walk2(in, size, nil, func(o packs.Object) error {
 			fn(format.Raw{Header: o.Header, Body: o.Body})
 			return nil
 		}, func(packs.Block) {}, pass)
@@ -84,42 +84,79 @@ func (s *Store) walkPack(path string, fn func(format.Raw)) (err error) {
 
 // walk2 reads a pack of version 2 and calls fn for every object and then block for its block. It
 // calls bad with the error of a block that cannot be read, and ends with the error that bad
-// returns. It keeps the ids: 32 bytes an object. The bytes are good until the block ends.
-func (s *Store) walk2(in io.Reader, size int64, fn func(packs.Object) error, block func(packs.Block), bad func(error) error) (format.ID, error) {
+// returns. Several blocks are unpacked at a time, and check is called for their objects then; an
+// error of check ends the walk. It is nil for no check. walk2 keeps the ids: 32 bytes an object.
+// The bytes are good until the block ends.
+func (s *Store) walk2(
+	in io.Reader, size int64, check, fn func(packs.Object) error, block func(packs.Block), bad func(error) error,
+) (format.ID, error) {
 	var ids []format.ID
 	var whole []bool // of each id: whether its block is self-contained
-	return packs.Walk(in, size, func(key packs.Key, b packs.Block, frame []byte) error {
-		lost := func(err error) error {
-			ids = append(ids, make([]format.ID, b.Objects)...) // the numbers of those that follow stay
-			whole = append(whole, make([]bool, b.Objects)...)
-			return bad(err)
+	far := func(n uint32) (format.ID, error) {
+		if int(n) >= len(ids) || !whole[n] {
+			return format.ID{}, errors.New("an object is named that cannot be")
 		}
-		raw, err := s.codec.decode(b.Raw, frame)
-		if err != nil {
-			return lost(err)
+		return ids[n], nil
+	}
+	waiting := newTurns(func(u unpackedBlock) error {
+		if u.err != nil {
+			ids = append(ids, make([]format.ID, u.Objects)...) // the numbers of those that follow stay
+			whole = append(whole, make([]bool, u.Objects)...)
+			return bad(u.err)
 		}
-		var far func(uint32) (format.ID, error)
-		if b.Kind == packs.Nodes {
-			far = func(n uint32) (format.ID, error) {
-				if int(n) >= len(ids) || !whole[n] {
-					return format.ID{}, errors.New("an object is named that cannot be")
-				}
-				return ids[n], nil
-			}
+		if u.wrong != nil {
+			return u.wrong
 		}
-		list, err := packs.Decode(raw, b.Objects, b.Digest, key, true, far)
-		if err != nil {
-			return lost(err)
-		}
-		for _, o := range list {
-			ids, whole = append(ids, o.ID), append(whole, b.Kind == packs.Whole)
+		for _, o := range u.list {
+			ids, whole = append(ids, o.ID), append(whole, u.Kind == packs.Whole)
 			if err := fn(o); err != nil {
 				return err
 			}
 		}
-		block(b)
+		block(u.Block)
 		return nil
 	})
+	id, err := packs.Walk(in, size, func(key packs.Key, b packs.Block, frame []byte) error {
+		names := far
+		if b.Kind != packs.Nodes {
+			names = nil
+		} else if err := waiting.end(); err != nil { // it names objects of the blocks before
+			return err
+		}
+		frame = bytes.Clone(frame)
+		return waiting.begin(func() unpackedBlock { return s.unpackBlock(key, b, frame, names, check) })
+	})
+	if ended := waiting.end(); ended != nil {
+		return id, ended
+	}
+	return id, err
+}
+
+// unpackedBlock is a block with its objects.
+type unpackedBlock struct {
+	packs.Block
+	list  []packs.Object
+	err   error // it cannot be read
+	wrong error // what check said
+}
+
+func (s *Store) unpackBlock(
+	key packs.Key, b packs.Block, frame []byte, far func(uint32) (format.ID, error), check func(packs.Object) error,
+) unpackedBlock {
+	u := unpackedBlock{Block: b}
+	raw, err := s.codec.decode(b.Raw, frame)
+	if err == nil {
+		u.list, err = packs.Decode(raw, b.Objects, b.Digest, key, true, far)
+	}
+	if u.err = err; err != nil || check == nil {
+		return u
+	}
+	for _, o := range u.list {
+		if u.wrong = check(o); u.wrong != nil {
+			break
+		}
+	}
+	return u
 }
 
 // census2 is what a walk through a pack of version 2 finds.
@@ -129,10 +166,15 @@ type census2 struct {
 	met              numbers
 }
 
-func (c *census2) object(o packs.Object) error {
+// soundPacked is sound for an object of a pack.
+func soundPacked(o packs.Object) error {
 	if _, err := sound(o.ID, format.Raw{Header: o.Header, Body: o.Body}); err != nil {
 		return fmt.Errorf("object %v: %w", o.ID, err)
 	}
+	return nil
+}
+
+func (c *census2) object(o packs.Object) error {
 	if _, ok := c.met.get(o.ID); ok {
 		return fmt.Errorf("object %v is in the pack twice", o.ID)
 	}

@@ -58,7 +58,7 @@ func (s *Store) AdoptPack(bare []byte, want format.ID, check func(format.ID, for
 	here := map[format.ID]bool{} // that come without the body, which this store has
 	var refused error            // of the gate
 	checks := checkBehind(check)
-	id, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), func(o packs.Object) error {
+	id, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), nil, func(o packs.Object) error {
 		if err := c.object(o); err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (s *Store) ReadPack(bare []byte, want format.ID, fn func(format.Raw) error)
 		return &CorruptError{Path: want.String(), Why: err.Error()}
 	}
 	var refused error
-	id, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), func(o packs.Object) error {
+	id, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), nil, func(o packs.Object) error {
 		raw := format.Raw{Header: o.Header}
 		if o.Stored {
 			raw.Body = o.Body
@@ -153,7 +153,7 @@ func (s *Store) putWithout(whole []byte, gone []format.ID, here map[format.ID]bo
 		without[id] = true
 	}
 	var raws []format.Raw
-	_, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), func(o packs.Object) error {
+	_, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), nil, func(o packs.Object) error {
 		if here[o.ID] {
 			return nil
 		}

@@ -104,7 +104,7 @@ func (s *Store) scan(pack format.ID) (index []byte, err error) {
 
 func (s *Store) scan2(in io.Reader, size int64) (id format.ID, index []byte, err error) {
 	var c census2
-	id, err = s.walk2(in, size, c.object, func(b packs.Block) { c.blocks = append(c.blocks, b) },
+	id, err = s.walk2(in, size, soundPacked, c.object, func(b packs.Block) { c.blocks = append(c.blocks, b) },
 		func(err error) error { return err })
 	if err == nil {
 		index, err = packs.EncodeIndex(id, c.objects, c.sources, c.blocks)

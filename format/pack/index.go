@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sort"
+	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
 )
@@ -205,19 +207,28 @@ func (x *Index) Tagged(tag uint32) ([]uint32, error) { return x.find(x.sources, 
 // window is the largest part of a table that a look-up reads in one piece.
 const window = 64
 
+// maxItem is the most bytes of an item.
+const maxItem = prefixSize + 4
+
+// rooms are for the pieces of tables. A command looks up hundreds of thousands of ids.
+var rooms = sync.Pool{New: func() any { return new([window * maxItem]byte) }}
+
 func (x *Index) find(t table, first, last uint32) (numbers []uint32, err error) {
 	lo, hi, err := x.bounds(t, first, last)
 	if err != nil {
 		return nil, err
 	}
-	b := make([]byte, window*t.item())
+	room := rooms.Get().(*[window * maxItem]byte)
+	defer rooms.Put(room)
+	item := t.item()
 	from, end := lo, hi
 	for end-from > window { // the first item that is not less than first lies in lo to hi
 		mid := from + (end-from)/2
-		if err := format.ReadIndexAt(x.r, b[:t.item()], t.items()+int64(mid)*int64(t.item())); err != nil {
+		b := room[:item]
+		if err := format.ReadIndexAt(x.r, b, t.items()+int64(mid)*int64(item)); err != nil {
 			return nil, err
 		}
-		if t.entry(b, first).Prefix < first {
+		if t.prefixOf(b, first) < first {
 			from = mid + 1
 		} else {
 			end = mid
@@ -225,37 +236,40 @@ func (x *Index) find(t table, first, last uint32) (numbers []uint32, err error) 
 	}
 	for ; from < hi; from += window {
 		n := min(window, hi-from)
-		if err := format.ReadIndexAt(x.r, b[:n*t.item()], t.items()+int64(from)*int64(t.item())); err != nil {
+		b := room[:n*item]
+		if err := format.ReadIndexAt(x.r, b, t.items()+int64(from)*int64(item)); err != nil {
 			return nil, err
 		}
-		for i := range n {
-			e := t.entry(b[i*t.item():], first)
-			if e.Prefix > last {
+		for i := sort.Search(n, func(i int) bool { return t.prefixOf(b[i*item:], first) >= first }); i < n; i++ {
+			at := b[i*item : (i+1)*item]
+			if t.prefixOf(at, first) > last {
 				return numbers, nil
 			}
-			if int(e.Number) >= t.total {
+			number := t.numberOf(at)
+			if int(number) >= t.total {
 				return nil, errTable
 			}
-			if e.Prefix >= first {
-				numbers = append(numbers, e.Number)
-			}
+			numbers = append(numbers, number)
 		}
 	}
 	return numbers, nil
 }
 
-// entry reads an item whose prefix has the first byte of like, where the table has a fan.
-func (t table) entry(b []byte, like uint32) (e Entry) {
-	for _, c := range b[:t.prefix()] {
-		e.Prefix = e.Prefix<<8 | uint32(c)
-	}
+// prefixOf returns the prefix of an item, which has the first byte of like where the table has a
+// fan.
+func (t table) prefixOf(b []byte, like uint32) uint32 {
 	if t.fan {
-		e.Prefix |= like &^ (1<<24 - 1)
+		return like&^(1<<24-1) | uint32(b[0])<<16 | uint32(b[1])<<8 | uint32(b[2])
 	}
+	return binary.BigEndian.Uint32(b)
+}
+
+// numberOf returns the number of an item.
+func (t table) numberOf(b []byte) (n uint32) {
 	for _, c := range b[t.prefix():t.item()] {
-		e.Number = e.Number<<8 | uint32(c)
+		n = n<<8 | uint32(c)
 	}
-	return e
+	return n
 }
 
 // bounds returns the items of a table among which those from first to last are. With a fan, these
@@ -302,7 +316,7 @@ func (x *Index) EachTag(fn func(tag uint32)) error {
 			for t.fan && first < 255 && i >= int(binary.BigEndian.Uint32(ends[4*first:])) {
 				first++
 			}
-			fn(t.entry(some, uint32(first)<<24).Prefix)
+			fn(t.prefixOf(some, uint32(first)<<24))
 			some = some[t.item():]
 		}
 	}

@@ -279,8 +279,9 @@ func (s *Writer) GraduateAll(ctx context.Context, session, branch string) (Gradu
 // keptHead is a head that is kept between batches: to read it again takes a pass over all due
 // messages.
 type keptHead struct {
-	head  *history.Head
-	items []window.Item // of head
+	head   *history.Head
+	items  []window.Item // of head
+	number uint64        // of the operation that left the head as it is
 }
 
 // detach copies the strings of an item, which hold the whole header that they were read from.
@@ -316,9 +317,12 @@ func (t *Tx) graduateBranch(session, branch string, kept *keptHead) (graduated, 
 		for i := range h.Items {
 			detach(&h.Items[i])
 		}
-		*kept = keptHead{h, h.WindowItems()}
+		*kept = keptHead{h, h.WindowItems(), t.store.View.Number}
 	}
 	h := kept.head
+	if kept.number != t.store.View.Number {
+		h.Alone = h.Seq // another line may have begun since
+	}
 	if h.Fork != "" {
 		return graduated{}, nil // no summary may say what a child says before it is joined
 	}
@@ -347,6 +351,7 @@ func (t *Tx) graduateBranch(session, branch string, kept *keptHead) (graduated, 
 		*kept = keptHead{}
 		return done, err
 	}
+	kept.number = t.store.View.Number
 	t.store.KeepForest(history.MainForest)
 	t.SaveHead(h)
 	return done, nil

@@ -133,7 +133,9 @@ func (s *Reader) WholeHead(session, branch string, v format.Value) (*Head, error
 		return h, err
 	}
 	whole := &Head{Session: session, Branch: branch, Value: v, Cluster: h.Cluster, Joined: h.Joined}
-	return whole, s.rebuildHead(whole, true)
+	err = s.rebuildHead(whole, true)
+	whole.Alone = h.Alone // the entries do not tell it, and the cache may
+	return whole, err
 }
 
 // SaveHead writes the state of a branch to the cache, for the next command.

@@ -28,6 +28,7 @@ type Objects interface {
 	Header(id format.ID) ([]byte, error)
 	Has(id format.ID) (bool, error)
 	Gone(ids []format.ID) ([]format.ID, error)
+	NothingGone() (bool, error)
 	Forgotten(id format.ID) (bool, error)
 	Prefix(hex string) ([]format.ID, error)
 	Each(fn func(objects.Info) error) error

@@ -25,6 +25,10 @@ type Ahead struct {
 
 // Ahead returns what makes batches of answers from a forest as of view, the first one as it is.
 func (s *Reader) Ahead(view *refs.View, st *forest.State, owners *Owners) (*Ahead, error) {
+	s, err := s.lookOnce()
+	if err != nil {
+		return nil, err
+	}
 	lines, err := s.evictedLines(st)
 	return &Ahead{s: s, view: view, st: st, owners: owners, lines: lines, clean: map[uint64]bool{}}, err
 }

@@ -104,12 +104,16 @@ func (t *Tx) Settle(name string, answers []SealedAnswer, done *Compaction) error
 	if err != nil {
 		return err
 	}
+	read, err := t.lookOnce()
+	if err != nil {
+		return err
+	}
 	for len(answers) > 0 {
 		n := 1
 		for n < len(answers) && answers[n].Cluster == answers[0].Cluster {
 			n++
 		}
-		if err := t.settleCluster(name, st, answers[:n], done); err != nil {
+		if err := t.settleCluster(name, st, read, answers[:n], done); err != nil {
 			return err
 		}
 		answers = answers[n:]
@@ -119,11 +123,11 @@ func (t *Tx) Settle(name string, answers []SealedAnswer, done *Compaction) error
 
 // settleCluster settles the answers about one cluster. An older summary is replaced for all of
 // its members or not at all.
-func (t *Tx) settleCluster(name string, st *forest.State, answers []SealedAnswer, done *Compaction) error {
+func (t *Tx) settleCluster(name string, st *forest.State, read *Reader, answers []SealedAnswer, done *Compaction) error {
 	c := st.Cluster(answers[0].Cluster)
 	var fit []SealedAnswer
 	for _, a := range answers {
-		why, known, err := t.fits(st, c, &a)
+		why, known, err := read.fits(t.store.View, st, c, &a)
 		if err != nil {
 			return err
 		}
@@ -155,7 +159,7 @@ func (t *Tx) settleCluster(name string, st *forest.State, answers []SealedAnswer
 
 // fits compares an answer with its cluster c as it is now, nil if it is not live. The answer can be
 // used if why is "" and the summary is not known.
-func (t *Tx) fits(st *forest.State, c *forest.Cluster, a *SealedAnswer) (why string, known bool, err error) {
+func (s *Reader) fits(view *refs.View, st *forest.State, c *forest.Cluster, a *SealedAnswer) (why string, known bool, err error) {
 	if c == nil || a.End() > c.Count() {
 		return lostCluster, false, nil
 	}
@@ -177,7 +181,7 @@ func (t *Tx) fits(st *forest.State, c *forest.Cluster, a *SealedAnswer) (why str
 			return lostOther, false, nil
 		}
 	case answered:
-		generation, err := t.Generation(there[0].Summary)
+		generation, err := s.Generation(there[0].Summary)
 		if err != nil {
 			return "", false, err
 		}
@@ -185,7 +189,7 @@ func (t *Tx) fits(st *forest.State, c *forest.Cluster, a *SealedAnswer) (why str
 			return lostOther, false, nil
 		}
 	}
-	mark, err := t.markOf(t.store.View, c, &a.Claim)
+	mark, err := s.markOf(view, c, &a.Claim)
 	switch {
 	case err != nil:
 		return "", false, err

@@ -82,7 +82,7 @@ func (s *Reader) markOf(view *refs.View, c *forest.Cluster, cl *Claim) (string, 
 		}
 		versions[i] = latest
 	}
-	gone, err := s.Objects.Gone(versions)
+	gone, err := s.gone(versions)
 	if err != nil {
 		return "", err
 	}

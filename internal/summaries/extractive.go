@@ -347,7 +347,7 @@ func MergeExtracts(a, b []summarize.Sentence) []summarize.Sentence {
 
 // SealSummary builds the object of an extractive summary.
 func (s *Reader) SealSummary(sum *format.Summary, list []summarize.Sentence) (format.Raw, error) {
-	return s.SealNew(summarize.Encode(shorten(list)), format.MediaExtract, func(b format.Body) ([]byte, error) {
+	return s.seal(summarize.Encode(shorten(list)), format.MediaExtract, func(b format.Body) ([]byte, error) {
 		sum.Body = b
 		return sum.Encode()
 	})

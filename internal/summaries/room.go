@@ -14,6 +14,8 @@ import (
 type Reader struct {
 	*history.Reader
 	clusters *clusters.Reader
+
+	nothingGone bool // see lookOnce
 }
 
 // Writer has the verbs of summaries. Each takes the lock of the store.

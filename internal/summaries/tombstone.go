@@ -121,7 +121,7 @@ func (s *Reader) tombstone(a SealedAnswer, said []summarize.Source, others *summ
 		return raw, line, err
 	}
 	stone := &format.Tombstone{Cluster: a.Cluster, Node: a.Node, Count: uint64(len(a.Members)), Arrival: a.arrival, Summary: a.Summary}
-	raw, err = s.SealNew([]byte(line), format.MediaText, func(b format.Body) ([]byte, error) {
+	raw, err = s.seal([]byte(line), format.MediaText, func(b format.Body) ([]byte, error) {
 		stone.Body = b
 		return stone.Encode()
 	})

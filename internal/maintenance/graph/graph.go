@@ -7,6 +7,7 @@ package graph
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/objects"
 )
 
 // Graph holds every object of a store with its links. An object is known by its number: its place
@@ -24,6 +26,7 @@ type Graph struct {
 	s       *session.Store
 	Objects []Object
 	sorted  int                  // the first so many are in the order of their ids
+	fan     []uint32             // of these, by the first fanBits of an id: how many ids begin with less
 	late    map[format.ID]uint32 // the others
 	edges   []Edge
 	Lost    map[uint32][]format.Link // what an object names and was not met when it was read
@@ -85,46 +88,69 @@ func Read(ctx context.Context, s *session.Store, inv *Inventory, check func(form
 	for i, id := range inv.IDs {
 		g.Objects[i] = Object{ID: id, Kind: format.AnyKind}
 	}
+	g.fan = fanOf(inv.IDs)
 	inv.IDs = nil // before more memory is taken
 	inv.number(g)
-	done := 0
-	for i := range inv.order(g) {
-		g.take(g.look(i))
-		if done++; done%4096 == 0 {
-			progress.Tell(done, g.sorted, "reading")
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-		}
+	if err := g.readAll(ctx, inv, progress); err != nil {
+		return nil, err
 	}
-	progress.Tell(done, done, "reading")
+	progress.Tell(g.sorted, g.sorted, "reading")
 	return g, ctx.Err()
 }
 
-// order yields the numbers of all objects, each once, in the order in which they are read.
-func (inv *Inventory) order(g *Graph) iter.Seq[uint32] {
-	return func(yield func(uint32) bool) {
-		fresh := func(i uint32) bool {
-			o := &g.Objects[i]
-			was := o.read
-			o.read = true
-			return !was
+// readAll reads the objects of an inventory: each once, those of a pack block by block, several
+// blocks at a time. What a pack lists and does not give is looked for by its id.
+func (g *Graph) readAll(ctx context.Context, inv *Inventory, progress Progress) error {
+	done := 0
+	took := func() error {
+		if done++; done%4096 == 0 {
+			progress.Tell(done, g.sorted, "reading")
+			return ctx.Err()
 		}
-		for _, id := range inv.Logged {
-			if i, ok := g.Find(id); ok && fresh(i) && !yield(i) {
-				return
-			}
+		return nil
+	}
+	for i := range inv.unpackedIn(g) {
+		g.take(g.look(i))
+		if err := took(); err != nil {
+			return err
 		}
-		for _, l := range inv.Loose {
-			if i, ok := g.Find(l.ID); ok && fresh(i) && !yield(i) {
-				return
-			}
-		}
-		for _, p := range inv.Packs {
-			for _, i := range p.Numbers {
-				if fresh(i) && !yield(i) {
-					return
+	}
+	for _, p := range inv.Packs {
+		var stopped error
+		_ = objects.EachBlock(g.s.Objects, p.ID, g.lookInto, func(list []loaded) error {
+			for _, l := range list {
+				if g.Objects[l.at].read {
+					continue
 				}
+				g.take(l)
+				if stopped = took(); stopped != nil {
+					return stopped
+				}
+			}
+			return nil
+		}) // what cannot be read is told below, object by object
+		if stopped != nil {
+			return stopped
+		}
+		for _, i := range p.Numbers {
+			if g.Objects[i].read {
+				continue
+			}
+			g.take(g.look(i))
+			if err := took(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unpackedIn yields the numbers of the objects in the log and of the loose ones, each once.
+func (inv *Inventory) unpackedIn(g *Graph) iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for id := range inv.Unpacked() {
+			if i, ok := g.Find(id); ok && !g.Objects[i].read && !yield(i) {
+				return
 			}
 		}
 	}
@@ -143,11 +169,37 @@ func (inv *Inventory) number(g *Graph) {
 	}
 }
 
+// fanBits is how many bits of an id lead to the few objects that begin with them.
+const fanBits = 16
+
+func fanPlace(id format.ID) int { return int(binary.BigEndian.Uint16(id[:])) }
+
+// fanOf counts sorted ids by their first bits: those that begin with less than n are fan[n].
+func fanOf(ids []format.ID) []uint32 {
+	fan := make([]uint32, 1<<fanBits+1)
+	for _, id := range ids {
+		fan[fanPlace(id)+1]++
+	}
+	for n := range 1 << fanBits {
+		fan[n+1] += fan[n]
+	}
+	return fan
+}
+
 // Find returns the number of an object that the graph has.
 func (g *Graph) Find(id format.ID) (uint32, bool) {
-	i, ok := slices.BinarySearchFunc(g.Objects[:g.sorted], id, func(o Object, id format.ID) int { return o.ID.Compare(id) })
-	if ok {
-		return uint32(i), true
+	at := fanPlace(id)
+	lo, hi := g.fan[at], g.fan[at+1]
+	for lo < hi {
+		mid := lo + (hi-lo)/2
+		switch o := &g.Objects[mid]; o.ID.Compare(id) {
+		case 0:
+			return mid, true
+		case -1:
+			lo = mid + 1
+		default:
+			hi = mid
+		}
 	}
 	n, ok := g.late[id]
 	return n, ok
@@ -182,6 +234,8 @@ type loaded struct {
 	parents uint32
 	edges   []Edge
 	lost    []format.Link
+	header  []byte // for check
+	read    format.Object
 }
 
 // load reads the header of object i.
@@ -196,26 +250,48 @@ func (g *Graph) load(i uint32) error {
 
 // look reads the header of object i. It changes nothing.
 func (g *Graph) look(i uint32) loaded {
-	l := loaded{at: i, kind: format.AnyKind}
-	id := g.Objects[i].ID
-	var header []byte
-	var read format.Object
-	if header, l.err = g.s.Objects.Header(id); l.err != nil {
-		return l
+	header, err := g.s.Objects.Header(g.Objects[i].ID)
+	if err != nil {
+		return loaded{at: i, kind: format.AnyKind, err: err}
 	}
+	return g.lookAt(i, header)
+}
+
+// lookInto reads the headers of the objects of a block. It changes nothing, and leaves out what is
+// not sound or was not met in the inventory.
+func (g *Graph) lookInto(list []objects.Packed) []loaded {
+	out := make([]loaded, 0, len(list))
+	for _, o := range list {
+		i, ok := g.Find(o.ID)
+		if !ok {
+			continue
+		}
+		if _, err := objects.Sound(o.ID, format.Raw{Header: o.Header}); err == nil {
+			out = append(out, g.lookAt(i, o.Header))
+		}
+	}
+	return out
+}
+
+// lookAt reads the header of object i.
+func (g *Graph) lookAt(i uint32, header []byte) loaded {
+	l := loaded{at: i, kind: format.AnyKind}
+	var read format.Object
 	if l.kind, read, l.err = format.DecodeObject(header); l.err != nil {
 		l.kind = format.AnyKind
 		return l
 	}
 	if g.check != nil {
-		g.check(id, header, read)
+		l.header, l.read = header, read
 	}
 	parents := 0
 	if e, ok := read.(*format.Entry); ok {
 		l.message, l.seq, parents = e.Kind == format.KindMessage, e.Seq, len(e.Parents)
 	}
 	l.parents = uint32(parents)
-	for n, link := range read.Links() {
+	links := read.Links()
+	l.edges = make([]Edge, 0, len(links))
+	for n, link := range links {
 		to, ok := g.Find(link.ID)
 		if !ok {
 			l.lost = append(l.lost, link)
@@ -236,6 +312,9 @@ func (g *Graph) take(l loaded) {
 	if l.err != nil {
 		g.Bad[l.at] = l.err
 		return
+	}
+	if g.check != nil {
+		g.check(o.ID, l.header, l.read)
 	}
 	o.Kind, o.Message, o.Seq, o.parents = l.kind, l.message, l.seq, l.parents
 	o.start, o.links = uint32(len(g.edges)), uint32(len(l.edges))
