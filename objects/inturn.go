@@ -46,8 +46,8 @@ func (t *turns[T]) end() error {
 	return t.err
 }
 
-// eachInTurn calls work for the numbers below n, several at a time, and take with the results in the
-// order of the numbers. It ends with the first error of take.
+// eachInTurn calls work for the numbers below n, several at a time, and take with the results in
+// the order of the numbers. It ends with the first error of take.
 func eachInTurn[T any](n int, work func(int) T, take func(T) error) error {
 	t := newTurns(take)
 	for i := range n {

@@ -46,8 +46,8 @@ const (
 	numSigns
 )
 
-// weights are the same for all talk, as hundredths in 256ths. The package comment says how they were
-// found. The compiler works them out: a call for each would run at the start of every program.
+// weights are the same for all talk, as hundredths in 256ths. The package comment says how they
+// were found. The compiler works them out: a call for each would run at the start of every program.
 var weights = vector{
 	openAlways:          10 * one / 100,
 	openNewAuthor:       125 * one / 100,

@@ -156,7 +156,8 @@ func (e *encoder) records(plain []byte) error {
 	return nil
 }
 
-// payload codes a payload of an operation alone. It returns false, and nothing has changed, if it is another.
+// payload codes a payload of an operation alone. It returns false, and nothing has changed, if it
+// is another.
 func (e *encoder) payload(p []byte) bool {
 	check := walk{r: varint.Reader{Rest: p}, copied: func([]byte) {}, id: func(r *varint.Reader, _ place) { r.Take(uint64(idSize)) }}
 	if check.run() != nil || len(check.r.Rest) > 0 {

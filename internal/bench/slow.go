@@ -100,7 +100,7 @@ func (b *bench) slowHook(ctx string) (func(int) (took, error), error) {
 	}, nil
 }
 
-// slowImport imports the transcripts into a new store each time. It returns nil without transcripts.
+// slowImport imports the transcripts into a new store each time. It returns nil if there are none.
 func (b *bench) slowImport(ctx string) (func(int) (took, error), error) {
 	if b.sessions == "" {
 		return nil, nil

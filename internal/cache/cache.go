@@ -55,8 +55,8 @@ const (
 	maxCache = 64 << 20
 )
 
-// castagnoli returns the table of the CRC, which the library makes once. A variable would make it at
-// the start of every program.
+// castagnoli returns the table of the CRC, which the library makes once. A variable would make it
+// at the start of every program.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // Load returns a file's payload and stamp. ok is false if the file is missing, damaged or of

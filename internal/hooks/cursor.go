@@ -47,8 +47,9 @@ func (c copiedFile) save(s *session.Store) error {
 	return s.History.Cache.Store(cache.CursorName(c.Path), cache.Stamp{Number: uint64(max(0, c.Size))}, b)
 }
 
-// encode returns a line of JSON without Mark.State, and then Mark.State as it is. It has eight bytes
-// for each message of a long session, which JSON makes a third longer and copies several times.
+// encode returns a line of JSON without Mark.State, and then Mark.State as it is. The state has
+// eight bytes for each message of a long session; JSON makes them a third longer and copies them
+// several times.
 func (c copiedFile) encode() ([]byte, error) {
 	state := c.Mark.State
 	c.Mark.State = nil
