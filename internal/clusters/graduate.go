@@ -103,21 +103,56 @@ func (t *Tx) graduate(h *history.Head, items []window.Item, limit int) (done gra
 // them, of this session or of one that goes on with it. Two lines share the messages before their
 // fork and those that came to both by joins. No other line has messages after h.Alone, and an open
 // child graduates nothing.
+//
+// To look costs a pass over all evicted clusters. So one look is for all messages of the window,
+// and if it finds none, h.Sought keeps that for the next commands.
 func (t *Tx) already(h *history.Head, units []window.Unit) (map[format.ID]forest.Place, error) {
+	end := units[len(units)-1].End
+	if !h.Lags {
+		end = len(h.Items)
+	}
 	ids := map[format.ID]bool{}
-	for i, it := range h.Items[:units[len(units)-1].End] {
+	for i, it := range h.Items[:end] {
 		if h.Value.Frontier+uint64(i) < h.Alone {
 			ids[it.ID] = true
 		}
 	}
-	if len(ids) == 0 {
+	if len(ids) == 0 || t.stillNone(h.Sought, ids) {
 		return nil, nil
 	}
 	st, err := t.store.Draft()
 	if err != nil {
 		return nil, err
 	}
-	return st.Find(ids)
+	there, err := st.Find(ids)
+	if err == nil && len(there) == 0 && !h.Lags {
+		h.Sought = t.store.View.Number
+	}
+	return there, err
+}
+
+// stillNone reports whether none of some messages is a member of the main forest, if none was after
+// an operation: members come by decisions alone, and those since the checkpoint are at hand. It is
+// false if that operation is before the checkpoint.
+func (t *Tx) stillNone(operation uint64, ids map[format.ID]bool) bool {
+	view := t.store.View
+	if operation == 0 || operation < view.Checkpoint() || operation > view.Number {
+		return false
+	}
+	joins := func(d format.Decision) bool {
+		return (d.Kind == format.DecideJoin || d.Kind == format.DecideRestore) && ids[d.ID]
+	}
+	for _, r := range view.Since {
+		if r.Op.Number <= operation {
+			continue
+		}
+		for _, f := range r.Op.Forests {
+			if f.Name == history.MainForest && slices.ContainsFunc(f.Decisions, joins) {
+				return false
+			}
+		}
+	}
+	return !slices.ContainsFunc(t.store.Decided(history.MainForest), joins)
 }
 
 // Alone reports whether no other branch of a session graduates messages. What a branch has after
@@ -321,7 +356,7 @@ func (t *Tx) graduateBranch(session, branch string, kept *keptHead) (graduated, 
 	}
 	h := kept.head
 	if kept.number != t.store.View.Number {
-		h.Alone = h.Seq // another line may have begun since
+		h.ShareUpTo(h.Seq) // another line may have begun since
 	}
 	if h.Fork != "" {
 		return graduated{}, nil // no summary may say what a child says before it is joined

@@ -3,6 +3,8 @@ package clusters_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/forest"
@@ -54,21 +56,57 @@ func TestGraduateBesideALine(t *testing.T) {
 			if !began {
 				t.Fatal("the line did not begin")
 			}
-			times := map[format.ID]int{}
-			view := storetest.View(t, s)
-			st := storetest.Must[*forest.State](t)(s.History.Forest(view))
-			for _, cluster := range st.Live() {
-				for _, id := range storetest.Must[[]format.ID](t)(st.Members(cluster)) {
-					times[id]++
-				}
-			}
-			frontier := storetest.Must[format.Value](t)(history.Tip(view, "talk", history.MainBranch)).Frontier
-			for i, id := range ids[:frontier] {
-				if times[id] != 1 {
-					t.Fatalf("message %d is %d times in the forest", i+1, times[id])
-				}
-			}
+			onceInTheForest(t, s, ids)
 		})
+	}
+}
+
+// The cache is lost, and the branch has looked for members once. Then a line from the past
+// graduates messages that both have. No message joins twice.
+func TestGraduateAfterALook(t *testing.T) {
+	s := storetest.Create(t, storetest.Small...)
+	ctx := context.Background()
+	ids := say(t, s, 60)
+	if err := os.RemoveAll(filepath.Join(s.Dir, "cache")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(s.Dir, "cache"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ids = append(ids, storetest.Say(t, s, "talk", "user", "one more"))
+	view := storetest.View(t, s)
+	v := storetest.Must[format.Value](t)(history.Tip(view, "talk", history.MainBranch))
+	h := storetest.Must[*history.Head](t)(s.History.Head("talk", history.MainBranch, v))
+	if v.Frontier == 0 || h.Sought == 0 || h.Sought >= view.Number {
+		t.Fatalf("frontier %d, sought %d of %d operations: nobody has looked", v.Frontier, h.Sought, view.Number)
+	}
+	if _, err := s.Conversation.Fork(ctx, "talk", history.MainBranch, []string{"line"}, conversation.ForkOptions{At: ids[50]}); err != nil {
+		t.Fatal(err)
+	}
+	for _, branch := range []string{"line", history.MainBranch} {
+		if _, err := s.Clusters.GraduateAll(ctx, "talk", branch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	onceInTheForest(t, s, ids)
+}
+
+// onceInTheForest checks that each message up to the frontier is a member of one cluster.
+func onceInTheForest(t *testing.T, s *session.Store, ids []format.ID) {
+	t.Helper()
+	times := map[format.ID]int{}
+	view := storetest.View(t, s)
+	st := storetest.Must[*forest.State](t)(s.History.Forest(view))
+	for _, cluster := range st.Live() {
+		for _, id := range storetest.Must[[]format.ID](t)(st.Members(cluster)) {
+			times[id]++
+		}
+	}
+	frontier := storetest.Must[format.Value](t)(history.Tip(view, "talk", history.MainBranch)).Frontier
+	for i, id := range ids[:frontier] {
+		if times[id] != 1 {
+			t.Fatalf("message %d is %d times in the forest", i+1, times[id])
+		}
 	}
 }
 

@@ -97,7 +97,7 @@ func (t *Tx) fork(session, parent string, children []string, invocation string) 
 	if err != nil {
 		return Forked{}, err
 	}
-	c.Alone = c.Seq
+	c.ShareUpTo(c.Seq)
 	c.Forked(c.ID)
 	var more []format.RefUpdate
 	for _, child := range children {
@@ -185,7 +185,7 @@ func (t *Tx) noLongerAlone(session, branch string) error {
 	if err != nil {
 		return err
 	}
-	h.Alone = h.Seq
+	h.ShareUpTo(h.Seq)
 	t.SaveHead(h)
 	return nil
 }

@@ -179,7 +179,7 @@ func (t *Tx) bring(c *store.Controlled, brought []joinee) (int, error) {
 	}
 	e.Parents = e.Parents[1:]
 	e.Seq = c.Seq + messages
-	c.Alone = e.Seq // others may have had them
+	c.ShareUpTo(e.Seq)
 	return int(messages), t.store.OnTop(c, e, nil, "")
 }
 

@@ -28,6 +28,9 @@ type Head struct {
 	// Alone is the seq after which nobody but the branch has ever had its messages: one up to there
 	// may be a member already.
 	Alone uint64
+	// Sought is the number of an operation after which none of Items was a member of the main
+	// forest; 0 if nobody has looked since other lines had messages up to Alone.
+	Sought uint64
 	// Invocation is that of the tip; "" where nobody has asked.
 	Invocation string
 	// Forks are those of the branch's own, or of what was joined to it, that have open children, as
@@ -74,6 +77,10 @@ func (s *Reader) Head(session, branch string, v format.Value) (*Head, error) {
 	}
 	return h, s.rebuildHead(h, false)
 }
+
+// ShareUpTo notes that other lines may have the messages up to a seq, and that some of them may be
+// members already.
+func (h *Head) ShareUpTo(seq uint64) { h.Alone, h.Sought = seq, 0 }
 
 // headStamp identifies a state of a branch: its tip, and how far it has graduated.
 func headStamp(v format.Value) cache.Stamp { return cache.Stamp{Number: v.Frontier, Digest: v.ID} }
@@ -134,7 +141,7 @@ func (s *Reader) WholeHead(session, branch string, v format.Value) (*Head, error
 	}
 	whole := &Head{Session: session, Branch: branch, Value: v, Cluster: h.Cluster, Joined: h.Joined}
 	err = s.rebuildHead(whole, true)
-	whole.Alone = h.Alone // the entries do not tell it, and the cache may
+	whole.Alone = h.Alone // the entries do not tell it, and the cache may; Items are others
 	return whole, err
 }
 

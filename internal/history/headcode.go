@@ -11,7 +11,7 @@ import (
 
 // headForm is the first byte of a head in the cache. A head with any other byte is made anew: older
 // versions of ctx wrote JSON.
-const headForm = 1
+const headForm = 2
 
 // Append appends the encoded head to b. Session, Branch and Value are not part of it.
 func (h *Head) Append(b []byte) ([]byte, error) {
@@ -29,6 +29,7 @@ func (h *Head) Append(b []byte) ([]byte, error) {
 	}
 	b = binary.AppendUvarint(append(b, flags), h.Cluster)
 	b = binary.AppendUvarint(varint.AppendString(b, h.Fork), h.Alone)
+	b = binary.AppendUvarint(b, h.Sought)
 	b = appendStrings(varint.AppendString(b, h.Invocation), h.Forks)
 	b = binary.AppendUvarint(b, uint64(len(h.Had)))
 	for _, child := range slices.Sorted(maps.Keys(h.Had)) {
@@ -63,7 +64,8 @@ func (h *Head) decode(b []byte) bool {
 	for i, set := range h.flags() {
 		*set = flags&(1<<i) != 0
 	}
-	h.Cluster, h.Fork, h.Alone, h.Invocation = r.Uvarint(), r.String(), r.Uvarint(), r.String()
+	h.Cluster, h.Fork, h.Alone = r.Uvarint(), r.String(), r.Uvarint()
+	h.Sought, h.Invocation = r.Uvarint(), r.String()
 	h.Forks = readStrings(&r)
 	if n := r.Count(2); n > 0 {
 		h.Had = make(map[string]string, n)
