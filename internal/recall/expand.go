@@ -24,7 +24,7 @@ type ExpandOptions struct {
 
 // Expand calls each for the entries that an object stands for, in order, with their latest texts.
 func (s *Reader) Expand(view *refs.View, id format.ID, o ExpandOptions, each func(*history.Shown) error) error {
-	only, err := s.onlyIn(view, o)
+	in, err := s.historyOf(view, o)
 	if err != nil {
 		return err
 	}
@@ -33,8 +33,10 @@ func (s *Reader) Expand(view *refs.View, id format.ID, o ExpandOptions, each fun
 		if begun = begun || e == o.From; !begun {
 			return nil
 		}
-		if only != nil && !only[e] {
-			return nil
+		if in != nil {
+			if has, err := in.Has(e); err != nil || !has {
+				return err
+			}
 		}
 		newest, err := s.Newest(view, e)
 		if err != nil {
@@ -52,7 +54,9 @@ func (s *Reader) Expand(view *refs.View, id format.ID, o ExpandOptions, each fun
 	return err
 }
 
-func (s *Reader) onlyIn(view *refs.View, o ExpandOptions) (map[format.ID]bool, error) {
+// historyOf returns the history of the branch that o names, which is read only as far back as it is
+// asked; nil for the whole store.
+func (s *Reader) historyOf(view *refs.View, o ExpandOptions) (*history.Lineage, error) {
 	if o.Session == "" {
 		return nil, nil
 	}
@@ -60,8 +64,7 @@ func (s *Reader) onlyIn(view *refs.View, o ExpandOptions) (map[format.ID]bool, e
 	if err != nil {
 		return nil, err
 	}
-	seen := map[format.ID]bool{}
-	return seen, s.Reach(seen, tip.ID)
+	return s.History(tip.ID), nil
 }
 
 // Verbatim reads the messages of clusters that a rendering prints word for word. The keys are the
