@@ -105,10 +105,12 @@ func (t *Tx) graduate(h *history.Head, items []window.Item, limit int) (done gra
 // child graduates nothing.
 //
 // To look costs a pass over all evicted clusters. So one look is for all messages of the window,
-// and if it finds none, h.Sought keeps that for the next commands.
+// and if it finds none, h.Sought keeps that for the next commands. A backlog is looked through
+// batch by batch.
 func (t *Tx) already(h *history.Head, units []window.Unit) (map[format.ID]forest.Place, error) {
 	end := units[len(units)-1].End
-	if !h.Lags {
+	all := !h.Lags && len(h.Items) <= history.MaxBacklog
+	if all {
 		end = len(h.Items)
 	}
 	ids := map[format.ID]bool{}
@@ -125,7 +127,7 @@ func (t *Tx) already(h *history.Head, units []window.Unit) (map[format.ID]forest
 		return nil, err
 	}
 	there, err := st.Find(ids)
-	if err == nil && len(there) == 0 && !h.Lags {
+	if err == nil && len(there) == 0 && all {
 		h.Sought = t.store.View.Number
 	}
 	return there, err
