@@ -28,7 +28,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range []string{"start (", "start, Go hello with", "new store", "set of messages after gc", "the same import again", "first search", "compact of 600", "gc, `git gc", "fsck", "log -n 20, `git log", "expand", "rewind @~1, undo of 600", "session list -n 20 of 3 sessions"} {
+	for _, row := range []string{"start (", "start, Go hello with", "new store", "set of messages after gc", "to a folder, bytes", "sync with a git repository, nothing new", "the same import again", "first search", "compact of 600", "gc, `git gc", "fsck", "log -n 20, `git log", "expand", "rewind @~1, undo of 600", "session list -n 20 of 3 sessions"} {
 		if !strings.Contains(string(text), row) {
 			t.Errorf("no row %q in:\n%s", row, text)
 		}

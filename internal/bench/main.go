@@ -70,7 +70,7 @@ func run(o options, out *os.File) (err error) {
 			b.missing = append(b.missing, tool)
 		}
 	}
-	groups := []func() error{b.start, b.empty, b.append, b.slow, b.chat, b.transcripts, b.large, b.many}
+	groups := []func() error{b.start, b.empty, b.append, b.slow, b.chat, b.transcripts, b.pushes, b.large, b.many}
 	if o.curves != "" {
 		sizes, err := numbers(o.sizes)
 		if err != nil {

@@ -89,6 +89,18 @@ func (p *published) after(push *share.Push) map[share.Branch]format.ID {
 	return next.tips
 }
 
+// forestEach is how many pushes of new messages bring one forest. A session that goes on changes
+// its newest clusters with each turn, and their new summaries are as long as the turn itself: 40
+// pushes of a session of 3 MB were 862 kB with a forest in most of them (docs/benchmarks.md).
+const forestEach = 16
+
+// forestWaits reports whether a later push may bring the clusters of a push in which no branch goes
+// back. The forest of an earlier push then holds, as all its entries are shared still. It is as old
+// as forestEach pushes of messages at most: a push that brings nothing else brings it.
+func forestWaits(base *published, p *share.Push) bool {
+	return !base.forest.IsZero() && len(p.Branches) > 0 && len(p.Ends)+len(p.Forgot) == 0 && p.Number%forestEach != 0
+}
+
 // forest adds to p the clusters of what is shared, where they changed, and returns the objects that
 // they need. It takes the main forest as it was last written, and of that the clusters with no
 // entry that is not shared. A cluster with a summary in which something is found stays here, and is

@@ -134,6 +134,7 @@ func TestForests(t *testing.T) {
 	a.talk("work", 200)
 	storetest.Compact(t, a.Store, "work")
 	a.push(r)
+	a.push(r) // the first one brings the messages, and its clusters wait
 	b.pull(r)
 	if got, want := b.of("laptop"), a.written(); !slices.Equal(got, want) {
 		t.Errorf("%d clusters after the second compaction, want %d", len(got), len(want))
@@ -144,6 +145,48 @@ func TestForests(t *testing.T) {
 	}
 	sound(t, a)
 	sound(t, b)
+}
+
+// A push that only goes on leaves the forest out, and one in sixteen brings it. One after a branch
+// went back brings it at once: a new reader refuses a forest with entries that nobody shares.
+func TestForestWaits(t *testing.T) {
+	r := open(t, place(t))
+	a := newParty(t, "laptop")
+	a.talk("work", 400)
+	storetest.Compact(t, a.Store, "work")
+	a.push(r)
+	shared := a.written()
+	for n := 2; n < 16; n++ {
+		a.talk("work", 40)
+		storetest.Compact(t, a.Store, "work")
+		if got := a.push(r); got.Objects != 40 {
+			t.Errorf("push %d brings %d objects, want 40 messages", n, got.Objects)
+		}
+	}
+	b := newParty(t, "desk")
+	b.pull(r)
+	if got := b.of("laptop"); !slices.Equal(got, shared) {
+		t.Errorf("%d clusters came, want the %d of the first push", len(got), len(shared))
+	}
+	a.talk("work", 40)
+	storetest.Compact(t, a.Store, "work")
+	a.push(r)
+	b.pull(r)
+	if got, want := b.of("laptop"), a.written(); !slices.Equal(got, want) {
+		t.Errorf("%d clusters came with push 16, want %d", len(got), len(want))
+	}
+	for range 40 {
+		if _, err := a.Conversation.Undo(t.Context(), "work"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.say("work", "in another way")
+	a.push(r)
+	for _, p := range []*party{b, newParty(t, "third")} {
+		p.pull(r)
+		same(t, a, "work", p)
+		sound(t, p)
+	}
 }
 
 // A cluster with a message that is not shared stays, and so do its summaries.
@@ -330,6 +373,8 @@ func TestForestOfRemovedSession(t *testing.T) {
 	a.push(r)
 	b.pull(r)
 	same(t, a, "work", b)
+	a.push(r)
+	b.pull(r)
 	if got, want := b.of("laptop"), a.written(); !slices.Equal(got, want) {
 		t.Errorf("%d clusters came back, want %d", len(got), len(want))
 	}

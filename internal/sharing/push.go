@@ -83,17 +83,22 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 		return report, err
 	}
 	p := &share.Push{Store: x.s.ID, Number: base.number + 1, Before: base.digest, Time: x.now()}
-	chosen, err := x.choose(ctx, view, base, p, &report)
+	chosen, goesOn, err := x.choose(ctx, view, base, p, &report)
 	if err != nil {
 		return report, err
 	}
-	clusters, err := x.forest(ctx, view, base, p, &report)
-	if err != nil {
+	if p.Forgot, err = x.forgotten(base, p, chosen); err != nil {
 		return report, err
 	}
-	chosen = append(chosen, clusters...)
-	if err := x.forgotten(base, p, chosen); err != nil {
-		return report, err
+	if !goesOn || !forestWaits(base, p) {
+		clusters, err := x.forest(ctx, view, base, p, &report)
+		if err != nil {
+			return report, err
+		}
+		chosen = append(chosen, clusters...)
+		if p.Forgot, err = x.forgotten(base, p, chosen); err != nil {
+			return report, err
+		}
 	}
 	report.Forgot = len(p.Forgot)
 	if len(p.Branches)+len(p.Ends)+len(p.Forgot) == 0 && p.Forest.IsZero() {
@@ -235,8 +240,10 @@ func follows(head, seen *share.Head) error {
 }
 
 // choose adds to p the branches that have changed, and returns the objects that they need. Sessions
-// with findings are held back, and reported.
-func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p *share.Push, report *PushReport) (chosen []chosenObject, err error) {
+// with findings are held back, and reported. goesOn says that what the last push shared is part of
+// what p shares: no branch went back.
+func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p *share.Push, report *PushReport) (chosen []chosenObject, goesOn bool, err error) {
+	goesOn = true
 	shared := map[share.Branch]bool{}
 	included := map[format.ID]bool{}
 	ended := map[string]bool{}
@@ -245,7 +252,7 @@ func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p
 			continue
 		}
 		var changed []share.Branch
-		var tips, old []format.ID
+		var tips, old, left []format.ID
 		for _, name := range history.BranchesIn(view, session) {
 			b := share.Branch{Session: session, Name: name}
 			shared[b] = true
@@ -255,6 +262,7 @@ func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p
 				if before == tip {
 					continue
 				}
+				left = append(left, before)
 			}
 			changed, tips = append(changed, share.Branch{Session: session, Name: name, Tip: tip}), append(tips, tip)
 		}
@@ -266,13 +274,17 @@ func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p
 				old = append(old, base.tipsOf(other)...)
 			}
 		}
-		ids, err := x.missing(ctx, tips, old)
+		w := x.newWalk(ctx)
+		ids, err := w.find(tips, old)
 		if err != nil {
-			return nil, err
+			return nil, false, err
+		}
+		for _, before := range left {
+			goesOn = goesOn && w.met[before]
 		}
 		one := PushedSession{Name: session}
 		if one.Findings, err = x.inNames(changed); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		fresh := ids[:0]
 		for _, id := range ids {
@@ -281,7 +293,7 @@ func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p
 			}
 		}
 		if err := x.examine(ctx, fresh, &one); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		report.Sessions = append(report.Sessions, one)
 		if one.Held() {
@@ -305,7 +317,7 @@ func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p
 		report.Ended = append(report.Ended, s)
 	}
 	slices.Sort(report.Ended)
-	return chosen, nil
+	return chosen, goesOn, nil
 }
 
 // inNames looks for secrets in the names of a session's branches, which leave with it.
@@ -388,30 +400,30 @@ func (x *Sharer) object(id format.ID) (format.Raw, error) {
 	return raw, err
 }
 
-// forgotten adds to p the bodies that were forgotten since the last push, wherever they were: what
-// was shared once, or stands in a fork of it, may be with others. It also adds those of the objects
-// that p brings: who takes them in has to know why they come without a body, and may have read the
-// push that told it long ago.
-func (x *Sharer) forgotten(base *published, p *share.Push, brings []chosenObject) error {
+// forgotten returns the bodies that were forgotten since the last push, in order, wherever they
+// were: what was shared once, or stands in a fork of it, may be with others. It also returns those
+// of the objects that p brings: who takes them in has to know why they come without a body, and may
+// have read the push that told it long ago.
+func (x *Sharer) forgotten(base *published, p *share.Push, brings []chosenObject) (list []format.ID, err error) {
 	if base.number == 0 && len(p.Branches) == 0 {
-		return nil // nobody has anything of this store
+		return nil, nil // nobody has anything of this store
 	}
 	again := map[format.ID]bool{}
 	for _, o := range brings {
 		again[o.id] = base.forgot[o.id]
 	}
-	err := x.s.Objects.EachAbsent(func(id format.ID, _ string) error {
+	err = x.s.Objects.EachAbsent(func(id format.ID, _ string) error {
 		if base.forgot[id] && !again[id] {
 			return nil
 		}
 		gone, err := x.s.Objects.Forgotten(id)
 		if gone {
-			p.Forgot = append(p.Forgot, id)
+			list = append(list, id)
 		}
 		return err
 	})
-	slices.SortFunc(p.Forgot, format.ID.Compare)
-	return err
+	slices.SortFunc(list, format.ID.Compare)
+	return list, err
 }
 
 // packs returns the files with the objects of a push.

@@ -24,6 +24,7 @@ type walk struct {
 	queue entryQueue
 	fresh int // entries in the queue that are not known
 
+	met  map[format.ID]bool // known entries that a wanted one leads to
 	seen map[format.ID]bool // objects of other kinds that were found or are known
 }
 
@@ -65,7 +66,7 @@ func (x *Sharer) missingBySession(ctx context.Context, tips, have branchTips) ([
 }
 
 func (x *Sharer) newWalk(ctx context.Context) *walk {
-	return &walk{x: x, ctx: ctx, marks: map[format.ID]mark{}, seen: map[format.ID]bool{}}
+	return &walk{x: x, ctx: ctx, marks: map[format.ID]mark{}, met: map[format.ID]bool{}, seen: map[format.ID]bool{}}
 }
 
 // find returns what tips lead to, and neither have nor what the walk has found before, what is
@@ -96,7 +97,11 @@ func (w *walk) find(tips, have []format.ID) ([]format.ID, error) {
 // add marks an entry, and puts it into the queue unless it had the mark.
 func (w *walk) add(id format.ID, m mark) error {
 	old := w.marks[id]
-	if old&m != 0 || m == wanted && old&known != 0 {
+	if m == wanted && old&known != 0 {
+		w.met[id] = true
+		return nil
+	}
+	if old&m != 0 {
 		return nil
 	}
 	e, err := w.x.entry(id)
