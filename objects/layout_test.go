@@ -29,6 +29,8 @@ func TestLayoutIsKnownHereAlone(t *testing.T) {
 			return filepath.SkipDir
 		case d.IsDir() && path == filepath.Join("..", "internal", "remote", "git"):
 			return filepath.SkipDir // git has directories of the same names
+		case path == filepath.Join("..", "internal", "bench", "pushes.go"):
+			return nil // it looks into a git repository
 		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
 			return nil
 		}

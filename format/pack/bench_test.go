@@ -2,7 +2,9 @@ package pack
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -46,3 +48,38 @@ func BenchmarkEncode(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(list)), "µs/object")
 }
+
+// One operation is a look-up among as many objects as a large pack has.
+func BenchmarkFind(b *testing.B) {
+	r := rand.New(rand.NewPCG(7, 8))
+	var objects []Entry
+	var blocks []Block
+	for i := range 1 << 20 {
+		objects = append(objects, Entry{Prefix: r.Uint32(), Number: uint32(i)})
+		if i%256 == 0 {
+			blocks = append(blocks, Block{Kind: Whole, Frame: 10, Raw: 40, Objects: 256})
+		}
+	}
+	data, err := EncodeIndex(sha256.Sum256(nil), objects, nil, blocks)
+	if err != nil {
+		b.Fatal(err)
+	}
+	reads := 0
+	x, err := OpenIndex(readerFunc(func(p []byte, at int64) (int, error) {
+		reads++
+		return copy(p, data[at:]), nil
+	}), int64(len(data)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for n := 0; b.Loop(); n++ {
+		if _, err := x.Find(objects[n*7919%len(objects)].Prefix); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(reads)/float64(b.N), "reads/op")
+}
+
+type readerFunc func(p []byte, at int64) (int, error)
+
+func (f readerFunc) ReadAt(p []byte, at int64) (int, error) { return f(p, at) }

@@ -143,7 +143,7 @@ func (t table) append(out []byte, list []Entry) []byte {
 }
 
 // Index looks up objects without reading all of an index: a look-up among a million objects reads
-// about eight pieces. What it returns is not proven by the digest of the index, which Check does.
+// two or three pieces. What it returns is not proven by the digest of the index, which Check does.
 // It may be used by several goroutines if its reader allows it.
 type Index struct {
 	Pack format.ID
@@ -220,25 +220,18 @@ func (x *Index) find(t table, first, last uint32) (numbers []uint32, err error) 
 	}
 	room := rooms.Get().(*[window * maxItem]byte)
 	defer rooms.Put(room)
-	item := t.item()
-	from, end := lo, hi
-	for end-from > window { // the first item that is not less than first lies in lo to hi
-		mid := from + (end-from)/2
-		b := room[:item]
-		if err := format.ReadIndexAt(x.r, b, t.items()+int64(mid)*int64(item)); err != nil {
-			return nil, err
-		}
-		if t.prefixOf(b, first) < first {
-			from = mid + 1
-		} else {
-			end = mid
-		}
+	from, have, err := x.near(t, lo, hi, first, room)
+	if err != nil {
+		return nil, err
 	}
+	item := t.item()
 	for ; from < hi; from += window {
 		n := min(window, hi-from)
 		b := room[:n*item]
-		if err := format.ReadIndexAt(x.r, b, t.items()+int64(from)*int64(item)); err != nil {
-			return nil, err
+		if from != have {
+			if err := x.items(t, b, from); err != nil {
+				return nil, err
+			}
 		}
 		for i := sort.Search(n, func(i int) bool { return t.prefixOf(b[i*item:], first) >= first }); i < n; i++ {
 			at := b[i*item : (i+1)*item]
@@ -253,6 +246,53 @@ func (x *Index) find(t table, first, last uint32) (numbers []uint32, err error) 
 		}
 	}
 	return numbers, nil
+}
+
+// guesses is how often a look-up reads where an item lies if prefixes are spread evenly, as those
+// of digests are: most end after one or two. Then it halves what is left.
+const guesses = 4
+
+// near returns a place from which on the first item that is not less than a prefix comes within a
+// window; it lies from lo to hi. have is the place of the window that room holds; -1 for none.
+func (x *Index) near(t table, lo, hi int, first uint32, room *[window * maxItem]byte) (from, have int, err error) {
+	item, end := t.item(), hi
+	from, have = lo, -1
+	least, most := t.span(first) // no item from from to end is less or more
+	for try := 0; end-from > window; try++ {
+		mid := from + (end-from)/2
+		if try < guesses && most > least {
+			mid = from + int(uint64(end-from)*(uint64(first)-least)/(most-least))
+		}
+		at := min(max(mid-window/2, from), end-window)
+		if err := x.items(t, room[:window*item], at); err != nil {
+			return 0, -1, err
+		}
+		have = at
+		lowest, highest := t.prefixOf(room[:], first), t.prefixOf(room[(window-1)*item:], first)
+		switch {
+		case lowest >= first:
+			end, most = at, uint64(lowest)
+		case highest < first:
+			from, least = at+window, uint64(highest)
+		default:
+			return at, have, nil
+		}
+	}
+	return from, have, nil
+}
+
+// items reads items of a table from a place on.
+func (x *Index) items(t table, b []byte, from int) error {
+	return format.ReadIndexAt(x.r, b, t.items()+int64(from)*int64(t.item()))
+}
+
+// span returns between which prefixes those lie that bounds has found for one.
+func (t table) span(first uint32) (least, most uint64) {
+	if !t.fan {
+		return 0, 1 << 32
+	}
+	least = uint64(first &^ (1<<24 - 1))
+	return least, least + 1<<24
 }
 
 // prefixOf returns the prefix of an item, which has the first byte of like where the table has a
@@ -295,8 +335,12 @@ func (x *Index) bounds(t table, first, last uint32) (lo, hi int, err error) {
 }
 
 // EachTag calls fn for each tag of the source table, in order. It reads the table in pieces.
-func (x *Index) EachTag(fn func(tag uint32)) error {
-	t := x.sources
+func (x *Index) EachTag(fn func(tag uint32)) error { return x.each(x.sources, fn) }
+
+// EachPrefix calls fn for the prefix of each id, in order. It reads the table in pieces.
+func (x *Index) EachPrefix(fn func(prefix uint32)) error { return x.each(x.objects, fn) }
+
+func (x *Index) each(t table, fn func(uint32)) error {
 	var ends []byte
 	if t.fan {
 		ends = make([]byte, fanSize)
@@ -309,7 +353,7 @@ func (x *Index) EachTag(fn func(tag uint32)) error {
 	first := 0
 	for n := 0; n < t.count; n += piece {
 		some := b[:min(piece, t.count-n)*t.item()]
-		if err := format.ReadIndexAt(x.r, some, t.items()+int64(n)*int64(t.item())); err != nil {
+		if err := x.items(t, some, n); err != nil {
 			return err
 		}
 		for i := n; len(some) > 0; i++ {
