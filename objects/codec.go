@@ -41,6 +41,7 @@ type codec struct {
 	mu       sync.Mutex
 	decoder  *zstd.Decoder
 	encoders [Best + 1]*zstd.Encoder
+	log      *zstd.Encoder
 }
 
 // encoder returns the encoder of a level. EncodeAll of one may be called from several goroutines.
@@ -53,9 +54,32 @@ func (c *codec) encoder(level Level) (*zstd.Encoder, error) {
 	if c.encoders[level] != nil {
 		return c.encoders[level], nil
 	}
+	e, err := newEncoder(level, packers)
+	if err != nil {
+		return nil, err
+	}
+	c.encoders[level] = e
+	return e, nil
+}
+
+// logEncoder returns the encoder for blocks of the log, which come one after the other: one of the
+// best level takes 38 MB.
+func (c *codec) logEncoder() (*zstd.Encoder, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.log != nil {
+		return c.log, nil
+	}
+	e, err := newEncoder(Best, 1)
+	c.log = e
+	return e, err
+}
+
+// newEncoder returns an encoder that compresses so many blocks at once.
+func newEncoder(level Level, blocks int) (*zstd.Encoder, error) {
 	e, err := zstd.NewWriter(nil,
 		zstd.WithEncoderLevel(level.zstd()),
-		zstd.WithEncoderConcurrency(packers),
+		zstd.WithEncoderConcurrency(blocks),
 		zstd.WithWindowSize(blockWindow),
 		zstd.WithLowerEncoderMem(true),
 		zstd.WithEncoderCRC(false), // every object in a block has a digest of its own
@@ -63,7 +87,6 @@ func (c *codec) encoder(level Level) (*zstd.Encoder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot start zstd: %w", err)
 	}
-	c.encoders[level] = e
 	return e, nil
 }
 

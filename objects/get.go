@@ -214,6 +214,9 @@ func readLooseHeader(path string) (header []byte, err error) {
 func (s *Store) tryPack(t *search, p *pack) {
 	reader, err := p.open()
 	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			s.unlist(p) // merged into another one
+		}
 		t.fail(err)
 		return
 	}

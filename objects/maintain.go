@@ -146,16 +146,18 @@ func (s *Store) RemovePack(held *lock.Held, pack format.ID) error {
 	return nil
 }
 
-// forgetPack closes this store's own hold on a pack.
+// forgetPack ends this store's own hold on a pack that is about to go.
 func (s *Store) forgetPack(pack format.ID) {
 	s.cache.drop(pack)
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.packs == nil {
+	packs := s.packs
+	s.mu.Unlock()
+	if packs == nil {
 		return
 	}
-	for _, p := range s.packs.packs {
+	for _, p := range packs.packs {
 		if p.id == pack {
+			s.unlist(p)
 			_ = p.close()
 		}
 	}

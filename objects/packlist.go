@@ -85,6 +85,20 @@ func (s *Store) useful(p *pack) {
 	s.mu.Unlock()
 }
 
+// unlist takes a pack that is gone out of the list, so that look-ups ask for it no more.
+func (s *Store) unlist(gone *pack) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.recent == gone {
+		s.recent = nil
+	}
+	if s.packs == nil || !slices.Contains(s.packs.packs, gone) {
+		return
+	}
+	rest := slices.DeleteFunc(slices.Clone(s.packs.packs), func(p *pack) bool { return p == gone })
+	s.packs = &packList{packs: rest}
+}
+
 // Refresh lists the packs again, so that look-ups which do not do so by themselves (BySource) see
 // those that other processes wrote since.
 func (s *Store) Refresh() error {

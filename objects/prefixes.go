@@ -235,7 +235,7 @@ func (r *pack2) isWhole(n uint32) (bool, error) {
 
 // CompressLog compresses a block of the log.
 func (s *Store) CompressLog(raw []byte) ([]byte, error) {
-	e, err := s.codec.encoder(Best)
+	e, err := s.codec.logEncoder()
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/gemini-ctx/ctx/forest"
@@ -292,20 +291,26 @@ type Graduation struct {
 const InterimBatch = 128
 
 // GraduateAll moves every due unit of a branch into the forest, in batches of an operation each.
-func (s *Writer) GraduateAll(ctx context.Context, session, branch string) (Graduation, error) {
+// between, unless it is nil, is called after each batch with the number of its messages, outside of
+// the lock; its error ends the work.
+func (s *Writer) GraduateAll(ctx context.Context, session, branch string, between func(messages int) error) (Graduation, error) {
 	var g Graduation
-	var kept keptHead
+	var kept keptBacklog
 	for more := true; more; {
 		if err := ctx.Err(); err != nil {
 			return g, err
 		}
+		n := 0
 		err := s.Locked(ctx, func(t *Tx) error {
 			done, err := t.graduateBranch(session, branch, &kept)
 			g.Graduated += done.Entries
 			g.Merged += done.merged
-			more = done.passed > 0
+			n, more = done.Entries, done.passed > 0
 			return err
 		})
+		if err == nil && n > 0 && between != nil {
+			err = between(n)
+		}
 		if err != nil {
 			return g, err
 		}
@@ -313,52 +318,75 @@ func (s *Writer) GraduateAll(ctx context.Context, session, branch string) (Gradu
 	return g, nil
 }
 
-// keptHead is a head that is kept between batches: to read it again takes a pass over all due
+// keptBacklog is a backlog that is kept between batches: to read it again takes a pass over all due
 // messages.
-type keptHead struct {
-	head   *history.Head
-	items  []window.Item // of head
-	number uint64        // of the operation that left the head as it is
+type keptBacklog struct {
+	*history.Backlog
+	items  []window.Item // of the backlog
+	number uint64        // of the operation that left the backlog as it is
 }
 
-// detach copies the strings of an item, which hold the whole header that they were read from.
-func detach(it *history.Item) {
-	for _, role := range [...]string{"user", "model", "tool", "system"} {
-		if it.Role == role {
-			it.Role = role
+// backlog returns what is kept of a branch, or reads it.
+func (t *Tx) backlog(session, branch string, v format.Value, kept *keptBacklog) error {
+	if kept.Backlog == nil || kept.Value != v {
+		b, err := t.Backlog(session, branch, v)
+		if err != nil {
+			return err
 		}
+		*kept = keptBacklog{b, b.WindowItems(), t.store.View.Number}
 	}
-	it.Calls, it.Results = cloned(it.Calls), cloned(it.Results)
+	if kept.Lags && len(kept.items) < backlogLow {
+		return t.more(kept)
+	}
+	return nil
 }
 
-func cloned(list []string) []string {
-	out := slices.Clone(list)
-	for i := range out {
-		out[i] = strings.Clone(out[i])
+// backlogLow is how many messages a batch has at hand at least, if there are more: those that
+// graduate, and those that the choice of their clusters looks at.
+const backlogLow = 4 * graduateBatch
+
+func (t *Tx) more(kept *keptBacklog) error {
+	err := t.More(kept.Backlog)
+	kept.items = kept.WindowItems()
+	return err
+}
+
+// lineBegan reports whether an operation after one has begun a branch, which may have messages of
+// another one.
+func (t *Tx) lineBegan(number uint64) (begun bool, err error) {
+	if number == t.store.View.Number {
+		return false, nil
 	}
-	return out
+	err = t.Refs.Backward(t.store.View, func(r refs.Record) bool {
+		if r.Op.Number <= number {
+			return false
+		}
+		begun = slices.ContainsFunc(r.Op.Refs, func(u format.RefUpdate) bool {
+			_, _, branch := history.BranchOfRef(u.Name)
+			return branch && !u.Old.Exists()
+		})
+		return !begun
+	})
+	return begun, err
 }
 
 // graduateBranch graduates one batch in an operation of its own.
-func (t *Tx) graduateBranch(session, branch string, kept *keptHead) (graduated, error) {
+func (t *Tx) graduateBranch(session, branch string, kept *keptBacklog) (graduated, error) {
 	name := history.RefName(session, branch)
 	old := t.store.View.Get(name)
 	if !old.Exists() {
 		return graduated{}, history.UnknownSession(session, branch)
 	}
-	if h := kept.head; h == nil || h.Value != old {
-		h, err := t.WholeHead(session, branch, old)
-		if err != nil {
-			return graduated{}, err
-		}
-		for i := range h.Items {
-			detach(&h.Items[i])
-		}
-		*kept = keptHead{h, h.WindowItems(), t.store.View.Number}
+	if err := t.backlog(session, branch, old, kept); err != nil {
+		return graduated{}, err
 	}
-	h := kept.head
-	if kept.number != t.store.View.Number {
-		h.ShareUpTo(h.Seq) // another line may have begun since
+	h := kept.Head
+	begun, err := t.lineBegan(kept.number)
+	if err != nil {
+		return graduated{}, err
+	}
+	if begun {
+		h.ShareUpTo(h.Seq)
 	}
 	if h.Fork != "" {
 		return graduated{}, nil // no summary may say what a child says before it is joined
@@ -366,6 +394,11 @@ func (t *Tx) graduateBranch(session, branch string, kept *keptHead) (graduated, 
 	t.store.ResumeForest(history.MainForest)
 	t.store.BeforeOthers()
 	done, err := t.graduate(h, kept.items, graduateBatch)
+	for err == nil && done.passed == 0 && h.Lags { // the window is longer than what is at hand
+		if err = t.more(kept); err == nil {
+			done, err = t.graduate(h, kept.items, graduateBatch)
+		}
+	}
 	if err != nil {
 		return done, err
 	}
@@ -385,11 +418,13 @@ func (t *Tx) graduateBranch(session, branch string, kept *keptHead) (graduated, 
 	kept.items = kept.items[done.passed:]
 	op := &format.Operation{Verb: refs.VerbGraduate, Session: session, Refs: []format.RefUpdate{{Name: name, Old: old, New: h.Value}}}
 	if err := t.store.Commit(op); err != nil {
-		*kept = keptHead{}
+		*kept = keptBacklog{}
 		return done, err
 	}
 	kept.number = t.store.View.Number
 	t.store.KeepForest(history.MainForest)
-	t.SaveHead(h)
+	if !h.Lags { // the cache takes the newest messages, which a backlog does not have yet
+		t.SaveHead(h)
+	}
 	return done, nil
 }

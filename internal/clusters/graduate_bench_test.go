@@ -104,7 +104,7 @@ func benchmarkDecide(b *testing.B, s *session.Store) {
 		}
 		b.StartTimer()
 		err := s.Store.Locked(context.Background(), func(t *store.Tx) error {
-			h, err := s.History.WholeHead(session, history.MainBranch, t.View.Get(history.RefName(session, history.MainBranch)))
+			h, err := s.History.Backlog(session, history.MainBranch, t.View.Get(history.RefName(session, history.MainBranch)))
 			if err != nil {
 				return err
 			}
@@ -115,7 +115,7 @@ func benchmarkDecide(b *testing.B, s *session.Store) {
 			for end := range all {
 				h.Items = all[gone : end+1]
 				start := time.Now()
-				done, err := s.Clusters.Begin(t).Graduate(h, 1)
+				done, err := s.Clusters.Begin(t).Graduate(h.Head, 1)
 				if err != nil {
 					return err
 				}

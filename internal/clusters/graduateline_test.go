@@ -46,11 +46,11 @@ func TestGraduateBesideALine(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if g, err := s.Clusters.GraduateAll(ctx, "talk", "line"); err != nil || g.Graduated == 0 {
+				if g, err := s.Clusters.GraduateAll(ctx, "talk", "line", nil); err != nil || g.Graduated == 0 {
 					t.Fatal(g, err)
 				}
 			}}
-			if _, err := s.Clusters.GraduateAll(c, "talk", history.MainBranch); err != nil {
+			if _, err := s.Clusters.GraduateAll(c, "talk", history.MainBranch, nil); err != nil {
 				t.Fatal(err)
 			}
 			if !began {
@@ -84,7 +84,7 @@ func TestGraduateAfterALook(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, branch := range []string{"line", history.MainBranch} {
-		if _, err := s.Clusters.GraduateAll(ctx, "talk", branch); err != nil {
+		if _, err := s.Clusters.GraduateAll(ctx, "talk", branch, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -39,7 +39,7 @@ func TestBatchesAhead(t *testing.T) {
 		}
 	}
 	for _, name := range names {
-		if _, err := s.Clusters.GraduateAll(ctx, name, history.MainBranch); err != nil {
+		if _, err := s.Clusters.GraduateAll(ctx, name, history.MainBranch, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

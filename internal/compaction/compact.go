@@ -70,7 +70,7 @@ func (r *Compaction) run(ctx context.Context) error {
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
-	if err := r.summarizeAll(ctx); err != nil {
+	if err := r.summarizeAll(ctx, 0); err != nil {
 		return err
 	}
 	return r.finish(ctx)
@@ -92,9 +92,31 @@ func (r *Compaction) begin(ctx context.Context) error {
 	})
 }
 
+// stretch is about how many messages graduate before their clusters are summarized and the oldest
+// leave. So a compaction of any length has about as many clusters in memory, and does not slow
+// down. Tests change it.
+var stretch = 16 << 10
+
+// graduate moves the due messages of the branches into the main forest. Of a long backlog it
+// summarizes the clusters stretch by stretch, but for the newest ones, which are likely to grow.
 func (r *Compaction) graduate(ctx context.Context) error {
+	waiting := 0
+	between := func(messages int) error {
+		if waiting += messages; waiting < stretch || r.Forest != history.MainForest {
+			return nil
+		}
+		waiting = 0
+		if err := r.summarizeAll(ctx, r.Config.Forest.MaxColdClusters); err != nil {
+			return err
+		}
+		err := r.Locked(ctx, func(t *Tx) error { return t.store.ShortenLog() })
+		if history.IsDamage(err) {
+			err = nil // it is no reason to graduate no more
+		}
+		return err
+	}
 	for _, b := range r.o.Branches {
-		_, err := r.clusters.GraduateAll(ctx, b.Session, b.Branch)
+		_, err := r.clusters.GraduateAll(ctx, b.Session, b.Branch, between)
 		if errors.Is(err, history.ErrNotFound) && len(r.o.Branches) > 1 {
 			continue // removed since the branches were listed
 		}

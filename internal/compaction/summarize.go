@@ -15,9 +15,9 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// summarizeAll summarizes every cluster that needs it now, in the order of arrival. Clusters that
-// grow meanwhile wait for the next compaction.
-func (r *Compaction) summarizeAll(ctx context.Context) error {
+// summarizeAll summarizes every cluster that needs it now, in the order of arrival, but for so many
+// of the newest. Clusters that grow meanwhile wait for the next compaction.
+func (r *Compaction) summarizeAll(ctx context.Context, but int) error {
 	view, err := r.Refs.Read()
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func (r *Compaction) summarizeAll(ctx context.Context) error {
 		}
 	}
 	r.GiveForest(view, r.Forest, st)
-	return r.summarize(ctx, todo)
+	return r.summarize(ctx, todo[:max(0, len(todo)-but)])
 }
 
 // summarize asks for the summaries of some clusters.

@@ -13,7 +13,7 @@ import (
 // It then gives interim summaries to clusters that have none, so that the next adoption has little
 // to do, and writes the forest.
 func (s *Writer) Graduate(ctx context.Context, session, branch string) (clusters.Graduation, error) {
-	g, err := s.clusters.GraduateAll(ctx, session, branch)
+	g, err := s.clusters.GraduateAll(ctx, session, branch, nil)
 	for more := true; more && err == nil; {
 		if err = ctx.Err(); err != nil {
 			return g, err

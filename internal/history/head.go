@@ -75,7 +75,7 @@ func (s *Reader) Head(session, branch string, v format.Value) (*Head, error) {
 		}
 		*h = Head{Session: session, Branch: branch, Value: v}
 	}
-	return h, s.rebuildHead(h, false)
+	return h, s.rebuildHead(h)
 }
 
 // ShareUpTo notes that other lines may have the messages up to a seq, and that some of them may be
@@ -85,9 +85,23 @@ func (h *Head) ShareUpTo(seq uint64) { h.Alone, h.Sought = seq, 0 }
 // headStamp identifies a state of a branch: its tip, and how far it has graduated.
 func headStamp(v format.Value) cache.Stamp { return cache.Stamp{Number: v.Frontier, Digest: v.ID} }
 
-// rebuildHead walks back from the tip to the frontier; unless whole, only as far as the cache would
-// hold.
-func (s *Reader) rebuildHead(h *Head, whole bool) error {
+// rebuildHead walks back from the tip to the frontier, as far as the cache would hold.
+func (s *Reader) rebuildHead(h *Head) error {
+	err := s.walkBack(h, func(it Item) bool {
+		h.Items = append(h.Items, it)
+		h.Lags = len(h.Items) > MaxBacklog
+		return !h.Lags
+	})
+	if h.Lags {
+		h.Items = h.Items[:keptItems]
+	}
+	slices.Reverse(h.Items)
+	return err
+}
+
+// walkBack fills in what the entries tell of a head, and calls take for the messages after its
+// frontier, the newest first, until that returns false.
+func (s *Reader) walkBack(h *Head, take func(Item) bool) error {
 	latest := map[format.ID]Entry{}
 	first := true
 	for e, err := range s.Walk(h.Value.ID, WithJoined) {
@@ -110,17 +124,14 @@ func (s *Reader) rebuildHead(h *Head, whole bool) error {
 				it = ItemOf(e.ID, v.Entry, v.ID)
 				it.Role = e.Role
 			}
-			h.Items = append(h.Items, it)
-		}
-		if !whole && len(h.Items) > MaxBacklog {
-			h.Lags, h.Items = true, h.Items[:keptItems]
-			break
+			if !take(it) {
+				break
+			}
 		}
 		if e.Seq <= h.Value.Frontier && h.enough(e.Entry) {
 			break
 		}
 	}
-	slices.Reverse(h.Items)
 	fork, err := s.ForkOf(h.Session, h.Branch, h.Value)
 	if !fork.IsZero() {
 		h.Fork = fork.String()
@@ -131,18 +142,6 @@ func (s *Reader) rebuildHead(h *Head, whole bool) error {
 // enough stops the walk a window's length behind the frontier: who takes part shows by then.
 func (h *Head) enough(e *format.Entry) bool {
 	return h.Model || h.Value.Frontier-e.Seq >= window.MaxPiece
-}
-
-// WholeHead is Head with every message after the frontier.
-func (s *Reader) WholeHead(session, branch string, v format.Value) (*Head, error) {
-	h, err := s.Head(session, branch, v)
-	if err != nil || !h.Lags {
-		return h, err
-	}
-	whole := &Head{Session: session, Branch: branch, Value: v, Cluster: h.Cluster, Joined: h.Joined}
-	err = s.rebuildHead(whole, true)
-	whole.Alone = h.Alone // the entries do not tell it, and the cache may; Items are others
-	return whole, err
 }
 
 // SaveHead writes the state of a branch to the cache, for the next command.

@@ -145,11 +145,13 @@ func (o *Owners) group(s *history.Reader, st *forest.State) error {
 	}
 	at := map[string]int{}
 	o.sessions = nil
+	known := make(map[ownedCluster]string, len(live)) // without those that have left
 	for _, c := range live {
 		name, err := o.of(s, st, c)
 		if err != nil {
 			return err
 		}
+		known[keyOf(c)] = name
 		i, ok := at[name]
 		if !ok {
 			i = len(o.sessions)
@@ -158,6 +160,6 @@ func (o *Owners) group(s *history.Reader, st *forest.State) error {
 		}
 		o.sessions[i].Clusters = append(o.sessions[i].Clusters, c)
 	}
-	o.st, o.arrivals = st, st.Arrivals
+	o.st, o.arrivals, o.known = st, st.Arrivals, known
 	return nil
 }
