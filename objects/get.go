@@ -77,7 +77,7 @@ func (s *Store) run(t *search) error {
 		if s.tryLog(t); t.complete {
 			return nil
 		}
-		for _, p := range s.inOrder(list) {
+		for p := range s.packsFor(list, t.id) {
 			if s.tryPack(t, p); t.complete {
 				return nil
 			}
@@ -215,7 +215,7 @@ func (s *Store) tryPack(t *search, p *pack) {
 	reader, err := p.open()
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			s.unlist(p) // merged into another one
+			s.unlist(p.id) // merged into another one
 		}
 		t.fail(err)
 		return

@@ -101,7 +101,7 @@ func (s *Store) hasLoose(id format.ID) (bool, error) {
 }
 
 func (s *Store) inPacks(id format.ID, list *packList) (ok bool, fault error) {
-	for _, p := range s.inOrder(list) {
+	for p := range s.packsFor(list, id) {
 		ok, err := p.has(s, id)
 		if ok {
 			s.useful(p)

@@ -134,6 +134,7 @@ func (s *Store) RemovePack(held *lock.Held, pack format.ID) error {
 		return err
 	}
 	s.forgetPack(pack)
+	defer s.unlist(pack)
 	for _, path := range []string{s.IndexPath(pack), s.PackPath(pack)} {
 		if err := s.fs.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("cannot remove pack %v: %w", pack, err)
@@ -146,18 +147,18 @@ func (s *Store) RemovePack(held *lock.Held, pack format.ID) error {
 	return nil
 }
 
-// forgetPack ends this store's own hold on a pack that is about to go.
+// forgetPack closes this store's own hold on a pack.
 func (s *Store) forgetPack(pack format.ID) {
 	s.cache.drop(pack)
 	s.mu.Lock()
-	packs := s.packs
+	list := s.packs
 	s.mu.Unlock()
-	if packs == nil {
+	if list == nil {
 		return
 	}
-	for _, p := range packs.packs {
+	for _, p := range list.packs {
 		if p.id == pack {
-			s.unlist(p)
+			s.locator.forget(p)
 			_ = p.close()
 		}
 	}

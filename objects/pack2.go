@@ -20,7 +20,6 @@ type pack2 struct {
 	index  *packs.Index
 	blocks kept[*packs.Map]
 	key    kept[packs.Key]
-	filter idFilter
 
 	mu  sync.Mutex
 	ids map[int][]format.ID // of the self-contained blocks that others named objects of
@@ -186,9 +185,6 @@ func (r *pack2) object(s *Store, number uint32, proven bool) (packs.Object, erro
 
 // find returns the object id. A block that cannot be read hides only what it may have.
 func (r *pack2) find(s *Store, id format.ID) (o packs.Object, ok bool, err error) {
-	if r.filter.excludes(r.index, packs.Prefix(id)) {
-		return o, false, nil
-	}
 	numbers, err := r.index.Find(packs.Prefix(id))
 	if err != nil {
 		return o, false, r.p.blame(err)

@@ -64,21 +64,6 @@ func (s *Store) newPack(id format.ID) *pack {
 	return &pack{id: id, path: s.PackPath(id), idx: s.IndexPath(id)}
 }
 
-// inOrder returns the packs of a list with the one that was useful last in front.
-func (s *Store) inOrder(list *packList) []*pack {
-	s.mu.Lock()
-	recent := s.recent
-	s.mu.Unlock()
-	i := slices.Index(list.packs, recent)
-	if i <= 0 {
-		return list.packs
-	}
-	out := make([]*pack, 0, len(list.packs))
-	out = append(out, recent)
-	out = append(out, list.packs[:i]...)
-	return append(out, list.packs[i+1:]...)
-}
-
 func (s *Store) useful(p *pack) {
 	s.mu.Lock()
 	s.recent = p
@@ -86,17 +71,19 @@ func (s *Store) useful(p *pack) {
 }
 
 // unlist takes a pack that is gone out of the list, so that look-ups ask for it no more.
-func (s *Store) unlist(gone *pack) {
+func (s *Store) unlist(gone format.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.recent == gone {
-		s.recent = nil
-	}
-	if s.packs == nil || !slices.Contains(s.packs.packs, gone) {
+	if s.packs == nil {
 		return
 	}
-	rest := slices.DeleteFunc(slices.Clone(s.packs.packs), func(p *pack) bool { return p == gone })
-	s.packs = &packList{packs: rest}
+	is := func(p *pack) bool { return p.id == gone }
+	if s.recent != nil && is(s.recent) {
+		s.recent = nil
+	}
+	if slices.ContainsFunc(s.packs.packs, is) {
+		s.packs = &packList{packs: slices.DeleteFunc(slices.Clone(s.packs.packs), is)}
+	}
 }
 
 // Refresh lists the packs again, so that look-ups which do not do so by themselves (BySource) see

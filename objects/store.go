@@ -28,11 +28,12 @@ type Store struct {
 	// them. Where it is nil, or there is no key, packs store nonces.
 	Key func() ([]byte, error)
 
-	root   string // the store's directory; objects/ and absent/ are in it
-	fs     *durable.FS
-	codec  codec
-	cache  blockCache
-	filter sourceFilter
+	root    string // the store's directory; objects/ and absent/ are in it
+	fs      *durable.FS
+	codec   codec
+	cache   blockCache
+	filter  sourceFilter
+	locator locator
 
 	mu     sync.Mutex
 	packs  *packList // as last listed; nil before the first time
