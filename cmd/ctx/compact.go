@@ -10,6 +10,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/refs"
@@ -155,8 +156,12 @@ func (o *compactOptions) run(a *app) error {
 	return exitIf(done.Failed > 0, exitFailed)
 }
 
+// compactMemory is how many bytes a compaction of any size needs: with fewer it takes longer.
+const compactMemory = 128 << 20
+
 // compact runs the compaction that the flags ask for.
 func (o *compactOptions) compact(c context.Context, s *session.Store, view *refs.View, options compaction.CompactOptions) (summaries.Compaction, error) {
+	defer graph.FrugalTo(compactMemory)()
 	repair, rev := s.Compaction.RedoSummary, o.redo
 	switch changed := o.cmd.Flags().Changed; {
 	case changed("revert"):

@@ -97,10 +97,13 @@ func (r *Compaction) begin(ctx context.Context) error {
 // down. Tests change it.
 var stretch = 16 << 10
 
+// stretchesLogged is how many stretches the log may have until a checkpoint writes the forest.
+const stretchesLogged = 8
+
 // graduate moves the due messages of the branches into the main forest. Of a long backlog it
 // summarizes the clusters stretch by stretch, but for the newest ones, which are likely to grow.
 func (r *Compaction) graduate(ctx context.Context) error {
-	waiting := 0
+	waiting, stretches := 0, 0
 	between := func(messages int) error {
 		if waiting += messages; waiting < stretch || r.Forest != history.MainForest {
 			return nil
@@ -108,6 +111,9 @@ func (r *Compaction) graduate(ctx context.Context) error {
 		waiting = 0
 		if err := r.summarizeAll(ctx, r.Config.Forest.MaxColdClusters); err != nil {
 			return err
+		}
+		if stretches++; stretches%stretchesLogged != 0 {
+			return nil
 		}
 		err := r.Locked(ctx, func(t *Tx) error { return t.store.ShortenLog() })
 		if history.IsDamage(err) {

@@ -63,7 +63,7 @@ const claimBatch = 1024
 
 // batchesOfPack is how many batches put their objects into one pack, which is written before the
 // lock is taken. It bounds memory. More packs would have to be merged sooner.
-const batchesOfPack = 5
+const batchesOfPack = 8
 
 // look reads the refs and the forest as they are now, and notes how much was forgotten before: an
 // answer that is made from them is refused if a forget came in between.

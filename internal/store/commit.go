@@ -185,10 +185,12 @@ func (t *Tx) ownOnly(op *format.Operation) error {
 
 // A transaction of many in a row lets the log grow up to a part of the forest: to write a forest of
 // many live clusters costs much more than to read the decisions since. forestShare is which part,
-// and clusterBytes about what a live cluster takes in the object of the forest.
+// and clusterBytes about what a live cluster takes in the object of the forest. A log of waitAnyway
+// bytes may always wait: each checkpoint makes packs, and a reader takes some 10 ms for so much.
 const (
 	forestShare  = 4
 	clusterBytes = 128
+	waitAnyway   = 2 << 20
 )
 
 // mostCarried is how many bytes of objects the log carries at most while a checkpoint waits: every
@@ -202,7 +204,7 @@ func (t *Tx) canWait() bool {
 	for _, r := range t.View.Since {
 		carried += r.Size - r.OperationSize()
 	}
-	return t.patient && st != nil && carried < mostCarried && t.View.Overlay() < st.LiveCount()*clusterBytes/forestShare
+	return t.patient && st != nil && carried < mostCarried && t.View.Overlay() < max(waitAnyway, st.LiveCount()*clusterBytes/forestShare)
 }
 
 // BeforeOthers says that more transactions follow at once, and that the last of them calls

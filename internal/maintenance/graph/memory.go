@@ -10,15 +10,18 @@ import (
 // of a million messages fits in.
 const enough = 224 << 20
 
-// Frugal makes the garbage collector work harder once the program takes much memory, until restore
-// is called: otherwise it lets the heap grow to twice of what is in use. Where more is in use than
-// fits into enough, the limit grows with it: a collector that can free nothing would take most of
-// the time. Frugal leaves alone a limit that the environment sets.
-func Frugal() (restore func()) {
+// Frugal is FrugalTo for a run over all of a store.
+func Frugal() (restore func()) { return FrugalTo(enough) }
+
+// FrugalTo makes the garbage collector work harder once the program takes so many bytes, until
+// restore is called: otherwise it lets the heap grow to twice of what is in use. Where more is in
+// use than fits into that, the limit grows with it: a collector that can free nothing would take
+// most of the time. FrugalTo leaves alone a limit that is set already, as the environment can.
+func FrugalTo(bytes int64) (restore func()) {
 	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
 		return func() {}
 	}
-	debug.SetMemoryLimit(enough)
+	debug.SetMemoryLimit(bytes)
 	over := make(chan struct{})
 	afterCollection(over, 0)
 	return func() {
