@@ -133,8 +133,19 @@ func (l *Links) drop(e Entry) {
 	}
 }
 
+// concerns reports whether add would note anything of an entry.
+func (l *Links) concerns(e Entry) bool {
+	_, asked := l.own[e.ID]
+	return asked || e.Kind == format.KindAmend || l.concernsSource(e)
+}
+
+// concernsSource reports whether an entry has a source that no pack's index tells.
+func (l *Links) concernsSource(e Entry) bool {
+	return e.Source != nil && (l.packed == nil || !l.packed(e.ID))
+}
+
 func (l *Links) addSource(e Entry) {
-	if e.Source == nil || l.packed != nil && l.packed(e.ID) {
+	if !l.concernsSource(e) {
 		return
 	}
 	key, err := e.Source.Key()

@@ -310,8 +310,10 @@ func (s *Reader) addHistory(l *Links, tip, base format.ID, left bool) error {
 		if e.ID == base {
 			break
 		}
-		list = append(list, e)
-		if left {
+		if l.concerns(e) { // a history is long, and most of it is packed
+			list = append(list, e)
+		}
+		if left && !e.Left.IsZero() {
 			rewound.todo = append(rewound.todo, e.Left)
 		}
 	}
