@@ -129,18 +129,18 @@ func (f *checker) markMembers(st *forest.State, r *replay.Forests) {
 // checkMembers checks that every message up to the frontier of its branch is a member of exactly
 // one cluster, and that there are no other members.
 func (f *checker) checkMembers() {
-	for i, m := range f.graph.Marks {
-		id := f.graph.Objects[i].ID.String()
-		switch {
+	for i := range uint32(f.graph.Len()) {
+		wrong := func(why string) { f.fault("forest", f.graph.ID(i).String(), "", why) }
+		switch m := f.graph.Marks[i]; {
 		case m&due != 0 && m&member == 0:
-			f.fault("forest", id, "", fmt.Sprintf("message %d is up to its branch's frontier, and in no cluster", f.graph.Objects[i].Seq))
+			wrong(fmt.Sprintf("message %d is up to its branch's frontier, and in no cluster", f.graph.Seq(i)))
 		case m&member == 0:
 		case m&twice != 0:
-			f.fault("forest", id, "", "entry is a member more than once")
+			wrong("entry is a member more than once")
 		case m&inBranch == 0:
-			f.fault("forest", id, "", "member without session: no branch stands on the entry")
+			wrong("member without session: no branch stands on the entry")
 		case m&due == 0:
-			f.fault("forest", id, "", "entry is a member, and no message up to its branch's frontier")
+			wrong("entry is a member, and no message up to its branch's frontier")
 		}
 	}
 }

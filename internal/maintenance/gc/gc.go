@@ -241,9 +241,9 @@ func (c *collector) markRoots(roots []graph.Root) error {
 	}
 	w.Missing = func(from uint32, l format.Link, why error) error {
 		if l.ID.IsZero() {
-			return fmt.Errorf("object %v: %w", c.graph.Objects[from].ID, why)
+			return fmt.Errorf("object %v: %w", c.graph.ID(from), why)
 		}
-		return fmt.Errorf("%v %v names %v %v: %w", c.graph.Objects[from].Kind, c.graph.Objects[from].ID, l.Want, l.ID, why)
+		return fmt.Errorf("%v %v names %v %v: %w", c.graph.Kind(from), c.graph.ID(from), l.Want, l.ID, why)
 	}
 	for _, r := range roots {
 		i, err := c.graph.Meet(r.ID)
@@ -279,7 +279,7 @@ func (c *collector) markYoung() error {
 			}
 		}
 	}
-	for i := range g.Objects {
+	for i := range g.Marks {
 		var version *format.VersionError
 		unknown := errors.As(g.Bad[uint32(i)], &version)
 		if g.Marks[i]&graph.Reached == 0 && (unknown || g.Marks[i]&young != 0) {

@@ -168,8 +168,8 @@ func (c *collector) chooseObjects() {
 
 func (c *collector) count() {
 	c.report.Packed = len(c.toPack)
-	for i := range c.graph.Objects {
-		if c.graph.Marks[i]&(graph.Reached|spared) != 0 {
+	for _, marks := range c.graph.Marks {
+		if marks&(graph.Reached|spared) != 0 {
 			c.report.Kept++
 		}
 	}
@@ -241,7 +241,7 @@ func (c *collector) raws(ctx context.Context) func(func(format.Raw, error) bool)
 			for at := 0; at < len(c.toPack); {
 				var run []read
 				for size := 0; at < len(c.toPack) && len(run) < readAhead && size < readAheadBytes; at++ {
-					raw, err := c.raw(c.graph.Objects[c.toPack[at]].ID)
+					raw, err := c.raw(c.graph.ID(c.toPack[at]))
 					run = append(run, read{raw, err})
 					size += len(raw.Header) + len(raw.Body)
 				}
@@ -303,7 +303,7 @@ func (c *collector) unlessForgotten(ctx context.Context, publish func() error) e
 	}
 	now, err := absentIDs(c.s)
 	for _, i := range c.toPack {
-		if id := c.graph.Objects[i].ID; err == nil && now[id] && !c.absent[id] {
+		if id := c.graph.ID(i); err == nil && now[id] && !c.absent[id] {
 			err = graph.ErrForgot
 		}
 	}
