@@ -44,6 +44,7 @@ func (f *Forest) Encode() ([]byte, error) {
 		return nil, fmt.Errorf("forest: %w", err)
 	}
 	w := newHeader("forest", forestVersion)
+	w.buf.Grow(len(f.Clusters) * clusterRoom)
 	w.name("name", f.Name)
 	w.number("opened", f.Opened)
 	w.number("arrivals", f.Arrivals)
@@ -59,6 +60,9 @@ func (f *Forest) Encode() ([]byte, error) {
 	}
 	return w.bytes()
 }
+
+// clusterRoom is more than the line of most clusters without a cover has, in bytes.
+const clusterRoom = 96
 
 func coverKind(interim bool) string {
 	if interim {

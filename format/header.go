@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 )
@@ -79,9 +80,16 @@ type headerWriter struct {
 	err  error
 }
 
+// writers are writers that have ended, for the next headers.
+var writers sync.Pool
+
 func newHeader(kind string, version int) *headerWriter {
-	w := &headerWriter{kind: kind}
-	w.buf.Grow(headerRoom)
+	w, ok := writers.Get().(*headerWriter)
+	if !ok {
+		w = &headerWriter{}
+		w.buf.Grow(headerRoom)
+	}
+	w.kind = kind
 	w.buf.WriteString(kind)
 	w.buf.WriteByte(' ')
 	w.buf.WriteString(strconv.Itoa(version))
@@ -89,8 +97,12 @@ func newHeader(kind string, version int) *headerWriter {
 	return w
 }
 
-// headerRoom is more than the header of most entries has, in bytes.
-const headerRoom = 512
+// headerRoom is more than the header of most entries has, in bytes. A writer of more than mostRoom
+// is not used again.
+const (
+	headerRoom = 512
+	mostRoom   = 32 << 10
+)
 
 // line writes a key and its fields. A field with a space or a control character is an error.
 func (w *headerWriter) line(key string, fields ...string) {
@@ -156,7 +168,7 @@ func (w *headerWriter) fail(err error) {
 	}
 }
 
-// bytes returns the header. The error names its kind.
+// bytes returns the header, and ends the writer. The error names its kind.
 func (w *headerWriter) bytes() ([]byte, error) {
 	if w.err == nil && w.buf.Len() > MaxHeader {
 		w.err = fmt.Errorf("header of %d bytes, %d is the most", w.buf.Len(), MaxHeader)
@@ -164,7 +176,13 @@ func (w *headerWriter) bytes() ([]byte, error) {
 	if w.err != nil {
 		return nil, fmt.Errorf("%s: %w", w.kind, w.err)
 	}
-	return w.buf.Bytes(), nil
+	if w.buf.Cap() > mostRoom {
+		return w.buf.Bytes(), nil
+	}
+	header := bytes.Clone(w.buf.Bytes())
+	w.buf.Reset()
+	writers.Put(w)
+	return header, nil
 }
 
 // isField reports whether s may stand between two spaces of a header line.
