@@ -15,6 +15,9 @@ import (
 // checkPlaces reads every loose file and every pack whole. Packs come first, as long as little else
 // is in memory.
 func (f *checker) checkPlaces() {
+	if err := f.s.Objects.Close(); err != nil { // frees the ids that reading the log has kept
+		f.fault("object", "objects", "", err.Error())
+	}
 	packs := f.checkPacks()
 	inv, err := graph.TakeInventory(f.s, func(path string, err error) error {
 		if filepath.Ext(path) == objects.IndexExt { // checkLog tells of the log
@@ -137,7 +140,7 @@ func (f *checker) followAll() {
 	}
 	goes := true
 	if f.read > f.baseNumber {
-		_ = f.s.Refs.Forward(func(r refs.Record) bool { // checkLog tells what cannot be read
+		_ = f.graph.Log().Forward(func(r refs.Record) bool { // checkLog tells what cannot be read
 			goes = r.Op.Number > f.read || f.follow(graph.RootsOfRecord(r.Op))
 			return goes && r.Op.Number < f.read
 		})

@@ -181,14 +181,11 @@ func (c *collector) reindex(context.Context) error {
 	return nil
 }
 
-// look reads the refs, lists and reads all objects, and marks those that are reachable or young.
+// look lists and reads all objects, and marks those that are reachable or young. It reads refs and
+// log last: what they name and the list does not have is read when it is met.
 func (c *collector) look(ctx context.Context) error {
 	var err error
 	if c.absent, err = absentIDs(c.s); err != nil {
-		return err
-	}
-	roots, err := c.roots()
-	if err != nil {
 		return err
 	}
 	if c.inv, err = graph.TakeInventory(c.s, func(_ string, err error) error { return err }); err != nil {
@@ -201,35 +198,41 @@ func (c *collector) look(ctx context.Context) error {
 	if c.graph, err = graph.Read(ctx, c.s, c.inv, nil, c.o.Progress); err != nil {
 		return err
 	}
-	if err := c.markRoots(roots); err != nil {
+	if err := c.markNamed(); err != nil {
 		return err
 	}
 	return c.markYoung()
 }
 
-// roots returns all that refs and the kept log name.
-func (c *collector) roots() ([]graph.Root, error) {
+// markNamed marks what refs and the kept log lead to, record by record: what a long log names takes
+// much memory.
+func (c *collector) markNamed() error {
 	view, err := c.s.Refs.Read()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	base, err := c.s.Refs.Base()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	roots := graph.RootsOfRefs(view.All())
+	if err := c.markRoots(graph.RootsOfRefs(view.All())); err != nil {
+		return err
+	}
 	old := graph.RefsOf(base)
-	var kept []graph.Root
-	err = c.s.Refs.Forward(func(r refs.Record) bool {
+	var failed error
+	err = c.graph.Log().Forward(func(r refs.Record) bool {
 		if r.Op.Number <= c.dropTo {
 			graph.ApplyRefs(old, r.Op) // only a dry run gets here: otherwise these are dropped by now
 		} else {
-			kept = append(kept, graph.RootsOfRecord(r.Op)...)
+			failed = c.markRoots(graph.RootsOfRecord(r.Op))
 		}
 		c.seen = r.Op.Number
-		return true
+		return failed == nil
 	})
-	return append(append(roots, kept...), graph.RootsOfBase(old)...), err
+	if err := errors.Join(failed, err); err != nil {
+		return err
+	}
+	return c.markRoots(graph.RootsOfBase(old))
 }
 
 // markRoots marks what is reachable. Whatever of it cannot be read ends the run.
