@@ -117,6 +117,7 @@ type collector struct {
 	graph         *graph.Graph
 	order         []uint32 // what is reachable, as it was met
 	toPack        []uint32
+	places        []uint32           // by number of the object: its place in replacedPacks, one behind the other, from 1 on; 0 for none
 	replacedPacks []*graph.PackPlace // packs that the new one replaces
 	moves         int                // counts what was marked, so that it shows when something was
 	newPack       format.ID          // the new pack; zero for none
