@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 )
@@ -77,11 +78,15 @@ func DecodeForest(b []byte) (*Forest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("forest: %w", err)
 	}
+	r.brief = true
 	f := &Forest{}
 	f.Name = r.name(r.must("name", 1)[0])
 	f.Opened = r.uint(r.must("opened", 1)[0])
 	f.Arrivals = r.uint(r.must("arrivals", 1)[0])
 	f.Evicted = r.uint(r.must("evicted", 1)[0])
+	if n := bytes.Count(b, []byte("\ncluster ")); n > 0 {
+		f.Clusters = make([]Cluster, 0, n)
+	}
 	for {
 		line, ok := r.take("cluster", 4)
 		if !ok {
@@ -150,7 +155,11 @@ func (f *Forest) check() error {
 
 // Links returns the node and the summaries of each live cluster, then the pages of tombstones.
 func (f *Forest) Links() []Link {
-	list := make([]Link, 0, 2*len(f.Clusters)+1)
+	n := len(f.Clusters) + 1
+	for _, c := range f.Clusters {
+		n += len(c.Covers)
+	}
+	list := make([]Link, 0, n)
 	for _, c := range f.Clusters {
 		list = append(list, Link{c.Node, NodeKind})
 		for _, v := range c.Covers {

@@ -201,8 +201,10 @@ func isField(s string) bool {
 // headerWriter does.
 type headerReader struct {
 	lines []string
+	more  []byte // what follows the lines, from the start of a line on; nil for nothing
 	err   error
 	room  []string // for the fields of the next lines
+	brief bool     // fields are used before the next line is read: all of them share the room
 }
 
 // readHeader checks the first line and returns a reader of the other lines.
@@ -223,8 +225,32 @@ func readHeader(b []byte, kind string, version int) (*headerReader, error) {
 	if b[len(b)-1] != '\n' {
 		return nil, errors.New("header does not end with a newline")
 	}
-	lines := strings.Split(string(b[:len(b)-1]), "\n")
-	return &headerReader{lines: lines[1:]}, nil
+	r := &headerReader{more: b[:len(b)-1]}
+	r.refill()
+	r.lines = r.lines[1:]
+	return r, nil
+}
+
+// pieceSize is how many bytes of a header become lines at a time, but for a longer line.
+const pieceSize = 64 << 10
+
+// refill makes lines of the next piece of the header if there are none left.
+func (r *headerReader) refill() {
+	if len(r.lines) > 0 || r.more == nil {
+		return
+	}
+	piece := r.more
+	r.more = nil
+	if len(piece) > pieceSize {
+		end := bytes.LastIndexByte(piece[:pieceSize], '\n')
+		if end < 0 {
+			end = bytes.IndexByte(piece, '\n')
+		}
+		if end >= 0 {
+			piece, r.more = piece[:end], piece[end+1:]
+		}
+	}
+	r.lines = strings.Split(string(piece), "\n")
 }
 
 // VersionError says that bytes have a version that this build cannot read.
@@ -243,6 +269,7 @@ func (e *VersionError) Error() string {
 // take returns the fields of the next line, if the key of that line is key. A number of fields
 // other than n is an error.
 func (r *headerReader) take(key string, n int) ([]string, bool) {
+	r.refill()
 	if r.err != nil || len(r.lines) == 0 {
 		return nil, false
 	}
@@ -262,7 +289,9 @@ func (r *headerReader) take(key string, n int) ([]string, bool) {
 		r.room = make([]string, n+fieldsAhead)
 	}
 	f := r.room[:n:n]
-	r.room = r.room[n:]
+	if !r.brief {
+		r.room = r.room[n:]
+	}
 	for i := range f {
 		if f[i], rest, _ = strings.Cut(rest, " "); !isField(f[i]) {
 			r.fail(fmt.Errorf("%s: bad field: %.80q", key, f[i]))
@@ -386,6 +415,7 @@ func (r *headerReader) mustNonceBody() Body {
 
 // done checks that no line is left.
 func (r *headerReader) done() error {
+	r.refill()
 	if r.err == nil && len(r.lines) > 0 {
 		r.err = fmt.Errorf("unknown or misplaced line: %.80q", r.lines[0])
 	}

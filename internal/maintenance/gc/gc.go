@@ -189,6 +189,9 @@ func (c *collector) look(ctx context.Context) error {
 	if c.absent, err = absentIDs(c.s); err != nil {
 		return err
 	}
+	if err := c.s.Objects.Close(); err != nil { // frees the ids that reading the log has kept
+		return err
+	}
 	if c.inv, err = graph.TakeInventory(c.s, func(_ string, err error) error { return err }); err != nil {
 		return err
 	}

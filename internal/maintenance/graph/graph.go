@@ -14,6 +14,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -36,6 +37,7 @@ type Graph struct {
 	Bad     map[uint32]error         // objects that could not be read
 	Marks   []Mark
 
+	long  sync.Mutex                                            // of who reads a long header
 	check func(id format.ID, header []byte, read format.Object) // told of each header that could be read; nil for none
 }
 
@@ -299,12 +301,23 @@ func (g *Graph) lookInto(list []objects.Packed) []loaded {
 		if !ok {
 			continue
 		}
-		if _, err := objects.Sound(o.ID, format.Raw{Header: o.Header}); err == nil {
-			out = append(out, g.lookAt(i, o.Header))
+		if _, err := objects.Sound(o.ID, format.Raw{Header: o.Header}); err != nil {
+			continue
 		}
+		if len(o.Header) < longHeader {
+			out = append(out, g.lookAt(i, o.Header))
+			continue
+		}
+		g.long.Lock()
+		out = append(out, g.lookAt(i, o.Header))
+		g.long.Unlock()
 	}
 	return out
 }
+
+// longHeader is how many bytes a header has that is read alone: one of a forest of many clusters
+// takes five times as much memory while it is read.
+const longHeader = 4 << 20
 
 // lookAt reads the header of object i.
 func (g *Graph) lookAt(i uint32, header []byte) loaded {

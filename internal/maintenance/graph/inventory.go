@@ -139,7 +139,9 @@ func (inv *Inventory) number() {
 		numbers[at] = n
 	}
 	arrange(ids, order)
-	inv.IDs = slices.Compact(ids)
+	if inv.IDs = slices.Compact(ids); cap(ids)-len(inv.IDs) > len(ids)/16 { // some are in many places
+		inv.IDs = append(make([]format.ID, 0, len(inv.IDs)+spareIDs), inv.IDs...)
+	}
 	for n, p := range inv.Packs {
 		p.Numbers, numbers = numbers[:count[n]:count[n]], numbers[count[n]:]
 	}

@@ -23,17 +23,15 @@ func TestFrugalRestores(t *testing.T) {
 	}
 }
 
-// A limit grows only if it is nearly reached and the program allocates little between collections.
-func TestWidened(t *testing.T) {
+// The limit follows what is in use, and never falls below what a run should take.
+func TestLimitFor(t *testing.T) {
 	const mb = 1 << 20
 	for _, tt := range []struct {
-		held, fresh uint64
-		want        int64
-	}{
-		{100 * mb, 1 * mb, 800 * mb}, {750 * mb, 101 * mb, 800 * mb}, {750 * mb, 10 * mb, 900 * mb}, {900 * mb, 0, 900 * mb},
-	} {
-		if got := widened(800*mb, tt.held, tt.fresh); got != tt.want {
-			t.Errorf("%d bytes held, %d fresh: the limit is %d, want %d", tt.held, tt.fresh, got, tt.want)
+		live uint64
+		want int64
+	}{{0, enough}, {150 * mb, enough}, {300 * mb, 366 * mb}, {600 * mb, 716 * mb}} {
+		if got := limitFor(tt.live); got != tt.want {
+			t.Errorf("%d bytes in use: the limit is %d, want %d", tt.live, got, tt.want)
 		}
 	}
 }
