@@ -4,7 +4,6 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 )
 
 // enough is how much memory a run over all of a store should take, in bytes. What it has to keep
@@ -21,7 +20,7 @@ func Frugal() (restore func()) {
 	}
 	debug.SetMemoryLimit(enough)
 	over := make(chan struct{})
-	afterCollection(over)
+	afterCollection(over, 0)
 	return func() {
 		close(over)
 		debug.SetMemoryLimit(math.MaxInt64)
@@ -29,23 +28,34 @@ func Frugal() (restore func()) {
 }
 
 // afterCollection sets the limit after each collection, until over is closed. The collector itself
-// calls it, by the finalizer of an object that nobody holds.
-func afterCollection(over <-chan struct{}) {
+// calls it, by the finalizer of an object that nobody holds. allocated is how many bytes the
+// program had allocated at the collection before.
+func afterCollection(over <-chan struct{}, allocated uint64) {
 	runtime.SetFinalizer(&struct{ _ [64]byte }{}, func(any) {
 		select {
 		case <-over:
 			return
 		default:
 		}
-		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-		if metrics.Read(live); live[0].Value.Kind() == metrics.KindUint64 {
-			debug.SetMemoryLimit(limitFor(live[0].Value.Uint64()))
-		}
-		afterCollection(over)
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		limit := debug.SetMemoryLimit(-1)
+		debug.SetMemoryLimit(nextLimit(limit, m.HeapAlloc, m.TotalAlloc-allocated))
+		afterCollection(over, m.TotalAlloc)
 	})
 }
 
-// limitFor returns the limit until the next collection. live is what the last one did not free.
-func limitFor(live uint64) int64 {
-	return max(enough, int64(live+live/6+16<<20))
+// nextLimit returns the limit after a collection. held is the heap, garbage that is not swept yet
+// included, and fresh what was allocated since the collection before. A limit that is nearly
+// reached again after an eighth of it grows by an eighth, and one that has room for a quarter of
+// it falls by an eighth.
+func nextLimit(limit int64, held, fresh uint64) int64 {
+	eighth := limit / 8
+	switch {
+	case held > uint64(limit-eighth) && fresh < uint64(eighth):
+		return limit + eighth
+	case fresh > uint64(limit/4):
+		return max(enough, limit-eighth)
+	}
+	return limit
 }

@@ -23,15 +23,26 @@ func TestFrugalRestores(t *testing.T) {
 	}
 }
 
-// The limit follows what is in use, and never falls below what a run should take.
-func TestLimitFor(t *testing.T) {
+// A limit grows if it is nearly reached and the program allocates little between collections, and
+// falls if it allocates much, but not below what a run should take.
+func TestNextLimit(t *testing.T) {
 	const mb = 1 << 20
 	for _, tt := range []struct {
-		live uint64
-		want int64
-	}{{0, enough}, {150 * mb, enough}, {300 * mb, 366 * mb}, {600 * mb, 716 * mb}} {
-		if got := limitFor(tt.live); got != tt.want {
-			t.Errorf("%d bytes in use: the limit is %d, want %d", tt.live, got, tt.want)
+		limit       int64
+		held, fresh uint64
+		want        int64
+	}{
+		{800 * mb, 100 * mb, 1 * mb, 800 * mb},
+		{800 * mb, 750 * mb, 101 * mb, 800 * mb},
+		{800 * mb, 750 * mb, 10 * mb, 900 * mb},
+		{800 * mb, 900 * mb, 0, 900 * mb},
+		{800 * mb, 750 * mb, 200 * mb, 800 * mb},
+		{800 * mb, 750 * mb, 201 * mb, 700 * mb},
+		{enough + mb, 200 * mb, 150 * mb, enough},
+		{enough, 200 * mb, 150 * mb, enough},
+	} {
+		if got := nextLimit(tt.limit, tt.held, tt.fresh); got != tt.want {
+			t.Errorf("%d bytes held, %d fresh: the limit %d is followed by %d, want %d", tt.held, tt.fresh, tt.limit, got, tt.want)
 		}
 	}
 }
