@@ -335,29 +335,28 @@ func (l *lines) Pop() any {
 	return last
 }
 
-// write returns the changed pages as objects, children before parents, and updates the root.
-func (t *tombs) write() ([]format.Raw, error) {
+// write calls put with the changed pages as objects, children before parents, and updates the root.
+func (t *tombs) write(put func(format.Raw) error) error {
 	if t.top == nil {
 		if t.count == 0 {
 			t.root = format.ID{}
 		}
-		return nil, nil
+		return nil
 	}
-	var out []format.Raw
-	err := t.top.write(&out)
+	err := t.top.write(put)
 	t.root = t.top.stored
-	return out, err
+	return err
 }
 
 // write descends only to changed pages. The recursion is only as deep as the tree, which has few
 // levels.
-func (p *page) write(out *[]format.Raw) error {
+func (p *page) write(put func(format.Raw) error) error {
 	if !p.changed {
 		return nil
 	}
 	for i, s := range p.slots {
 		if c := p.below[s.Place]; p.level > 0 && c != nil {
-			if err := c.write(out); err != nil {
+			if err := c.write(put); err != nil {
 				return err
 			}
 			p.slots[i].ID = c.stored
@@ -368,9 +367,10 @@ func (p *page) write(out *[]format.Raw) error {
 		return err
 	}
 	raw := format.Raw{Header: header}
-	if id := raw.ID(); id != p.stored {
-		*out, p.stored = append(*out, raw), id
-	}
 	p.changed = false
+	if id := raw.ID(); id != p.stored {
+		p.stored = id
+		return put(raw)
+	}
 	return nil
 }

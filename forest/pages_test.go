@@ -22,11 +22,16 @@ func (c *counting) Page(id format.ID) (*format.Page, error) {
 
 func mustWrite(t testing.TB, list *tombs, store memory) {
 	t.Helper()
-	raws, err := list.write()
+	raws, err := written(list)
 	if err != nil {
 		t.Fatal(err)
 	}
 	store.put(raws...)
+}
+
+func written(list *tombs) (raws []format.Raw, err error) {
+	err = list.write(func(raw format.Raw) error { raws = append(raws, raw); return nil })
+	return raws, err
 }
 
 // bulk returns a list of n tombstones of the clusters 0, step, 2*step and so on, evicted in that
@@ -148,7 +153,7 @@ func TestTombstonesReadAPageALevel(t *testing.T) {
 		if err := do(list); err != nil {
 			t.Fatal(err)
 		}
-		raws, err := list.write()
+		raws, err := written(list)
 		if err != nil || store.pages > 4 || len(raws) > 3 {
 			t.Errorf("%s: %d pages read, %d written, %v", name, store.pages, len(raws), err)
 		}
@@ -199,7 +204,7 @@ func BenchmarkEvictRevive(b *testing.B) {
 				if err := list.add(store, n, n, entryID(1)); err != nil {
 					b.Fatal(err)
 				}
-				if _, err := list.write(); err != nil {
+				if _, err := written(list); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -17,35 +17,58 @@ type Written struct {
 // Write returns the objects of the state. Equal states have equal ids, however they came about.
 func (s *State) Write() (*Written, error) {
 	out := &Written{}
-	f := &format.Forest{Name: s.Name, Opened: s.Opened, Arrivals: s.Arrivals, Evicted: s.Evictions}
-	for _, c := range s.Live() {
-		if err := s.writeCluster(c, out); err != nil {
-			return nil, err
+	var err error
+	out.Forest, err = s.WriteTo(func(c *Cluster, raw format.Raw) error {
+		if c == nil || !c.loaded || c.store(raw.ID()) {
+			out.Objects = append(out.Objects, raw)
 		}
-		f.Clusters = append(f.Clusters, format.Cluster{Number: c.Number, Node: c.node, Count: c.written, Arrival: c.Arrival, Covers: c.Covers})
-	}
-	pages, err := s.tombs.write()
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	out.Objects = append(out.Objects, pages...)
-	f.Tombs, f.TombCount = s.tombs.root, s.tombs.count
-	header, err := f.Encode()
-	if err != nil {
-		return nil, err
-	}
-	raw := format.Raw{Header: header}
-	out.Forest = raw.ID()
-	out.Objects = append(out.Objects, raw)
 	return out, nil
 }
 
-func (s *State) writeCluster(c *Cluster, out *Written) error {
+// store notes that the store has a node of c. It reports whether that is new.
+func (c *Cluster) store(node format.ID) bool {
+	at, there := slices.BinarySearchFunc(c.stored, node, format.ID.Compare)
+	if !there {
+		c.stored = slices.Insert(c.stored, at, node)
+	}
+	return !there
+}
+
+// WriteTo is Write for who does not need all objects at once. It calls put for each: for the nodes
+// of a cluster that has changed since the last write, of which some may be in the store, with the
+// cluster; then for pages and the forest, with nil.
+func (s *State) WriteTo(put func(*Cluster, format.Raw) error) (format.ID, error) {
+	f := &format.Forest{Name: s.Name, Opened: s.Opened, Arrivals: s.Arrivals, Evicted: s.Evictions}
+	f.Clusters = make([]format.Cluster, 0, len(s.live))
+	for _, c := range s.Live() {
+		if err := s.writeCluster(c, put); err != nil {
+			return format.ID{}, err
+		}
+		f.Clusters = append(f.Clusters, format.Cluster{Number: c.Number, Node: c.node, Count: c.written, Arrival: c.Arrival, Covers: c.Covers})
+	}
+	if err := s.tombs.write(func(raw format.Raw) error { return put(nil, raw) }); err != nil {
+		return format.ID{}, err
+	}
+	f.Tombs, f.TombCount = s.tombs.root, s.tombs.count
+	header, err := f.Encode()
+	if err != nil {
+		return format.ID{}, err
+	}
+	raw := format.Raw{Header: header}
+	return raw.ID(), put(nil, raw)
+}
+
+func (s *State) writeCluster(c *Cluster, put func(*Cluster, format.Raw) error) error {
 	if !c.changed {
 		return nil
 	}
 	if !c.loaded && c.written > 0 {
-		return s.lengthen(c, out)
+		return s.lengthen(c, put)
 	}
 	members, err := s.Members(c)
 	if err != nil {
@@ -55,7 +78,6 @@ func (s *State) writeCluster(c *Cluster, out *Written) error {
 	if err != nil {
 		return err
 	}
-	var added []format.ID
 	for _, n := range nodes {
 		header, err := n.Encode()
 		if err != nil {
@@ -63,14 +85,9 @@ func (s *State) writeCluster(c *Cluster, out *Written) error {
 		}
 		raw := format.Raw{Header: header}
 		c.node = raw.ID()
-		if _, ok := slices.BinarySearchFunc(c.stored, c.node, format.ID.Compare); !ok {
-			out.Objects = append(out.Objects, raw)
-			added = append(added, c.node)
+		if err := put(c, raw); err != nil {
+			return err
 		}
-	}
-	if len(added) > 0 {
-		c.stored = append(c.stored, added...)
-		slices.SortFunc(c.stored, format.ID.Compare)
 	}
 	c.written, c.changed = uint64(len(members)), false
 	return nil
@@ -88,7 +105,7 @@ func (s *State) Forget() {
 
 // lengthen writes a cluster that has only grown since it was written. It writes only new nodes,
 // which are on the right edge of the tree.
-func (s *State) lengthen(c *Cluster, out *Written) error {
+func (s *State) lengthen(c *Cluster, put func(*Cluster, format.Raw) error) error {
 	nodes, root, err := s.grown(c)
 	if err != nil {
 		return err
@@ -98,7 +115,9 @@ func (s *State) lengthen(c *Cluster, out *Written) error {
 		if err != nil {
 			return err
 		}
-		out.Objects = append(out.Objects, format.Raw{Header: header})
+		if err := put(c, format.Raw{Header: header}); err != nil {
+			return err
+		}
 	}
 	c.node, c.written, c.members, c.changed = root, c.Count(), nil, false
 	return nil

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 )
@@ -44,6 +45,7 @@ func (f *Forest) Encode() ([]byte, error) {
 		return nil, fmt.Errorf("forest: %w", err)
 	}
 	w := newHeader("forest", forestVersion)
+	w.buf.Grow(len(f.Clusters) * clusterRoom)
 	w.name("name", f.Name)
 	w.number("opened", f.Opened)
 	w.number("arrivals", f.Arrivals)
@@ -60,6 +62,9 @@ func (f *Forest) Encode() ([]byte, error) {
 	return w.bytes()
 }
 
+// clusterRoom is more than the line of most clusters without a cover has, in bytes.
+const clusterRoom = 96
+
 func coverKind(interim bool) string {
 	if interim {
 		return "interim"
@@ -73,11 +78,15 @@ func DecodeForest(b []byte) (*Forest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("forest: %w", err)
 	}
+	r.brief = true
 	f := &Forest{}
 	f.Name = r.name(r.must("name", 1)[0])
 	f.Opened = r.uint(r.must("opened", 1)[0])
 	f.Arrivals = r.uint(r.must("arrivals", 1)[0])
 	f.Evicted = r.uint(r.must("evicted", 1)[0])
+	if n := bytes.Count(b, []byte("\ncluster ")); n > 0 {
+		f.Clusters = make([]Cluster, 0, n)
+	}
 	for {
 		line, ok := r.take("cluster", 4)
 		if !ok {
@@ -146,7 +155,11 @@ func (f *Forest) check() error {
 
 // Links returns the node and the summaries of each live cluster, then the pages of tombstones.
 func (f *Forest) Links() []Link {
-	list := make([]Link, 0, 2*len(f.Clusters)+1)
+	n := len(f.Clusters) + 1
+	for _, c := range f.Clusters {
+		n += len(c.Covers)
+	}
+	list := make([]Link, 0, n)
 	for _, c := range f.Clusters {
 		list = append(list, Link{c.Node, NodeKind})
 		for _, v := range c.Covers {

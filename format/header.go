@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 )
@@ -79,9 +80,16 @@ type headerWriter struct {
 	err  error
 }
 
+// writers are writers that have ended, for the next headers.
+var writers sync.Pool
+
 func newHeader(kind string, version int) *headerWriter {
-	w := &headerWriter{kind: kind}
-	w.buf.Grow(headerRoom)
+	w, ok := writers.Get().(*headerWriter)
+	if !ok {
+		w = &headerWriter{}
+		w.buf.Grow(headerRoom)
+	}
+	w.kind = kind
 	w.buf.WriteString(kind)
 	w.buf.WriteByte(' ')
 	w.buf.WriteString(strconv.Itoa(version))
@@ -89,8 +97,12 @@ func newHeader(kind string, version int) *headerWriter {
 	return w
 }
 
-// headerRoom is more than the header of most entries has, in bytes.
-const headerRoom = 512
+// headerRoom is more than the header of most entries has, in bytes. A writer of more than mostRoom
+// is not used again.
+const (
+	headerRoom = 512
+	mostRoom   = 32 << 10
+)
 
 // line writes a key and its fields. A field with a space or a control character is an error.
 func (w *headerWriter) line(key string, fields ...string) {
@@ -156,7 +168,7 @@ func (w *headerWriter) fail(err error) {
 	}
 }
 
-// bytes returns the header. The error names its kind.
+// bytes returns the header, and ends the writer. The error names its kind.
 func (w *headerWriter) bytes() ([]byte, error) {
 	if w.err == nil && w.buf.Len() > MaxHeader {
 		w.err = fmt.Errorf("header of %d bytes, %d is the most", w.buf.Len(), MaxHeader)
@@ -164,7 +176,13 @@ func (w *headerWriter) bytes() ([]byte, error) {
 	if w.err != nil {
 		return nil, fmt.Errorf("%s: %w", w.kind, w.err)
 	}
-	return w.buf.Bytes(), nil
+	if w.buf.Cap() > mostRoom {
+		return w.buf.Bytes(), nil
+	}
+	header := bytes.Clone(w.buf.Bytes())
+	w.buf.Reset()
+	writers.Put(w)
+	return header, nil
 }
 
 // isField reports whether s may stand between two spaces of a header line.
@@ -183,8 +201,10 @@ func isField(s string) bool {
 // headerWriter does.
 type headerReader struct {
 	lines []string
+	more  []byte // what follows the lines, from the start of a line on; nil for nothing
 	err   error
 	room  []string // for the fields of the next lines
+	brief bool     // fields are used before the next line is read: all of them share the room
 }
 
 // readHeader checks the first line and returns a reader of the other lines.
@@ -205,8 +225,32 @@ func readHeader(b []byte, kind string, version int) (*headerReader, error) {
 	if b[len(b)-1] != '\n' {
 		return nil, errors.New("header does not end with a newline")
 	}
-	lines := strings.Split(string(b[:len(b)-1]), "\n")
-	return &headerReader{lines: lines[1:]}, nil
+	r := &headerReader{more: b[:len(b)-1]}
+	r.refill()
+	r.lines = r.lines[1:]
+	return r, nil
+}
+
+// pieceSize is how many bytes of a header become lines at a time, but for a longer line.
+const pieceSize = 64 << 10
+
+// refill makes lines of the next piece of the header if there are none left.
+func (r *headerReader) refill() {
+	if len(r.lines) > 0 || r.more == nil {
+		return
+	}
+	piece := r.more
+	r.more = nil
+	if len(piece) > pieceSize {
+		end := bytes.LastIndexByte(piece[:pieceSize], '\n')
+		if end < 0 {
+			end = bytes.IndexByte(piece, '\n')
+		}
+		if end >= 0 {
+			piece, r.more = piece[:end], piece[end+1:]
+		}
+	}
+	r.lines = strings.Split(string(piece), "\n")
 }
 
 // VersionError says that bytes have a version that this build cannot read.
@@ -225,6 +269,7 @@ func (e *VersionError) Error() string {
 // take returns the fields of the next line, if the key of that line is key. A number of fields
 // other than n is an error.
 func (r *headerReader) take(key string, n int) ([]string, bool) {
+	r.refill()
 	if r.err != nil || len(r.lines) == 0 {
 		return nil, false
 	}
@@ -244,7 +289,9 @@ func (r *headerReader) take(key string, n int) ([]string, bool) {
 		r.room = make([]string, n+fieldsAhead)
 	}
 	f := r.room[:n:n]
-	r.room = r.room[n:]
+	if !r.brief {
+		r.room = r.room[n:]
+	}
 	for i := range f {
 		if f[i], rest, _ = strings.Cut(rest, " "); !isField(f[i]) {
 			r.fail(fmt.Errorf("%s: bad field: %.80q", key, f[i]))
@@ -368,6 +415,7 @@ func (r *headerReader) mustNonceBody() Body {
 
 // done checks that no line is left.
 func (r *headerReader) done() error {
+	r.refill()
 	if r.err == nil && len(r.lines) > 0 {
 		r.err = fmt.Errorf("unknown or misplaced line: %.80q", r.lines[0])
 	}

@@ -45,7 +45,7 @@ func (c *selection) close() error {
 // is examined once a round.
 func (c *selection) taintedNodes() func(format.ID) bool {
 	g := c.graph
-	known := make([]int8, len(g.Objects)) // 1 goes, -1 does not
+	known := make([]int8, g.Len()) // 1 goes, -1 does not
 	type step struct {
 		i    uint32
 		done bool
@@ -58,9 +58,9 @@ func (c *selection) taintedNodes() func(format.ID) bool {
 			if known[top.i] != 0 {
 				continue
 			}
-			if g.Objects[top.i].Kind != format.NodeKind {
+			if g.Kind(top.i) != format.NodeKind {
 				known[top.i] = -1
-				if c.selected[g.Objects[top.i].ID] {
+				if c.selected[g.ID(top.i)] {
 					known[top.i] = 1
 				}
 				continue
@@ -151,7 +151,7 @@ func (c *selection) closeNotes() error {
 			wanted[id] = true
 			continue
 		}
-		if i, ok := c.graph.Find(id); !ok || c.graph.Objects[i].Kind != format.EntryKind {
+		if i, ok := c.graph.Find(id); !ok || c.graph.Kind(i) != format.EntryKind {
 			continue
 		}
 		text, err := c.body(id)
@@ -171,17 +171,17 @@ func (c *selection) closeNotes() error {
 	for id := range wanted {
 		c.selected[id] = true
 	}
-	for i := range c.graph.Objects {
-		o := &c.graph.Objects[i]
-		if o.Kind != format.EntryKind || c.selected[o.ID] {
+	for i := range uint32(c.graph.Len()) {
+		id := c.graph.ID(i)
+		if c.graph.Kind(i) != format.EntryKind || c.selected[id] {
 			continue
 		}
-		text, err := c.body(o.ID)
+		text, err := c.body(id)
 		if err != nil {
 			return err
 		}
 		if slices.ContainsFunc(notesIn(text), func(note format.ID) bool { return wanted[note] }) {
-			c.selectEntry(o.ID)
+			c.selectEntry(id)
 		}
 	}
 	return nil
@@ -229,7 +229,7 @@ func (c *selection) closeEpochs() error {
 	}
 	var told [][]byte
 	for id := range c.selected {
-		if i, ok := c.graph.Find(id); ok && c.graph.Objects[i].Kind == format.BlobKind {
+		if i, ok := c.graph.Find(id); ok && c.graph.Kind(i) == format.BlobKind {
 			text, err := c.body(id)
 			if err != nil {
 				return err

@@ -250,7 +250,7 @@ func (c *selection) search(ctx context.Context, holds func(kind, media string, b
 	n := 0
 	return c.s.Objects.Contents(func(at objects.Place, raw format.Raw) error {
 		if n++; n%4096 == 0 {
-			c.o.Progress.Tell(n, len(c.graph.Objects), "searching")
+			c.o.Progress.Tell(n, c.graph.Len(), "searching")
 		}
 		if raw.Body == nil || c.selected[at.ID] {
 			return ctx.Err()

@@ -183,7 +183,7 @@ func (f *checker) checkForgotten(known Forgets, ids []format.ID) {
 			continue
 		}
 		var by uint64
-		if f.graph.Objects[i].Kind == format.EntryKind {
+		if f.graph.Kind(i) == format.EntryKind {
 			header, err := f.s.Objects.Header(id)
 			if err == nil {
 				by, err = known.WithheldBy(f.s, header)
@@ -210,7 +210,7 @@ func (f *checker) checkForgotten(known Forgets, ids []format.ID) {
 }
 
 func (f *checker) madeUp(i uint32) {
-	id := f.graph.Objects[i].ID
+	id := f.graph.ID(i)
 	f.fault("absent", id.String(), f.s.Objects.AbsentPath(id),
 		fmt.Sprintf("says that the body of %s was forgotten, and no operation forgot it", f.subject(i)))
 }
@@ -219,7 +219,7 @@ func (f *checker) madeUp(i uint32) {
 // For entries from before the kept log it returns the last operation before the log.
 func (f *checker) saidBy() []uint64 {
 	g := f.graph
-	said := make([]uint64, len(g.Objects))
+	said := make([]uint64, g.Len())
 	bring := func(id format.ID, by uint64) {
 		i, ok := g.Find(id)
 		if !ok {
@@ -228,7 +228,7 @@ func (f *checker) saidBy() []uint64 {
 		for stack := []uint32{i}; len(stack) > 0; {
 			top := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
-			if said[top] != 0 || g.Objects[top].Kind != format.EntryKind {
+			if said[top] != 0 || g.Kind(top) != format.EntryKind {
 				continue
 			}
 			said[top] = by

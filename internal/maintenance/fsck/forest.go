@@ -30,6 +30,11 @@ func (f *checker) checkForests() {
 		_, there := f.graph.Find(id)
 		return there
 	}
+	r.Stored = func(id format.ID) bool {
+		i, there := f.graph.Find(id)
+		return there && f.graph.Kind(i) != format.AnyKind
+	}
+	r.NodeOf = f.nodeNamedBy
 	for _, name := range graph.SortedNames(f.base) {
 		f.checkBaseCovers(r, name)
 	}
@@ -50,7 +55,7 @@ func (f *checker) checkForests() {
 // replay follows the log to the operation that the refs were read at.
 func (f *checker) replay(r *replay.Forests) bool {
 	var failed error
-	err := f.s.Refs.Forward(func(rec refs.Record) bool {
+	err := f.graph.Log().Forward(func(rec refs.Record) bool {
 		if rec.Op.Number > f.number {
 			return false
 		}
@@ -92,16 +97,17 @@ func (f *checker) markMembers(st *forest.State, r *replay.Forests) {
 	for i := range f.graph.Marks {
 		f.graph.Marks[i] &^= member | twice
 	}
+	markAt := func(i uint32) {
+		if f.graph.Marks[i]&member != 0 {
+			f.graph.Marks[i] |= twice
+		}
+		f.graph.Marks[i] |= member
+	}
 	mark := func(ids []format.ID) {
 		for _, id := range ids {
-			i, err := f.graph.Meet(id)
-			if err != nil {
-				continue // checkGraph reports it
+			if i, err := f.graph.Meet(id); err == nil { // checkGraph reports it
+				markAt(i)
 			}
-			if f.graph.Marks[i]&member != 0 {
-				f.graph.Marks[i] |= twice
-			}
-			f.graph.Marks[i] |= member
 		}
 	}
 	for _, c := range st.Live() {
@@ -116,6 +122,14 @@ func (f *checker) markMembers(st *forest.State, r *replay.Forests) {
 		f.fault("forest", "tombstones", "", err.Error())
 	}
 	for _, e := range evicted {
+		if node, ok := f.nodeNamedBy(e.Tombstone); ok {
+			if entries, ok := f.entriesBelow(node); ok {
+				for _, i := range entries {
+					markAt(i)
+				}
+				continue
+			}
+		}
 		stone, err := r.Tombstone(e.Tombstone)
 		if err == nil {
 			err = forest.Walk(r, stone.Node, func(_ format.ID, entries []format.ID) { mark(entries) })
@@ -126,21 +140,56 @@ func (f *checker) markMembers(st *forest.State, r *replay.Forests) {
 	}
 }
 
+// nodeNamedBy returns the node that a summary or a tombstone names, if the graph knows it.
+func (f *checker) nodeNamedBy(id format.ID) (node format.ID, ok bool) {
+	i, ok := f.graph.Find(id)
+	if !ok || len(f.graph.Lost[i]) > 0 {
+		return node, false
+	}
+	if k := f.graph.Kind(i); k != format.SummaryKind && k != format.TombstoneKind {
+		return node, false
+	}
+	return f.graph.ID(f.graph.Below(i)[0].To()), true // the first link of both kinds
+}
+
+// entriesBelow returns the entries below a node, if the graph has all nodes there.
+func (f *checker) entriesBelow(node format.ID) (entries []uint32, ok bool) {
+	top, ok := f.graph.Find(node)
+	if !ok {
+		return nil, false
+	}
+	for stack := []uint32{top}; len(stack) > 0; {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if f.graph.Kind(i) != format.NodeKind || len(f.graph.Lost[i]) > 0 {
+			return nil, false
+		}
+		for _, e := range f.graph.Below(i) {
+			if e.Want() == format.EntryKind {
+				entries = append(entries, e.To())
+			} else {
+				stack = append(stack, e.To())
+			}
+		}
+	}
+	return entries, true
+}
+
 // checkMembers checks that every message up to the frontier of its branch is a member of exactly
 // one cluster, and that there are no other members.
 func (f *checker) checkMembers() {
-	for i, m := range f.graph.Marks {
-		id := f.graph.Objects[i].ID.String()
-		switch {
+	for i := range uint32(f.graph.Len()) {
+		wrong := func(why string) { f.fault("forest", f.graph.ID(i).String(), "", why) }
+		switch m := f.graph.Marks[i]; {
 		case m&due != 0 && m&member == 0:
-			f.fault("forest", id, "", fmt.Sprintf("message %d is up to its branch's frontier, and in no cluster", f.graph.Objects[i].Seq))
+			wrong(fmt.Sprintf("message %d is up to its branch's frontier, and in no cluster", f.graph.Seq(i)))
 		case m&member == 0:
 		case m&twice != 0:
-			f.fault("forest", id, "", "entry is a member more than once")
+			wrong("entry is a member more than once")
 		case m&inBranch == 0:
-			f.fault("forest", id, "", "member without session: no branch stands on the entry")
+			wrong("member without session: no branch stands on the entry")
 		case m&due == 0:
-			f.fault("forest", id, "", "entry is a member, and no message up to its branch's frontier")
+			wrong("entry is a member, and no message up to its branch's frontier")
 		}
 	}
 }

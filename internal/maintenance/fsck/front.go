@@ -98,7 +98,7 @@ func (f *checker) checkKey() {
 // tryKey counts the objects in use whose nonce follows from the key, and those whose nonce does
 // not. some is one of the latter.
 func (f *checker) tryKey() (fitting, foreign int, some string, err error) {
-	tried := make([]bool, len(f.graph.Objects))
+	tried := make([]bool, f.graph.Len())
 	err = f.s.Objects.Contents(func(at objects.Place, raw format.Raw) error {
 		i, ok := f.graph.Find(at.ID)
 		if !ok || tried[i] || f.graph.Marks[i]&graph.Reached == 0 {

@@ -77,11 +77,11 @@ type checker struct {
 	report   Report
 	reported map[Fault]bool
 
-	roots  []graph.Root
 	base   map[string]format.Value
 	refs   map[string]format.Value // nil if they cannot be read
 	logOK  bool
 	number uint64 // of the newest operation that is checked
+	read   uint64 // the last operation of the log that checkLog read
 
 	baseNumber uint64    // of the last operation before the kept log; 0 where the log is kept from its beginning
 	moves      []refMove // what the operations of the kept log did to refs, in order
@@ -136,8 +136,8 @@ func (f *checker) checkLeftovers() {
 		return
 	}
 	dangling := 0
-	for i := range f.graph.Objects {
-		if f.graph.Marks[i]&graph.Reached == 0 {
+	for _, marks := range f.graph.Marks {
+		if marks&graph.Reached == 0 {
 			dangling++
 		}
 	}

@@ -41,8 +41,8 @@ func inUse(t testing.TB, s *session.Store) map[format.ID]bool {
 		}
 	}
 	used := map[format.ID]bool{}
-	for i, o := range g.Objects {
-		used[o.ID] = g.Marks[i]&graph.Reached != 0
+	for i := range uint32(g.Len()) {
+		used[g.ID(i)] = g.Marks[i]&graph.Reached != 0
 	}
 	return used
 }

@@ -9,7 +9,7 @@ import (
 func (f *checker) markJoin(tip, join uint32, frontier uint64) {
 	g := f.graph
 	came := g.Brought(join)
-	if g.Objects[join].Seq <= frontier {
+	if g.Seq(join) <= frontier {
 		for _, i := range came {
 			g.Marks[i] |= due
 		}
@@ -17,14 +17,14 @@ func (f *checker) markJoin(tip, join uint32, frontier uint64) {
 	}
 	before := uint64(0)
 	if up := g.ParentsOf(join); len(up) > 0 {
-		before = g.Objects[up[0].To()].Seq
+		before = g.Seq(up[0].To())
 	}
 	if before >= frontier || len(came) == 0 {
 		return
 	}
 	// The frontier is among the messages that the join brought: their order decides.
 	upTo := map[format.ID]bool{}
-	for e, err := range f.s.History.Walk(g.Objects[tip].ID, history.WithJoined) {
+	for e, err := range f.s.History.Walk(g.ID(tip), history.WithJoined) {
 		if err != nil {
 			break // fsck reports the entry elsewhere
 		}
@@ -34,7 +34,7 @@ func (f *checker) markJoin(tip, join uint32, frontier uint64) {
 		}
 	}
 	for _, i := range came {
-		if upTo[g.Objects[i].ID] {
+		if upTo[g.ID(i)] {
 			g.Marks[i] |= due
 		}
 	}

@@ -203,8 +203,7 @@ func (m *moves) stands(top, below format.ID, quiet bool) bool {
 		return true
 	}
 	for i != end {
-		at := m.graph.Objects[i]
-		if quiet && at.Message || at.Seq < m.graph.Objects[end].Seq {
+		if quiet && m.graph.Message(i) || m.graph.Seq(i) < m.graph.Seq(end) {
 			return false
 		}
 		if len(m.graph.Lost[i]) > 0 {

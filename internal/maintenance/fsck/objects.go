@@ -9,10 +9,16 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
-// checkPlaces reads every loose file and every pack whole.
+// checkPlaces reads every loose file and every pack whole. Packs come first, as long as little else
+// is in memory.
 func (f *checker) checkPlaces() {
+	if err := f.s.Objects.Close(); err != nil { // frees the ids that reading the log has kept
+		f.fault("object", "objects", "", err.Error())
+	}
+	packs := f.checkPacks()
 	inv, err := graph.TakeInventory(f.s, func(path string, err error) error {
 		if filepath.Ext(path) == objects.IndexExt { // checkLog tells of the log
 			f.fault("pack", "index", path, err.Error())
@@ -38,19 +44,27 @@ func (f *checker) checkPlaces() {
 			}
 		}
 	}
+	for _, tell := range packs {
+		tell()
+	}
+}
+
+// checkPacks reads every pack. It returns functions that tell what is wrong.
+func (f *checker) checkPacks() (faults []func()) {
 	names, err := f.s.Objects.PackNames(objects.IndexExt)
 	if err != nil {
-		f.fault("pack", "packs", "", err.Error())
+		faults = append(faults, func() { f.fault("pack", "packs", "", err.Error()) })
 	}
 	for n, id := range names {
 		f.o.Progress.Tell(n, len(names), "checking packs")
 		if err := f.s.Objects.CheckPack(id); err != nil && !f.replacedPack(id) {
-			f.placeFault("pack "+id.String(), err)
+			faults = append(faults, func() { f.placeFault("pack "+id.String(), err) })
 		}
 		if f.ctx.Err() != nil {
-			return
+			break
 		}
 	}
+	return faults
 }
 
 // replacedPack reports whether gc has replaced a pack since fsck listed it.
@@ -98,18 +112,14 @@ func (f *checker) checkGraph() {
 		return
 	}
 	f.graph = g
-	for i := range g.Objects {
-		if err := g.Bad[uint32(i)]; err != nil && !errors.Is(err, objects.ErrNotFound) {
-			f.placeFault(g.Objects[i].ID.String(), err)
+	for i := range uint32(g.Len()) {
+		if err := g.Bad[i]; err != nil && !errors.Is(err, objects.ErrNotFound) {
+			f.placeFault(g.ID(i).String(), err)
 		}
 	}
-	roots := append(f.roots, graph.RootsOfBase(f.base)...)
-	if f.refs != nil {
-		roots = append(graph.RootsOfRefs(f.refs), roots...)
-	}
-	f.follow(roots)
-	for i := range g.Objects {
-		if g.Marks[i]&graph.Reached != 0 {
+	f.followAll()
+	for i, marks := range g.Marks {
+		if marks&graph.Reached != 0 {
 			f.checkLinks(uint32(i))
 		}
 	}
@@ -122,7 +132,26 @@ func (f *checker) checkHeader(id format.ID, header []byte, read format.Object) {
 	}
 }
 
-func (f *checker) follow(roots []graph.Root) {
+// followAll marks what refs and the log lead to. It reads the log once more: what a long log names
+// takes much memory.
+func (f *checker) followAll() {
+	if f.refs != nil && !f.follow(graph.RootsOfRefs(f.refs)) {
+		return
+	}
+	goes := true
+	if f.read > f.baseNumber {
+		_ = f.graph.Log().Forward(func(r refs.Record) bool { // checkLog tells what cannot be read
+			goes = r.Op.Number > f.read || f.follow(graph.RootsOfRecord(r.Op))
+			return goes && r.Op.Number < f.read
+		})
+	}
+	if goes {
+		f.follow(graph.RootsOfBase(f.base))
+	}
+}
+
+// follow marks some objects and what they lead to. It returns false if the run is to end.
+func (f *checker) follow(roots []graph.Root) bool {
 	w := graph.Walk{Graph: f.graph, Mark: graph.Reached, Missing: func(from uint32, l format.Link, why error) error {
 		if !l.ID.IsZero() {
 			f.fault("link", l.ID.String(), "", fmt.Sprintf("named by %s as %s, and cannot be had: %v", f.subject(from), l.Want, why))
@@ -135,18 +164,18 @@ func (f *checker) follow(roots []graph.Root) {
 			f.fault("link", r.ID.String(), "", fmt.Sprintf("named by %s as %s, and cannot be had: %v", r.From, r.Want, err))
 			continue
 		}
-		if k := f.graph.Objects[i].Kind; k != r.Want && k != format.AnyKind && r.Want != format.AnyKind {
+		if k := f.graph.Kind(i); k != r.Want && k != format.AnyKind && r.Want != format.AnyKind {
 			f.fault("ref", r.From, "", fmt.Sprintf("names %v as %s, which is of kind %s", r.ID, r.Want, k))
 		}
 		if w.From(i) != nil {
-			return
+			return false
 		}
 	}
+	return true
 }
 
 func (f *checker) subject(i uint32) string {
-	o := f.graph.Objects[i]
-	return o.Kind.String() + " " + o.ID.String()
+	return f.graph.Kind(i).String() + " " + f.graph.ID(i).String()
 }
 
 // checkLinks checks the kinds of the objects that an object names, and the place of an entry in the
@@ -154,32 +183,31 @@ func (f *checker) subject(i uint32) string {
 func (f *checker) checkLinks(i uint32) {
 	g := f.graph
 	for _, e := range g.Below(i) {
-		if k := g.Objects[e.To()].Kind; k != e.Want() && k != format.AnyKind {
-			f.fault("link", g.Objects[e.To()].ID.String(), "", fmt.Sprintf("named by %s as %s, and is of kind %s", f.subject(i), e.Want(), k))
+		if k := g.Kind(e.To()); k != e.Want() && k != format.AnyKind {
+			f.fault("link", g.ID(e.To()).String(), "", fmt.Sprintf("named by %s as %s, and is of kind %s", f.subject(i), e.Want(), k))
 		}
 	}
-	o := g.Objects[i]
-	if o.Kind != format.EntryKind || len(g.Lost[i]) > 0 {
+	if g.Kind(i) != format.EntryKind || len(g.Lost[i]) > 0 {
 		return
 	}
 	want := uint64(0)
 	up := g.ParentsOf(i)
 	for _, e := range up {
-		if g.Objects[e.To()].Kind != format.EntryKind {
+		if g.Kind(e.To()) != format.EntryKind {
 			return
 		}
 	}
 	if len(up) > 0 {
-		want = g.Objects[up[0].To()].Seq
+		want = g.Seq(up[0].To())
 	}
-	if o.Message {
+	if g.Message(i) {
 		want++
 	}
 	if len(up) > 1 {
 		want += uint64(len(g.Brought(i)))
 	}
-	if o.Seq != want {
-		f.fault("object", o.ID.String(), "", fmt.Sprintf("entry has seq %d, its parents make it %d", o.Seq, want))
+	if seq := g.Seq(i); seq != want {
+		f.fault("object", g.ID(i).String(), "", fmt.Sprintf("entry has seq %d, its parents make it %d", seq, want))
 	}
 }
 
@@ -190,14 +218,11 @@ func (f *checker) checkBodies() {
 		return
 	}
 	for _, p := range f.inv.Packs {
-		for _, id := range p.Bodyless {
-			i, ok := f.graph.Find(id)
-			if !ok || f.graph.Bad[i] != nil {
+		for i := range p.Bodyless() {
+			if f.graph.Bad[i] != nil || !f.graph.Kind(i).HasBody() {
 				continue
 			}
-			if !f.graph.Objects[i].Kind.HasBody() {
-				continue
-			}
+			id := f.graph.ID(i)
 			_, err := f.s.Objects.Get(id)
 			var gone *objects.GoneError
 			if err != nil && !errors.As(err, &gone) && !errors.Is(err, objects.ErrNotFound) {

@@ -58,9 +58,8 @@ func (f *checker) checkLog() {
 		f.checkEffects(r.Op)
 		f.noteForget(r.Op)
 		f.noteMoves(r.Op)
-		f.roots = append(f.roots, graph.RootsOfRecord(r.Op)...)
 		f.report.Operations++
-		reachedNumber = r.Op.Number
+		reachedNumber, f.read = r.Op.Number, r.Op.Number
 		return f.ctx.Err() == nil
 	})
 	if err != nil {
@@ -143,10 +142,10 @@ func (f *checker) checkSessions() {
 			continue
 		}
 		tip, err := f.graph.Meet(v.ID)
-		if err != nil || f.graph.Objects[tip].Kind != format.EntryKind {
+		if err != nil || f.graph.Kind(tip) != format.EntryKind {
 			continue // checkGraph reports that it is missing, or of another kind
 		}
-		if seq := f.graph.Objects[tip].Seq; v.Through > v.Frontier || v.Frontier > seq {
+		if seq := f.graph.Seq(tip); v.Through > v.Frontier || v.Frontier > seq {
 			f.fault("session", name, "", fmt.Sprintf("through %d, frontier %d and tip %d are not in order", v.Through, v.Frontier, seq))
 		}
 		f.markBranch(tip, v.Frontier)
@@ -157,7 +156,7 @@ func (f *checker) checkSessions() {
 func (f *checker) markBranch(tip uint32, frontier uint64) {
 	g := f.graph
 	for i := tip; ; {
-		if g.Objects[i].Message && g.Objects[i].Seq <= frontier {
+		if g.Message(i) && g.Seq(i) <= frontier {
 			g.Marks[i] |= due
 		}
 		up := g.ParentsOf(i)

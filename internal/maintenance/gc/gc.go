@@ -117,6 +117,7 @@ type collector struct {
 	graph         *graph.Graph
 	order         []uint32 // what is reachable, as it was met
 	toPack        []uint32
+	places        []uint32           // by number of the object: its place in replacedPacks, one behind the other, from 1 on; 0 for none
 	replacedPacks []*graph.PackPlace // packs that the new one replaces
 	moves         int                // counts what was marked, so that it shows when something was
 	newPack       format.ID          // the new pack; zero for none
@@ -181,14 +182,14 @@ func (c *collector) reindex(context.Context) error {
 	return nil
 }
 
-// look reads the refs, lists and reads all objects, and marks those that are reachable or young.
+// look lists and reads all objects, and marks those that are reachable or young. It reads refs and
+// log last: what they name and the list does not have is read when it is met.
 func (c *collector) look(ctx context.Context) error {
 	var err error
 	if c.absent, err = absentIDs(c.s); err != nil {
 		return err
 	}
-	roots, err := c.roots()
-	if err != nil {
+	if err := c.s.Objects.Close(); err != nil { // frees the ids that reading the log has kept
 		return err
 	}
 	if c.inv, err = graph.TakeInventory(c.s, func(_ string, err error) error { return err }); err != nil {
@@ -201,35 +202,41 @@ func (c *collector) look(ctx context.Context) error {
 	if c.graph, err = graph.Read(ctx, c.s, c.inv, nil, c.o.Progress); err != nil {
 		return err
 	}
-	if err := c.markRoots(roots); err != nil {
+	if err := c.markNamed(); err != nil {
 		return err
 	}
 	return c.markYoung()
 }
 
-// roots returns all that refs and the kept log name.
-func (c *collector) roots() ([]graph.Root, error) {
+// markNamed marks what refs and the kept log lead to, record by record: what a long log names takes
+// much memory.
+func (c *collector) markNamed() error {
 	view, err := c.s.Refs.Read()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	base, err := c.s.Refs.Base()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	roots := graph.RootsOfRefs(view.All())
+	if err := c.markRoots(graph.RootsOfRefs(view.All())); err != nil {
+		return err
+	}
 	old := graph.RefsOf(base)
-	var kept []graph.Root
-	err = c.s.Refs.Forward(func(r refs.Record) bool {
+	var failed error
+	err = c.graph.Log().Forward(func(r refs.Record) bool {
 		if r.Op.Number <= c.dropTo {
 			graph.ApplyRefs(old, r.Op) // only a dry run gets here: otherwise these are dropped by now
 		} else {
-			kept = append(kept, graph.RootsOfRecord(r.Op)...)
+			failed = c.markRoots(graph.RootsOfRecord(r.Op))
 		}
 		c.seen = r.Op.Number
-		return true
+		return failed == nil
 	})
-	return append(append(roots, kept...), graph.RootsOfBase(old)...), err
+	if err := errors.Join(failed, err); err != nil {
+		return err
+	}
+	return c.markRoots(graph.RootsOfBase(old))
 }
 
 // markRoots marks what is reachable. Whatever of it cannot be read ends the run.
@@ -241,9 +248,9 @@ func (c *collector) markRoots(roots []graph.Root) error {
 	}
 	w.Missing = func(from uint32, l format.Link, why error) error {
 		if l.ID.IsZero() {
-			return fmt.Errorf("object %v: %w", c.graph.Objects[from].ID, why)
+			return fmt.Errorf("object %v: %w", c.graph.ID(from), why)
 		}
-		return fmt.Errorf("%v %v names %v %v: %w", c.graph.Objects[from].Kind, c.graph.Objects[from].ID, l.Want, l.ID, why)
+		return fmt.Errorf("%v %v names %v %v: %w", c.graph.Kind(from), c.graph.ID(from), l.Want, l.ID, why)
 	}
 	for _, r := range roots {
 		i, err := c.graph.Meet(r.ID)
@@ -279,7 +286,7 @@ func (c *collector) markYoung() error {
 			}
 		}
 	}
-	for i := range g.Objects {
+	for i := range g.Marks {
 		var version *format.VersionError
 		unknown := errors.As(g.Bad[uint32(i)], &version)
 		if g.Marks[i]&graph.Reached == 0 && (unknown || g.Marks[i]&young != 0) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/replay"
@@ -78,8 +79,12 @@ func (c *collector) keepForests(base, names map[string]format.Value) error {
 	if err != nil {
 		return err
 	}
-	put := func(f *format.Forest) error {
-		raws, err := r.Below(f, true)
+	put := func(header []byte) error {
+		f, err := format.DecodeForest(header)
+		if err != nil {
+			return err
+		}
+		raws, err := r.Below(f)
 		if err != nil {
 			return err
 		}
@@ -91,12 +96,12 @@ func (c *collector) keepForests(base, names map[string]format.Value) error {
 		}
 	}
 	r.Wanted = func(id format.ID) bool { return wanted[id] }
-	r.Wrote = func(f *format.Forest, id format.ID) error {
+	r.Wrote = func(id format.ID, header []byte, _ *forest.State) error {
 		if !wanted[id] {
 			return nil
 		}
 		delete(wanted, id)
-		return put(f)
+		return put(header)
 	}
 	if _, err := r.All(c.s, c.dropTo); err != nil {
 		return err

@@ -17,7 +17,7 @@ func (c *collector) arrange() {
 	var rest []uint32
 	entries := c.toPack[:0:0]
 	for _, i := range c.toPack {
-		switch rankOf(c.graph.Objects[i].Kind) {
+		switch rankOf(c.graph.Kind(i)) {
 		case entry:
 			entries = append(entries, i)
 		case other:
@@ -27,7 +27,7 @@ func (c *collector) arrange() {
 		}
 	}
 	slices.SortStableFunc(derived, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(last[a], last[b]), cmp.Compare(rankOf(c.graph.Objects[a].Kind), rankOf(c.graph.Objects[b].Kind)))
+		return cmp.Or(cmp.Compare(last[a], last[b]), cmp.Compare(rankOf(c.graph.Kind(a)), rankOf(c.graph.Kind(b))))
 	})
 	list := c.toPack[:0]
 	for at := 0; ; at++ {
@@ -69,11 +69,11 @@ func rankOf(k format.ObjectKind) int {
 // and that they were made of, counted from 1; 0 for none.
 func (c *collector) lastEntries() []uint32 {
 	g := c.graph
-	last := make([]uint32, len(g.Objects))
+	last := make([]uint32, g.Len())
 	const unknown = 1<<32 - 1
 	n := uint32(0)
 	for _, i := range c.toPack {
-		switch rankOf(g.Objects[i].Kind) {
+		switch rankOf(g.Kind(i)) {
 		case entry:
 			n++
 			last[i] = n

@@ -163,13 +163,14 @@ func (c *collector) chooseObjects() {
 			c.toPack = append(c.toPack, i)
 		}
 	}
+	c.order = nil
 	c.arrange()
 }
 
 func (c *collector) count() {
 	c.report.Packed = len(c.toPack)
-	for i := range c.graph.Objects {
-		if c.graph.Marks[i]&(graph.Reached|spared) != 0 {
+	for _, marks := range c.graph.Marks {
+		if marks&(graph.Reached|spared) != 0 {
 			c.report.Kept++
 		}
 	}
@@ -193,6 +194,7 @@ func (c *collector) pack(ctx context.Context) error {
 	if c.o.DryRun || len(c.toPack) == 0 {
 		return nil
 	}
+	c.locate()
 	level := objects.Default
 	if c.o.Best {
 		level = objects.Best
@@ -207,8 +209,20 @@ func (c *collector) pack(ctx context.Context) error {
 	if err := c.s.Objects.CheckPack(info.ID); err != nil {
 		return err
 	}
-	c.newPack = info.ID
+	c.newPack, c.places = info.ID, nil
 	return nil
+}
+
+// locate notes where the packs that are replaced have the objects.
+func (c *collector) locate() {
+	c.places = make([]uint32, c.graph.Len())
+	n := uint32(0)
+	for _, p := range c.replacedPacks {
+		for _, i := range p.Numbers {
+			n++
+			c.places[i] = n
+		}
+	}
 }
 
 // unload writes the log without the objects that it carries. The new pack has those that were there
@@ -241,7 +255,7 @@ func (c *collector) raws(ctx context.Context) func(func(format.Raw, error) bool)
 			for at := 0; at < len(c.toPack); {
 				var run []read
 				for size := 0; at < len(c.toPack) && len(run) < readAhead && size < readAheadBytes; at++ {
-					raw, err := c.raw(c.graph.Objects[c.toPack[at]].ID)
+					raw, err := c.raw(c.toPack[at])
 					run = append(run, read{raw, err})
 					size += len(raw.Header) + len(raw.Body)
 				}
@@ -278,8 +292,25 @@ const (
 	readAheadBytes = 256 << 10
 )
 
-func (c *collector) raw(id format.ID) (format.Raw, error) {
-	raw, err := c.s.Objects.Get(id)
+// get reads an object, where it was listed if a pack had it.
+func (c *collector) get(i uint32) (format.Raw, error) {
+	id, place := c.graph.ID(i), c.places[i]
+	if place == 0 {
+		return c.s.Objects.Get(id)
+	}
+	for _, p := range c.replacedPacks {
+		if n := uint32(len(p.Numbers)); place > n {
+			place -= n
+			continue
+		}
+		return c.s.Objects.GetAt(p.ID, place-1, id)
+	}
+	return c.s.Objects.Get(id)
+}
+
+func (c *collector) raw(i uint32) (format.Raw, error) {
+	id := c.graph.ID(i)
+	raw, err := c.get(i)
 	var gone *objects.GoneError
 	if errors.As(err, &gone) {
 		raw.Body, err = nil, nil
@@ -303,7 +334,7 @@ func (c *collector) unlessForgotten(ctx context.Context, publish func() error) e
 	}
 	now, err := absentIDs(c.s)
 	for _, i := range c.toPack {
-		if id := c.graph.Objects[i].ID; err == nil && now[id] && !c.absent[id] {
+		if id := c.graph.ID(i); err == nil && now[id] && !c.absent[id] {
 			err = graph.ErrForgot
 		}
 	}

@@ -183,17 +183,17 @@ func (c *collector) fromTheTop(garbage map[format.ID]bool) []format.ID {
 		i    uint32
 		done bool
 	}
-	for n := range g.Objects {
-		if !garbage[g.Objects[n].ID] {
+	for n := range uint32(g.Len()) {
+		if !garbage[g.ID(n)] {
 			continue
 		}
-		stack := []step{{uint32(n), false}}
+		stack := []step{{n, false}}
 		for len(stack) > 0 {
 			top := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
 			if top.done {
-				if garbage[g.Objects[top.i].ID] {
-					order = append(order, g.Objects[top.i].ID)
+				if garbage[g.ID(top.i)] {
+					order = append(order, g.ID(top.i))
 				}
 				continue
 			}

@@ -11,8 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -20,32 +22,75 @@ import (
 )
 
 // Graph holds every object of a store with its links. An object is known by its number: its place
-// in the sorted list of ids, or for an object that came later, the order in which it was met. A
-// million entries take some 150 MB.
+// in the sorted list of ids, or for an object that came later, the order in which it was met. An
+// object takes some 45 bytes, and 4 more for each link.
 type Graph struct {
 	s       *session.Store
-	Objects []Object
-	sorted  int                  // the first so many are in the order of their ids
-	fan     []uint32             // of these, by the first fanBits of an id: how many ids begin with less
-	late    map[format.ID]uint32 // the others
-	edges   []Edge
+	ids     []format.ID
+	objects []object
+	large   map[uint32]large         // the objects that do not fit into an object
+	sorted  int                      // the first so many are in the order of their ids
+	fan     []uint32                 // of these, by the first fanBits of an id: how many ids begin with less
+	late    map[format.ID]uint32     // the others
+	edges   [][]Edge                 // in chunks of chunkEdges: those of an object stand together
 	Lost    map[uint32][]format.Link // what an object names and was not met when it was read
 	Bad     map[uint32]error         // objects that could not be read
 	Marks   []Mark
 
+	long  sync.Mutex                                            // of who reads a long header
 	check func(id format.ID, header []byte, read format.Object) // told of each header that could be read; nil for none
 }
 
-// Object is what the graph keeps of one object.
-type Object struct {
-	ID      format.ID
-	Seq     uint64
-	start   uint32 // of its edges
-	links   uint32
-	parents uint32 // the first so many edges
-	Kind    format.ObjectKind
-	Message bool
-	read    bool
+// object is what the graph keeps of one object, besides its id.
+type object struct {
+	start   uint32 // of its edges: the chunk in the upper half, the place in the chunk in the lower
+	seq     uint32
+	links   uint16
+	parents uint8 // the first so many edges
+	what    what
+}
+
+// what is the kind of an object, and flags.
+type what uint8
+
+const (
+	kindMask  what = 1<<edgeKinds - 1
+	isMessage what = 1 << (edgeKinds + iota - 1)
+	wasRead
+	isLarge // the object is in Graph.large
+)
+
+// large is an object with a number that does not fit into an object: a forest with many clusters,
+// or what a damaged header says.
+type large struct {
+	seq     uint64
+	parents int
+	edges   []Edge
+}
+
+// chunkEdges is how many edges a chunk has.
+const chunkEdges = 1 << 16
+
+// Len returns the number of objects. Meet can add to them.
+func (g *Graph) Len() int { return len(g.ids) }
+
+// ID returns the id of object i.
+func (g *Graph) ID(i uint32) format.ID { return g.ids[i] }
+
+// Kind returns the kind of object i; AnyKind where it could not be read.
+func (g *Graph) Kind(i uint32) format.ObjectKind {
+	return format.ObjectKind(g.objects[i].what & kindMask)
+}
+
+// Message reports whether object i is an entry that is a message.
+func (g *Graph) Message(i uint32) bool { return g.objects[i].what&isMessage != 0 }
+
+// Seq returns the seq of entry i.
+func (g *Graph) Seq(i uint32) uint64 {
+	if g.objects[i].what&isLarge != 0 {
+		return g.large[i].seq
+	}
+	return uint64(g.objects[i].seq)
 }
 
 // Edge holds the number of the object that a link leads to, and in its top bits the kind that the
@@ -76,21 +121,23 @@ type Mark uint8
 const Reached Mark = 1
 
 // Read reads the header of every object of an inventory, pack by pack in the order in which
-// headers lie there. It calls check, which may be nil, for each header that it can read.
-// Afterwards the inventory knows objects by their numbers.
+// headers lie there. It calls check, which may be nil, for each header that it can read. The graph
+// takes the list of ids over from the inventory.
 func Read(ctx context.Context, s *session.Store, inv *Inventory, check func(format.ID, []byte, format.Object), progress Progress) (*Graph, error) {
 	if len(inv.IDs) > edgeMask {
 		return nil, fmt.Errorf("too many objects: %d", len(inv.IDs))
 	}
-	g := &Graph{s: s, sorted: len(inv.IDs), late: map[format.ID]uint32{}, Lost: map[uint32][]format.Link{}, Bad: map[uint32]error{}, check: check}
-	g.Objects = make([]Object, len(inv.IDs))
-	g.Marks = make([]Mark, len(inv.IDs))
-	for i, id := range inv.IDs {
-		g.Objects[i] = Object{ID: id, Kind: format.AnyKind}
+	g := &Graph{
+		s: s, ids: inv.IDs, sorted: len(inv.IDs), fan: fanOf(inv.IDs),
+		late: map[format.ID]uint32{}, large: map[uint32]large{},
+		Lost: map[uint32][]format.Link{}, Bad: map[uint32]error{}, check: check,
 	}
-	g.fan = fanOf(inv.IDs)
-	inv.IDs = nil // before more memory is taken
-	inv.number(g)
+	inv.IDs = nil
+	g.objects = make([]object, len(g.ids), cap(g.ids))
+	g.Marks = make([]Mark, len(g.ids), cap(g.ids))
+	for i := range g.objects {
+		g.objects[i].what = what(format.AnyKind)
+	}
 	if err := g.readAll(ctx, inv, progress); err != nil {
 		return nil, err
 	}
@@ -119,7 +166,7 @@ func (g *Graph) readAll(ctx context.Context, inv *Inventory, progress Progress) 
 		var stopped error
 		_ = objects.EachBlock(g.s.Objects, p.ID, g.lookInto, func(list []loaded) error {
 			for _, l := range list {
-				if g.Objects[l.at].read {
+				if g.objects[l.at].what&wasRead != 0 {
 					continue
 				}
 				g.take(l)
@@ -133,7 +180,7 @@ func (g *Graph) readAll(ctx context.Context, inv *Inventory, progress Progress) 
 			return stopped
 		}
 		for _, i := range p.Numbers {
-			if g.Objects[i].read {
+			if g.objects[i].what&wasRead != 0 {
 				continue
 			}
 			g.take(g.look(i))
@@ -149,23 +196,10 @@ func (g *Graph) readAll(ctx context.Context, inv *Inventory, progress Progress) 
 func (inv *Inventory) unpackedIn(g *Graph) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for id := range inv.Unpacked() {
-			if i, ok := g.Find(id); ok && !g.Objects[i].read && !yield(i) {
+			if i, ok := g.Find(id); ok && g.objects[i].what&wasRead == 0 && !yield(i) {
 				return
 			}
 		}
-	}
-}
-
-// number replaces the ids of objects by their numbers.
-func (inv *Inventory) number(g *Graph) {
-	for _, p := range inv.Packs {
-		p.Numbers = make([]uint32, 0, len(p.IDs))
-		for _, id := range p.IDs {
-			if i, ok := g.Find(id); ok {
-				p.Numbers = append(p.Numbers, i)
-			}
-		}
-		p.IDs = nil
 	}
 }
 
@@ -192,7 +226,7 @@ func (g *Graph) Find(id format.ID) (uint32, bool) {
 	lo, hi := g.fan[at], g.fan[at+1]
 	for lo < hi {
 		mid := lo + (hi-lo)/2
-		switch o := &g.Objects[mid]; o.ID.Compare(id) {
+		switch g.ids[mid].Compare(id) {
 		case 0:
 			return mid, true
 		case -1:
@@ -210,14 +244,15 @@ func (g *Graph) Meet(id format.ID) (uint32, error) {
 	if i, ok := g.Find(id); ok {
 		return i, nil
 	}
-	if len(g.Objects) > edgeMask {
+	if len(g.ids) > edgeMask {
 		return 0, errors.New("too many objects")
 	}
-	i := uint32(len(g.Objects))
-	g.Objects = append(g.Objects, Object{ID: id, Kind: format.AnyKind})
+	i := uint32(len(g.ids))
+	g.ids = append(g.ids, id)
+	g.objects = append(g.objects, object{what: what(format.AnyKind)})
 	g.Marks = append(g.Marks, 0)
 	if err := g.load(i); err != nil {
-		g.Objects, g.Marks = g.Objects[:i], g.Marks[:i]
+		g.ids, g.objects, g.Marks = g.ids[:i], g.objects[:i], g.Marks[:i]
 		return 0, err
 	}
 	g.late[id] = i
@@ -231,7 +266,7 @@ type loaded struct {
 	kind    format.ObjectKind
 	message bool
 	seq     uint64
-	parents uint32
+	parents int
 	edges   []Edge
 	lost    []format.Link
 	header  []byte // for check
@@ -250,7 +285,7 @@ func (g *Graph) load(i uint32) error {
 
 // look reads the header of object i. It changes nothing.
 func (g *Graph) look(i uint32) loaded {
-	header, err := g.s.Objects.Header(g.Objects[i].ID)
+	header, err := g.s.Objects.Header(g.ids[i])
 	if err != nil {
 		return loaded{at: i, kind: format.AnyKind, err: err}
 	}
@@ -266,12 +301,23 @@ func (g *Graph) lookInto(list []objects.Packed) []loaded {
 		if !ok {
 			continue
 		}
-		if _, err := objects.Sound(o.ID, format.Raw{Header: o.Header}); err == nil {
-			out = append(out, g.lookAt(i, o.Header))
+		if _, err := objects.Sound(o.ID, format.Raw{Header: o.Header}); err != nil {
+			continue
 		}
+		if len(o.Header) < longHeader {
+			out = append(out, g.lookAt(i, o.Header))
+			continue
+		}
+		g.long.Lock()
+		out = append(out, g.lookAt(i, o.Header))
+		g.long.Unlock()
 	}
 	return out
 }
+
+// longHeader is how many bytes a header has that is read alone: one of a forest of many clusters
+// takes five times as much memory while it is read.
+const longHeader = 4 << 20
 
 // lookAt reads the header of object i.
 func (g *Graph) lookAt(i uint32, header []byte) loaded {
@@ -288,7 +334,7 @@ func (g *Graph) lookAt(i uint32, header []byte) loaded {
 	if e, ok := read.(*format.Entry); ok {
 		l.message, l.seq, parents = e.Kind == format.KindMessage, e.Seq, len(e.Parents)
 	}
-	l.parents = uint32(parents)
+	l.parents = parents
 	links := read.Links()
 	l.edges = make([]Edge, 0, len(links))
 	for n, link := range links {
@@ -307,33 +353,70 @@ func (g *Graph) lookAt(i uint32, header []byte) loaded {
 
 // take adds what was read of an object.
 func (g *Graph) take(l loaded) {
-	o := &g.Objects[l.at]
-	o.read = true
+	o := &g.objects[l.at]
+	o.what |= wasRead
 	if l.err != nil {
 		g.Bad[l.at] = l.err
 		return
 	}
 	if g.check != nil {
-		g.check(o.ID, l.header, l.read)
+		g.check(g.ids[l.at], l.header, l.read)
 	}
-	o.Kind, o.Message, o.Seq, o.parents = l.kind, l.message, l.seq, l.parents
-	o.start, o.links = uint32(len(g.edges)), uint32(len(l.edges))
-	g.edges = append(g.edges, l.edges...)
+	o.what = what(l.kind) | wasRead
+	if l.message {
+		o.what |= isMessage
+	}
 	if len(l.lost) > 0 {
 		g.Lost[l.at] = l.lost
 	}
+	start, ok := g.place(l.edges)
+	if !ok || l.seq > math.MaxUint32 || l.parents > math.MaxUint8 {
+		o.what |= isLarge
+		g.large[l.at] = large{seq: l.seq, parents: l.parents, edges: l.edges}
+		return
+	}
+	o.start, o.links, o.parents, o.seq = start, uint16(len(l.edges)), uint8(l.parents), uint32(l.seq)
+}
+
+// place keeps edges in a chunk, and returns where; ok is false for more than a chunk is for.
+func (g *Graph) place(edges []Edge) (start uint32, ok bool) {
+	if len(edges) >= chunkEdges {
+		return 0, false
+	}
+	last := len(g.edges) - 1
+	if last < 0 || len(g.edges[last])+len(edges) > chunkEdges {
+		if len(g.edges) == chunkEdges {
+			return 0, false
+		}
+		g.edges = append(g.edges, make([]Edge, 0, chunkEdges))
+		last++
+	}
+	// A chunk that is full has no place for the edges of an object without any.
+	at := min(len(g.edges[last]), chunkEdges-1)
+	g.edges[last] = append(g.edges[last], edges...)
+	return uint32(last*chunkEdges + at), true
 }
 
 // Below returns the edges of object i.
 func (g *Graph) Below(i uint32) []Edge {
-	o := &g.Objects[i]
-	return g.edges[o.start : o.start+o.links]
+	o := &g.objects[i]
+	switch {
+	case o.what&isLarge != 0:
+		return g.large[i].edges
+	case o.links == 0:
+		return nil
+	}
+	chunk, at := g.edges[o.start/chunkEdges], o.start%chunkEdges
+	return chunk[at : at+uint32(o.links)]
 }
 
 // ParentsOf returns the edges of entry i to its parents. The first parent is on its own branch.
 func (g *Graph) ParentsOf(i uint32) []Edge {
-	o := &g.Objects[i]
-	return g.edges[o.start : o.start+o.parents]
+	parents := int(g.objects[i].parents)
+	if g.objects[i].what&isLarge != 0 {
+		parents = g.large[i].parents
+	}
+	return g.Below(i)[:parents]
 }
 
 // Walk visits objects and everything below them.

@@ -42,11 +42,11 @@ func (g *Graph) Brought(join uint32) []uint32 {
 	// What stands on an entry has its seq or a higher one, and may have the same: as long as such
 	// are in the queue, the first parent may reach it yet.
 	low := ^uint64(0)
-	for others > 0 || queue.Len() > 0 && g.Objects[queue.list[0].at].Seq >= low {
+	for others > 0 || queue.Len() > 0 && g.Seq(queue.list[0].at) >= low {
 		p := heap.Pop(queue).(painted)
 		if p.sides == otherSide {
 			others--
-			low = min(low, g.Objects[p.at].Seq)
+			low = min(low, g.Seq(p.at))
 		}
 		for _, e := range g.ParentsOf(p.at) {
 			paint(e.To(), sides[p.at])
@@ -54,7 +54,7 @@ func (g *Graph) Brought(join uint32) []uint32 {
 	}
 	var list []uint32
 	for i, on := range sides {
-		if on == otherSide && g.Objects[i].Message {
+		if on == otherSide && g.Message(i) {
 			list = append(list, i)
 		}
 	}
@@ -76,7 +76,7 @@ type bySeq struct {
 func (q *bySeq) Len() int { return len(q.list) }
 
 func (q *bySeq) Less(i, j int) bool {
-	return q.g.Objects[q.list[i].at].Seq > q.g.Objects[q.list[j].at].Seq
+	return q.g.Seq(q.list[i].at) > q.g.Seq(q.list[j].at)
 }
 
 func (q *bySeq) Swap(i, j int) { q.list[i], q.list[j] = q.list[j], q.list[i] }
@@ -98,24 +98,26 @@ type Tip struct {
 // DanglingTips returns the tips among the objects without the mark Reached, the newest first.
 func DanglingTips(g *Graph) []Tip {
 	below := map[uint32]bool{}
-	for i, o := range g.Objects {
-		if o.Kind == format.EntryKind && g.Marks[i]&Reached == 0 {
+	for i, marks := range g.Marks {
+		if marks&Reached == 0 && g.Kind(uint32(i)) == format.EntryKind {
 			for _, e := range g.ParentsOf(uint32(i)) {
 				below[e.To()] = true
 			}
 		}
 	}
 	var tips []Tip
-	for i, o := range g.Objects {
-		if o.Kind != format.EntryKind || g.Marks[i]&Reached != 0 || below[uint32(i)] || g.Bad[uint32(i)] != nil {
+	for n, marks := range g.Marks {
+		i := uint32(n)
+		if marks&Reached != 0 || g.Kind(i) != format.EntryKind || below[i] || g.Bad[i] != nil {
 			continue
 		}
-		header, err := g.s.Objects.Header(o.ID)
+		id := g.ids[i]
+		header, err := g.s.Objects.Header(id)
 		if err != nil {
 			continue // told with its file
 		}
 		if e, err := format.DecodeEntry(header); err == nil {
-			tips = append(tips, Tip{o.ID, e})
+			tips = append(tips, Tip{id, e})
 		}
 	}
 	slices.SortFunc(tips, func(a, b Tip) int {
@@ -134,7 +136,7 @@ func (g *Graph) EpochAt(i uint32) format.ID {
 	for {
 		for _, e := range g.Below(i) {
 			if e.Want() == format.EpochKind {
-				return g.Objects[e.To()].ID
+				return g.ID(e.To())
 			}
 		}
 		for _, l := range g.Lost[i] {

@@ -21,7 +21,7 @@ var ErrForgot = errors.New("something was forgotten meanwhile")
 // Inventory lists where every object of a store is. An object that moves during the listing may
 // be met in both places.
 type Inventory struct {
-	IDs    []format.ID // sorted, each once; nil once a graph has been made of them
+	IDs    []format.ID // sorted, each once; an object is known by its place here. nil once a graph has been made
 	Logged []format.ID // in the log, oldest first
 	Loose  []LoosePlace
 	Packs  []*PackPlace
@@ -38,14 +38,26 @@ type LoosePlace struct {
 
 // PackPlace is a pack and the objects in it.
 type PackPlace struct {
-	ID       format.ID
-	Path     string
-	Time     time.Time
-	size     int64       // bytes of the pack and its index
-	IDs      []format.ID // in the order that they were written in, which is the quick one to read them in; nil once a graph has been made
-	Numbers  []uint32    // of the objects in the graph, in the same order
-	Bodyless []format.ID // those without a body in this pack
-	Old      bool        // it has a version that is no longer written
+	ID      format.ID
+	Path    string
+	Time    time.Time
+	size    int64       // bytes of the pack and its index
+	IDs     []format.ID // in the order that they were written in; nil in an inventory
+	Numbers []uint32    // of the same objects, in the same order; nil but in an inventory
+	Old     bool        // it has a version that is no longer written
+
+	bodyless []uint32 // places in IDs and Numbers of those without a body in this pack
+}
+
+// Bodyless returns the numbers of the objects without a body in a pack of an inventory.
+func (p *PackPlace) Bodyless() iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for _, at := range p.bodyless {
+			if !yield(p.Numbers[at]) {
+				return
+			}
+		}
+	}
 }
 
 // TakeInventory lists the objects in the log, the loose objects, and then the packs, so that it
@@ -58,7 +70,6 @@ func TakeInventory(s *session.Store, bad func(path string, err error) error) (*I
 		}
 	}
 	inv := &Inventory{Logged: s.Objects.Logged()}
-	inv.IDs = append(inv.IDs, inv.Logged...)
 	err := s.Objects.EachLogged(func(_ objects.Place, raw format.Raw) error {
 		inv.loggedSize += int64(len(raw.Header) + len(raw.Body))
 		return nil
@@ -68,7 +79,6 @@ func TakeInventory(s *session.Store, bad func(path string, err error) error) (*I
 	}
 	err = s.Objects.EachLoose(func(at objects.Info) error {
 		inv.Loose = append(inv.Loose, LoosePlace{ID: at.ID, Time: at.ModTime.UnixNano(), Size: at.Size})
-		inv.IDs = append(inv.IDs, at.ID)
 		return nil
 	})
 	if err != nil {
@@ -97,11 +107,77 @@ func TakeInventory(s *session.Store, bad func(path string, err error) error) (*I
 			continue
 		}
 		inv.Packs = append(inv.Packs, p)
-		inv.IDs = append(inv.IDs, p.IDs...)
 	}
-	slices.SortFunc(inv.IDs, format.ID.Compare)
-	inv.IDs = slices.Compact(inv.IDs)
+	inv.number()
 	return inv, nil
+}
+
+// spareIDs is for how many objects that come later a graph has room before it takes all of its
+// memory anew.
+const spareIDs = 1 << 10
+
+// number makes the sorted list of ids, and replaces those of packs by their places in it.
+func (inv *Inventory) number() {
+	total := len(inv.Logged) + len(inv.Loose)
+	for _, p := range inv.Packs {
+		total += len(p.IDs)
+	}
+	ids := make([]format.ID, 0, total+spareIDs)
+	count := make([]int, len(inv.Packs))
+	for n, p := range inv.Packs {
+		ids, count[n] = append(ids, p.IDs...), len(p.IDs)
+		p.IDs = nil
+	}
+	ids = slices.AppendSeq(ids, inv.Unpacked())
+	order := sortedOrder(ids)
+	numbers := make([]uint32, len(ids)) // of each id
+	n := uint32(0)
+	for k, at := range order {
+		if k > 0 && ids[at] != ids[order[k-1]] {
+			n++
+		}
+		numbers[at] = n
+	}
+	arrange(ids, order)
+	if inv.IDs = slices.Compact(ids); cap(ids)-len(inv.IDs) > len(ids)/16 { // some are in many places
+		inv.IDs = append(make([]format.ID, 0, len(inv.IDs)+spareIDs), inv.IDs...)
+	}
+	for n, p := range inv.Packs {
+		p.Numbers, numbers = numbers[:count[n]:count[n]], numbers[count[n]:]
+	}
+}
+
+// sortedOrder returns the places of ids in the order of the ids.
+func sortedOrder(ids []format.ID) []uint32 {
+	fan := fanOf(ids)
+	next := slices.Clone(fan[:len(fan)-1])
+	order := make([]uint32, len(ids))
+	for at, id := range ids {
+		n := &next[fanPlace(id)]
+		order[*n] = uint32(at)
+		*n++
+	}
+	for k := range next {
+		slices.SortFunc(order[fan[k]:fan[k+1]], func(a, b uint32) int { return ids[a].Compare(ids[b]) })
+	}
+	return order
+}
+
+// arrange puts ids into an order, in place. Afterwards the order is that in which they are.
+func arrange(ids []format.ID, order []uint32) {
+	for k := range order {
+		first := ids[k]
+		for at := uint32(k); order[at] != at; {
+			from := order[at]
+			order[at] = at
+			if from == uint32(k) {
+				ids[at] = first
+				break
+			}
+			ids[at] = ids[from]
+			at = from
+		}
+	}
 }
 
 // ReadPack lists what is in one pack. With an error it lists what can be read of it, or is nil.
@@ -117,7 +193,12 @@ func ReadPack(s *session.Store, id format.ID) (*PackPlace, error) {
 	}
 	p.Time, p.size = pack.ModTime(), pack.Size()+index.Size()
 	c, err := s.Objects.PackContents(id)
-	p.IDs, p.Bodyless, p.Old = c.IDs, c.Bodyless, c.Old
+	p.IDs, p.Old = c.IDs, c.Old
+	for at, left := 0, c.Bodyless; len(left) > 0; at++ {
+		if c.IDs[at] == left[0] {
+			p.bodyless, left = append(p.bodyless, uint32(at)), left[1:]
+		}
+	}
 	return p, err
 }
 

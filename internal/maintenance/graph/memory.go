@@ -15,25 +15,25 @@ func Frugal() (restore func()) { return FrugalTo(enough) }
 
 // FrugalTo makes the garbage collector work harder once the program takes so many bytes, until
 // restore is called: otherwise it lets the heap grow to twice of what is in use. Where more is in
-// use than fits into that, the limit grows with it: a collector that can free nothing would take
-// most of the time. FrugalTo leaves alone a limit that is set already, as the environment can.
+// use than fits into that, the limit follows it: a collector that can free nothing would take most
+// of the time. FrugalTo leaves alone a limit that is set already, as the environment can.
 func FrugalTo(bytes int64) (restore func()) {
 	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
 		return func() {}
 	}
 	debug.SetMemoryLimit(bytes)
 	over := make(chan struct{})
-	afterCollection(over, 0)
+	afterCollection(over, bytes, 0)
 	return func() {
 		close(over)
 		debug.SetMemoryLimit(math.MaxInt64)
 	}
 }
 
-// afterCollection raises the limit after each collection if it has become too narrow, until over is
-// closed. The collector itself calls it, by the finalizer of an object that nobody holds. allocated
-// is how many bytes the program had allocated at the collection before.
-func afterCollection(over <-chan struct{}, allocated uint64) {
+// afterCollection sets the limit after each collection, until over is closed. The collector itself
+// calls it, by the finalizer of an object that nobody holds. allocated is how many bytes the
+// program had allocated at the collection before, and least the smallest limit.
+func afterCollection(over <-chan struct{}, least int64, allocated uint64) {
 	runtime.SetFinalizer(&struct{ _ [64]byte }{}, func(any) {
 		select {
 		case <-over:
@@ -43,17 +43,22 @@ func afterCollection(over <-chan struct{}, allocated uint64) {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		limit := debug.SetMemoryLimit(-1)
-		debug.SetMemoryLimit(widened(limit, m.HeapAlloc, m.TotalAlloc-allocated))
-		afterCollection(over, m.TotalAlloc)
+		debug.SetMemoryLimit(nextLimit(limit, least, m.HeapAlloc, m.TotalAlloc-allocated))
+		afterCollection(over, least, m.TotalAlloc)
 	})
 }
 
-// widened returns the next limit after a collection. held is the heap, garbage that is not swept
-// yet included, and fresh what was allocated since the collection before. A limit that is nearly
-// reached again after an eighth of it grows by an eighth.
-func widened(limit int64, held, fresh uint64) int64 {
-	if eighth := limit / 8; held > uint64(limit-eighth) && fresh < uint64(eighth) {
+// nextLimit returns the limit after a collection. held is the heap, garbage that is not swept yet
+// included, and fresh what was allocated since the collection before. A limit that is nearly
+// reached again after an eighth of it grows by an eighth, and one that has room for a quarter of
+// it falls by an eighth, down to least.
+func nextLimit(limit, least int64, held, fresh uint64) int64 {
+	eighth := limit / 8
+	switch {
+	case held > uint64(limit-eighth) && fresh < uint64(eighth):
 		return limit + eighth
+	case fresh > uint64(limit/4):
+		return max(least, limit-eighth)
 	}
 	return limit
 }

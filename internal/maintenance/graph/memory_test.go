@@ -23,17 +23,26 @@ func TestFrugalRestores(t *testing.T) {
 	}
 }
 
-// A limit grows only if it is nearly reached and the program allocates little between collections.
-func TestWidened(t *testing.T) {
+// A limit grows if it is nearly reached and the program allocates little between collections, and
+// falls if it allocates much, but not below what a run should take.
+func TestNextLimit(t *testing.T) {
 	const mb = 1 << 20
 	for _, tt := range []struct {
+		limit       int64
 		held, fresh uint64
 		want        int64
 	}{
-		{100 * mb, 1 * mb, 800 * mb}, {750 * mb, 101 * mb, 800 * mb}, {750 * mb, 10 * mb, 900 * mb}, {900 * mb, 0, 900 * mb},
+		{800 * mb, 100 * mb, 1 * mb, 800 * mb},
+		{800 * mb, 750 * mb, 101 * mb, 800 * mb},
+		{800 * mb, 750 * mb, 10 * mb, 900 * mb},
+		{800 * mb, 900 * mb, 0, 900 * mb},
+		{800 * mb, 750 * mb, 200 * mb, 800 * mb},
+		{800 * mb, 750 * mb, 201 * mb, 700 * mb},
+		{enough + mb, 200 * mb, 150 * mb, enough},
+		{enough, 200 * mb, 150 * mb, enough},
 	} {
-		if got := widened(800*mb, tt.held, tt.fresh); got != tt.want {
-			t.Errorf("%d bytes held, %d fresh: the limit is %d, want %d", tt.held, tt.fresh, got, tt.want)
+		if got := nextLimit(tt.limit, enough, tt.held, tt.fresh); got != tt.want {
+			t.Errorf("%d bytes held, %d fresh: the limit %d is followed by %d, want %d", tt.held, tt.fresh, tt.limit, got, tt.want)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
@@ -70,7 +71,9 @@ func written(err error) error {
 // *WriteError; an error for what cannot be had again, with what could be made in place. After a
 // crash it can run again.
 func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
-	b := &builder{s: s, o: o, queued: map[format.ID]bool{}}
+	defer graph.Frugal()()
+	defer s.Objects.KeepFew()()
+	b := &builder{s: s, o: o, lost: map[format.ID]bool{}, there: map[format.ID]bool{}}
 	err := b.indexes()
 	if err == nil {
 		err = b.forests(ctx)
@@ -89,7 +92,8 @@ type builder struct {
 	o      Options
 	report Report
 	queue  []format.Raw
-	queued map[format.ID]bool
+	lost   map[format.ID]bool // what is in the queue
+	there  map[format.ID]bool // some of what is stored
 	differ error
 }
 
@@ -130,15 +134,13 @@ func (b *builder) forests(ctx context.Context) error {
 		return err
 	}
 	r.Wanted = func(id format.ID) bool { return wanted[id] }
-	r.Wrote = func(f *format.Forest, id format.ID) error {
+	r.Wrote = func(id format.ID, _ []byte, st *forest.State) error {
 		given[id] = true
-		raws, err := r.Below(f, false)
-		if err != nil {
-			return err
-		}
-		return b.add(raws)
+		_, err := st.Evicted() // pages that are older than the kept log have to be there
+		return err
 	}
 	r.Need = b.add
+	r.Stored = func(id format.ID) bool { return !b.lost[id] }
 	r.Differs = func(subject, why string) {
 		if b.differ == nil {
 			b.differ = &DiffersError{Subject: subject, Why: why}
@@ -187,19 +189,27 @@ func (b *builder) replay(ctx context.Context, r *replay.Forests, last uint64) (n
 
 // add queues those of some objects that are missing or cannot be read. Until the replay has shown
 // itself right nothing is written; the queue holds what was lost, and of that headers alone.
-func (b *builder) add(raws []format.Raw) error {
+func (b *builder) add(raws ...format.Raw) error {
 	for _, raw := range raws {
 		id := raw.ID()
-		if b.queued[id] {
+		if b.lost[id] || b.there[id] {
 			continue
 		}
-		b.queued[id] = true
 		if _, err := b.s.Objects.Header(id); err != nil {
-			b.queue = append(b.queue, raw)
+			b.queue, b.lost[id] = append(b.queue, raw), true
+			continue
 		}
+		if len(b.there) == mostThere {
+			clear(b.there)
+		}
+		b.there[id] = true
 	}
 	return nil
 }
+
+// mostThere is how many of the objects that are stored are remembered: an object is mostly needed
+// again soon.
+const mostThere = 1 << 14
 
 func (b *builder) flush() error {
 	b.report.Objects = len(b.queue)

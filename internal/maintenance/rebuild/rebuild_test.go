@@ -41,9 +41,9 @@ func loseDerived(t testing.TB, s *session.Store) (lost int) {
 		}
 	}
 	var keep []format.ID
-	for i, o := range g.Objects {
-		if k := o.Kind; g.Marks[i]&graph.Reached != 0 || k != format.NodeKind && k != format.ForestKind && k != format.PageKind {
-			keep = append(keep, o.ID)
+	for i := range uint32(g.Len()) {
+		if k := g.Kind(i); g.Marks[i]&graph.Reached != 0 || k != format.NodeKind && k != format.ForestKind && k != format.PageKind {
+			keep = append(keep, g.ID(i))
 		} else {
 			lost++
 		}

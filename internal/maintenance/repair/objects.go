@@ -3,6 +3,7 @@ package repair
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -257,16 +258,14 @@ func (r *repairer) mendBodies() error {
 	if err != nil {
 		return err
 	}
-	seen := format.ID{}
-	var ids []format.ID
+	seen := map[uint32]bool{}
 	for _, p := range inv.Packs {
-		ids = append(ids, p.Bodyless...)
-	}
-	for _, id := range graph.SortedIDs(ids) {
-		if id == seen {
-			continue
+		for i := range p.Bodyless() {
+			seen[i] = true
 		}
-		seen = id
+	}
+	for _, i := range slices.Sorted(maps.Keys(seen)) {
+		id := inv.IDs[i]
 		header, err := r.s.Objects.Header(id)
 		if err != nil {
 			continue // told by fsck

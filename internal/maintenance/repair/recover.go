@@ -233,7 +233,7 @@ func (c *recovery) aside(id format.ID) {
 func (c *recovery) standsOn(id, below format.ID) bool {
 	i, err := c.g.Meet(id)
 	for err == nil {
-		if c.g.Objects[i].ID == below {
+		if c.g.ID(i) == below {
 			return true
 		}
 		up := c.g.ParentsOf(i)

@@ -7,22 +7,26 @@ import (
 )
 
 // memory gives a replayed forest the nodes and pages that the replay has made so far, so that the
-// store need not have them. It loads everything else, which is below the forest where the kept
-// log begins, from the store.
+// store need not have them. It loads everything else from the store: what is below the forest where
+// the kept log begins, and what was made and is there anyway.
 type memory struct {
 	forest.Loader
-	s     *session.Store
-	nodes map[format.ID]*format.Node
-	pages map[format.ID]*format.Page
-	inUse int // nodes that were in use when they were last looked through
+	s      *session.Store
+	nodes  map[format.ID]*format.Node // of live clusters
+	stones map[format.ID]*format.Node // of evicted clusters
+	pages  map[format.ID]*format.Page
+	inUse  int // nodes of live clusters that were in use when they were last looked through
 }
 
 func newMemory(s *session.Store) *memory {
-	return &memory{Loader: s.History.Loader(), s: s, nodes: map[format.ID]*format.Node{}, pages: map[format.ID]*format.Page{}}
+	return &memory{
+		Loader: s.History.Loader(), s: s,
+		nodes: map[format.ID]*format.Node{}, stones: map[format.ID]*format.Node{}, pages: map[format.ID]*format.Page{},
+	}
 }
 
 func (m *memory) Node(id format.ID) (*format.Node, error) {
-	if n := m.nodes[id]; n != nil {
+	if n := m.kept(id); n != nil {
 		return n, nil
 	}
 	return m.Loader.Node(id)
@@ -52,54 +56,42 @@ func runObjects(run []format.ID) ([]format.Raw, []*format.Node, error) {
 	return raws, nodes, nil
 }
 
-// keepRun is runObjects for nodes that the replay needs again.
-func (m *memory) keepRun(run []format.ID) ([]format.Raw, error) {
-	raws, nodes, err := runObjects(run)
-	for i, raw := range raws {
-		m.nodes[raw.ID()] = nodes[i]
+// kept returns a node that is kept, and nil otherwise.
+func (m *memory) kept(id format.ID) *format.Node {
+	if n := m.nodes[id]; n != nil {
+		return n
 	}
-	return raws, err
+	return m.stones[id]
 }
 
-// keepWritten keeps the nodes and pages of a forest that was written, and returns its value.
-func (m *memory) keepWritten(w *forest.Written) (*format.Forest, error) {
-	for _, raw := range w.Objects {
-		_, made, err := format.DecodeObject(raw.Header)
-		if err != nil {
-			return nil, err
-		}
-		switch o := made.(type) {
-		case *format.Node:
-			m.nodes[raw.ID()] = o
-		case *format.Page:
-			m.pages[raw.ID()] = o
-		}
+// keep keeps an object of a forest that was written.
+func (m *memory) keep(raw format.Raw) error {
+	_, made, err := format.DecodeObject(raw.Header)
+	if err != nil {
+		return err
 	}
-	return format.DecodeForest(w.Objects[len(w.Objects)-1].Header)
+	switch o := made.(type) {
+	case *format.Node:
+		m.nodes[raw.ID()] = o
+	case *format.Page:
+		m.pages[raw.ID()] = o
+	}
+	return nil
 }
 
-// trim drops the nodes that no state uses any more, once they are many. Each written forest
-// leaves some behind.
-func (m *memory) trim(states map[string]*forest.State, forests map[string]*format.Forest) error {
+// trim drops the nodes that no live cluster of a forest uses any more, once they are many. Each
+// written forest leaves some behind. It is for a forest that was just written and is the only one.
+func (m *memory) trim(st *forest.State) error {
 	if len(m.nodes) < 2*m.inUse+4096 {
 		return nil
 	}
 	used := map[format.ID]*format.Node{}
-	for name, f := range forests {
-		for _, c := range f.Clusters {
-			m.use(used, c.Node)
-		}
-		evicted, err := states[name].Evicted()
+	for _, c := range st.Live() {
+		node, err := st.Node(c)
 		if err != nil {
 			return err
 		}
-		for _, e := range evicted {
-			stone, err := m.Tombstone(e.Tombstone)
-			if err != nil {
-				return err
-			}
-			m.use(used, stone.Node)
-		}
+		m.use(used, node)
 	}
 	m.nodes, m.inUse = used, len(used)
 	return nil
@@ -122,9 +114,8 @@ func (m *memory) use(used map[format.ID]*format.Node, id format.ID) {
 	}
 }
 
-// Below returns a forest's nodes and pages as objects, the forest last: those that are here, or
-// where all is set every one.
-func (m *memory) Below(f *format.Forest, all bool) ([]format.Raw, error) {
+// Below returns a forest's nodes and pages as objects, the forest last.
+func (m *memory) Below(f *format.Forest) ([]format.Raw, error) {
 	var raws []format.Raw
 	add := func(encode func() ([]byte, error)) error {
 		header, err := encode()
@@ -138,18 +129,11 @@ func (m *memory) Below(f *format.Forest, all bool) ([]format.Raw, error) {
 		stack = append(stack, c.Node)
 	}
 	for len(stack) > 0 {
-		id := stack[len(stack)-1]
+		n, err := m.Node(stack[len(stack)-1])
+		if err != nil {
+			return nil, err
+		}
 		stack = stack[:len(stack)-1]
-		n := m.nodes[id]
-		if n == nil && all {
-			var err error
-			if n, err = m.Node(id); err != nil {
-				return nil, err
-			}
-		}
-		if n == nil {
-			continue
-		}
 		if err := add(n.Encode); err != nil {
 			return nil, err
 		}

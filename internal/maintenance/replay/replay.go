@@ -21,13 +21,20 @@ type Forests struct {
 	*memory
 	States map[string]*forest.State
 
-	// wanted says which forests that records name are made and compared; nil for none.
+	// Wanted says which forests that records name are made and compared; nil for none.
 	Wanted func(format.ID) bool
-	// wrote is told of each of these.
-	Wrote func(f *format.Forest, id format.ID) error
-	// need is told of the nodes that a summary or a tombstone names; nil for nobody.
-	Need func(raws []format.Raw) error
-	// differs is told where what was replayed and what is recorded do not agree.
+	// Wrote is told of each of these, once it is written, with its state; nil for nobody.
+	Wrote func(id format.ID, header []byte, st *forest.State) error
+	// Need is told of the nodes that a summary or a tombstone names, and of what was made for a
+	// forest that is wanted; nil for nobody.
+	Need func(raws ...format.Raw) error
+	// Stored says that the store has a node or a page, which therefore is not kept here. Need was
+	// told of it before. nil keeps all.
+	Stored func(format.ID) bool
+	// NodeOf returns the node that a summary names, if that is known without reading the summary;
+	// nil for never. It is not asked where there is Need.
+	NodeOf func(summary format.ID) (node format.ID, ok bool)
+	// Differs is told where what was replayed and what is recorded do not agree.
 	Differs func(subject, why string)
 }
 
@@ -87,30 +94,45 @@ func (r *Forests) Record(op *format.Operation) error {
 }
 
 // write makes a forest of the state and compares its id with the one that the record names. The
-// state then continues from the written forest, so that the next call reads and makes only what
-// changes.
+// next call makes only what changes.
 func (r *Forests) write(name string, number uint64, want format.ID) error {
-	w, err := r.state(name).Write()
+	st := r.state(name)
+	var header []byte
+	id, err := st.WriteTo(func(c *forest.Cluster, raw format.Raw) error {
+		header = raw.Header // the last one is the forest's
+		return r.made(c, raw)
+	})
 	if err != nil {
 		return err
 	}
-	f, err := r.keepWritten(w)
-	if err != nil {
-		return err
-	}
-	if w.Forest != want {
-		r.Differs(fmt.Sprintf("forest %s", name), fmt.Sprintf("operation %d names %v, its decisions give %v", number, want, w.Forest))
+	if id != want {
+		r.Differs(fmt.Sprintf("forest %s", name), fmt.Sprintf("operation %d names %v, its decisions give %v", number, want, id))
 	}
 	if r.Wrote != nil {
-		if err := r.Wrote(f, w.Forest); err != nil {
+		if err := r.Wrote(id, header, st); err != nil {
 			return err
 		}
 	}
-	r.States[name] = forest.From(f, r)
+	st.Forget()
 	if len(r.States) > 1 {
 		return nil // the nodes of several forests are too few to be worth it
 	}
-	return r.trim(r.States, map[string]*format.Forest{name: f})
+	return r.trim(st)
+}
+
+// made takes an object that was made for a forest: one of a cluster, or one of no cluster. A
+// cluster that Forget shortens is read again whenever it grows, so its nodes are kept.
+func (r *Forests) made(c *forest.Cluster, raw format.Raw) error {
+	if r.Need != nil {
+		if err := r.Need(raw); err != nil {
+			return err
+		}
+	}
+	long := c != nil && c.Count() > format.FanOut
+	if !long && r.Stored != nil && r.Stored(raw.ID()) {
+		return nil
+	}
+	return r.keep(raw)
 }
 
 // before looks at a decision before it is applied: what a summary or a tombstone says of a run
@@ -144,34 +166,43 @@ func (r *Forests) beforeSettle(st *forest.State, c *forest.Cluster, d format.Dec
 // names: those over the run, and those over the parts of the run that none of its other inputs
 // covers.
 func (r *Forests) Cover(id format.ID, members []format.ID, at format.Cover, covers []format.Cover) error {
-	subject := "summary " + id.String()
+	run := members[at.Offset : at.Offset+at.Count]
+	if r.Need == nil && r.NodeOf != nil {
+		if named, ok := r.NodeOf(id); ok {
+			return r.covers(id, named, run)
+		}
+	}
 	header, err := r.s.Objects.Header(id)
 	if err != nil {
 		return nil // that it cannot be read shows where links are followed
 	}
 	sum, err := format.DecodeSummary(header)
 	if err != nil {
-		r.Differs(subject, err.Error())
+		r.Differs("summary "+id.String(), err.Error())
 		return nil
 	}
-	run := members[at.Offset : at.Offset+at.Count]
-	if node, err := format.NodeOf(run); err != nil || node != sum.Node {
-		r.Differs(subject, fmt.Sprintf("is of node %v and covers node %v", sum.Node, node))
+	if err := r.covers(id, sum.Node, run); err != nil || r.Need == nil {
 		return err
-	}
-	if r.Need == nil {
-		return nil
 	}
 	for _, part := range [][]format.ID{run, uncovered(members, at, covers, sum.Inputs)} {
 		raws, _, err := runObjects(part)
 		if err == nil {
-			err = r.Need(raws)
+			err = r.Need(raws...)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// covers checks that the node that a summary names is that of a run.
+func (r *Forests) covers(summary, named format.ID, run []format.ID) error {
+	node, err := format.NodeOf(run)
+	if err != nil || node != named {
+		r.Differs("summary "+summary.String(), fmt.Sprintf("is of node %v and covers node %v", named, node))
+	}
+	return err
 }
 
 // uncovered returns the members of a run that are not under those covers whose summaries are
@@ -194,14 +225,18 @@ func (r *Forests) beforeEvict(st *forest.State, c *forest.Cluster, d format.Deci
 	if err != nil {
 		return err
 	}
-	// Once it is evicted, nothing but the tombstone leads to these.
-	raws, err := r.keepRun(members)
+	raws, nodes, err := runObjects(members)
 	if err != nil {
 		return err
 	}
 	if r.Need != nil {
-		if err := r.Need(raws); err != nil {
+		if err := r.Need(raws...); err != nil {
 			return err
+		}
+	}
+	for i, raw := range raws {
+		if id := raw.ID(); r.Stored == nil || !r.Stored(id) {
+			r.stones[id] = nodes[i] // once it is evicted, nothing but the tombstone leads to it
 		}
 	}
 	subject := "tombstone " + d.ID.String()

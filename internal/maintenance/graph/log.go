@@ -1,0 +1,64 @@
+package graph
+
+import (
+	"encoding/binary"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/format/dense"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// Log returns the refs of the store for who reads all of the log: the ids that a dense log names by
+// their first bytes come from the graph. Without it they come from the packs, which takes longer
+// and keeps the ids of most objects in memory once more.
+func (g *Graph) Log() *refs.DB {
+	db := *g.s.Refs
+	db.Objects = resolver{db.Objects, g}
+	return &db
+}
+
+// resolver gives the ids that a graph has.
+type resolver struct {
+	refs.Objects
+	g *Graph
+}
+
+// Resolve is that of refs.Objects. With first it prefers what the log names mostly: no nodes.
+func (r resolver) Resolve(prefixes []dense.Prefix, first bool) ([][]format.ID, error) {
+	found := make([][]format.ID, len(prefixes))
+	for i, p := range prefixes {
+		from, to := r.g.begins(p)
+		if from == to {
+			return r.Objects.Resolve(prefixes, first) // it came later
+		}
+		if first {
+			n := from
+			for n+1 < to && r.g.Kind(n) == format.NodeKind {
+				n++
+			}
+			from, to = n, n+1
+		}
+		found[i] = r.g.ids[from:to:to]
+	}
+	return found, nil
+}
+
+// begins returns the range of the sorted objects whose ids begin with some bytes.
+func (g *Graph) begins(p dense.Prefix) (from, to uint32) {
+	at := binary.BigEndian.Uint16(p[:])
+	from, end := g.fan[at], g.fan[uint32(at)+1]
+	rest := binary.BigEndian.Uint16(p[2:])
+	for hi := end; from < hi; {
+		mid := from + (hi-from)/2
+		if binary.BigEndian.Uint16(g.ids[mid][2:4]) < rest {
+			from = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	to = from
+	for to < end && binary.BigEndian.Uint16(g.ids[to][2:4]) == rest {
+		to++
+	}
+	return from, to
+}
