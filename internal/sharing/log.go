@@ -106,7 +106,7 @@ func (x *Sharer) pushes(ctx context.Context, h *share.Head, c content, known uin
 			}
 			p, digest, err := share.DecodePush(b)
 			if err != nil {
-				return nil, tampered("store %s: %s: %v", h.Store, f.Name(), err)
+				return nil, unread(err, "store %s: %s", h.Store, f.Name())
 			}
 			if p.Number != f.First+uint64(i) || p.Store != h.Store {
 				return nil, tampered("store %s: %s has another push", h.Store, f.Name())

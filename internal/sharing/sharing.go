@@ -79,6 +79,16 @@ func tampered(form string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrTampered, fmt.Sprintf(form, args...))
 }
 
+// unread returns the error for what a store has put on the remote and this build cannot read:
+// ErrTampered, but a *format.VersionError for what a newer build may have written.
+func unread(err error, form string, args ...any) error {
+	var version *format.VersionError
+	if errors.As(err, &version) {
+		return fmt.Errorf("%s: %w", fmt.Sprintf(form, args...), version)
+	}
+	return tampered("%s: %v", fmt.Sprintf(form, args...), err)
+}
+
 // folder is the folder of a store on a remote.
 func folder(store string) string { return store }
 
@@ -93,7 +103,7 @@ func (x *Sharer) headOf(ctx context.Context, folder string) (*share.Head, []byte
 	}
 	h, err := share.DecodeHead(b)
 	if err != nil {
-		return nil, nil, tampered("store %s: %v", folder, err)
+		return nil, nil, unread(err, "store %s", folder)
 	}
 	return h, b, nil
 }

@@ -553,6 +553,32 @@ func TestManyPushes(t *testing.T) {
 	storetest.Check(t, c.Store)
 }
 
+// A head that a newer build wrote is told from tampering, and nothing is taken in.
+func TestHeadOfNewerBuild(t *testing.T) {
+	root := place(t)
+	r := open(t, root)
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	a.say("work", "hello")
+	a.push(r)
+	path := filepath.Join(root, "heads", a.ID)
+	newer, ok := bytes.CutPrefix(read(t, path), []byte("head 1\n"))
+	if !ok {
+		t.Fatalf("the head is %q", read(t, path))
+	}
+	write(t, path, append([]byte("head 2\n"), newer...))
+	_, err := b.at(r).Pull(t.Context())
+	var version *format.VersionError
+	if !errors.As(err, &version) || version.Got != 2 || errors.Is(err, sharing.ErrTampered) {
+		t.Errorf("pull: %v", err)
+	}
+	if len(b.texts()) > 0 {
+		t.Error("something was taken in")
+	}
+	if _, err := a.at(r).Push(t.Context(), sharing.PushOptions{}); !errors.As(err, &version) {
+		t.Errorf("push: %v", err)
+	}
+}
+
 // What the host of a remote changes is seen, and nothing of it is taken in.
 func TestTampering(t *testing.T) {
 	for _, c := range []struct {
