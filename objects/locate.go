@@ -30,9 +30,9 @@ const (
 	// locateAfter is how many look-ups are answered pack by pack before there is a locator. Most
 	// commands look up fewer.
 	locateAfter = 256
-	// strangers is how many packs a locator may not know before it is made anew. They are asked
+	// mostStrangers is how many packs a locator may not know before it is made anew. They are asked
 	// before those that it names.
-	strangers = 16
+	mostStrangers = 16
 	// mostLocated is the most packs that a locator tells apart.
 	mostLocated = 1 << 16
 )
@@ -71,7 +71,7 @@ func (l *locator) among(list *packList, id format.ID) []*pack {
 	}
 	if l.list != list {
 		l.compare(list)
-		if len(l.strangers) > strangers && len(list.packs) <= mostLocated {
+		if len(l.strangers) > mostStrangers && len(list.packs) <= mostLocated {
 			l.learn(list)
 		}
 	}

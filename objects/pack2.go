@@ -214,11 +214,16 @@ func (r *pack2) get(s *Store, id format.ID, body bool) (raw format.Raw, ok bool,
 	if err != nil || !ok {
 		return raw, ok, err
 	}
+	return copied(o, body), true, nil
+}
+
+// copied returns an object in bytes of its own, which belong to the caller.
+func copied(o packs.Object, body bool) (raw format.Raw) {
 	raw.Header = slices.Clone(o.Header)
 	if body && o.Stored {
 		raw.Body = append([]byte{}, o.Body...)
 	}
-	return raw, true, nil
+	return raw
 }
 
 // those returns the ids of the objects of these numbers.

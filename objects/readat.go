@@ -33,10 +33,7 @@ func (s *Store) getAt(in format.ID, place uint32, id format.ID) (raw format.Raw,
 	if err != nil || o.ID != id {
 		return raw, false
 	}
-	raw.Header = slices.Clone(o.Header)
-	if o.Stored {
-		raw.Body = append([]byte{}, o.Body...)
-	}
+	raw = copied(o, true)
 	whole, err := sound(id, raw)
 	return raw, err == nil && whole
 }

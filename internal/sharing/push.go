@@ -95,9 +95,10 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 		if err != nil {
 			return report, err
 		}
-		chosen = append(chosen, clusters...)
-		if p.Forgot, err = x.forgotten(base, p, chosen); err != nil {
-			return report, err
+		if chosen = append(chosen, clusters...); len(clusters) > 0 {
+			if p.Forgot, err = x.forgotten(base, p, chosen); err != nil {
+				return report, err
+			}
 		}
 	}
 	report.Forgot = len(p.Forgot)
