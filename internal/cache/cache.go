@@ -167,14 +167,20 @@ func CandidatesName(forest string) string {
 // LinksName is the file of what later entries say about earlier ones: newest versions and sources.
 const LinksName = "links"
 
-// DigestName is the name of the file with the facts of a branch, from which briefs are made.
+// DigestName is the name of the file that says how far the facts of a branch are kept.
 func DigestName(session, branch string) string { return branchFile("digest-", session, branch) }
+
+// FactsName is the name of the file with the facts of a branch, from which briefs are made.
+func FactsName(session, branch string) string { return branchFile("facts-", session, branch) }
 
 // NearName is the name of the file with the objects that the last rendering of a branch read.
 func NearName(session, branch string) string { return branchFile("near-", session, branch) }
 
 // OverviewsName is the file with what a person is shown of each session.
 const OverviewsName = "sessions"
+
+// TipsName is the file with the number and the time of the newest entry of each session.
+const TipsName = "tips"
 
 // SearchName is the file with the manifest of the search index. SearchPrefix begins the names of
 // the index segments.

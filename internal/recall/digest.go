@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 
@@ -23,24 +24,14 @@ const (
 )
 
 // digestCache is the cached digest of a branch. As long as no body is forgotten, it depends only on
-// at and on digest.Version.
+// at and on digest.Version. It is in two files, so that a rendering of talk, which does without the
+// facts, does not read them.
 type digestCache struct {
 	at     format.ID // the newest entry of the digest
 	newest uint64    // seq of the newest message
 	called uint64    // seq of the newest message that calls a tool, with its arguments
-	coded  []byte    // the digester in binary form, until decode has read it
+	unread bool      // the digester is in its file, until readDigester has read it
 	digest.Digester
-}
-
-// decode reads the digester. It takes milliseconds in a long session, and a rendering of talk does
-// without.
-func (d *digestCache) decode() error {
-	if d.coded == nil {
-		return nil
-	}
-	coded := d.coded
-	d.coded = nil
-	return d.UnmarshalBinary(coded)
 }
 
 // branchFacts are the facts of the messages of a branch, up to a message and after it.
@@ -76,7 +67,7 @@ func (s *Reader) readFactsAfter(cached *digestCache, name history.BranchName, ti
 	if through > 0 && !may && !all {
 		return &branchFacts{}, nil // talk is not rendered from facts
 	}
-	if d.decode() != nil {
+	if !s.readDigester(name, &d) {
 		return s.readFactsAfter(nil, name, tip, through, all)
 	}
 	if len(h.before.list) > 0 && (may || all) {
@@ -143,27 +134,42 @@ func (s *Reader) loadDigest(name history.BranchName) *digestCache {
 		return nil
 	}
 	r := varint.Reader{Rest: b}
-	var d digestCache
+	d := digestCache{unread: true}
 	version := r.Uvarint()
 	d.newest, d.called = r.Uvarint(), r.Uvarint()
-	copy(d.at[:], r.Take(uint64(len(d.at))))
+	copy(d.at[:], r.Take(idSize))
 	if r.Err != nil || version != digest.Version {
 		return nil
 	}
-	d.coded = r.Rest
 	return &d
 }
 
-// storeDigest caches a digest: the version, newest, called, at, and the digester. An error is
-// ignored, because the cache may be lost at any time.
-func (s *Reader) storeDigest(name history.BranchName, d *digestCache) {
-	b := make([]byte, 0, 3*binary.MaxVarintLen64+len(d.at)+d.BinarySize())
-	for _, n := range [...]uint64{digest.Version, d.newest, d.called} {
-		b = binary.AppendUvarint(b, n)
+// readDigester reads the digester of a cached digest. It takes milliseconds in a long session. The
+// result is false if the file is missing, damaged, or of another digest.
+func (s *Reader) readDigester(name history.BranchName, d *digestCache) bool {
+	if !d.unread {
+		return true
 	}
-	b = append(b, d.at[:]...)
-	if b, err := d.AppendBinary(b); err == nil {
-		_ = s.Cache.Store(cache.DigestName(name.Session, name.Branch), cache.Stamp{}, b)
+	b, _, ok := s.Cache.Load(cache.FactsName(name.Session, name.Branch))
+	r := varint.Reader{Rest: b}
+	version := r.Uvarint()
+	at := r.Take(idSize)
+	d.unread = false
+	return ok && version == digest.Version && bytes.Equal(at, d.at[:]) && d.UnmarshalBinary(r.Rest) == nil
+}
+
+// storeDigest caches a digest. One file has the version, newest, called and at, the other one the
+// version, at and the digester. An error is ignored, because the cache may be lost at any time.
+func (s *Reader) storeDigest(name history.BranchName, d *digestCache) {
+	head := make([]byte, 0, 3*binary.MaxVarintLen64+len(d.at))
+	for _, n := range [...]uint64{digest.Version, d.newest, d.called} {
+		head = binary.AppendUvarint(head, n)
+	}
+	facts := make([]byte, 0, binary.MaxVarintLen64+len(d.at)+d.BinarySize())
+	facts = append(binary.AppendUvarint(facts, digest.Version), d.at[:]...)
+	if facts, err := d.AppendBinary(facts); err == nil {
+		_ = s.Cache.Store(cache.FactsName(name.Session, name.Branch), cache.Stamp{}, facts)
+		_ = s.Cache.Store(cache.DigestName(name.Session, name.Branch), cache.Stamp{}, append(head, d.at[:]...))
 	}
 }
 

@@ -39,23 +39,27 @@ func (s *Reader) NewestSession(v *refs.View) (string, error) {
 // those of subagents do.
 func (s *Reader) newestSessions(v *refs.View, except string, most int) ([]brief.SessionBrief, error) {
 	var list []brief.SessionBrief
+	known := s.loadTips()
 	for _, ref := range v.Names("sessions/") {
 		session, branch, _ := strings.Cut(strings.TrimPrefix(ref, "sessions/"), "/")
-		if branch != history.MainBranch || session == except {
+		if branch != history.MainBranch {
 			continue
 		}
-		if _, child, err := s.ParentOf(v, session); err != nil || child {
+		if child, err := known.child(s, v, session); err != nil || child {
 			if err != nil {
 				return nil, err
 			}
 			continue
 		}
-		e, err := s.Header(v.Get(ref).ID)
+		t, err := known.newest(s, v.Get(ref).ID)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, brief.SessionBrief{Session: session, Branch: branch, Messages: e.Seq, Last: e.Time})
+		if session != except {
+			list = append(list, brief.SessionBrief{Session: session, Branch: branch, Messages: t.seq, Last: t.last})
+		}
 	}
+	s.storeTips(known)
 	slices.SortStableFunc(list, func(a, b brief.SessionBrief) int {
 		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Session, b.Session))
 	})
