@@ -113,10 +113,16 @@ func (p *place) change(m image) error {
 		}
 		p.holds, p.stale = image{}, map[string]bool{}
 	}
-	// Remove files first, deepest first. A reader may have written a cache, which nobody tells of.
+	// Remove files first, deepest first. Nobody tells of the cache that a reader wrote, nor of the
+	// directory of the trouble log that a failed hook made.
 	going := map[string]bool{}
 	for path := range p.holds {
-		if filepath.Base(path) == "cache" {
+		switch filepath.Base(path) {
+		case "context":
+			if log := path + "/log"; !p.holds[log].dir {
+				going[log] = true
+			}
+		case "cache":
 			list, err := os.ReadDir(filepath.Join(p.root, filepath.FromSlash(path)))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err

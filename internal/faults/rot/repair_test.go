@@ -110,6 +110,13 @@ func TestRepairOfEveryFile(t *testing.T) {
 	t.Logf("seed %d: %d repairs, something lost in %d, faults left in %d", seed, total, lost, left)
 }
 
+// unnamed reports whether a question is about an object that nothing names.
+func (b *subject) unnamed(question string) bool {
+	_, id, _ := strings.Cut(question, " ")
+	object, err := format.ParseID(id)
+	return err == nil && !b.named[object]
+}
+
 // mendOne damages and repairs a store. lost reports whether data was lost, left whether fsck still
 // has a finding.
 func (b *subject) mendOne(d *damage) (lost, left bool) {
@@ -160,11 +167,14 @@ func (b *subject) mendOne(d *damage) (lost, left bool) {
 		about, isObject := strings.CutPrefix(q, "object ")
 		switch {
 		case d.kind == "log" || d.kind == "checkpoint":
-			if isObject && got.Text != want.Text {
+			// A damaged record carries objects, and they go with it. A log that is cut looks like one
+			// whose end has not happened, so nobody can say what is lost.
+			said := lost || d.kind == "log" && strings.HasPrefix(d.how, "cut")
+			if isObject && got.Text != want.Text && (!said || got.Err == nil) {
 				t.Errorf("%v: %s: said %.200q (%v), was %.200q", d, q, got.Text, got.Err, want.Text)
 			}
-		case strings.HasSuffix(q, damaged.String()) && !b.named[damaged] && got.Err != nil:
-			// Nothing names it, and nothing makes it again.
+		case (d.kind == "pack" || strings.HasSuffix(q, damaged.String())) && b.unnamed(q) && got.Err != nil:
+			// Nothing names it, and nothing makes it again. The index of a pack does not know it either.
 		case got.Text == want.Text && (got.Err == nil) == (want.Err == nil):
 		case d.kind == "key" || d.kind == "format":
 			t.Errorf("%v: %s: said %.200q (%v), was %.200q", d, q, got.Text, got.Err, want.Text)

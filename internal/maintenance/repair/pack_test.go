@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
@@ -45,5 +46,37 @@ func TestRepairOfAPack(t *testing.T) {
 			t.Errorf("byte %d of %d: the pack is not what it was", at, len(good))
 		}
 		kit.Clean(t, kit.Fresh(t, s))
+	}
+}
+
+// The index of a pack does not know the ids of its objects. What something names and a cut pack has
+// no more is lost all the same, and a repair says so.
+func TestRepairOfACutPack(t *testing.T) {
+	s := kit.Create(t)
+	for i := range 40 {
+		kit.Say(t, s, "talk", fmt.Sprintf("the port of server %d is %d", i, i*7919), "noted")
+	}
+	if _, err := gc.Run(context.Background(), s, gc.Options{Grace: -1}); err != nil {
+		t.Fatal(err)
+	}
+	packs := storetest.Must[[]objects.PackInfo](t)(s.Objects.Packs())
+	good := storetest.Must[[]byte](t)(os.ReadFile(packs[0].Path))
+	if err := os.WriteFile(packs[0].Path, good[:len(good)/20], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	report := storetest.Must[repair.Report](t)(repair.Run(context.Background(), storetest.Env(s.Dir, nil),
+		repair.Options{Copy: filepath.Join(t.TempDir(), "copy")}))
+	left := 0
+	for _, f := range report.Left {
+		if f.Kind != "link" {
+			continue
+		}
+		left++
+		if !slices.Contains(report.Lost, "object "+f.Subject) {
+			t.Errorf("%s is not said to be lost: %q", f.Subject, report.Lost)
+		}
+	}
+	if left == 0 {
+		t.Errorf("nothing is missing: %+v", report)
 	}
 }

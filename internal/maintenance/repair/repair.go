@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -347,11 +348,18 @@ func (r *repairer) derive() error {
 	return err
 }
 
-// tellMissing reports the objects whose only copies could not be read.
+// tellMissing reports the objects that are nowhere: those that something names, and those whose
+// only copies were taken away.
 func (r *repairer) tellMissing() error {
-	missing, err := r.s.Objects.HasAll(slices.Compact(graph.SortedIDs(r.missing)))
-	for _, id := range missing {
-		if slices.ContainsFunc(r.report.Left, func(f fsck.Fault) bool { return f.Kind == "link" && f.Subject == id.String() }) {
+	named := map[format.ID]bool{}
+	for _, f := range r.report.Left {
+		if id, err := format.ParseID(f.Subject); f.Kind == "link" && err == nil {
+			named[id] = true
+		}
+	}
+	missing, err := r.s.Objects.HasAll(graph.SortedIDs(append(slices.Collect(maps.Keys(named)), r.missing...)))
+	for _, id := range slices.Compact(missing) {
+		if named[id] {
 			r.lost("object %v", id)
 		} else {
 			r.mended("object %v is removed; nothing names it", id)
