@@ -47,11 +47,12 @@ func (s *Writer) extract() *extracts {
 	if err != nil {
 		return nil
 	}
-	st, err := s.Forest(view)
+	st, err := s.TakeForest(view, history.MainForest)
 	if err != nil {
 		return nil
 	}
 	list, err := uncoveredMembers(st, clusters.InterimBatch)
+	s.GiveForest(view, history.MainForest, st)
 	if err != nil || len(list) == 0 {
 		return nil
 	}

@@ -46,6 +46,8 @@ func (s *Writer) Graduate(ctx context.Context, session, branch string) (clusters
 // addSomeInterims gives interim summaries to some clusters that cannot be rendered whole, in one
 // operation. more says that there are others.
 func (t *Tx) addSomeInterims(session string) (more bool, err error) {
+	t.store.ResumeForest(history.MainForest)
+	t.store.BeforeOthers()
 	st, err := t.store.Draft()
 	if err != nil {
 		return false, err
@@ -67,7 +69,11 @@ func (t *Tx) addSomeInterims(session string) (more bool, err error) {
 	if made == 0 {
 		return false, nil
 	}
-	return more, t.store.Commit(&format.Operation{Verb: refs.VerbGraduate, Session: session})
+	if err := t.store.Commit(&format.Operation{Verb: refs.VerbGraduate, Session: session}); err != nil {
+		return false, err
+	}
+	t.store.KeepForest(history.MainForest) // or each batch would read all of it
+	return more, nil
 }
 
 // GraduateAndAdopt is Graduate; then the branch adopts the forest if its tail has grown past
