@@ -2,12 +2,14 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -20,12 +22,6 @@ type form struct {
 func inJSON(file string) form {
 	return form{file, func(w io.Writer, i int, text string) error {
 		return jsonLine(w, map[string]string{"role": roleOf(i), "text": text})
-	}}
-}
-
-func inSessions(file string) form {
-	return form{file, func(w io.Writer, i int, text string) error {
-		return jsonLine(w, map[string]string{"role": roleOf(i), "text": text, "session": fmt.Sprint("s", i/10)})
 	}}
 }
 
@@ -96,4 +92,31 @@ func talk(r *rand.Rand, i int) string {
 		fmt.Fprintf(&b, " zanzibar%d", i)
 	}
 	return b.String()
+}
+
+// sessionMessages is the number of messages of a generated session.
+const sessionMessages = 10
+
+// generateSessions writes n transcripts, each a file of its own in dir, and returns their names.
+func generateSessions(dir string, n int) (files []string, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for k := range n {
+		session := fmt.Sprint("s", k)
+		var b bytes.Buffer
+		for i := range sessionMessages {
+			line := map[string]string{"role": roleOf(i), "text": talk(r, sessionMessages*k+i), "session": session}
+			if err := jsonLine(&b, line); err != nil {
+				return nil, err
+			}
+		}
+		file := filepath.Join(dir, session+".jsonl")
+		if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	return files, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 )
@@ -10,10 +11,11 @@ func (b *bench) many() error {
 	if b.talks == 0 {
 		return nil
 	}
-	file := filepath.Join(b.dir, "talks")
-	if err := generate(10*b.talks, inSessions(file)); err != nil {
+	files, err := generateSessions(filepath.Join(b.dir, "talks"), b.talks)
+	if err != nil {
 		return err
 	}
+	load := append([]string{"import", "jsonl"}, files...)
 	dir, err := b.project(true)
 	if err != nil {
 		return err
@@ -23,14 +25,17 @@ func (b *bench) many() error {
 		what string
 		args []string
 	}{
-		{"import jsonl", []string{"import", "jsonl", file}},
-		{"the same import again", []string{"import", "jsonl", file}},
+		{"import jsonl", load},
+		{"the same import again", load},
 		{"compact --all", []string{"compact", "--all"}},
 		{"gc", []string{"gc"}},
 	} {
 		if _, err := b.once(c.what+of, dir, c.args...); err != nil {
 			return err
 		}
+	}
+	if err := b.hasSessions(dir, b.talks); err != nil {
+		return err
 	}
 	for _, args := range [][]string{
 		{"append", "-s", "s7", "--role", "user", "-m", "one more"},
@@ -44,6 +49,22 @@ func (b *bench) many() error {
 		if err := b.daily(dir, nil, of, [][]string{args}, ""); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// hasSessions checks that a store has n sessions.
+func (b *bench) hasSessions(dir string, n int) error {
+	t, err := b.run(dir, nil, b.ctx, "status", "--json")
+	if err != nil {
+		return err
+	}
+	var status struct{ Sessions int }
+	if err := json.Unmarshal(t.out, &status); err != nil {
+		return err
+	}
+	if status.Sessions != n {
+		return fmt.Errorf("the store has %d sessions, not %d", status.Sessions, n)
 	}
 	return nil
 }
