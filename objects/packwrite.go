@@ -278,6 +278,12 @@ func (w *packWriter) writeOldest() error {
 	if b.err != nil {
 		return fmt.Errorf("cannot pack objects: %w", b.err)
 	}
+	return w.writeBlock(b)
+}
+
+// writeBlock writes a block behind those before, and behind the head of the pack if it is the first
+// one.
+func (w *packWriter) writeBlock(b packedBlock) error {
 	head, err := packs.AppendBlockHead(nil, b.Block)
 	if err != nil {
 		return err

@@ -79,6 +79,21 @@ func (s *Store) Locked(ctx context.Context, do func(*Tx) error) error {
 	return errors.Join(err, held.Release())
 }
 
+// JoinPacks joins the packs that the batches of a load left (objects.Store.JoinPacks). It takes the
+// lock for each pack that it makes, about as long as for a batch.
+func (s *Store) JoinPacks(ctx context.Context) error {
+	for more := true; more; {
+		err := s.Locked(ctx, func(t *Tx) (err error) {
+			more, err = t.repo.Objects.JoinPacks(t.Held)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Put writes objects before an operation names them. It takes no lock: objects that nothing names
 // are garbage.
 func (s *Store) Put(raws ...format.Raw) error { return s.repo.Objects.Put(distinct(raws)...) }
