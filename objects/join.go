@@ -105,7 +105,7 @@ func firstGroup(some []part) []part {
 func (s *Store) join(held *lock.Held, group []part) (unfit *pack, err error) {
 	temp := s.fs.NewTemp(s.packDir())
 	defer temp.Discard()
-	w := newPackWriter(nil, s.packKey(), 0, temp)
+	w := newPackWriter(nil, s.packKey(), Fast, temp)
 	for _, p := range group {
 		if err := w.copyPack(p); errors.As(err, new(*CorruptError)) {
 			return p.pack, nil
