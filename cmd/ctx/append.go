@@ -232,17 +232,17 @@ func partsOf(text string) (json.RawMessage, error) {
 // takes about a second. After a larger append, a separate command moves them.
 const graduatedAtOnce = 16384
 
-// batchesToJoin is from how many batches on a bulk append joins the packs that they leave.
-const batchesToJoin = 4
+// longLoad is from how many batches on a load has an end of its own.
+const longLoad = 4
 
-// joinPacks joins the packs of a number of batches, so that look-ups ask fewer of them. The
-// messages are stored without it: a failure is only a warning.
-func (a *app) joinPacks(s *session.Store, batches int) {
-	if batches < batchesToJoin || a.out.Flush() != nil {
+// endLoad makes the store quick to read after a load of a number of batches. The messages are
+// stored without it: a failure is only a warning.
+func (a *app) endLoad(s *session.Store, batches int) {
+	if batches < longLoad || a.out.Flush() != nil {
 		return
 	}
-	if err := s.Store.JoinPacks(a.c); err != nil && a.c.Err() == nil {
-		a.warn("packs are not joined: " + err.Error())
+	if err := s.Store.EndLoad(a.c); err != nil && a.c.Err() == nil {
+		a.warn("the packs of the load are not joined: " + err.Error())
 	}
 }
 
@@ -289,7 +289,7 @@ func (o *appendOptions) runBulk(a *app, file string) error {
 	if err != nil {
 		return err
 	}
-	a.joinPacks(s, b.Batches)
+	a.endLoad(s, b.Batches)
 	switch n := b.Report.Added; {
 	case n > graduatedAtOnce:
 		a.say("ctx: append: messages older than the window wait to graduate: run `ctx graduate` or `ctx compact`")

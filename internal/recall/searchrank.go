@@ -124,13 +124,15 @@ func readAll(indexes []int, read func(i int) (*history.Shown, error)) (map[int]*
 	shown, errs := make([]*history.Shown, len(indexes)), make([]error, len(indexes))
 	next := atomic.Int64{}
 	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(indexes)) {
-		wait.Go(func() {
-			for k := int(next.Add(1)) - 1; k < len(indexes); k = int(next.Add(1)) - 1 {
-				shown[k], errs[k] = read(indexes[k])
-			}
-		})
+	work := func() {
+		for k := int(next.Add(1)) - 1; k < len(indexes); k = int(next.Add(1)) - 1 {
+			shown[k], errs[k] = read(indexes[k])
+		}
 	}
+	for range min(runtime.GOMAXPROCS(0), len(indexes)) - 1 {
+		wait.Go(work)
+	}
+	work()
 	wait.Wait()
 	texts := make(map[int]*history.Shown, len(indexes))
 	for k, i := range indexes {

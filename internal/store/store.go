@@ -79,13 +79,16 @@ func (s *Store) Locked(ctx context.Context, do func(*Tx) error) error {
 	return errors.Join(err, held.Release())
 }
 
-// JoinPacks joins the packs that the batches of a load left (objects.Store.JoinPacks). It takes the
-// lock for each pack that it makes, about as long as for a batch.
-func (s *Store) JoinPacks(ctx context.Context) error {
+// EndLoad makes a store quick to read after a load of many batches: it joins the packs that they
+// left (objects.Store.JoinPacks) and writes a checkpoint. It takes the lock for each pack that it
+// makes, about as long as for a batch.
+func (s *Store) EndLoad(ctx context.Context) error {
 	for more := true; more; {
 		err := s.Locked(ctx, func(t *Tx) (err error) {
-			more, err = t.repo.Objects.JoinPacks(t.Held)
-			return err
+			if more, err = t.repo.Objects.JoinPacks(t.Held); more || err != nil {
+				return err
+			}
+			return t.checkpoint()
 		})
 		if err != nil {
 			return err
