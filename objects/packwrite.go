@@ -15,12 +15,12 @@ import (
 )
 
 // How many bytes of bodies and headers, and how many objects, a block has before a new one is
-// begun; an object that is larger has a block of its own. Larger blocks compress better (of 28 MB
-// of sessions of agents: 256 KiB 4.7 MB, 1 MiB 3.8, 4 MiB 3.3) and take longer to read one object
-// from: 1 MiB some 2 ms, and so do 2,048 messages of chat. Who asks for the best level asks for
-// larger blocks too: 2.5 MiB 3.4 MB, and some 8 ms more for a look at one old message. What has just
-// arrived is read soon, and a search reads a message here and there: blocks of half as many messages
-// of chat take 1.6 % more, and half the time.
+// begun; an object that is larger has a block of its own. Larger blocks compress better (of 28
+// MB of sessions of agents: 256 KiB 4.7 MB, 1 MiB 3.8, 4 MiB 3.3) and take longer to read one
+// object from: 1 MiB some 2 ms, and so do 2,048 messages of chat. Who asks for the best level
+// asks for larger blocks too: 2.5 MiB 3.4 MB, and some 8 ms more for a look at one old message.
+// What has just arrived is read soon, and a search reads a message here and there: blocks of
+// half as many messages of chat take 1.6 % more, and half the time.
 const (
 	blockBytes   = 1 << 20
 	bestBytes    = 5 << 19 // at the level Best
