@@ -130,14 +130,23 @@ func (s *Store) StripLoose(held *lock.Held, id format.ID) error {
 // and what is left is hidden or whole. Removing one that is not there is fine. The removal lasts
 // when it returns; a crash can leave the pack without its index (see Orphans).
 func (s *Store) RemovePack(held *lock.Held, pack format.ID) error {
+	return s.removePacks(held, []format.ID{pack})
+}
+
+// removePacks is RemovePack for several: it hides all of them first.
+func (s *Store) removePacks(held *lock.Held, list []format.ID) error {
 	if err := s.holds(held); err != nil {
 		return err
 	}
-	s.forgetPack(pack)
-	defer s.unlist(pack)
-	for _, path := range []string{s.IndexPath(pack), s.PackPath(pack)} {
-		if err := s.fs.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("cannot remove pack %v: %w", pack, err)
+	for _, pack := range list {
+		s.forgetPack(pack)
+		defer s.unlist(pack)
+	}
+	for _, path := range []func(format.ID) string{s.IndexPath, s.PackPath} {
+		for _, pack := range list {
+			if err := s.fs.Remove(path(pack)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("cannot remove pack %v: %w", pack, err)
+			}
 		}
 		// Each before the next: after a power cut an index without its pack would be damage.
 		if err := s.fs.SyncDir(s.packDir()); err != nil {

@@ -72,11 +72,7 @@ func (s *Store) writePackWhen(fill func(*packWriter) error, level Level, when fu
 	}
 	temp := s.fs.NewTemp(s.packDir())
 	defer temp.Discard()
-	most := blockBytes
-	if level == Best {
-		most = bestBytes
-	}
-	w := newPackWriter(enc, s.packKey(), most, temp)
+	w := newPackWriter(enc, s.packKey(), level, temp)
 	if err := fill(w); err != nil {
 		return PackInfo{}, err
 	}

@@ -20,7 +20,8 @@ func (s *Store) EncodePack(raws iter.Seq2[format.Raw, error], level Level) (bare
 		return nil, id, err
 	}
 	var out bytes.Buffer
-	w := newPackWriter(enc, packs.Key{}, blockBytes, &out)
+	w := newPackWriter(enc, packs.Key{}, level, &out)
+	w.count = blockObjects // it is read as a whole
 	empty := true
 	for r, err := range raws {
 		if err != nil {

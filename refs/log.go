@@ -82,6 +82,9 @@ func (db *DB) scanSegment(at *cursor) (*scan, error) {
 		if op.Number != at.number+1 || op.Before != at.digest {
 			return nil, &CorruptError{Path: path, Offset: out.end, Why: fmt.Sprintf("operation %d does not follow operation %d", op.Number, at.number)}
 		}
+		if out.records == nil { // the others are likely as long
+			out.records = make([]Record, 0, min(len(b)/n+1, 512))
+		}
 		out.records = append(out.records, Record{Op: op, Digest: digest, Segment: at.segment, Offset: out.end, Size: n, Damaged: damaged})
 		at.number, at.digest = op.Number, digest
 		out.end += int64(n)

@@ -232,6 +232,20 @@ func partsOf(text string) (json.RawMessage, error) {
 // takes about a second. After a larger append, a separate command moves them.
 const graduatedAtOnce = 16384
 
+// longLoad is from how many batches on a load has an end of its own.
+const longLoad = 4
+
+// endLoad makes the store quick to read after a load of a number of batches. The messages are
+// stored without it: a failure is only a warning.
+func (a *app) endLoad(s *session.Store, batches int) {
+	if batches < longLoad || a.out.Flush() != nil {
+		return
+	}
+	if err := s.Store.EndLoad(a.c); err != nil && a.c.Err() == nil {
+		a.warn("the packs of the load are not joined: " + err.Error())
+	}
+}
+
 // runBulk appends one message for each line of a file.
 func (o *appendOptions) runBulk(a *app, file string) error {
 	for _, name := range []string{"role", "message", "file", "parts", "author", "time", "source", "invocation", "expect", "note"} {
@@ -275,6 +289,7 @@ func (o *appendOptions) runBulk(a *app, file string) error {
 	if err != nil {
 		return err
 	}
+	a.endLoad(s, b.Batches)
 	switch n := b.Report.Added; {
 	case n > graduatedAtOnce:
 		a.say("ctx: append: messages older than the window wait to graduate: run `ctx graduate` or `ctx compact`")

@@ -314,6 +314,13 @@ type decoder struct {
 	size    int    // of all headers
 	texts   []byte // bodies whose nonce is derived
 
+	// Who asks for one object has no use for the bodies of those before it. lazy says that a body
+	// whose nonce is derived is not put together; late has for each object whether that was so, and
+	// its Body is then a text without the nonce.
+	lazy bool
+	late []bool
+	hash hash.Hash // for sumOf; made when it is first needed
+
 	special   [extractColumns]int // the columns of extracts; zeros for none
 	said      [][]byte            // the bodies of all objects, where there are extracts
 	sources   map[int]source      // the entries that sentences named, by number
@@ -367,20 +374,27 @@ func (r *Reader) At(i int) (Object, error) {
 	if i < 0 || i >= r.count {
 		return Object{}, errBlock
 	}
+	r.d.lazy = !r.d.drop
 	for len(r.d.objects) <= i && r.err == nil {
 		r.next()
 	}
 	if i >= len(r.d.objects) {
 		return Object{}, r.err
 	}
+	r.d.wake(i)
 	return r.d.objects[i], nil
 }
 
 // All returns all objects, once the digest of the block is that of their ids.
 func (r *Reader) All() ([]Object, error) {
+	r.d.lazy = false
 	for len(r.d.objects) < r.count && r.err == nil {
 		r.next()
 	}
+	for i := range r.d.late {
+		r.d.wake(i)
+	}
+	r.d.late = nil
 	if r.err == nil && !r.proven {
 		r.prove()
 	}
@@ -589,8 +603,15 @@ func (d *decoder) body(start, most int) (body []byte, err error) {
 			return nil, errBlock
 		}
 		nonce, text := d.nonces.of(d.headers[start:]), d.bodies.Take(size)
-		if size += format.NonceLen; d.drop && d.special[0] == 0 {
-			body, digest = []byte{}, sumOf(nonce, text) // nobody reads it: no copy is made
+		size += format.NonceLen
+		switch {
+		case d.special[0] != 0: // extracts quote it
+		case d.drop:
+			body, digest = []byte{}, d.sumOf(nonce, text) // nobody reads it: no copy is made
+		case d.lazy:
+			body, digest = d.putOff(text), d.sumOf(nonce, text)
+		}
+		if body != nil {
 			break
 		}
 		body = d.withNonce(nonce, text)
@@ -621,12 +642,39 @@ func (d *decoder) body(start, most int) (body []byte, err error) {
 }
 
 // sumOf returns the digest of a nonce and a text behind it.
-func sumOf(nonce, text []byte) (digest format.ID) {
-	h := sha256.New()
-	h.Write(nonce)
-	h.Write(text)
-	h.Sum(digest[:0])
+func (d *decoder) sumOf(nonce, text []byte) (digest format.ID) {
+	if d.hash == nil {
+		d.hash = sha256.New()
+	}
+	d.hash.Reset()
+	d.hash.Write(nonce)
+	d.hash.Write(text)
+	d.hash.Sum(digest[:0])
 	return digest
+}
+
+// putOff returns a text as the body of the next object, whose nonce wake puts in front.
+func (d *decoder) putOff(text []byte) []byte {
+	if text == nil {
+		return nil
+	}
+	if d.late == nil {
+		d.late = make([]bool, cap(d.objects))
+	}
+	d.late[len(d.objects)] = true
+	return text
+}
+
+// wake makes the body of an object whole if that was put off.
+func (d *decoder) wake(i int) {
+	if d.late == nil || !d.late[i] || i >= len(d.objects) {
+		return
+	}
+	d.late[i] = false
+	o := &d.objects[i]
+	lines := o.Header[:bytes.LastIndexByte(o.Header[:len(o.Header)-1], '\n')+1]
+	nonce := d.nonces.of(lines)
+	o.Body = append(append(make([]byte, 0, len(nonce)+len(o.Body)), nonce...), o.Body...)
 }
 
 // withNonce returns a nonce and a text behind it.

@@ -36,7 +36,8 @@ type Entry struct {
 	Number uint32 // of the object in its pack, from 0
 }
 
-func (e Entry) compare(f Entry) int {
+// Compare orders entries as the tables of an index have them.
+func (e Entry) Compare(f Entry) int {
 	a, b := uint64(e.Prefix)<<32|uint64(e.Number), uint64(f.Prefix)<<32|uint64(f.Number)
 	switch {
 	case a < b:
@@ -71,7 +72,7 @@ func EncodeIndex(pack format.ID, objects, sources []Entry, blocks []Block) ([]by
 		out = binary.BigEndian.AppendUint32(out, uint32(n))
 	}
 	for _, list := range [][]Entry{objects, sources} {
-		slices.SortFunc(list, Entry.compare)
+		slices.SortFunc(list, Entry.Compare)
 		out = tableOf(len(list), total).append(out, list)
 	}
 	for _, b := range blocks {
@@ -335,12 +336,23 @@ func (x *Index) bounds(t table, first, last uint32) (lo, hi int, err error) {
 }
 
 // EachTag calls fn for each tag of the source table, in order. It reads the table in pieces.
-func (x *Index) EachTag(fn func(tag uint32)) error { return x.each(x.sources, fn) }
+func (x *Index) EachTag(fn func(tag uint32)) error {
+	return x.EachSource(func(e Entry) { fn(e.Prefix) })
+}
 
 // EachPrefix calls fn for the prefix of each id, in order. It reads the table in pieces.
-func (x *Index) EachPrefix(fn func(prefix uint32)) error { return x.each(x.objects, fn) }
+func (x *Index) EachPrefix(fn func(prefix uint32)) error {
+	return x.EachObject(func(e Entry) { fn(e.Prefix) })
+}
 
-func (x *Index) each(t table, fn func(uint32)) error {
+// EachObject calls fn for each object, in the order of the table, which it reads in pieces. The
+// numbers are not checked.
+func (x *Index) EachObject(fn func(Entry)) error { return x.each(x.objects, fn) }
+
+// EachSource is EachObject for the objects with a source, whose prefixes are those of their keys.
+func (x *Index) EachSource(fn func(Entry)) error { return x.each(x.sources, fn) }
+
+func (x *Index) each(t table, fn func(Entry)) error {
 	var ends []byte
 	if t.fan {
 		ends = make([]byte, fanSize)
@@ -360,7 +372,7 @@ func (x *Index) each(t table, fn func(uint32)) error {
 			for t.fan && first < 255 && i >= int(binary.BigEndian.Uint32(ends[4*first:])) {
 				first++
 			}
-			fn(t.prefixOf(some, uint32(first)<<24))
+			fn(Entry{Prefix: t.prefixOf(some, uint32(first)<<24), Number: t.numberOf(some)})
 			some = some[t.item():]
 		}
 	}

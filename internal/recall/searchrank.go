@@ -62,7 +62,7 @@ func byWords(q *search.Query, ranked []search.Hit, most int, read func(h search.
 	texts := map[int]*history.Shown{}
 	if !q.HasPhrases() {
 		var err error
-		if texts, err = readAll(ranked, compared(q, ranked), read); err != nil {
+		if texts, err = readAll(compared(q, ranked), func(i int) (*history.Shown, error) { return read(ranked[i]) }); err != nil {
 			return nil, err
 		}
 	}
@@ -120,17 +120,19 @@ func compared(q *search.Query, ranked []search.Hit) (list []int) {
 
 // readAll reads the texts of some hits, by their indexes. In the packs they are in different
 // blocks, so most of the time is that of unpacking these, on all processors.
-func readAll(ranked []search.Hit, indexes []int, read func(h search.Hit) (*history.Shown, error)) (map[int]*history.Shown, error) {
+func readAll(indexes []int, read func(i int) (*history.Shown, error)) (map[int]*history.Shown, error) {
 	shown, errs := make([]*history.Shown, len(indexes)), make([]error, len(indexes))
 	next := atomic.Int64{}
 	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(indexes)) {
-		wait.Go(func() {
-			for k := int(next.Add(1)) - 1; k < len(indexes); k = int(next.Add(1)) - 1 {
-				shown[k], errs[k] = read(ranked[indexes[k]])
-			}
-		})
+	work := func() {
+		for k := int(next.Add(1)) - 1; k < len(indexes); k = int(next.Add(1)) - 1 {
+			shown[k], errs[k] = read(indexes[k])
+		}
 	}
+	for range min(runtime.GOMAXPROCS(0), len(indexes)) - 1 {
+		wait.Go(work)
+	}
+	work()
 	wait.Wait()
 	texts := make(map[int]*history.Shown, len(indexes))
 	for k, i := range indexes {

@@ -79,6 +79,24 @@ func (s *Store) Locked(ctx context.Context, do func(*Tx) error) error {
 	return errors.Join(err, held.Release())
 }
 
+// EndLoad makes a store quick to read after a load of many batches: it joins the packs that they
+// left (objects.Store.JoinPacks) and writes a checkpoint. It takes the lock for each pack that it
+// makes, about as long as for a batch.
+func (s *Store) EndLoad(ctx context.Context) error {
+	for more := true; more; {
+		err := s.Locked(ctx, func(t *Tx) (err error) {
+			if more, err = t.repo.Objects.JoinPacks(t.Held); more || err != nil {
+				return err
+			}
+			return t.checkpoint()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Put writes objects before an operation names them. It takes no lock: objects that nothing names
 // are garbage.
 func (s *Store) Put(raws ...format.Raw) error { return s.repo.Objects.Put(distinct(raws)...) }

@@ -31,6 +31,7 @@ type Append struct {
 	Print           func(done conversation.Appended, line int) error // after each message
 	Flush           func() error                                     // after each batch, once it is durable
 	Report          Report
+	Batches         int // how many Run has appended
 
 	batch []Line
 	size  int
@@ -123,6 +124,7 @@ func (b *Append) flush(ctx context.Context) error {
 	if err := b.append(ctx, lines); err != nil {
 		return err
 	}
+	b.Batches++
 	return b.Flush()
 }
 
