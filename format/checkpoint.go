@@ -31,27 +31,68 @@ func (c *Checkpoint) Encode() ([]byte, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
+	return c.encode()
+}
+
+// refSize is about what the line of a ref takes.
+const refSize = 200
+
+// encode is Encode for a checkpoint that has passed check. Every command reads a checkpoint, and
+// compares it with this, so that it takes time with many sessions.
+func (c *Checkpoint) encode() ([]byte, error) {
 	w := newHeader("checkpoint", checkpointVersion)
 	w.line("store", c.Store)
 	w.line("operation", fmt.Sprint(c.Number), c.Digest.String())
 	w.line("log", fmt.Sprint(c.Segment), fmt.Sprint(c.Offset))
-	for _, r := range c.Refs {
-		fmt.Fprintf(&w.buf, "ref %s %s\n", encodeRefName(r.Name), r.Value)
-	}
 	if w.err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", w.err)
 	}
-	b := w.buf.Bytes()
+	head := w.buf.Bytes()
+	b := append(make([]byte, 0, len(head)+refSize*(len(c.Refs)+1)), head...)
+	for _, r := range c.Refs {
+		b = append(b, "ref "...)
+		b = append(append(b, encodeRefName(r.Name)...), ' ')
+		b = append(r.Value.append(b), '\n')
+	}
 	return fmt.Appendf(b, "sum %x\n", sha256.Sum256(b)), nil
 }
 
 // encodeRefName percent-encodes each part of a ref name. The name has passed CheckRefName.
 func encodeRefName(name string) string {
+	if isPlainRef(name) {
+		return name
+	}
 	parts := strings.Split(name, "/")
 	for i, p := range parts {
 		parts[i], _ = EncodeName(p)
 	}
 	return strings.Join(parts, "/")
+}
+
+// decodeRefName decodes what encodeRefName returns. It may accept more: the caller encodes again,
+// and compares.
+func decodeRefName(s string) (string, error) {
+	if isPlainRef(s) {
+		return s, nil
+	}
+	parts := strings.Split(s, "/")
+	for i, p := range parts {
+		var err error
+		if parts[i], err = DecodeName(p); err != nil {
+			return "", err
+		}
+	}
+	return strings.Join(parts, "/"), nil
+}
+
+// isPlainRef reports whether no byte of a ref name is encoded.
+func isPlainRef(s string) bool {
+	for i := range len(s) {
+		if !isNameByte(s[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // DecodeCheckpoint reads a checkpoint file. A checksum mismatch is an ordinary error: the file is
@@ -79,7 +120,7 @@ func DecodeCheckpoint(b []byte) (*Checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
-	if again, err := c.Encode(); err != nil || string(again) != string(b) {
+	if again, err := c.encode(); err != nil || string(again) != string(b) {
 		return nil, errors.New("checkpoint: not the one encoding")
 	}
 	return c, nil
@@ -99,21 +140,20 @@ func decodeCheckpointLines(lines []string) (*Checkpoint, error) {
 		return nil, r.err
 	}
 	for _, line := range r.lines {
-		f := strings.SplitN(line, " ", 3)
-		if len(f) != 3 || f[0] != "ref" {
+		rest, isRef := strings.CutPrefix(line, "ref ")
+		encoded, value, whole := strings.Cut(rest, " ")
+		if !isRef || !whole {
 			return nil, fmt.Errorf("unknown line: %.80q", line)
 		}
-		v, err := parseValue(f[2])
+		v, err := parseValue(value)
 		if err != nil {
 			return nil, err
 		}
-		parts := strings.Split(f[1], "/")
-		for i, p := range parts {
-			if parts[i], err = DecodeName(p); err != nil {
-				return nil, err
-			}
+		name, err := decodeRefName(encoded)
+		if err != nil {
+			return nil, err
 		}
-		c.Refs = append(c.Refs, Ref{Name: strings.Join(parts, "/"), Value: v})
+		c.Refs = append(c.Refs, Ref{Name: name, Value: v})
 	}
 	return c, c.check()
 }

@@ -1,8 +1,10 @@
 package format
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -35,41 +37,49 @@ func (v Value) Exists() bool { return v.Kind != NoValue }
 
 // String returns the value in the form that a checkpoint has: "object <id>", "session <tip>
 // <frontier> <pin or -> <through>", "name <name>", or "" for no value.
-func (v Value) String() string {
+func (v Value) String() string { return string(v.append(nil)) }
+
+// append appends what String returns.
+func (v Value) append(b []byte) []byte {
 	switch v.Kind {
 	case ObjectValue:
-		return "object " + v.ID.String()
+		return hex.AppendEncode(append(b, "object "...), v.ID[:])
 	case SessionValue:
-		pin := "-"
-		if !v.Pin.IsZero() {
-			pin = v.Pin.String()
+		b = hex.AppendEncode(append(b, "session "...), v.ID[:])
+		b = append(strconv.AppendUint(append(b, ' '), v.Frontier, 10), ' ')
+		if v.Pin.IsZero() {
+			b = append(b, '-')
+		} else {
+			b = hex.AppendEncode(b, v.Pin[:])
 		}
-		return fmt.Sprintf("session %s %d %s %d", v.ID, v.Frontier, pin, v.Through)
+		return strconv.AppendUint(append(b, ' '), v.Through, 10)
 	case NameValue:
-		enc, err := EncodeName(v.Name)
-		if err != nil {
-			return ""
+		if enc, err := EncodeName(v.Name); err == nil {
+			return append(append(b, "name "...), enc...)
 		}
-		return "name " + enc
 	}
-	return ""
+	return b
 }
 
 // parseValue reads the output of String.
 func parseValue(s string) (Value, error) {
-	f := strings.Split(s, " ")
 	r := &headerReader{}
 	var v Value
+	kind, rest, _ := strings.Cut(s, " ")
+	fields := strings.Count(rest, " ") + 1
 	switch {
-	case len(f) == 2 && f[0] == "object":
-		v = Value{Kind: ObjectValue, ID: r.id(f[1])}
-	case len(f) == 5 && f[0] == "session":
-		v = Value{Kind: SessionValue, ID: r.id(f[1]), Frontier: r.uint(f[2]), Through: r.uint(f[4])}
-		if f[3] != "-" {
-			v.Pin = r.id(f[3])
+	case kind == "object" && fields == 1:
+		v = Value{Kind: ObjectValue, ID: r.id(rest)}
+	case kind == "session" && fields == 4:
+		tip, rest, _ := strings.Cut(rest, " ")
+		frontier, rest, _ := strings.Cut(rest, " ")
+		pin, through, _ := strings.Cut(rest, " ")
+		v = Value{Kind: SessionValue, ID: r.id(tip), Frontier: r.uint(frontier), Through: r.uint(through)}
+		if pin != "-" {
+			v.Pin = r.id(pin)
 		}
-	case len(f) == 2 && f[0] == "name":
-		v = Value{Kind: NameValue, Name: r.name(f[1])}
+	case kind == "name" && fields == 1:
+		v = Value{Kind: NameValue, Name: r.name(rest)}
 	default:
 		return Value{}, fmt.Errorf("not a ref value: %.120q", s)
 	}
@@ -113,7 +123,7 @@ func CheckRefName(s string) error {
 	if s == "" || len(s) > 400 {
 		return fmt.Errorf("ref name has %d bytes, not 1 to 400", len(s))
 	}
-	for _, part := range strings.Split(s, "/") {
+	for part := range strings.SplitSeq(s, "/") {
 		if err := CheckName(part); err != nil {
 			return err
 		}

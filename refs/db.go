@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/dense"
@@ -48,6 +49,10 @@ type DB struct {
 	root  string
 	store string
 	fs    *durable.FS
+
+	mu   sync.Mutex
+	file []byte             // the checkpoint that was read last
+	last *format.Checkpoint // what it says, shared and never changed; nil before the first
 }
 
 // Objects is the part of the object store that DB needs.
@@ -72,6 +77,9 @@ type Objects interface {
 func Open(root, store string, fs *durable.FS, objects Objects) *DB {
 	return &DB{Objects: objects, root: root, store: store, fs: fs}
 }
+
+// With returns the same refs for which objects are asked of o.
+func (db *DB) With(o Objects) *DB { return Open(db.root, db.store, db.fs, o) }
 
 // Init makes an empty log and an empty checkpoint in root. It can be run again after a crash. It
 // never overwrites an existing checkpoint or operation.
@@ -184,7 +192,7 @@ func (db *DB) readCheckpoint(path string) (*format.Checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read refs: %w", notFile(path, err))
 	}
-	c, err := format.DecodeCheckpoint(b)
+	c, err := db.decodeCheckpoint(b)
 	if err != nil {
 		var version *format.VersionError
 		if errors.As(err, &version) {
@@ -196,4 +204,19 @@ func (db *DB) readCheckpoint(path string) (*format.Checkpoint, error) {
 		return nil, &CorruptError{Path: path, Offset: -1, Why: "belongs to store " + c.Store}
 	}
 	return c, nil
+}
+
+// decodeCheckpoint decodes a checkpoint file, once for equal files: a command that changes one
+// branch after the other reads as many times, and a checkpoint names each branch.
+func (db *DB) decodeCheckpoint(b []byte) (*format.Checkpoint, error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.last != nil && bytes.Equal(b, db.file) {
+		return db.last, nil
+	}
+	c, err := format.DecodeCheckpoint(b)
+	if err == nil {
+		db.file, db.last = b, c
+	}
+	return c, err
 }

@@ -17,8 +17,9 @@ type View struct {
 	Since  []Record  // the operations after the checkpoint, oldest first
 	Torn   int64     // bytes of a torn tail, which Begin moves away
 
-	refs  map[string]format.Value
-	start cursor // where the log continues after the checkpoint
+	base  []format.Ref            // of the checkpoint, sorted by name; shared, and never changed
+	over  map[string]format.Value // refs that the log has changed since; not Exists for a deleted one
+	start cursor                  // where the log continues after the checkpoint
 	end   cursor
 }
 
@@ -53,30 +54,19 @@ func (db *DB) read() (*View, error) {
 }
 
 func viewOf(c *format.Checkpoint) *View {
-	v := &View{Number: c.Number, Digest: c.Digest, refs: make(map[string]format.Value, len(c.Refs))}
-	for _, r := range c.Refs {
-		v.refs[r.Name] = r.Value
-	}
+	v := &View{Number: c.Number, Digest: c.Digest, base: c.Refs, over: map[string]format.Value{}}
 	v.end = cursor{segment: c.Segment, offset: int64(c.Offset), number: c.Number, digest: c.Digest}
 	v.start = v.end
 	return v
 }
 
 func (v *View) apply(r Record) {
-	applyRefs(v.refs, r.Op)
+	for _, u := range r.Op.Refs {
+		v.over[u.Name] = u.New
+	}
 	v.Since = append(v.Since, r)
 	v.Number, v.Digest = r.Op.Number, r.Digest
 	v.end = cursor{segment: r.Segment, offset: r.Offset + int64(r.Size), number: r.Op.Number, digest: r.Digest}
-}
-
-func applyRefs(refs map[string]format.Value, op *format.Operation) {
-	for _, u := range op.Refs {
-		if u.New.Exists() {
-			refs[u.Name] = u.New
-		} else {
-			delete(refs, u.Name)
-		}
-	}
 }
 
 // Checkpoint returns the number of the last operation that the checkpoint includes.
@@ -117,13 +107,36 @@ func (v *View) Carried() []format.Raw {
 }
 
 // Get returns the value of a ref. It returns the zero Value if the ref does not exist.
-func (v *View) Get(name string) format.Value { return v.refs[name] }
+func (v *View) Get(name string) format.Value {
+	if value, ok := v.over[name]; ok {
+		return value
+	}
+	if i, ok := v.find(name); ok {
+		return v.base[i].Value
+	}
+	return format.Value{}
+}
 
-// Names returns the names of the refs that start with prefix, sorted.
+// find returns the place of a name among the refs of the checkpoint, or where it would be.
+func (v *View) find(name string) (i int, ok bool) {
+	return slices.BinarySearchFunc(v.base, name, func(r format.Ref, name string) int { return strings.Compare(r.Name, name) })
+}
+
+// Names returns the names of the refs that start with prefix, sorted. It takes time with their
+// number, and with that of the refs that the log has changed since the checkpoint.
 func (v *View) Names(prefix string) []string {
 	var names []string
-	for name := range v.refs {
-		if strings.HasPrefix(name, prefix) {
+	from, _ := v.find(prefix)
+	for _, r := range v.base[from:] {
+		if !strings.HasPrefix(r.Name, prefix) {
+			break
+		}
+		if _, changed := v.over[r.Name]; !changed {
+			names = append(names, r.Name)
+		}
+	}
+	for name, value := range v.over {
+		if value.Exists() && strings.HasPrefix(name, prefix) {
 			names = append(names, name)
 		}
 	}
@@ -131,8 +144,19 @@ func (v *View) Names(prefix string) []string {
 	return names
 }
 
-// All returns a copy of all refs.
-func (v *View) All() map[string]format.Value { return maps.Clone(v.refs) }
+// All returns all refs.
+func (v *View) All() map[string]format.Value {
+	all := make(map[string]format.Value, len(v.base)+len(v.over))
+	for _, r := range v.base {
+		all[r.Name] = r.Value
+	}
+	for name, value := range v.over {
+		if all[name] = value; !value.Exists() {
+			delete(all, name)
+		}
+	}
+	return all
+}
 
 // Pending returns the decisions about a forest that came after the last write of its ref, oldest
 // first.
@@ -155,7 +179,7 @@ func (v *View) Pending(forest string) []format.Decision {
 // clone returns a copy that can be changed without changing v.
 func (v *View) clone() *View {
 	c := *v
-	c.refs = maps.Clone(v.refs)
+	c.over = maps.Clone(v.over)
 	c.Since = slices.Clip(v.Since)
 	return &c
 }

@@ -12,9 +12,7 @@ import (
 // their first bytes come from the graph. Without it they come from the packs, which takes longer
 // and keeps the ids of most objects in memory once more.
 func (g *Graph) Log() *refs.DB {
-	db := *g.s.Refs
-	db.Objects = resolver{db.Objects, g}
-	return &db
+	return g.s.Refs.With(resolver{g.s.Refs.Objects, g})
 }
 
 // resolver gives the ids that a graph has.
