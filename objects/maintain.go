@@ -193,9 +193,13 @@ func (s *Store) Packs() ([]PackInfo, error) {
 	return out, nil
 }
 
+// roomForIDs is for how many ids, besides a few for each hundred, the list of those of a pack has
+// room at least.
+const roomForIDs = 1 << 11
+
 // PackContents is what a pack has.
 type PackContents struct {
-	IDs      []format.ID // in the order that they were written in
+	IDs      []format.ID // in the order that they were written in; with room for some more
 	Bodyless []format.ID // those without a body in this pack
 	Old      bool        // the pack has a version that is no longer written
 }
@@ -209,8 +213,12 @@ func (s *Store) PackContents(pack format.ID) (c PackContents, err error) {
 	if err != nil {
 		return c, err
 	}
-	_, c.Old = reader.(*pack1)
-	c.IDs = make([]format.ID, 0, reader.len())
+	c.IDs = make([]format.ID, 0, reader.len()+reader.len()/64+roomForIDs)
+	if r, ok := reader.(*pack2); ok {
+		err = r.list(s, &c)
+		return c, err
+	}
+	c.Old = true
 	err = reader.each(s, func(o placed) {
 		if c.IDs = append(c.IDs, o.id); !o.stored {
 			c.Bodyless = append(c.Bodyless, o.id)

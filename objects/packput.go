@@ -76,7 +76,7 @@ func (s *Store) writePackWhen(fill func(*packWriter) error, level Level, when fu
 	if level == Best {
 		most = bestBytes
 	}
-	w := newPackWriter(enc, s.packKey(), most, temp)
+	w := newPackWriter(enc, s.packKey(), most, temp, s.lent())
 	if err := fill(w); err != nil {
 		return PackInfo{}, err
 	}
@@ -93,7 +93,7 @@ func (s *Store) writePackWhen(fill func(*packWriter) error, level Level, when fu
 	if err != nil {
 		return PackInfo{}, fmt.Errorf("cannot write pack %v: %w", pack, err)
 	}
-	return s.announce(pack, index, len(w.objects))
+	return s.announce(pack, index, int(w.table.len()))
 }
 
 // packKey returns the key for a new pack.

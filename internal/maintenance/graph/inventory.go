@@ -122,12 +122,7 @@ func (inv *Inventory) number() {
 	for _, p := range inv.Packs {
 		total += len(p.IDs)
 	}
-	ids := make([]format.ID, 0, total+spareIDs)
-	count := make([]int, len(inv.Packs))
-	for n, p := range inv.Packs {
-		ids, count[n] = append(ids, p.IDs...), len(p.IDs)
-		p.IDs = nil
-	}
+	ids, count := inv.packedIDs(total)
 	ids = slices.AppendSeq(ids, inv.Unpacked())
 	order := sortedOrder(ids)
 	numbers := make([]uint32, len(ids)) // of each id
@@ -145,6 +140,22 @@ func (inv *Inventory) number() {
 	for n, p := range inv.Packs {
 		p.Numbers, numbers = numbers[:count[n]:count[n]], numbers[count[n]:]
 	}
+}
+
+// packedIDs returns the ids of all packs, one pack behind the other, with room for total ids, and
+// how many there are of each. It takes them from the packs; those of a single pack stay where they
+// are.
+func (inv *Inventory) packedIDs(total int) (ids []format.ID, count []int) {
+	if len(inv.Packs) == 1 && cap(inv.Packs[0].IDs) >= total+spareIDs {
+		ids, inv.Packs[0].IDs = inv.Packs[0].IDs, nil
+		return ids, []int{len(ids)}
+	}
+	ids = make([]format.ID, 0, total+spareIDs)
+	for _, p := range inv.Packs {
+		ids, count = append(ids, p.IDs...), append(count, len(p.IDs))
+		p.IDs = nil
+	}
+	return ids, count
 }
 
 // sortedOrder returns the places of ids in the order of the ids.
