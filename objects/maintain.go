@@ -204,6 +204,17 @@ type PackContents struct {
 	Old      bool        // the pack has a version that is no longer written
 }
 
+// PackLen returns how many objects the index of a pack has. Errors: as PackContents.
+func (s *Store) PackLen(pack format.ID) (n int, err error) {
+	p := s.newPack(pack)
+	defer func() { err = errors.Join(err, p.close()) }()
+	reader, err := p.open()
+	if err != nil {
+		return 0, err
+	}
+	return reader.len(), nil
+}
+
 // PackContents lists the objects of a pack. It reads all of a pack of version 2. Errors:
 // *CorruptError, and what the file system says; with an error it lists those that can be read.
 func (s *Store) PackContents(pack format.ID) (c PackContents, err error) {

@@ -159,11 +159,8 @@ func (c *collector) chooseObjects() {
 			marks[i] &^= taken
 		}
 	}
-	for _, i := range slices.Backward(c.order) {
-		if marks[i]&taken != 0 {
-			c.toPack = append(c.toPack, i)
-		}
-	}
+	slices.Reverse(c.order)
+	c.toPack = slices.DeleteFunc(c.order, func(i uint32) bool { return marks[i]&taken == 0 })
 	c.order = nil
 	c.arrange()
 }

@@ -55,7 +55,8 @@ func TestInventoryNumbers(t *testing.T) {
 		for _, n := range list {
 			p.IDs = append(p.IDs, id(n))
 		}
-		inv.Packs, packs = append(inv.Packs, p), append(packs, p.IDs)
+		packs = append(packs, p.IDs)
+		inv.add(p, 13)
 	}
 	inv.Logged = []format.ID{id(7), id(8)}
 	inv.Loose = []LoosePlace{{ID: id(8)}, {ID: id(1)}, {ID: id(3)}}
