@@ -2,6 +2,7 @@ package objects
 
 import (
 	"errors"
+	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
 	packs "github.com/gemini-ctx/ctx/format/pack"
@@ -29,6 +30,10 @@ func EachBlock[T any](s *Store, pack format.ID, work func([]Packed) T, take func
 	return eachBlock(s, r, func(_ packs.Span, list []packs.Object) T { return work(list) }, take)
 }
 
+// largeBlock is how many bytes a block has that is unpacked while no other such block is. One of
+// forests of many clusters takes up to forestBytes, and as much again while it grows.
+const largeBlock = blockBytes
+
 // eachBlock is EachBlock for a pack that is open.
 func eachBlock[T any](s *Store, r *pack2, work func(packs.Span, []packs.Object) T, take func(T) error) error {
 	layout, err := r.layout()
@@ -40,7 +45,12 @@ func eachBlock[T any](s *Store, r *pack2, work func(packs.Span, []packs.Object) 
 		err    error
 	}
 	var unread error
+	var large sync.Mutex // of who has a large block
 	err = eachInTurn(len(layout.Spans), func(n int) (d done) {
+		if layout.Spans[n].Raw > largeBlock {
+			large.Lock()
+			defer large.Unlock()
+		}
 		list, err := r.all(s, layout.Spans[n])
 		if err != nil {
 			return done{err: err}

@@ -105,7 +105,7 @@ func firstGroup(some []part) []part {
 func (s *Store) join(held *lock.Held, group []part) (unfit *pack, err error) {
 	temp := s.fs.NewTemp(s.packDir())
 	defer temp.Discard()
-	w := newPackWriter(nil, s.packKey(), Fast, temp)
+	w := newPackWriter(nil, s.packKey(), Fast, temp, nil)
 	for _, p := range group {
 		if err := w.copyPack(p); errors.As(err, new(*CorruptError)) {
 			return p.pack, nil
@@ -113,7 +113,7 @@ func (s *Store) join(held *lock.Held, group []part) (unfit *pack, err error) {
 			return nil, err
 		}
 	}
-	if unfit, err := s.twice(group, w.objects); unfit != nil || err != nil {
+	if unfit, err := s.twice(group, w.table.objects()); unfit != nil || err != nil {
 		return unfit, err
 	}
 	id, index, err := w.finish()
@@ -126,7 +126,7 @@ func (s *Store) join(held *lock.Held, group []part) (unfit *pack, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot join packs: %w", err)
 	}
-	if _, err := s.announce(id, index, len(w.objects)); err != nil {
+	if _, err := s.announce(id, index, int(w.table.len())); err != nil {
 		return nil, err
 	}
 	old := make([]format.ID, len(group))
@@ -158,18 +158,13 @@ func (w *packWriter) copyPack(p part) (err error) {
 	if err != nil {
 		return p.blamePack(err)
 	}
-	first := uint32(len(w.objects))
-	moved := func(list *[]packs.Entry) func(packs.Entry) {
-		return func(e packs.Entry) { *list = append(*list, packs.Entry{Prefix: e.Prefix, Number: e.Number + first}) }
-	}
-	return p.blame(errors.Join(p.index.EachObject(moved(&w.objects)), p.index.EachSource(moved(&w.sources))))
+	return p.blame(w.table.addAll(p.index))
 }
 
-// twice returns a pack of a group with an object that one before it has; nil for none. It sorts the
-// objects of all of them. An index has the first bytes of ids, and where these are the same it
+// twice returns a pack of a group with an object that one before it has; nil for none. The
+// objects are sorted. An index has the first bytes of ids, and where these are the same it
 // reads the objects.
 func (s *Store) twice(group []part, objects []packs.Entry) (unfit *pack, err error) {
-	slices.SortFunc(objects, packs.Entry.Compare)
 	ids := map[format.ID]bool{}
 	for i := range objects {
 		before := i > 0 && objects[i-1].Prefix == objects[i].Prefix

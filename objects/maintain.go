@@ -202,11 +202,26 @@ func (s *Store) Packs() ([]PackInfo, error) {
 	return out, nil
 }
 
+// roomForIDs is for how many ids, besides a few for each hundred, the list of those of a pack has
+// room at least.
+const roomForIDs = 1 << 11
+
 // PackContents is what a pack has.
 type PackContents struct {
-	IDs      []format.ID // in the order that they were written in
+	IDs      []format.ID // in the order that they were written in; with room for some more
 	Bodyless []format.ID // those without a body in this pack
 	Old      bool        // the pack has a version that is no longer written
+}
+
+// PackLen returns how many objects the index of a pack has. Errors: as PackContents.
+func (s *Store) PackLen(pack format.ID) (n int, err error) {
+	p := s.newPack(pack)
+	defer func() { err = errors.Join(err, p.close()) }()
+	reader, err := p.open()
+	if err != nil {
+		return 0, err
+	}
+	return reader.len(), nil
 }
 
 // PackContents lists the objects of a pack. It reads all of a pack of version 2. Errors:
@@ -218,8 +233,12 @@ func (s *Store) PackContents(pack format.ID) (c PackContents, err error) {
 	if err != nil {
 		return c, err
 	}
-	_, c.Old = reader.(*pack1)
-	c.IDs = make([]format.ID, 0, reader.len())
+	c.IDs = make([]format.ID, 0, reader.len()+reader.len()/64+roomForIDs)
+	if r, ok := reader.(*pack2); ok {
+		err = r.list(s, &c)
+		return c, err
+	}
+	c.Old = true
 	err = reader.each(s, func(o placed) {
 		if c.IDs = append(c.IDs, o.id); !o.stored {
 			c.Bodyless = append(c.Bodyless, o.id)

@@ -22,7 +22,7 @@ type pack2 struct {
 	key    kept[packs.Key]
 
 	mu  sync.Mutex
-	ids map[int][]format.ID // of the self-contained blocks that others named objects of
+	ids map[int]someIDs // of the self-contained blocks that others named objects of
 }
 
 func (r *pack2) len() int { return r.index.Len() }
@@ -129,26 +129,28 @@ func (r *pack2) far(s *Store, n uint32, before int) (format.ID, error) {
 		return format.ID{}, errors.New("an object is named that cannot be")
 	}
 	r.mu.Lock()
-	ids := r.ids[span.N]
+	ids, there := r.ids[span.N]
 	r.mu.Unlock()
-	if ids != nil {
-		return ids[i], nil
+	if there {
+		return ids.at(i), nil
 	}
 	list, err := r.all(s, span)
 	if err != nil {
 		return format.ID{}, err
 	}
-	ids = make([]format.ID, len(list))
-	for k := range list {
-		ids[k] = list[k].ID
-	}
+	ids = s.idsOf(list)
+	r.remember(span.N, ids)
+	return ids.at(i), nil
+}
+
+// remember keeps the ids of a self-contained block for those that name its objects by number.
+func (r *pack2) remember(block int, ids someIDs) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ids == nil {
-		r.ids = map[int][]format.ID{}
+		r.ids = map[int]someIDs{}
 	}
-	r.ids[span.N] = ids
-	return ids[i], nil
+	r.ids[block] = ids
 }
 
 // object returns the object of a number. Unless proven is true, it is proven only to a caller that
@@ -286,6 +288,28 @@ func (r *pack2) each(s *Store, fn func(placed)) error {
 	}, func(of []placed) error {
 		for _, o := range of {
 			fn(o)
+		}
+		return nil
+	})
+}
+
+// list is each for PackContents. The ids in c are also those that the nodes of the pack name.
+func (r *pack2) list(s *Store, c *PackContents) error {
+	type block struct {
+		packs.Span
+		objects []packs.Object
+	}
+	return eachBlock(s, r, func(span packs.Span, list []packs.Object) block {
+		return block{span, list}
+	}, func(b block) error {
+		first := len(c.IDs)
+		for _, o := range b.objects {
+			if c.IDs = append(c.IDs, o.ID); !o.Stored {
+				c.Bodyless = append(c.Bodyless, o.ID)
+			}
+		}
+		if b.Kind == packs.Whole {
+			r.remember(b.N, someIDs{ids: c.IDs[first:]})
 		}
 		return nil
 	})

@@ -72,7 +72,7 @@ func (s *Store) writePackWhen(fill func(*packWriter) error, level Level, when fu
 	}
 	temp := s.fs.NewTemp(s.packDir())
 	defer temp.Discard()
-	w := newPackWriter(enc, s.packKey(), level, temp)
+	w := newPackWriter(enc, s.packKey(), level, temp, s.lent())
 	if err := fill(w); err != nil {
 		return PackInfo{}, err
 	}
@@ -89,7 +89,7 @@ func (s *Store) writePackWhen(fill func(*packWriter) error, level Level, when fu
 	if err != nil {
 		return PackInfo{}, fmt.Errorf("cannot write pack %v: %w", pack, err)
 	}
-	return s.announce(pack, index, len(w.objects))
+	return s.announce(pack, index, int(w.table.len()))
 }
 
 // packKey returns the key for a new pack.

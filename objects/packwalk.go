@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
 	packs "github.com/gemini-ctx/ctx/format/pack"
@@ -56,7 +57,7 @@ func (s *Store) walkPack(path string, fn func(format.Raw)) (err error) {
 		return nil
 	}
 	if version == 2 {
-		_, err = s.walk2(in, size, nil, func(o packs.Object) error {
+		_, err = s.walk2(in, size, &walked{}, nil, func(o packs.Object) error {
 			fn(format.Raw{Header: o.Header, Body: o.Body})
 			return nil
 		}, func(packs.Block) {}, pass)
@@ -85,30 +86,22 @@ func (s *Store) walkPack(path string, fn func(format.Raw)) (err error) {
 // walk2 reads a pack of version 2 and calls fn for every object and then block for its block. It
 // calls bad with the error of a block that cannot be read, and ends with the error that bad
 // returns. Several blocks are unpacked at a time, and check is called for their objects then; an
-// error of check ends the walk. It is nil for no check. walk2 keeps the ids: 32 bytes an object.
-// The bytes are good until the block ends.
+// error of check ends the walk. It is nil for no check. walk2 keeps the ids in met: 32 bytes an
+// object, or 4 where the store was lent names. The bytes are good until the block ends.
 func (s *Store) walk2(
-	in io.Reader, size int64, check, fn func(packs.Object) error, block func(packs.Block), bad func(error) error,
+	in io.Reader, size int64, met *walked, check, fn func(packs.Object) error, block func(packs.Block), bad func(error) error,
 ) (format.ID, error) {
-	var ids []format.ID
-	var whole []bool // of each id: whether its block is self-contained
-	far := func(n uint32) (format.ID, error) {
-		if int(n) >= len(ids) || !whole[n] {
-			return format.ID{}, errors.New("an object is named that cannot be")
-		}
-		return ids[n], nil
-	}
 	waiting := newTurns(func(u unpackedBlock) error {
 		if u.err != nil {
-			ids = append(ids, make([]format.ID, u.Objects)...) // the numbers of those that follow stay
-			whole = append(whole, make([]bool, u.Objects)...)
+			met.add(u.Block, nil) // the numbers of those that follow stay
 			return bad(u.err)
 		}
 		if u.wrong != nil {
 			return u.wrong
 		}
+		ids := s.idsOf(u.list)
+		met.add(u.Block, &ids)
 		for _, o := range u.list {
-			ids, whole = append(ids, o.ID), append(whole, u.Kind == packs.Whole)
 			if err := fn(o); err != nil {
 				return err
 			}
@@ -117,7 +110,7 @@ func (s *Store) walk2(
 		return nil
 	})
 	id, err := packs.Walk(in, size, func(key packs.Key, b packs.Block, frame []byte) error {
-		names := far
+		names := met.far
 		if b.Kind != packs.Nodes {
 			names = nil
 		} else if err := waiting.end(); err != nil { // it names objects of the blocks before
@@ -159,11 +152,49 @@ func (s *Store) unpackBlock(
 	return u
 }
 
+// walked are the ids of the objects that a walk through a pack has met, block by block.
+type walked struct {
+	blocks []walkedBlock
+	count  int
+}
+
+type walkedBlock struct {
+	first int // the number of its first object
+	whole bool
+	ids   *someIDs // nil where it cannot be read
+}
+
+func (w *walked) add(b packs.Block, ids *someIDs) {
+	w.blocks = append(w.blocks, walkedBlock{first: w.count, whole: b.Kind == packs.Whole, ids: ids})
+	w.count += b.Objects
+}
+
+// at returns the id of an object; ok is false where its block cannot be read.
+func (w *walked) at(n uint32) (id format.ID, whole, ok bool) {
+	i, found := slices.BinarySearchFunc(w.blocks, int(n), func(b walkedBlock, n int) int { return b.first - n })
+	if !found {
+		i--
+	}
+	if int(n) >= w.count || w.blocks[i].ids == nil {
+		return id, false, false
+	}
+	return w.blocks[i].ids.at(int(n) - w.blocks[i].first), w.blocks[i].whole, true
+}
+
+// far returns the id of an object in a self-contained block.
+func (w *walked) far(n uint32) (format.ID, error) {
+	id, whole, ok := w.at(n)
+	if !ok || !whole {
+		return format.ID{}, errors.New("an object is named that cannot be")
+	}
+	return id, nil
+}
+
 // census2 is what a walk through a pack of version 2 finds.
 type census2 struct {
-	blocks           []packs.Block
-	objects, sources []packs.Entry
-	met              numbers
+	met    walked
+	table  table
+	blocks []packs.Block
 }
 
 // soundPacked is sound for an object of a pack.
@@ -175,21 +206,78 @@ func soundPacked(o packs.Object) error {
 }
 
 func (c *census2) object(o packs.Object) error {
-	if _, ok := c.met.get(o.ID); ok {
-		return fmt.Errorf("object %v is in the pack twice", o.ID)
-	}
-	c.met.put(o.ID, 0)
-	c.objects, c.sources = appendEntry(c.objects, c.sources, o.ID, o.Header)
+	c.table.add(o.ID, o.Header)
 	return nil
 }
 
-// appendEntry adds an object to the tables of an index.
-func appendEntry(objects, sources []packs.Entry, id format.ID, header []byte) (_, _ []packs.Entry) {
-	n := uint32(len(objects))
-	if key, ok := format.SourceKey(header); ok {
-		sources = append(sources, packs.Entry{Prefix: format.SourceTag(key), Number: n})
+// index returns the index of the pack, once all objects were met. The pack must have each once.
+func (c *census2) index(pack format.ID) ([]byte, error) {
+	index, sorted, err := c.table.index(pack, c.blocks)
+	if err != nil {
+		return nil, err
 	}
-	return append(objects, packs.Entry{Prefix: packs.Prefix(id), Number: n}), sources
+	for i, o := range sorted {
+		for k := i - 1; k >= 0 && sorted[k].Prefix == o.Prefix; k-- {
+			id, _, _ := c.met.at(o.Number)
+			if other, _, _ := c.met.at(sorted[k].Number); other == id {
+				return nil, fmt.Errorf("object %v is in the pack twice", id)
+			}
+		}
+	}
+	return index, nil
+}
+
+// table collects what an index has of the objects of a pack.
+type table struct {
+	prefixes []uint32 // of the ids, by the numbers of the objects
+	sources  []packs.Entry
+}
+
+// len returns the number of objects.
+func (t *table) len() uint32 { return uint32(len(t.prefixes)) }
+
+// add adds the object that is next in the pack.
+func (t *table) add(id format.ID, header []byte) {
+	if key, ok := format.SourceKey(header); ok {
+		t.sources = append(t.sources, packs.Entry{Prefix: format.SourceTag(key), Number: t.len()})
+	}
+	t.prefixes = append(t.prefixes, packs.Prefix(id))
+}
+
+// addAll adds the objects of a pack, as its index has them, behind those that are there.
+func (t *table) addAll(x *packs.Index) error {
+	first := t.len()
+	t.prefixes = append(t.prefixes, make([]uint32, x.Len())...)
+	outside := false
+	objects := x.EachObject(func(e packs.Entry) {
+		if outside = outside || first+e.Number >= t.len(); !outside {
+			t.prefixes[first+e.Number] = e.Prefix
+		}
+	})
+	sources := x.EachSource(func(e packs.Entry) {
+		t.sources = append(t.sources, packs.Entry{Prefix: e.Prefix, Number: first + e.Number})
+	})
+	if outside {
+		return errors.New("index has an object that its pack does not have")
+	}
+	return errors.Join(objects, sources)
+}
+
+// objects returns the objects in the order in which an index has them.
+func (t *table) objects() []packs.Entry {
+	sorted := make([]packs.Entry, len(t.prefixes))
+	for n, p := range t.prefixes {
+		sorted[n] = packs.Entry{Prefix: p, Number: uint32(n)}
+	}
+	slices.SortFunc(sorted, packs.Entry.Compare)
+	return sorted
+}
+
+// index returns the index of a pack, and its objects in the order in which the index has them.
+func (t *table) index(pack format.ID, blocks []packs.Block) (index []byte, sorted []packs.Entry, err error) {
+	sorted = t.objects()
+	index, err = packs.EncodeIndex(pack, sorted, t.sources, blocks)
+	return index, sorted, err
 }
 
 // salvagePack reads a pack without an index as far as it goes, and gives each header the body that

@@ -63,11 +63,11 @@ type packWriter struct {
 	parity  packs.Parity
 	written int64
 
-	open             [classes]openBlock
-	numbers          numbers // of the objects of the blocks that have ended; of the others notEnded or openHere
-	objects, sources []packs.Entry
-	blocks           []packs.Block
-	jobs             []chan packedBlock
+	open    [classes]openBlock
+	numbers numbering // of the objects of the blocks that have ended; of the others notEnded or openHere
+	table   table
+	blocks  []packs.Block
+	jobs    []chan packedBlock
 }
 
 // The classes of objects, each of which has blocks of its own: entries, whose neighbours are read
@@ -104,8 +104,8 @@ const (
 
 // What stands for the number of an object that has none to be named by.
 const (
-	notEnded = 1<<32 - 1 // its block has not ended, or is one of nodes
-	openHere = 1<<32 - 2 // it is in the open block of entries
+	notEnded = 1<<32 - 2 // its block has not ended, or is one of nodes
+	openHere = 1<<32 - 3 // it is in the open block of entries
 )
 
 // classOf returns the class of an object, and whether it stands beside the entries.
@@ -180,8 +180,10 @@ type packedBlock struct {
 	err   error // the block does not give back its objects
 }
 
-func newPackWriter(enc *zstd.Encoder, key packs.Key, level Level, out io.Writer) *packWriter {
+func newPackWriter(enc *zstd.Encoder, key packs.Key, level Level, out io.Writer, names Names) *packWriter {
 	w := &packWriter{
+		numbers: newNumbering(names),
+
 		enc: enc,
 		key: key,
 		out: bufio.NewWriterSize(out, packBuffer),
@@ -257,9 +259,9 @@ func (w *packWriter) end(class int) error {
 	*b = openBlock{list: make([]packs.Object, 0, len(b.list))}
 	for i := range list {
 		if !nodes {
-			w.numbers.put(list[i].ID, uint32(len(w.objects)))
+			w.numbers.put(list[i].ID, w.table.len())
 		}
-		w.objects, w.sources = appendEntry(w.objects, w.sources, list[i].ID, list[i].Header)
+		w.table.add(list[i].ID, list[i].Header)
 	}
 	done := make(chan packedBlock, 1)
 	w.jobs = append(w.jobs, done)
@@ -339,7 +341,8 @@ func (w *packWriter) finish() (pack format.ID, index []byte, err error) {
 	if err := w.out.Flush(); err != nil {
 		return pack, nil, err
 	}
-	index, err = packs.EncodeIndex(pack, w.objects, w.sources, w.blocks)
+	w.numbers = numbering{} // frees them
+	index, _, err = w.table.index(pack, w.blocks)
 	if err != nil {
 		return pack, nil, fmt.Errorf("cannot index pack: %w", err)
 	}

@@ -20,7 +20,7 @@ func (s *Store) EncodePack(raws iter.Seq2[format.Raw, error], level Level) (bare
 		return nil, id, err
 	}
 	var out bytes.Buffer
-	w := newPackWriter(enc, packs.Key{}, level, &out)
+	w := newPackWriter(enc, packs.Key{}, level, &out, s.lent())
 	w.count = blockObjects // it is read as a whole
 	empty := true
 	for r, err := range raws {
@@ -59,7 +59,7 @@ func (s *Store) AdoptPack(bare []byte, want format.ID, check func(format.ID, for
 	here := map[format.ID]bool{} // that come without the body, which this store has
 	var refused error            // of the gate
 	checks := checkBehind(check)
-	id, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), nil, func(o packs.Object) error {
+	id, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), &c.met, nil, func(o packs.Object) error {
 		if err := c.object(o); err != nil {
 			return err
 		}
@@ -94,12 +94,12 @@ func (s *Store) AdoptPack(bare []byte, want format.ID, check func(format.ID, for
 	case id != want:
 		return nil, &CorruptError{Path: want.String(), Why: "pack does not match its name"}
 	}
+	index, err := c.index(id)
+	if err != nil {
+		return nil, &CorruptError{Path: want.String(), Why: err.Error()}
+	}
 	if len(gone)+len(here) > 0 {
 		return gone, s.putWithout(whole, gone, here)
-	}
-	index, err := packs.EncodeIndex(id, c.objects, c.sources, c.blocks)
-	if err != nil {
-		return nil, err
 	}
 	if !exists(s.packDir()) && exists(s.root) {
 		if err := Init(s.root, s.fs); err != nil {
@@ -114,7 +114,7 @@ func (s *Store) AdoptPack(bare []byte, want format.ID, check func(format.ID, for
 	if err := s.publish(temp, id, index); err != nil {
 		return nil, fmt.Errorf("cannot write pack %v: %w", id, err)
 	}
-	_, err = s.announce(id, index, len(c.objects))
+	_, err = s.announce(id, index, int(c.table.len()))
 	return nil, err
 }
 
@@ -127,7 +127,7 @@ func (s *Store) ReadPack(bare []byte, want format.ID, fn func(format.Raw) error)
 		return &CorruptError{Path: want.String(), Why: err.Error()}
 	}
 	var refused error
-	id, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), nil, func(o packs.Object) error {
+	id, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), &walked{}, nil, func(o packs.Object) error {
 		raw := format.Raw{Header: o.Header}
 		if o.Stored {
 			raw.Body = o.Body
@@ -154,7 +154,7 @@ func (s *Store) putWithout(whole []byte, gone []format.ID, here map[format.ID]bo
 		without[id] = true
 	}
 	var raws []format.Raw
-	_, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), nil, func(o packs.Object) error {
+	_, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), &walked{}, nil, func(o packs.Object) error {
 		if here[o.ID] {
 			return nil
 		}

@@ -39,6 +39,7 @@ type Store struct {
 	packs  *packList // as last listed; nil before the first time
 	logged logged
 	recent *pack // where the last object was found; the next is likely there too
+	names  Names // see Lend
 }
 
 // Open returns the object store of the store in directory root (objects are under root/objects).

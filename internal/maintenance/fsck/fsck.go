@@ -59,7 +59,8 @@ type Report struct {
 func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
 	defer graph.Frugal()()
 	defer s.Objects.KeepFew()()
-	f := &checker{ctx: ctx, s: s, o: o, reported: map[Fault]bool{}}
+	f := &checker{ctx: ctx, s: s, o: o, reported: map[Fault]bool{}, takeBack: func() error { return nil }}
+	defer func() { _ = f.takeBack() }() // it closes files that were read
 	for _, step := range []func(){f.checkFormat, f.checkLog, f.checkPlaces, f.checkGraph, f.checkKey, f.checkBodies, f.checkAbsent, f.checkMoves, f.checkSessions, f.checkEpochs, f.checkForests, f.checkLeftovers} {
 		if err := ctx.Err(); err != nil {
 			return f.report, err
@@ -89,6 +90,8 @@ type checker struct {
 
 	inv   *graph.Inventory
 	graph *graph.Graph
+
+	takeBack func() error // ends what the graph lends to the store
 }
 
 // The marks of fsck.

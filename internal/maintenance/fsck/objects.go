@@ -111,7 +111,7 @@ func (f *checker) checkGraph() {
 		}
 		return
 	}
-	f.graph = g
+	f.graph, f.takeBack = g, g.Lend()
 	for i := range uint32(g.Len()) {
 		if err := g.Bad[i]; err != nil && !errors.Is(err, objects.ErrNotFound) {
 			f.placeFault(g.ID(i).String(), err)

@@ -89,8 +89,10 @@ const maxTries = 8
 
 // run is one try. *objects.GoneError and ErrForgot say that something was forgotten meanwhile;
 // nothing is removed then.
-func (c *collector) run(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{c.reindex, c.dropLog, c.closeLog, c.look, c.plan, c.pack, c.unload, c.sweep, c.condense, c.sweepTemp} {
+func (c *collector) run(ctx context.Context) (err error) {
+	c.takeBack = func() error { return nil }
+	defer func() { err = errors.Join(err, c.takeBack()) }()
+	for _, step := range []func(context.Context) error{c.reindex, c.dropLog, c.closeLog, c.look, c.plan, c.pack, c.unload, c.sweep, c.letGo, c.condense, c.sweepTemp} {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -115,12 +117,12 @@ type collector struct {
 
 	inv           *graph.Inventory
 	graph         *graph.Graph
-	order         []uint32 // what is reachable, as it was met
-	toPack        []uint32
-	places        []uint32           // by number of the object: its place in replacedPacks, one behind the other, from 1 on; 0 for none
+	order         []uint32           // what is reachable, as it was met
+	toPack        []uint32           // the objects for the new pack; from locate on, where they are; nil once it is written
 	replacedPacks []*graph.PackPlace // packs that the new one replaces
 	moves         int                // counts what was marked, so that it shows when something was
 	newPack       format.ID          // the new pack; zero for none
+	takeBack      func() error       // ends what the graph lends to the store
 }
 
 // The marks of gc.
@@ -202,10 +204,18 @@ func (c *collector) look(ctx context.Context) error {
 	if c.graph, err = graph.Read(ctx, c.s, c.inv, nil, c.o.Progress); err != nil {
 		return err
 	}
+	c.takeBack = c.graph.Lend()
 	if err := c.markNamed(); err != nil {
 		return err
 	}
 	return c.markYoung()
+}
+
+// letGo drops what is known of objects, which takes much memory: what follows does not need it.
+func (c *collector) letGo(context.Context) error {
+	takeBack := c.takeBack
+	*c = collector{s: c.s, o: c.o, now: c.now, report: c.report, takeBack: func() error { return nil }}
+	return takeBack()
 }
 
 // markNamed marks what refs and the kept log lead to, record by record: what a long log names takes

@@ -13,9 +13,12 @@ import (
 // they quote.
 func (c *collector) arrange() {
 	last := c.lastEntries()
-	derived := make([]uint32, 0, len(c.toPack))
-	var rest []uint32
-	entries := c.toPack[:0:0]
+	var count [other + 1]int
+	for _, i := range c.toPack {
+		count[rankOf(c.graph.Kind(i))]++
+	}
+	entries, rest := make([]uint32, 0, count[entry]), make([]uint32, 0, count[other])
+	derived := make([]uint32, 0, len(c.toPack)-count[entry]-count[other])
 	for _, i := range c.toPack {
 		switch rankOf(c.graph.Kind(i)) {
 		case entry:

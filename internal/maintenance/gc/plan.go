@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -158,11 +159,8 @@ func (c *collector) chooseObjects() {
 			marks[i] &^= taken
 		}
 	}
-	for _, i := range slices.Backward(c.order) {
-		if marks[i]&taken != 0 {
-			c.toPack = append(c.toPack, i)
-		}
-	}
+	slices.Reverse(c.order)
+	c.toPack = slices.DeleteFunc(c.order, func(i uint32) bool { return marks[i]&taken == 0 })
 	c.order = nil
 	c.arrange()
 }
@@ -194,7 +192,10 @@ func (c *collector) pack(ctx context.Context) error {
 	if c.o.DryRun || len(c.toPack) == 0 {
 		return nil
 	}
-	c.locate()
+	c.graph.LetGo()
+	if err := c.locate(); err != nil {
+		return err
+	}
 	level := objects.Default
 	if c.o.Best {
 		level = objects.Best
@@ -203,26 +204,39 @@ func (c *collector) pack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if info.Objects != len(c.toPack) {
-		return fmt.Errorf("pack %v has %d objects, %d belong", info.ID, info.Objects, len(c.toPack))
+	if info.Objects != c.report.Packed {
+		return fmt.Errorf("pack %v has %d objects, %d belong", info.ID, info.Objects, c.report.Packed)
 	}
 	if err := c.s.Objects.CheckPack(info.ID); err != nil {
 		return err
 	}
-	c.newPack, c.places = info.ID, nil
+	c.newPack = info.ID
 	return nil
 }
 
-// locate notes where the packs that are replaced have the objects.
-func (c *collector) locate() {
-	c.places = make([]uint32, c.graph.Len())
-	n := uint32(0)
+// locate puts into toPack, in place of each object, where it is: its place in the packs that are
+// replaced, one behind the other, or for an object in none of them its number behind all these
+// places.
+func (c *collector) locate() error {
+	places := make([]uint32, c.graph.Len()) // of each object, from 1 on; 0 for none
+	n := uint64(0)
 	for _, p := range c.replacedPacks {
 		for _, i := range p.Numbers {
 			n++
-			c.places[i] = n
+			places[i] = uint32(n)
 		}
 	}
+	if n+uint64(len(places)) > math.MaxUint32 {
+		return errors.New("too many objects")
+	}
+	for k, i := range c.toPack {
+		if at := places[i]; at > 0 {
+			c.toPack[k] = at - 1
+		} else {
+			c.toPack[k] = uint32(n) + i
+		}
+	}
+	return nil
 }
 
 // unload writes the log without the objects that it carries. The new pack has those that were there
@@ -245,10 +259,12 @@ func (c *collector) raws(ctx context.Context) func(func(format.Raw, error) bool)
 	return func(yield func(format.Raw, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		runs := make(chan []read, 1)
+		total := len(c.toPack)
 		defer func() { // the reader has ended when this returns
 			stop()
 			for range runs {
 			}
+			c.toPack = nil
 		}()
 		go func() {
 			defer close(runs)
@@ -270,7 +286,7 @@ func (c *collector) raws(ctx context.Context) func(func(format.Raw, error) bool)
 		for run := range runs {
 			for _, r := range run {
 				if n%4096 == 0 {
-					c.o.Progress.Tell(n, len(c.toPack), "packing")
+					c.o.Progress.Tell(n, total, "packing")
 					r.err = errors.Join(r.err, ctx.Err())
 				}
 				if n++; !yield(r.raw, r.err) {
@@ -278,11 +294,11 @@ func (c *collector) raws(ctx context.Context) func(func(format.Raw, error) bool)
 				}
 			}
 		}
-		if err := ctx.Err(); err != nil && n < len(c.toPack) {
+		if err := ctx.Err(); err != nil && n < total {
 			yield(format.Raw{}, err)
 			return
 		}
-		c.o.Progress.Tell(len(c.toPack), len(c.toPack), "packing")
+		c.o.Progress.Tell(total, total, "packing")
 	}
 }
 
@@ -292,25 +308,24 @@ const (
 	readAheadBytes = 256 << 10
 )
 
-// get reads an object, where it was listed if a pack had it.
-func (c *collector) get(i uint32) (format.Raw, error) {
-	id, place := c.graph.ID(i), c.places[i]
-	if place == 0 {
-		return c.s.Objects.Get(id)
-	}
+// get reads the object at a place that locate has noted.
+func (c *collector) get(place uint32) (format.ID, format.Raw, error) {
 	for _, p := range c.replacedPacks {
-		if n := uint32(len(p.Numbers)); place > n {
+		if n := uint32(len(p.Numbers)); place >= n {
 			place -= n
 			continue
 		}
-		return c.s.Objects.GetAt(p.ID, place-1, id)
+		id := c.graph.ID(p.Numbers[place])
+		raw, err := c.s.Objects.GetAt(p.ID, place, id)
+		return id, raw, err
 	}
-	return c.s.Objects.Get(id)
+	id := c.graph.ID(place)
+	raw, err := c.s.Objects.Get(id)
+	return id, raw, err
 }
 
-func (c *collector) raw(i uint32) (format.Raw, error) {
-	id := c.graph.ID(i)
-	raw, err := c.get(i)
+func (c *collector) raw(place uint32) (format.Raw, error) {
+	id, raw, err := c.get(place)
 	var gone *objects.GoneError
 	if errors.As(err, &gone) {
 		raw.Body, err = nil, nil
@@ -333,8 +348,9 @@ func (c *collector) unlessForgotten(ctx context.Context, publish func() error) e
 		return err
 	}
 	now, err := absentIDs(c.s)
-	for _, i := range c.toPack {
-		if id := c.graph.ID(i); err == nil && now[id] && !c.absent[id] {
+	for id := range now {
+		i, there := c.graph.Find(id)
+		if err == nil && !c.absent[id] && there && c.graph.Marks[i]&taken != 0 {
 			err = graph.ErrForgot
 		}
 	}

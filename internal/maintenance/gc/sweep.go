@@ -261,7 +261,7 @@ func (c *collector) asItWas(p *graph.PackPlace) bool {
 		return false
 	}
 	if c.newPack.IsZero() {
-		return len(c.toPack) == 0
+		return c.report.Packed == 0
 	}
 	_, err = os.Stat(c.s.Objects.IndexPath(c.newPack))
 	return err == nil

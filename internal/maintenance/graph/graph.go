@@ -7,7 +7,6 @@ package graph
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
@@ -23,15 +22,16 @@ import (
 
 // Graph holds every object of a store with its links. An object is known by its number: its place
 // in the sorted list of ids, or for an object that came later, the order in which it was met. An
-// object takes some 45 bytes, and 4 more for each link.
+// object takes some 41 bytes, 4 more for each link, and 4 more where there is a check.
 type Graph struct {
 	s       *session.Store
 	ids     []format.ID
-	objects []object
+	objects []object                 // nil after LetGo
+	few     map[uint32]*object       // those that were asked for since
+	seqs    []uint32                 // of entries; nil for who does not ask
 	large   map[uint32]large         // the objects that do not fit into an object
-	sorted  int                      // the first so many are in the order of their ids
-	fan     []uint32                 // of these, by the first fanBits of an id: how many ids begin with less
-	late    map[format.ID]uint32     // the others
+	names   names                    // of those that the inventory had, which come first
+	late    map[format.ID]uint32     // the numbers of the others
 	edges   [][]Edge                 // in chunks of chunkEdges: those of an object stand together
 	Lost    map[uint32][]format.Link // what an object names and was not met when it was read
 	Bad     map[uint32]error         // objects that could not be read
@@ -44,7 +44,6 @@ type Graph struct {
 // object is what the graph keeps of one object, besides its id.
 type object struct {
 	start   uint32 // of its edges: the chunk in the upper half, the place in the chunk in the lower
-	seq     uint32
 	links   uint16
 	parents uint8 // the first so many edges
 	what    what
@@ -71,6 +70,34 @@ type large struct {
 // chunkEdges is how many edges a chunk has.
 const chunkEdges = 1 << 16
 
+// LetGo frees what the graph knows of objects but for their ids and marks, which is a third of its
+// memory. What is asked for afterwards is read again, object by object: it is for who asks for
+// little.
+func (g *Graph) LetGo() {
+	g.objects, g.edges, g.large, g.few = nil, nil, map[uint32]large{}, map[uint32]*object{}
+}
+
+// object returns what is known of object i, and reads the object where that was let go.
+func (g *Graph) object(i uint32) *object {
+	if g.few != nil && g.few[i] == nil {
+		g.take(g.look(i))
+	}
+	return g.slot(i)
+}
+
+// slot returns where what is known of object i is kept.
+func (g *Graph) slot(i uint32) *object {
+	if g.few == nil {
+		return &g.objects[i]
+	}
+	o := g.few[i]
+	if o == nil {
+		o = &object{what: what(format.AnyKind)}
+		g.few[i] = o
+	}
+	return o
+}
+
 // Len returns the number of objects. Meet can add to them.
 func (g *Graph) Len() int { return len(g.ids) }
 
@@ -79,18 +106,18 @@ func (g *Graph) ID(i uint32) format.ID { return g.ids[i] }
 
 // Kind returns the kind of object i; AnyKind where it could not be read.
 func (g *Graph) Kind(i uint32) format.ObjectKind {
-	return format.ObjectKind(g.objects[i].what & kindMask)
+	return format.ObjectKind(g.object(i).what & kindMask)
 }
 
 // Message reports whether object i is an entry that is a message.
-func (g *Graph) Message(i uint32) bool { return g.objects[i].what&isMessage != 0 }
+func (g *Graph) Message(i uint32) bool { return g.object(i).what&isMessage != 0 }
 
-// Seq returns the seq of entry i.
+// Seq returns the seq of entry i. Only a graph that was read with a check knows it.
 func (g *Graph) Seq(i uint32) uint64 {
-	if g.objects[i].what&isLarge != 0 {
+	if g.object(i).what&isLarge != 0 {
 		return g.large[i].seq
 	}
-	return uint64(g.objects[i].seq)
+	return uint64(g.seqs[i])
 }
 
 // Edge holds the number of the object that a link leads to, and in its top bits the kind that the
@@ -128,22 +155,30 @@ func Read(ctx context.Context, s *session.Store, inv *Inventory, check func(form
 		return nil, fmt.Errorf("too many objects: %d", len(inv.IDs))
 	}
 	g := &Graph{
-		s: s, ids: inv.IDs, sorted: len(inv.IDs), fan: fanOf(inv.IDs),
+		s: s, ids: inv.IDs, names: newNames(inv.IDs),
 		late: map[format.ID]uint32{}, large: map[uint32]large{},
 		Lost: map[uint32][]format.Link{}, Bad: map[uint32]error{}, check: check,
 	}
 	inv.IDs = nil
 	g.objects = make([]object, len(g.ids), cap(g.ids))
 	g.Marks = make([]Mark, len(g.ids), cap(g.ids))
+	if check != nil {
+		g.seqs = make([]uint32, len(g.ids), cap(g.ids))
+	}
 	for i := range g.objects {
 		g.objects[i].what = what(format.AnyKind)
 	}
-	if err := g.readAll(ctx, inv, progress); err != nil {
+	takeBack := g.Lend()
+	if err := errors.Join(g.readAll(ctx, inv, progress), takeBack()); err != nil {
 		return nil, err
 	}
-	progress.Tell(g.sorted, g.sorted, "reading")
+	progress.Tell(g.names.Len(), g.names.Len(), "reading")
 	return g, ctx.Err()
 }
+
+// Lend has the store use the ids of the graph until takeBack is called, in place of ids of its own:
+// see objects.Store.Lend. It is for who works with both.
+func (g *Graph) Lend() (takeBack func() error) { return g.s.Objects.Lend(g.names) }
 
 // readAll reads the objects of an inventory: each once, those of a pack block by block, several
 // blocks at a time. What a pack lists and does not give is looked for by its id.
@@ -151,7 +186,7 @@ func (g *Graph) readAll(ctx context.Context, inv *Inventory, progress Progress) 
 	done := 0
 	took := func() error {
 		if done++; done%4096 == 0 {
-			progress.Tell(done, g.sorted, "reading")
+			progress.Tell(done, g.names.Len(), "reading")
 			return ctx.Err()
 		}
 		return nil
@@ -203,37 +238,10 @@ func (inv *Inventory) unpackedIn(g *Graph) iter.Seq[uint32] {
 	}
 }
 
-// fanBits is how many bits of an id lead to the few objects that begin with them.
-const fanBits = 16
-
-func fanPlace(id format.ID) int { return int(binary.BigEndian.Uint16(id[:])) }
-
-// fanOf counts sorted ids by their first bits: those that begin with less than n are fan[n].
-func fanOf(ids []format.ID) []uint32 {
-	fan := make([]uint32, 1<<fanBits+1)
-	for _, id := range ids {
-		fan[fanPlace(id)+1]++
-	}
-	for n := range 1 << fanBits {
-		fan[n+1] += fan[n]
-	}
-	return fan
-}
-
 // Find returns the number of an object that the graph has.
 func (g *Graph) Find(id format.ID) (uint32, bool) {
-	at := fanPlace(id)
-	lo, hi := g.fan[at], g.fan[at+1]
-	for lo < hi {
-		mid := lo + (hi-lo)/2
-		switch g.ids[mid].Compare(id) {
-		case 0:
-			return mid, true
-		case -1:
-			lo = mid + 1
-		default:
-			hi = mid
-		}
+	if n, ok := g.names.Find(id); ok {
+		return n, true
 	}
 	n, ok := g.late[id]
 	return n, ok
@@ -249,10 +257,17 @@ func (g *Graph) Meet(id format.ID) (uint32, error) {
 	}
 	i := uint32(len(g.ids))
 	g.ids = append(g.ids, id)
-	g.objects = append(g.objects, object{what: what(format.AnyKind)})
+	if g.few == nil {
+		g.objects = append(g.objects, object{what: what(format.AnyKind)})
+	}
 	g.Marks = append(g.Marks, 0)
+	if g.seqs != nil {
+		g.seqs = append(g.seqs, 0)
+	}
 	if err := g.load(i); err != nil {
-		g.ids, g.objects, g.Marks = g.ids[:i], g.objects[:i], g.Marks[:i]
+		g.ids, g.Marks = g.ids[:i], g.Marks[:i]
+		g.objects, g.seqs = g.objects[:min(int(i), len(g.objects))], g.seqs[:min(int(i), len(g.seqs))]
+		delete(g.few, i)
 		return 0, err
 	}
 	g.late[id] = i
@@ -353,7 +368,7 @@ func (g *Graph) lookAt(i uint32, header []byte) loaded {
 
 // take adds what was read of an object.
 func (g *Graph) take(l loaded) {
-	o := &g.objects[l.at]
+	o := g.slot(l.at)
 	o.what |= wasRead
 	if l.err != nil {
 		g.Bad[l.at] = l.err
@@ -375,7 +390,10 @@ func (g *Graph) take(l loaded) {
 		g.large[l.at] = large{seq: l.seq, parents: l.parents, edges: l.edges}
 		return
 	}
-	o.start, o.links, o.parents, o.seq = start, uint16(len(l.edges)), uint8(l.parents), uint32(l.seq)
+	o.start, o.links, o.parents = start, uint16(len(l.edges)), uint8(l.parents)
+	if g.seqs != nil {
+		g.seqs[l.at] = uint32(l.seq)
+	}
 }
 
 // place keeps edges in a chunk, and returns where; ok is false for more than a chunk is for.
@@ -399,7 +417,7 @@ func (g *Graph) place(edges []Edge) (start uint32, ok bool) {
 
 // Below returns the edges of object i.
 func (g *Graph) Below(i uint32) []Edge {
-	o := &g.objects[i]
+	o := g.object(i)
 	switch {
 	case o.what&isLarge != 0:
 		return g.large[i].edges
@@ -412,8 +430,9 @@ func (g *Graph) Below(i uint32) []Edge {
 
 // ParentsOf returns the edges of entry i to its parents. The first parent is on its own branch.
 func (g *Graph) ParentsOf(i uint32) []Edge {
-	parents := int(g.objects[i].parents)
-	if g.objects[i].what&isLarge != 0 {
+	o := g.object(i)
+	parents := int(o.parents)
+	if o.what&isLarge != 0 {
 		parents = g.large[i].parents
 	}
 	return g.Below(i)[:parents]
@@ -442,12 +461,13 @@ func (w *Walk) From(i uint32) error {
 		if w.Visit != nil {
 			w.Visit(top)
 		}
+		below := w.Below(top)
 		if err := w.Bad[top]; err != nil && w.Missing != nil {
 			if err := w.Missing(top, format.Link{}, err); err != nil {
 				return err
 			}
 		}
-		for _, e := range w.Below(top) {
+		for _, e := range below {
 			stack = append(stack, e.To())
 		}
 		for _, l := range w.Lost[top] {

@@ -46,6 +46,7 @@ type PackPlace struct {
 	Numbers []uint32    // of the same objects, in the same order; nil but in an inventory
 	Old     bool        // it has a version that is no longer written
 
+	count    int      // of its ids, in an inventory
 	bodyless []uint32 // places in IDs and Numbers of those without a body in this pack
 }
 
@@ -88,6 +89,11 @@ func TakeInventory(s *session.Store, bad func(path string, err error) error) (*I
 	if err != nil {
 		return nil, err
 	}
+	total := len(inv.Logged) + len(inv.Loose)
+	for _, id := range names {
+		n, _ := s.Objects.PackLen(id) // ReadPack tells what is wrong
+		total += n
+	}
 	for _, id := range names {
 		p, err := ReadPack(s, id)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -103,10 +109,9 @@ func TakeInventory(s *session.Store, bad func(path string, err error) error) (*I
 				return nil, err
 			}
 		}
-		if p == nil {
-			continue
+		if p != nil {
+			inv.add(p, total)
 		}
-		inv.Packs = append(inv.Packs, p)
 	}
 	inv.number()
 	return inv, nil
@@ -116,19 +121,24 @@ func TakeInventory(s *session.Store, bad func(path string, err error) error) (*I
 // memory anew.
 const spareIDs = 1 << 10
 
-// number makes the sorted list of ids, and replaces those of packs by their places in it.
+// add takes over a pack with its ids. total is about how many ids there will be: they are to have
+// their room from the first pack on, since there may be millions.
+func (inv *Inventory) add(p *PackPlace, total int) {
+	switch {
+	case inv.IDs != nil:
+		inv.IDs = append(inv.IDs, p.IDs...)
+	case cap(p.IDs) >= total+spareIDs:
+		inv.IDs = p.IDs
+	default:
+		inv.IDs = append(make([]format.ID, 0, total+spareIDs), p.IDs...)
+	}
+	p.count, p.IDs = len(p.IDs), nil
+	inv.Packs = append(inv.Packs, p)
+}
+
+// number makes the sorted list of ids, and gives each pack the places of its objects in it.
 func (inv *Inventory) number() {
-	total := len(inv.Logged) + len(inv.Loose)
-	for _, p := range inv.Packs {
-		total += len(p.IDs)
-	}
-	ids := make([]format.ID, 0, total+spareIDs)
-	count := make([]int, len(inv.Packs))
-	for n, p := range inv.Packs {
-		ids, count[n] = append(ids, p.IDs...), len(p.IDs)
-		p.IDs = nil
-	}
-	ids = slices.AppendSeq(ids, inv.Unpacked())
+	ids := slices.AppendSeq(inv.IDs, inv.Unpacked())
 	order := sortedOrder(ids)
 	numbers := make([]uint32, len(ids)) // of each id
 	n := uint32(0)
@@ -139,11 +149,11 @@ func (inv *Inventory) number() {
 		numbers[at] = n
 	}
 	arrange(ids, order)
-	if inv.IDs = slices.Compact(ids); cap(ids)-len(inv.IDs) > len(ids)/16 { // some are in many places
+	if inv.IDs = slices.Compact(ids); cap(ids)-len(inv.IDs) > len(ids)/16+spareIDs { // some are in many places
 		inv.IDs = append(make([]format.ID, 0, len(inv.IDs)+spareIDs), inv.IDs...)
 	}
-	for n, p := range inv.Packs {
-		p.Numbers, numbers = numbers[:count[n]:count[n]], numbers[count[n]:]
+	for _, p := range inv.Packs {
+		p.Numbers, numbers = numbers[:p.count:p.count], numbers[p.count:]
 	}
 }
 

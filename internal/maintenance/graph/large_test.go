@@ -29,7 +29,7 @@ func TestLargeObjects(t *testing.T) {
 		{kind: format.NodeKind},
 		{kind: format.NodeKind, edges: edges(2)},
 	}
-	g := &Graph{objects: make([]object, len(all)), large: map[uint32]large{}, Lost: map[uint32][]format.Link{}}
+	g := &Graph{objects: make([]object, len(all)), seqs: make([]uint32, len(all)), large: map[uint32]large{}, Lost: map[uint32][]format.Link{}}
 	for i := range all {
 		all[i].at = uint32(i)
 		g.take(all[i])
@@ -55,7 +55,8 @@ func TestInventoryNumbers(t *testing.T) {
 		for _, n := range list {
 			p.IDs = append(p.IDs, id(n))
 		}
-		inv.Packs, packs = append(inv.Packs, p), append(packs, p.IDs)
+		packs = append(packs, p.IDs)
+		inv.add(p, 13)
 	}
 	inv.Logged = []format.ID{id(7), id(8)}
 	inv.Loose = []LoosePlace{{ID: id(8)}, {ID: id(1)}, {ID: id(3)}}

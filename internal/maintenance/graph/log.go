@@ -1,8 +1,6 @@
 package graph
 
 import (
-	"encoding/binary"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/dense"
 	"github.com/gemini-ctx/ctx/refs"
@@ -25,7 +23,7 @@ type resolver struct {
 func (r resolver) Resolve(prefixes []dense.Prefix, first bool) ([][]format.ID, error) {
 	found := make([][]format.ID, len(prefixes))
 	for i, p := range prefixes {
-		from, to := r.g.begins(p)
+		from, to := r.g.names.begins(p)
 		if from == to {
 			return r.Objects.Resolve(prefixes, first) // it came later
 		}
@@ -39,24 +37,4 @@ func (r resolver) Resolve(prefixes []dense.Prefix, first bool) ([][]format.ID, e
 		found[i] = r.g.ids[from:to:to]
 	}
 	return found, nil
-}
-
-// begins returns the range of the sorted objects whose ids begin with some bytes.
-func (g *Graph) begins(p dense.Prefix) (from, to uint32) {
-	at := binary.BigEndian.Uint16(p[:])
-	from, end := g.fan[at], g.fan[uint32(at)+1]
-	rest := binary.BigEndian.Uint16(p[2:])
-	for hi := end; from < hi; {
-		mid := from + (hi-from)/2
-		if binary.BigEndian.Uint16(g.ids[mid][2:4]) < rest {
-			from = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	to = from
-	for to < end && binary.BigEndian.Uint16(g.ids[to][2:4]) == rest {
-		to++
-	}
-	return from, to
 }

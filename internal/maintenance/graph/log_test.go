@@ -24,7 +24,7 @@ func (elsewhere) Resolve(prefixes []dense.Prefix, _ bool) ([][]format.ID, error)
 // the packs what it does not have.
 func TestGraphResolves(t *testing.T) {
 	ids := []format.ID{{0, 0, 0, 1}, {1, 2, 3, 4}, {1, 2, 3, 5, 1}, {1, 2, 3, 5, 2}, {1, 2, 3, 5, 3}, {1, 2, 4}, {255, 255, 255, 255}}
-	g := &Graph{ids: ids, fan: fanOf(ids), objects: make([]object, len(ids))}
+	g := &Graph{ids: ids, names: newNames(ids), objects: make([]object, len(ids))}
 	g.objects[2].what = what(format.NodeKind)
 	r := resolver{elsewhere{}, g}
 	for i, want := range [][]format.ID{ids[:1], ids[1:2], ids[2:5], ids[2:5], ids[2:5], ids[5:6], ids[6:]} {

@@ -8,7 +8,7 @@ import (
 
 // enough is how much memory a run over all of a store should take, in bytes. What it has to keep
 // of a million messages fits in.
-const enough = 224 << 20
+const enough = 192 << 20
 
 // Frugal is FrugalTo for a run over all of a store.
 func Frugal() (restore func()) { return FrugalTo(enough) }

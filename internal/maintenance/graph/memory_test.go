@@ -38,8 +38,8 @@ func TestNextLimit(t *testing.T) {
 		{800 * mb, 900 * mb, 0, 900 * mb},
 		{800 * mb, 750 * mb, 200 * mb, 800 * mb},
 		{800 * mb, 750 * mb, 201 * mb, 700 * mb},
-		{enough + mb, 200 * mb, 150 * mb, enough},
-		{enough, 200 * mb, 150 * mb, enough},
+		{enough + mb, 170 * mb, 150 * mb, enough},
+		{enough, 170 * mb, 150 * mb, enough},
 	} {
 		if got := nextLimit(tt.limit, enough, tt.held, tt.fresh); got != tt.want {
 			t.Errorf("%d bytes held, %d fresh: the limit %d is followed by %d, want %d", tt.held, tt.fresh, tt.limit, got, tt.want)

@@ -1,0 +1,112 @@
+package objects
+
+import (
+	"github.com/gemini-ctx/ctx/format"
+	packs "github.com/gemini-ctx/ctx/format/pack"
+)
+
+// Names gives ids numbers, for who has the ids of a store in memory anyway. It never changes, and
+// several goroutines may ask it.
+type Names interface {
+	// Len returns how many ids it has. Their numbers are less.
+	Len() int
+	// Find returns the number of an id; ok is false for an id that it does not have.
+	Find(id format.ID) (number uint32, ok bool)
+	// ID returns the id of a number that Find returned.
+	ID(number uint32) format.ID
+}
+
+// Lend gives the store names until takeBack is called, which also closes the store as Close does.
+// Where the store has to remember an id that they have, it remembers 4 bytes in place of 32. That
+// is worth it for a caller that goes over all of a store.
+func (s *Store) Lend(n Names) (takeBack func() error) {
+	set := func(n Names) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.names = n
+	}
+	set(n)
+	return func() error {
+		set(nil)
+		return s.Close()
+	}
+}
+
+// lent returns the names that the store was lent; nil for none.
+func (s *Store) lent() Names {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.names
+}
+
+// someIDs are the ids of a block: as numbers where names have all of them.
+type someIDs struct {
+	ids     []format.ID
+	names   Names
+	numbers []uint32
+}
+
+// idsOf returns the ids of objects.
+func (s *Store) idsOf(list []packs.Object) someIDs {
+	if names := s.lent(); names != nil {
+		numbers := make([]uint32, 0, len(list))
+		for _, o := range list {
+			n, ok := names.Find(o.ID)
+			if !ok {
+				break
+			}
+			numbers = append(numbers, n)
+		}
+		if len(numbers) == len(list) {
+			return someIDs{names: names, numbers: numbers}
+		}
+	}
+	ids := make([]format.ID, len(list))
+	for i := range list {
+		ids[i] = list[i].ID
+	}
+	return someIDs{ids: ids}
+}
+
+func (d someIDs) at(i int) format.ID {
+	if d.names != nil {
+		return d.names.ID(d.numbers[i])
+	}
+	return d.ids[i]
+}
+
+// numbering maps ids to numbers below 1<<32 - 1: those that names have in 4 bytes each.
+type numbering struct {
+	names Names // nil for none
+	named []uint32
+	other numbers
+}
+
+func newNumbering(names Names) numbering {
+	n := numbering{names: names}
+	if names != nil {
+		n.named = make([]uint32, names.Len())
+	}
+	return n
+}
+
+// get returns the number of an id; ok is false for one that was not added.
+func (n *numbering) get(id format.ID) (number uint32, ok bool) {
+	if n.names != nil {
+		if at, known := n.names.Find(id); known {
+			return n.named[at] - 1, n.named[at] != 0
+		}
+	}
+	return n.other.get(id)
+}
+
+// put gives an id a number, in place of the one that it has.
+func (n *numbering) put(id format.ID, number uint32) {
+	if n.names != nil {
+		if at, known := n.names.Find(id); known {
+			n.named[at] = number + 1
+			return
+		}
+	}
+	n.other.put(id, number)
+}
