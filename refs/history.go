@@ -214,13 +214,14 @@ func (db *DB) DropTo(held *lock.Held, number uint64) (dropped int, err error) {
 	}
 	running := viewOf(base)
 	err = db.Forward(func(r Record) bool {
-		running.apply(r)
+		running.follow(r)
 		running.Since = nil
 		return r.Op.Number < number
 	})
 	if err != nil {
 		return 0, err
 	}
+	running.sortNames()
 	if running.Number != number {
 		return 0, fmt.Errorf("cannot drop the log up to operation %d: it ends at %d", number, running.Number)
 	}

@@ -19,6 +19,7 @@ type View struct {
 
 	base  []format.Ref            // of the checkpoint, sorted by name; shared, and never changed
 	over  map[string]format.Value // refs that the log has changed since; not Exists for a deleted one
+	names []string                // of over, sorted
 	start cursor                  // where the log continues after the checkpoint
 	end   cursor
 }
@@ -46,10 +47,11 @@ func (db *DB) read() (*View, error) {
 	v := viewOf(c)
 	v.end, v.Torn, err = db.scanLog(v.end, func(records []Record) error {
 		for _, r := range records {
-			v.apply(r)
+			v.follow(r)
 		}
 		return nil
 	})
+	v.sortNames()
 	return v, err
 }
 
@@ -60,7 +62,18 @@ func viewOf(c *format.Checkpoint) *View {
 	return v
 }
 
+// apply brings the view up to date with a record.
 func (v *View) apply(r Record) {
+	for _, u := range r.Op.Refs {
+		if i, there := slices.BinarySearch(v.names, u.Name); !there {
+			v.names = slices.Insert(v.names, i, u.Name)
+		}
+	}
+	v.follow(r)
+}
+
+// follow is apply for many records, after which sortNames is called once.
+func (v *View) follow(r Record) {
 	for _, u := range r.Op.Refs {
 		v.over[u.Name] = u.New
 	}
@@ -68,6 +81,8 @@ func (v *View) apply(r Record) {
 	v.Number, v.Digest = r.Op.Number, r.Digest
 	v.end = cursor{segment: r.Segment, offset: r.Offset + int64(r.Size), number: r.Op.Number, digest: r.Digest}
 }
+
+func (v *View) sortNames() { v.names = slices.Sorted(maps.Keys(v.over)) }
 
 // Checkpoint returns the number of the last operation that the checkpoint includes.
 func (v *View) Checkpoint() uint64 { return v.start.number }
@@ -123,7 +138,7 @@ func (v *View) find(name string) (i int, ok bool) {
 }
 
 // Names returns the names of the refs that start with prefix, sorted. It takes time with their
-// number, and with that of the refs that the log has changed since the checkpoint.
+// number only.
 func (v *View) Names(prefix string) []string {
 	var names []string
 	from, _ := v.find(prefix)
@@ -135,12 +150,19 @@ func (v *View) Names(prefix string) []string {
 			names = append(names, r.Name)
 		}
 	}
-	for name, value := range v.over {
-		if value.Exists() && strings.HasPrefix(name, prefix) {
+	unchanged := len(names)
+	from, _ = slices.BinarySearch(v.names, prefix)
+	for _, name := range v.names[from:] {
+		if !strings.HasPrefix(name, prefix) {
+			break
+		}
+		if v.over[name].Exists() {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names)
+	if 0 < unchanged && unchanged < len(names) {
+		slices.Sort(names)
+	}
 	return names
 }
 
@@ -179,7 +201,7 @@ func (v *View) Pending(forest string) []format.Decision {
 // clone returns a copy that can be changed without changing v.
 func (v *View) clone() *View {
 	c := *v
-	c.over = maps.Clone(v.over)
+	c.over, c.names = maps.Clone(v.over), slices.Clone(v.names)
 	c.Since = slices.Clip(v.Since)
 	return &c
 }

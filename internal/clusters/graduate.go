@@ -2,6 +2,7 @@ package clusters
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -292,21 +293,43 @@ const InterimBatch = 128
 
 // GraduateAll moves every due unit of a branch into the forest, in batches of an operation each.
 // between, unless it is nil, is called after each batch with the number of its messages, outside of
-// the lock; its error ends the work.
+// the lock; its error ends the work. Errors: history.ErrNotFound where there is no such branch.
 func (s *Writer) GraduateAll(ctx context.Context, session, branch string, between func(messages int) error) (Graduation, error) {
+	return s.graduateAll(ctx, []history.BranchName{{Session: session, Branch: branch}}, between, func(error) bool { return false })
+}
+
+// GraduateBranches is GraduateAll for several branches, one after the other. It passes over those
+// that are not there any more.
+func (s *Writer) GraduateBranches(ctx context.Context, branches []history.BranchName, between func(messages int) error) (Graduation, error) {
+	return s.graduateAll(ctx, branches, between, func(err error) bool { return errors.Is(err, history.ErrNotFound) })
+}
+
+// branchesAtOnce is how many branches without anything due are looked at under one lock. To take
+// the lock is to read the log and the checkpoint, which takes longer than to look at a branch.
+const branchesAtOnce = 64
+
+// graduateAll is GraduateBranches, which passes over a branch with an error that passOver knows.
+func (s *Writer) graduateAll(ctx context.Context, branches []history.BranchName, between func(messages int) error, passOver func(error) bool) (Graduation, error) {
 	var g Graduation
 	var kept keptBacklog
-	for more := true; more; {
+	for len(branches) > 0 {
 		if err := ctx.Err(); err != nil {
 			return g, err
 		}
 		n := 0
 		err := s.Locked(ctx, func(t *Tx) error {
-			done, err := t.graduateBranch(session, branch, &kept)
-			g.Graduated += done.Entries
-			g.Merged += done.merged
-			n, more = done.Entries, done.passed > 0
-			return err
+			for looked := 0; n == 0 && looked < branchesAtOnce && len(branches) > 0; looked++ {
+				done, err := t.graduateBranch(branches[0].Session, branches[0].Branch, &kept)
+				if err != nil && !passOver(err) {
+					return err
+				}
+				g.Graduated += done.Entries
+				g.Merged += done.merged
+				if n = done.Entries; done.passed == 0 {
+					branches, kept = branches[1:], keptBacklog{}
+				}
+			}
+			return nil
 		})
 		if err == nil && n > 0 && between != nil {
 			err = between(n)

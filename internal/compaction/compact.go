@@ -2,7 +2,6 @@ package compaction
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
@@ -121,16 +120,12 @@ func (r *Compaction) graduate(ctx context.Context) error {
 		}
 		return err
 	}
-	for _, b := range r.o.Branches {
-		_, err := r.clusters.GraduateAll(ctx, b.Session, b.Branch, between)
-		if errors.Is(err, history.ErrNotFound) && len(r.o.Branches) > 1 {
-			continue // removed since the branches were listed
-		}
-		if err != nil {
-			return err
-		}
+	if len(r.o.Branches) == 1 {
+		_, err := r.clusters.GraduateAll(ctx, r.o.Branches[0].Session, r.o.Branches[0].Branch, between)
+		return err
 	}
-	return nil
+	_, err := r.clusters.GraduateBranches(ctx, r.o.Branches, between)
+	return err
 }
 
 // count counts the clusters of the forest after the compaction.
