@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -90,16 +91,22 @@ func TestBulkInterrupted(t *testing.T) {
 	}
 }
 
-// TestBulkBatches sends more lines than a batch has: ids come in the order of lines, each once.
+// TestBulkBatches sends more lines than a batch has: ids come in the order of lines, each once. The
+// packs that the batches leave are joined at the end.
 func TestBulkBatches(t *testing.T) {
 	dir := t.TempDir()
 	mustRun(t, dir, "", "init")
-	const lines = 2*bulk.BatchLines + 17
+	const lines = 4*bulk.BatchLines + 17
 	var in strings.Builder
 	for i := range lines {
 		fmt.Fprintf(&in, "{\"role\":\"user\",\"text\":\"message %d\",\"source\":\"x:%d\"}\n", i, i)
 	}
 	ids := strings.Fields(mustRun(t, dir, in.String(), "append", "-s", "work", "--jsonl"))
+	packs, err := filepath.Glob(filepath.Join(dir, ".gemini", "context", "objects", "pack", "*.pack"))
+	if err != nil || len(packs) > 2 { // the joined one, and that of the last lines and the clusters
+		t.Errorf("the load leaves %d packs, %v", len(packs), err)
+	}
+	mustRun(t, dir, "", "fsck")
 	if again := strings.Fields(mustRun(t, dir, in.String(), "append", "-s", "work", "--jsonl")); strings.Join(again, " ") != strings.Join(ids, " ") {
 		t.Error("the second time, other ids came out")
 	}
