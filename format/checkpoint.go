@@ -139,6 +139,9 @@ func decodeCheckpointLines(lines []string) (*Checkpoint, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
+	if len(r.lines) > 0 {
+		c.Refs = make([]Ref, 0, len(r.lines))
+	}
 	for _, line := range r.lines {
 		rest, isRef := strings.CutPrefix(line, "ref ")
 		encoded, value, whole := strings.Cut(rest, " ")

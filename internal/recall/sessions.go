@@ -32,8 +32,11 @@ type Session struct {
 	Parent   *history.Parent // the session that it works for; nil if there is none
 }
 
-// Sessions returns the sessions of a view with their branches, sorted by name.
-func (s *Reader) Sessions(view *refs.View) ([]Session, error) { return s.sessions(view, nil) }
+// Sessions returns the sessions of a view with their branches, sorted by name. What Overviews has
+// cached it does not read again.
+func (s *Reader) Sessions(view *refs.View) ([]Session, error) {
+	return s.sessions(view, s.loadOverviews())
+}
 
 // sessions is Sessions, which takes what it can from known.
 func (s *Reader) sessions(view *refs.View, known *overviews) ([]Session, error) {
