@@ -12,12 +12,14 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
-// Wherever a bit of a pack flips, a repair makes the pack what it was, and nothing is lost.
-func TestRepairOfAPack(t *testing.T) {
+// inOnePack returns a store whose objects are all in one pack, and the path of that.
+func inOnePack(t *testing.T) (*session.Store, string) {
+	t.Helper()
 	s := kit.Create(t)
 	for i := range 40 {
 		kit.Say(t, s, "talk", fmt.Sprintf("the port of server %d is %d", i, i*7919), "noted")
@@ -29,7 +31,12 @@ func TestRepairOfAPack(t *testing.T) {
 	if len(packs) != 1 {
 		t.Fatalf("%d packs", len(packs))
 	}
-	path := packs[0].Path
+	return s, packs[0].Path
+}
+
+// Wherever a bit of a pack flips, a repair makes the pack what it was, and nothing is lost.
+func TestRepairOfAPack(t *testing.T) {
+	s, path := inOnePack(t)
 	good := storetest.Must[[]byte](t)(os.ReadFile(path))
 	for at := 3; at < len(good); at += len(good) / 12 {
 		bad := bytes.Clone(good)
@@ -52,16 +59,9 @@ func TestRepairOfAPack(t *testing.T) {
 // The index of a pack does not know the ids of its objects. What something names and a cut pack has
 // no more is lost all the same, and a repair says so.
 func TestRepairOfACutPack(t *testing.T) {
-	s := kit.Create(t)
-	for i := range 40 {
-		kit.Say(t, s, "talk", fmt.Sprintf("the port of server %d is %d", i, i*7919), "noted")
-	}
-	if _, err := gc.Run(context.Background(), s, gc.Options{Grace: -1}); err != nil {
-		t.Fatal(err)
-	}
-	packs := storetest.Must[[]objects.PackInfo](t)(s.Objects.Packs())
-	good := storetest.Must[[]byte](t)(os.ReadFile(packs[0].Path))
-	if err := os.WriteFile(packs[0].Path, good[:len(good)/20], 0o600); err != nil {
+	s, path := inOnePack(t)
+	good := storetest.Must[[]byte](t)(os.ReadFile(path))
+	if err := os.WriteFile(path, good[:len(good)/20], 0o600); err != nil {
 		t.Fatal(err)
 	}
 	report := storetest.Must[repair.Report](t)(repair.Run(context.Background(), storetest.Env(s.Dir, nil),
