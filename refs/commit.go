@@ -204,7 +204,7 @@ func (db *DB) append(v *View, record []byte) error {
 }
 
 // Checkpoint replaces the checkpoint file by one of v. Readers would lose decisions that the refs
-// of the forests do not hold yet, so v.Pending must be empty for every forest but those in same:
+// of the forests do not hold yet, so v.PendingCount must be 0 for every forest but those in same:
 // forests whose refs have not moved because the decisions since have undone each other. The caller
 // first commits an operation that writes the other forests. Readers would also lose the objects
 // that the log carries, so the caller first stores these elsewhere and calls Unload.
@@ -217,7 +217,7 @@ func (db *DB) Checkpoint(held *lock.Held, v *View, same ...string) error {
 	}
 	for _, r := range v.Since {
 		for _, f := range r.Op.Forests {
-			if len(v.Pending(f.Name)) > 0 && !slices.Contains(same, f.Name) {
+			if v.PendingCount(f.Name) > 0 && !slices.Contains(same, f.Name) {
 				return fmt.Errorf("forest %q is not written yet", f.Name)
 			}
 		}

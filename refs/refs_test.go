@@ -496,8 +496,47 @@ func TestCheckpointWantsForestWritten(t *testing.T) {
 	v, err = s.db.Commit(s.held, v, op, nil)
 	s.must(err)
 	s.must(s.db.Checkpoint(s.held, v))
-	if p := s.read().Pending("main"); len(p) > 0 {
+	if p := s.read().Pending("main", 0); len(p) > 0 {
 		t.Errorf("pending: %v", p)
+	}
+}
+
+// The decisions since the write of a forest's ref are those of its later records, whatever is left
+// out of them.
+func TestPending(t *testing.T) {
+	decide := func(forest string, clusters ...uint64) Record {
+		u := format.ForestUpdate{Name: forest}
+		for _, n := range clusters {
+			u.Decisions = append(u.Decisions, format.Decision{Kind: format.DecideJoin, Cluster: n})
+		}
+		return Record{Op: &format.Operation{Forests: []format.ForestUpdate{u}}}
+	}
+	write := Record{Op: &format.Operation{Refs: []format.RefUpdate{{Name: "forests/main"}}}}
+	for _, test := range []struct {
+		name  string
+		since []Record
+		want  []uint64
+	}{
+		{"nothing", nil, nil},
+		{"written last", []Record{decide("main", 1), write}, nil},
+		{"another forest", []Record{decide("other", 1), decide("main", 2), decide("other", 3)}, []uint64{2}},
+		{"written between", []Record{decide("main", 1, 2), write, decide("main", 3), decide("main", 4, 5, 6)}, []uint64{3, 4, 5, 6}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			v := &View{Since: test.since}
+			if n := v.PendingCount("main"); n != len(test.want) {
+				t.Errorf("PendingCount: %d, want %d", n, len(test.want))
+			}
+			for n := range len(test.want) + 1 {
+				var got []uint64
+				for _, d := range v.Pending("main", n) {
+					got = append(got, d.Cluster)
+				}
+				if !slices.Equal(got, test.want[n:]) {
+					t.Errorf("without the first %d: %v, want %v", n, got, test.want[n:])
+				}
+			}
+		})
 	}
 }
 

@@ -181,21 +181,46 @@ func (v *View) All() map[string]format.Value {
 }
 
 // Pending returns the decisions about a forest that came after the last write of its ref, oldest
-// first.
-func (v *View) Pending(forest string) []format.Decision {
-	start := len(v.Since)
-	for start > 0 && !slices.Contains(v.Since[start-1].Op.RefNames(), "forests/"+forest) {
-		start--
+// first, without the first n of them. n must not be above PendingCount.
+func (v *View) Pending(forest string, n int) []format.Decision {
+	total := v.PendingCount(forest)
+	if total == n {
+		return nil
 	}
-	var pending []format.Decision
-	for _, r := range v.Since[start:] {
+	pending := make([]format.Decision, 0, total-n) // at once: there can be very many
+	for _, r := range v.sinceWritten(forest) {
 		for _, f := range r.Op.Forests {
-			if f.Name == forest {
-				pending = append(pending, f.Decisions...)
+			if f.Name != forest {
+				continue
 			}
+			skipped := min(n, len(f.Decisions))
+			pending = append(pending, f.Decisions[skipped:]...)
+			n -= skipped
 		}
 	}
 	return pending
+}
+
+// PendingCount returns the number of decisions about a forest that came after the last write of its
+// ref.
+func (v *View) PendingCount(forest string) (n int) {
+	for _, r := range v.sinceWritten(forest) {
+		for _, f := range r.Op.Forests {
+			if f.Name == forest {
+				n += len(f.Decisions)
+			}
+		}
+	}
+	return n
+}
+
+// sinceWritten returns the records of Since after the last one that wrote the ref of a forest.
+func (v *View) sinceWritten(forest string) []Record {
+	start, ref := len(v.Since), "forests/"+forest
+	for start > 0 && !slices.ContainsFunc(v.Since[start-1].Op.Refs, func(u format.RefUpdate) bool { return u.Name == ref }) {
+		start--
+	}
+	return v.Since[start:]
 }
 
 // clone returns a copy that can be changed without changing v.

@@ -43,23 +43,7 @@ func (t *Tx) candidates() (*candidates, error) {
 
 // candidateStamp is the forest that its ref names, and how many decisions there are after it.
 func candidateStamp(view *refs.View) cache.Stamp {
-	return cache.Stamp{Number: pending(view), Digest: view.Get(history.ForestRef).ID}
-}
-
-// pending is the length of refs.View.Pending for the main forest, without the list: there can be
-// very many, and each operation of many asks.
-func pending(view *refs.View) (n uint64) {
-	for _, r := range slices.Backward(view.Since) {
-		if slices.ContainsFunc(r.Op.Refs, func(u format.RefUpdate) bool { return u.Name == history.ForestRef }) {
-			break
-		}
-		for _, f := range r.Op.Forests {
-			if f.Name == history.MainForest {
-				n += uint64(len(f.Decisions))
-			}
-		}
-	}
-	return n
+	return cache.Stamp{Number: uint64(view.PendingCount(history.MainForest)), Digest: view.Get(history.ForestRef).ID}
 }
 
 // cachedCandidates returns nil if the cache cannot be brought up to date: it belongs to another
@@ -79,7 +63,7 @@ func (t *Tx) cachedCandidates() (*candidates, error) {
 	if stamp.Number == now.Number {
 		return c, nil
 	}
-	for _, d := range t.store.View.Pending(history.MainForest)[stamp.Number:] {
+	for _, d := range t.store.View.Pending(history.MainForest, int(stamp.Number)) {
 		switch d.Kind {
 		case format.DecideJoin:
 			if err := t.touch(c, d); err != nil {

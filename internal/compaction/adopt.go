@@ -61,7 +61,7 @@ func (r *Compaction) AdoptAll(t *Tx, branches []history.BranchName) error {
 			folded = append(folded, h)
 		}
 	}
-	if len(t.store.Decided(r.Forest))+len(op.Refs)+len(t.store.View.Pending(r.Forest)) == 0 {
+	if len(t.store.Decided(r.Forest))+len(op.Refs)+t.store.View.PendingCount(r.Forest) == 0 {
 		return nil
 	}
 	if _, err := t.store.WriteForestOf(r.Forest); err != nil {

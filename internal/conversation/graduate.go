@@ -29,7 +29,7 @@ func (s *Writer) Graduate(ctx context.Context, session, branch string) (clusters
 				return err
 			}
 			g.Roots, g.Forest = len(st.Live()), t.store.View.Get(history.ForestRef).ID
-			if len(t.store.View.Pending(history.MainForest)) > 0 {
+			if t.store.View.PendingCount(history.MainForest) > 0 {
 				if g.Forest, err = t.store.WriteForestOf(history.MainForest); err != nil {
 					return err
 				}

@@ -119,7 +119,7 @@ func (t *Tx) graduateAndAdopt(h *history.Head) (told []format.RefUpdate, err err
 // recordGraduation commits what several sessions have graduated.
 func (t *Tx) recordGraduation(op *format.Operation, heads []*history.Head) error {
 	decided := len(t.store.Decided(history.MainForest)) > 0
-	if !decided && len(t.store.View.Pending(history.MainForest)) == 0 && len(op.Refs) == 0 {
+	if !decided && t.store.View.PendingCount(history.MainForest) == 0 && len(op.Refs) == 0 {
 		t.store.KeepForest(history.MainForest)
 		return nil
 	}

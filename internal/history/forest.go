@@ -51,7 +51,7 @@ func (s *Reader) ForestOf(view *refs.View, name string) (*forest.State, error) {
 			return nil, err
 		}
 	}
-	if err := st.ApplyAll(view.Pending(name)); err != nil {
+	if err := st.ApplyAll(view.Pending(name, 0)); err != nil {
 		return nil, err
 	}
 	return st, nil

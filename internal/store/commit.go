@@ -239,7 +239,7 @@ func (t *Tx) checkpointAt(place func() error) error {
 	pending := false
 	var same []string
 	for _, name := range forestNames {
-		if len(t.View.Pending(name)) == 0 {
+		if t.View.PendingCount(name) == 0 {
 			continue
 		}
 		id, err := t.WriteForestOf(name)

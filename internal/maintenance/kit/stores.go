@@ -161,7 +161,7 @@ func build(t testing.TB, seed uint64) *session.Store {
 		switch {
 		case i > 0 && len(view.Since) == 0:
 			return s
-		case len(view.Since) < refs.CheckpointEvery-1 && i%40 != 0, len(view.Since) == refs.CheckpointEvery-1 && len(view.Pending("main")) > 0:
+		case len(view.Since) < refs.CheckpointEvery-1 && i%40 != 0, len(view.Since) == refs.CheckpointEvery-1 && view.PendingCount("main") > 0:
 			for _, name := range []string{"late", "talk", "other"} {
 				if view.Get("HEAD").Name != name {
 					if err := s.Conversation.Use(context.Background(), name); err != nil {
