@@ -266,6 +266,7 @@ func (o *appendOptions) runBulk(a *app, file string) error {
 		return err
 	}
 	defer closeInput()
+	a.expectMuch()
 	index := a.indexes(s)
 	b := &bulk.Append{
 		Store: s, Session: name, Branch: o.branch, Now: a.now, Flush: a.out.Flush,

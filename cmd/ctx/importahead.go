@@ -69,6 +69,7 @@ func (a *app) beginReading(f *catalog.Agent, file, named string, listed *catalog
 		return now
 	}
 	t.read = func() {
+		a.expectMuch()
 		if t.source, t.close, t.err = open(file); t.err == nil {
 			t.ahead = exchange.ReadAhead(a.c, a.transcript(f, file, t.source))
 		}

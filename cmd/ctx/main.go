@@ -36,6 +36,7 @@ func fromOS(c context.Context, watch func(int)) world {
 		watch: watch,
 
 		keepWriting: keepWriting,
+		largePages:  useLargePages,
 
 		stdin:    interruptible(c, func() { watch(exitInterrupted) }, os.Stdin),
 		stdout:   os.Stdout,

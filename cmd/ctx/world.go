@@ -12,6 +12,7 @@ import (
 type world struct {
 	watch          func(code int) // has the context of run end with an interrupt from now on; nil for nothing to do
 	keepWriting    func()         // has a write that nobody reads be an error instead of the end of the process; nil for nothing to do
+	largePages     func()         // has a large heap cost less from now on, see useLargePages; nil for nothing to do
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	// These report whether standard input or output is a terminal; nil is no terminal.
@@ -33,6 +34,13 @@ type world struct {
 	random   io.Reader
 	become   func(dir, path string, args []string) (int, error) // runs a program in the place of this one; nil for no way to
 	fs       *durable.FS                                        // makes the durable calls; nil for the real thing
+}
+
+// expectMuch is for commands that take much memory.
+func (w *world) expectMuch() {
+	if w.largePages != nil {
+		w.largePages()
+	}
 }
 
 func asked(terminal func() bool) bool { return terminal != nil && terminal() }
