@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -91,7 +90,8 @@ func importFiles(a *app, files []string, one func(s *session.Store, file string,
 		defer l.ahead.end()
 	}
 	index := a.indexes(s)
-	var sessions []string
+	var sessions []string // with something new
+	listed := map[string]bool{}
 	all := newImportTotals(a, len(files))
 	all.always = l != nil && l.newest
 	defer func() { index(all.messages) }()
@@ -101,7 +101,8 @@ func importFiles(a *app, files []string, one func(s *session.Store, file string,
 			done.more = append(done.more, done.session)
 		}
 		for _, name := range done.more {
-			if !slices.Contains(sessions, name) {
+			if !listed[name] {
+				listed[name] = true
 				sessions = append(sessions, name)
 			}
 		}

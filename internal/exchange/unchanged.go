@@ -28,6 +28,7 @@ type Imports struct {
 	branches map[string][]string // names of refs, by session
 	strange  map[string]bool     // sessions that somebody else has changed meanwhile
 	pending  []*remembered
+	depend   map[string][]*remembered // those of pending that depend on a session
 	group    group
 	changes  int                 // counts what may change an answer of Unchanged
 	answers  map[File]answer     // of Unchanged that are asked for once more
@@ -53,6 +54,8 @@ type remembered struct {
 	Begins   []beginning        // how the sessions begin with copies of others
 	Links    string             // digest of the links of Children, if nothing is left to link
 	Done     ImportedTranscript // the report of the next import
+
+	old bool // a later file of the same session may have changed what it depends on
 }
 
 // repeated says what another import of the same transcript does.
@@ -70,7 +73,7 @@ func (s *Writer) BeginImports(program string) (*Imports, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Imports{Writer: s, program: program, refs: view.All(), branches: map[string][]string{}, strange: map[string]bool{}}
+	r := &Imports{Writer: s, program: program, refs: view.All(), branches: map[string][]string{}, strange: map[string]bool{}, depend: map[string][]*remembered{}}
 	r.group.Writer = s
 	for name := range r.refs {
 		r.addBranch(name)
@@ -258,9 +261,12 @@ func (f *File) cacheName() string {
 // so while it was read.
 func (r *Imports) Imported(f File, done *ImportedTranscript, same bool) {
 	// An earlier file of the same session may have to be read again.
-	r.pending = slices.DeleteFunc(r.pending, func(p *remembered) bool {
-		return slices.ContainsFunc(done.Changed, func(session string) bool { _, depends := p.Sessions[session]; return depends })
-	})
+	for _, session := range done.Changed {
+		for _, p := range r.depend[session] {
+			p.old = true
+		}
+		delete(r.depend, session)
+	}
 	again := done.again
 	if r.off || again.once || !same {
 		return
@@ -275,6 +281,9 @@ func (r *Imports) Imported(f File, done *ImportedTranscript, same bool) {
 		}
 	}
 	r.pending = append(r.pending, p)
+	for session := range p.Sessions {
+		r.depend[session] = append(r.depend[session], p)
+	}
 }
 
 // Remember stores what Imported took note of. It is called once everything is written. A file is
@@ -302,7 +311,7 @@ func (r *Imports) Remember() {
 		}
 	}
 	for _, p := range r.pending {
-		if slices.ContainsFunc(slices.Collect(maps.Keys(p.Sessions)), func(session string) bool { return moved[session] }) {
+		if p.old || slices.ContainsFunc(slices.Collect(maps.Keys(p.Sessions)), func(session string) bool { return moved[session] }) {
 			continue
 		}
 		for session := range p.Sessions {

@@ -14,10 +14,7 @@ const (
 	ProjectBudget = projectBudget
 )
 
-var (
-	ByWords    = byWords
-	BranchesOf = branchesOf
-)
+var ByWords = byWords
 
 // SetManyClusters sets the number of live clusters above which a rendering does not read all of
 // them, and returns what it was.

@@ -1,9 +1,7 @@
 package recall
 
 import (
-	"maps"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -175,13 +173,12 @@ func (g *Indexing) add(b *history.Batch) (err error) {
 	if g.left[b.Session] {
 		return nil
 	}
-	name := b.Session + "/" + b.Branch
-	follows, err := g.follows(name, b)
+	follows, err := g.follows(b)
 	if err != nil {
 		return err
 	}
 	if !follows {
-		return g.read(name, b)
+		return g.read(b)
 	}
 	for i := range b.Said {
 		if d := &b.Said[i]; d.Plain {
@@ -189,7 +186,7 @@ func (g *Indexing) add(b *history.Batch) (err error) {
 			g.x.changed++
 		}
 	}
-	g.x.tips[name] = b.To
+	g.x.tips.set(b.Session, b.Branch, b.To)
 	if g.u.b.Full() || g.most > 0 && g.u.b.Docs() >= g.most {
 		return g.publish()
 	}
@@ -198,8 +195,9 @@ func (g *Indexing) add(b *history.Batch) (err error) {
 
 // follows reports whether a batch continues the branch as the index knows it, with nothing but new
 // messages and notes.
-func (g *Indexing) follows(name string, b *history.Batch) (bool, error) {
-	if g.x.tips[name] != b.From || len(b.Said) == 0 || b.From.IsZero() && len(branchesOf(b.Session, g.x.tips)) > 0 {
+func (g *Indexing) follows(b *history.Batch) (bool, error) {
+	branches := g.x.tips[b.Session]
+	if branches[b.Branch] != b.From || len(b.Said) == 0 || b.From.IsZero() && len(branches) > 0 {
 		return false, nil
 	}
 	from := b.From
@@ -230,18 +228,15 @@ func (g *Indexing) follows(name string, b *history.Batch) (bool, error) {
 }
 
 // read brings the session of a batch up to date from the store.
-func (g *Indexing) read(name string, b *history.Batch) error {
+func (g *Indexing) read(b *history.Batch) error {
 	view, err := g.s.Refs.Read()
 	if err != nil {
 		return err
 	}
-	now := map[string]format.ID{name: b.To}
-	for _, ref := range view.Names("sessions/" + b.Session + "/") {
-		if branch := strings.TrimPrefix(ref, "sessions/"); branch != name {
-			now[branch] = view.Get(ref).ID
-		}
-	}
-	n, err := g.s.behind(b.Session, g.x.tips, now)
+	list := branchTipsIn(view, "sessions/"+b.Session+"/")
+	list.set(b.Session, b.Branch, b.To)
+	was, now := g.x.tips[b.Session], list[b.Session]
+	n, err := g.s.behind(was, now)
 	if err != nil {
 		return err
 	}
@@ -253,13 +248,10 @@ func (g *Indexing) read(name string, b *history.Batch) error {
 	if err := g.u.flush(); err != nil {
 		return err
 	}
-	if err := g.u.session(view, b.Session, now); err != nil {
+	if err := g.u.session(view, b.Session, was, now); err != nil {
 		return err
 	}
-	for _, branch := range branchesOf(b.Session, g.x.tips) {
-		delete(g.x.tips, branch)
-	}
-	maps.Copy(g.x.tips, now)
+	g.x.tips.put(b.Session, now)
 	return g.u.flush()
 }
 

@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/search"
@@ -17,7 +16,7 @@ import (
 // content depends only on these tips. It is brought up to date by comparing them with the tips of a
 // view.
 type searchIndex struct {
-	tips     map[string]format.ID // by session/branch
+	tips     branchTips
 	segments []*searchSegment
 	loaded   []byte   // the manifest in the cache; nil if there was none
 	replaced []string // the files that the manifest names
@@ -95,7 +94,7 @@ func (s *Reader) searchSources(view *refs.View, fresh bool) ([]search.Source, er
 // emptySearch returns an index without documents, which replaces the one in the cache.
 func (s *Reader) emptySearch() *searchIndex {
 	there, _, _ := s.Cache.Load(cache.SearchName)
-	return &searchIndex{tips: map[string]format.ID{}, loaded: there}
+	return &searchIndex{tips: branchTips{}, loaded: there}
 }
 
 // isIndexDamage reports whether an error means that the index is damaged. The index can be made
@@ -139,9 +138,11 @@ func (s *Reader) loadSearch() *searchIndex {
 		if err != nil {
 			return nil
 		}
-		x := &searchIndex{tips: map[string]format.ID{}, loaded: payload}
+		x := &searchIndex{tips: branchTips{}, loaded: payload}
 		for _, t := range m.Tips {
-			x.tips[t.Name] = t.ID
+			if session, branch, ok := strings.Cut(t.Name, "/"); ok {
+				x.tips.set(session, branch, t.ID)
+			}
 		}
 		for _, p := range m.Segments {
 			x.replaced = append(x.replaced, p.Name)

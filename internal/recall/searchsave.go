@@ -70,8 +70,10 @@ func (s *Reader) saveSearch(x *searchIndex, view *refs.View, least int) bool {
 		return false
 	}
 	m := &search.Manifest{}
-	for name, id := range x.tips {
-		m.Tips = append(m.Tips, search.Tip{Name: name, ID: id})
+	for session, branches := range x.tips {
+		for branch, id := range branches {
+			m.Tips = append(m.Tips, search.Tip{Name: session + "/" + branch, ID: id})
+		}
 	}
 	slices.SortFunc(m.Tips, func(a, b search.Tip) int { return strings.Compare(a.Name, b.Name) })
 	for _, seg := range x.segments {

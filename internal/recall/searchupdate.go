@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/search"
@@ -17,60 +16,48 @@ import (
 // updateSearch brings x up to date with view. It passes over sessions of which it would have to
 // read more than most messages, together with those before; all is false then.
 func (s *Reader) updateSearch(x *searchIndex, view *refs.View, most uint64) (all bool, err error) {
-	now := map[string]format.ID{}
-	sessions := map[string]bool{}
-	for _, name := range view.Names("sessions/") {
-		branch := strings.TrimPrefix(name, "sessions/")
-		now[branch] = view.Get(name).ID
-		if x.tips[branch] != now[branch] {
-			sessions[sessionOf(branch)] = true
+	now := branchTipsIn(view, "sessions/")
+	var changed []string
+	for session, branches := range now {
+		if !maps.Equal(branches, x.tips[session]) {
+			changed = append(changed, session)
 		}
 	}
-	for branch := range x.tips {
-		if now[branch].IsZero() {
-			sessions[sessionOf(branch)] = true
+	for session := range x.tips {
+		if now[session] == nil {
+			changed = append(changed, session)
 		}
 	}
+	slices.Sort(changed)
 	r := newSearchUpdate(s, x)
-	names := make([]string, 0, len(sessions))
-	for name := range sessions {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	skipped := map[string]bool{}
-	for _, name := range names {
+	all = true
+	for _, session := range changed {
+		was, is := x.tips[session], now[session]
 		if most < math.MaxUint64 {
-			n, err := s.behind(name, x.tips, now)
+			n, err := s.behind(was, is)
 			if err != nil {
 				return false, err
 			}
 			if n > most {
-				skipped[name] = true
+				all = false
 				continue
 			}
 			most -= n
 		}
-		if err := r.session(view, name, now); err != nil {
+		if err := r.session(view, session, was, is); err != nil {
 			return false, err
 		}
+		x.tips.put(session, is)
 	}
-	if len(skipped) > 0 {
-		maps.DeleteFunc(now, func(branch string, _ format.ID) bool { return skipped[sessionOf(branch)] })
-		for branch, id := range x.tips {
-			if skipped[sessionOf(branch)] {
-				now[branch] = id
-			}
-		}
-	}
-	x.tips = now
-	return len(skipped) == 0, r.flush()
+	return all, r.flush()
 }
 
-// behind returns about how many messages of a session the index lacks.
-func (s *Reader) behind(session string, old, now map[string]format.ID) (uint64, error) {
+// behind returns about how many messages of a session the index lacks, given its branches as they
+// were and are.
+func (s *Reader) behind(old, now map[string]format.ID) (uint64, error) {
 	n := uint64(0)
-	for _, branch := range branchesOf(session, now) {
-		e, err := s.Header(now[branch])
+	for branch, tip := range now {
+		e, err := s.Header(tip)
 		if err != nil {
 			return 0, err
 		}
@@ -90,18 +77,13 @@ func (s *Reader) behind(session string, old, now map[string]format.ID) (uint64, 
 	return n, nil
 }
 
-// session adds and hides documents of a session, so that the index has what the tips in now have.
-func (r *searchUpdate) session(view *refs.View, session string, now map[string]format.ID) error {
-	c, err := r.s.searchChange(view, session, r.x.tips, now)
+// session adds and hides documents of a session, so that the index has what its branches have now.
+func (r *searchUpdate) session(view *refs.View, session string, old, now map[string]format.ID) error {
+	c, err := r.s.searchChange(view, session, old, now)
 	if err != nil {
 		return err
 	}
 	return r.apply(session, c)
-}
-
-func sessionOf(branch string) string {
-	session, _, _ := strings.Cut(branch, "/")
-	return session
 }
 
 // searchChange is the change of the documents of a session.
@@ -111,9 +93,9 @@ type searchChange struct {
 	complete bool // present has all documents; all others are removed
 }
 
-// searchChange compares the old and the new tips of a session.
+// searchChange compares the branches of a session as they were and are.
 func (s *Reader) searchChange(view *refs.View, session string, old, now map[string]format.ID) (c searchChange, err error) {
-	was, is := branchesOf(session, old), branchesOf(session, now)
+	was, is := slices.Sorted(maps.Keys(old)), slices.Sorted(maps.Keys(now))
 	if len(is) == 0 {
 		return searchChange{complete: true}, nil
 	}
@@ -127,18 +109,6 @@ func (s *Reader) searchChange(view *refs.View, session string, old, now map[stri
 	}
 	list, err := s.sessionDocs(view, session)
 	return searchChange{present: list, complete: true}, err
-}
-
-// branchesOf returns the keys of tips that belong to a session, sorted. A key is session/branch.
-func branchesOf(session string, tips map[string]format.ID) []string {
-	var list []string
-	for name := range tips {
-		if sessionOf(name) == session {
-			list = append(list, name)
-		}
-	}
-	slices.Sort(list)
-	return list
 }
 
 // movedBranch is searchChange for a session of which one branch has moved. ok is false if other
