@@ -88,15 +88,25 @@ func (s *Reader) rebuildLinks(view *refs.View) (*Links, error) {
 	l, theirs := newLinks(stamp), newLinks(stamp)
 	l.packed = func(id format.ID) bool { return !s.Objects.IsLoose(id) }
 	theirs.packed = l.packed
+	names := view.Names("sessions/")
+	places := s.ByPlace(view, names)
 	add := func(to *Links, shared bool) error {
-		for _, name := range view.Names("sessions/") {
+		parts := make(map[string]part, len(names))
+		for _, name := range places {
 			session, _, _ := BranchOfRef(name)
 			if _, of := Owner(view, session); of != shared {
 				continue
 			}
-			if err := s.addHistory(to, view.Get(name).ID, format.ID{}, true); err != nil {
+			p, err := s.readPart(to, view.Get(name).ID, format.ID{}, true)
+			if err != nil {
 				return err
 			}
+			if !p.isEmpty() {
+				parts[name] = p
+			}
+		}
+		for _, name := range names {
+			to.take(parts[name])
 		}
 		return nil
 	}
@@ -301,30 +311,55 @@ func (s *Reader) follow(l *Links, from, to format.ID) error {
 // addHistory adds what tip stands on and base does not. With left it also adds the sources of what
 // was rewound on the way, which a branch that comes back from nothing has and l may not know.
 func (s *Reader) addHistory(l *Links, tip, base format.ID, left bool) error {
-	var list []Entry
+	p, err := s.readPart(l, tip, base, left)
+	if err == nil {
+		l.take(p)
+	}
+	return err
+}
+
+// part is what links note of a part of a history.
+type part struct {
+	added   []Entry // newest first
+	rewound []Entry // only their sources count
+}
+
+func (p *part) isEmpty() bool { return len(p.added)+len(p.rewound) == 0 }
+
+// take notes a part.
+func (l *Links) take(p part) {
+	for _, e := range slices.Backward(p.added) {
+		l.add(e)
+	}
+	for _, e := range p.rewound {
+		l.addSource(e)
+	}
+}
+
+// readPart is addHistory, but for the change of l.
+func (s *Reader) readPart(l *Links, tip, base format.ID, left bool) (p part, err error) {
 	rewound := &Lineage{s: s, rewound: true, seen: map[format.ID]bool{}}
 	for e, err := range s.Walk(tip, WithJoined) {
 		if err != nil {
-			return err
+			return p, err
 		}
 		if e.ID == base {
 			break
 		}
 		if l.concerns(e) { // a history is long, and most of it is packed
-			list = append(list, e)
+			p.added = append(p.added, e)
 		}
 		if left && !e.Left.IsZero() {
 			rewound.todo = append(rewound.todo, e.Left)
 		}
 	}
-	for _, e := range slices.Backward(list) {
-		l.add(e)
-	}
 	for e, err := range rewound.each {
 		if err != nil {
-			return err
+			return p, err
 		}
-		l.addSource(e)
+		if l.concernsSource(e) {
+			p.rewound = append(p.rewound, e)
+		}
 	}
-	return nil
+	return p, nil
 }

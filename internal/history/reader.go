@@ -34,6 +34,7 @@ type Objects interface {
 	Each(fn func(objects.Info) error) error
 	BySource(key [16]byte) ([]format.ID, error)
 	MaybeBySource(key [16]byte) ([]format.ID, error)
+	ByPlace(ids []format.ID)
 	IsLoose(id format.ID) bool
 	Refresh() error
 	Path(name string) string

@@ -43,15 +43,14 @@ func (s *Reader) Overviews(view *refs.View) ([]Overview, error) {
 	}
 	out := make([]Overview, len(list))
 	changed := len(known.rows) != len(list)
-	rows := make([]overviewRow, 0, len(list))
-	for i := range list {
+	rows := make([]overviewRow, len(list))
+	for _, i := range s.readingOrder(view, list, known) {
 		row, same, err := s.overviewRow(view, &list[i], known)
 		if err != nil {
 			return nil, err
 		}
 		changed = changed || !same
-		rows = append(rows, row)
-		out[i] = row.overview(&list[i])
+		rows[i], out[i] = row, row.overview(&list[i])
 	}
 	if changed {
 		s.storeOverviews(rows)
@@ -61,6 +60,25 @@ func (s *Reader) Overviews(view *refs.View) ([]Overview, error) {
 		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Name, b.Name))
 	})
 	return out, nil
+}
+
+// readingOrder returns the indexes of a list in the order in which its sessions are read fastest.
+func (s *Reader) readingOrder(view *refs.View, list []Session, known *overviews) []int {
+	var order []int
+	var names []string
+	at := map[string]int{}
+	for i := range list {
+		if known.has(view, &list[i]) {
+			order = append(order, i) // nothing is read
+			continue
+		}
+		name := history.RefName(list[i].Name, mainOf(&list[i]).Name)
+		names, at[name] = append(names, name), i
+	}
+	for _, name := range s.ByPlace(view, names) {
+		order = append(order, at[name])
+	}
+	return order
 }
 
 // setAlso sets Also. The rows are those of the list.
@@ -78,12 +96,17 @@ func setAlso(view *refs.View, list []Overview, rows []overviewRow) {
 	}
 }
 
+// has reports whether the row of a session is still right.
+func (o *overviews) has(view *refs.View, one *Session) bool {
+	b, row := mainOf(one), o.row(one.Name)
+	return row != nil && row.branch == b.Name && row.tip == b.Value.ID && row.link == view.Get(history.ParentRef(one.Name)).ID
+}
+
 // overviewRow returns the row of a session. same says that it is the known one.
 func (s *Reader) overviewRow(view *refs.View, one *Session, known *overviews) (row overviewRow, same bool, err error) {
 	b := mainOf(one)
-	link := view.Get(history.ParentRef(one.Name)).ID
 	was := known.row(one.Name)
-	if was != nil && was.branch == b.Name && was.tip == b.Value.ID && was.link == link {
+	if known.has(view, one) {
 		return *was, true, nil
 	}
 	row = overviewRow{session: one.Name}
@@ -93,7 +116,8 @@ func (s *Reader) overviewRow(view *refs.View, one *Session, known *overviews) (r
 	if err = s.readOverview(&row, b.Value.ID); err != nil {
 		return row, false, err
 	}
-	row.branch, row.tip, row.seq, row.link, row.parent = b.Name, b.Value.ID, b.Seq, link, one.Parent
+	row.branch, row.tip, row.seq, row.parent = b.Name, b.Value.ID, b.Seq, one.Parent
+	row.link = view.Get(history.ParentRef(one.Name)).ID
 	return row, false, nil
 }
 

@@ -40,7 +40,11 @@ func (s *Reader) NewestSession(v *refs.View) (string, error) {
 func (s *Reader) newestSessions(v *refs.View, except string, most int) ([]brief.SessionBrief, error) {
 	var list []brief.SessionBrief
 	known := s.loadTips()
-	for _, ref := range v.Names("sessions/") {
+	refs := v.Names("sessions/")
+	if err := known.readAll(s, v, refs); err != nil {
+		return nil, err
+	}
+	for _, ref := range refs {
 		session, branch, _ := strings.Cut(strings.TrimPrefix(ref, "sessions/"), "/")
 		if branch != history.MainBranch {
 			continue

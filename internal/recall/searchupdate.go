@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
@@ -28,7 +29,9 @@ func (s *Reader) updateSearch(x *searchIndex, view *refs.View, most uint64) (all
 			changed = append(changed, session)
 		}
 	}
-	slices.Sort(changed)
+	if slices.Sort(changed); most == math.MaxUint64 {
+		changed = s.byPlace(view, changed)
+	}
 	r := newSearchUpdate(s, x)
 	all = true
 	for _, session := range changed {
@@ -50,6 +53,26 @@ func (s *Reader) updateSearch(x *searchIndex, view *refs.View, most uint64) (all
 		x.tips.put(session, is)
 	}
 	return all, r.flush()
+}
+
+// byPlace returns sessions in the order in which their messages are read fastest.
+func (s *Reader) byPlace(view *refs.View, sessions []string) []string {
+	var names, list []string
+	for _, session := range sessions {
+		branches := view.Names("sessions/" + session + "/")
+		if len(branches) == 0 {
+			list = append(list, session) // nothing is read of a session that is gone
+		}
+		names = append(names, branches...)
+	}
+	listed := map[string]bool{}
+	for _, name := range s.ByPlace(view, names) {
+		if session, _, _ := history.BranchOfRef(name); !listed[session] {
+			listed[session] = true
+			list = append(list, session)
+		}
+	}
+	return list
 }
 
 // behind returns about how many messages of a session the index lacks, given its branches as they

@@ -42,25 +42,21 @@ func (s *Reader) Sessions(view *refs.View) ([]Session, error) {
 func (s *Reader) sessions(view *refs.View, known *overviews) ([]Session, error) {
 	var list []Session
 	current := view.Get("HEAD").Name
+	seqs, err := s.seqsOf(view, known)
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range view.Names("sessions/") {
 		session, branch, _ := strings.Cut(strings.TrimPrefix(name, "sessions/"), "/")
 		if len(list) == 0 || list[len(list)-1].Name != session {
 			one := Session{Name: session, Head: session == current}
-			var err error
 			if one.Parent, err = s.parentIn(view, session, known); err != nil {
 				return nil, err
 			}
 			list = append(list, one)
 		}
 		tip := view.Get(name)
-		seq, ok := known.seqOf(session, branch, tip.ID)
-		if !ok {
-			e, err := s.Header(tip.ID)
-			if err != nil {
-				return nil, err
-			}
-			seq = e.Seq
-		}
+		seq := seqs[name]
 		last := &list[len(list)-1]
 		last.Branches = append(last.Branches, history.Branch{Name: branch, Value: tip, Seq: seq, Own: seq})
 	}
@@ -70,6 +66,29 @@ func (s *Reader) sessions(view *refs.View, known *overviews) ([]Session, error) 
 		}
 	}
 	return list, nil
+}
+
+// seqsOf returns the seq of the newest entry of each branch, by the name of its ref. It takes what it
+// can from known.
+func (s *Reader) seqsOf(view *refs.View, known *overviews) (map[string]uint64, error) {
+	names := view.Names("sessions/")
+	seqs := make(map[string]uint64, len(names))
+	var unknown []string
+	for _, name := range names {
+		session, branch, _ := history.BranchOfRef(name)
+		seq, ok := known.seqOf(session, branch, view.Get(name).ID)
+		if seqs[name] = seq; !ok {
+			unknown = append(unknown, name)
+		}
+	}
+	for _, name := range s.ByPlace(view, unknown) {
+		e, err := s.Header(view.Get(name).ID)
+		if err != nil {
+			return nil, err
+		}
+		seqs[name] = e.Seq
+	}
+	return seqs, nil
 }
 
 // parentIn returns the session that a session works for; nil if there is none.
