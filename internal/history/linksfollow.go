@@ -89,7 +89,7 @@ func (s *Reader) rebuildLinks(view *refs.View) (*Links, error) {
 	l.packed = func(id format.ID) bool { return !s.Objects.IsLoose(id) }
 	theirs.packed = l.packed
 	names := view.Names("sessions/")
-	places := s.ByPlace(view, names)
+	places := s.ByPlace(names, TipIn(view))
 	add := func(to *Links, shared bool) error {
 		parts := make(map[string]part, len(names))
 		for _, name := range places {

@@ -75,7 +75,7 @@ func (s *Reader) readingOrder(view *refs.View, list []Session, known *overviews)
 		name := history.RefName(list[i].Name, mainOf(&list[i]).Name)
 		names, at[name] = append(names, name), i
 	}
-	for _, name := range s.ByPlace(view, names) {
+	for _, name := range s.ByPlace(names, history.TipIn(view)) {
 		order = append(order, at[name])
 	}
 	return order

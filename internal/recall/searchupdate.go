@@ -66,7 +66,7 @@ func (s *Reader) byPlace(view *refs.View, sessions []string) []string {
 		names = append(names, branches...)
 	}
 	listed := map[string]bool{}
-	for _, name := range s.ByPlace(view, names) {
+	for _, name := range s.ByPlace(names, history.TipIn(view)) {
 		if session, _, _ := history.BranchOfRef(name); !listed[session] {
 			listed[session] = true
 			list = append(list, session)

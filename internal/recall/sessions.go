@@ -81,7 +81,7 @@ func (s *Reader) seqsOf(view *refs.View, known *overviews) (map[string]uint64, e
 			unknown = append(unknown, name)
 		}
 	}
-	for _, name := range s.ByPlace(view, unknown) {
+	for _, name := range s.ByPlace(unknown, history.TipIn(view)) {
 		e, err := s.Header(view.Get(name).ID)
 		if err != nil {
 			return nil, err

@@ -45,7 +45,7 @@ func (t *tips) readAll(s *Reader, v *refs.View, names []string) error {
 			unknown = append(unknown, name)
 		}
 	}
-	for _, name := range s.ByPlace(v, unknown) {
+	for _, name := range s.ByPlace(unknown, history.TipIn(v)) {
 		if _, err := t.newest(s, v.Get(name).ID); err != nil {
 			return err
 		}

@@ -248,7 +248,7 @@ func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p
 	shared := map[share.Branch]bool{}
 	included := map[format.ID]bool{}
 	ended := map[string]bool{}
-	for _, session := range sessionsOf(view) {
+	for _, session := range x.readingOrder(view, base) {
 		if _, foreign := history.Owner(view, session); foreign || !x.o.Rule.Shares(session) {
 			continue
 		}
@@ -312,6 +312,7 @@ func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p
 			ended[b.Session] = true
 		}
 	}
+	slices.SortFunc(report.Sessions, func(a, b PushedSession) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(p.Branches, share.Branch.Compare)
 	slices.SortFunc(p.Ends, share.Branch.Compare)
 	for s := range ended {
@@ -319,6 +320,27 @@ func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p
 	}
 	slices.Sort(report.Ended)
 	return chosen, goesOn, nil
+}
+
+// readingOrder returns the names of all sessions, those that have changed since the last push in the
+// order in which they are read fastest.
+func (x *Sharer) readingOrder(view *refs.View, base *published) []string {
+	var list, changed []string
+	tips := map[string]format.ID{}
+	for _, session := range sessionsOf(view) {
+		for _, name := range history.BranchesIn(view, session) {
+			tip := view.Get(history.RefName(session, name)).ID
+			if tips[session].IsZero() && base.tips[share.Branch{Session: session, Name: name}] != tip {
+				tips[session] = tip
+			}
+		}
+		if tips[session].IsZero() {
+			list = append(list, session)
+		} else {
+			changed = append(changed, session)
+		}
+	}
+	return append(list, x.s.History.ByPlace(changed, func(session string) format.ID { return tips[session] })...)
 }
 
 // inNames looks for secrets in the names of a session's branches, which leave with it.

@@ -54,8 +54,11 @@ func (t branchTips) add(b share.Branch, tip format.ID) { t[b.Session] = append(t
 func (x *Sharer) missingBySession(ctx context.Context, tips, have branchTips) ([]format.ID, error) {
 	w := x.newWalk(ctx)
 	var out []format.ID
-	for _, session := range slices.Sorted(maps.Keys(tips)) {
-		slices.SortFunc(tips[session], format.ID.Compare)
+	for _, list := range tips {
+		slices.SortFunc(list, format.ID.Compare)
+	}
+	first := func(session string) format.ID { return tips[session][0] }
+	for _, session := range x.s.History.ByPlace(slices.Sorted(maps.Keys(tips)), first) {
 		list, err := w.find(tips[session], have[session])
 		if err != nil {
 			return nil, err
