@@ -295,18 +295,26 @@ func (r *pack2) each(s *Store, fn func(placed)) error {
 
 // list is each for PackContents. The ids in c are also those that the nodes of the pack name.
 func (r *pack2) list(s *Store, c *PackContents) error {
+	before := len(c.IDs)
 	type block struct {
 		packs.Span
-		objects []packs.Object
+		ids      []format.ID
+		bodyless []uint32 // places in the block
 	}
 	return eachBlock(s, r, func(span packs.Span, list []packs.Object) block {
-		return block{span, list}
+		b := block{Span: span, ids: make([]format.ID, len(list))}
+		for i, o := range list { // the objects themselves take much memory
+			b.ids[i] = o.ID
+			if _, named, err := format.HeaderBody(o.Header); !o.Stored && (named || err != nil) {
+				b.bodyless = append(b.bodyless, uint32(i))
+			}
+		}
+		return b
 	}, func(b block) error {
 		first := len(c.IDs)
-		for _, o := range b.objects {
-			if c.IDs = append(c.IDs, o.ID); !o.Stored {
-				c.Bodyless = append(c.Bodyless, o.ID)
-			}
+		c.IDs = append(c.IDs, b.ids...)
+		for _, i := range b.bodyless {
+			c.Bodyless = append(c.Bodyless, uint32(first-before)+i)
 		}
 		if b.Kind == packs.Whole {
 			r.remember(b.N, someIDs{ids: c.IDs[first:]})

@@ -160,10 +160,11 @@ func Read(ctx context.Context, s *session.Store, inv *Inventory, check func(form
 		Lost: map[uint32][]format.Link{}, Bad: map[uint32]error{}, check: check,
 	}
 	inv.IDs = nil
-	g.objects = make([]object, len(g.ids), cap(g.ids))
-	g.Marks = make([]Mark, len(g.ids), cap(g.ids))
+	room := min(cap(g.ids), len(g.ids)+spareIDs)
+	g.objects = make([]object, len(g.ids), room)
+	g.Marks = make([]Mark, len(g.ids), room)
 	if check != nil {
-		g.seqs = make([]uint32, len(g.ids), cap(g.ids))
+		g.seqs = make([]uint32, len(g.ids), room)
 	}
 	for i := range g.objects {
 		g.objects[i].what = what(format.AnyKind)
