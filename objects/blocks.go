@@ -55,7 +55,7 @@ func eachBlock[T any](s *Store, r *pack2, work func(packs.Span, []packs.Object) 
 	})
 	for _, span := range layout.Spans {
 		one := func() (d done) {
-			list, err := r.all(s, span)
+			list, err := r.once(s, span)
 			if err != nil {
 				return done{err: err}
 			}

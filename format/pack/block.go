@@ -431,6 +431,9 @@ func (r *Reader) prove() {
 	if len(r.d.bodies.Rest) > 0 {
 		r.err = errBlock
 	}
+	if r.err == nil { // nothing is read any more, and what was needed for it takes as much as the headers
+		r.d = decoder{objects: r.d.objects, extracts: r.d.extracts}
+	}
 }
 
 // parts reads what stands before the bodies.
