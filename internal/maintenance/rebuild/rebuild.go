@@ -136,8 +136,7 @@ func (b *builder) forests(ctx context.Context) error {
 	r.Wanted = func(id format.ID) bool { return wanted[id] }
 	r.Wrote = func(id format.ID, _ []byte, st *forest.State) error {
 		given[id] = true
-		_, err := st.Evicted() // pages that are older than the kept log have to be there
-		return err
+		return st.EachEvicted(func(forest.Evicted) {}) // pages that are older than the kept log have to be there
 	}
 	r.Need = b.add
 	r.Stored = func(id format.ID) bool { return !b.lost[id] }
