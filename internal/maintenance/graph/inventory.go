@@ -47,7 +47,17 @@ type PackPlace struct {
 	Old     bool        // it has a version that is no longer written
 
 	count    int      // of its ids, in an inventory
-	bodyless []uint32 // places in IDs and Numbers of those whose body is not in this pack
+	bodyless []uint32 // places in IDs and Numbers of those whose body is not in this pack; numbers after LetGo
+}
+
+// LetGo frees the numbers of the objects of packs, but for those of Bodyless.
+func (inv *Inventory) LetGo() {
+	for _, p := range inv.Packs {
+		for k, at := range p.bodyless {
+			p.bodyless[k] = p.Numbers[at]
+		}
+		p.Numbers = nil
+	}
 }
 
 // Bodyless returns the numbers of the objects whose body is not in a pack of an inventory, and of
@@ -55,7 +65,10 @@ type PackPlace struct {
 func (p *PackPlace) Bodyless() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, at := range p.bodyless {
-			if !yield(p.Numbers[at]) {
+			if p.Numbers != nil {
+				at = p.Numbers[at]
+			}
+			if !yield(at) {
 				return
 			}
 		}
