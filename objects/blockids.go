@@ -4,9 +4,9 @@ import "sync"
 
 // blockIDs keeps the ids of blocks of a pack, for who names their objects by number. Those of all
 // blocks of a large pack take much memory, and mostly the next one that is asked for is near the
-// last. So it lets go of those that were not asked for lately. A block whose ids are asked for again
-// has to be unpacked again: where that happens often, it lets go of none any more. The zero value is
-// empty. Several goroutines may use it.
+// last. So it lets go of those that were not asked for lately. A block whose ids are asked for
+// again has to be unpacked again: where that happens often, it lets go of none any more. The zero
+// value is empty. Several goroutines may use it.
 type blockIDs struct {
 	mu    sync.Mutex
 	kept  map[int]*keptIDs // by block; nil for one that was let go

@@ -11,9 +11,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
-// The cache is lost, and another line has graduated messages that a branch has in its window: a line
-// from the past, or a session that goes on with this one. No message joins twice, whichever of them
-// goes on.
+// The cache is lost, and another line has graduated messages that a branch has in its window: a
+// line from the past, or a session that goes on with this one. No message joins twice.
 func TestGraduateBesideOthers(t *testing.T) {
 	for _, other := range []string{"line", "session"} {
 		t.Run(other, func(t *testing.T) {

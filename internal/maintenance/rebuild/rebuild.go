@@ -66,10 +66,10 @@ func written(err error) error {
 
 // Run makes all derived data again, from entries, summaries, tombstones and the log: pack indexes,
 // then the nodes, pages and forests that refs, kept summaries and kept tombstones name, as far as
-// they are missing; and it empties the cache, but for the links, which it makes again. It replays decisions and scores nothing, so the same
-// history gives the same ids. Errors: *DiffersError, and then nothing of the forest was made;
-// *WriteError; an error for what cannot be had again, with what could be made in place. After a
-// crash it can run again.
+// they are missing; and it empties the cache, but for the links, which it makes again. It replays
+// decisions and scores nothing, so the same history gives the same ids. Errors: *DiffersError, and
+// then nothing of the forest was made; *WriteError; an error for what cannot be had again, with
+// what could be made in place. After a crash it can run again.
 func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
 	defer graph.Frugal()()
 	defer s.Objects.KeepFew()()
