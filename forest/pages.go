@@ -335,6 +335,24 @@ func (l *lines) Pop() any {
 	return last
 }
 
+// forget drops the pages that are as they were read or last written.
+func (t *tombs) forget() {
+	if t.top != nil && t.top.forget() {
+		t.top = nil
+	}
+}
+
+// forget reports whether nothing on a page or below it has changed. Of the pages below it drops
+// those.
+func (p *page) forget() bool {
+	for index, c := range p.below {
+		if c.forget() {
+			delete(p.below, index)
+		}
+	}
+	return !p.changed && len(p.below) == 0
+}
+
 // write calls put with the changed pages as objects, children before parents, and updates the root.
 func (t *tombs) write(put func(format.Raw) error) error {
 	if t.top == nil {

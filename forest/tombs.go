@@ -18,14 +18,23 @@ type Evicted struct {
 // Evicted returns all tombstones, the latest eviction first. It reads every page.
 func (s *State) Evicted() ([]Evicted, error) {
 	list := make([]Evicted, 0, min(s.tombs.count, 1<<20))
-	err := s.tombs.each(s.load, func(t format.Slot) {
-		list = append(list, Evicted{Cluster: t.Place, Eviction: t.Eviction, Tombstone: t.ID})
-	})
-	if err != nil {
-		return nil, fmt.Errorf("forest %q: %w", s.Name, err)
+	if err := s.EachEvicted(func(e Evicted) { list = append(list, e) }); err != nil {
+		return nil, err
 	}
 	slices.SortFunc(list, func(a, b Evicted) int { return cmp.Compare(b.Eviction, a.Eviction) })
 	return list, nil
+}
+
+// EachEvicted calls visit for all tombstones, in the order of the numbers of their clusters. It
+// reads every page, and keeps none that was not in memory before.
+func (s *State) EachEvicted(visit func(Evicted)) error {
+	err := s.tombs.each(s.load, func(t format.Slot) {
+		visit(Evicted{Cluster: t.Place, Eviction: t.Eviction, Tombstone: t.ID})
+	})
+	if err != nil {
+		return fmt.Errorf("forest %q: %w", s.Name, err)
+	}
+	return nil
 }
 
 // NewestEvicted returns the tombstones of the n latest evictions, and the number of all tombstones.

@@ -93,6 +93,10 @@ func (s *State) writeCluster(c *Cluster, put func(*Cluster, format.Raw) error) e
 	return nil
 }
 
+// ForgetPages drops the pages of tombstones from memory, which are read again where they are
+// needed. It is for right after a write, and what that returned must be in the store.
+func (s *State) ForgetPages() { s.tombs.forget() }
+
 // Forget drops the members of long clusters from memory, which are read again where they are
 // needed. What Write returned must be in the store.
 func (s *State) Forget() {

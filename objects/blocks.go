@@ -2,7 +2,6 @@ package objects
 
 import (
 	"errors"
-	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
 	packs "github.com/gemini-ctx/ctx/format/pack"
@@ -30,8 +29,8 @@ func EachBlock[T any](s *Store, pack format.ID, work func([]Packed) T, take func
 	return eachBlock(s, r, func(_ packs.Span, list []packs.Object) T { return work(list) }, take)
 }
 
-// largeBlock is how many bytes a block has that is unpacked while no other such block is. One of
-// forests of many clusters takes up to forestBytes, and as much again while it grows.
+// largeBlock is how many bytes a block has that is unpacked while no other block is in memory. One
+// of forests of many clusters takes up to forestBytes, and as much again while it grows.
 const largeBlock = blockBytes
 
 // eachBlock is EachBlock for a pack that is open.
@@ -45,18 +44,7 @@ func eachBlock[T any](s *Store, r *pack2, work func(packs.Span, []packs.Object) 
 		err    error
 	}
 	var unread error
-	var large sync.Mutex // of who has a large block
-	err = eachInTurn(len(layout.Spans), func(n int) (d done) {
-		if layout.Spans[n].Raw > largeBlock {
-			large.Lock()
-			defer large.Unlock()
-		}
-		list, err := r.all(s, layout.Spans[n])
-		if err != nil {
-			return done{err: err}
-		}
-		return done{result: work(layout.Spans[n], list)}
-	}, func(d done) error {
+	waiting := newTurns(func(d done) error {
 		if d.err != nil {
 			if unread == nil {
 				unread = d.err
@@ -65,8 +53,24 @@ func eachBlock[T any](s *Store, r *pack2, work func(packs.Span, []packs.Object) 
 		}
 		return take(d.result)
 	})
-	if err == nil {
-		err = unread
+	for _, span := range layout.Spans {
+		one := func() (d done) {
+			list, err := r.once(s, span)
+			if err != nil {
+				return done{err: err}
+			}
+			return done{result: work(span, list)}
+		}
+		begin := waiting.begin
+		if span.Raw > largeBlock {
+			begin = waiting.alone
+		}
+		if begin(one) != nil {
+			break
+		}
 	}
-	return err
+	if err := waiting.end(); err != nil {
+		return err
+	}
+	return unread
 }

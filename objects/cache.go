@@ -16,7 +16,7 @@ import (
 const (
 	cachedBlocks = 16
 	cachedBytes  = 64 << 20
-	fewBytes     = 16 << 20 // for who reads each block once
+	fewBytes     = 12 << 20 // for who reads each block once
 )
 
 type blockKey struct {
@@ -54,8 +54,23 @@ func (c *blockCache) most() int {
 	return cachedBytes
 }
 
-// KeepFew makes the store keep fewer unpacked blocks, until restore is called: for a caller that
-// reads all blocks once.
+// mostIndex returns how many bytes an index has at most that is held in memory.
+func (c *blockCache) mostIndex() int64 {
+	if c.keepsFew() {
+		return fewIndexHeld
+	}
+	return maxIndexHeld
+}
+
+// keepsFew reports whether KeepFew is in force.
+func (c *blockCache) keepsFew() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.few
+}
+
+// KeepFew makes the store keep fewer unpacked blocks, and no large index that is opened meanwhile,
+// until restore is called: for a caller that reads all blocks once.
 func (s *Store) KeepFew() (restore func()) {
 	set := func(few bool) {
 		s.cache.mu.Lock()

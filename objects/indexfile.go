@@ -13,6 +13,7 @@ import (
 type indexFile struct {
 	file  io.ReaderAt
 	size  int64
+	most  int64 // bytes of a file that is held
 	reads atomic.Int64
 	whole atomic.Pointer[bytes.Reader]
 }
@@ -24,13 +25,15 @@ const (
 	fewReads = 64
 	// maxIndexHeld is the largest index that is held, in bytes: that of some 8,000,000 objects.
 	maxIndexHeld = 64 << 20
+	// fewIndexHeld is the same for who reads all of a store, and has little memory to spare.
+	fewIndexHeld = 4 << 20
 )
 
 func (f *indexFile) ReadAt(b []byte, at int64) (int, error) {
 	if whole := f.whole.Load(); whole != nil {
 		return whole.ReadAt(b, at)
 	}
-	if f.size <= maxIndexHeld && f.reads.Add(1) == fewReads+f.size/indexPiece {
+	if f.size <= f.most && f.reads.Add(1) == fewReads+f.size/indexPiece {
 		all := make([]byte, f.size)
 		if n, err := f.file.ReadAt(all, 0); err == nil || errors.Is(err, io.EOF) {
 			f.whole.Store(bytes.NewReader(all[:n]))

@@ -25,7 +25,7 @@ func TestIndexFileIsHeld(t *testing.T) {
 		content[i] = byte(r.Uint32())
 	}
 	below := &countedReader{Reader: bytes.NewReader(content)}
-	f := &indexFile{file: below, size: int64(len(content))}
+	f := &indexFile{file: below, size: int64(len(content)), most: maxIndexHeld}
 	for range 10_000 {
 		at, n := r.IntN(len(content)), 1+r.IntN(100)
 		b := make([]byte, n)
@@ -39,7 +39,7 @@ func TestIndexFileIsHeld(t *testing.T) {
 		t.Errorf("%d reads of the file, want %d at most", below.reads, most)
 	}
 	large := &countedReader{Reader: bytes.NewReader(content)}
-	f = &indexFile{file: large, size: maxIndexHeld + 1}
+	f = &indexFile{file: large, size: maxIndexHeld + 1, most: maxIndexHeld}
 	for range 1000 {
 		if _, err := f.ReadAt(make([]byte, 10), 0); err != nil {
 			t.Fatal(err)

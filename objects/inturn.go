@@ -30,6 +30,15 @@ func (t *turns[T]) begin(work func() T) error {
 	return nil
 }
 
+// alone is begin for work that takes much memory: it is done while nothing else is under way or
+// waits to be taken, and its result is taken at once.
+func (t *turns[T]) alone(work func() T) error {
+	if t.end() == nil && t.begin(work) == nil {
+		return t.end()
+	}
+	return t.err
+}
+
 func (t *turns[T]) takeOldest() {
 	result := <-t.under[0]
 	if t.under = t.under[1:]; t.err == nil {
@@ -44,16 +53,4 @@ func (t *turns[T]) end() error {
 		t.takeOldest()
 	}
 	return t.err
-}
-
-// eachInTurn calls work for the numbers below n, several at a time, and take with the results in
-// the order of the numbers. It ends with the first error of take.
-func eachInTurn[T any](n int, work func(int) T, take func(T) error) error {
-	t := newTurns(take)
-	for i := range n {
-		if t.begin(func() T { return work(i) }) != nil {
-			break
-		}
-	}
-	return t.end()
 }

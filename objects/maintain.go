@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -202,15 +203,13 @@ func (s *Store) Packs() ([]PackInfo, error) {
 	return out, nil
 }
 
-// roomForIDs is for how many ids, besides a few for each hundred, the list of those of a pack has
-// room at least.
-const roomForIDs = 1 << 11
-
 // PackContents is what a pack has.
 type PackContents struct {
-	IDs      []format.ID // in the order that they were written in; with room for some more
-	Bodyless []format.ID // those without a body in this pack
-	Old      bool        // the pack has a version that is no longer written
+	IDs []format.ID // in the order that they were written in
+	// Bodyless are the places in IDs, in order, of the objects that have a body, but not in this
+	// pack. Of a pack of an old version they are those of all that have none there.
+	Bodyless []uint32
+	Old      bool // the pack has a version that is no longer written
 }
 
 // PackLen returns how many objects the index of a pack has. Errors: as PackContents.
@@ -226,23 +225,33 @@ func (s *Store) PackLen(pack format.ID) (n int, err error) {
 
 // PackContents lists the objects of a pack. It reads all of a pack of version 2. Errors:
 // *CorruptError, and what the file system says; with an error it lists those that can be read.
-func (s *Store) PackContents(pack format.ID) (c PackContents, err error) {
+func (s *Store) PackContents(pack format.ID) (PackContents, error) {
+	return s.PackContentsBehind(nil, pack)
+}
+
+// PackContentsBehind is PackContents for who lists the objects of several packs: IDs begins with
+// ids, and is in the same memory if that has the room for what the pack has. Bodyless counts from
+// the first id of the pack.
+func (s *Store) PackContentsBehind(ids []format.ID, pack format.ID) (c PackContents, err error) {
+	c.IDs = ids
 	p := s.newPack(pack)
 	defer func() { err = errors.Join(err, p.close()) }()
 	reader, err := p.open()
 	if err != nil {
 		return c, err
 	}
-	c.IDs = make([]format.ID, 0, reader.len()+reader.len()/64+roomForIDs)
+	c.IDs = slices.Grow(ids, reader.len())
 	if r, ok := reader.(*pack2); ok {
 		err = r.list(s, &c)
 		return c, err
 	}
 	c.Old = true
+	at := uint32(0)
 	err = reader.each(s, func(o placed) {
 		if c.IDs = append(c.IDs, o.id); !o.stored {
-			c.Bodyless = append(c.Bodyless, o.id)
+			c.Bodyless = append(c.Bodyless, at)
 		}
+		at++
 	})
 	return c, err
 }

@@ -44,6 +44,15 @@ type someIDs struct {
 	ids     []format.ID
 	names   Names
 	numbers []uint32
+	shared  bool // ids are in memory anyway
+}
+
+// size returns how many bytes of memory they take.
+func (d someIDs) size() int {
+	if d.shared {
+		return 0
+	}
+	return len(d.ids)*len(format.ID{}) + 4*len(d.numbers)
 }
 
 // idsOf returns the ids of objects.

@@ -20,6 +20,7 @@ import (
 type pack struct {
 	id        format.ID
 	path, idx string
+	mostIndex int64 // bytes of an index that is read as a whole once it was read often
 
 	mu     sync.Mutex
 	file   io.Closer
@@ -123,7 +124,7 @@ func (p *pack) read(file *os.File) (reader packReader, held bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	var r io.ReaderAt = &indexFile{file: file, size: info.Size()}
+	var r io.ReaderAt = &indexFile{file: file, size: info.Size(), most: p.mostIndex}
 	if held = info.Size() <= wholeIndex; held {
 		b := make([]byte, info.Size())
 		if _, err := file.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
 	packs "github.com/gemini-ctx/ctx/format/pack"
@@ -21,8 +20,7 @@ type pack2 struct {
 	blocks kept[*packs.Map]
 	key    kept[packs.Key]
 
-	mu  sync.Mutex
-	ids map[int]someIDs // of the self-contained blocks that others named objects of
+	ids blockIDs // of the self-contained blocks that others named objects of
 }
 
 func (r *pack2) len() int { return r.index.Len() }
@@ -57,6 +55,15 @@ func (r *pack2) block(s *Store, span packs.Span) (*cachedBlock, error) {
 	if b := s.cache.get(key); b != nil {
 		return b, nil
 	}
+	b, err := r.fresh(s, span)
+	if err == nil {
+		s.cache.put(key, b)
+	}
+	return b, err
+}
+
+// fresh returns a block that is not in the cache.
+func (r *pack2) fresh(s *Store, span packs.Span) (*cachedBlock, error) {
 	raw, head, err := r.unpack(s, span)
 	if err != nil {
 		return nil, err
@@ -65,9 +72,7 @@ func (r *pack2) block(s *Store, span packs.Span) (*cachedBlock, error) {
 	if err != nil {
 		return nil, r.p.blamePack(err)
 	}
-	b := &cachedBlock{reader: reader, size: 2 * len(raw)}
-	s.cache.put(key, b)
-	return b, nil
+	return &cachedBlock{reader: reader, size: 2 * len(raw)}, nil
 }
 
 // all returns the objects of a block; they are shared and must not be changed.
@@ -76,6 +81,22 @@ func (r *pack2) all(s *Store, span packs.Span) ([]packs.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.allOf(s, b)
+}
+
+// once is all for who reads each block once: what is not in the cache does not get there.
+func (r *pack2) once(s *Store, span packs.Span) ([]packs.Object, error) {
+	b := s.cache.get(blockKey{r.p.id, span.N})
+	if b == nil {
+		var err error
+		if b, err = r.fresh(s, span); err != nil {
+			return nil, err
+		}
+	}
+	return r.allOf(s, b)
+}
+
+func (r *pack2) allOf(s *Store, b *cachedBlock) ([]packs.Object, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	list, err := b.reader.All()
@@ -128,29 +149,20 @@ func (r *pack2) far(s *Store, n uint32, before int) (format.ID, error) {
 	if !ok || span.Kind != packs.Whole || span.First >= before {
 		return format.ID{}, errors.New("an object is named that cannot be")
 	}
-	r.mu.Lock()
-	ids, there := r.ids[span.N]
-	r.mu.Unlock()
-	if there {
+	if ids, there := r.ids.get(span.N); there {
 		return ids.at(i), nil
 	}
-	list, err := r.all(s, span)
+	read := r.all // who reads the node mostly reads what it names
+	if s.cache.keepsFew() {
+		read = r.once
+	}
+	list, err := read(s, span)
 	if err != nil {
 		return format.ID{}, err
 	}
-	ids = s.idsOf(list)
-	r.remember(span.N, ids)
+	ids := s.idsOf(list)
+	r.ids.put(span.N, ids)
 	return ids.at(i), nil
-}
-
-// remember keeps the ids of a self-contained block for those that name its objects by number.
-func (r *pack2) remember(block int, ids someIDs) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ids == nil {
-		r.ids = map[int]someIDs{}
-	}
-	r.ids[block] = ids
 }
 
 // object returns the object of a number. Unless proven is true, it is proven only to a caller that
@@ -295,21 +307,29 @@ func (r *pack2) each(s *Store, fn func(placed)) error {
 
 // list is each for PackContents. The ids in c are also those that the nodes of the pack name.
 func (r *pack2) list(s *Store, c *PackContents) error {
+	before := len(c.IDs)
 	type block struct {
 		packs.Span
-		objects []packs.Object
+		ids      []format.ID
+		bodyless []uint32 // places in the block
 	}
 	return eachBlock(s, r, func(span packs.Span, list []packs.Object) block {
-		return block{span, list}
-	}, func(b block) error {
-		first := len(c.IDs)
-		for _, o := range b.objects {
-			if c.IDs = append(c.IDs, o.ID); !o.Stored {
-				c.Bodyless = append(c.Bodyless, o.ID)
+		b := block{Span: span, ids: make([]format.ID, len(list))}
+		for i, o := range list { // the objects themselves take much memory
+			b.ids[i] = o.ID
+			if _, named, err := format.HeaderBody(o.Header); !o.Stored && (named || err != nil) {
+				b.bodyless = append(b.bodyless, uint32(i))
 			}
 		}
+		return b
+	}, func(b block) error {
+		first := len(c.IDs)
+		c.IDs = append(c.IDs, b.ids...)
+		for _, i := range b.bodyless {
+			c.Bodyless = append(c.Bodyless, uint32(first-before)+i)
+		}
 		if b.Kind == packs.Whole {
-			r.remember(b.N, someIDs{ids: c.IDs[first:]})
+			r.ids.put(b.N, someIDs{ids: c.IDs[first:], shared: true})
 		}
 		return nil
 	})

@@ -61,7 +61,7 @@ func (s *Store) relist() (*packList, error) {
 }
 
 func (s *Store) newPack(id format.ID) *pack {
-	return &pack{id: id, path: s.PackPath(id), idx: s.IndexPath(id)}
+	return &pack{id: id, path: s.PackPath(id), idx: s.IndexPath(id), mostIndex: s.cache.mostIndex()}
 }
 
 func (s *Store) useful(p *pack) {

@@ -117,7 +117,11 @@ func (s *Store) walk2(
 			return err
 		}
 		frame = bytes.Clone(frame)
-		return waiting.begin(func() unpackedBlock { return s.unpackBlock(key, b, frame, names, check) })
+		begin := waiting.begin
+		if b.Raw > largeBlock {
+			begin = waiting.alone
+		}
+		return begin(func() unpackedBlock { return s.unpackBlock(key, b, frame, names, check) })
 	})
 	if ended := waiting.end(); ended != nil {
 		return id, ended

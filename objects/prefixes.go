@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -160,7 +161,9 @@ func hexOf(p [PrefixSize]byte) string {
 // it has found before it does so: neighbours in the log are mostly neighbours in a pack.
 func (r *pack2) resolve(s *Store, prefixes [][PrefixSize]byte, what sought, found [][]format.ID) error {
 	next := map[[PrefixSize]byte]uint32{} // the objects behind those that were found
+	last := int64(0)                      // the number of the one that was found last
 	expect := func(n uint32) {
+		last = int64(n)
 		for k := n + 1; k <= n+neighbours && int64(k) < int64(r.len()); k++ {
 			if id, err := r.far(s, k, math.MaxInt); err == nil {
 				next[[PrefixSize]byte(id[:])] = k
@@ -185,6 +188,11 @@ func (r *pack2) resolve(s *Store, prefixes [][PrefixSize]byte, what sought, foun
 		numbers, err := r.index.Find(binary.BigEndian.Uint32(p[:]))
 		if err != nil {
 			return r.p.blame(err)
+		}
+		if what.first && len(numbers) > 1 { // the near one is likelier, and its block at hand
+			slices.SortStableFunc(numbers, func(a, b uint32) int {
+				return cmp.Compare(max(int64(a)-last, last-int64(a)), max(int64(b)-last, last-int64(b)))
+			})
 		}
 		for _, n := range numbers {
 			id, ok, err := r.idAt(s, n, what.nodes)

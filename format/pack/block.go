@@ -310,7 +310,8 @@ type decoder struct {
 
 	drop    bool // bodies are not wanted
 	objects []Object
-	headers []byte
+	header  []byte // of the object that is being read
+	headers []byte // of some objects before it
 	size    int    // of all headers
 	texts   []byte // bodies whose nonce is derived
 
@@ -430,6 +431,9 @@ func (r *Reader) prove() {
 	if len(r.d.bodies.Rest) > 0 {
 		r.err = errBlock
 	}
+	if r.err == nil { // nothing is read any more, and what was needed for it takes as much as the headers
+		r.d = decoder{objects: r.d.objects, extracts: r.d.extracts}
+	}
 }
 
 // parts reads what stands before the bodies.
@@ -475,15 +479,9 @@ func (d *decoder) object() error {
 	if n >= uint64(len(d.templates)) || d.columns[colTemplates].Err != nil {
 		return errBlock
 	}
-	start := len(d.headers)
-	if cap(d.headers)-start < roomOfHeader {
-		// Older headers keep the memory that they are in.
-		d.headers = make([]byte, 0, min(max(4*roomOfHeader, roomOfHeader*(cap(d.objects)-len(d.objects))), 1<<18))
-		start = 0
-	}
+	d.header = d.header[:0]
 	var body []byte
-	// Where a header ends at most, in d.headers.
-	most := start + min(format.MaxHeader, maxHeaders-d.size)
+	most := min(format.MaxHeader, maxHeaders-d.size) // bytes of a header
 	for template := (varint.Reader{Rest: d.templates[n]}); len(template.Rest) > 0; {
 		w := template.Uvarint()
 		if w >= uint64(len(d.words)) || template.Err != nil {
@@ -495,36 +493,36 @@ func (d *decoder) object() error {
 				return errBlock
 			}
 			var err error
-			if body, err = d.body(start, most); err != nil {
+			if body, err = d.body(most); err != nil {
 				return err
 			}
 			break
 		}
 		if word == linesWord {
 			lines := &d.columns[fixedColumns+int(w)]
-			d.headers = append(d.headers, lines.Take(lines.Uvarint())...)
-			if lines.Err != nil || len(d.headers) > most {
+			d.header = append(d.header, lines.Take(lines.Uvarint())...)
+			if lines.Err != nil || len(d.header) > most {
 				return errBlock
 			}
 			continue
 		}
-		d.headers = append(d.headers, word...)
+		d.header = append(d.header, word...)
 		if word != "" && word[len(word)-1] == ' ' {
 			c := fixedColumns + int(w)
-			d.headers = readValue(d.headers, most, &d.columns[c], &d.memories[c], d.name)
+			d.header = readValue(d.header, most, &d.columns[c], &d.memories[c], d.name)
 			if err := d.columns[c].Err; err != nil {
 				return err
 			}
 		}
-		d.headers = append(d.headers, '\n')
-		if len(d.headers) > most {
+		d.header = append(d.header, '\n')
+		if len(d.header) > most {
 			return errBlock
 		}
 	}
-	header := d.headers[start:len(d.headers):len(d.headers)]
-	if d.size += len(header); d.size > maxHeaders {
+	if d.size += len(d.header); d.size > maxHeaders {
 		return errBlock
 	}
+	header := d.keepHeader()
 	o := Object{ID: format.Sum(header), Header: header, Stored: body != nil}
 	if !d.drop {
 		o.Body = body
@@ -536,8 +534,31 @@ func (d *decoder) object() error {
 	return nil
 }
 
-// roomOfHeader is more than most headers have, in bytes.
-const roomOfHeader = 512
+const (
+	// roomOfHeader is more than most headers have, in bytes.
+	roomOfHeader = 512
+	// largeHeader is how many bytes a header has that gets memory of its own: where it grew in that
+	// of others, all of these were copied with it, and kept twice.
+	largeHeader = 1 << 14
+)
+
+// keepHeader returns the header that was put together in memory that stays. Small ones share it.
+func (d *decoder) keepHeader() []byte {
+	n := len(d.header)
+	if n >= largeHeader {
+		header := bytes.Clone(d.header)
+		if cap(d.header) > 4*largeHeader {
+			d.header = nil // what follows is seldom as large
+		}
+		return header
+	}
+	if cap(d.headers)-len(d.headers) < n {
+		d.headers = make([]byte, 0, max(n, min(roomOfHeader*(cap(d.objects)-len(d.objects)), 1<<18)))
+	}
+	at := len(d.headers)
+	d.headers = append(d.headers, d.header...)
+	return d.headers[at : at+n : at+n]
+}
 
 // name appends the text of the id of a token.
 func (d *decoder) name(dst []byte, token byte, col *varint.Reader, m *memory) []byte {
@@ -581,8 +602,8 @@ func (d *decoder) name(dst []byte, token byte, col *varint.Reader, m *memory) []
 	return hex.AppendEncode(dst, id[:])
 }
 
-// body reads a body and appends its line to the header that begins at start and ends at most there.
-func (d *decoder) body(start, most int) (body []byte, err error) {
+// body reads a body and appends its line to the header, which has most bytes then.
+func (d *decoder) body(most int) (body []byte, err error) {
 	form, size := d.columns[colForms].Byte(), d.columns[colSizes].Uvarint()
 	if err := errors.Join(d.columns[colForms].Err, d.columns[colSizes].Err); err != nil {
 		return nil, err
@@ -599,10 +620,10 @@ func (d *decoder) body(start, most int) (body []byte, err error) {
 		}
 		digest = sha256.Sum256(body)
 	case bodyDerived:
-		if d.nonces == nil || !hasNonce(d.headers[start:]) {
+		if d.nonces == nil || !hasNonce(d.header) {
 			return nil, errBlock
 		}
-		nonce, text := d.nonces.of(d.headers[start:]), d.bodies.Take(size)
+		nonce, text := d.nonces.of(d.header), d.bodies.Take(size)
 		size += format.NonceLen
 		switch {
 		case d.special[0] != 0: // extracts quote it
@@ -617,10 +638,10 @@ func (d *decoder) body(start, most int) (body []byte, err error) {
 		body = d.withNonce(nonce, text)
 		digest = sha256.Sum256(body)
 	case bodyExtract:
-		if d.nonces == nil || !hasNonce(d.headers[start:]) {
+		if d.nonces == nil || !hasNonce(d.header) {
 			return nil, errBlock
 		}
-		nonce := d.nonces.of(d.headers[start:])
+		nonce := d.nonces.of(d.header)
 		if body, err = d.extract(bytes.Clone(nonce), size, maxExtracts-d.extracts); err != nil {
 			return nil, err
 		}
@@ -631,13 +652,13 @@ func (d *decoder) body(start, most int) (body []byte, err error) {
 	default:
 		return nil, errBlock
 	}
-	d.headers = append(d.headers, bodyWord...)
-	d.headers = hex.AppendEncode(d.headers, digest[:])
-	d.headers = append(d.headers, ' ')
-	d.headers = strconv.AppendUint(d.headers, size, 10)
-	d.headers = append(d.headers, ' ')
-	d.headers = readValue(d.headers, most, &d.columns[colMedia], &d.memories[colMedia], d.name)
-	d.headers = append(d.headers, '\n')
+	d.header = append(d.header, bodyWord...)
+	d.header = hex.AppendEncode(d.header, digest[:])
+	d.header = append(d.header, ' ')
+	d.header = strconv.AppendUint(d.header, size, 10)
+	d.header = append(d.header, ' ')
+	d.header = readValue(d.header, most, &d.columns[colMedia], &d.memories[colMedia], d.name)
+	d.header = append(d.header, '\n')
 	return body, errors.Join(d.bodies.Err, d.columns[colDigests].Err, d.columns[colMedia].Err)
 }
 

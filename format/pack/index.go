@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gemini-ctx/ctx/format"
 )
@@ -90,6 +91,8 @@ type table struct {
 	fan   bool
 	width int // bytes of a number
 	total int // objects of the pack
+
+	ends *atomic.Pointer[[fanSize]byte] // the fan, once it was read; nil in a table that is written
 }
 
 func tableOf(count, total int) table {
@@ -144,7 +147,7 @@ func (t table) append(out []byte, list []Entry) []byte {
 }
 
 // Index looks up objects without reading all of an index: a look-up among a million objects reads
-// two or three pieces. What it returns is not proven by the digest of the index, which Check does.
+// one or two pieces. What it returns is not proven by the digest of the index, which Check does.
 // It may be used by several goroutines if its reader allows it.
 type Index struct {
 	Pack format.ID
@@ -177,9 +180,9 @@ func OpenIndex(r io.ReaderAt, size int64) (*Index, error) {
 		return nil, errSize
 	}
 	x.objects = tableOf(int(counts[0]), int(counts[0]))
-	x.objects.at = int64(len(head))
+	x.objects.at, x.objects.ends = int64(len(head)), new(atomic.Pointer[[fanSize]byte])
 	x.sources = tableOf(int(counts[1]), int(counts[0]))
-	x.sources.at = x.objects.at + x.objects.size()
+	x.sources.at, x.sources.ends = x.objects.at+x.objects.size(), new(atomic.Pointer[[fanSize]byte])
 	x.blocksAt, x.blocks = x.sources.at+x.sources.size(), int(counts[2])
 	if size != x.blocksAt+counts[2]*indexBlock+sha256.Size {
 		return nil, errSize
@@ -322,17 +325,22 @@ func (x *Index) bounds(t table, first, last uint32) (lo, hi int, err error) {
 	if first>>24 != last>>24 {
 		return 0, 0, errors.New("a range over two first bytes")
 	}
-	var b [8]byte
-	if first>>24 == 0 {
-		err = format.ReadIndexAt(x.r, b[4:], t.at)
-	} else {
-		err = format.ReadIndexAt(x.r, b[:], t.at+4*int64(first>>24-1))
+	fan := t.ends.Load()
+	if fan == nil {
+		fan = new([fanSize]byte)
+		if err := format.ReadIndexAt(x.r, fan[:], t.at); err != nil {
+			return 0, 0, err
+		}
+		t.ends.Store(fan)
 	}
-	lo, hi = int(binary.BigEndian.Uint32(b[:])), int(binary.BigEndian.Uint32(b[4:]))
-	if err == nil && (lo > hi || hi > t.count) {
-		err = errTable
+	at := 4 * int(first>>24)
+	if hi = int(binary.BigEndian.Uint32(fan[at:])); at > 0 {
+		lo = int(binary.BigEndian.Uint32(fan[at-4:]))
 	}
-	return lo, hi, err
+	if lo > hi || hi > t.count {
+		return lo, hi, errTable
+	}
+	return lo, hi, nil
 }
 
 // EachTag calls fn for each tag of the source table, in order. It reads the table in pieces.

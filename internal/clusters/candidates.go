@@ -159,13 +159,69 @@ func (t *Tx) appendMembers(list []member, cluster uint64, ids []format.ID) ([]me
 // memberFeatures returns a member and the features that its score depends on, of its latest
 // version.
 func (t *Tx) memberFeatures(id format.ID) (*format.Entry, score.Features, error) {
-	shown, err := t.Latest(t.store.View, id)
+	shown, err := t.latest(id)
 	if err != nil {
 		return nil, score.Features{}, err
 	}
 	e := shown.Entry
 	return e, score.Of(history.ScoreMessage(e.Session, e, shown.Text)), nil
 }
+
+// latest reads the latest version of a member. Without the links, which a walk over all sessions
+// makes, it looks for versions among the newest entries of the session alone: that of an old
+// message may be missed, and its cluster is then found by what was said at first.
+func (t *Tx) latest(id format.ID) (*history.Shown, error) {
+	at, err := t.HasLinks(t.store.View)
+	if err != nil {
+		return nil, err
+	}
+	if at {
+		return t.Latest(t.store.View, id)
+	}
+	e, err := t.Header(id)
+	if err != nil {
+		return nil, err
+	}
+	newer, err := t.newAmends(e.Session)
+	if err != nil {
+		return nil, err
+	}
+	if newest, ok := newer[id]; ok {
+		id = newest
+	}
+	return t.Entry(id)
+}
+
+// newAmends returns the latest versions of messages by the newest entries of the branches of a
+// session.
+func (t *Tx) newAmends(session string) (map[format.ID]format.ID, error) {
+	if newer, ok := t.amends[session]; ok {
+		return newer, nil
+	}
+	newer, left := map[format.ID]format.ID{}, amendsWithin
+	for _, branch := range history.BranchesIn(t.store.View, session) {
+		for e, err := range t.Walk(t.store.View.Get(history.RefName(session, branch)).ID, history.WithJoined) {
+			if err != nil {
+				return nil, err
+			}
+			if left--; left < 0 {
+				break
+			}
+			if _, known := newer[e.Amends]; e.Kind == format.KindAmend && !known {
+				newer[e.Amends] = e.ID
+			}
+		}
+	}
+	if t.amends == nil {
+		t.amends = map[string]map[format.ID]format.ID{}
+	}
+	t.amends[session] = newer
+	return newer, nil
+}
+
+// amendsWithin is how many of the newest entries of a session may be later versions: more than a
+// window has.
+const amendsWithin = 4 * history.MaxBacklog
 
 // saveCandidates stores the candidates in the cache for the next command.
 func (t *Tx) saveCandidates() {

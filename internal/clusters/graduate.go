@@ -104,9 +104,10 @@ func (t *Tx) graduate(h *history.Head, items []window.Item, limit int) (done gra
 // fork and those that came to both by joins. No other line has messages after h.Alone, and an open
 // child graduates nothing.
 //
-// To look costs a pass over all evicted clusters. So one look is for all messages of the window,
-// and if it finds none, h.Sought keeps that for the next commands. A backlog is looked through
-// batch by batch.
+// To look costs a pass over all evicted clusters. So it looks only for messages that can be members
+// by the refs of other lines (see mayBeMembers). One look is for all messages of the window, and if
+// it finds none, h.Sought keeps that for the next commands. A backlog is looked through batch by
+// batch.
 func (t *Tx) already(h *history.Head, units []window.Unit) (map[format.ID]forest.Place, error) {
 	end := units[len(units)-1].End
 	all := !h.Lags && len(h.Items) <= history.MaxBacklog
@@ -122,15 +123,23 @@ func (t *Tx) already(h *history.Head, units []window.Unit) (map[format.ID]forest
 	if len(ids) == 0 || t.stillNone(h.Sought, ids) {
 		return nil, nil
 	}
-	st, err := t.store.Draft()
-	if err != nil {
+	if err := t.mayBeMembers(h, ids); err != nil {
 		return nil, err
 	}
-	there, err := st.Find(ids)
-	if err == nil && len(there) == 0 && all {
+	var there map[format.ID]forest.Place
+	if len(ids) > 0 {
+		st, err := t.store.Draft()
+		if err != nil {
+			return nil, err
+		}
+		if there, err = st.Find(ids); err != nil {
+			return nil, err
+		}
+	}
+	if len(there) == 0 && all {
 		h.Sought = t.store.View.Number
 	}
-	return there, err
+	return there, nil
 }
 
 // stillNone reports whether none of some messages is a member of the main forest, if none was after

@@ -26,7 +26,8 @@ type Tx struct {
 	*Reader
 	store *store.Tx
 
-	cands *candidates // nil until asked for
+	cands  *candidates                        // nil until asked for
+	amends map[string]map[format.ID]format.ID // see newAmends, by session
 }
 
 // New returns the verbs over the rooms below.
@@ -42,6 +43,7 @@ func (t *Tx) Prepare(op *format.Operation) error { return t.carryCandidates(op) 
 // hold words of removed members. The stamp tells the next command that the cached ones do not
 // fit.
 func (t *Tx) Committed(decided []format.Decision) {
+	t.amends = nil
 	if someLeft(decided) {
 		t.cands = nil
 	}
@@ -49,4 +51,4 @@ func (t *Tx) Committed(decided []format.Decision) {
 }
 
 // DropCandidates drops the candidates: they are made of words.
-func (t *Tx) DropCandidates() { t.cands = nil }
+func (t *Tx) DropCandidates() { t.cands, t.amends = nil, nil }

@@ -20,17 +20,8 @@ func (s *Reader) renewLinks(view *refs.View) error {
 	if s.known != nil && s.known.stamp.Number >= view.Number {
 		return nil
 	}
-	if s.known == nil {
-		s.known = s.loadLinks(view)
-	}
-	if s.known != nil {
-		err := s.catchUp(s.known, view)
-		if err != nil {
-			s.known = nil
-		}
-		if err != nil && !errors.Is(err, errCacheTooOld) {
-			return err
-		}
+	if err := s.followLinks(view); err != nil {
+		return err
 	}
 	if s.known == nil {
 		l, err := s.rebuildLinks(view)
@@ -43,6 +34,36 @@ func (s *Reader) renewLinks(view *refs.View) error {
 		s.saveLinks(s.known)
 	}
 	return nil
+}
+
+// followLinks brings what is known up to view, or loads it from the cache. Nothing is known
+// afterwards if the cache does not have it. The caller holds s.mu.
+func (s *Reader) followLinks(view *refs.View) error {
+	if s.known == nil {
+		s.known = s.loadLinks(view)
+	}
+	if s.known == nil {
+		return nil
+	}
+	err := s.catchUp(s.known, view)
+	if err != nil {
+		s.known = nil
+	}
+	if errors.Is(err, errCacheTooOld) {
+		return nil
+	}
+	return err
+}
+
+// HasLinks reports whether the links are at hand: otherwise WithLinks walks every session whole.
+func (s *Reader) HasLinks(view *refs.View) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known != nil && s.known.stamp.Number >= view.Number {
+		return true, nil
+	}
+	err := s.followLinks(view)
+	return s.known != nil, err
 }
 
 // errCacheTooOld says that the log no longer reaches back to what the cache covers, or is another

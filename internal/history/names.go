@@ -31,6 +31,10 @@ const StateRefs = "state/"
 // RefName is the name of the ref of a session's branch.
 func RefName(session, branch string) string { return "sessions/" + session + "/" + branch }
 
+// RecoveredPrefix begins the names of the sessions that a repair makes of history that no branch
+// has any more. Such a session may have entries of any other one.
+const RecoveredPrefix = "recovered-"
+
 // BranchOfRef splits the name of a branch's ref; ok is false for the name of another ref.
 func BranchOfRef(name string) (session, branch string, ok bool) {
 	rest, ok := strings.CutPrefix(name, "sessions/")

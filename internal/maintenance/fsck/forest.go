@@ -20,6 +20,7 @@ func (f *checker) checkForests() {
 	if !f.logOK || f.graph == nil {
 		return
 	}
+	f.graph.LetGoSeqs() // the replay takes much memory
 	r, err := replay.New(f.s, f.base)
 	if err != nil {
 		f.fault("forest", "refs/base", "", err.Error())
@@ -117,17 +118,13 @@ func (f *checker) markMembers(st *forest.State, r *replay.Forests) {
 		}
 		mark(members)
 	}
-	evicted, err := st.Evicted()
-	if err != nil {
-		f.fault("forest", "tombstones", "", err.Error())
-	}
-	for _, e := range evicted {
+	err := st.EachEvicted(func(e forest.Evicted) {
 		if node, ok := f.nodeNamedBy(e.Tombstone); ok {
 			if entries, ok := f.entriesBelow(node); ok {
 				for _, i := range entries {
 					markAt(i)
 				}
-				continue
+				return
 			}
 		}
 		stone, err := r.Tombstone(e.Tombstone)
@@ -137,6 +134,9 @@ func (f *checker) markMembers(st *forest.State, r *replay.Forests) {
 		if err != nil {
 			f.fault("forest", fmt.Sprintf("cluster %d", e.Cluster), "", err.Error())
 		}
+	})
+	if err != nil {
+		f.fault("forest", "tombstones", "", err.Error())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -125,7 +126,7 @@ func (m *moves) foreignEntry(name string, v format.Value) string {
 	if !ok || v.Kind != format.SessionValue || m.held[name][v.ID] {
 		return ""
 	}
-	if strings.HasPrefix(session, RecoveredPrefix) {
+	if strings.HasPrefix(session, history.RecoveredPrefix) {
 		return ""
 	}
 	e, err := m.entryOf(v.ID)
@@ -233,7 +234,3 @@ func (m *moves) rewinds(id, left format.ID) bool {
 		}
 	}
 }
-
-// RecoveredPrefix begins the names of the sessions that a repair makes of history that no branch
-// has any more.
-const RecoveredPrefix = "recovered-"

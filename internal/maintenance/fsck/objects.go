@@ -111,6 +111,7 @@ func (f *checker) checkGraph() {
 		}
 		return
 	}
+	f.inv.LetGo()
 	f.graph, f.takeBack = g, g.Lend()
 	for i := range uint32(g.Len()) {
 		if err := g.Bad[i]; err != nil && !errors.Is(err, objects.ErrNotFound) {
@@ -230,4 +231,5 @@ func (f *checker) checkBodies() {
 			}
 		}
 	}
+	f.inv = nil // what follows takes much memory, and asks the graph alone
 }

@@ -12,6 +12,9 @@ import (
 // tombstones), and the rest at the end. So a pack stores most summaries beside the entries that
 // they quote.
 func (c *collector) arrange() {
+	if len(c.toPack) == 0 {
+		return
+	}
 	last := c.lastEntries()
 	var count [other + 1]int
 	for _, i := range c.toPack {

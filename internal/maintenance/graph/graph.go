@@ -28,7 +28,7 @@ type Graph struct {
 	ids     []format.ID
 	objects []object                 // nil after LetGo
 	few     map[uint32]*object       // those that were asked for since
-	seqs    []uint32                 // of entries; nil for who does not ask
+	seqs    []uint32                 // of entries; nil for who does not ask, and after LetGoSeqs
 	large   map[uint32]large         // the objects that do not fit into an object
 	names   names                    // of those that the inventory had, which come first
 	late    map[format.ID]uint32     // the numbers of the others
@@ -112,13 +112,28 @@ func (g *Graph) Kind(i uint32) format.ObjectKind {
 // Message reports whether object i is an entry that is a message.
 func (g *Graph) Message(i uint32) bool { return g.object(i).what&isMessage != 0 }
 
-// Seq returns the seq of entry i. Only a graph that was read with a check knows it.
+// Seq returns the seq of entry i. Only a graph that was read with a check knows it, until
+// LetGoSeqs; otherwise the entry is read again, and the seq of one that cannot be read is 0.
 func (g *Graph) Seq(i uint32) uint64 {
-	if g.object(i).what&isLarge != 0 {
+	switch {
+	case g.object(i).what&isLarge != 0:
 		return g.large[i].seq
+	case g.seqs != nil:
+		return uint64(g.seqs[i])
 	}
-	return uint64(g.seqs[i])
+	header, err := g.s.Objects.Header(g.ids[i])
+	if err != nil {
+		return 0
+	}
+	e, err := format.DecodeEntry(header)
+	if err != nil {
+		return 0
+	}
+	return e.Seq
 }
+
+// LetGoSeqs frees the seqs of the entries, for who will ask for few of them.
+func (g *Graph) LetGoSeqs() { g.seqs = nil }
 
 // Edge holds the number of the object that a link leads to, and in its top bits the kind that the
 // link asks for.
@@ -160,10 +175,11 @@ func Read(ctx context.Context, s *session.Store, inv *Inventory, check func(form
 		Lost: map[uint32][]format.Link{}, Bad: map[uint32]error{}, check: check,
 	}
 	inv.IDs = nil
-	g.objects = make([]object, len(g.ids), cap(g.ids))
-	g.Marks = make([]Mark, len(g.ids), cap(g.ids))
+	room := min(cap(g.ids), len(g.ids)+spareIDs)
+	g.objects = make([]object, len(g.ids), room)
+	g.Marks = make([]Mark, len(g.ids), room)
 	if check != nil {
-		g.seqs = make([]uint32, len(g.ids), cap(g.ids))
+		g.seqs = make([]uint32, len(g.ids), room)
 	}
 	for i := range g.objects {
 		g.objects[i].what = what(format.AnyKind)

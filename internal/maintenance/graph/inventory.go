@@ -47,14 +47,28 @@ type PackPlace struct {
 	Old     bool        // it has a version that is no longer written
 
 	count    int      // of its ids, in an inventory
-	bodyless []uint32 // places in IDs and Numbers of those without a body in this pack
+	bodyless []uint32 // places in IDs and Numbers of those whose body is not in this pack; numbers after LetGo
 }
 
-// Bodyless returns the numbers of the objects without a body in a pack of an inventory.
+// LetGo frees the numbers of the objects of packs, but for those of Bodyless.
+func (inv *Inventory) LetGo() {
+	for _, p := range inv.Packs {
+		for k, at := range p.bodyless {
+			p.bodyless[k] = p.Numbers[at]
+		}
+		p.Numbers = nil
+	}
+}
+
+// Bodyless returns the numbers of the objects whose body is not in a pack of an inventory, and of
+// an old pack also of those that have none.
 func (p *PackPlace) Bodyless() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, at := range p.bodyless {
-			if !yield(p.Numbers[at]) {
+			if p.Numbers != nil {
+				at = p.Numbers[at]
+			}
+			if !yield(at) {
 				return
 			}
 		}
@@ -94,8 +108,10 @@ func TakeInventory(s *session.Store, bad func(path string, err error) error) (*I
 		n, _ := s.Objects.PackLen(id) // ReadPack tells what is wrong
 		total += n
 	}
+	// There may be millions: they are to have their room from the first pack on.
+	inv.IDs = make([]format.ID, 0, total+spareIDs)
 	for _, id := range names {
-		p, err := ReadPack(s, id)
+		p, err := inv.addPack(s, id)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // merged into another, or the pack itself is missing, which shows when its objects are read
 		}
@@ -110,7 +126,7 @@ func TakeInventory(s *session.Store, bad func(path string, err error) error) (*I
 			}
 		}
 		if p != nil {
-			inv.add(p, total)
+			inv.Packs = append(inv.Packs, p)
 		}
 	}
 	inv.number()
@@ -121,19 +137,15 @@ func TakeInventory(s *session.Store, bad func(path string, err error) error) (*I
 // memory anew.
 const spareIDs = 1 << 10
 
-// add takes over a pack with its ids. total is about how many ids there will be: they are to have
-// their room from the first pack on, since there may be millions.
-func (inv *Inventory) add(p *PackPlace, total int) {
-	switch {
-	case inv.IDs != nil:
-		inv.IDs = append(inv.IDs, p.IDs...)
-	case cap(p.IDs) >= total+spareIDs:
-		inv.IDs = p.IDs
-	default:
-		inv.IDs = append(make([]format.ID, 0, total+spareIDs), p.IDs...)
+// addPack lists what is in a pack behind what was listed before. With an error it lists what can be
+// read of it, or is nil.
+func (inv *Inventory) addPack(s *session.Store, id format.ID) (*PackPlace, error) {
+	before := len(inv.IDs)
+	p, ids, err := readPack(s, id, inv.IDs)
+	if p != nil {
+		inv.IDs, p.count = ids, len(ids)-before
 	}
-	p.count, p.IDs = len(p.IDs), nil
-	inv.Packs = append(inv.Packs, p)
+	return p, err
 }
 
 // number makes the sorted list of ids, and gives each pack the places of its objects in it.
@@ -149,7 +161,7 @@ func (inv *Inventory) number() {
 		numbers[at] = n
 	}
 	arrange(ids, order)
-	if inv.IDs = slices.Compact(ids); cap(ids)-len(inv.IDs) > len(ids)/16+spareIDs { // some are in many places
+	if inv.IDs = slices.Compact(ids); cap(ids)-len(inv.IDs) > len(ids)/4+spareIDs { // many are in several places
 		inv.IDs = append(make([]format.ID, 0, len(inv.IDs)+spareIDs), inv.IDs...)
 	}
 	for _, p := range inv.Packs {
@@ -192,24 +204,28 @@ func arrange(ids []format.ID, order []uint32) {
 
 // ReadPack lists what is in one pack. With an error it lists what can be read of it, or is nil.
 func ReadPack(s *session.Store, id format.ID) (*PackPlace, error) {
+	p, ids, err := readPack(s, id, nil)
+	if p != nil {
+		p.IDs = ids
+	}
+	return p, err
+}
+
+// readPack is ReadPack, but for the ids of the pack, which it appends to others.
+func readPack(s *session.Store, id format.ID, others []format.ID) (*PackPlace, []format.ID, error) {
 	p := &PackPlace{ID: id, Path: s.Objects.PackPath(id)}
 	pack, err := os.Stat(p.Path)
 	if err != nil {
-		return nil, err
+		return nil, others, err
 	}
 	index, err := os.Stat(s.Objects.IndexPath(id))
 	if err != nil {
-		return nil, err
+		return nil, others, err
 	}
 	p.Time, p.size = pack.ModTime(), pack.Size()+index.Size()
-	c, err := s.Objects.PackContents(id)
-	p.IDs, p.Old = c.IDs, c.Old
-	for at, left := 0, c.Bodyless; len(left) > 0; at++ {
-		if c.IDs[at] == left[0] {
-			p.bodyless, left = append(p.bodyless, uint32(at)), left[1:]
-		}
-	}
-	return p, err
+	c, err := s.Objects.PackContentsBehind(others, id)
+	p.Old, p.bodyless = c.Old, c.Bodyless
+	return p, c.IDs, err
 }
 
 // Unpacked returns the objects in the log and the loose ones. One in both places comes twice.

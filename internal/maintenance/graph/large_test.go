@@ -51,12 +51,13 @@ func TestInventoryNumbers(t *testing.T) {
 	var inv Inventory
 	var packs [][]format.ID
 	for _, list := range [][]byte{{9, 1, 4, 7}, {4, 2, 9}, {}, {5}} {
-		p := &PackPlace{}
+		var ids []format.ID
 		for _, n := range list {
-			p.IDs = append(p.IDs, id(n))
+			ids = append(ids, id(n))
 		}
-		packs = append(packs, p.IDs)
-		inv.add(p, 13)
+		packs = append(packs, ids)
+		inv.IDs = append(inv.IDs, ids...)
+		inv.Packs = append(inv.Packs, &PackPlace{count: len(ids)})
 	}
 	inv.Logged = []format.ID{id(7), id(8)}
 	inv.Loose = []LoosePlace{{ID: id(8)}, {ID: id(1)}, {ID: id(3)}}

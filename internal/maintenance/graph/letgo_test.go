@@ -77,3 +77,18 @@ func TestLend(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An inventory that has let go of its numbers still knows the objects without a body in their pack.
+func TestInventoryLetGo(t *testing.T) {
+	s := kit.Old(t, 7)
+	inventory := func() *graph.Inventory {
+		return storetest.Must[*graph.Inventory](t)(graph.TakeInventory(s, func(_ string, err error) error { return err }))
+	}
+	inv, want := inventory(), inventory()
+	inv.LetGo()
+	for n, p := range want.Packs {
+		if !slices.Equal(slices.Collect(inv.Packs[n].Bodyless()), slices.Collect(p.Bodyless())) || inv.Packs[n].Numbers != nil {
+			t.Errorf("pack %v: not the same objects without a body", p.ID)
+		}
+	}
+}

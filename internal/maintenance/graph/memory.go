@@ -50,13 +50,13 @@ func afterCollection(over <-chan struct{}, least int64, allocated uint64) {
 
 // nextLimit returns the limit after a collection. held is the heap, garbage that is not swept yet
 // included, and fresh what was allocated since the collection before. A limit that is nearly
-// reached again after an eighth of it grows by an eighth, and one that has room for a quarter of
+// reached again after an eighth of it grows by a sixteenth, and one that has room for a quarter of
 // it falls by an eighth, down to least.
 func nextLimit(limit, least int64, held, fresh uint64) int64 {
 	eighth := limit / 8
 	switch {
 	case held > uint64(limit-eighth) && fresh < uint64(eighth):
-		return limit + eighth
+		return limit + eighth/2
 	case fresh > uint64(limit/4):
 		return max(least, limit-eighth)
 	}

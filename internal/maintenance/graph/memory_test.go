@@ -34,8 +34,8 @@ func TestNextLimit(t *testing.T) {
 	}{
 		{800 * mb, 100 * mb, 1 * mb, 800 * mb},
 		{800 * mb, 750 * mb, 101 * mb, 800 * mb},
-		{800 * mb, 750 * mb, 10 * mb, 900 * mb},
-		{800 * mb, 900 * mb, 0, 900 * mb},
+		{800 * mb, 750 * mb, 10 * mb, 850 * mb},
+		{800 * mb, 900 * mb, 0, 850 * mb},
 		{800 * mb, 750 * mb, 200 * mb, 800 * mb},
 		{800 * mb, 750 * mb, 201 * mb, 700 * mb},
 		{enough + mb, 170 * mb, 150 * mb, enough},

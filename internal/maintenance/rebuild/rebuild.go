@@ -66,10 +66,10 @@ func written(err error) error {
 
 // Run makes all derived data again, from entries, summaries, tombstones and the log: pack indexes,
 // then the nodes, pages and forests that refs, kept summaries and kept tombstones name, as far as
-// they are missing; and it empties the cache. It replays decisions and scores nothing, so the same
-// history gives the same ids. Errors: *DiffersError, and then nothing of the forest was made;
-// *WriteError; an error for what cannot be had again, with what could be made in place. After a
-// crash it can run again.
+// they are missing; and it empties the cache, but for the links, which it makes again. It replays
+// decisions and scores nothing, so the same history gives the same ids. Errors: *DiffersError, and
+// then nothing of the forest was made; *WriteError; an error for what cannot be had again, with
+// what could be made in place. After a crash it can run again.
 func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
 	defer graph.Frugal()()
 	defer s.Objects.KeepFew()()
@@ -79,7 +79,9 @@ func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
 		err = b.forests(ctx)
 	}
 	if err == nil && !o.DryRun {
-		err = written(b.clearCache())
+		if err = written(b.clearCache()); err == nil {
+			b.cacheLinks()
+		}
 	}
 	if err != nil {
 		return b.report, fmt.Errorf("cannot rebuild: %w", err)
@@ -136,8 +138,7 @@ func (b *builder) forests(ctx context.Context) error {
 	r.Wanted = func(id format.ID) bool { return wanted[id] }
 	r.Wrote = func(id format.ID, _ []byte, st *forest.State) error {
 		given[id] = true
-		_, err := st.Evicted() // pages that are older than the kept log have to be there
-		return err
+		return st.EachEvicted(func(forest.Evicted) {}) // pages that are older than the kept log have to be there
 	}
 	r.Need = b.add
 	r.Stored = func(id format.ID) bool { return !b.lost[id] }
@@ -255,4 +256,12 @@ func (b *builder) clearCache() error {
 		}
 	}
 	return nil
+}
+
+// cacheLinks makes the links of the cache, which take a walk over all sessions: the next command
+// that needs them would wait for that. What goes wrong with it shows to that command.
+func (b *builder) cacheLinks() {
+	if view, err := b.s.Refs.Read(); err == nil {
+		_ = b.s.History.WithLinks(view, func(*history.Links) error { return nil })
+	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -218,15 +217,15 @@ func (c *recovery) readMembers() (map[format.ID]bool, error) {
 func (c *recovery) aside(id format.ID) {
 	frontier, ok := c.frontier(id)
 	if !ok {
-		ref := conversation.UserRefs + fsck.RecoveredPrefix + id.Short(12)
+		ref := conversation.UserRefs + history.RecoveredPrefix + id.Short(12)
 		c.set(ref, format.Value{Kind: format.ObjectValue, ID: id}, fmt.Sprintf("entry %v and what it stands on, as %s", id, ref))
 		return
 	}
-	name := history.RefName(fsck.RecoveredPrefix+id.Short(12), history.MainBranch)
+	name := history.RefName(history.RecoveredPrefix+id.Short(12), history.MainBranch)
 	if c.refs[name].Exists() {
 		return
 	}
-	c.set(name, format.Value{Kind: format.SessionValue, ID: id, Frontier: frontier}, fmt.Sprintf("entry %v and what it stands on, as session %s", id, fsck.RecoveredPrefix+id.Short(12)))
+	c.set(name, format.Value{Kind: format.SessionValue, ID: id, Frontier: frontier}, fmt.Sprintf("entry %v and what it stands on, as session %s", id, history.RecoveredPrefix+id.Short(12)))
 }
 
 // standsOn reports whether below is id itself or an ancestor of it along first parents.

@@ -114,6 +114,9 @@ func (r *Forests) write(name string, number uint64, want format.ID) error {
 		}
 	}
 	st.Forget()
+	if r.Stored != nil { // otherwise they are kept here in any case
+		st.ForgetPages()
+	}
 	if len(r.States) > 1 {
 		return nil // the nodes of several forests are too few to be worth it
 	}
