@@ -10,9 +10,10 @@ import (
 )
 
 // ByPlace sorts ids so that those of objects in one pack come one after the other, as the objects
-// lie in it. Who reads many objects in this order unpacks each block once. Ids that no pack has come
-// last. It looks at the first bytes of an id only, and passes over packs that it cannot read: the
-// order is good, not certain. It does nothing for few ids, for it reads the indexes of all packs.
+// lie in it. Who reads many objects in this order unpacks each block once. Ids that no pack has
+// come last. It looks at the first bytes of an id only, and passes over packs that it cannot read:
+// the order is good, not certain. It does nothing for few ids, for it reads the indexes of all
+// packs.
 func (s *Store) ByPlace(ids []format.ID) {
 	if len(ids) < placedFrom {
 		return
@@ -46,8 +47,8 @@ func (s *Store) ByPlace(ids []format.ID) {
 // placedFrom is the least number of ids for which an index is read.
 const placedFrom = 32
 
-// packPlace is an id with the pack that has its object, counted in the list of packs, and the object's
-// number in this pack.
+// packPlace is an id with the pack that has its object, counted in the list of packs, and the
+// object's number in this pack.
 type packPlace struct {
 	id     format.ID
 	pack   int

@@ -7,8 +7,8 @@ import (
 
 // ByPlace returns names of sessions or branches in the order in which their tips lie in packs. A
 // block of a pack has messages of many sessions, and names are in another order than blocks. Who
-// reads many sessions by name unpacks each block again and again: with 10,000 sessions that took 40 s
-// for what takes 2 s in this order. The order is no more than likely to be a good one.
+// reads many sessions by name unpacks each block again and again: with 10,000 sessions that took 40
+// s for what takes 2 s in this order. The order is no more than likely to be a good one.
 func (s *Reader) ByPlace(names []string, tip func(name string) format.ID) []string {
 	of := make(map[format.ID][]string, len(names))
 	tips := make([]format.ID, 0, len(names))

@@ -68,8 +68,8 @@ func (s *Reader) sessions(view *refs.View, known *overviews) ([]Session, error) 
 	return list, nil
 }
 
-// seqsOf returns the seq of the newest entry of each branch, by the name of its ref. It takes what it
-// can from known.
+// seqsOf returns the seq of the newest entry of each branch, by the name of its ref. It takes what
+// it can from known.
 func (s *Reader) seqsOf(view *refs.View, known *overviews) (map[string]uint64, error) {
 	names := view.Names("sessions/")
 	seqs := make(map[string]uint64, len(names))

@@ -35,7 +35,8 @@ const tipsVersion = 1
 
 var errTips = errors.New("not the tips of sessions")
 
-// readAll reads the tips of main branches that are not known, in the order in which that is fastest.
+// readAll reads the tips of main branches that are not known, in the order in which that is
+// fastest.
 func (t *tips) readAll(s *Reader, v *refs.View, names []string) error {
 	var unknown []string
 	for _, name := range names {

@@ -322,8 +322,8 @@ func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p
 	return chosen, goesOn, nil
 }
 
-// readingOrder returns the names of all sessions, those that have changed since the last push in the
-// order in which they are read fastest.
+// readingOrder returns the names of all sessions. Those that have changed since the last push come
+// last, in the order in which they are read fastest.
 func (x *Sharer) readingOrder(view *refs.View, base *published) []string {
 	var list, changed []string
 	tips := map[string]format.ID{}
