@@ -41,44 +41,35 @@ func (s *Reader) Overviews(view *refs.View) ([]Overview, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Overview, len(list))
-	changed := len(known.rows) != len(list)
 	rows := make([]overviewRow, len(list))
-	for _, i := range s.readingOrder(view, list, known) {
-		row, same, err := s.overviewRow(view, &list[i], known)
-		if err != nil {
+	var unknown []string
+	at := map[string]int{} // the places of these in the list
+	for i := range list {
+		if known.has(view, &list[i]) {
+			rows[i] = *known.row(list[i].Name)
+			continue
+		}
+		unknown, at[list[i].Name] = append(unknown, list[i].Name), i
+	}
+	tip := func(session string) format.ID { return mainOf(&list[at[session]]).Value.ID }
+	for _, session := range s.ByPlace(unknown, tip) {
+		i := at[session]
+		if rows[i], err = s.readRow(view, &list[i], known); err != nil {
 			return nil, err
 		}
-		changed = changed || !same
-		rows[i], out[i] = row, row.overview(&list[i])
 	}
-	if changed {
+	if len(unknown) > 0 || len(known.rows) != len(list) {
 		s.storeOverviews(rows)
+	}
+	out := make([]Overview, len(list))
+	for i := range rows {
+		out[i] = rows[i].overview(&list[i])
 	}
 	setAlso(view, out, rows)
 	slices.SortStableFunc(out, func(a, b Overview) int {
 		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Name, b.Name))
 	})
 	return out, nil
-}
-
-// readingOrder returns the indexes of a list in the order in which its sessions are read fastest.
-func (s *Reader) readingOrder(view *refs.View, list []Session, known *overviews) []int {
-	var order []int
-	var names []string
-	at := map[string]int{}
-	for i := range list {
-		if known.has(view, &list[i]) {
-			order = append(order, i) // nothing is read
-			continue
-		}
-		name := history.RefName(list[i].Name, mainOf(&list[i]).Name)
-		names, at[name] = append(names, name), i
-	}
-	for _, name := range s.ByPlace(names, history.TipIn(view)) {
-		order = append(order, at[name])
-	}
-	return order
 }
 
 // setAlso sets Also. The rows are those of the list.
@@ -102,23 +93,19 @@ func (o *overviews) has(view *refs.View, one *Session) bool {
 	return row != nil && row.branch == b.Name && row.tip == b.Value.ID && row.link == view.Get(history.ParentRef(one.Name)).ID
 }
 
-// overviewRow returns the row of a session. same says that it is the known one.
-func (s *Reader) overviewRow(view *refs.View, one *Session, known *overviews) (row overviewRow, same bool, err error) {
+// readRow returns the row of a session, which goes on from the known one.
+func (s *Reader) readRow(view *refs.View, one *Session, known *overviews) (overviewRow, error) {
 	b := mainOf(one)
-	was := known.row(one.Name)
-	if known.has(view, one) {
-		return *was, true, nil
-	}
-	row = overviewRow{session: one.Name}
-	if was != nil && was.branch == b.Name {
+	row := overviewRow{session: one.Name}
+	if was := known.row(one.Name); was != nil && was.branch == b.Name {
 		row = *was
 	}
-	if err = s.readOverview(&row, b.Value.ID); err != nil {
-		return row, false, err
+	if err := s.readOverview(&row, b.Value.ID); err != nil {
+		return row, err
 	}
 	row.branch, row.tip, row.seq, row.parent = b.Name, b.Value.ID, b.Seq, one.Parent
 	row.link = view.Get(history.ParentRef(one.Name)).ID
-	return row, false, nil
+	return row, nil
 }
 
 func mainOf(one *Session) *history.Branch {

@@ -3,7 +3,6 @@ package recall
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -38,23 +37,27 @@ func (s *Reader) NewestSession(v *refs.View) (string, error) {
 // without their lines. It leaves out the session except, and sessions that work for another one, as
 // those of subagents do.
 func (s *Reader) newestSessions(v *refs.View, except string, most int) ([]brief.SessionBrief, error) {
-	var list []brief.SessionBrief
+	var names []string
 	known := s.loadTips()
-	refs := v.Names("sessions/")
-	if err := known.readAll(s, v, refs); err != nil {
-		return nil, err
-	}
-	for _, ref := range refs {
-		session, branch, _ := strings.Cut(strings.TrimPrefix(ref, "sessions/"), "/")
+	for _, ref := range v.Names("sessions/") {
+		session, branch, _ := history.BranchOfRef(ref)
 		if branch != history.MainBranch {
 			continue
 		}
-		if child, err := known.child(s, v, session); err != nil || child {
-			if err != nil {
-				return nil, err
-			}
-			continue
+		child, err := known.child(s, v, session)
+		if err != nil {
+			return nil, err
 		}
+		if !child {
+			names = append(names, ref)
+		}
+	}
+	if err := known.readAll(s, v, names); err != nil {
+		return nil, err
+	}
+	var list []brief.SessionBrief
+	for _, ref := range names {
+		session, branch, _ := history.BranchOfRef(ref)
 		t, err := known.newest(s, v.Get(ref).ID)
 		if err != nil {
 			return nil, err

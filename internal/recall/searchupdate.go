@@ -30,7 +30,7 @@ func (s *Reader) updateSearch(x *searchIndex, view *refs.View, most uint64) (all
 		}
 	}
 	if slices.Sort(changed); most == math.MaxUint64 {
-		changed = s.byPlace(view, changed)
+		changed = s.ByPlace(changed, func(session string) format.ID { return now[session][history.MainBranch] })
 	}
 	r := newSearchUpdate(s, x)
 	all = true
@@ -53,26 +53,6 @@ func (s *Reader) updateSearch(x *searchIndex, view *refs.View, most uint64) (all
 		x.tips.put(session, is)
 	}
 	return all, r.flush()
-}
-
-// byPlace returns sessions in the order in which their messages are read fastest.
-func (s *Reader) byPlace(view *refs.View, sessions []string) []string {
-	var names, list []string
-	for _, session := range sessions {
-		branches := view.Names("sessions/" + session + "/")
-		if len(branches) == 0 {
-			list = append(list, session) // nothing is read of a session that is gone
-		}
-		names = append(names, branches...)
-	}
-	listed := map[string]bool{}
-	for _, name := range s.ByPlace(names, history.TipIn(view)) {
-		if session, _, _ := history.BranchOfRef(name); !listed[session] {
-			listed[session] = true
-			list = append(list, session)
-		}
-	}
-	return list
 }
 
 // behind returns about how many messages of a session the index lacks, given its branches as they

@@ -42,11 +42,12 @@ func (s *Reader) Sessions(view *refs.View) ([]Session, error) {
 func (s *Reader) sessions(view *refs.View, known *overviews) ([]Session, error) {
 	var list []Session
 	current := view.Get("HEAD").Name
-	seqs, err := s.seqsOf(view, known)
+	names := view.Names("sessions/")
+	seqs, err := s.seqsOf(view, names, known)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range view.Names("sessions/") {
+	for _, name := range names {
 		session, branch, _ := strings.Cut(strings.TrimPrefix(name, "sessions/"), "/")
 		if len(list) == 0 || list[len(list)-1].Name != session {
 			one := Session{Name: session, Head: session == current}
@@ -70,8 +71,7 @@ func (s *Reader) sessions(view *refs.View, known *overviews) ([]Session, error) 
 
 // seqsOf returns the seq of the newest entry of each branch, by the name of its ref. It takes what
 // it can from known.
-func (s *Reader) seqsOf(view *refs.View, known *overviews) (map[string]uint64, error) {
-	names := view.Names("sessions/")
+func (s *Reader) seqsOf(view *refs.View, names []string, known *overviews) (map[string]uint64, error) {
 	seqs := make(map[string]uint64, len(names))
 	var unknown []string
 	for _, name := range names {

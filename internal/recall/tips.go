@@ -35,14 +35,11 @@ const tipsVersion = 1
 
 var errTips = errors.New("not the tips of sessions")
 
-// readAll reads the tips of main branches that are not known, in the order in which that is
-// fastest.
+// readAll reads the tips of branches that are not known, in the order in which that is fastest.
 func (t *tips) readAll(s *Reader, v *refs.View, names []string) error {
 	var unknown []string
 	for _, name := range names {
-		session, branch, _ := history.BranchOfRef(name)
-		_, known := t.had[v.Get(name).ID]
-		if !known && branch == history.MainBranch && !v.Get(history.ParentRef(session)).Exists() {
+		if _, known := t.had[v.Get(name).ID]; !known {
 			unknown = append(unknown, name)
 		}
 	}
