@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -243,48 +244,23 @@ func follows(head, seen *share.Head) error {
 // choose adds to p the branches that have changed, and returns the objects that they need. Sessions
 // with findings are held back, and reported. goesOn says that what the last push shared is part of
 // what p shares: no branch went back.
-func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p *share.Push, report *PushReport) (chosen []chosenObject, goesOn bool, err error) {
+func (x *Sharer) choose(
+	ctx context.Context, view *refs.View, base *published, p *share.Push, report *PushReport,
+) (chosen []chosenObject, goesOn bool, err error) {
 	goesOn = true
-	shared := map[share.Branch]bool{}
 	included := map[format.ID]bool{}
-	ended := map[string]bool{}
-	for _, session := range x.readingOrder(view, base) {
-		if _, foreign := history.Owner(view, session); foreign || !x.o.Rule.Shares(session) {
-			continue
-		}
-		var changed []share.Branch
-		var tips, old, left []format.ID
-		for _, name := range history.BranchesIn(view, session) {
-			b := share.Branch{Session: session, Name: name}
-			shared[b] = true
-			tip := view.Get(history.RefName(session, name)).ID
-			if before, ok := base.tips[b]; ok {
-				old = append(old, before)
-				if before == tip {
-					continue
-				}
-				left = append(left, before)
-			}
-			changed, tips = append(changed, share.Branch{Session: session, Name: name, Tip: tip}), append(tips, tip)
-		}
-		if len(changed) == 0 {
-			continue
-		}
-		for _, other := range history.Relatives(view, session) {
-			if x.o.Rule.Shares(other) { // what it shares with this one is on the remote
-				old = append(old, base.tipsOf(other)...)
-			}
-		}
+	changes, ends := x.changes(view, base)
+	for _, c := range changes {
 		w := x.newWalk(ctx)
-		ids, err := w.find(tips, old)
+		ids, err := w.find(c.tips(), x.onRemote(view, base, c))
 		if err != nil {
 			return nil, false, err
 		}
-		for _, before := range left {
+		for _, before := range c.left {
 			goesOn = goesOn && w.met[before]
 		}
-		one := PushedSession{Name: session}
-		if one.Findings, err = x.inNames(changed); err != nil {
+		one := PushedSession{Name: c.session}
+		if one.Findings, err = x.inNames(c.branches); err != nil {
 			return nil, false, err
 		}
 		fresh := ids[:0]
@@ -302,45 +278,93 @@ func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p
 		}
 		for _, id := range fresh {
 			included[id] = true
-			chosen = append(chosen, chosenObject{id: id, session: session})
+			chosen = append(chosen, chosenObject{id: id, session: c.session})
 		}
-		p.Branches = append(p.Branches, changed...)
+		p.Branches = append(p.Branches, c.branches...)
 	}
-	for b := range base.tips {
-		if !shared[b] {
-			p.Ends = append(p.Ends, b)
-			ended[b.Session] = true
-		}
-	}
-	slices.SortFunc(report.Sessions, func(a, b PushedSession) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(report.Sessions, func(a, b PushedSession) int {
+		return strings.Compare(a.Name, b.Name)
+	})
 	slices.SortFunc(p.Branches, share.Branch.Compare)
-	slices.SortFunc(p.Ends, share.Branch.Compare)
-	for s := range ended {
-		report.Ended = append(report.Ended, s)
+	p.Ends = ends
+	for _, b := range ends {
+		report.Ended = append(report.Ended, b.Session)
 	}
-	slices.Sort(report.Ended)
+	report.Ended = slices.Compact(report.Ended)
 	return chosen, goesOn, nil
 }
 
-// readingOrder returns the names of all sessions. Those that have changed since the last push come
-// last, in the order in which they are read fastest.
-func (x *Sharer) readingOrder(view *refs.View, base *published) []string {
-	var list, changed []string
-	tips := map[string]format.ID{}
+// change is what has changed in a session since the last push.
+type change struct {
+	session  string
+	branches []share.Branch // that have another tip
+	left     []format.ID    // the tips that these had
+	old      []format.ID    // the tips that all branches had
+}
+
+func (c *change) tips() (list []format.ID) {
+	for _, b := range c.branches {
+		list = append(list, b.Tip)
+	}
+	return list
+}
+
+// changes compares the sessions that are shared with those of the last push. It returns those that
+// have changed, in the order in which they are read fastest, and the branches that are shared no
+// more, in order.
+func (x *Sharer) changes(view *refs.View, base *published) (list []change, ends []share.Branch) {
+	shared := map[share.Branch]bool{}
+	changed := map[string]change{}
 	for _, session := range sessionsOf(view) {
+		if _, foreign := history.Owner(view, session); foreign || !x.o.Rule.Shares(session) {
+			continue
+		}
+		c := change{session: session}
 		for _, name := range history.BranchesIn(view, session) {
-			tip := view.Get(history.RefName(session, name)).ID
-			if tips[session].IsZero() && base.tips[share.Branch{Session: session, Name: name}] != tip {
-				tips[session] = tip
+			b := share.Branch{Session: session, Name: name}
+			shared[b] = true
+			before, known := base.tips[b]
+			if known {
+				c.old = append(c.old, before)
+			}
+			b.Tip = view.Get(history.RefName(session, name)).ID
+			if b.Tip == before {
+				continue
+			}
+			c.branches = append(c.branches, b)
+			if known {
+				c.left = append(c.left, before)
 			}
 		}
-		if tips[session].IsZero() {
-			list = append(list, session)
-		} else {
-			changed = append(changed, session)
+		if len(c.branches) > 0 {
+			changed[session] = c
 		}
 	}
-	return append(list, x.s.History.ByPlace(changed, func(session string) format.ID { return tips[session] })...)
+	for b := range base.tips {
+		if !shared[b] {
+			ends = append(ends, b)
+		}
+	}
+	slices.SortFunc(ends, share.Branch.Compare)
+	for _, session := range x.s.History.ByPlace(
+		slices.Sorted(maps.Keys(changed)),
+		func(session string) format.ID { return changed[session].branches[0].Tip },
+	) {
+		list = append(list, changed[session])
+	}
+	return list, ends
+}
+
+// onRemote returns tips whose objects are on the remote: those that the session had at the last
+// push, and those of its relatives, with which it may share objects.
+func (x *Sharer) onRemote(view *refs.View, base *published, c change) []format.ID {
+	list := c.old
+	for _, other := range history.Relatives(view, c.session) {
+		if x.o.Rule.Shares(other) {
+			list = append(list, base.tipsOf(other)...)
+		}
+	}
+	return list
 }
 
 // inNames looks for secrets in the names of a session's branches, which leave with it.
