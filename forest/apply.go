@@ -164,7 +164,8 @@ func (s *State) settle(d format.Decision) error {
 		return fmt.Errorf("is not live")
 	}
 	if d.Count == 0 || d.Count > c.Count() || d.Offset > c.Count()-d.Count {
-		return fmt.Errorf("summary %v covers %d members from %d on, there are %d", d.ID, d.Count, d.Offset, c.Count())
+		return fmt.Errorf("summary %v covers %d members from %d on, there are %d", d.ID, d.Count,
+			d.Offset, c.Count())
 	}
 	var out []format.Cover
 	for _, v := range c.Covers {
@@ -172,8 +173,10 @@ func (s *State) settle(d format.Decision) error {
 			out = append(out, v)
 		}
 	}
-	out = append(out, format.Cover{Summary: d.ID, Offset: d.Offset, Count: d.Count, Interim: d.Interim})
-	slices.SortFunc(out, func(a, b format.Cover) int { return int(int64(a.Offset) - int64(b.Offset)) })
+	out = append(out,
+		format.Cover{Summary: d.ID, Offset: d.Offset, Count: d.Count, Interim: d.Interim})
+	slices.SortFunc(out,
+		func(a, b format.Cover) int { return int(int64(a.Offset) - int64(b.Offset)) })
 	c.Covers = out
 	return nil
 }

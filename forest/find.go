@@ -58,7 +58,8 @@ func (f *finder) take(cluster, start uint64, members []format.ID) {
 
 func (f *finder) inLive(most uint64) error {
 	live := f.s.Live()
-	slices.SortStableFunc(live, func(a, b *Cluster) int { return cmp.Compare(b.Arrival, a.Arrival) })
+	slices.SortStableFunc(live,
+		func(a, b *Cluster) int { return cmp.Compare(b.Arrival, a.Arrival) })
 	for _, c := range live {
 		if f.done() {
 			return nil
@@ -121,7 +122,9 @@ func (s *State) Retract(ids map[format.ID]bool) ([]format.Decision, error) {
 	}
 	var list []format.Decision
 	for id, p := range found {
-		list = append(list, format.Decision{Kind: format.DecideRetract, Cluster: p.Cluster, ID: id, Offset: p.Offset})
+		list = append(list,
+			format.Decision{Kind: format.DecideRetract, Cluster: p.Cluster, ID: id,
+				Offset: p.Offset})
 	}
 	slices.SortFunc(list, func(a, b format.Decision) int {
 		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(b.Offset, a.Offset))
@@ -165,7 +168,9 @@ func (s *State) ReturnAll(decided []format.Decision) ([]format.Decision, error) 
 			}
 			room[d.Cluster] = n
 		}
-		list = append(list, format.Decision{Kind: format.DecideRestore, Cluster: d.Cluster, ID: d.ID, Offset: min(d.Offset, room[d.Cluster])})
+		list = append(list,
+			format.Decision{Kind: format.DecideRestore, Cluster: d.Cluster, ID: d.ID,
+				Offset: min(d.Offset, room[d.Cluster])})
 		room[d.Cluster]++
 	}
 	return list, nil

@@ -28,11 +28,13 @@ func TestFindLooksAtTheNewestFirst(t *testing.T) {
 		h.s = New("main", store)
 		for i := range clusters {
 			for range 3 {
-				h.decide(format.Decision{Kind: format.DecideJoin, Cluster: uint64(i), ID: entryID(h.next)})
+				h.decide(format.Decision{Kind: format.DecideJoin, Cluster: uint64(i),
+					ID: entryID(h.next)})
 				h.next++
 			}
 			if i+5 < clusters {
-				h.decide(format.Decision{Kind: format.DecideSettle, Cluster: uint64(i), ID: entryID(1e6 + i), Count: 3})
+				h.decide(format.Decision{Kind: format.DecideSettle, Cluster: uint64(i),
+					ID: entryID(1e6 + i), Count: 3})
 				h.evict([]*Cluster{h.s.Cluster(uint64(i))})
 			}
 		}
@@ -60,7 +62,8 @@ func TestFindLooksAtTheNewestFirst(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := Place{Cluster: uint64(c.member / 3), Offset: uint64(c.member % 3)}
-			if got, there := found[entryID(c.member)]; there != (c.member < h.next) || there && got != want {
+			if got, there := found[entryID(c.member)]; there != (c.member < h.next) ||
+				there && got != want {
 				t.Errorf("%d clusters: member %d: %+v", clusters, c.member, got)
 			}
 			if store.n > c.most {

@@ -58,7 +58,8 @@ func (p *page) child(load Loader, s format.Slot, keep bool) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.level != p.level-1 || c.slots[0].Place/format.FanOut != s.Place || c.total() != s.Count || c.newest() != s.Eviction {
+	if c.level != p.level-1 || c.slots[0].Place/format.FanOut != s.Place || c.total() != s.Count ||
+		c.newest() != s.Eviction {
 		return nil, fmt.Errorf("page %v is not what the page above it says", s.ID)
 	}
 	if keep {
@@ -186,7 +187,8 @@ func (t *tombs) add(load Loader, number, eviction uint64, id format.ID) error {
 	for !reaches(t.top.level, number) {
 		above := &page{level: t.top.level + 1, changed: true}
 		if len(t.top.slots) > 0 {
-			above.slots = []format.Slot{{Count: t.top.total(), Eviction: t.top.newest(), ID: t.top.stored}}
+			above.slots = []format.Slot{{Count: t.top.total(), Eviction: t.top.newest(),
+				ID: t.top.stored}}
 			above.keep(0, t.top)
 		}
 		t.top = above

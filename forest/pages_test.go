@@ -117,7 +117,8 @@ func sameList(t *testing.T, list *tombs, want map[uint64]format.Slot, store memo
 	}
 	mustWrite(t, fresh, store)
 	if list.root != fresh.root || list.count != uint64(len(want)) {
-		t.Fatalf("the history gives %v with %d, the list %v with %d", list.root, list.count, fresh.root, len(want))
+		t.Fatalf("the history gives %v with %d, the list %v with %d", list.root, list.count,
+			fresh.root, len(want))
 	}
 	again := &tombs{root: list.root, count: list.count}
 	for number := range uint64(300) {
@@ -127,10 +128,12 @@ func sameList(t *testing.T, list *tombs, want map[uint64]format.Slot, store memo
 		}
 	}
 	var all []format.Slot
-	if err := again.each(store, func(s format.Slot) { all = append(all, s) }); err != nil || len(all) != len(want) {
+	if err := again.each(store, func(s format.Slot) { all = append(all, s) }); err != nil ||
+		len(all) != len(want) {
 		t.Fatalf("%d listed of %d, %v", len(all), len(want), err)
 	}
-	slices.SortFunc(all, func(a, b format.Slot) int { return int(int64(b.Eviction) - int64(a.Eviction)) })
+	slices.SortFunc(all,
+		func(a, b format.Slot) int { return int(int64(b.Eviction) - int64(a.Eviction)) })
 	newest, err := again.newest(store, 20)
 	if err != nil || !slices.Equal(newest, all[:min(20, len(all))]) {
 		t.Fatalf("newest: %v, %v", newest, err)

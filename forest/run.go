@@ -13,7 +13,8 @@ import (
 func (s *State) applyRun(list []format.Decision) (int, error) {
 	first := list[0]
 	n := 1
-	for n < len(list) && list[n].Kind == first.Kind && list[n].Cluster == first.Cluster && follows(first.Kind, list[n-1].Offset, list[n].Offset) {
+	for n < len(list) && list[n].Kind == first.Kind && list[n].Cluster == first.Cluster &&
+		follows(first.Kind, list[n-1].Offset, list[n].Offset) {
 		n++
 	}
 	if n < 2 || first.Kind != format.DecideRetract && first.Kind != format.DecideRestore {
@@ -92,7 +93,8 @@ func (s *State) restoreRun(run []format.Decision) error {
 	for _, d := range run {
 		gap := d.Offset - min(d.Offset, uint64(len(whole)))
 		if gap > uint64(len(members)) {
-			return fmt.Errorf("entry %v cannot be member %d of %d", d.ID, d.Offset, len(whole)+len(members)+1)
+			return fmt.Errorf("entry %v cannot be member %d of %d", d.ID, d.Offset,
+				len(whole)+len(members)+1)
 		}
 		whole = append(append(whole, members[:gap]...), d.ID)
 		members = members[gap:]

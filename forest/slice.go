@@ -10,7 +10,8 @@ import (
 // the nodes that hold them. The caller must not change the slice, which may belong to the state.
 func (s *State) Slice(c *Cluster, start, end uint64) ([]format.ID, error) {
 	if start > end || end > c.Count() {
-		return nil, fmt.Errorf("cluster %d: members %d to %d of %d", c.Number, start, end, c.Count())
+		return nil,
+			fmt.Errorf("cluster %d: members %d to %d of %d", c.Number, start, end, c.Count())
 	}
 	if c.loaded {
 		return c.members[start:end], nil
@@ -53,7 +54,8 @@ func Slice(load Loader, node format.ID, start, end uint64) ([]format.ID, error) 
 			}
 		}
 		if n.Level == 0 {
-			from, to := max(start, top.first)-top.first, min(end-min(end, top.first), uint64(len(n.Children)))
+			from, to := max(start, top.first)-top.first,
+				min(end-min(end, top.first), uint64(len(n.Children)))
 			if from < to {
 				out = append(out, n.Children[from:to]...)
 			}

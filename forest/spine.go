@@ -32,7 +32,8 @@ func spineOf(load Loader, root format.ID) (*spine, error) {
 			return nil, err
 		}
 		if below.Level != n.Level-1 {
-			return nil, fmt.Errorf("node %v has level %d under one of level %d", n.Children[last], below.Level, n.Level)
+			return nil, fmt.Errorf("node %v has level %d under one of level %d", n.Children[last],
+				below.Level, n.Level)
 		}
 		n = below
 	}
@@ -71,7 +72,8 @@ func (sp *spine) top() (nodes []*format.Node, root format.ID, err error) {
 			return nodes, root, nil
 		}
 		children := append(append([]format.ID(nil), sp.rows[level]...), root)
-		n = &format.Node{Level: level, Count: n.Count + uint64(len(sp.rows[level]))*fullBelow(level), Children: children}
+		n = &format.Node{Level: level,
+			Count: n.Count + uint64(len(sp.rows[level]))*fullBelow(level), Children: children}
 	}
 }
 

@@ -56,7 +56,8 @@ func New(name string, load Loader) *State {
 
 // From returns the state that was written as f.
 func From(f *format.Forest, load Loader) *State {
-	s := &State{Name: f.Name, Opened: f.Opened, Arrivals: f.Arrivals, Evictions: f.Evicted, load: load, live: map[uint64]*Cluster{}}
+	s := &State{Name: f.Name, Opened: f.Opened, Arrivals: f.Arrivals, Evictions: f.Evicted,
+		load: load, live: map[uint64]*Cluster{}}
 	for _, c := range f.Clusters {
 		s.live[c.Number] = &Cluster{
 			Number: c.Number, Arrival: c.Arrival, Covers: slices.Clone(c.Covers),
@@ -107,7 +108,9 @@ func (s *State) Members(c *Cluster) ([]format.ID, error) {
 		}
 		slices.SortFunc(c.stored, format.ID.Compare)
 		if uint64(len(all)) != c.written {
-			return nil, fmt.Errorf("cluster %d: node %v has %d members, %d belong", c.Number, c.node, len(all), c.written)
+			return nil,
+				fmt.Errorf("cluster %d: node %v has %d members, %d belong", c.Number, c.node,
+					len(all), c.written)
 		}
 	}
 	c.members, c.loaded = append(all, c.members...), true

@@ -63,7 +63,8 @@ func (h *history) step() {
 			cluster = uint64(h.r.IntN(int(h.s.Opened)))
 		}
 		for range 1 + h.r.IntN(3) {
-			h.decide(format.Decision{Kind: format.DecideJoin, Cluster: cluster, ID: entryID(h.next)})
+			h.decide(format.Decision{Kind: format.DecideJoin, Cluster: cluster,
+				ID: entryID(h.next)})
 			h.next++
 			cluster = min(cluster, h.s.Opened-1)
 		}
@@ -84,7 +85,8 @@ func (h *history) step() {
 		}
 		h.decide(format.Decision{
 			Kind: format.DecideSettle, Cluster: c.Number, ID: entryID(1e6 + len(h.all)),
-			Offset: uint64(h.r.IntN(int(c.Count()-count) + 1)), Count: count, Interim: h.r.IntN(3) == 0,
+			Offset: uint64(h.r.IntN(int(c.Count()-count) + 1)), Count: count,
+			Interim: h.r.IntN(3) == 0,
 		})
 	default:
 		h.evict(live)
@@ -125,8 +127,10 @@ func (h *history) evict(live []*Cluster) {
 			h.t.Fatal(err)
 		}
 		stone := format.Tombstone{
-			Cluster: c.Number, Node: node, Count: c.Count(), Arrival: c.Arrival, Summary: c.Covers[0].Summary,
-			Body: format.SumBody(fmt.Appendf(nil, "sixteen bytes... line %d", len(h.all)), format.MediaText),
+			Cluster: c.Number, Node: node, Count: c.Count(), Arrival: c.Arrival,
+			Summary: c.Covers[0].Summary,
+			Body: format.SumBody(fmt.Appendf(nil, "sixteen bytes... line %d", len(h.all)),
+				format.MediaText),
 		}
 		header, err := stone.Encode()
 		if err != nil {
@@ -138,7 +142,8 @@ func (h *history) evict(live []*Cluster) {
 		}
 		h.putNodes(members)
 		h.store.put(format.Raw{Header: header})
-		h.decide(format.Decision{Kind: format.DecideEvict, Cluster: c.Number, ID: format.Sum(header)})
+		h.decide(format.Decision{Kind: format.DecideEvict, Cluster: c.Number,
+			ID: format.Sum(header)})
 		return
 	}
 }
@@ -199,7 +204,8 @@ func TestReplayGivesTheSameForest(t *testing.T) {
 			t.Fatal(err)
 		}
 		if whole.Forest != last.Forest {
-			t.Fatalf("seed %d: replay gives %v, the history gave %v", seed, whole.Forest, last.Forest)
+			t.Fatalf("seed %d: replay gives %v, the history gave %v", seed,
+				whole.Forest, last.Forest)
 		}
 	}
 }
@@ -235,7 +241,8 @@ func (h *history) invariants() {
 func TestReturnRestoresPlaces(t *testing.T) {
 	s := New("main", memory{})
 	for i := range 9 {
-		if err := s.Apply(format.Decision{Kind: format.DecideJoin, Cluster: uint64(i % 3), ID: entryID(i)}); err != nil {
+		if err := s.Apply(format.Decision{Kind: format.DecideJoin, Cluster: uint64(i % 3),
+			ID: entryID(i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -243,7 +250,8 @@ func TestReturnRestoresPlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone, err := s.Retract(map[format.ID]bool{entryID(0): true, entryID(3): true, entryID(7): true, entryID(99): true})
+	gone, err := s.Retract(map[format.ID]bool{entryID(0): true, entryID(3): true, entryID(7): true,
+		entryID(99): true})
 	if err != nil || len(gone) != 3 {
 		t.Fatalf("retract: %v, %v", gone, err)
 	}
@@ -351,7 +359,8 @@ func TestWriteAgain(t *testing.T) {
 		}
 		for i := range r.IntN(300) {
 			id := entryID(round*1000 + i)
-			d := format.Decision{Kind: format.DecideJoin, Cluster: uint64(r.IntN(int(kept.Opened) + 1)), ID: id}
+			d := format.Decision{Kind: format.DecideJoin,
+				Cluster: uint64(r.IntN(int(kept.Opened) + 1)), ID: id}
 			if r.IntN(9) == 0 && kept.LiveCount() > 0 {
 				c := kept.Live()[r.IntN(kept.LiveCount())]
 				members, err := kept.Members(c)
@@ -359,7 +368,8 @@ func TestWriteAgain(t *testing.T) {
 					t.Fatal(err)
 				}
 				at := r.IntN(len(members))
-				d = format.Decision{Kind: format.DecideRetract, Cluster: c.Number, ID: members[at], Offset: uint64(at)}
+				d = format.Decision{Kind: format.DecideRetract, Cluster: c.Number, ID: members[at],
+					Offset: uint64(at)}
 			} else if d.Cluster > 3 && d.Cluster < kept.Opened {
 				d.Cluster = 0
 			}

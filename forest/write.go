@@ -49,7 +49,9 @@ func (s *State) WriteTo(put func(*Cluster, format.Raw) error) (format.ID, error)
 		if err := s.writeCluster(c, put); err != nil {
 			return format.ID{}, err
 		}
-		f.Clusters = append(f.Clusters, format.Cluster{Number: c.Number, Node: c.node, Count: c.written, Arrival: c.Arrival, Covers: c.Covers})
+		f.Clusters = append(f.Clusters,
+			format.Cluster{Number: c.Number, Node: c.node, Count: c.written, Arrival: c.Arrival,
+				Covers: c.Covers})
 	}
 	if err := s.tombs.write(func(raw format.Raw) error { return put(nil, raw) }); err != nil {
 		return format.ID{}, err

@@ -158,7 +158,8 @@ func decodeCheckpointLines(lines []string) (*Checkpoint, error) {
 	if len(r.lines) > 0 {
 		c.Refs = make([]Ref, 0, len(r.lines))
 	}
-	var again []byte // a buffer for all lines: every command reads a checkpoint, and it can be large
+	// A buffer for all lines: every command reads a checkpoint, and it can be large
+	var again []byte
 	for _, line := range r.lines {
 		rest, isRef := strings.CutPrefix(line, "ref ")
 		encoded, value, whole := strings.Cut(rest, " ")

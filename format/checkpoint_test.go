@@ -75,7 +75,8 @@ func TestCheckpointDamage(t *testing.T) {
 }
 
 func TestCheckpointVersion(t *testing.T) {
-	_, err := format.DecodeCheckpoint(resum(codecOf(t, "checkpoint").samples[0], "checkpoint 1", "checkpoint 2"))
+	_, err := format.DecodeCheckpoint(resum(codecOf(t, "checkpoint").samples[0], "checkpoint 1",
+		"checkpoint 2"))
 	var v *format.VersionError
 	if !errors.As(err, &v) || v.Got != 2 {
 		t.Errorf("got %v, want a VersionError", err)
@@ -89,8 +90,10 @@ func TestCheckpointEncodeRefuses(t *testing.T) {
 		"operation without":   func(c *format.Checkpoint) { c.Digest = format.ID{} },
 		"ref without a value": func(c *format.Checkpoint) { c.Refs[0].Value = format.Value{} },
 		"ref without a name":  func(c *format.Checkpoint) { c.Refs[0].Name = "" },
-		"order":               func(c *format.Checkpoint) { c.Refs[0], c.Refs[1] = c.Refs[1], c.Refs[0] },
-		"bad value":           func(c *format.Checkpoint) { c.Refs[0].Value.Through = 1 },
+		"order": func(c *format.Checkpoint) {
+			c.Refs[0], c.Refs[1] = c.Refs[1], c.Refs[0]
+		},
+		"bad value": func(c *format.Checkpoint) { c.Refs[0].Value.Through = 1 },
 	}
 	for name, change := range tests {
 		c := sampleCheckpoint()

@@ -28,8 +28,9 @@ type example struct {
 }
 
 var (
-	exampleBlock = regexp.MustCompile("(?ms)^```example ([a-z]+)\n(.*?)^```\n(?:\nIts (?:id|digest) is `([^`]*)`)?")
-	dumpLine     = regexp.MustCompile(`^([0-9a-f]{8})  ([0-9a-f ]{48})  \|(.{1,16})\|$`)
+	exampleBlock = regexp.MustCompile(
+		"(?ms)^```example ([a-z]+)\n(.*?)^```\n(?:\nIts (?:id|digest) is `([^`]*)`)?")
+	dumpLine = regexp.MustCompile(`^([0-9a-f]{8})  ([0-9a-f ]{48})  \|(.{1,16})\|$`)
 )
 
 func examples(t *testing.T) []example {
@@ -120,7 +121,8 @@ func checkExampleOfKind(t *testing.T, x example) {
 	case "checkpoint", "store", "absent", "forgotten":
 		return // these have no id
 	case "operation":
-		if _, digest, _, err := format.DecodeOperation(x.data); err != nil || digest.String() != x.id {
+		if _, digest, _, err := format.DecodeOperation(x.data); err != nil ||
+			digest.String() != x.id {
 			t.Errorf("%s: digest is %s, the page says %q", x.page, digest, x.id)
 		}
 	default:
@@ -150,10 +152,12 @@ func checkExampleLoose(t *testing.T, x example) {
 		return
 	}
 	body, ok, err := format.HeaderBody(raw.Header)
-	if err != nil || !ok || body.Check(raw.Body) != nil || raw.ID().String() != x.id || !bytes.Equal(format.EncodeLoose(raw), x.data) {
+	if err != nil || !ok || body.Check(raw.Body) != nil || raw.ID().String() != x.id ||
+		!bytes.Equal(format.EncodeLoose(raw), x.data) {
 		t.Errorf("%s: the loose object is not what the page says", x.page)
 	}
-	if path := "objects/" + x.id[:2] + "/" + x.id[2:]; !strings.Contains(readPage(t, x.page), path) {
+	if path := "objects/" + x.id[:2] + "/" + x.id[2:]; !strings.Contains(readPage(t, x.page),
+		path) {
 		t.Errorf("%s: does not say that the file is %s", x.page, path)
 	}
 }
@@ -250,7 +254,8 @@ func TestPageLinks(t *testing.T) {
 func TestLimitsInPages(t *testing.T) {
 	readme := readPage(t, "README.md")
 	for what, n := range map[string]int{
-		"a header": format.MaxHeader, "a body, nonce included": format.MaxBody, "a name, encoded": format.MaxName,
+		"a header": format.MaxHeader, "a body, nonce included": format.MaxBody,
+		"a name, encoded":             format.MaxName,
 		"the payload of an operation": format.MaxPayload,
 	} {
 		if row := "| " + what + " | " + thousands(n); !strings.Contains(readme, row) {

@@ -26,26 +26,32 @@ func TestEditsRefuse(t *testing.T) {
 		{"mask", "}\n", "}\n\n", "one encoding"},
 		{"mask", `"call"`, `"CALL"`, "one encoding"},
 		{"mask", `"tool":`, `"tools":`, "unknown field"},
-		{"mask", `"v":1,"parts":[{`, `"v":1,"parts":[{"entry":"` + a + `","part":0,"call":"","tool":"","text":"x"},{`, "twice"},
+		{"mask", `"v":1,"parts":[{`,
+			`"v":1,"parts":[{"entry":"` + a + `","part":0,"call":"","tool":"","text":"x"},{`,
+			"twice"},
 		{"replace", `"part":0`, `"part":-1`, "bad part"},
 		{"replace", `"part":0`, `"part":null`, "one encoding"},
 		{"replace", q, a, "and all of it"},
 		{"replace", `"text":"Temporary files go into tmp/."`, `"text":""`, "no text"},
 		{"replace", `{"entry":"` + q + `"},{"entry":"` + a + `","part":0}`, ``, "no targets"},
-		{"replace", `{"entry":"` + q + `"}`, `{"entry":"` + q + `"},{"entry":"` + q + `"}`, "twice"},
+		{"replace", `{"entry":"` + q + `"}`, `{"entry":"` + q + `"},{"entry":"` + q + `"}`,
+			"twice"},
 	} {
 		was := string(codecOf(t, c.kind).samples[0])
 		b := strings.Replace(was, c.old, c.new, 1)
 		if b == was {
 			t.Errorf("%s: %q is not in the sample", c.kind, c.old)
 		}
-		if err := decode[c.kind]([]byte(b)); err == nil || !strings.Contains(err.Error(), c.why) && !strings.Contains(err.Error(), "not in its one") {
+		if err := decode[c.kind]([]byte(b)); err == nil ||
+			!strings.Contains(err.Error(), c.why) &&
+				!strings.Contains(err.Error(), "not in its one") {
 			t.Errorf("%s: %q for %q: %v, want %q", c.kind, c.new, c.old, err, c.why)
 		}
 	}
 	for kind, f := range decode {
 		var version *format.VersionError
-		if err := f([]byte(`{"v":2,"other":true}`)); !errors.As(err, &version) || version.Got != 2 || version.Known != 1 {
+		if err := f([]byte(`{"v":2,"other":true}`)); !errors.As(err, &version) ||
+			version.Got != 2 || version.Known != 1 {
 			t.Errorf("%s of a newer version: %v", kind, err)
 		}
 	}
@@ -54,12 +60,16 @@ func TestEditsRefuse(t *testing.T) {
 func TestEditsEncodeRefuses(t *testing.T) {
 	id := idOf(sampleQuestion().Encode())
 	for name, f := range map[string]func() ([]byte, error){
-		"a mask of nothing":        (&format.Mask{}).Encode,
-		"a mask without a text":    (&format.Mask{Parts: []format.MaskedPart{{Entry: id}}}).Encode,
-		"a mask that is not UTF-8": (&format.Mask{Parts: []format.MaskedPart{{Entry: id, Text: "\xff"}}}).Encode,
+		"a mask of nothing":     (&format.Mask{}).Encode,
+		"a mask without a text": (&format.Mask{Parts: []format.MaskedPart{{Entry: id}}}).Encode,
+		"a mask that is not UTF-8": (&format.Mask{
+			Parts: []format.MaskedPart{{Entry: id, Text: "\xff"}},
+		}).Encode,
 		"a replacement of nothing": (&format.Replacement{Text: "x"}).Encode,
-		"a target below all":       (&format.Replacement{Text: "x", Targets: []format.Target{{Entry: id, Part: -2}}}).Encode,
-		"a text that is not UTF-8": (&format.Replacement{Text: "\xff", Targets: []format.Target{{Entry: id}}}).Encode,
+		"a target below all": (&format.Replacement{Text: "x",
+			Targets: []format.Target{{Entry: id, Part: -2}}}).Encode,
+		"a text that is not UTF-8": (&format.Replacement{Text: "\xff",
+			Targets: []format.Target{{Entry: id}}}).Encode,
 	} {
 		if b, err := f(); err == nil {
 			t.Errorf("%s is written as %s", name, b)

@@ -48,7 +48,8 @@ const (
 // flags returns the fields in the order of their bits, the lowest first.
 func (e *Effects) flags() [8]*bool {
 	return [...]*bool{
-		&e.Extends, &e.Moves, &e.Restores, &e.Makes, &e.Leaves, &e.Removes, &e.Summarizes, &e.Forgets,
+		&e.Extends, &e.Moves, &e.Restores, &e.Makes, &e.Leaves, &e.Removes,
+		&e.Summarizes, &e.Forgets,
 	}
 }
 

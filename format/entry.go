@@ -197,7 +197,8 @@ func (e *Entry) decodeLinks(r *headerReader) {
 		e.Children = append(e.Children, r.name(f[0]))
 	}
 	if f, ok := r.take("source", 4); ok {
-		e.Source = &Source{Agent: r.name(f[0]), Session: r.name(f[1]), Message: r.name(f[2]), Digest: r.name(f[3])}
+		e.Source = &Source{Agent: r.name(f[0]), Session: r.name(f[1]), Message: r.name(f[2]),
+			Digest: r.name(f[3])}
 	}
 }
 
@@ -208,7 +209,8 @@ func (e *Entry) check() error {
 	case !ok:
 		return fmt.Errorf("unknown kind: %.40q", e.Kind)
 	case says != (e.Role != ""):
-		return fmt.Errorf("%s: a role belongs to message, amend and note, and to them alone", e.Kind)
+		return fmt.Errorf("%s: a role belongs to message, amend and note, and to them alone",
+			e.Kind)
 	case e.Role != "" && !IsRole(e.Role):
 		return fmt.Errorf("unknown role: %.40q", e.Role)
 	case body != (e.Body != nil):
@@ -233,7 +235,8 @@ func (e *Entry) check() error {
 		return fmt.Errorf("%s: calls and results belong to what is said", e.Kind)
 	case e.Source != nil && (len(e.Source.Digest) != 16 || !isLowerHex(e.Source.Digest)):
 		return fmt.Errorf("source: bad digest: %.40q", e.Source.Digest)
-	case e.Time.Nanosecond()%int(time.Millisecond) != 0 || e.Time.UTC().Year() < 0 || e.Time.UTC().Year() > 9999:
+	case e.Time.Nanosecond()%int(time.Millisecond) != 0 || e.Time.UTC().Year() < 0 ||
+		e.Time.UTC().Year() > 9999:
 		return errors.New("time: not a whole millisecond of the years 0 to 9999")
 	}
 	return nil
@@ -277,5 +280,6 @@ func (e *Entry) Links() []Link {
 	for _, id := range e.Parents {
 		list = append(list, Link{id, EntryKind})
 	}
-	return links(append(list, Link{e.Amends, EntryKind}, Link{e.Left, EntryKind}, Link{e.Epoch, EpochKind})...)
+	return links(append(list, Link{e.Amends, EntryKind}, Link{e.Left, EntryKind},
+		Link{e.Epoch, EpochKind})...)
 }

@@ -34,10 +34,11 @@ type Belief struct {
 
 // The steps of an epoch.
 const (
-	EpochInitial = "initial" // the first observation of a branch, or the first one after its epoch was lost
-	EpochUpdate  = "update"  // an observation that changed something
-	EpochFold    = "fold"    // a leave: all values told so far became a new initial block
-	EpochFork    = "fork"    // a branch that starts in the past, with the newest values
+	// The first observation of a branch, or the first one after its epoch was lost
+	EpochInitial = "initial"
+	EpochUpdate  = "update" // an observation that changed something
+	EpochFold    = "fold"   // a leave: all values told so far became a new initial block
+	EpochFork    = "fork"   // a branch that starts in the past, with the newest values
 )
 
 const epochVersion = 1
@@ -73,7 +74,8 @@ func (e *Epoch) Encode() ([]byte, error) {
 		w.line("initial", t.Key, w.id(t.Value), w.id(t.Text))
 	}
 	for _, b := range e.Current {
-		w.line("current", b.Key, idOr(b.Value, removed), idOr(b.First, noText), idOr(b.Gone, noText))
+		w.line("current", b.Key, idOr(b.Value, removed), idOr(b.First, noText),
+			idOr(b.Gone, noText))
 	}
 	if e.Body != nil {
 		w.body(*e.Body)
@@ -114,7 +116,8 @@ func DecodeEpoch(b []byte) (*Epoch, error) {
 		if !ok {
 			break
 		}
-		b := Belief{Key: f[0], Value: r.idOr(f[1], removed), First: r.idOr(f[2], noText), Gone: r.idOr(f[3], noText)}
+		b := Belief{Key: f[0], Value: r.idOr(f[1], removed), First: r.idOr(f[2], noText),
+			Gone: r.idOr(f[3], noText)}
 		e.Current = append(e.Current, b)
 	}
 	if body, ok := r.optBody(); ok {
@@ -204,7 +207,8 @@ func (e *Epoch) Links() []Link {
 		list = append(list, Link{t.Value, BlobKind}, Link{t.Text, BlobKind})
 	}
 	for _, b := range e.Current {
-		list = append(list, Link{b.Value, BlobKind}, Link{b.First, BlobKind}, Link{b.Gone, BlobKind})
+		list = append(list, Link{b.Value, BlobKind}, Link{b.First, BlobKind},
+			Link{b.Gone, BlobKind})
 	}
 	return links(list...)
 }

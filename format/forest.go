@@ -51,9 +51,11 @@ func (f *Forest) Encode() ([]byte, error) {
 	w.number("arrivals", f.Arrivals)
 	w.number("evicted", f.Evicted)
 	for _, c := range f.Clusters {
-		w.line("cluster", fmt.Sprint(c.Number), w.id(c.Node), fmt.Sprint(c.Count), fmt.Sprint(c.Arrival))
+		w.line("cluster", fmt.Sprint(c.Number), w.id(c.Node), fmt.Sprint(c.Count),
+			fmt.Sprint(c.Arrival))
 		for _, v := range c.Covers {
-			w.line("cover", coverKind(v.Interim), w.id(v.Summary), fmt.Sprint(v.Offset), fmt.Sprint(v.Count))
+			w.line("cover", coverKind(v.Interim), w.id(v.Summary), fmt.Sprint(v.Offset),
+				fmt.Sprint(v.Count))
 		}
 	}
 	if f.TombCount > 0 {
@@ -92,7 +94,8 @@ func DecodeForest(b []byte) (*Forest, error) {
 		if !ok {
 			break
 		}
-		c := Cluster{Number: r.uint(line[0]), Node: r.id(line[1]), Count: r.uint(line[2]), Arrival: r.uint(line[3])}
+		c := Cluster{Number: r.uint(line[0]), Node: r.id(line[1]), Count: r.uint(line[2]),
+			Arrival: r.uint(line[3])}
 		c.Covers = readCovers(r)
 		f.Clusters = append(f.Clusters, c)
 	}
@@ -121,7 +124,8 @@ func readCovers(r *headerReader) []Cover {
 		if f[0] != "interim" && f[0] != "summary" {
 			r.fail(fmt.Errorf("cover: unknown kind: %.40q", f[0]))
 		}
-		c := Cover{Interim: f[0] == "interim", Summary: r.id(f[1]), Offset: r.uint(f[2]), Count: r.uint(f[3])}
+		c := Cover{Interim: f[0] == "interim", Summary: r.id(f[1]), Offset: r.uint(f[2]),
+			Count: r.uint(f[3])}
 		covers = append(covers, c)
 	}
 }

@@ -19,7 +19,8 @@ func TestBodyCannotForgeAHeader(t *testing.T) {
 	} {
 		body := append(bytes.Repeat([]byte{1}, 16), text...)
 		sum := format.SumBody(body, format.MediaText)
-		e := format.Entry{Kind: format.KindMessage, Session: "s", Role: "user", Seq: 1, Time: time.UnixMilli(0).UTC(), Body: &sum}
+		e := format.Entry{Kind: format.KindMessage, Session: "s", Role: "user", Seq: 1,
+			Time: time.UnixMilli(0).UTC(), Body: &sum}
 		header, err := e.Encode()
 		if err != nil {
 			t.Fatal(err)

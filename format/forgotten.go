@@ -84,7 +84,8 @@ func (f *Forgotten) Encode() ([]byte, error) {
 			if t.Size == 0 {
 				w.fail(errors.New("a trace of length 0"))
 			}
-			w.line(list.key, strconv.FormatUint(t.Size, 10), fmt.Sprintf("%016x", t.Roll), w.id(t.Digest))
+			w.line(list.key, strconv.FormatUint(t.Size, 10), fmt.Sprintf("%016x", t.Roll),
+				w.id(t.Digest))
 		}
 	}
 	b, err := w.bytes()

@@ -89,10 +89,12 @@ func FuzzDecodeLoose(f *testing.F) {
 		if again := format.EncodeLoose(raw); !bytes.Equal(again, b) {
 			t.Errorf("%q was accepted and prints as %q", b, again)
 		}
-		if kind, version, err := format.HeaderKind(raw.Header); err == nil && (kind == "" || version == 0) {
+		if kind, version, err := format.HeaderKind(raw.Header); err == nil &&
+			(kind == "" || version == 0) {
 			t.Errorf("%q: is %q %d", b, kind, version)
 		}
-		if body, ok, err := format.HeaderBody(raw.Header); ok && (err != nil || body.Size < 0 || body.Size > format.MaxBody) {
+		if body, ok, err := format.HeaderBody(raw.Header); ok &&
+			(err != nil || body.Size < 0 || body.Size > format.MaxBody) {
 			t.Errorf("%q: has a body %+v, error %v", b, body, err)
 		}
 	})
@@ -115,7 +117,8 @@ func FuzzParseValue(f *testing.F) {
 	fuzzText(f, func(s string) (string, error) {
 		v, err := format.ParseValue(s)
 		return v.String(), err
-	}, "object "+hexOf, "session "+hexOf+" 3 "+hexOf+" 2", "session "+hexOf+" 3 - 0", "name caf%C3%A9")
+	}, "object "+hexOf, "session "+hexOf+" 3 "+hexOf+" 2", "session "+hexOf+" 3 - 0",
+		"name caf%C3%A9")
 }
 
 func FuzzDecodeName(f *testing.F) {
@@ -139,5 +142,6 @@ func FuzzParseTime(f *testing.F) {
 	fuzzText(f, func(s string) (string, error) {
 		at, err := format.ParseTime(s)
 		return format.FormatTime(at), err
-	}, "2026-11-21T00:42:09.328Z", "0000-01-01T00:00:00.000Z", "2026-11-21T00:42:09,328Z", "9999-12-31T23:59:59.999Z")
+	}, "2026-11-21T00:42:09.328Z", "0000-01-01T00:00:00.000Z", "2026-11-21T00:42:09,328Z",
+		"9999-12-31T23:59:59.999Z")
 }

@@ -263,7 +263,8 @@ func (e *VersionError) Error() string {
 	if e.Known == 0 {
 		return fmt.Sprintf("%s version %d is not known here", e.What, e.Got)
 	}
-	return fmt.Sprintf("%s version %d is not known here: this build reads version %d", e.What, e.Got, e.Known)
+	return fmt.Sprintf("%s version %d is not known here: this build reads version %d", e.What,
+		e.Got, e.Known)
 }
 
 // take returns the fields of the next line, if the key of that line is key. A number of fields

@@ -57,7 +57,8 @@ const isDigit = 0x10
 
 // digits is data, so that a start computes nothing.
 var digits = [256]byte{
-	'0': isDigit, '1': isDigit | 1, '2': isDigit | 2, '3': isDigit | 3, '4': isDigit | 4, '5': isDigit | 5,
+	'0': isDigit, '1': isDigit | 1, '2': isDigit | 2, '3': isDigit | 3, '4': isDigit | 4,
+	'5': isDigit | 5,
 	'6': isDigit | 6, '7': isDigit | 7, '8': isDigit | 8, '9': isDigit | 9, 'a': isDigit | 10,
 	'b': isDigit | 11, 'c': isDigit | 12, 'd': isDigit | 13, 'e': isDigit | 14, 'f': isDigit | 15,
 }

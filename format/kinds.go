@@ -27,14 +27,19 @@ var kinds = [AnyKind]struct {
 	body   bool // its objects may have a stored body
 	nonce  bool // that body starts with a nonce of NonceLen bytes
 }{
-	EntryKind:     {"entry", func(b []byte) (Object, error) { return DecodeEntry(b) }, true, true},
-	NodeKind:      {"node", func(b []byte) (Object, error) { return DecodeNode(b) }, false, false},
-	TombstoneKind: {"tombstone", func(b []byte) (Object, error) { return DecodeTombstone(b) }, true, true},
-	SummaryKind:   {"summary", func(b []byte) (Object, error) { return DecodeSummary(b) }, true, true},
-	ForestKind:    {"forest", func(b []byte) (Object, error) { return DecodeForest(b) }, false, false},
-	EpochKind:     {"epoch", func(b []byte) (Object, error) { return DecodeEpoch(b) }, true, false},
-	BlobKind:      {"blob", func(b []byte) (Object, error) { body, err := DecodeBlob(b); return blob(body), err }, true, false},
-	PageKind:      {"page", func(b []byte) (Object, error) { return DecodePage(b) }, false, false},
+	EntryKind: {"entry", func(b []byte) (Object, error) { return DecodeEntry(b) }, true, true},
+	NodeKind:  {"node", func(b []byte) (Object, error) { return DecodeNode(b) }, false, false},
+	TombstoneKind: {"tombstone", func(b []byte) (Object, error) { return DecodeTombstone(b) }, true,
+		true},
+	SummaryKind: {"summary", func(b []byte) (Object, error) { return DecodeSummary(b) }, true,
+		true},
+	ForestKind: {"forest", func(b []byte) (Object, error) { return DecodeForest(b) },
+		false, false},
+	EpochKind: {"epoch", func(b []byte) (Object, error) { return DecodeEpoch(b) }, true, false},
+	BlobKind: {"blob",
+		func(b []byte) (Object, error) { body, err := DecodeBlob(b); return blob(body), err }, true,
+		false},
+	PageKind: {"page", func(b []byte) (Object, error) { return DecodePage(b) }, false, false},
 }
 
 // Object is a decoded header of any kind.
@@ -90,7 +95,8 @@ func DecodeObject(header []byte) (ObjectKind, Object, error) {
 	}
 	k := kindNamed(name)
 	if k == AnyKind {
-		return AnyKind, nil, fmt.Errorf("kind of object: %w", &VersionError{What: name, Got: version})
+		return AnyKind, nil,
+			fmt.Errorf("kind of object: %w", &VersionError{What: name, Got: version})
 	}
 	o, err := kinds[k].decode(header)
 	if err != nil {

@@ -35,7 +35,8 @@ func TestEveryKindHasARow(t *testing.T) {
 			t.Errorf("%s names a body: %v, its row says %v; %v", k, named, k.HasBody(), err)
 		}
 	}
-	if k, _, err := format.DecodeObject([]byte("dream 1\nof sheep\n")); k != format.AnyKind || err == nil {
+	if k, _, err := format.DecodeObject([]byte("dream 1\nof sheep\n")); k != format.AnyKind ||
+		err == nil {
 		t.Errorf("an unknown kind is %s, %v", k, err)
 	}
 }

@@ -51,7 +51,8 @@ func (m *Mask) Encode() ([]byte, error) {
 	}
 	out := maskJSON{V: maskVersion}
 	for _, p := range m.Parts {
-		out.Parts = append(out.Parts, maskedPartJSON{p.Entry.String(), p.Part, p.Call, p.Tool, p.Text})
+		out.Parts = append(out.Parts,
+			maskedPartJSON{p.Entry.String(), p.Part, p.Call, p.Tool, p.Text})
 	}
 	return bodyJSON(out)
 }
@@ -88,7 +89,8 @@ func (m *Mask) check() error {
 			return errors.New("a part of nothing")
 		case seen[k]:
 			return fmt.Errorf("part %d of %v twice", p.Part, p.Entry)
-		case p.Text == "" || !utf8.ValidString(p.Text) || !utf8.ValidString(p.Call) || !utf8.ValidString(p.Tool):
+		case p.Text == "" || !utf8.ValidString(p.Text) || !utf8.ValidString(p.Call) ||
+			!utf8.ValidString(p.Tool):
 			return fmt.Errorf("part %d of %v: no text, or not UTF-8", p.Part, p.Entry)
 		default:
 			seen[k] = true

@@ -32,7 +32,8 @@ func EncodeName(s string) (string, error) {
 		}
 	}
 	if b.Len() > MaxName {
-		return "", fmt.Errorf("name takes %d bytes encoded, %d is the most: %.80q", b.Len(), MaxName, s)
+		return "",
+			fmt.Errorf("name takes %d bytes encoded, %d is the most: %.80q", b.Len(), MaxName, s)
 	}
 	return b.String(), nil
 }

@@ -46,7 +46,8 @@ func TestNodes(t *testing.T) {
 		rows    []int // number of nodes of each level, leaves first
 	}{
 		{0, nil}, {1, []int{1}}, {2, []int{1}}, {255, []int{1}}, {256, []int{1}},
-		{257, []int{2, 1}}, {512, []int{2, 1}}, {513, []int{3, 1}}, {65536, []int{256, 1}}, {65537, []int{257, 2, 1}},
+		{257, []int{2, 1}}, {512, []int{2, 1}}, {513, []int{3, 1}}, {65536, []int{256, 1}},
+		{65537, []int{257, 2, 1}},
 		{65536 + 256, []int{257, 2, 1}}, {65536 + 257, []int{258, 2, 1}},
 	}
 	for _, tt := range tests {
@@ -85,7 +86,8 @@ func TestNodes(t *testing.T) {
 		}
 		root := nodes[len(nodes)-1]
 		if root.Count != uint64(tt.members) || root.Level != len(tt.rows)-1 {
-			t.Errorf("%d members: the root has level %d, count %d", tt.members, root.Level, root.Count)
+			t.Errorf("%d members: the root has level %d, count %d", tt.members,
+				root.Level, root.Count)
 		}
 		if want := rootByHand(run, len(tt.rows)-1); id != want {
 			t.Errorf("%d members: got %s, by hand %s", tt.members, id, want)

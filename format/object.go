@@ -129,7 +129,8 @@ func isMedia(s string) bool {
 	}
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		ok := c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.' || c == '+' || c == '-' || i == slash
+		ok := c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.' || c == '+' ||
+			c == '-' || i == slash
 		if !ok {
 			return false
 		}

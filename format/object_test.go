@@ -18,8 +18,11 @@ func TestLoose(t *testing.T) {
 		{"header alone", format.Raw{Header: []byte(header)}, header},
 		{"body", format.Raw{Header: []byte(header), Body: []byte("a\nb")}, header + "\na\nb"},
 		{"empty body", format.Raw{Header: []byte(header), Body: []byte{}}, header + "\n"},
-		{"body of newlines", format.Raw{Header: []byte(header), Body: []byte("\n\n")}, header + "\n\n\n"},
-		{"body that looks like a header", format.Raw{Header: []byte(header), Body: []byte(header + "\n")}, header + "\n" + header + "\n"},
+		{"body of newlines", format.Raw{Header: []byte(header), Body: []byte("\n\n")},
+			header + "\n\n\n"},
+		{"body that looks like a header",
+			format.Raw{Header: []byte(header), Body: []byte(header + "\n")},
+			header + "\n" + header + "\n"},
 	}
 	for _, tt := range tests {
 		file := format.EncodeLoose(tt.raw)
@@ -27,7 +30,8 @@ func TestLoose(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", tt.name, file, tt.file)
 		}
 		raw, err := format.DecodeLoose(file)
-		if err != nil || !bytes.Equal(raw.Header, tt.raw.Header) || !bytes.Equal(raw.Body, tt.raw.Body) ||
+		if err != nil || !bytes.Equal(raw.Header, tt.raw.Header) ||
+			!bytes.Equal(raw.Body, tt.raw.Body) ||
 			(raw.Body == nil) != (tt.raw.Body == nil) || raw.ID() != format.Sum([]byte(header)) {
 			t.Errorf("%s: got %q, error %v", tt.name, raw, err)
 		}
@@ -40,14 +44,16 @@ func TestLoose(t *testing.T) {
 }
 
 func TestHeaderKind(t *testing.T) {
-	for s, want := range map[string]int{"blob 1\n": 1, "a-b9 1000\nx": 1000, strings.Repeat("a", 32) + " 7\n": 7} {
+	for s, want := range map[string]int{"blob 1\n": 1, "a-b9 1000\nx": 1000,
+		strings.Repeat("a", 32) + " 7\n": 7} {
 		kind, version, err := format.HeaderKind([]byte(s))
 		if err != nil || version != want || kind != strings.Fields(s)[0] {
 			t.Errorf("%q: got %q %d, error %v", s, kind, version, err)
 		}
 	}
 	for _, s := range []string{
-		"", "\n", "blob\n", "blob 1", " 1\n", "9 1\n", "blob 1 \n", "blob  1\n", "blob -1\n", "blob 1x\n", "Blob 1\n",
+		"", "\n", "blob\n", "blob 1", " 1\n", "9 1\n", "blob 1 \n", "blob  1\n", "blob -1\n",
+		"blob 1x\n", "Blob 1\n",
 		strings.Repeat("a", 33) + " 1\n",
 	} {
 		if kind, version, err := format.HeaderKind([]byte(s)); err == nil {
@@ -59,7 +65,8 @@ func TestHeaderKind(t *testing.T) {
 // TestHeaderBody checks that HeaderBody works for every kind.
 func TestHeaderBody(t *testing.T) {
 	for _, c := range codecs(t) {
-		if c.name == "operation" || c.name == "checkpoint" || c.name == "store" || c.name == "absent" || c.name == "forgotten" {
+		if c.name == "operation" || c.name == "checkpoint" || c.name == "store" ||
+			c.name == "absent" || c.name == "forgotten" {
 			continue
 		}
 		for i, b := range c.samples {
@@ -92,7 +99,8 @@ func TestBodyCheck(t *testing.T) {
 
 func TestHasNonce(t *testing.T) {
 	for kind, want := range map[string]bool{
-		"entry": true, "summary": true, "tombstone": true, "blob": false, "epoch": false, "node": false, "forest": false, "page": false,
+		"entry": true, "summary": true, "tombstone": true, "blob": false, "epoch": false,
+		"node": false, "forest": false, "page": false,
 	} {
 		if format.HasNonce(kind) != want {
 			t.Errorf("%s: got %v", kind, !want)
@@ -104,7 +112,8 @@ func TestHasNonce(t *testing.T) {
 func TestSetBody(t *testing.T) {
 	long := format.SumBody(make([]byte, format.MaxBody), format.MediaParts)
 	short := format.SumBody([]byte("sixteen bytes of n"), format.MediaText)
-	e := &format.Entry{Session: "s", Seq: 1, Kind: format.KindMessage, Role: "user", Body: &format.Body{Media: format.MediaText}}
+	e := &format.Entry{Session: "s", Seq: 1, Kind: format.KindMessage, Role: "user",
+		Body: &format.Body{Media: format.MediaText}}
 	for _, b := range []format.Body{short, long, short} {
 		blank, err := e.Encode()
 		if err != nil {
@@ -126,7 +135,8 @@ func TestSetBody(t *testing.T) {
 		body   format.Body
 	}{
 		{"", short}, {"blob 1\n", short}, {header + "more\n", short},
-		{header, format.Body{Media: "no media"}}, {header, format.Body{Media: format.MediaText, Size: format.MaxBody + 1}},
+		{header, format.Body{Media: "no media"}},
+		{header, format.Body{Media: format.MediaText, Size: format.MaxBody + 1}},
 	} {
 		if got, err := format.SetBody([]byte(bad.header), bad.body); err == nil {
 			t.Errorf("%q with %v became %q", bad.header, bad.body, got)

@@ -52,7 +52,8 @@ type ForestUpdate struct {
 type Decision struct {
 	Kind    DecisionKind
 	Cluster uint64
-	ID      ID     // join, retract, restore: the entry; settle, drop: the summary; evict: the tombstone
+	// Join, retract, restore: the entry; settle, drop: the summary; evict: the tombstone
+	ID      ID
 	Offset  uint64 // retract, restore: the place in the cluster; settle: the first member covered
 	Count   uint64 // settle: the number of members covered
 	Interim bool   // settle
@@ -111,7 +112,8 @@ func (op *Operation) Encode() (record []byte, digest ID, err error) {
 		p = withObjects(p, digest, op.Objects)
 	}
 	if len(p) > MaxPayload {
-		return nil, ID{}, fmt.Errorf("operation: record of %d bytes, %d is the most", len(p), MaxPayload)
+		return nil, ID{},
+			fmt.Errorf("operation: record of %d bytes, %d is the most", len(p), MaxPayload)
 	}
 	return AppendRecord(make([]byte, 0, opFront+len(p)+opBack), p), digest, nil
 }
@@ -124,7 +126,8 @@ func (op *Operation) Encode() (record []byte, digest ID, err error) {
 // results are valid, and op.Objects has those objects that can be told apart.
 func DecodeOperation(b []byte) (op *Operation, digest ID, n int, err error) {
 	op, digest, n, err = ReadOperation(b)
-	if err == nil && len(op.Objects) > 0 && sha256.Sum256(b[opFront:n-opBack]) != ID(b[n-opBack:n-4]) {
+	if err == nil && len(op.Objects) > 0 &&
+		sha256.Sum256(b[opFront:n-opBack]) != ID(b[n-opBack:n-4]) {
 		err = ErrObjects
 	}
 	return op, digest, n, err
@@ -210,7 +213,8 @@ func IsUnfilledRecord(b []byte, at int64) bool {
 // length.
 func frontFits(b []byte) bool {
 	sum := binary.BigEndian.Uint32(b[8:12])
-	return string(b[:4]) == opMagic && sum == crc32.Checksum(b[:8], crc32.MakeTable(crc32.Castagnoli)) &&
+	return string(b[:4]) == opMagic &&
+		sum == crc32.Checksum(b[:8], crc32.MakeTable(crc32.Castagnoli)) &&
 		binary.BigEndian.Uint32(b[4:8]) <= MaxPayload
 }
 

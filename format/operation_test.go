@@ -17,17 +17,20 @@ import (
 )
 
 func TestOperationRoundTrip(t *testing.T) {
-	for _, op := range []*format.Operation{sampleOperation(), fullOperation(), emptyOperation(), carryingOperation(), statingOperation(), statingAndCarrying()} {
+	for _, op := range []*format.Operation{sampleOperation(), fullOperation(), emptyOperation(),
+		carryingOperation(), statingOperation(), statingAndCarrying()} {
 		record, digest, err := op.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, sum, n, err := format.DecodeOperation(append(bytes.Clone(record), "what comes after"...))
+		got, sum, n, err := format.DecodeOperation(
+			append(bytes.Clone(record), "what comes after"...))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(got, op) || sum != digest || n != len(record) {
-			t.Errorf("got %+v, %s, %d bytes; want %+v, %s, %d bytes", got, sum, n, op, digest, len(record))
+			t.Errorf("got %+v, %s, %d bytes; want %+v, %s, %d bytes", got, sum, n, op,
+				digest, len(record))
 		}
 	}
 }
@@ -72,7 +75,8 @@ func TestOperationDamagedFrontIsNoTornTail(t *testing.T) {
 		}
 	}
 	for _, b := range []string{"x", "ctxp", "ctxp12345", "\x00\x00\x00\x00"} {
-		if _, _, _, err := format.DecodeOperation([]byte(b)); err == nil || format.IsShortRecord(err) {
+		if _, _, _, err := format.DecodeOperation([]byte(b)); err == nil ||
+			format.IsShortRecord(err) {
 			t.Errorf("%q: got error %v", b, err)
 		}
 	}
@@ -120,8 +124,11 @@ func payloadOf(t *testing.T, op *format.Operation) []byte {
 }
 
 func TestOperationPayloadRefused(t *testing.T) {
-	empty := payloadOf(t, emptyOperation()) // version, number, 32 zeros, time, "init", "", about, no refs, no forests
-	at := func(i int, b ...byte) []byte { return append(append(bytes.Clone(empty[:i]), b...), empty[i+1:]...) }
+	// Version, number, 32 zeros, time, "init", "", about, no refs, no forests
+	empty := payloadOf(t, emptyOperation())
+	at := func(i int, b ...byte) []byte {
+		return append(append(bytes.Clone(empty[:i]), b...), empty[i+1:]...)
+	}
 	stating := func(flags, undo byte) []byte {
 		p := slices.Insert(bytes.Clone(empty), 40, flags, undo) // behind the verb
 		p[0] = 4
@@ -142,7 +149,8 @@ func TestOperationPayloadRefused(t *testing.T) {
 		{"version 2 around nothing", []byte{2, 0}, "digest"},
 		{"version 2 around version 2", carrying([]byte{2, 0}), "without an operation"},
 		{"version 2 with no objects", append(carrying(empty), 0), "objects"},
-		{"version 2 with bytes after the objects", append(carrying(empty), 1, 1, '\n', 0), "objects"},
+		{"version 2 with bytes after the objects",
+			append(carrying(empty), 1, 1, '\n', 0), "objects"},
 		{"number in two bytes", at(1, 0x81, 0), "more bytes than it needs"},
 		{"number 0", at(1, 0), "count from 1"},
 		{"number 2 without one before", at(1, 2), "the first operation"},
@@ -187,14 +195,16 @@ func TestOperationObjectsDamaged(t *testing.T) {
 		d := bytes.Clone(record)
 		d[i] ^= 0x10
 		op, sum, n, err := format.DecodeOperation(d)
-		if !errors.Is(err, format.ErrObjects) || sum != digest || n != len(record) || op.Verb != whole.Verb {
+		if !errors.Is(err, format.ErrObjects) || sum != digest || n != len(record) ||
+			op.Verb != whole.Verb {
 			t.Fatalf("byte %d: got %+v, %s, %d bytes, error %v", i, op, sum, n, err)
 		}
 	}
 	d := bytes.Clone(record)
 	d[len(d)-45] ^= 1 // in the header of the last object
 	op, _, _, err := format.DecodeOperation(d)
-	if !errors.Is(err, format.ErrObjects) || len(op.Objects) != len(whole.Objects) || !reflect.DeepEqual(op.Objects[0], whole.Objects[0]) {
+	if !errors.Is(err, format.ErrObjects) || len(op.Objects) != len(whole.Objects) ||
+		!reflect.DeepEqual(op.Objects[0], whole.Objects[0]) {
 		t.Errorf("got %d objects, error %v", len(op.Objects), err)
 	}
 }
@@ -207,7 +217,8 @@ func carriedPart(payload []byte) []byte {
 // TestOperationPayloadDamage changes payloads inside valid frames. Every payload that is accepted
 // must encode to the same bytes again.
 func TestOperationPayloadDamage(t *testing.T) {
-	for _, op := range []*format.Operation{sampleOperation(), fullOperation(), emptyOperation(), carryingOperation(), statingOperation(), statingAndCarrying()} {
+	for _, op := range []*format.Operation{sampleOperation(), fullOperation(), emptyOperation(),
+		carryingOperation(), statingOperation(), statingAndCarrying()} {
 		for _, p := range damaged(payloadOf(t, op)) {
 			record := frame(p)
 			if again, err := againOperation(record); err == nil && !bytes.Equal(again, record) {
@@ -241,33 +252,61 @@ func TestOperationRefuses(t *testing.T) {
 		{"before 1970", func(op *format.Operation) { op.Time = time.UnixMilli(-1) }},
 		{"bad session", func(op *format.Operation) { op.Session = ".." }},
 		{"bad ref name", ref(format.RefUpdate{Name: "a//b", New: object})},
-		{"ref twice", ref(format.RefUpdate{Name: "a", New: object}, format.RefUpdate{Name: "a", New: object})},
-		{"refs in no order", ref(format.RefUpdate{Name: "b", New: object}, format.RefUpdate{Name: "a", New: object})},
+		{"ref twice",
+			ref(format.RefUpdate{Name: "a", New: object},
+				format.RefUpdate{Name: "a", New: object})},
+		{"refs in no order",
+			ref(format.RefUpdate{Name: "b", New: object},
+				format.RefUpdate{Name: "a", New: object})},
 		{"unknown kind of value", ref(format.RefUpdate{Name: "a", New: format.Value{Kind: 'x'}})},
 		{"no value with an id", ref(format.RefUpdate{Name: "a", Old: format.Value{ID: id}})},
-		{"object with a name", ref(format.RefUpdate{Name: "a", New: format.Value{Kind: format.ObjectValue, ID: id, Name: "x"}})},
-		{"object of zeros", ref(format.RefUpdate{Name: "a", New: format.Value{Kind: format.ObjectValue}})},
-		{"session without a tip", ref(format.RefUpdate{Name: "a", New: format.Value{Kind: format.SessionValue}})},
-		{"through past frontier", ref(format.RefUpdate{Name: "a", New: format.Value{Kind: format.SessionValue, ID: id, Through: 1}})},
-		{"name with an id", ref(format.RefUpdate{Name: "a", New: format.Value{Kind: format.NameValue, ID: id, Name: "x"}})},
-		{"bad name", ref(format.RefUpdate{Name: "a", New: format.Value{Kind: format.NameValue, Name: "a/b"}})},
+		{"object with a name",
+			ref(
+				format.RefUpdate{Name: "a",
+					New: format.Value{Kind: format.ObjectValue, ID: id, Name: "x"}})},
+		{"object of zeros",
+			ref(format.RefUpdate{Name: "a", New: format.Value{Kind: format.ObjectValue}})},
+		{"session without a tip",
+			ref(format.RefUpdate{Name: "a", New: format.Value{Kind: format.SessionValue}})},
+		{"through past frontier",
+			ref(
+				format.RefUpdate{Name: "a",
+					New: format.Value{Kind: format.SessionValue, ID: id, Through: 1}})},
+		{"name with an id",
+			ref(
+				format.RefUpdate{Name: "a",
+					New: format.Value{Kind: format.NameValue, ID: id, Name: "x"}})},
+		{"bad name",
+			ref(
+				format.RefUpdate{Name: "a",
+					New: format.Value{Kind: format.NameValue, Name: "a/b"}})},
 		{"bad forest name", func(op *format.Operation) {
-			op.Forests = []format.ForestUpdate{{Decisions: []format.Decision{{Kind: format.DecideDrop, ID: id}}}}
+			op.Forests =
+				[]format.ForestUpdate{{Decisions: []format.Decision{{Kind: format.DecideDrop,
+					ID: id}}}}
 		}},
-		{"forest without decisions", func(op *format.Operation) { op.Forests = []format.ForestUpdate{{Name: "main"}} }},
+		{"forest without decisions",
+			func(op *format.Operation) { op.Forests = []format.ForestUpdate{{Name: "main"}} }},
 		{"forest twice", func(op *format.Operation) {
-			f := format.ForestUpdate{Name: "main", Decisions: []format.Decision{{Kind: format.DecideDrop, ID: id}}}
+			f := format.ForestUpdate{Name: "main",
+				Decisions: []format.Decision{{Kind: format.DecideDrop, ID: id}}}
 			op.Forests = []format.ForestUpdate{f, f}
 		}},
 		{"unknown decision", decide(format.Decision{Kind: 'x', ID: id})},
 		{"decision about nothing", decide(format.Decision{Kind: format.DecideJoin})},
-		{"join with an offset", decide(format.Decision{Kind: format.DecideJoin, ID: id, Offset: 1})},
-		{"retract with a count", decide(format.Decision{Kind: format.DecideRetract, ID: id, Count: 1})},
-		{"restore as interim", decide(format.Decision{Kind: format.DecideRestore, ID: id, Interim: true})},
+		{"join with an offset",
+			decide(format.Decision{Kind: format.DecideJoin, ID: id, Offset: 1})},
+		{"retract with a count",
+			decide(format.Decision{Kind: format.DecideRetract, ID: id, Count: 1})},
+		{"restore as interim",
+			decide(format.Decision{Kind: format.DecideRestore, ID: id, Interim: true})},
 		{"drop with a count", decide(format.Decision{Kind: format.DecideDrop, ID: id, Count: 1})},
-		{"evict with an offset", decide(format.Decision{Kind: format.DecideEvict, ID: id, Offset: 1})},
+		{"evict with an offset",
+			decide(format.Decision{Kind: format.DecideEvict, ID: id, Offset: 1})},
 		{"settle over nothing", decide(format.Decision{Kind: format.DecideSettle, ID: id})},
-		{"settle past the end", decide(format.Decision{Kind: format.DecideSettle, ID: id, Offset: math.MaxUint64, Count: 1})},
+		{"settle past the end",
+			decide(format.Decision{Kind: format.DecideSettle, ID: id,
+				Offset: math.MaxUint64, Count: 1})},
 	}
 	for _, tt := range tests {
 		op := emptyOperation()

@@ -17,7 +17,8 @@ const (
 	PackMagic     = "ctx pack 1\n"
 	PackBlockHead = 9           // bytes: kind, compressed length, raw length
 	PackTrailer   = sha256.Size // bytes
-	PackMaxRaw    = MaxBody + 4 // bytes of a block before compression: the largest body and its length
+	// Bytes of a block before compression: the largest body and its length
+	PackMaxRaw = MaxBody + 4
 )
 
 // The two kinds of blocks. Headers and bodies are apart so that reading headers decompresses no

@@ -55,10 +55,11 @@ func packEntries() []format.PackEntry {
 func walkPack(b []byte) (format.ID, []format.PackBlock, []string, error) {
 	var blocks []format.PackBlock
 	var frames []string
-	id, err := format.WalkPack(bytes.NewReader(b), int64(len(b)), func(b format.PackBlock, frame []byte) error {
-		blocks, frames = append(blocks, b), append(frames, string(frame))
-		return nil
-	})
+	id, err := format.WalkPack(bytes.NewReader(b),
+		int64(len(b)), func(b format.PackBlock, frame []byte) error {
+			blocks, frames = append(blocks, b), append(frames, string(frame))
+			return nil
+		})
 	return id, blocks, frames, err
 }
 
@@ -85,11 +86,13 @@ func TestWalkPack(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	_, err = format.WalkPack(bytes.NewReader(pack), int64(len(pack)), func(format.PackBlock, []byte) error { return stop })
+	_, err = format.WalkPack(bytes.NewReader(pack), int64(len(pack)),
+		func(format.PackBlock, []byte) error { return stop })
 	if err != stop {
 		t.Errorf("error of the callback became %v", err)
 	}
-	_, err = format.WalkPack(io.MultiReader(bytes.NewReader(pack[:20]), badReader{}), int64(len(pack)), func(format.PackBlock, []byte) error { return nil })
+	_, err = format.WalkPack(io.MultiReader(bytes.NewReader(pack[:20]), badReader{}),
+		int64(len(pack)), func(format.PackBlock, []byte) error { return nil })
 	if !errors.Is(err, os.ErrPermission) {
 		t.Errorf("error of the reader became %v", err)
 	}
@@ -101,7 +104,8 @@ func (badReader) Read([]byte) (int, error) { return 0, os.ErrPermission }
 
 func TestPackBlockLimits(t *testing.T) {
 	for _, b := range []format.PackBlock{
-		{}, {Kind: 'x', Compressed: 1, Raw: 1}, {Kind: 'h', Compressed: 0, Raw: 1}, {Kind: 'h', Compressed: 1},
+		{}, {Kind: 'x', Compressed: 1, Raw: 1}, {Kind: 'h', Compressed: 0, Raw: 1},
+		{Kind: 'h', Compressed: 1},
 		{Kind: 'b', Compressed: 1, Raw: format.PackMaxRaw + 1}, {Kind: 'b', Compressed: 27, Raw: 1},
 		{Kind: 'b', Compressed: -1, Raw: 1}, {Kind: 'b', Compressed: 1, Raw: -1},
 	} {
@@ -109,19 +113,22 @@ func TestPackBlockLimits(t *testing.T) {
 			t.Errorf("%v was taken", b)
 		}
 	}
-	if _, err := format.ParsePackBlockHead([]byte("h\xff\xff\xff\xff\xff\xff\xff\xff")); err == nil {
+	if _, err := format.ParsePackBlockHead([]byte("h\xff\xff\xff\xff\xff\xff\xff\xff")); err ==
+		nil {
 		t.Error("4 GiB block was taken")
 	}
 }
 
 func TestPackRecords(t *testing.T) {
-	data := [][]byte{[]byte("a"), {}, bytes.Repeat([]byte{'x'}, 127), bytes.Repeat([]byte{'y'}, 128), bytes.Repeat([]byte{'z'}, 20000)}
+	data := [][]byte{[]byte("a"), {}, bytes.Repeat([]byte{'x'}, 127),
+		bytes.Repeat([]byte{'y'}, 128), bytes.Repeat([]byte{'z'}, 20000)}
 	var raw []byte
 	for _, d := range data {
 		before := len(raw)
 		raw = format.AppendPackRecord(raw, d)
 		if got := len(raw) - before; got != format.PackRecordLen(len(d)) {
-			t.Errorf("record of %d bytes takes %d, said %d", len(d), got, format.PackRecordLen(len(d)))
+			t.Errorf("record of %d bytes takes %d, said %d", len(d), got,
+				format.PackRecordLen(len(d)))
 		}
 	}
 	off := 0
@@ -132,7 +139,8 @@ func TestPackRecords(t *testing.T) {
 		}
 		off = next
 	}
-	for _, bad := range []string{"", "\x02a", "\x80\x00", "\x81\x00a", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"} {
+	for _, bad := range []string{"", "\x02a", "\x80\x00", "\x81\x00a",
+		"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"} {
 		if _, _, err := format.PackRecord([]byte(bad), 0); err == nil {
 			t.Errorf("%q was taken", bad)
 		}
@@ -144,14 +152,16 @@ func TestPackRecords(t *testing.T) {
 
 func TestPackMap(t *testing.T) {
 	m := format.NewPackMap([]format.PackBlock{
-		{Kind: 'h', Compressed: 5, Raw: 10}, {Kind: 'b', Compressed: 7, Raw: 100}, {Kind: 'h', Compressed: 3, Raw: 20},
+		{Kind: 'h', Compressed: 5, Raw: 10}, {Kind: 'b', Compressed: 7, Raw: 100},
+		{Kind: 'h', Compressed: 3, Raw: 20},
 	})
 	for _, test := range []struct {
 		kind   byte
 		at     int64
 		n, off int
 		offset int64
-	}{{'h', 0, 0, 0, 11}, {'h', 9, 0, 9, 11}, {'h', 10, 2, 0, 41}, {'h', 29, 2, 19, 41}, {'b', 99, 1, 99, 25}} {
+	}{{'h', 0, 0, 0, 11}, {'h', 9, 0, 9, 11}, {'h', 10, 2, 0, 41}, {'h', 29, 2, 19, 41},
+		{'b', 99, 1, 99, 25}} {
 		span, off, ok := m.Find(test.kind, test.at)
 		if !ok || span.N != test.n || off != test.off || span.Offset != test.offset {
 			t.Errorf("%c %d: %v %d %v", test.kind, test.at, span, off, ok)
@@ -182,7 +192,8 @@ func TestSourceKey(t *testing.T) {
 			t.Errorf("%q: %q", same, got)
 		}
 	}
-	for _, none := range []string{"", "entry 1\n", "source a b c\n", "entry 1\nsource a b\n", "entry 1\nsource a  c\n", "entry 1\nsource a b c"} {
+	for _, none := range []string{"", "entry 1\n", "source a b c\n", "entry 1\nsource a b\n",
+		"entry 1\nsource a  c\n", "entry 1\nsource a b c"} {
 		if got := key(none); got != "" {
 			t.Errorf("%q: %q", none, got)
 		}
@@ -206,7 +217,8 @@ func TestPackIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if pack != format.Sum(nil) || !slices.Equal(gotEntries, entries) || !slices.Equal(gotBlocks, blocks) {
+	if pack != format.Sum(nil) || !slices.Equal(gotEntries, entries) ||
+		!slices.Equal(gotBlocks, blocks) {
 		t.Errorf("got %v %v", gotEntries, gotBlocks)
 	}
 	for i := range b {
@@ -224,13 +236,23 @@ func TestPackIndex(t *testing.T) {
 func TestPackIndexRefuses(t *testing.T) {
 	_, entries, blocks := sampleIndex(t)
 	for name, change := range map[string]func(e []format.PackEntry) []format.PackEntry{
-		"none":            func(e []format.PackEntry) []format.PackEntry { return nil },
-		"twice":           func(e []format.PackEntry) []format.PackEntry { return append(e, e[0]) },
-		"header outside":  func(e []format.PackEntry) []format.PackEntry { e[0].Header = 20; return e },
-		"body outside":    func(e []format.PackEntry) []format.PackEntry { e[0].Body = 8; return e },
-		"negative header": func(e []format.PackEntry) []format.PackEntry { e[0].Header = -1; return e },
+		"none":  func(e []format.PackEntry) []format.PackEntry { return nil },
+		"twice": func(e []format.PackEntry) []format.PackEntry { return append(e, e[0]) },
+		"header outside": func(e []format.PackEntry) []format.PackEntry {
+			e[0].Header = 20
+			return e
+		},
+		"body outside": func(e []format.PackEntry) []format.PackEntry {
+			e[0].Body = 8
+			return e
+		},
+		"negative header": func(e []format.PackEntry) []format.PackEntry {
+			e[0].Header = -1
+			return e
+		},
 	} {
-		if _, err := format.EncodePackIndex(format.ID{}, change(slices.Clone(entries)), blocks); err == nil {
+		if _, err := format.EncodePackIndex(format.ID{}, change(slices.Clone(entries)),
+			blocks); err == nil {
 			t.Errorf("%s: taken", name)
 		}
 	}
@@ -246,12 +268,14 @@ func TestPackIndexLookUp(t *testing.T) {
 	entries := make([]format.PackEntry, n)
 	for i := range entries {
 		id := format.Sum([]byte{byte(i), byte(i >> 8), 'x'})
-		entries[i] = format.PackEntry{ID: id, PackPlace: format.PackPlace{Header: int64(i), Body: -1}, Sourced: i%3 == 0}
+		entries[i] = format.PackEntry{ID: id,
+			PackPlace: format.PackPlace{Header: int64(i), Body: -1}, Sourced: i%3 == 0}
 		if entries[i].Sourced {
 			entries[i].Tag = uint32(i % 300)
 		}
 	}
-	b, err := format.EncodePackIndex(format.ID{}, entries, []format.PackBlock{{Kind: 'h', Compressed: n, Raw: n}})
+	b, err := format.EncodePackIndex(format.ID{}, entries,
+		[]format.PackBlock{{Kind: 'h', Compressed: n, Raw: n}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,8 @@ import (
 const (
 	PackIndexMagic = "ctx idx 1\n"
 
-	idxHead   = len(PackIndexMagic) + sha256.Size + 3*4 // magic, pack id, counts of ids, sources and blocks
+	// Magic, pack id, counts of ids, sources and blocks
+	idxHead   = len(PackIndexMagic) + sha256.Size + 3*4
 	idxFan    = 256 * 4
 	idxPlace  = 2 * 5 // bytes of an object's two positions
 	idxSource = 4 + 4 // tag, number of the object

@@ -44,7 +44,8 @@ func OpenPackIndex(r io.ReaderAt, size int64) (*PackIndex, error) {
 	}
 	want := int64(len(head)) + counts[0]*int64(len(ID{})+idxPlace) + counts[1]*idxSource +
 		counts[2]*idxBlock + int64(len(ID{}))
-	if size != want || counts[0] == 0 || counts[1] > counts[0] || max(counts[0], counts[2]) > idxCount {
+	if size != want || counts[0] == 0 || counts[1] > counts[0] ||
+		max(counts[0], counts[2]) > idxCount {
 		return nil, errors.New("pack index has a size that its head does not give")
 	}
 	x.entries, x.sources, x.blks = int(counts[0]), int(counts[1]), int(counts[2])
@@ -107,7 +108,9 @@ func (x *PackIndex) Search(id ID) (n int, found bool, err error) {
 // search finds the first item that is not less than key in a sorted table. The table has count
 // items of width bytes, which are compared by their first len(key) bytes. The caller knows that all
 // items before lo are less than key, and that the items from hi on are not.
-func (x *PackIndex) search(table int64, width int, key []byte, lo, hi, count int) (at int, found bool, err error) {
+func (x *PackIndex) search(
+	table int64, width int, key []byte, lo, hi, count int,
+) (at int, found bool, err error) {
 	item := make([]byte, (window+1)*width)
 	for hi-lo > window {
 		mid := lo + (hi-lo)/2
@@ -142,10 +145,12 @@ func (x *PackIndex) Each(n int, fn func(ID, PackPlace) (bool, error)) error {
 	ids, places := make([]byte, piece*len(ID{})), make([]byte, piece*idxPlace)
 	for ; n < x.entries; n += piece {
 		count := min(piece, x.entries-n)
-		if err := ReadIndexAt(x.r, ids[:count*len(ID{})], x.idsAt()+int64(n)*int64(len(ID{}))); err != nil {
+		if err := ReadIndexAt(x.r, ids[:count*len(ID{})],
+			x.idsAt()+int64(n)*int64(len(ID{}))); err != nil {
 			return err
 		}
-		if err := ReadIndexAt(x.r, places[:count*idxPlace], x.placesAt()+int64(n)*idxPlace); err != nil {
+		if err := ReadIndexAt(x.r, places[:count*idxPlace],
+			x.placesAt()+int64(n)*idxPlace); err != nil {
 			return err
 		}
 		for i := range count {
@@ -197,7 +202,9 @@ func (x *PackIndex) entry(n int) (PackEntry, error) {
 
 // Check reads the whole index and compares it with its digest. Without this check, a look-up that
 // finds nothing proves nothing.
-func (x *PackIndex) Check() error { return CheckIndexDigest(x.r, x.blocksAt()+int64(x.blks)*idxBlock) }
+func (x *PackIndex) Check() error {
+	return CheckIndexDigest(x.r, x.blocksAt()+int64(x.blks)*idxBlock)
+}
 
 // CheckIndexDigest compares the first size bytes of an index with the SHA-256 that follows them.
 func CheckIndexDigest(r io.ReaderAt, size int64) error {

@@ -37,7 +37,8 @@ func (p *Page) Encode() ([]byte, error) {
 		if p.Level == 0 {
 			w.line("tombstone", fmt.Sprint(s.Place), fmt.Sprint(s.Eviction), w.id(s.ID))
 		} else {
-			w.line("page", fmt.Sprint(s.Place), fmt.Sprint(s.Eviction), fmt.Sprint(s.Count), w.id(s.ID))
+			w.line("page", fmt.Sprint(s.Place), fmt.Sprint(s.Eviction),
+				fmt.Sprint(s.Count), w.id(s.ID))
 		}
 	}
 	return w.bytes()
@@ -82,7 +83,8 @@ func readSlot(r *headerReader, level int) (Slot, bool) {
 	if !ok {
 		return Slot{}, false
 	}
-	return Slot{Place: r.uint(f[0]), Eviction: r.uint(f[1]), Count: r.uint(f[2]), ID: r.id(f[3])}, true
+	return Slot{Place: r.uint(f[0]), Eviction: r.uint(f[1]), Count: r.uint(f[2]), ID: r.id(f[3])},
+		true
 }
 
 func (p *Page) check() error {
@@ -109,7 +111,8 @@ func (p *Page) check() error {
 		// Every eviction has its own number, counted from 0, so the newest of Count evictions has
 		// at least the number Count-1.
 		if s.Eviction < s.Count-1 {
-			return fmt.Errorf("line %d: eviction %d is the newest of %d", s.Place, s.Eviction, s.Count)
+			return fmt.Errorf("line %d: eviction %d is the newest of %d", s.Place,
+				s.Eviction, s.Count)
 		}
 	}
 	return nil

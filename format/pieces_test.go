@@ -24,7 +24,8 @@ func TestHeaderInPieces(t *testing.T) {
 				got, r.lines = append(got, r.lines[0]), r.lines[1:]
 			}
 			if strings.Join(got, "\n") != strings.Join(lines, "\n") || len(got) != len(lines) {
-				t.Errorf("lines of %d bytes, %d before the end of a piece: %d lines, want %d", long, at, len(got), len(lines))
+				t.Errorf("lines of %d bytes, %d before the end of a piece: %d lines, want %d", long,
+					at, len(got), len(lines))
 			}
 		}
 	}

@@ -84,20 +84,24 @@ func (r random) time() time.Time {
 }
 
 func (r random) body(least int64) format.Body {
-	return format.Body{Digest: r.id(), Size: least + r.Int64N(format.MaxBody-least+1), Media: format.MediaParts}
+	return format.Body{Digest: r.id(), Size: least + r.Int64N(format.MaxBody-least+1),
+		Media: format.MediaParts}
 }
 
 func (r random) coin() bool { return r.IntN(2) == 0 }
 
 func (r random) entry() *format.Entry {
-	kinds := []string{format.KindMessage, format.KindAmend, format.KindFork, format.KindJoin, format.KindRewind, format.KindMask,
+	kinds := []string{format.KindMessage, format.KindAmend, format.KindFork, format.KindJoin,
+		format.KindRewind, format.KindMask,
 		format.KindReplace, format.KindEpoch, format.KindNote}
-	e := &format.Entry{Kind: kinds[r.IntN(len(kinds))], Seq: r.number(1), Session: r.name(), Time: r.time()}
+	e := &format.Entry{Kind: kinds[r.IntN(len(kinds))], Seq: r.number(1), Session: r.name(),
+		Time: r.time()}
 	e.Parents = r.ids(0, 1)
 	body := r.body(format.NonceLen)
 	switch e.Kind {
 	case format.KindMessage, format.KindNote, format.KindAmend:
-		e.Role, e.Body, e.Results = []string{"user", "model", "tool", "system"}[r.IntN(4)], &body, r.names(2)
+		e.Role, e.Body, e.Results = []string{"user", "model", "tool", "system"}[r.IntN(4)],
+			&body, r.names(2)
 		for range r.IntN(3) {
 			e.Calls = append(e.Calls, format.Call{ID: r.name(), Tool: r.name()})
 		}
@@ -120,7 +124,8 @@ func (r random) entry() *format.Entry {
 	}
 	if r.coin() {
 		e.Author, e.Invocation, e.Tokens = r.name(), r.name(), r.number(0)
-		e.Source = &format.Source{Agent: r.name(), Session: r.name(), Message: r.name(), Digest: fmt.Sprintf("%016x", r.Uint64())}
+		e.Source = &format.Source{Agent: r.name(), Session: r.name(), Message: r.name(),
+			Digest: fmt.Sprintf("%016x", r.Uint64())}
 	}
 	return e
 }
@@ -135,7 +140,8 @@ func (r random) node() *format.Node {
 }
 
 func (r random) summary() *format.Summary {
-	s := &format.Summary{Node: r.id(), Generation: r.number(1), Interim: r.coin(), Summarizer: r.name(), Version: r.name(),
+	s := &format.Summary{Node: r.id(), Generation: r.number(1), Interim: r.coin(),
+		Summarizer: r.name(), Version: r.name(),
 		Body: r.body(format.NonceLen)}
 	if r.coin() {
 		s.Prompt = r.id()
@@ -147,7 +153,8 @@ func (r random) summary() *format.Summary {
 }
 
 func (r random) tombstone() *format.Tombstone {
-	return &format.Tombstone{Cluster: r.number(0), Node: r.id(), Count: r.number(1), Arrival: r.number(0), Summary: r.id(),
+	return &format.Tombstone{Cluster: r.number(0), Node: r.id(), Count: r.number(1),
+		Arrival: r.number(0), Summary: r.id(),
 		Body: r.body(format.NonceLen)}
 }
 
@@ -167,9 +174,11 @@ func (r random) page() *format.Page {
 }
 
 func (r random) forest() *format.Forest {
-	f := &format.Forest{Name: r.name(), Arrivals: 1 + r.number(0)/2, Evicted: r.number(1), Opened: 100}
+	f := &format.Forest{Name: r.name(), Arrivals: 1 + r.number(0)/2,
+		Evicted: r.number(1), Opened: 100}
 	for i := range uint64(r.IntN(5)) {
-		c := format.Cluster{Number: 20*i + uint64(r.IntN(20)), Node: r.id(), Count: r.number(1), Arrival: 1 + r.Uint64N(f.Arrivals)}
+		c := format.Cluster{Number: 20*i + uint64(r.IntN(20)), Node: r.id(), Count: r.number(1),
+			Arrival: 1 + r.Uint64N(f.Arrivals)}
 		end := uint64(0)
 		for end < c.Count && r.coin() {
 			v := format.Cover{Summary: r.id(), Offset: end, Interim: r.coin()}
@@ -186,7 +195,8 @@ func (r random) forest() *format.Forest {
 }
 
 func (r random) epoch() *format.Epoch {
-	e := &format.Epoch{Step: []string{format.EpochInitial, format.EpochUpdate, format.EpochFold, format.EpochFork}[r.IntN(4)]}
+	e := &format.Epoch{Step: []string{format.EpochInitial, format.EpochUpdate, format.EpochFold,
+		format.EpochFork}[r.IntN(4)]}
 	update := e.Step == format.EpochUpdate
 	if update {
 		body := r.body(1)
@@ -228,7 +238,8 @@ func (r random) value(none bool) format.Value {
 }
 
 func (r random) decision() format.Decision {
-	d := format.Decision{Kind: format.DecisionKind("jrbsde"[r.IntN(6)]), Cluster: r.number(0), ID: r.id()}
+	d := format.Decision{Kind: format.DecisionKind("jrbsde"[r.IntN(6)]),
+		Cluster: r.number(0), ID: r.id()}
 	switch d.Kind {
 	case format.DecideRetract, format.DecideRestore:
 		d.Offset = r.number(0)
@@ -247,7 +258,8 @@ func (r random) operation() *format.Operation {
 		op.Session = r.name()
 	}
 	if r.coin() {
-		op.Effects = format.Effects{Moves: r.coin(), Makes: r.coin(), Forgets: r.coin(), Undo: format.UndoRule(1 + r.IntN(4))}
+		op.Effects = format.Effects{Moves: r.coin(), Makes: r.coin(), Forgets: r.coin(),
+			Undo: format.UndoRule(1 + r.IntN(4))}
 		op.Effects.Leaves = op.Effects.Moves && r.coin()
 	}
 	for _, n := range r.sorted(0, 4) {
@@ -266,13 +278,15 @@ func (r random) operation() *format.Operation {
 		if err != nil {
 			panic(err)
 		}
-		op.Objects = append(op.Objects, format.Raw{Header: header}, format.Raw{Header: header, Body: []byte(r.name())})
+		op.Objects = append(op.Objects, format.Raw{Header: header},
+			format.Raw{Header: header, Body: []byte(r.name())})
 	}
 	return op
 }
 
 func (r random) checkpoint() *format.Checkpoint {
-	c := &format.Checkpoint{Store: fmt.Sprintf("%016x%016x", r.Uint64(), r.Uint64()), Segment: r.number(0), Offset: r.number(0)}
+	c := &format.Checkpoint{Store: fmt.Sprintf("%016x%016x", r.Uint64(), r.Uint64()),
+		Segment: r.number(0), Offset: r.number(0)}
 	if c.Number = r.number(0); c.Number > 0 {
 		c.Digest = r.id()
 	}
@@ -283,7 +297,9 @@ func (r random) checkpoint() *format.Checkpoint {
 }
 
 // same checks that a value equals its decoded encoding, and that the encoding is stable.
-func same[T any](t *testing.T, v *T, encode func(*T) ([]byte, error), decode func([]byte) (*T, error)) {
+func same[T any](
+	t *testing.T, v *T, encode func(*T) ([]byte, error), decode func([]byte) (*T, error),
+) {
 	t.Helper()
 	b, err := encode(v)
 	if err != nil {
@@ -305,8 +321,10 @@ func (r *random) forgotten() *format.Forgotten {
 	f := &format.Forgotten{Operation: 1 + r.Uint64N(1e6), Time: r.time()}
 	for range r.IntN(4) {
 		f.Objects, f.Sources = append(f.Objects, r.id()), append(f.Sources, r.id())
-		f.Texts = append(f.Texts, format.Trace{Size: 1 + r.Uint64N(100), Roll: r.Uint64(), Digest: r.id()})
-		f.Phrases = append(f.Phrases, format.Trace{Size: 1 + r.Uint64N(3), Roll: r.Uint64N(2), Digest: r.id()})
+		f.Texts = append(f.Texts,
+			format.Trace{Size: 1 + r.Uint64N(100), Roll: r.Uint64(), Digest: r.id()})
+		f.Phrases = append(f.Phrases,
+			format.Trace{Size: 1 + r.Uint64N(3), Roll: r.Uint64N(2), Digest: r.id()})
 	}
 	return f
 }
@@ -324,7 +342,8 @@ func TestRandomRoundTrip(t *testing.T) {
 		same(t, r.checkpoint(), (*format.Checkpoint).Encode, format.DecodeCheckpoint)
 		same(t, r.operation(), encodeRecord, decodeRecord)
 		for _, reason := range []string{format.ReasonForgotten, format.ReasonLost} {
-			same(t, &format.Absent{Object: r.id(), Reason: reason, Time: r.time()}, (*format.Absent).Encode, format.DecodeAbsent)
+			same(t, &format.Absent{Object: r.id(), Reason: reason, Time: r.time()},
+				(*format.Absent).Encode, format.DecodeAbsent)
 		}
 		same(t, r.forgotten(), (*format.Forgotten).Encode, format.DecodeForgotten)
 		body := r.body(0)

@@ -144,9 +144,11 @@ func refusals() []refusal {
 		{"epoch", 0, "initial core/branch", "initial core/date", "key twice"},
 		{"epoch", 0, "initial core/branch", "initial branch", "bad key"},
 		{"epoch", 0, "initial core/branch", "initial Core/branch", "bad key"},
-		{"epoch", 0, "initial core/branch", "initial core/branch/" + strings.Repeat("a", 190), "bad key"},
+		{"epoch", 0, "initial core/branch", "initial core/branch/" + strings.Repeat("a", 190),
+			"bad key"},
 		{"epoch", 0, "current core/branch removed", "current core/branch gone", "not an id"},
-		{"epoch", 0, "current core/branch removed", "current core/branch " + hexOf, "a value has its text"},
+		{"epoch", 0, "current core/branch removed", "current core/branch " + hexOf,
+			"a value has its text"},
 		{"epoch", 0, "current core/branch removed -", "current core/branch removed", "3 fields"},
 		{"epoch", 0, "initial core/branch", "initial core/branch removed", "4 fields"},
 		{"epoch", 0, "step update", "step updated", "unknown step"},
@@ -181,7 +183,8 @@ func TestRefuse(t *testing.T) {
 		}
 		_, err := c.again([]byte(strings.Replace(good, r.old, r.new, 1)))
 		if err == nil || !strings.Contains(err.Error(), r.want) {
-			t.Errorf("%s %d: %q for %q: got error %v, want %q", r.kind, r.sample, r.new, r.old, err, r.want)
+			t.Errorf("%s %d: %q for %q: got error %v, want %q", r.kind, r.sample, r.new,
+				r.old, err, r.want)
 		}
 	}
 }
@@ -208,7 +211,8 @@ func TestRefuseIDOfZerosEverywhere(t *testing.T) {
 
 func TestRefuseOtherVersion(t *testing.T) {
 	for _, c := range codecs(t) {
-		if c.name == "operation" || c.name == "checkpoint" || c.name == "mask" || c.name == "replace" {
+		if c.name == "operation" || c.name == "checkpoint" || c.name == "mask" ||
+			c.name == "replace" {
 			continue // files with a checksum or without a header have their own tests
 		}
 		first, rest, _ := strings.Cut(string(c.samples[0]), "\n")
@@ -228,8 +232,10 @@ func TestRefuseOtherVersion(t *testing.T) {
 
 func TestRefuseTooLarge(t *testing.T) {
 	q := string(codecOf(t, "entry").samples[0])
-	long := strings.Replace(q, "source ", strings.Repeat("result "+strings.Repeat("a", 200)+"\n", format.MaxHeader/200)+"source ", 1)
-	if _, err := format.DecodeEntry([]byte(long)); err == nil || !strings.Contains(err.Error(), "is the most") {
+	long := strings.Replace(q, "source ",
+		strings.Repeat("result "+strings.Repeat("a", 200)+"\n", format.MaxHeader/200)+"source ", 1)
+	if _, err := format.DecodeEntry([]byte(long)); err == nil ||
+		!strings.Contains(err.Error(), "is the most") {
 		t.Errorf("got error %v", err)
 	}
 	e := sampleQuestion()

@@ -40,24 +40,29 @@ func nonceBody(nonce byte, text string) *format.Body {
 
 func sampleQuestion() *format.Entry {
 	return &format.Entry{
-		Seq: 1, Session: sampleSession, Kind: format.KindMessage, Role: "user", Author: "Ada Lovelace", Time: sampleTime,
+		Seq: 1, Session: sampleSession, Kind: format.KindMessage, Role: "user",
+		Author: "Ada Lovelace", Time: sampleTime,
 		Invocation: "i-1", Body: nonceBody(1, question),
-		Source: &format.Source{Agent: "gemini-cli", Session: sampleSession, Message: "m-1", Digest: "0f1e2d3c4b5a6978"},
+		Source: &format.Source{Agent: "gemini-cli", Session: sampleSession, Message: "m-1",
+			Digest: "0f1e2d3c4b5a6978"},
 	}
 }
 
 func sampleAnswer() *format.Entry {
 	return &format.Entry{
 		Parents: []format.ID{idOf(sampleQuestion().Encode())},
-		Seq:     2, Session: sampleSession, Kind: format.KindMessage, Role: "model", Author: "gemini-2.5-flash",
-		Time: sampleTime.Add(1672 * time.Millisecond), Invocation: "i-1",
-		Calls: []format.Call{{ID: "call-1", Tool: "read_file"}}, Tokens: 431, Body: nonceBody(2, answer),
+		Seq:     2, Session: sampleSession, Kind: format.KindMessage, Role: "model",
+		Author: "gemini-2.5-flash",
+		Time:   sampleTime.Add(1672 * time.Millisecond), Invocation: "i-1",
+		Calls: []format.Call{{ID: "call-1", Tool: "read_file"}}, Tokens: 431,
+		Body: nonceBody(2, answer),
 	}
 }
 
 func storyEntries() []*format.Entry {
 	q, a := idOf(sampleQuestion().Encode()), idOf(sampleAnswer().Encode())
-	base := format.Entry{Parents: []format.ID{a}, Seq: 2, Session: sampleSession, Time: sampleTime.Add(time.Minute)}
+	base := format.Entry{Parents: []format.ID{a}, Seq: 2, Session: sampleSession,
+		Time: sampleTime.Add(time.Minute)}
 	step := func(kind string, change func(*format.Entry)) *format.Entry {
 		e := base
 		e.Kind = kind
@@ -67,16 +72,26 @@ func storyEntries() []*format.Entry {
 	return []*format.Entry{
 		sampleQuestion(),
 		sampleAnswer(),
-		step(format.KindAmend, func(e *format.Entry) { e.Role, e.Amends, e.Body = "model", a, nonceBody(3, "x") }),
-		step(format.KindNote, func(e *format.Entry) { e.Role, e.Body, e.Results = "tool", nonceBody(4, ""), []string{"call-1"} }),
-		step(format.KindFork, func(e *format.Entry) { e.Children = []string{"left", "right side"} }),
-		step(format.KindJoin, func(e *format.Entry) { e.Parents, e.Children = []format.ID{a, q}, []string{"left"} }),
+		step(format.KindAmend,
+			func(e *format.Entry) { e.Role, e.Amends, e.Body = "model", a, nonceBody(3, "x") }),
+		step(format.KindNote,
+			func(e *format.Entry) {
+				e.Role, e.Body, e.Results = "tool", nonceBody(4, ""), []string{"call-1"}
+			}),
+		step(format.KindFork,
+			func(e *format.Entry) { e.Children = []string{"left", "right side"} }),
+		step(format.KindJoin,
+			func(e *format.Entry) { e.Parents, e.Children = []format.ID{a, q}, []string{"left"} }),
 		step(format.KindRewind, func(e *format.Entry) { e.Parents, e.Left = []format.ID{q}, a }),
 		step(format.KindMask, func(e *format.Entry) { e.Body = nonceBody(5, "[]") }),
 		step(format.KindReplace, func(e *format.Entry) { e.Body = nonceBody(6, "[]") }),
 		step(format.KindEpoch, func(e *format.Entry) { e.Epoch = idOf(sampleEpoch().Encode()) }),
-		step(format.KindMask, func(e *format.Entry) { e.Body = jsonBody(10, format.MediaMask, sampleMask().Encode) }),
-		step(format.KindReplace, func(e *format.Entry) { e.Body = jsonBody(11, format.MediaReplace, sampleReplacement().Encode) }),
+		step(format.KindMask,
+			func(e *format.Entry) { e.Body = jsonBody(10, format.MediaMask, sampleMask().Encode) }),
+		step(format.KindReplace,
+			func(e *format.Entry) {
+				e.Body = jsonBody(11, format.MediaReplace, sampleReplacement().Encode)
+			}),
 	}
 }
 
@@ -91,7 +106,8 @@ func jsonBody(nonce byte, media string, encode func() ([]byte, error)) *format.B
 
 func sampleMask() *format.Mask {
 	return &format.Mask{Parts: []format.MaskedPart{{
-		Entry: idOf(sampleAnswer().Encode()), Call: "call-1", Tool: "read_file", Text: "<tool_output_masked>\nInto tmp/ …\n</tool_output_masked>",
+		Entry: idOf(sampleAnswer().Encode()), Call: "call-1", Tool: "read_file",
+		Text: "<tool_output_masked>\nInto tmp/ …\n</tool_output_masked>",
 	}}}
 }
 
@@ -135,8 +151,9 @@ func sampleTree() *format.Node {
 func sampleSummary() *format.Summary {
 	node := idOf(sampleNode().Encode())
 	return &format.Summary{
-		Node: node, Generation: 1, Summarizer: "extractive", Version: "1", Inputs: []format.Input{{ID: node}},
-		Body: *nonceBody(7, answer),
+		Node: node, Generation: 1, Summarizer: "extractive", Version: "1",
+		Inputs: []format.Input{{ID: node}},
+		Body:   *nonceBody(7, answer),
 	}
 }
 
@@ -144,21 +161,25 @@ func sampleSummary() *format.Summary {
 func sampleLater() *format.Summary {
 	node := idOf(sampleTree().Encode())
 	return &format.Summary{
-		Node: node, Generation: 2, Interim: true, Summarizer: "gemini", Version: "2.5-flash", Prompt: format.Sum([]byte("prompt")),
-		Inputs: []format.Input{{Summary: true, ID: idOf(sampleSummary().Encode())}, {ID: idOf(sampleNode().Encode())}},
-		Body:   *nonceBody(8, "tmp/ is swept."),
+		Node: node, Generation: 2, Interim: true, Summarizer: "gemini", Version: "2.5-flash",
+		Prompt: format.Sum([]byte("prompt")),
+		Inputs: []format.Input{{Summary: true, ID: idOf(sampleSummary().Encode())},
+			{ID: idOf(sampleNode().Encode())}},
+		Body: *nonceBody(8, "tmp/ is swept."),
 	}
 }
 
 func sampleTombstone() *format.Tombstone {
 	return &format.Tombstone{
-		Cluster: 0, Node: idOf(sampleNode().Encode()), Count: 2, Arrival: 2, Summary: idOf(sampleSummary().Encode()),
-		Body: *nonceBody(9, "temporary files, tmp/"),
+		Cluster: 0, Node: idOf(sampleNode().Encode()), Count: 2, Arrival: 2,
+		Summary: idOf(sampleSummary().Encode()),
+		Body:    *nonceBody(9, "temporary files, tmp/"),
 	}
 }
 
 func samplePage() *format.Page {
-	return &format.Page{Slots: []format.Slot{{Place: 0, Eviction: 3, Count: 1, ID: idOf(sampleTombstone().Encode())}}}
+	return &format.Page{Slots: []format.Slot{{Place: 0, Eviction: 3, Count: 1,
+		ID: idOf(sampleTombstone().Encode())}}}
 }
 
 func samplePages() *format.Page {
@@ -173,10 +194,11 @@ func sampleForest() *format.Forest {
 		Name: "main", Opened: 3, Arrivals: 300, Evicted: 4,
 		Clusters: []format.Cluster{
 			{Number: 1, Node: idOf(sampleNode().Encode()), Count: 2, Arrival: 7},
-			{Number: 2, Node: idOf(sampleTree().Encode()), Count: 257, Arrival: 300, Covers: []format.Cover{
-				{Summary: idOf(sampleSummary().Encode()), Count: 2},
-				{Summary: idOf(sampleLater().Encode()), Offset: 2, Count: 200, Interim: true},
-			}},
+			{Number: 2, Node: idOf(sampleTree().Encode()), Count: 257, Arrival: 300,
+				Covers: []format.Cover{
+					{Summary: idOf(sampleSummary().Encode()), Count: 2},
+					{Summary: idOf(sampleLater().Encode()), Offset: 2, Count: 200, Interim: true},
+				}},
 		},
 		Tombs: idOf(samplePage().Encode()), TombCount: 1,
 	}
@@ -200,12 +222,14 @@ func sampleEpoch() *format.Epoch {
 	return &format.Epoch{
 		Step: format.EpochUpdate,
 		Initial: []format.Told{
-			{Key: "core/branch", Value: blobOf(`"main"`, format.MediaParts), Text: blobOf("On branch main.", format.MediaText)},
+			{Key: "core/branch", Value: blobOf(`"main"`, format.MediaParts),
+				Text: blobOf("On branch main.", format.MediaText)},
 			{Key: "core/date", Value: date, Text: today},
 		},
 		Current: []format.Belief{
 			{Key: "core/branch"},
-			{Key: "core/date", Value: date, First: today, Gone: blobOf("The date is not known any more.", format.MediaText)},
+			{Key: "core/date", Value: date, First: today,
+				Gone: blobOf("The date is not known any more.", format.MediaText)},
 		},
 		Body: &body,
 	}
@@ -220,22 +244,26 @@ func sampleFold() *format.Epoch {
 const epochText = "The branch is not known any more."
 
 func sampleAbsent() *format.Absent {
-	return &format.Absent{Object: idOf(sampleQuestion().Encode()), Reason: format.ReasonForgotten, Time: sampleTime.Add(time.Hour)}
+	return &format.Absent{Object: idOf(sampleQuestion().Encode()), Reason: format.ReasonForgotten,
+		Time: sampleTime.Add(time.Hour)}
 }
 
 // sampleForgotten is the record of the operation that forgot the question. Its digests are made up.
 func sampleForgotten() *format.Forgotten {
 	id := func(b byte) format.ID { return format.ID(bytes.Repeat([]byte{b}, 32)) }
 	return &format.Forgotten{
-		Operation: 2, Time: sampleTime.Add(time.Hour), Objects: []format.ID{idOf(sampleQuestion().Encode())},
-		Sources: []format.ID{id(0x51)}, Texts: []format.Trace{{Size: 32, Roll: 0x1f2e3d4c5b6a7988, Digest: id(0x52)}},
+		Operation: 2, Time: sampleTime.Add(time.Hour),
+		Objects: []format.ID{idOf(sampleQuestion().Encode())},
+		Sources: []format.ID{id(0x51)},
+		Texts:   []format.Trace{{Size: 32, Roll: 0x1f2e3d4c5b6a7988, Digest: id(0x52)}},
 		Phrases: []format.Trace{{Size: 15, Roll: 0x0123456789abcdef, Digest: id(0x53)}},
 	}
 }
 
 func sampleSessionValue() format.Value {
 	return format.Value{
-		Kind: format.SessionValue, ID: idOf(sampleAnswer().Encode()), Frontier: 2, Pin: idOf(sampleForest().Encode()), Through: 1,
+		Kind: format.SessionValue, ID: idOf(sampleAnswer().Encode()), Frontier: 2,
+		Pin: idOf(sampleForest().Encode()), Through: 1,
 	}
 }
 
@@ -248,9 +276,11 @@ func sampleCheckpoint() *format.Checkpoint {
 		Store: sampleStore, Number: 1, Digest: digest, Segment: 1, Offset: 352,
 		Refs: []format.Ref{
 			{Name: "HEAD", Value: format.Value{Kind: format.NameValue, Name: sampleSession}},
-			{Name: "forests/main", Value: format.Value{Kind: format.ObjectValue, ID: idOf(sampleForest().Encode())}},
+			{Name: "forests/main",
+				Value: format.Value{Kind: format.ObjectValue, ID: idOf(sampleForest().Encode())}},
 			{Name: "sessions/" + sampleSession + "/main", Value: sampleSessionValue()},
-			{Name: "user/café notes", Value: format.Value{Kind: format.ObjectValue, ID: idOf(sampleQuestion().Encode())}},
+			{Name: "user/café notes",
+				Value: format.Value{Kind: format.ObjectValue, ID: idOf(sampleQuestion().Encode())}},
 		},
 	}
 }
@@ -266,9 +296,11 @@ func sampleOperation() *format.Operation {
 		Number: 1, Time: sampleTime, Verb: "append", Session: sampleSession,
 		Refs: []format.RefUpdate{
 			{Name: "HEAD", New: format.Value{Kind: format.NameValue, Name: sampleSession}},
-			{Name: "sessions/" + sampleSession + "/main", New: format.Value{Kind: format.SessionValue, ID: m[1], Frontier: 1}},
+			{Name: "sessions/" + sampleSession + "/main",
+				New: format.Value{Kind: format.SessionValue, ID: m[1], Frontier: 1}},
 		},
-		Forests: []format.ForestUpdate{{Name: "main", Decisions: []format.Decision{{Kind: format.DecideJoin, ID: m[0]}}}},
+		Forests: []format.ForestUpdate{{Name: "main",
+			Decisions: []format.Decision{{Kind: format.DecideJoin, ID: m[0]}}}},
 	}
 }
 
@@ -284,16 +316,19 @@ func fullOperation() *format.Operation {
 		Number: 2, Before: before, Time: sampleTime.Add(time.Second), Verb: "undo", About: 1,
 		Refs: []format.RefUpdate{
 			{Name: "HEAD", Old: format.Value{Kind: format.NameValue, Name: sampleSession}},
-			{Name: "sessions/s/main", Old: sampleSessionValue(), New: format.Value{Kind: format.SessionValue, ID: m[0]}},
+			{Name: "sessions/s/main", Old: sampleSessionValue(),
+				New: format.Value{Kind: format.SessionValue, ID: m[0]}},
 			{Name: "user/x", New: format.Value{Kind: format.ObjectValue, ID: m[0]}},
 		},
 		Forests: []format.ForestUpdate{
-			{Name: "flat", Decisions: []format.Decision{{Kind: format.DecideDrop, Cluster: 300, ID: sum}}},
+			{Name: "flat",
+				Decisions: []format.Decision{{Kind: format.DecideDrop, Cluster: 300, ID: sum}}},
 			{Name: "main", Decisions: []format.Decision{
 				{Kind: format.DecideRetract, ID: m[1], Offset: 1},
 				{Kind: format.DecideRestore, ID: m[1], Offset: 1},
 				{Kind: format.DecideSettle, ID: sum, Count: 2},
-				{Kind: format.DecideSettle, Cluster: 1, ID: sum, Offset: 2, Count: 5, Interim: true},
+				{Kind: format.DecideSettle, Cluster: 1, ID: sum, Offset: 2, Count: 5,
+					Interim: true},
 				{Kind: format.DecideEvict, ID: tomb},
 				{Kind: format.DecideJoin, Cluster: 2, ID: m[0]},
 			}},
@@ -310,7 +345,8 @@ func statingOperation() *format.Operation {
 		panic(err)
 	}
 	op := &format.Operation{
-		Number: 2, Before: before, Time: sampleTime.Add(time.Second), Verb: "session-rm", Session: begun.Session,
+		Number: 2, Before: before, Time: sampleTime.Add(time.Second), Verb: "session-rm",
+		Session: begun.Session,
 		Effects: format.Effects{Removes: true, Undo: format.UndoTakes},
 		Forests: []format.ForestUpdate{{Name: "main", Decisions: []format.Decision{
 			{Kind: format.DecideRetract, ID: begun.Forests[0].Decisions[0].ID},
@@ -338,7 +374,8 @@ func emptyOperation() *format.Operation {
 func carryingOperation() *format.Operation {
 	op := sampleOperation()
 	op.Objects = []format.Raw{
-		{Header: bytesOf(sampleQuestion().Encode()), Body: stored(1, "Where do the temporary files go?")},
+		{Header: bytesOf(sampleQuestion().Encode()),
+			Body: stored(1, "Where do the temporary files go?")},
 		{Header: bytesOf(sampleNode().Encode())},
 	}
 	return op
@@ -366,19 +403,31 @@ func codecs(tb testing.TB) []codec {
 	return []codec{
 		{"entry", entries, againEntry},
 		{"blob", [][]byte{bytesOf(blobHeader())}, againBlob},
-		{"node", [][]byte{bytesOf(sampleNode().Encode()), bytesOf(sampleTree().Encode())}, againNode},
-		{"summary", [][]byte{bytesOf(sampleSummary().Encode()), bytesOf(sampleLater().Encode())}, againSummary},
+		{"node", [][]byte{bytesOf(sampleNode().Encode()), bytesOf(sampleTree().Encode())},
+			againNode},
+		{"summary", [][]byte{bytesOf(sampleSummary().Encode()), bytesOf(sampleLater().Encode())},
+			againSummary},
 		{"tombstone", [][]byte{bytesOf(sampleTombstone().Encode())}, againTombstone},
-		{"page", [][]byte{bytesOf(samplePage().Encode()), bytesOf(samplePages().Encode())}, againPage},
-		{"forest", [][]byte{bytesOf(sampleForest().Encode()), bytesOf((&format.Forest{Name: "flat"}).Encode())}, againForest},
-		{"epoch", [][]byte{bytesOf(sampleEpoch().Encode()), bytesOf(sampleFold().Encode())}, againEpoch},
+		{"page", [][]byte{bytesOf(samplePage().Encode()), bytesOf(samplePages().Encode())},
+			againPage},
+		{"forest",
+			[][]byte{bytesOf(sampleForest().Encode()),
+				bytesOf((&format.Forest{Name: "flat"}).Encode())}, againForest},
+		{"epoch", [][]byte{bytesOf(sampleEpoch().Encode()), bytesOf(sampleFold().Encode())},
+			againEpoch},
 		{"mask", [][]byte{bytesOf(sampleMask().Encode())}, againMask},
 		{"replace", [][]byte{bytesOf(sampleReplacement().Encode())}, againReplace},
 		{"absent", [][]byte{bytesOf(sampleAbsent().Encode())}, againAbsent},
 		{"forgotten", [][]byte{bytesOf(sampleForgotten().Encode())}, againForgotten},
-		{"operation", [][]byte{record(sampleOperation()), record(fullOperation()), record(emptyOperation()), record(carryingOperation()), record(statingOperation()), record(statingAndCarrying())}, againOperation},
-		{"checkpoint", [][]byte{bytesOf(sampleCheckpoint().Encode()), bytesOf(emptyCheckpoint().Encode())}, againCheckpoint},
-		{"store", [][]byte{format.StoreFormat{Hash: "sha256", Store: sampleStore}.Encode()}, againStore},
+		{"operation",
+			[][]byte{record(sampleOperation()), record(fullOperation()), record(emptyOperation()),
+				record(carryingOperation()), record(statingOperation()),
+				record(statingAndCarrying())}, againOperation},
+		{"checkpoint",
+			[][]byte{bytesOf(sampleCheckpoint().Encode()), bytesOf(emptyCheckpoint().Encode())},
+			againCheckpoint},
+		{"store", [][]byte{format.StoreFormat{Hash: "sha256", Store: sampleStore}.Encode()},
+			againStore},
 	}
 }
 

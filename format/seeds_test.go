@@ -48,7 +48,8 @@ func fuzzTargets(t *testing.T) map[string]bool {
 			t.Fatal(err)
 		}
 		for _, d := range file.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Fuzz") {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil &&
+				strings.HasPrefix(fn.Name.Name, "Fuzz") {
 				targets[fn.Name.Name] = true
 			}
 		}

@@ -17,7 +17,8 @@ const (
 type Summary struct {
 	Node       ID
 	Generation uint64 // 1 if made of entries alone, else one more than that of its newest input
-	Interim    bool   // made at a leave, without a wait for a summarizer; such a cluster is not clean
+	// Made at a leave, without a wait for a summarizer; such a cluster is not clean
+	Interim    bool
 	Summarizer string // the summarizer's name
 	Version    string
 	Prompt     ID // SHA-256 of the prompt; zero if there is none

@@ -74,7 +74,8 @@ func parseValue(s string) (Value, error) {
 		tip, rest, _ := strings.Cut(rest, " ")
 		frontier, rest, _ := strings.Cut(rest, " ")
 		pin, through, _ := strings.Cut(rest, " ")
-		v = Value{Kind: SessionValue, ID: r.id(tip), Frontier: r.uint(frontier), Through: r.uint(through)}
+		v = Value{Kind: SessionValue, ID: r.id(tip), Frontier: r.uint(frontier),
+			Through: r.uint(through)}
 		if pin != "-" {
 			v.Pin = r.id(pin)
 		}

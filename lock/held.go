@@ -39,9 +39,10 @@ const maxOwner = 4096
 // Owner says who holds a lock. The caller fills it in: this package reads neither the clock nor
 // the environment. Whoever may read the directory of the lock may read it.
 type Owner struct {
-	PID     int       `json:"pid"`
-	Host    string    `json:"host,omitempty"`
-	Store   string    `json:"store,omitempty"` // an id, in the place of a host that others must not know
+	PID  int    `json:"pid"`
+	Host string `json:"host,omitempty"`
+	// An id, in the place of a host that others must not know
+	Store   string    `json:"store,omitempty"`
 	Command string    `json:"command"`
 	Since   time.Time `json:"since"`
 }
@@ -67,7 +68,8 @@ func (o Owner) String() string {
 // line returns the owner as a line of JSON. That of a store's own lock, which each append writes,
 // mostly needs no escapes and no encoder.
 func (o Owner) line() ([]byte, error) {
-	if o.Host == "" || o.Store != "" || !isPlain(o.Host) || !isPlain(o.Command) || o.Since.Year() < 0 || o.Since.Year() > 9999 {
+	if o.Host == "" || o.Store != "" || !isPlain(o.Host) || !isPlain(o.Command) ||
+		o.Since.Year() < 0 || o.Since.Year() > 9999 {
 		b, err := json.Marshal(o)
 		return append(b, '\n'), err
 	}
@@ -117,11 +119,15 @@ type Held struct {
 // processes. When a process ends, however it ends, the system releases its lock. A held lock is
 // never stolen, whatever its age. Errors: *BusyError, the error of ctx, and those of the file
 // system.
-func Acquire(ctx context.Context, fs *durable.FS, dir string, timeout time.Duration, who Owner) (*Held, error) {
+func Acquire(
+	ctx context.Context, fs *durable.FS, dir string, timeout time.Duration, who Owner,
+) (*Held, error) {
 	if fs.Stopped() {
 		return nil, durable.ErrStopped
 	}
-	h := &Held{dir: dir, file: flock.New(filepath.Join(dir, fileName), flock.SetFlag(os.O_CREATE|os.O_RDONLY|durable.NoWait))}
+	h := &Held{dir: dir,
+		file: flock.New(filepath.Join(dir, fileName),
+			flock.SetFlag(os.O_CREATE|os.O_RDONLY|durable.NoWait))}
 	ok, err := wait(ctx, timeout, h.file.TryLock)
 	if err != nil {
 		return nil, fmt.Errorf("cannot lock %q: %w", dir, err)
@@ -142,7 +148,9 @@ func Acquire(ctx context.Context, fs *durable.FS, dir string, timeout time.Durat
 // wait calls try until it takes the lock. ok is false when the time is up. A call that a signal
 // interrupts has neither taken the lock nor failed: Go's own runtime sends signals to its threads
 // at any time.
-func wait(ctx context.Context, timeout time.Duration, try func() (bool, error)) (ok bool, err error) {
+func wait(
+	ctx context.Context, timeout time.Duration, try func() (bool, error),
+) (ok bool, err error) {
 	again := func() (bool, error) {
 		for {
 			if ok, err := try(); !errors.Is(err, syscall.EINTR) {

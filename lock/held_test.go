@@ -20,7 +20,8 @@ import (
 	"github.com/gemini-ctx/ctx/lock"
 )
 
-var me = lock.Owner{PID: 42, Host: "box", Command: "ctx append", Since: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}
+var me = lock.Owner{PID: 42, Host: "box", Command: "ctx append",
+	Since: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}
 
 func TestAcquire(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
@@ -71,7 +72,8 @@ func TestAcquireAfterStop(t *testing.T) {
 	dir := t.TempDir()
 	f := &durable.FS{Hook: func(durable.Call) error { return durable.ErrStopped }}
 	_ = f.Mkdir(filepath.Join(dir, "x"))
-	if _, err := lock.Acquire(context.Background(), f, dir, 0, me); !errors.Is(err, durable.ErrStopped) {
+	if _, err := lock.Acquire(context.Background(), f, dir, 0, me); !errors.Is(err,
+		durable.ErrStopped) {
 		t.Error(err)
 	}
 	if got, err := os.ReadDir(dir); err != nil || len(got) != 0 {
@@ -82,7 +84,8 @@ func TestAcquireAfterStop(t *testing.T) {
 func TestD13OwnerIsAHint(t *testing.T) {
 	dir := t.TempDir()
 	for _, content := range []string{"", "{", `{"pid":"x"}`, strings.Repeat("x", 5000)} {
-		if err := os.WriteFile(filepath.Join(dir, "lock.owner"), []byte(content), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "lock.owner"), []byte(content),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		if got := lock.ReadOwner(dir); got != (lock.Owner{}) {
@@ -102,7 +105,8 @@ func TestOwnerString(t *testing.T) {
 	}{
 		{lock.Owner{}, "an unknown process"},
 		{me, "ctx append (process 42 on box since 2026-11-21T00:00:00Z)"},
-		{lock.Owner{PID: 7, Command: "ctx push", Store: "5a6f"}, "ctx push (process 7 of store 5a6f)"},
+		{lock.Owner{PID: 7, Command: "ctx push", Store: "5a6f"},
+			"ctx push (process 7 of store 5a6f)"},
 		{lock.Owner{PID: 7, Command: "ctx push"}, "ctx push (process 7)"},
 	} {
 		if got := c.owner.String(); got != c.want {
@@ -147,7 +151,9 @@ func TestKilledHolder(t *testing.T) {
 			os.Exit(1)
 		}
 		fmt.Println("held")
-		_, _ = io.Copy(io.Discard, os.Stdin) // which does not end: waiting for nothing at all would be a deadlock, and the end of the process
+		// Which does not end: waiting for nothing at all would be a deadlock, and the end of the
+		// process
+		_, _ = io.Copy(io.Discard, os.Stdin)
 		runtime.KeepAlive(held)
 		os.Exit(1)
 	}

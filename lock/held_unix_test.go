@@ -18,7 +18,8 @@ func TestLockIsAPipe(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "lock"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if held, err := lock.Acquire(context.Background(), nil, dir, time.Second, lock.Owner{}); err == nil {
+	if held, err := lock.Acquire(context.Background(), nil, dir, time.Second,
+		lock.Owner{}); err == nil {
 		if err := held.Release(); err != nil {
 			t.Error(err)
 		}

@@ -12,7 +12,10 @@ import (
 
 // FuzzOwner: what is told of the lock's holder is one line, whatever stands in the file.
 func FuzzOwner(f *testing.F) {
-	for _, seed := range []string{"", "{}", `{"pid":7,"host":"here","command":"ctx append","since":"2026-01-02T03:04:05Z"}`, `{"command":"a\u001b[2J\u009b2J\nb"}`, "{\"host\":\"\xff\"}\nrest of another", "[", `{"pid":1e99}`, `{"since":"9999999-01-01T00:00:00Z"}`} {
+	for _, seed := range []string{"", "{}",
+		`{"pid":7,"host":"here","command":"ctx append","since":"2026-01-02T03:04:05Z"}`,
+		`{"command":"a\u001b[2J\u009b2J\nb"}`, "{\"host\":\"\xff\"}\nrest of another", "[",
+		`{"pid":1e99}`, `{"since":"9999999-01-01T00:00:00Z"}`} {
 		f.Add([]byte(seed))
 	}
 	dir := f.TempDir()

@@ -28,7 +28,8 @@ const checkedBatch = 256
 
 // checkBehind begins to call check, from one goroutine, for what add is given.
 func checkBehind(check func(format.ID, format.Raw) error) *behind {
-	b := &behind{batches: make(chan []checkedObject, 4), failed: make(chan struct{}), done: make(chan struct{})}
+	b := &behind{batches: make(chan []checkedObject, 4), failed: make(chan struct{}),
+		done: make(chan struct{})}
 	go func() {
 		defer close(b.done)
 		for batch := range b.batches {

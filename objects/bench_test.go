@@ -86,7 +86,8 @@ func BenchmarkHasAll(b *testing.B) {
 	raws := batch(4096)
 	put(b, s, raws...)
 	list := ids(raws)
-	for name, s := range map[string]*objects.Store{"just written": s, "from disk": open(b, root, nil)} {
+	for name, s := range map[string]*objects.Store{"just written": s,
+		"from disk": open(b, root, nil)} {
 		b.Run(fmt.Sprint(name, ", 4096"), func(b *testing.B) {
 			for b.Loop() {
 				if missing, err := s.HasAll(list); err != nil || len(missing) > 0 {

@@ -18,7 +18,8 @@ func sealed(key []byte, lines, media, text string) format.Raw {
 	mac.Write([]byte("nonce\x00" + lines))
 	body := append(mac.Sum(nil)[:format.NonceLen], text...)
 	sum := format.SumBody(body, media)
-	return format.Raw{Header: fmt.Appendf(nil, "%sbody sha256:%x %d %s\n", lines, sum.Digest, sum.Size, sum.Media), Body: body}
+	return format.Raw{Header: fmt.Appendf(nil, "%sbody sha256:%x %d %s\n", lines, sum.Digest,
+		sum.Size, sum.Media), Body: body}
 }
 
 // talkOf returns messages, and for each ten a node, a summary that quotes them all, and a
@@ -26,7 +27,9 @@ func sealed(key []byte, lines, media, text string) format.Raw {
 func talkOf(key []byte, n int) (entries, derived []format.Raw) {
 	for i := range n {
 		text := fmt.Sprintf("message %d: %s", i, words(60, uint64(i)))
-		entries = append(entries, sealed(key, fmt.Sprintf("entry 1\nseq %d\nsession s\nkind message\nrole user\n", i+1), format.MediaText, text))
+		entries = append(entries,
+			sealed(key, fmt.Sprintf("entry 1\nseq %d\nsession s\nkind message\nrole user\n", i+1),
+				format.MediaText, text))
 		if i%10 != 9 {
 			continue
 		}
@@ -34,12 +37,19 @@ func talkOf(key []byte, n int) (entries, derived []format.Raw) {
 		var lines []string
 		for k, e := range entries[i-9:] {
 			node += "entry " + e.ID().String() + "\n"
-			lines = append(lines, fmt.Sprintf(`{"entry":"%v","seq":%d,"pos":0,"weight":%d,"text":"%s"}`, e.ID(), i-9+k+1, 1000-k, e.Body[format.NonceLen:]))
+			lines = append(lines,
+				fmt.Sprintf(`{"entry":"%v","seq":%d,"pos":0,"weight":%d,"text":"%s"}`, e.ID(),
+					i-9+k+1, 1000-k, e.Body[format.NonceLen:]))
 		}
 		run := format.Raw{Header: []byte(node)}
-		sum := sealed(key, fmt.Sprintf("summary 1\nnode %v\ngeneration 1\nsummarizer extractive 3\ninput node %v\n", run.ID(), run.ID()),
+		sum := sealed(key,
+			fmt.Sprintf(
+				"summary 1\nnode %v\ngeneration 1\nsummarizer extractive 3\ninput node %v\n",
+				run.ID(), run.ID()),
 			format.MediaExtract, "[\n"+strings.Join(lines, ",\n")+"\n]\n")
-		stone := sealed(key, fmt.Sprintf("tombstone 1\ncluster %d\nnode %v 10\narrival %d\nsummary %v\n", i/10, run.ID(), i, sum.ID()), format.MediaText, "a line")
+		stone := sealed(key,
+			fmt.Sprintf("tombstone 1\ncluster %d\nnode %v 10\narrival %d\nsummary %v\n", i/10,
+				run.ID(), i, sum.ID()), format.MediaText, "a line")
 		derived = append(derived, run, sum, stone)
 	}
 	return entries, derived
@@ -63,7 +73,8 @@ func TestSummariesBesideEntries(t *testing.T) {
 		check := func() {
 			for _, i := range []int{len(raws) - 1, 0, len(raws) / 2} {
 				got, err := s.Get(raws[i].ID())
-				if err != nil || !bytes.Equal(got.Header, raws[i].Header) || !bytes.Equal(got.Body, raws[i].Body) {
+				if err != nil || !bytes.Equal(got.Header, raws[i].Header) ||
+					!bytes.Equal(got.Body, raws[i].Body) {
 					t.Fatalf("object %d: %v", i, err)
 				}
 			}
@@ -86,7 +97,8 @@ func TestSummariesBesideEntries(t *testing.T) {
 		return info.Size
 	}
 	alone, together, apart := size(entries), size(mixed), size(slices.Concat(entries, derived))
-	t.Logf("entries %d bytes, with summaries beside them %d, behind them %d", alone, together, apart)
+	t.Logf("entries %d bytes, with summaries beside them %d, behind them %d", alone,
+		together, apart)
 	if more := together - alone; more > 5000*16 {
 		t.Errorf("summaries of 5000 messages take %d bytes", more)
 	}

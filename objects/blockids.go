@@ -59,7 +59,8 @@ func (b *blockIDs) put(block int, ids someIDs) {
 	for b.held += ids.size(); b.held > mostIDs && b.again < mostAgain; {
 		oldest := -1
 		for n, k := range b.kept {
-			if k != nil && n != block && k.size() > 0 && (oldest < 0 || k.used < b.kept[oldest].used) {
+			if k != nil && n != block && k.size() > 0 &&
+				(oldest < 0 || k.used < b.kept[oldest].used) {
 				oldest = n
 			}
 		}

@@ -15,7 +15,9 @@ type Packed = packs.Object
 // work for several blocks at a time, each in a goroutine of its own; the objects are shared and not
 // to be changed. It reads no pack of version 1. It ends with the first error of take. Other errors:
 // as PackContents, once all was taken that can be read.
-func EachBlock[T any](s *Store, pack format.ID, work func([]Packed) T, take func(T) error) (err error) {
+func EachBlock[T any](
+	s *Store, pack format.ID, work func([]Packed) T, take func(T) error,
+) (err error) {
 	p := s.newPack(pack)
 	defer func() { err = errors.Join(err, p.close()) }()
 	reader, err := p.open()
@@ -34,7 +36,9 @@ func EachBlock[T any](s *Store, pack format.ID, work func([]Packed) T, take func
 const largeBlock = blockBytes
 
 // eachBlock is EachBlock for a pack that is open.
-func eachBlock[T any](s *Store, r *pack2, work func(packs.Span, []packs.Object) T, take func(T) error) error {
+func eachBlock[T any](
+	s *Store, r *pack2, work func(packs.Span, []packs.Object) T, take func(T) error,
+) error {
 	layout, err := r.layout()
 	if err != nil {
 		return err

@@ -15,7 +15,8 @@ import (
 func bomb(t *testing.T, n int64, told bool) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	enc, err := zstd.NewWriter(&out, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	enc, err := zstd.NewWriter(&out, zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,8 @@ func TestLengthsDoNotAllocate(t *testing.T) {
 		file = append(file, make([]byte, 100)...)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := format.WalkPack(bytes.NewReader(file), int64(len(file)), func(format.PackBlock, []byte) error { return nil })
+		_, err := format.WalkPack(bytes.NewReader(file), int64(len(file)),
+			func(format.PackBlock, []byte) error { return nil })
 		runtime.ReadMemStats(&after)
 		if err == nil {
 			t.Errorf("%q is taken", claimed)

@@ -37,7 +37,8 @@ func TestByPlace(t *testing.T) {
 			t.Errorf("the objects of pack %d are not together from %d on", i, at)
 		}
 	}
-	if last := ids[60:]; !slices.Contains(last, loose.ID()) || !slices.Contains(last, nowhere.ID()) {
+	if last := ids[60:]; !slices.Contains(last, loose.ID()) ||
+		!slices.Contains(last, nowhere.ID()) {
 		t.Errorf("the last ones are %v", last)
 	}
 }

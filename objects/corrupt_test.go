@@ -34,7 +34,8 @@ func neverWrong(t *testing.T, s *objects.Store, raws []format.Raw) (whole int) {
 		_, _ = s.Prefix(r.ID().String()[:8])
 		if key, ok := format.SourceKey(r.Header); ok {
 			found, err := s.BySource(key)
-			if err == nil && slices.ContainsFunc(found, func(id format.ID) bool { return id != r.ID() }) {
+			if err == nil &&
+				slices.ContainsFunc(found, func(id format.ID) bool { return id != r.ID() }) {
 				t.Fatalf("source of %v found %v", r.ID(), found)
 			}
 		}

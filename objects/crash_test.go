@@ -144,7 +144,8 @@ func crash(t *testing.T, n int, tear bool, old format.Raw, raws []format.Raw) (d
 		}
 	}
 	for _, name := range files(t, root) {
-		if durable.IsTemp(filepath.Base(name)) && !slices.Contains(objects.Folders(""), filepath.Dir(filepath.FromSlash(name))) {
+		if durable.IsTemp(filepath.Base(name)) &&
+			!slices.Contains(objects.Folders(""), filepath.Dir(filepath.FromSlash(name))) {
 			t.Errorf("step %d: %s is in no folder of the layout, and stays", n, name)
 		}
 	}
@@ -169,7 +170,8 @@ func crash(t *testing.T, n int, tear bool, old format.Raw, raws []format.Raw) (d
 func TestFailureInPut(t *testing.T) {
 	t.Parallel()
 	full := errors.New("no space left")
-	for name, raws := range map[string][]format.Raw{"loose": {object(1, "a"), object(2, "b")}, "pack": batch(65)} {
+	for name, raws := range map[string][]format.Raw{"loose": {object(1, "a"), object(2, "b")},
+		"pack": batch(65)} {
 		for n := 1; ; n++ {
 			_, root := newStore(t, nil, append(loose(raws), bare(0))...)
 			failed := false

@@ -42,7 +42,9 @@ func (f *sourceFilter) excludes(packs []*pack, tag uint32) bool {
 func (f *sourceFilter) add(p *pack) bool {
 	reader, err := p.open()
 	if err == nil {
-		err = reader.eachTag(func(tag uint32) { f.bits[tag>>(32-filterBits)>>6] |= 1 << (tag >> (32 - filterBits) & 63) })
+		err = reader.eachTag(func(tag uint32) {
+			f.bits[tag>>(32-filterBits)>>6] |= 1 << (tag >> (32 - filterBits) & 63)
+		})
 	}
 	f.packs[p] = err == nil
 	return err == nil

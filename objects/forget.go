@@ -106,7 +106,9 @@ func pass(err error, bad func(path string)) error {
 // is told to bad, and keeps none of the others from it. It returns how many packs were written.
 // What is removed stays removed; after a crash an object may be in two packs, with its body in one
 // of them.
-func (s *Store) StripPacks(ctx context.Context, held *lock.Held, gone func(format.ID) bool, bad func(path string)) (written int, err error) {
+func (s *Store) StripPacks(
+	ctx context.Context, held *lock.Held, gone func(format.ID) bool, bad func(path string),
+) (written int, err error) {
 	if err := s.IndexPacks(held, bad); err != nil {
 		return 0, err
 	}
@@ -126,13 +128,16 @@ func (s *Store) StripPacks(ctx context.Context, held *lock.Held, gone func(forma
 			}
 		}
 		if err := pass(err, bad); err != nil {
-			return written, fmt.Errorf("cannot take what is forgotten out of pack %v: %w", p.id, err)
+			return written,
+				fmt.Errorf("cannot take what is forgotten out of pack %v: %w", p.id, err)
 		}
 	}
 	return written, nil
 }
 
-func (s *Store) stripPack(held *lock.Held, p *pack, order []placed, gone func(format.ID) bool) error {
+func (s *Store) stripPack(
+	held *lock.Held, p *pack, order []placed, gone func(format.ID) bool,
+) error {
 	var raws iter.Seq2[format.Raw, error] = func(yield func(format.Raw, error) bool) {
 		for _, o := range order {
 			raw, keep, err := s.remaining(p, o, gone)
@@ -156,7 +161,9 @@ func (s *Store) stripPack(held *lock.Held, p *pack, order []placed, gone func(fo
 
 // remaining is what of an object a pack keeps. keep is false for a header whose body is whole
 // elsewhere.
-func (s *Store) remaining(p *pack, o placed, gone func(format.ID) bool) (r format.Raw, keep bool, err error) {
+func (s *Store) remaining(
+	p *pack, o placed, gone func(format.ID) bool,
+) (r format.Raw, keep bool, err error) {
 	recorded, err := s.Forgotten(o.id)
 	if err != nil {
 		return r, false, err
@@ -192,7 +199,9 @@ type Place struct {
 // in. The bytes are good until fn returns. A copy that cannot be read, or is not what its id says,
 // is told to bad instead, whose error ends it; so does an error of fn. Memory does not grow with
 // the store, but for packs of version 1: some 100 bytes for each object of the largest one.
-func (s *Store) Contents(fn func(Place, format.Raw) error, bad func(path string, err error) error) error {
+func (s *Store) Contents(
+	fn func(Place, format.Raw) error, bad func(path string, err error) error,
+) error {
 	if err := s.readLog(); err != nil {
 		if err := bad(s.logPath(), err); err != nil {
 			return err
@@ -232,7 +241,9 @@ func (s *Store) Contents(fn func(Place, format.Raw) error, bad func(path string,
 }
 
 // contentsOf is Contents for one pack.
-func (s *Store) contentsOf(p *pack, fn func(Place, format.Raw) error, bad func(path string, err error) error) error {
+func (s *Store) contentsOf(
+	p *pack, fn func(Place, format.Raw) error, bad func(path string, err error) error,
+) error {
 	reader, unread := p.open()
 	if unread == nil {
 		var ended error
@@ -257,7 +268,10 @@ func (s *Store) contentsOf(p *pack, fn func(Place, format.Raw) error, bad func(p
 // Remains looks at everything under objects/, whatever its name, and returns the files in which a
 // body with one of the digests is left, or a header or a body for which holds is true; packs are
 // unpacked for it. What cannot be read is told to bad.
-func (s *Store) Remains(digests map[[sha256.Size]byte]bool, holds func([]byte) bool, bad func(path string, err error) error) (paths []string, err error) {
+func (s *Store) Remains(
+	digests map[[sha256.Size]byte]bool, holds func([]byte) bool,
+	bad func(path string, err error) error,
+) (paths []string, err error) {
 	err = filepath.WalkDir(s.objectsDir(), func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) || err == nil && d.IsDir() {
 			return nil
@@ -282,14 +296,19 @@ func (s *Store) Remains(digests map[[sha256.Size]byte]bool, holds func([]byte) b
 	return paths, err
 }
 
-func (s *Store) remainsInPack(path string, digests map[[sha256.Size]byte]bool, holds func([]byte) bool) (left bool, err error) {
+func (s *Store) remainsInPack(
+	path string, digests map[[sha256.Size]byte]bool, holds func([]byte) bool,
+) (left bool, err error) {
 	err = s.walkPack(path, func(r format.Raw) {
-		left = left || holds(r.Header) || r.Body != nil && (digests[sha256.Sum256(r.Body)] || holds(r.Body))
+		left = left || holds(r.Header) ||
+			r.Body != nil && (digests[sha256.Sum256(r.Body)] || holds(r.Body))
 	})
 	return left, err
 }
 
-func remainsInFile(path string, digests map[[sha256.Size]byte]bool, holds func([]byte) bool) (bool, error) {
+func remainsInFile(
+	path string, digests map[[sha256.Size]byte]bool, holds func([]byte) bool,
+) (bool, error) {
 	b, err := durable.ReadAtMost(path, maxIndexRead)
 	if errors.Is(err, durable.ErrTooLarge) {
 		return false, nil // the index of a large pack: numbers and digests

@@ -51,7 +51,8 @@ func open(t testing.TB, root string, fs *durable.FS) *objects.Store {
 // object returns an object with a body; n and text make it another one.
 func object(n int, text string) format.Raw {
 	body := format.SumBody([]byte(text), "text/plain")
-	header := fmt.Sprintf("entry 1\nseq %d\nsource test session message-%d 0123456789abcdef\nbody sha256:%x %d %s\n",
+	header := fmt.Sprintf(
+		"entry 1\nseq %d\nsource test session message-%d 0123456789abcdef\nbody sha256:%x %d %s\n",
 		n, n, body.Digest, body.Size, body.Media)
 	return format.Raw{Header: []byte(header), Body: []byte(text)}
 }
@@ -103,7 +104,8 @@ func same(t testing.TB, s *objects.Store, r format.Raw) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(got.Header) != string(r.Header) || string(got.Body) != string(r.Body) || (got.Body == nil) != (r.Body == nil) {
+	if string(got.Header) != string(r.Header) || string(got.Body) != string(r.Body) ||
+		(got.Body == nil) != (r.Body == nil) {
 		t.Fatalf("%v came back as %q %q", r.ID(), got.Header, got.Body)
 	}
 	header, err := s.Header(r.ID())

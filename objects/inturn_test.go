@@ -53,7 +53,8 @@ func TestTurns(t *testing.T) {
 			}
 			want = append(want, i)
 		}
-		if !slices.Equal(got, want) || errors.Is(err, failed) != (c.fail >= 0) || under.Load() != 0 {
+		if !slices.Equal(got, want) || errors.Is(err, failed) != (c.fail >= 0) ||
+			under.Load() != 0 {
 			t.Errorf("%+v: took %v, %v, %d under way", c, got, err, under.Load())
 		}
 		if most := c.fail + 2 + waiting.most; c.fail >= 0 && begun > most {

@@ -71,21 +71,24 @@ func (s *Store) joinable(list *packList) (some []part) {
 			continue
 		}
 		info, err := os.Stat(p.path)
-		if err != nil || info.Size() > joinBytes/joinPart || !r.selfContained() || p.check() != nil {
+		if err != nil || info.Size() > joinBytes/joinPart || !r.selfContained() ||
+			p.check() != nil {
 			continue
 		}
 		if of, err := r.keyOf(); err == nil && of == key {
 			some = append(some, part{p, r.index, info.ModTime(), info.Size()})
 		}
 	}
-	slices.SortFunc(some, func(a, b part) int { return cmp.Or(a.time.Compare(b.time), a.id.Compare(b.id)) })
+	slices.SortFunc(some,
+		func(a, b part) int { return cmp.Or(a.time.Compare(b.time), a.id.Compare(b.id)) })
 	return some
 }
 
 // selfContained reports whether no block of a pack needs another one.
 func (r *pack2) selfContained() bool {
 	layout, err := r.layout()
-	return err == nil && !slices.ContainsFunc(layout.Spans, func(b packs.Span) bool { return b.Kind != packs.Whole })
+	return err == nil &&
+		!slices.ContainsFunc(layout.Spans, func(b packs.Span) bool { return b.Kind != packs.Whole })
 }
 
 // firstGroup returns as many of the first parts as one pack takes.
@@ -145,10 +148,11 @@ func (w *packWriter) copyPack(p part) (err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	var unwritten error
-	id, err := packs.Walk(bufio.NewReaderSize(file, packBuffer), size, func(_ packs.Key, b packs.Block, frame []byte) error {
-		unwritten = w.writeBlock(packedBlock{Block: b, frame: frame})
-		return unwritten
-	})
+	id, err := packs.Walk(bufio.NewReaderSize(file, packBuffer),
+		size, func(_ packs.Key, b packs.Block, frame []byte) error {
+			unwritten = w.writeBlock(packedBlock{Block: b, frame: frame})
+			return unwritten
+		})
 	if unwritten != nil {
 		return unwritten
 	}
@@ -210,10 +214,11 @@ func (s *Store) walkOver(pack format.ID, blocks int) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	id, err := packs.Walk(bufio.NewReaderSize(file, packBuffer), size, func(packs.Key, packs.Block, []byte) error {
-		blocks--
-		return nil
-	})
+	id, err := packs.Walk(bufio.NewReaderSize(file, packBuffer),
+		size, func(packs.Key, packs.Block, []byte) error {
+			blocks--
+			return nil
+		})
 	if err == nil && (id != pack || blocks != 0) {
 		err = errors.New("pack is not what was written")
 	}

@@ -80,9 +80,13 @@ func TestJoinPacks(t *testing.T) {
 		make func(t *testing.T, s *objects.Store, root string) []format.Raw
 		want int // packs
 	}{
-		"none":  {func(*testing.T, *objects.Store, string) []format.Raw { return nil }, 0},
-		"three": {func(t *testing.T, s *objects.Store, _ string) []format.Raw { return batches(t, s, 3) }, 3},
-		"four":  {func(t *testing.T, s *objects.Store, _ string) []format.Raw { return batches(t, s, 4) }, 1},
+		"none": {func(*testing.T, *objects.Store, string) []format.Raw { return nil }, 0},
+		"three": {func(t *testing.T, s *objects.Store, _ string) []format.Raw {
+			return batches(t, s, 3)
+		}, 3},
+		"four": {func(t *testing.T, s *objects.Store, _ string) []format.Raw {
+			return batches(t, s, 4)
+		}, 1},
 		"nodes": {with(nodes(70)...), 2},
 		"twice": {with(object(1000, "new"), batch(1)[0]), 2},
 		"same first bytes": {func(t *testing.T, s *objects.Store, _ string) []format.Raw {
@@ -182,7 +186,8 @@ func TestJoinNeedsLock(t *testing.T) {
 func TestCrashInJoin(t *testing.T) {
 	t.Parallel()
 	full := errors.New("no space left")
-	for name, kind := range map[string]error{"stop": durable.ErrStopped, "tear": &durable.Torn{Keep: 100}, "fail": full} {
+	for name, kind := range map[string]error{"stop": durable.ErrStopped,
+		"tear": &durable.Torn{Keep: 100}, "fail": full} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for n := 1; ; n++ {

@@ -25,7 +25,9 @@ func TestLayoutIsKnownHereAlone(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (path == filepath.Join("..", "objects") || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != ".."):
+		case d.IsDir() &&
+			(path == filepath.Join("..", "objects") || d.Name() == "testdata" ||
+				strings.HasPrefix(d.Name(), ".") && path != ".."):
 			return filepath.SkipDir
 		case d.IsDir() && path == filepath.Join("..", "internal", "remote", "git"):
 			return filepath.SkipDir // git has directories of the same names
@@ -47,7 +49,9 @@ func TestLayoutIsKnownHereAlone(t *testing.T) {
 				}
 			}
 		}
-		folder := func(s string) bool { return s == objects.Dir || s == objects.AbsentDir || s == "pack" }
+		folder := func(s string) bool {
+			return s == objects.Dir || s == objects.AbsentDir || s == "pack"
+		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.ImportSpec:
@@ -89,23 +93,28 @@ func TestFileLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
-		objects.LooseName(id), objects.AbsentName(id), objects.PackName(id, objects.PackExt), objects.PackName(id, objects.IndexExt), objects.ForgottenName(12),
+		objects.LooseName(id), objects.AbsentName(id), objects.PackName(id, objects.PackExt),
+		objects.PackName(id, objects.IndexExt), objects.ForgottenName(12),
 	} {
 		if limit, ok := objects.FileLimit(name); !ok || limit <= 0 {
 			t.Errorf("%s: %d, %v", name, limit, ok)
 		}
-		if !slices.Contains(objects.Folders(""), filepath.FromSlash(name[:strings.LastIndexByte(name, '/')])) {
+		if !slices.Contains(objects.Folders(""),
+			filepath.FromSlash(name[:strings.LastIndexByte(name, '/')])) {
 			t.Errorf("%s is in no folder of the layout", name)
 		}
-		for _, bad := range []string{name + "x", "x" + name, strings.ToUpper(name), "../" + name, strings.Replace(name, "/", "//", 1)} {
+		for _, bad := range []string{name + "x", "x" + name, strings.ToUpper(name), "../" + name,
+			strings.Replace(name, "/", "//", 1)} {
 			if _, ok := objects.FileLimit(bad); ok {
 				t.Errorf("%s is taken for a file of the store", bad)
 			}
 		}
 	}
 	for _, bad := range []string{
-		"", objects.UnfinishedName(), "objects/pack/pack-" + id.String(), "objects/pack/" + id.String() + ".pack",
-		"objects/pack/pack-" + id.String() + ".pack.idx", "absent/forget-012", "absent/forget-", "objects/a/b" + id.String()[2:],
+		"", objects.UnfinishedName(), "objects/pack/pack-" + id.String(),
+		"objects/pack/" + id.String() + ".pack",
+		"objects/pack/pack-" + id.String() + ".pack.idx", "absent/forget-012", "absent/forget-",
+		"objects/a/b" + id.String()[2:],
 	} {
 		if _, ok := objects.FileLimit(bad); ok {
 			t.Errorf("%s is taken for a file of the store", bad)

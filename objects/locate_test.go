@@ -98,7 +98,8 @@ func TestManyLookupsInManyPacks(t *testing.T) {
 			forget(t, root, id)
 			gone[id] = true
 			strip := func(is format.ID) bool { return is == id }
-			if _, err := s.StripPacks(context.Background(), held, strip, func(string) {}); err != nil {
+			if _, err := s.StripPacks(context.Background(), held, strip,
+				func(string) {}); err != nil {
 				t.Fatal(err)
 			}
 			delete(packs, at) // it has another name now

@@ -179,7 +179,9 @@ func (s *Store) Logged() []format.ID {
 
 // EachLogged calls fn for each object that the log carries, oldest first. A copy that is not what
 // its id says is told to bad instead. An error of either ends it.
-func (s *Store) EachLogged(fn func(Place, format.Raw) error, bad func(path string, err error) error) error {
+func (s *Store) EachLogged(
+	fn func(Place, format.Raw) error, bad func(path string, err error) error,
+) error {
 	for _, id := range s.Logged() {
 		r, ok := s.inLog(id)
 		if !ok {

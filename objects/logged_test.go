@@ -82,11 +82,13 @@ func TestLogged(t *testing.T) {
 		t.Errorf("the log was read %d times", reads)
 	}
 	same(t, s, two)
-	if missing, err := s.HasAll([]format.ID{one.ID(), two.ID(), bare(9).ID()}); err != nil || len(missing) != 1 {
+	if missing, err := s.HasAll([]format.ID{one.ID(), two.ID(), bare(9).ID()}); err != nil ||
+		len(missing) != 1 {
 		t.Errorf("missing %v, %v", missing, err)
 	}
 	n := 0
-	if err := s.Each(func(objects.Info) error { n++; return nil }); err != nil || n != 2 || !s.IsLoose(one.ID()) {
+	if err := s.Each(func(objects.Info) error { n++; return nil }); err != nil || n != 2 ||
+		!s.IsLoose(one.ID()) {
 		t.Errorf("%d objects, %v", n, err)
 	}
 	held := hold(t, root)
@@ -170,7 +172,8 @@ func TestPackLoggedLeavesDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	b[50] ^= 1 // in the head of its block
-	if err := errors.Join(os.Chmod(first[3].Path, 0o600), os.WriteFile(first[3].Path, b, 0o600)); err != nil {
+	if err := errors.Join(os.Chmod(first[3].Path, 0o600),
+		os.WriteFile(first[3].Path, b, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	s = open(t, root, nil)

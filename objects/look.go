@@ -121,14 +121,16 @@ const minPrefix = 4
 // format.IDLen of them: loose and packed, sorted, each once, none if there are none. That there
 // are none is said only if every pack's index is sound.
 func (s *Store) Prefix(hex string) ([]format.ID, error) {
-	if len(hex) < minPrefix || len(hex) > format.IDLen || strings.Trim(hex, "0123456789abcdef") != "" {
+	if len(hex) < minPrefix || len(hex) > format.IDLen ||
+		strings.Trim(hex, "0123456789abcdef") != "" {
 		return nil, fmt.Errorf("not the first digits of an id: %.80q", hex)
 	}
 	var unread error
 	if !s.knowsLog() {
 		unread = s.readLog()
 	}
-	ids := slices.DeleteFunc(s.Logged(), func(id format.ID) bool { return !strings.HasPrefix(id.String(), hex) })
+	ids := slices.DeleteFunc(s.Logged(),
+		func(id format.ID) bool { return !strings.HasPrefix(id.String(), hex) })
 	err := s.eachLooseIn(hex[:2], func(i Info) error {
 		if strings.HasPrefix(i.ID.String(), hex) {
 			ids = append(ids, i.ID)
@@ -247,7 +249,8 @@ func (s *Store) eachLooseIn(xx string, fn func(Info) error) error {
 		if err != nil {
 			return fmt.Errorf("cannot list objects: %w", err)
 		}
-		err = fn(Info{ID: id, Loose: true, Path: filepath.Join(dir, f.Name()), ModTime: info.ModTime(), Size: info.Size()})
+		err = fn(Info{ID: id, Loose: true, Path: filepath.Join(dir, f.Name()),
+			ModTime: info.ModTime(), Size: info.Size()})
 		if err != nil {
 			return err
 		}

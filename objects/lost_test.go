@@ -20,7 +20,8 @@ func recordAbsent(t *testing.T, root string, r format.Raw, reason string) string
 		t.Fatal(err)
 	}
 	path := filepath.Join(root, "absent", r.ID().String()[:2], r.ID().String()[2:])
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, b, 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+		os.WriteFile(path, b, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -71,7 +72,8 @@ func TestALinkToNothing(t *testing.T) {
 func TestALostBodyIsForgotten(t *testing.T) {
 	s, root := newStore(t, nil)
 	r := object(1, "dear")
-	b, err := (&format.Absent{Object: r.ID(), Reason: format.ReasonLost, Time: time.Unix(1, 0).UTC()}).Encode()
+	b, err := (&format.Absent{Object: r.ID(), Reason: format.ReasonLost,
+		Time: time.Unix(1, 0).UTC()}).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +109,9 @@ func TestStripPackBesideABodyThatCameBack(t *testing.T) {
 	put(t, s, back)
 	recordAbsent(t, root, goes, format.ReasonForgotten)
 	var bad []string
-	n, err := s.StripPacks(context.Background(), hold(t, root), func(id format.ID) bool { return id == goes.ID() }, func(path string) { bad = append(bad, path) })
+	n, err := s.StripPacks(context.Background(), hold(t, root),
+		func(id format.ID) bool { return id == goes.ID() },
+		func(path string) { bad = append(bad, path) })
 	if n != 1 || err != nil || bad != nil {
 		t.Errorf("%d packs, %v, %v", n, err, bad)
 	}
@@ -137,7 +141,8 @@ func TestSalvageBesideABadBlock(t *testing.T) {
 		for i := range 20 << 10 { // in the second block of several
 			b[len(b)/3+i] ^= 0xff
 		}
-		if err := errors.Join(os.Chmod(info.Path, 0o600), os.WriteFile(info.Path, b, 0o600)); err != nil {
+		if err := errors.Join(os.Chmod(info.Path, 0o600),
+			os.WriteFile(info.Path, b, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		s = open(t, root, nil)
@@ -162,7 +167,8 @@ func TestSalvageBesideABadBlock(t *testing.T) {
 			continue
 		}
 		told, faults := 0, 0
-		err = s.Contents(func(objects.Place, format.Raw) error { told++; return nil }, func(string, error) error { faults++; return nil })
+		err = s.Contents(func(objects.Place, format.Raw) error { told++; return nil },
+			func(string, error) error { faults++; return nil })
 		if err != nil || told != saved || faults != 1 {
 			t.Errorf("%d of %d objects are told, %d faults, %v", told, saved, faults, err)
 		}

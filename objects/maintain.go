@@ -28,21 +28,28 @@ func (s *Store) holds(held *lock.Held) error {
 // It returns how many. It needs the store's lock, so that no commit names an object between the
 // look at its age and its removal; a caller with many does a few hundred at a time. The removal
 // lasts when it returns; after a crash some are gone. One that a reader has open on Windows stays.
-func (s *Store) RemoveLoose(held *lock.Held, ids []format.ID, before time.Time) (removed int, err error) {
+func (s *Store) RemoveLoose(
+	held *lock.Held, ids []format.ID, before time.Time,
+) (removed int, err error) {
 	list, err := s.relist()
 	if err != nil {
 		return 0, err
 	}
-	return s.removeLoose(held, ids, before, func(id format.ID) (bool, error) { return s.packedWhole(id, list) })
+	return s.removeLoose(held, ids, before,
+		func(id format.ID) (bool, error) { return s.packedWhole(id, list) })
 }
 
 // PruneLoose removes those loose objects that are older than before, whether or not they are
 // anywhere else: what nothing names. Otherwise as RemoveLoose.
-func (s *Store) PruneLoose(held *lock.Held, ids []format.ID, before time.Time) (removed int, err error) {
+func (s *Store) PruneLoose(
+	held *lock.Held, ids []format.ID, before time.Time,
+) (removed int, err error) {
 	return s.removeLoose(held, ids, before, func(format.ID) (bool, error) { return true, nil })
 }
 
-func (s *Store) removeLoose(held *lock.Held, ids []format.ID, before time.Time, may func(format.ID) (bool, error)) (removed int, err error) {
+func (s *Store) removeLoose(
+	held *lock.Held, ids []format.ID, before time.Time, may func(format.ID) (bool, error),
+) (removed int, err error) {
 	if err := s.holds(held); err != nil {
 		return 0, err
 	}

@@ -20,7 +20,8 @@ func exists(path string) bool {
 
 func TestRemoveLoose(t *testing.T) {
 	s, root := newStore(t, nil)
-	packed, young, lost, broken := object(1, "packed"), object(2, "young"), object(3, "only loose"), object(4, "broken pack")
+	packed, young, lost, broken := object(1, "packed"), object(2, "young"), object(3, "only loose"),
+		object(4, "broken pack")
 	all := []format.Raw{packed, young, lost, broken}
 	put(t, s, all...)
 	if err := os.Chtimes(loosePath(root, young.ID()), now(), now()); err != nil {
@@ -168,7 +169,8 @@ func TestForestsShareBlocks(t *testing.T) {
 	list := make([]format.Raw, 16)
 	for i := range list {
 		var text strings.Builder
-		fmt.Fprintf(&text, "forest 1\nname main\nopened %d\narrivals %d\nevicted 0\n", len(nodes), 3*len(nodes))
+		fmt.Fprintf(&text, "forest 1\nname main\nopened %d\narrivals %d\nevicted 0\n",
+			len(nodes), 3*len(nodes))
 		_, _ = rng.Read(nodes[100*i][:]) // a cluster grew
 		for n, node := range nodes {
 			fmt.Fprintf(&text, "cluster %d %v 2 %d\n", n, node, 2*n+2)

@@ -28,7 +28,8 @@ func (k known) ID(n uint32) format.ID { return k[n] }
 // A store with names writes the same pack, finds it sound, reads it, and refuses an object that
 // comes twice: whether the names have all ids, some or none, and also once they are taken back.
 func TestLend(t *testing.T) {
-	entries, derived := talkOf(make([]byte, 32), 6000) // entries in several blocks, and nodes of others
+	// Entries in several blocks, and nodes of others
+	entries, derived := talkOf(make([]byte, 32), 6000)
 	all := append(slices.Clone(entries), derived...)
 	plain, _ := newStore(t, nil, all[0])
 	want := pack(t, plain, all...)

@@ -41,8 +41,10 @@ func TestNumbers(t *testing.T) {
 
 // A walk refuses a pack that has an object twice, wherever it stands.
 func TestTwiceInPack(t *testing.T) {
-	blocks := []packs.Block{{Kind: packs.Whole, Frame: 1, Raw: 1, Objects: 2}, {Kind: packs.Whole, Frame: 1, Raw: 1, Objects: 2}}
-	alike := func(n byte) format.ID { return format.ID{1, 2, 3, 4, n} } // in an index they are the same
+	blocks := []packs.Block{{Kind: packs.Whole, Frame: 1, Raw: 1, Objects: 2},
+		{Kind: packs.Whole, Frame: 1, Raw: 1, Objects: 2}}
+	// In an index they are the same
+	alike := func(n byte) format.ID { return format.ID{1, 2, 3, 4, n} }
 	for _, tt := range []struct {
 		ids   [4]format.ID
 		twice bool

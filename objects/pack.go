@@ -267,7 +267,8 @@ func blamed(file string, err error) error {
 	var path *fs.PathError
 	var corrupt *CorruptError
 	var version *format.VersionError
-	if err == nil || errors.As(err, &path) || errors.Is(err, fs.ErrClosed) || errors.As(err, &corrupt) || errors.As(err, &version) {
+	if err == nil || errors.As(err, &path) || errors.Is(err, fs.ErrClosed) ||
+		errors.As(err, &corrupt) || errors.As(err, &version) {
 		return err
 	}
 	return &CorruptError{Path: file, Why: err.Error()}

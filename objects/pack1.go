@@ -38,7 +38,8 @@ func (r *pack1) get(s *Store, id format.ID, body bool) (raw format.Raw, ok bool,
 
 func (r *pack1) prefix(_ *Store, digits string) (ids []format.ID, err error) {
 	var first format.ID
-	if _, err := hex.Decode(first[:], []byte(digits+strings.Repeat("0", format.IDLen-len(digits)))); err != nil {
+	if _, err := hex.Decode(first[:],
+		[]byte(digits+strings.Repeat("0", format.IDLen-len(digits)))); err != nil {
 		return nil, err
 	}
 	n, _, err := r.index.Search(first)
@@ -98,7 +99,8 @@ func (r *pack1) every(s *Store, fn func(id format.ID, raw format.Raw, wrong erro
 }
 
 func (r *pack1) at(s *Store, o placed, body bool) (raw format.Raw, err error) {
-	if raw.Header, err = r.record(s, format.PackHeaders, o.where); err != nil || !body || !o.stored {
+	if raw.Header, err = r.record(s, format.PackHeaders, o.where); err != nil ||
+		!body || !o.stored {
 		return raw, err
 	}
 	raw.Body, err = r.record(s, format.PackBodies, o.body)

@@ -127,7 +127,9 @@ func (r *pack2) unpack(s *Store, span packs.Span) (raw []byte, head packs.Block,
 	return raw, head, r.p.blamePack(err)
 }
 
-func (r *pack2) open(s *Store, span packs.Span, raw []byte, head packs.Block) (*packs.Reader, error) {
+func (r *pack2) open(
+	s *Store, span packs.Span, raw []byte, head packs.Block,
+) (*packs.Reader, error) {
 	key, err := r.keyOf()
 	if err != nil {
 		return nil, err
@@ -261,16 +263,19 @@ func (r *pack2) prefix(s *Store, digits string) (ids []format.ID, err error) {
 		b   []byte
 		pad string
 	}{{first[:], "0"}, {last[:], "f"}} {
-		if _, err := hex.Decode(end.b, []byte(some+strings.Repeat(end.pad, known-len(some)))); err != nil {
+		if _, err := hex.Decode(end.b,
+			[]byte(some+strings.Repeat(end.pad, known-len(some)))); err != nil {
 			return nil, err
 		}
 	}
-	numbers, err := r.index.Range(binary.BigEndian.Uint32(first[:]), binary.BigEndian.Uint32(last[:]))
+	numbers, err := r.index.Range(binary.BigEndian.Uint32(first[:]),
+		binary.BigEndian.Uint32(last[:]))
 	if err != nil {
 		return nil, r.p.blame(err)
 	}
 	ids, err = r.those(s, numbers)
-	return slices.DeleteFunc(ids, func(id format.ID) bool { return !strings.HasPrefix(id.String(), digits) }), err
+	return slices.DeleteFunc(ids,
+		func(id format.ID) bool { return !strings.HasPrefix(id.String(), digits) }), err
 }
 
 func (r *pack2) tagged(s *Store, tag uint32) ([]format.ID, error) {

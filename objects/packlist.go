@@ -32,7 +32,9 @@ func (s *Store) relist() (*packList, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.packs != nil && slices.EqualFunc(s.packs.packs, ids, func(p *pack, id format.ID) bool { return p.id == id }) {
+	if s.packs != nil &&
+		slices.EqualFunc(s.packs.packs, ids,
+			func(p *pack, id format.ID) bool { return p.id == id }) {
 		return s.packs, nil
 	}
 	known := map[format.ID]*pack{}

@@ -87,7 +87,8 @@ func (s *Store) mergeable(list *packList) (packs []*pack, raws []format.Raw, err
 	if len(small) < mergePacks {
 		return nil, nil, nil
 	}
-	slices.SortFunc(small, func(a, b aged) int { return cmp.Or(a.time.Compare(b.time), a.id.Compare(b.id)) })
+	slices.SortFunc(small,
+		func(a, b aged) int { return cmp.Or(a.time.Compare(b.time), a.id.Compare(b.id)) })
 	for _, p := range small {
 		more, err := s.remainingIn(p.pack)
 		var corrupt *CorruptError
@@ -115,7 +116,8 @@ func (s *Store) remainingIn(p *pack) (raws []format.Raw, err error) {
 			return nil, err
 		}
 		if keep {
-			raws = append(raws, format.Raw{Header: slices.Clone(r.Header), Body: slices.Clone(r.Body)})
+			raws = append(raws,
+				format.Raw{Header: slices.Clone(r.Header), Body: slices.Clone(r.Body)})
 		}
 	}
 	return raws, nil

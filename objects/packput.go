@@ -37,7 +37,9 @@ func (s *Store) WritePack(raws iter.Seq2[format.Raw, error], level Level) (PackI
 // called once all of it is on the disk under a temporary name, and calls publish, or returns an
 // error, upon which nothing was written. Another process may have removed the temporary file by
 // then; that is an error of publish.
-func (s *Store) WritePackWhen(raws iter.Seq2[format.Raw, error], level Level, when func(publish func() error) error) (PackInfo, error) {
+func (s *Store) WritePackWhen(
+	raws iter.Seq2[format.Raw, error], level Level, when func(publish func() error) error,
+) (PackInfo, error) {
 	return s.writePackWhen(func(w *packWriter) error {
 		in := &gate{Store: s}
 		for r, err := range raws {
@@ -60,7 +62,9 @@ func (s *Store) writePack(fill func(*packWriter) error, level Level) (PackInfo, 
 	return s.writePackWhen(fill, level, nil)
 }
 
-func (s *Store) writePackWhen(fill func(*packWriter) error, level Level, when func(publish func() error) error) (PackInfo, error) {
+func (s *Store) writePackWhen(
+	fill func(*packWriter) error, level Level, when func(publish func() error) error,
+) (PackInfo, error) {
 	enc, err := s.codec.encoder(level)
 	if err != nil {
 		return PackInfo{}, err

@@ -89,7 +89,8 @@ func (s *Store) walkPack(path string, fn func(format.Raw)) (err error) {
 // error of check ends the walk. It is nil for no check. walk2 keeps the ids in met: 32 bytes an
 // object, or 4 where the store was lent names. The bytes are good until the block ends.
 func (s *Store) walk2(
-	in io.Reader, size int64, met *walked, check, fn func(packs.Object) error, block func(packs.Block), bad func(error) error,
+	in io.Reader, size int64, met *walked,
+	check, fn func(packs.Object) error, block func(packs.Block), bad func(error) error,
 ) (format.ID, error) {
 	waiting := newTurns(func(u unpackedBlock) error {
 		if u.err != nil {
@@ -138,7 +139,8 @@ type unpackedBlock struct {
 }
 
 func (s *Store) unpackBlock(
-	key packs.Key, b packs.Block, frame []byte, far func(uint32) (format.ID, error), check func(packs.Object) error,
+	key packs.Key, b packs.Block, frame []byte,
+	far func(uint32) (format.ID, error), check func(packs.Object) error,
 ) unpackedBlock {
 	u := unpackedBlock{Block: b}
 	raw, err := s.codec.decode(b.Raw, frame)
@@ -175,7 +177,8 @@ func (w *walked) add(b packs.Block, ids *someIDs) {
 
 // at returns the id of an object; ok is false where its block cannot be read.
 func (w *walked) at(n uint32) (id format.ID, whole, ok bool) {
-	i, found := slices.BinarySearchFunc(w.blocks, int(n), func(b walkedBlock, n int) int { return b.first - n })
+	i, found := slices.BinarySearchFunc(w.blocks, int(n),
+		func(b walkedBlock, n int) int { return b.first - n })
 	if !found {
 		i--
 	}
@@ -278,7 +281,9 @@ func (t *table) objects() []packs.Entry {
 }
 
 // index returns the index of a pack, and its objects in the order in which the index has them.
-func (t *table) index(pack format.ID, blocks []packs.Block) (index []byte, sorted []packs.Entry, err error) {
+func (t *table) index(
+	pack format.ID, blocks []packs.Block,
+) (index []byte, sorted []packs.Entry, err error) {
 	sorted = t.objects()
 	index, err = packs.EncodeIndex(pack, sorted, t.sources, blocks)
 	return index, sorted, err

@@ -63,8 +63,9 @@ type packWriter struct {
 	parity  packs.Parity
 	written int64
 
-	open    [classes]openBlock
-	numbers numbering // of the objects of the blocks that have ended; of the others notEnded or openHere
+	open [classes]openBlock
+	// Of the objects of the blocks that have ended; of the others notEnded or openHere
+	numbers numbering
 	table   table
 	blocks  []packs.Block
 	jobs    []chan packedBlock
@@ -133,7 +134,8 @@ func (w *packWriter) classOf(r format.Raw) (class int, beside bool) {
 // hasRoom reports whether an object may stand beside the entries of the open block.
 func (w *packWriter) hasRoom(r format.Raw) bool {
 	b := &w.open[classEntries]
-	return len(b.list) > 0 && b.size <= w.most && len(b.beside) < besideObjects && b.besideSize+len(r.Header)+len(r.Body) <= besideBytes
+	return len(b.list) > 0 && b.size <= w.most && len(b.beside) < besideObjects &&
+		b.besideSize+len(r.Header)+len(r.Body) <= besideBytes
 }
 
 // here counts the ids in a header, and those of them that are in the open block of entries.
@@ -180,7 +182,9 @@ type packedBlock struct {
 	err   error // the block does not give back its objects
 }
 
-func newPackWriter(enc *zstd.Encoder, key packs.Key, level Level, out io.Writer, names Names) *packWriter {
+func newPackWriter(
+	enc *zstd.Encoder, key packs.Key, level Level, out io.Writer, names Names,
+) *packWriter {
 	w := &packWriter{
 		numbers: newNumbering(names),
 
@@ -287,7 +291,10 @@ func (w *packWriter) far(id format.ID) (uint32, bool) {
 
 func (w *packWriter) pack(kind byte, raw []byte, digest format.ID, objects int) packedBlock {
 	frame := w.enc.EncodeAll(raw, nil)
-	return packedBlock{Block: packs.Block{Kind: kind, Frame: len(frame), Raw: len(raw), Objects: objects, Digest: digest}, frame: frame}
+	return packedBlock{
+		Block: packs.Block{Kind: kind, Frame: len(frame), Raw: len(raw), Objects: objects,
+			Digest: digest}, frame: frame,
+	}
 }
 
 func (w *packWriter) writeOldest() error {

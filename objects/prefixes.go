@@ -67,7 +67,9 @@ func (s *Store) Packed(ids []format.ID) ([]bool, error) {
 }
 
 // resolveIn looks into the packs of a list. unread tells that some of them could not be read.
-func (s *Store) resolveIn(list *packList, prefixes [][PrefixSize]byte, what sought, found [][]format.ID) (unread error) {
+func (s *Store) resolveIn(
+	list *packList, prefixes [][PrefixSize]byte, what sought, found [][]format.ID,
+) (unread error) {
 	for _, p := range list.packs {
 		reader, err := p.open()
 		if err != nil {
@@ -116,7 +118,8 @@ func (s *Store) resolveLoose(prefixes [][PrefixSize]byte, found [][]format.ID) e
 		}
 		var id format.ID
 		id[0] = byte(b)
-		if err := s.eachLooseIn(id.String()[:2], func(i Info) error { offer(i.ID); return nil }); err != nil {
+		if err := s.eachLooseIn(id.String()[:2],
+			func(i Info) error { offer(i.ID); return nil }); err != nil {
 			return err
 		}
 	}
@@ -137,7 +140,9 @@ type prefixFinder interface {
 // slowFinder is for packs of version 1.
 type slowFinder struct{ packReader }
 
-func (r slowFinder) resolve(s *Store, prefixes [][PrefixSize]byte, what sought, found [][]format.ID) error {
+func (r slowFinder) resolve(
+	s *Store, prefixes [][PrefixSize]byte, what sought, found [][]format.ID,
+) error {
 	for i, p := range prefixes {
 		if what.first && found[i] != nil {
 			continue
@@ -159,7 +164,9 @@ func hexOf(p [PrefixSize]byte) string {
 
 // resolve looks into the index for each prefix. With first it tries the objects behind those that
 // it has found before it does so: neighbours in the log are mostly neighbours in a pack.
-func (r *pack2) resolve(s *Store, prefixes [][PrefixSize]byte, what sought, found [][]format.ID) error {
+func (r *pack2) resolve(
+	s *Store, prefixes [][PrefixSize]byte, what sought, found [][]format.ID,
+) error {
 	next := map[[PrefixSize]byte]uint32{} // the objects behind those that were found
 	last := int64(0)                      // the number of the one that was found last
 	expect := func(n uint32) {
@@ -191,7 +198,8 @@ func (r *pack2) resolve(s *Store, prefixes [][PrefixSize]byte, what sought, foun
 		}
 		if what.first && len(numbers) > 1 { // the near one is likelier, and its block at hand
 			slices.SortStableFunc(numbers, func(a, b uint32) int {
-				return cmp.Compare(max(int64(a)-last, last-int64(a)), max(int64(b)-last, last-int64(b)))
+				return cmp.Compare(max(int64(a)-last, last-int64(a)),
+					max(int64(b)-last, last-int64(b)))
 			})
 		}
 		for _, n := range numbers {

@@ -65,7 +65,8 @@ func TestResolveListsAgain(t *testing.T) {
 	}
 	pack(t, open(t, root, nil), raws[10:]...)
 	id := raws[15].ID()
-	if found, err := s.Resolve([]prefix{prefix(id[:])}, true); err != nil || !slices.Equal(found[0], []format.ID{id}) {
+	if found, err := s.Resolve([]prefix{prefix(id[:])}, true); err != nil ||
+		!slices.Equal(found[0], []format.ID{id}) {
 		t.Errorf("found %v, %v", found, err)
 	}
 }
@@ -78,7 +79,8 @@ func TestResolveNodes(t *testing.T) {
 	for _, r := range raws {
 		node = fmt.Appendf(node, "entry %v\n", r.ID())
 	}
-	node = fmt.Appendf(node, "entry %v\n", format.Sum(nil)) // so it does not stand beside the entries
+	// So it does not stand beside the entries
+	node = fmt.Appendf(node, "entry %v\n", format.Sum(nil))
 	raws = append(raws, format.Raw{Header: node})
 	id := raws[40].ID()
 	pack(t, s, raws...)

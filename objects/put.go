@@ -105,7 +105,8 @@ func (s *Store) putLoose(ids []format.ID, raws []format.Raw) error {
 		if there {
 			renewed = append(renewed, filepath.Dir(path))
 		} else {
-			files = append(files, durable.File{Path: path, Data: format.EncodeLoose(raws[i]), Perm: 0o600})
+			files = append(files,
+				durable.File{Path: path, Data: format.EncodeLoose(raws[i]), Perm: 0o600})
 		}
 	}
 	if err := s.writeLoose(files); err != nil {

@@ -22,8 +22,10 @@ func TestGetAt(t *testing.T) {
 		for place := range uint32(len(c.IDs) + 1) {
 			for _, of := range []format.ID{in, want.ID()} { // the second names no pack
 				got, err := s.GetAt(of, place, want.ID())
-				if err != nil || !bytes.Equal(got.Header, want.Header) || !bytes.Equal(got.Body, want.Body) {
-					t.Errorf("%v at %d of %v: %q %q, %v", want.ID(), place, of, got.Header, got.Body, err)
+				if err != nil || !bytes.Equal(got.Header, want.Header) ||
+					!bytes.Equal(got.Body, want.Body) {
+					t.Errorf("%v at %d of %v: %q %q, %v", want.ID(), place, of, got.Header,
+						got.Body, err)
 				}
 			}
 		}

@@ -37,7 +37,9 @@ func (s *Store) RestorePack(held *lock.Held, id format.ID) (ok bool, err error) 
 // where the blocks are; else the pack is read from its beginning as far as it goes. It returns the
 // ids that an index of version 1 lists and of which not even the header can be had; one of version
 // 2 lists none.
-func (s *Store) SalvagePack(pack format.ID, fn func(r format.Raw, whole bool) error) (lost []format.ID, err error) {
+func (s *Store) SalvagePack(
+	pack format.ID, fn func(r format.Raw, whole bool) error,
+) (lost []format.ID, err error) {
 	p := s.newPack(pack)
 	defer func() { _ = p.close() }()
 	if p.check() != nil {
@@ -69,7 +71,8 @@ func (s *Store) PackedCopy(id format.ID) (r format.Raw, ok bool, err error) {
 // behind its end, or its header alone; no header where that is damaged.
 func (s *Store) SalvageLoose(id format.ID) (r format.Raw, whole bool, err error) {
 	b, err := durable.ReadAtMost(s.LoosePath(id), 2*maxLoose)
-	if errors.Is(err, durable.ErrNotFile) || errors.Is(err, durable.ErrTooLarge) || errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, durable.ErrNotFile) || errors.Is(err, durable.ErrTooLarge) ||
+		errors.Is(err, fs.ErrNotExist) {
 		return format.Raw{}, false, nil
 	}
 	if err != nil {

@@ -14,7 +14,9 @@ import (
 // the key of this store. The objects come in the order in which they are best read, each once, and
 // were read from the store; one without its body has a record that says why. The result for no
 // objects is nil.
-func (s *Store) EncodePack(raws iter.Seq2[format.Raw, error], level Level) (bare []byte, id format.ID, err error) {
+func (s *Store) EncodePack(
+	raws iter.Seq2[format.Raw, error], level Level,
+) (bare []byte, id format.ID, err error) {
 	enc, err := s.codec.encoder(level)
 	if err != nil {
 		return nil, id, err
@@ -49,7 +51,9 @@ func (s *Store) EncodePack(raws iter.Seq2[format.Raw, error], level Level) (bare
 // forgotten, and their ids are returned. When AdoptPack returns nil, the objects are there after a
 // power cut. Nothing names them yet, so gc removes them after its time of grace. Errors: those of
 // Put, *CorruptError, that of check.
-func (s *Store) AdoptPack(bare []byte, want format.ID, check func(format.ID, format.Raw) error) (gone []format.ID, err error) {
+func (s *Store) AdoptPack(
+	bare []byte, want format.ID, check func(format.ID, format.Raw) error,
+) (gone []format.ID, err error) {
 	whole, err := packs.Complete(bare)
 	if err != nil {
 		return nil, &CorruptError{Path: want.String(), Why: err.Error()}
@@ -59,30 +63,32 @@ func (s *Store) AdoptPack(bare []byte, want format.ID, check func(format.ID, for
 	here := map[format.ID]bool{} // that come without the body, which this store has
 	var refused error            // of the gate
 	checks := checkBehind(check)
-	id, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), &c.met, nil, func(o packs.Object) error {
-		if err := c.object(o); err != nil {
-			return err
-		}
-		raw := format.Raw{Header: o.Header, Body: o.Body}
-		if !o.Stored {
-			raw.Body = nil
-		}
-		_, err := in.admit(raw)
-		var forgotten *GoneError
-		if errors.As(err, &forgotten) {
-			gone, err = append(gone, o.ID), nil
-		}
-		if err != nil && !o.Stored {
-			if _, whole := s.Get(o.ID); whole == nil {
-				here[o.ID], err = true, nil
+	id, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), &c.met,
+		nil, func(o packs.Object) error {
+			if err := c.object(o); err != nil {
+				return err
 			}
-		}
-		refused = err
-		if err == nil && !checks.add(o.ID, raw) {
-			err = errRefused
-		}
-		return err
-	}, func(b packs.Block) { c.blocks = append(c.blocks, b) }, func(err error) error { return err })
+			raw := format.Raw{Header: o.Header, Body: o.Body}
+			if !o.Stored {
+				raw.Body = nil
+			}
+			_, err := in.admit(raw)
+			var forgotten *GoneError
+			if errors.As(err, &forgotten) {
+				gone, err = append(gone, o.ID), nil
+			}
+			if err != nil && !o.Stored {
+				if _, whole := s.Get(o.ID); whole == nil {
+					here[o.ID], err = true, nil
+				}
+			}
+			refused = err
+			if err == nil && !checks.add(o.ID, raw) {
+				err = errRefused
+			}
+			return err
+		}, func(b packs.Block) { c.blocks = append(c.blocks, b) },
+		func(err error) error { return err })
 	if err := checks.wait(); err != nil {
 		return nil, err
 	}
@@ -127,14 +133,15 @@ func (s *Store) ReadPack(bare []byte, want format.ID, fn func(format.Raw) error)
 		return &CorruptError{Path: want.String(), Why: err.Error()}
 	}
 	var refused error
-	id, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), &walked{}, nil, func(o packs.Object) error {
-		raw := format.Raw{Header: o.Header}
-		if o.Stored {
-			raw.Body = o.Body
-		}
-		refused = fn(raw)
-		return refused
-	}, func(packs.Block) {}, func(err error) error { return err })
+	id, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), &walked{},
+		nil, func(o packs.Object) error {
+			raw := format.Raw{Header: o.Header}
+			if o.Stored {
+				raw.Body = o.Body
+			}
+			refused = fn(raw)
+			return refused
+		}, func(packs.Block) {}, func(err error) error { return err })
 	switch {
 	case refused != nil:
 		return refused
@@ -154,17 +161,18 @@ func (s *Store) putWithout(whole []byte, gone []format.ID, here map[format.ID]bo
 		without[id] = true
 	}
 	var raws []format.Raw
-	_, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), &walked{}, nil, func(o packs.Object) error {
-		if here[o.ID] {
+	_, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), &walked{},
+		nil, func(o packs.Object) error {
+			if here[o.ID] {
+				return nil
+			}
+			raw := format.Raw{Header: bytes.Clone(o.Header)}
+			if o.Stored && !without[o.ID] {
+				raw.Body = append([]byte{}, o.Body...)
+			}
+			raws = append(raws, raw)
 			return nil
-		}
-		raw := format.Raw{Header: bytes.Clone(o.Header)}
-		if o.Stored && !without[o.ID] {
-			raw.Body = append([]byte{}, o.Body...)
-		}
-		raws = append(raws, raw)
-		return nil
-	}, func(packs.Block) {}, func(err error) error { return err })
+		}, func(packs.Block) {}, func(err error) error { return err })
 	if err != nil {
 		return err
 	}

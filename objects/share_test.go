@@ -67,7 +67,8 @@ func TestAdoptPack(t *testing.T) {
 // A pack in which anything was changed is not taken in, and neither is one of another name.
 func TestAdoptPackRefuses(t *testing.T) {
 	from, _ := newStore(t, nil)
-	b, id, err := from.EncodePack(each([]format.Raw{object(1, words(900, 1)), object(2, words(900, 2))}), objects.Default)
+	b, id, err := from.EncodePack(
+		each([]format.Raw{object(1, words(900, 1)), object(2, words(900, 2))}), objects.Default)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,8 @@ func TestAdoptPackRefuses(t *testing.T) {
 		t.Error("a pack of another name was taken in")
 	}
 	refused := errors.New("refused")
-	if _, err := to.AdoptPack(b, id, func(format.ID, format.Raw) error { return refused }); !errors.Is(err, refused) {
+	if _, err := to.AdoptPack(b, id,
+		func(format.ID, format.Raw) error { return refused }); !errors.Is(err, refused) {
 		t.Errorf("got error %v", err)
 	}
 	if _, err := to.Get(object(1, words(900, 1)).ID()); !errors.Is(err, objects.ErrNotFound) {
@@ -122,7 +124,8 @@ func TestAdoptPackForgotten(t *testing.T) {
 // FuzzComplete holds that bare packs are read without harm.
 func FuzzComplete(f *testing.F) {
 	from, _ := newStore(f, nil)
-	b, _, err := from.EncodePack(each([]format.Raw{object(1, "one"), object(2, "two"), bare(3)}), objects.Default)
+	b, _, err := from.EncodePack(each([]format.Raw{object(1, "one"), object(2, "two"), bare(3)}),
+		objects.Default)
 	if err != nil {
 		f.Fatal(err)
 	}

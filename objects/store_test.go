@@ -37,7 +37,8 @@ func TestPutGet(t *testing.T) {
 			if _, err := s.Get(bare(99).ID()); !errors.Is(err, objects.ErrNotFound) {
 				t.Error(err)
 			}
-			missing, err := s.HasAll([]format.ID{raws[0].ID(), bare(98).ID(), raws[1].ID(), bare(99).ID()})
+			missing, err := s.HasAll([]format.ID{raws[0].ID(), bare(98).ID(), raws[1].ID(),
+				bare(99).ID()})
 			if err != nil || !slices.Equal(missing, []format.ID{bare(98).ID(), bare(99).ID()}) {
 				t.Error(missing, err)
 			}
@@ -76,7 +77,8 @@ func TestPutRefuses(t *testing.T) {
 		"shorter body":  {Header: good.Header, Body: []byte("hell")},
 		"needless body": {Header: bare(1).Header, Body: []byte{}},
 		"bad body line": {Header: []byte("blob 1\nbody sha256:00 1 text/plain\n")},
-		"long header":   {Header: append([]byte("node 1\n"), bytes.Repeat([]byte("x\n"), format.MaxHeader/2)...)},
+		"long header": {Header: append([]byte("node 1\n"),
+			bytes.Repeat([]byte("x\n"), format.MaxHeader/2)...)},
 	} {
 		s, root := newStore(t, nil, bare(1))
 		if err := s.Put(bare(1), r); err == nil {
@@ -118,7 +120,8 @@ func TestPutAgain(t *testing.T) {
 	}
 	put(t, s, raws...)
 	again, err := s.Packs()
-	if err != nil || len(again) != 1 || again[0].ID != list[0].ID || !again[0].ModTime.Equal(now()) {
+	if err != nil || len(again) != 1 || again[0].ID != list[0].ID ||
+		!again[0].ModTime.Equal(now()) {
 		t.Error(again, err)
 	}
 	if err := os.Truncate(list[0].Path, 100); err != nil {
@@ -159,7 +162,8 @@ func TestConcurrent(t *testing.T) {
 					t.Error(err)
 				}
 				for _, want := range append(raws[:5:5], r) {
-					if got, err := st.Get(want.ID()); err != nil || string(got.Body) != string(want.Body) {
+					if got, err := st.Get(want.ID()); err != nil ||
+						string(got.Body) != string(want.Body) {
 						t.Error(err)
 					}
 				}
@@ -272,8 +276,10 @@ func TestBySource(t *testing.T) {
 
 func TestGone(t *testing.T) {
 	for name, write := range map[string]func(s *objects.Store, r format.Raw){
-		"loose":  func(s *objects.Store, r format.Raw) { put(t, s, r) },
-		"packed": func(s *objects.Store, r format.Raw) { pack(t, s, r, object(2, "other"), bare(3)) },
+		"loose": func(s *objects.Store, r format.Raw) { put(t, s, r) },
+		"packed": func(s *objects.Store, r format.Raw) {
+			pack(t, s, r, object(2, "other"), bare(3))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, root := newStore(t, nil, object(1, "secret"))
@@ -301,7 +307,8 @@ func TestGone(t *testing.T) {
 			if err := s.Put(append(batch(70), r)...); !errors.As(err, &gone) {
 				t.Error("a forgotten body came back in a batch:", err)
 			}
-			if err := os.Rename(filepath.Join(root, "absent"), filepath.Join(root, "away")); err != nil {
+			if err := os.Rename(filepath.Join(root, "absent"),
+				filepath.Join(root, "away")); err != nil {
 				t.Fatal(err)
 			}
 			var corrupt *objects.CorruptError
@@ -361,7 +368,9 @@ func TestA7MissListsAgain(t *testing.T) {
 		for _, old := range list {
 			if old.ID != info.ID {
 				if err := s.RemovePack(held, old.ID); durable.InUse(err) {
-					t.Skip("SKIPPED: a pack that a reader has open cannot be removed here: gc leaves it")
+					t.Skip(
+						"SKIPPED: a pack that a reader has open cannot be removed " +
+							"here: gc leaves it")
 				} else if err != nil {
 					t.Fatal(err)
 				}
@@ -400,8 +409,10 @@ func TestWritePackRefuses(t *testing.T) {
 	for name, seq := range map[string]func(func(format.Raw, error) bool){
 		"nothing": sequence(nil),
 		"twice":   sequence([]format.Raw{bare(1), bare(2), bare(1)}),
-		"error":   func(yield func(format.Raw, error) bool) { _ = yield(bare(1), nil) && yield(format.Raw{}, broken) },
-		"bad":     sequence([]format.Raw{bare(1), {Header: []byte("x")}}),
+		"error": func(yield func(format.Raw, error) bool) {
+			_ = yield(bare(1), nil) && yield(format.Raw{}, broken)
+		},
+		"bad": sequence([]format.Raw{bare(1), {Header: []byte("x")}}),
 	} {
 		if _, err := s.WritePack(seq, objects.Best); err == nil {
 			t.Errorf("%s: taken", name)

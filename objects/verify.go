@@ -128,7 +128,8 @@ func (s *Store) scan(pack format.ID) (index []byte, err error) {
 
 func (s *Store) scan2(in io.Reader, size int64) (id format.ID, index []byte, err error) {
 	var c census2
-	id, err = s.walk2(in, size, &c.met, soundPacked, c.object, func(b packs.Block) { c.blocks = append(c.blocks, b) },
+	id, err = s.walk2(in, size, &c.met, soundPacked, c.object,
+		func(b packs.Block) { c.blocks = append(c.blocks, b) },
 		func(err error) error { return err })
 	if err == nil {
 		index, err = c.index(id)
@@ -186,7 +187,8 @@ func (c *census) block(b format.PackBlock, raw []byte) error {
 		}
 		at := *start + int64(off)
 		if b.Kind == format.PackBodies {
-			c.stored = append(c.stored, stored{at: at, size: int64(len(data)), digest: sha256.Sum256(data)})
+			c.stored = append(c.stored,
+				stored{at: at, size: int64(len(data)), digest: sha256.Sum256(data)})
 		} else if err := c.header(at, data); err != nil {
 			return err
 		}
@@ -217,7 +219,8 @@ func (c *census) header(at int64, header []byte) error {
 func (c *census) index(pack format.ID) ([]byte, error) {
 	next := 0
 	for _, n := range c.named {
-		if next < len(c.stored) && c.stored[next].digest == n.body.Digest && c.stored[next].size == n.body.Size {
+		if next < len(c.stored) && c.stored[next].digest == n.body.Digest &&
+			c.stored[next].size == n.body.Size {
 			c.entries[n.entry].Body = c.stored[next].at
 			next++
 		}

@@ -29,8 +29,10 @@ func release(t *testing.T) (dir, archive string) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	w := tar.NewWriter(z)
-	for _, f := range []struct{ name, text string }{{"ctx", ours}, {"ctx-mcp", mcp}, {"share/man/man1/ctx.1.gz", "page"}, {"LICENSE", "text"}} {
-		if err := w.WriteHeader(&tar.Header{Name: f.name, Mode: 0o755, Size: int64(len(f.text))}); err != nil {
+	for _, f := range []struct{ name, text string }{{"ctx", ours}, {"ctx-mcp", mcp},
+		{"share/man/man1/ctx.1.gz", "page"}, {"LICENSE", "text"}} {
+		if err := w.WriteHeader(&tar.Header{Name: f.name, Mode: 0o755,
+			Size: int64(len(f.text))}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.Write([]byte(f.text)); err != nil {
@@ -46,7 +48,8 @@ func release(t *testing.T) (dir, archive string) {
 	dir = t.TempDir()
 	name := fmt.Sprintf("ctx_1.2.3_%s_%s.tar.gz", runtime.GOOS, runtime.GOARCH)
 	write(t, filepath.Join(dir, name), b.Bytes(), 0o644)
-	write(t, filepath.Join(dir, "checksums.txt"), fmt.Appendf(nil, "%064x  other.zip\n%x  %s\n", 0, sha256.Sum256(b.Bytes()), name), 0o644)
+	write(t, filepath.Join(dir, "checksums.txt"),
+		fmt.Appendf(nil, "%064x  other.zip\n%x  %s\n", 0, sha256.Sum256(b.Bytes()), name), 0o644)
 	return dir, filepath.Join(dir, name)
 }
 
@@ -81,7 +84,8 @@ func TestInstall(t *testing.T) {
 	if err != nil || !strings.Contains(out, "v1.2.3") || !strings.Contains(out, "to PATH") {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for name, text := range map[string]string{"bin/ctx": ours, "bin/ctx-mcp": mcp, "share/man/man1/ctx.1.gz": "page"} {
+	for name, text := range map[string]string{"bin/ctx": ours, "bin/ctx-mcp": mcp,
+		"share/man/man1/ctx.1.gz": "page"} {
 		if b, err := os.ReadFile(filepath.Join(prefix, name)); err != nil || string(b) != text {
 			t.Errorf("%s: %q, %v", name, b, err)
 		}
@@ -119,14 +123,16 @@ func TestInstall(t *testing.T) {
 // by its own name, with its arguments and its exit code.
 func TestNpm(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
-		t.Skip("SKIPPED: the programs of this test are shell scripts, for the platforms of a release")
+		t.Skip(
+			"SKIPPED: the programs of this test are shell scripts, for the platforms of a release")
 	}
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("SKIPPED: node is not installed")
 	}
 	from, _ := release(t)
 	out := filepath.Join(t.TempDir(), "node_modules", "@gemini-ctx")
-	if said, err := exec.Command("node", "npm/make.mjs", "1.2.3", from, out).CombinedOutput(); err != nil {
+	if said, err := exec.Command("node", "npm/make.mjs", "1.2.3", from,
+		out).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
 	for _, c := range []struct {
@@ -159,8 +165,10 @@ func TestNpm(t *testing.T) {
 // TestManifests holds the files for other programs to the form that these read.
 func TestManifests(t *testing.T) {
 	for file, keys := range map[string][]string{
-		"npm/ctx/package.json":                     {"name", "version", "bin", "optionalDependencies", "license"},
-		"mcpb/manifest.json":                       {"manifest_version", "name", "version", "description", "author", "server"},
+		"npm/ctx/package.json": {"name", "version", "bin",
+			"optionalDependencies", "license"},
+		"mcpb/manifest.json": {"manifest_version", "name", "version",
+			"description", "author", "server"},
 		"claude-plugin/.claude-plugin/plugin.json": {"name", "description", "version"},
 		"claude-plugin/hooks/hooks.json":           {"hooks"},
 		"../.claude-plugin/marketplace.json":       {"name", "owner", "plugins"},

@@ -52,7 +52,8 @@ func (db *DB) setAside(v *View) error {
 	if err := db.fs.MkdirAll(dir); err != nil {
 		return err
 	}
-	if err := db.fs.WriteDurable(filepath.Join(dir, fmt.Sprintf("torn-%d", v.Number+1)), tail, 0o600); err != nil {
+	if err := db.fs.WriteDurable(filepath.Join(dir, fmt.Sprintf("torn-%d", v.Number+1)), tail,
+		0o600); err != nil {
 		return err
 	}
 	if err := db.fs.Truncate(path, v.end.offset); err != nil {
@@ -73,13 +74,16 @@ func (db *DB) setAside(v *View) error {
 //
 // When Commit returns nil, the operation has happened. After an error it has not, unless
 // errors.Is(err, ErrMaybe). After a crash it may have happened.
-func (db *DB) Commit(held *lock.Held, v *View, op *format.Operation, present map[format.ID]bool) (*View, error) {
+func (db *DB) Commit(
+	held *lock.Held, v *View, op *format.Operation, present map[format.ID]bool,
+) (*View, error) {
 	if err := db.mustHold(held); err != nil {
 		return nil, err
 	}
 	op.Effects, _ = EffectsOf(op)
 	op.Number, op.Before = v.Number+1, v.Digest
-	slices.SortFunc(op.Refs, func(a, b format.RefUpdate) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(op.Refs,
+		func(a, b format.RefUpdate) int { return strings.Compare(a.Name, b.Name) })
 	for _, u := range op.Refs {
 		if err := checkNamespace(u); err != nil {
 			return nil, err
@@ -102,7 +106,8 @@ func (db *DB) Commit(held *lock.Held, v *View, op *format.Operation, present map
 	if err := db.append(next, record); err != nil {
 		return nil, err
 	}
-	next.apply(Record{Op: op, Digest: digest, Segment: next.end.segment, Offset: next.end.offset, Size: len(record)})
+	next.apply(Record{Op: op, Digest: digest, Segment: next.end.segment, Offset: next.end.offset,
+		Size: len(record)})
 	return next, nil
 }
 
@@ -170,7 +175,8 @@ func (db *DB) checkObjects(op *format.Operation, present map[format.ID]bool) err
 
 // makeRoom begins the next segment if the record would make the current one too long.
 func (db *DB) makeRoom(v *View, size int) error {
-	if v.end.offset+int64(size) <= SegmentSize || v.end.offset <= int64(len(db.segmentHeader(v.Number))) {
+	if v.end.offset+int64(size) <= SegmentSize ||
+		v.end.offset <= int64(len(db.segmentHeader(v.Number))) {
 		return nil
 	}
 	return db.beginNext(v)
@@ -230,7 +236,8 @@ func (db *DB) Checkpoint(held *lock.Held, v *View, same ...string) error {
 }
 
 func (db *DB) checkpointOf(v *View) *format.Checkpoint {
-	c := &format.Checkpoint{Store: db.store, Number: v.Number, Digest: v.Digest, Segment: v.end.segment, Offset: uint64(v.end.offset)}
+	c := &format.Checkpoint{Store: db.store, Number: v.Number, Digest: v.Digest,
+		Segment: v.end.segment, Offset: uint64(v.end.offset)}
 	for _, name := range v.Names("") {
 		c.Refs = append(c.Refs, format.Ref{Name: name, Value: v.Get(name)})
 	}

@@ -101,7 +101,8 @@ func Init(root, store string, fsys *durable.FS) error {
 	case err != nil:
 		return err
 	default:
-		return &CorruptError{Path: db.checkpointPath(), Offset: -1, Why: "is missing, and the log is not empty"}
+		return &CorruptError{Path: db.checkpointPath(), Offset: -1,
+			Why: "is missing, and the log is not empty"}
 	}
 	first := format.Checkpoint{Store: store, Segment: 1, Offset: uint64(len(db.segmentHeader(1)))}
 	b, err := first.Encode()
@@ -174,7 +175,8 @@ type StaleError struct {
 }
 
 func (e *StaleError) Error() string {
-	return fmt.Sprintf("ref %q has moved: expected %s, found %s", e.Ref, orNone(e.Want), orNone(e.Got))
+	return fmt.Sprintf("ref %q has moved: expected %s, found %s", e.Ref, orNone(e.Want),
+		orNone(e.Got))
 }
 
 func orNone(v format.Value) string {

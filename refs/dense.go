@@ -51,7 +51,9 @@ func (v *View) NewestSize() int64 { return v.end.offset }
 // returns how many those were. take takes the store's lock; Condense holds it only while it puts a
 // file in its place. The objects that the log names must be in packs as far as they are to be
 // named shortly. A crash leaves the plain form of a segment or the dense one.
-func (db *DB) Condense(ctx context.Context, from int64, take func(context.Context) (*lock.Held, error)) (done int, err error) {
+func (db *DB) Condense(
+	ctx context.Context, from int64, take func(context.Context) (*lock.Held, error),
+) (done int, err error) {
 	current, err := db.readCheckpoint(db.checkpointPath())
 	if err != nil {
 		return 0, err
@@ -241,7 +243,8 @@ func (db *DB) CheckDense(bad func(err error)) error {
 			bad(err)
 		}
 		if b != nil && !sumFits(b) {
-			bad(&CorruptError{Path: db.segmentPath(n), Offset: -1, Why: "the dense segment does not match its digest"})
+			bad(&CorruptError{Path: db.segmentPath(n), Offset: -1,
+				Why: "the dense segment does not match its digest"})
 		}
 	}
 	return nil
@@ -259,14 +262,16 @@ func (db *DB) denseFile(n uint64) ([]byte, error) {
 
 // ignoreMissing returns nil for what Forward reports in its own words.
 func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, durable.ErrNotFile) || errors.Is(err, durable.ErrTooLarge) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, durable.ErrNotFile) ||
+		errors.Is(err, durable.ErrTooLarge) {
 		return nil
 	}
 	return err
 }
 
 func sumFits(b []byte) bool {
-	return len(b) > sha256.Size && sha256.Sum256(b[:len(b)-sha256.Size]) == format.ID(b[len(b)-sha256.Size:])
+	return len(b) > sha256.Size &&
+		sha256.Sum256(b[:len(b)-sha256.Size]) == format.ID(b[len(b)-sha256.Size:])
 }
 
 // Loosen makes plain every dense segment that can be read, if need be with its parity. It returns
@@ -341,7 +346,8 @@ func (db *DB) Said(path string) ([]byte, error) {
 	}
 	plain, _ := db.plainOf(path, b)
 	if plain == nil && isDense(b) {
-		return nil, &CorruptError{Path: path, Offset: -1, Why: "some of the dense segment cannot be read"}
+		return nil,
+			&CorruptError{Path: path, Offset: -1, Why: "some of the dense segment cannot be read"}
 	}
 	return plain, nil
 }

@@ -37,14 +37,17 @@ func (s *store) take(ctx context.Context) (*lock.Held, error) {
 func (s *store) everything() (forward, backward []Record) {
 	s.Helper()
 	s.must(s.db.Forward(func(r Record) bool { forward = append(forward, r); return true }))
-	s.must(s.db.Backward(s.read(), func(r Record) bool { backward = append(backward, r); return true }))
+	s.must(
+		s.db.Backward(s.read(),
+			func(r Record) bool { backward = append(backward, r); return true }))
 	slices.Reverse(backward)
 	return forward, backward
 }
 
 func sameRecords(a, b []Record) bool {
 	return slices.EqualFunc(a, b, func(a, b Record) bool {
-		return a.Digest == b.Digest && a.Segment == b.Segment && a.Offset == b.Offset && a.Size == b.Size
+		return a.Digest == b.Digest && a.Segment == b.Segment && a.Offset == b.Offset &&
+			a.Size == b.Size
 	})
 }
 
@@ -115,7 +118,8 @@ func TestLoosen(t *testing.T) {
 		}
 	}
 	s.must(os.WriteFile(s.log(), dense, 0o600))
-	if restored, err := s.db.Loosen(s.held, func() error { return nil }); err != nil || len(restored) > 0 {
+	if restored, err := s.db.Loosen(s.held, func() error { return nil }); err != nil ||
+		len(restored) > 0 {
 		t.Errorf("restored %q, %v", restored, err)
 	}
 	if got, err := os.ReadFile(s.log()); err != nil || !bytes.Equal(got, plain) {
@@ -130,7 +134,8 @@ func TestDenseMissing(t *testing.T) {
 	s.db.Objects = anything{missing: map[format.ID]bool{id(200): true}}
 	err := s.db.Forward(func(Record) bool { return true })
 	var corrupt *CorruptError
-	if !errors.As(err, &corrupt) || corrupt.Path != s.log() || !bytes.Contains([]byte(corrupt.Why), []byte(id(200).Short(8))) {
+	if !errors.As(err, &corrupt) || corrupt.Path != s.log() ||
+		!bytes.Contains([]byte(corrupt.Why), []byte(id(200).Short(8))) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := s.db.Loosen(s.held, func() error { t.Error("a change"); return nil }); err != nil {

@@ -34,7 +34,8 @@ func (db *DB) Forward(each func(Record) bool) error {
 	if err != nil {
 		return err
 	}
-	at := cursor{segment: base.Segment, offset: int64(base.Offset), number: base.Number, digest: base.Digest}
+	at := cursor{segment: base.Segment, offset: int64(base.Offset), number: base.Number,
+		digest: base.Digest}
 	_, _, err = db.scanLog(at, func(records []Record) error {
 		for _, r := range records {
 			if !each(r) {
@@ -78,7 +79,9 @@ const backWindow = 64 << 10
 // backThrough reads one segment backwards, from at.offset to its first record or to the base. at
 // holds the number and the digest of the record that ends at at.offset; offset 0 stands for the end
 // of the segment. more is false if each returned false.
-func (db *DB) backThrough(at *cursor, base *format.Checkpoint, each func(Record) bool) (more bool, err error) {
+func (db *DB) backThrough(
+	at *cursor, base *format.Checkpoint, each func(Record) bool,
+) (more bool, err error) {
 	path := db.segmentPath(at.segment)
 	f, err := db.openSegment(at.segment)
 	if err != nil {
@@ -100,7 +103,10 @@ func (db *DB) backThrough(at *cursor, base *format.Checkpoint, each func(Record)
 		}
 		op, digest, n, err := decode(b)
 		if err != nil || op.Number != at.number || digest != at.digest {
-			return false, &CorruptError{Path: path, Offset: at.offset - int64(len(b)), Why: fmt.Sprintf("operation %d does not stand before byte %d", at.number, at.offset)}
+			return false,
+				&CorruptError{Path: path, Offset: at.offset - int64(len(b)),
+					Why: fmt.Sprintf("operation %d does not stand before byte %d",
+						at.number, at.offset)}
 		}
 		at.offset -= int64(n)
 		at.number, at.digest = op.Number-1, op.Before
@@ -223,7 +229,8 @@ func (db *DB) DropTo(held *lock.Held, number uint64) (dropped int, err error) {
 	}
 	running.sortNames()
 	if running.Number != number {
-		return 0, fmt.Errorf("cannot drop the log up to operation %d: it ends at %d", number, running.Number)
+		return 0, fmt.Errorf("cannot drop the log up to operation %d: it ends at %d", number,
+			running.Number)
 	}
 	next := db.checkpointOf(running)
 	if err := db.clear(next); err != nil {
@@ -264,7 +271,8 @@ func (db *DB) clear(base *format.Checkpoint) error {
 		return err
 	}
 	if s.file == nil { // loosen leaves what it cannot read
-		return &CorruptError{Path: s.path, Offset: -1, Why: "the dense segment cannot be made plain"}
+		return &CorruptError{Path: s.path, Offset: -1,
+			Why: "the dense segment cannot be made plain"}
 	}
 	return s.Close()
 }
@@ -277,7 +285,8 @@ func (db *DB) removeBefore(segment uint64) (dropped int, err error) {
 	for _, n := range old {
 		err := db.fs.Remove(db.segmentPath(n))
 		if durable.InUse(err) {
-			return dropped, nil // a reader has the file open; a later DropTo removes it, see Outlived
+			// A reader has the file open; a later DropTo removes it, see Outlived
+			return dropped, nil
 		}
 		if err != nil {
 			return dropped, err

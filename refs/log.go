@@ -80,12 +80,17 @@ func (db *DB) scanSegment(at *cursor) (*scan, error) {
 			return nil, &CorruptError{Path: path, Offset: out.end, Why: err.Error()}
 		}
 		if op.Number != at.number+1 || op.Before != at.digest {
-			return nil, &CorruptError{Path: path, Offset: out.end, Why: fmt.Sprintf("operation %d does not follow operation %d", op.Number, at.number)}
+			return nil,
+				&CorruptError{Path: path, Offset: out.end,
+					Why: fmt.Sprintf("operation %d does not follow operation %d",
+						op.Number, at.number)}
 		}
 		if out.records == nil { // the others are likely as long
 			out.records = make([]Record, 0, min(len(b)/n+1, 512))
 		}
-		out.records = append(out.records, Record{Op: op, Digest: digest, Segment: at.segment, Offset: out.end, Size: n, Damaged: damaged})
+		out.records = append(out.records,
+			Record{Op: op, Digest: digest, Segment: at.segment, Offset: out.end, Size: n,
+				Damaged: damaged})
 		at.number, at.digest = op.Number, digest
 		out.end += int64(n)
 	}
@@ -105,16 +110,24 @@ func (db *DB) readSegment(path string, at *cursor) ([]byte, int64, error) {
 	if start == 0 {
 		head := db.segmentHeader(at.number + 1)
 		got := make([]byte, len(head))
-		if n, err := f.ReadAt(got, 0); err != nil && !errors.Is(err, io.EOF) || string(got[:n]) != head {
+		if n, err := f.ReadAt(got, 0); err != nil && !errors.Is(err, io.EOF) ||
+			string(got[:n]) != head {
 			if next := db.firstOf(got[:n]); next > at.number+1 && at.segment > 1 {
-				return nil, 0, &CorruptError{Path: db.segmentPath(at.segment - 1), Offset: -1, Why: fmt.Sprintf("ends with operation %d, and the segment after it begins with operation %d", at.number, next)}
+				return nil, 0,
+					&CorruptError{Path: db.segmentPath(at.segment - 1), Offset: -1,
+						Why: fmt.Sprintf(
+							"ends with operation %d, and the segment after it begins with "+
+								"operation %d", at.number, next)}
 			}
-			return nil, 0, &CorruptError{Path: path, Offset: 0, Why: "not the segment that belongs here"}
+			return nil, 0,
+				&CorruptError{Path: path, Offset: 0, Why: "not the segment that belongs here"}
 		}
 		start = int64(len(head))
 	}
 	if f.size < start {
-		return nil, 0, &CorruptError{Path: path, Offset: f.size, Why: fmt.Sprintf("ends before byte %d, where the checkpoint goes on", start)}
+		return nil, 0,
+			&CorruptError{Path: path, Offset: f.size,
+				Why: fmt.Sprintf("ends before byte %d, where the checkpoint goes on", start)}
 	}
 	b := make([]byte, f.size-start)
 	n, err := f.ReadAt(b, start)
@@ -158,7 +171,8 @@ func (db *DB) CheckHeads() error {
 			continue
 		}
 		if n != next {
-			return &CorruptError{Path: db.segmentPath(next), Offset: -1, Why: fmt.Sprintf("is missing, and %q is there", filepath.Base(db.segmentPath(n)))}
+			return &CorruptError{Path: db.segmentPath(next), Offset: -1,
+				Why: fmt.Sprintf("is missing, and %q is there", filepath.Base(db.segmentPath(n)))}
 		}
 		next++
 		b, err := db.bytesOf(n)
@@ -166,7 +180,8 @@ func (db *DB) CheckHeads() error {
 			return err
 		}
 		if !db.headFits(b) {
-			return &CorruptError{Path: db.segmentPath(n), Offset: 0, Why: "its first line is not that of a segment with these operations"}
+			return &CorruptError{Path: db.segmentPath(n), Offset: 0,
+				Why: "its first line is not that of a segment with these operations"}
 		}
 	}
 	return nil
@@ -175,7 +190,8 @@ func (db *DB) CheckHeads() error {
 // headFits reports whether the first line of a segment agrees with the record after it.
 func (db *DB) headFits(b []byte) bool {
 	first := db.firstOf(b)
-	if first == 0 || string(b[:min(len(b), len(db.segmentHeader(first)))]) != db.segmentHeader(first) {
+	if first == 0 ||
+		string(b[:min(len(b), len(db.segmentHeader(first)))]) != db.segmentHeader(first) {
 		return false
 	}
 	op, _, _, err := decode(b[len(db.segmentHeader(first)):])
@@ -245,7 +261,9 @@ func (db *DB) scanLog(at cursor, each func([]Record) error) (end cursor, torn in
 			return at, 0, err
 		}
 		if s.torn > 0 {
-			return at, 0, &CorruptError{Path: db.segmentPath(at.segment), Offset: s.end, Why: "a record is cut short, and the log goes on after it"}
+			return at, 0,
+				&CorruptError{Path: db.segmentPath(at.segment), Offset: s.end,
+					Why: "a record is cut short, and the log goes on after it"}
 		}
 		at = next
 	}

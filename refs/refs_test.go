@@ -29,7 +29,8 @@ func (anything) Elsewhere(format.ID) (bool, error) { return false, nil }
 func (anything) SetLogged([]format.Raw) {}
 
 func (a anything) HasAll(ids []format.ID) ([]format.ID, error) {
-	return slices.DeleteFunc(slices.Clone(ids), func(id format.ID) bool { return !a.missing[id] }), nil
+	return slices.DeleteFunc(slices.Clone(ids), func(id format.ID) bool { return !a.missing[id] }),
+		nil
 }
 
 func id(n int) format.ID { return format.Sum(fmt.Appendf(nil, "object %d", n)) }
@@ -78,7 +79,8 @@ func (s *store) open(fs *durable.FS) {
 	}
 	s.db = Open(s.dir, storeID, fs, anything{})
 	var err error
-	if s.held, err = lock.Acquire(context.Background(), nil, s.dir, time.Minute, lock.Owner{}); err != nil {
+	if s.held, err = lock.Acquire(context.Background(), nil, s.dir, time.Minute,
+		lock.Owner{}); err != nil {
 		s.Fatal(err)
 	}
 	if s.view, err = s.db.Begin(s.held); err != nil {
@@ -91,7 +93,8 @@ func (s *store) move(names map[string]int) error {
 	op := &format.Operation{Verb: "append", Time: s.now}
 	s.now = s.now.Add(time.Hour)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		op.Refs = append(op.Refs, format.RefUpdate{Name: name, Old: s.view.Get(name), New: tip(names[name])})
+		op.Refs = append(op.Refs,
+			format.RefUpdate{Name: name, Old: s.view.Get(name), New: tip(names[name])})
 	}
 	v, err := s.db.Commit(s.held, s.view, op, nil)
 	if err == nil {
@@ -213,7 +216,8 @@ func TestA3ZeroFilledTail(t *testing.T) {
 	both, err := os.ReadFile(s.log())
 	s.must(err)
 	for _, written := range []int{0, 12} {
-		tail := append(bytes.Clone(both[:len(whole)+written]), make([]byte, len(both)-len(whole)-written)...)
+		tail := append(bytes.Clone(both[:len(whole)+written]),
+			make([]byte, len(both)-len(whole)-written)...)
 		s.must(os.WriteFile(s.log(), tail, 0o600))
 		if v := s.read(); v.Number != 1 || v.Torn == 0 {
 			t.Errorf("%d bytes and zeros: operation %d, torn %d", written, v.Number, v.Torn)
@@ -261,7 +265,8 @@ func TestA3UnwrittenSectors(t *testing.T) {
 		}
 		s.must(os.WriteFile(s.log(), tail, 0o600))
 		if v := s.read(); v.Number != 1 || v.Torn != int64(len(both)-len(whole)) {
-			t.Fatalf("sectors %b of %d are there: operation %d, torn %d", left, len(parts), v.Number, v.Torn)
+			t.Fatalf("sectors %b of %d are there: operation %d, torn %d", left, len(parts),
+				v.Number, v.Torn)
 		}
 	}
 	for at := len(whole) - 60; at < len(both); at += 11 {
@@ -335,10 +340,13 @@ func TestLogThatCannotBeOpened(t *testing.T) {
 func TestA6NamesMustExist(t *testing.T) {
 	s := newStore(t)
 	s.db.Objects = anything{missing: map[format.ID]bool{id(5): true}}
-	if err := s.move(map[string]int{a: 5}); err == nil || !strings.Contains(err.Error(), "missing object") {
+	if err := s.move(map[string]int{a: 5}); err == nil ||
+		!strings.Contains(err.Error(), "missing object") {
 		t.Errorf("got %v", err)
 	}
-	op := &format.Operation{Verb: "graduate", Time: s.now, Forests: []format.ForestUpdate{{Name: "main", Decisions: []format.Decision{{Kind: format.DecideJoin, ID: id(5)}}}}}
+	op := &format.Operation{Verb: "graduate", Time: s.now,
+		Forests: []format.ForestUpdate{{Name: "main",
+			Decisions: []format.Decision{{Kind: format.DecideJoin, ID: id(5)}}}}}
 	if _, err := s.db.Commit(s.held, s.view, op, nil); err == nil {
 		t.Error("a decision about a missing entry was recorded")
 	}
@@ -362,7 +370,9 @@ func TestA8SegmentsAndTheirEnd(t *testing.T) {
 	for segment := uint64(2); segment < 5; segment++ {
 		// The effect of a full segment, without 4 MiB of records.
 		s.must(s.db.beginSegment(segment, s.view.Number+1))
-		s.view.end = cursor{segment: segment, offset: int64(len(s.db.segmentHeader(s.view.Number + 1))), number: s.view.Number, digest: s.view.Digest}
+		s.view.end = cursor{segment: segment,
+			offset: int64(len(s.db.segmentHeader(s.view.Number + 1))), number: s.view.Number,
+			digest: s.view.Digest}
 		op := &format.Operation{Verb: VerbCheckpoint, Time: s.now}
 		s.now = s.now.Add(24 * time.Hour)
 		v, err := s.db.Commit(s.held, s.view, op, nil)
@@ -419,8 +429,11 @@ func (s *store) dropBefore(cutoff time.Time) (int, error) {
 func (s *store) numbers() []uint64 {
 	s.Helper()
 	var forward, backward []uint64
-	s.must(s.db.Forward(func(r Record) bool { forward = append(forward, r.Op.Number); return true }))
-	s.must(s.db.Backward(s.read(), func(r Record) bool { backward = append(backward, r.Op.Number); return true }))
+	s.must(
+		s.db.Forward(func(r Record) bool { forward = append(forward, r.Op.Number); return true }))
+	s.must(
+		s.db.Backward(s.read(),
+			func(r Record) bool { backward = append(backward, r.Op.Number); return true }))
 	slices.Reverse(backward)
 	if !slices.Equal(forward, backward) {
 		s.Fatalf("forward %v, backward %v", forward, backward)
@@ -435,7 +448,8 @@ func TestNextSegmentBeginsWhenFull(t *testing.T) {
 		big[i] = format.Decision{Kind: format.DecideJoin, ID: id(i)}
 	}
 	for range 130 {
-		op := &format.Operation{Verb: "graduate", Time: s.now, Forests: []format.ForestUpdate{{Name: "main", Decisions: big}}}
+		op := &format.Operation{Verb: "graduate", Time: s.now,
+			Forests: []format.ForestUpdate{{Name: "main", Decisions: big}}}
 		v, err := s.db.Commit(s.held, s.view, op, nil)
 		s.must(err)
 		s.view = v
@@ -459,17 +473,21 @@ func TestNextSegmentBeginsWhenFull(t *testing.T) {
 func TestCommitExpectsOldValues(t *testing.T) {
 	s := newStore(t)
 	s.must(s.move(map[string]int{a: 1}))
-	op := &format.Operation{Verb: "append", Time: s.now, Refs: []format.RefUpdate{{Name: a, Old: tip(9), New: tip(2)}}}
+	op := &format.Operation{Verb: "append", Time: s.now,
+		Refs: []format.RefUpdate{{Name: a, Old: tip(9), New: tip(2)}}}
 	var stale *StaleError
 	if _, err := s.db.Commit(s.held, s.view, op, nil); !errors.As(err, &stale) || stale.Ref != a {
 		t.Errorf("got %v", err)
 	}
 	for name, u := range map[string]format.RefUpdate{
-		"a kind that there is not": {Name: "tags/x", New: format.Value{Kind: format.ObjectValue, ID: id(1)}},
-		"an object in a session":   {Name: b, New: format.Value{Kind: format.ObjectValue, ID: id(1)}},
-		"a session in a name":      {Name: "user/x", New: tip(1)},
-		"a move to where it is":    {Name: a, Old: tip(1), New: tip(1)},
-		"HEAD with a path":         {Name: "HEAD/x", New: format.Value{Kind: format.NameValue, Name: "a"}},
+		"a kind that there is not": {Name: "tags/x",
+			New: format.Value{Kind: format.ObjectValue, ID: id(1)}},
+		"an object in a session": {Name: b,
+			New: format.Value{Kind: format.ObjectValue, ID: id(1)}},
+		"a session in a name":   {Name: "user/x", New: tip(1)},
+		"a move to where it is": {Name: a, Old: tip(1), New: tip(1)},
+		"HEAD with a path": {Name: "HEAD/x",
+			New: format.Value{Kind: format.NameValue, Name: "a"}},
 	} {
 		op := &format.Operation{Verb: "append", Time: s.now, Refs: []format.RefUpdate{u}}
 		if _, err := s.db.Commit(s.held, s.view, op, nil); err == nil {
@@ -486,13 +504,17 @@ func TestCommitExpectsOldValues(t *testing.T) {
 // A checkpoint may not hide decisions that its forest does not hold.
 func TestCheckpointWantsForestWritten(t *testing.T) {
 	s := newStore(t)
-	op := &format.Operation{Verb: "graduate", Time: s.now, Forests: []format.ForestUpdate{{Name: "main", Decisions: []format.Decision{{Kind: format.DecideJoin, ID: id(1)}}}}}
+	op := &format.Operation{Verb: "graduate", Time: s.now,
+		Forests: []format.ForestUpdate{{Name: "main",
+			Decisions: []format.Decision{{Kind: format.DecideJoin, ID: id(1)}}}}}
 	v, err := s.db.Commit(s.held, s.view, op, nil)
 	s.must(err)
 	if err := s.db.Checkpoint(s.held, v); err == nil {
 		t.Error("decisions went under the checkpoint")
 	}
-	op = &format.Operation{Verb: VerbCheckpoint, Time: s.now, Refs: []format.RefUpdate{{Name: "forests/main", New: format.Value{Kind: format.ObjectValue, ID: id(2)}}}}
+	op = &format.Operation{Verb: VerbCheckpoint, Time: s.now,
+		Refs: []format.RefUpdate{{Name: "forests/main",
+			New: format.Value{Kind: format.ObjectValue, ID: id(2)}}}}
 	v, err = s.db.Commit(s.held, v, op, nil)
 	s.must(err)
 	s.must(s.db.Checkpoint(s.held, v))
@@ -519,8 +541,11 @@ func TestPending(t *testing.T) {
 	}{
 		{"nothing", nil, nil},
 		{"written last", []Record{decide("main", 1), write}, nil},
-		{"another forest", []Record{decide("other", 1), decide("main", 2), decide("other", 3)}, []uint64{2}},
-		{"written between", []Record{decide("main", 1, 2), write, decide("main", 3), decide("main", 4, 5, 6)}, []uint64{3, 4, 5, 6}},
+		{"another forest", []Record{decide("other", 1), decide("main", 2), decide("other", 3)},
+			[]uint64{2}},
+		{"written between",
+			[]Record{decide("main", 1, 2), write, decide("main", 3), decide("main", 4, 5, 6)},
+			[]uint64{3, 4, 5, 6}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			v := &View{Since: test.since}
@@ -574,10 +599,18 @@ func TestDropKeepsWhatTheCheckpointNeeds(t *testing.T) {
 	for i := range 60000 {
 		list = append(list, format.Decision{Kind: format.DecideJoin, ID: id(i)})
 	}
-	commit(&format.Operation{Verb: "graduate", Session: "s", Refs: []format.RefUpdate{{Name: "sessions/s/main", New: tip(1)}}, Forests: []format.ForestUpdate{{Name: "main", Decisions: list}}})
-	commit(&format.Operation{Verb: "graduate", Session: "s", Refs: []format.RefUpdate{{Name: "sessions/s/main", Old: tip(1), New: tip(2)}}, Forests: []format.ForestUpdate{{Name: "main", Decisions: list}}})
-	commit(&format.Operation{Verb: "graduate", Session: "s", Refs: []format.RefUpdate{{Name: "sessions/s/main", Old: tip(2), New: tip(3)}}, Forests: []format.ForestUpdate{{Name: "main", Decisions: list}}})
-	commit(&format.Operation{Verb: VerbCheckpoint, Refs: []format.RefUpdate{{Name: "forests/main", New: format.Value{Kind: format.ObjectValue, ID: id(7)}}}})
+	commit(&format.Operation{Verb: "graduate", Session: "s",
+		Refs:    []format.RefUpdate{{Name: "sessions/s/main", New: tip(1)}},
+		Forests: []format.ForestUpdate{{Name: "main", Decisions: list}}})
+	commit(&format.Operation{Verb: "graduate", Session: "s",
+		Refs:    []format.RefUpdate{{Name: "sessions/s/main", Old: tip(1), New: tip(2)}},
+		Forests: []format.ForestUpdate{{Name: "main", Decisions: list}}})
+	commit(&format.Operation{Verb: "graduate", Session: "s",
+		Refs:    []format.RefUpdate{{Name: "sessions/s/main", Old: tip(2), New: tip(3)}},
+		Forests: []format.ForestUpdate{{Name: "main", Decisions: list}}})
+	commit(&format.Operation{Verb: VerbCheckpoint,
+		Refs: []format.RefUpdate{{Name: "forests/main",
+			New: format.Value{Kind: format.ObjectValue, ID: id(7)}}}})
 	// A crash here: s.db.Checkpoint is not called.
 	if _, err := s.dropBefore(s.now.Add(time.Hour)); err != nil {
 		t.Fatal(err)

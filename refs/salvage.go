@@ -82,7 +82,8 @@ func (db *DB) Salvage() (*Salvage, error) {
 		}
 	}
 	if whole {
-		base = &format.Checkpoint{Store: db.store, Segment: 1, Offset: uint64(len(db.segmentHeader(1)))}
+		base = &format.Checkpoint{Store: db.store, Segment: 1,
+			Offset: uint64(len(db.segmentHeader(1)))}
 		if !noBase {
 			v.noBase = true
 			v.Mended = append(v.Mended, "refs/base is damaged; the log is there from its beginning")
@@ -101,9 +102,11 @@ func (v *Salvage) findStart(db *DB, base, checkpoint *format.Checkpoint) error {
 		if err != nil {
 			return err
 		}
-		if !damage && checkpoint != nil && end.number == checkpoint.Number && end.segment+1 == checkpoint.Segment {
+		if !damage && checkpoint != nil && end.number == checkpoint.Number &&
+			end.segment+1 == checkpoint.Segment {
 			// The newest segment, in which nothing is known to be recorded, is lost.
-			end, damage = cursor{segment: checkpoint.Segment, number: end.number, digest: end.digest}, true
+			end, damage = cursor{segment: checkpoint.Segment, number: end.number,
+				digest: end.digest}, true
 		}
 		if checkpoint == nil || end.number >= checkpoint.Number {
 			v.start = base
@@ -127,7 +130,10 @@ func (v *Salvage) findStart(db *DB, base, checkpoint *format.Checkpoint) error {
 		from = fmt.Sprintf("operation %d", base.Number+1)
 	}
 	v.start, v.base, v.before, v.noBase = checkpoint, true, checkpoint.Segment, false
-	v.Lost = append(v.Lost, fmt.Sprintf("the log from %s to operation %d; undo, reflog and the like reach no further back", from, checkpoint.Number))
+	v.Lost = append(v.Lost,
+		fmt.Sprintf(
+			"the log from %s to operation %d; undo, reflog and the like reach no further back",
+			from, checkpoint.Number))
 	if err := v.cutAt(db, end, damage); err != nil {
 		return err
 	}
@@ -135,7 +141,8 @@ func (v *Salvage) findStart(db *DB, base, checkpoint *format.Checkpoint) error {
 		// No part of the log can be kept. The new segment leaves a gap in the numbers, so that
 		// readers do not reach it before the checkpoint names it.
 		v.cut, v.fresh, v.checkpoint = nil, true, true
-		v.start.Segment, v.start.Offset = max(v.last, v.start.Segment)+2, uint64(len(db.segmentHeader(v.start.Number+1)))
+		v.start.Segment, v.start.Offset = max(v.last, v.start.Segment)+2,
+			uint64(len(db.segmentHeader(v.start.Number+1)))
 		v.before = v.start.Segment
 	}
 	return nil
@@ -165,7 +172,8 @@ func (v *Salvage) cutAt(db *DB, end cursor, damage bool) error {
 		}
 		v.collect(b, end.number, seen)
 	}
-	slices.SortFunc(v.Later, func(a, b Record) int { return int(int64(a.Op.Number) - int64(b.Op.Number)) })
+	slices.SortFunc(v.Later,
+		func(a, b Record) int { return int(int64(a.Op.Number) - int64(b.Op.Number)) })
 	for i := range v.Later {
 		record, _, err := v.Later[i].Op.Encode()
 		if err != nil {
@@ -175,7 +183,8 @@ func (v *Salvage) cutAt(db *DB, end cursor, damage bool) error {
 	}
 	line := fmt.Sprintf("what is recorded in the log after operation %d", end.number)
 	if n := len(v.Later); n > 0 {
-		line += fmt.Sprintf(", but %d operations from %d to %d", n, v.Later[0].Op.Number, v.Later[n-1].Op.Number)
+		line += fmt.Sprintf(", but %d operations from %d to %d", n, v.Later[0].Op.Number,
+			v.Later[n-1].Op.Number)
 	}
 	v.Lost = append(v.Lost, line)
 	return nil
@@ -206,7 +215,9 @@ func (v *Salvage) collect(b []byte, after uint64, seen map[uint64]bool) {
 // follow reads the log from at to the end of the segment last, or to the first damage. A missing
 // segment before last is damage. A damaged first line of a segment is none, because the operations
 // before it give its content; follow notes such segments in heads.
-func (db *DB) follow(at cursor, last uint64, heads map[uint64]uint64) (end cursor, damage bool, err error) {
+func (db *DB) follow(
+	at cursor, last uint64, heads map[uint64]uint64,
+) (end cursor, damage bool, err error) {
 	for {
 		b, err := db.bytesWithGaps(at.segment)
 		if err != nil {
@@ -272,11 +283,13 @@ func (db *DB) mendHead(b []byte, at cursor, heads map[uint64]uint64) {
 		if length > len(b) {
 			return
 		}
-		if op, _, _, err := decode(b[length:]); err == nil && len(db.segmentHeader(op.Number)) == length {
+		if op, _, _, err := decode(b[length:]); err == nil &&
+			len(db.segmentHeader(op.Number)) == length {
 			heads[at.segment] = op.Number
 			return
 		}
-		if head := db.segmentHeader(at.number + 1); int64(len(head)) == at.offset && length == len(head) {
+		if head := db.segmentHeader(at.number + 1); int64(len(head)) == at.offset &&
+			length == len(head) {
 			heads[at.segment] = at.number + 1
 			return
 		}
@@ -305,7 +318,8 @@ func (db *DB) beginsAt1() (bool, error) {
 		return true, nil
 	}
 	_, _, _, err = decode(rest)
-	return string(b[:len(head)]) == head && (len(rest) == 0 || isTorn(rest, int64(len(head)), err)), nil
+	return string(b[:len(head)]) == head && (len(rest) == 0 || isTorn(rest, int64(len(head)), err)),
+		nil
 }
 
 func isCorrupt(err error) bool {
@@ -326,7 +340,8 @@ func (db *DB) segments() ([]uint64, error) {
 	var list []uint64
 	for _, f := range files {
 		rest, ok := strings.CutPrefix(f.Name(), "log-")
-		if n, err := strconv.ParseUint(rest, 10, 64); ok && err == nil && strconv.FormatUint(n, 10) == rest {
+		if n, err := strconv.ParseUint(rest, 10, 64); ok && err == nil &&
+			strconv.FormatUint(n, 10) == rest {
 			list = append(list, n)
 		}
 	}
@@ -365,7 +380,8 @@ func (db *DB) Restore(held *lock.Held, v *Salvage, clear func(path string) error
 		}
 	}
 	if len(v.heads) > 0 {
-		v.Mended = append(v.Mended, fmt.Sprintf("the first line of %d segments of the log", len(v.heads)))
+		v.Mended = append(v.Mended,
+			fmt.Sprintf("the first line of %d segments of the log", len(v.heads)))
 	}
 	for segment, first := range v.heads {
 		if v.cut != nil && segment > v.cut.segment {
@@ -376,7 +392,8 @@ func (db *DB) Restore(held *lock.Held, v *Salvage, clear func(path string) error
 			return err
 		}
 		head := db.segmentHeader(first)
-		if err := write(db.segmentPath(segment), append([]byte(head), b[len(head):]...)); err != nil {
+		if err := write(db.segmentPath(segment),
+			append([]byte(head), b[len(head):]...)); err != nil {
 			return err
 		}
 	}
@@ -384,7 +401,8 @@ func (db *DB) Restore(held *lock.Held, v *Salvage, clear func(path string) error
 		return err
 	}
 	if v.fresh {
-		if err := write(db.segmentPath(v.start.Segment), []byte(db.segmentHeader(v.start.Number+1))); err != nil {
+		if err := write(db.segmentPath(v.start.Segment),
+			[]byte(db.segmentHeader(v.start.Number+1))); err != nil {
 			return err
 		}
 	}
@@ -459,7 +477,8 @@ func (db *DB) cutLog(v *Salvage, write func(string, []byte) error, clear func(st
 	}
 	if v.cut.offset == 0 || err != nil || int64(len(b)) < v.cut.offset {
 		if v.cut.offset > int64(len(db.segmentHeader(v.cut.number+1))) {
-			return fmt.Errorf("cannot restore the log: %q has lost the bytes before %d", db.segmentPath(v.cut.segment), v.cut.offset)
+			return fmt.Errorf("cannot restore the log: %q has lost the bytes before %d",
+				db.segmentPath(v.cut.segment), v.cut.offset)
 		}
 		b = []byte(db.segmentHeader(v.cut.number + 1))
 		return write(db.segmentPath(v.cut.segment), b)
@@ -479,7 +498,8 @@ func (db *DB) Pending() (later []Record, cut bool, err error) {
 	}
 	v := &Salvage{}
 	v.collect(b, 0, map[uint64]bool{})
-	slices.SortFunc(v.Later, func(a, b Record) int { return int(int64(a.Op.Number) - int64(b.Op.Number)) })
+	slices.SortFunc(v.Later,
+		func(a, b Record) int { return int(int64(a.Op.Number) - int64(b.Op.Number)) })
 	return v.Later, true, nil
 }
 

@@ -97,7 +97,8 @@ func TestSalvageOfASoundLog(t *testing.T) {
 					_, err := s.db.DropTo(s.held, uint64(n)-1)
 					s.must(err)
 				case how == "torn":
-					s.edit(s.db.segmentPath(s.view.end.segment), func(b []byte) []byte { return append(b, "ctxo\x00\x00"...) })
+					s.edit(s.db.segmentPath(s.view.end.segment),
+						func(b []byte) []byte { return append(b, "ctxo\x00\x00"...) })
 				}
 				v, err := s.db.Salvage()
 				if err != nil || v.Needed() || len(v.Mended)+len(v.Lost)+len(v.Later) > 0 {
@@ -122,27 +123,42 @@ func TestSalvage(t *testing.T) {
 	}{
 		{"no checkpoint", func(s *store) { s.must(os.Remove(s.db.checkpointPath())) },
 			"refs/checkpoint is made again from the log", "", 12, nil},
-		{"a bad checkpoint", func(s *store) { s.edit(s.db.checkpointPath(), func(b []byte) []byte { return b[1:] }) },
+		{"a bad checkpoint",
+			func(s *store) {
+				s.edit(s.db.checkpointPath(), func(b []byte) []byte { return b[1:] })
+			},
 			"refs/checkpoint is made again from the log", "", 12, nil},
-		{"a bad base", func(s *store) { s.must(os.WriteFile(s.db.basePath(), []byte("base"), 0o600)) },
+		{"a bad base",
+			func(s *store) { s.must(os.WriteFile(s.db.basePath(), []byte("base"), 0o600)) },
 			"refs/base is damaged; the log is there from its beginning", "", 12, nil},
-		{"the first line of the first segment", func(s *store) { s.edit(s.db.segmentPath(1), flip(3)) },
+		{"the first line of the first segment",
+			func(s *store) { s.edit(s.db.segmentPath(1), flip(3)) },
 			"the first line of 1 segments of the log", "", 12, nil},
 		{"the first line of another one", func(s *store) { s.edit(s.db.segmentPath(2), flip(3)) },
 			"the first line of 1 segments of the log", "", 12, nil},
 		{"a record", func(s *store) { s.breakRecord(5) },
-			"", "what is recorded in the log after operation 4, but 7 operations from 6 to 12", 4, []uint64{6, 7, 8, 9, 10, 11, 12}},
+			"", "what is recorded in the log after operation 4, but 7 operations from 6 to 12", 4,
+			[]uint64{6, 7, 8, 9, 10, 11, 12}},
 		{"two records", func(s *store) { s.breakRecord(9); s.edit(s.db.segmentPath(3), breakLast) },
-			"", "what is recorded in the log after operation 8, but 2 operations from 10 to 11", 8, []uint64{10, 11}},
+			"", "what is recorded in the log after operation 8, but 2 operations from 10 to 11", 8,
+			[]uint64{10, 11}},
 		{"the last record", func(s *store) { s.edit(s.db.segmentPath(3), breakLast) },
 			"", "what is recorded in the log after operation 11", 11, nil},
 		{"a segment is missing", func(s *store) { s.must(os.Remove(s.db.segmentPath(2))) },
-			"", "what is recorded in the log after operation 9, but 1 operations from 12 to 12", 9, []uint64{12}},
-		{"a segment begins with other bytes", func(s *store) { s.edit(s.db.segmentPath(2), func(b []byte) []byte { return b[60:] }) },
-			"", "what is recorded in the log after operation 9, but 2 operations from 11 to 12", 9, []uint64{11, 12}},
-		{"a segment ends early, and the log goes on", func(s *store) { s.edit(s.db.segmentPath(1), func(b []byte) []byte { return b[:len(b)-5] }) },
-			"", "what is recorded in the log after operation 8, but 3 operations from 10 to 12", 8, []uint64{10, 11, 12}},
-		{"a segment is shorter than its first line", func(s *store) { s.must(os.WriteFile(s.db.segmentPath(3), []byte("ctx-log"), 0o600)) },
+			"", "what is recorded in the log after operation 9, but 1 operations from 12 to 12", 9,
+			[]uint64{12}},
+		{"a segment begins with other bytes",
+			func(s *store) { s.edit(s.db.segmentPath(2), func(b []byte) []byte { return b[60:] }) },
+			"", "what is recorded in the log after operation 9, but 2 operations from 11 to 12", 9,
+			[]uint64{11, 12}},
+		{"a segment ends early, and the log goes on",
+			func(s *store) {
+				s.edit(s.db.segmentPath(1), func(b []byte) []byte { return b[:len(b)-5] })
+			},
+			"", "what is recorded in the log after operation 8, but 3 operations from 10 to 12", 8,
+			[]uint64{10, 11, 12}},
+		{"a segment is shorter than its first line",
+			func(s *store) { s.must(os.WriteFile(s.db.segmentPath(3), []byte("ctx-log"), 0o600)) },
 			"", "what is recorded in the log after operation 11", 11, nil},
 	} {
 		s := grow(t, 12, 9, 11)
@@ -158,7 +174,8 @@ func TestSalvage(t *testing.T) {
 		}
 		lost := strings.Join(v.Lost, "|")
 		view := s.restore(v)
-		if mended := strings.Join(v.Mended, "|"); mended != tt.mended || lost != tt.lost || !slices.Equal(later, tt.later) {
+		if mended := strings.Join(v.Mended, "|"); mended != tt.mended || lost != tt.lost ||
+			!slices.Equal(later, tt.later) {
 			t.Errorf("%s: mended %q, lost %q, later %v", tt.name, mended, lost, later)
 		}
 		if view.Number != tt.number || view.Get(a) != tip(int(tt.number)) {
@@ -205,7 +222,9 @@ func TestSalvageFromTheCheckpoint(t *testing.T) {
 			s.breakRecord(first)
 			v, err := s.db.Salvage()
 			s.must(err)
-			want := fmt.Sprintf("the log from %s to operation %d; undo, reflog and the like reach no further back", from, n)
+			want := fmt.Sprintf(
+				"the log from %s to operation %d; undo, reflog and the like reach no further back",
+				from, n)
 			if len(v.Lost) != 1 || v.Lost[0] != want || len(v.Mended)+len(v.Later) > 0 {
 				t.Fatalf("%d operations: lost %q, want %q; mended %q", n, v.Lost, want, v.Mended)
 			}
@@ -216,7 +235,8 @@ func TestSalvageFromTheCheckpoint(t *testing.T) {
 				t.Fatalf("%d operations: base %+v, %v", n, base, err)
 			}
 			if list, err := s.db.segments(); err != nil || list[0] != s.view.start.segment {
-				t.Fatalf("%d operations: segments %v, and the log begins in %d: %v", n, list, s.view.start.segment, err)
+				t.Fatalf("%d operations: segments %v, and the log begins in %d: %v", n, list,
+					s.view.start.segment, err)
 			}
 		}
 	}
@@ -290,10 +310,12 @@ func TestSalvageOfSwappedCheckpoints(t *testing.T) {
 	s.must(err)
 	newest, err := os.ReadFile(s.db.checkpointPath())
 	s.must(err)
-	s.must(errors.Join(os.WriteFile(s.db.basePath(), newest, 0o600), os.WriteFile(s.db.checkpointPath(), base, 0o600)))
+	s.must(errors.Join(os.WriteFile(s.db.basePath(), newest, 0o600),
+		os.WriteFile(s.db.checkpointPath(), base, 0o600)))
 	v, err := s.db.Salvage()
 	s.must(err)
-	if len(v.Lost) > 0 || len(v.Mended) != 1 || v.Mended[0] != "refs/checkpoint and refs/base have changed places" {
+	if len(v.Lost) > 0 || len(v.Mended) != 1 ||
+		v.Mended[0] != "refs/checkpoint and refs/base have changed places" {
 		t.Errorf("mended %q, lost %q", v.Mended, v.Lost)
 	}
 	if view := s.restore(v); view.Number != 6 || view.Get(a) != tip(6) {
@@ -312,7 +334,8 @@ func TestSalvageBeyondRepair(t *testing.T) {
 	}
 	s = grow(t, 3)
 	s.edit(s.db.checkpointPath(), func(b []byte) []byte {
-		body, _, _ := bytes.Cut(bytes.Replace(b, []byte("checkpoint 1"), []byte("checkpoint 2"), 1), []byte("sum "))
+		body, _, _ := bytes.Cut(bytes.Replace(b, []byte("checkpoint 1"), []byte("checkpoint 2"), 1),
+			[]byte("sum "))
 		return fmt.Appendf(body, "sum %x\n", sha256.Sum256(body))
 	})
 	var newer *format.VersionError

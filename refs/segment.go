@@ -106,7 +106,8 @@ func (db *DB) parseDense(path string, b []byte) (*segment, error) {
 		if err != nil {
 			return nil, s.corrupt(s.size, err.Error())
 		}
-		s.blocks = append(s.blocks, place{record: rest[:size], at: s.size, plain: int64(block.Plain)})
+		s.blocks = append(s.blocks,
+			place{record: rest[:size], at: s.size, plain: int64(block.Plain)})
 		s.size += int64(block.Plain)
 		rest = rest[size:]
 	}
@@ -175,7 +176,8 @@ func (s *segment) block(i int) ([]byte, error) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, &CorruptError{Path: s.path, Offset: s.blocks[i].at, Why: err.Error(), cause: err}
+		return nil,
+			&CorruptError{Path: s.path, Offset: s.blocks[i].at, Why: err.Error(), cause: err}
 	}
 	s.recent[1], s.recent[0] = s.recent[0], unpacked{i + 1, plain}
 	return plain, nil

@@ -113,7 +113,8 @@ func (db *DB) mustNotCarry(v *View) error {
 				return err
 			}
 			if !there {
-				return fmt.Errorf("operation %d carries object %v, which is nowhere else", r.Op.Number, raw.ID())
+				return fmt.Errorf("operation %d carries object %v, which is nowhere else",
+					r.Op.Number, raw.ID())
 			}
 		}
 	}

@@ -46,15 +46,18 @@ func TestUnload(t *testing.T) {
 	if got := len(before.Carried()); got != 3 {
 		t.Fatalf("the log carries %d objects, want 3", got)
 	}
-	if err := s.db.Checkpoint(s.held, s.view); err == nil || !strings.Contains(err.Error(), "nowhere else") {
+	if err := s.db.Checkpoint(s.held, s.view); err == nil ||
+		!strings.Contains(err.Error(), "nowhere else") {
 		t.Errorf("a checkpoint that hides objects: %v", err)
 	}
 	s.db.Objects = everywhere{}
 	view, err := s.db.Unload(s.held, s.view, false)
 	s.must(err)
 	s.view = view
-	if got := len(view.Carried()); got != 0 || view.Number != before.Number || view.Digest != before.Digest {
-		t.Errorf("after Unload the log carries %d objects and ends with operation %d, %s", got, view.Number, view.Digest)
+	if got := len(view.Carried()); got != 0 || view.Number != before.Number ||
+		view.Digest != before.Digest {
+		t.Errorf("after Unload the log carries %d objects and ends with operation %d, %s", got,
+			view.Number, view.Digest)
 	}
 	for i, r := range view.Since {
 		if was := before.Since[i]; r.Digest != was.Digest || r.Op.Refs[0] != was.Op.Refs[0] {

@@ -45,7 +45,8 @@ func row(verb string) string {
 		is   bool
 		word string
 	}{
-		{e.Extends, "extends"}, {e.Moves, "moves"}, {e.Leaves, "leaves"}, {e.Restores, "restores"}, {e.Makes, "makes"}, {e.Removes, "removes"},
+		{e.Extends, "extends"}, {e.Moves, "moves"}, {e.Leaves, "leaves"}, {e.Restores, "restores"},
+		{e.Makes, "makes"}, {e.Removes, "removes"},
 		{e.Summarizes, "summarizes"}, {e.Forgets, "forgets"},
 	} {
 		if at.is {
@@ -53,7 +54,8 @@ func row(verb string) string {
 		}
 	}
 	undo := map[format.UndoRule]string{
-		format.UndoRefuses: "refuses", format.UndoTakes: "takes it back", format.UndoPasses: "passes it",
+		format.UndoRefuses: "refuses", format.UndoTakes: "takes it back",
+		format.UndoPasses: "passes it",
 		format.UndoIsUndo: "is one", format.UndoIsRedo: "is one",
 	}[e.Undo]
 	what := strings.Join(does, ", ")
@@ -91,7 +93,8 @@ func verbsWritten(t *testing.T) (list []written) {
 		}
 	}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") ||
+			strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		f, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
@@ -105,7 +108,8 @@ func verbsWritten(t *testing.T) (list []written) {
 					add(n.Value)
 				}
 			case *ast.ValueSpec:
-				if f.Name.Name == "refs" && strings.HasPrefix(n.Names[0].Name, "Verb") && len(n.Values) == 1 {
+				if f.Name.Name == "refs" && strings.HasPrefix(n.Names[0].Name, "Verb") &&
+					len(n.Values) == 1 {
 					add(n.Values[0])
 				}
 			}
@@ -117,7 +121,8 @@ func verbsWritten(t *testing.T) (list []written) {
 		t.Fatal(err)
 	}
 	if len(list) < len(refs.Verbs()) {
-		t.Errorf("%d verbs were found in the source, and the table has %d", len(list), len(refs.Verbs()))
+		t.Errorf("%d verbs were found in the source, and the table has %d", len(list),
+			len(refs.Verbs()))
 	}
 	return list
 }

@@ -17,10 +17,11 @@ type View struct {
 	Since  []Record  // the operations after the checkpoint, oldest first
 	Torn   int64     // bytes of a torn tail, which Begin moves away
 
-	base  []format.Ref            // of the checkpoint, sorted by name; shared, and never changed
-	over  map[string]format.Value // refs that the log has changed since; not Exists for a deleted one
-	names []string                // of over, sorted
-	start cursor                  // where the log continues after the checkpoint
+	base []format.Ref // of the checkpoint, sorted by name; shared, and never changed
+	// Refs that the log has changed since; not Exists for a deleted one
+	over  map[string]format.Value
+	names []string // of over, sorted
+	start cursor   // where the log continues after the checkpoint
 	end   cursor
 }
 
@@ -79,7 +80,8 @@ func (v *View) follow(r Record) {
 	}
 	v.Since = append(v.Since, r)
 	v.Number, v.Digest = r.Op.Number, r.Digest
-	v.end = cursor{segment: r.Segment, offset: r.Offset + int64(r.Size), number: r.Op.Number, digest: r.Digest}
+	v.end = cursor{segment: r.Segment, offset: r.Offset + int64(r.Size), number: r.Op.Number,
+		digest: r.Digest}
 }
 
 func (v *View) sortNames() { v.names = slices.Sorted(maps.Keys(v.over)) }
@@ -134,7 +136,8 @@ func (v *View) Get(name string) format.Value {
 
 // find returns the place of a name among the refs of the checkpoint, or where it would be.
 func (v *View) find(name string) (i int, ok bool) {
-	return slices.BinarySearchFunc(v.base, name, func(r format.Ref, name string) int { return strings.Compare(r.Name, name) })
+	return slices.BinarySearchFunc(v.base, name,
+		func(r format.Ref, name string) int { return strings.Compare(r.Name, name) })
 }
 
 // Names returns the names of the refs that start with prefix, sorted. It takes time with their
@@ -217,7 +220,9 @@ func (v *View) PendingCount(forest string) (n int) {
 // sinceWritten returns the records of Since after the last one that wrote the ref of a forest.
 func (v *View) sinceWritten(forest string) []Record {
 	start, ref := len(v.Since), "forests/"+forest
-	for start > 0 && !slices.ContainsFunc(v.Since[start-1].Op.Refs, func(u format.RefUpdate) bool { return u.Name == ref }) {
+	for start > 0 &&
+		!slices.ContainsFunc(v.Since[start-1].Op.Refs,
+			func(u format.RefUpdate) bool { return u.Name == ref }) {
 		start--
 	}
 	return v.Since[start:]

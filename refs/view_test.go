@@ -43,10 +43,13 @@ func TestViewIsAMap(t *testing.T) {
 			if got := v.All(); !maps.Equal(got, want) {
 				t.Fatalf("step %d: %s view has %v, not %v", step, name, got, want)
 			}
-			for _, prefix := range []string{"", "sessions/", "sessions/s1", "sessions/s1/", "sessions/s7/b2", "state/", "t"} {
-				names := slices.DeleteFunc(slices.Sorted(maps.Keys(want)), func(n string) bool { return !strings.HasPrefix(n, prefix) })
+			for _, prefix := range []string{"", "sessions/", "sessions/s1", "sessions/s1/",
+				"sessions/s7/b2", "state/", "t"} {
+				names := slices.DeleteFunc(slices.Sorted(maps.Keys(want)),
+					func(n string) bool { return !strings.HasPrefix(n, prefix) })
 				if got := v.Names(prefix); !slices.Equal(got, names) {
-					t.Fatalf("step %d: %s view has %q under %q, not %q", step, name, got, prefix, names)
+					t.Fatalf("step %d: %s view has %q under %q, not %q", step, name, got,
+						prefix, names)
 				}
 			}
 			for name := range changed {

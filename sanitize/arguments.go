@@ -17,7 +17,8 @@ type arguments struct {
 // add adds the next element of the array that r reads. t is the first token of the element.
 func (a *arguments) add(r *reader, t token) {
 	a.bytes += t.end - t.start
-	a.other = a.other || t.kind != '"' || len(a.pieces) == maxArguments || a.bytes > maxArgumentBytes
+	a.other = a.other || t.kind != '"' || len(a.pieces) == maxArguments ||
+		a.bytes > maxArgumentBytes
 	if a.other {
 		return
 	}

@@ -49,8 +49,10 @@ func BenchmarkTextHostile1M(b *testing.B) {
 }
 
 var hostile = []string{
-	"token:", "token=\"", "token='\\\"", "password=a", "://", "x://a:", "x://a@", "a1", "\\", "\\\"", "eyJ", "eyJaaaaaaaaaa.", "AKIA", "sk-", "xoxb-", "SK",
-	":AA", "1:AA", "-----BEGIN ", "-----BEGIN PRIVATE " + "KEY-----", "[", "[REDACTED:", "password=[REDACTED:", "= ", "%3D", "Bearer ", "SG.", ",a=", "token=x,a", "token:[1",
+	"token:", "token=\"", "token='\\\"", "password=a", "://", "x://a:", "x://a@", "a1", "\\",
+	"\\\"", "eyJ", "eyJaaaaaaaaaa.", "AKIA", "sk-", "xoxb-", "SK",
+	":AA", "1:AA", "-----BEGIN ", "-----BEGIN PRIVATE " + "KEY-----", "[", "[REDACTED:",
+	"password=[REDACTED:", "= ", "%3D", "Bearer ", "SG.", ",a=", "token=x,a", "token:[1",
 }
 
 // TestHostile only checks that such inputs settle; the benchmark measures the time.
@@ -101,7 +103,9 @@ func transcriptLines(b *testing.B) (lines [][]byte) {
 			b.Fatal(err)
 		}
 		for i := range 200 {
-			lines = append(lines, fmt.Appendf(nil, `{"type":"user","uuid":"%08x-0000-4000-8000-000000000000","message":{"role":"user","content":[{"type":"tool_result","content":%s}]}}`, i, result))
+			lines = append(lines,
+				fmt.Appendf(nil,
+					`{"type":"user","uuid":"%08x-0000-4000-8000-000000000000","message":{"role":"user","content":[{"type":"tool_result","content":%s}]}}`, i, result))
 		}
 		return lines
 	}

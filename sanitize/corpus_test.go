@@ -76,7 +76,8 @@ func countIn(t *testing.T, folder string) (c counted) {
 			c.secrets += f.Count
 		}
 	}
-	t.Logf("%d files, %d bytes, %d touched, %d secrets, %.2f a megabyte: %v", c.files, c.size, c.touched, c.secrets, 1e6*float64(c.secrets)/float64(max(1, c.size)), all.findings())
+	t.Logf("%d files, %d bytes, %d touched, %d secrets, %.2f a megabyte: %v", c.files, c.size,
+		c.touched, c.secrets, 1e6*float64(c.secrets)/float64(max(1, c.size)), all.findings())
 	return c
 }
 

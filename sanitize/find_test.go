@@ -42,12 +42,17 @@ func TestFind(t *testing.T) {
 		{"none", "nothing to see", nil},
 		{"empty", "", nil},
 		{"one", "use " + gh + " now", []string{"github " + gh}},
-		{"several", "password=hunter2 " + gh + " token=a1b2c3d4e5", []string{"password hunter2", "github " + gh, "secret a1b2c3d4e5"}},
-		{"split by controls", "é\x00 " + gh[:7] + "\x00\x01" + gh[7:] + "\x7f y", []string{"github " + gh[:7] + "\x00\x01" + gh[7:]}},
-		{"after broken bytes", "\xff\xff\xc3 password=hunter2\xff", []string{"password hunter2\xff"}},
-		{"whole of a marked value", `x password: "[REDACTED:x]hunter2"`, []string{"password [REDACTED:x]hunter2"}},
+		{"several", "password=hunter2 " + gh + " token=a1b2c3d4e5",
+			[]string{"password hunter2", "github " + gh, "secret a1b2c3d4e5"}},
+		{"split by controls", "é\x00 " + gh[:7] + "\x00\x01" + gh[7:] + "\x7f y",
+			[]string{"github " + gh[:7] + "\x00\x01" + gh[7:]}},
+		{"after broken bytes", "\xff\xff\xc3 password=hunter2\xff",
+			[]string{"password hunter2\xff"}},
+		{"whole of a marked value", `x password: "[REDACTED:x]hunter2"`,
+			[]string{"password [REDACTED:x]hunter2"}},
 		{"key around a format", `token=` + gh + `z9-y8 `, []string{"secret " + gh + "z9-y8"}},
-		{"a URL in a pair", "db_password=redis://:s3cret1@cache password=hunter2", []string{"url-password s3cret1", "password hunter2"}},
+		{"a URL in a pair", "db_password=redis://:s3cret1@cache password=hunter2",
+			[]string{"url-password s3cret1", "password hunter2"}},
 		{"already redacted", "password=[REDACTED:password] token=[REDACTED:secret]", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -68,8 +73,10 @@ func TestFindJSON(t *testing.T) {
 		{"in a string", `{"a":["use ` + gh + ` now", "x"]}`, []string{"github " + gh}},
 		{"as a name", `{"` + gh + `":1}`, []string{"github " + gh}},
 		{"under a key", `{"n":1, "password":"hunter2"}`, []string{"password hunter2"}},
-		{"with escapes", `["a\n` + gh + ` b ` + gh + `"]`, []string{`github a\n` + gh + " b " + gh}},
-		{"name and value", `{"name":"DB_PASSWORD","value":"hunter2"}`, []string{"password hunter2"}},
+		{"with escapes", `["a\n` + gh + ` b ` + gh + `"]`,
+			[]string{`github a\n` + gh + " b " + gh}},
+		{"name and value", `{"name":"DB_PASSWORD","value":"hunter2"}`,
+			[]string{"password hunter2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			found, err := FindJSON([]byte(c.in))
@@ -97,7 +104,8 @@ func agree(b []byte) error {
 	if err != nil {
 		return err
 	}
-	secret := slices.ContainsFunc(all, func(f Finding) bool { return f.Class != "control" && f.Class != "utf8" })
+	secret := slices.ContainsFunc(all,
+		func(f Finding) bool { return f.Class != "control" && f.Class != "utf8" })
 	if secret != (len(found) > 0) {
 		return fmt.Errorf("found %v, and redacted %v", found, all)
 	}

@@ -13,7 +13,8 @@ import (
 
 // seeds returns texts with every class in them, in several frames.
 func seeds() []string {
-	out := []string{"", "\x00", "\xff", "password=password=password=hunter2", `"\"token=\"`, "[REDACTED:x", "password=[REDACTED:password]]"}
+	out := []string{"", "\x00", "\xff", "password=password=password=hunter2", `"\"token=\"`,
+		"[REDACTED:x", "password=[REDACTED:password]]"}
 	for _, samples := range bareSamples() {
 		out = append(out, samples...)
 		out = append(out, "token: \""+samples[0]+"\", password="+samples[0]+":x@y")
@@ -28,7 +29,8 @@ func seeds() []string {
 	}
 	return append(out,
 		"-----BEGIN PRIVATE "+"KEY-----\n"+rep("aB3", 64)+"\n-----END PRIVATE "+"KEY-----",
-		"https://u:p1:p2@h api_key=a1b2c3d4e5 password: 'x1y2z3' Authorization: Basic dXNlcjpodW50ZXIy",
+		"https://u:p1:p2@h api_key=a1b2c3d4e5 password: 'x1y2z3' Authorization: Basic "+
+			"dXNlcjpodW50ZXIy",
 	)
 }
 
@@ -40,8 +42,10 @@ func TestSeedsCoverEveryClass(t *testing.T) {
 		}
 	}
 	for _, class := range []string{
-		"age", "anthropic", "authorization", "aws", "control", "digitalocean", "github", "gitlab", "google", "huggingface",
-		"jwt", "npm", "openai", "password", "pem", "pypi", "secret", "sendgrid", "slack", "stripe", "telegram", "twilio", "url-password", "utf8",
+		"age", "anthropic", "authorization", "aws", "control", "digitalocean", "github", "gitlab",
+		"google", "huggingface",
+		"jwt", "npm", "openai", "password", "pem", "pypi", "secret", "sendgrid", "slack", "stripe",
+		"telegram", "twilio", "url-password", "utf8",
 	} {
 		if !hasClass(all, class) {
 			t.Errorf("no seed with %s", class)
@@ -77,10 +81,12 @@ func FuzzText(f *testing.F) {
 		if (len(found) == 0) != bytes.Equal(in, out) {
 			t.Fatalf("found %v, changed %v", found, !bytes.Equal(in, out))
 		}
-		if _, controls, broken := controls.Strip(out, nil); !utf8.Valid(out) || controls+broken > 0 {
+		if _, controls, broken := controls.Strip(out, nil); !utf8.Valid(out) ||
+			controls+broken > 0 {
 			t.Fatalf("not clean: %q", out)
 		}
-		if lines := bytes.Count(in, []byte("\n")); bytes.Count(out, []byte("\n")) != lines && !hasClass(found, "pem") {
+		if lines := bytes.Count(in, []byte("\n")); bytes.Count(out, []byte("\n")) != lines &&
+			!hasClass(found, "pem") {
 			t.Fatalf("%d line feeds of %q are not those of %q", lines, in, out)
 		}
 		again, more, err := Text(out)

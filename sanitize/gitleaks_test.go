@@ -48,7 +48,8 @@ func TestGitleaks(t *testing.T) {
 			byRule[v.Rule] = r
 		case len(v.Other) == 0:
 			negatives.tried++
-			if slices.ContainsFunc(found, func(f Finding) bool { return f.Class != "control" && f.Class != "utf8" }) {
+			if slices.ContainsFunc(found,
+				func(f Finding) bool { return f.Class != "control" && f.Class != "utf8" }) {
 				negatives.caught++
 				if show > 0 {
 					t.Logf("TOUCHED %s: %q is %q", v.Rule, v.Text, out)
@@ -64,7 +65,8 @@ func TestGitleaks(t *testing.T) {
 			t.Logf("%-32s %d of %d", rule, r.caught, r.tried)
 		}
 	}
-	t.Logf("positives: %s %% of %d caught; all of %d of %d rules", positives, positives.tried, whole, len(byRule))
+	t.Logf("positives: %s %% of %d caught; all of %d of %d rules", positives, positives.tried,
+		whole, len(byRule))
 	t.Logf("negatives: %s %% of %d touched", negatives, negatives.tried)
 	if 100*positives.caught < 97*positives.tried {
 		t.Errorf("%s %% of the positives are caught, and 97 %% are expected", positives)
@@ -87,7 +89,8 @@ func leftOf(v vector, out string) string {
 		secret = alnum(secret)
 		n := min(8, len(secret))
 		for i := 0; i+n <= len(secret); i++ {
-			if piece := secret[i : i+n]; strings.Contains(rest, piece) && !strings.Contains(beside, piece) {
+			if piece := secret[i : i+n]; strings.Contains(rest, piece) &&
+				!strings.Contains(beside, piece) {
 				return piece
 			}
 		}

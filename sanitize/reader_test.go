@@ -20,11 +20,14 @@ func checkJSON(b []byte) error {
 // and changed at every byte.
 func TestReader(t *testing.T) {
 	for _, in := range []string{
-		`{"a":[1,-2.5e+10,0,true,false,null,"x\u00e9\n\"\\\/"],"b":{}, "c" : [ ] }`, ` "long text that has more than eight bytes \" and goes on" `,
-		`-`, `01`, `1.`, `1.e2`, `1e`, `.5`, `+1`, `"\x"`, `"\u12g4"`, "\"a\nb\"", "\"\x7f\xff\"", `[1,]`, `{"a"}`, `{"a":}`, `{,}`, `{1:2}`, `tru`, `nul`, `"`, ``, ` `, `[] []`,
+		`{"a":[1,-2.5e+10,0,true,false,null,"x\u00e9\n\"\\\/"],"b":{}, "c" : [ ] }`,
+		` "long text that has more than eight bytes \" and goes on" `,
+		`-`, `01`, `1.`, `1.e2`, `1e`, `.5`, `+1`, `"\x"`, `"\u12g4"`, "\"a\nb\"", "\"\x7f\xff\"",
+		`[1,]`, `{"a"}`, `{"a":}`, `{,}`, `{1:2}`, `tru`, `nul`, `"`, ``, ` `, `[] []`,
 	} {
 		for n := range len(in) + 1 {
-			for _, b := range []string{in[:n], in[:n] + "\x1f", in[:n] + `\`, in[:n] + `"` + in[n:], in[:n] + in[min(n+1, len(in)):]} {
+			for _, b := range []string{in[:n], in[:n] + "\x1f", in[:n] + `\`, in[:n] + `"` + in[n:],
+				in[:n] + in[min(n+1, len(in)):]} {
 				if err, want := checkJSON([]byte(b)), json.Valid([]byte(b)); (err == nil) != want {
 					t.Errorf("checkJSON(%q) = %v", b, err)
 				}
@@ -41,7 +44,8 @@ func TestReader(t *testing.T) {
 }
 
 func FuzzReader(f *testing.F) {
-	for _, s := range []string{`{"a":[1,-2.5e+10,"x\u00e9\n"]}`, `"\ud800"`, "[\"\xff\x00\"]", `[[[[1]]]]`} {
+	for _, s := range []string{`{"a":[1,-2.5e+10,"x\u00e9\n"]}`, `"\ud800"`, "[\"\xff\x00\"]",
+		`[[[[1]]]]`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {

@@ -75,7 +75,8 @@ const recallSeed = 20261121
 // remains. CTX_RECALL=n makes n of each kind in each place (20 by default), CTX_SEED sets another
 // seed; -v prints the table, and CTX_MISSES=n the first n misses of each kind in each place.
 func TestRecall(t *testing.T) {
-	each, seed, show := number("CTX_RECALL", 20), uint64(number("CTX_SEED", recallSeed)), number("CTX_MISSES", 0)
+	each, seed, show := number("CTX_RECALL", 20), uint64(number("CTX_SEED", recallSeed)),
+		number("CTX_MISSES", 0)
 	t.Logf("seed %d, %d of each kind in each place", seed, each)
 	kinds, spots := forms(), places()
 	byPlace := make([]score, len(spots))
@@ -164,7 +165,8 @@ func recallFloor(kind string) float64 {
 	case "URL with password", "command line", ".netrc":
 		return 91
 	case "table: okta", "table: scaleway", "table: alibaba":
-		return 87 // one has a blank, which no URL has; others are short or look like a name in capitals
+		// One has a blank, which no URL has; others are short or look like a name in capitals
+		return 87
 	case "table: fireworks", "table: freemius", "table: frameio":
 		return 94
 	case "DSN", ".pgpass", "password, drawn by lot", "XML":

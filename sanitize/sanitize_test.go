@@ -19,7 +19,8 @@ func mustText(t *testing.T, in string) (string, []Finding) {
 	}
 	again, more, err := Text(out)
 	if err != nil || len(more) != 0 || !bytes.Equal(again, out) {
-		t.Fatalf("Text is not idempotent on %q:\n once  %q\n twice %q %v %v", in, out, again, more, err)
+		t.Fatalf("Text is not idempotent on %q:\n once  %q\n twice %q %v %v", in, out,
+			again, more, err)
 	}
 	return string(out), found
 }
@@ -28,14 +29,19 @@ func mustText(t *testing.T, in string) (string, []Finding) {
 func bareSamples() map[string][]string {
 	return map[string][]string{
 		"github": {
-			"ghp" + "_" + rep("aB3", 36), "gho" + "_" + rep("aB3", 36), "ghu" + "_" + rep("aB3", 36),
-			"ghs" + "_" + rep("aB3", 36), "ghr" + "_" + rep("aB3", 76), "github" + "_pat_" + rep("11AB_c", 82),
+			"ghp" + "_" + rep("aB3", 36), "gho" + "_" + rep("aB3", 36),
+			"ghu" + "_" + rep("aB3", 36),
+			"ghs" + "_" + rep("aB3", 36), "ghr" + "_" + rep("aB3", 76),
+			"github" + "_pat_" + rep("11AB_c", 82),
 		},
-		"gitlab":       {"glpat" + "-" + rep("aB3", 20), "glpat" + "-" + rep("aB3", 27) + ".01." + rep("z9", 9)},
-		"aws":          {"AKIA" + rep("Q7Z", 16), "ASIA" + rep("Q7Z", 16)},
-		"google":       {"AIza" + rep("Sy-_9", 35), "GOCSPX" + "-" + rep("a_B4", 28), "ya29" + "." + rep("a0-_", 60)},
-		"stripe":       {"sk" + "_live_" + rep("aB3", 24), "rk" + "_test_" + rep("aB3", 24)},
-		"slack":        {"xoxb" + "-" + rep("123456", 12) + "-" + rep("aB", 24), "xoxp" + "-" + rep("9-a", 40), "xapp" + "-1-" + rep("A9", 30)},
+		"gitlab": {"glpat" + "-" + rep("aB3", 20),
+			"glpat" + "-" + rep("aB3", 27) + ".01." + rep("z9", 9)},
+		"aws": {"AKIA" + rep("Q7Z", 16), "ASIA" + rep("Q7Z", 16)},
+		"google": {"AIza" + rep("Sy-_9", 35), "GOCSPX" + "-" + rep("a_B4", 28),
+			"ya29" + "." + rep("a0-_", 60)},
+		"stripe": {"sk" + "_live_" + rep("aB3", 24), "rk" + "_test_" + rep("aB3", 24)},
+		"slack": {"xoxb" + "-" + rep("123456", 12) + "-" + rep("aB", 24),
+			"xoxp" + "-" + rep("9-a", 40), "xapp" + "-1-" + rep("A9", 30)},
 		"npm":          {"npm" + "_" + rep("aB3", 36)},
 		"pypi":         {"pypi" + "-" + rep("AgEIcHlwaS5", 90)},
 		"huggingface":  {"hf" + "_" + rep("aBcD", 34)},
@@ -45,8 +51,10 @@ func bareSamples() map[string][]string {
 		"digitalocean": {"dop" + "_v1_" + rep("a1f", 64)},
 		"twilio":       {"SK" + rep("a1f", 32)},
 		"telegram":     {"123456789" + ":AA" + rep("aB3_", 33)},
-		"age":          {"AGE-SECRET" + "-KEY-1" + rep("QPZRY9", 58), "AGE-SECRET" + "-KEY-PQ-1" + rep("QPZRY9", 58)},
-		"jwt":          {"eyJ" + rep("hbGci", 17) + ".eyJ" + rep("zdWI", 20) + "." + rep("aB3_-", 43), "eyJ" + rep("hbGci", 33) + ".eyJ" + rep("zdWI", 20) + "."},
+		"age": {"AGE-SECRET" + "-KEY-1" + rep("QPZRY9", 58),
+			"AGE-SECRET" + "-KEY-PQ-1" + rep("QPZRY9", 58)},
+		"jwt": {"eyJ" + rep("hbGci", 17) + ".eyJ" + rep("zdWI", 20) + "." +
+			rep("aB3_-", 43), "eyJ" + rep("hbGci", 33) + ".eyJ" + rep("zdWI", 20) + "."},
 	}
 }
 
@@ -77,11 +85,13 @@ func TestBareFormats(t *testing.T) {
 				if strings.Contains(out, secret) || !strings.Contains(out, "[REDACTED:"+class+"]") {
 					t.Errorf("%s in %q: got %q", class, f, out)
 				}
-				want := strings.ReplaceAll(strings.ReplaceAll(in, secret, "[REDACTED:"+class+"]"), "\x1b", "")
+				want := strings.ReplaceAll(strings.ReplaceAll(in, secret, "[REDACTED:"+class+"]"),
+					"\x1b", "")
 				if out != want {
 					t.Errorf("%s: got %q, want %q", class, out, want)
 				}
-				if !slices.ContainsFunc(found, func(x Finding) bool { return x == Finding{class, 1} }) {
+				if !slices.ContainsFunc(found,
+					func(x Finding) bool { return x == Finding{class, 1} }) {
 					t.Errorf("%s in %q: found %v", class, f, found)
 				}
 			}
@@ -93,20 +103,31 @@ func TestBareFormats(t *testing.T) {
 func TestContext(t *testing.T) {
 	hook := "T0" + rep("A1", 8) + "/B0" + rep("B2", 8) + "/" + rep("cD3", 24)
 	for _, c := range []struct{ name, in, want string }{
-		{"url", "postgres://app:hunter2@db:5432/x", "postgres://app:[REDACTED:url-password]@db:5432/x"},
+		{"url", "postgres://app:hunter2@db:5432/x",
+			"postgres://app:[REDACTED:url-password]@db:5432/x"},
 		{"url no user", "redis://:s3cret@cache", "redis://:[REDACTED:url-password]@cache"},
 		{"url raw at", "mysql://u:p@ss@h/x", "mysql://u:[REDACTED:url-password]@h/x"},
 		{"url odd scheme", "git+ssh://me:pw@h", "git+ssh://me:[REDACTED:url-password]@h"},
 		{"url in json", `{"u":"amqp://a:b1@h"}`, `{"u":"amqp://a:[REDACTED:url-password]@h"}`},
-		{"url none", "https://me@host/x http://h:80/@y http://[::1]:80/", "https://me@host/x http://h:80/@y http://[::1]:80/"},
-		{"url variable", "http://u:${PW}@h http://u:%s@h http://u:<password>@h http://u:****@h http://u:$PW@h", "http://u:${PW}@h http://u:%s@h http://u:<password>@h http://u:****@h http://u:$PW@h"},
-		{"webhook", "https://hooks.slack.com/services/" + hook + " ok", "https://hooks.slack.com/services/[REDACTED:slack] ok"},
-		{"bearer", "Authorization: Bearer abc123def456", "Authorization: Bearer [REDACTED:authorization]"},
-		{"bearer curl", `curl -H "authorization: bearer abc123def456" x`, `curl -H "authorization: bearer [REDACTED:authorization]" x`},
-		{"bearer go", `h.Set("Authorization", "Bearer abc123def456")`, `h.Set("Authorization", "Bearer [REDACTED:authorization]")`},
-		{"basic", "Authorization: Basic dXNlcjpodW50ZXIy", "Authorization: Basic [REDACTED:authorization]"},
-		{"token scheme", "Authorization: token a1b2c3d4e5f6", "Authorization: token [REDACTED:authorization]"},
-		{"raw header", "Authorization: a1b2c3d4e5f6a7b8", "Authorization: [REDACTED:authorization]"},
+		{"url none", "https://me@host/x http://h:80/@y http://[::1]:80/",
+			"https://me@host/x http://h:80/@y http://[::1]:80/"},
+		{"url variable",
+			"http://u:${PW}@h http://u:%s@h http://u:<password>@h http://u:****@h http://u:$PW@h",
+			"http://u:${PW}@h http://u:%s@h http://u:<password>@h http://u:****@h http://u:$PW@h"},
+		{"webhook", "https://hooks.slack.com/services/" + hook + " ok",
+			"https://hooks.slack.com/services/[REDACTED:slack] ok"},
+		{"bearer", "Authorization: Bearer abc123def456",
+			"Authorization: Bearer [REDACTED:authorization]"},
+		{"bearer curl", `curl -H "authorization: bearer abc123def456" x`,
+			`curl -H "authorization: bearer [REDACTED:authorization]" x`},
+		{"bearer go", `h.Set("Authorization", "Bearer abc123def456")`,
+			`h.Set("Authorization", "Bearer [REDACTED:authorization]")`},
+		{"basic", "Authorization: Basic dXNlcjpodW50ZXIy",
+			"Authorization: Basic [REDACTED:authorization]"},
+		{"token scheme", "Authorization: token a1b2c3d4e5f6",
+			"Authorization: token [REDACTED:authorization]"},
+		{"raw header", "Authorization: a1b2c3d4e5f6a7b8",
+			"Authorization: [REDACTED:authorization]"},
 		{"docker auth", `"auth": "dXNlcjpodW50ZXIy"`, `"auth": "[REDACTED:authorization]"`},
 		{"password", "password: hunter2", "password: [REDACTED:password]"},
 		{"password eq", "password=hunter2", "password=[REDACTED:password]"},
@@ -114,30 +135,53 @@ func TestContext(t *testing.T) {
 		{"env", "export DB_PASSWORD=hunter2\nA=b", "export DB_PASSWORD=[REDACTED:password]\nA=b"},
 		{"camel", `dbPassword := "hunter2"`, `dbPassword := "[REDACTED:password]"`},
 		{"flag", "--api-key=a1b2c3d4e5f6", "--api-key=[REDACTED:secret]"},
-		{"yaml", "  client_secret:   q8Zr-1kPw_77aa # x", "  client_secret:   [REDACTED:secret] # x"},
-		{"json text", `{"password":"hunter2","user":"a"}`, `{"password":"[REDACTED:password]","user":"a"}`},
-		{"json in json", `{\"password\":\"hunter2\",\"user\":\"a\"}`, `{\"password\":\"[REDACTED:password]\",\"user\":\"a\"}`},
-		{"json in json in json", `\\\"password\\\":\\\"hunter2\\\",`, `\\\"password\\\":\\\"[REDACTED:password]\\\",`},
+		{"yaml", "  client_secret:   q8Zr-1kPw_77aa # x",
+			"  client_secret:   [REDACTED:secret] # x"},
+		{"json text", `{"password":"hunter2","user":"a"}`,
+			`{"password":"[REDACTED:password]","user":"a"}`},
+		{"json in json", `{\"password\":\"hunter2\",\"user\":\"a\"}`,
+			`{\"password\":\"[REDACTED:password]\",\"user\":\"a\"}`},
+		{"json in json in json", `\\\"password\\\":\\\"hunter2\\\",`,
+			`\\\"password\\\":\\\"[REDACTED:password]\\\",`},
 		{"ruby", `:password => 'hunter2'`, `:password => '[REDACTED:password]'`},
-		{"index", `os.environ["API_TOKEN"] = "a1b2c3d4e5"`, `os.environ["API_TOKEN"] = "[REDACTED:secret]"`},
-		{"typed", `const apiKey: string = "a1b2c3d4e5"`, `const apiKey: string = "[REDACTED:secret]"`},
-		{"typed go", `var password string = "hunter2"`, `var password string = "[REDACTED:password]"`},
+		{"index", `os.environ["API_TOKEN"] = "a1b2c3d4e5"`,
+			`os.environ["API_TOKEN"] = "[REDACTED:secret]"`},
+		{"typed", `const apiKey: string = "a1b2c3d4e5"`,
+			`const apiKey: string = "[REDACTED:secret]"`},
+		{"typed go", `var password string = "hunter2"`,
+			`var password string = "[REDACTED:password]"`},
 		{"go bytes", `secret := []byte("a1b2c3d4e5")`, `secret := []byte("[REDACTED:secret]")`},
-		{"query", "https://x.test/?token=a1b2c3d4e5&u=me", "https://x.test/?token=[REDACTED:secret]&u=me"},
-		{"encoded", "u%3Dme%26password%3Dhunter2%26x", "u%3Dme%26password%3D[REDACTED:password]%26x"},
-		{"connection string", "Server=x;Password=hunter2;User=y", "Server=x;Password=[REDACTED:password];User=y"},
-		{"azure", "AccountKey=" + rep("aB3+/", 86) + "==;Suffix=x", "AccountKey=[REDACTED:secret];Suffix=x"},
+		{"query", "https://x.test/?token=a1b2c3d4e5&u=me",
+			"https://x.test/?token=[REDACTED:secret]&u=me"},
+		{"encoded", "u%3Dme%26password%3Dhunter2%26x",
+			"u%3Dme%26password%3D[REDACTED:password]%26x"},
+		{"connection string", "Server=x;Password=hunter2;User=y",
+			"Server=x;Password=[REDACTED:password];User=y"},
+		{"azure", "AccountKey=" + rep("aB3+/", 86) + "==;Suffix=x",
+			"AccountKey=[REDACTED:secret];Suffix=x"},
 		{"markdown", "**Password**: `hunter2`", "**Password**: `[REDACTED:password]`"},
 		{"prose", "API key: a1b2c3d4e5f6", "API key: [REDACTED:secret]"},
 		{"python bytes", `TOKEN = b'a1b2c3d4e5'`, `TOKEN = b'[REDACTED:secret]'`},
-		{"aws secret", "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzzKEY", "aws_secret_access_key = [REDACTED:secret]"},
-		{"npmrc", "//r.test/:_authToken=a1b2c3d4-0000-4000-8000-123456789abc", "//r.test/:_authToken=[REDACTED:secret]"},
-		{"two in one", "password=hunter2 token=a1b2c3d4e5", "password=[REDACTED:password] token=[REDACTED:secret]"},
+		{"aws secret", "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzzKEY",
+			"aws_secret_access_key = [REDACTED:secret]"},
+		{"npmrc", "//r.test/:_authToken=a1b2c3d4-0000-4000-8000-123456789abc",
+			"//r.test/:_authToken=[REDACTED:secret]"},
+		{"two in one", "password=hunter2 token=a1b2c3d4e5",
+			"password=[REDACTED:password] token=[REDACTED:secret]"},
 		{"punctuation", `password: "tr0ub4dor&3"`, `password: "[REDACTED:password]"`},
 		{"colour", "password=\x1b[31mhunter2\x1b[0m", "password=[31m[REDACTED:password][0m"},
-		{"key and format", `token: "` + "ghp" + "_" + rep("aB3", 36) + `"`, `token: "[REDACTED:github]"`},
-		{"next line is no part", "a line that is as long as a terminal has columns at least, password=hunter2xyz\nword2 word2", "a line that is as long as a terminal has columns at least, password=[REDACTED:password]\nword2 word2"},
-		{"next line is a part", "a line that is as long as a terminal has columns at least, password=hunter2xyz\n9Kq81zz ok", "a line that is as long as a terminal has columns at least, password=[REDACTED:password]\n[REDACTED:password] ok"},
+		{"key and format", `token: "` + "ghp" + "_" + rep("aB3", 36) + `"`,
+			`token: "[REDACTED:github]"`},
+		{"next line is no part",
+			"a line that is as long as a terminal has columns at least, " +
+				"password=hunter2xyz\nword2 word2",
+			"a line that is as long as a terminal has columns at least, " +
+				"password=[REDACTED:password]\nword2 word2"},
+		{"next line is a part",
+			"a line that is as long as a terminal has columns at least, " +
+				"password=hunter2xyz\n9Kq81zz ok",
+			"a line that is as long as a terminal has columns at least, " +
+				"password=[REDACTED:password]\n[REDACTED:password] ok"},
 		{"cut literal", `password: "hunter2`, `password: "[REDACTED:password]`},
 		{"partly marked", `password: "[REDACTED:x]hunter2"`, `password: "[REDACTED:password]"`},
 	} {
@@ -154,16 +198,20 @@ func TestPEM(t *testing.T) {
 	body := strings.Repeat(rep("aB3+/", 64)+"\n", 12)
 	whole := begin + "\n" + body + end
 	mark := "[REDACTED:pem]"
-	source := `"` + begin + `\n" +` + "\n\t" + `"` + rep("aB3", 64) + `\n" +` + "\n\t" + `"` + rep("aB3", 64) + `\n`
+	source := `"` + begin + `\n" +` + "\n\t" + `"` + rep("aB3", 64) + `\n" +` + "\n\t" + `"` +
+		rep("aB3", 64) + `\n`
 	for _, c := range []struct{ name, in, want string }{
 		{"whole", "a\n" + whole + "\nb", "a\n" + mark + "\nb"},
-		{"escaped", `{"private_key":"` + strings.ReplaceAll(whole, "\n", `\n`) + `\n"}`, `{"private_key":"` + mark + `\n"}`},
-		{"encrypted", begin + "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n" + body + end, mark},
+		{"escaped", `{"private_key":"` + strings.ReplaceAll(whole, "\n", `\n`) + `\n"}`,
+			`{"private_key":"` + mark + `\n"}`},
+		{"encrypted", begin + "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n" + body + end,
+			mark},
 		{"diff", "+" + strings.ReplaceAll(whole, "\n", "\n+"), "+" + mark},
 		{"cut off", begin + "\n" + body + "done, ok", mark + "\ndone, ok"},
 		{"cut off in source", source, `"` + mark + `\n`},
 		{"two", whole + "\n" + whole, mark + "\n" + mark},
-		{"public", strings.ReplaceAll(whole, "PRIVATE", "PUBLIC"), strings.ReplaceAll(whole, "PRIVATE", "PUBLIC")},
+		{"public", strings.ReplaceAll(whole, "PRIVATE", "PUBLIC"),
+			strings.ReplaceAll(whole, "PRIVATE", "PUBLIC")},
 		{"mention", begin + " and " + end + " enclose it", begin + " and " + end + " enclose it"},
 		{"mention alone", "starts with " + begin, "starts with " + begin},
 	} {
@@ -359,19 +407,22 @@ func TestUnchangedIsSame(t *testing.T) {
 func TestFindingsAreSortedAndBare(t *testing.T) {
 	key := "ghp" + "_" + rep("aB3", 36)
 	_, found := mustText(t, "\x00 password=hunter2 "+key+" "+key)
-	if want := []Finding{{"control", 1}, {"github", 2}, {"password", 1}}; !slices.Equal(found, want) {
+	if want := []Finding{{"control", 1}, {"github", 2},
+		{"password", 1}}; !slices.Equal(found, want) {
 		t.Errorf("found %v, want %v", found, want)
 	}
 }
 
 func TestLine(t *testing.T) {
-	if got, want := Line("a\nb\tc\u2028d\x1be\u009bf\u202eg\u2066h\U000e0041i é日"), "a b c d\ufffde\ufffdf\ufffdg\ufffdh\ufffdi é日"; got != want {
+	if got, want := Line("a\nb\tc\u2028d\x1be\u009bf\u202eg\u2066h\U000e0041i é日"),
+		"a b c d\ufffde\ufffdf\ufffdg\ufffdh\ufffdi é日"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 func TestEscape(t *testing.T) {
-	if got, want := Escape("a<b> & ```go\n`x` </context_clusters>"), "a&lt;b&gt; &amp; '''go\n`x` &lt;/context_clusters&gt;"; got != want {
+	if got, want := Escape("a<b> & ```go\n`x` </context_clusters>"),
+		"a&lt;b&gt; &amp; '''go\n`x` &lt;/context_clusters&gt;"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

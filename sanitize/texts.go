@@ -110,14 +110,17 @@ func (g textGroup) across() (found []Found, starts []int, err error) {
 			return nil, nil, err
 		}
 		for _, f := range own {
-			alone = append(alone, Found{Class: f.Class, From: starts[i] + f.From, To: starts[i] + f.To})
+			alone = append(alone,
+				Found{Class: f.Class, From: starts[i] + f.From, To: starts[i] + f.To})
 		}
 	}
 	for _, f := range all {
-		known := slices.IndexFunc(alone, func(a Found) bool { return a.From < f.To && f.From < a.To })
+		known := slices.IndexFunc(alone,
+			func(a Found) bool { return a.From < f.To && f.From < a.To })
 		end, _ := slices.BinarySearch(starts, f.From+1) // the piece after the one in which f begins
 		if known < 0 ||
-			end < len(starts) && starts[end] < f.To && secrets.GoesOn(g.bytes(starts[end], f.To, starts)) {
+			end < len(starts) && starts[end] < f.To &&
+				secrets.GoesOn(g.bytes(starts[end], f.To, starts)) {
 			found = append(found, f)
 		}
 	}

@@ -12,8 +12,9 @@ func TestWellKnown(t *testing.T) {
 	uuid := "{h8}-{h4}-{h4}-{h4}-{h12}"
 	r := rand.New(rand.NewPCG(13, 5))
 	for class, forms := range map[string][]string{
-		"google":       {"AQ.Ab8RN6{u42}", "AIzaSy{u33}"},
-		"aws":          {"ABSK{b128}=", "bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t{b200}", "AKIA{A16}"},
+		"google": {"AQ.Ab8RN6{u42}", "AIzaSy{u33}"},
+		"aws": {"ABSK{b128}=", "bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t{b200}",
+			"AKIA{A16}"},
 		"azure":        {"{n52}JQQJ99{n26}", "{n76}AZDO{n4}", "{n3}8Q~{u34}"},
 		"elevenlabs":   {"sk_{h48}"},
 		"langfuse":     {"sk-lf-" + uuid},
@@ -55,12 +56,14 @@ func TestWellKnown(t *testing.T) {
 	} {
 		var c score
 		for _, form := range forms {
-			for _, frame := range []string{"use % for it", "{\"x\":\"%\"}", "2026-03-04T05:06:07Z INFO sent % ms=3", "x := \"%\"\n", "$ run '%'", "- `%`"} {
+			for _, frame := range []string{"use % for it", "{\"x\":\"%\"}",
+				"2026-03-04T05:06:07Z INFO sent % ms=3", "x := \"%\"\n", "$ run '%'", "- `%`"} {
 				for range 25 {
 					secret := fill(r, form)
 					out, _ := mustText(t, strings.Replace(frame, "%", secret, 1))
 					c.tried++
-					if leaked(sample{secrets: []string{strings.TrimPrefix(secret, "SSWS ")}}, out) == "" && strings.Contains(out, "[REDACTED:") {
+					if leaked(sample{secrets: []string{strings.TrimPrefix(secret, "SSWS ")}},
+						out) == "" && strings.Contains(out, "[REDACTED:") {
 						c.caught++
 					}
 				}
@@ -96,9 +99,12 @@ func TestBareKey(t *testing.T) {
 func TestAssignments(t *testing.T) {
 	v := "a8Kq0Zs7Lw2Xr4Vt9Bn6Cm1Dj3Fh5Gk8"
 	for _, in := range []string{
-		`api_secret ::= "%"`, `api_secret :::= "%"`, `$api_secret .= "%";`, `api_secret ?= "%"`, `api_secret := "%"`, "<apiSecret>\n    %\n</apiSecret>",
-		"<apiSecret>%</apiSecret>", `System.setProperty("API_SECRET", "%")`, `"apiSecret" => "%"`, `api_secret ||= '%'`,
-		"apiVersion: v1\nkind: Secret\ndata:\n  plain: %==\n", "apiVersion: v1\ndata:\n  plain: |\n    %==\nkind: \"Secret\"\n",
+		`api_secret ::= "%"`, `api_secret :::= "%"`, `$api_secret .= "%";`, `api_secret ?= "%"`,
+		`api_secret := "%"`, "<apiSecret>\n    %\n</apiSecret>",
+		"<apiSecret>%</apiSecret>", `System.setProperty("API_SECRET", "%")`, `"apiSecret" => "%"`,
+		`api_secret ||= '%'`,
+		"apiVersion: v1\nkind: Secret\ndata:\n  plain: %==\n",
+		"apiVersion: v1\ndata:\n  plain: |\n    %==\nkind: \"Secret\"\n",
 	} {
 		if out, _ := mustText(t, strings.Replace(in, "%", v, 1)); strings.Contains(out, v[:8]) {
 			t.Errorf("left: %q", out)
@@ -109,18 +115,20 @@ func TestAssignments(t *testing.T) {
 // TestPasswords has passwords that look like words, in settings and on command lines.
 func TestPasswords(t *testing.T) {
 	for in, want := range map[string]string{
-		"DB_PASSWORD=hunter2" + "secret":            "DB_PASSWORD=[REDACTED:password]",
-		"DB_PASSWORD=correcthorse":                  "DB_PASSWORD=[REDACTED:password]",
-		"DB_PASSWORD=hedgehog":                      "DB_PASSWORD=[REDACTED:password]",
-		"password: hedgehog":                        "password: hedgehog",
-		"user2 login with password must fail":       "user2 login with password must fail",
-		"machine a.test login me password hedgehog": "machine a.test login me password [REDACTED:password]",
-		"DB_PASSWORD=OTHER_PASSWORD":                "DB_PASSWORD=OTHER_PASSWORD",
-		"mysql -u root -pS3cret" + "Pw9 shop":       "mysql -u root -p[REDACTED:password] shop",
-		"mysql -u root -ppassword shop":             "mysql -u root -ppassword shop",
-		"curl -u me:S3cret" + "Pw9 https://a.test":  "curl -u me:[REDACTED:password] https://a.test",
-		"curl -u user:pass https://a.test":          "curl -u user:pass https://a.test",
-		"gh auth login -p https":                    "gh auth login -p https",
+		"DB_PASSWORD=hunter2" + "secret":      "DB_PASSWORD=[REDACTED:password]",
+		"DB_PASSWORD=correcthorse":            "DB_PASSWORD=[REDACTED:password]",
+		"DB_PASSWORD=hedgehog":                "DB_PASSWORD=[REDACTED:password]",
+		"password: hedgehog":                  "password: hedgehog",
+		"user2 login with password must fail": "user2 login with password must fail",
+		"machine a.test login me password hedgehog": "machine a.test login me password " +
+			"[REDACTED:password]",
+		"DB_PASSWORD=OTHER_PASSWORD":          "DB_PASSWORD=OTHER_PASSWORD",
+		"mysql -u root -pS3cret" + "Pw9 shop": "mysql -u root -p[REDACTED:password] shop",
+		"mysql -u root -ppassword shop":       "mysql -u root -ppassword shop",
+		"curl -u me:S3cret" +
+			"Pw9 https://a.test": "curl -u me:[REDACTED:password] https://a.test",
+		"curl -u user:pass https://a.test": "curl -u user:pass https://a.test",
+		"gh auth login -p https":           "gh auth login -p https",
 	} {
 		if out, _ := mustText(t, in); out != want {
 			t.Errorf("%q is %q, want %q", in, out, want)
@@ -133,13 +141,20 @@ func TestPasswords(t *testing.T) {
 // stand-ins for tokens.
 func TestHarmless(t *testing.T) {
 	for _, in := range []string{
-		"grep -v PASS | tail -20", "go test ./... | grep TOKEN | head -3", "cat api_key | wc -l2 | sort",
+		"grep -v PASS | tail -20", "go test ./... | grep TOKEN | head -3",
+		"cat api_key | wc -l2 | sort",
 		"**Basic Operations:** Tool registration", "Basic Settings", "Basic Overview:",
-		"hf_requiredCharacteristicTypesForDisplayMetadata", "&hf_servingcellpriorityparametersdescription_struct, tvb", "npm_package_config_registry_and_more_words_here",
-		"io.jsonwebtoken:jjwt-jackson-0.11.2", "token: jackson-core-2.11.2", "secret: claude-3-5-sonnet-20241022", "token: name@1.2.3",
-		`token:"clm14066:AgencyIdentificationCodeContentType"`, "xoxe.xoxp-1-initial", "xoxe.xoxp-1-SlackAppConfigurationAccessTokenHere",
-		"ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "AKIAIOSFODNN7EXAMPLE", "AKIAXXXXXXXXXXXXXXXX", "AIzaSyabcdefghijklmnopqrstuvwxyz1234567",
-		"s.AcceptanceTimeoutSeconds", "s.makeKubeConfigController = args", "SELECT key, value FROM t WHERE key = 'page'",
+		"hf_requiredCharacteristicTypesForDisplayMetadata",
+		"&hf_servingcellpriorityparametersdescription_struct, tvb",
+		"npm_package_config_registry_and_more_words_here",
+		"io.jsonwebtoken:jjwt-jackson-0.11.2", "token: jackson-core-2.11.2",
+		"secret: claude-3-5-sonnet-20241022", "token: name@1.2.3",
+		`token:"clm14066:AgencyIdentificationCodeContentType"`, "xoxe.xoxp-1-initial",
+		"xoxe.xoxp-1-SlackAppConfigurationAccessTokenHere",
+		"ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "AKIAIOSFODNN7EXAMPLE", "AKIAXXXXXXXXXXXXXXXX",
+		"AIzaSyabcdefghijklmnopqrstuvwxyz1234567",
+		"s.AcceptanceTimeoutSeconds", "s.makeKubeConfigController = args",
+		"SELECT key, value FROM t WHERE key = 'page'",
 	} {
 		if out, found := mustText(t, in); out != in {
 			t.Errorf("%q is %q: %v", in, out, found)
@@ -153,8 +168,12 @@ func TestLinesStay(t *testing.T) {
 	gh := func(s string) string { return "ghp_" + rep(s, 36) }
 	hex := "9f86d081884c7d659a2feaa0c55ad015"
 	for in, want := range map[string]string{
-		"key a " + gh("aB3") + " and token: " + hex + "\n" + gh("zY9") + "\nend":                                "key a [REDACTED:github] and token: [REDACTED:secret]\n[REDACTED:github]\nend",
-		"a line of some words before it that is long enough, " + gh("aB3")[:20] + "\n" + gh("aB3")[20:] + " ok": "a line of some words before it that is long enough, [REDACTED:github]\n[REDACTED:github] ok",
+		"key a " + gh("aB3") + " and token: " + hex + "\n" + gh("zY9") +
+			"\nend": "key a [REDACTED:github] and token: [REDACTED:secret]\n[REDACTED:github]\nend",
+		"a line of some words before it that is long enough, " + gh("aB3")[:20] + "\n" +
+			gh("aB3")[20:] +
+			" ok": "a line of some words before it that is long enough, " +
+			"[REDACTED:github]\n[REDACTED:github] ok",
 	} {
 		if out, _ := mustText(t, in); out != want {
 			t.Errorf("%q\nis   %q\nwant %q", in, out, want)
@@ -183,7 +202,8 @@ func TestUsePatterns(t *testing.T) {
 			t.Errorf("%q is %q, want %q", in, out, want)
 		}
 	}
-	for _, bad := range []string{"", "abc", "{n20}", "ab{n20}", "abc{n7}", "abc{q20}", "abc{n20", "abc{n5-3}{n9}", "abc}{n20}", "abc)({n20}", "((abc{n20}", "abc {n20}", "{n9+}abc"} {
+	for _, bad := range []string{"", "abc", "{n20}", "ab{n20}", "abc{n7}", "abc{q20}", "abc{n20",
+		"abc{n5-3}{n9}", "abc}{n20}", "abc)({n20}", "((abc{n20}", "abc {n20}", "{n9+}abc"} {
 		if err := UsePatterns([]string{bad}); err == nil {
 			t.Errorf("%q is taken for a pattern", bad)
 		}

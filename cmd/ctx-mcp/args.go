@@ -43,7 +43,9 @@ func decode(raw json.RawMessage, into any) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return clierr.Usagef("bad %s: a %s is no %s", wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:], wrong.Value, plainType(wrong.Type.Kind().String()))
+		return clierr.Usagef("bad %s: a %s is no %s",
+			wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:], wrong.Value,
+			plainType(wrong.Type.Kind().String()))
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = errors.New("they end too early")
 	}
@@ -189,7 +191,8 @@ func schemaOf(params []param) map[string]any {
 		}
 		properties[p.name] = one
 	}
-	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	schema := map[string]any{"type": "object", "properties": properties,
+		"additionalProperties": false}
 	if required != nil {
 		schema["required"] = required
 	}
@@ -197,20 +200,27 @@ func schemaOf(params []param) map[string]any {
 }
 
 func sessionParam() param {
-	return param{name: "session", kind: "string", text: "The session (default: the one that HEAD names)."}
+	return param{name: "session", kind: "string",
+		text: "The session (default: the one that HEAD names)."}
 }
 
 func branchParam() param {
-	return param{name: "branch", kind: "string", text: "The branch of the session.", initial: history.MainBranch}
+	return param{name: "branch", kind: "string", text: "The branch of the session.",
+		initial: history.MainBranch}
 }
 
 func pagingParams() []param {
 	return []param{
-		{name: "max_tokens", kind: "integer", text: "The maximum tokens of the result.", least: leastTokens, most: mostTokens, initial: defaultTokens},
-		{name: "cursor", kind: "string", text: "The `next` of the last result, to continue there; all other arguments must be the same."},
+		{name: "max_tokens", kind: "integer", text: "The maximum tokens of the result.",
+			least: leastTokens, most: mostTokens, initial: defaultTokens},
+		{name: "cursor", kind: "string",
+			text: "The `next` of the last result, to continue there; all other arguments " +
+				"must be the same."},
 	}
 }
 
 func readerParam() param {
-	return param{name: "reader", kind: "string", text: "Show only what a reader in this branch of the session, or at this revision, may see."}
+	return param{name: "reader", kind: "string",
+		text: "Show only what a reader in this branch of the session, or at this " +
+			"revision, may see."}
 }

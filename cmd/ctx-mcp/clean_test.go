@@ -10,7 +10,8 @@ import (
 
 // FuzzClean holds the cleaning of JSON to that of the text in it.
 func FuzzClean(f *testing.F) {
-	for _, s := range []string{"", "plain", "\x1b[31mred\x7f", "a\u009bb\u0085", "\\u001b", "\b\f\n\r\t\v\x00", "quo\"te\\", "\u00a0\u2028🙂", "broken \xff\x9b"} {
+	for _, s := range []string{"", "plain", "\x1b[31mred\x7f", "a\u009bb\u0085", "\\u001b",
+		"\b\f\n\r\t\v\x00", "quo\"te\\", "\u00a0\u2028🙂", "broken \xff\x9b"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

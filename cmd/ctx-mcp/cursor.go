@@ -21,10 +21,11 @@ type position struct {
 
 const (
 	cursorVersion = 1
-	cursorSum     = 8 // bytes of a digest at the end: a cursor passes through a model, which may have copied it badly
-	mostIDs       = 2
-	mostNumbers   = 4
-	maxCursor     = 256 // characters
+	// Bytes of a digest at the end: a cursor passes through a model, which may have copied it badly
+	cursorSum   = 8
+	mostIDs     = 2
+	mostNumbers = 4
+	maxCursor   = 256 // characters
 )
 
 // encode returns the position as a cursor. The cursor has a digest of bound, so that it is valid
@@ -52,7 +53,8 @@ func cursorDigest(b, bound []byte) []byte {
 
 // badCursor is the error for every invalid cursor. The reason cannot be known.
 func badCursor() error {
-	return clierr.WithHint(clierr.Usagef("bad cursor: it is damaged, or of a call with other arguments"),
+	return clierr.WithHint(
+		clierr.Usagef("bad cursor: it is damaged, or of a call with other arguments"),
 		"give `next` of a result as it is, with the same arguments, or begin anew without a cursor")
 }
 
@@ -103,7 +105,8 @@ func (cl *call) position(cursor string, ids, numbers int) (p position, found boo
 	if cursor == "" {
 		return p, false, nil
 	}
-	if p, err = decodeCursor(cursor, cl.bound); err == nil && (len(p.ids) != ids || len(p.numbers) != numbers) {
+	if p, err = decodeCursor(cursor, cl.bound); err == nil &&
+		(len(p.ids) != ids || len(p.numbers) != numbers) {
 		err = badCursor()
 	}
 	return p, true, err

@@ -37,7 +37,9 @@ func FuzzCursor(f *testing.F) {
 			t.Fatalf("%x is taken for %+v, which is %x: %v", raw, p, b, err)
 		}
 		again, err := decodeCursor(written, bound)
-		if len(written) <= maxCursor && (err != nil || !slices.Equal(again.ids, p.ids) || !slices.Equal(again.numbers, p.numbers)) {
+		if len(written) <= maxCursor &&
+			(err != nil || !slices.Equal(again.ids, p.ids) ||
+				!slices.Equal(again.numbers, p.numbers)) {
 			t.Fatalf("%+v comes back as %+v, %v", p, again, err)
 		}
 	})
@@ -45,14 +47,18 @@ func FuzzCursor(f *testing.F) {
 
 func cursorSeeds() []position {
 	id := format.ID{1, 2, 3}
-	return []position{{}, {numbers: []uint64{0, 1}}, {ids: []format.ID{id, {}}, numbers: []uint64{7, 1 << 40, 1<<64 - 1}}, {ids: []format.ID{id}}}
+	return []position{{}, {numbers: []uint64{0, 1}},
+		{ids: []format.ID{id, {}}, numbers: []uint64{7, 1 << 40, 1<<64 - 1}},
+		{ids: []format.ID{id}}}
 }
 
 // The longest cursor is one that is taken.
 func TestLongestCursor(t *testing.T) {
-	p := position{ids: make([]format.ID, mostIDs), numbers: slices.Repeat([]uint64{1<<64 - 1}, mostNumbers)}
+	p := position{ids: make([]format.ID, mostIDs),
+		numbers: slices.Repeat([]uint64{1<<64 - 1}, mostNumbers)}
 	text := p.encode(nil)
-	if _, err := decodeCursor(text, nil); err != nil || len(text) > maxCursor || len(text) > (frameTokens-40)*perToken {
+	if _, err := decodeCursor(text, nil); err != nil || len(text) > maxCursor ||
+		len(text) > (frameTokens-40)*perToken {
 		t.Errorf("%d characters: %v", len(text), err)
 	}
 }
@@ -77,7 +83,8 @@ func TestBadCursors(t *testing.T) {
 		}
 		return o
 	}
-	forged := position{numbers: []uint64{1}}.encode([]byte("log\x00" + s.ID + "\x00" + `{"session":"work","branch":"main"}`))
+	forged := position{numbers: []uint64{1}}.encode(
+		[]byte("log\x00" + s.ID + "\x00" + `{"session":"work","branch":"main"}`))
 	for what, call := range map[string]struct {
 		tool string
 		args object
@@ -95,12 +102,14 @@ func TestBadCursors(t *testing.T) {
 		"search's":        {"search", object{"query": "postgres", "cursor": good}},
 		"status'":         {"status", object{"cursor": good}},
 	} {
-		if text, failed := ask(t, c, call.tool, call.args); !failed || !strings.HasPrefix(text, "ctx: bad cursor: ") || !strings.Contains(text, "\nhint: ") {
+		if text, failed := ask(t, c, call.tool, call.args); !failed ||
+			!strings.HasPrefix(text, "ctx: bad cursor: ") || !strings.Contains(text, "\nhint: ") {
 			t.Errorf("%s: %.200s", what, text)
 		}
 	}
 	// Other sizes, and a default that is said, are the same call.
-	for _, args := range []object{with(good), with(good, "max_tokens", mostTokens), with(good, "branch", "main"), with(good, "limit", nil)} {
+	for _, args := range []object{with(good), with(good, "max_tokens", mostTokens),
+		with(good, "branch", "main"), with(good, "limit", nil)} {
 		if text, failed := ask(t, c, "log", args); failed {
 			t.Errorf("%v: %s", args, text)
 		}

@@ -26,9 +26,11 @@ func expandTool() tool {
 		name: "expand", title: "Show the exact messages behind an id",
 		text: `Shows the messages behind a cluster, a summary or a tombstone, or one message, in order and word for word.
 The id, or its first digits, comes from search, forest, log or render. A text that is too long for a result
-comes in pieces: "cut" gives the bytes of the piece, and "next" is the cursor of the next one.` + isData,
+comes in pieces: "cut" gives the bytes of the piece, and "next" is the cursor of the next one.` +
+			isData,
 		params: append([]param{
-			{name: "id", kind: "string", text: "The id, or its first digits, at least 4.", required: true},
+			{name: "id", kind: "string", text: "The id, or its first digits, at least 4.",
+				required: true},
 			{name: "session", kind: "string", text: "Show only messages of this session."},
 			branchParam(), readerParam(),
 		}, pagingParams()...),
@@ -39,7 +41,8 @@ func (a expandArgs) check() error {
 	if a.ID == "" {
 		return clierr.Usagef("expand needs an id")
 	}
-	return firstOf(checkText("id", a.ID, maxRev), checkText("reader", a.Reader, maxRev), a.ofBranch.check(), a.paging.check())
+	return firstOf(checkText("id", a.ID, maxRev), checkText("reader", a.Reader, maxRev),
+		a.ofBranch.check(), a.paging.check())
 }
 
 func (a expandArgs) binding() any {
@@ -59,7 +62,8 @@ func firstOf(errs ...error) error {
 // expand continues at the id of an entry: what a branch or a reader may see can change between two
 // pages, but not what an object stands for.
 func (cl *call) expand(a expandArgs) (*mcp.CallToolResult, error) {
-	at, more, err := cl.position(a.Cursor, 2, 2) // the object and the entry; the byte, and of which version
+	// The object and the entry; the byte, and of which version
+	at, more, err := cl.position(a.Cursor, 2, 2)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +95,8 @@ func (cl *call) expand(a expandArgs) (*mcp.CallToolResult, error) {
 	})
 	var f frame
 	if errors.Is(err, errFull) {
-		f.Next = cl.next(&position{ids: []format.ID{id, w.stopped}, numbers: []uint64{w.byte, w.version}})
+		f.Next = cl.next(&position{ids: []format.ID{id, w.stopped},
+			numbers: []uint64{w.byte, w.version}})
 	} else if err != nil {
 		return nil, err
 	}

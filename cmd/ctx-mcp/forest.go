@@ -21,12 +21,16 @@ func forestTool() tool {
 first the live clusters in the order in which they were opened, then the tombstones, newest first. "expand"
 with an id shows the messages.` + isData,
 		params: append([]param{
-			{name: "at", kind: "string", text: "List the clusters as they were after this operation: a number, or a digest."},
+			{name: "at", kind: "string",
+				text: "List the clusters as they were after this operation: a " +
+					"number, or a digest."},
 		}, pagingParams()...),
 	}
 }
 
-func (a forestArgs) check() error { return firstOf(checkText("at", a.At, maxRev), a.paging.check()) }
+func (a forestArgs) check() error {
+	return firstOf(checkText("at", a.At, maxRev), a.paging.check())
+}
 
 func (a forestArgs) binding() any {
 	a.paging = paging{}

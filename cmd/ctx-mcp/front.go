@@ -27,7 +27,8 @@ type front struct {
 
 func newFront(in io.Reader, out io.Writer) *front {
 	return &front{
-		in: bufio.NewReaderSize(in, 64<<10), out: out, open: map[jsonrpc.ID]bool{}, changed: make(chan struct{}, 1),
+		in: bufio.NewReaderSize(in, 64<<10), out: out, open: map[jsonrpc.ID]bool{},
+		changed: make(chan struct{}, 1),
 	}
 }
 
@@ -50,7 +51,8 @@ func (f *front) pump(c context.Context, to io.Writer) error {
 		}
 		switch {
 		case errors.Is(err, errLong):
-			f.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("a message has at most %d bytes", maxFrame))
+			f.refuse(jsonrpc.CodeInvalidRequest,
+				fmt.Sprintf("a message has at most %d bytes", maxFrame))
 		case errors.Is(err, io.EOF):
 			return f.settle(c)
 		case err != nil:
@@ -87,7 +89,8 @@ func (f *front) hand(line []byte, to io.Writer) error {
 		return nil
 	}
 	if bytes.TrimSpace(line)[0] == '[' {
-		f.refuse(jsonrpc.CodeInvalidRequest, "batches are not taken: a message is a line of its own")
+		f.refuse(jsonrpc.CodeInvalidRequest,
+			"batches are not taken: a message is a line of its own")
 		return nil
 	}
 	m, err := jsonrpc.DecodeMessage(line)

@@ -23,7 +23,8 @@ func served(t *testing.T, input string) map[string][]map[string]any {
 	dir, s := newStore(t)
 	say(t, s, "work", "user", "hello")
 	var out, errs bytes.Buffer
-	code := run(context.Background(), nil, testEnv(dir), io.NopCloser(strings.NewReader(hello+input)), &out, &errs)
+	code := run(context.Background(), nil, testEnv(dir),
+		io.NopCloser(strings.NewReader(hello+input)), &out, &errs)
 	if code != clierr.Done || errs.Len() > 0 {
 		t.Errorf("code %d: %s", code, &errs)
 	}
@@ -69,9 +70,11 @@ func TestBadLines(t *testing.T) {
 func TestAnsweredBeforeTheEnd(t *testing.T) {
 	var in strings.Builder
 	for i := range 60 {
-		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search","arguments":{"query":"hello"}}}`+"\n", i+1)
+		fmt.Fprintf(&in,
+			`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search","arguments":{"query":"hello"}}}`+"\n", i+1)
 	}
-	answers := served(t, in.String()+`{"jsonrpc":"2.0","id":"last","method":"tools/list"}`) // without a line end
+	// Without a line end
+	answers := served(t, in.String()+`{"jsonrpc":"2.0","id":"last","method":"tools/list"}`)
 	for i := range 60 {
 		if got := answers[fmt.Sprint(i+1)]; len(got) != 1 || got[0]["result"] == nil {
 			t.Errorf("request %d: %v", i+1, got)
@@ -87,7 +90,8 @@ func TestCancelledIsNotWaitedFor(t *testing.T) {
 	f := newFront(strings.NewReader(`{"jsonrpc":"2.0","id":3,"method":"ping"}
 {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}
 `), io.Discard)
-	if got, err := io.ReadAll(f.reader(context.Background())); err != nil || bytes.Count(got, []byte("\n")) != 2 {
+	if got, err := io.ReadAll(f.reader(context.Background())); err != nil ||
+		bytes.Count(got, []byte("\n")) != 2 {
 		t.Errorf("%q, %v", got, err)
 	}
 }

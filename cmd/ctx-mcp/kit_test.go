@@ -34,7 +34,8 @@ func (b bytesOf) Read(p []byte) (int, error) {
 func testEnv(dir string) repo.Env {
 	t := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	return repo.Env{
-		WorkDir: dir, Random: bytesOf(dir[len(dir)-1]), Owner: lock.Owner{PID: 1, Host: "test", Command: "test"},
+		WorkDir: dir, Random: bytesOf(dir[len(dir)-1]),
+		Owner:     lock.Owner{PID: 1, Host: "test", Command: "test"},
 		Now:       func() time.Time { t = t.Add(time.Second); return t },
 		Overrides: []string{"window.graduate_at=4", "window.evict_at=6"},
 	}
@@ -60,7 +61,8 @@ func newStore(t testing.TB) (string, *session.Store) {
 
 func say(t testing.TB, s *session.Store, name, role, text string) format.ID {
 	t.Helper()
-	done, _, err := s.Conversation.Append(context.Background(), name, history.MainBranch, []conversation.Message{{Role: role, Text: text}}, conversation.AppendOptions{})
+	done, _, err := s.Conversation.Append(context.Background(), name, history.MainBranch,
+		[]conversation.Message{{Role: role, Text: text}}, conversation.AppendOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +72,8 @@ func say(t testing.TB, s *session.Store, name, role, text string) format.ID {
 // talk says so many messages on a few topics.
 func talk(t testing.TB, s *session.Store, name string, n int) {
 	t.Helper()
-	topics := []string{"postgres migration schema port %d table index", "parser lexer token line %d nil pointer panic", "deploy rollback release server %d canary"}
+	topics := []string{"postgres migration schema port %d table index",
+		"parser lexer token line %d nil pointer panic", "deploy rollback release server %d canary"}
 	for i := range n {
 		say(t, s, name, []string{"user", "model"}[i%2], fmt.Sprintf(topics[i/4%3], i))
 	}
@@ -84,7 +87,8 @@ func connect(t testing.TB, dir string) *mcp.ClientSession {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(context.Background(), here, nil)
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(
+		context.Background(), here, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +101,8 @@ type object = map[string]any
 // ask calls a tool and returns its text, and whether it is an error.
 func ask(t testing.TB, c *mcp.ClientSession, tool string, args object) (string, bool) {
 	t.Helper()
-	result, err := c.CallTool(context.Background(), &mcp.CallToolParams{Name: tool, Arguments: args})
+	result, err := c.CallTool(context.Background(),
+		&mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
 		t.Fatalf("%s %v: %v", tool, args, err)
 	}

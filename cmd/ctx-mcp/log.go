@@ -30,10 +30,15 @@ func logTool() tool {
 newest; "reverse" begins with the newest. The default session is the one that HEAD names.` + isData,
 		params: append([]param{
 			sessionParam(), branchParam(),
-			{name: "rev", kind: "string", text: "Show the history of a revision, or a range A..B (see `ctx help revisions`)."},
-			{name: "all", kind: "boolean", text: "Show every kind of entry, including rewinds and amendments."},
-			{name: "limit", kind: "integer", text: "Show only so many of the newest entries.", least: 1},
-			{name: "after", kind: "string", text: "Show only entries at this time or later, RFC 3339."},
+			{name: "rev", kind: "string",
+				text: "Show the history of a revision, or a range A..B (see " +
+					"`ctx help revisions`)."},
+			{name: "all", kind: "boolean",
+				text: "Show every kind of entry, including rewinds and amendments."},
+			{name: "limit", kind: "integer", text: "Show only so many of the newest entries.",
+				least: 1},
+			{name: "after", kind: "string",
+				text: "Show only entries at this time or later, RFC 3339."},
 			{name: "masked", kind: "boolean", text: "Shorten tool outputs as masks say."},
 			{name: "reverse", kind: "boolean", text: "Show the newest entry first."},
 		}, pagingParams()...),
@@ -43,7 +48,8 @@ newest; "reverse" begins with the newest. The default session is the one that HE
 func (a logArgs) check() error {
 	_, err := a.since()
 	const most = 1 << 30
-	return firstOf(err, between("limit", a.Limit, 1, most), checkText("rev", a.Rev, maxRev), a.ofBranch.check(), a.paging.check())
+	return firstOf(err, between("limit", a.Limit, 1, most), checkText("rev", a.Rev, maxRev),
+		a.ofBranch.check(), a.paging.check())
 }
 
 func (a logArgs) binding() any {
@@ -62,7 +68,8 @@ func (a logArgs) since() (t time.Time, err error) {
 
 // log continues from the tip of the first page, even if the branch has moved since.
 func (cl *call) log(a logArgs) (*mcp.CallToolResult, error) {
-	at, more, err := cl.position(a.Cursor, 2, 3) // the tip and what comes before all; how many were given, the byte, and of which version
+	// The tip and what comes before all; how many were given, the byte, and of which version
+	at, more, err := cl.position(a.Cursor, 2, 3)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +79,8 @@ func (cl *call) log(a logArgs) (*mcp.CallToolResult, error) {
 	}
 	w := &entryWalk{cl: cl, page: newPage(a.tokens())}
 	var tip format.ID
-	o := recall.LogOptions{All: a.All, Limit: a.Limit, Since: since, NewestFirst: a.Reverse, Masked: a.Masked}
+	o := recall.LogOptions{All: a.All, Limit: a.Limit, Since: since, NewestFirst: a.Reverse,
+		Masked: a.Masked}
 	if more {
 		tip, o.After, o.Skip = at.ids[0], at.ids[1], at.numbers[0]
 		w.resume(at.numbers[1], at.numbers[2])
@@ -82,7 +90,8 @@ func (cl *call) log(a logArgs) (*mcp.CallToolResult, error) {
 	err = cl.store.Recall.LogEach(tip, o, w.add)
 	var f frame
 	if errors.Is(err, errFull) {
-		f.Next = cl.next(&position{ids: []format.ID{tip, o.After}, numbers: []uint64{o.Skip + w.put, w.byte, w.version}})
+		f.Next = cl.next(&position{ids: []format.ID{tip, o.After},
+			numbers: []uint64{o.Skip + w.put, w.byte, w.version}})
 	} else if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,9 @@ It finds the store as ctx does: CTX_DIR, or the first .gemini/context upwards fr
 
 // run serves until c ends, or until in ends and all requests are answered. It returns the exit
 // code.
-func run(c context.Context, args []string, env repo.Env, in io.ReadCloser, out io.Writer, errs io.Writer) int {
+func run(
+	c context.Context, args []string, env repo.Env, in io.ReadCloser, out io.Writer, errs io.Writer,
+) int {
 	flags := flag.NewFlagSet("ctx-mcp", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	dirs, version := list{}, false
@@ -79,7 +81,8 @@ func run(c context.Context, args []string, env repo.Env, in io.ReadCloser, out i
 		_ = r.Close() // nothing was read but settings
 	}
 	f := newFront(in, out)
-	err = newServer(env, errs).Run(c, &mcp.IOTransport{Reader: f.reader(c), Writer: f, MaxLineLength: maxFrame + 1})
+	err = newServer(env, errs).Run(c,
+		&mcp.IOTransport{Reader: f.reader(c), Writer: f, MaxLineLength: maxFrame + 1})
 	switch {
 	case c.Err() != nil:
 		return clierr.Interrupted

@@ -20,7 +20,9 @@ import (
 
 // read follows the cursors of a tool to the end. It holds every page to its budget, and returns the
 // texts of entries put together again.
-func read(t *testing.T, c *mcp.ClientSession, tool string, args object, between func(pages int)) (ids, texts []string, pages int) {
+func read(
+	t *testing.T, c *mcp.ClientSession, tool string, args object, between func(pages int),
+) (ids, texts []string, pages int) {
 	t.Helper()
 	args = maps.Clone(args)
 	most := defaultTokens
@@ -48,7 +50,8 @@ func read(t *testing.T, c *mcp.ClientSession, tool string, args object, between 
 			if e.Cut != nil && e.Cut.From > 0 {
 				last := len(ids) - 1
 				if ids[last] != e.ID || len(texts[last]) != e.Cut.From {
-					t.Fatalf("%s: a piece of %s from %d after %d bytes of %s", tool, e.ID, e.Cut.From, len(texts[last]), ids[last])
+					t.Fatalf("%s: a piece of %s from %d after %d bytes of %s", tool, e.ID,
+						e.Cut.From, len(texts[last]), ids[last])
 				}
 				texts[last] += shown
 				continue
@@ -72,7 +75,9 @@ func read(t *testing.T, c *mcp.ClientSession, tool string, args object, between 
 func long(r *rand.Rand, n int) string {
 	var b strings.Builder
 	for b.Len() < n {
-		b.WriteString([]string{"plain words ", "\"quoted\" \\ ", "línea ", "漢字", "🙂", "\n\t", "<tag>&amp;", "\u2028"}[r.IntN(8)])
+		b.WriteString(
+			[]string{"plain words ", "\"quoted\" \\ ", "línea ", "漢字", "🙂", "\n\t", "<tag>&amp;",
+				"\u2028"}[r.IntN(8)])
 	}
 	return b.String()
 }
@@ -97,7 +102,8 @@ func TestPagesHaveAll(t *testing.T) {
 		if pages < 2 {
 			t.Errorf("%d pages of %d tokens", pages, size)
 		}
-		backwards, _, _ := read(t, c, "log", object{"session": "work", "max_tokens": size, "reverse": true}, nil)
+		backwards, _, _ := read(t, c, "log",
+			object{"session": "work", "max_tokens": size, "reverse": true}, nil)
 		for i, id := range ids {
 			if backwards[len(ids)-1-i] != id {
 				t.Fatalf("reverse: %d differs", i)
@@ -105,7 +111,8 @@ func TestPagesHaveAll(t *testing.T) {
 		}
 		_, texts, _ = read(t, c, "log", object{"max_tokens": size, "limit": 7}, nil)
 		same(t, texts, want[len(want)-7:])
-		_, texts, _ = read(t, c, "log", object{"max_tokens": size, "rev": ids[9] + ".." + ids[30]}, nil)
+		_, texts, _ = read(t, c, "log", object{"max_tokens": size, "rev": ids[9] + ".." + ids[30]},
+			nil)
 		same(t, texts, want[10:31])
 	}
 	// What is in clusters, by their ids, and what waits, are all.
@@ -157,22 +164,29 @@ func TestPagesWhileStoreChanges(t *testing.T) {
 	if pages < 3 {
 		t.Fatalf("%d pages", pages)
 	}
-	first := listOf(t, c, "search", object{"query": "postgres port", "limit": 40, "max_tokens": leastTokens})
+	first := listOf(t, c, "search",
+		object{"query": "postgres port", "limit": 40, "max_tokens": leastTokens})
 	if first.Next == "" || first.Changed {
 		t.Fatalf("search: next %q, changed %v", first.Next, first.Changed)
 	}
-	second := listOf(t, c, "search", object{"query": "postgres port", "limit": 40, "max_tokens": leastTokens, "cursor": first.Next})
+	second := listOf(t, c, "search",
+		object{"query": "postgres port", "limit": 40, "max_tokens": leastTokens,
+			"cursor": first.Next})
 	if second.Changed || len(second.Hits) == 0 || second.Hits[0].ID == first.Hits[0].ID {
 		t.Errorf("search: changed %v, %d hits", second.Changed, len(second.Hits))
 	}
 	more(0)
-	if again := listOf(t, c, "search", object{"query": "postgres port", "limit": 40, "max_tokens": leastTokens, "cursor": first.Next}); !again.Changed {
+	if again := listOf(t, c, "search",
+		object{"query": "postgres port", "limit": 40, "max_tokens": leastTokens,
+			"cursor": first.Next}); !again.Changed {
 		t.Error("search: the store has changed, and nothing says so")
 	}
 	// The forest of the first page, although there is a compaction between.
 	page := listOf(t, c, "forest", object{})
 	number := answer(t, c, "status", nil)
-	if _, err := s.Compaction.Compact(context.Background(), compaction.CompactOptions{Branches: []history.BranchName{{Session: "work", Branch: history.MainBranch}}}); err != nil {
+	if _, err := s.Compaction.Compact(context.Background(),
+		compaction.CompactOptions{Branches: []history.BranchName{{Session: "work",
+			Branch: history.MainBranch}}}); err != nil {
 		t.Fatal(err)
 	}
 	var st struct{ Operation uint64 }
@@ -181,7 +195,9 @@ func TestPagesWhileStoreChanges(t *testing.T) {
 	}
 	cl := position{numbers: []uint64{st.Operation, 0}}
 	cursor := cl.encode([]byte("forest\x00" + s.ID + "\x00{}"))
-	if then := listOf(t, c, "forest", object{"cursor": cursor}); len(then.Clusters) != len(page.Clusters) || then.Clusters[0].ID != page.Clusters[0].ID {
+	if then := listOf(t, c, "forest",
+		object{"cursor": cursor}); len(then.Clusters) != len(page.Clusters) ||
+		then.Clusters[0].ID != page.Clusters[0].ID {
 		t.Errorf("forest: %d clusters, there were %d", len(then.Clusters), len(page.Clusters))
 	}
 }
@@ -190,10 +206,12 @@ func TestPagesWhileStoreChanges(t *testing.T) {
 func TestPieceOfOtherWords(t *testing.T) {
 	dir, s := newStore(t)
 	source := func(text string) conversation.Message {
-		return conversation.Message{Role: "user", Text: text, Source: &conversation.Source{Agent: "test", Session: "work", Message: "m-1"}}
+		return conversation.Message{Role: "user", Text: text,
+			Source: &conversation.Source{Agent: "test", Session: "work", Message: "m-1"}}
 	}
 	put := func(text string) string {
-		done, _, err := s.Conversation.Append(context.Background(), "work", history.MainBranch, []conversation.Message{source(text)}, conversation.AppendOptions{})
+		done, _, err := s.Conversation.Append(context.Background(), "work", history.MainBranch,
+			[]conversation.Message{source(text)}, conversation.AppendOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,11 +222,13 @@ func TestPieceOfOtherWords(t *testing.T) {
 	args := object{"id": id, "max_tokens": leastTokens}
 	first := listOf(t, c, "expand", args)
 	args["cursor"] = first.Next
-	if piece := listOf(t, c, "expand", args).Entries[0]; piece.Cut == nil || piece.Cut.From != first.Entries[0].Cut.To {
+	if piece := listOf(t, c, "expand", args).Entries[0]; piece.Cut == nil ||
+		piece.Cut.From != first.Entries[0].Cut.To {
 		t.Fatalf("the second piece: %+v", piece.Cut)
 	}
 	put(strings.Repeat("new words ", 2000))
-	if piece := listOf(t, c, "expand", args).Entries[0]; piece.Cut == nil || piece.Cut.From != 0 || !strings.HasPrefix(*piece.Text, "new") {
+	if piece := listOf(t, c, "expand", args).Entries[0]; piece.Cut == nil || piece.Cut.From != 0 ||
+		!strings.HasPrefix(*piece.Text, "new") {
 		t.Errorf("after the amendment: %+v", piece.Cut)
 	}
 }
@@ -222,12 +242,14 @@ func TestEntryWithLongLists(t *testing.T) {
 		d.Calls = append(d.Calls, document.Call{ID: "call-1", Tool: "read_file"})
 	}
 	next, all, err := p.addEntry(d, 0)
-	if err != nil || all || next < 1000 || !strings.Contains(string(p.items[0]), `"left_out":["calls"`) {
+	if err != nil || all || next < 1000 ||
+		!strings.Contains(string(p.items[0]), `"left_out":["calls"`) {
 		t.Fatalf("next %d, all %v, %v: %.300s", next, all, err, p.items)
 	}
 	summary := strings.Repeat("y", 9000)
 	p = newPage(leastTokens)
-	if fits, err := p.addCluster(document.Cluster{Summary: &summary}); err != nil || !fits || !strings.Contains(string(p.items[0]), `"cut":{"from":0`) {
+	if fits, err := p.addCluster(document.Cluster{Summary: &summary}); err != nil || !fits ||
+		!strings.Contains(string(p.items[0]), `"cut":{"from":0`) {
 		t.Errorf("cluster: %v, %v", fits, err)
 	}
 }

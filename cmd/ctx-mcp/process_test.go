@@ -22,7 +22,8 @@ import (
 func build(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../ctx", ".").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../ctx",
+		".").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -33,7 +34,8 @@ func build(t *testing.T) string {
 func command(ctx, dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command(ctx, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "HOME="+filepath.Join(dir, "home"), "CTX_USER_CONFIG=", "CTX_DIR=", "CTX_WINDOW_GRADUATE_AT=4", "CTX_WINDOW_EVICT_AT=6")
+	cmd.Env = append(os.Environ(), "HOME="+filepath.Join(dir, "home"), "CTX_USER_CONFIG=",
+		"CTX_DIR=", "CTX_WINDOW_GRADUATE_AT=4", "CTX_WINDOW_EVICT_AT=6")
 	return cmd
 }
 
@@ -56,18 +58,27 @@ func TestSameDocumentsAsCtx(t *testing.T) {
 		args object
 		key  string
 	}{
-		{[]string{"search", "postgres port", "-n", "4", "--clusters"}, "search", object{"query": "postgres port", "limit": 4, "clusters": true}, "hits"},
-		{[]string{"search", "postgres", "--role", "user", "-s", "other", "--since", "2026-01-01"}, "search",
-			object{"query": "postgres", "role": "user", "session": "other", "since": "2026-01-01"}, "hits"},
-		{[]string{"log", "-s", "work", "-n", "7"}, "log", object{"session": "work", "limit": 7}, "entries"},
-		{[]string{"log", "-s", "work", "--all", "--reverse", "work~9..work"}, "log", object{"session": "work", "all": true, "reverse": true, "rev": "work~9..work"}, "entries"},
-		{[]string{"log", "-s", "work", "--after", "2026-03-01T09:00:20Z"}, "log", object{"session": "work", "after": "2026-03-01T09:00:20Z"}, "entries"},
+		{[]string{"search", "postgres port", "-n", "4", "--clusters"}, "search",
+			object{"query": "postgres port", "limit": 4, "clusters": true}, "hits"},
+		{[]string{"search", "postgres", "--role", "user", "-s", "other", "--since", "2026-01-01"},
+			"search",
+			object{"query": "postgres", "role": "user", "session": "other", "since": "2026-01-01"},
+			"hits"},
+		{[]string{"log", "-s", "work", "-n", "7"}, "log",
+			object{"session": "work", "limit": 7}, "entries"},
+		{[]string{"log", "-s", "work", "--all", "--reverse", "work~9..work"}, "log",
+			object{"session": "work", "all": true, "reverse": true, "rev": "work~9..work"},
+			"entries"},
+		{[]string{"log", "-s", "work", "--after", "2026-03-01T09:00:20Z"}, "log",
+			object{"session": "work", "after": "2026-03-01T09:00:20Z"}, "entries"},
 		{[]string{"log"}, "log", nil, "entries"},
 		{[]string{"expand", cluster[:16]}, "expand", object{"id": cluster[:16]}, "entries"},
-		{[]string{"expand", "work~2", "-s", "work"}, "expand", object{"id": "work~2", "session": "work"}, "entries"},
+		{[]string{"expand", "work~2", "-s", "work"}, "expand",
+			object{"id": "work~2", "session": "work"}, "entries"},
 		{[]string{"forest"}, "forest", nil, "clusters"},
 		{[]string{"forest", "--at", "20"}, "forest", object{"at": "20"}, "clusters"},
-		{[]string{"render", "--budget", "900", "--query", "parser"}, "render", object{"format": "json", "budget": 900, "query": "parser"}, ""},
+		{[]string{"render", "--budget", "900", "--query", "parser"}, "render",
+			object{"format": "json", "budget": 900, "query": "parser"}, ""},
 		{[]string{"status"}, "status", nil, ""},
 	} {
 		var errs bytes.Buffer
@@ -84,11 +95,13 @@ func TestSameDocumentsAsCtx(t *testing.T) {
 				t.Fatal(err)
 			}
 			got = string(lists[same.key])
-			want = []byte("[" + strings.ReplaceAll(strings.TrimSpace(string(want)), "\n", ",") + "]")
+			want = []byte(
+				"[" + strings.ReplaceAll(strings.TrimSpace(string(want)), "\n", ",") + "]")
 		}
 		got = strings.Replace(strings.TrimSpace(got), `,"next":null}`, "}", 1)
 		if strings.TrimSpace(string(want)) != got {
-			t.Errorf("%v prints\n%s\nand %s %v gives\n%s", same.line, want, same.tool, same.args, got)
+			t.Errorf("%v prints\n%s\nand %s %v gives\n%s", same.line, want, same.tool,
+				same.args, got)
 		}
 	}
 	// Errors are the lines that ctx prints.
@@ -99,7 +112,8 @@ func TestSameDocumentsAsCtx(t *testing.T) {
 		if err := cmd.Run(); err == nil {
 			t.Fatal("no error")
 		}
-		if text, failed := ask(t, c, "expand", object{"id": id}); !failed || text != strings.TrimSpace(errs.String()) {
+		if text, failed := ask(t, c, "expand", object{"id": id}); !failed ||
+			text != strings.TrimSpace(errs.String()) {
 			t.Errorf("expand says %q, ctx %q", text, errs.String())
 		}
 	}
@@ -152,10 +166,13 @@ func TestProcess(t *testing.T) {
 	if code := wait(); code > clierr.Failed || strings.Contains(errs.String(), "goroutine") {
 		t.Errorf("a long line: code %d: %s", code, errs)
 	}
-	for args, want := range map[string]int{"-version": 0, "-help": 0, "--nonsense": 2, "more": 2, "-C=nowhere": 2} {
+	for args, want := range map[string]int{"-version": 0, "-help": 0, "--nonsense": 2, "more": 2,
+		"-C=nowhere": 2} {
 		in, out, errs, wait = start(args)
 		_ = in.Close()
-		if code := wait(); code != want || want == 0 && !strings.Contains(out.String(), "ctx-mcp") || want != 0 && (out.Len() > 0 || !strings.HasPrefix(errs.String(), "ctx-mcp: ")) {
+		if code := wait(); code != want ||
+			want == 0 && !strings.Contains(out.String(), "ctx-mcp") ||
+			want != 0 && (out.Len() > 0 || !strings.HasPrefix(errs.String(), "ctx-mcp: ")) {
 			t.Errorf("%s: code %d: %s%s", args, code, out, errs)
 		}
 	}
@@ -174,7 +191,8 @@ func TestProcess(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	_, err = io.WriteString(stdin, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`+"\n")
+	_, err = io.WriteString(stdin,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`+"\n")
 	if err != nil {
 		t.Fatal(err)
 	}

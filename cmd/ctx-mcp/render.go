@@ -23,7 +23,8 @@ type renderArgs struct {
 }
 
 func renderTool() tool {
-	formats := []string{string(view.Text), string(view.JSON), string(view.Gemini), string(view.OpenAI), string(view.Anthropic)}
+	formats := []string{string(view.Text), string(view.JSON), string(view.Gemini),
+		string(view.OpenAI), string(view.Anthropic)}
 	return tool{
 		name: "render", title: "Render the context of a session",
 		text: `Renders a session as a small context: the clusters of older messages with their summaries and ids, the
@@ -32,10 +33,14 @@ also has passages from all history of the branch that answer the query. A second
 "expand" and "log" show it.` + isData,
 		params: []param{
 			sessionParam(), branchParam(),
-			{name: "budget", kind: "integer", text: "The maximum tokens of the result.", least: 1, most: mostTokens, initial: defaultTokens},
-			{name: "query", kind: "string", text: "A question to answer from the history, in up to half of the budget."},
-			{name: "format", kind: "string", text: "The format of the result.", oneOf: formats, initial: formats[0]},
-			{name: "expand", kind: "array", text: "Ids of clusters whose messages replace their summaries."},
+			{name: "budget", kind: "integer", text: "The maximum tokens of the result.", least: 1,
+				most: mostTokens, initial: defaultTokens},
+			{name: "query", kind: "string",
+				text: "A question to answer from the history, in up to half of the budget."},
+			{name: "format", kind: "string", text: "The format of the result.", oneOf: formats,
+				initial: formats[0]},
+			{name: "expand", kind: "array",
+				text: "Ids of clusters whose messages replace their summaries."},
 		},
 	}
 }
@@ -50,7 +55,8 @@ func (a renderArgs) check() error {
 		}
 	}
 	_, err := a.options()
-	return firstOf(err, between("budget", a.Budget, 1, mostTokens), checkText("query", a.Query, maxQuery), a.ofBranch.check())
+	return firstOf(err, between("budget", a.Budget, 1, mostTokens),
+		checkText("query", a.Query, maxQuery), a.ofBranch.check())
 }
 
 func (a renderArgs) binding() any { return a }
@@ -77,7 +83,8 @@ func (cl *call) render(a renderArgs) (*mcp.CallToolResult, error) {
 	}
 	result := text(out)
 	if len(o) > 0 {
-		result.Content = append(result.Content, &mcp.TextContent{Text: "left out: " + document.Dropped(o)})
+		result.Content = append(result.Content,
+			&mcp.TextContent{Text: "left out: " + document.Dropped(o)})
 	}
 	return result, nil
 }

@@ -26,15 +26,19 @@ const mostListed = 100
 // changes with the store.
 func (sv *server) addResources(m *mcp.Server) {
 	m.AddResourceTemplate(&mcp.ResourceTemplate{
-		Name: "session", Title: "A session's context", URITemplate: sessionURI + "{name}", MIMEType: "text/plain",
-		Description: "The main branch of a session as a small context, as the tool render returns it." + isData,
+		Name: "session", Title: "A session's context", URITemplate: sessionURI + "{name}",
+		MIMEType: "text/plain",
+		Description: "The main branch of a session as a small context, as the tool render " +
+			"returns it." + isData,
 	}, sv.reading("session", func(cl *call, rest string) (string, error) {
 		out, _, err := cl.rendering(renderArgs{ofBranch: ofBranch{Session: rest}})
 		return out, err
 	}))
 	m.AddResourceTemplate(&mcp.ResourceTemplate{
-		Name: "cluster", Title: "The messages of a cluster", URITemplate: clusterURI + "{id}", MIMEType: "application/json",
-		Description: "The messages of a cluster, as the tool expand returns them. For the rest, call expand with the id and `next` as the cursor." + isData,
+		Name: "cluster", Title: "The messages of a cluster", URITemplate: clusterURI + "{id}",
+		MIMEType: "application/json",
+		Description: "The messages of a cluster, as the tool expand returns them. For the rest, " +
+			"call expand with the id and `next` as the cursor." + isData,
 	}, sv.reading("expand", func(cl *call, rest string) (string, error) {
 		result, err := cl.expand(expandArgs{ID: rest})
 		if err != nil {
@@ -53,11 +57,14 @@ func (sv *server) addResources(m *mcp.Server) {
 }
 
 // reading returns the handler for one kind of address. tool is the tool whose cursors it gives.
-func (sv *server) reading(tool string, read func(cl *call, rest string) (string, error)) mcp.ResourceHandler {
+func (sv *server) reading(
+	tool string, read func(cl *call, rest string) (string, error),
+) mcp.ResourceHandler {
 	return func(c context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		var out string
 		err := sv.guard(c, "resources/read", func() error {
-			rest, err := url.PathUnescape(req.Params.URI[strings.LastIndexByte(req.Params.URI, '/')+1:])
+			rest, err := url.PathUnescape(
+				req.Params.URI[strings.LastIndexByte(req.Params.URI, '/')+1:])
 			if err != nil {
 				return clierr.Usagef("bad address: %v", err)
 			}
@@ -78,7 +85,8 @@ func (sv *server) reading(tool string, read func(cl *call, rest string) (string,
 		if err != nil {
 			return nil, protocolError(err, req.Params.URI)
 		}
-		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, Text: out}}}, nil
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI,
+			Text: out}}}, nil
 	}
 }
 
@@ -96,7 +104,9 @@ func protocolError(err error, uri string) error {
 }
 
 // listResources lists the sessions by name, and then the clusters in the order of forest.
-func (sv *server) listResources(c context.Context, req *mcp.ListResourcesRequest) (*mcp.ListResourcesResult, error) {
+func (sv *server) listResources(
+	c context.Context, req *mcp.ListResourcesRequest,
+) (*mcp.ListResourcesResult, error) {
 	out := &mcp.ListResourcesResult{Resources: []*mcp.Resource{}}
 	out.CacheScope = "private"
 	err := sv.guard(c, "resources/list", func() error {
@@ -117,7 +127,8 @@ func (sv *server) listResources(c context.Context, req *mcp.ListResourcesRequest
 			if more {
 				given = min(at.numbers[0], uint64(len(all)))
 			}
-			out.Resources = append(out.Resources, all[given:min(given+mostListed, uint64(len(all)))]...)
+			out.Resources = append(out.Resources,
+				all[given:min(given+mostListed, uint64(len(all)))]...)
 			if given += mostListed; given < uint64(len(all)) {
 				out.NextCursor = *cl.next(&position{numbers: []uint64{given}})
 			}
@@ -137,8 +148,10 @@ func (cl *call) resources() (list []*mcp.Resource, err error) {
 	}
 	for _, s := range sessions {
 		list = append(list, &mcp.Resource{
-			URI: sessionURI + escape(s.Name), Name: "session " + cleanText(s.Name), MIMEType: "text/plain",
-			Description: fmt.Sprintf("What was said in a session, in a small context. %d messages.", messages(s)),
+			URI: sessionURI + escape(s.Name), Name: "session " + cleanText(s.Name),
+			MIMEType: "text/plain",
+			Description: fmt.Sprintf("What was said in a session, in a small context. %d messages.",
+				messages(s)),
 		})
 	}
 	clusters, err := cl.store.Recall.Clusters(cl.view)
@@ -147,8 +160,10 @@ func (cl *call) resources() (list []*mcp.Resource, err error) {
 	}
 	for _, c := range clusters {
 		list = append(list, &mcp.Resource{
-			URI: clusterURI + c.ID.String(), Name: "cluster " + c.ID.Short(12), MIMEType: "application/json",
-			Description: fmt.Sprintf("%d messages on one topic, %s to %s.", c.Count, c.First.Time.UTC().Format("2006-01-02"), c.Last.Time.UTC().Format("2006-01-02")),
+			URI: clusterURI + c.ID.String(), Name: "cluster " + c.ID.Short(12),
+			MIMEType: "application/json",
+			Description: fmt.Sprintf("%d messages on one topic, %s to %s.", c.Count,
+				c.First.Time.UTC().Format("2006-01-02"), c.Last.Time.UTC().Format("2006-01-02")),
 		})
 	}
 	return list, nil

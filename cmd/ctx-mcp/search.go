@@ -46,11 +46,16 @@ result has only a part of a long text, and its "cut" says which: "expand" with t
 			{name: "query", kind: "string", text: "The words to find.", required: true},
 			{name: "session", kind: "string", text: "Search only this session."},
 			{name: "branch", kind: "string", text: "With session: search only this branch."},
-			{name: "role", kind: "string", text: "Search only messages of this role.", oneOf: roles()},
-			{name: "since", kind: "string", text: "Search only messages at this time or later: RFC 3339, or a date, in UTC."},
+			{name: "role", kind: "string", text: "Search only messages of this role.",
+				oneOf: roles()},
+			{name: "since", kind: "string",
+				text: "Search only messages at this time or later: RFC 3339, or a date, in UTC."},
 			readerParam(),
-			{name: "limit", kind: "integer", text: "The maximum number of messages on all pages together.", least: 1, most: mostHits, initial: defaultHits},
-			{name: "clusters", kind: "boolean", text: "Also list the clusters of the best messages."},
+			{name: "limit", kind: "integer",
+				text: "The maximum number of messages on all pages together.", least: 1,
+				most: mostHits, initial: defaultHits},
+			{name: "clusters", kind: "boolean",
+				text: "Also list the clusters of the best messages."},
 			{name: "rewound", kind: "boolean", text: "Also search rewound messages."},
 		}, pagingParams()...),
 	}
@@ -66,7 +71,8 @@ func (a searchArgs) check() error {
 		return clierr.Usagef("branch goes with session")
 	}
 	_, err := a.since()
-	return firstOf(err, checkText("query", a.Query, maxQuery), checkText("reader", a.Reader, maxRev), between("limit", a.Limit, 1, mostHits),
+	return firstOf(err, checkText("query", a.Query, maxQuery),
+		checkText("reader", a.Reader, maxRev), between("limit", a.Limit, 1, mostHits),
 		a.ofBranch.check(), a.paging.check())
 }
 
@@ -91,7 +97,8 @@ func (a searchArgs) since() (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, clierr.Usagef("bad since: %.80q: 2026-03-01 or 2026-03-01T09:00:00Z", a.Since)
+	return time.Time{},
+		clierr.Usagef("bad since: %.80q: 2026-03-01 or 2026-03-01T09:00:00Z", a.Since)
 }
 
 // hitItem is a hit in the form of `ctx search --json`, with the part of its text that is shown.
@@ -146,7 +153,8 @@ func (cl *call) hits(a searchArgs) ([]recall.Hit, error) {
 		}
 	}
 	q := recall.SearchQuery{
-		Text: a.Query, Session: name, Branch: a.Branch, Role: a.Role, Since: since, Limit: a.most(), Clusters: a.Clusters, Rewound: a.Rewound,
+		Text: a.Query, Session: name, Branch: a.Branch, Role: a.Role, Since: since, Limit: a.most(),
+		Clusters: a.Clusters, Rewound: a.Rewound,
 	}
 	if q.Reader, err = cl.reader(a.ofBranch, a.Reader); err != nil {
 		return nil, err

@@ -37,10 +37,14 @@ type server struct {
 // newServer returns a server with all tools and resources.
 func newServer(env repo.Env, errs io.Writer) *mcp.Server {
 	sv := &server{env: env, errs: errs, slots: make(chan struct{}, mostAtOnce)}
-	m := mcp.NewServer(&mcp.Implementation{Name: "ctx", Title: "ctx: what was said in this project", Version: environ.Version()}, &mcp.ServerOptions{
+	m := mcp.NewServer(&mcp.Implementation{Name: "ctx", Title: "ctx: what was said in this project",
+		Version: environ.Version()}, &mcp.ServerOptions{
 		Instructions: unwrap(instructions),
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
-		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{},
+			Resources: &mcp.ResourceCapabilities{}},
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
+			c.CacheScope = "private"
+		},
 	})
 	add(sv, m, searchTool(), (*call).search)
 	add(sv, m, expandTool(), (*call).expand)
@@ -67,11 +71,14 @@ type tool struct {
 }
 
 // add adds a tool to the server. answer gets the checked arguments.
-func add[A arguments](sv *server, m *mcp.Server, t tool, answer func(*call, A) (*mcp.CallToolResult, error)) {
+func add[A arguments](
+	sv *server, m *mcp.Server, t tool, answer func(*call, A) (*mcp.CallToolResult, error),
+) {
 	no := false
 	m.AddTool(&mcp.Tool{
 		Name: t.name, Title: t.title, Description: unwrap(t.text), InputSchema: schemaOf(t.params),
-		Annotations: &mcp.ToolAnnotations{Title: t.title, ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &no, OpenWorldHint: &no},
+		Annotations: &mcp.ToolAnnotations{Title: t.title, ReadOnlyHint: true, IdempotentHint: true,
+			DestructiveHint: &no, OpenWorldHint: &no},
 	}, func(c context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var result *mcp.CallToolResult
 		err := sv.guard(c, t.name, func() error {
@@ -129,7 +136,8 @@ func (sv *server) open(c context.Context, tool string, args any, work func(*call
 	if err != nil {
 		return err
 	}
-	return work(&call{c: c, store: s, view: view, bound: fmt.Appendf(nil, "%s\x00%s\x00%s", tool, s.ID, b)})
+	return work(&call{c: c, store: s, view: view,
+		bound: fmt.Appendf(nil, "%s\x00%s\x00%s", tool, s.ID, b)})
 }
 
 // failed returns an error as the result of a tool: the line and the hint that ctx would print. The

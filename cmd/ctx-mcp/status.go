@@ -54,7 +54,8 @@ func (cl *call) status(a statusArgs) (*mcp.CallToolResult, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !p.put(cleanJSON(bare)) && len(item.Branches) > 0 { // one at least: a long path must not keep a reader from getting on
+		// One at least: a long path must not keep a reader from getting on
+		if !p.put(cleanJSON(bare)) && len(item.Branches) > 0 {
 			item.Next = cl.next(&position{numbers: []uint64{given}})
 			break
 		}

@@ -51,7 +51,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 		err = helper.Serve(ctx, program(), in, out)
 	case args[0] == "version" && len(args) == 1:
 		fmt.Fprintf(out, "ctx-remote-postgres version %s\n", buildVersion())
-	case args[0] == "init" && len(args) == 2, (args[0] == "grant" || args[0] == "revoke") && len(args) == 4:
+	case args[0] == "init" && len(args) == 2, (args[0] == "grant" || args[0] == "revoke") &&
+		len(args) == 4:
 		err = admin(ctx, args, in, out)
 	case args[0] == "help" || args[0] == "-h" || args[0] == "--help":
 		fmt.Fprint(out, usage)
@@ -67,7 +68,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 }
 
 func program() helper.Program {
-	return helper.Program{Name: "ctx-remote-postgres", Version: buildVersion(), Features: []string{helper.FeatureSearch, helper.FeatureCheck},
+	return helper.Program{Name: "ctx-remote-postgres", Version: buildVersion(),
+		Features: []string{helper.FeatureSearch, helper.FeatureCheck},
 		Open: func(ctx context.Context, url string) (remote.Remote, error) {
 			r, err := postgres.Open(ctx, url)
 			if err != nil {
@@ -104,7 +106,8 @@ func admin(ctx context.Context, args []string, in io.Reader, out io.Writer) erro
 	if err := postgres.Revoke(ctx, address, args[2], args[3]); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "Role %q may no longer use team %q. What it has read, it keeps.\n", args[3], args[2])
+	fmt.Fprintf(out, "Role %q may no longer use team %q. What it has read, it keeps.\n",
+		args[3], args[2])
 	return nil
 }
 
@@ -122,7 +125,10 @@ func urlOf(arg string, in io.Reader) (string, error) {
 		return "", errors.New("the URL is not one")
 	}
 	if _, secret := u.User.Password(); secret || u.Query().Has("password") {
-		return "", errors.New("the URL has a password, which others on this machine can see: use PGPASSWORD, ~/.pgpass, or - to read the URL from standard input")
+		return "",
+			errors.New(
+				"the URL has a password, which others on this machine can see: use PGPASSWORD, " +
+					"~/.pgpass, or - to read the URL from standard input")
 	}
 	return arg, nil
 }

@@ -69,7 +69,8 @@ func check(ctx context.Context, url string) error {
 }
 
 func program() helper.Program {
-	return helper.Program{Name: "ctx-remote-s3", Version: buildVersion(), Features: []string{helper.FeatureCheck},
+	return helper.Program{Name: "ctx-remote-s3", Version: buildVersion(),
+		Features: []string{helper.FeatureCheck},
 		Open: func(ctx context.Context, url string) (remote.Remote, error) {
 			r, err := s3.Open(ctx, url)
 			if err != nil {

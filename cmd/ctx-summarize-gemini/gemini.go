@@ -31,7 +31,8 @@ type gemini struct {
 }
 
 func open(s model.Settings) (model.AnswerFunc, int, error) {
-	name := strings.TrimPrefix(firstOf(s.Model, s.First("CTX_GEMINI_MODEL"), defaultModel), "models/")
+	name := strings.TrimPrefix(firstOf(s.Model, s.First("CTX_GEMINI_MODEL"), defaultModel),
+		"models/")
 	most, err := s.Number("CTX_GEMINI_MAX_INPUT", defaultInput)
 	if err != nil {
 		return nil, 0, err
@@ -45,8 +46,9 @@ func open(s model.Settings) (model.AnswerFunc, int, error) {
 	if base == "" {
 		base = defaultBase
 	}
-	client, err := model.NewClient(model.Options{Base: base, Header: "x-goog-api-key", Key: key, Insecure: s.Insecure,
-		Sleep: s.Sleep, Jitter: s.Jitter, Now: s.Now})
+	client, err := model.NewClient(model.Options{Base: base, Header: "x-goog-api-key", Key: key,
+		Insecure: s.Insecure,
+		Sleep:    s.Sleep, Jitter: s.Jitter, Now: s.Now})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -58,7 +60,10 @@ func openInstalled(name string) (model.AnswerFunc, error) {
 	agent, _ := printmode.Find("gemini")
 	r, err := printmode.New(printmode.Options{Agent: agent, Model: name, Environ: os.Environ()})
 	if err != nil {
-		return nil, errors.New("no key, and no `gemini` on PATH: set GEMINI_API_KEY or GOOGLE_API_KEY, or install Gemini CLI and log in")
+		return nil,
+			errors.New(
+				"no key, and no `gemini` on PATH: set GEMINI_API_KEY or GOOGLE_API_KEY, or " +
+					"install Gemini CLI and log in")
 	}
 	return r.Ask, nil
 }
@@ -107,7 +112,8 @@ func (g *gemini) ask(ctx context.Context, r summarizer.WireRequest) (model.Reply
 		GenerationConfig:  generation{MaxOutputTokens: 2*r.Tokens + thinking},
 	}
 	var out response
-	if err := g.client.Post(ctx, "/v1beta/models/"+url.PathEscape(g.model)+":generateContent", in, &out); err != nil {
+	if err := g.client.Post(ctx, "/v1beta/models/"+url.PathEscape(g.model)+":generateContent", in,
+		&out); err != nil {
 		return model.Reply{}, err
 	}
 	return g.reply(out)
@@ -116,10 +122,12 @@ func (g *gemini) ask(ctx context.Context, r summarizer.WireRequest) (model.Reply
 // reply returns the text of an answer, or the reason why there is none.
 func (g *gemini) reply(out response) (model.Reply, error) {
 	if why := out.PromptFeedback.BlockReason; why != "" {
-		return model.Reply{}, &model.Error{Kind: summarizer.Refused, Message: "the model blocked the inputs: " + why}
+		return model.Reply{},
+			&model.Error{Kind: summarizer.Refused, Message: "the model blocked the inputs: " + why}
 	}
 	if len(out.Candidates) == 0 {
-		return model.Reply{}, &model.Error{Kind: summarizer.Refused, Message: "the model gave no candidate"}
+		return model.Reply{},
+			&model.Error{Kind: summarizer.Refused, Message: "the model gave no candidate"}
 	}
 	first := out.Candidates[0]
 	var text strings.Builder
@@ -128,12 +136,18 @@ func (g *gemini) reply(out response) (model.Reply, error) {
 			text.WriteString(p.Text)
 		}
 	}
-	reply := model.Reply{Text: text.String(), Model: firstOf(out.ModelVersion, g.model), Cut: first.FinishReason == "MAX_TOKENS"}
+	reply := model.Reply{Text: text.String(), Model: firstOf(out.ModelVersion, g.model),
+		Cut: first.FinishReason == "MAX_TOKENS"}
 	switch {
 	case first.FinishReason != "" && first.FinishReason != "STOP" && !reply.Cut:
-		return model.Reply{}, &model.Error{Kind: summarizer.Refused, Message: "the model stopped: " + first.FinishReason}
+		return model.Reply{},
+			&model.Error{Kind: summarizer.Refused,
+				Message: "the model stopped: " + first.FinishReason}
 	case strings.TrimSpace(reply.Text) == "":
-		return model.Reply{}, &model.Error{Kind: summarizer.Refused, Message: fmt.Sprintf("the model wrote no text (finish reason %q)", first.FinishReason)}
+		return model.Reply{},
+			&model.Error{Kind: summarizer.Refused,
+				Message: fmt.Sprintf("the model wrote no text (finish reason %q)",
+					first.FinishReason)}
 	}
 	return reply, nil
 }

@@ -37,15 +37,20 @@ func TestGeminiInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := os.Symlink(self, filepath.Join(dir, "gemini")); err != nil || runtime.GOOS == "windows" {
+	if err := os.Symlink(self, filepath.Join(dir, "gemini")); err != nil ||
+		runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: no symbolic link to a program: ", err)
 	}
 	t.Setenv("PATH", dir)
-	t.Setenv("PLAYED_ANSWER", `{"response":"Port 5433.","stats":{"models":{"g-flash":{"tokens":{"candidates":3}}}}}`)
+	t.Setenv("PLAYED_ANSWER",
+		`{"response":"Port 5433.","stats":{"models":{"g-flash":{"tokens":{"candidates":3}}}}}`)
 	if a := told(t, nil); a.Text != "Port 5433." || a.Model != "g-flash" {
 		t.Errorf("without a key: %+v", a)
 	}
-	if a := told(t, map[string]string{"GEMINI_API_KEY": key, "GEMINI_BASE_URL": "http://gemini.example"}); a.Error == nil || !strings.Contains(a.Error.Message, "not https") {
+	if a := told(t,
+		map[string]string{"GEMINI_API_KEY": key,
+			"GEMINI_BASE_URL": "http://gemini.example"}); a.Error == nil ||
+		!strings.Contains(a.Error.Message, "not https") {
 		t.Errorf("with a key: %+v", a)
 	}
 }
@@ -53,15 +58,19 @@ func TestGeminiInstalled(t *testing.T) {
 // told runs the helper for one request and returns its answer.
 func told(t *testing.T, vars map[string]string, args ...string) summarizer.WireAnswer {
 	t.Helper()
-	b, err := json.Marshal(summarizer.WireRequest{V: 1, Claim: strings.Repeat("ab", 32), Tokens: 40, Words: 20, Prompt: "the prompt",
-		Inputs: []summarizer.WireInput{{Kind: "entry", Role: "user", Text: "PostgreSQL runs on port 5433."}}})
+	b, err := json.Marshal(summarizer.WireRequest{V: 1, Claim: strings.Repeat("ab", 32), Tokens: 40,
+		Words: 20, Prompt: "the prompt",
+		Inputs: []summarizer.WireInput{{Kind: "entry", Role: "user",
+			Text: "PostgreSQL runs on port 5433."}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := model.Settings{Getenv: func(name string) string { return vars[name] }, Now: time.Now, Jitter: func() float64 { return 0.5 },
-		Sleep: func(context.Context, time.Duration) error { return nil }}
+	s := model.Settings{Getenv: func(name string) string { return vars[name] }, Now: time.Now,
+		Jitter: func() float64 { return 0.5 },
+		Sleep:  func(context.Context, time.Duration) error { return nil }}
 	var out, errs bytes.Buffer
-	if code := program().Run(t.Context(), args, s, bytes.NewReader(append(b, '\n')), &out, &errs); code != 0 {
+	if code := program().Run(t.Context(), args, s, bytes.NewReader(append(b, '\n')), &out,
+		&errs); code != 0 {
 		t.Fatalf("%d: %s", code, errs.String())
 	}
 	if all := out.String() + errs.String(); strings.Contains(all, key) {
@@ -85,25 +94,33 @@ func TestGemini(t *testing.T) {
 		if err := json.Unmarshal(b, &in); err != nil {
 			t.Error(err)
 		}
-		if r.URL.String() != "/v1beta/models/gemini-x:generateContent" || r.Header.Get("x-goog-api-key") != key || r.Header.Get("Authorization") != "" {
+		if r.URL.String() != "/v1beta/models/gemini-x:generateContent" ||
+			r.Header.Get("x-goog-api-key") != key || r.Header.Get("Authorization") != "" {
 			t.Errorf("asked %s %v", r.URL, r.Header)
 		}
-		if in.SystemInstruction.Parts[0].Text != "the prompt" || !strings.Contains(in.Contents[0].Parts[0].Text, "port 5433") ||
-			in.GenerationConfig.MaxOutputTokens != 80+thinking || in.GenerationConfig.Temperature != 0 || strings.Contains(string(b), key) {
+		if in.SystemInstruction.Parts[0].Text != "the prompt" ||
+			!strings.Contains(in.Contents[0].Parts[0].Text, "port 5433") ||
+			in.GenerationConfig.MaxOutputTokens != 80+thinking ||
+			in.GenerationConfig.Temperature != 0 || strings.Contains(string(b), key) {
 			t.Errorf("asked %s", b)
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"candidates":[{"content":{"parts":[{"text":"hm","thought":true},{"text":"Port "},{"text":"5433."}],"role":"model"},"finishReason":"STOP"}],"modelVersion":"gemini-x-001"}`)
+		_, _ = io.WriteString(w,
+			`{"candidates":[{"content":{"parts":[{"text":"hm","thought":true},{"text":"Port "},{"text":"5433."}],"role":"model"},"finishReason":"STOP"}],"modelVersion":"gemini-x-001"}`)
 	}))
 	defer server.Close()
-	want := summarizer.WireAnswer{V: 1, Claim: strings.Repeat("ab", 32), Text: "Port 5433.", Model: "gemini-x-001"}
+	want := summarizer.WireAnswer{V: 1, Claim: strings.Repeat("ab", 32), Text: "Port 5433.",
+		Model: "gemini-x-001"}
 	for _, c := range []struct {
 		vars map[string]string
 		args []string
 	}{
-		{map[string]string{"GEMINI_API_KEY": key, "GEMINI_BASE_URL": server.URL + "/", "CTX_GEMINI_MODEL": "gemini-x"}, nil},
-		{map[string]string{"GOOGLE_API_KEY": key, "GOOGLE_GEMINI_BASE_URL": server.URL, "CTX_GEMINI_MODEL": "models/gemini-x"}, nil},
-		{map[string]string{"GEMINI_API_KEY": key, "GOOGLE_API_KEY": "other", "GEMINI_BASE_URL": server.URL}, []string{"--model", "gemini-x"}},
+		{map[string]string{"GEMINI_API_KEY": key, "GEMINI_BASE_URL": server.URL + "/",
+			"CTX_GEMINI_MODEL": "gemini-x"}, nil},
+		{map[string]string{"GOOGLE_API_KEY": key, "GOOGLE_GEMINI_BASE_URL": server.URL,
+			"CTX_GEMINI_MODEL": "models/gemini-x"}, nil},
+		{map[string]string{"GEMINI_API_KEY": key, "GOOGLE_API_KEY": "other",
+			"GEMINI_BASE_URL": server.URL}, []string{"--model", "gemini-x"}},
 	} {
 		if got := told(t, c.vars, c.args...); got != want {
 			t.Errorf("got %+v", got)
@@ -148,12 +165,15 @@ func TestGeminiSettings(t *testing.T) {
 		say  string
 	}{
 		{nil, "set GEMINI_API_KEY"},
-		{map[string]string{"GEMINI_API_KEY": key, "GEMINI_BASE_URL": "http://gemini.example"}, "not https"},
-		{map[string]string{"GEMINI_API_KEY": key, "CTX_GEMINI_MAX_INPUT": "lots"}, "CTX_GEMINI_MAX_INPUT"},
+		{map[string]string{"GEMINI_API_KEY": key, "GEMINI_BASE_URL": "http://gemini.example"},
+			"not https"},
+		{map[string]string{"GEMINI_API_KEY": key, "CTX_GEMINI_MAX_INPUT": "lots"},
+			"CTX_GEMINI_MAX_INPUT"},
 		{map[string]string{"GEMINI_API_KEY": key + "\nX: y"}, "characters"},
 	} {
 		a := told(t, c.vars)
-		if a.Error == nil || a.Error.Kind != summarizer.Terminal || !strings.Contains(a.Error.Message, c.say) {
+		if a.Error == nil || a.Error.Kind != summarizer.Terminal ||
+			!strings.Contains(a.Error.Message, c.say) {
 			t.Errorf("%v: got %+v", c.vars, a.Error)
 		}
 	}

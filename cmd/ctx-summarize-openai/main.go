@@ -19,7 +19,8 @@ func program() model.Program {
 
   CTX_OPENAI_MODEL      the model; it has to be named
   OPENAI_API_KEY        the key, where one is asked for
-  OPENAI_BASE_URL       where it is asked (default ` + defaultBase + `; Ollama: http://localhost:11434/v1)
+  OPENAI_BASE_URL       where it is asked (default ` + defaultBase +
+			`; Ollama: http://localhost:11434/v1)
   CTX_OPENAI_MAX_INPUT  the most tokens of history in one request (default 60000; on this machine 2000, since Ollama cuts what is longer
                         than its context without a word: set both)`,
 		Open: open,

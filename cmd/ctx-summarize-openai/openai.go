@@ -36,7 +36,9 @@ func open(s model.Settings) (model.AnswerFunc, int, error) {
 	base, key := s.First("OPENAI_BASE_URL"), s.First("OPENAI_API_KEY")
 	if base == "" {
 		if base = defaultBase; key == "" {
-			return nil, 0, errors.New("no key: set OPENAI_API_KEY, or OPENAI_BASE_URL to a server that needs none")
+			return nil, 0,
+				errors.New(
+					"no key: set OPENAI_API_KEY, or OPENAI_BASE_URL to a server that needs none")
 		}
 	}
 	def := defaultInput
@@ -47,7 +49,8 @@ func open(s model.Settings) (model.AnswerFunc, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	client, err := model.NewClient(model.Options{Base: base, Header: "Authorization", Prefix: "Bearer ", Key: key, Insecure: s.Insecure,
+	client, err := model.NewClient(model.Options{Base: base, Header: "Authorization",
+		Prefix: "Bearer ", Key: key, Insecure: s.Insecure,
 		Sleep: s.Sleep, Jitter: s.Jitter, Now: s.Now})
 	if err != nil {
 		return nil, 0, err
@@ -79,14 +82,16 @@ type response struct {
 }
 
 func (o *openai) ask(ctx context.Context, r summarizer.WireRequest) (model.Reply, error) {
-	in := request{Model: o.model, Messages: []message{{"system", r.Prompt}, {"user", model.Text(r)}}}
+	in := request{Model: o.model,
+		Messages: []message{{"system", r.Prompt}, {"user", model.Text(r)}}}
 	if !o.warm {
 		in.Temperature = new(float64)
 	}
 	var out response
 	err := o.client.Post(ctx, "/chat/completions", in, &out)
 	var e *model.Error
-	if errors.As(err, &e) && e.Kind == summarizer.Terminal && !o.warm && strings.Contains(strings.ToLower(e.Message), "temperature") {
+	if errors.As(err, &e) && e.Kind == summarizer.Terminal && !o.warm &&
+		strings.Contains(strings.ToLower(e.Message), "temperature") {
 		o.warm = true // reasoning models accept only the default
 		return o.ask(ctx, r)
 	}
@@ -99,20 +104,28 @@ func (o *openai) ask(ctx context.Context, r summarizer.WireRequest) (model.Reply
 // reply returns the text of an answer, or the reason why there is none.
 func (o *openai) reply(out response) (model.Reply, error) {
 	if len(out.Choices) == 0 {
-		return model.Reply{}, &model.Error{Kind: summarizer.Refused, Message: "the model gave no choice"}
+		return model.Reply{},
+			&model.Error{Kind: summarizer.Refused, Message: "the model gave no choice"}
 	}
 	first := out.Choices[0]
 	switch text := strings.TrimSpace(first.Message.Content); {
 	case first.Message.Refusal != "":
-		return model.Reply{}, &model.Error{Kind: summarizer.Refused, Message: "the model refused: " + first.Message.Refusal}
+		return model.Reply{},
+			&model.Error{Kind: summarizer.Refused,
+				Message: "the model refused: " + first.Message.Refusal}
 	case first.FinishReason == "content_filter":
-		return model.Reply{}, &model.Error{Kind: summarizer.Refused, Message: "the content filter stopped the model"}
+		return model.Reply{},
+			&model.Error{Kind: summarizer.Refused, Message: "the content filter stopped the model"}
 	case text == "":
-		return model.Reply{}, &model.Error{Kind: summarizer.Refused, Message: fmt.Sprintf("the model wrote no text (finish reason %q)", first.FinishReason)}
+		return model.Reply{},
+			&model.Error{Kind: summarizer.Refused,
+				Message: fmt.Sprintf("the model wrote no text (finish reason %q)",
+					first.FinishReason)}
 	}
 	name := out.Model
 	if name == "" {
 		name = o.model
 	}
-	return model.Reply{Text: first.Message.Content, Model: name, Cut: first.FinishReason == "length"}, nil
+	return model.Reply{Text: first.Message.Content, Model: name,
+		Cut: first.FinishReason == "length"}, nil
 }

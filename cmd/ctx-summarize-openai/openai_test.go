@@ -43,10 +43,14 @@ func told(t *testing.T, base string, vars ...string) (summarize.Response, error)
 	for i := 0; i+1 < len(vars); i += 2 {
 		t.Setenv(vars[i], vars[i+1])
 	}
-	h := &summarizer.Helper{Name: "openai", Command: []string{self, "helper"}, Start: time.Minute, Answer: time.Minute}
+	h := &summarizer.Helper{Name: "openai", Command: []string{self, "helper"}, Start: time.Minute,
+		Answer: time.Minute}
 	defer h.Close()
-	told, err := h.Summarize(t.Context(), summarize.Request{Claim: format.ID{1}, Tokens: 40, Inputs: []summarize.Input{
-		{ID: format.ID{2}, Role: "user", Text: "PostgreSQL runs on port 5433. " + strings.Repeat("It was moved there. ", 10)}}})
+	told, err := h.Summarize(t.Context(), summarize.Request{Claim: format.ID{1}, Tokens: 40,
+		Inputs: []summarize.Input{
+			{ID: format.ID{2}, Role: "user",
+				Text: "PostgreSQL runs on port 5433. " +
+					strings.Repeat("It was moved there. ", 10)}}})
 	if err != nil && strings.Contains(err.Error(), key) {
 		t.Errorf("the key is in %v", err)
 	}
@@ -69,14 +73,19 @@ func TestOpenAI(t *testing.T) {
 			if withKey != "" {
 				auth = "Bearer " + withKey
 			}
-			if r.URL.String() != "/v1/chat/completions" || r.Header.Get("Authorization") != auth || in.Model != "qwen3:8b" || in.Stream ||
-				in.Messages[0] != (message{"system", summarizer.Prompt}) || !strings.Contains(in.Messages[1].Content, "port 5433") {
+			if r.URL.String() != "/v1/chat/completions" || r.Header.Get("Authorization") != auth ||
+				in.Model != "qwen3:8b" || in.Stream ||
+				in.Messages[0] != (message{"system", summarizer.Prompt}) ||
+				!strings.Contains(in.Messages[1].Content, "port 5433") {
 				t.Errorf("asked %s %v %+v", r.URL, r.Header, in)
 			}
-			answer(w, `{"model":"qwen3:8b","choices":[{"message":{"role":"assistant","content":"<think>\nwell\n</think>\n\nPort 5433."},"finish_reason":"stop"}]}`)
+			answer(w,
+				`{"model":"qwen3:8b","choices":[{"message":{"role":"assistant","content":"<think>\nwell\n</think>\n\nPort 5433."},"finish_reason":"stop"}]}`)
 		}))
-		got, err := told(t, server.URL+"/v1", "OPENAI_API_KEY", withKey, "CTX_OPENAI_MODEL", "qwen3:8b")
-		if err != nil || got.Text != "Port 5433." || got.Summarizer != "openai" || got.Prompt != summarizer.PromptID() ||
+		got, err := told(t, server.URL+"/v1", "OPENAI_API_KEY", withKey,
+			"CTX_OPENAI_MODEL", "qwen3:8b")
+		if err != nil || got.Text != "Port 5433." || got.Summarizer != "openai" ||
+			got.Prompt != summarizer.PromptID() ||
 			!strings.HasPrefix(got.Version, "qwen3:8b@ctx-summarize-openai/") {
 			t.Errorf("got %+v, %v", got, err)
 		}
@@ -92,13 +101,15 @@ func TestOpenAITemperature(t *testing.T) {
 		if in.Temperature != nil {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(400)
-			_, _ = io.WriteString(w, `{"error":{"message":"Unsupported value: 'temperature' does not support 0 with this model.","code":"unsupported_value"}}`)
+			_, _ = io.WriteString(w,
+				`{"error":{"message":"Unsupported value: 'temperature' does not support 0 with this model.","code":"unsupported_value"}}`)
 			return
 		}
 		answer(w, `{"choices":[{"message":{"content":"Port 5433."}}]}`)
 	}))
 	defer server.Close()
-	if got, err := told(t, server.URL, "CTX_OPENAI_MODEL", "o9"); err != nil || got.Text != "Port 5433." || !strings.HasPrefix(got.Version, "o9@") {
+	if got, err := told(t, server.URL, "CTX_OPENAI_MODEL", "o9"); err != nil ||
+		got.Text != "Port 5433." || !strings.HasPrefix(got.Version, "o9@") {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
@@ -106,17 +117,21 @@ func TestOpenAITemperature(t *testing.T) {
 func TestOpenAIAnswers(t *testing.T) {
 	for body, want := range map[string]summarizer.Kind{
 		`{"choices":[]}`: summarizer.Refused,
-		`{"choices":[{"message":{"content":null,"refusal":"I cannot"}}]}`:                               summarizer.Refused,
-		`{"choices":[{"message":{"content":"Po"},"finish_reason":"content_filter"}]}`:                   summarizer.Refused,
-		`{"choices":[{"message":{"content":""},"finish_reason":"length"}]}`:                             summarizer.Refused,
-		`{"choices":[{"message":{"content":"<think>still"},"finish_reason":"length"}]}`:                 summarizer.Refused,
-		`{"choices":[{"message":{"content":"` + strings.Repeat("on and on ", 200) + `"}}]}`:             summarizer.Longer,
-		`{"choices":[{"message":{"content":"Port 5433. And it w"},"finish_reason":"length"}]}`:          "",
-		`{"choices":[{"message":{"content":"Port 5433. ` + strings.Repeat("More words. ", 50) + `"}}]}`: "",
+		`{"choices":[{"message":{"content":null,"refusal":"I cannot"}}]}`:               summarizer.Refused,
+		`{"choices":[{"message":{"content":"Po"},"finish_reason":"content_filter"}]}`:   summarizer.Refused,
+		`{"choices":[{"message":{"content":""},"finish_reason":"length"}]}`:             summarizer.Refused,
+		`{"choices":[{"message":{"content":"<think>still"},"finish_reason":"length"}]}`: summarizer.Refused,
+		`{"choices":[{"message":{"content":"` + strings.Repeat("on and on ", 200) +
+			`"}}]}`: summarizer.Longer,
+		`{"choices":[{"message":{"content":"Port 5433. And it w"},"finish_reason":"length"}]}`: "",
+		`{"choices":[{"message":{"content":"Port 5433. ` +
+			strings.Repeat("More words. ", 50) + `"}}]}`: "",
 	} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w, body) }))
+		server := httptest.NewServer(
+			http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w, body) }))
 		got, err := told(t, server.URL, "CTX_OPENAI_MODEL", "m")
-		if summarizer.KindOf(err) != want || err == nil && !strings.HasPrefix(got.Text, "Port 5433.") {
+		if summarizer.KindOf(err) != want ||
+			err == nil && !strings.HasPrefix(got.Text, "Port 5433.") {
 			t.Errorf("%.80s: got %+v, %v", body, got, err)
 		}
 		server.Close()
@@ -124,12 +139,14 @@ func TestOpenAIAnswers(t *testing.T) {
 }
 
 func TestOpenAIErrors(t *testing.T) {
-	for code, want := range map[int]summarizer.Kind{401: summarizer.Terminal, 404: summarizer.Terminal, 402: summarizer.Quota, 413: summarizer.Refused} {
+	for code, want := range map[int]summarizer.Kind{401: summarizer.Terminal,
+		404: summarizer.Terminal, 402: summarizer.Quota, 413: summarizer.Refused} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(code)
 			_, _ = io.WriteString(w, `{"error":{"message":"no: `+key+`"}}`)
 		}))
-		if _, err := told(t, server.URL, "CTX_OPENAI_MODEL", "m", "OPENAI_API_KEY", key); summarizer.KindOf(err) != want || !strings.Contains(err.Error(), "no: [key]") {
+		if _, err := told(t, server.URL, "CTX_OPENAI_MODEL", "m", "OPENAI_API_KEY",
+			key); summarizer.KindOf(err) != want || !strings.Contains(err.Error(), "no: [key]") {
 			t.Errorf("%d: got %v", code, err)
 		}
 		server.Close()
@@ -145,16 +162,19 @@ func TestOpenAISettings(t *testing.T) {
 		{"http://localhost:1/v1", nil, "set CTX_OPENAI_MODEL"},
 		{"", []string{"CTX_OPENAI_MODEL", "m"}, "set OPENAI_API_KEY"},
 		{"http://ollama.example/v1", []string{"CTX_OPENAI_MODEL", "m"}, "not https"},
-		{"http://localhost:1/v1", []string{"CTX_OPENAI_MODEL", "m", "CTX_OPENAI_MAX_INPUT", "-1"}, "CTX_OPENAI_MAX_INPUT"},
+		{"http://localhost:1/v1", []string{"CTX_OPENAI_MODEL", "m", "CTX_OPENAI_MAX_INPUT", "-1"},
+			"CTX_OPENAI_MAX_INPUT"},
 	} {
-		if _, err := told(t, c.base, c.vars...); summarizer.KindOf(err) != summarizer.Terminal || !strings.Contains(err.Error(), c.say) {
+		if _, err := told(t, c.base, c.vars...); summarizer.KindOf(err) != summarizer.Terminal ||
+			!strings.Contains(err.Error(), c.say) {
 			t.Errorf("%q %q: got %v", c.base, c.vars, err)
 		}
 	}
 }
 
 func TestOpenAILimits(t *testing.T) {
-	for base, want := range map[string]int{"http://localhost:11434/v1": localInput, "https://api.example/v1": defaultInput} {
+	for base, want := range map[string]int{"http://localhost:11434/v1": localInput,
+		"https://api.example/v1": defaultInput} {
 		vars := map[string]string{"OPENAI_BASE_URL": base, "CTX_OPENAI_MODEL": "m"}
 		_, most, err := open(model.Settings{Getenv: func(name string) string { return vars[name] },
 			Sleep: func(context.Context, time.Duration) error { return errors.New("no") }})

@@ -22,20 +22,26 @@ func (a *app) transcript(agent *catalog.Agent, file string, source *watched) tra
 	if file == "-" {
 		own = file
 	}
-	return func(emit func(transcript.Step) error) (transcript.Stats, error) { return agent.Read(own, source, emit) }
+	return func(emit func(transcript.Step) error) (transcript.Stats, error) {
+		return agent.Read(own, source, emit)
+	}
 }
 
 // projectDir returns the project directory of a store.
 func (a *app) projectDir(s *session.Store) string {
-	if up := filepath.Dir(s.Dir); filepath.Base(s.Dir) == "context" && filepath.Base(up) == ".gemini" {
+	if up := filepath.Dir(s.Dir); filepath.Base(s.Dir) == "context" &&
+		filepath.Base(up) == ".gemini" {
 		return filepath.Dir(up)
 	}
 	return a.dir
 }
 
 // writeOptions returns the options for the transcript of a session.
-func writeOptions(s *session.Store, name, id, dir string, newest time.Time) transcript.WriteOptions {
-	return transcript.WriteOptions{Session: id, Home: s.Exchange.TranscriptHome(name), Dir: dir, Title: name, Now: newest, Keeps: catalog.Keeps}
+func writeOptions(
+	s *session.Store, name, id, dir string, newest time.Time,
+) transcript.WriteOptions {
+	return transcript.WriteOptions{Session: id, Home: s.Exchange.TranscriptHome(name), Dir: dir,
+		Title: name, Now: newest, Keeps: catalog.Keeps}
 }
 
 func (a *app) agentEnv() catalog.Env { return catalog.Env{Get: a.getenv, Home: a.home} }

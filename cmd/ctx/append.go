@@ -32,9 +32,9 @@ func newAppendCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "append -s SESSION (--role ROLE [-m TEXT | -F FILE] | --jsonl [FILE])",
 		Short: "Append messages to a session",
-		Long: long(`Appends one message to a branch of a session. The text comes from -m, from a file (-F), or from
-standard input. The command prints the id of the new entry. If the session does not exist, the
-command creates it.
+		Long: long(`Appends one message to a branch of a session. The text comes from -m, from a
+file (-F), or from standard input. The command prints the id of the new entry. If the session does
+not exist, the command creates it.
 
 With --jsonl the command reads any number of messages, one JSON object on each line:
 
@@ -80,13 +80,17 @@ Before anything is stored, the command replaces each secret that it recognizes b
 	f.StringVar(&o.parts, "parts", "", "a JSON array of message parts instead of a text")
 	f.StringVar(&o.author, "author", "", "the name of the speaker")
 	f.StringVar(&o.when, "time", "", "the time of the message, RFC 3339 (default: now)")
-	f.StringVar(&o.source, "source", "", "the message's own name; a message with a known name is not appended again")
+	f.StringVar(&o.source, "source", "",
+		"the message's own name; a message with a known name is not appended again")
 	f.StringVar(&o.invocation, "invocation", "", "the run of the agent that the message belongs to")
 	f.StringVar(&o.expect, "expect", "", "fail unless the tip of the branch is this entry")
-	f.StringVar(&o.parentCall, "parent-call", "", "link a new session to `SESSION/CALL`, the tool call that it works for")
+	f.StringVar(&o.parentCall, "parent-call", "",
+		"link a new session to `SESSION/CALL`, the tool call that it works for")
 	f.BoolVar(&o.note, "note", false, "append a note about the conversation instead of a message")
-	f.BoolVar(&o.orphan, "orphan", false, "accept the result of a tool call that is not in the branch")
-	f.BoolVar(&o.jsonl, "jsonl", false, "read one message from each line of a file or standard input")
+	f.BoolVar(&o.orphan, "orphan", false,
+		"accept the result of a tool call that is not in the branch")
+	f.BoolVar(&o.jsonl, "jsonl", false,
+		"read one message from each line of a file or standard input")
 	return cmd
 }
 
@@ -115,7 +119,9 @@ func (o *appendOptions) open(a *app) (s *session.Store, name string, expect form
 	return s, name, expect, err
 }
 
-func (o *appendOptions) expected(s *session.Store, view *refs.View, name string) (format.ID, error) {
+func (o *appendOptions) expected(
+	s *session.Store, view *refs.View, name string,
+) (format.ID, error) {
 	return resolve(s, view, clusters.InBranch(o.expect, name, o.branch))
 }
 
@@ -156,7 +162,8 @@ func (o *appendOptions) parent() (*history.Parent, error) {
 
 // read returns the message that the flags and the input describe.
 func (o *appendOptions) read(a *app) (conversation.Message, error) {
-	m := conversation.Message{Note: o.note, Role: o.role, Author: o.author, Invocation: o.invocation, Time: a.now()}
+	m := conversation.Message{Note: o.note, Role: o.role, Author: o.author,
+		Invocation: o.invocation, Time: a.now()}
 	flags := o.cmd.Flags()
 	switch {
 	case o.role == "":
@@ -248,7 +255,8 @@ func (a *app) endLoad(s *session.Store, batches int) {
 
 // runBulk appends one message for each line of a file.
 func (o *appendOptions) runBulk(a *app, file string) error {
-	for _, name := range []string{"role", "message", "file", "parts", "author", "time", "source", "invocation", "expect", "note"} {
+	for _, name := range []string{"role", "message", "file", "parts", "author", "time", "source",
+		"invocation", "expect", "note"} {
 		if o.cmd.Flags().Changed(name) {
 			return usagef("--%s is for one message; with --jsonl each line says it", name)
 		}
@@ -293,7 +301,9 @@ func (o *appendOptions) runBulk(a *app, file string) error {
 	a.endLoad(s, b.Batches)
 	switch n := b.Report.Added; {
 	case n > graduatedAtOnce:
-		a.say("ctx: append: messages older than the window wait to graduate: run `ctx graduate` or `ctx compact`")
+		a.say(
+			"ctx: append: messages older than the window wait to graduate: run `ctx graduate` " +
+				"or `ctx compact`")
 	case n > 0:
 		if _, err := s.Conversation.GraduateAndAdopt(a.c, name, o.branch); err != nil {
 			return err

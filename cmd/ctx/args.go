@@ -40,7 +40,9 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	cmd.SuggestionsMinimumDistance = 2 // letters that may be wrong
 	err := usagef("no such command: %q", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "ctx "))
 	if !cmd.HasParent() && isShipped(args[0]) {
-		return withHint(err, "ctx-%s is a separate program: install it beside ctx or in a directory of PATH", args[0])
+		return withHint(err,
+			"ctx-%s is a separate program: install it beside ctx or in a directory of PATH",
+			args[0])
 	}
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		for i := range near {

@@ -15,39 +15,48 @@ func newAvailCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "avail [show | select | check | mark | consume | healthy | reset-turn | reset]",
 		Short: "Show and set which summarizers are available",
-		Long: long(`Shows, for each summarizer of the chain and each other marked name, whether it is available, and
-the reason if it is not. ctx marks a summarizer that fails. After a failure with the reason
-quota, ctx does not ask it again until it is marked healthy or all marks are reset; with the
-reason capacity, for 30 seconds; after any other failure, ctx asks it once in each run. Agents
+		Long: long(`Shows, for each summarizer of the chain and each other marked name, whether it
+is available, and the reason if it is not. ctx marks a summarizer that fails. After a failure with
+the reason quota, ctx does not ask it again until it is marked healthy or all marks are reset; with
+the reason capacity, for 30 seconds; after any other failure, ctx asks it once in each run. Agents
 may keep their models here, too: a name is any text.
 
-The store keeps one state for all. For a session that works for another (`+"`ctx session link`"+`), -s
-means the state of its parent, so that both share it, or its own state if the link has --apart.
+The store keeps one state for all. For a session that works for another (`+"`ctx session link`"+`),
+-s means the state of its parent, so that both share it, or its own state if the link has --apart.
 --scope names a separate state. Summarizers belong to the store.
 
 The state is in the store's cache, and all processes share it. If it is lost, ctx only asks once
 too often.`, exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx avail\n  ctx avail check\n  ctx avail mark gemini quota\n  ctx avail select gemini-2.5-pro gemini-2.5-flash --json",
-		RunE:    func(*cobra.Command, []string) error { return runAvailShow(a, &availScope{}, nil) },
+		Example: "  ctx avail\n  ctx avail check\n  ctx avail mark gemini quota\n  ctx avail " +
+			"select gemini-2.5-pro gemini-2.5-flash --json",
+		RunE: func(*cobra.Command, []string) error {
+			return runAvailShow(a, &availScope{}, nil)
+		},
 	}
-	return group(cmd, newAvailShowCmd(a), newAvailSelectCmd(a), newAvailCheckCmd(a), newAvailMarkCmd(a),
+	return group(cmd, newAvailShowCmd(a), newAvailSelectCmd(a), newAvailCheckCmd(a),
+		newAvailMarkCmd(a),
 		availChange(a, "consume NAME", "Record that a name was asked in this turn",
-			"Records that a name with the mark retry was asked: it is unavailable until reset-turn. Other names do not change.", 1,
+			"Records that a name with the mark retry was asked: it is unavailable until "+
+				"reset-turn. Other names do not change.", 1,
 			func(h *summarizer.Health, args []string) { h.Consume(args[0]) }),
 		availChange(a, "healthy NAME", "Mark a name as available", "Removes the mark of a name.", 1,
 			func(h *summarizer.Health, args []string) { h.MarkHealthy(args[0]) }),
-		availChange(a, "reset-turn", "Begin a turn", "Makes every name with the mark retry available again.", 0,
+		availChange(a, "reset-turn", "Begin a turn",
+			"Makes every name with the mark retry available again.", 0,
 			func(h *summarizer.Health, _ []string) { h.ResetTurn() }),
-		availChange(a, "reset", "Remove all marks", "Removes all marks, including those with the reason quota.", 0,
+		availChange(a, "reset", "Remove all marks",
+			"Removes all marks, including those with the reason quota.", 0,
 			func(h *summarizer.Health, _ []string) { h.Reset() }))
 }
 
 func newAvailShowCmd(a *app) *cobra.Command {
 	o := &availScope{}
 	cmd := &cobra.Command{
-		Use:     "show [NAME...]",
-		Short:   "Show which names are available",
-		Long:    long("Shows the state of the names (default: the summarizers of the chain and all marked names).", exitNoStore, exitCorrupt, exitNotFound),
+		Use:   "show [NAME...]",
+		Short: "Show which names are available",
+		Long: long(
+			"Shows the state of the names (default: the summarizers of the chain and all marked "+
+				"names).", exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx avail show\n  ctx avail show gemini --json",
 		Args:    checkedNames(0, -1),
 		RunE:    func(_ *cobra.Command, args []string) error { return runAvailShow(a, o, args) },
@@ -75,14 +84,16 @@ type availDoc struct {
 	Name      string  `json:"name"`
 	State     string  `json:"state"`
 	Available bool    `json:"available"`
-	Reason    *string `json:"reason"`   // why it is not available
-	Until     *string `json:"until"`    // when it is again, where time alone makes it so
-	Attempts  int     `json:"attempts"` // how often it may be tried in this turn; 0 where that is not limited
-	Chain     *int    `json:"chain"`    // its place in the chain, from 0
+	Reason    *string `json:"reason"` // why it is not available
+	Until     *string `json:"until"`  // when it is again, where time alone makes it so
+	// How often it may be tried in this turn; 0 where that is not limited
+	Attempts int  `json:"attempts"`
+	Chain    *int `json:"chain"` // its place in the chain, from 0
 }
 
 func availDocOf(s summarizer.Snapshot, chain []string) availDoc {
-	d := availDoc{Name: s.Name, State: string(s.State), Available: s.Available, Attempts: s.Attempts}
+	d := availDoc{Name: s.Name, State: string(s.State), Available: s.Available,
+		Attempts: s.Attempts}
 	d.Reason = document.OrNull(s.Why())
 	if !s.Until.IsZero() {
 		until := document.TimeText(s.Until)
@@ -148,8 +159,9 @@ func newAvailSelectCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "select NAME...",
 		Short: "Print the first available name",
-		Long: long(`Prints the first of the names that is available. With --json the command also prints which names
-it skipped, and why. If no name is available, the exit code is 1. The command marks nothing.`, exitNoStore, exitCorrupt, exitNotFound),
+		Long: long(`Prints the first of the names that is available. With --json the command also
+prints which names it skipped, and why. If no name is available, the exit code is 1. The command
+marks nothing.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx avail select gemini-2.5-pro gemini-2.5-flash",
 		Args:    checkedNames(1, -1),
 		RunE:    func(_ *cobra.Command, args []string) error { return runAvailSelect(a, o, args) },
@@ -165,7 +177,8 @@ func runAvailSelect(a *app, o *availScope, names []string) error {
 	}
 	chosen := file.Load().SelectFirstAvailable(names, a.now())
 	if a.json {
-		a.document("selected", document.OrNull(chosen.Name), "attempts", chosen.Attempts, "skipped", chosen.Skipped)
+		a.document("selected", document.OrNull(chosen.Name), "attempts", chosen.Attempts, "skipped",
+			chosen.Skipped)
 	} else {
 		for _, one := range chosen.Skipped {
 			a.say("%s: not available: %s", one.Name, one.Reason)
@@ -178,8 +191,11 @@ func runAvailSelect(a *app, o *availScope, names []string) error {
 }
 
 // availChange returns a command that changes the marks of the names in its arguments.
-func availChange(a *app, use, short, text string, names int, change func(*summarizer.Health, []string)) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Long: long(text, exitNoStore, exitCorrupt, exitNotFound), Args: checkedNames(names, names)}
+func availChange(
+	a *app, use, short, text string, names int, change func(*summarizer.Health, []string),
+) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short,
+		Long: long(text, exitNoStore, exitCorrupt, exitNotFound), Args: checkedNames(names, names)}
 	cmd.Example = "  ctx avail " + cmd.Name()
 	if names > 0 {
 		cmd.Example += " gemini"
@@ -201,10 +217,12 @@ func newAvailMarkCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mark NAME quota|capacity|retry",
 		Short: "Mark a name as unavailable",
-		Long: long(`Marks a name with a reason. quota: unavailable until it is marked healthy or all marks are
-reset. capacity: unavailable for 30 seconds. retry: available once in each turn. A name with the
-mark quota or capacity keeps it when it is marked with retry.`, exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx avail mark gemini quota\n  ctx avail mark gemini-2.5-flash retry --attempts 3",
+		Long: long(`Marks a name with a reason. quota: unavailable until it is marked healthy or all
+marks are reset. capacity: unavailable for 30 seconds. retry: available once in each turn. A name
+with the mark quota or capacity keeps it when it is marked with retry.`, exitNoStore, exitCorrupt,
+			exitNotFound),
+		Example: "  ctx avail mark gemini quota\n  ctx avail mark gemini-2.5-flash " +
+			"retry --attempts 3",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if err := between(2, 2)(cmd, args); err != nil {
 				return err
@@ -214,7 +232,8 @@ mark quota or capacity keeps it when it is marked with retry.`, exitNoStore, exi
 	}
 	o := &availScope{}
 	o.add(a, cmd)
-	cmd.Flags().IntVar(&attempts, "attempts", 1, "with retry: the number of attempts in a turn, 1 to 100")
+	cmd.Flags().IntVar(&attempts, "attempts", 1,
+		"with retry: the number of attempts in a turn, 1 to 100")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		mark, err := markOf(args[0], args[1], attempts, a)
 		if err != nil {

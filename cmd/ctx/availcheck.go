@@ -18,9 +18,9 @@ func newAvailCheckCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check [NAME...]",
 		Short: "Test summarizers with a sample",
-		Long: long(`Asks summarizers for a summary of a few made-up sentences, whatever their state, and prints the
-result. The default is all summarizers of the chain. Nothing from the store is sent. A
-summarizer that answers is healthy from then on; one that does not is marked as in a compaction.
+		Long: long(`Asks summarizers for a summary of a few made-up sentences, whatever their state,
+and prints the result. The default is all summarizers of the chain. Nothing from the store is sent.
+A summarizer that answers is healthy from then on; one that does not is marked as in a compaction.
 If a summarizer gives no summary, the exit code is 1.`, exitNoStore, exitCorrupt),
 		Example: "  ctx avail check\n  ctx avail check openai",
 		Args:    checkedNames(0, -1),
@@ -68,9 +68,13 @@ func runAvailCheck(a *app, names []string) error {
 func checkOne(a *app, s *session.Store, name string) (checkDoc, error) {
 	set, ok := s.Config.Summarizers[name]
 	if name != summarizer.Extractive && (!ok || len(set.Command) == 0) {
-		return checkDoc{}, withHint(usagef("no such summarizer: %q", name), "see `ctx help environment` for your config file, and docs/summarizers.md for its content")
+		return checkDoc{},
+			withHint(usagef("no such summarizer: %q", name),
+				"see `ctx help environment` for your config file, and docs/summarizers.md "+
+					"for its content")
 	}
-	told, err := summarizer.Check(a.c, summarizer.Config{Health: a.health(s), Now: a.now, Beside: environ.Beside()},
+	told, err := summarizer.Check(a.c,
+		summarizer.Config{Health: a.health(s), Now: a.now, Beside: environ.Beside()},
 		summarizer.Member{Name: name, Command: set.Command, Timeout: set.Timeout}, sample())
 	if a.c.Err() != nil {
 		return checkDoc{}, a.c.Err()
@@ -104,13 +108,25 @@ func printCheck(a *app, d checkDoc) {
 // sample is the request of a check: enough text for a shorter summary, with one fact that changes.
 func sample() summarize.Request {
 	said := []summarize.Input{
-		{Role: "user", Text: "Let us set up the database for the shop. I would like PostgreSQL 16.2 on port 5432, the schema called shop_core, and please no extensions besides pgcrypto, because the hosting company allows nothing else."},
-		{Role: "model", Text: "Port 5432 is taken by the old server, so the first start failed: could not bind IPv4 address \"127.0.0.1\": Address already in use. I would suggest 5433. Shall I write that into deploy/database.yaml?"},
-		{Role: "user", Text: "Yes, take port 5433 then, and keep it there also after the old server is gone, so that nobody has to change connection strings twice."},
-		{Role: "model", Text: "Done: deploy/database.yaml has port 5433 and schema shop_core now, and scripts/migrate.sh --schema shop_core ran through with exit code 0. The old server is still running and nothing was changed there."},
+		{Role: "user",
+			Text: "Let us set up the database for the shop. I would like PostgreSQL 16.2 on port " +
+				"5432, the schema called shop_core, and please no extensions besides pgcrypto, " +
+				"because the hosting company allows nothing else."},
+		{Role: "model",
+			Text: "Port 5432 is taken by the old server, so the first start failed: could not " +
+				"bind IPv4 address \"127.0.0.1\": Address already in use. I would suggest 5433. " +
+				"Shall I write that into deploy/database.yaml?"},
+		{Role: "user",
+			Text: "Yes, take port 5433 then, and keep it there also after the old server is " +
+				"gone, so that nobody has to change connection strings twice."},
+		{Role: "model",
+			Text: "Done: deploy/database.yaml has port 5433 and schema shop_core now, and " +
+				"scripts/migrate.sh --schema shop_core ran through with exit code 0. The old " +
+				"server is still running and nothing was changed there."},
 	}
 	for i := range said {
 		said[i].ID = format.ID{byte(i + 1)}
 	}
-	return summarize.Request{Claim: format.ID{0xc4, 0xec, 0x4}, Inputs: slices.Clone(said), Tokens: 150}
+	return summarize.Request{Claim: format.ID{0xc4, 0xec, 0x4},
+		Inputs: slices.Clone(said), Tokens: 150}
 }

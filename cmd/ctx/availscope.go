@@ -20,8 +20,10 @@ type availScope struct {
 
 func (o *availScope) add(a *app, cmd *cobra.Command) {
 	o.cmd = cmd
-	cmd.Flags().StringVarP(&o.session, "session", "s", "", "what this session knows: its parent's and the store's, or its own")
-	cmd.Flags().StringVar(&o.scope, "scope", "", "what is known under a `NAME`; "+sharedScope+" is the store's")
+	cmd.Flags().StringVarP(&o.session, "session", "s", "",
+		"what this session knows: its parent's and the store's, or its own")
+	cmd.Flags().StringVar(&o.scope, "scope", "",
+		"what is known under a `NAME`; "+sharedScope+" is the store's")
 	completeFlag(cmd, "session", a.completeSessions())
 }
 

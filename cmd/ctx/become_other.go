@@ -13,7 +13,8 @@ import (
 // interrupts itself, and decides when to end.
 func become(dir, path string, args []string) (int, error) {
 	signal.Ignore(os.Interrupt)
-	cmd := &exec.Cmd{Path: path, Args: args, Dir: dir, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	cmd := &exec.Cmd{Path: path, Args: args, Dir: dir, Stdin: os.Stdin, Stdout: os.Stdout,
+		Stderr: os.Stderr}
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

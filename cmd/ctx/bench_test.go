@@ -46,7 +46,8 @@ func newBench(b *testing.B) *bench {
 func (w *bench) cmd(stdin string, args ...string) *exec.Cmd {
 	c := exec.Command(args[0], args[1:]...)
 	c.Dir = w.dir
-	c.Env = append(os.Environ(), "HOME="+filepath.Dir(w.dir), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+	c.Env = append(os.Environ(), "HOME="+filepath.Dir(w.dir), "GIT_AUTHOR_NAME=a",
+		"GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
 	c.Stdin = strings.NewReader(stdin)
 	return c
 }
@@ -114,7 +115,9 @@ func BenchmarkProcessVersion(b *testing.B) {
 	w := newBench(b)
 	hello := filepath.Join(filepath.Dir(w.ctx), "hello")
 	src := filepath.Join(b.TempDir(), "hello.go")
-	if err := os.WriteFile(src, []byte("package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\") }\n"), 0o600); err != nil {
+	if err := os.WriteFile(src,
+		[]byte("package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\") }\n"),
+		0o600); err != nil {
 		b.Fatal(err)
 	}
 	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", hello, src)
@@ -141,13 +144,19 @@ func BenchmarkProcessAppend(b *testing.B) {
 			tree := w.run("", "git", "-C", "git", "mktree")
 			w.run("", "sqlite3", "db", "create table m (id integer primary key, text text)")
 			w.race(
-				contender{"ctx", func(i int) { w.run(text(i), w.ctx, "append", "-s", "talk", "--role", "user") }},
+				contender{"ctx",
+					func(i int) {
+						w.run(text(i), w.ctx, "append", "-s", "talk", "--role", "user")
+					}},
 				contender{"git", func(i int) {
 					w.run(text(i), "git", "-C", "git", "hash-object", "-w", "--stdin")
 					commit := w.run(text(i), "git", "-C", "git", "commit-tree", tree)
 					w.run("", "git", "-C", "git", "update-ref", "refs/heads/main", commit)
 				}},
-				contender{"sqlite3", func(i int) { w.run("", "sqlite3", "db", "insert into m (text) values ('"+text(i)+"')") }},
+				contender{"sqlite3",
+					func(i int) {
+						w.run("", "sqlite3", "db", "insert into m (text) values ('"+text(i)+"')")
+					}},
 			)
 		})
 	}
@@ -172,7 +181,8 @@ func (w *bench) fill(n int) {
 func lines(n int) string {
 	var b strings.Builder
 	for i := range n {
-		fmt.Fprintf(&b, "{\"role\":%q,\"text\":\"%s\"}\n", []string{"user", "model"}[i%2], text(i)[:100+i%200])
+		fmt.Fprintf(&b, "{\"role\":%q,\"text\":\"%s\"}\n", []string{"user", "model"}[i%2],
+			text(i)[:100+i%200])
 	}
 	return b.String()
 }
@@ -186,7 +196,8 @@ func BenchmarkProcessRead(b *testing.B) {
 	blob := w.run(text(1), "git", "-C", "git", "hash-object", "-w", "--stdin")
 	id := w.cluster()
 	w.race(
-		contender{"render", func(int) { w.run("", w.ctx, "render", "-s", "talk", "--budget", "4000") }},
+		contender{"render",
+			func(int) { w.run("", w.ctx, "render", "-s", "talk", "--budget", "4000") }},
 		contender{"git", func(int) { w.run("", "git", "-C", "git", "cat-file", "-p", blob) }},
 		contender{"expand", func(int) { w.run("", w.ctx, "expand", id) }},
 		contender{"log20", func(int) { w.run("", w.ctx, "log", "-s", "talk", "-n", "20") }},
@@ -230,9 +241,14 @@ func BenchmarkProcessBulk(b *testing.B) {
 	start := time.Now()
 	rounds := 0
 	w.race(
-		contender{"ctx", func(i int) { w.run(in, w.ctx, "append", "-s", fmt.Sprint("bulk", i), "--jsonl"); rounds++ }},
+		contender{"ctx",
+			func(i int) {
+				w.run(in, w.ctx, "append", "-s", fmt.Sprint("bulk", i), "--jsonl")
+				rounds++
+			}},
 		contender{"sqlite3", func(i int) {
-			w.run(fmt.Sprintf("create table t%d (line text);\n.mode tabs\n.import %s t%d\n", i, csv, i), "sqlite3", "db")
+			w.run(fmt.Sprintf("create table t%d (line text);\n.mode tabs\n.import %s t%d\n", i, csv,
+				i), "sqlite3", "db")
 		}},
 	)
 	_ = start

@@ -35,8 +35,9 @@ func newBlameCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "blame FILE[:LINE[-LINE]]",
 		Short: "Print which message of which session wrote each line of a file",
-		Long: long(`Prints each line of a file with the message that wrote it: its id, the session, the agent and the
-time. For FILE:LINE it prints also the prompt of that turn and how to go on reading.
+		Long: long(`Prints each line of a file with the message that wrote it: its id, the session,
+the agent and the time. For FILE:LINE it prints also the prompt of that turn and how to go on
+reading.
 
 The command replays the edits that agents made in all sessions, in the order of time, and compares
 the result with the file as it is now. So the place of a line decides, and not its text alone. It
@@ -50,9 +51,10 @@ commit of each line. A call after that commit did not write the line. A line tha
 is shown with its commit, and one that is in no commit with -. If no session wrote any of the lines,
 the exit code is 1.`,
 			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx blame main.go:42\n  ctx blame main.go:10-20 --json\n  ctx blame -s 3f9a6c01 main.go",
-		Args:    between(1, 1),
-		RunE:    func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
+		Example: "  ctx blame main.go:42\n  ctx blame main.go:10-20 --json\n  ctx blame -s " +
+			"3f9a6c01 main.go",
+		Args: between(1, 1),
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.session, "session", "s", "", "only edits of this session")
@@ -115,7 +117,8 @@ func (o *blameOptions) run(a *app, arg string) error {
 		return usagef("bad line: %.80q has %s", file, plural(len(list), "line", "lines"))
 	}
 	list = list[from-1 : min(to, len(list))]
-	if err := o.print(a, s, view, asked, list); err != nil || a.json || to > from || list[0].call == nil {
+	if err := o.print(a, s, view, asked, list); err != nil || a.json || to > from ||
+		list[0].call == nil {
 		return err
 	}
 	return o.explain(a, s, view, file, list[0].call)
@@ -145,7 +148,9 @@ type askedFile struct {
 }
 
 // fileQuery returns what is asked about a file: its name in the project, and its earlier names.
-func (a *app) fileQuery(s *session.Store, view *refs.View, file, only string, ask bool) (askedFile, error) {
+func (a *app) fileQuery(
+	s *session.Store, view *refs.View, file, only string, ask bool,
+) (askedFile, error) {
 	path, err := filepath.Abs(a.path(file))
 	if err != nil {
 		return askedFile{}, err
@@ -164,7 +169,8 @@ func (a *app) fileQuery(s *session.Store, view *refs.View, file, only string, as
 	if err != nil || !filepath.IsLocal(name) {
 		return askedFile{}, usagef("%.200q is not in the project, which is %q", file, root)
 	}
-	asked := askedFile{Query: blame.Query{Name: filepath.ToSlash(name)}, git: func() *gitfile.File { return nil }}
+	asked := askedFile{Query: blame.Query{Name: filepath.ToSlash(name)},
+		git: func() *gitfile.File { return nil }}
 	asked.Project.Root = filepath.ToSlash(root)
 	asked.Project.HasDir = func(name string) bool {
 		info, err := os.Stat(filepath.Join(root, filepath.FromSlash(name)))
@@ -265,7 +271,9 @@ func commitsOf(f *gitfile.File, lines []string) []*gitfile.Commit {
 }
 
 // print prints lines. It returns an error for exit code 1 if no session wrote any of them.
-func (o *blameOptions) print(a *app, s *session.Store, view *refs.View, q askedFile, list []blamedLine) error {
+func (o *blameOptions) print(
+	a *app, s *session.Store, view *refs.View, q askedFile, list []blamedLine,
+) error {
 	found := false
 	prompts := map[format.ID]format.ID{}
 	rows := make([][]string, len(list))
@@ -293,13 +301,16 @@ func (o *blameOptions) print(a *app, s *session.Store, view *refs.View, q askedF
 		id, name, agent, when := "-", "-", "-", ""
 		switch {
 		case l.call != nil:
-			id, name, agent = l.call.Entry.Short(shortLen), shortSession(view, l.call.Header.Session), oneLine(cmp.Or(document.AgentOf(l.call), "-"))
+			id, name, agent = l.call.Entry.Short(shortLen),
+				shortSession(view, l.call.Header.Session),
+				oneLine(cmp.Or(document.AgentOf(l.call), "-"))
 			when = l.call.Header.Time.Format("2006-01-02 15:04")
 		case l.commit != nil:
 			id, name, agent = l.commit.ID[:shortLen], "commit", oneLine(l.commit.Author)
 			when = l.commit.Time.Format("2006-01-02 15:04")
 		}
-		rows[i] = []string{id, name, agent, when, fmt.Sprintf("%*d) %s", width, l.number, cleanLines(l.text))}
+		rows[i] = []string{id, name, agent, when,
+			fmt.Sprintf("%*d) %s", width, l.number, cleanLines(l.text))}
 	}
 	if !a.json {
 		a.table(rows)
@@ -323,7 +334,9 @@ func shortSession(view *refs.View, name string) string {
 }
 
 // explain prints the turn of a call, and the commands to go on with. file is as it was given.
-func (o *blameOptions) explain(a *app, s *session.Store, view *refs.View, file string, c *blame.Call) error {
+func (o *blameOptions) explain(
+	a *app, s *session.Store, view *refs.View, file string, c *blame.Call,
+) error {
 	id, err := s.Blame.Prompt(c.Entry)
 	if err != nil {
 		return err
@@ -351,7 +364,9 @@ func (o *blameOptions) explain(a *app, s *session.Store, view *refs.View, file s
 	if c.Rewound {
 		rewound = " (rewound)"
 	}
-	a.line("call     %s %s of %s #%d %s%s", oneLine(c.Tool), oneLine(c.ID), c.Entry.Short(shortLen), said.Seq, a.clock(said.Time), rewound)
-	a.line("\n  ctx show %s\n  ctx log -s %s --file %s", c.Entry.Short(shortLen), shellWord(name), shellWord(file))
+	a.line("call     %s %s of %s #%d %s%s", oneLine(c.Tool), oneLine(c.ID), c.Entry.Short(shortLen),
+		said.Seq, a.clock(said.Time), rewound)
+	a.line("\n  ctx show %s\n  ctx log -s %s --file %s", c.Entry.Short(shortLen), shellWord(name),
+		shellWord(file))
 	return a.out.err
 }

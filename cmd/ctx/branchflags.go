@@ -15,13 +15,16 @@ import (
 type branchFlags struct {
 	cmd             *cobra.Command
 	session, branch string
-	whole           bool // the session's name has to be whole: one that does not exist means something else
+	// The session's name has to be whole: one that does not exist means something else
+	whole bool
 }
 
 func (f *branchFlags) add(a *app, cmd *cobra.Command) {
 	f.cmd = cmd
-	cmd.Flags().StringVarP(&f.session, "session", "s", "", "the session (default: the one that HEAD names)")
-	cmd.Flags().StringVarP(&f.branch, "branch", "b", history.MainBranch, "the branch of the session")
+	cmd.Flags().StringVarP(&f.session, "session", "s", "",
+		"the session (default: the one that HEAD names)")
+	cmd.Flags().StringVarP(&f.branch, "branch", "b", history.MainBranch,
+		"the branch of the session")
 	completeFlag(cmd, "session", a.completeSessions())
 }
 

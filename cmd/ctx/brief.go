@@ -26,14 +26,14 @@ func newBriefCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "brief [-s SESSION] [--budget N]",
 		Short: "Print the state of the work in a session",
-		Long: long(`Prints a summary of the state of a session, for somebody who continues the work: what the user
-wanted, what was decided, the state of the work (branch, newest commit, newest test run), the
-files that were changed and read, what fails, the todo list, and what else was said. Each line
-begins with the name of its section and the id of the message that it comes from. `+"`"+`ctx expand
-ID`+"`"+` prints the exact words. The command needs no model and no compaction.
+		Long: long(`Prints a summary of the state of a session, for somebody who continues the work:
+what the user wanted, what was decided, the state of the work (branch, newest commit, newest test
+run), the files that were changed and read, what fails, the todo list, and what else was said. Each
+line begins with the name of its section and the id of the message that it comes from. `+"`"+`ctx
+expand ID`+"`"+` prints the exact words. The command needs no model and no compaction.
 
-With --project the command prints the newest sessions of the project, newest first. `+"`ctx render`"+`
-prints the same for a session that does not exist yet.`,
+With --project the command prints the newest sessions of the project, newest first.
+`+"`ctx render`"+` prints the same for a session that does not exist yet.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx brief\n  ctx brief -s work --budget 400 --json",
 		Args:    between(0, 0),
@@ -88,7 +88,8 @@ func (o *briefOptions) printProject(a *app, list []brief.SessionBrief) error {
 			}
 			continue
 		}
-		if _, err := fmt.Fprintf(a.out, "session %s\n%s", oneLine(list[i].Session), printedBrief(list[i].Lines)); err != nil {
+		if _, err := fmt.Fprintf(a.out, "session %s\n%s", oneLine(list[i].Session),
+			printedBrief(list[i].Lines)); err != nil {
 			return err
 		}
 	}
@@ -105,6 +106,7 @@ func printedBrief(lines []brief.Line) string {
 }
 
 func answerBrief(a *app, b *brief.SessionBrief) error {
-	return a.answer("session", b.Session, "branch", b.Branch, "messages", b.Messages, "lines", b.Lines,
+	return a.answer("session", b.Session, "branch", b.Branch, "messages", b.Messages,
+		"lines", b.Lines,
 		"tokens", summarize.Tokens(printedBrief(b.Lines)))
 }

@@ -31,7 +31,9 @@ func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	path := os.Getenv("CTX_BROWSER")
 	if path == "" || runtime.GOOS == "windows" {
-		t.Skip("NOT CHECKED: no browser. CTX_BROWSER=/usr/bin/chromium go test ./cmd/ctx -run TestBrowser")
+		t.Skip(
+			"NOT CHECKED: no browser. CTX_BROWSER=/usr/bin/chromium go test ./cmd/ctx " +
+				"-run TestBrowser")
 	}
 	in, to, err := os.Pipe()
 	if err != nil {
@@ -41,7 +43,9 @@ func newBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--window-size=1300,1000", "--hide-scrollbars", "--user-data-dir="+t.TempDir())
+	c := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu",
+		"--remote-debugging-pipe", "--window-size=1300,1000", "--hide-scrollbars",
+		"--user-data-dir="+t.TempDir())
 	c.ExtraFiles = []*os.File{in, out}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -126,8 +130,11 @@ func (b *browser) open(path string) {
 func (b *browser) newTab() {
 	b.t.Helper()
 	b.session = ""
-	target := b.field(b.call("Target.createTarget", map[string]any{"url": "about:blank"}), "targetId")
-	b.session = b.field(b.call("Target.attachToTarget", map[string]any{"targetId": target, "flatten": true}), "sessionId")
+	target := b.field(b.call("Target.createTarget", map[string]any{"url": "about:blank"}),
+		"targetId")
+	b.session = b.field(
+		b.call("Target.attachToTarget", map[string]any{"targetId": target, "flatten": true}),
+		"sessionId")
 	b.call("Page.enable", nil)
 	b.call("Page.bringToFront", nil) // a tab behind another one paints nothing
 }
@@ -137,13 +144,15 @@ func (b *browser) openAddress(address string) {
 	b.t.Helper()
 	b.newTab()
 	b.call("Page.navigate", map[string]any{"url": address})
-	b.eval(`new Promise(r=>{if(document.readyState==='complete')r(1);else addEventListener('load',()=>r(1))})`, nil)
+	b.eval(
+		`new Promise(r=>{if(document.readyState==='complete')r(1);else addEventListener('load',()=>r(1))})`, nil)
 }
 
 // eval evaluates an expression in the page, waits for a promise, and decodes its value.
 func (b *browser) eval(expression string, value any) {
 	b.t.Helper()
-	raw := b.call("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true})
+	raw := b.call("Runtime.evaluate",
+		map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true})
 	var answer struct {
 		Result           struct{ Value json.RawMessage }
 		ExceptionDetails json.RawMessage
@@ -164,7 +173,8 @@ func (b *browser) eval(expression string, value any) {
 // tryEval is eval for a page that may go away meanwhile: value then stays as it is.
 func (b *browser) tryEval(expression string, value any) {
 	b.t.Helper()
-	raw, err := b.try("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true})
+	raw, err := b.try("Runtime.evaluate",
+		map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true})
 	var answer struct {
 		Result struct{ Value json.RawMessage }
 	}
@@ -184,7 +194,8 @@ func (b *browser) shot(name string) {
 	if dir == "" {
 		return
 	}
-	data, err := base64.StdEncoding.DecodeString(b.field(b.call("Page.captureScreenshot", nil), "data"))
+	data, err := base64.StdEncoding.DecodeString(
+		b.field(b.call("Page.captureScreenshot", nil), "data"))
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, name+".png"), data, 0o600)
 	}
@@ -203,7 +214,8 @@ func pageOf(t *testing.T, lines string, compacted bool) (dir, page string) {
 	if compacted {
 		runs = append(runs, []string{"compact", "-s", "work"})
 	}
-	for _, args := range append(runs, []string{"export", "-s", "work", "--format", "html", "-o", page}) {
+	for _, args := range append(runs,
+		[]string{"export", "-s", "work", "--format", "html", "-o", page}) {
 		stdin := ""
 		if args[0] == "append" {
 			stdin = lines
@@ -225,15 +237,19 @@ func longTalk(n int) string {
 		stamp := at.Add(time.Duration(i) * time.Minute).Format(time.RFC3339)
 		switch i % 4 {
 		case 0:
-			fmt.Fprintf(&b, `{"role":"user","text":"Please fix the %s: step %d fails with status %d.","time":%q}`, topic, i, 400+i%100, stamp)
+			fmt.Fprintf(&b,
+				`{"role":"user","text":"Please fix the %s: step %d fails with status %d.","time":%q}`, topic, i, 400+i%100, stamp)
 		case 1:
-			fmt.Fprintf(&b, `{"role":"model","author":"m","parts":[{"text":"I look at the %s."},{"functionCall":{"id":"c%d","name":"edit",`+
-				`"args":{"file_path":"src/%s%d.go","old_string":"a := %d\nb","new_string":"a := %d\nb"}}}],"time":%q}`, topic, i, topic, i%5, i, i+1, stamp)
+			fmt.Fprintf(&b,
+				`{"role":"model","author":"m","parts":[{"text":"I look at the %s."},{"functionCall":{"id":"c%d","name":"edit",`+
+					`"args":{"file_path":"src/%s%d.go","old_string":"a := %d\nb","new_string":"a := %d\nb"}}}],"time":%q}`, topic, i, topic, i%5, i, i+1, stamp)
 		case 2:
-			fmt.Fprintf(&b, `{"role":"tool","parts":[{"functionResponse":{"id":"c%d","name":"edit","response":{"output":"%s%d.go: line %d changed"}}}],"time":%q}`,
+			fmt.Fprintf(&b,
+				`{"role":"tool","parts":[{"functionResponse":{"id":"c%d","name":"edit","response":{"output":"%s%d.go: line %d changed"}}}],"time":%q}`,
 				i-1, topic, i%5, i, stamp)
 		default:
-			fmt.Fprintf(&b, `{"role":"model","author":"m","text":"The %s is fixed. It was the limit of %d in src/%s%d.go; the port is %d now.","time":%q}`,
+			fmt.Fprintf(&b,
+				`{"role":"model","author":"m","text":"The %s is fixed. It was the limit of %d in src/%s%d.go; the port is %d now.","time":%q}`,
 				topic, i, topic, i%5, 8000+i, stamp)
 		}
 		b.WriteByte('\n')
@@ -260,11 +276,13 @@ func TestBrowserSources(t *testing.T) {
 			t.Fatalf("expand %s: %s", o.ID, stderr)
 		}
 		var doc struct{ ID, Text string }
-		if err := json.Unmarshal([]byte(out), &doc); err != nil || doc.ID != o.ID || doc.Text != o.Text {
+		if err := json.Unmarshal([]byte(out), &doc); err != nil || doc.ID != o.ID ||
+			doc.Text != o.Text {
 			t.Fatalf("%s opens %q, and expand prints %q (%v)", o.ID, o.Text, doc.Text, err)
 		}
 		_, header, _ := runIn(t, dir, "", "show", o.ID)
-		if digest := strings.TrimPrefix(o.Digest, "sha256 "); len(digest) != 64 || !strings.Contains(header, digest) {
+		if digest := strings.TrimPrefix(o.Digest, "sha256 "); len(digest) != 64 ||
+			!strings.Contains(header, digest) {
 			t.Fatalf("%s: digest %q is not in\n%s", o.ID, o.Digest, header)
 		}
 	}
@@ -297,7 +315,8 @@ func TestBrowserHostile(t *testing.T) {
 	if found.Canary != "undefined" || found.Scripts != 2 || found.Alien != 0 {
 		t.Errorf("something got out: %+v", found)
 	}
-	for _, what := range []string{"connect-src", "frame-src", "img-src", "script-src-elem", "style-src-elem"} {
+	for _, what := range []string{"connect-src", "frame-src", "img-src", "script-src-elem",
+		"style-src-elem"} {
 		if !strings.Contains(strings.Join(found.Blocked, " "), what) {
 			t.Errorf("the policy did not block %s: %v", what, found.Blocked)
 		}
@@ -336,8 +355,11 @@ func TestBrowserSizes(t *testing.T) {
 		if took.Messages != n {
 			t.Errorf("%d messages of %d", took.Messages, n)
 		}
-		t.Logf("%d messages: %d bytes, first paint %.0f ms, first key answered after %d ms, longest answer %d ms, all there %.0f ms, loaded %.0f ms, search %.0f ms",
-			n, info.Size(), took.Paint, first.Milliseconds(), longest.Milliseconds(), took.Ready, took.Load, search)
+		t.Logf(
+			"%d messages: %d bytes, first paint %.0f ms, first key answered after %d ms, longest "+
+				"answer %d ms, all there %.0f ms, loaded %.0f ms, search %.0f ms",
+			n, info.Size(), took.Paint, first.Milliseconds(), longest.Milliseconds(), took.Ready,
+			took.Load, search)
 	}
 	if os.Getenv("CTX_SHOTS") != "" {
 		b.shots(t)
@@ -377,7 +399,8 @@ func (b *browser) shots(t *testing.T) {
 			"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}})
 	}
 	b.open(page)
-	b.eval(`document.querySelectorAll('.S')[1].open=true;document.querySelectorAll('.k')[0].open=true;document.querySelector('.sum p>a').click()`, nil)
+	b.eval(
+		`document.querySelectorAll('.S')[1].open=true;document.querySelectorAll('.k')[0].open=true;document.querySelector('.sum p>a').click()`, nil)
 	for _, scheme := range []string{"light", "dark"} {
 		media("screen", scheme)
 		b.shot(scheme)
@@ -385,20 +408,28 @@ func (b *browser) shots(t *testing.T) {
 	media("print", "light")
 	b.shot("print")
 	media("screen", "light")
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": true})
+	b.call("Emulation.setDeviceMetricsOverride",
+		map[string]any{"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": true})
 	b.open(page)
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": true})
+	b.call("Emulation.setDeviceMetricsOverride",
+		map[string]any{"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": true})
 	b.shot("phone")
 }
 
 // hostileLines are messages with what could break out of a page, in every field that a message has.
 func hostileLines() string {
 	bad := []string{
-		"<script>window.canary=1</script>", "</script><script>window.canary=1</script>", "<!--<script>window.canary=1//",
-		"</div></article></main></body></html><img src=x onerror=window.canary=1>", `" onmouseover="window.canary=1" x="`, "' onclick='window.canary=1",
-		"<svg/onload=window.canary=1>", "<a href=javascript:window.canary=1>x</a>", "<iframe src=data:text/html,<script>parent.canary=1</script>>",
-		"</title></style></textarea><script>window.canary=1</script>", "\u202eevil\u2066\u200f\u061c", "&lt;script&gt;&#x3c;", "]]><![CDATA[", "\u2028\u2029",
-		"{{.}} ${window.canary=1} `x`", "[call x] {\"a\":1}", "```\n</code><script>window.canary=1</script>\n", "@@ -1 +1 @@\n+<script>window.canary=1</script>\n-</ins>",
+		"<script>window.canary=1</script>", "</script><script>window.canary=1</script>",
+		"<!--<script>window.canary=1//",
+		"</div></article></main></body></html><img src=x onerror=window.canary=1>",
+		`" onmouseover="window.canary=1" x="`, "' onclick='window.canary=1",
+		"<svg/onload=window.canary=1>", "<a href=javascript:window.canary=1>x</a>",
+		"<iframe src=data:text/html,<script>parent.canary=1</script>>",
+		"</title></style></textarea><script>window.canary=1</script>",
+		"\u202eevil\u2066\u200f\u061c", "&lt;script&gt;&#x3c;", "]]><![CDATA[", "\u2028\u2029",
+		"{{.}} ${window.canary=1} `x`", "[call x] {\"a\":1}",
+		"```\n</code><script>window.canary=1</script>\n",
+		"@@ -1 +1 @@\n+<script>window.canary=1</script>\n-</ins>",
 	}
 	var b strings.Builder
 	put := func(m map[string]any) {
@@ -415,10 +446,15 @@ func hostileLines() string {
 		name = strings.ToValidUTF8(name, "")
 		id := fmt.Sprint("c", i)
 		put(map[string]any{"role": "user", "author": name, "text": text})
-		put(map[string]any{"role": "model", "author": name, "parts": []any{map[string]any{"text": text}, map[string]any{"functionCall": map[string]any{
-			"id": id, "name": name, "args": map[string]any{"file_path": arg, name: arg, "old_string": arg, "n": []any{arg, 1, nil}}}}}})
-		put(map[string]any{"role": "tool", "parts": []any{map[string]any{"functionResponse": map[string]any{
-			"id": id, "name": name, "response": map[string]any{"output": arg, "error": arg}}}}})
+		put(map[string]any{"role": "model", "author": name,
+			"parts": []any{map[string]any{"text": text},
+				map[string]any{"functionCall": map[string]any{
+					"id": id, "name": name,
+					"args": map[string]any{"file_path": arg, name: arg, "old_string": arg,
+						"n": []any{arg, 1, nil}}}}}})
+		put(map[string]any{"role": "tool",
+			"parts": []any{map[string]any{"functionResponse": map[string]any{
+				"id": id, "name": name, "response": map[string]any{"output": arg, "error": arg}}}}})
 	}
 	return b.String()
 }

@@ -33,12 +33,14 @@ func TestBrowserLive(t *testing.T) {
 	}
 	say := func(text string) {
 		t.Helper()
-		if code, _, stderr := runIn(t, dir, "", "append", "-s", "work", "--role", "user", "-m", text); code != 0 {
+		if code, _, stderr := runIn(t, dir, "", "append", "-s", "work", "--role", "user", "-m",
+			text); code != 0 {
 			t.Fatal(stderr)
 		}
 		// The page goes away under the call that waits, so the wait is in short calls.
 		for said := false; !said; {
-			b.tryEval(`new Promise(r=>setTimeout(()=>r(document.readyState==='complete'&&document.querySelector('main').textContent.includes(`+quoted(text)+`)),20))`, &said)
+			b.tryEval(
+				`new Promise(r=>setTimeout(()=>r(document.readyState==='complete'&&document.querySelector('main').textContent.includes(`+quoted(text)+`)),20))`, &said)
 		}
 		settle()
 	}
@@ -58,12 +60,14 @@ func TestBrowserLive(t *testing.T) {
 	b.eval(`(()=>{const a=document.querySelectorAll('main .T')[50];a.querySelector('.S').open=true;document.getElementById('theme').click();
 		a.scrollIntoView();scrollBy(0,7)})()`, nil)
 	settle()
-	b.eval(`scrollBy(0,document.querySelectorAll('main .T')[50].querySelector('article').getBoundingClientRect().top-5)`, nil)
+	b.eval(
+		`scrollBy(0,document.querySelectorAll('main .T')[50].querySelector('article').getBoundingClientRect().top-5)`, nil)
 	settle()
 	before := look()
 	say("A new message.")
 	after := look()
-	if d := after.Top - before.Top; d < -2 || d > 2 || !after.Open || after.Dark != before.Dark || !after.Dark {
+	if d := after.Top - before.Top; d < -2 || d > 2 || !after.Open ||
+		after.Dark != before.Dark || !after.Dark {
 		t.Errorf("the place was %+v and is %+v", before, after)
 	}
 	t.Logf("before %+v, after %+v", before, after)
@@ -80,6 +84,7 @@ func TestBrowserLive(t *testing.T) {
 		t.Errorf("interrupted: %v", err)
 	}
 	for said := ""; said != "not connected"; {
-		b.eval(`new Promise(r=>setTimeout(()=>r(document.getElementById('live').textContent),20))`, &said)
+		b.eval(`new Promise(r=>setTimeout(()=>r(document.getElementById('live').textContent),20))`,
+			&said)
 	}
 }

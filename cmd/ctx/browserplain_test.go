@@ -36,15 +36,18 @@ func TestBrowserWithoutScripts(t *testing.T) {
 	}
 	type message struct{ ID, Words string }
 	var shown []message
-	b.eval(`[...document.querySelectorAll('main article')].map(m=>({ID:m.id,Words:m.querySelector('.w').textContent}))`, &shown)
+	b.eval(
+		`[...document.querySelectorAll('main article')].map(m=>({ID:m.id,Words:m.querySelector('.w').textContent}))`, &shown)
 	if len(shown) != 160 {
 		t.Fatalf("%d messages of 160", len(shown))
 	}
 	for _, m := range shown {
 		code, out, stderr := runIn(t, dir, "", "expand", "--json", m.ID)
 		var doc struct{ ID, Text string }
-		if err := json.Unmarshal([]byte(out), &doc); code != 0 || err != nil || doc.Text != m.Words {
-			t.Fatalf("%s shows %q, and expand prints %q (%v) %s", m.ID, m.Words, doc.Text, err, stderr)
+		if err := json.Unmarshal([]byte(out), &doc); code != 0 || err != nil ||
+			doc.Text != m.Words {
+			t.Fatalf("%s shows %q, and expand prints %q (%v) %s", m.ID, m.Words,
+				doc.Text, err, stderr)
 		}
 	}
 	var folds struct{ Folded, Unreachable, Seen int }
@@ -99,7 +102,8 @@ func TestBrowserWhileLoading(t *testing.T) {
 		const q=document.getElementById('q');q.value='status';q.oninput();
 		const wait=()=>document.getElementById('hits').textContent?done({State:document.readyState,Moved:here===tops[1],
 			Hits:document.getElementById('hits').textContent,Waits:!window.waiting.parentElement.nextElementSibling.classList.contains('src')}):setTimeout(wait,5);wait()})`, &early)
-		if early.State != "loading" || early.Moved != moves || !strings.HasSuffix(early.Hits, " so far") || !early.Waits {
+		if early.State != "loading" || early.Moved != moves ||
+			!strings.HasSuffix(early.Hits, " so far") || !early.Waits {
 			t.Errorf("while the page loads: %+v", early)
 		}
 		close(rest)
@@ -122,7 +126,9 @@ func TestBrowserAccessible(t *testing.T) {
 	b := newBrowser(t)
 	path := os.Getenv("CTX_AXE")
 	if path == "" {
-		t.Skip("NOT CHECKED: no axe. CTX_AXE=node_modules/axe-core/axe.min.js, from npm install axe-core")
+		t.Skip(
+			"NOT CHECKED: no axe. CTX_AXE=node_modules/axe-core/axe.min.js, from npm " +
+				"install axe-core")
 	}
 	axe, err := os.ReadFile(path)
 	if err != nil {
@@ -149,22 +155,28 @@ func TestBrowserAccessible(t *testing.T) {
 				report = t.Errorf
 			}
 			report("%s: %s: %s: %s, %d places, the first: %.200s: %s",
-				name, f.Impact, f.ID, f.Help, len(f.Nodes), n.HTML, strings.ReplaceAll(n.FailureSummary, "\n", " "))
+				name, f.Impact, f.ID, f.Help, len(f.Nodes), n.HTML,
+				strings.ReplaceAll(n.FailureSummary, "\n", " "))
 		}
 	}
 	for _, scheme := range []string{"light", "dark"} {
-		for name, path := range map[string]string{"session": page, "project": project, "hostile": hostile} {
+		for name, path := range map[string]string{"session": page, "project": project,
+			"hostile": hostile} {
 			if name == "hostile" && scheme == "dark" {
 				continue // its lines of a megabyte take axe half a minute
 			}
 			b.open(path)
-			b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}})
-			b.eval(`document.querySelectorAll('details').forEach(d=>d.open=true);document.querySelectorAll('.sum p>a').forEach(x=>x.click())`, nil)
+			b.call("Emulation.setEmulatedMedia",
+				map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme",
+					"value": scheme}}})
+			b.eval(
+				`document.querySelectorAll('details').forEach(d=>d.open=true);document.querySelectorAll('.sum p>a').forEach(x=>x.click())`, nil)
 			look(name + ", " + scheme)
 			if name == "hostile" {
 				continue
 			}
-			b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": true})
+			b.call("Emulation.setDeviceMetricsOverride",
+				map[string]any{"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": true})
 			look(name + ", " + scheme + ", phone")
 		}
 	}

@@ -24,9 +24,11 @@ type talker struct {
 func talk(c context.Context, dir string, args ...string) *talker {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	t := &talker{in: inW, out: bufio.NewScanner(outR), errs: &strings.Builder{}, code: make(chan int, 1)}
-	w := world{stdin: inR, stdout: outW, stderr: t.errs, dir: dir, getenv: func(string) string { return "" },
-		now: scriptStart, random: &hashStream{}, host: "host", pid: 1}
+	t := &talker{in: inW, out: bufio.NewScanner(outR), errs: &strings.Builder{},
+		code: make(chan int, 1)}
+	w := world{stdin: inR, stdout: outW, stderr: t.errs, dir: dir,
+		getenv: func(string) string { return "" },
+		now:    scriptStart, random: &hashStream{}, host: "host", pid: 1}
 	go func() {
 		t.code <- run(c, w, args)
 		_ = outW.Close()
@@ -57,7 +59,8 @@ func TestBulkAnswers(t *testing.T) {
 		seen[p.out.Text()] = true
 	}
 	// Two at once are one batch, and half a line keeps nobody waiting.
-	fmt.Fprint(p.in, "{\"role\":\"user\",\"text\":\"a\"}\n{\"role\":\"user\",\"text\":\"b\"}\n{\"role\":\"us")
+	fmt.Fprint(p.in,
+		"{\"role\":\"user\",\"text\":\"a\"}\n{\"role\":\"user\",\"text\":\"b\"}\n{\"role\":\"us")
 	for range 2 {
 		p.out.Scan()
 		seen[p.out.Text()] = true
@@ -102,20 +105,24 @@ func TestBulkBatches(t *testing.T) {
 		fmt.Fprintf(&in, "{\"role\":\"user\",\"text\":\"message %d\",\"source\":\"x:%d\"}\n", i, i)
 	}
 	ids := strings.Fields(mustRun(t, dir, in.String(), "append", "-s", "work", "--jsonl"))
-	packs, err := filepath.Glob(filepath.Join(dir, ".gemini", "context", "objects", "pack", "*.pack"))
+	packs, err := filepath.Glob(filepath.Join(dir, ".gemini", "context", "objects",
+		"pack", "*.pack"))
 	if err != nil || len(packs) > 2 { // the joined one, and that of the last lines and the clusters
 		t.Errorf("the load leaves %d packs, %v", len(packs), err)
 	}
 	mustRun(t, dir, "", "fsck")
-	if again := strings.Fields(mustRun(t, dir, in.String(), "append", "-s", "work", "--jsonl")); strings.Join(again, " ") != strings.Join(ids, " ") {
+	if again := strings.Fields(mustRun(t, dir, in.String(), "append", "-s", "work",
+		"--jsonl")); strings.Join(again, " ") != strings.Join(ids, " ") {
 		t.Error("the second time, other ids came out")
 	}
-	log := strings.Split(strings.TrimSpace(mustRun(t, dir, "", "log", "-s", "work", "--json")), "\n")
+	log := strings.Split(strings.TrimSpace(mustRun(t, dir, "", "log", "-s", "work", "--json")),
+		"\n")
 	if len(ids) != lines || len(log) != lines {
 		t.Fatalf("%d ids, %d messages in the log", len(ids), len(log))
 	}
 	for i, line := range log {
-		if !strings.Contains(line, ids[i]) || !strings.Contains(line, fmt.Sprintf(`"text":"message %d"`, i)) {
+		if !strings.Contains(line, ids[i]) ||
+			!strings.Contains(line, fmt.Sprintf(`"text":"message %d"`, i)) {
 			t.Fatalf("message %d: id %s, log has %s", i, ids[i], line)
 		}
 	}
@@ -125,7 +132,8 @@ func TestBulkBatches(t *testing.T) {
 func TestFollow(t *testing.T) {
 	dir := t.TempDir()
 	mustRun(t, dir, "", "init")
-	first := strings.TrimSpace(mustRun(t, dir, "", "append", "-s", "work", "--role", "user", "-m", "one", "--source", "x:1"))
+	first := strings.TrimSpace(mustRun(t, dir, "", "append", "-s", "work", "--role", "user", "-m",
+		"one", "--source", "x:1"))
 	c, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	p := talk(c, dir, "log", "-s", "work", "--follow", "--json")
@@ -143,7 +151,8 @@ func TestFollow(t *testing.T) {
 	expect(`"text":"one"`)
 	mustRun(t, dir, "", "append", "-s", "work", "--role", "user", "-m", "two")
 	expect(`"text":"two"`)
-	mustRun(t, dir, "", "append", "-s", "work", "--role", "user", "-m", "one, again", "--source", "x:1")
+	mustRun(t, dir, "", "append", "-s", "work", "--role", "user", "-m", "one, again",
+		"--source", "x:1")
 	expect(first, `"text":"one, again"`, `"amended_by"`)
 	mustRun(t, dir, "", "rewind", "-s", "work", "@~2")
 	mustRun(t, dir, "", "append", "-s", "work", "--role", "user", "-m", "three")

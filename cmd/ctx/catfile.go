@@ -23,17 +23,19 @@ func newCatFileCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cat-file (-t | -s | -e | -p) REV | --batch | --batch-check",
 		Short: "Print the content, kind or size of an object",
-		Long: long(`Prints the kind (-t), the size (-s) or the content (-p) of an object. With -e the command prints
-nothing, and the exit code says whether the object exists and is whole (0 or 1). The content is
-the header and, if there is a body, an empty line and the body without its nonce. The size is
-the size of the content in bytes. For an object whose body was forgotten, -p prints the header,
-and the exit code is 14.
+		Long: long(`Prints the kind (-t), the size (-s) or the content (-p) of an object. With -e
+the command prints nothing, and the exit code says whether the object exists and is whole (0 or 1).
+The content is the header and, if there is a body, an empty line and the body without its nonce. The
+size is the size of the content in bytes. For an object whose body was forgotten, -p prints the
+header, and the exit code is 14.
 
 With --batch the command reads one revision from each line of standard input, and answers each
 with "<id> <kind> <size>", the content and a newline. With --batch-check it answers with the
 first line only. If there is no such object, the answer is "<rev> missing", "<rev> ambiguous",
-"<rev> gone" or "<rev> corrupt". With -z a zero byte ends each line of the input.`, exitNoStore, exitCorrupt, exitGone, exitNotFound),
-		Example: "  ctx cat-file -p @\n  ctx log -s work --json | jq -r .id | ctx cat-file --batch-check",
+"<rev> gone" or "<rev> corrupt". With -z a zero byte ends each line of the input.`, exitNoStore,
+			exitCorrupt, exitGone, exitNotFound),
+		Example: "  ctx cat-file -p @\n  ctx log -s work --json | jq -r .id | ctx " +
+			"cat-file --batch-check",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.batch || o.batchCheck {
 				return between(0, 0)(cmd, args)
@@ -46,7 +48,8 @@ first line only. If there is no such object, the answer is "<rev> missing", "<re
 			case chosen == 0:
 				return usagef("cat-file needs one of -t, -s, -e, -p, --batch and --batch-check")
 			case chosen > 1:
-				return usagef("cat-file takes only one of -t, -s, -e, -p, --batch and --batch-check")
+				return usagef(
+					"cat-file takes only one of -t, -s, -e, -p, --batch and --batch-check")
 			case o.batch || o.batchCheck:
 				return catBatch(a, o.batch)
 			}
@@ -57,10 +60,13 @@ first line only. If there is no such object, the answer is "<rev> missing", "<re
 	f.SortFlags = false
 	f.BoolVarP(&o.kind, "type", "t", false, "print the kind of the object")
 	f.BoolVarP(&o.size, "size", "s", false, "print the size of its content in bytes")
-	f.BoolVarP(&o.exists, "exists", "e", false, "print nothing; the exit code says whether the object exists and is whole")
+	f.BoolVarP(&o.exists, "exists", "e", false,
+		"print nothing; the exit code says whether the object exists and is whole")
 	f.BoolVarP(&o.print, "print", "p", false, "print its content")
-	f.BoolVar(&o.batch, "batch", false, "print kind, size and content for each line of standard input")
-	f.BoolVar(&o.batchCheck, "batch-check", false, "print kind and size for each line of standard input")
+	f.BoolVar(&o.batch, "batch", false,
+		"print kind, size and content for each line of standard input")
+	f.BoolVar(&o.batchCheck, "batch-check", false,
+		"print kind and size for each line of standard input")
 	return cmd
 }
 
@@ -137,7 +143,9 @@ func readContent(s *session.Store, id format.ID) (content, error) {
 	switch {
 	case errors.Is(err, objects.ErrNotFound):
 		// The caller named it by its id, which is only in the log.
-		return content{}, withHint(notFound("%v is not written yet", id), "the id names a node of a cluster: `ctx expand` prints it")
+		return content{},
+			withHint(notFound("%v is not written yet", id),
+				"the id names a node of a cluster: `ctx expand` prints it")
 	case err != nil && !errors.As(err, &gone):
 		return content{}, err
 	}
@@ -166,7 +174,8 @@ type contentDoc struct {
 }
 
 func (c *content) doc() contentDoc {
-	d := contentDoc{ID: c.id, Kind: c.kind, Size: len(c.bytes), Header: string(c.header), Gone: c.gone}
+	d := contentDoc{ID: c.id, Kind: c.kind, Size: len(c.bytes),
+		Header: string(c.header), Gone: c.gone}
 	switch {
 	case len(c.bytes) == len(c.header):
 	case !utf8.Valid(c.body):

@@ -29,7 +29,9 @@ type claimInputDoc struct {
 func printClaims(a *app, s *session.Store, view *refs.View, limit int) error {
 	return s.Compaction.Claims(a.c, view, limit, func(claim compaction.Claim) error {
 		if !a.json {
-			a.line("%s  cluster %d, %s, at most %s", claim.ID, claim.Cluster, plural(len(claim.Inputs), "input", "inputs"), plural(claim.Tokens, "token", "tokens"))
+			a.line("%s  cluster %d, %s, at most %s", claim.ID, claim.Cluster,
+				plural(len(claim.Inputs), "input", "inputs"),
+				plural(claim.Tokens, "token", "tokens"))
 			return nil
 		}
 		var inputs []claimInputDoc
@@ -38,9 +40,12 @@ func printClaims(a *app, s *session.Store, view *refs.View, limit int) error {
 				inputs = append(inputs, claimInputDoc{Kind: "summary", ID: in.ID, Text: in.Text})
 				continue
 			}
-			inputs = append(inputs, claimInputDoc{"entry", in.ID, in.Role, in.Author, document.TimeText(in.Time), in.Text})
+			inputs = append(inputs,
+				claimInputDoc{"entry", in.ID, in.Role, in.Author,
+					document.TimeText(in.Time), in.Text})
 		}
-		return a.answer("claim", claim.ID, "cluster", claim.Cluster, "tokens", claim.Tokens, "generation", claim.Generation, "inputs", inputs)
+		return a.answer("claim", claim.ID, "cluster", claim.Cluster, "tokens", claim.Tokens,
+			"generation", claim.Generation, "inputs", inputs)
 	})
 }
 
@@ -78,7 +83,9 @@ const maxAnswers = 256 << 20
 // readAnswers reads an answer from each line of the file that --commit names. check validates the
 // id of a claim. One bad line makes all answers an error, since its author may have meant something
 // else with the others, too.
-func (a *app) readAnswers(file, command string, check func(claim string) error) (list []summaries.Answer, err error) {
+func (a *app) readAnswers(
+	file, command string, check func(claim string) error,
+) (list []summaries.Answer, err error) {
 	in, closeInput, err := a.input(file)
 	if err != nil {
 		return nil, err
@@ -95,7 +102,8 @@ func (a *app) readAnswers(file, command string, check func(claim string) error) 
 	})
 	var bad *jsonl.LineError
 	if errors.As(err, &bad) {
-		err = withHint(usagef("%v", bad), "no answer was accepted: `ctx help %s` shows the form of an answer", command)
+		err = withHint(usagef("%v", bad),
+			"no answer was accepted: `ctx help %s` shows the form of an answer", command)
 	}
 	return list, err
 }
@@ -108,7 +116,8 @@ const (
 
 // readAnswer reads one answer. check validates the id of its claim.
 func readAnswer(line []byte, check func(claim string) error) (summaries.Answer, error) {
-	out := summaries.Answer{Response: summarize.Response{Summarizer: unnamedWorker, Version: unnamedVersion}}
+	out := summaries.Answer{Response: summarize.Response{Summarizer: unnamedWorker,
+		Version: unnamedVersion}}
 	members, err := jsonvalue.Members(line)
 	if err != nil {
 		return out, err

@@ -154,7 +154,8 @@ func commandName(args []string) string {
 		switch arg := args[i]; {
 		case arg == "-C" || arg == "--dir" || arg == "-c" || arg == "--config":
 			i++
-		case arg == "--json" || arg == "-z" || arg == "--null" || arg == "-q" || arg == "--quiet" || arg == "--no-pager":
+		case arg == "--json" || arg == "-z" || arg == "--null" || arg == "-q" || arg == "--quiet" ||
+			arg == "--no-pager":
 		case strings.HasPrefix(arg, "--dir=") || strings.HasPrefix(arg, "--config="):
 		case strings.HasPrefix(arg, "-"):
 			return ""

@@ -32,11 +32,11 @@ func newCompactCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compact [-s SESSION | --all] [--redo ID | --revert ID] | --begin | --commit FILE",
 		Short: "Summarize clusters and shorten what a session renders",
-		Long: long(`Moves messages that left the window into clusters and summarizes each cluster that needs a
-summary. In sessions with more than forest.max_cold_clusters clusters, it turns those that were
-quiet longest into one-line tombstones. The session then renders the result: summaries of the
-old messages, and the newest messages word for word. Nothing is removed: `+"`ctx expand`"+` prints the
-messages behind each summary and tombstone.
+		Long: long(`Moves messages that left the window into clusters and summarizes each cluster
+that needs a summary. In sessions with more than forest.max_cold_clusters clusters, it turns those
+that were quiet longest into one-line tombstones. The session then renders the result: summaries of
+the old messages, and the newest messages word for word. Nothing is removed: `+"`ctx expand`"+`
+prints the messages behind each summary and tombstone.
 
 The command prints how many summaries cover their whole cluster (settled), cover a part of it
 because it has grown (carried), came too late (lost), existed already (known) or could not be
@@ -73,19 +73,23 @@ answer at all. Exit code 12 means that some answers came too late (lost), and 1 
 not be used (failed); the other answers are accepted. No session renders a new summary at once:
 that happens at the next compaction without --commit, or when a message makes the window move.`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
-		Example: "  ctx compact -s work\n  ctx compact --all --json\n  ctx compact --redo 60319200b04e\n  ctx compact --begin --json | my-worker | ctx compact --commit -",
-		Args:    between(0, 0),
-		RunE:    func(*cobra.Command, []string) error { return o.run(a) },
+		Example: "  ctx compact -s work\n  ctx compact --all --json\n  ctx compact --redo " +
+			"60319200b04e\n  ctx compact --begin --json | my-worker | ctx compact --commit -",
+		Args: between(0, 0),
+		RunE: func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.all, "all", false, "compact every branch of every session of this store")
-	f.StringVar(&o.strategy, "strategy", "", "how to group messages: union-find or flat (default: the setting)")
-	f.BoolVar(&o.begin, "begin", false, "print claims for the summaries that are needed, and change nothing")
+	f.StringVar(&o.strategy, "strategy", "",
+		"how to group messages: union-find or flat (default: the setting)")
+	f.BoolVar(&o.begin, "begin", false,
+		"print claims for the summaries that are needed, and change nothing")
 	f.StringVar(&o.commit, "commit", "", "read summaries from a file; - is standard input")
 	f.StringVar(&o.redo, "redo", "", "summarize the cluster `ID` from its messages again")
 	f.StringVar(&o.revert, "revert", "", "restore the previous summary of the cluster `ID`")
-	f.IntVar(&o.limit, "limit", 32000, "with --begin: the maximum tokens of inputs in a claim; longer clusters come in pieces")
+	f.IntVar(&o.limit, "limit", 32000,
+		"with --begin: the maximum tokens of inputs in a claim; longer clusters come in pieces")
 	return cmd
 }
 
@@ -105,7 +109,9 @@ func (o *compactOptions) check() error {
 	case o.all && (changed("session") || changed("branch")):
 		return usagef("--all means every session: -s and -b cannot be given with it")
 	case outside && (o.all || changed("session") || changed("branch") || changed("strategy")):
-		return usagef("%s is about the topics of all sessions: -s, -b, --all and --strategy cannot be given with it", modes[0])
+		return usagef(
+			"%s is about the topics of all sessions: -s, -b, --all and --strategy cannot be "+
+				"given with it", modes[0])
 	case len(modes) > 0 && changed("strategy"):
 		return usagef("--strategy cannot be given with %s", modes[0])
 	case changed("commit") && o.commit == "":
@@ -144,7 +150,8 @@ func (o *compactOptions) run(a *app) error {
 	if err != nil {
 		return err
 	}
-	done, err := o.compact(a.c, s, view, compaction.CompactOptions{Branches: branches, Strategy: o.strategy, Summarizer: ask})
+	done, err := o.compact(a.c, s, view,
+		compaction.CompactOptions{Branches: branches, Strategy: o.strategy, Summarizer: ask})
 	tellReasons(a, done)
 	if err != nil {
 		return err
@@ -160,7 +167,9 @@ func (o *compactOptions) run(a *app) error {
 const compactMemory = 128 << 20
 
 // compact runs the compaction that the flags ask for.
-func (o *compactOptions) compact(c context.Context, s *session.Store, view *refs.View, options compaction.CompactOptions) (summaries.Compaction, error) {
+func (o *compactOptions) compact(
+	c context.Context, s *session.Store, view *refs.View, options compaction.CompactOptions,
+) (summaries.Compaction, error) {
 	defer graph.FrugalTo(compactMemory)()
 	repair, rev := s.Compaction.RedoSummary, o.redo
 	switch changed := o.cmd.Flags().Changed; {
@@ -206,7 +215,8 @@ func printCompaction(a *app, d summaries.Compaction) error {
 		failed = fmt.Sprintf(", failed %d", d.Failed)
 	}
 	a.line("settled %d, carried %d, lost %d, known %d%s, evicted %d, dirty %d, %s",
-		d.Settled, d.Carried, d.Lost, d.Known, failed, d.Evicted, d.Dirty, plural(d.Roots, "cluster", "clusters"))
+		d.Settled, d.Carried, d.Lost, d.Known, failed, d.Evicted, d.Dirty,
+		plural(d.Roots, "cluster", "clusters"))
 	return nil
 }
 

@@ -12,9 +12,10 @@ func newCompletionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print a shell completion script",
-		Long: long(`Prints a script that completes commands, flags, sessions and refs in a shell. Load it from the
-start-up file of the shell.`),
-		Example:   "  source <(ctx completion bash)\n  ctx completion fish > ~/.config/fish/completions/ctx.fish",
+		Long: long(`Prints a script that completes commands, flags, sessions and refs in a shell.
+Load it from the start-up file of the shell.`),
+		Example: "  source <(ctx completion bash)\n  ctx completion fish > " +
+			"~/.config/fish/completions/ctx.fish",
 		Args:      between(1, 1),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -29,14 +30,16 @@ start-up file of the shell.`),
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(a.out)
 			}
-			return usagef("no completion for shell %q: bash, zsh, fish and powershell are known", args[0])
+			return usagef("no completion for shell %q: bash, zsh, fish and powershell are known",
+				args[0])
 		},
 	}
 }
 
 // completer offers words for an argument or the value of a flag. It never fails: without a store it
 // offers nothing.
-type completer = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective)
+type completer = func(cmd *cobra.Command, args []string,
+	begun string) ([]string, cobra.ShellCompDirective)
 
 // completeSessions offers the names of sessions.
 func (a *app) completeSessions() completer {

@@ -10,10 +10,11 @@ func newConfigCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show the settings, and set what is shared",
-		Long: long(`Shows the settings that apply to this run, and where each is set. compact.strategy may come from
-the project's .gemini/settings.json. To change a setting, edit .gemini/context/config.toml or
-your own config file (see `+"`ctx help environment`"+`), or use -c KEY=VALUE for one run. What is
-shared with remotes is set with `+"`ctx config set`"+`.`, exitNoStore, exitCorrupt),
+		Long: long(`Shows the settings that apply to this run, and where each is set.
+compact.strategy may come from the project's .gemini/settings.json. To change a setting, edit
+.gemini/context/config.toml or your own config file (see `+"`ctx help environment`"+`), or use -c
+KEY=VALUE for one run. What is shared with remotes is set with `+"`ctx config set`"+`.`,
+			exitNoStore, exitCorrupt),
 		Example: "  ctx config list --show-origin\n  ctx config get window.graduate_at",
 		RunE:    func(*cobra.Command, []string) error { return runConfigList(a, true) },
 	}
@@ -62,7 +63,8 @@ func runConfigList(a *app, origin bool) error {
 		case a.json:
 			a.document(setting)
 		case origin:
-			rows = append(rows, []string{setting.Key + "=" + oneLine(setting.Value), oneLine(setting.Origin)})
+			rows = append(rows,
+				[]string{setting.Key + "=" + oneLine(setting.Value), oneLine(setting.Origin)})
 		default:
 			a.line("%s=%s", setting.Key, oneLine(setting.Value))
 		}

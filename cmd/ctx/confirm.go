@@ -14,7 +14,8 @@ var errNotConfirmed = errors.New("not confirmed: nothing was changed")
 func (a *app) confirm(what string, args ...any) error {
 	text := fmt.Sprintf(what, args...)
 	if !asked(a.inTerm) {
-		return withHint(usagef("refusing to %s without confirmation", text), "use --force to do it without asking")
+		return withHint(usagef("refusing to %s without confirmation", text),
+			"use --force to do it without asking")
 	}
 	fmt.Fprintf(a.stderr, "%s? [y/N] ", oneLine(text))
 	answer, err := bufio.NewReader(a.stdin).ReadString('\n')

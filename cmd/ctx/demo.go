@@ -20,11 +20,11 @@ func newDemoCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Demonstrate ctx with a made-up conversation",
-		Long: long(`Makes a store in a temporary directory and appends a conversation of several interleaved topics.
-It then moves the conversation into clusters, renders the small context that results, and
-expands a summary to its exact messages. The command prints each step before it runs it. At the
-end it compares each message with the original, byte for byte, and removes the directory, unless
---keep is given. With --json each step is a line: a "text", or a "command" with its whole
+		Long: long(`Makes a store in a temporary directory and appends a conversation of several
+interleaved topics. It then moves the conversation into clusters, renders the small context that
+results, and expands a summary to its exact messages. The command prints each step before it runs
+it. At the end it compares each message with the original, byte for byte, and removes the directory,
+unless --keep is given. With --json each step is a line: a "text", or a "command" with its whole
 "output".`),
 		Example: "  ctx demo\n  ctx demo --keep",
 		Args:    between(0, 0),
@@ -56,7 +56,8 @@ func runDemo(a *app, keep bool) (err error) {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(d.dir, "conversation.jsonl"), demoConversation, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(d.dir, "conversation.jsonl"), demoConversation,
+		0o600); err != nil {
 		return err
 	}
 	return d.play()
@@ -75,7 +76,8 @@ func (d *demo) play() error {
 	if _, err := d.show(2, "init"); err != nil {
 		return err
 	}
-	d.tell("Append %d messages, one on each line. Each id is printed when its message is on the disk.",
+	d.tell(
+		"Append %d messages, one on each line. Each id is printed when its message is on the disk.",
 		bytes.Count(demoConversation, []byte("\n")))
 	ids, err := d.show(3, "append", "-s", "work", "--jsonl", "conversation.jsonl")
 	if err != nil {
@@ -85,7 +87,9 @@ func (d *demo) play() error {
 	if _, err := d.show(10, "status"); err != nil {
 		return err
 	}
-	d.tell("Compaction summarizes the clusters. If there are more than ten, the oldest become tombstones.")
+	d.tell(
+		"Compaction summarizes the clusters. If there are more than ten, the oldest " +
+			"become tombstones.")
 	if _, err := d.show(5, "compact", "-s", "work"); err != nil {
 		return err
 	}
@@ -136,14 +140,17 @@ func (d *demo) show(lines int, args ...string) (string, error) {
 func (d *demo) run(args ...string) (string, error) {
 	var out, said bytes.Buffer
 	w := world{
-		stdin: strings.NewReader(""), stdout: &out, stderr: &said, dir: d.dir, home: d.home, host: d.a.host, pid: d.a.pid,
+		stdin: strings.NewReader(""), stdout: &out, stderr: &said, dir: d.dir, home: d.home,
+		host: d.a.host, pid: d.a.pid,
 		getenv: func(string) string { return "" }, now: d.a.now, random: d.a.random,
 	}
 	if code := run(d.c, w, args); code != exitDone {
 		if d.c.Err() != nil {
 			return "", d.c.Err()
 		}
-		return "", fmt.Errorf("ctx %s ended with %d: %s", strings.Join(args, " "), code, oneLine(said.String()))
+		return "",
+			fmt.Errorf("ctx %s ended with %d: %s", strings.Join(args, " "), code,
+				oneLine(said.String()))
 	}
 	return out.String(), nil
 }

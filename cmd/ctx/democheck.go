@@ -26,7 +26,9 @@ func (d *demo) sizes() error {
 	if err != nil {
 		return err
 	}
-	d.tell("This is what a model is given now: clusters, tombstones, and the newest messages word for word.")
+	d.tell(
+		"This is what a model is given now: clusters, tombstones, and the newest " +
+			"messages word for word.")
 	out, err := d.show(14, "render", "-s", "work")
 	if err != nil {
 		return err
@@ -41,7 +43,8 @@ func (d *demo) sizes() error {
 }
 
 func (d *demo) compare(what string, tokens, whole int) {
-	d.result("the whole conversation: %d tokens; %s: %d, %.1f times smaller", whole, what, tokens, float64(whole)/float64(max(1, tokens)))
+	d.result("the whole conversation: %d tokens; %s: %d, %.1f times smaller", whole, what, tokens,
+		float64(whole)/float64(max(1, tokens)))
 }
 
 // oneCluster expands the smallest cluster.
@@ -80,7 +83,9 @@ func (d *demo) clusters() ([]document.Cluster, error) {
 // verify expands every cluster, adds the messages of the window, and compares each message with its
 // line in the input.
 func (d *demo) verify(ids []string) error {
-	d.tell("Is anything lost? ctx expands every cluster and tombstone, and compares every message with its line.")
+	d.tell(
+		"Is anything lost? ctx expands every cluster and tombstone, and compares every " +
+			"message with its line.")
 	clusters, err := d.clusters()
 	if err != nil {
 		return err
@@ -123,10 +128,13 @@ func (d *demo) verify(ids []string) error {
 			same++
 		}
 	}
-	d.result("%d of %d messages come back byte for byte: %d from clusters and tombstones, %d from the window",
+	d.result(
+		"%d of %d messages come back byte for byte: %d from clusters and tombstones, %d "+
+			"from the window",
 		same, len(lines), inClusters, len(found)-inClusters)
 	if same != len(lines) || len(found) != len(lines) {
-		return fmt.Errorf("%d of %d messages do not come back as they were", len(lines)-same, len(lines))
+		return fmt.Errorf("%d of %d messages do not come back as they were",
+			len(lines)-same, len(lines))
 	}
 	return nil
 }

@@ -36,20 +36,23 @@ func newDiffCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff [-s SESSION] FROM [TO]",
 		Short: "Compare a session at two points of its history",
-		Long: long(`Compares what the model gets of a session at two points, line by line. With --part forest the
-command compares the list of clusters, and with --part brief the state of the work.
+		Long: long(`Compares what the model gets of a session at two points, line by line. With
+--part forest the command compares the list of clusters, and with --part brief the state of the
+work.
 
-A point is the number of an operation, as `+"`ctx op log`"+` lists it, or a revision that the branch ended
-at, as work@{3} or the id of an entry. Without TO it is now. The exit code is 0, also where the two
-differ, and 15 where the log does not go back as far.`,
+A point is the number of an operation, as `+"`ctx op log`"+` lists it, or a revision that the branch
+ended at, as work@{3} or the id of an entry. Without TO it is now. The exit code is 0, also where
+the two differ, and 15 where the log does not go back as far.`,
 			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx diff @{5}\n  ctx diff -s work 120 150 --part forest\n  ctx diff --part brief @{20} --json",
-		Args:    between(1, 2),
+		Example: "  ctx diff @{5}\n  ctx diff -s work 120 150 --part forest\n  ctx diff --part " +
+			"brief @{20} --json",
+		Args: between(1, 2),
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.part, "part", diffContext, "compare the context, the forest or the brief")
-	f.IntVar(&o.budget, "budget", 0, "render the contexts, or print the briefs, in at most `N` tokens")
+	f.IntVar(&o.budget, "budget", 0,
+		"render the contexts, or print the briefs, in at most `N` tokens")
 	f.IntVarP(&o.context, "unified", "U", 3, "print `N` equal lines around each difference")
 	completeWords(cmd, "part", diffContext, diffForest, diffBrief)
 	cmd.RunE = o.onTip(a, func(b openBranch, args []string) error { return o.run(a, b, args) })
@@ -123,7 +126,8 @@ func (o *diffOptions) point(b openBranch, name string) (point, error) {
 		return p.Operation == 0
 	})
 	if err == nil && p.Operation == 0 {
-		err = withHint(notFound("as far as the log goes back, %s/%s never ended at %s", oneLine(b.name), b.branch, id.Short(shortLen)),
+		err = withHint(notFound("as far as the log goes back, %s/%s never ended at %s",
+			oneLine(b.name), b.branch, id.Short(shortLen)),
 			"`ctx reflog` lists where it ended")
 	}
 	return p, err
@@ -144,7 +148,8 @@ func valueAfter(b openBranch, ref string, number uint64) (point, error) {
 		return true
 	})
 	if err == nil && p.value.ID.IsZero() {
-		err = notFound("after operation %d there was no branch %s/%s", number, oneLine(b.name), b.branch)
+		err = notFound("after operation %d there was no branch %s/%s", number,
+			oneLine(b.name), b.branch)
 	}
 	return p, err
 }
@@ -159,8 +164,10 @@ func (o *diffOptions) lines(b openBranch, p *point) ([]string, error) {
 		if budget == 0 {
 			budget = defaultBrief
 		}
-		how := brief.Options{Room: view.BriefRoom(budget), Cost: view.BriefCost, Short: brief.IsShort(budget)}
-		work, err := b.s.Recall.WorkBriefOf(history.BranchName{Session: b.name, Branch: b.branch}, p.value, how)
+		how := brief.Options{Room: view.BriefRoom(budget), Cost: view.BriefCost,
+			Short: brief.IsShort(budget)}
+		work, err := b.s.Recall.WorkBriefOf(history.BranchName{Session: b.name, Branch: b.branch},
+			p.value, how)
 		if err != nil {
 			return nil, err
 		}
@@ -186,8 +193,10 @@ func forestLines(b openBranch, operation uint64) ([]string, error) {
 		if c.First != nil && c.First.Session != b.name {
 			continue
 		}
-		out = append(out, fmt.Sprintf("%d %s, %s: %s", c.Number, document.StateOf(&clusters.ClusterInfo{Tombstone: c.Tombstone}),
-			plural(int(c.Count), "member", "members"), oneLine(c.Label)))
+		out = append(out,
+			fmt.Sprintf("%d %s, %s: %s", c.Number,
+				document.StateOf(&clusters.ClusterInfo{Tombstone: c.Tombstone}),
+				plural(int(c.Count), "member", "members"), oneLine(c.Label)))
 	}
 	return out, nil
 }
@@ -234,14 +243,19 @@ func (o *diffOptions) print(a *app, b openBranch, from, to point, sides [2][]str
 				changed = append(changed, string(e.mark)+e.text)
 			}
 		}
-		return a.answer("session", b.name, "branch", b.branch, "part", o.part, "from", from, "to", to, "lines", changed)
+		return a.answer("session", b.name, "branch", b.branch, "part", o.part, "from", from, "to",
+			to, "lines", changed)
 	}
 	if !slices.ContainsFunc(list, func(e edit) bool { return e.mark != ' ' }) {
 		return nil
 	}
 	for i, p := range []point{from, to} {
-		a.line("%s", a.paint(styleTitle, fmt.Sprintf("%s %s of %s/%s after operation %d, %s", []string{"---", "+++"}[i], o.part,
-			oneLine(b.name), b.branch, p.Operation, plural(int(p.Seq), "message", "messages"))))
+		a.line("%s",
+			a.paint(styleTitle,
+				fmt.Sprintf("%s %s of %s/%s after operation %d, %s",
+					[]string{"---", "+++"}[i], o.part,
+					oneLine(b.name), b.branch, p.Operation,
+					plural(int(p.Seq), "message", "messages"))))
 	}
 	near := make([]bool, len(list))
 	for i, e := range list {

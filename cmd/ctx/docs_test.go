@@ -43,7 +43,9 @@ func TestDocs(t *testing.T) {
 				t.Fatal(err)
 			}
 		default:
-			t.Errorf("%s is not what the command says; `go test ./cmd/ctx -run TestDocs -update` writes it", path)
+			t.Errorf(
+				"%s is not what the command says; `go test ./cmd/ctx -run TestDocs -update` "+
+					"writes it", path)
 		}
 	}
 	there, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -80,11 +82,13 @@ func TestHelp(t *testing.T) {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			// Back quotes in a usage name the argument; a flag that is on or off has none.
 			argument, _ := pflag.UnquoteUsage(f)
-			if _, name, quoted := strings.Cut(f.Usage, "`"); quoted && (f.Value.Type() == "bool" || argument != strings.ToUpper(argument)) {
+			if _, name, quoted := strings.Cut(f.Usage, "`"); quoted &&
+				(f.Value.Type() == "bool" || argument != strings.ToUpper(argument)) {
 				t.Errorf("%s: --%s has %.20q for its argument", cmd.CommandPath(), f.Name, name)
 			}
 		})
-		if !topic && cmd.HasParent() && cmd.Args == nil && !strings.Contains(cmd.Use, "[") && !strings.Contains(cmd.Use, "...") {
+		if !topic && cmd.HasParent() && cmd.Args == nil && !strings.Contains(cmd.Use, "[") &&
+			!strings.Contains(cmd.Use, "...") {
 			t.Errorf("%s: takes any arguments", cmd.CommandPath())
 		}
 	})
@@ -102,9 +106,11 @@ func TestCommandNames(t *testing.T) {
 
 // docTree is the command tree outside any world.
 func docTree() *cobra.Command {
-	w := world{getenv: func(string) string { return "" }, stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, stdin: strings.NewReader("")}
+	w := world{getenv: func(string) string { return "" }, stdout: &bytes.Buffer{},
+		stderr: &bytes.Buffer{}, stdin: strings.NewReader("")}
 	root := newRoot(&app{world: w, out: newOutput(w.stdout)}, nil)
-	for _, cmd := range []*cobra.Command{browse.Command(), program.Command()} { // programs of their own
+	// Programs of their own
+	for _, cmd := range []*cobra.Command{browse.Command(), program.Command()} {
 		cmd.GroupID = groupOther
 		root.AddCommand(cmd)
 	}
@@ -131,7 +137,8 @@ func pageName(cmd *cobra.Command) string {
 func page(cmd *cobra.Command) string {
 	var b strings.Builder
 	s := command.SectionsOf(cmd)
-	fmt.Fprintf(&b, "<!-- generated: go test ./cmd/ctx -run TestDocs -update -->\n\n# %s\n\n%s.\n", cmd.CommandPath(), cmd.Short)
+	fmt.Fprintf(&b, "<!-- generated: go test ./cmd/ctx -run TestDocs -update -->\n\n# %s\n\n%s.\n",
+		cmd.CommandPath(), cmd.Short)
 	part := func(title, kind, text string) {
 		if text == "" {
 			return
@@ -171,8 +178,10 @@ func commandList(b *strings.Builder, list []*cobra.Command) {
 // contents is the list of all pages.
 func contents(root *cobra.Command) string {
 	var b strings.Builder
-	b.WriteString("<!-- generated: go test ./cmd/ctx -run TestDocs -update -->\n\n# The commands of ctx\n\n")
-	fmt.Fprintf(&b, "What every command has in common is on the page of [ctx](%s).\n", pageName(root))
+	b.WriteString(
+		"<!-- generated: go test ./cmd/ctx -run TestDocs -update -->\n\n# The commands of ctx\n\n")
+	fmt.Fprintf(&b, "What every command has in common is on the page of [ctx](%s).\n",
+		pageName(root))
 	for _, g := range root.Groups() {
 		fmt.Fprintf(&b, "\n## %s\n\n", strings.TrimSuffix(g.Title, ":"))
 		for _, cmd := range root.Commands() {

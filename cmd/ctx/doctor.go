@@ -20,10 +20,10 @@ func newDoctorCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor [AGENT]",
 		Short: "Check that the words of an agent are recorded",
-		Long: long(`Checks each step from an agent to the store: ctx on the PATH, the store, and for each agent that has
-hooks of ctx the agent's program and version, the hooks in its settings, whether the agent trusts
-them, a probe, the last run of a hook, and records that ctx does not understand; then the rule that
-keeps the store out of searches, and the failures of hooks.
+		Long: long(`Checks each step from an agent to the store: ctx on the PATH, the store, and for
+each agent that has hooks of ctx the agent's program and version, the hooks in its settings, whether
+the agent trusts them, a probe, the last run of a hook, and records that ctx does not understand;
+then the rule that keeps the store out of searches, and the failures of hooks.
 
 The probe runs the commands as they are in the settings, in the shell that the agent takes, on a
 scratch store: at the end of an invented turn, which is read back from the store, and at the start
@@ -39,7 +39,8 @@ will not be recorded. Missing hooks are no failure if another agent has them, or
 in the project.`),
 		Example: "  ctx doctor\n  ctx doctor codex\n  ctx doctor --json",
 		Args:    between(0, 1),
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+		ValidArgsFunction: func(_ *cobra.Command, args []string,
+			_ string) (names []string, _ cobra.ShellCompDirective) {
 			for _, agent := range hooks.Agents() {
 				if len(args) == 0 {
 					names = append(names, agent.Name)
@@ -47,7 +48,9 @@ in the project.`),
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return runDoctor(a, strings.Join(args, "")) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			return runDoctor(a, strings.Join(args, ""))
+		},
 	}
 }
 
@@ -62,7 +65,8 @@ type linkDoc struct {
 // runDoctor checks the agent with a name, or all of them.
 func runDoctor(a *app, name string) error {
 	if _, ok := hooks.AgentNamed(name); !ok && name != "" {
-		return withHint(usagef("no hooks of an agent %q are known", name), "one of %s", agentNames(hooks.Agents()))
+		return withHint(usagef("no hooks of an agent %q are known", name), "one of %s",
+			agentNames(hooks.Agents()))
 	}
 	own, err := os.Executable()
 	if err != nil {
@@ -79,7 +83,8 @@ func runDoctor(a *app, name string) error {
 	if a.json {
 		docs := make([]linkDoc, len(list))
 		for i, one := range list {
-			docs[i] = linkDoc{document.OrNull(one.Agent), one.Name, one.State, one.Detail, document.OrNull(one.Hint)}
+			docs[i] = linkDoc{document.OrNull(one.Agent), one.Name, one.State, one.Detail,
+				document.OrNull(one.Hint)}
 		}
 		a.document("ok", sound, "checks", docs)
 	} else {
@@ -88,7 +93,8 @@ func runDoctor(a *app, name string) error {
 			if one.Hint != "" && one.State != doctor.OK {
 				hint = "\n      hint: " + oneLine(one.Hint)
 			}
-			a.line("%-4s  %s: %s%s", one.State, strings.TrimSpace(one.Agent+" "+one.Name), oneLine(one.Detail), hint)
+			a.line("%-4s  %s: %s%s", one.State, strings.TrimSpace(one.Agent+" "+one.Name),
+				oneLine(one.Detail), hint)
 		}
 	}
 	return exitIf(!sound, exitFailed)

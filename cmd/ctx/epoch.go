@@ -18,14 +18,15 @@ func newEpochCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "epoch observe|preview|show|guard",
 		Short: "Record what the model is told about its environment",
-		Long: long(`An agent tells its model facts that are not part of the conversation: the date, the directory,
-AGENTS.md, the tools. ctx keeps these facts in one block before everything else, which stays the
-same byte for byte, so that a provider's prompt cache stays warm. A later change becomes an
-update at the place in the conversation where it was noticed. When old messages leave the
+		Long: long(`An agent tells its model facts that are not part of the conversation: the date,
+the directory, AGENTS.md, the tools. ctx keeps these facts in one block before everything else,
+which stays the same byte for byte, so that a provider's prompt cache stays warm. A later change
+becomes an update at the place in the conversation where it was noticed. When old messages leave the
 window, a new block includes the updates. See docs/epochs.md.`),
 		Example: "  ctx epoch observe -s work < observations\n  ctx epoch show -s work",
 	}
-	return group(cmd, newEpochObserveCmd(a), newEpochPreviewCmd(a), newEpochShowCmd(a), newEpochGuardCmd(a))
+	return group(cmd, newEpochObserveCmd(a), newEpochPreviewCmd(a), newEpochShowCmd(a),
+		newEpochGuardCmd(a))
 }
 
 type observeOptions struct {
@@ -38,8 +39,8 @@ func newEpochObserveCmd(a *app) *cobra.Command {
 	o := &observeOptions{}
 	cmd := o.command(a, "observe")
 	cmd.Short = "Record observations, and print what to tell the model"
-	cmd.Long = long(`Reads the current observations of an agent's sources, one on each line, in the order in which
-the model is told:
+	cmd.Long = long(`Reads the current observations of an agent's sources, one on each line, in the
+order in which the model is told:
 
   {"key":"core/date","value":"2026-11-21","first":"Today is …","changed":"It is … now","removed_text":"…"}
   {"key":"core/env","unavailable":true}
@@ -58,7 +59,9 @@ value. While a tool call waits for its result, the command refuses to run (12).
 If the session does not exist, the command creates it. It replaces secrets that it recognizes
 before it compares or stores anything.`,
 		exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound, exitBlocked)
-	cmd.Example = "  ctx epoch observe -s work < observations\n  ctx epoch observe -s work --json observations.jsonl"
+	cmd.Example =
+		"  ctx epoch observe -s work < observations\n  ctx epoch observe -s work --json " +
+			"observations.jsonl"
 	return cmd
 }
 
@@ -66,7 +69,8 @@ func newEpochPreviewCmd(a *app) *cobra.Command {
 	o := &observeOptions{preview: true}
 	cmd := o.command(a, "preview")
 	cmd.Short = "Print what `ctx epoch observe` would print, and write nothing"
-	cmd.Long = long("Reads the same lines as `ctx epoch observe`, prints the same answer, and writes nothing.",
+	cmd.Long = long(
+		"Reads the same lines as `ctx epoch observe`, prints the same answer, and writes nothing.",
 		exitNoStore, exitStale, exitCorrupt, exitNotFound, exitBlocked)
 	cmd.Example = "  ctx epoch preview -s work --json < observations"
 	return cmd
@@ -79,7 +83,8 @@ func (o *observeOptions) command(a *app, name string) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, append(args, "-")[0]) },
 	}
 	o.add(a, cmd)
-	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless the tip of the branch is this entry")
+	cmd.Flags().StringVar(&o.expect, "expect", "",
+		"fail unless the tip of the branch is this entry")
 	return cmd
 }
 
@@ -113,7 +118,9 @@ func (o *observeOptions) run(a *app, file string) error {
 	return printObserved(a, done)
 }
 
-func (o *observeOptions) observe(c context.Context, b openBranch, set *epoch.Set) (epochs.Observed, error) {
+func (o *observeOptions) observe(
+	c context.Context, b openBranch, set *epoch.Set,
+) (epochs.Observed, error) {
 	expect, err := b.entry(o.expect)
 	if err != nil {
 		return epochs.Observed{}, err
@@ -127,7 +134,8 @@ func (o *observeOptions) observe(c context.Context, b openBranch, set *epoch.Set
 
 func printObserved(a *app, done epochs.Observed) error {
 	if a.json {
-		return a.answer("result", done.Result, "entry", done.Entry, "epoch", done.Epoch, "delta", deltaDoc(done.Delta), "text", done.Text)
+		return a.answer("result", done.Result, "entry", done.Entry, "epoch", done.Epoch, "delta",
+			deltaDoc(done.Delta), "text", done.Text)
 	}
 	switch {
 	case done.Text == "":

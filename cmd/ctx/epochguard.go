@@ -15,7 +15,8 @@ func newEpochGuardCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "guard [FILE]",
 		Short: "Check whether an update may follow these messages",
-		Long: long(`Reads messages as a JSON array, as one object on each line, or as ` + "`ctx render`" + ` prints them for a
+		Long: long(`Reads messages as a JSON array, as one object on each line, or as ` +
+			"`ctx render`" + ` prints them for a
 program or a provider. The exit code says whether an update may follow the last message (0) or
 not (1). It may not if a tool call still waits for its result, since the update would separate
 them. The command checks updates and system messages among the messages in the same way. It
@@ -39,7 +40,9 @@ ignores calls that the provider runs itself. It needs no store.`),
 				return a.printGuard(open, at)
 			}
 			if len(open) > 0 {
-				return fmt.Errorf("no update may follow message %d: it would separate a tool call from its result: %s", at, epoch.Open(open))
+				return fmt.Errorf(
+					"no update may follow message %d: it would separate a tool call from its "+
+						"result: %s", at, epoch.Open(open))
 			}
 			return nil
 		},
@@ -53,7 +56,8 @@ func (a *app) printGuard(open []epoch.Call, at int) error {
 	for _, c := range open {
 		names = append(names, c.String())
 	}
-	if err := a.answer("ok", len(open) == 0, "at", at, "open", names); err != nil || len(open) == 0 {
+	if err := a.answer("ok", len(open) == 0, "at", at, "open", names); err != nil ||
+		len(open) == 0 {
 		return err
 	}
 	return &exitError{exitFailed}

@@ -25,9 +25,9 @@ func newEpochShowCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [-s SESSION] [--at REV]",
 		Short: "Print what the model of a branch was told",
-		Long: long(`Prints the current initial block and all updates since, as they were sent. With --at the command
-prints what was current at an entry. This includes updates that a later block has replaced. If
-nothing was observed in the branch, the command prints nothing.`,
+		Long: long(`Prints the current initial block and all updates since, as they were sent. With
+--at the command prints what was current at an entry. This includes updates that a later block has
+replaced. If nothing was observed in the branch, the command prints nothing.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example:           "  ctx epoch show -s work\n  ctx epoch show --at 3f9a6c01 --json",
 		Args:              between(0, 0),
@@ -45,7 +45,8 @@ nothing was observed in the branch, the command prints nothing.`,
 				if err != nil && !clusters.IsMissing(err) {
 					return err
 				}
-				if tip, err = resolveEntry(s, view, clusters.InBranch(o.at, name, o.branch)); err != nil {
+				if tip, err = resolveEntry(s, view,
+					clusters.InBranch(o.at, name, o.branch)); err != nil {
 					return err
 				}
 			}
@@ -54,8 +55,10 @@ nothing was observed in the branch, the command prints nothing.`,
 				return err
 			}
 			if a.json {
-				err = a.answer("at", tip, "epoch", shown.ID, "entry", shown.Entry, "step", document.OrNull(shown.Step),
-					"initial", keyDocs(shown.Initial), "current", keyDocs(shown.Current), "updates", toldDocs(shown.Updates))
+				err = a.answer("at", tip, "epoch", shown.ID, "entry", shown.Entry, "step",
+					document.OrNull(shown.Step),
+					"initial", keyDocs(shown.Initial), "current", keyDocs(shown.Current), "updates",
+					toldDocs(shown.Updates))
 			} else {
 				printEpoch(a, shown)
 			}
@@ -90,7 +93,8 @@ type toldDoc struct {
 
 func toldDocs(updates []epochs.EpochUpdate) (list []toldDoc) {
 	for _, u := range updates {
-		list = append(list, toldDoc{u.Entry, u.Epoch, u.Seq, document.TimeText(u.Time), deltaDoc(u.Delta), u.Text})
+		list = append(list,
+			toldDoc{u.Entry, u.Epoch, u.Seq, document.TimeText(u.Time), deltaDoc(u.Delta), u.Text})
 	}
 	return list
 }
@@ -123,7 +127,8 @@ func printEpoch(a *app, e recall.EpochShown) {
 func unreadable(e recall.EpochShown) error {
 	for _, k := range e.Initial {
 		if k.Missing {
-			return withHint(fmt.Errorf("the text of %s cannot be read: %w", k.Key, objects.ErrNotFound), "the next `ctx epoch observe` tells it again")
+			return withHint(fmt.Errorf("the text of %s cannot be read: %w", k.Key,
+				objects.ErrNotFound), "the next `ctx epoch observe` tells it again")
 		}
 	}
 	return nil

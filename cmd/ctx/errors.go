@@ -63,9 +63,12 @@ func (a *app) report(c context.Context, cmd *cobra.Command, args []string, err e
 		return silent.code
 	}
 	if errors.Is(err, recall.NoSession{}) {
-		err = withHint(err, "`ctx import --all` brings what agents have of this project, and `ctx session list` has what others share")
+		err = withHint(err,
+			"`ctx import --all` brings what agents have of this project, and `ctx session list` "+
+				"has what others share")
 	}
-	f := command.Failed{Err: err, Running: a.running, JSON: a.json || !a.running && command.HasFlag(args, "--json")}
+	f := command.Failed{Err: err, Running: a.running,
+		JSON: a.json || !a.running && command.HasFlag(args, "--json")}
 	if cmd != nil {
 		f.Hint = usageHint(cmd)
 	}
@@ -73,5 +76,6 @@ func (a *app) report(c context.Context, cmd *cobra.Command, args []string, err e
 }
 
 func usageHint(cmd *cobra.Command) string {
-	return fmt.Sprintf("`%s` says how it is used", strings.Replace(cmd.CommandPath(), "ctx", "ctx help", 1))
+	return fmt.Sprintf("`%s` says how it is used",
+		strings.Replace(cmd.CommandPath(), "ctx", "ctx help", 1))
 }

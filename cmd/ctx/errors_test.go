@@ -63,7 +63,8 @@ func TestExplain(t *testing.T) {
 		{&clusters.AmbiguousError{Prefix: "abcd"}, exitNotFound, "ambiguous", true},
 		{context.Canceled, exitInterrupted, "interrupted", false},
 	} {
-		for _, err := range []error{c.err, fmt.Errorf("cannot do it: %w", c.err), errors.Join(c.err, errors.New("and the lock"))} {
+		for _, err := range []error{c.err, fmt.Errorf("cannot do it: %w", c.err),
+			errors.Join(c.err, errors.New("and the lock"))} {
 			p := clierr.Explain(err)
 			if p.Code != c.code || p.Kind != c.kind || (p.Hint != "") != c.hint {
 				t.Errorf("%v: %+v, want code %d, kind %s, hint %v", err, p, c.code, c.kind, c.hint)
@@ -73,7 +74,8 @@ func TestExplain(t *testing.T) {
 			}
 		}
 	}
-	if p := clierr.Explain(withHint(history.ErrNotFound, "look %s", "there")); p.Hint != "look there" {
+	if p := clierr.Explain(withHint(history.ErrNotFound, "look %s",
+		"there")); p.Hint != "look there" {
 		t.Errorf("own hint: %+v", p)
 	}
 }
@@ -82,7 +84,8 @@ func TestExplain(t *testing.T) {
 // output.
 func TestErrorJSON(t *testing.T) {
 	dir := t.TempDir()
-	for _, args := range [][]string{{"show-ref", "--json"}, {"--json", "nonsense"}, {"op", "log", "--json", "--nonsense"}, {"--nonsense", "--json"}} {
+	for _, args := range [][]string{{"show-ref", "--json"}, {"--json", "nonsense"},
+		{"op", "log", "--json", "--nonsense"}, {"--nonsense", "--json"}} {
 		code, stdout, stderr := runIn(t, dir, "", args...)
 		var doc struct {
 			V     int
@@ -94,11 +97,13 @@ func TestErrorJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(stderr), &doc); err != nil {
 			t.Fatalf("%v: %v: %s", args, err, stderr)
 		}
-		if doc.V != 1 || doc.Error.Code != code || code == 0 || doc.Error.Kind == "" || doc.Error.Message == "" || stdout != "" {
+		if doc.V != 1 || doc.Error.Code != code || code == 0 || doc.Error.Kind == "" ||
+			doc.Error.Message == "" || stdout != "" {
 			t.Errorf("%v: exit code %d: %+v, %q", args, code, doc, stdout)
 		}
 	}
-	if _, _, stderr := runIn(t, dir, "", "--", "nonsense", "--json"); strings.HasPrefix(stderr, "{") {
+	if _, _, stderr := runIn(t, dir, "", "--", "nonsense",
+		"--json"); strings.HasPrefix(stderr, "{") {
 		t.Errorf("--json after -- is an argument: %s", stderr)
 	}
 }

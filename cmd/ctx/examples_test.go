@@ -102,7 +102,8 @@ func ctxCommands(line string) (list [][]string) {
 		case first && (word.text == "ctx" || word.text == "$"):
 			inCtx, first = word.text == "ctx", word.text == "$"
 		case first && strings.Contains(word.text, "="): // a variable for the command
-		case first && (word.text == "exec" || word.text == "{" || word.text == "!" || word.text == "sudo"):
+		case first &&
+			(word.text == "exec" || word.text == "{" || word.text == "!" || word.text == "sudo"):
 		default:
 			first = false
 			if inCtx {
@@ -192,7 +193,8 @@ func TestShellWords(t *testing.T) {
 // A command line that is not understood is found out.
 func TestUnderstood(t *testing.T) {
 	for line, ok := range map[string]bool{
-		"ctx log -s work": true, "ctx mcp": true, "ctx log --nope": false, "ctx nope": false, "ctx op nope": false, "ctx rewind": false, "ctx log a b": false,
+		"ctx log -s work": true, "ctx mcp": true, "ctx log --nope": false, "ctx nope": false,
+		"ctx op nope": false, "ctx rewind": false, "ctx log a b": false,
 	} {
 		for _, args := range ctxCommands(line) {
 			if err := understood(args); (err == nil) != ok {

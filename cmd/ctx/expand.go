@@ -19,17 +19,18 @@ func newExpandCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "expand ID...",
 		Short: "Print the exact messages behind a cluster, summary or tombstone",
-		Long: long(`Prints the messages that an object stands for, in order and in full. The object is a cluster, a
-summary, a tombstone, a forest, or one entry. ID is an id that `+"`ctx render`"+` or `+"`ctx forest`"+`
-prints, or its first digits. With -s the command prints only messages of that session, and with
---reader only those that a reader in a branch of the session may see.`,
+		Long: long(`Prints the messages that an object stands for, in order and in full. The object
+is a cluster, a summary, a tombstone, a forest, or one entry. ID is an id that `+"`ctx render`"+` or
+`+"`ctx forest`"+` prints, or its first digits. With -s the command prints only messages of that
+session, and with --reader only those that a reader in a branch of the session may see.`,
 			exitNoStore, exitCorrupt, exitGone, exitNotFound),
 		Example:           "  ctx expand 9d2f04c1\n  ctx expand --json 9d2f04c1 | jq -r .text",
 		Args:              between(1, -1),
 		ValidArgsFunction: a.completeRevs(),
 	}
 	o.add(a, cmd)
-	cmd.Flags().StringVar(&reader, "reader", "", "print only what a reader in this `BRANCH`, or at this revision, of the session may see")
+	cmd.Flags().StringVar(&reader, "reader", "",
+		"print only what a reader in this `BRANCH`, or at this revision, of the session may see")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := o.check(); err != nil {
 			return err
@@ -68,7 +69,9 @@ prints, or its first digits. With -s the command prints only messages of that se
 }
 
 // readerOnly drops entries that a reader may not see.
-func readerOnly(s *session.Store, view *refs.View, name, reader string) (o recall.ExpandOptions, err error) {
+func readerOnly(
+	s *session.Store, view *refs.View, name, reader string,
+) (o recall.ExpandOptions, err error) {
 	if name, err = sessionOr(view, name); err != nil {
 		return o, err
 	}

@@ -26,14 +26,20 @@ func adkFormat() exportFormat {
 
 func addADKFlags(o *exportOptions, cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.adk.unit, "time-unit", string(adk.JavaScript), "the unit of timestamps: js (milliseconds) or py (seconds)")
+	f.StringVar(&o.adk.unit, "time-unit", string(adk.JavaScript),
+		"the unit of timestamps: js (milliseconds) or py (seconds)")
 	f.StringVar(&o.adk.agent, "agent", "agent", "the author of the model's messages")
-	f.StringVar(&o.adk.app, "app", "", "the session's appName (default: that of the import, or "+adk.DefaultApp+")")
-	f.StringVar(&o.adk.user, "user", "", "the session's userId (default: that of the import, or "+adk.DefaultUser+")")
+	f.StringVar(&o.adk.app, "app", "",
+		"the session's appName (default: that of the import, or "+adk.DefaultApp+")")
+	f.StringVar(&o.adk.user, "user", "",
+		"the session's userId (default: that of the import, or "+adk.DefaultUser+")")
 	f.BoolVar(&o.adk.lines, "lines", false, "write one event on each line, without the session")
-	f.BoolVar(&o.adk.noMetadata, "no-metadata", false, "leave out the metadata that only ctx reads, and notes; an import cannot restore everything then")
+	f.BoolVar(&o.adk.noMetadata, "no-metadata", false,
+		"leave out the metadata that only ctx reads, and notes; an import cannot restore "+
+			"everything then")
 	f.BoolVar(&o.adk.masked, "masked", false, "shorten tool outputs as masks say")
-	f.BoolVar(&o.adk.tokens, "tokens", false, "add to the metadata of each event the token set of its place (see ctx branch tokens)")
+	f.BoolVar(&o.adk.tokens, "tokens", false,
+		"add to the metadata of each event the token set of its place (see ctx branch tokens)")
 	completeWords(cmd, "time-unit", string(adk.JavaScript), string(adk.Python))
 }
 
@@ -51,9 +57,11 @@ func checkADKFlags(o *exportOptions) error {
 }
 
 func writeADK(c context.Context, o *exportOptions, b openBranch, w io.Writer) (exported, error) {
-	done, err := b.s.Exchange.ExportADK(c, b.view, b.name, b.branch, w, exchange.ADKOptions{WriteOptions: adk.WriteOptions{
-		Agent: o.adk.agent, App: o.adk.app, User: o.adk.user, Unit: adk.Unit(o.adk.unit), Lines: o.adk.lines, Bare: o.adk.noMetadata,
-	}, Tokens: o.adk.tokens, Masked: o.adk.masked})
+	done, err := b.s.Exchange.ExportADK(c, b.view, b.name, b.branch,
+		w, exchange.ADKOptions{WriteOptions: adk.WriteOptions{
+			Agent: o.adk.agent, App: o.adk.app, User: o.adk.user, Unit: adk.Unit(o.adk.unit),
+			Lines: o.adk.lines, Bare: o.adk.noMetadata,
+		}, Tokens: o.adk.tokens, Masked: o.adk.masked})
 	return exported{
 		Messages: done.Messages, Notes: done.Notes, Events: done.Records,
 		losses: losses{Changed: done.Changed, Left: done.Left},

@@ -23,8 +23,10 @@ func htmlFormat() exportFormat {
 	return exportFormat{
 		name: formatHTML,
 		flags: func(o *exportOptions, cmd *cobra.Command) {
-			cmd.Flags().IntVar(&o.html.most, "max-bytes", 0, "for html: pages of at most `N` bytes each; 0 is one page")
-			cmd.Flags().BoolVar(&o.html.bare, "no-entries", false, "for html: without the entries that ctx import html reads")
+			cmd.Flags().IntVar(&o.html.most, "max-bytes", 0,
+				"for html: pages of at most `N` bytes each; 0 is one page")
+			cmd.Flags().BoolVar(&o.html.bare, "no-entries", false,
+				"for html: without the entries that ctx import html reads")
 		},
 		check: checkHTMLFlags,
 		write: writeHTML,
@@ -42,14 +44,17 @@ func checkHTMLFlags(o *exportOptions) error {
 }
 
 func writeHTML(c context.Context, o *exportOptions, b openBranch, w io.Writer) (exported, error) {
-	doc, err := viewer.Read(c, b.s, b.view, viewer.Branch{Session: b.name, Branch: b.branch, Tip: b.tip}, !o.html.bare)
+	doc, err := viewer.Read(c, b.s, b.view,
+		viewer.Branch{Session: b.name, Branch: b.branch, Tip: b.tip}, !o.html.bare)
 	if err != nil {
 		return exported{}, err
 	}
 	done := exported{Messages: doc.Messages, losses: losses{Left: doc.Left}}
 	pages, embedded := doc.Pages(o.html.most, o.pageName)
 	if len(pages) > 1 && (o.file == "" || o.file == "-") {
-		return done, usagef("%d pages of at most %d bytes: -o FILE says where they go", len(pages), o.html.most)
+		return done,
+			usagef("%d pages of at most %d bytes: -o FILE says where they go",
+				len(pages), o.html.most)
 	}
 	if doc.Entries != "" && !embedded {
 		o.a.warn("the entries do not fit into the last page, so `ctx import html` cannot read it")

@@ -61,7 +61,8 @@ func (a *app) findExternal(args []string) (e external, found bool, err error) {
 		return e, false, nil
 	}
 	if other != "" {
-		return e, false, usagef("cannot pass %.40q to ctx-%s: only -C may stand before the name", other, e.name)
+		return e, false, usagef("cannot pass %.40q to ctx-%s: only -C may stand before the name",
+			other, e.name)
 	}
 	return e, true, nil
 }
@@ -78,7 +79,8 @@ func isProgramName(name string) bool {
 
 // isCommand reports whether ctx has a command or a help topic of that name.
 func isCommand(name string) bool {
-	return name == "help" || slices.ContainsFunc(commands(), func(e entry) bool { return e.name == name }) ||
+	return name == "help" ||
+		slices.ContainsFunc(commands(), func(e entry) bool { return e.name == name }) ||
 		slices.ContainsFunc(helpTopics(), func(c *cobra.Command) bool { return c.Name() == name })
 }
 
@@ -86,7 +88,8 @@ const programPrefix = "ctx-"
 
 // isShipped reports whether ctx-NAME comes with ctx.
 func isShipped(name string) bool {
-	return slices.Contains([]string{"browse", "eval", "mcp", "summarize-agent", "summarize-gemini", "summarize-openai", viewServer}, name)
+	return slices.Contains([]string{"browse", "eval", "mcp", "summarize-agent", "summarize-gemini",
+		"summarize-openai", viewServer}, name)
 }
 
 func programSuffix() string {
@@ -182,7 +185,8 @@ func (a *app) listExternal() (names []string) {
 		for _, f := range files {
 			name, ok := strings.CutPrefix(f.Name(), programPrefix)
 			name, exe := strings.CutSuffix(name, programSuffix())
-			if !ok || !exe || !isProgramName(name) || isCommand(name) || strings.HasPrefix(name, "summarize-") || name == viewServer {
+			if !ok || !exe || !isProgramName(name) || isCommand(name) ||
+				strings.HasPrefix(name, "summarize-") || name == viewServer {
 				continue
 			}
 			if info, err := os.Stat(filepath.Join(dir, f.Name())); err == nil && isProgram(info) {

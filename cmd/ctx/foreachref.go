@@ -20,16 +20,17 @@ func newForEachRefCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "for-each-ref [--format FORMAT] [--count N] [PREFIX...]",
 		Short: "Print a line of your format for each ref",
-		Long: long(`Prints a line for each ref whose name is a PREFIX, or begins with a PREFIX and a slash, sorted
-by name. HEAD is not among them. In FORMAT, %% is a percent sign, %0a is a byte in hexadecimal,
-and the command replaces:
+		Long: long(`Prints a line for each ref whose name is a PREFIX, or begins with a PREFIX and a
+slash, sorted by name. HEAD is not among them. In FORMAT, %% is a percent sign, %0a is a byte in
+hexadecimal, and the command replaces:
 
   %(refname)           the name of the ref; %(refname:short) without sessions/ or user/
   %(objectname)        the id of the object; %(objectname:short) its first digits
   %(objecttype)        the kind of the object; also %(type)
   %(session) %(branch) the parts of the name of a session's branch
   %(seq)               the number of the newest message of that branch
-  %(frontier) %(pin) %(through)   what has graduated, and what the branch renders`, exitNoStore, exitCorrupt),
+  %(frontier) %(pin) %(through)   what has graduated, and what the branch renders`,
+			exitNoStore, exitCorrupt),
 		Example:           "  ctx for-each-ref --format '%(refname:short) %(seq)' sessions",
 		ValidArgsFunction: a.completeRefs(),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -93,7 +94,8 @@ type refPart struct {
 }
 
 func refFields() []string {
-	return []string{"refname", "refname:short", "objectname", "objectname:short", "objecttype", "type", "session", "branch", "seq",
+	return []string{"refname", "refname:short", "objectname", "objectname:short", "objecttype",
+		"type", "session", "branch", "seq",
 		"frontier", "pin", "through"}
 }
 
@@ -126,7 +128,9 @@ func parseRefPart(s string) (p refPart, rest string, err error) {
 				return refPart{text: name, field: true}, rest, nil
 			}
 		}
-		return p, "", withHint(usagef("bad format: no field %q", "%("+name+")"), "the fields are %s", strings.Join(refFields(), ", "))
+		return p, "",
+			withHint(usagef("bad format: no field %q", "%("+name+")"), "the fields are %s",
+				strings.Join(refFields(), ", "))
 	case len(s) >= 2:
 		if b, err := strconv.ParseUint(s[:2], 16, 8); err == nil {
 			return refPart{text: string([]byte{byte(b)})}, s[2:], nil

@@ -20,14 +20,15 @@ func newForestCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forest [--at OPERATION | --of STORE] [--format union-find-json]",
 		Short: "List the clusters",
-		Long: long(`Lists the clusters of the forest that all sessions share: the live clusters in the order in
-which they were opened, then the tombstones, newest first. `+"`ctx expand`"+` takes each id. The label
-of a cluster is its first request, with its rarest paths and names; the live clusters of one
-session have different labels. With --json each cluster also has its summary, if there is one.
+		Long: long(`Lists the clusters of the forest that all sessions share: the live clusters in
+the order in which they were opened, then the tombstones, newest first. `+"`ctx expand`"+` takes
+each id. The label of a cluster is its first request, with its rarest paths and names; the live
+clusters of one session have different labels. With --json each cluster also has its summary, if
+there is one.
 
 With --at the command lists the forest as it was after an operation. OPERATION is a number from
-`+"`ctx op log`"+`, a digest or its first digits (at least 4), or @ for the newest. log.keep sets how
-far the log goes back.
+`+"`ctx op log`"+`, a digest or its first digits (at least 4), or @ for the newest. log.keep sets
+how far the log goes back.
 
 With --of the command lists the clusters that another store shares, by the label of the store.
 
@@ -36,8 +37,9 @@ as nodes with integer parents, clusters with summaries and tombstones, and the l
 summaries. `+"`ctx import union-find-json`"+` reads it, into this store or another one. The document
 contains everything that was said: give it only to people who may read the store.`,
 			exitNoStore, exitStale, exitCorrupt, exitGone, exitNotFound),
-		Example: "  ctx forest\n  ctx forest --json\n  ctx forest --at 42\n  ctx forest --of laptop\n  ctx forest --format union-find-json >union-find.json",
-		Args:    between(0, 0),
+		Example: "  ctx forest\n  ctx forest --json\n  ctx forest --at 42\n  ctx forest --of " +
+			"laptop\n  ctx forest --format union-find-json >union-find.json",
+		Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if form != "" && form != unionFindForm {
 				return usagef("unknown format %q: the only format is %s", form, unionFindForm)
@@ -74,7 +76,8 @@ contains everything that was said: give it only to people who may read the store
 	}
 	cmd.Flags().StringVar(&at, "at", "", "list the clusters as they were after `OPERATION`")
 	cmd.Flags().StringVar(&of, "of", "", "list the clusters that `STORE` shares")
-	cmd.Flags().StringVar(&form, "format", "", "write the whole forest in `FORMAT`: union-find-json")
+	cmd.Flags().StringVar(&form, "format", "",
+		"write the whole forest in `FORMAT`: union-find-json")
 	completeWords(cmd, "format", unionFindForm)
 	return cmd
 }
@@ -95,7 +98,8 @@ func operationAt(s *session.Store, view *refs.View, name string) (uint64, error)
 	number, err := s.Clusters.Operation(view, name)
 	switch {
 	case errors.Is(err, history.ErrGone):
-		err = withHint(err, "`ctx op log` lists the operations that are kept; log.keep says for how long")
+		err = withHint(err,
+			"`ctx op log` lists the operations that are kept; log.keep says for how long")
 	case errors.Is(err, history.ErrNotFound):
 		err = withHint(err, "`ctx op log` lists the operations that are kept")
 	}
@@ -103,7 +107,9 @@ func operationAt(s *session.Store, view *refs.View, name string) (uint64, error)
 }
 
 // clustersAt returns the clusters after an operation, with their labels.
-func clustersAt(s *session.Store, view *refs.View, number uint64) (list []clusters.ClusterInfo, err error) {
+func clustersAt(
+	s *session.Store, view *refs.View, number uint64,
+) (list []clusters.ClusterInfo, err error) {
 	if number == view.Number {
 		list, err = s.Recall.Clusters(view)
 	} else {
@@ -116,7 +122,9 @@ func clustersAt(s *session.Store, view *refs.View, number uint64) (list []cluste
 }
 
 // sharedClusters returns the clusters that another store shares, with their labels.
-func sharedClusters(s *session.Store, view *refs.View, label string) ([]clusters.ClusterInfo, error) {
+func sharedClusters(
+	s *session.Store, view *refs.View, label string,
+) ([]clusters.ClusterInfo, error) {
 	list, err := s.Recall.SharedClusters(view, label)
 	if errors.Is(err, history.ErrNotFound) {
 		err = withHint(err, "`ctx session list` shows SESSION@STORE")
@@ -138,7 +146,9 @@ func printClusters(a *app, s *session.Store, list []clusters.ClusterInfo) error 
 			a.document(d)
 			continue
 		}
-		rows = append(rows, []string{c.ID.Short(shortLen), clusterState(d), strconv.FormatUint(d.Members, 10), day(d.First), day(d.Last), oneLine(d.Label)})
+		rows = append(rows,
+			[]string{c.ID.Short(shortLen), clusterState(d), strconv.FormatUint(d.Members, 10),
+				day(d.First), day(d.Last), oneLine(d.Label)})
 	}
 	if !a.json && len(list) > 0 {
 		titles := []string{"ID", "STATE", "MEMBERS", "FIRST", "LAST", "LABEL"}

@@ -35,18 +35,18 @@ func newForgetCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forget (ID... | --text STRING | --rule CLASS) [--dry-run] [--force] [--remote]",
 		Short: "Erase messages and everything derived from them",
-		Long: long(`Erases the words of a message from every place in the store, with everything that was made from
-them: summaries, tombstones, masks, replacements, epochs and the cache. Headers stay, so that
-ids, history and `+"`ctx fsck`"+` remain valid, and `+"`ctx log`"+` shows that the message is gone. Nothing
-brings the words back: neither undo, nor a new import of the transcript, nor a new summary.
+		Long: long(`Erases the words of a message from every place in the store, with everything
+that was made from them: summaries, tombstones, masks, replacements, epochs and the cache. Headers
+stay, so that ids, history and `+"`ctx fsck`"+` remain valid, and `+"`ctx log`"+` shows that the
+message is gone. Nothing brings the words back: neither undo, nor a new import of the transcript,
+nor a new summary.
 
-ID is an entry, with all its versions; a cluster or a tombstone, which stands for its members;
-or a summary, a blob or an epoch, which stands for itself. With --text the command erases every
-body that contains the text. Use --text - to read the text from standard input, so that it is
-not in the list of processes. With --rule the command erases every body in which `+"`ctx scan`"+`
-finds a secret of the class; the class "all" is every class. With --text or --rule the command
-asks on a terminal, and needs --force elsewhere. The next `+"`ctx compact`"+` summarizes clusters that
-lost a summary.
+ID is an entry, with all its versions; a cluster or a tombstone, which stands for its members; or a
+summary, a blob or an epoch, which stands for itself. With --text the command erases every body that
+contains the text. Use --text - to read the text from standard input, so that it is not in the list
+of processes. With --rule the command erases every body in which `+"`ctx scan`"+` finds a secret of
+the class; the class "all" is every class. With --text or --rule the command asks on a terminal, and
+needs --force elsewhere. The next `+"`ctx compact`"+` summarizes clusters that lost a summary.
 
 With --remote the command then pushes to every remote of the store: the files there that hold the
 words are replaced, and everybody who pulls forgets them too. `+"`ctx push`"+` does the same later.
@@ -55,7 +55,8 @@ The command prints the id and the kind of each object that it erases. It does no
 elsewhere: transcripts of agents, bundles, backups, or what was sent to a model. Change a secret
 that was said.`,
 			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
-		Example:           "  ctx forget 3f9a6c01\n  ctx forget --dry-run --rule all --json\n  pass show old-key | ctx forget --force --text -",
+		Example: "  ctx forget 3f9a6c01\n  ctx forget --dry-run --rule all --json\n  " +
+			"pass show old-key | ctx forget --force --text -",
 		Args:              between(0, -1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,7 +65,8 @@ that was said.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.text, "text", "", "erase bodies that contain `STRING`; - reads it from standard input")
+	f.StringVar(&o.text, "text", "",
+		"erase bodies that contain `STRING`; - reads it from standard input")
 	f.StringVar(&o.rule, "rule", "", "erase bodies that contain a secret of this `CLASS`, or all")
 	f.BoolVar(&o.dryRun, "dry-run", false, "list what would be erased, and change nothing")
 	f.BoolVar(&o.force, "force", false, "do not ask")
@@ -119,7 +121,9 @@ func (a *app) forgetRemotely(s *session.Store) error {
 			bad = errors.Join(bad, fmt.Errorf("remote %s has the words still: %w", name, err))
 			continue
 		}
-		a.say("%s: the files that held the words were replaced; whoever runs it may have copies: backups, and in a git repository until it collects garbage", name)
+		a.say(
+			"%s: the files that held the words were replaced; whoever runs it may have copies: "+
+				"backups, and in a git repository until it collects garbage", name)
 	}
 	return bad
 }
@@ -142,10 +146,17 @@ func (o *forgetOptions) read(a *app, args []string) (set forget.Options, err err
 	case byText && byRule, len(args) > 0 && (byText || byRule):
 		return set, usagef("ids, --text and --rule exclude each other")
 	case len(args) == 0 && !byText && !byRule:
-		return set, withHint(usagef("nothing to forget: give ids, --text or --rule"), "`ctx log` and `ctx search` print ids")
+		return set,
+			withHint(usagef("nothing to forget: give ids, --text or --rule"),
+				"`ctx log` and `ctx search` print ids")
 	case byRule:
-		if o.rule == "" || strings.ContainsFunc(o.rule, func(r rune) bool { return (r < 'a' || r > 'z') && r != '-' && (r < '0' || r > '9') }) {
-			return set, usagef("bad --rule: %.40q: a class is a word such as password, or all", o.rule)
+		if o.rule == "" ||
+			strings.ContainsFunc(o.rule,
+				func(r rune) bool {
+					return (r < 'a' || r > 'z') && r != '-' && (r < '0' || r > '9')
+				}) {
+			return set,
+				usagef("bad --rule: %.40q: a class is a word such as password, or all", o.rule)
 		}
 		set.Rule = o.rule
 	case byText:
@@ -157,7 +168,9 @@ func (o *forgetOptions) read(a *app, args []string) (set forget.Options, err err
 			text = bytes.TrimRight(text, "\r\n")
 		}
 		if n := len(bytes.TrimSpace(text)); n < minForgetText || len(text) > maxForgetText {
-			return set, usagef("a text of %d bytes: the minimum is %d, the maximum %d", n, minForgetText, maxForgetText)
+			return set,
+				usagef("a text of %d bytes: the minimum is %d, the maximum %d", n, minForgetText,
+					maxForgetText)
 		}
 		set.Text = string(text)
 	}
@@ -167,7 +180,8 @@ func (o *forgetOptions) read(a *app, args []string) (set forget.Options, err err
 // ask asks for confirmation, with the number of objects that would be erased.
 func (o *forgetOptions) ask(a *app, s *session.Store, set forget.Options) error {
 	if o.text == "-" || !asked(a.inTerm) {
-		return withHint(usagef("refusing to forget by text or rule without confirmation"), "--dry-run lists what would be erased; use --force to erase without asking")
+		return withHint(usagef("refusing to forget by text or rule without confirmation"),
+			"--dry-run lists what would be erased; use --force to erase without asking")
 	}
 	set.DryRun = true
 	report, err := forget.Run(a.c, s, set)
@@ -197,23 +211,28 @@ func (o *forgetOptions) print(a *app, r forget.Report) error {
 		forgotten = append(forgotten, goneObjectDoc{id, r.Kinds[id]})
 	}
 	if a.json {
-		a.document("dry_run", o.dryRun, "operation", document.OrNull(r.Operation), "forgotten", forgotten, "already", r.Already,
-			"summaries", r.Covers, "remains", r.Remains, "unread", r.Unread, "transcripts", r.Sources)
+		a.document("dry_run", o.dryRun, "operation", document.OrNull(r.Operation), "forgotten",
+			forgotten, "already", r.Already,
+			"summaries", r.Covers, "remains", r.Remains, "unread", r.Unread,
+			"transcripts", r.Sources)
 	} else {
 		for _, g := range forgotten {
 			a.line("%v %s", g.ID, g.Kind)
 		}
 		o.tell(a, r)
 	}
-	switch left := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(r.Remains), r.Unread...)))); {
+	switch left := slices.Compact(
+		slices.Sorted(slices.Values(append(slices.Clone(r.Remains), r.Unread...)))); {
 	case len(left) == 0:
 		return nil
 	case o.dryRun:
 		a.say("cannot search %s", strings.Join(left, ", "))
 		return nil
 	default:
-		return withHint(fmt.Errorf("forgotten, but words may be left in %s", strings.Join(left, ", ")),
-			"damaged files cannot be searched: `ctx fsck` lists them; names of sessions, authors and tools are never erased")
+		return withHint(fmt.Errorf("forgotten, but words may be left in %s",
+			strings.Join(left, ", ")),
+			"damaged files cannot be searched: `ctx fsck` lists them; names of sessions, authors "+
+				"and tools are never erased")
 	}
 }
 
@@ -240,7 +259,9 @@ func (o *forgetOptions) tell(a *app, r forget.Report) {
 		a.say("the agents' own transcripts are not changed: %s", strings.Join(own, ", "))
 	}
 	if len(r.Objects) > 0 {
-		a.say("bundles, other copies and requests to models are not changed either: change a secret that was said")
+		a.say(
+			"bundles, other copies and requests to models are not changed either: change a " +
+				"secret that was said")
 	}
 }
 

@@ -35,7 +35,8 @@ func TestCommandsHaveScripts(t *testing.T) {
 		}
 	}
 	eachCommand(tree, func(cmd *cobra.Command) {
-		if !cmd.HasSubCommands() && cmd.Runnable() && cmd.Name() != "help" && !run[cmd.CommandPath()] {
+		if !cmd.HasSubCommands() && cmd.Runnable() && cmd.Name() != "help" &&
+			!run[cmd.CommandPath()] {
 			t.Errorf("no script of testscript/ runs `%s`", cmd.CommandPath())
 		}
 	})
@@ -94,8 +95,10 @@ func TestGuidesNameWhatIsThere(t *testing.T) {
 	}
 	page := string(b)
 	paths, tests := 0, 0
-	for _, m := range regexp.MustCompile("`((?:\\.ci|cmd|docs|forest|format|internal|lock|objects|refs|sanitize|testscript)/[^`*]*)`").FindAllStringSubmatch(page, -1) {
-		if strings.Contains(m[1], "NAME") || strings.Contains(m[1], "KIND") || strings.Contains(m[1], ".Test") || strings.Contains(m[1], ".Fuzz") {
+	for _, m := range regexp.MustCompile(
+		"`((?:\\.ci|cmd|docs|forest|format|internal|lock|objects|refs|sanitize|testscript)/[^`*]*)`").FindAllStringSubmatch(page, -1) {
+		if strings.Contains(m[1], "NAME") || strings.Contains(m[1], "KIND") ||
+			strings.Contains(m[1], ".Test") || strings.Contains(m[1], ".Fuzz") {
 			continue
 		}
 		paths++
@@ -103,7 +106,8 @@ func TestGuidesNameWhatIsThere(t *testing.T) {
 			t.Errorf("CONTRIBUTING.md names %s: %v", m[1], err)
 		}
 	}
-	for _, m := range regexp.MustCompile("`([a-z/-]+\\.(?:Test|Fuzz)[A-Za-z]+)`").FindAllStringSubmatch(page, -1) {
+	for _, m := range regexp.MustCompile("`([a-z/-]+\\.(?:Test|Fuzz)[A-Za-z]+)`").
+		FindAllStringSubmatch(page, -1) {
 		tests++
 		if !testIsThere(t, root, m[1]) {
 			t.Errorf("CONTRIBUTING.md names %s, and no package has it", m[1])

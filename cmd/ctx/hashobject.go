@@ -17,10 +17,10 @@ func newHashObjectCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hash-object [-w] [--stdin | FILE...]",
 		Short: "Print the id of a blob, and store it",
-		Long: long(`Prints the id that each file has as a blob, one on each line. With -w the command also stores
-the blob. It first removes secrets and control characters from text, as for everything that a
-store keeps; other bytes stay as they are. Without -w no store is needed. gc removes blobs
-without a name: name a blob with `+"`ctx update-ref user/NAME ID`"+`.`,
+		Long: long(`Prints the id that each file has as a blob, one on each line. With -w the
+command also stores the blob. It first removes secrets and control characters from text, as for
+everything that a store keeps; other bytes stay as they are. Without -w no store is needed. gc
+removes blobs without a name: name a blob with `+"`ctx update-ref user/NAME ID`"+`.`,
 			exitNoStore, exitCorrupt, exitGone),
 		Example: "  ctx hash-object -w notes.txt\n  printf hello | ctx hash-object --stdin",
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -59,7 +59,8 @@ func hashObjects(a *app, names []string, write bool) error {
 				return err
 			}
 		}
-		if err := a.result(fields("id", raw.ID(), "file", name, "size", len(raw.Body)), "%v", raw.ID()); err != nil {
+		if err := a.result(fields("id", raw.ID(), "file", name, "size", len(raw.Body)), "%v",
+			raw.ID()); err != nil {
 			return err
 		}
 	}
@@ -72,13 +73,15 @@ func (a *app) blobOf(name string) (format.Raw, error) {
 		return format.Raw{}, err
 	}
 	if len(b) > history.MaxMessage {
-		return format.Raw{}, usagef("too large for a blob: %q: the maximum is %d bytes", name, history.MaxMessage)
+		return format.Raw{},
+			usagef("too large for a blob: %q: the maximum is %d bytes", name, history.MaxMessage)
 	}
 	media := "application/octet-stream"
 	if utf8.Valid(b) {
 		media = format.MediaText
 		if b, _, err = sanitize.Text(b); err != nil {
-			return format.Raw{}, fmt.Errorf("cannot sanitize %q, so it is not stored: %w", name, err)
+			return format.Raw{},
+				fmt.Errorf("cannot sanitize %q, so it is not stored: %w", name, err)
 		}
 	}
 	header, err := format.EncodeBlob(format.SumBody(b, media))

@@ -24,7 +24,8 @@ func putOffCollection() {
 		return
 	}
 	debug.SetGCPercent(earlyGarbage)
-	first := new([64]byte) // small objects without pointers share their memory, and would not go alone
+	// Small objects without pointers share their memory, and would not go alone
+	first := new([64]byte)
 	runtime.AddCleanup(first, func(delay int32) {
 		if delay == delays.Load() {
 			debug.SetGCPercent(usualGarbage)

@@ -22,7 +22,8 @@ var useLargePages = sync.OnceFunc(func() { takeLargePages() })
 func takeLargePages() bool {
 	var b strings.Builder
 	b.Grow(largeHeap) // unlike make, it does not write zeros, so that the memory is not taken yet
-	if syscall.Madvise(unsafe.Slice(unsafe.StringData(b.String()), largeHeap), syscall.MADV_HUGEPAGE) != nil {
+	if syscall.Madvise(unsafe.Slice(unsafe.StringData(b.String()), largeHeap),
+		syscall.MADV_HUGEPAGE) != nil {
 		return false
 	}
 	b.Reset()

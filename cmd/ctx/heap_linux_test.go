@@ -23,6 +23,7 @@ func TestLargePages(t *testing.T) {
 	}
 	runtime.ReadMemStats(&after)
 	if after.HeapSys < largeHeap || after.HeapAlloc >= before.HeapAlloc+largeHeap/2 {
-		t.Errorf("the heap has %d bytes, of which %d are in use, and %d were", after.HeapSys, after.HeapAlloc, before.HeapAlloc)
+		t.Errorf("the heap has %d bytes, of which %d are in use, and %d were", after.HeapSys,
+			after.HeapAlloc, before.HeapAlloc)
 	}
 }

@@ -32,22 +32,26 @@ date is that of SOURCE_DATE_EPOCH, if this is set, so that two builds have the s
 			if err != nil || len(rest) > 0 {
 				if len(args) == 1 && isProgramName(args[0]) {
 					if path := a.findProgram(a.dir, args[0]); path != "" {
-						code, err := a.runExternal(external{name: args[0], path: path, args: []string{"--help"}})
+						code, err := a.runExternal(external{name: args[0], path: path,
+							args: []string{"--help"}})
 						return errors.Join(err, exitWith(code))
 					}
 				}
-				return withHint(usagef("no such command or topic: %q", strings.Join(args, " ")), "`ctx help` lists them")
+				return withHint(usagef("no such command or topic: %q", strings.Join(args, " ")),
+					"`ctx help` lists them")
 			}
 			about.InitDefaultHelpFlag()
 			if err := about.Help(); err != nil || about.HasParent() {
 				return err
 			}
 			if names := a.listExternal(); len(names) > 0 {
-				a.printf("\nPrograms of their own, beside ctx or on PATH: %s\n", strings.Join(names, ", "))
+				a.printf("\nPrograms of their own, beside ctx or on PATH: %s\n",
+					strings.Join(names, ", "))
 			}
 			return nil
 		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string,
+			_ string) ([]string, cobra.ShellCompDirective) {
 			about, _, err := cmd.Root().Find(args)
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveNoFileComp
@@ -78,15 +82,18 @@ func (a *app) writeMan(cmd *cobra.Command, dir string, args []string) error {
 		}
 		date = time.Unix(seconds, 0)
 	}
-	return command.ManPages(a.path(dir), cmd.Root(), date.UTC().Format("2006-01-02"), environ.Version())
+	return command.ManPages(a.path(dir), cmd.Root(), date.UTC().Format("2006-01-02"),
+		environ.Version())
 }
 
 // helpTopics are help pages that belong to no command.
 func helpTopics() []*cobra.Command {
 	return []*cobra.Command{
 		{Use: "exit-codes", Short: "Explain the exit codes", Long: exitCodesHelp()},
-		{Use: "revisions", Short: "Explain how to name objects and points in history", Long: revisionsHelp},
-		{Use: "environment", Short: "List the variables and files that ctx reads", Long: environmentHelp},
+		{Use: "revisions", Short: "Explain how to name objects and points in history",
+			Long: revisionsHelp},
+		{Use: "environment", Short: "List the variables and files that ctx reads",
+			Long: environmentHelp},
 	}
 }
 
@@ -120,7 +127,8 @@ const revisionsHelp = `Each of these forms of REV names an object:
 Names precede ids: a session called "beef" is not the beginning of an id. -s also takes the first characters of the name of
 a session, but not in a command that makes a session (append, import), removes one, or renders one that does not exist yet.
 
-` + "`ctx rewind`" + ` counts messages: @ and HEAD are the newest message, and @~2 or HEAD~2 removes the two newest messages.`
+` + "`ctx rewind`" +
+	` counts messages: @ and HEAD are the newest message, and @~2 or HEAD~2 removes the two newest messages.`
 
 const environmentHelp = `Variables:
 
@@ -130,10 +138,12 @@ const environmentHelp = `Variables:
   CTX_<SECTION>_<SETTING>  a setting, as CTX_WINDOW_GRADUATE_AT for window.graduate_at
   CTX_PAGER, PAGER         the program that shows long output on a terminal; cat for none; without them, less
   NO_COLOR                 if this is set and not empty, no colours on a terminal; the setting color.ui goes before it
-  CTX_HOOK_DISABLE         if this is set and not 0, ` + "`ctx hook`" + ` does nothing; ctx sets it for agents that write summaries
+  CTX_HOOK_DISABLE         if this is set and not 0, ` + "`ctx hook`" +
+	` does nothing; ctx sets it for agents that write summaries
   HOME, XDG_CONFIG_HOME    the places of the user's files (Windows: USERPROFILE, AppData)
 
 The first source that has a setting wins: -c KEY=VALUE, the environment, the store's config.toml, the user's config file, the
-default. ` + "`ctx config list --show-origin`" + ` prints the source. ctx does not read summarize.chain from a store's config.toml, so
+default. ` + "`ctx config list --show-origin`" +
+	` prints the source. ctx does not read summarize.chain from a store's config.toml, so
 that a store cannot say who is asked for summaries. It reads summarizer.NAME.command and .timeout, and sanitize.extra (your
 own patterns of secrets), only from the user's file.`

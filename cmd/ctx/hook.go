@@ -14,17 +14,22 @@ func newHookCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hook AGENT",
 		Short: "Run a hook of an agent",
-		Long: long(`Runs when an agent calls it; ` + "`ctx install`" + ` sets that up. The command always ends with exit code
+		Long: long(`Runs when an agent calls it; ` + "`ctx install`" +
+			` sets that up. The command always ends with exit code
 0, within the time of the setting hook.deadline. It prints JSON for the agent, or nothing. It
-writes failures to log/hook of the store, and ` + "`ctx status`" + ` and ` + "`ctx doctor`" + ` report them.`),
+writes failures to log/hook of the store, and ` + "`ctx status`" + ` and ` + "`ctx doctor`" +
+			` report them.`),
 		Example: "  ctx hook gemini-cli < event.json",
 	}
 	var subs []*cobra.Command
 	for _, agent := range hooks.Agents() {
 		subs = append(subs, &cobra.Command{
-			Use:     agent.Name + " [EVENT]",
-			Short:   "Run a hook of " + agent.Title,
-			Long:    long("Reads an event of " + agent.Title + " from standard input. Without a store the command does nothing.\n\n" + aboutHook(&agent)),
+			Use:   agent.Name + " [EVENT]",
+			Short: "Run a hook of " + agent.Title,
+			Long: long(
+				"Reads an event of " + agent.Title +
+					" from standard input. Without a store the command does nothing.\n\n" +
+					aboutHook(&agent)),
 			Example: "  ctx hook " + agent.Name + " < event.json",
 			Args:    between(0, 1),
 			RunE: func(_ *cobra.Command, args []string) error {
@@ -92,7 +97,8 @@ func runHook(a *app, agent *hooks.Agent) (err error) {
 			err = fmt.Errorf("panic: %v", p)
 		}
 		if err != nil && dir != "" {
-			hooks.LogTrouble(a.fs, dir, hooks.Trouble{Time: a.now(), Agent: agent.Name, Problem: err.Error()})
+			hooks.LogTrouble(a.fs, dir,
+				hooks.Trouble{Time: a.now(), Agent: agent.Name, Problem: err.Error()})
 			err = nil
 		}
 	}()

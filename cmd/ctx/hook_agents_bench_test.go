@@ -19,7 +19,8 @@ import (
 func BenchmarkAgentHook(b *testing.B) {
 	for _, agent := range []string{"claude-code", "codex", "opencode", "gemini-cli"} {
 		for _, turns := range []int{1, 200} {
-			b.Run(fmt.Sprintf("%s/%d-turns", agent, turns), func(b *testing.B) { benchAgentHook(b, agent, turns) })
+			b.Run(fmt.Sprintf("%s/%d-turns", agent, turns),
+				func(b *testing.B) { benchAgentHook(b, agent, turns) })
 		}
 	}
 }
@@ -34,7 +35,9 @@ var benchEvents = map[string][2]string{
 
 func benchAgentHook(b *testing.B, agent string, turns int) {
 	w := newBench(b)
-	s := &written{agent: agent, path: filepath.Join(filepath.Dir(w.dir), "chats", "0199aaaa-0000-7000-8000-000000000001.jsonl")}
+	s := &written{agent: agent,
+		path: filepath.Join(filepath.Dir(w.dir), "chats",
+			"0199aaaa-0000-7000-8000-000000000001.jsonl")}
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		b.Fatal(err)
 	}
@@ -58,7 +61,8 @@ func benchAgentHook(b *testing.B, agent string, turns int) {
 			b.Fatalf("%v: %s", err, out)
 		}
 		took[name] = append(took[name], time.Since(began))
-		took[name+"-cpu"] = append(took[name+"-cpu"], cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+		took[name+"-cpu"] = append(took[name+"-cpu"],
+			cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 	}
 	for n := 0; w.Loop(); n++ {
 		timed("sh", w.cmd("", "sh", "-c", "true"))
@@ -79,7 +83,8 @@ func benchAgentHook(b *testing.B, agent string, turns int) {
 		for _, percent := range []int{50, 95} {
 			b.ReportMetric(at(name, percent), fmt.Sprintf("%s-p%d-ms", name, percent))
 			b.ReportMetric(at(name+"-cpu", percent), fmt.Sprintf("%s-cpu-p%d-ms", name, percent))
-			b.ReportMetric(at(name, percent)/at("sh", percent), fmt.Sprintf("%s-p%d-sh", name, percent))
+			b.ReportMetric(at(name, percent)/at("sh", percent),
+				fmt.Sprintf("%s-p%d-sh", name, percent))
 		}
 	}
 	b.ReportMetric(at("sh", 50), "sh-p50-ms")
@@ -124,33 +129,44 @@ func (s *written) add(what, said string) {
 	record := ""
 	switch s.agent {
 	case "claude-code":
-		kind, role, content := "assistant", "assistant", fmt.Sprintf(`[{"type":"text","text":%q}]`, said)
+		kind, role, content := "assistant", "assistant",
+			fmt.Sprintf(`[{"type":"text","text":%q}]`, said)
 		switch what {
 		case "user":
 			kind, role, content = "user", "user", fmt.Sprintf("%q", said)
 		case "call":
-			content = fmt.Sprintf(`[{"type":"tool_use","id":"c%d","name":"Bash","input":{"command":%q}}]`, n, said)
+			content = fmt.Sprintf(
+				`[{"type":"tool_use","id":"c%d","name":"Bash","input":{"command":%q}}]`, n, said)
 		case "result":
-			kind, role, content = "user", "user", fmt.Sprintf(`[{"type":"tool_result","tool_use_id":"c%d","content":%q}]`, n-1, said)
+			kind, role, content = "user", "user",
+				fmt.Sprintf(`[{"type":"tool_result","tool_use_id":"c%d","content":%q}]`, n-1, said)
 		}
 		parent := "null"
 		if n > 0 {
 			parent = fmt.Sprintf(`"u%d"`, n-1)
 		}
-		record = fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"version":"2.1.197","cwd":"/","type":%q,"message":{"id":"msg_%d","role":%q,"content":%s},"uuid":"u%d","timestamp":%q,"sessionId":%q}`,
+		record = fmt.Sprintf(
+			`{"parentUuid":%s,"isSidechain":false,"version":"2.1.197","cwd":"/","type":%q,"message":{"id":"msg_%d","role":%q,"content":%s},"uuid":"u%d","timestamp":%q,"sessionId":%q}`,
 			parent, kind, n, role, content, n, when, id)
 	case "codex":
 		if n == 0 {
-			s.records = append(s.records, fmt.Sprintf(`{"timestamp":%q,"type":"session_meta","payload":{"id":%q,"timestamp":%q,"cwd":"/","originator":"codex","cli_version":"0.169.0"}}`, when, id, when))
+			s.records = append(s.records,
+				fmt.Sprintf(
+					`{"timestamp":%q,"type":"session_meta","payload":{"id":%q,"timestamp":%q,"cwd":"/","originator":"codex","cli_version":"0.169.0"}}`, when, id, when))
 		}
-		payload := fmt.Sprintf(`{"type":"message","id":"m%d","role":"assistant","content":[{"type":"output_text","text":%q}]}`, n, said)
+		payload := fmt.Sprintf(
+			`{"type":"message","id":"m%d","role":"assistant","content":[{"type":"output_text","text":%q}]}`, n, said)
 		switch what {
 		case "user":
-			payload = fmt.Sprintf(`{"type":"message","id":"m%d","role":"user","content":[{"type":"input_text","text":%q}]}`, n, said)
+			payload = fmt.Sprintf(
+				`{"type":"message","id":"m%d","role":"user","content":[{"type":"input_text","text":%q}]}`, n, said)
 		case "call":
-			payload = fmt.Sprintf(`{"type":"function_call","name":"exec_command","arguments":%q,"call_id":"c%d"}`, fmt.Sprintf(`{"cmd":%q}`, said), n)
+			payload = fmt.Sprintf(
+				`{"type":"function_call","name":"exec_command","arguments":%q,"call_id":"c%d"}`,
+				fmt.Sprintf(`{"cmd":%q}`, said), n)
 		case "result":
-			payload = fmt.Sprintf(`{"type":"function_call_output","call_id":"c%d","output":%q}`, n-1, said)
+			payload = fmt.Sprintf(`{"type":"function_call_output","call_id":"c%d","output":%q}`,
+				n-1, said)
 		}
 		record = fmt.Sprintf(`{"timestamp":%q,"type":"response_item","payload":%s}`, when, payload)
 	case "opencode":
@@ -159,23 +175,30 @@ func (s *written) add(what, said string) {
 		case "user":
 			role = "user"
 		case "call":
-			part = fmt.Sprintf(`{"type":"tool","callID":"c%d","tool":"bash","state":{"status":"completed","input":{"command":%q},"output":%q,"title":"","metadata":{},"time":{"start":1,"end":2}},`,
+			part = fmt.Sprintf(
+				`{"type":"tool","callID":"c%d","tool":"bash","state":{"status":"completed","input":{"command":%q},"output":%q,"title":"","metadata":{},"time":{"start":1,"end":2}},`,
 				n, said, text(n)[:400])
 		}
-		record = fmt.Sprintf(`{"info":{"id":"msg_%08d","sessionID":%q,"role":%q,"time":{"created":1767348000000,"completed":1767348000001},"finish":"stop"},"parts":[%s"id":"prt_%08d","messageID":"msg_%08d","sessionID":%q}]}`,
+		record = fmt.Sprintf(
+			`{"info":{"id":"msg_%08d","sessionID":%q,"role":%q,"time":{"created":1767348000000,"completed":1767348000001},"finish":"stop"},"parts":[%s"id":"prt_%08d","messageID":"msg_%08d","sessionID":%q}]}`,
 			n, id, role, part, n, n, id)
 	case "gemini-cli":
 		if n == 0 {
-			s.records = append(s.records, fmt.Sprintf(`{"sessionId":%q,"projectHash":"ab","startTime":%q,"lastUpdated":%q,"kind":"main"}`, id, when, when))
+			s.records = append(s.records,
+				fmt.Sprintf(
+					`{"sessionId":%q,"projectHash":"ab","startTime":%q,"lastUpdated":%q,"kind":"main"}`, id, when, when))
 		}
 		switch what {
 		case "user":
-			record = fmt.Sprintf(`{"id":"r%d","timestamp":%q,"type":"user","content":[{"text":%q}]}`, n, when, said)
+			record = fmt.Sprintf(
+				`{"id":"r%d","timestamp":%q,"type":"user","content":[{"text":%q}]}`, n, when, said)
 		case "call":
-			record = fmt.Sprintf(`{"id":"r%d","timestamp":%q,"type":"gemini","content":"","toolCalls":[{"id":"c%d","name":"bash","args":{"command":%q},"status":"success",`+
-				`"result":[{"functionResponse":{"id":"c%d","name":"bash","response":{"output":%q}}}]}]}`, n, when, n, said, n, text(n)[:400])
+			record =
+				fmt.Sprintf(`{"id":"r%d","timestamp":%q,"type":"gemini","content":"","toolCalls":[{"id":"c%d","name":"bash","args":{"command":%q},"status":"success",`+
+					`"result":[{"functionResponse":{"id":"c%d","name":"bash","response":{"output":%q}}}]}]}`, n, when, n, said, n, text(n)[:400])
 		default:
-			record = fmt.Sprintf(`{"id":"r%d","timestamp":%q,"type":"gemini","content":%q}`, n, when, said)
+			record = fmt.Sprintf(`{"id":"r%d","timestamp":%q,"type":"gemini","content":%q}`,
+				n, when, said)
 		}
 	}
 	s.records = append(s.records, record)
@@ -185,7 +208,8 @@ func (s *written) add(what, said string) {
 // the first from records.
 func (s *written) document(from int) string {
 	if s.agent == "opencode" {
-		return fmt.Sprintf(`{"info":{"id":%q,"slug":"s","title":"Lamps","directory":"/","version":"1.18.33","time":{"created":1,"updated":2}},"messages":[%s]}`,
+		return fmt.Sprintf(
+			`{"info":{"id":%q,"slug":"s","title":"Lamps","directory":"/","version":"1.18.33","time":{"created":1,"updated":2}},"messages":[%s]}`,
 			s.session(), strings.Join(s.records[from:], ","))
 	}
 	return strings.Join(s.records, "\n") + "\n"
@@ -210,7 +234,8 @@ func (s *written) save(b *testing.B) {
 }
 
 func (s *written) call(event, session, dir string) string {
-	front := fmt.Sprintf(`{"session_id":%q,"cwd":%q,"hook_event_name":%q,"source":"startup"`, session, dir, event)
+	front := fmt.Sprintf(`{"session_id":%q,"cwd":%q,"hook_event_name":%q,"source":"startup"`,
+		session, dir, event)
 	if session != s.session() {
 		return front + "}"
 	}

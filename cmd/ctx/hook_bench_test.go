@@ -23,7 +23,8 @@ func BenchmarkProcessHook(b *testing.B) {
 		b.Fatal(err)
 	}
 	t := &growing{bench: w, path: filepath.Join(chats, "session-1.jsonl")}
-	t.write(`{"sessionId":"s-1","projectHash":"ab","startTime":"2026-01-02T10:00:00.000Z","lastUpdated":"2026-01-02T10:00:00.000Z","kind":"main"}`)
+	t.write(
+		`{"sessionId":"s-1","projectHash":"ab","startTime":"2026-01-02T10:00:00.000Z","lastUpdated":"2026-01-02T10:00:00.000Z","kind":"main"}`)
 	for range 2500 {
 		t.turn()
 	}
@@ -40,7 +41,8 @@ func BenchmarkProcessHook(b *testing.B) {
 			b.Fatalf("%v: %s", err, out)
 		}
 		took[name] = append(took[name], time.Since(start))
-		took[name+"-cpu"] = append(took[name+"-cpu"], cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+		took[name+"-cpu"] = append(took[name+"-cpu"],
+			cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 	}
 	for w.Loop() {
 		timed("sh", w.cmd("", "sh", "-c", "true"))
@@ -86,19 +88,30 @@ func (t *growing) turn() {
 	n := t.n
 	t.n++
 	update := `{"$set":{"lastUpdated":"2026-01-02T10:00:00.000Z"}}`
-	call := fmt.Sprintf(`{"id":"g%d","timestamp":"2026-01-02T10:00:00.000Z","type":"gemini","content":"","model":"gemini-2.5-flash"`, n)
-	result := fmt.Sprintf(`[{"functionResponse":{"id":"c%d","name":"read_file","response":{"output":%q}}}]`, n, text(n))
+	call := fmt.Sprintf(
+		`{"id":"g%d","timestamp":"2026-01-02T10:00:00.000Z","type":"gemini","content":"","model":"gemini-2.5-flash"`, n)
+	result := fmt.Sprintf(
+		`[{"functionResponse":{"id":"c%d","name":"read_file","response":{"output":%q}}}]`, n,
+		text(n))
 	t.write(
-		fmt.Sprintf(`{"id":"u%d","timestamp":"2026-01-02T10:00:00.000Z","type":"user","content":[{"text":%q}]}`, n, text(n)[:100]), update,
+		fmt.Sprintf(
+			`{"id":"u%d","timestamp":"2026-01-02T10:00:00.000Z","type":"user","content":[{"text":%q}]}`, n, text(n)[:100]), update,
 		call+"}", update,
-		call+fmt.Sprintf(`,"toolCalls":[{"id":"c%d","name":"read_file","args":{"file_path":"f%d"},"status":"success","result":%s}]}`, n, n, result),
-		fmt.Sprintf(`{"id":"t%d","timestamp":"2026-01-02T10:00:00.000Z","type":"user","content":%s}`, n, result), update,
-		fmt.Sprintf(`{"id":"a%d","timestamp":"2026-01-02T10:00:00.000Z","type":"gemini","content":%q,"model":"gemini-2.5-flash"}`, n, text(n + 1)[:300]), update,
+		call+
+			fmt.Sprintf(
+				`,"toolCalls":[{"id":"c%d","name":"read_file","args":{"file_path":"f%d"},"status":"success","result":%s}]}`, n, n, result),
+		fmt.Sprintf(
+			`{"id":"t%d","timestamp":"2026-01-02T10:00:00.000Z","type":"user","content":%s}`, n,
+			result), update,
+		fmt.Sprintf(
+			`{"id":"a%d","timestamp":"2026-01-02T10:00:00.000Z","type":"gemini","content":%q,"model":"gemini-2.5-flash"}`, n, text(n + 1)[:300]), update,
 	)
 }
 
 func (t *growing) call(event string) *exec.Cmd {
-	in := fmt.Sprintf(`{"session_id":"s-1","transcript_path":%q,"cwd":%q,"hook_event_name":%q,"prompt":%q}`, t.path, t.dir, event, text(t.n)[:100])
+	in := fmt.Sprintf(
+		`{"session_id":"s-1","transcript_path":%q,"cwd":%q,"hook_event_name":%q,"prompt":%q}`,
+		t.path, t.dir, event, text(t.n)[:100])
 	return t.cmd(in, t.ctx, "hook", "gemini-cli")
 }
 

@@ -19,23 +19,26 @@ func newImportCmd(a *app) *cobra.Command {
 	var all, dryRun bool
 	var paths []string
 	cmd := &cobra.Command{
-		Use:   "import --all | gemini-cli|claude-code|codex|opencode|antigravity|cursor|copilot|qwen|droid|jsonl|adk-events|union-find-json|html",
+		Use: "import --all | " +
+			"gemini-cli|claude-code|codex|opencode|antigravity|cursor|copilot|qwen|droid|jsonl|adk-events|union-find-json|html",
 		Short: "Import the transcripts of an agent, or a forest",
-		Long: long(`Copies the transcripts of agents, or the forest of another store, into sessions of this store.
+		Long: long(`Copies the transcripts of agents, or the forest of another store, into sessions
+of this store.
 
 With --all the command imports every transcript of this project that it finds on this machine, from
 Gemini CLI, Claude Code, Codex CLI, opencode, Antigravity, Cursor, GitHub Copilot CLI, Qwen Code and
-Factory Droid. It finds them by the directory of the project, by
-the directories that the project had at earlier imports, and by git: other checkouts without a
-store of their own, and directories that are gone and had the same remote. --path names any other
-directory that the project had. Each transcript becomes the session with its own id, the one with the newest message last. Run the
+Factory Droid. It finds them by the directory of the project, by the directories that the project
+had at earlier imports, and by git: other checkouts without a store of their own, and directories
+that are gone and had the same remote. --path names any other directory that the project had. Each
+transcript becomes the session with its own id, the one with the newest message last. Run the
 command again at any time: it adds only what is new, and prints a line for each file that had
 something new, and totals. With --dry-run it lists the files.
 
-HEAD then names the session with the newest message. It stays where it is if `+"`ctx session use`"+` has put
-it on another session than the newest one.`,
+HEAD then names the session with the newest message. It stays where it is if `+"`ctx session use`"+`
+has put it on another session than the newest one.`,
 			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
-		Example: "  ctx import --all\n  ctx import gemini-cli ~/.gemini/tmp/*/chats/*.jsonl\n  ctx import union-find-json union-find.json",
+		Example: "  ctx import --all\n  ctx import gemini-cli ~/.gemini/tmp/*/chats/*.jsonl\n  " +
+			"ctx import union-find-json union-find.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case all:
@@ -48,8 +51,10 @@ it on another session than the newest one.`,
 			return needsCommand(cmd, args)
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "import every transcript of this project that is on this machine")
-	cmd.Flags().StringArrayVar(&paths, "path", nil, "with --all: the project was in `DIR`, too; may be given again")
+	cmd.Flags().BoolVar(&all, "all", false,
+		"import every transcript of this project that is on this machine")
+	cmd.Flags().StringArrayVar(&paths, "path", nil,
+		"with --all: the project was in `DIR`, too; may be given again")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "with --all: list the files, and import nothing")
 	for i := range catalog.All() {
 		cmd.AddCommand(newImportFormCmd(a, &catalog.All()[i]))
@@ -74,7 +79,10 @@ type importedFile struct {
 // importFiles imports the files in order, and then does what the store needs after an import. one
 // imports a file, and tells then what came of it: at once, or with a later file. It returns the
 // error of then.
-func importFiles(a *app, files []string, one func(s *session.Store, file string, then func(importedFile, error) error) error, l *linker) error {
+func importFiles(
+	a *app, files []string,
+	one func(s *session.Store, file string, then func(importedFile, error) error) error, l *linker,
+) error {
 	s, err := a.openStore()
 	if err != nil {
 		return err
@@ -210,32 +218,40 @@ func (a *app) openImport(file string) (source *watched, closeIt func(), err erro
 
 // importedDoc is the JSON document for an imported file. Not every format has all members.
 type importedDoc struct {
-	Agent          string         `json:"agent,omitempty"`
-	File           string         `json:"file"`
-	Session        string         `json:"session"`
-	Changed        *[]string      `json:"changed,omitempty"` // sessions with something new
-	Messages       int            `json:"messages"`          // new in this run, like notes, rewinds and returned
-	Notes          int            `json:"notes"`
-	Known          int            `json:"known"`
-	Amended        int            `json:"amended"`
-	Rewinds        int            `json:"rewinds"`
-	UnknownRewinds *int           `json:"unknown_rewinds,omitempty"`
-	Returned       *int           `json:"returned,omitempty"` // messages that left before and are in the transcript again
-	Skipped        int            `json:"skipped"`
-	SkippedBy      map[string]int `json:"skipped_by"`
-	PassedOver     map[string]int `json:"passed_over"`   // records that say nothing new
-	Kept           map[string]int `json:"kept,omitzero"` // records or fields that ctx does not know, kept as they are
-	Odd            *int           `json:"odd,omitempty"` // events with a known field of the wrong kind, or a time that cannot be read
-	Cleaned        map[string]int `json:"cleaned"`
+	Agent   string    `json:"agent,omitempty"`
+	File    string    `json:"file"`
+	Session string    `json:"session"`
+	Changed *[]string `json:"changed,omitempty"` // sessions with something new
+	// New in this run, like notes, rewinds and returned
+	Messages       int  `json:"messages"`
+	Notes          int  `json:"notes"`
+	Known          int  `json:"known"`
+	Amended        int  `json:"amended"`
+	Rewinds        int  `json:"rewinds"`
+	UnknownRewinds *int `json:"unknown_rewinds,omitempty"`
+	// Messages that left before and are in the transcript again
+	Returned   *int           `json:"returned,omitempty"`
+	Skipped    int            `json:"skipped"`
+	SkippedBy  map[string]int `json:"skipped_by"`
+	PassedOver map[string]int `json:"passed_over"` // records that say nothing new
+	// Records or fields that ctx does not know, kept as they are
+	Kept map[string]int `json:"kept,omitzero"`
+	// Events with a known field of the wrong kind, or a time that cannot be read
+	Odd     *int           `json:"odd,omitempty"`
+	Cleaned map[string]int `json:"cleaned"`
 
 	quiet bool // one of many: for people, what is new, and the rest in the totals
 }
 
 // importedDocOf begins the document for a file.
-func importedDocOf(file, session string, done exchange.Tally, skipped, passed map[string]int) importedDoc {
+func importedDocOf(
+	file, session string, done exchange.Tally, skipped, passed map[string]int,
+) importedDoc {
 	return importedDoc{
-		File: file, Session: session, Messages: done.Messages, Notes: done.Notes, Known: done.Known, Amended: done.Amended, Rewinds: done.Rewinds,
-		Skipped: total(skipped), SkippedBy: skipped, PassedOver: passed, Cleaned: byClass(done.Redacted),
+		File: file, Session: session, Messages: done.Messages, Notes: done.Notes, Known: done.Known,
+		Amended: done.Amended, Rewinds: done.Rewinds,
+		Skipped: total(skipped), SkippedBy: skipped, PassedOver: passed,
+		Cleaned: byClass(done.Redacted),
 	}
 }
 
@@ -253,7 +269,8 @@ func (d *importedDoc) print(a *app, unknown int, became, kept string) error {
 		a.say("ctx: import: %s: unknown %s, kept: %s", name, kept, oneLine(counts(d.Kept)))
 	}
 	if d.Odd != nil && *d.Odd > 0 {
-		a.say("ctx: import: %s: %s with a value of the wrong kind, kept", name, plural(*d.Odd, "event", "events"))
+		a.say("ctx: import: %s: %s with a value of the wrong kind, kept", name,
+			plural(*d.Odd, "event", "events"))
 	}
 	if len(d.Cleaned) > 0 && !d.quiet {
 		a.say("ctx: import: %s: cleaned: %s", name, counts(d.Cleaned))
@@ -265,8 +282,10 @@ func (d *importedDoc) print(a *app, unknown int, became, kept string) error {
 		return nil
 	}
 	a.line("%s: %s", name, tally(
-		counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}, counted{d.Known, "known", "known"},
-		counted{d.Amended, "amended", "amended"}, counted{d.Rewinds, "rewind", "rewinds"}, counted{d.Skipped, "skipped", "skipped"},
+		counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"},
+		counted{d.Known, "known", "known"},
+		counted{d.Amended, "amended", "amended"}, counted{d.Rewinds, "rewind", "rewinds"},
+		counted{d.Skipped, "skipped", "skipped"},
 	))
 	return nil
 }
@@ -282,7 +301,8 @@ func importError(c context.Context, source *watched, file string, err error) err
 	switch {
 	case errors.Is(err, history.ErrInput):
 		return &fileError{withHint(named, "-s NAME gives the session a name")}
-	case c.Err() == nil && (source.err != nil && errors.Is(err, source.err) || errors.As(err, &unread)):
+	case c.Err() == nil &&
+		(source.err != nil && errors.Is(err, source.err) || errors.As(err, &unread)):
 		return &fileError{named}
 	}
 	return named

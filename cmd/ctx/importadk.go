@@ -13,18 +13,21 @@ func newImportADKCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   adkEvents + " FILE...",
 		Short: "Import sessions of the Agent Development Kit",
-		Long: long(`Imports sessions of the Agent Development Kit; - is standard input. A file has a session as one JSON
-document, or such a document under "session", or a list of events, or one event on each line. It becomes the session
-with its own id, or the session that -s names.
+		Long: long(`Imports sessions of the Agent Development Kit; - is standard input. A file has a
+session as one JSON document, or such a document under "session", or a list of events, or one event
+on each line. It becomes the session with its own id, or the session that -s names.
 
-The same events can be imported again, also with newer ones. The command adds only what is new; an event that has
-changed amends its message, and a rewind is recorded as one. It keeps fields that a message has no place for. It
-ignores pieces of an event that comes as a whole later, and skips, counts and reports what it cannot use.
+The same events can be imported again, also with newer ones. The command adds only what is new; an
+event that has changed amends its message, and a rewind is recorded as one. It keeps fields that a
+message has no place for. It ignores pieces of an event that comes as a whole later, and skips,
+counts and reports what it cannot use.
 
-A file that `+"`ctx export --format adk-events`"+` wrote becomes the same messages again, in this store or another one.`,
+A file that `+"`ctx export --format adk-events`"+` wrote becomes the same messages again, in this
+store or another one.`,
 			exitNoStore, exitLocked, exitCorrupt),
-		Example: "  ctx import adk-events session.json\n  ctx import adk-events --json -s work --time-unit py events.jsonl",
-		Args:    between(1, -1),
+		Example: "  ctx import adk-events session.json\n  ctx import adk-events --json -s work " +
+			"--time-unit py events.jsonl",
+		Args: between(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
@@ -36,25 +39,32 @@ A file that `+"`ctx export --format adk-events`"+` wrote becomes the same messag
 					return usagef("bad --time-unit: %.80q: %v", unit, err)
 				}
 			}
-			return importFiles(a, args, func(s *session.Store, file string, then func(importedFile, error) error) error {
-				return then(importADK(a, s, o.session, u, file))
-			}, nil)
+			return importFiles(a,
+				args,
+				func(s *session.Store, file string, then func(importedFile, error) error) error {
+					return then(importADK(a, s, o.session, u, file))
+				}, nil)
 		},
 	}
 	o.addWith(a, cmd, "the session (default: that of the events)")
-	cmd.Flags().StringVar(&unit, "time-unit", "", "the unit of timestamps: py (seconds) or js (milliseconds) (default: by their size)")
+	cmd.Flags().StringVar(&unit, "time-unit", "",
+		"the unit of timestamps: py (seconds) or js (milliseconds) (default: by their size)")
 	completeWords(cmd, "time-unit", string(adk.Python), string(adk.JavaScript))
 	return cmd
 }
 
-func importADK(a *app, s *session.Store, named string, unit adk.Unit, file string) (importedFile, error) {
+func importADK(
+	a *app, s *session.Store, named string, unit adk.Unit, file string,
+) (importedFile, error) {
 	source, closeInput, err := a.openImport(file)
 	if err != nil {
 		return importedFile{}, err
 	}
 	defer closeInput()
 	done, err := s.Exchange.ImportADK(a.c, source, named, unit)
-	out := importedFile{file: file, session: done.Session, changed: done.Messages+done.Notes+done.Amended+done.Rewinds > 0, skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
+	out := importedFile{file: file, session: done.Session,
+		changed: done.Messages+done.Notes+done.Amended+done.Rewinds > 0,
+		skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
 	if err := importError(a.c, source, file, err); err != nil {
 		return out, err
 	}

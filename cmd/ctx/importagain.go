@@ -43,7 +43,8 @@ func (a *app) transcriptFile(f *catalog.Agent, file, named string) (of exchange.
 		}
 	}
 	return exchange.File{
-		Path: path, Agent: f.Name, As: named, Size: info.Size(), Time: info.ModTime().UnixNano(), Ends: hex.EncodeToString(h.Sum(nil)),
+		Path: path, Agent: f.Name, As: named, Size: info.Size(), Time: info.ModTime().UnixNano(),
+		Ends: hex.EncodeToString(h.Sum(nil)),
 	}, true
 }
 

@@ -14,16 +14,19 @@ func newImportFormCmd(a *app, f *catalog.Agent) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   f.Name + " FILE...",
 		Short: "Import transcripts of " + f.Title,
-		Long: long(`Imports transcripts of `+f.Title+`; - is standard input. A transcript becomes the session with its own
-id, or the session that -s names. A transcript that was exported from this store goes back to its session. What
-subagents said goes into separate sessions, each linked to the tool call that started it.
+		Long: long(`Imports transcripts of `+f.Title+`; - is standard input. A transcript becomes
+the session with its own id, or the session that -s names. A transcript that was exported from this
+store goes back to its session. What subagents said goes into separate sessions, each linked to the
+tool call that started it.
 
-A transcript can be imported again, also after it has grown. The command adds only what is new; a record that has
-changed amends its message, and if the user went back, the command records a rewind. It skips, counts and reports
-records that it cannot use. docs/agents/`+f.Name+`.md lists what it keeps.`+f.About,
+A transcript can be imported again, also after it has grown. The command adds only what is new; a
+record that has changed amends its message, and if the user went back, the command records a rewind.
+It skips, counts and reports records that it cannot use. docs/agents/`+f.Name+`.md lists what it
+keeps.`+f.About,
 			exitNoStore, exitLocked, exitCorrupt),
-		Example: "  ctx import " + f.Name + " " + f.Example + "\n  ctx import " + f.Name + " --json -s work -",
-		Args:    between(1, -1),
+		Example: "  ctx import " + f.Name + " " + f.Example + "\n  ctx import " + f.Name +
+			" --json -s work -",
+		Args: between(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
@@ -31,7 +34,8 @@ records that it cannot use. docs/agents/`+f.Name+`.md lists what it keeps.`+f.Ab
 			if f.Order != nil {
 				args = f.Order(args, a.path)
 			}
-			l := &linker{ahead: readAhead{files: args, named: o.session, agent: func(string) *catalog.Agent { return f }}}
+			l := &linker{ahead: readAhead{files: args, named: o.session,
+				agent: func(string) *catalog.Agent { return f }}}
 			return importFiles(a, args, l.importNext(a), l)
 		},
 	}
@@ -54,24 +58,31 @@ func (l *linker) link(a *app, s *session.Store) error {
 	}
 	n, err := s.Exchange.LinkChildren(a.c, l.children)
 	if n > 0 {
-		a.say("ctx: import: %s linked to the calls that began them", plural(n, "session", "sessions"))
+		a.say("ctx: import: %s linked to the calls that began them",
+			plural(n, "session", "sessions"))
 	}
 	return err
 }
 
 // importNext returns what imports the next transcript.
-func (l *linker) importNext(a *app) func(*session.Store, string, func(importedFile, error) error) error {
+func (l *linker) importNext(
+	a *app,
+) func(*session.Store, string, func(importedFile, error) error) error {
 	return func(_ *session.Store, file string, then func(importedFile, error) error) error {
-		return l.read(a, l.ahead.next(a, l.run), func(done exchange.ImportedTranscript, err error) error {
-			return then(l.imported(a, file, done, err))
-		})
+		return l.read(a,
+			l.ahead.next(a, l.run), func(done exchange.ImportedTranscript, err error) error {
+				return then(l.imported(a, file, done, err))
+			})
 	}
 }
 
 // imported takes what came of a transcript, and prints it.
-func (l *linker) imported(a *app, file string, done exchange.ImportedTranscript, err error) (importedFile, error) {
+func (l *linker) imported(
+	a *app, file string, done exchange.ImportedTranscript, err error,
+) (importedFile, error) {
 	f := l.ahead.agent(file)
-	out := importedFile{file: file, session: done.Session, more: done.Changed, skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
+	out := importedFile{file: file, session: done.Session, more: done.Changed,
+		skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
 	l.children = append(l.children, done.Children...)
 	if err != nil {
 		return out, err
@@ -97,5 +108,7 @@ func (l *linker) imported(a *app, file string, done exchange.ImportedTranscript,
 		changed := append([]string{}, done.Changed...)
 		d.Agent, d.Changed, d.Returned, d.Kept = f.Name, &changed, &done.Returned, done.Stats.Kept
 	}
-	return out, d.print(a, done.Stats.Unknown, "a message that is not there: everything before left", "records")
+	return out,
+		d.print(a, done.Stats.Unknown, "a message that is not there: everything before left",
+			"records")
 }

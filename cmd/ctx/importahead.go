@@ -38,7 +38,8 @@ const opened = 2
 // next returns the next transcript, and begins to read those after it.
 func (r *readAhead) next(a *app, run *exchange.Imports) *reading {
 	for len(r.files) > 0 && len(r.open) < opened {
-		r.open = append(r.open, a.beginReading(r.agent(r.files[0]), r.files[0], r.named, r.listed[r.files[0]], run))
+		r.open = append(r.open,
+			a.beginReading(r.agent(r.files[0]), r.files[0], r.named, r.listed[r.files[0]], run))
 		r.files = r.files[1:]
 	}
 	first := r.open[0]
@@ -55,7 +56,9 @@ func (r *readAhead) end() {
 }
 
 // beginReading opens a transcript. It is read if it may bring something new.
-func (a *app) beginReading(f *catalog.Agent, file, named string, listed *catalog.Listed, run *exchange.Imports) *reading {
+func (a *app) beginReading(
+	f *catalog.Agent, file, named string, listed *catalog.Listed, run *exchange.Imports,
+) *reading {
 	t := &reading{file: file, began: time.Now()}
 	open := a.openImport
 	look := func() (exchange.File, bool) { return a.transcriptFile(f, file, named) }
@@ -95,9 +98,12 @@ func (t *reading) end() {
 // read imports a transcript. It does not read a file that brings nothing new. then is told what
 // came of it, in the order of the files: at once, or when more has been read. An error that then
 // returns ends the import.
-func (l *linker) read(a *app, t *reading, then func(exchange.ImportedTranscript, error) error) error {
+func (l *linker) read(
+	a *app, t *reading, then func(exchange.ImportedTranscript, error) error,
+) error {
 	if t.onDisk && a.c.Err() == nil {
-		passed, err := l.run.PassOver(t.before, func(done exchange.ImportedTranscript) error { return then(done, nil) })
+		passed, err := l.run.PassOver(t.before,
+			func(done exchange.ImportedTranscript) error { return then(done, nil) })
 		if passed {
 			t.end()
 			return err
@@ -110,8 +116,10 @@ func (l *linker) read(a *app, t *reading, then func(exchange.ImportedTranscript,
 		return l.run.After(func() error { return then(exchange.ImportedTranscript{}, t.err) })
 	}
 	defer t.end()
-	return l.run.Import(a.c, t.ahead, l.ahead.named, func(done exchange.ImportedTranscript, err error) error {
-		l.run.Imported(t.before, &done, err == nil && t.onDisk && t.before == t.current() && settled(t.before, t.began))
-		return then(done, importError(a.c, t.source, t.file, err))
-	})
+	return l.run.Import(a.c, t.ahead,
+		l.ahead.named, func(done exchange.ImportedTranscript, err error) error {
+			l.run.Imported(t.before, &done,
+				err == nil && t.onDisk && t.before == t.current() && settled(t.before, t.began))
+			return then(done, importError(a.c, t.source, t.file, err))
+		})
 }

@@ -33,7 +33,8 @@ func importAll(a *app, paths []string, dryRun bool) error {
 	}
 	if dryRun {
 		for _, f := range list {
-			if err := a.result(fields("agent", f.agent, "file", f.file), "%s %s", f.agent, oneLine(f.file)); err != nil {
+			if err := a.result(fields("agent", f.agent, "file", f.file), "%s %s", f.agent,
+				oneLine(f.file)); err != nil {
 				return err
 			}
 		}

@@ -49,11 +49,14 @@ func (a *app) findInDatabases(s *session.Store, p catalog.Project) (list []found
 
 // listDatabase lists the sessions in a database. The agent's program takes a second or two, so it
 // is asked only if the database has changed.
-func (a *app) listDatabase(s *session.Store, agent *catalog.Agent, path string) ([]catalog.Listed, error) {
+func (a *app) listDatabase(
+	s *session.Store, agent *catalog.Agent, path string,
+) ([]catalog.Listed, error) {
 	name := cache.ImportName(path)
 	if b, _, ok := s.History.Cache.Load(name); ok {
 		var was listing
-		if json.Unmarshal(b, &was) == nil && was.Path == path && was.Mark != "" && was.Mark == catalog.Mark(path) {
+		if json.Unmarshal(b, &was) == nil && was.Path == path && was.Mark != "" &&
+			was.Mark == catalog.Mark(path) {
 			return was.List, nil
 		}
 	}
@@ -72,11 +75,14 @@ func (a *app) listDatabase(s *session.Store, agent *catalog.Agent, path string) 
 
 // listedFile describes a session in a database as a transcript.
 func (a *app) listedFile(f *catalog.Agent, file, named string, of *catalog.Listed) exchange.File {
-	return exchange.File{Path: file, Agent: f.Name, As: named, Time: of.Updated * int64(time.Millisecond)}
+	return exchange.File{Path: file, Agent: f.Name, As: named,
+		Time: of.Updated * int64(time.Millisecond)}
 }
 
 // openListed opens a session in a database.
-func (a *app) openListed(f *catalog.Agent, file string, of *catalog.Listed) (source *watched, closeIt func(), err error) {
+func (a *app) openListed(
+	f *catalog.Agent, file string, of *catalog.Listed,
+) (source *watched, closeIt func(), err error) {
 	in, closeIt, err := f.Database.Export(a.c, *of)
 	if err != nil {
 		return nil, nil, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}

@@ -17,12 +17,12 @@ func newImportHTMLCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "html FILE...",
 		Short: "Import the entries of a page",
-		Long: long(`Imports files that `+"`ctx view`"+` or `+"`ctx export --format html`"+` wrote; - is standard input. The entries are stored
-under the ids that they had, as the session and the branch of the page. Words that were left out of the page stay
-out: their entries come without them.
+		Long: long(`Imports files that `+"`ctx view`"+` or `+"`ctx export --format html`"+` wrote; -
+is standard input. The entries are stored under the ids that they had, as the session and the branch
+of the page. Words that were left out of the page stay out: their entries come without them.
 
-A page can be imported again, also after the session has grown. A session of the same name with other messages is
-refused.`,
+A page can be imported again, also after the session has grown. A session of the same name with
+other messages is refused.`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt),
 		Example: "  ctx import html work.html",
 		Args:    between(1, -1),
@@ -89,7 +89,9 @@ func importPage(a *app, s *session.Store, file string) (done viewer.Taken, err e
 	case errors.Is(err, embedded.ErrForm):
 		err = &fileError{withHint(err, "`ctx export --format html` writes such a page")}
 	case errors.Is(err, history.ErrStale):
-		err = &fileError{withHint(err, "import it into another store, such as one that `ctx init` makes in an empty directory")}
+		err = &fileError{withHint(err,
+			"import it into another store, such as one that `ctx init` makes in an "+
+				"empty directory")}
 	}
 	return done, err
 }
@@ -107,10 +109,12 @@ type takenDoc struct {
 
 func printTaken(a *app, file string, d viewer.Taken) error {
 	if a.json {
-		return a.answer(takenDoc{file, d.Session, d.Branch, d.Messages, d.Others, d.Known, d.Wordless})
+		return a.answer(takenDoc{file, d.Session, d.Branch, d.Messages, d.Others,
+			d.Known, d.Wordless})
 	}
 	a.line("%s: %s", oneLine(file), tally(
-		counted{d.Messages, "message", "messages"}, counted{d.Others, "other object", "other objects"},
+		counted{d.Messages, "message", "messages"},
+		counted{d.Others, "other object", "other objects"},
 		counted{d.Known, "known", "known"}, counted{d.Wordless, "without words", "without words"},
 	))
 	return nil

@@ -20,7 +20,8 @@ const maxTimeTail = 256 << 10
 
 // timeFields are the fields of records that have a time: as text, or in milliseconds. The first one
 // that the end of a transcript has counts.
-var timeFields = [...]string{`"timestamp"`, `"created_at"`, `"lastUpdated"`, `"updated"`, `"created"`}
+var timeFields = [...]string{`"timestamp"`, `"created_at"`, `"lastUpdated"`,
+	`"updated"`, `"created"`}
 
 // inOrderOfTime sorts transcripts by the time of their newest message, as far as the ends of the
 // files tell it, or else by the time of the files.

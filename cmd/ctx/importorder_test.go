@@ -8,7 +8,8 @@ import (
 func TestNewestTime(t *testing.T) {
 	at := time.Date(2026, 2, 3, 8, 0, 1, 0, time.UTC)
 	for name, tail := range map[string]string{
-		"the last record":      `{"timestamp":"2026-02-03T08:00:00.000Z"}` + "\n" + `{"timestamp":"2026-02-03T08:00:01.000Z"}`,
+		"the last record": `{"timestamp":"2026-02-03T08:00:00.000Z"}` + "\n" +
+			`{"timestamp":"2026-02-03T08:00:01.000Z"}`,
 		"spaces":               `{"timestamp" : "2026-02-03T08:00:01.000Z"}`,
 		"words about times":    `{"timestamp":"2026-02-03T08:00:01Z","text":"{\"timestamp\":\"2027-02-03T08:00:00Z\"}"}`,
 		"a value of no time":   `{"timestamp":"2026-02-03T08:00:01Z"}{"timestamp":{"x":1}}{"timestamp":"soon"}`,

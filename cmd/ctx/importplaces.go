@@ -70,19 +70,23 @@ func (a *app) findPlaces(p catalog.Project, noted, given []string) catalog.Proje
 func (f *placeFinder) why(p *catalog.Place) string {
 	_, err := os.Stat(p.Dir)
 	switch {
-	case err != nil && slices.ContainsFunc(f.noted, func(was string) bool { return catalog.Project{was}.Has(p.Dir) }):
+	case err != nil &&
+		slices.ContainsFunc(f.noted,
+			func(was string) bool { return catalog.Project{was}.Has(p.Dir) }):
 		return "the project was there"
 	case !f.isGit:
 		return ""
 	case err != nil:
 		remote := identity.Address(p.Remote())
-		if remote != "" && slices.Contains(f.own.Remotes, remote) && (f.rel == "." || strings.HasSuffix(p.Dir, string(filepath.Separator)+f.rel)) {
+		if remote != "" && slices.Contains(f.own.Remotes, remote) &&
+			(f.rel == "." || strings.HasSuffix(p.Dir, string(filepath.Separator)+f.rel)) {
 			return "the same remote"
 		}
 		return ""
 	}
 	other, ok := identity.Of(p.Dir)
-	if !ok || !(catalog.Project{filepath.Join(other.Dir, f.rel)}).Has(p.Dir) || hasStoreUpTo(p.Dir, other.Dir) {
+	if !ok || !(catalog.Project{filepath.Join(other.Dir, f.rel)}).Has(p.Dir) ||
+		hasStoreUpTo(p.Dir, other.Dir) {
 		return ""
 	}
 	return identity.Same(f.a.c, &f.own, &other)
@@ -142,6 +146,7 @@ func (a *app) notePaths(s *session.Store, noted, paths []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.Conversation.SetState(a.c, conversation.StateNames{App: ownApp}, []conversation.StateChange{stateChange(pathsKey, b)})
+	_, err = s.Conversation.SetState(a.c, conversation.StateNames{App: ownApp},
+		[]conversation.StateChange{stateChange(pathsKey, b)})
 	return err
 }

@@ -15,151 +15,251 @@ import (
 // layers says which packages of this module each package may import. A package that is not here may
 // not exist: the architecture is what is written down in docs/architecture.md.
 var layers = map[string]string{
-	"internal/varint":               "",
-	"format":                        "internal/varint",
-	"format/pack":                   "internal/varint format",
-	"format/dense":                  "internal/varint format",
-	"format/share":                  "format",
-	"forest":                        "format",
-	"internal/terms":                "",
-	"forest/score":                  "internal/varint internal/terms",
-	"forest/summarize":              "format internal/terms",
-	"internal/jsonvalue":            "",
-	"internal/message":              "internal/jsonvalue",
-	"internal/agent/transcript":     "format internal/jsonvalue internal/message",
-	"internal/agent/adk":            "format internal/jsonvalue internal/message internal/agent/transcript",
-	"internal/agent/blocks":         "format internal/jsonvalue internal/agent/transcript",
-	"internal/agent/antigravity":    "internal/jsonvalue internal/agent/transcript",
-	"internal/agent/claudecode":     "format internal/jsonvalue internal/agent/transcript internal/agent/blocks",
-	"internal/agent/codex":          "format internal/jsonvalue internal/agent/transcript",
-	"internal/agent/copilot":        "internal/jsonvalue internal/agent/transcript",
-	"internal/agent/cursor":         "internal/jsonvalue internal/agent/transcript internal/agent/blocks",
-	"internal/agent/droid":          "internal/jsonvalue internal/agent/transcript internal/agent/blocks",
-	"internal/agent/geminicli":      "format internal/jsonvalue internal/message internal/agent/transcript",
-	"internal/agent/opencode":       "internal/jsonvalue internal/agent/transcript",
-	"internal/agent/qwen":           "format internal/jsonvalue internal/agent/transcript",
-	"internal/agent/plain":          "format internal/jsonvalue internal/message internal/agent/transcript",
-	"internal/bigstack":             "",
-	"internal/durable":              "",
-	"internal/identity":             "internal/durable",
-	"internal/agent/titles":         "internal/jsonvalue internal/agent/transcript",
-	"internal/agent/catalog":        "internal/jsonvalue internal/agent/transcript internal/agent/adk internal/agent/antigravity internal/agent/claudecode internal/agent/codex internal/agent/copilot internal/agent/cursor internal/agent/droid internal/agent/geminicli internal/agent/opencode internal/agent/plain internal/agent/qwen internal/durable internal/hooks/settings",
-	"internal/agent/unionfind":      "format internal/jsonvalue",
-	"internal/architecture":         "",
-	"internal/digest":               "internal/varint format internal/terms forest/summarize",
-	"internal/brief":                "format internal/terms forest/summarize internal/digest",
-	"internal/cache":                "format internal/durable",
-	"internal/history/dag":          "format",
-	"internal/hooks/settings":       "",
-	"lock":                          "internal/durable",
-	"objects":                       "format format/pack internal/durable lock",
-	"refs":                          "format format/dense format/pack internal/durable lock",
-	"internal/sanitize/chars":       "",
-	"internal/sanitize/controls":    "",
-	"internal/sanitize/tokens":      "internal/sanitize/chars",
-	"internal/sanitize/secrets":     "internal/sanitize/chars internal/sanitize/tokens",
-	"sanitize":                      "internal/jsonvalue internal/sanitize/chars internal/sanitize/controls internal/sanitize/secrets internal/sanitize/tokens",
-	"internal/repo":                 "format internal/jsonvalue internal/durable internal/hooks/settings lock objects refs sanitize",
-	"internal/epochs/epoch":         "format internal/jsonvalue internal/message sanitize",
-	"internal/view":                 "format forest/summarize internal/jsonvalue internal/message internal/digest internal/brief sanitize internal/epochs/epoch",
-	"internal/window":               "",
-	"internal/history":              "internal/varint format forest forest/score internal/message internal/durable internal/cache internal/history/dag objects refs internal/repo internal/view internal/window",
-	"internal/claims":               "format internal/history",
-	"internal/store":                "format forest internal/durable lock objects refs internal/repo internal/history",
-	"internal/clusters":             "format forest forest/score forest/summarize internal/cache internal/history/dag objects refs internal/repo internal/window internal/history internal/store",
-	"internal/conversation/loop":    "sanitize",
-	"internal/epochs":               "format objects refs internal/epochs/epoch internal/view internal/history internal/store",
-	"internal/wording":              "format forest/summarize sanitize",
-	"internal/summaries":            "format forest forest/summarize internal/message internal/digest objects refs internal/view internal/history internal/claims internal/store internal/clusters internal/wording",
-	"internal/conversation":         "format forest forest/score forest/summarize internal/message internal/cache objects refs sanitize internal/window internal/history internal/store internal/clusters internal/conversation/loop internal/epochs internal/summaries",
-	"internal/edits/mask":           "format internal/jsonvalue internal/message",
-	"internal/edits":                "format forest/summarize objects refs sanitize internal/view internal/history internal/claims internal/store internal/clusters internal/epochs internal/wording internal/summaries internal/conversation internal/edits/mask",
-	"internal/search":               "internal/varint format internal/terms",
-	"internal/recall":               "internal/varint internal/agent/transcript internal/agent/titles format forest forest/summarize internal/digest internal/brief internal/cache objects refs internal/view internal/window internal/history internal/clusters internal/epochs internal/summaries internal/edits internal/search",
-	"internal/blame/replay":         "",
-	"internal/blame":                "format internal/message internal/digest objects refs internal/history internal/blame/replay",
-	"internal/usage":                "format internal/message objects refs internal/history internal/blame/replay internal/recall",
-	"internal/compaction":           "format forest forest/summarize refs internal/view internal/history internal/store internal/clusters internal/epochs internal/summaries internal/conversation internal/recall",
-	"internal/exchange":             "format forest forest/summarize internal/jsonvalue internal/agent/transcript internal/agent/adk internal/agent/catalog internal/agent/unionfind internal/cache objects refs sanitize internal/history internal/store internal/clusters internal/epochs internal/conversation internal/edits/mask internal/edits",
-	"internal/session":              "sanitize internal/repo internal/history internal/blame internal/store internal/clusters internal/epochs internal/summaries internal/conversation internal/edits internal/recall internal/compaction internal/exchange",
-	"internal/maintenance/graph":    "format format/dense internal/durable objects refs internal/session",
-	"internal/maintenance/replay":   "format forest refs internal/session internal/maintenance/graph",
+	"internal/varint":           "",
+	"format":                    "internal/varint",
+	"format/pack":               "internal/varint format",
+	"format/dense":              "internal/varint format",
+	"format/share":              "format",
+	"forest":                    "format",
+	"internal/terms":            "",
+	"forest/score":              "internal/varint internal/terms",
+	"forest/summarize":          "format internal/terms",
+	"internal/jsonvalue":        "",
+	"internal/message":          "internal/jsonvalue",
+	"internal/agent/transcript": "format internal/jsonvalue internal/message",
+	"internal/agent/adk": "format internal/jsonvalue internal/message " +
+		"internal/agent/transcript",
+	"internal/agent/blocks":      "format internal/jsonvalue internal/agent/transcript",
+	"internal/agent/antigravity": "internal/jsonvalue internal/agent/transcript",
+	"internal/agent/claudecode": "format internal/jsonvalue internal/agent/transcript " +
+		"internal/agent/blocks",
+	"internal/agent/codex":   "format internal/jsonvalue internal/agent/transcript",
+	"internal/agent/copilot": "internal/jsonvalue internal/agent/transcript",
+	"internal/agent/cursor": "internal/jsonvalue internal/agent/transcript " +
+		"internal/agent/blocks",
+	"internal/agent/droid": "internal/jsonvalue internal/agent/transcript " +
+		"internal/agent/blocks",
+	"internal/agent/geminicli": "format internal/jsonvalue internal/message " +
+		"internal/agent/transcript",
+	"internal/agent/opencode": "internal/jsonvalue internal/agent/transcript",
+	"internal/agent/qwen":     "format internal/jsonvalue internal/agent/transcript",
+	"internal/agent/plain": "format internal/jsonvalue internal/message " +
+		"internal/agent/transcript",
+	"internal/bigstack":     "",
+	"internal/durable":      "",
+	"internal/identity":     "internal/durable",
+	"internal/agent/titles": "internal/jsonvalue internal/agent/transcript",
+	"internal/agent/catalog": "internal/jsonvalue internal/agent/transcript " +
+		"internal/agent/adk internal/agent/antigravity internal/agent/claudecode " +
+		"internal/agent/codex internal/agent/copilot internal/agent/cursor internal/agent/droid " +
+		"internal/agent/geminicli internal/agent/opencode internal/agent/plain " +
+		"internal/agent/qwen internal/durable internal/hooks/settings",
+	"internal/agent/unionfind":   "format internal/jsonvalue",
+	"internal/architecture":      "",
+	"internal/digest":            "internal/varint format internal/terms forest/summarize",
+	"internal/brief":             "format internal/terms forest/summarize internal/digest",
+	"internal/cache":             "format internal/durable",
+	"internal/history/dag":       "format",
+	"internal/hooks/settings":    "",
+	"lock":                       "internal/durable",
+	"objects":                    "format format/pack internal/durable lock",
+	"refs":                       "format format/dense format/pack internal/durable lock",
+	"internal/sanitize/chars":    "",
+	"internal/sanitize/controls": "",
+	"internal/sanitize/tokens":   "internal/sanitize/chars",
+	"internal/sanitize/secrets":  "internal/sanitize/chars internal/sanitize/tokens",
+	"sanitize": "internal/jsonvalue internal/sanitize/chars " +
+		"internal/sanitize/controls internal/sanitize/secrets internal/sanitize/tokens",
+	"internal/repo": "format internal/jsonvalue internal/durable " +
+		"internal/hooks/settings lock objects refs sanitize",
+	"internal/epochs/epoch": "format internal/jsonvalue internal/message sanitize",
+	"internal/view": "format forest/summarize internal/jsonvalue " +
+		"internal/message internal/digest internal/brief sanitize internal/epochs/epoch",
+	"internal/window": "",
+	"internal/history": "internal/varint format forest forest/score " +
+		"internal/message internal/durable internal/cache internal/history/dag objects refs " +
+		"internal/repo internal/view internal/window",
+	"internal/claims": "format internal/history",
+	"internal/store": "format forest internal/durable lock objects refs " +
+		"internal/repo internal/history",
+	"internal/clusters": "format forest forest/score forest/summarize internal/cache " +
+		"internal/history/dag objects refs internal/repo internal/window " +
+		"internal/history internal/store",
+	"internal/conversation/loop": "sanitize",
+	"internal/epochs": "format objects refs internal/epochs/epoch internal/view " +
+		"internal/history internal/store",
+	"internal/wording": "format forest/summarize sanitize",
+	"internal/summaries": "format forest forest/summarize internal/message " +
+		"internal/digest objects refs internal/view internal/history internal/claims " +
+		"internal/store internal/clusters internal/wording",
+	"internal/conversation": "format forest forest/score forest/summarize " +
+		"internal/message internal/cache objects refs sanitize internal/window internal/history " +
+		"internal/store internal/clusters internal/conversation/loop internal/epochs " +
+		"internal/summaries",
+	"internal/edits/mask": "format internal/jsonvalue internal/message",
+	"internal/edits": "format forest/summarize objects refs sanitize " +
+		"internal/view internal/history internal/claims internal/store internal/clusters " +
+		"internal/epochs internal/wording internal/summaries internal/conversation " +
+		"internal/edits/mask",
+	"internal/search": "internal/varint format internal/terms",
+	"internal/recall": "internal/varint internal/agent/transcript " +
+		"internal/agent/titles format forest forest/summarize internal/digest internal/brief " +
+		"internal/cache objects refs internal/view internal/window internal/history " +
+		"internal/clusters internal/epochs internal/summaries internal/edits internal/search",
+	"internal/blame/replay": "",
+	"internal/blame": "format internal/message internal/digest objects refs " +
+		"internal/history internal/blame/replay",
+	"internal/usage": "format internal/message objects refs internal/history " +
+		"internal/blame/replay internal/recall",
+	"internal/compaction": "format forest forest/summarize refs internal/view " +
+		"internal/history internal/store internal/clusters internal/epochs internal/summaries " +
+		"internal/conversation internal/recall",
+	"internal/exchange": "format forest forest/summarize internal/jsonvalue " +
+		"internal/agent/transcript internal/agent/adk internal/agent/catalog " +
+		"internal/agent/unionfind internal/cache objects refs sanitize internal/history " +
+		"internal/store internal/clusters internal/epochs internal/conversation " +
+		"internal/edits/mask internal/edits",
+	"internal/session": "sanitize internal/repo internal/history internal/blame " +
+		"internal/store internal/clusters internal/epochs internal/summaries " +
+		"internal/conversation internal/edits internal/recall internal/compaction " +
+		"internal/exchange",
+	"internal/maintenance/graph": "format format/dense internal/durable objects refs " +
+		"internal/session",
+	"internal/maintenance/replay": "format forest refs internal/session " +
+		"internal/maintenance/graph",
 	"internal/maintenance/storedir": "format internal/durable objects internal/session",
-	"internal/maintenance/gc":       "format forest internal/durable lock objects refs internal/store internal/session internal/maintenance/graph internal/maintenance/replay internal/maintenance/storedir",
-	"internal/hooks":                "format internal/terms forest/summarize internal/agent/transcript internal/agent/catalog internal/agent/antigravity internal/agent/claudecode internal/agent/codex internal/agent/copilot internal/agent/cursor internal/agent/droid internal/agent/geminicli internal/agent/opencode internal/agent/qwen internal/bigstack internal/brief internal/durable internal/cache internal/hooks/settings refs sanitize internal/view internal/history internal/summaries internal/search internal/recall internal/compaction internal/exchange internal/session internal/maintenance/gc",
-	"internal/hooks/doctor":         "format internal/agent/transcript internal/agent/catalog internal/agent/antigravity internal/agent/copilot internal/agent/cursor internal/agent/droid internal/agent/geminicli internal/agent/opencode internal/durable internal/hooks internal/hooks/settings internal/history internal/session",
-	"internal/cli/document":         "format refs internal/view internal/history internal/blame internal/gitfile internal/clusters internal/recall internal/exchange internal/session internal/hooks",
-	"internal/cli/jsonl":            "internal/jsonvalue",
-	"internal/cli/bulk":             "format sanitize internal/history internal/conversation internal/session internal/cli/document internal/cli/jsonl",
-	"internal/maintenance/fsck":     "format forest internal/durable objects refs internal/repo internal/history internal/session internal/maintenance/graph internal/maintenance/replay internal/maintenance/storedir",
-	"internal/maintenance/bundle":   "format internal/durable objects internal/repo internal/store internal/session internal/maintenance/graph internal/maintenance/storedir internal/maintenance/fsck",
-	"internal/maintenance/rebuild":  "format forest objects refs internal/history internal/session internal/maintenance/graph internal/maintenance/replay internal/maintenance/storedir",
-	"internal/cli/clierr":           "format lock objects refs sanitize internal/repo internal/epochs/epoch internal/history internal/clusters internal/maintenance/graph internal/maintenance/bundle internal/maintenance/rebuild internal/remote internal/sharing",
-	"internal/cli/environ":          "lock internal/repo",
-	"internal/page/markup":          "",
-	"internal/page/embedded":        "format",
-	"internal/page":                 "format forest/summarize internal/jsonvalue internal/message objects refs sanitize internal/sanitize/controls internal/view internal/brief internal/history internal/store internal/clusters internal/epochs internal/recall internal/session internal/page/markup internal/page/embedded",
-	"internal/page/live":            "format refs internal/repo internal/history internal/session internal/cli/clierr internal/cli/environ internal/page/markup internal/page",
-	"internal/child":                "internal/wording sanitize",
-	"internal/summarizer":           "format forest/summarize internal/child internal/durable internal/wording",
-	"internal/remote":               "",
-	"internal/remote/dir":           "internal/durable internal/remote lock",
-	"internal/sharing":              "format format/share forest internal/cache objects refs sanitize internal/history internal/store internal/session internal/maintenance/forget internal/remote internal/sanitize/controls",
-	"internal/remote/git":           "internal/durable internal/remote lock",
-	"internal/remote/helper":        "internal/child internal/remote",
-	"internal/remote/postgres":      "internal/remote",
-	"internal/remote/s3":            "internal/remote",
-	"internal/remote/sealed":        "format/share internal/durable internal/remote lock",
-	"internal/remote/agehelper":     "internal/cli/environ internal/durable internal/remote internal/remote/dir internal/remote/git internal/remote/helper internal/remote/sealed lock",
-	"internal/cli/command":          "format internal/session internal/cli/clierr internal/cli/environ internal/summarizer",
-	"internal/cli/deltas":           "format internal/conversation/loop internal/cli/jsonl internal/cli/clierr",
-	"internal/browse":               "format internal/jsonvalue internal/message refs sanitize internal/repo internal/history internal/clusters internal/recall internal/session internal/cli/document internal/cli/clierr internal/cli/command internal/cli/environ",
-	"internal/bench":                "",
-	"internal/e2e":                  "",
-	"internal/eval/corpus":          "",
-	"internal/eval/transcripts":     "internal/eval/corpus",
-	"internal/eval/stats":           "internal/search",
-	"internal/eval/baseline":        "internal/search internal/eval/corpus",
-	"internal/eval/report":          "internal/eval/stats",
-	"internal/eval/sets":            "*",
-	"internal/eval/fixture":         "*",
-	"internal/eval":                 "*",
-	"internal/eval/program":         "*",
-	"internal/maintenance/forget":   "format objects sanitize internal/store internal/session internal/maintenance/graph internal/maintenance/storedir",
-	"internal/maintenance/repair":   "format forest lock objects refs internal/repo internal/history internal/store internal/conversation internal/session internal/maintenance/graph internal/maintenance/storedir internal/maintenance/fsck internal/maintenance/rebuild",
-	"internal/summarizer/model":     "forest/summarize internal/summarizer",
-	"internal/summarizer/printmode": "internal/durable internal/summarizer internal/summarizer/model",
-	"internal/when":                 "",
-	"internal/gitfile":              "",
+	"internal/maintenance/gc": "format forest internal/durable lock objects refs " +
+		"internal/store internal/session internal/maintenance/graph internal/maintenance/replay " +
+		"internal/maintenance/storedir",
+	"internal/hooks": "format internal/terms forest/summarize " +
+		"internal/agent/transcript internal/agent/catalog internal/agent/antigravity " +
+		"internal/agent/claudecode internal/agent/codex internal/agent/copilot " +
+		"internal/agent/cursor internal/agent/droid internal/agent/geminicli " +
+		"internal/agent/opencode internal/agent/qwen internal/bigstack internal/brief " +
+		"internal/durable internal/cache internal/hooks/settings refs sanitize internal/view " +
+		"internal/history internal/summaries internal/search internal/recall internal/compaction " +
+		"internal/exchange internal/session internal/maintenance/gc",
+	"internal/hooks/doctor": "format internal/agent/transcript internal/agent/catalog " +
+		"internal/agent/antigravity internal/agent/copilot internal/agent/cursor " +
+		"internal/agent/droid internal/agent/geminicli internal/agent/opencode internal/durable " +
+		"internal/hooks internal/hooks/settings internal/history internal/session",
+	"internal/cli/document": "format refs internal/view internal/history internal/blame " +
+		"internal/gitfile internal/clusters internal/recall internal/exchange " +
+		"internal/session internal/hooks",
+	"internal/cli/jsonl": "internal/jsonvalue",
+	"internal/cli/bulk": "format sanitize internal/history internal/conversation " +
+		"internal/session internal/cli/document internal/cli/jsonl",
+	"internal/maintenance/fsck": "format forest internal/durable objects refs internal/repo " +
+		"internal/history internal/session internal/maintenance/graph " +
+		"internal/maintenance/replay internal/maintenance/storedir",
+	"internal/maintenance/bundle": "format internal/durable objects internal/repo " +
+		"internal/store internal/session internal/maintenance/graph " +
+		"internal/maintenance/storedir internal/maintenance/fsck",
+	"internal/maintenance/rebuild": "format forest objects refs internal/history " +
+		"internal/session internal/maintenance/graph internal/maintenance/replay " +
+		"internal/maintenance/storedir",
+	"internal/cli/clierr": "format lock objects refs sanitize internal/repo " +
+		"internal/epochs/epoch internal/history internal/clusters internal/maintenance/graph " +
+		"internal/maintenance/bundle internal/maintenance/rebuild internal/remote internal/sharing",
+	"internal/cli/environ":   "lock internal/repo",
+	"internal/page/markup":   "",
+	"internal/page/embedded": "format",
+	"internal/page": "format forest/summarize internal/jsonvalue " +
+		"internal/message objects refs sanitize internal/sanitize/controls internal/view " +
+		"internal/brief internal/history internal/store internal/clusters internal/epochs " +
+		"internal/recall internal/session internal/page/markup internal/page/embedded",
+	"internal/page/live": "format refs internal/repo internal/history " +
+		"internal/session internal/cli/clierr internal/cli/environ " +
+		"internal/page/markup internal/page",
+	"internal/child": "internal/wording sanitize",
+	"internal/summarizer": "format forest/summarize internal/child internal/durable " +
+		"internal/wording",
+	"internal/remote":     "",
+	"internal/remote/dir": "internal/durable internal/remote lock",
+	"internal/sharing": "format format/share forest internal/cache objects refs " +
+		"sanitize internal/history internal/store internal/session internal/maintenance/forget " +
+		"internal/remote internal/sanitize/controls",
+	"internal/remote/git":      "internal/durable internal/remote lock",
+	"internal/remote/helper":   "internal/child internal/remote",
+	"internal/remote/postgres": "internal/remote",
+	"internal/remote/s3":       "internal/remote",
+	"internal/remote/sealed":   "format/share internal/durable internal/remote lock",
+	"internal/remote/agehelper": "internal/cli/environ internal/durable internal/remote " +
+		"internal/remote/dir internal/remote/git internal/remote/helper " +
+		"internal/remote/sealed lock",
+	"internal/cli/command": "format internal/session internal/cli/clierr " +
+		"internal/cli/environ internal/summarizer",
+	"internal/cli/deltas": "format internal/conversation/loop internal/cli/jsonl " +
+		"internal/cli/clierr",
+	"internal/browse": "format internal/jsonvalue internal/message refs sanitize " +
+		"internal/repo internal/history internal/clusters internal/recall internal/session " +
+		"internal/cli/document internal/cli/clierr internal/cli/command internal/cli/environ",
+	"internal/bench":            "",
+	"internal/e2e":              "",
+	"internal/eval/corpus":      "",
+	"internal/eval/transcripts": "internal/eval/corpus",
+	"internal/eval/stats":       "internal/search",
+	"internal/eval/baseline":    "internal/search internal/eval/corpus",
+	"internal/eval/report":      "internal/eval/stats",
+	"internal/eval/sets":        "*",
+	"internal/eval/fixture":     "*",
+	"internal/eval":             "*",
+	"internal/eval/program":     "*",
+	"internal/maintenance/forget": "format objects sanitize internal/store internal/session " +
+		"internal/maintenance/graph internal/maintenance/storedir",
+	"internal/maintenance/repair": "format forest lock objects refs internal/repo " +
+		"internal/history internal/store internal/conversation internal/session " +
+		"internal/maintenance/graph internal/maintenance/storedir internal/maintenance/fsck " +
+		"internal/maintenance/rebuild",
+	"internal/summarizer/model": "forest/summarize internal/summarizer",
+	"internal/summarizer/printmode": "internal/durable internal/summarizer " +
+		"internal/summarizer/model",
+	"internal/when":    "",
+	"internal/gitfile": "",
 
-	"cmd/ctx":                  "*",
-	"packaging/site":           "",
-	"cmd/ctx-browse":           "internal/browse",
-	"packaging/recording":      "",
-	"cmd/ctx-eval":             "internal/eval/program",
-	"cmd/ctx-mcp":              "internal/varint format objects refs internal/repo internal/view internal/history internal/clusters internal/recall internal/session internal/cli/document internal/cli/clierr internal/cli/environ",
-	"cmd/ctx-remote-age":       "internal/remote/agehelper",
-	"cmd/ctx-remote-postgres":  "internal/remote internal/remote/helper internal/remote/postgres",
-	"cmd/ctx-remote-s3":        "internal/remote internal/remote/helper internal/remote/s3",
-	"cmd/ctx-summarize-agent":  "internal/summarizer/printmode",
-	"cmd/ctx-summarize-gemini": "internal/summarizer internal/summarizer/model internal/summarizer/printmode",
+	"cmd/ctx":             "*",
+	"packaging/site":      "",
+	"cmd/ctx-browse":      "internal/browse",
+	"packaging/recording": "",
+	"cmd/ctx-eval":        "internal/eval/program",
+	"cmd/ctx-mcp": "internal/varint format objects refs internal/repo internal/view " +
+		"internal/history internal/clusters internal/recall internal/session " +
+		"internal/cli/document internal/cli/clierr internal/cli/environ",
+	"cmd/ctx-remote-age":      "internal/remote/agehelper",
+	"cmd/ctx-remote-postgres": "internal/remote internal/remote/helper internal/remote/postgres",
+	"cmd/ctx-remote-s3":       "internal/remote internal/remote/helper internal/remote/s3",
+	"cmd/ctx-summarize-agent": "internal/summarizer/printmode",
+	"cmd/ctx-summarize-gemini": "internal/summarizer internal/summarizer/model " +
+		"internal/summarizer/printmode",
 	"cmd/ctx-summarize-openai": "internal/summarizer internal/summarizer/model",
 	"cmd/ctx-view-serve":       "internal/page/live",
 
 	// For tests alone.
-	"internal/agent/transcript/transcripttest": "format internal/jsonvalue internal/agent/transcript",
-	"internal/durable/durabletest":             "internal/durable",
-	"internal/faults":                          "",
-	"internal/faults/golden":                   "",
-	"internal/faults/kernel":                   "",
-	"internal/faults/kit":                      "format internal/durable lock objects refs internal/repo internal/epochs/epoch internal/view internal/history internal/clusters internal/epochs internal/summaries internal/conversation internal/edits internal/recall internal/compaction internal/session internal/maintenance/gc internal/maintenance/forget internal/storetest/loose",
-	"internal/faults/program":                  "",
-	"internal/faults/rot":                      "",
-	"internal/faults/storm":                    "",
-	"internal/maintenance/kit":                 "format forest internal/durable objects refs sanitize internal/epochs/epoch internal/history internal/clusters internal/epochs internal/summaries internal/conversation internal/recall internal/compaction internal/session internal/maintenance/gc internal/maintenance/fsck internal/maintenance/forget internal/storetest",
-	"internal/storetest":                       "format forest forest/summarize internal/durable lock refs internal/repo internal/view internal/history internal/clusters internal/summaries internal/conversation internal/edits internal/recall internal/compaction internal/session internal/storetest/loose",
-	"internal/storetest/loose":                 "internal/repo lock",
-	"internal/remote/remotetest":               "internal/remote",
+	"internal/agent/transcript/transcripttest": "format internal/jsonvalue " +
+		"internal/agent/transcript",
+	"internal/durable/durabletest": "internal/durable",
+	"internal/faults":              "",
+	"internal/faults/golden":       "",
+	"internal/faults/kernel":       "",
+	"internal/faults/kit": "format internal/durable lock objects refs " +
+		"internal/repo internal/epochs/epoch internal/view internal/history internal/clusters " +
+		"internal/epochs internal/summaries internal/conversation internal/edits internal/recall " +
+		"internal/compaction internal/session internal/maintenance/gc " +
+		"internal/maintenance/forget internal/storetest/loose",
+	"internal/faults/program": "",
+	"internal/faults/rot":     "",
+	"internal/faults/storm":   "",
+	"internal/maintenance/kit": "format forest internal/durable objects refs " +
+		"sanitize internal/epochs/epoch internal/history internal/clusters internal/epochs " +
+		"internal/summaries internal/conversation internal/recall internal/compaction " +
+		"internal/session internal/maintenance/gc internal/maintenance/fsck " +
+		"internal/maintenance/forget internal/storetest",
+	"internal/storetest": "format forest forest/summarize internal/durable " +
+		"lock refs internal/repo internal/view internal/history internal/clusters " +
+		"internal/summaries internal/conversation internal/edits internal/recall " +
+		"internal/compaction internal/session internal/storetest/loose",
+	"internal/storetest/loose":   "internal/repo lock",
+	"internal/remote/remotetest": "internal/remote",
 }
 
 // libraries says which packages may use a library. Each has one user, or one place where it is
@@ -169,24 +269,28 @@ var libraries = map[string]string{
 	"github.com/google/renameio/v2":            "internal/durable",
 	"github.com/rogpeppe/go-internal/robustio": "internal/durable",
 	"github.com/rogpeppe/go-internal/diff":     "internal/hooks",
-	"github.com/klauspost/compress/zstd":       "objects internal/agent/catalog internal/page/embedded",
-	"github.com/BurntSushi/toml":               "internal/repo internal/hooks/doctor",
-	"github.com/clipperhouse/displaywidth":     "cmd/ctx internal/browse",
-	"github.com/clipperhouse/uax29/v2/words":   "internal/terms internal/browse",
-	"github.com/blevesearch/snowballstem":      "internal/terms",
-	"github.com/go-json-experiment/json":       "internal/jsonvalue internal/message internal/epochs/epoch sanitize",
-	"github.com/tailscale/hujson":              "internal/hooks/settings",
-	"filippo.io/age":                           "internal/remote/sealed",
-	"filippo.io/age/agessh":                    "internal/remote/sealed",
-	"github.com/jackc/pgx/v5":                  "internal/remote/postgres",
-	"github.com/minio/minio-go/v7":             "internal/remote/s3",
-	"charm.land/bubbletea/v2":                  "internal/browse",
-	"github.com/yuin/goldmark":                 "packaging/site",
-	"github.com/spf13/cobra":                   "cmd/ctx internal/cli/command internal/eval/program internal/browse",
-	"github.com/spf13/pflag":                   "cmd/ctx internal/cli/command",
-	"github.com/modelcontextprotocol/go-sdk":   "cmd/ctx-mcp",
-	"golang.org/x/crypto/ssh":                  "internal/remote/sealed",
-	"golang.org/x/sys":                         "lock internal/repo objects internal/summarizer internal/cli/environ",
+	"github.com/klauspost/compress/zstd": "objects internal/agent/catalog " +
+		"internal/page/embedded",
+	"github.com/BurntSushi/toml":             "internal/repo internal/hooks/doctor",
+	"github.com/clipperhouse/displaywidth":   "cmd/ctx internal/browse",
+	"github.com/clipperhouse/uax29/v2/words": "internal/terms internal/browse",
+	"github.com/blevesearch/snowballstem":    "internal/terms",
+	"github.com/go-json-experiment/json": "internal/jsonvalue internal/message " +
+		"internal/epochs/epoch sanitize",
+	"github.com/tailscale/hujson":  "internal/hooks/settings",
+	"filippo.io/age":               "internal/remote/sealed",
+	"filippo.io/age/agessh":        "internal/remote/sealed",
+	"github.com/jackc/pgx/v5":      "internal/remote/postgres",
+	"github.com/minio/minio-go/v7": "internal/remote/s3",
+	"charm.land/bubbletea/v2":      "internal/browse",
+	"github.com/yuin/goldmark":     "packaging/site",
+	"github.com/spf13/cobra": "cmd/ctx internal/cli/command " +
+		"internal/eval/program internal/browse",
+	"github.com/spf13/pflag":                 "cmd/ctx internal/cli/command",
+	"github.com/modelcontextprotocol/go-sdk": "cmd/ctx-mcp",
+	"golang.org/x/crypto/ssh":                "internal/remote/sealed",
+	"golang.org/x/sys": "lock internal/repo objects internal/summarizer " +
+		"internal/cli/environ",
 }
 
 const module = "github.com/gemini-ctx/ctx/"
@@ -197,7 +301,8 @@ func TestImportsGoOneWay(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && d.Name() != ".." || d.Name() == "testdata") {
+		if d.IsDir() &&
+			(strings.HasPrefix(d.Name(), ".") && d.Name() != ".." || d.Name() == "testdata") {
 			return filepath.SkipDir
 		}
 		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -246,7 +351,8 @@ func checkImport(t *testing.T, pkg, allowed, name string) {
 	t.Helper()
 	if own, ok := strings.CutPrefix(name, module); ok {
 		measures := own == "internal/eval" || strings.HasPrefix(own, "internal/eval/")
-		if allowed != "*" && !slices.Contains(strings.Fields(allowed), own) || pkg == "cmd/ctx" && measures {
+		if allowed != "*" && !slices.Contains(strings.Fields(allowed), own) ||
+			pkg == "cmd/ctx" && measures {
 			t.Errorf("%s may not import %s", pkg, own)
 		}
 		return

@@ -44,7 +44,8 @@ func (l *progressLine) clear() {
 }
 
 func newImportTotals(a *app, files int) *importTotals {
-	t := &importTotals{a: a, of: files, agents: map[string]int{}, unknown: map[string]int{}, cleaned: map[string]int{}}
+	t := &importTotals{a: a, of: files, agents: map[string]int{}, unknown: map[string]int{},
+		cleaned: map[string]int{}}
 	if files > 1 && !a.quiet && asked(a.errTerm) {
 		t.line = &progressLine{w: a.stderr}
 		a.stderr = t.line
@@ -73,7 +74,8 @@ func (t *importTotals) add(f *importedFile) {
 	if t.line == nil {
 		return
 	}
-	text := fmt.Sprintf("import: %d of %d, %s: %s", t.done, t.of, plural(t.messages, "message", "messages"), filepath.Base(f.file))
+	text := fmt.Sprintf("import: %d of %d, %s: %s", t.done, t.of,
+		plural(t.messages, "message", "messages"), filepath.Base(f.file))
 	t.line.show(cutWidth(oneLine(text), t.a.lineWidth()-1))
 }
 
@@ -91,7 +93,8 @@ func (t *importTotals) say() {
 	}
 	found += fmt.Sprintf(", %d with something new", t.changed)
 	t.a.say("ctx: import: %s: %s", found, tally(
-		counted{t.messages, "message", "messages"}, counted{t.known, "known", "known"}, counted{t.skipped, "skipped", "skipped"},
+		counted{t.messages, "message", "messages"}, counted{t.known, "known", "known"},
+		counted{t.skipped, "skipped", "skipped"},
 	))
 	if len(t.unknown) > 0 {
 		t.a.say("ctx: import: records of unknown kinds, kept: %s", oneLine(counts(t.unknown)))

@@ -12,10 +12,10 @@ func newInitCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Create a store for a project",
-		Long: long(`Creates a store at .gemini/context and prints its path, byte for byte with -z. The store belongs
-to the project in DIR, to the project that CTX_DIR names, or to the working directory. The
-command does not change an existing store. If an earlier run was interrupted, it finishes the
-store.`,
+		Long: long(`Creates a store at .gemini/context and prints its path, byte for byte with -z.
+The store belongs to the project in DIR, to the project that CTX_DIR names, or to the working
+directory. The command does not change an existing store. If an earlier run was interrupted, it
+finishes the store.`,
 			exitNoStore, exitLocked, exitCorrupt),
 		Example: "  ctx init\n  ctx init ~/src/parcels",
 		Args:    between(0, 1),
@@ -31,7 +31,9 @@ store.`,
 			}
 			a.pathLine(r.Dir)
 			if advice := r.IgnoreAdvice(); created && advice != "" {
-				a.say("hint: to keep the store out of the agent's own searches, add the line %s to .geminiignore", advice)
+				a.say(
+					"hint: to keep the store out of the agent's own searches, add the line %s to "+
+						".geminiignore", advice)
 			}
 			return nil
 		},
@@ -48,7 +50,8 @@ func (a *app) project(args []string) string {
 		return a.dir
 	}
 	named = a.path(named)
-	if gemini := filepath.Dir(named); filepath.Base(named) == "context" && filepath.Base(gemini) == ".gemini" {
+	if gemini := filepath.Dir(named); filepath.Base(named) == "context" &&
+		filepath.Base(gemini) == ".gemini" {
 		return filepath.Dir(gemini)
 	}
 	return named

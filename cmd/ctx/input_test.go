@@ -75,7 +75,8 @@ func TestInterruptibleIsReady(t *testing.T) {
 		watched := false
 		got, err := io.ReadAll(interruptible(context.Background(), func() { watched = true }, r))
 		if err != nil || len(got) != c.size || watched != waits {
-			t.Errorf("read %d of %d bytes, %v; watched %v, want %v", len(got), c.size, err, watched, waits)
+			t.Errorf("read %d of %d bytes, %v; watched %v, want %v", len(got), c.size, err,
+				watched, waits)
 		}
 	}
 }
@@ -102,7 +103,8 @@ func TestReadRev(t *testing.T) {
 		for ; err == nil; rev, err = readRev(in, c.nul) {
 			got = append(got, rev)
 		}
-		if strings.Join(got, "|") != strings.Join(c.want, "|") || len(got) != len(c.want) || errors.Is(err, io.EOF) == c.bad {
+		if strings.Join(got, "|") != strings.Join(c.want, "|") || len(got) != len(c.want) ||
+			errors.Is(err, io.EOF) == c.bad {
 			t.Errorf("%.20q: %q, %v", c.in, got, err)
 		}
 	}
@@ -129,7 +131,8 @@ func FuzzRefFormat(f *testing.F) {
 }
 
 func refFormatSeeds() []string {
-	return []string{"", "plain", defaultRefFormat, "%(refname:short)%09%%%00", "%", "%(", "%()", "%(seq", "%zz", "%e"}
+	return []string{"", "plain", defaultRefFormat, "%(refname:short)%09%%%00", "%", "%(", "%()",
+		"%(seq", "%zz", "%e"}
 }
 
 func TestRefFormatSeeds(t *testing.T) {

@@ -68,7 +68,8 @@ func TestOnlyRegularSettings(t *testing.T) {
 	}
 	w := testWorld(dir, "")
 	w.userConf = pipe
-	if code, _, stderr := runWorld(w, []string{"config"}); code != exitFailed || !strings.Contains(stderr, "not a regular file") {
+	if code, _, stderr := runWorld(w, []string{"config"}); code != exitFailed ||
+		!strings.Contains(stderr, "not a regular file") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	if err := os.Mkdir(filepath.Join(dir, ".gemini"), 0o700); err != nil && !os.IsExist(err) {

@@ -27,13 +27,14 @@ func newInstallCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install [AGENT]",
 		Short: "Set up an agent to record what is said",
-		Long: long(`Changes the settings of an agent, so that the agent records what is said and knows what was said
-in other sessions. `+"`ctx uninstall`"+` removes the changes.
+		Long: long(`Changes the settings of an agent, so that the agent records what is said and
+knows what was said in other sessions. `+"`ctx uninstall`"+` removes the changes.
 
 Without AGENT, the command finds the agents on this machine, shows the change of each one's
 settings, and asks once before it makes them. Without a terminal it requires --force.`,
 			exitNotFound, exitNoStore, exitLocked, exitCorrupt),
-		Example: "  ctx install\n  ctx install claude-code\n  ctx install gemini-cli --user --dry-run",
+		Example: "  ctx install\n  ctx install claude-code\n  ctx install gemini-cli " +
+			"--user --dry-run",
 	}
 	all := &everyAgent{}
 	all.flags(cmd, func() error { return all.install(a) })
@@ -52,19 +53,20 @@ With --extension the command writes the hooks, and the commands /ctx:expand, /ct
 		sub := &cobra.Command{
 			Use:   agent.Name + " " + use,
 			Short: "Install the hooks of " + agent.Title,
-			Long: long(`Adds the hooks of ctx to `+agent.Project+` of the project, or with --user to the user's own
-settings, and prints the change. The rest of the file, including comments and order, stays the
-same byte for byte. The command keeps the old file beside it, with the ending .before-ctx. It
-does not change a file that is not JSON. A second run changes nothing. If the project has no
-store, the command creates one. With --user a project is recorded only after `+"`ctx init`"+` in that
-project.`+more+`
+			Long: long(`Adds the hooks of ctx to `+agent.Project+` of the project, or with --user to
+the user's own settings, and prints the change. The rest of the file, including comments and order,
+stays the same byte for byte. The command keeps the old file beside it, with the ending .before-ctx.
+It does not change a file that is not JSON. A second run changes nothing. If the project has no
+store, the command creates one. With --user a project is recorded only after `+"`ctx init`"+` in
+that project.`+more+`
 
 The installed command never blocks the agent, even if ctx is missing: then the agent shows the
 message of its shell.`,
 				exitNoStore, exitLocked, exitCorrupt),
-			Example: "  ctx install " + agent.Name + "\n  ctx install " + agent.Name + " --user --dry-run",
-			Args:    between(0, 0),
-			RunE:    func(*cobra.Command, []string) error { return o.install(a) },
+			Example: "  ctx install " + agent.Name + "\n  ctx install " + agent.Name +
+				" --user --dry-run",
+			Args: between(0, 0),
+			RunE: func(*cobra.Command, []string) error { return o.install(a) },
 		}
 		f := sub.Flags()
 		f.BoolVar(&o.user, "user", false, "change the settings of the user, for all projects")
@@ -81,7 +83,8 @@ func newUninstallCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "uninstall [AGENT]",
 		Short: "Remove ctx from the settings of an agent",
-		Long: long("Removes what `ctx install` added to the settings of an agent, or, without AGENT, of every agent.\n" +
+		Long: long("Removes what `ctx install` added to the settings of an agent, or, without " +
+			"AGENT, of every agent.\n" +
 			"The recorded messages stay."),
 		Example: "  ctx uninstall\n  ctx uninstall gemini-cli",
 	}
@@ -97,15 +100,18 @@ func newUninstallCmd(a *app) *cobra.Command {
 		sub := &cobra.Command{
 			Use:   agent.Name + " [--user] [--dry-run]",
 			Short: "Remove the hooks from the settings of " + agent.Title,
-			Long: long(`Removes the hooks of ctx from ` + agent.Project + ` of the project, or with --user from the
+			Long: long(`Removes the hooks of ctx from ` + agent.Project +
+				` of the project, or with --user from the
 user's own settings, and prints the change. If nobody has changed the file since the
 installation, it becomes what it was before, byte for byte. Otherwise the command removes only
 the entries of ctx.` + more),
-			Example: "  ctx uninstall " + agent.Name + "\n  ctx uninstall " + agent.Name + " --user",
-			Args:    between(0, 0),
-			RunE:    func(*cobra.Command, []string) error { return o.uninstall(a) },
+			Example: "  ctx uninstall " + agent.Name + "\n  ctx uninstall " +
+				agent.Name + " --user",
+			Args: between(0, 0),
+			RunE: func(*cobra.Command, []string) error { return o.uninstall(a) },
 		}
-		sub.Flags().BoolVar(&o.user, "user", false, "change the settings of the user, for all projects")
+		sub.Flags().BoolVar(&o.user, "user", false,
+			"change the settings of the user, for all projects")
 		sub.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the change, and do not make it")
 		subs = append(subs, sub)
 	}
@@ -142,7 +148,9 @@ func (o *installOptions) install(a *app) error {
 		return err
 	}
 	if o.agent.Untested() && change.Changed() {
-		a.say("ctx: install: the hooks of %s are untested with the real client: look with `ctx doctor` whether they run", o.agent.Title)
+		a.say(
+			"ctx: install: the hooks of %s are untested with the real client: look with "+
+				"`ctx doctor` whether they run", o.agent.Title)
 	}
 	if o.agent.Trust != "" && change.Changed() && !o.dryRun {
 		a.say("hint: %s", o.agent.Trust)
@@ -160,7 +168,9 @@ func (o *installOptions) makeStore(a *app, d *installedDoc) error {
 	a.opened = append(a.opened, r)
 	d.Store, o.created = &r.Dir, created
 	if advice := r.IgnoreAdvice(); created && advice != "" {
-		a.say("hint: to keep the store out of the agent's own searches, add the line %s to .geminiignore", advice)
+		a.say(
+			"hint: to keep the store out of the agent's own searches, add the line %s to "+
+				".geminiignore", advice)
 	}
 	return nil
 }
@@ -231,10 +241,12 @@ func (a *app) program() (string, error) {
 	if info, err := os.Stat(found); err == nil {
 		if me, err := os.Stat(own); err == nil && !os.SameFile(info, me) {
 			if _, ours := doctor.Version(a.c, found); !ours {
-				a.say("ctx: install: %s is another program called ctx: the hooks use the path %s", found, own)
+				a.say("ctx: install: %s is another program called ctx: the hooks use the path %s",
+					found, own)
 				return own, nil
 			}
-			a.say("ctx: install: the hooks use the ctx on the PATH, %s, which is not this program", found)
+			a.say("ctx: install: the hooks use the ctx on the PATH, %s, which is not this program",
+				found)
 		}
 	}
 	return "ctx", nil

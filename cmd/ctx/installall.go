@@ -38,7 +38,8 @@ type plannedChange struct {
 func (o *everyAgent) install(a *app) error {
 	here := agentsHere(a)
 	if len(here) == 0 {
-		return withHint(notFound("an agent on this machine"), "name it: `ctx install AGENT`, one of %s", agentNames(hooks.Agents()))
+		return withHint(notFound("an agent on this machine"),
+			"name it: `ctx install AGENT`, one of %s", agentNames(hooks.Agents()))
 	}
 	program, err := a.program()
 	if err != nil {
@@ -58,7 +59,9 @@ func (o *everyAgent) install(a *app) error {
 		}
 	}
 	for _, c := range list {
-		if err := a.applySettings(c.Change, installedDoc{Agent: c.agent.Name, DryRun: o.dryRun, Store: d.Store, shown: o.shown}); err != nil {
+		if err := a.applySettings(c.Change,
+			installedDoc{Agent: c.agent.Name, DryRun: o.dryRun, Store: d.Store,
+				shown: o.shown}); err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
@@ -87,14 +90,18 @@ func (o *everyAgent) uninstall(a *app) error {
 		return err
 	}
 	for _, c := range has {
-		failed = errors.Join(failed, a.applySettings(c.Change, installedDoc{Agent: c.agent.Name, DryRun: o.dryRun, shown: o.shown}))
+		failed = errors.Join(failed,
+			a.applySettings(c.Change,
+				installedDoc{Agent: c.agent.Name, DryRun: o.dryRun, shown: o.shown}))
 	}
 	return failed
 }
 
 // plan plans the change of each agent. Settings that cannot be changed do not keep the others from
 // it.
-func (o *everyAgent) plan(a *app, agents []hooks.Agent, plan func(*hooks.Agent, string) (*hooks.Change, error)) (list []plannedChange, failed error) {
+func (o *everyAgent) plan(
+	a *app, agents []hooks.Agent, plan func(*hooks.Agent, string) (*hooks.Change, error),
+) (list []plannedChange, failed error) {
 	for _, agent := range agents {
 		one := installOptions{agent: agent, user: o.user}
 		path, err := one.settings(a)
@@ -145,7 +152,8 @@ func (o *everyAgent) inShort(c *plannedChange) string {
 	case c.agent.Plugin() != "":
 		return "a new plugin runs " + o.command + " hook " + c.agent.Name
 	}
-	return "at " + strings.Join(c.agent.EventNames(), ", ") + " it runs " + o.command + " hook " + c.agent.Name
+	return "at " + strings.Join(c.agent.EventNames(), ", ") + " it runs " + o.command +
+		" hook " + c.agent.Name
 }
 
 // agentsHere returns the agents with hooks that are on this machine.

@@ -47,10 +47,12 @@ func interruptOne(t *testing.T, w waiting, signal os.Signal) {
 	}
 	var lines strings.Builder
 	for i := range 2000 {
-		fmt.Fprintf(&lines, "{\"role\":\"user\",\"text\":\"message %d, %s\"}\n", i, strings.Repeat("x", 100))
+		fmt.Fprintf(&lines, "{\"role\":\"user\",\"text\":\"message %d, %s\"}\n", i,
+			strings.Repeat("x", 100))
 	}
 	if w.args[len(w.args)-1] == "long" {
-		if code, _, stderr := runIn(t, dir, lines.String(), "append", "-s", "long", "--jsonl"); code != 0 {
+		if code, _, stderr := runIn(t, dir, lines.String(), "append", "-s", "long",
+			"--jsonl"); code != 0 {
 			t.Fatal(stderr)
 		}
 	}
@@ -72,7 +74,8 @@ func interruptOne(t *testing.T, w waiting, signal os.Signal) {
 
 func waitingCommands() []waiting {
 	return []waiting{
-		{"lock", []string{"-c", "lock.timeout=24h", "append", "-s", "work", "--role", "user", "-m", "two"}, opensLock},
+		{"lock", []string{"-c", "lock.timeout=24h", "append", "-s", "work", "--role", "user", "-m",
+			"two"}, opensLock},
 		{"text on standard input", []string{"append", "-s", "work", "--role", "user"}, reads},
 		{"lines on standard input", []string{"append", "-s", "work", "--jsonl"}, reads},
 		{"transcript on standard input", []string{"import", "claude-code", "-"}, reads},
@@ -112,7 +115,8 @@ func opensLock(t *testing.T, dir string, p *process) {
 			t.Fatal(err)
 		}
 		for _, fd := range list {
-			if to, _ := os.Readlink(filepath.Join(fds, fd.Name())); strings.HasSuffix(to, "/context/lock") {
+			if to, _ := os.Readlink(filepath.Join(fds, fd.Name())); strings.HasSuffix(to,
+				"/context/lock") {
 				return
 			}
 		}
@@ -129,11 +133,13 @@ func TestInterruptHelper(t *testing.T) {
 		t.Fatal(err)
 	}
 	helper := filepath.Join(dir, "helper")
-	script := "#!/bin/sh\nexec 9>" + alive + "\necho started >&9\nsetsid sleep 1000 &\nexec cat >&9\n"
+	script := "#!/bin/sh\nexec 9>" + alive +
+		"\necho started >&9\nsetsid sleep 1000 &\nexec cat >&9\n"
 	if err := os.WriteFile(helper, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	conf := fmt.Sprintf("summarize.chain = [\"h\"]\n[summarizer.h]\ncommand = [%q]\ntimeout = \"1h\"\n", helper)
+	conf := fmt.Sprintf(
+		"summarize.chain = [\"h\"]\n[summarizer.h]\ncommand = [%q]\ntimeout = \"1h\"\n", helper)
 	if err := os.WriteFile(filepath.Join(dir, "user.toml"), []byte(conf), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +148,8 @@ func TestInterruptHelper(t *testing.T) {
 	for i := range 40 {
 		fmt.Fprintf(&lines, "{\"role\":\"user\",\"text\":\"message %d\"}\n", i)
 	}
-	if code, _, stderr := runIn(t, dir, lines.String(), "append", "-s", "work", "--jsonl"); code != 0 {
+	if code, _, stderr := runIn(t, dir, lines.String(), "append", "-s", "work",
+		"--jsonl"); code != 0 {
 		t.Fatal(stderr)
 	}
 	p := startCtx(t, dir, "compact", "-s", "work")

@@ -32,8 +32,10 @@ import (
 func results() []any {
 	return []any{
 		fsck.Fault{}, rebuild.Report{}, bundle.Report{}, storedir.Counts{}, forget.Secret{},
-		forget.SourceName{}, repo.Setting{}, conversation.Undone{}, summaries.Evicted{}, clusters.Graduation{}, conversation.Appended{},
-		edits.LostTarget{}, exchange.ImportedForest{}, exchange.Drift{}, brief.Line{}, summaries.Compaction{}, mask.Short{}, summarizer.Skip{},
+		forget.SourceName{}, repo.Setting{}, conversation.Undone{}, summaries.Evicted{},
+		clusters.Graduation{}, conversation.Appended{},
+		edits.LostTarget{}, exchange.ImportedForest{}, exchange.Drift{}, brief.Line{},
+		summaries.Compaction{}, mask.Short{}, summarizer.Skip{},
 	}
 }
 
@@ -60,7 +62,8 @@ func TestJSONKeys(t *testing.T) {
 		}
 		say(list, of.String())
 	}
-	for _, pattern := range []string{"*.go", filepath.Join("..", "..", "internal", "cli", "document", "*.go")} {
+	for _, pattern := range []string{"*.go",
+		filepath.Join("..", "..", "internal", "cli", "document", "*.go")} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

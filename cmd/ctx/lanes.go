@@ -16,7 +16,9 @@ type lanes struct {
 // add draws an entry that stands on parents. before are the rows that lead to it, mark is the row
 // of the entry itself, and after are the rows that lead away from it. Each entry is added before
 // its parents, and once.
-func (l *lanes) add(id format.ID, parents []format.ID) (before []string, mark string, after []string) {
+func (l *lanes) add(
+	id format.ID, parents []format.ID,
+) (before []string, mark string, after []string) {
 	col := slices.Index(l.to, id)
 	if col < 0 {
 		l.to = append(l.to, id)

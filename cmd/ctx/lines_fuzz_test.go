@@ -12,7 +12,8 @@ import (
 // FuzzReadRev: lines of --batch come one by one, none longer than it may be, and all that was taken
 // was there.
 func FuzzReadRev(f *testing.F) {
-	for _, seed := range []string{"", "a\nb", "a\r\n\r\nb\x00c", "\x00\x00", strings.Repeat("x", maxRev) + "\n", strings.Repeat("y", maxRev+1)} {
+	for _, seed := range []string{"", "a\nb", "a\r\n\r\nb\x00c", "\x00\x00",
+		strings.Repeat("x", maxRev) + "\n", strings.Repeat("y", maxRev+1)} {
 		f.Add([]byte(seed), true)
 		f.Add([]byte(seed), false)
 	}
@@ -24,7 +25,8 @@ func FuzzReadRev(f *testing.F) {
 				return
 			}
 			taken += len(rev)
-			if len(rev) > maxRev || taken > len(in) || n > len(in) || !bytes.Contains(in, []byte(rev)) {
+			if len(rev) > maxRev || taken > len(in) || n > len(in) ||
+				!bytes.Contains(in, []byte(rev)) {
 				t.Fatalf("%.80q of %d bytes, %d so far", rev, len(rev), taken)
 			}
 		}
@@ -34,7 +36,11 @@ func FuzzReadRev(f *testing.F) {
 // FuzzReadAnswer: an answer that is taken has a claim of a known form, and a text.
 func FuzzReadAnswer(f *testing.F) {
 	claim := strings.Repeat("ab", 32)
-	for _, seed := range []string{`{}`, `{"a":1}`, `[1]`, `{`, `null`, ``, `{"claim":1}`, `{"text":"\ud800"}`, `{"claim":"` + claim + `","text":"x"}`, `{"v":1,"claim":"` + claim + `:0-4","text":"","summarizer":"s","version":"1","prompt":null}`, `{"claim":"a","claim":"b"}`, `{"v":2}`} {
+	for _, seed := range []string{`{}`, `{"a":1}`, `[1]`, `{`, `null`, ``, `{"claim":1}`,
+		`{"text":"\ud800"}`, `{"claim":"` + claim + `","text":"x"}`,
+		`{"v":1,"claim":"` + claim +
+			`:0-4","text":"","summarizer":"s","version":"1","prompt":null}`,
+		`{"claim":"a","claim":"b"}`, `{"v":2}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {

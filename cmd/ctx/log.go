@@ -33,31 +33,37 @@ func newLogCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log [-s SESSION] [REV | A..B]",
 		Short: "Print messages, oldest first",
-		Long: long(`Prints the messages and notes of a branch, or of the history of a revision, oldest first. A..B
-prints what the history of B has and the history of A has not. An amended message appears in its
-first place with its newest words, and a forgotten message as a line that says so. With --since
-the command takes entries from the newest back to the first one at that time or later; -n limits
-their number. With --role and --grep it prints only messages of that role, and those in whose
-words the pattern (RE2, as in Go; ^ and $ match at lines) is found.
+		Long: long(`Prints the messages and notes of a branch, or of the history of a revision,
+oldest first. A..B prints what the history of B has and the history of A has not. An amended message
+appears in its first place with its newest words, and a forgotten message as a line that says so.
+With --since the command takes entries from the newest back to the first one at that time or later;
+-n limits their number. With --role and --grep it prints only messages of that role, and those in
+whose words the pattern (RE2, as in Go; ^ and $ match at lines) is found.
 
 With --oneline each entry is one line. --graph does that for all branches of the session, newest
 entry first, and draws how they part and meet.
 
 With --file the command prints the messages of all sessions, or of the session of -s, whose calls
-changed that file. It finds them as `+"`ctx blame`"+` does: under the names that the file had before, and
-without calls that failed.`,
+changed that file. It finds them as `+"`ctx blame`"+` does: under the names that the file had
+before, and without calls that failed.`,
 			exitNoStore, exitCorrupt, exitNotFound),
-		Example:           "  ctx log -s work -n 20\n  ctx log -s work --since 2026-11-21T00:00:00Z\n  ctx log -s work --graph\n  ctx log --json work@{1}..work\n  ctx log -s work --follow\n  ctx log --file main.go -n 5",
+		Example: "  ctx log -s work -n 20\n  ctx log -s work --since " +
+			"2026-11-21T00:00:00Z\n  ctx log -s work --graph\n  ctx log --json work@{1}..work\n  " +
+			"ctx log -s work --follow\n  ctx log --file main.go -n 5",
 		Args:              between(0, 1),
 		ValidArgsFunction: a.completeRevs(),
-		RunE:              func(_ *cobra.Command, args []string) error { return o.run(a, append(args, "")[0]) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			return o.run(a, append(args, "")[0])
+		},
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.all, "all", false, "print every kind of entry, including rewinds and amendments")
 	f.IntVarP(&o.limit, "limit", "n", 0, "print only the newest `N` entries")
-	f.StringVar(&o.since, "since", "", "print only entries at `TIME` or later, in UTC: "+when.Examples)
-	f.StringVar(&o.file, "file", "", "print the messages whose calls changed the file `PATH`, of all sessions")
+	f.StringVar(&o.since, "since", "",
+		"print only entries at `TIME` or later, in UTC: "+when.Examples)
+	f.StringVar(&o.file, "file", "",
+		"print the messages whose calls changed the file `PATH`, of all sessions")
 	f.StringVar(&o.since, "after", "", "the same as --since")
 	_ = f.MarkHidden("after") // what --since was called
 	f.StringVar(&o.role, "role", "", "print only what was said by user, model, tool or system")
@@ -79,9 +85,13 @@ func (o *logOptions) run(a *app, rev string) error {
 		return usagef("--follow goes with a branch, oldest first")
 	case o.follow && o.masked:
 		return usagef("--masked cannot be given with --follow: no mask covers new messages")
-	case o.file != "" && (rev != "" || o.follow || o.masked || o.all || o.picks() || o.cmd.Flags().Changed("branch")):
+	case o.file != "" &&
+		(rev != "" || o.follow || o.masked || o.all || o.picks() ||
+			o.cmd.Flags().Changed("branch")):
 		return usagef("--file goes with --session, --since, --limit and --reverse")
-	case o.drawn && (rev != "" || o.file != "" || o.follow || o.masked || o.reverse || o.since != "" || o.picks() || a.json):
+	case o.drawn &&
+		(rev != "" || o.file != "" || o.follow || o.masked || o.reverse || o.since != "" ||
+			o.picks() || a.json):
 		return usagef("--graph goes with --session, --all and --limit")
 	case o.role != "" && !slices.Contains(searchRoles, o.role):
 		return usagef("bad --role: %.80q: one of %s", o.role, strings.Join(searchRoles, ", "))
@@ -113,7 +123,8 @@ func (o *logOptions) run(a *app, rev string) error {
 	if err != nil {
 		return err
 	}
-	show := recall.LogOptions{All: o.all, Limit: o.limit, After: after, Since: since, NewestFirst: o.reverse, Masked: o.masked, Role: o.role, Pattern: pattern}
+	show := recall.LogOptions{All: o.all, Limit: o.limit, After: after, Since: since,
+		NewestFirst: o.reverse, Masked: o.masked, Role: o.role, Pattern: pattern}
 	err = s.Recall.LogEach(tip, show, func(shown *history.Shown) error {
 		return errors.Join(a.c.Err(), o.print(a, shown))
 	})
@@ -145,7 +156,9 @@ func (o *logOptions) start(now time.Time) (time.Time, error) {
 }
 
 // span returns the last entry to print and the entry before the first one; zero means no limit.
-func (o *logOptions) span(s *session.Store, view *refs.View, rev string) (tip, after format.ID, err error) {
+func (o *logOptions) span(
+	s *session.Store, view *refs.View, rev string,
+) (tip, after format.ID, err error) {
 	if rev == "" {
 		name, branch, err := o.pick(view)
 		if err != nil {
@@ -199,9 +212,10 @@ func (o *logOptions) watch(a *app, s *session.Store, view *refs.View) error {
 		if err != nil {
 			return err
 		}
-		err = s.Recall.LogEach(tip, recall.LogOptions{All: true, After: base}, func(shown *history.Shown) error {
-			return o.printNew(a, s, shown)
-		})
+		err = s.Recall.LogEach(tip,
+			recall.LogOptions{All: true, After: base}, func(shown *history.Shown) error {
+				return o.printNew(a, s, shown)
+			})
 		if err != nil {
 			return err
 		}

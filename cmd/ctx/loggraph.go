@@ -79,7 +79,9 @@ func isDrawn(e *format.Entry) bool {
 // newestFirst returns the entries that tips stand on, each before its parents, and of two that do
 // not stand on each other first the one that was said later. versions has the newest version of
 // each amended entry.
-func newestFirst(s *history.Reader, tips []format.ID) (order []history.Entry, versions map[format.ID]format.ID, err error) {
+func newestFirst(
+	s *history.Reader, tips []format.ID,
+) (order []history.Entry, versions map[format.ID]format.ID, err error) {
 	entries := map[format.ID]history.Entry{}
 	versions = map[format.ID]format.ID{}
 	above := map[format.ID]int{} // entries that stand on one directly, and are not in order yet

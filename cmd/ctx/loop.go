@@ -37,8 +37,8 @@ func newLoopCheckCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Detect a loop in a stream of deltas",
-		Long: long(`Reads the deltas of a model's text and its tool calls from a file or standard input, one on each
-line:
+		Long: long(`Reads the deltas of a model's text and its tool calls from a file or standard
+input, one on each line:
 
   {"text":"…","partial":true}
   {"call":{"id":"…","name":"…","args":{…}}}
@@ -67,9 +67,11 @@ The messages stay as they are.`, exitNoStore, exitLocked, exitCorrupt, exitNotFo
 	o.add(a, cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.state, "state", "", "keep the state between checks in `FILE`")
-	f.StringVar(&o.prompt, "prompt", "", "the `ID` of the current prompt; a different one starts again")
+	f.StringVar(&o.prompt, "prompt", "",
+		"the `ID` of the current prompt; a different one starts again")
 	f.BoolVar(&o.clear, "clear", false, "first clear the detected loop; the count stays")
-	f.BoolVar(&o.record, "record", false, "append a note about a new loop to the branch, after the stream")
+	f.BoolVar(&o.record, "record", false,
+		"append a note about a new loop to the branch, after the stream")
 	f.BoolVar(&o.stop, "stop", false, "answer as soon as a loop is detected")
 	return cmd
 }
@@ -90,7 +92,8 @@ func (o *loopOptions) run(a *app, file string) error {
 		return err
 	}
 	defer closeInput()
-	r := &deltas.Reader{Detector: d, Stop: o.stop, Had: d.Verdict().Count, Unknown: map[string]int{}}
+	r := &deltas.Reader{Detector: d, Stop: o.stop, Had: d.Verdict().Count,
+		Unknown: map[string]int{}}
 	if err := r.Read(a.c, in); err != nil {
 		return err
 	}
@@ -158,7 +161,8 @@ func (o *loopOptions) save(a *app, b *openBranch, d *loop.Detector) error {
 			return nil
 		}
 		if err := b.s.Conversation.SaveLoop(b.name, b.branch, d); err != nil {
-			a.warn(fmt.Sprintf("the next check starts again: %v", err)) // a store that cannot be written to
+			// A store that cannot be written to
+			a.warn(fmt.Sprintf("the next check starts again: %v", err))
 		}
 		return nil
 	}
@@ -173,7 +177,9 @@ func (o *loopOptions) save(a *app, b *openBranch, d *loop.Detector) error {
 }
 
 // note appends a note about a loop that was detected in this stream.
-func (o *loopOptions) note(c context.Context, b *openBranch, r *deltas.Reader) (id format.ID, err error) {
+func (o *loopOptions) note(
+	c context.Context, b *openBranch, r *deltas.Reader,
+) (id format.ID, err error) {
 	if !o.record || !r.IsNew() {
 		return id, nil
 	}
@@ -181,7 +187,8 @@ func (o *loopOptions) note(c context.Context, b *openBranch, r *deltas.Reader) (
 	if err != nil {
 		return id, err
 	}
-	done, _, err := b.s.Conversation.Append(c, b.name, b.branch, []conversation.Message{m}, conversation.AppendOptions{})
+	done, _, err := b.s.Conversation.Append(c, b.name, b.branch, []conversation.Message{m},
+		conversation.AppendOptions{})
 	if err != nil {
 		return id, err
 	}
@@ -192,7 +199,8 @@ func answerLoop(a *app, r *deltas.Reader, recorded format.ID) error {
 	v := r.Detector.Verdict()
 	switch {
 	case a.json:
-		a.document("detected", v.Detected, "rule", document.OrNull(v.Rule), "period", v.Period, "count", v.Count, "new", r.IsNew(),
+		a.document("detected", v.Detected, "rule", document.OrNull(v.Rule), "period", v.Period,
+			"count", v.Count, "new", r.IsNew(),
 			"deltas", r.Deltas, "calls", r.Calls, "ignored", r.Ignored, "recorded", recorded)
 	case !v.Detected:
 		a.line("no loop")

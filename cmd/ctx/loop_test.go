@@ -31,7 +31,8 @@ func TestC6_08_EqualVerdict(t *testing.T) {
 			want = exitFailed
 		}
 		if a != want || b != want || outA != outB {
-			t.Errorf("%d times: exit %d %q as deltas, %d %q with the whole, want %d", n, a, outA, b, outB, want)
+			t.Errorf("%d times: exit %d %q as deltas, %d %q with the whole, want %d", n, a, outA,
+				b, outB, want)
 		}
 	}
 }
@@ -41,7 +42,8 @@ func TestC6_08_EqualVerdict(t *testing.T) {
 func TestC6_03_PartialNeverStored(t *testing.T) {
 	dir := t.TempDir()
 	mustRun(t, dir, "", "init")
-	piece := "{\"role\":\"model\",\"text\":\"Hel\",\"partial\":true,\"time\":\"2030-01-02T12:00:00Z\"}\n"
+	piece :=
+		"{\"role\":\"model\",\"text\":\"Hel\",\"partial\":true,\"time\":\"2030-01-02T12:00:00Z\"}\n"
 	if out := mustRun(t, dir, piece, "append", "-s", "work", "--jsonl"); out != "" {
 		t.Errorf("a piece has an id: %q", out)
 	}
@@ -51,7 +53,8 @@ func TestC6_03_PartialNeverStored(t *testing.T) {
 	mustRun(t, dir, "", "append", "-s", "work", "--role", "user", "-m", "hello")
 	mustRun(t, dir, "", "session", "state", "set", "-s", "work", "--app", "shop", "n=1", "app:m=2")
 	look := func() string {
-		return mustRun(t, dir, "", "log", "-s", "work", "--json") + mustRun(t, dir, "", "session", "state", "-s", "work", "--app", "shop", "--json") +
+		return mustRun(t, dir, "", "log", "-s", "work", "--json") +
+			mustRun(t, dir, "", "session", "state", "-s", "work", "--app", "shop", "--json") +
 			mustRun(t, dir, "", "op", "log") + mustRun(t, dir, "", "show-ref")
 	}
 	before := look()

@@ -15,10 +15,10 @@ func newMaskCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mask plan|apply",
 		Short: "Shorten old outputs of tools",
-		Long: long(`Old outputs of tools take most of a context, and are seldom read again. A mask says which of
-them are shown in a short form, with a pointer to the whole. Nothing is removed: ` + "`ctx expand`" + `
-and ` + "`ctx show`" + ` print the words as they were. A rewind to before the mask, or ` + "`ctx undo`" + `, removes
-the mask.`),
+		Long: long(`Old outputs of tools take most of a context, and are seldom read again. A mask
+says which of them are shown in a short form, with a pointer to the whole. Nothing is removed:
+` + "`ctx expand` and `ctx show`" + ` print the words as they were. A rewind to before the mask, or
+` + "`ctx undo`" + `, removes the mask.`),
 		Example: "  ctx mask plan -s work\n  ctx mask apply -s work",
 	}
 	return group(cmd, newMaskPlanCmd(a), newMaskApplyCmd(a))
@@ -35,8 +35,8 @@ func newMaskPlanCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan [-s SESSION]",
 		Short: "Print what a mask would shorten",
-		Long: long(`Prints which outputs of tools `+"`ctx mask apply`"+` would shorten, oldest first. The command writes
-nothing.`+"\n\n"+maskRule,
+		Long: long(`Prints which outputs of tools `+"`ctx mask apply`"+` would shorten, oldest
+first. The command writes nothing.`+"\n\n"+maskRule,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx mask plan -s work\n  ctx mask plan -s work --json | jq .saved",
 		Args:    between(0, 0),
@@ -54,7 +54,8 @@ nothing.`+"\n\n"+maskRule,
 
 func printMaskPlan(a *app, name, branch string, p edits.MaskPlan) error {
 	if a.json {
-		return a.answer("session", name, "branch", branch, "tip", p.Tip, "protected", p.Protected, "prunable", p.Prunable, "gate", p.Gate,
+		return a.answer("session", name, "branch", branch, "tip", p.Tip, "protected", p.Protected,
+			"prunable", p.Prunable, "gate", p.Gate,
 			"saved", p.Saved, "parts", p.Parts)
 	}
 	var rows [][]string
@@ -66,7 +67,8 @@ func printMaskPlan(a *app, name, branch string, p edits.MaskPlan) error {
 	}
 	a.table(rows)
 	a.say("ctx: mask: protected %d, prunable %d of the %d it takes, %s to shorten, saves %s",
-		p.Protected, p.Prunable, p.Gate, plural(len(p.Parts), "part", "parts"), plural(p.Saved, "token", "tokens"))
+		p.Protected, p.Prunable, p.Gate, plural(len(p.Parts), "part", "parts"),
+		plural(p.Saved, "token", "tokens"))
 	return nil
 }
 
@@ -75,12 +77,14 @@ func newMaskApplyCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply [-s SESSION] [ENTRY[.PART]...]",
 		Short: "Shorten old outputs of tools from now on",
-		Long: long(`Records on the branch which outputs of tools are shown shortened from now on, and prints the id
-of the mask. If there is nothing to shorten, the command prints and writes nothing. With ENTRY
-it shortens all outputs in that message, and with ENTRY.PART one part of it, counted from 0,
-whatever the rule says. A message of plain text is its own part 0.`+"\n\n"+maskRule+`
+		Long: long(`Records on the branch which outputs of tools are shown shortened from now on,
+and prints the id of the mask. If there is nothing to shorten, the command prints and writes
+nothing. With ENTRY it shortens all outputs in that message, and with ENTRY.PART one part of it,
+counted from 0, whatever the rule says. A message of plain text is its own part 0.`+
+			"\n\n"+maskRule+`
 
-`+"`ctx render` and `ctx log --masked`"+` show the short form. `+"`ctx log`, `ctx show` and `ctx expand`"+` show the words
+`+"`ctx render` and `ctx log --masked`"+` show the short form. `+
+			"`ctx log`, `ctx show` and `ctx expand`"+` show the words
 as they were. A message that is amended later is shown whole again.`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt, exitGone, exitNotFound),
 		Example:           "  ctx mask apply -s work\n  ctx mask apply -s work 3f9a6c01.0",
@@ -129,11 +133,14 @@ func applyMasks(a *app, b openBranch, named []edits.MaskTarget) error {
 		return err
 	}
 	if done.Left > 0 {
-		a.say("ctx: mask: %s did not fit into the mask: run the command again", plural(done.Left, "part", "parts"))
+		a.say("ctx: mask: %s did not fit into the mask: run the command again",
+			plural(done.Left, "part", "parts"))
 	}
 	if a.json {
-		return a.answer("id", done.Entry, "session", b.name, "branch", b.branch, "masked", len(done.Parts), "saved", done.Saved,
-			"known", len(done.Known), "kept", len(done.Kept), "left", done.Left, "parts", done.Parts)
+		return a.answer("id", done.Entry, "session", b.name, "branch", b.branch, "masked",
+			len(done.Parts), "saved", done.Saved,
+			"known", len(done.Known), "kept", len(done.Kept), "left", done.Left,
+			"parts", done.Parts)
 	}
 	for _, t := range done.Known {
 		a.say("ctx: mask: %v is shown shortened already", t)
@@ -143,7 +150,8 @@ func applyMasks(a *app, b openBranch, named []edits.MaskTarget) error {
 	}
 	if !done.Entry.IsZero() {
 		a.line("%v", done.Entry)
-		a.say("ctx: mask: shortened %s, saves %s", plural(len(done.Parts), "part", "parts"), plural(done.Saved, "token", "tokens"))
+		a.say("ctx: mask: shortened %s, saves %s", plural(len(done.Parts), "part", "parts"),
+			plural(done.Saved, "token", "tokens"))
 	}
 	return nil
 }

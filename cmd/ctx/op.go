@@ -14,9 +14,11 @@ import (
 
 func newOpCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "op",
-		Short:   "Show the log of operations",
-		Long:    long("Each change of a store is one operation in its log. These commands read the log.", exitNoStore, exitCorrupt, exitNotFound),
+		Use:   "op",
+		Short: "Show the log of operations",
+		Long: long(
+			"Each change of a store is one operation in its log. These commands read the log.",
+			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx op log -n 10\n  ctx op show 42",
 	}
 	return group(cmd, newOpLogCmd(a), newOpShowCmd(a))
@@ -26,9 +28,10 @@ func newOpLogCmd(a *app) *cobra.Command {
 	var limit int
 	var inSession string
 	cmd := &cobra.Command{
-		Use:     "log",
-		Short:   "List operations, newest first",
-		Long:    long("Lists operations, newest first, as far back as the log goes (log.keep).", exitNoStore, exitCorrupt),
+		Use:   "log",
+		Short: "List operations, newest first",
+		Long: long("Lists operations, newest first, as far back as the log goes (log.keep).",
+			exitNoStore, exitCorrupt),
 		Example: "  ctx op log -n 10\n  ctx op log -s work --json",
 		Args:    between(0, 0),
 		RunE: func(*cobra.Command, []string) error {
@@ -91,5 +94,6 @@ func (a *app) opRow(r refs.Record) []string {
 	if r.Op.About != 0 {
 		about += " (" + strconv.FormatUint(r.Op.About, 10) + ")"
 	}
-	return []string{strconv.FormatUint(r.Op.Number, 10), a.clock(r.Op.Time), r.Op.Verb, about, strings.Join(r.Op.RefNames(), " ")}
+	return []string{strconv.FormatUint(r.Op.Number, 10), a.clock(r.Op.Time), r.Op.Verb, about,
+		strings.Join(r.Op.RefNames(), " ")}
 }

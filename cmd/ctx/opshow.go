@@ -18,9 +18,9 @@ func newOpShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [OPERATION]",
 		Short: "Show one operation",
-		Long: long(`Shows one operation: each ref with its old and its new value, and the decisions about the
-forest. OPERATION is @ for the newest operation, a number from `+"`ctx op log`"+`, or a digest or its
-first digits (at least 4). The default is @.`,
+		Long: long(`Shows one operation: each ref with its old and its new value, and the decisions
+about the forest. OPERATION is @ for the newest operation, a number from `+"`ctx op log`"+`, or a
+digest or its first digits (at least 4). The default is @.`,
 			exitNoStore, exitCorrupt, exitGone, exitNotFound),
 		Example: "  ctx op show @\n  ctx op show 42",
 		Args:    between(0, 1),
@@ -46,7 +46,8 @@ func opShow(a *app, s *session.Store, view *refs.View, name string) error {
 		return err
 	}
 	if found == nil {
-		return withHint(notFound("no operation %d in the log", number), "`ctx op log` lists those that are kept")
+		return withHint(notFound("no operation %d in the log", number),
+			"`ctx op log` lists those that are kept")
 	}
 	var ids []format.ID
 	if effect, _ := refs.EffectsOf(found.Op); effect.Forgets {
@@ -68,7 +69,8 @@ func opShow(a *app, s *session.Store, view *refs.View, name string) error {
 
 func printOp(a *app, r refs.Record) {
 	op := r.Op
-	a.printf("operation %d\ndigest %v\ntime %s\nverb %s\n", op.Number, r.Digest, a.clock(op.Time), op.Verb)
+	a.printf("operation %d\ndigest %v\ntime %s\nverb %s\n", op.Number, r.Digest,
+		a.clock(op.Time), op.Verb)
 	if op.Session != "" {
 		a.printf("session %s\n", op.Session)
 	}
@@ -157,14 +159,17 @@ type decisionDoc struct {
 // opDocOf returns an operation with the objects whose bodies it removed.
 func opDocOf(r refs.Record, forgotten []format.ID) opDoc {
 	op := r.Op
-	d := opDoc{Number: op.Number, Digest: r.Digest, Before: op.Before, Time: document.TimeText(op.Time), Verb: op.Verb,
-		Session: op.Session, About: op.About, Refs: []opRefDoc{}, Decisions: []decisionDoc{}, Forgotten: forgotten}
+	d := opDoc{Number: op.Number, Digest: r.Digest, Before: op.Before,
+		Time: document.TimeText(op.Time), Verb: op.Verb,
+		Session: op.Session, About: op.About, Refs: []opRefDoc{}, Decisions: []decisionDoc{},
+		Forgotten: forgotten}
 	for _, u := range op.Refs {
 		d.Refs = append(d.Refs, opRefDoc{u.Name, u.Old.String(), u.New.String()})
 	}
 	for _, f := range op.Forests {
 		for _, one := range f.Decisions {
-			d.Decisions = append(d.Decisions, decisionDoc{f.Name, decisionName(one.Kind), one.Cluster, one.ID, one.Offset, one.Count,
+			d.Decisions = append(d.Decisions, decisionDoc{f.Name, decisionName(one.Kind),
+				one.Cluster, one.ID, one.Offset, one.Count,
 				one.Interim})
 		}
 	}

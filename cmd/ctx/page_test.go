@@ -23,7 +23,8 @@ func cmdPage(ts *testscript.TestScript, neg bool, args []string) {
 	for _, block := range blocks(string(b)) {
 		switch {
 		case block.kind == "sh":
-			if err := ts.Exec("sh", "-eu", "-c", `cd "$(cat "$0")"`+"\n"+block.text+`pwd > "$0"`, cwd); err != nil {
+			if err := ts.Exec("sh", "-eu", "-c", `cd "$(cat "$0")"`+"\n"+block.text+`pwd > "$0"`,
+				cwd); err != nil {
 				ts.Fatalf("%v: %s", err, block.text)
 			}
 			ran++

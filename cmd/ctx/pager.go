@@ -19,8 +19,10 @@ import (
 // a person reads it, and it may be more than fits on a screen.
 func isPaged(command string) bool {
 	return slices.Contains([]string{
-		"blame", "brief", "config", "config list", "diff", "epoch preview", "epoch show", "expand", "forest", "grep", "help", "log", "mask plan",
-		"op log", "op show", "provenance", "reflog", "render", "search", "session list", "session show", "show", "stats",
+		"blame", "brief", "config", "config list", "diff", "epoch preview", "epoch show", "expand",
+		"forest", "grep", "help", "log", "mask plan",
+		"op log", "op show", "provenance", "reflog", "render", "search", "session list",
+		"session show", "show", "stats",
 	}, command)
 }
 
@@ -64,7 +66,8 @@ func (p *pager) Close() error {
 // usePager sends the output of a command, whose name it gets, through a pager, if a person reads
 // it. The second call does nothing.
 func (a *app) usePager(cmd *cobra.Command, name string) {
-	if _, used := a.out.w.(*pager); used || a.noPager || a.json || a.nul || a.page == nil || !asked(a.outTerm) || !isPaged(name) {
+	if _, used := a.out.w.(*pager); used || a.noPager || a.json || a.nul || a.page == nil ||
+		!asked(a.outTerm) || !isPaged(name) {
 		return
 	}
 	if follow := cmd.Flags().Lookup("follow"); follow != nil && follow.Changed {
@@ -131,7 +134,8 @@ func startPager(words string) (io.WriteCloser, error) {
 func pagerEnv(env []string) []string {
 	for _, one := range []string{"LESS=FRX", "LV=-c"} {
 		name, _, _ := strings.Cut(one, "=")
-		if !slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") }) {
+		if !slices.ContainsFunc(env,
+			func(e string) bool { return strings.HasPrefix(e, name+"=") }) {
 			env = append(env, one)
 		}
 	}

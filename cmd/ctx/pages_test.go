@@ -43,8 +43,10 @@ func TestPagesAreNarrow(t *testing.T) {
 			if fence {
 				inBlock = !inBlock
 			}
-			other := fence || inBlock || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "#")
-			if !other && utf8.RuneCountInString(line) > 100 && !oneWord.MatchString(strings.TrimSpace(line)) {
+			other := fence || inBlock || strings.HasPrefix(line, "|") ||
+				strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "#")
+			if !other && utf8.RuneCountInString(line) > 100 &&
+				!oneWord.MatchString(strings.TrimSpace(line)) {
 				t.Errorf("%s: %d columns: %s", name, utf8.RuneCountInString(line), line)
 			}
 		}

@@ -85,13 +85,16 @@ func (p *terminal) run(shown bool, stdin string, args ...string) string {
 	if code := run(context.Background(), w, args); code != 0 {
 		p.t.Fatalf("ctx %q: exit %d: %s", args, code, out.String())
 	}
-	return strings.ReplaceAll(filepath.ToSlash(out.String()), filepath.ToSlash(p.dir), "~/parcelboard")
+	return strings.ReplaceAll(filepath.ToSlash(out.String()), filepath.ToSlash(p.dir),
+		"~/parcelboard")
 }
 
 // TestPicturesRecording holds the recording to what the commands print.
 func TestPicturesRecording(t *testing.T) {
 	p := newTerminal(t)
-	r := recording.Recording{Columns: columns, Rows: 16, Label: "A terminal: ctx status, compact, forest, brief, undo, search and expand in a project with a conversation of two days."}
+	r := recording.Recording{Columns: columns, Rows: 16,
+		Label: "A terminal: ctx status, compact, forest, brief, undo, search and expand in a " +
+			"project with a conversation of two days."}
 	old := ""
 	for _, lines := range story() {
 		var scene recording.Scene
@@ -102,7 +105,8 @@ func TestPicturesRecording(t *testing.T) {
 				args = append(args, word.text)
 			}
 			out := p.run(true, "", args...)
-			if m := regexp.MustCompile(`\x1b\[33m([0-9a-f]{12})\x1b`).FindStringSubmatch(out); args[0] == "search" && m != nil {
+			if m := regexp.MustCompile(`\x1b\[33m([0-9a-f]{12})\x1b`).FindStringSubmatch(
+				out); args[0] == "search" && m != nil {
 				old = m[1]
 			}
 			scene = append(scene, recording.Step{Command: "ctx " + line, Output: out})
@@ -147,9 +151,12 @@ func (b *browser) picture(page, scheme, file string) {
 	b.open(page)
 	b.call("Emulation.setEmulatedMedia", map[string]any{"media": "screen",
 		"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}})
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 1300, "height": 860, "deviceScaleFactor": 1, "mobile": false})
-	b.eval(`document.querySelectorAll('.k')[0].open=true;document.querySelector('.sum p>a').click();scrollTo(0,0)`, nil)
-	data, err := base64.StdEncoding.DecodeString(b.field(b.call("Page.captureScreenshot", nil), "data"))
+	b.call("Emulation.setDeviceMetricsOverride",
+		map[string]any{"width": 1300, "height": 860, "deviceScaleFactor": 1, "mobile": false})
+	b.eval(
+		`document.querySelectorAll('.k')[0].open=true;document.querySelector('.sum p>a').click();scrollTo(0,0)`, nil)
+	data, err := base64.StdEncoding.DecodeString(
+		b.field(b.call("Page.captureScreenshot", nil), "data"))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -208,14 +215,16 @@ func TestPicturesOfReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?:!\[[^\]]*\]\(|(?:src|srcset)=")([^)"]+)`).FindAllStringSubmatch(string(readme), -1) {
+	for _, m := range regexp.MustCompile(`(?:!\[[^\]]*\]\(|(?:src|srcset)=")([^)"]+)`).
+		FindAllStringSubmatch(string(readme), -1) {
 		shown[m[1]] = true
 		info, err := os.Stat(filepath.Join("..", "..", filepath.FromSlash(m[1])))
 		if err != nil || info.Size() == 0 {
 			t.Errorf("README.md shows %s: %v", m[1], err)
 		}
 	}
-	for _, want := range []string{"docs/terminal.svg", "docs/page-light.png", "docs/page-dark.png"} {
+	for _, want := range []string{"docs/terminal.svg", "docs/page-light.png",
+		"docs/page-dark.png"} {
 		if !shown[want] {
 			t.Errorf("README.md does not show %s", want)
 		}

@@ -166,9 +166,11 @@ func (a *app) progress() (show func(done, total int, what string), clear func())
 	show = func(done, total int, what string) {
 		text := fmt.Sprintf("%s: %d", what, done)
 		if total > 0 {
-			text = fmt.Sprintf("%s: %d%% (%d of %d)", what, int64(done)*100/int64(total), done, total)
+			text = fmt.Sprintf("%s: %d%% (%d of %d)", what,
+				int64(done)*100/int64(total), done, total)
 		}
-		if key := strings.TrimRight(text, "0123456789"); key != last || done%1000 == 0 || done == total {
+		if key := strings.TrimRight(text, "0123456789"); key != last || done%1000 == 0 ||
+			done == total {
 			last = key
 			fmt.Fprintf(a.stderr, "\r\x1b[K%s", oneLine(text))
 		}

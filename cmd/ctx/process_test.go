@@ -24,7 +24,8 @@ import (
 func project(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, args := range [][]string{{"init"}, {"append", "-s", "work", "--role", "user", "-m", "one"}} {
+	for _, args := range [][]string{{"init"},
+		{"append", "-s", "work", "--role", "user", "-m", "one"}} {
 		if code, _, stderr := runIn(t, dir, "", args...); code != 0 {
 			t.Fatalf("%v: exit code %d: %s", args, code, stderr)
 		}
@@ -113,16 +114,20 @@ func noLeftovers(t *testing.T, dir string) {
 func TestLocked(t *testing.T) {
 	dir := project(t)
 	store := filepath.Join(dir, ".gemini", "context")
-	held, err := lock.Acquire(context.Background(), nil, store, 0, lock.Owner{PID: 42, Host: "elsewhere", Command: "ctx compact", Since: scriptStart()})
+	held, err := lock.Acquire(context.Background(), nil, store, 0,
+		lock.Owner{PID: 42, Host: "elsewhere", Command: "ctx compact", Since: scriptStart()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer held.Release()
-	code, _, stderr := runIn(t, dir, "", "-c", "lock.timeout=0s", "append", "-s", "work", "--role", "user", "-m", "two")
-	if code != exitLocked || !strings.Contains(stderr, "42") || !strings.Contains(stderr, "elsewhere") || !strings.Contains(stderr, "ctx compact") {
+	code, _, stderr := runIn(t, dir, "", "-c", "lock.timeout=0s", "append", "-s", "work", "--role",
+		"user", "-m", "two")
+	if code != exitLocked || !strings.Contains(stderr, "42") ||
+		!strings.Contains(stderr, "elsewhere") || !strings.Contains(stderr, "ctx compact") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
-	if code, stdout, stderr := runIn(t, dir, "", "log", "-s", "work", "--json"); code != 0 || !strings.Contains(stdout, `"one"`) {
+	if code, stdout, stderr := runIn(t, dir, "", "log", "-s", "work", "--json"); code != 0 ||
+		!strings.Contains(stdout, `"one"`) {
 		t.Errorf("reading: exit code %d: %s%s", code, stdout, stderr)
 	}
 }
@@ -141,17 +146,20 @@ func TestDiskFull(t *testing.T) {
 			}
 			return &fs.PathError{Op: "write", Path: c.Path, Err: syscall.ENOSPC}
 		}}
-		code, stdout, stderr := runWith(t, full, dir, "append", "-s", "work", "--role", "user", "-m", "two")
+		code, stdout, stderr := runWith(t, full, dir, "append", "-s", "work", "--role",
+			"user", "-m", "two")
 		if code == 0 {
 			if n < 2 || stdout == "" {
 				t.Errorf("done after %d writes: %s", n, stdout)
 			}
 			break
 		}
-		if code != exitFailed || stdout != "" || !strings.Contains(stderr, "hint: the disk is full") {
+		if code != exitFailed || stdout != "" ||
+			!strings.Contains(stderr, "hint: the disk is full") {
 			t.Errorf("write %d: exit code %d: %s%s", n, code, stdout, stderr)
 		}
-		if _, said, _ := runIn(t, dir, "", "log", "-s", "work", "--json"); strings.Count(said, "\n") != 1 {
+		if _, said, _ := runIn(t, dir, "", "log", "-s", "work",
+			"--json"); strings.Count(said, "\n") != 1 {
 			t.Errorf("write %d: %s", n, said)
 		}
 		noLeftovers(t, dir)
@@ -167,7 +175,8 @@ func TestFullOutput(t *testing.T) {
 	var stderr strings.Builder
 	w := testWorld(dir, "")
 	w.stdout, w.stderr = failingWriter{}, &stderr
-	if code := run(context.Background(), w, []string{"op", "log"}); code != exitFailed || !strings.Contains(stderr.String(), "cannot write the output") {
+	if code := run(context.Background(), w, []string{"op", "log"}); code != exitFailed ||
+		!strings.Contains(stderr.String(), "cannot write the output") {
 		t.Errorf("exit code %d: %s", code, stderr.String())
 	}
 }
@@ -201,7 +210,8 @@ func TestStartUp(t *testing.T) {
 	packages, allocs, bytes := 0, 0, 0
 	place := map[string]int{}
 	for line := range strings.Lines(trace.String()) {
-		f := strings.Fields(line) // init <package> @<time> ms, <time> ms clock, <n> bytes, <n> allocs
+		// Init <package> @<time> ms, <time> ms clock, <n> bytes, <n> allocs
+		f := strings.Fields(line)
 		if len(f) != 11 || f[0] != "init" {
 			continue
 		}
@@ -217,11 +227,14 @@ func TestStartUp(t *testing.T) {
 		}
 	}
 	if place[first] == 0 || place[first] > place[after] {
-		t.Errorf("%s is initialized too late: in place %d, and %s in place %d", first, place[first], after, place[after])
+		t.Errorf("%s is initialized too late: in place %d, and %s in place %d", first, place[first],
+			after, place[after])
 	}
 	t.Logf("%d packages with initialisers, %d allocations, %d bytes", packages, allocs, bytes)
 	if packages == 0 || packages > maxPackages || allocs > maxAllocs || bytes > maxBytes {
-		t.Errorf("%d packages with initialisers, %d allocations, %d bytes: more than %d, %d, %d\n%s", packages, allocs, bytes,
+		t.Errorf(
+			"%d packages with initialisers, %d allocations, %d bytes: more than %d, %d, %d\n%s",
+			packages, allocs, bytes,
 			maxPackages, maxAllocs, maxBytes, trace.String())
 	}
 }

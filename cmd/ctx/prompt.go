@@ -22,10 +22,10 @@ func newPromptCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prompt [-s SESSION]",
 		Short: "Print the state of a session for the prompt of a shell",
-		Long: long(`Prints one short line for the prompt of a shell or the status line of an agent: the session, the
-number of its messages, and after ~ how many of these the context has word for word. Outside of
-a store, and for a session that is not there, the command prints nothing and the exit code is 0,
-so that a prompt is never in the way.
+		Long: long(`Prints one short line for the prompt of a shell or the status line of an agent:
+the session, the number of its messages, and after ~ how many of these the context has word for
+word. Outside of a store, and for a session that is not there, the command prints nothing and the
+exit code is 0, so that a prompt is never in the way.
 
 With --status-line the command reads the JSON that Claude Code gives its status line from standard
 input, and shows the session that it names.`, exitNoStore),
@@ -34,7 +34,8 @@ input, and shows the session that it names.`, exitNoStore),
 		RunE:    func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
-	cmd.Flags().BoolVar(&o.statusLine, "status-line", false, "read what Claude Code says of its session from standard input")
+	cmd.Flags().BoolVar(&o.statusLine, "status-line", false,
+		"read what Claude Code says of its session from standard input")
 	return cmd
 }
 
@@ -68,7 +69,8 @@ func (o *promptOptions) run(a *app) error {
 		name += "/" + b.branch
 	}
 	if a.json {
-		return a.answer("session", b.name, "branch", b.branch, "seq", e.Seq, "tail", e.Seq-b.tip.Through)
+		return a.answer("session", b.name, "branch", b.branch, "seq", e.Seq, "tail",
+			e.Seq-b.tip.Through)
 	}
 	a.line("%s #%d ~%d", a.paint(styleID, oneLine(name)), e.Seq, e.Seq-b.tip.Through)
 	return nil

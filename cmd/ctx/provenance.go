@@ -17,10 +17,10 @@ func newProvenanceCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "provenance ID",
 		Short: "Show what an object was made from",
-		Long: long(`For a summary, a cluster or a tombstone, shows what it stands for and what it was made from. For
-an entry, shows the clusters and summaries that contain it. For each summary, the command also
-shows its summarizer, the digest of the prompt, and the operation that added it, as far back as
-the log goes.`, exitNoStore, exitCorrupt, exitGone, exitNotFound),
+		Long: long(`For a summary, a cluster or a tombstone, shows what it stands for and what it
+was made from. For an entry, shows the clusters and summaries that contain it. For each summary, the
+command also shows its summarizer, the digest of the prompt, and the operation that added it, as far
+back as the log goes.`, exitNoStore, exitCorrupt, exitGone, exitNotFound),
 		Example:           "  ctx provenance 9d2f04c1 --json",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeRevs(),
@@ -54,8 +54,9 @@ type provenanceDoc struct {
 	Summary  *originDoc         `json:"summary,omitempty"`
 	Clusters []clusterCoversDoc `json:"clusters"`
 
-	StandsFor  []string    `json:"stands_for,omitempty"`  // of a replacement
-	ReplacedBy []format.ID `json:"replaced_by,omitempty"` // of an entry: the replacements that stand for it
+	StandsFor []string `json:"stands_for,omitempty"` // of a replacement
+	// Of an entry: the replacements that stand for it
+	ReplacedBy []format.ID `json:"replaced_by,omitempty"`
 }
 
 type inputDoc struct {
@@ -82,15 +83,17 @@ type summaryHeadDoc struct {
 
 func summaryHeadOf(sum *format.Summary) summaryHeadDoc {
 	return summaryHeadDoc{
-		Generation: sum.Generation, Interim: sum.Interim, Summarizer: sum.Summarizer, Version: sum.Version, Prompt: sum.Prompt,
+		Generation: sum.Generation, Interim: sum.Interim, Summarizer: sum.Summarizer,
+		Version: sum.Version, Prompt: sum.Prompt,
 	}
 }
 
 // originDoc says how and when a summary was added to the store.
 type originDoc struct {
 	summaryHeadDoc
-	Operation *uint64 `json:"operation"` // that brought it; null where the log does not reach back as far
-	Time      *string `json:"time"`      // of that operation
+	// That brought it; null where the log does not reach back as far
+	Operation *uint64 `json:"operation"`
+	Time      *string `json:"time"` // of that operation
 }
 
 func originOf(o summaries.Origin) originDoc {
@@ -132,7 +135,8 @@ type coverDoc struct {
 }
 
 func provenanceDocOf(p *clusters.Provenance, origins map[format.ID]summaries.Origin) provenanceDoc {
-	d := provenanceDoc{ID: p.ID, Kind: p.Kind, Node: p.Node, Inputs: inputDocs(p.Inputs), ReplacedBy: p.ReplacedBy, Clusters: []clusterCoversDoc{}}
+	d := provenanceDoc{ID: p.ID, Kind: p.Kind, Node: p.Node, Inputs: inputDocs(p.Inputs),
+		ReplacedBy: p.ReplacedBy, Clusters: []clusterCoversDoc{}}
 	if p.Summary != nil {
 		origin := originOf(origins[p.ID])
 		d.Summary = &origin
@@ -146,11 +150,15 @@ func provenanceDocOf(p *clusters.Provenance, origins map[format.ID]summaries.Ori
 	return d
 }
 
-func clusterCoversDocOf(c clusters.ClusterInfo, origins map[format.ID]summaries.Origin) clusterCoversDoc {
-	d := clusterCoversDoc{ID: c.ID, State: document.StateOf(&c), Members: c.Count, Tombstone: document.IDText(c.Tombstone), Covers: []coverDoc{}}
+func clusterCoversDocOf(
+	c clusters.ClusterInfo, origins map[format.ID]summaries.Origin,
+) clusterCoversDoc {
+	d := clusterCoversDoc{ID: c.ID, State: document.StateOf(&c), Members: c.Count,
+		Tombstone: document.IDText(c.Tombstone), Covers: []coverDoc{}}
 	for _, v := range c.Covers {
 		d.Covers = append(d.Covers, coverDoc{
-			Summary: v.Summary, From: v.Offset + 1, To: v.Offset + v.Count, originDoc: originOf(origins[v.Summary]),
+			Summary: v.Summary, From: v.Offset + 1, To: v.Offset + v.Count,
+			originDoc: originOf(origins[v.Summary]),
 		})
 	}
 	return d
@@ -166,7 +174,8 @@ func inputKind(summary bool) string {
 // madeBy describes in one line how a summary was made and which operation added it.
 func madeBy(o summaries.Origin) string {
 	d := originOf(o)
-	text := fmt.Sprintf("made by %s %s, generation %d", oneLine(d.Summarizer), oneLine(d.Version), d.Generation)
+	text := fmt.Sprintf("made by %s %s, generation %d", oneLine(d.Summarizer),
+		oneLine(d.Version), d.Generation)
 	if !d.Prompt.IsZero() {
 		text += ", prompt " + d.Prompt.Short(shortLen)
 	}
@@ -195,13 +204,15 @@ func printProvenance(a *app, p *clusters.Provenance, origins map[format.ID]summa
 	}
 	for _, c := range p.Clusters {
 		d := clusterCoversDocOf(c, origins)
-		a.line("  in cluster %v (%s, %s)", c.ID, d.State, plural(int(c.Count), "message", "messages"))
+		a.line("  in cluster %v (%s, %s)", c.ID, d.State,
+			plural(int(c.Count), "message", "messages"))
 		for i, v := range d.Covers {
 			what := "summary"
 			if v.Interim {
 				what = "interim summary"
 			}
-			a.line("    %s %s of messages %d to %d, %s", what, v.Summary, v.From, v.To, madeBy(origins[c.Covers[i].Summary]))
+			a.line("    %s %s of messages %d to %d, %s", what, v.Summary, v.From, v.To,
+				madeBy(origins[c.Covers[i].Summary]))
 		}
 	}
 }

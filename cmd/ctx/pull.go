@@ -21,12 +21,13 @@ func newPullCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "pull [NAME]",
 		Short: "Take in what others share",
-		Long: long(`Takes in what is new on the remote NAME (default: the only one, or origin). A session that another
-store shares has the name SESSION@STORE here. All commands that read take such a name; only a pull
-changes such a session. What another store has forgotten is forgotten here.
+		Long: long(`Takes in what is new on the remote NAME (default: the only one, or origin). A
+session that another store shares has the name SESSION@STORE here. All commands that read take such
+a name; only a pull changes such a session. What another store has forgotten is forgotten here.
 
-Everything is checked before it is taken in: that each store's log goes on from where it was, that it
-is signed by the store, and that no object is missing or changed.`, exitNoStore, exitLocked, exitCorrupt, exitNotFound),
+Everything is checked before it is taken in: that each store's log goes on from where it was, that
+it is signed by the store, and that no object is missing or changed.`, exitNoStore, exitLocked,
+			exitCorrupt, exitNotFound),
 		Example: "  ctx pull\n  ctx log -s work@laptop",
 		Args:    between(0, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
@@ -62,7 +63,9 @@ func (a *app) printPull(name string, r sharing.PullReport) {
 	if a.json {
 		docs := []pulledDoc{}
 		for _, p := range r.Stores {
-			docs = append(docs, pulledDoc{p.Store, p.Label, p.Pushes, nonNil(p.Sessions), nonNil(p.Ended), p.Objects, p.Bytes, p.Forgot, idTexts(p.Asked)})
+			docs = append(docs,
+				pulledDoc{p.Store, p.Label, p.Pushes, nonNil(p.Sessions), nonNil(p.Ended),
+					p.Objects, p.Bytes, p.Forgot, idTexts(p.Asked)})
 		}
 		a.document("remote", name, "stores", docs, "known", r.Known)
 		return
@@ -76,10 +79,13 @@ func (a *app) printPull(name string, r sharing.PullReport) {
 			a.line("%s  no longer shared", oneLine(session))
 		}
 		if p.Forgot > 0 {
-			a.say("%s has forgotten %s, and so has this store now", oneLine(p.Label), plural(p.Forgot, "body", "bodies"))
+			a.say("%s has forgotten %s, and so has this store now", oneLine(p.Label),
+				plural(p.Forgot, "body", "bodies"))
 		}
 		for _, id := range p.Asked {
-			a.say("%s has forgotten %v, which this store said itself: `ctx forget %v` forgets it here", oneLine(p.Label), id.Short(shortLen), id.Short(shortLen))
+			a.say(
+				"%s has forgotten %v, which this store said itself: `ctx forget %v` forgets "+
+					"it here", oneLine(p.Label), id.Short(shortLen), id.Short(shortLen))
 		}
 		bytes += p.Bytes
 	}
@@ -87,7 +93,8 @@ func (a *app) printPull(name string, r sharing.PullReport) {
 		a.say("nothing new on %s", name)
 		return
 	}
-	a.say("pulled from %s: %s, %s", name, plural(len(r.Stores), "store", "stores"), byteCount(bytes))
+	a.say("pulled from %s: %s, %s", name, plural(len(r.Stores), "store", "stores"),
+		byteCount(bytes))
 }
 
 func idTexts(ids []format.ID) []string {
@@ -102,8 +109,9 @@ func newSyncCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "sync [NAME]",
 		Short: "Pull, then push, and say nothing",
-		Long: long(`Does what `+"`ctx pull`"+` and then `+"`ctx push`"+` do, and prints only errors: for hooks and timers. With --json
-it prints the documents of both, a line each.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
+		Long: long(`Does what `+"`ctx pull`"+` and then `+"`ctx push`"+` do, and prints only errors:
+for hooks and timers. With --json it prints the documents of both, a line each.`, exitNoStore,
+			exitLocked, exitStale, exitCorrupt, exitNotFound),
 		Example: "  ctx sync",
 		Args:    between(0, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
@@ -139,12 +147,13 @@ func newCloneCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clone URL [DIR]",
 		Short: "Make a store, and take in what others share at a place",
-		Long: long(`Makes a store in DIR (default: a directory that is named for the place), adds the place as its remote
-origin, and pulls. DIR may exist and be a project already; it must not have a store in which
-something was said. A clone that was stopped is completed by the same command.
+		Long: long(`Makes a store in DIR (default: a directory that is named for the place), adds
+the place as its remote origin, and pulls. DIR may exist and be a project already; it must not have
+a store in which something was said. A clone that was stopped is completed by the same command.
 `+"`ctx help remote add`"+` says what URL may be.`, exitLocked, exitCorrupt),
-		Example: "  ctx clone ~/memory.git parcels\n  ctx clone --share all dir:/mnt/team/parcels .",
-		Args:    between(1, 2),
+		Example: "  ctx clone ~/memory.git parcels\n  ctx clone --share all " +
+			"dir:/mnt/team/parcels .",
+		Args: between(1, 2),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
 			a.watchInterrupts()
 			url, err := a.remoteURL(args[0])
@@ -172,15 +181,18 @@ something was said. A clone that was stopped is completed by the same command.
 					return err
 				}
 			}
-			if _, err := addRemote(s, defaultRemote, repo.Remote{URL: url, Share: share}); err != nil {
+			if _, err := addRemote(s, defaultRemote,
+				repo.Remote{URL: url, Share: share}); err != nil {
 				return err
 			}
 			if strings.HasPrefix(url, sealedPrefix) {
-				of, err := a.changeMembers(s, defaultRemote, url, remote.MemberChange{Do: remote.ListMembers})
+				of, err := a.changeMembers(s, defaultRemote, url,
+					remote.MemberChange{Do: remote.ListMembers})
 				if err != nil {
 					return err
 				}
-				if _, err := addRemote(s, defaultRemote, repo.Remote{URL: withGroup(url, of)}); err != nil {
+				if _, err := addRemote(s, defaultRemote,
+					repo.Remote{URL: withGroup(url, of)}); err != nil {
 					return err
 				}
 			}
@@ -197,7 +209,8 @@ something was said. A clone that was stopped is completed by the same command.
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&share, "share", "", "share these sessions: all, none, or `PATTERNS` with commas between them")
+	cmd.Flags().StringVar(&share, "share", "",
+		"share these sessions: all, none, or `PATTERNS` with commas between them")
 	return cmd
 }
 
@@ -222,7 +235,8 @@ func mayGoOn(s *session.Store, target, url string) error {
 		may = may && shared
 	}
 	if !may {
-		return withHint(fmt.Errorf("there is a store in %q", oneLine(target)), "`ctx remote add` adds the place to it")
+		return withHint(fmt.Errorf("there is a store in %q", oneLine(target)),
+			"`ctx remote add` adds the place to it")
 	}
 	return nil
 }

@@ -16,13 +16,14 @@ func newPushCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "push [NAME]",
 		Short: "Share what is new with a remote",
-		Long: long(`Puts what is new in the shared sessions on the remote NAME (default: the only one, or origin). Which
-sessions are shared is a setting: `+"`ctx config set remote.NAME.share RULE`"+`; without it none are.
+		Long: long(`Puts what is new in the shared sessions on the remote NAME (default: the only
+one, or origin). Which sessions are shared is a setting:
+`+"`ctx config set remote.NAME.share RULE`"+`; without it none are.
 
 Every text is searched for secrets again before it leaves, with the rules of today. A session in
-which something is found is held back, and the exit code is 1: `+"`ctx forget ID`"+` erases the text, or
-`+"`ctx config set remote.NAME.allow ID`"+` lets it leave. What was forgotten here is forgotten by
-everybody who pulls.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
+which something is found is held back, and the exit code is 1: `+"`ctx forget ID`"+` erases the
+text, or `+"`ctx config set remote.NAME.allow ID`"+` lets it leave. What was forgotten here is
+forgotten by everybody who pulls.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
 		Example: "  ctx push --dry-run\n  ctx push team",
 		Args:    between(0, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
@@ -41,15 +42,18 @@ everybody who pulls.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotF
 			return a.heldBack(name, r)
 		}),
 	}
-	cmd.Flags().BoolVarP(&o.DryRun, "dry-run", "n", false, "list what would leave, and change nothing")
+	cmd.Flags().BoolVarP(&o.DryRun, "dry-run", "n", false,
+		"list what would leave, and change nothing")
 	return cmd
 }
 
 // printPush prints what was pushed, a line for each session.
 func (a *app) printPush(s *session.Store, name string, r sharing.PushReport, dry bool) error {
 	if a.json {
-		return a.answer("remote", name, "push", r.Number, "dryRun", dry, "sessions", pushedDocs(r), "ended", nonNil(r.Ended),
-			"objects", r.Objects, "bytes", r.Bytes, "forgot", r.Forgot, "findings", append([]forget.Secret{}, r.Findings...))
+		return a.answer("remote", name, "push", r.Number, "dryRun", dry, "sessions", pushedDocs(r),
+			"ended", nonNil(r.Ended),
+			"objects", r.Objects, "bytes", r.Bytes, "forgot", r.Forgot, "findings",
+			append([]forget.Secret{}, r.Findings...))
 	}
 	for _, p := range r.Sessions {
 		if !p.Held() {
@@ -67,7 +71,8 @@ func (a *app) printPush(s *session.Store, name string, r sharing.PushReport, dry
 	case r.Number == 0:
 		a.say("nothing new for %s%s", name, a.shareHint(s, name))
 	case r.Forgot > 0:
-		a.say("%s to %s: %s, %s to forget", verb, name, byteCount(r.Bytes), plural(r.Forgot, "body", "bodies"))
+		a.say("%s to %s: %s, %s to forget", verb, name, byteCount(r.Bytes),
+			plural(r.Forgot, "body", "bodies"))
 	default:
 		a.say("%s to %s: %s", verb, name, byteCount(r.Bytes))
 	}
@@ -80,7 +85,8 @@ func (a *app) shareHint(s *session.Store, name string) string {
 	if err != nil || shareText(set.Remotes[name]) != "none" {
 		return ""
 	}
-	return fmt.Sprintf(": no session is shared with it; `ctx config set remote.%s.share all` shares all", name)
+	return fmt.Sprintf(
+		": no session is shared with it; `ctx config set remote.%s.share all` shares all", name)
 }
 
 type pushedDoc struct {
@@ -93,7 +99,8 @@ type pushedDoc struct {
 func pushedDocs(r sharing.PushReport) []pushedDoc {
 	docs := []pushedDoc{}
 	for _, p := range r.Sessions {
-		docs = append(docs, pushedDoc{p.Name, p.Messages, p.Bytes, append([]forget.Secret{}, p.Findings...)})
+		docs = append(docs,
+			pushedDoc{p.Name, p.Messages, p.Bytes, append([]forget.Secret{}, p.Findings...)})
 	}
 	return docs
 }

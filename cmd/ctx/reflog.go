@@ -17,9 +17,9 @@ func newReflogCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reflog [REF]",
 		Short: "Show the history of a ref",
-		Long: long(`Shows the values of a ref, newest first, as far back as the log goes (log.keep). Each line is
-"<id> <ref>@{n} <time> <verb>". The default is the session that HEAD names. For a deleted ref,
-give its full name.`,
+		Long: long(`Shows the values of a ref, newest first, as far back as the log goes (log.keep).
+Each line is "<id> <ref>@{n} <time> <verb>". The default is the session that HEAD names. For a
+deleted ref, give its full name.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example:           "  ctx reflog work\n  ctx reflog -n 5 user/before-demo",
 		Args:              between(0, 1),
@@ -85,7 +85,8 @@ func movesOf(s *session.Store, view *refs.View, name string, limit int) (moves [
 	err = s.Refs.Backward(view, func(r refs.Record) bool {
 		for _, u := range r.Op.Refs {
 			if u.Name == name {
-				moves = append(moves, move{Ref: name, N: len(moves), ID: u.New.ID, Session: u.New.Name, Old: u.Old.ID,
+				moves = append(moves, move{Ref: name, N: len(moves), ID: u.New.ID,
+					Session: u.New.Name, Old: u.Old.ID,
 					Operation: r.Op.Number, Verb: r.Op.Verb, Time: document.TimeText(r.Op.Time)})
 			}
 		}

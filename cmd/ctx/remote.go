@@ -19,15 +19,17 @@ func newRemoteCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remote add|list|rm|test|member",
 		Short: "Manage the places where sessions are shared",
-		Long: long(`A remote is a place that several stores share sessions through: a git repository, a folder, or what
-a program ctx-remote-SCHEME reaches. The remotes of a store are kept in remotes.toml beside your own
-config file, and not in the store: a store that comes from elsewhere cannot say where your sessions
-go.
+		Long: long(`A remote is a place that several stores share sessions through: a git
+repository, a folder, or what a program ctx-remote-SCHEME reaches. The remotes of a store are kept
+in remotes.toml beside your own config file, and not in the store: a store that comes from elsewhere
+cannot say where your sessions go.
 
 Nothing is shared until you say what: ` + "`ctx config set remote.NAME.share RULE`" + `.`),
-		Example: "  ctx remote add origin git@example.com:team/memory.git\n  ctx config set remote.origin.share all\n  ctx sync",
+		Example: "  ctx remote add origin git@example.com:team/memory.git\n  ctx config set " +
+			"remote.origin.share all\n  ctx sync",
 	}
-	return group(cmd, newRemoteAddCmd(a), newRemoteListCmd(a), newRemoteRmCmd(a), newRemoteTestCmd(a), newRemoteMemberCmd(a))
+	return group(cmd, newRemoteAddCmd(a), newRemoteListCmd(a), newRemoteRmCmd(a),
+		newRemoteTestCmd(a), newRemoteMemberCmd(a))
 }
 
 func newRemoteAddCmd(a *app) *cobra.Command {
@@ -47,8 +49,10 @@ The sessions are in refs of their own in a git repository, which an ordinary clo
 Use a repository that holds nothing else where you can.
 
 The first who adds an age+URL encrypts the place, to their own key and to those of each --member.
-`+"`ctx-remote-age identity`"+` prints a person's recipient, and makes a key for whoever has none.`, exitNoStore, exitCorrupt),
-		Example: "  ctx remote add origin ~/memory.git\n  ctx remote add --share all team dir:/mnt/team/parcels\n" +
+`+"`ctx-remote-age identity`"+` prints a person's recipient, and makes a key for whoever has none.`,
+			exitNoStore, exitCorrupt),
+		Example: "  ctx remote add origin ~/memory.git\n  ctx remote add --share all team " +
+			"dir:/mnt/team/parcels\n" +
 			"  ctx remote add --share all team age+dir:/mnt/team/parcels --member bob=bob.txt",
 		Args: between(2, 2),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
@@ -57,7 +61,8 @@ The first who adds an age+URL encrypts the place, to their own key and to those 
 				return err
 			}
 			if len(members) > 0 && !strings.HasPrefix(url, sealedPrefix) {
-				return usagef("--member is for an encrypted remote: %s%s", sealedPrefix, oneLine(withoutPassword(url)))
+				return usagef("--member is for an encrypted remote: %s%s", sealedPrefix,
+					oneLine(withoutPassword(url)))
 			}
 			set, err := s.Remotes()
 			if err != nil {
@@ -76,14 +81,19 @@ The first who adds an age+URL encrypts the place, to their own key and to those 
 				return err
 			}
 			if shareText(r) == "none" {
-				a.say("hint: nothing is shared yet: `ctx config set remote.%s.share all`, or patterns of sessions", args[0])
+				a.say(
+					"hint: nothing is shared yet: `ctx config set remote.%s.share all`, or "+
+						"patterns of sessions", args[0])
 			}
-			return a.result(fields("remote", args[0], "url", withoutPassword(r.URL), "share", shareText(r)),
+			return a.result(fields("remote", args[0], "url", withoutPassword(r.URL), "share",
+				shareText(r)),
 				"%s %s", args[0], oneLine(withoutPassword(r.URL)))
 		}),
 	}
-	cmd.Flags().StringVar(&share, "share", "", "share these sessions: all, none, or `PATTERNS` with commas between them")
-	cmd.Flags().StringArrayVar(&members, "member", nil, "encrypt a new remote to `[NAME=]RECIPIENT`, too; can be repeated")
+	cmd.Flags().StringVar(&share, "share", "",
+		"share these sessions: all, none, or `PATTERNS` with commas between them")
+	cmd.Flags().StringArrayVar(&members, "member", nil,
+		"encrypt a new remote to `[NAME=]RECIPIENT`, too; can be repeated")
 	return cmd
 }
 
@@ -120,7 +130,8 @@ func mayAdd(set repo.Remotes, name string, r repo.Remote) error {
 	here, group := cutGroup(r.URL)
 	there, before := cutGroup(old.URL)
 	if ok && (here != there || group != "" && before != "" && group != before) {
-		return withHint(fmt.Errorf("remote %s is %s", name, withoutPassword(old.URL)), "`ctx remote rm %s` removes it, or choose another name", name)
+		return withHint(fmt.Errorf("remote %s is %s", name, withoutPassword(old.URL)),
+			"`ctx remote rm %s` removes it, or choose another name", name)
 	}
 	return nil
 }
@@ -152,9 +163,11 @@ func withoutPassword(url string) string {
 
 func newRemoteListCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "list",
-		Short:   "List the remotes",
-		Long:    long("Lists the remotes of the store with their places and what is shared with each.", exitNoStore),
+		Use:   "list",
+		Short: "List the remotes",
+		Long: long(
+			"Lists the remotes of the store with their places and what is shared with each.",
+			exitNoStore),
 		Example: "  ctx remote list --json",
 		Args:    between(0, 0),
 		RunE: a.onStore(func(s *session.Store, _ []string) error {
@@ -169,7 +182,9 @@ func newRemoteListCmd(a *app) *cobra.Command {
 					a.document("remote", name, "url", withoutPassword(r.URL), "share", shareText(r))
 					continue
 				}
-				rows = append(rows, []string{name, oneLine(withoutPassword(r.URL)), "shares " + oneLine(shareText(r))})
+				rows = append(rows,
+					[]string{name, oneLine(withoutPassword(r.URL)),
+						"shares " + oneLine(shareText(r))})
 			}
 			a.table(rows)
 			return nil
@@ -181,8 +196,8 @@ func newRemoteRmCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "rm NAME",
 		Short: "Remove a remote",
-		Long: long(`Removes a remote from the settings of the store. What was pushed stays on the remote, and what was
-pulled stays here.`, exitNoStore, exitNotFound),
+		Long: long(`Removes a remote from the settings of the store. What was pushed stays on the
+remote, and what was pulled stays here.`, exitNoStore, exitNotFound),
 		Example: "  ctx remote rm origin",
 		Args:    between(1, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
@@ -210,9 +225,9 @@ func newRemoteTestCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "test [NAME]",
 		Short: "Check that a remote can be reached, and that it is safe",
-		Long: long(`Reads from the remote, writes a small file, checks that the remote refuses what it has to refuse
-when two stores write at once, and removes the file. Some endpoints ignore the conditions that this
-needs; the command says so.`, exitNoStore, exitNotFound),
+		Long: long(`Reads from the remote, writes a small file, checks that the remote refuses what
+it has to refuse when two stores write at once, and removes the file. Some endpoints ignore the
+conditions that this needs; the command says so.`, exitNoStore, exitNotFound),
 		Example: "  ctx remote test origin",
 		Args:    between(0, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
@@ -240,7 +255,8 @@ needs; the command says so.`, exitNoStore, exitNotFound),
 			if err != nil {
 				return fmt.Errorf("remote %s: %w", name, err)
 			}
-			return a.result(fields("remote", name, "ok", true, "stores", len(heads)), "%s: ok, %s", name, plural(len(heads), "store", "stores"))
+			return a.result(fields("remote", name, "ok", true, "stores", len(heads)), "%s: ok, %s",
+				name, plural(len(heads), "store", "stores"))
 		}),
 	}
 }

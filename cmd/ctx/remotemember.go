@@ -18,12 +18,13 @@ func newRemoteMemberCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "member list|add|rm",
 		Short: "Say who can read an encrypted remote",
-		Long: long(`An encrypted remote has the URL age+URL. Its members read what is there, whoever runs the place
-does not. Every member can add members and remove them.
+		Long: long(`An encrypted remote has the URL age+URL. Its members read what is there, whoever
+runs the place does not. Every member can add members and remove them.
 
 A RECIPIENT is a public key, or a file with one: of age (age1…), or of SSH (ssh-ed25519 …).
 ` + "`ctx-remote-age identity`" + ` prints one's own.`),
-		Example: "  ctx remote member list team\n  ctx remote member add team bob=bob.txt\n  ctx remote member rm team bob",
+		Example: "  ctx remote member list team\n  ctx remote member add team bob=bob.txt\n  ctx " +
+			"remote member rm team bob",
 	}
 	return group(cmd, newRemoteMemberListCmd(a), newRemoteMemberAddCmd(a), newRemoteMemberRmCmd(a))
 }
@@ -32,9 +33,10 @@ func newRemoteMemberListCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list [NAME]",
 		Short: "List who can read an encrypted remote",
-		Long: long(`Lists the members of an encrypted remote with their keys. The digits of the group are the same for
-all who have the same keys. The URL ends with them, as `+"`ctx remote list`"+` shows it: whoever is given
-that URL notices a host that shows other keys.`, exitNoStore, exitCorrupt, exitNotFound),
+		Long: long(`Lists the members of an encrypted remote with their keys. The digits of the
+group are the same for all who have the same keys. The URL ends with them, as
+`+"`ctx remote list`"+` shows it: whoever is given that URL notices a host that shows other keys.`,
+			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx remote member list team --json",
 		Args:    between(0, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
@@ -47,8 +49,9 @@ func newRemoteMemberAddCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "add NAME [NAME=]RECIPIENT...",
 		Short: "Let somebody read an encrypted remote",
-		Long: long(`Encrypts the keys of the remote NAME to further members. They read everything that is there, also what
-was pushed before. Without a name of their own they are called what the key's comment says.`, exitNoStore, exitCorrupt, exitNotFound),
+		Long: long(`Encrypts the keys of the remote NAME to further members. They read everything
+that is there, also what was pushed before. Without a name of their own they are called what the
+key's comment says.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx remote member add team bob=age1…\n  ctx remote member add team ~/ann.pub",
 		Args:    between(2, -1),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
@@ -65,11 +68,11 @@ func newRemoteMemberRmCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "rm NAME MEMBER...",
 		Short: "Keep somebody from reading what comes from now on",
-		Long: long(`Gives the remote NAME new keys, without these members. A member is named by name, or by 12 or more of
-the first characters of the key. They cannot read what is pushed from now on. What they have read
-they keep; and what was pushed before they can still read, for as long as the host lets them fetch
-it. So take their access to the host away, too. A push that is under way at this moment may still
-use the old keys.`, exitNoStore, exitCorrupt, exitNotFound),
+		Long: long(`Gives the remote NAME new keys, without these members. A member is named by
+name, or by 12 or more of the first characters of the key. They cannot read what is pushed from now
+on. What they have read they keep; and what was pushed before they can still read, for as long as
+the host lets them fetch it. So take their access to the host away, too. A push that is under way at
+this moment may still use the old keys.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx remote member rm team bob",
 		Args:    between(2, -1),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
@@ -80,7 +83,9 @@ use the old keys.`, exitNoStore, exitCorrupt, exitNotFound),
 			if err := a.members(s, args[:1], change); err != nil {
 				return err
 			}
-			a.say("hint: what was pushed before stays readable to them while they can reach the place: take their access away, too")
+			a.say(
+				"hint: what was pushed before stays readable to them while they can reach the " +
+					"place: take their access away, too")
 			return nil
 		}),
 	}
@@ -101,7 +106,8 @@ func (a *app) members(s *session.Store, args []string, change remote.MemberChang
 		return err
 	}
 	if a.json {
-		return a.answer("remote", name, "group", of.ID, "round", of.Round, "self", of.Self, "members", of.Members, "classic", of.Classic)
+		return a.answer("remote", name, "group", of.ID, "round", of.Round, "self", of.Self,
+			"members", of.Members, "classic", of.Classic)
 	}
 	a.line("group %s, round %d", of.ID, of.Round)
 	var rows [][]string
@@ -120,7 +126,9 @@ func (a *app) members(s *session.Store, args []string, change remote.MemberChang
 }
 
 // changeMembers opens an encrypted remote, and asks for its members or changes them.
-func (a *app) changeMembers(s *session.Store, name, url string, change remote.MemberChange) (of remote.Group, err error) {
+func (a *app) changeMembers(
+	s *session.Store, name, url string, change remote.MemberChange,
+) (of remote.Group, err error) {
 	r, err := a.openURL(s, name, url)
 	if err != nil {
 		return of, err
@@ -128,11 +136,17 @@ func (a *app) changeMembers(s *session.Store, name, url string, change remote.Me
 	defer func() { err = joinClose(err, r) }()
 	g, ok := r.(remote.Grouper)
 	if !ok {
-		return of, withHint(usagef("remote %s is not encrypted: everybody who can read the place is a member", name),
-			"`ctx remote add` encrypts a new place: %sURL", sealedPrefix)
+		return of,
+			withHint(
+				usagef("remote %s is not encrypted: everybody who can read the place is a member",
+					name),
+				"`ctx remote add` encrypts a new place: %sURL", sealedPrefix)
 	}
 	if of, err = g.Members(a.c, change); errors.Is(err, remote.ErrNotFound) {
-		return of, withHint(notFound("%s", strings.TrimPrefix(err.Error(), remote.ErrNotFound.Error()+": ")), "`ctx remote member list %s` lists them", name)
+		return of,
+			withHint(
+				notFound("%s", strings.TrimPrefix(err.Error(), remote.ErrNotFound.Error()+": ")),
+				"`ctx remote member list %s` lists them", name)
 	}
 	if err != nil {
 		err = fmt.Errorf("remote %s: %w", name, err)
@@ -142,18 +156,22 @@ func (a *app) changeMembers(s *session.Store, name, url string, change remote.Me
 
 // beginSealed encrypts a place that is empty, or checks that the user is a member of one that is
 // encrypted. It returns the URL with the group.
-func (a *app) beginSealed(s *session.Store, set repo.Remotes, name, url string, members []string) (string, error) {
+func (a *app) beginSealed(
+	s *session.Store, set repo.Remotes, name, url string, members []string,
+) (string, error) {
 	list, err := a.recipients(members)
 	if err != nil {
 		return "", err
 	}
-	of, err := a.changeMembers(s, name, url, remote.MemberChange{Do: remote.BeginGroup, Self: a.label(set), Members: list})
+	of, err := a.changeMembers(s, name, url,
+		remote.MemberChange{Do: remote.BeginGroup, Self: a.label(set), Members: list})
 	if err != nil {
 		return "", err
 	}
 	a.say("%s is encrypted to %s", name, plural(len(of.Members), "member", "members"))
 	if of.Began {
-		a.say("hint: without your key nothing there can be read: keep a copy of %s", filepath.Join(filepath.Dir(a.env().UserConfig), "age", "identities"))
+		a.say("hint: without your key nothing there can be read: keep a copy of %s",
+			filepath.Join(filepath.Dir(a.env().UserConfig), "age", "identities"))
 	}
 	a.warnClassic(of)
 	return withGroup(url, of), nil
@@ -170,7 +188,9 @@ func withGroup(url string, of remote.Group) string {
 func (a *app) warnClassic(of remote.Group) {
 	for _, m := range of.Members {
 		if of.Classic && !strings.HasPrefix(m.Recipient, "age1pq1") {
-			a.say("hint: who keeps a copy of the place could read it with a large quantum computer, through the key of %s: keys of age1pq1… withstand one", m.Name)
+			a.say(
+				"hint: who keeps a copy of the place could read it with a large quantum "+
+					"computer, through the key of %s: keys of age1pq1… withstand one", m.Name)
 			return
 		}
 	}
@@ -199,7 +219,8 @@ func (a *app) recipients(args []string) (list []remote.Member, err error) {
 			}
 		}
 		if name != "" && len(keys) > 1 {
-			return nil, usagef("%q has %d keys, and one name is given for them", oneLine(key), len(keys))
+			return nil,
+				usagef("%q has %d keys, and one name is given for them", oneLine(key), len(keys))
 		}
 		for _, key := range keys {
 			list = append(list, remote.Member{Name: name, Recipient: key})
@@ -215,7 +236,8 @@ const maxRecipients = 4 << 20
 func (a *app) recipientsIn(file string) (keys []string, err error) {
 	b, err := durable.ReadInput(a.path(file), maxRecipients)
 	if err != nil {
-		return nil, withHint(err, "a recipient begins with age1 or ssh-, or is a file with such lines")
+		return nil,
+			withHint(err, "a recipient begins with age1 or ssh-, or is a file with such lines")
 	}
 	for line := range strings.Lines(string(b)) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {

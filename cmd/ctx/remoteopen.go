@@ -56,7 +56,8 @@ func (a *app) remoteURL(text string) (string, error) {
 		return "dir:" + a.path(strings.TrimPrefix(text, "dir:")), nil
 	case strings.HasPrefix(scheme, "git+"):
 		return text, nil
-	case scheme == "http", scheme == "https", scheme == "ssh", scheme == "git", strings.HasPrefix(text, "git@"):
+	case scheme == "http", scheme == "https", scheme == "ssh", scheme == "git",
+		strings.HasPrefix(text, "git@"):
 		return "git+" + text, nil
 	case scheme == "file":
 		return "git+" + text, nil
@@ -68,7 +69,8 @@ func (a *app) remoteURL(text string) (string, error) {
 		return "git+" + path, nil
 	}
 	return "", withHint(usagef("%q is not a git repository", oneLine(text)),
-		"for a folder that is shared as it is, use dir:%s; `git init --bare %s` makes a repository", oneLine(text), oneLine(text))
+		"for a folder that is shared as it is, use dir:%s; `git init --bare %s` makes a repository",
+		oneLine(text), oneLine(text))
 }
 
 // isGit reports whether a directory is a git repository, bare or not.
@@ -87,7 +89,8 @@ func isGit(path string) bool {
 // store.
 func (a *app) openURL(s *session.Store, name, url string) (remote.Remote, error) {
 	if path, ok := strings.CutPrefix(url, "dir:"); ok {
-		return dir.Open(path, a.fs, lock.Owner{PID: a.pid, Store: s.ID, Command: a.command, Since: a.now()})
+		return dir.Open(path, a.fs,
+			lock.Owner{PID: a.pid, Store: s.ID, Command: a.command, Since: a.now()})
 	}
 	if where, ok := strings.CutPrefix(url, "git+"); ok {
 		return git.Open(a.c, git.Config{
@@ -101,7 +104,9 @@ func (a *app) openURL(s *session.Store, name, url string) (remote.Remote, error)
 		URL: url, Beside: environ.Beside(), Cache: copyOf(s, name),
 	})
 	if errors.Is(err, exec.ErrNotFound) {
-		err = withHint(err, "`go install ./cmd/...` in the source of ctx puts the programs for remotes beside it; others belong on PATH")
+		err = withHint(err,
+			"`go install ./cmd/...` in the source of ctx puts the programs for remotes beside "+
+				"it; others belong on PATH")
 	}
 	return r, err
 }
@@ -121,7 +126,10 @@ func (a *app) tidyCopies(s *session.Store) {
 	}
 	for _, f := range files {
 		if ok, _ := filepath.Match(filepath.Base(copyOf(s, "*")), f.Name()); ok {
-			err = errors.Join(err, git.Collect(a.c, git.Config{Bare: filepath.Join(dir, f.Name()), Now: a.now, FS: a.fs, Owner: a.env().Owner}))
+			err = errors.Join(err,
+				git.Collect(a.c,
+					git.Config{Bare: filepath.Join(dir, f.Name()), Now: a.now, FS: a.fs,
+						Owner: a.env().Owner}))
 		}
 	}
 	if err != nil && a.c.Err() == nil {
@@ -139,7 +147,8 @@ const groupSize = 32
 // cutGroup cuts the group off the URL of an encrypted remote, with the # before it.
 func cutGroup(url string) (place, group string) {
 	at := len(url) - groupSize - 1
-	if !strings.HasPrefix(url, sealedPrefix) || at < 0 || url[at] != '#' || strings.Trim(url[at+1:], "0123456789abcdef") != "" {
+	if !strings.HasPrefix(url, sealedPrefix) || at < 0 || url[at] != '#' ||
+		strings.Trim(url[at+1:], "0123456789abcdef") != "" {
 		return url, ""
 	}
 	return url[:at], url[at:]
@@ -148,10 +157,12 @@ func cutGroup(url string) (place, group string) {
 // hintSealed gives the error of a remote that was opened without the keys that it needs a hint.
 func (a *app) hintSealed(err error, r remote.Remote, url string) error {
 	b, bad := r.Get(a.c, share.FormatFile, 0, -1)
-	if bad != nil || strings.HasPrefix(url, sealedPrefix) || !strings.Contains(string(b), "\nfeature age\n") {
+	if bad != nil || strings.HasPrefix(url, sealedPrefix) ||
+		!strings.Contains(string(b), "\nfeature age\n") {
 		return err
 	}
-	return withHint(err, "the remote is encrypted: its URL is %s%s", sealedPrefix, oneLine(withoutPassword(url)))
+	return withHint(err, "the remote is encrypted: its URL is %s%s", sealedPrefix,
+		oneLine(withoutPassword(url)))
 }
 
 // namedRemote returns the remote of a name, or the only one, or origin.
@@ -168,16 +179,21 @@ func namedRemote(set repo.Remotes, args []string) (name string, r repo.Remote, e
 	r, ok := set.Remotes[name]
 	switch {
 	case !ok && len(set.Remotes) == 0:
-		return "", r, withHint(notFound("the store has no remote"), "`ctx remote add origin URL` adds one")
+		return "", r,
+			withHint(notFound("the store has no remote"), "`ctx remote add origin URL` adds one")
 	case !ok:
-		return "", r, withHint(notFound("remote %q", oneLine(name)), "`ctx remote list` lists the remotes of this store")
+		return "", r,
+			withHint(notFound("remote %q", oneLine(name)),
+				"`ctx remote list` lists the remotes of this store")
 	}
 	return name, r, nil
 }
 
 // openRemote opens the remote that args name, and what joins it with the store. The caller calls
 // done.
-func (a *app) openRemote(c context.Context, s *session.Store, args []string) (x *sharing.Sharer, name string, done func(*error), err error) {
+func (a *app) openRemote(
+	c context.Context, s *session.Store, args []string,
+) (x *sharing.Sharer, name string, done func(*error), err error) {
 	set, err := s.Remotes()
 	if err != nil {
 		return nil, "", nil, err

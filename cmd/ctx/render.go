@@ -25,12 +25,12 @@ func newRenderCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "render [-s SESSION] [--budget N] [--query QUESTION]",
 		Short: "Print the context of a session for a model",
-		Long: long(`Prints what to give to a model for a branch: the block of observed facts (see `+"`ctx epoch`"+`), the
-clusters of older messages with their summaries and ids, the tombstones, and then the newest
-messages word for word, with the updates between them. With --budget the result has at most N
-tokens (Gemini's estimate). The command reports on standard error how much it left out; if it
-left out everything, the exit code is 1. The part before the newest messages stays the same,
-byte for byte, until the window moves.
+		Long: long(`Prints what to give to a model for a branch: the block of observed facts (see
+`+"`ctx epoch`"+`), the clusters of older messages with their summaries and ids, the tombstones, and
+then the newest messages word for word, with the updates between them. With --budget the result has
+at most N tokens (Gemini's estimate). The command reports on standard error how much it left out; if
+it left out everything, the exit code is 1. The part before the newest messages stays the same, byte
+for byte, until the window moves.
 
 With a budget of less than 1,000 tokens, the rendering of an agent's work begins with what
 somebody needs who continues it: the newest prompt, the newest test or build run, and the names
@@ -43,17 +43,20 @@ before the newest messages then depends on the question.
 The formats are text; json, which is one document; and gemini, openai and anthropic, which are
 the messages of a request.`,
 			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx render -s work --budget 4000\n  ctx render -s work --format gemini\n  ctx render -s work --expand 9d2f04c1",
-		Args:    between(0, 0),
-		RunE:    func(*cobra.Command, []string) error { return o.run(a) },
+		Example: "  ctx render -s work --budget 4000\n  ctx render -s work --format gemini\n  " +
+			"ctx render -s work --expand 9d2f04c1",
+		Args: between(0, 0),
+		RunE: func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
 	o.whole = true // a session that does not exist yet is given what the project has
 	f := cmd.Flags()
 	f.IntVar(&o.budget, "budget", 0, "print at most `N` tokens")
-	f.StringVar(&o.query, "query", "", "also print what answers `QUESTION`, in up to half of the budget")
+	f.StringVar(&o.query, "query", "",
+		"also print what answers `QUESTION`, in up to half of the budget")
 	f.StringVar(&o.format, "format", "text", "print text, json, gemini, openai or anthropic")
-	f.StringArrayVar(&o.expand, "expand", nil, "print the messages of the cluster `ID` instead of its summary")
+	f.StringArrayVar(&o.expand, "expand", nil,
+		"print the messages of the cluster `ID` instead of its summary")
 	completeWords(cmd, "format", "text", "json", "gemini", "openai", "anthropic")
 	return cmd
 }
@@ -98,7 +101,9 @@ func (o *renderOptions) run(a *app) error {
 
 // input returns the branch to render. For a session that does not exist yet, it returns the
 // project.
-func (o *renderOptions) input(a *app, s *session.Store, v *refs.View, options view.Options) (view.Input, error) {
+func (o *renderOptions) input(
+	a *app, s *session.Store, v *refs.View, options view.Options,
+) (view.Input, error) {
 	name, branch, _, err := o.tip(v)
 	if err == nil {
 		in, err := s.Recall.RenderInput(v, name, branch, options)
@@ -107,7 +112,8 @@ func (o *renderOptions) input(a *app, s *session.Store, v *refs.View, options vi
 		}
 		return in, err
 	}
-	if !errors.Is(err, history.ErrNotFound) || branch != history.MainBranch || o.session == "" || len(o.expand)+len(o.query) > 0 {
+	if !errors.Is(err, history.ErrNotFound) || branch != history.MainBranch || o.session == "" ||
+		len(o.expand)+len(o.query) > 0 {
 		return view.Input{}, err
 	}
 	in, projectErr := s.Recall.ProjectInput(v, name, options.Budget)

@@ -23,9 +23,12 @@ func (o *repairOptions) add(cmd *cobra.Command) {
 	o.cmd = cmd
 	f := cmd.Flags()
 	f.BoolVar(&o.repair, "repair", false, "copy a damaged store, repair it, and print what is lost")
-	f.BoolVar(&o.dryRun, "dry-run", false, "with --repair: repair a temporary copy, and change nothing")
-	f.StringVar(&o.copy, "copy", "", "with --repair: copy the store to `DIR` first (default: beside the store)")
-	f.BoolVar(&o.newKey, "new-key", false, "with --repair: make a new key if the key is lost or wrong")
+	f.BoolVar(&o.dryRun, "dry-run", false,
+		"with --repair: repair a temporary copy, and change nothing")
+	f.StringVar(&o.copy, "copy", "",
+		"with --repair: copy the store to `DIR` first (default: beside the store)")
+	f.BoolVar(&o.newKey, "new-key", false,
+		"with --repair: make a new key if the key is lost or wrong")
 }
 
 func (o *repairOptions) check() error {
@@ -67,7 +70,8 @@ func (o *repairOptions) run(a *app) error {
 
 func printRepair(a *app, r repair.Report, dryRun bool) error {
 	if a.json {
-		a.document("dry_run", dryRun, "found", r.Found, "copy", document.OrNull(r.Copy), "mended", r.Mended, "lost", r.Lost, "faults", r.Left)
+		a.document("dry_run", dryRun, "found", r.Found, "copy", document.OrNull(r.Copy), "mended",
+			r.Mended, "lost", r.Lost, "faults", r.Left)
 	} else {
 		for _, line := range r.Mended {
 			a.line("mended: %s", oneLine(line))
@@ -81,7 +85,8 @@ func printRepair(a *app, r repair.Report, dryRun bool) error {
 		if r.Copy != "" {
 			a.say("the copy of the old store is in %s", r.Copy)
 		}
-		a.say("%s found, %s left", plural(r.Found, "fault", "faults"), plural(len(r.Left), "fault", "faults"))
+		a.say("%s found, %s left", plural(r.Found, "fault", "faults"),
+			plural(len(r.Left), "fault", "faults"))
 	}
 	return exitIf(len(r.Left) > 0, exitCorrupt)
 }

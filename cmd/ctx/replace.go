@@ -21,9 +21,10 @@ func newReplaceCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replace --begin [-s SESSION] ID... | --commit FILE [--partial]",
 		Short: "Replace messages by the text of a worker",
-		Long: long(`A worker claims some messages, writes a text in its own time, and brings the text back. From
-then on the text is rendered in the place of the messages. The messages stay in the store: `+"`"+`ctx
-expand`+"`"+` of the replacement prints them. The command locks and reserves nothing in between.
+		Long: long(`A worker claims some messages, writes a text in its own time, and brings the
+text back. From then on the text is rendered in the place of the messages. The messages stay in the
+store: `+"`"+`ctx expand`+"`"+` of the replacement prints them. The command locks and reserves
+nothing in between.
 
 With --begin the command changes nothing. It prints a claim with its inputs. With --json the
 claim is one line:
@@ -48,7 +49,8 @@ second commit of the same answer changes nothing. The text for a cluster becomes
 and the session renders it when its window next moves. If the cluster has grown, the text stands
 for the members that were claimed.`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt, exitGone, exitNotFound),
-		Example:           "  ctx replace --begin -s work --json @~3 @~2 | my-worker | ctx replace --commit -",
+		Example: "  ctx replace --begin -s work --json @~3 @~2 | my-worker | ctx " +
+			"replace --commit -",
 		Args:              between(0, -1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE:              func(_ *cobra.Command, args []string) error { return o.run(a, args) },
@@ -156,7 +158,8 @@ func printReplaceClaim(a *app, claim edits.ReplaceClaim) error {
 	var inputs []replaceInputDoc
 	for _, in := range claim.Inputs {
 		one := replaceInputDoc{
-			Kind: in.Kind, ID: in.Entry, Role: in.Role, Author: in.Author, Time: document.TimeText(in.Time), Call: in.Call, Tool: in.Tool, Text: in.Text,
+			Kind: in.Kind, ID: in.Entry, Role: in.Role, Author: in.Author,
+			Time: document.TimeText(in.Time), Call: in.Call, Tool: in.Tool, Text: in.Text,
 		}
 		if in.Part != format.WholeEntry {
 			one.Part = &in.Part
@@ -184,17 +187,22 @@ func (o *replaceOptions) runCommit(a *app) error {
 		a.say("ctx: replace: left out: %v", l)
 	}
 	if done.Unseen > 0 {
-		a.say("ctx: replace: %d of %d are in clusters now, and are rendered by the summaries of these", done.Unseen, done.Replaced)
+		a.say(
+			"ctx: replace: %d of %d are in clusters now, and are rendered by the summaries "+
+				"of these", done.Unseen, done.Replaced)
 	}
 	if a.json {
-		return a.answer("ids", done.Entries, "replaced", done.Replaced, "settled", done.Settled, "carried", done.Carried,
+		return a.answer("ids", done.Entries, "replaced", done.Replaced, "settled", done.Settled,
+			"carried", done.Carried,
 			"known", done.Known, "lost", done.Lost, "unseen", done.Unseen)
 	}
 	for _, id := range done.Entries {
 		a.line("%v", id)
 	}
 	if n := done.Settled + done.Carried; n > 0 {
-		a.say("ctx: replace: %s summarized again: sessions render the summary when their windows next move", plural(n, "cluster", "clusters"))
+		a.say(
+			"ctx: replace: %s summarized again: sessions render the summary when their windows "+
+				"next move", plural(n, "cluster", "clusters"))
 	}
 	if done.Known > 0 {
 		a.say("ctx: replace: %s there already", plural(done.Known, "answer was", "answers were"))

@@ -32,17 +32,18 @@ func newResumeCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resume [[-s SESSION] --to AGENT]",
 		Short: "Continue a session in another agent",
-		Long: long(`Writes a branch as a transcript where the agent finds it, under a new id, and prints the command that continues
-the session there. It first reads the transcript back, to check that nothing is missing. The command changes no file
-of the agent. `+"`ctx import`"+` brings what is said there back into the same session. A second run without new messages
-writes nothing.
+		Long: long(`Writes a branch as a transcript where the agent finds it, under a new id, and
+prints the command that continues the session there. It first reads the transcript back, to check
+that nothing is missing. The command changes no file of the agent. `+"`ctx import`"+` brings what is
+said there back into the same session. A second run without new messages writes nothing.
 
-Without --to, on a terminal, the command lists the newest sessions and asks which one to continue, and
-in which agent.
+Without --to, on a terminal, the command lists the newest sessions and asks which one to continue,
+and in which agent.
 
 The agents are `+wordsAnd(agents)+`. opencode reads the transcript with `+"`opencode import`"+`, and
-Gemini CLI with --session-file; -o sets the path of that file. With --compacted, a brief of 4,000 tokens takes the place
-of the messages that left the window. docs/agents says what each agent cannot have.`,
+Gemini CLI with --session-file; -o sets the path of that file. With --compacted, a brief of 4,000
+tokens takes the place of the messages that left the window. docs/agents says what each agent cannot
+have.`,
 			exitNoStore, exitStale, exitCorrupt, exitNotFound),
 		Example: "  ctx resume -s work --to claude-code\n  ctx resume --to gemini-cli --compacted",
 		Args:    between(0, 0),
@@ -58,9 +59,11 @@ of the messages that left the window. docs/agents says what each agent cannot ha
 	o.add(a, cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.to, "to", "", "the agent: "+strings.Join(agents, ", "))
-	f.StringVar(&o.project, "project", "", "the `DIR` to start the agent in (default: the store's project)")
+	f.StringVar(&o.project, "project", "",
+		"the `DIR` to start the agent in (default: the store's project)")
 	f.StringVarP(&o.file, "output", "o", "", "write into `FILE` instead")
-	f.BoolVar(&o.compacted, "compacted", false, "a brief of 4,000 tokens instead of the messages that left the window")
+	f.BoolVar(&o.compacted, "compacted", false,
+		"a brief of 4,000 tokens instead of the messages that left the window")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the path of the file, and write nothing")
 	completeWords(cmd, "to", agents...)
 	return cmd
@@ -77,9 +80,12 @@ func (o *resumeOptions) form() (catalog.Agent, error) {
 		return f, nil
 	}
 	if f, ok := catalog.Named(o.to); ok {
-		return catalog.Agent{}, usagef("%s cannot be handed a session: the agents are %s", f.Title, wordsAnd(catalog.Resumable()))
+		return catalog.Agent{},
+			usagef("%s cannot be handed a session: the agents are %s", f.Title,
+				wordsAnd(catalog.Resumable()))
 	}
-	return catalog.Agent{}, usagef("unknown agent %.80q: the agents are %s", o.to, wordsAnd(catalog.Resumable()))
+	return catalog.Agent{},
+		usagef("unknown agent %.80q: the agents are %s", o.to, wordsAnd(catalog.Resumable()))
 }
 
 // resumeDoc is the result of a resume.
@@ -93,9 +99,10 @@ type resumeDoc struct {
 	Messages int    `json:"messages"`
 	Notes    int    `json:"notes"`
 	losses
-	Dir     string   `json:"dir"`            // the directory to start the agent in
-	Command []string `json:"command"`        // that starts the agent
-	Then    []string `json:"then,omitempty"` // that starts it, where the command only brings the session in
+	Dir     string   `json:"dir"`     // the directory to start the agent in
+	Command []string `json:"command"` // that starts the agent
+	// That starts it, where the command only brings the session in
+	Then []string `json:"then,omitempty"`
 }
 
 func (o *resumeOptions) run(a *app) error {
@@ -108,14 +115,17 @@ func (o *resumeOptions) run(a *app) error {
 		return err
 	}
 	if label, shared := history.Owner(b.view, b.name); shared {
-		return withHint(fmt.Errorf("%w: session %q is %s's: what is said next could not come back into it", history.ErrRefused, oneLine(b.name), label),
+		return withHint(
+			fmt.Errorf("%w: session %q is %s's: what is said next could not come back into it",
+				history.ErrRefused, oneLine(b.name), label),
 			"`ctx session fork %s` begins a session of your own there", oneLine(b.name))
 	}
 	x := &agentExport{openBranch: b, form: form, dir: o.project, compacted: o.compacted, move: true}
 	if x.dir == "" {
 		x.dir = a.projectDir(b.s)
 	}
-	x.id = form.NewID(form.Name, b.s.ID, b.name, b.branch, b.tip.ID.String(), x.dir, fmt.Sprint(o.compacted))
+	x.id = form.NewID(form.Name, b.s.ID, b.name, b.branch, b.tip.ID.String(), x.dir,
+		fmt.Sprint(o.compacted))
 	newest, err := x.newest()
 	if err != nil {
 		return err
@@ -126,7 +136,8 @@ func (o *resumeOptions) run(a *app) error {
 			return err
 		}
 	}
-	d := resumeDoc{Agent: form.Name, Session: b.name, Branch: b.branch, ID: x.id, File: file, Dir: x.dir, Command: form.ResumeCommand(x.id, file)}
+	d := resumeDoc{Agent: form.Name, Session: b.name, Branch: b.branch, ID: x.id, File: file,
+		Dir: x.dir, Command: form.ResumeCommand(x.id, file)}
 	if form.Then != nil {
 		d.Then = form.Then(x.id)
 	}
@@ -146,7 +157,8 @@ func (o *resumeOptions) run(a *app) error {
 func (a *app) placeOf(f *catalog.Agent, id, dir, when string) (file string, err error) {
 	root := f.Root(a.agentEnv())
 	if root == "" {
-		err = errors.New("cannot find where " + f.Name + " keeps its sessions: there is no home directory")
+		err = errors.New(
+			"cannot find where " + f.Name + " keeps its sessions: there is no home directory")
 	} else {
 		file, err = f.Place(root, id, dir, when)
 	}
@@ -166,11 +178,13 @@ func (x *agentExport) resume(c context.Context, d *resumeDoc) error {
 	}
 	d.Messages, d.Notes, d.losses = done.Messages, done.Notes, losses{done.Changed, done.Left}
 	if err := readBack(&x.form, b.Bytes(), &want); err != nil {
-		return fmt.Errorf("cannot resume %q: what was written for %s does not read back: %w", d.Session, d.Agent, err)
+		return fmt.Errorf("cannot resume %q: what was written for %s does not read back: %w",
+			d.Session, d.Agent, err)
 	}
 	if was, err := durable.ReadFile(d.File); err == nil {
 		if !bytes.HasPrefix(was, b.Bytes()) {
-			return fmt.Errorf("%w: cannot write %q: another session is there", history.ErrStale, d.File)
+			return fmt.Errorf("%w: cannot write %q: another session is there",
+				history.ErrStale, d.File)
 		}
 		d.Known = true // the agent may have added to it
 		return nil
@@ -256,7 +270,8 @@ func (o *resumeOptions) report(a *app, d resumeDoc) error {
 	case d.Known:
 		a.line("%s: there already", oneLine(d.File))
 	default:
-		a.line("%s: %s, read back", oneLine(d.File), tally(counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}))
+		a.line("%s: %s, read back", oneLine(d.File),
+			tally(counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}))
 	}
 	line := "cd " + shellWord(d.Dir) + " && " + shellCommand(d.Command)
 	if len(d.Then) > 0 {
@@ -277,7 +292,8 @@ func shellCommand(words []string) string {
 // shellWord quotes a word for a shell if it needs quotes.
 func shellWord(s string) string {
 	plain := s != "" && strings.IndexFunc(s, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("_-./:=,@+", r)
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') &&
+			!strings.ContainsRune("_-./:=,@+", r)
 	}) < 0
 	if plain {
 		return s

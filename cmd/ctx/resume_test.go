@@ -14,8 +14,10 @@ import (
 // word is noticed, in every form.
 func TestReadBack(t *testing.T) {
 	messages := []transcript.Message{
-		{Origin: transcript.Origin{Agent: "ctx", Message: "1"}, Role: "user", Text: "Which lamps are lit?"},
-		{Origin: transcript.Origin{Agent: "ctx", Message: "2"}, Role: "model", Author: "m", Text: "The north one."},
+		{Origin: transcript.Origin{Agent: "ctx", Message: "1"}, Role: "user",
+			Text: "Which lamps are lit?"},
+		{Origin: transcript.Origin{Agent: "ctx", Message: "2"}, Role: "model", Author: "m",
+			Text: "The north one."},
 		{Origin: transcript.Origin{Agent: "ctx", Message: "3"}, Role: "user", Text: "Thank you."},
 	}
 	for _, f := range catalog.All() {
@@ -38,9 +40,12 @@ func TestReadBack(t *testing.T) {
 			t.Errorf("%s: %v", f.Name, err)
 		}
 		whole := b.String()
-		less := slices.DeleteFunc(strings.SplitAfter(whole, "\n"), func(line string) bool { return strings.Contains(line, "north") })
+		less := slices.DeleteFunc(strings.SplitAfter(whole, "\n"),
+			func(line string) bool { return strings.Contains(line, "north") })
 		for what, damaged := range map[string]string{
-			"a line less": strings.Join(less, ""), "another word": strings.ReplaceAll(whole, "north", "south"), "torn": whole[:len(whole)-9],
+			"a line less":  strings.Join(less, ""),
+			"another word": strings.ReplaceAll(whole, "north", "south"),
+			"torn":         whole[:len(whole)-9],
 		} {
 			if err := readBack(&f, []byte(damaged), &want); err == nil {
 				t.Errorf("%s: %s was not noticed in\n%s", f.Name, what, damaged)

@@ -26,7 +26,8 @@ const maxAsked = 3
 // refuses.
 func (o *resumeOptions) ask(a *app) error {
 	if a.json || !asked(a.inTerm) {
-		return withHint(usagef("no --to: the agents are %s", wordsAnd(catalog.Resumable())), "`ctx resume [-s SESSION] --to AGENT`; `ctx session list` lists the sessions")
+		return withHint(usagef("no --to: the agents are %s", wordsAnd(catalog.Resumable())),
+			"`ctx resume [-s SESSION] --to AGENT`; `ctx session list` lists the sessions")
 	}
 	s, view, err := a.openView()
 	if err != nil {
@@ -37,7 +38,8 @@ func (o *resumeOptions) ask(a *app) error {
 		return err
 	}
 	if len(list) == 0 {
-		return withHint(notFound("no session yet"), "`ctx import --all` brings what agents have of this project")
+		return withHint(notFound("no session yet"),
+			"`ctx import --all` brings what agents have of this project")
 	}
 	q := &question{a: a, in: bufio.NewReader(a.stdin)}
 	var one *recall.Overview

@@ -12,8 +12,9 @@ func newRevParseCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rev-parse [--short] REV... | --store-dir",
 		Short: "Print the ids that revisions name",
-		Long: long(`Prints the full id of the object that each revision names, one on each line. For a range A..B
-the command prints the id of B, and then ^ and the id of A. A missing side is @.`, exitNoStore, exitCorrupt, exitNotFound),
+		Long: long(`Prints the full id of the object that each revision names, one on each line. For
+a range A..B the command prints the id of B, and then ^ and the id of A. A missing side is @.`,
+			exitNoStore, exitCorrupt, exitNotFound),
 		Example:           "  ctx rev-parse @~3\n  ctx rev-parse --short work/main",
 		Args:              either(&storeDir, between(0, 0), between(1, -1)),
 		ValidArgsFunction: a.completeRevs(),
@@ -24,7 +25,8 @@ the command prints the id of B, and then ^ and the id of A. A missing side is @.
 			return revParse(a, args, shorten)
 		},
 	}
-	cmd.Flags().BoolVar(&shorten, "short", false, "print the fewest digits that identify the object, at least 12")
+	cmd.Flags().BoolVar(&shorten, "short", false,
+		"print the fewest digits that identify the object, at least 12")
 	cmd.Flags().BoolVar(&storeDir, "store-dir", false, "print the path of the store instead")
 	return cmd
 }

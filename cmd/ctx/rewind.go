@@ -16,21 +16,22 @@ func newRewindCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rewind [-s SESSION] REV",
 		Short: "Remove an entry and everything after it from a branch",
-		Long: long(`Removes REV and everything after it from the branch, and prints the new tip of the branch. It
-reports on standard error, or with --json as "messages", how many messages left. If a tool call
-would lose its result, the branch goes back to before the call. The messages also leave the
-clusters. Their words stay in the store, and `+"`ctx undo`"+` brings them back.
+		Long: long(`Removes REV and everything after it from the branch, and prints the new tip of
+the branch. It reports on standard error, or with --json as "messages", how many messages left. If a
+tool call would lose its result, the branch goes back to before the call. The messages also leave
+the clusters. Their words stay in the store, and `+"`ctx undo`"+` brings them back.
 
-@ is the newest message of the branch that -s and -b name, and @~N removes its N newest
-messages, as `+"`git reset HEAD~N`"+` does. HEAD is the same if it names that branch. Any other REV is
-the entry that it names.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
+@ is the newest message of the branch that -s and -b name, and @~N removes its N newest messages, as
+`+"`git reset HEAD~N`"+` does. HEAD is the same if it names that branch. Any other REV is the entry
+that it names.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
 		Example:           "  ctx rewind -s work @~2\n  ctx rewind -s work 3f9a6c01",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE:              func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
 	}
 	o.add(a, cmd)
-	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless the tip of the branch is this entry")
+	cmd.Flags().StringVar(&o.expect, "expect", "",
+		"fail unless the tip of the branch is this entry")
 	return cmd
 }
 
@@ -47,12 +48,14 @@ func (o *rewindOptions) run(a *app, rev string) error {
 	if err != nil {
 		return err
 	}
-	done, err := b.s.Conversation.Rewind(a.c, b.name, b.branch, target, conversation.RewindOptions{Expect: expect})
+	done, err := b.s.Conversation.Rewind(a.c, b.name, b.branch, target,
+		conversation.RewindOptions{Expect: expect})
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return a.answer("id", done.Entry, "left", done.Left, "messages", done.Messages, "retracted", done.Retracted)
+		return a.answer("id", done.Entry, "left", done.Left, "messages", done.Messages, "retracted",
+			done.Retracted)
 	}
 	a.line("%v", done.Entry)
 	a.say("ctx: rewind: %s left the branch", plural(done.Messages, "message", "messages"))

@@ -15,15 +15,19 @@ func newRoot(a *app, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:                   "ctx",
 		DisableFlagsInUseLine: true,
-		Short:                 "Store the conversations of AI agents, and render small contexts from them",
+		Short: "Store the conversations of AI agents, and render small " +
+			"contexts from them",
 		Long: `ctx stores the conversations of AI agents and their users, in the project that they belong to. It
 keeps conversations as git keeps files. A long history renders into a small context, and every
 summary in the context expands to the exact messages that it stands for.
 
-A command that ctx does not have is a program: ` + "`ctx NAME`" + ` runs ctx-NAME, which stands beside
-ctx or in a directory of PATH. Only the flag -C may stand before such a name. ` + "`ctx mcp`" + ` runs
+A command that ctx does not have is a program: ` + "`ctx NAME`" +
+			` runs ctx-NAME, which stands beside
+ctx or in a directory of PATH. Only the flag -C may stand before such a name. ` +
+			"`ctx mcp`" + ` runs
 ctx-mcp, which serves a store to agents. ` + "`ctx browse`" + ` runs ctx-browse, which shows a store
-on a terminal. ` + "`ctx eval`" + ` runs ctx-eval, which measures how well ctx keeps conversations.`,
+on a terminal. ` + "`ctx eval`" +
+			` runs ctx-eval, which measures how well ctx keeps conversations.`,
 		Example: `  ctx init
   ctx append -s work --role user -m 'the tests fail on Windows'
   ctx render -s work --budget 4000`,
@@ -48,7 +52,8 @@ on a terminal. ` + "`ctx eval`" + ` runs ctx-eval, which measures how well ctx k
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.FlagError(err) })
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		a.usePager(cmd.Root(), "help")
-		command.PrintHelp(cmd.OutOrStdout(), cmd, func(title string) string { return a.paint(styleTitle, title) })
+		command.PrintHelp(cmd.OutOrStdout(), cmd,
+			func(title string) string { return a.paint(styleTitle, title) })
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
@@ -64,8 +69,10 @@ func addGlobalFlags(a *app, root *cobra.Command) {
 	f.SortFlags = false
 	f.VarP((*texts)(&a.dirs), "dir", "C", "run as if started in `DIR`")
 	f.VarP((*texts)(&a.overrides), "config", "c", "set `KEY=VALUE` for this run")
-	f.BoolVar(&a.json, "json", false, "print JSON: one document, or one line for each item of a list")
-	f.BoolVarP(&a.nul, "null", "z", false, "end each item of a list with a zero byte instead of a newline")
+	f.BoolVar(&a.json, "json", false,
+		"print JSON: one document, or one line for each item of a list")
+	f.BoolVarP(&a.nul, "null", "z", false,
+		"end each item of a list with a zero byte instead of a newline")
 	f.BoolVar(&a.noPager, "no-pager", false, "print to the terminal, without a pager")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "print only errors on standard error")
 }

@@ -15,10 +15,10 @@ func newScanCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scan [--rule CLASS]",
 		Short: "Find secrets in the store",
-		Long: long(`Reads every stored body and lists what looks like a secret under today's rules. These may know
-more secrets than the rules that cleaned the body when it came in. Each line has the object, the
-class, and the position in the text, in bytes from 0. The command never prints a secret. If it
-finds one, the exit code is 1. `+"`ctx forget`"+` erases it.`, exitNoStore, exitCorrupt),
+		Long: long(`Reads every stored body and lists what looks like a secret under today's rules.
+These may know more secrets than the rules that cleaned the body when it came in. Each line has the
+object, the class, and the position in the text, in bytes from 0. The command never prints a secret.
+If it finds one, the exit code is 1. `+"`ctx forget`"+` erases it.`, exitNoStore, exitCorrupt),
 		Example: "  ctx scan\n  ctx scan --rule password --json",
 		Args:    between(0, 0),
 		RunE: a.onStore(func(s *session.Store, _ []string) error {
@@ -32,12 +32,15 @@ finds one, the exit code is 1. `+"`ctx forget`"+` erases it.`, exitNoStore, exit
 			if err != nil {
 				return err
 			}
-			a.say("%s, %s", plural(r.Bodies, "body", "bodies"), plural(r.Secrets, "secret", "secrets"))
+			a.say("%s, %s", plural(r.Bodies, "body", "bodies"),
+				plural(r.Secrets, "secret", "secrets"))
 			if len(r.Unread) > 0 {
-				return withHint(fmt.Errorf("cannot read %s", strings.Join(r.Unread, ", ")), "`ctx fsck` says what is damaged")
+				return withHint(fmt.Errorf("cannot read %s", strings.Join(r.Unread, ", ")),
+					"`ctx fsck` says what is damaged")
 			}
 			if r.Secrets > 0 {
-				return withHint(errFound, "`ctx forget ID` erases one, `ctx forget --rule CLASS` all of a class")
+				return withHint(errFound,
+					"`ctx forget ID` erases one, `ctx forget --rule CLASS` all of a class")
 			}
 			return nil
 		}),

@@ -158,7 +158,8 @@ func union(a, b types) types {
 
 // ofFields returns the schema of a document with the fields that answer gets.
 func ofFields(fields []any) *schema {
-	s := &schema{Type: types{"object"}, Properties: map[string]*schema{"v": {Const: json.RawMessage("1")}}, Required: []string{"v"}}
+	s := &schema{Type: types{"object"},
+		Properties: map[string]*schema{"v": {Const: json.RawMessage("1")}}, Required: []string{"v"}}
 	for i := 0; i < len(fields); i++ {
 		key, pair := fields[i].(string)
 		if !pair {
@@ -363,7 +364,8 @@ func merged(command string, list []*schema) *schema {
 	var forms []*schema
 	for _, s := range list {
 		at := slices.IndexFunc(forms, func(f *schema) bool {
-			return slices.Equal(slices.Sorted(maps.Keys(f.Properties)), slices.Sorted(maps.Keys(s.Properties)))
+			return slices.Equal(slices.Sorted(maps.Keys(f.Properties)),
+				slices.Sorted(maps.Keys(s.Properties)))
 		})
 		if at < 0 {
 			forms = append(forms, s)
@@ -372,16 +374,19 @@ func merged(command string, list []*schema) *schema {
 		for name, p := range s.Properties {
 			forms[at].Properties[name] = eitherOf(forms[at].Properties[name], p)
 		}
-		forms[at].Required = slices.DeleteFunc(forms[at].Required, func(name string) bool { return !slices.Contains(s.Required, name) })
+		forms[at].Required = slices.DeleteFunc(forms[at].Required,
+			func(name string) bool { return !slices.Contains(s.Required, name) })
 	}
 	slices.SortFunc(forms, func(a, b *schema) int {
-		return strings.Compare(strings.Join(slices.Sorted(maps.Keys(a.Properties)), " "), strings.Join(slices.Sorted(maps.Keys(b.Properties)), " "))
+		return strings.Compare(strings.Join(slices.Sorted(maps.Keys(a.Properties)), " "),
+			strings.Join(slices.Sorted(maps.Keys(b.Properties)), " "))
 	})
 	whole := &schema{AnyOf: forms}
 	if len(forms) == 1 {
 		whole = forms[0]
 	}
-	whole.Schema, whole.Title = "https://json-schema.org/draft/2020-12/schema", "What `"+command+" --json` prints"
+	whole.Schema, whole.Title = "https://json-schema.org/draft/2020-12/schema",
+		"What `"+command+" --json` prints"
 	return whole
 }
 
@@ -453,20 +458,24 @@ func checkSchemas(t *testing.T, seen string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b = append(bytes.ReplaceAll(bytes.ReplaceAll(b, []byte(`\u003e`), []byte(">")), []byte(`\u003c`), []byte("<")), '\n')
+		b = append(bytes.ReplaceAll(bytes.ReplaceAll(b, []byte(`\u003e`), []byte(">")),
+			[]byte(`\u003c`), []byte("<")), '\n')
 		path := filepath.Join(dir, command+".json")
 		old, err := os.ReadFile(path)
 		if err == nil && bytes.Equal(bytes.ReplaceAll(old, []byte("\r\n"), []byte("\n")), b) {
 			continue
 		}
 		if *update {
-			if err := errorsJoin(os.MkdirAll(dir, 0o755), os.WriteFile(path, b, 0o644)); err != nil {
+			if err := errorsJoin(os.MkdirAll(dir, 0o755),
+				os.WriteFile(path, b, 0o644)); err != nil {
 				t.Fatal(err)
 			}
 			continue
 		}
 		if !isPart(old, forms) {
-			t.Errorf("%s does not have all that the scripts print; `go test ./cmd/ctx -run TestScripts -update` writes it", path)
+			t.Errorf(
+				"%s does not have all that the scripts print; "+
+					"`go test ./cmd/ctx -run TestScripts -update` writes it", path)
 		}
 	}
 }
@@ -529,7 +538,8 @@ func (s *schema) has(f *schema) bool {
 
 // TestSchemaRefuses shows that the check of the schemas can fail.
 func TestSchemaRefuses(t *testing.T) {
-	s := ofFields([]any{"id", format.ID{1}, "count", 3, "list", []string(nil), document.Score(0.5)}[:6])
+	s := ofFields([]any{"id", format.ID{1}, "count", 3, "list", []string(nil),
+		document.Score(0.5)}[:6])
 	for doc, ok := range map[string]bool{
 		`{"v":1,"id":null,"count":3,"list":[]}`:                                  true,
 		`{"v":1,"id":"` + strings.Repeat("0a", 32) + `","count":3,"list":["x"]}`: true,
@@ -554,7 +564,8 @@ func TestSchemaRefuses(t *testing.T) {
 // Every error that a command prints with --json is of docs/schema/error.json.
 func TestErrorSchema(t *testing.T) {
 	s := ofFields([]any{"error", clierr.Problem{}})
-	s.Schema, s.Title = "https://json-schema.org/draft/2020-12/schema", "What a command that fails prints with `--json` on standard error"
+	s.Schema, s.Title = "https://json-schema.org/draft/2020-12/schema",
+		"What a command that fails prints with `--json` on standard error"
 	b, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -568,7 +579,9 @@ func TestErrorSchema(t *testing.T) {
 	}
 	old, err := os.ReadFile(path)
 	if err != nil || !bytes.Equal(bytes.ReplaceAll(old, []byte("\r\n"), []byte("\n")), b) {
-		t.Errorf("%s is not as the type says (%v); `go test ./cmd/ctx -run TestErrorSchema -update` writes it", path, err)
+		t.Errorf(
+			"%s is not as the type says (%v); `go test ./cmd/ctx -run TestErrorSchema -update` "+
+				"writes it", path, err)
 	}
 	for _, f := range []command.Failed{
 		{Err: errors.New("disk full"), JSON: true, Running: true},
@@ -593,9 +606,11 @@ func TestErrorSchema(t *testing.T) {
 func noSchema() map[string]string {
 	const nothing, protocol = "it prints nothing", "it answers an agent, in the words of that agent"
 	list := map[string]string{
-		"ctx avail consume": nothing, "ctx avail healthy": nothing, "ctx avail mark": nothing, "ctx avail reset": nothing, "ctx avail reset-turn": nothing,
-		"ctx completion": "it prints a program for a shell", "ctx help": "it prints help", "ctx session state get": "it prints the value, which is JSON as it was set",
-		"ctx browse": "it is for a terminal", "ctx eval": "it is a program of its own",
+		"ctx avail consume": nothing, "ctx avail healthy": nothing, "ctx avail mark": nothing,
+		"ctx avail reset": nothing, "ctx avail reset-turn": nothing,
+		"ctx completion": "it prints a program for a shell", "ctx help": "it prints help",
+		"ctx session state get": "it prints the value, which is JSON as it was set",
+		"ctx browse":            "it is for a terminal", "ctx eval": "it is a program of its own",
 	}
 	for _, agent := range hooks.Agents() {
 		list["ctx hook "+agent.Name] = protocol
@@ -617,7 +632,8 @@ func TestSchemaOfEachCommand(t *testing.T) {
 		case err == nil && none:
 			t.Errorf("%s has a schema, but: %s", c.CommandPath(), why)
 		case err != nil && !none && c.Runnable() && !c.HasSubCommands():
-			t.Errorf("%s has no schema: a script that runs it with --json makes one", c.CommandPath())
+			t.Errorf("%s has no schema: a script that runs it with --json makes one",
+				c.CommandPath())
 		}
 	})
 	files, err := os.ReadDir(dir)

@@ -51,7 +51,9 @@ func screenStore(t *testing.T, dir string) {
 	}
 	say("init")
 	for i, text := range []string{
-		"How do I deploy the 宇宙 service? It says 接続できません。", "Run `make deploy` 🚀🚀 and wait for 👪 to be told.", "A long answer: " + strings.Repeat("deploy again ", 30),
+		"How do I deploy the 宇宙 service? It says 接続できません。",
+		"Run `make deploy` 🚀🚀 and wait for 👪 to be told.",
+		"A long answer: " + strings.Repeat("deploy again ", 30),
 	} {
 		say("append", "-s", "work", "--role", []string{"user", "model", "model"}[i], "-m", text)
 	}
@@ -67,7 +69,8 @@ func screenStore(t *testing.T, dir string) {
 func screenWorld(dir string, out, errs *bytes.Buffer, tick int) world {
 	now := scriptStart().Add(time.Duration(tick) * time.Minute)
 	return world{
-		stdin: strings.NewReader(""), stdout: out, stderr: errs, dir: dir, home: filepath.Dir(dir), host: "host", pid: 1,
+		stdin: strings.NewReader(""), stdout: out, stderr: errs, dir: dir, home: filepath.Dir(dir),
+		host: "host", pid: 1,
 		getenv: func(string) string { return "" }, now: func() time.Time { return now },
 		random: &hashStream{n: uint64(tick) << 32},
 	}
@@ -87,7 +90,9 @@ func TestScreens(t *testing.T) {
 				w.outTerm = func() bool { return true }
 				w.columns = func() int { return columns }
 				if !color {
-					w.getenv = func(name string) string { return map[string]string{"NO_COLOR": "1"}[name] }
+					w.getenv = func(name string) string {
+						return map[string]string{"NO_COLOR": "1"}[name]
+					}
 				}
 				if code := run(context.Background(), w, screens()[name]); code != 0 {
 					t.Errorf("%s: exit %d: %s", name, code, errs.String())
@@ -95,9 +100,11 @@ func TestScreens(t *testing.T) {
 				if !color && strings.Contains(out.String(), "\x1b") {
 					t.Errorf("%s: a control sequence without colours", name)
 				}
-				fmt.Fprintf(&all, "$ ctx %s\n%s\n", strings.Join(screens()[name], " "), out.String())
+				fmt.Fprintf(&all, "$ ctx %s\n%s\n",
+					strings.Join(screens()[name], " "), out.String())
 			}
-			file := filepath.Join("testdata", "screens", fmt.Sprintf("%d%s.txt", columns, map[bool]string{true: "-color"}[color]))
+			file := filepath.Join("testdata", "screens",
+				fmt.Sprintf("%d%s.txt", columns, map[bool]string{true: "-color"}[color]))
 			compareFile(t, file, strings.ReplaceAll(all.String(), "\x1b", "␛"))
 		}
 	}
@@ -129,7 +136,8 @@ func compareFile(t *testing.T, file, text string) {
 		t.Fatal(err)
 	}
 	if got := strings.ReplaceAll(string(want), "\r\n", "\n"); got != text {
-		t.Errorf("%s has changed; `go test ./cmd/ctx -run %s -update` writes it.\n%s", file, t.Name(), text)
+		t.Errorf("%s has changed; `go test ./cmd/ctx -run %s -update` writes it.\n%s", file,
+			t.Name(), text)
 	}
 }
 
@@ -157,23 +165,28 @@ func TestPager(t *testing.T) {
 		var out, errs bytes.Buffer
 		w := screenWorld(dir, &out, &errs, 100)
 		w.outTerm = func() bool { return one.terminal }
-		w.getenv = func(name string) string { return map[string]string{"CTX_PAGER": one.pager, "PAGER": "never"}[name] }
+		w.getenv = func(name string) string {
+			return map[string]string{"CTX_PAGER": one.pager, "PAGER": "never"}[name]
+		}
 		if one.pager == "" {
 			w.getenv = func(string) string { return "" }
 		}
 		to, words := &gonePager{after: 1 << 20}, ""
 		w.page = func(asked string) (io.WriteCloser, error) { words = asked; return to, nil }
 		if code := run(context.Background(), w, one.args); code != 0 || words != one.words {
-			t.Errorf("%s: exit %d, pager %q, want %q: %s", one.name, code, words, one.words, errs.String())
+			t.Errorf("%s: exit %d, pager %q, want %q: %s", one.name, code, words, one.words,
+				errs.String())
 		}
 		if (words == "") == (out.Len() == 0) || (words != "") != to.closed {
-			t.Errorf("%s: %d bytes to the terminal, pager closed: %v", one.name, out.Len(), to.closed)
+			t.Errorf("%s: %d bytes to the terminal, pager closed: %v", one.name,
+				out.Len(), to.closed)
 		}
 		if words == "" {
 			continue
 		}
 		to = &gonePager{}
-		if code := run(context.Background(), w, one.args); code != 0 || errs.Len() > 0 || !to.closed {
+		if code := run(context.Background(), w, one.args); code != 0 ||
+			errs.Len() > 0 || !to.closed {
 			t.Errorf("%s, left early: exit %d: %s", one.name, code, errs.String())
 		}
 	}
@@ -215,7 +228,8 @@ func TestTmux(t *testing.T) {
 	call := func(args ...string) string {
 		t.Helper()
 		cmd := exec.Command(tmux, append([]string{"-S", socket, "-f", "/dev/null"}, args...)...)
-		cmd.Env = append(os.Environ(), "HOME="+filepath.Dir(dir), "TZ=UTC", "GORACE=atexit_sleep_ms=0", "LC_ALL=C.UTF-8", "CTX_PAGER=cat", "TERM=screen")
+		cmd.Env = append(os.Environ(), "HOME="+filepath.Dir(dir), "TZ=UTC",
+			"GORACE=atexit_sleep_ms=0", "LC_ALL=C.UTF-8", "CTX_PAGER=cat", "TERM=screen")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("tmux %q: %v: %s", args, err, out)
@@ -223,18 +237,25 @@ func TestTmux(t *testing.T) {
 		return string(out)
 	}
 	defer func() { _ = exec.Command(tmux, "-S", socket, "kill-server").Run() }()
-	call("new-session", "-d", "-s", "keep", "tail", "-f", "/dev/null") // the server ends with its last session
+	// The server ends with its last session
+	call("new-session", "-d", "-s", "keep", "tail", "-f", "/dev/null")
 	for _, columns := range []int{80, 200} {
 		for _, name := range []string{"graph", "oneline"} { // their lines are cut to the width
-			line := fmt.Sprintf("cd %s && %s %s; tmux -S %s wait-for -S done; exec tail -f /dev/null", dir, ctx, strings.Join(screens()[name], " "), socket)
-			call("new-session", "-d", "-s", name, "-x", strconv.Itoa(columns), "-y", "60", "sh", "-c", line)
+			line := fmt.Sprintf(
+				"cd %s && %s %s; tmux -S %s wait-for -S done; exec tail -f /dev/null", dir, ctx,
+				strings.Join(screens()[name], " "), socket)
+			call("new-session", "-d", "-s", name, "-x", strconv.Itoa(columns), "-y", "60",
+				"sh", "-c", line)
 			call("wait-for", "done")
-			plain, colored := call("capture-pane", "-p", "-t", name), call("capture-pane", "-p", "-e", "-t", name)
+			plain, colored := call("capture-pane", "-p", "-t", name),
+				call("capture-pane", "-p", "-e", "-t", name)
 			call("kill-session", "-t", name)
 			if name == "graph" { // and once through a pager
-				call("new-session", "-d", "-s", name, "-x", strconv.Itoa(columns), "-y", "60", "sh", "-c", "export CTX_PAGER='sed s/^./+/'; "+line)
+				call("new-session", "-d", "-s", name, "-x", strconv.Itoa(columns), "-y", "60", "sh",
+					"-c", "export CTX_PAGER='sed s/^./+/'; "+line)
 				call("wait-for", "done")
-				if paged := call("capture-pane", "-p", "-t", name); !strings.Contains(paged, "\n+\\\n") {
+				if paged := call("capture-pane", "-p", "-t",
+					name); !strings.Contains(paged, "\n+\\\n") {
 					t.Errorf("the pager shows\n%s", paged)
 				}
 				call("kill-session", "-t", name)
@@ -245,7 +266,8 @@ func TestTmux(t *testing.T) {
 			w.getenv = func(name string) string { return map[string]string{"NO_COLOR": "1"}[name] }
 			run(context.Background(), w, screens()[name])
 			if got := strings.TrimRight(plain, "\n"); got != strings.TrimRight(out.String(), "\n") {
-				t.Errorf("%s at %d columns: the terminal shows\n%s\nof\n%s", name, columns, got, out.String())
+				t.Errorf("%s at %d columns: the terminal shows\n%s\nof\n%s", name, columns,
+					got, out.String())
 			}
 			if !strings.Contains(colored, "\x1b[33m") {
 				t.Errorf("%s: no colours on a terminal: %q", name, colored)

@@ -19,7 +19,9 @@ import (
 func TestTmuxBrowse(t *testing.T) {
 	tmux, err := exec.LookPath("tmux")
 	if err != nil {
-		t.Skip("SKIPPED: tmux is not installed: the screens of internal/browse are compared without a terminal alone")
+		t.Skip(
+			"SKIPPED: tmux is not installed: the screens of internal/browse are compared without " +
+				"a terminal alone")
 	}
 	exe, err := os.Executable()
 	if err != nil {
@@ -37,7 +39,8 @@ func TestTmuxBrowse(t *testing.T) {
 		t.Helper()
 		cmd := exec.Command(tmux, append([]string{"-S", socket, "-f", "/dev/null"}, args...)...)
 		cmd.Env = append(
-			os.Environ(), "HOME="+filepath.Dir(dir), "TZ=UTC", "GORACE=atexit_sleep_ms=0", "LC_ALL=C.UTF-8", "TERM=screen", "NO_COLOR=",
+			os.Environ(), "HOME="+filepath.Dir(dir), "TZ=UTC", "GORACE=atexit_sleep_ms=0",
+			"LC_ALL=C.UTF-8", "TERM=screen", "NO_COLOR=",
 			"PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"),
 		)
 		out, err := cmd.CombinedOutput()
@@ -47,7 +50,8 @@ func TestTmuxBrowse(t *testing.T) {
 		return string(out)
 	}
 	defer func() { _ = exec.Command(tmux, "-S", socket, "kill-server").Run() }()
-	call("new-session", "-d", "-s", "keep", "tail", "-f", "/dev/null") // the server ends with its last session
+	// The server ends with its last session
+	call("new-session", "-d", "-s", "keep", "tail", "-f", "/dev/null")
 	call("set-option", "-s", "set-clipboard", "on")
 	// until returns the screen once it has a text.
 	until := func(name, text string) string {
@@ -66,8 +70,11 @@ func TestTmuxBrowse(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {200, 50}} {
 		for _, plain := range []bool{false, true} {
 			name := fmt.Sprintf("b%d%v", size[0], plain)
-			line := fmt.Sprintf("cd %s && NO_COLOR=%s ctx browse; echo code $?; exec tail -f /dev/null", dir, map[bool]string{true: "1"}[plain])
-			call("new-session", "-d", "-s", name, "-x", strconv.Itoa(size[0]), "-y", strconv.Itoa(size[1]), "sh", "-c", line)
+			line := fmt.Sprintf(
+				"cd %s && NO_COLOR=%s ctx browse; echo code $?; exec tail -f /dev/null", dir,
+				map[bool]string{true: "1"}[plain])
+			call("new-session", "-d", "-s", name, "-x", strconv.Itoa(size[0]), "-y",
+				strconv.Itoa(size[1]), "sh", "-c", line)
 			until(name, "? keys")
 			call("send-keys", "-t", name, "j")
 			screen := until(name, "second line")
@@ -80,13 +87,15 @@ func TestTmuxBrowse(t *testing.T) {
 			if len(at) != 1 {
 				t.Errorf("%s: the sides meet at columns %v:\n%s", name, at, screen)
 			}
-			colored := regexp.MustCompile(`\x1b\[[0-9;]*3[1-6]m`).MatchString(call("capture-pane", "-p", "-e", "-t", name))
+			colored := regexp.MustCompile(`\x1b\[[0-9;]*3[1-6]m`).MatchString(
+				call("capture-pane", "-p", "-e", "-t", name))
 			if colored == plain {
 				t.Errorf("%s: colours: %v", name, colored)
 			}
 			call("send-keys", "-t", name, "Enter", "g", "y")
 			until(name, "copied 64 bytes")
-			if id := strings.TrimSpace(call("show-buffer")); !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(id) {
+			if id := strings.TrimSpace(call("show-buffer")); !regexp.MustCompile(`^[0-9a-f]{64}$`).
+				MatchString(id) {
 				t.Errorf("%s: the clipboard has %q", name, id)
 			}
 			call("send-keys", "-t", name, "/")

@@ -58,7 +58,8 @@ func (t tests) Run() int {
 func fixed(w world) world {
 	tick := int64(0)
 	if dir := os.Getenv("WORK"); dir != "" {
-		f, err := os.OpenFile(filepath.Join(dir, ".clock"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		f, err := os.OpenFile(filepath.Join(dir, ".clock"),
+			os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err == nil {
 			_, _ = f.Write([]byte{'.'})
 			tick, _ = f.Seek(0, io.SeekCurrent)
@@ -71,7 +72,9 @@ func fixed(w world) world {
 	w.random = &hashStream{n: seed << 32}
 	w.host = "host"
 	if dir := os.Getenv("SCHEMAS"); dir != "" {
-		w.tell = func(command string, fields []any, doc []byte) { noteSchema(dir, command, fields, doc) }
+		w.tell = func(command string, fields []any, doc []byte) {
+			noteSchema(dir, command, fields, doc)
+		}
 	}
 	return w
 }
@@ -272,7 +275,8 @@ func cmdExpand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: expand FILE")
 	}
-	text := os.Expand(ts.ReadFile(args[0]), func(name string) string { return filepath.ToSlash(ts.Getenv(name)) })
+	text := os.Expand(ts.ReadFile(args[0]),
+		func(name string) string { return filepath.ToSlash(ts.Getenv(name)) })
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
@@ -311,8 +315,9 @@ func loosen(project string) error {
 
 // testWorld is a world without a terminal, a home or an environment.
 func testWorld(dir, stdin string) world {
-	return world{stdin: strings.NewReader(stdin), stdout: io.Discard, stderr: io.Discard, dir: dir, getenv: func(string) string { return "" },
-		now: scriptStart, random: &hashStream{}, host: "host", pid: 1}
+	return world{stdin: strings.NewReader(stdin), stdout: io.Discard, stderr: io.Discard, dir: dir,
+		getenv: func(string) string { return "" },
+		now:    scriptStart, random: &hashStream{}, host: "host", pid: 1}
 }
 
 // runIn executes one command line in this process, and returns its exit code and what it printed.
@@ -322,7 +327,9 @@ func runIn(t *testing.T, dir, stdin string, args ...string) (code int, stdout, s
 }
 
 // runWith is runIn with durable calls that a test has a hand in.
-func runWith(t *testing.T, fs *durable.FS, dir string, args ...string) (code int, stdout, stderr string) {
+func runWith(
+	t *testing.T, fs *durable.FS, dir string, args ...string,
+) (code int, stdout, stderr string) {
 	t.Helper()
 	w := testWorld(dir, "")
 	w.fs = fs

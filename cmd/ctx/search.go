@@ -29,10 +29,14 @@ func (o *scopeOptions) flags(a *app, cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.session, "session", "s", "", "only what was said in this session")
 	f.StringVarP(&o.branch, "branch", "b", "", "with --session, only what this branch has")
-	f.StringVar(&o.reader, "reader", "", "only what a reader in this `BRANCH`, or at this revision, of the session (default: the one that HEAD names) may see")
+	f.StringVar(&o.reader, "reader", "",
+		"only what a reader in this `BRANCH`, or at this revision, of the session (default: the "+
+			"one that HEAD names) may see")
 	f.StringVar(&o.role, "role", "", "only what was said by user, model, tool or system")
-	f.StringVar(&o.since, "since", "", "only what was said at `TIME` or later, in UTC: "+when.Examples)
-	f.StringVar(&o.until, "until", "", "only what was said before `TIME`, or on that day, week or month at the latest")
+	f.StringVar(&o.since, "since", "",
+		"only what was said at `TIME` or later, in UTC: "+when.Examples)
+	f.StringVar(&o.until, "until", "",
+		"only what was said before `TIME`, or on that day, week or month at the latest")
 	f.BoolVar(&o.rewound, "rewound", false, "look at what was rewound, too")
 	completeFlag(cmd, "session", a.completeSessions())
 	completeWords(cmd, "role", searchRoles...)
@@ -116,11 +120,11 @@ func newSearchCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search QUERY",
 		Short: "Find messages, best first",
-		Long: long(`Prints the messages and notes that answer a query best, from the whole history of the store,
-each with the passage that matches. Messages in tombstones are found like all others, amended
-messages by their newest words, and rewound messages only with --rewound. The command never
-finds messages that were forgotten or that went with a removed session. Without a hit the exit
-code is 1.
+		Long: long(`Prints the messages and notes that answer a query best, from the whole history
+of the store, each with the passage that matches. Messages in tombstones are found like all others,
+amended messages by their newest words, and rewound messages only with --rewound. The command never
+finds messages that were forgotten or that went with a removed session. Without a hit the exit code
+is 1.
 
 A query has words, names, paths and numbers. The name of a speaker finds what that person said.
 Words in double quotes are a phrase, which a message must have in a row. Messages with the whole
@@ -139,8 +143,10 @@ database has one (`+"`ctx help remote add`"+`). Its order and its idea of a word
 With --sessions each line is a session with its best message. With --clusters the command also
 lists the clusters of the best messages.`,
 			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx search 'which port does postgres listen on'\n  ctx search '\"connection refused\" postgres' --since yesterday\n" +
-			"  ctx search parser.go --json -n 3\n  ctx search --sessions 'flaky upload test'\n  ctx search 'delivery window' -s work --since 2026-03-01 --clusters",
+		Example: "  ctx search 'which port does postgres listen on'\n  ctx search '\"connection " +
+			"refused\" postgres' --since yesterday\n" +
+			"  ctx search parser.go --json -n 3\n  ctx search --sessions 'flaky upload test'\n  " +
+			"ctx search 'delivery window' -s work --since 2026-03-01 --clusters",
 		Args: between(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return o.run(a, strings.Join(args, " "))
@@ -204,14 +210,18 @@ func (o *searchOptions) query(now time.Time, text string) (recall.SearchQuery, e
 	}
 	q.Text, q.Limit, q.Clusters, q.Phrases = text, o.limit, o.clusters, true
 	switch {
-	case o.remote != "" && (o.scopeOptions != scopeOptions{} || o.clusters || o.sessions || o.literal || o.regexp):
+	case o.remote != "" &&
+		(o.scopeOptions != scopeOptions{} || o.clusters || o.sessions || o.literal || o.regexp):
 		return q, usagef("--remote goes with a query and --limit alone")
 	case o.limit < 1:
 		return q, usagef("bad --limit: %d: 1 is the least", o.limit)
 	case o.literal && o.regexp:
 		return q, usagef("--literal and --regexp exclude each other")
 	case o.ignoreCase && !o.literal && !o.regexp:
-		return q, usagef("--ignore-case goes with --literal or --regexp: a search by words never tells capitals from small letters")
+		return q,
+			usagef(
+				"--ignore-case goes with --literal or --regexp: a search by words never tells " +
+					"capitals from small letters")
 	case o.clusters && (o.sessions || o.literal || o.regexp):
 		return q, usagef("--clusters goes with a search for messages by words")
 	case o.sessions && (o.literal || o.regexp || o.reader != ""):
@@ -237,7 +247,8 @@ func compilePattern(text string, literal, ignoreCase bool) (*regexp.Regexp, erro
 	}
 	p, err := regexp.Compile(flags + text)
 	if err != nil {
-		return nil, usagef("bad pattern: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		return nil,
+			usagef("bad pattern: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	return p, nil
 }
@@ -248,9 +259,11 @@ func (a *app) printHit(h recall.Hit) error {
 	}
 	title := ""
 	if c := h.Cluster; c != nil {
-		title = fmt.Sprintf("cluster %s %s, %s", h.ID.Short(shortLen), document.StateOf(c), plural(int(c.Count), "member", "members"))
+		title = fmt.Sprintf("cluster %s %s, %s", h.ID.Short(shortLen), document.StateOf(c),
+			plural(int(c.Count), "member", "members"))
 	} else {
-		title = fmt.Sprintf("%s %s%s", a.paint(styleTitle, oneLine(h.Session)), a.heading(h.Shown), remarks(h))
+		title = fmt.Sprintf("%s %s%s", a.paint(styleTitle, oneLine(h.Session)),
+			a.heading(h.Shown), remarks(h))
 	}
 	a.line("%.3f %s\n    %s", h.Score, title, oneLine(h.Excerpt))
 	return a.out.err
@@ -275,7 +288,8 @@ func (a *app) printSessionHit(h recall.SessionHit) error {
 	if a.json {
 		return a.answer(document.SessionHitOf(h))
 	}
-	title := fmt.Sprintf("%s, %s: %s%s", a.paint(styleTitle, oneLine(h.Best.Session)), plural(h.Matches, "match", "matches"), a.heading(h.Best.Shown), remarks(h.Best))
+	title := fmt.Sprintf("%s, %s: %s%s", a.paint(styleTitle, oneLine(h.Best.Session)),
+		plural(h.Matches, "match", "matches"), a.heading(h.Best.Shown), remarks(h.Best))
 	a.line("%.3f %s\n    %s", h.Score, title, oneLine(h.Best.Excerpt))
 	return a.out.err
 }

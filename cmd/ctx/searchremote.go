@@ -27,10 +27,12 @@ func (o *searchOptions) askRemote(a *app, text string) (err error) {
 	}
 	for _, h := range hits {
 		if a.json {
-			a.document("id", h.ID, "kind", "message", "score", h.Rank, "session", h.Name, "role", h.Role, "time", h.At, "text", oneLine(h.Text))
+			a.document("id", h.ID, "kind", "message", "score", h.Rank, "session", h.Name, "role",
+				h.Role, "time", h.At, "text", oneLine(h.Text))
 			continue
 		}
-		a.line("%.3f %s %.12s %s %s\n    %s", h.Rank, oneLine(h.Name), oneLine(h.ID), oneLine(h.Role), h.At.UTC().Format("2006-01-02T15:04:05Z"), oneLine(h.Text))
+		a.line("%.3f %s %.12s %s %s\n    %s", h.Rank, oneLine(h.Name), oneLine(h.ID),
+			oneLine(h.Role), h.At.UTC().Format("2006-01-02T15:04:05Z"), oneLine(h.Text))
 	}
 	return exitIf(len(hits) == 0, exitFailed)
 }

@@ -16,11 +16,12 @@ func newSessionCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session list|show|use|fork|rm|link|state|model",
 		Short: "Manage sessions and their state",
-		Long: long(`A session is one conversation, with one or more branches. HEAD names the current session, which
-commands use by default.`),
+		Long: long(`A session is one conversation, with one or more branches. HEAD names the current
+session, which commands use by default.`),
 		Example: "  ctx session list\n  ctx session use work",
 	}
-	return group(cmd, newSessionListCmd(a), newSessionShowCmd(a), newSessionUseCmd(a), newSessionForkCmd(a), newSessionRmCmd(a),
+	return group(cmd, newSessionListCmd(a), newSessionShowCmd(a), newSessionUseCmd(a),
+		newSessionForkCmd(a), newSessionRmCmd(a),
 		newSessionLinkCmd(a), newSessionStateCmd(a), newSessionModelCmd(a))
 }
 
@@ -35,9 +36,10 @@ func newSessionShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [SESSION]",
 		Short: "Show the branches of a session",
-		Long: long(`Shows a session (default: the one that HEAD names): what `+"`ctx session list`"+` tells of it, and then a
-line for each branch with its messages, how many graduated, how many are rendered in clusters, and
-the tip.`, exitNoStore, exitCorrupt, exitNotFound),
+		Long: long(`Shows a session (default: the one that HEAD names): what
+`+"`ctx session list`"+` tells of it, and then a line for each branch with its messages, how many
+graduated, how many are rendered in clusters, and the tip.`, exitNoStore, exitCorrupt,
+			exitNotFound),
 		Example:           "  ctx session show work",
 		Args:              between(0, 1),
 		ValidArgsFunction: a.completeSessions(),
@@ -58,11 +60,13 @@ the tip.`, exitNoStore, exitCorrupt, exitNotFound),
 			var rows [][]string
 			for i, b := range d.Branches {
 				rows = append(rows, []string{
-					b.Name, strconv.FormatUint(b.Seq, 10), strconv.FormatUint(b.Frontier, 10), strconv.FormatUint(b.Through, 10),
+					b.Name, strconv.FormatUint(b.Seq, 10), strconv.FormatUint(b.Frontier, 10),
+					strconv.FormatUint(b.Through, 10),
 					short(s, one.Branches[i].Value.ID),
 				})
 			}
-			a.titled([]string{"BRANCH", "MESSAGES", "GRADUATED", "IN CLUSTERS AS RENDERED", "TIP"}, rows)
+			a.titled([]string{"BRANCH", "MESSAGES", "GRADUATED", "IN CLUSTERS AS RENDERED", "TIP"},
+				rows)
 			if d.Parent != nil {
 				a.line("%s", parentText(d.Parent))
 			}
@@ -98,9 +102,11 @@ func sessionNamed(s *session.Store, view *refs.View, args []string) (recall.Over
 
 func newSessionUseCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:               "use SESSION",
-		Short:             "Make HEAD name a session",
-		Long:              long("Makes HEAD name a session. Commands use it when you name no session.", exitNoStore, exitLocked, exitCorrupt, exitNotFound),
+		Use:   "use SESSION",
+		Short: "Make HEAD name a session",
+		Long: long(
+			"Makes HEAD name a session. Commands use it when you name no session.", exitNoStore,
+			exitLocked, exitCorrupt, exitNotFound),
 		Example:           "  ctx session use work",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeSessions(),
@@ -129,9 +135,9 @@ func newSessionRmCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm SESSION",
 		Short: "Remove a session",
-		Long: long(`Removes a session, and removes its messages from the clusters. On a terminal the command asks
-first; elsewhere it needs --force. The words stay in the store until `+"`ctx gc`"+` finds that nothing
-names them. Until then `+"`ctx undo -s SESSION`"+` brings the session back.`,
+		Long: long(`Removes a session, and removes its messages from the clusters. On a terminal the
+command asks first; elsewhere it needs --force. The words stay in the store until `+"`ctx gc`"+`
+finds that nothing names them. Until then `+"`ctx undo -s SESSION`"+` brings the session back.`,
 			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 		Example:           "  ctx session rm scratch --force",
 		Args:              between(1, 1),
@@ -149,7 +155,9 @@ names them. Until then `+"`ctx undo -s SESSION`"+` brings the session back.`,
 				return err
 			}
 			if !force {
-				if err := a.confirm("remove session %s with %s", one.Name, plural(int(document.SessionOf(one.Session).Messages), "message", "messages")); err != nil {
+				if err := a.confirm("remove session %s with %s", one.Name,
+					plural(int(document.SessionOf(one.Session).Messages), "message",
+						"messages")); err != nil {
 					return err
 				}
 			}
@@ -157,7 +165,8 @@ names them. Until then `+"`ctx undo -s SESSION`"+` brings the session back.`,
 			if err != nil {
 				return err
 			}
-			_ = a.fs.Remove(sessionHealth(s, one.Name)) // mostly not there; another session of the name would ask once less
+			// Mostly not there; another session of the name would ask once less
+			_ = a.fs.Remove(sessionHealth(s, one.Name))
 			return a.result(fields("session", one.Name, "messages", n), "removed session %s: %s",
 				one.Name, plural(n, "message", "messages"))
 		},

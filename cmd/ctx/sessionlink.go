@@ -22,9 +22,9 @@ func newSessionLinkCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "link CHILD PARENT CALL",
 		Short: "Link a session to the tool call that it works for",
-		Long: long(`Links CHILD, the session of a subagent, to the session and the tool call that it works for. `+"`"+`ctx
-session show`+"`"+` prints the link. The parent does not change, and does not show what is said in the
-child. The command refuses to change an existing link (12).
+		Long: long(`Links CHILD, the session of a subagent, to the session and the tool call that it
+works for. `+"`"+`ctx session show`+"`"+` prints the link. The parent does not change, and does not
+show what is said in the child. The command refuses to change an existing link (12).
 
 The child shares with its parent what it learns about models (`+"`ctx avail -s CHILD`"+`), unless
 --apart is given.`,
@@ -58,7 +58,8 @@ The child shares with its parent what it learns about models (`+"`ctx avail -s C
 		},
 	}
 	cmd.Flags().BoolVar(&orphan, "orphan", false, "accept a call that is not in the parent")
-	cmd.Flags().BoolVar(&apart, "apart", false, "do not share with the parent what the child learns about models")
+	cmd.Flags().BoolVar(&apart, "apart", false,
+		"do not share with the parent what the child learns about models")
 	return cmd
 }
 

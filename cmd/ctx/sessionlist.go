@@ -20,10 +20,10 @@ func newSessionListCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the sessions",
-		Long: long(`Lists the sessions, the one with the newest message first. The first line of each has the beginning
-of its name, which every command accepts, and its title: the agent's own, or else the first
-prompt. The second line says when its newest message was said, in which agent and on which branch
-of git, and how many messages it has. A star marks the session that HEAD names.
+		Long: long(`Lists the sessions, the one with the newest message first. The first line of
+each has the beginning of its name, which every command accepts, and its title: the agent's own, or
+else the first prompt. The second line says when its newest message was said, in which agent and on
+which branch of git, and how many messages it has. A star marks the session that HEAD names.
 
 Sessions of subagents are counted with the session that they work for; --all lists them below it.
 --json prints every session, with whole names.`, exitNoStore, exitCorrupt),
@@ -63,7 +63,8 @@ func (o *sessionListOptions) print(a *app, list []recall.Overview) {
 		}
 		p.print(star, "", &list[i], t.below(i))
 		if o.all {
-			t.each(i, "  ", func(child int, indent string) { p.print("  ", indent, &list[child], 0) })
+			t.each(i, "  ",
+				func(child int, indent string) { p.print("  ", indent, &list[child], 0) })
 		}
 	}
 }

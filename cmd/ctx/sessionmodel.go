@@ -12,11 +12,12 @@ func newSessionModelCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "model [-s SESSION] [NAME]",
 		Short: "Show or set the model of a branch",
-		Long: long(`With NAME, records that the branch continues with another model. Without NAME, prints the model
-that was recorded since the last prompt of the user; if there is none, the exit code is 1. A new
-prompt or a rewind to before the record ends its effect. Recording the same model again changes
-nothing.`, exitNoStore, exitLocked, exitCorrupt, exitNotFound),
-		Example:           "  ctx session model -s work gemini-2.5-flash\n  ctx session model -s work",
+		Long: long(`With NAME, records that the branch continues with another model. Without NAME,
+prints the model that was recorded since the last prompt of the user; if there is none, the exit
+code is 1. A new prompt or a rewind to before the record ends its effect. Recording the same model
+again changes nothing.`, exitNoStore, exitLocked, exitCorrupt, exitNotFound),
+		Example: "  ctx session model -s work gemini-2.5-flash\n  ctx " +
+			"session model -s work",
 		Args:              checkedNames(0, 1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: o.onTip(a, func(b openBranch, args []string) error {
@@ -26,14 +27,16 @@ nothing.`, exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 				if err != nil || !a.json {
 					return err
 				}
-				return a.answer("session", b.name, "branch", b.branch, "model", model, "note", done.ID)
+				return a.answer("session", b.name, "branch", b.branch, "model", model,
+					"note", done.ID)
 			}
 			model, note, err := b.s.Conversation.Model(b.view, b.name, b.branch)
 			switch {
 			case err != nil:
 				return err
 			case a.json:
-				err = a.answer("session", b.name, "branch", b.branch, "model", document.OrNull(model), "note", note)
+				err = a.answer("session", b.name, "branch", b.branch, "model",
+					document.OrNull(model), "note", note)
 			case model != "":
 				a.line("%s", oneLine(model))
 			}

@@ -37,7 +37,8 @@ func (o *stateFlags) add(a *app, cmd *cobra.Command) {
 // names returns the owners of the state. With an app, there may be no session if none is named.
 func (o *stateFlags) names(view *refs.View) (conversation.StateNames, error) {
 	n := conversation.StateNames{Session: o.session, App: o.app, User: o.user}
-	for _, name := range []struct{ flag, name string }{{"session", o.session}, {"app", o.app}, {"user", o.user}} {
+	for _, name := range []struct{ flag, name string }{{"session", o.session}, {"app", o.app},
+		{"user", o.user}} {
 		if o.cmd.Flags().Changed(name.flag) {
 			if err := checkName(name.flag, name.name); err != nil {
 				return n, err
@@ -59,13 +60,14 @@ func newSessionStateCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "state [get | set | rm]",
 		Short: "Show and set the state of a session",
-		Long: long(`Shows the state that an agent keeps with a session: keys with JSON values. A key with the prefix
-app: belongs to all sessions of the --app, and a key with the prefix user: to all sessions of
-its --user; give these flags to see them. A key with the prefix temp: is never stored.
+		Long: long(`Shows the state that an agent keeps with a session: keys with JSON values. A key
+with the prefix app: belongs to all sessions of the --app, and a key with the prefix user: to all
+sessions of its --user; give these flags to see them. A key with the prefix temp: is never stored.
 
 A rewind does not change the state. Removing a session removes its own keys, but not the shared
 ones.`, exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx session state -s work\n  ctx session state -s work --app shop --user ada --json",
+		Example: "  ctx session state -s work\n  ctx session state -s work --app shop " +
+			"--user ada --json",
 		RunE: func(*cobra.Command, []string) error {
 			n, list, err := o.read(a)
 			if err != nil {
@@ -78,7 +80,9 @@ ones.`, exitNoStore, exitCorrupt, exitNotFound),
 	return group(cmd, newSessionStateGetCmd(a), newSessionStateSetCmd(a), newSessionStateRmCmd(a))
 }
 
-func (o *stateFlags) read(a *app) (n conversation.StateNames, list []conversation.StateValue, err error) {
+func (o *stateFlags) read(
+	a *app,
+) (n conversation.StateNames, list []conversation.StateValue, err error) {
 	s, view, err := a.openView()
 	if err != nil {
 		return n, nil, err
@@ -103,23 +107,27 @@ func printState(a *app, n conversation.StateNames, list []conversation.StateValu
 	if err != nil {
 		return err
 	}
-	return a.answer("session", document.OrNull(n.Session), "app", document.OrNull(n.App), "user", document.OrNull(n.User), "state", json.RawMessage(state))
+	return a.answer("session", document.OrNull(n.Session), "app", document.OrNull(n.App), "user",
+		document.OrNull(n.User), "state", json.RawMessage(state))
 }
 
 func newSessionStateGetCmd(a *app) *cobra.Command {
 	o := &stateFlags{}
 	cmd := &cobra.Command{
-		Use:     "get KEY",
-		Short:   "Print the value of a key",
-		Long:    long("Prints a value as JSON. If there is no such key, the exit code is 1.", exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx session state get -s work branch\n  ctx session state get --app shop app:currency",
-		Args:    between(1, 1),
+		Use:   "get KEY",
+		Short: "Print the value of a key",
+		Long: long("Prints a value as JSON. If there is no such key, the exit code is 1.",
+			exitNoStore, exitCorrupt, exitNotFound),
+		Example: "  ctx session state get -s work branch\n  ctx session state get --app " +
+			"shop app:currency",
+		Args: between(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			_, list, err := o.read(a)
 			if err != nil {
 				return err
 			}
-			i := slices.IndexFunc(list, func(v conversation.StateValue) bool { return v.Key == args[0] })
+			i := slices.IndexFunc(list,
+				func(v conversation.StateValue) bool { return v.Key == args[0] })
 			if i < 0 {
 				return &exitError{exitFailed}
 			}
@@ -137,10 +145,11 @@ func newSessionStateSetCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set KEY=JSON... | --jsonl [FILE]",
 		Short: "Set keys, all or none of them",
-		Long: long(`Sets keys to JSON values, in one operation. With --jsonl the command reads JSON objects, one on
-each line, from a file or standard input. null is a value, too. The command replaces each secret
-that it recognizes by [REDACTED:<class>]. `+"`ctx undo`"+` reverts the operation, if nobody has
-changed the keys of the same session, app or user since.`, exitNoStore, exitLocked, exitCorrupt, exitNotFound),
+		Long: long(`Sets keys to JSON values, in one operation. With --jsonl the command reads JSON
+objects, one on each line, from a file or standard input. null is a value, too. The command replaces
+each secret that it recognizes by [REDACTED:<class>]. `+"`ctx undo`"+` reverts the operation, if
+nobody has changed the keys of the same session, app or user since.`, exitNoStore, exitLocked,
+			exitCorrupt, exitNotFound),
 		Example: `  ctx session state set -s work branch='"main"' tries=3
   ctx session state set --app shop --user ada app:currency='"EUR"' user:lang='"en"'
   echo '{"tries":4,"temp:token":"x"}' | ctx session state set -s work --jsonl`,
@@ -160,22 +169,27 @@ changed the keys of the same session, app or user since.`, exitNoStore, exitLock
 		},
 	}
 	o.add(a, cmd)
-	cmd.Flags().BoolVar(&lines, "jsonl", false, "read one JSON object of keys and values from each line of a file or standard input")
+	cmd.Flags().BoolVar(&lines, "jsonl", false,
+		"read one JSON object of keys and values from each line of a file or standard input")
 	return cmd
 }
 
 func newSessionStateRmCmd(a *app) *cobra.Command {
 	o := &stateFlags{}
 	cmd := &cobra.Command{
-		Use:     "rm KEY...",
-		Short:   "Remove keys, all or none of them",
-		Long:    long("Removes keys, in one operation. The command counts a missing key; it is no error.", exitNoStore, exitLocked, exitCorrupt, exitNotFound),
+		Use:   "rm KEY...",
+		Short: "Remove keys, all or none of them",
+		Long: long(
+			"Removes keys, in one operation. The command counts a missing key; it is no error.",
+			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 		Example: "  ctx session state rm -s work branch tries",
 		Args:    between(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var changes []conversation.StateChange
 			for _, key := range args {
-				changes = append(changes, conversation.StateChange{StateValue: conversation.StateValue{Key: key}, Remove: true})
+				changes = append(changes,
+					conversation.StateChange{StateValue: conversation.StateValue{Key: key},
+						Remove: true})
 			}
 			return o.change(a, changes)
 		},
@@ -199,10 +213,12 @@ func (o *stateFlags) change(a *app, changes []conversation.StateChange) error {
 	}
 	a.sayCleaned("session state", done.Found)
 	if a.json {
-		return a.answer("session", document.OrNull(n.Session), "set", done.Set, "removed", done.Removed, "same", done.Same, "temp", done.Temp)
+		return a.answer("session", document.OrNull(n.Session), "set", done.Set, "removed",
+			done.Removed, "same", done.Same, "temp", done.Temp)
 	}
 	if done.Temp > 0 {
-		a.say("ctx: session state: not kept: %s with the prefix temp:", plural(done.Temp, "key", "keys"))
+		a.say("ctx: session state: not kept: %s with the prefix temp:",
+			plural(done.Temp, "key", "keys"))
 	}
 	return nil
 }
@@ -219,7 +235,9 @@ func statePairs(args []string) ([]conversation.StateChange, error) {
 			return nil, usagef("not KEY=JSON: %.80q", arg)
 		}
 		if !utf8.ValidString(value) || !json.Valid([]byte(value)) {
-			return nil, withHint(usagef("the value of %.80q is not JSON: %.80q", key, value), `a text is in quotes: %s='"…"'`, oneLine(key))
+			return nil,
+				withHint(usagef("the value of %.80q is not JSON: %.80q", key, value),
+					`a text is in quotes: %s='"…"'`, oneLine(key))
 		}
 		list = append(list, stateChange(key, []byte(value)))
 	}
@@ -227,7 +245,8 @@ func statePairs(args []string) ([]conversation.StateChange, error) {
 }
 
 func stateChange(key string, value []byte) conversation.StateChange {
-	return conversation.StateChange{StateValue: conversation.StateValue{Key: key, Value: bytes.Clone(bytes.TrimSpace(value))}}
+	return conversation.StateChange{StateValue: conversation.StateValue{Key: key,
+		Value: bytes.Clone(bytes.TrimSpace(value))}}
 }
 
 // stateLines reads one object from each line. It skips empty lines.
@@ -245,7 +264,8 @@ func stateLines(a *app, file string) ([]conversation.StateChange, error) {
 				return fmt.Errorf("more than %d keys", maxStateChanges)
 			}
 			if len(m.Value) > conversation.MaxStateValue {
-				return fmt.Errorf("value of %d bytes: %d is the most", len(m.Value), conversation.MaxStateValue)
+				return fmt.Errorf("value of %d bytes: %d is the most", len(m.Value),
+					conversation.MaxStateValue)
 			}
 			list = append(list, stateChange(m.Name, m.Value))
 		}

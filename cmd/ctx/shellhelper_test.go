@@ -16,7 +16,8 @@ func TestShellHelper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := regexp.MustCompile("(?s)```sh\n(.*?)```").FindStringSubmatch(strings.ReplaceAll(string(page), "\r\n", "\n"))
+	m := regexp.MustCompile("(?s)```sh\n(.*?)```").FindStringSubmatch(
+		strings.ReplaceAll(string(page), "\r\n", "\n"))
 	archive, err := txtar.ParseFile(filepath.Join("..", "..", "testscript", "avail_helpers.txtar"))
 	if err != nil {
 		t.Fatal(err)

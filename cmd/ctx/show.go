@@ -19,9 +19,9 @@ func newShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show REV...",
 		Short: "Show objects in full",
-		Long: long(`Shows an object: its id, the lines of its header, and its body in words. The command shows an
-entry as it was written; if there is a newer version, a line says so. For a forgotten object it
-shows the header, and says that the body is gone.`,
+		Long: long(`Shows an object: its id, the lines of its header, and its body in words. The
+command shows an entry as it was written; if there is a newer version, a line says so. For a
+forgotten object it shows the header, and says that the body is gone.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example:           "  ctx show @\n  ctx show --json 3f9a6c01",
 		Args:              between(1, -1),
@@ -138,13 +138,15 @@ func showJSON(a *app, c content) error {
 		if err != nil {
 			return err
 		}
-		return a.answer("id", c.id, "kind", c.kind, "node", sum.Node, summaryHeadOf(sum), "inputs", inputDocs(sum.Inputs), "text", said, "gone", c.gone)
+		return a.answer("id", c.id, "kind", c.kind, "node", sum.Node, summaryHeadOf(sum), "inputs",
+			inputDocs(sum.Inputs), "text", said, "gone", c.gone)
 	case "tombstone":
 		stone, err := format.DecodeTombstone(c.header)
 		if err != nil {
 			return err
 		}
-		return a.answer("id", c.id, "kind", c.kind, "node", stone.Node, "members", stone.Count, "summary", stone.Summary, "text", said, "gone", c.gone)
+		return a.answer("id", c.id, "kind", c.kind, "node", stone.Node, "members", stone.Count,
+			"summary", stone.Summary, "text", said, "gone", c.gone)
 	}
 	return a.answer(c.doc())
 }

@@ -16,14 +16,17 @@ func newShowRefCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show-ref [--head] [NAME...]",
 		Short: "List refs and the objects that they name",
-		Long: long(`Lists refs by name, as "<id> <ref>" on each line. A NAME selects the refs that end in it: main,
-work/main and sessions/work/main all select the last one. If there is no such ref, the exit code
-is 1.`, exitNoStore, exitCorrupt),
+		Long: long(`Lists refs by name, as "<id> <ref>" on each line. A NAME selects the refs that
+end in it: main, work/main and sessions/work/main all select the last one. If there is no such ref,
+the exit code is 1.`, exitNoStore, exitCorrupt),
 		Example:           "  ctx show-ref\n  ctx show-ref --json work/main",
 		ValidArgsFunction: a.completeRefs(),
-		RunE:              func(_ *cobra.Command, args []string) error { return showRefs(a, args, head) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			return showRefs(a, args, head)
+		},
 	}
-	cmd.Flags().BoolVar(&head, "head", false, "also list HEAD, with the newest entry of its session")
+	cmd.Flags().BoolVar(&head, "head", false,
+		"also list HEAD, with the newest entry of its session")
 	return cmd
 }
 
@@ -39,7 +42,8 @@ func showRefs(a *app, names []string, head bool) error {
 			continue
 		}
 		if name == "HEAD" {
-			if v.ID = view.Get(history.RefName(v.Name, history.MainBranch)).ID; v.ID.IsZero() && !a.json {
+			if v.ID = view.Get(history.RefName(v.Name, history.MainBranch)).ID; v.ID.IsZero() &&
+				!a.json {
 				continue
 			}
 		}
@@ -106,7 +110,8 @@ func refNamed(view *refs.View, name string) string {
 	if name == "@" {
 		name = view.Get("HEAD").Name
 	}
-	for _, full := range []string{name, strings.TrimPrefix(name, "refs/"), "sessions/" + name, "sessions/" + name + "/" + history.MainBranch, conversation.UserRefs + name} {
+	for _, full := range []string{name, strings.TrimPrefix(name, "refs/"), "sessions/" + name,
+		"sessions/" + name + "/" + history.MainBranch, conversation.UserRefs + name} {
 		if view.Get(full).Exists() {
 			return full
 		}

@@ -26,22 +26,26 @@ func newStatsCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count sessions, messages and tokens, and what compaction saved",
-		Long: long(`Counts what the store has: sessions, messages by role, and tokens, by week and by agent. Tokens
-are an estimate, a quarter of the bytes of what was said, calls and outputs of tools included.
-"compacted" is what the contexts of the sessions leave out: messages that left the window for
-clusters, and beside their tokens those of the summaries that stand for them. What a rewind
-has left does not count. Weeks are those of ISO 8601, in UTC.
+		Long: long(`Counts what the store has: sessions, messages by role, and tokens, by week and
+by agent. Tokens are an estimate, a quarter of the bytes of what was said, calls and outputs of
+tools included. "compacted" is what the contexts of the sessions leave out: messages that left the
+window for clusters, and beside their tokens those of the summaries that stand for them. What a
+rewind has left does not count. Weeks are those of ISO 8601, in UTC.
 
 With --files the command also counts how often calls of tools changed each file.`,
 			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx stats\n  ctx stats --since 'last month' --files -n 5\n  ctx stats -s work --json",
-		Args:    between(0, 0),
-		RunE:    a.onView(func(s *session.Store, view *refs.View, _ []string) error { return o.run(a, s, view) }),
+		Example: "  ctx stats\n  ctx stats --since 'last month' --files -n 5\n  ctx " +
+			"stats -s work --json",
+		Args: between(0, 0),
+		RunE: a.onView(func(s *session.Store, view *refs.View, _ []string) error {
+			return o.run(a, s, view)
+		}),
 	}
 	o.cmd = cmd
 	f := cmd.Flags()
 	f.StringVarP(&o.session, "session", "s", "", "count only this session")
-	f.StringVar(&o.since, "since", "", "count only what was said at `TIME` or later, in UTC: "+when.Examples)
+	f.StringVar(&o.since, "since", "",
+		"count only what was said at `TIME` or later, in UTC: "+when.Examples)
 	f.BoolVar(&o.files, "files", false, "count changes of files, too")
 	f.IntVarP(&o.limit, "limit", "n", 10, "print at most `N` weeks, agents and files")
 	completeFlag(cmd, "session", a.completeSessions())
@@ -71,7 +75,8 @@ func (o *statsOptions) run(a *app, s *session.Store, view *refs.View) error {
 		return err
 	}
 	if a.json {
-		return a.answer(r, "first", document.OrNull(timeOr(r, true)), "last", document.OrNull(timeOr(r, false)))
+		return a.answer(r, "first", document.OrNull(timeOr(r, true)), "last",
+			document.OrNull(timeOr(r, false)))
 	}
 	o.print(a, r)
 	return nil
@@ -101,10 +106,13 @@ func (o *statsOptions) print(a *app, r *usage.Report) {
 			sep = ", "
 		}
 	}
-	list := [][]string{{"sessions", sessions}, {"messages", messages}, {"tokens", grouped(r.Tokens) + ", as estimated"}}
+	list := [][]string{{"sessions", sessions}, {"messages", messages},
+		{"tokens", grouped(r.Tokens) + ", as estimated"}}
 	if c := r.Compacted; c.Messages > 0 {
-		list = append(list, []string{"compacted", fmt.Sprintf("%s messages of %s tokens; their summaries have %s tokens",
-			grouped(int64(c.Messages)), grouped(c.Tokens), grouped(c.Summaries))})
+		list = append(
+			list, []string{"compacted",
+				fmt.Sprintf("%s messages of %s tokens; their summaries have %s tokens",
+					grouped(int64(c.Messages)), grouped(c.Tokens), grouped(c.Summaries))})
 	}
 	if !r.First.IsZero() {
 		list = append(list, []string{"said", a.clock(r.First) + " to " + a.clock(r.Last)})
@@ -117,7 +125,8 @@ func (o *statsOptions) print(a *app, r *usage.Report) {
 	}
 	rows := [][]string{}
 	for _, f := range r.Files[:min(len(r.Files), o.limit)] {
-		rows = append(rows, []string{oneLine(f.Path), strconv.Itoa(f.Changes), strconv.Itoa(f.Sessions)})
+		rows = append(rows,
+			[]string{oneLine(f.Path), strconv.Itoa(f.Changes), strconv.Itoa(f.Sessions)})
 	}
 	a.line("")
 	a.titled([]string{"file", "changes", "sessions"}, rows)
@@ -137,7 +146,9 @@ func (o *statsOptions) printRows(a *app, what string, list []usage.Row) {
 				name = agentNamed(r.Name)
 			}
 		}
-		rows = append(rows, []string{name, grouped(int64(r.Sessions)), grouped(int64(r.Messages)), grouped(r.Tokens)})
+		rows = append(rows,
+			[]string{name, grouped(int64(r.Sessions)), grouped(int64(r.Messages)),
+				grouped(r.Tokens)})
 	}
 	a.line("")
 	a.titled([]string{what, "sessions", "messages", "tokens"}, rows)

@@ -24,9 +24,10 @@ func newStatusCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Show what is recorded, and what to do next",
-		Long: long(`Shows where the store is, how many sessions and messages of which agents it has, when the newest
-message was said, and the current session, which HEAD names. Then come troubles, and what to do
-next: import what agents have, record each turn as it is said, summarize.`, exitNoStore, exitCorrupt),
+		Long: long(`Shows where the store is, how many sessions and messages of which agents it has,
+when the newest message was said, and the current session, which HEAD names. Then come troubles, and
+what to do next: import what agents have, record each turn as it is said, summarize.`,
+			exitNoStore, exitCorrupt),
 		Example: "  ctx status\n  ctx status --json",
 		Args:    between(0, 0),
 		RunE: a.onView(func(s *session.Store, view *refs.View, _ []string) error {
@@ -98,21 +99,24 @@ const mostAgents = 5
 func (st *statusPrinter) recorded() {
 	a, d := st.a, st.d
 	a.line("store %s", oneLine(d.Store))
-	a.line("%s, %s", plural(d.Sessions, "session", "sessions"), plural(int(d.Messages), "message", "messages"))
+	a.line("%s, %s", plural(d.Sessions, "session", "sessions"),
+		plural(int(d.Messages), "message", "messages"))
 	for i, one := range st.by {
 		if i == mostAgents {
 			a.line("  and of %s more", plural(len(st.by)-i, "agent", "agents"))
 			break
 		}
 		name := cmp.Or(one.name, "no agent (ctx append)")
-		text := plural(one.sessions, "session", "sessions") + ", " + plural(one.messages, "message", "messages")
+		text := plural(one.sessions, "session", "sessions") + ", " +
+			plural(one.messages, "message", "messages")
 		if !one.last.IsZero() {
 			text += ", the newest " + when.Ago(one.last, a.now())
 		}
 		a.line("  %s: %s", name, text)
 	}
 	if d.Live > 0 || d.Tombstones > 0 {
-		a.line("%s, %d without a full summary; %s", plural(d.Live, "cluster", "clusters"), d.Dirty, plural(int(d.Tombstones), "tombstone", "tombstones"))
+		a.line("%s, %d without a full summary; %s", plural(d.Live, "cluster", "clusters"), d.Dirty,
+			plural(int(d.Tombstones), "tombstone", "tombstones"))
 	}
 }
 
@@ -124,17 +128,20 @@ func (st *statusPrinter) current() {
 		return
 	}
 	o := &st.list[i]
-	a.line("current session %s: %s", oneLine(shortNames(st.list)[o.Name]), cutWidth(a.sessionTitle(o), a.lineWidth()-28))
+	a.line("current session %s: %s", oneLine(shortNames(st.list)[o.Name]),
+		cutWidth(a.sessionTitle(o), a.lineWidth()-28))
 	a.line("  %s", a.sessionDetails(o, 0))
 	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
 	for _, b := range d.Branches {
 		if len(d.Branches) > 1 || b.Through > 0 {
-			a.line("  %s: %s; the first %s are rendered as clusters, %s word for word", b.Name, plural(int(b.Seq), "message", "messages"), number(b.Through), number(b.Tail))
+			a.line("  %s: %s; the first %s are rendered as clusters, %s word for word", b.Name,
+				plural(int(b.Seq), "message", "messages"), number(b.Through), number(b.Tail))
 		}
 		if b.Open {
 			a.line("  %s: an open child: nothing of it graduates before `ctx branch join`", b.Name)
 		} else if b.Lag > window.MaxPiece { // an exchange that is not over yet waits for its end
-			a.line("  %s: %s left the window and wait to graduate: `ctx graduate`", b.Name, plural(int(b.Lag), "message", "messages"))
+			a.line("  %s: %s left the window and wait to graduate: `ctx graduate`", b.Name,
+				plural(int(b.Lag), "message", "messages"))
 		}
 	}
 }
@@ -143,7 +150,9 @@ func (st *statusPrinter) current() {
 func (st *statusPrinter) troubles() {
 	a, d := st.a, st.d
 	if d.Torn > 0 {
-		a.line("the log ends in %d bytes of an unfinished operation; the next change sets them aside", d.Torn)
+		a.line(
+			"the log ends in %d bytes of an unfinished operation; the next change sets them aside",
+			d.Torn)
 	}
 	for _, h := range d.Last {
 		a.line("last hook of %s: %s at %s", h.Agent, oneLine(h.Event), h.Time)
@@ -152,10 +161,13 @@ func (st *statusPrinter) troubles() {
 		a.line("%s", oneLine(one.String()))
 	}
 	if d.Trouble != nil {
-		a.line("hooks failed %s; the last failure: %s", plural(d.Troubles, "time", "times"), oneLine(*d.Trouble))
+		a.line("hooks failed %s; the last failure: %s", plural(d.Troubles, "time", "times"),
+			oneLine(*d.Trouble))
 	}
 	if d.Ignore != nil {
-		a.say("hint: outside git, add this line to .geminiignore so that the agent does not search the store: %s", *d.Ignore)
+		a.say(
+			"hint: outside git, add this line to .geminiignore so that the agent does not search "+
+				"the store: %s", *d.Ignore)
 	}
 }
 
@@ -164,20 +176,25 @@ func (st *statusPrinter) next(dir string) {
 	a, d := st.a, st.d
 	if d.Sessions == 0 {
 		a.line("next: `ctx import --all` brings what agents have of this project")
-		i := slices.IndexFunc(hooks.Agents(), func(g hooks.Agent) bool { return a.hasHooks(&g, dir) })
+		i := slices.IndexFunc(hooks.Agents(),
+			func(g hooks.Agent) bool { return a.hasHooks(&g, dir) })
 		switch {
 		case len(d.Last) > 0:
 		case i < 0:
 			a.line("next: `ctx install` records each turn as it is said")
 		default:
-			a.line("no hook has run yet; if something was said to %s: `ctx doctor` says why", hooks.Agents()[i].Title)
+			a.line("no hook has run yet; if something was said to %s: `ctx doctor` says why",
+				hooks.Agents()[i].Title)
 		}
 		return
 	}
 	var without []string // agents that have sessions here, and no hooks
 	for _, one := range st.by {
 		agent, ok := hooks.AgentNamed(one.name)
-		if ok && !slices.ContainsFunc(d.Last, func(h document.Hook) bool { return h.Agent == agent.Name }) && !a.hasHooks(&agent, dir) {
+		if ok &&
+			!slices.ContainsFunc(d.Last,
+				func(h document.Hook) bool { return h.Agent == agent.Name }) &&
+			!a.hasHooks(&agent, dir) {
 			without = append(without, agent.Name)
 		}
 	}
@@ -199,12 +216,15 @@ const maxHooksFile = 1 << 20
 // hasHooks reports whether the settings of an agent, of the project in dir or of the user, name our
 // hook.
 func (a *app) hasHooks(agent *hooks.Agent, dir string) bool {
-	for _, path := range []string{agent.ProjectSettings(dir), agent.UserSettings(a.getenv, a.home)} {
+	for _, path := range []string{agent.ProjectSettings(dir),
+		agent.UserSettings(a.getenv, a.home)} {
 		if path == "" {
 			continue
 		}
 		b, err := durable.ReadAtMost(path, maxHooksFile)
-		if err == nil && (agent.Plugin() != "" && agent.IsPlugin(b) || bytes.Contains(b, []byte("hook "+agent.Name))) {
+		if err == nil &&
+			(agent.Plugin() != "" && agent.IsPlugin(b) ||
+				bytes.Contains(b, []byte("hook "+agent.Name))) {
 			return true
 		}
 	}

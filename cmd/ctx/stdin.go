@@ -16,7 +16,8 @@ func interruptible(c context.Context, watch func(), f *os.File) io.Reader {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		return &endingReader{c, f}
 	}
-	return &waitingReader{c: c, watch: watch, from: f, ready: func() bool { return environ.IsReady(f) }}
+	return &waitingReader{c: c, watch: watch, from: f,
+		ready: func() bool { return environ.IsReady(f) }}
 }
 
 // waitingReader reads ahead in a goroutine. A command that does not read leaves standard input

@@ -37,7 +37,8 @@ func TestSixteenWriters(t *testing.T) {
 	ctx := func(args ...string) (string, error) {
 		c := exec.Command(bin, args...)
 		c.Dir = dir
-		c.Env = append(os.Environ(), "HOME="+dir+"/home", "WORK="+dir, "GORACE=atexit_sleep_ms=0", "CTX_LOCK_TIMEOUT=5m")
+		c.Env = append(os.Environ(), "HOME="+dir+"/home", "WORK="+dir, "GORACE=atexit_sleep_ms=0",
+			"CTX_LOCK_TIMEOUT=5m")
 		var stderr strings.Builder
 		c.Stderr = &stderr
 		out, err := c.Output()
@@ -53,7 +54,8 @@ func TestSixteenWriters(t *testing.T) {
 	for w := range writers {
 		group.Go(func() {
 			for n := range each {
-				if _, err := ctx("append", "-s", "talk", "--role", "user", "-m", fmt.Sprintf("writer %d message %d", w, n)); err != nil {
+				if _, err := ctx("append", "-s", "talk", "--role", "user", "-m",
+					fmt.Sprintf("writer %d message %d", w, n)); err != nil {
 					t.Error(err)
 					return
 				}
@@ -70,7 +72,8 @@ func TestSixteenWriters(t *testing.T) {
 					return
 				default:
 				}
-				if _, err := ctx(args...); err != nil && !strings.Contains(err.Error(), "no session") {
+				if _, err := ctx(args...); err != nil &&
+					!strings.Contains(err.Error(), "no session") {
 					t.Error(err)
 					return
 				}

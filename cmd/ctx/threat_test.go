@@ -17,7 +17,8 @@ func TestThreatModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, ok := strings.Cut(string(page), "| what is promised | where it is tested |\n|---|---|\n")
+	_, table, ok := strings.Cut(string(page),
+		"| what is promised | where it is tested |\n|---|---|\n")
 	if !ok {
 		t.Fatal("no table")
 	}
@@ -79,37 +80,52 @@ func testIsThere(t *testing.T, root, name string) bool {
 // adds a line.
 func TestParsersAreFuzzed(t *testing.T) {
 	for what, targets := range map[string]string{
-		"objects":              "format.FuzzDecodeEntry format.FuzzDecodeBlob format.FuzzDecodeNode format.FuzzDecodeSummary format.FuzzDecodeTombstone format.FuzzDecodePage format.FuzzDecodeForest format.FuzzDecodeEpoch",
-		"edits and bodies":     "format.FuzzDecodeMask format.FuzzDecodeReplace format.FuzzDecodeLoose",
-		"the log and refs":     "format.FuzzDecodeOperation format.FuzzDecodePayload format.FuzzDecodeCheckpoint format.FuzzParseValue format.FuzzDecodeAbsent format.FuzzDecodeStoreFormat",
-		"dense log segments":   "dense.FuzzDecode dense.FuzzEncode refs.FuzzDenseSegment",
-		"packs":                "pack.FuzzDecode pack.FuzzWalk pack.FuzzOpenIndex format.FuzzWalkPack format.FuzzDecodePackIndex format.FuzzPackRecord",
+		"objects": "format.FuzzDecodeEntry format.FuzzDecodeBlob " +
+			"format.FuzzDecodeNode format.FuzzDecodeSummary format.FuzzDecodeTombstone " +
+			"format.FuzzDecodePage format.FuzzDecodeForest format.FuzzDecodeEpoch",
+		"edits and bodies": "format.FuzzDecodeMask format.FuzzDecodeReplace " +
+			"format.FuzzDecodeLoose",
+		"the log and refs": "format.FuzzDecodeOperation format.FuzzDecodePayload " +
+			"format.FuzzDecodeCheckpoint format.FuzzParseValue format.FuzzDecodeAbsent " +
+			"format.FuzzDecodeStoreFormat",
+		"dense log segments": "dense.FuzzDecode dense.FuzzEncode refs.FuzzDenseSegment",
+		"packs": "pack.FuzzDecode pack.FuzzWalk pack.FuzzOpenIndex " +
+			"format.FuzzWalkPack format.FuzzDecodePackIndex format.FuzzPackRecord",
 		"names, ids and times": "format.FuzzDecodeName format.FuzzParseID format.FuzzParseTime",
 		"links of fsck, gc":    "format.FuzzDecodeObject",
 		"bundles":              "bundle.FuzzReadBundle",
 		"revisions":            "clusters.FuzzResolve",
 		"claims":               "summaries.FuzzParseClaim edits.FuzzReplaceClaim",
-		"--jsonl":              "cli/bulk.FuzzReadLine jsonvalue.FuzzMembers cmd/ctx.FuzzReadAnswer cli/deltas.FuzzLoopLine epoch.FuzzRead epoch.FuzzReadMessages",
-		"--batch":              "cmd/ctx.FuzzReadRev",
-		"--format":             "cmd/ctx.FuzzRefFormat",
-		"queries":              "search.FuzzParse",
-		"transcripts":          "agent/geminicli.FuzzRead agent/geminicli.FuzzReadOn agent/geminicli.FuzzCheckpoint agent/claudecode.FuzzRead agent/codex.FuzzRead agent/opencode.FuzzRead agent/plain.FuzzRead",
-		"ADK events":           "agent/adk.FuzzRead agent/adk.FuzzOwn",
-		"union-find JSON":      "agent/unionfind.FuzzDecode",
-		"hooks":                "hooks.FuzzReadEvent",
-		"an agent's settings":  "hooks/settings.FuzzInstall repo.FuzzAgentStrategy",
-		"settings":             "repo.FuzzParseConfig repo.FuzzParseDuration",
-		"tools of ctx-mcp":     "cmd/ctx-mcp.FuzzArguments cmd/ctx-mcp.FuzzCursor cmd/ctx-mcp.FuzzClean",
-		"helpers' lines":       "summarizer.FuzzDecodeAnswer summarizer.FuzzDecodeCapability summarizer.FuzzClean summarizer/model.FuzzServe summarizer/model.FuzzStatusError",
-		"encrypted remotes":    "sealed.FuzzDecodeGroup sealed.FuzzDecodePin sealed.FuzzOpenFile sealed.FuzzOpenName sealed.FuzzUnpack",
-		"remote helpers":       "remote/helper.FuzzServe remote/helper.FuzzClient",
-		"health":               "summarizer.FuzzHealthFile",
-		"calls that edit":      "blame/replay.FuzzChanges blame/replay.FuzzScript blame/replay.FuzzPatch blame/replay.FuzzPairs gitfile.FuzzOutput",
-		"parts of messages":    "internal/message.FuzzParse view.FuzzParts mask.FuzzReplace",
-		"states and caches":    "loop.FuzzState search.FuzzSegment search.FuzzManifest forest/score.FuzzDecodeCandidates forest/score.FuzzDecodeFeatures forest/summarize.FuzzDecode dag.FuzzTokens",
-		"who has the lock":     "lock.FuzzOwner",
-		"what is cleaned":      "sanitize.FuzzText sanitize.FuzzJSON sanitize.FuzzFind",
-		"corpora":              "eval/corpus.FuzzRead",
+		"--jsonl": "cli/bulk.FuzzReadLine jsonvalue.FuzzMembers " +
+			"cmd/ctx.FuzzReadAnswer cli/deltas.FuzzLoopLine epoch.FuzzRead epoch.FuzzReadMessages",
+		"--batch":  "cmd/ctx.FuzzReadRev",
+		"--format": "cmd/ctx.FuzzRefFormat",
+		"queries":  "search.FuzzParse",
+		"transcripts": "agent/geminicli.FuzzRead agent/geminicli.FuzzReadOn " +
+			"agent/geminicli.FuzzCheckpoint agent/claudecode.FuzzRead agent/codex.FuzzRead " +
+			"agent/opencode.FuzzRead agent/plain.FuzzRead",
+		"ADK events":          "agent/adk.FuzzRead agent/adk.FuzzOwn",
+		"union-find JSON":     "agent/unionfind.FuzzDecode",
+		"hooks":               "hooks.FuzzReadEvent",
+		"an agent's settings": "hooks/settings.FuzzInstall repo.FuzzAgentStrategy",
+		"settings":            "repo.FuzzParseConfig repo.FuzzParseDuration",
+		"tools of ctx-mcp": "cmd/ctx-mcp.FuzzArguments cmd/ctx-mcp.FuzzCursor " +
+			"cmd/ctx-mcp.FuzzClean",
+		"helpers' lines": "summarizer.FuzzDecodeAnswer summarizer.FuzzDecodeCapability " +
+			"summarizer.FuzzClean summarizer/model.FuzzServe summarizer/model.FuzzStatusError",
+		"encrypted remotes": "sealed.FuzzDecodeGroup sealed.FuzzDecodePin sealed.FuzzOpenFile " +
+			"sealed.FuzzOpenName sealed.FuzzUnpack",
+		"remote helpers": "remote/helper.FuzzServe remote/helper.FuzzClient",
+		"health":         "summarizer.FuzzHealthFile",
+		"calls that edit": "blame/replay.FuzzChanges blame/replay.FuzzScript " +
+			"blame/replay.FuzzPatch blame/replay.FuzzPairs gitfile.FuzzOutput",
+		"parts of messages": "internal/message.FuzzParse view.FuzzParts mask.FuzzReplace",
+		"states and caches": "loop.FuzzState search.FuzzSegment search.FuzzManifest " +
+			"forest/score.FuzzDecodeCandidates forest/score.FuzzDecodeFeatures " +
+			"forest/summarize.FuzzDecode dag.FuzzTokens",
+		"who has the lock": "lock.FuzzOwner",
+		"what is cleaned":  "sanitize.FuzzText sanitize.FuzzJSON sanitize.FuzzFind",
+		"corpora":          "eval/corpus.FuzzRead",
 	} {
 		for target := range strings.FieldsSeq(targets) {
 			if !fuzzIsThere(t, target) {

@@ -19,14 +19,16 @@ func newUpdateRefCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "update-ref REF NEW [OLD] | -d REF [OLD]",
 		Short: "Move or delete a ref safely",
-		Long: long(`Makes a ref under user/ name an object. With -d the command deletes the ref. With OLD nothing
-happens (12) unless the ref names OLD now; an OLD of 64 zeros means that the ref must not exist.
+		Long: long(`Makes a ref under user/ name an object. With -d the command deletes the ref.
+With OLD nothing happens (12) unless the ref names OLD now; an OLD of 64 zeros means that the ref
+must not exist.
 
 For the ref of a session's branch, the command does what `+"`ctx rewind`"+` does: NEW must be in the
 branch, and everything after it leaves. Other refs belong to other commands, and this command
 refuses to move them (12).`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
-		Example:           "  ctx update-ref user/before-demo @\n  ctx update-ref -d user/before-demo",
+		Example: "  ctx update-ref user/before-demo @\n  ctx update-ref -d " +
+			"user/before-demo",
 		Args:              either(&remove, between(1, 2), between(2, 3)),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -100,18 +102,24 @@ func (u *refUpdate) expected(s *session.Store, view *refs.View) (*format.ID, err
 func isZeros(s string) bool { return len(s) == format.IDLen && strings.Trim(s, "0") == "" }
 
 // endAt moves a branch back and returns its new tip.
-func endAt(c context.Context, s *session.Store, u refUpdate, to format.ID, expect *format.ID) (format.ID, error) {
+func endAt(
+	c context.Context, s *session.Store, u refUpdate, to format.ID, expect *format.ID,
+) (format.ID, error) {
 	inSession, branch := branchOf(u.name)
 	if u.remove {
-		return to, withHint(fmt.Errorf("%w: %q is a session's branch", history.ErrRefused, u.name), "`ctx session rm` removes a session")
+		return to, withHint(fmt.Errorf("%w: %q is a session's branch", history.ErrRefused, u.name),
+			"`ctx session rm` removes a session")
 	}
 	if branch == "" || strings.Contains(branch, "/") {
-		return to, usagef("not the ref of a branch: %q: the form is sessions/SESSION/BRANCH", u.name)
+		return to,
+			usagef("not the ref of a branch: %q: the form is sessions/SESSION/BRANCH", u.name)
 	}
 	var o conversation.RewindOptions
 	if expect != nil {
 		if expect.IsZero() {
-			return to, withHint(fmt.Errorf("%w: a branch cannot be made here: %q", history.ErrRefused, u.name), "`ctx append` makes a session")
+			return to,
+				withHint(fmt.Errorf("%w: a branch cannot be made here: %q", history.ErrRefused,
+					u.name), "`ctx append` makes a session")
 		}
 		o.Expect = *expect
 	}
@@ -132,5 +140,6 @@ func refusedRef(name, top string) error {
 	case "forests", "epochs":
 		return withHint(err, "ctx moves it when the sessions change")
 	}
-	return withHint(usagef("no such kind of ref: %q", name), "the names of your own refs begin with user/")
+	return withHint(usagef("no such kind of ref: %q", name),
+		"the names of your own refs begin with user/")
 }

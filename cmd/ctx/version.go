@@ -15,8 +15,9 @@ func newVersionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Long: long(`Prints the version of ctx, the commit that it was built from and its date, and the platform. With
---json the command also prints the version of Go, and that of the store format.`),
+		Long: long(`Prints the version of ctx, the commit that it was built from and its date, and
+the platform. With --json the command also prints the version of Go, and that of the store
+format.`),
 		Example: "  ctx version",
 		Args:    between(0, 0),
 		RunE:    func(*cobra.Command, []string) error { return printVersion(a) },
@@ -27,7 +28,8 @@ func printVersion(a *app) error {
 	b := environ.ThisBuild()
 	platform := runtime.GOOS + "/" + runtime.GOARCH
 	if a.json {
-		return a.answer("version", b.Version, "commit", document.OrNull(b.Commit), "date", document.OrNull(b.Date), "changed", b.Changed,
+		return a.answer("version", b.Version, "commit", document.OrNull(b.Commit), "date",
+			document.OrNull(b.Date), "changed", b.Changed,
 			"go", runtime.Version(), "platform", platform, "format", format.StoreVersion)
 	}
 	said := []string{platform}

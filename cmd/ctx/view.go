@@ -30,28 +30,33 @@ func newViewCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "view [-s SESSION] [--open] [--serve]",
 		Short: "Write a page to look at a session or the project",
-		Long: long(`Writes a page of HTML and prints its path. With -s it shows a session: the conversation, the forest, and a time
-line. Each sentence of a summary opens its sources. Without -s it shows the project: its sessions, where their work
-stands, and the files that were touched.
+		Long: long(`Writes a page of HTML and prints its path. With -s it shows a session: the
+conversation, the forest, and a time line. Each sentence of a summary opens its sources. Without -s
+it shows the project: its sessions, where their work stands, and the files that were touched.
 
-A page is one file that loads nothing. It can be read without JavaScript, and is better with it. What the rules of this
-version find in a text is left out, and counted at the end of the page. The page is written into the cache of the store,
-where the next one of the same session replaces it, or into the file that -o names. A session of more than 5 MiB
-becomes several pages.
+A page is one file that loads nothing. It can be read without JavaScript, and is better with it.
+What the rules of this version find in a text is left out, and counted at the end of the page. The
+page is written into the cache of the store, where the next one of the same session replaces it, or
+into the file that -o names. A session of more than 5 MiB becomes several pages.
 
-With --serve nothing is written. It prints an address on this machine, which nobody can guess, and shows the pages there
-until it is interrupted. A page hears of what hooks record, and shows it without losing your place. docs/viewing.md
-tells more.`,
+With --serve nothing is written. It prints an address on this machine, which nobody can guess, and
+shows the pages there until it is interrupted. A page hears of what hooks record, and shows it
+without losing your place. docs/viewing.md tells more.`,
 			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx view --open\n  ctx view -s work --open\n  ctx view -s work -o work.html\n  ctx view --serve --open",
-		Args:    between(0, 0),
-		RunE:    func(*cobra.Command, []string) error { return o.run(a) },
+		Example: "  ctx view --open\n  ctx view -s work --open\n  ctx view -s work -o " +
+			"work.html\n  ctx view --serve --open",
+		Args: between(0, 0),
+		RunE: func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
-	cmd.Flags().StringVarP(&o.file, "output", "o", "", "write into `FILE`; an old file is replaced when the new one is complete")
-	cmd.Flags().BoolVar(&o.open, "open", false, "open the page with the program of this system for it")
-	cmd.Flags().BoolVar(&o.serve, "serve", false, "show the page at an address of this machine, live, until interrupted")
-	cmd.Flags().IntVar(&o.port, "port", 0, "for --serve: listen on port `N` of 127.0.0.1; 0 is a free one")
+	cmd.Flags().StringVarP(&o.file, "output", "o", "",
+		"write into `FILE`; an old file is replaced when the new one is complete")
+	cmd.Flags().BoolVar(&o.open, "open", false,
+		"open the page with the program of this system for it")
+	cmd.Flags().BoolVar(&o.serve, "serve", false,
+		"show the page at an address of this machine, live, until interrupted")
+	cmd.Flags().IntVar(&o.port, "port", 0,
+		"for --serve: listen on port `N` of 127.0.0.1; 0 is a free one")
 	return cmd
 }
 
@@ -82,15 +87,18 @@ func (o *viewOptions) run(a *app) error {
 	total := 0
 	for n, p := range slices.Backward(pages) {
 		total += len(p)
-		err := writeWhole(s.FS, filepath.Join(filepath.Dir(path), viewer.NthName(filepath.Base(path), n)), func(w io.Writer) error {
-			_, err := w.Write(p)
-			return err
-		})
+		err := writeWhole(s.FS,
+			filepath.Join(filepath.Dir(path), viewer.NthName(filepath.Base(path), n)),
+			func(w io.Writer) error {
+				_, err := w.Write(p)
+				return err
+			})
 		if err != nil {
 			return err
 		}
 	}
-	if err := a.pathResult(fields("path", path, "pages", len(pages), "bytes", total), path); err != nil || !o.open {
+	if err := a.pathResult(fields("path", path, "pages", len(pages), "bytes", total),
+		path); err != nil || !o.open {
 		return err
 	}
 	if err := environ.Show(a.c, path); err != nil {
@@ -142,7 +150,9 @@ func (o *viewOptions) startServer(a *app, view *refs.View) error {
 const viewServer = "view-serve"
 
 // sessionPages returns the pages of a session, and the path of the first.
-func (o *viewOptions) sessionPages(a *app, s *session.Store, view *refs.View, cache, path string) ([][]byte, string, error) {
+func (o *viewOptions) sessionPages(
+	a *app, s *session.Store, view *refs.View, cache, path string,
+) ([][]byte, string, error) {
 	session, branch, tip, err := o.tip(view)
 	if err != nil {
 		return nil, "", err
@@ -150,7 +160,8 @@ func (o *viewOptions) sessionPages(a *app, s *session.Store, view *refs.View, ca
 	if o.file == "" {
 		path = filepath.Join(cache, viewer.FileName(session, branch))
 	}
-	doc, err := viewer.Read(a.c, s, view, viewer.Branch{Session: session, Branch: branch, Tip: tip}, true)
+	doc, err := viewer.Read(a.c, s, view, viewer.Branch{Session: session, Branch: branch, Tip: tip},
+		true)
 	if err != nil {
 		return nil, "", err
 	}
@@ -159,7 +170,9 @@ func (o *viewOptions) sessionPages(a *app, s *session.Store, view *refs.View, ca
 	if len(pages[0]) > viewer.MostBytes {
 		var embedded bool
 		if pages, embedded = doc.Pages(viewer.MostBytes, name); !embedded {
-			a.say("ctx: view: %s: %s without the entries: `ctx export --format html` writes one page with them",
+			a.say(
+				"ctx: view: %s: %s without the entries: `ctx export --format html` writes "+
+					"one page with them",
 				oneLine(session), plural(len(pages), "page", "pages"))
 		}
 	}
@@ -167,7 +180,9 @@ func (o *viewOptions) sessionPages(a *app, s *session.Store, view *refs.View, ca
 }
 
 // projectPage returns the page of the project, and its path.
-func (o *viewOptions) projectPage(a *app, s *session.Store, view *refs.View, cache, path string) ([][]byte, string, error) {
+func (o *viewOptions) projectPage(
+	a *app, s *session.Store, view *refs.View, cache, path string,
+) ([][]byte, string, error) {
 	if o.cmd.Flags().Changed("branch") {
 		return nil, "", usagef("--branch goes with --session")
 	}

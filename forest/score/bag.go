@@ -21,8 +21,9 @@ const artifact = 1
 type bag []count
 
 const (
-	maxTerms = 224      // distinct terms of a message
-	maxText  = 32 << 10 // bytes of a message that are examined: half of them at its start, half at its end
+	maxTerms = 224 // distinct terms of a message
+	// Bytes of a message that are examined: half of them at its start, half at its end
+	maxText  = 32 << 10
 	maxCount = 1<<16 - 1
 )
 
@@ -38,7 +39,8 @@ func allOf(text string) bag {
 		last = terms.Token{End: -1}
 		terms.Scan(text, func(t terms.Token) {
 			h := t.Term
-			single := t.Kind == terms.Word && t.End-t.Start >= 3 && t.End-t.Start <= 4 && text[t.Start] >= 0xE2
+			single := t.Kind == terms.Word && t.End-t.Start >= 3 && t.End-t.Start <= 4 &&
+				text[t.Start] >= 0xE2
 			if single && last.End == t.Start {
 				h = (last.Term ^ h) * 1099511628211
 			}
@@ -77,7 +79,8 @@ func (b bag) trim(limit int) bag {
 		return b
 	}
 	slices.SortFunc(b, func(x, y count) int {
-		return cmp.Or(cmp.Compare(y.n, x.n), cmp.Compare(y.key&artifact, x.key&artifact), cmp.Compare(x.key, y.key))
+		return cmp.Or(cmp.Compare(y.n, x.n), cmp.Compare(y.key&artifact, x.key&artifact),
+			cmp.Compare(x.key, y.key))
 	})
 	b = b[:limit]
 	slices.SortFunc(b, func(x, y count) int { return cmp.Compare(x.key, y.key) })
@@ -97,7 +100,8 @@ func (b bag) plus(c bag) bag {
 		case b[0].key > c[0].key:
 			sum, c = append(sum, c[0]), c[1:]
 		default:
-			sum = append(sum, count{key: b[0].key, n: uint16(min(int(b[0].n)+int(c[0].n), maxCount))})
+			sum = append(sum,
+				count{key: b[0].key, n: uint16(min(int(b[0].n)+int(c[0].n), maxCount))})
 			b, c = b[1:], c[1:]
 		}
 	}

@@ -20,7 +20,8 @@ func crowded(r *rand.Rand) (*Candidates, func(n int) Message) {
 			// text.
 			text += fmt.Sprintf("w%dx ", int(r.Float64()*r.Float64()*4000))
 		}
-		return Message{Conversation: "c", Role: "user", Author: fmt.Sprintf("nick%d", r.IntN(maxPersons)), Time: now, Text: text}
+		return Message{Conversation: "c", Role: "user",
+			Author: fmt.Sprintf("nick%d", r.IntN(maxPersons)), Time: now, Text: text}
 	}
 	c := &Candidates{}
 	for i := range 20 * MaxClusters {

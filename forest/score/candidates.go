@@ -32,7 +32,8 @@ type cluster struct {
 	to      uint32   // addressee of the last unit
 	members []uint32 // authors, the latest first
 	terms   []clusterTerm
-	sieve   [sieveBits / 64]uint64 // a Bloom filter with one bit per term, for quick negative answers
+	// A Bloom filter with one bit per term, for quick negative answers
+	sieve [sieveBits / 64]uint64
 }
 
 const sieveBits = 1 << 11
@@ -122,7 +123,9 @@ func (v *conversation) crowd(u unit, lately int64) int {
 }
 
 // has reports whether an author has spoken in the cluster.
-func (k *cluster) has(author uint32) bool { return author != 0 && slices.Contains(k.members, author) }
+func (k *cluster) has(author uint32) bool {
+	return author != 0 && slices.Contains(k.members, author)
+}
 
 // Touch records that a unit joined or opened a cluster.
 func (c *Candidates) Touch(number uint64, unit []Features) {
@@ -141,7 +144,8 @@ func (c *Candidates) Touch(number uint64, unit []Features) {
 // front moves a conversation to the front of the list, or adds it there. A full list loses the
 // conversation that was silent longest.
 func (c *Candidates) front(key uint64) *conversation {
-	i, v := slices.IndexFunc(c.convs, func(v *conversation) bool { return v.key == key }), &conversation{key: key}
+	i, v := slices.IndexFunc(c.convs, func(v *conversation) bool { return v.key == key }),
+		&conversation{key: key}
 	if i >= 0 {
 		v = c.convs[i]
 	}
@@ -152,7 +156,8 @@ func (c *Candidates) front(key uint64) *conversation {
 // frontCluster moves a cluster to the front of the list, or adds it there. A full list loses the
 // cluster that was touched longest ago.
 func (c *Candidates) frontCluster(number uint64) *cluster {
-	i, k := slices.IndexFunc(c.clusters, func(k *cluster) bool { return k.number == number }), &cluster{number: number}
+	i, k := slices.IndexFunc(c.clusters, func(k *cluster) bool { return k.number == number }),
+		&cluster{number: number}
 	if i >= 0 {
 		k = c.clusters[i]
 	}
@@ -181,7 +186,8 @@ func (v *conversation) note(u unit, number uint64) {
 	v.cluster = number
 	if u.author != 0 {
 		i := slices.IndexFunc(v.persons, func(p speaker) bool { return p.key == u.author })
-		v.persons = toFront(v.persons, i, speaker{key: u.author, tick: v.tick, time: v.time, cluster: number}, maxPersons)
+		v.persons = toFront(v.persons, i,
+			speaker{key: u.author, tick: v.tick, time: v.time, cluster: number}, maxPersons)
 	}
 }
 
@@ -235,7 +241,9 @@ func (k *cluster) learn(b bag) {
 		case len(old) == 0 || old[0].key > b[0].key:
 			sum, b = append(sum, clusterTerm{key: b[0].key, n: b[0].n, last: now}), b[1:]
 		default:
-			sum = append(sum, clusterTerm{key: b[0].key, n: uint16(min(int(old[0].n)+int(b[0].n), maxCount)), last: now})
+			sum = append(sum,
+				clusterTerm{key: b[0].key, n: uint16(min(int(old[0].n)+int(b[0].n), maxCount)),
+					last: now})
 			old, b = old[1:], b[1:]
 		}
 	}

@@ -24,7 +24,8 @@ func (f Features) Append(dst []byte) []byte {
 // accepts only the output of Append.
 func DecodeFeatures(b []byte) (Features, []byte, error) {
 	r := reader{varint.Reader{Rest: b}}
-	f := Features{conv: r.Uint64(), author: r.Uint32(), role: role(r.max(uint64(tool))), flags: flags(r.max(allFlags)), time: r.Varint()}
+	f := Features{conv: r.Uint64(), author: r.Uint32(), role: role(r.max(uint64(tool))),
+		flags: flags(r.max(allFlags)), time: r.Varint()}
 	f.words = uint16(r.max(maxCount))
 	f.to = r.keys(maxTo)
 	f.names = r.keys(maxNames)

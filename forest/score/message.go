@@ -9,7 +9,8 @@ import (
 
 // Message is a message as Of reads it.
 type Message struct {
-	Conversation string // messages of one conversation are in order; several conversations may be interleaved
+	// Messages of one conversation are in order; several conversations may be interleaved
+	Conversation string
 	Role         string // a role of package format: user, model, tool, system
 	Author       string // "" if only the role is known
 	Time         time.Time
@@ -98,11 +99,16 @@ func wordsIn(text string) int {
 // most frequent such words of other languages.
 func acknowledges(word string) bool {
 	switch word {
-	case "yes", "yeah", "yep", "yup", "ya", "yea", "ye", "no", "nope", "nah", "ok", "okay", "okey", "k", "kk", "thanks", "thank",
-		"thx", "ty", "tnx", "cheers", "np", "you", "welcome", "sure", "right", "true", "cool", "nice", "great", "good", "perfect",
-		"awesome", "excellent", "lol", "haha", "hehe", "heh", "hmm", "hm", "mhm", "uh", "um", "oh", "ah", "ahh", "ohh", "i", "see",
-		"got", "it", "done", "exactly", "agreed", "indeed", "very", "much", "man", "all", "that", "works", "worked", "the", "ja",
-		"nein", "danke", "oui", "non", "merci", "si", "gracias", "da", "spasibo", "好", "好的", "谢谢", "はい", "ありがとう", "네":
+	case "yes", "yeah", "yep", "yup", "ya", "yea", "ye", "no", "nope", "nah", "ok", "okay", "okey",
+		"k", "kk", "thanks", "thank",
+		"thx", "ty", "tnx", "cheers", "np", "you", "welcome", "sure", "right", "true", "cool",
+		"nice", "great", "good", "perfect",
+		"awesome", "excellent", "lol", "haha", "hehe", "heh", "hmm", "hm", "mhm", "uh", "um", "oh",
+		"ah", "ahh", "ohh", "i", "see",
+		"got", "it", "done", "exactly", "agreed", "indeed", "very", "much", "man", "all", "that",
+		"works", "worked", "the", "ja",
+		"nein", "danke", "oui", "non", "merci", "si", "gracias", "da", "spasibo", "好", "好的", "谢谢",
+		"はい", "ありがとう", "네":
 		return true
 	}
 	return false
@@ -111,7 +117,8 @@ func acknowledges(word string) bool {
 // greets reports whether a word is a greeting.
 func greets(word string) bool {
 	switch word {
-	case "hi", "hello", "hey", "hiya", "hallo", "hola", "howdy", "greetings", "morning", "gday", "yo", "evening", "everyone", "你好",
+	case "hi", "hello", "hey", "hiya", "hallo", "hola", "howdy", "greetings", "morning", "gday",
+		"yo", "evening", "everyone", "你好",
 		"こんにちは":
 		return true
 	}
@@ -121,7 +128,8 @@ func greets(word string) bool {
 // asks reports whether a word begins a question.
 func asks(word string) bool {
 	switch word {
-	case "how", "what", "why", "where", "when", "who", "which", "can", "could", "does", "do", "is", "are", "anyone", "anybody",
+	case "how", "what", "why", "where", "when", "who", "which", "can", "could", "does", "do", "is",
+		"are", "anyone", "anybody",
 		"someone", "has", "have", "did", "should", "would", "whats", "hows":
 		return true
 	}
@@ -145,8 +153,10 @@ var turns = [...]struct {
 // turnsOver reports whether a text in lower case has one of turns.
 func turnsOver(lower string) bool {
 	for _, t := range turns {
-		for _, rest, found := strings.Cut(lower, t.begin); found; _, rest, found = strings.Cut(rest, t.begin) {
-			if slices.ContainsFunc(t.on, func(on string) bool { return strings.HasPrefix(rest, on) }) {
+		for _, rest, found := strings.Cut(lower, t.begin); found; _, rest, found = strings.Cut(rest,
+			t.begin) {
+			if slices.ContainsFunc(t.on,
+				func(on string) bool { return strings.HasPrefix(rest, on) }) {
 				return true
 			}
 		}

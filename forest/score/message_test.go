@@ -33,8 +33,9 @@ func TestFlags(t *testing.T) {
 
 func TestAddress(t *testing.T) {
 	for _, tt := range []struct {
-		text      string
-		to, named string // names that must be among the possible addressees, and among the other words
+		text string
+		// Names that must be among the possible addressees, and among the other words
+		to, named string
 	}{
 		{"bob2: hi there", "bob2", ""},
 		{"bob2, hi there", "bob2", ""},
@@ -49,11 +50,13 @@ func TestAddress(t *testing.T) {
 		{"BOB_: hello", "bob", ""},
 	} {
 		to, names := address(tt.text)
-		if tt.to != "" && !slices.Contains(to, person(tt.to)) || tt.named != "" && !slices.Contains(names, person(tt.named)) {
+		if tt.to != "" && !slices.Contains(to, person(tt.to)) ||
+			tt.named != "" && !slices.Contains(names, person(tt.named)) {
 			t.Errorf("%q: %v, %v", tt.text, to, names)
 		}
 	}
-	if person(" Bob|away ") != person("bob_") || person("") != 0 || person("|rt|") == 0 || person("ann") == person("bob") {
+	if person(" Bob|away ") != person("bob_") || person("") != 0 || person("|rt|") == 0 ||
+		person("ann") == person("bob") {
 		t.Error("what a client adds to a name counts")
 	}
 }
@@ -77,7 +80,10 @@ func TestTerms(t *testing.T) {
 		{"据数", "关于数据的问题", false},
 	} {
 		a := bagOf(tt.a)
-		if found := slices.ContainsFunc(a, func(k count) bool { return has(bagOf(tt.b), k) && (tt.same || len(a) == 1 || k.key != a[0].key) }); found != tt.same && tt.same {
+		if found := slices.ContainsFunc(a,
+			func(k count) bool {
+				return has(bagOf(tt.b), k) && (tt.same || len(a) == 1 || k.key != a[0].key)
+			}); found != tt.same && tt.same {
 			t.Errorf("%q is not in %q", tt.a, tt.b)
 		}
 	}
@@ -98,14 +104,16 @@ func TestFeaturesAreBounded(t *testing.T) {
 		limit int
 	}{
 		{"", 50},
-		{"bob: the migration of schema app_core failed on port 5433, see scripts/deploy.sh and parseTokens() there", 300},
+		{"bob: the migration of schema app_core failed on port 5433, see scripts/deploy.sh and " +
+			"parseTokens() there", 300},
 		{names.String() + manyWords(1), 2 << 10},
 		{strings.Repeat(manyWords(2), 300), 2 << 10},
 		{strings.Repeat("\xff", 1000), 100},
 		{"hi, what is the next item on the agenda?", 300},
 		{"thanks", 100},
 	} {
-		f := Of(Message{Conversation: "c", Role: "user", Author: "ann", Time: now, Text: tt.text, Calls: []string{"read_file"}})
+		f := Of(Message{Conversation: "c", Role: "user", Author: "ann", Time: now, Text: tt.text,
+			Calls: []string{"read_file"}})
 		b := f.Append(nil)
 		if len(b) > tt.limit {
 			t.Errorf("%.20q takes %d bytes", tt.text, len(b))
@@ -136,7 +144,8 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 func TestFixed(t *testing.T) {
-	for _, tt := range []struct{ x, want int }{{-1, 0}, {0, 0}, {1, 0}, {2, one}, {3, one + one/2}, {1 << 40, 40 * one}} {
+	for _, tt := range []struct{ x, want int }{{-1, 0}, {0, 0}, {1, 0}, {2, one}, {3, one + one/2},
+		{1 << 40, 40 * one}} {
 		if got := lg(tt.x); got != tt.want {
 			t.Errorf("lg(%d) = %d, want %d", tt.x, got, tt.want)
 		}
@@ -144,7 +153,8 @@ func TestFixed(t *testing.T) {
 	for _, tt := range []struct {
 		p        float64
 		low, top int
-	}{{0.5, 0, 0}, {0.75, 260, 290}, {0.25, -290, -260}, {0, -1 << 31, -1 << 29}, {1, 1 << 29, 1 << 31}, {-1, -1 << 31, -1 << 29}, {2, 1 << 29, 1 << 31}} {
+	}{{0.5, 0, 0}, {0.75, 260, 290}, {0.25, -290, -260}, {0, -1 << 31, -1 << 29},
+		{1, 1 << 29, 1 << 31}, {-1, -1 << 31, -1 << 29}, {2, 1 << 29, 1 << 31}} {
 		if got := logit(tt.p); got < tt.low || got > tt.top {
 			t.Errorf("logit(%v) = %d, want %d to %d", tt.p, got, tt.low, tt.top)
 		}
@@ -154,11 +164,14 @@ func TestFixed(t *testing.T) {
 // The flags of a text are those that looking at each word and each phrase gives.
 func TestFlagsOfWords(t *testing.T) {
 	words := []string{
-		"ok", "thanks", "Great", "yes", "hello", "hi", "how", "what", "can", "the", "next", "item", "another", "topic", "move", "moving",
-		"on", "agenda", "agendas", "anything", "else", "last", "question", "?", "？", "!", ",", "Ünal", "\xff", "\t", "\n",
+		"ok", "thanks", "Great", "yes", "hello", "hi", "how", "what", "can", "the", "next", "item",
+		"another", "topic", "move", "moving",
+		"on", "agenda", "agendas", "anything", "else", "last", "question", "?", "？", "!", ",",
+		"Ünal", "\xff", "\t", "\n",
 	}
 	phrases := []string{
-		"agenda", "next item", "next topic", "next thing", "next point", "next question", "move on", "moving on", "anything else", "last item",
+		"agenda", "next item", "next topic", "next thing", "next point", "next question", "move on",
+		"moving on", "anything else", "last item",
 		"another topic", "another item", "another thing",
 	}
 	slow := func(text string) (f flags) {

@@ -84,7 +84,8 @@ func beginnings(s string) []uint32 {
 	const least, most = 3, 20
 	var ends []int
 	for i, r := range s {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.[]", r) || len(ends) == most {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.[]", r) ||
+			len(ends) == most {
 			break
 		}
 		ends = append(ends, i+utf8.RuneLen(r))

@@ -74,6 +74,8 @@ func TestOrdinary(t *testing.T) {
 		return
 	}
 	if !slices.Equal(ordinary[:], want) {
-		t.Error("the table is not that of the text; `go test ./forest/score -run TestOrdinary -update` writes it")
+		t.Error(
+			"the table is not that of the text; `go test ./forest/score -run TestOrdinary " +
+				"-update` writes it")
 	}
 }

@@ -4,7 +4,9 @@ package score
 // known later messages of the same conversation, in order. threshold is the probability from which
 // joining beats opening: 0 always joins if there is a cluster, 1 always opens. Place changes
 // nothing. The same arguments give the same decision on every platform.
-func (c *Candidates) Place(messages, ahead []Features, threshold float64) (number uint64, joined bool) {
+func (c *Candidates) Place(
+	messages, ahead []Features, threshold float64,
+) (number uint64, joined bool) {
 	if len(messages) == 0 || len(c.clusters) == 0 {
 		return 0, false
 	}

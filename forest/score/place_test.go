@@ -25,7 +25,8 @@ func script(lines string) []Features {
 		if err != nil {
 			panic(err)
 		}
-		m := Message{Conversation: "c", Role: "user", Author: who, Time: time.Date(2024, 1, 1, 9, n, 0, 0, time.UTC), Text: text}
+		m := Message{Conversation: "c", Role: "user", Author: who,
+			Time: time.Date(2024, 1, 1, 9, n, 0, 0, time.UTC), Text: text}
 		if who == "model" || who == "tool" || who == "user" {
 			m.Role, m.Author = who, ""
 		}
@@ -67,16 +68,24 @@ func TestPlaceInACrowd(t *testing.T) {
 		{"an at sign", "4 bob: @kim try the older one", "", 2},
 		{"a name with text glued to it", "4 bob: @kim你好 try the older one", "", 2},
 		{"a name without a sign", "4 nat: what about the older one kim", "", 2},
-		{"a word that is nobody's name", "4 nat: hello all: where do I report a broken wiki page?", "", 0},
+		{"a word that is nobody's name", "4 nat: hello all: where do I report a broken wiki page?",
+			"", 0},
 		{"a reply to who spoke to me", "4 ann: ok it printed a page", "", 1},
-		{"an answer to who spoke to me, with a name that is new to the cluster", "4 ann: bob: it works", "", 1},
+		{"an answer to who spoke to me, with a name that is new to the cluster",
+			"4 ann: bob: it works", "", 1},
 		{"thanks to a person", "4 ann: bob thanks", "", 1},
 		{"thanks to nobody", "4 ann: thanks", "", 1},
 		{"a nod", "4 lee: hmm", "", 2},
-		{"a quote", "4 nat: > kernel panics on boot after the upgrade to 2.6.28 -- had that with initrd.img-2.6.28-11", "", 2},
-		{"the words alone", "4 nat: the kernel 2.6.28 upgrade panics on boot here as well, the generic initrd", "", 2},
-		{"a new author who asks", "4 nat: hi, can I resize an ntfs partition without losing data?", "", 0},
-		{"an author of the channel who asks something else", "4 gus: hi, how does one resize an ntfs partition?", "", 0},
+		{"a quote",
+			"4 nat: > kernel panics on boot after the upgrade to 2.6.28 -- had that with " +
+				"initrd.img-2.6.28-11", "", 2},
+		{"the words alone",
+			"4 nat: the kernel 2.6.28 upgrade panics on boot here as well, the generic initrd", "",
+			2},
+		{"a new author who asks", "4 nat: hi, can I resize an ntfs partition without losing data?",
+			"", 0},
+		{"an author of the channel who asks something else",
+			"4 gus: hi, how does one resize an ntfs partition?", "", 0},
 		{"who is spoken to next", "4 eva: and?", "4 max: eva: sound works now", 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -98,10 +107,12 @@ func TestPlaceLooksAhead(t *testing.T) {
 		{"4 bob: max: pulse was the culprit for the sound here", 3},
 	} {
 		c := channel()
-		for i, f := range script("3 bob: max: which alsa mixer is that\n3 bob: ann: and lpinfo again?") {
+		for i, f := range script(
+			"3 bob: max: which alsa mixer is that\n3 bob: ann: and lpinfo again?") {
 			c.Touch([]uint64{3, 1}[i], []Features{f})
 		}
-		if got, _ := c.Place(script("4 bob: had the same thing once"), script(tt.ahead), 0.5); got != tt.want {
+		if got, _ := c.Place(script("4 bob: had the same thing once"), script(tt.ahead),
+			0.5); got != tt.want {
 			t.Errorf("before %q it joins %d, want %d", tt.ahead, got, tt.want)
 		}
 	}
@@ -119,10 +130,13 @@ func TestPlaceInADialogue(t *testing.T) {
 		{"hours later", "300 joe: hi, does anybody use the new router?", 0},
 	} {
 		c := &Candidates{}
-		for _, f := range script("0 ann: the build fails with an undefined symbol\n1 bob: which one?\n2 ann: parse_header\n4 bob: you have to link libhttp") {
+		for _, f := range script(
+			"0 ann: the build fails with an undefined symbol\n1 bob: which one?\n2 ann: " +
+				"parse_header\n4 bob: you have to link libhttp") {
 			c.Touch(1, []Features{f})
 		}
-		if got, joined := c.Place(script(tt.said), nil, 0.5); got != tt.want || joined != (tt.want != 0) {
+		if got, joined := c.Place(script(tt.said), nil, 0.5); got != tt.want ||
+			joined != (tt.want != 0) {
 			t.Errorf("%s: joins %d (%v), want %d", tt.name, got, joined, tt.want)
 		}
 	}
@@ -146,15 +160,24 @@ func TestPlaceExchange(t *testing.T) {
 		name, said string
 		want       uint64
 	}{
-		{"the same file", "5 user: add a case for an empty user\n5 model: replace auth/session.go\n5 tool: 1 replacement in auth/session.go", 1},
-		{"a call and its result say it, the prompt does not", "5 user: and now?\n5 model: run_shell_command go test ./auth -run NewSession\n5 tool: FAIL ErrExpired auth/session.go:14", 1},
+		{"the same file",
+			"5 user: add a case for an empty user\n5 model: replace auth/session.go\n5 tool: 1 " +
+				"replacement in auth/session.go", 1},
+		{"a call and its result say it, the prompt does not",
+			"5 user: and now?\n5 model: run_shell_command go test ./auth -run NewSession\n5 " +
+				"tool: FAIL ErrExpired auth/session.go:14", 1},
 		{"a nod goes on with the exchange before", "5 user: ok, commit\n5 model: Done.", 2},
-		{"the image", "5 user: make the image smaller\n5 model: replace deploy/importer/Dockerfile alpine builder\n5 tool: 1 replacement", 2},
+		{"the image",
+			"5 user: make the image smaller\n5 model: replace deploy/importer/Dockerfile alpine " +
+				"builder\n5 tool: 1 replacement", 2},
 		{"a prompt alone", "5 user: auth/session.go again: NewSession and ErrExpired", 1},
 		{"a prompt alone about something else", "5 user: Which countries border on Austria?", 0},
-		{"something else", "5 user: Which countries border on Austria?\n5 model: Germany, Czechia, Slovakia, Hungary, Slovenia, Italy, Switzerland, Liechtenstein.", 0},
+		{"something else",
+			"5 user: Which countries border on Austria?\n5 model: Germany, Czechia, Slovakia, " +
+				"Hungary, Slovenia, Italy, Switzerland, Liechtenstein.", 0},
 	} {
-		if got, joined := c.Place(script(tt.said), nil, 0.5); got != tt.want || joined != (tt.want != 0) {
+		if got, joined := c.Place(script(tt.said), nil, 0.5); got != tt.want ||
+			joined != (tt.want != 0) {
 			t.Errorf("%s: joins %d (%v), want %d", tt.name, got, joined, tt.want)
 		}
 	}
@@ -164,7 +187,8 @@ func TestPlaceExchange(t *testing.T) {
 func TestPlaceMeeting(t *testing.T) {
 	var lines strings.Builder
 	for i := range 1000 {
-		fmt.Fprintf(&lines, "%d %s: the remote control should have a button %d that fits\n", i/8, []string{"Designer", "Manager", "Marketer"}[i%3], i)
+		fmt.Fprintf(&lines, "%d %s: the remote control should have a button %d that fits\n", i/8,
+			[]string{"Designer", "Manager", "Marketer"}[i%3], i)
 	}
 	c := &Candidates{}
 	clusters := play(c, script(lines.String()))
@@ -183,7 +207,8 @@ func TestPlaceMeeting(t *testing.T) {
 func TestPlaceComments(t *testing.T) {
 	var lines strings.Builder
 	for i := range 60 {
-		fmt.Fprintf(&lines, "%d reader%d: I see this on version %d as well, the window flickers\n", 200*i, i, i)
+		fmt.Fprintf(&lines, "%d reader%d: I see this on version %d as well, the window flickers\n",
+			200*i, i, i)
 	}
 	clusters := play(&Candidates{}, script(lines.String()))
 	if last := clusters[len(clusters)-1]; last > 3 {
@@ -196,7 +221,9 @@ func TestPlaceThreshold(t *testing.T) {
 		threshold float64
 		joined    bool
 	}{{0, true}, {0.5, false}, {1, false}} {
-		if _, joined := channel().Place(script("4 nat: hi, can I resize an ntfs partition without losing data?"), nil, tt.threshold); joined != tt.joined {
+		if _, joined := channel().Place(
+			script("4 nat: hi, can I resize an ntfs partition without losing data?"), nil,
+			tt.threshold); joined != tt.joined {
 			t.Errorf("a threshold of %v: joined %v", tt.threshold, joined)
 		}
 	}
@@ -231,14 +258,19 @@ func TestPlaceIsDeterministic(t *testing.T) {
 func TestBounds(t *testing.T) {
 	c := &Candidates{}
 	for i := range 3000 {
-		f := Of(Message{Conversation: fmt.Sprint(i / 150), Role: "user", Author: fmt.Sprint("nick", i), Text: strings.Repeat(fmt.Sprintf("w%d ", i), 3)})
+		f := Of(Message{Conversation: fmt.Sprint(i / 150), Role: "user",
+			Author: fmt.Sprint("nick", i), Text: strings.Repeat(fmt.Sprintf("w%d ", i), 3)})
 		c.Touch(uint64(i/20), []Features{f, f})
 	}
-	if len(c.clusters) != MaxClusters || len(c.convs) != MaxConversations || len(c.convs[0].persons) != maxPersons || c.Has(0) || !c.Has(149) {
-		t.Errorf("%d clusters, %d conversations, %d persons", len(c.clusters), len(c.convs), len(c.convs[0].persons))
+	if len(c.clusters) != MaxClusters || len(c.convs) != MaxConversations ||
+		len(c.convs[0].persons) != maxPersons || c.Has(0) || !c.Has(149) {
+		t.Errorf("%d clusters, %d conversations, %d persons", len(c.clusters), len(c.convs),
+			len(c.convs[0].persons))
 	}
 	for i := range 100 {
-		c.Touch(1, []Features{Of(Message{Conversation: "c", Role: "user", Author: fmt.Sprint("nick", i), Text: manyWords(i)})})
+		c.Touch(1,
+			[]Features{Of(Message{Conversation: "c", Role: "user", Author: fmt.Sprint("nick", i),
+				Text: manyWords(i)})})
 	}
 	k := c.find(1)
 	if len(k.terms) != maxClusterTerms || len(k.members) != maxMembers {

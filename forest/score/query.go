@@ -27,7 +27,8 @@ const maxQuery = 256
 func (c *Candidates) query(b bag) query {
 	q := query{terms: make([]weighted, len(b)), cover: make([]int, len(c.clusters))}
 	for i, t := range b {
-		q.terms[i] = weighted{key: t.key, weight: c.common.rarity(t.key) * (one + lg(int(t.n))) / one}
+		q.terms[i] = weighted{key: t.key,
+			weight: c.common.rarity(t.key) * (one + lg(int(t.n))) / one}
 	}
 	if len(q.terms) > maxQuery {
 		slices.SortFunc(q.terms, func(x, y weighted) int {

@@ -3,28 +3,31 @@ package score
 // scene is the common input of all scores: the unit, and what the conversation and the messages
 // ahead show about it.
 type scene struct {
-	c      *Candidates
-	u      unit
-	conv   *conversation // nil at the first unit of a conversation
-	me     *speaker      // nil for a new author
-	words  query         // the terms of the unit
-	ahead  query         // and those of what its author says next, and of what is next said to the author
-	prompt query         // the terms of the first message of an exchange
-	votes  votes         // of the terms of an exchange
-	nextTo uint32        // whom the author addresses next
-	nextBy uint32        // who addresses the author next
-	beat   int           // number of seconds that count as one minute
-	gap    int           // log2 of the minutes since the conversation's last message
-	crowd  int           // people who spoke recently
-	calm   int           // 1 for up to three of them, 0 for eight or more
+	c     *Candidates
+	u     unit
+	conv  *conversation // nil at the first unit of a conversation
+	me    *speaker      // nil for a new author
+	words query         // the terms of the unit
+	// And those of what its author says next, and of what is next said to the author
+	ahead  query
+	prompt query  // the terms of the first message of an exchange
+	votes  votes  // of the terms of an exchange
+	nextTo uint32 // whom the author addresses next
+	nextBy uint32 // who addresses the author next
+	beat   int    // number of seconds that count as one minute
+	gap    int    // log2 of the minutes since the conversation's last message
+	crowd  int    // people who spoke recently
+	calm   int    // 1 for up to three of them, 0 for eight or more
 }
 
 const (
-	near    = 12      // messages ahead that belong to the unit if they are by its author or to its author
+	// Messages ahead that belong to the unit if they are by its author or to its author
+	near    = 12
 	soon    = 10 * 60 // seconds within which they come
 	lately  = 20      // minutes for which a speaker is part of the crowd
 	fewBack = 40      // messages for which a speaker is part of the crowd
-	farAway = 64      // largest count of messages since a cluster's last one, and the count for other conversations
+	// Largest count of messages since a cluster's last one, and the count for other conversations
+	farAway = 64
 )
 
 func (c *Candidates) scene(messages, ahead []Features) *scene {

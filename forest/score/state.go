@@ -97,7 +97,8 @@ func (k *cluster) append(dst []byte) []byte {
 }
 
 func (r *reader) cluster() *cluster {
-	k := &cluster{number: r.max(1<<64 - 1), units: int(r.max(maxTick)), conv: r.Uint64(), tick: int(r.max(maxTick)), time: r.Varint()}
+	k := &cluster{number: r.max(1<<64 - 1), units: int(r.max(maxTick)), conv: r.Uint64(),
+		tick: int(r.max(maxTick)), time: r.Varint()}
 	k.author, k.to, k.members = r.Uint32(), r.Uint32(), r.keys(maxMembers)
 	for i, m := range k.members {
 		r.want(m != 0 && !slices.Contains(k.members[:i], m))
@@ -109,8 +110,11 @@ func (r *reader) cluster() *cluster {
 	}
 	for ; n > 0 && r.Err == nil; n-- {
 		last += r.max(1<<32 - 1)
-		t := clusterTerm{key: uint32(last), n: uint16(r.max(maxCount)), last: uint32(r.max(1<<32 - 1))}
-		r.want(last <= 1<<32-1 && t.n > 0 && (len(k.terms) == 0 || t.key > k.terms[len(k.terms)-1].key))
+		t := clusterTerm{key: uint32(last), n: uint16(r.max(maxCount)),
+			last: uint32(r.max(1<<32 - 1))}
+		r.want(
+			last <= 1<<32-1 && t.n > 0 &&
+				(len(k.terms) == 0 || t.key > k.terms[len(k.terms)-1].key))
 		k.terms = append(k.terms, t)
 	}
 	k.sift()
@@ -137,10 +141,12 @@ func (v *conversation) append(dst []byte) []byte {
 }
 
 func (r *reader) conversation() *conversation {
-	v := &conversation{key: r.Uint64(), tick: int(r.max(maxTick)), time: r.Varint(), pace: int(r.max(64 * one)), said: int(r.max(late - 1)), named: int(r.max(late - 1))}
+	v := &conversation{key: r.Uint64(), tick: int(r.max(maxTick)), time: r.Varint(),
+		pace: int(r.max(64 * one)), said: int(r.max(late - 1)), named: int(r.max(late - 1))}
 	v.model, v.cluster, v.run = r.max(1) == 1, r.max(1<<64-1), int(r.max(maxTick))
 	for n := r.max(maxPersons); n > 0 && r.Err == nil; n-- {
-		s := speaker{key: r.Uint32(), tick: int(r.max(maxTick)), time: r.Varint(), cluster: r.max(1<<64 - 1)}
+		s := speaker{key: r.Uint32(), tick: int(r.max(maxTick)), time: r.Varint(),
+			cluster: r.max(1<<64 - 1)}
 		r.want(s.key != 0 && v.speaker(s.key) == nil)
 		v.persons = append(v.persons, s)
 	}

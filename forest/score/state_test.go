@@ -24,7 +24,8 @@ func talk(seed uint64, n int) []Features {
 			text += fmt.Sprintf("word%c ", 'a'+r.IntN(26)*r.IntN(26)/25)
 		}
 		text += []string{"?", "thanks", "see pkg/file.go", "hello", ""}[r.IntN(5)]
-		list[i] = Of(Message{Conversation: fmt.Sprint(r.IntN(2)), Role: "user", Author: fmt.Sprintf("nick%d", r.IntN(30)), Time: now, Text: text})
+		list[i] = Of(Message{Conversation: fmt.Sprint(r.IntN(2)), Role: "user",
+			Author: fmt.Sprintf("nick%d", r.IntN(30)), Time: now, Text: text})
 	}
 	return list
 }

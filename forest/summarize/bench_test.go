@@ -18,12 +18,15 @@ func benchSources(n int) []Source {
 		var b strings.Builder
 		for range 8 + r.IntN(33) {
 			if r.IntN(2) == 0 {
-				fmt.Fprintf(&b, "%s ", []string{"the", "file", "error", "Test", "build", "server", "value", "port"}[r.IntN(8)])
+				fmt.Fprintf(&b, "%s ",
+					[]string{"the", "file", "error", "Test", "build", "server", "value",
+						"port"}[r.IntN(8)])
 			} else {
 				fmt.Fprintf(&b, "w%d ", r.IntN(20000))
 			}
 		}
-		list[i] = Source{Entry: format.ID{byte(i), byte(i >> 8)}, Seq: uint64(i), Role: []string{"user", "model"}[i%2], Text: b.String() + "end."}
+		list[i] = Source{Entry: format.ID{byte(i), byte(i >> 8)}, Seq: uint64(i),
+			Role: []string{"user", "model"}[i%2], Text: b.String() + "end."}
 	}
 	return list
 }

@@ -14,7 +14,11 @@ func codecSeeds() [][]byte {
 	return [][]byte{
 		Encode(nil),
 		Encode([]Sentence{{Text: "a"}}),
-		Encode([]Sentence{{Entry: id, Seq: 1<<64 - 1, Pos: 7, Weight: -3, Text: "<a> & \"b\"\\ \x01\n\t\r\u2028 é"}, {Entry: id, Role: "tool", Text: "z"}}),
+		Encode(
+			[]Sentence{
+				{Entry: id, Seq: 1<<64 - 1, Pos: 7, Weight: -3,
+					Text: "<a> & \"b\"\\ \x01\n\t\r\u2028 é"}, {Entry: id, Role: "tool", Text: "z"},
+			}),
 		Encode(Extract(said("The port is 5433. It is open.", "Use src/a.go"), 100)),
 		[]byte("[]"),
 		[]byte("null"),
@@ -24,10 +28,14 @@ func codecSeeds() [][]byte {
 
 func TestEncode(t *testing.T) {
 	zero := strings.Repeat("0", format.IDLen)
-	got := string(Encode([]Sentence{{Seq: 3, Role: "user", Weight: 1250, Text: "Use <5433> \"\x02\n"}, {Seq: 9, Role: "tool", Pos: 2, Weight: 800, Text: "It\u2028is"}}))
+	got := string(
+		Encode([]Sentence{{Seq: 3, Role: "user", Weight: 1250, Text: "Use <5433> \"\x02\n"},
+			{Seq: 9, Role: "tool", Pos: 2, Weight: 800, Text: "It\u2028is"}}))
 	want := "[\n" +
-		`{"entry":"` + zero + `","seq":3,"pos":0,"weight":1250,"text":"Use <5433> \"\u0002\n"},` + "\n" +
-		`{"entry":"` + zero + `","seq":9,"role":"tool","pos":2,"weight":800,"text":"It` + "\u2028" + `is"}` + "\n]\n"
+		`{"entry":"` + zero + `","seq":3,"pos":0,"weight":1250,"text":"Use <5433> \"\u0002\n"},` +
+		"\n" +
+		`{"entry":"` + zero + `","seq":9,"role":"tool","pos":2,"weight":800,"text":"It` + "\u2028" +
+		`is"}` + "\n]\n"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -46,7 +54,8 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%s: %v", seed, err)
 		}
 	}
-	list := []Sentence{{Entry: format.Sum(nil), Role: "user", Seq: 5, Pos: 1, Weight: 9, Text: "a \x00 \u007f 😀"}}
+	list := []Sentence{{Entry: format.Sum(nil), Role: "user", Seq: 5, Pos: 1, Weight: 9,
+		Text: "a \x00 \u007f 😀"}}
 	if got, err := Decode(Encode(list)); err != nil || !slices.Equal(got, list) {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -108,7 +117,8 @@ func FuzzEncode(f *testing.F) {
 	f.Add(uint64(0), 0, int64(0), "a")
 	f.Add(uint64(1<<64-1), 9, int64(-1), "\"\\\n\x00é😀\u2028")
 	f.Fuzz(func(t *testing.T, seq uint64, pos int, weight int64, text string) {
-		list := []Sentence{{Seq: seq, Role: []string{"user", "model"}[seq%2], Pos: max(pos, 0), Weight: weight, Text: strings.ToValidUTF8(text, "?") + "."}}
+		list := []Sentence{{Seq: seq, Role: []string{"user", "model"}[seq%2], Pos: max(pos, 0),
+			Weight: weight, Text: strings.ToValidUTF8(text, "?") + "."}}
 		got, err := Decode(Encode(list))
 		if err != nil || !slices.Equal(got, list) {
 			t.Fatalf("%v comes back as %v, %v", list, got, err)

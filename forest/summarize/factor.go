@@ -92,7 +92,8 @@ func kindFactor(v *valued, agent bool, size int64) int64 {
 	switch {
 	case v.nods:
 		return fillerFactor
-	case strings.HasSuffix(strings.TrimRight(lower, "\"')]*_ "), "?") || strings.HasSuffix(lower, "？"):
+	case strings.HasSuffix(strings.TrimRight(lower, "\"')]*_ "), "?") ||
+		strings.HasSuffix(lower, "？"):
 		f = f * questionFactor / 1000
 	}
 	if v.pos == 0 {
@@ -150,7 +151,8 @@ func codeKind(v *valued, lower string, size int64) int64 {
 
 // isCommand reports whether a line shows a command or a call.
 func isCommand(lower string) bool {
-	for _, w := range [...]string{"$ ", "> ", "[call ", "run_shell_command ", "read_file ", "replace ", "write_file ", "list_directory ", "search_file_content ", "glob "} {
+	for _, w := range [...]string{"$ ", "> ", "[call ", "run_shell_command ", "read_file ",
+		"replace ", "write_file ", "list_directory ", "search_file_content ", "glob "} {
 		if strings.HasPrefix(lower, w) {
 			return true
 		}
@@ -201,7 +203,8 @@ func isCode(s string) bool {
 	n := 0
 	for i := range len(s) {
 		switch s[i] {
-		case '(', ')', '{', '}', '[', ']', ';', '=', '<', '>', '|', '&', '$', '"', '\\', '+', '#', '_', '*', '%':
+		case '(', ')', '{', '}', '[', ']', ';', '=', '<', '>', '|', '&', '$', '"', '\\', '+', '#',
+			'_', '*', '%':
 			n++
 		}
 	}
@@ -272,7 +275,8 @@ func shape(s string) string {
 // tellsFailure reports whether a line has a word with which compilers, shells and test runners
 // report a problem.
 func tellsFailure(lower string) bool {
-	for _, w := range [...]string{"error", "fail", "panic", "fatal", "exception", "exit code", "exit status", "denied",
+	for _, w := range [...]string{"error", "fail", "panic", "fatal", "exception", "exit code",
+		"exit status", "denied",
 		"not found", "no such", "cannot", "undefined", "timed out", "refused"} {
 		if strings.Contains(lower, w) {
 			return true
@@ -283,7 +287,8 @@ func tellsFailure(lower string) bool {
 
 // tellsSuccess reports whether a line begins with a word with which such programs report success.
 func tellsSuccess(lower string) bool {
-	for _, w := range [...]string{"ok ", "pass", "success", "done", "exit code: 0", "exit status 0", "✓"} {
+	for _, w := range [...]string{"ok ", "pass", "success", "done", "exit code: 0",
+		"exit status 0", "✓"} {
 		if strings.HasPrefix(lower, w) {
 			return true
 		}
@@ -295,10 +300,14 @@ func tellsSuccess(lower string) bool {
 // word.
 func isNod(w string) bool {
 	switch w {
-	case "great", "cool", "nice", "perfect", "awesome", "good", "fine", "sounds", "sure", "right", "alright", "exactly", "agreed",
-		"agree", "lgtm", "done", "welcome", "cheers", "morning", "evening", "night", "bye", "lol", "haha", "hehe", "wow", "sorry",
-		"worries", "problem", "works", "makes", "sense", "understood", "absolutely", "definitely", "course", "hm", "ah",
-		"interesting", "true", "correct", "yup", "happy", "help", "glad", "hear", "luck", "everyone", "guys":
+	case "great", "cool", "nice", "perfect", "awesome", "good", "fine", "sounds", "sure", "right",
+		"alright", "exactly", "agreed",
+		"agree", "lgtm", "done", "welcome", "cheers", "morning", "evening", "night", "bye", "lol",
+		"haha", "hehe", "wow", "sorry",
+		"worries", "problem", "works", "makes", "sense", "understood", "absolutely", "definitely",
+		"course", "hm", "ah",
+		"interesting", "true", "correct", "yup", "happy", "help", "glad", "hear", "luck",
+		"everyone", "guys":
 		return true
 	}
 	return false

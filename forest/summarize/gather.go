@@ -43,7 +43,8 @@ func gather(src []Source) []candidate {
 // withModel reports whether a model takes part. If so, the user's words define the work, and none
 // of them are removed.
 func withModel(src []Source) bool {
-	return slices.ContainsFunc(src, func(s Source) bool { return s.Role == "model" || s.Role == "tool" })
+	return slices.ContainsFunc(src,
+		func(s Source) bool { return s.Role == "model" || s.Role == "tool" })
 }
 
 func appendSentences(list []candidate, src []Source, i int, agent bool) []candidate {
@@ -55,7 +56,8 @@ func appendSentences(list []candidate, src []Source, i int, agent bool) []candid
 		pieces = split(s.Text, s.Role == "tool")
 	}
 	for pos, p := range pieces {
-		list = append(list, candidate{piece: p, src: i, pos: pos, entry: s.Entry, seq: s.Seq, role: s.Role})
+		list = append(list,
+			candidate{piece: p, src: i, pos: pos, entry: s.Entry, seq: s.Seq, role: s.Role})
 	}
 	return list
 }

@@ -230,7 +230,10 @@ func plainGoal(s string) string {
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 	s = strings.Join(strings.Fields(strings.ReplaceAll(s, "**", "")), " ")
-	s = withoutLead(withoutNumber(strings.TrimLeftFunc(s, func(r rune) bool { return !readable(r) && !strings.ContainsRune("/`.[@$", r) })))
+	s = withoutLead(
+		withoutNumber(
+			strings.TrimLeftFunc(s,
+				func(r rune) bool { return !readable(r) && !strings.ContainsRune("/`.[@$", r) })))
 	if !strings.ContainsFunc(s, readable) {
 		return ""
 	}
@@ -273,7 +276,8 @@ func TellsGoal(text string) bool {
 	terms.Scan(text, func(t terms.Token) {
 		s := text[t.Start:t.End]
 		switch {
-		case t.Kind == terms.Number, t.Kind == terms.Name && !(strings.HasPrefix(s, "/") && strings.Count(s, "/") == 1):
+		case t.Kind == terms.Number, t.Kind == terms.Name &&
+			!(strings.HasPrefix(s, "/") && strings.Count(s, "/") == 1):
 			names++
 		case t.Kind == terms.Word && !isNod(strings.ToLower(s)):
 			words++

@@ -213,7 +213,8 @@ func printable(s string) bool {
 	}
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
-			return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+			return utf8.ValidString(s) &&
+				!strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 		}
 		if s[i] < ' ' || s[i] == 0x7f {
 			return false

@@ -19,11 +19,15 @@ func TestLine(t *testing.T) {
 		first, last time.Time
 		want        string
 	}{
-		{src, day(20), day(21), "src/lexer/parser.go, go test, parseList, PostgreSQL, 16.2, fails (3 messages, 2026-11-20 to 2026-11-21)"},
-		{src[:1], day(20), day(20), "src/lexer/parser.go, fails, nil, pointer (1 message, 2026-11-20)"},
+		{src, day(20), day(21),
+			"src/lexer/parser.go, go test, parseList, PostgreSQL, 16.2, fails (3 messages, " +
+				"2026-11-20 to 2026-11-21)"},
+		{src[:1], day(20), day(20),
+			"src/lexer/parser.go, fails, nil, pointer (1 message, 2026-11-20)"},
 		{src[:1], time.Time{}, day(20), "src/lexer/parser.go, fails, nil, pointer (1 message)"},
 		{nil, time.Time{}, time.Time{}, "(0 messages)"},
-		{said("ok", "the"), day(1), day(1).In(time.FixedZone("", 3600)), "(2 messages, 2026-11-01)"},
+		{said("ok", "the"), day(1), day(1).In(time.FixedZone("", 3600)),
+			"(2 messages, 2026-11-01)"},
 	} {
 		if got := Line(tt.src, len(tt.src), tt.first, tt.last); got != tt.want {
 			t.Errorf("got  %s\nwant %s", got, tt.want)
@@ -33,11 +37,15 @@ func TestLine(t *testing.T) {
 
 func TestLineIsShort(t *testing.T) {
 	for _, text := range []string{
-		strings.Repeat("some/very/long/path/that/goes/on/and/on/for/more/than/sixty/bytes/file.go other/path/number/two.go x.go ", 3),
-		strings.Repeat("漢字かな", 200), strings.Repeat("a_b", 70), "evil\u202E\u0007name\x1b[31m_x", "$ rm\u0085x y",
+		strings.Repeat(
+			"some/very/long/path/that/goes/on/and/on/for/more/than/sixty/bytes/file.go "+
+				"other/path/number/two.go x.go ", 3),
+		strings.Repeat("漢字かな", 200), strings.Repeat("a_b", 70), "evil\u202E\u0007name\x1b[31m_x",
+		"$ rm\u0085x y",
 	} {
 		got := Line(said(text), len(said(text)), time.Unix(0, 0), time.Unix(1e9, 0))
-		if len(got) > MaxLine || strings.ContainsFunc(got, unicode.IsControl) || !strings.HasSuffix(got, "(1 message, 1970-01-01 to 2001-09-09)") {
+		if len(got) > MaxLine || strings.ContainsFunc(got, unicode.IsControl) ||
+			!strings.HasSuffix(got, "(1 message, 1970-01-01 to 2001-09-09)") {
 			t.Errorf("%d bytes: %q", len(got), got)
 		}
 	}
@@ -50,12 +58,16 @@ func TestLineAmongOthers(t *testing.T) {
 		others.Add(said("We run make check in tools/build.sh on every push, says Ingrid."))
 		others.AddLine("tools/build.sh, make check, Ingrid (3 messages, 2026-11-20)")
 	}
-	src := said("We run make check in tools/build.sh on every push, says Ingrid.", "The parser in src/lexer.go fails in parseList.")
+	src := said("We run make check in tools/build.sh on every push, says Ingrid.",
+		"The parser in src/lexer.go fails in parseList.")
 	got := others.Line(src, 2, time.Time{}, time.Time{})
-	if at := strings.Index(got, "tools/build.sh"); !strings.HasPrefix(got, "src/lexer.go, parseList") || at >= 0 && at < strings.Index(got, "parseList") {
+	if at := strings.Index(got,
+		"tools/build.sh"); !strings.HasPrefix(got, "src/lexer.go, parseList") ||
+		at >= 0 && at < strings.Index(got, "parseList") {
 		t.Errorf("got %q", got)
 	}
-	if plain := Line(src, 2, time.Time{}, time.Time{}); !strings.HasPrefix(plain, "tools/build.sh") {
+	if plain := Line(src, 2, time.Time{}, time.Time{}); !strings.HasPrefix(plain,
+		"tools/build.sh") {
 		t.Errorf("without others: %q", plain)
 	}
 }

@@ -31,11 +31,14 @@ func NewPool(lists [][]Sentence, most, tokens int) *Pool {
 		for k, s := range lists[i][:n] {
 			_, q := measure(s.Text)
 			p := piece{text: s.Text, quarters: q, line: s.Role == "tool"}
-			all = append(all, candidate{piece: p, src: i, at: k, pos: s.Pos, entry: s.Entry, seq: s.Seq, role: s.Role})
+			all = append(all,
+				candidate{piece: p, src: i, at: k, pos: s.Pos, entry: s.Entry, seq: s.Seq,
+					role: s.Role})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.seq, b.seq), a.entry.Compare(b.entry), cmp.Compare(a.pos, b.pos))
+		return cmp.Or(cmp.Compare(a.seq, b.seq), a.entry.Compare(b.entry),
+			cmp.Compare(a.pos, b.pos))
 	})
 	return &Pool{r: newRanking(once(all), nil, 4*tokens/urgentShare)}
 }

@@ -28,7 +28,9 @@ func TestPoolRanksAcrossLists(t *testing.T) {
 	list := func(seq int, texts ...string) []Sentence {
 		var out []Sentence
 		for i, s := range texts {
-			out = append(out, Sentence{Entry: format.Sum([]byte(s)), Seq: uint64(seq + i), Role: "user", Weight: 1, Text: s})
+			out = append(out,
+				Sentence{Entry: format.Sum([]byte(s)), Seq: uint64(seq + i), Role: "user",
+					Weight: 1, Text: s})
 		}
 		return out
 	}
@@ -38,7 +40,8 @@ func TestPoolRanksAcrossLists(t *testing.T) {
 		list(20, "The deploy is over.", "Ask Ingrid about deploy keys."),
 	}
 	got := all(NewPool(lists, 1000, 100))
-	if n := len(got); n != 5 || !slices.Contains(got[:2], "The port is 5433.") || !slices.Contains(got[:2], "Use sqlglot 23.1.") || got[n-1] != "The deploy is over." {
+	if n := len(got); n != 5 || !slices.Contains(got[:2], "The port is 5433.") ||
+		!slices.Contains(got[:2], "Use sqlglot 23.1.") || got[n-1] != "The deploy is over." {
 		t.Errorf("got %q", got)
 	}
 }
@@ -48,7 +51,9 @@ func TestPoolSaid(t *testing.T) {
 	src := said("The port is 5433.", "The port was chosen by Ingrid.", "Use sqlglot 23.1.")
 	list := Extract(src, 100)
 	p := NewPool([][]Sentence{list}, 1000, 100)
-	p.Said(func(entry format.ID, text string) bool { return entry == src[0].Entry && text == "The port is 5433." })
+	p.Said(func(entry format.ID, text string) bool {
+		return entry == src[0].Entry && text == "The port is 5433."
+	})
 	if got := all(p); slices.Contains(got, "The port is 5433.") || len(got) != 2 {
 		t.Errorf("got %q", got)
 	}
@@ -80,7 +85,8 @@ func TestPoolProperties(t *testing.T) {
 		if got := all(NewPool([][]Sentence{union}, 1<<20, 200)); !slices.Equal(got, want) {
 			t.Fatalf("one list: %q\nmany: %q", got, want)
 		}
-		if few := all(NewPool(lists, 50, 200)); Tokens(strings.Join(few, "\n")) > 50+len(lists)*(4*maxRunes/4+1) {
+		if few := all(NewPool(lists, 50, 200)); Tokens(strings.Join(few, "\n")) > 50+
+			len(lists)*(4*maxRunes/4+1) {
 			t.Fatalf("%d tokens of 50", Tokens(strings.Join(few, "\n")))
 		}
 	}
@@ -89,15 +95,20 @@ func TestPoolProperties(t *testing.T) {
 func TestPassages(t *testing.T) {
 	long := strings.Repeat("It goes on and on about nothing in particular. ", 12)
 	found := []Found{
-		{Entry: format.Sum([]byte("a")), Role: "user", Text: long + "The import runs every night. It starts at 02:20. " + long, Score: 9},
-		{Entry: format.Sum([]byte("b")), Role: "user", Text: "The import of Norway is slow.", Score: 7},
-		{Entry: format.Sum([]byte("c")), Role: "tool", Text: "$ crontab -l\n20 2 * * * /usr/bin/import\n" + strings.Repeat("line of output\n", 60), Score: 3},
+		{Entry: format.Sum([]byte("a")), Role: "user",
+			Text: long + "The import runs every night. It starts at 02:20. " + long, Score: 9},
+		{Entry: format.Sum([]byte("b")), Role: "user",
+			Text: "The import of Norway is slow.", Score: 7},
+		{Entry: format.Sum([]byte("c")), Role: "tool",
+			Text: "$ crontab -l\n20 2 * * * /usr/bin/import\n" +
+				strings.Repeat("line of output\n", 60), Score: 3},
 	}
 	got := Passages("When does the nightly import run?", found, QuoteTalk)
 	rank := func(part string) int {
 		return slices.IndexFunc(got, func(p Passage) bool { return strings.Contains(p.Text, part) })
 	}
-	if rank("every night") > 2 || rank("02:20") > 3 || rank("Norway") > 3 || got[rank("Norway")].Text != found[1].Text || !got[rank("Norway")].Whole {
+	if rank("every night") > 2 || rank("02:20") > 3 || rank("Norway") > 3 ||
+		got[rank("Norway")].Text != found[1].Text || !got[rank("Norway")].Whole {
 		t.Errorf("got %+v", got[:5])
 	}
 	if rank("/usr/bin/import") < 0 || rank("/usr/bin/import") > rank("line of output") {
@@ -112,11 +123,13 @@ func TestPassages(t *testing.T) {
 }
 
 func TestDecodeSome(t *testing.T) {
-	list := []Sentence{{Role: "user", Text: "one"}, {Role: "model", Pos: 1, Text: "two"}, {Role: "user", Pos: 2, Text: "three"}}
+	list := []Sentence{{Role: "user", Text: "one"}, {Role: "model", Pos: 1, Text: "two"},
+		{Role: "user", Pos: 2, Text: "three"}}
 	b := Encode(list)
 	for most, want := range []int{0, 1, 1, 1, 2, 2, 2, 3} {
 		got, unread, err := DecodeSome(b, most)
-		if err != nil || len(got) != want || unread != len(list)-want || !slices.Equal(got, list[:want:want]) && want > 0 {
+		if err != nil || len(got) != want || unread != len(list)-want ||
+			!slices.Equal(got, list[:want:want]) && want > 0 {
 			t.Errorf("%d bytes: %v and %d more, %v", most, got, unread, err)
 		}
 	}
@@ -129,7 +142,9 @@ func TestDecodeSome(t *testing.T) {
 // clusters, and takes a tenth.
 func BenchmarkPool(b *testing.B) {
 	r := rand.New(rand.NewPCG(9, 9))
-	words := strings.Fields("deploy failed port 5433 src/a.go review cluster parseList 16.2 seconds Berlin token list window merge branch")
+	words := strings.Fields(
+		"deploy failed port 5433 src/a.go review cluster parseList 16.2 seconds Berlin token " +
+			"list window merge branch")
 	lists := make([][]Sentence, 100)
 	for i := range lists {
 		for k := range 2000 {
@@ -138,7 +153,9 @@ func BenchmarkPool(b *testing.B) {
 				t.WriteString(words[r.IntN(len(words))] + " ")
 			}
 			fmt.Fprintf(&t, "w%d.", r.IntN(5000))
-			lists[i] = append(lists[i], Sentence{Entry: format.Sum(fmt.Append(nil, i, k)), Seq: uint64(k), Role: "user", Text: t.String()})
+			lists[i] = append(lists[i],
+				Sentence{Entry: format.Sum(fmt.Append(nil, i, k)), Seq: uint64(k), Role: "user",
+					Text: t.String()})
 		}
 	}
 	b.ReportAllocs()

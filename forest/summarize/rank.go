@@ -27,7 +27,8 @@ type ranking struct {
 // of a token.
 func newRanking(list []candidate, authors []string, most int) *ranking {
 	vals, vocabulary := value(list, authors)
-	r := &ranking{list: vals, seen: make([]bool, vocabulary), gone: make([]bool, len(vals)), q: make(queue, len(vals)), purse: most}
+	r := &ranking{list: vals, seen: make([]bool, vocabulary), gone: make([]bool, len(vals)),
+		q: make(queue, len(vals)), purse: most}
 	r.near = findRivals(vals, vocabulary)
 	for i := range vals {
 		r.q[i] = bid{density: r.density(i), index: i}

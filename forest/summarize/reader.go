@@ -147,7 +147,8 @@ func (r *reader) escaped() byte {
 		n = min(6, len(r.rest))
 		v, err := strconv.ParseUint(string(r.rest[min(2, n):n]), 16, 8)
 		c = byte(v)
-		if err != nil || c >= ' ' || string(appendString(nil, string(rune(c)))) != `"`+string(r.rest[:n])+`"` {
+		if err != nil || c >= ' ' ||
+			string(appendString(nil, string(rune(c)))) != `"`+string(r.rest[:n])+`"` {
 			r.bad = true
 		}
 	}

@@ -13,10 +13,12 @@ import (
 // may have a port each.
 const (
 	staleFactor = 200 // factor of a corrected sentence, in thousandths
-	alike       = 800 // share of common terms, in thousandths, from which two sentences mean the same
-	moreWords   = 3   // words that a correction may have beyond the corrected sentence
+	// Share of common terms, in thousandths, from which two sentences mean the same
+	alike     = 800
+	moreWords = 3 // words that a correction may have beyond the corrected sentence
 
-	nearPostings  = 24 // sentences with a term that are compared; a more frequent term tells nothing
+	// Sentences with a term that are compared; a more frequent term tells nothing
+	nearPostings  = 24
 	stalePostings = 96
 )
 
@@ -28,7 +30,8 @@ func (r rivals) of(i int) []int32 { return r[i] }
 // findRivals compares sentences, which are in reading order. It lowers the factor of outdated
 // sentences.
 func findRivals(list []valued, vocabulary int) rivals {
-	f := &finder{list: list, found: make(rivals, len(list)), with: make([][]int32, vocabulary), stale: make([]bool, len(list))}
+	f := &finder{list: list, found: make(rivals, len(list)), with: make([][]int32, vocabulary),
+		stale: make([]bool, len(list))}
 	sizes, all := make([]int, vocabulary), 0
 	for i := range list {
 		for _, s := range list[i].shares {
@@ -226,7 +229,8 @@ func hasTelling(shares []share) bool {
 }
 
 func hasTerm(shares []share, t int32) bool {
-	_, ok := slices.BinarySearchFunc(shares, t, func(s share, t int32) int { return int(s.term) - int(t) })
+	_, ok := slices.BinarySearchFunc(shares, t,
+		func(s share, t int32) int { return int(s.term) - int(t) })
 	return ok
 }
 
@@ -247,7 +251,8 @@ func (f *finder) termIn(shares []share, hash uint64) (int32, bool) {
 // lower is the text in lower case.
 func deniedIn(text, lower string) []uint64 {
 	var list []uint64
-	for _, w := range [...]string{"not ", "no longer ", "instead of ", "rather than ", "replaces ", "isn't ", "wasn't ", "from ", "'s/"} {
+	for _, w := range [...]string{"not ", "no longer ", "instead of ", "rather than ", "replaces ",
+		"isn't ", "wasn't ", "from ", "'s/"} {
 		for at := 0; ; {
 			n := strings.Index(lower[at:], w)
 			if n < 0 {
@@ -255,7 +260,8 @@ func deniedIn(text, lower string) []uint64 {
 			}
 			start := at + n
 			at = start + len(w)
-			if start > 0 && lower[start-1] != ' ' || w == "from " && !strings.Contains(lower[at:], " to ") {
+			if start > 0 && lower[start-1] != ' ' ||
+				w == "from " && !strings.Contains(lower[at:], " to ") {
 				continue
 			}
 			if t, ok := firstTelling(text[at:]); ok {

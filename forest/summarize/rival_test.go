@@ -14,10 +14,14 @@ func TestLaterBeatsEarlier(t *testing.T) {
 	}{
 		{"The port is 5433.", "The port is now 6000.", false},
 		{"The staging port is 5433.", "The staging port is 6000.", false},
-		{"We keep backups for 30 days on vault-2.", "We keep backups for 90 days on vault-2 now.", false},
-		{"Use pgbouncer 1.18 for the pooler.", "Use pgbouncer 1.22 for the pooler, not 1.18.", false},
-		{"The limit of the import is 5000 rows.", "The limit of the import changed from 5000 to 9000 rows.", false},
-		{"The staging database listens on port 5433.", "The production database listens on port 6544 now.", true},
+		{"We keep backups for 30 days on vault-2.", "We keep backups for 90 days on vault-2 now.",
+			false},
+		{"Use pgbouncer 1.18 for the pooler.", "Use pgbouncer 1.22 for the pooler, not 1.18.",
+			false},
+		{"The limit of the import is 5000 rows.",
+			"The limit of the import changed from 5000 to 9000 rows.", false},
+		{"The staging database listens on port 5433.",
+			"The production database listens on port 6544 now.", true},
 		{"The port is 5433.", "The replica's port is now 6000.", true},
 		{"The cache lives in /var/cache/one.", "The log lives in /var/log/two.", true},
 		{"The build takes 14 minutes.", "The build takes 14 minutes on arm64, and not 20.", true},
@@ -111,7 +115,8 @@ func TestUrgent(t *testing.T) {
 	}
 	src[5].Role, src[7].Role = "user", "user"
 	got := texts(Extract(src, 1000))
-	want := []string{"no, use pnpm, not npm. it breaks the workspace", "now the docs", "and the other one too", "run it again"}
+	want := []string{"no, use pnpm, not npm. it breaks the workspace", "now the docs",
+		"and the other one too", "run it again"}
 	first := slices.Sorted(slices.Values(got[:len(want)]))
 	if slices.Sort(want); !slices.Equal(first, want) {
 		t.Errorf("got %q", got)
@@ -128,11 +133,17 @@ func TestUrgent(t *testing.T) {
 
 func TestCorrects(t *testing.T) {
 	for text, want := range map[string]bool{
-		"no, the other one": true, "No! Never touch migrations/0042.": true, "actually it is 5433": true, "don't restart it": true,
-		"yes, but not by hand": true, "it runs on every push. ok?": true, "that is wrong. Do not ask.": true, "the old one no longer": true,
-		"red rather than blue": true, "it now listens on 5433": false, "the new date is Friday": false, "why not?": false, "can it only read?": false,
-		"use the page, not the database": true, "I meant staging": true, "leave the encoder, that's on purpose": true,
-		"notes are in docs": false, "north side": false, "is it not there?": false, "run the tests": false, "nothing new": false,
+		"no, the other one": true, "No! Never touch migrations/0042.": true,
+		"actually it is 5433": true, "don't restart it": true,
+		"yes, but not by hand": true, "it runs on every push. ok?": true,
+		"that is wrong. Do not ask.": true, "the old one no longer": true,
+		"red rather than blue": true, "it now listens on 5433": false,
+		"the new date is Friday": false, "why not?": false, "can it only read?": false,
+		"use the page, not the database": true, "I meant staging": true,
+		"leave the encoder, that's on purpose": true,
+		"notes are in docs":                    false, "north side": false,
+		"is it not there?": false,
+		"run the tests":    false, "nothing new": false,
 	} {
 		if got := corrects(strings.ToLower(text)); got != want {
 			t.Errorf("%q: %v", text, got)

@@ -72,7 +72,8 @@ func spoken(text string) []piece {
 	for _, p := range sentences(text, false, strings.TrimSpace) {
 		between, after, _ := strings.Cut(rest, p.text)
 		rest = after
-		if n := len(list); n > 0 && between == " " && (isBrief(list[n-1].text) || leansBack(p.text)) {
+		if n := len(list); n > 0 && between == " " &&
+			(isBrief(list[n-1].text) || leansBack(p.text)) {
 			if joined, ok := list[n-1].with(p); ok {
 				list[n-1] = joined
 				continue
@@ -101,7 +102,8 @@ func leansBack(s string) bool {
 	word, _, _ := strings.Cut(s, " ")
 	word, _, _ = strings.Cut(strings.ToLower(strings.TrimRight(word, ",")), "'")
 	switch word {
-	case "and", "but", "or", "nor", "so", "because", "then", "otherwise", "it", "its", "they", "them", "their",
+	case "and", "but", "or", "nor", "so", "because", "then", "otherwise", "it", "its", "they",
+		"them", "their",
 		"he", "she", "his", "her", "this", "these", "those", "that", "both", "neither", "which":
 		return true
 	}
@@ -177,7 +179,8 @@ func sentenceEnd(s string) int {
 			return end + closing(s[end:])
 		case '.', '!', '?':
 			end += closing(s[end:])
-			if end == len(s) || s[end] == ' ' && startsSentence(s[end+1:]) && !(r == '.' && abbreviated(s[:i])) {
+			if end == len(s) ||
+				s[end] == ' ' && startsSentence(s[end+1:]) && !(r == '.' && abbreviated(s[:i])) {
 				return end
 			}
 		}
@@ -203,11 +206,13 @@ func startsSentence(s string) bool {
 func abbreviated(s string) bool {
 	word := strings.ToLower(strings.TrimLeft(s[strings.LastIndexByte(s, ' ')+1:], "(\"'["))
 	switch word {
-	case "e.g", "i.e", "etc", "vs", "cf", "al", "fig", "no", "nr", "mr", "mrs", "ms", "dr", "st", "prof", "approx", "resp":
+	case "e.g", "i.e", "etc", "vs", "cf", "al", "fig", "no", "nr", "mr", "mrs", "ms", "dr", "st",
+		"prof", "approx", "resp":
 		return true
 	}
 	return len(word) == 1 && word[0] >= 'a' && word[0] <= 'z' ||
-		len(word) == len(s) && word != "" && len(word) <= 3 && strings.Trim(word, "0123456789") == ""
+		len(word) == len(s) && word != "" && len(word) <= 3 &&
+			strings.Trim(word, "0123456789") == ""
 }
 
 // maxLead is the largest number of words that withoutLead removes.
@@ -217,7 +222,8 @@ const maxLead = 4
 func withoutLead(s string) string {
 	for range maxLead {
 		word, rest, _ := strings.Cut(s, " ")
-		if !isLead(strings.ToLower(strings.TrimRight(word, ",.!:…"))) || strings.Count(rest, " ") < 2 {
+		if !isLead(strings.ToLower(strings.TrimRight(word, ",.!:…"))) ||
+			strings.Count(rest, " ") < 2 {
 			break
 		}
 		s = rest
@@ -227,8 +233,10 @@ func withoutLead(s string) string {
 
 func isLead(w string) bool {
 	switch w {
-	case "ok", "okay", "well", "so", "yeah", "yep", "yes", "hmm", "hm", "um", "uh", "oh", "ah", "hi", "hey", "hello", "thanks",
-		"also", "anyway", "basically", "alright", "great", "cool", "and", "lol", "haha", "btw", "sure":
+	case "ok", "okay", "well", "so", "yeah", "yep", "yes", "hmm", "hm", "um", "uh", "oh", "ah",
+		"hi", "hey", "hello", "thanks",
+		"also", "anyway", "basically", "alright", "great", "cool", "and", "lol", "haha",
+		"btw", "sure":
 		return true
 	}
 	return false

@@ -19,8 +19,10 @@ func TestSplit(t *testing.T) {
 		{"and so yes ok well hi now it is long", "well hi now it is long"},
 		{"a\r\nb   c", "a|b c"},
 		{"Look. Here:\n```go\nx := 1. Y\n}\n```\nOne. Two.", "Look.|Here:|x := 1. Y|One.|Two."},
-		{strings.Repeat("w ", 130), strings.TrimSpace(strings.Repeat("w ", 60)) + "|" + strings.TrimSpace(strings.Repeat("w ", 60)) + "|" +
-			strings.TrimSpace(strings.Repeat("w ", 10))},
+		{strings.Repeat("w ", 130),
+			strings.TrimSpace(strings.Repeat("w ", 60)) + "|" +
+				strings.TrimSpace(strings.Repeat("w ", 60)) + "|" +
+				strings.TrimSpace(strings.Repeat("w ", 10))},
 		{strings.Repeat("é", 500), strings.Repeat("é", 480) + "|" + strings.Repeat("é", 20)},
 	} {
 		var got []string
@@ -31,7 +33,8 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%.60q\n got %s\nwant %s", tt.text, s, tt.want)
 		}
 	}
-	if got := split("One. Two.\nThree", true); len(got) != 2 || !got[0].line || got[0].text != "One. Two." {
+	if got := split("One. Two.\nThree", true); len(got) != 2 || !got[0].line ||
+		got[0].text != "One. Two." {
 		t.Errorf("output: %v", got)
 	}
 }
@@ -58,7 +61,8 @@ func FuzzExtract(f *testing.F) {
 }
 
 func splitSeeds() []string {
-	return []string{"", "One. Two! Three?", "```\ncode\n```", "終わり。始め", "ok so, well the 5433", "\xff. A", "a\u2028b. \u3000C", "1. x 2. y"}
+	return []string{"", "One. Two! Three?", "```\ncode\n```", "終わり。始め", "ok so, well the 5433",
+		"\xff. A", "a\u2028b. \u3000C", "1. x 2. y"}
 }
 
 func TestSeedsExist(t *testing.T) {
@@ -72,15 +76,19 @@ func TestSpoken(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"", ""},
 		{"Ok, so the port is 5433.", "Ok, so the port is 5433."},
-		{"Good idea, thanks for that. The port is 5433.", "Good idea, thanks for that.|The port is 5433."},
+		{"Good idea, thanks for that. The port is 5433.",
+			"Good idea, thanks for that.|The port is 5433."},
 		{"No! Never touch it.", "No! Never touch it."},
-		{"Ana has the key of the shed. It hangs in the hall. We meet there.", "Ana has the key of the shed. It hangs in the hall.|We meet there."},
+		{"Ana has the key of the shed. It hangs in the hall. We meet there.",
+			"Ana has the key of the shed. It hangs in the hall.|We meet there."},
 		{"We take the red one.\nAnd that's final.", "We take the red one. And that's final."},
 		{"It leans on nothing here.", "It leans on nothing here."},
 		{"Right. …  So we go on.", "Right. … So we go on."},
 		{"終わり。始め！", "終わり。|始め！"},
-		{"Look at this one.\n```\nthis = 1\n```\nThat is all of it.", "Look at this one.|this = 1|That is all of it."},
-		{strings.Repeat("w ", 59) + "end. And so on.", strings.Repeat("w ", 59) + "end.|And so on."},
+		{"Look at this one.\n```\nthis = 1\n```\nThat is all of it.",
+			"Look at this one.|this = 1|That is all of it."},
+		{strings.Repeat("w ", 59) + "end. And so on.",
+			strings.Repeat("w ", 59) + "end.|And so on."},
 	} {
 		var got []string
 		for _, p := range spoken(tt.text) {

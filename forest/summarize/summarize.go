@@ -67,10 +67,13 @@ func Extract(src []Source, maxTokens int) []Sentence {
 		}
 		r.take(b.index)
 		from := src[v.src]
-		out = append(out, Sentence{Entry: from.Entry, Seq: from.Seq, Role: from.Role, Pos: v.pos, Weight: b.density, Text: v.text})
+		out = append(out,
+			Sentence{Entry: from.Entry, Seq: from.Seq, Role: from.Role, Pos: v.pos,
+				Weight: b.density, Text: v.text})
 	}
 	slices.SortStableFunc(out, func(a, b Sentence) int {
-		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Pos, b.Pos))
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Seq, b.Seq),
+			cmp.Compare(a.Pos, b.Pos))
 	})
 	return out
 }
@@ -79,7 +82,8 @@ func Extract(src []Source, maxTokens int) []Sentence {
 func Order(list []Sentence) []Sentence {
 	out := slices.Clone(list)
 	slices.SortStableFunc(out, func(a, b Sentence) int {
-		return cmp.Or(cmp.Compare(a.Seq, b.Seq), a.Entry.Compare(b.Entry), cmp.Compare(a.Pos, b.Pos))
+		return cmp.Or(cmp.Compare(a.Seq, b.Seq), a.Entry.Compare(b.Entry),
+			cmp.Compare(a.Pos, b.Pos))
 	})
 	return out
 }

@@ -15,7 +15,9 @@ import (
 func said(texts ...string) []Source {
 	var src []Source
 	for i, s := range texts {
-		src = append(src, Source{Entry: format.Sum([]byte(fmt.Sprint(i))), Seq: uint64(i), Role: "user", Author: "ann", Text: s})
+		src = append(src,
+			Source{Entry: format.Sum([]byte(fmt.Sprint(i))), Seq: uint64(i), Role: "user",
+				Author: "ann", Text: s})
 	}
 	return src
 }
@@ -38,7 +40,8 @@ func TestExtractRanks(t *testing.T) {
 		"The fix is in internal/lexer/parser.go, where the list is empty.",
 	)
 	got := texts(Extract(src, 30))
-	want := []string{"The staging database listens on port 5433.", "The fix is in internal/lexer/parser.go, where the list is empty."}
+	want := []string{"The staging database listens on port 5433.",
+		"The fix is in internal/lexer/parser.go, where the list is empty."}
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
@@ -49,7 +52,9 @@ func TestExtractRanks(t *testing.T) {
 func TestExtractToolOutput(t *testing.T) {
 	src := said("ok")
 	src[0].Role = "tool"
-	src[0].Text = "$ go test ./...\nok one 0.1s\nok two 0.2s\n--- FAIL: TestParse\npanic: index out of range\nexit status 2\n"
+	src[0].Text =
+		"$ go test ./...\nok one 0.1s\nok two 0.2s\n--- FAIL: TestParse\npanic: index out of " +
+			"range\nexit status 2\n"
 	got := strings.Join(texts(Extract(src, 14)), "|")
 	for _, want := range []string{"FAIL", "exit status 2"} {
 		if !strings.Contains(got, want) {
@@ -89,7 +94,8 @@ func TestSentenceFields(t *testing.T) {
 	}
 	for i, s := range got {
 		w := want[i]
-		if s.Seq != w.seq || s.Pos != w.pos || s.Text != w.text || s.Entry != src[len(src)-1-int(w.seq)].Entry || s.Weight <= 0 {
+		if s.Seq != w.seq || s.Pos != w.pos || s.Text != w.text ||
+			s.Entry != src[len(src)-1-int(w.seq)].Entry || s.Weight <= 0 {
 			t.Errorf("got %+v, want %+v", s, w)
 		}
 	}
@@ -104,7 +110,8 @@ func TestExtractProperties(t *testing.T) {
 		list := Extract(src, limit)
 		checkExtract(t, src, list, limit)
 		shuffled := slices.Clone(src)
-		r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		r.Shuffle(len(shuffled),
+			func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 		if !slices.Equal(list, Extract(shuffled, limit)) {
 			t.Fatal("order of sources matters")
 		}
@@ -121,7 +128,8 @@ func checkExtract(t *testing.T, src []Source, list []Sentence, limit int) {
 	}
 	out, in := strings.Join(texts(list), "\n"), strings.Join(all, "\n")
 	if Tokens(out) > max(limit, 0) || Tokens(out) > Tokens(in) || len(out) > len(in) {
-		t.Fatalf("%d tokens, %d bytes from %d tokens, %d bytes at a limit of %d", Tokens(out), len(out), Tokens(in), len(in), limit)
+		t.Fatalf("%d tokens, %d bytes from %d tokens, %d bytes at a limit of %d", Tokens(out),
+			len(out), Tokens(in), len(in), limit)
 	}
 	seen := map[string]bool{}
 	for i, s := range list {
@@ -135,14 +143,17 @@ func checkExtract(t *testing.T, src []Source, list []Sentence, limit int) {
 		if len(strings.Fields(s.Text)) > maxWords {
 			t.Fatalf("too long: %q", s.Text)
 		}
-		if i > 0 && (list[i-1].Weight < s.Weight || list[i-1].Weight == s.Weight && list[i-1].Seq > s.Seq) {
+		if i > 0 &&
+			(list[i-1].Weight < s.Weight || list[i-1].Weight == s.Weight && list[i-1].Seq > s.Seq) {
 			t.Fatalf("not in order: %v", list)
 		}
 	}
 }
 
 func randomSources(r *rand.Rand) []Source {
-	words := strings.Fields("the deploy failed. Port 5433 is src/a.go! ok thanks? 漢字。 why parseList() 16.2 and seconds Berlin ```\n $ \xff …")
+	words := strings.Fields(
+		"the deploy failed. Port 5433 is src/a.go! ok thanks? 漢字。 why parseList() 16.2 and " +
+			"seconds Berlin ```\n $ \xff …")
 	var list []string
 	for range r.IntN(30) {
 		var b strings.Builder
@@ -161,11 +172,13 @@ func randomSources(r *rand.Rand) []Source {
 
 // A prefix of a list is the extract of its length, so a list can be cut later.
 func TestBeginningsAreExtracts(t *testing.T) {
-	src := said("The build takes 14 minutes. Berlin hosts it.", "The cache lives in /var/cache/ctx.", "Use version 1.22 of the linter.")
+	src := said("The build takes 14 minutes. Berlin hosts it.",
+		"The cache lives in /var/cache/ctx.", "Use version 1.22 of the linter.")
 	list := Extract(src, 1000)
 	for n := range list {
 		some := texts(list[:n])
-		if got := texts(Extract(src, Tokens(strings.Join(some, "\n"))+1)); n > 0 && got[0] != some[0] {
+		if got := texts(Extract(src, Tokens(strings.Join(some, "\n"))+1)); n > 0 &&
+			got[0] != some[0] {
 			t.Errorf("%d: got %q, want %q first", n, got, some)
 		}
 	}
@@ -181,10 +194,12 @@ func TestBoundedWork(t *testing.T) {
 		many = append(many, b.String())
 	}
 	list := gather(said(many...))
-	if len(list) != maxSentences || list[0].text != "s0x0." || list[len(list)-1].text != "s59x999." {
+	if len(list) != maxSentences || list[0].text != "s0x0." ||
+		list[len(list)-1].text != "s59x999." {
 		t.Errorf("%d sentences, from %q to %q", len(list), list[0].text, list[len(list)-1].text)
 	}
-	for _, s := range []string{".", "ok ", "a.", "(", "漢", "x ", "?! ", "e.g. "} { // each takes minutes if anything is quadratic
+	// Each takes minutes if anything is quadratic
+	for _, s := range []string{".", "ok ", "a.", "(", "漢", "x ", "?! ", "e.g. "} {
 		Extract(said(strings.Repeat(s, maxText)), 1000)
 	}
 }
@@ -192,9 +207,11 @@ func TestBoundedWork(t *testing.T) {
 func TestNods(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Hello everyone!": true, "Sounds good, thanks": true, "ok": true, "good good good": true,
-		"Good port": false, "run it all again": false, "good good 5433": false, "makes sense in parser.go": false,
+		"Good port": false, "run it all again": false, "good good 5433": false,
+		"makes sense in parser.go": false,
 	} {
-		if _, got := looks(new(terms.Scanner), nil, text, func(h uint64) int32 { return int32(h) }); got != want {
+		if _, got := looks(new(terms.Scanner), nil, text,
+			func(h uint64) int32 { return int32(h) }); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -202,7 +219,9 @@ func TestNods(t *testing.T) {
 
 // BenchmarkExtract extracts from a cluster with the largest number of sentences that are read.
 func BenchmarkExtract(b *testing.B) {
-	words := strings.Fields("deploy failed port 5433 src/a.go review cluster parseList 16.2 seconds Berlin token list window merge branch")
+	words := strings.Fields(
+		"deploy failed port 5433 src/a.go review cluster parseList 16.2 seconds Berlin token " +
+			"list window merge branch")
 	r := rand.New(rand.NewPCG(9, 9))
 	var list []string
 	for i := range maxSentences / 4 {

@@ -42,7 +42,8 @@ func roomFor(src []Source, maxTokens int) room {
 		_, q := measure(s.Text)
 		r.quarters, r.bytes = r.quarters+q+1, r.bytes+len(s.Text)+1
 	}
-	r.quarters = min(r.quarters, 4*min(max(maxTokens, 0), 1<<28)+1) // the last sentence needs no newline
+	// The last sentence needs no newline
+	r.quarters = min(r.quarters, 4*min(max(maxTokens, 0), 1<<28)+1)
 	return r
 }
 

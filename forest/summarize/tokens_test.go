@@ -34,7 +34,8 @@ func TestTokens(t *testing.T) {
 }
 
 func TestRarity(t *testing.T) {
-	for _, tt := range []struct{ n, df, want int64 }{{1, 1, 1000}, {3, 1, 2000}, {2, 1, 1500}, {7, 7, 1000}, {1023, 1, 10000}} {
+	for _, tt := range []struct{ n, df, want int64 }{{1, 1, 1000}, {3, 1, 2000}, {2, 1, 1500},
+		{7, 7, 1000}, {1023, 1, 10000}} {
 		if got := rarity(tt.n, tt.df); got != tt.want {
 			t.Errorf("%d of %d: %d, want %d", tt.df, tt.n, got, tt.want)
 		}

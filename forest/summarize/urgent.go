@@ -37,7 +37,8 @@ func setUrgent(list []valued) {
 		for start > 0 && list[start-1].entry == list[end-1].entry {
 			start--
 		}
-		if message := list[start:end]; message[0].role == "user" && quartersOf(message) <= maxUrgent {
+		if message := list[start:end]; message[0].role == "user" &&
+			quartersOf(message) <= maxUrgent {
 			if corrects(strings.ToLower(textOf(message))) {
 				setFirst(message)
 			} else if requests < lastRequests && !isShortNod(message) {
@@ -60,7 +61,8 @@ func textOf(message []valued) string {
 
 // isShortNod reports whether a message is an acknowledgement of fewer than nodWords words.
 func isShortNod(message []valued) bool {
-	return len(message) == 1 && message[0].factor == fillerFactor && strings.Count(message[0].text, " ") < nodWords
+	return len(message) == 1 && message[0].factor == fillerFactor &&
+		strings.Count(message[0].text, " ") < nodWords
 }
 
 func setFirst(message []valued) {
@@ -93,7 +95,9 @@ func corrects(lower string) bool {
 		if first = i == 0 || endsSentence(raw); first && negates(word) {
 			return true
 		}
-		if !asks && (insists(word) || i > 0 && sets(raw, before, word) || word == "but" && 0 < i && i < nodWords) {
+		if !asks &&
+			(insists(word) || i > 0 && sets(raw, before, word) ||
+				word == "but" && 0 < i && i < nodWords) {
 			return true
 		}
 		raw, before = w, word
@@ -130,7 +134,8 @@ func endsSentence(word string) bool {
 // one that begins with "do not".
 func negates(word string) bool {
 	switch word {
-	case "no", "nope", "not", "never", "don't", "dont", "stop", "leave", "wait", "wrong", "actually":
+	case "no", "nope", "not", "never", "don't", "dont", "stop", "leave", "wait",
+		"wrong", "actually":
 		return true
 	}
 	return false
@@ -163,7 +168,8 @@ func sets(raw, before, word string) bool {
 
 // hedged reports whether a text has words of a guess.
 func hedged(lower string) bool {
-	for _, w := range [...]string{"my guess", "my first thought", "my first suspicion", "i suspect", "i think", "i guess", "i thought", "i assume", "assumption", "probably", "maybe", "perhaps",
+	for _, w := range [...]string{"my guess", "my first thought", "my first suspicion", "i suspect",
+		"i think", "i guess", "i thought", "i assume", "assumption", "probably", "maybe", "perhaps",
 		"might be", "could be", "may be", "looks like", "seems to"} {
 		if strings.Contains(lower, w) {
 			return true

@@ -73,7 +73,8 @@ func value(list []candidate, authors []string) (out []valued, vocabulary int) {
 		}
 		from := len(kept)
 		kept = append(kept, shares...)
-		out[i] = valued{candidate: c, lower: strings.ToLower(c.text), shares: kept[from:len(kept):len(kept)], nods: nods}
+		out[i] = valued{candidate: c, lower: strings.ToLower(c.text),
+			shares: kept[from:len(kept):len(kept)], nods: nods}
 	}
 	names := namesOf(authors, numberOf)
 	for i := range out {
@@ -134,7 +135,9 @@ func namesOf(authors []string, number func(uint64) int32) map[int32]bool {
 
 // looks appends the distinct terms of a sentence with their factors, in tenths, to an empty list,
 // and reports whether the sentence is only an acknowledgement.
-func looks(scan *terms.Scanner, list []share, text string, number func(uint64) int32) (_ []share, nods bool) {
+func looks(
+	scan *terms.Scanner, list []share, text string, number func(uint64) int32,
+) (_ []share, nods bool) {
 	nods = true
 	afterNumber := false
 	addressee := addressed(text)
@@ -149,7 +152,10 @@ func looks(scan *terms.Scanner, list []share, text string, number func(uint64) i
 		list = append(list, s)
 		afterNumber = t.Kind == terms.Number
 	})
-	slices.SortFunc(list, func(a, b share) int { return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(b.value, a.value)) })
+	slices.SortFunc(list,
+		func(a, b share) int {
+			return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(b.value, a.value))
+		})
 	list = slices.CompactFunc(list, func(a, b share) bool { return a.term == b.term })
 	return list, nods && len(list) <= maxNods
 }
@@ -194,10 +200,14 @@ func hasDigit(s string) bool {
 
 func isUnit(w string) bool {
 	switch w {
-	case "ms", "us", "ns", "sec", "secs", "second", "seconds", "min", "mins", "minute", "minutes", "hour", "hours", "day", "days",
-		"week", "weeks", "month", "months", "year", "years", "byte", "bytes", "kb", "mb", "gb", "tb", "kib", "mib", "gib",
-		"percent", "hz", "khz", "mhz", "ghz", "px", "pt", "mm", "cm", "km", "kg", "usd", "eur", "dollars", "euros", "times",
-		"requests", "connections", "retries", "workers", "threads", "rows", "lines", "users", "people":
+	case "ms", "us", "ns", "sec", "secs", "second", "seconds", "min", "mins", "minute", "minutes",
+		"hour", "hours", "day", "days",
+		"week", "weeks", "month", "months", "year", "years", "byte", "bytes", "kb", "mb", "gb",
+		"tb", "kib", "mib", "gib",
+		"percent", "hz", "khz", "mhz", "ghz", "px", "pt", "mm", "cm", "km", "kg", "usd", "eur",
+		"dollars", "euros", "times",
+		"requests", "connections", "retries", "workers", "threads", "rows", "lines",
+		"users", "people":
 		return true
 	}
 	return false

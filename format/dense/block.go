@@ -37,7 +37,8 @@ func (b Block) Payload() []byte {
 func ParseBlock(payload []byte) (Block, error) {
 	r := varint.Reader{Rest: payload}
 	if v := r.Byte(); r.Err == nil && v != format.DensePayload {
-		return Block{}, &format.VersionError{What: "block of the log", Got: int(v), Known: format.DensePayload}
+		return Block{},
+			&format.VersionError{What: "block of the log", Got: int(v), Known: format.DensePayload}
 	}
 	plain := r.Uvarint()
 	var b Block

@@ -159,7 +159,8 @@ func (e *encoder) records(plain []byte) error {
 // payload codes a payload of an operation alone. It returns false, and nothing has changed, if it
 // is another.
 func (e *encoder) payload(p []byte) bool {
-	check := walk{r: varint.Reader{Rest: p}, copied: func([]byte) {}, id: func(r *varint.Reader, _ place) { r.Take(uint64(idSize)) }}
+	check := walk{r: varint.Reader{Rest: p}, copied: func([]byte) {},
+		id: func(r *varint.Reader, _ place) { r.Take(uint64(idSize)) }}
 	if check.run() != nil || len(check.r.Rest) > 0 {
 		return false
 	}
@@ -194,7 +195,8 @@ func (e *encoder) id(r *varint.Reader, at place) {
 
 // join is the inverse of Encode: ids has the id for each prefix. The result has at most size bytes.
 func join(c columns, ids []format.ID, size int) ([]byte, error) {
-	d := &decoder{places: varint.Reader{Rest: c.places}, literals: varint.Reader{Rest: c.literals}, ids: ids, size: size}
+	d := &decoder{places: varint.Reader{Rest: c.places}, literals: varint.Reader{Rest: c.literals},
+		ids: ids, size: size}
 	d.out = make([]byte, 0, min(size, 1<<20))
 	rest := c.shapes
 	for range c.records {

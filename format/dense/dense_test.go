@@ -53,7 +53,8 @@ func records(t testing.TB, r *rand.Rand, count int) []byte {
 	before := format.ID{}
 	tip := format.Value{}
 	for n := range count {
-		op := &format.Operation{Number: uint64(n + 1), Before: before, Time: time.UnixMilli(int64(n) * 1000), Verb: "append", Session: "s"}
+		op := &format.Operation{Number: uint64(n + 1), Before: before,
+			Time: time.UnixMilli(int64(n) * 1000), Verb: "append", Session: "s"}
 		if r.IntN(2) == 0 {
 			op.Effects = format.Effects{Extends: true, Undo: format.UndoTakes}
 		}
@@ -62,13 +63,17 @@ func records(t testing.TB, r *rand.Rand, count int) []byte {
 			next.Pin = id(1000 + n)
 		}
 		if next != tip {
-			op.Refs = append(op.Refs, format.RefUpdate{Name: "forests/main", New: format.Value{Kind: format.ObjectValue, ID: id(r.IntN(100))}})
-			op.Refs = append(op.Refs, format.RefUpdate{Name: "sessions/s/main", Old: tip, New: next})
+			op.Refs = append(op.Refs,
+				format.RefUpdate{Name: "forests/main",
+					New: format.Value{Kind: format.ObjectValue, ID: id(r.IntN(100))}})
+			op.Refs = append(op.Refs,
+				format.RefUpdate{Name: "sessions/s/main", Old: tip, New: next})
 			tip = next
 		}
 		f := format.ForestUpdate{Name: "main"}
 		for range r.IntN(20) {
-			d := format.Decision{Kind: format.DecideJoin, Cluster: uint64(r.IntN(300)), ID: id(r.IntN(400))}
+			d := format.Decision{Kind: format.DecideJoin, Cluster: uint64(r.IntN(300)),
+				ID: id(r.IntN(400))}
 			switch r.IntN(8) {
 			case 0:
 				d.Kind, d.Offset, d.Count, d.Interim = format.DecideSettle, 3, 5, r.IntN(2) == 0
@@ -81,7 +86,11 @@ func records(t testing.TB, r *rand.Rand, count int) []byte {
 			op.Forests = []format.ForestUpdate{f}
 		}
 		if r.IntN(10) == 0 {
-			op.Objects = []format.Raw{{Header: []byte("blob 1\nbody sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 0 text/plain\n"), Body: []byte{}}}
+			op.Objects =
+				[]format.Raw{{Header: []byte(
+					"blob 1\nbody " +
+						"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 " +
+						"0 text/plain\n"), Body: []byte{}}}
 		}
 		record, digest, err := op.Encode()
 		if err != nil {
@@ -160,12 +169,14 @@ func TestMissing(t *testing.T) {
 // TestOnlyWhatStays: forests and pins may go, and what a user's ref names may move, so their ids
 // are never shortened.
 func TestOnlyWhatStays(t *testing.T) {
-	op := &format.Operation{Number: 1, Verb: "checkpoint", Time: time.UnixMilli(1), Refs: []format.RefUpdate{
-		{Name: "forests/main", New: format.Value{Kind: format.ObjectValue, ID: id(1)}},
-		{Name: "sessions/s/main", New: format.Value{Kind: format.SessionValue, ID: id(2), Pin: id(3)}},
-		{Name: "state/session/s", New: format.Value{Kind: format.ObjectValue, ID: id(4)}},
-		{Name: "user/x", New: format.Value{Kind: format.ObjectValue, ID: id(5)}},
-	}}
+	op := &format.Operation{Number: 1, Verb: "checkpoint", Time: time.UnixMilli(1),
+		Refs: []format.RefUpdate{
+			{Name: "forests/main", New: format.Value{Kind: format.ObjectValue, ID: id(1)}},
+			{Name: "sessions/s/main",
+				New: format.Value{Kind: format.SessionValue, ID: id(2), Pin: id(3)}},
+			{Name: "state/session/s", New: format.Value{Kind: format.ObjectValue, ID: id(4)}},
+			{Name: "user/x", New: format.Value{Kind: format.ObjectValue, ID: id(5)}},
+		}}
 	record, _, err := op.Encode()
 	if err != nil {
 		t.Fatal(err)

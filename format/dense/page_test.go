@@ -44,7 +44,8 @@ func pageOf(t *testing.T, name string) string {
 // are in a pack.
 func TestPage(t *testing.T) {
 	record := exampleOf(t, "operation.md")
-	block, raw, err := Encode(record, func(ids []format.ID) ([]bool, error) { return slices.Repeat([]bool{true}, len(ids)), nil })
+	block, raw, err := Encode(record,
+		func(ids []format.ID) ([]bool, error) { return slices.Repeat([]bool{true}, len(ids)), nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,8 @@ func TestPage(t *testing.T) {
 		dump.WriteString("    " + hex.EncodeToString(line) + "\n")
 	}
 	digest := sha256.Sum256(record)
-	for name, want := range map[string]string{"block": dump.String(), "digest": hex.EncodeToString(digest[:])} {
+	for name, want := range map[string]string{"block": dump.String(),
+		"digest": hex.EncodeToString(digest[:])} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not have this %s:\n%s", name, want)
 		}

@@ -16,7 +16,9 @@ func chat(n int) []Object {
 	var parent format.ID
 	text := bytes.Repeat([]byte("the server builds a file, and the test of port w7081 fails; "), 3)
 	for i := range n {
-		lines := fmt.Appendf(nil, "entry 1\nparent %v\nseq %d\nsession talk\nkind message\nrole user\ntime 2026-11-21T00:42:09.%03dZ\n", parent, i+1, i%1000)
+		lines := fmt.Appendf(nil,
+			"entry 1\nparent %v\nseq %d\nsession talk\nkind message\nrole user\ntime "+
+				"2026-11-21T00:42:09.%03dZ\n", parent, i+1, i%1000)
 		body := append(bytes.Clone(newNonces(testKey).of(lines)), text...)
 		sum := format.SumBody(body, format.MediaText)
 		header := fmt.Appendf(lines, "body sha256:%x %d %s\n", sum.Digest, sum.Size, sum.Media)

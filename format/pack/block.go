@@ -39,9 +39,11 @@ const (
 const (
 	colTemplates = iota // of each object: the number of its template
 	colForms            // of each body line: how it is stored
-	colSizes            // of each body line: bytes that are stored; where it is absent its size; of an extract its sentences
-	colMedia            // of each body line: the media type
-	colDigests          // of each absent body: its digest
+	// Of each body line: bytes that are stored; where it is absent its size; of an extract its
+	// sentences
+	colSizes
+	colMedia   // of each body line: the media type
+	colDigests // of each absent body: its digest
 	fixedColumns
 )
 

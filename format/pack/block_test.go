@@ -27,10 +27,14 @@ var testKey = Key{1, 2, 3}
 
 // tokens are what a value is made of, besides ids and random numbers.
 var tokens = []string{
-	"x", "", "message", "0", "1", "007", "18446744073709551616", "9007199254740992", "9007199254740993", "-1",
-	"2026-11-21T00:42:09.328Z", "2026-02-30T00:42:09.328Z", "0001-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z", "2026-11-21T00:42:09,328Z",
-	"9f77ed91-4c41-4a3c-9d53-0c2f4b8f0a11", "9F77ED91-4c41-4a3c-9d53-0c2f4b8f0a11", "9f77ed9114c41-4a3c-9d53-0c2f4b8f0a1",
-	"0f1e2d3c4b5a6978", "0f1e2d3c4b5a697g", strings.Repeat("a", 64), strings.Repeat("A", 64), "caf\u00e9", "\x7f",
+	"x", "", "message", "0", "1", "007", "18446744073709551616", "9007199254740992",
+	"9007199254740993", "-1",
+	"2026-11-21T00:42:09.328Z", "2026-02-30T00:42:09.328Z", "0001-01-01T00:00:00.000Z",
+	"9999-12-31T23:59:59.999Z", "2026-11-21T00:42:09,328Z",
+	"9f77ed91-4c41-4a3c-9d53-0c2f4b8f0a11", "9F77ED91-4c41-4a3c-9d53-0c2f4b8f0a11",
+	"9f77ed9114c41-4a3c-9d53-0c2f4b8f0a1",
+	"0f1e2d3c4b5a6978", "0f1e2d3c4b5a697g", strings.Repeat("a", 64), strings.Repeat("A", 64),
+	"caf\u00e9", "\x7f",
 }
 
 func (m *maker) token() string {
@@ -75,10 +79,12 @@ func (m *maker) object() Object {
 		}
 		media := []string{"text/plain", "application/json"}[m.IntN(2)]
 		if kind == "summary" && m.IntN(4) > 0 {
-			body, media = append(bytes.Clone(body[:min(len(body), format.NonceLen)]), m.extract()...), format.MediaExtract
+			body, media = append(bytes.Clone(body[:min(len(body), format.NonceLen)]),
+				m.extract()...), format.MediaExtract
 		}
 		sum := format.SumBody(body, media)
-		o.Header = fmt.Appendf(bytes.Clone(lines), "body sha256:%x %d %s\n", sum.Digest, sum.Size, sum.Media)
+		o.Header = fmt.Appendf(bytes.Clone(lines), "body sha256:%x %d %s\n", sum.Digest,
+			sum.Size, sum.Media)
 		if m.IntN(8) > 0 {
 			o.Body = append([]byte{}, body...)
 		}
@@ -89,7 +95,8 @@ func (m *maker) object() Object {
 }
 
 func equal(a, b Object) bool {
-	return a.ID == b.ID && bytes.Equal(a.Header, b.Header) && bytes.Equal(a.Body, b.Body) && (a.Body == nil) == (b.Body == nil)
+	return a.ID == b.ID && bytes.Equal(a.Header, b.Header) && bytes.Equal(a.Body, b.Body) &&
+		(a.Body == nil) == (b.Body == nil)
 }
 
 // What is encoded comes back, with the key of the pack; of other bytes nothing does.
@@ -123,17 +130,21 @@ func TestBlocks(t *testing.T) {
 		}
 		for i := range near {
 			if !equal(near[i], got[i]) || got[i].Stored != (near[i].Body != nil) {
-				t.Fatalf("seed %d: %q\n%q\nbecame %q\n%q", seed, near[i].Header, near[i].Body, got[i].Header, got[i].Body)
+				t.Fatalf("seed %d: %q\n%q\nbecame %q\n%q", seed, near[i].Header, near[i].Body,
+					got[i].Header, got[i].Body)
 			}
 		}
 		heads, err := Decode(raw, len(near), digest, testKey, false, named)
-		if err != nil || !slices.EqualFunc(near, heads, func(a, b Object) bool { return a.ID == b.ID && b.Body == nil }) {
+		if err != nil ||
+			!slices.EqualFunc(near, heads,
+				func(a, b Object) bool { return a.ID == b.ID && b.Body == nil }) {
 			t.Fatalf("seed %d: headers alone: %v", seed, err)
 		}
 		for range 20 {
 			bad := bytes.Clone(raw)
 			bad[m.IntN(len(bad))] ^= 1 << m.IntN(8)
-			if got, err := Decode(bad, len(near), digest, testKey, true, named); err == nil && !slices.EqualFunc(near, got, equal) {
+			if got, err := Decode(bad, len(near), digest, testKey, true, named); err == nil &&
+				!slices.EqualFunc(near, got, equal) {
 				t.Fatalf("seed %d: other bytes gave other objects", seed)
 			}
 			cut := raw[:m.IntN(len(raw))]
@@ -149,7 +160,9 @@ func TestBlockIsDense(t *testing.T) {
 	var list []Object
 	var parent format.ID
 	for i := range 100 {
-		lines := fmt.Appendf(nil, "entry 1\nparent %v\nseq %d\nsession talk\nkind message\nrole user\ntime 2026-11-21T00:42:09.%03dZ\n", parent, i+1, i)
+		lines := fmt.Appendf(nil,
+			"entry 1\nparent %v\nseq %d\nsession talk\nkind message\nrole user\ntime "+
+				"2026-11-21T00:42:09.%03dZ\n", parent, i+1, i)
 		body := append(bytes.Clone(newNonces(testKey).of(lines)), "yes"...)
 		sum := format.SumBody(body, format.MediaText)
 		header := fmt.Appendf(lines, "body sha256:%x %d %s\n", sum.Digest, sum.Size, sum.Media)
@@ -176,7 +189,10 @@ func FuzzDecode(f *testing.F) {
 	raw, digest = Encode(list, testKey, nil)
 	f.Add(raw, 3, digest[:])
 	user := said(7, "user", format.MediaText, "Use port 5433.")
-	raw, digest = Encode([]Object{user, extractOf(line(user.ID, 7, "", 0, 9, "Use"), line(format.ID{1}, 7, "", 0, 9, "port"))}, testKey, nil)
+	raw, digest = Encode(
+		[]Object{user,
+			extractOf(line(user.ID, 7, "", 0, 9, "Use"), line(format.ID{1}, 7, "", 0, 9, "port"))},
+		testKey, nil)
 	f.Add(raw, 2, digest[:])
 	f.Fuzz(func(t *testing.T, raw []byte, count int, sum []byte) {
 		var digest format.ID
@@ -194,7 +210,8 @@ func FuzzDecode(f *testing.F) {
 		if same != digest {
 			t.Fatal("another digest")
 		}
-		if back, err := Decode(again, count, digest, testKey, true, nil); err != nil || !slices.EqualFunc(list, back, equal) {
+		if back, err := Decode(again, count, digest, testKey, true, nil); err != nil ||
+			!slices.EqualFunc(list, back, equal) {
 			t.Fatalf("what was decoded does not come back: %v", err)
 		}
 	})
@@ -241,7 +258,8 @@ func TestManyWords(t *testing.T) {
 		lines = fmt.Appendf(lines, "w%d x\n", i)
 	}
 	list := chat(3)
-	for _, header := range [][]byte{append([]byte("strange 1\n"), lines...), append([]byte("list 1\n"), bytes.Repeat([]byte("n 1 2 3 4\n"), 200_000)...)} {
+	for _, header := range [][]byte{append([]byte("strange 1\n"), lines...),
+		append([]byte("list 1\n"), bytes.Repeat([]byte("n 1 2 3 4\n"), 200_000)...)} {
 		list = append(list, Object{ID: format.Sum(header), Header: header})
 	}
 	raw, digest := Encode(list, testKey, nil)

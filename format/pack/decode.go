@@ -57,7 +57,10 @@ const (
 // share memory with raw, and with each other. Memory: raw, 128 MiB of headers at most, as much
 // again as the bodies, and 16 MiB of extracts. Where only headers are wanted, bodies is false and
 // no Body is set.
-func Decode(raw []byte, count int, digest format.ID, key Key, bodies bool, far func(uint32) (format.ID, error)) ([]Object, error) {
+func Decode(
+	raw []byte, count int, digest format.ID, key Key, bodies bool,
+	far func(uint32) (format.ID, error),
+) ([]Object, error) {
 	r, err := Open(raw, count, digest, key, far)
 	if err != nil {
 		return nil, err
@@ -78,8 +81,11 @@ type Reader struct {
 }
 
 // Open returns a reader of a block; see Decode.
-func Open(raw []byte, count int, digest format.ID, key Key, far func(uint32) (format.ID, error)) (*Reader, error) {
-	r := &Reader{d: decoder{far: far, nonces: newNonces(key)}, count: count, digest: digest, sum: sha256.New()}
+func Open(
+	raw []byte, count int, digest format.ID, key Key, far func(uint32) (format.ID, error),
+) (*Reader, error) {
+	r := &Reader{d: decoder{far: far, nonces: newNonces(key)}, count: count, digest: digest,
+		sum: sha256.New()}
 	if err := r.d.parts(raw, count); err != nil {
 		return nil, err
 	}
@@ -148,7 +154,8 @@ func (r *Reader) prove() {
 	if len(r.d.bodies.Rest) > 0 {
 		r.err = errBlock
 	}
-	if r.err == nil { // nothing is read any more, and what was needed for it takes as much as the headers
+	// Nothing is read any more, and what was needed for it takes as much as the headers
+	if r.err == nil {
 		r.d = decoder{objects: r.d.objects, extracts: r.d.extracts}
 	}
 }
@@ -270,7 +277,8 @@ func (d *decoder) keepHeader() []byte {
 		return header
 	}
 	if cap(d.headers)-len(d.headers) < n {
-		d.headers = make([]byte, 0, max(n, min(roomOfHeader*(cap(d.objects)-len(d.objects)), 1<<18)))
+		d.headers = make([]byte, 0,
+			max(n, min(roomOfHeader*(cap(d.objects)-len(d.objects)), 1<<18)))
 	}
 	at := len(d.headers)
 	d.headers = append(d.headers, d.header...)
@@ -419,7 +427,8 @@ func (d *decoder) wake(i int) {
 func (d *decoder) withNonce(nonce, text []byte) []byte {
 	n := len(nonce) + len(text)
 	if cap(d.texts)-len(d.texts) < n {
-		d.texts = make([]byte, 0, max(n, len(d.bodies.Rest)+len(text)+format.NonceLen*(cap(d.objects)-len(d.objects))))
+		d.texts = make([]byte, 0,
+			max(n, len(d.bodies.Rest)+len(text)+format.NonceLen*(cap(d.objects)-len(d.objects))))
 	}
 	at := len(d.texts)
 	d.texts = append(append(d.texts, nonce...), text...)

@@ -36,7 +36,9 @@ type encoder struct {
 // Encode returns a block of objects, in their order, and the digest that names them. far gives the
 // number of an object in an earlier block that is self-contained; it is nil for a self-contained
 // block. The objects are sound: each header gives the id and names the body.
-func Encode(objects []Object, key Key, far func(format.ID) (uint32, bool)) (raw []byte, digest format.ID) {
+func Encode(
+	objects []Object, key Key, far func(format.ID) (uint32, bool),
+) (raw []byte, digest format.ID) {
 	e := &encoder{
 		nonces:    newNonces(key),
 		far:       far,

@@ -66,7 +66,8 @@ const (
 	lineText   = `,"text":"`
 	lineEnd    = `"}`
 
-	minLine = len(lineEntry) + 2*len(format.ID{}) + len(lineSeq) + len(linePos) + len(lineWeight) + len(lineText) + len(lineEnd) + 4
+	minLine = len(lineEntry) + 2*len(format.ID{}) + len(lineSeq) + len(linePos) + len(lineWeight) +
+		len(lineText) + len(lineEnd) + 4
 )
 
 // parseExtract reads an extract. What it accepts may have another form than appendExtract writes.
@@ -137,7 +138,8 @@ func appendExtract(dst []byte, list []sentence, most int) (_ []byte, ok bool) {
 	dst = append(dst, "[\n"...)
 	for i := range list {
 		s := &list[i]
-		if most := end - len(dst) - minLine - len(s.role); most < len(s.text) || s.escape && most < escapedLen(s.text) {
+		if most := end - len(dst) - minLine - len(s.role); most < len(s.text) ||
+			s.escape && most < escapedLen(s.text) {
 			return dst, false
 		}
 		dst = hex.AppendEncode(append(dst, lineEntry...), s.entry[:])
@@ -166,7 +168,8 @@ func appendExtract(dst []byte, list []sentence, most int) (_ []byte, ok bool) {
 // rank puts sentences into the order that they have in an extract.
 func rank(list []sentence) {
 	slices.SortStableFunc(list, func(a, b sentence) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.seq, b.seq), a.entry.Compare(b.entry), cmp.Compare(a.pos, b.pos))
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.seq, b.seq),
+			a.entry.Compare(b.entry), cmp.Compare(a.pos, b.pos))
 	})
 }
 
@@ -229,7 +232,8 @@ func unescaped(escaped []byte) []byte {
 		case 't':
 			c = '\t'
 		case 'u':
-			if n, err := strconv.ParseUint(string(escaped[i+1:min(i+5, len(escaped))]), 16, 8); err == nil {
+			if n, err := strconv.ParseUint(string(escaped[i+1:min(i+5, len(escaped))]), 16,
+				8); err == nil {
 				c = byte(n)
 				i += 4
 			}
@@ -293,7 +297,8 @@ func (e *encoder) extract(text []byte) (sentences int, ok bool) {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b sentence) int {
-		return cmp.Or(cmp.Compare(uint(a.number), uint(b.number)), a.entry.Compare(b.entry), cmp.Compare(a.pos, b.pos))
+		return cmp.Or(cmp.Compare(uint(a.number), uint(b.number)), a.entry.Compare(b.entry),
+			cmp.Compare(a.pos, b.pos))
 	})
 	if e.special[0] == 0 {
 		for i, word := range extractWords {
@@ -334,7 +339,8 @@ func (e *encoder) sentence(s *sentence, from *source) {
 		put(exEntry, 0)
 		put(exEntry, uint64(e.outside(s.entry)))
 	}
-	if s.number >= 0 && s.seq == from.seq && bytes.Equal(s.role, from.role) && (s.role == nil) == (from.role == nil) {
+	if s.number >= 0 && s.seq == from.seq && bytes.Equal(s.role, from.role) &&
+		(s.role == nil) == (from.role == nil) {
 		put(exWho, 0)
 	} else {
 		who := uint64(1)
@@ -391,7 +397,8 @@ func unzigzag(n uint64) int64 { return int64(n>>1) ^ -int64(n&1) }
 
 // extract appends an extract of so many sentences to dst, which may have most bytes more then.
 func (d *decoder) extract(dst []byte, sentences uint64, most int) ([]byte, error) {
-	if d.special[0] == 0 || sentences > uint64(most/minLine) || sentences > uint64(len(d.columns[d.special[exEntry]].Rest)) {
+	if d.special[0] == 0 || sentences > uint64(most/minLine) ||
+		sentences > uint64(len(d.columns[d.special[exEntry]].Rest)) {
 		return nil, errBlock
 	}
 	list := make([]sentence, 0, sentences)
@@ -456,7 +463,8 @@ func (d *decoder) sentence(list *[]sentence, from *source) error {
 			return errBlock
 		}
 		copy(s.entry[:], d.external[int(n)*len(s.entry):])
-		if before := len(*list) - 1; from.number >= 0 || before < 0 || (*list)[before].entry != s.entry {
+		if before := len(*list) - 1; from.number >= 0 || before < 0 ||
+			(*list)[before].entry != s.entry {
 			*from = source{number: -1}
 		}
 	}

@@ -131,7 +131,9 @@ const errShort = fault("pack is cut short")
 // trailer, after it has compared that digest with the trailer, and the parity with the blocks.
 // Until then the frames are unproven. Walk keeps only one frame in memory, and the parity, which is
 // a hundredth of the pack. It returns an error of fn unchanged.
-func Walk(r io.Reader, size int64, fn func(key Key, b Block, frame []byte) error) (format.ID, error) {
+func Walk(
+	r io.Reader, size int64, fn func(key Key, b Block, frame []byte) error,
+) (format.ID, error) {
 	sum := sha256.New()
 	var parity Parity
 	w := walker{in: r, seen: io.MultiWriter(sum, &parity), left: size}

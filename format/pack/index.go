@@ -19,7 +19,8 @@ import (
 const (
 	IndexMagic = "ctx idx 2\n"
 
-	indexHead  = len(IndexMagic) + len(format.ID{}) + 3*4 // magic, pack, numbers of objects, sources, blocks
+	// Magic, pack, numbers of objects, sources, blocks
+	indexHead  = len(IndexMagic) + len(format.ID{}) + 3*4
 	indexBlock = 1 + 3*4
 	prefixSize = 4 // bytes of an id or a source key that an index tells apart
 
@@ -64,7 +65,8 @@ func EncodeIndex(pack format.ID, objects, sources []Entry, blocks []Block) ([]by
 		total += b.Objects
 	}
 	if total == 0 || total > maxCount || total != len(objects) || len(sources) > len(objects) {
-		return nil, fmt.Errorf("a pack cannot have %d objects and %d sources in blocks of %d", len(objects), len(sources), total)
+		return nil, fmt.Errorf("a pack cannot have %d objects and %d sources in blocks of %d",
+			len(objects), len(sources), total)
 	}
 	out := make([]byte, 0, indexHead+sha256.Size+len(blocks)*indexBlock+
 		int(tableOf(len(objects), total).size()+tableOf(len(sources), total).size()))
@@ -176,7 +178,8 @@ func OpenIndex(r io.ReaderAt, size int64) (*Index, error) {
 	for i := range counts {
 		counts[i] = int64(binary.BigEndian.Uint32(head[len(IndexMagic)+len(x.Pack)+4*i:]))
 	}
-	if slices.Max(counts[:]) > maxCount || counts[0] == 0 || counts[1] > counts[0] || counts[2] > counts[0] {
+	if slices.Max(counts[:]) > maxCount || counts[0] == 0 || counts[1] > counts[0] ||
+		counts[2] > counts[0] {
 		return nil, errSize
 	}
 	x.objects = tableOf(int(counts[0]), int(counts[0]))
@@ -203,7 +206,9 @@ func (x *Index) Len() int { return x.objects.count }
 func (x *Index) Find(prefix uint32) ([]uint32, error) { return x.find(x.objects, prefix, prefix) }
 
 // Range returns the numbers of the objects whose ids begin with first, last or what is between.
-func (x *Index) Range(first, last uint32) ([]uint32, error) { return x.find(x.objects, first, last) }
+func (x *Index) Range(first, last uint32) ([]uint32, error) {
+	return x.find(x.objects, first, last)
+}
 
 // Tagged returns the numbers of the objects whose source key begins with tag, in order.
 func (x *Index) Tagged(tag uint32) ([]uint32, error) { return x.find(x.sources, tag, tag) }
@@ -237,7 +242,8 @@ func (x *Index) find(t table, first, last uint32) (numbers []uint32, err error) 
 				return nil, err
 			}
 		}
-		for i := sort.Search(n, func(i int) bool { return t.prefixOf(b[i*item:], first) >= first }); i < n; i++ {
+		for i := sort.Search(n,
+			func(i int) bool { return t.prefixOf(b[i*item:], first) >= first }); i < n; i++ {
 			at := b[i*item : (i+1)*item]
 			if t.prefixOf(at, first) > last {
 				return numbers, nil
@@ -258,7 +264,9 @@ const guesses = 4
 
 // near returns a place from which on the first item that is not less than a prefix comes within a
 // window; it lies from lo to hi. have is the place of the window that room holds; -1 for none.
-func (x *Index) near(t table, lo, hi int, first uint32, room *[window * maxItem]byte) (from, have int, err error) {
+func (x *Index) near(
+	t table, lo, hi int, first uint32, room *[window * maxItem]byte,
+) (from, have int, err error) {
 	item, end := t.item(), hi
 	from, have = lo, -1
 	least, most := t.span(first) // no item from from to end is less or more
@@ -430,7 +438,8 @@ type Map struct{ Spans []Span }
 // Find returns the block that holds an object, and the object's place in it. ok is false if none
 // does.
 func (m *Map) Find(number uint32) (span Span, i int, ok bool) {
-	n, found := slices.BinarySearchFunc(m.Spans, int(number), func(s Span, n int) int { return s.First - n })
+	n, found := slices.BinarySearchFunc(m.Spans, int(number),
+		func(s Span, n int) int { return s.First - n })
 	if !found {
 		n--
 	}

@@ -12,7 +12,9 @@ import (
 )
 
 // indexOf returns an index of n random objects, every third of which has a source.
-func indexOf(t testing.TB, r *rand.Rand, n int) (b []byte, objects, sources []Entry, blocks []Block) {
+func indexOf(
+	t testing.TB, r *rand.Rand, n int,
+) (b []byte, objects, sources []Entry, blocks []Block) {
 	for i := range n {
 		objects = append(objects, Entry{Prefix: r.Uint32() >> r.IntN(3), Number: uint32(i)})
 		if i%3 == 0 {
@@ -77,7 +79,8 @@ func TestIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.IsSorted(tags) || len(tags) != len(sources) {
-			t.Errorf("%d objects: %d tags of %d sources, in order %v", n, len(tags), len(sources), slices.IsSorted(tags))
+			t.Errorf("%d objects: %d tags of %d sources, in order %v", n, len(tags), len(sources),
+				slices.IsSorted(tags))
 		}
 		checkMap(t, x, blocks)
 		if perObject := float64(len(b)) / float64(n); n >= 4096 && perObject > 10 {
@@ -114,17 +117,20 @@ func checkMap(t *testing.T, x *Index, blocks []Block) {
 func TestVersions(t *testing.T) {
 	b, _, _, _ := indexOf(t, rand.New(rand.NewPCG(1, 1)), 3)
 	var version *format.VersionError
-	if _, err := OpenIndex(bytes.NewReader(bytes.Replace(b, []byte("idx 2"), []byte("idx 3"), 1)), int64(len(b))); !errors.As(err, &version) || version.Got != 3 {
+	if _, err := OpenIndex(bytes.NewReader(bytes.Replace(b, []byte("idx 2"), []byte("idx 3"), 1)),
+		int64(len(b))); !errors.As(err, &version) || version.Got != 3 {
 		t.Errorf("index 3: %v", err)
 	}
-	if _, err := OpenIndex(bytes.NewReader(bytes.Replace(b, []byte("idx 2"), []byte("idy 2"), 1)), int64(len(b))); err == nil || errors.As(err, &version) {
+	if _, err := OpenIndex(bytes.NewReader(bytes.Replace(b, []byte("idx 2"), []byte("idy 2"), 1)),
+		int64(len(b))); err == nil || errors.As(err, &version) {
 		t.Errorf("no index: %v", err)
 	}
 	head := AppendHead(nil, testKey)
 	if key, err := ParseHead(head); err != nil || key != testKey {
 		t.Errorf("%v, %v", key, err)
 	}
-	if _, err := ParseHead(bytes.Replace(head, []byte("pack 2"), []byte("pack 4"), 1)); !errors.As(err, &version) || version.Got != 4 {
+	if _, err := ParseHead(bytes.Replace(head, []byte("pack 2"), []byte("pack 4"),
+		1)); !errors.As(err, &version) || version.Got != 4 {
 		t.Errorf("pack 4: %v", err)
 	}
 }
@@ -158,7 +164,8 @@ func find(list []uint32, _ error) []uint32 { return list }
 func FuzzWalk(f *testing.F) {
 	key := Key{4}
 	raw, digest := Encode(sample(f), key, nil)
-	head, err := AppendBlockHead(AppendHead(nil, key), Block{Kind: Whole, Frame: len(raw), Raw: len(raw), Objects: 2, Digest: digest})
+	head, err := AppendBlockHead(AppendHead(nil, key),
+		Block{Kind: Whole, Frame: len(raw), Raw: len(raw), Objects: 2, Digest: digest})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -167,14 +174,15 @@ func FuzzWalk(f *testing.F) {
 	f.Add(whole[:50])
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var again []byte
-		id, err := Walk(bytes.NewReader(b), int64(len(b)), func(key Key, block Block, frame []byte) error {
-			if again == nil {
-				again = AppendHead(nil, key)
-			}
-			head, err := AppendBlockHead(again, block)
-			again = append(head, frame...)
-			return err
-		})
+		id, err := Walk(bytes.NewReader(b),
+			int64(len(b)), func(key Key, block Block, frame []byte) error {
+				if again == nil {
+					again = AppendHead(nil, key)
+				}
+				head, err := AppendBlockHead(again, block)
+				again = append(head, frame...)
+				return err
+			})
 		if err != nil {
 			return
 		}

@@ -41,5 +41,6 @@ func (n *nonces) of(lines []byte) []byte {
 
 // derives reports whether body begins with the nonce that follows from the lines.
 func (n *nonces) derives(lines, body []byte) bool {
-	return n != nil && len(body) >= format.NonceLen && bytes.Equal(n.of(lines), body[:format.NonceLen])
+	return n != nil && len(body) >= format.NonceLen &&
+		bytes.Equal(n.of(lines), body[:format.NonceLen])
 }

@@ -40,7 +40,8 @@ func widthOf(n int64) int { return int(min(sectorSize, n)) }
 func paritySize(n int64) int64 {
 	full, last := n/segmentSize*segmentGroups, n%segmentSize
 	groups := int64(groupsOf(last))
-	return 1 + full*sectorSize + groups*int64(widthOf(last)) + 4*(sectorsOf(n)+full+groups) + parityFoot
+	return 1 + full*sectorSize + groups*int64(widthOf(last)) +
+		4*(sectorsOf(n)+full+groups) + parityFoot
 }
 
 // Parity makes the part that protects what is written to it. The zero value is ready.
@@ -114,7 +115,8 @@ func Restore(b []byte, id format.ID) ([]byte, error) {
 		return nil, errParity
 	}
 	// The foot may be damaged, too: the length before the parity follows from the length of all.
-	n := int64(sort.Search(int(end), func(n int) bool { return int64(n)+paritySize(int64(n)) >= end }))
+	n := int64(
+		sort.Search(int(end), func(n int) bool { return int64(n)+paritySize(int64(n)) >= end }))
 	if n+paritySize(n) != end {
 		return nil, errParity
 	}
@@ -147,7 +149,8 @@ func (r *restorer) split() {
 	full, last := n/segmentSize*segmentGroups, n%segmentSize
 	parities := full*sectorSize + int64(groupsOf(last)*widthOf(last))
 	crcs := 4 * sectorsOf(n)
-	r.parities, r.crcs, r.ofEach = r.rest[:parities], r.rest[parities:][:crcs], r.rest[parities+crcs:]
+	r.parities, r.crcs, r.ofEach = r.rest[:parities], r.rest[parities:][:crcs],
+		r.rest[parities+crcs:]
 }
 
 // segment restores what it can of the next segment.

@@ -15,7 +15,8 @@ import (
 // space between them and a LF at the end. A token of one of the forms below is a byte that no
 // header holds, and then bytes in the form's own way; any other is stored as it is.
 const (
-	tokenNear   = 1 // an id: how many objects back in the block; 0: an id that the block lists, by number
+	// An id: how many objects back in the block; 0: an id that the block lists, by number
+	tokenNear   = 1
 	tokenFar    = 2 // an id: the object of that number in the pack, as a difference
 	tokenDigest = 3 // 16 hexadecimal digits
 	tokenUUID   = 4 // a UUID
@@ -119,7 +120,9 @@ func appendUUID(dst []byte, u []byte) []byte {
 
 // appendValue appends a value, which has no byte under 0x20, to a column. nameID appends the token
 // of an id.
-func appendValue(dst, value []byte, m *memory, nameID func([]byte, format.ID, *memory) []byte) []byte {
+func appendValue(
+	dst, value []byte, m *memory, nameID func([]byte, format.ID, *memory) []byte,
+) []byte {
 	for place := 0; ; place++ {
 		token, rest, more := bytes.Cut(value, []byte{' '})
 		dst = appendToken(dst, token, m, place, nameID)
@@ -131,7 +134,9 @@ func appendValue(dst, value []byte, m *memory, nameID func([]byte, format.ID, *m
 	}
 }
 
-func appendToken(dst, token []byte, m *memory, place int, nameID func([]byte, format.ID, *memory) []byte) []byte {
+func appendToken(
+	dst, token []byte, m *memory, place int, nameID func([]byte, format.ID, *memory) []byte,
+) []byte {
 	switch len(token) {
 	case 2 * len(format.ID{}):
 		var id format.ID
@@ -168,7 +173,10 @@ const errValue = fault("bad value in a block")
 
 // readValue appends the text of a column's next value to dst, which may have most bytes then.
 // nameOf appends the text of an id by its token. Errors are col's.
-func readValue(dst []byte, most int, col *varint.Reader, m *memory, nameOf func(dst []byte, token byte, col *varint.Reader, m *memory) []byte) []byte {
+func readValue(
+	dst []byte, most int, col *varint.Reader, m *memory,
+	nameOf func(dst []byte, token byte, col *varint.Reader, m *memory) []byte,
+) []byte {
 	place := 0
 	for col.Err == nil {
 		if len(dst) > most {

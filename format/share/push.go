@@ -134,7 +134,8 @@ func DecodePush(b []byte) (p *Push, digest format.ID, err error) {
 		return nil, digest, fmt.Errorf("push: %w", err)
 	}
 	if again, err := p.Encode(); err != nil || !bytes.Equal(again, b) {
-		return nil, digest, errors.Join(errors.New("push: lines are not in their form or order"), err)
+		return nil, digest,
+			errors.Join(errors.New("push: lines are not in their form or order"), err)
 	}
 	return p, format.Sum(b), nil
 }
@@ -156,7 +157,8 @@ func DecodeSegment(b []byte) (pushes [][]byte, err error) {
 		length, rest, ok := bytes.Cut(b, []byte{'\n'})
 		r := &reader{}
 		n := r.number(string(length))
-		if !ok || r.err != nil || n == 0 || n > MaxPush || n > uint64(len(rest)) || string(length) != number(n) {
+		if !ok || r.err != nil || n == 0 || n > MaxPush || n > uint64(len(rest)) ||
+			string(length) != number(n) {
 			return nil, errors.New("segment: the length of a push is wrong")
 		}
 		pushes = append(pushes, slices.Clip(rest[:n]))

@@ -57,7 +57,8 @@ func CheckFormat(b []byte, known ...string) error {
 			found = found || k == feature
 		}
 		if !found {
-			return fmt.Errorf("the remote has a feature that this version does not know: %.80q", feature)
+			return fmt.Errorf("the remote has a feature that this version does not know: %.80q",
+				feature)
 		}
 	}
 	return nil

@@ -30,8 +30,9 @@ func samplePushes() []*share.Push {
 	return []*share.Push{
 		{Store: store, Number: 1, Time: when},
 		{Store: store, Number: 2, Before: one, Time: when, Forest: two, Forgot: ids,
-			Branches: []share.Branch{{Session: "a b", Name: "main", Tip: one}, {Session: "c", Name: "child", Tip: two}},
-			Ends:     []share.Branch{{Session: "gone", Name: "main"}}},
+			Branches: []share.Branch{{Session: "a b", Name: "main", Tip: one},
+				{Session: "c", Name: "child", Tip: two}},
+			Ends: []share.Branch{{Session: "gone", Name: "main"}}},
 	}
 }
 
@@ -108,7 +109,8 @@ func TestSegment(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, error %v", got, err)
 	}
-	for _, bad := range []string{"7\npush 1", "07\npush 1\n", "-1\n", "x", "0\n", "99999999999999999999\n"} {
+	for _, bad := range []string{"7\npush 1", "07\npush 1\n", "-1\n", "x", "0\n",
+		"99999999999999999999\n"} {
 		if _, err := share.DecodeSegment([]byte(bad)); err == nil {
 			t.Errorf("takes %q", bad)
 		}
@@ -141,7 +143,8 @@ func TestFileName(t *testing.T) {
 	if err != nil || got != f || folder != share.PackFolder {
 		t.Errorf("got %v in %q, error %v", got, folder, err)
 	}
-	for _, bad := range []string{"", "log/", "log/1-2", "pack/2-1-" + one.String(), "log/01-2-" + one.String(), "head", "tree/1-2-" + one.String()} {
+	for _, bad := range []string{"", "log/", "log/1-2", "pack/2-1-" + one.String(),
+		"log/01-2-" + one.String(), "head", "tree/1-2-" + one.String()} {
 		if _, _, err := share.ParseFileName(bad); err == nil {
 			t.Errorf("takes %q", bad)
 		}
@@ -155,7 +158,8 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &share.Push{Store: store, Number: 1, Time: when,
-		Branches: []share.Branch{{Session: "9f77ed91-4c41-4a3c-9d53-0c2f4b8f0a11", Name: "main", Tip: tip}}}
+		Branches: []share.Branch{{Session: "9f77ed91-4c41-4a3c-9d53-0c2f4b8f0a11",
+			Name: "main", Tip: tip}}}
 	push, err := p.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +174,8 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, b := range [][]byte{push, head, share.Format()} {
-		want := "    " + strings.ReplaceAll(strings.TrimSuffix(string(b), "\n"), "\n", "\n    ") + "\n"
+		want := "    " + strings.ReplaceAll(strings.TrimSuffix(string(b), "\n"), "\n", "\n    ") +
+			"\n"
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks\n%s", want)
 		}
@@ -199,7 +204,8 @@ func FuzzDecode(f *testing.F) {
 				t.Errorf("%q is written as %q, error %v", b, again, err)
 			}
 		}
-		if list, err := share.DecodeSegment(b); err == nil && !bytes.Equal(share.EncodeSegment(list), b) {
+		if list, err := share.DecodeSegment(b); err == nil &&
+			!bytes.Equal(share.EncodeSegment(list), b) {
 			t.Errorf("%q is another segment when it is written", b)
 		}
 		_, _ = share.DecodeHead(b)

@@ -31,7 +31,8 @@ func TestMeasure(t *testing.T) {
 	}
 	all := tr.functions()
 	for _, section := range []string{
-		measureText(t, dir), tr.measureFunctions(all), tr.measureMethods(), tr.measureExports(), tr.measureWalks(t, all, page),
+		measureText(t, dir), tr.measureFunctions(all), tr.measureMethods(), tr.measureExports(),
+		tr.measureWalks(t, all, page),
 	} {
 		fmt.Println(section)
 	}
@@ -48,7 +49,8 @@ func measureText(t *testing.T, dir string) string {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != dir):
+		case d.IsDir() &&
+			(d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != dir):
 			return filepath.SkipDir
 		case d.IsDir() || !strings.HasSuffix(path, ".go"):
 			return nil
@@ -99,9 +101,14 @@ func measureText(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "files %d, lines %d, code %d, comment lines %d (%.1f %%), file p50/max %d/%d, test lines %d\n",
-		files, lines, code, comments, 100*float64(comments)/float64(lines), percentile(lengths, 50), percentile(lengths, 100), tests)
-	fmt.Fprintf(&b, "lines over 100 columns %d, over 120 %d; comment lines over 100 %d, over 120 %d\n\n", over100, over120, comments100, comments120)
+	fmt.Fprintf(&b,
+		"files %d, lines %d, code %d, comment lines %d (%.1f %%), file p50/max %d/%d, "+
+			"test lines %d\n",
+		files, lines, code, comments, 100*float64(comments)/float64(lines), percentile(lengths, 50),
+		percentile(lengths, 100), tests)
+	fmt.Fprintf(&b,
+		"lines over 100 columns %d, over 120 %d; comment lines over 100 %d, over 120 %d\n\n",
+		over100, over120, comments100, comments120)
 	b.WriteString("lines/files by package:")
 	order := slices.SortedFunc(maps.Keys(sizes), func(p, q string) int {
 		return cmp.Or(cmp.Compare(sizes[q].lines, sizes[p].lines), cmp.Compare(p, q))
@@ -160,13 +167,17 @@ func (tr *tree) measureFunctions(all map[*types.Func]*function) string {
 				if n > most {
 					most, widest = n, p.path+"."+receiver(fd)+fd.Name.Name
 				}
-				lengths = append(lengths, tr.fset.Position(fd.End()).Line-tr.fset.Position(fd.Pos()).Line+1)
+				lengths = append(lengths,
+					tr.fset.Position(fd.End()).Line-tr.fset.Position(fd.Pos()).Line+1)
 				branches = append(branches, n)
 			}
 		}
 	}
-	return fmt.Sprintf("functions %d, lines p50/p90/p99/max %d/%d/%d/%d, cyclomatic p99/max %d/%d (%s)\n", len(all),
-		percentile(lengths, 50), percentile(lengths, 90), percentile(lengths, 99), percentile(lengths, 100),
+	return fmt.Sprintf(
+		"functions %d, lines p50/p90/p99/max %d/%d/%d/%d, cyclomatic p99/max %d/%d (%s)\n",
+		len(all),
+		percentile(lengths, 50), percentile(lengths, 90), percentile(lengths, 99),
+		percentile(lengths, 100),
 		percentile(branches, 99), percentile(branches, 100), widest)
 }
 
@@ -213,7 +224,9 @@ func (tr *tree) measureMethods() string {
 			if !ok || types.IsInterface(named) {
 				continue
 			}
-			rows = append(rows, row{p.path + "." + name, named.NumMethods(), types.NewMethodSet(types.NewPointer(named)).Len()})
+			rows = append(rows,
+				row{p.path + "." + name, named.NumMethods(),
+					types.NewMethodSet(types.NewPointer(named)).Len()})
 		}
 	}
 	var b strings.Builder
@@ -276,7 +289,9 @@ func (tr *tree) measureExports() string {
 			}
 		}
 	}
-	return fmt.Sprintf("exported names %d: used by other packages %d, only inside their own %d, in no code but tests or through an interface %d\n",
+	return fmt.Sprintf(
+		"exported names %d: used by other packages %d, only inside their own %d, in no code but "+
+			"tests or through an interface %d\n",
 		total, used, inside, neither)
 }
 
@@ -304,7 +319,9 @@ func (tr *tree) measureWalks(t *testing.T, all map[*types.Func]*function, page s
 	fmt.Fprintf(&b, "calls between files of one package %d, of these up %d\n", between, upward)
 	for _, w := range readWalks(t, page) {
 		n, m := w.measure(t, all, packageRoom, abovePackage), w.measure(t, all, file, aboveFile)
-		fmt.Fprintf(&b, "walk of %-8s %2d functions; packages: entered %2d times, %2d different, climbs %d; files: entered %2d times, %2d different, climbs %d\n",
+		fmt.Fprintf(&b,
+			"walk of %-8s %2d functions; packages: entered %2d times, %2d different, climbs %d; "+
+				"files: entered %2d times, %2d different, climbs %d\n",
 			w.name, n.functions, n.entered, n.distinct, n.climbs, m.entered, m.distinct, m.climbs)
 		for _, up := range m.up {
 			fmt.Fprintf(&b, "    climbs %s\n", up)
@@ -342,7 +359,8 @@ func levels(all map[*types.Func]*function) (level map[string]int, calls map[stri
 				}
 				return n
 			}
-			first := slices.MaxFunc(left, func(p, q string) int { return cmp.Compare(weight(p), weight(q)) })
+			first := slices.MaxFunc(left,
+				func(p, q string) int { return cmp.Compare(weight(p), weight(q)) })
 			level[first] = place
 			left = slices.DeleteFunc(left, func(f string) bool { return f == first })
 		}

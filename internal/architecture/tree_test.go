@@ -49,7 +49,8 @@ type listed struct {
 // modules come from compiled export data.
 func load(t *testing.T, dir string) *tree {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,Imports,Module", "./...")
+	cmd := exec.Command("go", "list", "-deps", "-export",
+		"-json=ImportPath,Dir,Export,GoFiles,Imports,Module", "./...")
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -63,9 +64,11 @@ func load(t *testing.T, dir string) *tree {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := &tree{fset: token.NewFileSet(), module: strings.TrimSpace(string(name)), byPath: map[string]*pkg{}}
+	tr := &tree{fset: token.NewFileSet(), module: strings.TrimSpace(string(name)),
+		byPath: map[string]*pkg{}}
 	export := map[string]string{}
-	gc := importer.ForCompiler(tr.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(export[path]) })
+	gc := importer.ForCompiler(tr.fset, "gc",
+		func(path string) (io.ReadCloser, error) { return os.Open(export[path]) })
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
 		var l listed
 		if err := dec.Decode(&l); errors.Is(err, io.EOF) {
@@ -104,7 +107,8 @@ func (tr *tree) check(t *testing.T, l listed, others types.Importer) {
 		}
 	}
 	p.info = &types.Info{
-		Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{},
+		Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
+		Types: map[ast.Expr]types.TypeAndValue{},
 	}
 	conf := types.Config{Importer: importFunc(func(path string) (*types.Package, error) {
 		if q := tr.byPath[tr.short(path)]; q != nil && path != q.path {
@@ -224,7 +228,8 @@ func leadsTo(caller, callee *function) bool {
 		if recv == nil || ours == nil {
 			continue
 		}
-		if i, ok := recv.Type().Underlying().(*types.Interface); ok && types.Implements(ours.Type(), i) {
+		if i, ok := recv.Type().Underlying().(*types.Interface); ok &&
+			types.Implements(ours.Type(), i) {
 			return true
 		}
 	}

@@ -63,7 +63,10 @@ type tally struct {
 
 // measure follows a walk. room names the room of a function, and above tells whether the room of a
 // callee stands above that of its caller.
-func (w walk) measure(t *testing.T, all map[*types.Func]*function, room func(*function) string, above func(callee, caller *function) bool) tally {
+func (w walk) measure(
+	t *testing.T, all map[*types.Func]*function, room func(*function) string,
+	above func(callee, caller *function) bool,
+) tally {
 	t.Helper()
 	var n tally
 	var past []*function
@@ -132,8 +135,10 @@ func (tr *tree) checkTransactions(t *testing.T) {
 					if !ok {
 						return true
 					}
-					if named, ok := p.info.TypeOf(lit).(*types.Named); ok && named.Obj().Name() == "Tx" {
-						t.Errorf("%s: a %s is built outside NewRoom and Locked", tr.fset.Position(lit.Pos()), named)
+					if named, ok := p.info.TypeOf(lit).(*types.Named); ok &&
+						named.Obj().Name() == "Tx" {
+						t.Errorf("%s: a %s is built outside NewRoom and Locked",
+							tr.fset.Position(lit.Pos()), named)
 					}
 					return true
 				})
@@ -160,7 +165,8 @@ func TestWalks(t *testing.T) {
 	}
 	walks := readWalks(t, "../../docs/architecture.md")
 	if len(walks) != 6 {
-		t.Errorf("the page has %d walks, not append, compact, expand, import, search and render", len(walks))
+		t.Errorf("the page has %d walks, not append, compact, expand, import, search and render",
+			len(walks))
 	}
 	tr := load(t, "../..")
 	all := tr.functions()

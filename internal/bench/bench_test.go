@@ -21,14 +21,19 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	if err := run(options{n: 600, rounds: 1, talks: 3, sessions: sessions, agent: "claude-code", lines: lines}, out); err != nil {
+	if err := run(options{n: 600, rounds: 1, talks: 3, sessions: sessions, agent: "claude-code",
+		lines: lines}, out); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(out.Name())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range []string{"start (", "start, Go hello with", "new store", "set of messages after gc", "to a folder, bytes", "sync with a git repository, nothing new", "the same import again", "first search", "compact of 600", "gc, `git gc", "fsck", "log -n 20, `git log", "expand", "rewind @~1, undo of 600", "session list -n 20 of 3 sessions"} {
+	for _, row := range []string{"start (", "start, Go hello with", "new store",
+		"set of messages after gc", "to a folder, bytes", "sync with a git repository, nothing new",
+		"the same import again", "first search", "compact of 600", "gc, `git gc", "fsck",
+		"log -n 20, `git log", "expand", "rewind @~1, undo of 600",
+		"session list -n 20 of 3 sessions"} {
 		if !strings.Contains(string(text), row) {
 			t.Errorf("no row %q in:\n%s", row, text)
 		}
@@ -59,8 +64,10 @@ func TestCurves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"append --jsonl of all", "compact", "gc", "fsck", "log -n 20", "rewind @~1, undo"} {
-		if !strings.Contains(string(text), "| "+name+" | 10: ") || !strings.Contains(string(svg), ">"+name+"</text>") {
+	for _, name := range []string{"append --jsonl of all", "compact", "gc", "fsck", "log -n 20",
+		"rewind @~1, undo"} {
+		if !strings.Contains(string(text), "| "+name+" | 10: ") ||
+			!strings.Contains(string(svg), ">"+name+"</text>") {
 			t.Errorf("no curve %q in:\n%s", name, text)
 		}
 	}

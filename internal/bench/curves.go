@@ -54,7 +54,8 @@ func (b *bench) grow(sizes []int, file string) error {
 			times = append(times, fmt.Sprintf("%d: %s", p.n, millis(p.wall)))
 			memories = append(memories, fmt.Sprintf("%d: %s", p.n, size(p.memory)))
 		}
-		b.rows = append(b.rows, row{what: c.name, ctx: strings.Join(times, ", "), memory: strings.Join(memories, ", ")})
+		b.rows = append(b.rows,
+			row{what: c.name, ctx: strings.Join(times, ", "), memory: strings.Join(memories, ", ")})
 	}
 	return os.WriteFile(file, []byte(draw(all)), 0o644)
 }
@@ -93,7 +94,8 @@ func (b *bench) grown(dir string, n int) (curves []curve, err error) {
 		{"render --budget 4000", [][]string{{"render", "-s", "talk", "--budget", "4000"}}},
 		{"rewind @~1, undo", [][]string{{"rewind", "-s", "talk", "@~1"}, {"undo", "-s", "talk"}}},
 	} {
-		m, err := b.median(max(b.rounds/4, 1), func(int) (took, error) { return b.sequence(dir, c.args) })
+		m, err := b.median(max(b.rounds/4, 1),
+			func(int) (took, error) { return b.sequence(dir, c.args) })
 		if err != nil {
 			return nil, err
 		}
@@ -117,13 +119,17 @@ func draw(curves []*curve) string {
 	var s strings.Builder
 	height := margin + panelHeight + margin + nameHeight*((len(curves)+1)/2)
 	width := 2*(panelWidth+margin) + margin
-	fmt.Fprintf(&s, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" font-size=\"12\">\n", width, height)
+	fmt.Fprintf(&s,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "+
+			"font-family=\"sans-serif\" font-size=\"12\">\n", width, height)
 	fmt.Fprintf(&s, "<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n", width, height)
 	panel(&s, margin, "seconds", curves, func(p point) float64 { return p.wall.Seconds() })
-	panel(&s, 2*margin+panelWidth, "peak memory, MB", curves, func(p point) float64 { return float64(p.memory) / 1e6 })
+	panel(&s, 2*margin+panelWidth, "peak memory, MB", curves,
+		func(p point) float64 { return float64(p.memory) / 1e6 })
 	for i, c := range curves {
 		x, y := margin+i%2*(panelWidth+margin), 2*margin+panelHeight+i/2*nameHeight
-		fmt.Fprintf(&s, "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" %s/>\n", x, y-4, x+24, y-4, stroke(i))
+		fmt.Fprintf(&s, "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" %s/>\n", x, y-4, x+24,
+			y-4, stroke(i))
 		fmt.Fprintf(&s, "<text x=\"%d\" y=\"%d\">%s</text>\n", x+30, y, c.name)
 	}
 	s.WriteString("</svg>\n")
@@ -135,7 +141,8 @@ func stroke(i int) string {
 	if i >= len(colours) {
 		dash = " stroke-dasharray=\"5 3\""
 	}
-	return fmt.Sprintf("stroke=\"%s\" stroke-width=\"1.6\" fill=\"none\"%s", colours[i%len(colours)], dash)
+	return fmt.Sprintf("stroke=\"%s\" stroke-width=\"1.6\" fill=\"none\"%s",
+		colours[i%len(colours)], dash)
 }
 
 // panel draws one panel with its left border at x.
@@ -157,16 +164,21 @@ func panel(s *strings.Builder, x int, title string, curves []*curve, value func(
 	up := func(v float64) float64 { return margin + (high-v)/(high-low)*panelHeight }
 	fmt.Fprintf(s, "<text x=\"%d\" y=\"%d\">%s</text>\n", x, margin-16, title)
 	for v := low; v <= high; v++ {
-		fmt.Fprintf(s, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#dddddd\"/>\n", x, up(v), x+panelWidth, up(v))
-		fmt.Fprintf(s, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n", x-6, up(v)+4, math.Pow(10, v))
+		fmt.Fprintf(s, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#dddddd\"/>\n",
+			x, up(v), x+panelWidth, up(v))
+		fmt.Fprintf(s, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n", x-6, up(v)+4,
+			math.Pow(10, v))
 	}
 	for n := math.Ceil(few - 1e-9); n <= many+1e-9; n++ {
-		fmt.Fprintf(s, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.0f</text>\n", across(n), margin+panelHeight+18, math.Pow(10, n))
+		fmt.Fprintf(s, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.0f</text>\n", across(n),
+			margin+panelHeight+18, math.Pow(10, n))
 	}
 	for i, c := range curves {
 		var points []string
 		for _, p := range c.points {
-			points = append(points, fmt.Sprintf("%.1f,%.1f", across(math.Log10(float64(p.n))), up(math.Log10(max(value(p), 1e-4)))))
+			points = append(points,
+				fmt.Sprintf("%.1f,%.1f", across(math.Log10(float64(p.n))),
+					up(math.Log10(max(value(p), 1e-4)))))
 		}
 		fmt.Fprintf(s, "<polyline points=\"%s\" %s/>\n", strings.Join(points, " "), stroke(i))
 	}

@@ -35,7 +35,9 @@ func inPlain(file string) form {
 // inCommits writes a stream for fast-import.
 func inCommits(file string) form {
 	return form{file, func(w io.Writer, i int, text string) error {
-		_, err := fmt.Fprintf(w, "commit refs/heads/main\ncommitter a <a@b> %d +0000\ndata %d\n%s\n\n", 1_700_000_000+i, len(text), text)
+		_, err := fmt.Fprintf(w,
+			"commit refs/heads/main\ncommitter a <a@b> %d +0000\ndata %d\n%s\n\n", 1_700_000_000+i,
+			len(text), text)
 		return err
 	}}
 }
@@ -83,7 +85,9 @@ func talk(r *rand.Rand, i int) string {
 			b.WriteByte(' ')
 		}
 		if r.IntN(2) == 0 {
-			b.WriteString([]string{"the", "file", "error", "test", "build", "server", "value", "port"}[r.IntN(8)])
+			b.WriteString(
+				[]string{"the", "file", "error", "test", "build", "server", "value",
+					"port"}[r.IntN(8)])
 		} else {
 			fmt.Fprintf(&b, "w%d", r.IntN(20000))
 		}
@@ -107,7 +111,8 @@ func generateSessions(dir string, n int) (files []string, err error) {
 		session := fmt.Sprint("s", k)
 		var b bytes.Buffer
 		for i := range sessionMessages {
-			line := map[string]string{"role": roleOf(i), "text": talk(r, sessionMessages*k+i), "session": session}
+			line := map[string]string{"role": roleOf(i), "text": talk(r, sessionMessages*k+i),
+				"session": session}
 			if err := jsonLine(&b, line); err != nil {
 				return nil, err
 			}

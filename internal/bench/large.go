@@ -32,7 +32,8 @@ func (b *bench) large() error {
 	} else {
 		b.beside("append --jsonl, index included"+of+", `git fast-import`", load, repo.load)
 	}
-	b.add("append --jsonl, messages a second", fmt.Sprintf("%.0f", float64(b.n)/load.wall.Seconds()), "", 0)
+	b.add("append --jsonl, messages a second",
+		fmt.Sprintf("%.0f", float64(b.n)/load.wall.Seconds()), "", 0)
 	if err := b.stored("bytes"+of, dir, "-3", lines); err != nil {
 		return err
 	}
@@ -42,7 +43,8 @@ func (b *bench) large() error {
 	if _, err := b.once("compact"+of, dir, "compact", "-s", "talk"); err != nil {
 		return err
 	}
-	for _, c := range []struct{ own, git string }{{"gc", "gc -q"}, {"fsck", "fsck --no-dangling"}, {"rebuild", ""}} {
+	for _, c := range []struct{ own, git string }{{"gc", "gc -q"}, {"fsck", "fsck --no-dangling"},
+		{"rebuild", ""}} {
 		if err := b.maintained(dir, repo, c.own, c.git); err != nil {
 			return err
 		}
@@ -51,7 +53,8 @@ func (b *bench) large() error {
 		own [][]string
 		git string
 	}{
-		{[][]string{{"append", "-s", "talk", "--role", "user", "-m", "one more"}}, "commit -q --allow-empty -m more"},
+		{[][]string{{"append", "-s", "talk", "--role", "user", "-m", "one more"}},
+			"commit -q --allow-empty -m more"},
 		{[][]string{{"log", "-s", "talk", "-n", "20"}}, "log -n 20"},
 		{[][]string{{"expand", "-s", "talk", "talk~500"}}, "cat-file -p HEAD~500"},
 		{[][]string{{"render", "-s", "talk", "--budget", "4000"}}, ""},
@@ -118,7 +121,8 @@ func (b *bench) daily(dir string, repo *repository, of string, own [][]string, g
 	}
 	if repo != nil && git != "" {
 		name += ", `git " + git + "`"
-		contenders = append(contenders, func(int) (took, error) { return b.run(repo.dir, nil, "git", strings.Fields(git)...) })
+		contenders = append(contenders,
+			func(int) (took, error) { return b.run(repo.dir, nil, "git", strings.Fields(git)...) })
 	}
 	m, err := b.median(max(b.rounds/4, 1), contenders...)
 	if err == nil {
@@ -134,22 +138,29 @@ func (b *bench) searches(dir, plain string) error {
 	}
 	fts := b.has("sqlite3")
 	if fts {
-		script := "create virtual table m using fts5(text);\n.mode ascii\n.separator \"\\037\" \"\\n\"\n.import " + plain + " m\n"
+		script :=
+			"create virtual table m using fts5(text);\n.mode ascii\n.separator \"\\037\" " +
+				"\"\\n\"\n.import " + plain + " m\n"
 		t, err := b.run(dir, strings.NewReader(script), "sqlite3", "fts")
 		if err != nil {
 			return err
 		}
-		b.rows = append(b.rows, row{what: "build of the index, FTS5", rival: millis(t.wall), rivalMemory: peakOf(t)})
+		b.rows = append(b.rows,
+			row{what: "build of the index, FTS5", rival: millis(t.wall), rivalMemory: peakOf(t)})
 	}
 	for _, q := range []struct{ what, query, match string }{
 		{"search of a rare word", "zanzibar7", "zanzibar7"},
-		{"search of four common words", "error test server port", "error OR test OR server OR port"},
+		{"search of four common words", "error test server port",
+			"error OR test OR server OR port"},
 	} {
-		contenders := []func(int) (took, error){func(int) (took, error) { return b.run(dir, nil, b.ctx, "search", q.query) }}
+		contenders := []func(int) (took, error){func(int) (took, error) {
+			return b.run(dir, nil, b.ctx, "search", q.query)
+		}}
 		if fts {
 			q.what += ", FTS5"
 			contenders = append(contenders, func(int) (took, error) {
-				return b.run(dir, nil, "sqlite3", "fts", "select rowid from m where m match '"+q.match+"' order by rank limit 10")
+				return b.run(dir, nil, "sqlite3", "fts",
+					"select rowid from m where m match '"+q.match+"' order by rank limit 10")
 			})
 		}
 		m, err := b.median(max(b.rounds/4, 1), contenders...)

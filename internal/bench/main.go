@@ -29,13 +29,17 @@ func main() {
 	o := options{}
 	flag.IntVar(&o.n, "n", 100000, "`messages` of the generated store")
 	flag.IntVar(&o.rounds, "rounds", 40, "`runs` of a short command, of which the median counts")
-	flag.IntVar(&o.talks, "talks", 0, "`sessions` of ten messages in another store; 0 for no such store")
+	flag.IntVar(&o.talks, "talks", 0,
+		"`sessions` of ten messages in another store; 0 for no such store")
 	flag.StringVar(&o.sessions, "sessions", "", "`directory` with transcripts, *.jsonl")
 	flag.StringVar(&o.agent, "agent", "claude-code", "`agent` that wrote the transcripts")
 	flag.StringVar(&o.lines, "lines", "", "`file` of messages as JSON lines")
-	flag.StringVar(&o.before, "before", "", "another `build` of ctx to compare with on a disk that syncs slowly")
-	flag.StringVar(&o.curves, "curves", "", "`file` for an SVG of times and memory in growing stores, instead of the table with rivals")
-	flag.StringVar(&o.sizes, "sizes", "1000,10000,100000", "`messages` of these stores, between commas")
+	flag.StringVar(&o.before, "before", "",
+		"another `build` of ctx to compare with on a disk that syncs slowly")
+	flag.StringVar(&o.curves, "curves", "",
+		"`file` for an SVG of times and memory in growing stores, instead of the table with rivals")
+	flag.StringVar(&o.sizes, "sizes", "1000,10000,100000",
+		"`messages` of these stores, between commas")
 	flag.StringVar(&o.ctx, "ctx", "", "`binary` to measure; built from this tree without it")
 	flag.Parse()
 	if err := run(o, os.Stdout); err != nil {
@@ -70,7 +74,8 @@ func run(o options, out *os.File) (err error) {
 			b.missing = append(b.missing, tool)
 		}
 	}
-	groups := []func() error{b.start, b.empty, b.append, b.slow, b.chat, b.transcripts, b.pushes, b.large, b.many}
+	groups := []func() error{b.start, b.empty, b.append, b.slow, b.chat, b.transcripts, b.pushes,
+		b.large, b.many}
 	if o.curves != "" {
 		sizes, err := numbers(o.sizes)
 		if err != nil {
@@ -102,12 +107,15 @@ func numbers(list string) (sizes []int, err error) {
 // print writes the table, and the tools that were not there.
 func (b *bench) print(out *os.File) error {
 	var text strings.Builder
-	text.WriteString("| what | ctx | rival | ratio | peak memory | rival's |\n|---|---|---|---|---|---|\n")
+	text.WriteString(
+		"| what | ctx | rival | ratio | peak memory | rival's |\n|---|---|---|---|---|---|\n")
 	for _, r := range b.rows {
-		fmt.Fprintf(&text, "| %s | %s | %s | %s | %s | %s |\n", r.what, r.ctx, r.rival, r.ratio, r.memory, r.rivalMemory)
+		fmt.Fprintf(&text, "| %s | %s | %s | %s | %s | %s |\n", r.what, r.ctx, r.rival, r.ratio,
+			r.memory, r.rivalMemory)
 	}
 	if len(b.missing) > 0 {
-		fmt.Fprintf(&text, "\nNot installed, and so not measured: %s.\n", strings.Join(b.missing, ", "))
+		fmt.Fprintf(&text, "\nNot installed, and so not measured: %s.\n",
+			strings.Join(b.missing, ", "))
 	}
 	_, err := out.WriteString(text.String())
 	return err

@@ -59,7 +59,8 @@ func (b *bench) project(store bool) (string, error) {
 func (b *bench) run(dir string, in io.Reader, name string, args ...string) (took, error) {
 	c := exec.Command(name, args...)
 	c.Dir, c.Stdin = dir, in
-	c.Env = append(os.Environ(), "HOME="+b.dir, "CTX_DIR=", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b",
+	c.Env = append(os.Environ(), "HOME="+b.dir, "CTX_DIR=", "GIT_AUTHOR_NAME=a",
+		"GIT_AUTHOR_EMAIL=a@b",
 		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
 	var out, problem bytes.Buffer
 	c.Stdout, c.Stderr = &out, &problem

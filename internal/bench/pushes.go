@@ -42,12 +42,14 @@ func (b *bench) pushes() error {
 		return err
 	}
 	// A pack a push, of which sentTo can tell what was sent.
-	for _, args := range [][]string{{"init", "-q", "--bare", "."}, {"config", "receive.unpackLimit", "1"}} {
+	for _, args := range [][]string{{"init", "-q", "--bare", "."},
+		{"config", "receive.unpackLimit", "1"}} {
 		if _, err := b.run(bare, nil, "git", args...); err != nil {
 			return err
 		}
 	}
-	return b.pushed(text, "a git repository", "git+file://"+bare, func() (int64, error) { return b.sentTo(bare) })
+	return b.pushed(text, "a git repository", "git+file://"+bare,
+		func() (int64, error) { return b.sentTo(bare) })
 }
 
 // sentTo returns how many bytes of objects a git repository has received in packs. To a pack that
@@ -103,7 +105,8 @@ func (b *bench) pushed(text []byte, to, url string, sent func() (int64, error)) 
 	if err != nil {
 		return err
 	}
-	for _, args := range [][]string{{"remote", "add", "team", url}, {"config", "set", "remote.team.share", "all"}} {
+	for _, args := range [][]string{{"remote", "add", "team", url},
+		{"config", "set", "remote.team.share", "all"}} {
 		if _, err := b.run(dir, nil, b.ctx, args...); err != nil {
 			return err
 		}
@@ -143,7 +146,8 @@ func (b *bench) pushed(text []byte, to, url string, sent func() (int64, error)) 
 	}
 	what := fmt.Sprintf("%d pushes of %s to %s", parts, size(int64(len(text))), to)
 	if packed > 0 {
-		b.add(what+", bytes, `zstd -3` of the parts", size(own), size(packed), float64(own)/float64(packed))
+		b.add(what+", bytes, `zstd -3` of the parts", size(own), size(packed),
+			float64(own)/float64(packed))
 	} else {
 		b.add(what+", bytes", size(own), "", 0)
 	}
@@ -153,7 +157,8 @@ func (b *bench) pushed(text []byte, to, url string, sent func() (int64, error)) 
 	if _, err := b.run(dir, nil, b.ctx, "push", "team"); err != nil { // the clusters that wait
 		return err
 	}
-	m, err := b.median(max(b.rounds/4, 1), func(int) (took, error) { return b.run(dir, nil, b.ctx, "sync", "team") })
+	m, err := b.median(max(b.rounds/4, 1),
+		func(int) (took, error) { return b.run(dir, nil, b.ctx, "sync", "team") })
 	if err == nil {
 		b.beside("sync with "+to+", nothing new", m...)
 	}

@@ -36,7 +36,8 @@ func (b *bench) stored(what, project, level string, files ...string) error {
 		return nil
 	}
 	rival, err := b.zstd(level, files...)
-	b.add(what+fmt.Sprintf(" (cache %s), `zstd %s`", size(cache), level), size(own), size(rival), float64(own)/float64(rival))
+	b.add(what+fmt.Sprintf(" (cache %s), `zstd %s`", size(cache), level), size(own), size(rival),
+		float64(own)/float64(rival))
 	return err
 }
 
@@ -53,7 +54,8 @@ func (b *bench) chat() error {
 	if err != nil {
 		return err
 	}
-	if _, err := b.once("append --jsonl of the set of messages", dir, "append", "-s", "talk", "--jsonl", file); err != nil {
+	if _, err := b.once("append --jsonl of the set of messages", dir, "append", "-s", "talk",
+		"--jsonl", file); err != nil {
 		return err
 	}
 	if _, err := b.run(dir, nil, b.ctx, "gc", "--best"); err != nil {
@@ -76,11 +78,13 @@ func (b *bench) transcripts() error {
 		return err
 	}
 	args := append([]string{"import", b.agent}, files...)
-	t, err := b.once(fmt.Sprintf("import of %d transcripts, %s", len(files), size(raw)), dir, args...)
+	t, err := b.once(fmt.Sprintf("import of %d transcripts, %s", len(files), size(raw)), dir,
+		args...)
 	if err != nil {
 		return err
 	}
-	b.add("import, megabytes a second", fmt.Sprintf("%.1f", float64(raw)/1e6/t.wall.Seconds()), "", 0)
+	b.add("import, megabytes a second", fmt.Sprintf("%.1f", float64(raw)/1e6/t.wall.Seconds()), "",
+		0)
 	if _, err := b.once("the same import again", dir, args...); err != nil {
 		return err
 	}

@@ -84,7 +84,8 @@ func (b *bench) slowHook(ctx string) (func(int) (took, error), error) {
 		return nil, err
 	}
 	transcript := filepath.Join(dir, "session-1.jsonl")
-	call := fmt.Sprintf(`{"session_id":"s-1","transcript_path":%q,"cwd":%q,"hook_event_name":"AfterAgent"}`,
+	call := fmt.Sprintf(
+		`{"session_id":"s-1","transcript_path":%q,"cwd":%q,"hook_event_name":"AfterAgent"}`,
 		transcript, dir)
 	const start = `{"sessionId":"s-1","projectHash":"ab","startTime":"2026-01-02T10:00:00.000Z",` +
 		`"lastUpdated":"2026-01-02T10:00:00.000Z","kind":"main"}` + "\n"

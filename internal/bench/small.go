@@ -18,7 +18,9 @@ func (b *bench) start() error {
 	if err != nil {
 		return err
 	}
-	contenders := []func(int) (took, error){func(int) (took, error) { return b.run(b.dir, nil, b.ctx, "version") }}
+	contenders := []func(int) (took, error){func(int) (took, error) {
+		return b.run(b.dir, nil, b.ctx, "version")
+	}}
 	for i, imports := range []string{"", libraries} {
 		hello := filepath.Join(b.dir, fmt.Sprint("hello", i))
 		src := "package main\n\n" + imports + "func main() { println() }\n"
@@ -42,7 +44,8 @@ func (b *bench) start() error {
 // libraries returns the import lines of the packages of other modules that packages of ctx import.
 func (b *bench) libraries() (string, error) {
 	const module = "github.com/gemini-ctx/ctx"
-	list := "{{with .Module}}{{if eq .Path \"" + module + "\"}}{{join $.Imports \"\\n\"}}{{end}}{{end}}"
+	list := "{{with .Module}}{{if eq .Path \"" + module +
+		"\"}}{{join $.Imports \"\\n\"}}{{end}}{{end}}"
 	out, err := exec.Command("go", "list", "-deps", "-f", list, module+"/cmd/ctx").Output()
 	if err != nil {
 		return "", fmt.Errorf("cannot list the packages of ctx: %w", err)
@@ -78,7 +81,8 @@ func (b *bench) empty() error {
 		return err
 	}
 	git, err := names(filepath.Join(dir, ".git"))
-	b.add("files and folders of a new store, `git init`", fmt.Sprint(own), fmt.Sprint(git), float64(own)/float64(git))
+	b.add("files and folders of a new store, `git init`", fmt.Sprint(own), fmt.Sprint(git),
+		float64(own)/float64(git))
 	return err
 }
 
@@ -98,7 +102,8 @@ func (b *bench) append() error {
 	for i := range 100 {
 		fmt.Fprintf(&lines, "{\"role\":\"user\",\"text\":%q}\n", words(i, 1000))
 	}
-	if _, err := b.run(dir, strings.NewReader(lines.String()), b.ctx, "append", "-s", "talk", "--jsonl"); err != nil {
+	if _, err := b.run(dir, strings.NewReader(lines.String()), b.ctx, "append", "-s", "talk",
+		"--jsonl"); err != nil {
 		return err
 	}
 	tree := ""
@@ -113,7 +118,8 @@ func (b *bench) append() error {
 		tree = strings.TrimSpace(string(t.out))
 	}
 	if b.has("sqlite3") {
-		if _, err := b.run(dir, nil, "sqlite3", "db", "create table m (id integer primary key, text text)"); err != nil {
+		if _, err := b.run(dir, nil, "sqlite3", "db",
+			"create table m (id integer primary key, text text)"); err != nil {
 			return err
 		}
 	}
@@ -141,7 +147,9 @@ func (b *bench) appends(dir, tree, name string, rounds int, before []string) err
 		all := append(before[:len(before):len(before)], args...)
 		return b.run(dir, strings.NewReader(in), all[0], all[1:]...)
 	}
-	own := func(i int) (took, error) { return on(words(i, 1000), b.ctx, "append", "-s", "talk", "--role", "user") }
+	own := func(i int) (took, error) {
+		return on(words(i, 1000), b.ctx, "append", "-s", "talk", "--role", "user")
+	}
 	git := func(i int) (took, error) {
 		first, err := on(words(i, 1000), "git", "-C", "git", "hash-object", "-w", "--stdin")
 		if err != nil {
@@ -151,7 +159,8 @@ func (b *bench) appends(dir, tree, name string, rounds int, before []string) err
 		if err != nil {
 			return second, err
 		}
-		third, err := on("", "git", "-C", "git", "update-ref", "refs/heads/main", strings.TrimSpace(string(second.out)))
+		third, err := on("", "git", "-C", "git", "update-ref", "refs/heads/main",
+			strings.TrimSpace(string(second.out)))
 		third.wall += first.wall + second.wall
 		return third, err
 	}
@@ -184,7 +193,9 @@ func (b *bench) syncs(dir string) error {
 	trace := filepath.Join(b.dir, "trace")
 	var counts []int
 	for i := range b.rounds + 20 {
-		if _, err := b.run(dir, strings.NewReader(words(i, 1000)), "strace", "-f", "-qq", "-o", trace, "-e", "trace=fsync,fdatasync", b.ctx, "append", "-s", "talk", "--role", "user"); err != nil {
+		if _, err := b.run(dir, strings.NewReader(words(i, 1000)), "strace", "-f", "-qq", "-o",
+			trace, "-e", "trace=fsync,fdatasync", b.ctx, "append", "-s", "talk", "--role",
+			"user"); err != nil {
 			return err
 		}
 		text, err := os.ReadFile(trace)
@@ -198,7 +209,8 @@ func (b *bench) syncs(dir string) error {
 	for _, n := range counts {
 		sum += n
 	}
-	b.add(fmt.Sprintf("syncs of an append, median and mean of %d", len(counts)), fmt.Sprintf("%d, %.2f", counts[len(counts)/2], float64(sum)/float64(len(counts))), "", 0)
+	b.add(fmt.Sprintf("syncs of an append, median and mean of %d", len(counts)),
+		fmt.Sprintf("%d, %.2f", counts[len(counts)/2], float64(sum)/float64(len(counts))), "", 0)
 	return nil
 }
 

@@ -38,14 +38,16 @@ type world struct {
 const file = "/src/p/sub/a.go"
 
 func query() blame.Query {
-	return blame.Query{Name: "sub/a.go", Project: replay.Project{Root: "/src/p", HasDir: func(string) bool { return false }}}
+	return blame.Query{Name: "sub/a.go",
+		Project: replay.Project{Root: "/src/p", HasDir: func(string) bool { return false }}}
 }
 
 func (w *world) say(session, branch string, m conversation.Message) format.ID {
 	w.Helper()
 	w.now = w.now.Add(time.Second)
 	m.Time = w.now
-	done, _, err := w.s.Conversation.Append(context.Background(), session, branch, []conversation.Message{m}, conversation.AppendOptions{})
+	done, _, err := w.s.Conversation.Append(context.Background(), session, branch,
+		[]conversation.Message{m}, conversation.AppendOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -66,7 +68,8 @@ func resultPart(id, tool string, failed bool) any {
 	if failed {
 		response = map[string]string{"error": "refused"}
 	}
-	return map[string]any{"functionResponse": map[string]any{"id": id, "name": tool, "response": response}}
+	return map[string]any{"functionResponse": map[string]any{"id": id, "name": tool,
+		"response": response}}
 }
 
 // call makes a call in a session and returns its message. Sometimes the call comes with a later
@@ -84,13 +87,17 @@ func (w *world) call(session, tool string, args any, failed bool) format.ID {
 	var entry format.ID
 	if w.r.IntN(4) == 0 {
 		source := &conversation.Source{Agent: "x", Session: session, Message: id}
-		entry = w.say(session, branch, conversation.Message{Role: "model", Text: "I look.", Source: source})
-		w.say(session, branch, conversation.Message{Role: "model", Parts: parts(map[string]string{"text": "I look."}, made), Source: source})
+		entry = w.say(session, branch,
+			conversation.Message{Role: "model", Text: "I look.", Source: source})
+		w.say(session, branch,
+			conversation.Message{Role: "model",
+				Parts: parts(map[string]string{"text": "I look."}, made), Source: source})
 	} else {
 		entry = w.say(session, branch, conversation.Message{Role: "model", Parts: parts(made)})
 	}
 	if w.r.IntN(8) != 0 || failed {
-		w.say(session, branch, conversation.Message{Role: "tool", Parts: parts(resultPart(id, tool, failed))})
+		w.say(session, branch,
+			conversation.Message{Role: "tool", Parts: parts(resultPart(id, tool, failed))})
 	}
 	return entry
 }
@@ -120,11 +127,17 @@ func (w *world) change() {
 	var id format.ID
 	switch w.r.IntN(5) {
 	case 0:
-		id = w.call(name, "Edit", map[string]any{"file_path": file, "old_string": old, "new_string": text}, failed)
+		id = w.call(name, "Edit",
+			map[string]any{"file_path": file, "old_string": old, "new_string": text}, failed)
 	case 1:
-		id = w.call(name, "replace", map[string]any{"file_path": file, "old_string": old, "new_string": text, "instruction": "do"}, failed)
+		id = w.call(name, "replace",
+			map[string]any{"file_path": file, "old_string": old, "new_string": text,
+				"instruction": "do"}, failed)
 	case 2:
-		id = w.call(name, "write_file", map[string]any{"file_path": file, "content": strings.Join(slices.Concat(w.text[:at], now, w.text[to:]), "\n") + "\n"}, failed)
+		id = w.call(name, "write_file",
+			map[string]any{"file_path": file,
+				"content": strings.Join(slices.Concat(w.text[:at], now, w.text[to:]), "\n") + "\n"},
+			failed)
 	case 3:
 		var b strings.Builder
 		b.WriteString("*** Begin Patch\n*** Update File: " + file + "\n@@\n")
@@ -133,10 +146,13 @@ func (w *world) change() {
 				b.WriteString(" -+ "[i:i+1] + s + "\n")
 			}
 		}
-		id = w.call(name, "apply_patch", map[string]any{"input": b.String() + "*** End Patch"}, failed)
+		id = w.call(name, "apply_patch", map[string]any{"input": b.String() + "*** End Patch"},
+			failed)
 	default:
 		at, to = len(w.text), len(w.text)
-		id = w.call(name, "exec_command", map[string]any{"cmd": "cat >> " + file + " <<'EOF'\n" + strings.Join(now, "\n") + "\nEOF"}, failed)
+		id = w.call(name, "exec_command",
+			map[string]any{"cmd": "cat >> " + file + " <<'EOF'\n" + strings.Join(now, "\n") +
+				"\nEOF"}, failed)
 	}
 	if !failed {
 		w.put(at, to, now, id)
@@ -162,7 +178,8 @@ func (w *world) calls(q blame.Query) []*blame.Call {
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
-	return &world{T: t, s: storetest.Create(t), r: rand.New(rand.NewPCG(seed, 1)), now: begin, last: map[string]bool{}}
+	return &world{T: t, s: storetest.Create(t), r: rand.New(rand.NewPCG(seed, 1)), now: begin,
+		last: map[string]bool{}}
 }
 
 // Random edits by three sessions, in the forms of all agents, with calls that failed and lines by
@@ -179,7 +196,9 @@ func TestModel(t *testing.T) {
 		for range 1 + w.r.IntN(25) {
 			w.change()
 		}
-		w.call("session-0", "Edit", map[string]any{"file_path": "/src/p/b.go", "old_string": "x", "new_string": w.text[0]}, false)
+		w.call("session-0", "Edit",
+			map[string]any{"file_path": "/src/p/b.go", "old_string": "x", "new_string": w.text[0]},
+			false)
 		text := strings.Join(w.text, "\n") + "\n"
 		got := blame.Lines(query(), w.calls(query()), text, nil)
 		for i, by := range w.by {
@@ -208,13 +227,15 @@ func TestModel(t *testing.T) {
 func TestCalls(t *testing.T) {
 	w := newWorld(t, 1)
 	edit := func(session, path, old, now string) format.ID {
-		return w.call(session, "Edit", map[string]string{"file_path": path, "old_string": old, "new_string": now}, false)
+		return w.call(session, "Edit",
+			map[string]string{"file_path": path, "old_string": old, "new_string": now}, false)
 	}
 	first := edit("s", file, "a", "b")
 	edit("s", "/src/p/a.go", "a", "b")       // another file
 	edit("s", "/src/q/sub/a.go", "a", "b")   // another checkout
 	edit("t", `C:\src\p\sub\a.go`, "b", "c") // on Windows
-	moved := w.call("t", "Bash", map[string]string{"command": "cd /src/p && git mv sub/old.go sub/a.go"}, false)
+	moved := w.call("t", "Bash",
+		map[string]string{"command": "cd /src/p && git mv sub/old.go sub/a.go"}, false)
 	edit("u", "/src/p/sub/old.go", "x", "y") // after it had the other name
 	ids := func(q blame.Query) (list []string) {
 		for _, c := range w.calls(q) {
@@ -222,7 +243,8 @@ func TestCalls(t *testing.T) {
 		}
 		return list
 	}
-	if got := ids(query()); !slices.Equal(got, []string{"s /src/p", "s /src/q", "t C:/src/p", "t /src/p"}) {
+	if got := ids(query()); !slices.Equal(got,
+		[]string{"s /src/p", "s /src/q", "t C:/src/p", "t /src/p"}) {
 		t.Errorf("calls: %q", got)
 	}
 	q := query()
@@ -236,21 +258,29 @@ func TestCalls(t *testing.T) {
 		t.Errorf("with an earlier name: %q", got)
 	}
 	prompt := storetest.Must[format.ID](t)(w.s.Blame.Prompt(first))
-	if shown := storetest.Must[*history.Shown](t)(w.s.History.Entry(prompt)); shown.Text != "change the file" {
+	if shown := storetest.Must[*history.Shown](t)(
+		w.s.History.Entry(prompt)); shown.Text != "change the file" {
 		t.Errorf("prompt: %q", shown.Text)
 	}
 
 	// A rewound call, and one on another branch.
-	target := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, w.s), "s", history.MainBranch)).ID
+	target := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, w.s), "s",
+		history.MainBranch)).ID
 	edit("s", file, "b", "z")
-	if _, err := w.s.Conversation.Fork(context.Background(), "u", history.MainBranch, []string{"side"}, conversation.ForkOptions{}); err != nil {
+	if _, err := w.s.Conversation.Fork(context.Background(), "u", history.MainBranch,
+		[]string{"side"}, conversation.ForkOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.say("u", "side", conversation.Message{Role: "model", Parts: parts(callPart("side-1", "Write", map[string]string{"file_path": file, "content": "new\n"}))})
+	w.say("u", "side",
+		conversation.Message{Role: "model",
+			Parts: parts(
+				callPart("side-1", "Write",
+					map[string]string{"file_path": file, "content": "new\n"}))})
 	if got := ids(query()); len(got) != 6 || got[5] != "u /src/p" {
 		t.Errorf("on a branch: %q", got)
 	}
-	if _, err := w.s.Conversation.EndAt(context.Background(), "s", history.MainBranch, target, conversation.RewindOptions{}); err != nil {
+	if _, err := w.s.Conversation.EndAt(context.Background(), "s", history.MainBranch, target,
+		conversation.RewindOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := ids(query()); len(got) != 5 {
@@ -266,7 +296,8 @@ func TestCalls(t *testing.T) {
 	// A session that begins with a copy of another one has the same calls.
 	copied := map[string]string{"file_path": file, "content": "copy\n"}
 	for _, name := range []string{"v", "w"} {
-		w.say(name, history.MainBranch, conversation.Message{Role: "model", Parts: parts(callPart("copied", "Write", copied))})
+		w.say(name, history.MainBranch,
+			conversation.Message{Role: "model", Parts: parts(callPart("copied", "Write", copied))})
 	}
 	if n := len(ids(query())); n != 6 {
 		t.Errorf("%d calls with a copy", n)
@@ -276,13 +307,15 @@ func TestCalls(t *testing.T) {
 // A line that was committed before a call was not written by it.
 func TestCommitted(t *testing.T) {
 	w := newWorld(t, 1)
-	w.call("s", "Write", map[string]string{"file_path": file, "content": "a line that is long enough\n}\n"}, false)
+	w.call("s", "Write",
+		map[string]string{"file_path": file, "content": "a line that is long enough\n}\n"}, false)
 	calls := w.calls(query())
 	text := "a line that is long enough\n}\n"
 	for _, c := range []struct {
 		at   time.Time
 		want bool
-	}{{time.Time{}, true}, {begin.Add(-time.Hour), false}, {calls[0].Header.Time.Truncate(time.Second), true}, {begin.Add(time.Hour), true}} {
+	}{{time.Time{}, true}, {begin.Add(-time.Hour), false},
+		{calls[0].Header.Time.Truncate(time.Second), true}, {begin.Add(time.Hour), true}} {
 		got := blame.Lines(query(), calls, text, []time.Time{c.at, c.at})
 		if (got[0] != nil) != c.want || got[1] == nil {
 			t.Errorf("committed at %v: %v", c.at, got)
@@ -293,8 +326,10 @@ func TestCommitted(t *testing.T) {
 // Of two checkouts, the one that is asked about counts first.
 func TestCheckouts(t *testing.T) {
 	w := newWorld(t, 1)
-	w.call("s", "Write", map[string]string{"file_path": "/other/p/sub/a.go", "content": "one\ntwo\nthree\n"}, false)
-	w.call("t", "Edit", map[string]string{"file_path": file, "old_string": "two", "new_string": "2"}, false)
+	w.call("s", "Write",
+		map[string]string{"file_path": "/other/p/sub/a.go", "content": "one\ntwo\nthree\n"}, false)
+	w.call("t", "Edit",
+		map[string]string{"file_path": file, "old_string": "two", "new_string": "2"}, false)
 	got := blame.Lines(query(), w.calls(query()), "one\n2\nthree\nfour\n", nil)
 	for i, want := range []string{"s", "t", "s", ""} {
 		name := ""

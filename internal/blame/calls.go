@@ -68,7 +68,9 @@ func (s *Reader) Calls(view *refs.View, q Query) ([]*Call, error) {
 			continue
 		}
 		if n := len(sessions); n == 0 || sessions[n-1].name != name {
-			sessions = append(sessions, &ofSession{finder: f, name: name, making: map[format.ID]bool{}, answers: map[string][]answer{}})
+			sessions = append(sessions,
+				&ofSession{finder: f, name: name, making: map[format.ID]bool{},
+					answers: map[string][]answer{}})
 		}
 		last := sessions[len(sessions)-1]
 		last.tips = append(last.tips, view.Get(ref).ID)
@@ -98,7 +100,8 @@ func (s *Reader) Calls(view *refs.View, q Query) ([]*Call, error) {
 // inOrder sorts calls by time, and removes those that are there again.
 func inOrder(list []*Call) []*Call {
 	slices.SortStableFunc(list, func(a, b *Call) int {
-		return cmp.Or(a.Header.Time.Compare(b.Header.Time), cmp.Compare(a.Header.Session, b.Header.Session),
+		return cmp.Or(a.Header.Time.Compare(b.Header.Time),
+			cmp.Compare(a.Header.Session, b.Header.Session),
 			cmp.Compare(a.Header.Seq, b.Header.Seq), cmp.Compare(a.at, b.at))
 	})
 	type said struct{ id, args string }
@@ -229,7 +232,8 @@ func (o *ofSession) take(id format.ID, e *format.Entry, rewound bool) (err error
 	if e.Kind == format.KindMessage && e.Role == "user" && len(results) == 0 {
 		o.prompts = append(o.prompts, e.Seq)
 	}
-	if slices.ContainsFunc(calls, func(c format.Call) bool { return replay.MayChange(c.Tool) }) && !o.making[id] {
+	if slices.ContainsFunc(calls, func(c format.Call) bool { return replay.MayChange(c.Tool) }) &&
+		!o.making[id] {
 		o.making[id] = true
 		o.makers = append(o.makers, maker{id, of, rewound})
 	}
@@ -296,7 +300,8 @@ func (o *ofSession) readEntry(m *maker) error {
 		if !replay.MayChange(c.Name) {
 			continue
 		}
-		call := &Call{Entry: m.id, Header: m.header, ID: c.ID, Tool: c.Name, Rewound: m.rewound, turn: turn, at: at, args: string(c.Args)}
+		call := &Call{Entry: m.id, Header: m.header, ID: c.ID, Tool: c.Name, Rewound: m.rewound,
+			turn: turn, at: at, args: string(c.Args)}
 		for _, change := range replay.Changes(c.Name, c.Args, dir) {
 			if root, ok := o.is(change.Path, dir, m.header.Time); ok {
 				call.Checkout, call.Changes = root, append(call.Changes, change)
@@ -319,7 +324,8 @@ func (o *ofSession) readEntry(m *maker) error {
 func (f *finder) named(raw []byte) bool {
 	return slices.ContainsFunc(f.names, func(n Name) bool {
 		quoted, _ := json.Marshal(path.Base(n.Path)) // a string can always be printed
-		return bytes.Contains(raw, quoted[1:len(quoted)-1]) || bytes.Contains(raw, []byte(path.Base(n.Path)))
+		return bytes.Contains(raw, quoted[1:len(quoted)-1]) ||
+			bytes.Contains(raw, []byte(path.Base(n.Path)))
 	})
 }
 
@@ -430,7 +436,9 @@ func (o *ofSession) answer(c *Call) (done bool, err error) {
 		}
 		result := digest.Result{Output: r.Output(), Failed: r.Failed()}
 		exit, failed := result.Outcome()
-		if failed && !(replay.RunsCommands(c.Tool) && exit > 0 && !strings.Contains(c.args, "*** Begin Patch")) {
+		if failed &&
+			!(replay.RunsCommands(c.Tool) && exit > 0 &&
+				!strings.Contains(c.args, "*** Begin Patch")) {
 			return false, nil
 		}
 	}

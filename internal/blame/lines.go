@@ -56,10 +56,13 @@ func Lines(q Query, calls []*Call, text string, committed []time.Time) []*Call {
 				continue
 			}
 			c := calls[n]
-			if i < len(committed) && !committed[i].IsZero() && replay.Letters(lines[i]) >= telling && c.Header.Time.After(committed[i].Add(slack)) {
+			if i < len(committed) && !committed[i].IsZero() &&
+				replay.Letters(lines[i]) >= telling &&
+				c.Header.Time.After(committed[i].Add(slack)) {
 				continue
 			}
-			if out[i] == nil || root == q.Project.Root || out[i].Checkout != q.Project.Root && c.Header.Time.Before(out[i].Header.Time) {
+			if out[i] == nil || root == q.Project.Root ||
+				out[i].Checkout != q.Project.Root && c.Header.Time.Before(out[i].Header.Time) {
 				out[i] = c
 			}
 		}

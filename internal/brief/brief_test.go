@@ -27,7 +27,8 @@ func facts(list ...digest.Fact) []digest.Fact {
 func prompt(text string) digest.Fact { return digest.Fact{Kind: digest.Prompt, Text: text} }
 func said(text string) digest.Fact   { return digest.Fact{Kind: digest.Said, Text: text} }
 func edited(path, names string, added, removed int) digest.Fact {
-	return digest.Fact{Kind: digest.Edit, Path: path, Text: "edited " + path + names, Added: added, Removed: removed}
+	return digest.Fact{Kind: digest.Edit, Path: path, Text: "edited " + path + names, Added: added,
+		Removed: removed}
 }
 func read(path, names string) digest.Fact {
 	return digest.Fact{Kind: digest.Read, Path: path, Text: "read " + path + names}
@@ -36,7 +37,8 @@ func ran(line string, s digest.State) digest.Fact {
 	return digest.Fact{Kind: digest.Command, Key: line, State: s, Text: "ran " + line}
 }
 func tests(result string, s digest.State) digest.Fact {
-	return digest.Fact{Kind: digest.Command, Key: "go test", State: s, Test: true, Text: "ran go test: " + result}
+	return digest.Fact{Kind: digest.Command, Key: "go test", State: s, Test: true,
+		Text: "ran go test: " + result}
 }
 func failure(key, text string) digest.Fact {
 	return digest.Fact{Kind: digest.Failure, Key: key, Text: text}
@@ -77,7 +79,8 @@ func lacks(t *testing.T, got string, words ...string) {
 }
 
 func TestNothingToChoose(t *testing.T) {
-	some := facts(prompt("Mend the parser"), said("It loses the last token"), edited("/p/a.go", ": Parse", 1, 0))
+	some := facts(prompt("Mend the parser"), said("It loses the last token"),
+		edited("/p/a.go", ": Parse", 1, 0))
 	if got := choose(nil, endless); got != "" {
 		t.Errorf("of no facts: %s", got)
 	}
@@ -86,7 +89,8 @@ func TestNothingToChoose(t *testing.T) {
 			t.Errorf("within %d: %s", room, got)
 		}
 	}
-	if lines := Choose(some, Options{Room: endless, Cost: cost, About: []string{"weather"}}); len(lines) != 0 {
+	if lines := Choose(some,
+		Options{Room: endless, Cost: cost, About: []string{"weather"}}); len(lines) != 0 {
 		t.Errorf("about something else: %s", show(lines))
 	}
 }
@@ -96,10 +100,12 @@ func TestSections(t *testing.T) {
 		prompt("Mend the parser"),
 		digest.Fact{Kind: digest.Branch, Key: "branch", Text: "on branch fix-parser"},
 		digest.Fact{Kind: digest.Decision, Text: "Which parser? → The old one"},
-		edited("/p/src/a.go", ": Parse, lastToken", 3, 1), read("/p/src/b.go", ": Scan"), edited("/p/src/a.go", ": Print, Parse", 2, 0),
+		edited("/p/src/a.go", ": Parse, lastToken", 3, 1), read("/p/src/b.go", ": Scan"),
+		edited("/p/src/a.go", ": Print, Parse", 2, 0),
 		ran("make", digest.Failed), failure("make", "a.go:3: missing brace"),
 		tests("2 failed: TestA", digest.Failed), tests("9 passed", digest.Passed),
-		todo("Mend the parser", digest.Open), todo("Print it", digest.Open), todo("Mend the parser", digest.Done),
+		todo("Mend the parser", digest.Open), todo("Print it", digest.Open),
+		todo("Mend the parser", digest.Done),
 		digest.Fact{Kind: digest.Commit, Key: "commit", Text: "committed: Keep the last token"},
 		said("The scanner dropped what stood before the end"))
 	want := `wanted: > Mend the parser
@@ -123,7 +129,8 @@ noted: The scanner dropped what stood before the end
 
 func TestOneLineEach(t *testing.T) {
 	t.Run("the edits of a file", func(t *testing.T) {
-		got := choose(facts(edited("/p/a.go", ": Parse", 1, 2), edited("/p/a.go", "", 3, 4)), endless)
+		got := choose(facts(edited("/p/a.go", ": Parse", 1, 2), edited("/p/a.go", "", 3, 4)),
+			endless)
 		contains(t, got, "changed: edited a.go (+4 -6): Parse")
 		if strings.Count(got, "edited") != 1 {
 			t.Error(got)
@@ -137,7 +144,8 @@ func TestOneLineEach(t *testing.T) {
 		}
 	})
 	t.Run("a path with a colon and a space", func(t *testing.T) {
-		got := choose(facts(edited("/p/a: b.go", ": Parse", 1, 2), read("/p/c: d.go", ": Scan")), endless)
+		got := choose(facts(edited("/p/a: b.go", ": Parse", 1, 2), read("/p/c: d.go", ": Scan")),
+			endless)
 		contains(t, got, "changed: edited a: b.go (+1 -2): Parse", "noted: read c: d.go: Scan")
 	})
 	t.Run("a file that was moved", func(t *testing.T) {
@@ -145,17 +153,20 @@ func TestOneLineEach(t *testing.T) {
 		contains(t, choose(facts(f), endless), "changed: moved a.go to b.go")
 	})
 	t.Run("the reads of a file", func(t *testing.T) {
-		got := choose(facts(read("/p/a.go", ": Scan"), read("/p/a.go", ": Parse, Scan"), read("/p/a.go", "")), endless)
+		got := choose(facts(read("/p/a.go", ": Scan"), read("/p/a.go", ": Parse, Scan"),
+			read("/p/a.go", "")), endless)
 		contains(t, got, "noted: read a.go: Parse, Scan")
 	})
 	t.Run("equal lines", func(t *testing.T) {
-		got := choose(facts(said("The parser loses tokens"), said("Other words were said"), said("The parser loses tokens")), endless)
+		got := choose(facts(said("The parser loses tokens"), said("Other words were said"),
+			said("The parser loses tokens")), endless)
 		if strings.Count(got, "The parser loses tokens") != 1 {
 			t.Error(got)
 		}
 	})
 	t.Run("the states of a todo item", func(t *testing.T) {
-		got := choose(facts(todo("Mend it", digest.Open), todo("Mend it", digest.Active), todo("Mend it", digest.Done)), endless)
+		got := choose(facts(todo("Mend it", digest.Open), todo("Mend it", digest.Active),
+			todo("Mend it", digest.Done)), endless)
 		if got != "todo: done: Mend it\n" {
 			t.Error(got)
 		}
@@ -163,18 +174,24 @@ func TestOneLineEach(t *testing.T) {
 }
 
 func TestFailing(t *testing.T) {
-	passed := choose(facts(ran("make", digest.Failed), failure("make", "a.go:3: missing brace"), ran("make", digest.Passed)), endless)
+	passed := choose(facts(ran("make", digest.Failed), failure("make", "a.go:3: missing brace"),
+		ran("make", digest.Passed)), endless)
 	lacks(t, passed, "failing:")
 	contains(t, passed, "noted: ran make")
-	failed := choose(facts(ran("make", digest.Passed), ran("make", digest.Failed), failure("make", "a.go:3: missing brace"),
+	failed := choose(facts(ran("make", digest.Passed), ran("make", digest.Failed),
+		failure("make", "a.go:3: missing brace"),
 		ran("make other", digest.Passed)), endless)
 	contains(t, failed, "failing: ran make", "failing: a.go:3: missing brace")
 }
 
 // TestFailedCommit has a commit that a hook refused: the commit before it is the newest.
 func TestFailedCommit(t *testing.T) {
-	got := choose(facts(digest.Fact{Kind: digest.Commit, Key: "commit", Text: "committed: Keep the last token", State: digest.Passed},
-		digest.Fact{Kind: digest.Commit, Key: "commit", Text: "committed: Print it: exit status 1", State: digest.Failed}), endless)
+	got := choose(
+		facts(digest.Fact{Kind: digest.Commit, Key: "commit",
+			Text: "committed: Keep the last token", State: digest.Passed},
+			digest.Fact{Kind: digest.Commit, Key: "commit",
+				Text:  "committed: Print it: exit status 1",
+				State: digest.Failed}), endless)
 	contains(t, got, "state: committed: Keep the last token")
 	lacks(t, got, "state: committed: Print it")
 }
@@ -183,7 +200,8 @@ func TestFailedCommit(t *testing.T) {
 func filler(n int) []digest.Fact {
 	list := make([]digest.Fact, n)
 	for i := range list {
-		list[i] = said(fmt.Sprintf("The word%dabc of thing%dxyz met place%dklm somewhere", i, i*7, i*13))
+		list[i] = said(fmt.Sprintf("The word%dabc of thing%dxyz met place%dklm somewhere",
+			i, i*7, i*13))
 	}
 	return list
 }
@@ -191,11 +209,14 @@ func filler(n int) []digest.Fact {
 // TestMust checks the lines that a brief has even in little room.
 func TestMust(t *testing.T) {
 	list := facts(slices.Concat(
-		[]digest.Fact{prompt("Look into the weather"), ran("make", digest.Failed), failure("make", "a.go:3: missing brace"),
-			todo("Print it", digest.Open), todo("Mend it", digest.Done), tests("9 passed", digest.Passed)},
+		[]digest.Fact{prompt("Look into the weather"), ran("make", digest.Failed),
+			failure("make", "a.go:3: missing brace"),
+			todo("Print it", digest.Open), todo("Mend it", digest.Done),
+			tests("9 passed", digest.Passed)},
 		filler(300), []digest.Fact{prompt("Now mend the parser")}, filler(300))...)
 	got := choose(list, 2000)
-	contains(t, got, "wanted: > Now mend the parser", "state: ran go test: 9 passed", "todo: open: Print it", "failing: a.go:3: missing brace")
+	contains(t, got, "wanted: > Now mend the parser", "state: ran go test: 9 passed",
+		"todo: open: Print it", "failing: a.go:3: missing brace")
 	if small := choose(list, 400); !strings.HasPrefix(small, "wanted: > Now mend the parser\n") {
 		t.Errorf("within little room: %s", small)
 	}
@@ -204,7 +225,8 @@ func TestMust(t *testing.T) {
 func TestSlightLines(t *testing.T) {
 	f := said("Review Summary")
 	f.Slight = true
-	if got := choose(facts(f, said("The parser loses tokens")), endless); got != "noted: The parser loses tokens\n" {
+	if got := choose(facts(f, said("The parser loses tokens")),
+		endless); got != "noted: The parser loses tokens\n" {
 		t.Error(got)
 	}
 }
@@ -224,8 +246,12 @@ func TestSaid(t *testing.T) {
 }
 
 func TestAbout(t *testing.T) {
-	list := facts(slices.Concat([]digest.Fact{prompt("Mend the parser"), said("The scanner drops the lastToken")}, filler(30))...)
-	got := show(Choose(list, Options{Room: endless, Cost: cost, About: []string{"where is lastToken dropped?"}}))
+	list := facts(
+		slices.Concat([]digest.Fact{prompt("Mend the parser"),
+			said("The scanner drops the lastToken")}, filler(30))...)
+	got := show(
+		Choose(list,
+			Options{Room: endless, Cost: cost, About: []string{"where is lastToken dropped?"}}))
 	if got != "noted: The scanner drops the lastToken\n" {
 		t.Error(got)
 	}
@@ -249,13 +275,16 @@ func TestNewerTermsAreWorthMore(t *testing.T) {
 }
 
 func TestFiles(t *testing.T) {
-	list := facts(read("/p/src/a.go", ""), read("/p/docs/x.md", ""), edited("/p/src/b.go", "", 1, 0), read("/p/src/a.go", ""), read("/p/c.go", ""),
-		digest.Fact{Kind: digest.Search, Text: "ran ls", Files: []string{"src/listed.go", "elsewhere/y.go", "src/a.go"}})
+	list := facts(read("/p/src/a.go", ""), read("/p/docs/x.md", ""),
+		edited("/p/src/b.go", "", 1, 0), read("/p/src/a.go", ""), read("/p/c.go", ""),
+		digest.Fact{Kind: digest.Search, Text: "ran ls",
+			Files: []string{"src/listed.go", "elsewhere/y.go", "src/a.go"}})
 	got := choose(list, 4000)
 	contains(t, got, "files: docs/: x.md", "files: c.go", "files: src/: a.go, b.go, listed.go")
 	lacks(t, got, "elsewhere", "/p/")
 	list[0].Path = "" // a fact without a path names no file
-	if got := choose(facts(digest.Fact{Kind: digest.Read, Text: "read"}), endless); strings.Contains(got, "files:") {
+	if got := choose(facts(digest.Fact{Kind: digest.Read, Text: "read"}),
+		endless); strings.Contains(got, "files:") {
 		t.Error(got)
 	}
 }
@@ -265,7 +294,8 @@ func TestRoot(t *testing.T) {
 		paths string
 		want  string
 	}{
-		{"", ""}, {"a.go b.go", ""}, {"/p/a.go", "/p"}, {"/p/a.go /p/q/b.go", "/p"}, {"/p/q/a.go /p/q/b.go", "/p/q"},
+		{"", ""}, {"a.go b.go", ""}, {"/p/a.go", "/p"}, {"/p/a.go /p/q/b.go", "/p"},
+		{"/p/q/a.go /p/q/b.go", "/p/q"},
 		{"/p/1 /p/2 /p/3 /p/4 /tmp/5", "/p"}, {"/p/1 /p/2 /p/3 /tmp/5", ""}, {"/a/1 /b/2", ""},
 	}
 	for _, tt := range tests {
@@ -281,17 +311,21 @@ func TestRoot(t *testing.T) {
 
 // random makes facts of all kinds from a few words.
 func random(r *rand.Rand, n int) []digest.Fact {
-	kinds := []digest.Kind{digest.Prompt, digest.Answer, digest.Said, digest.Recap, digest.Report, digest.Written, digest.Code, digest.Todo,
-		digest.Edit, digest.Read, digest.Search, digest.Command, digest.Commit, digest.Branch, digest.Failure, digest.Question,
+	kinds := []digest.Kind{digest.Prompt, digest.Answer, digest.Said, digest.Recap, digest.Report,
+		digest.Written, digest.Code, digest.Todo,
+		digest.Edit, digest.Read, digest.Search, digest.Command, digest.Commit, digest.Branch,
+		digest.Failure, digest.Question,
 		digest.Decision, digest.Act, digest.Output, "unknown"}
-	states := []digest.State{"", digest.Open, digest.Active, digest.Done, digest.Passed, digest.Failed}
+	states := []digest.State{"", digest.Open, digest.Active, digest.Done, digest.Passed,
+		digest.Failed}
 	list := make([]digest.Fact, n)
 	for i := range list {
 		var words []string
 		for range 1 + r.IntN(12) {
 			words = append(words, fmt.Sprintf("word%d", int(r.ExpFloat64()*float64(n)/4)))
 		}
-		f := digest.Fact{Kind: kinds[r.IntN(len(kinds))], Text: strings.Join(words, " "), State: states[r.IntN(len(states))], Slight: r.IntN(8) == 0}
+		f := digest.Fact{Kind: kinds[r.IntN(len(kinds))], Text: strings.Join(words, " "),
+			State: states[r.IntN(len(states))], Slight: r.IntN(8) == 0}
 		switch f.Kind {
 		case digest.Edit, digest.Read:
 			f.Path = fmt.Sprintf("/p/d%d/f%d.go", r.IntN(3), r.IntN(1+n/8))
@@ -337,7 +371,8 @@ func TestBudget(t *testing.T) {
 			t.Errorf("seed %d: %d spent of %d", seed, spent, o.Room)
 		}
 		if !slices.IsSortedFunc(lines, func(a, b Line) int {
-			return cmp.Or(cmp.Compare(slices.Index(order, a.Section), slices.Index(order, b.Section)), cmp.Compare(a.Seq, b.Seq))
+			return cmp.Or(cmp.Compare(slices.Index(order, a.Section),
+				slices.Index(order, b.Section)), cmp.Compare(a.Seq, b.Seq))
 		}) {
 			t.Errorf("seed %d: not in order\n%s", seed, show(lines))
 		}
@@ -361,7 +396,8 @@ func BenchmarkChoose(b *testing.B) {
 
 // TestRepeated has a prompt and a file that come again: they are as new as their newest use.
 func TestRepeated(t *testing.T) {
-	list := facts(prompt("go on then"), read("/p/a.go", ""), prompt("Mend the parser"), read("/p/b.go", ""), prompt("go on then"), read("/p/a.go", ""))
+	list := facts(prompt("go on then"), read("/p/a.go", ""), prompt("Mend the parser"),
+		read("/p/b.go", ""), prompt("go on then"), read("/p/a.go", ""))
 	room := 10 * cost(Line{Section: Wanted, Text: "> go on then"})
 	got := Choose(list, Options{Room: room, Cost: cost})
 	contains(t, show(got), "wanted: > go on then", "files: a.go, b.go")

@@ -16,7 +16,9 @@ import (
 // the first message, the first and the second search, each in a program that was just started.
 func BenchmarkLarge(b *testing.B) {
 	s := storetest.Create(b)
-	texts := strings.Fields("parser deploy build cache lexer token window summary cluster branch store error timeout retry socket")
+	texts := strings.Fields(
+		"parser deploy build cache lexer token window summary cluster branch store error " +
+			"timeout retry socket")
 	var batch []conversation.Message
 	for i := range 50000 {
 		var text strings.Builder
@@ -24,9 +26,11 @@ func BenchmarkLarge(b *testing.B) {
 		for n := range 30 {
 			text.WriteString(" " + texts[(i*7+n*n+i/(n+1))%len(texts)])
 		}
-		batch = append(batch, conversation.Message{Role: []string{"user", "model"}[i%2], Text: text.String()})
+		batch = append(batch,
+			conversation.Message{Role: []string{"user", "model"}[i%2], Text: text.String()})
 	}
-	if _, _, err := s.Conversation.Append(context.Background(), "big", history.MainBranch, batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
+	if _, _, err := s.Conversation.Append(context.Background(), "big", history.MainBranch, batch,
+		conversation.AppendOptions{NoGraduation: true}); err != nil {
 		b.Fatal(err)
 	}
 	times := map[string]time.Duration{}

@@ -70,7 +70,8 @@ func say(t testing.TB, s *session.Store, name, role string, texts ...string) {
 
 func add(t testing.TB, s *session.Store, name string, batch ...conversation.Message) {
 	t.Helper()
-	if _, _, err := s.Conversation.Append(context.Background(), name, history.MainBranch, batch, conversation.AppendOptions{}); err != nil {
+	if _, _, err := s.Conversation.Append(context.Background(), name, history.MainBranch, batch,
+		conversation.AppendOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -118,7 +119,8 @@ func press(m *model, keys ...string) {
 func keyOf(key string) tea.KeyPressMsg {
 	named := map[string]tea.KeyPressMsg{
 		"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab},
-		"space": {Code: tea.KeySpace, Text: " "}, "ctrl+d": {Code: 'd', Mod: tea.ModCtrl}, "ctrl+c": {Code: 'c', Mod: tea.ModCtrl},
+		"space": {Code: tea.KeySpace, Text: " "}, "ctrl+d": {Code: 'd', Mod: tea.ModCtrl},
+		"ctrl+c": {Code: 'c', Mod: tea.ModCtrl},
 		"ctrl+u": {Code: 'u', Mod: tea.ModCtrl}, "backspace": {Code: tea.KeyBackspace},
 	}
 	if msg, ok := named[key]; ok {
@@ -154,36 +156,77 @@ func talk(t testing.TB) *session.Store {
 	say(t, s, "hostile", "user", hostile, "tabs\tand\r\nlines")
 	say(t, s, "hostile", "model", strings.Repeat("x", 1<<20), strings.Repeat("e\u0301\u0302", 5000))
 	for i := range 12 {
-		say(t, s, "long", []string{"user", "model"}[i%2], fmt.Sprintf("message %d of the parser\n%s", i, strings.Repeat("line of words\n", i)))
+		say(t, s, "long", []string{"user", "model"}[i%2],
+			fmt.Sprintf("message %d of the parser\n%s", i, strings.Repeat("line of words\n", i)))
 	}
 	agent := func(role string, list ...any) conversation.Message {
-		return conversation.Message{Role: role, Author: map[string]string{"model": "gpt-5"}[role], Parts: parts(t, list...)}
+		return conversation.Message{Role: role, Author: map[string]string{"model": "gpt-5"}[role],
+			Parts: parts(t, list...)}
 	}
 	add(t, s, "work",
-		conversation.Message{Role: "user", Text: "Why does `ctx-browse` break words in the middle, and why does it show JSON?\n\n1. Wrap at words, also in long items of a list, whose second line is indented.\n2. Show calls."},
-		agent("model", object{"text": "The wrapper counts bytes.", "thought": true}, object{"text": "I look."},
-			call("1", "Bash", object{"command": "grep -rn wrap internal/browse/ --include=*.go | head -n 20\necho done", "description": "Find the code that wraps", "timeout": 1000, "background": false})),
-		agent("tool", result("1", "Bash", object{"output": "internal/browse/text.go:31: func wrap(\ninternal/browse/page.go:61: wrap(rows\nline 3\nline 4\nline 5"})),
-		agent("model", call("2", "Edit", object{"file_path": "/home/ann/work/ctx/internal/browse/text.go", "old_string": "a\nb\nc := 1\nd\n", "new_string": "a\nb\nc := 2\ne := 3\nd\n", "replace_all": false})),
+		conversation.Message{Role: "user",
+			Text: "Why does `ctx-browse` break words in the middle, and why does it show " +
+				"JSON?\n\n1. Wrap at words, also in long items of a list, whose second line is " +
+				"indented.\n2. Show calls."},
+		agent("model", object{"text": "The wrapper counts bytes.", "thought": true},
+			object{"text": "I look."},
+			call("1", "Bash",
+				object{
+					"command": "grep -rn wrap internal/browse/ --include=*.go | head -n " +
+						"20\necho done", "description": "Find the code that wraps", "timeout": 1000,
+					"background": false,
+				})),
+		agent("tool",
+			result("1", "Bash",
+				object{"output": "internal/browse/text.go:31: func " +
+					"wrap(\ninternal/browse/page.go:61: wrap(rows\nline 3\nline 4\nline 5"})),
+		agent("model",
+			call("2", "Edit",
+				object{"file_path": "/home/ann/work/ctx/internal/browse/text.go",
+					"old_string": "a\nb\nc := 1\nd\n", "new_string": "a\nb\nc := 2\ne := 3\nd\n",
+					"replace_all": false})),
 		agent("tool", result("2", "Edit", object{"error": "String to replace not found in file."})),
-		agent("model", call("3", "apply_patch", "*** Begin Patch\n*** Update File: text.go\n@@ func wrap\n-old line\n+new line\n*** End Patch"),
-			call("4", "TodoWrite", object{"todos": []any{object{"content": "Wrap at words", "status": "completed"}, object{"content": "Show calls", "status": "in_progress"}}}),
-			call("5", "MultiEdit", object{"path": "a.go", "edits": []any{object{"old_string": "x", "new_string": "y"}, object{"old_string": "1", "new_string": "2"}}}),
+		agent("model",
+			call("3", "apply_patch",
+				"*** Begin Patch\n*** Update File: text.go\n@@ func wrap\n-old line\n+new "+
+					"line\n*** End Patch"),
+			call("4", "TodoWrite",
+				object{"todos": []any{object{"content": "Wrap at words", "status": "completed"},
+					object{"content": "Show calls", "status": "in_progress"}}}),
+			call("5", "MultiEdit",
+				object{"path": "a.go",
+					"edits": []any{object{"old_string": "x", "new_string": "y"},
+						object{"old_string": "1", "new_string": "2"}}}),
 			call("6", "now", nil)),
-		agent("tool", result("3", "apply_patch", object{"output": "diff --git a/text.go b/text.go\n@@ -1 +1 @@\n-old\n+new", "exit_code": 1}), result("6", "now", object{"output": ""})),
-		agent("model", object{"inlineData": object{"mimeType": "image/png", "data": strings.Repeat("QUJD", 1000)}}, object{"text": "# Done\nIt is in `/home/ann/work/ctx/internal/browse/a-name-that-is-longer-than-most-lines-of-most-terminals/text.go`."}),
-		conversation.Message{Note: true, Role: "system", Parts: parts(t, object{"claude-code": object{"type": "system", "subtype": "turn_duration", "durationMs": 5}, "thought": true})},
+		agent("tool",
+			result("3", "apply_patch",
+				object{"output": "diff --git a/text.go b/text.go\n@@ -1 +1 @@\n-old\n+new",
+					"exit_code": 1}), result("6", "now", object{"output": ""})),
+		agent("model",
+			object{"inlineData": object{"mimeType": "image/png",
+				"data": strings.Repeat("QUJD", 1000)}},
+			object{"text": "# Done\nIt is in " +
+				"`/home/ann/work/ctx/internal/browse/a-name-that-is-longer-than-most-lines-of-most-terminals/text.go`."}),
+		conversation.Message{Note: true, Role: "system",
+			Parts: parts(t,
+				object{"claude-code": object{"type": "system", "subtype": "turn_duration",
+					"durationMs": 5}, "thought": true})},
 		conversation.Message{Note: true, Role: "system", Text: "the agent was restarted"},
-		conversation.Message{Role: "model", Parts: parts(t, object{"thought": true, "codex": object{"type": "reasoning"}})},
+		conversation.Message{Role: "model",
+			Parts: parts(t, object{"thought": true, "codex": object{"type": "reasoning"}})},
 	)
-	say(t, s, "wide", "user", "宇宙サービスをどうやってデプロイしますか？「接続できません」と表示されます。ログには何も残っていないので、原因がわかりません。", "🚀🚀 and 👪 and Ünïcode é, and emoji 🎉 in a line that is long enough to be wrapped 🎉 more than once at 80 columns")
+	say(t, s, "wide", "user", "宇宙サービスをどうやってデプロイしますか？「接続できません」と表示されます。ログには何も残っていないので、原因がわかりません。",
+		"🚀🚀 and 👪 and Ünïcode é, and emoji 🎉 in a line that is long enough to be wrapped 🎉 more "+
+			"than once at 80 columns")
 	return s
 }
 
 // steps are the keys of the golden screens.
 var steps = [][]string{
-	nil, {"j"}, {"enter"}, {"g"}, {"j", "j"}, {"j"}, {"j", "j", "space"}, {"ctrl+d"}, {"p"}, {"q", "f"}, {"j", "enter"}, {"q", "q", "/"},
-	{"p", "a", "r", "s", "e", "r"}, {"enter", "j"}, {"enter"}, {"y"}, {"?"}, {"q", "q", "q", "q", "r"},
+	nil, {"j"}, {"enter"}, {"g"}, {"j", "j"}, {"j"}, {"j", "j", "space"}, {"ctrl+d"}, {"p"},
+	{"q", "f"}, {"j", "enter"}, {"q", "q", "/"},
+	{"p", "a", "r", "s", "e", "r"}, {"enter", "j"}, {"enter"}, {"y"}, {"?"},
+	{"q", "q", "q", "q", "r"},
 	{"j", "j", "enter", "g"}, {"tab", "/", "z", "z", "z", "enter"},
 }
 
@@ -200,14 +243,17 @@ func TestScreens(t *testing.T) {
 				screen := m.screen()
 				checkScreen(t, screen, size[0], size[1])
 				if !color {
-					if found := regexp.MustCompile(`\x1b\[[0-9;]*[34][0-9]`).FindString(screen); found != "" {
+					if found := regexp.MustCompile(`\x1b\[[0-9;]*[34][0-9]`).FindString(
+						screen); found != "" {
 						t.Errorf("%v: a colour without colours: %q", step, found)
 					}
 					screen = unpainted(screen)
 				}
 				fmt.Fprintf(&all, "%v\n%s\n", step, screen)
 			}
-			compare(t, fmt.Sprintf("%dx%d%s.txt", size[0], size[1], map[bool]string{true: "-color"}[color]), all.String())
+			compare(t,
+				fmt.Sprintf("%dx%d%s.txt", size[0], size[1],
+					map[bool]string{true: "-color"}[color]), all.String())
 		}
 	}
 }
@@ -235,7 +281,8 @@ func compare(t *testing.T, name, text string) {
 		t.Fatal(err)
 	}
 	if strings.ReplaceAll(string(want), "\r\n", "\n") != got {
-		t.Errorf("%s has changed; `go test ./internal/browse -run %s -update` writes it.\n%s", file, t.Name(), got)
+		t.Errorf("%s has changed; `go test ./internal/browse -run %s -update` writes it.\n%s", file,
+			t.Name(), got)
 	}
 }
 
@@ -252,7 +299,8 @@ func checkScreen(t *testing.T, screen string, width, height int) {
 			t.Errorf("%d columns, want %d: %q", n, width, line)
 		}
 		for _, r := range line {
-			if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r == 0x200f || r >= 0x2066 && r <= 0x2069 {
+			if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e ||
+				r == 0x200f || r >= 0x2066 && r <= 0x2069 {
 				t.Errorf("control %U in %q", r, line)
 			}
 		}
@@ -262,7 +310,8 @@ func checkScreen(t *testing.T, screen string, width, height int) {
 // TestEmptyStore shows that every key is harmless where there is nothing.
 func TestEmptyStore(t *testing.T) {
 	m := open(t, newStore(t), 80, 24)
-	for _, key := range []string{"j", "k", "g", "G", "ctrl+d", "ctrl+u", "enter", "p", "y", "Y", "tab", "j", "G", "p", "f", "enter", "p", "b", "q", "r", "?", "j", "r", "q"} {
+	for _, key := range []string{"j", "k", "g", "G", "ctrl+d", "ctrl+u", "enter", "p", "y", "Y",
+		"tab", "j", "G", "p", "f", "enter", "p", "b", "q", "r", "?", "j", "r", "q"} {
 		press(m, key)
 		checkScreen(t, m.screen(), 80, 24)
 	}
@@ -334,7 +383,8 @@ func TestJobs(t *testing.T) {
 	press(m, "enter")
 	p := m.page()
 	_, step := m.Update(keyOf("g"))
-	if screen := m.screen(); !strings.Contains(screen, "reading older messages") || !strings.Contains(screen, "esc stops") {
+	if screen := m.screen(); !strings.Contains(screen, "reading older messages") ||
+		!strings.Contains(screen, "esc stops") {
 		t.Errorf("nothing says that it works:\n%s", screen)
 	}
 	_, step = m.Update(step()) // the first step
@@ -346,7 +396,8 @@ func TestJobs(t *testing.T) {
 		t.Error("a key moves while a job runs")
 	}
 	m.Update(keyOf("esc"))
-	if _, step = m.Update(step()); step != nil || m.job != nil || len(p.items) != 4200 || p.items[p.cur].seq != 5000 {
+	if _, step = m.Update(step()); step != nil || m.job != nil || len(p.items) != 4200 ||
+		p.items[p.cur].seq != 5000 {
 		t.Errorf("after esc: %v, %d items, at #%d", m.job, len(p.items), p.items[p.cur].seq)
 	}
 	if press(m, "g"); m.job != nil || p.items[p.cur].seq != 1 {
@@ -357,7 +408,8 @@ func TestJobs(t *testing.T) {
 	typed(m, "4711")
 	_, search := m.Update(keyOf("enter"))
 	m.Update(keyOf("esc"))
-	if m.Update(search()); m.job != nil || m.page() != p || !strings.Contains(m.screen(), "stopped") {
+	if m.Update(search()); m.job != nil || m.page() != p ||
+		!strings.Contains(m.screen(), "stopped") {
 		t.Errorf("a search that was stopped opens:\n%s", m.screen())
 	}
 	press(m, "/")
@@ -399,7 +451,8 @@ func TestCopy(t *testing.T) {
 		t.Errorf("its words: %q", got)
 	}
 	m.page().current().copy = func() (string, error) { return hostile + "\n\tx", nil }
-	if got := copied("Y"); strings.ContainsAny(got, "\x1b\x00\a\u202e\u009b") || !strings.HasSuffix(got, " end\n\tx") {
+	if got := copied("Y"); strings.ContainsAny(got, "\x1b\x00\a\u202e\u009b") ||
+		!strings.HasSuffix(got, " end\n\tx") {
 		t.Errorf("hostile words: %q", got)
 	}
 }
@@ -412,10 +465,16 @@ func TestHostile(t *testing.T) {
 	long := strings.Repeat(hostile, 100)
 	shown := &history.Shown{Text: hostile}
 	for _, list := range [][]any{
-		{object{"text": long}}, {object{"text": hostile, "thought": true}}, {call(hostile, long, object{hostile: hostile})}, {call("1", hostile, hostile)},
-		{call("1", "x", []any{hostile, object{hostile: hostile}})}, {call("1", "x", object{"old_string": hostile, "new_string": long, "command": "a\n" + hostile})},
-		{result("1", hostile, hostile)}, {result("1", "x", object{"error": long, hostile: []any{hostile}})}, {result("1", "x", object{"output": hostile})},
-		{object{"inlineData": object{"mimeType": hostile, "data": "QUJD"}}}, {object{"fileData": object{"mimeType": "a", "fileUri": hostile}}},
+		{object{"text": long}}, {object{"text": hostile, "thought": true}},
+		{call(hostile, long, object{hostile: hostile})}, {call("1", hostile, hostile)},
+		{call("1", "x", []any{hostile, object{hostile: hostile}})},
+		{call("1", "x",
+			object{"old_string": hostile, "new_string": long, "command": "a\n" + hostile})},
+		{result("1", hostile, hostile)},
+		{result("1", "x", object{"error": long, hostile: []any{hostile}})},
+		{result("1", "x", object{"output": hostile})},
+		{object{"inlineData": object{"mimeType": hostile, "data": "QUJD"}}},
+		{object{"fileData": object{"mimeType": "a", "fileUri": hostile}}},
 	} {
 		shown.Parts = parts(t, list...)
 		for _, width := range []int{2, 7, 78} {
@@ -480,7 +539,8 @@ func TestWrap(t *testing.T) {
 			got = append(got, l.String())
 		}
 		if strings.Join(got, "|") != one.want || more {
-			t.Errorf("%q at %d: %q, want %q", one.row.text, one.width, strings.Join(got, "|"), one.want)
+			t.Errorf("%q at %d: %q, want %q", one.row.text, one.width,
+				strings.Join(got, "|"), one.want)
 		}
 	}
 }
@@ -488,7 +548,8 @@ func TestWrap(t *testing.T) {
 // FuzzWrap checks that lines fit, that nothing reaches the terminal, that wrapping ends, and that
 // it loses nothing but spaces.
 func FuzzWrap(f *testing.F) {
-	for _, seed := range []string{"", "a b c", "宇宙 サービス", "\x1b[2J\u202e\t\xff", strings.Repeat("e\u0301", 300), "👪👪", "    /a/b/c/d", "  \u3000"} {
+	for _, seed := range []string{"", "a b c", "宇宙 サービス", "\x1b[2J\u202e\t\xff",
+		strings.Repeat("e\u0301", 300), "👪👪", "    /a/b/c/d", "  \u3000"} {
 		f.Add(seed, 7)
 	}
 	f.Fuzz(func(t *testing.T, text string, width int) {
@@ -503,7 +564,8 @@ func FuzzWrap(f *testing.F) {
 			all.WriteString(l.String())
 		}
 		bare := func(text string) string {
-			return strings.NewReplacer(" ", "", "\n", "").Replace(clean(strings.ReplaceAll(text, "\n", " ")))
+			return strings.NewReplacer(" ", "", "\n", "").Replace(
+				clean(strings.ReplaceAll(text, "\n", " ")))
 		}
 		if !more && bare(all.String()) != bare(text) {
 			t.Errorf("%q at %d columns: %q", text, width, all.String())
@@ -513,11 +575,14 @@ func FuzzWrap(f *testing.F) {
 
 // FuzzSaid checks that any parts become lines that fit.
 func FuzzSaid(f *testing.F) {
-	f.Add([]byte(`[{"functionCall":{"name":"x","args":{"old_string":"a","new_string":"b","edits":[{"old_str":"c"}]}}}]`))
-	f.Add([]byte(`[{"functionResponse":{"name":"x","response":{"error":[],"a":{}}}},{"thought":true}]`))
+	f.Add([]byte(
+		`[{"functionCall":{"name":"x","args":{"old_string":"a","new_string":"b","edits":[{"old_str":"c"}]}}}]`))
+	f.Add([]byte(
+		`[{"functionResponse":{"name":"x","response":{"error":[],"a":{}}}},{"thought":true}]`))
 	f.Add([]byte(`[1,"x",{"functionCall":{"args":[[],{},null]}}]`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		shown := &history.Shown{Parts: raw, Text: string(raw), Entry: &format.Entry{Kind: format.KindNote}}
+		shown := &history.Shown{Parts: raw, Text: string(raw),
+			Entry: &format.Entry{Kind: format.KindNote}}
 		lines, _ := wrap(said(shown), 20, 100)
 		checkLines(t, lines, 20)
 		if len(lines) == 0 {

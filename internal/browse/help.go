@@ -21,15 +21,19 @@ func hints(k kind, empty bool, width int) string {
 	case k == helpsPage:
 		of = []hint{{"j k", "move", 2}}
 	case k == sessionsPage:
-		of = []hint{{"enter", "read", 2}, {"/", "search", 3}, {"f", "forest", 4}, {"b", "branch", 7}, {"y", "copy", 6}}
+		of = []hint{{"enter", "read", 2}, {"/", "search", 3}, {"f", "forest", 4},
+			{"b", "branch", 7}, {"y", "copy", 6}}
 	case k == forestPage:
-		of = []hint{{"enter", "messages", 2}, {"space", "unfold", 4}, {"p", "provenance", 3}, {"/", "search", 5}, {"y", "copy", 6}}
+		of = []hint{{"enter", "messages", 2}, {"space", "unfold", 4}, {"p", "provenance", 3},
+			{"/", "search", 5}, {"y", "copy", 6}}
 	case k == hitsPage:
-		of = []hint{{"enter", "go there", 2}, {"p", "provenance", 4}, {"/", "search", 3}, {"y", "copy", 6}}
+		of = []hint{{"enter", "go there", 2}, {"p", "provenance", 4}, {"/", "search", 3},
+			{"y", "copy", 6}}
 	case k == textPage:
 		of = []hint{{"enter", "open", 2}, {"/", "search", 3}, {"y", "copy", 6}}
 	default:
-		of = []hint{{"space", "unfold", 2}, {"/", "search", 3}, {"f", "forest", 4}, {"p", "provenance", 5}, {"y", "copy", 6}}
+		of = []hint{{"space", "unfold", 2}, {"/", "search", 3}, {"f", "forest", 4},
+			{"p", "provenance", 5}, {"y", "copy", 6}}
 	}
 	list = append(of, list...)
 	for most := 9; ; most-- {
@@ -54,7 +58,9 @@ func helpPage() *page {
 		{"g G", "the first and the last item"},
 		{"ctrl-d ctrl-u", "half a screen down and up; page keys: a whole one"},
 		{"tab, h l", "between the sessions and what they hold"},
-		{"enter", "reads a session; opens the messages behind a cluster or a summary; goes to the message of a hit"},
+		{"enter",
+			"reads a session; opens the messages behind a cluster or a summary; goes to the " +
+				"message of a hit"},
 		{"space", "the whole of a folded text, and back"},
 		{"f", "the forest: clusters with their states and summaries"},
 		{"p", "where the selected item comes from, and what was made of it"},
@@ -69,6 +75,7 @@ func helpPage() *page {
 		const keys = 16 // columns
 		rows = append(rows, row{lead: fit(one[0], keys), text: one[1], hang: keys})
 	}
-	p.items = []*item{{head: line{{faint, "ctx browse reads the store, and changes nothing."}}, open: true, read: func() ([]row, error) { return rows, nil }}}
+	p.items = []*item{{head: line{{faint, "ctx browse reads the store, and changes nothing."}},
+		open: true, read: func() ([]row, error) { return rows, nil }}}
 	return p
 }

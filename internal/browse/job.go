@@ -37,7 +37,9 @@ func tick() tea.Cmd {
 }
 
 // start begins a job.
-func (m *model) start(what string, stepwise bool, work func(context.Context) func() (tea.Cmd, error)) tea.Cmd {
+func (m *model) start(
+	what string, stepwise bool, work func(context.Context) func() (tea.Cmd, error),
+) tea.Cmd {
 	c, cancel := context.WithCancel(m.context)
 	m.job = &job{what: what, cancel: cancel, stepwise: stepwise}
 	if m.tick == nil {
@@ -47,7 +49,9 @@ func (m *model) start(what string, stepwise bool, work func(context.Context) fun
 }
 
 // step runs a job, or its next step.
-func (m *model) step(c context.Context, j *job, work func(context.Context) func() (tea.Cmd, error)) tea.Cmd {
+func (m *model) step(
+	c context.Context, j *job, work func(context.Context) func() (tea.Cmd, error),
+) tea.Cmd {
 	return func() tea.Msg { return doneMsg{j, work(c)} }
 }
 

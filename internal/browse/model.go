@@ -33,8 +33,11 @@ type model struct {
 }
 
 // newModel opens the session of that name, or the newest one.
-func newModel(c context.Context, s *session.Store, name string, zone *time.Location) (*model, error) {
-	m := &model{source: source{store: s, zone: zone}, context: c, onLeft: name == "", width: 80, height: 24}
+func newModel(
+	c context.Context, s *session.Store, name string, zone *time.Location,
+) (*model, error) {
+	m := &model{source: source{store: s, zone: zone}, context: c, onLeft: name == "",
+		width: 80, height: 24}
 	if err := m.load(); err != nil {
 		return nil, err
 	}
@@ -43,7 +46,8 @@ func newModel(c context.Context, s *session.Store, name string, zone *time.Locat
 		if err != nil {
 			return nil, err
 		}
-		m.left.cur = max(slices.IndexFunc(m.left.items, func(it *item) bool { return it.session == whole }), 0)
+		m.left.cur = max(
+			slices.IndexFunc(m.left.items, func(it *item) bool { return it.session == whole }), 0)
 	}
 	return m, m.choose()
 }
@@ -159,7 +163,8 @@ func (m *model) key(msg tea.KeyPressMsg) (tea.Cmd, error) {
 	case "?":
 		m.push(helpPage())
 	case "f":
-		return m.open("reading the forest", func(c context.Context) (*page, error) { return m.forest(c) }), nil
+		return m.open("reading the forest",
+			func(c context.Context) (*page, error) { return m.forest(c) }), nil
 	case "b":
 		return nil, m.branch()
 	case "r":
@@ -178,7 +183,8 @@ func (m *model) typeKey(msg tea.KeyPressMsg) tea.Cmd {
 	case "enter":
 		m.typing = false
 		if text := m.typed; text != "" {
-			return m.open("searching", func(context.Context) (*page, error) { return m.search(text) })
+			return m.open("searching",
+				func(context.Context) (*page, error) { return m.search(text) })
 		}
 	case "esc", "ctrl+c":
 		m.typing = false
@@ -240,8 +246,10 @@ func (m *model) reload() error {
 	if err := m.load(); err != nil {
 		return err
 	}
-	m.left.cur = max(slices.IndexFunc(m.left.items, func(it *item) bool { return it.session == name }), 0)
-	if it := m.left.current(); it != nil && slices.Contains(it.branches, branch) && it.session == name {
+	m.left.cur = max(
+		slices.IndexFunc(m.left.items, func(it *item) bool { return it.session == name }), 0)
+	if it := m.left.current(); it != nil && slices.Contains(it.branches, branch) &&
+		it.session == name {
 		it.branch = branch
 	}
 	w, h := m.sizeOf(m.left)
@@ -266,7 +274,8 @@ func (m *model) act(key string) (tea.Cmd, error) {
 			m.status = "only messages, clusters and summaries come from something"
 			return nil, nil
 		}
-		return m.open("reading the provenance", func(context.Context) (*page, error) { return m.provenance(it.id) }), nil
+		return m.open("reading the provenance",
+			func(context.Context) (*page, error) { return m.provenance(it.id) }), nil
 	case "y", "Y":
 		return m.copy(it, key == "Y")
 	}
@@ -289,7 +298,8 @@ func (m *model) act(key string) (tea.Cmd, error) {
 }
 
 func (m *model) expandItem(it *item) tea.Cmd {
-	return m.open("reading the messages", func(c context.Context) (*page, error) { return m.expand(c, it.id) })
+	return m.open("reading the messages",
+		func(c context.Context) (*page, error) { return m.expand(c, it.id) })
 }
 
 // copy gives the id of an item, or its text, to the clipboard of the terminal. A terminal may paste
@@ -319,7 +329,8 @@ func (m *model) jump(it *item) (tea.Cmd, error) {
 		return m.expandItem(it), nil // rewound: no branch has it any more
 	}
 	title := ""
-	if i := slices.IndexFunc(m.left.items, func(s *item) bool { return s.session == it.session }); i >= 0 {
+	if i := slices.IndexFunc(m.left.items,
+		func(s *item) bool { return s.session == it.session }); i >= 0 {
 		title = m.left.items[i].title
 	}
 	p, err := m.talk(it.session, it.branch, title)

@@ -204,7 +204,8 @@ func (p *page) reveal(width, height int) {
 		if room > 0 { // the end of the item before
 			p.top, p.off = first-1, p.itemHeight(first-1, width)-room
 		}
-	} else if over := p.place(p.cur, width) + min(p.itemHeight(p.cur, width), height) - height; over > 0 {
+	} else if over := p.place(p.cur, width) +
+		min(p.itemHeight(p.cur, width), height) - height; over > 0 {
 		p.scroll(over, width)
 	}
 }

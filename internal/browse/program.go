@@ -36,7 +36,8 @@ type program struct {
 
 // Main runs ctx-browse with the arguments and the files of this process, and returns its exit code.
 func Main() int {
-	return Run(context.Background(), environ.Env("ctx browse"), os.Stdin, os.Stdout, os.Stderr, os.Args[1:])
+	return Run(context.Background(), environ.Env("ctx browse"), os.Stdin, os.Stdout,
+		os.Stderr, os.Args[1:])
 }
 
 // Run executes one command line in the environment env, on the terminal of in and out, and returns
@@ -52,7 +53,8 @@ func Run(c context.Context, env repo.Env, in, out, errs *os.File, args []string)
 	if err == nil {
 		return clierr.Done
 	}
-	return command.Failed{Err: err, Running: p.running, Hint: "`ctx browse --help` says how it is used"}.Report(c, errs)
+	return command.Failed{Err: err, Running: p.running,
+		Hint: "`ctx browse --help` says how it is used"}.Report(c, errs)
 }
 
 // Command returns the command, for its page in docs/cli.
@@ -85,7 +87,8 @@ This is the program ctx-browse, which has to be beside ctx or in a directory of 
 	f := cmd.Flags()
 	f.StringArrayVarP(&p.dirs, "dir", "C", nil, "run as if started in `DIR`")
 	f.StringArrayVarP(&p.env.Overrides, "config", "c", nil, "set `KEY=VALUE` for this run")
-	f.StringVarP(&p.session, "session", "s", "", "begin with this `SESSION` (default: the list of sessions)")
+	f.StringVarP(&p.session, "session", "s", "",
+		"begin with this `SESSION` (default: the list of sessions)")
 	return cmd
 }
 
@@ -111,7 +114,8 @@ func (p *program) run(c context.Context) error {
 	if err == nil {
 		m.tick = tick
 		m.plain = p.env.Getenv("NO_COLOR") != "" || r.Config.Color.UI == repo.ColorNever
-		_, err = tea.NewProgram(m, tea.WithInput(p.in), tea.WithOutput(p.out), tea.WithContext(c)).Run()
+		_, err = tea.NewProgram(m, tea.WithInput(p.in), tea.WithOutput(p.out),
+			tea.WithContext(c)).Run()
 	}
 	if errors.Is(err, tea.ErrInterrupted) {
 		err = context.Canceled

@@ -31,7 +31,8 @@ func said(shown *history.Shown) []row {
 		rows = append(rows, partRows(&p)...)
 	}
 	if len(rows) == 0 {
-		rows = []row{{style: faint, text: "[" + message.Wordless(parts, shown.Entry.Kind == format.KindNote) + "]"}}
+		rows = []row{{style: faint,
+			text: "[" + message.Wordless(parts, shown.Entry.Kind == format.KindNote) + "]"}}
 	}
 	return rows
 }
@@ -71,7 +72,8 @@ func textRows(text string) []row {
 		markDiff(rows)
 	}
 	for i := range rows {
-		if rest := strings.TrimLeft(rows[i].text, "#"); len(rest) < len(rows[i].text) && strings.HasPrefix(rest, " ") {
+		if rest := strings.TrimLeft(rows[i].text, "#"); len(rest) < len(rows[i].text) &&
+			strings.HasPrefix(rest, " ") {
 			rows[i].style = bold
 		}
 		rows[i].hang = listIndent(rows[i].text)
@@ -120,7 +122,8 @@ const mostArg = 200
 // first are the names of the arguments that say what a call is about. The first of them stands
 // beside the name of the tool.
 var first = []string{
-	"command", "cmd", "file_path", "filePath", "absolute_path", "notebook_path", "target_file", "path", "pattern", "query", "url",
+	"command", "cmd", "file_path", "filePath", "absolute_path", "notebook_path", "target_file",
+	"path", "pattern", "query", "url",
 	"description", "title", "prompt", "input", "name", "id",
 }
 
@@ -140,7 +143,8 @@ func callRows(c *message.Call) []row {
 		return rows
 	}
 	var rows []row
-	at := slices.IndexFunc(args, func(m jsonvalue.Member) bool { return isNew(m.Name) || isOld(m.Name) })
+	at := slices.IndexFunc(args,
+		func(m jsonvalue.Member) bool { return isNew(m.Name) || isOld(m.Name) })
 	for _, name := range first {
 		i := slices.IndexFunc(args, func(m jsonvalue.Member) bool { return m.Name == name })
 		if i < 0 {
@@ -250,7 +254,8 @@ func listRows(list []json.RawMessage) []row {
 		switch {
 		case !ok:
 			rows = append(rows, row{text: "- " + string(one), hang: 2})
-		case slices.ContainsFunc(args, func(m jsonvalue.Member) bool { return isNew(m.Name) || isOld(m.Name) }):
+		case slices.ContainsFunc(args,
+			func(m jsonvalue.Member) bool { return isNew(m.Name) || isOld(m.Name) }):
 			rows = append(rows, editRows(args)...)
 		default:
 			var texts []string
@@ -304,7 +309,8 @@ func editRows(args []jsonvalue.Member) []row {
 		same++
 	}
 	end := 0
-	for end < min(len(before), len(after))-same && before[len(before)-1-end] == after[len(after)-1-end] {
+	for end < min(len(before), len(after))-same &&
+		before[len(before)-1-end] == after[len(after)-1-end] {
 		end++
 	}
 	var rows []row
@@ -327,9 +333,12 @@ func resultRows(r *message.Result) []row {
 	if args, ok := members(r.Response); ok && len(args) > 1 {
 		for _, m := range args {
 			if value := valueRows(m.Value); len(value) > 1 {
-				rows = append(append(rows, row{style: faint, text: m.Name + ":"}), indented(value)...)
+				rows = append(append(rows, row{style: faint, text: m.Name + ":"}),
+					indented(value)...)
 			} else {
-				rows = append(rows, row{style: faint, text: m.Name + ": " + strings.TrimSuffix(joined(value), "\n"), hang: 2})
+				rows = append(rows,
+					row{style: faint, text: m.Name + ": " + strings.TrimSuffix(joined(value), "\n"),
+						hang: 2})
 			}
 		}
 	} else {

@@ -159,7 +159,8 @@ func (m *model) draw(p *page, width int, active bool) []string {
 	if len(p.items) == 0 {
 		none := p.none
 		if p == m.left {
-			none = "No session is in this store yet: ctx import --all brings the ones of this project."
+			none =
+				"No session is in this store yet: ctx import --all brings the ones of this project."
 		}
 		text, _ := wrap([]row{{text: none}}, width-indent, height)
 		for _, l := range text {

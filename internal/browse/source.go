@@ -173,7 +173,8 @@ func (s *source) message(id, version format.ID, e *format.Entry) *item {
 		role = e.Kind
 	}
 	head := line{
-		{ofRole, short(role)}, {normal, fmt.Sprintf("  #%d  ", e.Seq)}, {faint, s.clock(e.Time) + "  "}, {ofID, id.Short(12)},
+		{ofRole, short(role)}, {normal, fmt.Sprintf("  #%d  ", e.Seq)},
+		{faint, s.clock(e.Time) + "  "}, {ofID, id.Short(12)},
 	}
 	if e.Author != "" {
 		head = append(head, span{normal, "  " + short(e.Author)})
@@ -218,7 +219,8 @@ func (s *source) forest(c context.Context) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &page{kind: forestPage, title: plural(uint64(len(list)), "cluster"), none: "no clusters yet: every message is still in the window"}
+	p := &page{kind: forestPage, title: plural(uint64(len(list)), "cluster"),
+		none: "no clusters yet: every message is still in the window"}
 	for _, cluster := range list {
 		p.items = append(p.items, s.cluster(cluster))
 	}
@@ -230,7 +232,8 @@ func (s *source) cluster(c clusters.ClusterInfo) *item {
 	if label == "" {
 		label = "cluster " + c.ID.Short(12)
 	}
-	state := fmt.Sprintf("%s  %s  %s to %s  ", document.StateOf(&c), plural(c.Count, "message"), s.day(c.First.Time), s.day(c.Last.Time))
+	state := fmt.Sprintf("%s  %s  %s to %s  ", document.StateOf(&c), plural(c.Count, "message"),
+		s.day(c.First.Time), s.day(c.Last.Time))
 	summary := func() (string, error) {
 		d, err := document.ClusterOf(s.store, c)
 		if err != nil || d.Summary == nil {
@@ -266,18 +269,19 @@ func (s *source) day(t time.Time) string {
 func (s *source) expand(c context.Context, id format.ID) (*page, error) {
 	p := &page{kind: expandPage, title: "messages behind " + id.Short(12), none: "no messages"}
 	calls := map[string]string{}
-	err := s.store.Recall.Expand(s.view, id, recall.ExpandOptions{}, func(shown *history.Shown) error {
-		for _, call := range shown.Entry.Calls {
-			calls[call.ID] = call.Tool
-		}
-		it := s.message(shown.ID, shown.Version, shown.Entry)
-		it.session = shown.Entry.Session
-		for _, id := range shown.Entry.Results {
-			it.nameTool(calls[id])
-		}
-		p.items = append(p.items, it)
-		return c.Err()
-	})
+	err := s.store.Recall.Expand(s.view, id,
+		recall.ExpandOptions{}, func(shown *history.Shown) error {
+			for _, call := range shown.Entry.Calls {
+				calls[call.ID] = call.Tool
+			}
+			it := s.message(shown.ID, shown.Version, shown.Entry)
+			it.session = shown.Entry.Session
+			for _, id := range shown.Entry.Results {
+				it.nameTool(calls[id])
+			}
+			p.items = append(p.items, it)
+			return c.Err()
+		})
 	return p, err
 }
 
@@ -286,15 +290,18 @@ const mostHits = 50
 
 // search finds messages as `ctx search` does.
 func (s *source) search(text string) (*page, error) {
-	hits, err := s.store.Recall.Search(s.view, recall.SearchQuery{Text: text, Limit: mostHits, Phrases: true})
+	hits, err := s.store.Recall.Search(s.view,
+		recall.SearchQuery{Text: text, Limit: mostHits, Phrases: true})
 	if err != nil {
 		return nil, err
 	}
-	p := &page{kind: hitsPage, title: "search: " + short(text), none: "nothing found: " + short(text)}
+	p := &page{kind: hitsPage, title: "search: " + short(text),
+		none: "nothing found: " + short(text)}
 	for _, h := range hits {
 		e, excerpt, text := h.Shown.Entry, h.Excerpt, h.Text
 		head := line{
-			{ofRole, short(e.Role)}, {normal, fmt.Sprintf("  #%d  ", e.Seq)}, {faint, s.clock(e.Time) + "  "}, {ofID, h.ID.Short(12)},
+			{ofRole, short(e.Role)}, {normal, fmt.Sprintf("  #%d  ", e.Seq)},
+			{faint, s.clock(e.Time) + "  "}, {ofID, h.ID.Short(12)},
 			{normal, "  " + nameOf(h.Session)},
 		}
 		if h.Rewound {
@@ -323,7 +330,9 @@ func (s *source) provenance(id format.ID) (*page, error) {
 		return it
 	}
 	whole := []row{{style: faint, text: found.ID.String()}}
-	add(found.ID, true, "%s %s", found.Kind, found.ID.Short(12)).read = func() ([]row, error) { return whole, nil }
+	add(found.ID, true, "%s %s", found.Kind, found.ID.Short(12)).read = func() ([]row, error) {
+		return whole, nil
+	}
 	if !found.Node.IsZero() && found.Node != found.ID {
 		add(found.Node, true, "stands for node %s", found.Node.Short(12))
 	}
@@ -340,7 +349,9 @@ func (s *source) provenance(id format.ID) (*page, error) {
 }
 
 // covers adds the clusters of a provenance with their summaries.
-func (s *source) covers(found *clusters.Provenance, add func(format.ID, bool, string, ...any) *item) error {
+func (s *source) covers(
+	found *clusters.Provenance, add func(format.ID, bool, string, ...any) *item,
+) error {
 	var ids []format.ID
 	for _, c := range found.Clusters {
 		for _, v := range c.Covers {
@@ -355,14 +366,17 @@ func (s *source) covers(found *clusters.Provenance, add func(format.ID, bool, st
 		add(format.ID{}, false, "in no cluster yet")
 	}
 	for _, c := range found.Clusters {
-		add(c.ID, true, "in cluster %s (%s, %d messages)", c.ID.Short(12), document.StateOf(&c), c.Count)
+		add(c.ID, true, "in cluster %s (%s, %d messages)", c.ID.Short(12),
+			document.StateOf(&c), c.Count)
 		for _, v := range c.Covers {
-			it := add(v.Summary, true, "summary %s of messages %d to %d", v.Summary.Short(12), v.Offset+1, v.Offset+v.Count)
+			it := add(v.Summary, true, "summary %s of messages %d to %d", v.Summary.Short(12),
+				v.Offset+1, v.Offset+v.Count)
 			o := origins[v.Summary]
 			if o.Summary == nil {
 				continue
 			}
-			by := fmt.Sprintf("made by %s %s, generation %d", o.Summary.Summarizer, o.Summary.Version, o.Summary.Generation)
+			by := fmt.Sprintf("made by %s %s, generation %d", o.Summary.Summarizer,
+				o.Summary.Version, o.Summary.Generation)
 			if o.Operation > 0 {
 				by += fmt.Sprintf(", operation %d at %s", o.Operation, s.clock(o.Time))
 			}

@@ -68,7 +68,8 @@ func (c *Cache) Load(name string) (payload []byte, stamp Stamp, ok bool) {
 		return nil, Stamp{}, false
 	}
 	end := endOf(b)
-	if end < front || end > len(b)-4 || crc32.Checksum(b[:end], castagnoli()) != binary.BigEndian.Uint32(b[end:]) {
+	if end < front || end > len(b)-4 ||
+		crc32.Checksum(b[:end], castagnoli()) != binary.BigEndian.Uint32(b[end:]) {
 		return nil, Stamp{}, false
 	}
 	rest := b[len(magic)+4:]

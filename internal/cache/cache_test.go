@@ -16,7 +16,8 @@ func TestLoadWhatWasStored(t *testing.T) {
 		t.Error("something is there")
 	}
 	long := bytes.Repeat([]byte("long "), 1000)
-	for i, payload := range [][]byte{[]byte("one"), {}, long, []byte("shorter than the one before")} {
+	for i, payload := range [][]byte{[]byte("one"), {}, long,
+		[]byte("shorter than the one before")} {
 		stamp := Stamp{Number: uint64(i), Digest: format.Sum(payload)}
 		if err := c.Store("x", stamp, payload); err != nil {
 			t.Fatal(err)
@@ -77,7 +78,9 @@ func TestGuard(t *testing.T) {
 		name       string
 		begin, end int
 		keep       bool
-	}{{"nothing is forgotten", 3, 3, true}, {"forgotten since", 3, 4, false}, {"begun since", 3, -1, false}, {"under way all the time", -1, -1, false}, {"ended since", -1, 4, false}} {
+	}{{"nothing is forgotten", 3, 3, true}, {"forgotten since", 3, 4, false},
+		{"begun since", 3, -1, false}, {"under way all the time", -1, -1, false},
+		{"ended since", -1, 4, false}} {
 		c := Open(t.TempDir(), nil)
 		mark := at.begin
 		c.Guard(func() (int, error) { return mark, nil })

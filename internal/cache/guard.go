@@ -42,7 +42,8 @@ func (c *Cache) keep(path string) error {
 	seen, err := c.seen, c.failed
 	c.mu.Unlock()
 	now, markErr := c.mark()
-	if err == nil && markErr == nil && now == seen && now >= 0 { // a negative number: something is being forgotten
+	// A negative number: something is being forgotten
+	if err == nil && markErr == nil && now == seen && now >= 0 {
 		return nil
 	}
 	return errors.Join(ErrForgot, c.fs.RemoveNoSync(path))

@@ -38,7 +38,8 @@ func (c *Cache) DropHooks(since time.Time) {
 		return
 	}
 	for _, f := range list {
-		if name := f.Name(); !strings.HasPrefix(name, "cursor-") && !strings.HasPrefix(name, "given-") && !strings.HasPrefix(name, "import-") {
+		if name := f.Name(); !strings.HasPrefix(name, "cursor-") &&
+			!strings.HasPrefix(name, "given-") && !strings.HasPrefix(name, "import-") {
 			continue
 		}
 		if info, err := f.Info(); err == nil && info.ModTime().Before(since) {

@@ -43,7 +43,8 @@ func random(n int) []byte {
 func TestPagesAreReadAsWritten(t *testing.T) {
 	c := Open(t.TempDir(), nil)
 	r := rand.New(rand.NewPCG(1, 1))
-	for _, n := range []int{0, 1, pageLen - 1, pageLen, pageLen + 1, 3 * pageLen, 100_000, writeAhead + 5000} {
+	for _, n := range []int{0, 1, pageLen - 1, pageLen, pageLen + 1, 3 * pageLen, 100_000,
+		writeAhead + 5000} {
 		data := random(n)
 		name := writePages(t, c, data)
 		if again := writePages(t, c, data); again != name {

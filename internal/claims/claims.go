@@ -200,7 +200,8 @@ func parseTargets(s string) (c *Replacement, ok bool) {
 		from string
 	}{{&c.Session, session}, {&c.Branch, branch}} {
 		var err error
-		if *name.to, err = format.DecodeName(name.from); err != nil || format.CheckName(*name.to) != nil {
+		if *name.to, err = format.DecodeName(name.from); err != nil ||
+			format.CheckName(*name.to) != nil {
 			return nil, false
 		}
 	}
@@ -239,7 +240,8 @@ func CheckTargets(list []format.Target) error {
 		seen[t] = true
 	}
 	i := slices.IndexFunc(list, func(t format.Target) bool {
-		return t.Part != format.WholeEntry && seen[format.Target{Entry: t.Entry, Part: format.WholeEntry}]
+		return t.Part != format.WholeEntry &&
+			seen[format.Target{Entry: t.Entry, Part: format.WholeEntry}]
 	})
 	if i >= 0 {
 		return fmt.Errorf("%w: %v, and all of it", history.ErrInput, list[i])

@@ -43,7 +43,8 @@ func (t *Tx) candidates() (*candidates, error) {
 
 // candidateStamp is the forest that its ref names, and how many decisions there are after it.
 func candidateStamp(view *refs.View) cache.Stamp {
-	return cache.Stamp{Number: uint64(view.PendingCount(history.MainForest)), Digest: view.Get(history.ForestRef).ID}
+	return cache.Stamp{Number: uint64(view.PendingCount(history.MainForest)),
+		Digest: view.Get(history.ForestRef).ID}
 }
 
 // cachedCandidates returns nil if the cache cannot be brought up to date: it belongs to another
@@ -51,7 +52,8 @@ func candidateStamp(view *refs.View) cache.Stamp {
 func (t *Tx) cachedCandidates() (*candidates, error) {
 	payload, stamp, ok := t.Cache.Load(cache.CandidatesName(history.MainForest))
 	now := candidateStamp(t.store.View)
-	if !ok || stamp.Digest != now.Digest || stamp.Number > now.Number || len(payload) < 9 || payload[0] != history.LooksVersion {
+	if !ok || stamp.Digest != now.Digest || stamp.Number > now.Number || len(payload) < 9 ||
+		payload[0] != history.LooksVersion {
 		return nil, nil
 	}
 	opened := binary.BigEndian.Uint64(payload[1:])
@@ -95,9 +97,11 @@ func (t *Tx) freshCandidates() (*candidates, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &candidates{Candidates: &score.Candidates{}, opened: st.Opened, stamp: candidateStamp(t.store.View)}
+	c := &candidates{Candidates: &score.Candidates{}, opened: st.Opened,
+		stamp: candidateStamp(t.store.View)}
 	live := st.Live()
-	slices.SortFunc(live, func(a, b *forest.Cluster) int { return cmp.Compare(b.Arrival, a.Arrival) })
+	slices.SortFunc(live,
+		func(a, b *forest.Cluster) int { return cmp.Compare(b.Arrival, a.Arrival) })
 	live = live[:min(len(live), score.MaxClusters)]
 	evicted, _, err := st.NewestEvicted(score.MaxClusters - len(live))
 	if err != nil {
@@ -110,7 +114,8 @@ func (t *Tx) freshCandidates() (*candidates, error) {
 			return nil, err
 		}
 		var members []format.ID
-		err = forest.Walk(t.Loader(), stone.Node, func(_ format.ID, entries []format.ID) { members = append(members, entries...) })
+		err = forest.Walk(t.Loader(), stone.Node,
+			func(_ format.ID, entries []format.ID) { members = append(members, entries...) })
 		if err == nil {
 			known, err = t.appendMembers(known, e.Cluster, members)
 		}
@@ -129,7 +134,8 @@ func (t *Tx) freshCandidates() (*candidates, error) {
 	}
 	// The candidates learn from messages in their order. Across sessions that is the order of
 	// their times, which is exact enough for a cache.
-	slices.SortStableFunc(known, func(a, b member) int { return cmp.Or(a.time.Compare(b.time), cmp.Compare(a.seq, b.seq)) })
+	slices.SortStableFunc(known,
+		func(a, b member) int { return cmp.Or(a.time.Compare(b.time), cmp.Compare(a.seq, b.seq)) })
 	for _, m := range known {
 		c.Touch(m.cluster, []score.Features{m.features})
 	}
@@ -200,7 +206,8 @@ func (t *Tx) newAmends(session string) (map[format.ID]format.ID, error) {
 	}
 	newer, left := map[format.ID]format.ID{}, amendsWithin
 	for _, branch := range history.BranchesIn(t.store.View, session) {
-		for e, err := range t.Walk(t.store.View.Get(history.RefName(session, branch)).ID, history.WithJoined) {
+		for e, err := range t.Walk(t.store.View.Get(history.RefName(session, branch)).ID,
+			history.WithJoined) {
 			if err != nil {
 				return nil, err
 			}
@@ -229,8 +236,10 @@ func (t *Tx) saveCandidates() {
 		return
 	}
 	t.cands.stamp = candidateStamp(t.store.View)
-	payload := t.cands.Append(binary.BigEndian.AppendUint64([]byte{history.LooksVersion}, t.cands.opened))
-	if err := t.Cache.Store(cache.CandidatesName(history.MainForest), t.cands.stamp, payload); err != nil {
+	payload := t.cands.Append(binary.BigEndian.AppendUint64([]byte{history.LooksVersion},
+		t.cands.opened))
+	if err := t.Cache.Store(cache.CandidatesName(history.MainForest), t.cands.stamp,
+		payload); err != nil {
 		t.Report(fmt.Errorf("cannot write the cache: %w", err))
 	}
 }

@@ -17,11 +17,13 @@ import (
 func TestCandidatesAreNotKeptOverAnAmend(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
 	said := func(text string) []conversation.Message {
-		return []conversation.Message{{Role: "user", Text: text, Source: &conversation.Source{Agent: "a", Session: "s", Message: "first"}}}
+		return []conversation.Message{{Role: "user", Text: text,
+			Source: &conversation.Source{Agent: "a", Session: "s", Message: "first"}}}
 	}
 	appendAll := func(batch []conversation.Message) {
 		t.Helper()
-		if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch, conversation.AppendOptions{}); err != nil {
+		if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch,
+			batch, conversation.AppendOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -86,7 +86,9 @@ func (t *Tx) RestoreFlat(back []format.Decision) error {
 		if _, ok := there[d.ID]; ok {
 			continue
 		}
-		if err := t.store.DecideIn(history.FlatForest, format.Decision{Kind: format.DecideJoin, Cluster: store.FlatCluster, ID: d.ID}); err != nil {
+		if err := t.store.DecideIn(history.FlatForest,
+			format.Decision{Kind: format.DecideJoin, Cluster: store.FlatCluster,
+				ID: d.ID}); err != nil {
 			return err
 		}
 	}

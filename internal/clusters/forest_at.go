@@ -31,7 +31,8 @@ func (s *Reader) Operation(view *refs.View, name string) (uint64, error) {
 		return n, s.inLog(view, n)
 	}
 	if len(name) < 4 || len(name) > format.IDLen || !isHex(name) {
-		return 0, fmt.Errorf("%w: %q is neither the number of an operation nor the digest of one", history.ErrInput, history.Clip(name))
+		return 0, fmt.Errorf("%w: %q is neither the number of an operation nor the digest of one",
+			history.ErrInput, history.Clip(name))
 	}
 	var found []uint64
 	err := s.Refs.Backward(view, func(r refs.Record) bool {
@@ -44,9 +45,12 @@ func (s *Reader) Operation(view *refs.View, name string) (uint64, error) {
 	case err != nil:
 		return 0, err
 	case len(found) == 0:
-		return 0, fmt.Errorf("%w: no operation with the digest %s in the log", history.ErrNotFound, name)
+		return 0,
+			fmt.Errorf("%w: no operation with the digest %s in the log", history.ErrNotFound, name)
 	case len(found) > 1:
-		return 0, fmt.Errorf("%w: digest %s is ambiguous: operations %d and %d", history.ErrNotFound, name, found[1], found[0])
+		return 0,
+			fmt.Errorf("%w: digest %s is ambiguous: operations %d and %d", history.ErrNotFound,
+				name, found[1], found[0])
 	}
 	return found[0], nil
 }
@@ -60,9 +64,11 @@ func (s *Reader) inLog(view *refs.View, number uint64) error {
 	case number == 0:
 		return fmt.Errorf("%w: operations are numbered from 1", history.ErrInput)
 	case number > view.Number:
-		return fmt.Errorf("%w: no operation %d yet: the newest is %d", history.ErrNotFound, number, view.Number)
+		return fmt.Errorf("%w: no operation %d yet: the newest is %d", history.ErrNotFound,
+			number, view.Number)
 	case number < base.Number:
-		return fmt.Errorf("%w: operation %d is older than the log, which begins after operation %d", history.ErrGone, number, base.Number)
+		return fmt.Errorf("%w: operation %d is older than the log, which begins after operation %d",
+			history.ErrGone, number, base.Number)
 	}
 	return nil
 }
@@ -93,7 +99,9 @@ func (s *Reader) ForestOfAt(view *refs.View, name string, number uint64) (*fores
 
 // forestBefore returns the newest complete forest of a name up to an operation, the zero ID for
 // an empty forest, and the decisions between the two.
-func (s *Reader) forestBefore(view *refs.View, name string, number uint64) (start format.ID, decisions []format.Decision, err error) {
+func (s *Reader) forestBefore(
+	view *refs.View, name string, number uint64,
+) (start format.ID, decisions []format.Decision, err error) {
 	var since [][]format.Decision // newest first
 	found := false
 	var failed error

@@ -87,7 +87,8 @@ func dropDerived(t *testing.T, s *session.Store) {
 		t.Fatal("nothing was derived")
 	}
 	for _, id := range drop {
-		if err := os.Remove(filepath.Join(s.Dir, "objects", id.String()[:2], id.String()[2:])); err != nil {
+		if err := os.Remove(filepath.Join(s.Dir, "objects", id.String()[:2],
+			id.String()[2:])); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -106,7 +107,8 @@ func TestOperationNames(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]error{
-		"0": history.ErrInput, "10": history.ErrNotFound, "x": history.ErrInput, "": history.ErrInput, "abc": history.ErrInput, "-1": history.ErrInput,
+		"0": history.ErrInput, "10": history.ErrNotFound, "x": history.ErrInput,
+		"": history.ErrInput, "abc": history.ErrInput, "-1": history.ErrInput,
 		format.Sum(nil).String(): history.ErrNotFound, digest + "0": history.ErrInput,
 	} {
 		if _, err := s.Clusters.Operation(v, name); !errors.Is(err, want) {

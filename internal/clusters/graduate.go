@@ -67,13 +67,14 @@ func (t *Tx) graduate(h *history.Head, items []window.Item, limit int) (done gra
 		if done.passed > 0 && done.passed+u.End-u.Start > limit {
 			break
 		}
-		fresh := slices.DeleteFunc(slices.Clone(h.Items[u.Start:u.End]), func(it history.Item) bool {
-			place, is := there[it.ID]
-			if is {
-				h.Cluster, h.Joined = place.Cluster, true
-			}
-			return is
-		})
+		fresh := slices.DeleteFunc(
+			slices.Clone(h.Items[u.Start:u.End]), func(it history.Item) bool {
+				place, is := there[it.ID]
+				if is {
+					h.Cluster, h.Joined = place.Cluster, true
+				}
+				return is
+			})
 		done.passed = u.End
 		if len(fresh) == 0 {
 			continue
@@ -83,7 +84,8 @@ func (t *Tx) graduate(h *history.Head, items []window.Item, limit int) (done gra
 			return done, err
 		}
 		for _, it := range fresh {
-			if err := t.store.Decide(format.Decision{Kind: format.DecideJoin, Cluster: cluster, ID: it.ID}); err != nil {
+			if err := t.store.Decide(format.Decision{Kind: format.DecideJoin, Cluster: cluster,
+				ID: it.ID}); err != nil {
 				return done, err
 			}
 		}
@@ -183,7 +185,9 @@ func (t *Tx) Alone(session, branch string) (bool, error) {
 
 // place chooses the cluster of a unit. It is the cluster of the call that the unit answers, the
 // cluster of the exchange that it continues, the cluster with the best score, or a new one.
-func (t *Tx) place(h *history.Head, c *candidates, u window.Unit) (cluster uint64, opened bool, err error) {
+func (t *Tx) place(
+	h *history.Head, c *candidates, u window.Unit,
+) (cluster uint64, opened bool, err error) {
 	unit, err := t.allFeatures(h, u.Start, u.End)
 	if err != nil {
 		return 0, false, err
@@ -303,14 +307,20 @@ const InterimBatch = 128
 // GraduateAll moves every due unit of a branch into the forest, in batches of an operation each.
 // between, unless it is nil, is called after each batch with the number of its messages, outside of
 // the lock; its error ends the work. Errors: history.ErrNotFound where there is no such branch.
-func (s *Writer) GraduateAll(ctx context.Context, session, branch string, between func(messages int) error) (Graduation, error) {
-	return s.graduateAll(ctx, []history.BranchName{{Session: session, Branch: branch}}, between, func(error) bool { return false })
+func (s *Writer) GraduateAll(
+	ctx context.Context, session, branch string, between func(messages int) error,
+) (Graduation, error) {
+	return s.graduateAll(ctx, []history.BranchName{{Session: session, Branch: branch}}, between,
+		func(error) bool { return false })
 }
 
 // GraduateBranches is GraduateAll for several branches, one after the other. It passes over those
 // that are not there any more.
-func (s *Writer) GraduateBranches(ctx context.Context, branches []history.BranchName, between func(messages int) error) (Graduation, error) {
-	return s.graduateAll(ctx, branches, between, func(err error) bool { return errors.Is(err, history.ErrNotFound) })
+func (s *Writer) GraduateBranches(
+	ctx context.Context, branches []history.BranchName, between func(messages int) error,
+) (Graduation, error) {
+	return s.graduateAll(ctx, branches, between,
+		func(err error) bool { return errors.Is(err, history.ErrNotFound) })
 }
 
 // branchesAtOnce is how many branches without anything due are looked at under one lock. To take
@@ -318,7 +328,10 @@ func (s *Writer) GraduateBranches(ctx context.Context, branches []history.Branch
 const branchesAtOnce = 64
 
 // graduateAll is GraduateBranches, which passes over a branch with an error that passOver knows.
-func (s *Writer) graduateAll(ctx context.Context, branches []history.BranchName, between func(messages int) error, passOver func(error) bool) (Graduation, error) {
+func (s *Writer) graduateAll(
+	ctx context.Context, branches []history.BranchName, between func(messages int) error,
+	passOver func(error) bool,
+) (Graduation, error) {
 	var g Graduation
 	var kept keptBacklog
 	for len(branches) > 0 {
@@ -448,7 +461,8 @@ func (t *Tx) graduateBranch(session, branch string, kept *keptBacklog) (graduate
 		return done, nil
 	}
 	kept.items = kept.items[done.passed:]
-	op := &format.Operation{Verb: refs.VerbGraduate, Session: session, Refs: []format.RefUpdate{{Name: name, Old: old, New: h.Value}}}
+	op := &format.Operation{Verb: refs.VerbGraduate, Session: session,
+		Refs: []format.RefUpdate{{Name: name, Old: old, New: h.Value}}}
 	if err := t.store.Commit(op); err != nil {
 		*kept = keptBacklog{}
 		return done, err

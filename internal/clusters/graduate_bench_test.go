@@ -29,27 +29,35 @@ func past(b *testing.B, n int) *session.Store {
 	s.History.Warn = nil
 	const each = 20
 	r := rand.New(rand.NewPCG(1, 1))
-	doc := &unionfind.Document{Store: "00000000000000000000000000000000", Forest: history.MainForest}
+	doc := &unionfind.Document{Store: "00000000000000000000000000000000",
+		Forest: history.MainForest}
 	when := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range n {
 		when = when.Add(time.Second)
 		doc.Nodes = append(doc.Nodes, unionfind.Node{
-			Stable: format.Sum(fmt.Appendf(nil, "node %d", i)), Parent: i / each * each, Session: "old", Seq: uint64(i + 1),
+			Stable: format.Sum(fmt.Appendf(nil, "node %d", i)), Parent: i / each * each,
+			Session: "old", Seq: uint64(i + 1),
 			Role: []string{"user", "model"}[i%2], Time: when, Text: storetest.Chatter(r),
 		})
 	}
 	for start := 0; start < n; start += each {
-		c := unionfind.Cluster{Root: start, Stable: format.Sum(fmt.Appendf(nil, "cluster %d", start)), Number: uint64(start / each), Arrival: uint64(start + each)}
+		c := unionfind.Cluster{Root: start,
+			Stable: format.Sum(fmt.Appendf(nil, "cluster %d", start)), Number: uint64(start / each),
+			Arrival: uint64(start + each)}
 		for m := start; m < min(start+each, n); m++ {
 			c.Members = append(c.Members, m)
 		}
 		c.Covers = []int{len(doc.Lineage)}
 		doc.Lineage = append(doc.Lineage, unionfind.Summary{
-			Stable: format.Sum(fmt.Appendf(nil, "summary %d", start)), Cluster: len(doc.Clusters), Members: c.Members, Generation: 1,
+			Stable: format.Sum(fmt.Appendf(nil, "summary %d", start)), Cluster: len(doc.Clusters),
+			Members: c.Members, Generation: 1,
 			Summarizer: "test", Version: "1", Text: doc.Nodes[start].Text,
 		})
 		if start+10*each < n {
-			c.Tombstone = &unionfind.Tombstone{Stable: format.Sum(fmt.Appendf(nil, "stone %d", start)), Line: doc.Nodes[start].Text, Eviction: c.Number}
+			c.Tombstone = &unionfind.Tombstone{
+				Stable: format.Sum(fmt.Appendf(nil, "stone %d", start)),
+				Line:   doc.Nodes[start].Text, Eviction: c.Number,
+			}
 		}
 		doc.Clusters = append(doc.Clusters, c)
 	}
@@ -71,9 +79,13 @@ func turns(r *rand.Rand, n int) []conversation.Message {
 		list = append(list, conversation.Message{Role: "user", Text: storetest.Chatter(r)})
 		for range 3 + r.IntN(4) {
 			id := fmt.Sprintf("call-%d", r.Uint64())
-			parts := fmt.Sprintf(`[{"functionCall":{"id":%q,"name":"shell","args":{"command":%q}}}]`, id, storetest.Chatter(r))
+			parts := fmt.Sprintf(
+				`[{"functionCall":{"id":%q,"name":"shell","args":{"command":%q}}}]`, id,
+				storetest.Chatter(r))
 			list = append(list, conversation.Message{Role: "model", Parts: json.RawMessage(parts)})
-			parts = fmt.Sprintf(`[{"functionResponse":{"id":%q,"name":"shell","response":{"output":%q}}}]`, id, storetest.Chatter(r))
+			parts = fmt.Sprintf(
+				`[{"functionResponse":{"id":%q,"name":"shell","response":{"output":%q}}}]`, id,
+				storetest.Chatter(r))
 			list = append(list, conversation.Message{Role: "tool", Parts: json.RawMessage(parts)})
 		}
 		list = append(list, conversation.Message{Role: "model", Text: storetest.Chatter(r)})
@@ -99,16 +111,19 @@ func benchmarkDecide(b *testing.B, s *session.Store) {
 		b.StopTimer()
 		round++
 		session := fmt.Sprintf("decide-%d-%d", b.N, round)
-		if _, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch, turns(r, 1024), conversation.AppendOptions{NoGraduation: true}); err != nil {
+		if _, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch,
+			turns(r, 1024), conversation.AppendOptions{NoGraduation: true}); err != nil {
 			b.Fatal(err)
 		}
 		b.StartTimer()
 		err := s.Store.Locked(context.Background(), func(t *store.Tx) error {
-			h, err := s.History.Backlog(session, history.MainBranch, t.View.Get(history.RefName(session, history.MainBranch)))
+			h, err := s.History.Backlog(session, history.MainBranch,
+				t.View.Get(history.RefName(session, history.MainBranch)))
 			if err != nil {
 				return err
 			}
-			if err := s.Clusters.Begin(t).LoadCandidates(); err != nil { // every append finds them in the cache
+			// Every append finds them in the cache
+			if err := s.Clusters.Begin(t).LoadCandidates(); err != nil {
 				return err
 			}
 			all, gone := h.Items, 0 // an append sees the window, not what is yet to come
@@ -143,7 +158,8 @@ func benchmarkAppendOne(b *testing.B, s *session.Store) {
 			list = turns(r, 256)
 		}
 		start := time.Now()
-		if _, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch, list[:1], conversation.AppendOptions{}); err != nil {
+		if _, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch,
+			list[:1], conversation.AppendOptions{}); err != nil {
 			b.Fatal(err)
 		}
 		took, list = append(took, time.Since(start)), list[1:]

@@ -42,11 +42,13 @@ func TestGraduateBesideALine(t *testing.T) {
 			began := false
 			c := &between{Context: ctx, n: begins, do: func() {
 				began = true
-				_, err := s.Conversation.Fork(ctx, "talk", history.MainBranch, []string{"line"}, conversation.ForkOptions{At: ids[messages-100]})
+				_, err := s.Conversation.Fork(ctx, "talk", history.MainBranch, []string{"line"},
+					conversation.ForkOptions{At: ids[messages-100]})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if g, err := s.Clusters.GraduateAll(ctx, "talk", "line", nil); err != nil || g.Graduated == 0 {
+				if g, err := s.Clusters.GraduateAll(ctx, "talk", "line", nil); err != nil ||
+					g.Graduated == 0 {
 					t.Fatal(g, err)
 				}
 			}}
@@ -78,9 +80,11 @@ func TestGraduateAfterALook(t *testing.T) {
 	v := storetest.Must[format.Value](t)(history.Tip(view, "talk", history.MainBranch))
 	h := storetest.Must[*history.Head](t)(s.History.Head("talk", history.MainBranch, v))
 	if v.Frontier == 0 || h.Sought == 0 || h.Sought >= view.Number {
-		t.Fatalf("frontier %d, sought %d of %d operations: nobody has looked", v.Frontier, h.Sought, view.Number)
+		t.Fatalf("frontier %d, sought %d of %d operations: nobody has looked", v.Frontier,
+			h.Sought, view.Number)
 	}
-	if _, err := s.Conversation.Fork(ctx, "talk", history.MainBranch, []string{"line"}, conversation.ForkOptions{At: ids[50]}); err != nil {
+	if _, err := s.Conversation.Fork(ctx, "talk", history.MainBranch, []string{"line"},
+		conversation.ForkOptions{At: ids[50]}); err != nil {
 		t.Fatal(err)
 	}
 	for _, branch := range []string{"line", history.MainBranch} {
@@ -102,7 +106,8 @@ func onceInTheForest(t *testing.T, s *session.Store, ids []format.ID) {
 			times[id]++
 		}
 	}
-	frontier := storetest.Must[format.Value](t)(history.Tip(view, "talk", history.MainBranch)).Frontier
+	frontier := storetest.Must[format.Value](t)(
+		history.Tip(view, "talk", history.MainBranch)).Frontier
 	for i, id := range ids[:frontier] {
 		if times[id] != 1 {
 			t.Fatalf("message %d is %d times in the forest", i+1, times[id])
@@ -115,9 +120,11 @@ func say(t *testing.T, s *session.Store, n int) (ids []format.ID) {
 	t.Helper()
 	batch := make([]conversation.Message, n)
 	for i := range batch {
-		batch[i] = conversation.Message{Role: "user", Text: fmt.Sprintf("subject%d matter%d", i/3, i)}
+		batch[i] = conversation.Message{Role: "user",
+			Text: fmt.Sprintf("subject%d matter%d", i/3, i)}
 	}
-	done, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch, conversation.AppendOptions{NoGraduation: true})
+	done, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch,
+		conversation.AppendOptions{NoGraduation: true})
 	if err != nil {
 		t.Fatal(err)
 	}

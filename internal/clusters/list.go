@@ -30,9 +30,12 @@ type ClusterInfo struct {
 }
 
 // LiveInfos reads live clusters.
-func (s *Reader) LiveInfos(st *forest.State, live []*forest.Cluster) (list []ClusterInfo, err error) {
+func (s *Reader) LiveInfos(
+	st *forest.State, live []*forest.Cluster,
+) (list []ClusterInfo, err error) {
 	for _, c := range live {
-		info := ClusterInfo{Number: c.Number, Count: c.Count(), Covers: c.Covers, Dirty: c.Dirty(), Arrival: c.Arrival}
+		info := ClusterInfo{Number: c.Number, Count: c.Count(), Covers: c.Covers, Dirty: c.Dirty(),
+			Arrival: c.Arrival}
 		if info.ID, err = st.Node(c); err == nil {
 			info.First, info.Last, err = s.FirstAndLast(st, c)
 		}
@@ -72,7 +75,8 @@ func (s *Reader) evictedInfo(e forest.Evicted) (ClusterInfo, error) {
 		return ClusterInfo{}, err
 	}
 	info := ClusterInfo{
-		ID: stone.Node, Number: e.Cluster, Tombstone: e.Tombstone, Count: stone.Count, Line: line, Label: LabelOfLine(line), Arrival: stone.Arrival,
+		ID: stone.Node, Number: e.Cluster, Tombstone: e.Tombstone, Count: stone.Count, Line: line,
+		Label: LabelOfLine(line), Arrival: stone.Arrival,
 		Covers: []format.Cover{{Summary: stone.Summary, Count: stone.Count}},
 	}
 	first, err := forest.Slice(s.Loader(), stone.Node, 0, 1)
@@ -88,7 +92,9 @@ func (s *Reader) evictedInfo(e forest.Evicted) (ClusterInfo, error) {
 }
 
 // FirstAndLast reads a cluster's oldest and newest members, the earlier one by time first.
-func (s *Reader) FirstAndLast(st *forest.State, c *forest.Cluster) (*format.Entry, *format.Entry, error) {
+func (s *Reader) FirstAndLast(
+	st *forest.State, c *forest.Cluster,
+) (*format.Entry, *format.Entry, error) {
 	first, err := st.Slice(c, 0, 1)
 	if err != nil {
 		return nil, nil, err

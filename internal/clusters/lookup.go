@@ -30,7 +30,8 @@ func (s *Reader) LookupAt(view *refs.View) Lookup {
 
 // Lookup returns the lookup that sees the decisions of the transaction.
 func (t *Tx) Lookup() Lookup {
-	return Lookup{Reader: t.Reader, View: t.store.View, flat: t.store.HasFlat(), ForestOf: t.store.DraftOf}
+	return Lookup{Reader: t.Reader, View: t.store.View, flat: t.store.HasFlat(),
+		ForestOf: t.store.DraftOf}
 }
 
 // ClusterAt is a cluster that somebody named.
@@ -63,7 +64,8 @@ func (r Lookup) ClusterOf(name string, id format.ID) (ClusterAt, error) {
 		}
 	}
 	var run []format.ID
-	if err := r.Members(r.View, id, func(e format.ID) error { run = append(run, e); return nil }); err != nil {
+	if err := r.Members(r.View, id,
+		func(e format.ID) error { run = append(run, e); return nil }); err != nil {
 		return ClusterAt{}, err
 	}
 	st, err := r.ForestOf(name)
@@ -115,7 +117,9 @@ func (r Lookup) Fill(st *forest.State, at *ClusterAt) (err error) {
 }
 
 // holds reports whether a cluster has a run of members at an offset.
-func (r Lookup) holds(st *forest.State, at *ClusterAt, offset uint64, run []format.ID) (bool, error) {
+func (r Lookup) holds(
+	st *forest.State, at *ClusterAt, offset uint64, run []format.ID,
+) (bool, error) {
 	members, err := r.MembersOf(st, at)
 	if err != nil || offset+uint64(len(run)) > uint64(len(members)) {
 		return false, err
@@ -128,6 +132,7 @@ func (r Lookup) MembersOf(st *forest.State, at *ClusterAt) ([]format.ID, error) 
 		return st.Members(at.Live)
 	}
 	var members []format.ID
-	err := r.EachMember(at.Node, func(id format.ID) error { members = append(members, id); return nil })
+	err := r.EachMember(at.Node,
+		func(id format.ID) error { members = append(members, id); return nil })
 	return members, err
 }

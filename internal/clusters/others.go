@@ -85,7 +85,9 @@ func (t *Tx) lowest(ids map[format.ID]bool) (uint64, error) {
 
 // graduatedOn adds to may those of ids that a line at v has up to its frontier. low is the least
 // seq of ids. It takes from left what it reads, and returns false if that was not enough.
-func (t *Tx) graduatedOn(v format.Value, ids map[format.ID]bool, low uint64, left *int, may map[format.ID]bool) (whole bool, err error) {
+func (t *Tx) graduatedOn(
+	v format.Value, ids map[format.ID]bool, low uint64, left *int, may map[format.ID]bool,
+) (whole bool, err error) {
 	for e, err := range t.Walk(v.ID, history.WithJoined) {
 		if err != nil {
 			return false, err

@@ -25,12 +25,14 @@ func TestGraduateBesideOthers(t *testing.T) {
 				session, branch = "onward", history.MainBranch
 				_, err = s.Conversation.GoOn(ctx, "talk", history.MainBranch, session)
 			} else {
-				_, err = s.Conversation.Fork(ctx, "talk", history.MainBranch, []string{branch}, conversation.ForkOptions{At: ids[50]})
+				_, err = s.Conversation.Fork(ctx, "talk", history.MainBranch, []string{branch},
+					conversation.ForkOptions{At: ids[50]})
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			if g, err := s.Clusters.GraduateAll(ctx, session, branch, nil); err != nil || g.Graduated == 0 {
+			if g, err := s.Clusters.GraduateAll(ctx, session, branch, nil); err != nil ||
+				g.Graduated == 0 {
 				t.Fatal(g, err)
 			}
 			for n := range 40 {

@@ -51,7 +51,9 @@ func (s *Reader) Resolve(view *refs.View, rev string) (format.ID, error) {
 			return format.ID{}, err
 		}
 		if len(e.Parents) == 0 {
-			return format.ID{}, fmt.Errorf("%w: %q goes back before the first entry", history.ErrNotFound, history.Clip(rev))
+			return format.ID{},
+				fmt.Errorf("%w: %q goes back before the first entry", history.ErrNotFound,
+					history.Clip(rev))
 		}
 		id = e.Parents[0]
 	}
@@ -100,7 +102,8 @@ func (s *Reader) resolveBase(view *refs.View, rev string) (format.ID, error) {
 
 // resolveNamed finds the tip of a branch by the beginning of its session's name.
 func (s *Reader) resolveNamed(view *refs.View, rev string) (format.ID, error) {
-	unknown := fmt.Errorf("%w: no session, ref or object %q", history.ErrNotFound, history.Clip(rev))
+	unknown := fmt.Errorf("%w: no session, ref or object %q", history.ErrNotFound,
+		history.Clip(rev))
 	prefix, branch, inBranch := strings.Cut(rev, "/")
 	if !inBranch {
 		branch = history.MainBranch
@@ -127,7 +130,8 @@ func (s *Reader) ResolveRef(view *refs.View, rev string) (string, format.Value) 
 			return "", format.Value{}
 		}
 	}
-	for _, name := range []string{rev, strings.TrimPrefix(rev, "refs/"), "sessions/" + rev, "sessions/" + rev + "/" + history.MainBranch, "user/" + rev} {
+	for _, name := range []string{rev, strings.TrimPrefix(rev, "refs/"), "sessions/" + rev,
+		"sessions/" + rev + "/" + history.MainBranch, "user/" + rev} {
 		if v := view.Get(name); v.Exists() && v.Kind != format.NameValue {
 			return name, v
 		}
@@ -168,7 +172,8 @@ func (s *Reader) ago(view *refs.View, rev string, n int) (format.ID, error) {
 		return format.ID{}, err
 	}
 	if left > 0 || !v.Exists() {
-		return format.ID{}, fmt.Errorf("%w: the log of %s reaches back %d moves", history.ErrNotFound, name, n-left)
+		return format.ID{},
+			fmt.Errorf("%w: the log of %s reaches back %d moves", history.ErrNotFound, name, n-left)
 	}
 	return v.ID, nil
 }

@@ -27,7 +27,8 @@ func TestC10ShortIDs(t *testing.T) {
 			return
 		}
 		first[short] = id
-		if got := storetest.Must[format.ID](t)(s.Clusters.Resolve(storetest.View(t, s), id.Short(16))); got != id {
+		if got := storetest.Must[format.ID](t)(s.Clusters.Resolve(storetest.View(t, s),
+			id.Short(16))); got != id {
 			t.Fatalf("got %v", got)
 		}
 	}
@@ -43,8 +44,11 @@ func FuzzResolve(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range []string{"", "@", "work", "work/main", "HEAD", "sessions/work/main", "@~1", "work~0", "work~1~1", "work@{1}", "@{0}", "work@{99}~3", tip.String(), tip.String()[:4], "0000", strings.Repeat("0", 64), strings.Repeat("0", 64) + "~0",
-		"~", "@{", "@{-1}", "@{18446744073709551616}", "~99999999999999999999", "a..b", "../../etc", "%00", "\x00\n\xff", strings.Repeat("~1", 500), strings.Repeat("x", 2000)} {
+	for _, seed := range []string{"", "@", "work", "work/main", "HEAD", "sessions/work/main", "@~1",
+		"work~0", "work~1~1", "work@{1}", "@{0}", "work@{99}~3", tip.String(), tip.String()[:4],
+		"0000", strings.Repeat("0", 64), strings.Repeat("0", 64) + "~0",
+		"~", "@{", "@{-1}", "@{18446744073709551616}", "~99999999999999999999", "a..b", "../../etc",
+		"%00", "\x00\n\xff", strings.Repeat("~1", 500), strings.Repeat("x", 2000)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, rev string) {
@@ -52,7 +56,8 @@ func FuzzResolve(f *testing.F) {
 			func() error {
 				id, err := s.Clusters.Resolve(view, rev)
 				base, _, _ := clusters.CutSteps(rev)
-				_, notFull := format.ParseID(base) // a full id names an object whether it is there or not
+				// A full id names an object whether it is there or not
+				_, notFull := format.ParseID(base)
 				if err == nil && notFull != nil && !storetest.Must[bool](t)(s.Objects.Has(id)) {
 					t.Errorf("%q is %v, which is not there", rev, id)
 				}
@@ -61,7 +66,8 @@ func FuzzResolve(f *testing.F) {
 			func() error { _, err := s.Clusters.ResolveObject(view, rev); return err },
 			func() error { _, err := s.Clusters.ResolveEntry(view, rev); return err },
 		} {
-			if err := resolve(); err != nil && (len(err.Error()) > 2000 || strings.ContainsAny(err.Error(), "\n\x00\x1b")) {
+			if err := resolve(); err != nil &&
+				(len(err.Error()) > 2000 || strings.ContainsAny(err.Error(), "\n\x00\x1b")) {
 				t.Errorf("error %q", err)
 			}
 		}

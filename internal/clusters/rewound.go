@@ -26,7 +26,8 @@ func (l *Rewound) Add(id format.ID, e *format.Entry) {
 	l.Results = append(l.Results, e.Results...)
 	if e.Kind == format.KindAmend {
 		// The message that it amends may make the same calls, and is further up.
-		l.Amended, l.Amends = append(l.Amended, e.Amends), append(l.Amends, history.Entry{ID: id, Entry: e})
+		l.Amended, l.Amends = append(l.Amended, e.Amends),
+			append(l.Amends, history.Entry{ID: id, Entry: e})
 		return
 	}
 	l.Results = slices.DeleteFunc(l.Results, func(r string) bool {
@@ -36,5 +37,6 @@ func (l *Rewound) Add(id format.ID, e *format.Entry) {
 
 // Answers reports whether e makes a call whose result is taken out.
 func (l *Rewound) Answers(e *format.Entry) bool {
-	return slices.ContainsFunc(e.Calls, func(c format.Call) bool { return slices.Contains(l.Results, c.ID) })
+	return slices.ContainsFunc(e.Calls,
+		func(c format.Call) bool { return slices.Contains(l.Results, c.ID) })
 }

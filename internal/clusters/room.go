@@ -33,7 +33,8 @@ type Tx struct {
 // New returns the verbs over the rooms below.
 func New(s *store.Store) *Writer {
 	r := &Reader{Reader: s.Reader}
-	return &Writer{Reader: r, Room: store.NewRoom(s, func(t *store.Tx) *Tx { return &Tx{Reader: r, store: t} })}
+	return &Writer{Reader: r,
+		Room: store.NewRoom(s, func(t *store.Tx) *Tx { return &Tx{Reader: r, store: t} })}
 }
 
 // Prepare has the candidates at hand before an operation is recorded.

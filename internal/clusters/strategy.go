@@ -25,7 +25,8 @@ func ForestOfStrategy(strategy string) (string, error) {
 	case Flat:
 		return history.FlatForest, nil
 	}
-	return "", fmt.Errorf("%w: unknown strategy %q: %s and %s are the strategies", history.ErrInput, history.Clip(strategy), UnionFind, Flat)
+	return "", fmt.Errorf("%w: unknown strategy %q: %s and %s are the strategies", history.ErrInput,
+		history.Clip(strategy), UnionFind, Flat)
 }
 
 const strategyKey = "compact.strategy"

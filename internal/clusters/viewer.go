@@ -81,7 +81,9 @@ func (s *Reader) Each(r *Viewer, all bool, each func(*history.Shown) error) erro
 }
 
 // pastViewpoint returns the viewpoint of an entry, which sees nothing that came after it.
-func (s *Reader) pastViewpoint(view *refs.View, session, name string, d *history.SessionDAG) (dag.Viewpoint, error) {
+func (s *Reader) pastViewpoint(
+	view *refs.View, session, name string, d *history.SessionDAG,
+) (dag.Viewpoint, error) {
 	v, by, err := s.Joined(view, session, name)
 	if err != nil {
 		return dag.Viewpoint{}, err
@@ -91,7 +93,9 @@ func (s *Reader) pastViewpoint(view *refs.View, session, name string, d *history
 	}
 	id, err := s.Resolve(view, name)
 	if err != nil {
-		return dag.Viewpoint{}, fmt.Errorf("%w: no branch, and no revision, of session %q: %w", history.ErrNotFound, history.Clip(session), err)
+		return dag.Viewpoint{},
+			fmt.Errorf("%w: no branch, and no revision, of session %q: %w", history.ErrNotFound,
+				history.Clip(session), err)
 	}
 	point, _ := d.Arrival(id)
 	return dag.Viewpoint{Tip: id, Point: point}, nil

@@ -79,7 +79,9 @@ func (r *Compaction) AdoptAll(t *Tx, branches []history.BranchName) error {
 // adoptFor lets a branch adopt the forest. It returns the moves of its refs and, if its tip
 // moves, the head to save in the cache. It passes over a branch without clustered messages and a
 // branch that was removed meanwhile.
-func (r *Compaction) adoptFor(t *Tx, b history.BranchName) (moves []format.RefUpdate, folded *history.Head, err error) {
+func (r *Compaction) adoptFor(
+	t *Tx, b history.BranchName,
+) (moves []format.RefUpdate, folded *history.Head, err error) {
 	name := history.RefName(b.Session, b.Branch)
 	old := t.store.View.Get(name)
 	if !old.Exists() || old.Frontier == 0 {
@@ -140,7 +142,9 @@ func (t *Tx) shrinks(b history.BranchName, from, to format.Value) (bool, error) 
 	return after < before, err
 }
 
-func (s *Reader) rendered(now *refs.View, b history.BranchName, v format.Value) (tokens int, err error) {
+func (s *Reader) rendered(
+	now *refs.View, b history.BranchName, v format.Value,
+) (tokens int, err error) {
 	in, err := s.recall.RenderInputOf(now, v, b.Session, b.Branch, view.Options{})
 	if err != nil {
 		return 0, err

@@ -22,7 +22,8 @@ import (
 // order.
 func TestBatchesAhead(t *testing.T) {
 	ctx := context.Background()
-	s := storetest.Create(t, "window.graduate_at=4", "window.evict_at=40", "forest.max_cold_clusters=7", "forest.merge_threshold=1")
+	s := storetest.Create(t, "window.graduate_at=4", "window.evict_at=40",
+		"forest.max_cold_clusters=7", "forest.merge_threshold=1")
 	names := []string{"one", "two", "three"}
 	for round := range 3 {
 		for n, name := range names {
@@ -30,10 +31,12 @@ func TestBatchesAhead(t *testing.T) {
 			for i := range 90 {
 				list = append(list, conversation.Message{
 					Role: []string{"user", "model"}[i/2%2],
-					Text: fmt.Sprintf("The port of server%d is %d. Build it in app/part%d.go now.", i+round, 4000+i*(n+1), i%9),
+					Text: fmt.Sprintf("The port of server%d is %d. Build it in app/part%d.go now.",
+						i+round, 4000+i*(n+1), i%9),
 				})
 			}
-			if _, _, err := s.Conversation.Append(ctx, name, history.MainBranch, list, conversation.AppendOptions{}); err != nil {
+			if _, _, err := s.Conversation.Append(ctx, name, history.MainBranch, list,
+				conversation.AppendOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -46,7 +49,8 @@ func TestBatchesAhead(t *testing.T) {
 	var owners summaries.Owners
 	var foretold []summaries.SealedAnswer
 	var todo []uint64
-	for _, c := range clusters.ByArrival(storetest.Must[*forest.State](t)(s.History.Forest(storetest.View(t, s)))) {
+	for _, c := range clusters.ByArrival(
+		storetest.Must[*forest.State](t)(s.History.Forest(storetest.View(t, s)))) {
 		if c.Dirty() {
 			todo = append(todo, c.Number)
 		}
@@ -58,7 +62,8 @@ func TestBatchesAhead(t *testing.T) {
 		view := storetest.View(t, s)
 		st := storetest.Must[*forest.State](t)(s.History.Forest(view))
 		answers := storetest.Must[[]summaries.SealedAnswer](t)(s.Summaries.ExtractAll(ctx, view, st,
-			storetest.Must[[]summaries.Claim](t)(s.Summaries.ExtractClaims(view, st, &owners, batch))))
+			storetest.Must[[]summaries.Claim](t)(s.Summaries.ExtractClaims(view, st,
+				&owners, batch))))
 		if want := idsOf(answers); foretold != nil && !slices.Equal(idsOf(foretold), want) {
 			t.Fatal("the objects of a batch are others")
 		}
@@ -70,7 +75,8 @@ func TestBatchesAhead(t *testing.T) {
 		at := slices.Index(todo, batch[len(batch)-1]) + 1
 		foretold = nil
 		if at < len(todo) {
-			foretold = storetest.Must[[]summaries.SealedAnswer](t)(ahead.Extract(ctx, todo[at:min(len(todo), at+20)]))
+			foretold = storetest.Must[[]summaries.SealedAnswer](t)(
+				ahead.Extract(ctx, todo[at:min(len(todo), at+20)]))
 		}
 		var done summaries.Compaction
 		err := s.Store.Locked(ctx, func(tx *store.Tx) error {

@@ -18,12 +18,17 @@ func TestManyBatches(t *testing.T) {
 	var forests []format.ID
 	for _, processors := range []int{1, 4} {
 		before := runtime.GOMAXPROCS(processors)
-		s := storetest.Create(t, "window.graduate_at=4", "window.evict_at=40", "forest.max_cold_clusters=5", "forest.merge_threshold=1")
+		s := storetest.Create(t, "window.graduate_at=4", "window.evict_at=40",
+			"forest.max_cold_clusters=5", "forest.merge_threshold=1")
 		var batch []conversation.Message
 		for i := range 2500 {
-			batch = append(batch, conversation.Message{Role: []string{"user", "model"}[i/2%2], Text: fmt.Sprintf("The port of server%d is %d. Build it in app/part%d.go now.", i, 4000+i, i%90)})
+			batch = append(batch,
+				conversation.Message{Role: []string{"user", "model"}[i/2%2],
+					Text: fmt.Sprintf("The port of server%d is %d. Build it in app/part%d.go now.",
+						i, 4000+i, i%90)})
 		}
-		if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch, conversation.AppendOptions{}); err != nil {
+		if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch,
+			batch, conversation.AppendOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		done := storetest.Compact(t, s, "talk")

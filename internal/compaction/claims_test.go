@@ -23,7 +23,9 @@ func TestB10ClaimsAreChecked(t *testing.T) {
 	ids := storetest.Talk(t, s, "talk", 24, 1)
 	view0 := storetest.View(t, s)
 	claims := dirtyClaims(t, s, view0)
-	answers := storetest.Must[[]summaries.SealedAnswer](t)(s.Summaries.ExtractAll(context.Background(), view0, storetest.Must[*forest.State](t)(s.History.Forest(view0)), claims))
+	answers := storetest.Must[[]summaries.SealedAnswer](t)(
+		s.Summaries.ExtractAll(context.Background(), view0,
+			storetest.Must[*forest.State](t)(s.History.Forest(view0)), claims))
 	settle := func() (done summaries.Compaction) {
 		t.Helper()
 		err := s.Store.Locked(context.Background(), func(tx *store.Tx) error {
@@ -33,7 +35,8 @@ func TestB10ClaimsAreChecked(t *testing.T) {
 			if err := s.Summaries.Begin(tx).Settle(history.MainForest, answers, &done); err != nil {
 				return err
 			}
-			return (&compaction.Compaction{Writer: s.Compaction, Forest: history.MainForest}).AdoptAll(s.Compaction.Begin(tx), nil)
+			return (&compaction.Compaction{Writer: s.Compaction,
+				Forest: history.MainForest}).AdoptAll(s.Compaction.Begin(tx), nil)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -47,7 +50,8 @@ func TestB10ClaimsAreChecked(t *testing.T) {
 	if again := settle(); again.Known+again.Lost != len(claims) || again.Settled+again.Carried > 0 {
 		t.Errorf("the same answers again: %+v", again)
 	}
-	if _, err := s.Conversation.Rewind(context.Background(), "talk", history.MainBranch, ids[0], conversation.RewindOptions{}); err != nil {
+	if _, err := s.Conversation.Rewind(context.Background(), "talk", history.MainBranch, ids[0],
+		conversation.RewindOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if gone := settle(); gone.Lost != len(claims) {
@@ -56,7 +60,9 @@ func TestB10ClaimsAreChecked(t *testing.T) {
 	// A cluster that has grown since carries the answer.
 	storetest.Talk(t, s, "more", 12, 2)
 	view1 := storetest.View(t, s)
-	answers = storetest.Must[[]summaries.SealedAnswer](t)(s.Summaries.ExtractAll(context.Background(), view1, storetest.Must[*forest.State](t)(s.History.Forest(view1)), dirtyClaims(t, s, view1)))
+	answers = storetest.Must[[]summaries.SealedAnswer](t)(
+		s.Summaries.ExtractAll(context.Background(), view1,
+			storetest.Must[*forest.State](t)(s.History.Forest(view1)), dirtyClaims(t, s, view1)))
 	storetest.Talk(t, s, "more", 20, 2)
 	if grown := settle(); grown.Carried == 0 || grown.Lost > 0 {
 		t.Errorf("after the clusters grew: %+v", grown)
@@ -71,5 +77,6 @@ func dirtyClaims(t *testing.T, s *session.Store, v *refs.View) []summaries.Claim
 	for _, c := range clusters.ByArrival(st) {
 		numbers = append(numbers, c.Number)
 	}
-	return storetest.Must[[]summaries.Claim](t)(s.Summaries.ExtractClaims(v, st, new(summaries.Owners), numbers))
+	return storetest.Must[[]summaries.Claim](t)(
+		s.Summaries.ExtractClaims(v, st, new(summaries.Owners), numbers))
 }

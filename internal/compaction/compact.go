@@ -55,7 +55,9 @@ func (s *Writer) Compact(ctx context.Context, o CompactOptions) (summaries.Compa
 	r := &Compaction{Writer: s, o: o, Forest: name}
 	err = r.run(ctx)
 	if name == history.MainForest && err != nil && history.IsDamage(err) {
-		s.Report(fmt.Errorf("the clusters cannot be used, one flat cluster stands for them until `ctx rebuild`: %w", err))
+		s.Report(fmt.Errorf(
+			"the clusters cannot be used, one flat cluster stands for them until `ctx rebuild`: %w",
+			err))
 		r = &Compaction{Writer: s, o: o, Forest: history.FlatForest}
 		err = r.run(ctx)
 	}
@@ -63,7 +65,8 @@ func (s *Writer) Compact(ctx context.Context, o CompactOptions) (summaries.Compa
 }
 
 func (r *Compaction) run(ctx context.Context) error {
-	if err := r.graduate(ctx); err != nil && (r.Forest == history.MainForest || !history.IsDamage(err)) {
+	if err := r.graduate(ctx); err != nil &&
+		(r.Forest == history.MainForest || !history.IsDamage(err)) {
 		return err
 	}
 	if err := r.begin(ctx); err != nil {
@@ -121,7 +124,8 @@ func (r *Compaction) graduate(ctx context.Context) error {
 		return err
 	}
 	if len(r.o.Branches) == 1 {
-		_, err := r.clusters.GraduateAll(ctx, r.o.Branches[0].Session, r.o.Branches[0].Branch, between)
+		_, err := r.clusters.GraduateAll(ctx, r.o.Branches[0].Session,
+			r.o.Branches[0].Branch, between)
 		return err
 	}
 	_, err := r.clusters.GraduateBranches(ctx, r.o.Branches, between)

@@ -27,7 +27,8 @@ import (
 // A cluster that is too long for one ask is read in pieces, each entry once, and ends with one
 // summary of few generations.
 func TestLongClusterInPieces(t *testing.T) {
-	for _, tt := range []struct{ messages, limit int }{{40, 100_000}, {40, 200}, {300, 200}, {900, 600}, {900, 150}} {
+	for _, tt := range []struct{ messages, limit int }{{40, 100_000}, {40, 200}, {300, 200},
+		{900, 600}, {900, 150}} {
 		t.Run(fmt.Sprint(tt), func(t *testing.T) {
 			s := storetest.Create(t, storetest.OneCluster...)
 			storetest.SayMany(t, s, "talk", tt.messages)
@@ -37,7 +38,8 @@ func TestLongClusterInPieces(t *testing.T) {
 				t.Fatalf("%+v", done)
 			}
 			c := storetest.TheCluster(t, s)
-			members := storetest.Must[[]format.ID](t)(storetest.Must[*forest.State](t)(s.History.Forest(storetest.View(t, s))).Members(c))
+			members := storetest.Must[[]format.ID](t)(
+				storetest.Must[*forest.State](t)(s.History.Forest(storetest.View(t, s))).Members(c))
 			for _, id := range members {
 				if by.Read[id] != 1 {
 					t.Fatalf("an entry was read %d times", by.Read[id])
@@ -69,10 +71,15 @@ func TestFailedPiece(t *testing.T) {
 	if done.Failed != 1 || done.Carried != by.Asks-1 || done.Dirty != 1 {
 		t.Fatalf("%+v after %d asks", done, by.Asks)
 	}
-	if len(done.Reasons) != 1 || done.Reasons[0] != (summaries.Reason{Outcome: "failed", Kind: "too busy", Why: "too busy", Count: 1}) {
+	if len(done.Reasons) != 1 ||
+		done.Reasons[0] != (summaries.Reason{Outcome: "failed", Kind: "too busy",
+			Why: "too busy", Count: 1}) {
 		t.Errorf("reasons %+v", done.Reasons)
 	}
-	again := &storetest.Summarizer{Most: 200, Say: func(summarize.Request) (summarize.Response, error) { return storetest.Told("more"), nil }}
+	again := &storetest.Summarizer{Most: 200,
+		Say: func(summarize.Request) (summarize.Response, error) {
+			return storetest.Told("more"), nil
+		}}
 	if done := storetest.CompactBy(t, s, again, "talk"); done.Dirty > 0 || done.Failed > 0 {
 		t.Fatalf("%+v", done)
 	}
@@ -100,7 +107,11 @@ func TestInterruptedCompaction(t *testing.T) {
 		}
 		return storetest.Told("a piece"), nil
 	}
-	done, err := s.Compaction.Compact(ctx, compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk", Branch: history.MainBranch}}, Summarizer: by})
+	done, err := s.Compaction.Compact(ctx,
+		compaction.CompactOptions{
+			Branches:   []history.BranchName{{Session: "talk", Branch: history.MainBranch}},
+			Summarizer: by,
+		})
 	if !errors.Is(err, context.Canceled) || done.Carried != 2 || done.Failed > 0 || by.Asks != 3 {
 		t.Errorf("%+v, %v after %d asks", done, err, by.Asks)
 	}
@@ -122,11 +133,13 @@ func TestExtractiveAtTheEndOfTheChain(t *testing.T) {
 			told.Summarizer = summaries.Extractive
 			return told, nil
 		}
-		if done := storetest.CompactBy(t, s, by, "talk"); done.Settled != 1 || done.Failed+done.Lost+done.Dirty > 0 {
+		if done := storetest.CompactBy(t, s, by, "talk"); done.Settled != 1 ||
+			done.Failed+done.Lost+done.Dirty > 0 {
 			t.Fatalf("limit %d: %+v", limit, done)
 		}
 		c := storetest.TheCluster(t, s)
-		if list, _, err := s.Summaries.ReadExtract(c.Covers[0].Summary); len(c.Covers) != 1 || err != nil || len(list) < 10 {
+		if list, _, err := s.Summaries.ReadExtract(c.Covers[0].Summary); len(c.Covers) != 1 ||
+			err != nil || len(list) < 10 {
 			t.Errorf("limit %d: %d covers, %d sentences, %v", limit, len(c.Covers), len(list), err)
 		}
 		storetest.Check(t, s)
@@ -140,18 +153,29 @@ func TestFailingSummarizer(t *testing.T) {
 		"error": func(summarize.Request) (summarize.Response, error) {
 			return summarize.Response{}, errors.New("no such program")
 		},
-		"empty":  func(summarize.Request) (summarize.Response, error) { return storetest.Told(" \n\t"), nil },
-		"longer": func(summarize.Request) (summarize.Response, error) { return storetest.Told(long), nil },
-		"binary": func(summarize.Request) (summarize.Response, error) { return storetest.Told("\x7fELF\x00\x01"), nil },
-		"nobody": func(summarize.Request) (summarize.Response, error) { return summarize.Response{Text: "short"}, nil },
+		"empty": func(summarize.Request) (summarize.Response, error) {
+			return storetest.Told(" \n\t"), nil
+		},
+		"longer": func(summarize.Request) (summarize.Response, error) {
+			return storetest.Told(long), nil
+		},
+		"binary": func(summarize.Request) (summarize.Response, error) {
+			return storetest.Told("\x7fELF\x00\x01"), nil
+		},
+		"nobody": func(summarize.Request) (summarize.Response, error) {
+			return summarize.Response{Text: "short"}, nil
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := storetest.Create(t, "window.graduate_at=1", "window.evict_at=2000", "forest.merge_threshold=1")
+			s := storetest.Create(t, "window.graduate_at=1", "window.evict_at=2000",
+				"forest.merge_threshold=1")
 			for i := range 4 {
-				say := strings.Repeat(fmt.Sprintf("subject%d matter%d thing%d and more of it ", i, i, i), 8)
+				say := strings.Repeat(
+					fmt.Sprintf("subject%d matter%d thing%d and more of it ", i, i, i), 8)
 				bulkOne(t, s, "talk", say)
 			}
-			storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), "talk", history.MainBranch))
+			storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(),
+				"talk", history.MainBranch))
 			before := storetest.View(t, s).Get(history.ForestRef)
 			done := storetest.CompactBy(t, s, &storetest.Summarizer{Most: 10_000, Say: say})
 			if done.Failed != 3 || done.Dirty != 3 || done.Settled+done.Carried+done.Evicted > 0 {
@@ -169,7 +193,9 @@ func TestFailingSummarizer(t *testing.T) {
 
 func bulkOne(t *testing.T, s *session.Store, session, text string) {
 	t.Helper()
-	if _, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch, []conversation.Message{{Role: "user", Text: text}}, conversation.AppendOptions{NoGraduation: true}); err != nil {
+	if _, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch,
+		[]conversation.Message{{Role: "user", Text: text}},
+		conversation.AppendOptions{NoGraduation: true}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -181,10 +207,13 @@ func TestRawAgain(t *testing.T) {
 	var generations []uint64
 	for range 6 {
 		storetest.SayMany(t, s, "talk", 10)
-		if done := storetest.CompactBy(t, s, &storetest.Summarizer{Most: 100_000}, "talk"); done.Dirty > 0 {
+		if done := storetest.CompactBy(t, s, &storetest.Summarizer{Most: 100_000},
+			"talk"); done.Dirty > 0 {
 			t.Fatalf("%+v", done)
 		}
-		generations = append(generations, storetest.Must[uint64](t)(s.Summaries.Generation(storetest.TheCluster(t, s).Covers[0].Summary)))
+		generations = append(generations,
+			storetest.Must[uint64](t)(
+				s.Summaries.Generation(storetest.TheCluster(t, s).Covers[0].Summary)))
 	}
 	if got := fmt.Sprint(generations); got != "[1 2 3 4 1 2]" {
 		t.Errorf("generations %s", got)
@@ -194,7 +223,8 @@ func TestRawAgain(t *testing.T) {
 		storetest.CompactBy(t, s, &storetest.Summarizer{Most: 100_000}, "talk")
 	}
 	storetest.SayMany(t, s, "talk", 10)
-	storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), "talk", history.MainBranch))
+	storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), "talk",
+		history.MainBranch))
 	old := storetest.TheCluster(t, s).Covers[0]
 	failing := &storetest.Summarizer{Most: 400}
 	failing.Say = func(summarize.Request) (summarize.Response, error) {
@@ -211,7 +241,8 @@ func TestRawAgain(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 	storetest.CompactBy(t, s, &storetest.Summarizer{Most: 400}, "talk")
-	if c := storetest.TheCluster(t, s); c.Dirty() || storetest.Must[uint64](t)(s.Summaries.Generation(c.Covers[0].Summary)) > 3 {
+	if c := storetest.TheCluster(t, s); c.Dirty() ||
+		storetest.Must[uint64](t)(s.Summaries.Generation(c.Covers[0].Summary)) > 3 {
 		t.Errorf("covers %+v", c.Covers)
 	}
 }
@@ -223,7 +254,8 @@ func TestWordsChangeWhileClaimed(t *testing.T) {
 	for name, change := range map[string]func(*testing.T, *session.Store, format.ID){
 		"amended": func(t *testing.T, s *session.Store, _ format.ID) {
 			m := conversation.Message{Role: "user", Text: "the port is 6000 after all", Source: src}
-			if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, []conversation.Message{m}, conversation.AppendOptions{}); err != nil {
+			if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch,
+				[]conversation.Message{m}, conversation.AppendOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -232,35 +264,45 @@ func TestWordsChangeWhileClaimed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := storetest.Create(t, storetest.OneCluster...)
 			done, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch,
-				[]conversation.Message{{Role: "user", Text: "the port is 5433, and the table is consignments", Source: src}}, conversation.AppendOptions{})
+				[]conversation.Message{{Role: "user",
+					Text: "the port is 5433, and the table is consignments", Source: src}},
+				conversation.AppendOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			storetest.SayMany(t, s, "talk", 6)
-			storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), "talk", history.MainBranch))
+			storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(),
+				"talk", history.MainBranch))
 			// Inside of a compaction it is the same.
 			first := true
-			inside := storetest.CompactBy(t, s, &storetest.Summarizer{Most: 1000, Say: func(summarize.Request) (summarize.Response, error) {
-				if first && name == "amended" {
-					first = false
-					m := conversation.Message{Role: "user", Text: "the port is 5999, not that", Source: src}
-					if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, []conversation.Message{m}, conversation.AppendOptions{}); err != nil {
-						t.Error(err)
-					}
-					return storetest.Told("port 5433"), nil
-				}
-				return summarize.Response{}, errors.New("not now")
-			}}, "talk")
+			inside := storetest.CompactBy(t, s,
+				&storetest.Summarizer{Most: 1000,
+					Say: func(summarize.Request) (summarize.Response, error) {
+						if first && name == "amended" {
+							first = false
+							m := conversation.Message{Role: "user",
+								Text: "the port is 5999, not that", Source: src}
+							if _, _, err := s.Conversation.Append(context.Background(), "talk",
+								history.MainBranch, []conversation.Message{m},
+								conversation.AppendOptions{}); err != nil {
+								t.Error(err)
+							}
+							return storetest.Told("port 5433"), nil
+						}
+						return summarize.Response{}, errors.New("not now")
+					}}, "talk")
 			if inside.Settled > 0 || name == "amended" && inside.Lost != 1 {
 				t.Errorf("%+v", inside)
 			}
 			claims := claimsNow(t, s)
 			change(t, s, done[0].ID)
-			c := storetest.Must[summaries.Compaction](t)(s.Compaction.Commit(context.Background(), []summaries.Answer{{Claim: claims[0].ID, Response: storetest.Told("port 5433")}}))
+			c := storetest.Must[summaries.Compaction](t)(s.Compaction.Commit(context.Background(),
+				[]summaries.Answer{{Claim: claims[0].ID, Response: storetest.Told("port 5433")}}))
 			if c.Lost != 1 || c.Settled > 0 || c.Reasons[0].Why != summaries.LostInputs {
 				t.Errorf("%+v", c)
 			}
-			if done := storetest.CompactBy(t, s, &storetest.Summarizer{Most: 1000}, "talk"); done.Settled != 1 {
+			if done := storetest.CompactBy(t, s, &storetest.Summarizer{Most: 1000},
+				"talk"); done.Settled != 1 {
 				t.Errorf("%+v", done)
 			}
 		})
@@ -270,7 +312,8 @@ func TestWordsChangeWhileClaimed(t *testing.T) {
 // forgetBody does to a loose body what forgetting does.
 func forgetBody(t *testing.T, s *session.Store, id format.ID) {
 	t.Helper()
-	a := format.Absent{Object: id, Reason: format.ReasonForgotten, Time: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
+	a := format.Absent{Object: id, Reason: format.ReasonForgotten,
+		Time: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
 	path := filepath.Join(s.Dir, "absent", id.String()[:2], id.String()[2:])
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
@@ -291,10 +334,11 @@ func forgetBody(t *testing.T, s *session.Store, id format.ID) {
 func claimsNow(t *testing.T, s *session.Store) []compaction.Claim {
 	t.Helper()
 	var list []compaction.Claim
-	err := s.Compaction.Claims(context.Background(), storetest.View(t, s), 0, func(c compaction.Claim) error {
-		list = append(list, c)
-		return nil
-	})
+	err := s.Compaction.Claims(context.Background(), storetest.View(t, s),
+		0, func(c compaction.Claim) error {
+			list = append(list, c)
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,35 +350,48 @@ func claimsNow(t *testing.T, s *session.Store) []compaction.Claim {
 func TestTwoWorkers(t *testing.T) {
 	s := storetest.Create(t, storetest.OneCluster...)
 	storetest.SayMany(t, s, "talk", 10)
-	storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), "talk", history.MainBranch))
+	storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), "talk",
+		history.MainBranch))
 	a, b := claimsNow(t, s), claimsNow(t, s)
 	commit := func(answers ...summaries.Answer) summaries.Compaction {
 		t.Helper()
-		done := storetest.Must[summaries.Compaction](t)(s.Compaction.Commit(context.Background(), answers))
+		done := storetest.Must[summaries.Compaction](t)(
+			s.Compaction.Commit(context.Background(), answers))
 		storetest.Check(t, s)
 		return done
 	}
-	if done := commit(summaries.Answer{Claim: a[0].ID, Response: storetest.Told("what a says")}); done.Settled != 1 {
+	if done := commit(
+		summaries.Answer{Claim: a[0].ID,
+			Response: storetest.Told("what a says")}); done.Settled != 1 {
 		t.Errorf("a: %+v", done)
 	}
-	if done := commit(summaries.Answer{Claim: b[0].ID, Response: storetest.Told("what b says")}); done.Lost != 1 {
+	if done := commit(
+		summaries.Answer{Claim: b[0].ID, Response: storetest.Told("what b says")}); done.Lost != 1 {
 		t.Errorf("b: %+v", done)
 	}
-	if done := commit(summaries.Answer{Claim: a[0].ID, Response: storetest.Told("what a says")}); done.Known != 1 {
+	if done := commit(
+		summaries.Answer{Claim: a[0].ID,
+			Response: storetest.Told("what a says")}); done.Known != 1 {
 		t.Errorf("a again: %+v", done)
 	}
 	storetest.SayMany(t, s, "talk", 10)
-	storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), "talk", history.MainBranch))
+	storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), "talk",
+		history.MainBranch))
 	next := claimsNow(t, s)
 	if len(next) != 1 || !next[0].Inputs[0].Summary || next[0].Generation != 2 {
 		t.Fatalf("%+v", next)
 	}
 	twice := summaries.Answer{Claim: next[0].ID, Response: storetest.Told("what both say")}
-	if done := commit(twice, twice, summaries.Answer{Claim: next[0].ID, Response: storetest.Told("what somebody else says")}); done.Settled != 1 || done.Known != 1 || done.Lost != 1 {
+	if done := commit(twice, twice,
+		summaries.Answer{Claim: next[0].ID,
+			Response: storetest.Told("what somebody else says")}); done.Settled != 1 ||
+		done.Known != 1 || done.Lost != 1 {
 		t.Errorf("three at once: %+v", done)
 	}
-	sum := storetest.Must[*format.Summary](t)(summaryOf(s, storetest.TheCluster(t, s).Covers[0].Summary))
-	if sum.Generation != 2 || len(sum.Inputs) != 2 || !sum.Inputs[0].Summary || sum.Inputs[1].Summary {
+	sum := storetest.Must[*format.Summary](t)(
+		summaryOf(s, storetest.TheCluster(t, s).Covers[0].Summary))
+	if sum.Generation != 2 || len(sum.Inputs) != 2 || !sum.Inputs[0].Summary ||
+		sum.Inputs[1].Summary {
 		t.Errorf("%+v", sum)
 	}
 }
@@ -355,7 +412,9 @@ func TestCompactionShrinks(t *testing.T) {
 	left := 0
 	for seed := range uint64(12) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		s := storetest.Create(t, []string{"window.graduate_at=4", "window.evict_at=40", "forest.max_cold_clusters=3", "forest.merge_threshold=" + []string{"0", "0.5", "1"}[seed%3]}...)
+		s := storetest.Create(t,
+			[]string{"window.graduate_at=4", "window.evict_at=40", "forest.max_cold_clusters=3",
+				"forest.merge_threshold=" + []string{"0", "0.5", "1"}[seed%3]}...)
 		for range 12 {
 			var batch []conversation.Message
 			for range 1 + r.IntN(12) {
@@ -363,14 +422,18 @@ func TestCompactionShrinks(t *testing.T) {
 				if r.IntN(3) == 0 {
 					text = strings.Repeat(text+". ", 1+r.IntN(30))
 				}
-				batch = append(batch, conversation.Message{Role: []string{"user", "model"}[r.IntN(2)], Text: text})
+				batch = append(batch,
+					conversation.Message{Role: []string{"user", "model"}[r.IntN(2)], Text: text})
 			}
-			if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch, conversation.AppendOptions{NoGraduation: r.IntN(2) == 0}); err != nil {
+			if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch,
+				batch, conversation.AppendOptions{NoGraduation: r.IntN(2) == 0}); err != nil {
 				t.Fatal(err)
 			}
-			before, pin := storetest.Render(t, s, "talk", 0).Tokens, storetest.View(t, s).Get(history.RefName("talk", history.MainBranch)).Pin
+			before, pin := storetest.Render(t, s, "talk", 0).Tokens,
+				storetest.View(t, s).Get(history.RefName("talk", history.MainBranch)).Pin
 			storetest.Compact(t, s, "talk")
-			after, now := storetest.Render(t, s, "talk", 0).Tokens, storetest.View(t, s).Get(history.RefName("talk", history.MainBranch)).Pin
+			after, now := storetest.Render(t, s, "talk", 0).Tokens,
+				storetest.View(t, s).Get(history.RefName("talk", history.MainBranch)).Pin
 			if first := pin.IsZero(); !first && (after > before || now != pin && after == before) {
 				t.Fatalf("seed %d: %d tokens became %d", seed, before, after)
 			}
@@ -396,10 +459,16 @@ func TestFlatHasEveryMember(t *testing.T) {
 	ctx := context.Background()
 	ids := storetest.Talk(t, s, "talk", 20, 1)
 	storetest.Talk(t, s, "other", 12, 2)
-	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(ctx, "talk", history.MainBranch, ids[6], conversation.RewindOptions{}))
+	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(ctx, "talk", history.MainBranch,
+		ids[6], conversation.RewindOptions{}))
 	flat := func() summaries.Compaction {
 		t.Helper()
-		return storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(ctx, compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk", Branch: history.MainBranch}}, Strategy: clusters.Flat}))
+		return storetest.Must[summaries.Compaction](t)(
+			s.Compaction.Compact(ctx,
+				compaction.CompactOptions{
+					Branches: []history.BranchName{{Session: "talk", Branch: history.MainBranch}},
+					Strategy: clusters.Flat,
+				}))
 	}
 	if done := flat(); done.Roots != 1 || done.Dirty != 0 || done.Strategy != clusters.Flat {
 		t.Errorf("%+v", done)
@@ -417,10 +486,12 @@ func TestFlatHasEveryMember(t *testing.T) {
 				}
 			}
 			for _, e := range storetest.Must[[]forest.Evicted](t)(st.Evicted()) {
-				if err := s.Clusters.EachMember(storetest.Must[*format.Tombstone](t)(s.History.Loader().Tombstone(e.Tombstone)).Node, func(id format.ID) error {
-					all = append(all, id.String())
-					return nil
-				}); err != nil {
+				if err := s.Clusters.EachMember(
+					storetest.Must[*format.Tombstone](t)(
+						s.History.Loader().Tombstone(e.Tombstone)).Node, func(id format.ID) error {
+						all = append(all, id.String())
+						return nil
+					}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -428,7 +499,8 @@ func TestFlatHasEveryMember(t *testing.T) {
 			sets = append(sets, strings.Join(all, " "))
 		}
 		if sets[0] != sets[1] {
-			t.Fatalf("flat has %d members, main %d", strings.Count(sets[0], " ")+1, strings.Count(sets[1], " ")+1)
+			t.Fatalf("flat has %d members, main %d", strings.Count(sets[0], " ")+1,
+				strings.Count(sets[1], " ")+1)
 		}
 	}
 	same()
@@ -438,7 +510,8 @@ func TestFlatHasEveryMember(t *testing.T) {
 	storetest.Talk(t, s, "talk", 15, 3)
 	same()
 	storetest.Must[conversation.Undone](t)(s.Conversation.Undo(ctx, "talk"))
-	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(ctx, "talk", history.MainBranch, ids[2], conversation.RewindOptions{}))
+	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(ctx, "talk", history.MainBranch,
+		ids[2], conversation.RewindOptions{}))
 	same()
 	storetest.Must[int](t)(s.Conversation.RemoveSession(ctx, "other"))
 	same()
@@ -455,7 +528,8 @@ func TestFlatWhereMainIsDamaged(t *testing.T) {
 	storetest.Talk(t, s, "talk", 30, 1)
 	storetest.Compact(t, s, "talk")
 	storetest.Talk(t, s, "talk", 9, 2)
-	storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), "talk", history.MainBranch))
+	storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), "talk",
+		history.MainBranch))
 	storetest.Loosen(t, s)
 	st := storetest.Must[*forest.State](t)(s.History.Forest(storetest.View(t, s)))
 	for _, c := range st.Live() {
@@ -474,7 +548,8 @@ func TestFlatWhereMainIsDamaged(t *testing.T) {
 	if len(warned) == 0 || !strings.Contains(warned[0], "ctx rebuild") {
 		t.Errorf("warned %q", warned)
 	}
-	if out := storetest.Render(t, s, "talk", 0); strings.Count(string(out.Bytes), "<cluster ") != 1 {
+	if out := storetest.Render(t, s, "talk", 0); strings.Count(string(out.Bytes),
+		"<cluster ") != 1 {
 		t.Errorf("rendered:\n%s", out.Bytes)
 	}
 }
@@ -489,18 +564,25 @@ func TestMinLimit(t *testing.T) {
 		var batch []conversation.Message
 		for range 40 {
 			n := []int{1, 5, 20, 30, 31, 32, 33, 70, 300}[r.IntN(9)]
-			batch = append(batch, conversation.Message{Role: "user", Text: strings.Repeat("sun ", n)})
+			batch = append(batch,
+				conversation.Message{Role: "user", Text: strings.Repeat("sun ", n)})
 		}
-		if _, _, err := s.Conversation.Append(ctx, "talk", history.MainBranch, batch, conversation.AppendOptions{}); err != nil {
+		if _, _, err := s.Conversation.Append(ctx, "talk", history.MainBranch, batch,
+			conversation.AppendOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(ctx, "talk", history.MainBranch))
+		storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(ctx, "talk",
+			history.MainBranch))
 		for rounds := 0; storetest.TheCluster(t, s).Dirty(); rounds++ {
 			var brought []summaries.Answer
-			err := s.Compaction.Claims(ctx, storetest.View(t, s), summaries.MinLimit, func(c compaction.Claim) error {
-				brought = append(brought, summaries.Answer{Claim: c.ID, Response: storetest.Told(strings.TrimSpace(strings.Repeat("sun ", c.Tokens)))})
-				return nil
-			})
+			err := s.Compaction.Claims(ctx, storetest.View(t, s),
+				summaries.MinLimit, func(c compaction.Claim) error {
+					brought = append(brought,
+						summaries.Answer{Claim: c.ID,
+							Response: storetest.Told(
+								strings.TrimSpace(strings.Repeat("sun ", c.Tokens)))})
+					return nil
+				})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,7 +16,9 @@ import (
 // so that none returns if the new one fails. id names the cluster or one of its summaries. A
 // tombstone becomes a cluster again, and is evicted again if it is still the oldest above the
 // limit. The branches adopt the result. RedoSummary returns ErrNotFound if id names no cluster.
-func (s *Writer) RedoSummary(ctx context.Context, id format.ID, o CompactOptions) (summaries.Compaction, error) {
+func (s *Writer) RedoSummary(
+	ctx context.Context, id format.ID, o CompactOptions,
+) (summaries.Compaction, error) {
 	r := &Compaction{Writer: s, o: o, force: true}
 	var number uint64
 	err := s.Locked(ctx, func(t *Tx) error {
@@ -43,7 +45,9 @@ func (s *Writer) RedoSummary(ctx context.Context, id format.ID, o CompactOptions
 // of the pieces that it was made of. If these cover fewer entries, the next compaction summarizes
 // the rest. id names the summary or its cluster. The branches adopt the result. RevertSummary
 // returns ErrNotFound if id names no cluster, and ErrNoEarlier if no earlier summary fits.
-func (s *Writer) RevertSummary(ctx context.Context, id format.ID, o CompactOptions) (summaries.Compaction, error) {
+func (s *Writer) RevertSummary(
+	ctx context.Context, id format.ID, o CompactOptions,
+) (summaries.Compaction, error) {
 	r := &Compaction{Writer: s, o: o, force: true}
 	view, err := s.Refs.Read()
 	if err != nil {
@@ -67,7 +71,8 @@ func (s *Writer) RevertSummary(ctx context.Context, id format.ID, o CompactOptio
 			return err
 		}
 		for _, v := range earlier {
-			d := format.Decision{Kind: format.DecideSettle, Cluster: at.Number, ID: v.Summary, Offset: v.Offset, Count: v.Count}
+			d := format.Decision{Kind: format.DecideSettle, Cluster: at.Number, ID: v.Summary,
+				Offset: v.Offset, Count: v.Count}
 			if err := t.store.DecideIn(at.Forest, d); err != nil {
 				return err
 			}
@@ -98,7 +103,8 @@ func (t *Tx) bare(at *clusters.ClusterAt) error {
 			return err
 		}
 		last := len(members) - 1
-		out := format.Decision{Kind: format.DecideRetract, Cluster: at.Number, ID: members[last], Offset: uint64(last)}
+		out := format.Decision{Kind: format.DecideRetract, Cluster: at.Number, ID: members[last],
+			Offset: uint64(last)}
 		back := out
 		back.Kind = format.DecideRestore
 		t.clusters.DropCandidates()
@@ -109,7 +115,9 @@ func (t *Tx) bare(at *clusters.ClusterAt) error {
 		return nil
 	}
 	for _, v := range summaries.RealCovers(at.Live.Covers, 0, at.Live.Count()) {
-		if err := t.store.DecideIn(at.Forest, format.Decision{Kind: format.DecideDrop, Cluster: at.Number, ID: v.Summary}); err != nil {
+		if err := t.store.DecideIn(at.Forest,
+			format.Decision{Kind: format.DecideDrop, Cluster: at.Number,
+				ID: v.Summary}); err != nil {
 			return err
 		}
 	}

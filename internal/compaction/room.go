@@ -38,12 +38,16 @@ type Tx struct {
 }
 
 // New returns the verbs over the rooms below.
-func New(s *store.Store, clusters *clusters.Writer, epochs *epochs.Writer, summaries *summaries.Writer, conversation *conversation.Writer, recall *recall.Reader) *Writer {
+func New(
+	s *store.Store, clusters *clusters.Writer, epochs *epochs.Writer, summaries *summaries.Writer,
+	conversation *conversation.Writer, recall *recall.Reader,
+) *Writer {
 	r := &Reader{Reader: s.Reader, recall: recall, summaries: summaries.Reader}
 	return &Writer{Reader: r, clusters: clusters, Room: store.NewRoom(s, func(t *store.Tx) *Tx {
 		return &Tx{
 			Reader: r, store: t,
-			clusters: clusters.Begin(t), conversation: conversation.Begin(t), epochs: epochs.Begin(t), summaries: summaries.Begin(t),
+			clusters: clusters.Begin(t), conversation: conversation.Begin(t),
+			epochs: epochs.Begin(t), summaries: summaries.Begin(t),
 		}
 	})}
 }

@@ -31,7 +31,8 @@ func TestStretches(t *testing.T) {
 				})
 			}
 			o := conversation.AppendOptions{NoGraduation: true}
-			if _, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch, list, o); err != nil {
+			if _, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch,
+				list, o); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -136,7 +136,9 @@ func (r *Compaction) ask(ctx context.Context, number uint64) error {
 
 // askRound asks about every claim and records the answers together. After an interruption it
 // records the answers so far.
-func (r *Compaction) askRound(ctx context.Context, view *refs.View, st *forest.State, claims []summaries.Claim, limit int) error {
+func (r *Compaction) askRound(
+	ctx context.Context, view *refs.View, st *forest.State, claims []summaries.Claim, limit int,
+) error {
 	var answers []summaries.SealedAnswer
 	var stopped error
 	for i := range claims {
@@ -192,9 +194,11 @@ func (r *Compaction) askOne(
 	if source <= summaries.FewTokens && len(c.Covers) == 0 {
 		told = asItIs(inputs)
 	} else {
-		told, err = r.o.Summarizer.Summarize(ctx, summarize.Request{Claim: c.Node, Inputs: inputs, Tokens: c.Tokens})
+		told, err = r.o.Summarizer.Summarize(ctx,
+			summarize.Request{Claim: c.Node, Inputs: inputs, Tokens: c.Tokens})
 		if err == nil && told.Summarizer == summaries.Extractive {
-			stand, err := r.summaries.WrittenCovers(summaries.RealCovers(st.Cluster(c.Cluster).Covers, c.Offset, c.End()))
+			stand, err := r.summaries.WrittenCovers(
+				summaries.RealCovers(st.Cluster(c.Cluster).Covers, c.Offset, c.End()))
 			if err != nil {
 				return nil, err
 			}
@@ -240,13 +244,15 @@ func asItIs(inputs []summarize.Input) summarize.Response {
 	for i, p := range inputs {
 		lines[i] = p.Text
 	}
-	return summarize.Response{Text: strings.Join(lines, "\n"), Summarizer: summaries.Extractive, Version: summaries.ExtractiveVersion}
+	return summarize.Response{Text: strings.Join(lines, "\n"), Summarizer: summaries.Extractive,
+		Version: summaries.ExtractiveVersion}
 }
 
 // record settles batches of answers, each in an operation of its own, and evicts clusters above the
 // limit.
 func (r *Compaction) record(ctx context.Context, batches ...[]summaries.SealedAnswer) error {
-	batches = slices.DeleteFunc(batches, func(b []summaries.SealedAnswer) bool { return len(b) == 0 })
+	batches = slices.DeleteFunc(batches,
+		func(b []summaries.SealedAnswer) bool { return len(b) == 0 })
 	if len(batches) == 0 {
 		return nil
 	}

@@ -23,7 +23,9 @@ type Claim struct {
 // clusters. The inputs of a claim have at most limit tokens; limit is 0 for no limit, else at
 // least summaries.MinLimit. Claims takes no lock and reserves nothing. It stops at the first
 // error of each and returns it.
-func (s *Reader) Claims(ctx context.Context, view *refs.View, limit int, each func(Claim) error) error {
+func (s *Reader) Claims(
+	ctx context.Context, view *refs.View, limit int, each func(Claim) error,
+) error {
 	st, err := s.Forest(view)
 	if err != nil {
 		return err
@@ -45,7 +47,8 @@ func (s *Reader) Claims(ctx context.Context, view *refs.View, limit int, each fu
 				return err
 			}
 			if len(out.Inputs) == 0 {
-				continue // its words are gone: there is nothing to ask, and the next compaction says so
+				// Its words are gone: there is nothing to ask, and the next compaction says so
+				continue
 			}
 			if err := each(out); err != nil {
 				return err
@@ -73,7 +76,9 @@ func (s *Reader) outClaim(view *refs.View, c *summaries.Claim, limit int) (Claim
 // result once they adopt the forest. An answer whose claim has changed is lost, one that cannot
 // be used has failed, one that is there already is known; none of these changes anything. Commit
 // returns ErrInput, and takes nothing, if one id is no id of a claim.
-func (s *Writer) Commit(ctx context.Context, brought []summaries.Answer) (summaries.Compaction, error) {
+func (s *Writer) Commit(
+	ctx context.Context, brought []summaries.Answer,
+) (summaries.Compaction, error) {
 	r := &Compaction{Writer: s, Forest: history.MainForest}
 	var err error
 	if r.seen, err = s.ForgetMark(); err != nil {

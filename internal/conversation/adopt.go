@@ -168,7 +168,8 @@ func uncoveredRuns(c *forest.Cluster) []uncovered {
 // interim stores the summary of a run and returns the decision that puts it in place. members are
 // those of the run.
 func (t *Tx) interim(cluster uint64, members []format.ID, g uncovered) (format.Decision, error) {
-	sum := &format.Summary{Generation: 1, Interim: true, Summarizer: summaries.Extractive, Version: summaries.ExtractiveVersion}
+	sum := &format.Summary{Generation: 1, Interim: true, Summarizer: summaries.Extractive,
+		Version: summaries.ExtractiveVersion}
 	var list []summarize.Sentence
 	raw := g.raw(members)
 	if len(g.interims) > 0 {

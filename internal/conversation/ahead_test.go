@@ -17,8 +17,13 @@ func TestCleanAhead(t *testing.T) {
 	for _, m := range []Message{
 		{Role: "user", Text: "words"},
 		{Role: "user", Text: "a \x07 bell and " + key},
-		{Role: "model", Parts: json.RawMessage(`[{"text":"look at ` + key + `"},{"functionCall":{"id":"c","name":"n","args":{"a":1}}}]`)},
-		{Role: "tool", Parts: json.RawMessage(`[{"functionResponse":{"id":"c","response":{"output":"\u0007"}}}]`)},
+		{Role: "model",
+			Parts: json.RawMessage(
+				`[{"text":"look at ` + key +
+					`"},{"functionCall":{"id":"c","name":"n","args":{"a":1}}}]`)},
+		{Role: "tool",
+			Parts: json.RawMessage(
+				`[{"functionResponse":{"id":"c","response":{"output":"\u0007"}}}]`)},
 		{Role: "user", Parts: json.RawMessage(`[{"text":1,"text":2}]`)},
 		{Role: "user", Parts: json.RawMessage(`{"text"`)},
 		{Role: "nobody", Text: "x"},
@@ -31,7 +36,8 @@ func TestCleanAhead(t *testing.T) {
 		ahead.TakeAhead(&words)
 		for range 2 {
 			got, again, failed := CleanAll([]Message{ahead})
-			if (err == nil) != (failed == nil) || err != nil && err.Error() != failed.Error() || !reflect.DeepEqual(again, found) {
+			if (err == nil) != (failed == nil) || err != nil && err.Error() != failed.Error() ||
+				!reflect.DeepEqual(again, found) {
 				t.Fatalf("%q: found %v, error %v, want %v, %v", m.Parts, again, failed, found, err)
 			}
 			if err != nil {
@@ -54,15 +60,18 @@ func TestCleanAhead(t *testing.T) {
 func TestExtractsHoldForAView(t *testing.T) {
 	a, b := format.Sum([]byte("a")), format.Sum([]byte("b"))
 	x := &extracts{view: &refs.View{Number: 3, Digest: a}, list: []extract{
-		{raw: []format.ID{a, b}}, {raw: []format.ID{a}, sentences: []summarize.Sentence{{}}, made: true},
+		{raw: []format.ID{a, b}},
+		{raw: []format.ID{a}, sentences: []summarize.Sentence{{}}, made: true},
 	}}
 	for _, c := range []struct {
 		view *refs.View
 		raw  []format.ID
 		want bool
 	}{
-		{x.view, []format.ID{a}, true}, {&refs.View{Number: 3, Digest: a}, []format.ID{a}, true}, {&refs.View{Number: 4, Digest: a}, []format.ID{a}, false},
-		{&refs.View{Number: 3, Digest: b}, []format.ID{a}, false}, {x.view, []format.ID{b}, false}, {x.view, []format.ID{a, b}, false},
+		{x.view, []format.ID{a}, true}, {&refs.View{Number: 3, Digest: a}, []format.ID{a}, true},
+		{&refs.View{Number: 4, Digest: a}, []format.ID{a}, false},
+		{&refs.View{Number: 3, Digest: b}, []format.ID{a}, false}, {x.view, []format.ID{b}, false},
+		{x.view, []format.ID{a, b}, false},
 	} {
 		if _, ok := x.of(c.view, c.raw); ok != c.want {
 			t.Errorf("%v of %d: %v", c.raw, c.view.Number, ok)

@@ -22,9 +22,10 @@ type Appended struct {
 
 // AppendOptions are the options of Append.
 type AppendOptions struct {
-	Verb   string    // the verb in the log; "" for append
-	Expect format.ID // if not zero: nothing was said on the branch since this was its tip, else ErrStale
-	Orphan bool      // accept results whose calls are not in the branch
+	Verb string // the verb in the log; "" for append
+	// If not zero: nothing was said on the branch since this was its tip, else ErrStale
+	Expect format.ID
+	Orphan bool // accept results whose calls are not in the branch
 	// Parent, if not nil, is the call that the session works for. It is linked in the same operation,
 	// as by Link; Orphan applies to its call, too.
 	Parent *history.Parent
@@ -36,12 +37,16 @@ type AppendOptions struct {
 // message, in order, and what sanitizing found. It creates a session that does not exist, with its
 // main branch. Without an error the messages are durable; after an error none of them is in the
 // branch, unless errors.Is(err, refs.ErrMaybe).
-func (s *Writer) Append(ctx context.Context, session, branch string, batch []Message, o AppendOptions) ([]Appended, []sanitize.Finding, error) {
+func (s *Writer) Append(
+	ctx context.Context, session, branch string, batch []Message, o AppendOptions,
+) ([]Appended, []sanitize.Finding, error) {
 	if err := format.CheckName(session); err != nil {
-		return nil, nil, fmt.Errorf("%w: session %q: %w", history.ErrInput, history.Clip(session), err)
+		return nil, nil,
+			fmt.Errorf("%w: session %q: %w", history.ErrInput, history.Clip(session), err)
 	}
 	if err := format.CheckName(branch); err != nil {
-		return nil, nil, fmt.Errorf("%w: branch %q: %w", history.ErrInput, history.Clip(branch), err)
+		return nil, nil,
+			fmt.Errorf("%w: branch %q: %w", history.ErrInput, history.Clip(branch), err)
 	}
 	clean, found, err := CleanAll(batch)
 	if err != nil {
@@ -70,7 +75,9 @@ func (t *Tx) Append(session, branch string, clean []Message, o AppendOptions) ([
 
 // Withheld is the remark that messages were kept without their words.
 func Withheld(session string, withheld, of int) error {
-	return fmt.Errorf("session %q: %d of %d messages hold what was forgotten: they are kept without their words", history.Clip(session), withheld, of)
+	return fmt.Errorf(
+		"session %q: %d of %d messages hold what was forgotten: they are kept without their words",
+		history.Clip(session), withheld, of)
 }
 
 // appendAll appends a sanitized batch in one operation. It notes in out what came of it.
@@ -84,7 +91,8 @@ func (t *Tx) appendAll(out *history.Batch, batch []Message, o AppendOptions) ([]
 	if still, err := t.StillAt(old.ID, o.Expect); err != nil {
 		return nil, err
 	} else if !still {
-		return nil, fmt.Errorf("%w: the tip of %s/%s is %s, not %v", history.ErrStale, session, branch, history.TipOf(old), o.Expect)
+		return nil, fmt.Errorf("%w: the tip of %s/%s is %s, not %v", history.ErrStale, session,
+			branch, history.TipOf(old), o.Expect)
 	}
 	h, err := t.Head(session, branch, old)
 	if err != nil {
@@ -143,7 +151,8 @@ func (t *Tx) finish(h *history.Head, old format.Value, o AppendOptions) error {
 		verb = refs.VerbAppend
 	}
 	op := &format.Operation{Verb: verb, Session: h.Session}
-	op.Refs = append(op.Refs, format.RefUpdate{Name: history.RefName(h.Session, h.Branch), Old: old, New: h.Value})
+	op.Refs = append(op.Refs,
+		format.RefUpdate{Name: history.RefName(h.Session, h.Branch), Old: old, New: h.Value})
 	op.Refs = append(op.Refs, folded...)
 	if o.Parent != nil {
 		u, err := t.LinkTo(h.Session, *o.Parent, o.Orphan, false)

@@ -72,7 +72,8 @@ func (w *Appender) Appended(from format.ID) *history.Batch {
 	if !w.follow || from == w.Tip.Value.ID {
 		return nil
 	}
-	return &history.Batch{Session: w.Tip.Session, Branch: w.Tip.Branch, From: from, To: w.Tip.Value.ID, Said: w.said}
+	return &history.Batch{Session: w.Tip.Session, Branch: w.Tip.Branch, From: from,
+		To: w.Tip.Value.ID, Said: w.said}
 }
 
 // Write puts a message on the branch, or finds the entry that its source already has. The message
@@ -101,7 +102,8 @@ func (w *Appender) write(m *Message) (Appended, error) {
 	if err != nil {
 		return Appended{}, err
 	}
-	e.Source = &format.Source{Agent: m.Source.Agent, Session: m.Source.Session, Message: m.Source.Message, Digest: digest}
+	e.Source = &format.Source{Agent: m.Source.Agent, Session: m.Source.Session,
+		Message: m.Source.Message, Digest: digest}
 	known, err := w.Known(e)
 	if err != nil {
 		return Appended{}, err
@@ -152,8 +154,10 @@ func (w *Appender) amend(m *Message, e *format.Entry, first format.ID) (Appended
 // EntryOf returns the entry of a message at the tip of the branch, without body and source.
 func (w *Appender) EntryOf(m *Message) *format.Entry {
 	e := &format.Entry{
-		Seq: w.Tip.Seq + 1, Session: w.Tip.Session, Kind: format.KindMessage, Role: m.Role, Author: m.Author,
-		Time: w.timeOf(m), Invocation: m.Invocation, Calls: m.Calls, Results: m.Results, Tokens: m.Tokens,
+		Seq: w.Tip.Seq + 1, Session: w.Tip.Session, Kind: format.KindMessage, Role: m.Role,
+		Author: m.Author,
+		Time:   w.timeOf(m), Invocation: m.Invocation, Calls: m.Calls, Results: m.Results,
+		Tokens: m.Tokens,
 	}
 	if m.Note {
 		e.Kind = format.KindNote
@@ -218,7 +222,8 @@ func (w *Appender) Put(m *Message, e *format.Entry) (Appended, error) {
 	}
 	w.moveTo(id, e, m)
 	if key, ok := format.SourceKey(raw.Header); ok {
-		w.batch[key] = append(w.batch[key], Imported{id: id, amends: e.Amends, Digest: e.Source.Digest})
+		w.batch[key] = append(w.batch[key],
+			Imported{id: id, amends: e.Amends, Digest: e.Source.Digest})
 	}
 	return Appended{ID: id, Forgotten: forgotten}, nil
 }
@@ -265,7 +270,8 @@ func (w *Appender) withhold(raw *format.Raw, text []byte, media string) (bool, e
 func (w *Appender) sealEntry(e *format.Entry, text []byte, media string) (format.Raw, error) {
 	for {
 		raw, err := w.SealEntry(e, text, media)
-		if err != nil || e.Source != nil || len(w.store.View.Names("sessions/"+w.Tip.Session+"/")) < 2 {
+		if err != nil || e.Source != nil ||
+			len(w.store.View.Names("sessions/"+w.Tip.Session+"/")) < 2 {
 			return raw, err
 		}
 		if there, err := w.Objects.Has(raw.ID()); err != nil || !there {
@@ -318,7 +324,8 @@ func (w *Appender) checkResults(e *format.Entry) error {
 	}
 	missing := slices.Clone(e.Results)
 	drop := func(calls []string) {
-		missing = slices.DeleteFunc(missing, func(r string) bool { return slices.Contains(calls, r) })
+		missing = slices.DeleteFunc(missing,
+			func(r string) bool { return slices.Contains(calls, r) })
 	}
 	for i := len(w.Tip.Items) - 1; i >= 0 && len(missing) > 0; i-- {
 		drop(w.Tip.Items[i].Calls)
@@ -339,7 +346,8 @@ func (w *Appender) checkResults(e *format.Entry) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: the result of call %q has no call in %s/%s", history.ErrStale, missing[0], w.Tip.Session, w.Tip.Branch)
+	return fmt.Errorf("%w: the result of call %q has no call in %s/%s", history.ErrStale,
+		missing[0], w.Tip.Session, w.Tip.Branch)
 }
 
 // startOfBranch returns the tip of the branch before the operation.

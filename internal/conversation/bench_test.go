@@ -26,9 +26,12 @@ func fill(b *testing.B, n int) *session.Store {
 	for left := n; left > 0; left -= 4096 {
 		batch := make([]conversation.Message, 0, 4096)
 		for range min(left, 4096) {
-			batch = append(batch, conversation.Message{Role: []string{"user", "model"}[r.IntN(2)], Text: storetest.Chatter(r)})
+			batch = append(batch,
+				conversation.Message{Role: []string{"user", "model"}[r.IntN(2)],
+					Text: storetest.Chatter(r)})
 		}
-		if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
+		if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch,
+			batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -62,7 +65,8 @@ func BenchmarkBulk(b *testing.B) {
 	b.ResetTimer()
 	n := 0
 	for b.Loop() {
-		if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
+		if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch,
+			batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
 			b.Fatal(err)
 		}
 		n += len(batch)
@@ -106,12 +110,13 @@ func BenchmarkRead(b *testing.B) {
 		for b.Loop() {
 			n = 0
 			stop := fmt.Errorf("enough")
-			err := s.Recall.Expand(v, clusters[0].ID, recall.ExpandOptions{}, func(*history.Shown) error {
-				if n++; n == 50 {
-					return stop
-				}
-				return nil
-			})
+			err := s.Recall.Expand(v, clusters[0].ID,
+				recall.ExpandOptions{}, func(*history.Shown) error {
+					if n++; n == 50 {
+						return stop
+					}
+					return nil
+				})
 			if err != nil && err != stop {
 				b.Fatal(err)
 			}

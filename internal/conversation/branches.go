@@ -12,16 +12,18 @@ import (
 // OpenBranch is a branch with its place in the tree of branches.
 type OpenBranch struct {
 	history.Branch
-	Fork       format.ID // the fork it is an open child of; zero for main and for lines from the past
-	Parent     string    // a branch that has the fork itself; "" where there is none any more
-	Invocation string    // of its tip
+	// The fork it is an open child of; zero for main and for lines from the past
+	Fork       format.ID
+	Parent     string // a branch that has the fork itself; "" where there is none any more
+	Invocation string // of its tip
 }
 
 // Branches returns the branches of a session by name.
 func (s *Reader) Branches(view *refs.View, session string) ([]OpenBranch, error) {
 	var list []OpenBranch
 	for _, name := range history.BranchesIn(view, session) {
-		b := OpenBranch{Branch: history.Branch{Name: name, Value: view.Get(history.RefName(session, name))}}
+		b := OpenBranch{Branch: history.Branch{Name: name,
+			Value: view.Get(history.RefName(session, name))}}
 		e, err := s.Header(b.Value.ID)
 		if err != nil {
 			return nil, err

@@ -9,7 +9,9 @@ import (
 // cut returns what a branch loses when target and everything after it are removed, or with keep
 // only what is after it, and the last entry that stays. A call is removed together with its result.
 // The zero target stands for the first entry. found is false if the branch does not have target.
-func (s *Reader) cut(tip, target format.ID, keep bool) (left clusters.Rewound, last history.Entry, found bool, err error) {
+func (s *Reader) cut(
+	tip, target format.ID, keep bool,
+) (left clusters.Rewound, last history.Entry, found bool, err error) {
 	left.IDs = map[format.ID]bool{}
 	var stays []history.Entry // before target, back to the last call whose result is removed
 	n := 0

@@ -62,7 +62,9 @@ func (t *Tx) Compare(diff *Difference, from, to format.ID) error {
 }
 
 // moveMembers retracts the entries that leave and restores the entries that return.
-func (t *Tx) moveMembers(op *format.Operation, diff *Difference, ops []refs.Record, done *Undone) error {
+func (t *Tx) moveMembers(
+	op *format.Operation, diff *Difference, ops []refs.Record, done *Undone,
+) error {
 	n, err := t.Retract(diff.Leaving, op.Session, op.Refs...)
 	if err != nil {
 		return err
@@ -96,7 +98,9 @@ func (t *Tx) moveMembers(op *format.Operation, diff *Difference, ops []refs.Reco
 
 // restoreMembers restores entries to the places in a forest that the retractions in ops, newest
 // first, took them from. alone says that none of them is a member.
-func (t *Tx) restoreMembers(name string, coming map[format.ID]bool, ops []refs.Record, alone bool) (all []format.Decision, err error) {
+func (t *Tx) restoreMembers(
+	name string, coming map[format.ID]bool, ops []refs.Record, alone bool,
+) (all []format.Decision, err error) {
 	st, err := t.store.DraftOf(name)
 	if err != nil {
 		return nil, err
@@ -207,7 +211,9 @@ func (t *Tx) fitValue(op, of *format.Operation, u *format.RefUpdate) (adopts boo
 // moveEpoch returns how the ref of a branch's epoch follows the branch. of is the operation that is
 // taken back or repeated. If the branch adopts a forest, its epoch is folded on top, which moves
 // u.New.
-func (t *Tx) moveEpoch(of *format.Operation, u *format.RefUpdate, adopts, epochMoves bool) (told format.RefUpdate, moved bool, err error) {
+func (t *Tx) moveEpoch(
+	of *format.Operation, u *format.RefUpdate, adopts, epochMoves bool,
+) (told format.RefUpdate, moved bool, err error) {
 	session, branch, ok := history.BranchOfRef(u.Name)
 	name := epochs.EpochRef(session, branch)
 	if !ok || !t.store.View.Get(name).Exists() && !slices.Contains(of.RefNames(), name) {
@@ -265,7 +271,8 @@ func (t *Tx) membersAmong(ids map[format.ID]bool) (map[format.ID]bool, error) {
 
 // restores reports whether this transaction has put an entry back into the main forest.
 func (t *Tx) restores() bool {
-	return slices.ContainsFunc(t.store.Decided(history.MainForest), func(d format.Decision) bool { return d.Kind == format.DecideRestore })
+	return slices.ContainsFunc(t.store.Decided(history.MainForest),
+		func(d format.Decision) bool { return d.Kind == format.DecideRestore })
 }
 
 // restoredAmong returns those of some entries that this transaction has put back into the main
@@ -287,7 +294,9 @@ func (t *Tx) restoredAmong(ids map[format.ID]bool) (map[format.ID]bool, error) {
 // looks only at messages that have returned or that now had not graduated; find tells which of them
 // are members. If find is nil, none of them is, and none is looked at: there may be many that wait
 // to graduate.
-func (t *Tx) frontierOf(now, want format.Value, find func(map[format.ID]bool) (map[format.ID]bool, error)) (uint64, error) {
+func (t *Tx) frontierOf(
+	now, want format.Value, find func(map[format.ID]bool) (map[format.ID]bool, error),
+) (uint64, error) {
 	members, err := t.commonMembers(now, want)
 	if err != nil {
 		return 0, err

@@ -25,15 +25,18 @@ type ForkOptions struct {
 
 // Forked is the result of Fork.
 type Forked struct {
-	Entry format.ID // the fork, the new tip of the parent and of every child; or the tip of independent branches
-	Line  bool      // the children are independent: nobody joins them
+	// The fork, the new tip of the parent and of every child; or the tip of independent branches
+	Entry format.ID
+	Line  bool // the children are independent: nobody joins them
 }
 
 // Fork starts branches of a session in one operation. Without At they start at a fork entry on the
 // parent's tip: what they say belongs to them alone until Join brings it to the parent, and does
 // not graduate before. With At they start at an earlier entry of the parent and are independent; a
 // call is never parted from its result.
-func (s *Writer) Fork(ctx context.Context, session, parent string, children []string, o ForkOptions) (Forked, error) {
+func (s *Writer) Fork(
+	ctx context.Context, session, parent string, children []string, o ForkOptions,
+) (Forked, error) {
 	var done Forked
 	err := s.Locked(ctx, func(t *Tx) error {
 		if err := t.checkFork(session, parent, children, o); err != nil {
@@ -55,7 +58,8 @@ func (t *Tx) checkFork(session, parent string, children []string, o ForkOptions)
 		return err
 	}
 	if len(children) == 0 || len(children) > maxChildren {
-		return fmt.Errorf("%w: a fork starts 1 to %d branches, not %d", history.ErrInput, maxChildren, len(children))
+		return fmt.Errorf("%w: a fork starts 1 to %d branches, not %d", history.ErrInput,
+			maxChildren, len(children))
 	}
 	for i, child := range children {
 		if err := format.CheckName(child); err != nil {
@@ -65,7 +69,8 @@ func (t *Tx) checkFork(session, parent string, children []string, o ForkOptions)
 			return namedTwice(child)
 		}
 		if t.store.View.Get(history.RefName(session, child)).Exists() {
-			return fmt.Errorf("%w: session %s has a branch %q", history.ErrStale, session, history.Clip(child))
+			return fmt.Errorf("%w: session %s has a branch %q", history.ErrStale, session,
+				history.Clip(child))
 		}
 	}
 	return nil
@@ -102,7 +107,8 @@ func (t *Tx) fork(session, parent string, children []string, invocation string) 
 	var more []format.RefUpdate
 	for _, child := range children {
 		more = append(more, format.RefUpdate{Name: history.RefName(session, child), New: c.Value})
-		if u, moved := t.epochs.EpochTo(session, child, t.store.View.Get(epochs.EpochRef(session, parent)).ID); moved {
+		if u, moved := t.epochs.EpochTo(session, child,
+			t.store.View.Get(epochs.EpochRef(session, parent)).ID); moved {
 			more = append(more, u) // the children inherit the epoch
 		}
 	}
@@ -126,7 +132,8 @@ func (t *Tx) forkAt(session, parent string, children []string, at format.ID) (Fo
 		return Forked{}, err
 	}
 	found := false
-	alone := !fork.IsZero() // while true, the entries are known only to the parent, itself an open child
+	// While true, the entries are known only to the parent, itself an open child
+	alone := !fork.IsZero()
 	for e, err := range t.Walk(old.ID, history.OwnLine) {
 		if err != nil {
 			return Forked{}, err
@@ -138,10 +145,12 @@ func (t *Tx) forkAt(session, parent string, children []string, at format.ID) (Fo
 	}
 	if found && alone {
 		// The new branch would graduate it before the join.
-		return Forked{}, fmt.Errorf("%w: entry %v is known to %s/%s alone, which is not joined yet", history.ErrStale, at, session, parent)
+		return Forked{}, fmt.Errorf("%w: entry %v is known to %s/%s alone, which is not joined yet",
+			history.ErrStale, at, session, parent)
 	}
 	if !found {
-		return Forked{}, fmt.Errorf("%w: entry %v is not on %s/%s itself", history.ErrStale, at, session, parent)
+		return Forked{},
+			fmt.Errorf("%w: entry %v is not on %s/%s itself", history.ErrStale, at, session, parent)
 	}
 	v, told := old, t.store.View.Get(epochs.EpochRef(session, parent)).ID
 	if at != old.ID {
@@ -154,7 +163,10 @@ func (t *Tx) forkAt(session, parent string, children []string, at format.ID) (Fo
 			return Forked{}, err
 		}
 		if last.ID.IsZero() {
-			return Forked{}, fmt.Errorf("%w: entry %v waits for the result of a call, and before that call there is nothing", history.ErrStale, at)
+			return Forked{},
+				fmt.Errorf(
+					"%w: entry %v waits for the result of a call, and before that call there is "+
+						"nothing", history.ErrStale, at)
 		}
 		v.ID = last.ID
 		var adopts bool

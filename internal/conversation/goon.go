@@ -21,18 +21,22 @@ func (s *Writer) GoOn(ctx context.Context, from, branch, session string) (id for
 			return err
 		}
 		if len(t.store.View.Names("sessions/"+session+"/")) > 0 {
-			return fmt.Errorf("%w: there is a session %q", history.ErrRefused, history.Clip(session))
+			return fmt.Errorf("%w: there is a session %q", history.ErrRefused,
+				history.Clip(session))
 		}
 		if err := t.noLongerAlone(from, branch); err != nil {
 			return err
 		}
-		head, err := t.Head(session, history.MainBranch, format.Value{Kind: format.SessionValue, ID: tip.ID})
+		head, err := t.Head(session, history.MainBranch,
+			format.Value{Kind: format.SessionValue, ID: tip.ID})
 		if err != nil {
 			return err
 		}
 		c := &store.Controlled{Head: head}
 		note := &format.Entry{Kind: format.KindNote, Role: "system"}
-		if err := t.store.OnTop(c, note, []byte("goes on from "+history.RefName(from, branch)[len("sessions/"):]), "text/plain"); err != nil {
+		if err := t.store.OnTop(c, note,
+			[]byte("goes on from "+history.RefName(from, branch)[len("sessions/"):]),
+			"text/plain"); err != nil {
 			return err
 		}
 		id = c.ID

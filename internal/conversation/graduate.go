@@ -12,7 +12,9 @@ import (
 // Graduate moves every due unit of a branch into the forest, each batch in an operation of its own.
 // It then gives interim summaries to clusters that have none, so that the next adoption has little
 // to do, and writes the forest.
-func (s *Writer) Graduate(ctx context.Context, session, branch string) (clusters.Graduation, error) {
+func (s *Writer) Graduate(
+	ctx context.Context, session, branch string,
+) (clusters.Graduation, error) {
 	g, err := s.clusters.GraduateAll(ctx, session, branch, nil)
 	for more := true; more && err == nil; {
 		if err = ctx.Err(); err != nil {
@@ -33,7 +35,8 @@ func (s *Writer) Graduate(ctx context.Context, session, branch string) (clusters
 				if g.Forest, err = t.store.WriteForestOf(history.MainForest); err != nil {
 					return err
 				}
-				if err := t.store.Commit(&format.Operation{Verb: refs.VerbGraduate, Session: session}); err != nil {
+				if err := t.store.Commit(&format.Operation{Verb: refs.VerbGraduate,
+					Session: session}); err != nil {
 					return err
 				}
 			}
@@ -69,7 +72,8 @@ func (t *Tx) addSomeInterims(session string) (more bool, err error) {
 	if made == 0 {
 		return false, nil
 	}
-	if err := t.store.Commit(&format.Operation{Verb: refs.VerbGraduate, Session: session}); err != nil {
+	if err := t.store.Commit(&format.Operation{Verb: refs.VerbGraduate,
+		Session: session}); err != nil {
 		return false, err
 	}
 	t.store.KeepForest(history.MainForest) // or each batch would read all of it
@@ -78,7 +82,9 @@ func (t *Tx) addSomeInterims(session string) (more bool, err error) {
 
 // GraduateAndAdopt is Graduate; then the branch adopts the forest if its tail has grown past
 // window.evict_at. It completes batches appended with NoGraduation.
-func (s *Writer) GraduateAndAdopt(ctx context.Context, session, branch string) (clusters.Graduation, error) {
+func (s *Writer) GraduateAndAdopt(
+	ctx context.Context, session, branch string,
+) (clusters.Graduation, error) {
 	g, err := s.Graduate(ctx, session, branch)
 	if err != nil {
 		return g, err

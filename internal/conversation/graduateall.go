@@ -79,7 +79,8 @@ func (t *Tx) graduateSome(sessions []string) (n int, err error) {
 		if op.Session = session; len(heads) > 0 {
 			op.Session = "" // it is about several
 		}
-		op.Refs = append(append(op.Refs, format.RefUpdate{Name: name, Old: old, New: h.Value}), told...)
+		op.Refs = append(append(op.Refs, format.RefUpdate{Name: name, Old: old, New: h.Value}),
+			told...)
 		heads = append(heads, h)
 	}
 	if n == 0 {

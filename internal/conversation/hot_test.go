@@ -21,7 +21,8 @@ var hotWindow = []string{"window.graduate_at=8", "window.evict_at=12", "forest.m
 
 func tailOf(t testing.TB, s *session.Store, session, branch string) []view.Message {
 	t.Helper()
-	return storetest.Must[view.Input](t)(s.Recall.RenderInput(storetest.View(t, s), session, branch, view.Options{})).Tail
+	return storetest.Must[view.Input](t)(s.Recall.RenderInput(storetest.View(t, s), session, branch,
+		view.Options{})).Tail
 }
 
 // After a rewind behind the frontier, or to just before it, the newest messages that are left are
@@ -38,15 +39,20 @@ func TestRewindKeepsTheNewestMessages(t *testing.T) {
 				ids = append(ids, storetest.Say(t, s, "talk", "user", storetest.Chatter(r)))
 			}
 			storetest.Compact(t, s, "talk")
-			storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(c, "talk", history.MainBranch, ids[to], conversation.RewindOptions{}))
+			storetest.Must[conversation.Rewound](t)(
+				s.Conversation.Rewind(c, "talk", history.MainBranch, ids[to],
+					conversation.RewindOptions{}))
 			hot := func(left int) {
 				t.Helper()
 				tail := tailOf(t, s, "talk", history.MainBranch)
 				if least := min(left, 6); len(tail) < least || len(tail) > 12 {
-					t.Fatalf("%d of %d messages are word for word, want %d to 12", len(tail), left, least)
+					t.Fatalf("%d of %d messages are word for word, want %d to 12",
+						len(tail), left, least)
 				}
 				storetest.Check(t, s)
-				storetest.CheckEverythingOnce(t, s, "talk", storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch)))
+				storetest.CheckEverythingOnce(t, s, "talk",
+					storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk",
+						history.MainBranch)))
 			}
 			hot(to)
 			storetest.Compact(t, s, "talk")
@@ -71,13 +77,16 @@ func TestRewindOfAnAgentsPrompt(t *testing.T) {
 		prompts = append(prompts, storetest.Say(t, s, "zoo", "user", fmt.Sprint("prompt ", p)))
 		for i := range 9 {
 			id := fmt.Sprint(p, "-", i)
-			call := fmt.Sprintf(`[{"functionCall":{"id":%q,"name":"read_file","args":{"path":"f%d"}}}]`, id, i)
-			result := fmt.Sprintf(`[{"functionResponse":{"id":%q,"name":"read_file","response":{"output":"content %s"}}}]`, id, id)
+			call := fmt.Sprintf(
+				`[{"functionCall":{"id":%q,"name":"read_file","args":{"path":"f%d"}}}]`, id, i)
+			result := fmt.Sprintf(
+				`[{"functionResponse":{"id":%q,"name":"read_file","response":{"output":"content %s"}}}]`, id, id)
 			storetest.Must[conversation.Appended](t)(sayParts(t, s, "model", call))
 			storetest.Must[conversation.Appended](t)(sayParts(t, s, "tool", result))
 		}
 	}
-	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "zoo", history.MainBranch, prompts[5], conversation.RewindOptions{}))
+	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "zoo",
+		history.MainBranch, prompts[5], conversation.RewindOptions{}))
 	tail := tailOf(t, s, "zoo", history.MainBranch)
 	if len(tail) < 6 {
 		t.Fatalf("%d messages are word for word", len(tail))
@@ -102,18 +111,23 @@ func TestRewoundTailLeavesThePin(t *testing.T) {
 	c := context.Background()
 	var ids []format.ID
 	for i := range 40 {
-		ids = append(ids, storetest.Say(t, s, "talk", "user", fmt.Sprintf("component%d value%d", i, i)))
+		ids = append(ids,
+			storetest.Say(t, s, "talk", "user", fmt.Sprintf("component%d value%d", i, i)))
 	}
 	storetest.Compact(t, s, "talk")
-	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(c, "talk", history.MainBranch, ids[28], conversation.RewindOptions{}))
-	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(c, "talk", history.MainBranch, ids[27], conversation.RewindOptions{}))
+	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(c, "talk", history.MainBranch,
+		ids[28], conversation.RewindOptions{}))
+	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(c, "talk", history.MainBranch,
+		ids[27], conversation.RewindOptions{}))
 	out := string(storetest.Render(t, s, "talk", 0).Bytes)
 	for i := 27; i < 40; i++ {
 		if strings.Contains(out, fmt.Sprintf("component%d value", i)) {
 			t.Errorf("message %d was rewound and is rendered", i)
 		}
 	}
-	storetest.CheckEverythingOnce(t, s, "talk", storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch)))
+	storetest.CheckEverythingOnce(t, s, "talk",
+		storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk",
+			history.MainBranch)))
 }
 
 // What batches append leaves the window as what is appended one by one does, in one go or a few
@@ -123,20 +137,25 @@ func TestBatchesCutTheTail(t *testing.T) {
 		s := storetest.Create(t, hotWindow...)
 		var batch []conversation.Message
 		for i := range 60 {
-			batch = append(batch, conversation.Message{Role: "user", Text: fmt.Sprintf("component%d value%d", i, i)})
+			batch = append(batch,
+				conversation.Message{Role: "user", Text: fmt.Sprintf("component%d value%d", i, i)})
 			if len(batch) < size && i < 59 {
 				continue
 			}
-			if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
+			if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch,
+				batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
 				t.Fatal(err)
 			}
-			storetest.Must[clusters.Graduation](t)(s.Conversation.GraduateAndAdopt(context.Background(), "talk", history.MainBranch))
+			storetest.Must[clusters.Graduation](t)(
+				s.Conversation.GraduateAndAdopt(context.Background(), "talk", history.MainBranch))
 			if n := len(tailOf(t, s, "talk", history.MainBranch)); n > 12 {
 				t.Fatalf("batches of %d: %d messages are word for word after %d", size, n, i+1)
 			}
 			batch = nil
 		}
 		storetest.Check(t, s)
-		storetest.CheckEverythingOnce(t, s, "talk", storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch)))
+		storetest.CheckEverythingOnce(t, s, "talk",
+			storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk",
+				history.MainBranch)))
 	}
 }

@@ -32,7 +32,9 @@ type Joined struct {
 // one up to an entry. The join then brings what the main branch of that session has said since, and
 // what of it the parent has already stays where it is. The session of the other store stays as it
 // is. Where the parent has everything, there is no join: Entry is the tip of the parent.
-func (s *Writer) Join(ctx context.Context, session, parent string, children []string, o JoinOptions) (Joined, error) {
+func (s *Writer) Join(
+	ctx context.Context, session, parent string, children []string, o JoinOptions,
+) (Joined, error) {
 	var done Joined
 	err := s.Locked(ctx, func(t *Tx) error {
 		old, err := history.TipAs(t.store.View, session, parent, o.Expect)
@@ -64,9 +66,12 @@ type joinee struct {
 
 // joinees returns what the names of a join mean: open children of parent, and sessions of other
 // stores. known are the sessions of which the parent has everything.
-func (t *Tx) joinees(session, parent string, old format.Value, names []string) (list []joinee, known []string, err error) {
+func (t *Tx) joinees(
+	session, parent string, old format.Value, names []string,
+) (list []joinee, known []string, err error) {
 	if len(names) == 0 || len(names) > maxChildren {
-		return nil, nil, fmt.Errorf("%w: a join takes 1 to %d branches, not %d", history.ErrInput, maxChildren, len(names))
+		return nil, nil, fmt.Errorf("%w: a join takes 1 to %d branches, not %d", history.ErrInput,
+			maxChildren, len(names))
 	}
 	open, err := t.OpenChildren(t.store.View, session, parent)
 	if err != nil {
@@ -79,7 +84,9 @@ func (t *Tx) joinees(session, parent string, old format.Value, names []string) (
 		v, err := history.Tip(t.store.View, session, name)
 		if err == nil {
 			if !slices.Contains(open, name) {
-				return nil, nil, fmt.Errorf("%w: %s/%s is no child of %s", history.ErrStale, session, name, parent)
+				return nil, nil,
+					fmt.Errorf("%w: %s/%s is no child of %s", history.ErrStale,
+						session, name, parent)
 			}
 			list = append(list, joinee{name: name, tip: v})
 			continue
@@ -114,7 +121,9 @@ func (t *Tx) otherTip(own format.Value, name string) (tip format.Value, known bo
 		return tip, false, err
 	}
 	if base.IsZero() {
-		return tip, false, fmt.Errorf("%w: session %s has no entry in common with this one", history.ErrInput, history.Clip(name))
+		return tip, false,
+			fmt.Errorf("%w: session %s has no entry in common with this one", history.ErrInput,
+				history.Clip(name))
 	}
 	known, err = t.History(own.ID).Has(tip.ID)
 	return tip, known, err
@@ -135,7 +144,8 @@ func (t *Tx) join(session, parent string, old format.Value, list []joinee) (Join
 		if one.other {
 			continue
 		}
-		more = append(more, format.RefUpdate{Name: history.RefName(session, one.name), Old: one.tip})
+		more = append(more,
+			format.RefUpdate{Name: history.RefName(session, one.name), Old: one.tip})
 		if u, moved := t.epochs.EpochTo(session, one.name, format.ID{}); moved {
 			more = append(more, u)
 		}

@@ -17,7 +17,8 @@ import (
 func TestAppendBesideOpenChildrenReadsNoHistory(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
 	storetest.Say(t, s, "s", "user", "begin")
-	storetest.Must[conversation.Forked](t)(s.Conversation.Fork(context.Background(), "s", history.MainBranch, []string{"failed", "works"}, conversation.ForkOptions{}))
+	storetest.Must[conversation.Forked](t)(s.Conversation.Fork(context.Background(), "s",
+		history.MainBranch, []string{"failed", "works"}, conversation.ForkOptions{}))
 	sayIn(t, s, "failed", "I have half of")
 	for i := range 60 {
 		for _, b := range []string{history.MainBranch, "works"} {
@@ -28,12 +29,14 @@ func TestAppendBesideOpenChildrenReadsNoHistory(t *testing.T) {
 	gone := 0
 	for _, b := range []string{history.MainBranch, "works"} {
 		n := 0
-		for e, err := range s.History.Walk(storetest.View(t, s).Get(history.RefName("s", b)).ID, history.WithJoined) {
+		for e, err := range s.History.Walk(storetest.View(t, s).Get(history.RefName("s", b)).ID,
+			history.WithJoined) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			name := e.ID.String()
-			if n++; n > 20 && os.Remove(filepath.Join(s.Dir, "objects", name[:2], name[2:])) == nil {
+			if n++; n > 20 &&
+				os.Remove(filepath.Join(s.Dir, "objects", name[:2], name[2:])) == nil {
 				gone++
 			}
 			if e.Seq <= 2 {
@@ -44,14 +47,17 @@ func TestAppendBesideOpenChildrenReadsNoHistory(t *testing.T) {
 	if gone < 70 {
 		t.Fatalf("%d objects are gone", gone)
 	}
-	for _, m := range []conversation.Message{{Role: "model", Text: "more"}, {Role: "user", Text: "a prompt that names no invocation"}} {
+	for _, m := range []conversation.Message{{Role: "model", Text: "more"},
+		{Role: "user", Text: "a prompt that names no invocation"}} {
 		for _, b := range []string{history.MainBranch, "works", "failed"} {
-			if _, _, err := s.Conversation.Append(context.Background(), "s", b, []conversation.Message{m}, conversation.AppendOptions{}); err != nil {
+			if _, _, err := s.Conversation.Append(context.Background(), "s", b,
+				[]conversation.Message{m}, conversation.AppendOptions{}); err != nil {
 				t.Errorf("%s: %v", b, err)
 			}
 		}
 	}
-	if list := storetest.Must[[]string](t)(s.History.OpenChildren(storetest.View(t, s), "s", history.MainBranch)); len(list) != 2 {
+	if list := storetest.Must[[]string](t)(s.History.OpenChildren(storetest.View(t, s), "s",
+		history.MainBranch)); len(list) != 2 {
 		t.Errorf("main has the children %q", list)
 	}
 }
@@ -61,22 +67,28 @@ func TestUndoBringsChildrenBack(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
 	storetest.Say(t, s, "s", "user", "begin")
 	fork := func(parent string, children ...string) {
-		storetest.Must[conversation.Forked](t)(s.Conversation.Fork(context.Background(), "s", parent, children, conversation.ForkOptions{}))
+		storetest.Must[conversation.Forked](t)(s.Conversation.Fork(context.Background(), "s",
+			parent, children, conversation.ForkOptions{}))
 	}
 	fork(history.MainBranch, "waits")
 	fork(history.MainBranch, "a", "b")
-	storetest.Must[conversation.Joined](t)(s.Conversation.Join(context.Background(), "s", history.MainBranch, []string{"a"}, conversation.JoinOptions{}))
-	storetest.Must[conversation.Joined](t)(s.Conversation.Join(context.Background(), "s", history.MainBranch, []string{"b"}, conversation.JoinOptions{}))
+	storetest.Must[conversation.Joined](t)(s.Conversation.Join(context.Background(), "s",
+		history.MainBranch, []string{"a"}, conversation.JoinOptions{}))
+	storetest.Must[conversation.Joined](t)(s.Conversation.Join(context.Background(), "s",
+		history.MainBranch, []string{"b"}, conversation.JoinOptions{}))
 	sayIn(t, s, history.MainBranch, "only one waits now")
 	for _, want := range []int{1, 2, 3} {
-		if list := storetest.Must[[]string](t)(s.History.OpenChildren(storetest.View(t, s), "s", history.MainBranch)); want > 1 && len(list) != want-1 {
+		if list := storetest.Must[[]string](t)(s.History.OpenChildren(storetest.View(t, s), "s",
+			history.MainBranch)); want > 1 && len(list) != want-1 {
 			t.Errorf("main has the children %q, want %d", list, want-1)
 		}
 		storetest.Must[conversation.Undone](t)(s.Conversation.Undo(context.Background(), "s"))
 	}
-	if list := storetest.Must[[]string](t)(s.History.OpenChildren(storetest.View(t, s), "s", history.MainBranch)); len(list) != 3 {
+	if list := storetest.Must[[]string](t)(s.History.OpenChildren(storetest.View(t, s), "s",
+		history.MainBranch)); len(list) != 3 {
 		t.Errorf("main has the children %q, want 3", list)
 	}
 	sayIn(t, s, history.MainBranch, "three wait")
-	storetest.Must[conversation.Joined](t)(s.Conversation.Join(context.Background(), "s", history.MainBranch, []string{"a", "b", "waits"}, conversation.JoinOptions{}))
+	storetest.Must[conversation.Joined](t)(s.Conversation.Join(context.Background(), "s",
+		history.MainBranch, []string{"a", "b", "waits"}, conversation.JoinOptions{}))
 }

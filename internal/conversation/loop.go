@@ -42,7 +42,8 @@ func (s *Reader) FitLoop(v *refs.View, session, branch string, d *loop.Detector)
 		}
 	}
 	var wasStart, wasTip string
-	if _, err := fmt.Sscan(d.Mark, &wasStart, &wasTip); err != nil || wasStart != start.String() || !met[wasTip] {
+	if _, err := fmt.Sscan(d.Mark, &wasStart, &wasTip); err != nil || wasStart != start.String() ||
+		!met[wasTip] {
 		d.Reset()
 	}
 	d.Mark = start.String() + " " + tip.ID.String()
@@ -61,5 +62,6 @@ func (s *Reader) SaveLoop(session, branch string, d *loop.Detector) error {
 // beginsWork reports whether the current work of a branch begins with an entry: the latest prompt
 // or rewind on the branch's own line. A user's message that answers a call is no prompt.
 func beginsWork(e *format.Entry) bool {
-	return e.Kind == format.KindRewind || e.Kind == format.KindMessage && e.Role == "user" && len(e.Results) == 0
+	return e.Kind == format.KindRewind ||
+		e.Kind == format.KindMessage && e.Role == "user" && len(e.Results) == 0
 }

@@ -35,11 +35,13 @@ func TestLoopBytes(t *testing.T) {
 	var ops []uint64 // the last operation of an iteration
 	for i := range n {
 		start := time.Now()
-		storetest.Must[conversation.Forked](t)(s.Conversation.Fork(context.Background(), "s", history.MainBranch, []string{"left", "right"}, conversation.ForkOptions{}))
+		storetest.Must[conversation.Forked](t)(s.Conversation.Fork(context.Background(), "s",
+			history.MainBranch, []string{"left", "right"}, conversation.ForkOptions{}))
 		for _, b := range []string{"left", "right"} {
 			sayIn(t, s, b, fmt.Sprintf("%s in %04d", b, i))
 		}
-		storetest.Must[conversation.Joined](t)(s.Conversation.Join(context.Background(), "s", history.MainBranch, []string{"left", "right"}, conversation.JoinOptions{}))
+		storetest.Must[conversation.Joined](t)(s.Conversation.Join(context.Background(), "s",
+			history.MainBranch, []string{"left", "right"}, conversation.JoinOptions{}))
 		sayIn(t, s, history.MainBranch, fmt.Sprintf("both of %04d", i))
 		took[i] = time.Since(start)
 		ops = append(ops, storetest.View(t, s).Number)
@@ -70,7 +72,8 @@ func TestLoopBytes(t *testing.T) {
 	}
 	at, entries := n-1, 0
 	digits := regexp.MustCompile(`(?m)^seq \d+`)
-	for e, err := range s.History.Walk(view.Get(history.RefName("s", history.MainBranch)).ID, history.WithJoined) {
+	for e, err := range s.History.Walk(view.Get(history.RefName("s", history.MainBranch)).ID,
+		history.WithJoined) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,9 +101,13 @@ func TestLoopBytes(t *testing.T) {
 		begin, end = begin+records[warm+i], end+records[n-1-i]
 		first, last = first+took[warm+i], last+took[n-1-i]
 	}
-	t.Logf("%d iterations, %d entries: headers of %v bytes each; records of %d bytes an iteration in the first %d, %d in the last; %v and %v each",
-		n, entries, kinds[0], begin/few, few, end/few, first/time.Duration(few), last/time.Duration(few))
-	if slack := 5 * 6; end > begin+few*slack { // five records, and in each a few numbers that have become longer
+	t.Logf(
+		"%d iterations, %d entries: headers of %v bytes each; records of %d bytes an iteration "+
+			"in the first %d, %d in the last; %v and %v each",
+		n, entries, kinds[0], begin/few, few, end/few, first/time.Duration(few),
+		last/time.Duration(few))
+	// Five records, and in each a few numbers that have become longer
+	if slack := 5 * 6; end > begin+few*slack {
 		t.Errorf("records of %d bytes an iteration have become %d", begin/few, end/few)
 	}
 	if info, err := os.Stat(s.Dir + "/refs/checkpoint"); err != nil || info.Size() > 4096 {
@@ -110,7 +117,9 @@ func TestLoopBytes(t *testing.T) {
 
 func sayIn(t testing.TB, s *session.Store, branch, text string) {
 	t.Helper()
-	if _, _, err := s.Conversation.Append(context.Background(), "s", branch, []conversation.Message{{Role: "model", Text: text}}, conversation.AppendOptions{}); err != nil {
+	if _, _, err := s.Conversation.Append(context.Background(), "s", branch,
+		[]conversation.Message{{Role: "model", Text: text}},
+		conversation.AppendOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -50,14 +50,17 @@ func CleanAll(batch []Message) ([]Message, []sanitize.Finding, error) {
 	for i := range out {
 		found, err := out[i].Clean()
 		if err != nil {
-			return nil, nil, fmt.Errorf("%w: cannot sanitize a message, so it is not stored: %w", history.ErrInput, err)
+			return nil, nil,
+				fmt.Errorf("%w: cannot sanitize a message, so it is not stored: %w",
+					history.ErrInput, err)
 		}
 		if err := out[i].check(); err != nil {
 			return nil, nil, err
 		}
 		all = AddFindings(all, found)
 	}
-	slices.SortFunc(all, func(a, b sanitize.Finding) int { return strings.Compare(a.Class, b.Class) })
+	slices.SortFunc(all,
+		func(a, b sanitize.Finding) int { return strings.Compare(a.Class, b.Class) })
 	return out, all, nil
 }
 
@@ -144,9 +147,11 @@ func (m *Message) check() error {
 	}
 	switch {
 	case !format.IsRole(m.Role):
-		return fmt.Errorf("%w: unknown role %q: user, model, tool and system are the roles", history.ErrInput, history.Clip(m.Role))
+		return fmt.Errorf("%w: unknown role %q: user, model, tool and system are the roles",
+			history.ErrInput, history.Clip(m.Role))
 	case size > history.MaxMessage:
-		return fmt.Errorf("%w: message of %d bytes: %d is the most", history.ErrInput, size, history.MaxMessage)
+		return fmt.Errorf("%w: message of %d bytes: %d is the most", history.ErrInput, size,
+			history.MaxMessage)
 	case !utf8.ValidString(m.Author):
 		return fmt.Errorf("%w: author is not UTF-8", history.ErrInput)
 	}

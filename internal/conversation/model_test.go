@@ -17,18 +17,23 @@ func TestModelOfBranches(t *testing.T) {
 	bg := context.Background()
 	model := func(branch, want string) {
 		t.Helper()
-		if name, _, err := s.Conversation.Model(storetest.View(t, s), "talk", branch); err != nil || name != want {
+		if name, _, err := s.Conversation.Model(storetest.View(t, s), "talk", branch); err != nil ||
+			name != want {
 			t.Errorf("the model of %s is %q, %v; want %q", branch, name, err, want)
 		}
 	}
 	storetest.Say(t, s, "talk", "user", "compare the two")
-	storetest.Must[conversation.Appended](t)(s.Conversation.SetModel(bg, "talk", history.MainBranch, "flash"))
-	if _, err := s.Conversation.Fork(bg, "talk", history.MainBranch, []string{"one", "two"}, conversation.ForkOptions{}); err != nil {
+	storetest.Must[conversation.Appended](t)(s.Conversation.SetModel(bg, "talk",
+		history.MainBranch, "flash"))
+	if _, err := s.Conversation.Fork(bg, "talk", history.MainBranch, []string{"one", "two"},
+		conversation.ForkOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	model("one", "flash")
 	storetest.Must[conversation.Appended](t)(s.Conversation.SetModel(bg, "talk", "one", "pro"))
-	if _, _, err := s.Conversation.Append(bg, "talk", "two", []conversation.Message{{Role: "user", Text: "and you?"}}, conversation.AppendOptions{}); err != nil {
+	if _, _, err := s.Conversation.Append(bg, "talk", "two",
+		[]conversation.Message{{Role: "user", Text: "and you?"}},
+		conversation.AppendOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	model("one", "pro")
@@ -59,15 +64,18 @@ func TestModelOfBranches(t *testing.T) {
 	if !detected(history.MainBranch) || detected("one") {
 		t.Error("a loop of one branch is known of another, or not of its own")
 	}
-	if _, err := s.Conversation.Join(bg, "talk", history.MainBranch, []string{"one", "two"}, conversation.JoinOptions{}); err != nil {
+	if _, err := s.Conversation.Join(bg, "talk", history.MainBranch, []string{"one", "two"},
+		conversation.JoinOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	model(history.MainBranch, "flash")
 	if !detected(history.MainBranch) {
 		t.Error("a prompt in a child began the parent's anew")
 	}
-	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch))
-	if _, err := s.Conversation.Rewind(bg, "talk", history.MainBranch, tip.ID, conversation.RewindOptions{}); err != nil {
+	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk",
+		history.MainBranch))
+	if _, err := s.Conversation.Rewind(bg, "talk", history.MainBranch, tip.ID,
+		conversation.RewindOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	model(history.MainBranch, "")

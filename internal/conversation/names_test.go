@@ -15,16 +15,20 @@ import (
 // every file system.
 func TestD12Names(t *testing.T) {
 	s := storetest.Create(t)
-	for _, name := range []string{"CON", "con", "a b", "ünï", "ses_7Q", "sés:on*?", strings.Repeat("x", 200)} {
+	for _, name := range []string{"CON", "con", "a b", "ünï", "ses_7Q", "sés:on*?",
+		strings.Repeat("x", 200)} {
 		storetest.Say(t, s, name, "user", "in "+name)
 	}
 	for name, got := range storetest.Texts(t, s) {
-		if len(got) != 1 || got[0] != "in "+strings.TrimSuffix(strings.TrimPrefix(name, "sessions/"), "/main") {
+		if len(got) != 1 ||
+			got[0] != "in "+strings.TrimSuffix(strings.TrimPrefix(name, "sessions/"), "/main") {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	for _, name := range []string{"", ".", "..", "a/b", "a\nb", "a\x00", " a", strings.Repeat("x", 201), "\xff"} {
-		_, _, err := s.Conversation.Append(context.Background(), name, history.MainBranch, []conversation.Message{{Role: "user", Text: "x"}}, conversation.AppendOptions{})
+	for _, name := range []string{"", ".", "..", "a/b", "a\nb", "a\x00", " a",
+		strings.Repeat("x", 201), "\xff"} {
+		_, _, err := s.Conversation.Append(context.Background(), name, history.MainBranch,
+			[]conversation.Message{{Role: "user", Text: "x"}}, conversation.AppendOptions{})
 		if !errors.Is(err, history.ErrInput) {
 			t.Errorf("session %q: %v", name, err)
 		}

@@ -39,16 +39,22 @@ func (s *Reader) noticeOf(text string, meta noticeMeta) (Message, error) {
 
 // LoopNotice returns the note that a loop was detected.
 func (s *Reader) LoopNotice(v loop.Verdict) (Message, error) {
-	text := fmt.Sprintf("Loop detected: the same cycle of tool calls again and again (calls in it: %d).", v.Period)
+	text := fmt.Sprintf(
+		"Loop detected: the same cycle of tool calls again and again (calls in it: %d).", v.Period)
 	if v.Rule == loop.RuleContent {
-		text = fmt.Sprintf("Loop detected: the same text again and again (characters from one time to the next: %d).", v.Period)
+		text = fmt.Sprintf(
+			"Loop detected: the same text again and again (characters from one time to the "+
+				"next: %d).", v.Period)
 	}
-	return s.noticeOf(text, noticeMeta{Code: codeLoop, Rule: v.Rule, Period: v.Period, Count: v.Count})
+	return s.noticeOf(text,
+		noticeMeta{Code: codeLoop, Rule: v.Rule, Period: v.Period, Count: v.Count})
 }
 
 // Model returns the model that a branch was switched to since its last prompt or rewind, and the
 // note that says so. The name is "" if there is none.
-func (s *Reader) Model(v *refs.View, session, branch string) (name string, id format.ID, err error) {
+func (s *Reader) Model(
+	v *refs.View, session, branch string,
+) (name string, id format.ID, err error) {
 	tip, err := history.Tip(v, session, branch)
 	if err != nil {
 		return "", id, err
@@ -58,7 +64,8 @@ func (s *Reader) Model(v *refs.View, session, branch string) (name string, id fo
 		if err != nil {
 			return "", id, err
 		}
-		if e.Kind == format.KindNote && e.Role == "system" && e.Body != nil && e.Body.Media == format.MediaParts {
+		if e.Kind == format.KindNote && e.Role == "system" && e.Body != nil &&
+			e.Body.Media == format.MediaParts {
 			notes = append(notes, e.ID)
 		}
 		if beginsWork(e.Entry) {
@@ -71,7 +78,8 @@ func (s *Reader) Model(v *refs.View, session, branch string) (name string, id fo
 			return "", id, err
 		}
 		var list []notice
-		if json.Unmarshal(shown.Parts, &list) == nil && len(list) == 1 && list[0].Meta.Code == codeModel {
+		if json.Unmarshal(shown.Parts, &list) == nil && len(list) == 1 &&
+			list[0].Meta.Code == codeModel {
 			return list[0].Meta.Model, id, nil
 		}
 	}

@@ -20,7 +20,9 @@ const maxDepth = 64
 // not change. A session is linked once: the same link again is known, another is ErrRefused.
 // ErrNotFound says that a session does not exist, or, unless orphan, that the parent has no such
 // call.
-func (s *Writer) Link(ctx context.Context, child string, p history.Parent, orphan bool) (known bool, err error) {
+func (s *Writer) Link(
+	ctx context.Context, child string, p history.Parent, orphan bool,
+) (known bool, err error) {
 	err = s.Locked(ctx, func(t *Tx) error {
 		if len(t.store.View.Names("sessions/"+child+"/")) == 0 {
 			return history.UnknownSession(child, history.MainBranch)
@@ -37,12 +39,16 @@ func (t *Tx) link(child string, p history.Parent, orphan bool) (known bool, err 
 	if err != nil || u.New == u.Old {
 		return err == nil, err
 	}
-	return false, t.store.Commit(&format.Operation{Verb: refs.VerbSessionLink, Session: child, Refs: []format.RefUpdate{u}})
+	return false,
+		t.store.Commit(&format.Operation{Verb: refs.VerbSessionLink, Session: child,
+			Refs: []format.RefUpdate{u}})
 }
 
 // LinkTo returns how the ref of a link moves; Old and New are the same if it is there already.
 // absent accepts a parent that is not in the store; its link may have no call, and gets one later.
-func (t *Tx) LinkTo(child string, p history.Parent, orphan, absent bool) (u format.RefUpdate, err error) {
+func (t *Tx) LinkTo(
+	child string, p history.Parent, orphan, absent bool,
+) (u format.RefUpdate, err error) {
 	if err := t.checkParent(child, p, orphan, absent); err != nil {
 		return u, err
 	}
@@ -58,7 +64,10 @@ func (t *Tx) LinkTo(child string, p history.Parent, orphan, absent bool) (u form
 		case old == p:
 			return u, nil
 		default:
-			return u, fmt.Errorf("%w: session %q works for call %q of session %q already", history.ErrRefused, history.Clip(child), history.Clip(old.Call), history.Clip(old.Session))
+			return u,
+				fmt.Errorf("%w: session %q works for call %q of session %q already",
+					history.ErrRefused, history.Clip(child), history.Clip(old.Call),
+					history.Clip(old.Session))
 		}
 	}
 	b, err := json.Marshal(history.ParentDoc{V: 1, Parent: p})
@@ -82,10 +91,12 @@ func (t *Tx) checkParent(child string, p history.Parent, orphan, absent bool) er
 	up := p.Session
 	for depth := 0; ; depth++ {
 		if up == child {
-			return fmt.Errorf("%w: session %q would work for itself", history.ErrRefused, history.Clip(child))
+			return fmt.Errorf("%w: session %q would work for itself", history.ErrRefused,
+				history.Clip(child))
 		}
 		if depth == maxDepth {
-			return fmt.Errorf("%w: more than %d sessions work for one another", history.ErrRefused, maxDepth)
+			return fmt.Errorf("%w: more than %d sessions work for one another",
+				history.ErrRefused, maxDepth)
 		}
 		next, ok, err := t.ParentOf(t.store.View, up)
 		if err != nil {
@@ -101,12 +112,14 @@ func (t *Tx) checkParent(child string, p history.Parent, orphan, absent bool) er
 	}
 	for _, name := range branches {
 		for e, err := range t.Walk(t.store.View.Get(name).ID, history.WithJoined) {
-			if err != nil || slices.ContainsFunc(e.Calls, func(c format.Call) bool { return c.ID == p.Call }) {
+			if err != nil ||
+				slices.ContainsFunc(e.Calls, func(c format.Call) bool { return c.ID == p.Call }) {
 				return err
 			}
 		}
 	}
-	return fmt.Errorf("%w: no call %q in session %q", history.ErrNotFound, history.Clip(p.Call), history.Clip(p.Session))
+	return fmt.Errorf("%w: no call %q in session %q", history.ErrNotFound, history.Clip(p.Call),
+		history.Clip(p.Session))
 }
 
 // HealthOf returns the session whose health of models a session shares: itself, or one that it

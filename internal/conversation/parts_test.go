@@ -19,7 +19,9 @@ import (
 // sayParts appends a message with parts.
 func sayParts(t *testing.T, s *session.Store, role, parts string) (conversation.Appended, error) {
 	t.Helper()
-	done, _, err := s.Conversation.Append(context.Background(), "zoo", history.MainBranch, []conversation.Message{{Role: role, Parts: json.RawMessage(parts)}}, conversation.AppendOptions{})
+	done, _, err := s.Conversation.Append(context.Background(), "zoo", history.MainBranch,
+		[]conversation.Message{{Role: role, Parts: json.RawMessage(parts)}},
+		conversation.AppendOptions{})
 	if err != nil {
 		return conversation.Appended{}, err
 	}
@@ -48,7 +50,8 @@ func TestAppendOfParts(t *testing.T) {
 		{`[{"text":"a","text":"b"}]`, `part 1: the member "text" is there twice`},
 		{`[{},{"functionCall":{"id":"a","id":"b"}}]`, `part 2: the member "id" is there twice`},
 	} {
-		if _, err := sayParts(t, s, "model", tt.parts); !errors.Is(err, history.ErrInput) || !strings.Contains(err.Error(), tt.want) {
+		if _, err := sayParts(t, s, "model", tt.parts); !errors.Is(err, history.ErrInput) ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.parts, err)
 		}
 	}
@@ -64,7 +67,8 @@ func TestAppendOfParts(t *testing.T) {
 	if got := fmt.Sprint(shown.Entry.Calls, shown.Entry.Results); got != "[{c1 sh}] []" {
 		t.Errorf("its links are %s", got)
 	}
-	if done, err = sayParts(t, s, "tool", `[{"functionCall":{"id":"c2","name":"ls"},"functionResponse":{"id":"c1","response":{"output":"giraffe"}}}]`); err != nil {
+	if done, err = sayParts(t, s, "tool",
+		`[{"functionCall":{"id":"c2","name":"ls"},"functionResponse":{"id":"c1","response":{"output":"giraffe"}}}]`); err != nil {
 		t.Fatal(err)
 	}
 	shown = storetest.Must[*history.Shown](t)(s.History.Entry(done.ID))
@@ -80,7 +84,8 @@ func TestEditsLeaveTheCall(t *testing.T) {
 	storetest.Say(t, s, "s", "user", "go on")
 	add := func(role, parts string) format.ID {
 		batch := []conversation.Message{{Role: role, Parts: json.RawMessage(parts)}}
-		done, _, err := s.Conversation.Append(context.Background(), "s", history.MainBranch, batch, conversation.AppendOptions{})
+		done, _, err := s.Conversation.Append(context.Background(), "s", history.MainBranch, batch,
+			conversation.AppendOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,21 +94,27 @@ func TestEditsLeaveTheCall(t *testing.T) {
 	call := `"functionCall":{"id":"c2","name":"ls","args":{}}`
 	partAt := func(id format.ID) format.Target { return format.Target{Entry: id, Part: 0} }
 	text := add("model", `[{"text":"zebra","functionCall":{"id":"c1","name":"sh"}}]`)
-	output := add("tool", `[{"functionResponse":{"id":"c1","name":"sh","response":{"output":"`+strings.Repeat("giraffe ", 3000)+`"}},`+call+`}]`)
+	output := add("tool",
+		`[{"functionResponse":{"id":"c1","name":"sh","response":{"output":"`+
+			strings.Repeat("giraffe ", 3000)+`"}},`+call+`}]`)
 	storetest.Say(t, s, "s", "user", "and now")
-	if _, err := s.Edits.ApplyMasks(context.Background(), "s", history.MainBranch, []edits.MaskTarget{partAt(output)}); err != nil {
+	if _, err := s.Edits.ApplyMasks(context.Background(), "s", history.MainBranch,
+		[]edits.MaskTarget{partAt(output)}); err != nil {
 		t.Fatal(err)
 	}
 	m := storetest.MessageAt(t, s, output)
-	if !strings.Contains(string(m.Parts), "tool_output_masked") || !strings.HasSuffix(string(m.Parts), call+"}]") || len(m.Masked) != 1 {
+	if !strings.Contains(string(m.Parts), "tool_output_masked") ||
+		!strings.HasSuffix(string(m.Parts), call+"}]") || len(m.Masked) != 1 {
 		t.Errorf("masked it is %s", m.Parts)
 	}
 	storetest.Replace(t, s, storetest.BeginReplace(t, s, partAt(output)), "short")
-	if m = storetest.MessageAt(t, s, output); !strings.HasSuffix(string(m.Parts), `short"}},`+call+"}]") {
+	if m = storetest.MessageAt(t, s, output); !strings.HasSuffix(string(m.Parts),
+		`short"}},`+call+"}]") {
 		t.Errorf("replaced it is %s", m.Parts)
 	}
 	list := []format.Target{partAt(text)}
-	if _, err := s.Edits.BeginReplace(storetest.View(t, s), "s", history.MainBranch, list, nil); !errors.Is(err, history.ErrRefused) {
+	if _, err := s.Edits.BeginReplace(storetest.View(t, s), "s", history.MainBranch, list,
+		nil); !errors.Is(err, history.ErrRefused) {
 		t.Errorf("a text beside a call: %v", err)
 	}
 }

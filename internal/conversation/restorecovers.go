@@ -19,7 +19,8 @@ import (
 // no better cover stands in its place. If the log does not reach back so far, the clusters wait for
 // the next compaction.
 func (t *Tx) restoreCovers(about uint64, ops []refs.Record) error {
-	i := slices.IndexFunc(ops, func(r refs.Record) bool { return r.Op.Number == about || r.Op.About == about })
+	i := slices.IndexFunc(ops,
+		func(r refs.Record) bool { return r.Op.Number == about || r.Op.About == about })
 	if i < 0 || ops[i].Op.Number < 2 {
 		return nil
 	}
@@ -105,7 +106,9 @@ func (t *Tx) restoreCoversIn(name string, past *forest.State, changed map[format
 
 // coversIn returns the members and covers of a cluster in a past forest, live or evicted; none if
 // it had no such cluster.
-func (t *Tx) coversIn(past *forest.State, number uint64) (members []format.ID, covers []format.Cover, err error) {
+func (t *Tx) coversIn(
+	past *forest.State, number uint64,
+) (members []format.ID, covers []format.Cover, err error) {
 	at := clusters.ClusterAt{Number: number, Live: past.Cluster(number)}
 	r := t.clusters.Lookup()
 	if err := r.Fill(past, &at); err != nil || at.Live == nil && at.Tombstone.IsZero() {
@@ -118,7 +121,10 @@ func (t *Tx) coversIn(past *forest.State, number uint64) (members []format.ID, c
 // coverDecision returns the decision that puts the cover v back on the cluster now. members are
 // those that the cluster had in the past, to which v refers. ok is false if the cover does not fit
 // any more.
-func (t *Tx) coverDecision(st *forest.State, now *forest.Cluster, members []format.ID, v format.Cover, changed map[format.ID]bool) (d format.Decision, ok bool, err error) {
+func (t *Tx) coverDecision(
+	st *forest.State, now *forest.Cluster, members []format.ID, v format.Cover,
+	changed map[format.ID]bool,
+) (d format.Decision, ok bool, err error) {
 	run := members[v.Offset : v.Offset+v.Count]
 	have, err := st.Members(now)
 	if err != nil {
@@ -139,7 +145,8 @@ func (t *Tx) coverDecision(st *forest.State, now *forest.Cluster, members []form
 		return d, false, err
 	}
 	return format.Decision{
-		Kind: format.DecideSettle, Cluster: now.Number, ID: was.Summary, Offset: was.Offset, Count: was.Count, Interim: was.Interim,
+		Kind: format.DecideSettle, Cluster: now.Number, ID: was.Summary, Offset: was.Offset,
+		Count: was.Count, Interim: was.Interim,
 	}, true, nil
 }
 
@@ -151,7 +158,8 @@ func (t *Tx) coverFits(covers []format.Cover, was format.Cover) (bool, error) {
 		if v.Offset+v.Count <= was.Offset || v.Offset >= was.Offset+was.Count {
 			continue
 		}
-		if v == was || v.Offset < was.Offset || v.Offset+v.Count > was.Offset+was.Count || was.Interim {
+		if v == was || v.Offset < was.Offset || v.Offset+v.Count > was.Offset+was.Count ||
+			was.Interim {
 			return false, nil
 		}
 		if !v.Interim {

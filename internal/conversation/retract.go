@@ -12,7 +12,9 @@ import (
 // of the session, or a relative of it, has graduated and keeps. moving are the refs that move in
 // the same operation. It removes from ids what it keeps and returns how many members it has
 // removed.
-func (t *Tx) Retract(ids map[format.ID]bool, session string, moving ...format.RefUpdate) (int, error) {
+func (t *Tx) Retract(
+	ids map[format.ID]bool, session string, moving ...format.RefUpdate,
+) (int, error) {
 	if len(ids) == 0 {
 		return 0, nil
 	}
@@ -119,14 +121,18 @@ func (t *Tx) Refresh(messages []format.ID) error {
 // stays. A transcript that goes back keeps what it said last of the messages that stay, so that
 // RepeatAmends copies the latest amend of each such message of the same agent. A rewind by hand
 // restores the earlier text instead. The copies are oldest first; the last is the new tip.
-func (t *Tx) RepeatAmends(left []history.Entry, onto format.ID, seq uint64, agent string, stays func(format.ID) bool) ([]history.Entry, error) {
+func (t *Tx) RepeatAmends(
+	left []history.Entry, onto format.ID, seq uint64, agent string, stays func(format.ID) bool,
+) ([]history.Entry, error) {
 	var amends []history.Entry
 	for _, at := range left {
 		e := at.Entry
-		if e.Kind != format.KindAmend || e.Source == nil || e.Source.Agent != agent || !stays(e.Amends) {
+		if e.Kind != format.KindAmend || e.Source == nil || e.Source.Agent != agent ||
+			!stays(e.Amends) {
 			continue
 		}
-		if !slices.ContainsFunc(amends, func(later history.Entry) bool { return later.Amends == e.Amends }) {
+		if !slices.ContainsFunc(amends,
+			func(later history.Entry) bool { return later.Amends == e.Amends }) {
 			amends = append(amends, at)
 		}
 	}

@@ -56,13 +56,17 @@ func (s *Reader) messageBack(tip format.ID, n int) (target format.ID, err error)
 			}
 		}
 	}
-	return target, fmt.Errorf("%w: %d messages were to leave, and the branch has %d", history.ErrNotFound, n, seen)
+	return target,
+		fmt.Errorf("%w: %d messages were to leave, and the branch has %d",
+			history.ErrNotFound, n, seen)
 }
 
 // Rewind removes an entry and everything after it from a branch; the zero target removes
 // everything. A call whose result is removed is removed with it. The words stay in the store, under
 // the rewind entry, until somebody forgets them.
-func (s *Writer) Rewind(ctx context.Context, session, branch string, target format.ID, o RewindOptions) (Rewound, error) {
+func (s *Writer) Rewind(
+	ctx context.Context, session, branch string, target format.ID, o RewindOptions,
+) (Rewound, error) {
 	var done Rewound
 	err := s.Locked(ctx, func(t *Tx) error {
 		var err error
@@ -75,7 +79,9 @@ func (s *Writer) Rewind(ctx context.Context, session, branch string, target form
 // EndAt makes a branch end at one of its entries, by a rewind of what follows. At the tip it does
 // nothing, and the result has no Entry. ErrRefused says that the entry is not in the branch: the
 // ref of a session moves only back.
-func (s *Writer) EndAt(ctx context.Context, session, branch string, id format.ID, o RewindOptions) (Rewound, error) {
+func (s *Writer) EndAt(
+	ctx context.Context, session, branch string, id format.ID, o RewindOptions,
+) (Rewound, error) {
 	var done Rewound
 	err := s.Locked(ctx, func(t *Tx) error {
 		tip, err := history.TipAs(t.store.View, session, branch, o.Expect)
@@ -93,12 +99,15 @@ func (s *Writer) EndAt(ctx context.Context, session, branch string, id format.ID
 }
 
 // rewind removes target and everything after it from a branch; with keep, only what is after it.
-func (t *Tx) rewind(session, branch string, target format.ID, keep bool, o RewindOptions) (Rewound, error) {
+func (t *Tx) rewind(
+	session, branch string, target format.ID, keep bool, o RewindOptions,
+) (Rewound, error) {
 	old, err := history.TipAs(t.store.View, session, branch, o.Expect)
 	if err != nil {
 		return Rewound{}, err
 	}
-	e := &format.Entry{Session: session, Kind: format.KindRewind, Left: old.ID, Time: t.Now().UTC().Truncate(1e6)}
+	e := &format.Entry{Session: session, Kind: format.KindRewind, Left: old.ID,
+		Time: t.Now().UTC().Truncate(1e6)}
 	if o.Source != nil {
 		known, err := t.sourceRewind(e, o.Source, old.ID)
 		if err != nil || known {
@@ -110,9 +119,11 @@ func (t *Tx) rewind(session, branch string, target format.ID, keep bool, o Rewin
 	case err != nil:
 		return Rewound{}, err
 	case !found && keep:
-		return Rewound{}, fmt.Errorf("%w: entry %v is not in %s/%s", history.ErrRefused, target, session, branch)
+		return Rewound{},
+			fmt.Errorf("%w: entry %v is not in %s/%s", history.ErrRefused, target, session, branch)
 	case !found:
-		return Rewound{}, fmt.Errorf("%w: entry %v is not in the branch", history.ErrNotFound, target)
+		return Rewound{},
+			fmt.Errorf("%w: entry %v is not in the branch", history.ErrNotFound, target)
 	}
 	parent, err := t.newTip(session, old.ID, last)
 	if err != nil {
@@ -137,7 +148,8 @@ func (t *Tx) rewind(session, branch string, target format.ID, keep bool, o Rewin
 		return Rewound{}, err
 	}
 	if o.Source != nil {
-		copies, err := t.RepeatAmends(left.Amends, done.Entry, e.Seq, o.Source.Agent, func(id format.ID) bool { return !left.IDs[id] })
+		copies, err := t.RepeatAmends(left.Amends, done.Entry, e.Seq, o.Source.Agent,
+			func(id format.ID) bool { return !left.IDs[id] })
 		if err != nil {
 			return Rewound{}, err
 		}
@@ -161,14 +173,19 @@ func (t *Tx) rewind(session, branch string, target format.ID, keep bool, o Rewin
 		return Rewound{}, err
 	}
 	moves[0].New = v
-	return done, t.store.Commit(&format.Operation{Verb: refs.VerbRewind, Session: session, Refs: append(moves, epoch...)})
+	return done,
+		t.store.Commit(&format.Operation{Verb: refs.VerbRewind, Session: session,
+			Refs: append(moves, epoch...)})
 }
 
 // rewindEpoch returns what a branch of seq messages becomes when its epoch follows the rewind, and
 // how the ref of the epoch moves. left says that an epoch entry has left the branch; adopts, that
 // the branch adopts a forest.
-func (t *Tx) rewindEpoch(session, branch string, v format.Value, seq uint64, rewind format.ID, left, adopts bool) (format.Value, []format.RefUpdate, error) {
-	u, moved := t.epochs.EpochTo(session, branch, t.store.View.Get(epochs.EpochRef(session, branch)).ID)
+func (t *Tx) rewindEpoch(
+	session, branch string, v format.Value, seq uint64, rewind format.ID, left, adopts bool,
+) (format.Value, []format.RefUpdate, error) {
+	u, moved := t.epochs.EpochTo(session, branch,
+		t.store.View.Get(epochs.EpochRef(session, branch)).ID)
 	var err error
 	if left {
 		if u, moved, err = t.epochs.EpochRef(session, branch, rewind); err != nil {
@@ -196,7 +213,9 @@ func (t *Tx) rewindEpoch(session, branch string, v format.Value, seq uint64, rew
 // rewindPin fits frontier and pin of a branch to a tip of seq messages. The branch adopts the
 // newest forest if its pin stands for more than is left, leaves too few messages word for word, or
 // has members among retracted.
-func (t *Tx) rewindPin(v format.Value, seq uint64, retracted map[format.ID]bool) (to format.Value, adopts bool, err error) {
+func (t *Tx) rewindPin(
+	v format.Value, seq uint64, retracted map[format.ID]bool,
+) (to format.Value, adopts bool, err error) {
 	v.Frontier = min(v.Frontier, seq)
 	stays := v.Pin.IsZero() || v.Through <= seq && !t.Params().Cold(seq, v.Through)
 	if stays && !v.Pin.IsZero() && len(retracted) > 0 {

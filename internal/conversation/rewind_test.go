@@ -34,7 +34,9 @@ func TestUndoThenCompactRendersTwice(t *testing.T) {
 	storetest.Must[conversation.Undone](t)(s.Conversation.Undo(context.Background(), "talk"))
 	storetest.Compact(t, s, "talk")
 	storetest.Check(t, s)
-	storetest.CheckEverythingOnce(t, s, "talk", storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch)))
+	storetest.CheckEverythingOnce(t, s, "talk",
+		storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk",
+			history.MainBranch)))
 }
 
 func TestRewindThenCompactRendersTwice(t *testing.T) {
@@ -44,15 +46,20 @@ func TestRewindThenCompactRendersTwice(t *testing.T) {
 	for range 30 {
 		batch = append(batch, conversation.Message{Role: "user", Text: storetest.Chatter(r)})
 	}
-	done, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch, conversation.AppendOptions{NoGraduation: true})
+	done, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch,
+		conversation.AppendOptions{NoGraduation: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), "talk", history.MainBranch))
-	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "talk", history.MainBranch, done[20].ID, conversation.RewindOptions{}))
+	storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), "talk",
+		history.MainBranch))
+	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "talk",
+		history.MainBranch, done[20].ID, conversation.RewindOptions{}))
 	storetest.Compact(t, s, "talk")
 	storetest.Check(t, s)
-	storetest.CheckEverythingOnce(t, s, "talk", storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch)))
+	storetest.CheckEverythingOnce(t, s, "talk",
+		storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk",
+			history.MainBranch)))
 }
 
 // The same forest, and then a rewind that keeps the pin: words that were rewound away are rendered.
@@ -63,16 +70,22 @@ func TestRewoundWordsStayInThePin(t *testing.T) {
 	for range 30 {
 		batch = append(batch, conversation.Message{Role: "user", Text: storetest.Chatter(r)})
 	}
-	done, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch, conversation.AppendOptions{NoGraduation: true})
+	done, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch,
+		conversation.AppendOptions{NoGraduation: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), "talk", history.MainBranch))
-	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "talk", history.MainBranch, done[20].ID, conversation.RewindOptions{}))
+	storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), "talk",
+		history.MainBranch))
+	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "talk",
+		history.MainBranch, done[20].ID, conversation.RewindOptions{}))
 	storetest.Compact(t, s, "talk")
-	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "talk", history.MainBranch, done[18].ID, conversation.RewindOptions{}))
-	v := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch))
-	in, err := s.Recall.RenderInput(storetest.View(t, s), "talk", history.MainBranch, view.Options{})
+	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "talk",
+		history.MainBranch, done[18].ID, conversation.RewindOptions{}))
+	v := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk",
+		history.MainBranch))
+	in, err := s.Recall.RenderInput(storetest.View(t, s), "talk", history.MainBranch,
+		view.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +104,9 @@ func TestRewoundWordsStayInThePin(t *testing.T) {
 func expandOne(t *testing.T, s *session.Store, a conversation.Appended) string {
 	t.Helper()
 	text := ""
-	err := s.Recall.Expand(storetest.View(t, s), a.ID, recall.ExpandOptions{Session: "talk", Branch: history.MainBranch}, func(e *history.Shown) error { text = e.Text; return nil })
+	err := s.Recall.Expand(storetest.View(t, s), a.ID,
+		recall.ExpandOptions{Session: "talk", Branch: history.MainBranch},
+		func(e *history.Shown) error { text = e.Text; return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +123,8 @@ func TestUndoneAmendIsExpanded(t *testing.T) {
 	}
 	storetest.Must[conversation.Undone](t)(s.Conversation.Undo(context.Background(), "talk"))
 	if got := expandOne(t, s, a); got != "first text" {
-		t.Errorf("log says %q, expand says %q", storetest.Texts(t, s)[history.RefName("talk", history.MainBranch)], got)
+		t.Errorf("log says %q, expand says %q",
+			storetest.Texts(t, s)[history.RefName("talk", history.MainBranch)], got)
 	}
 }
 
@@ -118,9 +134,11 @@ func TestRewoundAmendIsExpanded(t *testing.T) {
 	storetest.Say(t, s, "talk", "user", "between")
 	b := storetest.Say(t, s, "talk", "user", "target")
 	storetest.AppendOne(t, s, "talk", storetest.Sourced("user", "second text", "1"))
-	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "talk", history.MainBranch, b, conversation.RewindOptions{}))
+	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "talk",
+		history.MainBranch, b, conversation.RewindOptions{}))
 	if got := expandOne(t, s, a); got != "first text" {
-		t.Errorf("log says %q, expand says %q", storetest.Texts(t, s)[history.RefName("talk", history.MainBranch)], got)
+		t.Errorf("log says %q, expand says %q",
+			storetest.Texts(t, s)[history.RefName("talk", history.MainBranch)], got)
 	}
 }
 
@@ -140,10 +158,13 @@ func TestRedoAfterCacheLoss(t *testing.T) {
 	storetest.Must[conversation.Undone](t)(s.Conversation.Redo(context.Background(), "talk"))
 	storetest.Must[conversation.Undone](t)(s.Conversation.Redo(context.Background(), "talk"))
 	if got := expandOne(t, s, a); got != "second text" {
-		t.Errorf("log says %q, expand says %q", storetest.Texts(t, s)[history.RefName("talk", history.MainBranch)], got)
+		t.Errorf("log says %q, expand says %q",
+			storetest.Texts(t, s)[history.RefName("talk", history.MainBranch)], got)
 	}
-	if again := storetest.AppendOne(t, s, "talk", storetest.Sourced("user", "another", "2")); !again.Known {
-		t.Errorf("said twice: %q", storetest.Texts(t, s)[history.RefName("talk", history.MainBranch)])
+	if again := storetest.AppendOne(t, s, "talk",
+		storetest.Sourced("user", "another", "2")); !again.Known {
+		t.Errorf("said twice: %q",
+			storetest.Texts(t, s)[history.RefName("talk", history.MainBranch)])
 	}
 }
 
@@ -159,8 +180,10 @@ func TestUndoOfSessionRmAfterCacheLoss(t *testing.T) {
 	s = storetest.Reopen(t, s.Dir, nil, storetest.Small...)
 	storetest.AppendOne(t, s, "other", storetest.Sourced("user", "first text", "7"))
 	storetest.Must[conversation.Undone](t)(s.Conversation.Undo(context.Background(), "talk"))
-	if again := storetest.AppendOne(t, s, "talk", storetest.Sourced("user", "first text", "1")); !again.Known {
-		t.Errorf("said twice: %q", storetest.Texts(t, s)[history.RefName("talk", history.MainBranch)])
+	if again := storetest.AppendOne(t, s, "talk",
+		storetest.Sourced("user", "first text", "1")); !again.Known {
+		t.Errorf("said twice: %q",
+			storetest.Texts(t, s)[history.RefName("talk", history.MainBranch)])
 	}
 }
 
@@ -170,7 +193,8 @@ func TestAmendOfRewoundMessageIsNowhere(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
 	storetest.Say(t, s, "talk", "user", "zero")
 	a := storetest.AppendOne(t, s, "talk", storetest.Sourced("user", "first text", "1"))
-	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "talk", history.MainBranch, a.ID, conversation.RewindOptions{}))
+	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "talk",
+		history.MainBranch, a.ID, conversation.RewindOptions{}))
 	b := storetest.AppendOne(t, s, "talk", storetest.Sourced("user", "second text", "1"))
 	got := storetest.Texts(t, s)[history.RefName("talk", history.MainBranch)]
 	if len(got) != 2 {
@@ -184,9 +208,15 @@ func TestAmendedCallsWithoutHeadCache(t *testing.T) {
 	s := storetest.Create(t, "window.graduate_at=4", "window.evict_at=20")
 	storetest.Say(t, s, "talk", "user", "zero")
 	storetest.AppendOne(t, s, "talk", storetest.Sourced("model", "I will look", "1"))
-	m := conversation.Message{Role: "model", Parts: []byte(`[{"text":"I will look"},{"functionCall":{"id":"c1","name":"ls","args":{}}}]`), Source: &conversation.Source{Agent: "x", Session: "s", Message: "1"}}
+	m := conversation.Message{Role: "model",
+		Parts: []byte(
+			`[{"text":"I will look"},{"functionCall":{"id":"c1","name":"ls","args":{}}}]`),
+		Source: &conversation.Source{Agent: "x", Session: "s", Message: "1"}}
 	storetest.AppendOne(t, s, "talk", m)
-	storetest.AppendOne(t, s, "talk", conversation.Message{Role: "tool", Parts: []byte(`[{"functionResponse":{"id":"c1","name":"ls","response":{"output":"a"}}}]`)})
+	storetest.AppendOne(t, s, "talk",
+		conversation.Message{Role: "tool",
+			Parts: []byte(
+				`[{"functionResponse":{"id":"c1","name":"ls","response":{"output":"a"}}}]`)})
 	v := storetest.View(t, s).Get(history.RefName("talk", history.MainBranch))
 	with := storetest.Must[*history.Head](t)(s.History.Head("talk", history.MainBranch, v))
 	if err := os.RemoveAll(filepath.Join(s.Dir, "cache")); err != nil {
@@ -195,7 +225,8 @@ func TestAmendedCallsWithoutHeadCache(t *testing.T) {
 	without := storetest.Must[*history.Head](t)(s.History.Head("talk", history.MainBranch, v))
 	for i := range with.Items {
 		if len(with.Items[i].Calls) != len(without.Items[i].Calls) {
-			t.Errorf("message %d makes calls %q with the cache, %q without", i, with.Items[i].Calls, without.Items[i].Calls)
+			t.Errorf("message %d makes calls %q with the cache, %q without", i, with.Items[i].Calls,
+				without.Items[i].Calls)
 		}
 	}
 }
@@ -206,16 +237,25 @@ func TestRewindSplitsAmendedPair(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
 	storetest.Say(t, s, "talk", "user", "zero")
 	call := func(text string) conversation.Message {
-		return conversation.Message{Role: "model", Parts: []byte(`[{"text":"` + text + `"},{"functionCall":{"id":"c1","name":"ls","args":{}}}]`), Source: &conversation.Source{Agent: "x", Session: "s", Message: "1"}}
+		return conversation.Message{Role: "model",
+			Parts: []byte(
+				`[{"text":"` + text + `"},{"functionCall":{"id":"c1","name":"ls","args":{}}}]`),
+			Source: &conversation.Source{Agent: "x", Session: "s", Message: "1"}}
 	}
 	storetest.AppendOne(t, s, "talk", call("I will look"))
 	storetest.AppendOne(t, s, "talk", call("I will look, thinking"))
-	r := storetest.AppendOne(t, s, "talk", conversation.Message{Role: "tool", Parts: []byte(`[{"functionResponse":{"id":"c1","name":"ls","response":{"output":"a"}}}]`)})
-	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "talk", history.MainBranch, r.ID, conversation.RewindOptions{}))
+	r := storetest.AppendOne(t, s, "talk",
+		conversation.Message{Role: "tool",
+			Parts: []byte(
+				`[{"functionResponse":{"id":"c1","name":"ls","response":{"output":"a"}}}]`)})
+	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "talk",
+		history.MainBranch, r.ID, conversation.RewindOptions{}))
 	v := storetest.View(t, s).Get(history.RefName("talk", history.MainBranch))
-	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(v.ID, recall.LogOptions{})) {
+	for _, shown := range storetest.Must[[]*history.Shown](t)(
+		s.Recall.Log(v.ID, recall.LogOptions{})) {
 		if len(shown.Entry.Calls) > 0 {
-			t.Errorf("message %d still calls %v, its result was rewound", shown.Entry.Seq, shown.Entry.Calls)
+			t.Errorf("message %d still calls %v, its result was rewound", shown.Entry.Seq,
+				shown.Entry.Calls)
 		}
 	}
 }
@@ -223,12 +263,16 @@ func TestRewindSplitsAmendedPair(t *testing.T) {
 // A member of a summarized cluster is amended: the cluster stays clean, and compact never puts the
 // new text where the old one was.
 func TestAmendOfMemberLeavesClusterClean(t *testing.T) {
-	s := storetest.Create(t, "window.graduate_at=1", "window.evict_at=2", "forest.merge_threshold=1")
-	tail := ". The weather is fine. The train was late. We had coffee and a long talk about nothing."
-	storetest.AppendOne(t, s, "talk", storetest.Sourced("user", "The postgres port is unknown"+tail, "1"))
+	s := storetest.Create(t, "window.graduate_at=1", "window.evict_at=2",
+		"forest.merge_threshold=1")
+	tail :=
+		". The weather is fine. The train was late. We had coffee and a long talk about nothing."
+	storetest.AppendOne(t, s, "talk",
+		storetest.Sourced("user", "The postgres port is unknown"+tail, "1"))
 	storetest.Talk(t, s, "talk", 5, 1)
 	storetest.Compact(t, s, "talk")
-	storetest.AppendOne(t, s, "talk", storetest.Sourced("user", "The postgres port is xyzzy5433"+tail, "1"))
+	storetest.AppendOne(t, s, "talk",
+		storetest.Sourced("user", "The postgres port is xyzzy5433"+tail, "1"))
 	storetest.Talk(t, s, "talk", 5, 2)
 	storetest.Compact(t, s, "talk")
 	out := string(storetest.Render(t, s, "talk", 0).Bytes)
@@ -246,7 +290,8 @@ func TestBatchCrossesEvictAt(t *testing.T) {
 		batch = append(batch, conversation.Message{Role: "user", Text: storetest.Chatter(r)})
 	}
 	for range 4 {
-		if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch, conversation.AppendOptions{}); err != nil {
+		if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch,
+			batch, conversation.AppendOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		storetest.Check(t, s)
@@ -274,7 +319,8 @@ func TestRedoOfWhatGraduatedLater(t *testing.T) {
 // not on the disk yet when its call is looked for.
 func TestLateResultGraduatesWithItsBatch(t *testing.T) {
 	s := storetest.Create(t, "window.graduate_at=2", "window.evict_at=4")
-	call := conversation.Message{Role: "model", Text: "look", Calls: []format.Call{{ID: "c1", Tool: "ls"}}}
+	call := conversation.Message{Role: "model", Text: "look",
+		Calls: []format.Call{{ID: "c1", Tool: "ls"}}}
 	result := conversation.Message{Role: "tool", Text: "found", Results: []string{"c1"}}
 	talk := func(n int) (list []conversation.Message) {
 		for i := range n {
@@ -282,8 +328,10 @@ func TestLateResultGraduatesWithItsBatch(t *testing.T) {
 		}
 		return list
 	}
-	for _, batch := range [][]conversation.Message{{call}, talk(6), append([]conversation.Message{result}, talk(5)...)} {
-		if _, _, err := s.Conversation.Append(context.Background(), "s", history.MainBranch, batch, conversation.AppendOptions{}); err != nil {
+	for _, batch := range [][]conversation.Message{{call}, talk(6),
+		append([]conversation.Message{result}, talk(5)...)} {
+		if _, _, err := s.Conversation.Append(context.Background(), "s", history.MainBranch, batch,
+			conversation.AppendOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -298,11 +346,13 @@ func TestA10UndoIsOfOneSession(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
 	mine := storetest.Talk(t, s, "mine", 20, 1)
 	storetest.Talk(t, s, "other", 20, 2)
-	if _, err := s.Conversation.Rewind(context.Background(), "mine", history.MainBranch, mine[5], conversation.RewindOptions{}); err != nil {
+	if _, err := s.Conversation.Rewind(context.Background(), "mine", history.MainBranch, mine[5],
+		conversation.RewindOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	storetest.Talk(t, s, "other", 9, 3) // the forest has moved on
-	undone := storetest.Must[conversation.Undone](t)(s.Conversation.Undo(context.Background(), "mine"))
+	undone := storetest.Must[conversation.Undone](t)(
+		s.Conversation.Undo(context.Background(), "mine"))
 	if undone.Verb != "rewind" || undone.Restored == 0 {
 		t.Errorf("undone: %+v", undone)
 	}
@@ -313,7 +363,8 @@ func TestA10UndoIsOfOneSession(t *testing.T) {
 	if n := len(storetest.Texts(t, s)[history.RefName("other", history.MainBranch)]); n != 29 {
 		t.Errorf("the other session has %d messages", n)
 	}
-	redone := storetest.Must[conversation.Undone](t)(s.Conversation.Redo(context.Background(), "mine"))
+	redone := storetest.Must[conversation.Undone](t)(
+		s.Conversation.Redo(context.Background(), "mine"))
 	if redone.Operation != undone.Operation {
 		t.Errorf("redone: %+v", redone)
 	}
@@ -327,20 +378,29 @@ func TestA11AppendAfterRewind(t *testing.T) {
 	ctx := context.Background()
 	storetest.Say(t, s, "talk", "user", "first")
 	question := storetest.Say(t, s, "talk", "user", "second")
-	call := conversation.Message{Role: "model", Parts: []byte(`[{"functionCall":{"id":"c1","name":"ls","args":{}}}]`)}
-	if _, _, err := s.Conversation.Append(ctx, "talk", history.MainBranch, []conversation.Message{call}, conversation.AppendOptions{}); err != nil {
+	call := conversation.Message{Role: "model",
+		Parts: []byte(`[{"functionCall":{"id":"c1","name":"ls","args":{}}}]`)}
+	if _, _, err := s.Conversation.Append(ctx, "talk", history.MainBranch,
+		[]conversation.Message{call}, conversation.AppendOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(ctx, "talk", history.MainBranch, question, conversation.RewindOptions{}))
-	_, _, err := s.Conversation.Append(ctx, "talk", history.MainBranch, []conversation.Message{{Role: "model", Text: "answer"}}, conversation.AppendOptions{Expect: question})
+	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(ctx, "talk", history.MainBranch,
+		question, conversation.RewindOptions{}))
+	_, _, err := s.Conversation.Append(ctx, "talk", history.MainBranch,
+		[]conversation.Message{{Role: "model", Text: "answer"}},
+		conversation.AppendOptions{Expect: question})
 	if !errors.Is(err, history.ErrStale) {
 		t.Errorf("an expected tip that is gone: %v", err)
 	}
-	result := conversation.Message{Role: "tool", Parts: []byte(`[{"functionResponse":{"id":"c1","name":"ls","response":{"output":"a"}}}]`)}
-	if _, _, err = s.Conversation.Append(ctx, "talk", history.MainBranch, []conversation.Message{result}, conversation.AppendOptions{}); !errors.Is(err, history.ErrStale) {
+	result := conversation.Message{Role: "tool",
+		Parts: []byte(`[{"functionResponse":{"id":"c1","name":"ls","response":{"output":"a"}}}]`)}
+	if _, _, err = s.Conversation.Append(ctx, "talk", history.MainBranch,
+		[]conversation.Message{result}, conversation.AppendOptions{}); !errors.Is(err,
+		history.ErrStale) {
 		t.Errorf("a result without its call: %v", err)
 	}
-	if _, _, err = s.Conversation.Append(ctx, "talk", history.MainBranch, []conversation.Message{result}, conversation.AppendOptions{Orphan: true}); err != nil {
+	if _, _, err = s.Conversation.Append(ctx, "talk", history.MainBranch,
+		[]conversation.Message{result}, conversation.AppendOptions{Orphan: true}); err != nil {
 		t.Errorf("an orphan that was asked for: %v", err)
 	}
 }
@@ -350,7 +410,8 @@ func standing(t testing.TB, s *session.Store) []string {
 	t.Helper()
 	var list []string
 	tip := storetest.Tip(t, s)
-	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{})) {
+	for _, shown := range storetest.Must[[]*history.Shown](t)(
+		s.Recall.Log(tip.ID, recall.LogOptions{})) {
 		list = append(list, fmt.Sprint(shown.Entry.Seq, shown.ID, shown.Version))
 	}
 	for _, m := range storetest.Tail(t, s) {
@@ -362,7 +423,8 @@ func standing(t testing.TB, s *session.Store) []string {
 	for _, k := range told.Current {
 		list = append(list, fmt.Sprintf("told %s %s", k.Key, k.Value))
 	}
-	for _, b := range storetest.Must[[]conversation.OpenBranch](t)(s.Conversation.Branches(storetest.View(t, s), "s")) {
+	for _, b := range storetest.Must[[]conversation.OpenBranch](t)(
+		s.Conversation.Branches(storetest.View(t, s), "s")) {
 		list = append(list, fmt.Sprint("branch ", b.Name))
 	}
 	return list
@@ -376,12 +438,14 @@ func TestC6_06_rewindThenSend(t *testing.T) {
 	second := storetest.Say(t, s, "s", "model", "two")
 	third := storetest.Say(t, s, "s", "user", "three")
 	storetest.Say(t, s, "s", "model", "four")
-	if _, err := s.Conversation.Rewind(context.Background(), "s", history.MainBranch, third, conversation.RewindOptions{}); err != nil {
+	if _, err := s.Conversation.Rewind(context.Background(), "s", history.MainBranch, third,
+		conversation.RewindOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	fresh := storetest.Say(t, s, "s", "user", "otherwise")
 	var got []format.ID
-	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Tip(t, s).ID, recall.LogOptions{})) {
+	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Tip(t, s).ID,
+		recall.LogOptions{})) {
 		got = append(got, shown.ID)
 	}
 	if want := []format.ID{first, second, fresh}; !slices.Equal(got, want) {
@@ -393,12 +457,14 @@ func TestC6_06_rewindThenSend(t *testing.T) {
 // compaction and an eviction, to before each in turn: what stood there stands again (the epoch is
 // restored, not cleared), undo and redo go over all of it, and no word is lost.
 func TestC6_11_rewindAcrossEverything(t *testing.T) {
-	s := storetest.Create(t, append(slices.Clone(storetest.LowGate), "window.graduate_at=4", "window.evict_at=8")...)
+	s := storetest.Create(t,
+		append(slices.Clone(storetest.LowGate), "window.graduate_at=4", "window.evict_at=8")...)
 	ctx := context.Background()
 	tell := func(date string) {
 		t.Helper()
 		set := storetest.Must[*epoch.Set](t)(epoch.Read([]byte(storetest.Value("core/date", date))))
-		storetest.Must[epochs.Observed](t)(s.Epochs.Observe(ctx, "s", history.MainBranch, set, epochs.ObserveOptions{}))
+		storetest.Must[epochs.Observed](t)(s.Epochs.Observe(ctx, "s", history.MainBranch, set,
+			epochs.ObserveOptions{}))
 	}
 	type mark struct {
 		next format.ID // the message that was said first after it
@@ -422,21 +488,28 @@ func TestC6_11_rewindAcrossEverything(t *testing.T) {
 		t.Fatal("nothing was masked")
 	}
 	note("before the fork")
-	if _, err := s.Conversation.Fork(ctx, "s", history.MainBranch, []string{"a", "b"}, conversation.ForkOptions{}); err != nil {
+	if _, err := s.Conversation.Fork(ctx, "s", history.MainBranch, []string{"a", "b"},
+		conversation.ForkOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, branch := range []string{"a", "b", "a"} {
-		if _, _, err := s.Conversation.Append(ctx, "s", branch, []conversation.Message{{Role: "model", Text: "done in " + branch}}, conversation.AppendOptions{}); err != nil {
+		if _, _, err := s.Conversation.Append(ctx, "s", branch,
+			[]conversation.Message{{Role: "model", Text: "done in " + branch}},
+			conversation.AppendOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Conversation.Join(ctx, "s", history.MainBranch, []string{"a", "b"}, conversation.JoinOptions{}); err != nil {
+	if _, err := s.Conversation.Join(ctx, "s", history.MainBranch, []string{"a", "b"},
+		conversation.JoinOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	note("before the update")
 	tell(`"tuesday"`)
 	note("before the compaction")
-	storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(ctx, compaction.CompactOptions{Branches: []history.BranchName{{Session: "s", Branch: history.MainBranch}}}))
+	storetest.Must[summaries.Compaction](t)(
+		s.Compaction.Compact(ctx,
+			compaction.CompactOptions{Branches: []history.BranchName{{Session: "s",
+				Branch: history.MainBranch}}}))
 	clusters := storetest.Must[[]clusters.ClusterInfo](t)(s.Recall.Clusters(storetest.View(t, s)))
 	if len(clusters) == 0 {
 		t.Fatal("no clusters")
@@ -447,13 +520,15 @@ func TestC6_11_rewindAcrossEverything(t *testing.T) {
 
 	whole := standing(t, s)
 	for i, m := range slices.Backward(marks) {
-		if _, err := s.Conversation.Rewind(ctx, "s", history.MainBranch, m.next, conversation.RewindOptions{}); err != nil {
+		if _, err := s.Conversation.Rewind(ctx, "s", history.MainBranch, m.next,
+			conversation.RewindOptions{}); err != nil {
 			t.Fatalf("mark %d: %v", i, err)
 		}
 		storetest.Check(t, s)
 		rewound := standing(t, s)
 		for _, shown := range storetest.Tail(t, s) {
-			if masked := len(shown.Masked) > 0; shown.ID == output && masked != (m.next != marks[0].next) {
+			if masked := len(shown.Masked) > 0; shown.ID == output &&
+				masked != (m.next != marks[0].next) {
 				t.Errorf("mark %d: masked %v", i, masked)
 			}
 		}
@@ -487,7 +562,8 @@ func TestC6_11_rewindAcrossEverything(t *testing.T) {
 // is shown.
 func sameStanding(a, b []string) bool {
 	drop := func(list []string) []string {
-		return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return len(s) > 6 && s[:6] == "masked" })
+		return slices.DeleteFunc(slices.Clone(list),
+			func(s string) bool { return len(s) > 6 && s[:6] == "masked" })
 	}
 	return slices.Equal(drop(a), drop(b))
 }

@@ -48,7 +48,9 @@ type Tx struct {
 }
 
 // New returns the verbs over the rooms below.
-func New(s *store.Store, clusters *clusters.Writer, epochs *epochs.Writer, summaries *summaries.Writer) *Writer {
+func New(
+	s *store.Store, clusters *clusters.Writer, epochs *epochs.Writer, summaries *summaries.Writer,
+) *Writer {
 	r := &Reader{Reader: s.Reader, clusters: clusters.Reader}
 	w := &Writer{Reader: r, clusters: clusters}
 	w.Room = store.NewRoom(s, func(t *store.Tx) *Tx {

@@ -62,7 +62,8 @@ func (s *Writer) RemoveSession(ctx context.Context, session string) (messages in
 			op.Refs = append(op.Refs, format.RefUpdate{Name: name, Old: t.store.View.Get(name)})
 		}
 		if HEAD := t.store.View.Get("HEAD"); HEAD.Name == session {
-			op.Refs = append(op.Refs, format.RefUpdate{Name: "HEAD", Old: HEAD, New: t.nextHEAD(session)})
+			op.Refs = append(op.Refs,
+				format.RefUpdate{Name: "HEAD", Old: HEAD, New: t.nextHEAD(session)})
 		}
 		return t.store.Commit(op)
 	})

@@ -42,13 +42,15 @@ func (t *Tx) dropShared(session, label string) ([]format.RefUpdate, error) {
 			return false, err
 		}
 		var members []format.ID
-		err = t.clusters.EachMember(stone.Node, func(id format.ID) error { members = append(members, id); return nil })
+		err = t.clusters.EachMember(stone.Node,
+			func(id format.ID) error { members = append(members, id); return nil })
 		return err == nil && keep(members), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	move := format.RefUpdate{Name: history.SharedForestRef(label), Old: view.Get(history.SharedForestRef(label))}
+	move := format.RefUpdate{Name: history.SharedForestRef(label),
+		Old: view.Get(history.SharedForestRef(label))}
 	if !st.Empty() {
 		written, err := st.Write()
 		if err != nil {

@@ -12,7 +12,8 @@ func (t *Tx) keepShared(ids map[format.ID]bool, session string) error {
 			if len(ids) == 0 {
 				return nil
 			}
-			if err := t.keepMembersOf(ids, t.store.View.Get(history.RefName(other, branch))); err != nil {
+			if err := t.keepMembersOf(ids,
+				t.store.View.Get(history.RefName(other, branch))); err != nil {
 				return err
 			}
 		}

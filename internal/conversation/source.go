@@ -55,7 +55,8 @@ func (w *Appender) Known(e *format.Entry) ([]Imported, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s := old.Source; s != nil && s.Agent == e.Source.Agent && s.Session == e.Source.Session && s.Message == e.Source.Message {
+		if s := old.Source; s != nil && s.Agent == e.Source.Agent &&
+			s.Session == e.Source.Session && s.Message == e.Source.Message {
 			in, err := w.branchLine.Has(id)
 			if err != nil {
 				return nil, err
@@ -83,7 +84,8 @@ func (t *Tx) sourceRewind(e *format.Entry, src *Source, tip format.ID) (known bo
 	if err != nil {
 		return false, err
 	}
-	e.Source = &format.Source{Agent: src.Agent, Session: src.Session, Message: src.Message, Digest: digest}
+	e.Source = &format.Source{Agent: src.Agent, Session: src.Session, Message: src.Message,
+		Digest: digest}
 	list, err := t.NewAppender(&history.Head{Value: format.Value{ID: tip}}, false).Known(e)
 	return len(list) > 0, err
 }

@@ -18,7 +18,9 @@ func TestD1SameSourceOtherContent(t *testing.T) {
 	src := &conversation.Source{Agent: "test", Session: "x", Message: "m1"}
 	add := func(text string) conversation.Appended {
 		t.Helper()
-		done, _, err := s.Conversation.Append(ctx, "talk", history.MainBranch, []conversation.Message{{Role: "model", Text: text, Source: src}}, conversation.AppendOptions{})
+		done, _, err := s.Conversation.Append(ctx, "talk", history.MainBranch,
+			[]conversation.Message{{Role: "model", Text: text, Source: src}},
+			conversation.AppendOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +38,8 @@ func TestD1SameSourceOtherContent(t *testing.T) {
 	if again := add("the whole answer"); !again.Known || again.ID != first.ID {
 		t.Errorf("again: %+v", again)
 	}
-	if got := fmt.Sprint(storetest.Texts(t, s)[history.RefName("talk", history.MainBranch)]); got != "[the whole answer go on]" {
+	if got := fmt.Sprint(storetest.Texts(t, s)[history.RefName("talk", history.MainBranch)]); got !=
+		"[the whole answer go on]" {
 		t.Errorf("log: %s", got)
 	}
 	storetest.Check(t, s)

@@ -74,7 +74,9 @@ func (s *Reader) State(v *refs.View, n StateNames) ([]StateValue, error) {
 // SetState changes the state that a session sees, in one operation and in order; of one key the
 // last change wins. It sanitizes values as Append sanitizes messages. An undo of the session takes
 // the operation back if the scopes have not changed since; a rewind leaves state alone.
-func (s *Writer) SetState(ctx context.Context, n StateNames, changes []StateChange) (StateDone, error) {
+func (s *Writer) SetState(
+	ctx context.Context, n StateNames, changes []StateChange,
+) (StateDone, error) {
 	var done StateDone
 	byRef := map[string][]StateChange{} // without prefix
 	for _, c := range changes {
@@ -119,7 +121,9 @@ func (s *Writer) SetState(ctx context.Context, n StateNames, changes []StateChan
 }
 
 // changeState adds to op what changes the state of one scope.
-func (t *Tx) changeState(op *format.Operation, ref string, changes []StateChange, done *StateDone) error {
+func (t *Tx) changeState(
+	op *format.Operation, ref string, changes []StateChange, done *StateDone,
+) error {
 	m, err := t.readState(t.store.View, ref)
 	if err != nil {
 		return err
@@ -163,7 +167,8 @@ func (t *Tx) stateValue(m map[string]json.RawMessage) (format.Value, error) {
 		return format.Value{}, nil
 	}
 	if len(m) > maxStateKeys {
-		return format.Value{}, fmt.Errorf("%w: %d keys, %d is the most", history.ErrInput, len(m), maxStateKeys)
+		return format.Value{},
+			fmt.Errorf("%w: %d keys, %d is the most", history.ErrInput, len(m), maxStateKeys)
 	}
 	var list []StateValue
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -174,7 +179,9 @@ func (t *Tx) stateValue(m map[string]json.RawMessage) (format.Value, error) {
 		return format.Value{}, err
 	}
 	if len(b) > maxStateBlob {
-		return format.Value{}, fmt.Errorf("%w: state of %d bytes, %d is the most", history.ErrInput, len(b), maxStateBlob)
+		return format.Value{},
+			fmt.Errorf("%w: state of %d bytes, %d is the most", history.ErrInput,
+				len(b), maxStateBlob)
 	}
 	return t.blob(b)
 }
@@ -185,7 +192,8 @@ func (t *Tx) blob(b []byte) (format.Value, error) {
 	if err != nil {
 		return format.Value{}, err
 	}
-	return format.Value{Kind: format.ObjectValue, ID: t.store.Add(format.Raw{Header: header, Body: b})}, nil
+	return format.Value{Kind: format.ObjectValue,
+		ID: t.store.Add(format.Raw{Header: header, Body: b})}, nil
 }
 
 // EncodeState returns keys and values as one JSON object, in their order.
@@ -229,12 +237,14 @@ func (s *Reader) readState(v *refs.View, ref string) (map[string]json.RawMessage
 
 // check refuses names that no ref can have, and a session that does not exist.
 func (n StateNames) check(v *refs.View) error {
-	for _, name := range []struct{ what, name string }{{"session", n.Session}, {"app", n.App}, {"user", n.User}} {
+	for _, name := range []struct{ what, name string }{{"session", n.Session}, {"app", n.App},
+		{"user", n.User}} {
 		if name.name == "" {
 			continue
 		}
 		if err := format.CheckName(name.name); err != nil {
-			return fmt.Errorf("%w: %s %q: %w", history.ErrInput, name.what, history.Clip(name.name), err)
+			return fmt.Errorf("%w: %s %q: %w", history.ErrInput, name.what,
+				history.Clip(name.name), err)
 		}
 	}
 	switch {
@@ -262,7 +272,8 @@ func (n StateNames) scopes() (list []stateScope) {
 	if n.App != "" {
 		list = append(list, stateScope{"app:", history.StateRefs + "app/" + n.App})
 		if n.User != "" {
-			list = append(list, stateScope{"user:", history.StateRefs + "user/" + n.App + "/" + n.User})
+			list = append(list,
+				stateScope{"user:", history.StateRefs + "user/" + n.App + "/" + n.User})
 		}
 	}
 	return list
@@ -288,7 +299,8 @@ func (n StateNames) RefOf(key *string) (ref string, err error) {
 			return scope.ref, nil
 		}
 	}
-	need := map[string]string{"": "a session", "app:": "an app", "user:": "an app and a user"}[prefix]
+	need := map[string]string{"": "a session", "app:": "an app",
+		"user:": "an app and a user"}[prefix]
 	return "", fmt.Errorf("%w: key %q needs %s", history.ErrInput, history.Clip(full), need)
 }
 
@@ -341,7 +353,8 @@ func (c *StateChange) Clean() ([]sanitize.Finding, error) {
 // sessionState returns the refs that belong to a session besides its branches.
 func sessionState(v *refs.View, session string) (names []string) {
 	origin := history.OriginRef(history.OriginOf(v, session), session)
-	for _, name := range []string{history.StateRefs + "session/" + session, history.ParentRef(session), origin} {
+	for _, name := range []string{history.StateRefs + "session/" + session,
+		history.ParentRef(session), origin} {
 		if v.Get(name).Exists() {
 			names = append(names, name)
 		}

@@ -20,13 +20,15 @@ import (
 )
 
 func set(key, value string) conversation.StateChange {
-	return conversation.StateChange{StateValue: conversation.StateValue{Key: key, Value: json.RawMessage(value)}}
+	return conversation.StateChange{StateValue: conversation.StateValue{Key: key,
+		Value: json.RawMessage(value)}}
 }
 
 // stateText is what a session sees, as one JSON object.
 func stateText(t testing.TB, s *session.Store, n conversation.StateNames) string {
 	t.Helper()
-	b, err := conversation.EncodeState(storetest.Must[[]conversation.StateValue](t)(s.Conversation.State(storetest.View(t, s), n)))
+	b, err := conversation.EncodeState(
+		storetest.Must[[]conversation.StateValue](t)(s.Conversation.State(storetest.View(t, s), n)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,22 +49,33 @@ func TestStateBounds(t *testing.T) {
 		changes []conversation.StateChange
 		ok      bool
 	}{
-		"longest key":      {[]conversation.StateChange{set(strings.Repeat("k", conversation.MaxStateKey), "1")}, true},
-		"longest shared":   {[]conversation.StateChange{set("app:"+strings.Repeat("k", conversation.MaxStateKey), "1")}, true},
-		"longer key":       {[]conversation.StateChange{set(strings.Repeat("k", conversation.MaxStateKey+1), "1")}, false},
-		"no key":           {[]conversation.StateChange{set("", "1")}, false},
-		"prefix alone":     {[]conversation.StateChange{set("user:", "1")}, false},
-		"control":          {[]conversation.StateChange{set("a\nb", "1")}, false},
-		"not UTF-8":        {[]conversation.StateChange{set("a\xff", "1")}, false},
-		"not JSON":         {[]conversation.StateChange{set("a", "{")}, false},
-		"no value":         {[]conversation.StateChange{set("a", "")}, false},
-		"two values":       {[]conversation.StateChange{set("a", "1 2")}, false},
-		"largest value":    {[]conversation.StateChange{set("a", `"`+strings.Repeat("x", conversation.MaxStateValue-2)+`"`)}, true},
-		"larger value":     {[]conversation.StateChange{set("a", `"`+strings.Repeat("x", conversation.MaxStateValue-1)+`"`)}, false},
-		"too deep":         {[]conversation.StateChange{set("a", strings.Repeat("[", 300)+strings.Repeat("]", 300))}, false},
-		"most keys":        {many(conversation.MaxStateKeys), true},
-		"too many keys":    {many(conversation.MaxStateKeys + 1), false},
-		"too much":         {[]conversation.StateChange{set("a", `"`+strings.Repeat("x", conversation.MaxStateValue-2)+`"`), set("b", `"`+strings.Repeat("y", conversation.MaxStateValue-2)+`"`), set("c", `"`+strings.Repeat("z", conversation.MaxStateValue-2)+`"`), set("d", `"`+strings.Repeat("w", conversation.MaxStateValue-2)+`"`)}, false},
+		"longest key": {[]conversation.StateChange{set(
+			strings.Repeat("k", conversation.MaxStateKey), "1")}, true},
+		"longest shared": {[]conversation.StateChange{set(
+			"app:"+strings.Repeat("k", conversation.MaxStateKey), "1")}, true},
+		"longer key": {[]conversation.StateChange{set(
+			strings.Repeat("k", conversation.MaxStateKey+1), "1")}, false},
+		"no key":       {[]conversation.StateChange{set("", "1")}, false},
+		"prefix alone": {[]conversation.StateChange{set("user:", "1")}, false},
+		"control":      {[]conversation.StateChange{set("a\nb", "1")}, false},
+		"not UTF-8":    {[]conversation.StateChange{set("a\xff", "1")}, false},
+		"not JSON":     {[]conversation.StateChange{set("a", "{")}, false},
+		"no value":     {[]conversation.StateChange{set("a", "")}, false},
+		"two values":   {[]conversation.StateChange{set("a", "1 2")}, false},
+		"largest value": {[]conversation.StateChange{set("a",
+			`"`+strings.Repeat("x", conversation.MaxStateValue-2)+`"`)}, true},
+		"larger value": {[]conversation.StateChange{set("a",
+			`"`+strings.Repeat("x", conversation.MaxStateValue-1)+`"`)}, false},
+		"too deep": {[]conversation.StateChange{set("a",
+			strings.Repeat("[", 300)+strings.Repeat("]", 300))}, false},
+		"most keys":     {many(conversation.MaxStateKeys), true},
+		"too many keys": {many(conversation.MaxStateKeys + 1), false},
+		"too much": {[]conversation.StateChange{
+			set("a", `"`+strings.Repeat("x", conversation.MaxStateValue-2)+`"`),
+			set("b", `"`+strings.Repeat("y", conversation.MaxStateValue-2)+`"`),
+			set("c", `"`+strings.Repeat("z", conversation.MaxStateValue-2)+`"`),
+			set("d", `"`+strings.Repeat("w", conversation.MaxStateValue-2)+`"`),
+		}, false},
 		"good and bad":     {[]conversation.StateChange{set("good", "1"), set("bad", "")}, false},
 		"temp is not read": {[]conversation.StateChange{set("temp:x", "nope")}, true},
 	} {
@@ -76,7 +89,8 @@ func TestStateBounds(t *testing.T) {
 				}
 				for _, ch := range c.changes {
 					ch.Remove = true
-					if _, err := s.Conversation.SetState(context.Background(), n, []conversation.StateChange{ch}); err != nil {
+					if _, err := s.Conversation.SetState(context.Background(), n,
+						[]conversation.StateChange{ch}); err != nil {
 						t.Fatal(err)
 					}
 					if len(c.changes) > 10 {
@@ -87,7 +101,8 @@ func TestStateBounds(t *testing.T) {
 					for i := range c.changes {
 						c.changes[i].Remove = true
 					}
-					storetest.Must[conversation.StateDone](t)(s.Conversation.SetState(context.Background(), n, c.changes))
+					storetest.Must[conversation.StateDone](t)(
+						s.Conversation.SetState(context.Background(), n, c.changes))
 				}
 				if after := stateText(t, s, n); after != before {
 					t.Errorf("not taken away: %.200s", after)
@@ -103,7 +118,9 @@ func TestStateBounds(t *testing.T) {
 		})
 	}
 	long := strings.Repeat("n", 200)
-	if _, err := s.Conversation.SetState(context.Background(), conversation.StateNames{App: long, User: long}, []conversation.StateChange{set("app:a", "1")}); !errors.Is(err, history.ErrInput) {
+	if _, err := s.Conversation.SetState(context.Background(),
+		conversation.StateNames{App: long, User: long},
+		[]conversation.StateChange{set("app:a", "1")}); !errors.Is(err, history.ErrInput) {
 		t.Errorf("a ref's name that is too long: %v", err)
 	}
 	if left := storetest.View(t, s).Names(history.StateRefs); len(left) != 0 {
@@ -134,7 +151,9 @@ func TestStateHistories(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		s := storetest.Create(t, storetest.Small...)
 		now := clone(world{})
-		past := map[string]world{} // of a session, what undo of its last operation goes back to; gone once something else happens
+		// Of a session, what undo of its last operation goes back to; gone once something else
+		// happens
+		past := map[string]world{}
 		for _, name := range []string{"a", "b"} {
 			storetest.Say(t, s, name, "user", "hello")
 			now.own[name] = map[string]string{}
@@ -142,7 +161,8 @@ func TestStateHistories(t *testing.T) {
 		for range 60 {
 			steps++
 			name := []string{"a", "b"}[r.IntN(2)]
-			n := conversation.StateNames{Session: name, App: "shop", User: []string{"ada", "bob"}[r.IntN(2)]}
+			n := conversation.StateNames{Session: name, App: "shop",
+				User: []string{"ada", "bob"}[r.IntN(2)]}
 			refs := map[string]string{"app:": "app/shop", "user:": "user/shop/" + n.User}
 			switch k := r.IntN(10); {
 			case k < 6:
@@ -173,7 +193,8 @@ func TestStateHistories(t *testing.T) {
 				was := storetest.View(t, s).Number
 				storetest.Must[conversation.StateDone](t)(s.Conversation.SetState(bg, n, changes))
 				if moved = storetest.View(t, s).Number != was; moved {
-					clear(past) // shared keys may have moved: the other session's undo is not foretold here
+					// Shared keys may have moved: the other session's undo is not foretold here
+					clear(past)
 					past[name] = before
 				}
 			case k < 8:
@@ -204,13 +225,15 @@ func TestStateHistories(t *testing.T) {
 				n := conversation.StateNames{Session: name, App: "shop", User: user}
 				want := map[string]string{}
 				maps.Copy(want, now.own[name])
-				for prefix, ref := range map[string]string{"app:": "app/shop", "user:": "user/shop/" + user} {
+				for prefix, ref := range map[string]string{"app:": "app/shop",
+					"user:": "user/shop/" + user} {
 					for k, v := range now.shared[ref] {
 						want[prefix+k] = v
 					}
 				}
 				got := map[string]string{}
-				for _, v := range storetest.Must[[]conversation.StateValue](t)(s.Conversation.State(storetest.View(t, s), n)) {
+				for _, v := range storetest.Must[[]conversation.StateValue](t)(
+					s.Conversation.State(storetest.View(t, s), n)) {
 					got[v.Key] = string(v.Value)
 				}
 				if !maps.Equal(got, want) {
@@ -232,17 +255,23 @@ func TestC6_07_DeleteThenCreate(t *testing.T) {
 	bg := context.Background()
 	storetest.Say(t, s, "talk", "user", "hello")
 	n := conversation.StateNames{Session: "talk", App: "shop", User: "ada"}
-	storetest.Must[conversation.StateDone](t)(s.Conversation.SetState(bg, n, []conversation.StateChange{set("app:a", "1"), set("user:b", "2"), set("c", "3"), set("temp:d", "4")}))
+	storetest.Must[conversation.StateDone](t)(
+		s.Conversation.SetState(bg, n,
+			[]conversation.StateChange{set("app:a", "1"), set("user:b", "2"), set("c", "3"),
+				set("temp:d", "4")}))
 	if got := stateText(t, s, n); got != `{"app:a":1,"c":3,"user:b":2}` {
 		t.Fatal(got)
 	}
 	storetest.Must[int](t)(s.Conversation.RemoveSession(bg, "talk"))
-	if _, err := s.Conversation.State(storetest.View(t, s), n); !errors.Is(err, history.ErrNotFound) {
+	if _, err := s.Conversation.State(storetest.View(t, s), n); !errors.Is(err,
+		history.ErrNotFound) {
 		t.Errorf("the state of a session that was removed: %v", err)
 	}
 	storetest.Say(t, s, "talk", "user", "once more")
-	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch))
-	if log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{All: true})); len(log) != 1 {
+	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk",
+		history.MainBranch))
+	if log := storetest.Must[[]*history.Shown](t)(
+		s.Recall.Log(tip.ID, recall.LogOptions{All: true})); len(log) != 1 {
 		t.Errorf("%d events", len(log))
 	}
 	if got := stateText(t, s, n); got != `{"app:a":1,"user:b":2}` {
@@ -255,11 +284,15 @@ func TestC6_07_DeleteThenCreate(t *testing.T) {
 func TestStateNamesAreChecked(t *testing.T) {
 	s := storetest.Create(t)
 	bad := strings.Repeat("x", format.MaxName+1)
-	for _, n := range []conversation.StateNames{{Session: bad}, {App: bad}, {App: "shop", User: bad}, {User: "ada"}, {App: "shop/ada"}, {App: "shop", User: "a/b"}, {}} {
-		if list, err := s.Conversation.State(storetest.Must[*refs.View](t)(s.Refs.Read()), n); !errors.Is(err, history.ErrInput) {
+	for _, n := range []conversation.StateNames{{Session: bad}, {App: bad},
+		{App: "shop", User: bad}, {User: "ada"}, {App: "shop/ada"},
+		{App: "shop", User: "a/b"}, {}} {
+		if list, err := s.Conversation.State(storetest.Must[*refs.View](t)(s.Refs.Read()),
+			n); !errors.Is(err, history.ErrInput) {
 			t.Errorf("%.20s, %.20s, %.20s: read as %v, %v", n.Session, n.App, n.User, list, err)
 		}
-		if _, err := s.Conversation.SetState(context.Background(), n, []conversation.StateChange{set("app:a", "1")}); !errors.Is(err, history.ErrInput) {
+		if _, err := s.Conversation.SetState(context.Background(), n,
+			[]conversation.StateChange{set("app:a", "1")}); !errors.Is(err, history.ErrInput) {
 			t.Errorf("%.20s, %.20s, %.20s: %v", n.Session, n.App, n.User, err)
 		}
 	}

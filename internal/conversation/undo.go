@@ -53,7 +53,8 @@ func (s *Writer) apply(ctx context.Context, session, verb string) (Undone, error
 			return err
 		}
 		if target == nil {
-			return fmt.Errorf("%w: nothing to %s in session %q", history.ErrNotFound, verb, history.Clip(session))
+			return fmt.Errorf("%w: nothing to %s in session %q", history.ErrNotFound, verb,
+				history.Clip(session))
 		}
 		done, err = t.applyInverse(session, verb, *target, ops)
 		return err
@@ -72,7 +73,8 @@ func (t *Tx) checkNoForget() error {
 	if err != nil || last == nil || !history.Forgets(last) {
 		return err
 	}
-	return fmt.Errorf("%w: operation %d was to forget, and cannot be taken back: %w", history.ErrRefused, last.Number, history.ErrAfterForget)
+	return fmt.Errorf("%w: operation %d was to forget, and cannot be taken back: %w",
+		history.ErrRefused, last.Number, history.ErrAfterForget)
 }
 
 // checkUndoable returns ErrRefused for an operation that cannot be taken back.
@@ -80,9 +82,11 @@ func checkUndoable(op *format.Operation) error {
 	e, known := refs.EffectsOf(op)
 	switch {
 	case !known:
-		return fmt.Errorf("%w: this version does not know what operation %d (%s) did", history.ErrRefused, op.Number, op.Verb)
+		return fmt.Errorf("%w: this version does not know what operation %d (%s) did",
+			history.ErrRefused, op.Number, op.Verb)
 	case e.Undo != format.UndoTakes:
-		return fmt.Errorf("%w: operation %d (%s) cannot be taken back", history.ErrRefused, op.Number, op.Verb)
+		return fmt.Errorf("%w: operation %d (%s) cannot be taken back", history.ErrRefused,
+			op.Number, op.Verb)
 	}
 	return nil
 }
@@ -107,7 +111,9 @@ func (t *Tx) applyInverse(session, verb string, r refs.Record, ops []refs.Record
 			}
 		case isStateRef(u.Name):
 			if now != expected {
-				return done, fmt.Errorf("%w: %s has changed since operation %d", history.ErrStale, u.Name, r.Op.Number)
+				return done,
+					fmt.Errorf("%w: %s has changed since operation %d", history.ErrStale,
+						u.Name, r.Op.Number)
 			}
 			op.Refs = append(op.Refs, format.RefUpdate{Name: u.Name, Old: now, New: want})
 		case !strings.HasPrefix(u.Name, "sessions/"+session+"/"):
@@ -115,7 +121,9 @@ func (t *Tx) applyInverse(session, verb string, r refs.Record, ops []refs.Record
 			if same, err := t.epochs.SameButFolds(now.ID, expected.ID); err != nil {
 				return done, err
 			} else if !same {
-				return done, fmt.Errorf("%w: %s has moved since operation %d", history.ErrStale, u.Name, r.Op.Number)
+				return done,
+					fmt.Errorf("%w: %s has moved since operation %d", history.ErrStale,
+						u.Name, r.Op.Number)
 			}
 			if err := t.Compare(diff, now.ID, want.ID); err != nil {
 				return done, fmt.Errorf("%w: %w", history.ErrGone, err)
@@ -148,7 +156,9 @@ func (t *Tx) applyInverse(session, verb string, r refs.Record, ops []refs.Record
 
 // operationsOf returns the operations that move refs of a session, newest first, up to the first
 // for which find returns a target.
-func (t *Tx) operationsOf(session string, find func([]refs.Record) *refs.Record) (ops []refs.Record, target *refs.Record, err error) {
+func (t *Tx) operationsOf(
+	session string, find func([]refs.Record) *refs.Record,
+) (ops []refs.Record, target *refs.Record, err error) {
 	err = t.Refs.Backward(t.store.View, func(r refs.Record) bool {
 		if !movesSession(r.Op, session) {
 			return true
@@ -164,7 +174,8 @@ func (t *Tx) operationsOf(session string, find func([]refs.Record) *refs.Record)
 // session that set it.
 func movesSession(op *format.Operation, session string) bool {
 	for _, u := range op.Refs {
-		if strings.HasPrefix(u.Name, "sessions/"+session+"/") || strings.HasPrefix(u.Name, "epochs/"+session+"/") ||
+		if strings.HasPrefix(u.Name, "sessions/"+session+"/") ||
+			strings.HasPrefix(u.Name, "epochs/"+session+"/") ||
 			isStateRef(u.Name) && op.Session == session {
 			return true
 		}

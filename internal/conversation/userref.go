@@ -17,7 +17,9 @@ const UserRefs = "user/"
 // If expect is not nil, the ref must hold it, the zero ID for nothing, else ErrStale. A ref that
 // already has the value is left alone. ErrInput says that the name is not valid, ErrNotFound that
 // there is no such object, or no such ref to remove.
-func (s *Writer) UpdateRef(ctx context.Context, name string, id format.ID, expect *format.ID) error {
+func (s *Writer) UpdateRef(
+	ctx context.Context, name string, id format.ID, expect *format.ID,
+) error {
 	if err := checkUserRef(name); err != nil {
 		return err
 	}
@@ -33,7 +35,8 @@ func (s *Writer) UpdateRef(ctx context.Context, name string, id format.ID, expec
 	return s.Locked(ctx, func(t *Tx) error {
 		old := t.store.View.Get(name)
 		if expect != nil && *expect != old.ID {
-			return fmt.Errorf("%w: %s names %s; %s was expected", history.ErrStale, name, orNothing(old.ID), orNothing(*expect))
+			return fmt.Errorf("%w: %s names %s; %s was expected", history.ErrStale, name,
+				orNothing(old.ID), orNothing(*expect))
 		}
 		want := format.Value{}
 		if !id.IsZero() {
@@ -45,7 +48,8 @@ func (s *Writer) UpdateRef(ctx context.Context, name string, id format.ID, expec
 			}
 			return nil
 		}
-		return t.store.Commit(&format.Operation{Verb: refs.VerbUpdateRef, Refs: []format.RefUpdate{{Name: name, Old: old, New: want}}})
+		return t.store.Commit(&format.Operation{Verb: refs.VerbUpdateRef,
+			Refs: []format.RefUpdate{{Name: name, Old: old, New: want}}})
 	})
 }
 
@@ -58,7 +62,8 @@ func orNothing(id format.ID) string {
 
 func checkUserRef(name string) error {
 	if !strings.HasPrefix(name, UserRefs) {
-		return fmt.Errorf("%w: ref %q is not under %s", history.ErrRefused, history.Clip(name), UserRefs)
+		return fmt.Errorf("%w: ref %q is not under %s", history.ErrRefused,
+			history.Clip(name), UserRefs)
 	}
 	if err := format.CheckRefName(name); err != nil {
 		return fmt.Errorf("%w: ref %q: %w", history.ErrInput, history.Clip(name), err)

@@ -22,8 +22,10 @@ func graft(t *testing.T, s *session.Store, e format.Effects, to func(format.Valu
 	t.Helper()
 	err := s.Store.Locked(context.Background(), func(x *store.Tx) error {
 		old := storetest.Must[format.Value](t)(history.Tip(x.View, "talk", history.MainBranch))
-		op := &format.Operation{Verb: "graft", Effects: e, Session: "talk", Time: s.Now().UTC().Truncate(time.Millisecond)}
-		op.Refs = []format.RefUpdate{{Name: history.RefName("talk", history.MainBranch), Old: old, New: to(old)}}
+		op := &format.Operation{Verb: "graft", Effects: e, Session: "talk",
+			Time: s.Now().UTC().Truncate(time.Millisecond)}
+		op.Refs = []format.RefUpdate{{Name: history.RefName("talk", history.MainBranch), Old: old,
+			New: to(old)}}
 		view, err := s.Refs.Commit(x.Held, x.View, op, nil)
 		if err == nil {
 			x.View = view
@@ -56,10 +58,11 @@ func TestUndoOfAStatedEffect(t *testing.T) {
 	storetest.Say(t, s, "talk", "user", "two")
 	ref := history.RefName("talk", history.MainBranch)
 	before := storetest.View(t, s).Get(ref)
-	graft(t, s, format.Effects{Moves: true, Undo: format.UndoTakes}, func(v format.Value) format.Value {
-		v.ID = first
-		return v
-	})
+	graft(t, s,
+		format.Effects{Moves: true, Undo: format.UndoTakes}, func(v format.Value) format.Value {
+			v.ID = first
+			return v
+		})
 	after := storetest.View(t, s).Get(ref)
 	if _, err := s.Conversation.Undo(ctx, "talk"); err != nil {
 		t.Fatal(err)
@@ -89,7 +92,8 @@ func TestUndoRefusesAnUnknownVerb(t *testing.T) {
 		v.Frontier++
 		return v
 	})
-	if got := storetest.Texts(t, s)[history.RefName("talk", history.MainBranch)]; len(got) != 1 || got[0] != "one" {
+	if got := storetest.Texts(t, s)[history.RefName("talk", history.MainBranch)]; len(got) != 1 ||
+		got[0] != "one" {
 		t.Errorf("the log has %q, want what was said before", got)
 	}
 	_, err := s.Conversation.Undo(ctx, "talk")
@@ -110,11 +114,13 @@ func TestJoinedAgainByRedo(t *testing.T) {
 	s := storetest.Create(t)
 	ctx := context.Background()
 	one := storetest.Say(t, s, "talk", "user", "one")
-	if _, err := s.Conversation.Fork(ctx, "talk", history.MainBranch, []string{"child"}, conversation.ForkOptions{}); err != nil {
+	if _, err := s.Conversation.Fork(ctx, "talk", history.MainBranch, []string{"child"},
+		conversation.ForkOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	two := storetest.SayOn(t, s, "child", "user", "two")
-	if _, err := s.Conversation.Join(ctx, "talk", history.MainBranch, []string{"child"}, conversation.JoinOptions{}); err != nil {
+	if _, err := s.Conversation.Join(ctx, "talk", history.MainBranch, []string{"child"},
+		conversation.JoinOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	turn := func(do func(context.Context, string) (conversation.Undone, error)) {
@@ -125,14 +131,16 @@ func TestJoinedAgainByRedo(t *testing.T) {
 	}
 	turn(s.Conversation.Undo)
 	turn(s.Conversation.Redo)
-	if v, err := s.History.TipOrJoined(storetest.View(t, s), "talk", "child"); err != nil || v.ID != two {
+	if v, err := s.History.TipOrJoined(storetest.View(t, s), "talk",
+		"child"); err != nil || v.ID != two {
 		t.Errorf("the joined branch is %v, %v; want %v", v.ID, err, two)
 	}
 	if _, err := s.Conversation.RemoveSession(ctx, "talk"); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if v, err := s.History.TipOrJoined(storetest.View(t, s), "talk", history.MainBranch); !errors.Is(err, history.ErrNotFound) {
+		if v, err := s.History.TipOrJoined(storetest.View(t, s), "talk",
+			history.MainBranch); !errors.Is(err, history.ErrNotFound) {
 			t.Errorf("a branch of a removed session is %v (%v stood first), %v", v.ID, one, err)
 		}
 		turn(s.Conversation.Undo)

@@ -19,7 +19,8 @@ import (
 // listed is what a log shows, as text that two of them can be compared by.
 func listed(t testing.TB, s *session.Store, o recall.LogOptions) (lines []string) {
 	t.Helper()
-	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch))
+	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk",
+		history.MainBranch))
 	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, o)) {
 		e, err := shown.Entry.Encode()
 		if err != nil {
@@ -34,14 +35,17 @@ func talkOf(t testing.TB, s *session.Store, n int) {
 	t.Helper()
 	var batch []conversation.Message
 	for i := range n {
-		m := conversation.Message{Role: "user", Text: fmt.Sprint("message ", i), Time: time.Date(2026, 1, 2, 10, 0, i, 0, time.UTC)}
+		m := conversation.Message{Role: "user", Text: fmt.Sprint("message ", i),
+			Time: time.Date(2026, 1, 2, 10, 0, i, 0, time.UTC)}
 		if i%3 == 1 {
 			m.Role, m.Text = "model", ""
-			m.Parts = json.RawMessage(fmt.Sprintf(`[{"functionCall":{"id":"c%d","name":"ls","args":{}}}]`, i))
+			m.Parts = json.RawMessage(fmt.Sprintf(
+				`[{"functionCall":{"id":"c%d","name":"ls","args":{}}}]`, i))
 		}
 		batch = append(batch, m)
 	}
-	if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch, conversation.AppendOptions{}); err != nil {
+	if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch,
+		conversation.AppendOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -56,8 +60,10 @@ func TestC6_01_AppendAfterGet(t *testing.T) {
 	if len(after) != 11 || !slices.Equal(after[:10], before) {
 		t.Errorf("%d entries after %d", len(after), len(before))
 	}
-	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch))
-	if e := storetest.Must[*history.Shown](t)(s.History.Entry(tip.ID)); e.Entry.Seq != 11 || e.Text != "and this" {
+	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk",
+		history.MainBranch))
+	if e := storetest.Must[*history.Shown](t)(s.History.Entry(tip.ID)); e.Entry.Seq != 11 ||
+		e.Text != "and this" {
 		t.Errorf("the tip is %d %q", e.Entry.Seq, e.Text)
 	}
 }
@@ -68,9 +74,12 @@ func TestC6_02_FilteredViewIsDetached(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
 	talkOf(t, s, 12)
 	at := func(second int) time.Time { return time.Date(2026, 1, 2, 10, 0, second, 0, time.UTC) }
-	for i, o := range []recall.LogOptions{{}, {Limit: 3}, {Since: at(8)}, {Limit: 3, Since: at(8)}, {Limit: 9, Since: at(8)}, {Limit: 99}, {Since: at(99)}, {Limit: 2, NewestFirst: true, All: true}} {
+	for i, o := range []recall.LogOptions{{}, {Limit: 3}, {Since: at(8)}, {Limit: 3, Since: at(8)},
+		{Limit: 9, Since: at(8)}, {Limit: 99}, {Since: at(99)},
+		{Limit: 2, NewestFirst: true, All: true}} {
 		whole := listed(t, s, recall.LogOptions{})
-		tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch))
+		tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk",
+			history.MainBranch))
 		view := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, o))
 		want := len(whole)
 		if o.Limit > 0 {
@@ -98,11 +107,14 @@ func TestC6_02_FilteredViewIsDetached(t *testing.T) {
 		if now := listed(t, s, recall.LogOptions{}); !slices.Equal(now, whole) {
 			t.Fatalf("%+v: what is stored changed with the view", o)
 		}
-		talk := conversation.Message{Role: "user", Text: fmt.Sprint("after view ", i), Time: at(len(whole))}
-		if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, []conversation.Message{talk}, conversation.AppendOptions{}); err != nil {
+		talk := conversation.Message{Role: "user", Text: fmt.Sprint("after view ", i),
+			Time: at(len(whole))}
+		if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch,
+			[]conversation.Message{talk}, conversation.AppendOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if now := listed(t, s, recall.LogOptions{}); len(now) != len(whole)+1 || !slices.Equal(now[:len(whole)], whole) {
+		if now := listed(t, s, recall.LogOptions{}); len(now) != len(whole)+1 ||
+			!slices.Equal(now[:len(whole)], whole) {
 			t.Fatalf("%+v: %d entries after %d", o, len(now), len(whole))
 		}
 	}
@@ -114,19 +126,25 @@ func TestViewsTogether(t *testing.T) {
 	seconds := []int{5, 6, 3, 7, 7, 2, 8, 9, 9, 8}
 	var batch []conversation.Message
 	for i, sec := range seconds {
-		batch = append(batch, conversation.Message{Role: "user", Text: fmt.Sprint(i), Time: time.Date(2026, 1, 2, 10, 0, sec, 0, time.UTC)})
+		batch = append(batch,
+			conversation.Message{Role: "user", Text: fmt.Sprint(i),
+				Time: time.Date(2026, 1, 2, 10, 0, sec, 0, time.UTC)})
 	}
-	if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch, conversation.AppendOptions{}); err != nil {
+	if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch,
+		conversation.AppendOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch))
+	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk",
+		history.MainBranch))
 	for limit := range 12 {
 		for bound := range 11 {
 			var want []string
-			for i := len(seconds) - 1; i >= 0 && (limit == 0 || len(want) < limit) && seconds[i] >= bound; i-- {
+			for i := len(seconds) - 1; i >= 0 && (limit == 0 || len(want) < limit) &&
+				seconds[i] >= bound; i-- {
 				want = slices.Insert(want, 0, fmt.Sprint(i))
 			}
-			o := recall.LogOptions{Limit: limit, Since: time.Date(2026, 1, 2, 10, 0, bound, 0, time.UTC)}
+			o := recall.LogOptions{Limit: limit,
+				Since: time.Date(2026, 1, 2, 10, 0, bound, 0, time.UTC)}
 			var got []string
 			for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, o)) {
 				got = append(got, shown.Text)
@@ -145,9 +163,12 @@ func TestC6_10_ChildSession(t *testing.T) {
 	bg := context.Background()
 	talkOf(t, s, 12)
 	before := listed(t, s, recall.LogOptions{All: true})
-	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch))
+	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk",
+		history.MainBranch))
 	p := history.Parent{Session: "talk", Call: "c4"}
-	if _, _, err := s.Conversation.Append(bg, "child", history.MainBranch, []conversation.Message{{Role: "user", Text: "look"}}, conversation.AppendOptions{Parent: &p}); err != nil {
+	if _, _, err := s.Conversation.Append(bg, "child", history.MainBranch,
+		[]conversation.Message{{Role: "user", Text: "look"}},
+		conversation.AppendOptions{Parent: &p}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 20 {
@@ -157,7 +178,9 @@ func TestC6_10_ChildSession(t *testing.T) {
 		t.Error("linking again is not known")
 	}
 	storetest.Say(t, s, "apart", "user", "look")
-	storetest.Must[bool](t)(s.Conversation.Link(bg, "apart", history.Parent{Session: "child", Call: "none", Apart: true}, true))
+	storetest.Must[bool](t)(
+		s.Conversation.Link(bg, "apart",
+			history.Parent{Session: "child", Call: "none", Apart: true}, true))
 	v := storetest.View(t, s)
 	for session, want := range map[string]string{"talk": "", "child": "", "apart": "apart"} {
 		if got := storetest.Must[string](t)(s.Conversation.HealthOf(v, session)); got != want {
@@ -166,7 +189,8 @@ func TestC6_10_ChildSession(t *testing.T) {
 	}
 	storetest.Must[conversation.Undone](t)(s.Conversation.Undo(bg, "child"))
 	storetest.Must[int](t)(s.Conversation.RemoveSession(bg, "child"))
-	if now := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch)); now.ID != tip.ID {
+	if now := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk",
+		history.MainBranch)); now.ID != tip.ID {
 		t.Error("the parent's tip moved")
 	}
 	if after := listed(t, s, recall.LogOptions{All: true}); !slices.Equal(after, before) {
@@ -181,7 +205,8 @@ func TestLinkDepth(t *testing.T) {
 	storetest.Say(t, s, name(0), "user", "hello")
 	for i := 1; ; i++ {
 		storetest.Say(t, s, name(i), "user", "hello")
-		_, err := s.Conversation.Link(context.Background(), name(i), history.Parent{Session: name(i - 1), Call: "c"}, true)
+		_, err := s.Conversation.Link(context.Background(), name(i),
+			history.Parent{Session: name(i - 1), Call: "c"}, true)
 		if err == nil && i <= conversation.MaxDepth {
 			continue
 		}

@@ -66,7 +66,8 @@ func (d *Digester) deed(kind deed, c *Call, a args) {
 		path := a.text(pathNames)
 		content := a.text(contentNames)
 		n := lines(content)
-		d.add(Fact{Kind: Edit, Path: path, Added: n, Text: "wrote " + path + naming(changedNames("", content))})
+		d.add(Fact{Kind: Edit, Path: path, Added: n,
+			Text: "wrote " + path + naming(changedNames("", content))})
 		d.written(path, "", content)
 	case runCommand:
 		d.command(a.command(), a.text([]string{"description"}))
@@ -80,7 +81,9 @@ func (d *Digester) deed(kind deed, c *Call, a args) {
 		d.updateTask(a)
 	case askUser:
 		for _, q := range append(a.list("questions"), a) {
-			d.add(Fact{Kind: Question, Text: cut(squeeze(q.text([]string{"question", "header"})), maxTitle)})
+			d.add(
+				Fact{Kind: Question,
+					Text: cut(squeeze(q.text([]string{"question", "header"})), maxTitle)})
 		}
 	case showPlan:
 		d.sentences(Report, a.text([]string{"plan"}))

@@ -17,7 +17,8 @@ const (
 func IsBare(line string) bool {
 	text := strings.TrimRight(withoutMark(line), "*_ ")
 	switch {
-	case text == "", strings.ContainsAny(text[len(text)-1:], ":?{(,;|"), strings.Contains(text, " | "):
+	case text == "", strings.ContainsAny(text[len(text)-1:], ":?{(,;|"),
+		strings.Contains(text, " | "):
 		return true
 	case looksLikeCode(text), announces(text), strings.HasPrefix(text, planFrame):
 		return true
@@ -54,7 +55,8 @@ var clientCommands = [...]string{"exit", "quit", "compact", "clear", "resume", "
 func IsForClient(text string) bool {
 	own := ownWords(text)
 	name, _, _ := strings.Cut(strings.TrimPrefix(own, "/"), " ")
-	isCommand := (strings.HasPrefix(own, "/") || own == name) && slices.Contains(clientCommands[:], name)
+	isCommand := (strings.HasPrefix(own, "/") || own == name) &&
+		slices.Contains(clientCommands[:], name)
 	return own == "" || isCommand || strings.HasPrefix(own, planFrame)
 }
 
@@ -66,7 +68,8 @@ func looksLikeCode(line string) bool {
 			return true
 		}
 	}
-	isCall := strings.HasSuffix(line, ")") && strings.Contains(line, "(") && !strings.Contains(line, " ")
+	isCall := strings.HasSuffix(line, ")") && strings.Contains(line, "(") &&
+		!strings.Contains(line, " ")
 	return isCall || strings.HasSuffix(line, "}")
 }
 
@@ -105,9 +108,11 @@ func announces(line string) bool {
 // lower case.
 var builders = [...]string{"go build", "go vet", "golangci-lint", "npm run build", "npm run lint",
 	"npm run typecheck", "pnpm build", "pnpm run build", "pnpm lint", "yarn build", "yarn lint",
-	"bun run build", "cargo build", "cargo check", "cargo clippy", "make", "tsc", "npx tsc", "eslint",
+	"bun run build", "cargo build", "cargo check", "cargo clippy", "make", "tsc",
+	"npx tsc", "eslint",
 	"npx eslint", "mvn", "gradle", "gradlew", "./gradlew", "cmake", "ninja", "dotnet build",
-	"swift build", "mypy", "ruff", "mise run lint", "mise run build", "mise run check", "bazel build",
+	"swift build", "mypy", "ruff", "mise run lint", "mise run build", "mise run check",
+	"bazel build",
 	"just"}
 
 // Checks reports whether a fact is a command that tests, builds or checks the project, and that

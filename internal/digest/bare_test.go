@@ -4,22 +4,32 @@ import "testing"
 
 func TestIsBare(t *testing.T) {
 	for _, line := range []string{
-		"", "that's a good point.", "Good catch!", "Ah!", "Perfect! All green.", "Options:", "Here is what I found:",
-		"Let me read more of auto_commit.go to see the task checkpoint creation.", "Now let me run the tests of internal/store again.",
-		"I'll add a test for Parse in parse_test.go first.", "Good, now I'll look at the store in internal/store.",
-		"I’m running the linter of cmd/ctx next, because it checks names.", "Would Parse in parse.go have helped in this scenario?",
-		"2. Read the whole list of items below", "Changes made", "type CheckpointInfo struct {", "func (s *Store) Get(id string) error",
-		"// Parse reads the tokens of internal/lexer.", "Name | Value sent | Trade-off of internal/agent", "`parse.go`", "Update `Parse`",
-		"If you need specific details from before exiting plan mode, read the full transcript at: /tmp/a.jsonl",
+		"", "that's a good point.", "Good catch!", "Ah!", "Perfect! All green.", "Options:",
+		"Here is what I found:",
+		"Let me read more of auto_commit.go to see the task checkpoint creation.",
+		"Now let me run the tests of internal/store again.",
+		"I'll add a test for Parse in parse_test.go first.",
+		"Good, now I'll look at the store in internal/store.",
+		"I’m running the linter of cmd/ctx next, because it checks names.",
+		"Would Parse in parse.go have helped in this scenario?",
+		"2. Read the whole list of items below", "Changes made", "type CheckpointInfo struct {",
+		"func (s *Store) Get(id string) error",
+		"// Parse reads the tokens of internal/lexer.",
+		"Name | Value sent | Trade-off of internal/agent", "`parse.go`", "Update `Parse`",
+		"If you need specific details from before exiting plan mode, read the full transcript " +
+			"at: /tmp/a.jsonl",
 	} {
 		if !IsBare(line) {
 			t.Errorf("%q tells something", line)
 		}
 	}
 	for _, line := range []string{
-		"The parser loses the last token of each line.", "Added `Agent` to the metadata of `entire/sessions`.",
-		"1. Medium: `pkg/types.go` changes the JSON shape of exported types.", "Windows builds stay skipped, as the user decided.",
-		"The remotes are proxies, so `git fetch` needs a token.", "Letters of the parser are read twice when a line ends.",
+		"The parser loses the last token of each line.",
+		"Added `Agent` to the metadata of `entire/sessions`.",
+		"1. Medium: `pkg/types.go` changes the JSON shape of exported types.",
+		"Windows builds stay skipped, as the user decided.",
+		"The remotes are proxies, so `git fetch` needs a token.",
+		"Letters of the parser are read twice when a line ends.",
 	} {
 		if IsBare(line) {
 			t.Errorf("%q tells nothing", line)
@@ -30,7 +40,8 @@ func TestIsBare(t *testing.T) {
 func TestIsThin(t *testing.T) {
 	for line, want := range map[string]bool{
 		"yes": true, "ok, go on": true, "yep": true, "": true,
-		"fix parse.go on Windows": false, "is 241 really still a problem?": false, "Raise the limit to 64 MB.": false,
+		"fix parse.go on Windows": false, "is 241 really still a problem?": false,
+		"Raise the limit to 64 MB.": false,
 	} {
 		if IsThin(line) != want {
 			t.Errorf("IsThin(%q) = %t", line, !want)
@@ -44,7 +55,10 @@ func TestIsForClient(t *testing.T) {
 		"<command-name>/exit</command-name>\n<command-args></command-args>":                true,
 		"<local-command-stdout>See ya!</local-command-stdout>":                             true,
 		"<command-name>/review</command-name>\n<command-args>internal/view</command-args>": false,
-		"exit with 1 if there is no store":                                                 false, "/simplify": false, "/src/parse.go fails": false, "go on": false,
+		"exit with 1 if there is no store":                                                 false,
+		"/simplify":                                                                        false,
+		"/src/parse.go fails":                                                              false,
+		"go on":                                                                            false,
 	} {
 		if IsForClient(text) != want {
 			t.Errorf("IsForClient(%q) = %t", text, !want)

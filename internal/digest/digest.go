@@ -24,12 +24,13 @@ type Kind string
 
 // The kinds of facts.
 const (
-	Prompt   Kind = "prompt"   // a sentence of the user
-	Answer   Kind = "answer"   // a sentence of the text that ends a turn
-	Said     Kind = "said"     // a sentence that the model said during its work
-	Recap    Kind = "recap"    // a sentence of a summary that the client wrote of older history
-	Report   Kind = "report"   // a sentence of a plan, or that a subagent was asked or answered
-	Written  Kind = "written"  // a sentence that the model wrote into a document, a comment or a commit
+	Prompt Kind = "prompt" // a sentence of the user
+	Answer Kind = "answer" // a sentence of the text that ends a turn
+	Said   Kind = "said"   // a sentence that the model said during its work
+	Recap  Kind = "recap"  // a sentence of a summary that the client wrote of older history
+	Report Kind = "report" // a sentence of a plan, or that a subagent was asked or answered
+	// A sentence that the model wrote into a document, a comment or a commit
+	Written  Kind = "written"
 	Code     Kind = "code"     // a line of code inside a prompt or an answer
 	Todo     Kind = "todo"     // an item of a plan or todo list; Key names it, State is its state
 	Edit     Kind = "edit"     // a file was changed, written, moved or deleted

@@ -74,10 +74,12 @@ func TestFactsNameTheirMessage(t *testing.T) {
 }
 
 func TestNothing(t *testing.T) {
-	for _, m := range []Message{{}, {Role: "user"}, {Role: "model"}, {Role: "tool"}, {Role: "model", Text: " \n\t"},
+	for _, m := range []Message{{}, {Role: "user"}, {Role: "model"}, {Role: "tool"},
+		{Role: "model", Text: " \n\t"},
 		{Role: "model", Calls: []Call{{}}}, {Role: "tool", Results: []Result{{}}},
 		answered("unknown", "error: nobody asked"),
-		called("a", "Bash", `{"command":"  "}`), called("a", "TodoWrite", `{"todos":[{"content":""}]}`),
+		called("a", "Bash", `{"command":"  "}`),
+		called("a", "TodoWrite", `{"todos":[{"content":""}]}`),
 		called("a", "AskUserQuestion", `{"questions":[{"question":""}]}`)} {
 		if facts := Of([]Message{m}); len(facts) != 0 {
 			t.Errorf("%+v: %s", m, showAll(facts))

@@ -13,9 +13,12 @@ func conversation(text, tool, args, output string, flags uint8) []Message {
 	split := len(text) / 2
 	return numbered(
 		asked(text),
-		Message{Role: "model", Text: text[:split], Calls: []Call{{"a", tool, json.RawMessage(args)}, {"b", "bash", json.RawMessage(args)}}, Recap: flags&1 != 0},
+		Message{Role: "model", Text: text[:split],
+			Calls: []Call{{"a", tool, json.RawMessage(args)}, {"b", "bash", json.RawMessage(args)}},
+			Recap: flags&1 != 0},
 		asked(text[split:]),
-		Message{Role: "tool", Results: []Result{{"a", tool, output, flags&2 != 0}, {"b", "", text, flags&4 != 0}}},
+		Message{Role: "tool",
+			Results: []Result{{"a", tool, output, flags&2 != 0}, {"b", "", text, flags&4 != 0}}},
 		called("c", "TaskCreate", args), answered("c", output),
 		called("d", tool, args), failedWith("d", output),
 		Message{Role: "model", Text: output, Recap: flags&8 != 0},
@@ -25,17 +28,26 @@ func conversation(text, tool, args, output string, flags uint8) []Message {
 // FuzzDigest checks that facts are lines of valid UTF-8, and that a conversation gives the same
 // facts when it is continued from the stored form of a Digester.
 func FuzzDigest(f *testing.F) {
-	f.Add("Mend the parser.\n\n```\nx := 1 + 2 + 3\n```", "Bash", `{"command":"cd /p && go test ./... | tail"}`, "--- FAIL: TestA (0.1s)\nFAIL\nExit code 1", uint8(2), uint8(3))
-	f.Add("<system-reminder>x</system-reminder>a", "apply_patch", `"*** Begin Patch\n*** Update File: a\n+x"`, `{"output":"x","metadata":{"exit_code":1}}`, uint8(0), uint8(4))
-	f.Add("\xff\xfe a b c", "TodoWrite", `{"todos":[{"content":"\ud800","status":1}]}`, "\xff: failed\r\nerror \x85", uint8(7), uint8(2))
-	f.Add("a | b", "AskUserQuestion", `{"questions":[{"question":"a"}]}`, `"a"="b", "c"="`, uint8(15), uint8(6))
-	f.Add("", "exec_command", `{"cmd":"git commit -m \"$(cat <<'E'\nx\nE\n)\" <<A <<B >"}`, "Process running with session ID 4", uint8(1), uint8(5))
-	f.Add("", "mcp__a__b", `{"path":["a\u0000"],"session_id":4}`, "The user doesn't want to proceed with this tool use the user said:\n.", uint8(4), uint8(0))
+	f.Add("Mend the parser.\n\n```\nx := 1 + 2 + 3\n```", "Bash",
+		`{"command":"cd /p && go test ./... | tail"}`, "--- FAIL: TestA (0.1s)\nFAIL\nExit code 1",
+		uint8(2), uint8(3))
+	f.Add("<system-reminder>x</system-reminder>a", "apply_patch",
+		`"*** Begin Patch\n*** Update File: a\n+x"`, `{"output":"x","metadata":{"exit_code":1}}`,
+		uint8(0), uint8(4))
+	f.Add("\xff\xfe a b c", "TodoWrite", `{"todos":[{"content":"\ud800","status":1}]}`,
+		"\xff: failed\r\nerror \x85", uint8(7), uint8(2))
+	f.Add("a | b", "AskUserQuestion", `{"questions":[{"question":"a"}]}`, `"a"="b", "c"="`,
+		uint8(15), uint8(6))
+	f.Add("", "exec_command", `{"cmd":"git commit -m \"$(cat <<'E'\nx\nE\n)\" <<A <<B >"}`,
+		"Process running with session ID 4", uint8(1), uint8(5))
+	f.Add("", "mcp__a__b", `{"path":["a\u0000"],"session_id":4}`,
+		"The user doesn't want to proceed with this tool use the user said:\n.", uint8(4), uint8(0))
 	f.Fuzz(func(t *testing.T, text, tool, args, output string, flags, at uint8) {
 		messages := conversation(text, tool, args, output, flags)
 		whole := Of(messages)
 		for _, fact := range whole {
-			if fact.Text == "" || strings.ContainsAny(fact.Text, "\n\r\u2028\u0085") || !utf8.ValidString(fact.Text+fact.Path+fact.Key) {
+			if fact.Text == "" || strings.ContainsAny(fact.Text, "\n\r\u2028\u0085") ||
+				!utf8.ValidString(fact.Text+fact.Path+fact.Key) {
 				t.Errorf("the text of a fact is %q", fact.Text)
 			}
 			if len(fact.Files) > maxFiles {

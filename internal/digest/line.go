@@ -83,7 +83,8 @@ func isNumbered(line string) bool {
 // tells reports whether a line tells something: it has a word of three letters, and is not only the
 // name of a number.
 func tells(line string) bool {
-	if name, value, ok := strings.Cut(line, ":"); ok && !strings.Contains(name, " ") && !strings.ContainsFunc(value, isLetter) {
+	if name, value, ok := strings.Cut(line, ":"); ok && !strings.Contains(name, " ") &&
+		!strings.ContainsFunc(value, isLetter) {
 		return false
 	}
 	run := 0

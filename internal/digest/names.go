@@ -76,7 +76,8 @@ func identifierAt(s string) string {
 }
 
 func isIdentifier(c byte) bool {
-	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' ||
+		c >= 'A' && c <= 'Z'
 }
 
 // newNamesIn returns the identifiers of several words, in camelCase or snake_case, that now has and

@@ -24,7 +24,8 @@ func outcomeOf(r *Result) outcome {
 		} `json:"metadata"`
 	}
 	text := r.Output
-	if strings.HasPrefix(text, "{") && json.Unmarshal([]byte(text), &wrapped) == nil && wrapped.Output != nil {
+	if strings.HasPrefix(text, "{") && json.Unmarshal([]byte(text), &wrapped) == nil &&
+		wrapped.Output != nil {
 		o := outcome{output: *wrapped.Output, exit: -1, failed: r.Failed}
 		if e := wrapped.Metadata.Exit; e != nil {
 			o.exit, o.failed = *e, *e != 0
@@ -32,7 +33,8 @@ func outcomeOf(r *Result) outcome {
 		return o
 	}
 	head, output := parts(text)
-	o := outcome{output: output, exit: exitStatus(head), running: backgroundName(text[:min(len(text), maxHead)])}
+	o := outcome{output: output, exit: exitStatus(head),
+		running: backgroundName(text[:min(len(text), maxHead)])}
 	if o.exit < 0 {
 		o.exit = exitStatus(lastLines(output))
 	}
@@ -71,7 +73,8 @@ func lastLines(output string) string {
 }
 
 // exitMarks precede an exit status at the start of a line, in lower case.
-var exitMarks = [...]string{"process exited with code ", "exited with code ", "exit code: ", "exit code ",
+var exitMarks = [...]string{"process exited with code ", "exited with code ",
+	"exit code: ", "exit code ",
 	"exit status ", "exit_code: "}
 
 // exitStatus returns the exit status that a line of a text gives, or -1.
@@ -91,10 +94,12 @@ func exitStatus(text string) int {
 
 // backgroundName returns the name of a command or subagent that continues in the background, or "".
 func backgroundName(head string) string {
-	if id, ok := between(head, "<task_id>", "</task_id>"); ok && strings.Contains(head, "<status>running</status>") {
+	if id, ok := between(head, "<task_id>", "</task_id>"); ok &&
+		strings.Contains(head, "<status>running</status>") {
 		return id
 	}
-	for _, mark := range [...]string{"Process running with session ID ", "Command running in background with ID: ",
+	for _, mark := range [...]string{"Process running with session ID ",
+		"Command running in background with ID: ",
 		"Async agent launched successfully.\nagentId: "} {
 		if _, rest, ok := strings.Cut(head, mark); ok {
 			name, _, _ := strings.Cut(rest, "\n")
@@ -115,8 +120,10 @@ func leadingNumber(s string) (n int, ok bool) {
 
 // isHead reports whether a line is one that agents print around the output of a command.
 func isHead(line string) bool {
-	for _, h := range [...]string{"Exit code", "Exit Code:", "Command:", "Chunk ID:", "Wall time:", "Process exited",
-		"Process running", "Output:", "Original token count:", "Directory:", "Stdout:", "Stderr:", "Error: (none)",
+	for _, h := range [...]string{"Exit code", "Exit Code:", "Command:", "Chunk ID:", "Wall time:",
+		"Process exited",
+		"Process running", "Output:", "Original token count:", "Directory:", "Stdout:", "Stderr:",
+		"Error: (none)",
 		"Signal:", "Background PIDs:", "Process Group PGID:", "<tool_use_error>Exit",
 		"(Bash completed with no output)", "Shell cwd was reset to ", "Launching skill: "} {
 		if strings.HasPrefix(line, h) {

@@ -31,12 +31,15 @@ func (d *Digester) failures(key, output string) {
 
 // isError reports whether a line has words with which compilers, shells and runtimes report errors.
 func isError(line string) bool {
-	if isHead(line) || isNumbered(line) || strings.HasSuffix(line, "{") { // a line that ends with a brace is code
+	// A line that ends with a brace is code
+	if isHead(line) || isNumbered(line) || strings.HasSuffix(line, "{") {
 		return false
 	}
 	lower := strings.ToLower(line)
-	for _, w := range [...]string{"error:", "error ", "panic:", "fatal:", "exception", "undefined", "cannot ", "can't ",
-		"not found", "no such file", "denied", "expected ", "failed", "--- fail", "refused", "timed out", "conflict",
+	for _, w := range [...]string{"error:", "error ", "panic:", "fatal:", "exception", "undefined",
+		"cannot ", "can't ",
+		"not found", "no such file", "denied", "expected ", "failed", "--- fail", "refused",
+		"timed out", "conflict",
 		"invalid ", "unexpected ", "unknown ", "does not exist", "is not "} {
 		if strings.Contains(lower, w) {
 			return true
@@ -76,7 +79,8 @@ func fileOf(line string) string {
 	name, _, _ := strings.Cut(line, " ")
 	name, _, _ = strings.Cut(name, ":")
 	for i := 0; i < len(name); i++ { // file-12-text, as grep prints the lines around a match
-		if name[i] == '-' && i+1 < len(name) && name[i+1] >= '0' && name[i+1] <= '9' && looksLikePath(name[:i]) {
+		if name[i] == '-' && i+1 < len(name) && name[i+1] >= '0' && name[i+1] <= '9' &&
+			looksLikePath(name[:i]) {
 			name = name[:i]
 			break
 		}
@@ -123,7 +127,8 @@ func isFile(word string) bool {
 	}
 	base := path.Base(word)
 	dot := strings.LastIndexByte(base, '.')
-	return dot > 0 && dot < len(base)-1 && len(base)-dot <= 6 && !strings.ContainsFunc(base[dot+1:], func(r rune) bool { return !isLetter(r) })
+	return dot > 0 && dot < len(base)-1 && len(base)-dot <= 6 &&
+		!strings.ContainsFunc(base[dot+1:], func(r rune) bool { return !isLetter(r) })
 }
 
 // shortOutput is the largest number of lines of a result whose lines all become facts.

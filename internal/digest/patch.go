@@ -49,7 +49,8 @@ func (d *Digester) patch(text string) {
 // patchHead parses the line that begins a file of a patch.
 func patchHead(line string) (verb, path string, ok bool) {
 	for _, h := range [...]struct{ lead, verb string }{
-		{"*** Update File: ", "edited"}, {"*** Add File: ", "wrote"}, {"*** Delete File: ", "deleted"},
+		{"*** Update File: ", "edited"}, {"*** Add File: ", "wrote"},
+		{"*** Delete File: ", "deleted"},
 		{"+++ b/", "edited"},
 	} {
 		if path, ok = strings.CutPrefix(line, h.lead); ok {

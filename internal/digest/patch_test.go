@@ -23,13 +23,16 @@ func TestPatch(t *testing.T) {
 +y
 *** End Patch`
 	args, _ := json.Marshal(map[string]string{"input": patch})
-	facts := Of(numbered(called("a", "apply_patch", string(args)), answered("a", `{"output":"Success","metadata":{"exit_code":0}}`)))
+	facts := Of(numbered(called("a", "apply_patch", string(args)),
+		answered("a", `{"output":"Success","metadata":{"exit_code":0}}`)))
 	got := ""
 	for _, f := range facts {
 		got += fmt.Sprintf("%s | %s +%d -%d\n", show(f), f.Path, f.Added, f.Removed)
 	}
-	want := "edit: edited src/a b.go: Parse, lastToken | src/a b.go +2 -1\nedit: wrote new.go | new.go +1 -0\n" +
-		"edit: deleted old.go | old.go +0 -0\nedit: moved from.go to to.go | to.go +1 -1\n"
+	want :=
+		"edit: edited src/a b.go: Parse, lastToken | src/a b.go +2 -1\nedit: wrote new.go | " +
+			"new.go +1 -0\n" +
+			"edit: deleted old.go | old.go +0 -0\nedit: moved from.go to to.go | to.go +1 -1\n"
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
@@ -46,13 +49,19 @@ func TestUnifiedDiff(t *testing.T) {
 
 // TestRefusedPatch has a patch that was not applied: none of its files was changed.
 func TestRefusedPatch(t *testing.T) {
-	check(t, []Message{called("a", "apply_patch", `{"input":"*** Begin Patch\n*** Add File: a.go\n+x\n*** Add File: b.go\n+x\n*** End Patch"}`),
-		answered("a", `{"output":"error: the file exists","metadata":{"exit_code":1}}`)},
-		"edit[failed]: wrote a.go: failed", "edit[failed]: wrote b.go: failed", "failure: error: the file exists")
+	check(
+		t, []Message{called("a", "apply_patch",
+			`{"input":"*** Begin Patch\n*** Add File: a.go\n+x\n*** Add File: b.go\n+x\n*** End Patch"}`),
+			answered("a", `{"output":"error: the file exists","metadata":{"exit_code":1}}`)},
+		"edit[failed]: wrote a.go: failed", "edit[failed]: wrote b.go: failed",
+		"failure: error: the file exists")
 }
 
 func TestEditCounts(t *testing.T) {
-	facts := Of(numbered(called("a", "Edit", `{"file_path":"a.go","old_string":"a\nb\n\nc","new_string":"a\nB\nc\nd"}`)))
+	facts := Of(
+		numbered(
+			called("a", "Edit",
+				`{"file_path":"a.go","old_string":"a\nb\n\nc","new_string":"a\nB\nc\nd"}`)))
 	if f := facts[0]; f.Added != 2 || f.Removed != 1 {
 		t.Errorf("+%d -%d", f.Added, f.Removed)
 	}

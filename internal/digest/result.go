@@ -121,8 +121,10 @@ func (d *Digester) failedAct(facts []int, output string) {
 }
 
 // refusals begin the result of a call that the user refused.
-var refusals = [...]string{"The user doesn't want to proceed with this tool use", "The user doesn't want to take this action",
-	"[Request interrupted by user", "exec command rejected by user", "[Operation Cancelled]", "The user rejected permission"}
+var refusals = [...]string{"The user doesn't want to proceed with this tool use",
+	"The user doesn't want to take this action",
+	"[Request interrupted by user", "exec command rejected by user", "[Operation Cancelled]",
+	"The user rejected permission"}
 
 // refusal reports whether the user refused a call, and returns the user's words.
 func refusal(output string) (words string, ok bool) {
@@ -160,7 +162,9 @@ func (d *Digester) chosen(output string) {
 			break
 		}
 		question := before[strings.LastIndexByte(before, '"')+1:]
-		d.add(Fact{Kind: Decision, Text: cut(squeeze(question), maxTitle) + " → " + cut(squeeze(answer), maxTitle)})
+		d.add(
+			Fact{Kind: Decision,
+				Text: cut(squeeze(question), maxTitle) + " → " + cut(squeeze(answer), maxTitle)})
 		rest = next
 		n++
 	}
@@ -183,7 +187,8 @@ func (d *Digester) numberedTask(title, output string) {
 // branchShown adds the branch that an output of git names.
 func (d *Digester) branchShown(output string) {
 	eachLine(output[:min(len(output), 600)], func(line string) bool {
-		for _, lead := range [...]string{"On branch ", "Switched to a new branch '", "Switched to branch '"} {
+		for _, lead := range [...]string{"On branch ", "Switched to a new branch '",
+			"Switched to branch '"} {
 			if name, ok := strings.CutPrefix(line, lead); ok {
 				name, _, _ = strings.Cut(name, "'")
 				d.add(Fact{Kind: Branch, Key: "branch", Text: "on branch " + name})

@@ -14,19 +14,35 @@ func TestExit(t *testing.T) {
 		failed       bool
 		want         string
 	}{
-		{"Codex, object", `{"output":"main.go:3:1: error: missing brace\n","metadata":{"exit_code":2,"duration_seconds":0.1}}`, false, failed},
+		{"Codex, object",
+			`{"output":"main.go:3:1: error: missing brace\n","metadata":{"exit_code":2,"duration_seconds":0.1}}`, false, failed},
 		{"Codex, object that passed", `{"output":"","metadata":{"exit_code":0}}`, false, passed},
-		{"Codex, lines", "Command: bash -lc 'make\nbuild'\nChunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 2\nOriginal token count: 9\nOutput:\nmain.go:3:1: error: missing brace\n", false, failed},
-		{"Codex, lines that passed", "Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\nOriginal token count: 0\nOutput:\n", false, passed},
-		{"Codex, older lines", "Exit code: 2\nWall time: 0.1 seconds\nOutput:\nmain.go:3:1: error: missing brace\n", false, failed},
-		{"Gemini CLI", "Output: main.go:3:1: error: missing brace\nExit Code: 2\nProcess Group PGID: 7", false, failed},
-		{"Gemini CLI, older", "Command: make build\nDirectory: (root)\nStdout: (empty)\nmain.go:3:1: error: missing brace\nExit Code: 2\nSignal: (none)", false, failed},
+		{"Codex, lines",
+			"Command: bash -lc 'make\nbuild'\nChunk ID: 1\nWall time: 0.1 seconds\nProcess " +
+				"exited with code 2\nOriginal token count: 9\nOutput:\nmain.go:3:1: error: " +
+				"missing brace\n", false, failed},
+		{"Codex, lines that passed",
+			"Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\nOriginal token " +
+				"count: 0\nOutput:\n", false, passed},
+		{"Codex, older lines",
+			"Exit code: 2\nWall time: 0.1 seconds\nOutput:\nmain.go:3:1: error: missing brace\n",
+			false, failed},
+		{"Gemini CLI",
+			"Output: main.go:3:1: error: missing brace\nExit Code: 2\nProcess Group PGID: 7",
+			false, failed},
+		{"Gemini CLI, older",
+			"Command: make build\nDirectory: (root)\nStdout: (empty)\nmain.go:3:1: error: " +
+				"missing brace\nExit Code: 2\nSignal: (none)", false, failed},
 		{"Claude Code", "Exit code 2\nmain.go:3:1: error: missing brace", true, failed},
-		{"Claude Code, error of the tool", "<tool_use_error>Exit code 2\nmain.go:3:1: error: missing brace</tool_use_error>", true, failed},
+		{"Claude Code, error of the tool",
+			"<tool_use_error>Exit code 2\nmain.go:3:1: error: missing brace</tool_use_error>",
+			true, failed},
 		{"Claude Code, without a status", "main.go:3:1: error: missing brace", true,
 			strings.Replace(failed, "exit status 2", "failed", 1)},
-		{"opencode", "main.go:3:1: error: missing brace", true, strings.Replace(failed, "exit status 2", "failed", 1)},
-		{"a program that tells of itself", "main.go:3:1: error: missing brace\nexit status 2\n", false, failed},
+		{"opencode", "main.go:3:1: error: missing brace", true,
+			strings.Replace(failed, "exit status 2", "failed", 1)},
+		{"a program that tells of itself", "main.go:3:1: error: missing brace\nexit status 2\n",
+			false, failed},
 		{"nothing printed", "", false, passed},
 		{"a status in the middle of a line", "it said exit code 2 then went on with it", false,
 			passed + "\noutput: it said exit code 2 then went on with it"},
@@ -42,65 +58,95 @@ func TestExit(t *testing.T) {
 
 func TestFailures(t *testing.T) {
 	t.Run("at most four lines, each once", func(t *testing.T) {
-		check(t, []Message{called("a", "bash", `{"command":"make"}`), failedWith("a", "working\nerror: one\nerror: one\n"+
-			"12:error: numbered\nerror: two\nerror: three\nerror: four\nerror: five")},
-			"command[failed]: ran make: failed", "failure: error: one", "failure: error: two", "failure: error: three", "failure: error: four")
+		check(t, []Message{called("a", "bash", `{"command":"make"}`),
+			failedWith("a", "working\nerror: one\nerror: one\n"+
+				"12:error: numbered\nerror: two\nerror: three\nerror: four\nerror: five")},
+			"command[failed]: ran make: failed", "failure: error: one", "failure: error: two",
+			"failure: error: three", "failure: error: four")
 	})
 	t.Run("the first line where none looks like an error", func(t *testing.T) {
-		check(t, []Message{called("a", "bash", `{"command":"make"}`), failedWith("a", "---\n 12\tline\nno luck today\nnor tomorrow")},
+		check(t,
+			[]Message{called("a", "bash", `{"command":"make"}`),
+				failedWith("a", "---\n 12\tline\nno luck today\nnor tomorrow")},
 			"command[failed]: ran make: failed", "failure: no luck today")
 	})
 	t.Run("an edit", func(t *testing.T) {
-		check(t, []Message{called("a", "Edit", `{"file_path":"a.go","old_string":"x","new_string":"y"}`),
-			failedWith("a", "<tool_use_error>String to replace not found in file.</tool_use_error>")},
+		check(
+			t,
+			[]Message{called("a", "Edit", `{"file_path":"a.go","old_string":"x","new_string":"y"}`),
+				failedWith("a",
+					"<tool_use_error>String to replace not found in file.</tool_use_error>")},
 			"edit[failed]: edited a.go: failed", "failure: String to replace not found in file.")
 	})
 	t.Run("a search that found nothing", func(t *testing.T) {
-		check(t, []Message{called("a", "bash", `{"command":"grep -rn lostToken src"}`), failedWith("a", "Exit code 1")},
+		check(t,
+			[]Message{called("a", "bash", `{"command":"grep -rn lostToken src"}`),
+				failedWith("a", "Exit code 1")},
 			"search: ran grep -rn lostToken src")
 	})
 	t.Run("a refusal is a decision", func(t *testing.T) {
-		check(t, []Message{called("a", "bash", `{"command":"git push"}`), failedWith("a", "The user doesn't want to proceed with "+
-			"this tool use. To tell you how to proceed, the user said:\nDo not push before the review.")},
-			"command[failed]: ran git push", "decision: the user refused: ran git push", "prompt: Do not push before the review.")
+		check(t, []Message{called("a", "bash", `{"command":"git push"}`),
+			failedWith("a", "The user doesn't want to proceed with "+
+				"this tool use. To tell you how to proceed, the user said:\nDo not push "+
+				"before the review.")},
+			"command[failed]: ran git push", "decision: the user refused: ran git push",
+			"prompt: Do not push before the review.")
 	})
 }
 
 func TestAnswers(t *testing.T) {
 	t.Run("several questions", func(t *testing.T) {
-		check(t, []Message{called("a", "AskUserQuestion", `{"questions":[{"question":"Which parser?"},{"question":"Which branch?"}]}`),
-			answered("a", `User has answered your questions: "Which parser?"="The old one", "Which branch?"="main". You can now continue.`)},
+		check(
+			t,
+			[]Message{called("a", "AskUserQuestion",
+				`{"questions":[{"question":"Which parser?"},{"question":"Which branch?"}]}`),
+				answered("a",
+					`User has answered your questions: "Which parser?"="The old one", "Which branch?"="main". You can now continue.`)},
 			"question: Which parser?", "question: Which branch?",
 			"decision: Which parser? → The old one", "decision: Which branch? → main")
 	})
 	t.Run("in other words", func(t *testing.T) {
-		check(t, []Message{called("a", "ask_user", `{"questions":[{"question":"Which parser?"}]}`), answered("a", "The old\none")},
+		check(t, []Message{called("a", "ask_user", `{"questions":[{"question":"Which parser?"}]}`),
+			answered("a", "The old\none")},
 			"question: Which parser?", "decision: The old one")
 	})
 	t.Run("after a prompt typed meanwhile", func(t *testing.T) {
-		check(t, []Message{called("a", "bash", `{"command":"make"}`), asked("Use the other compiler please."), answered("a", "Exit code 2\nerror: bad")},
-			"command[failed]: ran make: exit status 2", "prompt: Use the other compiler please.", "failure: error: bad")
+		check(t,
+			[]Message{called("a", "bash", `{"command":"make"}`),
+				asked("Use the other compiler please."), answered("a", "Exit code 2\nerror: bad")},
+			"command[failed]: ran make: exit status 2", "prompt: Use the other compiler please.",
+			"failure: error: bad")
 	})
 	t.Run("of a subagent", func(t *testing.T) {
-		check(t, []Message{called("a", "Task", `{"description":"Look around"}`), answered("a", "The parser drops the last token.")},
-			"act: asked a subagent: Look around", "report: Look around", "report: The parser drops the last token.")
+		check(t,
+			[]Message{called("a", "Task", `{"description":"Look around"}`),
+				answered("a", "The parser drops the last token.")},
+			"act: asked a subagent: Look around", "report: Look around",
+			"report: The parser drops the last token.")
 	})
 	t.Run("of another tool", func(t *testing.T) {
-		check(t, []Message{called("a", "frob", `{"name":"x"}`), answered("a", "frobbed\nthe frob was 3 metres long\n12: listed\nsize: 3")},
+		check(t,
+			[]Message{called("a", "frob", `{"name":"x"}`),
+				answered("a", "frobbed\nthe frob was 3 metres long\n12: listed\nsize: 3")},
 			"act: frob: x", "output: the frob was 3 metres long")
 	})
 }
 
 func TestBackground(t *testing.T) {
 	tests := []struct{ name, tool, args, started, wait, waitArgs, ended string }{
-		{"Codex", "exec_command", `{"cmd":"make build"}`, "Chunk ID: 1\nWall time: 5.0 seconds\nProcess running with session ID 49\nOutput:\n",
-			"write_stdin", `{"session_id":49,"chars":""}`, "Chunk ID: 2\nProcess exited with code 2\nOutput:\nerror: bad\n"},
-		{"Claude Code", "Bash", `{"command":"make build"}`, "Command running in background with ID: b1. Output is being written to: /tmp/x",
+		{"Codex", "exec_command", `{"cmd":"make build"}`,
+			"Chunk ID: 1\nWall time: 5.0 seconds\nProcess running with session ID 49\nOutput:\n",
+			"write_stdin", `{"session_id":49,"chars":""}`,
+			"Chunk ID: 2\nProcess exited with code 2\nOutput:\nerror: bad\n"},
+		{"Claude Code", "Bash", `{"command":"make build"}`,
+			"Command running in background with ID: b1. Output is being written to: /tmp/x",
 			"BashOutput", `{"bash_id":"b1"}`, "Exit code 2\nerror: bad"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			check(t, []Message{called("a", tt.tool, tt.args), answered("a", tt.started), called("b", tt.wait, tt.waitArgs), answered("b", tt.ended)},
+			check(t,
+				[]Message{called("a", tt.tool, tt.args), answered("a", tt.started),
+					called("b", tt.wait, tt.waitArgs), answered("b", tt.ended)},
 				"command[failed]: ran make build: exit status 2", "failure: error: bad")
 		})
 	}
@@ -108,38 +154,57 @@ func TestBackground(t *testing.T) {
 
 func TestBackgroundSubagent(t *testing.T) {
 	check(t, []Message{called("a", "Task", `{"description":"Look around"}`),
-		answered("a", "Async agent launched successfully.\nagentId: ab12 (internal ID)\nThe agent is working."),
+		answered("a",
+			"Async agent launched successfully.\nagentId: ab12 (internal ID)\nThe "+
+				"agent is working."),
 		called("b", "TaskOutput", `{"task_id":"ab12"}`),
-		answered("b", "<retrieval_status>timeout</retrieval_status>\n<task_id>ab12</task_id>\n<status>running</status>\n<output>\n[Tool: Bash]"),
+		answered("b",
+			"<retrieval_status>timeout</retrieval_status>\n<task_id>ab12</task_id>\n<status>running</status>\n<output>\n[Tool: Bash]"),
 		called("c", "TaskOutput", `{"task_id":"ab12"}`),
-		answered("c", "<retrieval_status>success</retrieval_status>\n<task_id>ab12</task_id>\nThe parser drops the last token.")},
-		"act: asked a subagent: Look around", "report: Look around", "report: The parser drops the last token.")
+		answered("c",
+			"<retrieval_status>success</retrieval_status>\n<task_id>ab12</task_id>\nThe parser "+
+				"drops the last token.")},
+		"act: asked a subagent: Look around", "report: Look around",
+		"report: The parser drops the last token.")
 }
 
 func TestOutput(t *testing.T) {
 	long := strings.Repeat("this line is one of very many lines\n", 20)
 	tests := []struct{ name, command, output, want string }{
-		{"short", "make", "built three programs\n", "command[passed]: ran make\noutput: built three programs"},
+		{"short", "make", "built three programs\n",
+			"command[passed]: ran make\noutput: built three programs"},
 		{"long", "make", long, "command[passed]: ran make"},
 		{"numbers alone", "make", "12 34\nsize: 7\n1,234\n", "command[passed]: ran make"},
-		{"words of the client", "make", "(Bash completed with no output)\nShell cwd was reset to /p", "command[passed]: ran make"},
+		{"words of the client", "make",
+			"(Bash completed with no output)\nShell cwd was reset to /p",
+			"command[passed]: ran make"},
 		{"names alone", "make", "parser\nscanner\n", "command[passed]: ran make"},
-		{"numbered lines", "make", "     1\tpackage main here now\n2→func main here now\n3: or so it is\n4-and then some more\n5|the end of it", "command[passed]: ran make"},
-		{"branch", "git status", "On branch fix-parser\nnothing to commit", "command[passed]: ran git status\nbranch: on branch fix-parser\noutput: On branch fix-parser\noutput: nothing to commit"},
+		{"numbered lines", "make",
+			"     1\tpackage main here now\n2→func main here now\n3: or so it is\n4-and then " +
+				"some more\n5|the end of it", "command[passed]: ran make"},
+		{"branch", "git status", "On branch fix-parser\nnothing to commit",
+			"command[passed]: ran git status\nbranch: on branch fix-parser\noutput: On branch " +
+				"fix-parser\noutput: nothing to commit"},
 		{"new branch", "git switch -c fix-parser", "Switched to a new branch 'fix-parser'",
-			"command[passed]: ran git switch -c fix-parser\nbranch: on branch fix-parser\noutput: Switched to a new branch 'fix-parser'"},
-		{"search", "rg -n lost src", "src/a.go:12:lost := 1\nsrc/b_test.go-13-lost\n", "search: ran rg -n lost src: a.go, b_test.go\noutput: src/a.go:12:lost := 1"},
+			"command[passed]: ran git switch -c fix-parser\nbranch: on branch " +
+				"fix-parser\noutput: Switched to a new branch 'fix-parser'"},
+		{"search", "rg -n lost src", "src/a.go:12:lost := 1\nsrc/b_test.go-13-lost\n",
+			"search: ran rg -n lost src: a.go, b_test.go\noutput: src/a.go:12:lost := 1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			check(t, []Message{called("a", "bash", `{"command":"`+tt.command+`"}`), answered("a", tt.output)}, tt.want)
+			check(t,
+				[]Message{called("a", "bash", `{"command":"`+tt.command+`"}`),
+					answered("a", tt.output)}, tt.want)
 		})
 	}
 }
 
 func TestFilesNamed(t *testing.T) {
 	facts := Of(numbered(called("a", "bash", `{"command":"git diff --stat"}`),
-		answered("a", " src/a.go | 12 +-\n ./src/b c.md | 3\nsrc/a.go again, and (lib/x.py:7) but not https://go.dev/x.html nor src/dir nor 1/2.5\n")))
+		answered("a",
+			" src/a.go | 12 +-\n ./src/b c.md | 3\nsrc/a.go again, and (lib/x.py:7) but not "+
+				"https://go.dev/x.html nor src/dir nor 1/2.5\n")))
 	if got, want := strings.Join(facts[0].Files, " "), "src/a.go lib/x.py"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -152,7 +217,8 @@ func TestReadNamesDefinitions(t *testing.T) {
 		"package p\nfunc (p *Parser) Parse(s string) {}\ntype Token struct{}\n",
 		"class Parse:\nexport default class Token {}\n",
 	} {
-		check(t, []Message{called("a", "Read", `{"file_path":"p.go"}`), answered("a", output)}, "read: read p.go: Parse, Token")
+		check(t, []Message{called("a", "Read", `{"file_path":"p.go"}`), answered("a", output)},
+			"read: read p.go: Parse, Token")
 	}
 }
 

@@ -76,7 +76,8 @@ func unwrapped(text string) string {
 		if strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
 			fenced = !fenced
 		}
-		goesOn := len(before) >= minWrapped && trimmed != "" && trimmed[0] >= 'a' && trimmed[0] <= 'z' &&
+		goesOn := len(before) >= minWrapped && trimmed != "" && trimmed[0] >= 'a' &&
+			trimmed[0] <= 'z' &&
 			!strings.ContainsAny(before[len(before)-1:], ".:!?;|`>")
 		if goesOn && !fenced {
 			b.WriteString(" " + trimmed)

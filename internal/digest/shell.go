@@ -35,8 +35,10 @@ func (d *Digester) command(script, why string) {
 		}
 	}
 	line := shown(script)
-	if slices.IndexFunc(work, func(c simple) bool { return !c.piped && !searches(c.words[0]) }) < 0 {
-		d.add(Fact{Kind: Search, Key: commandKey(work[0]), Text: "ran " + cut(line, maxCommand) + because(why)})
+	if slices.IndexFunc(work,
+		func(c simple) bool { return !c.piped && !searches(c.words[0]) }) < 0 {
+		d.add(Fact{Kind: Search, Key: commandKey(work[0]),
+			Text: "ran " + cut(line, maxCommand) + because(why)})
 		return
 	}
 	run := work[0]
@@ -48,7 +50,8 @@ func (d *Digester) command(script, why string) {
 }
 
 func (d *Digester) ran(line, key, why string, test bool) {
-	d.add(Fact{Kind: Command, Key: key, Text: "ran " + cut(line, maxCommand) + because(why), Test: test})
+	d.add(Fact{Kind: Command, Key: key, Text: "ran " + cut(line, maxCommand) + because(why),
+		Test: test})
 }
 
 func (d *Digester) committed(message string) {
@@ -98,7 +101,8 @@ func shown(script string) string {
 		line = rest
 	}
 	if i := strings.LastIndex(line, "| "); i > 0 {
-		if last := strings.Fields(line[i+2:]); len(last) <= 3 && (last[0] == "tail" || last[0] == "head") {
+		if last := strings.Fields(line[i+2:]); len(last) <= 3 &&
+			(last[0] == "tail" || last[0] == "head") {
 			line = strings.TrimSpace(line[:i])
 		}
 	}
@@ -124,7 +128,8 @@ func commandKey(c simple) string {
 	words := c.words
 	for len(words) > 1 && wraps(words[0]) {
 		words = words[1:]
-		for len(words) > 1 && (strings.HasPrefix(words[0], "-") || words[0][0] >= '0' && words[0][0] <= '9') {
+		for len(words) > 1 &&
+			(strings.HasPrefix(words[0], "-") || words[0][0] >= '0' && words[0][0] <= '9') {
 			words = words[1:]
 		}
 	}
@@ -181,7 +186,8 @@ func filesRead(work []simple) []string {
 }
 
 func inPlace(words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-i") || w == "--in-place" })
+	return slices.ContainsFunc(words,
+		func(w string) bool { return strings.HasPrefix(w, "-i") || w == "--in-place" })
 }
 
 // isScriptOfSed reports whether a word is a script for sed: s/a/b/, /a/p, /a/,/b/p.
@@ -224,10 +230,14 @@ func commitMessage(c simple) (string, bool) {
 }
 
 // runners are the words of commands that run tests, in lower case.
-var runners = [...]string{"go test", "pytest", "npm test", "npm run test", "npm t", "pnpm test", "pnpm run test",
-	"yarn test", "yarn run test", "bun test", "cargo test", "cargo nextest", "jest", "vitest", "mocha", "mvn test",
-	"gradle test", "gradlew test", "rspec", "phpunit", "ctest", "tox", "unittest", "make test", "make check",
-	"mise run test", "dotnet test", "swift test", "mix test", "deno test", "node --test", "playwright test"}
+var runners = [...]string{"go test", "pytest", "npm test", "npm run test", "npm t", "pnpm test",
+	"pnpm run test",
+	"yarn test", "yarn run test", "bun test", "cargo test", "cargo nextest", "jest", "vitest",
+	"mocha", "mvn test",
+	"gradle test", "gradlew test", "rspec", "phpunit", "ctest", "tox", "unittest",
+	"make test", "make check",
+	"mise run test", "dotnet test", "swift test", "mix test", "deno test", "node --test",
+	"playwright test"}
 
 // runsTests reports whether a command runs tests.
 func runsTests(c simple) bool {

@@ -29,7 +29,8 @@ func TestCommands(t *testing.T) {
 		{"cat > a.go <<'EOF'\npackage p\nEOF", "command: ran cat > a.go <<'EOF'"},
 		// Searches
 		{`rg -n "lost|token" src`, `search: ran rg -n "lost|token" src`},
-		{`cd /p && grep -rn lost src 2>/dev/null | head -20`, "search: ran grep -rn lost src 2>/dev/null"},
+		{`cd /p && grep -rn lost src 2>/dev/null | head -20`,
+			"search: ran grep -rn lost src 2>/dev/null"},
 		{`ls -la`, "search: ran ls -la"},
 		// Other commands
 		{`cd /p && make build 2>&1 | tail -20`, "command: ran make build"},
@@ -47,12 +48,16 @@ func TestCommands(t *testing.T) {
 		{`git commit --amend --no-edit`, "commit: committed: amended the last commit"},
 		{`git commit`, "command: ran git commit"},
 		{`git commit -m ""`, `command: ran git commit -m ""`},
-		{"git commit -m \"$(cat <<'EOF'\nKeep the last token :)\n\nThe scanner dropped what stood before the end.\nEOF\n)\"",
-			"commit: committed: Keep the last token :)\nwritten: The scanner dropped what stood before the end."},
-		{"git commit -F - <<'EOF'\nKeep the last token\nEOF", "commit: committed: Keep the last token"},
+		{"git commit -m \"$(cat <<'EOF'\nKeep the last token :)\n\nThe scanner dropped what " +
+			"stood before the end.\nEOF\n)\"",
+			"commit: committed: Keep the last token :)\nwritten: The scanner dropped what stood " +
+				"before the end."},
+		{"git commit -F - <<'EOF'\nKeep the last token\nEOF",
+			"commit: committed: Keep the last token"},
 		{`echo "git commit -m x"`, `command: ran echo "git commit -m x"`},
 		// Patches
-		{"apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a b.go\n+x\n*** End Patch\nEOF", "edit: wrote a b.go"},
+		{"apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a b.go\n+x\n*** End Patch\nEOF",
+			"edit: wrote a b.go"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.script, func(t *testing.T) {
@@ -78,7 +83,8 @@ func TestSameCommand(t *testing.T) {
 		{"make", "make test", other},
 	}
 	for _, tt := range tests {
-		facts := Of(numbered(called("", "bash", fmt.Sprintf(`{"command":%q}`, tt.a)), called("", "bash", fmt.Sprintf(`{"command":%q}`, tt.b))))
+		facts := Of(numbered(called("", "bash", fmt.Sprintf(`{"command":%q}`, tt.a)),
+			called("", "bash", fmt.Sprintf(`{"command":%q}`, tt.b))))
 		if got := facts[0].Key == facts[1].Key; got != tt.want {
 			t.Errorf("%s and %s: keys %q and %q", tt.a, tt.b, facts[0].Key, facts[1].Key)
 		}
@@ -87,11 +93,14 @@ func TestSameCommand(t *testing.T) {
 
 func TestRunsTests(t *testing.T) {
 	for script, want := range map[string]bool{
-		"go test ./...": true, "cd /p && FOO=1 go test ./...": true, "mise exec -- go test": true, "make test": true,
-		"python -m pytest -x": true, ".venv/bin/pytest a.py": true, "npx jest": true, "npx vitest run": true, "npm run test:unit": true,
+		"go test ./...": true, "cd /p && FOO=1 go test ./...": true, "mise exec -- go test": true,
+		"make test":           true,
+		"python -m pytest -x": true, ".venv/bin/pytest a.py": true, "npx jest": true,
+		"npx vitest run": true, "npm run test:unit": true,
 		"cargo test": true, "go vet ./... && go test ./...": true, "./gradlew test": true,
-		"grep -rn 'go test' .": false, "echo go test": false, "cat pytest.ini": false, "git log --grep 'go test'": false,
-		"make tests-clean": false, "./my-pytest": false, "ls jest.config.js": false,
+		"grep -rn 'go test' .": false, "echo go test": false, "cat pytest.ini": false,
+		"git log --grep 'go test'": false,
+		"make tests-clean":         false, "./my-pytest": false, "ls jest.config.js": false,
 	} {
 		facts := Of(numbered(called("a", "bash", fmt.Sprintf(`{"command":%q}`, script))))
 		if got := facts[0].Test; got != want {

@@ -40,7 +40,8 @@ func readTests(output string) *tests {
 }
 
 // failLeads precede the name of a failed test.
-var failLeads = [...]string{"--- FAIL: ", "FAILED ", "FAIL: ", "ERROR: ", "✕ ", "✗ ", "× ", "not ok "}
+var failLeads = [...]string{"--- FAIL: ", "FAILED ", "FAIL: ", "ERROR: ", "✕ ", "✗ ",
+	"× ", "not ok "}
 
 func (t *tests) line(line string) {
 	for _, lead := range failLeads {
@@ -74,7 +75,8 @@ func (t *tests) fail(lead, rest string) {
 			rest = after
 		}
 	}
-	if lead == "ERROR: " && !strings.Contains(rest, " (") { // other lines of this form are not of unittest
+	// Other lines of this form are not of unittest
+	if lead == "ERROR: " && !strings.Contains(rest, " (") {
 		return
 	}
 	t.seen = true

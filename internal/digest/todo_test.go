@@ -5,35 +5,48 @@ import "testing"
 func TestTodos(t *testing.T) {
 	t.Run("a whole list", func(t *testing.T) {
 		check(t, []Message{
-			called("a", "TodoWrite", `{"todos":[{"content":"Mend the parser","status":"in_progress"},{"content":"Test it","status":"pending"}]}`),
+			called("a", "TodoWrite",
+				`{"todos":[{"content":"Mend the parser","status":"in_progress"},{"content":"Test it","status":"pending"}]}`),
 			answered("a", "Todos have been modified"),
-			called("b", "TodoWrite", `{"todos":[{"content":"Mend the parser","status":"completed"},{"content":"Test it","status":"in_progress"}]}`)},
-			"todo[active]: Mend the parser", "todo[open]: Test it", "todo[done]: Mend the parser", "todo[active]: Test it")
+			called("b", "TodoWrite",
+				`{"todos":[{"content":"Mend the parser","status":"completed"},{"content":"Test it","status":"in_progress"}]}`)},
+			"todo[active]: Mend the parser", "todo[open]: Test it", "todo[done]: Mend the parser",
+			"todo[active]: Test it")
 	})
 	t.Run("by number", func(t *testing.T) {
 		check(t, []Message{
-			called("a", "TaskCreate", `{"subject":"Mend the parser","description":""}`), answered("a", "Task #1 created successfully: Mend the parser"),
-			called("b", "TaskCreate", `{"subject":"Test it"}`), answered("b", "Task #2 created successfully: Test it"),
-			called("c", "TaskUpdate", `{"taskId":"2","status":"in_progress"}`), answered("c", "Updated task #2 status"),
+			called("a", "TaskCreate", `{"subject":"Mend the parser","description":""}`),
+			answered("a", "Task #1 created successfully: Mend the parser"),
+			called("b", "TaskCreate", `{"subject":"Test it"}`),
+			answered("b", "Task #2 created successfully: Test it"),
+			called("c", "TaskUpdate", `{"taskId":"2","status":"in_progress"}`),
+			answered("c", "Updated task #2 status"),
 			called("d", "TaskUpdate", `{"taskId":"1","status":"completed"}`),
 			called("e", "TaskUpdate", `{"taskId":"2","owner":"somebody"}`)},
-			"todo[open]: Mend the parser", "todo[open]: Test it", "todo[active]: Test it", "todo[done]: Mend the parser")
+			"todo[open]: Mend the parser", "todo[open]: Test it", "todo[active]: Test it",
+			"todo[done]: Mend the parser")
 	})
 	t.Run("by the number that the list gave", func(t *testing.T) {
 		check(t, []Message{
-			called("a", "TaskCreate", `{"subject":"Mend the parser"}`), answered("a", "Task #7 created successfully: Mend the parser"),
+			called("a", "TaskCreate", `{"subject":"Mend the parser"}`),
+			answered("a", "Task #7 created successfully: Mend the parser"),
 			called("b", "TaskUpdate", `{"taskId":"7","status":"completed"}`)},
 			"todo[open]: Mend the parser", "todo[done]: Mend the parser")
 	})
 	t.Run("Gemini CLI", func(t *testing.T) {
-		check(t, []Message{called("a", "write_todos", `{"todos":[{"description":"Mend the parser","status":"in_progress"},
+		check(
+			t,
+			[]Message{called("a", "write_todos",
+				`{"todos":[{"description":"Mend the parser","status":"in_progress"},
 			{"description":"Test it","status":"cancelled"}]}`)},
 			"todo[active]: Mend the parser", "todo[done]: Test it")
 	})
 	t.Run("one item is one thing", func(t *testing.T) {
 		facts := Of(numbered(
-			called("a", "TodoWrite", `{"todos":[{"content":"Mend  the\nparser","status":"pending"}]}`),
-			called("b", "TodoWrite", `{"todos":[{"content":"Mend the parser","status":"completed"}]}`)))
+			called("a", "TodoWrite",
+				`{"todos":[{"content":"Mend  the\nparser","status":"pending"}]}`),
+			called("b", "TodoWrite",
+				`{"todos":[{"content":"Mend the parser","status":"completed"}]}`)))
 		if facts[0].Key != facts[1].Key {
 			t.Errorf("keys %q and %q", facts[0].Key, facts[1].Key)
 		}

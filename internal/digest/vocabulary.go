@@ -35,16 +35,19 @@ const (
 func vocabulary() map[string]deed {
 	return map[string]deed{
 		// Claude Code
-		"read": readFile, "notebookread": readFile, "ls": listFiles, "glob": listFiles, "grep": searchText,
+		"read": readFile, "notebookread": readFile, "ls": listFiles, "glob": listFiles,
+		"grep": searchText,
 		"edit": editFile, "multiedit": editFile, "notebookedit": editFile, "write": writeFile,
 		"bash": runCommand, "todowrite": setTodos, "taskcreate": addTask, "taskupdate": updateTask,
 		"task": delegate, "agent": delegate, "webfetch": fetchPage, "websearch": searchWeb,
-		"exitplanmode": showPlan, "askuserquestion": askUser, "taskoutput": waitFor, "taskstop": waitFor,
+		"exitplanmode": showPlan, "askuserquestion": askUser, "taskoutput": waitFor,
+		"taskstop": waitFor,
 		"tasklist": waitFor, "taskget": waitFor, "bashoutput": waitFor, "killshell": waitFor,
 		"killbash": waitFor, "toolsearch": waitFor,
 		// Codex
 		"shell": runCommand, "shellcommand": runCommand, "execcommand": runCommand,
-		"localshellcall": runCommand, "containerexec": runCommand, "applypatch": applyPatch, "updateplan": setTodos,
+		"localshellcall": runCommand, "containerexec": runCommand, "applypatch": applyPatch,
+		"updateplan": setTodos,
 		"writestdin": waitFor, "spawnagent": delegate, "waitagent": waitFor, "closeagent": waitFor,
 		"sendinput": delegate, "viewimage": readFile,
 		// Gemini CLI
@@ -95,7 +98,8 @@ var (
 	contentNames = []string{"content", "contents", "file_text", "text"}
 	patchNames   = []string{"input", "patch", "patchText", "diff"}
 	urlNames     = []string{"url", "uri", "link"}
-	titleNames   = []string{"title", "subject", "name", "description", "summary", "message", "prompt",
+	titleNames   = []string{"title", "subject", "name", "description", "summary",
+		"message", "prompt",
 		"skill", "id"}
 )
 

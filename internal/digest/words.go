@@ -20,7 +20,8 @@ func (d *Digester) sentences(kind Kind, text string) int {
 		if p.Code {
 			f.Kind = Code
 		} else {
-			f.Slight = kind == Recap && isFrame(line) || (kind != Prompt || len(list) > shortPrompt) && isSlight(line)
+			f.Slight = kind == Recap && isFrame(line) ||
+				(kind != Prompt || len(list) > shortPrompt) && isSlight(line)
 		}
 		d.add(f)
 		n++

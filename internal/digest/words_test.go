@@ -7,20 +7,33 @@ import (
 
 func TestPrompts(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"sentences", "Mend the parser. It loses the last token.", "prompt: Mend the parser.\nprompt: It loses the last token."},
+		{"sentences", "Mend the parser. It loses the last token.",
+			"prompt: Mend the parser.\nprompt: It loses the last token."},
 		{"short", "continue", "prompt: continue"},
-		{"a block of the client", "<system-reminder>\nYou may use tools.\n</system-reminder>\nMend the parser.", "prompt: Mend the parser."},
-		{"several blocks", "Mend the parser.\n<ide_selection>a.go</ide_selection>\n<local-command-caveat>none</local-command-caveat>", "prompt: Mend the parser."},
-		{"a block that is open", "<system-reminder>\nYou may use tools now.", "prompt: <system-reminder>\nprompt: You may use tools now."},
+		{"a block of the client",
+			"<system-reminder>\nYou may use tools.\n</system-reminder>\nMend the parser.",
+			"prompt: Mend the parser."},
+		{"several blocks",
+			"Mend the " +
+				"parser.\n<ide_selection>a.go</ide_selection>\n<local-command-caveat>none</local-command-caveat>", "prompt: Mend the parser."},
+		{"a block that is open", "<system-reminder>\nYou may use tools now.",
+			"prompt: <system-reminder>\nprompt: You may use tools now."},
 		{"tags of HTML stay", "<b>Mend</b> the parser now.", "prompt: <b>Mend</b> the parser now."},
-		{"a command", "<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>the parser first</command-args>",
+		{"a command",
+			"<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>the parser first</command-args>",
 			"prompt: /review the parser first"},
-		{"a command alone", "<command-name>/exit</command-name>\n<command-args></command-args>", "prompt: /exit"},
+		{"a command alone", "<command-name>/exit</command-name>\n<command-args></command-args>",
+			"prompt: /exit"},
 		{"interrupted", "[Request interrupted by user]", ""},
-		{"interrupted, then words", "[Request interrupted by user for tool use] Use the other parser.", "prompt: Use the other parser."},
-		{"fenced code", "Mend this:\n```go\nx := parse(a, b, c)\n}\n```\n", "prompt: Mend this:\ncode: x := parse(a, b, c)"},
-		{"numbered lines", "Look here please:\n12: x := parse(a)\n13→ y := 2\n1,234\n", "prompt: Look here please:"},
-		{"Markdown", "# The parser is broken\n\n- **It** loses the last token\n> said somebody", "prompt: The parser is broken\nprompt: It loses the last token\nprompt: said somebody"},
+		{"interrupted, then words",
+			"[Request interrupted by user for tool use] Use the other parser.",
+			"prompt: Use the other parser."},
+		{"fenced code", "Mend this:\n```go\nx := parse(a, b, c)\n}\n```\n",
+			"prompt: Mend this:\ncode: x := parse(a, b, c)"},
+		{"numbered lines", "Look here please:\n12: x := parse(a)\n13→ y := 2\n1,234\n",
+			"prompt: Look here please:"},
+		{"Markdown", "# The parser is broken\n\n- **It** loses the last token\n> said somebody",
+			"prompt: The parser is broken\nprompt: It loses the last token\nprompt: said somebody"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -61,16 +74,27 @@ func TestRecap(t *testing.T) {
 
 func TestWritten(t *testing.T) {
 	t.Run("a document", func(t *testing.T) {
-		check(t, []Message{called("", "Write", `{"file_path":"a.md","content":"# Heading\n\nThe parser keeps the last token of every line that\nit reads.\n\nToo short.\n"}`)},
-			"edit: wrote a.md", "written: The parser keeps the last token of every line that it reads.")
+		check(t,
+			[]Message{called("", "Write",
+				`{"file_path":"a.md","content":"# Heading\n\nThe parser keeps the last token of every line that\nit reads.\n\nToo short.\n"}`)},
+			"edit: wrote a.md",
+			"written: The parser keeps the last token of every line that it reads.")
 	})
 	t.Run("comments", func(t *testing.T) {
-		check(t, []Message{called("", "Edit", `{"file_path":"a.go","old_string":"// The old words of this comment.\n",
+		check(
+			t,
+			[]Message{called("", "Edit",
+				`{"file_path":"a.go","old_string":"// The old words of this comment.\n",
 			"new_string":"// The old words of this comment.\n// Parse keeps the last token of each line, and\n// gives it back.\nfunc Parse() {}\n"}`)},
-			"edit: edited a.go: Parse", "written: Parse keeps the last token of each line, and gives it back.")
+			"edit: edited a.go: Parse",
+			"written: Parse keeps the last token of each line, and gives it back.")
 	})
 	t.Run("bounded", func(t *testing.T) {
-		facts := Of(numbered(called("", "Write", `{"file_path":"a.md","content":"`+strings.Repeat(`The parser keeps the last token.\n\n`, 500)+`"}`)))
+		facts := Of(
+			numbered(
+				called("", "Write",
+					`{"file_path":"a.md","content":"`+
+						strings.Repeat(`The parser keeps the last token.\n\n`, 500)+`"}`)))
 		if len(facts) != 1+maxWritten {
 			t.Errorf("%d facts", len(facts))
 		}
@@ -78,8 +102,10 @@ func TestWritten(t *testing.T) {
 }
 
 func TestSlight(t *testing.T) {
-	slight := []string{"Options:", "Review Summary", "2. Key Concepts:", "Check | Result", "File | Usage | Verdict", "Changes Made"}
-	telling := []string{"Found it!", "Fix — client-side batching", "`ExtractModifiedFiles`", "3 failed", "parse.go", "Step 4",
+	slight := []string{"Options:", "Review Summary", "2. Key Concepts:", "Check | Result",
+		"File | Usage | Verdict", "Changes Made"}
+	telling := []string{"Found it!", "Fix — client-side batching", "`ExtractModifiedFiles`",
+		"3 failed", "parse.go", "Step 4",
 		"`a.go` | 297 | `Parse`", "The parser loses the last token"}
 	for _, s := range slight {
 		if !isSlight(s) {
@@ -100,12 +126,17 @@ func TestSlight(t *testing.T) {
 func TestUnwrapped(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"one line", "one line"},
-		{"this line was wrapped by an editor at a width\nthat is small", "this line was wrapped by an editor at a width that is small"},
+		{"this line was wrapped by an editor at a width\nthat is small",
+			"this line was wrapped by an editor at a width that is small"},
 		{"too short\nto be wrapped", "too short\nto be wrapped"},
-		{"this line ends with the end of its own sentence.\nnext", "this line ends with the end of its own sentence.\nnext"},
-		{"this line stands before the beginning of a new one\nNext", "this line stands before the beginning of a new one\nNext"},
-		{"this line stands before the beginning of a new one\n- next", "this line stands before the beginning of a new one\n- next"},
-		{"```\nthis line is code and stays as long as it happens to be\nnext\n```", "```\nthis line is code and stays as long as it happens to be\nnext\n```"},
+		{"this line ends with the end of its own sentence.\nnext",
+			"this line ends with the end of its own sentence.\nnext"},
+		{"this line stands before the beginning of a new one\nNext",
+			"this line stands before the beginning of a new one\nNext"},
+		{"this line stands before the beginning of a new one\n- next",
+			"this line stands before the beginning of a new one\n- next"},
+		{"```\nthis line is code and stays as long as it happens to be\nnext\n```",
+			"```\nthis line is code and stays as long as it happens to be\nnext\n```"},
 	}
 	for _, tt := range tests {
 		if got := unwrapped(tt.in); got != tt.want {
@@ -119,7 +150,8 @@ func TestCut(t *testing.T) {
 		in   string
 		most int
 		want string
-	}{{"abc", 3, "abc"}, {"ab cd ef", 6, "ab cd …"}, {"abcdef", 3, "abc …"}, {"aéé", 2, "a …"}, {"é", 1, " …"}}
+	}{{"abc", 3, "abc"}, {"ab cd ef", 6, "ab cd …"}, {"abcdef", 3, "abc …"}, {"aéé", 2, "a …"},
+		{"é", 1, " …"}}
 	for _, tt := range tests {
 		if got := cut(tt.in, tt.most); got != tt.want {
 			t.Errorf("%q: got %q, want %q", tt.in, got, tt.want)
@@ -135,7 +167,8 @@ func TestPlain(t *testing.T) {
 
 func TestTextOf(t *testing.T) {
 	for args, want := range map[string]string{
-		`{"old_string":"a","new_string":"b"}`: "b", `{"content":"c"}`: "c", `{"input":"*** Begin Patch"}`: "*** Begin Patch", `{"command":["bash","-lc","ls"]}`: "ls",
+		`{"old_string":"a","new_string":"b"}`: "b", `{"content":"c"}`: "c",
+		`{"input":"*** Begin Patch"}`: "*** Begin Patch", `{"command":["bash","-lc","ls"]}`: "ls",
 		`{"prompt":"d"}`: "d", `{}`: "", `[`: "",
 	} {
 		if got := TextOf([]byte(args)); got != want {
@@ -147,14 +180,16 @@ func TestTextOf(t *testing.T) {
 // TestFrames has a summary of a client: the client's sentences and bare headings are slight, the
 // rest is not.
 func TestFrames(t *testing.T) {
-	text := `This session is being continued from a previous conversation that ran out of context. The conversation is summarized below:
+	text :=
+		`This session is being continued from a previous conversation that ran out of context. The conversation is summarized below:
 
 1. Key Technical Concepts:
 2. Files of internal/brief:
 The parser loses the last token of a file.
 
 If you need specific details from before compaction (like exact code snippets), read the full transcript at: /p/x.jsonl`
-	want := map[string]bool{"The parser loses the last token of a file.": true, "2. Files of internal/brief:": true}
+	want := map[string]bool{"The parser loses the last token of a file.": true,
+		"2. Files of internal/brief:": true}
 	told := 0
 	for _, f := range Of(numbered(asked(text))) {
 		if f.Kind != Recap || f.Slight == want[f.Text] {

@@ -19,7 +19,8 @@ import (
 // The steps that a Hook is asked about.
 const (
 	// The steps that a Hook is asked about.
-	OpWrite    = "write"    // Data is written at the end of a temporary file, which the first write creates
+	// Data is written at the end of a temporary file, which the first write creates
+	OpWrite    = "write"
 	OpAppend   = "append"   // Data is written at the end of a file that stays in place
 	OpSync     = "sync"     // the bytes of a file become durable
 	OpSyncDir  = "syncdir"  // the names in a directory become durable
@@ -32,16 +33,19 @@ const (
 
 // Operations that are not steps: a crash may lose them. Only OnStep sees them.
 const (
-	OpHint       = "hint"       // Data is written over the beginning of a file, or at Off, without a sync
+	// Data is written over the beginning of a file, or at Off, without a sync
+	OpHint       = "hint"
 	OpHintRename = "hintrename" // a file written without sync takes another name
-	OpHintRemove = "hintremove" // a file that may be lost is removed, such as the temporary file of a failed write
+	// A file that may be lost is removed, such as the temporary file of a failed write
+	OpHintRemove = "hintremove"
 )
 
 // Call describes one step.
 type Call struct {
-	N    int    // the number of the step over the life of the FS, from 1; 0 for what is not a step
-	Op   string // one of the Op constants
-	Path string // the final name of the file; <dir>/.tmp for a temporary file whose final name is not known yet
+	N  int    // the number of the step over the life of the FS, from 1; 0 for what is not a step
+	Op string // one of the Op constants
+	// The final name of the file; <dir>/.tmp for a temporary file whose final name is not known yet
+	Path string
 	Data []byte // what OpWrite and OpAppend write; a Hook must not keep or change it
 	Off  int64  // where OpAppend writes Data; the new length for OpTruncate
 
@@ -191,7 +195,8 @@ func (f *FS) AppendSync(path string, off int64, data []byte) error {
 		flags |= os.O_CREATE
 	}
 	var file *os.File
-	err := f.step(&Call{Op: OpAppend, Path: path, Data: data, Off: off}, func(part []byte) (err error) {
+	err := f.step(&Call{Op: OpAppend, Path: path, Data: data,
+		Off: off}, func(part []byte) (err error) {
 		if file, err = openAt(path, flags, off); err != nil {
 			return err
 		}
@@ -253,13 +258,15 @@ func InUse(err error) bool { return inUse(err) }
 // Windows it retries for up to two seconds while a reader has either file open. The new name
 // survives a power cut only after SyncDir on both directories.
 func (f *FS) Rename(from, to string) error {
-	return f.step(&Call{Op: OpRename, Path: to, File: from}, func([]byte) error { return rename(from, to) })
+	return f.step(&Call{Op: OpRename, Path: to, File: from},
+		func([]byte) error { return rename(from, to) })
 }
 
 // Mkdir creates one directory, mode 0700. Its error is fs.ErrExist if the path exists. The
 // directory survives a power cut only after SyncDir on its parent.
 func (f *FS) Mkdir(path string) error {
-	return f.step(&Call{Op: OpMkdir, Path: path}, func([]byte) error { return os.Mkdir(path, 0o700) })
+	return f.step(&Call{Op: OpMkdir, Path: path},
+		func([]byte) error { return os.Mkdir(path, 0o700) })
 }
 
 // MkdirAll creates a directory and its missing parents, mode 0700, and syncs each directory that
@@ -286,7 +293,8 @@ func (f *FS) MkdirAll(path string) error {
 // Chtimes sets the access and modification time of a file to t, without a sync: the time only
 // matters to processes that are running.
 func (f *FS) Chtimes(path string, t time.Time) error {
-	return f.step(&Call{Op: OpChtimes, Path: path, Time: t}, func([]byte) error { return os.Chtimes(path, t, t) })
+	return f.step(&Call{Op: OpChtimes, Path: path, Time: t},
+		func([]byte) error { return os.Chtimes(path, t, t) })
 }
 
 // WriteNoSync writes data over the beginning of a file, mode 0600, without a sync and without
@@ -314,7 +322,8 @@ func (f *FS) AppendNoSync(path string, data []byte, most int64) error {
 		off = info.Size()
 	}
 	if off > 0 && off+int64(len(data)) > most {
-		err := f.quiet(Call{Op: OpHintRename, Path: path + ".1", File: path}, func() error { return rename(path, path+".1") })
+		err := f.quiet(Call{Op: OpHintRename, Path: path + ".1", File: path},
+			func() error { return rename(path, path+".1") })
 		if err != nil {
 			return err
 		}

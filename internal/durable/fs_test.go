@@ -79,19 +79,26 @@ func TestSteps(t *testing.T) {
 		{"WriteDurable", func(f *durable.FS, dir string) error {
 			return f.WriteDurable(filepath.Join(dir, "a"), []byte("abc"), 0o600)
 		}, "write a 3; sync a 0; rename a 0; syncdir . 0"},
-		{"WriteFiles", func(f *durable.FS, dir string) error { return f.WriteFiles(two(dir), true) },
+		{"WriteFiles",
+			func(f *durable.FS, dir string) error { return f.WriteFiles(two(dir), true) },
 			"write y 3; write x 2; sync y 0; sync x 0; rename y 0; rename x 0; syncdir . 0"},
-		{"WriteFiles unsynced", func(f *durable.FS, dir string) error { return f.WriteFiles(two(dir), false) },
+		{"WriteFiles unsynced",
+			func(f *durable.FS, dir string) error { return f.WriteFiles(two(dir), false) },
 			"write y 3; write x 2; rename y 0; rename x 0"},
 		{"AppendSync, Truncate", func(f *durable.FS, dir string) error {
 			path := filepath.Join(dir, "log")
-			return errors.Join(f.AppendSync(path, 0, []byte("abc")), f.AppendSync(path, 3, []byte("d")), f.Truncate(path, 3))
+			return errors.Join(f.AppendSync(path, 0, []byte("abc")),
+				f.AppendSync(path, 3, []byte("d")), f.Truncate(path, 3))
 		}, "append log 3; sync log 0; append log 1; sync log 0; truncate log 0; sync log 0"},
-		{"MkdirAll", func(f *durable.FS, dir string) error { return f.MkdirAll(filepath.Join(dir, "a", "b")) },
+		{"MkdirAll",
+			func(f *durable.FS, dir string) error {
+				return f.MkdirAll(filepath.Join(dir, "a", "b"))
+			},
 			"mkdir a 0; syncdir . 0; mkdir a/b 0; syncdir a 0"},
 		{"Remove, Rename, Chtimes", func(f *durable.FS, dir string) error {
 			a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-			return errors.Join(f.Mkdir(a), f.Rename(a, b), f.Chtimes(b, time.Unix(1, 0)), f.Remove(b))
+			return errors.Join(f.Mkdir(a), f.Rename(a, b),
+				f.Chtimes(b, time.Unix(1, 0)), f.Remove(b))
 		}, "mkdir a 0; rename b 0; chtimes b 0; remove b 0"},
 		{"WriteNoSync", func(f *durable.FS, dir string) error {
 			return f.WriteNoSync(filepath.Join(dir, "h"), []byte("x"))
@@ -137,8 +144,10 @@ func TestStopEverywhere(t *testing.T) {
 		}
 		before := names(t, dir)
 		for _, err := range []error{
-			f.Remove(path), f.WriteNoSync(path, nil), f.Mkdir(path + "2"), f.AppendSync(path, 3, []byte("x")),
-			f.WriteFiles([]durable.File{{Path: path, Data: []byte("x"), Perm: 0o600}}, false), f.Truncate(path, 0),
+			f.Remove(path), f.WriteNoSync(path, nil), f.Mkdir(path + "2"),
+			f.AppendSync(path, 3, []byte("x")),
+			f.WriteFiles([]durable.File{{Path: path, Data: []byte("x"), Perm: 0o600}}, false),
+			f.Truncate(path, 0),
 		} {
 			if !errors.Is(err, durable.ErrStopped) {
 				t.Errorf("step %d: a later call was not stopped: %v", n, err)
@@ -220,7 +229,8 @@ func TestAppendKnowsTheEnd(t *testing.T) {
 
 func TestReadAtMost(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
-	if err := new(durable.FS).WriteFile(path, bytes.Repeat([]byte{'x'}, 10), 0o600, false); err != nil {
+	if err := new(durable.FS).WriteFile(path, bytes.Repeat([]byte{'x'}, 10), 0o600,
+		false); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := durable.ReadAtMost(path, 9); !errors.Is(err, durable.ErrTooLarge) {
@@ -245,15 +255,19 @@ func TestPermissions(t *testing.T) {
 
 func TestIsTemp(t *testing.T) {
 	for name, want := range map[string]bool{
-		".tmp-1": true, ".tmp-ctx-12": true, ".format1234567890": true, ".config.toml12345678": true,
-		"format": false, ".gitignore": false, ".format": false, ".format1234567": false, "format1234567890": false,
-		".1234567890": false, "seg-00000001": false,
+		".tmp-1": true, ".tmp-ctx-12": true, ".format1234567890": true,
+		".config.toml12345678": true,
+		"format":               false, ".gitignore": false, ".format": false,
+		".format1234567":   false,
+		"format1234567890": false,
+		".1234567890":      false, "seg-00000001": false,
 	} {
 		if got := durable.IsTemp(name); got != want {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
-	if !durable.IsTempOf(".settings.json1234567890", "settings.json") || durable.IsTempOf(".settings.json.bak1234567890", "settings.json") {
+	if !durable.IsTempOf(".settings.json1234567890", "settings.json") ||
+		durable.IsTempOf(".settings.json.bak1234567890", "settings.json") {
 		t.Error("IsTempOf takes another name, or not its own")
 	}
 }

@@ -24,7 +24,8 @@ func TestInputSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		b, err := durable.ReadInput(path, 100)
-		if (err == nil) != c.ok || c.ok && len(b) != c.size || !c.ok && !errors.Is(err, durable.ErrTooLarge) {
+		if (err == nil) != c.ok || c.ok && len(b) != c.size ||
+			!c.ok && !errors.Is(err, durable.ErrTooLarge) {
 			t.Errorf("%d bytes: read %d, %v", c.size, len(b), err)
 		}
 	}
@@ -88,7 +89,8 @@ func TestInputTwice(t *testing.T) {
 // A directory of files is a file system like any other, with the largest size for each file.
 func TestInputFS(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, fstest.MapFS{"a/b": {Data: []byte("text")}, "long": {Data: make([]byte, 9)}}); err != nil {
+	if err := os.CopyFS(dir,
+		fstest.MapFS{"a/b": {Data: []byte("text")}, "long": {Data: make([]byte, 9)}}); err != nil {
 		t.Fatal(err)
 	}
 	files := durable.InputFS(dir, 8)
@@ -98,7 +100,8 @@ func TestInputFS(t *testing.T) {
 	if list, err := fs.ReadDir(files, "a"); len(list) != 1 || err != nil {
 		t.Errorf("%v, %v", list, err)
 	}
-	for name, want := range map[string]error{"long": durable.ErrTooLarge, "none": fs.ErrNotExist, "../x": fs.ErrInvalid} {
+	for name, want := range map[string]error{"long": durable.ErrTooLarge, "none": fs.ErrNotExist,
+		"../x": fs.ErrInvalid} {
 		if _, err := fs.ReadFile(files, name); !errors.Is(err, want) {
 			t.Errorf("%s: %v", name, err)
 		}

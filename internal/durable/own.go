@@ -21,7 +21,8 @@ func openOwn(path string, flags int) (*os.File, error) {
 
 // refuseLink returns ErrNotFile if path is a link.
 func refuseLink(path string) error {
-	if info, err := os.Lstat(path); err == nil && info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
+	if info, err := os.Lstat(path); err == nil &&
+		info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
 		return &fs.PathError{Op: "write through a link", Path: path, Err: ErrNotFile}
 	}
 	return nil

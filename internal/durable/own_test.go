@@ -10,7 +10,9 @@ import (
 // A store may have come with a project. What its names link to is not written to, cut, or made.
 func TestLinksAreNotFollowed(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("a link cannot be told when a file is opened here: package repo refuses a store that has one")
+		t.Skip(
+			"a link cannot be told when a file is opened here: package repo refuses a " +
+				"store that has one")
 	}
 	dir := t.TempDir()
 	outside, missing := filepath.Join(dir, "outside"), filepath.Join(dir, "missing")
@@ -27,9 +29,11 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	for name, write := range map[string]func(path string) error{
 		"WriteNoSync":  func(path string) error { return f.WriteNoSync(path, []byte("x")) },
 		"AppendNoSync": func(path string) error { return f.AppendNoSync(path, []byte("x"), 100) },
-		"AppendSync":   func(path string) error { return f.AppendSync(path, int64(len("precious")), []byte("x")) },
-		"AppendNew":    func(path string) error { return f.AppendSync(path, 0, []byte("x")) },
-		"Truncate":     func(path string) error { return f.Truncate(path, 1) },
+		"AppendSync": func(path string) error {
+			return f.AppendSync(path, int64(len("precious")), []byte("x"))
+		},
+		"AppendNew": func(path string) error { return f.AppendSync(path, 0, []byte("x")) },
+		"Truncate":  func(path string) error { return f.Truncate(path, 1) },
 	} {
 		for _, path := range []string{link, dangling} {
 			if err := write(path); err == nil {

@@ -62,9 +62,11 @@ func readOnce(path string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	if info.Size() > limit {
-		return nil, fmt.Errorf("%w: %q has %d bytes, %d is the most", ErrTooLarge, path, info.Size(), limit)
+		return nil,
+			fmt.Errorf("%w: %q has %d bytes, %d is the most", ErrTooLarge, path, info.Size(), limit)
 	}
-	b := make([]byte, 0, info.Size()+1) // one spare byte, so that Read reports the end without another allocation
+	// One spare byte, so that Read reports the end without another allocation
+	b := make([]byte, 0, info.Size()+1)
 	for {
 		n, err := f.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]

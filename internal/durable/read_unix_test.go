@@ -24,15 +24,28 @@ func TestNotAFile(t *testing.T) {
 	var fsys *durable.FS
 	for kind, put := range make {
 		for name, use := range map[string]func(string) error{
-			"open":        func(path string) error { _, err := durable.Open(path); return err },
-			"read":        func(path string) error { _, err := durable.ReadFile(path); return err },
-			"at most":     func(path string) error { _, _, err := durable.OpenAtMost(path, 100); return err },
-			"input":       func(path string) error { _, err := durable.ReadInput(path, 100); return err },
-			"read some":   func(path string) error { _, err := durable.ReadAtMost(path, 100); return err },
-			"sync":        fsys.SyncFile,
-			"write hint":  func(path string) error { return fsys.WriteNoSync(path, []byte("x")) },
-			"append hint": func(path string) error { return fsys.AppendNoSync(path, []byte("x"), 10000) },
-			"append":      func(path string) error { return fsys.AppendSync(path, 4096, []byte("x")) },
+			"open": func(path string) error { _, err := durable.Open(path); return err },
+			"read": func(path string) error { _, err := durable.ReadFile(path); return err },
+			"at most": func(path string) error {
+				_, _, err := durable.OpenAtMost(path, 100)
+				return err
+			},
+			"input": func(path string) error {
+				_, err := durable.ReadInput(path, 100)
+				return err
+			},
+			"read some": func(path string) error {
+				_, err := durable.ReadAtMost(path, 100)
+				return err
+			},
+			"sync":       fsys.SyncFile,
+			"write hint": func(path string) error { return fsys.WriteNoSync(path, []byte("x")) },
+			"append hint": func(path string) error {
+				return fsys.AppendNoSync(path, []byte("x"), 10000)
+			},
+			"append": func(path string) error {
+				return fsys.AppendSync(path, 4096, []byte("x"))
+			},
 		} {
 			path := filepath.Join(t.TempDir(), "file")
 			if err := put(path); err != nil {
@@ -58,7 +71,8 @@ func TestReadAtMostHolds(t *testing.T) {
 	if _, err := durable.ReadAtMost(path, 99); !errors.Is(err, durable.ErrTooLarge) {
 		t.Error(err)
 	}
-	if _, err := durable.ReadAtMost("/proc/self/status", 10); !errors.Is(err, durable.ErrTooLarge) && !errors.Is(err, os.ErrNotExist) {
+	if _, err := durable.ReadAtMost("/proc/self/status",
+		10); !errors.Is(err, durable.ErrTooLarge) && !errors.Is(err, os.ErrNotExist) {
 		t.Error(err) // says that it is empty
 	}
 }

@@ -14,7 +14,8 @@ import (
 // closes the temporary file and renames it to path. It also syncs the file, which a Sync step has
 // done before.
 func newPending(path string, perm fs.FileMode) (file *os.File, replace func() error, err error) {
-	p, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(perm))
+	p, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)),
+		renameio.WithStaticPermissions(perm))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -20,7 +20,8 @@ const NoWait = syscall.O_NONBLOCK
 // isNoFile reports whether a file could not be opened because path does not lead to a regular
 // file: it is a link to itself, a directory, or a pipe that nobody reads.
 func isNoFile(err error) bool {
-	return errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ENXIO) || errors.Is(err, syscall.ENOTDIR)
+	return errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EISDIR) ||
+		errors.Is(err, syscall.ENXIO) || errors.Is(err, syscall.ENOTDIR)
 }
 
 func readFile(path string, limit int64) ([]byte, error) { return readOnce(path, limit) }

@@ -26,7 +26,8 @@ func readFile(path string, limit int64) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrNotFile}
 	case info.Size() > limit:
-		return nil, fmt.Errorf("%w: %q has %d bytes, %d is the most", ErrTooLarge, path, info.Size(), limit)
+		return nil,
+			fmt.Errorf("%w: %q has %d bytes, %d is the most", ErrTooLarge, path, info.Size(), limit)
 	}
 	return robustio.ReadFile(path)
 }

@@ -269,7 +269,9 @@ func (t *Temp) Discard() {
 	}
 	if !t.done {
 		t.done = true
-		err = errors.Join(err, t.fs.quiet(Call{Op: OpHintRemove, Path: t.file.Name()}, func() error { return os.Remove(t.file.Name()) }))
+		err = errors.Join(err,
+			t.fs.quiet(Call{Op: OpHintRemove, Path: t.file.Name()},
+				func() error { return os.Remove(t.file.Name()) }))
 	}
 	_ = err // a later command sweeps leftovers
 }

@@ -217,7 +217,8 @@ func (s *actingServer) next(body, list, result, tool string) turn {
 		s.before = len(s.record)
 		for _, n := range news(items[at:]) {
 			// After a compaction, prompts stand together with new ones. Each prompt of a test is another.
-			if !slices.Contains(s.heardTwice, n) && (n.who != "user" || !slices.Contains(s.record, n)) {
+			if !slices.Contains(s.heardTwice, n) &&
+				(n.who != "user" || !slices.Contains(s.record, n)) {
 				s.record = append(s.record, n)
 			}
 		}
@@ -232,7 +233,9 @@ func (s *actingServer) next(body, list, result, tool string) turn {
 
 // shortens reports whether a prompt of a client's own asks for a summary of the conversation.
 func shortens(prompt string) bool {
-	return slices.ContainsFunc([]string{"create a detailed summary of", "CONTEXT CHECKPOINT COMPACTION", "anchored summary", "continuing our conversation", "state_snapshot"},
+	return slices.ContainsFunc([]string{"create a detailed summary of",
+		"CONTEXT CHECKPOINT COMPACTION", "anchored summary", "continuing our conversation",
+		"state_snapshot"},
 		func(words string) bool { return strings.Contains(prompt, words) })
 }
 
@@ -262,7 +265,9 @@ func news(items []json.RawMessage) (list []words) {
 			_ = json.Unmarshal(item.Content, &results) // a text has none
 			for _, r := range results {
 				if r.Type == "tool_result" {
-					text, _, _ := strings.Cut(strings.Join(blocks(r.Content), ""), "\n\n<system-reminder>") // of Claude Code
+					// Of Claude Code
+					text, _, _ := strings.Cut(strings.Join(blocks(r.Content), ""),
+						"\n\n<system-reminder>")
 					list = append(list, words{"tool", text})
 				}
 			}
@@ -304,11 +309,14 @@ func (s *actingServer) anthropic(w http.ResponseWriter, t turn, body string) {
 	stop := "end_turn"
 	if t.call {
 		stop = "tool_use"
-		content = append(content, map[string]any{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", t.number), "name": "Bash",
+		content = append(content, map[string]any{"type": "tool_use",
+			"id": fmt.Sprintf("toolu_%d", t.number), "name": "Bash",
 			"input": map[string]string{"command": toolCall, "description": "Read the note"}})
 	}
-	message := map[string]any{"id": fmt.Sprintf("msg_%d", t.number), "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",
-		"content": content, "stop_reason": stop, "stop_sequence": nil, "usage": map[string]int{"input_tokens": t.tokens, "output_tokens": 20}}
+	message := map[string]any{"id": fmt.Sprintf("msg_%d", t.number), "type": "message",
+		"role": "assistant", "model": "claude-sonnet-4-5",
+		"content": content, "stop_reason": stop, "stop_sequence": nil,
+		"usage": map[string]int{"input_tokens": t.tokens, "output_tokens": 20}}
 	if !strings.Contains(body, `"stream":true`) {
 		_ = json.NewEncoder(w).Encode(message)
 		return
@@ -317,63 +325,89 @@ func (s *actingServer) anthropic(w http.ResponseWriter, t turn, body string) {
 	list := []string{marshal(map[string]any{"type": "message_start", "message": message})}
 	for i, c := range content {
 		block := c.(map[string]any)
-		start, delta := map[string]any{"type": "text", "text": ""}, map[string]any{"type": "text_delta", "text": t.text}
+		start, delta := map[string]any{"type": "text", "text": ""},
+			map[string]any{"type": "text_delta", "text": t.text}
 		if block["type"] == "tool_use" {
-			start = map[string]any{"type": "tool_use", "id": block["id"], "name": block["name"], "input": map[string]any{}}
-			delta = map[string]any{"type": "input_json_delta", "partial_json": marshal(block["input"])}
+			start = map[string]any{"type": "tool_use", "id": block["id"], "name": block["name"],
+				"input": map[string]any{}}
+			delta = map[string]any{"type": "input_json_delta",
+				"partial_json": marshal(block["input"])}
 		}
-		list = append(list, marshal(map[string]any{"type": "content_block_start", "index": i, "content_block": start}),
+		list = append(list,
+			marshal(map[string]any{"type": "content_block_start", "index": i,
+				"content_block": start}),
 			marshal(map[string]any{"type": "content_block_delta", "index": i, "delta": delta}),
 			marshal(map[string]any{"type": "content_block_stop", "index": i}))
 	}
-	list = append(list, marshal(map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": stop, "stop_sequence": nil},
-		"usage": map[string]int{"output_tokens": 20}}), `{"type":"message_stop"}`)
+	list = append(list,
+		marshal(map[string]any{"type": "message_delta",
+			"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil},
+			"usage": map[string]int{"output_tokens": 20}}), `{"type":"message_stop"}`)
 	events(w, true, list...)
 }
 
 func (s *actingServer) responses(w http.ResponseWriter, t turn, body string) {
-	items := []any{map[string]any{"type": "message", "role": "assistant", "id": fmt.Sprintf("msg_%d", t.number), "status": "completed",
-		"content": []any{map[string]any{"type": "output_text", "text": t.text, "annotations": []any{}}}}}
+	items := []any{map[string]any{"type": "message", "role": "assistant",
+		"id": fmt.Sprintf("msg_%d", t.number), "status": "completed",
+		"content": []any{map[string]any{"type": "output_text", "text": t.text,
+			"annotations": []any{}}}}}
 	if t.call {
 		name, args := "shell", map[string]any{"command": []string{"cat", noteFile}}
-		for tool, form := range map[string]map[string]any{"exec_command": {"cmd": toolCall}, "shell_command": {"command": toolCall}} {
+		for tool, form := range map[string]map[string]any{"exec_command": {"cmd": toolCall},
+			"shell_command": {"command": toolCall}} {
 			if strings.Contains(body, `"name":"`+tool+`"`) {
 				name, args = tool, form
 			}
 		}
-		items = append(items, map[string]any{"type": "function_call", "id": fmt.Sprintf("fc_%d", t.number), "call_id": fmt.Sprintf("call_%d", t.number),
+		items = append(items, map[string]any{"type": "function_call",
+			"id": fmt.Sprintf("fc_%d", t.number), "call_id": fmt.Sprintf("call_%d", t.number),
 			"name": name, "arguments": marshal(args), "status": "completed"})
 	}
-	response := map[string]any{"id": fmt.Sprintf("resp_%d", t.number), "object": "response", "status": "in_progress", "output": []any{}}
+	response := map[string]any{"id": fmt.Sprintf("resp_%d", t.number), "object": "response",
+		"status": "in_progress", "output": []any{}}
 	list := []string{marshal(map[string]any{"type": "response.created", "response": response})}
 	for i, item := range items {
-		list = append(list, marshal(map[string]any{"type": "response.output_item.done", "output_index": i, "item": item}))
+		list = append(list,
+			marshal(map[string]any{"type": "response.output_item.done", "output_index": i,
+				"item": item}))
 	}
 	response["status"], response["output"] = "completed", items
-	response["usage"] = map[string]any{"input_tokens": t.tokens, "input_tokens_details": map[string]int{"cached_tokens": 0},
-		"output_tokens": 20, "output_tokens_details": map[string]int{"reasoning_tokens": 0}, "total_tokens": t.tokens + 20}
-	events(w, true, append(list, marshal(map[string]any{"type": "response.completed", "response": response}))...)
+	response["usage"] = map[string]any{"input_tokens": t.tokens,
+		"input_tokens_details": map[string]int{"cached_tokens": 0},
+		"output_tokens":        20, "output_tokens_details": map[string]int{"reasoning_tokens": 0},
+		"total_tokens": t.tokens + 20}
+	events(w, true,
+		append(list,
+			marshal(map[string]any{"type": "response.completed", "response": response}))...)
 }
 
 func (s *actingServer) chat(w http.ResponseWriter, t turn, body string) {
 	chunk := func(delta map[string]any, finish any) string {
-		return marshal(map[string]any{"id": fmt.Sprintf("chat-%d", t.number), "object": "chat.completion.chunk", "created": 1, "model": "fake-model",
+		return marshal(map[string]any{"id": fmt.Sprintf("chat-%d", t.number),
+			"object": "chat.completion.chunk", "created": 1, "model": "fake-model",
 			"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
 	}
 	if !strings.Contains(body, `"stream":true`) {
-		fmt.Fprint(w, `{"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Title"},"finish_reason":"stop"}],`+
-			`"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`)
+		fmt.Fprint(w,
+			`{"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Title"},"finish_reason":"stop"}],`+
+				`"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`)
 		return
 	}
 	list := []string{chunk(map[string]any{"role": "assistant", "content": t.text}, nil)}
 	finish := "stop"
 	if t.call {
 		finish = "tool_calls"
-		list = append(list, chunk(map[string]any{"tool_calls": []any{map[string]any{"index": 0, "id": fmt.Sprintf("call_%d", t.number), "type": "function",
-			"function": map[string]any{"name": "bash", "arguments": marshal(map[string]string{"command": toolCall, "description": "Read the note"})}}}}, nil))
+		list = append(list,
+			chunk(
+				map[string]any{"tool_calls": []any{map[string]any{"index": 0,
+					"id": fmt.Sprintf("call_%d", t.number), "type": "function",
+					"function": map[string]any{"name": "bash",
+						"arguments": marshal(map[string]string{"command": toolCall,
+							"description": "Read the note"})}}}}, nil))
 	}
 	list = append(list, chunk(map[string]any{}, finish),
-		fmt.Sprintf(`{"id":"c","object":"chat.completion.chunk","created":1,"model":"fake-model","choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":10,"total_tokens":%d}}`,
+		fmt.Sprintf(
+			`{"id":"c","object":"chat.completion.chunk","created":1,"model":"fake-model","choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":10,"total_tokens":%d}}`,
 			t.tokens, t.tokens+10), "[DONE]")
 	events(w, false, list...)
 }
@@ -381,12 +415,17 @@ func (s *actingServer) chat(w http.ResponseWriter, t turn, body string) {
 func (s *actingServer) gemini(w http.ResponseWriter, t turn) {
 	parts := []any{map[string]string{"text": t.text}}
 	if t.call {
-		parts = append(parts, map[string]any{"functionCall": map[string]any{"name": "run_shell_command",
-			"args": map[string]string{"command": toolCall, "description": "Read the note"}}})
+		parts = append(
+			parts, map[string]any{"functionCall": map[string]any{"name": "run_shell_command",
+				"args": map[string]string{"command": toolCall, "description": "Read the note"}}})
 	}
 	events(w, false, marshal(map[string]any{
-		"candidates":    []any{map[string]any{"content": map[string]any{"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}},
-		"usageMetadata": map[string]int{"promptTokenCount": t.tokens, "candidatesTokenCount": 10, "totalTokenCount": t.tokens + 10}}))
+		"candidates": []any{map[string]any{
+			"content":      map[string]any{"role": "model", "parts": parts},
+			"finishReason": "STOP", "index": 0,
+		}},
+		"usageMetadata": map[string]int{"promptTokenCount": t.tokens, "candidatesTokenCount": 10,
+			"totalTokenCount": t.tokens + 10}}))
 }
 
 func marshal(v any) string {

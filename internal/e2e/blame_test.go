@@ -304,7 +304,8 @@ func (j *job) calls(dir string) (list []toolUse) {
 		case "codex":
 			return []toolUse{{name: "exec_command", args: map[string]any{"cmd": script}}}
 		case "claude-code":
-			return []toolUse{{name: "Bash", args: map[string]any{"command": script, "description": "Add to the notes"}}}
+			return []toolUse{{name: "Bash",
+				args: map[string]any{"command": script, "description": "Add to the notes"}}}
 		}
 		panic("no shell of " + j.by)
 	}
@@ -334,17 +335,24 @@ func (j *job) calls(dir string) (list []toolUse) {
 		if j.create {
 			now += "\n"
 			list = append(list, map[string]toolUse{
-				"claude-code": {name: "Write", args: map[string]any{"file_path": path, "content": now}},
-				"gemini-cli":  {name: "write_file", args: map[string]any{"file_path": path, "content": now}},
-				"opencode":    {name: "write", args: map[string]any{"filePath": path, "content": now}},
+				"claude-code": {name: "Write",
+					args: map[string]any{"file_path": path, "content": now}},
+				"gemini-cli": {name: "write_file",
+					args: map[string]any{"file_path": path, "content": now}},
+				"opencode": {name: "write",
+					args: map[string]any{"filePath": path, "content": now}},
 			}[j.by])
 			continue
 		}
 		edit := func(old, now string) toolUse {
 			return map[string]toolUse{
-				"claude-code": {name: "Edit", args: map[string]any{"file_path": path, "old_string": old, "new_string": now}},
-				"gemini-cli":  {name: "replace", args: map[string]any{"file_path": path, "old_string": old, "new_string": now, "instruction": "Change it."}},
-				"opencode":    {name: "edit", args: map[string]any{"filePath": path, "oldString": old, "newString": now}},
+				"claude-code": {name: "Edit",
+					args: map[string]any{"file_path": path, "old_string": old, "new_string": now}},
+				"gemini-cli": {name: "replace",
+					args: map[string]any{"file_path": path, "old_string": old, "new_string": now,
+						"instruction": "Change it."}},
+				"opencode": {name: "edit",
+					args: map[string]any{"filePath": path, "oldString": old, "newString": now}},
 			}[j.by]
 		}
 		if j.fail {
@@ -392,7 +400,8 @@ func TestBlame(t *testing.T) {
 			w.run(w.work(j, last[j.by], tag+": change "+j.file)...)
 			last[j.by] = true
 			if b, err := os.ReadFile(path); err != nil || string(b) != f.String() {
-				t.Fatalf("%s, %s: %v\n%s\nwant\n%s\nnot offered: %q; offered: %v", j.by, tag, err, b, f, server.failed, server.tools)
+				t.Fatalf("%s, %s: %v\n%s\nwant\n%s\nnot offered: %q; offered: %v", j.by, tag, err,
+					b, f, server.failed, server.tools)
 			}
 		}
 		for command := range strings.SplitSeq(j.then, "\n") {
@@ -416,7 +425,8 @@ func (w *world) git(command string) {
 	if command == "" {
 		return
 	}
-	args := append([]string{"-c", "user.name=P", "-c", "user.email=p@example.com"}, strings.Fields(command)...)
+	args := append([]string{"-c", "user.name=P", "-c", "user.email=p@example.com"},
+		strings.Fields(command)...)
 	cmd := exec.Command("git", args...)
 	cmd.Dir, cmd.Env = w.dir, w.env
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -433,12 +443,15 @@ func (w *world) work(j *job, before bool, prompt string) []string {
 		words := c.prompt(prompt)
 		switch c.name {
 		case "claude-code":
-			words = []string{"claude", "-p", prompt, "--model", "claude-sonnet-4-5", "--allowedTools", "Bash,Read,Edit,Write"}
+			words = []string{"claude", "-p", prompt, "--model", "claude-sonnet-4-5",
+				"--allowedTools", "Bash,Read,Edit,Write"}
 			if j.again && before {
 				words = slices.Insert(words, 1, "--continue")
 			}
 		case "codex":
-			words = slices.Insert(words, 2, "--dangerously-bypass-approvals-and-sandbox", "--model", "gpt-5.5") // which has apply_patch
+			// Which has apply_patch
+			words = slices.Insert(words, 2, "--dangerously-bypass-approvals-and-sandbox",
+				"--model", "gpt-5.5")
 		}
 		return words
 	}
@@ -501,7 +514,8 @@ func (w *world) judge(repository map[string]*truth) {
 		if ok {
 			every++
 		} else {
-			w.Logf("%s:%d %q was written by job %d, not %d (%s)", q.file, q.n+1, f.text[q.n], f.by[q.n], who, got.By)
+			w.Logf("%s:%d %q was written by job %d, not %d (%s)", q.file, q.n+1, f.text[q.n],
+				f.by[q.n], who, got.By)
 		}
 		if sample {
 			asked++

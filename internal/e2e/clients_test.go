@@ -34,24 +34,33 @@ func clients() []client {
 		{
 			name: "claude-code", variable: "CTX_E2E_CLAUDE", program: "claude",
 			env: func(server string) []string {
-				return []string{"ANTHROPIC_BASE_URL=" + server, "ANTHROPIC_API_KEY=sk-ant-none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+				return []string{"ANTHROPIC_BASE_URL=" + server, "ANTHROPIC_API_KEY=sk-ant-none",
+					"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 					"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1"}
 			},
 			prompt: func(text string) []string {
-				return []string{"claude", "-p", text, "--model", "claude-sonnet-4-5", "--allowedTools", "Bash"}
+				return []string{"claude", "-p", text, "--model", "claude-sonnet-4-5",
+					"--allowedTools", "Bash"}
 			},
 			resume: func(id, _, text string) [][]string {
-				return [][]string{{"claude", "-p", "--resume", id, text, "--model", "claude-sonnet-4-5"}}
+				return [][]string{{"claude", "-p", "--resume", id, text, "--model",
+					"claude-sonnet-4-5"}}
 			},
 		},
 		{
 			name: "codex", variable: "CTX_E2E_CODEX", program: "codex",
 			env: func(string) []string { return []string{"OPENAI_API_KEY=sk-none"} },
 			home: func(server string) files {
-				return files{".codex/config.toml": fmt.Sprintf("model = \"gpt-5\"\nmodel_provider = \"fake\"\n[model_providers.fake]\nname = \"fake\"\nbase_url = %q\n"+
-					"env_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\nrequest_max_retries = 1\nstream_max_retries = 1\n", server+"/v1")}
+				return files{".codex/config.toml": fmt.Sprintf(
+					"model = \"gpt-5\"\nmodel_provider = \"fake\"\n[model_providers.fake]\nname "+
+						"= \"fake\"\nbase_url = %q\n"+
+						"env_key = \"OPENAI_API_KEY\"\nwire_api = "+
+						"\"responses\"\nrequest_max_retries "+
+						"= 1\nstream_max_retries = 1\n", server+"/v1")}
 			},
-			prompt: func(text string) []string { return []string{"codex", "exec", "--skip-git-repo-check", text} },
+			prompt: func(text string) []string {
+				return []string{"codex", "exec", "--skip-git-repo-check", text}
+			},
 			resume: func(id, _, text string) [][]string {
 				return [][]string{{"codex", "exec", "resume", id, "--skip-git-repo-check", text}}
 			},
@@ -60,7 +69,8 @@ func clients() []client {
 			name: "gemini-cli", variable: "CTX_E2E_GEMINI_CLI", program: "gemini",
 			env: func(server string) []string {
 				// It would start itself again with more memory.
-				return []string{"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=" + server, "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true"}
+				return []string{"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=" + server,
+					"GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true"}
 			},
 			home: func(string) files {
 				return files{".gemini/settings.json": `{"general":{"enableAutoUpdate":false,"enableAutoUpdateNotification":false},` +
@@ -68,10 +78,12 @@ func clients() []client {
 					`"privacy":{"usageStatisticsEnabled":false},"telemetry":{"enabled":false},"ide":{"enabled":false,"hasSeenNudge":true}}`}
 			},
 			prompt: func(text string) []string {
-				return []string{"gemini", "-m", "gemini-2.5-flash", "--approval-mode=yolo", "-p", text}
+				return []string{"gemini", "-m", "gemini-2.5-flash",
+					"--approval-mode=yolo", "-p", text}
 			},
 			resume: func(_, file, text string) [][]string {
-				return [][]string{{"gemini", "-m", "gemini-2.5-flash", "--approval-mode=yolo", "--session-file", file, "-p", text}}
+				return [][]string{{"gemini", "-m", "gemini-2.5-flash", "--approval-mode=yolo",
+					"--session-file", file, "-p", text}}
 			},
 		},
 		{
@@ -124,7 +136,8 @@ var built = sync.OnceValue(func() error {
 	}
 	builtIn = dir
 	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator),
-		"../../cmd/ctx", "../../cmd/ctx-mcp", "../../cmd/ctx-summarize-agent", "../../cmd/ctx-summarize-gemini")
+		"../../cmd/ctx", "../../cmd/ctx-mcp", "../../cmd/ctx-summarize-agent",
+		"../../cmd/ctx-summarize-gemini")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
@@ -146,7 +159,8 @@ func install(t *testing.T, into string, programs ...string) {
 	err := built()
 	for _, name := range append(programs, "ctx") {
 		if err == nil {
-			err = os.Link(filepath.Join(builtIn, name), filepath.Join(into, name)) // a copy could be "busy"
+			// A copy could be "busy"
+			err = os.Link(filepath.Join(builtIn, name), filepath.Join(into, name))
 		}
 	}
 	if err != nil {
@@ -159,8 +173,11 @@ func newWorld(t *testing.T, list ...client) *world {
 	t.Helper()
 	dir := t.TempDir()
 	server := newActingServer(t)
-	w := &world{T: t, home: filepath.Join(dir, "home"), dir: filepath.Join(dir, "project"), bin: filepath.Join(dir, "bin"), server: server}
-	w.env = []string{"HOME=" + w.home, "PATH=" + w.bin + string(os.PathListSeparator) + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "NO_COLOR=1", "TERM=xterm"}
+	w := &world{T: t, home: filepath.Join(dir, "home"), dir: filepath.Join(dir, "project"),
+		bin: filepath.Join(dir, "bin"), server: server}
+	w.env = []string{"HOME=" + w.home,
+		"PATH=" + w.bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"TMPDIR=" + os.TempDir(), "NO_COLOR=1", "TERM=xterm"}
 	own := files{"../project/" + noteFile: "The pump is called " + noteText + ".\n"}
 	for _, c := range list {
 		program := os.Getenv(c.variable)

@@ -87,7 +87,8 @@ func (s *editServer) next(body, list, result string) reply {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, m := range regexp.MustCompile(`"name":\s?"([A-Za-z_]+)"`).FindAllStringSubmatch(string(request["tools"]), -1) {
+	for _, m := range regexp.MustCompile(`"name":\s?"([A-Za-z_]+)"`).FindAllStringSubmatch(
+		string(request["tools"]), -1) {
 		s.tools[m[1]] = true
 	}
 	s.said++
@@ -107,67 +108,98 @@ func (a reply) text() string { return fmt.Sprintf("Step %d.", a.number) }
 func (s *editServer) anthropic(w http.ResponseWriter, a reply) {
 	content := []any{map[string]any{"type": "text", "text": a.text()}}
 	stop := "end_turn"
-	list := []string{marshal(map[string]any{"type": "message_start", "message": map[string]any{"id": fmt.Sprintf("msg_%d", a.number), "type": "message",
-		"role": "assistant", "model": "claude-sonnet-4-5", "content": []any{}, "stop_reason": nil, "stop_sequence": nil,
-		"usage": map[string]int{"input_tokens": 1000, "output_tokens": 20}}})}
+	list := []string{marshal(map[string]any{"type": "message_start",
+		"message": map[string]any{"id": fmt.Sprintf("msg_%d", a.number), "type": "message",
+			"role": "assistant", "model": "claude-sonnet-4-5", "content": []any{},
+			"stop_reason":   nil,
+			"stop_sequence": nil,
+			"usage":         map[string]int{"input_tokens": 1000, "output_tokens": 20}}})}
 	if a.call != nil {
 		stop = "tool_use"
-		content = append(content, map[string]any{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", a.number), "name": a.call.name, "input": a.call.args})
+		content = append(content,
+			map[string]any{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", a.number),
+				"name": a.call.name, "input": a.call.args})
 	}
 	for i, c := range content {
 		block := c.(map[string]any)
-		start, delta := map[string]any{"type": "text", "text": ""}, map[string]any{"type": "text_delta", "text": block["text"]}
+		start, delta := map[string]any{"type": "text", "text": ""},
+			map[string]any{"type": "text_delta", "text": block["text"]}
 		if block["type"] == "tool_use" {
-			start = map[string]any{"type": "tool_use", "id": block["id"], "name": block["name"], "input": map[string]any{}}
-			delta = map[string]any{"type": "input_json_delta", "partial_json": marshal(block["input"])}
+			start = map[string]any{"type": "tool_use", "id": block["id"], "name": block["name"],
+				"input": map[string]any{}}
+			delta = map[string]any{"type": "input_json_delta",
+				"partial_json": marshal(block["input"])}
 		}
-		list = append(list, marshal(map[string]any{"type": "content_block_start", "index": i, "content_block": start}),
+		list = append(list,
+			marshal(map[string]any{"type": "content_block_start", "index": i,
+				"content_block": start}),
 			marshal(map[string]any{"type": "content_block_delta", "index": i, "delta": delta}),
 			marshal(map[string]any{"type": "content_block_stop", "index": i}))
 	}
-	events(w, true, append(list, marshal(map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": stop, "stop_sequence": nil},
-		"usage": map[string]int{"output_tokens": 20}}), `{"type":"message_stop"}`)...)
+	events(w, true,
+		append(list,
+			marshal(map[string]any{"type": "message_delta",
+				"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil},
+				"usage": map[string]int{"output_tokens": 20}}), `{"type":"message_stop"}`)...)
 }
 
 func (s *editServer) responses(w http.ResponseWriter, a reply) {
-	items := []any{map[string]any{"type": "message", "role": "assistant", "id": fmt.Sprintf("msg_%d", a.number), "status": "completed",
-		"content": []any{map[string]any{"type": "output_text", "text": a.text(), "annotations": []any{}}}}}
+	items := []any{map[string]any{"type": "message", "role": "assistant",
+		"id": fmt.Sprintf("msg_%d", a.number), "status": "completed",
+		"content": []any{map[string]any{"type": "output_text", "text": a.text(),
+			"annotations": []any{}}}}}
 	switch {
 	case a.call == nil:
 	case a.call.text != "":
-		items = append(items, map[string]any{"type": "custom_tool_call", "id": fmt.Sprintf("ctc_%d", a.number), "call_id": fmt.Sprintf("call_%d", a.number),
+		items = append(items, map[string]any{"type": "custom_tool_call",
+			"id": fmt.Sprintf("ctc_%d", a.number), "call_id": fmt.Sprintf("call_%d", a.number),
 			"name": a.call.name, "input": a.call.text, "status": "completed"})
 	default:
-		items = append(items, map[string]any{"type": "function_call", "id": fmt.Sprintf("fc_%d", a.number), "call_id": fmt.Sprintf("call_%d", a.number),
+		items = append(items, map[string]any{"type": "function_call",
+			"id": fmt.Sprintf("fc_%d", a.number), "call_id": fmt.Sprintf("call_%d", a.number),
 			"name": a.call.name, "arguments": marshal(a.call.args), "status": "completed"})
 	}
-	response := map[string]any{"id": fmt.Sprintf("resp_%d", a.number), "object": "response", "status": "in_progress", "output": []any{}}
+	response := map[string]any{"id": fmt.Sprintf("resp_%d", a.number), "object": "response",
+		"status": "in_progress", "output": []any{}}
 	list := []string{marshal(map[string]any{"type": "response.created", "response": response})}
 	for i, item := range items {
-		list = append(list, marshal(map[string]any{"type": "response.output_item.done", "output_index": i, "item": item}))
+		list = append(list,
+			marshal(map[string]any{"type": "response.output_item.done", "output_index": i,
+				"item": item}))
 	}
 	response["status"], response["output"] = "completed", items
-	response["usage"] = map[string]any{"input_tokens": 100, "input_tokens_details": map[string]int{"cached_tokens": 0},
-		"output_tokens": 20, "output_tokens_details": map[string]int{"reasoning_tokens": 0}, "total_tokens": 120}
-	events(w, true, append(list, marshal(map[string]any{"type": "response.completed", "response": response}))...)
+	response["usage"] = map[string]any{"input_tokens": 100,
+		"input_tokens_details": map[string]int{"cached_tokens": 0},
+		"output_tokens":        20, "output_tokens_details": map[string]int{"reasoning_tokens": 0},
+		"total_tokens": 120}
+	events(w, true,
+		append(list,
+			marshal(map[string]any{"type": "response.completed", "response": response}))...)
 }
 
 func (s *editServer) chat(w http.ResponseWriter, a reply, body string) {
 	if !strings.Contains(body, `"stream":true`) {
-		fmt.Fprint(w, `{"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Title"},"finish_reason":"stop"}],`+
-			`"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`)
+		fmt.Fprint(w,
+			`{"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Title"},"finish_reason":"stop"}],`+
+				`"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`)
 		return
 	}
 	chunk := func(delta map[string]any, finish any) string {
-		return marshal(map[string]any{"id": fmt.Sprintf("chat-%d", a.number), "object": "chat.completion.chunk", "created": 1, "model": "fake-model",
+		return marshal(map[string]any{"id": fmt.Sprintf("chat-%d", a.number),
+			"object": "chat.completion.chunk", "created": 1, "model": "fake-model",
 			"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
 	}
 	list := []string{chunk(map[string]any{"role": "assistant", "content": a.text()}, nil)}
 	finish := "stop"
 	if a.call != nil {
 		finish = "tool_calls"
-		list = append(list, chunk(map[string]any{"tool_calls": []any{map[string]any{"index": 0, "id": fmt.Sprintf("call_%d", a.number), "type": "function",
-			"function": map[string]any{"name": a.call.name, "arguments": marshal(a.call.args)}}}}, nil))
+		list = append(list,
+			chunk(
+				map[string]any{"tool_calls": []any{map[string]any{"index": 0,
+					"id": fmt.Sprintf("call_%d", a.number), "type": "function",
+					"function": map[string]any{"name": a.call.name,
+						"arguments": marshal(a.call.args)}}}},
+				nil))
 	}
 	events(w, false, append(list, chunk(map[string]any{}, finish),
 		`{"id":"c","object":"chat.completion.chunk","created":1,"model":"fake-model","choices":[],"usage":{"prompt_tokens":100,"completion_tokens":10,"total_tokens":110}}`, "[DONE]")...)
@@ -176,9 +208,15 @@ func (s *editServer) chat(w http.ResponseWriter, a reply, body string) {
 func (s *editServer) gemini(w http.ResponseWriter, a reply) {
 	parts := []any{map[string]string{"text": a.text()}}
 	if a.call != nil {
-		parts = append(parts, map[string]any{"functionCall": map[string]any{"name": a.call.name, "args": a.call.args}})
+		parts = append(parts,
+			map[string]any{"functionCall": map[string]any{"name": a.call.name,
+				"args": a.call.args}})
 	}
 	events(w, false, marshal(map[string]any{
-		"candidates":    []any{map[string]any{"content": map[string]any{"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}},
-		"usageMetadata": map[string]int{"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110}}))
+		"candidates": []any{map[string]any{
+			"content":      map[string]any{"role": "model", "parts": parts},
+			"finishReason": "STOP", "index": 0,
+		}},
+		"usageMetadata": map[string]int{"promptTokenCount": 100, "candidatesTokenCount": 10,
+			"totalTokenCount": 110}}))
 }

@@ -12,10 +12,13 @@ import (
 func TestExportGoesOn(t *testing.T) {
 	t.Parallel()
 	a := newAgent(t)
-	session := a.prompt("At what pressure does the pump run?", []string{reads("note.txt"), says("It runs at 42 bar.")})
+	session := a.prompt("At what pressure does the pump run?",
+		[]string{reads("note.txt"), says("It runs at 42 bar.")})
 	for i := range 60 {
-		a.ctx("append", "-s", session, "--role", "user", "-m", fmt.Sprintf("Valve %d of the parcel lift leaks at %d bar, what now?", i, 60+i))
-		a.ctx("append", "-s", session, "--role", "model", "-m", fmt.Sprintf("Valve %d gets a new seal of type S%d.", i, i))
+		a.ctx("append", "-s", session, "--role", "user", "-m",
+			fmt.Sprintf("Valve %d of the parcel lift leaks at %d bar, what now?", i, 60+i))
+		a.ctx("append", "-s", session, "--role", "model", "-m",
+			fmt.Sprintf("Valve %d gets a new seal of type S%d.", i, i))
 	}
 	a.ctx("compact", "-s", session)
 	before := a.log(session)
@@ -27,7 +30,8 @@ func TestExportGoesOn(t *testing.T) {
 			args = append(args, "--compacted")
 		}
 		a.ctx(args...)
-		next := a.prompt("And which seal for valve 59?", []string{says("Seal S59, as before.")}, "--session-file", file)
+		next := a.prompt("And which seal for valve 59?", []string{says("Seal S59, as before.")},
+			"--session-file", file)
 		if next == session {
 			t.Errorf("%s: the agent goes on under the same id", form)
 		}
@@ -37,7 +41,8 @@ func TestExportGoesOn(t *testing.T) {
 		}
 		got := string(b)
 		sizes[form] = len(got)
-		for _, want := range []string{"Valve 59 gets a new seal of type S59.", "Seal S59, as before."} {
+		for _, want := range []string{"Valve 59 gets a new seal of type S59.",
+			"Seal S59, as before."} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: %q is not in the transcript", form, want)
 			}
@@ -47,12 +52,14 @@ func TestExportGoesOn(t *testing.T) {
 		}
 		// What the session began with is not told to it again.
 		for line := range strings.Lines(got) {
-			if strings.Contains(line, "which seal for valve 59") && strings.Contains(line, "| Valve 59 gets") {
+			if strings.Contains(line, "which seal for valve 59") &&
+				strings.Contains(line, "| Valve 59 gets") {
 				t.Errorf("%s: it was told what it has: %s", form, line)
 			}
 		}
 		recorded := texts(a.log(next))
-		if !strings.HasSuffix(recorded, "user: And which seal for valve 59?\nmodel: Seal S59, as before.\n") {
+		if !strings.HasSuffix(recorded,
+			"user: And which seal for valve 59?\nmodel: Seal S59, as before.\n") {
 			t.Errorf("%s: recorded:\n%s", form, recorded)
 		}
 		if form == "whole" && !strings.HasPrefix(recorded, texts(before)) {
@@ -60,7 +67,8 @@ func TestExportGoesOn(t *testing.T) {
 		}
 	}
 	if sizes["compacted"] >= sizes["whole"] {
-		t.Errorf("the transcript has %d bytes compacted, %d whole", sizes["compacted"], sizes["whole"])
+		t.Errorf("the transcript has %d bytes compacted, %d whole", sizes["compacted"],
+			sizes["whole"])
 	}
 	if got := texts(a.log(session)); got != texts(before) {
 		t.Errorf("the session changed:\n%s", got)

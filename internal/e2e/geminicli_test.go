@@ -26,10 +26,13 @@ type agent struct {
 func newAgent(t *testing.T) *agent {
 	t.Helper()
 	if os.Getenv("CTX_E2E_GEMINI_CLI") == "" {
-		t.Skip("SKIPPED: CTX_E2E_GEMINI_CLI does not name node_modules/@google/gemini-cli/bundle/gemini.js")
+		t.Skip(
+			"SKIPPED: CTX_E2E_GEMINI_CLI does not name " +
+				"node_modules/@google/gemini-cli/bundle/gemini.js")
 	}
 	dir := t.TempDir()
-	a := &agent{T: t, dir: dir, home: filepath.Join(dir, "home"), project: filepath.Join(dir, "project"), bin: filepath.Join(dir, "bin")}
+	a := &agent{T: t, dir: dir, home: filepath.Join(dir, "home"),
+		project: filepath.Join(dir, "project"), bin: filepath.Join(dir, "bin")}
 	a.path = a.bin + string(os.PathListSeparator) + os.Getenv("PATH")
 	for _, d := range []string{filepath.Join(a.home, ".gemini"), a.project, a.bin} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -56,7 +59,9 @@ func (a *agent) write(path, text string) {
 }
 
 func (a *agent) env(path string) []string {
-	return []string{"PATH=" + path, "HOME=" + a.home, "GEMINI_CLI_HOME=" + a.home, "GEMINI_API_KEY=none", "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true", "NO_COLOR=1", "TERM=xterm"}
+	return []string{"PATH=" + path, "HOME=" + a.home, "GEMINI_CLI_HOME=" + a.home,
+		"GEMINI_API_KEY=none", "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true",
+		"NO_COLOR=1", "TERM=xterm"}
 }
 
 func (a *agent) ctx(args ...string) string {
@@ -78,7 +83,9 @@ func (a *agent) run(answers []string, args ...string) (session, stdout string) {
 	a.Helper()
 	file := filepath.Join(a.dir, "answers.jsonl")
 	a.write(file, strings.Join(answers, "\n")+"\n")
-	out := a.gemini(append([]string{"--fake-responses-non-strict", file, "-m", "gemini-2.5-flash", "--approval-mode=yolo"}, args...)...)
+	out := a.gemini(
+		append([]string{"--fake-responses-non-strict", file, "-m", "gemini-2.5-flash",
+			"--approval-mode=yolo"}, args...)...)
 	var said struct {
 		Session string `json:"session_id"`
 	}
@@ -110,12 +117,14 @@ func (a *agent) prompt(text string, answers []string, args ...string) string {
 }
 
 func stream(parts string) string {
-	return `{"method":"generateContentStream","response":[{"candidates":[{"content":{"parts":[` + parts + `],"role":"model"},"finishReason":"STOP","index":0}],` +
+	return `{"method":"generateContentStream","response":[{"candidates":[{"content":{"parts":[` +
+		parts + `],"role":"model"},"finishReason":"STOP","index":0}],` +
 		`"usageMetadata":{"promptTokenCount":100,"candidatesTokenCount":9,"totalTokenCount":109}}]}`
 }
 
 func once(text string) string {
-	return `{"method":"generateContent","response":{"candidates":[{"content":{"parts":[{"text":` + quoted(text) + `}],"role":"model"},"finishReason":"STOP","index":0}],` +
+	return `{"method":"generateContent","response":{"candidates":[{"content":{"parts":[{"text":` +
+		quoted(text) + `}],"role":"model"},"finishReason":"STOP","index":0}],` +
 		`"usageMetadata":{"promptTokenCount":100,"candidatesTokenCount":9,"totalTokenCount":109}}}`
 }
 
@@ -133,7 +142,8 @@ func reads(file string) string {
 // transcripts are the files that the agent has of a session.
 func (a *agent) transcripts(session string) []string {
 	a.Helper()
-	list, err := filepath.Glob(filepath.Join(a.home, ".gemini", "tmp", "*", "chats", "session-*-"+session[:8]+".jsonl"))
+	list, err := filepath.Glob(filepath.Join(a.home, ".gemini", "tmp", "*", "chats",
+		"session-*-"+session[:8]+".jsonl"))
 	if err != nil {
 		a.Fatal(err)
 	}
@@ -171,7 +181,8 @@ func texts(list []message) string {
 // wellNoted makes sure that no hook had trouble.
 func (a *agent) wellNoted() {
 	a.Helper()
-	if b, err := os.ReadFile(filepath.Join(a.project, ".gemini", "context", "log", "hook")); !errors.Is(err, fs.ErrNotExist) {
+	if b, err := os.ReadFile(filepath.Join(a.project, ".gemini", "context", "log",
+		"hook")); !errors.Is(err, fs.ErrNotExist) {
 		a.Errorf("hooks had trouble: %v\n%s", err, b)
 	}
 	a.ctx("fsck")
@@ -180,13 +191,17 @@ func (a *agent) wellNoted() {
 func TestTurnIsRecorded(t *testing.T) {
 	t.Parallel()
 	a := newAgent(t)
-	session := a.prompt("At what pressure does the pump run?", []string{reads("note.txt"), says(tricky)})
-	want := "user: At what pressure does the pump run?\nmodel: [call read_file] note.txt\ntool: the pump runs at 42 bar\n\nmodel: " + tricky + "\n"
+	session := a.prompt("At what pressure does the pump run?",
+		[]string{reads("note.txt"), says(tricky)})
+	want :=
+		"user: At what pressure does the pump run?\nmodel: [call read_file] note.txt\ntool: the " +
+			"pump runs at 42 bar\n\nmodel: " + tricky + "\n"
 	if got := texts(a.log(session)); got != want {
 		t.Errorf("recorded:\n%s\nwant:\n%s", got, want)
 	}
 	a.wellNoted()
-	if out := a.ctx("doctor"); !strings.Contains(out, "ok    gemini-cli trust:") || !strings.Contains(out, "ok    gemini-cli last hook: SessionEnd") {
+	if out := a.ctx("doctor"); !strings.Contains(out, "ok    gemini-cli trust:") ||
+		!strings.Contains(out, "ok    gemini-cli last hook: SessionEnd") {
 		t.Errorf("doctor:\n%s", out)
 	}
 }
@@ -194,14 +209,18 @@ func TestTurnIsRecorded(t *testing.T) {
 func TestSecondSessionSeesFirst(t *testing.T) {
 	t.Parallel()
 	a := newAgent(t)
-	a.prompt("At what pressure does the pump run?", []string{reads("note.txt"), says("It runs at 42 bar.")})
-	second := a.prompt("Which pressure did we find for the pump?", []string{says("42 bar, as found before.")})
+	a.prompt("At what pressure does the pump run?",
+		[]string{reads("note.txt"), says("It runs at 42 bar.")})
+	second := a.prompt("Which pressure did we find for the pump?",
+		[]string{says("42 bar, as found before.")})
 	b, err := os.ReadFile(a.transcripts(second)[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	// What the agent sent to the model is what it wrote down.
-	if got := string(b); !strings.Contains(got, `<hook_context>From other sessions of this project`) || !strings.Contains(got, "| It runs at 42 bar.") {
+	if got := string(b); !strings.Contains(got,
+		`<hook_context>From other sessions of this project`) ||
+		!strings.Contains(got, "| It runs at 42 bar.") {
 		t.Errorf("the second session was not told:\n%s", got)
 	}
 	want := "user: Which pressure did we find for the pump?\nmodel: 42 bar, as found before.\n"
@@ -210,12 +229,14 @@ func TestSecondSessionSeesFirst(t *testing.T) {
 	}
 	// The same session again: nothing that it was told, and nothing that it said.
 	before := len(b)
-	a.prompt("Which pressure again, for the pump?", []string{says("Still 42 bar.")}, "--resume", second)
+	a.prompt("Which pressure again, for the pump?", []string{says("Still 42 bar.")},
+		"--resume", second)
 	if b, err = os.ReadFile(a.transcripts(second)[0]); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(b[min(before, len(b)):])) {
-		if strings.Contains(line, "pressure again") && strings.Contains(line, `"text":"<hook_context>`) {
+		if strings.Contains(line, "pressure again") &&
+			strings.Contains(line, `"text":"<hook_context>`) {
 			t.Errorf("it was told twice: %s", line)
 		}
 	}
@@ -226,15 +247,20 @@ func TestSecondSessionSeesFirst(t *testing.T) {
 func TestResumeThenListLosesNothing(t *testing.T) {
 	t.Parallel()
 	a := newAgent(t)
-	session := a.prompt("At what pressure does the pump run?", []string{reads("note.txt"), says(tricky)})
+	session := a.prompt("At what pressure does the pump run?",
+		[]string{reads("note.txt"), says(tricky)})
 	// As if it had been said a day ago: the agent names files by the minute.
 	old := a.transcripts(session)[0]
-	if err := os.Rename(old, filepath.Join(filepath.Dir(old), "session-2026-01-02T03-04-"+session[:8]+".jsonl")); err != nil {
+	if err := os.Rename(old,
+		filepath.Join(filepath.Dir(old),
+			"session-2026-01-02T03-04-"+session[:8]+".jsonl")); err != nil {
 		t.Fatal(err)
 	}
 	a.prompt("And the valve?", []string{says("The valve holds 60 bar.")}, "--resume", session)
-	want := "user: At what pressure does the pump run?\nmodel: [call read_file] note.txt\ntool: the pump runs at 42 bar\n\nmodel: " + tricky +
-		"\nuser: And the valve?\nmodel: The valve holds 60 bar.\n"
+	want :=
+		"user: At what pressure does the pump run?\nmodel: [call read_file] note.txt\ntool: the " +
+			"pump runs at 42 bar\n\nmodel: " + tricky +
+			"\nuser: And the valve?\nmodel: The valve holds 60 bar.\n"
 	if got := texts(a.log(session)); got != want {
 		t.Errorf("recorded after resuming:\n%s\nwant:\n%s", got, want)
 	}
@@ -247,7 +273,8 @@ func TestResumeThenListLosesNothing(t *testing.T) {
 		}
 		left += string(b)
 	}
-	t.Logf("the agent still has the first turn: %v, the second: %v", strings.Contains(left, "At what pressure"), strings.Contains(left, "holds 60 bar"))
+	t.Logf("the agent still has the first turn: %v, the second: %v",
+		strings.Contains(left, "At what pressure"), strings.Contains(left, "holds 60 bar"))
 	if got := texts(a.log(session)); got != want {
 		t.Errorf("recorded after the agent lost it:\n%s\nwant:\n%s", got, want)
 	}
@@ -261,7 +288,8 @@ func TestMissingProgramBlocksNothing(t *testing.T) {
 	if err := os.Remove(filepath.Join(a.bin, "ctx")); err != nil {
 		t.Fatal(err)
 	}
-	if _, out := a.run([]string{says("Hello.")}, "-o", "json", "-p", "Hello?"); !strings.Contains(out, `"response": "Hello."`) {
+	if _, out := a.run([]string{says("Hello.")}, "-o", "json", "-p",
+		"Hello?"); !strings.Contains(out, `"response": "Hello."`) {
 		t.Errorf("the agent was blocked: %s", out)
 	}
 }
@@ -271,7 +299,8 @@ func TestExtension(t *testing.T) {
 	a := newAgent(t)
 	a.ctx("uninstall", "gemini-cli")
 	a.ctx("install", "gemini-cli", "--extension", "../extension")
-	a.gemini("extensions", "install", filepath.Join(a.dir, "extension"), "--consent", "--skip-settings")
+	a.gemini("extensions", "install", filepath.Join(a.dir, "extension"), "--consent",
+		"--skip-settings")
 	session := a.prompt("Hello?", []string{says("Hello from the pump.")})
 	if got := texts(a.log(session)); got != "user: Hello?\nmodel: Hello from the pump.\n" {
 		t.Errorf("recorded:\n%s", got)

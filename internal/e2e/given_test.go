@@ -22,7 +22,8 @@ type hookCall struct {
 // watch keeps what hooks are sent and what they print, from now on.
 func (w *world) watch() {
 	w.Helper()
-	ctx, real, kept := filepath.Join(w.bin, "ctx"), filepath.Join(w.bin, "ctx-itself"), filepath.Join(w.home, "hooks")
+	ctx, real, kept := filepath.Join(w.bin, "ctx"), filepath.Join(w.bin, "ctx-itself"),
+		filepath.Join(w.home, "hooks")
 	err := os.MkdirAll(kept, 0o700)
 	if err == nil {
 		err = os.Rename(ctx, real)
@@ -30,8 +31,12 @@ func (w *world) watch() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.write("../bin/ctx", fmt.Sprintf("#!/bin/sh\n[ \"$1\" = hook ] || exec %[1]q \"$@\"\nkept=%[2]q/$(date +%%s%%N)\n"+
-		"cat > $kept.in\n%[1]q \"$@\" < $kept.in > $kept.out\nstatus=$?\ncat $kept.out\nmv $kept.in $kept.call\nexit $status\n", real, kept))
+	w.write("../bin/ctx",
+		fmt.Sprintf(
+			"#!/bin/sh\n[ \"$1\" = hook ] || exec %[1]q \"$@\"\nkept=%[2]q/$(date +%%s%%N)\n"+
+				"cat > $kept.in\n%[1]q \"$@\" < $kept.in > "+
+				"$kept.out\nstatus=$?\ncat $kept.out\nmv "+
+				"$kept.in $kept.call\nexit $status\n", real, kept))
 }
 
 // calls are the calls of hooks that have ended, oldest first.
@@ -89,7 +94,8 @@ func (w *world) givenOnce(event string, sessions int) {
 	}
 	w.Logf("bytes given at each start: %v", sizes)
 	if len(times) != sessions-1 || len(sizes) <= sessions {
-		w.Errorf("%d of %d sessions were given something, in %d starts", len(times), sessions, len(sizes))
+		w.Errorf("%d of %d sessions were given something, in %d starts", len(times),
+			sessions, len(sizes))
 	}
 	for session, n := range times {
 		if n > 1 {
@@ -138,7 +144,9 @@ func TestTwoAgentsAtOnceLive(t *testing.T) {
 	for _, c := range pair {
 		w.run("ctx", "install", c.name)
 	}
-	text := func(name string, turn int) string { return fmt.Sprintf("%s%s-%d: hello", saidTag, name, turn) }
+	text := func(name string, turn int) string {
+		return fmt.Sprintf("%s%s-%d: hello", saidTag, name, turn)
+	}
 	ended := make(chan string, len(pair))
 	for _, c := range pair {
 		go func() {
@@ -171,7 +179,8 @@ func TestTwoAgentsAtOnceLive(t *testing.T) {
 			continue
 		}
 		for turn := range 5 {
-			if !strings.Contains(list[2*turn].text, text(name, turn)) || !strings.HasPrefix(list[2*turn+1].text, "Answer") {
+			if !strings.Contains(list[2*turn].text, text(name, turn)) ||
+				!strings.HasPrefix(list[2*turn+1].text, "Answer") {
 				t.Errorf("turn %d of %s is not where it belongs in %v", turn, name, list)
 			}
 		}

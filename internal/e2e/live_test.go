@@ -23,21 +23,32 @@ func liveClients() []live {
 	var list []live
 	for _, c := range clients() {
 		claude := func(text string, how ...string) []string {
-			return append([]string{"claude", "-p", text, "--model", "claude-sonnet-4-5", "--allowedTools", "Bash"}, how...)
+			return append([]string{"claude", "-p", text, "--model", "claude-sonnet-4-5",
+				"--allowedTools", "Bash"}, how...)
 		}
 		gemini := func(text, which string) []string {
-			return []string{"gemini", "-m", "gemini-2.5-flash", "--approval-mode=yolo", "--resume", which, "-p", text}
+			return []string{"gemini", "-m", "gemini-2.5-flash", "--approval-mode=yolo", "--resume",
+				which, "-p", text}
 		}
 		switch c.name {
 		case "claude-code":
-			list = append(list, live{c, func(session, text string) []string { return claude(text, "--resume", session) },
-				func(text string) []string { return claude(text, "-c") }})
+			list = append(
+				list, live{c,
+					func(session, text string) []string {
+						return claude(text, "--resume", session)
+					},
+					func(text string) []string { return claude(text, "-c") }})
 		case "opencode":
-			list = append(list, live{c, func(session, text string) []string { return []string{"opencode", "run", "-s", session, text} },
-				func(text string) []string { return []string{"opencode", "run", "-c", text} }})
+			list = append(
+				list, live{c,
+					func(session, text string) []string {
+						return []string{"opencode", "run", "-s", session, text}
+					},
+					func(text string) []string { return []string{"opencode", "run", "-c", text} }})
 		case "gemini-cli":
-			list = append(list, live{c, func(session, text string) []string { return gemini(text, session) },
-				func(text string) []string { return gemini(text, "latest") }})
+			list = append(
+				list, live{c, func(session, text string) []string { return gemini(text, session) },
+					func(text string) []string { return gemini(text, "latest") }})
 		}
 	}
 	return list
@@ -63,7 +74,8 @@ func (w *world) until(what string, so func() bool) {
 			for _, screen := range w.screens {
 				screens += "\n" + screen()
 			}
-			w.Fatalf("it did not come to this: %s\nheard: %v\non terminals:%s", what, w.server.recorded(0), screens)
+			w.Fatalf("it did not come to this: %s\nheard: %v\non terminals:%s", what,
+				w.server.recorded(0), screens)
 		}
 	}
 }
@@ -117,8 +129,10 @@ func (m message) words(w *world) (list []words) {
 // isCommand reports whether a text is what Claude Code writes down of a command of its own, the
 // summary that Codex writes down as an answer, or what opencode says to itself after a compaction.
 func isCommand(text string) bool {
-	return strings.HasPrefix(text, "<command-name>") || strings.HasPrefix(text, "<local-command-") ||
-		strings.HasPrefix(text, "<summary>") || strings.HasPrefix(text, "Continue if you have next steps")
+	return strings.HasPrefix(text, "<command-name>") ||
+		strings.HasPrefix(text, "<local-command-") ||
+		strings.HasPrefix(text, "<summary>") ||
+		strings.HasPrefix(text, "Continue if you have next steps")
 }
 
 // same makes sure that a session has what the server recorded, in order, once, byte for byte.
@@ -153,7 +167,8 @@ func (w *world) only() string {
 // newest is the session of the store that is not in a list.
 func (w *world) newest(known ...string) string {
 	w.Helper()
-	list := slices.DeleteFunc(w.sessions(), func(s string) bool { return slices.Contains(known, s) })
+	list := slices.DeleteFunc(w.sessions(),
+		func(s string) bool { return slices.Contains(known, s) })
 	if len(list) != 1 {
 		w.Fatalf("the store has new sessions %q, not one", list)
 	}

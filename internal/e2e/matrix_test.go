@@ -97,9 +97,11 @@ func (w *world) goOn(from, to client) {
 		}
 	}
 	w.cameBack(session, before, tag(nextTag))
-	if to.name == "opencode" && from.name == to.name { // whose ids are unique in all of its database
+	// Whose ids are unique in all of its database
+	if to.name == "opencode" && from.name == to.name {
 		before = w.log(session)
-		if again := w.resume(to, session, tag(againTag)); !strings.Contains(again, firstTag) || !strings.Contains(again, nextTag) {
+		if again := w.resume(to, session, tag(againTag)); !strings.Contains(again, firstTag) ||
+			!strings.Contains(again, nextTag) {
 			t.Errorf("a second time, the model was not told what was said:\n%s", cut(again))
 		}
 		w.cameBack(session, before, tag(againTag))
@@ -126,8 +128,12 @@ func (w *world) valves() string {
 	w.Helper()
 	var b strings.Builder
 	for i := range 200 {
-		fmt.Fprintf(&b, "{\"role\":\"user\",\"text\":\"Valve %d of the parcel lift leaks at %d bar, what now?\"}\n", i, 60+i)
-		fmt.Fprintf(&b, "{\"role\":\"model\",\"text\":\"Valve %d gets a new seal of type S%d. %s\"}\n", i, i, strings.Repeat("It was measured twice. ", 8))
+		fmt.Fprintf(&b,
+			"{\"role\":\"user\",\"text\":\"Valve %d of the parcel lift leaks at %d bar, what "+
+				"now?\"}\n", i, 60+i)
+		fmt.Fprintf(&b,
+			"{\"role\":\"model\",\"text\":\"Valve %d gets a new seal of type S%d. %s\"}\n", i, i,
+			strings.Repeat("It was measured twice. ", 8))
 	}
 	file := filepath.Join(w.home, "valves.jsonl")
 	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
@@ -141,7 +147,8 @@ func (w *world) valves() string {
 func (w *world) resume(to client, session, tag string, flags ...string) string {
 	w.Helper()
 	var resumed struct{ ID, File string }
-	out := w.run(append([]string{"ctx", "resume", "-s", session, "--to", to.name, "--json"}, flags...)...)
+	out := w.run(append([]string{"ctx", "resume", "-s", session, "--to", to.name, "--json"},
+		flags...)...)
 	if err := json.Unmarshal([]byte(out), &resumed); err != nil {
 		w.Fatal(err)
 	}
@@ -165,7 +172,8 @@ func (w *world) cameBack(session, before, tag string) {
 		return
 	}
 	rest := strings.TrimPrefix(after, before)
-	if strings.Count(rest, "user: ") != 1 || strings.Count(rest, tag) != 1 || strings.Count(rest, "model: ") != 1 || strings.Count(rest, "Answer") != 1 {
+	if strings.Count(rest, "user: ") != 1 || strings.Count(rest, tag) != 1 ||
+		strings.Count(rest, "model: ") != 1 || strings.Count(rest, "Answer") != 1 {
 		w.Errorf("%q and one answer did not come back alone:\n%s", tag, cut(rest))
 	}
 }
@@ -180,7 +188,8 @@ func (w *world) bring(c client) {
 	var list []struct {
 		ID string `json:"id"`
 	}
-	if err := json.Unmarshal([]byte(w.run("opencode", "session", "list", "--format", "json")), &list); err != nil {
+	if err := json.Unmarshal([]byte(w.run("opencode", "session", "list", "--format", "json")),
+		&list); err != nil {
 		w.Fatal(err)
 	}
 	for _, s := range list {

@@ -16,10 +16,13 @@ func TestMCPToolsAreCalled(t *testing.T) {
 	t.Parallel()
 	bundle := os.Getenv("CTX_E2E_GEMINI_CLI")
 	if bundle == "" {
-		t.Skip("SKIPPED: CTX_E2E_GEMINI_CLI does not name node_modules/@google/gemini-cli/bundle/gemini.js")
+		t.Skip(
+			"SKIPPED: CTX_E2E_GEMINI_CLI does not name " +
+				"node_modules/@google/gemini-cli/bundle/gemini.js")
 	}
 	dir := t.TempDir()
-	home, project, bin := filepath.Join(dir, "home"), filepath.Join(dir, "project"), filepath.Join(dir, "bin")
+	home, project, bin := filepath.Join(dir, "home"), filepath.Join(dir, "project"),
+		filepath.Join(dir, "bin")
 	for path, text := range map[string]string{
 		filepath.Join(home, ".gemini", "settings.json"): `{
   "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
@@ -39,8 +42,10 @@ func TestMCPToolsAreCalled(t *testing.T) {
 		}
 	}
 	env := []string{
-		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home, "GEMINI_CLI_HOME=" + home,
-		"GEMINI_API_KEY=none", "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true", "NO_COLOR=1", "TERM=xterm",
+		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home,
+		"GEMINI_CLI_HOME=" + home,
+		"GEMINI_API_KEY=none", "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true",
+		"NO_COLOR=1", "TERM=xterm",
 	}
 	run := func(program string, args ...string) string {
 		t.Helper()
@@ -57,22 +62,30 @@ func TestMCPToolsAreCalled(t *testing.T) {
 	install(t, bin, "ctx-mcp")
 	ctx := filepath.Join(bin, "ctx")
 	run(ctx, "init")
-	run(ctx, "append", "-s", "yesterday", "--role", "user", "-m", "At what pressure does the pump run?")
-	id := strings.TrimSpace(run(ctx, "append", "-s", "yesterday", "--role", "model", "-m", "The pump runs at 42 bar, as its plate says."))
+	run(ctx, "append", "-s", "yesterday", "--role", "user", "-m",
+		"At what pressure does the pump run?")
+	id := strings.TrimSpace(run(ctx, "append", "-s", "yesterday", "--role", "model", "-m",
+		"The pump runs at 42 bar, as its plate says."))
 
 	var answers strings.Builder
 	reply := func(part any) {
-		b, err := json.Marshal(map[string]any{"method": "generateContentStream", "response": []any{map[string]any{
-			"candidates":    []any{map[string]any{"content": map[string]any{"parts": []any{part}, "role": "model"}, "finishReason": "STOP", "index": 0}},
-			"usageMetadata": map[string]int{"promptTokenCount": 100, "candidatesTokenCount": 9, "totalTokenCount": 109},
-		}}})
+		b, err := json.Marshal(map[string]any{"method": "generateContentStream",
+			"response": []any{map[string]any{
+				"candidates": []any{map[string]any{
+					"content":      map[string]any{"parts": []any{part}, "role": "model"},
+					"finishReason": "STOP", "index": 0,
+				}},
+				"usageMetadata": map[string]int{"promptTokenCount": 100, "candidatesTokenCount": 9,
+					"totalTokenCount": 109},
+			}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		answers.Write(append(b, '\n'))
 	}
 	call := func(tool string, args map[string]any) {
-		reply(map[string]any{"functionCall": map[string]any{"name": "mcp_ctx_" + tool, "args": args}})
+		reply(
+			map[string]any{"functionCall": map[string]any{"name": "mcp_ctx_" + tool, "args": args}})
 	}
 	call("search", map[string]any{"query": "pump pressure", "limit": 3})
 	call("expand", map[string]any{"id": id[:12]})
@@ -86,7 +99,8 @@ func TestMCPToolsAreCalled(t *testing.T) {
 	if err := os.WriteFile(file, []byte(answers.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out := run("node", bundle, "--fake-responses-non-strict", file, "-m", "gemini-2.5-flash", "--approval-mode=yolo", "-o", "json", "-p", "Which pressure did we find?")
+	out := run("node", bundle, "--fake-responses-non-strict", file, "-m", "gemini-2.5-flash",
+		"--approval-mode=yolo", "-o", "json", "-p", "Which pressure did we find?")
 	var said struct {
 		Session  string `json:"session_id"`
 		Response string
@@ -101,11 +115,13 @@ func TestMCPToolsAreCalled(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &said); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if said.Response != "It runs at 42 bar." || said.Stats.Tools.Calls != 7 || said.Stats.Tools.Fails != 1 {
+	if said.Response != "It runs at 42 bar." || said.Stats.Tools.Calls != 7 ||
+		said.Stats.Tools.Fails != 1 {
 		t.Errorf("the agent ended with: %s", out)
 	}
 	// What the tools answered is what the agent wrote down, and what the model was sent.
-	list, err := filepath.Glob(filepath.Join(home, ".gemini", "tmp", "*", "chats", "session-*-"+said.Session[:8]+".jsonl"))
+	list, err := filepath.Glob(filepath.Join(home, ".gemini", "tmp", "*", "chats",
+		"session-*-"+said.Session[:8]+".jsonl"))
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%d transcripts, %v", len(list), err)
 	}
@@ -115,7 +131,8 @@ func TestMCPToolsAreCalled(t *testing.T) {
 	}
 	results := toolResults(t, b)
 	for tool, want := range map[string]string{
-		"mcp_ctx_search": `"id":"` + id, "mcp_ctx_expand": "42 bar, as its plate says", "mcp_ctx_log": "At what pressure", "mcp_ctx_render": "42 bar, as its plate says",
+		"mcp_ctx_search": `"id":"` + id, "mcp_ctx_expand": "42 bar, as its plate says",
+		"mcp_ctx_log": "At what pressure", "mcp_ctx_render": "42 bar, as its plate says",
 		"mcp_ctx_forest": `"clusters":[]`, "mcp_ctx_status": `"head":"yesterday"`,
 	} {
 		if !strings.Contains(results[tool], want) {

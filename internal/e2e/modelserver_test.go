@@ -53,23 +53,30 @@ func (m *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(in.Path, "/count_tokens"):
 		fmt.Fprint(w, `{"input_tokens":100}`)
 	case strings.HasSuffix(in.Path, "/messages"):
-		events(w, true, `{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":100,"output_tokens":1}}}`,
+		events(w, true,
+			`{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":100,"output_tokens":1}}}`,
 			`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`,
-			`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":`+text+`}}`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":`+text+
+				`}}`,
 			`{"type":"content_block_stop","index":0}`,
 			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":20}}`, `{"type":"message_stop"}`)
 	case strings.HasSuffix(in.Path, "/responses"):
-		item := `{"type":"message","role":"assistant","id":"msg_1","status":"completed","content":[{"type":"output_text","text":` + text + `,"annotations":[]}]}`
-		events(w, true, `{"type":"response.created","response":{"id":"resp_1","object":"response","status":"in_progress","output":[]}}`,
+		item :=
+			`{"type":"message","role":"assistant","id":"msg_1","status":"completed","content":[{"type":"output_text","text":` + text + `,"annotations":[]}]}`
+		events(w, true,
+			`{"type":"response.created","response":{"id":"resp_1","object":"response","status":"in_progress","output":[]}}`,
 			`{"type":"response.output_item.done","output_index":0,"item":`+item+`}`,
 			`{"type":"response.completed","response":{"id":"resp_1","object":"response","status":"completed","output":[`+item+`],`+
 				`"usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":0},"output_tokens":20,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":120}}}`)
 	case strings.HasSuffix(in.Path, "/chat/completions"):
-		events(w, false, `{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":`+text+`}}]}`,
+		events(w, false,
+			`{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":`+text+`}}]}`,
 			`{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, "[DONE]")
 	case strings.Contains(in.Path, "enerateContent"):
-		events(w, false, `{"candidates":[{"content":{"role":"model","parts":[{"text":`+text+`}]},"finishReason":"STOP","index":0}],`+
-			`"usageMetadata":{"promptTokenCount":100,"candidatesTokenCount":10,"totalTokenCount":110}}`)
+		events(w, false,
+			`{"candidates":[{"content":{"role":"model","parts":[{"text":`+text+
+				`}]},"finishReason":"STOP","index":0}],`+
+				`"usageMetadata":{"promptTokenCount":100,"candidatesTokenCount":10,"totalTokenCount":110}}`)
 	default:
 		fmt.Fprint(w, "{}")
 	}

@@ -13,9 +13,11 @@ import (
 // installed is a real agent that writes summaries, and how it is made to ask a server of the test.
 type installed struct {
 	chain, program string
-	variable       string                                   // names the program, or the bundle of Gemini CLI
-	env            func(server string) []string             // variables
-	home           func(server, hook, touched string) files // settings of the user; an MCP server in them makes the file touched
+	// Names the program, or the bundle of Gemini CLI
+	variable string
+	env      func(server string) []string // variables
+	// Settings of the user; an MCP server in them makes the file touched
+	home func(server, hook, touched string) files
 }
 
 type files map[string]string
@@ -24,7 +26,8 @@ func installedAgents() []installed {
 	hooks := func(hook string, names ...string) string {
 		var list []string
 		for _, name := range names {
-			list = append(list, quoted(name)+`:[{"hooks":[{"type":"command","command":`+quoted(hook)+`}]}]`)
+			list = append(list,
+				quoted(name)+`:[{"hooks":[{"type":"command","command":`+quoted(hook)+`}]}]`)
 		}
 		return "{" + strings.Join(list, ",") + "}"
 	}
@@ -32,16 +35,22 @@ func installedAgents() []installed {
 	return []installed{
 		{"claude", "claude", "CTX_E2E_CLAUDE",
 			func(server string) []string {
-				return []string{"ANTHROPIC_BASE_URL=" + server, "ANTHROPIC_API_KEY=sk-ant-none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1"}
+				return []string{"ANTHROPIC_BASE_URL=" + server, "ANTHROPIC_API_KEY=sk-ant-none",
+					"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1"}
 			},
 			func(_, hook, _ string) files {
-				return files{".claude/settings.json": `{"hooks":` + hooks(hook, "SessionStart", "UserPromptSubmit", "Stop") + `}`}
+				return files{".claude/settings.json": `{"hooks":` +
+					hooks(hook, "SessionStart", "UserPromptSubmit", "Stop") + `}`}
 			}},
 		{"codex", "codex", "CTX_E2E_CODEX",
 			func(string) []string { return []string{"OPENAI_API_KEY=sk-none"} },
 			func(server, _, touched string) files {
-				return files{".codex/config.toml": fmt.Sprintf("model = \"gpt-5\"\nmodel_provider = \"test\"\n[model_providers.test]\nname = \"test\"\nbase_url = %q\n"+
-					"env_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\n[mcp_servers.other]\ncommand = \"touch\"\nargs = [%q]\n", server+"/v1", touched)}
+				return files{".codex/config.toml": fmt.Sprintf(
+					"model = \"gpt-5\"\nmodel_provider = \"test\"\n[model_providers.test]\nname "+
+						"= \"test\"\nbase_url = %q\n"+
+						"env_key = \"OPENAI_API_KEY\"\nwire_api = "+
+						"\"responses\"\n[mcp_servers.other]\ncommand = \"touch\"\nargs = [%q]\n",
+					server+"/v1", touched)}
 			}},
 		{"gemini", "gemini", "CTX_E2E_GEMINI_CLI", none,
 			func(server, hook, touched string) files {
@@ -49,14 +58,17 @@ func installedAgents() []installed {
 					".gemini/.env": "GEMINI_API_KEY=none\nGOOGLE_GEMINI_BASE_URL=" + server + "\n",
 					".gemini/settings.json": `{"general":{"enableAutoUpdate":false,"enableAutoUpdateNotification":false},"security":{"auth":{"selectedType":"gemini-api-key"}},` +
 						`"privacy":{"usageStatisticsEnabled":false},"ide":{"enabled":false},"mcpServers":{"other":{"command":"touch","args":[` + quoted(touched) + `]}},"hooks":` +
-						hooks(hook, "SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd") + `}`,
+						hooks(hook, "SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd") +
+						`}`,
 				}
 			}},
 		{"opencode", "opencode", "CTX_E2E_OPENCODE", none,
 			func(server, _, touched string) files {
 				return files{".config/opencode/opencode.json": `{"model":"test/m","small_model":"test/m","autoupdate":false,"share":"disabled","permission":{"bash":"allow"},` +
-					`"mcp":{"other":{"type":"local","command":["touch",` + quoted(touched) + `],"enabled":true}},"provider":{"test":{"npm":"@ai-sdk/openai-compatible",` +
-					`"options":{"baseURL":` + quoted(server+"/v1") + `,"apiKey":"x"},"models":{"m":{"tool_call":true,"limit":{"context":100000,"output":4000}}}}}}`}
+					`"mcp":{"other":{"type":"local","command":["touch",` + quoted(touched) +
+					`],"enabled":true}},"provider":{"test":{"npm":"@ai-sdk/openai-compatible",` +
+					`"options":{"baseURL":` + quoted(server+"/v1") +
+					`,"apiKey":"x"},"models":{"m":{"tool_call":true,"limit":{"context":100000,"output":4000}}}}}}`}
 			}},
 	}
 }
@@ -96,7 +108,8 @@ func newProject(t *testing.T, a installed, program, server string) *project {
 		T: t, home: in("home"), dir: in("project"), bin: in("bin"), hooked: in("hooked"),
 		touched: in("touched"),
 	}
-	own := a.home(server, "echo \"[$CTX_HOOK_DISABLE]\" >> "+p.hooked+"; ctx hook gemini-cli", p.touched)
+	own := a.home(server, "echo \"[$CTX_HOOK_DISABLE]\" >> "+p.hooked+"; ctx hook gemini-cli",
+		p.touched)
 	own[".config/ctx/config.toml"] = fmt.Sprintf("summarize.chain = [%q]\n", a.chain)
 	script := fmt.Sprintf("#!/bin/sh\nexec %q \"$@\"\n", program)
 	if strings.HasSuffix(program, ".js") {
@@ -117,9 +130,11 @@ func newProject(t *testing.T, a installed, program, server string) *project {
 		t.Fatal(err)
 	}
 	install(t, p.bin, "ctx-summarize-agent", "ctx-summarize-gemini")
-	p.env = append(a.env(server), "HOME="+p.home, "XDG_CONFIG_HOME="+filepath.Join(p.home, ".config"),
+	p.env = append(a.env(server), "HOME="+p.home,
+		"XDG_CONFIG_HOME="+filepath.Join(p.home, ".config"),
 		"PATH="+p.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TMPDIR="+os.TempDir(),
-		"NO_COLOR=1", "TERM=xterm", "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true",
+		"NO_COLOR=1", "TERM=xterm", "GEMINI_CLI_TRUST_WORKSPACE=true",
+		"GEMINI_CLI_NO_RELAUNCH=true",
 		"CTX_DIR="+p.dir) // a hook in the user's settings finds the store wherever it runs
 	return p
 }
@@ -150,8 +165,9 @@ func summarize(t *testing.T, a installed, program string) {
 	p.run("", "ctx", "init")
 	var lines strings.Builder
 	for i := range 24 {
-		fmt.Fprintf(&lines, `{"role":%q,"text":"turn %d about the pump that runs at 42 bar in hall 3, `+
-			`and what was measured there that day"}`+"\n", []string{"user", "model"}[i%2], i)
+		fmt.Fprintf(&lines,
+			`{"role":%q,"text":"turn %d about the pump that runs at 42 bar in hall 3, `+
+				`and what was measured there that day"}`+"\n", []string{"user", "model"}[i%2], i)
 	}
 	p.run(lines.String(), "ctx", "append", "-s", "w", "--jsonl")
 	p.run("", "ctx", "-c", "window.evict_at=6", "-c", "window.graduate_at=4", "compact", "-s", "w")
@@ -161,7 +177,8 @@ func summarize(t *testing.T, a installed, program string) {
 	p.checkAsked(server)
 	p.checkTraces()
 	if a.chain == "gemini" { // the same hooks record where nothing keeps them from it
-		p.run("", "gemini", "-o", "json", "-m", "gemini-2.5-flash", "-p", "How high is the pressure?")
+		p.run("", "gemini", "-o", "json", "-m", "gemini-2.5-flash", "-p",
+			"How high is the pressure?")
 		if out := p.run("", "ctx", "session", "list", "--json"); strings.Count(out, "\n") != 2 {
 			t.Errorf("the hook records nothing, so this test shows nothing:\n%s", out)
 		}
@@ -196,7 +213,8 @@ func (p *project) checkTraces() {
 	if err == nil || !strings.Contains(errs, "not found: a transcript of this project") {
 		p.Errorf("import: %v\n%s", err, errs)
 	}
-	if out := p.run("", "ctx", "session", "list", "--json"); strings.Count(out, "\n") != 1 || !strings.Contains(out, `"session":"w"`) {
+	if out := p.run("", "ctx", "session", "list", "--json"); strings.Count(out, "\n") != 1 ||
+		!strings.Contains(out, `"session":"w"`) {
 		p.Errorf("sessions:\n%s", out)
 	}
 	told, err := os.ReadFile(p.hooked)

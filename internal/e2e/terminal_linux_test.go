@@ -109,7 +109,8 @@ func (t *terminal) read() {
 }
 
 // steering is what moves the cursor and sets colors, and pictures made of dots.
-var steering = regexp.MustCompile(`[\x{2800}-\x{28ff}]|\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|[()][A-Z0-9]|[=>78MDE])`)
+var steering = regexp.MustCompile(
+	`[\x{2800}-\x{28ff}]|\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|[()][A-Z0-9]|[=>78MDE])`)
 
 // letters are what was shown since a place, without steering and white space: programs move the
 // cursor over blanks.
@@ -149,7 +150,8 @@ func (t *terminal) pressUntil(from int, text, keys string) {
 				t.press(keys)
 			}
 		case <-t.ended:
-			t.Fatalf("the client ended (%v) and has not shown %q:\n%s", t.failed, text, tailOf(shown))
+			t.Fatalf("the client ended (%v) and has not shown %q:\n%s", t.failed, text,
+				tailOf(shown))
 		case <-over:
 			t.Fatalf("the client has not shown %q:\n%s", text, tailOf(shown))
 		}

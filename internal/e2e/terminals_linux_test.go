@@ -22,16 +22,21 @@ func typedClient(name string) typed {
 	claude := []string{"claude", "--model", "claude-sonnet-4-5", "--allowedTools", "Bash"}
 	// Without its daemon, which would go on when the test has ended.
 	codex := []string{"codex", "--no-daemon", "-c", "model_auto_compact_token_limit=100000"}
-	with := func(program []string, more ...string) []string { return append(slices.Clone(program), more...) }
+	with := func(program []string, more ...string) []string {
+		return append(slices.Clone(program), more...)
+	}
 	for _, c := range clients() {
 		switch {
 		case c.name != name:
 		case name == "claude-code":
 			return typed{c, func(text string) []string { return with(claude, "--", text) },
-				func(session, text string) []string { return with(claude, "--resume", session, "--", text) }, "/clear", []string{"Claude Code v2.1.197", "? for shortcuts"}}
+				func(session, text string) []string {
+					return with(claude, "--resume", session, "--", text)
+				}, "/clear", []string{"Claude Code v2.1.197", "? for shortcuts"}}
 		case name == "codex":
 			return typed{c, func(text string) []string { return with(codex, text) },
-				func(session, text string) []string { return with(codex, "resume", session, text) }, "/new", []string{"OpenAI Codex"}}
+				func(session, text string) []string { return with(codex, "resume", session, text) },
+				"/new", []string{"OpenAI Codex"}}
 		}
 	}
 	panic("no client that runs in a terminal is called " + name)
@@ -54,8 +59,10 @@ func newPerson(t *testing.T, name string) *person {
 	p.run("ctx", "install", name)
 	switch name {
 	case "claude-code": // as it is after its first start, and with the folder trusted
-		p.write(".claude.json", `{"hasCompletedOnboarding":true,"theme":"dark","customApiKeyResponses":{"approved":["sk-ant-none"],"rejected":[]},"projects":{`+
-			quoted(p.dir)+`:{"hasTrustDialogAccepted":true,"hasCompletedProjectOnboarding":true}}}`)
+		p.write(".claude.json",
+			`{"hasCompletedOnboarding":true,"theme":"dark","customApiKeyResponses":{"approved":["sk-ant-none"],"rejected":[]},"projects":{`+
+				quoted(p.dir)+
+				`:{"hasTrustDialogAccepted":true,"hasCompletedProjectOnboarding":true}}}`)
 	case "codex": // the folder is trusted, and the hooks are
 		s := p.terminal("codex", "--no-daemon")
 		s.pressUntil(0, "2. Trust all and continue", "\r")
@@ -81,7 +88,8 @@ func (p *person) said(before int) {
 	p.Helper()
 	p.until("the turn is recorded", func() bool {
 		said := p.server.recorded(0)
-		if len(said) == before || said[len(said)-1].who != "model" || said[len(said)-1].text == looking {
+		if len(said) == before || said[len(said)-1].who != "model" ||
+			said[len(said)-1].text == looking {
 			return false
 		}
 		if p.session == "" {
@@ -208,14 +216,16 @@ func TestTerminalsKilled(t *testing.T) {
 			<-p.server.holding
 			p.until("the client has written down the result", p.hasResult)
 			s.kill()
-			p.until("the server knows that nobody waits", func() bool { return len(p.server.recorded(heard)) == 4 })
+			p.until("the server knows that nobody waits",
+				func() bool { return len(p.server.recorded(heard)) == 4 })
 			if said := p.server.recorded(heard); said[3].who != "tool" {
 				t.Fatalf("the server heard %v", said)
 			}
 			at := heard + 4
 			s = p.terminal(p.again(p.session, saidTag+"third")...)
 			p.until("the turn is recorded", func() bool {
-				return len(p.server.recorded(at)) > 0 && len(p.words(p.session)) >= len(p.server.recorded(0))
+				return len(p.server.recorded(at)) > 0 &&
+					len(p.words(p.session)) >= len(p.server.recorded(0))
 			})
 			s.quit("/exit")
 			p.same(p.session, p.server.recorded(0))
@@ -230,7 +240,8 @@ func (p *person) hasResult() (has bool) {
 	err := filepath.WalkDir(p.home, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, ".jsonl") {
 			b, _ := os.ReadFile(path) // it may be gone again
-			has = has || strings.Contains(string(b), `"tool_result"`) || strings.Contains(string(b), `"function_call_output"`)
+			has = has || strings.Contains(string(b), `"tool_result"`) ||
+				strings.Contains(string(b), `"function_call_output"`)
 		}
 		return nil
 	})
@@ -250,23 +261,29 @@ func TestTerminalsQueue(t *testing.T) {
 			p.server.released <- struct{}{}
 			queued := words{"user", "typed while you work"}
 			p.until("what was typed is recorded", func() bool {
-				return len(p.sessions()) > len(p.known) && slices.Contains(p.words(p.newest(p.known...)), queued)
+				return len(p.sessions()) > len(p.known) &&
+					slices.Contains(p.words(p.newest(p.known...)), queued)
 			})
 			session := p.newest(p.known...)
 			s.enter(saidTag + "last")
 			p.until("the turn is recorded", func() bool {
 				said := p.server.recorded(0)
-				return p.server.lastWith(saidTag+"last") != "" && slices.Contains(p.words(session), said[len(said)-1])
+				return p.server.lastWith(saidTag+"last") != "" &&
+					slices.Contains(p.words(session), said[len(said)-1])
 			})
 			s.quit("/exit")
 			got := p.words(session)
 			at := slices.Index(got, queued)
 			want := p.server.recorded(0)
-			if request := p.server.lastWith(saidTag + "last"); name == "codex" && !strings.Contains(request, "Answer 1:") {
-				want = slices.Delete(want, 1, 2) // the client threw the answer away when something was typed
+			if request := p.server.lastWith(saidTag + "last"); name == "codex" &&
+				!strings.Contains(request, "Answer 1:") {
+				// The client threw the answer away when something was typed
+				want = slices.Delete(want, 1, 2)
 			}
-			if rest := slices.Delete(slices.Clone(got), at, at+1); at == 0 || !slices.Equal(rest, want) {
-				t.Errorf("recorded with a prompt that was typed meanwhile:\n%v\nsaid:\n%v", got, want)
+			if rest := slices.Delete(slices.Clone(got), at, at+1); at == 0 ||
+				!slices.Equal(rest, want) {
+				t.Errorf("recorded with a prompt that was typed meanwhile:\n%v\nsaid:\n%v", got,
+					want)
 			}
 			p.sound()
 		})

@@ -104,7 +104,8 @@ func (s *Reader) editsOn(l *line) (*Edits, error) {
 // isEdit reports whether an entry decides what is shown. Of the entries that a join brought only
 // amends do: masks and replacements belong to the branch that they were made on.
 func isEdit(e history.Entry) bool {
-	return e.Kind == format.KindAmend || !e.Joined && (e.Kind == format.KindMask || e.Kind == format.KindReplace)
+	return e.Kind == format.KindAmend ||
+		!e.Joined && (e.Kind == format.KindMask || e.Kind == format.KindReplace)
 }
 
 // addEdit reads a mask or a replacement. It ignores one that was forgotten.
@@ -158,7 +159,9 @@ func (es *Edits) amended(message format.ID) {
 func (es *Edits) by(t format.Target) *replaced {
 	for i := range es.list {
 		for _, have := range es.list[i].Targets {
-			if have.Entry == t.Entry && (have.Part == t.Part || have.Part == format.WholeEntry || t.Part == format.WholeEntry) {
+			if have.Entry == t.Entry &&
+				(have.Part == t.Part || have.Part == format.WholeEntry ||
+					t.Part == format.WholeEntry) {
 				return &es.list[i]
 			}
 		}

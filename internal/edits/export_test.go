@@ -13,6 +13,9 @@ const (
 )
 
 // Retry is retry for a change that looks up an id.
-func Retry(ctx context.Context, s *Writer, session, branch string, look func(format.Value) (format.ID, error), act func(*Tx, *format.ID) error) (format.ID, error) {
+func Retry(
+	ctx context.Context, s *Writer, session, branch string,
+	look func(format.Value) (format.ID, error), act func(*Tx, *format.ID) error,
+) (format.ID, error) {
 	return retry(ctx, s, session, branch, look, act)
 }

@@ -41,7 +41,8 @@ const (
 func (s *Reader) maskParams() mask.Params {
 	c := s.Config.Mask
 	return mask.Params{
-		Protected: c.ProtectedTokens, Gate: c.GateTokens, Newest: c.NewestMessages, Exempt: c.ExemptTools, Shell: c.ShellTools,
+		Protected: c.ProtectedTokens, Gate: c.GateTokens, Newest: c.NewestMessages,
+		Exempt: c.ExemptTools, Shell: c.ShellTools,
 		PreviewLines: c.PreviewLines, PreviewChars: c.PreviewChars,
 	}
 }
@@ -78,7 +79,8 @@ func cleanShort(list []mask.Short) error {
 	for i := range list {
 		clean, _, err := sanitize.Text([]byte(list[i].Text))
 		if err != nil {
-			return fmt.Errorf("%w: cannot sanitize a mask, so it is not stored: %w", history.ErrInput, err)
+			return fmt.Errorf("%w: cannot sanitize a mask, so it is not stored: %w",
+				history.ErrInput, err)
 		}
 		list[i].Text = string(clean)
 	}
@@ -90,7 +92,9 @@ func cleanShort(list []mask.Short) error {
 // part that is shortened already stays as it is, so that a repetition writes nothing. ErrNotFound
 // is for a message or part that the branch does not have, ErrInput for a part that is no tool
 // output; nothing is written then.
-func (s *Writer) ApplyMasks(ctx context.Context, session, branch string, named []MaskTarget) (MaskResult, error) {
+func (s *Writer) ApplyMasks(
+	ctx context.Context, session, branch string, named []MaskTarget,
+) (MaskResult, error) {
 	return retry(ctx, s, session, branch, func(tip format.Value) (MaskResult, error) {
 		if named == nil {
 			plan, err := s.planMasks(tip.ID)
@@ -103,7 +107,8 @@ func (s *Writer) ApplyMasks(ctx context.Context, session, branch string, named [
 // putMask records a mask of done.Parts, as many of the latest as one entry holds.
 func (t *Tx) putMask(session, branch string, done *MaskResult) error {
 	from, size := len(done.Parts), 0
-	for from > 0 && len(done.Parts)-from < maxMaskParts && size+len(done.Parts[from-1].Text) <= maxMaskText {
+	for from > 0 && len(done.Parts)-from < maxMaskParts &&
+		size+len(done.Parts[from-1].Text) <= maxMaskText {
 		from--
 		size += len(done.Parts[from].Text)
 	}
@@ -113,14 +118,17 @@ func (t *Tx) putMask(session, branch string, done *MaskResult) error {
 	}
 	m := &format.Mask{}
 	for _, p := range done.Parts {
-		m.Parts = append(m.Parts, format.MaskedPart{Entry: p.Entry, Part: p.Index, Call: p.Call, Tool: p.Tool, Text: p.Text})
+		m.Parts = append(m.Parts,
+			format.MaskedPart{Entry: p.Entry, Part: p.Index, Call: p.Call, Tool: p.Tool,
+				Text: p.Text})
 		done.Saved += p.Tokens - p.Left
 	}
 	body, err := m.Encode()
 	if err != nil {
 		return err
 	}
-	c, err := t.store.Control(session, branch, &format.Entry{Kind: format.KindMask}, body, format.MediaMask)
+	c, err := t.store.Control(session, branch, &format.Entry{Kind: format.KindMask}, body,
+		format.MediaMask)
 	if err != nil {
 		return err
 	}

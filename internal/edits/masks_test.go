@@ -36,13 +36,16 @@ func TestC6_4_maskPersists(t *testing.T) {
 		if !storetest.IsMasked(t, s, id) {
 			t.Errorf("output %d is not masked", i)
 		}
-		if storetest.ExpandedText(t, s, id) != storetest.LongOutput(i+1) || storetest.Must[*history.Shown](t)(s.History.Entry(id)).Text != storetest.LongOutput(i+1) {
+		if storetest.ExpandedText(t, s, id) != storetest.LongOutput(i+1) ||
+			storetest.Must[*history.Shown](t)(s.History.Entry(id)).Text != storetest.LongOutput(i+
+				1) {
 			t.Errorf("the original of output %d is lost", i)
 		}
 	}
 	for _, masked := range []bool{true, false} {
 		n := 0
-		for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Tip(t, s).ID, recall.LogOptions{Masked: masked})) {
+		for _, shown := range storetest.Must[[]*history.Shown](t)(
+			s.Recall.Log(storetest.Tip(t, s).ID, recall.LogOptions{Masked: masked})) {
 			n += len(shown.Masked)
 			if strings.Contains(shown.Text, "tool_output_masked") != (len(shown.Masked) > 0) {
 				t.Errorf("log, masked %v: %+v", masked, shown)
@@ -69,7 +72,8 @@ func TestC6_5_maskTwiceWritesNothing(t *testing.T) {
 		if again := storetest.MaskAll(t, s); !again.Entry.IsZero() || len(again.Parts) > 0 {
 			t.Errorf("masked again: %+v", again)
 		}
-		if again := storetest.MaskAll(t, s, edits.MaskTarget{Entry: id, Part: 0}); !again.Entry.IsZero() || len(again.Known) != 1 {
+		if again := storetest.MaskAll(t, s,
+			edits.MaskTarget{Entry: id, Part: 0}); !again.Entry.IsZero() || len(again.Known) != 1 {
 			t.Errorf("masked again by name: %+v", again)
 		}
 		if storetest.Tip(t, s) != tip || storetest.View(t, s).Number != number {
@@ -102,20 +106,29 @@ func TestMaskAndRewind(t *testing.T) {
 		masked bool
 	}{
 		{"rewind of a later message", func() error {
-			_, err := s.Conversation.Rewind(c, "s", history.MainBranch, after, conversation.RewindOptions{})
+			_, err := s.Conversation.Rewind(c, "s", history.MainBranch, after,
+				conversation.RewindOptions{})
 			return err
 		}, true},
 		{"rewind of the mask", func() error {
-			_, err := s.Conversation.Rewind(c, "s", history.MainBranch, done.Entry, conversation.RewindOptions{})
+			_, err := s.Conversation.Rewind(c, "s", history.MainBranch, done.Entry,
+				conversation.RewindOptions{})
 			return err
 		}, false},
 		{"undo of that", func() error { _, err := s.Conversation.Undo(c, "s"); return err }, true},
 		{"redo of that", func() error { _, err := s.Conversation.Redo(c, "s"); return err }, false},
-		{"mask again", func() error { _, err := s.Edits.ApplyMasks(c, "s", history.MainBranch, nil); return err }, true},
-		{"undo of the mask", func() error { _, err := s.Conversation.Undo(c, "s"); return err }, false},
-		{"redo of the mask", func() error { _, err := s.Conversation.Redo(c, "s"); return err }, true},
+		{"mask again",
+			func() error {
+				_, err := s.Edits.ApplyMasks(c, "s", history.MainBranch, nil)
+				return err
+			}, true},
+		{"undo of the mask", func() error { _, err := s.Conversation.Undo(c, "s"); return err },
+			false},
+		{"redo of the mask", func() error { _, err := s.Conversation.Redo(c, "s"); return err },
+			true},
 		{"rewind of a message before it", func() error {
-			_, err := s.Conversation.Rewind(c, "s", history.MainBranch, last, conversation.RewindOptions{})
+			_, err := s.Conversation.Rewind(c, "s", history.MainBranch, last,
+				conversation.RewindOptions{})
 			return err
 		}, false},
 	}
@@ -133,11 +146,13 @@ func TestMaskAndRewind(t *testing.T) {
 // amendable appends a message with a source, or its newer version.
 func amendable(t testing.TB, s *session.Store, source, role, text string, parts string) format.ID {
 	t.Helper()
-	m := conversation.Message{Role: role, Text: text, Source: &conversation.Source{Agent: "test", Session: "s", Message: source}}
+	m := conversation.Message{Role: role, Text: text,
+		Source: &conversation.Source{Agent: "test", Session: "s", Message: source}}
 	if parts != "" {
 		m.Parts = json.RawMessage(parts)
 	}
-	done, _, err := s.Conversation.Append(context.Background(), "s", history.MainBranch, []conversation.Message{m}, conversation.AppendOptions{Orphan: true})
+	done, _, err := s.Conversation.Append(context.Background(), "s", history.MainBranch,
+		[]conversation.Message{m}, conversation.AppendOptions{Orphan: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +182,8 @@ func TestMaskOfAmended(t *testing.T) {
 	if masked() != "" || storetest.MessageAt(t, s, id).Text != storetest.LongOutput(2) {
 		t.Error("the mask of the old words still holds")
 	}
-	if _, err := s.Conversation.Rewind(c, "s", history.MainBranch, newer, conversation.RewindOptions{}); err != nil {
+	if _, err := s.Conversation.Rewind(c, "s", history.MainBranch, newer,
+		conversation.RewindOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(masked(), "word1") {
@@ -177,7 +193,8 @@ func TestMaskOfAmended(t *testing.T) {
 		t.Fatal(err)
 	}
 	storetest.MaskAll(t, s)
-	if !strings.Contains(masked(), "word2") || !strings.Contains(masked(), "ctx expand "+id.String()) {
+	if !strings.Contains(masked(), "word2") ||
+		!strings.Contains(masked(), "ctx expand "+id.String()) {
 		t.Errorf("the new words are not masked: %q", masked())
 	}
 }
@@ -201,11 +218,14 @@ func TestMaskChosen(t *testing.T) {
 		{edits.MaskTarget{Entry: call, Part: 2}, history.ErrNotFound, "its parts are 0 to 1"},
 		{edits.MaskTarget{Entry: plain, Part: 1}, history.ErrNotFound, "its parts are 0 to 0"},
 		{edits.MaskTarget{Entry: other, Part: 0}, history.ErrNotFound, "not in the branch"},
-		{edits.MaskTarget{Entry: user, Part: format.WholeEntry}, history.ErrInput, "not what a tool printed"},
+		{edits.MaskTarget{Entry: user, Part: format.WholeEntry}, history.ErrInput,
+			"not what a tool printed"},
 		{edits.MaskTarget{Entry: call, Part: 1}, history.ErrInput, "not what a tool printed"},
-		{edits.MaskTarget{Entry: call, Part: format.WholeEntry}, history.ErrInput, "not what a tool printed"},
+		{edits.MaskTarget{Entry: call, Part: format.WholeEntry}, history.ErrInput,
+			"not what a tool printed"},
 	} {
-		_, err := s.Edits.ApplyMasks(c, "s", history.MainBranch, []edits.MaskTarget{{Entry: result, Part: 0}, bad.target})
+		_, err := s.Edits.ApplyMasks(c, "s", history.MainBranch,
+			[]edits.MaskTarget{{Entry: result, Part: 0}, bad.target})
 		if !errors.Is(err, bad.want) || !strings.Contains(err.Error(), bad.says) {
 			t.Errorf("%v: %v", bad.target, err)
 		}
@@ -213,11 +233,15 @@ func TestMaskChosen(t *testing.T) {
 	if storetest.Tip(t, s) != tip {
 		t.Fatal("something was written")
 	}
-	done := storetest.MaskAll(t, s, edits.MaskTarget{Entry: plain, Part: 0}, edits.MaskTarget{Entry: short, Part: format.WholeEntry}, edits.MaskTarget{Entry: result, Part: format.WholeEntry})
-	if len(done.Parts) != 2 || done.Parts[0].Entry != result || done.Parts[1].Entry != plain || len(done.Kept) != 1 || done.Kept[0].Entry != short {
+	done := storetest.MaskAll(t, s, edits.MaskTarget{Entry: plain, Part: 0},
+		edits.MaskTarget{Entry: short, Part: format.WholeEntry},
+		edits.MaskTarget{Entry: result, Part: format.WholeEntry})
+	if len(done.Parts) != 2 || done.Parts[0].Entry != result || done.Parts[1].Entry != plain ||
+		len(done.Kept) != 1 || done.Kept[0].Entry != short {
 		t.Fatalf("got %+v", done)
 	}
-	if !storetest.IsMasked(t, s, result) || storetest.IsMasked(t, s, short) || len(storetest.MessageAt(t, s, plain).Masked) != 1 {
+	if !storetest.IsMasked(t, s, result) || storetest.IsMasked(t, s, short) ||
+		len(storetest.MessageAt(t, s, plain).Masked) != 1 {
 		t.Error("not those are masked that were named")
 	}
 }
@@ -225,13 +249,17 @@ func TestMaskChosen(t *testing.T) {
 // TestMaskNamesCall: the mask says which call and which tool, also for plain text whose call is in
 // another message.
 func TestMaskNamesCall(t *testing.T) {
-	s := storetest.Create(t, append(slices.Clone(storetest.LowGate), "mask.exempt_tools=ask_user")...)
+	s := storetest.Create(t,
+		append(slices.Clone(storetest.LowGate), "mask.exempt_tools=ask_user")...)
 	c := context.Background()
 	_, _, err := s.Conversation.Append(c, "s", history.MainBranch, []conversation.Message{
-		{Role: "model", Text: "x", Calls: []format.Call{{ID: "a", Tool: "cat"}, {ID: "b", Tool: "ask_user"}}},
+		{Role: "model", Text: "x",
+			Calls: []format.Call{{ID: "a", Tool: "cat"}, {ID: "b", Tool: "ask_user"}}},
 		{Role: "tool", Text: storetest.LongOutput(1), Results: []string{"a"}},
 		{Role: "tool", Text: storetest.LongOutput(2), Results: []string{"b"}},
-		{Role: "user", Parts: json.RawMessage(`[{"functionResponse":{"name":"find","response":{"output":"` + storetest.LongOutput(3) + `"}}}]`)},
+		{Role: "user",
+			Parts: json.RawMessage(`[{"functionResponse":{"name":"find","response":{"output":"` +
+				storetest.LongOutput(3) + `"}}}]`)},
 		{Role: "user", Text: "go on"},
 	}, conversation.AppendOptions{})
 	if err != nil {
@@ -274,7 +302,8 @@ func TestMaskAcrossLeave(t *testing.T) {
 	if !storetest.IsMasked(t, s, last) {
 		t.Error("the tail is not masked")
 	}
-	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Tip(t, s).ID, recall.LogOptions{Masked: true})) {
+	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Tip(t, s).ID,
+		recall.LogOptions{Masked: true})) {
 		if shown.ID == id && len(shown.Masked) != 1 {
 			t.Error("what has graduated is not masked in the log")
 		}
@@ -285,10 +314,12 @@ func TestMaskAcrossLeave(t *testing.T) {
 // TestMaskBounds: what does not fit into one entry is left for the next, the newest first, and then
 // nothing is left.
 func TestMaskBounds(t *testing.T) {
-	s := storetest.Create(t, "mask.protected_tokens=0", "mask.gate_tokens=0", "mask.preview_chars=2", "window.evict_at=100000", "window.graduate_at=100000")
+	s := storetest.Create(t, "mask.protected_tokens=0", "mask.gate_tokens=0",
+		"mask.preview_chars=2", "window.evict_at=100000", "window.graduate_at=100000")
 	parts := make([]string, edits.MaxMaskParts+10)
 	for i := range parts {
-		parts[i] = `{"functionResponse":{"name":"n","response":{"output":"` + strings.Repeat("x", 600) + `"}}}`
+		parts[i] = `{"functionResponse":{"name":"n","response":{"output":"` +
+			strings.Repeat("x", 600) + `"}}}`
 	}
 	amendable(t, s, "m", "tool", "", "["+strings.Join(parts, ",")+"]")
 	storetest.Say(t, s, "s", "user", "go on")
@@ -312,18 +343,21 @@ func TestRetryLooksAgain(t *testing.T) {
 	storetest.Say(t, s, "s", "user", "begin")
 	for _, moves := range []int{0, 1, 3, 9} {
 		looks := 0
-		got, err := edits.Retry(context.Background(), s.Edits, "s", history.MainBranch, func(v format.Value) (format.ID, error) {
-			if looks++; looks <= moves && looks <= edits.MaxTries {
-				storetest.Say(t, s, "s", "user", "moved meanwhile")
-			}
-			return v.ID, nil
-		}, func(_ *edits.Tx, seen *format.ID) error {
-			if now := storetest.View(t, s).Get(history.RefName("s", history.MainBranch)).ID; now != *seen {
-				return fmt.Errorf("acts on %v, the tip is %v", *seen, now)
-			}
-			return nil
-		})
-		if want := min(moves, edits.MaxTries) + 1; err != nil || got != storetest.Tip(t, s).ID || looks != want {
+		got, err := edits.Retry(context.Background(), s.Edits, "s",
+			history.MainBranch, func(v format.Value) (format.ID, error) {
+				if looks++; looks <= moves && looks <= edits.MaxTries {
+					storetest.Say(t, s, "s", "user", "moved meanwhile")
+				}
+				return v.ID, nil
+			}, func(_ *edits.Tx, seen *format.ID) error {
+				if now := storetest.View(t, s).Get(
+					history.RefName("s", history.MainBranch)).ID; now != *seen {
+					return fmt.Errorf("acts on %v, the tip is %v", *seen, now)
+				}
+				return nil
+			})
+		if want := min(moves, edits.MaxTries) + 1; err != nil || got != storetest.Tip(t, s).ID ||
+			looks != want {
 			t.Errorf("%d moves: looked %d times, want %d; %v", moves, looks, want, err)
 		}
 	}
@@ -335,28 +369,34 @@ func TestOffloadIsKept(t *testing.T) {
 	s := storetest.Create(t, "offload.threshold_chars=1000")
 	c := context.Background()
 	text := storetest.LongOutput(1) + "password=hunter2xyz99\n\x07" + storetest.LongOutput(2)
-	done, found, err := s.Edits.Offload(c, "s", history.MainBranch, edits.Output{Tool: "cat", Call: "c1", Text: text})
+	done, found, err := s.Edits.Offload(c, "s", history.MainBranch,
+		edits.Output{Tool: "cat", Call: "c1", Text: text})
 	if err != nil || done.Entry.IsZero() || len(found) != 2 || done.Chars != len(text) {
 		t.Fatalf("%+v, %v, %v", done, found, err)
 	}
-	if strings.Contains(done.Text, "hunter2") || !strings.Contains(done.Text, "ctx expand "+done.Entry.String()) || len(done.Text) > 1300 {
+	if strings.Contains(done.Text, "hunter2") ||
+		!strings.Contains(done.Text, "ctx expand "+done.Entry.String()) || len(done.Text) > 1300 {
 		t.Errorf("short form: %s", done.Text)
 	}
-	kept := strings.ReplaceAll(strings.ReplaceAll(text, "hunter2xyz99", "[REDACTED:password]"), "\x07", "")
+	kept := strings.ReplaceAll(strings.ReplaceAll(text, "hunter2xyz99", "[REDACTED:password]"),
+		"\x07", "")
 	if got := storetest.ExpandedText(t, s, done.Entry); got != kept {
 		t.Errorf("kept is %.80q", got)
 	}
 	e := storetest.Must[*history.Shown](t)(s.History.Entry(done.Entry)).Entry
-	if e.Kind != format.KindNote || e.Role != "tool" || e.Author != "cat" || e.Source == nil || e.Source.Message != "c1" {
+	if e.Kind != format.KindNote || e.Role != "tool" || e.Author != "cat" || e.Source == nil ||
+		e.Source.Message != "c1" {
 		t.Errorf("the entry is %+v", e)
 	}
-	again, _, err := s.Edits.Offload(c, "s", history.MainBranch, edits.Output{Tool: "cat", Call: "c1", Text: text})
+	again, _, err := s.Edits.Offload(c, "s", history.MainBranch,
+		edits.Output{Tool: "cat", Call: "c1", Text: text})
 	if err != nil || !again.Known || again.Entry != done.Entry || again.Text != done.Text {
 		t.Errorf("the second time: %+v, %v", again, err)
 	}
 	number := storetest.View(t, s).Number
 	short, _, err := s.Edits.Offload(c, "s", history.MainBranch, edits.Output{Text: "short\x07"})
-	if err != nil || !short.Entry.IsZero() || short.Text != "short\x07" || storetest.View(t, s).Number != number {
+	if err != nil || !short.Entry.IsZero() || short.Text != "short\x07" ||
+		storetest.View(t, s).Number != number {
 		t.Errorf("a short one: %+v, %v", short, err)
 	}
 	if len(storetest.Tail(t, s)) != 0 {
@@ -371,7 +411,8 @@ func TestOffloadIsKept(t *testing.T) {
 // messageIn appends a message to a branch of the session s.
 func messageIn(t testing.TB, s *session.Store, branch string, m conversation.Message) format.ID {
 	t.Helper()
-	done, _, err := s.Conversation.Append(context.Background(), "s", branch, []conversation.Message{m}, conversation.AppendOptions{Orphan: true})
+	done, _, err := s.Conversation.Append(context.Background(), "s", branch,
+		[]conversation.Message{m}, conversation.AppendOptions{Orphan: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -384,21 +425,26 @@ func TestEditsAndBranches(t *testing.T) {
 	s := storetest.Create(t)
 	c := context.Background()
 	first := storetest.Say(t, s, "s", "user", "go")
-	output := messageIn(t, s, history.MainBranch, conversation.Message{Role: "tool", Text: storetest.LongOutput(1)})
+	output := messageIn(t, s, history.MainBranch,
+		conversation.Message{Role: "tool", Text: storetest.LongOutput(1)})
 	storetest.MaskAll(t, s, edits.MaskTarget{Entry: output, Part: 0})
 	storetest.Replace(t, s, storetest.BeginReplace(t, s, whole(first)...), "started")
-	if _, err := s.Conversation.Fork(c, "s", history.MainBranch, []string{"one", "two"}, conversation.ForkOptions{}); err != nil {
+	if _, err := s.Conversation.Fork(c, "s", history.MainBranch, []string{"one", "two"},
+		conversation.ForkOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	of := map[string]format.ID{}
 	for _, branch := range []string{"one", "two"} {
-		of[branch] = messageIn(t, s, branch, conversation.Message{Role: "tool", Text: storetest.LongOutput(2) + branch})
+		of[branch] = messageIn(t, s, branch,
+			conversation.Message{Role: "tool", Text: storetest.LongOutput(2) + branch})
 		messageIn(t, s, branch, conversation.Message{Role: "model", Text: "done " + branch})
 	}
-	storetest.Must[edits.MaskResult](t)(s.Edits.ApplyMasks(c, "s", "one", []edits.MaskTarget{{Entry: of["one"], Part: 0}}))
+	storetest.Must[edits.MaskResult](t)(s.Edits.ApplyMasks(c, "s", "one",
+		[]edits.MaskTarget{{Entry: of["one"], Part: 0}}))
 	shown := func(branch string) string {
 		var said []string
-		for _, m := range storetest.Must[view.Input](t)(s.Recall.RenderInput(storetest.View(t, s), "s", branch, view.Options{})).Tail {
+		for _, m := range storetest.Must[view.Input](t)(s.Recall.RenderInput(storetest.View(t, s),
+			"s", branch, view.Options{})).Tail {
 			switch {
 			case len(m.Masked) > 0:
 				said = append(said, "masked")
@@ -411,17 +457,21 @@ func TestEditsAndBranches(t *testing.T) {
 		return strings.Join(said, ", ")
 	}
 	for branch, want := range map[string]string{
-		history.MainBranch: "started, masked", "one": "started, masked, masked, done one", "two": "started, masked, long, done two",
+		history.MainBranch: "started, masked", "one": "started, masked, masked, done one",
+		"two": "started, masked, long, done two",
 	} {
 		if got := shown(branch); got != want {
 			t.Errorf("%s: %s, want %s", branch, got, want)
 		}
 	}
-	claim := storetest.Must[[]edits.ReplaceClaim](t)(s.Edits.BeginReplace(storetest.View(t, s), "s", "two", whole(of["two"]), nil))[0].ID
-	if _, err := s.Conversation.Join(c, "s", history.MainBranch, []string{"one", "two"}, conversation.JoinOptions{}); err != nil {
+	claim := storetest.Must[[]edits.ReplaceClaim](t)(s.Edits.BeginReplace(storetest.View(t, s), "s",
+		"two", whole(of["two"]), nil))[0].ID
+	if _, err := s.Conversation.Join(c, "s", history.MainBranch, []string{"one", "two"},
+		conversation.JoinOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := shown(history.MainBranch), "started, masked, long, done one, long, done two"; got != want {
+	if got, want := shown(history.MainBranch),
+		"started, masked, long, done one, long, done two"; got != want {
 		t.Errorf("joined: %s, want %s", got, want)
 	}
 	// The branch that was claimed from is gone.
@@ -430,7 +480,8 @@ func TestEditsAndBranches(t *testing.T) {
 	}
 	storetest.MaskAll(t, s, edits.MaskTarget{Entry: of["one"], Part: 0})
 	storetest.Replace(t, s, storetest.BeginReplace(t, s, whole(of["two"])...), "read")
-	if got, want := shown(history.MainBranch), "started, masked, masked, done one, read, done two"; got != want {
+	if got, want := shown(history.MainBranch),
+		"started, masked, masked, done one, read, done two"; got != want {
 		t.Errorf("masked after the join: %s, want %s", got, want)
 	}
 	storetest.Must[conversation.Undone](t)(s.Conversation.Undo(c, "s"))

@@ -35,10 +35,12 @@ type editModel []modelStep
 func (m editModel) holds(i int) bool {
 	s := m[i]
 	if s.kind == "mask" {
-		return !slices.ContainsFunc(m[i:], func(later modelStep) bool { return later.kind == "amend" && later.of == s.of })
+		return !slices.ContainsFunc(m[i:],
+			func(later modelStep) bool { return later.kind == "amend" && later.of == s.of })
 	}
 	for _, t := range s.targets {
-		if slices.ContainsFunc(m[i:], func(later modelStep) bool { return later.kind == "amend" && later.of == t }) {
+		if slices.ContainsFunc(m[i:],
+			func(later modelStep) bool { return later.kind == "amend" && later.of == t }) {
 			return false
 		}
 		if at := m.at(t); m[at].kind == "replace" && !m.holds(at) {
@@ -49,7 +51,8 @@ func (m editModel) holds(i int) bool {
 }
 
 func (m editModel) at(id format.ID) int {
-	return slices.IndexFunc(m, func(s modelStep) bool { return s.id == id && s.kind != "amend" && s.kind != "mask" })
+	return slices.IndexFunc(m,
+		func(s modelStep) bool { return s.id == id && s.kind != "amend" && s.kind != "mask" })
 }
 
 // place is where an entry is shown: a replacement where the first message behind it was said.
@@ -77,7 +80,8 @@ func (m editModel) hidden(id format.ID) bool {
 func (m editModel) words(id format.ID) (text string, masked bool) {
 	for i, s := range m {
 		switch {
-		case s.id == id && (s.kind == "say" || s.kind == "replace"), s.kind == "amend" && s.of == id:
+		case s.id == id && (s.kind == "say" || s.kind == "replace"),
+			s.kind == "amend" && s.of == id:
 			text = s.text
 		case s.kind == "mask" && s.of == id:
 			masked = masked || m.holds(i)
@@ -123,7 +127,8 @@ func TestEditsInRandomOrder(t *testing.T) {
 	taken, late, done := 0, 0, map[string]int{}
 	for h := range histories {
 		r := rand.New(rand.NewPCG(uint64(h), 17))
-		s := storetest.Create(t, "window.graduate_at=100000", "window.evict_at=100000", "mask.preview_chars=10")
+		s := storetest.Create(t, "window.graduate_at=100000", "window.evict_at=100000",
+			"mask.preview_chars=10")
 		c := context.Background()
 		states, now := []editModel{nil}, 0 // every state of the branch that undo and redo go to
 		var held []heldClaim
@@ -132,7 +137,8 @@ func TestEditsInRandomOrder(t *testing.T) {
 			m := states[now]
 			next := slices.Clone(m)
 			ids := m.shown()
-			what := []string{"say", "say", "say", "amend", "mask", "claim", "answer", "answer", "rewind", "undo", "undo", "redo"}[r.IntN(12)]
+			what := []string{"say", "say", "say", "amend", "mask", "claim", "answer", "answer",
+				"rewind", "undo", "undo", "redo"}[r.IntN(12)]
 			if len(ids) == 0 {
 				what = "say"
 			}
@@ -146,7 +152,8 @@ func TestEditsInRandomOrder(t *testing.T) {
 				id := amendable(t, s, fmt.Sprint("m", name), role, text, "")
 				next = append(next, modelStep{kind: "say", id: id, text: text, tool: tool})
 			case "amend":
-				said := slices.DeleteFunc(slices.Clone(m), func(st modelStep) bool { return st.kind != "say" })
+				said := slices.DeleteFunc(slices.Clone(m),
+					func(st modelStep) bool { return st.kind != "say" })
 				of := said[r.IntN(len(said))]
 				e := storetest.Must[*history.Shown](t)(s.History.Entry(of.id)).Entry
 				text := strings.Repeat(fmt.Sprint("newer ", name, " "), 50)
@@ -175,7 +182,8 @@ func TestEditsInRandomOrder(t *testing.T) {
 				for _, i := range r.Perm(len(ids))[:1+r.IntN(min(3, len(ids)))] {
 					list.ids = append(list.ids, ids[i])
 				}
-				slices.SortFunc(list.ids, func(a, b format.ID) int { return slices.Index(ids, a) - slices.Index(ids, b) })
+				slices.SortFunc(list.ids,
+					func(a, b format.ID) int { return slices.Index(ids, a) - slices.Index(ids, b) })
 				for _, id := range list.ids {
 					list.states = append(list.states, m.state(id))
 				}
@@ -203,10 +211,13 @@ func TestEditsInRandomOrder(t *testing.T) {
 					continue
 				}
 				taken++
-				next = append(next, modelStep{kind: "replace", id: got.Entries[0], targets: claim.ids, text: text})
+				next = append(next,
+					modelStep{kind: "replace", id: got.Entries[0], targets: claim.ids, text: text})
 			case "rewind":
 				at := r.IntN(len(m))
-				storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(c, "s", history.MainBranch, m[at].id, conversation.RewindOptions{}))
+				storetest.Must[conversation.Rewound](t)(
+					s.Conversation.Rewind(c, "s", history.MainBranch, m[at].id,
+						conversation.RewindOptions{}))
 				next = next[:at]
 			case "undo", "redo":
 				to := now - 1
@@ -229,7 +240,8 @@ func TestEditsInRandomOrder(t *testing.T) {
 		}
 		storetest.Check(t, s)
 	}
-	t.Logf("%d histories, %v, %d answers taken and %d too late, 0 differences", histories, done, taken, late)
+	t.Logf("%d histories, %v, %d answers taken and %d too late, 0 differences", histories,
+		done, taken, late)
 	if taken < histories/2 || late < histories/2 {
 		t.Error("too few answers to say anything")
 	}
@@ -244,8 +256,10 @@ func compareShown(t *testing.T, s *session.Store, m editModel, when string) {
 	}
 	for i, id := range want {
 		text, masked := m.words(id)
-		if got[i].ID != id || masked != (len(got[i].Masked) == 1) || !masked && got[i].Text != text || masked && !strings.Contains(got[i].Text, text[:5]) {
-			t.Fatalf("%s: at %d is %v %.40q, masked %v; want %v %.40q, %v", when, i, got[i].ID, got[i].Text, got[i].Masked, id, text, masked)
+		if got[i].ID != id || masked != (len(got[i].Masked) == 1) ||
+			!masked && got[i].Text != text || masked && !strings.Contains(got[i].Text, text[:5]) {
+			t.Fatalf("%s: at %d is %v %.40q, masked %v; want %v %.40q, %v", when, i, got[i].ID,
+				got[i].Text, got[i].Masked, id, text, masked)
 		}
 	}
 }

@@ -32,15 +32,20 @@ type Offloaded struct {
 // Offload keeps a tool output that is too long for a message as a note on a branch, and returns
 // what the message gets of it. A short output is returned as it is, and nothing is written. The
 // same output of the same call is kept once. found lists what sanitizing took out of the text.
-func (s *Writer) Offload(ctx context.Context, session, branch string, out Output) (Offloaded, []sanitize.Finding, error) {
-	rule := mask.Offload{Threshold: s.Config.Offload.ThresholdChars, Head: s.Config.Offload.HeadPercent}
+func (s *Writer) Offload(
+	ctx context.Context, session, branch string, out Output,
+) (Offloaded, []sanitize.Finding, error) {
+	rule := mask.Offload{Threshold: s.Config.Offload.ThresholdChars,
+		Head: s.Config.Offload.HeadPercent}
 	done := Offloaded{Chars: mask.Units(out.Text), Text: out.Text}
 	if !rule.TooLong(out.Text) {
 		return done, nil, nil
 	}
 	clean, found, err := sanitize.Text([]byte(out.Text))
 	if err != nil {
-		return done, nil, fmt.Errorf("%w: cannot sanitize the output, so it is not stored: %w", history.ErrInput, err)
+		return done, nil,
+			fmt.Errorf("%w: cannot sanitize the output, so it is not stored: %w",
+				history.ErrInput, err)
 	}
 	text := string(clean)
 	if !rule.TooLong(text) {
@@ -51,7 +56,8 @@ func (s *Writer) Offload(ctx context.Context, session, branch string, out Output
 	if out.Call != "" {
 		m.Source = &conversation.Source{Agent: offloadAgent, Session: session, Message: out.Call}
 	}
-	list, _, err := s.conversation.Append(ctx, session, branch, []conversation.Message{m}, conversation.AppendOptions{Verb: refs.VerbOffload})
+	list, _, err := s.conversation.Append(ctx, session, branch, []conversation.Message{m},
+		conversation.AppendOptions{Verb: refs.VerbOffload})
 	if err != nil {
 		return done, nil, err
 	}

@@ -42,7 +42,8 @@ func (s *Reader) outputsOf(tip format.ID) (*outputs, error) {
 			m.version, e = v.ID, v.Entry
 		}
 		// A result that names no call is in the parts alone.
-		m.tool = e.Role == "tool" || len(e.Results) > 0 || e.Role != "model" && e.Body != nil && e.Body.Media == format.MediaParts
+		m.tool = e.Role == "tool" || len(e.Results) > 0 ||
+			e.Role != "model" && e.Body != nil && e.Body.Media == format.MediaParts
 		for _, r := range e.Results {
 			if tool, ok := calls[r]; ok {
 				if m.tools == nil {
@@ -109,7 +110,9 @@ func (m *outputAt) outputsIn(shown *history.Shown) (list []mask.Part) {
 
 // Shortened returns a message with some outputs shortened as a mask would show them. tools names
 // the tools of the calls that the message answers; pick selects outputs by the index of their part.
-func (s *Reader) Shortened(shown *history.Shown, tools map[string]string, pick func(part int) bool) *history.Shown {
+func (s *Reader) Shortened(
+	shown *history.Shown, tools map[string]string, pick func(part int) bool,
+) *history.Shown {
 	short := map[int]string{}
 	at := outputAt{ID: shown.ID, tools: tools}
 	for _, p := range at.outputsIn(shown) {
@@ -171,5 +174,6 @@ func checkPart(t format.Target, parts []byte) error {
 	if n == 0 {
 		return fmt.Errorf("%w: part %d of %v: it has none", history.ErrNotFound, t.Part, t.Entry)
 	}
-	return fmt.Errorf("%w: part %d of %v: its parts are 0 to %d", history.ErrNotFound, t.Part, t.Entry, n-1)
+	return fmt.Errorf("%w: part %d of %v: its parts are 0 to %d", history.ErrNotFound,
+		t.Part, t.Entry, n-1)
 }

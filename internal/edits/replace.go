@@ -43,7 +43,9 @@ type ReplaceInput struct {
 // and one over each cluster. It writes and reserves nothing. ErrNotFound is for a target that the
 // branch does not have; ErrRefused for one that cannot be replaced: a call without its result, or a
 // target that another text stands for.
-func (s *Reader) BeginReplace(view *refs.View, session, branch string, targets []format.Target, clusters []format.ID) ([]ReplaceClaim, error) {
+func (s *Reader) BeginReplace(
+	view *refs.View, session, branch string, targets []format.Target, clusters []format.ID,
+) ([]ReplaceClaim, error) {
 	var list []ReplaceClaim
 	if len(targets) > 0 {
 		c, err := s.claimTargets(view, session, branch, targets)
@@ -62,9 +64,12 @@ func (s *Reader) BeginReplace(view *refs.View, session, branch string, targets [
 	return list, nil
 }
 
-func (s *Reader) claimTargets(view *refs.View, session, branch string, targets []format.Target) (out ReplaceClaim, err error) {
+func (s *Reader) claimTargets(
+	view *refs.View, session, branch string, targets []format.Target,
+) (out ReplaceClaim, err error) {
 	if len(targets) > claims.MaxTargets {
-		return out, fmt.Errorf("%w: a claim over %d entries: %d is the most", history.ErrInput, len(targets), claims.MaxTargets)
+		return out, fmt.Errorf("%w: a claim over %d entries: %d is the most", history.ErrInput,
+			len(targets), claims.MaxTargets)
 	}
 	if err := claims.CheckTargets(targets); err != nil {
 		return out, err
@@ -84,9 +89,13 @@ func (s *Reader) claimTargets(view *refs.View, session, branch string, targets [
 			continue
 		}
 		if r := st.edits.hides(t.Entry); r != nil {
-			return out, fmt.Errorf("%w: %v is replaced by %v: claim that", history.ErrRefused, t.Entry, r.id)
+			return out,
+				fmt.Errorf("%w: %v is replaced by %v: claim that", history.ErrRefused,
+					t.Entry, r.id)
 		}
-		return out, fmt.Errorf("%w: entry %v is not in %s/%s, or is no message", history.ErrNotFound, t.Entry, session, branch)
+		return out,
+			fmt.Errorf("%w: entry %v is not in %s/%s, or is no message", history.ErrNotFound,
+				t.Entry, session, branch)
 	}
 	slices.SortFunc(claim.Targets, func(a, b claims.Target) int {
 		if a.Entry != b.Entry {
@@ -100,7 +109,8 @@ func (s *Reader) claimTargets(view *refs.View, session, branch string, targets [
 	out.ID = claim.String()
 	for _, t := range claim.Targets {
 		if st.list[st.at[t.Entry]].Gone {
-			return out, fmt.Errorf("%w: entry %v: its words were forgotten", history.ErrGone, t.Entry)
+			return out,
+				fmt.Errorf("%w: entry %v: its words were forgotten", history.ErrGone, t.Entry)
 		}
 		in, err := st.input(t.Target)
 		if err != nil {
@@ -113,13 +123,16 @@ func (s *Reader) claimTargets(view *refs.View, session, branch string, targets [
 
 // Replaced is the result of CommitReplace.
 type Replaced struct {
-	Entries  []format.ID  // the replace entries, in the order of the answers
-	Replaced int          // entries and parts that a text stands for now
-	Settled  int          // clusters whose summary is a worker's text now
-	Carried  int          // such clusters that have grown since: the text stands for their first members
-	Known    int          // answers that were there already
-	Lost     []LostTarget // what was claimed and is not as it was; with Partial alone: else they are an error
-	Unseen   int          // of Replaced, how many the summaries of clusters stand for: the text does not show
+	Entries  []format.ID // the replace entries, in the order of the answers
+	Replaced int         // entries and parts that a text stands for now
+	Settled  int         // clusters whose summary is a worker's text now
+	// Such clusters that have grown since: the text stands for their first members
+	Carried int
+	Known   int // answers that were there already
+	// What was claimed and is not as it was; with Partial alone: else they are an error
+	Lost []LostTarget
+	// Of Replaced, how many the summaries of clusters stand for: the text does not show
+	Unseen int
 
 	fresh []freshReplacement
 }
@@ -148,7 +161,9 @@ type ReplaceOptions struct {
 // changed; with Partial the texts stand for the rest. An answer that is stored already is known and
 // changes nothing. All answers must be about one branch, or all about clusters: ErrInput otherwise,
 // and for a text that says nothing.
-func (s *Writer) CommitReplace(ctx context.Context, answers []summaries.Answer, o ReplaceOptions) (Replaced, error) {
+func (s *Writer) CommitReplace(
+	ctx context.Context, answers []summaries.Answer, o ReplaceOptions,
+) (Replaced, error) {
 	brought, err := readReplaceAnswers(answers)
 	if err != nil || len(brought) == 0 {
 		return Replaced{}, err
@@ -159,9 +174,12 @@ func (s *Writer) CommitReplace(ctx context.Context, answers []summaries.Answer, 
 	}
 	done, err := retry(ctx, s, first.Session, first.Branch,
 		func(value format.Value) (Replaced, error) { return s.judge(value, brought, o) },
-		func(t *Tx, done *Replaced) error { return t.putReplacements(first.Session, first.Branch, done) })
+		func(t *Tx, done *Replaced) error {
+			return t.putReplacements(first.Session, first.Branch, done)
+		})
 	if errors.Is(err, history.ErrNotFound) {
-		err = fmt.Errorf("%w: %s/%s is not there any more", history.ErrStale, first.Session, first.Branch)
+		err = fmt.Errorf("%w: %s/%s is not there any more", history.ErrStale,
+			first.Session, first.Branch)
 	}
 	return done, err
 }
@@ -180,11 +198,18 @@ func readReplaceAnswers(answers []summaries.Answer) ([]broughtText, error) {
 		if err != nil {
 			return nil, err
 		}
-		if first := list[0].claim; i > 0 && ((c.Run == nil) != (first.Run == nil) || c.Session != first.Session || c.Branch != first.Branch) {
-			return nil, fmt.Errorf("%w: answer %d is about something else than the first one: one commit is about one branch, or about clusters", history.ErrInput, i+1)
+		if first := list[0].claim; i > 0 &&
+			((c.Run == nil) != (first.Run == nil) || c.Session != first.Session ||
+				c.Branch != first.Branch) {
+			return nil,
+				fmt.Errorf(
+					"%w: answer %d is about something else than the first one: one commit is "+
+						"about one branch, or about clusters", history.ErrInput, i+1)
 		}
 		if len(a.Text) > history.MaxMessage {
-			return nil, fmt.Errorf("%w: answer %d has a text of %d bytes: %d is the most", history.ErrInput, i+1, len(a.Text), history.MaxMessage)
+			return nil,
+				fmt.Errorf("%w: answer %d has a text of %d bytes: %d is the most", history.ErrInput,
+					i+1, len(a.Text), history.MaxMessage)
 		}
 		text, fault := wording.Clean(a.Text)
 		if fault == nil {
@@ -200,7 +225,9 @@ func readReplaceAnswers(answers []summaries.Answer) ([]broughtText, error) {
 }
 
 // judge compares answers with a branch as it is.
-func (s *Reader) judge(value format.Value, brought []broughtText, o ReplaceOptions) (Replaced, error) {
+func (s *Reader) judge(
+	value format.Value, brought []broughtText, o ReplaceOptions,
+) (Replaced, error) {
 	var all []format.Target
 	for _, b := range brought {
 		all = append(all, b.claim.Plain()...)
@@ -224,7 +251,8 @@ func (s *Reader) judge(value format.Value, brought []broughtText, o ReplaceOptio
 		}
 		if forgotten.InAnswer(b.answer.Text) {
 			for _, c := range b.claim.Targets {
-				done.Lost = append(done.Lost, LostTarget{c.String(), "the answer holds what was forgotten"})
+				done.Lost = append(done.Lost,
+					LostTarget{c.String(), "the answer holds what was forgotten"})
 			}
 			continue
 		}
@@ -237,7 +265,8 @@ func (s *Reader) judge(value format.Value, brought []broughtText, o ReplaceOptio
 		left, lost := st.fit(b.claim.Targets, taken)
 		done.Lost = append(done.Lost, lost...)
 		if len(left) > 0 {
-			r := freshReplacement{&format.Replacement{Targets: left, Text: b.answer.Text}, b.answer.Summarizer}
+			r := freshReplacement{&format.Replacement{Targets: left, Text: b.answer.Text},
+				b.answer.Summarizer}
 			taken.list = append(taken.list, replaced{Replacement: r.Replacement})
 			done.fresh = append(done.fresh, r)
 		}
@@ -286,13 +315,16 @@ func (s *Reader) wordsGone(id format.ID) (gone bool, err error) {
 	}
 	e, err := s.Header(id)
 	if errors.Is(err, objects.ErrNotFound) {
-		return false, nil // gc took it away after it had left the branch: the target is lost, and the words were not forgotten
+		// Gc took it away after it had left the branch: the target is lost, and the words were not
+		// forgotten
+		return false, nil
 	}
 	if err != nil || e.Kind != format.KindReplace {
 		return false, err
 	}
 	var behind []format.ID
-	err = s.ReplacedBy(id, func(message format.ID) error { behind = append(behind, message); return nil })
+	err = s.ReplacedBy(id,
+		func(message format.ID) error { behind = append(behind, message); return nil })
 	if err != nil {
 		return false, err
 	}
@@ -304,13 +336,17 @@ func (s *Reader) wordsGone(id format.ID) (gone bool, err error) {
 // that.
 func (r *replaced) answers(b broughtText, partial bool) bool {
 	claimed := b.claim.Plain()
-	return r.Text == b.answer.Text && (slices.Equal(r.Targets, claimed) || partial && !slices.ContainsFunc(r.Targets, func(t format.Target) bool {
-		return !slices.Contains(claimed, t)
-	}))
+	return r.Text == b.answer.Text &&
+		(slices.Equal(r.Targets, claimed) ||
+			partial && !slices.ContainsFunc(r.Targets, func(t format.Target) bool {
+				return !slices.Contains(claimed, t)
+			}))
 }
 
 // fit returns which targets can be replaced, and why the others cannot.
-func (st *replacedRange) fit(claimed []claims.Target, taken *Edits) (left []format.Target, lost []LostTarget) {
+func (st *replacedRange) fit(
+	claimed []claims.Target, taken *Edits,
+) (left []format.Target, lost []LostTarget) {
 	for _, c := range claimed {
 		why := st.missing(c)
 		if why == "" && taken.by(c.Target) != nil {
@@ -331,7 +367,8 @@ func (st *replacedRange) fit(claimed []claims.Target, taken *Edits) (left []form
 		for i, t := range split {
 			lost = append(lost, LostTarget{t.String(), why[i]})
 		}
-		left = slices.DeleteFunc(left, func(t format.Target) bool { return slices.Contains(split, t) })
+		left = slices.DeleteFunc(left,
+			func(t format.Target) bool { return slices.Contains(split, t) })
 	}
 }
 

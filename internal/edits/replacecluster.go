@@ -20,7 +20,8 @@ func (s *Reader) claimCluster(view *refs.View, id format.ID) (out ReplaceClaim, 
 		return out, err
 	}
 	if at.Live == nil {
-		return out, fmt.Errorf("%w: cluster %v is evicted: nothing of it is rendered but one line", history.ErrRefused, at.Node)
+		return out, fmt.Errorf("%w: cluster %v is evicted: nothing of it is rendered but one line",
+			history.ErrRefused, at.Node)
 	}
 	st, err := s.Forest(view)
 	if err != nil {
@@ -37,7 +38,8 @@ func (s *Reader) claimCluster(view *refs.View, id format.ID) (out ReplaceClaim, 
 	out = ReplaceClaim{ID: claim.ID(), Cluster: true, Tokens: summaries.AnswerTokens(inputs)}
 	for _, in := range inputs {
 		out.Inputs = append(out.Inputs, ReplaceInput{
-			Target: format.Target{Entry: in.ID, Part: format.WholeEntry}, Kind: "entry", Role: in.Role, Author: in.Author, Time: in.Time, Text: in.Text,
+			Target: format.Target{Entry: in.ID, Part: format.WholeEntry}, Kind: "entry",
+			Role: in.Role, Author: in.Author, Time: in.Time, Text: in.Text,
 		})
 	}
 	return out, nil
@@ -45,7 +47,9 @@ func (s *Reader) claimCluster(view *refs.View, id format.ID) (out ReplaceClaim, 
 
 // commitClusters makes texts the summaries of clusters. Branches render them once they adopt the
 // newest forest.
-func (s *Writer) commitClusters(ctx context.Context, brought []broughtText, o ReplaceOptions) (done Replaced, err error) {
+func (s *Writer) commitClusters(
+	ctx context.Context, brought []broughtText, o ReplaceOptions,
+) (done Replaced, err error) {
 	seen, err := s.ForgetMark()
 	if err != nil {
 		return done, err
@@ -69,7 +73,9 @@ func (s *Writer) commitClusters(ctx context.Context, brought []broughtText, o Re
 	var sealed []summaries.SealedAnswer
 	for i, j := range judged {
 		if j.Fault != nil {
-			return done, fmt.Errorf("%w: the text for cluster %v: %w", history.ErrInput, runs[i].Node, j.Fault)
+			return done,
+				fmt.Errorf("%w: the text for cluster %v: %w", history.ErrInput,
+					runs[i].Node, j.Fault)
 		}
 		if j.Lost == "" {
 			sealed = append(sealed, j.SealedAnswer)
@@ -98,12 +104,15 @@ func (s *Writer) commitClusters(ctx context.Context, brought []broughtText, o Re
 }
 
 // settleClusters settles judged answers one after the other, each against the summaries before it.
-func (t *Tx) settleClusters(judged []summaries.Judged, runs []claims.Run) (done Replaced, err error) {
+func (t *Tx) settleClusters(
+	judged []summaries.Judged, runs []claims.Run,
+) (done Replaced, err error) {
 	for i, j := range judged {
 		var settled summaries.Compaction
 		if j.Lost != "" {
 			settled.CountLost(j.Lost)
-		} else if err := t.summaries.Settle(history.MainForest, []summaries.SealedAnswer{j.SealedAnswer}, &settled); err != nil {
+		} else if err := t.summaries.Settle(history.MainForest,
+			[]summaries.SealedAnswer{j.SealedAnswer}, &settled); err != nil {
 			return done, err
 		}
 		done.Settled += settled.Settled

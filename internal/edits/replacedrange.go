@@ -19,16 +19,21 @@ type replacedRange struct {
 	edits           *Edits
 	list            []view.Message // oldest first
 	at              map[format.ID]int
-	ties            []int                       // groups of messages that call and answer each other
-	open            []bool                      // messages that call what has not answered
-	latest          map[format.ID]history.Entry // of an amended message, the latest amend
-	through         uint64                      // of the branch: what comes before is shown by clusters
-	seqs            map[format.ID]uint64        // of messages, replaced ones too
+	// Groups of messages that call and answer each other
+	ties   []int
+	open   []bool                      // messages that call what has not answered
+	latest map[format.ID]history.Entry // of an amended message, the latest amend
+	// Of the branch: what comes before is shown by clusters
+	through uint64
+	seqs    map[format.ID]uint64 // of messages, replaced ones too
 }
 
 // rangeOf reads a branch back to before the oldest of targets.
-func (s *Reader) rangeOf(session, branch string, value format.Value, targets []format.Target) (*replacedRange, error) {
-	st := &replacedRange{session: session, branch: branch, at: map[format.ID]int{}, seqs: map[format.ID]uint64{}, through: value.Through}
+func (s *Reader) rangeOf(
+	session, branch string, value format.Value, targets []format.Target,
+) (*replacedRange, error) {
+	st := &replacedRange{session: session, branch: branch, at: map[format.ID]int{},
+		seqs: map[format.ID]uint64{}, through: value.Through}
 	wanted := map[format.ID]bool{}
 	for _, t := range targets {
 		wanted[t.Entry] = true
@@ -164,7 +169,8 @@ func (st *replacedRange) split(targets []format.Target) (list []format.Target, w
 		i := st.at[t.Entry]
 		switch {
 		case !whole[st.ties[i]]:
-			list, why = append(list, t), append(why, "calls a tool, or answers a call, and the other half stays")
+			list, why = append(list, t),
+				append(why, "calls a tool, or answers a call, and the other half stays")
 		case st.open[i]:
 			list, why = append(list, t), append(why, "calls a tool that has not answered yet")
 		}
@@ -175,7 +181,8 @@ func (st *replacedRange) split(targets []format.Target) (list []format.Target, w
 // input returns a target as it is shown, for the writer of its text.
 func (st *replacedRange) input(t format.Target) (ReplaceInput, error) {
 	m := st.list[st.at[t.Entry]]
-	in := ReplaceInput{Target: t, Kind: "entry", Role: m.Role, Author: m.Author, Time: m.Time, Text: m.Text}
+	in := ReplaceInput{Target: t, Kind: "entry", Role: m.Role, Author: m.Author,
+		Time: m.Time, Text: m.Text}
 	if len(m.StandsFor) > 0 {
 		in.Kind = "replacement"
 	}
@@ -184,7 +191,8 @@ func (st *replacedRange) input(t format.Target) (ReplaceInput, error) {
 	}
 	in.Kind = "part"
 	if len(m.StandsFor) > 0 {
-		return in, fmt.Errorf("%w: %v is a replacement, and has no parts", history.ErrInput, t.Entry)
+		return in,
+			fmt.Errorf("%w: %v is a replacement, and has no parts", history.ErrInput, t.Entry)
 	}
 	if err := checkPart(t, m.Parts); err != nil || m.Parts == nil {
 		return in, err
@@ -192,7 +200,8 @@ func (st *replacedRange) input(t format.Target) (ReplaceInput, error) {
 	raw := mask.Split(m.Parts)[t.Part]
 	kind, call, tool := mask.KindOf(raw)
 	if kind == mask.Call {
-		return in, fmt.Errorf("%w: %v is a call: a text in its place would part it from its result", history.ErrRefused, t)
+		return in, fmt.Errorf("%w: %v is a call: a text in its place would part it from its result",
+			history.ErrRefused, t)
 	}
 	in.Call, in.Tool = call, tool
 	in.Text = history.Words([]byte("[" + string(raw) + "]"))
@@ -214,7 +223,8 @@ func targetMark(t format.Target, version format.ID, es *Edits) string {
 	}
 	for _, r := range es.list {
 		for _, have := range r.Targets {
-			if have.Entry == t.Entry && have.Part != format.WholeEntry && (t.Part == format.WholeEntry || t.Part == have.Part) {
+			if have.Entry == t.Entry && have.Part != format.WholeEntry &&
+				(t.Part == format.WholeEntry || t.Part == have.Part) {
 				mark.Add("replaced %d %v", have.Part, r.id)
 			}
 		}

@@ -13,7 +13,10 @@ const maxTries = 4
 
 // retry prepares a change of a branch with look, without the lock, and makes it with act, under the
 // lock. It starts again if the branch has moved between the two, or words were forgotten.
-func retry[T any](ctx context.Context, s *Writer, session, branch string, look func(format.Value) (T, error), act func(*Tx, *T) error) (T, error) {
+func retry[T any](
+	ctx context.Context, s *Writer, session, branch string, look func(format.Value) (T, error),
+	act func(*Tx, *T) error,
+) (T, error) {
 	var done, none T
 	for try := 1; ; try++ {
 		mark, err := s.ForgetMark()

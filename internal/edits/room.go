@@ -41,12 +41,17 @@ type Tx struct {
 }
 
 // New returns the verbs over the rooms below.
-func New(s *store.Store, clusters *clusters.Writer, epochs *epochs.Writer, summaries *summaries.Writer, conversation *conversation.Writer) *Writer {
-	r := &Reader{Reader: s.Reader, clusters: clusters.Reader, epochs: epochs.Reader, summaries: summaries.Reader}
-	return &Writer{Reader: r, conversation: conversation, Room: store.NewRoom(s, func(t *store.Tx) *Tx {
-		return &Tx{
-			Reader: r, store: t,
-			clusters: clusters.Begin(t), summaries: summaries.Begin(t),
-		}
-	})}
+func New(
+	s *store.Store, clusters *clusters.Writer, epochs *epochs.Writer, summaries *summaries.Writer,
+	conversation *conversation.Writer,
+) *Writer {
+	r := &Reader{Reader: s.Reader, clusters: clusters.Reader, epochs: epochs.Reader,
+		summaries: summaries.Reader}
+	return &Writer{Reader: r, conversation: conversation,
+		Room: store.NewRoom(s, func(t *store.Tx) *Tx {
+			return &Tx{
+				Reader: r, store: t,
+				clusters: clusters.Begin(t), summaries: summaries.Begin(t),
+			}
+		})}
 }

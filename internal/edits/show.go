@@ -126,14 +126,16 @@ func (r *replaced) apply(list []view.Message, messages int) []view.Message {
 // message returns the replacement of a message. Its role is user, as of everything that no model
 // said.
 func (r *replaced) message(first view.Message, messages int) view.Message {
-	return view.Message{ID: r.id, Seq: first.Seq, Role: "user", Time: r.e.Time, Text: r.Text, StandsFor: r.Targets, Replaces: messages}
+	return view.Message{ID: r.id, Seq: first.Seq, Role: "user", Time: r.e.Time, Text: r.Text,
+		StandsFor: r.Targets, Replaces: messages}
 }
 
 // inParts returns a message with parts replaced. The first replaced part of all has the text, the
 // others refer to it; said tells whether that part has come.
 func (r *replaced) inParts(m view.Message, indexes []int, said *bool) view.Message {
 	next := func(part int) string {
-		m.Replaced = slices.DeleteFunc(slices.Clone(m.Replaced), func(p view.ReplacedPart) bool { return p.Part == part })
+		m.Replaced = slices.DeleteFunc(slices.Clone(m.Replaced),
+			func(p view.ReplacedPart) bool { return p.Part == part })
 		m.Replaced = append(m.Replaced, view.ReplacedPart{Part: part, By: r.id})
 		if *said {
 			return fmt.Sprintf("[replaced: `ctx expand %v` gives the exact words]", r.id)

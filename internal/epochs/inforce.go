@@ -16,7 +16,9 @@ func EpochRef(session, branch string) string { return "epochs/" + session + "/" 
 // EpochRef returns the update of the ref of a branch's epoch for a branch that moves to tip. tip is
 // in the history of a branch of the session, or new on top of one. moved is false if the ref stays
 // as it is. The caller records the update in the operation that moves the branch.
-func (t *Tx) EpochRef(session, branch string, tip format.ID) (u format.RefUpdate, moved bool, err error) {
+func (t *Tx) EpochRef(
+	session, branch string, tip format.ID,
+) (u format.RefUpdate, moved bool, err error) {
 	var id format.ID
 	// A session without such refs has no epoch entries: its history need not be read.
 	if len(t.store.View.Names("epochs/"+session+"/")) > 0 {
@@ -108,7 +110,9 @@ func (t *Tx) epochForFork(session, parent string, at format.ID) (format.ID, erro
 // EpochOfLine gives a branch that starts at v its epoch: it adds the epoch entry of epochForFork if
 // the branch needs one, and folds if the branch adopts a forest. It returns the value of the new
 // branch and the epoch in force.
-func (t *Tx) EpochOfLine(session, parent string, v format.Value, seq uint64, adopts bool) (format.Value, format.ID, error) {
+func (t *Tx) EpochOfLine(
+	session, parent string, v format.Value, seq uint64, adopts bool,
+) (format.Value, format.ID, error) {
 	inForce, err := t.epochForFork(session, parent, v.ID)
 	if err != nil {
 		return v, inForce, err
@@ -117,7 +121,8 @@ func (t *Tx) EpochOfLine(session, parent string, v format.Value, seq uint64, ado
 		inForce = t.store.View.Get(EpochRef(session, parent)).ID
 	} else {
 		c := &store.Controlled{Head: &history.Head{Session: session, Value: v, Seq: seq}}
-		if err := t.store.OnTop(c, &format.Entry{Kind: format.KindEpoch, Epoch: inForce}, nil, ""); err != nil {
+		if err := t.store.OnTop(c, &format.Entry{Kind: format.KindEpoch, Epoch: inForce}, nil,
+			""); err != nil {
 			return v, inForce, err
 		}
 		v = c.Value
@@ -135,7 +140,9 @@ func (t *Tx) EpochOfLine(session, parent string, v format.Value, seq uint64, ado
 // new block. It adds an epoch entry on top of the branch, which has seq messages, and returns the
 // new value of the branch and the epoch in force. Both stay as they are if there was no update, or
 // if the epoch cannot be read: the next observation replaces it.
-func (t *Tx) Fold(session string, v format.Value, seq uint64, inForce format.ID) (format.Value, format.ID, error) {
+func (t *Tx) Fold(
+	session string, v format.Value, seq uint64, inForce format.ID,
+) (format.Value, format.ID, error) {
 	if inForce.IsZero() {
 		return v, inForce, nil
 	}
@@ -156,7 +163,8 @@ func (t *Tx) Fold(session string, v format.Value, seq uint64, inForce format.ID)
 		return v, inForce, err
 	}
 	c := &store.Controlled{Head: &history.Head{Session: session, Value: v, Seq: seq}}
-	if err := t.store.OnTop(c, &format.Entry{Kind: format.KindEpoch, Epoch: t.store.Add(raw)}, nil, ""); err != nil {
+	if err := t.store.OnTop(c, &format.Entry{Kind: format.KindEpoch, Epoch: t.store.Add(raw)}, nil,
+		""); err != nil {
 		return v, inForce, err
 	}
 	return c.Value, raw.ID(), nil
@@ -164,7 +172,9 @@ func (t *Tx) Fold(session string, v format.Value, seq uint64, inForce format.ID)
 
 // FoldAt is Fold for a branch whose epoch does not change otherwise. It returns the update of the
 // ref of the epoch.
-func (t *Tx) FoldAt(session, branch string, v format.Value, seq uint64) (format.Value, []format.RefUpdate, error) {
+func (t *Tx) FoldAt(
+	session, branch string, v format.Value, seq uint64,
+) (format.Value, []format.RefUpdate, error) {
 	v, id, err := t.Fold(session, v, seq, t.store.View.Get(EpochRef(session, branch)).ID)
 	if err != nil {
 		return v, nil, err

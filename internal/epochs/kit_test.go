@@ -36,19 +36,22 @@ func setOf(t testing.TB, lines ...string) *epoch.Set {
 // observe observes in the main branch of the session "talk".
 func observe(t testing.TB, s *session.Store, lines ...string) epochs.Observed {
 	t.Helper()
-	return storetest.Must[epochs.Observed](t)(s.Epochs.Observe(context.Background(), "talk", history.MainBranch, setOf(t, lines...), epochs.ObserveOptions{}))
+	return storetest.Must[epochs.Observed](t)(s.Epochs.Observe(context.Background(), "talk",
+		history.MainBranch, setOf(t, lines...), epochs.ObserveOptions{}))
 }
 
 func observeIn(t testing.TB, s *session.Store, branch string, lines ...string) epochs.Observed {
 	t.Helper()
-	return storetest.Must[epochs.Observed](t)(s.Epochs.Observe(context.Background(), "talk", branch, setOf(t, lines...), epochs.ObserveOptions{}))
+	return storetest.Must[epochs.Observed](t)(s.Epochs.Observe(context.Background(), "talk", branch,
+		setOf(t, lines...), epochs.ObserveOptions{}))
 }
 
 // refused observes, wants an error of a kind that says want, and that nothing was written.
 func refused(t testing.TB, s *session.Store, kind error, want string, lines ...string) {
 	t.Helper()
 	before := files(t, s.Dir)
-	done, err := s.Epochs.Observe(context.Background(), "talk", history.MainBranch, setOf(t, lines...), epochs.ObserveOptions{})
+	done, err := s.Epochs.Observe(context.Background(), "talk", history.MainBranch,
+		setOf(t, lines...), epochs.ObserveOptions{})
 	if !errors.Is(err, kind) || !strings.Contains(err.Error(), want) {
 		t.Fatalf("got %+v, error %v, want %v with %q", done, err, kind, want)
 	}
@@ -107,14 +110,16 @@ func delta(done epochs.Observed) string {
 func prompt(t testing.TB, s *session.Store, branch string, f view.Format) view.Output {
 	t.Helper()
 	o := view.Options{Format: f}
-	in := storetest.Must[view.Input](t)(s.Recall.RenderInput(storetest.View(t, s), "talk", branch, o))
+	in := storetest.Must[view.Input](t)(s.Recall.RenderInput(storetest.View(t, s),
+		"talk", branch, o))
 	return storetest.Must[view.Output](t)(view.Render(in, o))
 }
 
 // says is the tail of a branch in few words: who said it and what, updates as "update".
 func says(t testing.TB, s *session.Store, branch string) string {
 	t.Helper()
-	in := storetest.Must[view.Input](t)(s.Recall.RenderInput(storetest.View(t, s), "talk", branch, view.Options{}))
+	in := storetest.Must[view.Input](t)(s.Recall.RenderInput(storetest.View(t, s), "talk", branch,
+		view.Options{}))
 	var list []string
 	for _, m := range in.Tail {
 		who := m.Role
@@ -129,7 +134,8 @@ func says(t testing.TB, s *session.Store, branch string) string {
 // block is the initial block of a branch.
 func block(t testing.TB, s *session.Store, branch string) string {
 	t.Helper()
-	in := storetest.Must[view.Input](t)(s.Recall.RenderInput(storetest.View(t, s), "talk", branch, view.Options{}))
+	in := storetest.Must[view.Input](t)(s.Recall.RenderInput(storetest.View(t, s), "talk", branch,
+		view.Options{}))
 	var parts []string
 	for _, p := range in.Epoch {
 		parts = append(parts, p.Text)
@@ -140,7 +146,8 @@ func block(t testing.TB, s *session.Store, branch string) string {
 // believed is what is in force, as "key=value", in the order of the sources.
 func believed(t testing.TB, s *session.Store, branch string) string {
 	t.Helper()
-	shown := storetest.Must[recall.EpochShown](t)(s.Recall.EpochAt(storetest.View(t, s).Get(history.RefName("talk", branch)).ID))
+	shown := storetest.Must[recall.EpochShown](t)(
+		s.Recall.EpochAt(storetest.View(t, s).Get(history.RefName("talk", branch)).ID))
 	var list []string
 	for _, k := range shown.Current {
 		value := string(k.Value)
@@ -167,13 +174,16 @@ func operations(t testing.TB, s *session.Store) uint64 {
 // leave makes the branch leave, as a person does.
 func leave(t testing.TB, s *session.Store) {
 	t.Helper()
-	storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(context.Background(), compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk", Branch: history.MainBranch}}}))
+	storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(context.Background(),
+		compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk",
+			Branch: history.MainBranch}}}))
 }
 
 // branchAt makes a branch that starts at an entry of another one; zero for that one's tip.
 func branchAt(t testing.TB, s *session.Store, parent, child string, at format.ID) {
 	t.Helper()
-	storetest.Must[conversation.Forked](t)(s.Conversation.Fork(context.Background(), "talk", parent, []string{child}, conversation.ForkOptions{At: at}))
+	storetest.Must[conversation.Forked](t)(s.Conversation.Fork(context.Background(), "talk", parent,
+		[]string{child}, conversation.ForkOptions{At: at}))
 	storetest.CheckEpochs(t, s)
 }
 
@@ -183,7 +193,8 @@ func parts(t testing.TB, s *session.Store, branch, role, list string) format.ID 
 	if !json.Valid([]byte(list)) {
 		t.Fatalf("no JSON: %s", list)
 	}
-	done, _, err := s.Conversation.Append(context.Background(), "talk", branch, []conversation.Message{{Role: role, Parts: []byte(list)}}, conversation.AppendOptions{})
+	done, _, err := s.Conversation.Append(context.Background(), "talk", branch,
+		[]conversation.Message{{Role: role, Parts: []byte(list)}}, conversation.AppendOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +205,8 @@ func parts(t testing.TB, s *session.Store, branch, role, list string) format.ID 
 func lose(t testing.TB, s *session.Store, id format.ID) {
 	t.Helper()
 	storetest.Loosen(t, s)
-	if err := os.Remove(filepath.Join(s.Dir, "objects", id.String()[:2], id.String()[2:])); err != nil {
+	if err := os.Remove(filepath.Join(s.Dir, "objects", id.String()[:2],
+		id.String()[2:])); err != nil {
 		t.Fatal(err)
 	}
 }

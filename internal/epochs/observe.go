@@ -39,13 +39,16 @@ type Observed struct {
 // ErrBlocked says that the first epoch of the branch needs sources that cannot be read, ErrRefused
 // that a tool call is open, which an update would part from its result, epoch.ErrInput that a text
 // is missing.
-func (s *Writer) Observe(ctx context.Context, session, branch string, set *epoch.Set, o ObserveOptions) (Observed, error) {
+func (s *Writer) Observe(
+	ctx context.Context, session, branch string, set *epoch.Set, o ObserveOptions,
+) (Observed, error) {
 	view, err := s.Refs.Read()
 	if err != nil {
 		return Observed{}, err
 	}
 	// Mostly nothing has changed, and then the lock is not needed.
-	if done, err := s.Preview(view, session, branch, set, o); err != nil || done.Result == epoch.Unchanged {
+	if done, err := s.Preview(view, session, branch, set, o); err != nil ||
+		done.Result == epoch.Unchanged {
 		return done, err
 	}
 	var done Observed
@@ -58,13 +61,17 @@ func (s *Writer) Observe(ctx context.Context, session, branch string, set *epoch
 }
 
 // Preview is what Observe would come to, and writes nothing.
-func (s *Reader) Preview(view *refs.View, session, branch string, set *epoch.Set, o ObserveOptions) (Observed, error) {
+func (s *Reader) Preview(
+	view *refs.View, session, branch string, set *epoch.Set, o ObserveOptions,
+) (Observed, error) {
 	done, _, err := s.observed(view, session, branch, set, o)
 	return done, err
 }
 
 // observed decides what an observation comes to, of the refs of view.
-func (s *Reader) observed(view *refs.View, session, branch string, set *epoch.Set, o ObserveOptions) (Observed, *epoch.Outcome, error) {
+func (s *Reader) observed(
+	view *refs.View, session, branch string, set *epoch.Set, o ObserveOptions,
+) (Observed, *epoch.Outcome, error) {
 	tip := view.Get(history.RefName(session, branch))
 	if err := s.checkBranch(session, branch, tip, o.Expect); err != nil {
 		return Observed{}, nil, err
@@ -74,8 +81,10 @@ func (s *Reader) observed(view *refs.View, session, branch string, set *epoch.Se
 		return Observed{}, nil, err
 	}
 	if open, _ := epoch.Split(b.messages); len(open) > 0 {
-		return Observed{}, nil, fmt.Errorf("%w: %s/%s: a tool call waits for its result, and an update would come between: %s",
-			history.ErrRefused, session, branch, epoch.Open(open))
+		return Observed{}, nil,
+			fmt.Errorf(
+				"%w: %s/%s: a tool call waits for its result, and an update would come between: %s",
+				history.ErrRefused, session, branch, epoch.Open(open))
 	}
 	inForce := view.Get(EpochRef(session, branch)).ID
 	state, err := s.epochState(inForce, b.epochs)
@@ -90,11 +99,13 @@ func (s *Reader) observed(view *refs.View, session, branch string, set *epoch.Se
 	var blocked *epoch.BlockedError
 	switch {
 	case errors.As(err, &blocked):
-		return Observed{}, nil, fmt.Errorf("%w: %s/%s: %w", history.ErrBlocked, session, branch, err)
+		return Observed{}, nil,
+			fmt.Errorf("%w: %s/%s: %w", history.ErrBlocked, session, branch, err)
 	case err != nil:
 		return Observed{}, nil, err
 	}
-	done := Observed{Result: out.Result, Epoch: inForce, Delta: out.Delta, Text: out.Text, Forgotten: forgotten}
+	done := Observed{Result: out.Result, Epoch: inForce, Delta: out.Delta, Text: out.Text,
+		Forgotten: forgotten}
 	if out.Epoch != nil {
 		done.Epoch = out.Objects[len(out.Objects)-1].ID()
 	}
@@ -132,7 +143,8 @@ func (s *Reader) checkBranch(session, branch string, tip format.Value, expect fo
 	if still, err := s.StillAt(tip.ID, expect); err != nil {
 		return err
 	} else if !still {
-		return fmt.Errorf("%w: the tip of %s/%s is %s, not %v", history.ErrStale, session, branch, history.TipOf(tip), expect)
+		return fmt.Errorf("%w: the tip of %s/%s is %s, not %v", history.ErrStale, session, branch,
+			history.TipOf(tip), expect)
 	}
 	return nil
 }
@@ -145,7 +157,8 @@ func (t *Tx) Observe(session, branch string, set *epoch.Set, o ObserveOptions) (
 	for _, raw := range out.Objects {
 		t.store.Add(raw)
 	}
-	c, err := t.controlNew(session, branch, &format.Entry{Kind: format.KindEpoch, Epoch: done.Epoch})
+	c, err := t.controlNew(session, branch,
+		&format.Entry{Kind: format.KindEpoch, Epoch: done.Epoch})
 	if err != nil {
 		return Observed{}, err
 	}

@@ -51,7 +51,8 @@ func (l *ToldLine) Add(e history.Entry) error {
 	}
 	l.delta(told.Current)
 	if told.Step == format.EpochUpdate {
-		l.list = append(l.list, EpochUpdate{Entry: e.ID, Epoch: e.Epoch, Seq: e.Seq, Time: e.Time, Text: text})
+		l.list = append(l.list,
+			EpochUpdate{Entry: e.ID, Epoch: e.Epoch, Seq: e.Seq, Time: e.Time, Text: text})
 	}
 	l.after, l.Done = told, epoch.Starts(told)
 	return nil
@@ -111,5 +112,6 @@ func (l *ToldLine) updatesIn(tail []view.Message, epochs []history.Entry) ([]vie
 }
 
 func updateMessage(u EpochUpdate) view.Message {
-	return view.Message{ID: u.Entry, Seq: u.Seq, Role: "system", Time: u.Time, Text: u.Text, Update: true}
+	return view.Message{ID: u.Entry, Seq: u.Seq, Role: "system", Time: u.Time,
+		Text: u.Text, Update: true}
 }

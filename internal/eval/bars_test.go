@@ -12,9 +12,14 @@ import (
 // docs/compaction.md; here are the bars under which they may not fall.
 func TestBars(t *testing.T) {
 	own := sets.Own(1)
-	all := run(t, Options{Only: []string{"facts", "query", "recovery", "trail", "words", "summaries"}}, own[0]).Sets
-	all = append(all, run(t, Options{Only: []string{"clustering", "recovery", "trail", "summaries"}}, own[1:3]...).Sets...)
-	all = append(all, run(t, Options{Only: []string{"facts", "recovery", "summaries"}}, own[3]).Sets...)
+	all := run(t,
+		Options{Only: []string{"facts", "query", "recovery", "trail", "words", "summaries"}},
+		own[0]).Sets
+	all = append(all,
+		run(t, Options{Only: []string{"clustering", "recovery", "trail", "summaries"}},
+			own[1:3]...).Sets...)
+	all = append(all,
+		run(t, Options{Only: []string{"facts", "recovery", "summaries"}}, own[3]).Sets...)
 	byName := map[string]report.Set{}
 	for _, s := range all {
 		byName[s.Set] = s
@@ -66,7 +71,8 @@ func retentionBars(t *testing.T, list []report.Retention) {
 		case r.Way == wayUnionFind:
 			own[r.Ratio] = r
 		case r.Kept > own[r.Ratio].Kept && (r.P < 100 || r.Kept-own[r.Ratio].Kept > r.N/50):
-			t.Errorf("at %dx %s keeps %d of %d facts, union-find %d", r.Ratio, r.Way, r.Kept, r.N, own[r.Ratio].Kept)
+			t.Errorf("at %dx %s keeps %d of %d facts, union-find %d", r.Ratio, r.Way, r.Kept, r.N,
+				own[r.Ratio].Kept)
 		}
 		if r.Leaked > 0 {
 			t.Errorf("at %dx %s prints %d secrets", r.Ratio, r.Way, r.Leaked)
@@ -104,7 +110,8 @@ func queryBars(t *testing.T, list []report.Retention) {
 	for ratio, more := range map[int]stats.Milli{4: 120, 10: 240} {
 		s := share[ratio]
 		if s[wayAsked] < s[wayBlind]+more || s[wayAsked] < s[wayMessages] {
-			t.Errorf("at %dx: %v with the question, %v without, %v by BM25", ratio, s[wayAsked], s[wayBlind], s[wayMessages])
+			t.Errorf("at %dx: %v with the question, %v without, %v by BM25", ratio, s[wayAsked],
+				s[wayBlind], s[wayMessages])
 		}
 	}
 }

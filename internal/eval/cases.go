@@ -67,7 +67,8 @@ func (b *evalCase) verdict(q question) (verdict, error) {
 	v.first = v.found
 	for _, old := range []string{q.Other, q.Stale} {
 		if at := slices.IndexFunc(texts,
-			func(text string) bool { return old != "" && holds(text, old) }); at >= 0 && at < right {
+			func(text string) bool { return old != "" && holds(text, old) }); at >= 0 &&
+			at < right {
 			v.first = false
 		}
 	}

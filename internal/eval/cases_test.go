@@ -115,7 +115,8 @@ func planted(t *testing.T) *scene {
 // ofKind are the facts of one kind; the corpus has to have some.
 func (s *scene) ofKind(kind string) []question {
 	s.t.Helper()
-	list := slices.DeleteFunc(slices.Clone(s.questions), func(q question) bool { return q.Kind != kind })
+	list := slices.DeleteFunc(slices.Clone(s.questions),
+		func(q question) bool { return q.Kind != kind })
 	if len(list) == 0 {
 		s.t.Fatalf("no fact of kind %s", kind)
 	}
@@ -201,7 +202,8 @@ func TestSecretIsNowhere(t *testing.T) {
 	s := planted(t)
 	printed := append(s.renderings(), s.expanded())
 	for _, q := range s.ofKind(corpus.Secret) {
-		for _, text := range append(append(slices.Clone(printed), s.found(q.Query)...), s.asking(q.Query, 4)) {
+		for _, text := range append(append(slices.Clone(printed), s.found(q.Query)...),
+			s.asking(q.Query, 4)) {
 			if holds(text, q.Never) {
 				t.Errorf("%q: %q came back", q.Query, q.Never)
 			}
@@ -244,7 +246,8 @@ func TestRewoundDoesNotComeBack(t *testing.T) {
 	checked := 0
 	for _, m := range corpus.Conversations(messages) {
 		// A window that short conversations leave.
-		s := play(t, m, factsIn(facts, m), "window.graduate_at=2", "window.evict_at=4", "forest.max_cold_clusters=2")
+		s := play(t, m, factsIn(facts, m), "window.graduate_at=2", "window.evict_at=4",
+			"forest.max_cold_clusters=2")
 		printed := append(s.renderings(), s.expanded(), s.summaries())
 		for _, q := range s.questions {
 			gone := q.Never
@@ -256,7 +259,8 @@ func TestRewoundDoesNotComeBack(t *testing.T) {
 			}
 			checked++
 			hits := s.found(q.Query)
-			for _, text := range append(append(slices.Clone(printed), hits...), s.asking(q.Query, 4), s.asking(gone, 4)) {
+			for _, text := range append(append(slices.Clone(printed), hits...),
+				s.asking(q.Query, 4), s.asking(gone, 4)) {
 				if holds(text, gone) {
 					t.Errorf("%s: %q: %q came back in %q", q.Conversation, q.Query, gone, text)
 				}
@@ -277,7 +281,8 @@ func TestRewoundDoesNotComeBack(t *testing.T) {
 }
 
 func factsIn(facts []corpus.Fact, m []corpus.Message) []corpus.Fact {
-	return slices.DeleteFunc(slices.Clone(facts), func(f corpus.Fact) bool { return f.Conversation != m[0].Conversation })
+	return slices.DeleteFunc(slices.Clone(facts),
+		func(f corpus.Fact) bool { return f.Conversation != m[0].Conversation })
 }
 
 // summaries is everything that stands for clusters now: sentences and lines.

@@ -147,7 +147,8 @@ func (t *tally) result(seed uint64) report.Clustering {
 	r.Low, r.High = stats.MilliOf(low), stats.MilliOf(high)
 	r.ExactP, r.ExactR, r.ExactF = means(t.exact, n)
 	r.BoundaryP, r.BoundaryR, r.BoundaryF = means(t.edges, n)
-	r.OneToOne, r.VI, r.ARI = stats.MilliOf(t.oneToOne/n), stats.MilliOf(t.vi/n), stats.MilliOf(t.ari/n)
+	r.OneToOne, r.VI, r.ARI = stats.MilliOf(t.oneToOne/n), stats.MilliOf(t.vi/n),
+		stats.MilliOf(t.ari/n)
 	r.PooledP, r.PooledR, r.PooledF = means(stats.BCubed(t.gold, t.pred), 1)
 	r.Ratio = stats.MilliShare(r.Clusters, r.Gold)
 	if t.contiguous > 0 {

@@ -15,7 +15,9 @@ func work(first, n, words int) []string {
 	var lines []string
 	for i := first; i < first+n; i++ {
 		text := fmt.Sprintf("prompt%d", i) + strings.Repeat(fmt.Sprintf(" word%d", i%7), words)
-		lines = append(lines, fmt.Sprintf(`{"type":"user","sessionId":"s","uuid":"u%d","message":{"role":"user","content":%q}}`, i, text))
+		lines = append(lines,
+			fmt.Sprintf(
+				`{"type":"user","sessionId":"s","uuid":"u%d","message":{"role":"user","content":%q}}`, i, text))
 	}
 	return lines
 }
@@ -27,7 +29,8 @@ func claudeTranscript(name string, lines ...string) sets.Transcript {
 }
 
 func summaryLine(text string) string {
-	return fmt.Sprintf(`{"type":"user","sessionId":"s","uuid":"sum","isCompactSummary":true,"message":{"role":"user","content":%q}}`, text)
+	return fmt.Sprintf(
+		`{"type":"user","sessionId":"s","uuid":"sum","isCompactSummary":true,"message":{"role":"user","content":%q}}`, text)
 }
 
 func TestPlacesOfCompactions(t *testing.T) {
@@ -39,7 +42,8 @@ func TestPlacesOfCompactions(t *testing.T) {
 		"b", append(append(work(0, 30, 5), summaryLine(long)), work(30, 70, 5)...)...,
 	)
 	soonOver := claudeTranscript(
-		"c", append(append(work(0, 30, 5), summaryLine("other "+long)), work(30, leastNext-1, 5)...)...,
+		"c", append(append(work(0, 30, 5), summaryLine("other "+long)),
+			work(30, leastNext-1, 5)...)...,
 	)
 	brief := claudeTranscript(
 		"d", append(append(work(0, 30, 5), summaryLine("done")), work(30, 30, 5)...)...,
@@ -103,14 +107,17 @@ func TestContinuation(t *testing.T) {
 		}
 	}
 	want := []string{
-		"compaction: ctx render: 4", "compaction: ctx render, before compaction: 4", "compaction: the client's summary: 4",
+		"compaction: ctx render: 4", "compaction: ctx render, before compaction: 4",
+		"compaction: the client's summary: 4",
 		"compaction: last words: 4", "compaction: head and tail: 4",
-		"cut: ctx render: 2", "cut: ctx render, before compaction: 2", "cut: last words: 2", "cut: head and tail: 2",
+		"cut: ctx render: 2", "cut: ctx render, before compaction: 2", "cut: last words: 2",
+		"cut: head and tail: 2",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
-	if s := r.Sets[0]; s.Known != nil || s.Sessions != nil || s.Conversations != 6 || s.Unused != 0 {
+	if s := r.Sets[0]; s.Known != nil || s.Sessions != nil || s.Conversations != 6 ||
+		s.Unused != 0 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -29,9 +29,11 @@ func chat() sets.Set {
 	set := sets.Set{Name: "chat"}
 	for i := range 120 {
 		m := corpus.Message{
-			Conversation: "c", Seq: i, Role: "user", Author: []string{"ann", "bob"}[i/3%2], Topic: []string{"db", "parser"}[i/3%2],
-			Time: time.Date(2026, 1, 2, 10, i, 0, 0, time.UTC).Format(time.RFC3339),
-			Text: []string{"The postgres migration %d adds a column to the table.", "The parser finds an empty token %d in parser.go."}[i/3%2],
+			Conversation: "c", Seq: i, Role: "user", Author: []string{"ann", "bob"}[i/3%2],
+			Topic: []string{"db", "parser"}[i/3%2],
+			Time:  time.Date(2026, 1, 2, 10, i, 0, 0, time.UTC).Format(time.RFC3339),
+			Text: []string{"The postgres migration %d adds a column to the table.",
+				"The parser finds an empty token %d in parser.go."}[i/3%2],
 		}
 		m.Text = strings.Replace(m.Text, "%d", fmt.Sprint(i), 1)
 		set.Messages = append(set.Messages, m)
@@ -39,8 +41,10 @@ func chat() sets.Set {
 	set.Messages[6].Text = "The port of the database is 5433."
 	set.Messages[119].Topic = "" // is clustered, and not counted
 	set.Facts = []corpus.Fact{
-		{Conversation: "c", Query: "Which port has the database?", Answer: "5433", Evidence: []int{6}},
-		{Conversation: "c", Query: "What did they say of the parser?", Answer: "That it finds empty tokens.", Evidence: []int{3, 4, 9}},
+		{Conversation: "c", Query: "Which port has the database?", Answer: "5433",
+			Evidence: []int{6}},
+		{Conversation: "c", Query: "What did they say of the parser?",
+			Answer: "That it finds empty tokens.", Evidence: []int{3, 4, 9}},
 	}
 	return set
 }
@@ -66,10 +70,12 @@ func TestRunIsRepeatable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !bytes.Equal(texts[0].Bytes(), texts[1].Bytes()) || !bytes.Equal(docs[0].Bytes(), docs[1].Bytes()) {
+	if !bytes.Equal(texts[0].Bytes(), texts[1].Bytes()) ||
+		!bytes.Equal(docs[0].Bytes(), docs[1].Bytes()) {
 		t.Errorf("another report:\n%s\n%s", texts[0].String(), texts[1].String())
 	}
-	for _, want := range []string{"== chat: 1 conversations, 120 messages,", "\nctx ", "all alone", "head+tail", "reachable", "turn to turn"} {
+	for _, want := range []string{"== chat: 1 conversations, 120 messages,", "\nctx ", "all alone",
+		"head+tail", "reachable", "turn to turn"} {
 		if !strings.Contains("\n"+texts[0].String(), want) {
 			t.Errorf("nothing of %q in\n%s", want, texts[0].String())
 		}
@@ -89,7 +95,8 @@ func TestRunIsRepeatable(t *testing.T) {
 	if err := json.Unmarshal(docs[0].Bytes(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if doc.V != 1 || doc.Seed != 7 || doc.Sets[0].Recovery.Share != 1 || len(doc.Sets[0].Clustering) != 1+len(baseline.Clusterings()) {
+	if doc.V != 1 || doc.Seed != 7 || doc.Sets[0].Recovery.Share != 1 ||
+		len(doc.Sets[0].Clustering) != 1+len(baseline.Clusterings()) {
 		t.Errorf("%+v", doc)
 	}
 	for _, c := range doc.Sets[0].Clustering {
@@ -102,14 +109,18 @@ func TestRunIsRepeatable(t *testing.T) {
 func TestOnlyWhatIsWanted(t *testing.T) {
 	r := run(t, Options{Only: []string{"recovery"}}, chat())
 	s := r.Sets[0]
-	if s.Recovery == nil || s.Clustering != nil || s.Retention != nil || s.Fidelity != nil || s.Timing != nil {
+	if s.Recovery == nil || s.Clustering != nil || s.Retention != nil || s.Fidelity != nil ||
+		s.Timing != nil {
 		t.Errorf("%+v", s)
 	}
-	if _, err := Run(context.Background(), nil, Options{Only: []string{"recovery", "wit"}}); err == nil || err.Error() != `unknown part: "wit"` {
+	if _, err := Run(context.Background(), nil,
+		Options{Only: []string{"recovery", "wit"}}); err == nil ||
+		err.Error() != `unknown part: "wit"` {
 		t.Error(err)
 	}
 	clock := time.Unix(0, 0)
-	o := Options{Only: []string{"clustering"}, Clock: func() time.Time { clock = clock.Add(time.Millisecond); return clock }}
+	o := Options{Only: []string{"clustering"},
+		Clock: func() time.Time { clock = clock.Add(time.Millisecond); return clock }}
 	for _, v := range run(t, o, chat()).Sets[0].Timing {
 		if v.N != 120 || v.P50 != 1 || v.P95 != 1 {
 			t.Errorf("%+v", v)
@@ -119,11 +130,14 @@ func TestOnlyWhatIsWanted(t *testing.T) {
 
 // Settings are those of every store, and checked.
 func TestSettings(t *testing.T) {
-	o := Options{Only: []string{"summaries"}, Settings: fixture.Settings{Overrides: []string{"forest.max_cold_clusters=3"}}}
-	if r := run(t, o, sets.Set{Name: "none"}); !slices.Contains(r.Settings, "forest.max_cold_clusters=3") {
+	o := Options{Only: []string{"summaries"},
+		Settings: fixture.Settings{Overrides: []string{"forest.max_cold_clusters=3"}}}
+	if r := run(t, o, sets.Set{Name: "none"}); !slices.Contains(r.Settings,
+		"forest.max_cold_clusters=3") {
 		t.Errorf("%q", r.Settings)
 	}
-	for _, bad := range []string{"forest.merge_threshold=NaN", "forest.merge_threshold=2", "forest.max_cold_clusters=0", "window.graduate_at=-1"} {
+	for _, bad := range []string{"forest.merge_threshold=NaN", "forest.merge_threshold=2",
+		"forest.max_cold_clusters=0", "window.graduate_at=-1"} {
 		o.Settings.Overrides = []string{bad}
 		var config *repo.ConfigError
 		if _, err := Run(context.Background(), []sets.Set{chat()}, o); !errors.As(err, &config) {
@@ -136,7 +150,8 @@ func TestSettings(t *testing.T) {
 func TestRewoundIsNotMeasured(t *testing.T) {
 	set := chat()
 	back := 3
-	set.Facts = append(set.Facts, corpus.Fact{Conversation: "d", Query: "Who?", Answer: "nobody", Evidence: []int{1}})
+	set.Facts = append(set.Facts,
+		corpus.Fact{Conversation: "d", Query: "Who?", Answer: "nobody", Evidence: []int{1}})
 	set.Messages[50].RewindTo = &back
 	r := run(t, Options{Only: []string{"clustering", "recovery"}}, set)
 	if s := r.Sets[0]; s.Recovery.Messages != 4+70 || s.Recovery.Share != 1000 || s.Unused != 2 {
@@ -159,25 +174,31 @@ func (p *parrot) Limit() int { return 4000 }
 
 func (p *parrot) Summarize(_ context.Context, ask summarize.Request) (summarize.Response, error) {
 	p.asked++
-	return summarize.Response{Text: "Squawk: " + ask.Inputs[0].Text, Summarizer: "parrot", Version: "1"}, nil
+	return summarize.Response{Text: "Squawk: " + ask.Inputs[0].Text, Summarizer: "parrot",
+		Version: "1"}, nil
 }
 
 // Another summarizer is asked where there is one, and everything else is as it was.
 func TestAnotherSummarizer(t *testing.T) {
 	p := &parrot{}
-	o := Options{Only: []string{"facts", "recovery"}, Summarizer: func(*session.Store) (summarize.Summarizer, error) { return p, nil }}
+	o := Options{Only: []string{"facts", "recovery"},
+		Summarizer: func(*session.Store) (summarize.Summarizer, error) { return p, nil }}
 	s := run(t, o, chat()).Sets[0]
 	if p.asked == 0 || s.Recovery.Share != 1000 {
 		t.Errorf("asked %d times, %+v", p.asked, s.Recovery)
 	}
-	o.Summarizer = func(*session.Store) (summarize.Summarizer, error) { return nil, errors.New("no such helper") }
-	if _, err := Run(context.Background(), []sets.Set{chat()}, o); err == nil || err.Error() != "no such helper" {
+	o.Summarizer = func(*session.Store) (summarize.Summarizer, error) {
+		return nil, errors.New("no such helper")
+	}
+	if _, err := Run(context.Background(), []sets.Set{chat()}, o); err == nil ||
+		err.Error() != "no such helper" {
 		t.Error(err)
 	}
 	o.Summarizer = nil
 	plain := run(t, o, chat()).Sets[0]
 	for i, r := range plain.Retention {
-		if r.Way == waySeed && (r.Kept != s.Retention[i].Kept || r.Tokens != s.Retention[i].Tokens) {
+		if r.Way == waySeed &&
+			(r.Kept != s.Retention[i].Kept || r.Tokens != s.Retention[i].Tokens) {
 			t.Errorf("%+v, with another %+v", r, s.Retention[i])
 		}
 	}

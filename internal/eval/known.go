@@ -125,6 +125,7 @@ func (b *library) sessionsFor(text string) ([]string, error) {
 // it was said is right.
 func (b *library) rankOf(names []string, q shelved, of string) int {
 	return slices.IndexFunc(names, func(name string) bool {
-		return name == q.session || of == ofPrompts && slices.Contains(b.said, shelved{name, q.text})
+		return name == q.session ||
+			of == ofPrompts && slices.Contains(b.said, shelved{name, q.text})
 	})
 }

@@ -68,7 +68,8 @@ func TestRanksAreCounted(t *testing.T) {
 	if want := (report.Known{N: 4, First: 1, Ten: 3, FirstShare: 250, TenShare: 750}); k != want {
 		t.Errorf("%+v", k)
 	}
-	if want := (report.SessionSearch{N: 4, First: 1, Three: 2, FirstShare: 250, ThreeShare: 500}); s != want {
+	if want := (report.SessionSearch{N: 4, First: 1, Three: 2, FirstShare: 250,
+		ThreeShare: 500}); s != want {
 		t.Errorf("%+v", s)
 	}
 }

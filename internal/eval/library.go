@@ -120,7 +120,8 @@ func (b *library) read() (prompts []shelved, err error) {
 			}
 			m := shelved{one.Name, shown.Text}
 			b.said = append(b.said, m)
-			if n := utf8.RuneCountInString(m.text); shown.Entry.Role == "user" && one.Parent == nil &&
+			if n := utf8.RuneCountInString(m.text); shown.Entry.Role == "user" &&
+				one.Parent == nil &&
 				n >= shortestPrompt && n <= longestPrompt && !strings.ContainsAny(m.text, "<[") {
 				prompts = append(prompts, m)
 			}

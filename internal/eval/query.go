@@ -49,7 +49,9 @@ func (a *asking) add(ctx context.Context, b *evalCase) error {
 				{wayAsked, func(budget int) (string, error) { return b.TextFor(q.Query, budget) }},
 				{wayBlind, func(int) (string, error) { return blind, nil }},
 				{wayMessages,
-					func(budget int) (string, error) { return b.messagesBy(index, q.Query, budget), nil }},
+					func(budget int) (string, error) {
+						return b.messagesBy(index, q.Query, budget), nil
+					}},
 			}
 			if i == len(a.sums) {
 				a.sums = append(a.sums, newRetained(ways, ratio))

@@ -40,8 +40,9 @@ func referenceOf(history, next []sets.Record) reference {
 		called.WriteString(r.Called + "\n")
 	}
 	ref := reference{
-		said: rare(said.String(), df, len(history)), called: rare(called.String(), df, len(history)),
-		files: map[string]float64{},
+		said:   rare(said.String(), df, len(history)),
+		called: rare(called.String(), df, len(history)),
+		files:  map[string]float64{},
 	}
 	for _, name := range fileNames(said.String() + called.String()) {
 		if known[name] {
@@ -100,7 +101,8 @@ func (ref reference) uses(line string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(fileNames(line), func(name string) bool { return ref.files[name] > 0 })
+	return slices.ContainsFunc(fileNames(line),
+		func(name string) bool { return ref.files[name] > 0 })
 }
 
 // weightOf returns the share of the weights of the terms in have, or -1 without any weights. It

@@ -39,7 +39,8 @@ func (b *evalCase) ways() ([]rendering, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, err := renderText(view.Input{Session: fixture.Talk, Branch: history.MainBranch, Tail: all},
+	whole, err := renderText(view.Input{Session: fixture.Talk,
+		Branch: history.MainBranch, Tail: all},
 		0)
 	if err != nil {
 		return nil, err

@@ -125,7 +125,8 @@ func (p *stability) stepBy(ctx context.Context, b *evalCase, count *alike, each 
 		s.Config.Window.EvictAt = s.Config.Window.GraduateAt
 	}
 	for i := range min(len(b.Messages), mostSteps) {
-		if err := s.Say(ctx, b.Messages[i:i+1], conversation.AppendOptions{Orphan: true}); err != nil {
+		if err := s.Say(ctx, b.Messages[i:i+1],
+			conversation.AppendOptions{Orphan: true}); err != nil {
 			return err
 		}
 		now, err := s.Text(0)

@@ -23,7 +23,8 @@ func contentTerms(text string) []string {
 			list = append(list, number)
 			continue
 		}
-		run = strings.TrimLeftFunc(run, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) })
+		run = strings.TrimLeftFunc(run,
+			func(r rune) bool { return r != '_' && !unicode.IsLetter(r) })
 		if len(run) >= leastTerm {
 			list = append(list, run)
 		}
@@ -33,7 +34,8 @@ func contentTerms(text string) []string {
 
 // isNumber reports whether a run is a number, a version or a time.
 func isNumber(run string) bool {
-	return len(run) >= leastNumber && isDigit(rune(run[0])) && strings.Trim(run, "0123456789.:") == ""
+	return len(run) >= leastNumber && isDigit(rune(run[0])) &&
+		strings.Trim(run, "0123456789.:") == ""
 }
 
 func wordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
@@ -104,7 +106,8 @@ func isJunk(line string) bool {
 	for _, mark := range []string{"→", "|", "\t", "-", ":"} {
 		after, found := strings.CutPrefix(rest, mark)
 		if found {
-			return after == "" || !isDigit(rune(after[0])) // 2026-05-01 and 12:30 are no numbered lines
+			// 2026-05-01 and 12:30 are no numbered lines
+			return after == "" || !isDigit(rune(after[0]))
 		}
 	}
 	return false

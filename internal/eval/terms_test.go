@@ -47,7 +47,8 @@ func TestFileNames(t *testing.T) {
 
 func TestIsJunk(t *testing.T) {
 	for _, line := range []string{
-		"}", "  });", "offset: 509", `"limit": 30,`, "- 120", "714- }", "  41→\tfoo()", "12: bar := 3", "8|x", "limit 40", "1,024", "line: 7",
+		"}", "  });", "offset: 509", `"limit": 30,`, "- 120", "714- }", "  41→\tfoo()",
+		"12: bar := 3", "8|x", "limit 40", "1,024", "line: 7",
 		"## 3.", "-A: 30",
 	} {
 		if !isJunk(line) {
@@ -55,7 +56,8 @@ func TestIsJunk(t *testing.T) {
 		}
 	}
 	for _, line := range []string{
-		"---", "```go", "2026-05-06 the export", "12:30 call with Femke", "314 rows were deleted", "offset of the pier: 12 cm", "Edit a.go", "3 tests failed",
+		"---", "```go", "2026-05-06 the export", "12:30 call with Femke", "314 rows were deleted",
+		"offset of the pier: 12 cm", "Edit a.go", "3 tests failed",
 		"internal/a.go:41: undefined: day",
 	} {
 		if isJunk(line) {
@@ -88,7 +90,8 @@ func TestReference(t *testing.T) {
 	got := ref.coverage(
 		strings.Join([]string{"Nothing to do", "", "}", "in other/gauge.go", "12"}, "\n"),
 	)
-	if want := (coverage{said: 0, called: 0.5, files: 1, lines: 4, useful: 2, junk: 2}); got != want {
+	if want := (coverage{said: 0, called: 0.5, files: 1, lines: 4, useful: 2,
+		junk: 2}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if got := (reference{}).coverage("alarm"); got.said >= 0 || got.files >= 0 || got.useful != 0 {

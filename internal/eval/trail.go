@@ -23,9 +23,12 @@ const (
 )
 
 var (
-	pathLike       = regexp.MustCompile(`(?:[\w.@-]*/)+[\w.@-]*\w\.\w{1,8}\b|(?:\.{0,2}/)[\w.@-]+(?:/[\w.@-]+)+`)
-	identifierLike = regexp.MustCompile(`\b(?:[A-Za-z][a-z0-9]+(?:[A-Z][a-z0-9]+)+|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)\b`)
-	errorLike      = regexp.MustCompile(`(?i)\b(?:error|fail|failed|failure|panic|fatal|exception|denied|refused|not found|timed? ?out)\b`)
+	pathLike = regexp.MustCompile(
+		`(?:[\w.@-]*/)+[\w.@-]*\w\.\w{1,8}\b|(?:\.{0,2}/)[\w.@-]+(?:/[\w.@-]+)+`)
+	identifierLike = regexp.MustCompile(
+		`\b(?:[A-Za-z][a-z0-9]+(?:[A-Z][a-z0-9]+)+|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)\b`)
+	errorLike = regexp.MustCompile(
+		`(?i)\b(?:error|fail|failed|failure|panic|fatal|exception|denied|refused|not found|timed? ?out)\b`)
 )
 
 // mostSearched limits the artifacts of a conversation that are searched for.
@@ -46,7 +49,8 @@ type trail struct {
 func (t *trail) report(s *report.Set) {
 	for _, kind := range []string{paths, commands, failures, errorLines, identifiers} {
 		if row := t.rows[kind]; row != nil {
-			row.Share4, row.Share10 = stats.MilliShare(row.At4, row.N), stats.MilliShare(row.At10, row.N)
+			row.Share4, row.Share10 = stats.MilliShare(row.At4, row.N),
+				stats.MilliShare(row.At10, row.N)
 			s.Artifacts = append(s.Artifacts, *row)
 		}
 	}
@@ -88,7 +92,8 @@ func (t *trail) add(ctx context.Context, b *evalCase) error {
 // searched reports whether a search for a text finds it in one of the first five hits.
 func (b *evalCase) searched(text string) (bool, error) {
 	hits, err := b.Hits(text, 5, false)
-	return slices.ContainsFunc(hits, func(h recall.Hit) bool { return holds(squeeze(h.Text), text) }),
+	return slices.ContainsFunc(hits,
+			func(h recall.Hit) bool { return holds(squeeze(h.Text), text) }),
 		err
 }
 

@@ -15,7 +15,8 @@ const lastRequests = 3
 
 // corrects matches the words of a correction, for conversations in which corrections are not
 // marked.
-var corrects = regexp.MustCompile(`(?i)^(no|nope|wrong|actually|wait|stop)\b|\b(i meant|instead of|not what i|don't|do not|never|always|must not)\b`)
+var corrects = regexp.MustCompile(
+	`(?i)^(no|nope|wrong|actually|wait|stop)\b|\b(i meant|instead of|not what i|don't|do not|never|always|must not)\b`)
 
 // userWords adds up report.UserWords, over conversations with a model.
 type userWords struct{ rows []report.UserWords }

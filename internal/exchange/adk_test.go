@@ -23,13 +23,16 @@ import (
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
-func exportADK(t testing.TB, s *session.Store, name, branch string, o adk.WriteOptions) ([]byte, transcript.Written) {
+func exportADK(
+	t testing.TB, s *session.Store, name, branch string, o adk.WriteOptions,
+) ([]byte, transcript.Written) {
 	t.Helper()
 	if o.Agent == "" {
 		o.Agent = "agent"
 	}
 	var b bytes.Buffer
-	done, err := s.Exchange.ExportADK(context.Background(), storetest.View(t, s), name, branch, &b, exchange.ADKOptions{WriteOptions: o})
+	done, err := s.Exchange.ExportADK(context.Background(), storetest.View(t, s), name, branch, &b,
+		exchange.ADKOptions{WriteOptions: o})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,14 +41,17 @@ func exportADK(t testing.TB, s *session.Store, name, branch string, o adk.WriteO
 
 func importADK(t testing.TB, s *session.Store, in []byte, as string) exchange.ImportedADK {
 	t.Helper()
-	return storetest.Must[exchange.ImportedADK](t)(s.Exchange.ImportADK(context.Background(), bytes.NewReader(in), as, adk.Detect))
+	return storetest.Must[exchange.ImportedADK](t)(s.Exchange.ImportADK(context.Background(),
+		bytes.NewReader(in), as, adk.Detect))
 }
 
 func importGemini(t testing.TB, s *session.Store) exchange.ImportedTranscript {
 	t.Helper()
-	return storetest.Must[exchange.ImportedTranscript](t)(s.Exchange.ImportTranscript(context.Background(), func(emit func(transcript.Step) error) (transcript.Stats, error) {
-		return geminicli.ReadAs("", strings.NewReader(geminiTranscript), emit)
-	}, ""))
+	return storetest.Must[exchange.ImportedTranscript](t)(
+		s.Exchange.ImportTranscript(
+			context.Background(), func(emit func(transcript.Step) error) (transcript.Stats, error) {
+				return geminicli.ReadAs("", strings.NewReader(geminiTranscript), emit)
+			}, ""))
 }
 
 // spoken is what a branch says, entry by entry, without ids: those hang on the store.
@@ -53,14 +59,17 @@ func spoken(t testing.TB, s *session.Store, name, branch string) []string {
 	t.Helper()
 	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), name, branch))
 	var list []string
-	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{})) {
+	for _, shown := range storetest.Must[[]*history.Shown](t)(
+		s.Recall.Log(tip.ID, recall.LogOptions{})) {
 		e := shown.Entry
 		src := ""
 		if e.Source != nil && e.Source.Agent != transcript.Own {
 			src = e.Source.Agent + " " + e.Source.Session + " " + e.Source.Message
 		}
-		list = append(list, fmt.Sprintf("%s %s/%s %s %q text=%q parts=%s %v %v %d %s", e.Kind, e.Role, e.Author, e.Time, e.Invocation, shown.Text, shown.Parts,
-			e.Calls, e.Results, e.Tokens, src))
+		list = append(list,
+			fmt.Sprintf("%s %s/%s %s %q text=%q parts=%s %v %v %d %s", e.Kind, e.Role, e.Author,
+				e.Time, e.Invocation, shown.Text, shown.Parts,
+				e.Calls, e.Results, e.Tokens, src))
 	}
 	return list
 }
@@ -69,7 +78,8 @@ func sameSpoken(t testing.TB, got, want []string) {
 	t.Helper()
 	for i := range max(len(got), len(want)) {
 		if i >= len(got) || i >= len(want) || got[i] != want[i] {
-			t.Fatalf("entry %d of %d and %d:\n got %s\nwant %s", i, len(got), len(want), strings.Join(got[min(i, len(got)):], "\n     "),
+			t.Fatalf("entry %d of %d and %d:\n got %s\nwant %s", i, len(got), len(want),
+				strings.Join(got[min(i, len(got)):], "\n     "),
 				strings.Join(want[min(i, len(want)):], "\n     "))
 		}
 	}
@@ -98,7 +108,8 @@ func TestC3_ADKThroughStores(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 	first := importADK(t, b, js, "")
-	if first.Session != "s-1" || first.Messages != 9 || first.Notes != 1 || first.Known+first.Amended != 0 {
+	if first.Session != "s-1" || first.Messages != 9 || first.Notes != 1 ||
+		first.Known+first.Amended != 0 {
 		t.Errorf("%+v", first)
 	}
 	sameSpoken(t, spoken(t, b, "s-1", history.MainBranch), spoken(t, a, "s-1", history.MainBranch))
@@ -106,12 +117,14 @@ func TestC3_ADKThroughStores(t *testing.T) {
 		for _, s := range []*session.Store{a, b} {
 			before := storetest.View(t, s).Number
 			again := importADK(t, s, in, "s-1")
-			if again.Known != 10 || again.Messages+again.Notes+again.Amended+again.Rewinds != 0 || storetest.View(t, s).Number != before {
+			if again.Known != 10 || again.Messages+again.Notes+again.Amended+again.Rewinds != 0 ||
+				storetest.View(t, s).Number != before {
 				t.Errorf("%s: %+v", name, again)
 			}
 		}
 	}
-	if back, _ := exportADK(t, b, "s-1", history.MainBranch, adk.WriteOptions{}); !bytes.Equal(back, js) {
+	if back, _ := exportADK(t, b, "s-1", history.MainBranch,
+		adk.WriteOptions{}); !bytes.Equal(back, js) {
 		t.Errorf("other bytes:\n%s\n%s", back, js)
 	}
 	// The transcript itself brings nothing new either.
@@ -128,15 +141,18 @@ func TestC3_ADKThroughStores(t *testing.T) {
 
 // What ADK wrote, with a rewind in it, comes in once, and goes out as it is now.
 func TestADKSession(t *testing.T) {
-	in := storetest.Must[[]byte](t)(os.ReadFile(filepath.Join("..", "agent", "adk", "testdata", "session.json")))
+	in := storetest.Must[[]byte](t)(
+		os.ReadFile(filepath.Join("..", "agent", "adk", "testdata", "session.json")))
 	s := storetest.Create(t)
 	first := importADK(t, s, in, "")
-	if first.Session != "harbour-7" || first.Messages != 6 || first.Notes != 5 || first.Rewinds != 1 || first.Stats.Passed["partial"] != 1 {
+	if first.Session != "harbour-7" || first.Messages != 6 || first.Notes != 5 ||
+		first.Rewinds != 1 || first.Stats.Passed["partial"] != 1 {
 		t.Errorf("%+v", first)
 	}
 	tip := storetest.View(t, s).Get(history.RefName("harbour-7", history.MainBranch))
 	again := importADK(t, s, in, "")
-	if again.Messages+again.Notes+again.Amended+again.Rewinds != 0 || again.Known != 12 || storetest.View(t, s).Get(history.RefName("harbour-7", history.MainBranch)) != tip {
+	if again.Messages+again.Notes+again.Amended+again.Rewinds != 0 || again.Known != 12 ||
+		storetest.View(t, s).Get(history.RefName("harbour-7", history.MainBranch)) != tip {
 		t.Errorf("%+v", again)
 	}
 	out, _ := exportADK(t, s, "harbour-7", history.MainBranch, adk.WriteOptions{Unit: adk.Python})
@@ -147,7 +163,8 @@ func TestADKSession(t *testing.T) {
 	}
 	other := storetest.Create(t)
 	importADK(t, other, out, "")
-	sameSpoken(t, spoken(t, other, "harbour-7", history.MainBranch), spoken(t, s, "harbour-7", history.MainBranch))
+	sameSpoken(t, spoken(t, other, "harbour-7", history.MainBranch),
+		spoken(t, s, "harbour-7", history.MainBranch))
 	// No model sees what is kept with messages.
 	view := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{}))
 	for _, shown := range view {
@@ -174,10 +191,12 @@ func TestADKAmends(t *testing.T) {
 	if again := importADK(t, s, masked, ""); again.Amended+again.Messages != 0 {
 		t.Errorf("%+v", again)
 	}
-	if got := storetest.Must[*history.Shown](t)(s.History.Latest(storetest.View(t, s), own)); got.Text != "other words" || got.Entry.Amends != own {
+	if got := storetest.Must[*history.Shown](t)(s.History.Latest(storetest.View(t, s),
+		own)); got.Text != "other words" || got.Entry.Amends != own {
 		t.Errorf("%+v", got.Entry)
 	}
-	if back, _ := exportADK(t, s, "s-1", history.MainBranch, adk.WriteOptions{}); !bytes.Equal(back, masked) {
+	if back, _ := exportADK(t, s, "s-1", history.MainBranch,
+		adk.WriteOptions{}); !bytes.Equal(back, masked) {
 		t.Errorf("other bytes:\n%s\n%s", back, masked)
 	}
 	storetest.Check(t, s)
@@ -198,7 +217,8 @@ func TestADKSanitized(t *testing.T) {
 		t.Errorf("%+v", again)
 	}
 	out, _ := exportADK(t, s, "s", history.MainBranch, adk.WriteOptions{})
-	if bytes.Contains(out, []byte(secret)) || bytes.Count(out, []byte("[REDACTED:")) != 4 { // the state that the event sets, too
+	// The state that the event sets, too
+	if bytes.Contains(out, []byte(secret)) || bytes.Count(out, []byte("[REDACTED:")) != 4 {
 		t.Errorf("%s", out)
 	}
 }
@@ -210,7 +230,8 @@ func TestADKForks(t *testing.T) {
 	s := storetest.Create(t)
 	add := func(branch string, m conversation.Message) {
 		t.Helper()
-		if _, _, err := s.Conversation.Append(ctx, "f", branch, []conversation.Message{m}, conversation.AppendOptions{}); err != nil {
+		if _, _, err := s.Conversation.Append(ctx, "f", branch, []conversation.Message{m},
+			conversation.AppendOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -221,14 +242,17 @@ func TestADKForks(t *testing.T) {
 		return fmt.Sprintf(`{"functionCall":{"id":"c","name":"ls","args":{"dir":%q}}}`, dir)
 	}
 	answer := func(said string) string {
-		return fmt.Sprintf(`{"functionResponse":{"id":"c","name":"ls","response":{"output":%q}}}`, said)
+		return fmt.Sprintf(`{"functionResponse":{"id":"c","name":"ls","response":{"output":%q}}}`,
+			said)
 	}
 	add("main", conversation.Message{Role: "user", Text: "a question"})
-	storetest.Must[conversation.Forked](t)(s.Conversation.Fork(ctx, "f", "main", []string{"left", "right"}, conversation.ForkOptions{}))
+	storetest.Must[conversation.Forked](t)(s.Conversation.Fork(ctx, "f", "main",
+		[]string{"left", "right"}, conversation.ForkOptions{}))
 	add("left", parts("model", call("l")))
 	add("right", parts("model", call("r")))
 	add("right", parts("tool", answer("of the right")))
-	storetest.Must[conversation.Forked](t)(s.Conversation.Fork(ctx, "f", "left", []string{"deep.er"}, conversation.ForkOptions{}))
+	storetest.Must[conversation.Forked](t)(s.Conversation.Fork(ctx, "f", "left",
+		[]string{"deep.er"}, conversation.ForkOptions{}))
 	add("deep.er", conversation.Message{Role: "user", Text: "a prompt inside"})
 	add("deep.er", parts("model", call("deep down")))
 
@@ -269,61 +293,80 @@ func TestADKForks(t *testing.T) {
 				p.Text = "call"
 			}
 			if p.FunctionResponse != nil {
-				p.Text = "result " + p.FunctionResponse.Response["output"] + p.FunctionResponse.Response["error"]
+				p.Text = "result " + p.FunctionResponse.Response["output"] +
+					p.FunctionResponse.Response["error"]
 			}
 			list = append(list, seen{e.Branch, e.Author, p.Text, e.InvocationID})
 		}
 		return list
 	}
-	inv := adk.InvocationID("f", storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "f", "main")).ID, recall.LogOptions{}))[0].ID.String())
+	inv := adk.InvocationID("f",
+		storetest.Must[[]*history.Shown](t)(
+			s.Recall.Log(
+				storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "f", "main")).ID,
+				recall.LogOptions{}))[0].ID.String())
 	// An open child, inside another one.
 	want := []seen{
-		{"", "user", "a question", inv}, {"left", "agent", "call", inv}, {"left", "agent", "result no result was recorded", inv},
-		{"left.deep%2Eer", "user", "a prompt inside", inv}, {"left.deep%2Eer", "agent", "call", inv}, {"left.deep%2Eer", "agent", "result no result was recorded", inv},
+		{"", "user", "a question", inv}, {"left", "agent", "call", inv},
+		{"left", "agent", "result no result was recorded", inv},
+		{"left.deep%2Eer", "user", "a prompt inside", inv},
+		{"left.deep%2Eer", "agent", "call", inv},
+		{"left.deep%2Eer", "agent", "result no result was recorded", inv},
 	}
 	if got := read("deep.er"); !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	storetest.Must[conversation.Joined](t)(s.Conversation.Join(ctx, "f", "left", []string{"deep.er"}, conversation.JoinOptions{}))
+	storetest.Must[conversation.Joined](t)(s.Conversation.Join(ctx, "f", "left",
+		[]string{"deep.er"}, conversation.JoinOptions{}))
 	add("left", parts("tool", answer("of the left")))
-	storetest.Must[conversation.Joined](t)(s.Conversation.Join(ctx, "f", "main", []string{"left", "right"}, conversation.JoinOptions{}))
+	storetest.Must[conversation.Joined](t)(s.Conversation.Join(ctx, "f", "main",
+		[]string{"left", "right"}, conversation.JoinOptions{}))
 	add("main", conversation.Message{Role: "model", Text: "together"})
 	add("main", conversation.Message{Role: "user", Text: "another question"})
 	got := read("main")
 	next := got[len(got)-1].invocation
 	want = []seen{
-		{"", "user", "a question", inv}, {"left", "agent", "call", inv}, {"left", "agent", "result no result was recorded", inv},
-		{"left.deep%2Eer", "user", "a prompt inside", inv}, {"left.deep%2Eer", "agent", "call", inv},
-		{"left.deep%2Eer", "agent", "result no result was recorded", inv}, {"left", "agent", "result of the left", inv},
-		{"right", "agent", "call", inv}, {"right", "agent", "result of the right", inv}, {"", "agent", "together", inv}, {"", "user", "another question", next},
+		{"", "user", "a question", inv}, {"left", "agent", "call", inv},
+		{"left", "agent", "result no result was recorded", inv},
+		{"left.deep%2Eer", "user", "a prompt inside", inv},
+		{"left.deep%2Eer", "agent", "call", inv},
+		{"left.deep%2Eer", "agent", "result no result was recorded", inv},
+		{"left", "agent", "result of the left", inv},
+		{"right", "agent", "call", inv}, {"right", "agent", "result of the right", inv},
+		{"", "agent", "together", inv}, {"", "user", "another question", next},
 	}
 	want = slices.Delete(want, 2, 3) // its result is there now
 	if !slices.Equal(got, want) || next == inv {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	if again := importADK(t, s, must2(exportADK(t, s, "f", history.MainBranch, adk.WriteOptions{})), ""); again.Messages+again.Amended != 0 {
+	if again := importADK(t, s, must2(exportADK(t, s, "f", history.MainBranch, adk.WriteOptions{})),
+		""); again.Messages+again.Amended != 0 {
 		t.Errorf("%+v", again)
 	}
 	// What came from a fork is kept where there is none.
 	add = func(branch string, m conversation.Message) {
 		t.Helper()
-		if _, _, err := s.Conversation.Append(ctx, "g", branch, []conversation.Message{m}, conversation.AppendOptions{}); err != nil {
+		if _, _, err := s.Conversation.Append(ctx, "g", branch, []conversation.Message{m},
+			conversation.AppendOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	add("main", conversation.Message{Role: "user", Text: "a question"})
-	storetest.Must[conversation.Forked](t)(s.Conversation.Fork(ctx, "g", "main", []string{"left", "right"}, conversation.ForkOptions{}))
+	storetest.Must[conversation.Forked](t)(s.Conversation.Fork(ctx, "g", "main",
+		[]string{"left", "right"}, conversation.ForkOptions{}))
 	add("left", parts("model", call("l")))
 	add("left", parts("tool", answer("of the left")))
 	add("right", conversation.Message{Role: "user", Text: "to the right"})
 	add("right", conversation.Message{Role: "model", Text: "said there"})
-	storetest.Must[conversation.Joined](t)(s.Conversation.Join(ctx, "g", "main", []string{"left", "right"}, conversation.JoinOptions{}))
+	storetest.Must[conversation.Joined](t)(s.Conversation.Join(ctx, "g", "main",
+		[]string{"left", "right"}, conversation.JoinOptions{}))
 	out, _ := exportADK(t, s, "g", history.MainBranch, adk.WriteOptions{})
 	b := storetest.Create(t)
 	if done := importADK(t, b, out, ""); done.Messages != 5 {
 		t.Errorf("%+v", done)
 	}
-	if back, _ := exportADK(t, b, "g", history.MainBranch, adk.WriteOptions{}); !bytes.Equal(back, out) {
+	if back, _ := exportADK(t, b, "g", history.MainBranch,
+		adk.WriteOptions{}); !bytes.Equal(back, out) {
 		t.Errorf("other bytes:\n%s\n%s", back, out)
 	}
 }
@@ -335,38 +378,49 @@ func must2(b []byte, _ transcript.Written) []byte { return b }
 func TestADKTokens(t *testing.T) {
 	s := storetest.Create(t)
 	storetest.Say(t, s, "s", "user", "x")
-	storetest.Must[conversation.Forked](t)(s.Conversation.Fork(context.Background(), "s", history.MainBranch, []string{"a", "b"}, conversation.ForkOptions{}))
-	if _, _, err := s.Conversation.Append(context.Background(), "s", "b", []conversation.Message{{Role: "model", Text: "y"}}, conversation.AppendOptions{}); err != nil {
+	storetest.Must[conversation.Forked](t)(s.Conversation.Fork(context.Background(), "s",
+		history.MainBranch, []string{"a", "b"}, conversation.ForkOptions{}))
+	if _, _, err := s.Conversation.Append(context.Background(), "s", "b",
+		[]conversation.Message{{Role: "model", Text: "y"}},
+		conversation.AppendOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	_, err := s.Exchange.ExportADK(context.Background(), storetest.View(t, s), "s", "b", &b, exchange.ADKOptions{WriteOptions: adk.WriteOptions{Agent: "a"}, Tokens: true})
-	if err != nil || !strings.Contains(b.String(), `"customMetadata":{"ctx":{"v":1,"branchTokens":[2]}}`) {
+	_, err := s.Exchange.ExportADK(context.Background(), storetest.View(t, s), "s", "b", &b,
+		exchange.ADKOptions{WriteOptions: adk.WriteOptions{Agent: "a"}, Tokens: true})
+	if err != nil ||
+		!strings.Contains(b.String(), `"customMetadata":{"ctx":{"v":1,"branchTokens":[2]}}`) {
 		t.Errorf("%v %s", err, b.String())
 	}
 	other := storetest.Create(t)
 	if done := importADK(t, other, b.Bytes(), ""); done.Messages != 2 {
 		t.Errorf("%+v", done)
 	}
-	if out, _ := exportADK(t, other, "s", history.MainBranch, adk.WriteOptions{}); strings.Contains(string(out), "branchTokens") {
+	if out, _ := exportADK(t, other, "s", history.MainBranch,
+		adk.WriteOptions{}); strings.Contains(string(out), "branchTokens") {
 		t.Errorf("%s", out)
 	}
 }
 
 // An import that a rewind of the store's own has gone past does not bring back what left.
 func TestADKAfterRewind(t *testing.T) {
-	in := storetest.Must[[]byte](t)(os.ReadFile(filepath.Join("..", "agent", "adk", "testdata", "session.json")))
+	in := storetest.Must[[]byte](t)(
+		os.ReadFile(filepath.Join("..", "agent", "adk", "testdata", "session.json")))
 	s := storetest.Create(t)
 	importADK(t, s, in, "h")
-	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "h", history.MainBranch))
+	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "h",
+		history.MainBranch))
 	list := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{}))
-	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "h", history.MainBranch, list[1].ID, conversation.RewindOptions{}))
+	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "h",
+		history.MainBranch, list[1].ID, conversation.RewindOptions{}))
 	before := storetest.View(t, s).Number
 	again := importADK(t, s, in, "h")
-	if again.Messages+again.Notes+again.Amended+again.Rewinds != 0 || storetest.View(t, s).Number != before {
+	if again.Messages+again.Notes+again.Amended+again.Rewinds != 0 ||
+		storetest.View(t, s).Number != before {
 		t.Errorf("%+v", again)
 	}
-	if out, done := exportADK(t, s, "h", history.MainBranch, adk.WriteOptions{}); done.Messages != 1 || bytes.Contains(out, []byte("gauge")) {
+	if out, done := exportADK(t, s, "h", history.MainBranch,
+		adk.WriteOptions{}); done.Messages != 1 || bytes.Contains(out, []byte("gauge")) {
 		t.Errorf("%+v %s", done, out)
 	}
 }
@@ -388,19 +442,24 @@ func TestC8_ADKMasked(t *testing.T) {
 	write := func(masked bool) []byte {
 		t.Helper()
 		var b bytes.Buffer
-		_, err := s.Exchange.ExportADK(context.Background(), storetest.View(t, s), "s", history.MainBranch, &b, exchange.ADKOptions{WriteOptions: adk.WriteOptions{Agent: "agent"}, Masked: masked})
+		_, err := s.Exchange.ExportADK(context.Background(), storetest.View(t, s), "s",
+			history.MainBranch, &b,
+			exchange.ADKOptions{WriteOptions: adk.WriteOptions{Agent: "agent"}, Masked: masked})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return b.Bytes()
 	}
 	whole, short := write(false), write(true)
-	if bytes.Count(short, []byte("<tool_output_masked>")) != 2 || bytes.Contains(whole, []byte("masked")) || !bytes.Contains(whole, []byte(storetest.LongOutput(2))) {
+	if bytes.Count(short, []byte("<tool_output_masked>")) != 2 ||
+		bytes.Contains(whole, []byte("masked")) ||
+		!bytes.Contains(whole, []byte(storetest.LongOutput(2))) {
 		t.Fatalf("%s\n%s", whole, short)
 	}
 	before := storetest.View(t, s).Number
 	for _, in := range [][]byte{whole, short} {
-		if again := importADK(t, s, in, ""); again.Known != 6 || again.Amended+again.Messages != 0 || storetest.View(t, s).Number != before {
+		if again := importADK(t, s, in, ""); again.Known != 6 ||
+			again.Amended+again.Messages != 0 || storetest.View(t, s).Number != before {
 			t.Errorf("%+v", again)
 		}
 	}
@@ -410,12 +469,14 @@ func TestC8_ADKMasked(t *testing.T) {
 	// A mask that was taken back is no reason to take its short form for new words.
 	storetest.Must[conversation.Undone](t)(s.Conversation.Undo(context.Background(), "s"))
 	before = storetest.View(t, s).Number
-	if again := importADK(t, s, short, ""); again.Known != 6 || again.Amended != 0 || storetest.View(t, s).Number != before {
+	if again := importADK(t, s, short, ""); again.Known != 6 || again.Amended != 0 ||
+		storetest.View(t, s).Number != before {
 		t.Errorf("after the mask was taken back: %+v", again)
 	}
 	b := storetest.Create(t)
 	importADK(t, b, short, "")
-	if back, _ := exportADK(t, b, "s", history.MainBranch, adk.WriteOptions{}); !bytes.Equal(back, short) {
+	if back, _ := exportADK(t, b, "s", history.MainBranch,
+		adk.WriteOptions{}); !bytes.Equal(back, short) {
 		t.Errorf("other bytes:\n%s\n%s", back, short)
 	}
 	storetest.Check(t, s)
@@ -439,16 +500,24 @@ func TestADKState(t *testing.T) {
 			}
 			continue
 		}
-		if got := string(storetest.Must[[]byte](t)(conversation.EncodeState(storetest.Must[[]conversation.StateValue](t)(s.Conversation.State(storetest.View(t, s), names))))); got != c.want {
+		if got := string(
+			storetest.Must[[]byte](t)(
+				conversation.EncodeState(
+					storetest.Must[[]conversation.StateValue](t)(
+						s.Conversation.State(storetest.View(t, s), names))))); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
-		storetest.Must[conversation.StateDone](t)(s.Conversation.SetState(context.Background(), names, []conversation.StateChange{{StateValue: conversation.StateValue{Key: "turns", Value: []byte("9")}}}))
+		storetest.Must[conversation.StateDone](t)(s.Conversation.SetState(context.Background(),
+			names,
+			[]conversation.StateChange{{StateValue: conversation.StateValue{Key: "turns",
+				Value: []byte("9")}}}))
 		number := storetest.View(t, s).Number
 		importADK(t, s, []byte(c.in), "s")
 		if storetest.View(t, s).Number != number {
 			t.Errorf("%s: imported again, something was written", name)
 		}
-		if out, _ := exportADK(t, s, "s", history.MainBranch, adk.WriteOptions{}); !bytes.Contains(out, []byte(`"turns":9`)) {
+		if out, _ := exportADK(t, s, "s", history.MainBranch,
+			adk.WriteOptions{}); !bytes.Contains(out, []byte(`"turns":9`)) {
 			t.Errorf("%s: %s", name, out)
 		}
 		storetest.Check(t, s)

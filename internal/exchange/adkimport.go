@@ -25,7 +25,9 @@ type ImportedADK struct {
 // ImportADK imports a session of ADK into the session as, or, if as is "", into the session of its
 // own id. The same events, or more of them, can be imported again: known messages are not added
 // twice. The export of a store comes back as the messages that were exported.
-func (s *Writer) ImportADK(ctx context.Context, r io.Reader, as string, unit adk.Unit) (ImportedADK, error) {
+func (s *Writer) ImportADK(
+	ctx context.Context, r io.Reader, as string, unit adk.Unit,
+) (ImportedADK, error) {
 	im := &messageImporter{Writer: s, ctx: ctx, as: as, ids: map[transcript.Origin]format.ID{}}
 	stats, err := adk.Read(r, adk.ReadOptions{Unit: unit, Session: as}, im.step)
 	if err == nil {
@@ -51,7 +53,8 @@ func (im *messageImporter) takeState(stats adk.Stats) (set int, err error) {
 	names := adkNames(im.as, stats.App, stats.User)
 	var changes []conversation.StateChange
 	for _, k := range stats.State {
-		c := conversation.StateChange{StateValue: conversation.StateValue{Key: k.Key, Value: k.Value}}
+		c := conversation.StateChange{StateValue: conversation.StateValue{Key: k.Key,
+			Value: k.Value}}
 		key := k.Key
 		_, err := names.RefOf(&key)
 		if err == nil {
@@ -61,7 +64,9 @@ func (im *messageImporter) takeState(stats adk.Stats) (set int, err error) {
 			stats.Skipped["state"]++
 			continue
 		}
-		changes = append(changes, conversation.StateChange{StateValue: conversation.StateValue{Key: k.Key, Value: k.Value}})
+		changes = append(changes,
+			conversation.StateChange{StateValue: conversation.StateValue{Key: k.Key,
+				Value: k.Value}})
 	}
 	if len(changes) == 0 {
 		return 0, nil

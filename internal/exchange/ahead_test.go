@@ -15,9 +15,13 @@ import (
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
-func importAhead(t testing.TB, s *session.Store, read transcript.Read, as string) exchange.ImportedTranscript {
+func importAhead(
+	t testing.TB, s *session.Store, read transcript.Read, as string,
+) exchange.ImportedTranscript {
 	t.Helper()
-	return storetest.Must[exchange.ImportedTranscript](t)(s.Exchange.ImportAhead(context.Background(), exchange.ReadAhead(context.Background(), read), as))
+	return storetest.Must[exchange.ImportedTranscript](t)(
+		s.Exchange.ImportAhead(context.Background(), exchange.ReadAhead(context.Background(), read),
+			as))
 }
 
 // A transcript that was read ahead becomes the same messages, and the same report, also when it has
@@ -27,16 +31,19 @@ func TestReadAhead(t *testing.T) {
 	ahead, plain := storetest.Create(t), storetest.Create(t)
 	in := `{"broken":` + "\n"
 	for _, r := range tree {
-		in += strings.ReplaceAll(claudeRecord(r[0], r[1]), "says ", `says password=\"hunter2Zq9x\" \u0007 `)
+		in += strings.ReplaceAll(claudeRecord(r[0], r[1]), "says ",
+			`says password=\"hunter2Zq9x\" \u0007 `)
 		got, want := importAhead(t, ahead, readClaude(in), ""), importClaude(t, plain, in, "")
 		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 			t.Fatalf("got\n%+v\nwant\n%+v", got, want)
 		}
-		if got, want := spokenIn(t, ahead, "s"), spokenIn(t, plain, "s"); !reflect.DeepEqual(got, want) {
+		if got, want := spokenIn(t, ahead, "s"), spokenIn(t, plain, "s"); !reflect.DeepEqual(got,
+			want) {
 			t.Fatalf("got %q, want %q", got, want)
 		}
 	}
-	if said := strings.Join(spokenIn(t, ahead, "s"), " "); strings.Contains(said, "hunter2") || strings.Contains(said, "\a") {
+	if said := strings.Join(spokenIn(t, ahead, "s"), " "); strings.Contains(said, "hunter2") ||
+		strings.Contains(said, "\a") {
 		t.Errorf("not cleaned: %s", said)
 	}
 }
@@ -48,7 +55,8 @@ func TestReadAheadEnds(t *testing.T) {
 	var err error
 	read := func(emit func(transcript.Step) error) (stats transcript.Stats, _ error) {
 		for err == nil {
-			err = emit(transcript.Step{Message: transcript.Message{Role: transcript.RoleUser, Text: said}})
+			err = emit(
+				transcript.Step{Message: transcript.Message{Role: transcript.RoleUser, Text: said}})
 			steps++
 		}
 		return transcript.NewStats(), err
@@ -70,7 +78,8 @@ func TestReadAheadEnds(t *testing.T) {
 func TestReadAheadError(t *testing.T) {
 	in := strings.ReplaceAll(claudeRecord("a", ""), `"sessionId":"s",`, "") + "{\n"
 	s := storetest.Create(t)
-	done, err := s.Exchange.ImportAhead(context.Background(), exchange.ReadAhead(context.Background(), readClaude(in)), "")
+	done, err := s.Exchange.ImportAhead(context.Background(),
+		exchange.ReadAhead(context.Background(), readClaude(in)), "")
 	if !errors.Is(err, history.ErrInput) || done.Stats.Skipped[transcript.SkipBadJSON] != 1 {
 		t.Errorf("error %v, %+v", err, done.Stats)
 	}

@@ -58,7 +58,9 @@ type placed struct {
 // Conversation reads a branch for an export. Calls, results and invocations are matched from the
 // entries' headers. Joined messages are included, rewound ones are not. With masked the messages
 // are shown as the branch's masks say.
-func (s *Reader) Conversation(v *refs.View, session, branch string, masked bool) (*Conversation, error) {
+func (s *Reader) Conversation(
+	v *refs.View, session, branch string, masked bool,
+) (*Conversation, error) {
 	tip, err := history.Tip(v, session, branch)
 	if err != nil {
 		return nil, err
@@ -67,7 +69,8 @@ func (s *Reader) Conversation(v *refs.View, session, branch string, masked bool)
 	if err != nil {
 		return nil, err
 	}
-	w := &conversationWalk{lanes: lanes{at: map[format.ID][]string{tip.ID: base}}, newer: map[format.ID]placed{}}
+	w := &conversationWalk{lanes: lanes{at: map[format.ID][]string{tip.ID: base}},
+		newer: map[format.ID]placed{}}
 	for e, err := range s.Walk(tip.ID, history.WithJoined) {
 		if err != nil {
 			return nil, err
@@ -110,11 +113,13 @@ func (c *Conversation) Each(each func(Said) error) error {
 // write writes the messages and notes as a transcript, and closes it. each sees every one first,
 // may change the item, and decides whether it is left out.
 func (c *Conversation) write(
-	ctx context.Context, w transcript.Writer, each func(*Said, *transcript.Item) (leave bool, err error),
+	ctx context.Context, w transcript.Writer, each func(*Said,
+		*transcript.Item) (leave bool, err error),
 ) (transcript.Written, error) {
 	err := c.Each(func(said Said) error {
 		it := transcript.Item{
-			Message: messageOf(said.Shown), Entry: said.ID.String(), Open: said.Open, Orphan: said.Caller == NoCaller,
+			Message: messageOf(said.Shown), Entry: said.ID.String(), Open: said.Open,
+			Orphan: said.Caller == NoCaller,
 			Number: said.Number, Caller: said.Caller, Turn: said.Invocation, Path: said.Path,
 		}
 		if leave, err := each(&said, &it); err != nil || leave {
@@ -136,7 +141,8 @@ type conversationWalk struct {
 }
 
 func (w *conversationWalk) entry(id format.ID, e *format.Entry) {
-	p := placed{said: Said{Seq: e.Seq}, id: id, parent: history.FirstParent(e), kind: e.Kind, role: e.Role, name: e.Invocation, results: e.Results, source: e.Source}
+	p := placed{said: Said{Seq: e.Seq}, id: id, parent: history.FirstParent(e), kind: e.Kind,
+		role: e.Role, name: e.Invocation, results: e.Results, source: e.Source}
 	for _, c := range e.Calls {
 		p.calls = append(p.calls, c.ID)
 	}
@@ -160,7 +166,8 @@ type lanes struct{ at map[format.ID][]string }
 func (l *lanes) visit(id format.ID, e *format.Entry) []string {
 	path := l.at[id]
 	delete(l.at, id)
-	if n := len(path); e.Kind == format.KindFork && n > 0 && slices.Contains(e.Children, path[n-1]) {
+	if n := len(path); e.Kind == format.KindFork && n > 0 &&
+		slices.Contains(e.Children, path[n-1]) {
 		path = path[:n-1] // this is the parent of a child's first entry
 	}
 	for i, tip := range e.Parents {
@@ -181,7 +188,9 @@ func (l *lanes) visit(id format.ID, e *format.Entry) []string {
 
 // pathOf returns the path at the tip of a branch: the branch itself if it is a child of a fork,
 // after the branches around that fork.
-func (s *Reader) pathOf(v *refs.View, session, branch string, tip format.ID) (path []string, err error) {
+func (s *Reader) pathOf(
+	v *refs.View, session, branch string, tip format.ID,
+) (path []string, err error) {
 	if branch == history.MainBranch {
 		return nil, nil // it is not a child of a fork
 	}
@@ -198,7 +207,10 @@ func (s *Reader) pathOf(v *refs.View, session, branch string, tip format.ID) (pa
 		}
 		switch e.Kind {
 		case format.KindFork:
-			forks = append(forks, fork{at, slices.DeleteFunc(slices.Clone(e.Children), func(c string) bool { return slices.Contains(joined, c) })})
+			forks = append(forks,
+				fork{at,
+					slices.DeleteFunc(slices.Clone(e.Children),
+						func(c string) bool { return slices.Contains(joined, c) })})
 		case format.KindJoin:
 			joined = append(joined, e.Children...)
 		}
@@ -260,7 +272,8 @@ func settleRuns(list []placed) {
 			}
 		}
 		of[p.id] = r
-		p.said.Number, p.said.Path, p.said.Invocation, p.said.Opener = number, p.path, r.name, r.opener
+		p.said.Number, p.said.Path, p.said.Invocation, p.said.Opener = number, p.path,
+			r.name, r.opener
 		if p.kind == format.KindMessage || p.kind == format.KindNote {
 			number++
 		}
@@ -289,7 +302,8 @@ func pair(list []placed) {
 				}
 				p.said.Caller = max(p.said.Caller, at)
 				caller := &list[at].said
-				caller.Open = slices.DeleteFunc(caller.Open, func(id string) bool { return id == r })
+				caller.Open = slices.DeleteFunc(caller.Open,
+					func(id string) bool { return id == r })
 				break
 			}
 		}

@@ -50,7 +50,8 @@ const maxKinds = 64
 // DriftOf returns what a transcript of an agent has of unknown kinds. path is "" for one that comes
 // from no file.
 func DriftOf(agent, path string, of *ImportedTranscript) Drifted {
-	d := Drifted{Name: cmp.Or(path, of.Session), Agent: agent, Version: cleanKind(of.Stats.Version), Kinds: map[string]int{}}
+	d := Drifted{Name: cmp.Or(path, of.Session), Agent: agent, Version: cleanKind(of.Stats.Version),
+		Kinds: map[string]int{}}
 	for _, kind := range slices.Sorted(maps.Keys(of.Stats.Kept)) {
 		if len(d.Kinds) < maxKinds {
 			d.Kinds[cleanKind(kind)] += of.Stats.Kept[kind]
@@ -74,7 +75,8 @@ func (s *Reader) NoteDrift(list ...Drifted) error {
 	was := s.drifted()
 	now := slices.Clone(was)
 	for _, d := range list {
-		i := slices.IndexFunc(now, func(o Drifted) bool { return o.Name == d.Name && o.Agent == d.Agent })
+		i := slices.IndexFunc(now,
+			func(o Drifted) bool { return o.Name == d.Name && o.Agent == d.Agent })
 		switch {
 		case i >= 0 && maps.Equal(now[i].Kinds, d.Kinds) && now[i].Version == d.Version:
 			continue
@@ -136,7 +138,8 @@ func (s *Reader) Drifts() []Drift {
 		list = append(list, d)
 	}
 	slices.SortFunc(list, func(a, b Drift) int {
-		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Kind, b.Kind))
+		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Version, b.Version),
+			cmp.Compare(a.Kind, b.Kind))
 	})
 	return list
 }

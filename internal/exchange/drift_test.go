@@ -19,7 +19,9 @@ func TestDrift(t *testing.T) {
 		t.Helper()
 		stats := transcript.NewStats()
 		stats.Version, stats.Kept = version, kinds
-		if err := s.Exchange.NoteDrift(exchange.DriftOf("codex", path, &exchange.ImportedTranscript{Stats: stats})); err != nil {
+		if err := s.Exchange.NoteDrift(
+			exchange.DriftOf("codex", path,
+				&exchange.ImportedTranscript{Stats: stats})); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -37,7 +39,8 @@ func TestDrift(t *testing.T) {
 	note("/b", "1.2", map[string]int{"tide": 3, "moon": 1})
 	note("/c", "", map[string]int{"tide": 1})
 	want := []string{
-		"codex: 1 record of kind `tide` is kept, but not understood", "codex 1.2: 1 record of kind `moon` is kept, but not understood",
+		"codex: 1 record of kind `tide` is kept, but not understood",
+		"codex 1.2: 1 record of kind `moon` is kept, but not understood",
 		"codex 1.2: 5 records of kind `tide` are kept, but not understood",
 	}
 	if list := said(); !slices.Equal(list, want) {
@@ -45,7 +48,8 @@ func TestDrift(t *testing.T) {
 	}
 	note("/b", "1.2", nil)
 	note("/c", "", nil)
-	if list := said(); !slices.Equal(list, []string{"codex 1.2: 2 records of kind `tide` are kept, but not understood"}) {
+	if list := said(); !slices.Equal(list,
+		[]string{"codex 1.2: 2 records of kind `tide` are kept, but not understood"}) {
 		t.Errorf("%q", list)
 	}
 	many := map[string]int{"key AKIA" + "Q3EGRIGTWZ7QLM4K": 1}
@@ -54,7 +58,8 @@ func TestDrift(t *testing.T) {
 	}
 	note("/a", "1.2", many)
 	list := said()
-	if len(list) != 64 || slices.ContainsFunc(list, func(s string) bool { return len(s) > 200 }) || list[0] == "" {
+	if len(list) != 64 || slices.ContainsFunc(list, func(s string) bool { return len(s) > 200 }) ||
+		list[0] == "" {
 		t.Errorf("%d kinds", len(list))
 	}
 	for _, one := range list {

@@ -63,14 +63,17 @@ func (g *group) refs() (*refs.View, error) {
 // Import imports a transcript as ImportAhead does. then is told what came of it, after it was
 // recorded: at once, or in a later Import or Flush. It is called in the order of the transcripts.
 // An error that it returns ends the run: Import returns it, now and from then on.
-func (r *Imports) Import(ctx context.Context, a *Ahead, as string, then func(ImportedTranscript, error) error) error {
+func (r *Imports) Import(
+	ctx context.Context, a *Ahead, as string, then func(ImportedTranscript, error) error,
+) error {
 	g := &r.group
 	g.ctx = ctx
 	if g.failed != nil {
 		a.Close()
 		return g.failed
 	}
-	im := &transcriptImporter{Writer: r.Writer, ctx: ctx, as: as, group: g, lanes: map[string]*lane{}}
+	im := &transcriptImporter{Writer: r.Writer, ctx: ctx, as: as, group: g,
+		lanes: map[string]*lane{}}
 	stats, err := im.readAhead(a)
 	if err == nil && g.take(im, stats, then) {
 		if g.size > groupBytes || g.messages >= importBatch {
@@ -93,7 +96,8 @@ func (r *Imports) Import(ctx context.Context, a *Ahead, as string, then func(Imp
 func (r *Imports) After(do func() error) error {
 	g := &r.group
 	if g.failed == nil && len(g.list) > 0 {
-		g.list = append(g.list, &waitingTranscript{then: func(ImportedTranscript, error) error { return do() }})
+		g.list = append(g.list,
+			&waitingTranscript{then: func(ImportedTranscript, error) error { return do() }})
 		if len(g.list) < importBatch {
 			return nil
 		}
@@ -109,7 +113,9 @@ func (r *Imports) After(do func() error) error {
 func (r *Imports) Flush() error { return r.group.flush() }
 
 // take has a transcript wait if it does nothing but begin sessions.
-func (g *group) take(im *transcriptImporter, stats transcript.Stats, then func(ImportedTranscript, error) error) bool {
+func (g *group) take(
+	im *transcriptImporter, stats transcript.Stats, then func(ImportedTranscript, error) error,
+) bool {
 	size, messages := 0, 0
 	for _, l := range im.order {
 		if fresh, err := l.fresh(); err != nil || !fresh {
@@ -272,7 +278,8 @@ func (w *groupWriter) lane(l *lane) error {
 	if l.waiting() == 0 {
 		return nil
 	}
-	if w.store.View.Get(history.RefName(l.as, history.MainBranch)).Exists() || len(w.store.View.Names("sessions/"+l.as+"/")) > 0 {
+	if w.store.View.Get(history.RefName(l.as, history.MainBranch)).Exists() ||
+		len(w.store.View.Names("sessions/"+l.as+"/")) > 0 {
 		// Somebody else has begun the session meanwhile.
 		if err := w.commit(); err != nil {
 			return err
@@ -347,7 +354,8 @@ func (w *groupWriter) add(p part) error {
 		w.op.Session = "" // it is about several
 	}
 	h.Value.Kind = format.SessionValue
-	w.op.Refs = append(w.op.Refs, format.RefUpdate{Name: history.RefName(h.Session, h.Branch), New: h.Value})
+	w.op.Refs = append(w.op.Refs,
+		format.RefUpdate{Name: history.RefName(h.Session, h.Branch), New: h.Value})
 	w.parts = append(w.parts, p)
 	return nil
 }

@@ -25,13 +25,16 @@ func claudeTree(session string, records ...[2]string) (in string) {
 		if up != "" {
 			up = session + "-" + up
 		}
-		in += strings.Replace(claudeRecord(id, up), `"sessionId":"s"`, fmt.Sprintf(`"sessionId":%q`, session), 1)
+		in += strings.Replace(claudeRecord(id, up), `"sessionId":"s"`,
+			fmt.Sprintf(`"sessionId":%q`, session), 1)
 	}
 	return in
 }
 
 // importTogether imports transcripts in one run, and returns what it told of them, in order.
-func importTogether(t *testing.T, s *session.Store, as string, list ...transcript.Read) (told []exchange.ImportedTranscript, errs []error) {
+func importTogether(
+	t *testing.T, s *session.Store, as string, list ...transcript.Read,
+) (told []exchange.ImportedTranscript, errs []error) {
 	t.Helper()
 	ctx := context.Background()
 	r := begin(t, s)
@@ -70,8 +73,11 @@ func TestImportTogether(t *testing.T) {
 	rollout, _, _ := rollouts()
 	list := []transcript.Read{
 		readClaude(claudeTree("one", [2]string{"a", ""}, [2]string{"b", "a"})),
-		readClaude(claudeTree("two", [2]string{"a", ""}, [2]string{"b", "a"}, [2]string{"c", "a"}, [2]string{"d", "b"})), // ends on the first line
-		readClaude(claudeTree("three", [2]string{"a", ""}, [2]string{"b", "a"}, [2]string{"c", "a"}, [2]string{"d", "c"})),
+		// Ends on the first line
+		readClaude(claudeTree("two", [2]string{"a", ""}, [2]string{"b", "a"}, [2]string{"c", "a"},
+			[2]string{"d", "b"})),
+		readClaude(claudeTree("three", [2]string{"a", ""}, [2]string{"b", "a"}, [2]string{"c", "a"},
+			[2]string{"d", "c"})),
 		readCodex(strings.ReplaceAll(rollout, `"p"`, `"four"`)),
 	}
 	sessions := []string{"one", "two", "three", "four"}
@@ -81,11 +87,14 @@ func TestImportTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, read := range list {
-		want := storetest.Must[exchange.ImportedTranscript](t)(alone.Exchange.ImportTranscript(context.Background(), read, ""))
-		if got := told[i]; got.Session != sessions[i] || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+		want := storetest.Must[exchange.ImportedTranscript](t)(
+			alone.Exchange.ImportTranscript(context.Background(), read, ""))
+		if got := told[i]; got.Session != sessions[i] ||
+			fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 			t.Errorf("%s: got\n%+v\nwant\n%+v", sessions[i], got, want)
 		}
-		if got, want := spokenIn(t, s, sessions[i]), spokenIn(t, alone, sessions[i]); !reflect.DeepEqual(got, want) || len(got) == 0 {
+		if got, want := spokenIn(t, s, sessions[i]),
+			spokenIn(t, alone, sessions[i]); !reflect.DeepEqual(got, want) || len(got) == 0 {
 			t.Errorf("%s: got %q, want %q", sessions[i], got, want)
 		}
 	}
@@ -100,7 +109,8 @@ func TestImportTogether(t *testing.T) {
 	number := storetest.View(t, s).Number
 	again, _ := importTogether(t, s, "", list...)
 	for i := range again {
-		if was := told[i]; again[i].Messages+again[i].Notes+again[i].Rewinds != 0 || again[i].Known != was.Messages+was.Notes {
+		if was := told[i]; again[i].Messages+again[i].Notes+again[i].Rewinds != 0 ||
+			again[i].Known != was.Messages+was.Notes {
 			t.Errorf("imported again: %+v", again[i].Tally)
 		}
 	}
@@ -120,7 +130,8 @@ func TestUndoOneOfSeveral(t *testing.T) {
 	there := func(want ...bool) {
 		t.Helper()
 		for i, name := range []string{"one", "two", "three"} {
-			if got := storetest.View(t, s).Get(history.RefName(name, history.MainBranch)).Exists(); got != want[i] {
+			if got := storetest.View(t, s).Get(history.RefName(name, history.MainBranch)).
+				Exists(); got != want[i] {
 				t.Errorf("session %s is there: %v, want %v", name, got, want[i])
 			}
 		}
@@ -147,14 +158,18 @@ func TestImportTogetherInOrder(t *testing.T) {
 		readClaude(short),
 		readClaude(claudeTree("two", [2]string{"a", ""})),
 		readClaude(short+claudeTree("one", [2]string{"b", "a"})),
-		func(func(transcript.Step) error) (transcript.Stats, error) { return transcript.NewStats(), broken },
+		func(func(transcript.Step) error) (transcript.Stats, error) {
+			return transcript.NewStats(), broken
+		},
 		readClaude(claudeTree("three", [2]string{"a", ""})))
 	for i, want := range []struct {
 		session    string
 		new, known int
 		err        error
-	}{{"one", 1, 0, nil}, {"two", 1, 0, nil}, {"one", 1, 1, nil}, {"", 0, 0, broken}, {"three", 1, 0, nil}} {
-		if got := told[i]; got.Session != want.session || got.Messages != want.new || got.Known != want.known || !errors.Is(errs[i], want.err) {
+	}{{"one", 1, 0, nil}, {"two", 1, 0, nil}, {"one", 1, 1, nil}, {"", 0, 0, broken},
+		{"three", 1, 0, nil}} {
+		if got := told[i]; got.Session != want.session || got.Messages != want.new ||
+			got.Known != want.known || !errors.Is(errs[i], want.err) {
 			t.Errorf("%d: %q %+v %v, want %+v", i, got.Session, got.Tally, errs[i], want)
 		}
 	}
@@ -170,17 +185,22 @@ func TestImportTogetherEnds(t *testing.T) {
 	r := begin(t, s)
 	full := errors.New("nowhere to print")
 	then := func(exchange.ImportedTranscript, error) error { return full }
-	if err := r.Import(ctx, exchange.ReadAhead(ctx, readClaude(claudeTree("one", [2]string{"a", ""}))), "", then); err != nil {
+	if err := r.Import(ctx,
+		exchange.ReadAhead(ctx, readClaude(claudeTree("one", [2]string{"a", ""}))), "",
+		then); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Flush(); !errors.Is(err, full) {
 		t.Error(err)
 	}
-	if err := r.Import(ctx, exchange.ReadAhead(ctx, readClaude(claudeTree("two", [2]string{"a", ""}))), "", then); !errors.Is(err, full) {
+	if err := r.Import(ctx,
+		exchange.ReadAhead(ctx, readClaude(claudeTree("two", [2]string{"a", ""}))), "",
+		then); !errors.Is(err, full) {
 		t.Error(err)
 	}
 	for name, want := range map[string]bool{"one": true, "two": false} {
-		if got := storetest.View(t, s).Get(history.RefName(name, history.MainBranch)).Exists(); got != want {
+		if got := storetest.View(t, s).Get(history.RefName(name, history.MainBranch)).
+			Exists(); got != want {
 			t.Errorf("session %s is there: %v", name, got)
 		}
 	}
@@ -194,8 +214,10 @@ func BenchmarkImportMany(b *testing.B) {
 		ctx := context.Background()
 		b.StartTimer()
 		for i := range 200 {
-			in := claudeTree(fmt.Sprintf("s%d", i), [2]string{"a", ""}, [2]string{"b", "a"}, [2]string{"c", "b"})
-			if err := r.Import(ctx, exchange.ReadAhead(ctx, readClaude(in)), "", func(_ exchange.ImportedTranscript, err error) error { return err }); err != nil {
+			in := claudeTree(fmt.Sprintf("s%d", i), [2]string{"a", ""}, [2]string{"b", "a"},
+				[2]string{"c", "b"})
+			if err := r.Import(ctx, exchange.ReadAhead(ctx, readClaude(in)), "",
+				func(_ exchange.ImportedTranscript, err error) error { return err }); err != nil {
 				b.Fatal(err)
 			}
 		}

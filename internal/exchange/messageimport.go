@@ -41,11 +41,13 @@ type messageImporter struct {
 	wrote   bool               // a part of the conversation was written
 	found   []sanitize.Finding // in the batch that the group has
 
-	began   int        // number of copies that the transcript began with
-	begins  *beginning // how it may begin with a copy of another session; nil if it does not
-	bare    bool       // a message has no record
-	resumed bool       // the transcript goes on with a session of the store: copies of its messages may come first
-	goesOn  bool       // the session has what came before: a note that was taken once is there, and Append graduates
+	began  int        // number of copies that the transcript began with
+	begins *beginning // how it may begin with a copy of another session; nil if it does not
+	bare   bool       // a message has no record
+	// The transcript goes on with a session of the store: copies of its messages may come first
+	resumed bool
+	// The session has what came before: a note that was taken once is there, and Append graduates
+	goesOn bool
 }
 
 // Tally counts what an import did in one session.
@@ -59,7 +61,9 @@ type Tally struct {
 }
 
 // add counts the results of a batch.
-func (c *Tally) add(batch []conversation.Message, done []conversation.Appended, found []sanitize.Finding) {
+func (c *Tally) add(
+	batch []conversation.Message, done []conversation.Appended, found []sanitize.Finding,
+) {
 	for i, a := range done {
 		switch {
 		case a.Known:
@@ -128,7 +132,8 @@ func (im *messageImporter) step(st transcript.Step) error {
 		return err
 	}
 	im.batch, im.from = append(im.batch, out), append(im.from, m.Origin)
-	if im.size += len(m.Text) + len(m.Parts); im.size > importBytes || len(im.batch) == importBatch {
+	if im.size += len(m.Text) + len(m.Parts); im.size > importBytes ||
+		len(im.batch) == importBatch {
 		return im.flush()
 	}
 	return nil
@@ -147,7 +152,8 @@ func (im *messageImporter) name(m *transcript.Message) error {
 
 func (im *messageImporter) message(m *transcript.Message) conversation.Message {
 	out := conversation.Message{
-		Note: m.Note, Role: m.Role, Author: m.Author, Text: m.Text, Parts: m.Parts, Time: m.Time, Tokens: m.Tokens, Invocation: m.Invocation,
+		Note: m.Note, Role: m.Role, Author: m.Author, Text: m.Text, Parts: m.Parts, Time: m.Time,
+		Tokens: m.Tokens, Invocation: m.Invocation,
 		Calls: m.Calls, Results: m.Results, Source: im.source(m),
 	}
 	if out.Calls == nil && out.Results == nil {
@@ -172,7 +178,8 @@ func (im *messageImporter) source(m *transcript.Message) *conversation.Source {
 	if o.Session == "" && m.Record == nil {
 		o.Session = transcript.Fit(im.as)
 	}
-	return &conversation.Source{Agent: o.Agent, Session: o.Session, Message: o.Message, Record: m.Record}
+	return &conversation.Source{Agent: o.Agent, Session: o.Session, Message: o.Message,
+		Record: m.Record}
 }
 
 // known reports whether the store has a message under another source than an event's: a message
@@ -228,7 +235,8 @@ func (im *messageImporter) known(m *transcript.Message, out *conversation.Messag
 // beginning, far from all else that is looked for.
 func (im *messageImporter) tookNote(src *conversation.Source) (bool, error) {
 	found, err := im.imported(im.view, src.Agent, src.Session, src.Message)
-	if err != nil || !slices.ContainsFunc(found, func(e history.Entry) bool { return e.Session == im.as }) {
+	if err != nil ||
+		!slices.ContainsFunc(found, func(e history.Entry) bool { return e.Session == im.as }) {
 		return false, err
 	}
 	im.out.Known++
@@ -236,7 +244,9 @@ func (im *messageImporter) tookNote(src *conversation.Source) (bool, error) {
 }
 
 // holds reports whether an entry is a message of this role and content. A forgotten entry is any.
-func (im *messageImporter) holds(shown *history.Shown, role string, fresh *transcript.Message) (bool, error) {
+func (im *messageImporter) holds(
+	shown *history.Shown, role string, fresh *transcript.Message,
+) (bool, error) {
 	switch {
 	case shown.Gone != "":
 		return true, nil
@@ -271,7 +281,9 @@ func (im *messageImporter) says(shown *history.Shown, fresh *transcript.Message)
 }
 
 // shortenedAs returns an entry with those outputs shortened that fresh shows shortened.
-func (im *messageImporter) shortenedAs(shown *history.Shown, fresh *transcript.Message) *history.Shown {
+func (im *messageImporter) shortenedAs(
+	shown *history.Shown, fresh *transcript.Message,
+) *history.Shown {
 	raws := mask.Split(fresh.Parts)
 	return im.edits.Shortened(shown, im.toolsOf(shown.Entry), func(part int) bool {
 		return fresh.Parts == nil || part < len(raws) && mask.Tagged(string(raws[part]))
@@ -389,9 +401,12 @@ func (s *Reader) HasMessage(session, agent, message string) (bool, error) {
 
 // imported returns the entries that were imported from a message, in any session. A message that no
 // source can name has none.
-func (s *Reader) imported(view *refs.View, agent, session, message string) (list []history.Entry, err error) {
+func (s *Reader) imported(
+	view *refs.View, agent, session, message string,
+) (list []history.Entry, err error) {
 	const anyDigest = "0000000000000000" // the key of a source does not depend on the digest
-	key, err := (&format.Source{Agent: agent, Session: session, Message: message, Digest: anyDigest}).Key()
+	key, err := (&format.Source{Agent: agent, Session: session, Message: message,
+		Digest: anyDigest}).Key()
 	if err != nil {
 		return nil, nil
 	}
@@ -404,7 +419,8 @@ func (s *Reader) imported(view *refs.View, agent, session, message string) (list
 		if err != nil {
 			return nil, err
 		}
-		if of := e.Source; of != nil && of.Agent == agent && of.Session == session && of.Message == message {
+		if of := e.Source; of != nil && of.Agent == agent && of.Session == session &&
+			of.Message == message {
 			list = append(list, history.Entry{ID: id, Entry: e})
 		}
 	}
@@ -418,7 +434,8 @@ func (im *messageImporter) flush() error {
 	if err := im.group.flush(); err != nil {
 		return err
 	}
-	done, found, err := im.conversation.Append(im.ctx, im.as, history.MainBranch, im.batch, conversation.AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: !im.goesOn})
+	done, found, err := im.conversation.Append(im.ctx, im.as, history.MainBranch, im.batch,
+		conversation.AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: !im.goesOn})
 	if err != nil {
 		return err
 	}
@@ -435,12 +452,14 @@ func (im *messageImporter) wroteBatch(done []conversation.Appended, found []sani
 	}
 	im.out.add(im.batch, done, found)
 	clear(im.batch)
-	im.batch, im.from, im.size, im.view, im.wrote, im.found = im.batch[:0], im.from[:0], 0, nil, true, nil
+	im.batch, im.from, im.size, im.view, im.wrote, im.found = im.batch[:0], im.from[:0], 0,
+		nil, true, nil
 }
 
 // writeIn writes the waiting messages in an operation of a transaction that is open.
 func (im *messageImporter) writeIn(t *Tx) error {
-	done, err := t.conversation.Append(im.as, history.MainBranch, im.batch, conversation.AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: true})
+	done, err := t.conversation.Append(im.as, history.MainBranch, im.batch,
+		conversation.AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: true})
 	if err == nil {
 		im.wroteBatch(done, im.found)
 	}
@@ -458,7 +477,8 @@ func (im *messageImporter) rewind(st transcript.Step) error {
 	target, ok := im.ids[to]
 	switch {
 	case to == (transcript.Origin{}):
-		if view, err := im.Refs.Read(); err != nil || !view.Get(history.RefName(im.as, history.MainBranch)).Exists() {
+		if view, err := im.Refs.Read(); err != nil ||
+			!view.Get(history.RefName(im.as, history.MainBranch)).Exists() {
 			return err
 		}
 	case ok:
@@ -476,7 +496,8 @@ func (im *messageImporter) rewind(st transcript.Step) error {
 		return err
 	}
 	im.view, im.wrote = nil, true
-	done, err := im.conversation.Rewind(im.ctx, im.as, history.MainBranch, target, conversation.RewindOptions{Source: src})
+	done, err := im.conversation.Rewind(im.ctx, im.as, history.MainBranch, target,
+		conversation.RewindOptions{Source: src})
 	switch {
 	case errors.Is(err, history.ErrNotFound):
 		im.out.Known++ // it was rewound before

@@ -64,11 +64,14 @@ func (im *messageImporter) isResumed(from transcript.Origin, role string) (bool,
 
 // entryOf returns the entry that a record is a copy of: in one session, or, for "", in any. It is
 // zero if there is none.
-func (s *Reader) entryOf(view *refs.View, session string, from transcript.Origin) (history.Entry, error) {
+func (s *Reader) entryOf(
+	view *refs.View, session string, from transcript.Origin,
+) (history.Entry, error) {
 	key, _, _ := strings.Cut(from.Message, "#") // a number that the reader added
 	if transcript.IsUUID(key) {
 		digits := strings.ReplaceAll(key, "-", "")[:transcript.EntryDigits]
-		if id, err := s.clusters.ResolveObject(view, digits); err == nil && transcript.EntryUUID(id.String()) == key {
+		if id, err := s.clusters.ResolveObject(view, digits); err == nil &&
+			transcript.EntryUUID(id.String()) == key {
 			e, err := s.Header(id)
 			if err == nil && (session == "" || e.Session == session) && exists(view, e.Session) {
 				return history.Entry{ID: id, Entry: e}, nil

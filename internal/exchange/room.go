@@ -40,12 +40,18 @@ type Tx struct {
 }
 
 // New returns the verbs over the rooms below.
-func New(s *store.Store, clusters *clusters.Writer, epochs *epochs.Writer, conversation *conversation.Writer, edits *edits.Writer) *Writer {
-	r := &Reader{Reader: s.Reader, clusters: clusters.Reader, conversation: conversation.Reader, edits: edits.Reader}
-	return &Writer{Reader: r, conversation: conversation, store: s, Room: store.NewRoom(s, func(t *store.Tx) *Tx {
-		return &Tx{
-			Reader: r, store: t,
-			clusters: clusters.Begin(t), conversation: conversation.Begin(t), epochs: epochs.Begin(t),
-		}
-	})}
+func New(
+	s *store.Store, clusters *clusters.Writer, epochs *epochs.Writer,
+	conversation *conversation.Writer, edits *edits.Writer,
+) *Writer {
+	r := &Reader{Reader: s.Reader, clusters: clusters.Reader, conversation: conversation.Reader,
+		edits: edits.Reader}
+	return &Writer{Reader: r, conversation: conversation, store: s,
+		Room: store.NewRoom(s, func(t *store.Tx) *Tx {
+			return &Tx{
+				Reader: r, store: t,
+				clusters: clusters.Begin(t), conversation: conversation.Begin(t),
+				epochs: epochs.Begin(t),
+			}
+		})}
 }

@@ -20,34 +20,45 @@ import (
 // second with that of the call that began the first as well.
 func rollouts() (parent, first, second string) {
 	item := func(payload string) string {
-		return `{"timestamp":"2026-04-11T20:00:01.000Z","type":"response_item","payload":` + payload + "}\n"
+		return `{"timestamp":"2026-04-11T20:00:01.000Z","type":"response_item","payload":` +
+			payload + "}\n"
 	}
 	meta := func(id, of string) string {
 		if of != "" {
-			of = fmt.Sprintf(`,"forked_from_id":%q,"source":{"subagent":{"thread_spawn":{"parent_thread_id":%q,"depth":1}}}`, of, of)
+			of = fmt.Sprintf(
+				`,"forked_from_id":%q,"source":{"subagent":{"thread_spawn":{"parent_thread_id":%q,"depth":1}}}`, of, of)
 		}
-		return fmt.Sprintf(`{"timestamp":"2026-04-11T20:00:00.000Z","type":"session_meta","payload":{"id":%q,"cwd":"/x"%s}}`+"\n", id, of)
+		return fmt.Sprintf(
+			`{"timestamp":"2026-04-11T20:00:00.000Z","type":"session_meta","payload":{"id":%q,"cwd":"/x"%s}}`+"\n", id, of)
 	}
 	says := func(role, text string) string {
 		kind := map[string]string{"user": "input_text", "assistant": "output_text"}[role]
-		return item(fmt.Sprintf(`{"type":"message","role":%q,"content":[{"type":%q,"text":%q}]}`, role, kind, text))
+		return item(fmt.Sprintf(`{"type":"message","role":%q,"content":[{"type":%q,"text":%q}]}`,
+			role, kind, text))
 	}
 	spawn := func(call, child string) string {
-		return item(fmt.Sprintf(`{"type":"function_call","name":"spawn_agent","arguments":"{}","call_id":%q}`, call)) +
-			item(fmt.Sprintf(`{"type":"function_call_output","call_id":%q,"output":"{\"agent_id\":\"%s\"}"}`, call, child))
+		return item(fmt.Sprintf(
+			`{"type":"function_call","name":"spawn_agent","arguments":"{}","call_id":%q}`, call)) +
+			item(fmt.Sprintf(
+				`{"type":"function_call_output","call_id":%q,"output":"{\"agent_id\":\"%s\"}"}`,
+				call, child))
 	}
 	history := says("user", "review the walrus code") + says("assistant", "I will ask two helpers")
-	parent = meta("p", "") + history + spawn("call_a", "a") + spawn("call_b", "b") + says("assistant", "both are done")
+	parent = meta("p", "") + history + spawn("call_a", "a") + spawn("call_b", "b") +
+		says("assistant", "both are done")
 	first = meta("a", "p") + history + says("assistant", "answer of the first")
-	second = meta("b", "p") + history + spawn("call_a", "a") + says("assistant", "answer of the second")
+	second = meta("b", "p") + history + spawn("call_a", "a") +
+		says("assistant", "answer of the second")
 	return parent, first, second
 }
 
 func importCodex(t *testing.T, s *session.Store, in string) exchange.ImportedTranscript {
 	t.Helper()
-	done := storetest.Must[exchange.ImportedTranscript](t)(s.Exchange.ImportTranscript(context.Background(), func(emit func(transcript.Step) error) (transcript.Stats, error) {
-		return codex.Read(strings.NewReader(in), emit)
-	}, ""))
+	done := storetest.Must[exchange.ImportedTranscript](t)(
+		s.Exchange.ImportTranscript(
+			context.Background(), func(emit func(transcript.Step) error) (transcript.Stats, error) {
+				return codex.Read(strings.NewReader(in), emit)
+			}, ""))
 	storetest.Must[int](t)(s.Exchange.LinkChildren(context.Background(), done.Children))
 	return done
 }
@@ -63,9 +74,12 @@ func TestCodexSubagents(t *testing.T) {
 		calls  [2]string // of a and b
 		spoken [2]int    // messages of a and b
 	}{
-		{"the parent first", []string{parent, first, second}, [2]string{"call_a", "call_b"}, [2]int{1, 1}},
-		{"the parent last", []string{first, second, parent}, [2]string{"call_a", "call_b"}, [2]int{3, 3}},
-		{"a sibling first", []string{second, parent, first}, [2]string{"call_a", "call_b"}, [2]int{1, 5}},
+		{"the parent first", []string{parent, first, second}, [2]string{"call_a", "call_b"},
+			[2]int{1, 1}},
+		{"the parent last", []string{first, second, parent}, [2]string{"call_a", "call_b"},
+			[2]int{3, 3}},
+		{"a sibling first", []string{second, parent, first}, [2]string{"call_a", "call_b"},
+			[2]int{1, 5}},
 		{"no parent", []string{first, second}, [2]string{"", ""}, [2]int{3, 3}},
 	} {
 		s := storetest.Create(t)
@@ -77,9 +91,11 @@ func TestCodexSubagents(t *testing.T) {
 			if err != nil || !ok || p.Session != "p" || p.Call != c.calls[i] {
 				t.Errorf("%s: %s works for %+v, %v, %v", c.name, name, p, ok, err)
 			}
-			tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), name, history.MainBranch))
+			tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), name,
+				history.MainBranch))
 			n := 0
-			for _, m := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{})) {
+			for _, m := range storetest.Must[[]*history.Shown](t)(
+				s.Recall.Log(tip.ID, recall.LogOptions{})) {
 				if m.Entry.Kind == format.KindMessage {
 					n++
 				}

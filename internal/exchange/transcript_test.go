@@ -24,20 +24,25 @@ func claudeRecord(id, parent string) string {
 	if parent != "" {
 		up = `"` + parent + `"`
 	}
-	return fmt.Sprintf(`{"parentUuid":%s,"sessionId":"s","type":"user","message":{"role":"user","content":"says %s"},"uuid":%q,"timestamp":"2026-02-03T08:00:00.000Z"}`+"\n", up, id, id)
+	return fmt.Sprintf(
+		`{"parentUuid":%s,"sessionId":"s","type":"user","message":{"role":"user","content":"says %s"},"uuid":%q,"timestamp":"2026-02-03T08:00:00.000Z"}`+"\n", up, id, id)
 }
 
 func importClaude(t testing.TB, s *session.Store, in, as string) exchange.ImportedTranscript {
 	t.Helper()
-	return storetest.Must[exchange.ImportedTranscript](t)(s.Exchange.ImportTranscript(context.Background(), func(emit func(transcript.Step) error) (transcript.Stats, error) {
-		return claudecode.ReadAs("", strings.NewReader(in), emit)
-	}, as))
+	return storetest.Must[exchange.ImportedTranscript](t)(
+		s.Exchange.ImportTranscript(
+			context.Background(), func(emit func(transcript.Step) error) (transcript.Stats, error) {
+				return claudecode.ReadAs("", strings.NewReader(in), emit)
+			}, as))
 }
 
 func spokenIn(t testing.TB, s *session.Store, session string) (list []string) {
 	t.Helper()
-	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), session, history.MainBranch))
-	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{})) {
+	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), session,
+		history.MainBranch))
+	for _, shown := range storetest.Must[[]*history.Shown](t)(
+		s.Recall.Log(tip.ID, recall.LogOptions{})) {
 		list = append(list, strings.TrimPrefix(shown.Text, "says "))
 	}
 	return list
@@ -47,7 +52,8 @@ func spokenIn(t testing.TB, s *session.Store, session string) (list []string) {
 // the newest record, whether the transcript is read at once, record by record, or again and again,
 // and nothing is there twice.
 func TestTranscriptTree(t *testing.T) {
-	tree := [][2]string{{"a", ""}, {"b", "a"}, {"c", "b"}, {"d", "a"}, {"e", "c"}, {"f", "d"}, {"g", "e"}}
+	tree := [][2]string{{"a", ""}, {"b", "a"}, {"c", "b"}, {"d", "a"}, {"e", "c"},
+		{"f", "d"}, {"g", "e"}}
 	chains := []string{"a", "a b", "a b c", "a d", "a b c e", "a d f", "a b c e g"}
 	whole := ""
 	grown := storetest.Create(t)
@@ -59,28 +65,33 @@ func TestTranscriptTree(t *testing.T) {
 		}
 		before := storetest.View(t, grown).Number
 		again := importClaude(t, grown, whole, "")
-		if again.Messages+again.Amended+again.Rewinds+again.Returned != 0 || storetest.View(t, grown).Number != before {
+		if again.Messages+again.Amended+again.Rewinds+again.Returned != 0 ||
+			storetest.View(t, grown).Number != before {
 			t.Fatalf("after %s, again: %+v", r[0], again)
 		}
 	}
 	once := storetest.Create(t)
 	done := importClaude(t, once, whole, "")
-	if got := strings.Join(spokenIn(t, once, "s"), " "); got != "a b c e g" || done.Messages != 7 || done.Returned != 0 || done.Rewinds != 1 {
+	if got := strings.Join(spokenIn(t, once, "s"), " "); got != "a b c e g" || done.Messages != 7 ||
+		done.Returned != 0 || done.Rewinds != 1 {
 		t.Errorf("%q %+v", got, done)
 	}
 	storetest.Check(t, once)
 	storetest.Check(t, grown)
 	// Out, and into a third store.
 	var b bytes.Buffer
-	w := claudecode.NewWriter(&b, transcript.WriteOptions{Session: "s", Home: once.Exchange.TranscriptHome("s")})
-	storetest.Must[transcript.Written](t)(once.Exchange.ExportTranscript(context.Background(), storetest.View(t, once), "s", history.MainBranch, 0, false, w, nil))
+	w := claudecode.NewWriter(&b,
+		transcript.WriteOptions{Session: "s", Home: once.Exchange.TranscriptHome("s")})
+	storetest.Must[transcript.Written](t)(once.Exchange.ExportTranscript(context.Background(),
+		storetest.View(t, once), "s", history.MainBranch, 0, false, w, nil))
 	third := storetest.Create(t)
 	importClaude(t, third, b.String(), "")
 	if got := spokenIn(t, third, "s"); !slices.Equal(got, spokenIn(t, once, "s")) {
 		t.Errorf("%q", got)
 	}
 	// And what goes home is known there.
-	if back := importClaude(t, once, b.String(), ""); back.Known != 5 || back.Messages != 0 || back.Session != "s" {
+	if back := importClaude(t, once, b.String(), ""); back.Known != 5 || back.Messages != 0 ||
+		back.Session != "s" {
 		t.Errorf("%+v", back)
 	}
 }
@@ -90,9 +101,11 @@ func TestTranscriptAfterRewind(t *testing.T) {
 	s := storetest.Create(t)
 	in := claudeRecord("a", "") + claudeRecord("b", "a") + claudeRecord("c", "b")
 	importClaude(t, s, in, "work")
-	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "work", history.MainBranch))
+	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "work",
+		history.MainBranch))
 	list := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{}))
-	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "work", history.MainBranch, list[1].ID, conversation.RewindOptions{}))
+	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "work",
+		history.MainBranch, list[1].ID, conversation.RewindOptions{}))
 	importClaude(t, s, in+claudeRecord("d", "c"), "work")
 	if got := strings.Join(spokenIn(t, s, "work"), " "); got != "a d" {
 		t.Errorf("%q", got)

@@ -41,7 +41,9 @@ type Child struct {
 // the transcript was exported from, or else the one of its own id. Conversations of subagents
 // become sessions of their own, named after it. The same transcript, or a longer one, can be
 // imported again: known messages are not added twice.
-func (s *Writer) ImportTranscript(ctx context.Context, read transcript.Read, as string) (ImportedTranscript, error) {
+func (s *Writer) ImportTranscript(
+	ctx context.Context, read transcript.Read, as string,
+) (ImportedTranscript, error) {
 	im := &transcriptImporter{Writer: s, ctx: ctx, as: as, lanes: map[string]*lane{}}
 	return im.read(func() (transcript.Stats, error) { return read(im.step) })
 }
@@ -56,13 +58,18 @@ func (s *Writer) ImportAhead(ctx context.Context, a *Ahead, as string) (Imported
 // for a session that the transcript resumes. With goesOn, the session has all that the agent wrote
 // before what read gives: few messages come, and those that are due graduate in the same operation.
 // Else the caller has to call Graduate.
-func (s *Writer) ImportLive(ctx context.Context, read transcript.Read, goesOn bool) (ImportedTranscript, error) {
-	im := &transcriptImporter{Writer: s, ctx: ctx, lanes: map[string]*lane{}, live: true, goesOn: goesOn}
+func (s *Writer) ImportLive(
+	ctx context.Context, read transcript.Read, goesOn bool,
+) (ImportedTranscript, error) {
+	im := &transcriptImporter{Writer: s, ctx: ctx, lanes: map[string]*lane{}, live: true,
+		goesOn: goesOn}
 	return im.read(func() (transcript.Stats, error) { return read(im.step) })
 }
 
 // read imports the steps that read gives to im.step.
-func (im *transcriptImporter) read(read func() (transcript.Stats, error)) (ImportedTranscript, error) {
+func (im *transcriptImporter) read(
+	read func() (transcript.Stats, error),
+) (ImportedTranscript, error) {
 	return im.end(read())
 }
 
@@ -218,7 +225,8 @@ func (im *transcriptImporter) step(st transcript.Step) error {
 			return err
 		}
 		to = &lane{messageImporter: &messageImporter{
-			Writer: im.Writer, ctx: im.ctx, as: name, group: im.group, ids: map[transcript.Origin]format.ID{}, resumed: im.resumed, goesOn: im.goesOn,
+			Writer: im.Writer, ctx: im.ctx, as: name, group: im.group,
+			ids: map[transcript.Origin]format.ID{}, resumed: im.resumed, goesOn: im.goesOn,
 		}}
 		im.lanes[st.Thread] = to
 		im.order = append(im.order, to)
@@ -238,12 +246,15 @@ func (im *transcriptImporter) refs() (*refs.View, error) {
 // children adds the sessions that calls of this one began.
 func (im *transcriptImporter) children(stats transcript.Stats) {
 	if stats.Parent != "" && im.out.Session != "" {
-		im.out.Children = append(im.out.Children, Child{Session: im.out.Session, Parent: history.Parent{Session: fitSession(stats.Parent)}, Named: true})
+		im.out.Children = append(im.out.Children,
+			Child{Session: im.out.Session,
+				Parent: history.Parent{Session: fitSession(stats.Parent)}, Named: true})
 	}
 	for _, sp := range stats.Spawned {
 		parent := history.Parent{Session: im.out.Session, Call: sp.Call}
 		im.out.Children = append(im.out.Children,
-			Child{Session: ThreadSession(im.out.Session, sp.Thread), Parent: parent}, Child{Session: fitSession(sp.Thread), Parent: parent})
+			Child{Session: ThreadSession(im.out.Session, sp.Thread), Parent: parent},
+			Child{Session: fitSession(sp.Thread), Parent: parent})
 	}
 }
 
@@ -263,7 +274,8 @@ func (s *Writer) LinkChildren(ctx context.Context, list []Child) (linked int, er
 	}
 	for _, c := range list {
 		parent, isNamed := named[c.Session]
-		if c.Session == c.Parent.Session || !exists(view, c.Session) || isNamed && parent != c.Parent.Session || !c.Named && !exists(view, c.Parent.Session) {
+		if c.Session == c.Parent.Session || !exists(view, c.Session) ||
+			isNamed && parent != c.Parent.Session || !c.Named && !exists(view, c.Parent.Session) {
 			continue
 		}
 		was, has, err := s.ParentOf(view, c.Session)
@@ -305,7 +317,8 @@ func (s *Writer) linkImported(ctx context.Context, c Child) (known bool, err err
 		if known = u.New == u.Old; known {
 			return nil
 		}
-		return t.store.Commit(&format.Operation{Verb: refs.VerbSessionLink, Session: c.Session, Refs: []format.RefUpdate{u}})
+		return t.store.Commit(&format.Operation{Verb: refs.VerbSessionLink, Session: c.Session,
+			Refs: []format.RefUpdate{u}})
 	})
 	return known, err
 }
@@ -316,13 +329,18 @@ func exists(v *refs.View, session string) bool {
 
 // ExportTranscript writes the messages of a branch after the one with seq from. With masked it
 // applies the branch's masks. each may be nil; otherwise it is called with every message.
-func (s *Reader) ExportTranscript(ctx context.Context, v *refs.View, session, branch string, from uint64, masked bool, w transcript.Writer, each func(*transcript.Message)) (transcript.Written, error) {
+func (s *Reader) ExportTranscript(
+	ctx context.Context, v *refs.View, session, branch string, from uint64, masked bool,
+	w transcript.Writer, each func(*transcript.Message),
+) (transcript.Written, error) {
 	c, err := s.Conversation(v, session, branch, masked)
 	if err != nil {
 		return transcript.Written{}, err
 	}
 	return c.write(ctx, w, func(said *Said, it *transcript.Item) (leave bool, err error) {
-		if leave = said.Seq < from || said.Seq == from && from > 0 && said.Entry.Kind != format.KindNote; !leave && each != nil {
+		if leave = said.Seq < from ||
+			said.Seq == from && from > 0 && said.Entry.Kind != format.KindNote; !leave &&
+			each != nil {
 			each(&it.Message)
 		}
 		return leave, nil
@@ -342,7 +360,10 @@ func (s *Reader) OriginOf(v *refs.View, session, branch, agent string) (string, 
 	if err != nil {
 		return "", err
 	}
-	i := slices.IndexFunc(c.entries, func(p placed) bool { return p.source != nil && p.source.Agent == agent && p.source.Session != "" })
+	i := slices.IndexFunc(c.entries,
+		func(p placed) bool {
+			return p.source != nil && p.source.Agent == agent && p.source.Session != ""
+		})
 	if i < 0 {
 		return "", nil
 	}

@@ -14,11 +14,12 @@ import (
 type treeImporter struct {
 	*messageImporter
 	tree   *transcript.Tree
-	base   format.ID               // the entry that the first message follows; zero for none
-	path   []lineMessage           // the current line, oldest message first
-	onPath map[format.ID]bool      // the entries of path
-	placed map[format.ID]bool      // the entries of all messages so far
-	hand   map[format.ID]format.ID // the rewind entry of each entry that was rewound in this store; nil until needed
+	base   format.ID          // the entry that the first message follows; zero for none
+	path   []lineMessage      // the current line, oldest message first
+	onPath map[format.ID]bool // the entries of path
+	placed map[format.ID]bool // the entries of all messages so far
+	// The rewind entry of each entry that was rewound in this store; nil until needed
+	hand map[format.ID]format.ID
 	// last is the newest message of the transcript that was in the branch when hand was computed,
 	// and tail the tip of the branch at that time.
 	last, tail format.ID
@@ -45,7 +46,8 @@ type treeStep struct {
 }
 
 func newTreeImporter(im *messageImporter, tree *transcript.Tree) *treeImporter {
-	return &treeImporter{messageImporter: im, tree: tree, onPath: map[format.ID]bool{}, placed: map[format.ID]bool{}}
+	return &treeImporter{messageImporter: im, tree: tree, onPath: map[format.ID]bool{},
+		placed: map[format.ID]bool{}}
 }
 
 // step processes the next step. A message that the store already has in its place is not written
@@ -73,14 +75,17 @@ func (im *treeImporter) step(st transcript.Step) error {
 			im.abandon(st.RewindTo)
 			return nil
 		}
-		id, err := im.stored(&next, branchState{tip: im.tip, onLine: func(id format.ID) (bool, error) { return im.history().Has(id) }})
+		id, err := im.stored(&next,
+			branchState{tip: im.tip,
+				onLine: func(id format.ID) (bool, error) { return im.history().Has(id) }})
 		if err != nil || !id.IsZero() {
 			im.takeKnown(st.Message.Origin, id)
 			return err
 		}
 	}
 	im.queue = append(im.queue, next)
-	if im.size += len(next.out.Text) + len(next.out.Parts); im.size > importBytes || len(im.queue) == importBatch {
+	if im.size += len(next.out.Text) + len(next.out.Parts); im.size > importBytes ||
+		len(im.queue) == importBatch {
 		return im.flush()
 	}
 	return nil
@@ -298,6 +303,9 @@ func (im *treeImporter) rewindSource(t *Tx, next *treeStep) (*format.Source, err
 	if o.Agent != im.tree.Agent {
 		o.Agent, o.Session = im.tree.Agent, transcript.Fit(im.as)
 	}
-	src := im.source(&transcript.Message{Origin: transcript.Origin{Agent: o.Agent, Session: o.Session, Message: name}})
-	return &format.Source{Agent: src.Agent, Session: src.Session, Message: src.Message, Digest: digest}, err
+	src := im.source(
+		&transcript.Message{Origin: transcript.Origin{Agent: o.Agent, Session: o.Session,
+			Message: name}})
+	return &format.Source{Agent: src.Agent, Session: src.Session, Message: src.Message,
+		Digest: digest}, err
 }

@@ -43,10 +43,13 @@ func chainOf(list []treeRecord, id string) (chain []string) {
 
 // entriesOfSession counts the messages and rewinds that a session's branch reaches, what was left
 // included, and how often each text is there.
-func entriesOfSession(t testing.TB, s *session.Store, session string) (texts map[string]int, rewinds int) {
+func entriesOfSession(
+	t testing.TB, s *session.Store, session string,
+) (texts map[string]int, rewinds int) {
 	t.Helper()
 	texts = map[string]int{}
-	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), session, history.MainBranch))
+	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), session,
+		history.MainBranch))
 	seen := map[format.ID]bool{}
 	for todo := []format.ID{tip.ID}; len(todo) > 0; {
 		id := todo[len(todo)-1]
@@ -59,7 +62,8 @@ func entriesOfSession(t testing.TB, s *session.Store, session string) (texts map
 		todo = append(append(todo, e.Left), e.Parents...)
 		switch e.Kind {
 		case format.KindMessage:
-			texts[strings.TrimPrefix(storetest.Must[*history.Shown](t)(s.History.Entry(id)).Text, "says ")]++
+			texts[strings.TrimPrefix(storetest.Must[*history.Shown](t)(s.History.Entry(id)).Text,
+				"says ")]++
 		case format.KindRewind:
 			rewinds++
 		}
@@ -114,8 +118,10 @@ func TestTreeImportShapes(t *testing.T) {
 		before := storetest.View(t, s).Number
 		done := importClaude(t, s, treeText(list), "")
 		texts, rewinds := entriesOfSession(t, s, "s")
-		if done.Messages != n || len(texts) != n || done.Rewinds != rewinds || rewinds != leavesOf(list)-1 || storetest.View(t, s).Number != before+1 {
-			t.Errorf("%s: %+v, %d texts, %d rewinds for %d lines, %d operations", c.name, done, len(texts), rewinds, leavesOf(list), storetest.View(t, s).Number-before)
+		if done.Messages != n || len(texts) != n || done.Rewinds != rewinds ||
+			rewinds != leavesOf(list)-1 || storetest.View(t, s).Number != before+1 {
+			t.Errorf("%s: %+v, %d texts, %d rewinds for %d lines, %d operations", c.name, done,
+				len(texts), rewinds, leavesOf(list), storetest.View(t, s).Number-before)
 		}
 		for text, times := range texts {
 			if times != 1 {
@@ -126,7 +132,8 @@ func TestTreeImportShapes(t *testing.T) {
 			t.Errorf("%s: %v", c.name, got)
 		}
 		storetest.Check(t, s)
-		if again := importClaude(t, s, treeText(list), ""); again.Known != n || again.Messages+again.Rewinds != 0 {
+		if again := importClaude(t, s, treeText(list), ""); again.Known != n ||
+			again.Messages+again.Rewinds != 0 {
 			t.Errorf("%s again: %+v", c.name, again)
 		}
 	}
@@ -153,13 +160,17 @@ func TestTreeImportGrows(t *testing.T) {
 			}
 			importClaude(t, s, treeText(list), "")
 			if got := spokenIn(t, s, "s"); !slices.Equal(got, chainOf(list, list[i].id)) {
-				t.Fatalf("seed %d, %d records: %v, want %v", seed, i+1, got, chainOf(list, list[i].id))
+				t.Fatalf("seed %d, %d records: %v, want %v", seed, i+1, got,
+					chainOf(list, list[i].id))
 			}
 			if draw.IntN(2) == 0 {
-				storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), "s", history.MainBranch))
+				storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(),
+					"s", history.MainBranch))
 			}
 			number := storetest.View(t, s).Number
-			if again := importClaude(t, s, treeText(list), ""); again.Messages+again.Rewinds+again.Amended != 0 || storetest.View(t, s).Number != number {
+			if again := importClaude(t, s, treeText(list),
+				""); again.Messages+again.Rewinds+again.Amended != 0 ||
+				storetest.View(t, s).Number != number {
 				t.Fatalf("seed %d, %d records again: %+v\n%v", seed, i+1, again, list)
 			}
 		}
@@ -181,7 +192,8 @@ func TestTreeImportGrows(t *testing.T) {
 // the transcript is read at once or between any two lines, and nothing of that is a rewind.
 func TestTreeImportOutOfOrder(t *testing.T) {
 	chain := []treeRecord{{"a", ""}, {"b", "a"}, {"c", "b"}, {"d", "c"}, {"e", "d"}, {"f", "e"}}
-	for _, lines := range [][]int{{0, 1, 4, 2, 3, 5}, {0, 3, 1, 2, 4, 5}, {0, 1, 5, 4, 3, 2}, {0, 4, 3, 1, 2, 5}, {0, 1, 3, 4, 2, 5}} {
+	for _, lines := range [][]int{{0, 1, 4, 2, 3, 5}, {0, 3, 1, 2, 4, 5}, {0, 1, 5, 4, 3, 2},
+		{0, 4, 3, 1, 2, 5}, {0, 1, 3, 4, 2, 5}} {
 		for split := 0; split <= len(lines); split++ {
 			for second := split; second <= len(lines); second++ {
 				s := storetest.Create(t)
@@ -194,8 +206,10 @@ func TestTreeImportOutOfOrder(t *testing.T) {
 				}
 				done := importClaude(t, s, treeText(list), "")
 				_, rewinds := entriesOfSession(t, s, "s")
-				if got := strings.Join(spokenIn(t, s, "s"), " "); got != "a b c d e f" || rewinds != 0 {
-					t.Errorf("%v read at %d and %d: %s, %d rewinds, %+v", lines, split, second, got, rewinds, done)
+				if got := strings.Join(spokenIn(t, s, "s"), " "); got != "a b c d e f" ||
+					rewinds != 0 {
+					t.Errorf("%v read at %d and %d: %s, %d rewinds, %+v", lines, split, second, got,
+						rewinds, done)
 				}
 				storetest.Check(t, s)
 			}
@@ -212,7 +226,9 @@ func TestTreeImportBesideOthers(t *testing.T) {
 	importClaude(t, s, treeText(list), "")
 	must2 := func(text string) {
 		t.Helper()
-		if _, _, err := s.Conversation.Append(ctx, "s", history.MainBranch, []conversation.Message{{Role: "user", Text: text}}, conversation.AppendOptions{}); err != nil {
+		if _, _, err := s.Conversation.Append(ctx, "s", history.MainBranch,
+			[]conversation.Message{{Role: "user", Text: text}},
+			conversation.AppendOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -267,7 +283,8 @@ func TestTreeImportUndone(t *testing.T) {
 // looks far: what the import writes follows from them.
 func BenchmarkTreeImport(b *testing.B) {
 	const n = 5000
-	for name, parent := range map[string]func(int) int{"straight": func(i int) int { return i - 1 }, "zigzag": func(i int) int { return max(0, i-2) }} {
+	for name, parent := range map[string]func(int) int{"straight": func(i int) int { return i - 1 },
+		"zigzag": func(i int) int { return max(0, i-2) }} {
 		var list []treeRecord
 		for i := range n {
 			r := treeRecord{id: fmt.Sprint("r", i)}

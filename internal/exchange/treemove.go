@@ -53,7 +53,8 @@ func (w *treeWriter) moveToPlace(next *treeStep) error {
 // branch.
 func (w *treeWriter) amendAgain(left []history.Entry) error {
 	h := w.Tip
-	copies, err := w.conversation.RepeatAmends(left, h.Value.ID, h.Seq, w.im.tree.Agent, func(id format.ID) bool { return w.im.onPath[id] })
+	copies, err := w.conversation.RepeatAmends(left, h.Value.ID, h.Seq, w.im.tree.Agent,
+		func(id format.ID) bool { return w.im.onPath[id] })
 	for _, at := range copies {
 		h.Value.ID, w.fresh[at.ID] = at.ID, at.Entry
 		w.Wrote(at.ID, at.Entry)
@@ -66,7 +67,9 @@ func (w *treeWriter) amendAgain(left []history.Entry) error {
 // target leave: the one before the first of them; and the entries after it, newest first. Entries
 // of others between target and that message stay, as with Rewind: joins, masks, replacements,
 // forks, updates and messages. It returns target itself if the branch does not contain target.
-func (w *treeWriter) beforeLeft(target format.ID, next *treeStep) (to format.ID, left []history.Entry, err error) {
+func (w *treeWriter) beforeLeft(
+	target format.ID, next *treeStep,
+) (to format.ID, left []history.Entry, err error) {
 	to = target
 	var passed []history.Entry
 	for at := w.Tip.Value.ID; at != target; {
@@ -106,7 +109,8 @@ func (w *treeWriter) move(target format.ID, rewind *format.Entry) error {
 		return nil
 	}
 	e := &format.Entry{
-		Session: h.Session, Kind: format.KindRewind, Left: from, Time: w.Now().UTC().Truncate(1e6), Seq: h.Seq, Source: rewind.Source,
+		Session: h.Session, Kind: format.KindRewind, Left: from, Time: w.Now().UTC().Truncate(1e6),
+		Seq: h.Seq, Source: rewind.Source,
 	}
 	if !target.IsZero() {
 		e.Parents = []format.ID{target}

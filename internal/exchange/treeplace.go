@@ -64,7 +64,9 @@ func (im *treeImporter) entryFor(next *treeStep, at branchState) (format.ID, err
 	if id, ok := im.ids[next.step.Message.Origin]; ok && im.onPath[id] {
 		return id, nil
 	}
-	known := slices.DeleteFunc(slices.Clone(next.known), func(id format.ID) bool { return im.placed[id] }) // messages that left the line are written again
+	// Messages that left the line are written again
+	known := slices.DeleteFunc(slices.Clone(next.known),
+		func(id format.ID) bool { return im.placed[id] })
 	for _, id := range known {
 		in, err := im.inPlace(next, id)
 		if err != nil {
@@ -125,7 +127,8 @@ func (im *treeImporter) repeatable(next *treeStep, after []history.Entry) bool {
 // anyAtOrAfter reports whether one of the entries is a message of the transcript that comes after a
 // step.
 func (im *treeImporter) anyAtOrAfter(next *treeStep, after []history.Entry) bool {
-	return slices.ContainsFunc(after, func(at history.Entry) bool { return im.isAtOrAfter(&next.step, at.Entry) })
+	return slices.ContainsFunc(after,
+		func(at history.Entry) bool { return im.isAtOrAfter(&next.step, at.Entry) })
 }
 
 // originOf returns the agent's name for an entry; own is false for messages of others.
@@ -199,7 +202,9 @@ func (im *treeImporter) inPlace(next *treeStep, id format.ID) (bool, error) {
 
 // entriesOf returns the entries of a source in the session, rewound ones included, first versions
 // only.
-func (im *messageImporter) entriesOf(src *conversation.Source, o transcript.Origin) ([]format.ID, error) {
+func (im *messageImporter) entriesOf(
+	src *conversation.Source, o transcript.Origin,
+) ([]format.ID, error) {
 	if o.Agent == transcript.Own {
 		id, err := im.find(src, o)
 		if err != nil || id.IsZero() {

@@ -10,7 +10,9 @@ import (
 
 // nearest returns the newest entry of a history that is target or a message of the transcript, and
 // the entries after it, newest first. The ID is zero if there is none.
-func (im *treeImporter) nearest(tip, target format.ID, fresh map[format.ID]*format.Entry) (near format.ID, after []history.Entry, err error) {
+func (im *treeImporter) nearest(
+	tip, target format.ID, fresh map[format.ID]*format.Entry,
+) (near format.ID, after []history.Entry, err error) {
 	hit := func(id format.ID) bool { return id == target || im.placed[id] }
 	for e := fresh[tip]; e != nil; e = fresh[tip] {
 		if hit(tip) {
@@ -63,7 +65,8 @@ func (im *treeImporter) findHandRewinds() error {
 		if err != nil {
 			return err
 		}
-		if of, own := im.originOf(e.Entry); own && e.Kind != format.KindRewind && e.Kind != format.KindAmend {
+		if of, own := im.originOf(e.Entry); own && e.Kind != format.KindRewind &&
+			e.Kind != format.KindAmend {
 			if _, ok := im.tree.Number(of); ok {
 				im.last = e.ID
 				break

@@ -38,7 +38,8 @@ func (im *treeImporter) open(t *Tx) (*treeWriter, error) {
 				continue
 			}
 			var err error
-			if next.known, err = im.entriesOf(next.out.Source, next.step.Message.Origin); err != nil {
+			if next.known, err = im.entriesOf(next.out.Source,
+				next.step.Message.Origin); err != nil {
 				return nil, err
 			}
 		}
@@ -47,7 +48,8 @@ func (im *treeImporter) open(t *Tx) (*treeWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &treeWriter{Tx: t, Appender: t.conversation.NewAppender(h, true), im: im, old: old, fresh: map[format.ID]*format.Entry{}, off: map[format.ID]bool{}}, nil
+	return &treeWriter{Tx: t, Appender: t.conversation.NewAppender(h, true), im: im, old: old,
+		fresh: map[format.ID]*format.Entry{}, off: map[format.ID]bool{}}, nil
 }
 
 // step processes a step that waited.
@@ -119,7 +121,8 @@ func (w *treeWriter) entryWith(next *treeStep) (*format.Entry, error) {
 	e := w.EntryOf(&next.out)
 	digest, err := w.Digest16(next.out.Record())
 	src := next.out.Source
-	e.Source = &format.Source{Agent: src.Agent, Session: src.Session, Message: src.Message, Digest: digest}
+	e.Source = &format.Source{Agent: src.Agent, Session: src.Session, Message: src.Message,
+		Digest: digest}
 	return e, err
 }
 
@@ -159,7 +162,9 @@ func (w *treeWriter) amend(next *treeStep, id format.ID) (done bool, err error) 
 	return true, nil
 }
 
-func (w *treeWriter) append(m *conversation.Message, e *format.Entry) (conversation.Appended, error) {
+func (w *treeWriter) append(
+	m *conversation.Message, e *format.Entry,
+) (conversation.Appended, error) {
 	a, err := w.Put(m, e)
 	if err == nil {
 		w.fresh[a.ID] = e
@@ -178,7 +183,8 @@ func (w *treeWriter) close() error {
 		return err
 	}
 	op := &format.Operation{Verb: refs.VerbImport, Session: h.Session}
-	op.Refs = append(op.Refs, format.RefUpdate{Name: history.RefName(h.Session, h.Branch), Old: w.old, New: h.Value})
+	op.Refs = append(op.Refs,
+		format.RefUpdate{Name: history.RefName(h.Session, h.Branch), Old: w.old, New: h.Value})
 	amended := len(w.Amended) > 0
 	if w.off[w.old.ID] {
 		if err := w.moveForest(op, &amended); err != nil {

@@ -73,7 +73,8 @@ func (s *Writer) BeginImports(program string) (*Imports, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Imports{Writer: s, program: program, refs: view.All(), branches: map[string][]string{}, strange: map[string]bool{}, depend: map[string][]*remembered{}}
+	r := &Imports{Writer: s, program: program, refs: view.All(), branches: map[string][]string{},
+		strange: map[string]bool{}, depend: map[string][]*remembered{}}
 	r.group.Writer = s
 	for name := range r.refs {
 		r.addBranch(name)
@@ -129,7 +130,8 @@ func (r *Imports) digest(session string) string {
 	h := sha256.New()
 	for _, name := range names {
 		if v := r.refs[name]; v.Exists() {
-			fmt.Fprintf(h, "%q %d %x %d %x %d %q\n", name, v.Kind, v.ID[:], v.Frontier, v.Pin[:], v.Through, v.Name)
+			fmt.Fprintf(h, "%q %d %x %d %x %d %q\n", name, v.Kind, v.ID[:], v.Frontier, v.Pin[:],
+				v.Through, v.Name)
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
@@ -151,7 +153,8 @@ func (r *Imports) links(children []Child) (sum string, settled bool) {
 }
 
 func (r *Imports) exists(session string) bool {
-	return slices.ContainsFunc(r.branches[session], func(ref string) bool { return r.refs[ref].Exists() })
+	return slices.ContainsFunc(r.branches[session],
+		func(ref string) bool { return r.refs[ref].Exists() })
 }
 
 // answer is one of Unchanged, and the count of changes when it was given.
@@ -271,7 +274,8 @@ func (r *Imports) Imported(f File, done *ImportedTranscript, same bool) {
 	if r.off || again.once || !same {
 		return
 	}
-	p := &remembered{File: f, Rules: r.rules, Sessions: map[string]string{}, Begins: again.begins, Done: done.next()}
+	p := &remembered{File: f, Rules: r.rules, Sessions: map[string]string{}, Begins: again.begins,
+		Done: done.next()}
 	for _, session := range again.sessions {
 		p.Sessions[session] = ""
 	}
@@ -306,12 +310,15 @@ func (r *Imports) Remember() {
 		}
 	}
 	for name, v := range r.refs {
-		if session, _, ok := history.BranchOfRef(name); ok && v.Exists() && !view.Get(name).Exists() {
+		if session, _, ok := history.BranchOfRef(name); ok && v.Exists() &&
+			!view.Get(name).Exists() {
 			moved[session] = true
 		}
 	}
 	for _, p := range r.pending {
-		if p.old || slices.ContainsFunc(slices.Collect(maps.Keys(p.Sessions)), func(session string) bool { return moved[session] }) {
+		if p.old ||
+			slices.ContainsFunc(slices.Collect(maps.Keys(p.Sessions)),
+				func(session string) bool { return moved[session] }) {
 			continue
 		}
 		for session := range p.Sessions {
@@ -320,7 +327,8 @@ func (r *Imports) Remember() {
 		p.Links, _ = r.links(p.Done.Children)
 		b, err := json.Marshal(p)
 		if err == nil {
-			_ = r.Cache.Store(p.cacheName(), cache.Stamp{}, b) // without it the next import reads the file
+			// Without it the next import reads the file
+			_ = r.Cache.Store(p.cacheName(), cache.Stamp{}, b)
 		}
 	}
 }

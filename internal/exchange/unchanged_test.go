@@ -39,21 +39,27 @@ func begin(t *testing.T, s *session.Store) *exchange.Imports {
 }
 
 // importFile imports a file in a run.
-func importFile(t *testing.T, s *session.Store, r *exchange.Imports, f exchange.File, read transcript.Read) exchange.ImportedTranscript {
+func importFile(
+	t *testing.T, s *session.Store, r *exchange.Imports, f exchange.File, read transcript.Read,
+) exchange.ImportedTranscript {
 	t.Helper()
-	done := storetest.Must[exchange.ImportedTranscript](t)(s.Exchange.ImportTranscript(context.Background(), read, f.As))
+	done := storetest.Must[exchange.ImportedTranscript](t)(
+		s.Exchange.ImportTranscript(context.Background(), read, f.As))
 	r.Imported(f, &done, true)
 	return done
 }
 
 // importOnce is a run over one file.
-func importOnce(t *testing.T, s *session.Store, f exchange.File, read transcript.Read) exchange.ImportedTranscript {
+func importOnce(
+	t *testing.T, s *session.Store, f exchange.File, read transcript.Read,
+) exchange.ImportedTranscript {
 	t.Helper()
 	r := begin(t, s)
 	done := importFile(t, s, r, f, read)
 	storetest.Must[int](t)(s.Exchange.LinkChildren(context.Background(), done.Children))
 	for _, name := range done.Changed {
-		if _, err := s.Conversation.GraduateAndAdopt(context.Background(), name, history.MainBranch); err != nil {
+		if _, err := s.Conversation.GraduateAndAdopt(context.Background(), name,
+			history.MainBranch); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,7 +67,8 @@ func importOnce(t *testing.T, s *session.Store, f exchange.File, read transcript
 	return done
 }
 
-var someFile = exchange.File{Path: "/a/s.jsonl", Agent: "claude-code", Size: 100, Time: 5, Ends: "ab"}
+var someFile = exchange.File{Path: "/a/s.jsonl", Agent: "claude-code", Size: 100,
+	Time: 5, Ends: "ab"}
 
 // A file is left unread only while all that its import depends on is the same.
 func TestUnchanged(t *testing.T) {
@@ -83,21 +90,27 @@ func TestUnchanged(t *testing.T) {
 		unread bool
 	}{
 		{"nothing", same, nothing, true},
-		{"another session", same, func(t *testing.T, s *session.Store) { storetest.Say(t, s, "other", "user", "hello") }, true},
+		{"another session", same,
+			func(t *testing.T, s *session.Store) { storetest.Say(t, s, "other", "user", "hello") },
+			true},
 		{"the path", func(f *exchange.File) { f.Path = "/b/s.jsonl" }, nothing, false},
 		{"the agent", func(f *exchange.File) { f.Agent = "codex" }, nothing, false},
 		{"the session asked for", func(f *exchange.File) { f.As = "named" }, nothing, false},
 		{"the size", func(f *exchange.File) { f.Size++ }, nothing, false},
 		{"the time", func(f *exchange.File) { f.Time++ }, nothing, false},
 		{"the ends", func(f *exchange.File) { f.Ends = "ba" }, nothing, false},
-		{"a message", same, func(t *testing.T, s *session.Store) { storetest.Say(t, s, "s", "user", "hello") }, false},
+		{"a message", same,
+			func(t *testing.T, s *session.Store) { storetest.Say(t, s, "s", "user", "hello") },
+			false},
 		{"a rewind", same, func(t *testing.T, s *session.Store) {
 			tip := storetest.View(t, s).Get(history.RefName("s", history.MainBranch)).ID
 			e, err := s.History.Header(tip)
 			if err != nil {
 				t.Fatal(err)
 			}
-			storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(ctx, "s", history.MainBranch, history.FirstParent(e), conversation.RewindOptions{}))
+			storetest.Must[conversation.Rewound](t)(
+				s.Conversation.Rewind(ctx, "s", history.MainBranch, history.FirstParent(e),
+					conversation.RewindOptions{}))
 		}, false},
 		{"an undo", same, func(t *testing.T, s *session.Store) {
 			storetest.Must[conversation.Undone](t)(s.Conversation.Undo(ctx, "s"))
@@ -107,10 +120,15 @@ func TestUnchanged(t *testing.T) {
 			storetest.Must[conversation.Undone](t)(s.Conversation.Redo(ctx, "s"))
 		}, true},
 		{"a branch", same, func(t *testing.T, s *session.Store) {
-			storetest.Must[conversation.Forked](t)(s.Conversation.Fork(ctx, "s", history.MainBranch, []string{"side"}, conversation.ForkOptions{}))
+			storetest.Must[conversation.Forked](t)(s.Conversation.Fork(ctx, "s", history.MainBranch,
+				[]string{"side"}, conversation.ForkOptions{}))
 		}, false},
-		{"a pattern of secrets", same, func(t *testing.T, s *session.Store) { s.Config.Sanitize.Extra = []string{"walrus-[0-9]+"} }, false},
-		{"the id of the store", same, func(t *testing.T, s *session.Store) { s.History.ID = strings.Repeat("0", 32) }, false},
+		{"a pattern of secrets", same,
+			func(t *testing.T, s *session.Store) {
+				s.Config.Sanitize.Extra = []string{"walrus-[0-9]+"}
+			}, false},
+		{"the id of the store", same,
+			func(t *testing.T, s *session.Store) { s.History.ID = strings.Repeat("0", 32) }, false},
 		{"a damaged file", same, func(t *testing.T, s *session.Store) {
 			path := cacheFile(t, s)
 			b, err := os.ReadFile(path)
@@ -131,7 +149,8 @@ func TestUnchanged(t *testing.T) {
 			if err := os.MkdirAll(filepath.Join(s.Dir, "absent"), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(s.Dir, "absent", "unfinished"), []byte("x"), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(s.Dir, "absent", "unfinished"), []byte("x"),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
 		}, false},
@@ -146,7 +165,8 @@ func TestUnchanged(t *testing.T) {
 			if unread != c.unread {
 				t.Fatalf("left unread: %v, want %v", unread, c.unread)
 			}
-			if want := first.Messages + first.Notes; unread && (got.Known != want || got.Messages != 0 || got.Session != "s") {
+			if want := first.Messages + first.Notes; unread &&
+				(got.Known != want || got.Messages != 0 || got.Session != "s") {
 				t.Errorf("%+v, want %d known", got, want)
 			}
 		})
@@ -185,14 +205,16 @@ func TestUnchangedReport(t *testing.T) {
 		}
 		return string(b)
 	}
-	secret := strings.ReplaceAll(claudeRecord("a", ""), "says a", `says \u0007 ghp_`+strings.Repeat("a1B2", 9))
+	secret := strings.ReplaceAll(claudeRecord("a", ""), "says a",
+		`says \u0007 ghp_`+strings.Repeat("a1B2", 9))
 	lines := `{"role":"user","text":"hello \u0007"}` + "\n" + `{"role":"model","text":"hi"}` + "\n"
 	readPlain := func(in string) transcript.Read {
 		return func(emit func(transcript.Step) error) (transcript.Stats, error) {
 			return plain.Read(strings.NewReader(in), emit)
 		}
 	}
-	goesBack := claudeRecord("a", "") + claudeRecord("b", "a") + claudeRecord("c", "b") + claudeRecord("d", "a")
+	goesBack := claudeRecord("a", "") + claudeRecord("b", "a") + claudeRecord("c", "b") +
+		claudeRecord("d", "a")
 	for name, reads := range map[string][]transcript.Read{
 		"Claude Code":          {readClaude(testdata("claudecode/testdata/session.jsonl"))},
 		"Codex":                {readCodex(testdata("codex/testdata/rollout.jsonl"))},
@@ -210,7 +232,8 @@ func TestUnchangedReport(t *testing.T) {
 			for range 3 {
 				for i, read := range reads {
 					f := someFile
-					f.Path, f.As = string(rune('a'+i)), map[bool]string{true: "lines"}[name == "JSON lines"]
+					f.Path, f.As = string(rune('a'+i)),
+						map[bool]string{true: "lines"}[name == "JSON lines"]
 					was, skipped := begin(t, s).Unchanged(f)
 					got := importOnce(t, s, f, read)
 					if !skipped {
@@ -218,7 +241,8 @@ func TestUnchangedReport(t *testing.T) {
 					}
 					unread++
 					was.Children, got.Children = nil, nil
-					was.Stats.Home, got.Stats.Home, was.Stats.Spawned, got.Stats.Spawned = nil, nil, nil, nil
+					was.Stats.Home, got.Stats.Home, was.Stats.Spawned, got.Stats.Spawned = nil, nil,
+						nil, nil
 					was.Stats.Session, was.Stats.Parent = got.Stats.Session, got.Stats.Parent
 					if a, b := fieldsOf(was), fieldsOf(got); !reflect.DeepEqual(a, b) {
 						t.Errorf("left unread: %+v\nread:        %+v", a, b)
@@ -258,7 +282,8 @@ func TestUnchangedMeanwhile(t *testing.T) {
 	for name, meanwhile := range map[string]func(*testing.T, *session.Store, *exchange.Imports){
 		"another process": func(t *testing.T, s *session.Store, _ *exchange.Imports) {
 			there := storetest.Reopen(t, filepath.Dir(filepath.Dir(s.Dir)), nil)
-			storetest.Must[conversation.Undone](t)(there.Conversation.Undo(context.Background(), "s"))
+			storetest.Must[conversation.Undone](t)(
+				there.Conversation.Undo(context.Background(), "s"))
 		},
 		"another file": func(t *testing.T, s *session.Store, r *exchange.Imports) {
 			importFile(t, s, r, other, readClaude(longer))
@@ -319,7 +344,8 @@ func TestUnchangedForks(t *testing.T) {
 				for _, name := range order {
 					f := exchange.File{Path: name, Agent: codex.Agent, Size: int64(len(in[name]))}
 					then := func(done exchange.ImportedTranscript) error {
-						children, messages = append(children, done.Children...), messages+done.Messages
+						children, messages = append(children, done.Children...),
+							messages+done.Messages
 						return nil
 					}
 					r.Unchanged(f)
@@ -327,7 +353,8 @@ func TestUnchangedForks(t *testing.T) {
 						continue
 					}
 					read = append(read, name)
-					err := r.Import(context.Background(), exchange.ReadAhead(context.Background(), readCodex(in[name])), "",
+					err := r.Import(context.Background(),
+						exchange.ReadAhead(context.Background(), readCodex(in[name])), "",
 						func(done exchange.ImportedTranscript, err error) error {
 							if err != nil {
 								return err

@@ -21,7 +21,8 @@ import (
 // newest text, every cluster, the summaries of members, and the summaries that those were made of,
 // as far as they still exist.
 func (s *Reader) UnionFind(view *refs.View, number uint64) (*unionfind.Document, error) {
-	g := &gatherer{Reader: s, view: view, nodes: map[format.ID]int{}, lineage: map[format.ID]int{}, sums: map[int]int{}}
+	g := &gatherer{Reader: s, view: view, nodes: map[format.ID]int{}, lineage: map[format.ID]int{},
+		sums: map[int]int{}}
 	g.doc = &unionfind.Document{Store: s.ID, Forest: history.MainForest, Operation: number}
 	st, err := s.Forest(view)
 	if number != view.Number {
@@ -74,7 +75,9 @@ func (g *gatherer) gatherClusters(st *forest.State) error {
 		if err != nil {
 			return err
 		}
-		list = append(list, found{unionfind.Cluster{Stable: node, Number: c.Number, Arrival: c.Arrival}, run{slices.Clone(members), c.Covers}})
+		list = append(list,
+			found{unionfind.Cluster{Stable: node, Number: c.Number, Arrival: c.Arrival},
+				run{slices.Clone(members), c.Covers}})
 	}
 	evicted, err := st.Evicted()
 	if err != nil {
@@ -85,7 +88,8 @@ func (g *gatherer) gatherClusters(st *forest.State) error {
 		if err != nil {
 			return err
 		}
-		f := found{unionfind.Cluster{Stable: stone.Node, Number: e.Cluster, Arrival: stone.Arrival}, run{covers: []format.Cover{{Summary: stone.Summary, Count: stone.Count}}}}
+		f := found{unionfind.Cluster{Stable: stone.Node, Number: e.Cluster, Arrival: stone.Arrival},
+			run{covers: []format.Cover{{Summary: stone.Summary, Count: stone.Count}}}}
 		f.Tombstone = &unionfind.Tombstone{Stable: e.Tombstone, Line: line, Eviction: e.Eviction}
 		if f.members, err = forest.Slice(g.Loader(), stone.Node, 0, stone.Count); err != nil {
 			return err
@@ -114,7 +118,9 @@ func (g *gatherer) members() error {
 		}
 	}
 	if len(list) > unionfind.MaxNodes {
-		return fmt.Errorf("%w: %d messages are in the forest, and a union-find-json file holds %d at most", history.ErrRefused, len(list), unionfind.MaxNodes)
+		return fmt.Errorf(
+			"%w: %d messages are in the forest, and a union-find-json file holds %d at most",
+			history.ErrRefused, len(list), unionfind.MaxNodes)
 	}
 	sortSaid(list)
 	for i, at := range list {
@@ -144,7 +150,8 @@ func (g *gatherer) members() error {
 // over its clock.
 func sortSaid(list []history.Entry) {
 	slices.SortFunc(list, func(a, b history.Entry) int {
-		return cmp.Or(strings.Compare(a.Session, b.Session), cmp.Compare(a.Seq, b.Seq), a.ID.Compare(b.ID))
+		return cmp.Or(strings.Compare(a.Session, b.Session), cmp.Compare(a.Seq, b.Seq),
+			a.ID.Compare(b.ID))
 	})
 	when := make(map[format.ID]time.Time, len(list))
 	var latest time.Time
@@ -154,7 +161,8 @@ func sortSaid(list []history.Entry) {
 		}
 		when[at.ID] = latest
 	}
-	slices.SortStableFunc(list, func(a, b history.Entry) int { return when[a.ID].Compare(when[b.ID]) })
+	slices.SortStableFunc(list,
+		func(a, b history.Entry) int { return when[a.ID].Compare(when[b.ID]) })
 }
 
 // indexes returns the nodes of entries.
@@ -177,7 +185,8 @@ func (g *gatherer) node(at history.Entry) (unionfind.Node, error) {
 	}
 	e := shown.Entry
 	n := unionfind.Node{
-		Stable: at.ID, Session: e.Session, Seq: at.Seq, Role: e.Role, Author: e.Author, Time: e.Time, Invocation: e.Invocation,
+		Stable: at.ID, Session: e.Session, Seq: at.Seq, Role: e.Role, Author: e.Author,
+		Time: e.Time, Invocation: e.Invocation,
 		Tokens: e.Tokens, Calls: e.Calls, Results: e.Results, Gone: shown.Gone,
 	}
 	if src := at.Source; src != nil {
@@ -216,7 +225,8 @@ func (g *gatherer) summary(cluster int, id format.ID, members []int) (int, error
 		return 0, err
 	}
 	out := unionfind.Summary{
-		Stable: id, Cluster: cluster, Members: members, Generation: sum.Generation, Interim: sum.Interim,
+		Stable: id, Cluster: cluster, Members: members, Generation: sum.Generation,
+		Interim:    sum.Interim,
 		Summarizer: sum.Summarizer, Version: sum.Version, Prompt: sum.Prompt,
 	}
 	for _, in := range sum.Inputs {
@@ -287,7 +297,8 @@ func (g *gatherer) input(cluster int, id format.ID, whole []int) (at int, ok boo
 		members[i] = n
 	}
 	start := slices.Index(whole, members[0])
-	if start < 0 || start+len(members) > len(whole) || !slices.Equal(whole[start:start+len(members)], members) {
+	if start < 0 || start+len(members) > len(whole) ||
+		!slices.Equal(whole[start:start+len(members)], members) {
 		return 0, false, nil
 	}
 	at, err = g.summary(cluster, id, whole[start:start+len(members)])
@@ -344,7 +355,8 @@ func (g *gatherer) moments(number uint64) error {
 				if at, there := g.lineage[d.ID]; there && d.Kind == format.DecideSettle {
 					g.doc.Lineage[at].Made = made
 				}
-				if t := stones[d.ID]; t != nil && d.Kind == format.DecideEvict && t.Made.Operation == 0 {
+				if t := stones[d.ID]; t != nil && d.Kind == format.DecideEvict &&
+					t.Made.Operation == 0 {
 					t.Made = made
 				}
 			}

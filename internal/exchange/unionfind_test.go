@@ -45,7 +45,8 @@ func shape(d *unionfind.Document) []string {
 		line := words(c.Members)
 		for _, at := range c.Covers {
 			s := d.Lineage[at]
-			line += fmt.Sprintf("\n  %s %s %v %d of %s: %s", s.Summarizer, s.Version, s.Interim, len(s.Parents), words(s.Members), s.Text)
+			line += fmt.Sprintf("\n  %s %s %v %d of %s: %s", s.Summarizer, s.Version, s.Interim,
+				len(s.Parents), words(s.Members), s.Text)
 		}
 		if c.Tombstone != nil {
 			line += "\n  " + c.Tombstone.Line
@@ -69,18 +70,24 @@ func TestUnionFindThereAndBack(t *testing.T) {
 		}
 		file, doc := exported(t, s)
 		there := storetest.Create(t, storetest.Small...)
-		done := storetest.Must[exchange.ImportedForest](t)(there.Exchange.ImportUnionFind(context.Background(), bytes.NewReader(file), "from"))
-		if done.Messages != len(doc.Nodes) || done.Joined != len(doc.Nodes) || done.Opened != len(doc.Clusters) || done.Lost > 0 {
-			t.Fatalf("seed %d: %+v of %d nodes, %d clusters", seed, done, len(doc.Nodes), len(doc.Clusters))
+		done := storetest.Must[exchange.ImportedForest](t)(
+			there.Exchange.ImportUnionFind(context.Background(), bytes.NewReader(file), "from"))
+		if done.Messages != len(doc.Nodes) || done.Joined != len(doc.Nodes) ||
+			done.Opened != len(doc.Clusters) || done.Lost > 0 {
+			t.Fatalf("seed %d: %+v of %d nodes, %d clusters", seed, done, len(doc.Nodes),
+				len(doc.Clusters))
 		}
 		storetest.Check(t, there)
 		_, back := exported(t, there)
 		if got, want := shape(back), shape(doc); !slices.Equal(got, want) {
-			t.Fatalf("seed %d:\n got %s\nwant %s", seed, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			t.Fatalf("seed %d:\n got %s\nwant %s", seed, strings.Join(got, "\n"),
+				strings.Join(want, "\n"))
 		}
 		before := storetest.View(t, there).Number
-		again := storetest.Must[exchange.ImportedForest](t)(there.Exchange.ImportUnionFind(context.Background(), bytes.NewReader(file), "from"))
-		if again.Known != len(doc.Nodes) || again.Messages+again.Joined+again.Opened+again.Summaries+again.Evicted+again.Lost > 0 {
+		again := storetest.Must[exchange.ImportedForest](t)(
+			there.Exchange.ImportUnionFind(context.Background(), bytes.NewReader(file), "from"))
+		if again.Known != len(doc.Nodes) ||
+			again.Messages+again.Joined+again.Opened+again.Summaries+again.Evicted+again.Lost > 0 {
 			t.Fatalf("seed %d: a second time: %+v", seed, again)
 		}
 		if now := storetest.View(t, there).Number; now != before {
@@ -110,11 +117,13 @@ func TestUnionFindBesideOthers(t *testing.T) {
 	}
 	storetest.Compact(t, there, "own")
 	_, own := exported(t, there)
-	storetest.Must[exchange.ImportedForest](t)(there.Exchange.ImportUnionFind(context.Background(), bytes.NewReader(file), ""))
+	storetest.Must[exchange.ImportedForest](t)(there.Exchange.ImportUnionFind(context.Background(),
+		bytes.NewReader(file), ""))
 	storetest.Check(t, there)
 	_, both := exported(t, there)
 	if len(both.Clusters) != len(own.Clusters)+len(doc.Clusters) {
-		t.Fatalf("%d clusters, want %d and %d", len(both.Clusters), len(own.Clusters), len(doc.Clusters))
+		t.Fatalf("%d clusters, want %d and %d", len(both.Clusters), len(own.Clusters),
+			len(doc.Clusters))
 	}
 	name := "union-find-" + doc.Store[:8]
 	if _, err := there.Conversation.Undo(context.Background(), name); err != nil {
@@ -127,7 +136,8 @@ func TestUnionFindBesideOthers(t *testing.T) {
 	}
 	// Words that have not graduated stand in the way of a frontier.
 	storetest.Say(t, there, "own", "user", "one more")
-	if _, err := there.Exchange.ImportUnionFind(context.Background(), bytes.NewReader(file), "own"); !errors.Is(err, history.ErrRefused) {
+	if _, err := there.Exchange.ImportUnionFind(context.Background(), bytes.NewReader(file),
+		"own"); !errors.Is(err, history.ErrRefused) {
 		t.Fatalf("into a session with a window: %v", err)
 	}
 	storetest.Check(t, there)
@@ -147,7 +157,8 @@ func TestUnionFindGoesOn(t *testing.T) {
 	if err := there.Exchange.AppendForest(context.Background(), doc, "from"); err != nil {
 		t.Fatal(err)
 	}
-	done := storetest.Must[exchange.ImportedForest](t)(there.Exchange.ImportUnionFind(context.Background(), bytes.NewReader(file), "from"))
+	done := storetest.Must[exchange.ImportedForest](t)(
+		there.Exchange.ImportUnionFind(context.Background(), bytes.NewReader(file), "from"))
 	if done.Known != len(doc.Nodes) || done.Joined != len(doc.Nodes) {
 		t.Fatalf("%+v", done)
 	}
@@ -174,7 +185,8 @@ func TestUnionFindGoesOn(t *testing.T) {
 		storetest.Say(t, s, "talk", "user", storetest.Chatter(r))
 	}
 	file, _ = exported(t, s)
-	if _, err := there.Exchange.ImportUnionFind(context.Background(), bytes.NewReader(file), "from"); !errors.Is(err, history.ErrRefused) {
+	if _, err := there.Exchange.ImportUnionFind(context.Background(), bytes.NewReader(file),
+		"from"); !errors.Is(err, history.ErrRefused) {
 		t.Fatalf("more of it: %v", err)
 	}
 	storetest.Check(t, there)

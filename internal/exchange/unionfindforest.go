@@ -48,7 +48,8 @@ func (im *forestImporter) apply(t *Tx) error {
 		return nil
 	}
 	// Nothing was compared here: the next candidates come from the forest.
-	if err := t.Cache.Store(cache.CandidatesName(history.MainForest), cache.Stamp{}, nil); err != nil {
+	if err := t.Cache.Store(cache.CandidatesName(history.MainForest), cache.Stamp{},
+		nil); err != nil {
 		return fmt.Errorf("cannot write the cache: %w", err)
 	}
 	if err := t.store.WriteForests(); err != nil {
@@ -59,11 +60,14 @@ func (im *forestImporter) apply(t *Tx) error {
 		return err
 	}
 	op := &format.Operation{Verb: refs.VerbGraduate, Session: im.out.Session}
-	if pinned == history.MainForest && !slices.ContainsFunc(st.Live(), func(c *forest.Cluster) bool { return !c.Renderable() }) {
-		if h.Value, err = t.conversation.Adopt(h.Value, h.Seq); err != nil { // it accepts existing summaries only
+	if pinned == history.MainForest &&
+		!slices.ContainsFunc(st.Live(), func(c *forest.Cluster) bool { return !c.Renderable() }) {
+		// It accepts existing summaries only
+		if h.Value, err = t.conversation.Adopt(h.Value, h.Seq); err != nil {
 			return err
 		}
-		if h.Value, op.Refs, err = t.epochs.FoldAt(im.out.Session, history.MainBranch, h.Value, h.Seq); err != nil {
+		if h.Value, op.Refs, err = t.epochs.FoldAt(im.out.Session, history.MainBranch, h.Value,
+			h.Seq); err != nil {
 			return err
 		}
 	}
@@ -106,7 +110,8 @@ func (im *forestImporter) join(t *Tx, st *forest.State) ([]uint64, error) {
 		}
 		found[id] = forest.Place{}
 		im.out.Joined++
-		return t.store.Decide(format.Decision{Kind: format.DecideJoin, Cluster: clusters[i], ID: id})
+		return t.store.Decide(format.Decision{Kind: format.DecideJoin,
+			Cluster: clusters[i], ID: id})
 	}
 	// Clusters are created in the file's order. The cluster whose newest member arrived last in the
 	// file also gets its newest member last.
@@ -131,7 +136,8 @@ func byArrivalOf(doc *unionfind.Document) []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(doc.Clusters[a].Arrival, doc.Clusters[b].Arrival) })
+	slices.SortStableFunc(order,
+		func(a, b int) int { return cmp.Compare(doc.Clusters[a].Arrival, doc.Clusters[b].Arrival) })
 	return order
 }
 
@@ -172,7 +178,9 @@ func (im *forestImporter) cover(t *Tx, st *forest.State, clusters []uint64) erro
 // acceptance returns the decision that accepts a summary. A Count of 0 means that the summary does
 // not fit its cluster. known
 // says that the store has it already.
-func (im *forestImporter) acceptance(st *forest.State, number uint64, at int, mine map[format.ID]bool) (d format.Decision, known bool, err error) {
+func (im *forestImporter) acceptance(
+	st *forest.State, number uint64, at int, mine map[format.ID]bool,
+) (d format.Decision, known bool, err error) {
 	id, from := im.sums[at], &im.doc.Lineage[at]
 	c := st.Cluster(number)
 	if c == nil {
@@ -211,7 +219,8 @@ func (im *forestImporter) acceptance(st *forest.State, number uint64, at int, mi
 			return d, false, nil
 		}
 	}
-	return format.Decision{Kind: format.DecideSettle, Cluster: number, ID: id, Offset: first, Count: uint64(len(run)), Interim: from.Interim}, false, nil
+	return format.Decision{Kind: format.DecideSettle, Cluster: number, ID: id, Offset: first,
+		Count: uint64(len(run)), Interim: from.Interim}, false, nil
 }
 
 // evict evicts the clusters that are tombstones in the file and have the same members in both, in
@@ -224,7 +233,8 @@ func (im *forestImporter) evict(t *Tx, st *forest.State, clusters []uint64) erro
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(im.doc.Clusters[a].Tombstone.Eviction, im.doc.Clusters[b].Tombstone.Eviction)
+		return cmp.Compare(im.doc.Clusters[a].Tombstone.Eviction,
+			im.doc.Clusters[b].Tombstone.Eviction)
 	})
 	for _, i := range order {
 		from := &im.doc.Clusters[i]
@@ -245,7 +255,8 @@ func (im *forestImporter) evict(t *Tx, st *forest.State, clusters []uint64) erro
 		if err != nil {
 			return err
 		}
-		stone := &format.Tombstone{Cluster: c.Number, Node: node, Count: c.Count(), Arrival: c.Arrival, Summary: sum}
+		stone := &format.Tombstone{Cluster: c.Number, Node: node, Count: c.Count(),
+			Arrival: c.Arrival, Summary: sum}
 		raw, err := im.Seal([]byte(line), format.MediaText, func(b format.Body) ([]byte, error) {
 			stone.Body = b
 			return stone.Encode()
@@ -253,7 +264,8 @@ func (im *forestImporter) evict(t *Tx, st *forest.State, clusters []uint64) erro
 		if err != nil {
 			return err
 		}
-		if err := t.store.Decide(format.Decision{Kind: format.DecideEvict, Cluster: c.Number, ID: t.store.Add(raw)}); err != nil {
+		if err := t.store.Decide(format.Decision{Kind: format.DecideEvict, Cluster: c.Number,
+			ID: t.store.Add(raw)}); err != nil {
 			return err
 		}
 		im.out.Evicted++

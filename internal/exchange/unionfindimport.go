@@ -20,16 +20,17 @@ import (
 
 // ImportedForest reports an ImportUnionFind.
 type ImportedForest struct {
-	Session   string             `json:"session"`
-	Messages  int                `json:"messages"`  // new in this run
-	Known     int                `json:"known"`     // there already
-	Amended   int                `json:"amended"`   // newer versions of known messages
-	Joined    int                `json:"joined"`    // messages that this run added to clusters
-	Opened    int                `json:"opened"`    // clusters that this run created
-	Summaries int                `json:"summaries"` // summaries that this run accepted
-	Evicted   int                `json:"evicted"`   // clusters that this run evicted
-	Lost      int                `json:"lost"`      // summaries and tombstones that are empty or do not match the cluster any more
-	Redacted  []sanitize.Finding `json:"-"`
+	Session   string `json:"session"`
+	Messages  int    `json:"messages"`  // new in this run
+	Known     int    `json:"known"`     // there already
+	Amended   int    `json:"amended"`   // newer versions of known messages
+	Joined    int    `json:"joined"`    // messages that this run added to clusters
+	Opened    int    `json:"opened"`    // clusters that this run created
+	Summaries int    `json:"summaries"` // summaries that this run accepted
+	Evicted   int    `json:"evicted"`   // clusters that this run evicted
+	// Summaries and tombstones that are empty or do not match the cluster any more
+	Lost     int                `json:"lost"`
+	Redacted []sanitize.Finding `json:"-"`
 }
 
 // unionFindAgent is the agent in the sources of imported messages.
@@ -42,7 +43,9 @@ const unionFindAgent = "union-find-json"
 // interruption: known messages are not added twice, members stay in their clusters, and no summary
 // of the store is replaced. It returns ErrRefused if the session has other messages that have not
 // graduated.
-func (s *Writer) ImportUnionFind(ctx context.Context, r io.Reader, as string) (ImportedForest, error) {
+func (s *Writer) ImportUnionFind(
+	ctx context.Context, r io.Reader, as string,
+) (ImportedForest, error) {
 	doc, err := unionfind.Decode(r)
 	if err != nil {
 		return ImportedForest{}, err
@@ -123,8 +126,12 @@ func (im *forestImporter) checkOthers(t *Tx) error {
 		if e.Kind == format.KindMessage && e.Seq <= v.Frontier {
 			break
 		}
-		if e.Kind == format.KindMessage && (e.Source == nil || e.Source.Agent != unionFindAgent || e.Source.Session != im.doc.Store) {
-			return fmt.Errorf("%w: session %q has messages of its own that have not graduated, such as %v", history.ErrRefused, history.Clip(im.out.Session), e.ID)
+		if e.Kind == format.KindMessage &&
+			(e.Source == nil || e.Source.Agent != unionFindAgent ||
+				e.Source.Session != im.doc.Store) {
+			return fmt.Errorf(
+				"%w: session %q has messages of its own that have not graduated, such as %v",
+				history.ErrRefused, history.Clip(im.out.Session), e.ID)
 		}
 		if e.ID == im.seen {
 			break
@@ -142,7 +149,8 @@ func (im *forestImporter) allKnown() (bool, error) {
 	}
 	past := im.History(view.Get(history.RefName(im.out.Session, history.MainBranch)).ID)
 	for i := range im.doc.Nodes {
-		found, err := im.imported(view, unionFindAgent, im.doc.Store, im.doc.Nodes[i].Stable.String())
+		found, err := im.imported(view, unionFindAgent, im.doc.Store,
+			im.doc.Nodes[i].Stable.String())
 		if err != nil {
 			return false, err
 		}
@@ -175,7 +183,8 @@ func (im *forestImporter) append(ctx context.Context) error {
 		for i := range part {
 			batch[i] = im.message(&part[i])
 		}
-		done, found, err := im.conversation.Append(ctx, im.out.Session, history.MainBranch, batch, conversation.AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: true})
+		done, found, err := im.conversation.Append(ctx, im.out.Session, history.MainBranch, batch,
+			conversation.AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: true})
 		if err != nil {
 			return err
 		}
@@ -197,9 +206,12 @@ func (im *forestImporter) append(ctx context.Context) error {
 
 func (im *forestImporter) message(n *unionfind.Node) conversation.Message {
 	return conversation.Message{
-		Role: n.Role, Author: n.Author, Text: n.Text, Parts: n.Parts, Time: n.Time, Tokens: n.Tokens, Invocation: n.Invocation,
-		Calls: slices.Concat([]format.Call{}, n.Calls), Results: slices.Concat([]string{}, n.Results),
-		Source: &conversation.Source{Agent: unionFindAgent, Session: im.doc.Store, Message: n.Stable.String()},
+		Role: n.Role, Author: n.Author, Text: n.Text, Parts: n.Parts, Time: n.Time,
+		Tokens: n.Tokens, Invocation: n.Invocation,
+		Calls:   slices.Concat([]format.Call{}, n.Calls),
+		Results: slices.Concat([]string{}, n.Results),
+		Source: &conversation.Source{Agent: unionFindAgent, Session: im.doc.Store,
+			Message: n.Stable.String()},
 	}
 }
 
@@ -237,7 +249,8 @@ func (im *forestImporter) summaries() error {
 			continue
 		}
 		members := im.entries(from.Members)
-		sum := &format.Summary{Generation: 1, Interim: from.Interim, Summarizer: from.Summarizer, Version: from.Version, Prompt: from.Prompt}
+		sum := &format.Summary{Generation: 1, Interim: from.Interim, Summarizer: from.Summarizer,
+			Version: from.Version, Prompt: from.Prompt}
 		if sum.Node, err = im.node(members); err != nil {
 			return err
 		}
@@ -259,10 +272,11 @@ func (im *forestImporter) summaries() error {
 			}
 			sum.Inputs = append(sum.Inputs, format.Input{ID: node})
 		}
-		object, err := im.SealNew([]byte(text), format.MediaText, func(b format.Body) ([]byte, error) {
-			sum.Body = b
-			return sum.Encode()
-		})
+		object, err := im.SealNew([]byte(text),
+			format.MediaText, func(b format.Body) ([]byte, error) {
+				sum.Body = b
+				return sum.Encode()
+			})
 		if err != nil {
 			return err
 		}
@@ -283,7 +297,9 @@ func (im *forestImporter) byFirst(list []int) []int {
 func (im *forestImporter) cleanText(text string) (string, error) {
 	clean, found, err := sanitize.Text([]byte(text))
 	if err != nil {
-		return "", fmt.Errorf("%w: cannot sanitize a summary, so it is not stored: %w", history.ErrInput, err)
+		return "",
+			fmt.Errorf("%w: cannot sanitize a summary, so it is not stored: %w",
+				history.ErrInput, err)
 	}
 	im.out.Redacted = conversation.AddFindings(im.out.Redacted, found)
 	return string(clean), nil

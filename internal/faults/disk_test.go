@@ -249,11 +249,14 @@ func (d *disk) syncDir(dir *node) {
 // now returns the image that programs see, which a crash of the program leaves.
 func (d *disk) now() image {
 	m := image{}
-	collect(m, "", d.root, func(n *node) map[string]*node { return n.names }, func(n *node) []byte { return n.data })
+	collect(m, "", d.root, func(n *node) map[string]*node { return n.names },
+		func(n *node) []byte { return n.data })
 	return m
 }
 
-func collect(m image, prefix string, dir *node, names func(*node) map[string]*node, data func(*node) []byte) {
+func collect(
+	m image, prefix string, dir *node, names func(*node) map[string]*node, data func(*node) []byte,
+) {
 	for name, n := range names(dir) {
 		m[prefix+name] = file{dir: n.dir, perm: n.perm, time: n.time}
 		if n.dir {
@@ -396,7 +399,9 @@ func (d *disk) cutsOf(r *rand.Rand, random int) []image {
 		list = append(list, d.cut(always(true), all(f)))
 	}
 	for range random {
-		list = append(list, d.cut(func() bool { return r.IntN(2) == 0 }, func() fate { return fate(r.IntN(int(fates))) }))
+		list = append(list,
+			d.cut(func() bool { return r.IntN(2) == 0 },
+				func() fate { return fate(r.IntN(int(fates))) }))
 	}
 	return list
 }

@@ -11,8 +11,9 @@ import (
 // by a row of verbs, so the fault tests stop it, tear it and fail it.
 func TestEveryVerbHasARow(t *testing.T) {
 	elsewhere := map[string]string{
-		refs.VerbCheckpoint: "written with an operation of another verb, every 256 operations: the storms make some",
-		refs.VerbRepair:     "faults/rot.TestRepairStopped",
+		refs.VerbCheckpoint: "written with an operation of another verb, every 256 operations: " +
+			"the storms make some",
+		refs.VerbRepair: "faults/rot.TestRepairStopped",
 	}
 	p := newPlace(t)
 	found := map[string]bool{}

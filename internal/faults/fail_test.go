@@ -19,7 +19,8 @@ import (
 
 // kinds returns the errors with which a call can end.
 func kinds() []error {
-	return []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES, syscall.EMFILE, syscall.EROFS, errSharing}
+	return []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES, syscall.EMFILE,
+		syscall.EROFS, errSharing}
 }
 
 // failing describes how a run is disturbed: call n fails. If the failure is permanent, all later
@@ -102,7 +103,8 @@ func (x *failer) told(err error, failed []string) error {
 		return fmt.Errorf("exit code %d", p.Code)
 	case strings.Contains(p.Message, "\n"):
 		return errors.New("the error has more than a line")
-	case !slices.ContainsFunc(failed, func(path string) bool { return strings.Contains(p.Message, path) }):
+	case !slices.ContainsFunc(failed,
+		func(path string) bool { return strings.Contains(p.Message, path) }):
 		return fmt.Errorf("the error names none of %q", failed)
 	}
 	return nil
@@ -154,7 +156,8 @@ func (x *failer) left(told error) error {
 	}
 	switch {
 	case told == nil && says != r.after:
-		return fmt.Errorf("it was acknowledged, and is not what it is to be: %s", difference(r.after, says))
+		return fmt.Errorf("it was acknowledged, and is not what it is to be: %s",
+			difference(r.after, says))
 	case !r.many && says != r.after && says != r.before:
 		return fmt.Errorf("it is half done: %s", difference(r.before, says))
 	case told != nil && (says != r.after || len(r.verb.files) > 0):
@@ -230,11 +233,15 @@ func TestFailEveryCall(t *testing.T) {
 				}
 			} else {
 				for range 2 {
-					x.run(failing{1 + random.IntN(calls), kinds()[random.IntN(len(kinds()))], random.IntN(2) == 0})
+					x.run(failing{1 + random.IntN(calls), kinds()[random.IntN(len(kinds()))],
+						random.IntN(2) == 0})
 				}
 			}
-			lines = append(lines, fmt.Sprintf("%-32s %6d %6d %6d %6d", v.name, calls, x.injected, x.silent, x.checked))
-			sum.injected, sum.silent, sum.checked = sum.injected+x.injected, sum.silent+x.silent, sum.checked+x.checked
+			lines = append(lines,
+				fmt.Sprintf("%-32s %6d %6d %6d %6d", v.name, calls, x.injected,
+					x.silent, x.checked))
+			sum.injected, sum.silent, sum.checked = sum.injected+x.injected, sum.silent+x.silent,
+				sum.checked+x.checked
 		})
 	}
 	t.Logf("%-32s %6s %6s %6s %6s", "command", "calls", "errors", "done", "looks")

@@ -65,7 +65,9 @@ func (p *place) touch(c durable.Call) {
 		}
 		rel = filepath.ToSlash(rel)
 		p.stale[rel] = true
-		if c.Op == durable.OpRename && (p.holds[rel].dir || strings.HasPrefix(filepath.Base(rel), durable.TempPrefix+"context-")) {
+		if c.Op == durable.OpRename &&
+			(p.holds[rel].dir ||
+				strings.HasPrefix(filepath.Base(rel), durable.TempPrefix+"context-")) {
 			p.all = true // a whole directory moved
 		}
 	}

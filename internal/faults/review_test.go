@@ -35,7 +35,11 @@ func fresh(t *testing.T) *world {
 	if err := os.Mkdir(w.project(), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r := must[*repo.Repo](t)(func() (*repo.Repo, error) { r, _, err := repo.Init(w.env(), w.project()); return r, err }())
+	r := must[*repo.Repo](t)(
+		func() (*repo.Repo, error) {
+			r, _, err := repo.Init(w.env(), w.project())
+			return r, err
+		}())
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +57,8 @@ func (w *world) store(t *testing.T) *session.Store {
 func talk(t *testing.T, s *session.Store, name, branch string, from, n int) {
 	t.Helper()
 	for i := range n {
-		if err := say(s, name, branch, []string{"user", "model"}[i%2], fmt.Sprintf("the port of the database is %d", from+i)); err != nil {
+		if err := say(s, name, branch, []string{"user", "model"}[i%2],
+			fmt.Sprintf("the port of the database is %d", from+i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -66,7 +71,8 @@ func logOf(t *testing.T, s *session.Store, name, branch string) (texts []string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range must[[]*history.Shown](t)(s.Recall.Log(v.Get(history.RefName(name, branch)).ID, recall.LogOptions{})) {
+	for _, e := range must[[]*history.Shown](t)(
+		s.Recall.Log(v.Get(history.RefName(name, branch)).ID, recall.LogOptions{})) {
 		if e.Entry.Kind == format.KindMessage {
 			texts = append(texts, e.Text)
 		}
@@ -95,7 +101,11 @@ func TestA5_ObjectThatIsThereLasts(t *testing.T) {
 	start := must[image](t)(readImage(w.root, written))
 	fsys, events := recorder(w.root)
 	w.fs = fsys
-	blob := format.Raw{Header: must[[]byte](t)(format.EncodeBlob(format.SumBody([]byte("same"), format.MediaText))), Body: []byte("same")}
+	blob := format.Raw{
+		Header: must[[]byte](t)(
+			format.EncodeBlob(format.SumBody([]byte("same"), format.MediaText))),
+		Body: []byte("same"),
+	}
 	// The first process stops between the rename and the sync of the directory.
 	first := must[*repo.Repo](t)(repo.Open(w.env()))
 	if err := first.Objects.Put(blob); err != nil {
@@ -153,7 +163,8 @@ func TestA9_RewoundWordsStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := must[format.ID](t)(resolve(s, "talk"))
-	done := must[conversation.Rewound](t)(s.Conversation.Rewind(bg, "talk", main, id, conversation.RewindOptions{}))
+	done := must[conversation.Rewound](t)(s.Conversation.Rewind(bg, "talk", main, id,
+		conversation.RewindOptions{}))
 	if done.Left != id {
 		t.Fatalf("left %v, want %v", done.Left, id)
 	}
@@ -186,15 +197,19 @@ func TestA12_UpdateRefIsNoSecondDoor(t *testing.T) {
 	talk(t, s, "talk", main, 0, 8)
 	talk(t, s, "other", main, 50, 2)
 	id := must[format.ID](t)(resolve(s, "talk~3"))
-	for _, name := range []string{"sessions/talk/main", "forests/main", "epochs/talk/main", "HEAD", "state/x", "user", "user/../forests/main"} {
-		if err := s.Conversation.UpdateRef(bg, name, id, nil); !errors.Is(err, history.ErrInput) && !errors.Is(err, history.ErrRefused) {
+	for _, name := range []string{"sessions/talk/main", "forests/main", "epochs/talk/main", "HEAD",
+		"state/x", "user", "user/../forests/main"} {
+		if err := s.Conversation.UpdateRef(bg, name, id, nil); !errors.Is(err, history.ErrInput) &&
+			!errors.Is(err, history.ErrRefused) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	if _, err := s.Conversation.EndAt(bg, "talk", main, must[format.ID](t)(resolve(s, "other")), conversation.RewindOptions{}); !errors.Is(err, history.ErrRefused) {
+	if _, err := s.Conversation.EndAt(bg, "talk", main, must[format.ID](t)(resolve(s, "other")),
+		conversation.RewindOptions{}); !errors.Is(err, history.ErrRefused) {
 		t.Errorf("an entry of another session: got %v", err)
 	}
-	done := must[conversation.Rewound](t)(s.Conversation.EndAt(bg, "talk", main, id, conversation.RewindOptions{}))
+	done := must[conversation.Rewound](t)(s.Conversation.EndAt(bg, "talk", main, id,
+		conversation.RewindOptions{}))
 	if done.Entry.IsZero() || done.Messages != 3 || len(logOf(t, s, "talk", main)) != 5 {
 		t.Errorf("%+v", done)
 	}
@@ -236,10 +251,12 @@ func TestB3_DirtyClusterIsFrozenAtTheLeave(t *testing.T) {
 func TestB6_ForksGraduateAfterTheJoin(t *testing.T) {
 	s := fresh(t).store(t)
 	talk(t, s, "talk", main, 0, 3)
-	must[conversation.Forked](t)(s.Conversation.Fork(bg, "talk", main, []string{"a", "b"}, conversation.ForkOptions{}))
+	must[conversation.Forked](t)(s.Conversation.Fork(bg, "talk", main, []string{"a", "b"},
+		conversation.ForkOptions{}))
 	for i := range 12 {
 		for _, child := range []string{"a", "b"} {
-			if err := say(s, "talk", child, "model", fmt.Sprintf("the port of the database, %s says, is %d", child, i)); err != nil {
+			if err := say(s, "talk", child, "model",
+				fmt.Sprintf("the port of the database, %s says, is %d", child, i)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -250,14 +267,16 @@ func TestB6_ForksGraduateAfterTheJoin(t *testing.T) {
 	must[summaries.Compaction](t)(s.Compaction.Compact(bg, compaction.CompactOptions{}))
 	members := membersOf(t, s)
 	for id := range members {
-		if text := must[*history.Shown](t)(s.History.Entry(id)).Text; strings.Contains(text, "says") {
+		if text := must[*history.Shown](t)(s.History.Entry(id)).Text; strings.Contains(text,
+			"says") {
 			t.Errorf("%q graduated before the join", text)
 		}
 	}
 	if prefix, tail := rendered(t, s, "talk", "a"); strings.Contains(prefix+tail, "b says") {
 		t.Error("a is shown what b says")
 	}
-	must[conversation.Joined](t)(s.Conversation.Join(bg, "talk", main, []string{"a", "b"}, conversation.JoinOptions{}))
+	must[conversation.Joined](t)(s.Conversation.Join(bg, "talk", main, []string{"a", "b"},
+		conversation.JoinOptions{}))
 	must[clusters.Graduation](t)(s.Conversation.Graduate(bg, "talk", main))
 	if now := membersOf(t, s); len(now) <= len(members) {
 		t.Errorf("%d members after the join, %d before", len(now), len(members))
@@ -276,7 +295,8 @@ func membersOf(t *testing.T, s *session.Store) map[format.ID]int {
 	}
 	count := map[format.ID]int{}
 	for _, c := range must[[]clusters.ClusterInfo](t)(s.Recall.Clusters(v)) {
-		if err := s.Clusters.Members(v, c.ID, func(id format.ID) error { count[id]++; return nil }); err != nil {
+		if err := s.Clusters.Members(v, c.ID,
+			func(id format.ID) error { count[id]++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -288,7 +308,8 @@ func TestB8_BranchInheritsTheFrontier(t *testing.T) {
 	s := fresh(t).store(t)
 	talk(t, s, "talk", main, 0, 14)
 	at := must[format.ID](t)(resolve(s, "talk~1"))
-	must[conversation.Forked](t)(s.Conversation.Fork(bg, "talk", main, []string{"other"}, conversation.ForkOptions{At: at}))
+	must[conversation.Forked](t)(s.Conversation.Fork(bg, "talk", main, []string{"other"},
+		conversation.ForkOptions{At: at}))
 	v, err := s.Refs.Read()
 	if err != nil {
 		t.Fatal(err)
@@ -318,9 +339,11 @@ func TestB12_IdleSessionLosesNothing(t *testing.T) {
 	s := fresh(t).store(t)
 	talk(t, s, "idle", main, 0, 9)
 	was := logOf(t, s, "idle", main)
-	about := []string{"camera lens shutter", "parser lexer token", "invoice customer refund", "rate limit header", "flaky timeout retry", "kernel driver interrupt"}
+	about := []string{"camera lens shutter", "parser lexer token", "invoice customer refund",
+		"rate limit header", "flaky timeout retry", "kernel driver interrupt"}
 	for i := range 30 {
-		if err := say(s, "busy", main, "user", fmt.Sprintf("%s number %d", about[i/5], i)); err != nil {
+		if err := say(s, "busy", main, "user",
+			fmt.Sprintf("%s number %d", about[i/5], i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -351,10 +374,12 @@ func TestB12_IdleSessionLosesNothing(t *testing.T) {
 // D6: a project from elsewhere runs no program, because its config may name none.
 func TestD6_AClonedProjectRunsNothing(t *testing.T) {
 	for _, line := range []string{
-		"[summarizer.gemini]\ncommand = [\"/bin/sh\", \"-c\", \"true\"]\n", "summarize.chain = [\"gemini\"]\n", "[summarizer.mine]\ncommand = [\"./evil\"]\n",
+		"[summarizer.gemini]\ncommand = [\"/bin/sh\", \"-c\", \"true\"]\n",
+		"summarize.chain = [\"gemini\"]\n", "[summarizer.mine]\ncommand = [\"./evil\"]\n",
 	} {
 		w := fresh(t)
-		if err := os.WriteFile(filepath.Join(w.dir(), "config.toml"), []byte(line), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(w.dir(), "config.toml"), []byte(line),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		var bad *repo.ConfigError
@@ -367,7 +392,9 @@ func TestD6_AClonedProjectRunsNothing(t *testing.T) {
 // D8: a header has the number of tokens that the agent reported, and no estimate.
 func TestD8_TokensAreThoseReported(t *testing.T) {
 	s := fresh(t).store(t)
-	list, _, err := s.Conversation.Append(bg, "talk", main, []conversation.Message{{Role: "user", Text: "how many tokens has this"}, {Role: "model", Text: "some", Tokens: 7}}, conversation.AppendOptions{})
+	list, _, err := s.Conversation.Append(bg, "talk", main,
+		[]conversation.Message{{Role: "user", Text: "how many tokens has this"},
+			{Role: "model", Text: "some", Tokens: 7}}, conversation.AppendOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -384,20 +411,24 @@ func TestD9_NextInvocationSeesAll(t *testing.T) {
 	s := fresh(t).store(t)
 	in := func(branch, invocation, text string) {
 		t.Helper()
-		_, _, err := s.Conversation.Append(bg, "talk", branch, []conversation.Message{{Role: "user", Text: text, Invocation: invocation}}, conversation.AppendOptions{})
+		_, _, err := s.Conversation.Append(bg, "talk", branch,
+			[]conversation.Message{{Role: "user", Text: text, Invocation: invocation}},
+			conversation.AppendOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	in(main, "one", "look at both")
-	must[conversation.Forked](t)(s.Conversation.Fork(bg, "talk", main, []string{"a", "b"}, conversation.ForkOptions{}))
+	must[conversation.Forked](t)(s.Conversation.Fork(bg, "talk", main, []string{"a", "b"},
+		conversation.ForkOptions{}))
 	in("a", "one", "left")
 	in("b", "one", "right")
 	if got := strings.Join(logOf(t, s, "talk", "a"), " "); got != "look at both left" {
 		t.Errorf("a sees %q", got)
 	}
 	in(main, "two", "and now")
-	if got := strings.Join(logOf(t, s, "talk", main), " "); got != "look at both left right and now" {
+	if got := strings.Join(logOf(t, s, "talk", main),
+		" "); got != "look at both left right and now" {
 		t.Errorf("the next invocation sees %q", got)
 	}
 }
@@ -411,13 +442,15 @@ func TestD10_RewindRestoresTheEpoch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shown := must[recall.EpochShown](t)(s.Recall.EpochAt(v.Get(history.RefName("talk", main)).ID))
+		shown := must[recall.EpochShown](t)(
+			s.Recall.EpochAt(v.Get(history.RefName("talk", main)).ID))
 		if ref := v.Get(epochs.EpochRef("talk", main)).ID; ref != shown.ID {
 			t.Errorf("the ref names %v, the branch %v", ref, shown.ID)
 		}
 		return shown.ID
 	}
-	for _, step := range []error{observe(s, "talk", "Monday"), say(s, "talk", main, "user", "one")} {
+	for _, step := range []error{observe(s, "talk", "Monday"),
+		say(s, "talk", main, "user", "one")} {
 		if step != nil {
 			t.Fatal(step)
 		}
@@ -433,7 +466,8 @@ func TestD10_RewindRestoresTheEpoch(t *testing.T) {
 	if epochOf() == monday {
 		t.Fatal("nothing was told on Tuesday")
 	}
-	must[conversation.Rewound](t)(s.Conversation.Rewind(bg, "talk", main, two, conversation.RewindOptions{}))
+	must[conversation.Rewound](t)(s.Conversation.Rewind(bg, "talk", main, two,
+		conversation.RewindOptions{}))
 	if epochOf() != monday {
 		t.Error("the epoch is not that of where the branch ends")
 	}

@@ -48,8 +48,10 @@ type run struct {
 	before, after string // content of the store; "" for no store
 	digests       map[uint64]format.ID
 	says          map[uint64]string // content of the store after an operation
-	certain       []uint64          // by number of calls: the newest operation that a power cut cannot take
-	there         []uint64          // by number of calls: the newest operation that another process reads
+	// By number of calls: the newest operation that a power cut cannot take
+	certain []uint64
+	// By number of calls: the newest operation that another process reads
+	there         []uint64
 	files, became map[string][]byte // files beside the store, before and after
 }
 
@@ -102,7 +104,10 @@ func record(t testing.TB, p *place, v verb, start image) *run {
 	if !v.ends {
 		w := &world{root: p.root, now: later}
 		err := w.with(func(s *session.Store) error {
-			return s.Refs.Forward(func(c refs.Record) bool { r.digests[c.Op.Number] = c.Digest; return true })
+			return s.Refs.Forward(func(c refs.Record) bool {
+				r.digests[c.Op.Number] = c.Digest
+				return true
+			})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -120,7 +125,8 @@ func record(t testing.TB, p *place, v verb, start image) *run {
 	certain, there := r.from, r.from
 	r.certain, r.there = []uint64{certain}, []uint64{there}
 	for _, e := range r.events {
-		if strings.HasPrefix(filepath.Base(e.file), "log-") && filepath.Base(filepath.Dir(e.file)) == "refs" {
+		if strings.HasPrefix(filepath.Base(e.file), "log-") &&
+			filepath.Base(filepath.Dir(e.file)) == "refs" {
 			switch e.Op {
 			case durable.OpAppend:
 				there++
@@ -376,14 +382,16 @@ func (x *explorer) check(m image, low uint64, done, gc bool) error {
 			err = errors.Join(s.Store.FinishForget(bg), r.checkSays(s, low, done))
 		}
 	}
-	return errors.Join(err, s.Close(), onlyIf(err == nil, func() error { return x.goOn(w, gc || missing) }))
+	return errors.Join(err, s.Close(),
+		onlyIf(err == nil, func() error { return x.goOn(w, gc || missing) }))
 }
 
 // goOn is the function goOn. If needed, it first removes the temporary files beside the store: gc
 // does so inside the project, a second run of the command elsewhere.
 func (x *explorer) goOn(w *world, gc bool) error {
 	if gc && x.r.sweeps {
-		if err := x.r.do(&world{root: w.root, now: atLast, fs: w.fs}); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := x.r.do(&world{root: w.root, now: atLast, fs: w.fs}); err != nil &&
+			!errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("done again: %w", err)
 		}
 	}
@@ -406,7 +414,8 @@ func (r *run) checkFiles(m image, done bool) error {
 	for _, name := range r.verb.files {
 		isOld, isNew := sameFile(now, r.files, name), sameFile(now, r.became, name)
 		if !isNew && (done || !isOld) {
-			return fmt.Errorf("%s is neither what it was nor what it was to be (done: %v): %.100q", name, done, now[name])
+			return fmt.Errorf("%s is neither what it was nor what it was to be (done: %v): %.100q",
+				name, done, now[name])
 		}
 	}
 	return nil
@@ -441,7 +450,8 @@ func (r *run) checkSays(s *session.Store, low uint64, done bool) error {
 	if want, ok := r.says[v.Number]; !ok {
 		r.says[v.Number] = now
 	} else if now != want {
-		return fmt.Errorf("after operation %d of %d..%d the store says something else: %s", v.Number, r.from, r.to, difference(want, now))
+		return fmt.Errorf("after operation %d of %d..%d the store says something else: %s",
+			v.Number, r.from, r.to, difference(want, now))
 	}
 	if done && v.Number != r.to {
 		return fmt.Errorf("operation %d is the newest, %d was acknowledged", v.Number, r.to)
@@ -487,7 +497,9 @@ const afterwards = "said after the crash"
 // goOn checks that the store can still be used: an append works and is there once. With collect it
 // also runs a gc, late enough for all files to be old, and checks that no temporary file is left.
 func goOn(w *world, collect bool, p *place, t testing.TB) error {
-	if err := w.with(func(s *session.Store) error { return say(s, "late", main, "user", afterwards) }); err != nil {
+	if err := w.with(func(s *session.Store) error {
+		return say(s, "late", main, "user", afterwards)
+	}); err != nil {
 		return fmt.Errorf("the next append: %w", err)
 	}
 	next := func(all bool) error {
@@ -509,7 +521,10 @@ func goOn(w *world, collect bool, p *place, t testing.TB) error {
 		return nil
 	}
 	w.now = atLast
-	if err := w.with(func(s *session.Store) error { _, err := gc.Run(bg, s, gc.Options{}); return err }); err != nil {
+	if err := w.with(func(s *session.Store) error {
+		_, err := gc.Run(bg, s, gc.Options{})
+		return err
+	}); err != nil {
 		return fmt.Errorf("gc: %w", err)
 	}
 	if left := p.temporaries(t); len(left) > 0 {
@@ -531,7 +546,8 @@ func TestStopEveryCall(t *testing.T) {
 	for i, v := range verbs() {
 		t.Run(v.name, func(t *testing.T) {
 			r := record(t, p, v, startOf(t, p, v))
-			x := &explorer{t: t, p: p, r: r, rand: rand.New(rand.NewPCG(seed, uint64(i))), seen: map[string]bool{}, random: 2, gc: 4, most: 2}
+			x := &explorer{t: t, p: p, r: r, rand: rand.New(rand.NewPCG(seed, uint64(i))),
+				seen: map[string]bool{}, random: 2, gc: 4, most: 2}
 			if everything() {
 				x.random, x.gc, x.most = 3, 5, 0
 			}
@@ -544,7 +560,9 @@ func TestStopEveryCall(t *testing.T) {
 	t.Logf("%-32s %6s %6s %6s %6s %6s", "command", "calls", "stops", "torn", "cuts", "looks")
 	for _, c := range all {
 		t.Logf("%-32s %6d %6d %6d %6d %6d", c.verb, c.calls, c.stops, c.torn, c.cuts, c.checked)
-		sum.calls, sum.stops, sum.torn, sum.cuts, sum.checked = sum.calls+c.calls, sum.stops+c.stops, sum.torn+c.torn, sum.cuts+c.cuts, sum.checked+c.checked
+		sum.calls, sum.stops, sum.torn, sum.cuts, sum.checked = sum.calls+c.calls,
+			sum.stops+c.stops, sum.torn+c.torn, sum.cuts+c.cuts, sum.checked+c.checked
 	}
-	t.Logf("%-32s %6d %6d %6d %6d %6d", sum.verb, sum.calls, sum.stops, sum.torn, sum.cuts, sum.checked)
+	t.Logf("%-32s %6d %6d %6d %6d %6d", sum.verb, sum.calls, sum.stops, sum.torn,
+		sum.cuts, sum.checked)
 }

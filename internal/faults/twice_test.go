@@ -25,10 +25,16 @@ func recoveries(v verb) []verb {
 		return []verb{{name: v.name, do: again, many: v.many, makes: v.makes, needs: v.needs}}
 	}
 	return []verb{
-		{name: "append", do: on(func(s *session.Store) error { return say(s, "talk", main, "user", "are you there") })},
+		{name: "append",
+			do: on(func(s *session.Store) error {
+				return say(s, "talk", main, "user", "are you there")
+			})},
 		{name: "gc", do: func(w *world) error {
 			w.now = atLast
-			return w.with(func(s *session.Store) error { _, err := gc.Run(bg, s, gc.Options{}); return err })
+			return w.with(func(s *session.Store) error {
+				_, err := gc.Run(bg, s, gc.Options{})
+				return err
+			})
 		}},
 		{name: "rebuild", do: on(func(s *session.Store) error {
 			_, err := rebuild.Run(bg, s, rebuild.Options{})
@@ -50,7 +56,8 @@ func TestStopInRecovery(t *testing.T) {
 			r := record(t, p, v, startOf(t, p, v))
 			random := rand.New(rand.NewPCG(seed, uint64(i)))
 			var left []image
-			x := &explorer{t: t, p: p, r: r, rand: random, seen: map[string]bool{}, random: 3, gc: 1 << 30, most: 1, deeper: func(m image) { left = append(left, m) }}
+			x := &explorer{t: t, p: p, r: r, rand: random, seen: map[string]bool{}, random: 3,
+				gc: 1 << 30, most: 1, deeper: func(m image) { left = append(left, m) }}
 			if everything() {
 				x.most = 8
 			}
@@ -61,7 +68,8 @@ func TestStopInRecovery(t *testing.T) {
 				}
 				for _, next := range recoveries(v) {
 					next.name = fmt.Sprintf("%s, after a crash of %s", next.name, v.name)
-					again := &explorer{t: t, p: p, r: record(t, p, next, m), rand: random, seen: map[string]bool{}, random: 3, gc: 5, most: 2}
+					again := &explorer{t: t, p: p, r: record(t, p, next, m), rand: random,
+						seen: map[string]bool{}, random: 3, gc: 5, most: 2}
 					if everything() {
 						again.most = 12
 					}

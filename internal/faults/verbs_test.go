@@ -64,14 +64,20 @@ type verb struct {
 // needs only a new row.
 func verbs() []verb {
 	return []verb{
-		{name: "append", do: on(func(s *session.Store) error { return say(s, "talk", main, "user", "one more about the parser") })},
-		{name: "append to a new session", do: on(func(s *session.Store) error { return say(s, "fresh", main, "user", "hello") })},
+		{name: "append",
+			do: on(func(s *session.Store) error {
+				return say(s, "talk", main, "user", "one more about the parser")
+			})},
+		{name: "append to a new session",
+			do: on(func(s *session.Store) error { return say(s, "fresh", main, "user", "hello") })},
 		{name: "append a batch", do: on(func(s *session.Store) error {
 			var batch []conversation.Message
 			for i := range 80 {
-				batch = append(batch, conversation.Message{Role: "user", Text: fmt.Sprint("line ", i)})
+				batch = append(batch,
+					conversation.Message{Role: "user", Text: fmt.Sprint("line ", i)})
 			}
-			_, _, err := s.Conversation.Append(bg, "talk", main, batch, conversation.AppendOptions{NoGraduation: true})
+			_, _, err := s.Conversation.Append(bg, "talk", main, batch,
+				conversation.AppendOptions{NoGraduation: true})
 			return err
 		})},
 		{name: "append a long message", do: on(func(s *session.Store) error {
@@ -80,32 +86,52 @@ func verbs() []verb {
 		{name: "append an amendment", do: on(func(s *session.Store) error {
 			id, err := resolve(s, "talk~1")
 			if err == nil {
-				_, _, err = s.Conversation.Append(bg, "talk", main, []conversation.Message{{Role: "user", Text: "in other words", Amends: id}}, conversation.AppendOptions{})
+				_, _, err = s.Conversation.Append(bg, "talk", main,
+					[]conversation.Message{{Role: "user", Text: "in other words", Amends: id}},
+					conversation.AppendOptions{})
 			}
 			return err
 		})},
 		{name: "append, linked to a parent", do: on(func(s *session.Store) error {
-			_, _, err := s.Conversation.Append(bg, "child", main, says("user", "look"), conversation.AppendOptions{Parent: &history.Parent{Session: "edits", Call: "c1"}})
+			_, _, err := s.Conversation.Append(bg, "child", main, says("user", "look"),
+				conversation.AppendOptions{Parent: &history.Parent{Session: "edits", Call: "c1"}})
 			return err
 		})},
-		{name: "graduate", many: true, do: on(func(s *session.Store) error { _, err := s.Conversation.Graduate(bg, "late", main); return err })},
+		{name: "graduate", many: true,
+			do: on(func(s *session.Store) error {
+				_, err := s.Conversation.Graduate(bg, "late", main)
+				return err
+			})},
 		{name: "compact", many: true, do: on(func(s *session.Store) error {
-			_, err := s.Compaction.Compact(bg, compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk", Branch: main}, {Session: "late", Branch: main}}})
+			_, err := s.Compaction.Compact(bg,
+				compaction.CompactOptions{Branches: []history.BranchName{
+					{Session: "talk", Branch: main}, {Session: "late", Branch: main},
+				}})
 			return err
 		})},
 		{name: "compact with a helper", many: true, do: on(func(s *session.Store) error {
-			_, err := s.Compaction.Compact(bg, compaction.CompactOptions{Branches: []history.BranchName{{Session: "late", Branch: main}}, Summarizer: helper{}})
+			_, err := s.Compaction.Compact(bg,
+				compaction.CompactOptions{
+					Branches:   []history.BranchName{{Session: "late", Branch: main}},
+					Summarizer: helper{},
+				})
 			return err
 		})},
 		{name: "compact flat", many: true, do: on(func(s *session.Store) error {
-			_, err := s.Compaction.Compact(bg, compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk", Branch: main}}, Strategy: clusters.Flat})
+			_, err := s.Compaction.Compact(bg,
+				compaction.CompactOptions{
+					Branches: []history.BranchName{{Session: "talk", Branch: main}},
+					Strategy: clusters.Flat,
+				})
 			return err
 		})},
 		{name: "compact --commit", many: true, do: on(commitAnswers)},
 		{name: "compact --redo", many: true, do: on(func(s *session.Store) error {
 			id, err := oldestCluster(s)
 			if err == nil {
-				_, err = s.Compaction.RedoSummary(bg, id, compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk", Branch: main}}})
+				_, err = s.Compaction.RedoSummary(bg, id,
+					compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk",
+						Branch: main}}})
 			}
 			return err
 		})},
@@ -121,28 +147,56 @@ func verbs() []verb {
 				return err
 			})},
 		{name: "rewind", do: on(rewind)},
-		{name: "undo", do: on(func(s *session.Store) error { _, err := s.Conversation.Undo(bg, "talk"); return err })},
-		{name: "undo a replacement", do: on(func(s *session.Store) error { _, err := s.Conversation.Undo(bg, "edits"); return err })},
-		{name: "redo", prep: on(func(s *session.Store) error { _, err := s.Conversation.Undo(bg, "talk"); return err }),
-			do: on(func(s *session.Store) error { _, err := s.Conversation.Redo(bg, "talk"); return err })},
+		{name: "undo",
+			do: on(func(s *session.Store) error {
+				_, err := s.Conversation.Undo(bg, "talk")
+				return err
+			})},
+		{name: "undo a replacement",
+			do: on(func(s *session.Store) error {
+				_, err := s.Conversation.Undo(bg, "edits")
+				return err
+			})},
+		{name: "redo",
+			prep: on(func(s *session.Store) error {
+				_, err := s.Conversation.Undo(bg, "talk")
+				return err
+			}),
+			do: on(func(s *session.Store) error {
+				_, err := s.Conversation.Redo(bg, "talk")
+				return err
+			})},
 		{name: "redo a rewind", prep: on(func(s *session.Store) error {
 			if err := rewind(s); err != nil {
 				return err
 			}
 			_, err := s.Conversation.Undo(bg, "talk")
 			return err
-		}), do: on(func(s *session.Store) error { _, err := s.Conversation.Redo(bg, "talk"); return err })},
-		{name: "session rm", do: on(func(s *session.Store) error { _, err := s.Conversation.RemoveSession(bg, "talk"); return err })},
-		{name: "session use", do: on(func(s *session.Store) error { return s.Conversation.Use(bg, "told") })},
+		}),
+			do: on(func(s *session.Store) error {
+				_, err := s.Conversation.Redo(bg, "talk")
+				return err
+			})},
+		{name: "session rm",
+			do: on(func(s *session.Store) error {
+				_, err := s.Conversation.RemoveSession(bg, "talk")
+				return err
+			})},
+		{name: "session use",
+			do: on(func(s *session.Store) error { return s.Conversation.Use(bg, "told") })},
 		{name: "session state", do: on(func(s *session.Store) error {
 			set := func(key, value string) conversation.StateChange {
-				return conversation.StateChange{StateValue: conversation.StateValue{Key: key, Value: json.RawMessage(value)}}
+				return conversation.StateChange{StateValue: conversation.StateValue{Key: key,
+					Value: json.RawMessage(value)}}
 			}
-			_, err := s.Conversation.SetState(bg, conversation.StateNames{Session: "talk", App: "shop", User: "ada"}, []conversation.StateChange{set("app:a", "1"), set("user:b", "2"), set("c", "3")})
+			_, err := s.Conversation.SetState(bg,
+				conversation.StateNames{Session: "talk", App: "shop", User: "ada"},
+				[]conversation.StateChange{set("app:a", "1"), set("user:b", "2"), set("c", "3")})
 			return err
 		})},
 		{name: "session link", do: on(func(s *session.Store) error {
-			_, err := s.Conversation.Link(bg, "late", history.Parent{Session: "talk", Call: "c"}, true)
+			_, err := s.Conversation.Link(bg, "late", history.Parent{Session: "talk", Call: "c"},
+				true)
 			return err
 		})},
 		{name: "session model", do: on(func(s *session.Store) error {
@@ -150,7 +204,8 @@ func verbs() []verb {
 			return err
 		})},
 		{name: "import gemini-cli", many: true, do: on(importGemini)},
-		{name: "import jsonl", many: true, do: on(func(s *session.Store) error { return importLines(s, "lines") })},
+		{name: "import jsonl", many: true,
+			do: on(func(s *session.Store) error { return importLines(s, "lines") })},
 		{name: "import adk-events", many: true, do: on(importADK)},
 		{name: "import union-find-json", many: true, do: on(importForest)},
 		{name: "import --all", many: true, do: on(func(s *session.Store) error {
@@ -162,40 +217,56 @@ func verbs() []verb {
 					return err
 				}
 			}
-			_, err := s.Exchange.LinkChildren(bg, []exchange.Child{{Session: "one", Parent: history.Parent{Session: "edits", Call: "c1"}}})
+			_, err := s.Exchange.LinkChildren(bg,
+				[]exchange.Child{{Session: "one",
+					Parent: history.Parent{Session: "edits", Call: "c1"}}})
 			return err
 		})},
 		{name: "push", do: on(push)},
 		{name: "pull", do: on(pull)},
 		{name: "branch fork", do: on(func(s *session.Store) error {
-			_, err := s.Conversation.Fork(bg, "talk", main, []string{"left", "right"}, conversation.ForkOptions{})
+			_, err := s.Conversation.Fork(bg, "talk", main, []string{"left", "right"},
+				conversation.ForkOptions{})
 			return err
 		})},
 		{name: "branch fork --at", do: on(func(s *session.Store) error {
 			at, err := resolve(s, "talk~9")
 			if err == nil {
-				_, err = s.Conversation.Fork(bg, "talk", main, []string{"other"}, conversation.ForkOptions{At: at})
+				_, err = s.Conversation.Fork(bg, "talk", main, []string{"other"},
+					conversation.ForkOptions{At: at})
 			}
 			return err
 		})},
 		{name: "branch join", do: on(func(s *session.Store) error {
-			_, err := s.Conversation.Join(bg, "forked", main, []string{"a", "b"}, conversation.JoinOptions{})
+			_, err := s.Conversation.Join(bg, "forked", main, []string{"a", "b"},
+				conversation.JoinOptions{})
 			return err
 		})},
-		{name: "epoch observe", do: on(func(s *session.Store) error { return observe(s, "talk", "Tuesday") })},
-		{name: "epoch observe again", do: on(func(s *session.Store) error { return observe(s, "told", "Tuesday") })},
-		{name: "mask apply", do: on(func(s *session.Store) error { _, err := s.Edits.ApplyMasks(bg, "edits", main, nil); return err })},
+		{name: "epoch observe",
+			do: on(func(s *session.Store) error { return observe(s, "talk", "Tuesday") })},
+		{name: "epoch observe again",
+			do: on(func(s *session.Store) error { return observe(s, "told", "Tuesday") })},
+		{name: "mask apply",
+			do: on(func(s *session.Store) error {
+				_, err := s.Edits.ApplyMasks(bg, "edits", main, nil)
+				return err
+			})},
 		{name: "offload", do: on(func(s *session.Store) error {
-			_, _, err := s.Edits.Offload(bg, "edits", main, edits.Output{Tool: "cat", Call: "x", Text: strings.Repeat("long output ", 500)})
+			_, _, err := s.Edits.Offload(bg, "edits", main,
+				edits.Output{Tool: "cat", Call: "x", Text: strings.Repeat("long output ", 500)})
 			return err
 		})},
 		{name: "replace", do: on(func(s *session.Store) error {
 			return replace(s, "edits", func(in view.Input) ([]format.Target, []format.ID) {
-				return []format.Target{{Entry: in.Tail[len(in.Tail)-1].ID, Part: format.WholeEntry}}, nil
+				return []format.Target{{Entry: in.Tail[len(in.Tail)-1].ID,
+					Part: format.WholeEntry}}, nil
 			}, "in short")
 		})},
 		{name: "replace a cluster", do: on(func(s *session.Store) error {
-			return replace(s, "edits", func(in view.Input) ([]format.Target, []format.ID) { return nil, []format.ID{in.Clusters[0].ID} }, "in short")
+			return replace(s, "edits",
+				func(in view.Input) ([]format.Target, []format.ID) {
+					return nil, []format.ID{in.Clusters[0].ID}
+				}, "in short")
 		})},
 		{name: "loop check --record", do: on(checkLoop)},
 		{name: "update-ref", do: on(func(s *session.Store) error {
@@ -225,59 +296,88 @@ func verbs() []verb {
 			_, err := forget.Run(bg, s, forget.Options{Text: "database"})
 			return err
 		})},
-		{name: "append that ends in a checkpoint", carried: true, prep: on(fillLog), do: on(func(s *session.Store) error {
-			return say(s, "talk", main, "user", "the last before the checkpoint")
-		})},
-		{name: "append that merges packs", prep: on(manyPacks), do: on(func(s *session.Store) error {
-			if err := say(s, "talk", main, "user", "the last before the merge"); err != nil {
-				return err
-			}
-			return s.Store.Locked(bg, func(t *store.Tx) error { return t.UnloadLog() })
-		})},
+		{name: "append that ends in a checkpoint", carried: true, prep: on(fillLog),
+			do: on(func(s *session.Store) error {
+				return say(s, "talk", main, "user", "the last before the checkpoint")
+			})},
+		{name: "append that merges packs", prep: on(manyPacks),
+			do: on(func(s *session.Store) error {
+				if err := say(s, "talk", main, "user", "the last before the merge"); err != nil {
+					return err
+				}
+				return s.Store.Locked(bg, func(t *store.Tx) error { return t.UnloadLog() })
+			})},
 		{name: "forget by a text", loose: true, do: on(func(s *session.Store) error {
 			_, err := forget.Run(bg, s, forget.Options{Text: "lexer"})
 			return err
 		})},
-		{name: "gc of the log", carried: true, prep: leaveGarbage, do: on(func(s *session.Store) error { _, err := gc.Run(bg, s, gc.Options{}); return err })},
-		{name: "gc", loose: true, prep: leaveGarbage, do: on(func(s *session.Store) error { _, err := gc.Run(bg, s, gc.Options{}); return err })},
-		{name: "gc of a dense log", carried: true, prep: on(longLog), do: on(func(s *session.Store) error {
-			s.Config.Log.Keep = 1000 * 24 * time.Hour
-			_, err := gc.Run(bg, s, gc.Options{LogFrom: 1})
-			return err
-		})},
+		{name: "gc of the log", carried: true, prep: leaveGarbage,
+			do: on(func(s *session.Store) error {
+				_, err := gc.Run(bg, s, gc.Options{})
+				return err
+			})},
+		{name: "gc", loose: true, prep: leaveGarbage,
+			do: on(func(s *session.Store) error {
+				_, err := gc.Run(bg, s, gc.Options{})
+				return err
+			})},
+		{name: "gc of a dense log", carried: true, prep: on(longLog),
+			do: on(func(s *session.Store) error {
+				s.Config.Log.Keep = 1000 * 24 * time.Hour
+				_, err := gc.Run(bg, s, gc.Options{LogFrom: 1})
+				return err
+			})},
 		{name: "gc of packs", prep: leavePacks, do: on(func(s *session.Store) error {
 			_, err := gc.Run(bg, s, gc.Options{Best: true})
 			return err
 		})},
-		{name: "rebuild", loose: true, needs: true, prep: on(loseDerived), do: on(func(s *session.Store) error {
-			_, err := rebuild.Run(bg, s, rebuild.Options{})
-			return err
-		})},
-		{name: "bundle", files: []string{"copy.ctx"}, clear: []string{"copy.ctx"}, sweeps: true, do: func(w *world) error {
-			return w.with(func(s *session.Store) error { _, err := bundle.Write(bg, s, w.path("copy.ctx"), nil); return err })
-		}},
+		{name: "rebuild", loose: true, needs: true, prep: on(loseDerived),
+			do: on(func(s *session.Store) error {
+				_, err := rebuild.Run(bg, s, rebuild.Options{})
+				return err
+			})},
+		{name: "bundle", files: []string{"copy.ctx"}, clear: []string{"copy.ctx"}, sweeps: true,
+			do: func(w *world) error {
+				return w.with(func(s *session.Store) error {
+					_, err := bundle.Write(bg, s, w.path("copy.ctx"), nil)
+					return err
+				})
+			}},
 		{name: "unbundle", makes: true, prep: bundleAway, do: func(w *world) error {
 			_, err := bundle.Unpack(bg, w.env(), w.path("copy.ctx"), w.project())
 			return err
 		}},
-		{name: "init", makes: true, prep: func(w *world) error { return os.RemoveAll(filepath.Join(w.project(), ".gemini")) }, do: func(w *world) error {
-			r, _, err := repo.Init(w.env(), w.project())
-			if err != nil {
-				return err
-			}
-			return r.Close()
-		}},
-		{name: "destroy", ends: true, do: on(func(s *session.Store) error { return storedir.Destroy(bg, s) })},
-		{name: "install", files: []string{agentSettings, agentSettings + ".before-ctx"}, prep: writeSettings, do: install},
-		{name: "install where nothing was set", files: []string{agentSettings, agentSettings + ".before-ctx"}, do: install},
-		{name: "uninstall", files: []string{agentSettings, agentSettings + ".before-ctx"}, do: uninstall, prep: func(w *world) error {
-			return errors.Join(writeSettings(w), install(w))
-		}},
-		{name: "uninstall where nothing was set", files: []string{agentSettings, agentSettings + ".before-ctx"}, prep: install, do: uninstall},
-		{name: "avail mark", hint: true, files: []string{project + "/.gemini/context/cache/avail.json"}, do: func(w *world) error {
-			file := &summarizer.HealthFile{Path: summarizer.HealthPath(w.dir()), FS: w.fs}
-			return file.Update(func(h *summarizer.Health) { h.MarkTerminal("gemini", "quota", w.now) })
-		}},
+		{name: "init", makes: true,
+			prep: func(w *world) error {
+				return os.RemoveAll(filepath.Join(w.project(), ".gemini"))
+			}, do: func(w *world) error {
+				r, _, err := repo.Init(w.env(), w.project())
+				if err != nil {
+					return err
+				}
+				return r.Close()
+			}},
+		{name: "destroy", ends: true,
+			do: on(func(s *session.Store) error { return storedir.Destroy(bg, s) })},
+		{name: "install", files: []string{agentSettings, agentSettings + ".before-ctx"},
+			prep: writeSettings, do: install},
+		{name: "install where nothing was set",
+			files: []string{agentSettings, agentSettings + ".before-ctx"}, do: install},
+		{name: "uninstall", files: []string{agentSettings, agentSettings + ".before-ctx"},
+			do: uninstall, prep: func(w *world) error {
+				return errors.Join(writeSettings(w), install(w))
+			}},
+		{name: "uninstall where nothing was set",
+			files: []string{agentSettings, agentSettings + ".before-ctx"}, prep: install,
+			do: uninstall},
+		{name: "avail mark", hint: true,
+			files: []string{project + "/.gemini/context/cache/avail.json"},
+			do: func(w *world) error {
+				file := &summarizer.HealthFile{Path: summarizer.HealthPath(w.dir()), FS: w.fs}
+				return file.Update(func(h *summarizer.Health) {
+					h.MarkTerminal("gemini", "quota", w.now)
+				})
+			}},
 	}
 }
 
@@ -351,20 +451,23 @@ func oldestCluster(s *session.Store) (format.ID, error) {
 }
 
 func importGemini(s *session.Store) error {
-	_, err := s.Exchange.ImportLive(bg, func(emit func(transcript.Step) error) (transcript.Stats, error) {
-		return geminicli.ReadAs("", strings.NewReader(geminiTalk), emit)
-	}, false)
+	_, err := s.Exchange.ImportLive(
+		bg, func(emit func(transcript.Step) error) (transcript.Stats, error) {
+			return geminicli.ReadAs("", strings.NewReader(geminiTalk), emit)
+		}, false)
 	return err
 }
 
 func importLines(s *session.Store, name string) error {
 	var b strings.Builder
 	for i := range 12 {
-		fmt.Fprintf(&b, `{"session":%q,"id":"m%d","role":%q,"text":"%s line %d"}`+"\n", name, i, []string{"user", "model"}[i%2], name, i)
+		fmt.Fprintf(&b, `{"session":%q,"id":"m%d","role":%q,"text":"%s line %d"}`+"\n", name, i,
+			[]string{"user", "model"}[i%2], name, i)
 	}
-	done, err := s.Exchange.ImportTranscript(bg, func(emit func(transcript.Step) error) (transcript.Stats, error) {
-		return plain.Read(strings.NewReader(b.String()), emit)
-	}, "")
+	done, err := s.Exchange.ImportTranscript(
+		bg, func(emit func(transcript.Step) error) (transcript.Stats, error) {
+			return plain.Read(strings.NewReader(b.String()), emit)
+		}, "")
 	if err == nil && done.Messages+done.Known < 12 {
 		err = fmt.Errorf("not all lines are read: %+v", done)
 	}
@@ -377,7 +480,8 @@ func importADK(s *session.Store) error {
 		return err
 	}
 	var b bytes.Buffer
-	if _, err := s.Exchange.ExportADK(bg, v, "told", main, &b, exchange.ADKOptions{WriteOptions: adk.WriteOptions{Agent: "agent"}}); err != nil {
+	if _, err := s.Exchange.ExportADK(bg, v, "told", main, &b,
+		exchange.ADKOptions{WriteOptions: adk.WriteOptions{Agent: "agent"}}); err != nil {
 		return err
 	}
 	_, err = s.Exchange.ImportADK(bg, &b, "events", adk.Detect)
@@ -420,7 +524,8 @@ func checkLoop(s *session.Store) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := s.Conversation.Append(bg, "late", main, []conversation.Message{m}, conversation.AppendOptions{}); err != nil {
+	if _, _, err := s.Conversation.Append(bg, "late", main, []conversation.Message{m},
+		conversation.AppendOptions{}); err != nil {
 		return err
 	}
 	return s.Conversation.SaveLoop("late", main, d)
@@ -435,7 +540,9 @@ func hook(event string) func(*world) error {
 			if err != nil {
 				return err
 			}
-			in, err := json.Marshal(map[string]string{"hook_event_name": event, "session_id": "5d1c0e6e-0000-4000-8000-000000000001", "transcript_path": w.path("chat.jsonl")})
+			in, err := json.Marshal(map[string]string{"hook_event_name": event,
+				"session_id":      "5d1c0e6e-0000-4000-8000-000000000001",
+				"transcript_path": w.path("chat.jsonl")})
 			if err != nil {
 				return err
 			}
@@ -471,15 +578,20 @@ func longLog(s *session.Store) error {
 func leavePacks(w *world) error {
 	old := *w
 	old.now = today
-	if err := old.with(func(s *session.Store) error { _, err := gc.Run(bg, s, gc.Options{}); return err }); err != nil {
+	if err := old.with(func(s *session.Store) error {
+		_, err := gc.Run(bg, s, gc.Options{})
+		return err
+	}); err != nil {
 		return err
 	}
 	return w.with(func(s *session.Store) error {
 		var batch []conversation.Message
 		for i := range 80 {
-			batch = append(batch, conversation.Message{Role: "user", Text: fmt.Sprint("packed ", i)})
+			batch = append(batch,
+				conversation.Message{Role: "user", Text: fmt.Sprint("packed ", i)})
 		}
-		if _, _, err := s.Conversation.Append(bg, "packed", main, batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
+		if _, _, err := s.Conversation.Append(bg, "packed", main, batch,
+			conversation.AppendOptions{NoGraduation: true}); err != nil {
 			return err
 		}
 		if _, err := s.Conversation.RemoveSession(bg, "told"); err != nil {
@@ -559,14 +671,18 @@ func manyPacks(s *session.Store) error {
 
 // bundleAway replaces a store by a bundle of it.
 func bundleAway(w *world) error {
-	err := w.with(func(s *session.Store) error { _, err := bundle.Write(bg, s, w.path("copy.ctx"), nil); return err })
+	err := w.with(func(s *session.Store) error {
+		_, err := bundle.Write(bg, s, w.path("copy.ctx"), nil)
+		return err
+	})
 	return errors.Join(err, os.RemoveAll(filepath.Join(w.project(), ".gemini")))
 }
 
 const agentSettings = project + "/.gemini/settings.json"
 
 func writeSettings(w *world) error {
-	return os.WriteFile(w.path(agentSettings), []byte("{\n  // what the user set\n  \"theme\": \"dark\"\n}\n"), 0o600)
+	return os.WriteFile(w.path(agentSettings),
+		[]byte("{\n  // what the user set\n  \"theme\": \"dark\"\n}\n"), 0o600)
 }
 
 func geminiCLI() *hooks.Agent {

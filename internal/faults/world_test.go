@@ -54,7 +54,8 @@ const (
 // settings make short conversations reach all states.
 func settings() []string {
 	return []string{
-		"window.graduate_at=4", "window.evict_at=6", "forest.max_cold_clusters=3", "mask.protected_tokens=10", "mask.gate_tokens=10",
+		"window.graduate_at=4", "window.evict_at=6", "forest.max_cold_clusters=3",
+		"mask.protected_tokens=10", "mask.gate_tokens=10",
 		"offload.threshold_chars=2000", "hook.deadline=120s", "gc.grace=1d", "log.keep=1d",
 	}
 }
@@ -76,7 +77,8 @@ func (w *world) env() repo.Env {
 	now := w.now
 	var mu sync.Mutex
 	return repo.Env{
-		WorkDir: w.project(), Random: bytes.NewReader(bytes.Repeat([]byte("fixed randomness"), 8)), FS: w.fs, Overrides: settings(),
+		WorkDir: w.project(), Random: bytes.NewReader(bytes.Repeat([]byte("fixed randomness"), 8)),
+		FS: w.fs, Overrides: settings(),
 		Owner: lock.Owner{PID: 1, Host: "test", Command: "test"},
 		Now: func() time.Time {
 			mu.Lock()
@@ -127,7 +129,8 @@ func says(role, text string) []conversation.Message {
 }
 
 func say(s *session.Store, name, branch, role, text string) error {
-	_, _, err := s.Conversation.Append(bg, name, branch, says(role, text), conversation.AppendOptions{})
+	_, _, err := s.Conversation.Append(bg, name, branch, says(role, text),
+		conversation.AppendOptions{})
 	return err
 }
 
@@ -149,7 +152,10 @@ var (
 		return makeTemplate(func(s *session.Store) error { return loose.Move(bg, s.Repo) })
 	})
 	packed = sync.OnceValues(func() (image, error) {
-		return makeTemplate(func(s *session.Store) error { _, err := gc.Run(bg, s, gc.Options{}); return err })
+		return makeTemplate(func(s *session.Store) error {
+			_, err := gc.Run(bg, s, gc.Options{})
+			return err
+		})
 	})
 )
 
@@ -193,11 +199,14 @@ func makeTemplate(move func(*session.Store) error) (image, error) {
 func fill(s *session.Store) error {
 	r := rand.New(rand.NewPCG(5, 5))
 	for range 16 {
-		if err := say(s, "talk", main, []string{"user", "model"}[r.IntN(2)], chatter(r)); err != nil {
+		if err := say(s, "talk", main, []string{"user", "model"}[r.IntN(2)],
+			chatter(r)); err != nil {
 			return err
 		}
 	}
-	if _, err := s.Compaction.Compact(bg, compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk", Branch: main}}}); err != nil {
+	if _, err := s.Compaction.Compact(bg,
+		compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk",
+			Branch: main}}}); err != nil {
 		return err
 	}
 	for range 8 {
@@ -209,7 +218,8 @@ func fill(s *session.Store) error {
 	for range 16 {
 		batch = append(batch, conversation.Message{Role: "user", Text: chatter(r)})
 	}
-	if _, _, err := s.Conversation.Append(bg, "late", main, batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
+	if _, _, err := s.Conversation.Append(bg, "late", main, batch,
+		conversation.AppendOptions{NoGraduation: true}); err != nil {
 		return err
 	}
 	for _, do := range []func(*session.Store) error{fillEdits, fillForked, fillTold} {
@@ -232,11 +242,14 @@ func fill(s *session.Store) error {
 
 func fillEdits(s *session.Store) error {
 	for n := range 6 {
-		if err := say(s, "edits", main, "user", fmt.Sprintf("the migration of table %d fails on port %d", n, n)); err != nil {
+		if err := say(s, "edits", main, "user",
+			fmt.Sprintf("the migration of table %d fails on port %d", n, n)); err != nil {
 			return err
 		}
 	}
-	if _, err := s.Compaction.Compact(bg, compaction.CompactOptions{Branches: []history.BranchName{{Session: "edits", Branch: main}}}); err != nil {
+	if _, err := s.Compaction.Compact(bg,
+		compaction.CompactOptions{Branches: []history.BranchName{{Session: "edits",
+			Branch: main}}}); err != nil {
 		return err
 	}
 	output, err := json.Marshal(strings.Repeat("word ", 200))
@@ -244,8 +257,13 @@ func fillEdits(s *session.Store) error {
 		return err
 	}
 	_, _, err = s.Conversation.Append(bg, "edits", main, []conversation.Message{
-		{Role: "model", Parts: json.RawMessage(`[{"text":"look"},{"functionCall":{"id":"c1","name":"read_file","args":{}}}]`)},
-		{Role: "tool", Parts: json.RawMessage(`[{"functionResponse":{"id":"c1","name":"read_file","response":{"output":` + string(output) + `}}}]`)},
+		{Role: "model",
+			Parts: json.RawMessage(
+				`[{"text":"look"},{"functionCall":{"id":"c1","name":"read_file","args":{}}}]`)},
+		{Role: "tool",
+			Parts: json.RawMessage(
+				`[{"functionResponse":{"id":"c1","name":"read_file","response":{"output":` +
+					string(output) + `}}}]`)},
 	}, conversation.AppendOptions{})
 	if err != nil {
 		return err
@@ -261,7 +279,10 @@ func fillEdits(s *session.Store) error {
 }
 
 // replace makes a text stand for the targets that pick chooses in a session.
-func replace(s *session.Store, name string, pick func(view.Input) ([]format.Target, []format.ID), text string) error {
+func replace(
+	s *session.Store, name string, pick func(view.Input) ([]format.Target, []format.ID),
+	text string,
+) error {
 	v, err := s.Refs.Read()
 	if err != nil {
 		return err
@@ -275,7 +296,8 @@ func replace(s *session.Store, name string, pick func(view.Input) ([]format.Targ
 	if err != nil {
 		return err
 	}
-	_, err = s.Edits.CommitReplace(bg, []summaries.Answer{{Claim: claims[0].ID, Response: told(text)}}, edits.ReplaceOptions{})
+	_, err = s.Edits.CommitReplace(bg,
+		[]summaries.Answer{{Claim: claims[0].ID, Response: told(text)}}, edits.ReplaceOptions{})
 	return err
 }
 
@@ -287,14 +309,18 @@ func fillForked(s *session.Store) error {
 	if err := say(s, "forked", main, "user", "who looks at what"); err != nil {
 		return err
 	}
-	if _, err := s.Conversation.Fork(bg, "forked", main, []string{"a", "b"}, conversation.ForkOptions{}); err != nil {
+	if _, err := s.Conversation.Fork(bg, "forked", main, []string{"a", "b"},
+		conversation.ForkOptions{}); err != nil {
 		return err
 	}
-	return errors.Join(say(s, "forked", "a", "model", "I look at the left"), say(s, "forked", "b", "model", "I look at the right"))
+	return errors.Join(say(s, "forked", "a", "model", "I look at the left"),
+		say(s, "forked", "b", "model", "I look at the right"))
 }
 
 func observe(s *session.Store, name, value string) error {
-	set, err := epoch.Read([]byte(fmt.Sprintf(`{"key":"core/date","value":%q,"first":"It is %s.","changed":"It is %s now.","removed_text":"It is over."}`, value, value, value)))
+	set, err := epoch.Read(
+		[]byte(fmt.Sprintf(
+			`{"key":"core/date","value":%q,"first":"It is %s.","changed":"It is %s now.","removed_text":"It is over."}`, value, value, value)))
 	if err == nil {
 		_, err = s.Epochs.Observe(bg, name, main, set, epochs.ObserveOptions{})
 	}

@@ -67,7 +67,8 @@ func Read(c context.Context, top, name string) (*File, error) {
 	defer cancel()
 	f := &File{}
 	at := name
-	staged, err := git(c, top, "diff", "--cached", "--no-ext-diff", "--no-textconv", "--name-status", "-M", "--diff-filter=R", "-z")
+	staged, err := git(c, top, "diff", "--cached", "--no-ext-diff", "--no-textconv",
+		"--name-status", "-M", "--diff-filter=R", "-z")
 	if err != nil {
 		return nil, err
 	}
@@ -76,12 +77,15 @@ func Read(c context.Context, top, name string) (*File, error) {
 			f.Names, at = append(f.Names, Name{Path: fields[1]}), fields[1]
 		}
 	}
-	if tracked, err := git(c, top, "ls-tree", "-z", "--name-only", "HEAD", "--", ":(literal,top)"+at); err != nil || tracked == "" {
+	if tracked, err := git(c, top, "ls-tree", "-z", "--name-only", "HEAD", "--",
+		":(literal,top)"+at); err != nil || tracked == "" {
 		return f, nil //nolint:nilerr // a repository without a commit knows no file
 	}
 	failed := make(chan error, 1)
 	go func() {
-		out, err := git(c, top, "log", "--no-ext-diff", "--no-textconv", "--follow", "--diff-filter=R", "-M", "--name-status", "-z", "--format=%x01%ct", "HEAD", "--", ":(literal)"+at)
+		out, err := git(c, top, "log", "--no-ext-diff", "--no-textconv", "--follow",
+			"--diff-filter=R", "-M", "--name-status", "-z", "--format=%x01%ct", "HEAD", "--",
+			":(literal)"+at)
 		f.Names = append(f.Names, renames(out)...)
 		failed <- err
 	}()
@@ -92,15 +96,18 @@ func Read(c context.Context, top, name string) (*File, error) {
 
 // git runs git in a directory and returns what it prints.
 func git(c context.Context, dir string, args ...string) (string, error) {
-	args = append([]string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "blame.ignoreRevsFile=",
+	args = append([]string{"--no-pager", "-c", "core.fsmonitor=false", "-c",
+		"core.hooksPath=" + os.DevNull, "-c", "blame.ignoreRevsFile=",
 		"-c", "log.showSignature=false", "-c", "core.quotePath=false"}, args...)
 	cmd := exec.CommandContext(c, "git", args...)
 	cmd.Dir = dir
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return name == "GIT_DIR" || name == "GIT_WORK_TREE" || name == "GIT_INDEX_FILE" || name == "GIT_EXTERNAL_DIFF"
+		return name == "GIT_DIR" || name == "GIT_WORK_TREE" || name == "GIT_INDEX_FILE" ||
+			name == "GIT_EXTERNAL_DIFF"
 	})
-	cmd.Env = append(cmd.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
+	cmd.Env = append(cmd.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0",
+		"GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
 	out, err := cmd.Output()
 	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
 		first, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n")

@@ -30,10 +30,12 @@ func newRepository(t *testing.T) *repository {
 
 func (r *repository) git(args ...string) {
 	r.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "user.name=Ann", "-c", "user.email=ann@example.com"}, args...)...)
+	cmd := exec.Command("git",
+		append([]string{"-c", "user.name=Ann", "-c", "user.email=ann@example.com"}, args...)...)
 	r.at = r.at.Add(time.Hour)
 	when := r.at.Format(time.RFC3339)
-	cmd.Dir, cmd.Env = r.dir, append(os.Environ(), "GIT_COMMITTER_DATE="+when, "GIT_AUTHOR_DATE="+when, "HOME="+r.dir)
+	cmd.Dir, cmd.Env = r.dir,
+		append(os.Environ(), "GIT_COMMITTER_DATE="+when, "GIT_AUTHOR_DATE="+when, "HOME="+r.dir)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		r.Fatalf("git %q: %v\n%s", args, err, out)
 	}
@@ -83,14 +85,17 @@ func TestRead(t *testing.T) {
 	three := r.at
 	r.write("dir/x", "x\n")
 	r.git("mv", "b c.txt", "dir/é.txt")
-	if f := r.read("dir/é.txt"); !slices.Equal(names(f), []string{"b c.txt", "a.txt"}) || !f.Names[0].Until.IsZero() || !f.Names[1].Until.Equal(three) {
+	if f := r.read("dir/é.txt"); !slices.Equal(names(f), []string{"b c.txt", "a.txt"}) ||
+		!f.Names[0].Until.IsZero() || !f.Names[1].Until.Equal(three) {
 		t.Errorf("renamed and not committed: %+v", f.Names)
-	} else if len(f.Lines) != 11 || f.Lines[10].Text != "second" || !f.Lines[10].Commit.Time.Equal(two) || f.Lines[0].Commit.Summary != "one: with a colon" ||
+	} else if len(f.Lines) != 11 || f.Lines[10].Text != "second" ||
+		!f.Lines[10].Commit.Time.Equal(two) || f.Lines[0].Commit.Summary != "one: with a colon" ||
 		f.Lines[0].Commit.Author != "Ann" || f.Lines[0].Commit != f.Lines[1].Commit {
 		t.Errorf("lines: %+v", f.Lines)
 	}
 	r.git("commit", "-qm", "four")
-	if f := r.read("dir/é.txt"); !slices.Equal(names(f), []string{"b c.txt", "a.txt"}) || !f.Names[0].Until.Equal(r.at) {
+	if f := r.read("dir/é.txt"); !slices.Equal(names(f), []string{"b c.txt", "a.txt"}) ||
+		!f.Names[0].Until.Equal(r.at) {
 		t.Errorf("renamed twice: %+v", f.Names)
 	}
 	if f := r.read("nothing"); f.Lines != nil || f.Names != nil {
@@ -120,7 +125,8 @@ func TestNothingRuns(t *testing.T) {
 	if err := os.Chmod(hook, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"core.fsmonitor", "filter.f.clean", "filter.f.smudge", "diff.d.textconv", "diff.d.command", "diff.external", "core.pager", "gpg.program"} {
+	for _, key := range []string{"core.fsmonitor", "filter.f.clean", "filter.f.smudge",
+		"diff.d.textconv", "diff.d.command", "diff.external", "core.pager", "gpg.program"} {
 		r.git("config", key, hook)
 	}
 	r.write("a.txt", "two\n")
@@ -136,7 +142,8 @@ func TestNothingRuns(t *testing.T) {
 // FuzzOutput: no output of git breaks the reading.
 func FuzzOutput(f *testing.F) {
 	hash := strings.Repeat("0a", 20)
-	f.Add(hash + " 1 1 2\nauthor A\ncommitter-time 5\nsummary s\nfilename a\n\tone\n" + hash + " 2 2\n\ttwo\n")
+	f.Add(hash + " 1 1 2\nauthor A\ncommitter-time 5\nsummary s\nfilename a\n\tone\n" + hash +
+		" 2 2\n\ttwo\n")
 	f.Add("\x015\x00\nR100\x00a\x00b\x00\x014\x00\nR090\x00c\x00a\x00")
 	f.Fuzz(func(t *testing.T, out string) {
 		for _, l := range readBlame(out) {

@@ -26,7 +26,8 @@ func (s *Reader) Backlog(session, branch string, v format.Value) (*Backlog, erro
 		return &Backlog{Head: h}, err
 	}
 	b := &Backlog{
-		Head:    &Head{Session: session, Branch: branch, Value: v, Cluster: h.Cluster, Joined: h.Joined},
+		Head: &Head{Session: session, Branch: branch, Value: v, Cluster: h.Cluster,
+			Joined: h.Joined},
 		amended: map[format.ID]Item{},
 	}
 	var list []Item

@@ -33,7 +33,8 @@ func TestBacklog(t *testing.T) {
 	for _, i := range []int{0, 700, messages - 1} {
 		list[i].Text = "said in another way"
 		amended[done[i].ID] = true
-		if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, list[i:i+1], o); err != nil {
+		if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch,
+			list[i:i+1], o); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -66,7 +67,8 @@ func TestBacklog(t *testing.T) {
 			want = append(want, d.ID)
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("held %d: %d messages, %d were said, in order %v", held, len(got), len(want), slices.Equal(got, want))
+			t.Errorf("held %d: %d messages, %d were said, in order %v", held, len(got), len(want),
+				slices.Equal(got, want))
 		}
 	}
 }

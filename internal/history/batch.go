@@ -9,8 +9,9 @@ import (
 // Batch is what one operation appended to a branch, for those who would read it at once.
 type Batch struct {
 	Session, Branch string
-	From, To        format.ID // the tips of the branch before and after; From is zero for a new branch
-	Said            []Said    // oldest first
+	// The tips of the branch before and after; From is zero for a new branch
+	From, To format.ID
+	Said     []Said // oldest first
 }
 
 // Said is an appended entry with its words.

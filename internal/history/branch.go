@@ -21,7 +21,8 @@ func Tip(view *refs.View, session, branch string) (format.Value, error) {
 func TipAs(view *refs.View, session, branch string, expect format.ID) (format.Value, error) {
 	tip, err := Tip(view, session, branch)
 	if err == nil && !expect.IsZero() && expect != tip.ID {
-		err = fmt.Errorf("%w: the tip of %s/%s is %v, not %v", ErrStale, session, branch, tip.ID, expect)
+		err = fmt.Errorf("%w: the tip of %s/%s is %v, not %v", ErrStale, session, branch,
+			tip.ID, expect)
 	}
 	return tip, err
 }
@@ -84,7 +85,9 @@ func (s *Reader) TipOrJoined(view *refs.View, session, branch string) (format.Va
 
 // Joined returns the value that a branch had when it was joined, and the number of the operation
 // that joined it. The value does not exist where the log has no such operation.
-func (s *Reader) Joined(view *refs.View, session, branch string) (v format.Value, by uint64, err error) {
+func (s *Reader) Joined(
+	view *refs.View, session, branch string,
+) (v format.Value, by uint64, err error) {
 	name := RefName(session, branch)
 	var last format.Value // what the branch held when it ended
 	ended, about := uint64(0), uint64(0)
@@ -93,7 +96,8 @@ func (s *Reader) Joined(view *refs.View, session, branch string) (v format.Value
 			return true // a redo ended the branch: the operation that it brought back says how
 		}
 		if ended == 0 {
-			i := slices.IndexFunc(r.Op.Refs, func(u format.RefUpdate) bool { return u.Name == name && !u.New.Exists() })
+			i := slices.IndexFunc(r.Op.Refs,
+				func(u format.RefUpdate) bool { return u.Name == name && !u.New.Exists() })
 			if i < 0 {
 				return true
 			}

@@ -117,7 +117,8 @@ func (s *Reader) Version(id, newest format.ID) (*Shown, error) {
 	first := shown.Entry
 	e := *newer.Entry
 	e.Kind, e.Amends, e.Seq, e.Parents = first.Kind, format.ID{}, first.Seq, first.Parents
-	return &Shown{ID: id, Version: newest, Entry: &e, Text: newer.Text, Parts: newer.Parts, Gone: newer.Gone}, nil
+	return &Shown{ID: id, Version: newest, Entry: &e, Text: newer.Text, Parts: newer.Parts,
+		Gone: newer.Gone}, nil
 }
 
 // Latest reads the latest version of a message.
@@ -243,6 +244,7 @@ func CallIDs(e *format.Entry) []string {
 func MessageOf(s *Shown) view.Message {
 	return view.Message{
 		ID: s.ID, Seq: s.Entry.Seq, Role: s.Entry.Role, Author: s.Entry.Author, Time: s.Entry.Time,
-		Text: s.Text, Parts: s.Parts, Calls: s.Entry.Calls, Results: s.Entry.Results, Gone: s.Gone != "",
+		Text: s.Text, Parts: s.Parts, Calls: s.Entry.Calls, Results: s.Entry.Results,
+		Gone: s.Gone != "",
 	}
 }

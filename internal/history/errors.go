@@ -35,7 +35,8 @@ var ErrNotEpoch = errors.New("no part of an epoch")
 // UnknownSession returns the ErrNotFound for a session, or for a branch other than main.
 func UnknownSession(session, branch string) error {
 	if branch != MainBranch {
-		return fmt.Errorf("%w: no branch %q in session %q", ErrNotFound, Clip(branch), Clip(session))
+		return fmt.Errorf("%w: no branch %q in session %q", ErrNotFound, Clip(branch),
+			Clip(session))
 	}
 	return fmt.Errorf("%w: no session %q", ErrNotFound, Clip(session))
 }
@@ -58,7 +59,8 @@ func ButDamage(err error) error {
 func IsLost(err error) bool {
 	var corrupt *objects.CorruptError
 	var gone *objects.GoneError
-	return errors.Is(err, objects.ErrNotFound) || errors.As(err, &corrupt) || errors.As(err, &gone) || errors.Is(err, ErrNotEpoch)
+	return errors.Is(err, objects.ErrNotFound) || errors.As(err, &corrupt) ||
+		errors.As(err, &gone) || errors.Is(err, ErrNotEpoch)
 }
 
 // whyLost is the reason of such an error, as it is shown.

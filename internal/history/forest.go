@@ -40,7 +40,9 @@ func (s *Reader) Loader() forest.Loader { return loader{s} }
 
 // Forest returns the main forest as of view: the object that its ref names, with the decisions
 // since.
-func (s *Reader) Forest(view *refs.View) (*forest.State, error) { return s.ForestOf(view, MainForest) }
+func (s *Reader) Forest(view *refs.View) (*forest.State, error) {
+	return s.ForestOf(view, MainForest)
+}
 
 // ForestOf is Forest for the forest of a name.
 func (s *Reader) ForestOf(view *refs.View, name string) (*forest.State, error) {

@@ -69,7 +69,8 @@ func (s *Reader) Head(session, branch string, v format.Value) (*Head, error) {
 	if !v.Exists() {
 		return h, nil
 	}
-	if payload, stamp, ok := s.Cache.Load(cache.HeadName(session, branch)); ok && stamp == headStamp(v) {
+	if payload, stamp, ok := s.Cache.Load(cache.HeadName(session, branch)); ok &&
+		stamp == headStamp(v) {
 		if h.decode(payload) {
 			return h, nil
 		}
@@ -154,7 +155,8 @@ func (s *Reader) SaveHead(h *Head) {
 		h = &short
 	}
 	for i := range h.Items {
-		if it := &h.Items[i]; h.Fork == "" && it.Features == nil && (it.look != nil || it.Said != nil) {
+		if it := &h.Items[i]; h.Fork == "" && it.Features == nil &&
+			(it.look != nil || it.Said != nil) {
 			f, err := s.Features(h, it)
 			if err != nil {
 				s.Report(err)

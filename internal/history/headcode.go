@@ -81,7 +81,8 @@ func (h *Head) decode(b []byte) bool {
 	for i := range h.Items {
 		it := &h.Items[i]
 		copy(it.ID[:], r.Take(uint64(len(it.ID))))
-		it.Role, it.Calls, it.Results, it.Version = r.String(), readStrings(&r), readStrings(&r), r.String()
+		it.Role, it.Calls, it.Results, it.Version = r.String(), readStrings(&r),
+			readStrings(&r), r.String()
 		if n := r.Uvarint(); n > 0 && h.Looks == LooksVersion {
 			it.Features = slices.Clip(r.Take(n))
 		} else {

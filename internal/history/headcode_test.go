@@ -11,12 +11,17 @@ import (
 // A head reads back as it was written, and what is cut short or longer is refused.
 func TestHeadCode(t *testing.T) {
 	h := &Head{
-		Seq: 300, Time: time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC), Model: true, Cluster: 7, Joined: true,
-		Fork: "fork", Alone: 200, Sought: 190, Invocation: "run", Forks: []string{"a", "b"}, ForksKnown: true,
-		Had: map[string]string{"child": "entry", "other": ""}, Looks: LooksVersion, Lags: true,
+		Seq: 300, Time: time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC), Model: true,
+		Cluster: 7, Joined: true,
+		Fork: "fork", Alone: 200, Sought: 190, Invocation: "run", Forks: []string{"a", "b"},
+		ForksKnown: true,
+		Had:        map[string]string{"child": "entry", "other": ""},
+		Looks:      LooksVersion, Lags: true,
 		Items: []Item{
-			{ID: format.Sum([]byte("one")), Role: "model", Calls: []string{"c1", "c2"}, Features: []byte{1, 2, 3}},
-			{ID: format.Sum([]byte("two")), Role: "tool", Results: []string{"c1"}, Version: "later"},
+			{ID: format.Sum([]byte("one")), Role: "model", Calls: []string{"c1", "c2"},
+				Features: []byte{1, 2, 3}},
+			{ID: format.Sum([]byte("two")), Role: "tool", Results: []string{"c1"},
+				Version: "later"},
 		},
 	}
 	for _, want := range []*Head{h, {}} {

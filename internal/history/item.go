@@ -80,7 +80,8 @@ func (s *Reader) Features(h *Head, it *Item) (score.Features, error) {
 
 // ScoreMessage returns an entry in the form in which a cluster is chosen for it.
 func ScoreMessage(conversation string, e *format.Entry, text string) score.Message {
-	m := score.Message{Conversation: conversation, Role: e.Role, Author: e.Author, Time: e.Time, Text: text}
+	m := score.Message{Conversation: conversation, Role: e.Role, Author: e.Author,
+		Time: e.Time, Text: text}
 	for _, c := range e.Calls {
 		m.Calls = append(m.Calls, c.Tool)
 	}

@@ -109,7 +109,8 @@ func (s *Reader) lines(join *format.Entry, outer *line) ([]*line, error) {
 		if err := s.take(taken, i+1, tip, base); err != nil {
 			return nil, err
 		}
-		list = append(list, &line{at: tip, name: join.Children[i], owner: i + 1, taken: taken, outer: outer})
+		list = append(list,
+			&line{at: tip, name: join.Children[i], owner: i + 1, taken: taken, outer: outer})
 	}
 	return list, nil
 }

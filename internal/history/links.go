@@ -128,7 +128,8 @@ func (l *Links) add(e Entry) {
 // drop takes out an amend that no branch stands on any more.
 func (l *Links) drop(e Entry) {
 	if e.Kind == format.KindAmend {
-		l.Newer[e.Amends] = slices.DeleteFunc(l.Newer[e.Amends], func(a format.ID) bool { return a == e.ID })
+		l.Newer[e.Amends] = slices.DeleteFunc(l.Newer[e.Amends],
+			func(a format.ID) bool { return a == e.ID })
 		l.added++
 	}
 }
@@ -156,13 +157,15 @@ func (l *Links) addSource(e Entry) {
 }
 
 func newLinks(stamp cache.Stamp) *Links {
-	return &Links{stamp: stamp, saved: stamp.Number, Newer: map[format.ID][]format.ID{}, source: map[[16]byte][]format.ID{}}
+	return &Links{stamp: stamp, saved: stamp.Number, Newer: map[format.ID][]format.ID{},
+		source: map[[16]byte][]format.ID{}}
 }
 
 // loadLinks returns nil where the file cannot be used.
 func (s *Reader) loadLinks(view *refs.View) *Links {
 	b, stamp, ok := s.Cache.Load(cache.LinksName)
-	if !ok || stamp.Number > view.Number || stamp.Number == view.Number && stamp.Digest != view.Digest {
+	if !ok || stamp.Number > view.Number ||
+		stamp.Number == view.Number && stamp.Digest != view.Digest {
 		return nil
 	}
 	l := newLinks(stamp)

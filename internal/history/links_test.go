@@ -23,7 +23,8 @@ import (
 // that leaves among them, for good.
 func TestLinksCacheOlderThanKeptLog(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
-	storetest.Talk(t, s, "talk", 20, 1) // leaves: cache/links is written once, and not again as nothing is amended or imported
+	// Leaves: cache/links is written once, and not again as nothing is amended or imported
+	storetest.Talk(t, s, "talk", 20, 1)
 	s = storetest.Reopen(t, s.Dir, nil, storetest.Small...)
 	for range 30 { // many checkpoints' worth of other operations
 		storetest.Talk(t, s, "other", 20, 2)
@@ -43,7 +44,9 @@ func TestLinksCacheOlderThanKeptLog(t *testing.T) {
 	}
 	for i := range 10 {
 		s = storetest.Reopen(t, s.Dir, nil, storetest.Small...) // another process
-		if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, []conversation.Message{{Role: "user", Text: "and on"}}, conversation.AppendOptions{}); err != nil {
+		if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch,
+			[]conversation.Message{{Role: "user", Text: "and on"}},
+			conversation.AppendOptions{}); err != nil {
 			t.Fatalf("append %d: %v", i, err)
 		}
 	}
@@ -60,20 +63,23 @@ func TestLinksStampStays(t *testing.T) {
 	_, stamp, ok := s.History.Cache.Load(cache.LinksName)
 	now := storetest.View(t, s).Number
 	if ok && now-stamp.Number > 50 {
-		t.Fatalf("the links cache covers operation %d of %d: every leave reads all since", stamp.Number, now)
+		t.Fatalf("the links cache covers operation %d of %d: every leave reads all since",
+			stamp.Number, now)
 	}
 }
 
 // A Store may be used from several goroutines; links is read by one while another catches it up.
 // Run under -race.
 func TestLinksShared(t *testing.T) {
-	s := storetest.Create(t, "window.graduate_at=1", "window.evict_at=400", "forest.merge_threshold=0")
+	s := storetest.Create(t, "window.graduate_at=1", "window.evict_at=400",
+		"forest.merge_threshold=0")
 	r := rand.New(rand.NewPCG(1, 1))
 	var batch []conversation.Message
 	for range 600 {
 		batch = append(batch, conversation.Message{Role: "user", Text: storetest.Chatter(r)})
 	}
-	if _, _, err := s.Conversation.Append(context.Background(), "big", history.MainBranch, batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
+	if _, _, err := s.Conversation.Append(context.Background(), "big", history.MainBranch, batch,
+		conversation.AppendOptions{NoGraduation: true}); err != nil {
 		t.Fatal(err)
 	}
 	storetest.Compact(t, s, "big")
@@ -83,12 +89,14 @@ func TestLinksShared(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for i := range 100 {
-			storetest.AppendOne(t, s, "talk", storetest.Sourced("user", fmt.Sprint("text ", i), fmt.Sprint(i%7)))
+			storetest.AppendOne(t, s, "talk",
+				storetest.Sourced("user", fmt.Sprint("text ", i), fmt.Sprint(i%7)))
 		}
 	})
 	wg.Go(func() {
 		for range 20 {
-			if err := s.Recall.Expand(storetest.View(t, s), node, recall.ExpandOptions{}, func(*history.Shown) error { return nil }); err != nil {
+			if err := s.Recall.Expand(storetest.View(t, s), node, recall.ExpandOptions{},
+				func(*history.Shown) error { return nil }); err != nil {
 				t.Error(err)
 			}
 		}

@@ -30,7 +30,8 @@ func (s *Reader) renewLinks(view *refs.View) error {
 		}
 		s.known = l
 	}
-	if l := s.known; l.added >= SaveAfter || l.read >= LongOverlay || l.stamp.Number >= l.saved+l.mayBeBehind() {
+	if l := s.known; l.added >= SaveAfter || l.read >= LongOverlay ||
+		l.stamp.Number >= l.saved+l.mayBeBehind() {
 		s.saveLinks(s.known)
 	}
 	return nil
@@ -86,7 +87,8 @@ func (s *Reader) catchUp(l *Links, view *refs.View) error {
 	if err != nil {
 		return err
 	}
-	if uint64(len(fresh)) != view.Number-l.stamp.Number || fresh[len(fresh)-1].Op.Before != l.stamp.Digest {
+	if uint64(len(fresh)) != view.Number-l.stamp.Number ||
+		fresh[len(fresh)-1].Op.Before != l.stamp.Digest {
 		return errCacheTooOld
 	}
 	defer s.headers.Store(nil)
@@ -221,7 +223,9 @@ func (s *Reader) followOne(l *Links, op *format.Operation, view *refs.View) erro
 
 // followAll is follow where sessions that share entries have several branches: what one leaves,
 // another may stand on.
-func (s *Reader) followAll(l *Links, sessions []string, moved []format.RefUpdate, view *refs.View) error {
+func (s *Reader) followAll(
+	l *Links, sessions []string, moved []format.RefUpdate, view *refs.View,
+) error {
 	held := map[format.ID]bool{}
 	for _, session := range sessions {
 		for _, branch := range BranchesIn(view, session) {

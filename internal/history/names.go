@@ -66,7 +66,8 @@ type AmbiguousNameError struct {
 
 func (e *AmbiguousNameError) Error() string {
 	list := e.Names[:min(len(e.Names), 8)]
-	text := fmt.Sprintf("session name %q is ambiguous: %s", Clip(e.Prefix), strings.Join(list, ", "))
+	text := fmt.Sprintf("session name %q is ambiguous: %s", Clip(e.Prefix),
+		strings.Join(list, ", "))
 	if more := len(e.Names) - len(list); more > 0 {
 		text += fmt.Sprintf(", and %d more", more)
 	}
@@ -87,7 +88,8 @@ func Named(view *refs.View, name string) (string, error) {
 		found = namedFrom(view, name[:at], name[at:])
 	}
 	if up, rest, ok := strings.Cut(name, "."); ok && len(found) == 0 {
-		if parent, err := Named(view, up); err == nil && len(view.Names("sessions/"+parent+"."+rest+"/")) > 0 {
+		if parent, err := Named(view, up); err == nil &&
+			len(view.Names("sessions/"+parent+"."+rest+"/")) > 0 {
 			return parent + "." + rest, nil
 		}
 	}
@@ -117,7 +119,8 @@ func namedFrom(view *refs.View, begin, end string) (found []string) {
 	least := slices.MinFunc(found, func(a, b string) int { return len(a) - len(b) })
 	base := strings.TrimSuffix(least, end)
 	if slices.ContainsFunc(found, func(name string) bool {
-		return name != least && !strings.HasPrefix(name, base+".") && !strings.HasPrefix(name, base+"@")
+		return name != least && !strings.HasPrefix(name, base+".") &&
+			!strings.HasPrefix(name, base+"@")
 	}) {
 		return found
 	}

@@ -10,7 +10,8 @@ import (
 // Parent says which call of which session a session works for.
 type Parent struct {
 	Session string `json:"session"`
-	Call    string `json:"call"` // "" where the session says who its parent is, and the parent is not there to tell the call
+	// "" where the session says who its parent is, and the parent is not there to tell the call
+	Call string `json:"call"`
 	// Apart says that what the session finds out about models is its own, and not shared with its
 	// parent.
 	Apart bool `json:"apart,omitempty"`

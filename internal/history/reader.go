@@ -86,7 +86,8 @@ type Reader struct {
 // NewReader returns a reader of a store.
 func NewReader(r *repo.Repo) *Reader {
 	s := &Reader{
-		Objects: &near{Objects: r.Objects}, Refs: r.Refs, Repo: r, Config: r.Config, ID: r.ID, Dir: r.Dir, Now: r.Now,
+		Objects: &near{Objects: r.Objects}, Refs: r.Refs, Repo: r, Config: r.Config, ID: r.ID,
+		Dir: r.Dir, Now: r.Now,
 		Cache: cache.Open(r.Dir, r.FS),
 	}
 	r.Objects.Now = r.Now

@@ -18,7 +18,8 @@ func (s *Reader) ForkOf(session, branch string, v format.Value) (fork format.ID,
 		switch {
 		case err != nil:
 			return format.ID{}, err
-		case e.Kind == format.KindFork && e.Session == session && slices.Contains(e.Children, branch):
+		case e.Kind == format.KindFork && e.Session == session &&
+			slices.Contains(e.Children, branch):
 			return e.ID, nil
 		case e.Kind == format.KindJoin && slices.Contains(e.Children, branch):
 			return format.ID{}, nil
@@ -31,7 +32,9 @@ func (s *Reader) ForkOf(session, branch string, v format.Value) (fork format.ID,
 
 // Own returns those of some entries that are in the history of a branch since its own fork, joined
 // entries included. The forks among them are the branch's: their children may be joined to it.
-func (s *Reader) Own(session, branch string, v format.Value, ids map[format.ID]bool) (map[format.ID]bool, error) {
+func (s *Reader) Own(
+	session, branch string, v format.Value, ids map[format.ID]bool,
+) (map[format.ID]bool, error) {
 	own := map[format.ID]bool{}
 	if len(ids) == 0 {
 		return own, nil

@@ -9,7 +9,9 @@ import (
 // Seal builds an object whose stored body is a nonce and text. encode gets the body line and
 // returns the header. The nonce depends on the store's key and the rest of the header: equal
 // content has one id, and without the key nobody can guess a short text from its digest.
-func (s *Reader) Seal(text []byte, media string, encode func(format.Body) ([]byte, error)) (format.Raw, error) {
+func (s *Reader) Seal(
+	text []byte, media string, encode func(format.Body) ([]byte, error),
+) (format.Raw, error) {
 	return s.sealAs(nonceLabel, text, media, encode)
 }
 
@@ -40,7 +42,9 @@ func (s *Reader) storedAs(label string, header, text []byte) ([]byte, error) {
 	return append(append(make([]byte, 0, len(nonce)+len(text)), nonce...), text...), nil
 }
 
-func (s *Reader) sealAs(label string, text []byte, media string, encode func(format.Body) ([]byte, error)) (format.Raw, error) {
+func (s *Reader) sealAs(
+	label string, text []byte, media string, encode func(format.Body) ([]byte, error),
+) (format.Raw, error) {
 	blank, err := encode(format.Body{Media: media})
 	if err != nil {
 		return format.Raw{}, err
@@ -59,7 +63,9 @@ func (s *Reader) sealAs(label string, text []byte, media string, encode func(for
 // SealNew is Seal for what is made of words: a summary, a tombstone. Where an object with the same
 // content was forgotten, it returns another one, with another nonce: what was forgotten does not
 // come back.
-func (s *Reader) SealNew(text []byte, media string, encode func(format.Body) ([]byte, error)) (format.Raw, error) {
+func (s *Reader) SealNew(
+	text []byte, media string, encode func(format.Body) ([]byte, error),
+) (format.Raw, error) {
 	for n := 0; ; n++ {
 		raw, err := s.sealAs(LabelOf(n), text, media, encode)
 		if err != nil {

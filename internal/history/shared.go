@@ -55,7 +55,8 @@ func (s *Reader) SharedForest(view *refs.View, label string) (*forest.State, err
 // CheckOwn returns ErrRefused for a session of another store.
 func CheckOwn(view *refs.View, session string) error {
 	if label, shared := Owner(view, session); shared {
-		return fmt.Errorf("%w: session %q is %s's, and only a pull changes it", ErrRefused, Clip(session), label)
+		return fmt.Errorf("%w: session %q is %s's, and only a pull changes it", ErrRefused,
+			Clip(session), label)
 	}
 	return nil
 }

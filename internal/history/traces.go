@@ -231,7 +231,8 @@ func (w *Traces) InRecord(b []byte) bool {
 		return false
 	}
 	for field := range bytes.FieldsSeq(b) {
-		if name, err := format.DecodeName(string(field)); err == nil && w.within(w.Phrases, []byte(name)) {
+		if name, err := format.DecodeName(string(field)); err == nil &&
+			w.within(w.Phrases, []byte(name)) {
 			return true
 		}
 	}

@@ -98,7 +98,8 @@ func (g *SessionDAG) arrive(view *refs.View, session string, tips []dag.Tip) err
 	err := g.s.Refs.Backward(view, func(r refs.Record) bool {
 		oldest = r.Op.Number
 		for _, u := range r.Op.Refs {
-			if strings.HasPrefix(u.Name, "sessions/"+session+"/") && u.New.ID != u.Old.ID && u.New.Exists() {
+			if strings.HasPrefix(u.Name, "sessions/"+session+"/") && u.New.ID != u.Old.ID &&
+				u.New.Exists() {
 				list = append(list, moved{r.Op.Number, u.New.ID})
 			}
 		}

@@ -83,7 +83,8 @@ func (s *Reader) Lineage(tip format.ID) *Lineage { return s.lineage(tip, WithRew
 func (s *Reader) History(tip format.ID) *Lineage { return s.lineage(tip, AllParents) }
 
 func (s *Reader) lineage(tip format.ID, scope Scope) *Lineage {
-	return &Lineage{s: s, rewound: scope == WithRewound, seen: map[format.ID]bool{}, todo: []format.ID{tip}}
+	return &Lineage{s: s, rewound: scope == WithRewound, seen: map[format.ID]bool{},
+		todo: []format.ID{tip}}
 }
 
 // Reach adds every entry that tips stand on to seen, without what was rewound.

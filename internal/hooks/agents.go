@@ -82,11 +82,12 @@ type Event struct {
 type work uint8
 
 const (
-	doRecord  work = iota // what was said is recorded
-	doStart               // the same, also of sessions whose last hook was missed; the model is given a brief
-	doCatchUp             // doStart without the brief
-	doAsk                 // the model is given what answers the prompt
-	doEnd                 // doRecord; then the work that a session leaves is done
+	doRecord work = iota // what was said is recorded
+	// The same, also of sessions whose last hook was missed; the model is given a brief
+	doStart
+	doCatchUp // doStart without the brief
+	doAsk     // the model is given what answers the prompt
+	doEnd     // doRecord; then the work that a session leaves is done
 )
 
 // GeminiCLI is the name of the agent in sources and in the trouble log.
@@ -99,36 +100,45 @@ const AfterAgent = "AfterAgent"
 var agents = [...]Agent{
 	{
 		Name: GeminiCLI, Title: "Gemini CLI", Turn: AfterAgent,
-		Events:  []Event{{"SessionStart", doCatchUp}, {"BeforeAgent", doAsk}, {"PreCompress", doRecord}, {AfterAgent, doRecord}, {"SessionEnd", doEnd}},
-		Project: ".gemini/settings.json", User: "settings.json", Home: "GEMINI_CLI_HOME", Standard: ".gemini", HomeAbove: true,
+		Events: []Event{{"SessionStart", doCatchUp}, {"BeforeAgent", doAsk},
+			{"PreCompress", doRecord}, {AfterAgent, doRecord}, {"SessionEnd", doEnd}},
+		Project: ".gemini/settings.json", User: "settings.json", Home: "GEMINI_CLI_HOME",
+		Standard: ".gemini", HomeAbove: true,
 		Named: true, Timeout: 30_000, Sh: "bash",
 		Subagents: newestIn,
 	},
 	{
 		Name: claudecode.Agent, Title: "Claude Code", Turn: "Stop",
-		Events: []Event{{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord}, {"SubagentStop", doRecord}, {"SessionEnd", doEnd}},
+		Events: []Event{{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord},
+			{"SubagentStop", doRecord}, {"SessionEnd", doEnd}},
 		// The project's settings.json is shared with everybody who works on it, and they may not
 		// have ctx.
-		Project: ".claude/settings.local.json", User: "settings.json", Home: "CLAUDE_CONFIG_DIR", Standard: ".claude",
-		Timeout: 30, LateAnswer: true, Bash: true, // that of Git
+		Project: ".claude/settings.local.json", User: "settings.json", Home: "CLAUDE_CONFIG_DIR",
+		Standard: ".claude",
+		Timeout:  30, LateAnswer: true, Bash: true, // that of Git
 		Subagents: besideIt,
 	},
 	{
 		Name: codex.Agent, Title: "Codex CLI", Turn: "Stop",
-		Events:  []Event{{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord}, {"SubagentStop", doRecord}, {"SessionEnd", doEnd}},
+		Events: []Event{{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord},
+			{"SubagentStop", doRecord}, {"SessionEnd", doEnd}},
 		Project: ".codex/hooks.json", User: "hooks.json", Home: "CODEX_HOME", Standard: ".codex",
 		Timeout: 30, Sh: "$SHELL",
-		Trust: "Codex runs new hooks only after you have reviewed them: type /hooks in Codex once, in a project that it trusts",
+		Trust: "Codex runs new hooks only after you have reviewed them: type /hooks in Codex " +
+			"once, in a project that it trusts",
 	},
 	{
 		Name: opencode.Agent, Title: "opencode", Turn: "session.idle",
 		Events:  []Event{{"session.start", doStart}, {"session.idle", doRecord}},
-		Project: ".opencode/plugins/ctx.js", User: "opencode/plugins/ctx.js", Home: "XDG_CONFIG_HOME", Standard: ".config",
+		Project: ".opencode/plugins/ctx.js", User: "opencode/plugins/ctx.js",
+		Home: "XDG_CONFIG_HOME", Standard: ".config",
 	},
 	{
 		Name: antigravity.Agent, Title: "Antigravity", Turn: "Stop",
-		Events:  []Event{{"SessionStart", doCatchUp}, {"PreInvocation", doStart}, {"Stop", doRecord}},
-		Project: ".agents/hooks.json", User: "config/hooks.json", Home: "GEMINI_CLI_HOME", Standard: ".gemini", HomeAbove: true,
+		Events: []Event{{"SessionStart", doCatchUp}, {"PreInvocation", doStart},
+			{"Stop", doRecord}},
+		Project: ".agents/hooks.json", User: "config/hooks.json", Home: "GEMINI_CLI_HOME",
+		Standard: ".gemini", HomeAbove: true,
 		// One value of a kind that it does not expect, and Antigravity drops the whole file.
 		Form: settings.Form{In: HookName, Flat: true}, Timeout: 30, EventInCommand: true,
 		Late: true, Others: besideConversation,
@@ -139,28 +149,35 @@ var agents = [...]Agent{
 	{
 		Name: cursoragent.Agent, Title: "Cursor", Turn: "stop",
 		Events: []Event{
-			{"sessionStart", doStart}, {"preCompact", doRecord}, {"stop", doRecord}, {"subagentStop", doRecord}, {"sessionEnd", doEnd},
+			{"sessionStart", doStart}, {"preCompact", doRecord}, {"stop", doRecord},
+			{"subagentStop", doRecord}, {"sessionEnd", doEnd},
 		},
-		Project: ".cursor/hooks.json", User: "hooks.json", Home: "CURSOR_CONFIG_DIR", Standard: ".cursor",
-		Form: settings.Form{In: "hooks", Flat: true, Versioned: true}, Untyped: true,
+		Project: ".cursor/hooks.json", User: "hooks.json", Home: "CURSOR_CONFIG_DIR",
+		Standard: ".cursor",
+		Form:     settings.Form{In: "hooks", Flat: true, Versioned: true}, Untyped: true,
 		Answer: func(_, text string) any { return map[string]string{"additional_context": text} },
 	},
 	{
 		Name: copilot.Agent, Title: "GitHub Copilot CLI", Turn: "agentStop",
 		Events: []Event{
-			{"sessionStart", doStart}, {"userPromptSubmitted", doRecord}, {"agentStop", doRecord}, {"sessionEnd", doEnd},
+			{"sessionStart", doStart}, {"userPromptSubmitted", doRecord}, {"agentStop", doRecord},
+			{"sessionEnd", doEnd},
 		},
-		Project: ".github/hooks/ctx.json", User: "hooks/ctx.json", Home: "COPILOT_HOME", Standard: ".copilot",
-		Form: settings.Form{In: "hooks", Flat: true, Versioned: true}, Timeout: 30, TimeoutIn: "timeoutSec", Shells: true, EventInCommand: true, Sh: "bash",
+		Project: ".github/hooks/ctx.json", User: "hooks/ctx.json", Home: "COPILOT_HOME",
+		Standard: ".copilot",
+		Form:     settings.Form{In: "hooks", Flat: true, Versioned: true}, Timeout: 30,
+		TimeoutIn: "timeoutSec", Shells: true, EventInCommand: true, Sh: "bash",
 		Late: true, Others: besideSession,
-		Trust:  "Copilot runs the hooks of a directory only if you trust the directory: it asks at its first start there",
+		Trust: "Copilot runs the hooks of a directory only if you trust the directory: it asks " +
+			"at its first start there",
 		Answer: func(_, text string) any { return map[string]string{"additionalContext": text} },
 	},
 	{
 		Name: qwen.Agent, Title: "Qwen Code", Turn: "Stop",
 		Events: []Event{
 			// A run without a terminal has no SessionStart.
-			{"SessionStart", doStart}, {"UserPromptSubmit", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord}, {"SubagentStop", doRecord},
+			{"SessionStart", doStart}, {"UserPromptSubmit", doStart}, {"PreCompact", doRecord},
+			{"Stop", doRecord}, {"SubagentStop", doRecord},
 			{"SessionEnd", doEnd},
 		},
 		Project: ".qwen/settings.json", User: "settings.json", Home: "QWEN_HOME", Standard: ".qwen",
@@ -169,9 +186,11 @@ var agents = [...]Agent{
 	{
 		Name: droid.Agent, Title: "Factory Droid", Turn: "Stop",
 		Events: []Event{
-			{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord}, {"SubagentStop", doRecord}, {"SessionEnd", doEnd},
+			{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord},
+			{"SubagentStop", doRecord}, {"SessionEnd", doEnd},
 		},
-		Project: ".factory/settings.json", User: "settings.json", Home: "FACTORY_HOME_OVERRIDE", Standard: ".factory", HomeAbove: true,
+		Project: ".factory/settings.json", User: "settings.json", Home: "FACTORY_HOME_OVERRIDE",
+		Standard: ".factory", HomeAbove: true,
 		Timeout: 30,
 	},
 }

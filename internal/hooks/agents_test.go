@@ -16,15 +16,23 @@ func TestCommandsOfShells(t *testing.T) {
 		windows     bool
 		want        string
 	}{
-		{"copilot", program, false, `"bash": "'/opt/my tools/ctx' hook copilot agentStop; exit 0",`},
-		{"copilot", program, false, `"powershell": "& '/opt/my tools/ctx' hook copilot agentStop; exit 0",`},
-		{"copilot", windowsProgram, true, `"bash": "'C:\\my tools\\ctx.exe' hook copilot agentStop; exit 0",`},
-		{"copilot", windowsProgram, true, `"powershell": "& 'C:\\my tools\\ctx.exe' hook copilot agentStop; exit 0",`},
-		{"antigravity", windowsProgram, true, `"command": "& 'C:\\my tools\\ctx.exe' hook antigravity Stop; exit 0",`},
-		{"cursor", windowsProgram, true, `"command": "& 'C:\\my tools\\ctx.exe' hook cursor; exit 0"`},
+		{"copilot", program, false,
+			`"bash": "'/opt/my tools/ctx' hook copilot agentStop; exit 0",`},
+		{"copilot", program, false,
+			`"powershell": "& '/opt/my tools/ctx' hook copilot agentStop; exit 0",`},
+		{"copilot", windowsProgram, true,
+			`"bash": "'C:\\my tools\\ctx.exe' hook copilot agentStop; exit 0",`},
+		{"copilot", windowsProgram, true,
+			`"powershell": "& 'C:\\my tools\\ctx.exe' hook copilot agentStop; exit 0",`},
+		{"antigravity", windowsProgram, true,
+			`"command": "& 'C:\\my tools\\ctx.exe' hook antigravity Stop; exit 0",`},
+		{"cursor", windowsProgram, true,
+			`"command": "& 'C:\\my tools\\ctx.exe' hook cursor; exit 0"`},
 		{"qwen", windowsProgram, true, `"command": "& 'C:\\my tools\\ctx.exe' hook qwen; exit 0",`},
-		{"droid", windowsProgram, true, `"command": "& 'C:\\my tools\\ctx.exe' hook droid; exit 0",`},
-		{"claude-code", windowsProgram, true, `"command": "'C:\\my tools\\ctx.exe' hook claude-code; exit 0",`},
+		{"droid", windowsProgram, true,
+			`"command": "& 'C:\\my tools\\ctx.exe' hook droid; exit 0",`},
+		{"claude-code", windowsProgram, true,
+			`"command": "'C:\\my tools\\ctx.exe' hook claude-code; exit 0",`},
 	} {
 		a, _ := AgentNamed(c.agent)
 		out, err := settings.Install(nil, a.Settings(), a.install(c.file, c.windows))
@@ -35,7 +43,8 @@ func TestCommandsOfShells(t *testing.T) {
 		if err != nil || len(state.Commands) != len(a.Events) {
 			t.Errorf("%s: %d of %d events, %v", c.agent, len(state.Commands), len(a.Events), err)
 		}
-		if out, err = settings.Remove(out, a.Settings()); err != nil || strings.Contains(string(out), " hook ") {
+		if out, err = settings.Remove(out, a.Settings()); err != nil ||
+			strings.Contains(string(out), " hook ") {
 			t.Errorf("%s: left\n%s\n%v", c.agent, out, err)
 		}
 	}
@@ -57,11 +66,13 @@ func TestFormOfAntigravity(t *testing.T) {
 	}
 	dec := json.NewDecoder(strings.NewReader(string(out)))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&strict); err != nil || len(strict) != 1 || len(strict["ctx"]) != len(a.Events) || strings.Contains(string(out), "//") {
+	if err := dec.Decode(&strict); err != nil || len(strict) != 1 ||
+		len(strict["ctx"]) != len(a.Events) || strings.Contains(string(out), "//") {
 		t.Errorf("%v: %+v in\n%s", err, strict, out)
 	}
 	for event, list := range strict["ctx"] {
-		if len(list) != 1 || list[0].Type != "command" || list[0].Timeout != 30 || !strings.Contains(list[0].Command, " "+event+";") {
+		if len(list) != 1 || list[0].Type != "command" || list[0].Timeout != 30 ||
+			!strings.Contains(list[0].Command, " "+event+";") {
 			t.Errorf("%s: %+v", event, list)
 		}
 	}

@@ -28,13 +28,17 @@ type copied struct {
 }
 
 func report(done exchange.ImportedTranscript, whole bool) copied {
-	return copied{session: done.Session, new: done.Messages + done.Notes + done.Amended + done.Rewinds, skipped: done.Stats.Skipped, whole: whole, children: done.Children}
+	return copied{session: done.Session,
+		new: done.Messages + done.Notes + done.Amended + done.Rewinds, skipped: done.Stats.Skipped,
+		whole: whole, children: done.Children}
 }
 
 // catchUp brings into the store what is new in a transcript. It reads on where the last copy ended
 // if the transcript has only grown since; else it reads the whole. With check it first makes sure
 // that the file still holds every byte that earlier copies read.
-func catchUp(ctx context.Context, s *session.Store, agent, path string, check bool) (copied, error) {
+func catchUp(
+	ctx context.Context, s *session.Store, agent, path string, check bool,
+) (copied, error) {
 	f, info, err := openTranscript(path)
 	if err != nil {
 		return copied{}, err
@@ -46,7 +50,8 @@ func catchUp(ctx context.Context, s *session.Store, agent, path string, check bo
 	}
 	was, known := loadCopied(s, path)
 	now := copiedFile{
-		Path: path, Size: info.Size(), Time: info.ModTime().UnixNano(), Session: was.Session, Skipped: was.Skipped, File: fileID(f, info),
+		Path: path, Size: info.Size(), Time: info.ModTime().UnixNano(), Session: was.Session,
+		Skipped: was.Skipped, File: fileID(f, info),
 	}
 	same := !check || was.same(f)
 	if same && was.Size == now.Size && was.Time == now.Time && was.File == now.File {
@@ -66,7 +71,8 @@ func catchUp(ctx context.Context, s *session.Store, agent, path string, check bo
 	var changed []string
 	if !on && err == nil {
 		was.Sum = nil
-		done, changed, err = importWhole(ctx, s, &row, path, io.NewSectionReader(f, 0, now.Size), &now.Mark)
+		done, changed, err = importWhole(ctx, s, &row, path,
+			io.NewSectionReader(f, 0, now.Size), &now.Mark)
 		now.Session, now.Skipped = done.session, skippedText(done.skipped)
 		if now.Skipped == was.Skipped {
 			done.skipped = nil // an earlier hook has said so
@@ -87,20 +93,26 @@ func catchUp(ctx context.Context, s *session.Store, agent, path string, check bo
 // readOn imports what follows the last copy of a transcript, and notes in now where it ended. ok is
 // false if the whole has to be read: the transcript was written anew, what follows leads back, or
 // the session's newest entry is not what the last copy ended with.
-func (c *copiedFile) readOn(ctx context.Context, s *session.Store, row *catalog.Agent, name string, f *os.File, now *copiedFile) (done copied, ok bool, err error) {
-	if row.ReadOn == nil || c.Mark.State == nil || c.Size < 0 || c.Size > now.Size || c.File != now.File || !c.endsAt(s, row.Source) {
+func (c *copiedFile) readOn(
+	ctx context.Context, s *session.Store, row *catalog.Agent, name string, f *os.File,
+	now *copiedFile,
+) (done copied, ok bool, err error) {
+	if row.ReadOn == nil || c.Mark.State == nil || c.Size < 0 || c.Size > now.Size ||
+		c.File != now.File || !c.endsAt(s, row.Source) {
 		return copied{}, false, nil
 	}
 	if sum, err := ends(f, c.Size); err != nil || !bytes.Equal(sum, c.Ends) {
 		return copied{}, false, nil
 	}
 	mark := c.Mark
-	out, err := s.Exchange.ImportLive(ctx, func(emit func(transcript.Step) error) (transcript.Stats, error) {
-		return row.ReadOn(name, io.NewSectionReader(f, mark.Offset, now.Size-mark.Offset), &mark, func(st transcript.Step) error {
-			st.Begins = "" // it began before
-			return emit(st)
-		})
-	}, true)
+	out, err := s.Exchange.ImportLive(
+		ctx, func(emit func(transcript.Step) error) (transcript.Stats, error) {
+			return row.ReadOn(name, io.NewSectionReader(f, mark.Offset, now.Size-mark.Offset),
+				&mark, func(st transcript.Step) error {
+					st.Begins = "" // it began before
+					return emit(st)
+				})
+		}, true)
 	if errors.Is(err, transcript.ErrWhole) {
 		return copied{}, false, nil
 	}
@@ -124,12 +136,16 @@ func (c *copiedFile) endsAt(s *session.Store, source string) bool {
 		return false
 	}
 	tip, err := s.History.Header(view.Get(history.RefName(c.Session, history.MainBranch)).ID)
-	return err == nil && tip.Source != nil && tip.Source.Agent == source && tip.Source.Message == c.Mark.Last
+	return err == nil && tip.Source != nil && tip.Source.Agent == source &&
+		tip.Source.Message == c.Mark.Last
 }
 
 // importWhole imports a transcript from its beginning. path is that of its file, or "". changed are
 // the sessions that have something new. It leaves m where the transcript ended.
-func importWhole(ctx context.Context, s *session.Store, row *catalog.Agent, path string, in io.Reader, m *transcript.Mark) (done copied, changed []string, err error) {
+func importWhole(
+	ctx context.Context, s *session.Store, row *catalog.Agent, path string, in io.Reader,
+	m *transcript.Mark,
+) (done copied, changed []string, err error) {
 	name := ""
 	if path != "" {
 		name = row.NameOf(path)
@@ -142,7 +158,8 @@ func importWhole(ctx context.Context, s *session.Store, row *catalog.Agent, path
 	}
 	var out exchange.ImportedTranscript
 	if row.Resumes {
-		out, err = s.Exchange.ImportLive(ctx, read, false) // the agent says which session it goes on with
+		// The agent says which session it goes on with
+		out, err = s.Exchange.ImportLive(ctx, read, false)
 	} else {
 		out, err = s.Exchange.ImportTranscript(ctx, read, "")
 	}

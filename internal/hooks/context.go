@@ -27,7 +27,8 @@ import (
 
 // Limits of the work for one prompt.
 const (
-	maxQuestion = 4 << 10 // bytes of the prompt that are searched for: a pasted file would match everything
+	// Bytes of the prompt that are searched for: a pasted file would match everything
+	maxQuestion = 4 << 10
 	maxHits     = 8
 	maxOwn      = 2000 // newest messages of the session itself that are compared
 	maxTail     = 8    // newest messages quoted from the session that spoke last
@@ -134,7 +135,8 @@ func (h *hook) inject(ctx context.Context, e call) ([]byte, error) {
 			return nil, err
 		}
 	}
-	first := !t.injected.Overview && !t.view.Get(history.RefName(e.Session, history.MainBranch)).Exists()
+	first := !t.injected.Overview &&
+		!t.view.Get(history.RefName(e.Session, history.MainBranch)).Exists()
 	if !first {
 		t.left = budget/2 - summarize.Tokens(contextIntro) - 1
 	}
@@ -202,7 +204,8 @@ func (t *contextWriter) hits(prompt string) ([]recall.Hit, error) {
 	if _, err := search.Parse(prompt); errors.Is(err, search.ErrNoTerms) {
 		return nil, nil
 	}
-	list, err := t.s.Recall.Search(t.view, recall.SearchQuery{Text: prompt, Except: t.own, Limit: maxHits})
+	list, err := t.s.Recall.Search(t.view,
+		recall.SearchQuery{Text: prompt, Except: t.own, Limit: maxHits})
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +220,8 @@ func (t *contextWriter) hits(prompt string) ([]recall.Hit, error) {
 func answers(asked terms.Bag, text string) bool {
 	has, shared := terms.Of(text), 0
 	for _, term := range asked {
-		if _, ok := slices.BinarySearchFunc(has, term.Term, func(c terms.Count, want uint64) int { return cmp.Compare(c.Term, want) }); ok {
+		if _, ok := slices.BinarySearchFunc(has, term.Term,
+			func(c terms.Count, want uint64) int { return cmp.Compare(c.Term, want) }); ok {
 			shared++
 		}
 	}
@@ -298,7 +302,8 @@ func (t *contextWriter) clusters() error {
 		if !found {
 			continue // it has no summary yet
 		}
-		head := fmt.Sprintf("topic, %d messages up to %s, id %s", c.Count, stamp(c.Last.Time), c.ID.Short(12))
+		head := fmt.Sprintf("topic, %d messages up to %s, id %s", c.Count, stamp(c.Last.Time),
+			c.ID.Short(12))
 		t.add(item{order: orderCluster, time: c.Last.Time}, head, text, c.ID)
 	}
 	return nil
@@ -308,7 +313,8 @@ func (t *contextWriter) message(m *history.Shown, from string) {
 	if m.Gone != "" || t.injected.has(m.ID) || slices.Contains(t.injected.Own, checksum(m.Text)) {
 		return
 	}
-	head := fmt.Sprintf("%s in session %s, %s, id %s", m.Entry.Role, quote(from), stamp(m.Entry.Time), m.ID.Short(12))
+	head := fmt.Sprintf("%s in session %s, %s, id %s", m.Entry.Role, quote(from),
+		stamp(m.Entry.Time), m.ID.Short(12))
 	t.add(item{order: orderMessage, time: m.Entry.Time}, head, m.Text, m.ID)
 }
 

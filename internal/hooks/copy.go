@@ -108,11 +108,13 @@ func newestIn(dir string) (paths []string) {
 	}
 	var files []fs.FileInfo
 	for _, entry := range list {
-		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() && strings.HasSuffix(entry.Name(), ".jsonl") {
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() &&
+			strings.HasSuffix(entry.Name(), ".jsonl") {
 			files = append(files, info)
 		}
 	}
-	slices.SortStableFunc(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	slices.SortStableFunc(files,
+		func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	for _, info := range files[:min(len(files), maxBeside)] {
 		paths = append(paths, filepath.Join(dir, info.Name()))
 	}

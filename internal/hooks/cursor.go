@@ -44,7 +44,8 @@ func (c copiedFile) save(s *session.Store) error {
 	if err != nil {
 		return err
 	}
-	return s.History.Cache.Store(cache.CursorName(c.Path), cache.Stamp{Number: uint64(max(0, c.Size))}, b)
+	return s.History.Cache.Store(cache.CursorName(c.Path),
+		cache.Stamp{Number: uint64(max(0, c.Size))}, b)
 }
 
 // encode returns a line of JSON without Mark.State, and then Mark.State as it is. The state has
@@ -126,7 +127,8 @@ func resume(h hash.Hash, state []byte) bool {
 // same reports whether every byte that was read is unchanged.
 func (c *copiedFile) same(f *os.File) bool {
 	now := sha256.New()
-	if n, err := io.Copy(now, io.NewSectionReader(f, 0, max(c.Size, 0))); err != nil || n != c.Size {
+	if n, err := io.Copy(now, io.NewSectionReader(f, 0, max(c.Size, 0))); err != nil ||
+		n != c.Size {
 		return false
 	}
 	then := sha256.New()

@@ -11,9 +11,11 @@ import (
 
 // A cursor is read as it was written, and as older versions wrote it.
 func TestCursorRoundTrip(t *testing.T) {
-	for _, state := range [][]byte{nil, {}, []byte("{}\n\x00\n\xff"), bytes.Repeat([]byte{'\n', 1}, 1000)} {
+	for _, state := range [][]byte{nil, {}, []byte("{}\n\x00\n\xff"),
+		bytes.Repeat([]byte{'\n', 1}, 1000)} {
 		want := copiedFile{
-			Path: "/a\nb", Size: 7, Time: 8, Session: "s", Skipped: "line 1", File: "f", Ends: []byte{1}, Sum: []byte{2},
+			Path: "/a\nb", Size: 7, Time: 8, Session: "s", Skipped: "line 1", File: "f",
+			Ends: []byte{1}, Sum: []byte{2},
 			Mark: transcript.Mark{Offset: 5, Last: "m", State: state},
 		}
 		written, err := want.encode()

@@ -30,20 +30,23 @@ func openMessage(n int, text string) string {
 		role, when = "assistant", `,"completed":1767322803000`
 	}
 	id := fmt.Sprintf("msg_%02d", n)
-	return fmt.Sprintf(`{"info":{"id":%q,"sessionID":"ses_1","role":%q,"time":{"created":%d%s}},"parts":[{"id":"prt_%02d","sessionID":"ses_1","messageID":%q,"type":"text","text":%q}]}`,
+	return fmt.Sprintf(
+		`{"info":{"id":%q,"sessionID":"ses_1","role":%q,"time":{"created":%d%s}},"parts":[{"id":"prt_%02d","sessionID":"ses_1","messageID":%q,"type":"text","text":%q}]}`,
 		id, role, 1767322800000+n, when, n, id, text)
 }
 
 // openDocument is a session of opencode with these messages.
 func openDocument(title string, messages ...string) string {
-	return fmt.Sprintf(`{"info":{"id":"ses_1","title":%q,"directory":"/p","time":{"created":1767322800000}},"messages":[%s]}`, title, strings.Join(messages, ","))
+	return fmt.Sprintf(
+		`{"info":{"id":"ses_1","title":%q,"directory":"/p","time":{"created":1767322800000}},"messages":[%s]}`, title, strings.Join(messages, ","))
 }
 
 // idle ends a turn of opencode, and returns what the hook answers.
 func idle(t *testing.T, s *session.Store, after, document string) string {
 	t.Helper()
 	agent := openCode(t)
-	call := fmt.Sprintf(`{"hook_event_name":"session.idle","session_id":"ses_1","cwd":"/p","after":%q,"document":%s}`, after, document)
+	call := fmt.Sprintf(
+		`{"hook_event_name":"session.idle","session_id":"ses_1","cwd":"/p","after":%q,"document":%s}`, after, document)
 	out := Run(context.Background(), s, agent, strings.NewReader(call))
 	if failed, err := Troubles(s.Dir); err != nil || len(failed) > 0 {
 		t.Fatalf("%v, %+v", err, failed)
@@ -63,7 +66,8 @@ func TestDocumentInParts(t *testing.T) {
 		if out := idle(t, parts, after, openDocument(title, part...)); out != "" {
 			t.Errorf("answers %s", out)
 		}
-		if got, want := texts(t, parts, "ses_1"), texts(t, whole, "ses_1"); !slices.Equal(got, want) || len(want) < len(all) {
+		if got, want := texts(t, parts, "ses_1"),
+			texts(t, whole, "ses_1"); !slices.Equal(got, want) || len(want) < len(all) {
 			t.Fatalf("got %q, want %q", got, want)
 		}
 	}
@@ -72,7 +76,8 @@ func TestDocumentInParts(t *testing.T) {
 	}
 	step("Tides", "", all)
 	for n := 4; n < 10; n += 2 {
-		all = append(all, openMessage(n, fmt.Sprint("said ", n)), openMessage(n+1, fmt.Sprint("said ", n+1)))
+		all = append(all, openMessage(n, fmt.Sprint("said ", n)),
+			openMessage(n+1, fmt.Sprint("said ", n+1)))
 		step("Tides", fmt.Sprintf("msg_%02d", n-1), all[n:])
 	}
 	// A message before the last has changed, and the title, too.
@@ -95,7 +100,8 @@ func TestDocumentAfterNothing(t *testing.T) {
 			t.Errorf("after %q: answers %q", after, out)
 		}
 	}
-	if list := texts(t, s, "ses_1"); slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, "three") }) {
+	if list := texts(t, s, "ses_1"); slices.ContainsFunc(list,
+		func(s string) bool { return strings.Contains(s, "three") }) {
 		t.Errorf("%q", list)
 	}
 }
@@ -109,7 +115,8 @@ func TestPluginHandsOver(t *testing.T) {
 	dir := t.TempDir()
 	agent := openCode(t)
 	program := filepath.Join(dir, "ctx.mjs")
-	plugin := strings.Replace(agent.Plugin(), `spawnSync(program, ["hook", "opencode"]`, fmt.Sprintf(`spawnSync(%q, [%q]`, node, program), 1)
+	plugin := strings.Replace(agent.Plugin(), `spawnSync(program, ["hook", "opencode"]`,
+		fmt.Sprintf(`spawnSync(%q, [%q]`, node, program), 1)
 	if plugin == agent.Plugin() {
 		t.Fatal("the plugin calls otherwise")
 	}

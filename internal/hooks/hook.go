@@ -63,7 +63,9 @@ func Run(ctx context.Context, s *session.Store, agent *Agent, in io.Reader) []by
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		why = fmt.Sprintf("stopped after %v, the setting hook.deadline,", s.Config.Hook.Deadline)
 	}
-	LogTrouble(s.FS, s.Dir, Trouble{Time: s.Now(), Agent: agent.Name, Event: at.event.Name, Session: at.event.Session, Problem: why + " while " + at.doing})
+	LogTrouble(s.FS, s.Dir,
+		Trouble{Time: s.Now(), Agent: agent.Name, Event: at.event.Name, Session: at.event.Session,
+			Problem: why + " while " + at.doing})
 	return nil
 }
 
@@ -91,7 +93,9 @@ type stage struct {
 func (h *hook) begin(doing string) { h.at.Store(&stage{h.event, doing}) }
 
 func (h *hook) log(problem string) {
-	LogTrouble(h.s.FS, h.s.Dir, Trouble{Time: h.s.Now(), Agent: h.agent.Name, Event: h.event.Name, Session: h.event.Session, Problem: problem})
+	LogTrouble(h.s.FS, h.s.Dir,
+		Trouble{Time: h.s.Now(), Agent: h.agent.Name, Event: h.event.Name, Session: h.event.Session,
+			Problem: problem})
 }
 
 // run does the work for an event. After an error in one part it goes on with the next.
@@ -145,7 +149,8 @@ func (h *hook) locate(e *call) {
 	if e.Transcript != "" || row.File == nil || h.agent.Env.Get == nil || e.Session == "" {
 		return
 	}
-	if root := row.Root(h.agent.Env); root != "" && filepath.IsLocal(e.Session) && filepath.Base(e.Session) == e.Session {
+	if root := row.Root(h.agent.Env); root != "" && filepath.IsLocal(e.Session) &&
+		filepath.Base(e.Session) == e.Session {
 		e.Transcript = row.File(root, e.Dir, e.Session)
 	}
 }
@@ -195,9 +200,11 @@ func (h *hook) record(ctx context.Context, does work) (recorded int) {
 		children = append(children, done.children...)
 		if errors.Is(err, fs.ErrNotExist) && (i > 0 || h.event.Name != AfterAgent) {
 			if i == 0 && h.agent.Late {
-				h.failed(ctx, "the next hook may miss the turn", (copiedFile{Path: path, Size: -1}).save(h.s))
+				h.failed(ctx, "the next hook may miss the turn",
+					(copiedFile{Path: path, Size: -1}).save(h.s))
 			}
-			continue // nothing was said yet, the agent has removed the file, or its own subagents have none
+			// Nothing was said yet, the agent has removed the file, or its own subagents have none
+			continue
 		}
 		h.failed(ctx, "the turn is not recorded", err)
 		if skipped := skippedText(done.skipped); skipped != "" {

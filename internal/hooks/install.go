@@ -39,7 +39,8 @@ func (a *Agent) Command(program string, windows bool) string {
 // isPlain reports whether no shell needs quotes around a word.
 func isPlain(word string) bool {
 	return word != "" && strings.IndexFunc(word, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-", r))
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("/._-", r))
 	}) < 0
 }
 
@@ -65,13 +66,15 @@ func (a *Agent) hooks(command, shell func(event string) string) []settings.Hook 
 			members = append(members, settings.Member{Name: "name", Value: HookName})
 		}
 		if a.Shells {
-			members = append(members, settings.Member{Name: settings.Bash, Value: command(event.Name)},
+			members = append(members,
+				settings.Member{Name: settings.Bash, Value: command(event.Name)},
 				settings.Member{Name: settings.PowerShell, Value: shell(event.Name)})
 		} else {
 			members = append(members, settings.Command(command(event.Name)))
 		}
 		if a.Timeout > 0 {
-			members = append(members, settings.Member{Name: cmp.Or(a.TimeoutIn, "timeout"), Value: a.Timeout})
+			members = append(members,
+				settings.Member{Name: cmp.Or(a.TimeoutIn, "timeout"), Value: a.Timeout})
 		}
 		list = append(list, settings.Hook{Event: event.Name, Members: members})
 	}
@@ -82,7 +85,8 @@ func (a *Agent) hooks(command, shell func(event string) string) []settings.Hook 
 func (a *Agent) install(program string, windows bool) []settings.Hook {
 	command := a.Command(program, windows && !a.Shells)
 	shell := a.Command(program, true)
-	return a.hooks(func(event string) string { return a.At(event, command) }, func(event string) string { return a.At(event, shell) })
+	return a.hooks(func(event string) string { return a.At(event, command) },
+		func(event string) string { return a.At(event, shell) })
 }
 
 // maxSettings limits an agent's settings file, in bytes.
@@ -133,7 +137,8 @@ func (a *Agent) PlanInstall(path, program string, windows bool) (*Change, error)
 	if c.Before != nil && len(c.Before) == 0 {
 		return nil, &SettingsError{c.Path, errors.New("the file is empty")}
 	}
-	if c.After, err = settings.Install(c.Before, a.Settings(), a.install(program, windows)); err != nil {
+	if c.After, err = settings.Install(c.Before, a.Settings(),
+		a.install(program, windows)); err != nil {
 		return nil, &SettingsError{c.Path, err}
 	}
 	return c, nil
@@ -155,8 +160,10 @@ func (a *Agent) PlanUninstall(path string) (*Change, error) {
 		return nil, &SettingsError{c.Path, err}
 	}
 	if backup, err := durable.ReadAtMost(c.Backup, maxSettings); err == nil {
-		entries := a.hooks(func(event string) string { return state.Commands[event] }, func(event string) string { return state.Shells[event] })
-		if again, err := settings.Install(backup, c.form, entries); err == nil && bytes.Equal(again, c.Before) {
+		entries := a.hooks(func(event string) string { return state.Commands[event] },
+			func(event string) string { return state.Shells[event] })
+		if again, err := settings.Install(backup, c.form, entries); err == nil &&
+			bytes.Equal(again, c.Before) {
 			c.restore = true
 			if len(backup) > 0 {
 				c.After = backup
@@ -210,7 +217,8 @@ func (a *Agent) plugin(program string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []byte(strings.Replace(a.Plugin(), programLine+`"ctx"`, programLine+string(word), 1)), nil
+	return []byte(strings.Replace(a.Plugin(), programLine+`"ctx"`, programLine+string(word), 1)),
+		nil
 }
 
 // isPlugin marks the change as one of a file of ours. It returns an error for a file of somebody
@@ -222,7 +230,9 @@ func (a *Agent) isPlugin(c *Change) error {
 	return nil
 }
 
-func (a *Agent) readSettings(path string) (*Change, error) { return readSettings(path, a.Settings()) }
+func (a *Agent) readSettings(path string) (*Change, error) {
+	return readSettings(path, a.Settings())
+}
 
 func readSettings(path string, form settings.Form) (*Change, error) {
 	c := &Change{Path: path, form: form, perm: 0o644}

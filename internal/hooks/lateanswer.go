@@ -103,7 +103,8 @@ func answered(record []byte, answer string) (decides, found bool) {
 		return false, false
 	}
 	for _, b := range blocks {
-		if text := strings.TrimSpace(b.Text); text != "" && strings.HasSuffix(strings.TrimSpace(answer), text) {
+		if text := strings.TrimSpace(b.Text); text != "" &&
+			strings.HasSuffix(strings.TrimSpace(answer), text) {
 			return true, true
 		}
 	}

@@ -9,7 +9,8 @@ func TestEndsWith(t *testing.T) {
 	const (
 		prompt = `{"type":"user","message":{"content":"Which lamps?"}}` + "\n"
 		meta   = `{"type":"user","isMeta":true,"message":{"content":"hint"}}` + "\n"
-		result = `{"type":"user","message":{"content":[{"type":"tool_result","content":"lit"}]}}` + "\n"
+		result = `{"type":"user","message":{"content":[{"type":"tool_result","content":"lit"}]}}` +
+			"\n"
 		call   = `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t"}]}}` + "\n"
 		answer = `{"type":"assistant","message":{"content":[{"type":"text","text":"Four \u2713 <b>"}]}}` + "\n"
 		qwen   = `{"type":"assistant","message":{"role":"model","parts":[{"text":"Four \u2713 <b>"}]}}` + "\n"
@@ -21,7 +22,8 @@ func TestEndsWith(t *testing.T) {
 		want               bool
 	}{
 		{"the answer is there", prompt + answer, "Four ✓ <b>", true},
-		{"with records after it", prompt + call + result + answer + other + meta, "Four ✓ <b>", true},
+		{"with records after it", prompt + call + result + answer + other + meta,
+			"Four ✓ <b>", true},
 		{"as the last block of several", prompt + answer, "I looked.\nFour ✓ <b>\n", true},
 		{"only the prompt", prompt, "Four ✓ <b>", false},
 		{"the same answer, a turn before", prompt + answer + prompt, "Four ✓ <b>", false},

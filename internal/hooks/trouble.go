@@ -41,7 +41,8 @@ func TroubleLog(dir string) string { return filepath.Join(dir, "log", "hook") }
 // else to report them.
 func LogTrouble(fsys *durable.FS, dir string, t Trouble) {
 	t.V, t.Time = 1, t.Time.UTC().Truncate(time.Millisecond)
-	t.Event, t.Session, t.Problem = tame(t.Event, maxTroubleName), tame(t.Session, maxTroubleName), tame(t.Problem, maxTroubleText)
+	t.Event, t.Session, t.Problem = tame(t.Event, maxTroubleName), tame(t.Session, maxTroubleName),
+		tame(t.Problem, maxTroubleText)
 	b, err := json.Marshal(t)
 	if err != nil {
 		return
@@ -107,7 +108,8 @@ func LastHook(s *session.Store, agent string) (l Last, ok bool) {
 
 func saveLast(s *session.Store, agent string, e call, messages int) {
 	l, _ := LastHook(s, agent)
-	l.Time, l.Event, l.Session = s.Now().UTC(), tame(e.Name, maxTroubleName), tame(e.Session, maxTroubleName)
+	l.Time, l.Event, l.Session = s.Now().UTC(), tame(e.Name, maxTroubleName),
+		tame(e.Session, maxTroubleName)
 	if messages > 0 {
 		l.Recorded, l.Messages = l.Time, l.Messages+messages
 	}

@@ -33,7 +33,8 @@ func Of(dir string) (c Checkout, ok bool) {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		if common := commonDir(filepath.Join(at, ".git")); common != "" {
 			c = Checkout{Dir: at, Common: common}
-			if b, err := durable.ReadAtMost(filepath.Join(common, "config"), maxConfig); err == nil {
+			if b, err := durable.ReadAtMost(filepath.Join(common, "config"),
+				maxConfig); err == nil {
 				c.Remotes = Remotes(b)
 			}
 			return c, true
@@ -139,13 +140,16 @@ func Same(ctx context.Context, a, b *Checkout) string {
 		return "the same repository"
 	}
 	if len(a.Remotes) > 0 && len(b.Remotes) > 0 {
-		if slices.ContainsFunc(a.Remotes, func(r string) bool { return slices.Contains(b.Remotes, r) }) {
+		if slices.ContainsFunc(a.Remotes,
+			func(r string) bool { return slices.Contains(b.Remotes, r) }) {
 			return "the same remote"
 		}
 		return ""
 	}
 	first := roots(ctx, a.Dir)
-	if len(first) > 0 && slices.ContainsFunc(roots(ctx, b.Dir), func(id string) bool { return slices.Contains(first, id) }) {
+	if len(first) > 0 &&
+		slices.ContainsFunc(roots(ctx, b.Dir),
+			func(id string) bool { return slices.Contains(first, id) }) {
 		return "the same first commit"
 	}
 	return ""
@@ -159,10 +163,13 @@ const rootsTime = 5 * time.Second
 func roots(ctx context.Context, dir string) []string {
 	ctx, cancel := context.WithTimeout(ctx, rootsTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never",
+	cmd := exec.CommandContext(ctx, "git", "-c", "core.fsmonitor=false", "-c",
+		"core.hooksPath=/dev/null", "-c", "protocol.allow=never",
 		"rev-list", "--max-parents=0", "HEAD")
 	cmd.Dir = dir
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") }),
+	cmd.Env = append(
+		slices.DeleteFunc(os.Environ(),
+			func(v string) bool { return strings.HasPrefix(v, "GIT_") }),
 		"GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	out, err := cmd.Output()
 	if err != nil {

@@ -31,7 +31,10 @@ func TestAddress(t *testing.T) {
 }
 
 func TestRemotes(t *testing.T) {
-	config := "[core]\n\turl = https://x.example/no\n[remote \"origin\"]\n\tURL = git@h.example:b.git\n\tfetch = +refs\n[branch \"m\"]\n\turl = z.example:y\n[remote \"a\"]\nurl=\"https://a.example/b\"\n"
+	config :=
+		"[core]\n\turl = https://x.example/no\n[remote \"origin\"]\n\tURL = " +
+			"git@h.example:b.git\n\tfetch = +refs\n[branch \"m\"]\n\turl = z.example:y\n[remote " +
+			"\"a\"]\nurl=\"https://a.example/b\"\n"
 	if got := Remotes([]byte(config)); !slices.Equal(got, []string{"a.example/b", "h.example/b"}) {
 		t.Error(got)
 	}
@@ -51,7 +54,9 @@ func FuzzRemotes(f *testing.F) {
 
 func git(t *testing.T, dir string, args ...string) {
 	t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=n", "-c", "user.email=e@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+	cmd := exec.Command("git",
+		append([]string{"-C", dir, "-c", "user.name=n", "-c", "user.email=e@example.com", "-c",
+			"commit.gpgsign=false"}, args...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("git %v: %v\n%s", args, err, out)
 	}

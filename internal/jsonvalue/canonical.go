@@ -230,5 +230,6 @@ func asWritten(quoted []byte) bool {
 	if !utf8.Valid(in) {
 		return false
 	}
-	return bytes.IndexByte(in, "\u2028"[0]) < 0 || !bytes.Contains(in, []byte("\u2028")) && !bytes.Contains(in, []byte("\u2029"))
+	return bytes.IndexByte(in, "\u2028"[0]) < 0 ||
+		!bytes.Contains(in, []byte("\u2028")) && !bytes.Contains(in, []byte("\u2029"))
 }

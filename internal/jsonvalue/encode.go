@@ -26,7 +26,8 @@ func Encode(v any) json.RawMessage {
 		out, ok = appendMembers(v, func(raw json.RawMessage) int { return len(raw) }, appendRaw)
 	case map[string]string:
 		size := func(s string) int { return len(s) + len(s)/16 + 2 }
-		out, ok = appendMembers(v, size, func(out []byte, s string) ([]byte, bool) { return AppendText(out, s), true })
+		out, ok = appendMembers(v, size,
+			func(out []byte, s string) ([]byte, bool) { return AppendText(out, s), true })
 	case []json.RawMessage:
 		out, ok = appendElements(v)
 	default:
@@ -81,7 +82,9 @@ func appendCompact(out, value []byte) (_ []byte, ok bool) {
 }
 
 // appendMembers writes a map. size estimates how long a value is.
-func appendMembers[V any](o map[string]V, size func(V) int, value func([]byte, V) ([]byte, bool)) (out []byte, ok bool) {
+func appendMembers[V any](
+	o map[string]V, size func(V) int, value func([]byte, V) ([]byte, bool),
+) (out []byte, ok bool) {
 	if o == nil {
 		return []byte("null"), true
 	}
@@ -222,7 +225,8 @@ func unescaped(in []byte, at int) string {
 }
 
 // unescape is what the letter of an escape stands for.
-var unescape = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+var unescape = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n',
+	'r': '\r', 't': '\t'}
 
 // hex4 reads four hexadecimal digits.
 func hex4(b []byte) (r rune) {

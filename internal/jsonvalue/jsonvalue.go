@@ -37,7 +37,8 @@ func NewDecoder(in []byte) *jsontext.Decoder {
 	if !ok {
 		d = new(jsontext.Decoder)
 	}
-	d.Reset(bytes.NewBuffer(in), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	d.Reset(bytes.NewBuffer(in), jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true))
 	return d
 }
 

@@ -13,7 +13,8 @@ import (
 func TestMembers(t *testing.T) {
 	in := " { \"a\" : 1 , \"\\u0062\":[ {\"c\":\"}\"} ],\"a\":\"\\\"\" ,\"\xff\":null} \n"
 	want := []Member{
-		{"a", json.RawMessage("1")}, {"b", json.RawMessage(`[ {"c":"}"} ]`)}, {"a", json.RawMessage(`"\""`)}, {"\xff", json.RawMessage("null")},
+		{"a", json.RawMessage("1")}, {"b", json.RawMessage(`[ {"c":"}"} ]`)},
+		{"a", json.RawMessage(`"\""`)}, {"\xff", json.RawMessage("null")},
 	}
 	if got, err := Members([]byte(in)); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, error %v, want %q", got, err, want)
@@ -21,7 +22,8 @@ func TestMembers(t *testing.T) {
 	if got, err := Members([]byte(" {} ")); err != nil || len(got) != 0 {
 		t.Errorf("got %q, error %v of an empty object", got, err)
 	}
-	for _, bad := range []string{"", " ", "1", "[]", "{", `{"a"}`, `{"a":}`, `{"a":1,}`, `{"a":1`, `{"a":1}}`, `{"a":1}{}`, `{a:1}`, `{"a":01}`, `{"a":"` + "\n" + `"}`} {
+	for _, bad := range []string{"", " ", "1", "[]", "{", `{"a"}`, `{"a":}`, `{"a":1,}`, `{"a":1`,
+		`{"a":1}}`, `{"a":1}{}`, `{a:1}`, `{"a":01}`, `{"a":"` + "\n" + `"}`} {
 		if got, err := Members([]byte(bad)); err != ErrNotObject || got != nil {
 			t.Errorf("%s: got %q, error %v", bad, got, err)
 		}
@@ -30,7 +32,8 @@ func TestMembers(t *testing.T) {
 
 func TestElements(t *testing.T) {
 	got, err := Elements([]byte("[ 1 , \"]\\\"\",[2, 3],{} ]\n"))
-	if want := []json.RawMessage{[]byte("1"), []byte(`"]\""`), []byte("[2, 3]"), []byte("{}")}; err != nil || !reflect.DeepEqual(got, want) {
+	if want := []json.RawMessage{[]byte("1"), []byte(`"]\""`), []byte("[2, 3]"),
+		[]byte("{}")}; err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, error %v, want %q", got, err, want)
 	}
 	if got, err := Elements([]byte("[]")); err != nil || got == nil || len(got) != 0 {
@@ -45,7 +48,8 @@ func TestElements(t *testing.T) {
 
 func TestText(t *testing.T) {
 	for in, want := range map[string]string{
-		`""`: "", `"a"`: "a", `"\n\u00e9\ud83d\ude00"`: "\né😀", "\"\xff\"": "\ufffd", `"\ud800x"`: "\ufffdx",
+		`""`: "", `"a"`: "a", `"\n\u00e9\ud83d\ude00"`: "\né😀", "\"\xff\"": "\ufffd",
+		`"\ud800x"`: "\ufffdx",
 	} {
 		if got, ok := Text([]byte(in)); !ok || got != want {
 			t.Errorf("%s: got %q, %v, want %q", in, got, ok, want)
@@ -59,7 +63,8 @@ func TestText(t *testing.T) {
 }
 
 func TestEncode(t *testing.T) {
-	if got, want := string(Encode(map[string]any{"b": "<&>\n", "a": 1})), `{"a":1,"b":"<&>\n"}`; got != want {
+	if got, want := string(Encode(map[string]any{"b": "<&>\n", "a": 1})),
+		`{"a":1,"b":"<&>\n"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got := string(Encode(make(chan int))); got != "null" {
@@ -75,7 +80,8 @@ func TestEncode(t *testing.T) {
 
 // FuzzMembers compares with encoding/json what an object holds, and what is none.
 func FuzzMembers(f *testing.F) {
-	for _, s := range []string{`{"a":1,"b":[{"c":"}"}]}`, `{"a":1,"a":2}`, "{\"\xff\":\"\\ud800\"}", `[1,"x",{}]`, `{"a":{"b":1}`, strings.Repeat("[", 50)} {
+	for _, s := range []string{`{"a":1,"b":[{"c":"}"}]}`, `{"a":1,"a":2}`, "{\"\xff\":\"\\ud800\"}",
+		`[1,"x",{}]`, `{"a":{"b":1}`, strings.Repeat("[", 50)} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -95,7 +101,10 @@ func FuzzMembers(f *testing.F) {
 		var list []json.RawMessage
 		bad = json.Unmarshal(in, &list) != nil || list == nil
 		elements, err := Elements(in)
-		if (err != nil) != bad || !bad && !slices.EqualFunc(elements, list, func(a, b json.RawMessage) bool { return string(a) == string(b) }) {
+		if (err != nil) != bad ||
+			!bad &&
+				!slices.EqualFunc(elements, list,
+					func(a, b json.RawMessage) bool { return string(a) == string(b) }) {
 			t.Fatalf("%q: got %q, error %v, want %q", in, elements, err, list)
 		}
 	})
@@ -122,24 +131,33 @@ func TestRewrite(t *testing.T) {
 // FuzzEncode compares with encoding/json what is written and read.
 func FuzzEncode(f *testing.F) {
 	for _, s := range []string{
-		`{"a":[1,-0.5e+7,true,false,null],"b\u00e9\/":"\ud83d\ude00\ud800"}`, " [ 1 , { \"a b\" : \"\\\" c\" } ] ", `"\ud800\u0041"`, `"a\nb\tc\"d\\e\u2028"`, "\"\xff\\n\"",
-		"\u2028\u2029\x00\x1f\x7f\xff<>&\"\\\b\f\n\r\t", "", "[", "01", "1 2", "nul", "nullx", `{"a":1,}`, `"\'"`, "\"a\nb\"", "{\"\xff\":1}", `"a" `, "-", "1.", "1e", `{"a":{"b":[[]]}}x`,
-		`{"b":1,"a":{"d":"\/","c":"\u0041\u2028\n"},"b":[2]}`, "{\"\xff\":1,\"\xfe\":2,\"\u2028\":3}",
-		strings.Repeat("[", maxNesting) + strings.Repeat("]", maxNesting), strings.Repeat("[", maxNesting+1) + strings.Repeat("]", maxNesting+1),
+		`{"a":[1,-0.5e+7,true,false,null],"b\u00e9\/":"\ud83d\ude00\ud800"}`,
+		" [ 1 , { \"a b\" : \"\\\" c\" } ] ", `"\ud800\u0041"`, `"a\nb\tc\"d\\e\u2028"`,
+		"\"\xff\\n\"",
+		"\u2028\u2029\x00\x1f\x7f\xff<>&\"\\\b\f\n\r\t", "", "[", "01", "1 2", "nul", "nullx",
+		`{"a":1,}`, `"\'"`, "\"a\nb\"", "{\"\xff\":1}", `"a" `, "-", "1.", "1e",
+		`{"a":{"b":[[]]}}x`,
+		`{"b":1,"a":{"d":"\/","c":"\u0041\u2028\n"},"b":[2]}`,
+		"{\"\xff\":1,\"\xfe\":2,\"\u2028\":3}",
+		strings.Repeat("[", maxNesting) + strings.Repeat("]", maxNesting),
+		strings.Repeat("[", maxNesting+1) + strings.Repeat("]", maxNesting+1),
 	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		s, raw := string(in), json.RawMessage(in)
 		for _, v := range []any{
-			s, raw, Object{s: raw, "a": nil, "b": json.RawMessage(`"` + s + `"`)}, Object{"z": Encode(s), s: Encode("x")}, map[string]string{s: s, "a": s},
-			[]json.RawMessage{raw, nil}, []json.RawMessage{Encode(s)}, Object(nil), []json.RawMessage{}, json.RawMessage(nil), len(s) > 3,
+			s, raw, Object{s: raw, "a": nil, "b": json.RawMessage(`"` + s + `"`)},
+			Object{"z": Encode(s), s: Encode("x")}, map[string]string{s: s, "a": s},
+			[]json.RawMessage{raw, nil}, []json.RawMessage{Encode(s)}, Object(nil),
+			[]json.RawMessage{}, json.RawMessage(nil), len(s) > 3,
 		} {
 			if got, want := Encode(v), encode(v); string(got) != string(want) {
 				t.Fatalf("%q: got %q, want %q", v, got, want)
 			}
 		}
-		for _, v := range []json.RawMessage{raw, Encode(s), json.RawMessage(`{"b":1,"a":[` + s + `],"a":{"` + s + `":2,"c":` + s + `}}`)} {
+		for _, v := range []json.RawMessage{raw, Encode(s),
+			json.RawMessage(`{"b":1,"a":[` + s + `],"a":{"` + s + `":2,"c":` + s + `}}`)} {
 			if got, want := Canonical(v), encode(Decode(v)); string(got) != string(want) {
 				t.Fatalf("%q: got %q, want %q", v, got, want)
 			}
@@ -154,7 +172,8 @@ func FuzzEncode(f *testing.F) {
 		}
 		for _, text := range []string{s, `"` + s + `"`, string(Encode(s))} {
 			var said string
-			if json.Unmarshal([]byte(text), &said) != nil || text[0] != '"' || text[len(text)-1] != '"' {
+			if json.Unmarshal([]byte(text), &said) != nil || text[0] != '"' ||
+				text[len(text)-1] != '"' {
 				continue // Text need not find what is no value
 			}
 			if got, ok := Text([]byte(text)); !ok || got != said {

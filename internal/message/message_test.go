@@ -28,18 +28,27 @@ func TestParse(t *testing.T) {
 		{"null thought", `{"text":"a","thought":null}`, Part{Text: "a", HasText: true}},
 		{"empty thought", `{"text":"a","thought":""}`, Part{Text: "a", HasText: true}},
 		{"escaped name", `{"te\u0078t":"a"}`, Part{Text: "a", HasText: true}},
-		{"other case", `{"Text":"a","Thought":true,"FunctionCall":{"name":"n"},"functionresponse":{}}`, Part{}},
+		{"other case",
+			`{"Text":"a","Thought":true,"FunctionCall":{"name":"n"},"functionresponse":{}}`,
+			Part{}},
 		{"other case beside", `{"TEXT":"b","text":"a"}`, Part{Text: "a", HasText: true}},
-		{"other case within", `{"functionCall":{"ID":"c","Name":"n","ARGS":{}}}`, Part{Call: &Call{}}},
-		{"other kinds", `{"text":5,"functionCall":"x","functionResponse":[],"inlineData":1}`, Part{Malformed: true}},
-		{"other kind beside", `{"text":"a","functionCall":"x"}`, Part{Text: "a", HasText: true, Malformed: true}},
-		{"attached of another kind", `{"functionResponse":{"parts":{}}}`, Part{Result: &Result{}, Malformed: true}},
-		{"null within", `{"functionCall":{"id":null,"name":null},"functionResponse":{"parts":null}}`,
+		{"other case within", `{"functionCall":{"ID":"c","Name":"n","ARGS":{}}}`,
+			Part{Call: &Call{}}},
+		{"other kinds", `{"text":5,"functionCall":"x","functionResponse":[],"inlineData":1}`,
+			Part{Malformed: true}},
+		{"other kind beside", `{"text":"a","functionCall":"x"}`,
+			Part{Text: "a", HasText: true, Malformed: true}},
+		{"attached of another kind", `{"functionResponse":{"parts":{}}}`,
+			Part{Result: &Result{}, Malformed: true}},
+		{"null within",
+			`{"functionCall":{"id":null,"name":null},"functionResponse":{"parts":null}}`,
 			Part{Call: &Call{}, Result: &Result{}}},
-		{"null members", `{"text":null,"functionCall":null,"functionResponse":null,"fileData":null}`, Part{}},
+		{"null members",
+			`{"text":null,"functionCall":null,"functionResponse":null,"fileData":null}`, Part{}},
 		{"call", `{"functionCall":{"id":"c","name":"n","args":{"a": 1}}}`,
 			Part{Call: &Call{"c", "n", raw(`{"a": 1}`)}}},
-		{"call without args", `{"functionCall":{"name":"n","args":null}}`, Part{Call: &Call{Name: "n"}}},
+		{"call without args", `{"functionCall":{"name":"n","args":null}}`,
+			Part{Call: &Call{Name: "n"}}},
 		{"args of any kind", `{"functionCall":{"args":[1]}}`, Part{Call: &Call{Args: raw(`[1]`)}}},
 		{"names twice in args", `{"functionCall":{"args":{"a":1,"a":2}}}`,
 			Part{Call: &Call{Args: raw(`{"a":1,"a":2}`)}}},
@@ -106,7 +115,8 @@ func TestParseRefuses(t *testing.T) {
 		{`[{"text":"a","te\u0078t":"b"}]`, `part 1: the member "text" is there twice`},
 		{`[{"x":1,"x":2}]`, `part 1: the member "x" is there twice`},
 		{`[{"functionCall":{"id":"a","id":"b"}}]`, `part 1: the member "id" is there twice`},
-		{`[{"functionResponse":{"response":1,"response":2}}]`, `part 1: the member "response" is there twice`},
+		{`[{"functionResponse":{"response":1,"response":2}}]`,
+			`part 1: the member "response" is there twice`},
 		{`[{"` + strings.Repeat("é", 80) + `":1,"` + strings.Repeat("é", 80) + `":1}]`,
 			`part 1: the member "` + strings.Repeat(`\u00e9`, 60) + `..." is there twice`},
 	}
@@ -151,7 +161,9 @@ func TestOfParts(t *testing.T) {
 	if got, want := Text(parts), "first\nsecond\nlast"; got != want {
 		t.Errorf("text %q, want %q", got, want)
 	}
-	want := "first\nsecond\n[call sh] {\"dir\":\"<a>\",\"cmd\":\"<ls>\"}\nout\n[call ls] \n[call cat] a b\nlast"
+	want :=
+		"first\nsecond\n[call sh] {\"dir\":\"<a>\",\"cmd\":\"<ls>\"}\nout\n[call ls] " +
+			"\n[call cat] a b\nlast"
 	if got := Words(parts); got != want {
 		t.Errorf("words %q, want %q", got, want)
 	}
@@ -182,7 +194,8 @@ func TestResult(t *testing.T) {
 		{`{"output":5}`, `{"output":5}`, false},
 		{`{"output":["a"]}`, `{"output":["a"]}`, false},
 		{`[ "a", 1.50 ]`, `["a",1.50]`, false},
-		{`{"b": "\u003c&", "a": 100000000000000000001}`, `{"b":"<&","a":100000000000000000001}`, false},
+		{`{"b": "\u003c&", "a": 100000000000000000001}`,
+			`{"b":"<&","a":100000000000000000001}`, false},
 		{`{"output":"x","error":""}`, `{"output":"x","error":""}`, false},
 		{`{"output":"x","error":null}`, `{"output":"x","error":null}`, false},
 		{`{"output":"x","error":{"code":1}}`, `{"output":"x","error":{"code":1}}`, true},
@@ -192,7 +205,8 @@ func TestResult(t *testing.T) {
 		{`{"exit_code":2}`, `{"exit_code":2}`, true},
 		{`{"exitCode":"127"}`, "127", true},
 		{`{"returncode":-9}`, `{"returncode":-9}`, true},
-		{`{"metadata":{"exit_code":1},"output":"x"}`, `{"metadata":{"exit_code":1},"output":"x"}`, true},
+		{`{"metadata":{"exit_code":1},"output":"x"}`, `{"metadata":{"exit_code":1},"output":"x"}`,
+			true},
 		{`{"Error":"x"}`, "x", false},
 	}
 	for _, tt := range tests {
@@ -211,17 +225,27 @@ func TestSplit(t *testing.T) {
 		{`{"text":"a"}`, `{"text":"a"}`},
 		{`{ "x":1 , "functionCall":{"id":"c"} }`, `{ "x":1 , "functionCall":{"id":"c"} }`},
 		{`1`, `1`},
-		{`{"functionCall":{"id":"c"}, "text" : "a","sig":"s"}`, `{"text":"a"}|{"functionCall":{"id":"c"},"sig":"s"}`},
-		{`{"functionCall":{"id":"d"},"functionResponse":{"id":"c"}}`, `{"functionResponse":{"id":"c"}}|{"functionCall":{"id":"d"}}`},
-		{`{"functionCall":{"id":"c"},"functionResponse":{"id":"c"}}`, `{"functionCall":{"id":"c"}}|{"functionResponse":{"id":"c"}}`},
-		{`{"functionResponse":{},"functionCall":{}}`, `{"functionCall":{}}|{"functionResponse":{}}`},
-		{`{"functionCall":{"name":"a"},"functionResponse":{"name":"b"}}`, `{"functionResponse":{"name":"b"}}|{"functionCall":{"name":"a"}}`},
-		{`{"text":"a","inlineData":{"data":"AA=="},"functionCall":{}}`, `{"text":"a"}|{"inlineData":{"data":"AA=="}}|{"functionCall":{}}`},
-		{`{"text":"a","inlineData":{},"thought":true}`, `{"text":"a","inlineData":{},"thought":true}`},
-		{`{"text":"a","functionCall":{},"thought":true,"k":{}}`, `{"text":"a","thought":true}|{"functionCall":{},"k":{}}`},
+		{`{"functionCall":{"id":"c"}, "text" : "a","sig":"s"}`,
+			`{"text":"a"}|{"functionCall":{"id":"c"},"sig":"s"}`},
+		{`{"functionCall":{"id":"d"},"functionResponse":{"id":"c"}}`,
+			`{"functionResponse":{"id":"c"}}|{"functionCall":{"id":"d"}}`},
+		{`{"functionCall":{"id":"c"},"functionResponse":{"id":"c"}}`,
+			`{"functionCall":{"id":"c"}}|{"functionResponse":{"id":"c"}}`},
+		{`{"functionResponse":{},"functionCall":{}}`,
+			`{"functionCall":{}}|{"functionResponse":{}}`},
+		{`{"functionCall":{"name":"a"},"functionResponse":{"name":"b"}}`,
+			`{"functionResponse":{"name":"b"}}|{"functionCall":{"name":"a"}}`},
+		{`{"text":"a","inlineData":{"data":"AA=="},"functionCall":{}}`,
+			`{"text":"a"}|{"inlineData":{"data":"AA=="}}|{"functionCall":{}}`},
+		{`{"text":"a","inlineData":{},"thought":true}`,
+			`{"text":"a","inlineData":{},"thought":true}`},
+		{`{"text":"a","functionCall":{},"thought":true,"k":{}}`,
+			`{"text":"a","thought":true}|{"functionCall":{},"k":{}}`},
 		{`{"functionCall":{},"thought":true}`, `{"functionCall":{},"thought":true}`},
-		{`{"text":"a","thought":false,"functionCall":{}}`, `{"text":"a"}|{"thought":false,"functionCall":{}}`},
-		{`{"text":"a","Text":"b","functionCall":{}}`, `{"text":"a"}|{"Text":"b","functionCall":{}}`},
+		{`{"text":"a","thought":false,"functionCall":{}}`,
+			`{"text":"a"}|{"thought":false,"functionCall":{}}`},
+		{`{"text":"a","Text":"b","functionCall":{}}`,
+			`{"text":"a"}|{"Text":"b","functionCall":{}}`},
 	}
 	for _, tt := range tests {
 		parts := Split(parse(t, "["+tt.in+"]"))
@@ -245,7 +269,8 @@ func TestSplit(t *testing.T) {
 // alone parses to the same part.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
-		several, `[]`, `null`, ` [1, "a" ,{}]`, `[{"text":"a","text":"b"}]`, "[\"\xff\"]", `[{"text"]`,
+		several, `[]`, `null`, ` [1, "a" ,{}]`, `[{"text":"a","text":"b"}]`,
+		"[\"\xff\"]", `[{"text"]`,
 		`[{"functionResponse":{"response":{"exit_code":1e400},"parts":[{}]}}]`,
 		`[{"text":"a","thought":1,"inlineData":{},"fileData":{},"functionResponse":{},"functionCall":{},"x\ud800":"y"}]`,
 	} {
@@ -296,7 +321,8 @@ func FuzzParse(f *testing.F) {
 func BenchmarkWords(b *testing.B) {
 	text := strings.Repeat("a line of what a tool printed\\n", 100)
 	in := []byte(`[{"text":"I look."},{"functionCall":{"id":"c1","name":"sh","args":{"command":"ls -l",` +
-		`"dir":"/p"}}},{"functionResponse":{"id":"c1","name":"sh","response":{"output":"` + text + `"}}}]`)
+		`"dir":"/p"}}},{"functionResponse":{"id":"c1","name":"sh","response":{"output":"` +
+		text + `"}}}]`)
 	b.SetBytes(int64(len(in)))
 	b.ReportAllocs()
 	for b.Loop() {

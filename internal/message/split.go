@@ -115,6 +115,7 @@ func appendMember(object []byte, m jsonvalue.Member) []byte {
 	} else {
 		object = append(object, ',')
 	}
-	object, _ = jsontext.AppendQuote(object, m.Name) // its only error is invalid UTF-8, which it replaces
+	// Its only error is invalid UTF-8, which it replaces
+	object, _ = jsontext.AppendQuote(object, m.Name)
 	return append(append(object, ':'), m.Value...)
 }

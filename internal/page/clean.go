@@ -37,7 +37,9 @@ func (c *cleaner) text(s string) (string, error) {
 }
 
 // message returns the words of a message in pieces, and its thoughts.
-func (c *cleaner) message(shown *history.Shown, tools map[string]string) (pieces []markup.Piece, aside []string, err error) {
+func (c *cleaner) message(
+	shown *history.Shown, tools map[string]string,
+) (pieces []markup.Piece, aside []string, err error) {
 	if shown.Parts == nil {
 		text, err := c.text(shown.Text)
 		c.fits[shown.Version] = text == shown.Text
@@ -76,13 +78,17 @@ func piecesOf(raw []byte, tools map[string]string) (pieces []markup.Piece, aside
 		words := message.Words([]message.Part{p})
 		switch {
 		case p.Call != nil:
-			pieces = append(pieces, markup.Piece{Kind: markup.PieceCall, Tool: p.Call.Name, File: fileOf(p.Call.Args), Text: words})
+			pieces = append(pieces,
+				markup.Piece{Kind: markup.PieceCall, Tool: p.Call.Name,
+					File: fileOf(p.Call.Args), Text: words})
 		case p.Result != nil:
 			tool := p.Result.Name
 			if known := tools[p.Result.ID]; known != "" {
 				tool = known
 			}
-			pieces = append(pieces, markup.Piece{Kind: markup.PieceResult, Tool: tool, Text: words, Failed: p.Result.Failed()})
+			pieces = append(pieces,
+				markup.Piece{Kind: markup.PieceResult, Tool: tool, Text: words,
+					Failed: p.Result.Failed()})
 		case p.Text != "" && !p.Thought:
 			pieces = append(pieces, markup.Piece{Kind: markup.PieceText, Text: p.Text})
 		case p.Text != "":
@@ -97,7 +103,8 @@ func piecesOf(raw []byte, tools map[string]string) (pieces []markup.Piece, aside
 // isFile reports whether tools take a file under a name.
 func isFile(member string) bool {
 	switch member {
-	case "file_path", "filePath", "path", "absolute_path", "notebook_path", "filename", "file", "target_file":
+	case "file_path", "filePath", "path", "absolute_path", "notebook_path", "filename", "file",
+		"target_file":
 		return true
 	}
 	return false

@@ -15,7 +15,8 @@ func (r *reader) embed() error {
 	if err != nil {
 		return err
 	}
-	e := &embedded.Entries{Store: r.s.ID, Session: r.of.Session, Branch: r.of.Branch, Tip: r.of.Tip.ID}
+	e := &embedded.Entries{Store: r.s.ID, Session: r.of.Session, Branch: r.of.Branch,
+		Tip: r.of.Tip.ID}
 	for _, id := range ids {
 		raw, err := r.s.Objects.Get(id)
 		var gone *objects.GoneError

@@ -22,7 +22,8 @@ func FileName(session, branch string) string {
 		}
 		return '_'
 	}, session)
-	if name != session || branch != history.MainBranch || len(name) > 100 || strings.HasPrefix(name, ".") {
+	if name != session || branch != history.MainBranch || len(name) > 100 ||
+		strings.HasPrefix(name, ".") {
 		sum := sha256.Sum256([]byte(session + "/" + branch))
 		name = fmt.Sprintf("%.40s-%x", name, sum[:6])
 	}

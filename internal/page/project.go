@@ -29,7 +29,9 @@ const (
 )
 
 // Project reads the page of a project. href returns the name of the page of a session; "" for none.
-func Project(c context.Context, s *session.Store, v *refs.View, href func(session string) string) (*markup.Project, error) {
+func Project(
+	c context.Context, s *session.Store, v *refs.View, href func(session string) string,
+) (*markup.Project, error) {
 	clean := newCleaner(s)
 	out := &markup.Project{Name: projectName(s.Dir), Store: s.ID, Operation: v.Number}
 	list, err := s.Recall.Overviews(v)
@@ -57,7 +59,8 @@ func Project(c context.Context, s *session.Store, v *refs.View, href func(sessio
 		out.Files = append(out.Files, *f)
 	}
 	slices.SortFunc(out.Files, func(a, b markup.FileRow) int {
-		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(b.Calls, a.Calls),
+			cmp.Compare(a.Name, b.Name))
 	})
 	out.Files = out.Files[:min(len(out.Files), mostFiles)]
 	for _, day := range slices.Sorted(maps.Keys(days)) {
@@ -76,17 +79,24 @@ func projectName(dir string) string {
 	return filepath.Base(dir)
 }
 
-func sessionRow(s *session.Store, v *refs.View, clean *cleaner, o *recall.Overview, brief bool) (row markup.SessionRow, err error) {
-	row = markup.SessionRow{Name: o.Name, Agent: o.Agent, Git: o.Git, First: o.First, Last: o.Last, Messages: int(mainOf(o).Seq)}
+func sessionRow(
+	s *session.Store, v *refs.View, clean *cleaner, o *recall.Overview, brief bool,
+) (row markup.SessionRow, err error) {
+	row = markup.SessionRow{Name: o.Name, Agent: o.Agent, Git: o.Git, First: o.First, Last: o.Last,
+		Messages: int(mainOf(o).Seq)}
 	if row.Title, err = clean.text(o.Title); err != nil || !brief {
 		return row, err
 	}
-	row.Lines, err = briefLines(s, v, clean, history.BranchName{Session: o.Name, Branch: mainOf(o).Name})
+	row.Lines, err = briefLines(s, v, clean,
+		history.BranchName{Session: o.Name, Branch: mainOf(o).Name})
 	return row, err
 }
 
-func briefLines(s *session.Store, v *refs.View, clean *cleaner, name history.BranchName) (list []markup.Line, err error) {
-	o := brief.Options{Room: view.BriefRoom(briefTokens), Cost: view.BriefCost, Short: brief.IsShort(briefTokens)}
+func briefLines(
+	s *session.Store, v *refs.View, clean *cleaner, name history.BranchName,
+) (list []markup.Line, err error) {
+	o := brief.Options{Room: view.BriefRoom(briefTokens), Cost: view.BriefCost,
+		Short: brief.IsShort(briefTokens)}
 	b, err := s.Recall.WorkBrief(v, name, o)
 	if err != nil {
 		return nil, err
@@ -102,13 +112,17 @@ func briefLines(s *session.Store, v *refs.View, clean *cleaner, name history.Bra
 }
 
 func mainOf(o *recall.Overview) *history.Branch {
-	i := slices.IndexFunc(o.Branches, func(b history.Branch) bool { return b.Name == history.MainBranch })
+	i := slices.IndexFunc(o.Branches,
+		func(b history.Branch) bool { return b.Name == history.MainBranch })
 	return &o.Branches[max(i, 0)]
 }
 
 // touched counts the messages of a session by day, and the files that its newest calls name. It
 // reads at most most messages with calls, and returns how many are left of them.
-func touched(c context.Context, s *session.Store, o *recall.Overview, files map[string]*markup.FileRow, days map[string]int, most int) (int, error) {
+func touched(
+	c context.Context, s *session.Store, o *recall.Overview, files map[string]*markup.FileRow,
+	days map[string]int, most int,
+) (int, error) {
 	seen := map[string]bool{}
 	for e, err := range s.History.Walk(mainOf(o).Value.ID, history.WithJoined) {
 		if err = cmp.Or(err, c.Err()); err != nil {

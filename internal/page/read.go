@@ -46,7 +46,9 @@ type reader struct {
 
 // Read reads the page of a branch. Every text is cleaned by the rules of this version, and what
 // they take out is counted. It embeds the entries of the branch if embed is true.
-func Read(c context.Context, s *session.Store, v *refs.View, of Branch, embed bool) (*markup.Session, error) {
+func Read(
+	c context.Context, s *session.Store, v *refs.View, of Branch, embed bool,
+) (*markup.Session, error) {
 	r := &reader{
 		s: s, c: c, view: v, of: of, clean: newCleaner(s), tools: map[string]string{},
 		in: map[format.ID]uint64{}, events: map[format.ID]uint64{},
@@ -109,41 +111,42 @@ func (r *reader) messages() error {
 		}
 	}
 	answered := false // the turn has more than the prompt
-	err := r.s.Recall.LogEach(r.of.Tip.ID, recall.LogOptions{All: true}, func(shown *history.Shown) error {
-		if err := r.c.Err(); err != nil {
-			return err
-		}
-		it, show, err := r.item(shown)
-		if err != nil || !show {
-			return err
-		}
-		if it.Kind != format.KindMessage {
-			r.events[shown.ID] = uint64(out.Messages)
+	err := r.s.Recall.LogEach(r.of.Tip.ID,
+		recall.LogOptions{All: true}, func(shown *history.Shown) error {
+			if err := r.c.Err(); err != nil {
+				return err
+			}
+			it, show, err := r.item(shown)
+			if err != nil || !show {
+				return err
+			}
+			if it.Kind != format.KindMessage {
+				r.events[shown.ID] = uint64(out.Messages)
+				turn.Items = append(turn.Items, it)
+				return nil
+			}
+			out.Messages++
+			it.Seq = uint64(out.Messages)
+			r.in[shown.ID] = it.Seq
+			out.Tokens += it.Tokens
+			if out.First.IsZero() {
+				out.First = it.Time
+			}
+			out.Last = it.Time
+			if it.Hole != "" {
+				out.Holes++
+			}
+			if it.Role == "user" {
+				if answered {
+					end()
+				}
+				answered = false
+			} else {
+				answered = true
+			}
 			turn.Items = append(turn.Items, it)
 			return nil
-		}
-		out.Messages++
-		it.Seq = uint64(out.Messages)
-		r.in[shown.ID] = it.Seq
-		out.Tokens += it.Tokens
-		if out.First.IsZero() {
-			out.First = it.Time
-		}
-		out.Last = it.Time
-		if it.Hole != "" {
-			out.Holes++
-		}
-		if it.Role == "user" {
-			if answered {
-				end()
-			}
-			answered = false
-		} else {
-			answered = true
-		}
-		turn.Items = append(turn.Items, it)
-		return nil
-	})
+		})
 	end()
 	return err
 }
@@ -151,7 +154,8 @@ func (r *reader) messages() error {
 // item returns an entry as a page shows it. show is false for what has no place of its own.
 func (r *reader) item(shown *history.Shown) (it markup.Item, show bool, err error) {
 	e := shown.Entry
-	it = markup.Item{ID: shown.ID.String(), Kind: e.Kind, Role: e.Role, Author: e.Author, Time: e.Time, Seq: e.Seq}
+	it = markup.Item{ID: shown.ID.String(), Kind: e.Kind, Role: e.Role, Author: e.Author,
+		Time: e.Time, Seq: e.Seq}
 	switch e.Kind {
 	case format.KindMessage:
 		return it, true, r.said(&it, shown)
@@ -186,7 +190,8 @@ func (r *reader) item(shown *history.Shown) (it markup.Item, show bool, err erro
 }
 
 func (r *reader) mark(kind, text string) {
-	r.out.Marks = append(r.out.Marks, markup.Mark{Seq: uint64(r.out.Messages), Kind: kind, Text: text})
+	r.out.Marks = append(r.out.Marks,
+		markup.Mark{Seq: uint64(r.out.Messages), Kind: kind, Text: text})
 }
 
 // said reads the words of a message.
@@ -247,7 +252,8 @@ func (r *reader) left(e *format.Entry) (list []markup.Item, err error) {
 			return nil, err
 		}
 		shown.ID = old.ID
-		it := markup.Item{ID: old.ID.String(), Kind: format.KindMessage, Role: old.Role, Author: old.Author, Time: old.Time, Seq: old.Seq}
+		it := markup.Item{ID: old.ID.String(), Kind: format.KindMessage, Role: old.Role,
+			Author: old.Author, Time: old.Time, Seq: old.Seq}
 		if err := r.said(&it, shown); err != nil {
 			return nil, err
 		}
@@ -288,12 +294,14 @@ func (r *reader) forest() error {
 	}
 	r.out.Others = len(infos) - len(members)
 	// The label of a cluster depends on the other clusters of its session, and on no more.
-	infos = slices.DeleteFunc(infos, func(c clusters.ClusterInfo) bool { return !sessions[c.Last.Session] })
+	infos = slices.DeleteFunc(infos,
+		func(c clusters.ClusterInfo) bool { return !sessions[c.Last.Session] })
 	if err := r.s.Summaries.SetLabels(infos); err != nil {
 		return err
 	}
 	for _, info := range infos {
-		c := markup.Cluster{ID: info.ID.String(), Count: int(info.Count), First: info.First.Time, Last: info.Last.Time, Members: members[cluster{info.ID, info.Number}]}
+		c := markup.Cluster{ID: info.ID.String(), Count: int(info.Count), First: info.First.Time,
+			Last: info.Last.Time, Members: members[cluster{info.ID, info.Number}]}
 		if len(c.Members) == 0 {
 			continue
 		}
@@ -349,7 +357,9 @@ func stateOf(c *clusters.ClusterInfo) string {
 // summaries reads the summaries of a cluster, the sentences of extracts with what they come from.
 // If the cluster is shared with other sessions, the text of a model is left out: it may have their
 // words.
-func (r *reader) summaries(info *clusters.ClusterInfo, shared bool) (list []markup.Summary, err error) {
+func (r *reader) summaries(
+	info *clusters.ClusterInfo, shared bool,
+) (list []markup.Summary, err error) {
 	for _, cover := range info.Covers {
 		one := markup.Summary{ID: cover.Summary.String()}
 		header, _, err := r.s.History.Text(cover.Summary)
@@ -428,7 +438,9 @@ func (r *reader) seen() error {
 			if !u.New.Pin.IsZero() {
 				pin = u.New.Pin.String()
 			}
-			list = append(list, markup.Seen{Through: u.New.Through, Pin: pin, Operation: rec.Op.Number, Verb: rec.Op.Verb, Time: rec.Op.Time})
+			list = append(list,
+				markup.Seen{Through: u.New.Through, Pin: pin, Operation: rec.Op.Number,
+					Verb: rec.Op.Verb, Time: rec.Op.Time})
 			tips = append(tips, u.New.ID)
 		}
 		return r.c.Err() == nil
@@ -453,7 +465,8 @@ func (r *reader) seen() error {
 		if s.Verb == refs.VerbCompact {
 			kind = "compact"
 		}
-		text := fmt.Sprintf("%s: messages up to %d are in summaries (operation %d)", s.Verb, s.Through, s.Operation)
+		text := fmt.Sprintf("%s: messages up to %d are in summaries (operation %d)", s.Verb,
+			s.Through, s.Operation)
 		r.out.Marks = append(r.out.Marks, markup.Mark{Seq: s.Tip, Kind: kind, Text: text})
 	}
 	return r.c.Err()

@@ -51,7 +51,8 @@ func Take(ctx context.Context, s *session.Store, e *embedded.Entries) (Taken, er
 		return t.done, err
 	}
 	t.done.Session = t.in[e.Tip].Session
-	if _, err := format.EncodeName(e.Branch); err != nil || e.Branch == "" || strings.Contains(e.Branch, "/") {
+	if _, err := format.EncodeName(e.Branch); err != nil || e.Branch == "" ||
+		strings.Contains(e.Branch, "/") {
 		return t.done, fmt.Errorf("%w: a name that no branch has", embedded.ErrForm)
 	}
 	if err := t.store(ctx); err != nil {
@@ -90,7 +91,8 @@ func (t *taking) check() error {
 		}
 		for _, l := range o.Links() {
 			if !there[l.ID] {
-				return fmt.Errorf("%w: object %v names %v, which the page does not have before it", embedded.ErrForm, id, l.ID)
+				return fmt.Errorf("%w: object %v names %v, which the page does not have before it",
+					embedded.ErrForm, id, l.ID)
 			}
 		}
 		there[id] = true
@@ -133,7 +135,9 @@ func (t *taking) check() error {
 
 // mayCome reports whether the words of an object may be stored: they have no control characters and
 // no secrets by the rules of today, and this store was not asked to forget them.
-func (t *taking) mayCome(clean *cleaner, traces *history.Traces, id format.ID, raw format.Raw, e *format.Entry) (bool, error) {
+func (t *taking) mayCome(
+	clean *cleaner, traces *history.Traces, id format.ID, raw format.Raw, e *format.Entry,
+) (bool, error) {
 	ok, err := clean.passes(id, raw)
 	if err != nil || !ok {
 		return false, nil // what the rules cannot read does not come in
@@ -164,7 +168,8 @@ func (t *taking) mayCome(clean *cleaner, traces *history.Traces, id format.ID, r
 // store writes the new objects. Nothing names them yet.
 func (t *taking) store(ctx context.Context) error {
 	if len(t.absent) > 0 {
-		err := t.s.Store.Locked(ctx, func(tx *store.Tx) error { return tx.MarkLost(t.absent, t.s.Now()) })
+		err := t.s.Store.Locked(ctx,
+			func(tx *store.Tx) error { return tx.MarkLost(t.absent, t.s.Now()) })
 		if err != nil {
 			return err
 		}
@@ -193,14 +198,16 @@ func (t *taking) commit(tx *store.Tx) error {
 		}
 		if on, err := t.onLine(old.ID); err != nil || !on {
 			if err == nil {
-				err = fmt.Errorf("%w: session %q has other messages than the page", history.ErrStale, history.Clip(t.done.Session))
+				err = fmt.Errorf("%w: session %q has other messages than the page",
+					history.ErrStale, history.Clip(t.done.Session))
 			}
 			return err
 		}
 		value = old
 		value.ID = t.e.Tip
 	}
-	op := &format.Operation{Verb: refs.VerbImport, Refs: []format.RefUpdate{{Name: name, Old: old, New: value}}}
+	op := &format.Operation{Verb: refs.VerbImport,
+		Refs: []format.RefUpdate{{Name: name, Old: old, New: value}}}
 	if err := t.epoch(tx, op); err != nil {
 		return err
 	}
@@ -214,7 +221,9 @@ func (t *taking) commit(tx *store.Tx) error {
 			return err
 		}
 		id := tx.Add(format.Raw{Header: header, Body: mark})
-		op.Refs = append(op.Refs, format.RefUpdate{Name: history.KeyRef, New: format.Value{Kind: format.ObjectValue, ID: id}})
+		op.Refs = append(op.Refs,
+			format.RefUpdate{Name: history.KeyRef,
+				New: format.Value{Kind: format.ObjectValue, ID: id}})
 	}
 	if head, moved := tx.HeadTo(t.done.Session); moved {
 		op.Refs = append(op.Refs, head)

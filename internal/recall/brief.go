@@ -10,7 +10,9 @@ import (
 
 // WorkBrief returns the brief of a branch, with the conclusion of the newest turn. It returns
 // ErrNotFound for an unknown branch.
-func (s *Reader) WorkBrief(v *refs.View, name history.BranchName, o brief.Options) (*brief.SessionBrief, error) {
+func (s *Reader) WorkBrief(
+	v *refs.View, name history.BranchName, o brief.Options,
+) (*brief.SessionBrief, error) {
 	tip, err := history.Tip(v, name.Session, name.Branch)
 	if err != nil {
 		return nil, err
@@ -19,12 +21,15 @@ func (s *Reader) WorkBrief(v *refs.View, name history.BranchName, o brief.Option
 }
 
 // WorkBriefOf is WorkBrief for a branch at a value that it has, or had.
-func (s *Reader) WorkBriefOf(name history.BranchName, tip format.Value, o brief.Options) (*brief.SessionBrief, error) {
+func (s *Reader) WorkBriefOf(
+	name history.BranchName, tip format.Value, o brief.Options,
+) (*brief.SessionBrief, error) {
 	facts, e, err := s.allFacts(name, tip, o.Short)
 	if err != nil {
 		return nil, err
 	}
-	b := &brief.SessionBrief{Session: name.Session, Branch: name.Branch, Messages: e.Seq, Last: e.Time}
+	b := &brief.SessionBrief{Session: name.Session, Branch: name.Branch,
+		Messages: e.Seq, Last: e.Time}
 	o.Conclude = true
 	b.Lines = brief.Choose(facts, o)
 	return b, nil
@@ -32,7 +37,9 @@ func (s *Reader) WorkBriefOf(name history.BranchName, tip format.Value, o brief.
 
 // allFacts returns the facts of all messages of a branch, as far back as a digest goes, and the
 // newest entry. If settled is true, every act has its outcome.
-func (s *Reader) allFacts(name history.BranchName, v format.Value, settled bool) ([]digest.Fact, *format.Entry, error) {
+func (s *Reader) allFacts(
+	name history.BranchName, v format.Value, settled bool,
+) ([]digest.Fact, *format.Entry, error) {
 	e, err := s.Header(v.ID)
 	if err != nil {
 		return nil, nil, err

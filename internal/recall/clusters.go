@@ -32,14 +32,17 @@ func (s *Reader) NewestClusters(view *refs.View, n int) ([]clusters.ClusterInfo,
 		return nil, err
 	}
 	live := slices.Clone(st.Live())
-	slices.SortStableFunc(live, func(a, b *forest.Cluster) int { return cmp.Compare(b.Arrival, a.Arrival) })
+	slices.SortStableFunc(live,
+		func(a, b *forest.Cluster) int { return cmp.Compare(b.Arrival, a.Arrival) })
 	return s.clusters.LiveInfos(st, live[:min(n, len(live))])
 }
 
 // CoversText returns the text of a list of covers: the texts of models as they are, and of ranked
 // extracts the best sentences, in reading order, that fit into so many tokens. The best sentence is
 // always included. found is false if there is no summary, or if its text was forgotten.
-func (s *Reader) CoversText(covers []format.Cover, tokens int) (text string, found bool, err error) {
+func (s *Reader) CoversText(
+	covers []format.Cover, tokens int,
+) (text string, found bool, err error) {
 	var gone *objects.GoneError
 	list, err := s.summaries.Parts(covers)
 	if errors.As(err, &gone) {

@@ -48,12 +48,16 @@ type branchFacts struct {
 // time, so before does not change while the branch grows. If all is false and the branch is not an
 // agent's, readFacts leaves out the facts before through. It caches the digest, so that the next
 // call reads only newer messages.
-func (s *Reader) readFacts(name history.BranchName, tip format.ID, through uint64, all bool) (*branchFacts, error) {
+func (s *Reader) readFacts(
+	name history.BranchName, tip format.ID, through uint64, all bool,
+) (*branchFacts, error) {
 	return s.readFactsAfter(s.loadDigest(name), name, tip, through, all)
 }
 
 // readFactsAfter is readFacts with the cached digest, or nil.
-func (s *Reader) readFactsAfter(cached *digestCache, name history.BranchName, tip format.ID, through uint64, all bool) (*branchFacts, error) {
+func (s *Reader) readFactsAfter(
+	cached *digestCache, name history.BranchName, tip format.ID, through uint64, all bool,
+) (*branchFacts, error) {
 	h, err := s.digestHistory(tip, through, cached, all)
 	if err != nil {
 		return nil, err
@@ -155,7 +159,8 @@ func (s *Reader) readDigester(name history.BranchName, d *digestCache) bool {
 	version := r.Uvarint()
 	at := r.Take(idSize)
 	d.unread = false
-	return ok && version == digest.Version && bytes.Equal(at, d.at[:]) && d.UnmarshalBinary(r.Rest) == nil
+	return ok && version == digest.Version && bytes.Equal(at, d.at[:]) &&
+		d.UnmarshalBinary(r.Rest) == nil
 }
 
 // storeDigest caches a digest. One file has the version, newest, called and at, the other one the
@@ -169,13 +174,16 @@ func (s *Reader) storeDigest(name history.BranchName, d *digestCache) {
 	facts = append(binary.AppendUvarint(facts, digest.Version), d.at[:]...)
 	if facts, err := d.AppendBinary(facts); err == nil {
 		_ = s.Cache.Store(cache.FactsName(name.Session, name.Branch), cache.Stamp{}, facts)
-		_ = s.Cache.Store(cache.DigestName(name.Session, name.Branch), cache.Stamp{}, append(head, d.at[:]...))
+		_ = s.Cache.Store(cache.DigestName(name.Session, name.Branch), cache.Stamp{},
+			append(head, d.at[:]...))
 	}
 }
 
 // digestHistory reads headers from a tip back to the cached entry, or to the oldest message of a
 // digest.
-func (s *Reader) digestHistory(tip format.ID, through uint64, cached *digestCache, all bool) (*digestInput, error) {
+func (s *Reader) digestHistory(
+	tip format.ID, through uint64, cached *digestCache, all bool,
+) (*digestInput, error) {
 	h := &digestInput{}
 	messages := 0
 	for e, err := range s.Walk(tip, history.WithJoined) {
@@ -200,7 +208,8 @@ func (s *Reader) digestHistory(tip format.ID, through uint64, cached *digestCach
 				h.called = max(h.called, e.Seq)
 			}
 		}
-		if messages == maxDigested || !all && h.called == 0 && cached == nil && messages == agentWindow {
+		if messages == maxDigested ||
+			!all && h.called == 0 && cached == nil && messages == agentWindow {
 			break
 		}
 	}

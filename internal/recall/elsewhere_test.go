@@ -18,7 +18,8 @@ import (
 // projectRender is what `ctx render` prints of a session.
 func projectRender(t testing.TB, s *session.Store, session string, o view.Options) string {
 	t.Helper()
-	in := storetest.Must[view.Input](t)(s.Recall.RenderInput(storetest.View(t, s), session, history.MainBranch, o))
+	in := storetest.Must[view.Input](t)(s.Recall.RenderInput(storetest.View(t, s), session,
+		history.MainBranch, o))
 	if err := s.Recall.AddProject(storetest.View(t, s), &in, o.Budget); err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +31,9 @@ func twoSessions(t testing.TB, settings ...string) *session.Store {
 	t.Helper()
 	s := storetest.Create(t, settings...)
 	for i := range 200 {
-		storetest.Say(t, s, "old", "user", fmt.Sprintf("elsewhere%d turn about component value v%d and what it is worth to us", i, i))
+		storetest.Say(t, s, "old", "user",
+			fmt.Sprintf("elsewhere%d turn about component value v%d and what it is worth to us", i,
+				i))
 	}
 	storetest.Compact(t, s, "old")
 	return s
@@ -45,7 +48,8 @@ func TestNewSessionKnowsTheProject(t *testing.T) {
 		for _, budget := range []int{0, 4000} {
 			out := projectRender(t, s, "new", view.Options{Budget: budget})
 			if !strings.Contains(out, "elsewhere") {
-				t.Fatalf("budget %d: after %d messages nothing of the project is rendered:\n%s", budget, i+1, out)
+				t.Fatalf("budget %d: after %d messages nothing of the project is rendered:\n%s",
+					budget, i+1, out)
 			}
 			size := 0
 			for line := range strings.Lines(out) {
@@ -54,7 +58,9 @@ func TestNewSessionKnowsTheProject(t *testing.T) {
 				}
 			}
 			if most := max(budget/5, recall.ProjectBudget*min(1, 4000/(budget+1))); size > 4*most {
-				t.Fatalf("budget %d: after %d messages %d bytes are of another session, want %d at most", budget, i+1, size, 4*most)
+				t.Fatalf(
+					"budget %d: after %d messages %d bytes are of another session, want %d at most",
+					budget, i+1, size, 4*most)
 			}
 			if !strings.Contains(out, fmt.Sprintf("here%d,", i)) {
 				t.Fatalf("budget %d: its own newest message is not rendered", budget)
@@ -65,8 +71,10 @@ func TestNewSessionKnowsTheProject(t *testing.T) {
 	// the first leave.
 	at := func(session string, hour int, text string) {
 		t.Helper()
-		m := conversation.Message{Role: "user", Text: text, Time: time.Date(2026, 3, 2, hour, 0, 0, 0, time.UTC)}
-		if _, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch, []conversation.Message{m}, conversation.AppendOptions{}); err != nil {
+		m := conversation.Message{Role: "user", Text: text,
+			Time: time.Date(2026, 3, 2, hour, 0, 0, 0, time.UTC)}
+		if _, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch,
+			[]conversation.Message{m}, conversation.AppendOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -83,11 +91,14 @@ func TestNewSessionKnowsTheProject(t *testing.T) {
 func TestProjectTakesNoRoom(t *testing.T) {
 	s := twoSessions(t)
 	for i := range 20 {
-		storetest.Say(t, s, "new", "user", fmt.Sprintf("here%d, a message of its own that takes some room, and more", i))
+		storetest.Say(t, s, "new", "user",
+			fmt.Sprintf("here%d, a message of its own that takes some room, and more", i))
 	}
-	in := storetest.Must[view.Input](t)(s.Recall.RenderInput(storetest.View(t, s), "new", history.MainBranch, view.Options{Budget: 600}))
+	in := storetest.Must[view.Input](t)(s.Recall.RenderInput(storetest.View(t, s), "new",
+		history.MainBranch, view.Options{Budget: 600}))
 	if err := s.Recall.AddProject(storetest.View(t, s), &in, 600); err != nil || len(in.Epoch) > 0 {
-		t.Errorf("the project is told within a budget that has no room for it: %+v, %v", in.Epoch, err)
+		t.Errorf("the project is told within a budget that has no room for it: %+v, %v",
+			in.Epoch, err)
 	}
 }
 
@@ -95,7 +106,9 @@ func TestProjectTakesNoRoom(t *testing.T) {
 // if it is.
 func TestClustersOfOtherSessions(t *testing.T) {
 	s := twoSessions(t, "window.graduate_at=4", "window.evict_at=6")
-	if out := projectRender(t, s, "old", view.Options{}); !strings.Contains(out, "history of this conversation") || strings.Contains(out, "of session") {
+	if out := projectRender(t, s, "old",
+		view.Options{}); !strings.Contains(out, "history of this conversation") ||
+		strings.Contains(out, "of session") {
 		t.Errorf("a store of one session:\n%.500s", out)
 	}
 	for i := range 20 {
@@ -103,10 +116,12 @@ func TestClustersOfOtherSessions(t *testing.T) {
 	}
 	storetest.Compact(t, s, "new")
 	out := projectRender(t, s, "new", view.Options{})
-	if strings.Contains(out, "history of this conversation") || !strings.Contains(out, "of session old\n") {
+	if strings.Contains(out, "history of this conversation") ||
+		!strings.Contains(out, "of session old\n") {
 		t.Errorf("a store of two sessions:\n%.500s", out)
 	}
-	if doc := projectRender(t, s, "new", view.Options{Format: view.JSON}); !strings.Contains(doc, `"sessions":["old"]`) {
+	if doc := projectRender(t, s, "new", view.Options{Format: view.JSON}); !strings.Contains(doc,
+		`"sessions":["old"]`) {
 		t.Errorf("the document does not say of which sessions clusters are:\n%.500s", doc)
 	}
 }

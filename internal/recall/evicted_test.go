@@ -36,7 +36,8 @@ func TestRenderEvicted(t *testing.T) {
 	storetest.Compact(t, s, "talk")
 	for budget, want := range map[int]bool{0: false, 900: true} {
 		o := view.Options{Budget: budget}
-		in := storetest.Must[view.Input](t)(s.Recall.RenderInput(storetest.View(t, s), "talk", history.MainBranch, o))
+		in := storetest.Must[view.Input](t)(s.Recall.RenderInput(storetest.View(t, s), "talk",
+			history.MainBranch, o))
 		if len(in.Tombstones) == 0 {
 			t.Fatal("nothing is evicted")
 		}
@@ -49,7 +50,8 @@ func TestRenderEvicted(t *testing.T) {
 
 // B4: tombstones do not grow the context: the newest twenty have a line, the rest one together.
 func TestB4TwentyTombstones(t *testing.T) {
-	s := storetest.Create(t, "window.graduate_at=1", "window.evict_at=1", "forest.max_cold_clusters=1", "forest.merge_threshold=1")
+	s := storetest.Create(t, "window.graduate_at=1", "window.evict_at=1",
+		"forest.max_cold_clusters=1", "forest.merge_threshold=1")
 	for i := range 60 {
 		storetest.Say(t, s, "talk", "user", fmt.Sprintf("subject%d word%d thing%d", i, i, i))
 	}
@@ -65,21 +67,25 @@ func TestB4TwentyTombstones(t *testing.T) {
 
 // B5: eviction takes a cluster out of the rendered context and nothing else.
 func TestB5EvictedExpands(t *testing.T) {
-	s := storetest.Create(t, "window.graduate_at=2", "window.evict_at=3", "forest.max_cold_clusters=1", "forest.merge_threshold=0.9")
+	s := storetest.Create(t, "window.graduate_at=2", "window.evict_at=3",
+		"forest.max_cold_clusters=1", "forest.merge_threshold=0.9")
 	ids := storetest.Talk(t, s, "talk", 30, 1)
 	storetest.Compact(t, s, "talk")
 	seen := map[format.ID]bool{}
 	stones := 0
-	for _, c := range storetest.Must[[]clusters.ClusterInfo](t)(s.Recall.Clusters(storetest.View(t, s))) {
+	for _, c := range storetest.Must[[]clusters.ClusterInfo](t)(
+		s.Recall.Clusters(storetest.View(t, s))) {
 		id := c.ID
 		if !c.Tombstone.IsZero() {
 			stones++
 			id = c.Tombstone
 		}
-		err := s.Recall.Expand(storetest.View(t, s), id, recall.ExpandOptions{Session: "talk", Branch: history.MainBranch}, func(e *history.Shown) error {
-			seen[e.ID] = true
-			return nil
-		})
+		err := s.Recall.Expand(storetest.View(t, s), id,
+			recall.ExpandOptions{Session: "talk", Branch: history.MainBranch},
+			func(e *history.Shown) error {
+				seen[e.ID] = true
+				return nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}

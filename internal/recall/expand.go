@@ -23,7 +23,9 @@ type ExpandOptions struct {
 }
 
 // Expand calls each for the entries that an object stands for, in order, with their latest texts.
-func (s *Reader) Expand(view *refs.View, id format.ID, o ExpandOptions, each func(*history.Shown) error) error {
+func (s *Reader) Expand(
+	view *refs.View, id format.ID, o ExpandOptions, each func(*history.Shown) error,
+) error {
 	in, err := s.historyOf(view, o)
 	if err != nil {
 		return err
@@ -69,7 +71,9 @@ func (s *Reader) historyOf(view *refs.View, o ExpandOptions) (*history.Lineage, 
 
 // Verbatim reads the messages of clusters that a rendering prints word for word. The keys are the
 // nodes of the clusters, as in view.Options.Expand.
-func (s *Reader) Verbatim(c context.Context, v *refs.View, revs []string) (map[format.ID][]view.Message, error) {
+func (s *Reader) Verbatim(
+	c context.Context, v *refs.View, revs []string,
+) (map[format.ID][]view.Message, error) {
 	all := map[format.ID][]view.Message{}
 	for _, rev := range revs {
 		id, err := s.clusters.Resolve(v, rev)

@@ -16,14 +16,18 @@ func TestC7SourcesOnce(t *testing.T) {
 	s := storetest.Create(t)
 	var batch []conversation.Message
 	for i := range 90 {
-		batch = append(batch, conversation.Message{Role: "user", Text: fmt.Sprint("message ", i), Source: &conversation.Source{Agent: "test", Session: "x", Message: fmt.Sprint(i)}})
+		batch = append(batch,
+			conversation.Message{Role: "user", Text: fmt.Sprint("message ", i),
+				Source: &conversation.Source{Agent: "test", Session: "x", Message: fmt.Sprint(i)}})
 	}
 	var wg sync.WaitGroup
 	for range 4 {
 		other := storetest.Reopen(t, s.Dir, nil)
 		wg.Go(func() {
 			for start := 0; start < len(batch); start += 30 {
-				if _, _, err := other.Conversation.Append(context.Background(), "talk", history.MainBranch, batch[start:start+30], conversation.AppendOptions{}); err != nil {
+				if _, _, err := other.Conversation.Append(context.Background(), "talk",
+					history.MainBranch, batch[start:start+30],
+					conversation.AppendOptions{}); err != nil {
 					t.Error(err)
 				}
 			}

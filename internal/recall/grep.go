@@ -34,7 +34,8 @@ func (s *Reader) Grep(view *refs.View, q SearchQuery, yield func(Line) error) er
 			continue
 		}
 		if err := eachLine(shown.Text, q.Pattern, func(number int, text string, at [2]int) error {
-			return yield(Line{Session: d.Session, Shown: shown, Number: number, Text: text, At: at, Rewound: d.Rewound})
+			return yield(Line{Session: d.Session, Shown: shown, Number: number, Text: text, At: at,
+				Rewound: d.Rewound})
 		}); err != nil {
 			return err
 		}
@@ -43,7 +44,9 @@ func (s *Reader) Grep(view *refs.View, q SearchQuery, yield func(Line) error) er
 }
 
 // eachLine calls yield for every line of a text that matches a pattern.
-func eachLine(text string, pattern *regexp.Regexp, yield func(number int, line string, at [2]int) error) error {
+func eachLine(
+	text string, pattern *regexp.Regexp, yield func(number int, line string, at [2]int) error,
+) error {
 	for number := 1; text != ""; number++ {
 		line, rest, _ := strings.Cut(text, "\n")
 		line = strings.TrimSuffix(line, "\r")

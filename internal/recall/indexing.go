@@ -14,8 +14,9 @@ import (
 // leaves its messages to the next search, which reads them. What cannot be added or written is left
 // to it as well.
 type Indexing struct {
-	s        *Reader
-	most     int  // number of documents after which the index is saved; 0 for that of a full builder
+	s *Reader
+	// Number of documents after which the index is saved; 0 for that of a full builder
+	most     int
 	messages int  // number of entries that were appended
 	crossed  bool // the seq of a branch has passed a multiple of tailStep
 	batches  chan *history.Batch
@@ -207,7 +208,8 @@ func (g *Indexing) follows(b *history.Batch) (bool, error) {
 		if !from.IsZero() {
 			parents = []format.ID{from}
 		}
-		if d.Kind != format.KindMessage && d.Kind != format.KindNote || !slices.Equal(d.Parents, parents) {
+		if d.Kind != format.KindMessage && d.Kind != format.KindNote ||
+			!slices.Equal(d.Parents, parents) {
 			return false, nil
 		}
 		from = d.ID

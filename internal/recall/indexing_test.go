@@ -31,7 +31,8 @@ func loadSome(t *testing.T, s *session.Store, session string, r *rand.Rand, n in
 		}
 		batch[i] = m
 	}
-	if _, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch, batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
+	if _, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch, batch,
+		conversation.AppendOptions{NoGraduation: true}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -58,7 +59,8 @@ func TestIndexingIsTheIndex(t *testing.T) {
 				case 1:
 					searchStep(t, other, r, step, false)
 				case 2:
-					searched(t, storetest.Reopen(t, s.Dir, nil), recall.SearchQuery{Text: "postgres", Limit: 3})
+					searched(t, storetest.Reopen(t, s.Dir, nil),
+						recall.SearchQuery{Text: "postgres", Limit: 3})
 				case 3:
 					appendWords(t, s, "two", r, 200)
 				default:

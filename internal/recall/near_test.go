@@ -56,7 +56,8 @@ func TestNearby(t *testing.T) {
 	if err := s.History.Cache.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if out := storetest.Render(t, s, "talk", 3000).Bytes; !bytes.Equal(out, first) || from.n < before+64 {
+	if out := storetest.Render(t, s, "talk", 3000).Bytes; !bytes.Equal(out, first) ||
+		from.n < before+64 {
 		t.Errorf("without the file %d reads, and says\n%s", from.n-before, out)
 	}
 }
@@ -72,7 +73,9 @@ func TestNearbyIsChecked(t *testing.T) {
 	if n < 64 || bytes.Equal(changed, whole) {
 		t.Fatalf("%d objects, none of a user", n)
 	}
-	for name, b := range map[string][]byte{"changed": changed, "cut": whole[:len(whole)-1], "longer": append(bytes.Clone(whole), 0), "empty": {}, "version": append([]byte{9}, whole[1:]...)} {
+	for name, b := range map[string][]byte{"changed": changed, "cut": whole[:len(whole)-1],
+		"longer": append(bytes.Clone(whole), 0), "empty": {},
+		"version": append([]byte{9}, whole[1:]...)} {
 		if err := s.History.Cache.Store(file, stamp, b); err != nil {
 			t.Fatal(err)
 		}
@@ -91,12 +94,14 @@ func TestNearbyForgets(t *testing.T) {
 	s, _, file, first := counted(t)
 	path := filepath.Join(s.Dir, "cache", file)
 	phrase := []byte("timeout")
-	if b, err := os.ReadFile(path); err != nil || !bytes.Contains(b, phrase) || !bytes.Contains(first, phrase) {
+	if b, err := os.ReadFile(path); err != nil || !bytes.Contains(b, phrase) ||
+		!bytes.Contains(first, phrase) {
 		t.Fatalf("nothing to forget, error %v: %s", err, first)
 	}
-	storetest.Must[store.Forgot](t)(s.Store.Forget(context.Background(), func() (*store.Forgetting, error) {
-		return &store.Forgetting{Phrases: []string{string(phrase)}}, nil
-	}))
+	storetest.Must[store.Forgot](t)(
+		s.Store.Forget(context.Background(), func() (*store.Forgetting, error) {
+			return &store.Forgetting{Phrases: []string{string(phrase)}}, nil
+		}))
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Errorf("the file is still there: %v", err)
 	}

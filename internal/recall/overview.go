@@ -76,7 +76,8 @@ func (s *Reader) Overviews(view *refs.View) ([]Overview, error) {
 func setAlso(view *refs.View, list []Overview, rows []overviewRow) {
 	own := map[string]string{}
 	for i := range rows {
-		if _, shared := history.Owner(view, rows[i].session); !shared && rows[i].origin != "" && own[rows[i].origin] == "" {
+		if _, shared := history.Owner(view, rows[i].session); !shared && rows[i].origin != "" &&
+			own[rows[i].origin] == "" {
 			own[rows[i].origin] = rows[i].session
 		}
 	}
@@ -90,7 +91,8 @@ func setAlso(view *refs.View, list []Overview, rows []overviewRow) {
 // has reports whether the row of a session is still right.
 func (o *overviews) has(view *refs.View, one *Session) bool {
 	b, row := mainOf(one), o.row(one.Name)
-	return row != nil && row.branch == b.Name && row.tip == b.Value.ID && row.link == view.Get(history.ParentRef(one.Name)).ID
+	return row != nil && row.branch == b.Name && row.tip == b.Value.ID &&
+		row.link == view.Get(history.ParentRef(one.Name)).ID
 }
 
 // readRow returns the row of a session, which goes on from the known one.
@@ -109,7 +111,8 @@ func (s *Reader) readRow(view *refs.View, one *Session, known *overviews) (overv
 }
 
 func mainOf(one *Session) *history.Branch {
-	i := slices.IndexFunc(one.Branches, func(b history.Branch) bool { return b.Name == history.MainBranch })
+	i := slices.IndexFunc(one.Branches,
+		func(b history.Branch) bool { return b.Name == history.MainBranch })
 	return &one.Branches[max(i, 0)]
 }
 
@@ -159,7 +162,10 @@ func (s *Reader) newEntries(was, tip format.ID) (list []history.Entry, goesOn bo
 		}
 		if e.ID == was {
 			// A newer version of the first prompt is rare.
-			goesOn = !slices.ContainsFunc(list, func(e history.Entry) bool { return e.Kind == format.KindAmend && e.Role == transcript.RoleUser })
+			goesOn = !slices.ContainsFunc(list,
+				func(e history.Entry) bool {
+					return e.Kind == format.KindAmend && e.Role == transcript.RoleUser
+				})
 			if goesOn {
 				return list, true, nil
 			}

@@ -38,7 +38,8 @@ func TestOverviewsOfAWarmCache(t *testing.T) {
 		if err := os.Remove(filepath.Join(s.Dir, "cache", cache.OverviewsName)); err != nil {
 			t.Fatal(err)
 		}
-		if cold := overviews(t, s); !reflect.DeepEqual(warm, cold) || !reflect.DeepEqual(again, cold) {
+		if cold := overviews(t, s); !reflect.DeepEqual(warm, cold) ||
+			!reflect.DeepEqual(again, cold) {
 			t.Fatalf("step %d:\nwarm  %+v\nagain %+v\ncold  %+v", i, warm, again, cold)
 		}
 	}
@@ -51,7 +52,8 @@ func TestOverviewsAfterARewind(t *testing.T) {
 	say := func(text string) format.ID {
 		t.Helper()
 		at = at.Add(time.Minute)
-		return storetest.AppendOne(t, s, "talk", conversation.Message{Role: "user", Text: text, Time: at}).ID
+		return storetest.AppendOne(t, s, "talk",
+			conversation.Message{Role: "user", Text: text, Time: at}).ID
 	}
 	first := say("Which lamps are lit?")
 	before := overviews(t, s)[0]
@@ -61,7 +63,8 @@ func TestOverviewsAfterARewind(t *testing.T) {
 	}
 	rewind := func(id format.ID) {
 		t.Helper()
-		storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(t.Context(), "talk", history.MainBranch, id, conversation.RewindOptions{}))
+		storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(t.Context(), "talk",
+			history.MainBranch, id, conversation.RewindOptions{}))
 	}
 	rewind(second)
 	if o := overviews(t, s)[0]; o.Title != before.Title || !o.Last.Equal(before.Last) {
@@ -80,24 +83,29 @@ func TestOverviewTitles(t *testing.T) {
 		t.Helper()
 		m := storetest.Sourced(role, text, text)
 		m.Source.Agent = "claude-code"
-		m.Text, m.Parts = "", json.RawMessage(`[{"text":"`+text+`"},{"thought":true,"claude-code":`+kept+`}]`)
+		m.Text, m.Parts =
+			"", json.RawMessage(`[{"text":"`+text+`"},{"thought":true,"claude-code":`+kept+`}]`)
 		storetest.AppendOne(t, s, "talk", m)
 	}
 	check := func(title, git string, named bool) {
 		t.Helper()
 		for _, o := range overviews(t, s) {
-			if o.Name == "talk" && (o.Title != title || o.Git != git || o.Named != named || o.Agent != "claude-code") {
-				t.Errorf("%q %q %v %q, not %q %q %v", o.Title, o.Git, o.Named, o.Agent, title, git, named)
+			if o.Name == "talk" &&
+				(o.Title != title || o.Git != git || o.Named != named || o.Agent != "claude-code") {
+				t.Errorf("%q %q %v %q, not %q %q %v", o.Title, o.Git, o.Named, o.Agent,
+					title, git, named)
 			}
 		}
 	}
 	say("user", "/clear", `{"gitBranch":"main"}`)
 	check("", "main", false)
-	say("user", "Implement the following plan:\\n\\n# Light the lamps\\nOne by one.", `{"gitBranch":"main"}`)
+	say("user", "Implement the following plan:\\n\\n# Light the lamps\\nOne by one.",
+		`{"gitBranch":"main"}`)
 	check("Light the lamps One by one.", "main", false)
 	say("model", "Done.", `{"gitBranch":"quay","before":[{"type":"ai-title","aiTitle":"Lamps"}]}`)
 	check("Lamps", "quay", true)
-	say("user", "Thanks.", `{"gitBranch":"quay","before":[{"type":"custom-title","customTitle":"My lamps"}]}`)
+	say("user", "Thanks.",
+		`{"gitBranch":"quay","before":[{"type":"custom-title","customTitle":"My lamps"}]}`)
 	check("My lamps", "quay", true)
 	say("model", "More?", `{"before":[{"type":"ai-title","aiTitle":"Thanks"}]}`)
 	check("My lamps", "quay", true)

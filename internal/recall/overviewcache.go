@@ -62,7 +62,8 @@ func (o *overviews) parentOf(session string, link format.ID) (p *history.Parent,
 }
 
 func (r *overviewRow) overview(one *Session) Overview {
-	o := Overview{Session: *one, Title: cutTitle(r.said.Name), Agent: r.agent, Git: r.said.Git, First: r.first, Last: r.last}
+	o := Overview{Session: *one, Title: cutTitle(r.said.Name), Agent: r.agent, Git: r.said.Git,
+		First: r.first, Last: r.last}
 	if o.Title == "" {
 		o.Title = cutTitle(r.said.Title)
 	}
@@ -114,7 +115,8 @@ func encodeOverviews(rows []overviewRow) []byte {
 			apart = 1
 		}
 		b = append(b, apart)
-		for _, s := range []string{r.session, r.branch, r.said.Name, r.said.Title, r.said.Git, r.prompt, r.agent, r.origin, p.Session, p.Call} {
+		for _, s := range []string{r.session, r.branch, r.said.Name, r.said.Title, r.said.Git,
+			r.prompt, r.agent, r.origin, p.Session, p.Call} {
 			b = varint.AppendString(b, s)
 		}
 	}
@@ -140,7 +142,8 @@ func decodeOverviews(b []byte) ([]overviewRow, error) {
 		row.seq = r.Uvarint()
 		row.first, row.last = fromMillis(r.Varint()), fromMillis(r.Varint())
 		p := history.Parent{Apart: r.Bool()}
-		for _, s := range []*string{&row.session, &row.branch, &row.said.Name, &row.said.Title, &row.said.Git, &row.prompt, &row.agent, &row.origin, &p.Session, &p.Call} {
+		for _, s := range []*string{&row.session, &row.branch, &row.said.Name, &row.said.Title,
+			&row.said.Git, &row.prompt, &row.agent, &row.origin, &p.Session, &p.Call} {
 			*s = r.String()
 		}
 		if p.Session != "" {

@@ -36,7 +36,9 @@ func (s *Reader) NewestSession(v *refs.View) (string, error) {
 // newestSessions returns the main branches of the sessions with the newest messages, newest first,
 // without their lines. It leaves out the session except, and sessions that work for another one, as
 // those of subagents do.
-func (s *Reader) newestSessions(v *refs.View, except string, most int) ([]brief.SessionBrief, error) {
+func (s *Reader) newestSessions(
+	v *refs.View, except string, most int,
+) ([]brief.SessionBrief, error) {
 	var names []string
 	known := s.loadTips()
 	for _, ref := range v.Names("sessions/") {
@@ -63,7 +65,8 @@ func (s *Reader) newestSessions(v *refs.View, except string, most int) ([]brief.
 			return nil, err
 		}
 		if session != except {
-			list = append(list, brief.SessionBrief{Session: session, Branch: branch, Messages: t.seq, Last: t.last})
+			list = append(list,
+				brief.SessionBrief{Session: session, Branch: branch, Messages: t.seq, Last: t.last})
 		}
 	}
 	s.storeTips(known)
@@ -83,7 +86,8 @@ func (s *Reader) addLines(v *refs.View, list []brief.SessionBrief, o brief.Optio
 		} else if len(list) == 1 {
 			o.Room = room
 		}
-		b, err := s.WorkBrief(v, history.BranchName{Session: list[i].Session, Branch: list[i].Branch}, o)
+		b, err := s.WorkBrief(v,
+			history.BranchName{Session: list[i].Session, Branch: list[i].Branch}, o)
 		if err != nil {
 			return err
 		}
@@ -136,7 +140,8 @@ func (s *Reader) AddProject(v *refs.View, in *view.Input, budget int) error {
 	if err != nil {
 		return err
 	}
-	newest = slices.DeleteFunc(newest, func(b brief.SessionBrief) bool { return b.Last.After(first.Time) })
+	newest = slices.DeleteFunc(newest,
+		func(b brief.SessionBrief) bool { return b.Last.After(first.Time) })
 	newest = newest[:min(len(newest), projectSessions)]
 	room := view.BriefRoom(projectBudget)
 	if budget > 0 {
@@ -153,6 +158,7 @@ func (s *Reader) AddProject(v *refs.View, in *view.Input, budget int) error {
 	if !slices.ContainsFunc(newest, func(b brief.SessionBrief) bool { return len(b.Lines) > 0 }) {
 		return nil
 	}
-	in.Epoch = append([]view.EpochPart{{Key: "project", Text: view.ProjectText(newest)}}, in.Epoch...)
+	in.Epoch = append([]view.EpochPart{{Key: "project", Text: view.ProjectText(newest)}},
+		in.Epoch...)
 	return nil
 }

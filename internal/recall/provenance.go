@@ -42,7 +42,8 @@ func (s *Reader) Provenance(view *refs.View, id format.ID) (*clusters.Provenance
 	if p.Targets != nil {
 		return p, nil // each of them has an answer of its own
 	}
-	if err := s.clusters.Members(view, id, func(e format.ID) error { members[e] = true; return nil }); err != nil {
+	if err := s.clusters.Members(view, id,
+		func(e format.ID) error { members[e] = true; return nil }); err != nil {
 		return nil, err
 	}
 	st, err := s.Forest(view)
@@ -61,7 +62,9 @@ func (s *Reader) Provenance(view *refs.View, id format.ID) (*clusters.Provenance
 }
 
 // addClusters adds the clusters of a forest that have any of the members.
-func (s *Reader) addClusters(p *clusters.Provenance, st *forest.State, members map[format.ID]bool) error {
+func (s *Reader) addClusters(
+	p *clusters.Provenance, st *forest.State, members map[format.ID]bool,
+) error {
 	found, err := st.Find(members)
 	if err != nil || len(found) == 0 {
 		return err

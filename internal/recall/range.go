@@ -10,7 +10,9 @@ import (
 
 // ResolveRange resolves a revision, or a range A..B, to the last entry to show and the entry before
 // the first one; after is zero for the whole history. `@` is the tip of the branch.
-func (s *Reader) ResolveRange(view *refs.View, name, branch, rev string) (tip, after format.ID, err error) {
+func (s *Reader) ResolveRange(
+	view *refs.View, name, branch, rev string,
+) (tip, after format.ID, err error) {
 	find := func(rev string) (format.ID, error) {
 		if rev == "" {
 			rev = "@"

@@ -15,7 +15,9 @@ import (
 // RenderInput reads what a branch renders: the clusters of its pin and the messages after it. Under
 // a budget it also reads evicted clusters and lines of other sessions, among which view.Render
 // chooses.
-func (s *Reader) RenderInput(v *refs.View, session, branch string, o view.Options) (view.Input, error) {
+func (s *Reader) RenderInput(
+	v *refs.View, session, branch string, o view.Options,
+) (view.Input, error) {
 	value, err := history.Tip(v, session, branch)
 	if err != nil {
 		return view.Input{Session: session, Branch: branch}, err
@@ -31,12 +33,15 @@ func (s *Reader) RenderInput(v *refs.View, session, branch string, o view.Option
 
 // RenderInputOf is RenderInput for a branch with the given value and with the epoch that v names,
 // without lines of other sessions.
-func (s *Reader) RenderInputOf(v *refs.View, value format.Value, session, branch string, o view.Options) (in view.Input, err error) {
+func (s *Reader) RenderInputOf(
+	v *refs.View, value format.Value, session, branch string, o view.Options,
+) (in view.Input, err error) {
 	value, st, err := s.withShared(v, session, value)
 	if err != nil {
 		return view.Input{Session: session, Branch: branch}, err
 	}
-	in = view.Input{Session: session, Branch: branch, Pin: value.Pin, Through: value.Through, EpochID: v.Get(epochs.EpochRef(session, branch)).ID}
+	in = view.Input{Session: session, Branch: branch, Pin: value.Pin, Through: value.Through,
+		EpochID: v.Get(epochs.EpochRef(session, branch)).ID}
 	if in.Epoch, err = s.epochBlock(in.EpochID); err != nil {
 		return in, err
 	}
@@ -111,7 +116,9 @@ func (s *Reader) readTail(v format.Value, in *view.Input, budget int) (err error
 // readMessages reads the messages after through as a rendering shows them, oldest first: all of
 // them, or the newest most if most is not 0. unread is the number of messages that it did not read.
 // An amend of a message up to through belongs to the prefix.
-func (s *Reader) readMessages(v format.Value, through uint64, most int) (list []view.Message, unread int, err error) {
+func (s *Reader) readMessages(
+	v format.Value, through uint64, most int,
+) (list []view.Message, unread int, err error) {
 	type said struct {
 		id, version format.ID
 		seq         uint64

@@ -21,9 +21,11 @@ func TestB2PrefixHoldsBetweenLeaves(t *testing.T) {
 	for i := range 80 {
 		storetest.Say(t, s, "talk", []string{"user", "model"}[i%2], storetest.Chatter(r))
 		if i%7 == 3 {
-			storetest.Say(t, s, "other", "user", storetest.Chatter(r)) // graduates into the same forest
+			// Graduates into the same forest
+			storetest.Say(t, s, "other", "user", storetest.Chatter(r))
 		}
-		v := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch))
+		v := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk",
+			history.MainBranch))
 		out := storetest.Render(t, s, "talk", 0)
 		if v.Pin == pin && !bytes.Equal(prefix, out.Bytes[:out.Prefix]) {
 			t.Fatalf("message %d changed the prefix without a leave", i)

@@ -17,7 +17,9 @@ var manyClusters = 256 // a test sets it
 // number, and how many it leaves out: those of other sessions only for which limitOthers has no
 // room in any case. Clusters are looked at from the newest on, until each message of the branch is
 // found. So a rendering of a current branch reads little of a forest of many thousand clusters.
-func (r *clusterReader) candidates(st *forest.State, value format.Value, budget int) (list []*forest.Cluster, left int, err error) {
+func (r *clusterReader) candidates(
+	st *forest.State, value format.Value, budget int,
+) (list []*forest.Cluster, left int, err error) {
 	live := st.Live()
 	p := r.filter
 	if len(live) <= manyClusters || p.single || p.line != nil || p.suffix != "" {
@@ -36,7 +38,8 @@ func (r *clusterReader) candidates(st *forest.State, value format.Value, budget 
 			}
 		}
 	}
-	slices.SortStableFunc(live, func(a, b *forest.Cluster) int { return cmp.Compare(b.Arrival, a.Arrival) })
+	slices.SortStableFunc(live,
+		func(a, b *forest.Cluster) int { return cmp.Compare(b.Arrival, a.Arrival) })
 	others := othersRoom(budget)/view.HeadingCost(view.Cluster{Members: 1}) + 1
 	for i, c := range live {
 		if missing == 0 && others == 0 {

@@ -100,7 +100,8 @@ func (r *clusterReader) readEvicted(st *forest.State, in *view.Input, summaries 
 			continue
 		}
 		if i < shownTombstones {
-			in.Tombstones = append(in.Tombstones, view.Tombstone{ID: stone.Node, Line: line, Members: int(stone.Count)})
+			in.Tombstones = append(in.Tombstones,
+				view.Tombstone{ID: stone.Node, Line: line, Members: int(stone.Count)})
 		}
 		if !summaries {
 			continue
@@ -110,7 +111,8 @@ func (r *clusterReader) readEvicted(st *forest.State, in *view.Input, summaries 
 		if err != nil && !errors.As(err, &gone) {
 			return err
 		}
-		in.Evicted = append(in.Evicted, view.Cluster{ID: stone.Node, Members: int(stone.Count), Parts: parts})
+		in.Evicted = append(in.Evicted,
+			view.Cluster{ID: stone.Node, Members: int(stone.Count), Parts: parts})
 	}
 	return nil
 }

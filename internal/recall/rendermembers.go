@@ -26,7 +26,9 @@ type memberFilter struct {
 }
 
 // newMemberFilter returns the filter for a branch at value. in.Tail must be set.
-func (s *Reader) newMemberFilter(v *refs.View, value format.Value, in *view.Input) (*memberFilter, error) {
+func (s *Reader) newMemberFilter(
+	v *refs.View, value format.Value, in *view.Input,
+) (*memberFilter, error) {
 	p := &memberFilter{Reader: s, view: v, tail: map[format.ID]bool{}}
 	p.session, p.suffix = ownerOf(v, in.Session)
 	for _, m := range in.Tail {
@@ -63,15 +65,19 @@ type partialCluster struct {
 
 // partialOf returns nil if all members of a cluster are rendered. It looks for messages of the tail
 // only among the newest members.
-func (p *memberFilter) partialOf(newest []format.ID, read func() ([]format.ID, error)) (*partialCluster, error) {
-	if p.line == nil && !slices.ContainsFunc(newest, func(id format.ID) bool { return p.tail[id] }) {
+func (p *memberFilter) partialOf(
+	newest []format.ID, read func() ([]format.ID, error),
+) (*partialCluster, error) {
+	if p.line == nil &&
+		!slices.ContainsFunc(newest, func(id format.ID) bool { return p.tail[id] }) {
 		return nil, nil
 	}
 	members, err := read()
 	if err != nil {
 		return nil, err
 	}
-	c := &partialCluster{members: members, hidden: make([]bool, len(members)), tail: make([]bool, len(members))}
+	c := &partialCluster{members: members, hidden: make([]bool, len(members)),
+		tail: make([]bool, len(members))}
 	whole := true
 	for i, id := range members {
 		c.tail[i] = p.tail[id]
@@ -109,7 +115,8 @@ func (p *memberFilter) partialTombstone(node format.ID) (*partialCluster, error)
 		return nil, nil
 	}
 	return p.partialOf(nil, func() (members []format.ID, err error) {
-		err = p.clusters.EachMember(node, func(id format.ID) error { members = append(members, id); return nil })
+		err = p.clusters.EachMember(node,
+			func(id format.ID) error { members = append(members, id); return nil })
 		return members, err
 	})
 }
@@ -125,12 +132,16 @@ func (c *partialCluster) shown(from, to uint64) (list []format.ID) {
 }
 
 // hides reports whether a member with index from to to-1 belongs to another branch.
-func (c *partialCluster) hides(from, to uint64) bool { return slices.Contains(c.hidden[from:to], true) }
+func (c *partialCluster) hides(from, to uint64) bool {
+	return slices.Contains(c.hidden[from:to], true)
+}
 
 // partialParts reads the summaries of a cluster of which not all members are rendered. A summary of
 // messages that the branch must not see is replaced by an extract of the others. A ranked list
 // loses the sentences of the tail. The text of a model stays, even if it is partly about the tail.
-func (r *clusterReader) partialParts(covers []format.Cover, c *partialCluster) ([]view.Part, error) {
+func (r *clusterReader) partialParts(
+	covers []format.Cover, c *partialCluster,
+) ([]view.Part, error) {
 	parts := make([]view.Part, 0, len(covers)) // lists are decoded into it later: it must not move
 	for _, v := range covers {
 		from, to := v.Offset, v.Offset+v.Count
@@ -152,7 +163,8 @@ func (r *clusterReader) partialParts(covers []format.Cover, c *partialCluster) (
 		}
 		parts = append(parts, read[0])
 		if n := len(r.lists.Lists); n > 0 && r.lists.Lists[n-1].Part == &read[0] {
-			r.lists.Lists[n-1].Part, r.lists.Lists[n-1].Without = &parts[len(parts)-1], r.filter.tail
+			r.lists.Lists[n-1].Part, r.lists.Lists[n-1].Without = &parts[len(parts)-1],
+				r.filter.tail
 		}
 	}
 	return parts, nil
@@ -164,5 +176,6 @@ func (r *clusterReader) extractOf(ids []format.ID) (view.Part, error) {
 	if err != nil {
 		return view.Part{}, err
 	}
-	return view.Part{Interim: true, Sentences: summarize.Extract(sources, summaries.ExtractTokens(sources))}, nil
+	return view.Part{Interim: true,
+		Sentences: summarize.Extract(sources, summaries.ExtractTokens(sources))}, nil
 }

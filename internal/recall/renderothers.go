@@ -21,7 +21,9 @@ const minOthersRoom = 200
 
 // sessionsOf returns the other sessions of a cluster, sorted, according to its first and last
 // members. alone is true if none of these members is of the session itself.
-func (p *memberFilter) sessionsOf(st *forest.State, c *forest.Cluster) (names []string, alone bool, err error) {
+func (p *memberFilter) sessionsOf(
+	st *forest.State, c *forest.Cluster,
+) (names []string, alone bool, err error) {
 	if p == nil || p.single {
 		return nil, false, nil
 	}
@@ -37,7 +39,9 @@ func (p *memberFilter) sessionsOf(st *forest.State, c *forest.Cluster) (names []
 }
 
 // sessionsOfMembers is sessionsOf for given members.
-func (p *memberFilter) sessionsOfMembers(members []format.ID) (names []string, alone bool, err error) {
+func (p *memberFilter) sessionsOfMembers(
+	members []format.ID,
+) (names []string, alone bool, err error) {
 	alone = true
 	for _, id := range members {
 		e, err := p.Header(id)
@@ -99,7 +103,8 @@ func (r *clusterReader) limitOthers(st *forest.State, in *view.Input, budget int
 			others = append(others, &in.Clusters[i])
 		}
 	}
-	slices.SortStableFunc(others, func(a, b *view.Cluster) int { return int(int64(arrival[b.ID]) - int64(arrival[a.ID])) })
+	slices.SortStableFunc(others,
+		func(a, b *view.Cluster) int { return int(int64(arrival[b.ID]) - int64(arrival[a.ID])) })
 	out := map[format.ID]bool{}
 	for _, c := range others {
 		room -= view.HeadingCost(*c)
@@ -152,11 +157,13 @@ func (s *Reader) readOthers(v *refs.View, in *view.Input, room int) ([]view.Othe
 	var out []view.OtherLine
 	for _, o := range list {
 		ref := v.Get(history.RefName(o.Session, o.Branch))
-		facts, _, err := s.allFacts(history.BranchName{Session: o.Session, Branch: o.Branch}, ref, false)
+		facts, _, err := s.allFacts(history.BranchName{Session: o.Session, Branch: o.Branch}, ref,
+			false)
 		if err != nil {
 			return nil, err
 		}
-		lines := brief.Choose(facts, brief.Options{Room: room / len(list), Cost: view.BriefCost, About: about})
+		lines := brief.Choose(facts,
+			brief.Options{Room: room / len(list), Cost: view.BriefCost, About: about})
 		for _, l := range lines {
 			out = append(out, view.OtherLine{Session: o.Session, Entry: l.Entry, Text: l.Text})
 		}

@@ -20,10 +20,12 @@ const maxMatches = 160
 // reported: it is no reason to render nothing. Other errors are those of Search.
 func (s *Reader) AddMatches(v *refs.View, in *view.Input, question string) error {
 	if _, err := search.Parse(question); errors.Is(err, search.ErrNoTerms) {
-		s.Report(fmt.Errorf("the question asks for nothing that can be looked for: %q", history.Clip(question)))
+		s.Report(fmt.Errorf("the question asks for nothing that can be looked for: %q",
+			history.Clip(question)))
 		return nil
 	}
-	hits, err := s.Search(v, SearchQuery{Text: question, Session: in.Session, Branch: in.Branch, Limit: maxMatches})
+	hits, err := s.Search(v,
+		SearchQuery{Text: question, Session: in.Session, Branch: in.Branch, Limit: maxMatches})
 	if err != nil {
 		return err
 	}
@@ -37,14 +39,17 @@ func (s *Reader) AddMatches(v *refs.View, in *view.Input, question string) error
 	}
 	in.Query = question
 	for _, h := range hits {
-		in.Matches = append(in.Matches, view.Match{Message: history.MessageOf(h.Shown), Score: h.Score, Cluster: nodes[h.ID]})
+		in.Matches = append(in.Matches,
+			view.Match{Message: history.MessageOf(h.Shown), Score: h.Score, Cluster: nodes[h.ID]})
 	}
 	return nil
 }
 
 // nodesOf returns, by entry, the node of the cluster that has the entry in a forest. An entry
 // without a cluster is not in the map.
-func (s *Reader) nodesOf(id format.ID, entries map[format.ID]bool) (map[format.ID]format.ID, error) {
+func (s *Reader) nodesOf(
+	id format.ID, entries map[format.ID]bool,
+) (map[format.ID]format.ID, error) {
 	st, err := s.ReadForest(id)
 	if err != nil {
 		return nil, err

@@ -21,7 +21,8 @@ func (s *Reader) readWork(v format.Value, in *view.Input, bounded bool) (*view.W
 	if bounded {
 		in.Through = s.digestBorder(v, tip)
 	}
-	w, err := s.readFacts(history.BranchName{Session: in.Session, Branch: in.Branch}, v.ID, in.Through, false)
+	w, err := s.readFacts(history.BranchName{Session: in.Session, Branch: in.Branch}, v.ID,
+		in.Through, false)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,9 @@ func (r *clusterReader) readWorkClusters(st *forest.State, in *view.Input) error
 
 // addLabels sets the labels of the live clusters of an input. nodes has the nodes of the clusters
 // by number.
-func (r *clusterReader) addLabels(st *forest.State, in *view.Input, nodes map[uint64]format.ID) error {
+func (r *clusterReader) addLabels(
+	st *forest.State, in *view.Input, nodes map[uint64]format.ID,
+) error {
 	var live []*forest.Cluster
 	for _, c := range st.Live() {
 		if nodes[c.Number].IsZero() {
@@ -78,7 +81,8 @@ func (r *clusterReader) addLabels(st *forest.State, in *view.Input, nodes map[ui
 		if err != nil {
 			return err
 		}
-		if cut == nil || !cut.hides(0, c.Count()) { // else the label may contain words of another branch
+		// Else the label may contain words of another branch
+		if cut == nil || !cut.hides(0, c.Count()) {
 			live = append(live, c)
 		}
 	}
@@ -116,8 +120,10 @@ func (r *clusterReader) workCluster(st *forest.State, number uint64) (view.Clust
 		if cut, err := r.filter.partialTombstone(stone.Node); err != nil || cut != nil {
 			return c, err // the line and the summary may contain words of another branch
 		}
-		c = view.Cluster{ID: stone.Node, Members: int(stone.Count), Label: clusters.LabelOfLine(line)}
-		if c.Parts, err = r.lists.PartsOf([]format.Cover{{Summary: stone.Summary, Count: stone.Count}}, true); err != nil {
+		c = view.Cluster{ID: stone.Node, Members: int(stone.Count),
+			Label: clusters.LabelOfLine(line)}
+		if c.Parts, err = r.lists.PartsOf(
+			[]format.Cover{{Summary: stone.Summary, Count: stone.Count}}, true); err != nil {
 			return c, err
 		}
 	}

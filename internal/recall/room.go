@@ -34,7 +34,10 @@ type Reader struct {
 }
 
 // NewReader returns a reader over the rooms below.
-func NewReader(h *history.Reader, clusters *clusters.Reader, edits *edits.Reader, epochs *epochs.Reader, summaries *summaries.Reader) *Reader {
+func NewReader(
+	h *history.Reader, clusters *clusters.Reader, edits *edits.Reader, epochs *epochs.Reader,
+	summaries *summaries.Reader,
+) *Reader {
 	r := &Reader{Reader: h, clusters: clusters, edits: edits, epochs: epochs, summaries: summaries}
 	h.OnForget(r.dropSearch)
 	return r

@@ -45,10 +45,11 @@ type Hit struct {
 	Branch  string                // of an entry: a branch that has it; "" if it was rewound
 	Shown   *history.Shown        // of an entry
 	Cluster *clusters.ClusterInfo // of a cluster
-	Text    string                // of an entry its latest text, of a cluster the beginning of its summary
-	Rewound bool                  // no branch has the entry any more
-	Excerpt string                // the passage of Text with most of the query, as one line
-	Copies  int                   // the number of other entries with the same words
+	// Of an entry its latest text, of a cluster the beginning of its summary
+	Text    string
+	Rewound bool   // no branch has the entry any more
+	Excerpt string // the passage of Text with most of the query, as one line
+	Copies  int    // the number of other entries with the same words
 }
 
 // Search returns the entries, and if q.Clusters is set the clusters, that answer a query best, best
@@ -116,12 +117,15 @@ func (q *SearchQuery) check(view *refs.View) error {
 // options returns the options for the index.
 func (q *SearchQuery) options() search.Options {
 	return search.Options{
-		Session: q.Session, Except: q.Except, Role: q.Role, Since: q.Since, Until: q.Until, Rewound: q.Rewound, Limit: q.Limit, Whole: wholeDepth,
+		Session: q.Session, Except: q.Except, Role: q.Role, Since: q.Since, Until: q.Until,
+		Rewound: q.Rewound, Limit: q.Limit, Whole: wholeDepth,
 	}
 }
 
 // entryHits reads the best entries. It skips an entry that was forgotten after it was indexed.
-func (s *Reader) entryHits(view *refs.View, parsed *search.Query, ranked []rankedHit, q SearchQuery) ([]Hit, error) {
+func (s *Reader) entryHits(
+	view *refs.View, parsed *search.Query, ranked []rankedHit, q SearchQuery,
+) ([]Hit, error) {
 	texts, err := s.firstTexts(ranked, q.Limit)
 	if err != nil {
 		return nil, err
@@ -147,7 +151,8 @@ func (s *Reader) entryHits(view *refs.View, parsed *search.Query, ranked []ranke
 			return nil, err
 		}
 		hits = append(hits, Hit{
-			ID: r.ID, Score: r.Score, Session: r.Session, Branch: branch, Shown: shown, Text: shown.Text, Rewound: r.Rewound,
+			ID: r.ID, Score: r.Score, Session: r.Session, Branch: branch, Shown: shown,
+			Text: shown.Text, Rewound: r.Rewound,
 			Excerpt: parsed.Excerpt(shown.Text, excerptLen), Copies: len(r.Copies) + r.quoted,
 		})
 	}
@@ -162,5 +167,6 @@ func (s *Reader) firstTexts(ranked []rankedHit, most int) (map[int]*history.Show
 			unread = append(unread, i)
 		}
 	}
-	return readAll(unread, func(i int) (*history.Shown, error) { return s.Version(ranked[i].ID, ranked[i].Version) })
+	return readAll(unread,
+		func(i int) (*history.Shown, error) { return s.Version(ranked[i].ID, ranked[i].Version) })
 }

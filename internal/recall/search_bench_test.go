@@ -28,7 +28,9 @@ func BenchmarkSearch(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.N)*float64(n)/b.Elapsed().Seconds(), "messages/s")
 		})
-		for _, q := range []struct{ name, text string }{{"common", "which port has the postgres schema"}, {"rare", "port 4711"}} {
+		for _, q := range []struct{ name, text string }{
+			{"common", "which port has the postgres schema"}, {"rare", "port 4711"},
+		} {
 			b.Run(fmt.Sprint(q.name, "/", n), func(b *testing.B) {
 				for b.Loop() {
 					fresh := storetest.Reopen(b, s.Dir, nil)
@@ -36,7 +38,8 @@ func BenchmarkSearch(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					if _, err := fresh.Recall.Search(view, recall.SearchQuery{Text: q.text, Limit: 10}); err != nil {
+					if _, err := fresh.Recall.Search(view,
+						recall.SearchQuery{Text: q.text, Limit: 10}); err != nil {
 						b.Fatal(err)
 					}
 					fresh.Recall.DropSearch()
@@ -54,7 +57,8 @@ func BenchmarkSearch(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := fresh.Recall.Search(view, recall.SearchQuery{Text: "port 4711", Limit: 10}); err != nil {
+				if _, err := fresh.Recall.Search(view,
+					recall.SearchQuery{Text: "port 4711", Limit: 10}); err != nil {
 					b.Fatal(err)
 				}
 				b.StopTimer()
@@ -80,9 +84,11 @@ func talkOn(b *testing.B, s *session.Store, r *rand.Rand, n int) {
 	b.Helper()
 	batch := make([]conversation.Message, n)
 	for i := range batch {
-		batch[i] = conversation.Message{Role: []string{"user", "model"}[r.IntN(2)], Text: wordsFrom(r, 6)}
+		batch[i] = conversation.Message{Role: []string{"user", "model"}[r.IntN(2)],
+			Text: wordsFrom(r, 6)}
 	}
-	if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
+	if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch,
+		conversation.AppendOptions{NoGraduation: true}); err != nil {
 		b.Fatal(err)
 	}
 }

@@ -42,7 +42,8 @@ func plainly(t *testing.T, docs []search.Doc, q recall.SearchQuery) []string {
 		t.Fatal(err)
 	}
 	hits, err := recall.ByWords(parsed, ranked, most, func(h search.Hit) (*history.Shown, error) {
-		i := slices.IndexFunc(docs, func(d search.Doc) bool { return d.ID == h.ID && d.Version == h.Version })
+		i := slices.IndexFunc(docs,
+			func(d search.Doc) bool { return d.ID == h.ID && d.Version == h.Version })
 		return &history.Shown{Text: docs[i].Text}, nil
 	})
 	if err != nil {
@@ -72,7 +73,9 @@ func searched(t *testing.T, s *session.Store, q recall.SearchQuery) []string {
 func differ(got, want []string) string {
 	for i := range max(len(got), len(want)) {
 		if i >= len(got) || i >= len(want) || got[i] != want[i] {
-			return fmt.Sprintf("%d and %d hits, from %d on:\n got %q\nwant %q", len(got), len(want), i, got[min(i, len(got)):min(i+3, len(got))], want[min(i, len(want)):min(i+3, len(want))])
+			return fmt.Sprintf("%d and %d hits, from %d on:\n got %q\nwant %q", len(got), len(want),
+				i, got[min(i, len(got)):min(i+3, len(got))],
+				want[min(i, len(want)):min(i+3, len(want))])
 		}
 	}
 	return ""
@@ -85,14 +88,16 @@ func said(t *testing.T, s *session.Store, names ...string) []search.Doc {
 	var docs []search.Doc
 	seen := map[format.ID]bool{}
 	for _, name := range names {
-		for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get(name).ID, recall.LogOptions{})) {
+		for _, shown := range storetest.Must[[]*history.Shown](t)(
+			s.Recall.Log(view.Get(name).ID, recall.LogOptions{})) {
 			if seen[shown.ID] {
 				continue
 			}
 			seen[shown.ID] = true
 			e := shown.Entry
 			docs = append(docs, search.Doc{
-				ID: shown.ID, Version: shown.Version, Session: e.Session, Seq: e.Seq, Role: e.Role, Author: e.Author, Note: e.Kind == format.KindNote,
+				ID: shown.ID, Version: shown.Version, Session: e.Session, Seq: e.Seq, Role: e.Role,
+				Author: e.Author, Note: e.Kind == format.KindNote,
 				Time: e.Time, Text: shown.Text,
 			})
 		}
@@ -109,14 +114,17 @@ func fork(t *testing.T, s *session.Store, name, from, to string) {
 			return err
 		}
 		old := x.View.Get(history.RefName(name, to))
-		return x.Commit(&format.Operation{Verb: "fork", Session: name, Refs: []format.RefUpdate{{Name: history.RefName(name, to), Old: old, New: v}}})
+		return x.Commit(&format.Operation{Verb: "fork", Session: name,
+			Refs: []format.RefUpdate{{Name: history.RefName(name, to), Old: old, New: v}}})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-var searchWords = strings.Fields("postgres migration schema port 5433 index parser lexer token line nil deploy rollback traffic retry runner shard parser.go ann bob")
+var searchWords = strings.Fields(
+	"postgres migration schema port 5433 index parser lexer token line nil deploy rollback " +
+		"traffic retry runner shard parser.go ann bob")
 
 func wordsFrom(r *rand.Rand, n int) string {
 	var list []string
@@ -143,21 +151,27 @@ func searchStep(t *testing.T, s *session.Store, r *rand.Rand, step int, forks bo
 		var batch []conversation.Message
 		for i := range 1 + r.IntN(12) {
 			m := conversation.Message{
-				Note: r.IntN(12) == 0, Role: []string{"user", "model", "tool"}[r.IntN(3)], Author: []string{"", "ann", "bob", "Grad C"}[r.IntN(4)],
-				Text: wordsFrom(r, 1+r.IntN(9)),
+				Note: r.IntN(12) == 0, Role: []string{"user", "model", "tool"}[r.IntN(3)],
+				Author: []string{"", "ann", "bob", "Grad C"}[r.IntN(4)],
+				Text:   wordsFrom(r, 1+r.IntN(9)),
 			}
-			if !forks && r.IntN(3) > 0 { // few message ids, so that some come again with other words
-				m.Source = &conversation.Source{Agent: "test", Session: session, Message: fmt.Sprint(branch, 12*r.IntN(3)+i), Record: fmt.Append(nil, step, i)}
+			// Few message ids, so that some come again with other words
+			if !forks && r.IntN(3) > 0 {
+				m.Source = &conversation.Source{Agent: "test", Session: session,
+					Message: fmt.Sprint(branch, 12*r.IntN(3)+i), Record: fmt.Append(nil, step, i)}
 			}
 			batch = append(batch, m)
 		}
-		if _, _, err := s.Conversation.Append(c, session, branch, batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
+		if _, _, err := s.Conversation.Append(c, session, branch, batch,
+			conversation.AppendOptions{NoGraduation: true}); err != nil {
 			t.Fatal(err)
 		}
 	case n < 14:
-		log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get(history.RefName(session, branch)).ID, recall.LogOptions{}))
+		log := storetest.Must[[]*history.Shown](t)(
+			s.Recall.Log(view.Get(history.RefName(session, branch)).ID, recall.LogOptions{}))
 		if len(log) > 0 {
-			storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(c, session, branch, log[len(log)-1-r.IntN(min(len(log), 8))].ID, conversation.RewindOptions{}))
+			storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(c, session, branch,
+				log[len(log)-1-r.IntN(min(len(log), 8))].ID, conversation.RewindOptions{}))
 		}
 	case n < 16:
 		_, _ = s.Conversation.Undo(c, session)
@@ -186,17 +200,20 @@ func TestSearchIsAsIfJustIndexed(t *testing.T) {
 				continue
 			}
 			view := storetest.View(t, s)
-			q := recall.SearchQuery{Text: wordsFrom(r, 1+r.IntN(4)), Limit: 1 + r.IntN(80), Role: []string{"", "", "user"}[r.IntN(3)]}
+			q := recall.SearchQuery{Text: wordsFrom(r, 1+r.IntN(4)), Limit: 1 + r.IntN(80),
+				Role: []string{"", "", "user"}[r.IntN(3)]}
 			if r.IntN(4) == 0 {
 				q.Since = time.Date(2026, 3, 1, 9, 0, 10+r.IntN(50), 0, time.UTC)
 			}
 			names := view.Names("sessions/")
 			if len(names) > 0 && r.IntN(3) == 0 {
-				q.Session, _, _ = strings.Cut(strings.TrimPrefix(names[r.IntN(len(names))], "sessions/"), "/")
+				q.Session, _, _ = strings.Cut(strings.TrimPrefix(names[r.IntN(len(names))],
+					"sessions/"), "/")
 				names = view.Names("sessions/" + q.Session + "/")
 				if r.IntN(2) == 0 {
 					name := names[r.IntN(len(names))]
-					q.Branch, names = strings.TrimPrefix(name, "sessions/"+q.Session+"/"), []string{name}
+					q.Branch, names = strings.TrimPrefix(name, "sessions/"+q.Session+"/"),
+						[]string{name}
 				}
 			}
 			want := plainly(t, said(t, s, names...), q)
@@ -213,7 +230,8 @@ func TestSearchIsAsIfJustIndexed(t *testing.T) {
 			}
 			if r.IntN(10) == 0 {
 				damageSearch(t, s, r)
-				if d := differ(searched(t, storetest.Reopen(t, s.Dir, nil, storetest.Small...), q), want); d != "" {
+				if d := differ(searched(t, storetest.Reopen(t, s.Dir, nil, storetest.Small...), q),
+					want); d != "" {
 					t.Fatalf("seed %d, step %d, %+v: damaged cache %s", seed, step, q, d)
 				}
 			}
@@ -231,7 +249,8 @@ func sameRewound(t *testing.T, s *session.Store, q recall.SearchQuery, seed uint
 	var lists [2][]string
 	for i, store := range []*session.Store{s, bare} {
 		for _, h := range storetest.Must[[]recall.Hit](t)(store.Recall.Search(view, q)) {
-			lists[i] = append(lists[i], fmt.Sprintf("%v %v %v %s %x", h.ID, h.Shown.Version, h.Rewound, h.Session, h.Score))
+			lists[i] = append(lists[i],
+				fmt.Sprintf("%v %v %v %s %x", h.ID, h.Shown.Version, h.Rewound, h.Session, h.Score))
 		}
 	}
 	if d := differ(lists[0], lists[1]); d != "" {

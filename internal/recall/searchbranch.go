@@ -12,7 +12,9 @@ import (
 
 // onlyBranch returns sources that hide what other branches of the session have and the branch of
 // the query has not.
-func (s *Reader) onlyBranch(view *refs.View, q SearchQuery, sources []search.Source) ([]search.Source, error) {
+func (s *Reader) onlyBranch(
+	view *refs.View, q SearchQuery, sources []search.Source,
+) ([]search.Source, error) {
 	out, err := s.notOnBranch(view, q.Session, q.Branch)
 	if err != nil || len(out) == 0 {
 		return sources, err

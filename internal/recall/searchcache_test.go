@@ -24,7 +24,8 @@ func appendWords(t *testing.T, s *session.Store, session string, r *rand.Rand, n
 	for range n {
 		batch = append(batch, conversation.Message{Role: "user", Text: wordsFrom(r, 6)})
 	}
-	if _, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch, batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
+	if _, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch, batch,
+		conversation.AppendOptions{NoGraduation: true}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -50,10 +51,13 @@ func TestSearchLeavesACurrentIndexAlone(t *testing.T) {
 	s := storetest.Create(t)
 	appendWords(t, s, "one", rand.New(rand.NewPCG(2, 2)), 100)
 	searched(t, s, recall.SearchQuery{Text: "postgres", Limit: 3})
-	before := storetest.Must[[]byte](t)(os.ReadFile(filepath.Join(s.Dir, "cache", cache.SearchName)))
+	before := storetest.Must[[]byte](t)(
+		os.ReadFile(filepath.Join(s.Dir, "cache", cache.SearchName)))
 	appendWords(t, s, "one", rand.New(rand.NewPCG(3, 3)), 3)
 	searched(t, storetest.Reopen(t, s.Dir, nil), recall.SearchQuery{Text: "postgres", Limit: 3})
-	if after := storetest.Must[[]byte](t)(os.ReadFile(filepath.Join(s.Dir, "cache", cache.SearchName))); string(after) != string(before) {
+	if after := storetest.Must[[]byte](t)(
+		os.ReadFile(filepath.Join(s.Dir, "cache", cache.SearchName))); string(after) !=
+		string(before) {
 		t.Error("three messages were written to the cache")
 	}
 }
@@ -74,7 +78,8 @@ func TestSearchWithoutACache(t *testing.T) {
 	bare := storetest.Reopen(t, s.Dir, nil)
 	bare.History.Warn = nil
 	for range 2 {
-		if d := differ(searched(t, bare, recall.SearchQuery{Text: "postgres port", Limit: 20}), want); d != "" {
+		if d := differ(searched(t, bare, recall.SearchQuery{Text: "postgres port", Limit: 20}),
+			want); d != "" {
 			t.Fatal(d)
 		}
 	}
@@ -94,7 +99,8 @@ func TestSearchesAtOnce(t *testing.T) {
 				other := storetest.Reopen(t, s.Dir, nil)
 				view, err := other.Refs.Read()
 				if err == nil {
-					_, err = other.Recall.Search(view, recall.SearchQuery{Text: fmt.Sprint("postgres ", round), Limit: 5})
+					_, err = other.Recall.Search(view,
+						recall.SearchQuery{Text: fmt.Sprint("postgres ", round), Limit: 5})
 				}
 				if err != nil {
 					t.Errorf("searcher %d: %v", i, err)

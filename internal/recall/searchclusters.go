@@ -23,7 +23,9 @@ const clusterDecay = 0.5
 const clusterTextTokens = 100
 
 // clusterHits returns at most most clusters of the ranked entries, best first.
-func (s *Reader) clusterHits(view *refs.View, parsed *search.Query, ranked []rankedHit, most int) ([]Hit, error) {
+func (s *Reader) clusterHits(
+	view *refs.View, parsed *search.Query, ranked []rankedHit, most int,
+) ([]Hit, error) {
 	st, err := s.Forest(view)
 	if err != nil {
 		return nil, err
@@ -70,7 +72,9 @@ func (s *Reader) clusterHits(view *refs.View, parsed *search.Query, ranked []ran
 				return nil, err
 			}
 		}
-		hits = append(hits, Hit{ID: c.ID, Score: scores[number], Session: sessions[number], Cluster: &c, Text: strings.TrimSpace(text), Excerpt: parsed.Excerpt(text, excerptLen)})
+		hits = append(hits,
+			Hit{ID: c.ID, Score: scores[number], Session: sessions[number], Cluster: &c,
+				Text: strings.TrimSpace(text), Excerpt: parsed.Excerpt(text, excerptLen)})
 	}
 	return hits, nil
 }

@@ -61,7 +61,9 @@ func (s *Reader) sessionDocs(view *refs.View, session string) ([]searchDoc, erro
 }
 
 // branches adds the entries of branches. It returns the ranges that were rewound.
-func (w *docCollector) branches(view *refs.View, branches []string) (left []historyRange, err error) {
+func (w *docCollector) branches(
+	view *refs.View, branches []string,
+) (left []historyRange, err error) {
 	for _, name := range branches {
 		more, err := w.along(historyRange{from: view.Get(name).ID}, false)
 		if err != nil {
@@ -119,7 +121,8 @@ func (w *docCollector) along(c historyRange, rewound bool) (left []historyRange,
 			return nil, err
 		}
 		if id == c.from && c.stop.IsZero() {
-			w.list = slices.Grow(w.list, int(min(e.Seq, maxPreallocated))) // avoids copies of a long list
+			// Avoids copies of a long list
+			w.list = slices.Grow(w.list, int(min(e.Seq, maxPreallocated)))
 		}
 		switch e.Kind {
 		case format.KindAmend:
@@ -170,7 +173,8 @@ func (s *Reader) indexDoc(session string, f searchDoc) (doc search.Doc, ok bool,
 	}
 	e := shown.Entry
 	return search.Doc{
-		ID: f.id, Version: f.version(), Session: session, Seq: e.Seq, Role: e.Role, Author: e.Author, Note: e.Kind == format.KindNote || e.Kind == format.KindReplace,
+		ID: f.id, Version: f.version(), Session: session, Seq: e.Seq, Role: e.Role,
+		Author: e.Author, Note: e.Kind == format.KindNote || e.Kind == format.KindReplace,
 		Calls: len(e.Calls) > 0, Time: e.Time,
 		Text: shown.Text,
 	}, true, nil

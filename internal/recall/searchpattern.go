@@ -15,13 +15,16 @@ import (
 // searchPatterns is Search for patterns: first the hits of the first pattern, then those of the
 // next one, each newest first. It reads texts from the newest on until the first pattern has enough
 // hits.
-func (s *Reader) searchPatterns(view *refs.View, q SearchQuery, patterns ...*regexp.Regexp) ([]Hit, error) {
+func (s *Reader) searchPatterns(
+	view *refs.View, q SearchQuery, patterns ...*regexp.Regexp,
+) ([]Hit, error) {
 	list, err := s.documents(view, q)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(list, func(a, b search.Document) int {
-		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(b.Seq, a.Seq), bytes.Compare(a.ID[:], b.ID[:]))
+		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(b.Seq, a.Seq),
+			bytes.Compare(a.ID[:], b.ID[:]))
 	})
 	copies := map[uint64]int{}
 	for _, d := range list {
@@ -33,7 +36,8 @@ func (s *Reader) searchPatterns(view *refs.View, q SearchQuery, patterns ...*reg
 		if len(found[0].hits) == q.Limit {
 			break
 		}
-		if !slices.ContainsFunc(found, func(p patternHits) bool { return !p.printed[d.Print] && len(p.hits) < q.Limit }) {
+		if !slices.ContainsFunc(found,
+			func(p patternHits) bool { return !p.printed[d.Print] && len(p.hits) < q.Limit }) {
 			continue
 		}
 		shown, ok, err := s.documentText(d, q.Reader)
@@ -45,7 +49,8 @@ func (s *Reader) searchPatterns(view *refs.View, q SearchQuery, patterns ...*reg
 			if !ok || at == nil || found[i].printed[d.Print] || len(found[i].hits) == q.Limit {
 				continue
 			}
-			h := Hit{ID: d.ID, Score: 1, Session: d.Session, Shown: shown, Text: shown.Text, Rewound: d.Rewound}
+			h := Hit{ID: d.ID, Score: 1, Session: d.Session, Shown: shown, Text: shown.Text,
+				Rewound: d.Rewound}
 			h.Excerpt = search.Passage(shown.Text, at[0], at[1], excerptLen)
 			if h.Branch, err = names.of(d.Session, d.ID, d.Rewound); err != nil {
 				return nil, err
@@ -98,7 +103,9 @@ func (s *Reader) documents(view *refs.View, q SearchQuery) (list []search.Docume
 
 // documentText reads a document. ok is false if it was forgotten after it was indexed, or if the
 // reader may not see it.
-func (s *Reader) documentText(d search.Document, r *clusters.Viewer) (shown *history.Shown, ok bool, err error) {
+func (s *Reader) documentText(
+	d search.Document, r *clusters.Viewer,
+) (shown *history.Shown, ok bool, err error) {
 	if shown, err = s.Version(d.ID, d.Version); err != nil {
 		return nil, false, err
 	}

@@ -32,7 +32,10 @@ type rankedHit struct {
 func (s *Reader) rank(view *refs.View, parsed *search.Query, q SearchQuery) ([]rankedHit, error) {
 	o := q.options()
 	o.Limit = max(q.Limit, clusterDepth)
-	o.Shared = func(session string) bool { _, shared := history.Owner(view, session); return shared }
+	o.Shared = func(session string) bool {
+		_, shared := history.Owner(view, session)
+		return shared
+	}
 	if q.Reader != nil || parsed.HasPhrases() {
 		o.Limit = math.MaxInt32 // any of them may be visible to the reader, or have the phrases
 	}
@@ -51,18 +54,22 @@ func (s *Reader) rank(view *refs.View, parsed *search.Query, q SearchQuery) ([]r
 	case parsed.HasPhrases() && !q.Clusters:
 		most = q.Limit + wholeDepth // some may be forgotten, or quote another one
 	}
-	return byWords(parsed, hits, most, func(h search.Hit) (*history.Shown, error) { return s.Version(h.ID, h.Version) })
+	return byWords(parsed, hits, most,
+		func(h search.Hit) (*history.Shown, error) { return s.Version(h.ID, h.Version) })
 }
 
 // byWords sorts ranked hits by their texts. Hits without a required phrase are left out. Hits with
 // the whole query word for word score higher, and hits with nothing else come first. It returns at
 // most most hits; read returns the text of one, and may be called by several goroutines at once.
-func byWords(q *search.Query, ranked []search.Hit, most int, read func(h search.Hit) (*history.Shown, error)) ([]rankedHit, error) {
+func byWords(
+	q *search.Query, ranked []search.Hit, most int, read func(h search.Hit) (*history.Shown, error),
+) ([]rankedHit, error) {
 	kept := make([]rankedHit, 0, min(len(ranked), most))
 	texts := map[int]*history.Shown{}
 	if !q.HasPhrases() {
 		var err error
-		if texts, err = readAll(compared(q, ranked), func(i int) (*history.Shown, error) { return read(ranked[i]) }); err != nil {
+		if texts, err = readAll(compared(q, ranked),
+			func(i int) (*history.Shown, error) { return read(ranked[i]) }); err != nil {
 			return nil, err
 		}
 	}
@@ -120,7 +127,9 @@ func compared(q *search.Query, ranked []search.Hit) (list []int) {
 
 // readAll reads the texts of some hits, by their indexes. In the packs they are in different
 // blocks, so most of the time is that of unpacking these, on all processors.
-func readAll(indexes []int, read func(i int) (*history.Shown, error)) (map[int]*history.Shown, error) {
+func readAll(
+	indexes []int, read func(i int) (*history.Shown, error),
+) (map[int]*history.Shown, error) {
 	shown, errs := make([]*history.Shown, len(indexes)), make([]error, len(indexes))
 	next := atomic.Int64{}
 	var wait sync.WaitGroup
@@ -159,7 +168,8 @@ func withoutQuotes(list []rankedHit) []rankedHit {
 		note := &list[n]
 		for i := 0; i < len(list) && !quotes[n] && is(note, format.KindNote); i++ {
 			h := &list[i]
-			if is(h, format.KindMessage) && search.Quotes(note.shown.Text, h.shown.Text, minQuotedWords) {
+			if is(h, format.KindMessage) &&
+				search.Quotes(note.shown.Text, h.shown.Text, minQuotedWords) {
 				quotes[n] = true
 				h.quoted++
 				h.Score = max(h.Score, note.Score)

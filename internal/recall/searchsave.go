@@ -34,7 +34,9 @@ func (s *Reader) writeSegment(list []*searchSegment) (*searchSegment, error) {
 }
 
 // newSegment makes a segment in the cache of what write writes.
-func (s *Reader) newSegment(hidden map[uint32]bool, write func(io.Writer) error) (*searchSegment, error) {
+func (s *Reader) newSegment(
+	hidden map[uint32]bool, write func(io.Writer) error,
+) (*searchSegment, error) {
 	w, err := s.Cache.NewPages()
 	if err != nil {
 		return nil, err
@@ -83,7 +85,8 @@ func (s *Reader) saveSearch(x *searchIndex, view *refs.View, least int) bool {
 		return false // another process has saved an index, which is as good
 	}
 	payload := m.Encode()
-	if err := s.Cache.Replace(cache.SearchName, cache.Stamp{Number: view.Number, Digest: view.Digest}, payload); err != nil {
+	if err := s.Cache.Replace(cache.SearchName,
+		cache.Stamp{Number: view.Number, Digest: view.Digest}, payload); err != nil {
 		x.noWrite = true
 		return false
 	}

@@ -55,7 +55,8 @@ func (s *Reader) SearchSessions(view *refs.View, q SearchQuery) ([]SessionHit, e
 	}
 	var hits []SessionHit
 	for _, f := range found {
-		best, err := s.entryHits(view, parsed, []rankedHit{{Hit: f.Best}}, SearchQuery{Branch: q.Branch, Limit: 1})
+		best, err := s.entryHits(view, parsed, []rankedHit{{Hit: f.Best}},
+			SearchQuery{Branch: q.Branch, Limit: 1})
 		if err != nil {
 			return nil, err
 		}

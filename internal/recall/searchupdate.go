@@ -30,7 +30,8 @@ func (s *Reader) updateSearch(x *searchIndex, view *refs.View, most uint64) (all
 		}
 	}
 	if slices.Sort(changed); most == math.MaxUint64 {
-		changed = s.ByPlace(changed, func(session string) format.ID { return now[session][history.MainBranch] })
+		changed = s.ByPlace(changed,
+			func(session string) format.ID { return now[session][history.MainBranch] })
 	}
 	r := newSearchUpdate(s, x)
 	all = true
@@ -81,7 +82,9 @@ func (s *Reader) behind(old, now map[string]format.ID) (uint64, error) {
 }
 
 // session adds and hides documents of a session, so that the index has what its branches have now.
-func (r *searchUpdate) session(view *refs.View, session string, old, now map[string]format.ID) error {
+func (r *searchUpdate) session(
+	view *refs.View, session string, old, now map[string]format.ID,
+) error {
 	c, err := r.s.searchChange(view, session, old, now)
 	if err != nil {
 		return err
@@ -97,7 +100,9 @@ type searchChange struct {
 }
 
 // searchChange compares the branches of a session as they were and are.
-func (s *Reader) searchChange(view *refs.View, session string, old, now map[string]format.ID) (c searchChange, err error) {
+func (s *Reader) searchChange(
+	view *refs.View, session string, old, now map[string]format.ID,
+) (c searchChange, err error) {
 	was, is := slices.Sorted(maps.Keys(old)), slices.Sorted(maps.Keys(now))
 	if len(is) == 0 {
 		return searchChange{complete: true}, nil
@@ -116,7 +121,9 @@ func (s *Reader) searchChange(view *refs.View, session string, old, now map[stri
 
 // movedBranch is searchChange for a session of which one branch has moved. ok is false if other
 // branches may have what the branch has left.
-func (s *Reader) movedBranch(view *refs.View, from, to format.ID, others bool) (c searchChange, ok bool, err error) {
+func (s *Reader) movedBranch(
+	view *refs.View, from, to format.ID, others bool,
+) (c searchChange, ok bool, err error) {
 	base, err := s.MergeBase(from, to)
 	if err != nil || others && base != from {
 		return c, false, err
@@ -300,7 +307,8 @@ func (r *searchUpdate) flush() error {
 	var seg *searchSegment
 	if r.b.Full() && !r.x.noWrite {
 		var err error
-		if seg, err = r.s.newSegment(map[uint32]bool{}, func(w io.Writer) error { return r.b.Write(w) }); err != nil {
+		if seg, err = r.s.newSegment(map[uint32]bool{},
+			func(w io.Writer) error { return r.b.Write(w) }); err != nil {
 			r.x.noWrite = true
 		} else {
 			r.b.Reset()
@@ -311,7 +319,8 @@ func (r *searchUpdate) flush() error {
 		if err != nil {
 			return err
 		}
-		seg = &searchSegment{bytes: b, Source: search.Source{Segment: segment, Hidden: map[uint32]bool{}}}
+		seg = &searchSegment{bytes: b,
+			Source: search.Source{Segment: segment, Hidden: map[uint32]bool{}}}
 	}
 	for doc := uint32(0); len(r.rewound) > 0 && int(doc) < seg.Docs(); doc++ {
 		_, version, err := seg.Entry(doc)

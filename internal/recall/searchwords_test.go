@@ -26,18 +26,22 @@ func foundIDs(t *testing.T, s *session.Store, q recall.SearchQuery) []format.ID 
 func TestExactWordsComeFirst(t *testing.T) {
 	s := storetest.Init(t, storetest.Env(t.TempDir(), nil))
 	for i := range 200 {
-		text := fmt.Sprintf("Upload %d: retry the upload, and retry again; check the upload, check twice.", i)
+		text := fmt.Sprintf(
+			"Upload %d: retry the upload, and retry again; check the upload, check twice.", i)
 		storetest.Say(t, s, "talk", []string{"user", "model"}[i%2], text)
 	}
 	want := storetest.Say(t, s, "talk", "user", "can you check the retry upload again?")
-	longer := storetest.Say(t, s, "talk", "model", "You said: can you check the retry upload again? I have checked.")
-	for _, query := range []string{"can you check the retry upload again?", "CAN you check the retry upload again"} {
+	longer := storetest.Say(t, s, "talk", "model",
+		"You said: can you check the retry upload again? I have checked.")
+	for _, query := range []string{"can you check the retry upload again?",
+		"CAN you check the retry upload again"} {
 		got := foundIDs(t, s, recall.SearchQuery{Text: query, Limit: 5})
 		if len(got) != 5 || got[0] != want {
 			t.Errorf("%q: %v, want %v first", query, got, want.Short(8))
 		}
 	}
-	quoted := recall.SearchQuery{Text: `"can you check the retry upload again"`, Phrases: true, Limit: 5}
+	quoted := recall.SearchQuery{Text: `"can you check the retry upload again"`,
+		Phrases: true, Limit: 5}
 	if got := foundIDs(t, s, quoted); !slices.Equal(got, []format.ID{want, longer}) {
 		t.Errorf("in quotes: %v", got)
 	}
@@ -68,21 +72,24 @@ func TestPatternAndGrep(t *testing.T) {
 	view := storetest.View(t, s)
 	q := recall.SearchQuery{Pattern: regexp.MustCompile(`(?i)port \d`), Limit: 9}
 	hits := storetest.Must[[]recall.Hit](t)(s.Recall.Search(view, q))
-	if len(hits) != 2 || hits[0].ID != copied && hits[0].ID != two || hits[0].Copies != 1 || hits[1].ID != one || hits[1].Excerpt != "port 1 no port 2" {
+	if len(hits) != 2 || hits[0].ID != copied && hits[0].ID != two || hits[0].Copies != 1 ||
+		hits[1].ID != one || hits[1].Excerpt != "port 1 no port 2" {
 		t.Errorf("hits %+v", hits)
 	}
 	var lines []string
 	grep := func(q recall.SearchQuery) []string {
 		lines = nil
 		if err := s.Recall.Grep(view, q, func(l recall.Line) error {
-			lines = append(lines, fmt.Sprintf("%s:%d:%s", l.Session, l.Number, l.Text[l.At[0]:l.At[1]]))
+			lines = append(lines,
+				fmt.Sprintf("%s:%d:%s", l.Session, l.Number, l.Text[l.At[0]:l.At[1]]))
 			return nil
 		}); err != nil {
 			t.Fatal(err)
 		}
 		return lines
 	}
-	if got := grep(q); !slices.Equal(got, []string{"a:1:port 1", "a:3:port 2", "b:1:port 3", "b:1:Port 3"}) {
+	if got := grep(q); !slices.Equal(got,
+		[]string{"a:1:port 1", "a:3:port 2", "b:1:port 3", "b:1:Port 3"}) {
 		t.Errorf("%q", got)
 	}
 	q.Role = "tool"
@@ -99,15 +106,21 @@ func TestPatternAndGrep(t *testing.T) {
 func TestSessionsAreComparedByLength(t *testing.T) {
 	s := storetest.Init(t, storetest.Env(t.TempDir(), nil))
 	for i := range 120 {
-		storetest.Say(t, s, "long", "user", fmt.Sprintf("Round %d of the talk about the garden, the lawn, the hedge and the roof.", i))
+		storetest.Say(t, s, "long", "user",
+			fmt.Sprintf("Round %d of the talk about the garden, the lawn, the hedge and the roof.",
+				i))
 		if i%40 == 0 {
 			storetest.Say(t, s, "long", "user", "The lexer of the parser has a bug, too.")
 		}
 	}
-	best := storetest.Say(t, s, "short", "user", "The lexer of the parser has a bug: it loses the last token.")
-	storetest.Say(t, s, "short", "user", "Then the parser of the lexer is right, and the bug is in the token.")
-	hits := storetest.Must[[]recall.SessionHit](t)(s.Recall.SearchSessions(storetest.View(t, s), recall.SearchQuery{Text: "bug in lexer token", Limit: 5}))
-	if len(hits) != 2 || hits[0].Best.Session != "short" || hits[0].Best.ID != best || hits[0].Matches != 2 || hits[1].Matches < 3 {
+	best := storetest.Say(t, s, "short", "user",
+		"The lexer of the parser has a bug: it loses the last token.")
+	storetest.Say(t, s, "short", "user",
+		"Then the parser of the lexer is right, and the bug is in the token.")
+	hits := storetest.Must[[]recall.SessionHit](t)(s.Recall.SearchSessions(storetest.View(t, s),
+		recall.SearchQuery{Text: "bug in lexer token", Limit: 5}))
+	if len(hits) != 2 || hits[0].Best.Session != "short" || hits[0].Best.ID != best ||
+		hits[0].Matches != 2 || hits[1].Matches < 3 {
 		t.Errorf("%+v", hits)
 	}
 	if hits[0].Score > 1 || hits[0].Score <= hits[1].Score {
@@ -133,7 +146,8 @@ func TestIndexOfAnotherVersionIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := storetest.Reopen(t, s.Dir, nil)
-	if got := storetest.Must[[]recall.Hit](t)(again.Recall.Search(view, recall.SearchQuery{Text: "ports", Limit: 50})); len(got) != 40 {
+	if got := storetest.Must[[]recall.Hit](t)(
+		again.Recall.Search(view, recall.SearchQuery{Text: "ports", Limit: 50})); len(got) != 40 {
 		t.Errorf("%d hits", len(got))
 	}
 	if now, _, ok := again.History.Cache.Load("search"); !ok || now[0] != payload[0] {

@@ -59,7 +59,8 @@ func (s *Reader) sessions(view *refs.View, known *overviews) ([]Session, error) 
 		tip := view.Get(name)
 		seq := seqs[name]
 		last := &list[len(list)-1]
-		last.Branches = append(last.Branches, history.Branch{Name: branch, Value: tip, Seq: seq, Own: seq})
+		last.Branches = append(last.Branches,
+			history.Branch{Name: branch, Value: tip, Seq: seq, Own: seq})
 	}
 	for i := range list {
 		if err := s.compareBranches(&list[i]); err != nil {
@@ -71,7 +72,9 @@ func (s *Reader) sessions(view *refs.View, known *overviews) ([]Session, error) 
 
 // seqsOf returns the seq of the newest entry of each branch, by the name of its ref. It takes what
 // it can from known.
-func (s *Reader) seqsOf(view *refs.View, names []string, known *overviews) (map[string]uint64, error) {
+func (s *Reader) seqsOf(
+	view *refs.View, names []string, known *overviews,
+) (map[string]uint64, error) {
 	seqs := make(map[string]uint64, len(names))
 	var unknown []string
 	for _, name := range names {
@@ -92,7 +95,9 @@ func (s *Reader) seqsOf(view *refs.View, names []string, known *overviews) (map[
 }
 
 // parentIn returns the session that a session works for; nil if there is none.
-func (s *Reader) parentIn(view *refs.View, session string, known *overviews) (*history.Parent, error) {
+func (s *Reader) parentIn(
+	view *refs.View, session string, known *overviews,
+) (*history.Parent, error) {
 	if p, ok := known.parentOf(session, view.Get(history.ParentRef(session)).ID); ok {
 		return p, nil
 	}

@@ -39,7 +39,9 @@ func (s *Reader) sharedForest(v *refs.View, label string) (*forest.State, error)
 // pin, and that forest. Through is as far as every message is in a summary, and the tail is no
 // shorter than that of a session of one's own. Any other value is returned as it is, with a nil
 // forest.
-func (s *Reader) withShared(v *refs.View, session string, value format.Value) (format.Value, *forest.State, error) {
+func (s *Reader) withShared(
+	v *refs.View, session string, value format.Value,
+) (format.Value, *forest.State, error) {
 	label, shared := history.Owner(v, session)
 	if !shared {
 		return value, nil, nil
@@ -93,7 +95,8 @@ func (s *Reader) summarized(st *forest.State) (map[format.ID]bool, error) {
 	for _, e := range evicted {
 		stone, err := s.Loader().Tombstone(e.Tombstone)
 		if err == nil {
-			err = s.clusters.EachMember(stone.Node, func(id format.ID) error { told[id] = true; return nil })
+			err = s.clusters.EachMember(stone.Node,
+				func(id format.ID) error { told[id] = true; return nil })
 		}
 		if err != nil {
 			return nil, err
@@ -125,7 +128,8 @@ func notBetween(line []history.Entry, border uint64) uint64 {
 // one. It returns ErrNotFound where no store has the label.
 func (s *Reader) SharedClusters(view *refs.View, label string) ([]clusters.ClusterInfo, error) {
 	if !view.Get(history.LabelRefs + label).Exists() {
-		return nil, fmt.Errorf("%w: no store has the label %q", history.ErrNotFound, history.Clip(label))
+		return nil,
+			fmt.Errorf("%w: no store has the label %q", history.ErrNotFound, history.Clip(label))
 	}
 	st, err := s.SharedForest(view, label)
 	if st == nil || err != nil {

@@ -33,7 +33,8 @@ func TestProjectBriefOfAWarmCache(t *testing.T) {
 		session := fmt.Sprint("talk", i%5)
 		storetest.Say(t, s, session, "user", storetest.Chatter(r))
 		if i%9 == 4 {
-			storetest.Must[bool](t)(s.Conversation.Link(t.Context(), session, history.Parent{Session: "talk", Call: "c1"}, true))
+			storetest.Must[bool](t)(s.Conversation.Link(t.Context(), session,
+				history.Parent{Session: "talk", Call: "c1"}, true))
 		}
 		warm := projectBrief(t, s)
 		again := projectBrief(t, s)
@@ -41,7 +42,8 @@ func TestProjectBriefOfAWarmCache(t *testing.T) {
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
-		if cold := projectBrief(t, s); !reflect.DeepEqual(warm, cold) || !reflect.DeepEqual(again, cold) {
+		if cold := projectBrief(t, s); !reflect.DeepEqual(warm, cold) ||
+			!reflect.DeepEqual(again, cold) {
 			t.Fatalf("step %d:\nwarm  %+v\nagain %+v\ncold  %+v", i, warm, again, cold)
 		}
 		if i%7 == 0 { // a damaged file is as good as none

@@ -93,7 +93,8 @@ type MemberChange struct {
 
 // Group is who can read an encrypted remote.
 type Group struct {
-	ID      string   `json:"id"`      // the same for all who have the same keys, and for nobody else
+	// The same for all who have the same keys, and for nobody else
+	ID      string   `json:"id"`
 	Round   int      `json:"round"`   // how often the keys began anew, from 1
 	Self    string   `json:"self"`    // the name of the member who asks
 	Members []Member `json:"members"` // by name

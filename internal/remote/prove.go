@@ -23,10 +23,13 @@ func Prove(ctx context.Context, r Remote, id string) (err error) {
 		return errors.New("what was written does not come back")
 	}
 	if err := r.Swap(ctx, name, nil, []byte("two")); !errors.Is(err, ErrStale) {
-		return fmt.Errorf("it makes a file that is there: stores would overwrite one another (%w)", orNone(err))
+		return fmt.Errorf("it makes a file that is there: stores would overwrite one another (%w)",
+			orNone(err))
 	}
 	if err := r.Swap(ctx, name, []byte("zero"), []byte("two")); !errors.Is(err, ErrStale) {
-		return fmt.Errorf("it replaces a file that has changed: stores would overwrite one another (%w)", orNone(err))
+		return fmt.Errorf(
+			"it replaces a file that has changed: stores would overwrite one another (%w)",
+			orNone(err))
 	}
 	if err := r.Swap(ctx, name, []byte("one"), []byte("two")); err != nil {
 		return fmt.Errorf("cannot replace: %w", err)

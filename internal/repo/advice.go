@@ -24,7 +24,8 @@ func (r *Repo) IgnoreAdvice() string {
 		return ""
 	}
 	line := agentName + "/" + storeName + "/"
-	if b, err := durable.ReadAtMost(filepath.Join(project, agentIgnore), maxIgnore); err == nil && ignores(string(b), line) {
+	if b, err := durable.ReadAtMost(filepath.Join(project, agentIgnore), maxIgnore); err == nil &&
+		ignores(string(b), line) {
 		return ""
 	}
 	return line

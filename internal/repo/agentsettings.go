@@ -66,7 +66,9 @@ func agentStrategy(b []byte) (string, error) {
 	}
 	var strategy string
 	if json.Unmarshal(given, &strategy) != nil || strategy != "union-find" && strategy != "flat" {
-		return "", fmt.Errorf("coreTools.compression.strategy is %.40s, not \"union-find\" or \"flat\"", given)
+		return "",
+			fmt.Errorf("coreTools.compression.strategy is %.40s, not \"union-find\" or \"flat\"",
+				given)
 	}
 	return strategy, nil
 }

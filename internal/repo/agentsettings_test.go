@@ -13,11 +13,17 @@ func TestAgentStrategy(t *testing.T) {
 		{"other settings", `{"coreTools":{"compression":{}},"model":{"name":"x"}}`, "", ""},
 		{"flat", `{"coreTools":{"compression":{"strategy":"flat"}}}`, "flat", ""},
 		{"union-find", `{"coreTools":{"compression":{"strategy":"union-find"}}}`, "union-find", ""},
-		{"comments", "// one\n{/* two\n*/\"coreTools\":{\"compression\":{\"strategy\":\"flat\"}}}// three", "flat", ""},
-		{"what looks like comments in strings", `{"a":"http://x/*","b":"\"//","coreTools":{"compression":{"strategy":"flat"}},"c":"*/"}`, "flat", ""},
-		{"another word", `{"coreTools":{"compression":{"strategy":"round"}}}`, "", "not \"union-find\" or \"flat\""},
-		{"no string", `{"coreTools":{"compression":{"strategy":1}}}`, "", "not \"union-find\" or \"flat\""},
-		{"null", `{"coreTools":{"compression":{"strategy":null}}}`, "", "not \"union-find\" or \"flat\""},
+		{"comments",
+			"// one\n{/* two\n*/\"coreTools\":{\"compression\":{\"strategy\":\"flat\"}}}// three",
+			"flat", ""},
+		{"what looks like comments in strings",
+			`{"a":"http://x/*","b":"\"//","coreTools":{"compression":{"strategy":"flat"}},"c":"*/"}`, "flat", ""},
+		{"another word", `{"coreTools":{"compression":{"strategy":"round"}}}`, "",
+			"not \"union-find\" or \"flat\""},
+		{"no string", `{"coreTools":{"compression":{"strategy":1}}}`, "",
+			"not \"union-find\" or \"flat\""},
+		{"null", `{"coreTools":{"compression":{"strategy":null}}}`, "",
+			"not \"union-find\" or \"flat\""},
 		{"other shape", `{"coreTools":[]}`, "", "coreTools"},
 		{"no JSON", `{"coreTools":`, "", "JSON"},
 		{"an open comment", `{} /*`, "", "comment"},
@@ -26,7 +32,8 @@ func TestAgentStrategy(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := agentStrategy([]byte(tt.in))
-			if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			if got != tt.want || (err == nil) != (tt.err == "") ||
+				err != nil && !strings.Contains(err.Error(), tt.err) {
 				t.Errorf("%q, %v; want %q, %q", got, err, tt.want, tt.err)
 			}
 		})
@@ -44,7 +51,8 @@ func TestAgentStrategyIsOfTheProject(t *testing.T) {
 	ask := func(want, fault string) {
 		t.Helper()
 		got, _, err := r.AgentStrategy()
-		if got != want || (err == nil) != (fault == "") || err != nil && !strings.Contains(err.Error(), fault) {
+		if got != want || (err == nil) != (fault == "") ||
+			err != nil && !strings.Contains(err.Error(), fault) {
 			t.Errorf("%q, %v; want %q, %q", got, err, want, fault)
 		}
 	}

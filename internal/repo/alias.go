@@ -13,10 +13,13 @@ func aliasOf(name string) func(*Config, string) (string, error) {
 	return func(c *Config, text string) (string, error) {
 		var list []string
 		if json.Unmarshal([]byte(text), &list) != nil || len(list) == 0 || list[0] == "" {
-			return "", errors.New(`not an array of a command and its arguments, as ["log", "--oneline"]`)
+			return "",
+				errors.New(`not an array of a command and its arguments, as ["log", "--oneline"]`)
 		}
 		if len(list) > maxWords || slices.ContainsFunc(list, isBadWord) {
-			return "", fmt.Errorf("more than %d words, a word of more than %d bytes, or a zero byte", maxWords, longestWord)
+			return "",
+				fmt.Errorf("more than %d words, a word of more than %d bytes, or a zero byte",
+					maxWords, longestWord)
 		}
 		c.Aliases[name] = list
 		return jsonList(list), nil

@@ -30,7 +30,8 @@ func TestFindStopsAtBorder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	below := func(_, dir fs.FileInfo) bool { return !os.SameFile(dir, above) } // as if root/mount were a mount
+	// As if root/mount were a mount
+	below := func(_, dir fs.FileInfo) bool { return !os.SameFile(dir, above) }
 	if dir, err := findUp(start, "", below); !errors.Is(err, ErrNoStore) {
 		t.Errorf("past the border: %q, %v", dir, err)
 	}

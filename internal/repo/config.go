@@ -23,7 +23,8 @@ func (c *Config) List() []Setting { return slices.Clone(c.list) }
 // Get returns the setting of a key. An unknown key is a *ConfigError, with the nearest known key
 // as its hint.
 func (c *Config) Get(key string) (Setting, error) {
-	i, ok := slices.BinarySearchFunc(c.list, key, func(s Setting, key string) int { return strings.Compare(s.Key, key) })
+	i, ok := slices.BinarySearchFunc(c.list, key,
+		func(s Setting, key string) int { return strings.Compare(s.Key, key) })
 	if !ok {
 		return Setting{}, unknown(assignment{key: key})
 	}
@@ -144,7 +145,9 @@ type loader struct {
 }
 
 func newLoader(table []setting) *loader {
-	return &loader{table: table, config: &Config{Aliases: map[string][]string{}, Summarizers: shipped()}, last: make([]assignment, len(table)), level: make([]int, len(table))}
+	return &loader{table: table,
+		config: &Config{Aliases: map[string][]string{}, Summarizers: shipped()},
+		last:   make([]assignment, len(table)), level: make([]int, len(table))}
 }
 
 func (l *loader) load(layers ...[]assignment) (*Config, error) {
@@ -161,7 +164,8 @@ func (l *loader) load(layers ...[]assignment) (*Config, error) {
 	l.config.list = make([]Setting, 0, len(l.last))
 	for i := range l.last {
 		if g := &l.last[i]; g.key != "" {
-			l.config.list = append(l.config.list, Setting{Key: g.key, Value: g.text, Origin: g.origin})
+			l.config.list = append(l.config.list,
+				Setting{Key: g.key, Value: g.text, Origin: g.origin})
 		}
 	}
 	slices.SortFunc(l.config.list, func(a, b Setting) int { return strings.Compare(a.Key, b.Key) })
@@ -197,7 +201,8 @@ func (l *loader) index(key string) int {
 	if !ok {
 		return -1
 	}
-	l.table, l.last, l.level = append(l.table, s), append(l.last, assignment{}), append(l.level, byDefault)
+	l.table, l.last, l.level = append(l.table, s), append(l.last, assignment{}),
+		append(l.level, byDefault)
 	return len(l.table) - 1
 }
 
@@ -230,12 +235,15 @@ func userPart(key string) string {
 // somebody else may have written.
 func allowed(s setting, g assignment, level int) error {
 	switch {
-	case s.from == anywhere, level == byDefault, level == byUserFile, s.from == notStore && level != byStoreFile:
+	case s.from == anywhere, level == byDefault, level == byUserFile, s.from == notStore &&
+		level != byStoreFile:
 		return nil
 	case level == byStoreFile:
-		return g.fault(errors.New("not taken from a store: it may come from elsewhere"), "set it in your own config file: `ctx help environment` says where that is")
+		return g.fault(errors.New("not taken from a store: it may come from elsewhere"),
+			"set it in your own config file: `ctx help environment` says where that is")
 	}
-	return g.fault(errors.New("taken from your own config file only"), "`ctx help environment` says where that is")
+	return g.fault(errors.New("taken from your own config file only"),
+		"`ctx help environment` says where that is")
 }
 
 // agree checks that the settings fit each other.
@@ -254,7 +262,8 @@ func (l *loader) agreeOnChain() error {
 			continue
 		}
 		return l.last[at].fault(fmt.Errorf("no such summarizer: %q", name),
-			fmt.Sprintf(`say in your own config file which program it is: [summarizer.%s] command = ["PROGRAM"]`, name))
+			fmt.Sprintf(
+				`say in your own config file which program it is: [summarizer.%s] command = ["PROGRAM"]`, name))
 	}
 	return nil
 }
@@ -267,9 +276,11 @@ func (l *loader) agreeOnWindow() error {
 	}
 	evict, graduate := l.index("window.evict_at"), l.index("window.graduate_at")
 	if l.level[graduate] > l.level[evict] {
-		return l.last[graduate].fault(fmt.Errorf("%d is more than window.evict_at, %d", w.GraduateAt, w.EvictAt),
+		return l.last[graduate].fault(fmt.Errorf("%d is more than window.evict_at, %d",
+			w.GraduateAt, w.EvictAt),
 			fmt.Sprintf("set window.evict_at to %d or more as well", w.GraduateAt))
 	}
-	return l.last[evict].fault(fmt.Errorf("%d is less than window.graduate_at, %d", w.EvictAt, w.GraduateAt),
+	return l.last[evict].fault(fmt.Errorf("%d is less than window.graduate_at, %d", w.EvictAt,
+		w.GraduateAt),
 		fmt.Sprintf("set window.graduate_at to %d or less as well", w.EvictAt))
 }

@@ -19,7 +19,8 @@ func TestConfigDefaults(t *testing.T) {
 	want.Forest.MergeThreshold, want.Forest.MaxColdClusters = 0.5, 10
 	want.Log.Keep, want.Lock.Timeout = 90*24*time.Hour, 10*time.Second
 	want.GC.Grace, want.GC.Auto = 14*24*time.Hour, 2000
-	if c.Window != want.Window || c.Forest != want.Forest || c.Log != want.Log || c.GC != want.GC || c.Lock != want.Lock {
+	if c.Window != want.Window || c.Forest != want.Forest || c.Log != want.Log || c.GC != want.GC ||
+		c.Lock != want.Lock {
 		t.Errorf("got %+v", c)
 	}
 	for _, s := range c.List() {
@@ -34,7 +35,8 @@ func TestConfigList(t *testing.T) {
 	w.env.Overrides = []string{"gc.auto=007", "forest.merge_threshold=1e-1", "log.keep=2w"}
 	c := w.init().Config
 	list := c.List()
-	if !slices.IsSortedFunc(list, func(a, b repo.Setting) int { return strings.Compare(a.Key, b.Key) }) {
+	if !slices.IsSortedFunc(list,
+		func(a, b repo.Setting) int { return strings.Compare(a.Key, b.Key) }) {
 		t.Error("not sorted")
 	}
 	for _, want := range []repo.Setting{
@@ -55,7 +57,8 @@ func TestConfigList(t *testing.T) {
 		t.Error("a caller can change the list")
 	}
 	var bad *repo.ConfigError
-	if _, err := c.Get("window.evict"); !errors.As(err, &bad) || bad.Hint != `did you mean "window.evict_at"?` {
+	if _, err := c.Get("window.evict"); !errors.As(err, &bad) ||
+		bad.Hint != `did you mean "window.evict_at"?` {
 		t.Errorf("got %v", err)
 	}
 }
@@ -72,7 +75,8 @@ func TestConfigPrecedence(t *testing.T) {
 	}{
 		{func() {}, 2000, "default"},
 		{func() { w.write(user, "[gc]\nauto = 1\n") }, 1, "file " + user},
-		{func() { w.write(w.path("config.toml"), "gc.auto = 2\n") }, 2, "file " + w.path("config.toml")},
+		{func() { w.write(w.path("config.toml"), "gc.auto = 2\n") }, 2,
+			"file " + w.path("config.toml")},
 		{func() { w.vars["CTX_GC_AUTO"] = "3" }, 3, "env CTX_GC_AUTO"},
 		{func() { w.env.Overrides = []string{"gc.auto=4"} }, 4, "flag"},
 		{func() { w.env.Overrides = []string{"gc.auto=4", "gc.auto=5"} }, 5, "flag"},
@@ -103,7 +107,8 @@ timeout = "0s"
 	w.vars["CTX_DIR"] = "of another use"
 	w.vars["CTX_WINDOW_COLOUR"] = "unknown variables are no errors"
 	c := w.open().Config
-	if c.Window.EvictAt != 50 || c.Window.GraduateAt != 40 || c.Forest.MergeThreshold != 1 || c.Forest.MaxColdClusters != 1 ||
+	if c.Window.EvictAt != 50 || c.Window.GraduateAt != 40 || c.Forest.MergeThreshold != 1 ||
+		c.Forest.MaxColdClusters != 1 ||
 		c.Log.Keep != 9*24*time.Hour+12*time.Hour+30*time.Minute || c.Lock.Timeout != 0 {
 		t.Errorf("got %+v", c)
 	}
@@ -141,8 +146,10 @@ func TestConfigFaults(t *testing.T) {
 		{"forest.merge_threshold = 1.01\n", "forest.merge_threshold", 1, "not from 0 to 1", "0.5"},
 		{"forest.merge_threshold = true\n", "forest.merge_threshold", 1, "not a number", "0.5"},
 		{"forest.max_cold_clusters = 0\n", "forest.max_cold_clusters", 1, "not from 1", "10"},
-		{"window.graduate_at = 31\n", "window.graduate_at", 1, "more than window.evict_at, 30", "set window.evict_at to 31"},
-		{"# x\nwindow.evict_at = 25\n", "window.evict_at", 2, "less than window.graduate_at, 26", "set window.graduate_at to 25"},
+		{"window.graduate_at = 31\n", "window.graduate_at", 1, "more than window.evict_at, 30",
+			"set window.evict_at to 31"},
+		{"# x\nwindow.evict_at = 25\n", "window.evict_at", 2, "less than window.graduate_at, 26",
+			"set window.graduate_at to 25"},
 		{"gc.auto = 3\ngc.auto = 4\n", "", 2, "not TOML", ""},
 		{"gc.auto =\n", "", 1, "not TOML", ""},
 		{"# " + strings.Repeat("x", 1<<20), "", 0, "more than", ""},
@@ -156,10 +163,12 @@ func TestConfigFaults(t *testing.T) {
 			t.Errorf("%.40q: got %v", c.text, err)
 			continue
 		}
-		if bad.Key != c.key || bad.Line != c.line || !strings.Contains(bad.Why, c.why) || !strings.Contains(bad.Hint, c.hint) {
+		if bad.Key != c.key || bad.Line != c.line || !strings.Contains(bad.Why, c.why) ||
+			!strings.Contains(bad.Hint, c.hint) {
 			t.Errorf("%.40q: got %+v", c.text, bad)
 		}
-		if bad.Origin != "file "+w.path("config.toml") || !strings.Contains(bad.Error(), w.path("config.toml")) {
+		if bad.Origin != "file "+w.path("config.toml") ||
+			!strings.Contains(bad.Error(), w.path("config.toml")) {
 			t.Errorf("%.40q: origin %q, error %q", c.text, bad.Origin, bad)
 		}
 	}

@@ -28,7 +28,8 @@ func fromFile(path string, table []setting) ([]assignment, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case errors.Is(err, durable.ErrTooLarge):
-		return nil, &ConfigError{Origin: origin, Why: fmt.Sprintf("file has more than %d bytes", maxConfig)}
+		return nil,
+			&ConfigError{Origin: origin, Why: fmt.Sprintf("file has more than %d bytes", maxConfig)}
 	case err != nil:
 		return nil, fmt.Errorf("cannot read config: %w", err)
 	}
@@ -60,7 +61,8 @@ func parseConfig(text, origin string, table []setting) ([]assignment, error) {
 	var out []assignment
 	keys := meta.Keys()
 	for i, key := range keys {
-		g := assignment{key: key.String(), origin: origin, line: func() int { return lineOf(text, key) }}
+		g := assignment{key: key.String(), origin: origin,
+			line: func() int { return lineOf(text, key) }}
 		isTable := meta.Type(key...) == "Hash"
 		switch {
 		case isSection(key, table) && !isTable:
@@ -83,7 +85,8 @@ func parseConfig(text, origin string, table []setting) ([]assignment, error) {
 func badSyntax(origin string, err error) error {
 	var parse toml.ParseError
 	if errors.As(err, &parse) {
-		return &ConfigError{Origin: origin, Line: parse.Position.Line, Why: "not TOML: " + parse.Message}
+		return &ConfigError{Origin: origin, Line: parse.Position.Line,
+			Why: "not TOML: " + parse.Message}
 	}
 	return &ConfigError{Origin: origin, Why: "not TOML: " + err.Error()}
 }
@@ -93,7 +96,9 @@ func isSection(key toml.Key, table []setting) bool {
 	prefix := key.String() + "."
 	return slices.ContainsFunc(table, func(s setting) bool {
 		front, back, many := strings.Cut(s.key, "*")
-		return strings.HasPrefix(s.key, prefix) || many && back != "" && len(key) == 2 && prefix == front+key[1]+"." && isSummarizerName(key[1])
+		return strings.HasPrefix(s.key, prefix) ||
+			many && back != "" && len(key) == 2 && prefix == front+key[1]+"." &&
+				isSummarizerName(key[1])
 	})
 }
 
@@ -132,7 +137,8 @@ func plain(value any, want form) (string, error) {
 	case []any:
 		if list, ok := allStrings(v); ok && want == words {
 			return jsonList(list), nil
-		} else if ok && want == names && !slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, ",") }) {
+		} else if ok && want == names &&
+			!slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, ",") }) {
 			return strings.Join(list, ","), nil
 		}
 	}

@@ -54,13 +54,15 @@ func crashAt(t *testing.T, step durable.Call, how error) {
 	}
 	w.env.FS = nil
 	_, err := repo.Open(w.env)
-	formatted := step.Op == durable.OpSyncDir && err == nil // only the very last sync comes after the format file
+	// Only the very last sync comes after the format file
+	formatted := step.Op == durable.OpSyncDir && err == nil
 	if !formatted && !errors.Is(err, repo.ErrNoStore) && !errors.Is(err, repo.ErrHalf) {
 		t.Errorf("step %d, %s of %s: open says %v", step.N, step.Op, step.Path, err)
 	}
 	made, created, err := repo.Init(w.env, w.project)
 	if err != nil || created == formatted {
-		t.Fatalf("step %d, %s of %s: init again: created %v, error %v", step.N, step.Op, step.Path, created, err)
+		t.Fatalf("step %d, %s of %s: init again: created %v, error %v", step.N, step.Op,
+			step.Path, created, err)
 	}
 	opened := w.open()
 	if opened.ID != made.ID {

@@ -21,7 +21,8 @@ func Find(env Env) (dir string, err error) {
 		return findNamed(env)
 	}
 	if !filepath.IsAbs(env.WorkDir) {
-		return "", fmt.Errorf("cannot search for a store from %q: not an absolute path", env.WorkDir)
+		return "",
+			fmt.Errorf("cannot search for a store from %q: not an absolute path", env.WorkDir)
 	}
 	return findUp(physical(env.WorkDir), env.Home, sameDevice)
 }

@@ -16,7 +16,8 @@ func TestFindUpwards(t *testing.T) {
 	w.init()
 	deep := filepath.Join(w.project, "a", "b")
 	w.mkdir(deep)
-	for _, from := range []string{w.project, deep, filepath.Join(w.project, ".gemini"), w.store(), w.path("refs")} {
+	for _, from := range []string{w.project, deep, filepath.Join(w.project, ".gemini"), w.store(),
+		w.path("refs")} {
 		w.env.WorkDir = from
 		if dir, err := repo.Find(w.env); err != nil || dir != w.store() {
 			t.Errorf("from %q: %q, %v", from, dir, err)
@@ -33,7 +34,8 @@ func TestFindNearest(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.env.WorkDir = inner
-	if dir, err := repo.Find(w.env); err != nil || dir != filepath.Join(inner, ".gemini", "context") {
+	if dir, err := repo.Find(w.env); err != nil ||
+		dir != filepath.Join(inner, ".gemini", "context") {
 		t.Errorf("got %q, %v", dir, err)
 	}
 	w.remove(filepath.Join(inner, ".gemini", "context", "format"))
@@ -100,7 +102,8 @@ func TestFindNothing(t *testing.T) {
 func TestFindNamed(t *testing.T) {
 	w := newWorld(t)
 	w.init()
-	w.mkdir(filepath.Join(w.project, "objects")) // a project's own folder does not make it half a store
+	// A project's own folder does not make it half a store
+	w.mkdir(filepath.Join(w.project, "objects"))
 	rel, err := filepath.Rel(w.home, w.store())
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +138,8 @@ func TestOpenRefusesAStrangersStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	var owner *repo.OwnerError
-	if _, err := repo.Open(w.env); !errors.As(err, &owner) || owner.UID != 12345 || owner.Path != w.store() {
+	if _, err := repo.Open(w.env); !errors.As(err, &owner) || owner.UID != 12345 ||
+		owner.Path != w.store() {
 		t.Errorf("open: got %v", err)
 	}
 	if _, _, err := repo.Init(w.env, w.project); !errors.As(err, &owner) {
@@ -162,7 +166,8 @@ func TestOpenGate(t *testing.T) {
 	if after := files(t, w.store()); len(after) != len(before) {
 		t.Error("init has touched a newer store")
 	}
-	for _, text := range []string{"", "ctx", "ctx 1\nhash md5\nstore 00\n", strings.Repeat("x", 5000)} {
+	for _, text := range []string{"", "ctx", "ctx 1\nhash md5\nstore 00\n",
+		strings.Repeat("x", 5000)} {
 		w.write(w.path("format"), text)
 		var corrupt *repo.CorruptError
 		if _, err := repo.Open(w.env); !errors.As(err, &corrupt) {
@@ -200,7 +205,8 @@ func TestFindCannotLook(t *testing.T) {
 				w.env.StoreDir = w.project
 			}
 			_, err := repo.Find(w.env)
-			if err == nil || errors.Is(err, repo.ErrNoStore) || errors.Is(err, repo.ErrHalf) || !strings.Contains(err.Error(), path) {
+			if err == nil || errors.Is(err, repo.ErrNoStore) || errors.Is(err, repo.ErrHalf) ||
+				!strings.Contains(err.Error(), path) {
 				t.Errorf("%s in a circle, named %v: %v", name, named, err)
 			}
 		}

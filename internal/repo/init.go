@@ -76,7 +76,9 @@ func refuseHome(project, home string) error {
 	if home == "" {
 		return nil
 	}
-	if same(info, statOrNil(home)) || same(statOrNil(filepath.Join(project, agentName)), statOrNil(filepath.Join(home, agentName))) {
+	if same(info, statOrNil(home)) ||
+		same(statOrNil(filepath.Join(project, agentName)),
+			statOrNil(filepath.Join(home, agentName))) {
 		return fmt.Errorf("%w: %q", ErrHome, project)
 	}
 	return nil
@@ -109,7 +111,8 @@ func create(env Env, project string) (f format.StoreFormat, created bool, err er
 			return f, false, fmt.Errorf("cannot make a store: %w", err)
 		}
 	}
-	held, err := lock.Acquire(context.Background(), env.FS, dir, initWait, since(env.Owner, env.Now))
+	held, err := lock.Acquire(context.Background(), env.FS, dir, initWait,
+		since(env.Owner, env.Now))
 	if err != nil {
 		return f, false, err
 	}
@@ -210,7 +213,8 @@ func writeFiles(env Env, dir string, fresh bool) error {
 	}
 	err := env.FS.WriteFiles(files, true)
 	if err == nil && len(files) == 0 {
-		err = env.FS.SyncDir(dir) // a crash may have cut off this sync: the key must be durable before the refs
+		// A crash may have cut off this sync: the key must be durable before the refs
+		err = env.FS.SyncDir(dir)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot make a store: %w", err)

@@ -61,23 +61,24 @@ func TestInitModes(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.init()
-	err := filepath.WalkDir(filepath.Join(w.project, ".gemini"), func(path string, d os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		want := fs.FileMode(0o600)
-		if d.IsDir() {
-			want = 0o700
-		}
-		if info.Mode().Perm() != want {
-			t.Errorf("%s has mode %o, want %o", path, info.Mode().Perm(), want)
-		}
-		return nil
-	})
+	err := filepath.WalkDir(
+		filepath.Join(w.project, ".gemini"), func(path string, d os.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			want := fs.FileMode(0o600)
+			if d.IsDir() {
+				want = 0o700
+			}
+			if info.Mode().Perm() != want {
+				t.Errorf("%s has mode %o, want %o", path, info.Mode().Perm(), want)
+			}
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,8 @@ func symlink(t *testing.T, to, at string) {
 func TestInitRefuses(t *testing.T) {
 	w := newWorld(t)
 	w.write(filepath.Join(w.project, "file"), "")
-	for _, project := range []string{"", "relative", filepath.Join(w.project, "file"), filepath.Join(w.project, "missing")} {
+	for _, project := range []string{"", "relative", filepath.Join(w.project, "file"),
+		filepath.Join(w.project, "missing")} {
 		if _, _, err := repo.Init(w.env, project); err == nil {
 			t.Errorf("%q: no error", project)
 		}

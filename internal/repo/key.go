@@ -61,7 +61,9 @@ func readKey(dir string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("cannot read the store's key: %w", err)
 	case len(key) != KeySize:
-		return nil, &KeyError{Path: path, Why: fmt.Sprintf("file has %d bytes, a key has %d", len(key), KeySize)}
+		return nil,
+			&KeyError{Path: path,
+				Why: fmt.Sprintf("file has %d bytes, a key has %d", len(key), KeySize)}
 	}
 	return key, nil
 }

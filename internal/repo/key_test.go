@@ -88,7 +88,8 @@ func TestLock(t *testing.T) {
 	if _, err := w.open().Lock(context.Background()); !errors.As(err, &busy) {
 		t.Fatalf("second: got %v", err)
 	}
-	if want := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC); busy.Owner.Command != "ctx test" || !busy.Owner.Since.Equal(want) {
+	if want := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC); busy.Owner.Command != "ctx test" ||
+		!busy.Owner.Since.Equal(want) {
 		t.Errorf("owner is %v", busy.Owner)
 	}
 	if err := held.Release(); err != nil {

@@ -27,8 +27,10 @@ func refuseLinks(dir string) error {
 			return err
 		}
 		for _, e := range entries {
-			if e.Type()&(fs.ModeSymlink|fs.ModeIrregular) != 0 && (folder != "" || isWritten(e.Name())) {
-				return &CorruptError{Path: filepath.Join(path, e.Name()), Why: "a link, which could lead out of the store"}
+			if e.Type()&(fs.ModeSymlink|fs.ModeIrregular) != 0 &&
+				(folder != "" || isWritten(e.Name())) {
+				return &CorruptError{Path: filepath.Join(path, e.Name()),
+					Why: "a link, which could lead out of the store"}
 			}
 		}
 	}

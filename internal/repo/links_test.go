@@ -12,7 +12,8 @@ import (
 // TestLinksInAStore: a project can bring a store along in which names are links, to have files
 // outside written, or swept away.
 func TestLinksInAStore(t *testing.T) {
-	for _, name := range []string{"objects", "refs", "absent", "cache", "log", "tmp", "lock", "lock.owner", "objects/pack", "objects/ab", "absent/ab"} {
+	for _, name := range []string{"objects", "refs", "absent", "cache", "log", "tmp", "lock",
+		"lock.owner", "objects/pack", "objects/ab", "absent/ab"} {
 		w := newWorld(t)
 		w.init()
 		outside, path := filepath.Join(w.home, "outside"), w.path(filepath.FromSlash(name))

@@ -17,7 +17,8 @@ import (
 // not in the store: a store may come from elsewhere, in an archive or a repository, and must not
 // say where conversations go.
 type Remotes struct {
-	Label   string            `toml:"label,omitempty"` // what others call the store; "" for the name of the machine
+	// What others call the store; "" for the name of the machine
+	Label   string            `toml:"label,omitempty"`
 	Remotes map[string]Remote `toml:"remote,omitempty"`
 }
 
@@ -52,7 +53,8 @@ func CheckRemoteName(name string) error {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-'
 	})
 	if odd || name == "" || len(name) > maxRemoteName || name[0] == '-' || name[0] == '_' {
-		return fmt.Errorf("bad name of a remote %.80q: it has lower-case letters, digits, _ and -", name)
+		return fmt.Errorf("bad name of a remote %.80q: it has lower-case letters, digits, _ and -",
+			name)
 	}
 	return nil
 }
@@ -80,7 +82,8 @@ func (r *Repo) SetRemotes(set Remotes) error {
 	if all.Store[r.ID] = set; set.Label == "" && len(set.Remotes) == 0 {
 		delete(all.Store, r.ID)
 	}
-	b := bytes.NewBufferString("# Where ctx shares stores, by their ids. `ctx remote` writes this file.\n\n")
+	b := bytes.NewBufferString(
+		"# Where ctx shares stores, by their ids. `ctx remote` writes this file.\n\n")
 	if err := toml.NewEncoder(b).Encode(all); err != nil {
 		return err
 	}
@@ -91,7 +94,9 @@ func (r *Repo) SetRemotes(set Remotes) error {
 	return r.FS.WriteDurable(path, b.Bytes(), 0o600)
 }
 
-func (r *Repo) remotesPath() string { return filepath.Join(filepath.Dir(r.userConfig), remotesName) }
+func (r *Repo) remotesPath() string {
+	return filepath.Join(filepath.Dir(r.userConfig), remotesName)
+}
 
 func (r *Repo) readRemotes() (all remotesFile, err error) {
 	if r.userConfig == "" {

@@ -22,16 +22,19 @@ import (
 
 // Env is the environment of a command.
 type Env struct {
-	WorkDir    string              // absolute; where the search for a store begins
-	Home       string              // the user's home directory, where the search ends; "" for none
-	StoreDir   string              // CTX_DIR: the store, or the project it is in; "" to search
-	UserConfig string              // the path of the user's config.toml; "" for none
-	Getenv     func(string) string // the settings in the environment are read through it; nil for none
-	Overrides  []string            // "key=value" from the command line, the last one of a key counts
-	Now        func() time.Time    // the clock
-	Random     io.Reader           // where a new store's key and id come from; read by Init only
-	Owner      lock.Owner          // who takes the lock; Since is filled in from Now where it is zero
-	FS         *durable.FS         // makes the durable calls; nil for the real thing
+	WorkDir    string // absolute; where the search for a store begins
+	Home       string // the user's home directory, where the search ends; "" for none
+	StoreDir   string // CTX_DIR: the store, or the project it is in; "" to search
+	UserConfig string // the path of the user's config.toml; "" for none
+	// The settings in the environment are read through it; nil for none
+	Getenv func(string) string
+	// "key=value" from the command line, the last one of a key counts
+	Overrides []string
+	Now       func() time.Time // the clock
+	Random    io.Reader        // where a new store's key and id come from; read by Init only
+	// Who takes the lock; Since is filled in from Now where it is zero
+	Owner lock.Owner
+	FS    *durable.FS // makes the durable calls; nil for the real thing
 }
 
 // Repo is an open store. Its methods may be called from several goroutines.

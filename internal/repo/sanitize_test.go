@@ -14,13 +14,15 @@ import (
 func TestConfigPatterns(t *testing.T) {
 	w := newWorld(t)
 	c := w.init().Config
-	if got, err := c.Get("sanitize.extra"); err != nil || got.Value != "[]" || len(c.Sanitize.Extra) > 0 {
+	if got, err := c.Get("sanitize.extra"); err != nil || got.Value != "[]" ||
+		len(c.Sanitize.Extra) > 0 {
 		t.Errorf("without a setting: %v, %v", got, err)
 	}
 	user := filepath.Join(w.home, "config.toml")
 	w.env.UserConfig = user
 	w.write(user, "[sanitize]\nextra = [\"acme-{X12}\", \"{d6}-corp-({h16})\"]\n")
-	if got := w.open().Config.Sanitize.Extra; !slices.Equal(got, []string{"acme-{X12}", "{d6}-corp-({h16})"}) {
+	if got := w.open().Config.Sanitize.Extra; !slices.Equal(got,
+		[]string{"acme-{X12}", "{d6}-corp-({h16})"}) {
 		t.Errorf("got %q", got)
 	}
 	for text, want := range map[string]string{
@@ -37,7 +39,8 @@ func TestConfigPatterns(t *testing.T) {
 	}
 	w.write(user, "")
 	w.env.Overrides = []string{`sanitize.extra=["acme-{n20}"]`}
-	if _, err := repo.Open(w.env); err == nil || !strings.Contains(err.Error(), "own config file only") {
+	if _, err := repo.Open(w.env); err == nil ||
+		!strings.Contains(err.Error(), "own config file only") {
 		t.Errorf("from the command line: %v", err)
 	}
 }

@@ -40,10 +40,14 @@ func (r *Repo) SetConfig(key, text string, user bool) error {
 	changed, ok := setLine(string(b), key, key+" = "+value)
 	if ok {
 		list, err := parseConfig(changed, origin, settings())
-		ok = err == nil && slices.ContainsFunc(list, func(g assignment) bool { return g.key == key && g.text != "" })
+		ok = err == nil &&
+			slices.ContainsFunc(list,
+				func(g assignment) bool { return g.key == key && g.text != "" })
 	}
 	if !ok {
-		return (assignment{key: key, origin: origin}).fault(errors.New("cannot be set here by a program"), "edit the file: it has the setting in a table")
+		return (assignment{key: key, origin: origin}).fault(
+			errors.New("cannot be set here by a program"),
+			"edit the file: it has the setting in a table")
 	}
 	if err := r.wouldAgree(changed, origin, user); err != nil {
 		return err

@@ -8,9 +8,12 @@ import (
 func TestSetLine(t *testing.T) {
 	for _, c := range []struct{ name, text, key, line, want string }{
 		{"an empty file", "", "a.b", "a.b = 1", "a.b = 1\n"},
-		{"in the place of the default", "# what it is\n# a.b = 0\n# a.c = 0\n", "a.b", "a.b = 1", "# what it is\na.b = 1\n# a.c = 0\n"},
-		{"in its own place", "# a.b = 0\na.b = 5 # mine\na.c = 1\n", "a.b", "a.b = 1", "# a.b = 0\na.b = 1\na.c = 1\n"},
-		{"before a table", "x.y = 1\n[s]\nb = 2\n", "a.b", "a.b = 1", "x.y = 1\na.b = 1\n\n[s]\nb = 2\n"},
+		{"in the place of the default", "# what it is\n# a.b = 0\n# a.c = 0\n", "a.b", "a.b = 1",
+			"# what it is\na.b = 1\n# a.c = 0\n"},
+		{"in its own place", "# a.b = 0\na.b = 5 # mine\na.c = 1\n", "a.b", "a.b = 1",
+			"# a.b = 0\na.b = 1\na.c = 1\n"},
+		{"before a table", "x.y = 1\n[s]\nb = 2\n", "a.b", "a.b = 1",
+			"x.y = 1\na.b = 1\n\n[s]\nb = 2\n"},
 		{"not in a table", "[s]\na.b = 2\n", "a.b", "a.b = 1", "a.b = 1\n\n[s]\na.b = 2\n"},
 		{"no newline at the end", "x.y = 1", "a.b", "a.b = 1", "x.y = 1\na.b = 1\n"},
 		{"a value of several lines", "a.b = [\n\"x\",\n]\n", "a.b", "a.b = []", ""},

@@ -19,8 +19,9 @@ type Config struct {
 		Strategy string // union-find or flat
 	}
 	Forest struct {
-		MaxColdClusters int     // live clusters of a session before its oldest leaves
-		MergeThreshold  float64 // probability from which an entry joins a cluster rather than opening one, 0 to 1
+		MaxColdClusters int // live clusters of a session before its oldest leaves
+		// Probability from which an entry joins a cluster rather than opening one, 0 to 1
+		MergeThreshold float64
 	}
 	GC struct {
 		Auto  int           // loose objects from which gc --auto works; 0 for never
@@ -55,7 +56,8 @@ type Config struct {
 	Summarize struct {
 		Chain []string // names of summarizers, who is asked first at the front; never empty
 	}
-	Summarizers map[string]Summarizer // what is set for each, by name; those that come with ctx are there as well
+	// What is set for each, by name; those that come with ctx are there as well
+	Summarizers map[string]Summarizer
 	Window      struct {
 		EvictAt    int // entries from which the window is cut; GraduateAt or more
 		GraduateAt int // entries that stay in the window
@@ -133,49 +135,68 @@ const (
 func settings() []setting {
 	return []setting{
 		{key: "alias.*", form: words, named: aliasOf, from: usersFile},
-		choice("color.ui", ColorAuto, []string{ColorAuto, ColorAlways, ColorNever}, "colours in what commands print: auto (on a terminal), always or never",
+		choice("color.ui", ColorAuto, []string{ColorAuto, ColorAlways, ColorNever},
+			"colours in what commands print: auto (on a terminal), always or never",
 			func(c *Config) *string { return &c.Color.UI }),
-		choice("compact.strategy", "union-find", []string{"union-find", "flat"}, "how what is cold is put together: union-find (by topic) or flat",
+		choice("compact.strategy", "union-find", []string{"union-find", "flat"},
+			"how what is cold is put together: union-find (by topic) or flat",
 			func(c *Config) *string { return &c.Compact.Strategy }),
-		number("forest.max_cold_clusters", "10", 1, mostClusters, "clusters of a session that stay live; above that its oldest leaves",
+		number("forest.max_cold_clusters", "10", 1, mostClusters,
+			"clusters of a session that stay live; above that its oldest leaves",
 			func(c *Config) *int { return &c.Forest.MaxColdClusters }),
-		share("forest.merge_threshold", "0.5", "how probable it has to be that a message goes on with a cluster for it to join, 0 to 1",
+		share("forest.merge_threshold", "0.5",
+			"how probable it has to be that a message goes on with a cluster for it "+
+				"to join, 0 to 1",
 			func(c *Config) *float64 { return &c.Forest.MergeThreshold }),
-		number("gc.auto", "2000", 0, mostLoose, "loose objects from which gc --auto packs; 0 for never",
+		number("gc.auto", "2000", 0, mostLoose,
+			"loose objects from which gc --auto packs; 0 for never",
 			func(c *Config) *int { return &c.GC.Auto }),
 		period("gc.grace", "14d", longest, "how long gc keeps what nothing names",
 			func(c *Config) *time.Duration { return &c.GC.Grace }),
-		number("hook.context", "1000", 0, maxAdded, "tokens that a hook adds to a prompt, at most; 0 for none",
+		number("hook.context", "1000", 0, maxAdded,
+			"tokens that a hook adds to a prompt, at most; 0 for none",
 			func(c *Config) *int { return &c.Hook.Context }),
-		period("hook.deadline", "5s", longestWait, "how long a hook works; what it did not finish the next one does",
+		period("hook.deadline", "5s", longestWait,
+			"how long a hook works; what it did not finish the next one does",
 			func(c *Config) *time.Duration { return &c.Hook.Deadline }),
-		period("lock.timeout", "10s", longestWait, "how long a command waits for another to finish writing",
+		period("lock.timeout", "10s", longestWait,
+			"how long a command waits for another to finish writing",
 			func(c *Config) *time.Duration { return &c.Lock.Timeout }),
 		period("log.keep", "90d", longest, "how far back undo and reflog reach",
 			func(c *Config) *time.Duration { return &c.Log.Keep }),
 		list("mask.exempt_tools", exemptTools, "tools whose outputs are never shown shortened",
 			func(c *Config) *[]string { return &c.Mask.ExemptTools }),
-		number("mask.gate_tokens", "30000", 0, mostTokens, "tokens of old outputs from which they are shown shortened",
+		number("mask.gate_tokens", "30000", 0, mostTokens,
+			"tokens of old outputs from which they are shown shortened",
 			func(c *Config) *int { return &c.Mask.GateTokens }),
-		number("mask.newest_messages", "1", 0, mostEntries, "messages at the end that are not looked at for that",
+		number("mask.newest_messages", "1", 0, mostEntries,
+			"messages at the end that are not looked at for that",
 			func(c *Config) *int { return &c.Mask.NewestMessages }),
-		number("mask.preview_chars", "500", 2, maxChars, "characters that are kept of an output, half at each end",
+		number("mask.preview_chars", "500", 2, maxChars,
+			"characters that are kept of an output, half at each end",
 			func(c *Config) *int { return &c.Mask.PreviewChars }),
-		number("mask.preview_lines", "20", 2, mostEntries, "lines that are kept of what a command printed, half at each end",
+		number("mask.preview_lines", "20", 2, mostEntries,
+			"lines that are kept of what a command printed, half at each end",
 			func(c *Config) *int { return &c.Mask.PreviewLines }),
-		number("mask.protected_tokens", "50000", 0, mostTokens, "tokens of the newest outputs that stay as they are",
+		number("mask.protected_tokens", "50000", 0, mostTokens,
+			"tokens of the newest outputs that stay as they are",
 			func(c *Config) *int { return &c.Mask.ProtectedTokens }),
 		list("mask.shell_tools", shellTools, "tools that run commands",
 			func(c *Config) *[]string { return &c.Mask.ShellTools }),
-		number("offload.head_percent", "20", 0, 100, "of what is kept of an offloaded output, how much is its beginning",
+		number("offload.head_percent", "20", 0, 100,
+			"of what is kept of an offloaded output, how much is its beginning",
 			func(c *Config) *int { return &c.Offload.HeadPercent }),
-		number("offload.threshold_chars", "40000", 0, maxChars, "characters that an output may have before it is offloaded; 0 for any number",
+		number("offload.threshold_chars", "40000", 0, maxChars,
+			"characters that an output may have before it is offloaded; 0 for any number",
 			func(c *Config) *int { return &c.Offload.ThresholdChars }),
-		{key: "sanitize.extra", form: words, def: "[]", doc: "patterns of secrets that only you have", put: putPatterns, from: usersFile},
-		{key: "summarize.chain", form: names, def: extractive, doc: "who is asked for summaries, in this order", put: putChain, from: notStore},
+		{key: "sanitize.extra", form: words, def: "[]",
+			doc: "patterns of secrets that only you have", put: putPatterns, from: usersFile},
+		{key: "summarize.chain", form: names, def: extractive,
+			doc: "who is asked for summaries, in this order", put: putChain, from: notStore},
 		{key: "summarizer.*.command", form: words, named: commandOf, from: usersFile},
 		{key: "summarizer.*.timeout", form: duration, named: timeoutOf, from: usersFile},
-		number("window.evict_at", "30", 1, mostEntries, "messages at which the window is cut; graduate_at or more",
+		number("window.evict_at", "30", 1, mostEntries,
+			"messages at which the window is cut; graduate_at or more",
 			func(c *Config) *int { return &c.Window.EvictAt }),
 		number("window.graduate_at", "26", 1, mostEntries, "messages that stay as they were said",
 			func(c *Config) *int { return &c.Window.GraduateAt }),
@@ -183,78 +204,85 @@ func settings() []setting {
 }
 
 func number(key, def string, low, high int, doc string, field func(*Config) *int) setting {
-	return setting{key: key, form: wholeNumber, def: def, doc: doc, put: func(c *Config, text string) (string, error) {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return "", fmt.Errorf("not a whole number: %.40q", text)
-		}
-		if n < low || n > high {
-			return "", fmt.Errorf("not from %d to %d: %d", low, high, n)
-		}
-		*field(c) = n
-		return strconv.Itoa(n), nil
-	}}
+	return setting{key: key, form: wholeNumber, def: def, doc: doc,
+		put: func(c *Config, text string) (string, error) {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				return "", fmt.Errorf("not a whole number: %.40q", text)
+			}
+			if n < low || n > high {
+				return "", fmt.Errorf("not from %d to %d: %d", low, high, n)
+			}
+			*field(c) = n
+			return strconv.Itoa(n), nil
+		}}
 }
 
 func share(key, def, doc string, field func(*Config) *float64) setting {
-	return setting{key: key, form: fraction, def: def, doc: doc, put: func(c *Config, text string) (string, error) {
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return "", fmt.Errorf("not a number: %.40q", text)
-		}
-		if !(f >= 0 && f <= 1) { // so that NaN is refused
-			return "", fmt.Errorf("not from 0 to 1: %s", text)
-		}
-		*field(c) = f
-		return strconv.FormatFloat(f, 'g', -1, 64), nil
-	}}
+	return setting{key: key, form: fraction, def: def, doc: doc,
+		put: func(c *Config, text string) (string, error) {
+			f, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return "", fmt.Errorf("not a number: %.40q", text)
+			}
+			if !(f >= 0 && f <= 1) { // so that NaN is refused
+				return "", fmt.Errorf("not from 0 to 1: %s", text)
+			}
+			*field(c) = f
+			return strconv.FormatFloat(f, 'g', -1, 64), nil
+		}}
 }
 
-func period(key, def string, high time.Duration, doc string, field func(*Config) *time.Duration) setting {
-	return setting{key: key, form: duration, def: def, doc: doc, put: func(c *Config, text string) (string, error) {
-		d, err := parseDuration(text)
-		if err != nil {
-			return "", err
-		}
-		if d > high {
-			return "", fmt.Errorf("more than %d days: %s", high/day, text)
-		}
-		*field(c) = d
-		return text, nil
-	}}
+func period(
+	key, def string, high time.Duration, doc string, field func(*Config) *time.Duration,
+) setting {
+	return setting{key: key, form: duration, def: def, doc: doc,
+		put: func(c *Config, text string) (string, error) {
+			d, err := parseDuration(text)
+			if err != nil {
+				return "", err
+			}
+			if d > high {
+				return "", fmt.Errorf("more than %d days: %s", high/day, text)
+			}
+			*field(c) = d
+			return text, nil
+		}}
 }
 
 func choice(key, def string, among []string, doc string, field func(*Config) *string) setting {
-	return setting{key: key, form: word, def: def, doc: doc, put: func(c *Config, text string) (string, error) {
-		if !slices.Contains(among, text) {
-			return "", fmt.Errorf("not one of %s: %.40q", strings.Join(among, ", "), text)
-		}
-		*field(c) = text
-		return text, nil
-	}}
+	return setting{key: key, form: word, def: def, doc: doc,
+		put: func(c *Config, text string) (string, error) {
+			if !slices.Contains(among, text) {
+				return "", fmt.Errorf("not one of %s: %.40q", strings.Join(among, ", "), text)
+			}
+			*field(c) = text
+			return text, nil
+		}}
 }
 
 // list returns a setting that is a list of names in any order; "" is the empty list.
 func list(key, def, doc string, field func(*Config) *[]string) setting {
-	return setting{key: key, form: names, def: def, doc: doc, put: func(c *Config, text string) (string, error) {
-		var names []string
-		for name := range strings.SplitSeq(text, ",") {
-			switch name = strings.TrimSpace(name); {
-			case name == "" && strings.TrimSpace(text) == "":
-			case name == "" || len(name) > longestTool || !utf8.ValidString(name):
-				return "", fmt.Errorf("not a name of 1 to %d bytes: %.40q", longestTool, name)
-			case slices.Contains(names, name):
-				return "", fmt.Errorf("named twice: %.40q", name)
-			default:
-				names = append(names, name)
+	return setting{key: key, form: names, def: def, doc: doc,
+		put: func(c *Config, text string) (string, error) {
+			var names []string
+			for name := range strings.SplitSeq(text, ",") {
+				switch name = strings.TrimSpace(name); {
+				case name == "" && strings.TrimSpace(text) == "":
+				case name == "" || len(name) > longestTool || !utf8.ValidString(name):
+					return "", fmt.Errorf("not a name of 1 to %d bytes: %.40q", longestTool, name)
+				case slices.Contains(names, name):
+					return "", fmt.Errorf("named twice: %.40q", name)
+				default:
+					names = append(names, name)
+				}
 			}
-		}
-		if len(names) > maxListed {
-			return "", fmt.Errorf("more than %d names", maxListed)
-		}
-		*field(c) = names
-		return strings.Join(names, ","), nil
-	}}
+			if len(names) > maxListed {
+				return "", fmt.Errorf("more than %d names", maxListed)
+			}
+			*field(c) = names
+			return strings.Join(names, ","), nil
+		}}
 }
 
 // variable returns the environment variable of a key: CTX_WINDOW_GRADUATE_AT for
@@ -266,7 +294,9 @@ func variable(key string) string {
 // template returns the config.toml of a new store: every setting with its default, as comments.
 func template() string {
 	var b strings.Builder
-	b.WriteString("# Settings of this store. Take the # away from a line to change it; `ctx config` lists what holds, and why.\n")
+	b.WriteString(
+		"# Settings of this store. Take the # away from a line to change it; `ctx config` lists " +
+			"what holds, and why.\n")
 	for _, s := range settings() {
 		if s.from != anywhere {
 			continue

@@ -44,9 +44,10 @@ func shipped() map[string]Summarizer {
 
 // isSummarizerName reports whether a name needs no quotes in TOML and no escapes in a header.
 func isSummarizerName(name string) bool {
-	return name != "" && len(name) <= longestName && name != extractive && strings.IndexFunc(name, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_')
-	}) < 0
+	return name != "" && len(name) <= longestName && name != extractive &&
+		strings.IndexFunc(name, func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+		}) < 0
 }
 
 // putChain reads the names of a chain. It refuses a name after the extractive one, which always
@@ -60,7 +61,8 @@ func putChain(c *Config, text string) (string, error) {
 		name = strings.TrimSpace(name)
 		switch {
 		case name == extractive && i < len(list)-1:
-			return "", fmt.Errorf("%s is not the last one: nobody would be asked after it", extractive)
+			return "",
+				fmt.Errorf("%s is not the last one: nobody would be asked after it", extractive)
 		case name != extractive && !isSummarizerName(name):
 			return "", fmt.Errorf("not the name of a summarizer (a-z, 0-9, - and _): %.40q", name)
 		case slices.Contains(list[:i], name):
@@ -80,7 +82,9 @@ func commandOf(name string) func(*Config, string) (string, error) {
 			return "", errors.New("not an array of a program and its arguments")
 		}
 		if len(list) > maxWords || slices.ContainsFunc(list, isBadWord) {
-			return "", fmt.Errorf("more than %d words, a word of more than %d bytes, or a zero byte", maxWords, longestWord)
+			return "",
+				fmt.Errorf("more than %d words, a word of more than %d bytes, or a zero byte",
+					maxWords, longestWord)
 		}
 		s := c.Summarizers[name]
 		s.Command = list

@@ -11,13 +11,15 @@ import (
 
 func TestTable(t *testing.T) {
 	table := settings()
-	if !slices.IsSortedFunc(table, func(a, b setting) int { return strings.Compare(a.key, b.key) }) {
+	if !slices.IsSortedFunc(table,
+		func(a, b setting) int { return strings.Compare(a.key, b.key) }) {
 		t.Error("not sorted by key")
 	}
 	seen := map[string]bool{}
 	for _, s := range table {
 		many := s.named != nil
-		if seen[variable(s.key)] || strings.Contains(s.key, ".*") != many || !many && strings.Count(s.key, ".") > 1 || (s.doc == "") != many {
+		if seen[variable(s.key)] || strings.Contains(s.key, ".*") != many ||
+			!many && strings.Count(s.key, ".") > 1 || (s.doc == "") != many {
 			t.Errorf("bad row: %q, %q, %q", s.key, variable(s.key), s.doc)
 		}
 		seen[variable(s.key)] = true
@@ -54,22 +56,26 @@ func TestTemplate(t *testing.T) {
 		s, _ := find(table, g.key)
 		return s.from != anywhere // the template is a store's
 	})
-	if !slices.EqualFunc(got, want, func(a, b assignment) bool { return a.key == b.key && a.text == b.text }) {
+	if !slices.EqualFunc(got, want,
+		func(a, b assignment) bool { return a.key == b.key && a.text == b.text }) {
 		t.Fatalf("got %v, want %v", got, want)
 	}
 }
 
 func TestParseDuration(t *testing.T) {
 	for text, want := range map[string]time.Duration{
-		"0": 0, "0s": 0, "10s": 10 * time.Second, "1.5h": 90 * time.Minute, "90d": 90 * day, "2w": 14 * day, "1w2d": 9 * day,
-		"1w3h": 7*day + 3*time.Hour, "1d0.5s": day + time.Second/2, "106751d": 106751 * day, "0w": 0,
+		"0": 0, "0s": 0, "10s": 10 * time.Second, "1.5h": 90 * time.Minute, "90d": 90 * day,
+		"2w": 14 * day, "1w2d": 9 * day,
+		"1w3h": 7*day + 3*time.Hour, "1d0.5s": day + time.Second/2,
+		"106751d": 106751 * day, "0w": 0,
 	} {
 		if got, err := parseDuration(text); err != nil || got != want {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{
-		"", "d", "w", "10", "-1s", "-1d", "+1d", "1.5d", "1d2w", "1d1d", "1 d", " 1d", "1d ", "106752d", "15251w", "106751d24h",
+		"", "d", "w", "10", "-1s", "-1d", "+1d", "1.5d", "1d2w", "1d1d", "1 d", " 1d", "1d ",
+		"106752d", "15251w", "106751d24h",
 		"9223372036854775807w", "99999999999999999999d", "1y", "1e3d",
 	} {
 		if got, err := parseDuration(text); err == nil {
@@ -131,7 +137,8 @@ func configSeeds() []string {
 		"\"window.evict_at\" = 3\n",
 		"window = [{evict_at = 3}]\n",
 		"[gc.auto.x]\n",
-		"summarize.chain = [\"mine\", \"extractive\"]\n[summarizer.mine]\ncommand = [\"/bin/mine\", \"-x\"]\ntimeout = \"1m\"\n",
+		"summarize.chain = [\"mine\", \"extractive\"]\n[summarizer.mine]\ncommand = " +
+			"[\"/bin/mine\", \"-x\"]\ntimeout = \"1m\"\n",
 		"[summarizer.\"a.b\"]\ncommand = []\n",
 	}
 }
@@ -145,8 +152,10 @@ func TestSeeds(t *testing.T) {
 func TestNearest(t *testing.T) {
 	known := []string{"gc.auto", "gc.grace", "window.evict_at", "window.graduate_at"}
 	for key, want := range map[string]string{
-		"gc.atuo": "gc.auto", "auto": "gc.auto", "evict_at": "window.evict_at", "window.graduate-at": "window.graduate_at",
-		"window_evict_at": "window.evict_at", "": "", "nothing.like_it": "", strings.Repeat("x", 1000): "",
+		"gc.atuo": "gc.auto", "auto": "gc.auto", "evict_at": "window.evict_at",
+		"window.graduate-at": "window.graduate_at",
+		"window_evict_at":    "window.evict_at", "": "", "nothing.like_it": "",
+		strings.Repeat("x", 1000): "",
 	} {
 		if got := nearest(key, known); got != want {
 			t.Errorf("%q: %q, want %q", key, got, want)
@@ -177,14 +186,16 @@ func TestSameDevice(t *testing.T) {
 func TestIgnores(t *testing.T) {
 	const store = ".gemini/context/"
 	for _, line := range []string{
-		".gemini/context/", ".gemini/context", "/.gemini/context/", "  .gemini/context/\r", ".gemini/context/**", ".gemini/",
+		".gemini/context/", ".gemini/context", "/.gemini/context/", "  .gemini/context/\r",
+		".gemini/context/**", ".gemini/",
 		"/.gemini", ".gemini/*", "node_modules\n.gemini/context/\n*.log",
 	} {
 		if !ignores(line, store) {
 			t.Errorf("%q does not count", line)
 		}
 	}
-	for _, line := range []string{"", "# .gemini/context/", "!.gemini/context/", "context/", ".gemini/context/objects", "x.gemini/"} {
+	for _, line := range []string{"", "# .gemini/context/", "!.gemini/context/", "context/",
+		".gemini/context/objects", "x.gemini/"} {
 		if ignores(line, store) {
 			t.Errorf("%q counts", line)
 		}

@@ -24,7 +24,8 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	root := scratch(t)
-	w := &world{t: t, home: filepath.Join(root, "home"), project: filepath.Join(root, "home", "project"), vars: map[string]string{}}
+	w := &world{t: t, home: filepath.Join(root, "home"),
+		project: filepath.Join(root, "home", "project"), vars: map[string]string{}}
 	w.mkdir(w.project)
 	w.env = repo.Env{
 		WorkDir: w.project,

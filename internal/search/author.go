@@ -62,7 +62,9 @@ func (r *ranking) nameAuthors() error {
 func (r *ranking) isName(word string) bool {
 	for i, s := range r.sources {
 		for author, named := range r.named[i] {
-			if named && slices.ContainsFunc(nameParts(s.authors[author]), func(p string) bool { return strings.EqualFold(p, word) }) {
+			if named &&
+				slices.ContainsFunc(nameParts(s.authors[author]),
+					func(p string) bool { return strings.EqualFold(p, word) }) {
 				return true
 			}
 		}
@@ -89,7 +91,8 @@ func (q *Query) shareOf(author string) float64 {
 // capital letter inside the sentence, and not I.
 func (q *Query) hasName(part string) bool {
 	if utf8.RuneCountInString(part) > 1 {
-		return slices.ContainsFunc(q.words, func(w string) bool { return strings.EqualFold(w, part) })
+		return slices.ContainsFunc(q.words,
+			func(w string) bool { return strings.EqualFold(w, part) })
 	}
 	i := slices.Index(q.words, part)
 	return i > 0 && part != "I" && part != strings.ToLower(part)

@@ -152,7 +152,8 @@ func (c *choice) takeOne(i, at int, is chances) error {
 	it.equal = is.whole && it.kind.length() == r.q.length && print == r.q.print
 	if is.whole {
 		if value := r.likeQuery(i); value >= c.whole.least {
-			c.whole.offer(&found{item: *it, value: value, score: r.scoreOf(i), at: at, print: print})
+			c.whole.offer(&found{item: *it, value: value, score: r.scoreOf(i), at: at,
+				print: print})
 		}
 	}
 	is.beside = is.beside && r.mayReach(i, c.beside.least)

@@ -72,7 +72,8 @@ func (b *Builder) Add(d Doc) {
 	b.starts = append(b.starts, uint32(len(b.numbers)))
 	a := b.analyse(d.Text)
 	r := row{
-		id: d.ID, version: d.Version, session: d.Session, author: d.Author, seq: d.Seq, time: d.Time.UnixMilli(), length: a.length,
+		id: d.ID, version: d.Version, session: d.Session, author: d.Author, seq: d.Seq,
+		time: d.Time.UnixMilli(), length: a.length,
 		attr: uint8(max(0, slices.Index(roles[:], d.Role))), print: printOf(d.Text),
 	}
 	if d.Note {
@@ -87,7 +88,8 @@ func (b *Builder) Add(d Doc) {
 		}
 	}
 	if len(b.docs) == cap(b.docs) {
-		b.docs = slices.Grow(b.docs, max(len(b.docs), 64)) // by half as much, all would be copied more often
+		// By half as much, all would be copied more often
+		b.docs = slices.Grow(b.docs, max(len(b.docs), 64))
 	}
 	b.docs = append(b.docs, r)
 }
@@ -128,7 +130,8 @@ func (b *Builder) keepFrequent(first int) {
 		list = append(list, foundTerm{number: number, count: b.counts[first+i]})
 	}
 	slices.SortFunc(list, func(x, y foundTerm) int {
-		return cmp.Or(cmp.Compare(y.count, x.count), cmp.Compare(b.words.terms[x.number], b.words.terms[y.number]))
+		return cmp.Or(cmp.Compare(y.count, x.count),
+			cmp.Compare(b.words.terms[x.number], b.words.terms[y.number]))
 	})
 	b.numbers, b.counts = b.numbers[:first], b.counts[:first]
 	for _, f := range list[:maxTerms] {
@@ -141,7 +144,8 @@ func (b *Builder) Docs() int { return len(b.docs) }
 
 // Full reports whether the builder should be written.
 func (b *Builder) Full() bool {
-	return len(b.numbers) >= fullPostings || len(b.words.terms) >= fullTerms || len(b.docs) >= fullDocs
+	return len(b.numbers) >= fullPostings || len(b.words.terms) >= fullTerms ||
+		len(b.docs) >= fullDocs
 }
 
 // Segment returns the added documents as a segment, with its bytes, and empties the builder.
@@ -191,7 +195,8 @@ func (b *Builder) Write(w io.Writer) error {
 			used = append(used, uint32(number))
 		}
 	}
-	slices.SortFunc(used, func(x, y uint32) int { return cmp.Compare(b.words.terms[x], b.words.terms[y]) })
+	slices.SortFunc(used,
+		func(x, y uint32) int { return cmp.Compare(b.words.terms[x], b.words.terms[y]) })
 	next := make([]uint32, len(df)) // by number: where its next posting goes
 	at := uint32(0)
 	for _, number := range used {
@@ -222,7 +227,8 @@ func (b *Builder) Write(w io.Writer) error {
 // compareRows defines the order of documents in a segment: by session, then by seq, then by id and
 // version.
 func compareRows(a, b *row) int {
-	return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.seq, b.seq), bytes.Compare(a.id[:], b.id[:]), bytes.Compare(a.version[:], b.version[:]))
+	return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.seq, b.seq),
+		bytes.Compare(a.id[:], b.id[:]), bytes.Compare(a.version[:], b.version[:]))
 }
 
 // A segment consists of these sections, in this order: hot rows, prints, cold rows, versions, runs,
@@ -284,7 +290,8 @@ func (n *names) of(s string) uint32 {
 
 // newWriter begins a segment of at most docs documents.
 func newWriter(w io.Writer, docs int) *writer {
-	return &writer{w: w, prints: make([]byte, 0, docs*printLen), cold: make([]byte, 0, docs*coldLen)}
+	return &writer{w: w, prints: make([]byte, 0, docs*printLen),
+		cold: make([]byte, 0, docs*coldLen)}
 }
 
 func (s *writer) row(r *row) {
@@ -328,7 +335,8 @@ func (s *writer) endRows() {
 	}
 	s.flush(0)
 	s.starts = append(s.starts, s.at)
-	for _, section := range [][]byte{s.prints, s.cold, s.versions, s.runs, s.sessions.bytes, s.authors.bytes} {
+	for _, section := range [][]byte{s.prints, s.cold, s.versions, s.runs, s.sessions.bytes,
+		s.authors.bytes} {
 		s.section(section)
 	}
 	s.prints, s.cold = nil, nil

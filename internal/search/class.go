@@ -14,9 +14,11 @@ func classOf(attr uint8, length float64) class {
 	case attr&attrNote != 0:
 		return class{factor: noteFactor, gives: 1, hears: 1}
 	case attr&attrCall != 0:
-		return class{factor: bulk(callFactor, length), gives: bulk(callNear, length), hears: bulk(callNear, length)}
+		return class{factor: bulk(callFactor, length), gives: bulk(callNear, length),
+			hears: bulk(callNear, length)}
 	case role == roleTool:
-		return class{factor: bulk(outputFactor, length), gives: bulk(outputGives, length), hears: bulk(outputHears, length)}
+		return class{factor: bulk(outputFactor, length), gives: bulk(outputGives, length),
+			hears: bulk(outputHears, length)}
 	case role == roleModel:
 		return class{factor: modelFactor, gives: 1, hears: 1}
 	}

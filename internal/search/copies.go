@@ -121,7 +121,8 @@ func (r *ranking) copiesOf(list []*found) (map[uint64]*copied, error) {
 	}
 	var failed error
 	look := func(source, doc uint32, print uint64) {
-		if beginnings[print>>54]>>(print>>48&63)&1 == 0 || copies[print] == nil || copies[print].of.has == 0 {
+		if beginnings[print>>54]>>(print>>48&63)&1 == 0 || copies[print] == nil ||
+			copies[print].of.has == 0 {
 			return
 		}
 		it, ok, err := r.itemOf(source, doc)
@@ -144,7 +145,9 @@ func (r *ranking) copiesOf(list []*found) (map[uint64]*copied, error) {
 			}
 			failed = cmp.Or(failed, err)
 		} else {
-			failed = cmp.Or(failed, s.eachPrint(p.first, p.end, func(doc uint32, print uint64) { look(p.source, doc, print) }))
+			failed = cmp.Or(failed,
+				s.eachPrint(p.first, p.end,
+					func(doc uint32, print uint64) { look(p.source, doc, print) }))
 		}
 		if failed != nil {
 			return nil, failed
@@ -178,7 +181,8 @@ func (r *ranking) itemOf(source, doc uint32) (it item, ok bool, err error) {
 	if err != nil {
 		return it, false, err
 	}
-	it = item{seq: seq, session: uint32(session), source: source, doc: doc, kind: r.kindOf(source, row)}
+	it = item{seq: seq, session: uint32(session), source: source, doc: doc,
+		kind: r.kindOf(source, row)}
 	ok, err = r.o.admits(s, doc, name)
 	return it, ok, err
 }
@@ -210,13 +214,16 @@ func (r *ranking) hit(same []item) (Hit, error) {
 			return Hit{}, err
 		}
 		list[k] = candidate{
-			Hit:  Hit{ID: id, Version: version, Session: r.names[it.session], Seq: it.seq, Whole: int(it.has) == len(r.q.terms), Equal: it.equal, Rewound: s.Hidden[it.doc]},
+			Hit: Hit{ID: id, Version: version, Session: r.names[it.session], Seq: it.seq,
+				Whole: int(it.has) == len(r.q.terms), Equal: it.equal, Rewound: s.Hidden[it.doc]},
 			time: when.UnixMilli(), note: attr&attrNote != 0,
 			shared: r.o.Shared != nil && r.o.Shared(r.names[it.session]),
 		}
 	}
 	slices.SortFunc(list, func(a, b candidate) int {
-		return cmp.Or(compareBool(a.Rewound, b.Rewound), compareBool(a.note, b.note), compareBool(a.shared, b.shared), cmp.Compare(b.time, a.time), bytes.Compare(a.ID[:], b.ID[:]), bytes.Compare(a.Version[:], b.Version[:]))
+		return cmp.Or(compareBool(a.Rewound, b.Rewound), compareBool(a.note, b.note),
+			compareBool(a.shared, b.shared), cmp.Compare(b.time, a.time),
+			bytes.Compare(a.ID[:], b.ID[:]), bytes.Compare(a.Version[:], b.Version[:]))
 	})
 	hit := list[0].Hit
 	for _, c := range list[1:] {

@@ -57,7 +57,8 @@ func Each(sources []Source, o Options) ([]Document, error) {
 		}
 	}
 	slices.SortFunc(list, func(a, b Document) int {
-		return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.Seq, b.Seq), bytes.Compare(a.ID[:], b.ID[:]))
+		return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.Seq, b.Seq),
+			bytes.Compare(a.ID[:], b.ID[:]))
 	})
 	return list, nil
 }

@@ -64,7 +64,8 @@ func (q *Query) spots(low string) []spot {
 		}
 	}
 	slices.SortFunc(list, func(a, b spot) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(a.what, b.what))
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end),
+			cmp.Compare(a.what, b.what))
 	})
 	return list
 }
@@ -75,7 +76,8 @@ func stemLike(word string) string {
 	if len(word) <= 4 || strings.IndexFunc(word, notInName) >= 0 || !isASCIIText(word) {
 		return word
 	}
-	for _, ending := range []string{"ations", "ation", "ings", "ing", "ions", "ion", "ers", "ies", "ed", "er", "es", "ly", "s", "e", "y"} {
+	for _, ending := range []string{"ations", "ation", "ings", "ing", "ions", "ion", "ers", "ies",
+		"ed", "er", "es", "ly", "s", "e", "y"} {
 		stem := strings.TrimSuffix(word, ending)
 		if n := len(stem); n >= 3 && n < len(word) {
 			if n > 3 && stem[n-1] == stem[n-2] && stem[n-1] != 'l' && stem[n-1] != 's' {
@@ -113,7 +115,8 @@ func bestWindow(spots []spot, most int) (first, last int) {
 	best := -1.0
 	for i := range spots {
 		seen, sum, end := map[int]bool{}, 0.0, i
-		for j := i; j < len(spots) && j < i+maxSpots/8 && spots[j].end-spots[i].start <= max(most, spots[i].end-spots[i].start); j++ {
+		for j := i; j < len(spots) && j < i+maxSpots/8 &&
+			spots[j].end-spots[i].start <= max(most, spots[i].end-spots[i].start); j++ {
 			if end = j; !seen[spots[j].what] {
 				seen[spots[j].what] = true
 				sum += spots[j].weight

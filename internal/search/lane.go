@@ -58,10 +58,12 @@ func (r *ranking) lanes() []*lane {
 			continue
 		}
 		s := &r.sources[p.source]
-		l := &lane{r: r, source: p.source, s: s, numbers: r.numbers[p.source], end: p.end, gone: p.gone, doc: p.first}
+		l := &lane{r: r, source: p.source, s: s, numbers: r.numbers[p.source], end: p.end,
+			gone: p.gone, doc: p.first}
 		for t, at := range p.terms {
 			if at.docs > 0 {
-				h := head{term: uint8(t), postings: postings{r: s.r, at: at.from, to: at.to, left: at.docs, most: s.docs}}
+				h := head{term: uint8(t),
+					postings: postings{r: s.r, at: at.from, to: at.to, left: at.docs, most: s.docs}}
 				l.heads = append(l.heads, h)
 			}
 		}
@@ -222,7 +224,8 @@ func (l *lane) findLeft() {
 // before the next document of another lane, up to most items. other may be nil.
 func (l *lane) take(other *lane, most int) error {
 	r := l.r
-	for once := true; once || len(r.items) < most && (other == nil || l.comparePlace(other) < 0); once = false {
+	for once := true; once ||
+		len(r.items) < most && (other == nil || l.comparePlace(other) < 0); once = false {
 		limit := uint64(math.MaxUint64)
 		if other != nil && l.session == other.session {
 			limit = other.seq
@@ -253,7 +256,8 @@ func (l *lane) takeWord(most int, limit uint64) {
 			break
 		}
 		row := l.rows[int(doc-l.rowsAt)*hotLen:][:hotLen]
-		it := item{seq: seq, session: l.session, source: l.source, doc: doc, from: uint32(n), kind: r.kindOf(l.source, row)}
+		it := item{seq: seq, session: l.session, source: l.source, doc: doc, from: uint32(n),
+			kind: r.kindOf(l.source, row)}
 		for i := range l.heads {
 			c := l.counts[i*laneDocs+at]
 			values[n] = value{term: l.heads[i].term, count: c}

@@ -151,7 +151,8 @@ func (r *rowReader) find(doc uint32) {
 		r.run++
 	}
 	run := r.s.runs[r.run]
-	r.end, r.session, r.seq = r.s.runStart(r.run+1), r.s.sessions[run.session], run.seq+uint64(doc-run.doc)
+	r.end, r.session, r.seq = r.s.runStart(r.run+1), r.s.sessions[run.session],
+		run.seq+uint64(doc-run.doc)
 	if len(r.gone) > 0 {
 		r.end = min(r.end, r.gone[0])
 	}
@@ -168,14 +169,17 @@ func (r *rowReader) before(o *rowReader) (bool, error) {
 		return false, err
 	}
 	other, otherVersion, err := o.s.Entry(o.first)
-	return cmp.Or(bytes.Compare(id[:], other[:]), bytes.Compare(version[:], otherVersion[:])) < 0, err
+	return cmp.Or(bytes.Compare(id[:], other[:]), bytes.Compare(version[:], otherVersion[:])) < 0,
+		err
 }
 
 // rowsAhead is the number of bytes of rows that are read at a time.
 const rowsAhead = 256 << 10
 
 // copyRows writes the rows of all spans, after change changed those of a span.
-func (m *merger) copyRows(length int64, begin func(s *Source) int64, change func(source int, rows []byte) error) error {
+func (m *merger) copyRows(
+	length int64, begin func(s *Source) int64, change func(source int, rows []byte) error,
+) error {
 	if m.w.docs > maxDocs {
 		m.w.tooMany()
 	}
@@ -277,14 +281,17 @@ func (m *merger) terms() error {
 	for i := range m.sources {
 		order[i] = i
 		of := m.of[i]
-		shifted = shifted && (m.sources[i].docs == 0 || len(of) == 1 && of[0].first == 0 && int(of[0].end) == m.sources[i].docs)
+		shifted = shifted &&
+			(m.sources[i].docs == 0 ||
+				len(of) == 1 && of[0].first == 0 && int(of[0].end) == m.sources[i].docs)
 		heads[i] = termReader{s: &m.sources[i]}
 		if err := heads[i].advance(); err != nil {
 			return err
 		}
 	}
 	if shifted {
-		slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(m.shift(x), m.shift(y)) })
+		slices.SortStableFunc(order,
+			func(x, y int) int { return cmp.Compare(m.shift(x), m.shift(y)) })
 	}
 	var list []posting
 	for {
@@ -308,7 +315,8 @@ func (m *merger) terms() error {
 				continue
 			}
 			if shifted {
-				m.w.buf, last, err = appendShifted(m.w.buf, last, h.postings, h.docs, h.s.docs, m.shift(i))
+				m.w.buf, last, err = appendShifted(m.w.buf, last, h.postings, h.docs,
+					h.s.docs, m.shift(i))
 				docs += h.docs
 			} else {
 				list, err = m.appendPlaced(list, i, h)
@@ -341,7 +349,9 @@ func (m *merger) shift(source int) uint32 {
 // appendShifted appends the postings b of a term, all of whose documents get a number that is
 // higher by shift. last is the document of the posting before them, and then that of the last of
 // them.
-func appendShifted(to []byte, last uint32, b []byte, docs, most int, shift uint32) ([]byte, uint32, error) {
+func appendShifted(
+	to []byte, last uint32, b []byte, docs, most int, shift uint32,
+) ([]byte, uint32, error) {
 	p := postings{b: b, left: docs, most: most}
 	if err := p.next(); err != nil || p.doc == noDoc {
 		return to, last, err

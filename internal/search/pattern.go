@@ -11,7 +11,8 @@ import (
 // these words; within matches a text that contains them. Both are nil if the text has no words. If
 // the text has more than maxQueryTerms words, both patterns are within for the first words.
 func WordPatterns(text string) (whole, within *regexp.Regexp) {
-	words := strings.FieldsFunc(cutText(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+	words := strings.FieldsFunc(cutText(text),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 	if len(words) == 0 {
 		return nil, nil
 	}

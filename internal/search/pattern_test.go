@@ -22,7 +22,8 @@ func TestWordPatterns(t *testing.T) {
 	for _, tt := range tests {
 		whole, within := WordPatterns(tt.query)
 		if whole.MatchString(tt.text) != tt.whole || within.MatchString(tt.text) != tt.within {
-			t.Errorf("%.20q in %.20q: whole %v, within %v", tt.query, tt.text, !tt.whole, !tt.within)
+			t.Errorf("%.20q in %.20q: whole %v, within %v", tt.query, tt.text,
+				!tt.whole, !tt.within)
 		}
 	}
 	if whole, within := WordPatterns("?! …"); whole != nil || within != nil {

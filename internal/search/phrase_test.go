@@ -53,7 +53,8 @@ func TestPrint(t *testing.T) {
 			t.Errorf("%q is another text than %q", text, same[0])
 		}
 	}
-	for _, text := range []string{"does it retries", "it does retry", "does itretry", "does it retry now", ""} {
+	for _, text := range []string{"does it retries", "it does retry", "does itretry",
+		"does it retry now", ""} {
 		if printOf(text) == printOf(same[0]) {
 			t.Errorf("%q is the same text as %q", text, same[0])
 		}
@@ -67,8 +68,10 @@ func TestExcerpt(t *testing.T) {
 	filler := strings.Repeat("straw on straw and ", 40)
 	for _, c := range []struct{ query, text, want string }{
 		{"needle haystack", "the needle of the haystack", "the needle of the haystack"},
-		{"needle haystack", filler + "the needle of the haystack; " + filler, "needle of the haystack"},
-		{"needle haystack", "a needle. " + filler + "the needle of the haystack; " + filler, "needle of the haystack"},
+		{"needle haystack", filler + "the needle of the haystack; " + filler,
+			"needle of the haystack"},
+		{"needle haystack", "a needle. " + filler + "the needle of the haystack; " + filler,
+			"needle of the haystack"},
 		{"parsing", filler + "it parsed the file; " + filler, "it parsed the"},
 		{"cafe", filler + "le café, " + filler, "le café,"},
 		{"nothing of this", "first words " + filler, "first words straw"},
@@ -103,7 +106,8 @@ func FuzzExcerpt(f *testing.F) {
 			return
 		}
 		got := q.Excerpt(text, most)
-		if !utf8.ValidString(got) || utf8.RuneCountInString(got) > most || strings.ContainsAny(got, "\n\t") {
+		if !utf8.ValidString(got) || utf8.RuneCountInString(got) > most ||
+			strings.ContainsAny(got, "\n\t") {
 			t.Fatalf("%q", got)
 		}
 	})

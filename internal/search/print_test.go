@@ -20,7 +20,8 @@ func printSlowly(text string) uint64 {
 
 func FuzzPrint(f *testing.F) {
 	for _, seed := range []string{
-		"", " ", "?!", "One two", "one, TWO.", "a", "café au lait", "CAFÉ", "naïve\u0301", "日本 語", "x\xffy", "Ünï \xc3", "K K", "İstanbul", "e\u0301te\u0301",
+		"", " ", "?!", "One two", "one, TWO.", "a", "café au lait", "CAFÉ", "naïve\u0301", "日本 語",
+		"x\xffy", "Ünï \xc3", "K K", "İstanbul", "e\u0301te\u0301",
 	} {
 		f.Add(seed)
 	}
@@ -34,7 +35,9 @@ func FuzzPrint(f *testing.F) {
 // A builder finds in a text what analyse finds.
 func FuzzAnalyse(f *testing.F) {
 	for _, seed := range []string{
-		"", "Which port? 5433, not 5432", "internal/search/build.go parseURL", "went going gone feet", "café 日本語 x", "a:b:c 12:30:00 https://x.y/z", "\xff\xfe a", "it isn’t",
+		"", "Which port? 5433, not 5432", "internal/search/build.go parseURL",
+		"went going gone feet", "café 日本語 x", "a:b:c 12:30:00 https://x.y/z",
+		"\xff\xfe a", "it isn’t",
 	} {
 		f.Add(seed, seed+" again")
 	}
@@ -55,11 +58,13 @@ func FuzzAnalyse(f *testing.F) {
 			}
 			for _, c := range want.counts {
 				if counts[c.term] != c.count {
-					t.Errorf("%q has term %x %d times, want %d", text, c.term, counts[c.term], c.count)
+					t.Errorf("%q has term %x %d times, want %d", text, c.term,
+						counts[c.term], c.count)
 				}
 			}
 			want.counts = nil
-			if got.length != want.length || got.question != want.question || got.number != want.number || got.when != want.when {
+			if got.length != want.length || got.question != want.question ||
+				got.number != want.number || got.when != want.when {
 				t.Errorf("%q is %+v, want %+v", text, got, want)
 			}
 		}

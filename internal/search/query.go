@@ -82,14 +82,16 @@ func wants(word, next string) uint8 {
 		return attrWhen
 	case "how":
 		switch next {
-		case "many", "much", "long", "large", "big", "small", "old", "often", "high", "fast", "far", "deep", "tall":
+		case "many", "much", "long", "large", "big", "small", "old", "often", "high", "fast", "far",
+			"deep", "tall":
 			return attrNumber
 		}
 	case "what", "which":
 		switch next {
 		case "time", "date", "day", "month", "year":
 			return attrWhen
-		case "port", "version", "release", "number", "size", "percentage", "rate", "price", "amount":
+		case "port", "version", "release", "number", "size", "percentage", "rate",
+			"price", "amount":
 			return attrNumber
 		}
 	}

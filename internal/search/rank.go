@@ -50,7 +50,8 @@ type Hit struct {
 	Equal       bool // it has only the words of the query; known if Options.Whole is not 0
 	Spare       bool // it is one of the further hits of Options.Whole
 	Rewound     bool
-	Copies      []Hit // documents with the same words, which are no hits of their own; without scores
+	// Documents with the same words, which are no hits of their own; without scores
+	Copies []Hit
 }
 
 // Rank returns the documents that answer q best, the best first. At equal scores the higher seq
@@ -84,8 +85,9 @@ type ranking struct {
 	named   []map[uint32]bool // by source: the authors whom the query names
 
 	// The stretch in memory; see eachStretch.
-	stretch int       // the number of items that a stretch adds
-	items   []item    // documents with a term of the query, by session and seq; silent ones may follow
+	stretch int // the number of items that a stretch adds
+	// Documents with a term of the query, by session and seq; silent ones may follow
+	items   []item
 	n       int       // the number of items without silent ones
 	values  []value   // values of all items
 	scores  []float64 // see scoreOf; 0 before they are computed
@@ -201,7 +203,8 @@ func (r *ranking) eachIn(p *part, at termPlace, yield func(doc uint32)) error {
 		return nil
 	}
 	s := &r.sources[p.source]
-	list := postings{r: s.r, at: at.from, to: at.to, left: at.docs, most: s.docs, room: r.room(postingsRead)}
+	list := postings{r: s.r, at: at.from, to: at.to, left: at.docs, most: s.docs,
+		room: r.room(postingsRead)}
 	defer r.spare(list.room)
 	gone := p.gone
 	for {

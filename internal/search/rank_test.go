@@ -13,7 +13,9 @@ import (
 )
 
 // vocabulary holds words, names, numbers and a few words that no text has.
-var vocabulary = strings.Fields("postgres port 5433 migration schema parser.go lexer token panic deploy rollback v1.2.3 camelCase internal/locker/client.go wrote write door cabinet never-said")
+var vocabulary = strings.Fields(
+	"postgres port 5433 migration schema parser.go lexer token panic deploy rollback v1.2.3 " +
+		"camelCase internal/locker/client.go wrote write door cabinet never-said")
 
 func text(r *rand.Rand, n int) string {
 	var list []string
@@ -30,8 +32,10 @@ func conversation(r *rand.Rand, n int) []Doc {
 	seq := map[string]uint64{}
 	for i := range n {
 		d := Doc{
-			ID: format.Sum(fmt.Append(nil, n, i)), Session: string(rune('a' + r.IntN(3))), Role: roles[r.IntN(len(roles))],
-			Author: []string{"", "ann", "bob", "Grad C"}[r.IntN(4)], Time: time.UnixMilli(int64(i) * 1000).UTC(), Text: text(r, r.IntN(14)),
+			ID: format.Sum(fmt.Append(nil, n, i)), Session: string(rune('a' + r.IntN(3))),
+			Role:   roles[r.IntN(len(roles))],
+			Author: []string{"", "ann", "bob", "Grad C"}[r.IntN(4)],
+			Time:   time.UnixMilli(int64(i) * 1000).UTC(), Text: text(r, r.IntN(14)),
 		}
 		d.Version, d.Calls = d.ID, r.IntN(6) == 0
 		if d.Note = r.IntN(9) == 0; !d.Note {
@@ -103,7 +107,8 @@ func mergeAllOf(t *testing.T, list []Source) Source {
 func hitsText(hits []Hit) []string {
 	var list []string
 	for _, h := range hits {
-		line := fmt.Sprintf("%v %v %s %d %x %v %v", h.ID.Short(8), h.Version.Short(8), h.Session, h.Seq, h.Score, h.Spare, h.Equal)
+		line := fmt.Sprintf("%v %v %s %d %x %v %v", h.ID.Short(8), h.Version.Short(8), h.Session,
+			h.Seq, h.Score, h.Spare, h.Equal)
 		for _, c := range h.Copies {
 			line += " " + c.ID.Short(8)
 		}
@@ -149,7 +154,8 @@ func TestRankIsTheSimpleRank(t *testing.T) {
 		if r.IntN(4) == 0 {
 			o.Until = time.UnixMilli(int64(r.IntN(120)) * 1000)
 		}
-		question := []string{"What did Bob think about ", "How many ", "Grad C ", ""}[r.IntN(4)] + vocabulary[r.IntN(len(vocabulary))] + " " + text(r, r.IntN(4))
+		question := []string{"What did Bob think about ", "How many ", "Grad C ", ""}[r.IntN(4)] +
+			vocabulary[r.IntN(len(vocabulary))] + " " + text(r, r.IntN(4))
 		q, err := Parse(question)
 		if err != nil {
 			t.Fatal(err)

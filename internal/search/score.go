@@ -158,7 +158,8 @@ func (r *ranking) around(i int, it *item, near []float64) {
 		if o.source == it.source && o.doc == it.doc {
 			return true
 		}
-		decay := float64(float64(nearWeight*(1-float64(d)/(window+1))) * float64(r.traitsOf(o.kind).gives*hears))
+		decay := float64(
+			float64(nearWeight*(1-float64(d)/(window+1))) * float64(r.traitsOf(o.kind).gives*hears))
 		length := o.kind.length()
 		for _, v := range r.valuesOf(k) {
 			near[v.term] = max(near[v.term], float64(decay*r.isOf(v, length)))
@@ -187,5 +188,6 @@ func (r *ranking) total(own []value, k kind, near []float64) float64 {
 	for _, n := range near {
 		sum += n
 	}
-	return float64(float64(sum*r.traitsOf(k).factor) * (1 - coverPart + float64(coverPart*has)/r.all))
+	return float64(
+		float64(sum*r.traitsOf(k).factor) * (1 - coverPart + float64(coverPart*has)/r.all))
 }

@@ -70,12 +70,15 @@ func OpenSegment(r io.ReaderAt, size int64) (*Segment, error) {
 			return nil, damaged("sections out of order")
 		}
 	}
-	if docs > maxDocs || at[0] != docs*hotLen || at[1]-at[0] != docs*printLen || at[2]-at[1] != docs*coldLen ||
-		at[3]-at[2] != versions*versionLen || at[4]-at[3] != runs*runLen || at[8]-at[7] != terms*termLen || runs > docs || versions > docs {
+	if docs > maxDocs || at[0] != docs*hotLen || at[1]-at[0] != docs*printLen ||
+		at[2]-at[1] != docs*coldLen ||
+		at[3]-at[2] != versions*versionLen || at[4]-at[3] != runs*runLen ||
+		at[8]-at[7] != terms*termLen || runs > docs || versions > docs {
 		return nil, damaged("sections of the wrong size")
 	}
 	s := &Segment{
-		r: r, docs: int(docs), versions: int(versions), terms: int(terms), atPrints: at[0], atCold: at[1], atVersions: at[2], atPostings: at[6], atTerms: at[7],
+		r: r, docs: int(docs), versions: int(versions), terms: int(terms), atPrints: at[0],
+		atCold: at[1], atVersions: at[2], atPostings: at[6], atTerms: at[7],
 		hot: make([][]byte, (docs+hotBlock-1)/hotBlock),
 	}
 	var err error
@@ -128,8 +131,10 @@ func (s *Segment) readRuns(at int64, n int) error {
 	}
 	s.runs = make([]run, n)
 	for i := range s.runs {
-		v := run{session: binary.BigEndian.Uint32(b), doc: binary.BigEndian.Uint32(b[4:]), seq: binary.BigEndian.Uint64(b[8:])}
-		if int(v.session) >= len(s.sessions) || int(v.doc) >= s.docs || i == 0 && v.doc != 0 || i > 0 && v.doc <= s.runs[i-1].doc {
+		v := run{session: binary.BigEndian.Uint32(b), doc: binary.BigEndian.Uint32(b[4:]),
+			seq: binary.BigEndian.Uint64(b[8:])}
+		if int(v.session) >= len(s.sessions) || int(v.doc) >= s.docs || i == 0 && v.doc != 0 ||
+			i > 0 && v.doc <= s.runs[i-1].doc {
 			return damaged("runs")
 		}
 		if i > 0 && s.sessions[v.session] < s.sessions[s.runs[i-1].session] {
@@ -159,8 +164,10 @@ func (s *Segment) place(doc uint32) (session string, seq uint64) {
 
 // Range returns the documents of a session: from first up to, but not including, end.
 func (s *Segment) Range(session string) (first, end uint32) {
-	i := sort.Search(len(s.runs), func(i int) bool { return s.sessions[s.runs[i].session] >= session })
-	j := sort.Search(len(s.runs), func(i int) bool { return s.sessions[s.runs[i].session] > session })
+	i := sort.Search(len(s.runs),
+		func(i int) bool { return s.sessions[s.runs[i].session] >= session })
+	j := sort.Search(len(s.runs),
+		func(i int) bool { return s.sessions[s.runs[i].session] > session })
 	return s.runStart(i), s.runStart(j)
 }
 
@@ -240,7 +247,8 @@ func (s *Segment) cold(doc uint32) (time.Time, format.ID, error) {
 func (s *Segment) print(doc uint32) (uint64, error) {
 	at := doc - doc%printBlock
 	if len(s.prints) == 0 || s.printsAt != at {
-		b := slices.Grow(s.prints[:0], printBlock*printLen)[:min(printBlock, s.docs-int(at))*printLen]
+		b := slices.Grow(s.prints[:0], printBlock*printLen)[:min(printBlock,
+			s.docs-int(at))*printLen]
 		s.prints = nil
 		if err := readFull(s.r, b, s.atPrints+int64(at)*printLen); err != nil {
 			return 0, err
@@ -330,7 +338,9 @@ func (s *Segment) lookup(term uint64) (from, to int64, docs int, err error) {
 		read(i + 1)
 		to = s.atPostings + int64(binary.BigEndian.Uint64(b[8:]))
 	}
-	if err == nil && (from < s.atPostings || to < from || to > s.atTerms || int64(docs) > to-from || docs > s.docs) {
+	if err == nil &&
+		(from < s.atPostings || to < from || to > s.atTerms || int64(docs) > to-from ||
+			docs > s.docs) {
 		err = damaged("terms")
 	}
 	return from, to, docs, err

@@ -70,7 +70,8 @@ func TestMergeIsOneSegment(t *testing.T) {
 		inOrder := seed%3 == 0 // each builder has the documents after those of another one
 		if inOrder {
 			slices.SortFunc(docs, func(a, b Doc) int {
-				return cmp.Or(strings.Compare(a.Session, b.Session), cmp.Compare(a.Seq, b.Seq), bytes.Compare(a.ID[:], b.ID[:]))
+				return cmp.Or(strings.Compare(a.Session, b.Session), cmp.Compare(a.Seq, b.Seq),
+					bytes.Compare(a.ID[:], b.ID[:]))
 			})
 		}
 		for i, d := range docs {
@@ -113,19 +114,22 @@ func FuzzSegment(f *testing.F) {
 			}
 			return
 		}
-		for _, query := range []string{"what did Bob think about the postgres port", "lexer parser.go"} {
+		for _, query := range []string{"what did Bob think about the postgres port",
+			"lexer parser.go"} {
 			q, err := Parse(query)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, o := range []Options{{Limit: 5}, {Limit: 5, Session: "a", Role: "user"}} {
-				if _, err := Rank([]Source{{Segment: seg}}, q, o); err != nil && !errors.Is(err, ErrDamaged) {
+				if _, err := Rank([]Source{{Segment: seg}}, q, o); err != nil &&
+					!errors.Is(err, ErrDamaged) {
 					t.Fatal(err)
 				}
 			}
 		}
 		var out bytes.Buffer
-		if _, _, err := Merge(&out, []Source{{Segment: seg}, {Segment: seg}}); err != nil && !errors.Is(err, ErrDamaged) {
+		if _, _, err := Merge(&out, []Source{{Segment: seg}, {Segment: seg}}); err != nil &&
+			!errors.Is(err, ErrDamaged) {
 			t.Fatal(err)
 		}
 	})
@@ -153,21 +157,27 @@ func TestSegmentWithFlippedBytes(t *testing.T) {
 
 func TestManifest(t *testing.T) {
 	want := &Manifest{
-		Tips:     []Tip{{Name: "a/main", ID: format.Sum([]byte("a"))}, {Name: "b/main", ID: format.Sum([]byte("b"))}},
-		Segments: []Part{{Name: "search-1", Hidden: map[uint32]bool{0: true, 7: false, 1 << 20: true}}, {Name: "search-2", Hidden: map[uint32]bool{}}},
+		Tips: []Tip{{Name: "a/main", ID: format.Sum([]byte("a"))},
+			{Name: "b/main", ID: format.Sum([]byte("b"))}},
+		Segments: []Part{
+			{Name: "search-1", Hidden: map[uint32]bool{0: true, 7: false, 1 << 20: true}},
+			{Name: "search-2", Hidden: map[uint32]bool{}},
+		},
 	}
 	got, err := DecodeManifest(want.Encode())
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if empty, err := DecodeManifest((&Manifest{}).Encode()); err != nil || len(empty.Tips)+len(empty.Segments) != 0 {
+	if empty, err := DecodeManifest((&Manifest{}).Encode()); err != nil ||
+		len(empty.Tips)+len(empty.Segments) != 0 {
 		t.Errorf("got %+v, %v", empty, err)
 	}
 }
 
 // Every manifest that can be decoded encodes to the same bytes.
 func FuzzManifest(f *testing.F) {
-	m := &Manifest{Tips: []Tip{{Name: "a/main"}}, Segments: []Part{{Name: "search-1", Hidden: map[uint32]bool{3: true, 9: false}}}}
+	m := &Manifest{Tips: []Tip{{Name: "a/main"}},
+		Segments: []Part{{Name: "search-1", Hidden: map[uint32]bool{3: true, 9: false}}}}
 	f.Add(m.Encode())
 	f.Add([]byte{manifestVersion, 0, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -73,7 +73,8 @@ func (r *ranking) bySession() ([]sessionItems, error) {
 				continue
 			}
 			if n := len(list); n == 0 || list[n-1].session != it.session {
-				list = append(list, sessionItems{session: it.session, counts: make([]float64, len(r.q.terms))})
+				list = append(list,
+					sessionItems{session: it.session, counts: make([]float64, len(r.q.terms))})
 			}
 			r.addTo(&list[len(list)-1], i)
 		}
@@ -128,10 +129,12 @@ func (r *ranking) wholeScores(found []sessionItems) ([]float64, error) {
 	}
 	scores := make([]float64, len(found))
 	for i, s := range found {
-		norm := float64(sessionK1 * (1 - sessionLength + float64(sessionLength*lengths[s.session])/mean))
+		norm := float64(
+			sessionK1 * (1 - sessionLength + float64(sessionLength*lengths[s.session])/mean))
 		for t, n := range s.counts {
 			idf := Ln(1 + sessions/float64(max(df[t], 1)))
-			scores[i] += float64(float64(r.q.terms[t].weight*idf) * (n * (sessionK1 + 1) / (n + norm)))
+			scores[i] += float64(
+				float64(r.q.terms[t].weight*idf) * (n * (sessionK1 + 1) / (n + norm)))
 		}
 	}
 	return scores, nil
@@ -186,7 +189,8 @@ func (r *ranking) fuse(found []sessionItems, whole []float64) ([]SessionHit, err
 			Session: r.names[s.session], Matches: s.matches,
 			Score: float64((1-wholeSession)*turn) + float64(wholeSession*whole[i]/all),
 			Best: Hit{
-				ID: id, Version: version, Session: r.names[s.session], Seq: best.seq, Score: s.score, Rewound: src.Hidden[best.doc],
+				ID: id, Version: version, Session: r.names[s.session], Seq: best.seq,
+				Score: s.score, Rewound: src.Hidden[best.doc],
 				Whole: int(best.has) == len(r.q.terms),
 			},
 		}

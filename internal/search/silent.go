@@ -25,7 +25,8 @@ func (r *ranking) excerptAt(i int) *excerpt {
 		end++
 	}
 	from := r.items[first].from
-	e := &excerpt{items: slices.Clone(r.items[first : end+1]), values: slices.Clone(r.values[from:r.items[end].from])}
+	e := &excerpt{items: slices.Clone(r.items[first : end+1]),
+		values: slices.Clone(r.values[from:r.items[end].from])}
 	for k := range e.items {
 		e.items[k].from -= from
 	}
@@ -46,7 +47,8 @@ func (r *ranking) setAround(list []*found) {
 		}
 	}
 	compare := func(a, b copied) int {
-		return cmp.Or(comparePlaces(a.item, b.item), cmp.Compare(a.source, b.source), cmp.Compare(a.doc, b.doc))
+		return cmp.Or(comparePlaces(a.item, b.item), cmp.Compare(a.source, b.source),
+			cmp.Compare(a.doc, b.doc))
 	}
 	slices.SortFunc(all, compare)
 	all = slices.CompactFunc(all, func(a, b copied) bool { return compare(a, b) == 0 })
@@ -76,12 +78,14 @@ func (r *ranking) silent(best []*found) ([]*found, error) {
 			s := &r.sources[k]
 			first, end := s.seqRange(r.names[it.session], it.seq-min(it.seq, beside), it.seq+beside)
 			for doc := first; doc < end; doc++ {
-				if rewound, hidden := s.Hidden[doc]; hidden && !(rewound && r.o.Rewound) || seen[at{uint32(k), doc}] {
+				if rewound, hidden := s.Hidden[doc]; hidden && !(rewound && r.o.Rewound) ||
+					seen[at{uint32(k), doc}] {
 					continue
 				}
 				seen[at{uint32(k), doc}] = true
 				_, seq := s.place(doc)
-				add := &found{item: item{seq: seq, session: it.session, source: uint32(k), doc: doc}}
+				add := &found{item: item{seq: seq, session: it.session,
+					source: uint32(k), doc: doc}}
 				where, _ := slices.BinarySearchFunc(r.items[:r.n], add.item, comparePlaces)
 				if r.has(where, add.item) {
 					continue

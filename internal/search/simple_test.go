@@ -9,7 +9,8 @@ import (
 
 // simply ranks documents by examining each of them.
 func simply(docs []Doc, q *Query, o Options) []Hit {
-	docs = slices.DeleteFunc(slices.Clone(docs), func(d Doc) bool { return o.Session != "" && d.Session != o.Session })
+	docs = slices.DeleteFunc(slices.Clone(docs),
+		func(d Doc) bool { return o.Session != "" && d.Session != o.Session })
 	n := len(docs)
 	count := make([][]float64, n) // by document and term of the query
 	df := make([]int, len(q.terms))
@@ -32,7 +33,8 @@ func simply(docs []Doc, q *Query, o Options) []Hit {
 		weights[t] = float64(term.weight * Ln(1+float64(n)/float64(max(df[t], 1))))
 		for author := range named {
 			if slices.Contains(strings.Fields(strings.ToLower(author)), term.word) {
-				weights[t] = float64(term.weight*Ln(1+float64(n)/float64(max(df[t], 1)))) * nameWeight
+				weights[t] = float64(
+					term.weight*Ln(1+float64(n)/float64(max(df[t], 1)))) * nameWeight
 			}
 		}
 		all += weights[t]
@@ -54,8 +56,11 @@ func simply(docs []Doc, q *Query, o Options) []Hit {
 		for k, other := range docs {
 			if k != i && other.Session == d.Session && distance(other.Seq, d.Seq) <= window {
 				for t := range near {
-					gives, hears := simplyClass(other, texts[k]).gives, simplyClass(d, texts[i]).hears
-					decay := float64(float64(nearWeight*(1-float64(distance(other.Seq, d.Seq))/(window+1))) * float64(gives*hears))
+					gives, hears := simplyClass(other, texts[k]).gives,
+						simplyClass(d, texts[i]).hears
+					decay := float64(
+						float64(nearWeight*(1-float64(distance(other.Seq, d.Seq))/(window+1))) *
+							float64(gives*hears))
 					near[t] = max(near[t], float64(decay*own[k][t]))
 				}
 			}
@@ -71,7 +76,9 @@ func simply(docs []Doc, q *Query, o Options) []Hit {
 		for _, v := range near {
 			sum += v
 		}
-		score[i] = float64(float64(sum*simplyFactor(d, texts[i], q, named)) * (1 - coverPart + float64(coverPart*has)/all))
+		score[i] = float64(
+			float64(sum*simplyFactor(d, texts[i], q, named)) * (1 - coverPart +
+				float64(coverPart*has)/all))
 	}
 	hits := simplyBest(docs, texts, q, score, heard, o)
 	return append(hits, simplyWhole(docs, texts, q, own, score, hits, o)...)
@@ -79,7 +86,9 @@ func simply(docs []Doc, q *Query, o Options) []Hit {
 
 // simplyWhole returns the spare hits: of the documents with every term those that are most like the
 // query, and that no hit has the words of.
-func simplyWhole(docs []Doc, texts []analysed, q *Query, own [][]float64, score []float64, hits []Hit, o Options) []Hit {
+func simplyWhole(
+	docs []Doc, texts []analysed, q *Query, own [][]float64, score []float64, hits []Hit, o Options,
+) []Hit {
 	var order []int
 	like, equal := make([]float64, len(docs)), make([]bool, len(docs))
 	for i, d := range docs {
@@ -97,14 +106,18 @@ func simplyWhole(docs []Doc, texts []analysed, q *Query, own [][]float64, score 
 		order = append(order, i)
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(like[b], like[a]), cmp.Compare(docs[b].Seq, docs[a].Seq), bytes.Compare(docs[a].ID[:], docs[b].ID[:]))
+		return cmp.Or(cmp.Compare(like[b], like[a]), cmp.Compare(docs[b].Seq, docs[a].Seq),
+			bytes.Compare(docs[a].ID[:], docs[b].ID[:]))
 	})
 	known := map[uint64]bool{}
 	for i := range hits {
-		d := docs[slices.IndexFunc(docs, func(d Doc) bool { return d.ID == hits[i].ID && d.Version == hits[i].Version })]
+		d := docs[slices.IndexFunc(docs,
+			func(d Doc) bool { return d.ID == hits[i].ID && d.Version == hits[i].Version })]
 		known[printOf(d.Text)] = true
-		if i := slices.IndexFunc(docs, func(o Doc) bool { return o.ID == d.ID && o.Version == d.Version }); equal[i] {
-			hits[slices.IndexFunc(hits, func(h Hit) bool { return h.ID == d.ID && h.Version == d.Version })].Equal = true
+		if i := slices.IndexFunc(docs,
+			func(o Doc) bool { return o.ID == d.ID && o.Version == d.Version }); equal[i] {
+			hits[slices.IndexFunc(hits,
+				func(h Hit) bool { return h.ID == d.ID && h.Version == d.Version })].Equal = true
 		}
 	}
 	var spare []Hit
@@ -116,10 +129,13 @@ func simplyWhole(docs []Doc, texts []analysed, q *Query, own [][]float64, score 
 		switch {
 		case known[print]:
 		case copied:
-			spare[k].Copies = append(spare[k].Copies, Hit{ID: d.ID, Version: d.Version, Session: d.Session, Seq: d.Seq})
+			spare[k].Copies = append(spare[k].Copies,
+				Hit{ID: d.ID, Version: d.Version, Session: d.Session, Seq: d.Seq})
 		case len(spare) < o.Whole:
 			at[print] = len(spare)
-			spare = append(spare, Hit{ID: d.ID, Version: d.Version, Session: d.Session, Seq: d.Seq, Score: score[i], Spare: true, Equal: equal[i]})
+			spare = append(spare,
+				Hit{ID: d.ID, Version: d.Version, Session: d.Session, Seq: d.Seq, Score: score[i],
+					Spare: true, Equal: equal[i]})
 		}
 	}
 	return simplyNewest(docs, spare)
@@ -127,7 +143,8 @@ func simplyWhole(docs []Doc, texts []analysed, q *Query, own [][]float64, score 
 
 // simplyAdmits reports whether the options admit a document.
 func simplyAdmits(d Doc, o Options) bool {
-	return (o.Except == "" || d.Session != o.Except) && (o.Role == "" || d.Role == o.Role) && !d.Time.Before(o.Since) && (o.Until.IsZero() || d.Time.Before(o.Until))
+	return (o.Except == "" || d.Session != o.Except) && (o.Role == "" || d.Role == o.Role) &&
+		!d.Time.Before(o.Since) && (o.Until.IsZero() || d.Time.Before(o.Until))
 }
 
 func simplyNamed(docs []Doc, count [][]float64, q *Query) map[string]bool {
@@ -177,28 +194,34 @@ func simplyClass(d Doc, a analysed) class {
 	return classOf(attr, lengthOf(a.length))
 }
 
-func simplyBest(docs []Doc, texts []analysed, q *Query, score []float64, heard []bool, o Options) []Hit {
+func simplyBest(
+	docs []Doc, texts []analysed, q *Query, score []float64, heard []bool, o Options,
+) []Hit {
 	order := make([]int, len(docs))
 	for i := range order {
 		order[i] = i
 	}
 	sessionThenID := func(a, b int) int {
-		return cmp.Or(strings.Compare(docs[a].Session, docs[b].Session), bytes.Compare(docs[a].ID[:], docs[b].ID[:]))
+		return cmp.Or(strings.Compare(docs[a].Session, docs[b].Session),
+			bytes.Compare(docs[a].ID[:], docs[b].ID[:]))
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(docs[b].Seq, docs[a].Seq), sessionThenID(a, b))
+		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(docs[b].Seq, docs[a].Seq),
+			sessionThenID(a, b))
 	})
 	beside := map[int]bool{}
 	loud := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return !heard[i] })
 	for _, i := range loud[:min(len(loud), lookBeside)] {
 		for k := range docs {
-			if docs[k].Session == docs[i].Session && distance(docs[k].Seq, docs[i].Seq) <= 2 && score[k] >= float64(minSilent*score[loud[0]]) {
+			if docs[k].Session == docs[i].Session && distance(docs[k].Seq, docs[i].Seq) <= 2 &&
+				score[k] >= float64(minSilent*score[loud[0]]) {
 				beside[k] = true
 			}
 		}
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(docs[b].Seq, docs[a].Seq), bytes.Compare(docs[a].ID[:], docs[b].ID[:]))
+		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(docs[b].Seq, docs[a].Seq),
+			bytes.Compare(docs[a].ID[:], docs[b].ID[:]))
 	})
 	var hits []Hit
 	seen := map[uint64]int{}
@@ -208,14 +231,17 @@ func simplyBest(docs []Doc, texts []analysed, q *Query, score []float64, heard [
 			print := printOf(d.Text)
 			if at, ok := seen[print]; ok && print != 0 {
 				if has := slices.ContainsFunc(q.terms, func(t queryTerm) bool {
-					return slices.ContainsFunc(texts[i].counts, func(p termCount) bool { return p.term == t.term })
+					return slices.ContainsFunc(texts[i].counts,
+						func(p termCount) bool { return p.term == t.term })
 				}); has {
-					hits[at].Copies = append(hits[at].Copies, Hit{ID: d.ID, Version: d.Version, Session: d.Session, Seq: d.Seq})
+					hits[at].Copies = append(hits[at].Copies,
+						Hit{ID: d.ID, Version: d.Version, Session: d.Session, Seq: d.Seq})
 				}
 				continue
 			}
 			seen[print] = len(hits)
-			hits = append(hits, Hit{ID: d.ID, Version: d.Version, Session: d.Session, Seq: d.Seq, Score: score[i]})
+			hits = append(hits,
+				Hit{ID: d.ID, Version: d.Version, Session: d.Session, Seq: d.Seq, Score: score[i]})
 		}
 	}
 	return simplyNewest(docs, hits[:min(len(hits), o.Limit)])
@@ -224,13 +250,16 @@ func simplyBest(docs []Doc, texts []analysed, q *Query, score []float64, heard [
 // simplyNewest replaces each best hit by the newest of the documents with the same words.
 func simplyNewest(docs []Doc, hits []Hit) []Hit {
 	doc := func(h Hit) Doc {
-		return docs[slices.IndexFunc(docs, func(d Doc) bool { return d.ID == h.ID && d.Version == h.Version })]
+		return docs[slices.IndexFunc(docs,
+			func(d Doc) bool { return d.ID == h.ID && d.Version == h.Version })]
 	}
 	for i, h := range hits {
-		all := append([]Hit{{ID: h.ID, Version: h.Version, Session: h.Session, Seq: h.Seq}}, h.Copies...)
+		all := append([]Hit{{ID: h.ID, Version: h.Version, Session: h.Session, Seq: h.Seq}},
+			h.Copies...)
 		slices.SortFunc(all, func(a, b Hit) int {
 			x, y := doc(a), doc(b)
-			return cmp.Or(compareBool(x.Note, y.Note), y.Time.Compare(x.Time), bytes.Compare(x.ID[:], y.ID[:]))
+			return cmp.Or(compareBool(x.Note, y.Note), y.Time.Compare(x.Time),
+				bytes.Compare(x.ID[:], y.ID[:]))
 		})
 		all[0].Score, all[0].Spare, all[0].Equal, all[0].Copies = h.Score, h.Spare, h.Equal, all[1:]
 		hits[i] = all[0]

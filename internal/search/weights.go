@@ -59,7 +59,8 @@ const (
 // down to these factors.
 const (
 	modelFactor = 1.1 // a model said it in its own words
-	noteFactor  = 0.8 // about the conversation, such as an agent's own summary, which mentions everything
+	// About the conversation, such as an agent's own summary, which mentions everything
+	noteFactor = 0.8
 
 	bulkLength   = 50.0
 	callFactor   = 0.35

@@ -49,10 +49,14 @@ better good|best good|worse bad|worst bad|older old|elder old`, "\n") {
 // tellsTime reports whether a lower-case word expresses a time.
 func tellsTime(word string) bool {
 	switch word {
-	case "yesterday", "today", "tonight", "tomorrow", "ago", "last", "next", "week", "weekend", "weeks", "month", "months", "year", "years", "day", "days",
-		"hour", "hours", "minute", "minutes", "morning", "afternoon", "evening", "night", "recently", "soon", "earlier", "later",
-		"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march", "april", "june", "july",
-		"august", "september", "october", "november", "december", "spring", "summer", "autumn", "fall", "winter":
+	case "yesterday", "today", "tonight", "tomorrow", "ago", "last", "next", "week", "weekend",
+		"weeks", "month", "months", "year", "years", "day", "days",
+		"hour", "hours", "minute", "minutes", "morning", "afternoon", "evening", "night",
+		"recently", "soon", "earlier", "later",
+		"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january",
+		"february", "march", "april", "june", "july",
+		"august", "september", "october", "november", "december", "spring", "summer", "autumn",
+		"fall", "winter":
 		return true
 	}
 	return false
@@ -62,10 +66,14 @@ func tellsTime(word string) bool {
 // question.
 func asks(word string) bool {
 	switch word {
-	case "summarize", "summarise", "summary", "describe", "description", "explain", "discuss", "discussed", "discussion", "discussions",
-		"talk", "talked", "mention", "mentioned", "tell", "told", "opinion", "opinions", "thought", "thoughts", "contribute",
-		"conclude", "concluded", "conclusion", "happen", "happened", "feel", "find", "show", "list", "give", "ask", "asked",
-		"answer", "question", "issue", "regarding", "concerning", "kind", "type", "way", "people", "team", "group":
+	case "summarize", "summarise", "summary", "describe", "description", "explain", "discuss",
+		"discussed", "discussion", "discussions",
+		"talk", "talked", "mention", "mentioned", "tell", "told", "opinion", "opinions", "thought",
+		"thoughts", "contribute",
+		"conclude", "concluded", "conclusion", "happen", "happened", "feel", "find", "show", "list",
+		"give", "ask", "asked",
+		"answer", "question", "issue", "regarding", "concerning", "kind", "type", "way", "people",
+		"team", "group":
 		return true
 	}
 	return false
@@ -75,14 +83,22 @@ func asks(word string) bool {
 // conversation do not show this.
 func isCommon(word string) bool {
 	switch word {
-	case "take", "took", "taken", "takes", "new", "long", "time", "work", "works", "worked", "working", "first", "last", "good", "look", "looked",
-		"come", "came", "gave", "given", "found", "seem", "try", "tried", "leave", "left", "call", "called", "put", "mean", "keep", "kept", "begin",
-		"help", "turn", "start", "started", "run", "runs", "ran", "move", "live", "bring", "write", "wrote", "provide", "meet", "include", "continue",
-		"set", "learn", "change", "changed", "changes", "lead", "understand", "follow", "stop", "create", "add", "spend", "grow", "open", "wait", "send",
-		"expect", "build", "stay", "fall", "cut", "reach", "remain", "great", "little", "old", "right", "big", "high", "different", "small", "large", "next",
-		"early", "important", "bad", "able", "part", "place", "case", "point", "week", "company", "number", "problem", "fact", "hand", "man", "woman",
-		"day", "year", "world", "life", "general", "much", "short", "full", "true", "best", "better", "always", "often", "sometimes", "exactly", "currently",
-		"actually", "future", "progress", "approach", "direction", "main", "current", "certain", "several", "various":
+	case "take", "took", "taken", "takes", "new", "long", "time", "work", "works", "worked",
+		"working", "first", "last", "good", "look", "looked",
+		"come", "came", "gave", "given", "found", "seem", "try", "tried", "leave", "left", "call",
+		"called", "put", "mean", "keep", "kept", "begin",
+		"help", "turn", "start", "started", "run", "runs", "ran", "move", "live", "bring", "write",
+		"wrote", "provide", "meet", "include", "continue",
+		"set", "learn", "change", "changed", "changes", "lead", "understand", "follow", "stop",
+		"create", "add", "spend", "grow", "open", "wait", "send",
+		"expect", "build", "stay", "fall", "cut", "reach", "remain", "great", "little", "old",
+		"right", "big", "high", "different", "small", "large", "next",
+		"early", "important", "bad", "able", "part", "place", "case", "point", "week", "company",
+		"number", "problem", "fact", "hand", "man", "woman",
+		"day", "year", "world", "life", "general", "much", "short", "full", "true", "best",
+		"better", "always", "often", "sometimes", "exactly", "currently",
+		"actually", "future", "progress", "approach", "direction", "main", "current", "certain",
+		"several", "various":
 		return true
 	}
 	return false

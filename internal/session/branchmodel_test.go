@@ -102,8 +102,10 @@ type forked struct {
 
 func newForked(t *testing.T, seed uint64, seen *tally) *forked {
 	w := &forked{
-		T: t, r: rand.New(rand.NewPCG(seed, 17)), looks: rand.New(rand.NewPCG(seed, 18)), tally: seen,
-		invoked: map[format.ID]string{}, said: map[string][]format.ID{}, calls: map[string]format.ID{}, answers: map[format.ID]format.ID{},
+		T: t, r: rand.New(rand.NewPCG(seed, 17)),
+		looks: rand.New(rand.NewPCG(seed, 18)), tally: seen,
+		invoked: map[format.ID]string{}, said: map[string][]format.ID{},
+		calls: map[string]format.ID{}, answers: map[format.ID]format.ID{},
 		sagas: map[string]saga{}, past: map[string][]saga{}, ahead: map[string][]saga{},
 	}
 	other := &world{T: t, seed: seed}
@@ -225,7 +227,9 @@ func (w *forked) step() {
 		w.must(err)
 	default:
 		w.note("compact", " %s/%s", name, branch)
-		_, err := w.s.Compaction.Compact(bg, compaction.CompactOptions{Branches: []history.BranchName{{Session: name, Branch: branch}}})
+		_, err := w.s.Compaction.Compact(bg,
+			compaction.CompactOptions{Branches: []history.BranchName{{Session: name,
+				Branch: branch}}})
 		w.must(err)
 	}
 }
@@ -256,7 +260,8 @@ func (w *forked) append(name, branch string) {
 	}
 	batch := w.batch(invocation, w.sagas[name][branch].log)
 	w.note("append", " %d to %s/%s in %q", len(batch), name, branch, invocation)
-	done, _, err := w.s.Conversation.Append(bg, name, branch, batch, conversation.AppendOptions{NoGraduation: w.r.IntN(5) == 0})
+	done, _, err := w.s.Conversation.Append(bg, name, branch, batch,
+		conversation.AppendOptions{NoGraduation: w.r.IntN(5) == 0})
 	w.must(err)
 	line := g[branch]
 	line.log = slices.Clone(line.log)
@@ -292,7 +297,8 @@ func (w *forked) batch(invocation string, log []format.ID) (batch []conversation
 	for range 1 + w.r.IntN(3) {
 		w.serial++
 		m := conversation.Message{
-			Role: []string{"user", "model"}[w.r.IntN(2)], Text: fmt.Sprintf(subjects[w.r.IntN(len(subjects))], w.serial), Invocation: invocation,
+			Role: []string{"user", "model"}[w.r.IntN(2)],
+			Text: fmt.Sprintf(subjects[w.r.IntN(len(subjects))], w.serial), Invocation: invocation,
 		}
 		switch w.r.IntN(8) {
 		case 0, 1:
@@ -380,7 +386,8 @@ func (w *forked) fork(name, branch string) {
 	line.forks[w.serial] = len(line.log)
 	g[branch] = line
 	for _, c := range children {
-		g[c] = lineModel{log: line.log, forks: line.forks, fork: w.serial, born: line.forks, told: line.told, masks: line.masks}
+		g[c] = lineModel{log: line.log, forks: line.forks, fork: w.serial, born: line.forks,
+			told: line.told, masks: line.masks}
 	}
 	w.do(name, g)
 }
@@ -388,7 +395,8 @@ func (w *forked) fork(name, branch string) {
 func (w *forked) join(name, branch string) {
 	g := w.sagas[name]
 	children := g.children(branch)
-	w.r.Shuffle(len(children), func(a, b int) { children[a], children[b] = children[b], children[a] })
+	w.r.Shuffle(len(children),
+		func(a, b int) { children[a], children[b] = children[b], children[a] })
 	children = children[:1+w.r.IntN(len(children))]
 	w.note("join", " %v to %s/%s", children, name, branch)
 	_, err := w.s.Conversation.Join(bg, name, branch, children, conversation.JoinOptions{})
@@ -445,7 +453,8 @@ func (w *forked) line(name, branch string) {
 	}
 	at := w.r.IntN(len(line.log))
 	w.note("line", " %s from %s/%s at %d", names[0], name, branch, at)
-	_, err := w.s.Conversation.Fork(bg, name, branch, names, conversation.ForkOptions{At: line.log[at]})
+	_, err := w.s.Conversation.Fork(bg, name, branch, names,
+		conversation.ForkOptions{At: line.log[at]})
 	if fork := line.forks[line.fork]; line.fork != 0 && at >= fork {
 		if !errors.Is(err, history.ErrStale) {
 			w.fatal("a line from what an open child has alone: %v", err)
@@ -463,7 +472,8 @@ func (w *forked) line(name, branch string) {
 		past = line.cut(cut, cut)
 	}
 	if newest := line.believes(); newest != nil {
-		past.told = append(past.told, toldAt{len(past.log), newest}) // it begins with the newest that its parent was told
+		// It begins with the newest that its parent was told
+		past.told = append(past.told, toldAt{len(past.log), newest})
 	}
 	past.fork, past.born = 0, nil
 	g[names[0]] = past
@@ -485,7 +495,10 @@ func (w *forked) observe(name, branch string) {
 			lines = append(lines, fmt.Sprintf(`{"key":%q,"removed":true}`, k))
 			delete(now, k)
 		} else {
-			lines = append(lines, fmt.Sprintf(`{"key":%q,"value":%d,"first":"%s=%d","changed":"%s=%d","removed_text":"%s="}`, k, v, k, v, k, v, k))
+			lines = append(lines,
+				fmt.Sprintf(
+					`{"key":%q,"value":%d,"first":"%s=%d","changed":"%s=%d","removed_text":"%s="}`,
+					k, v, k, v, k, v, k))
 			now[k] = fmt.Sprint(v)
 		}
 	}
@@ -507,7 +520,8 @@ func (w *forked) observe(name, branch string) {
 	}
 	w.must(err)
 	before := line.believes()
-	if changed := before == nil || !maps.Equal(before, now); changed == (done.Result == epoch.Unchanged) {
+	if changed := before == nil ||
+		!maps.Equal(before, now); changed == (done.Result == epoch.Unchanged) {
 		w.fatal("changed %v: %+v", changed, done)
 	} else if changed {
 		line.told = append(slices.Clone(line.told), toldAt{len(line.log), now})
@@ -531,7 +545,8 @@ func (w *forked) mask(name, branch string) {
 	}
 	of := outputs[w.r.IntN(len(outputs))]
 	w.note("mask", " %s on %s/%s", of.Short(6), name, branch)
-	done, err := w.s.Edits.ApplyMasks(bg, name, branch, []edits.MaskTarget{{Entry: of, Part: format.WholeEntry}})
+	done, err := w.s.Edits.ApplyMasks(bg, name, branch,
+		[]edits.MaskTarget{{Entry: of, Part: format.WholeEntry}})
 	w.must(err)
 	if is := line.masked(of); is != done.Entry.IsZero() {
 		w.fatal("masked before: %v, and now %+v", is, done)
@@ -551,7 +566,8 @@ func (l lineModel) masked(id format.ID) bool {
 func (w *forked) checkTold(v *refs.View, name, branch string, line lineModel, rendered []byte) {
 	got := told{}
 	for text := range strings.Lines(string(rendered)) {
-		if k, value, ok := strings.Cut(strings.TrimSuffix(text, "\n"), "="); ok && slices.Contains(toldKeys, k) {
+		if k, value, ok := strings.Cut(strings.TrimSuffix(text, "\n"), "="); ok &&
+			slices.Contains(toldKeys, k) {
 			got[k] = value
 			if value == "" {
 				delete(got, k)
@@ -599,7 +615,8 @@ func (w *forked) check() {
 			w.checkBranch(v, name, branch, line, cold)
 		}
 		if names := g.names(); len(names) > 0 {
-			w.checkVisible(v, name, names[w.looks.IntN(len(names))]) // each in turn, more or less: a reader reads the whole session
+			// Each in turn, more or less: a reader reads the whole session
+			w.checkVisible(v, name, names[w.looks.IntN(len(names))])
 		}
 	}
 	st, err := w.s.History.ForestOf(v, history.MainForest)
@@ -640,7 +657,9 @@ func (w *forked) count(st *forest.State, count map[format.ID]int) {
 	}
 }
 
-func (w *forked) checkBranch(v *refs.View, name, branch string, line lineModel, cold map[format.ID]bool) {
+func (w *forked) checkBranch(
+	v *refs.View, name, branch string, line lineModel, cold map[format.ID]bool,
+) {
 	value := v.Get(history.RefName(name, branch))
 	list, err := w.s.Recall.Log(value.ID, recall.LogOptions{})
 	w.must(err)
@@ -655,10 +674,12 @@ func (w *forked) checkBranch(v *refs.View, name, branch string, line lineModel, 
 		w.fatal("%s/%s has %s\nwants %s", name, branch, w.short(got), w.short(line.log))
 	}
 	if value.Through > value.Frontier || value.Frontier > uint64(len(got)) {
-		w.fatal("%s/%s: through %d, frontier %d, %d messages", name, branch, value.Through, value.Frontier, len(got))
+		w.fatal("%s/%s: through %d, frontier %d, %d messages", name, branch, value.Through,
+			value.Frontier, len(got))
 	}
 	if line.fork != 0 && value.Frontier > uint64(line.forks[line.fork]) {
-		w.fatal("%s/%s: frontier %d is past the fork at %d", name, branch, value.Frontier, line.forks[line.fork])
+		w.fatal("%s/%s: frontier %d is past the fork at %d", name, branch, value.Frontier,
+			line.forks[line.fork])
 	}
 	for _, id := range got[:value.Frontier] {
 		cold[id] = true
@@ -674,12 +695,14 @@ func (w *forked) checkBranch(v *refs.View, name, branch string, line lineModel, 
 			continue
 		}
 		tail = append(tail, m.ID)
-		if is := strings.Contains(m.Text+string(m.Parts), "tool_output_masked"); is != line.masked(m.ID) {
+		if is := strings.Contains(m.Text+string(m.Parts),
+			"tool_output_masked"); is != line.masked(m.ID) {
 			w.fatal("%s/%s shows %s shortened: %v, want %v", name, branch, m.ID.Short(6), is, !is)
 		}
 	}
 	if !slices.Equal(tail, line.log[value.Through:]) {
-		w.fatal("%s/%s: the tail is %s\nwant %s", name, branch, w.short(tail), w.short(line.log[value.Through:]))
+		w.fatal("%s/%s: the tail is %s\nwant %s", name, branch, w.short(tail),
+			w.short(line.log[value.Through:]))
 	}
 }
 
@@ -703,7 +726,8 @@ func (w *forked) checkVisible(v *refs.View, name, branch string) {
 		for _, line := range g {
 			held = held || slices.Contains(line.log, id)
 		}
-		if slices.Contains(g[branch].log, id) || held && mine != "" && w.invoked[id] != "" && w.invoked[id] != mine {
+		if slices.Contains(g[branch].log, id) ||
+			held && mine != "" && w.invoked[id] != "" && w.invoked[id] != mine {
 			want = append(want, id)
 		}
 	}

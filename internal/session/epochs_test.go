@@ -80,7 +80,9 @@ func (w *teller) step() {
 		w.turn("redo", &w.ahead, &w.past)
 	case n == 17 && len(w.m.texts) > 0:
 		w.note("compact")
-		_, err := w.s.Compaction.Compact(bg, compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk", Branch: history.MainBranch}}})
+		_, err := w.s.Compaction.Compact(bg,
+			compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk",
+				Branch: history.MainBranch}}})
 		w.must(err)
 	default:
 		w.note("reopen")
@@ -97,7 +99,8 @@ func (w *teller) say(n int) {
 		batch = append(batch, conversation.Message{Role: "user", Text: w.text()})
 		m.texts, m.before = append(m.texts, batch[len(batch)-1].Text), append(m.before, w.m.now)
 	}
-	_, _, err := w.s.Conversation.Append(bg, "talk", history.MainBranch, batch, conversation.AppendOptions{})
+	_, _, err := w.s.Conversation.Append(bg, "talk", history.MainBranch, batch,
+		conversation.AppendOptions{})
 	w.must(err)
 	w.did(m)
 }
@@ -116,7 +119,10 @@ func (w *teller) observe() {
 			delete(now, k)
 		case n > 2:
 			v := fmt.Sprint(w.r.IntN(3))
-			lines = append(lines, fmt.Sprintf(`{"key":%q,"value":%s,"first":"%s=%s","changed":"%s=%s","removed_text":"%s="}`, k, v, k, v, k, v, k))
+			lines = append(lines,
+				fmt.Sprintf(
+					`{"key":%q,"value":%s,"first":"%s=%s","changed":"%s=%s","removed_text":"%s="}`,
+					k, v, k, v, k, v, k))
 			now[k] = v
 		}
 	}
@@ -132,7 +138,8 @@ func (w *teller) observe() {
 		w.fatal("blocked %v, error %v", blocked, err)
 	}
 	changed := !blocked && (w.m.now == nil || !maps.Equal(now, w.m.now))
-	if wrote := w.view().Number != before; wrote != changed || !blocked && changed == (done.Result == epoch.Unchanged) {
+	if wrote := w.view().Number != before; wrote != changed ||
+		!blocked && changed == (done.Result == epoch.Unchanged) {
 		w.fatal("changed %v, wrote %v: %+v", changed, wrote, done)
 	}
 	if changed {
@@ -144,9 +151,11 @@ func (w *teller) observe() {
 func (w *teller) rewind() {
 	at := max(0, len(w.m.texts)-1-w.r.IntN(9))
 	w.note("rewind to %d", at)
-	list, err := w.s.Recall.Log(w.view().Get(history.RefName("talk", history.MainBranch)).ID, recall.LogOptions{})
+	list, err := w.s.Recall.Log(w.view().Get(history.RefName("talk", history.MainBranch)).ID,
+		recall.LogOptions{})
 	w.must(err)
-	_, err = w.s.Conversation.Rewind(bg, "talk", history.MainBranch, list[at].ID, conversation.RewindOptions{})
+	_, err = w.s.Conversation.Rewind(bg, "talk", history.MainBranch, list[at].ID,
+		conversation.RewindOptions{})
 	w.must(err)
 	w.did(moment{w.m.texts[:at:at], w.m.before[:at:at], w.m.before[at]})
 }
@@ -181,7 +190,8 @@ func (w *teller) check() {
 	w.must(err)
 	got := told{}
 	for line := range strings.Lines(string(out.Bytes)) {
-		if k, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "="); ok && slices.Contains(w.keys, k) {
+		if k, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "="); ok &&
+			slices.Contains(w.keys, k) {
 			got[k] = value
 			if value == "" {
 				delete(got, k)
@@ -202,8 +212,10 @@ func (w *teller) check() {
 			believed[k.Key] = string(k.Value)
 		}
 	}
-	if !maps.Equal(believed, w.m.now) || len(shown.Updates) != strings.Count(string(out.Bytes), "<system-update>") {
-		w.fatal("was told %v, the epoch says %v, with %d updates\n%s", w.m.now, believed, len(shown.Updates), out.Bytes)
+	if !maps.Equal(believed, w.m.now) ||
+		len(shown.Updates) != strings.Count(string(out.Bytes), "<system-update>") {
+		w.fatal("was told %v, the epoch says %v, with %d updates\n%s", w.m.now, believed,
+			len(shown.Updates), out.Bytes)
 	}
 	w.tally.add("updates rendered", len(shown.Updates))
 	if shown.Step == "fold" {

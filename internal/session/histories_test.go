@@ -142,7 +142,8 @@ func newWorld(t *testing.T, seed uint64) *world {
 		T: t, seed: seed, r: rand.New(rand.NewPCG(seed, 11)), flat: seed%3 == 0,
 		texts: map[string][]string{}, past: map[string][][]string{}, ahead: map[string][][]string{},
 		told: map[string]words{}, made: map[format.ID]words{}, settled: map[string]bool{},
-		entries: map[format.ID]string{}, shown: map[format.ID]string{}, summaries: map[format.ID]sealed{}, runs: map[format.ID][]format.ID{},
+		entries: map[format.ID]string{}, shown: map[format.ID]string{},
+		summaries: map[format.ID]sealed{}, runs: map[format.ID][]format.ID{},
 	}
 	dir := storetest.TempDir(w)
 	e := w.env(dir)
@@ -156,7 +157,8 @@ func newWorld(t *testing.T, seed uint64) *world {
 // one, or the score decides.
 func (w *world) env(dir string) repo.Env {
 	threshold := []string{"1", "0", "0.5", "0.5"}[w.seed%4]
-	return storetest.Env(dir, nil, "window.graduate_at=2", "window.evict_at=4", "forest.max_cold_clusters=2",
+	return storetest.Env(dir, nil, "window.graduate_at=2", "window.evict_at=4",
+		"forest.max_cold_clusters=2",
 		"lock.timeout=5m", "forest.merge_threshold="+threshold)
 }
 
@@ -272,12 +274,14 @@ func (w *world) append(name string, n int, bulk bool) {
 	for range n {
 		m := conversation.Message{Role: []string{"user", "model"}[w.r.IntN(2)], Text: w.text()}
 		if w.r.IntN(2) == 0 {
-			m.Source = &conversation.Source{Agent: "test", Session: name, Message: fmt.Sprint("m", w.serial)}
+			m.Source = &conversation.Source{Agent: "test", Session: name,
+				Message: fmt.Sprint("m", w.serial)}
 		}
 		batch = append(batch, m)
 		texts = append(texts, m.Text)
 	}
-	_, _, err := w.s.Conversation.Append(bg, name, history.MainBranch, batch, conversation.AppendOptions{NoGraduation: bulk})
+	_, _, err := w.s.Conversation.Append(bg, name, history.MainBranch, batch,
+		conversation.AppendOptions{NoGraduation: bulk})
 	w.must(err)
 	w.do(name, texts)
 }
@@ -298,8 +302,11 @@ func (w *world) amend(name string) {
 		if src := shown.Entry.Source; src != nil && w.r.IntN(3) == 0 {
 			w.note("amend %s %d", name, i)
 			w.loses = true
-			m := conversation.Message{Role: shown.Entry.Role, Text: w.text(), Source: &conversation.Source{Agent: src.Agent, Session: src.Session, Message: src.Message}}
-			_, _, err := w.s.Conversation.Append(bg, name, history.MainBranch, []conversation.Message{m}, conversation.AppendOptions{})
+			m := conversation.Message{Role: shown.Entry.Role, Text: w.text(),
+				Source: &conversation.Source{Agent: src.Agent, Session: src.Session,
+					Message: src.Message}}
+			_, _, err := w.s.Conversation.Append(bg, name, history.MainBranch,
+				[]conversation.Message{m}, conversation.AppendOptions{})
 			w.must(err)
 			texts := slices.Clone(w.texts[name])
 			texts[i] = m.Text
@@ -317,7 +324,8 @@ func (w *world) rewind(name string) {
 	at := max(0, len(list)-1-w.r.IntN(8))
 	w.note("rewind %s to %d", name, at)
 	w.loses = true
-	_, err := w.s.Conversation.Rewind(bg, name, history.MainBranch, list[at].ID, conversation.RewindOptions{})
+	_, err := w.s.Conversation.Rewind(bg, name, history.MainBranch, list[at].ID,
+		conversation.RewindOptions{})
 	w.must(err)
 	// What was amended after the place that is rewound to says again what it said then.
 	texts := []string{}
@@ -330,7 +338,10 @@ func (w *world) rewind(name string) {
 	w.do(name, texts)
 }
 
-func (w *world) turn(verb, name string, do func(context.Context, string) (conversation.Undone, error), from, to map[string][][]string) {
+func (w *world) turn(
+	verb, name string, do func(context.Context, string) (conversation.Undone, error),
+	from, to map[string][][]string,
+) {
 	w.note(verb+" %s", name)
 	w.loses = true
 	_, err := do(bg, name)
@@ -372,7 +383,9 @@ func (w *world) compact(name string, by summarize.Summarizer) {
 	if w.texts[name] == nil {
 		return
 	}
-	o := compaction.CompactOptions{Branches: []history.BranchName{{Session: name, Branch: history.MainBranch}}, Summarizer: by}
+	o := compaction.CompactOptions{
+		Branches: []history.BranchName{{Session: name, Branch: history.MainBranch}}, Summarizer: by,
+	}
 	if w.flat && w.r.IntN(3) == 0 {
 		o.Strategy = clusters.Flat
 	}
@@ -449,8 +462,10 @@ func (w *world) checkBuiltIn(done summaries.Compaction, stood map[string]map[for
 		for _, v := range c.Covers {
 			words = words || !v.Interim && now[v.Summary] == c.Number
 		}
-		if !c.Renderable() || !words || slices.ContainsFunc(c.Covers, func(v format.Cover) bool { return v.Interim }) {
-			w.fatal("the built-in summarizer left cluster %d with the summaries %+v of %d members", c.Number, c.Covers, c.Count())
+		if !c.Renderable() || !words ||
+			slices.ContainsFunc(c.Covers, func(v format.Cover) bool { return v.Interim }) {
+			w.fatal("the built-in summarizer left cluster %d with the summaries %+v of %d members",
+				c.Number, c.Covers, c.Count())
 		}
 	}
 	if dirty != done.Dirty {
@@ -482,7 +497,8 @@ func (f *fake) Summarize(_ context.Context, ask summarize.Request) (summarize.Re
 	case 1:
 		return summarize.Response{Text: " ", Summarizer: "fake", Version: "1"}, nil
 	case 2:
-		return summarize.Response{Text: strings.Repeat("more than it was ", 400), Summarizer: "fake", Version: "1"}, nil
+		return summarize.Response{Text: strings.Repeat("more than it was ", 400),
+			Summarizer: "fake", Version: "1"}, nil
 	}
 	told := f.answer("fake", ask.Inputs)
 	for range f.r.IntN(3) {
@@ -544,7 +560,9 @@ func (w *world) commit(i int) {
 		}
 	}
 	if w.r.IntN(8) == 0 {
-		batch = append(batch, summaries.Answer{Claim: format.Sum([]byte(fmt.Sprint(w.serial))).String(), Response: w.answer("stranger", nil)})
+		batch = append(batch,
+			summaries.Answer{Claim: format.Sum([]byte(fmt.Sprint(w.serial))).String(),
+				Response: w.answer("stranger", nil)})
 	}
 	w.note("worker %d commits %d", i, len(batch))
 	me.sent = append(me.sent, batch...)
@@ -557,7 +575,10 @@ func (w *world) commit(i int) {
 }
 
 // repair redoes or reverts the summary of some cluster.
-func (w *world) repair(verb string, do func(context.Context, format.ID, compaction.CompactOptions) (summaries.Compaction, error)) {
+func (w *world) repair(
+	verb string,
+	do func(context.Context, format.ID, compaction.CompactOptions) (summaries.Compaction, error),
+) {
 	list, err := w.s.Recall.Clusters(w.view())
 	w.must(err)
 	if len(list) == 0 {
@@ -661,7 +682,8 @@ func (w *world) checkPin(value format.Value, list []format.ID) {
 	w.count(forest.From(f, w.s.History.Loader()), count)
 	for _, id := range list[:value.Through] {
 		if count[id] != 1 {
-			w.fatal("message %q is rendered %d times by the pin, through is %d", w.shown[id], count[id], value.Through)
+			w.fatal("message %q is rendered %d times by the pin, through is %d", w.shown[id],
+				count[id], value.Through)
 		}
 	}
 }
@@ -687,7 +709,10 @@ func (w *world) count(st *forest.State, count map[format.ID]int) {
 
 func (w *world) run(node format.ID) []format.ID {
 	if w.runs[node] == nil {
-		w.must(forest.Walk(w.s.History.Loader(), node, func(_ format.ID, entries []format.ID) { w.runs[node] = append(w.runs[node], entries...) }))
+		w.must(forest.Walk(w.s.History.Loader(), node,
+			func(_ format.ID, entries []format.ID) {
+				w.runs[node] = append(w.runs[node], entries...)
+			}))
 	}
 	return w.runs[node]
 }
@@ -732,7 +757,9 @@ func (w *world) history(tip format.ID) (list []format.ID) {
 	return list
 }
 
-func (w *world) checkForest(name string, st *forest.State, cold map[format.ID]bool, now words, settled map[string]bool) {
+func (w *world) checkForest(
+	name string, st *forest.State, cold map[format.ID]bool, now words, settled map[string]bool,
+) {
 	count := map[format.ID]int{}
 	w.count(st, count)
 	for id, is := range cold {
@@ -741,7 +768,8 @@ func (w *world) checkForest(name string, st *forest.State, cold map[format.ID]bo
 			want = 1
 		}
 		if count[id] != want {
-			w.fatal("forest %s: message %v (%q) is a member %d times, cold: %v", name, id, now[id], count[id], is)
+			w.fatal("forest %s: message %v (%q) is a member %d times, cold: %v", name, id, now[id],
+				count[id], is)
 		}
 		delete(count, id)
 	}
@@ -758,11 +786,14 @@ func (w *world) checkForest(name string, st *forest.State, cold map[format.ID]bo
 	for _, e := range evicted {
 		stone, err := w.s.History.Loader().Tombstone(e.Tombstone)
 		w.must(err)
-		w.checkCovers(name, []format.Cover{{Summary: stone.Summary, Count: stone.Count}}, w.run(stone.Node), now, settled)
+		w.checkCovers(name, []format.Cover{{Summary: stone.Summary, Count: stone.Count}},
+			w.run(stone.Node), now, settled)
 	}
 }
 
-func (w *world) checkCovers(name string, covers []format.Cover, members []format.ID, now words, settled map[string]bool) {
+func (w *world) checkCovers(
+	name string, covers []format.Cover, members []format.ID, now words, settled map[string]bool,
+) {
 	end := uint64(0)
 	for _, v := range covers {
 		if v.Count == 0 || v.Offset < end || v.Offset+v.Count > uint64(len(members)) {
@@ -771,7 +802,8 @@ func (w *world) checkCovers(name string, covers []format.Cover, members []format
 		end = v.Offset + v.Count
 		run := members[v.Offset:end]
 		sum, body := w.summary(v.Summary)
-		if node, err := format.NodeOf(run); err != nil || node != sum.Node || sum.Interim != v.Interim {
+		if node, err := format.NodeOf(run); err != nil || node != sum.Node ||
+			sum.Interim != v.Interim {
 			w.fatal("forest %s: cover %+v is not of its run", name, v)
 		}
 		if sum.Body.Media == format.MediaExtract {
@@ -781,11 +813,13 @@ func (w *world) checkCovers(name string, covers []format.Cover, members []format
 			read := w.made[v.Summary]
 			for _, id := range run {
 				if got, ok := read[id]; !ok || got != now[id] {
-					w.fatal("forest %s: summary %q was made of %q (%v), and stands for %q", name, body, got, ok, now[id])
+					w.fatal("forest %s: summary %q was made of %q (%v), and stands for %q", name,
+						body, got, ok, now[id])
 				}
 			}
 			if len(read) != len(run) {
-				w.fatal("forest %s: summary %q was made of %d entries and stands for %d", name, body, len(read), len(run))
+				w.fatal("forest %s: summary %q was made of %d entries and stands for %d", name,
+					body, len(read), len(run))
 			}
 		}
 		if v.Interim {
@@ -831,7 +865,8 @@ func (w *world) summary(id format.ID) (*format.Summary, []byte) {
 	sum, err := format.DecodeSummary(raw.Header)
 	w.must(err)
 	w.summaries[id] = sealed{sum, raw.Body[format.NonceLen:]}
-	w.tally.add(fmt.Sprintf("summary: %s, generation %d, interim %v", sum.Body.Media, sum.Generation, sum.Interim), 1)
+	w.tally.add(fmt.Sprintf("summary: %s, generation %d, interim %v", sum.Body.Media,
+		sum.Generation, sum.Interim), 1)
 	return sum, raw.Body[format.NonceLen:]
 }
 

@@ -23,7 +23,8 @@ type model struct {
 }
 
 func newModel() *model {
-	return &model{texts: map[string][]string{}, past: map[string][][]string{}, ahead: map[string][][]string{}}
+	return &model{texts: map[string][]string{}, past: map[string][][]string{},
+		ahead: map[string][][]string{}}
 }
 
 func (m *model) now(session string) []string { return slices.Clone(m.texts[session]) }
@@ -43,9 +44,11 @@ func (m *model) rewind(t *testing.T, s *session.Store, r *rand.Rand, session str
 		return
 	}
 	at := r.IntN(len(texts))
-	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), session, history.MainBranch))
+	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), session,
+		history.MainBranch))
 	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{}))
-	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), session, history.MainBranch, log[at].ID, conversation.RewindOptions{}))
+	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), session,
+		history.MainBranch, log[at].ID, conversation.RewindOptions{}))
 	m.do(session, append([]string{}, texts[:at]...))
 }
 
@@ -95,7 +98,8 @@ func (m *model) compare(t *testing.T, s *session.Store) {
 			continue
 		}
 		var got []string
-		for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(v.ID, recall.LogOptions{})) {
+		for _, shown := range storetest.Must[[]*history.Shown](t)(
+			s.Recall.Log(v.ID, recall.LogOptions{})) {
 			got = append(got, shown.Text)
 		}
 		if !slices.Equal(got, want) {

@@ -124,7 +124,8 @@ func TestAmendOutlivesRewindOfTranscript(t *testing.T) {
 	for range 2 {
 		steps(say("1", "one, said anew"), say("2", "two"), back, say("3", "three"))
 		var got []string
-		list, err := w.s.Recall.Log(w.view().Get(history.RefName("s", history.MainBranch)).ID, recall.LogOptions{})
+		list, err := w.s.Recall.Log(w.view().Get(history.RefName("s", history.MainBranch)).ID,
+			recall.LogOptions{})
 		w.must(err)
 		for _, shown := range list {
 			got = append(got, shown.Text)

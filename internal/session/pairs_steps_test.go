@@ -51,7 +51,9 @@ func (w *pairWorld) always() {
 		w.turn("redo", w.s.Conversation.Redo, &w.ahead, &w.past)
 	case n == 17:
 		w.note("compact", "")
-		_, err := w.s.Compaction.Compact(bg, compaction.CompactOptions{Branches: []history.BranchName{{Session: pairSession, Branch: w.branch()}}})
+		_, err := w.s.Compaction.Compact(bg,
+			compaction.CompactOptions{Branches: []history.BranchName{{Session: pairSession,
+				Branch: w.branch()}}})
 		w.must(err)
 	case n == 18:
 		w.note("gc", "")
@@ -69,7 +71,8 @@ func (w *pairWorld) append(branch string, list []*utterance, batch []conversatio
 	for i := range batch {
 		batch[i].Invocation = "run"
 	}
-	done, _, err := w.s.Conversation.Append(bg, pairSession, branch, batch, conversation.AppendOptions{})
+	done, _, err := w.s.Conversation.Append(bg, pairSession, branch, batch,
+		conversation.AppendOptions{})
 	w.must(err)
 	for i, u := range list {
 		u.id = done[i].ID
@@ -87,7 +90,8 @@ func (w *pairWorld) sayOn(branch string) {
 		u := w.utter()
 		list = append(list, u)
 		text := fmt.Sprintf(subjects[w.r.IntN(len(subjects))], w.serial) + " " + u.word
-		batch = append(batch, conversation.Message{Role: []string{"user", "model"}[w.r.IntN(2)], Text: text})
+		batch = append(batch,
+			conversation.Message{Role: []string{"user", "model"}[w.r.IntN(2)], Text: text})
 	}
 	w.note("say", "%d from %s on %s", len(list), list[0].word, branch)
 	w.append(branch, list, batch)
@@ -105,9 +109,13 @@ func (w *pairWorld) runToolOn(branch string) {
 	}
 	id := fmt.Sprint("call-", w.serial)
 	list := []conversation.Message{
-		{Role: "model", Parts: fmt.Appendf(nil, `[{"functionCall":{"id":%q,"name":"cat","args":{"file":%q}}}]`, id, call.word)},
-		{Role: "user", Parts: fmt.Appendf(nil, `[{"functionResponse":{"id":%q,"name":"cat","response":{"output":%q}}}]`,
-			id, result.word+" "+out.String())},
+		{Role: "model",
+			Parts: fmt.Appendf(nil, `[{"functionCall":{"id":%q,"name":"cat","args":{"file":%q}}}]`,
+				id, call.word)},
+		{Role: "user",
+			Parts: fmt.Appendf(nil,
+				`[{"functionResponse":{"id":%q,"name":"cat","response":{"output":%q}}}]`,
+				id, result.word+" "+out.String())},
 	}
 	w.note("tool", "%s %s on %s", call.word, result.word, branch)
 	w.append(branch, []*utterance{call, result}, list)
@@ -133,7 +141,8 @@ func (w *pairWorld) rewind() {
 func (w *pairWorld) rewindTo(branch string, i int) {
 	line := w.now.lines[branch]
 	w.note("rewind", "%s to before %s", branch, line.said[i].word)
-	_, err := w.s.Conversation.Rewind(bg, pairSession, branch, line.said[i].id, conversation.RewindOptions{})
+	_, err := w.s.Conversation.Rewind(bg, pairSession, branch, line.said[i].id,
+		conversation.RewindOptions{})
 	w.must(err)
 	if line.said[i].call != nil {
 		i-- // the call goes with its result
@@ -154,7 +163,9 @@ func (w *pairWorld) rewindTo(branch string, i int) {
 	w.did(next)
 }
 
-func (w *pairWorld) turn(verb string, do func(ctx, string) (conversation.Undone, error), from, to *[]pairState) {
+func (w *pairWorld) turn(
+	verb string, do func(ctx, string) (conversation.Undone, error), from, to *[]pairState,
+) {
 	w.note(verb, "")
 	_, err := do(bg, pairSession)
 	switch n := len(*from); {
@@ -191,13 +202,16 @@ func (w *pairWorld) mask() {
 	}
 	u := outputs[w.r.IntN(len(outputs))]
 	w.note("mask", "%s on %s", d.word[u], branch)
-	done, err := w.s.Edits.ApplyMasks(bg, pairSession, branch, []edits.MaskTarget{{Entry: u.id, Part: format.WholeEntry}})
+	done, err := w.s.Edits.ApplyMasks(bg, pairSession, branch,
+		[]edits.MaskTarget{{Entry: u.id, Part: format.WholeEntry}})
 	w.must(err)
 	if wrote := !done.Entry.IsZero(); wrote == d.masked[u] {
 		w.fatal("%s was masked: %v, and a mask was written: %v", u.word, d.masked[u], wrote)
 	}
 	if !d.masked[u] {
-		w.did(w.now.with(branch, line.mark(pairMark{kind: "mask", id: done.Entry, of: []*utterance{u}})))
+		w.did(
+			w.now.with(branch,
+				line.mark(pairMark{kind: "mask", id: done.Entry, of: []*utterance{u}})))
 	}
 }
 
@@ -217,7 +231,8 @@ func (w *pairWorld) forkOrJoin() {
 		w.forks++
 		name := fmt.Sprint("child", w.forks)
 		w.note("fork", "%s", name)
-		_, err := w.s.Conversation.Fork(bg, pairSession, history.MainBranch, []string{name}, conversation.ForkOptions{Invocation: "run"})
+		_, err := w.s.Conversation.Fork(bg, pairSession, history.MainBranch, []string{name},
+			conversation.ForkOptions{Invocation: "run"})
 		w.must(err)
 		main = main.mark(pairMark{kind: "fork", fork: w.forks})
 		next := w.now.with(history.MainBranch, main)
@@ -233,7 +248,8 @@ func (w *pairWorld) forkOrJoin() {
 func (w *pairWorld) joinChild(name string) {
 	main, child := w.now.lines[history.MainBranch], w.now.lines[name]
 	w.note("join", "%s", name)
-	_, err := w.s.Conversation.Join(bg, pairSession, history.MainBranch, []string{name}, conversation.JoinOptions{})
+	_, err := w.s.Conversation.Join(bg, pairSession, history.MainBranch, []string{name},
+		conversation.JoinOptions{})
 	if !main.hasFork(child.fork) {
 		if !errors.Is(err, history.ErrStale) {
 			w.fatal("%s has no parent any more, and a join says %v", name, err)
@@ -241,7 +257,8 @@ func (w *pairWorld) joinChild(name string) {
 		return
 	}
 	w.must(err)
-	next := w.now.with(history.MainBranch, main.say(child.said[child.born:]...).mark(pairMark{kind: "join"}))
+	next := w.now.with(history.MainBranch,
+		main.say(child.said[child.born:]...).mark(pairMark{kind: "join"}))
 	delete(next.lines, name)
 	w.did(next)
 }
@@ -337,12 +354,17 @@ func (w *pairWorld) inForce(d display) (list []*replacement) {
 func (w *pairWorld) answer(c openClaim) {
 	r := &replacement{word: w.fresh("text")}
 	line, there := w.now.lines[c.branch]
-	good := there && !slices.ContainsFunc(c.of, func(u *utterance) bool { return !line.has(u) || w.goneUtterance(u) })
+	good := there &&
+		!slices.ContainsFunc(c.of,
+			func(u *utterance) bool { return !line.has(u) || w.goneUtterance(u) })
 	if good {
 		good = slices.Equal(w.forms(w.display(line), c), c.forms)
 	}
 	w.note("answer", "%s for %v on %s", r.word, c.forms, c.branch)
-	done, err := w.s.Edits.CommitReplace(bg, []summaries.Answer{{Claim: c.id, Response: summarize.Response{Text: "in short: " + r.word, Summarizer: "worker", Version: "1"}}},
+	done, err := w.s.Edits.CommitReplace(bg,
+		[]summaries.Answer{{Claim: c.id,
+			Response: summarize.Response{Text: "in short: " + r.word, Summarizer: "worker",
+				Version: "1"}}},
 		edits.ReplaceOptions{})
 	if !good {
 		if !errors.Is(err, history.ErrStale) {
@@ -364,7 +386,9 @@ func (w *pairWorld) observe() { w.observeOn(w.anyBranch()) }
 func (w *pairWorld) observeOn(branch string) {
 	word := w.fresh("told")
 	w.note("observe", "%s on %s", word, branch)
-	set, err := epoch.Read(fmt.Appendf(nil, `{"key":"k/a","value":%q,"first":"a is %s","changed":"a is %s"}`, word, word, word))
+	set, err := epoch.Read(
+		fmt.Appendf(nil, `{"key":"k/a","value":%q,"first":"a is %s","changed":"a is %s"}`,
+			word, word, word))
 	w.must(err)
 	_, err = w.s.Epochs.Observe(bg, pairSession, branch, set, epochs.ObserveOptions{})
 	w.must(err)
@@ -474,7 +498,8 @@ func (w *pairWorld) agentSays(n int) {
 			parent = a.records[a.chain[n-1]].id
 		}
 		a.chain = append(a.chain, len(a.records))
-		a.records = append(a.records, agentRecord{u.record, parent, []string{"user", "assistant"}[w.r.IntN(2)], u, u.word})
+		a.records = append(a.records,
+			agentRecord{u.record, parent, []string{"user", "assistant"}[w.r.IntN(2)], u, u.word})
 	}
 }
 
@@ -489,8 +514,10 @@ func (w *pairWorld) importAll() exchange.ImportedTranscript {
 	var b bytes.Buffer
 	for i, r := range w.agent.records {
 		text := r.word + " is what was said"
-		message := map[string]any{"role": r.role, "content": []any{map[string]any{"type": "text", "text": text}}}
-		record := map[string]any{"uuid": r.id, "parentUuid": nil, "type": r.role, "sessionId": pairSession, "message": message,
+		message := map[string]any{"role": r.role,
+			"content": []any{map[string]any{"type": "text", "text": text}}}
+		record := map[string]any{"uuid": r.id, "parentUuid": nil, "type": r.role,
+			"sessionId": pairSession, "message": message,
 			"timestamp": fmt.Sprintf("2026-03-01T09:%02d:%02d.000Z", i/60%60, i%60)}
 		if r.parent != "" {
 			record["parentUuid"] = r.parent
@@ -522,13 +549,15 @@ func (w *pairWorld) imported() {
 	}
 	for _, i := range w.agent.chain {
 		r := w.agent.records[i]
-		if main.has(r.u) && w.display(main).word[r.u] != r.word && !w.goneUtterance(r.u) && !next.hand[r.word] {
+		if main.has(r.u) && w.display(main).word[r.u] != r.word && !w.goneUtterance(r.u) &&
+			!next.hand[r.word] {
 			main = main.mark(pairMark{kind: "amend", of: []*utterance{r.u}, word: r.word})
 		}
 		if !main.has(r.u) && !next.hand[r.id] {
 			main = main.say(r.u)
 			if r.word != r.u.word {
-				main = main.mark(pairMark{kind: "amend", of: []*utterance{r.u}, word: r.word}) // it is said as it is now
+				// It is said as it is now
+				main = main.mark(pairMark{kind: "amend", of: []*utterance{r.u}, word: r.word})
 			}
 		}
 	}

@@ -107,7 +107,8 @@ func (w *pairWorld) checkLog(branch string) {
 		want = append(want, u.id.Short(8)+" "+text)
 	}
 	if !slices.Equal(got, want) {
-		w.fatal("the log of %s is\n%s\nwant\n%s", branch, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		w.fatal("the log of %s is\n%s\nwant\n%s", branch, strings.Join(got, "\n"),
+			strings.Join(want, "\n"))
 	}
 }
 
@@ -160,11 +161,13 @@ func (w *pairWorld) checkRender(branch string) {
 		}
 	}
 	if !slices.Equal(got, want) {
-		w.fatal("%s shows after %d\n%s\nwant\n%s", branch, through, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		w.fatal("%s shows after %d\n%s\nwant\n%s", branch, through, strings.Join(got, "\n"),
+			strings.Join(want, "\n"))
 	}
 	w.tally.add("messages shown", len(got))
 	w.checkClusters(branch, v, in)
-	for i, o := range []view.Options{{}, {Format: view.JSON}, {Format: view.Anthropic}, {Budget: 400}} {
+	for i, o := range []view.Options{{}, {Format: view.JSON}, {Format: view.Anthropic},
+		{Budget: 400}} {
 		if i > 0 {
 			in, err = w.s.Recall.RenderInput(v, pairSession, branch, o)
 			w.must(err)
@@ -278,9 +281,11 @@ func (w *pairWorld) checkSearch() {
 			}
 		}
 		for _, word := range w.versions[u] {
-			hits, err := w.s.Recall.Search(v, recall.SearchQuery{Text: `"` + word + `"`, Phrases: true, Limit: 3})
+			hits, err := w.s.Recall.Search(v,
+				recall.SearchQuery{Text: `"` + word + `"`, Phrases: true, Limit: 3})
 			w.must(err)
-			found := slices.ContainsFunc(hits, func(h recall.Hit) bool { return h.Shown != nil && strings.Contains(h.Text, word) })
+			found := slices.ContainsFunc(hits,
+				func(h recall.Hit) bool { return h.Shown != nil && strings.Contains(h.Text, word) })
 			if len(has) < 2 && found != has[word] {
 				w.fatal("search finds %s: %v, want %v", word, found, has[word])
 			}
@@ -307,7 +312,8 @@ func (w *pairWorld) audit() {
 		if !slices.Contains(w.versions[u], w.wordIn(shown.Text)) {
 			w.fatal("%s is lost: %q", u.word, shown.Text)
 		}
-		w.must(w.s.Recall.Expand(v, u.id, recall.ExpandOptions{}, func(*history.Shown) error { return nil }))
+		w.must(w.s.Recall.Expand(v, u.id, recall.ExpandOptions{},
+			func(*history.Shown) error { return nil }))
 	}
 	if _, ok := w.now.lines[history.MainBranch]; ok {
 		w.checkExports()
@@ -342,17 +348,24 @@ func (w *pairWorld) checkExports() {
 			},
 		},
 		"jsonl": {
-			func(to io.Writer, o transcript.WriteOptions) transcript.Writer { return plain.NewWriter(to, o) },
+			func(to io.Writer, o transcript.WriteOptions) transcript.Writer {
+				return plain.NewWriter(to, o)
+			},
 			plain.Read,
 		},
 	}
 	for name, form := range forms {
 		var b bytes.Buffer
-		out := form.write(&b, transcript.WriteOptions{Session: pairSession, Home: w.s.Exchange.TranscriptHome(pairSession), Dir: "/"})
-		_, err := w.s.Exchange.ExportTranscript(bg, w.view(), pairSession, history.MainBranch, 0, false, out, nil)
+		out := form.write(&b,
+			transcript.WriteOptions{Session: pairSession,
+				Home: w.s.Exchange.TranscriptHome(pairSession), Dir: "/"})
+		_, err := w.s.Exchange.ExportTranscript(bg, w.view(), pairSession, history.MainBranch, 0,
+			false, out, nil)
 		w.must(err)
 		other := newPairWorld(w.T, 0, w.tally)
-		read := func(emit func(transcript.Step) error) (transcript.Stats, error) { return form.read(&b, emit) }
+		read := func(emit func(transcript.Step) error) (transcript.Stats, error) {
+			return form.read(&b, emit)
+		}
 		_, err = other.s.Exchange.ImportTranscript(bg, read, pairSession)
 		w.must(err)
 		var got []string
@@ -390,13 +403,14 @@ func bytesWith(t *testing.T, dir, word string) (at string) {
 		if filepath.Ext(path) != ".pack" {
 			return nil
 		}
-		_, err = pack.Walk(bufio.NewReader(bytes.NewReader(b)), int64(len(b)), func(_ pack.Key, _ pack.Block, frame []byte) error {
-			raw, err := d.DecodeAll(frame, nil)
-			if bytes.Contains(raw, []byte(word)) {
-				at = path
-			}
-			return err
-		})
+		_, err = pack.Walk(bufio.NewReader(bytes.NewReader(b)),
+			int64(len(b)), func(_ pack.Key, _ pack.Block, frame []byte) error {
+				raw, err := d.DecodeAll(frame, nil)
+				if bytes.Contains(raw, []byte(word)) {
+					at = path
+				}
+				return err
+			})
 		return err
 	})
 	if err != nil {

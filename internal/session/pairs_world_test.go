@@ -98,7 +98,8 @@ func (l pairLine) has(u *utterance) bool { return slices.Contains(l.said, u) }
 
 // hasFork reports whether a fork stands in a line.
 func (l pairLine) hasFork(fork int) bool {
-	return slices.ContainsFunc(l.marks, func(m pairMark) bool { return m.kind == "fork" && m.fork == fork })
+	return slices.ContainsFunc(l.marks,
+		func(m pairMark) bool { return m.kind == "fork" && m.fork == fork })
 }
 
 // display is how a line shows its messages.
@@ -125,7 +126,8 @@ func (w *pairWorld) display(l pairLine) display {
 			d.word[m.of[0]] = m.word
 			void := map[*replacement]bool{}
 			live = slices.DeleteFunc(live, func(r pairMark) bool {
-				out := slices.Contains(r.of, m.of[0]) || slices.ContainsFunc(r.inner, func(i *replacement) bool { return void[i] })
+				out := slices.Contains(r.of, m.of[0]) ||
+					slices.ContainsFunc(r.inner, func(i *replacement) bool { return void[i] })
 				void[r.replace] = out
 				return out
 			})
@@ -155,10 +157,12 @@ func (w *pairWorld) display(l pairLine) display {
 // goneReplacement reports whether the text of a replacement was forgotten, or something that it is
 // made of.
 func (w *pairWorld) goneReplacement(m pairMark) bool {
-	if w.gone[m.word] || slices.ContainsFunc(m.of, func(u *utterance) bool { return w.goneUtterance(u) }) {
+	if w.gone[m.word] ||
+		slices.ContainsFunc(m.of, func(u *utterance) bool { return w.goneUtterance(u) }) {
 		return true
 	}
-	return slices.ContainsFunc(m.inner, func(r *replacement) bool { return w.goneReplacement(w.replaces[r]) })
+	return slices.ContainsFunc(m.inner,
+		func(r *replacement) bool { return w.goneReplacement(w.replaces[r]) })
 }
 
 // shows is the outermost text in the place of a message; nil where the message itself is shown.
@@ -222,7 +226,8 @@ func newPairWorld(t *testing.T, seed uint64, seen *tally) *pairWorld {
 
 func (w *pairWorld) env(dir string) repo.Env {
 	e := (&world{T: w.T, seed: 2}).env(dir)
-	e.Overrides = append(e.Overrides, "window.graduate_at=6", "window.evict_at=9", "forest.max_cold_clusters=3")
+	e.Overrides = append(e.Overrides, "window.graduate_at=6", "window.evict_at=9",
+		"forest.max_cold_clusters=3")
 	return e
 }
 

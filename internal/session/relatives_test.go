@@ -35,7 +35,8 @@ func TestHistoriesOfRelatives(t *testing.T) {
 			case n < 8:
 				verb = "say"
 				for range 1 + r.IntN(6) {
-					storetest.Say(t, s, name, []string{"user", "model"}[r.IntN(2)], storetest.Chatter(r))
+					storetest.Say(t, s, name, []string{"user", "model"}[r.IntN(2)],
+						storetest.Chatter(r))
 				}
 			case n < 11 && len(names) < 5:
 				verb = "go on"
@@ -45,11 +46,15 @@ func TestHistoriesOfRelatives(t *testing.T) {
 				}
 			case n < 14:
 				verb = "rewind"
-				log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.View(t, s).Get(history.RefName(name, history.MainBranch)).ID, recall.LogOptions{Limit: 20}))
+				log := storetest.Must[[]*history.Shown](t)(
+					s.Recall.Log(
+						storetest.View(t, s).Get(history.RefName(name, history.MainBranch)).ID,
+						recall.LogOptions{Limit: 20}))
 				if len(log) < 4 {
 					continue
 				}
-				_, err = s.Conversation.Rewind(bg, name, history.MainBranch, log[1+r.IntN(len(log)-1)].ID, conversation.RewindOptions{})
+				_, err = s.Conversation.Rewind(bg, name, history.MainBranch,
+					log[1+r.IntN(len(log)-1)].ID, conversation.RewindOptions{})
 			case n < 17:
 				verb = "undo"
 				if _, err = s.Conversation.Undo(bg, name); err == nil && r.IntN(2) == 0 {
@@ -62,7 +67,9 @@ func TestHistoriesOfRelatives(t *testing.T) {
 				_, err = s.Conversation.Graduate(bg, name, history.MainBranch)
 			case n < 19:
 				verb = "compact"
-				_, err = s.Compaction.Compact(bg, compaction.CompactOptions{Branches: []history.BranchName{{Session: name, Branch: history.MainBranch}}})
+				_, err = s.Compaction.Compact(bg,
+					compaction.CompactOptions{Branches: []history.BranchName{{Session: name,
+						Branch: history.MainBranch}}})
 			case len(names) > 2:
 				verb = "remove"
 				_, err = s.Conversation.RemoveSession(bg, name)
@@ -70,17 +77,24 @@ func TestHistoriesOfRelatives(t *testing.T) {
 			switch {
 			case err == nil:
 				done[verb]++
-			case errors.Is(err, history.ErrNotFound), errors.Is(err, history.ErrStale), errors.Is(err, history.ErrRefused), clusters.IsMissing(err):
+			case errors.Is(err, history.ErrNotFound), errors.Is(err, history.ErrStale),
+				errors.Is(err, history.ErrRefused), clusters.IsMissing(err):
 			default:
 				t.Fatalf("seed %d, step %d: %s of %s: %v", seed, step, verb, name, err)
 			}
-			names = slices.DeleteFunc(names, func(n string) bool { return !storetest.View(t, s).Get(history.RefName(n, history.MainBranch)).Exists() })
+			names = slices.DeleteFunc(names,
+				func(n string) bool {
+					return !storetest.View(t, s).Get(
+						history.RefName(n, history.MainBranch)).Exists()
+				})
 			if len(names) == 0 {
 				break
 			}
 			for ref, words := range storetest.Texts(t, s) {
-				if old, was := before[ref]; was && ref != history.RefName(name, history.MainBranch) && !slices.Equal(words, old) {
-					t.Fatalf("seed %d, step %d: %s of %s: %s had %q, has %q", seed, step, verb, name, ref, old, words)
+				if old, was := before[ref]; was &&
+					ref != history.RefName(name, history.MainBranch) && !slices.Equal(words, old) {
+					t.Fatalf("seed %d, step %d: %s of %s: %s had %q, has %q", seed, step, verb,
+						name, ref, old, words)
 				}
 			}
 			report, err := fsck.Run(bg, s, fsck.Options{})
@@ -88,7 +102,8 @@ func TestHistoriesOfRelatives(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(report.Faults) > 0 {
-				t.Fatalf("seed %d, step %d: %s of %s: %d faults: %v", seed, step, verb, name, len(report.Faults), report.Faults[0])
+				t.Fatalf("seed %d, step %d: %s of %s: %d faults: %v", seed, step, verb, name,
+					len(report.Faults), report.Faults[0])
 			}
 		}
 	}

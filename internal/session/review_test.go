@@ -14,16 +14,17 @@ func TestC2LittleGarbage(t *testing.T) {
 	storetest.Talk(t, s, "talk", 200, 1)
 	storetest.Compact(t, s, "talk")
 	size := func() (n int64) {
-		err := filepath.WalkDir(filepath.Join(s.Dir, "objects"), func(_ string, d os.DirEntry, err error) error {
-			if err == nil && !d.IsDir() {
-				info, err := d.Info()
-				if err != nil {
-					return err
+		err := filepath.WalkDir(
+			filepath.Join(s.Dir, "objects"), func(_ string, d os.DirEntry, err error) error {
+				if err == nil && !d.IsDir() {
+					info, err := d.Info()
+					if err != nil {
+						return err
+					}
+					n += info.Size()
 				}
-				n += info.Size()
-			}
-			return err
-		})
+				return err
+			})
 		if err != nil {
 			t.Fatal(err)
 		}

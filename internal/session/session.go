@@ -48,9 +48,11 @@ func New(r *repo.Repo) *Store {
 	s.Summaries = summaries.New(s.Store, s.Clusters)
 	s.Conversation = conversation.New(s.Store, s.Clusters, s.Epochs, s.Summaries)
 	s.Edits = edits.New(s.Store, s.Clusters, s.Epochs, s.Summaries, s.Conversation)
-	s.Recall = recall.NewReader(s.History, s.Clusters.Reader, s.Edits.Reader, s.Epochs.Reader, s.Summaries.Reader)
+	s.Recall = recall.NewReader(s.History, s.Clusters.Reader, s.Edits.Reader, s.Epochs.Reader,
+		s.Summaries.Reader)
 	s.Blame = blame.NewReader(s.History)
-	s.Compaction = compaction.New(s.Store, s.Clusters, s.Epochs, s.Summaries, s.Conversation, s.Recall)
+	s.Compaction = compaction.New(s.Store, s.Clusters, s.Epochs, s.Summaries,
+		s.Conversation, s.Recall)
 	s.Exchange = exchange.New(s.Store, s.Clusters, s.Epochs, s.Conversation, s.Edits)
 	return s
 }

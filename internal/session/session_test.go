@@ -40,23 +40,28 @@ func TestAppendLogRender(t *testing.T) {
 			t.Errorf("message %d is %q, want %q", i, log[i].Text, said[i])
 		}
 	}
-	done := storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(context.Background(), compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk", Branch: history.MainBranch}}}))
+	done := storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(context.Background(),
+		compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk",
+			Branch: history.MainBranch}}}))
 	if done.Dirty != 0 || done.Roots > 3 {
 		t.Errorf("after compact: %+v", done)
 	}
 	storetest.Check(t, s)
-	in := storetest.Must[view.Input](t)(s.Recall.RenderInput(storetest.View(t, s), "talk", history.MainBranch, view.Options{}))
+	in := storetest.Must[view.Input](t)(s.Recall.RenderInput(storetest.View(t, s), "talk",
+		history.MainBranch, view.Options{}))
 	out := storetest.Must[view.Output](t)(view.Render(in, view.Options{}))
 	if len(out.Bytes) == 0 || len(in.Clusters) == 0 {
 		t.Errorf("nothing rendered: %d clusters", len(in.Clusters))
 	}
 	// Every cluster expands to what was said.
 	seen := map[string]bool{}
-	for _, c := range storetest.Must[[]clusters.ClusterInfo](t)(s.Recall.Clusters(storetest.View(t, s))) {
-		err := s.Recall.Expand(storetest.View(t, s), c.ID, recall.ExpandOptions{}, func(e *history.Shown) error {
-			seen[e.Text] = true
-			return nil
-		})
+	for _, c := range storetest.Must[[]clusters.ClusterInfo](t)(
+		s.Recall.Clusters(storetest.View(t, s))) {
+		err := s.Recall.Expand(storetest.View(t, s), c.ID,
+			recall.ExpandOptions{}, func(e *history.Shown) error {
+				seen[e.Text] = true
+				return nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,18 +114,23 @@ func runHistory(t *testing.T, seed uint64, steps int) {
 			model.redo(t, session, redone, err)
 		case n < 92:
 			if model.exists(session) {
-				storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(ctx, compaction.CompactOptions{Branches: []history.BranchName{{Session: session, Branch: history.MainBranch}}}))
+				storetest.Must[summaries.Compaction](t)(
+					s.Compaction.Compact(ctx,
+						compaction.CompactOptions{Branches: []history.BranchName{{Session: session,
+							Branch: history.MainBranch}}}))
 			}
 		case n < 96:
 			if model.exists(session) {
-				storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(ctx, session, history.MainBranch))
+				storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(ctx, session,
+					history.MainBranch))
 			}
 		default:
 			s = storetest.Reopen(t, s.Dir, nil, storetest.Small...) // another process
 		}
 		if v := storetest.View(t, s); testing.Verbose() && len(v.Since) > 0 {
 			last := v.Since[len(v.Since)-1].Op
-			t.Logf("%d %s %s about %d: %v", last.Number, last.Verb, last.Session, last.About, v.Get(history.RefName(session, history.MainBranch)))
+			t.Logf("%d %s %s about %d: %v", last.Number, last.Verb, last.Session, last.About,
+				v.Get(history.RefName(session, history.MainBranch)))
 		}
 		storetest.Check(t, s)
 		model.compare(t, s)
@@ -131,15 +141,18 @@ func runHistory(t *testing.T, seed uint64, steps int) {
 func TestNamesAreSanitized(t *testing.T) {
 	s := storetest.Create(t)
 	key := "AKIA" + "QYLPMN5HHHFPZAM2"
-	m := conversation.Message{Role: "user", Author: key, Text: "hello", Source: &conversation.Source{Agent: "test", Session: "x", Message: key}}
-	done, found, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, []conversation.Message{m}, conversation.AppendOptions{})
+	m := conversation.Message{Role: "user", Author: key, Text: "hello",
+		Source: &conversation.Source{Agent: "test", Session: "x", Message: key}}
+	done, found, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch,
+		[]conversation.Message{m}, conversation.AppendOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(found) != 1 || found[0].Count != 2 {
 		t.Errorf("found %+v", found)
 	}
-	if header := storetest.Must[[]byte](t)(s.Objects.Header(done[0].ID)); bytes.Contains(header, []byte(key)) {
+	if header := storetest.Must[[]byte](t)(s.Objects.Header(done[0].ID)); bytes.Contains(header,
+		[]byte(key)) {
 		t.Errorf("header:\n%s", header)
 	}
 }

@@ -70,7 +70,8 @@ func TestCompactionStorm(t *testing.T) {
 				try(err)
 				var batch []summaries.Answer
 				try(s.Compaction.Claims(bg, view, 200, func(c compaction.Claim) error {
-					batch = append(batch, summaries.Answer{Claim: c.ID, Response: answers(by, c.Inputs)})
+					batch = append(batch,
+						summaries.Answer{Claim: c.ID, Response: answers(by, c.Inputs)})
 					return nil
 				}))
 				done, err := s.Compaction.Commit(bg, batch)
@@ -83,7 +84,9 @@ func TestCompactionStorm(t *testing.T) {
 	compactor := w.open(w.s.Dir)
 	group.Go(func() {
 		for talking.Load() > 0 {
-			done, err := compactor.Compaction.Compact(bg, compaction.CompactOptions{Branches: []history.BranchName{{Session: "s0", Branch: history.MainBranch}}})
+			done, err := compactor.Compaction.Compact(bg,
+				compaction.CompactOptions{Branches: []history.BranchName{{Session: "s0",
+					Branch: history.MainBranch}}})
 			try(err)
 			w.tally.outcome("compact", done)
 			passed()
@@ -98,7 +101,9 @@ func TestCompactionStorm(t *testing.T) {
 			for n := range rounds {
 				<-passes
 				text := fmt.Sprintf(subjects[r.IntN(len(subjects))], 10_000*(i+1)+n)
-				_, _, err := s.Conversation.Append(bg, name, history.MainBranch, []conversation.Message{{Role: "user", Text: text}, {Role: "model", Text: "then " + text}}, conversation.AppendOptions{})
+				_, _, err := s.Conversation.Append(bg, name, history.MainBranch,
+					[]conversation.Message{{Role: "user", Text: text},
+						{Role: "model", Text: "then " + text}}, conversation.AppendOptions{})
 				try(err)
 				texts = append(texts, text, "then "+text)
 				if i == 0 || n%5 != 4 {
@@ -108,7 +113,8 @@ func TestCompactionStorm(t *testing.T) {
 				try(err)
 				target, err := s.Clusters.Resolve(view, name+"~3")
 				try(err)
-				_, err = s.Conversation.Rewind(bg, name, history.MainBranch, target, conversation.RewindOptions{})
+				_, err = s.Conversation.Rewind(bg, name, history.MainBranch, target,
+					conversation.RewindOptions{})
 				try(err)
 				texts = texts[:len(texts)-4]
 				if n%2 == 0 {

@@ -74,7 +74,8 @@ func (x *Sharer) message(c chosenObject) (m remote.Message, ok bool, err error) 
 		return m, false, err
 	}
 	return remote.Message{
-		ID: c.id.String(), Store: x.s.ID, Session: c.session, At: shown.Entry.Time, Role: shown.Entry.Role, Text: cut(shown.Text, remote.MaxText),
+		ID: c.id.String(), Store: x.s.ID, Session: c.session, At: shown.Entry.Time,
+		Role: shown.Entry.Role, Text: cut(shown.Text, remote.MaxText),
 	}, true, nil
 }
 

@@ -45,7 +45,9 @@ func (p *pulling) readForest(ctx context.Context, all bool) error {
 		case !all:
 			return false, nil
 		case errors.Is(err, errNotShared):
-			return false, tampered("store %s: its forest has an entry that is in none of its sessions", p.head.Store)
+			return false,
+				tampered("store %s: its forest has an entry that is in none of its sessions",
+					p.head.Store)
 		}
 		return false, err
 	}
@@ -76,7 +78,8 @@ func (p *pulling) readForest(ctx context.Context, all bool) error {
 // fitsCluster checks that the summaries of a cluster are of the runs that they cover.
 func (p *pulling) fitsCluster(st *forest.State, c *forest.Cluster) error {
 	wrong := func() error {
-		return tampered("store %s: cluster %d of its forest and its summaries do not fit", p.head.Store, c.Number)
+		return tampered("store %s: cluster %d of its forest and its summaries do not fit",
+			p.head.Store, c.Number)
 	}
 	members, err := st.Members(c)
 	if err != nil || uint64(len(members)) != c.Count() {
@@ -114,7 +117,8 @@ func (p *pulling) fitsStone(e forest.Evicted) error {
 		return err
 	}
 	if stone.Cluster != e.Cluster || stone.Count != node.Count || sum.Node != stone.Node {
-		return tampered("store %s: the tombstone of cluster %d and its summary do not fit", p.head.Store, e.Cluster)
+		return tampered("store %s: the tombstone of cluster %d and its summary do not fit",
+			p.head.Store, e.Cluster)
 	}
 	return nil
 }
@@ -133,7 +137,8 @@ func (p *pulling) summary(id format.ID) (*format.Summary, error) {
 
 // forestObjects are the objects of the store's forest as it is here and as the pushes bring it.
 func (p *pulling) forestObjects() (ids []format.ID, err error) {
-	for _, id := range []format.ID{p.view.Get(history.SharedForestRef(p.of.label)).ID, p.news.forest} {
+	for _, id := range []format.ID{p.view.Get(history.SharedForestRef(p.of.label)).ID,
+		p.news.forest} {
 		if id.IsZero() {
 			continue
 		}

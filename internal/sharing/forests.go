@@ -26,7 +26,9 @@ var errNotShared = errors.New("an entry is not shared")
 // clusterObjects returns the nodes, summaries, tombstones and pages that links lead to, what is
 // named before what names it. Every entry must be in entries, unless that is nil. Errors:
 // errNotShared, objects.ErrNotFound.
-func (x *Sharer) clusterObjects(links []format.Link, entries map[format.ID]bool) ([]format.ID, error) {
+func (x *Sharer) clusterObjects(
+	links []format.Link, entries map[format.ID]bool,
+) ([]format.ID, error) {
 	type step struct {
 		format.Link
 		done bool
@@ -98,14 +100,17 @@ const forestEach = 16
 // back. The forest of an earlier push then holds, as all its entries are shared still. It is as old
 // as forestEach pushes of messages at most: a push that brings nothing else brings it.
 func forestWaits(base *published, p *share.Push) bool {
-	return !base.forest.IsZero() && len(p.Branches) > 0 && len(p.Ends)+len(p.Forgot) == 0 && p.Number%forestEach != 0
+	return !base.forest.IsZero() && len(p.Branches) > 0 && len(p.Ends)+len(p.Forgot) == 0 &&
+		p.Number%forestEach != 0
 }
 
 // forest adds to p the clusters of what is shared, where they changed, and returns the objects that
 // they need. It takes the main forest as it was last written, and of that the clusters with no
 // entry that is not shared. A cluster with a summary in which something is found stays here, and is
 // reported.
-func (x *Sharer) forest(ctx context.Context, view *refs.View, base *published, p *share.Push, report *PushReport) (chosen []chosenObject, err error) {
+func (x *Sharer) forest(
+	ctx context.Context, view *refs.View, base *published, p *share.Push, report *PushReport,
+) (chosen []chosenObject, err error) {
 	source, tips := view.Get(history.ForestRef).ID, base.after(p)
 	key := x.forestKey(source, tips)
 	for _, one := range report.Sessions {
@@ -297,7 +302,8 @@ func (x *Sharer) forestCached(key string, id format.ID) bool {
 // cacheForest keeps the forest that follows from a key, and its header.
 func (x *Sharer) cacheForest(key string, id format.ID, header []byte) {
 	if key != "" {
-		_ = x.s.History.Cache.Store(x.forestName(), cache.Stamp{Digest: id}, append([]byte(key+"\n"), header...))
+		_ = x.s.History.Cache.Store(x.forestName(), cache.Stamp{Digest: id},
+			append([]byte(key+"\n"), header...))
 	}
 }
 

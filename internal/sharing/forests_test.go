@@ -29,7 +29,9 @@ import (
 func (p *party) talk(session string, n int) (ids []format.ID) {
 	p.Helper()
 	for i := range n {
-		ids = append(ids, p.say(session, storetest.Chatter(rand.New(rand.NewPCG(uint64(i), uint64(len(session)))))))
+		ids = append(ids,
+			p.say(session,
+				storetest.Chatter(rand.New(rand.NewPCG(uint64(i), uint64(len(session)))))))
 	}
 	return ids
 }
@@ -229,7 +231,8 @@ func TestForestOfSomeSessions(t *testing.T) {
 		said[m.ID] = true
 	}
 	for _, c := range list {
-		if err := b.Clusters.Members(v, c.ID, func(id format.ID) error { said[id] = true; return nil }); err != nil {
+		if err := b.Clusters.Members(v, c.ID,
+			func(id format.ID) error { said[id] = true; return nil }); err != nil {
 			t.Error(err)
 		}
 	}
@@ -244,9 +247,11 @@ func TestForestWithFindings(t *testing.T) {
 	root := place(t)
 	a, b := newParty(t, "laptop"), newParty(t, "desk")
 	a.talk("work", 400)
-	storetest.CompactBy(t, a.Store, &storetest.Summarizer{Most: 20000, Say: func(summarize.Request) (summarize.Response, error) {
-		return storetest.Told("the word is ZEBRA-012345678912"), nil
-	}}, "work")
+	storetest.CompactBy(t, a.Store,
+		&storetest.Summarizer{Most: 20000,
+			Say: func(summarize.Request) (summarize.Response, error) {
+				return storetest.Told("the word is ZEBRA-012345678912"), nil
+			}}, "work")
 	if err := sanitize.UsePatterns([]string{"ZEBRA-{n12}"}); err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +272,8 @@ func TestForestWithFindings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := x.Push(t.Context(), sharing.PushOptions{}); err != nil || len(r.Findings) > 0 || r.Number != 2 {
+	if r, err := x.Push(t.Context(), sharing.PushOptions{}); err != nil || len(r.Findings) > 0 ||
+		r.Number != 2 {
 		t.Errorf("%+v, error %v", r, err)
 	}
 	b.pull(open(t, root))
@@ -285,25 +291,29 @@ func TestForgetReachesForests(t *testing.T) {
 		a.talk("work", 20)
 		secret := a.say("work", "The spare key lies under the third flowerpot of the terrace.")
 		a.talk("work", 300)
-		storetest.CompactBy(t, a.Store, &storetest.Summarizer{Most: 20000, Say: func(ask summarize.Request) (summarize.Response, error) {
-			text := "Nothing of note was said."
-			for _, in := range ask.Inputs {
-				if strings.Contains(in.Text, "flowerpot") {
-					text = "Somebody keeps a key under the third flowerpot."
-				}
-			}
-			return storetest.Told(text), nil
-		}}, "work")
+		storetest.CompactBy(t, a.Store,
+			&storetest.Summarizer{Most: 20000,
+				Say: func(ask summarize.Request) (summarize.Response, error) {
+					text := "Nothing of note was said."
+					for _, in := range ask.Inputs {
+						if strings.Contains(in.Text, "flowerpot") {
+							text = "Somebody keeps a key under the third flowerpot."
+						}
+					}
+					return storetest.Told(text), nil
+				}}, "work")
 		a.push(r)
 		b.pull(r)
-		if _, text := b.rendered("work@laptop", 0); !strings.Contains(text, "under the third flowerpot") {
+		if _, text := b.rendered("work@laptop", 0); !strings.Contains(text,
+			"under the third flowerpot") {
 			t.Fatalf("the words are nowhere: %.2000s", text)
 		}
 		who := b
 		if owner {
 			who = a
 		}
-		if _, err := forget.Run(t.Context(), who.Store, forget.Options{IDs: []format.ID{secret}}); err != nil {
+		if _, err := forget.Run(t.Context(), who.Store,
+			forget.Options{IDs: []format.ID{secret}}); err != nil {
 			t.Fatal(err)
 		}
 		if owner {

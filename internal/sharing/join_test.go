@@ -27,7 +27,8 @@ func (p *party) goOn(from, session string) {
 // join brings what a session of another store has said to one of the party's own.
 func (p *party) join(session, other string) conversation.Joined {
 	p.Helper()
-	done, err := p.Conversation.Join(p.Context(), session, history.MainBranch, []string{other}, conversation.JoinOptions{})
+	done, err := p.Conversation.Join(p.Context(), session, history.MainBranch, []string{other},
+		conversation.JoinOptions{})
 	if err != nil {
 		p.Fatalf("%s joins %s: %v", p.label, other, err)
 	}
@@ -76,7 +77,8 @@ func TestJoinTwoTips(t *testing.T) {
 	laptop.says("work", "one", "on the way", goesOn, "at the desk")
 	laptop.says("work@desk", "one", goesOn, "at the desk")
 	before := laptop.tip("work")
-	if again := laptop.join("work", "work@desk"); again.Messages != 0 || again.Entry != before || laptop.tip("work") != before {
+	if again := laptop.join("work", "work@desk"); again.Messages != 0 || again.Entry != before ||
+		laptop.tip("work") != before {
 		t.Fatalf("a second join brought %+v", again)
 	}
 
@@ -142,8 +144,10 @@ func TestJoinOfStrangers(t *testing.T) {
 	desk.say("work", "two")
 	desk.push(open(t, root))
 	laptop.pull(open(t, root))
-	for name, want := range map[string]error{"work@desk": history.ErrInput, "work@nobody": history.ErrNotFound} {
-		_, err := laptop.Conversation.Join(t.Context(), "work", history.MainBranch, []string{name}, conversation.JoinOptions{})
+	for name, want := range map[string]error{"work@desk": history.ErrInput,
+		"work@nobody": history.ErrNotFound} {
+		_, err := laptop.Conversation.Join(t.Context(), "work", history.MainBranch, []string{name},
+			conversation.JoinOptions{})
 		if !errors.Is(err, want) {
 			t.Errorf("a join of %s: %v, want %v", name, err, want)
 		}
@@ -161,7 +165,8 @@ func TestAmendOfAnotherStore(t *testing.T) {
 	desk.goOn("work@laptop", "work")
 	_, _, err := desk.Conversation.Append(t.Context(), "work", history.MainBranch,
 		[]conversation.Message{{Role: "user", Text: "the port is 6000", Amends: first,
-			Source: &conversation.Source{Agent: "claude-code", Session: "work", Message: "m1"}}}, conversation.AppendOptions{})
+			Source: &conversation.Source{Agent: "claude-code", Session: "work", Message: "m1"}}},
+		conversation.AppendOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +190,8 @@ func TestAmendOfAnotherStore(t *testing.T) {
 	if got := latest(); got != "the port is 6000" {
 		t.Fatalf("after the join the laptop says %q", got)
 	}
-	if got := storetest.Texts(t, laptop.Store)[history.RefName("work", history.MainBranch)]; !slices.Equal(got, []string{"the port is 6000", goesOn}) {
+	if got := storetest.Texts(t, laptop.Store)[history.RefName("work",
+		history.MainBranch)]; !slices.Equal(got, []string{"the port is 6000", goesOn}) {
 		t.Fatalf("the session says %q", got)
 	}
 	sound(t, laptop)
@@ -199,12 +205,14 @@ func TestAmendAfterForget(t *testing.T) {
 	first := laptop.say("work", "the key is under the mat")
 	laptop.push(open(t, root))
 	desk.pull(open(t, root))
-	if _, err := forget.Run(t.Context(), laptop.Store, forget.Options{IDs: []format.ID{first}}); err != nil {
+	if _, err := forget.Run(t.Context(), laptop.Store,
+		forget.Options{IDs: []format.ID{first}}); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err := laptop.Conversation.Append(t.Context(), "work", history.MainBranch,
 		[]conversation.Message{{Role: "user", Text: "the port is 6000", Amends: first,
-			Source: &conversation.Source{Agent: "claude-code", Session: "work", Message: "m1"}}}, conversation.AppendOptions{})
+			Source: &conversation.Source{Agent: "claude-code", Session: "work", Message: "m1"}}},
+		conversation.AppendOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

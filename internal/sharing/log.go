@@ -50,7 +50,8 @@ func (x *Sharer) list(ctx context.Context, folder string) (content, error) {
 func needed(files []share.File, known uint64) []share.File {
 	files = slices.Clone(files)
 	slices.SortFunc(files, func(a, b share.File) int {
-		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(b.Last, a.Last), a.Digest.Compare(b.Digest))
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(b.Last, a.Last),
+			a.Digest.Compare(b.Digest))
 	})
 	var out []share.File
 	for _, f := range files {
@@ -79,7 +80,9 @@ const maxLog = 1 << 30
 // pushes returns the pushes of a store after known, oldest first, up to the newest one that the
 // head names. The chain is followed from the head back to the known push, so what a push that was
 // stopped has left there does no harm.
-func (x *Sharer) pushes(ctx context.Context, h *share.Head, c content, known uint64, after format.ID) ([]step, error) {
+func (x *Sharer) pushes(
+	ctx context.Context, h *share.Head, c content, known uint64, after format.ID,
+) ([]step, error) {
 	met := map[format.ID]step{}
 	size := 0
 	for _, f := range needed(c.log, known) {
@@ -94,7 +97,9 @@ func (x *Sharer) pushes(ctx context.Context, h *share.Head, c content, known uin
 			return nil, err
 		}
 		if format.Sum(b) != f.Digest {
-			return nil, tampered("store %s: the log's segment %s is not what its name says", h.Store, f.Name())
+			return nil,
+				tampered("store %s: the log's segment %s is not what its name says",
+					h.Store, f.Name())
 		}
 		list, err := x.unpackSegment(b)
 		if err != nil {
@@ -120,7 +125,8 @@ func (x *Sharer) pushes(ctx context.Context, h *share.Head, c content, known uin
 // chain returns the pushes from the one after known up to the newest.
 func chain(h *share.Head, met map[format.ID]step, known uint64, after format.ID) ([]step, error) {
 	if h.Number < known || h.Number-known > uint64(len(met)) {
-		return nil, tampered("store %s: pushes between %d and %d are missing", h.Store, known, h.Number)
+		return nil,
+			tampered("store %s: pushes between %d and %d are missing", h.Store, known, h.Number)
 	}
 	steps := make([]step, h.Number-known)
 	digest := h.Digest
@@ -132,7 +138,8 @@ func chain(h *share.Head, met map[format.ID]step, known uint64, after format.ID)
 		steps[n-known-1], digest = s, s.Before
 	}
 	if digest != after {
-		return nil, tampered("store %s: push %d does not follow from push %d: the log was forked", h.Store, known+1, known)
+		return nil, tampered("store %s: push %d does not follow from push %d: the log was forked",
+			h.Store, known+1, known)
 	}
 	return steps, nil
 }

@@ -14,7 +14,8 @@ import (
 // cache keeps what this store shares on the remote, so that the next push need not read its log
 // there. It has the form of a push that shares all of it.
 func (x *Sharer) cache(p *published) {
-	all := &share.Push{Store: x.s.ID, Number: p.number + 1, Before: p.digest, Time: x.now(), Forest: p.forest}
+	all := &share.Push{Store: x.s.ID, Number: p.number + 1, Before: p.digest, Time: x.now(),
+		Forest: p.forest}
 	for b, tip := range p.tips {
 		b.Tip = tip
 		all.Branches = append(all.Branches, b)
@@ -25,7 +26,8 @@ func (x *Sharer) cache(p *published) {
 	}
 	slices.SortFunc(all.Forgot, format.ID.Compare)
 	if b, err := all.Encode(); err == nil {
-		_ = x.s.History.Cache.Store(x.cacheName(), cache.Stamp{Number: p.number, Digest: p.digest}, b)
+		_ = x.s.History.Cache.Store(x.cacheName(), cache.Stamp{Number: p.number, Digest: p.digest},
+			b)
 	}
 }
 
@@ -69,7 +71,8 @@ func (x *Sharer) keepTags(tags map[string]string) {
 			b = fmt.Appendf(b, "%s %s\n", folder, tag)
 		}
 	}
-	if old, _, ok := x.s.History.Cache.Load(x.tagsName()); !ok && len(b) == 0 || ok && string(old) == string(b) {
+	if old, _, ok := x.s.History.Cache.Load(x.tagsName()); !ok && len(b) == 0 ||
+		ok && string(old) == string(b) {
 		return
 	}
 	_ = x.s.History.Cache.Store(x.tagsName(), cache.Stamp{}, b)

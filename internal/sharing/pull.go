@@ -78,7 +78,8 @@ func (x *Sharer) Pull(ctx context.Context) (report PullReport, err error) {
 		}
 	}
 	x.keepTags(tags)
-	slices.SortFunc(report.Stores, func(a, b PulledStore) int { return strings.Compare(a.Label, b.Label) })
+	slices.SortFunc(report.Stores,
+		func(a, b PulledStore) int { return strings.Compare(a.Label, b.Label) })
 	return report, errors.Join(bad, x.vanished(there))
 }
 
@@ -146,7 +147,9 @@ type pulling struct {
 }
 
 // pullStore takes in what is new of one store; nil for nothing.
-func (x *Sharer) pullStore(ctx context.Context, head *share.Head, headBytes []byte) (*PulledStore, error) {
+func (x *Sharer) pullStore(
+	ctx context.Context, head *share.Head, headBytes []byte,
+) (*PulledStore, error) {
 	p := &pulling{x: x, head: head, headBytes: headBytes}
 	x.decoded = decoded{}
 	defer func() { x.decoded = nil }()
@@ -218,7 +221,8 @@ func (p *pulling) fetch(ctx context.Context, number uint64, digest format.ID) er
 		return err
 	}
 	if p.seen != nil && number == 0 && steps[p.seen.Number-1].digest != p.seen.Digest {
-		return tampered("store %s: push %d is another one than before: the log was forked", p.head.Store, p.seen.Number)
+		return tampered("store %s: push %d is another one than before: the log was forked",
+			p.head.Store, p.seen.Number)
 	}
 	p.news, p.ends = newPublished(), map[share.Branch]bool{}
 	for _, s := range steps {
@@ -360,7 +364,8 @@ func (p *pulling) forget(ctx context.Context) error {
 		return nil
 	}
 	p.one.Forgot = len(here)
-	_, err = forget.Run(ctx, x.s, forget.Options{IDs: here, Exact: true}) // the store tells all that went
+	// The store tells all that went
+	_, err = forget.Run(ctx, x.s, forget.Options{IDs: here, Exact: true})
 	return err
 }
 
@@ -373,7 +378,8 @@ func (p *pulling) adopt(ctx context.Context, c content, number uint64) error {
 			continue
 		}
 		x.o.Progress(i, len(packs), "fetching from "+sanitize.Line(p.of.label))
-		b, err := x.r.Get(ctx, share.Stores+folder(p.head.Store)+"/"+share.PackFolder+f.Name(), 0, -1)
+		b, err := x.r.Get(ctx, share.Stores+folder(p.head.Store)+"/"+share.PackFolder+f.Name(), 0,
+			-1)
 		if errors.Is(err, remote.ErrNotFound) {
 			continue // it was replaced meanwhile, or something is missing then
 		}
@@ -439,7 +445,8 @@ func fit(id format.ID, raw format.Raw) (format.ObjectKind, format.Object, error)
 	}
 	switch kind {
 	case format.EntryKind, format.EpochKind, format.BlobKind,
-		format.NodeKind, format.SummaryKind, format.ForestKind, format.PageKind, format.TombstoneKind:
+		format.NodeKind, format.SummaryKind, format.ForestKind, format.PageKind,
+		format.TombstoneKind:
 	default:
 		return kind, o, tampered("object %v is a %v, which no push brings", id, kind)
 	}
@@ -482,7 +489,8 @@ func (p *pulling) take(ctx context.Context) error {
 			ref   string
 			text  []byte
 			fixed bool
-		}{{ref, p.headBytes, false}, {history.LabelRefs + p.of.label, p.of.text(), true}, {history.KeyRef, mark, true}} {
+		}{{ref, p.headBytes, false}, {history.LabelRefs + p.of.label, p.of.text(), true},
+			{history.KeyRef, mark, true}} {
 			if blob.fixed && t.View.Get(blob.ref).Exists() {
 				continue
 			}

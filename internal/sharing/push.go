@@ -125,8 +125,14 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	if err != nil {
 		return report, err
 	}
-	next := &share.Head{Store: x.s.ID, Label: x.o.Label, Number: p.Number, Digest: format.Sum(b), Time: p.Time}
-	files := append(packs, named{share.LogFolder + share.File{First: p.Number, Last: p.Number, Digest: format.Sum(segment)}.Name(), segment})
+	next := &share.Head{Store: x.s.ID, Label: x.o.Label, Number: p.Number,
+		Digest: format.Sum(b), Time: p.Time}
+	files := append(packs,
+		named{
+			share.LogFolder +
+				share.File{First: p.Number, Last: p.Number, Digest: format.Sum(segment)}.Name(),
+			segment,
+		})
 	renewed, err := x.renew(ctx, head, p.Forgot)
 	if err != nil {
 		return report, err
@@ -139,7 +145,8 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 		return report, nil
 	}
 	if head == nil {
-		if err := x.r.PutNew(ctx, share.FormatFile, share.Format()); err != nil && !errors.Is(err, remote.ErrExists) {
+		if err := x.r.PutNew(ctx, share.FormatFile, share.Format()); err != nil &&
+			!errors.Is(err, remote.ErrExists) {
 			return report, err
 		}
 	} else {
@@ -179,7 +186,9 @@ type named struct {
 
 // own returns the head of this store on the remote, and what the store shares there. It compares
 // the head with the one that this store remembers.
-func (x *Sharer) own(ctx context.Context, view *refs.View) (*share.Head, []byte, *published, error) {
+func (x *Sharer) own(
+	ctx context.Context, view *refs.View,
+) (*share.Head, []byte, *published, error) {
 	head, b, err := x.headOf(ctx, folder(x.s.ID))
 	if err != nil {
 		return nil, nil, nil, err
@@ -195,7 +204,8 @@ func (x *Sharer) own(ctx context.Context, view *refs.View) (*share.Head, []byte,
 		return nil, nil, newPublished(), nil
 	}
 	if !bytes.Equal(head.Key, x.publicKey()) {
-		return nil, nil, nil, tampered("store %s: its head is signed with another key than this store's", head.Store)
+		return nil, nil, nil,
+			tampered("store %s: its head is signed with another key than this store's", head.Store)
 	}
 	base := x.cached(head.Number, head.Digest)
 	if base == nil {
@@ -215,7 +225,8 @@ func (x *Sharer) own(ctx context.Context, view *refs.View) (*share.Head, []byte,
 	for _, tip := range base.tips {
 		if seen == nil || head.Number > seen.Number {
 			if ok, err := x.s.Objects.Has(tip); err != nil || !ok {
-				return nil, nil, nil, errors.Join(err, fmt.Errorf("%w: give one of them an id of its own", ErrCopied))
+				return nil, nil, nil,
+					errors.Join(err, fmt.Errorf("%w: give one of them an id of its own", ErrCopied))
 			}
 		}
 	}
@@ -234,9 +245,11 @@ func follows(head, seen *share.Head) error {
 	case !bytes.Equal(head.Key, seen.Key):
 		return tampered("store %s: its head is signed with another key than before", seen.Store)
 	case head.Number < seen.Number:
-		return tampered("store %s: its head was rolled back from push %d to %d", seen.Store, seen.Number, head.Number)
+		return tampered("store %s: its head was rolled back from push %d to %d", seen.Store,
+			seen.Number, head.Number)
 	case head.Number == seen.Number && head.Digest != seen.Digest:
-		return tampered("store %s: push %d is another one than before: the log was forked", seen.Store, seen.Number)
+		return tampered("store %s: push %d is another one than before: the log was forked",
+			seen.Store, seen.Number)
 	}
 	return nil
 }
@@ -377,7 +390,9 @@ func (x *Sharer) inNames(list []share.Branch) (found []forget.Secret, err error)
 			}
 			for _, f := range secrets {
 				if !x.o.Allow.allows(f.Class, b.Tip) {
-					found = append(found, forget.Secret{ID: b.Tip, Kind: "name", Class: f.Class, From: f.From, To: f.To})
+					found = append(found,
+						forget.Secret{ID: b.Tip, Kind: "name", Class: f.Class,
+							From: f.From, To: f.To})
 				}
 			}
 		}
@@ -451,7 +466,9 @@ func (x *Sharer) object(id format.ID) (format.Raw, error) {
 // were: what was shared once, or stands in a fork of it, may be with others. It also returns those
 // of the objects that p brings: who takes them in has to know why they come without a body, and may
 // have read the push that told it long ago.
-func (x *Sharer) forgotten(base *published, p *share.Push, brings []chosenObject) (list []format.ID, err error) {
+func (x *Sharer) forgotten(
+	base *published, p *share.Push, brings []chosenObject,
+) (list []format.ID, err error) {
 	if base.number == 0 && len(p.Branches) == 0 {
 		return nil, nil // nobody has anything of this store
 	}
@@ -496,14 +513,17 @@ func (x *Sharer) packs(ctx context.Context, list []chosenObject, push uint64) ([
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, named{share.PackFolder + share.File{First: push, Last: push, Digest: id}.Name(), b})
+		files = append(files,
+			named{share.PackFolder + share.File{First: push, Last: push, Digest: id}.Name(), b})
 		list = list[n:]
 	}
 	return files, nil
 }
 
 // remember records the head that this store has on the remote, unless it is recorded.
-func (x *Sharer) remember(ctx context.Context, view *refs.View, head *share.Head, b []byte, base *published) error {
+func (x *Sharer) remember(
+	ctx context.Context, view *refs.View, head *share.Head, b []byte, base *published,
+) error {
 	ref := history.RemoteRefs + x.o.Name
 	if seen, err := x.seen(view, ref); err == nil && seen != nil && seen.Number == head.Number {
 		return nil
@@ -515,7 +535,8 @@ func (x *Sharer) remember(ctx context.Context, view *refs.View, head *share.Head
 		if err != nil || v == old {
 			return err
 		}
-		return t.Commit(&format.Operation{Verb: refs.VerbPush, Refs: []format.RefUpdate{{Name: ref, Old: old, New: v}}})
+		return t.Commit(&format.Operation{Verb: refs.VerbPush,
+			Refs: []format.RefUpdate{{Name: ref, Old: old, New: v}}})
 	})
 }
 
@@ -525,7 +546,8 @@ func textBlob(t *store.Tx, b []byte) (format.Value, error) {
 	if err != nil {
 		return format.Value{}, err
 	}
-	return format.Value{Kind: format.ObjectValue, ID: t.Add(format.Raw{Header: header, Body: b})}, nil
+	return format.Value{Kind: format.ObjectValue, ID: t.Add(format.Raw{Header: header, Body: b})},
+		nil
 }
 
 func (x *Sharer) publicKey() []byte { return x.key[32:] }

@@ -78,7 +78,10 @@ func (w *ring) step(n int) {
 	case k < 8:
 		did = "say"
 		for j := range 1 + w.IntN(4) {
-			w.say(p, conversation.Message{Role: "user", Text: fmt.Sprintf("%s says %d-%d: %s", p.label, n, j, storetest.Chatter(w.Rand))})
+			w.say(p,
+				conversation.Message{Role: "user",
+					Text: fmt.Sprintf("%s says %d-%d: %s", p.label, n, j,
+						storetest.Chatter(w.Rand))})
 		}
 	case k < 12:
 		did = "push"
@@ -104,7 +107,8 @@ func (w *ring) step(n int) {
 	switch {
 	case err == nil:
 		w.did[did]++
-	case errors.Is(err, history.ErrNotFound), errors.Is(err, history.ErrInput), errors.Is(err, history.ErrStale), errors.Is(err, history.ErrRefused), clusters.IsMissing(err):
+	case errors.Is(err, history.ErrNotFound), errors.Is(err, history.ErrInput), errors.Is(err,
+		history.ErrStale), errors.Is(err, history.ErrRefused), clusters.IsMissing(err):
 		w.did["no "+did]++
 	default:
 		w.Fatalf("step %d: %s: %s: %v", n, p.label, did, err)
@@ -118,7 +122,8 @@ func (w *ring) say(p *party, m conversation.Message) {
 	if own := w.own(p); len(own) > 0 {
 		session = own[w.IntN(len(own))]
 	}
-	done, _, err := p.Conversation.Append(w.Context(), session, history.MainBranch, []conversation.Message{m}, conversation.AppendOptions{})
+	done, _, err := p.Conversation.Append(w.Context(), session, history.MainBranch,
+		[]conversation.Message{m}, conversation.AppendOptions{})
 	if err != nil {
 		w.Fatalf("%s: %v", p.label, err)
 	}
@@ -155,10 +160,14 @@ func (w *ring) amend(p *party, n int) error {
 	}
 	at := w.said[p][w.IntN(len(w.said[p]))]
 	w.amended[at.id] = true
-	_, _, err := p.Conversation.Append(w.Context(), at.session, history.MainBranch, []conversation.Message{{
-		Role: "user", Text: fmt.Sprintf("%s amends %d: %s", p.label, n, storetest.Chatter(w.Rand)), Amends: at.id,
-		Source: &conversation.Source{Agent: "a test", Session: p.label, Message: at.id.String()},
-	}}, conversation.AppendOptions{})
+	_, _, err := p.Conversation.Append(w.Context(), at.session,
+		history.MainBranch, []conversation.Message{{
+			Role:   "user",
+			Text:   fmt.Sprintf("%s amends %d: %s", p.label, n, storetest.Chatter(w.Rand)),
+			Amends: at.id,
+			Source: &conversation.Source{Agent: "a test", Session: p.label,
+				Message: at.id.String()},
+		}}, conversation.AppendOptions{})
 	return err
 }
 
@@ -168,9 +177,11 @@ func (w *ring) rewind(p *party) error {
 		return history.ErrNotFound
 	}
 	session := own[w.IntN(len(own))]
-	target, err := p.Conversation.RewindTarget(storetest.View(w.T, p.Store), session, history.MainBranch, "@~"+strconv.Itoa(w.IntN(3)))
+	target, err := p.Conversation.RewindTarget(storetest.View(w.T, p.Store), session,
+		history.MainBranch, "@~"+strconv.Itoa(w.IntN(3)))
 	if err == nil {
-		_, err = p.Conversation.Rewind(w.Context(), session, history.MainBranch, target, conversation.RewindOptions{})
+		_, err = p.Conversation.Rewind(w.Context(), session, history.MainBranch, target,
+			conversation.RewindOptions{})
 	}
 	return err
 }
@@ -243,12 +254,14 @@ func (w *ring) agree() {
 			got := w.seen(p, owner)
 			for what := range want {
 				if !slices.Equal(got[what], want[what]) {
-					w.Errorf("%s has of %s another %s: %d, want %d:\n%s", p.label, owner.label, what, len(got[what]), len(want[what]),
+					w.Errorf("%s has of %s another %s: %d, want %d:\n%s", p.label, owner.label,
+						what, len(got[what]), len(want[what]),
 						firstDifference(got[what], want[what]))
 				}
 			}
 			if len(got) != len(want) {
-				w.Errorf("%s has %d things of %s, want %d", p.label, len(got), owner.label, len(want))
+				w.Errorf("%s has %d things of %s, want %d", p.label, len(got),
+					owner.label, len(want))
 			}
 		}
 	}
@@ -283,11 +296,14 @@ func (w *ring) seen(p, owner *party) map[string][]string {
 		label, _ := history.Owner(view, session)
 		if name := strings.TrimSuffix(session, suffix); label == strings.TrimPrefix(suffix, "@") {
 			at := "session " + name + "/" + branch
-			for _, shown := range storetest.Must[[]*history.Shown](w.T)(p.Recall.Log(view.Get(ref).ID, recall.LogOptions{})) {
-				all[at] = append(all[at], fmt.Sprintf("%v %s %s", shown.ID, shown.Entry.Kind, shown.Text))
+			for _, shown := range storetest.Must[[]*history.Shown](w.T)(
+				p.Recall.Log(view.Get(ref).ID, recall.LogOptions{})) {
+				all[at] = append(all[at],
+					fmt.Sprintf("%v %s %s", shown.ID, shown.Entry.Kind, shown.Text))
 			}
 			for _, topic := range storetest.Topics {
-				all["search in "+name] = append(all["search in "+name], w.found(p, topic, session)...)
+				all["search in "+name] = append(all["search in "+name],
+					w.found(p, topic, session)...)
 			}
 		}
 	}
@@ -306,7 +322,8 @@ func (w *ring) seen(p, owner *party) map[string][]string {
 func (w *ring) found(p *party, topic, session string) (ids []string) {
 	w.Helper()
 	query := strings.ReplaceAll(topic, "%d", "")
-	hits, err := p.Recall.Search(storetest.View(w.T, p.Store), recall.SearchQuery{Text: query, Session: session, Limit: 10000})
+	hits, err := p.Recall.Search(storetest.View(w.T, p.Store),
+		recall.SearchQuery{Text: query, Session: session, Limit: 10000})
 	if err != nil && !errors.Is(err, search.ErrNoTerms) {
 		w.Fatalf("%s: %v", p.label, err)
 	}

@@ -29,7 +29,9 @@ func ParseRule(text string) (Rule, error) {
 			p = strings.Replace(p, "all", "*", 1)
 		}
 		if plain == "" || plain == "none" {
-			return Rule{}, fmt.Errorf("bad rule %.80q: it is all, none, or patterns with commas between them", text)
+			return Rule{},
+				fmt.Errorf("bad rule %.80q: it is all, none, or patterns with commas between them",
+					text)
 		}
 		if _, err := path.Match(plain, "x"); err != nil {
 			return Rule{}, fmt.Errorf("bad pattern %.80q in the rule", plain)

@@ -140,7 +140,8 @@ func (x *Sharer) stores(view *refs.View) (map[string]peer, error) {
 			return nil, err
 		}
 		k := peer{label: strings.TrimPrefix(ref, history.LabelRefs)}
-		if _, err := fmt.Sscanf(string(raw.Body), "store %s\nkey %x\n", &k.id, &k.key); err != nil || string(k.text()) != string(raw.Body) {
+		if _, err := fmt.Sscanf(string(raw.Body), "store %s\nkey %x\n", &k.id,
+			&k.key); err != nil || string(k.text()) != string(raw.Body) {
 			return nil, fmt.Errorf("ref %s names no store", ref)
 		}
 		all[k.id] = k
@@ -153,8 +154,10 @@ func (x *Sharer) stores(view *refs.View) (map[string]peer, error) {
 func Leave(ctx context.Context, s *session.Store, name string) error {
 	return s.Store.Locked(ctx, func(t *store.Tx) error {
 		op := &format.Operation{Verb: refs.VerbPush}
-		for _, ref := range append(t.View.Names(history.RemoteRefs), t.View.Names(history.StoreRefs)...) {
-			if ref == history.RemoteRefs+name || strings.HasPrefix(ref, history.StoreRefs) && strings.HasSuffix(ref, "/"+name) {
+		for _, ref := range append(t.View.Names(history.RemoteRefs),
+			t.View.Names(history.StoreRefs)...) {
+			if ref == history.RemoteRefs+name ||
+				strings.HasPrefix(ref, history.StoreRefs) && strings.HasSuffix(ref, "/"+name) {
 				op.Refs = append(op.Refs, format.RefUpdate{Name: ref, Old: t.View.Get(ref)})
 			}
 		}

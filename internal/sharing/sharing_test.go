@@ -115,7 +115,8 @@ func same(t *testing.T, owner *party, session string, other *party) {
 	want := owner.texts()[session]
 	got := other.texts()[session+"@"+owner.label]
 	if len(want) == 0 || !slices.Equal(got, want) {
-		t.Fatalf("%s has %d messages of %s: %.200q, want %d: %.200q", other.label, len(got), session, got, len(want), want)
+		t.Fatalf("%s has %d messages of %s: %.200q, want %d: %.200q", other.label, len(got),
+			session, got, len(want), want)
 	}
 }
 
@@ -126,7 +127,8 @@ func TestPushPull(t *testing.T) {
 		a.say("work", storetest.Chatter(rand.New(rand.NewPCG(uint64(i), 1))))
 	}
 	storetest.Compact(t, a.Store, "work")
-	if got := a.push(r); got.Number != 1 || len(got.Sessions) != 1 || got.Sessions[0].Messages != 100 {
+	if got := a.push(r); got.Number != 1 || len(got.Sessions) != 1 ||
+		got.Sessions[0].Messages != 100 {
 		t.Errorf("first push: %+v", got)
 	}
 	if got := a.push(r); got.Number != 0 {
@@ -143,11 +145,13 @@ func TestPushPull(t *testing.T) {
 	if got := a.push(r); got.Number != 2 || got.Objects != 1 {
 		t.Errorf("a push of one message: %+v", got)
 	}
-	if got := b.pull(r); len(got.Stores) != 1 || got.Stores[0].Objects != 1 || got.Stores[0].Pushes != 1 {
+	if got := b.pull(r); len(got.Stores) != 1 || got.Stores[0].Objects != 1 ||
+		got.Stores[0].Pushes != 1 {
 		t.Errorf("a pull of one message: %+v", got)
 	}
 	same(t, a, "work", b)
-	if raw, err := b.Objects.Get(id); err != nil || !bytes.HasSuffix(raw.Body, []byte("and one more")) {
+	if raw, err := b.Objects.Get(id); err != nil ||
+		!bytes.HasSuffix(raw.Body, []byte("and one more")) {
 		t.Errorf("got %q, error %v", raw.Body, err)
 	}
 	storetest.Check(t, a.Store)
@@ -232,7 +236,8 @@ func TestStoppedPushIsNoFork(t *testing.T) {
 		b.pull(open(t, root))
 		for i := range 3 {
 			a.say("work", fmt.Sprint("said before a stop ", n, i))
-			r := &failing{Remote: open(t, root), swap: errors.New("stopped"), fail: func(bool) error { return nil }}
+			r := &failing{Remote: open(t, root), swap: errors.New("stopped"),
+				fail: func(bool) error { return nil }}
 			if _, err := a.at(r).Push(t.Context(), sharing.PushOptions{}); err == nil {
 				t.Fatal("the push was not stopped")
 			}
@@ -281,7 +286,8 @@ func TestForgetWhatWasShared(t *testing.T) {
 	root := place(t)
 	a := newParty(t, "laptop")
 	secret := a.say("private", "under the mat")
-	if _, err := a.Conversation.GoOn(t.Context(), "private", history.MainBranch, "public"); err != nil {
+	if _, err := a.Conversation.GoOn(t.Context(), "private", history.MainBranch,
+		"public"); err != nil {
 		t.Fatal(err)
 	}
 	x, err := sharing.Open(t.Context(), a.Store, open(t, root), a.options("public"))
@@ -296,7 +302,8 @@ func TestForgetWhatWasShared(t *testing.T) {
 		return r
 	}
 	push()
-	if _, err := forget.Run(t.Context(), a.Store, forget.Options{IDs: []format.ID{secret}}); err != nil {
+	if _, err := forget.Run(t.Context(), a.Store,
+		forget.Options{IDs: []format.ID{secret}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := push(); got.Forgot == 0 {
@@ -328,7 +335,8 @@ func TestForgetTravels(t *testing.T) {
 	a.say("work", "nothing here")
 	a.push(r)
 	b.pull(r)
-	if _, err := forget.Run(t.Context(), a.Store, forget.Options{IDs: []format.ID{secret}}); err != nil {
+	if _, err := forget.Run(t.Context(), a.Store,
+		forget.Options{IDs: []format.ID{secret}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := a.push(r); got.Forgot != 1 {
@@ -379,21 +387,25 @@ func TestOwnWordsStay(t *testing.T) {
 	mine := a.say("work", "what I have said")
 	a.push(r)
 	b.pull(r)
-	if _, err := b.Conversation.GoOn(t.Context(), "work@laptop", history.MainBranch, "work"); err != nil {
+	if _, err := b.Conversation.GoOn(t.Context(), "work@laptop", history.MainBranch,
+		"work"); err != nil {
 		t.Fatal(err)
 	}
 	b.push(r)
-	if _, err := forget.Run(t.Context(), b.Store, forget.Options{IDs: []format.ID{mine}}); err != nil {
+	if _, err := forget.Run(t.Context(), b.Store,
+		forget.Options{IDs: []format.ID{mine}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.push(r); got.Forgot == 0 {
 		t.Fatalf("the push says nothing of it: %+v", got)
 	}
 	got := a.pull(r)
-	if len(got.Stores) != 1 || got.Stores[0].Forgot != 0 || !slices.Equal(got.Stores[0].Asked, []format.ID{mine}) {
+	if len(got.Stores) != 1 || got.Stores[0].Forgot != 0 ||
+		!slices.Equal(got.Stores[0].Asked, []format.ID{mine}) {
 		t.Errorf("got %+v", got)
 	}
-	if raw, err := a.Objects.Get(mine); err != nil || !bytes.Contains(raw.Body, []byte("what I have said")) {
+	if raw, err := a.Objects.Get(mine); err != nil ||
+		!bytes.Contains(raw.Body, []byte("what I have said")) {
 		t.Errorf("the words: %q, error %v", raw.Body, err)
 	}
 	storetest.Check(t, a.Store)
@@ -416,13 +428,15 @@ func TestForgetOfOthersWords(t *testing.T) {
 			desk.pull(r)
 			desk.say("other", "what desk has said")
 			if c.goesOn {
-				if _, err := desk.Conversation.GoOn(t.Context(), "work@laptop", history.MainBranch, "work"); err != nil {
+				if _, err := desk.Conversation.GoOn(t.Context(), "work@laptop", history.MainBranch,
+					"work"); err != nil {
 					t.Fatal(err)
 				}
 			}
 			desk.push(r)
 			third.pull(r)
-			if _, err := forget.Run(t.Context(), desk.Store, forget.Options{IDs: []format.ID{words}}); err != nil {
+			if _, err := forget.Run(t.Context(), desk.Store,
+				forget.Options{IDs: []format.ID{words}}); err != nil {
 				t.Fatal(err)
 			}
 			desk.push(r)
@@ -459,15 +473,18 @@ func TestUndoAfterPullThatForgot(t *testing.T) {
 	b.say("own", "one")
 	b.say("own", "two")
 	b.pull(r)
-	if _, err := forget.Run(t.Context(), a.Store, forget.Options{IDs: []format.ID{words}}); err != nil {
+	if _, err := forget.Run(t.Context(), a.Store,
+		forget.Options{IDs: []format.ID{words}}); err != nil {
 		t.Fatal(err)
 	}
 	a.push(r)
 	// This is what a pull does first.
-	if _, err := forget.Run(t.Context(), b.Store, forget.Options{IDs: []format.ID{words}, Exact: true}); err != nil {
+	if _, err := forget.Run(t.Context(), b.Store,
+		forget.Options{IDs: []format.ID{words}, Exact: true}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Conversation.Undo(t.Context(), "own"); !errors.Is(err, history.ErrRefused) || !errors.Is(err, history.ErrAfterForget) {
+	if _, err := b.Conversation.Undo(t.Context(), "own"); !errors.Is(err, history.ErrRefused) ||
+		!errors.Is(err, history.ErrAfterForget) {
 		t.Errorf("right after a forget: error %v", err)
 	}
 	b.pull(r)
@@ -475,7 +492,8 @@ func TestUndoAfterPullThatForgot(t *testing.T) {
 	if err != nil || !slices.Equal(b.texts()["own"], []string{"one"}) {
 		t.Errorf("after the pull: %+v, error %v, and own says %q", done, err, b.texts()["own"])
 	}
-	if _, err := b.Conversation.Undo(t.Context(), "work@laptop"); !errors.Is(err, history.ErrRefused) {
+	if _, err := b.Conversation.Undo(t.Context(), "work@laptop"); !errors.Is(err,
+		history.ErrRefused) {
 		t.Errorf("of a session of laptop: error %v", err)
 	}
 }
@@ -607,7 +625,8 @@ func TestTampering(t *testing.T) {
 		}},
 		{"the head changed", func(t *testing.T, root, store string, _ map[string][]byte) {
 			path := filepath.Join(root, "heads", store)
-			write(t, path, bytes.Replace(read(t, path), []byte("label laptop"), []byte("label lapdog"), 1))
+			write(t, path,
+				bytes.Replace(read(t, path), []byte("label laptop"), []byte("label lapdog"), 1))
 		}},
 		{"the head of another store", func(t *testing.T, root, store string, _ map[string][]byte) {
 			for _, other := range glob(t, root, "heads", "*") {
@@ -635,7 +654,8 @@ func TestTampering(t *testing.T) {
 			before := b.texts()
 			c.change(t, root, a.ID, early)
 			_, err := b.at(r).Pull(t.Context())
-			if !errors.Is(err, sharing.ErrTampered) && !(strings.HasSuffix(c.name, "removed") && err != nil) {
+			if !errors.Is(err, sharing.ErrTampered) &&
+				!(strings.HasSuffix(c.name, "removed") && err != nil) {
 				t.Errorf("got error %v", err)
 			}
 			if after := b.texts(); !slices.Equal(after["work@laptop"], before["work@laptop"]) {
@@ -643,7 +663,8 @@ func TestTampering(t *testing.T) {
 			}
 			storetest.Check(t, b.Store)
 			if strings.HasPrefix(c.name, "the head") {
-				if _, err := a.at(r).Push(t.Context(), sharing.PushOptions{}); !errors.Is(err, sharing.ErrTampered) {
+				if _, err := a.at(r).Push(t.Context(), sharing.PushOptions{}); !errors.Is(err,
+					sharing.ErrTampered) {
 					t.Errorf("its owner pushes: error %v", err)
 				}
 			}
@@ -702,7 +723,8 @@ func TestStops(t *testing.T) {
 		// Whoever pulls now has a whole state, the old one or the new one.
 		c := newParty(t, "third")
 		c.pull(open(t, root))
-		if got := c.texts()["work@laptop"]; len(got) != 1 && len(got) != 2 || pushed && len(got) != 2 {
+		if got := c.texts()["work@laptop"]; len(got) != 1 && len(got) != 2 ||
+			pushed && len(got) != 2 {
 			t.Fatalf("stopped in step %d: a third has %q", n, got)
 		}
 		a.say("work", "three")
@@ -776,17 +798,20 @@ func TestEngine(t *testing.T) {
 	if len(e.texts) != 2 || e.texts[first.String()] != "work: the first words" {
 		t.Errorf("got %q", e.texts)
 	}
-	if hits, err := a.at(e).Search(t.Context(), "first", 5); err != nil || len(hits) != 1 || hits[0].Name != "work" {
+	if hits, err := a.at(e).Search(t.Context(), "first", 5); err != nil || len(hits) != 1 ||
+		hits[0].Name != "work" {
 		t.Errorf("got %+v, error %v", hits, err)
 	}
-	if _, err := forget.Run(t.Context(), a.Store, forget.Options{IDs: []format.ID{second}}); err != nil {
+	if _, err := forget.Run(t.Context(), a.Store,
+		forget.Options{IDs: []format.ID{second}}); err != nil {
 		t.Fatal(err)
 	}
 	a.push(e)
 	if _, there := e.texts[second.String()]; there || len(e.texts) != 1 {
 		t.Errorf("after the forget: %q", e.texts)
 	}
-	if _, err := a.at(open(t, place(t))).Search(t.Context(), "first", 5); !errors.Is(err, sharing.ErrNoSearch) {
+	if _, err := a.at(open(t, place(t))).Search(t.Context(), "first", 5); !errors.Is(err,
+		sharing.ErrNoSearch) {
 		t.Errorf("a folder searches: error %v", err)
 	}
 }
@@ -833,10 +858,12 @@ func TestEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := x.Push(t.Context(), sharing.PushOptions{}); err != nil || !slices.Equal(got.Ended, []string{"play"}) {
+	if got, err := x.Push(t.Context(), sharing.PushOptions{}); err != nil ||
+		!slices.Equal(got.Ended, []string{"play"}) {
 		t.Fatalf("got %+v, error %v", got, err)
 	}
-	if got := b.pull(r); len(got.Stores) != 1 || !slices.Equal(got.Stores[0].Ended, []string{"play@laptop"}) {
+	if got := b.pull(r); len(got.Stores) != 1 ||
+		!slices.Equal(got.Stores[0].Ended, []string{"play@laptop"}) {
 		t.Errorf("got %+v", got)
 	}
 	if _, there := b.texts()["play@laptop"]; there {
@@ -874,7 +901,8 @@ func TestOthersSessions(t *testing.T) {
 	a.say("work", "one")
 	a.push(r)
 	b.pull(r)
-	_, _, err := b.Conversation.Append(t.Context(), "work@laptop", "main", []conversation.Message{{Role: "user", Text: "no"}}, conversation.AppendOptions{})
+	_, _, err := b.Conversation.Append(t.Context(), "work@laptop", "main",
+		[]conversation.Message{{Role: "user", Text: "no"}}, conversation.AppendOptions{})
 	if !errors.Is(err, history.ErrRefused) {
 		t.Errorf("append: error %v", err)
 	}

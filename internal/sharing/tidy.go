@@ -68,7 +68,9 @@ func (x *Sharer) get(ctx context.Context, r *renewal, name string) ([]byte, erro
 }
 
 // without replaces a pack that holds bodies which are gone. It returns the packs as they are then.
-func (x *Sharer) without(ctx context.Context, r *renewal, packs []share.File, f share.File, gone map[format.ID]bool) ([]share.File, error) {
+func (x *Sharer) without(
+	ctx context.Context, r *renewal, packs []share.File, f share.File, gone map[format.ID]bool,
+) ([]share.File, error) {
 	name := share.PackFolder + f.Name()
 	b, err := x.get(ctx, r, name)
 	if err != nil {
@@ -142,7 +144,8 @@ func (x *Sharer) joinPacks(ctx context.Context, r *renewal, packs []share.File) 
 		var more []format.Raw
 		bytes := 0
 		if err := x.s.Objects.ReadPack(b, f.Digest, func(raw format.Raw) error {
-			more = append(more, format.Raw{Header: slices.Clone(raw.Header), Body: slices.Clone(raw.Body)})
+			more = append(more,
+				format.Raw{Header: slices.Clone(raw.Header), Body: slices.Clone(raw.Body)})
 			bytes += len(raw.Header) + len(raw.Body)
 			return nil
 		}); err != nil {
@@ -193,7 +196,8 @@ func (x *Sharer) joinLog(ctx context.Context, r *renewal, c content, head *share
 	}
 	var old []share.File
 	for _, f := range c.log {
-		gone := slices.ContainsFunc(head.Trash, func(t share.Trash) bool { return t.Name == share.LogFolder+f.Name() })
+		gone := slices.ContainsFunc(head.Trash,
+			func(t share.Trash) bool { return t.Name == share.LogFolder+f.Name() })
 		if f.First > joined && f.Last <= head.Number && !gone {
 			old = append(old, f)
 		}
@@ -202,7 +206,8 @@ func (x *Sharer) joinLog(ctx context.Context, r *renewal, c content, head *share
 	if err != nil {
 		return err
 	}
-	x.replace(r, share.LogFolder, old, share.File{First: joined + 1, Last: head.Number, Digest: format.Sum(b)}, b)
+	x.replace(r, share.LogFolder, old,
+		share.File{First: joined + 1, Last: head.Number, Digest: format.Sum(b)}, b)
 	return nil
 }
 
@@ -216,7 +221,9 @@ func fits(steps []step) bool {
 }
 
 // replace notes that a file takes the place of others.
-func (x *Sharer) replace(r *renewal, folder string, old []share.File, next share.File, data []byte) {
+func (x *Sharer) replace(
+	r *renewal, folder string, old []share.File, next share.File, data []byte,
+) {
 	r.files = append(r.files, named{folder + next.Name(), data})
 	for _, f := range old {
 		name := folder + f.Name()

@@ -69,7 +69,8 @@ func (x *Sharer) missingBySession(ctx context.Context, tips, have branchTips) ([
 }
 
 func (x *Sharer) newWalk(ctx context.Context) *walk {
-	return &walk{x: x, ctx: ctx, marks: map[format.ID]mark{}, met: map[format.ID]bool{}, seen: map[format.ID]bool{}}
+	return &walk{x: x, ctx: ctx, marks: map[format.ID]mark{}, met: map[format.ID]bool{},
+		seen: map[format.ID]bool{}}
 }
 
 // find returns what tips lead to, and neither have nor what the walk has found before, what is

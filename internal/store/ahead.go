@@ -11,7 +11,9 @@ import (
 // LockedWith is Locked for an operation that names many objects: they are written before the lock
 // is taken, and do decides under it whether they are to be. put gives them to the store; do must
 // call it before it commits what names them. If do does not, or fails before, none is kept.
-func (s *Store) LockedWith(ctx context.Context, raws []format.Raw, do func(t *Tx, put func() error) error) error {
+func (s *Store) LockedWith(
+	ctx context.Context, raws []format.Raw, do func(t *Tx, put func() error) error,
+) error {
 	raws = distinct(raws)
 	ids := make([]format.ID, len(raws))
 	for i, r := range raws {

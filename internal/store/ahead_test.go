@@ -20,12 +20,14 @@ func TestLockedWith(t *testing.T) {
 		for _, c := range []struct {
 			name     string
 			put, bad bool
-		}{{"put", true, false}, {"not put", false, false}, {"failed before", false, true}, {"failed after", true, true}} {
+		}{{"put", true, false}, {"not put", false, false}, {"failed before", false, true},
+			{"failed after", true, true}} {
 			t.Run(fmt.Sprint(n, " ", c.name), func(t *testing.T) {
 				s := storetest.Create(t)
 				var raws []format.Raw
 				for i := range n {
-					node := format.Node{Count: 1, Children: []format.ID{{1: byte(i), 2: byte(i >> 8), 3: 1}}}
+					node := format.Node{Count: 1,
+						Children: []format.ID{{1: byte(i), 2: byte(i >> 8), 3: 1}}}
 					header, err := node.Encode()
 					if err != nil {
 						t.Fatal(err)

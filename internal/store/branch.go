@@ -19,7 +19,9 @@ type Controlled struct {
 // Control puts an entry on a branch that says something about the branch: fork, join, mask,
 // replace, epoch. It sets the parents, seq, session and time of e; and its body, unless media is
 // "". A join comes with its further parents and its seq. CommitControl records the change.
-func (t *Tx) Control(session, branch string, e *format.Entry, body []byte, media string) (*Controlled, error) {
+func (t *Tx) Control(
+	session, branch string, e *format.Entry, body []byte, media string,
+) (*Controlled, error) {
 	old, err := history.Tip(t.View, session, branch)
 	if err != nil {
 		return nil, err
@@ -62,7 +64,8 @@ func (t *Tx) OnTop(c *Controlled, e *format.Entry, body []byte, media string) er
 // CommitControl records a changed branch, and the refs that move with it, in one operation.
 func (t *Tx) CommitControl(verb string, c *Controlled, more ...format.RefUpdate) error {
 	op := &format.Operation{Verb: verb, Session: c.Session}
-	op.Refs = append(op.Refs, format.RefUpdate{Name: history.RefName(c.Session, c.Branch), Old: c.Old, New: c.Value})
+	op.Refs = append(op.Refs,
+		format.RefUpdate{Name: history.RefName(c.Session, c.Branch), Old: c.Old, New: c.Value})
 	op.Refs = append(op.Refs, more...)
 	if err := t.Commit(op); err != nil {
 		return err
@@ -78,7 +81,8 @@ func (t *Tx) HeadTo(session string) (u format.RefUpdate, moved bool) {
 	if HEAD.Name == session || len(t.View.Names("sessions/"+HEAD.Name+"/")) > 0 {
 		return u, false
 	}
-	return format.RefUpdate{Name: "HEAD", Old: HEAD, New: format.Value{Kind: format.NameValue, Name: session}}, true
+	return format.RefUpdate{Name: "HEAD", Old: HEAD,
+		New: format.Value{Kind: format.NameValue, Name: session}}, true
 }
 
 // OrJoined returns an error for a branch that is missing: missing, or an ErrStale with the
@@ -88,7 +92,8 @@ func (t *Tx) OrJoined(missing error, session, branch string) error {
 	if err != nil || !v.Exists() {
 		return missing
 	}
-	return fmt.Errorf("%w: branch %s of session %s was joined by operation %d", history.ErrStale, branch, session, by)
+	return fmt.Errorf("%w: branch %s of session %s was joined by operation %d", history.ErrStale,
+		branch, session, by)
 }
 
 // SetLatest notes the latest version of a message from this operation on. The refs do not have it

@@ -48,7 +48,8 @@ func (t *Tx) Flush() error {
 	var err error
 	if t.holding {
 		carried, err = t.repo.Objects.Hold(t.waiting...)
-	} else if len(t.waiting) <= objects.MaxCarried { // to find out takes a check of each object, as Put makes
+	} else if len(t.waiting) <=
+		objects.MaxCarried { // to find out takes a check of each object, as Put makes
 		carried, err = t.repo.Objects.Stage(t.waiting...)
 	}
 	if err == nil && !carried {
@@ -112,9 +113,11 @@ func (t *Tx) Commit(op *format.Operation) error {
 		if len(f.decided) > 0 {
 			op.Forests = append(op.Forests, format.ForestUpdate{Name: name, Decisions: f.decided})
 		}
-		if old := t.View.Get(history.ForestRefOf(name)); !f.written.IsZero() && old.ID != f.written {
+		if old := t.View.Get(history.ForestRefOf(name)); !f.written.IsZero() &&
+			old.ID != f.written {
 			op.Refs = append(op.Refs, format.RefUpdate{
-				Name: history.ForestRefOf(name), Old: old, New: format.Value{Kind: format.ObjectValue, ID: f.written},
+				Name: history.ForestRefOf(name), Old: old,
+				New: format.Value{Kind: format.ObjectValue, ID: f.written},
 			})
 		}
 	}
@@ -204,7 +207,8 @@ func (t *Tx) canWait() bool {
 	for _, r := range t.View.Since {
 		carried += r.Size - r.OperationSize()
 	}
-	return t.patient && st != nil && carried < mostCarried && t.View.Overlay() < max(waitAnyway, st.LiveCount()*clusterBytes/forestShare)
+	return t.patient && st != nil && carried < mostCarried &&
+		t.View.Overlay() < max(waitAnyway, st.LiveCount()*clusterBytes/forestShare)
 }
 
 // BeforeOthers says that more transactions follow at once, and that the last of them calls

@@ -49,7 +49,8 @@ func (t *Tx) Decide(list ...format.Decision) error {
 		if d.Kind != format.DecideJoin {
 			continue
 		}
-		if err := t.DecideIn(history.FlatForest, format.Decision{Kind: format.DecideJoin, Cluster: FlatCluster, ID: d.ID}); err != nil {
+		if err := t.DecideIn(history.FlatForest,
+			format.Decision{Kind: format.DecideJoin, Cluster: FlatCluster, ID: d.ID}); err != nil {
 			return err
 		}
 	}

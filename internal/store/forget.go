@@ -62,7 +62,8 @@ func (s *Store) Forget(ctx context.Context, plan func() (*Forgetting, error)) (F
 }
 
 func (t *Tx) forget(ctx context.Context, p *Forgetting) (done Forgot, err error) {
-	f := &format.Forgotten{Operation: t.View.Number + 1, Time: t.Now(), Objects: slices.Clone(p.Objects)}
+	f := &format.Forgotten{Operation: t.View.Number + 1, Time: t.Now(),
+		Objects: slices.Clone(p.Objects)}
 	if err := t.traceAll(f, p); err != nil {
 		return done, err
 	}
@@ -116,7 +117,8 @@ func (t *Tx) beginForget(f *format.Forgotten) error {
 	if err := t.repo.FS.MkdirAll(filepath.Join(t.Dir, objects.AbsentDir)); err != nil {
 		return err
 	}
-	if err := t.repo.FS.WriteDurable(t.Objects.Path(objects.UnfinishedName()), b, 0o600); err != nil {
+	if err := t.repo.FS.WriteDurable(t.Objects.Path(objects.UnfinishedName()), b,
+		0o600); err != nil {
 		return fmt.Errorf("cannot begin to forget: %w", err)
 	}
 	return nil
@@ -124,7 +126,8 @@ func (t *Tx) beginForget(f *format.Forgotten) error {
 
 // endForget gives the file of what is forgotten its own name.
 func (t *Tx) endForget(f *format.Forgotten) error {
-	if err := t.repo.FS.Rename(t.Objects.Path(objects.UnfinishedName()), t.Objects.Path(objects.ForgottenName(f.Operation))); err != nil {
+	if err := t.repo.FS.Rename(t.Objects.Path(objects.UnfinishedName()),
+		t.Objects.Path(objects.ForgottenName(f.Operation))); err != nil {
 		return fmt.Errorf("cannot end to forget: %w", err)
 	}
 	return t.repo.FS.SyncDir(filepath.Join(t.Dir, objects.AbsentDir))
@@ -206,7 +209,8 @@ func (t *Tx) dropCovers(f *format.Forgotten) (n int, err error) {
 		for _, c := range st.Live() {
 			for _, v := range c.Covers {
 				if f.Has(v.Summary) {
-					drops = append(drops, format.Decision{Kind: format.DecideDrop, Cluster: c.Number, ID: v.Summary})
+					drops = append(drops,
+						format.Decision{Kind: format.DecideDrop, Cluster: c.Number, ID: v.Summary})
 				}
 			}
 		}
@@ -223,7 +227,9 @@ func (t *Tx) dropCovers(f *format.Forgotten) (n int, err error) {
 // whoever takes the lock comes here first.
 //
 // unread names files that cannot be read and may have something of it; more are added.
-func (t *Tx) finishForget(ctx context.Context, f *format.Forgotten, unread map[string]bool) (Forgot, error) {
+func (t *Tx) finishForget(
+	ctx context.Context, f *format.Forgotten, unread map[string]bool,
+) (Forgot, error) {
 	done := Forgot{Operation: f.Operation, Objects: f.Objects}
 	w, err := t.NewTraces()
 	if err != nil {
@@ -236,7 +242,8 @@ func (t *Tx) finishForget(ctx context.Context, f *format.Forgotten, unread map[s
 	if err := t.cleanFiles(w); err != nil {
 		return done, err
 	}
-	if done.Packs, err = t.repo.Objects.StripPacks(ctx, t.Held, f.Has, func(path string) { unread[path] = true }); err != nil {
+	if done.Packs, err = t.repo.Objects.StripPacks(ctx, t.Held, f.Has,
+		func(path string) { unread[path] = true }); err != nil {
 		return done, err
 	}
 	for _, id := range f.Objects {
@@ -277,40 +284,44 @@ func errorIsDamage(err error, unread map[string]bool) bool {
 // cleanFiles removes what is made of words outside of objects/: the cache, what writes left behind,
 // and of the logs what holds something of it. All of it can be had again, or be done without.
 func (t *Tx) cleanFiles(w *history.Traces) error {
-	for _, sub := range []string{"cache", "tmp", "log", "refs", objects.AbsentDir, objects.Dir, "."} {
-		err := filepath.WalkDir(filepath.Join(t.Dir, sub), func(path string, d fs.DirEntry, err error) error {
-			if err != nil {
-				if errors.Is(err, fs.ErrNotExist) {
-					return nil
-				}
-				return err
-			}
-			if d.IsDir() {
-				if sub == "." && path != t.Dir {
-					return filepath.SkipDir
-				}
-				return nil
-			}
-			remove := durable.IsTemp(d.Name())
-			switch sub {
-			case "cache":
-				remove = remove || !strings.HasPrefix(d.Name(), "avail") && !strings.HasPrefix(d.Name(), "hook-")
-			case "tmp":
-				remove = true
-			}
-			if !remove && (sub == "cache" || sub == "log") {
-				if remove, err = w.InFile(path); err != nil {
+	for _, sub := range []string{"cache", "tmp", "log", "refs", objects.AbsentDir,
+		objects.Dir, "."} {
+		err := filepath.WalkDir(
+			filepath.Join(t.Dir, sub), func(path string, d fs.DirEntry, err error) error {
+				if err != nil {
+					if errors.Is(err, fs.ErrNotExist) {
+						return nil
+					}
 					return err
 				}
-			}
-			if !remove {
-				return nil
-			}
-			if err := t.repo.FS.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("cannot remove %q: %w", path, err)
-			}
-			return t.repo.FS.SyncDir(filepath.Dir(path))
-		})
+				if d.IsDir() {
+					if sub == "." && path != t.Dir {
+						return filepath.SkipDir
+					}
+					return nil
+				}
+				remove := durable.IsTemp(d.Name())
+				switch sub {
+				case "cache":
+					remove = remove ||
+						!strings.HasPrefix(d.Name(), "avail") &&
+							!strings.HasPrefix(d.Name(), "hook-")
+				case "tmp":
+					remove = true
+				}
+				if !remove && (sub == "cache" || sub == "log") {
+					if remove, err = w.InFile(path); err != nil {
+						return err
+					}
+				}
+				if !remove {
+					return nil
+				}
+				if err := t.repo.FS.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return fmt.Errorf("cannot remove %q: %w", path, err)
+				}
+				return t.repo.FS.SyncDir(filepath.Dir(path))
+			})
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -320,7 +331,9 @@ func (t *Tx) cleanFiles(w *history.Traces) error {
 
 // remains looks at every byte of the store for what is forgotten: at bodies by their digests, which
 // are in the headers, and at everything for the phrases.
-func (t *Tx) remains(f *format.Forgotten, w *history.Traces, unread map[string]bool) ([]string, error) {
+func (t *Tx) remains(
+	f *format.Forgotten, w *history.Traces, unread map[string]bool,
+) ([]string, error) {
 	digests := map[[sha256.Size]byte]bool{}
 	for _, id := range f.Objects {
 		header, err := t.Objects.Header(id)
@@ -393,7 +406,8 @@ func (t *Tx) recover(ctx context.Context) error {
 	if happened {
 		done, err := t.finishForget(ctx, f, t.unreadRecords())
 		if err == nil && len(done.Remains) > 0 {
-			t.Report(fmt.Errorf("what operation %d forgot may remain in %s", f.Operation, strings.Join(done.Remains, ", ")))
+			t.Report(fmt.Errorf("what operation %d forgot may remain in %s", f.Operation,
+				strings.Join(done.Remains, ", ")))
 		}
 		return err
 	}

@@ -20,7 +20,11 @@ func TestForgetAgainLooksAgain(t *testing.T) {
 	storetest.Say(t, s, "talk", "user", "nothing of that")
 	forget := func() store.Forgot {
 		t.Helper()
-		return storetest.Must[store.Forgot](t)(s.Store.Forget(ctx, func() (*store.Forgetting, error) { return &store.Forgetting{Phrases: []string{phrase}}, nil }))
+		return storetest.Must[store.Forgot](t)(
+			s.Store.Forget(ctx,
+				func() (*store.Forgetting, error) {
+					return &store.Forgetting{Phrases: []string{phrase}}, nil
+				}))
 	}
 	if done := forget(); done.Operation == 0 || len(done.Remains) > 0 {
 		t.Fatalf("%+v", done)

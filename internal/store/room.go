@@ -17,7 +17,9 @@ type Room[T any] struct {
 
 // NewRoom returns a room over s. begin makes the room's part of a transaction; it runs once for
 // each transaction.
-func NewRoom[T any](s *Store, begin func(*Tx) T) *Room[T] { return &Room[T]{store: s, begin: begin} }
+func NewRoom[T any](s *Store, begin func(*Tx) T) *Room[T] {
+	return &Room[T]{store: s, begin: begin}
+}
 
 // Begin returns the room's part of a transaction. If it is a Participant, it takes part in the
 // commits from now on.
@@ -40,8 +42,11 @@ func (r *Room[T]) Locked(ctx context.Context, do func(T) error) error {
 }
 
 // LockedWith is Store.LockedWith, with the room's part of the transaction.
-func (r *Room[T]) LockedWith(ctx context.Context, raws []format.Raw, do func(t T, put func() error) error) error {
-	return r.store.LockedWith(ctx, raws, func(t *Tx, put func() error) error { return do(r.Begin(t), put) })
+func (r *Room[T]) LockedWith(
+	ctx context.Context, raws []format.Raw, do func(t T, put func() error) error,
+) error {
+	return r.store.LockedWith(ctx, raws,
+		func(t *Tx, put func() error) error { return do(r.Begin(t), put) })
 }
 
 // TakeForest is Store.TakeForest.

@@ -19,14 +19,18 @@ func TestAppendSyncsOnce(t *testing.T) {
 	s := storetest.Create(t)
 	storetest.Say(t, s, "talk", "user", "hello")
 	var steps []string
-	watched := storetest.Reopen(t, filepath.Dir(filepath.Dir(s.Dir)), &durable.FS{Hook: func(c durable.Call) error {
-		if rel, err := filepath.Rel(s.Dir, c.Path); err == nil && filepath.Dir(rel) != "cache" && filepath.Base(rel) != "lock.owner" {
-			steps = append(steps, c.Op+" "+filepath.ToSlash(rel))
-		}
-		return nil
-	}})
+	watched := storetest.Reopen(t, filepath.Dir(filepath.Dir(s.Dir)),
+		&durable.FS{Hook: func(c durable.Call) error {
+			if rel, err := filepath.Rel(s.Dir, c.Path); err == nil &&
+				filepath.Dir(rel) != "cache" &&
+				filepath.Base(rel) != "lock.owner" {
+				steps = append(steps, c.Op+" "+filepath.ToSlash(rel))
+			}
+			return nil
+		}})
 	storetest.Say(t, watched, "talk", "model", "hello to you")
-	if want := []string{durable.OpAppend + " refs/log-1", durable.OpSync + " refs/log-1"}; !slices.Equal(steps, want) {
+	if want := []string{durable.OpAppend + " refs/log-1",
+		durable.OpSync + " refs/log-1"}; !slices.Equal(steps, want) {
 		t.Errorf("an append does %q, want %q", steps, want)
 	}
 }
@@ -46,14 +50,16 @@ func TestForgetWhatTheLogCarries(t *testing.T) {
 			}
 		}
 		plan := &store.Forgetting{Objects: []format.ID{secret}, Said: []format.ID{secret}}
-		done := storetest.Must[store.Forgot](t)(s.Store.Forget(context.Background(), func() (*store.Forgetting, error) { return plan, nil }))
+		done := storetest.Must[store.Forgot](t)(s.Store.Forget(context.Background(),
+			func() (*store.Forgetting, error) { return plan, nil }))
 		if len(done.Objects) != 1 {
 			t.Errorf("%+v", done)
 		}
 		if damage != slices.Contains(done.Remains, "refs/log-1") {
 			t.Errorf("damage %v: remains %q", damage, done.Remains)
 		}
-		if left := bytes.Contains(storetest.Must[[]byte](t)(os.ReadFile(log)), []byte("under the mat")); left {
+		if left := bytes.Contains(storetest.Must[[]byte](t)(os.ReadFile(log)),
+			[]byte("under the mat")); left {
 			t.Errorf("damage %v: the words are in the log", damage)
 		}
 	}

@@ -32,7 +32,8 @@ func places(t testing.TB, s *session.Store) map[format.ID]int {
 	}
 	for _, e := range evicted {
 		stone := Must[*format.Tombstone](t)(s.History.Loader().Tombstone(e.Tombstone))
-		if err := s.Clusters.EachMember(stone.Node, func(id format.ID) error { count[id]++; return nil }); err != nil {
+		if err := s.Clusters.EachMember(stone.Node,
+			func(id format.ID) error { count[id]++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -62,10 +63,12 @@ func Check(t testing.TB, s *session.Store) {
 			n := count[shown.ID]
 			delete(count, shown.ID)
 			if want := 0; seq > at.Frontier && n != want {
-				t.Fatalf("%s: message %d is after the frontier %d and %d times in the forest", name, seq, at.Frontier, n)
+				t.Fatalf("%s: message %d is after the frontier %d and %d times in the forest", name,
+					seq, at.Frontier, n)
 			}
 			if want := 1; seq <= at.Frontier && n != want {
-				t.Fatalf("%s: message %d is up to the frontier %d and %d times in the forest", name, seq, at.Frontier, n)
+				t.Fatalf("%s: message %d is up to the frontier %d and %d times in the forest", name,
+					seq, at.Frontier, n)
 			}
 		}
 	}
@@ -93,7 +96,8 @@ func checkRenders(t testing.TB, s *session.Store) {
 		}
 		seq := Must[*format.Entry](t)(s.History.Header(tip.ID)).Seq
 		if least := min(seq, 3*uint64(s.Config.Window.GraduateAt)/4); uint64(len(in.Tail)) < least {
-			t.Fatalf("%s: %d of %d messages are word for word, want %d", name, len(in.Tail), seq, least)
+			t.Fatalf("%s: %d of %d messages are word for word, want %d", name,
+				len(in.Tail), seq, least)
 		}
 		for _, m := range in.Tail {
 			delete(stands, m.ID)
@@ -101,8 +105,11 @@ func checkRenders(t testing.TB, s *session.Store) {
 		for _, c := range append(in.Clusters, in.Evicted...) {
 			for _, p := range c.Parts {
 				for _, line := range p.Sentences {
-					if e := Must[*format.Entry](t)(s.History.Header(line.Entry)); e.Session == session && !stands[line.Entry] {
-						t.Fatalf("%s: a cluster says %q, which is not of its history or in its tail", name, line.Text)
+					if e := Must[*format.Entry](t)(
+						s.History.Header(line.Entry)); e.Session == session && !stands[line.Entry] {
+						t.Fatalf(
+							"%s: a cluster says %q, which is not of its history or in its tail",
+							name, line.Text)
 					}
 				}
 			}
@@ -134,7 +141,8 @@ func Texts(t testing.TB, s *session.Store) map[string][]string {
 	view := View(t, s)
 	for _, name := range view.Names("sessions/") {
 		all[name] = []string{}
-		for _, shown := range Must[[]*history.Shown](t)(s.Recall.Log(view.Get(name).ID, recall.LogOptions{})) {
+		for _, shown := range Must[[]*history.Shown](t)(
+			s.Recall.Log(view.Get(name).ID, recall.LogOptions{})) {
 			all[name] = append(all[name], shown.Text)
 		}
 	}
@@ -145,7 +153,8 @@ func Texts(t testing.TB, s *session.Store) map[string][]string {
 // in a cluster, or in a tombstone. v is the value of the branch.
 func CheckEverythingOnce(t *testing.T, s *session.Store, session string, v format.Value) {
 	t.Helper()
-	in := Must[view.Input](t)(s.Recall.RenderInput(View(t, s), session, history.MainBranch, view.Options{}))
+	in := Must[view.Input](t)(s.Recall.RenderInput(View(t, s), session, history.MainBranch,
+		view.Options{}))
 	count := map[format.ID]int{}
 	for _, m := range in.Tail {
 		count[m.ID]++
@@ -163,11 +172,13 @@ func CheckEverythingOnce(t *testing.T, s *session.Store, session string, v forma
 			t.Fatal(err)
 		}
 		if members != c.Members {
-			t.Errorf("cluster %v shows %d messages, want %d that the tail has not", c.ID, c.Members, members)
+			t.Errorf("cluster %v shows %d messages, want %d that the tail has not", c.ID,
+				c.Members, members)
 		}
 		for _, p := range c.Parts {
 			for _, line := range p.Sentences {
-				if slices.ContainsFunc(in.Tail, func(m view.Message) bool { return m.ID == line.Entry }) {
+				if slices.ContainsFunc(in.Tail,
+					func(m view.Message) bool { return m.ID == line.Entry }) {
 					t.Errorf("cluster %v says %q, which is in the tail", c.ID, line.Text)
 				}
 			}
@@ -178,14 +189,19 @@ func CheckEverythingOnce(t *testing.T, s *session.Store, session string, v forma
 		for _, e := range Must[[]forest.Evicted](t)(st.Evicted()) {
 			stone := Must[*format.Tombstone](t)(s.History.Loader().Tombstone(e.Tombstone))
 			// The one line of a tombstone may be about a message that is in the tail.
-			if err := s.Clusters.EachMember(stone.Node, func(id format.ID) error { count[id] = max(1, count[id]); return nil }); err != nil {
+			if err := s.Clusters.EachMember(stone.Node,
+				func(id format.ID) error {
+					count[id] = max(1, count[id])
+					return nil
+				}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	for _, shown := range Must[[]*history.Shown](t)(s.Recall.Log(v.ID, recall.LogOptions{})) {
 		if count[shown.ID] != 1 {
-			t.Fatalf("message %d is rendered %d times (pin %v, through %d)", shown.Entry.Seq, count[shown.ID], v.Pin, v.Through)
+			t.Fatalf("message %d is rendered %d times (pin %v, through %d)", shown.Entry.Seq,
+				count[shown.ID], v.Pin, v.Through)
 		}
 	}
 }

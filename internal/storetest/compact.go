@@ -28,7 +28,9 @@ type Summarizer struct {
 func (s *Summarizer) Limit() int { return s.Most }
 
 // Summarize counts the inputs and answers. More than Most tokens are an error.
-func (s *Summarizer) Summarize(_ context.Context, ask summarize.Request) (summarize.Response, error) {
+func (s *Summarizer) Summarize(
+	_ context.Context, ask summarize.Request,
+) (summarize.Response, error) {
 	if s.Read == nil {
 		s.Read = map[format.ID]int{}
 	}
@@ -41,7 +43,8 @@ func (s *Summarizer) Summarize(_ context.Context, ask summarize.Request) (summar
 		}
 	}
 	if sum > s.Most {
-		return summarize.Response{}, fmt.Errorf("asked about %d tokens, %d is the limit", sum, s.Most)
+		return summarize.Response{},
+			fmt.Errorf("asked about %d tokens, %d is the limit", sum, s.Most)
 	}
 	if s.Say != nil {
 		return s.Say(ask)
@@ -56,17 +59,21 @@ func Told(text string) summarize.Response {
 }
 
 // CompactBy compacts the main branches of some sessions, or of all, with a summarizer.
-func CompactBy(t *testing.T, s *session.Store, by summarize.Summarizer, sessions ...string) summaries.Compaction {
+func CompactBy(
+	t *testing.T, s *session.Store, by summarize.Summarizer, sessions ...string,
+) summaries.Compaction {
 	t.Helper()
 	o := compaction.CompactOptions{Summarizer: by}
 	for _, name := range sessions {
-		o.Branches = append(o.Branches, history.BranchName{Session: name, Branch: history.MainBranch})
+		o.Branches = append(o.Branches,
+			history.BranchName{Session: name, Branch: history.MainBranch})
 	}
 	return Must[summaries.Compaction](t)(s.Compaction.Compact(context.Background(), o))
 }
 
 // OneCluster are the settings of a store that has one cluster for all its graduated messages.
-var OneCluster = []string{"window.graduate_at=1", "window.evict_at=2000", "forest.merge_threshold=0"}
+var OneCluster = []string{"window.graduate_at=1", "window.evict_at=2000",
+	"forest.merge_threshold=0"}
 
 // TheCluster returns the one live cluster of a store.
 func TheCluster(t *testing.T, s *session.Store) *forest.Cluster {
@@ -85,7 +92,8 @@ func Compact(t testing.TB, s *session.Store, sessions ...string) summaries.Compa
 	for _, session := range sessions {
 		names = append(names, history.BranchName{Session: session, Branch: history.MainBranch})
 	}
-	return Must[summaries.Compaction](t)(s.Compaction.Compact(context.Background(), compaction.CompactOptions{Branches: names}))
+	return Must[summaries.Compaction](t)(s.Compaction.Compact(context.Background(),
+		compaction.CompactOptions{Branches: names}))
 }
 
 // SummaryText is a summary that no rule of this program would write.

@@ -26,10 +26,16 @@ func CallTool(t testing.TB, s *session.Store, n int, output string) (call, resul
 	t.Helper()
 	id := fmt.Sprint("c", n)
 	b := Must[[]byte](t)(json.Marshal(output))
-	done, _, err := s.Conversation.Append(context.Background(), "s", history.MainBranch, []conversation.Message{
-		{Role: "model", Parts: json.RawMessage(`[{"text":"look"},{"functionCall":{"id":"` + id + `","name":"read_file","args":{}}}]`)},
-		{Role: "tool", Parts: json.RawMessage(`[{"functionResponse":{"id":"` + id + `","name":"read_file","response":{"output":` + string(b) + `}}}]`)},
-	}, conversation.AppendOptions{})
+	done, _, err := s.Conversation.Append(context.Background(), "s",
+		history.MainBranch, []conversation.Message{
+			{Role: "model",
+				Parts: json.RawMessage(`[{"text":"look"},{"functionCall":{"id":"` + id +
+					`","name":"read_file","args":{}}}]`)},
+			{Role: "tool",
+				Parts: json.RawMessage(
+					`[{"functionResponse":{"id":"` + id +
+						`","name":"read_file","response":{"output":` + string(b) + `}}}]`)},
+		}, conversation.AppendOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +48,8 @@ func LongOutput(n int) string { return strings.Repeat(fmt.Sprint("word", n, " ")
 // Tail returns the messages of session "s" that are rendered word for word.
 func Tail(t testing.TB, s *session.Store) []view.Message {
 	t.Helper()
-	return Must[view.Input](t)(s.Recall.RenderInput(View(t, s), "s", history.MainBranch, view.Options{})).Tail
+	return Must[view.Input](t)(s.Recall.RenderInput(View(t, s), "s", history.MainBranch,
+		view.Options{})).Tail
 }
 
 // MessageAt returns a message of Tail.
@@ -60,7 +67,8 @@ func MessageAt(t testing.TB, s *session.Store, id format.ID) view.Message {
 // MaskAll masks what the settings choose in session "s", or what is named.
 func MaskAll(t testing.TB, s *session.Store, named ...edits.MaskTarget) edits.MaskResult {
 	t.Helper()
-	return Must[edits.MaskResult](t)(s.Edits.ApplyMasks(context.Background(), "s", history.MainBranch, named))
+	return Must[edits.MaskResult](t)(s.Edits.ApplyMasks(context.Background(), "s",
+		history.MainBranch, named))
 }
 
 // IsMasked reports whether a message of Tail is masked. It fails the test if some forms of it
@@ -68,7 +76,8 @@ func MaskAll(t testing.TB, s *session.Store, named ...edits.MaskTarget) edits.Ma
 func IsMasked(t testing.TB, s *session.Store, id format.ID) bool {
 	t.Helper()
 	m := MessageAt(t, s, id)
-	if short := strings.Contains(m.Text, "<tool_output_masked>"); short != (len(m.Masked) > 0) || short != strings.Contains(string(m.Parts), "ctx expand "+id.String()) {
+	if short := strings.Contains(m.Text, "<tool_output_masked>"); short != (len(m.Masked) > 0) ||
+		short != strings.Contains(string(m.Parts), "ctx expand "+id.String()) {
 		t.Fatalf("half masked: %+v", m)
 	}
 	return len(m.Masked) > 0
@@ -78,7 +87,8 @@ func IsMasked(t testing.TB, s *session.Store, id format.ID) bool {
 func ExpandedText(t testing.TB, s *session.Store, id format.ID) string {
 	t.Helper()
 	var texts []string
-	err := s.Recall.Expand(View(t, s), id, recall.ExpandOptions{}, func(shown *history.Shown) error { texts = append(texts, shown.Text); return nil })
+	err := s.Recall.Expand(View(t, s), id, recall.ExpandOptions{},
+		func(shown *history.Shown) error { texts = append(texts, shown.Text); return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,12 +107,14 @@ func BeginReplace(t testing.TB, s *session.Store, targets ...format.Target) stri
 
 // AnswerOf returns a worker's answer to a claim.
 func AnswerOf(claim, text string) []summaries.Answer {
-	return []summaries.Answer{{Claim: claim, Response: summarize.Response{Text: text, Summarizer: "worker", Version: "1"}}}
+	return []summaries.Answer{{Claim: claim,
+		Response: summarize.Response{Text: text, Summarizer: "worker", Version: "1"}}}
 }
 
 // CommitReplace commits a worker's answer to a claim.
 func CommitReplace(s *session.Store, claim, text string) (edits.Replaced, error) {
-	return s.Edits.CommitReplace(context.Background(), AnswerOf(claim, text), edits.ReplaceOptions{})
+	return s.Edits.CommitReplace(context.Background(), AnswerOf(claim, text),
+		edits.ReplaceOptions{})
 }
 
 // Replace commits a worker's answer to a claim, and returns the new entry.

@@ -23,9 +23,13 @@ func SayMany(t *testing.T, s *session.Store, session string, n int) {
 	t.Helper()
 	var batch []conversation.Message
 	for i := range n {
-		batch = append(batch, conversation.Message{Role: "user", Text: fmt.Sprintf("the one subject, message number %d of those that were said about it", i)})
+		batch = append(batch,
+			conversation.Message{Role: "user",
+				Text: fmt.Sprintf(
+					"the one subject, message number %d of those that were said about it", i)})
 	}
-	if _, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch, batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
+	if _, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch, batch,
+		conversation.AppendOptions{NoGraduation: true}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -40,7 +44,8 @@ func Value(key, value string) string {
 // SayOn appends one message to a branch of session "talk", and returns its id.
 func SayOn(t testing.TB, s *session.Store, branch, role, text string) format.ID {
 	t.Helper()
-	done, _, err := s.Conversation.Append(context.Background(), "talk", branch, []conversation.Message{{Role: role, Text: text}}, conversation.AppendOptions{})
+	done, _, err := s.Conversation.Append(context.Background(), "talk", branch,
+		[]conversation.Message{{Role: role, Text: text}}, conversation.AppendOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +61,9 @@ func RandomStep(t *testing.T, s *session.Store, r *rand.Rand) {
 	case n < 14:
 		Say(t, s, "talk", []string{"user", "model"}[r.IntN(2)], Chatter(r))
 	case n < 16:
-		if _, err := s.Compaction.Compact(c, compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk", Branch: history.MainBranch}}}); err != nil && !clusters.IsMissing(err) {
+		if _, err := s.Compaction.Compact(c,
+			compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk",
+				Branch: history.MainBranch}}}); err != nil && !clusters.IsMissing(err) {
 			t.Fatal(err)
 		}
 	case n < 17:
@@ -66,14 +73,17 @@ func RandomStep(t *testing.T, s *session.Store, r *rand.Rand) {
 		}
 		log := Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{Limit: 12}))
 		if len(log) > 0 {
-			Must[conversation.Rewound](t)(s.Conversation.Rewind(c, "talk", history.MainBranch, log[r.IntN(len(log))].ID, conversation.RewindOptions{}))
+			Must[conversation.Rewound](t)(s.Conversation.Rewind(c, "talk", history.MainBranch,
+				log[r.IntN(len(log))].ID, conversation.RewindOptions{}))
 		}
 	case n < 18:
-		if _, err := s.Conversation.Undo(c, "talk"); err != nil && !errors.Is(err, history.ErrNotFound) && !errors.Is(err, history.ErrStale) {
+		if _, err := s.Conversation.Undo(c, "talk"); err != nil &&
+			!errors.Is(err, history.ErrNotFound) && !errors.Is(err, history.ErrStale) {
 			t.Fatal(err)
 		}
 	default:
-		if _, err := s.Conversation.Graduate(c, "talk", history.MainBranch); err != nil && !clusters.IsMissing(err) {
+		if _, err := s.Conversation.Graduate(c, "talk", history.MainBranch); err != nil &&
+			!clusters.IsMissing(err) {
 			t.Fatal(err)
 		}
 	}
@@ -82,7 +92,8 @@ func RandomStep(t *testing.T, s *session.Store, r *rand.Rand) {
 // Say appends one message to the main branch of a session, and returns its id.
 func Say(t testing.TB, s *session.Store, session, role, text string) format.ID {
 	t.Helper()
-	done, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch, []conversation.Message{{Role: role, Text: text}}, conversation.AppendOptions{})
+	done, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch,
+		[]conversation.Message{{Role: role, Text: text}}, conversation.AppendOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,13 +120,17 @@ func Tip(t testing.TB, s *session.Store) format.Value {
 
 // Sourced returns a message that an agent's transcript has as number id.
 func Sourced(role, text, id string) conversation.Message {
-	return conversation.Message{Role: role, Text: text, Source: &conversation.Source{Agent: "x", Session: "s", Message: id}}
+	return conversation.Message{Role: role, Text: text,
+		Source: &conversation.Source{Agent: "x", Session: "s", Message: id}}
 }
 
 // AppendOne appends one message to the main branch of a session.
-func AppendOne(t *testing.T, s *session.Store, session string, m conversation.Message) conversation.Appended {
+func AppendOne(
+	t *testing.T, s *session.Store, session string, m conversation.Message,
+) conversation.Appended {
 	t.Helper()
-	done, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch, []conversation.Message{m}, conversation.AppendOptions{})
+	done, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch,
+		[]conversation.Message{m}, conversation.AppendOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +140,8 @@ func AppendOne(t *testing.T, s *session.Store, session string, m conversation.Me
 // Render renders the main branch of a session in a budget of tokens.
 func Render(t testing.TB, s *session.Store, session string, budget int) view.Output {
 	t.Helper()
-	in := Must[view.Input](t)(s.Recall.RenderInput(View(t, s), session, history.MainBranch, view.Options{}))
+	in := Must[view.Input](t)(s.Recall.RenderInput(View(t, s), session, history.MainBranch,
+		view.Options{}))
 	return Must[view.Output](t)(view.Render(in, view.Options{Budget: budget}))
 }
 

@@ -36,8 +36,9 @@ func Clock(t time.Time) func() time.Time {
 // and the randomness are fixed, and no variable is set. The settings override those of the store.
 func Env(dir string, fsys *durable.FS, settings ...string) repo.Env {
 	return repo.Env{
-		WorkDir: dir, StoreDir: dir, Now: Clock(Start), Random: bytes.NewReader(bytes.Repeat([]byte("fixed randomness"), 8)),
-		Owner: lock.Owner{PID: 1, Host: "test", Command: "test"}, FS: fsys, Overrides: settings,
+		WorkDir: dir, StoreDir: dir, Now: Clock(Start),
+		Random: bytes.NewReader(bytes.Repeat([]byte("fixed randomness"), 8)),
+		Owner:  lock.Owner{PID: 1, Host: "test", Command: "test"}, FS: fsys, Overrides: settings,
 	}
 }
 

@@ -20,7 +20,8 @@ type Ahead struct {
 
 	lines []string        // of the newest tombstones, the newest first, batches so far included
 	clean map[uint64]bool // clusters that the batches so far summarize
-	above []surplus       // without the clusters that the batches so far evict; nil before the first
+	// Without the clusters that the batches so far evict; nil before the first
+	above []surplus
 }
 
 // Ahead returns what makes batches of answers from a forest as of view, the first one as it is.
@@ -30,7 +31,8 @@ func (s *Reader) Ahead(view *refs.View, st *forest.State, owners *Owners) (*Ahea
 		return nil, err
 	}
 	lines, err := s.evictedLines(st)
-	return &Ahead{s: s, view: view, st: st, owners: owners, lines: lines, clean: map[uint64]bool{}}, err
+	return &Ahead{s: s, view: view, st: st, owners: owners, lines: lines, clean: map[uint64]bool{}},
+		err
 }
 
 // Extract answers the claims of some clusters with the built-in summarizer, without the lock.
@@ -61,7 +63,8 @@ func (a *Ahead) Record(answers []SealedAnswer) bool {
 		a.above = above
 	}
 	slices.SortStableFunc(a.above, func(x, y surplus) int {
-		return cmp.Or(cmp.Compare(x.Clusters[0].Arrival, y.Clusters[0].Arrival), cmp.Compare(x.Clusters[0].Number, y.Clusters[0].Number))
+		return cmp.Or(cmp.Compare(x.Clusters[0].Arrival, y.Clusters[0].Arrival),
+			cmp.Compare(x.Clusters[0].Number, y.Clusters[0].Number))
 	})
 	var evicted []string
 	for i := range a.above {

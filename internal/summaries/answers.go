@@ -28,7 +28,10 @@ type SealedAnswer struct {
 // number of tokens of the inputs. The error for an answer that is refused is a *wording.Fault.
 func CleanAnswer(told summarize.Response, tokens, source int) (summarize.Response, error) {
 	if len(told.Text) > history.MaxMessage {
-		return told, &wording.Fault{Kind: wording.Longer, Why: fmt.Sprintf("the answer has %d bytes, %d is the most", len(told.Text), history.MaxMessage)}
+		return told,
+			&wording.Fault{Kind: wording.Longer,
+				Why: fmt.Sprintf("the answer has %d bytes, %d is the most", len(told.Text),
+					history.MaxMessage)}
 	}
 	text, fault := wording.Summary(told.Text, tokens, source)
 	if fault == nil {
@@ -56,7 +59,8 @@ func CleanMaker(told *summarize.Response) *wording.Fault {
 // SealAnswer makes the objects of an answer in words: nodes and, last, the summary.
 func (s *Reader) SealAnswer(c *Claim, answer summarize.Response) (SealedAnswer, error) {
 	out := SealedAnswer{Claim: *c}
-	sum := &format.Summary{Generation: 1, Summarizer: answer.Summarizer, Version: answer.Version, Prompt: answer.Prompt}
+	sum := &format.Summary{Generation: 1, Summarizer: answer.Summarizer, Version: answer.Version,
+		Prompt: answer.Prompt}
 	for _, v := range c.Covers {
 		_, generation, err := s.ReadText(v.Summary)
 		if err != nil {
@@ -68,10 +72,11 @@ func (s *Reader) SealAnswer(c *Claim, answer summarize.Response) (SealedAnswer, 
 	if err != nil {
 		return out, err
 	}
-	object, err := s.SealNew([]byte(answer.Text), format.MediaText, func(b format.Body) ([]byte, error) {
-		sum.Body = b
-		return sum.Encode()
-	})
+	object, err := s.SealNew([]byte(answer.Text),
+		format.MediaText, func(b format.Body) ([]byte, error) {
+			sum.Body = b
+			return sum.Encode()
+		})
 	out.Summary, out.Raws = object.ID(), append(raws, object)
 	return out, err
 }
@@ -123,7 +128,9 @@ func (t *Tx) Settle(name string, answers []SealedAnswer, done *Compaction) error
 
 // settleCluster settles the answers about one cluster. An older summary is replaced for all of
 // its members or not at all.
-func (t *Tx) settleCluster(name string, st *forest.State, read *Reader, answers []SealedAnswer, done *Compaction) error {
+func (t *Tx) settleCluster(
+	name string, st *forest.State, read *Reader, answers []SealedAnswer, done *Compaction,
+) error {
 	c := st.Cluster(answers[0].Cluster)
 	var fit []SealedAnswer
 	for _, a := range answers {
@@ -144,7 +151,8 @@ func (t *Tx) settleCluster(name string, st *forest.State, read *Reader, answers 
 		}
 	}
 	for _, a := range wholes(c, fit, done) {
-		d := format.Decision{Kind: format.DecideSettle, Cluster: a.Cluster, ID: a.Summary, Offset: a.Offset, Count: uint64(len(a.Members))}
+		d := format.Decision{Kind: format.DecideSettle, Cluster: a.Cluster, ID: a.Summary,
+			Offset: a.Offset, Count: uint64(len(a.Members))}
 		if err := t.store.DecideIn(name, d); err != nil {
 			return err
 		}
@@ -159,7 +167,9 @@ func (t *Tx) settleCluster(name string, st *forest.State, read *Reader, answers 
 
 // fits compares an answer with its cluster c as it is now, nil if it is not live. The answer can be
 // used if why is "" and the summary is not known.
-func (s *Reader) fits(view *refs.View, st *forest.State, c *forest.Cluster, a *SealedAnswer) (why string, known bool, err error) {
+func (s *Reader) fits(
+	view *refs.View, st *forest.State, c *forest.Cluster, a *SealedAnswer,
+) (why string, known bool, err error) {
 	if c == nil || a.End() > c.Count() {
 		return lostCluster, false, nil
 	}
@@ -177,7 +187,10 @@ func (s *Reader) fits(view *refs.View, st *forest.State, c *forest.Cluster, a *S
 	answered := len(there) == 1 && there[0].Count == uint64(len(a.Members))
 	switch {
 	case a.Replaces:
-		if slices.ContainsFunc(c.Covers, func(v format.Cover) bool { return !v.Interim && v.Offset < a.End() && v.Offset+v.Count > a.End() }) {
+		if slices.ContainsFunc(c.Covers,
+			func(v format.Cover) bool {
+				return !v.Interim && v.Offset < a.End() && v.Offset+v.Count > a.End()
+			}) {
 			return lostOther, false, nil
 		}
 	case answered:
@@ -195,7 +208,8 @@ func (s *Reader) fits(view *refs.View, st *forest.State, c *forest.Cluster, a *S
 		return "", false, err
 	case mark != a.Mark && a.Replaces && answered:
 		return lostOther, false, nil
-	case mark != a.Mark, slices.ContainsFunc(a.Covers, func(v format.Cover) bool { return !slices.Contains(there, v) }):
+	case mark != a.Mark, slices.ContainsFunc(a.Covers,
+		func(v format.Cover) bool { return !slices.Contains(there, v) }):
 		return LostInputs, false, nil
 	}
 	return "", false, nil
@@ -236,7 +250,8 @@ func wholes(c *forest.Cluster, fit []SealedAnswer, done *Compaction) []SealedAns
 		var kept []SealedAnswer
 		for _, a := range fit {
 			torn := slices.ContainsFunc(c.Covers, func(v format.Cover) bool {
-				return !v.Interim && v.Offset < a.End() && v.Offset+v.Count > a.Offset && !covered(v, fit)
+				return !v.Interim && v.Offset < a.End() && v.Offset+v.Count > a.Offset &&
+					!covered(v, fit)
 			})
 			if torn {
 				done.CountLost(lostPieces)
@@ -282,7 +297,9 @@ type Judged struct {
 
 // Judge compares the answers of workers to the claims of runs with the forest as of view, and makes
 // the summaries of those that can be used.
-func (s *Reader) Judge(view *refs.View, st *forest.State, runs []claims.Run, answers []summarize.Response) ([]Judged, error) {
+func (s *Reader) Judge(
+	view *refs.View, st *forest.State, runs []claims.Run, answers []summarize.Response,
+) ([]Judged, error) {
 	found, err := s.findClaims(view, st, runs)
 	if err != nil {
 		return nil, err
@@ -300,7 +317,9 @@ func (s *Reader) Judge(view *refs.View, st *forest.State, runs []claims.Run, ans
 	return list, nil
 }
 
-func (s *Reader) judge(view *refs.View, f *found, answer summarize.Response, forgotten *history.Traces) (Judged, error) {
+func (s *Reader) judge(
+	view *refs.View, f *found, answer summarize.Response, forgotten *history.Traces,
+) (Judged, error) {
 	if f.lost != "" {
 		return Judged{Lost: f.lost}, nil
 	}
@@ -321,7 +340,9 @@ func (s *Reader) judge(view *refs.View, f *found, answer summarize.Response, for
 
 // SealAll makes the summaries of the answers that workers bring, sorted by cluster. It counts in
 // done the answers that cannot be used. It returns ErrInput for a bad id of a claim.
-func (s *Reader) SealAll(view *refs.View, st *forest.State, brought []Answer, done *Compaction) ([]SealedAnswer, error) {
+func (s *Reader) SealAll(
+	view *refs.View, st *forest.State, brought []Answer, done *Compaction,
+) ([]SealedAnswer, error) {
 	runs, answers := make([]claims.Run, len(brought)), make([]summarize.Response, len(brought))
 	for i, b := range brought {
 		var err error
@@ -345,14 +366,17 @@ func (s *Reader) SealAll(view *refs.View, st *forest.State, brought []Answer, do
 			list = append(list, j.SealedAnswer)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b SealedAnswer) int { return cmp.Compare(a.Cluster, b.Cluster) })
+	slices.SortStableFunc(list,
+		func(a, b SealedAnswer) int { return cmp.Compare(a.Cluster, b.Cluster) })
 	return list, nil
 }
 
 // AddAnswers adds the objects of answers to the transaction and returns the answers. If something
 // was forgotten since seen, the ForgetMark before the inputs were read, it adds and returns
 // nothing: no forgotten word may be written again.
-func (t *Tx) AddAnswers(seen int, answers []SealedAnswer, done *Compaction) ([]SealedAnswer, error) {
+func (t *Tx) AddAnswers(
+	seen int, answers []SealedAnswer, done *Compaction,
+) ([]SealedAnswer, error) {
 	fresh, err := t.NothingForgotten(seen, len(answers), done)
 	if err != nil || !fresh {
 		return nil, err

@@ -94,8 +94,12 @@ func (s *Reader) markOf(view *refs.View, c *forest.Cluster, cl *Claim) (string, 
 
 // newClaim makes the claim of a run of members of a cluster. Its inputs are covers and the
 // members that covers leaves out.
-func (s *Reader) newClaim(view *refs.View, c *forest.Cluster, run []format.ID, offset uint64, covers []format.Cover) (Claim, error) {
-	return s.marked(view, c, Claim{Cluster: c.Number, Offset: offset, Members: slices.Clone(run), Covers: covers, arrival: c.Arrival})
+func (s *Reader) newClaim(
+	view *refs.View, c *forest.Cluster, run []format.ID, offset uint64, covers []format.Cover,
+) (Claim, error) {
+	return s.marked(view, c,
+		Claim{Cluster: c.Number, Offset: offset, Members: slices.Clone(run), Covers: covers,
+			arrival: c.Arrival})
 }
 
 func (s *Reader) marked(view *refs.View, c *forest.Cluster, cl Claim) (Claim, error) {
@@ -108,12 +112,16 @@ func (s *Reader) marked(view *refs.View, c *forest.Cluster, cl Claim) (Claim, er
 
 // ClaimToReplace makes the claim of the first count members of a cluster. Its answer replaces the
 // summaries of these members.
-func (s *Reader) ClaimToReplace(view *refs.View, st *forest.State, c *forest.Cluster, count uint64) (Claim, error) {
+func (s *Reader) ClaimToReplace(
+	view *refs.View, st *forest.State, c *forest.Cluster, count uint64,
+) (Claim, error) {
 	members, err := st.Slice(c, 0, count)
 	if err != nil {
 		return Claim{}, err
 	}
-	return s.marked(view, c, Claim{Cluster: c.Number, Members: slices.Clone(members), Replaces: true, arrival: c.Arrival})
+	return s.marked(view, c,
+		Claim{Cluster: c.Number, Members: slices.Clone(members), Replaces: true,
+			arrival: c.Arrival})
 }
 
 // RealCovers returns the covers between two offsets of a cluster that are not interim.
@@ -198,7 +206,8 @@ func (s *Reader) findClaim(view *refs.View, st *forest.State, r claims.Run) (fou
 			return found{Claim: cl}, nil
 		}
 	}
-	if slices.ContainsFunc(all, func(v format.Cover) bool { return v.Offset == r.Offset && v.Count == r.Count }) {
+	if slices.ContainsFunc(all,
+		func(v format.Cover) bool { return v.Offset == r.Offset && v.Count == r.Count }) {
 		return found{lost: lostOther}, nil
 	}
 	return found{lost: LostInputs}, nil
@@ -237,7 +246,8 @@ func placesOf(st *forest.State, runs []claims.Run) (map[format.ID]place, error) 
 		}
 		for at := max(0, len(members)-clusters.OldSizes); len(wanted) > 0; {
 			var node format.ID
-			n, err := forest.SizeOf(members, at, func(id format.ID) bool { node = id; return wanted[id] })
+			n, err := forest.SizeOf(members, at,
+				func(id format.ID) bool { node = id; return wanted[id] })
 			if err != nil {
 				return nil, err
 			}

@@ -20,13 +20,16 @@ func TestClaimNames(t *testing.T) {
 		{Node: node, Members: members, Cluster: 4, Offset: 7, Mark: "0123456789abcdef"},
 	} {
 		n, err := claims.ParseSummary(c.ID())
-		if err != nil || n.Node != node || n.Offset != c.Offset || n.Mark != c.Mark || n.Placed && (n.Cluster != c.Cluster || n.Count != 3) {
+		if err != nil || n.Node != node || n.Offset != c.Offset || n.Mark != c.Mark ||
+			n.Placed && (n.Cluster != c.Cluster || n.Count != 3) {
 			t.Errorf("%s: %+v, %v", c.ID(), n, err)
 		}
 	}
 	for _, bad := range []string{
-		"", "claim", node.String()[:63], node.String() + ".", node.String() + ".1", node.String() + ".1.2", node.String() + ".1.2.0", node.String() + ".1.2.03",
-		node.String() + ".-1.2.3", node.String() + ".1.2.3.", node.String() + ".1.2.3.xyz", node.String() + ".1.2.3.0123456789abcdef.4",
+		"", "claim", node.String()[:63], node.String() + ".", node.String() + ".1",
+		node.String() + ".1.2", node.String() + ".1.2.0", node.String() + ".1.2.03",
+		node.String() + ".-1.2.3", node.String() + ".1.2.3.", node.String() + ".1.2.3.xyz",
+		node.String() + ".1.2.3.0123456789abcdef.4",
 		node.String() + ".1.2.99999999999999999999",
 	} {
 		if _, err := claims.ParseSummary(bad); !errors.Is(err, history.ErrInput) {

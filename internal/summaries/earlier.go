@@ -16,7 +16,9 @@ var ErrNoEarlier = errors.New("no earlier summary")
 
 // EarlierCovers returns the cluster that id names with the covers that it had before its newest
 // summary, or before the summary that id names. Present covers that stay are included.
-func EarlierCovers(r clusters.Lookup, id format.ID) (at clusters.ClusterAt, covers []format.Cover, err error) {
+func EarlierCovers(
+	r clusters.Lookup, id format.ID,
+) (at clusters.ClusterAt, covers []format.Cover, err error) {
 	if at, err = r.AnyCluster(id); err != nil {
 		return at, nil, err
 	}
@@ -28,13 +30,15 @@ func EarlierCovers(r clusters.Lookup, id format.ID) (at clusters.ClusterAt, cove
 	if err != nil {
 		return at, nil, err
 	}
-	past := &pastCovers{Reader: r.Reader, number: at.Number, members: members, gone: map[format.ID]bool{}}
+	past := &pastCovers{Reader: r.Reader, number: at.Number, members: members,
+		gone: map[format.ID]bool{}}
 	for _, v := range at.Covers {
 		if !v.Interim {
 			past.now = append(past.now, v)
 		}
 	}
-	if i := slices.IndexFunc(past.now, func(v format.Cover) bool { return v.Summary == id }); i >= 0 {
+	if i := slices.IndexFunc(past.now,
+		func(v format.Cover) bool { return v.Summary == id }); i >= 0 {
 		past.away = &past.now[i]
 	}
 	var failed error
@@ -147,12 +151,14 @@ func (p *pastCovers) fitting(id format.ID) (v format.Cover, ok bool, err error) 
 		return v, false, err
 	}
 	var run []format.ID
-	if err := p.EachMember(sum.Node, func(e format.ID) error { run = append(run, e); return nil }); err != nil {
+	if err := p.EachMember(sum.Node,
+		func(e format.ID) error { run = append(run, e); return nil }); err != nil {
 		return v, false, err
 	}
 	from, to := p.away.Offset, p.away.Offset+p.away.Count
 	at := slices.Index(p.members[from:to], run[0])
-	if at < 0 || at+len(run) > int(to-from) || !slices.Equal(p.members[int(from)+at:int(from)+at+len(run)], run) {
+	if at < 0 || at+len(run) > int(to-from) ||
+		!slices.Equal(p.members[int(from)+at:int(from)+at+len(run)], run) {
 		return v, false, nil
 	}
 	if slices.ContainsFunc(run, func(e format.ID) bool { return p.gone[e] }) {

@@ -15,7 +15,9 @@ import (
 // cluster that has several. A cluster without a summary stays. If last is false, more summaries
 // follow, and such a cluster stops the eviction of its session: it must go before newer ones. The
 // flat forest has one cluster, which stays.
-func (t *Tx) Evict(name string, owners *Owners, answers []SealedAnswer, last bool, done *Compaction) error {
+func (t *Tx) Evict(
+	name string, owners *Owners, answers []SealedAnswer, last bool, done *Compaction,
+) error {
 	if name == history.FlatForest {
 		return nil
 	}
@@ -56,12 +58,16 @@ func (t *Tx) Evict(name string, owners *Owners, answers []SealedAnswer, last boo
 }
 
 // evictOne makes a tombstone of a cluster.
-func (t *Tx) evictOne(name string, st *forest.State, c *forest.Cluster, a SealedAnswer) (format.ID, error) {
+func (t *Tx) evictOne(
+	name string, st *forest.State, c *forest.Cluster, a SealedAnswer,
+) (format.ID, error) {
 	stone, err := t.stoneOf(st, c, a)
 	if err != nil {
 		return stone, err
 	}
-	return stone, t.store.DecideIn(name, format.Decision{Kind: format.DecideEvict, Cluster: c.Number, ID: stone})
+	return stone,
+		t.store.DecideIn(name,
+			format.Decision{Kind: format.DecideEvict, Cluster: c.Number, ID: stone})
 }
 
 // Evicted is what Evict reports.
@@ -96,10 +102,12 @@ func (s *Writer) Evict(ctx context.Context, id format.ID) (Evicted, error) {
 				return err
 			}
 			if !ok {
-				return fmt.Errorf("%w: cluster %v has entries without a summary", history.ErrBlocked, found.Node)
+				return fmt.Errorf("%w: cluster %v has entries without a summary",
+					history.ErrBlocked, found.Node)
 			}
 		}
-		if done.Tombstone, err = t.evictOne(history.MainForest, st, found.Live, SealedAnswer{}); err != nil {
+		if done.Tombstone, err = t.evictOne(history.MainForest, st, found.Live,
+			SealedAnswer{}); err != nil {
 			return err
 		}
 		if _, err := t.store.WriteForestOf(history.MainForest); err != nil {

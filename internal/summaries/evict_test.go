@@ -13,7 +13,8 @@ func TestCapCountsPerSession(t *testing.T) {
 	s := labelled(t, "forest.max_cold_clusters=2")
 	live := func() map[string][]uint64 {
 		bySession := map[string][]uint64{}
-		for _, c := range storetest.Must[[]clusters.ClusterInfo](t)(s.Recall.Clusters(storetest.View(t, s))) {
+		for _, c := range storetest.Must[[]clusters.ClusterInfo](t)(
+			s.Recall.Clusters(storetest.View(t, s))) {
 			if c.Tombstone.IsZero() {
 				bySession[c.Last.Session] = append(bySession[c.Last.Session], c.Arrival)
 			}
@@ -31,7 +32,8 @@ func TestCapCountsPerSession(t *testing.T) {
 		now := after[session]
 		slices.Sort(now)
 		if want := was[max(0, len(was)-2):]; !slices.Equal(now, want) {
-			t.Errorf("session %s keeps the clusters that arrived at %v, want %v", session, now, want)
+			t.Errorf("session %s keeps the clusters that arrived at %v, want %v",
+				session, now, want)
 		}
 	}
 	storetest.Compact(t, s, "b")

@@ -21,7 +21,9 @@ import (
 
 // ExtractClaims returns the claims of some clusters for the built-in summarizer, as far as they
 // want a summary. Members under a standing summary want none.
-func (s *Reader) ExtractClaims(view *refs.View, st *forest.State, owners *Owners, numbers []uint64) ([]Claim, error) {
+func (s *Reader) ExtractClaims(
+	view *refs.View, st *forest.State, owners *Owners, numbers []uint64,
+) ([]Claim, error) {
 	above, err := owners.above(s.Reader, st)
 	if err != nil {
 		return nil, err
@@ -137,7 +139,9 @@ func (r *entries) Header(id format.ID) (*format.Entry, error) {
 }
 
 // ExtractAll answers claims with the built-in summarizer, without the lock.
-func (s *Reader) ExtractAll(ctx context.Context, view *refs.View, st *forest.State, claims []Claim) ([]SealedAnswer, error) {
+func (s *Reader) ExtractAll(
+	ctx context.Context, view *refs.View, st *forest.State, claims []Claim,
+) ([]SealedAnswer, error) {
 	lines, err := s.evictedLines(st)
 	if err != nil {
 		return nil, err
@@ -148,7 +152,9 @@ func (s *Reader) ExtractAll(ctx context.Context, view *refs.View, st *forest.Sta
 // extractAll answers claims. lines are those of the newest tombstones. Each answer is made by
 // itself, but the lines of tombstones are compared with those of the first answers. So these are
 // made first, and the others with their tombstones, on all processors.
-func (s *Reader) extractAll(ctx context.Context, view *refs.View, claims []Claim, lines []string) ([]SealedAnswer, error) {
+func (s *Reader) extractAll(
+	ctx context.Context, view *refs.View, claims []Claim, lines []string,
+) ([]SealedAnswer, error) {
 	others := &summarize.Others{}
 	for _, line := range lines {
 		others.AddLine(line)
@@ -257,7 +263,9 @@ const (
 
 // ReadExtract returns the sentences of a stored extract and its generation. The list is nil for a
 // summary in words.
-func (s *Reader) ReadExtract(id format.ID) (list []summarize.Sentence, generation uint64, err error) {
+func (s *Reader) ReadExtract(
+	id format.ID,
+) (list []summarize.Sentence, generation uint64, err error) {
 	header, text, err := s.Text(id)
 	if err != nil {
 		return nil, 0, err
@@ -283,7 +291,9 @@ func (s *Reader) Sources(view *refs.View, ids []format.ID) ([]summarize.Source, 
 
 // sourcesFrom is Sources, with read for the first and the last entries: a line about the cluster is
 // made of them. It does not remember the others, of which there may be many.
-func (s *Reader) sourcesFrom(view *refs.View, ids []format.ID, read *entries) ([]summarize.Source, error) {
+func (s *Reader) sourcesFrom(
+	view *refs.View, ids []format.ID, read *entries,
+) ([]summarize.Source, error) {
 	n := 0
 	return Sources(func(id format.ID) (*history.Shown, error) {
 		newest, err := s.Newest(view, id)
@@ -340,17 +350,19 @@ func MergeExtracts(a, b []summarize.Sentence) []summarize.Sentence {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b summarize.Sentence) int {
-		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Seq, b.Seq), a.Entry.Compare(b.Entry), cmp.Compare(a.Pos, b.Pos))
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Seq, b.Seq),
+			a.Entry.Compare(b.Entry), cmp.Compare(a.Pos, b.Pos))
 	})
 	return out
 }
 
 // SealSummary builds the object of an extractive summary.
 func (s *Reader) SealSummary(sum *format.Summary, list []summarize.Sentence) (format.Raw, error) {
-	return s.seal(summarize.Encode(shorten(list)), format.MediaExtract, func(b format.Body) ([]byte, error) {
-		sum.Body = b
-		return sum.Encode()
-	})
+	return s.seal(summarize.Encode(shorten(list)),
+		format.MediaExtract, func(b format.Body) ([]byte, error) {
+			sum.Body = b
+			return sum.Encode()
+		})
 }
 
 // sourcesOf returns the sentences of an extract as sources. Sentences of one entry form one

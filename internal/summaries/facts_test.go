@@ -27,7 +27,8 @@ func callPart(id, name, args string) conversation.Message {
 
 // resultPart is the message that answers it.
 func resultPart(id, name, output string) conversation.Message {
-	parts := fmt.Sprintf(`[{"functionResponse":{"id":%q,"name":%q,"response":{"output":%q}}}]`, id, name, output)
+	parts := fmt.Sprintf(`[{"functionResponse":{"id":%q,"name":%q,"response":{"output":%q}}}]`,
+		id, name, output)
 	return conversation.Message{Role: "tool", Parts: json.RawMessage(parts)}
 }
 
@@ -37,7 +38,9 @@ func exchangeOf(goal, file string) []conversation.Message {
 		{Role: "user", Text: goal},
 		callPart("1"+file, "Read", fmt.Sprintf(`{"file_path":%q,"offset":509,"limit":200}`, file)),
 		resultPart("1"+file, "Read", "   714- }\n   715- secretOfTheOutput := limit\n"),
-		callPart("2"+file, "Edit", fmt.Sprintf(`{"file_path":%q,"old_string":"a","new_string":"func backoffDelay() {}"}`, file)),
+		callPart("2"+file, "Edit",
+			fmt.Sprintf(`{"file_path":%q,"old_string":"a","new_string":"func backoffDelay() {}"}`,
+				file)),
 		resultPart("2"+file, "Edit", "ok"),
 		callPart("3"+file, "Bash", `{"command":"go test ./upload"}`),
 		resultPart("3"+file, "Bash", "--- FAIL: TestRetry (0.01s)\nexit status 1"),
@@ -48,7 +51,8 @@ func exchangeOf(goal, file string) []conversation.Message {
 func appendAll(t *testing.T, s *session.Store, session string, list []conversation.Message) {
 	t.Helper()
 	for _, m := range list {
-		if _, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch, []conversation.Message{m}, conversation.AppendOptions{}); err != nil {
+		if _, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch,
+			[]conversation.Message{m}, conversation.AppendOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -57,8 +61,10 @@ func appendAll(t *testing.T, s *session.Store, session string, list []conversati
 // messagesOf are the messages of a session's main branch.
 func messagesOf(t *testing.T, s *session.Store, session string) (ids []format.ID) {
 	t.Helper()
-	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), session, history.MainBranch))
-	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{})) {
+	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), session,
+		history.MainBranch))
+	for _, shown := range storetest.Must[[]*history.Shown](t)(
+		s.Recall.Log(tip.ID, recall.LogOptions{})) {
 		ids = append(ids, shown.ID)
 	}
 	return ids
@@ -69,28 +75,40 @@ func TestSourcesAreFacts(t *testing.T) {
 	s := storetest.Create(t)
 	appendAll(t, s, "agent", exchangeOf("Make the upload retry on 503.", "/app/upload/retry.go"))
 	appendAll(t, s, "chat", []conversation.Message{
-		{Role: "user", Text: "line 1\n  714- }"}, {Role: "model", Parts: json.RawMessage(`[{"text":"a"},{"thought":true,"text":"hm"},{"text":"b"}]`)},
+		{Role: "user", Text: "line 1\n  714- }"},
+		{Role: "model",
+			Parts: json.RawMessage(`[{"text":"a"},{"thought":true,"text":"hm"},{"text":"b"}]`)},
 	})
-	appendAll(t, s, "mixed", append(exchangeOf("Go on.", "x.go")[:3], conversation.Message{Role: "tool", Text: "nobody called me"}, conversation.Message{Role: "system", Text: "be brief"}))
+	appendAll(t, s, "mixed",
+		append(exchangeOf("Go on.", "x.go")[:3],
+			conversation.Message{Role: "tool", Text: "nobody called me"},
+			conversation.Message{Role: "system", Text: "be brief"}))
 	for _, tt := range []struct {
 		session string
 		want    []string
 	}{
 		{"agent", []string{
-			"user|Make the upload retry on 503.", "model|read /app/upload/retry.go", "tool|", "model|edited /app/upload/retry.go: backoffDelay", "tool|",
-			"model|ran go test ./upload: ", "tool|--- FAIL: TestRetry", "model|The retry waits now.",
+			"user|Make the upload retry on 503.", "model|read /app/upload/retry.go", "tool|",
+			"model|edited /app/upload/retry.go: backoffDelay", "tool|",
+			"model|ran go test ./upload: ", "tool|--- FAIL: TestRetry",
+			"model|The retry waits now.",
 		}},
 		{"chat", []string{"user|line 1\n  714- }", "model|a\nb"}},
-		{"mixed", []string{"user|Go on.", "model|read x.go", "tool|", "tool|nobody called me", "system|be brief"}},
+		{"mixed",
+			[]string{"user|Go on.", "model|read x.go", "tool|", "tool|nobody called me",
+				"system|be brief"}},
 	} {
-		got := storetest.Must[[]summarize.Source](t)(s.Summaries.Sources(storetest.View(t, s), messagesOf(t, s, tt.session)))
+		got := storetest.Must[[]summarize.Source](t)(s.Summaries.Sources(storetest.View(t, s),
+			messagesOf(t, s, tt.session)))
 		if len(got) != len(tt.want) {
 			t.Fatalf("%s: %d sources, want %d", tt.session, len(got), len(tt.want))
 		}
 		for i, w := range tt.want {
 			said := got[i].Role + "|" + got[i].Text
-			exact := strings.HasSuffix(w, "|") || !strings.Contains(w, "go test") && !strings.Contains(w, "FAIL")
-			if exact && said != w || !strings.HasPrefix(said, w) && !strings.HasPrefix(w, "tool|---") {
+			exact := strings.HasSuffix(w, "|") ||
+				!strings.Contains(w, "go test") && !strings.Contains(w, "FAIL")
+			if exact && said != w ||
+				!strings.HasPrefix(said, w) && !strings.HasPrefix(w, "tool|---") {
 				t.Errorf("%s: source %d is %q, want %q", tt.session, i, said, w)
 			}
 		}
@@ -112,28 +130,37 @@ func (a *recorder) Limit() int { return 10_000 }
 func TestModelIsAskedAboutFacts(t *testing.T) {
 	s := storetest.Create(t, "window.graduate_at=1", "window.evict_at=1")
 	appendAll(t, s, "agent", exchangeOf("Make the upload retry on 503.", "/app/upload/retry.go"))
-	appendAll(t, s, "agent", []conversation.Message{{Role: "user", Text: "Thanks."}, {Role: "user", Text: "Bye."}})
+	appendAll(t, s, "agent",
+		[]conversation.Message{{Role: "user", Text: "Thanks."}, {Role: "user", Text: "Bye."}})
 	var claimed []summarize.Input
-	storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), "agent", history.MainBranch))
-	err := s.Compaction.Claims(context.Background(), storetest.View(t, s), 0, func(c compaction.Claim) error { claimed = append(claimed, c.Inputs...); return nil })
+	storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), "agent",
+		history.MainBranch))
+	err := s.Compaction.Claims(context.Background(), storetest.View(t, s), 0,
+		func(c compaction.Claim) error { claimed = append(claimed, c.Inputs...); return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := &recorder{}
-	o := compaction.CompactOptions{Branches: []history.BranchName{{Session: "agent", Branch: history.MainBranch}}, Summarizer: a}
-	if done := storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(context.Background(), o)); done.Settled == 0 {
+	o := compaction.CompactOptions{
+		Branches:   []history.BranchName{{Session: "agent", Branch: history.MainBranch}},
+		Summarizer: a,
+	}
+	if done := storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(context.Background(),
+		o)); done.Settled == 0 {
 		t.Fatalf("nothing was settled: %+v", done)
 	}
 	var said []summarize.Input
 	for _, ask := range a.asks {
 		said = append(said, ask.Inputs...)
 	}
-	for name, list := range map[string][]summarize.Input{"the summarizer": said, "the worker": claimed} {
+	for name, list := range map[string][]summarize.Input{"the summarizer": said,
+		"the worker": claimed} {
 		all := ""
 		for _, p := range list {
 			all += p.Text + "\n"
 		}
-		if strings.Contains(all, "secretOfTheOutput") || strings.Contains(all, "509") || !strings.Contains(all, "edited /app/upload/retry.go") {
+		if strings.Contains(all, "secretOfTheOutput") || strings.Contains(all, "509") ||
+			!strings.Contains(all, "edited /app/upload/retry.go") {
 			t.Errorf("%s is told %q", name, all)
 		}
 	}

@@ -14,18 +14,23 @@ import (
 
 // B13: a large cluster's summary is made of summaries a few times, and then of the entries again.
 func TestB13GenerationsEnd(t *testing.T) {
-	s := storetest.Create(t, "window.graduate_at=1", "window.evict_at=400", "forest.merge_threshold=0")
+	s := storetest.Create(t, "window.graduate_at=1", "window.evict_at=400",
+		"forest.merge_threshold=0")
 	var generations []uint64
 	for round := range 7 {
 		var batch []conversation.Message
 		for i := range summaries.WholeCluster/2 + 20 {
-			batch = append(batch, conversation.Message{Role: "user", Text: fmt.Sprintf("the one subject, round %d number %d", round, i)})
+			batch = append(batch,
+				conversation.Message{Role: "user",
+					Text: fmt.Sprintf("the one subject, round %d number %d", round, i)})
 		}
-		if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
+		if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch,
+			batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
 			t.Fatal(err)
 		}
 		storetest.Compact(t, s, "talk")
-		clusters := storetest.Must[[]clusters.ClusterInfo](t)(s.Recall.Clusters(storetest.View(t, s)))
+		clusters := storetest.Must[[]clusters.ClusterInfo](t)(
+			s.Recall.Clusters(storetest.View(t, s)))
 		if len(clusters) != 1 || len(clusters[0].Covers) != 1 {
 			t.Fatalf("round %d: %d clusters", round, len(clusters))
 		}

@@ -17,8 +17,10 @@ func TestHeadline(t *testing.T) {
 	}{
 		{nil, ""},
 		{[]view.Part{sentences}, ""},
-		{[]view.Part{{Text: "# Mend the parser\n\nIt loses tokens."}, sentences}, "Mend the parser"},
-		{[]view.Part{{Text: "Mend the parser."}, {Text: "Ok.\nPrint every token."}}, "Print every token."},
+		{[]view.Part{{Text: "# Mend the parser\n\nIt loses tokens."}, sentences},
+			"Mend the parser"},
+		{[]view.Part{{Text: "Mend the parser."}, {Text: "Ok.\nPrint every token."}},
+			"Print every token."},
 		{[]view.Part{{Text: GoneSummary}}, ""},
 	} {
 		if got := headlineOf(tt.parts); got != tt.want {

@@ -65,7 +65,9 @@ func (s *Reader) ReadClaim(view *refs.View, c *Claim, limit int) ([]summarize.In
 
 // readMembers reads the members of a claim that are not under its covers.
 func (s *Reader) readMembers(view *refs.View, c *Claim) (map[format.ID]memberText, error) {
-	list, err := memberTexts(func(id format.ID) (*history.Shown, error) { return s.Latest(view, id) }, c.direct())
+	list, err := memberTexts(func(id format.ID) (*history.Shown, error) {
+		return s.Latest(view, id)
+	}, c.direct())
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +83,8 @@ func pieceOf(m memberText, limit int) summarize.Input {
 	if limit > 0 {
 		text = withoutMiddle(text, limit)
 	}
-	return summarize.Input{ID: m.ID, Role: e.Role, Author: e.Author, Time: e.Time.UTC().Truncate(time.Millisecond), Text: text}
+	return summarize.Input{ID: m.ID, Role: e.Role, Author: e.Author,
+		Time: e.Time.UTC().Truncate(time.Millisecond), Text: text}
 }
 
 // leftOut replaces the middle of a message.

@@ -91,7 +91,9 @@ func headlineOf(parts []view.Part) string {
 
 // topicFrom makes a topic of the first members of a cluster, which it reads with entry, and of what
 // its summaries say.
-func topicFrom(entry func(format.ID) (*history.Shown, error), first []format.ID, said []summarize.Source) (summarize.Topic, error) {
+func topicFrom(
+	entry func(format.ID) (*history.Shown, error), first []format.ID, said []summarize.Source,
+) (summarize.Topic, error) {
 	opening, err := Sources(entry, first)
 	if err != nil {
 		return summarize.Topic{}, err
@@ -154,7 +156,8 @@ func outcomeAt(line string) int {
 		switch {
 		case rest == "failed", rest == "passed",
 			isStatus && status != "" && strings.Trim(status, "0123456789") == "",
-			len(count) < len(rest) && (strings.HasPrefix(count, " failed") || strings.HasPrefix(count, " passed")):
+			len(count) < len(rest) &&
+				(strings.HasPrefix(count, " failed") || strings.HasPrefix(count, " passed")):
 			return at
 		}
 		at += 2
@@ -232,7 +235,8 @@ func goalOf(opening, said []summarize.Source) string {
 
 // isAct knows the lines of acts, beside those of changes.
 func isAct(line string) bool {
-	for _, words := range [...][]string{changeWords[:], {"ran ", "read ", "searched ", "listed ", "fetched "}} {
+	for _, words := range [...][]string{changeWords[:],
+		{"ran ", "read ", "searched ", "listed ", "fetched "}} {
 		for _, w := range words {
 			if strings.HasPrefix(line, w) {
 				return true

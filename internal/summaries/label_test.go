@@ -20,19 +20,29 @@ import (
 // labelled makes a store in which two sessions have several clusters of an agent's work each, and
 // one of talk.
 func labelled(t *testing.T, settings ...string) *session.Store {
-	s := storetest.Create(t, append([]string{"window.graduate_at=1", "window.evict_at=1", "forest.merge_threshold=1"}, settings...)...)
+	s := storetest.Create(t,
+		append([]string{"window.graduate_at=1", "window.evict_at=1", "forest.merge_threshold=1"},
+			settings...)...)
 	for _, session := range []string{"a", "b"} {
-		for i, file := range []string{"upload/retry.go", "lexer/scan.go", "store/lock.go", "docs/index.md"} {
+		for i, file := range []string{"upload/retry.go", "lexer/scan.go", "store/lock.go",
+			"docs/index.md"} {
 			goal := "Please go on with the next step of the plan."
 			if i == 0 {
-				goal = "<system-reminder>\nnot of the user\n</system-reminder>\nMake the upload retry on 503."
+				goal =
+					"<system-reminder>\nnot of the user\n</system-reminder>\nMake the " +
+						"upload retry on 503."
 			}
 			appendAll(t, s, session, exchangeOf(goal, "/app/"+file))
 		}
 	}
-	appendAll(t, s, "talk", []conversation.Message{{Role: "user", Text: "The migration adds a column to consignments on port 5433."}, {Role: "user", Text: "At noon."}, {Role: "user", Text: "Lunch?"}})
+	appendAll(t, s, "talk",
+		[]conversation.Message{
+			{Role: "user", Text: "The migration adds a column to consignments on port 5433."},
+			{Role: "user", Text: "At noon."}, {Role: "user", Text: "Lunch?"},
+		})
 	for _, session := range []string{"a", "b", "talk"} {
-		storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), session, history.MainBranch))
+		storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(),
+			session, history.MainBranch))
 	}
 	return s
 }
@@ -58,12 +68,15 @@ func TestLabelsOfClusters(t *testing.T) {
 			seen[key] = true
 			all += key + "\n"
 		}
-		for _, bad := range []string{"secretOfTheOutput", "limit", "509", "714", "TestRetry", "not of the user", "system-reminder"} {
+		for _, bad := range []string{"secretOfTheOutput", "limit", "509", "714", "TestRetry",
+			"not of the user", "system-reminder"} {
 			if strings.Contains(all, bad) {
 				t.Errorf("%s: %q in\n%s", when, bad, all)
 			}
 		}
-		for _, want := range []string{"a: Make the upload retry on 503 · ", "b: Please go on with the next step of the plan", "lexer/scan.go", "talk: The migration adds a column"} {
+		for _, want := range []string{"a: Make the upload retry on 503 · ",
+			"b: Please go on with the next step of the plan", "lexer/scan.go",
+			"talk: The migration adds a column"} {
 			if !strings.Contains(all, want) {
 				t.Errorf("%s: no %q in\n%s", when, want, all)
 			}
@@ -72,7 +85,8 @@ func TestLabelsOfClusters(t *testing.T) {
 		byNumber := storetest.Must[map[uint64]string](t)(s.Summaries.LiveLabels(st, st.Live()))
 		for _, c := range list {
 			if byNumber[c.Number] != c.Label {
-				t.Errorf("%s: cluster %d is %q in one list and %q in another", when, c.Number, c.Label, byNumber[c.Number])
+				t.Errorf("%s: cluster %d is %q in one list and %q in another", when, c.Number,
+					c.Label, byNumber[c.Number])
 			}
 		}
 	}
@@ -90,7 +104,8 @@ func TestTombstonesHaveLabels(t *testing.T) {
 	for _, session := range []string{"a", "b", "talk"} {
 		storetest.Compact(t, s, session)
 	}
-	for _, c := range storetest.Must[[]clusters.ClusterInfo](t)(s.Recall.Clusters(storetest.View(t, s))) {
+	for _, c := range storetest.Must[[]clusters.ClusterInfo](t)(
+		s.Recall.Clusters(storetest.View(t, s))) {
 		storetest.Must[summaries.Evicted](t)(s.Summaries.Evict(context.Background(), c.ID))
 	}
 	list := storetest.Must[[]clusters.ClusterInfo](t)(s.Recall.Clusters(storetest.View(t, s)))

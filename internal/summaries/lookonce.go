@@ -20,7 +20,9 @@ func (s *Reader) gone(ids []format.ID) ([]format.ID, error) {
 }
 
 // seal makes the object of a text that was made of words: see history.Reader.SealNew.
-func (s *Reader) seal(text []byte, media string, encode func(format.Body) ([]byte, error)) (format.Raw, error) {
+func (s *Reader) seal(
+	text []byte, media string, encode func(format.Body) ([]byte, error),
+) (format.Raw, error) {
 	if s.nothingGone {
 		return s.Seal(text, media, encode)
 	}

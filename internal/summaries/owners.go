@@ -129,7 +129,8 @@ func (o *Owners) evicted(st *forest.State) bool {
 	if live != st.LiveCount() {
 		return false // one left from between others, or came back
 	}
-	o.sessions = slices.DeleteFunc(o.sessions, func(of surplus) bool { return len(of.Clusters) == 0 })
+	o.sessions = slices.DeleteFunc(o.sessions,
+		func(of surplus) bool { return len(of.Clusters) == 0 })
 	slices.SortStableFunc(o.sessions, func(a, b surplus) int {
 		x, y := a.Clusters[0], b.Clusters[0]
 		return cmp.Or(cmp.Compare(x.Arrival, y.Arrival), cmp.Compare(x.Number, y.Number))

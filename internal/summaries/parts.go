@@ -79,7 +79,8 @@ func (r *ListReader) Read(most int) error {
 		if l.Part.Sentences, l.Part.Unread, err = summarize.DecodeSome(l.Body, share); err != nil {
 			return fmt.Errorf("summary %v: %w", l.Part.Summary, err)
 		}
-		l.Part.Sentences = slices.DeleteFunc(l.Part.Sentences, func(s summarize.Sentence) bool { return l.Without[s.Entry] })
+		l.Part.Sentences = slices.DeleteFunc(l.Part.Sentences,
+			func(s summarize.Sentence) bool { return l.Without[s.Entry] })
 	}
 	return nil
 }

@@ -57,7 +57,9 @@ func (s *Reader) readable(covers []format.Cover) ([]format.Cover, error) {
 
 // NextClaims returns the next claims of a cluster: all of it if its inputs have at most limit
 // tokens, else pieces of it. A limit of 0 is none.
-func (s *Reader) NextClaims(view *refs.View, st *forest.State, c *forest.Cluster, limit int) ([]Claim, error) {
+func (s *Reader) NextClaims(
+	view *refs.View, st *forest.State, c *forest.Cluster, limit int,
+) ([]Claim, error) {
 	members, err := st.Members(c)
 	if err != nil {
 		return nil, err
@@ -66,7 +68,9 @@ func (s *Reader) NextClaims(view *refs.View, st *forest.State, c *forest.Cluster
 	if err != nil {
 		return nil, err
 	}
-	said, err := memberTexts(func(id format.ID) (*history.Shown, error) { return s.Latest(view, id) }, members)
+	said, err := memberTexts(func(id format.ID) (*history.Shown, error) {
+		return s.Latest(view, id)
+	}, members)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +85,8 @@ func (s *Reader) NextClaims(view *refs.View, st *forest.State, c *forest.Cluster
 			most = roomFor(list, runs, limit)
 		}
 		if len(runs) == 0 && len(covers) > 0 {
-			covers = nil // the summaries are too long to go together: somebody with a larger limit made them
+			// The summaries are too long to go together: somebody with a larger limit made them
+			covers = nil
 			continue
 		}
 		var claims []Claim
@@ -97,7 +102,9 @@ func (s *Reader) NextClaims(view *refs.View, st *forest.State, c *forest.Cluster
 	}
 }
 
-func (s *Reader) claimOfRun(view *refs.View, c *forest.Cluster, members []format.ID, run []reading) (Claim, error) {
+func (s *Reader) claimOfRun(
+	view *refs.View, c *forest.Cluster, members []format.ID, run []reading,
+) (Claim, error) {
 	var covers []format.Cover
 	for _, p := range run {
 		if p.Cover != nil {
@@ -115,7 +122,9 @@ func (s *Reader) readings(said []memberText, covers []format.Cover, limit int) (
 	at := uint64(0)
 	entries := func(end uint64) {
 		for ; at < end; at++ {
-			list = append(list, reading{From: at, To: at + 1, Tokens: within(summarize.Tokens(said[at].Text), limit)})
+			list = append(list,
+				reading{From: at, To: at + 1,
+					Tokens: within(summarize.Tokens(said[at].Text), limit)})
 		}
 	}
 	for i, v := range covers {
@@ -125,7 +134,9 @@ func (s *Reader) readings(said []memberText, covers []format.Cover, limit int) (
 			return nil, err
 		}
 		at = v.Offset + v.Count
-		list = append(list, reading{Cover: &covers[i], From: v.Offset, To: at, Generation: generation, Tokens: within(summarize.Tokens(text), limit)})
+		list = append(list,
+			reading{Cover: &covers[i], From: v.Offset, To: at, Generation: generation,
+				Tokens: within(summarize.Tokens(text), limit)})
 	}
 	entries(uint64(len(said)))
 	return list, nil
@@ -169,7 +180,8 @@ func runsUpTo(list []reading, generation uint64, limit int) [][]reading {
 	from, size := 0, 0
 	end := func(at int) {
 		run := list[from:at]
-		if len(run) > 1 && (generation > 0 || size > FewTokens) || len(run) == 1 && run[0].Cover == nil && size > FewTokens {
+		if len(run) > 1 && (generation > 0 || size > FewTokens) ||
+			len(run) == 1 && run[0].Cover == nil && size > FewTokens {
 			runs = append(runs, run)
 		}
 		size = 0

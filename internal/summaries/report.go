@@ -11,15 +11,18 @@ import (
 
 // Compaction is what Compact reports.
 type Compaction struct {
-	Settled int       `json:"settled"` // summaries that cover a whole cluster
-	Carried int       `json:"carried"` // summaries that cover a part of a cluster, which has grown since or is summarized in pieces
-	Lost    int       `json:"lost"`    // summaries that came too late: the cluster was retracted, evicted or summarized meanwhile
+	Settled int `json:"settled"` // summaries that cover a whole cluster
+	// Summaries that cover a part of a cluster, which has grown since or is summarized in pieces
+	Carried int `json:"carried"`
+	// Summaries that came too late: the cluster was retracted, evicted or summarized meanwhile
+	Lost    int       `json:"lost"`
 	Known   int       `json:"known"`   // summaries that were there already
 	Evicted int       `json:"evicted"` // clusters that became tombstones
 	Dirty   int       `json:"dirty"`   // clusters that still want a summary
 	Roots   int       `json:"roots"`   // live clusters
 	Forest  format.ID `json:"forest"`
-	Failed  int       `json:"failed"` // claims without a summary that could be used; their clusters are as they were
+	// Claims without a summary that could be used; their clusters are as they were
+	Failed int `json:"failed"`
 	// Strategy is the strategy that was used. It is Flat if the main forest cannot be read,
 	// whatever was requested.
 	Strategy string   `json:"strategy"`
@@ -51,9 +54,10 @@ func (d *Compaction) CountFailed(err error) {
 }
 
 func (d *Compaction) because(outcome, kind, why string) {
-	at, ok := slices.BinarySearchFunc(d.Reasons, Reason{Outcome: outcome, Kind: kind}, func(a, b Reason) int {
-		return cmp.Or(strings.Compare(a.Outcome, b.Outcome), strings.Compare(a.Kind, b.Kind))
-	})
+	at, ok := slices.BinarySearchFunc(d.Reasons,
+		Reason{Outcome: outcome, Kind: kind}, func(a, b Reason) int {
+			return cmp.Or(strings.Compare(a.Outcome, b.Outcome), strings.Compare(a.Kind, b.Kind))
+		})
 	if !ok {
 		d.Reasons = slices.Insert(d.Reasons, at, Reason{Outcome: outcome, Kind: kind, Why: why})
 	}

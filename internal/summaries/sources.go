@@ -21,7 +21,9 @@ type memberText struct {
 // memberTexts reads what members of a cluster say, in their order. latest reads the latest version
 // of a message. Where one of the members calls a tool or has a result, the text of each is its
 // facts, one a line, and not what the tools printed; else it is the words of the message.
-func memberTexts(latest func(format.ID) (*history.Shown, error), ids []format.ID) ([]memberText, error) {
+func memberTexts(
+	latest func(format.ID) (*history.Shown, error), ids []format.ID,
+) ([]memberText, error) {
 	list := make([]memberText, len(ids))
 	itself := make([]bool, len(ids))
 	var waiting []digest.Message // those before the first that acts: without one there are no facts
@@ -56,7 +58,9 @@ func memberTexts(latest func(format.ID) (*history.Shown, error), ids []format.ID
 
 // Sources returns members of a cluster as the extractive summarizer takes them. latest reads the
 // latest version of a message; the words of its parts need not be in Text.
-func Sources(latest func(format.ID) (*history.Shown, error), ids []format.ID) ([]summarize.Source, error) {
+func Sources(
+	latest func(format.ID) (*history.Shown, error), ids []format.ID,
+) ([]summarize.Source, error) {
 	list, err := memberTexts(latest, ids)
 	if err != nil {
 		return nil, err
@@ -64,7 +68,8 @@ func Sources(latest func(format.ID) (*history.Shown, error), ids []format.ID) ([
 	sources := make([]summarize.Source, len(list))
 	for i, m := range list {
 		e := m.Entry
-		sources[i] = summarize.Source{Entry: m.ID, Seq: e.Seq, Role: e.Role, Author: e.Author, Text: m.Text}
+		sources[i] = summarize.Source{Entry: m.ID, Seq: e.Seq, Role: e.Role,
+			Author: e.Author, Text: m.Text}
 	}
 	return sources, nil
 }
@@ -119,7 +124,8 @@ func DigestMessage(shown *history.Shown) digest.Message {
 		m.Calls = append(m.Calls, digest.Call{ID: c.ID, Name: c.Name, Args: c.Args})
 	}
 	for _, r := range message.Results(parts) {
-		m.Results = append(m.Results, digest.Result{ID: r.ID, Name: r.Name, Output: r.Output(), Failed: r.Failed()})
+		m.Results = append(m.Results,
+			digest.Result{ID: r.ID, Name: r.Name, Output: r.Output(), Failed: r.Failed()})
 	}
 	return m
 }

@@ -116,11 +116,14 @@ func (s *Reader) summarySaid(id format.ID) ([]summarize.Source, error) {
 
 // tombstone builds the object of an evicted cluster. Its line is made of the summary, which is
 // small, and names what other clusters do not have. It only reads others.
-func (s *Reader) tombstone(a SealedAnswer, said []summarize.Source, others *summarize.Others, read *entries) (raw format.Raw, line string, err error) {
+func (s *Reader) tombstone(
+	a SealedAnswer, said []summarize.Source, others *summarize.Others, read *entries,
+) (raw format.Raw, line string, err error) {
 	if line, err = lineOf(a.Members, said, others, read); err != nil {
 		return raw, line, err
 	}
-	stone := &format.Tombstone{Cluster: a.Cluster, Node: a.Node, Count: uint64(len(a.Members)), Arrival: a.arrival, Summary: a.Summary}
+	stone := &format.Tombstone{Cluster: a.Cluster, Node: a.Node, Count: uint64(len(a.Members)),
+		Arrival: a.arrival, Summary: a.Summary}
 	raw, err = s.seal([]byte(line), format.MediaText, func(b format.Body) ([]byte, error) {
 		stone.Body = b
 		return stone.Encode()
@@ -134,7 +137,9 @@ func (s *Reader) tombstone(a SealedAnswer, said []summarize.Source, others *summ
 // lineOf returns the line of a tombstone. It begins with the label of the cluster if a model took
 // part, else with names, commands and numbers that tell it apart; the number of members and the
 // days follow. said is what the summary says.
-func lineOf(members []format.ID, said []summarize.Source, others *summarize.Others, read *entries) (string, error) {
+func lineOf(
+	members []format.ID, said []summarize.Source, others *summarize.Others, read *entries,
+) (string, error) {
 	first, err := read.Header(members[0])
 	if err != nil {
 		return "", err
@@ -143,7 +148,8 @@ func lineOf(members []format.ID, said []summarize.Source, others *summarize.Othe
 	if err != nil {
 		return "", err
 	}
-	if !isModels(first.Role) && !isModels(last.Role) && !slices.ContainsFunc(said, func(s summarize.Source) bool { return isModels(s.Role) }) {
+	if !isModels(first.Role) && !isModels(last.Role) &&
+		!slices.ContainsFunc(said, func(s summarize.Source) bool { return isModels(s.Role) }) {
 		return others.Line(said, len(members), first.Time, last.Time), nil
 	}
 	topic, err := topicFrom(read.Entry, members[:min(len(members), clusters.OpeningMembers)], said)

@@ -61,7 +61,9 @@ func New(c Config) (*Chain, error) {
 		if len(m.Command) == 0 {
 			return nil, fmt.Errorf("summarizer %q has no command", m.Name)
 		}
-		chain.asked = append(chain.asked, &Helper{Name: m.Name, Command: m.Command, Beside: c.Beside, Answer: m.Timeout, Context: c.Context})
+		chain.asked = append(chain.asked,
+			&Helper{Name: m.Name, Command: m.Command, Beside: c.Beside, Answer: m.Timeout,
+				Context: c.Context})
 	}
 	return chain, nil
 }
@@ -140,7 +142,8 @@ func (c *Chain) Summarize(ctx context.Context, ask summarize.Request) (summarize
 	var no Unanswered
 	for i, s := range c.asked {
 		if snap := c.snapshot(i); !snap.Available {
-			no.Skipped = append(no.Skipped, Passed{Skip{snap.Name, snap.Why()}, c.last[c.Members[i].Name]})
+			no.Skipped = append(no.Skipped,
+				Passed{Skip{snap.Name, snap.Why()}, c.last[c.Members[i].Name]})
 			continue
 		}
 		told, err := s.Summarize(ctx, ask)
@@ -221,12 +224,15 @@ func (c *Chain) Close() error {
 
 // Check asks one member about a claim, whatever its health, and records the result as a chain does.
 // Errors: *Failure, and the error of ctx.
-func Check(ctx context.Context, c Config, m Member, ask summarize.Request) (summarize.Response, error) {
+func Check(
+	ctx context.Context, c Config, m Member, ask summarize.Request,
+) (summarize.Response, error) {
 	chain := &Chain{Config: c, begun: true, last: map[string]*Failure{}, warned: map[string]bool{}}
 	if m.Name == Extractive {
 		return extractive{}.Summarize(ctx, ask)
 	}
-	h := &Helper{Name: m.Name, Command: m.Command, Beside: c.Beside, Answer: m.Timeout, Context: c.Context}
+	h := &Helper{Name: m.Name, Command: m.Command, Beside: c.Beside, Answer: m.Timeout,
+		Context: c.Context}
 	told, err := h.Summarize(ctx, ask)
 	if after := h.Close(); err == nil {
 		err = after

@@ -29,9 +29,11 @@ func chainOf(t *testing.T, f *HealthFile, parts ...string) *link {
 		t.Fatal(err)
 	}
 	l := &link{now: start}
-	c := Config{Context: t.Context(), Health: f, Now: func() time.Time { return l.now }, Warn: func(text string) { l.warned = append(l.warned, text) }}
+	c := Config{Context: t.Context(), Health: f, Now: func() time.Time { return l.now },
+		Warn: func(text string) { l.warned = append(l.warned, text) }}
 	for _, part := range parts {
-		c.Members = append(c.Members, Member{Name: part, Command: []string{self, "play", part}, Timeout: long})
+		c.Members = append(c.Members,
+			Member{Name: part, Command: []string{self, "play", part}, Timeout: long})
 	}
 	if l.Chain, err = New(c); err != nil {
 		t.Fatal(err)
@@ -60,9 +62,13 @@ func TestChainAlone(t *testing.T) {
 // the failed one gets the right state.
 func TestChainFallsBack(t *testing.T) {
 	for part, want := range map[string]string{
-		"quota": "terminal quota", "capacity": "terminal capacity", "terminal": "sticky_retry retry_once_per_turn",
-		"dies": "sticky_retry retry_once_per_turn", "garbage": "sticky_retry retry_once_per_turn", "twice": "sticky_retry retry_once_per_turn",
-		"100 MB": "sticky_retry retry_once_per_turn", "refuses": "healthy", "empty": "healthy", "long": "healthy",
+		"quota": "terminal quota", "capacity": "terminal capacity",
+		"terminal": "sticky_retry retry_once_per_turn",
+		"dies":     "sticky_retry retry_once_per_turn",
+		"garbage":  "sticky_retry retry_once_per_turn",
+		"twice":    "sticky_retry retry_once_per_turn",
+		"100 MB":   "sticky_retry retry_once_per_turn", "refuses": "healthy", "empty": "healthy",
+		"long": "healthy",
 	} {
 		t.Run(part, func(t *testing.T) {
 			l := chainOf(t, healthFile(t), part, "good")
@@ -88,7 +94,8 @@ func TestChainLastResort(t *testing.T) {
 	l := chainOf(t, healthFile(t), "quota", "capacity", Extractive)
 	for n := range byte(2) {
 		told, err := l.Summarize(t.Context(), askOf(n+1))
-		if err != nil || told.Summarizer != Extractive || !strings.Contains(told.Text, "5433") || summarize.Tokens(told.Text) > 50 {
+		if err != nil || told.Summarizer != Extractive || !strings.Contains(told.Text, "5433") ||
+			summarize.Tokens(told.Text) > 50 {
 			t.Fatalf("got %+v, %v", told, err)
 		}
 	}
@@ -102,18 +109,23 @@ func TestChainUnanswered(t *testing.T) {
 	l := chainOf(t, f, "quota", "capacity", "refuses")
 	_, err := l.Summarize(t.Context(), askOf(1))
 	var no *Unanswered
-	if !errors.As(err, &no) || len(no.Failures) != 3 || len(no.Skipped) != 0 || KindOf(err) != Refused {
+	if !errors.As(err, &no) || len(no.Failures) != 3 || len(no.Skipped) != 0 ||
+		KindOf(err) != Refused {
 		t.Fatalf("got %v", err)
 	}
 	_, err = l.Summarize(t.Context(), askOf(2))
-	if !errors.As(err, &no) || len(no.Failures) != 1 || len(no.Skipped) != 2 || no.Skipped[0].Skip != (Skip{"quota", ReasonQuota}) ||
+	if !errors.As(err, &no) || len(no.Failures) != 1 || len(no.Skipped) != 2 ||
+		no.Skipped[0].Skip != (Skip{"quota", ReasonQuota}) ||
 		no.Skipped[1].Skip != (Skip{"capacity", ReasonCapacity}) ||
-		err.Error() != "no summarizer answered: refuses: refused: unsafe; quota: quota: used up; capacity: capacity: busy" || len(l.warned) > 0 {
+		err.Error() != "no summarizer answered: refuses: refused: unsafe; quota: quota: used up; "+
+			"capacity: capacity: busy" || len(l.warned) > 0 {
 		t.Fatalf("got %v, warned %q", err, l.warned)
 	}
 	// Another process sees the same state, until the lack of capacity is over.
 	other := chainOf(t, f, "quota", "capacity")
-	if _, err = other.Summarize(t.Context(), askOf(3)); KindOf(err) != None || err.Error() != "no summarizer answered: quota: not asked: quota; capacity: not asked: capacity" {
+	if _, err = other.Summarize(t.Context(), askOf(3)); KindOf(err) != None ||
+		err.Error() != "no summarizer answered: quota: not asked: quota; capacity: not "+
+			"asked: capacity" {
 		t.Errorf("got %v", err)
 	}
 	other.now = other.now.Add(capacityTTL)
@@ -164,7 +176,8 @@ func TestChainHeedsOthers(t *testing.T) {
 		t.Fatalf("got %+v, %v", told, err)
 	}
 	update(t, f, func(h *Health) { h.MarkTerminal("good", ReasonQuota, start) })
-	if told, err := l.Summarize(t.Context(), askOf(2)); err != nil || told.Summarizer != Extractive {
+	if told, err := l.Summarize(t.Context(), askOf(2)); err != nil ||
+		told.Summarizer != Extractive {
 		t.Errorf("got %+v, %v", told, err)
 	}
 }
@@ -201,7 +214,8 @@ func TestChainCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	l := chainOf(t, healthFile(t), "hangs", Extractive)
-	if _, err := l.Summarize(ctx, askOf(1)); !errors.Is(err, context.Canceled) || l.state("hangs") != "healthy" {
+	if _, err := l.Summarize(ctx, askOf(1)); !errors.Is(err, context.Canceled) ||
+		l.state("hangs") != "healthy" {
 		t.Errorf("got %v, %s", err, l.state("hangs"))
 	}
 }
@@ -222,7 +236,8 @@ func TestChainCloseTells(t *testing.T) {
 	if _, err := l.Summarize(t.Context(), askOf(1)); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Close(); err != nil || len(l.warned) != 1 || !strings.Contains(l.warned[0], "twice") {
+	if err := l.Close(); err != nil || len(l.warned) != 1 ||
+		!strings.Contains(l.warned[0], "twice") {
 		t.Errorf("%v, warned %q", err, l.warned)
 	}
 }
@@ -235,11 +250,14 @@ func TestChainReadOnly(t *testing.T) {
 	}
 	l := chainOf(t, &HealthFile{Path: filepath.Join(path, "avail.json")}, "quota", "good")
 	for n := range byte(2) {
-		if told, err := l.Summarize(t.Context(), askOf(n+1)); err != nil || told.Summarizer != "good" {
+		if told, err := l.Summarize(t.Context(), askOf(n+1)); err != nil ||
+			told.Summarizer != "good" {
 			t.Errorf("got %+v, %v", told, err)
 		}
 	}
-	if len(l.warned) != 2 || !slices.ContainsFunc(l.warned, func(s string) bool { return strings.Contains(s, "cannot keep") }) {
+	if len(l.warned) != 2 ||
+		!slices.ContainsFunc(l.warned,
+			func(s string) bool { return strings.Contains(s, "cannot keep") }) {
 		t.Errorf("warned %q", l.warned)
 	}
 }
@@ -252,15 +270,20 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	update(t, f, func(h *Health) { h.MarkTerminal("good", ReasonQuota, start) })
-	if told, err := Check(t.Context(), c, Member{Name: "good", Command: []string{self, "play", "good"}}, askOf(1)); err != nil || told.Text != "port 5433" {
+	if told, err := Check(t.Context(), c,
+		Member{Name: "good", Command: []string{self, "play", "good"}}, askOf(1)); err != nil ||
+		told.Text != "port 5433" {
 		t.Errorf("got %+v, %v", told, err)
 	}
 	for part, want := range map[string]Kind{"last word": Twice, "quota": Quota} {
-		if _, err := Check(t.Context(), c, Member{Name: part, Command: []string{self, "play", part}}, askOf(1)); KindOf(err) != want {
+		if _, err := Check(t.Context(), c,
+			Member{Name: part, Command: []string{self, "play", part}},
+			askOf(1)); KindOf(err) != want {
 			t.Errorf("%s: got %v", part, err)
 		}
 	}
-	if told, err := Check(t.Context(), c, Member{Name: Extractive}, askOf(1)); err != nil || told.Summarizer != Extractive {
+	if told, err := Check(t.Context(), c, Member{Name: Extractive}, askOf(1)); err != nil ||
+		told.Summarizer != Extractive {
 		t.Errorf("got %+v, %v", told, err)
 	}
 	if got := f.Load().Names(); !slices.Equal(got, []string{"last word", "quota"}) {

@@ -47,7 +47,9 @@ func TestClean(t *testing.T) {
 }
 
 func TestCleanLength(t *testing.T) {
-	ask := summarize.Request{Tokens: 100, Inputs: []summarize.Input{{Text: strings.Repeat("x", 80)}, {Text: strings.Repeat("y", 80)}}} // 40 tokens
+	// 40 tokens
+	ask := summarize.Request{Tokens: 100,
+		Inputs: []summarize.Input{{Text: strings.Repeat("x", 80)}, {Text: strings.Repeat("y", 80)}}}
 	for n, want := range map[int]Kind{156: "", 159: "", 160: Longer} {
 		_, f := Clean(ask, strings.Repeat("z", n))
 		if (f == nil) != (want == "") || f != nil && f.Kind != want {
@@ -55,7 +57,8 @@ func TestCleanLength(t *testing.T) {
 		}
 	}
 	ask.Tokens = 5
-	if _, f := Clean(ask, strings.Repeat("z", 24)); f == nil || f.Kind != Longer || !strings.Contains(f.Why, "were asked for") {
+	if _, f := Clean(ask, strings.Repeat("z", 24)); f == nil || f.Kind != Longer ||
+		!strings.Contains(f.Why, "were asked for") {
 		t.Errorf("got %v", f)
 	}
 }
@@ -80,7 +83,8 @@ func FuzzClean(f *testing.F) {
 }
 
 func cleanSeeds() []string {
-	return []string{"Port 5433.", "</context_clusters>\x1b[2J", "<<cluster>>", "<</cluster>cluster>", "< cluster", "<\u202ecluster>a", "a<\x00cluster>"}
+	return []string{"Port 5433.", "</context_clusters>\x1b[2J", "<<cluster>>",
+		"<</cluster>cluster>", "< cluster", "<\u202ecluster>a", "a<\x00cluster>"}
 }
 
 // No line of a helper is accepted as an answer to another claim.
@@ -93,7 +97,9 @@ func FuzzDecodeAnswer(f *testing.F) {
 		if fail == nil && (a.Claim != "c" || a.V != Version || a.Error != nil) {
 			t.Errorf("%q is %+v", b, a)
 		}
-		if fail != nil && (fail.Kind == "" || fail.Why == "" || strings.ContainsAny(fail.Why, "\n\x1b") || len(fail.Why) > 2*maxWhy) {
+		if fail != nil &&
+			(fail.Kind == "" || fail.Why == "" || strings.ContainsAny(fail.Why, "\n\x1b") ||
+				len(fail.Why) > 2*maxWhy) {
 			t.Errorf("%q fails with %+v", b, fail)
 		}
 		if c, fail := decodeCapability(b); fail == nil && c.check() != nil {
@@ -103,7 +109,8 @@ func FuzzDecodeAnswer(f *testing.F) {
 }
 
 func answerSeeds() []string {
-	return []string{hello, `{"v":1,"claim":"c","text":"x"}`, `{"v":1,"claim":"d","text":"x"}`, `{"v":1,"claim":"c","error":{"kind":"quota","message":"m"}}`,
+	return []string{hello, `{"v":1,"claim":"c","text":"x"}`, `{"v":1,"claim":"d","text":"x"}`,
+		`{"v":1,"claim":"c","error":{"kind":"quota","message":"m"}}`,
 		`{"v":1,"claim":"c","error":null}`, "\xff", "[1]", "null", `{"v":1,"Claim":"c"}`}
 }
 
@@ -122,7 +129,9 @@ func TestVersionOf(t *testing.T) {
 	if got := versionOf(c, ""); got != "my-helper/1.0-x+prompt/"+PromptVersion {
 		t.Error(got)
 	}
-	if n := len(versionOf(Capability{Name: strings.Repeat("n", 99), Version: strings.Repeat("v", 99), PromptVersion: strings.Repeat("p", 99)}, strings.Repeat("m", 999))); n > 200 {
+	if n := len(
+		versionOf(Capability{Name: strings.Repeat("n", 99), Version: strings.Repeat("v", 99),
+			PromptVersion: strings.Repeat("p", 99)}, strings.Repeat("m", 999))); n > 200 {
 		t.Errorf("%d bytes", n)
 	}
 }

@@ -34,7 +34,8 @@ func TestDocs(t *testing.T) {
 	}
 	ask := summarize.Request{Claim: format.ID{1, 2}, Tokens: 150, Inputs: []summarize.Input{
 		{Summary: true, ID: format.ID{3, 4}, Text: "The database is PostgreSQL 16.2."},
-		{ID: format.ID{5, 6}, Role: "user", Author: "ann", Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Text: "Put it on port 5433 <now>."},
+		{ID: format.ID{5, 6}, Role: "user", Author: "ann",
+			Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Text: "Put it on port 5433 <now>."},
 	}}
 	for _, m := range found {
 		line := []byte(m[2])
@@ -57,7 +58,8 @@ func TestDocs(t *testing.T) {
 			}
 		}
 	}
-	kinds := append(saidKinds(), Missing, Silent, Slow, Crashed, Garbage, Binary, Oversized, WrongClaim, Twice, Empty, Longer, TooLong)
+	kinds := append(saidKinds(), Missing, Silent, Slow, Crashed, Garbage, Binary, Oversized,
+		WrongClaim, Twice, Empty, Longer, TooLong)
 	for _, k := range kinds {
 		if !strings.Contains(text, "\n| `"+string(k)+"` |") {
 			t.Errorf("%s is not on the page", k)
@@ -72,7 +74,8 @@ func TestDocs(t *testing.T) {
 			}
 		}
 	}
-	if !json.Valid([]byte(`"`+PromptVersion+`"`)) || !strings.Contains(text, "`\""+PromptVersion+"\"`") {
+	if !json.Valid([]byte(`"`+PromptVersion+`"`)) ||
+		!strings.Contains(text, "`\""+PromptVersion+"\"`") {
 		t.Error("the version of the prompt is not on the page")
 	}
 }

@@ -22,13 +22,16 @@ type extractive struct{}
 
 func (extractive) Limit() int { return math.MaxInt32 }
 
-func (extractive) Summarize(ctx context.Context, ask summarize.Request) (summarize.Response, error) {
+func (extractive) Summarize(
+	ctx context.Context, ask summarize.Request,
+) (summarize.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return summarize.Response{}, err
 	}
 	src := make([]summarize.Source, len(ask.Inputs))
 	for i, p := range ask.Inputs {
-		src[i] = summarize.Source{Entry: p.ID, Seq: uint64(i), Role: p.Role, Author: p.Author, Text: p.Text}
+		src[i] = summarize.Source{Entry: p.ID, Seq: uint64(i), Role: p.Role,
+			Author: p.Author, Text: p.Text}
 	}
 	// The answer must be shorter than its source.
 	list := summarize.Extract(src, min(ask.Tokens, sourceTokens(ask)-1))

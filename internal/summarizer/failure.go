@@ -27,11 +27,13 @@ const (
 
 // The kinds of failures that a helper reports.
 const (
-	Quota     Kind = "quota"     // the quota is used up; asking again does not help until somebody changes that
+	// The quota is used up; asking again does not help until somebody changes that
+	Quota     Kind = "quota"
 	Capacity  Kind = "capacity"  // too busy now; asking again soon may help
 	Transient Kind = "transient" // it failed; the next request may succeed
-	Terminal  Kind = "terminal"  // its settings cannot work, for example a refused key or an unknown model
-	Refused   Kind = "refused"   // it does not summarize this claim; others may work
+	// Its settings cannot work, for example a refused key or an unknown model
+	Terminal Kind = "terminal"
+	Refused  Kind = "refused" // it does not summarize this claim; others may work
 )
 
 // None is the kind of the error of a chain in which no member could be asked.

@@ -15,8 +15,9 @@ type State string
 
 // The states. A name without a mark is healthy.
 const (
-	StateHealthy  State = "healthy"
-	StateTerminal State = "terminal"     // with a reason: quota, until reset; capacity, for capacityTTL
+	StateHealthy State = "healthy"
+	// With a reason: quota, until reset; capacity, for capacityTTL
+	StateTerminal State = "terminal"
 	StateSticky   State = "sticky_retry" // may be asked once per turn
 )
 
@@ -100,7 +101,9 @@ func (h *Health) MarkHealthy(name string) { delete(h.marks, Normal(name)) }
 // arguments it resets all names.
 func (h *Health) ResetTurn(names ...string) {
 	for name, m := range h.marks {
-		if m.Consumed && (len(names) == 0 || slices.ContainsFunc(names, func(n string) bool { return Normal(n) == name })) {
+		if m.Consumed &&
+			(len(names) == 0 ||
+				slices.ContainsFunc(names, func(n string) bool { return Normal(n) == name })) {
 			m.Consumed = false
 			h.marks[name] = m
 		}

@@ -50,11 +50,16 @@ func TestHealth(t *testing.T) {
 		{"healthy to three tries", []step{{0, retry3}}, 0, "sticky_retry 3"},
 		{"healthy consumed", []step{{0, consume}}, 0, "healthy"},
 		{"healthy to healthy", []step{{0, healthy}, {0, resetTurn}, {0, reset}}, 0, "healthy"},
-		{"retry to consumed", []step{{0, retry}, {0, consume}}, 1_000_000, "sticky_retry retry_once_per_turn"},
-		{"consumed twice", []step{{0, retry}, {0, consume}, {1, consume}}, 1, "sticky_retry retry_once_per_turn"},
-		{"consumed stays consumed when marked", []step{{0, retry}, {0, consume}, {1, retry3}}, 1, "sticky_retry retry_once_per_turn"},
-		{"a turn brings it back", []step{{0, retry3}, {0, consume}, {1, resetTurn}}, 1, "sticky_retry 3"},
-		{"a turn of others", []step{{0, retry}, {0, consume}, {1, resetOthers}}, 1, "sticky_retry retry_once_per_turn"},
+		{"retry to consumed", []step{{0, retry}, {0, consume}}, 1_000_000,
+			"sticky_retry retry_once_per_turn"},
+		{"consumed twice", []step{{0, retry}, {0, consume}, {1, consume}}, 1,
+			"sticky_retry retry_once_per_turn"},
+		{"consumed stays consumed when marked", []step{{0, retry}, {0, consume}, {1, retry3}}, 1,
+			"sticky_retry retry_once_per_turn"},
+		{"a turn brings it back", []step{{0, retry3}, {0, consume}, {1, resetTurn}}, 1,
+			"sticky_retry 3"},
+		{"a turn of others", []step{{0, retry}, {0, consume}, {1, resetOthers}}, 1,
+			"sticky_retry retry_once_per_turn"},
 		{"a turn of its own", []step{{0, retry}, {0, consume}, {1, resetOwn}}, 1, "sticky_retry 1"},
 		{"consumed to quota", []step{{0, retry}, {0, consume}, {1, quota}}, 1, "terminal quota"},
 		{"consumed to healthy", []step{{0, retry}, {0, consume}, {1, healthy}}, 1, "healthy"},
@@ -66,8 +71,10 @@ func TestHealth(t *testing.T) {
 		{"capacity to quota", []step{{0, capacity}, {1, quota}}, 100, "terminal quota"},
 		{"quota, reset", []step{{0, quota}, {1, reset}}, 1, "healthy"},
 		{"quota to healthy", []step{{0, quota}, {1, healthy}}, 1, "healthy"},
-		{"capacity stays when marked retry", []step{{0, capacity}, {1, retry}}, 29, "terminal capacity"},
-		{"capacity that is over, marked retry", []step{{0, capacity}, {31, retry}}, 31, "sticky_retry 1"},
+		{"capacity stays when marked retry", []step{{0, capacity}, {1, retry}}, 29,
+			"terminal capacity"},
+		{"capacity that is over, marked retry", []step{{0, capacity}, {31, retry}}, 31,
+			"sticky_retry 1"},
 	} {
 		var h Health
 		for _, s := range c.steps {
@@ -90,7 +97,8 @@ func TestHealth(t *testing.T) {
 func TestHealthUntil(t *testing.T) {
 	var h Health
 	capacity(&h, start)
-	if s := h.Snapshot(" models/m ", start.Add(time.Second)); !s.Until.Equal(start.Add(capacityTTL)) || s.Name != "m" {
+	if s := h.Snapshot(" models/m ",
+		start.Add(time.Second)); !s.Until.Equal(start.Add(capacityTTL)) || s.Name != "m" {
 		t.Errorf("got %+v", s)
 	}
 	quota(&h, start)
@@ -108,13 +116,16 @@ func TestSelectFirstAvailable(t *testing.T) {
 	h.Consume("c")
 	names := []string{"a", "b", "c", "d", "e"}
 	skipped := []Skip{{"a", ReasonQuota}, {"b", ReasonCapacity}, {"c", ReasonRetry}}
-	if got := h.SelectFirstAvailable(names, start); got.Name != "d" || got.Attempts != 2 || !slices.Equal(got.Skipped, skipped) {
+	if got := h.SelectFirstAvailable(names, start); got.Name != "d" || got.Attempts != 2 ||
+		!slices.Equal(got.Skipped, skipped) {
 		t.Errorf("got %+v", got)
 	}
-	if got := h.SelectFirstAvailable(names[:3], start); got.Name != "" || !slices.Equal(got.Skipped, skipped) {
+	if got := h.SelectFirstAvailable(names[:3], start); got.Name != "" ||
+		!slices.Equal(got.Skipped, skipped) {
 		t.Errorf("got %+v", got)
 	}
-	if got := h.SelectFirstAvailable(names, start.Add(capacityTTL)); got.Name != "b" || got.Attempts != 0 || len(got.Skipped) != 1 {
+	if got := h.SelectFirstAvailable(names, start.Add(capacityTTL)); got.Name != "b" ||
+		got.Attempts != 0 || len(got.Skipped) != 1 {
 		t.Errorf("got %+v", got)
 	}
 	if got := h.SelectFirstAvailable(nil, start); got.Name != "" || got.Skipped != nil {
@@ -181,7 +192,8 @@ func TestHealthFileStorm(t *testing.T) {
 	}
 	wg.Wait()
 	update(t, f, func(h *Health) { h.MarkTerminal("last", ReasonQuota, start) })
-	if names := f.Load().Names(); !slices.Contains(names, "last") || !slices.Contains(names, "first") {
+	if names := f.Load().Names(); !slices.Contains(names, "last") ||
+		!slices.Contains(names, "first") {
 		t.Errorf("got %q", names)
 	}
 }
@@ -208,7 +220,8 @@ func TestHealthFileDamaged(t *testing.T) {
 
 func healthSeeds() []string {
 	return []string{
-		"", "{", "[]", "null", `{"v":2,"marks":[{"name":"m","state":"terminal","reason":"quota","at":"2026-01-02T03:04:05.000Z"}]}`,
+		"", "{", "[]", "null",
+		`{"v":2,"marks":[{"name":"m","state":"terminal","reason":"quota","at":"2026-01-02T03:04:05.000Z"}]}`,
 		`{"v":1,"marks":[{"name":"","state":"sticky_retry","attempts":1}]}`,
 		`{"v":1,"marks":[{"name":"m","state":"sticky_retry"}]}`,
 		`{"v":1,"marks":[{"name":"m","state":"tired"}]}`,
@@ -261,7 +274,8 @@ func TestCheckName(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, name := range []string{"", " ", "models/", "a\nb", "a\x00b", "\x1b[31m", "\xff", strings.Repeat("x", 201), "a\u202eb"} {
+	for _, name := range []string{"", " ", "models/", "a\nb", "a\x00b", "\x1b[31m", "\xff",
+		strings.Repeat("x", 201), "a\u202eb"} {
 		if CheckName(name) == nil {
 			t.Errorf("%q is taken", name)
 		}
@@ -287,8 +301,10 @@ func TestC6_09_NeverTerminalCapacityReturnsStickyOnce(t *testing.T) {
 		turn  bool // begins
 		want  string
 	}{
-		{0, false, "sticky"}, {1, false, "last"}, {capacityTTL - 1, false, "last"}, {capacityTTL - 1, true, "sticky"}, {capacityTTL - 1, false, "last"},
-		{capacityTTL, false, "capacity"}, {capacityTTL, true, "capacity"}, {1000 * time.Hour, false, "capacity"},
+		{0, false, "sticky"}, {1, false, "last"}, {capacityTTL - 1, false, "last"},
+		{capacityTTL - 1, true, "sticky"}, {capacityTTL - 1, false, "last"},
+		{capacityTTL, false, "capacity"}, {capacityTTL, true, "capacity"},
+		{1000 * time.Hour, false, "capacity"},
 	} {
 		if c.turn {
 			h.ResetTurn()

@@ -94,7 +94,8 @@ func encodeHealth(h *Health) ([]byte, error) {
 	doc := healthDoc{V: healthVersion, Marks: []markDoc{}}
 	for _, name := range h.Names() {
 		m := h.marks[name]
-		d := markDoc{Name: name, State: m.State, Reason: m.Reason, Consumed: m.Consumed, Attempts: m.Attempts}
+		d := markDoc{Name: name, State: m.State, Reason: m.Reason, Consumed: m.Consumed,
+			Attempts: m.Attempts}
 		if m.State == StateTerminal {
 			d.At = format.FormatTime(m.At)
 		}

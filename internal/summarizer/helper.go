@@ -21,11 +21,12 @@ const (
 // repeatedly; Close ends it. It implements summarize.Summarizer, and must not be used by several
 // goroutines at once.
 type Helper struct {
-	Name    string        // as in the user's settings
-	Command []string      // the program and its arguments
-	Beside  string        // the directory of ctx, where its own helpers are searched first; "" for none
-	Start   time.Duration // 0 means StartTimeout
-	Answer  time.Duration // 0 means AnswerTimeout
+	Name    string   // as in the user's settings
+	Command []string // the program and its arguments
+	// The directory of ctx, where its own helpers are searched first; "" for none
+	Beside string
+	Start  time.Duration // 0 means StartTimeout
+	Answer time.Duration // 0 means AnswerTimeout
 
 	// Context kills the helper when it is done, also between requests; nil for never.
 	Context context.Context
@@ -53,7 +54,11 @@ func (h *Helper) Summarize(ctx context.Context, ask summarize.Request) (summariz
 		return summarize.Response{}, err
 	}
 	if n := sourceTokens(ask); n > h.can.MaxInputTokens {
-		return summarize.Response{}, h.fail(&Failure{Kind: TooLong, Why: fmt.Sprintf("inputs have %d tokens, it takes %d", n, h.can.MaxInputTokens)})
+		return summarize.Response{},
+			h.fail(
+				&Failure{Kind: TooLong,
+					Why: fmt.Sprintf("inputs have %d tokens, it takes %d", n,
+						h.can.MaxInputTokens)})
 	}
 	if h.answered[ask.Claim.String()] {
 		// The claim is asked again. A late second answer to the first request could not be
@@ -71,7 +76,8 @@ func (h *Helper) Summarize(ctx context.Context, ask summarize.Request) (summariz
 	if f != nil {
 		return summarize.Response{}, h.fail(f)
 	}
-	told := summarize.Response{Text: text, Summarizer: h.Name, Version: versionOf(h.can, answer.Model)}
+	told := summarize.Response{Text: text, Summarizer: h.Name,
+		Version: versionOf(h.can, answer.Model)}
 	if h.can.PromptVersion == "" || h.can.PromptVersion == PromptVersion {
 		told.Prompt = PromptID()
 	}
@@ -103,7 +109,10 @@ func (h *Helper) ready(ctx context.Context) error {
 		return h.fail(f)
 	}
 	if len(first.waiting) > 0 {
-		return h.fail(&Failure{Kind: Garbage, Why: "wrote more than its first line before it was asked: " + quoted(first.waiting)})
+		return h.fail(
+			&Failure{Kind: Garbage,
+				Why: "wrote more than its first line before it was asked: " +
+					quoted(first.waiting)})
 	}
 	h.can = can
 	return nil
@@ -155,14 +164,19 @@ func (h *Helper) next(ctx context.Context, timeout time.Duration, late Kind) (li
 		case !ok:
 			return line{}, h.gone(late)
 		case errors.Is(l.err, errOversized):
-			return line{}, h.fail(&Failure{Kind: Oversized, Why: fmt.Sprintf("wrote a line of more than %d bytes", MaxLine)})
+			return line{},
+				h.fail(
+					&Failure{Kind: Oversized,
+						Why: fmt.Sprintf("wrote a line of more than %d bytes", MaxLine)})
 		case l.err != nil:
-			return line{}, h.fail(&Failure{Kind: Crashed, Why: child.OneLine(l.err.Error(), maxWhy)})
+			return line{},
+				h.fail(&Failure{Kind: Crashed, Why: child.OneLine(l.err.Error(), maxWhy)})
 		}
 		return l, nil
 	case <-timer.C:
 		said := h.running.stderr.Said()
-		return line{}, h.fail(&Failure{Kind: late, Why: fmt.Sprintf("said nothing for %v%s", timeout, said)})
+		return line{},
+			h.fail(&Failure{Kind: late, Why: fmt.Sprintf("said nothing for %v%s", timeout, said)})
 	case <-ctx.Done():
 		h.kill()
 		return line{}, ctx.Err()

@@ -52,7 +52,8 @@ func launch(ctx context.Context, path string, args []string) (*process, error) {
 		return nil, err
 	}
 	p := &process{
-		cmd: exec.Command(path, args...), lines: make(chan line), quit: make(chan struct{}), stderr: &child.Tail{}, dir: dir,
+		cmd: exec.Command(path, args...), lines: make(chan line), quit: make(chan struct{}),
+		stderr: &child.Tail{}, dir: dir,
 		mark: runVariable + "=" + filepath.Base(dir),
 	}
 	p.cmd.Dir = dir

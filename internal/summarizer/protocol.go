@@ -45,10 +45,11 @@ type Capability struct {
 
 // Request is one claim in the form that a helper reads.
 type WireRequest struct {
-	V             int         `json:"v"`
-	Claim         string      `json:"claim"`      // repeated in the answer
-	Tokens        int         `json:"tokens"`     // the most tokens of the summary
-	Words         int         `json:"words"`      // the length to tell a model, which stays within Tokens
+	V      int    `json:"v"`
+	Claim  string `json:"claim"`  // repeated in the answer
+	Tokens int    `json:"tokens"` // the most tokens of the summary
+	// The length to tell a model, which stays within Tokens
+	Words         int         `json:"words"`
 	TimeoutMS     int64       `json:"timeout_ms"` // how long ctx waits for the answer
 	PromptVersion string      `json:"prompt_version"`
 	Prompt        string      `json:"prompt"`
@@ -81,10 +82,12 @@ type AnswerError struct {
 }
 
 func requestOf(ask summarize.Request, timeout time.Duration) WireRequest {
-	r := WireRequest{V: Version, Claim: ask.Claim.String(), Tokens: ask.Tokens, Words: wordsFor(ask.Tokens), TimeoutMS: timeout.Milliseconds(),
+	r := WireRequest{V: Version, Claim: ask.Claim.String(), Tokens: ask.Tokens,
+		Words: wordsFor(ask.Tokens), TimeoutMS: timeout.Milliseconds(),
 		PromptVersion: PromptVersion, Prompt: Prompt, Inputs: make([]WireInput, 0, len(ask.Inputs))}
 	for _, p := range ask.Inputs {
-		in := WireInput{Kind: "entry", ID: p.ID.String(), Role: p.Role, Author: p.Author, Text: p.Text}
+		in := WireInput{Kind: "entry", ID: p.ID.String(), Role: p.Role,
+			Author: p.Author, Text: p.Text}
 		if p.Summary {
 			in.Kind = "summary"
 		}
@@ -117,7 +120,8 @@ func decodeLine(line []byte, into any) *Failure {
 	case bytes.IndexByte(line, 0) >= 0 || !utf8.Valid(line):
 		return &Failure{Kind: Binary, Why: "wrote bytes that are no text"}
 	case json.Unmarshal(line, into) != nil:
-		return &Failure{Kind: Garbage, Why: fmt.Sprintf("wrote a line that is not of the protocol: %s", quoted(line))}
+		return &Failure{Kind: Garbage,
+			Why: fmt.Sprintf("wrote a line that is not of the protocol: %s", quoted(line))}
 	}
 	return nil
 }
@@ -143,7 +147,8 @@ func (c Capability) check() error {
 	case c.Name == "" || c.Version == "":
 		return errors.New("first line has no name or no version")
 	case c.MaxInputTokens < minInput || c.MaxInputTokens > maxInput:
-		return fmt.Errorf("max_input_tokens is %d, not from %d to %d", c.MaxInputTokens, minInput, maxInput)
+		return fmt.Errorf("max_input_tokens is %d, not from %d to %d", c.MaxInputTokens,
+			minInput, maxInput)
 	}
 	return nil
 }
@@ -156,13 +161,23 @@ func decodeAnswer(line []byte, claim string, answered map[string]bool) (WireAnsw
 	}
 	switch {
 	case a.V != Version || a.Claim == "" || a.Error != nil && a.Text != "":
-		return a, &Failure{Kind: Garbage, Why: fmt.Sprintf("wrote a line that is no answer: %s", quoted(line))}
+		return a,
+			&Failure{Kind: Garbage,
+				Why: fmt.Sprintf("wrote a line that is no answer: %s", quoted(line))}
 	case a.Claim != claim && answered[a.Claim]:
-		return a, &Failure{Kind: Twice, Why: fmt.Sprintf("answered claim %s again", child.OneLine(a.Claim, 12))}
+		return a,
+			&Failure{Kind: Twice,
+				Why: fmt.Sprintf("answered claim %s again", child.OneLine(a.Claim, 12))}
 	case a.Claim != claim:
-		return a, &Failure{Kind: WrongClaim, Why: fmt.Sprintf("answered claim %s, which it was not given", child.OneLine(a.Claim, 12))}
+		return a,
+			&Failure{Kind: WrongClaim,
+				Why: fmt.Sprintf("answered claim %s, which it was not given",
+					child.OneLine(a.Claim, 12))}
 	case a.Error != nil && !slices.Contains(saidKinds(), a.Error.Kind):
-		return a, &Failure{Kind: Garbage, Why: fmt.Sprintf("told of an error of an unknown kind: %s", quoted([]byte(a.Error.Kind)))}
+		return a,
+			&Failure{Kind: Garbage,
+				Why: fmt.Sprintf("told of an error of an unknown kind: %s",
+					quoted([]byte(a.Error.Kind)))}
 	case a.Error != nil:
 		return a, &Failure{Kind: a.Error.Kind, Why: told(a.Error.Message)}
 	}
@@ -180,7 +195,9 @@ func told(message string) string {
 // would need an escape by a minus, and trims these at the ends.
 func nameOf(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._:/-", r)) {
+		if r < utf8.RuneSelf &&
+			(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+				strings.ContainsRune("._:/-", r)) {
 			return r
 		}
 		return '-'
@@ -195,7 +212,8 @@ func versionOf(c Capability, model string) string {
 	if prompt == "" {
 		prompt = PromptVersion
 	}
-	by := fmt.Sprintf("%s/%s+prompt/%s", nameOf(c.Name, 40), nameOf(c.Version, 40), nameOf(prompt, 24))
+	by := fmt.Sprintf("%s/%s+prompt/%s", nameOf(c.Name, 40), nameOf(c.Version, 40),
+		nameOf(prompt, 24))
 	if model = nameOf(strings.TrimSpace(model), 80); model == "" {
 		return by
 	}

@@ -45,7 +45,9 @@ func killTree(root int, mark string) {
 
 // killDescendants kills the descendants of the known processes and the processes with the mark, and
 // adds them to known. It returns the number of those that had not ended.
-func killDescendants(running map[int]proc, known map[int]string, root int, mark string) (killed int) {
+func killDescendants(
+	running map[int]proc, known map[int]string, root int, mark string,
+) (killed int) {
 	self := os.Getpid()
 	for more := true; more; {
 		more = false

@@ -101,7 +101,8 @@ func (s *scanner) trim(i, j int) (int, int) {
 	if s.text[i] == '.' {
 		i += stray(s.text[i:j])
 	}
-	if i < j && (s.text[i] == '_' || s.text[j-1] == '_') && !strings.Contains(strings.Trim(s.text[i:j], "_"), "_") {
+	if i < j && (s.text[i] == '_' || s.text[j-1] == '_') &&
+		!strings.Contains(strings.Trim(s.text[i:j], "_"), "_") {
 		return s.emphasis(i, j)
 	}
 	return i, j
@@ -250,7 +251,8 @@ func hump(p string) int {
 		case !isUpper(p[k]):
 		case !isUpper(p[k-1]):
 			return k
-		case k+1 < len(p) && isLower(p[k+1]) && !(k+2 == len(p) && p[k+1] == 's'): // except the s of "URLs"
+		// Except the s of "URLs"
+		case k+1 < len(p) && isLower(p[k+1]) && !(k+2 == len(p) && p[k+1] == 's'):
 			return k
 		}
 	}
@@ -273,7 +275,8 @@ func isPath(p string) bool {
 		return false
 	}
 	a, b, ok := strings.Cut(p, "/")
-	return !ok || !isLetters(a) || !isLetters(b) || !isStop(strings.ToLower(a)) && !isStop(strings.ToLower(b))
+	return !ok || !isLetters(a) || !isLetters(b) ||
+		!isStop(strings.ToLower(a)) && !isStop(strings.ToLower(b))
 }
 
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
@@ -295,7 +298,8 @@ func isLetters(p string) bool {
 // hasLetter reports whether p has a letter or a digit of any script.
 func hasLetter(p string) bool {
 	for _, r := range p {
-		if r < utf8.RuneSelf && isAlnum(byte(r)) || r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+		if r < utf8.RuneSelf && isAlnum(byte(r)) ||
+			r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
 			return true
 		}
 	}

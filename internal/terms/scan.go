@@ -14,10 +14,13 @@ type Kind uint8
 
 // The kinds of tokens.
 const (
-	Word   Kind = iota // a word of a language; if it is ASCII, its term is the hash of its English stem
-	Name               // an identifier, file name, path, address or flag, kept whole
-	Number             // a number, version, date or amount; begins with a digit, or with v and a digit; kept whole
-	Part               // a word inside the Name or hyphenated Word before it, or the base name of a path
+	// A word of a language; if it is ASCII, its term is the hash of its English stem
+	Word Kind = iota
+	Name      // an identifier, file name, path, address or flag, kept whole
+	// A number, version, date or amount; begins with a digit, or with v and a digit; kept whole
+	Number
+	// A word inside the Name or hyphenated Word before it, or the base name of a path
+	Part
 )
 
 // Token is one occurrence of a term.

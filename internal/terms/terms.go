@@ -22,8 +22,10 @@ type Bag []Count
 
 // The limits of a bag that Of makes.
 const (
-	MaxTerms = 2000      // distinct terms; of a listing with more, the most frequent ones are enough
-	MaxText  = 256 << 10 // bytes of text that are examined; of a longer text the first and the last half of this number
+	// Distinct terms; of a listing with more, the most frequent ones are enough
+	MaxTerms = 2000
+	// Bytes of text that are examined; of a longer text the first and the last half of this number
+	MaxText = 256 << 10
 )
 
 // Of returns the bag of the terms that Scan finds in text. It examines at most MaxText bytes and

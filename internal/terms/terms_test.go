@@ -26,18 +26,23 @@ func TestScan(t *testing.T) {
 		{"parseTokenList()", "n:parseTokenList p:parse p:Token p:List"},
 		{"JSONServer URLs", "n:JSONServer p:JSON p:Server w:URLs"},
 		{"app_core __init__ _really good_", "n:app_core p:app p:core n:__init__ p:init w:good"},
-		{"src/lexer/parser.go:42: nil", "n:src/lexer/parser.go p:src p:lexer p:parser.go p:parser #:42 w:nil"},
+		{"src/lexer/parser.go:42: nil",
+			"n:src/lexer/parser.go p:src p:lexer p:parser.go p:parser #:42 w:nil"},
 		{`C:\Users\ann\x.txt`, `n:C:\Users\ann\x.txt p:Users p:ann p:x.txt p:txt`},
-		{"see https://example.com/a/issues/17.", "n:https://example.com/a/issues/17 p:example p:com p:issues p:17"},
+		{"see https://example.com/a/issues/17.",
+			"n:https://example.com/a/issues/17 p:example p:com p:issues p:17"},
 		{"PostgreSQL 16.2 on port 5433", "n:PostgreSQL p:Postgre p:SQL #:16.2 w:port #:5433"},
-		{"v1.2.3-rc1 2026-11-20 12:30 50% 30ms 1/2", "#:v1.2.3-rc1 #:2026-11-20 #:12:30 #:50 #:30ms #:1/2"},
+		{"v1.2.3-rc1 2026-11-20 12:30 50% 30ms 1/2",
+			"#:v1.2.3-rc1 #:2026-11-20 #:12:30 #:50 #:30ms #:1/2"},
 		{"and/or read/write", "n:and/or n:read/write p:read p:write"},
-		{"X-RateLimit-Remaining well-known", "n:X-RateLimit-Remaining p:Rate p:Limit p:Remaining w:well-known p:known"},
+		{"X-RateLimit-Remaining well-known",
+			"n:X-RateLimit-Remaining p:Rate p:Limit p:Remaining w:well-known p:known"},
 		{"localhost:5433 std::string", "w:localhost #:5433 w:std w:string"},
 		{"naïve café's Überfall", "w:naïve w:café w:Überfall"},
 		{"“quoted”—dash", "w:quoted w:dash"},
 		{"请看src/a.go。", "w:请 w:看 n:src/a.go p:src p:a.go"},
-		{".gitignore ./run.sh ../x/y", "n:.gitignore p:gitignore n:./run.sh p:run.sh p:run p:sh n:../x/y"},
+		{".gitignore ./run.sh ../x/y",
+			"n:.gitignore p:gitignore n:./run.sh p:run.sh p:run p:sh n:../x/y"},
 		{"a\xffbad", "w:bad"},
 		{"#123 --dry-run -v", "#:123 w:dry-run p:dry p:run"},
 	} {
@@ -50,13 +55,15 @@ func TestScan(t *testing.T) {
 // Words of the same meaning have the same term.
 func TestTermsMeet(t *testing.T) {
 	for _, tt := range [][2]string{
-		{"parser", "PARSERS"}, {"deploying", "deployed"}, {"./src/a.go", "src/a.go"}, {`src\a.go`, "src/a.go"}, {"Ünder", "ünder"},
+		{"parser", "PARSERS"}, {"deploying", "deployed"}, {"./src/a.go", "src/a.go"},
+		{`src\a.go`, "src/a.go"}, {"Ünder", "ünder"},
 	} {
 		if a, b := Of(tt[0]), Of(tt[1]); !slices.Equal(a, b) {
 			t.Errorf("%q and %q have different bags", tt[0], tt[1])
 		}
 	}
-	for _, tt := range [][2]string{{"run src/parser.go", "parser.go broke"}, {"fix parser.go", "parsers"}, {"userName", "name of the user"}} {
+	for _, tt := range [][2]string{{"run src/parser.go", "parser.go broke"},
+		{"fix parser.go", "parsers"}, {"userName", "name of the user"}} {
 		b := Of(tt[1])
 		if !slices.ContainsFunc(Of(tt[0]), func(c Count) bool { return has(b, c.Term) }) {
 			t.Errorf("%q and %q have nothing in common", tt[0], tt[1])
@@ -124,7 +131,8 @@ func FuzzOf(f *testing.F) {
 
 func scanSeeds() []string {
 	return []string{
-		"", "a", "Fix parser.go:42 nil pointer", "C:\\a\\b.txt", "__x__ _y_", "1:2:3::4", "汉字かなカナ한글", "e\u0301\u200d",
+		"", "a", "Fix parser.go:42 nil pointer", "C:\\a\\b.txt", "__x__ _y_", "1:2:3::4",
+		"汉字かなカナ한글", "e\u0301\u200d",
 		"\xff\xfe", "https://a/b?c=d", strings.Repeat("aB", 150), "../..//./x/",
 		`00\_`, "_so._",
 	}
@@ -133,7 +141,8 @@ func scanSeeds() []string {
 // A Scanner that has seen other texts gives the same tokens for a new one. With Whole it omits the
 // parts.
 func TestScannerIsUsedAgain(t *testing.T) {
-	texts := []string{"The parsers parse internal/brief/choose.go again", "parsing parsers of camelCaseNames, 12:30 and e-mail",
+	texts := []string{"The parsers parse internal/brief/choose.go again",
+		"parsing parsers of camelCaseNames, 12:30 and e-mail",
 		"the parsers parse https://example.com/a/b"}
 	whole := Scanner{Whole: true}
 	var again Scanner

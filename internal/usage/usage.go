@@ -75,8 +75,9 @@ func Count(c context.Context, s *recall.Reader, view *refs.View, o Options) (*Re
 	if err != nil {
 		return nil, err
 	}
-	n := &counter{c: c, s: s, o: o, r: &Report{Roles: map[string]int{}}, weeks: map[string]*Row{}, agents: map[string]*Row{},
-		files: map[string]*File{}, seen: map[format.ID]bool{}}
+	n := &counter{c: c, s: s, o: o, r: &Report{Roles: map[string]int{}}, weeks: map[string]*Row{},
+		agents: map[string]*Row{},
+		files:  map[string]*File{}, seen: map[format.ID]bool{}}
 	for i := range list {
 		if o.Session == "" || list[i].Name == o.Session {
 			if err := n.session(&list[i]); err != nil {
@@ -88,7 +89,8 @@ func Count(c context.Context, s *recall.Reader, view *refs.View, o Options) (*Re
 		return nil, err
 	}
 	n.r.Weeks, n.r.Agents = rows(n.weeks), rows(n.agents)
-	slices.SortStableFunc(n.r.Agents, func(a, b Row) int { return cmp.Compare(b.Messages, a.Messages) })
+	slices.SortStableFunc(n.r.Agents,
+		func(a, b Row) int { return cmp.Compare(b.Messages, a.Messages) })
 	n.r.Files = n.sortedFiles()
 	return n.r, nil
 }

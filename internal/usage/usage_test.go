@@ -16,7 +16,8 @@ import (
 
 func count(t *testing.T, s *session.Store, o usage.Options) *usage.Report {
 	t.Helper()
-	return storetest.Must[*usage.Report](t)(usage.Count(context.Background(), s.Recall, storetest.View(t, s), o))
+	return storetest.Must[*usage.Report](t)(usage.Count(context.Background(), s.Recall,
+		storetest.View(t, s), o))
 }
 
 // Whatever has happened, each message that a branch stands on counts once, and the rows of weeks
@@ -45,7 +46,8 @@ func TestCountsOnce(t *testing.T) {
 	}
 	got := count(t, s, usage.Options{})
 	if got.Messages != len(seen) || got.Tokens != tokens || got.Messages < 20 {
-		t.Errorf("%d messages of %d tokens, want %d of %d", got.Messages, got.Tokens, len(seen), tokens)
+		t.Errorf("%d messages of %d tokens, want %d of %d", got.Messages, got.Tokens,
+			len(seen), tokens)
 	}
 	for what, rows := range map[string][]usage.Row{"weeks": got.Weeks, "agents": got.Agents} {
 		messages, tokens := 0, int64(0)
@@ -53,13 +55,15 @@ func TestCountsOnce(t *testing.T) {
 			messages, tokens = messages+row.Messages, tokens+row.Tokens
 		}
 		if messages != got.Messages || tokens != got.Tokens {
-			t.Errorf("%s: %d messages of %d tokens, of %d of %d", what, messages, tokens, got.Messages, got.Tokens)
+			t.Errorf("%s: %d messages of %d tokens, of %d of %d", what, messages, tokens,
+				got.Messages, got.Tokens)
 		}
 	}
 	if c := got.Compacted; c.Messages == 0 || c.Messages > got.Messages || c.Tokens > got.Tokens {
 		t.Errorf("compacted: %+v", c)
 	}
-	if later := count(t, s, usage.Options{Since: got.Last.Add(time.Second)}); later.Messages != 0 || later.Sessions != 0 {
+	if later := count(t, s, usage.Options{Since: got.Last.Add(time.Second)}); later.Messages != 0 ||
+		later.Sessions != 0 {
 		t.Errorf("after the last message: %+v", later)
 	}
 }

@@ -26,7 +26,8 @@ func TestReader(t *testing.T) {
 		if below != -3 || above != 1<<40 || four != 5 || eight != 6 {
 			t.Errorf("%d %d %d %d", below, above, four, eight)
 		}
-		if c != 7 || !yes || text != "text" || number != 1<<40 || string(list) != "\x08\x09" || r.Err != nil || len(r.Rest) > 0 {
+		if c != 7 || !yes || text != "text" || number != 1<<40 || string(list) != "\x08\x09" ||
+			r.Err != nil || len(r.Rest) > 0 {
 			t.Errorf("%d %v %q %d %v, %v", c, yes, text, number, list, r.Err)
 		}
 	}

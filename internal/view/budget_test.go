@@ -17,7 +17,9 @@ func flood() Input {
 	cluster := func(name string, seq uint64) Cluster {
 		c := Cluster{ID: id(name), Members: 9}
 		p := Part{Summary: id("s" + name)}
-		for k, text := range []string{"The %s service listens on port %d.", "We talked at length about how it all went and came to no end.", "Its owner is team %s-%d."} {
+		for k, text := range []string{"The %s service listens on port %d.",
+			"We talked at length about how it all went and came to no end.",
+			"Its owner is team %s-%d."} {
 			s := sentence(seq+uint64(k), int64(100-k), text)
 			if k != 1 {
 				s.Text = fmt.Sprintf(text, name, 4000+seq)
@@ -32,7 +34,8 @@ func flood() Input {
 		c := cluster(fmt.Sprintf("old%d", i), uint64(10*i))
 		in.Evicted = append(in.Evicted, c)
 		if i < 20 {
-			in.Tombstones = append(in.Tombstones, Tombstone{ID: c.ID, Line: c.ID.Short(4), Members: 9})
+			in.Tombstones = append(in.Tombstones,
+				Tombstone{ID: c.ID, Line: c.ID.Short(4), Members: 9})
 		}
 	}
 	in.OlderTombstones = 25
@@ -57,7 +60,8 @@ func TestEvictedClustersTakePart(t *testing.T) {
 	if rest := fmt.Sprintf("\n<%d more>\n", 12+45-listed-named); !strings.Contains(s, rest) {
 		t.Errorf("%d headings, %d tombstones, not%sin\n%s", named, listed, rest, s)
 	}
-	if s = string(render(t, in, Options{}).Bytes); strings.Contains(s, "old3 service") || strings.Count(s, "service listens") != 12 {
+	if s = string(render(t, in, Options{}).Bytes); strings.Contains(s, "old3 service") ||
+		strings.Count(s, "service listens") != 12 {
 		t.Errorf("got\n%s", s)
 	}
 }
@@ -69,7 +73,9 @@ func TestShownOrListed(t *testing.T) {
 			s := string(render(t, flood(), Options{Budget: budget, Format: f}).Bytes)
 			for _, c := range flood().Evicted {
 				short := c.ID.Short(briefID)
-				if strings.Contains(s, "<cluster "+short) && strings.Contains(s, "<evicted "+short) || strings.Count(s, `"id":"`+c.ID.String()) > 1 {
+				if strings.Contains(s, "<cluster "+short) &&
+					strings.Contains(s, "<evicted "+short) ||
+					strings.Count(s, `"id":"`+c.ID.String()) > 1 {
 					t.Fatalf("%s: %s is shown and listed:\n%s", f, short, s)
 				}
 			}
@@ -83,12 +89,14 @@ func asked() Input {
 	in := flood()
 	long := strings.Repeat("There was a lot to say about it and it was said. ", 30)
 	match := func(name, text string, cluster format.ID, score float64) Match {
-		return Match{Message: Message{ID: id(name), Seq: 7, Role: "user", Text: text}, Cluster: cluster, Score: score}
+		return Match{Message: Message{ID: id(name), Seq: 7, Role: "user", Text: text},
+			Cluster: cluster, Score: score}
 	}
 	in.Query = "When does the import start?"
 	in.Tail = randomTail(rand.New(rand.NewSource(5)), 12)
 	for i := range in.Tail {
-		in.Tail[i].Role, in.Tail[i].Parts, in.Tail[i].Calls, in.Tail[i].Results = "model", nil, nil, nil
+		in.Tail[i].Role, in.Tail[i].Parts, in.Tail[i].Calls, in.Tail[i].Results =
+			"model", nil, nil, nil
 	}
 	in.Tail[2].Text = "In the tail: the import of Lisbon starts at 04:40."
 	in.Matches = []Match{
@@ -133,7 +141,10 @@ func TestQueryWithoutBudget(t *testing.T) {
 		in := asked()
 		in.Matches[0].Cluster = in.Clusters[0].ID
 		sentence := in.Clusters[1].Parts[0].Sentences[0]
-		in.Matches[4] = Match{Message: Message{ID: sentence.Entry, Role: "user", Text: sentence.Text}, Cluster: in.Clusters[1].ID, Score: 5}
+		in.Matches[4] = Match{
+			Message: Message{ID: sentence.Entry, Role: "user", Text: sentence.Text},
+			Cluster: in.Clusters[1].ID, Score: 5,
+		}
 		want := []string{"02:20", "03:30", "04:40", sentence.Text}
 		if f != JSON {
 			want = append(want, "import of Bern") // of no cluster that is known
@@ -145,7 +156,8 @@ func TestQueryWithoutBudget(t *testing.T) {
 			}
 		}
 		for i := range 600 {
-			m := Message{ID: id(fmt.Sprint("m", i)), Role: "user", Text: fmt.Sprintf("import number %d went through", i)}
+			m := Message{ID: id(fmt.Sprint("m", i)), Role: "user",
+				Text: fmt.Sprintf("import number %d went through", i)}
 			in.Matches = append(in.Matches, Match{Message: m, Cluster: in.Clusters[2].ID, Score: 5})
 		}
 		few := string(render(t, in, Options{Format: f}).Bytes)
@@ -160,7 +172,8 @@ func TestAnswersTakeHalf(t *testing.T) {
 	in := flood()
 	in.Query = "import"
 	for i := range 300 {
-		m := Message{ID: id(fmt.Sprint("m", i)), Seq: uint64(i), Role: "user", Text: fmt.Sprintf("import number %d went through", i)}
+		m := Message{ID: id(fmt.Sprint("m", i)), Seq: uint64(i), Role: "user",
+			Text: fmt.Sprintf("import number %d went through", i)}
 		in.Matches = append(in.Matches, Match{Message: m, Score: 5})
 	}
 	for _, budget := range []int{300, 900, 2000} {
@@ -186,17 +199,20 @@ func TestTailInPart(t *testing.T) {
 	var in Input
 	add := func(role, text string) {
 		n := len(in.Tail)
-		in.Tail = append(in.Tail, Message{ID: id(fmt.Sprint("t", n)), Seq: uint64(n), Role: role, Text: text})
+		in.Tail = append(in.Tail,
+			Message{ID: id(fmt.Sprint("t", n)), Seq: uint64(n), Role: role, Text: text})
 	}
 	add("user", "Now the migration, please. It has to be done by Thursday.")
 	for i := range 8 {
 		add("model", strings.Repeat("I look at one thing and then at another thing. ", 20))
-		add("tool", fmt.Sprintf("%sexit status %d\n", strings.Repeat("a line of output\n", 60), i+1))
+		add("tool",
+			fmt.Sprintf("%sexit status %d\n", strings.Repeat("a line of output\n", 60), i+1))
 	}
 	add("user", "no, on port 5433")
 	add("model", "Done.")
 	s := string(render(t, in, Options{Budget: 260}).Bytes)
-	for _, want := range []string{digestLead, "It has to be done by Thursday.", "no, on port 5433\n", "Done.\n", "exit status"} {
+	for _, want := range []string{digestLead, "It has to be done by Thursday.",
+		"no, on port 5433\n", "Done.\n", "exit status"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("%q is not in\n%s", want, s)
 		}
@@ -204,7 +220,8 @@ func TestTailInPart(t *testing.T) {
 	if !strings.HasPrefix(s, digestLead) || strings.Count(s, "5433") != 1 {
 		t.Errorf("got\n%s", s)
 	}
-	if s := string(render(t, in, Options{Budget: 260, Format: JSON}).Bytes); strings.Contains(s, "in part") {
+	if s := string(render(t, in, Options{Budget: 260, Format: JSON}).Bytes); strings.Contains(s,
+		"in part") {
 		t.Errorf("a document holds messages and no digest:\n%s", s)
 	}
 }
@@ -239,7 +256,10 @@ func TestNeverOverBudgetWithAnswers(t *testing.T) {
 		}
 		in.Query = randomText(r, 5)
 		for i := range r.Intn(30) {
-			m := Match{Message: Message{ID: id(fmt.Sprint("match", i)), Seq: uint64(i), Role: "user", Text: randomText(r, 120)}, Score: float64(30 - i)}
+			m := Match{
+				Message: Message{ID: id(fmt.Sprint("match", i)), Seq: uint64(i), Role: "user",
+					Text: randomText(r, 120)}, Score: float64(30 - i),
+			}
 			switch n := r.Intn(3); {
 			case n == 0 && len(in.Clusters) > 0:
 				m.Cluster = in.Clusters[r.Intn(len(in.Clusters))].ID
@@ -252,7 +272,8 @@ func TestNeverOverBudgetWithAnswers(t *testing.T) {
 		for o.Budget = 1; o.Budget <= 5000; o.Budget += 1 + r.Intn(1+o.Budget/2) {
 			out := render(t, in, o)
 			if n := summarize.Tokens(string(out.Bytes)); n > o.Budget || n != out.Tokens {
-				t.Fatalf("seed %d, %s: %d tokens, said %d, of %d", seed, o.Format, n, out.Tokens, o.Budget)
+				t.Fatalf("seed %d, %s: %d tokens, said %d, of %d", seed, o.Format, n,
+					out.Tokens, o.Budget)
 			}
 			if again := render(t, in, o); string(again.Bytes) != string(out.Bytes) {
 				t.Fatalf("seed %d: two runs differ", seed)

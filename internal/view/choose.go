@@ -178,7 +178,8 @@ func (c *chooser) unshown(tombstones []Tombstone) ([]Tombstone, int) {
 			shown[s.ID] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(tombstones), func(t Tombstone) bool { return shown[t.ID] }), len(shown)
+	return slices.DeleteFunc(slices.Clone(tombstones),
+		func(t Tombstone) bool { return shown[t.ID] }), len(shown)
 }
 
 // expansions takes the messages of expanded clusters, newest cluster first. Within a cluster it
@@ -228,7 +229,8 @@ func (c *chooser) finish(tombstones []Tombstone) {
 			}
 		}
 	}
-	slices.SortStableFunc(kept[0].lines, func(a, b line) int { return a.order.compareSaid(b.order) })
+	slices.SortStableFunc(kept[0].lines,
+		func(a, b line) int { return a.order.compareSaid(b.order) })
 	if kept = append(kept[1:], kept[0]); len(kept[len(kept)-1].lines) == 0 {
 		kept = kept[:len(kept)-1]
 	}

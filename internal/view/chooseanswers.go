@@ -40,7 +40,8 @@ func (c *chooser) answers() {
 	var from []Match
 	for _, m := range c.in.Matches {
 		if i, ok := at[m.Cluster]; !m.Gone && !(ok && c.block.sections[i].expanded) {
-			found = append(found, summarize.Found{Entry: m.ID, Role: m.Role, Text: m.Text, Score: m.Score})
+			found = append(found,
+				summarize.Found{Entry: m.ID, Role: m.Role, Text: m.Text, Score: m.Score})
 			from = append(from, m)
 		}
 	}
@@ -62,7 +63,8 @@ func (c *chooser) answers() {
 		if !ok {
 			i = c.looseSection()
 		}
-		l := line{sentence: true, from: m.ID, text: tidy(p.Text), order: lineOrder{seq: m.Seq, entry: m.ID, pos: p.Pos}}
+		l := line{sentence: true, from: m.ID, text: tidy(p.Text),
+			order: lineOrder{seq: m.Seq, entry: m.ID, pos: p.Pos}}
 		n := c.p.lineCost(l)
 		if l.text == "" || said[l.text] || !purse.holds(n) || !c.payLine(i, n) {
 			continue

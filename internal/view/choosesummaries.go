@@ -37,7 +37,8 @@ func (c *chooser) summaries() {
 		c.rank()
 	}
 	for i := range c.block.sections {
-		slices.SortStableFunc(c.block.sections[i].lines, func(a, b line) int { return a.order.compare(b.order) })
+		slices.SortStableFunc(c.block.sections[i].lines,
+			func(a, b line) int { return a.order.compare(b.order) })
 	}
 }
 
@@ -49,7 +50,8 @@ func (c *chooser) texts() []offer {
 			continue
 		}
 		for j, part := range s.Parts {
-			l := line{from: part.Summary, text: strings.TrimSpace(part.Text), order: lineOrder{part: j}}
+			l := line{from: part.Summary, text: strings.TrimSpace(part.Text),
+				order: lineOrder{part: j}}
 			if l.text != "" {
 				texts = append(texts, offer{section: i, cost: c.p.lineCost(l), line: l})
 			}
@@ -68,7 +70,8 @@ func (c *chooser) offers() []offer {
 		for j, part := range s.Parts {
 			for k := range part.Sentences {
 				if l := sentenceLine(part.Sentences, j, k); l.text != "" {
-					o := offer{section: i, weight: part.Sentences[k].Weight, cost: c.p.lineCost(l), size: cost(l.text) + 1, line: l}
+					o := offer{section: i, weight: part.Sentences[k].Weight, cost: c.p.lineCost(l),
+						size: cost(l.text) + 1, line: l}
 					sentences = append(sentences, o)
 				}
 			}
@@ -80,7 +83,8 @@ func (c *chooser) offers() []offer {
 // sentenceLine returns sentence k of a summary that is part j of its cluster.
 func sentenceLine(list []summarize.Sentence, j, k int) line {
 	s := list[k]
-	return line{sentence: true, from: s.Entry, text: oneLine(s.Text), order: lineOrder{j, s.Seq, s.Entry, s.Pos, k}}
+	return line{sentence: true, from: s.Entry, text: oneLine(s.Text),
+		order: lineOrder{j, s.Seq, s.Entry, s.Pos, k}}
 }
 
 // takeTexts takes plain texts. If everything that is offered, which costs total, does not fit, each
@@ -120,7 +124,8 @@ func (c *chooser) cutTo(o offer, most int) string {
 // per token, so they compare as they are; the order decides between equals. A sentence is printed
 // only once, and a repeated one is not missing.
 func (c *chooser) takeSentences(sentences []offer, purse room) {
-	slices.SortStableFunc(sentences, func(a, b offer) int { return cmp.Compare(b.weight, a.weight) })
+	slices.SortStableFunc(sentences,
+		func(a, b offer) int { return cmp.Compare(b.weight, a.weight) })
 	printed := map[string]bool{}
 	for _, o := range sentences {
 		if c.quoted(o.line.from, o.line.text) {

@@ -50,7 +50,8 @@ func (c *chooser) work() {
 		c.story(l, i, at)
 	}
 	for i := range c.block.sections {
-		slices.SortStableFunc(c.block.sections[i].lines, func(a, b line) int { return a.order.compare(b.order) })
+		slices.SortStableFunc(c.block.sections[i].lines,
+			func(a, b line) int { return a.order.compare(b.order) })
 	}
 }
 
@@ -67,7 +68,8 @@ func (c *chooser) story(l brief.Line, rank int, at map[format.ID]int) {
 	if !ok {
 		i = c.looseSection()
 	}
-	text := line{sentence: true, from: l.Entry, text: oneLine(l.Text), order: lineOrder{seq: l.Seq, entry: l.Entry, pos: l.Pos, rank: rank}}
+	text := line{sentence: true, from: l.Entry, text: oneLine(l.Text),
+		order: lineOrder{seq: l.Seq, entry: l.Entry, pos: l.Pos, rank: rank}}
 	if c.payLine(i, c.p.lineCost(text)) {
 		c.take(offer{section: i, line: text})
 	}

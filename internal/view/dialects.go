@@ -91,9 +91,11 @@ type anthropicResult struct {
 func anthropicPart(it item) string {
 	switch it.kind {
 	case callItem:
-		return encode(anthropicCall{Type: "tool_use", ID: it.key, Name: safeName(it.name), Input: it.args})
+		return encode(anthropicCall{Type: "tool_use", ID: it.key, Name: safeName(it.name),
+			Input: it.args})
 	case resultItem:
-		return encode(anthropicResult{Type: "tool_result", CallID: it.key, Content: withNotes(it), Failed: it.failed})
+		return encode(anthropicResult{Type: "tool_result", CallID: it.key, Content: withNotes(it),
+			Failed: it.failed})
 	}
 	return typedText(it)
 }
@@ -152,7 +154,8 @@ func openAIMessages(t turn) []string {
 	var parts []json.RawMessage
 	for _, it := range t.items {
 		if it.kind == resultItem {
-			out = append(out, encode(openAIMessage{Role: "tool", Content: withNotes(it), CallID: it.key}))
+			out = append(out,
+				encode(openAIMessage{Role: "tool", Content: withNotes(it), CallID: it.key}))
 			continue
 		}
 		parts = append(parts, json.RawMessage(typedText(it)))

@@ -12,12 +12,14 @@ type DropKind string
 
 // The kinds of things that are left out.
 const (
-	DropEpoch     DropKind = "epoch"     // the initial block
-	DropSentence  DropKind = "sentence"  // of a ranked summary
-	DropCluster   DropKind = "cluster"   // a cluster of which not even a heading is printed
-	DropTombstone DropKind = "tombstone" // one of the newest, which would be printed if there were room
+	DropEpoch    DropKind = "epoch"    // the initial block
+	DropSentence DropKind = "sentence" // of a ranked summary
+	DropCluster  DropKind = "cluster"  // a cluster of which not even a heading is printed
+	// One of the newest, which would be printed if there were room
+	DropTombstone DropKind = "tombstone"
 	DropMessage   DropKind = "message"
-	DropShortened DropKind = "shortened" // printed, but not in full: a message, or a cluster's summary
+	// Printed, but not in full: a message, or a cluster's summary
+	DropShortened DropKind = "shortened"
 )
 
 // Drop counts and names what was left out, of one kind.
@@ -93,7 +95,8 @@ func tallyOf(drops []Drop) tally {
 // worstTally returns a tally whose text is at least as long as any that known can become.
 func worstTally(known tally) tally {
 	const n = math.MaxInt32
-	return tally{Epochs: known.Epochs, Sentences: n, Clusters: n, Tombstones: n, Messages: n, Shortened: n}
+	return tally{Epochs: known.Epochs, Sentences: n, Clusters: n, Tombstones: n,
+		Messages: n, Shortened: n}
 }
 
 // nothingPrinted names everything.

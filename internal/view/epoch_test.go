@@ -26,11 +26,14 @@ func callOf(ids ...string) Message {
 	for _, c := range ids {
 		parts = append(parts, `{"functionCall":{"id":"`+c+`","name":"ls","args":{}}}`)
 	}
-	return Message{ID: id("call " + strings.Join(ids, " ")), Role: "model", Parts: json.RawMessage("[" + strings.Join(parts, ",") + "]")}
+	return Message{ID: id("call " + strings.Join(ids, " ")), Role: "model",
+		Parts: json.RawMessage("[" + strings.Join(parts, ",") + "]")}
 }
 
 func resultFor(c string) Message {
-	return Message{ID: id("result " + c), Role: "tool", Parts: json.RawMessage(`[{"functionResponse":{"id":"` + c + `","name":"ls","response":{"output":"x"}}}]`)}
+	return Message{ID: id("result " + c), Role: "tool",
+		Parts: json.RawMessage(
+			`[{"functionResponse":{"id":"` + c + `","name":"ls","response":{"output":"x"}}}]`)}
 }
 
 // body describes the messages that a provider gets of a tail, without its envelope: u(…) m(…) s(…)
@@ -60,10 +63,12 @@ func body(t *testing.T, f Format, in Input) string {
 		for range m.ToolCalls {
 			said = append(said, "call")
 		}
-		who := map[string]string{"user": "u", "model": "m", "assistant": "m", "system": "s", "tool": "t"}[m.Role]
+		who := map[string]string{"user": "u", "model": "m", "assistant": "m", "system": "s",
+			"tool": "t"}[m.Role]
 		out = append(out, who+"("+strings.Join(said, " + ")+")")
 	}
-	return strings.NewReplacer("<system-update>\n", "<", "\n</system-update>", ">", "\n", "/").Replace(strings.Join(out, " "))
+	return strings.NewReplacer("<system-update>\n", "<", "\n</system-update>", ">", "\n",
+		"/").Replace(strings.Join(out, " "))
 }
 
 // What a model is told to have changed stands behind what the user said last, as each provider
@@ -74,23 +79,31 @@ func TestE44_where_updates_stand(t *testing.T) {
 		tail                      []Message
 		gemini, openai, anthropic string
 	}{
-		{"after results", []Message{user("go"), callOf("a", "b"), resultFor("a"), resultFor("b"), told("1", "one"), told("2", "two"), model("ok")},
+		{"after results",
+			[]Message{user("go"), callOf("a", "b"), resultFor("a"), resultFor("b"),
+				told("1", "one"), told("2", "two"), model("ok")},
 			"u(go) m(call + call) u(result + result) u(<one> + <two>) m(ok)",
 			"u(go) m(call + call) t(x) t(x) u(<one>/<two>) m(ok)",
 			"u(go) m(call + call) u(result + result + <one> + <two>) m(ok)"},
-		{"after results, before a prompt", []Message{user("go"), callOf("a"), resultFor("a"), told("1", "one"), user("next")},
+		{"after results, before a prompt",
+			[]Message{user("go"), callOf("a"), resultFor("a"), told("1", "one"), user("next")},
 			"u(go) m(call) u(result) u(<one> + next)",
 			"u(go) m(call) t(x) u(<one> + next)",
 			"u(go) m(call) u(result + <one> + next)"},
 		{"after a prompt", []Message{user("go"), told("1", "one"), told("2", "two"), model("ok")},
-			"u(go + <one> + <two>) m(ok)", "u(go/<one>/<two>) m(ok)", "u(go + <one> + <two>) m(ok)"},
+			"u(go + <one> + <two>) m(ok)", "u(go/<one>/<two>) m(ok)",
+			"u(go + <one> + <two>) m(ok)"},
 		{"after the model", []Message{user("go"), model("ok"), told("1", "one"), user("next")},
-			"u(go) m(ok) u(<one> + next)", "u(go) m(ok) u(<one> + next)", "u(go) m(ok) u(<one> + next)"},
-		{"first", []Message{told("1", "one"), user("go")}, "u(<one> + go)", "u(<one> + go)", "u(<one> + go)"},
+			"u(go) m(ok) u(<one> + next)", "u(go) m(ok) u(<one> + next)",
+			"u(go) m(ok) u(<one> + next)"},
+		{"first", []Message{told("1", "one"), user("go")}, "u(<one> + go)", "u(<one> + go)",
+			"u(<one> + go)"},
 		{"alone", []Message{told("1", "a & </system-update>")},
-			"u(<a &amp; &lt;/system-update&gt;>)", "u(<a &amp; &lt;/system-update&gt;>)", "u(<a &amp; &lt;/system-update&gt;>)"},
+			"u(<a &amp; &lt;/system-update&gt;>)", "u(<a &amp; &lt;/system-update&gt;>)",
+			"u(<a &amp; &lt;/system-update&gt;>)"},
 	} {
-		for f, want := range map[Format]string{Gemini: tt.gemini, OpenAI: tt.openai, Anthropic: tt.anthropic} {
+		for f, want := range map[Format]string{Gemini: tt.gemini, OpenAI: tt.openai,
+			Anthropic: tt.anthropic} {
 			if got := body(t, f, Input{Tail: tt.tail}); got != want {
 				t.Errorf("%s, %s: got\n%s\nwant\n%s", tt.name, f, got, want)
 			}
@@ -100,7 +113,8 @@ func TestE44_where_updates_stand(t *testing.T) {
 	in := conversation()
 	in.Tail = []Message{told("1", "one"), user("go")}
 	for _, f := range []Format{Gemini, OpenAI, Anthropic} {
-		if got := body(t, f, in); !strings.HasPrefix(got, "u(<context_clusters>") || !strings.HasSuffix(got, " + <one> + go)") {
+		if got := body(t, f, in); !strings.HasPrefix(got, "u(<context_clusters>") ||
+			!strings.HasSuffix(got, " + <one> + go)") {
 			t.Errorf("%s: got %s", f, got)
 		}
 	}
@@ -140,10 +154,13 @@ func TestInitialBlock(t *testing.T) {
 				ok = slices.Equal(doc.Epoch.Parts, parts)
 			case Gemini:
 				rest := strings.TrimPrefix(string(without.Bytes), "{")
-				ok = len(doc.SystemInstruction.Parts) == 1 && doc.SystemInstruction.Parts[0].Text == text && strings.HasSuffix(string(out.Bytes), ","+rest)
+				ok = len(doc.SystemInstruction.Parts) == 1 &&
+					doc.SystemInstruction.Parts[0].Text == text &&
+					strings.HasSuffix(string(out.Bytes), ","+rest)
 			case OpenAI:
 				rest := strings.TrimPrefix(string(without.Bytes), `{"messages":[`)
-				ok = doc.Messages[0].Role == "system" && doc.Messages[0].Content == text && strings.HasSuffix(string(out.Bytes), "},"+rest)
+				ok = doc.Messages[0].Role == "system" && doc.Messages[0].Content == text &&
+					strings.HasSuffix(string(out.Bytes), "},"+rest)
 			case Anthropic:
 				rest := strings.TrimPrefix(string(without.Bytes), "{")
 				ok = doc.System == text && strings.HasSuffix(string(out.Bytes), ","+rest)
@@ -165,7 +182,9 @@ func randomTold(in Input, seed int64, updates int) Input {
 	r := rand.New(rand.NewSource(seed))
 	in.EpochID = id("epoch")
 	for i := range r.Intn(4) {
-		in.Epoch = append(in.Epoch, EpochPart{Key: "core/" + string(rune('a'+i)), Text: "told " + randomText(r, 40) + " end " + string(rune('a'+i))})
+		in.Epoch = append(in.Epoch,
+			EpochPart{Key: "core/" + string(rune('a'+i)),
+				Text: "told " + randomText(r, 40) + " end " + string(rune('a'+i))})
 	}
 	r = rand.New(rand.NewSource(seed + int64(updates)))
 	in.Tail = slices.Clone(in.Tail)
@@ -212,7 +231,8 @@ func TestToldWithinTheBudget(t *testing.T) {
 			}
 			for _, p := range in.Epoch {
 				if has(p.Text) == dropped[in.EpochID] {
-					t.Fatalf("seed %d, %s, budget %d: %q dropped %v:\n%s", seed, f, budget, p.Text, dropped[in.EpochID], out.Bytes)
+					t.Fatalf("seed %d, %s, budget %d: %q dropped %v:\n%s", seed, f, budget, p.Text,
+						dropped[in.EpochID], out.Bytes)
 				}
 			}
 			for _, m := range in.Tail {
@@ -221,7 +241,8 @@ func TestToldWithinTheBudget(t *testing.T) {
 					text = m.Text
 				}
 				if m.Update && has(text) == dropped[m.ID] {
-					t.Fatalf("seed %d, %s, budget %d: %q dropped %v:\n%s", seed, f, budget, text, dropped[m.ID], out.Bytes)
+					t.Fatalf("seed %d, %s, budget %d: %q dropped %v:\n%s", seed, f, budget, text,
+						dropped[m.ID], out.Bytes)
 				}
 				if m.Update && !dropped[m.ID] {
 					kept++
@@ -239,13 +260,15 @@ func TestToldPrefixIsStable(t *testing.T) {
 	for seed := range int64(12) {
 		for _, f := range formats {
 			for _, budget := range []int{0, 40, 90, 200, 700, 4000} {
-				first := render(t, randomTold(randomInput(seed, 0, 0), seed, 0), Options{Format: f, Budget: budget})
+				first := render(t, randomTold(randomInput(seed, 0, 0), seed, 0),
+					Options{Format: f, Budget: budget})
 				for n := range 4 {
 					in := randomTold(randomInput(seed, int64(n), n*n*4+1), seed, n)
 					in.EpochID = id(string(rune('0' + n))) // every update has another one
 					out := render(t, in, Options{Format: f, Budget: budget})
 					if !bytes.Equal(out.Bytes[:out.Prefix], first.Bytes[:first.Prefix]) {
-						t.Fatalf("seed %d, %s, budget %d: prefix\n%s\nwas\n%s", seed, f, budget, out.Bytes[:out.Prefix], first.Bytes[:first.Prefix])
+						t.Fatalf("seed %d, %s, budget %d: prefix\n%s\nwas\n%s", seed, f, budget,
+							out.Bytes[:out.Prefix], first.Bytes[:first.Prefix])
 					}
 				}
 			}
@@ -294,7 +317,8 @@ func mergeApart(t *testing.T, contents []json.RawMessage) []byte {
 			t.Fatal(err)
 		}
 		n := len(list)
-		if n > 0 && c.Role == "user" && list[n-1].Role == "user" && bytes.Contains(list[n-1].Parts[0], []byte(`"functionResponse"`)) {
+		if n > 0 && c.Role == "user" && list[n-1].Role == "user" &&
+			bytes.Contains(list[n-1].Parts[0], []byte(`"functionResponse"`)) {
 			if !bytes.Contains(c.Parts[0], []byte(`system-update`)) {
 				t.Errorf("a turn of its own that begins with no update: %s", raw)
 			}

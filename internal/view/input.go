@@ -48,17 +48,19 @@ type Cluster struct {
 	Members     int
 	First, Last time.Time // of its members; zero if unknown
 	Parts       []Part    // in order
-	Label       string    // distinguishes it from the others, at most 70 columns; "" if no tools are called
-	Sessions    []string  // other sessions of which it has messages, sorted; nil for none
-	OthersOnly  bool      // all its messages are of Sessions
+	// Distinguishes it from the others, at most 70 columns; "" if no tools are called
+	Label      string
+	Sessions   []string // other sessions of which it has messages, sorted; nil for none
+	OthersOnly bool     // all its messages are of Sessions
 }
 
 // Part is one summary of a cluster: a ranked extract, or the text of a model.
 type Part struct {
-	Summary   format.ID
-	Interim   bool                 // provisional, made at an adoption
-	Sentences []summarize.Sentence // the best, as many as Options.Reads asks for; nil if Text is set
-	Unread    int                  // the number of sentences after them
+	Summary format.ID
+	Interim bool // provisional, made at an adoption
+	// The best, as many as Options.Reads asks for; nil if Text is set
+	Sentences []summarize.Sentence
+	Unread    int // the number of sentences after them
 	Text      string
 }
 
@@ -92,8 +94,10 @@ type Message struct {
 	Masked    []int           // indexes of parts that are shortened
 	Replaced  []ReplacedPart  // parts that a replacement stands for
 	StandsFor []format.Target // not nil for a replacement: what it stands for
-	Replaces  int             // of a replacement: for how many messages it stands, directly or through other replacements
-	Update    bool            // no message: Text tells the model what has changed here, without its wrapper
+	// Of a replacement: for how many messages it stands, directly or through other replacements
+	Replaces int
+	// No message: Text tells the model what has changed here, without its wrapper
+	Update bool
 }
 
 // ReplacedPart is a part of a message that a replacement stands for.
@@ -108,7 +112,8 @@ func (m Message) isReplacement() bool { return len(m.StandsFor) > 0 }
 // ReplacementLead returns the line before a text that stands for n of what. It says how to print
 // the exact words.
 func ReplacementLead(n int, what string, by format.ID) string {
-	return fmt.Sprintf("[%s in other words; `ctx expand %s` gives the exact ones]\n", count(n, what), by.Short(shortID))
+	return fmt.Sprintf("[%s in other words; `ctx expand %s` gives the exact ones]\n",
+		count(n, what), by.Short(shortID))
 }
 
 // Work is the work of an agent on a branch. The prefix then has lines about these facts in place of

@@ -35,7 +35,8 @@ type item struct {
 	failed   bool              // the result is an error
 	parts    []json.RawMessage // of a result: attachments, which only Gemini takes
 	notes    []string          // texts in place of attachments, for others
-	raw      json.RawMessage   // the Gemini part as stored; nil if there is none, or if the item was changed
+	// The Gemini part as stored; nil if there is none, or if the item was changed
+	raw json.RawMessage
 }
 
 // messageItems is a message and its items.
@@ -71,7 +72,8 @@ func readItems(m Message) []item {
 	case m.Gone:
 		items = []item{{kind: textItem, text: goneText}}
 	case m.isReplacement():
-		items = []item{{kind: textItem, text: ReplacementLead(m.Replaces, "message", m.ID) + m.Text}}
+		items = []item{{kind: textItem,
+			text: ReplacementLead(m.Replaces, "message", m.ID) + m.Text}}
 	case m.Parts == nil:
 		items = []item{{kind: textItem, text: m.Text}}
 	default:
@@ -122,7 +124,8 @@ func readPart(p *message.Part) (item, bool) {
 	switch {
 	case p.Call != nil:
 		c := p.Call
-		return item{kind: callItem, id: c.ID, wire: c.ID, name: c.Name, args: object(c.Args, "value"), raw: raw}, true
+		return item{kind: callItem, id: c.ID, wire: c.ID, name: c.Name,
+			args: object(c.Args, "value"), raw: raw}, true
 	case p.Result != nil:
 		return readResult(p.Result, raw), true
 	case p.Thought:
@@ -137,7 +140,8 @@ func readPart(p *message.Part) (item, bool) {
 
 func readResult(r *message.Result, raw json.RawMessage) item {
 	it := item{
-		kind: resultItem, id: r.ID, wire: r.ID, name: r.Name, response: object(r.Response, "output"), parts: r.Parts, raw: raw,
+		kind: resultItem, id: r.ID, wire: r.ID, name: r.Name,
+		response: object(r.Response, "output"), parts: r.Parts, raw: raw,
 		text: r.Output(), failed: r.Failed(),
 	}
 	for _, attached := range r.Parts {
@@ -156,7 +160,8 @@ func note(m *message.Media) string {
 	if m.URI != "" {
 		return fmt.Sprintf("[attachment %s, %s]", m.MimeType, m.URI)
 	}
-	return fmt.Sprintf("[attachment %s, %d bytes]", m.MimeType, len(strings.TrimRight(m.Data, "="))*3/4)
+	return fmt.Sprintf("[attachment %s, %d bytes]", m.MimeType,
+		len(strings.TrimRight(m.Data, "="))*3/4)
 }
 
 // object returns v if it is a JSON object, {} for nothing, and {name: v} for anything else.
@@ -176,7 +181,9 @@ func addCalls(items []item, calls []format.Call) []item {
 	at := indexes(items, callItem)
 	if len(at) == 0 {
 		for _, c := range calls {
-			items = append(items, item{kind: callItem, id: c.ID, wire: c.ID, name: c.Tool, args: json.RawMessage("{}")})
+			items = append(items,
+				item{kind: callItem, id: c.ID, wire: c.ID, name: c.Tool,
+					args: json.RawMessage("{}")})
 		}
 		return items
 	}
@@ -227,7 +234,8 @@ func resultOf(id, name, text string, failed bool) item {
 		field = "error"
 	}
 	response := json.RawMessage(`{"` + field + `":` + encode(text) + `}`)
-	return item{kind: resultItem, id: id, wire: id, name: name, text: text, failed: failed, response: response}
+	return item{kind: resultItem, id: id, wire: id, name: name, text: text, failed: failed,
+		response: response}
 }
 
 func indexes(items []item, k kind) []int {

@@ -8,7 +8,8 @@ import (
 
 const (
 	shortID = 12 // digits of an id for people
-	briefID = 8  // where room is scarce; unique among some 10,000 objects, and commands report an ambiguous id
+	// Where room is scarce; unique among some 10,000 objects, and commands report an ambiguous id
+	briefID = 8
 	idBytes = 64 // longest id of a call that providers accept
 )
 
@@ -102,7 +103,8 @@ func (p *pairing) result(it *item) int {
 func plainName(s string, n int) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') &&
+			c != '_' && c != '-' {
 			return false
 		}
 	}

@@ -81,7 +81,8 @@ func (p blockPrinter) briefCost(l brief.Line) int { return cost(p.quote(briefTex
 
 // briefText is a line of a brief: the word for its section, the id of its message, the text.
 func briefText(l brief.Line) string {
-	return string(l.Section) + " [" + l.Entry.Short(briefID) + "] " + escapeQuoted(oneLine(l.Text)) + "\n"
+	return string(l.Section) + " [" + l.Entry.Short(briefID) + "] " +
+		escapeQuoted(oneLine(l.Text)) + "\n"
 }
 
 func (p blockPrinter) describesCalls() bool { return false }
@@ -95,9 +96,11 @@ func headingText(s section) string {
 		return "<others>\n"
 	}
 	if s.brief {
-		return "<cluster " + s.ID.Short(briefID) + ">" + strings.TrimPrefix(sessionsText(s), ",") + labelText(s) + "\n"
+		return "<cluster " + s.ID.Short(briefID) + ">" + strings.TrimPrefix(sessionsText(s), ",") +
+			labelText(s) + "\n"
 	}
-	h := fmt.Sprintf("<cluster %s> %s%s%s", s.ID.Short(shortID), count(s.Members, "message"), spanText(s.First, s.Last), sessionsText(s))
+	h := fmt.Sprintf("<cluster %s> %s%s%s", s.ID.Short(shortID), count(s.Members, "message"),
+		spanText(s.First, s.Last), sessionsText(s))
 	for _, p := range s.Parts {
 		if p.Interim && !s.expanded {
 			h += ", interim summary"
@@ -160,7 +163,8 @@ func lineText(l line) string { return escapeQuoted(l.text) + "\n" }
 func (p blockPrinter) quoted(m messageItems) string { return escapeQuoted(messageText(m, p.brief)) }
 
 func tombstoneText(t Tombstone) string {
-	return fmt.Sprintf("<evicted %s> %s: %s\n", t.ID.Short(shortID), count(t.Members, "message"), escapeQuoted(oneLine(t.Line)))
+	return fmt.Sprintf("<evicted %s> %s: %s\n", t.ID.Short(shortID), count(t.Members, "message"),
+		escapeQuoted(oneLine(t.Line)))
 }
 
 func (p blockPrinter) unlisted(n int) string {

@@ -95,12 +95,13 @@ func comma(i int) string {
 }
 
 type clusterDocument struct {
-	ID       string            `json:"id"`
-	Members  int               `json:"members"`
-	First    *string           `json:"first"` // null if unknown
-	Last     *string           `json:"last"`
-	Label    string            `json:"label,omitempty"`
-	Summary  any               `json:"summary"` // lines; a string for one plain text; null if messages are printed
+	ID      string  `json:"id"`
+	Members int     `json:"members"`
+	First   *string `json:"first"` // null if unknown
+	Last    *string `json:"last"`
+	Label   string  `json:"label,omitempty"`
+	// Lines; a string for one plain text; null if messages are printed
+	Summary  any               `json:"summary"`
 	Messages []messageDocument `json:"messages,omitempty"`
 	Interim  bool              `json:"interim"`
 	Sessions []string          `json:"sessions,omitempty"` // other sessions with messages in it
@@ -133,7 +134,8 @@ type replacedDocument struct {
 }
 
 func clusterJSON(s section) string {
-	d := clusterDocument{ID: s.ID.String(), Members: s.Members, First: instant(s.First), Last: instant(s.Last), Label: s.Label, Sessions: s.Sessions}
+	d := clusterDocument{ID: s.ID.String(), Members: s.Members, First: instant(s.First),
+		Last: instant(s.Last), Label: s.Label, Sessions: s.Sessions}
 	for _, p := range s.Parts {
 		d.Interim = d.Interim || p.Interim && !s.expanded
 	}
@@ -162,7 +164,8 @@ func lineDocuments(lines []line) []lineDocument {
 }
 
 func messageJSON(m messageItems) messageDocument {
-	d := messageDocument{ID: m.ID.String(), Seq: m.Seq, Role: m.Role, Author: m.Author, Time: instant(m.Time), Text: m.Text}
+	d := messageDocument{ID: m.ID.String(), Seq: m.Seq, Role: m.Role, Author: m.Author,
+		Time: instant(m.Time), Text: m.Text}
 	d.edits(m.Message)
 	switch {
 	case m.Update:

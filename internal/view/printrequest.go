@@ -29,7 +29,9 @@ func newProviderPrinter(d dialect, brief bool) providerPrinter {
 	if d.told {
 		between = ","
 	}
-	p.blockPrinter = blockPrinter{empty: d.open, before: d.open + between + openMessage("user", d.list) + before, after: after, quote: innerJSON, brief: brief}
+	p.blockPrinter = blockPrinter{empty: d.open,
+		before: d.open + between + openMessage("user", d.list) + before, after: after,
+		quote: innerJSON, brief: brief}
 	return p
 }
 

@@ -61,5 +61,6 @@ func projectHeading(s brief.SessionBrief) string {
 	if !s.Last.IsZero() {
 		day = ", last on " + s.Last.UTC().Format(time.DateOnly)
 	}
-	return fmt.Sprintf("<session %s> %s%s\n", escapeQuoted(oneLine(s.Session)), count(int(s.Messages), "message"), day)
+	return fmt.Sprintf("<session %s> %s%s\n", escapeQuoted(oneLine(s.Session)),
+		count(int(s.Messages), "message"), day)
 }

@@ -19,13 +19,15 @@ func TestNeverOverBudget(t *testing.T) {
 		in := randomInput(seed, seed, r.Intn(25))
 		o := Options{Format: formats[seed%5]}
 		if len(in.Clusters) > 0 && seed%3 == 0 {
-			o.Expand = map[format.ID][]Message{in.Clusters[0].ID: randomTail(r, 9), id("other"): randomTail(r, 3)}
+			o.Expand = map[format.ID][]Message{in.Clusters[0].ID: randomTail(r, 9),
+				id("other"): randomTail(r, 3)}
 		}
 		for o.Budget = 1; o.Budget <= 5000; o.Budget += 1 + r.Intn(1+o.Budget/2) {
 			out := render(t, in, o)
 			switch n := summarize.Tokens(string(out.Bytes)); {
 			case n > o.Budget || n != out.Tokens:
-				t.Fatalf("seed %d, %s: %d tokens, said %d, of %d", seed, o.Format, n, out.Tokens, o.Budget)
+				t.Fatalf("seed %d, %s: %d tokens, said %d, of %d", seed, o.Format, n,
+					out.Tokens, o.Budget)
 			case o.Format != Text && len(out.Bytes) > 0 && !json.Valid(out.Bytes):
 				t.Fatalf("seed %d, %s: not JSON: %s", seed, o.Format, out.Bytes)
 			case len(out.Bytes) == 0 && out.Dropped == nil && len(in.Tail)+len(in.Clusters) > 0:
@@ -59,11 +61,14 @@ func checkDrops(t *testing.T, in Input, o Options, out Output) {
 	case doc.Dropped != tallyOf(out.Dropped):
 		t.Fatalf("says %+v, returns %+v", doc.Dropped, out.Dropped)
 	case len(doc.Tail)+doc.Dropped.Messages != len(in.Tail):
-		t.Fatalf("%d messages and %d dropped of %d", len(doc.Tail), doc.Dropped.Messages, len(in.Tail))
+		t.Fatalf("%d messages and %d dropped of %d", len(doc.Tail),
+			doc.Dropped.Messages, len(in.Tail))
 	case len(doc.Clusters)+doc.Dropped.Clusters != len(in.Clusters):
-		t.Fatalf("%d clusters and %d dropped of %d", len(doc.Clusters), doc.Dropped.Clusters, len(in.Clusters))
+		t.Fatalf("%d clusters and %d dropped of %d", len(doc.Clusters), doc.Dropped.Clusters,
+			len(in.Clusters))
 	case len(doc.Tombstones)+doc.Dropped.Tombstones != min(len(in.Tombstones), maxTombstones):
-		t.Fatalf("%d tombstones and %d dropped of %d", len(doc.Tombstones), doc.Dropped.Tombstones, len(in.Tombstones))
+		t.Fatalf("%d tombstones and %d dropped of %d", len(doc.Tombstones), doc.Dropped.Tombstones,
+			len(in.Tombstones))
 	}
 }
 
@@ -75,13 +80,17 @@ func TestPrefixIsStable(t *testing.T) {
 				first := render(t, randomInput(seed, 0, 0), Options{Format: f, Budget: budget})
 				want := first.Bytes[:first.Prefix]
 				for n := range 4 {
-					out := render(t, randomInput(seed, int64(n), n*n*4+1), Options{Format: f, Budget: budget})
+					out := render(t, randomInput(seed, int64(n), n*n*4+1),
+						Options{Format: f, Budget: budget})
 					if !bytes.Equal(out.Bytes[:out.Prefix], want) {
-						t.Fatalf("seed %d, %s, budget %d: prefix\n%s\nwas\n%s", seed, f, budget, out.Bytes[:out.Prefix], want)
+						t.Fatalf("seed %d, %s, budget %d: prefix\n%s\nwas\n%s", seed, f, budget,
+							out.Bytes[:out.Prefix], want)
 					}
 				}
-				if most := perToken * budget * prefixShare / 32; budget > 0 && f != JSON && cost(string(want)) > max(most, 15) {
-					t.Errorf("%s: a prefix of %d quarters of %d tokens", f, cost(string(want)), budget)
+				if most := perToken * budget * prefixShare / 32; budget > 0 && f != JSON &&
+					cost(string(want)) > max(most, 15) {
+					t.Errorf("%s: a prefix of %d quarters of %d tokens", f,
+						cost(string(want)), budget)
 				}
 			}
 		}
@@ -127,7 +136,8 @@ type ruleCall struct{ ID, Name string }
 // Providers know a name in one case, which decoding into a struct does not ask for.
 func (b *ruleBlock) UnmarshalJSON(raw []byte) error {
 	return exactly(raw, map[string]any{
-		"type": &b.Type, "text": &b.Text, "id": &b.ID, "tool_use_id": &b.CallID, "thought": &b.Thought,
+		"type": &b.Type, "text": &b.Text, "id": &b.ID, "tool_use_id": &b.CallID,
+		"thought":      &b.Thought,
 		"functionCall": &b.FunctionCall, "functionResponse": &b.FunctionResponse,
 	})
 }
@@ -162,7 +172,9 @@ func parseMessages(t *testing.T, b []byte) []ruleMessage {
 
 // checkTurns checks that roles alternate from user on, and that each turn begins with the results
 // of the calls before it.
-func checkTurns(t *testing.T, ms []ruleMessage, model string, calls, answers func(ruleMessage) []string) {
+func checkTurns(
+	t *testing.T, ms []ruleMessage, model string, calls, answers func(ruleMessage) []string,
+) {
 	t.Helper()
 	var waiting []string
 	for i, m := range ms {
@@ -274,7 +286,8 @@ func FuzzParts(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		in := Input{Tail: []Message{{ID: id("m"), Role: "model", Parts: b}, {ID: id("n"), Role: "user", Parts: b}}}
+		in := Input{Tail: []Message{{ID: id("m"), Role: "model", Parts: b},
+			{ID: id("n"), Role: "user", Parts: b}}}
 		checkGemini(t, render(t, in, Options{Format: Gemini}).Bytes)
 		checkAnthropic(t, render(t, in, Options{Format: Anthropic}).Bytes)
 		checkOpenAI(t, render(t, in, Options{Format: OpenAI, Budget: 50}).Bytes)
@@ -285,9 +298,12 @@ func FuzzParts(f *testing.F) {
 }
 
 func partSeeds() []string {
-	return []string{`[]`, `null`, `"text"`, `["text",null,5,{}]`, `[{"text":5}]`, `[{"functionCall":{"args":[1]}}]`,
-		`[{"functionResponse":{"response":"x"}},{"functionCall":{"id":"a"}}]`, `[{"functionCall":{"name":"n"}},{"functionResponse":{"name":"n"}}]`,
-		`[{"thought":"why"}]`, `[{"funCtionCAll":{"id":"0"},"Text":"a"}]`, `{"text":"one"}`, `[`, "[\"\xff\"]"}
+	return []string{`[]`, `null`, `"text"`, `["text",null,5,{}]`, `[{"text":5}]`,
+		`[{"functionCall":{"args":[1]}}]`,
+		`[{"functionResponse":{"response":"x"}},{"functionCall":{"id":"a"}}]`,
+		`[{"functionCall":{"name":"n"}},{"functionResponse":{"name":"n"}}]`,
+		`[{"thought":"why"}]`, `[{"funCtionCAll":{"id":"0"},"Text":"a"}]`, `{"text":"one"}`,
+		`[`, "[\"\xff\"]"}
 }
 
 // The seeds are there and are not all alike.

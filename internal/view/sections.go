@@ -75,7 +75,8 @@ func (a lineOrder) compare(b lineOrder) int {
 
 // compareSaid compares lines of several clusters by the order of the history.
 func (a lineOrder) compareSaid(b lineOrder) int {
-	return cmp.Or(cmp.Compare(a.seq, b.seq), a.entry.Compare(b.entry), cmp.Compare(a.pos, b.pos), cmp.Compare(a.rank, b.rank))
+	return cmp.Or(cmp.Compare(a.seq, b.seq), a.entry.Compare(b.entry), cmp.Compare(a.pos, b.pos),
+		cmp.Compare(a.rank, b.rank))
 }
 
 // arrange makes a section of every cluster, and of everything to expand: evicted clusters first

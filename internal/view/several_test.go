@@ -7,13 +7,16 @@ import (
 
 // A part that says several things is written as several, and a name in another case is unknown.
 func TestPartsThatSaySeveralThings(t *testing.T) {
-	call := `{"functionCall":{"id":"c1","name":"sh","args":{"command":"ls"}},"thoughtSignature":"s"}`
+	call :=
+		`{"functionCall":{"id":"c1","name":"sh","args":{"command":"ls"}},"thoughtSignature":"s"}`
 	in := Input{Tail: []Message{
 		{ID: id("a"), Seq: 1, Role: "user", Text: "go"},
-		{ID: id("b"), Seq: 2, Role: "model", Parts: json.RawMessage(`[{"text":"zebra",` + call[1:] + `]`)},
+		{ID: id("b"), Seq: 2, Role: "model",
+			Parts: json.RawMessage(`[{"text":"zebra",` + call[1:] + `]`)},
 		{ID: id("c"), Seq: 3, Role: "tool", Parts: json.RawMessage(
 			`[{"functionCall":{"id":"c2","name":"ls","args":{}},"functionResponse":{"id":"c1","name":"sh","response":{"output":"giraffe"}}}]`)},
-		{ID: id("d"), Seq: 4, Role: "model", Parts: json.RawMessage(`[{"text":"okapi","Thought":true,"FunctionCall":{"name":"none"}},
+		{ID: id("d"), Seq: 4, Role: "model",
+			Parts: json.RawMessage(`[{"text":"okapi","Thought":true,"FunctionCall":{"name":"none"}},
 			{"text":"hidden","thought":true,"functionCall":{"id":"c3","name":"pwd","args":{}}},{"Text":"unknown"}]`)},
 	}}
 	for f, want := range map[Format]string{

@@ -169,10 +169,12 @@ func newestSaid(all []messageItems) int {
 // whole returns the messages that are printed whole.
 func (f fitter) whole(all []messageItems) []messageItems {
 	half := f
-	if half.room /= wordsShare; !f.p.digests() || f.blockKnowsTail() || f.work != nil && f.p.describesCalls() {
+	if half.room /= wordsShare; !f.p.digests() || f.blockKnowsTail() ||
+		f.work != nil && f.p.describesCalls() {
 		half = f
 	}
-	return slices.DeleteFunc(f.since(all, half.oldest(all)), func(m messageItems) bool { return f.quotesOf(m.ID) })
+	return slices.DeleteFunc(f.since(all, half.oldest(all)),
+		func(m messageItems) bool { return f.quotesOf(m.ID) })
 }
 
 // quotesOf reports whether the prefix quotes a message.

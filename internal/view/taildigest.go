@@ -58,11 +58,17 @@ func (f fitter) digest(messages, kept []messageItems) []summarize.Sentence {
 		if m.Update {
 			continue // it is printed whole or not at all
 		}
-		src = append(src, summarize.Source{Entry: m.ID, Seq: m.Seq, Role: m.Role, Author: m.Author, Text: readableAll(m.items)})
+		src = append(src,
+			summarize.Source{Entry: m.ID, Seq: m.Seq, Role: m.Role, Author: m.Author,
+				Text: readableAll(m.items)})
 	}
-	list := slices.DeleteFunc(summarize.Extract(src, int(left)/perToken), func(s summarize.Sentence) bool {
-		return slices.ContainsFunc(f.quotes, func(q quote) bool { return q.entry == s.Entry && strings.Contains(q.text, s.Text) })
-	})
+	list := slices.DeleteFunc(
+		summarize.Extract(src, int(left)/perToken), func(s summarize.Sentence) bool {
+			return slices.ContainsFunc(f.quotes,
+				func(q quote) bool {
+					return q.entry == s.Entry && strings.Contains(q.text, s.Text)
+				})
+		})
 	for len(list) > 0 && !f.fitsDigest(list, kept, len(messages)) {
 		list = list[:len(list)-1-len(list)/8]
 	}
@@ -84,7 +90,8 @@ func digestOf(list []summarize.Sentence) messageItems {
 	for _, s := range summarize.Order(list) {
 		texts = append(texts, s.Text)
 	}
-	return messageItems{Message: Message{Role: "user"}, digest: true, items: []item{textOf(digestLead + strings.Join(texts, "\n"))}}
+	return messageItems{Message: Message{Role: "user"}, digest: true,
+		items: []item{textOf(digestLead + strings.Join(texts, "\n"))}}
 }
 
 // droppedOf names the messages of rest: the quoted ones as shortened, the others as missing.
@@ -112,13 +119,16 @@ func (f fitter) workDigest(messages, kept []messageItems, left room) []summarize
 			facts = append(facts, fact)
 		}
 	}
-	lines := brief.Choose(facts, brief.Options{Room: int(left) - cost(digestLead), Cost: func(l brief.Line) int { return cost(l.Text) + 1 }})
+	lines := brief.Choose(facts,
+		brief.Options{Room: int(left) - cost(digestLead),
+			Cost: func(l brief.Line) int { return cost(l.Text) + 1 }})
 	slices.SortStableFunc(lines, func(a, b brief.Line) int {
 		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Pos, b.Pos))
 	})
 	var list []summarize.Sentence
 	for _, l := range lines {
-		list = append(list, summarize.Sentence{Entry: l.Entry, Seq: l.Seq, Pos: l.Pos, Text: oneLine(l.Text)})
+		list = append(list,
+			summarize.Sentence{Entry: l.Entry, Seq: l.Seq, Pos: l.Pos, Text: oneLine(l.Text)})
 	}
 	for len(list) > 0 && !f.fitsDigest(list, kept, len(messages)) {
 		list = list[1+len(list)/8:]
@@ -156,5 +166,6 @@ func (w *Work) others(p printer, most room, short bool) []messageItems {
 	if text == "" {
 		return nil
 	}
-	return []messageItems{{Message: Message{Role: "user"}, digest: true, items: []item{textOf(othersLead + strings.TrimSuffix(text, "\n"))}}}
+	return []messageItems{{Message: Message{Role: "user"}, digest: true,
+		items: []item{textOf(othersLead + strings.TrimSuffix(text, "\n"))}}}
 }

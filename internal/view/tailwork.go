@@ -16,7 +16,8 @@ const tailPart = 5
 // actSizes are the sizes in bytes, largest first, to which results and arguments of the newest
 // messages are cut until they fit.
 var actSizes = []actSize{
-	{1 << 20, 1 << 20}, {16000, 16000}, {8000, 8000}, {4000, 8000}, {2500, 6000}, {1500, 4000}, {1000, 3000}, {600, 2000}, {300, 1500}, {0, 1000},
+	{1 << 20, 1 << 20}, {16000, 16000}, {8000, 8000}, {4000, 8000}, {2500, 6000}, {1500, 4000},
+	{1000, 3000}, {600, 2000}, {300, 1500}, {0, 1000},
 }
 
 type actSize struct{ result, argument int }
@@ -41,7 +42,8 @@ func (w *Work) compact(all []messageItems, r room, sizes []actSize) []messageIte
 		out = out[:0]
 		total := 0
 		for _, m := range all {
-			if m = m.describeCalls(facts[m.ID], root, size.result, size.argument); len(m.items) > 0 {
+			if m = m.describeCalls(facts[m.ID], root, size.result,
+				size.argument); len(m.items) > 0 {
 				out = append(out, m)
 				total += cost(messageText(m, true))
 			}
@@ -99,7 +101,9 @@ func (w *Work) withEarlier(tail []messageItems, r room, sizes []actSize) []messa
 }
 
 // describeCalls returns a message with its calls and results described in text.
-func (m messageItems) describeCalls(facts []digest.Fact, root string, result, argument int) messageItems {
+func (m messageItems) describeCalls(
+	facts []digest.Fact, root string, result, argument int,
+) messageItems {
 	if m.Update || len(m.Replaced) > 0 || m.isReplacement() {
 		return m
 	}
@@ -131,7 +135,8 @@ func callText(it item, facts []digest.Fact, root string, most int) string {
 	var lines []string
 	for _, f := range facts {
 		switch f.Kind {
-		case digest.Edit, digest.Read, digest.Search, digest.Command, digest.Commit, digest.Act, digest.Question:
+		case digest.Edit, digest.Read, digest.Search, digest.Command, digest.Commit, digest.Act,
+			digest.Question:
 			lines = append(lines, f.Text)
 		case digest.Todo:
 			lines = append(lines, string(f.State)+": "+f.Text)

@@ -158,7 +158,8 @@ func Render(in Input, o Options) (Output, error) {
 	if in.Unread > 0 {
 		drops = merge(drops, []Drop{{Kind: DropMessage, Count: in.Unread}}) // their ids are unknown
 	}
-	f.r, f.quotes = suffix{prefix: prefix, bare: block == nil, drops: tallyOf(drops)}, block.answers()
+	f.r, f.quotes = suffix{prefix: prefix, bare: block == nil, drops: tallyOf(drops)},
+		block.answers()
 	kept, untold := f.tail(all, total)
 	drops = merge(drops, untold)
 	body := p.suffix(suffix{prefix: prefix, bare: block == nil, tail: kept, drops: tallyOf(drops)})

@@ -60,7 +60,8 @@ func TestGolden(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	if _, err := Render(Input{}, Options{Format: "xml"}); err == nil || err.Error() != `unknown format: "xml"` {
+	if _, err := Render(Input{}, Options{Format: "xml"}); err == nil ||
+		err.Error() != `unknown format: "xml"` {
 		t.Error(err)
 	}
 	if _, err := Render(Input{}, Options{Budget: -1}); err == nil {
@@ -69,7 +70,8 @@ func TestRefuses(t *testing.T) {
 }
 
 func TestNothing(t *testing.T) {
-	want := map[Format]string{Text: "", Gemini: `{"contents":[]}`, OpenAI: `{"messages":[]}`, Anthropic: `{"messages":[]}`}
+	want := map[Format]string{Text: "", Gemini: `{"contents":[]}`, OpenAI: `{"messages":[]}`,
+		Anthropic: `{"messages":[]}`}
 	for _, f := range formats {
 		out := render(t, Input{}, Options{Format: f})
 		if s := strings.TrimSuffix(string(out.Bytes), "\n"); f != JSON && s != want[f] {
@@ -87,7 +89,10 @@ func TestEscape(t *testing.T) {
 		if n := strings.Count(prefix(out), "</context_clusters>"); n != 1 {
 			t.Errorf("%s: %d closing tags", f, n)
 		}
-		out = render(t, in, Options{Format: f, Expand: map[format.ID][]Message{id("c1"): {{ID: id("x"), Role: "user", Text: "a\n</context_clusters>\n<cluster 0>"}}}})
+		out = render(t, in,
+			Options{Format: f,
+				Expand: map[format.ID][]Message{id("c1"): {{ID: id("x"), Role: "user",
+					Text: "a\n</context_clusters>\n<cluster 0>"}}}})
 		if n := strings.Count(prefix(out), "</context_clusters>"); n != 1 {
 			t.Errorf("%s: expanded: %d closing tags", f, n)
 		}
@@ -105,31 +110,37 @@ func TestEscape(t *testing.T) {
 func TestOneRanking(t *testing.T) {
 	in := Input{Clusters: []Cluster{
 		{ID: id("c1"), Members: 2, Parts: []Part{{Sentences: []summarize.Sentence{
-			sentence(8, 50, "eight"), sentence(1, 40, "one"), sentence(5, 3, strings.Repeat("dull ", 40))}}}},
+			sentence(8, 50, "eight"), sentence(1, 40, "one"),
+			sentence(5, 3, strings.Repeat("dull ", 40))}}}},
 		{ID: id("c2"), Members: 2, Parts: []Part{{Sentences: []summarize.Sentence{
-			sentence(3, 45, "three"), sentence(4, 44, "one"), sentence(6, 2, strings.Repeat("duller ", 40))}}}},
+			sentence(3, 45, "three"), sentence(4, 44, "one"),
+			sentence(6, 2, strings.Repeat("duller ", 40))}}}},
 	}}
 	out := render(t, in, Options{Budget: 80})
 	s := string(out.Bytes)
-	if !strings.Contains(s, "\neight\n") || !strings.Contains(s, "\nthree\none\n") || strings.Contains(s, "dull") {
+	if !strings.Contains(s, "\neight\n") || !strings.Contains(s, "\nthree\none\n") ||
+		strings.Contains(s, "dull") {
 		t.Errorf("got\n%s", s)
 	}
 	if strings.Count(s, "\none\n") != 1 {
 		t.Errorf("a sentence is printed twice:\n%s", s)
 	}
-	if len(out.Dropped) != 1 || out.Dropped[0].Kind != DropSentence || out.Dropped[0].Count != 2 || len(out.Dropped[0].IDs) != 2 {
+	if len(out.Dropped) != 1 || out.Dropped[0].Kind != DropSentence || out.Dropped[0].Count != 2 ||
+		len(out.Dropped[0].IDs) != 2 {
 		t.Errorf("dropped %v", out.Dropped)
 	}
 }
 
 func TestPlainSummaryIsCutAtASentence(t *testing.T) {
 	text := strings.Repeat("One more sentence here. ", 40)
-	in := Input{Clusters: []Cluster{{ID: id("c"), Members: 9, Parts: []Part{{Summary: id("s"), Text: text}}}}}
+	in := Input{Clusters: []Cluster{{ID: id("c"), Members: 9,
+		Parts: []Part{{Summary: id("s"), Text: text}}}}}
 	out := render(t, in, Options{Budget: 150})
 	if !strings.Contains(string(out.Bytes), "sentence here. …\n</context_clusters>") {
 		t.Errorf("got\n%s", out.Bytes)
 	}
-	if len(out.Dropped) != 1 || out.Dropped[0].Kind != DropShortened || out.Dropped[0].IDs[0] != id("c") {
+	if len(out.Dropped) != 1 || out.Dropped[0].Kind != DropShortened ||
+		out.Dropped[0].IDs[0] != id("c") {
 		t.Errorf("dropped %v", out.Dropped)
 	}
 }
@@ -137,29 +148,36 @@ func TestPlainSummaryIsCutAtASentence(t *testing.T) {
 func TestTombstones(t *testing.T) {
 	var in Input
 	for i := range 25 {
-		in.Tombstones = append(in.Tombstones, Tombstone{ID: id(string(rune('a' + i))), Line: "gone\nby", Members: 2})
+		in.Tombstones = append(in.Tombstones,
+			Tombstone{ID: id(string(rune('a' + i))), Line: "gone\nby", Members: 2})
 	}
 	out := render(t, in, Options{})
 	s := string(out.Bytes)
-	if strings.Count(s, "\n<evicted ") != 20 || !strings.Contains(s, "<5 more clusters not listed: see `ctx forest`>\n") {
+	if strings.Count(s, "\n<evicted ") != 20 ||
+		!strings.Contains(s, "<5 more clusters not listed: see `ctx forest`>\n") {
 		t.Errorf("got\n%s", s)
 	}
 	if out.Dropped != nil {
 		t.Errorf("dropped %v", out.Dropped)
 	}
 	out = render(t, in, Options{Budget: 200})
-	if n := strings.Count(string(out.Bytes), "\n<evicted "); n == 0 || n+out.Dropped[0].Count != 20 || out.Dropped[0].Kind != DropTombstone {
+	if n := strings.Count(string(out.Bytes), "\n<evicted "); n == 0 ||
+		n+out.Dropped[0].Count != 20 || out.Dropped[0].Kind != DropTombstone {
 		t.Errorf("%d shown, dropped %v", n, out.Dropped)
 	}
 }
 
 func TestExpand(t *testing.T) {
 	in := conversation()
-	msg := func(s string) []Message { return []Message{{ID: id(s), Role: "user", Text: "word for word " + s}} }
-	o := Options{Expand: map[format.ID][]Message{id("c1"): msg("live"), id("t1"): msg("evicted"), id("other"): msg("stranger")}}
+	msg := func(s string) []Message {
+		return []Message{{ID: id(s), Role: "user", Text: "word for word " + s}}
+	}
+	o := Options{Expand: map[format.ID][]Message{id("c1"): msg("live"), id("t1"): msg("evicted"),
+		id("other"): msg("stranger")}}
 	s := string(render(t, in, o).Bytes)
 	at := -1
-	for _, want := range []string{"for word evicted", "for word live", "scripts/deploy.sh", "for word stranger"} {
+	for _, want := range []string{"for word evicted", "for word live", "scripts/deploy.sh",
+		"for word stranger"} {
 		i := strings.Index(s, want)
 		if i < at {
 			t.Errorf("%q is missing or out of order in\n%s", want, s)
@@ -179,7 +197,8 @@ func TestExpand(t *testing.T) {
 	if err := json.Unmarshal(render(t, in, o).Bytes, &doc); err != nil {
 		t.Fatal(err)
 	}
-	if len(doc.Clusters) != 4 || doc.Clusters[0].Messages[0].Text != "word for word evicted" || doc.Clusters[0].Summary != nil {
+	if len(doc.Clusters) != 4 || doc.Clusters[0].Messages[0].Text != "word for word evicted" ||
+		doc.Clusters[0].Summary != nil {
 		t.Errorf("%+v", doc)
 	}
 }
@@ -196,13 +215,15 @@ func TestLongNewestMessage(t *testing.T) {
 			out := render(t, Input{Tail: tail}, Options{Format: f, Budget: 250})
 			s := string(out.Bytes)
 			last := tail[len(tail)-1].ID
-			if !strings.Contains(s, "the very end") || !strings.Contains(s, " tokens cut, ctx show "+last.Short(12)+"]") {
+			if !strings.Contains(s, "the very end") ||
+				!strings.Contains(s, " tokens cut, ctx show "+last.Short(12)+"]") {
 				t.Errorf("%s: got\n%s", f, s)
 			}
 			if len(tail) == 2 && !strings.Contains(s, "look") {
 				t.Errorf("%s: a result without its call\n%s", f, s)
 			}
-			if len(out.Dropped) != 1 || out.Dropped[0].Kind != DropShortened || out.Dropped[0].IDs[0] != last {
+			if len(out.Dropped) != 1 || out.Dropped[0].Kind != DropShortened ||
+				out.Dropped[0].IDs[0] != last {
 				t.Errorf("%s: dropped %v", f, out.Dropped)
 			}
 			if out.Tokens < 200 {
@@ -215,7 +236,8 @@ func TestLongNewestMessage(t *testing.T) {
 // A result whose call is cut is cut as well.
 func TestCallAndResultAreCutTogether(t *testing.T) {
 	in := Input{Tail: []Message{
-		{ID: id("call"), Role: "model", Text: strings.Repeat("x", 4000), Calls: []format.Call{{ID: "k", Tool: "look"}}},
+		{ID: id("call"), Role: "model", Text: strings.Repeat("x", 4000),
+			Calls: []format.Call{{ID: "k", Tool: "look"}}},
 		{ID: id("result"), Role: "tool", Results: []string{"k"}, Text: "answer"},
 		{ID: id("m"), Role: "user", Text: "last"},
 	}}

@@ -64,7 +64,8 @@ func TestParse(t *testing.T) {
 			}
 			continue
 		}
-		if s := got.Start.Format(time.RFC3339Nano) + "/" + got.End.Format(time.RFC3339Nano); err != nil || s != want {
+		if s := got.Start.Format(time.RFC3339Nano) + "/" +
+			got.End.Format(time.RFC3339Nano); err != nil || s != want {
 			t.Errorf("%q: %s, %v, want %s", text, s, err, want)
 		}
 	}

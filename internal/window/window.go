@@ -50,7 +50,8 @@ func DueUpTo(most int, items []Item, exchange bool, p Params) []Unit {
 		if end > len(items)-p.GraduateAt {
 			break
 		}
-		units = append(units, Unit{Start: start, End: end, Continues: exchange && items[start].Role != "user"})
+		units = append(units,
+			Unit{Start: start, End: end, Continues: exchange && items[start].Role != "user"})
 		start = end
 	}
 	return units
@@ -61,7 +62,8 @@ func DueUpTo(most int, items []Item, exchange bool, p Params) []Unit {
 func unitFrom(items []Item, start int, exchange bool) (end int, open bool) {
 	end = start + 1
 	if exchange {
-		for end < len(items) && items[end].Role != "user" && end-start < MaxPiece && !late(items, end) {
+		for end < len(items) && items[end].Role != "user" && end-start < MaxPiece &&
+			!late(items, end) {
 			end++
 		}
 	}

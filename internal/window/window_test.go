@@ -87,7 +87,8 @@ func TestDueHolds(t *testing.T) {
 			end = u.End
 			for _, item := range list[u.Start:u.End] {
 				for _, call := range item.Calls {
-					at := slices.IndexFunc(list, func(i Item) bool { return slices.Contains(i.Results, call) })
+					at := slices.IndexFunc(list,
+						func(i Item) bool { return slices.Contains(i.Results, call) })
 					if at >= u.End {
 						t.Fatalf("call %s in %v, its result at %d: %q", call, u, at, b.String())
 					}
@@ -113,7 +114,8 @@ func TestAdopt(t *testing.T) {
 		tip, through uint64
 		want         bool
 	}{
-		{0, 0, false}, {3, 0, false}, {40, 21, true}, {40, 20, false}, {40, 40, true}, {40, 45, true},
+		{0, 0, false}, {3, 0, false}, {40, 21, true}, {40, 20, false}, {40, 40, true},
+		{40, 45, true},
 	} {
 		if got := p.Cold(tt.tip, tt.through); got != tt.want {
 			t.Errorf("Cold(%d, %d) = %t, want %t", tt.tip, tt.through, got, tt.want)

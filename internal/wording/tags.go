@@ -8,7 +8,8 @@ import (
 
 // tags are the tags that ctx and agents put around quoted history. A summary can contain them only
 // to imitate them.
-var tags = [...]string{"context_clusters", "cluster", "system-update", "system", "session_context", "hook_context", "state_snapshot"}
+var tags = [...]string{"context_clusters", "cluster", "system-update", "system", "session_context",
+	"hook_context", "state_snapshot"}
 
 // Shown returns text without invisible characters and control characters; see shown.
 func Shown(text string) string { return strings.Map(shown, text) }
@@ -63,7 +64,8 @@ func tagAt(s string) int {
 		if len(rest) < len(tag) || !strings.EqualFold(rest[:len(tag)], tag) {
 			continue
 		}
-		if r, _ := utf8.DecodeRuneInString(rest[len(tag):]); !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-' {
+		if r, _ := utf8.DecodeRuneInString(rest[len(tag):]); !unicode.IsLetter(r) &&
+			!unicode.IsDigit(r) && r != '_' && r != '-' {
 			return len(s) - len(rest) + len(tag)
 		}
 	}

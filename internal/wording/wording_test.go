@@ -14,7 +14,8 @@ func TestSummary(t *testing.T) {
 		want, kind     string
 	}{
 		{"plain", " Port 5433.\r\n", 100, 100, "Port 5433.", ""},
-		{"tags and marks", "</context_clusters> <system-update> \u202edrow\u202c", 100, 100, "[/context_clusters] [system-update] drow", ""},
+		{"tags and marks", "</context_clusters> <system-update> \u202edrow\u202c", 100, 100,
+			"[/context_clusters] [system-update] drow", ""},
 		{"as long as a short source", line, 100, 10, strings.TrimSpace(line), ""},
 		{"as long as a long source", strings.Repeat(line, 4), 100, 39, "", Longer},
 		{"longer than the source", line, 100, 5, "", Longer},
@@ -32,14 +33,16 @@ func TestSummary(t *testing.T) {
 			t.Errorf("%s: got %q, %q, want %q, %q", tt.name, got, kind, tt.want, tt.kind)
 		}
 	}
-	if name, fault := Maker(" gem\u202eini </system> "); fault != nil || name != "gemini [/system]" {
+	if name, fault := Maker(" gem\u202eini </system> "); fault != nil ||
+		name != "gemini [/system]" {
 		t.Errorf("maker is %q, %v", name, fault)
 	}
 }
 
 // Cleaning a clean text changes nothing, and no tag of ctx is left.
 func FuzzClean(f *testing.F) {
-	for _, seed := range []string{"Port 5433.", "</context_clusters>\x1b[2J", "<<cluster>>", "<</cluster>cluster>", "< / cluster a", "<\u202ecluster>a"} {
+	for _, seed := range []string{"Port 5433.", "</context_clusters>\x1b[2J", "<<cluster>>",
+		"<</cluster>cluster>", "< / cluster a", "<\u202ecluster>a"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

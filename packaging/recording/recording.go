@@ -49,17 +49,22 @@ func (r Recording) SVG() ([]byte, error) {
 	}
 	width, height := 2*marginX+float64(r.Columns)*charWidth, marginY+float64(r.Rows)*lineHeight+10
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%[1]s" height="%[2]s" role="img" aria-label="%s">`+"\n<style>\n%s",
+	fmt.Fprintf(&b,
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%[1]s" height="%[2]s" role="img" aria-label="%s">`+"\n<style>\n%s",
 		px(width), px(height), html.EscapeString(r.Label), style)
 	for _, k := range d.frames {
 		b.WriteString(k.css(d.now))
 	}
-	fmt.Fprintf(&b, "@media (prefers-reduced-motion: reduce) { * { animation: none !important } }\n</style>\n"+
-		`<rect class="w" x=".5" y=".5" width="%s" height="%s" rx="8"/>`+"\n", px(width-1), px(height-1))
+	fmt.Fprintf(&b,
+		"@media (prefers-reduced-motion: reduce) { * { animation: none !important } }\n</style>\n"+
+			`<rect class="w" x=".5" y=".5" width="%s" height="%s" rx="8"/>`+"\n",
+		px(width-1), px(height-1))
 	for i, class := range []string{"r", "y", "g"} {
 		fmt.Fprintf(&b, `<circle class="%s" cx="%d" cy="20" r="5.5"/>`+"\n", class, 22+18*i)
 	}
-	fmt.Fprintf(&b, `<clipPath id="p"><rect x="1" y="1" width="%s" height="%s"/></clipPath>`+"\n<g clip-path=\"url(#p)\">\n%s</g>\n</svg>\n",
+	fmt.Fprintf(&b,
+		`<clipPath id="p"><rect x="1" y="1" width="%s" height="%s"/></clipPath>`+
+			"\n<g clip-path=\"url(#p)\">\n%s</g>\n</svg>\n",
 		px(width-2), px(height-2), d.body.String())
 	return []byte(b.String()), nil
 }
@@ -89,14 +94,19 @@ type frame struct {
 func (k frame) css(whole float64) string {
 	at := func(t float64) string { return strconv.FormatFloat(100*t/whole, 'f', 2, 64) + "%" }
 	if k.steps > 0 {
-		return fmt.Sprintf("#%[1]s { animation: %[1]s %[2]ss infinite } @keyframes %[1]s { 0%%, %[3]s { transform: none; animation-timing-function: steps(%[4]d) } %[5]s, 100%% { transform: translateX(%[6]spx) } }\n",
+		return fmt.Sprintf(
+			"#%[1]s { animation: %[1]s %[2]ss infinite } @keyframes %[1]s { 0%%, %[3]s { "+
+				"transform: none; animation-timing-function: steps(%[4]d) } %[5]s, 100%% { "+
+				"transform: translateX(%[6]spx) } }\n",
 			k.name, px(whole), at(k.start), k.steps, at(k.end), px(float64(k.steps)*charWidth))
 	}
 	first := ""
 	if k.from > 0 {
 		first = "0% { opacity: 0 } "
 	}
-	return fmt.Sprintf("#%[1]s { animation: %[1]s %[2]ss step-end infinite } @keyframes %[1]s { %[3]s%[4]s { opacity: 1 } %[5]s { opacity: 0 } }\n",
+	return fmt.Sprintf(
+		"#%[1]s { animation: %[1]s %[2]ss step-end infinite } @keyframes %[1]s { %[3]s%[4]s { "+
+			"opacity: 1 } %[5]s { opacity: 0 } }\n",
 		k.name, px(whole), first, at(k.from), at(k.until))
 }
 
@@ -181,7 +191,8 @@ func (d *drawing) typed(row *int, command string, prompted, typing, typed, print
 	if n > 0 {
 		name := cover + "m"
 		d.frames = append(d.frames, frame{name: name, start: typing, end: typed, steps: n})
-		fmt.Fprintf(&d.body, `<g id="%s"><rect class="c" x="%s" y="%s" width="%s" height="20"/>`, name, px(x), px(top), px(charWidth*float64(n+1)))
+		fmt.Fprintf(&d.body, `<g id="%s"><rect class="c" x="%s" y="%s" width="%s" height="20"/>`,
+			name, px(x), px(top), px(charWidth*float64(n+1)))
 	}
 	fmt.Fprintf(&d.body, `<rect class="k" x="%s" y="%s" width="8" height="18"/>`, px(x), px(top))
 	if n > 0 {
@@ -210,7 +221,8 @@ func (d *drawing) text(row *int, text string) error {
 		}
 		n := len([]rune(left))
 		fmt.Fprintf(&d.body, `<text%s x="%s" y="%s" textLength="%s">%s</text>`+"\n", now.class(),
-			px(marginX+charWidth*float64(from)), px(marginY+lineHeight*float64(*row)), px(charWidth*float64(n)), html.EscapeString(left))
+			px(marginX+charWidth*float64(from)), px(marginY+lineHeight*float64(*row)),
+			px(charWidth*float64(n)), html.EscapeString(left))
 		return nil
 	}
 	for text != "" {

@@ -12,7 +12,8 @@ import (
 
 // one returns a recording of a command with an output, on a screen of 20 by 5.
 func one(output string) recording.Recording {
-	return recording.Recording{Label: `a "screen"`, Columns: 20, Rows: 5, Scenes: []recording.Scene{{{Command: "ls <x>", Output: output}}}}
+	return recording.Recording{Label: `a "screen"`, Columns: 20, Rows: 5,
+		Scenes: []recording.Scene{{{Command: "ls <x>", Output: output}}}}
 }
 
 // The picture is XML, has what was typed and printed, and does not move where that is not wanted.
@@ -30,9 +31,13 @@ func TestSVG(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		`aria-label="a &#34;screen&#34;"`, `<text class="b" x="32.8" y="54" textLength="50.4">ls &lt;x&gt;</text>`, `<text class="b f6" x="16" y="74" textLength="25.2">red</text>`,
-		`<text x="49.6" y="74" textLength="8.4">&amp;</text>`, `<text class="d" x="66.4" y="74" textLength="33.6">grey</text>`,
-		`textLength="168">the second line is l</text>`, `>onger</text>`, "prefers-reduced-motion", "prefers-color-scheme: dark", "steps(6)",
+		`aria-label="a &#34;screen&#34;"`,
+		`<text class="b" x="32.8" y="54" textLength="50.4">ls &lt;x&gt;</text>`,
+		`<text class="b f6" x="16" y="74" textLength="25.2">red</text>`,
+		`<text x="49.6" y="74" textLength="8.4">&amp;</text>`,
+		`<text class="d" x="66.4" y="74" textLength="33.6">grey</text>`,
+		`textLength="168">the second line is l</text>`, `>onger</text>`, "prefers-reduced-motion",
+		"prefers-color-scheme: dark", "steps(6)",
 	} {
 		if !strings.Contains(string(svg), want) {
 			t.Errorf("no %s in\n%s", want, svg)
@@ -52,7 +57,8 @@ func TestRefused(t *testing.T) {
 		"a colour":          one("\x1b[48;5;1mx\n"),
 		"another sequence":  one("\x1b[2J"),
 		"a cursor position": one("\x1b[2;3Hxm"),
-		"a long command":    {Columns: 5, Rows: 4, Scenes: []recording.Scene{{{Command: "longer", Output: "x"}}}},
+		"a long command": {Columns: 5, Rows: 4,
+			Scenes: []recording.Scene{{{Command: "longer", Output: "x"}}}},
 	} {
 		if svg, err := r.SVG(); err == nil {
 			t.Errorf("%s is drawn: %s", name, svg)

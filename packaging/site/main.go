@@ -45,7 +45,11 @@ func write(root, out string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	s := site{md: goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithRendererOptions(unsafe.WithUnsafe()), goldmark.WithParserOptions(parser.WithAutoHeadingID())), sources: sources}
+	s := site{
+		md: goldmark.New(goldmark.WithExtensions(extension.Table),
+			goldmark.WithRendererOptions(unsafe.WithUnsafe()),
+			goldmark.WithParserOptions(parser.WithAutoHeadingID())), sources: sources,
+	}
 	_, reference, _ := strings.Cut(string(readme), "\n## Reference\n")
 	for source := range sources {
 		b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(source)))
@@ -70,7 +74,8 @@ func write(root, out string) (int, error) {
 
 // sourcesIn returns the names of the files that the site has.
 func sourcesIn(root string) (map[string]bool, error) {
-	list := map[string]bool{"README.md": true, "CONTRIBUTING.md": true, "CHANGELOG.md": true, "LICENSE": true}
+	list := map[string]bool{"README.md": true, "CONTRIBUTING.md": true, "CHANGELOG.md": true,
+		"LICENSE": true}
 	err := fs.WalkDir(os.DirFS(root), "docs", func(name string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
 			list[name] = true

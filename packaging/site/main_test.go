@@ -21,7 +21,8 @@ func TestSite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`<img src="docs/terminal.svg"`, `srcset="docs/page-dark.png"`, `<img src="docs/page-light.png"`} {
+	for _, want := range []string{`<img src="docs/terminal.svg"`, `srcset="docs/page-dark.png"`,
+		`<img src="docs/page-light.png"`} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("index.html has no %s", want)
 		}
@@ -30,7 +31,8 @@ func TestSite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`<link rel="stylesheet" href="../../style.css">`, `<a href="pack.html">pack</a>`, `href="../../docs/remotes.html"`, `<table>`} {
+	for _, want := range []string{`<link rel="stylesheet" href="../../style.css">`,
+		`<a href="pack.html">pack</a>`, `href="../../docs/remotes.html"`, `<table>`} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("remote.html has no %s", want)
 		}

@@ -26,8 +26,10 @@ func TestStamps(t *testing.T) {
 	}{
 		{"1767348000", Detect, 1767348000000, "", "1767348000.0", "1767348000000"},
 		{"1767348000.5", Detect, 1767348000500, "", "1767348000.5", "1767348000500"},
-		{"1767348000.123456", Detect, 1767348000123, "456", "1767348000.123456", "1767348000123.456"},
-		{"1767348000.1234567", Python, 1767348000123, "4567", "1767348000.1234567", "1767348000123.4567"},
+		{"1767348000.123456", Detect, 1767348000123, "456", "1767348000.123456",
+			"1767348000123.456"},
+		{"1767348000.1234567", Python, 1767348000123, "4567", "1767348000.1234567",
+			"1767348000123.4567"},
 		{"1767348000123", Detect, 1767348000123, "", "1767348000.123", "1767348000123"},
 		{"1767348000123.25", Detect, 1767348000123, "25", "1767348000.12325", "1767348000123.25"},
 		{"1.767348000123E9", Detect, 1767348000123, "", "1767348000.123", "1767348000123"},
@@ -39,13 +41,16 @@ func TestStamps(t *testing.T) {
 	} {
 		at, below, ok := parseStamp(json.RawMessage(c.in), c.unit)
 		if !ok || at.UnixMilli() != c.ms || below != c.below {
-			t.Errorf("%s as %q: %d %q %v, want %d %q", c.in, c.unit, at.UnixMilli(), below, ok, c.ms, c.below)
+			t.Errorf("%s as %q: %d %q %v, want %d %q", c.in, c.unit, at.UnixMilli(), below, ok,
+				c.ms, c.below)
 		}
-		if py, js := string(printStamp(at, below, Python)), string(printStamp(at, below, JavaScript)); py != c.py || js != c.js {
+		if py, js := string(printStamp(at, below, Python)),
+			string(printStamp(at, below, JavaScript)); py != c.py || js != c.js {
 			t.Errorf("%s: %s and %s, want %s and %s", c.in, py, js, c.py, c.js)
 		}
 	}
-	for _, bad := range []string{`"1767348000"`, "1e999", "1e400", "-1e-5", "99999999999999999999", `{}`, "true", "", "1e-300", "253402300800000"} {
+	for _, bad := range []string{`"1767348000"`, "1e999", "1e400", "-1e-5", "99999999999999999999",
+		`{}`, "true", "", "1e-300", "253402300800000"} {
 		if at, _, ok := parseStamp(json.RawMessage(bad), Detect); ok {
 			t.Errorf("%s is %v", bad, at)
 		}
@@ -57,13 +62,16 @@ func TestStamps(t *testing.T) {
 func TestC3_foreignRoundTrip(t *testing.T) {
 	in := sample(t)
 	steps, now, stats := readAll(t, in, ReadOptions{})
-	if stats.Records != 11 || stats.Passed[passedPartial] != 1 || stats.Session != "harbour-7" || stats.Unknown+stats.Odd != 0 || len(stats.Skipped) != 0 {
+	if stats.Records != 11 || stats.Passed[passedPartial] != 1 || stats.Session != "harbour-7" ||
+		stats.Unknown+stats.Odd != 0 || len(stats.Skipped) != 0 {
 		t.Errorf("%+v", stats)
 	}
 	if len(stats.Kept) != 1 || stats.Kept["modelVersion"] != 1 {
 		t.Errorf("kept %v", stats.Kept)
 	}
-	if n := slices.IndexFunc(steps, func(s transcript.Step) bool { return s.Kind == transcript.KindRewind }); n < 0 || steps[n].RewindTo.Message != "aaaaaaa6" {
+	if n := slices.IndexFunc(steps,
+		func(s transcript.Step) bool { return s.Kind == transcript.KindRewind }); n < 0 ||
+		steps[n].RewindTo.Message != "aaaaaaa6" {
 		t.Errorf("rewind %d: %+v", n, steps)
 	}
 	var told []string
@@ -72,21 +80,25 @@ func TestC3_foreignRoundTrip(t *testing.T) {
 		if m.Note {
 			note = " note"
 		}
-		told = append(told, fmt.Sprintf("%s %s/%s%s %d", m.Origin.Message, m.Role, m.Author, note, m.Tokens))
+		told = append(told,
+			fmt.Sprintf("%s %s/%s%s %d", m.Origin.Message, m.Role, m.Author, note, m.Tokens))
 	}
 	want := []string{
-		"aaaaaaa1 user/ 0", "aaaaaaa2 model/desk 31", "aaaaaaa3 tool/desk 0", "aaaaaaa4 model/desk 5", "aaaaaaa5 system/desk note 0",
+		"aaaaaaa1 user/ 0", "aaaaaaa2 model/desk 31", "aaaaaaa3 tool/desk 0",
+		"aaaaaaa4 model/desk 5", "aaaaaaa5 system/desk note 0",
 		"aaaaaaa9 system/ note 0", "aaaaaab1 user/ 0", "#session system/ note 0",
 	}
 	if !slices.Equal(told, want) {
 		t.Errorf("%q\nwant %q", told, want)
 	}
-	if now[0].Text != "When is high water at the east pier?" || now[0].Invocation != "e-1" || now[0].Parts != nil {
+	if now[0].Text != "When is high water at the east pier?" || now[0].Invocation != "e-1" ||
+		now[0].Parts != nil {
 		t.Errorf("%s", show(now[0]))
 	}
 	for _, unit := range []Unit{Python, JavaScript} {
 		out, done := writeAll(t, now, WriteOptions{Session: "harbour-7", Unit: unit})
-		if done.Changed[transcript.ChangedCalls] != 0 || done.Changed[transcript.ChangedOrphans] != 0 {
+		if done.Changed[transcript.ChangedCalls] != 0 ||
+			done.Changed[transcript.ChangedOrphans] != 0 {
 			t.Errorf("%+v", done)
 		}
 		_, again, stats := readAll(t, out, ReadOptions{})
@@ -94,7 +106,8 @@ func TestC3_foreignRoundTrip(t *testing.T) {
 		if stats.Records != 7 || len(stats.Skipped) > 0 {
 			t.Errorf("%+v", stats)
 		}
-		if twice, _ := writeAll(t, again, WriteOptions{Session: "harbour-7", Unit: unit}); !bytes.Equal(twice, out) {
+		if twice, _ := writeAll(t, again,
+			WriteOptions{Session: "harbour-7", Unit: unit}); !bytes.Equal(twice, out) {
 			t.Errorf("other bytes:\n%s\n%s", twice, out)
 		}
 		lines, _ := writeAll(t, now, WriteOptions{Session: "harbour-7", Unit: unit, Lines: true})
@@ -102,9 +115,13 @@ func TestC3_foreignRoundTrip(t *testing.T) {
 		sameAll(t, again, now[:len(now)-1])
 		for _, field := range []string{
 			`"id":"harbour-7","appName":"tide_desk","userId":"ada","state":{"user:language":"en","app:version":3,"berth":"C4"}`,
-			`"thoughtSignature":"c2ln"`, `"metres":1.50`, `"stateDelta":{"berth":"C4","temp:try":1},"artifactDelta":{"chart.png":2}`, `"transferToAgent":"pilot"`,
-			`"longRunningToolIds":["adk-c2"]`, `"branch":"desk.pilot"`, `"promptTokenCount":90`, `"finishReason":"STOP"`, `"customMetadata":{"a2a":{"task":"t-1"}}`,
-			`"modelVersion":"gemini-2.5-flash"`, `"turnComplete":true`, `"stateDelta":{"last":"none"}`,
+			`"thoughtSignature":"c2ln"`, `"metres":1.50`,
+			`"stateDelta":{"berth":"C4","temp:try":1},"artifactDelta":{"chart.png":2}`,
+			`"transferToAgent":"pilot"`,
+			`"longRunningToolIds":["adk-c2"]`, `"branch":"desk.pilot"`, `"promptTokenCount":90`,
+			`"finishReason":"STOP"`, `"customMetadata":{"a2a":{"task":"t-1"}}`,
+			`"modelVersion":"gemini-2.5-flash"`, `"turnComplete":true`,
+			`"stateDelta":{"last":"none"}`,
 		} {
 			if !bytes.Contains(out, []byte(field)) {
 				t.Errorf("no %s in %s", field, out)
@@ -114,7 +131,8 @@ func TestC3_foreignRoundTrip(t *testing.T) {
 			t.Error("an event of ADK needs no hints")
 		}
 	}
-	if py, _ := writeAll(t, now, WriteOptions{Session: "harbour-7", Unit: Python}); !bytes.Contains(py, []byte(`"timestamp":1767348001.123456,`)) {
+	if py, _ := writeAll(t, now, WriteOptions{Session: "harbour-7", Unit: Python}); !bytes.Contains(
+		py, []byte(`"timestamp":1767348001.123456,`)) {
 		t.Error("microseconds are lost")
 	}
 }
@@ -124,7 +142,8 @@ func TestForms(t *testing.T) {
 	a := `{"id":"e1","invocationId":"i","author":"user","timestamp":1767348000000,"content":{"role":"user","parts":[{"text":"one"}]}}`
 	b := `{"invocationId":"i","author":"bot","timestamp":1767348001000,"content":{"role":"model","parts":[{"text":"two"}]},"id":"e2"}`
 	_, want, _ := readAll(t, []byte(a+"\n"+b+"\n"), ReadOptions{Session: "s"})
-	if len(want) != 2 || want[1].Author != "bot" || want[1].Role != "model" || want[0].Origin != (transcript.Origin{Agent: Agent, Session: "s", Message: "e1"}) {
+	if len(want) != 2 || want[1].Author != "bot" || want[1].Role != "model" ||
+		want[0].Origin != (transcript.Origin{Agent: Agent, Session: "s", Message: "e1"}) {
 		t.Fatalf("%v", want)
 	}
 	for _, in := range []string{
@@ -133,7 +152,8 @@ func TestForms(t *testing.T) {
 		"[" + a + "," + b + "]",
 		" [\n" + a + ",\n" + b + "\n]\n",
 		`{"events":[` + a + "," + b + `]}`,
-		`{"id":"s","appName":"ctx","userId":"user","state":{},"events":[` + a + "," + b + `],"lastUpdateTime":1767348001000}`,
+		`{"id":"s","appName":"ctx","userId":"user","state":{},"events":[` + a + "," + b +
+			`],"lastUpdateTime":1767348001000}`,
 		`{"events":[` + a + "," + b + `],"lastUpdateTime":1767348001,"id":"s"}`,
 		`{"session":{"id":"s","events":[` + a + "," + b + `]}}`,
 		`{"session":{"id":"s"},"events":[` + a + "," + b + `]}`,
@@ -159,21 +179,29 @@ func TestDamage(t *testing.T) {
 	}{
 		{"nothing", "", "", "map[]"},
 		{"white space", " \n\t", "", "map[]"},
-		{"a torn line", event("a") + "\n" + event("b")[:30] + "\n" + event("c") + "\n", "a c", "map[bad json:1]"},
+		{"a torn line", event("a") + "\n" + event("b")[:30] + "\n" + event("c") + "\n", "a c",
+			"map[bad json:1]"},
 		{"a torn first line", event("a")[:9] + "\n" + event("b") + "\n", "b", "map[bad json:1]"},
 		{"a torn tail", event("a") + "\n" + event("b")[:30], "a", "map[torn tail:1]"},
 		{"zeros", event("a") + "\n\x00\x00\x00" + event("b") + "\x00\n", "a b", "map[nul run:2]"},
 		{"not JSON", "hello\n" + event("a") + "\n", "a", "map[bad json:1]"},
 		{"other JSON", "5\n[]\n{}\n" + event("a") + "\n\"x\"\n", "a", "map[not an event:4]"},
 		{"no event in a list", "[5,null,{}," + event("a") + "]", "a", "map[not an event:3]"},
-		{"a list that breaks off", "[" + event("a") + "," + event("b")[:20], "a", "map[torn tail:1]"},
-		{"a session that breaks off", `{"id":"s","events":[` + event("a") + ",", "a", "map[torn tail:1]"},
-		{"a session after its events", `{"id":"s","events":[` + event("a") + `],"state`, "a", "map[torn tail:1]"},
-		{"bad element", `{"events":[` + event("a") + `,{"id":x},` + event("b") + `]} extra`, "a b", "map[bad json:2]"},
+		{"a list that breaks off", "[" + event("a") + "," + event("b")[:20], "a",
+			"map[torn tail:1]"},
+		{"a session that breaks off", `{"id":"s","events":[` + event("a") + ",", "a",
+			"map[torn tail:1]"},
+		{"a session after its events", `{"id":"s","events":[` + event("a") + `],"state`, "a",
+			"map[torn tail:1]"},
+		{"bad element", `{"events":[` + event("a") + `,{"id":x},` + event("b") + `]} extra`, "a b",
+			"map[bad json:2]"},
 		{"commas", "[,," + event("a") + ",]", "a", "map[bad json:2]"},
 		{"no UTF-8", strings.Replace(event("a?"), "?", "\xff\xff", 1) + "\n", "a\uFFFD", "map[]"},
-		{"too deep", `{"id":"d","author":"user","content":` + deep + "}\n" + event("a") + "\n", "a", "map[nested too deep:1]"},
-		{"sessions in sessions", strings.Repeat(`{"session":`, 50) + `{"events":[` + event("a") + "]}" + strings.Repeat("}", 50), "", "map[not an event:1]"},
+		{"too deep", `{"id":"d","author":"user","content":` + deep + "}\n" + event("a") + "\n", "a",
+			"map[nested too deep:1]"},
+		{"sessions in sessions",
+			strings.Repeat(`{"session":`, 50) + `{"events":[` + event("a") + "]}" +
+				strings.Repeat("}", 50), "", "map[not an event:1]"},
 	} {
 		_, now, stats := readAll(t, []byte(c.in), ReadOptions{Session: "s"})
 		var ids []string
@@ -220,15 +248,20 @@ func TestWrongKinds(t *testing.T) {
 
 func TestC2_rewinds(t *testing.T) {
 	line := func(id, invocation, more string) string {
-		return fmt.Sprintf(`{"id":%q,"invocationId":%q,"author":"user"%s}`, id, invocation, more) + "\n"
+		return fmt.Sprintf(`{"id":%q,"invocationId":%q,"author":"user"%s}`, id, invocation, more) +
+			"\n"
 	}
 	said := `,"content":{"parts":[{"text":"x"}]}`
-	steps, now, stats := readAll(t, []byte(line("a", "1", said)+line("b", "2", said)+line("c", "2", said)+line("r", "3", `,"actions":{"rewindBeforeInvocationId":"2"}`)+
-		line("d", "4", said)+line("r2", "5", `,"actions":{"rewindBeforeInvocationId":"2"}`)), ReadOptions{Session: "s"})
+	steps, now, stats := readAll(t,
+		[]byte(line("a", "1", said)+line("b", "2", said)+line("c", "2", said)+
+			line("r", "3", `,"actions":{"rewindBeforeInvocationId":"2"}`)+
+			line("d", "4", said)+line("r2", "5", `,"actions":{"rewindBeforeInvocationId":"2"}`)),
+		ReadOptions{Session: "s"})
 	if len(steps) != 6 || len(now) != 3 || now[1].Origin.Message != "d" || stats.Unknown != 1 {
 		t.Fatalf("%+v %+v", now, stats)
 	}
-	if r := steps[3]; r.Kind != transcript.KindRewind || r.RewindTo.Message != "b" || r.Message.Origin.Message != "rewind:r" {
+	if r := steps[3]; r.Kind != transcript.KindRewind || r.RewindTo.Message != "b" ||
+		r.Message.Origin.Message != "rewind:r" {
 		t.Errorf("%+v", r)
 	}
 	// The one that finds nothing stays what it is.
@@ -257,10 +290,16 @@ func conversation() []transcript.Message {
 	caller.Calls = calls("p1")
 	return []transcript.Message{
 		gemini(own(1, "user", "", "list the files"), "m1"),
-		gemini(ofParts(2, "model", "gemini-2.5-flash", `{"text":"**Plan** look","thought":true}`, `{"text":"I look."}`, call("c1", "ls"), call("c2", "cat")), "m2"),
-		gemini(ofParts(4, "tool", "", result("c2", "cat", `"<tool_output_masked>saved</tool_output_masked>"`)), "result:c2"),
+		gemini(ofParts(2, "model", "gemini-2.5-flash", `{"text":"**Plan** look","thought":true}`,
+			`{"text":"I look."}`, call("c1", "ls"), call("c2", "cat")), "m2"),
+		gemini(
+			ofParts(4, "tool", "",
+				result("c2", "cat", `"<tool_output_masked>saved</tool_output_masked>"`)),
+			"result:c2"),
 		info,
-		gemini(ofParts(3, "tool", "", result("c1", "ls", `{"output":"a.go"}`), `{"inlineData":{"data":"AA==","mimeType":"image/png"}}`, `{"text":"and more"}`), "result:c1"),
+		gemini(ofParts(3, "tool", "", result("c1", "ls", `{"output":"a.go"}`),
+			`{"inlineData":{"data":"AA==","mimeType":"image/png"}}`, `{"text":"and more"}`),
+			"result:c1"),
 		ofParts(6, "model", "gemini-2.5-flash", `{"text":"one text, as a part"}`),
 		own(7, "user", "", "first"),
 		own(8, "user", "", "second in a row"),
@@ -284,14 +323,17 @@ func conversation() []transcript.Message {
 // C.3: record, events, record.
 func TestC3_ownRoundTrip(t *testing.T) {
 	want := conversation()
-	for _, o := range []WriteOptions{{Session: "s"}, {Session: "s", Unit: Python}, {Session: "s", Lines: true, Agent: "helper"}} {
+	for _, o := range []WriteOptions{{Session: "s"}, {Session: "s", Unit: Python},
+		{Session: "s", Lines: true, Agent: "helper"}} {
 		out, done := writeAll(t, want, o)
 		_, got, stats := readAll(t, out, ReadOptions{Session: "s"})
 		sameAll(t, got, want)
 		if len(stats.Skipped)+len(stats.Kept)+stats.Odd > 0 || stats.Passed[passedStandIn] != 2 {
 			t.Errorf("%+v", stats)
 		}
-		if done.Changed[transcript.ChangedCalls] != 2 || done.Changed[transcript.ChangedOrphans] != 1 || done.Messages != len(want) || len(done.Left) != 0 {
+		if done.Changed[transcript.ChangedCalls] != 2 ||
+			done.Changed[transcript.ChangedOrphans] != 1 || done.Messages != len(want) ||
+			len(done.Left) != 0 {
 			t.Errorf("%+v", done)
 		}
 		again, _ := writeAll(t, want, o)
@@ -314,7 +356,8 @@ func checkEvents(t *testing.T, list []map[string]any) {
 	ids, open := map[string]bool{}, map[string]bool{}
 	for _, e := range list {
 		id, _ := e["id"].(string)
-		if id == "" || ids[id] || e["invocationId"] == "" || e["author"] == "" || e["partial"] != nil {
+		if id == "" || ids[id] || e["invocationId"] == "" || e["author"] == "" ||
+			e["partial"] != nil {
 			t.Errorf("%v", e)
 		}
 		ids[id] = true
@@ -341,7 +384,8 @@ func checkEvents(t *testing.T, list []map[string]any) {
 					t.Errorf("%s: response %v", id, r["response"])
 				}
 				delete(open, r["id"].(string))
-			} else if len(open) > 0 && content["role"] == "user" && p["inlineData"] == nil && p["text"] != "and more" {
+			} else if len(open) > 0 && content["role"] == "user" && p["inlineData"] == nil &&
+				p["text"] != "and more" {
 				t.Errorf("%s: calls %v are open", id, open)
 			}
 			if p["thought"] != nil {
@@ -364,10 +408,12 @@ func TestC3_eventsByTheTable(t *testing.T) {
 		by[e["id"].(string)] = e
 		order = append(order, e["id"].(string))
 	}
-	if !slices.Equal(order[:5], []string{"m1", "m2", "m2#resp", fmt.Sprintf("%064d", 5), "m2#resp-2"}) {
+	if !slices.Equal(order[:5],
+		[]string{"m1", "m2", "m2#resp", fmt.Sprintf("%064d", 5), "m2#resp-2"}) {
 		t.Errorf("%q", order)
 	}
-	if e := by["m2"]; e["author"] != "helper" || e["customMetadata"].(map[string]any)["model"] != "gemini-2.5-flash" {
+	if e := by["m2"]; e["author"] != "helper" ||
+		e["customMetadata"].(map[string]any)["model"] != "gemini-2.5-flash" {
 		t.Errorf("%v", e)
 	}
 	if by["m1"]["author"] != "user" || by["m3"] != nil {
@@ -391,14 +437,16 @@ func TestC3_eventsByTheTable(t *testing.T) {
 	if note["content"] != nil || note["customMetadata"] == nil {
 		t.Errorf("a note reaches a model: %v", note)
 	}
-	if by["m1"]["invocationId"] != InvocationID("s", "m1") || by["m2"]["invocationId"] != by["m1"]["invocationId"] {
+	if by["m1"]["invocationId"] != InvocationID("s", "m1") ||
+		by["m2"]["invocationId"] != by["m1"]["invocationId"] {
 		t.Error("a turn is an invocation")
 	}
 	first, second := by[fmt.Sprintf("%064d", 7)], by[fmt.Sprintf("%064d", 8)]
 	if first["invocationId"] == second["invocationId"] {
 		t.Error("two messages of a user in a row are two invocations")
 	}
-	if e := by[fmt.Sprintf("%064d", 10)]; e["invocationId"] != "i-7" || fmt.Sprint(e["usageMetadata"]) != "map[candidatesTokenCount:7]" {
+	if e := by[fmt.Sprintf("%064d", 10)]; e["invocationId"] != "i-7" ||
+		fmt.Sprint(e["usageMetadata"]) != "map[candidatesTokenCount:7]" {
 		t.Errorf("%v", e)
 	}
 	// All responses of one message in one event, in the order of its calls; the one that never came
@@ -412,7 +460,9 @@ func TestC3_eventsByTheTable(t *testing.T) {
 	if responses["role"] != "user" || !slices.Equal(ids, []string{"open", "shut", "n"}) {
 		t.Errorf("%v", responses)
 	}
-	if !bytes.Contains(out, []byte(`{"functionResponse":{"id":"open","name":"sleep","response":{"error":"no result was recorded"}}}`)) {
+	if !bytes.Contains(out,
+		[]byte(
+			`{"functionResponse":{"id":"open","name":"sleep","response":{"error":"no result was recorded"}}}`)) {
 		t.Errorf("no error for the open call: %s", out)
 	}
 	if !bytes.Contains(out, []byte(`"timestamp":1772625602250`)) {
@@ -424,7 +474,8 @@ func TestC3_eventsByTheTable(t *testing.T) {
 // metadata.
 func TestWithoutMetadata(t *testing.T) {
 	out, done := writeAll(t, conversation(), WriteOptions{Session: "s", Bare: true})
-	if bytes.Contains(out, []byte("customMetadata")) || done.Left[leftPlace] != 5 || done.Notes != 0 {
+	if bytes.Contains(out, []byte("customMetadata")) || done.Left[leftPlace] != 5 ||
+		done.Notes != 0 {
 		t.Errorf("%+v %s", done, out)
 	}
 	checkEvents(t, eventsOf(t, out))
@@ -436,7 +487,9 @@ func TestAddedFields(t *testing.T) {
 	out, _ := writeAll(t, list, WriteOptions{Session: "s"})
 	more := bytes.ReplaceAll(out, []byte(`"stateDelta":{}`), []byte(`"stateDelta":{"seen":true}`))
 	_, got, _ := readAll(t, more, ReadOptions{})
-	if len(got) != 2 || got[0].Origin != list[0].Origin || !bytes.Contains(got[0].Parts, []byte(`{"text":"hello"},{"adk":{"actions":{"stateDelta":{"seen":true}}}`)) {
+	if len(got) != 2 || got[0].Origin != list[0].Origin ||
+		!bytes.Contains(got[0].Parts,
+			[]byte(`{"text":"hello"},{"adk":{"actions":{"stateDelta":{"seen":true}}}`)) {
 		t.Fatalf("%s", show(got[0]))
 	}
 	again, _ := writeAll(t, got, WriteOptions{Session: "s"})
@@ -451,7 +504,8 @@ func TestBranches(t *testing.T) {
 	w := NewWriter(&b, WriteOptions{Session: "s", Agent: "a"})
 	for i, path := range [][]string{nil, {"left"}, {"left", "v1.2"}, {"50%"}} {
 		m := own(i+1, "model", "", "x")
-		if err := w.Add(transcript.Item{Message: m, Turn: "i", Path: path, Number: i, Caller: -1}); err != nil {
+		if err := w.Add(transcript.Item{Message: m, Turn: "i", Path: path, Number: i,
+			Caller: -1}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -481,12 +535,14 @@ func TestBranches(t *testing.T) {
 func TestGone(t *testing.T) {
 	gone := own(2, "model", "", "")
 	gone.Gone, gone.Calls = "forgotten", calls("c")
-	list := []transcript.Message{own(1, "user", "", "x"), gone, ofParts(3, "tool", "", result("c", "ls", `{"output":"y"}`))}
+	list := []transcript.Message{own(1, "user", "", "x"), gone,
+		ofParts(3, "tool", "", result("c", "ls", `{"output":"y"}`))}
 	out, done := writeAll(t, list, WriteOptions{Session: "s"})
 	checkEvents(t, eventsOf(t, out))
 	_, got, stats := readAll(t, out, ReadOptions{})
 	sameAll(t, got, []transcript.Message{list[0], list[2]})
-	if done.Changed[transcript.ChangedForgotten] != 1 || stats.Passed[passedStandIn] != 1 || !bytes.Contains(out, []byte("[forgotten]")) {
+	if done.Changed[transcript.ChangedForgotten] != 1 || stats.Passed[passedStandIn] != 1 ||
+		!bytes.Contains(out, []byte("[forgotten]")) {
 		t.Errorf("%+v %+v %s", done, stats, out)
 	}
 }
@@ -496,7 +552,8 @@ func TestRandomRoundTrip(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		want := randomMessages(r)
-		out, _ := writeAll(t, want, WriteOptions{Session: "s", Unit: []Unit{Python, JavaScript}[r.IntN(2)]})
+		out, _ := writeAll(t, want,
+			WriteOptions{Session: "s", Unit: []Unit{Python, JavaScript}[r.IntN(2)]})
 		_, got, _ := readAll(t, out, ReadOptions{})
 		sameAll(t, got, want)
 		if again, _ := writeAll(t, got, WriteOptions{Session: "s", Unit: Python}); len(again) == 0 {
@@ -516,14 +573,17 @@ func randomMessages(r *rand.Rand) (list []transcript.Message) {
 			var parts []string
 			for range r.IntN(4) {
 				parts = append(parts, []string{
-					`{"text":"t"}`, `{"text":"","thought":true}`, call(id(), "ls"), result(id(), "ls", `{"output":"o"}`), result(id(), "ls", `"bare"`),
-					result(id(), "ls", `{"result":1}`), `{"text":"t","extra":[1,2.50]}`, `"bare"`, `null`, `{"functionCall":{"name":"idless"}}`,
+					`{"text":"t"}`, `{"text":"","thought":true}`, call(id(), "ls"),
+					result(id(), "ls", `{"output":"o"}`), result(id(), "ls", `"bare"`),
+					result(id(), "ls", `{"result":1}`), `{"text":"t","extra":[1,2.50]}`, `"bare"`,
+					`null`, `{"functionCall":{"name":"idless"}}`,
 				}[r.IntN(10)])
 			}
 			m = ofParts(n+1, role, "", parts...)
 		}
 		if r.IntN(3) == 0 {
-			m.Origin = transcript.Origin{Agent: []string{"gemini-cli", "jsonl", Agent}[r.IntN(3)], Session: []string{"s", "t"}[r.IntN(2)], Message: fmt.Sprintf("k%d", n)}
+			m.Origin = transcript.Origin{Agent: []string{"gemini-cli", "jsonl", Agent}[r.IntN(3)],
+				Session: []string{"s", "t"}[r.IntN(2)], Message: fmt.Sprintf("k%d", n)}
 		}
 		m.Author = []string{"", "", "bot", "user", "Ada"}[r.IntN(5)]
 		m.Note = r.IntN(6) == 0
@@ -543,11 +603,14 @@ func randomMessages(r *rand.Rand) (list []transcript.Message) {
 func TestMemory(t *testing.T) {
 	const size = 128 << 20
 	for _, around := range [][2]string{{"", "\n"}, {`{"id":"s","events":[`, "]}"}} {
-		long := io.MultiReader(strings.NewReader(around[0]+`{"id":"x","author":"user","content":{"parts":[{"text":"`), io.LimitReader(letters{}, size),
+		long := io.MultiReader(
+			strings.NewReader(around[0]+`{"id":"x","author":"user","content":{"parts":[{"text":"`),
+			io.LimitReader(letters{}, size),
 			strings.NewReader(`"}]}}`+around[1]))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		stats, err := Read(long, ReadOptions{Session: "s"}, func(transcript.Step) error { return nil })
+		stats, err := Read(long, ReadOptions{Session: "s"},
+			func(transcript.Step) error { return nil })
 		runtime.ReadMemStats(&after)
 		if err != nil || stats.Skipped[SkipLong] != 1 || stats.Records != 0 {
 			t.Fatalf("%v %+v", err, stats)
@@ -569,17 +632,20 @@ func (letters) Read(p []byte) (int, error) {
 
 // A line of a megabyte is read; an input that fails says so, after what was read of it.
 func TestReading(t *testing.T) {
-	big := `{"id":"a","author":"user","content":{"parts":[{"text":"` + strings.Repeat("x", 1<<20) + `"}]}}` + "\n"
+	big := `{"id":"a","author":"user","content":{"parts":[{"text":"` + strings.Repeat("x", 1<<20) +
+		`"}]}}` + "\n"
 	_, now, _ := readAll(t, []byte(big+big[:30]), ReadOptions{Session: "s"})
 	if len(now) != 1 || len(now[0].Text) != 1<<20 {
 		t.Errorf("%d messages", len(now))
 	}
 	n := 0
-	_, err := Read(io.MultiReader(strings.NewReader(big), iotest.ErrReader(io.ErrClosedPipe)), ReadOptions{Session: "s"}, func(transcript.Step) error { n++; return nil })
+	_, err := Read(io.MultiReader(strings.NewReader(big), iotest.ErrReader(io.ErrClosedPipe)),
+		ReadOptions{Session: "s"}, func(transcript.Step) error { n++; return nil })
 	if err == nil || err.Error() != "read events: io: read/write on closed pipe" || n != 1 {
 		t.Errorf("%v after %d", err, n)
 	}
-	_, err = Read(strings.NewReader(big), ReadOptions{}, func(transcript.Step) error { return io.ErrNoProgress })
+	_, err = Read(strings.NewReader(big), ReadOptions{},
+		func(transcript.Step) error { return io.ErrNoProgress })
 	if err != io.ErrNoProgress {
 		t.Errorf("%v", err)
 	}
@@ -603,7 +669,10 @@ func TestWaiting(t *testing.T) {
 	}
 	for _, part := range [][]transcript.Message{now, now[:3]} {
 		out, done := writeAll(t, part, WriteOptions{Session: "s", Lines: true})
-		if done.Changed[transcript.ChangedCalls] != 0 || done.Changed[transcript.ChangedOrphans] != 0 || bytes.Contains(out, []byte(transcript.NoResult)) || bytes.Contains(out, []byte("customMetadata")) {
+		if done.Changed[transcript.ChangedCalls] != 0 ||
+			done.Changed[transcript.ChangedOrphans] != 0 ||
+			bytes.Contains(out, []byte(transcript.NoResult)) ||
+			bytes.Contains(out, []byte("customMetadata")) {
 			t.Errorf("%+v %s", done, out)
 		}
 		_, again, _ := readAll(t, out, ReadOptions{Session: "s"})

@@ -74,7 +74,8 @@ func (e *decoder) identify() {
 	if id == "" {
 		id = e.deriveID()
 	}
-	e.m.Origin = transcript.Origin{Agent: Agent, Session: transcript.Fit(e.stats.Session), Message: transcript.Fit(id)}
+	e.m.Origin = transcript.Origin{Agent: Agent, Session: transcript.Fit(e.stats.Session),
+		Message: transcript.Fit(id)}
 	e.invocation, _ = jsonvalue.Text(e.in.get("invocationId"))
 	e.author, _ = jsonvalue.Text(e.in.get("author"))
 	if raw := e.in.get("timestamp"); raw != nil {
@@ -313,7 +314,9 @@ func isConsent(parts []json.RawMessage) bool {
 func (e *decoder) message(h hints, parts []json.RawMessage) transcript.Message {
 	m := e.m
 	if h.From != nil {
-		m.Origin = originOr(*h.From, transcript.Origin{Agent: transcript.Own, Session: e.m.Origin.Session, Message: e.m.Origin.Message})
+		m.Origin = originOr(*h.From,
+			transcript.Origin{Agent: transcript.Own, Session: e.m.Origin.Session,
+				Message: e.m.Origin.Message})
 	} else {
 		m.Origin.Agent = transcript.Own
 	}
@@ -330,7 +333,8 @@ func (e *decoder) message(h hints, parts []json.RawMessage) transcript.Message {
 	if h.Calls != nil || h.Results != nil {
 		m.Calls, m.Results = nil, nil
 		for _, c := range h.Calls {
-			m.Calls = append(m.Calls, format.Call{ID: transcript.Fit(c.ID), Tool: transcript.Fit(c.Tool)})
+			m.Calls = append(m.Calls,
+				format.Call{ID: transcript.Fit(c.ID), Tool: transcript.Fit(c.Tool)})
 		}
 		for _, r := range h.Results {
 			m.Results = append(m.Results, transcript.Fit(r))

@@ -207,7 +207,8 @@ const maxMembers = 1000
 // every export has.
 func (d *reader) finish() error {
 	rest := d.session
-	for _, same := range []field{{"appName", jsonvalue.Encode(DefaultApp)}, {"userId", jsonvalue.Encode(DefaultUser)}} {
+	for _, same := range []field{{"appName", jsonvalue.Encode(DefaultApp)},
+		{"userId", jsonvalue.Encode(DefaultUser)}} {
 		if bytes.Equal(rest.get(same.Name), same.Value) {
 			rest = rest.without(same.Name)
 		}
@@ -231,7 +232,10 @@ func (d *reader) finish() error {
 		return nil
 	}
 	slices.SortFunc(kept, func(a, b field) int { return strings.Compare(a.Name, b.Name) })
-	m := transcript.Message{Origin: transcript.Origin{Agent: Agent, Session: transcript.Fit(d.stats.Session), Message: sessionMessage}, Note: true, Role: transcript.RoleSystem}
+	m := transcript.Message{
+		Origin: transcript.Origin{Agent: Agent, Session: transcript.Fit(d.stats.Session),
+			Message: sessionMessage}, Note: true, Role: transcript.RoleSystem,
+	}
 	m.Parts = jsonvalue.Array([]json.RawMessage{carried(object{{"session", kept.encode()}})})
 	return d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m})
 }

@@ -74,8 +74,10 @@ func (w *writer) readsBack(d *draft, items ...item) bool {
 }
 
 func same(a, b *transcript.Message) bool {
-	return a.Origin == b.Origin && a.Note == b.Note && a.Role == b.Role && a.Author == b.Author && a.Time.Equal(b.Time) && a.Invocation == b.Invocation &&
-		a.Text == b.Text && string(a.Parts) == string(b.Parts) && slices.Equal(a.Calls, b.Calls) && slices.Equal(a.Results, b.Results) &&
+	return a.Origin == b.Origin && a.Note == b.Note && a.Role == b.Role && a.Author == b.Author &&
+		a.Time.Equal(b.Time) && a.Invocation == b.Invocation &&
+		a.Text == b.Text && string(a.Parts) == string(b.Parts) && slices.Equal(a.Calls, b.Calls) &&
+		slices.Equal(a.Results, b.Results) &&
 		a.Tokens == b.Tokens
 }
 
@@ -229,14 +231,17 @@ func actionsWith(kept json.RawMessage) json.RawMessage {
 		return kept
 	}
 	var out object
-	for _, name := range []string{"stateDelta", "artifactDelta", "requestedAuthConfigs", "requestedToolConfirmations"} {
+	for _, name := range []string{"stateDelta", "artifactDelta", "requestedAuthConfigs",
+		"requestedToolConfirmations"} {
 		value := o.get(name)
 		if value == nil {
 			value = json.RawMessage("{}")
 		}
 		out = append(out, field{name, value})
 	}
-	return append(out, o.without("stateDelta", "artifactDelta", "requestedAuthConfigs", "requestedToolConfirmations")...).encode()
+	return append(out,
+		o.without("stateDelta", "artifactDelta", "requestedAuthConfigs",
+			"requestedToolConfirmations")...).encode()
 }
 
 // customWith returns the metadata of an event.
@@ -272,7 +277,8 @@ func (w *writer) join(id string, c *caller, items []item, stand []format.Call) *
 		s.From, s.Tokens = w.from(it.Origin, id), it.Tokens
 		s.name(it)
 		parts := s.content(&it.Message, it.tool)
-		explain(&s.hints, &draft{content: parts, author: w.o.Agent, role: transcript.RoleUser}, &it.Message)
+		explain(&s.hints, &draft{content: parts, author: w.o.Agent, role: transcript.RoleUser},
+			&it.Message)
 		pieces = append(pieces, piece{c.index(it.Results), parts, i})
 	}
 	for i := range h.Of {

@@ -22,8 +22,10 @@ const (
 // customMetadata.
 func fieldOrder() []string {
 	return []string{
-		"id", "invocationId", "author", "content", "actions", "longRunningToolIds", "branch", "timestamp", "partial", "turnComplete", "interrupted",
-		"errorCode", "errorMessage", "finishReason", "usageMetadata", "groundingMetadata", "inputTranscription", "outputTranscription",
+		"id", "invocationId", "author", "content", "actions", "longRunningToolIds", "branch",
+		"timestamp", "partial", "turnComplete", "interrupted",
+		"errorCode", "errorMessage", "finishReason", "usageMetadata", "groundingMetadata",
+		"inputTranscription", "outputTranscription",
 		"liveSessionResumptionUpdate", "customMetadata",
 	}
 }
@@ -60,7 +62,8 @@ func fits(name string, value json.RawMessage) bool {
 	switch name {
 	case "id", "invocationId", "author", "branch", "errorCode", "errorMessage", "finishReason":
 		return first == '"'
-	case "content", "actions", "usageMetadata", "groundingMetadata", "customMetadata", "inputTranscription", "outputTranscription",
+	case "content", "actions", "usageMetadata", "groundingMetadata", "customMetadata",
+		"inputTranscription", "outputTranscription",
 		"liveSessionResumptionUpdate":
 		return first == '{'
 	case "longRunningToolIds":

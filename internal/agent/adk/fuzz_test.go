@@ -21,10 +21,12 @@ func FuzzRead(f *testing.F) {
 	out, _ = writeAll(f, conversation(), WriteOptions{Session: "s", Lines: true, Unit: Python})
 	f.Add(out)
 	for _, s := range []string{
-		"", "\x00", "[", "{", "[]", "{}", `{"events":[{}`, `{"session":{"events":[]}}`, `[{"author":"a","timestamp":1e9}`, "\xef\xbb\xbf{\"author\":\"u\"}\n\x00\x00{",
+		"", "\x00", "[", "{", "[]", "{}", `{"events":[{}`, `{"session":{"events":[]}}`,
+		`[{"author":"a","timestamp":1e9}`, "\xef\xbb\xbf{\"author\":\"u\"}\n\x00\x00{",
 		`{"author":"a","customMetadata":{"ctx":{"v":1,"of":[{"at":3,"count":9}],"standIn":[-1]}}}`,
 		`{"author":"a","customMetadata":{"ctx":{"v":1,"thoughts":[{"at":-4,"part":{"thought":true}}],"wrapped":[7,-1]}}}`,
-		`{"author":"a","content":{"parts":[{"adk":{},"thought":true}]}}`, `{"author":"a","actions":{"rewindBeforeInvocationId":""}}`,
+		`{"author":"a","content":{"parts":[{"adk":{},"thought":true}]}}`,
+		`{"author":"a","actions":{"rewindBeforeInvocationId":""}}`,
 		`{"author":"a","content":{"role":"model","parts":[{"functionResponse":{"id":"x","response":"y"}},{"functionCall":{"id":"z","name":"n"}}]}}`,
 	} {
 		f.Add([]byte(s))
@@ -53,7 +55,8 @@ func FuzzRead(f *testing.F) {
 		if !bytes.Equal(out, twice) {
 			t.Error("other bytes")
 		}
-		_, back, _ := readAll(t, out, ReadOptions{Unit: JavaScript}) // the times of the first years are of any unit
+		// The times of the first years are of any unit
+		_, back, _ := readAll(t, out, ReadOptions{Unit: JavaScript})
 		for i := range back {
 			if IsSession(back[i].Origin) {
 				back[i].Time = time.UnixMilli(0).UTC()
@@ -68,7 +71,8 @@ func checkMessage(t *testing.T, m *transcript.Message) {
 	if m.Parts != nil && m.Text != "" || m.Origin.Agent == "" || m.Origin.Message == "" {
 		t.Errorf("%s", show(*m))
 	}
-	if _, err := jsonvalue.Elements(m.Parts); m.Parts != nil && (err != nil || !json.Valid(m.Parts)) {
+	if _, err := jsonvalue.Elements(m.Parts); m.Parts != nil &&
+		(err != nil || !json.Valid(m.Parts)) {
 		t.Errorf("parts %s", m.Parts)
 	}
 	switch m.Role {
@@ -86,12 +90,14 @@ func FuzzOwn(f *testing.F) {
 	for _, m := range conversation() {
 		f.Add(m.Role, m.Author, string(m.Parts), m.Note)
 	}
-	f.Add("model", "a", `[{"text":"a","thought":true,"functionCall":{"id":"c","name":"n"}},{"functionResponse":{"id":"c"},"functionCall":{"id":"d"}}]`, false)
+	f.Add("model", "a",
+		`[{"text":"a","thought":true,"functionCall":{"id":"c","name":"n"}},{"functionResponse":{"id":"c"},"functionCall":{"id":"d"}}]`, false)
 	f.Add("model", "a", `[{"Text":"a","Thought":true,"FunctionCall":{"id":"c"},"text":"b"}]`, false)
 	f.Fuzz(func(t *testing.T, role, author, parts string, note bool) {
 		var list []json.RawMessage
 		raw := bytes.ToValidUTF8([]byte(parts), []byte("?"))
-		if json.Unmarshal(raw, &list) != nil || list == nil || jsonvalue.Depth(raw) > 100 || strings.Contains(parts, `\u`) || transcript.Fit(author) != author {
+		if json.Unmarshal(raw, &list) != nil || list == nil || jsonvalue.Depth(raw) > 100 ||
+			strings.Contains(parts, `\u`) || transcript.Fit(author) != author {
 			return
 		}
 		if _, err := message.Parse(raw); err != nil {

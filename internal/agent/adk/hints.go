@@ -12,24 +12,28 @@ import (
 // hints are the fields of a message that an event has no field for, in customMetadata.ctx. A
 // message that ADK said first needs none.
 type hints struct {
-	V          int                 `json:"v,omitempty"`
-	From       *transcript.Origin  `json:"from,omitempty"` // the fields that do not follow from the event
-	Note       bool                `json:"note,omitempty"`
-	Role       string              `json:"role,omitempty"`       // if it does not follow
-	Author     *string             `json:"author,omitempty"`     // if it does not follow
-	Invocation bool                `json:"invocation,omitempty"` // the message itself names it
-	Named      string              `json:"named,omitempty"`      // by another name than the event has for it
-	Time       *int64              `json:"time,omitempty"`       // milliseconds, if the event has that of another message
-	Listed     bool                `json:"listed,omitempty"`     // one plain text, but as a part
-	Thoughts   []transcript.Placed `json:"thoughts,omitempty"`
-	Wrapped    []int               `json:"wrapped,omitempty"` // results whose response was no object
-	Text       *string             `json:"text,omitempty"`    // instead of the content of the event
-	Parts      json.RawMessage     `json:"parts,omitempty"`
-	Calls      []format.Call       `json:"calls,omitempty"` // if they are not those of the parts
-	Results    []string            `json:"results,omitempty"`
-	Tokens     uint64              `json:"tokens,omitempty"`
-	Gone       string              `json:"gone,omitempty"`
-	Set        []uint64            `json:"branchTokens,omitempty"` // derived: not read
+	V int `json:"v,omitempty"`
+	// The fields that do not follow from the event
+	From       *transcript.Origin `json:"from,omitempty"`
+	Note       bool               `json:"note,omitempty"`
+	Role       string             `json:"role,omitempty"`       // if it does not follow
+	Author     *string            `json:"author,omitempty"`     // if it does not follow
+	Invocation bool               `json:"invocation,omitempty"` // the message itself names it
+	// By another name than the event has for it
+	Named string `json:"named,omitempty"`
+	// Milliseconds, if the event has that of another message
+	Time     *int64              `json:"time,omitempty"`
+	Listed   bool                `json:"listed,omitempty"` // one plain text, but as a part
+	Thoughts []transcript.Placed `json:"thoughts,omitempty"`
+	// Results whose response was no object
+	Wrapped []int           `json:"wrapped,omitempty"`
+	Text    *string         `json:"text,omitempty"` // instead of the content of the event
+	Parts   json.RawMessage `json:"parts,omitempty"`
+	Calls   []format.Call   `json:"calls,omitempty"` // if they are not those of the parts
+	Results []string        `json:"results,omitempty"`
+	Tokens  uint64          `json:"tokens,omitempty"`
+	Gone    string          `json:"gone,omitempty"`
+	Set     []uint64        `json:"branchTokens,omitempty"` // derived: not read
 
 	// Of an event that has the results of several messages.
 	Of    []segment `json:"of,omitempty"`
@@ -44,7 +48,8 @@ type segment struct {
 }
 
 func readHints(raw json.RawMessage) (h hints, ok bool) {
-	if _, ok = parseObject(raw); !ok || json.Unmarshal(raw, &h) != nil || h.V != 1 || h.size() > maxParts {
+	if _, ok = parseObject(raw); !ok || json.Unmarshal(raw, &h) != nil || h.V != 1 ||
+		h.size() > maxParts {
 		return hints{}, false
 	}
 	for _, s := range h.Of {
@@ -58,7 +63,8 @@ func readHints(raw json.RawMessage) (h hints, ok bool) {
 // size returns the number of elements of all lists in hints.
 func (h *hints) size() int {
 	list, _ := jsonvalue.Elements(h.Parts)
-	n := len(h.Thoughts) + len(h.Wrapped) + len(h.Calls) + len(h.Results) + len(h.Stand) + len(h.Of) + len(list)
+	n := len(h.Thoughts) + len(h.Wrapped) + len(h.Calls) + len(h.Results) + len(h.Stand) +
+		len(h.Of) + len(list)
 	for i := range h.Of {
 		n += h.Of[i].size()
 	}
@@ -68,12 +74,15 @@ func (h *hints) size() int {
 // MarshalJSON writes a segment as one object, with At and Count first.
 func (s segment) MarshalJSON() ([]byte, error) {
 	o, _ := parseObject(jsonvalue.Encode(s.hints))
-	return append(object{{"at", jsonvalue.Encode(s.At)}, {"count", jsonvalue.Encode(s.Count)}}, o...).encode(), nil
+	return append(object{{"at", jsonvalue.Encode(s.At)}, {"count", jsonvalue.Encode(s.Count)}},
+		o...).encode(), nil
 }
 
 // content returns the parts of the event of a message, and adds the hints with which they are read
 // back.
-func (h *hints) content(m *transcript.Message, tool func(id string) string) (parts []json.RawMessage) {
+func (h *hints) content(
+	m *transcript.Message, tool func(id string) string,
+) (parts []json.RawMessage) {
 	said, rest := wordsOf(m)
 	if m.Parts == nil {
 		parts = plain(m, tool)
@@ -117,7 +126,8 @@ func plain(m *transcript.Message, tool func(id string) string) (parts []json.Raw
 		parts = append([]json.RawMessage{transcript.TextPart(words, nil)}, parts...)
 	}
 	for _, c := range m.Calls {
-		call := object{{"id", jsonvalue.Encode(c.ID)}, {"name", jsonvalue.Encode(c.Tool)}, {"args", json.RawMessage("{}")}}
+		call := object{{"id", jsonvalue.Encode(c.ID)}, {"name", jsonvalue.Encode(c.Tool)},
+			{"args", json.RawMessage("{}")}}
 		parts = append(parts, object{{callMember, call.encode()}}.encode())
 	}
 	return parts
@@ -164,7 +174,9 @@ func (h *hints) say(m *transcript.Message, parts []json.RawMessage, rest object)
 	case h.Text != nil:
 		m.Text, m.Parts = *h.Text, nil
 		if len(rest) > 0 {
-			m.Text, m.Parts = "", jsonvalue.Array([]json.RawMessage{transcript.TextPart(*h.Text, nil), carried(rest)})
+			m.Text, m.Parts =
+				"", jsonvalue.Array([]json.RawMessage{transcript.TextPart(*h.Text, nil),
+					carried(rest)})
 		}
 		return
 	case err == nil:

@@ -18,19 +18,26 @@ func TestHostile(t *testing.T) {
 	}
 	call := func(i int) string { return fmt.Sprintf(`{"functionCall":{"id":"%d","name":"x"}}`, i) }
 	for name, in := range map[string]string{
-		"fields":   `{"author":"a",` + many(150000, func(i int) string { return fmt.Sprintf(`"f%d":1`, i) }) + "}",
-		"parts":    `{"author":"a","content":{"parts":[` + many(30000, call) + `]}}`,
-		"thoughts": `{"author":"a","customMetadata":{"ctx":{"v":1,"thoughts":[` + many(60000, func(i int) string { return `{"at":0,"part":{}}` }) + `]}}}`,
-		"members":  `{"id":"s",` + many(100000, func(i int) string { return fmt.Sprintf(`"m%d":1`, i) }) + `,"events":[]}`,
+		"fields": `{"author":"a",` +
+			many(150000, func(i int) string { return fmt.Sprintf(`"f%d":1`, i) }) + "}",
+		"parts": `{"author":"a","content":{"parts":[` + many(30000, call) + `]}}`,
+		"thoughts": `{"author":"a","customMetadata":{"ctx":{"v":1,"thoughts":[` +
+			many(60000, func(i int) string { return `{"at":0,"part":{}}` }) + `]}}}`,
+		"members": `{"id":"s",` +
+			many(100000, func(i int) string { return fmt.Sprintf(`"m%d":1`, i) }) + `,"events":[]}`,
 		"brackets": strings.Repeat("[", 2<<20) + strings.Repeat("]", 2<<20),
 		"quotes":   `{"author":"` + strings.Repeat(`\"`, 1<<20) + `","actions":{}}`,
-		"rewinds":  many(20000, func(int) string { return `{"author":"a","actions":{"rewindBeforeInvocationId":"no"}}` }),
+		"rewinds": many(20000,
+			func(int) string {
+				return `{"author":"a","actions":{"rewindBeforeInvocationId":"no"}}`
+			}),
 	} {
 		if name == "rewinds" {
 			in = "[" + in + "]"
 		}
 		_, now, stats := readAll(t, []byte(in), ReadOptions{Session: "s"})
 		out, _ := writeAll(t, now, WriteOptions{Session: "s"})
-		t.Logf("%s: %d bytes, %d messages, skipped %v, %d bytes out", name, len(in), len(now), stats.Skipped, len(out))
+		t.Logf("%s: %d bytes, %d messages, skipped %v, %d bytes out", name, len(in), len(now),
+			stats.Skipped, len(out))
 	}
 }

@@ -66,7 +66,8 @@ func (o object) with(name string, value json.RawMessage) object {
 
 // without returns a copy of o without some members.
 func (o object) without(names ...string) object {
-	return slices.DeleteFunc(slices.Clone(o), func(f field) bool { return slices.Contains(names, f.Name) })
+	return slices.DeleteFunc(slices.Clone(o),
+		func(f field) bool { return slices.Contains(names, f.Name) })
 }
 
 func (o object) encode() json.RawMessage {

@@ -17,7 +17,9 @@ import (
 )
 
 // readAll reads an input and returns what is in the conversation at its end, besides the steps.
-func readAll(t testing.TB, in []byte, o ReadOptions) (steps []transcript.Step, now []transcript.Message, stats Stats) {
+func readAll(
+	t testing.TB, in []byte, o ReadOptions,
+) (steps []transcript.Step, now []transcript.Message, stats Stats) {
 	t.Helper()
 	stats, err := Read(bytes.NewReader(in), o, func(s transcript.Step) error {
 		steps = append(steps, s)
@@ -25,7 +27,8 @@ func readAll(t testing.TB, in []byte, o ReadOptions) (steps []transcript.Step, n
 			now = append(now, s.Message)
 			return nil
 		}
-		i := slices.IndexFunc(now, func(m transcript.Message) bool { return m.Origin == s.RewindTo })
+		i := slices.IndexFunc(now,
+			func(m transcript.Message) bool { return m.Origin == s.RewindTo })
 		if i < 0 {
 			t.Fatalf("rewind to %v, which is not there", s.RewindTo)
 		}
@@ -40,7 +43,9 @@ func readAll(t testing.TB, in []byte, o ReadOptions) (steps []transcript.Step, n
 
 // writeAll writes messages as a session does: with their calls and results paired and their
 // invocations told.
-func writeAll(t testing.TB, list []transcript.Message, o WriteOptions) ([]byte, transcript.Written) {
+func writeAll(
+	t testing.TB, list []transcript.Message, o WriteOptions,
+) ([]byte, transcript.Written) {
 	t.Helper()
 	if o.Agent == "" {
 		o.Agent = "agent"
@@ -90,7 +95,8 @@ func items(list []transcript.Message, session string) []transcript.Item {
 			for _, r := range m.Results {
 				if at, ok := made[r]; ok {
 					it.Caller, it.Orphan = max(it.Caller, at), false
-					out[at].Open = slices.DeleteFunc(out[at].Open, func(id string) bool { return id == r })
+					out[at].Open = slices.DeleteFunc(out[at].Open,
+						func(id string) bool { return id == r })
 				}
 			}
 			for _, c := range m.Calls {
@@ -119,8 +125,10 @@ func sameAll(t testing.TB, got, want []transcript.Message) {
 }
 
 func show(m transcript.Message) string {
-	return fmt.Sprintf("%v note=%v %s/%q %s inv=%q text=%q parts=%s calls=%v results=%v tokens=%d", m.Origin, m.Note, m.Role, m.Author,
-		m.Time.Format(time.RFC3339Nano), m.Invocation, m.Text, m.Parts, m.Calls, m.Results, m.Tokens)
+	return fmt.Sprintf("%v note=%v %s/%q %s inv=%q text=%q parts=%s calls=%v results=%v tokens=%d",
+		m.Origin, m.Note, m.Role, m.Author,
+		m.Time.Format(time.RFC3339Nano), m.Invocation, m.Text, m.Parts, m.Calls,
+		m.Results, m.Tokens)
 }
 
 func sample(t testing.TB) []byte {
@@ -136,7 +144,11 @@ var noon = time.Date(2026, 3, 4, 12, 0, 0, 250e6, time.UTC)
 
 // own is a message that this store had first.
 func own(n int, role, author, text string) transcript.Message {
-	return transcript.Message{Origin: transcript.Origin{Agent: transcript.Own, Session: "s", Message: fmt.Sprintf("%064d", n)}, Role: role, Author: author, Text: text, Time: noon.Add(time.Duration(n) * time.Second)}
+	return transcript.Message{
+		Origin: transcript.Origin{Agent: transcript.Own, Session: "s",
+			Message: fmt.Sprintf("%064d", n)}, Role: role, Author: author, Text: text,
+		Time: noon.Add(time.Duration(n) * time.Second),
+	}
 }
 
 // ofParts is own with parts.

@@ -217,7 +217,8 @@ func (d *reader) settle() {
 func (d *reader) event(raw []byte) error {
 	if !d.named {
 		if d.size += len(raw); d.size > maxHeld {
-			return fmt.Errorf("%w: more than %d bytes of events before the session's id", ErrForm, maxHeld)
+			return fmt.Errorf("%w: more than %d bytes of events before the session's id",
+				ErrForm, maxHeld)
 		}
 		d.held = append(d.held, bytes.Clone(raw))
 		return nil
@@ -328,5 +329,6 @@ func (d *reader) rewind(e *event) error {
 	d.said = d.said[:at]
 	mark := transcript.Message{Origin: e.origin, Time: e.time}
 	mark.Origin.Message = transcript.Fit("rewind:" + e.origin.Message)
-	return d.emit(transcript.Step{Kind: transcript.KindRewind, Message: mark, RewindTo: first.origin})
+	return d.emit(transcript.Step{Kind: transcript.KindRewind, Message: mark,
+		RewindTo: first.origin})
 }

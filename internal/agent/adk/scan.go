@@ -118,9 +118,10 @@ func (s *scanner) value(limit int) ([]byte, error) {
 type valueScanner struct {
 	limit, depth           int
 	quoted, escaped, begun bool
-	bare                   bool // neither an object, nor an array, nor a string: it ends where the next token begins
-	tooLong, done          bool
-	bytes                  []byte
+	// Neither an object, nor an array, nor a string: it ends where the next token begins
+	bare          bool
+	tooLong, done bool
+	bytes         []byte
 }
 
 func (v *valueScanner) add(c byte) {

@@ -73,7 +73,8 @@ func parseStamp(raw json.RawMessage, unit Unit) (t time.Time, below string, ok b
 	if negative {
 		ms = -ms
 	}
-	if err != nil || negative && below != "" || len(below) > maxDigits || ms < leastMilli || ms > mostMilli {
+	if err != nil || negative && below != "" || len(below) > maxDigits || ms < leastMilli ||
+		ms > mostMilli {
 		return t, "", false
 	}
 	return time.UnixMilli(ms).UTC(), below, true
@@ -90,7 +91,8 @@ func decimal(number string) (digits string, exponent int, ok bool) {
 	}
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	digits = whole + fraction
-	ok = len(digits) > 0 && len(digits) <= maxDigits && exponent >= -maxExponent && exponent <= maxExponent
+	ok = len(digits) > 0 && len(digits) <= maxDigits && exponent >= -maxExponent &&
+		exponent <= maxExponent
 	return digits, exponent - len(fraction), ok
 }
 

@@ -113,7 +113,8 @@ func (w *writer) head() {
 		state = json.RawMessage("{}")
 	}
 	head := object{
-		{"id", jsonvalue.Encode(w.o.Session)}, {"appName", pick(w.o.App, "appName", DefaultApp)}, {"userId", pick(w.o.User, "userId", DefaultUser)}, {"state", state},
+		{"id", jsonvalue.Encode(w.o.Session)}, {"appName", pick(w.o.App, "appName", DefaultApp)},
+		{"userId", pick(w.o.User, "userId", DefaultUser)}, {"state", state},
 	}
 	line := head.encode()
 	w.Print("", line[:len(line)-1])
@@ -124,7 +125,8 @@ func (w *writer) head() {
 // the input is.
 func (w *writer) tail() {
 	tail := object{{"lastUpdateTime", w.updated()}}
-	tail = append(tail, keptIn(w.o.Kept).without("id", "appName", "userId", "state", "lastUpdateTime", "events")...)
+	tail = append(tail,
+		keptIn(w.o.Kept).without("id", "appName", "userId", "state", "lastUpdateTime", "events")...)
 	w.Print("\n],", tail.encode()[1:])
 	w.Print("\n", nil)
 }
@@ -173,7 +175,8 @@ func (w *writer) Message(of *transcript.Item) bool {
 // joins reports whether a message is a result that may share an event with other results of the
 // same message.
 func (w *writer) joins(it item) bool {
-	return it.Origin.Agent != Agent && it.Role == transcript.RoleTool && !it.Note && it.Gone == "" && it.Caller >= 0 && it.Set == nil &&
+	return it.Origin.Agent != Agent && it.Role == transcript.RoleTool && !it.Note &&
+		it.Gone == "" && it.Caller >= 0 && it.Set == nil &&
 		len(it.Calls) == 0 && w.callers[it.Caller] != nil
 }
 
@@ -181,7 +184,8 @@ func (w *writer) joins(it item) bool {
 func alike(a, b item) bool {
 	_, kept := wordsOf(&a.Message)
 	_, also := wordsOf(&b.Message)
-	return a.Caller == b.Caller && a.Turn == b.Turn && a.branch == b.branch && string(kept.encode()) == string(also.encode())
+	return a.Caller == b.Caller && a.Turn == b.Turn && a.branch == b.branch &&
+		string(kept.encode()) == string(also.encode())
 }
 
 // tool returns the tool that a message called under an id.

@@ -28,10 +28,14 @@ func starts() []string { return []string{`{"step_index":`, `{"source":"`, `{"typ
 // isKnown reports whether a type of step is no drift.
 func isKnown(kind string) bool {
 	switch kind {
-	case "CONVERSATION_HISTORY", "EPHEMERAL_MESSAGE", "KNOWLEDGE_ARTIFACTS", "USER_SETTINGS", "ERROR_MESSAGE",
-		"CHECKPOINT", "SYSTEM_MESSAGE", "GENERIC", "TOOL_RESPONSE", "RUN_COMMAND", "COMMAND_STATUS", "SEND_COMMAND_INPUT",
-		"LIST_DIRECTORY", "VIEW_FILE", "VIEW_FILE_OUTLINE", "VIEW_CODE_ITEM", "VIEW_CONTENT_CHUNK", "CODE_ACTION",
-		"GREP_SEARCH", "FIND", "SEARCH_WEB", "READ_URL_CONTENT", "MCP_TOOL", "TASK_BOUNDARY", "NOTIFY_USER",
+	case "CONVERSATION_HISTORY", "EPHEMERAL_MESSAGE", "KNOWLEDGE_ARTIFACTS", "USER_SETTINGS",
+		"ERROR_MESSAGE",
+		"CHECKPOINT", "SYSTEM_MESSAGE", "GENERIC", "TOOL_RESPONSE", "RUN_COMMAND", "COMMAND_STATUS",
+		"SEND_COMMAND_INPUT",
+		"LIST_DIRECTORY", "VIEW_FILE", "VIEW_FILE_OUTLINE", "VIEW_CODE_ITEM", "VIEW_CONTENT_CHUNK",
+		"CODE_ACTION",
+		"GREP_SEARCH", "FIND", "SEARCH_WEB", "READ_URL_CONTENT", "MCP_TOOL", "TASK_BOUNDARY",
+		"NOTIFY_USER",
 		"GENERATE_IMAGE", "BROWSER_SUBAGENT", "ASK_QUESTION", "INVOKE_SUBAGENT", "PROPOSE_CODE":
 		return true
 	}
@@ -41,7 +45,8 @@ func isKnown(kind string) bool {
 // Read reads a transcript, as transcript.Read says. name is the conversation that the directory of
 // the file is named for, or "": no step names it.
 func Read(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
-	d := &reader{Flat: transcript.NewFlat(Agent, emit), answers: map[string]call{}, done: map[string]bool{}}
+	d := &reader{Flat: transcript.NewFlat(Agent, emit), answers: map[string]call{},
+		done: map[string]bool{}}
 	d.Stats.Session = transcript.NameOfFile(name)
 	err := d.Read(r, starts(), d.record)
 	return d.Stats, err
@@ -64,7 +69,8 @@ func (d *reader) record(o jsonvalue.Object) error {
 		return nil
 	}
 	name := ""
-	if index := string(o["step_index"]); len(index) > 0 && len(index) < 20 && index[0] != '"' && index != "null" {
+	if index := string(o["step_index"]); len(index) > 0 && len(index) < 20 && index[0] != '"' &&
+		index != "null" {
 		name = "step:" + index
 	} else {
 		name = d.DigestName(o)
@@ -76,7 +82,8 @@ func (d *reader) record(o jsonvalue.Object) error {
 		return d.say(o, name, d.prompt)
 	case kind == "PLANNER_RESPONSE":
 		return d.say(o, name, d.answer)
-	case answers, len(d.open) > 0 && (source == "MODEL" || kind == "TOOL_RESPONSE" || kind == "ERROR_MESSAGE"):
+	case answers, len(d.open) > 0 &&
+		(source == "MODEL" || kind == "TOOL_RESPONSE" || kind == "ERROR_MESSAGE"):
 		return d.say(o, name, d.result)
 	case source == "MODEL", kind == "ERROR_MESSAGE", kind == "CHECKPOINT", kind == "SYSTEM_MESSAGE":
 		if !isKnown(kind) {
@@ -93,7 +100,8 @@ func (d *reader) record(o jsonvalue.Object) error {
 
 // say emits a step. fill makes its parts, and takes the members out of rest that are in them.
 func (d *reader) say(
-	o jsonvalue.Object, name string, fill func(m *transcript.Message, o, rest jsonvalue.Object) []json.RawMessage,
+	o jsonvalue.Object, name string, fill func(m *transcript.Message,
+		o, rest jsonvalue.Object) []json.RawMessage,
 ) error {
 	m := transcript.Message{Origin: d.Origin(name)}
 	m.Time, _ = transcript.ParseTime(o.Text("created_at"))
@@ -147,7 +155,8 @@ func (d *reader) answer(m *transcript.Message, o, rest jsonvalue.Object) (parts 
 	delete(rest, "type")
 	delete(rest, "source")
 	if s := o.Text("thinking"); s != "" {
-		parts = append(parts, transcript.ThoughtPart(s, jsonvalue.Object{Agent: json.RawMessage("{}")}))
+		parts = append(parts,
+			transcript.ThoughtPart(s, jsonvalue.Object{Agent: json.RawMessage("{}")}))
 		delete(rest, "thinking")
 	}
 	if s := o.Text("content"); s != "" {
@@ -175,7 +184,9 @@ func callPart(id string, raw json.RawMessage) (call, json.RawMessage) {
 	b := jsonvalue.AsObject(raw)
 	tool, args := b.Text("name"), b.Object("args")
 	if tool == "" || args == nil && b.Has("args") {
-		return call{}, transcript.HiddenPart(jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"call": raw})})
+		return call{},
+			transcript.HiddenPart(
+				jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"call": raw})})
 	}
 	if args == nil {
 		args = jsonvalue.Object{}
@@ -188,7 +199,8 @@ func callPart(id string, raw json.RawMessage) (call, json.RawMessage) {
 			rest["args"] = b["args"]
 		}
 	}
-	return call{id, tool}, transcript.CallPart(id, tool, jsonvalue.Encode(args), transcript.Extra(Agent, rest))
+	return call{id, tool},
+		transcript.CallPart(id, tool, jsonvalue.Encode(args), transcript.Extra(Agent, rest))
 }
 
 // result reads the answer to the oldest open call.
@@ -207,7 +219,8 @@ func (d *reader) result(m *transcript.Message, o, rest jsonvalue.Object) (parts 
 	if said != "" {
 		delete(rest, "content")
 	}
-	return append(parts, transcript.ResultPart(c.id, c.tool, jsonvalue.Encode(map[string]string{member: said}), nil))
+	return append(parts,
+		transcript.ResultPart(c.id, c.tool, jsonvalue.Encode(map[string]string{member: said}), nil))
 }
 
 // note reads a step about the conversation.

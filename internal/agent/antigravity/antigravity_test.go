@@ -20,6 +20,7 @@ func FuzzRead(f *testing.F) { kit.FuzzFixtures(f) }
 
 func TestTraces(t *testing.T) {
 	kit.CheckTraces(t, map[string]transcripttest.Expected{
-		"transcript_full.jsonl": {Session: "s-1", Kept: map[string]int{"TIDE_STATE": 1, "TIDE_READING": 1}},
+		"transcript_full.jsonl": {Session: "s-1",
+			Kept: map[string]int{"TIDE_STATE": 1, "TIDE_READING": 1}},
 	}, "MODEL", "PLANNER_RESPONSE", "true")
 }

@@ -32,7 +32,8 @@ type Agent string
 
 // TextPart makes a part of a text. rest are members to keep.
 func (a Agent) TextPart(s string, rest jsonvalue.Object) Part {
-	return Part{Raw: transcript.TextPart(s, transcript.Extra(string(a), rest)), Kind: transcript.PartText, Plain: len(rest) == 0}
+	return Part{Raw: transcript.TextPart(s, transcript.Extra(string(a), rest)),
+		Kind: transcript.PartText, Plain: len(rest) == 0}
 }
 
 // SetParts does what transcript.SetParts does, for parts that need not be read.
@@ -49,7 +50,8 @@ func SetParts(m *transcript.Message, parts []Part) {
 	for _, p := range parts {
 		switch p.Kind {
 		case transcript.PartCall:
-			m.Calls = append(m.Calls, format.Call{ID: transcript.Fit(p.ID), Tool: transcript.Fit(p.Tool)})
+			m.Calls = append(m.Calls,
+				format.Call{ID: transcript.Fit(p.ID), Tool: transcript.Fit(p.Tool)})
 		case transcript.PartResult:
 			m.Results = append(m.Results, transcript.Fit(p.ID))
 		}
@@ -70,11 +72,13 @@ func (a Agent) PartOf(raw json.RawMessage, tool func(id string) string) Part {
 		}
 	case "thinking":
 		if s, ok := jsonvalue.Text(b["thinking"]); ok {
-			made := transcript.ThoughtPart(s, jsonvalue.Object{string(a): jsonvalue.Encode(b.Without("type", "thinking"))})
+			made := transcript.ThoughtPart(s,
+				jsonvalue.Object{string(a): jsonvalue.Encode(b.Without("type", "thinking"))})
 			return Part{Raw: made, Kind: transcript.PartHidden}
 		}
 	case "tool_use":
-		if id, name := b.Text("id"), b.Text("name"); id != "" && name != "" && isObject(b["input"]) {
+		if id, name := b.Text("id"), b.Text("name"); id != "" && name != "" &&
+			isObject(b["input"]) {
 			rest := b.Without("type", "id", "name", "input")
 			made := transcript.CallPart(id, name, b["input"], transcript.Extra(string(a), rest))
 			return Part{Raw: made, Kind: transcript.PartCall, ID: id, Tool: name}
@@ -88,7 +92,11 @@ func (a Agent) PartOf(raw json.RawMessage, tool func(id string) string) Part {
 			return Part{Raw: made, Kind: transcript.PartMedia}
 		}
 	}
-	return Part{Raw: transcript.HiddenPart(jsonvalue.Object{string(a): jsonvalue.Encode(jsonvalue.Object{"block": raw})}), Kind: transcript.PartHidden}
+	return Part{
+		Raw: transcript.HiddenPart(
+			jsonvalue.Object{string(a): jsonvalue.Encode(jsonvalue.Object{"block": raw})}),
+		Kind: transcript.PartHidden,
+	}
 }
 
 func (a Agent) resultPart(b jsonvalue.Object, id, tool string) json.RawMessage {
@@ -123,7 +131,8 @@ func (a Agent) resultPart(b jsonvalue.Object, id, tool string) json.RawMessage {
 		member = "error"
 		delete(rest, "is_error")
 	}
-	return transcript.ResultPart(id, tool, jsonvalue.Encode(map[string]string{member: text}), transcript.Extra(string(a), rest))
+	return transcript.ResultPart(id, tool, jsonvalue.Encode(map[string]string{member: text}),
+		transcript.Extra(string(a), rest))
 }
 
 func (a Agent) mediaPart(b jsonvalue.Object) json.RawMessage {
@@ -131,9 +140,11 @@ func (a Agent) mediaPart(b jsonvalue.Object) json.RawMessage {
 	rest := b.Without("type", "source")
 	isImage := strings.HasPrefix(source.Text("media_type"), "image/")
 	switch {
-	case source.Text("type") == "base64" && len(source) == 3 && source.Text("data") != "" && source.Text("media_type") != "" &&
+	case source.Text("type") == "base64" && len(source) == 3 && source.Text("data") != "" &&
+		source.Text("media_type") != "" &&
 		isImage == (b.Text("type") == "image"):
-		return transcript.MediaPart(source.Text("media_type"), source.Text("data"), "", transcript.Extra(string(a), rest))
+		return transcript.MediaPart(source.Text("media_type"), source.Text("data"), "",
+			transcript.Extra(string(a), rest))
 	case source.Text("type") == "url" && len(source) == 2 && source.Text("url") != "":
 		rest["type"] = b["type"]
 		return transcript.MediaPart("", "", source.Text("url"), transcript.Extra(string(a), rest))

@@ -30,7 +30,8 @@ func discoverAntigravity(root string, p Project) (list, _ []string) {
 	}
 	for _, name := range []string{antigravityFull, "transcript.jsonl"} {
 		for _, file := range glob(root, "antigravity*/brain/*"+antigravityLogs+name) {
-			if name != antigravityFull && slices.Contains(list, filepath.Join(filepath.Dir(file), antigravityFull)) {
+			if name != antigravityFull &&
+				slices.Contains(list, filepath.Join(filepath.Dir(file), antigravityFull)) {
 				continue // the same with its long texts cut
 			}
 			id := nameOfAntigravity(file)

@@ -41,7 +41,8 @@ type Agent struct {
 	Read func(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error)
 	// ReadOn goes on with a transcript at a mark, as its package says; nil if transcripts are only
 	// read whole.
-	ReadOn func(name string, r io.Reader, m *transcript.Mark, emit func(transcript.Step) error) (transcript.Stats, error)
+	ReadOn func(name string, r io.Reader, m *transcript.Mark,
+		emit func(transcript.Step) error) (transcript.Stats, error)
 	// ReadFile returns a reader for a session that is stored as several files, of which path is
 	// one, or compressed; nil for any other path.
 	ReadFile func(path string) transcript.Read
@@ -109,28 +110,35 @@ type Traits struct {
 // no program makes the table at its start.
 var agents = [...]Agent{
 	{
-		Name: "gemini-cli", Source: geminicli.Agent, Title: "Gemini CLI", Example: "~/.gemini/tmp/*/chats/*.jsonl", Short: true,
+		Name: "gemini-cli", Source: geminicli.Agent, Title: "Gemini CLI",
+		Example: "~/.gemini/tmp/*/chats/*.jsonl", Short: true,
 		About:  "\nA file of /chat save (checkpoint-TAG.json) becomes the session checkpoint-TAG.",
 		Traits: Traits{ByWords: true, Resumes: true, NamesOnly: true},
 		Read:   geminicli.ReadAs,
 		ReadOn: geminicli.ReadOn,
 		Write:  geminicli.NewWriter,
 		NewID:  transcript.UUID, TakesID: anyID, // it gives what it reads an id of its own
-		Program:       "gemini",
-		Root:          func(e Env) string { return e.under("GEMINI_CLI_HOME", "", ".gemini") },
-		Signs:         []string{"settings.json", "projects.json", "tmp"}, // other programs use .gemini
-		Discover:      discoverGemini,
-		Found:         placesOfGemini,
-		Place:         func(root, id, _, _ string) (string, error) { return filepath.Join(root, "ctx", id+".jsonl"), nil },
-		ResumeCommand: func(_, file string) []string { return []string{"gemini", "--session-file", file} },
+		Program: "gemini",
+		Root:    func(e Env) string { return e.under("GEMINI_CLI_HOME", "", ".gemini") },
+		// Other programs use .gemini
+		Signs:    []string{"settings.json", "projects.json", "tmp"},
+		Discover: discoverGemini,
+		Found:    placesOfGemini,
+		Place: func(root, id, _, _ string) (string, error) {
+			return filepath.Join(root, "ctx", id+".jsonl"), nil
+		},
+		ResumeCommand: func(_, file string) []string {
+			return []string{"gemini", "--session-file", file}
+		},
 	},
 	{
-		Name: "claude-code", Source: claudecode.Agent, Title: "Claude Code", Example: "~/.claude/projects/*/*.jsonl",
-		Traits: Traits{Keeps: true, ByWords: true},
-		Read:   claudecode.ReadAs,
-		ReadOn: claudecode.ReadOn,
-		Write:  claudecode.NewWriter,
-		NewID:  transcript.UUID, TakesID: transcript.IsUUID,
+		Name: "claude-code", Source: claudecode.Agent, Title: "Claude Code",
+		Example: "~/.claude/projects/*/*.jsonl",
+		Traits:  Traits{Keeps: true, ByWords: true},
+		Read:    claudecode.ReadAs,
+		ReadOn:  claudecode.ReadOn,
+		Write:   claudecode.NewWriter,
+		NewID:   transcript.UUID, TakesID: transcript.IsUUID,
 		Program:       "claude",
 		Root:          func(e Env) string { return e.under("CLAUDE_CONFIG_DIR", ".claude", "") },
 		Discover:      discoverClaude,
@@ -139,9 +147,12 @@ var agents = [...]Agent{
 		ResumeCommand: func(id, _ string) []string { return []string{"claude", "--resume", id} },
 	},
 	{
-		Name: "codex", Source: codex.Agent, Title: "Codex CLI", Example: "~/.codex/sessions/*/*/*/rollout-*.jsonl",
-		Traits: Traits{Keeps: true, ByWords: true},
-		Read:   func(_ string, r io.Reader, e emit) (transcript.Stats, error) { return codex.Read(r, e) },
+		Name: "codex", Source: codex.Agent, Title: "Codex CLI",
+		Example: "~/.codex/sessions/*/*/*/rollout-*.jsonl",
+		Traits:  Traits{Keeps: true, ByWords: true},
+		Read: func(_ string, r io.Reader, e emit) (transcript.Stats, error) {
+			return codex.Read(r, e)
+		},
 		ReadOn: func(_ string, r io.Reader, m *transcript.Mark, e emit) (transcript.Stats, error) {
 			return codex.ReadOn(r, m, e)
 		},
@@ -158,21 +169,30 @@ var agents = [...]Agent{
 	},
 	{
 		Name: "opencode", Source: opencode.Agent, Title: "opencode", Example: "session.json",
-		Traits:        Traits{Keeps: true, ByWords: true},
-		Read:          func(_ string, r io.Reader, e emit) (transcript.Stats, error) { return opencode.Read(r, e) },
-		ReadFile:      readOpencodeStorage,
-		Write:         opencode.NewWriter,
-		NewID:         func(of ...string) string { return "ses_" + transcript.Derive(26, of...) },
-		TakesID:       func(s string) bool { return strings.HasPrefix(s, "ses_") },
-		Program:       "opencode",
-		Root:          func(e Env) string { return e.under("XDG_DATA_HOME", ".local/share", "opencode") },
-		Discover:      discoverOpencode,
-		Found:         placesOfOpencode,
-		Database:      &Database{Path: opencodeDatabase, List: listOpencode, Export: exportOpencode},
-		Place:         func(root, id, _, _ string) (string, error) { return filepath.Join(root, "ctx", id+".json"), nil },
-		ResumeCommand: func(_, file string) []string { return []string{"opencode", "import", file} },
-		Then:          func(id string) []string { return []string{"opencode", "--session", id} },
-		Model:         modelOfOpencode,
+		Traits: Traits{Keeps: true, ByWords: true},
+		Read: func(_ string, r io.Reader, e emit) (transcript.Stats, error) {
+			return opencode.Read(r, e)
+		},
+		ReadFile: readOpencodeStorage,
+		Write:    opencode.NewWriter,
+		NewID:    func(of ...string) string { return "ses_" + transcript.Derive(26, of...) },
+		TakesID:  func(s string) bool { return strings.HasPrefix(s, "ses_") },
+		Program:  "opencode",
+		Root: func(e Env) string {
+			return e.under("XDG_DATA_HOME", ".local/share", "opencode")
+		},
+		Discover: discoverOpencode,
+		Found:    placesOfOpencode,
+		Database: &Database{Path: opencodeDatabase, List: listOpencode,
+			Export: exportOpencode},
+		Place: func(root, id, _, _ string) (string, error) {
+			return filepath.Join(root, "ctx", id+".json"), nil
+		},
+		ResumeCommand: func(_, file string) []string {
+			return []string{"opencode", "import", file}
+		},
+		Then:  func(id string) []string { return []string{"opencode", "--session", id} },
+		Model: modelOfOpencode,
 	},
 	{
 		Name: "antigravity", Source: antigravity.Agent, Title: "Antigravity", Untested: true,
@@ -186,7 +206,8 @@ var agents = [...]Agent{
 		Discover: discoverAntigravity,
 	},
 	{
-		Name: "cursor", Source: cursor.Agent, Title: "Cursor", Untested: true, Example: "~/.cursor/projects/*/agent-transcripts/*.jsonl",
+		Name: "cursor", Source: cursor.Agent, Title: "Cursor", Untested: true,
+		Example:  "~/.cursor/projects/*/agent-transcripts/*.jsonl",
 		Traits:   Traits{Keeps: true, ByWords: true},
 		Read:     cursor.Read,
 		Program:  "cursor-agent",
@@ -195,21 +216,25 @@ var agents = [...]Agent{
 		File:     fileOfCursor,
 	},
 	{
-		Name: "copilot", Source: copilot.Agent, Title: "GitHub Copilot CLI", Example: "~/.copilot/session-state/*/events.jsonl",
+		Name: "copilot", Source: copilot.Agent, Title: "GitHub Copilot CLI",
+		Example:  "~/.copilot/session-state/*/events.jsonl",
 		Traits:   Traits{Keeps: true, ByWords: true},
 		Read:     copilot.Read,
 		Named:    nameOfCopilot,
 		Program:  "copilot",
 		Root:     func(e Env) string { return e.under("COPILOT_HOME", ".copilot", "") },
 		Discover: discoverCopilot,
-		File:     func(root, _, id string) string { return filepath.Join(root, "session-state", id, "events.jsonl") },
+		File: func(root, _, id string) string {
+			return filepath.Join(root, "session-state", id, "events.jsonl")
+		},
 	},
 	{
-		Name: "qwen", Source: qwen.Agent, Title: "Qwen Code", Example: "~/.qwen/projects/*/chats/*.jsonl",
-		Traits: Traits{Keeps: true, ByWords: true},
-		Read:   qwen.Read,
-		Write:  qwen.NewWriter,
-		NewID:  qwen.NewID, TakesID: qwen.TakesID,
+		Name: "qwen", Source: qwen.Agent, Title: "Qwen Code",
+		Example: "~/.qwen/projects/*/chats/*.jsonl",
+		Traits:  Traits{Keeps: true, ByWords: true},
+		Read:    qwen.Read,
+		Write:   qwen.NewWriter,
+		NewID:   qwen.NewID, TakesID: qwen.TakesID,
 		Program:       "qwen",
 		Root:          rootOfQwen,
 		Discover:      discoverQwen,
@@ -217,7 +242,8 @@ var agents = [...]Agent{
 		ResumeCommand: func(id, _ string) []string { return []string{"qwen", "--resume", id} },
 	},
 	{
-		Name: "droid", Source: droid.Agent, Title: "Factory Droid", Untested: true, Example: "~/.factory/sessions/*/*.jsonl",
+		Name: "droid", Source: droid.Agent, Title: "Factory Droid", Untested: true,
+		Example:  "~/.factory/sessions/*/*.jsonl",
 		Traits:   Traits{Keeps: true, ByWords: true},
 		Read:     droid.Read,
 		Program:  "droid",
@@ -225,11 +251,14 @@ var agents = [...]Agent{
 		Discover: discoverDroid,
 	},
 	{
-		Name: "jsonl", Source: plain.Agent, Title: "any program, as JSON lines", Example: "chat.jsonl",
-		Traits: Traits{Keeps: true},
-		Read:   func(_ string, r io.Reader, e emit) (transcript.Stats, error) { return plain.Read(r, e) },
-		Write:  plain.NewWriter,
-		NewID:  func(...string) string { return "" }, TakesID: anyID,
+		Name: "jsonl", Source: plain.Agent, Title: "any program, as JSON lines",
+		Example: "chat.jsonl",
+		Traits:  Traits{Keeps: true},
+		Read: func(_ string, r io.Reader, e emit) (transcript.Stats, error) {
+			return plain.Read(r, e)
+		},
+		Write: plain.NewWriter,
+		NewID: func(...string) string { return "" }, TakesID: anyID,
 	},
 }
 

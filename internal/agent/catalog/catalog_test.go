@@ -59,7 +59,8 @@ func TestRowsAreComplete(t *testing.T) {
 		if a.Root == nil != (a.Discover == nil) || a.Place == nil != (a.ResumeCommand == nil) {
 			t.Errorf("%s: Root and Discover go together, and so do Place and ResumeCommand", a.Name)
 		}
-		if a.Write == nil != (a.NewID == nil) || a.Write == nil != (a.TakesID == nil) || a.Write == nil && a.Place != nil {
+		if a.Write == nil != (a.NewID == nil) || a.Write == nil != (a.TakesID == nil) ||
+			a.Write == nil && a.Place != nil {
 			t.Errorf("%s: Write, NewID and TakesID go together, and Place needs them", a.Name)
 		}
 		dir, ok := found[a.Source]
@@ -76,7 +77,8 @@ func TestRowsAreComplete(t *testing.T) {
 			commands = append(commands, "--format "+a.Name)
 		}
 		for _, command := range commands {
-			if !slices.ContainsFunc(scripts, func(file string) bool { return strings.Contains(read(t, file), command) }) {
+			if !slices.ContainsFunc(scripts,
+				func(file string) bool { return strings.Contains(read(t, file), command) }) {
 				t.Errorf("%s: no script has %q", a.Name, command)
 			}
 		}
@@ -84,7 +86,8 @@ func TestRowsAreComplete(t *testing.T) {
 			t.Errorf("%s: no fixtures in testdata", a.Name)
 		}
 		tests, _ := filepath.Glob(dir + "/*_test.go")
-		if !slices.ContainsFunc(tests, func(file string) bool { return strings.Contains(read(t, file), "func FuzzRead(") }) {
+		if !slices.ContainsFunc(tests,
+			func(file string) bool { return strings.Contains(read(t, file), "func FuzzRead(") }) {
 			t.Errorf("%s: no fuzz target reads transcripts", a.Name)
 		}
 	}
@@ -98,10 +101,12 @@ func TestRowsAreComplete(t *testing.T) {
 // besides.
 func TestRowsRoundTrip(t *testing.T) {
 	list := []transcript.Message{
-		{Role: "user", Text: "Which lamps are lit?"}, {Role: "model", Author: "m", Text: "The north one."}, {Role: "user", Text: "Thank you."},
+		{Role: "user", Text: "Which lamps are lit?"},
+		{Role: "model", Author: "m", Text: "The north one."}, {Role: "user", Text: "Thank you."},
 	}
 	for i := range list {
-		list[i].Origin = transcript.Origin{Agent: transcript.Own, Message: strings.Repeat(string(rune('a'+i)), 64)}
+		list[i].Origin = transcript.Origin{Agent: transcript.Own,
+			Message: strings.Repeat(string(rune('a'+i)), 64)}
 	}
 	for _, a := range All() {
 		if a.Write == nil {
@@ -135,11 +140,13 @@ func TestRowsRoundTrip(t *testing.T) {
 // An agent is found by its name, and its traits by that of its messages.
 func TestLookUp(t *testing.T) {
 	for _, a := range All() {
-		if got, ok := Named(a.Name); !ok || got.Source != a.Source || TraitsOf(a.Source) != a.Traits {
+		if got, ok := Named(a.Name); !ok || got.Source != a.Source ||
+			TraitsOf(a.Source) != a.Traits {
 			t.Errorf("%s: %v", a.Name, got.Source)
 		}
 	}
-	if _, ok := Named("nobody"); ok || TraitsOf("nobody") != (Traits{}) || !TraitsOf(adk.Agent).Keeps || !TraitsOf(transcript.Own).ByWords {
+	if _, ok := Named("nobody"); ok || TraitsOf("nobody") != (Traits{}) ||
+		!TraitsOf(adk.Agent).Keeps || !TraitsOf(transcript.Own).ByWords {
 		t.Error("traits of agents without a row")
 	}
 }
@@ -151,15 +158,17 @@ func TestCompressedRollout(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	lines := `{"timestamp":"2026-01-02T03:00:00Z","type":"session_meta","payload":{"id":"one","cwd":"/p"}}` + "\n" +
-		`{"timestamp":"2026-01-02T03:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Paint the buoy"}]}}` + "\n"
+	lines :=
+		`{"timestamp":"2026-01-02T03:00:00Z","type":"session_meta","payload":{"id":"one","cwd":"/p"}}` + "\n" +
+			`{"timestamp":"2026-01-02T03:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Paint the buoy"}]}}` + "\n"
 	enc, err := zstd.NewWriter(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	packed := enc.EncodeAll([]byte(lines), nil)
 	for name, data := range map[string][]byte{
-		"rollout-a.jsonl.zst": packed, "rollout-b.jsonl": []byte(lines), "rollout-b.jsonl.zst": packed, "rollout-c.jsonl.zst": packed[:len(packed)/2],
+		"rollout-a.jsonl.zst": packed, "rollout-b.jsonl": []byte(lines),
+		"rollout-b.jsonl.zst": packed, "rollout-c.jsonl.zst": packed[:len(packed)/2],
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
@@ -167,11 +176,15 @@ func TestCompressedRollout(t *testing.T) {
 	}
 	row, _ := Named("codex")
 	files, _ := row.Discover(root, Project{"/p"})
-	if len(files) != 2 || filepath.Base(files[0]) != "rollout-b.jsonl" || filepath.Base(files[1]) != "rollout-a.jsonl.zst" {
+	if len(files) != 2 || filepath.Base(files[0]) != "rollout-b.jsonl" ||
+		filepath.Base(files[1]) != "rollout-a.jsonl.zst" {
 		t.Fatalf("found %q", files)
 	}
 	said := ""
-	stats, err := row.ReadFile(files[1])(func(st transcript.Step) error { said += transcript.Words(&st.Message); return nil })
+	stats, err := row.ReadFile(files[1])(func(st transcript.Step) error {
+		said += transcript.Words(&st.Message)
+		return nil
+	})
 	if err != nil || stats.Session != "one" || !strings.Contains(said, "Paint the buoy") {
 		t.Errorf("read %q, %+v, %v", said, stats, err)
 	}

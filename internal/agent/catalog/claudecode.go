@@ -22,9 +22,11 @@ func discoverClaude(root string, p Project) (list, _ []string) {
 		dirs = append(dirs, filepath.Join(projects, slug))
 	}
 	for _, dir := range dirs {
-		for _, pattern := range []string{"*.jsonl", "*/subagents/*.jsonl", "*/subagents/workflows/*/agent-*.jsonl"} {
+		for _, pattern := range []string{"*.jsonl", "*/subagents/*.jsonl",
+			"*/subagents/workflows/*/agent-*.jsonl"} {
 			files := glob(dir, pattern)
-			slices.SortStableFunc(files, func(a, b string) int { return isSubagent(a) - isSubagent(b) })
+			slices.SortStableFunc(files,
+				func(a, b string) int { return isSubagent(a) - isSubagent(b) })
 			list = append(list, files...)
 		}
 	}
@@ -41,7 +43,9 @@ func isSubagent(file string) int {
 func placeClaude(root, id, dir, _ string) (string, error) {
 	slug := claudecode.Slug(dir)
 	if len(slug) > claudecode.MaxSlug {
-		return "", fmt.Errorf("cannot tell where claude-code keeps the sessions of %q: the path is too long", dir)
+		return "",
+			fmt.Errorf(
+				"cannot tell where claude-code keeps the sessions of %q: the path is too long", dir)
 	}
 	return filepath.Join(root, "projects", slug, id+".jsonl"), nil
 }
@@ -56,7 +60,8 @@ const (
 // placesOfClaude adds the directories that Claude Code has sessions of.
 func placesOfClaude(root string, p *places) {
 	for _, dir := range glob(root, "projects/*") {
-		own := slices.ContainsFunc(p.except, func(project string) bool { return claudecode.Slug(project) == filepath.Base(dir) })
+		own := slices.ContainsFunc(p.except,
+			func(project string) bool { return claudecode.Slug(project) == filepath.Base(dir) })
 		if own {
 			continue
 		}
@@ -65,7 +70,9 @@ func placesOfClaude(root string, p *places) {
 				continue
 			}
 			cwd := member(headOf(file, maxPlaceHead), `"cwd"`)
-			if cwd != "" && strings.HasPrefix(filepath.Base(dir), clip(claudecode.Slug(cwd), claudecode.MaxSlug)) {
+			if cwd != "" &&
+				strings.HasPrefix(filepath.Base(dir),
+					clip(claudecode.Slug(cwd), claudecode.MaxSlug)) {
 				p.add(cwd, noRemote)
 				break
 			}

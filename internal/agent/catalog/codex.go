@@ -54,7 +54,8 @@ func openRollout(file string) (io.Reader, func(), error) {
 	if !strings.HasSuffix(file, compressed) {
 		return f, closing(f), nil
 	}
-	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDecoderBytes))
+	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderMaxMemory(maxDecoderBytes))
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
@@ -112,7 +113,8 @@ func orderCodex(files []string, path func(string) string) []string {
 		meta := codexMeta(path(file))
 		byID[meta.Text("id")] = file
 		if parent[file] = meta.Text("forked_from_id"); parent[file] == "" {
-			parent[file] = meta.Object("source").Object("subagent").Object("thread_spawn").Text("parent_thread_id")
+			parent[file] = meta.Object("source").Object("subagent").Object("thread_spawn").Text(
+				"parent_thread_id")
 		}
 	}
 	depth := func(file string) (n int) {
@@ -134,20 +136,23 @@ func placeCodex(root, id, _, when string) (string, error) {
 	day, clock, _ := strings.Cut(strings.TrimSuffix(when, "Z"), "T")
 	clock, _, _ = strings.Cut(clock, ".")
 	name := "rollout-" + day + "T" + strings.ReplaceAll(clock, ":", "-") + "-" + id + ".jsonl"
-	return filepath.Join(root, "sessions", filepath.FromSlash(strings.ReplaceAll(day, "-", "/")), name), nil
+	return filepath.Join(root, "sessions", filepath.FromSlash(strings.ReplaceAll(day, "-", "/")),
+		name), nil
 }
 
 // placesOfCodex adds the directories that Codex CLI has sessions of.
 func placesOfCodex(root string, p *places) {
 	for _, pattern := range []string{"sessions/*/*/*/", "sessions/", "archived_sessions/"} {
-		for _, file := range append(glob(root, pattern+"rollout-*.jsonl"), glob(root, pattern+"rollout-*"+compressed)...) {
+		for _, file := range append(glob(root, pattern+"rollout-*.jsonl"),
+			glob(root, pattern+"rollout-*"+compressed)...) {
 			cwd := ""
 			if strings.HasSuffix(file, compressed) {
 				cwd = codexMeta(file).Text("cwd")
 			} else if cwd = member(headOf(file, 4<<10), `"cwd"`); cwd == "" {
 				cwd = codexMeta(file).Text("cwd")
 			}
-			p.add(cwd, func() string { return codexMeta(file).Object("git").Text("repository_url") })
+			p.add(cwd,
+				func() string { return codexMeta(file).Object("git").Text("repository_url") })
 		}
 	}
 }

@@ -7,7 +7,8 @@ import (
 )
 
 func discoverCopilot(root string, p Project) ([]string, []string) {
-	files := append(glob(root, "session-state/*/events.jsonl"), glob(root, "session-state/*.jsonl")...)
+	files := append(glob(root, "session-state/*/events.jsonl"),
+		glob(root, "session-state/*.jsonl")...)
 	return p.inProject(files, func(o jsonvalue.Object) string {
 		return o.Object("data").Object("context").Text("cwd")
 	}), nil

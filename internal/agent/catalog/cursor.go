@@ -42,7 +42,8 @@ func fileOfCursor(root, dir, id string) (file string) {
 	for _, project := range NewProject(dir) {
 		for _, slug := range slugsOfCursor(project) {
 			logs := filepath.Join(root, "projects", slug, "agent-transcripts")
-			for _, path := range []string{filepath.Join(logs, id+".jsonl"), filepath.Join(logs, id, id+".jsonl")} {
+			for _, path := range []string{filepath.Join(logs, id+".jsonl"),
+				filepath.Join(logs, id, id+".jsonl")} {
 				if _, err := os.Stat(path); err == nil || file == "" {
 					file = path
 				}

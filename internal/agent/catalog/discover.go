@@ -84,7 +84,8 @@ func glob(dir, pattern string) []string {
 	if os.PathSeparator != '\\' { // a backslash cannot be quoted
 		dir = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 	}
-	files, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern))) // the pattern is good
+	// The pattern is good
+	files, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
 	return files
 }
 
@@ -99,7 +100,8 @@ func heads(file string, see func(jsonvalue.Object) bool) {
 		return
 	}
 	defer f.Close()
-	lines := transcript.NewLineReader(bufio.NewReaderSize(io.LimitReader(f, maxHead), 64<<10), maxHead, 0)
+	lines := transcript.NewLineReader(bufio.NewReaderSize(io.LimitReader(f, maxHead), 64<<10),
+		maxHead, 0)
 	for {
 		line, err := lines.Next()
 		if err != nil {

@@ -6,7 +6,8 @@ import (
 
 func discoverDroid(root string, p Project) ([]string, []string) {
 	var files []string
-	for _, pattern := range []string{"sessions/*/*.jsonl", "sessions/*.jsonl", "projects/*/*.jsonl"} {
+	for _, pattern := range []string{"sessions/*/*.jsonl", "sessions/*.jsonl",
+		"projects/*/*.jsonl"} {
 		files = append(files, glob(root, pattern)...)
 	}
 	return p.inProject(files, func(o jsonvalue.Object) string {

@@ -26,7 +26,8 @@ func discoverGemini(root string, p Project) (list, _ []string) {
 		slugs = append(slugs, geminicli.ProjectHash(project))
 	}
 	for _, slug := range slugs {
-		for _, pattern := range []string{"chats/session-*.jsonl", "chats/session-*.json", "chats/*/*.jsonl", "checkpoint-*.json"} {
+		for _, pattern := range []string{"chats/session-*.jsonl", "chats/session-*.json",
+			"chats/*/*.jsonl", "checkpoint-*.json"} {
 			files := glob(filepath.Join(root, "tmp", slug), pattern)
 			for _, file := range files {
 				if strings.HasSuffix(file, ".json") && slices.Contains(files, file+"l") {

@@ -33,7 +33,8 @@ func readOpencodeStorage(path string) transcript.Read {
 	root := filepath.Dir(filepath.Dir(project))
 	name := filepath.ToSlash(filepath.Join("session", filepath.Base(project), filepath.Base(path)))
 	info, err := os.Stat(filepath.Join(root, "message"))
-	if filepath.Base(filepath.Dir(project)) != "session" || err != nil || !info.IsDir() || !fs.ValidPath(name) {
+	if filepath.Base(filepath.Dir(project)) != "session" || err != nil || !info.IsDir() ||
+		!fs.ValidPath(name) {
 		return nil
 	}
 	storage := durable.InputFS(root, durable.MaxInput)
@@ -63,7 +64,8 @@ func modelOfOpencode(e Env, dir string) string {
 			}
 		}
 	}
-	b, err := durable.ReadAtMost(filepath.Join(e.under("XDG_STATE_HOME", ".local/state", "opencode"), "model.json"), maxHead)
+	b, err := durable.ReadAtMost(
+		filepath.Join(e.under("XDG_STATE_HOME", ".local/state", "opencode"), "model.json"), maxHead)
 	if err != nil {
 		return ""
 	}
@@ -71,7 +73,8 @@ func modelOfOpencode(e Env, dir string) string {
 	recent, _ := o.Array("recent")
 	for _, raw := range recent {
 		used := jsonvalue.AsObject(raw)
-		if provider, model := used.Text("providerID"), used.Text("modelID"); provider != "" && model != "" {
+		if provider, model := used.Text("providerID"),
+			used.Text("modelID"); provider != "" && model != "" {
 			return provider + "/" + model
 		}
 	}

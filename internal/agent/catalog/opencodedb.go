@@ -121,7 +121,9 @@ const exportDeadline = time.Minute
 // runOpencode runs opencode in a directory that is no project, without plugins, ours among them. It
 // returns what opencode printed, in a file: into a pipe it may print only the beginning. end closes
 // and removes the file.
-func runOpencode(ctx context.Context, dir string, args ...string) (f *os.File, end func(), err error) {
+func runOpencode(
+	ctx context.Context, dir string, args ...string,
+) (f *os.File, end func(), err error) {
 	program, err := exec.LookPath("opencode")
 	if err != nil {
 		return nil, nil, errors.New("opencode is not on the PATH")

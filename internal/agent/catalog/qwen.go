@@ -18,7 +18,8 @@ func rootOfQwen(e Env) string {
 
 func discoverQwen(root string, p Project) (list, _ []string) {
 	for _, project := range p {
-		list = append(list, glob(filepath.Join(root, "projects", slugOfQwen(project)), "chats/*.jsonl")...)
+		list = append(list,
+			glob(filepath.Join(root, "projects", slugOfQwen(project)), "chats/*.jsonl")...)
 	}
 	return list, nil
 }
@@ -34,7 +35,8 @@ func slugOfQwen(dir string) string {
 func placeQwen(root, id, dir, _ string) (string, error) {
 	slug := slugOfQwen(dir)
 	if len(slug) > 255 {
-		return "", fmt.Errorf("cannot tell where qwen keeps the sessions of %q: the path is too long", dir)
+		return "",
+			fmt.Errorf("cannot tell where qwen keeps the sessions of %q: the path is too long", dir)
 	}
 	return filepath.Join(root, "projects", slug, "chats", id+".jsonl"), nil
 }

@@ -10,7 +10,8 @@ import (
 )
 
 func textBlock(s string) json.RawMessage {
-	return jsonvalue.Encode(jsonvalue.Object{"type": jsonvalue.Encode("text"), "text": jsonvalue.Encode(s)})
+	return jsonvalue.Encode(jsonvalue.Object{"type": jsonvalue.Encode("text"),
+		"text": jsonvalue.Encode(s)})
 }
 
 // blockOf returns a part as a block; ok is false if the API has no block for it.
@@ -29,7 +30,8 @@ func blockOf(p transcript.Part) (block json.RawMessage, ok bool) {
 			return kept["block"], true
 		}
 		if _, isThought := jsonvalue.Text(p.Body["text"]); !isThought || p.Body[Agent] == nil {
-			return nil, false // the thoughts of another model have no signature that this one would take
+			// The thoughts of another model have no signature that this one would take
+			return nil, false
 		}
 		out.Set("type", "thinking")
 		out.Set("thinking", p.Text)
@@ -87,7 +89,8 @@ func mediaBlock(p transcript.Part, out jsonvalue.Object) json.RawMessage {
 func wire(s string) string {
 	plain := s != "" && len(s) <= 64
 	for _, c := range []byte(s) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '_' && c != '-' {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') &&
+			c != '_' && c != '-' {
 			plain = false
 		}
 	}

@@ -42,7 +42,8 @@ func unnamedID(o jsonvalue.Object) string {
 	if o.Text("type") == kindQueue {
 		return queuedID + digest16(o.Without("parentUuid", "sessionId", transcript.HintName))
 	}
-	return summaryID + digest16(o.Without("parentUuid", "sessionId", transcript.HintName, "timestamp"))
+	return summaryID +
+		digest16(o.Without("parentUuid", "sessionId", transcript.HintName, "timestamp"))
 }
 
 func digest16(o jsonvalue.Object) string {
@@ -59,15 +60,18 @@ func withID(o jsonvalue.Object, id, session string) jsonvalue.Object {
 
 // starts are the beginnings that a record can have.
 func starts() []string {
-	return []string{`{"parentUuid":`, `{"type":"`, `{"uuid":"`, `{"sessionId":"`, `{"isSidechain":`, `{"logicalParentUuid":`}
+	return []string{`{"parentUuid":`, `{"type":"`, `{"uuid":"`, `{"sessionId":"`, `{"isSidechain":`,
+		`{"logicalParentUuid":`}
 }
 
 // isBookkeeping reports whether a kind of record without an id is known. All of them are kept with
 // the message that follows.
 func isBookkeeping(kind string) bool {
 	switch kind {
-	case "file-history-snapshot", kindQueue, "custom-title", "ai-title", "agent-name", "agent-color", "last-prompt", "permission-mode", "mode",
-		"pr-link", "tag", "worktree-state", "content-replacement", "file-history-delta", "attribution-snapshot", "bridge-session", "marble-origami-commit":
+	case "file-history-snapshot", kindQueue, "custom-title", "ai-title", "agent-name",
+		"agent-color", "last-prompt", "permission-mode", "mode",
+		"pr-link", "tag", "worktree-state", "content-replacement", "file-history-delta",
+		"attribution-snapshot", "bridge-session", "marble-origami-commit":
 		return true
 	}
 	return false

@@ -52,18 +52,23 @@ message user 0000000d-0000-4000-8000-00000000000d "and the buoy?"
 	if got := transcripttest.Trace(steps); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if len(stats.Skipped) > 0 || stats.Kept["tide-table"] != 1 || len(stats.Kept) != 1 || stats.Passed["progress"] != 1 || len(stats.Passed) != 1 {
+	if len(stats.Skipped) > 0 || stats.Kept["tide-table"] != 1 || len(stats.Kept) != 1 ||
+		stats.Passed["progress"] != 1 || len(stats.Passed) != 1 {
 		t.Errorf("%+v", stats)
 	}
-	if fmt.Sprint(stats.Spawned) != "[{toolu_2 00000051-0000-4000-8000-000000000051}]" || stats.Session != "5e55a000-0000-4000-8000-000000000001" {
+	if fmt.Sprint(stats.Spawned) != "[{toolu_2 00000051-0000-4000-8000-000000000051}]" ||
+		stats.Session != "5e55a000-0000-4000-8000-000000000001" {
 		t.Errorf("%+v", stats)
 	}
 	// What a record has besides is there, and comes out again.
-	out, _, err := kit.Write(transcripttest.Items(replay.Threads[""]), transcript.WriteOptions{Session: stats.Session})
+	out, _, err := kit.Write(transcripttest.Items(replay.Threads[""]),
+		transcript.WriteOptions{Session: stats.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, piece := range []string{`"trackedFileBackups":{"quay.go"`, `"signature":"c2ln"`, `"preTokens":155000`, `"numLines":2`, `"height":3`, `"usage":{"input_tokens":9,"output_tokens":55}`} {
+	for _, piece := range []string{`"trackedFileBackups":{"quay.go"`, `"signature":"c2ln"`,
+		`"preTokens":155000`, `"numLines":2`, `"height":3`,
+		`"usage":{"input_tokens":9,"output_tokens":55}`} {
 		if !bytes.Contains(out, []byte(piece)) {
 			t.Errorf("no %s", piece)
 		}
@@ -76,7 +81,8 @@ message user 0000000d-0000-4000-8000-00000000000d "and the buoy?"
 	for _, line := range bytes.Split(bytes.TrimSpace(session(t)), []byte("\n")) {
 		rec := jsonvalue.AsObject(line)
 		id := rec.Text("uuid")
-		if rec.Text("type") == "progress" || rec.True("isSidechain") || id >= "00000008" && id < "0000000a" || id == "" {
+		if rec.Text("type") == "progress" || rec.True("isSidechain") ||
+			id >= "00000008" && id < "0000000a" || id == "" {
 			continue
 		}
 		found := false
@@ -106,7 +112,8 @@ func user(id, parent, text string) string {
 	if parent != "" {
 		up = `"` + parent + `"`
 	}
-	return fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"sessionId":"s","type":"user","message":{"role":"user","content":%q},"uuid":%q,"timestamp":"2026-02-03T08:00:00.000Z"}`, up, text, id)
+	return fmt.Sprintf(
+		`{"parentUuid":%s,"isSidechain":false,"sessionId":"s","type":"user","message":{"role":"user","content":%q},"uuid":%q,"timestamp":"2026-02-03T08:00:00.000Z"}`, up, text, id)
 }
 
 func lines(list ...string) string { return strings.Join(list, "\n") + "\n" }
@@ -116,22 +123,37 @@ func TestTree(t *testing.T) {
 	for _, c := range []struct {
 		name, in, want string
 	}{
-		{"a line", lines(user("a", "", "1"), user("b", "a", "2")), "message user a \"1\"\nmessage user b \"2\"\n"},
+		{"a line", lines(user("a", "", "1"), user("b", "a", "2")),
+			"message user a \"1\"\nmessage user b \"2\"\n"},
 		{"back", lines(user("a", "", "1"), user("b", "a", "2"), user("c", "a", "3")),
 			"message user a \"1\"\nmessage user b \"2\"\nrewind to b\nmessage user c \"3\"\n"},
-		{"back to what had left", lines(user("a", "", "1"), user("b", "a", "2"), user("c", "a", "3"), user("d", "b", "4"), user("e", "d", "5")),
-			"message user a \"1\"\nmessage user c \"3\"\nrewind to c\nmessage user b \"2\"\nmessage user d \"4\"\nmessage user e \"5\"\n"},
-		{"and again", lines(user("a", "", "1"), user("b", "a", "2"), user("c", "a", "3"), user("d", "b", "4"), user("e", "c", "5"), user("f", "b", "6")),
-			"message user a \"1\"\nmessage user c \"3\"\nmessage user e \"5\"\nrewind to c\nmessage user b \"2\"\nmessage user d \"4\"\n" +
+		{"back to what had left",
+			lines(user("a", "", "1"), user("b", "a", "2"), user("c", "a", "3"), user("d", "b", "4"),
+				user("e", "d", "5")),
+			"message user a \"1\"\nmessage user c \"3\"\nrewind to c\nmessage user b " +
+				"\"2\"\nmessage user d \"4\"\nmessage user e \"5\"\n"},
+		{"and again",
+			lines(user("a", "", "1"), user("b", "a", "2"), user("c", "a", "3"), user("d", "b", "4"),
+				user("e", "c", "5"), user("f", "b", "6")),
+			"message user a \"1\"\nmessage user c \"3\"\nmessage user e \"5\"\nrewind to " +
+				"c\nmessage user b \"2\"\nmessage user d \"4\"\n" +
 				"rewind to d\nmessage user f \"6\"\n"},
 		{"another beginning", lines(user("a", "", "1"), user("b", "a", "2"), user("c", "", "3")),
 			"message user a \"1\"\nmessage user b \"2\"\nrewind to a\nmessage user c \"3\"\n"},
-		{"a parent that is not there", lines(user("a", "", "1"), user("b", "x", "2")), "message user a \"1\"\nmessage user b \"2\"\n"},
-		{"written twice", lines(user("a", "", "1"), user("b", "a", "2"), user("a", "", "1"), user("c", "b", "3")),
+		{"a parent that is not there", lines(user("a", "", "1"), user("b", "x", "2")),
+			"message user a \"1\"\nmessage user b \"2\"\n"},
+		{"written twice",
+			lines(user("a", "", "1"), user("b", "a", "2"), user("a", "", "1"), user("c", "b", "3")),
 			"message user a \"1\"\nmessage user b \"2\"\nmessage user c \"3\"\n"},
-		{"a newer version", lines(user("a", "", "1"), user("b", "a", "2"), user("a", "", "1+"), user("c", "b", "3")),
-			"message user a \"1\"\nmessage user b \"2\"\nmessage user a \"1+\"\nmessage user c \"3\"\n"},
-		{"parents in a ring", lines(`{"type":"progress","uuid":"p","parentUuid":"q"}`, `{"type":"progress","uuid":"q","parentUuid":"p"}`, user("a", "p", "1"), user("b", "q", "2")),
+		{"a newer version",
+			lines(user("a", "", "1"), user("b", "a", "2"), user("a", "", "1+"),
+				user("c", "b", "3")),
+			"message user a \"1\"\nmessage user b \"2\"\nmessage user a \"1+\"\nmessage " +
+				"user c \"3\"\n"},
+		{"parents in a ring",
+			lines(`{"type":"progress","uuid":"p","parentUuid":"q"}`,
+				`{"type":"progress","uuid":"q","parentUuid":"p"}`, user("a", "p", "1"),
+				user("b", "q", "2")),
 			"message user a \"1\"\nrewind to a\nmessage user b \"2\"\n"},
 	} {
 		steps, _, _ := kit.Steps(t, []byte(c.in))
@@ -157,15 +179,23 @@ func TestDamage(t *testing.T) {
 		{"no line feed at the end", a + "\n" + b, both, nil},
 		{"a torn tail", a + "\n" + b[:len(b)-9], one, map[string]int{transcript.SkipTornTail: 1}},
 		{"two records on a line", a + b + "\n", both, nil},
-		{"a record after a torn one", lines(a, user("x", "a", "3")[:60]+b), both, map[string]int{transcript.SkipBadJSON: 1}},
-		{"bad lines", lines("nonsense", a, "{", b), both, map[string]int{transcript.SkipBadJSON: 2}},
-		{"nul runs", a + "\n\x00\x00\x00" + b + "\n\x00\x00", both, map[string]int{transcript.SkipNULRun: 2}},
-		{"JSON that is no record", lines("7", a, "[]", "null", `{"x":1}`, b), both, map[string]int{transcript.SkipUnknown: 4}},
-		{"nested too deep", lines(a, `{"type":"user","x":`+deep+`}`, b), both, map[string]int{transcript.SkipDeep: 1}},
+		{"a record after a torn one", lines(a, user("x", "a", "3")[:60]+b), both,
+			map[string]int{transcript.SkipBadJSON: 1}},
+		{"bad lines", lines("nonsense", a, "{", b), both,
+			map[string]int{transcript.SkipBadJSON: 2}},
+		{"nul runs", a + "\n\x00\x00\x00" + b + "\n\x00\x00", both,
+			map[string]int{transcript.SkipNULRun: 2}},
+		{"JSON that is no record", lines("7", a, "[]", "null", `{"x":1}`, b), both,
+			map[string]int{transcript.SkipUnknown: 4}},
+		{"nested too deep", lines(a, `{"type":"user","x":`+deep+`}`, b), both,
+			map[string]int{transcript.SkipDeep: 1}},
 		{"a megabyte", lines(user("a", "", long)), fmt.Sprintf("message user a %q\n", long), nil},
-		{"bytes that are not UTF-8", lines(strings.Replace(a, `"1"`, "\"\xff\"", 1)), "message user a \"\uFFFD\"\n", nil},
-		{"strange types", lines(`{"type":"user","uuid":"a","message":{"role":5,"content":{"x":1}},"parentUuid":7,"timestamp":[],"sessionId":{}}`,
-			`{"type":"assistant","uuid":"b","message":{"content":[7,"bare",{"type":"tool_use"},{"type":"image","source":3}],"usage":"x"}}`, `{"type":"system","uuid":"c"}`),
+		{"bytes that are not UTF-8", lines(strings.Replace(a, `"1"`, "\"\xff\"", 1)),
+			"message user a \"\uFFFD\"\n", nil},
+		{"strange types",
+			lines(
+				`{"type":"user","uuid":"a","message":{"role":5,"content":{"x":1}},"parentUuid":7,"timestamp":[],"sessionId":{}}`,
+				`{"type":"assistant","uuid":"b","message":{"content":[7,"bare",{"type":"tool_use"},{"type":"image","source":3}],"usage":"x"}}`, `{"type":"system","uuid":"c"}`),
 			"message user a\nmessage model b \"bare\"\nnote system c\n", nil},
 	} {
 		steps, _, stats := kit.Steps(t, []byte(c.in))
@@ -183,16 +213,19 @@ func TestErrors(t *testing.T) { kit.CheckErrors(t, user("a", "", "1")) }
 
 func TestOthers(t *testing.T) {
 	kit.CheckWritten(t, transcripttest.Others())
-	out, done, err := kit.Write(transcripttest.Items(transcripttest.Others()), transcript.WriteOptions{Session: "s", Dir: "/p"})
+	out, done, err := kit.Write(transcripttest.Items(transcripttest.Others()),
+		transcript.WriteOptions{Session: "s", Dir: "/p"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]int{"results without a call": 1, "calls answered with an error": 1, "forgotten": 1, "thoughts of other models": 1, "parts without a form": 1}
+	want := map[string]int{"results without a call": 1, "calls answered with an error": 1,
+		"forgotten": 1, "thoughts of other models": 1, "parts without a form": 1}
 	if !maps.Equal(done.Changed, want) || done.Messages != 13 || done.Notes != 1 {
 		t.Errorf("%+v", done)
 	}
 	// Every call has a result in the next record that is no note.
-	if n := bytes.Count(out, []byte(`"type":"tool_use"`)); n != 4 || bytes.Count(out, []byte(`"type":"tool_result"`)) != 4 {
+	if n := bytes.Count(out, []byte(`"type":"tool_use"`)); n != 4 ||
+		bytes.Count(out, []byte(`"type":"tool_result"`)) != 4 {
 		t.Errorf("%d calls\n%s", n, out)
 	}
 }
@@ -203,8 +236,12 @@ func FuzzRead(f *testing.F) {
 	for _, line := range bytes.SplitAfter(data, []byte("\n")) {
 		f.Add(line, uint(len(line)/2))
 	}
-	f.Add([]byte(lines(user("a", "", "1"), user("b", "a", "2"), user("c", "a", "3"), user("d", "b", "4"))), uint(300))
-	if out, _, err := kit.Write(transcripttest.Items(transcripttest.Others()), transcript.WriteOptions{Session: "s", Home: &transcript.Home{Store: "a", Session: "b"}}); err == nil {
+	f.Add(
+		[]byte(lines(user("a", "", "1"), user("b", "a", "2"), user("c", "a", "3"),
+			user("d", "b", "4"))), uint(300))
+	if out, _, err := kit.Write(transcripttest.Items(transcripttest.Others()),
+		transcript.WriteOptions{Session: "s",
+			Home: &transcript.Home{Store: "a", Session: "b"}}); err == nil {
 		f.Add(out, uint(1000))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, cut uint) { kit.Check(t, data, int(cut%(1<<30))) })

@@ -15,12 +15,17 @@ type decoder struct {
 	usage map[string]uint64 // output tokens counted so far, by the id of the answer
 }
 
-func newDecoder() *decoder { return &decoder{tools: map[string]string{}, usage: map[string]uint64{}} }
+func newDecoder() *decoder {
+	return &decoder{tools: map[string]string{}, usage: map[string]uint64{}}
+}
 
 // decode makes a message of a record with an id. parent is its parentUuid; nil if that is the
 // record of the message before it. before are the records that are kept with it.
-func (d *decoder) decode(o jsonvalue.Object, parent json.RawMessage, before []json.RawMessage) transcript.Message {
-	m := transcript.Message{Origin: transcript.Origin{Agent: Agent, Session: transcript.Fit(o.Text("sessionId")), Message: transcript.Fit(o.Text("uuid"))}}
+func (d *decoder) decode(
+	o jsonvalue.Object, parent json.RawMessage, before []json.RawMessage,
+) transcript.Message {
+	m := transcript.Message{Origin: transcript.Origin{Agent: Agent,
+		Session: transcript.Fit(o.Text("sessionId")), Message: transcript.Fit(o.Text("uuid"))}}
 	rest := o.Without("uuid", "sessionId", "type", "parentUuid", "message", transcript.HintName)
 	if o.Text("type") == kindSummary && o["timestamp"] == nil {
 		rest.Set("untimed", true)
@@ -44,7 +49,8 @@ func (d *decoder) decode(o jsonvalue.Object, parent json.RawMessage, before []js
 		}
 		for _, name := range []string{"content", "summary"} {
 			if s, ok := jsonvalue.Text(o[name]); ok && s != "" && len(parts) == 0 {
-				parts = append(parts, anthropic.TextPart(s, jsonvalue.Object{"member": jsonvalue.Encode(name)}))
+				parts = append(parts,
+					anthropic.TextPart(s, jsonvalue.Object{"member": jsonvalue.Encode(name)}))
 				delete(rest, name)
 			}
 		}
@@ -57,7 +63,8 @@ func (d *decoder) decode(o jsonvalue.Object, parent json.RawMessage, before []js
 	}
 	hints := transcript.ReadHints(o[transcript.HintName])
 	if len(rest) > 0 && (hints == nil || !hints.Alone) {
-		parts = append(parts, blocks.Part{Raw: transcript.Kept(Agent, rest), Kind: transcript.PartHidden})
+		parts = append(parts,
+			blocks.Part{Raw: transcript.Kept(Agent, rest), Kind: transcript.PartHidden})
 	}
 	blocks.SetParts(&m, parts)
 	if hints != nil {
@@ -68,7 +75,9 @@ func (d *decoder) decode(o jsonvalue.Object, parent json.RawMessage, before []js
 
 // prompted reads a prompt that the user typed while the agent worked: a record of the queue, or an
 // attachment. A prompt that the agent itself queued, and any other attachment, is a note.
-func (d *decoder) prompted(o jsonvalue.Object, m *transcript.Message, rest jsonvalue.Object) (parts []blocks.Part) {
+func (d *decoder) prompted(
+	o jsonvalue.Object, m *transcript.Message, rest jsonvalue.Object,
+) (parts []blocks.Part) {
 	from, member := o, "content"
 	if o.Text("type") == kindAttachment {
 		from, member = o.Object(kindAttachment), "prompt"
@@ -79,7 +88,8 @@ func (d *decoder) prompted(o jsonvalue.Object, m *transcript.Message, rest jsonv
 	}
 	left := from.Without(member)
 	if s, ok := jsonvalue.Text(from[member]); ok {
-		parts = append(parts, anthropic.TextPart(s, jsonvalue.Object{"member": jsonvalue.Encode(member)}))
+		parts = append(parts,
+			anthropic.TextPart(s, jsonvalue.Object{"member": jsonvalue.Encode(member)}))
 	} else if list, ok := from.Array(member); ok {
 		for _, raw := range list {
 			parts = append(parts, anthropic.PartOf(raw, func(string) string { return "" }))
@@ -90,7 +100,8 @@ func (d *decoder) prompted(o jsonvalue.Object, m *transcript.Message, rest jsonv
 		return nil
 	}
 	mode := from.Text("commandMode")
-	if (mode == "" || mode == "prompt") && !isNotice(promptText(from[member])) && !o.True("isMeta") {
+	if (mode == "" || mode == "prompt") && !isNotice(promptText(from[member])) &&
+		!o.True("isMeta") {
 		m.Note, m.Role = false, transcript.RoleUser
 	}
 	if o.Text("type") == kindAttachment {
@@ -105,7 +116,9 @@ func (d *decoder) prompted(o jsonvalue.Object, m *transcript.Message, rest jsonv
 }
 
 // said reads the record of a user or of the model.
-func (d *decoder) said(o jsonvalue.Object, m *transcript.Message, rest jsonvalue.Object) (parts []blocks.Part) {
+func (d *decoder) said(
+	o jsonvalue.Object, m *transcript.Message, rest jsonvalue.Object,
+) (parts []blocks.Part) {
 	inner := o.Object("message")
 	left := inner.Without("role", "content")
 	if role := inner.Text("role"); role != o.Text("type") {
@@ -148,12 +161,14 @@ func (d *decoder) said(o jsonvalue.Object, m *transcript.Message, rest jsonvalue
 		rest["message"] = jsonvalue.Encode(left)
 	}
 	if m.Role == transcript.RoleUser {
-		if slices.ContainsFunc(parts, func(p blocks.Part) bool { return p.Kind == transcript.PartResult }) {
+		if slices.ContainsFunc(parts,
+			func(p blocks.Part) bool { return p.Kind == transcript.PartResult }) {
 			m.Role = transcript.RoleTool
 		}
 	}
 	switch {
-	case o.True("isMeta"), o.True("isCompactSummary"), o.True("isApiErrorMessage"), m.Author == "<synthetic>":
+	case o.True("isMeta"), o.True("isCompactSummary"), o.True("isApiErrorMessage"),
+		m.Author == "<synthetic>":
 		m.Note = true
 		if m.Role != transcript.RoleTool {
 			rest["type"], m.Role = o["type"], transcript.RoleSystem

@@ -21,7 +21,8 @@ type state struct {
 const (
 	metRecord = 'r'
 	metAnswer = 'a'
-	metQueued = 'q' // the text of a prompt of the queue: a later record that says it takes its place
+	// The text of a prompt of the queue: a later record that says it takes its place
+	metQueued = 'q'
 )
 
 // ReadOn reads a transcript from m on, where r begins, and moves m to the end. name is as in
@@ -29,7 +30,9 @@ const (
 // follows the one before. If there is more to it (another line, a subagent, an earlier record), it
 // emits nothing, does not change m, and returns transcript.ErrWhole. At the zero Mark it does what
 // ReadAs does. The Stats count nothing before m.
-func ReadOn(name string, r io.Reader, m *transcript.Mark, emit func(transcript.Step) error) (transcript.Stats, error) {
+func ReadOn(
+	name string, r io.Reader, m *transcript.Mark, emit func(transcript.Step) error,
+) (transcript.Stats, error) {
 	if m.Offset > 0 || m.State != nil {
 		return readOn(name, r, m, emit)
 	}
@@ -47,7 +50,9 @@ func ReadOn(name string, r io.Reader, m *transcript.Mark, emit func(transcript.S
 	return stats, err
 }
 
-func readOn(name string, r io.Reader, m *transcript.Mark, emit func(transcript.Step) error) (transcript.Stats, error) {
+func readOn(
+	name string, r io.Reader, m *transcript.Mark, emit func(transcript.Step) error,
+) (transcript.Stats, error) {
 	line, earlier := transcript.CutState(m.State)
 	var was state
 	if m.State == nil || json.Unmarshal(line, &was) != nil || was.Name != name {
@@ -92,7 +97,8 @@ func readOn(name string, r io.Reader, m *transcript.Mark, emit func(transcript.S
 // the first one, and earlier has what was met before it.
 func (d *reader) continues(session, last string, earlier []byte) bool {
 	th := d.threads[""]
-	if len(d.threads) != 1 || d.session != session || d.unsettled || len(th.order) == 0 || th.order[0] != 0 || d.list[0].id != last {
+	if len(d.threads) != 1 || d.session != session || d.unsettled || len(th.order) == 0 ||
+		th.order[0] != 0 || d.list[0].id != last {
 		return false
 	}
 	first := &d.list[0]
@@ -157,10 +163,12 @@ func (d *reader) leave(m *transcript.Mark, name string, base int64, earlier []by
 	}
 	tip := th.order[len(th.order)-1]
 	e := &d.list[tip]
-	if tip != th.tip || e.id != m.Last || e.class != classSaid || e.unnamed || e.twice || e.again || e.sidechain || e.version == "" || !e.timed {
+	if tip != th.tip || e.id != m.Last || e.class != classSaid || e.unnamed || e.twice || e.again ||
+		e.sidechain || e.version == "" || !e.timed {
 		return
 	}
-	if tip > 0 && e.line == d.list[tip-1].line || int(tip)+1 < len(d.list) && e.line == d.list[tip+1].line {
+	if tip > 0 && e.line == d.list[tip-1].line ||
+		int(tip)+1 < len(d.list) && e.line == d.list[tip+1].line {
 		return // records on one line cannot be told apart
 	}
 	line, err := json.Marshal(state{Session: d.session, Home: d.stats.Home, Name: name})

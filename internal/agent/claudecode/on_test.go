@@ -13,7 +13,9 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 )
 
-func on(r io.Reader, m *transcript.Mark, emit func(transcript.Step) error) (transcript.Stats, error) {
+func on(
+	r io.Reader, m *transcript.Mark, emit func(transcript.Step) error,
+) (transcript.Stats, error) {
 	return ReadOn("", r, m, emit)
 }
 
@@ -39,7 +41,8 @@ func TestReadOnRandom(t *testing.T) {
 	read, whole := 0, 0
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			r, w := kit.CheckOn(t, randomSession(rand.New(rand.NewPCG(seed, 5)), 40), 1+int(seed%4), on)
+			r, w := kit.CheckOn(t, randomSession(rand.New(rand.NewPCG(seed, 5)), 40),
+				1+int(seed%4), on)
 			read, whole = read+r, whole+w
 		})
 	}
@@ -71,32 +74,39 @@ func randomSession(draw *rand.Rand, n int) []byte {
 		if len(ids) > 0 && draw.IntN(50) == 0 {
 			id = some(ids) // once more
 		}
-		front := fmt.Sprintf(`{"parentUuid":%s,"sessionId":"s","uuid":"%s","version":"2.1.%d","timestamp":"2026-01-02T10:%02d:00.000Z",`, parent, id, 30+draw.IntN(20), i)
+		front := fmt.Sprintf(
+			`{"parentUuid":%s,"sessionId":"s","uuid":"%s","version":"2.1.%d","timestamp":"2026-01-02T10:%02d:00.000Z",`, parent, id, 30+draw.IntN(20), i)
 		if draw.IntN(40) == 0 {
 			front += `"isSidechain":true,`
 		}
 		named := true
 		switch kind := draw.IntN(12); {
 		case kind < 3:
-			fmt.Fprintf(&b, `%s"type":"user","message":{"role":"user","content":%q}}`, front, some(texts))
+			fmt.Fprintf(&b, `%s"type":"user","message":{"role":"user","content":%q}}`,
+				front, some(texts))
 		case kind < 6:
-			fmt.Fprintf(&b, `%s"type":"assistant","message":{"id":"m%d","role":"assistant","content":[{"type":"text","text":"t%d"}],"usage":{"output_tokens":%d}}}`,
+			fmt.Fprintf(&b,
+				`%s"type":"assistant","message":{"id":"m%d","role":"assistant","content":[{"type":"text","text":"t%d"}],"usage":{"output_tokens":%d}}}`,
 				front, i-draw.IntN(2), i, draw.IntN(50))
 		case kind < 8:
 			call := fmt.Sprintf("c%d", i)
 			open = append(open, call)
-			fmt.Fprintf(&b, `%s"type":"assistant","message":{"id":"m%d","role":"assistant","content":[{"type":"tool_use","id":"%s","name":"Read","input":{}}]}}`,
+			fmt.Fprintf(&b,
+				`%s"type":"assistant","message":{"id":"m%d","role":"assistant","content":[{"type":"tool_use","id":"%s","name":"Read","input":{}}]}}`,
 				front, i, call)
 		case kind < 10 && len(open) > 0:
 			at := draw.IntN(len(open))
-			fmt.Fprintf(&b, `%s"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"%s","content":"r%d"}]}}`, front, open[at], i)
+			fmt.Fprintf(&b,
+				`%s"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"%s","content":"r%d"}]}}`, front, open[at], i)
 			open = append(open[:at], open[at+1:]...)
 		case kind == 10:
 			named = false
-			fmt.Fprintf(&b, `{"type":"queue-operation","operation":%q,"timestamp":"2026-01-02T10:%02d:30.000Z","sessionId":"s","content":%q}`,
+			fmt.Fprintf(&b,
+				`{"type":"queue-operation","operation":%q,"timestamp":"2026-01-02T10:%02d:30.000Z","sessionId":"s","content":%q}`,
 				some([]string{"enqueue", "dequeue", "remove", "popAll"}), i, some(texts))
 		default:
-			fmt.Fprintf(&b, `%s"type":%q,"content":"c%d"}`, front, some([]string{"system", "progress", "attachment", "new-kind"}), i)
+			fmt.Fprintf(&b, `%s"type":%q,"content":"c%d"}`, front,
+				some([]string{"system", "progress", "attachment", "new-kind"}), i)
 		}
 		b.WriteByte('\n')
 		if named {

@@ -94,7 +94,8 @@ type plan struct {
 
 func newPlan() *plan {
 	return &plan{
-		index: map[string]int32{}, threads: map[string]*thread{}, calls: map[string]bool{}, answers: map[string]int32{}, texts: map[string][]int32{},
+		index: map[string]int32{}, threads: map[string]*thread{}, calls: map[string]bool{},
+		answers: map[string]int32{}, texts: map[string][]int32{},
 		seen: transcript.NewStats(),
 	}
 }
@@ -103,8 +104,10 @@ func newPlan() *plan {
 func (p *plan) record(o jsonvalue.Object, name string) {
 	hints := transcript.ReadHints(o[transcript.HintName])
 	p.seen.ReadHome(hints)
-	e := entry{class: classOf(o, hints), id: o.Text("uuid"), up: o.Text("parentUuid"), kind: o.Text("type"), sidechain: o.True("isSidechain")}
-	if s := o.Text("sessionId"); s != "" && (p.session == "" || p.session != name && e.class == classSaid) {
+	e := entry{class: classOf(o, hints), id: o.Text("uuid"), up: o.Text("parentUuid"),
+		kind: o.Text("type"), sidechain: o.True("isSidechain")}
+	if s := o.Text("sessionId"); s != "" &&
+		(p.session == "" || p.session != name && e.class == classSaid) {
 		p.session = s
 	}
 	if when := o.Text("timestamp"); p.first == "" && when != "" && !e.sidechain {
@@ -115,7 +118,8 @@ func (p *plan) record(o jsonvalue.Object, name string) {
 	}
 	e.version = p.newest
 	e.timed = timed(o)
-	e.position = position{group: none, pred: none, jump: none, active: none, run: none, named: none, child: none, next: none, last: none}
+	e.position = position{group: none, pred: none, jump: none, active: none, run: none, named: none,
+		child: none, next: none, last: none}
 	switch e.class {
 	case classSaid:
 		p.said(o, hints, &e)
@@ -162,7 +166,8 @@ func (p *plan) said(o jsonvalue.Object, hints *transcript.Hints, e *entry) {
 	if e.answer == "" && e.kind == kindAssistant {
 		e.answer = o.Text("requestId")
 	}
-	note := !chat || o.True("isMeta") || o.True("isCompactSummary") || o.True("isApiErrorMessage") || inner.Text("model") == "<synthetic>"
+	note := !chat || o.True("isMeta") || o.True("isCompactSummary") ||
+		o.True("isApiErrorMessage") || inner.Text("model") == "<synthetic>"
 	role := ""
 	if hints != nil {
 		if hints.Note != nil {
@@ -174,7 +179,8 @@ func (p *plan) said(o jsonvalue.Object, hints *transcript.Hints, e *entry) {
 	}
 	e.passive = note || len(e.results) > 0 && e.kind == kindUser || role == transcript.RoleTool
 	e.chained = chat && o["parentUuid"] != nil && !o.True("isMeta")
-	e.opens = e.kind == kindUser && !o.True("isCompactSummary") && !o.Has("logicalParentUuid") && len(e.results) == 0
+	e.opens = e.kind == kindUser && !o.True("isCompactSummary") && !o.Has("logicalParentUuid") &&
+		len(e.results) == 0
 	if !e.sidechain {
 		p.prompt(o, inner, e)
 	}

@@ -18,15 +18,18 @@ func queue(operation, content, version string) string {
 	if content != "" {
 		member = fmt.Sprintf(`,"content":%q`, content)
 	}
-	return fmt.Sprintf(`{"type":"queue-operation","operation":%q,"timestamp":"2026-02-03T08:00:01.000Z","sessionId":"s","version":%q%s}`, operation, version, member)
+	return fmt.Sprintf(
+		`{"type":"queue-operation","operation":%q,"timestamp":"2026-02-03T08:00:01.000Z","sessionId":"s","version":%q%s}`, operation, version, member)
 }
 
 func attached(id, parent, mode, prompt string) string {
-	return fmt.Sprintf(`{"type":"attachment","uuid":%q,"parentUuid":%q,"sessionId":"s","attachment":{"type":"queued_command","prompt":%q,"commandMode":%q},"timestamp":"2026-02-03T08:00:01.000Z"}`, id, parent, prompt, mode)
+	return fmt.Sprintf(
+		`{"type":"attachment","uuid":%q,"parentUuid":%q,"sessionId":"s","attachment":{"type":"queued_command","prompt":%q,"commandMode":%q},"timestamp":"2026-02-03T08:00:01.000Z"}`, id, parent, prompt, mode)
 }
 
 func model(id, parent, text string) string {
-	return fmt.Sprintf(`{"parentUuid":%q,"sessionId":"s","type":"assistant","message":{"role":"assistant","id":"m-%s","content":[{"type":"text","text":%q}]},"uuid":%q,"timestamp":"2026-02-03T08:00:02.000Z"}`, parent, id, text, id)
+	return fmt.Sprintf(
+		`{"parentUuid":%q,"sessionId":"s","type":"assistant","message":{"role":"assistant","id":"m-%s","content":[{"type":"text","text":%q}]},"uuid":%q,"timestamp":"2026-02-03T08:00:02.000Z"}`, parent, id, text, id)
 }
 
 // What the user types while the agent works is a message of the user, once, whatever record says
@@ -37,23 +40,46 @@ func TestQueuedPrompts(t *testing.T) {
 		name, in string
 		want     []string // what was said, with the role of messages and "note"
 	}{
-		{"removed, in an older version", lines(user("a", "", "1"), queue("enqueue", "typed", older), queue("remove", "", older), model("b", "a", "2")),
+		{"removed, in an older version",
+			lines(user("a", "", "1"), queue("enqueue", "typed", older), queue("remove", "", older),
+				model("b", "a", "2")),
 			[]string{"user 1", "user typed", "model 2"}},
-		{"said as a record", lines(user("a", "", "1"), queue("enqueue", "typed", older), queue("dequeue", "", older), model("b", "a", "2"), user("c", "b", "typed")),
+		{"said as a record",
+			lines(user("a", "", "1"), queue("enqueue", "typed", older), queue("dequeue", "", older),
+				model("b", "a", "2"), user("c", "b", "typed")),
 			[]string{"user 1", "model 2", "user typed"}},
-		{"removed, and said as a record", lines(user("a", "", "1"), queue("enqueue", "typed", older), queue("remove", "", older), model("b", "a", "2"), user("c", "b", "typed")),
+		{"removed, and said as a record",
+			lines(user("a", "", "1"), queue("enqueue", "typed", older), queue("remove", "", older),
+				model("b", "a", "2"), user("c", "b", "typed")),
 			[]string{"user 1", "model 2", "user typed"}},
-		{"an attachment", lines(user("a", "", "1"), model("b", "a", "2"), attached("c", "b", "prompt", "typed"), model("d", "c", "3")),
+		{"an attachment",
+			lines(user("a", "", "1"), model("b", "a", "2"), attached("c", "b", "prompt", "typed"),
+				model("d", "c", "3")),
 			[]string{"user 1", "model 2", "user typed", "model 3"}},
-		{"the queue and an attachment", lines(user("a", "", "1"), queue("enqueue", "typed", newer), queue("remove", "", newer), attached("c", "a", "prompt", "typed"), model("d", "c", "3")),
+		{"the queue and an attachment",
+			lines(user("a", "", "1"), queue("enqueue", "typed", newer), queue("remove", "", newer),
+				attached("c", "a", "prompt", "typed"), model("d", "c", "3")),
 			[]string{"user 1", "user typed", "model 3"}},
-		{"an attachment that is still to come", lines(user("a", "", "1"), queue("enqueue", "typed", newer), queue("remove", "", newer)), []string{"user 1"}},
-		{"no attachment came", lines(user("a", "", "1"), queue("enqueue", "typed", newer), queue("remove", "", newer), user("b", "a", "2"), model("c", "b", "3")),
+		{"an attachment that is still to come",
+			lines(user("a", "", "1"), queue("enqueue", "typed", newer), queue("remove", "", newer)),
+			[]string{"user 1"}},
+		{"no attachment came",
+			lines(user("a", "", "1"), queue("enqueue", "typed", newer), queue("remove", "", newer),
+				user("b", "a", "2"), model("c", "b", "3")),
 			[]string{"user 1", "user typed", "user 2", "model 3"}},
-		{"still waiting", lines(user("a", "", "1"), queue("enqueue", "typed", older)), []string{"user 1"}},
-		{"taken back", lines(user("a", "", "1"), queue("enqueue", "typed", older), queue("popAll", "typed", older), model("b", "a", "2")), []string{"user 1", "model 2"}},
-		{"a notice of the agent", lines(user("a", "", "1"), attached("c", "a", "task-notification", "<task-notification>done"), queue("enqueue", "<agent-notification>x", older),
-			queue("remove", "", older), model("b", "a", "2")), []string{"user 1", "note <task-notification>done", "note <agent-notification>x", "model 2"}},
+		{"still waiting", lines(user("a", "", "1"), queue("enqueue", "typed", older)),
+			[]string{"user 1"}},
+		{"taken back",
+			lines(user("a", "", "1"), queue("enqueue", "typed", older),
+				queue("popAll", "typed", older), model("b", "a", "2")),
+			[]string{"user 1", "model 2"}},
+		{"a notice of the agent",
+			lines(user("a", "", "1"),
+				attached("c", "a", "task-notification", "<task-notification>done"),
+				queue("enqueue", "<agent-notification>x", older),
+				queue("remove", "", older), model("b", "a", "2")),
+			[]string{"user 1", "note <task-notification>done",
+				"note <agent-notification>x", "model 2"}},
 	} {
 		steps, replay, _ := kit.Steps(t, []byte(c.in))
 		var got []string
@@ -82,9 +108,11 @@ func transcriptOnly(t *testing.T, data []byte, cut int) {
 
 // Queue records and summaries go out as they came in.
 func TestUnnamedRecordsComeBack(t *testing.T) {
-	in := []string{`{"type":"summary","summary":"Of lamps","leafUuid":"a"}`, user("a", "", "1"), queue("enqueue", "typed", "2.1.42"), queue("remove", "", "2.1.42"), model("b", "a", "2")}
+	in := []string{`{"type":"summary","summary":"Of lamps","leafUuid":"a"}`, user("a", "", "1"),
+		queue("enqueue", "typed", "2.1.42"), queue("remove", "", "2.1.42"), model("b", "a", "2")}
 	_, replay, stats := kit.Steps(t, []byte(lines(in...)))
-	out, _, err := kit.Write(transcripttest.Items(replay.Threads[""]), transcript.WriteOptions{Session: stats.Session})
+	out, _, err := kit.Write(transcripttest.Items(replay.Threads[""]),
+		transcript.WriteOptions{Session: stats.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +120,9 @@ func TestUnnamedRecordsComeBack(t *testing.T) {
 	for _, line := range in {
 		rec := jsonvalue.AsObject([]byte(line)).Without("parentUuid")
 		if !slices.ContainsFunc(written, func(back string) bool {
-			return jsonvalue.Same(jsonvalue.Encode(rec), jsonvalue.Encode(jsonvalue.AsObject([]byte(back)).Without("parentUuid", transcript.HintName)))
+			return jsonvalue.Same(jsonvalue.Encode(rec),
+				jsonvalue.Encode(jsonvalue.AsObject([]byte(back)).Without("parentUuid",
+					transcript.HintName)))
 		}) {
 			t.Errorf("%s is not in\n%s", line, out)
 		}
@@ -104,8 +134,10 @@ func TestSessionOfTheFile(t *testing.T) {
 	of := func(line, session string) string {
 		return strings.Replace(line, `"sessionId":"s"`, fmt.Sprintf(`"sessionId":%q`, session), 1)
 	}
-	in := lines(of(user("a", "", "1"), "old"), of(user("b", "a", "2"), "old"), of(user("c", "b", "3"), "new"))
-	for name, want := range map[string]string{"new": "new", "": "new", "other": "new", "old": "old"} {
+	in := lines(of(user("a", "", "1"), "old"), of(user("b", "a", "2"), "old"),
+		of(user("c", "b", "3"), "new"))
+	for name, want := range map[string]string{"new": "new", "": "new", "other": "new",
+		"old": "old"} {
 		n := 0
 		stats, err := ReadAs(name, strings.NewReader(in), func(st transcript.Step) error {
 			if n++; st.Session != want {
@@ -134,7 +166,8 @@ func TestChainByParents(t *testing.T) {
 	parent, newest := map[string]string{}, ""
 	for _, o := range records {
 		parent[o.Text("uuid")] = o.Text("parentUuid")
-		if id := o.Text("uuid"); id != "" && !o.True("isSidechain") && o.Text("type") != "progress" {
+		if id := o.Text("uuid"); id != "" && !o.True("isSidechain") &&
+			o.Text("type") != "progress" {
 			newest = id
 		}
 	}
@@ -176,7 +209,8 @@ func TestChainByParents(t *testing.T) {
 
 // A transcript whose records are too many to be kept is read twice, to the same steps.
 func TestReadTwice(t *testing.T) {
-	in := string(session(t)) + "{\n" + lines(user("x", "", "1"), user("y", "x", "2"), user("z", "x", "3")) + `{"torn`
+	in := string(session(t)) + "{\n" +
+		lines(user("x", "", "1"), user("y", "x", "2"), user("z", "x", "3")) + `{"torn`
 	var want string
 	for _, room := range []int{maxKept, 0, 5000} {
 		var steps []transcript.Step

@@ -69,7 +69,8 @@ func (p *plan) waits(o jsonvalue.Object) {
 	if o.Text("type") != kindQueue {
 		return
 	}
-	end := map[string]queueEnd{"dequeue": queueSent, "remove": queueRemoved, "popAll": queueBack}[o.Text("operation")]
+	end := map[string]queueEnd{"dequeue": queueSent, "remove": queueRemoved,
+		"popAll": queueBack}[o.Text("operation")]
 	content := strings.TrimSpace(promptText(o["content"]))
 	left := p.waiting[:0]
 	for n, i := range p.waiting {
@@ -119,7 +120,8 @@ func (p *plan) settleQueue() {
 		p.texts[q.text] = others
 		removed := !said && q.end == queueRemoved && q.text != ""
 		p.list[q.at].sent = removed && p.decided(q)
-		if q.end == queueWaits || q.end == queueSent && !said || removed && (!p.list[q.at].sent || p.list[q.at].version == "") {
+		if q.end == queueWaits || q.end == queueSent && !said ||
+			removed && (!p.list[q.at].sent || p.list[q.at].version == "") {
 			p.unsettled = true
 		}
 	}

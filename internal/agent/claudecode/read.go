@@ -31,7 +31,10 @@ func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcr
 
 // readWithin is ReadAs that keeps at most room bytes of records. It calls planned before it emits,
 // and returns its error.
-func readWithin(room int, name string, r io.Reader, emit func(transcript.Step) error, planned func(*reader) error) (transcript.Stats, error) {
+func readWithin(
+	room int, name string, r io.Reader, emit func(transcript.Step) error,
+	planned func(*reader) error,
+) (transcript.Stats, error) {
 	p := newPlan()
 	from, start, err := seekable(r)
 	if err != nil {
@@ -49,7 +52,8 @@ func readWithin(room int, name string, r io.Reader, emit func(transcript.Step) e
 	}
 	p.settle()
 	d := &reader{
-		decoder: newDecoder(), plan: p, stats: transcript.NewStats(), emit: emit, held: map[int32]held{}, digests: map[int32]string{},
+		decoder: newDecoder(), plan: p, stats: transcript.NewStats(), emit: emit,
+		held: map[int32]held{}, digests: map[int32]string{},
 		prompts: map[string]string{}, told: map[*thread]*telling{},
 	}
 	d.stats.Session, d.stats.Home = p.session, p.seen.Home
@@ -128,7 +132,8 @@ func seekable(r io.Reader) (from io.ReadSeeker, start int64, err error) {
 	}
 	b, err := io.ReadAll(io.LimitReader(r, MaxInput+1))
 	if err == nil && len(b) > MaxInput {
-		err = fmt.Errorf("more than %d bytes that cannot be read twice: import it from a file", MaxInput)
+		err = fmt.Errorf("more than %d bytes that cannot be read twice: import it from a file",
+			MaxInput)
 	}
 	return bytes.NewReader(b), 0, err
 }
@@ -255,7 +260,8 @@ func (d *reader) again(i int32, o jsonvalue.Object) error {
 }
 
 func digestOf(o jsonvalue.Object) string {
-	return transcript.Derive(16, string(jsonvalue.Canonical(o["message"])), string(jsonvalue.Canonical(o["content"])))
+	return transcript.Derive(16, string(jsonvalue.Canonical(o["message"])),
+		string(jsonvalue.Canonical(o["content"])))
 }
 
 // wait keeps a record for the message that follows.
@@ -309,9 +315,11 @@ func (d *reader) turn(t *telling, i int32, o jsonvalue.Object) error {
 	}
 	when, _ := transcript.ParseTime(o.Text("timestamp"))
 	return d.emit(transcript.Step{
-		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.stats.Home, Thread: e.thread.name, Tree: d.tree, RewindTo: t.said[sibling],
+		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.stats.Home,
+		Thread: e.thread.name, Tree: d.tree, RewindTo: t.said[sibling],
 		Message: transcript.Message{Time: when, Origin: transcript.Origin{
-			Agent: Agent, Session: transcript.Fit(o.Text("sessionId")), Message: transcript.Fit("rewind:" + e.id),
+			Agent: Agent, Session: transcript.Fit(o.Text("sessionId")),
+			Message: transcript.Fit("rewind:" + e.id),
 		}},
 	})
 }
@@ -345,7 +353,8 @@ func (d *reader) say(i int32, h held, newer bool) error {
 	}
 	d.spawns(e.thread.name, t.n == 1 && !newer, o, &m)
 	return d.emit(transcript.Step{
-		Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.stats.Home, Thread: e.thread.name, Tree: d.tree,
+		Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.stats.Home,
+		Thread: e.thread.name, Tree: d.tree,
 		Number: int(e.number), Loose: e.parent < 0,
 	})
 }
@@ -412,7 +421,8 @@ func mayName(value json.RawMessage, name string) bool {
 }
 
 func (d *reader) spawn(call, thread string) {
-	if !slices.ContainsFunc(d.stats.Spawned, func(s transcript.Spawn) bool { return s.Thread == thread }) {
+	if !slices.ContainsFunc(d.stats.Spawned,
+		func(s transcript.Spawn) bool { return s.Thread == thread }) {
 		d.stats.Spawned = append(d.stats.Spawned, transcript.Spawn{Call: call, Thread: thread})
 	}
 }

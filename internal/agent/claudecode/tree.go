@@ -19,8 +19,9 @@ type position struct {
 	group  int32 // the orphan that its parents lead to, unless that is the first entry; else none
 	parent int32 // the entry that it follows by its record: an index, root or orphan
 
-	number            int32 // in the order of the thread
-	child, next, last int32 // the first entry that is said after it, its next sibling, its last child
+	number int32 // in the order of the thread
+	// The first entry that is said after it, its next sibling, its last child
+	child, next, last int32
 }
 
 // put gives an entry its position. up is the entry that it follows.
@@ -169,7 +170,8 @@ func (p *plan) joins(e *entry, up, end int32) bool {
 		return true
 	}
 	for _, call := range e.results {
-		if by, answered := p.answers[call]; p.calls[call] && (!answered || p.list[by].thread != e.thread || !p.isAbove(by, end)) {
+		if by, answered := p.answers[call]; p.calls[call] &&
+			(!answered || p.list[by].thread != e.thread || !p.isAbove(by, end)) {
 			return true
 		}
 	}

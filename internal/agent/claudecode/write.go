@@ -85,7 +85,8 @@ func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 	if rec["timestamp"] == nil && !m.Time.IsZero() && !kept.True("untimed") {
 		rec.Set("timestamp", transcript.Stamp(m.Time))
 	}
-	if strings.HasPrefix(m.Origin.Message, summaryID) || strings.HasPrefix(m.Origin.Message, queuedID) {
+	if strings.HasPrefix(m.Origin.Message, summaryID) ||
+		strings.HasPrefix(m.Origin.Message, queuedID) {
 		w.unnamed(m, rec, kept)
 		return
 	}
@@ -153,7 +154,9 @@ func prompt(kind string, kept jsonvalue.Object, parts []json.RawMessage, rec jso
 }
 
 // inner returns the message of a record: the words, and the members that were kept.
-func (w *writer) inner(m *transcript.Message, kept jsonvalue.Object, parts []json.RawMessage) json.RawMessage {
+func (w *writer) inner(
+	m *transcript.Message, kept jsonvalue.Object, parts []json.RawMessage,
+) json.RawMessage {
 	inner := kept.Object("message").Without()
 	if inner["role"] == nil {
 		inner.Set("role", kindUser)
@@ -176,7 +179,9 @@ func (w *writer) inner(m *transcript.Message, kept jsonvalue.Object, parts []jso
 
 // content returns the words: as a string if a person said one text, else as blocks. listed, if not
 // nil, decides instead.
-func (w *writer) content(model bool, listed json.RawMessage, parts []json.RawMessage) json.RawMessage {
+func (w *writer) content(
+	model bool, listed json.RawMessage, parts []json.RawMessage,
+) json.RawMessage {
 	asText := !model
 	if listed != nil {
 		asText = string(listed) == "false"
@@ -219,13 +224,16 @@ func (w *writer) foreign(it *transcript.Item) {
 
 // made returns the first members of a record that Claude Code did not write.
 func (w *writer) made() jsonvalue.Object {
-	return jsonvalue.NewObject("isSidechain", false, "userType", "external", "cwd", w.Dir, "timestamp", w.when)
+	return jsonvalue.NewObject("isSidechain", false, "userType", "external", "cwd", w.Dir,
+		"timestamp", w.when)
 }
 
 func (w *writer) answerOf(it *transcript.Item, id string) json.RawMessage {
 	return jsonvalue.Encode(jsonvalue.NewObject(
-		"id", "msg_"+transcript.Derive(24, id), "type", "message", "role", kindAssistant, "model", cmp.Or(it.Author, "unknown"),
-		"content", w.blocks(it), "stop_reason", nil, "stop_sequence", nil, "usage", map[string]uint64{"input_tokens": 0, "output_tokens": it.Tokens},
+		"id", "msg_"+transcript.Derive(24, id), "type", "message", "role", kindAssistant, "model",
+		cmp.Or(it.Author, "unknown"),
+		"content", w.blocks(it), "stop_reason", nil, "stop_sequence", nil, "usage",
+		map[string]uint64{"input_tokens": 0, "output_tokens": it.Tokens},
 	))
 }
 
@@ -235,7 +243,8 @@ func (w *writer) blocks(it *transcript.Item) json.RawMessage {
 	if text, ok := w.StandIn(it); ok {
 		return jsonvalue.Encode(text)
 	}
-	if m.Parts == nil && len(m.Calls)+len(m.Results) == 0 && m.Role != transcript.RoleModel && m.Text != "" {
+	if m.Parts == nil && len(m.Calls)+len(m.Results) == 0 && m.Role != transcript.RoleModel &&
+		m.Text != "" {
 		return jsonvalue.Encode(m.Text)
 	}
 	var list []json.RawMessage
@@ -256,7 +265,9 @@ func (w *writer) blocks(it *transcript.Item) json.RawMessage {
 }
 
 // record writes a record with the hints with which it is read back as the message.
-func (w *writer) record(m *transcript.Message, rec jsonvalue.Object, id, up string, before []json.RawMessage, made bool) {
+func (w *writer) record(
+	m *transcript.Message, rec jsonvalue.Object, id, up string, before []json.RawMessage, made bool,
+) {
 	rec.Set("uuid", id)
 	rec.Set("sessionId", w.Session)
 	rec["parentUuid"] = json.RawMessage("null")
@@ -271,7 +282,8 @@ func (w *writer) record(m *transcript.Message, rec jsonvalue.Object, id, up stri
 	default:
 		parent = jsonvalue.Encode(up)
 	}
-	w.Hint(rec, m, made, func(rec jsonvalue.Object) transcript.Message { return w.d.decode(rec, parent, before) })
+	w.Hint(rec, m, made,
+		func(rec jsonvalue.Object) transcript.Message { return w.d.decode(rec, parent, before) })
 	w.write(rec)
 	w.seen[id], w.last, w.prev = true, id, id
 }
@@ -281,7 +293,8 @@ func (w *writer) Answer(open []format.Call) {
 	var list []json.RawMessage
 	for _, c := range open {
 		list = append(list, jsonvalue.Encode(jsonvalue.NewObject(
-			"type", "tool_result", "tool_use_id", wire(c.ID), "content", transcript.NoResult, "is_error", true)))
+			"type", "tool_result", "tool_use_id", wire(c.ID), "content", transcript.NoResult,
+			"is_error", true)))
 	}
 	rec := w.made()
 	rec.Set("type", kindUser)
@@ -306,7 +319,8 @@ func (w *writer) added(rec jsonvalue.Object, id string, content any) {
 }
 
 func (w *writer) write(rec jsonvalue.Object) {
-	w.Record(rec.Ordered("parentUuid", "isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "type", "message", "uuid", "timestamp"))
+	w.Record(rec.Ordered("parentUuid", "isSidechain", "userType", "cwd", "sessionId", "version",
+		"gitBranch", "type", "message", "uuid", "timestamp"))
 }
 
 // plain reports whether a part is a text and nothing else.

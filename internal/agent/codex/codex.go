@@ -36,13 +36,16 @@ const (
 	itemLocalShell = "local_shell_call"
 )
 
-func starts() []string { return []string{`{"timestamp":"`, `{"type":"`, `{"id":"`, `{"record_type":"`} }
+func starts() []string {
+	return []string{`{"timestamp":"`, `{"type":"`, `{"id":"`, `{"record_type":"`}
+}
 
 // isOld reports whether a record without an envelope is a response item. Rollouts were written so
 // before September 2025.
 func isOld(o jsonvalue.Object) bool {
 	switch o.Text("type") {
-	case itemMessage, itemReasoning, itemCall, itemOutput, itemCustom, itemCustomOut, itemLocalShell, "web_search_call":
+	case itemMessage, itemReasoning, itemCall, itemOutput, itemCustom, itemCustomOut,
+		itemLocalShell, "web_search_call":
 		return true
 	}
 	return false
@@ -53,7 +56,8 @@ func isOld(o jsonvalue.Object) bool {
 func isContext(text string) bool {
 	text = strings.TrimLeft(text, " \t\r\n")
 	for _, open := range []string{
-		"<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md instructions", "<permissions instructions>", "<turn_aborted>",
+		"<environment_context>", "<user_instructions>", "<INSTRUCTIONS>",
+		"# AGENTS.md instructions", "<permissions instructions>", "<turn_aborted>",
 		"<skill>", "<collaboration_mode>", "<subagent_notification>",
 	} {
 		if strings.HasPrefix(text, open) {

@@ -50,14 +50,18 @@ note system derived:51 "Lamps were counted."
 note system derived:52
 message user derived:ea "Leave it on"
 `
-	got := regexp.MustCompile(`derived:([0-9a-f]{2})[0-9a-f]{14}`).ReplaceAllString(transcripttest.Trace(steps), "derived:$1")
-	if names := regexp.MustCompile(`derived:..`); names.ReplaceAllString(got, "derived") != names.ReplaceAllString(want, "derived") {
+	got := regexp.MustCompile(`derived:([0-9a-f]{2})[0-9a-f]{14}`).ReplaceAllString(
+		transcripttest.Trace(steps), "derived:$1")
+	if names := regexp.MustCompile(`derived:..`); names.ReplaceAllString(got,
+		"derived") != names.ReplaceAllString(want, "derived") {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if len(stats.Skipped) > 0 || stats.Kept["tide_state"] != 1 || stats.Passed["copy of a message"] != 3 || stats.Passed["copies in a compaction"] != 1 {
+	if len(stats.Skipped) > 0 || stats.Kept["tide_state"] != 1 ||
+		stats.Passed["copy of a message"] != 3 || stats.Passed["copies in a compaction"] != 1 {
 		t.Errorf("%+v", stats)
 	}
-	if fmt.Sprint(stats.Spawned) != "[{call_3 0199aaaa-0000-7000-8000-000000000002}]" || stats.Session != "0199aaaa-0000-7000-8000-000000000001" {
+	if fmt.Sprint(stats.Spawned) != "[{call_3 0199aaaa-0000-7000-8000-000000000002}]" ||
+		stats.Session != "0199aaaa-0000-7000-8000-000000000001" {
 		t.Errorf("%+v", stats)
 	}
 	for _, m := range replay.Threads[""] {
@@ -65,7 +69,8 @@ message user derived:ea "Leave it on"
 			t.Errorf("author %q", m.Author)
 		}
 	}
-	out, _, err := kit.Write(transcripttest.Items(replay.Threads[""]), transcript.WriteOptions{Session: stats.Session})
+	out, _, err := kit.Write(transcripttest.Items(replay.Threads[""]),
+		transcript.WriteOptions{Session: stats.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,14 +79,18 @@ message user derived:ea "Leave it on"
 	back := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
 	for i, line := range bytes.Split(bytes.TrimSpace(rollout(t)), []byte("\n")) {
 		rec := jsonvalue.AsObject(line)
-		if i >= 18 && i <= 21 || rec.Text("type") == "event_msg" && rec.Object("payload").Text("type") == "agent_reasoning" || rec.Object("payload").Has("images") {
+		if i >= 18 && i <= 21 ||
+			rec.Text("type") == "event_msg" &&
+				rec.Object("payload").Text("type") == "agent_reasoning" ||
+			rec.Object("payload").Has("images") {
 			continue
 		}
 		if !slices.ContainsFunc(back, func(b []byte) bool { return jsonvalue.Same(b, line) }) {
 			t.Errorf("no %s in\n%s", line, out)
 		}
 	}
-	if bytes.Contains(out, []byte("Switch it off")) || bytes.Contains(out, []byte("replacement_history")) {
+	if bytes.Contains(out, []byte("Switch it off")) ||
+		bytes.Contains(out, []byte("replacement_history")) {
 		t.Errorf("%s", out)
 	}
 }
@@ -96,11 +105,13 @@ func TestRoundTrips(t *testing.T) {
 func lines(list ...string) string { return strings.Join(list, "\n") + "\n" }
 
 func user(text string) string {
-	return fmt.Sprintf(`{"timestamp":"2026-02-03T08:00:00.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":%q}]}}`, text)
+	return fmt.Sprintf(
+		`{"timestamp":"2026-02-03T08:00:00.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":%q}]}}`, text)
 }
 
 func back(n int) string {
-	return fmt.Sprintf(`{"timestamp":"2026-02-03T08:00:00.000Z","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":%d}}`, n)
+	return fmt.Sprintf(
+		`{"timestamp":"2026-02-03T08:00:00.000Z","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":%d}}`, n)
 }
 
 func TestDamage(t *testing.T) {
@@ -111,24 +122,39 @@ func TestDamage(t *testing.T) {
 		skipped        map[string]int
 	}{
 		{"no line feed at the end", user("1") + "\n" + user("2"), "user 1 user 2", nil},
-		{"a torn tail", user("1") + "\n" + user("2")[:50], "user 1", map[string]int{transcript.SkipTornTail: 1}},
+		{"a torn tail", user("1") + "\n" + user("2")[:50], "user 1",
+			map[string]int{transcript.SkipTornTail: 1}},
 		{"two records on a line", lines(user("1") + user("2")), "user 1 user 2", nil},
-		{"a record after a torn one", lines(user("1"), user("3")[:90]+user("2")), "user 1 user 2", map[string]int{transcript.SkipBadJSON: 1}},
-		{"nul runs", user("1") + "\n\x00\x00" + user("2") + "\n\x00\n", "user 1 user 2", map[string]int{transcript.SkipNULRun: 2}},
-		{"JSON that is no record", lines("7", user("1"), `{"x":1}`, `{"type":"response_item","payload":3}`, user("2")), "user 1 user 2", map[string]int{transcript.SkipUnknown: 3}},
-		{"nested too deep", lines(user("1"), `{"type":"response_item","payload":`+deep+`}`), "user 1", map[string]int{transcript.SkipDeep: 1}},
+		{"a record after a torn one", lines(user("1"), user("3")[:90]+user("2")), "user 1 user 2",
+			map[string]int{transcript.SkipBadJSON: 1}},
+		{"nul runs", user("1") + "\n\x00\x00" + user("2") + "\n\x00\n", "user 1 user 2",
+			map[string]int{transcript.SkipNULRun: 2}},
+		{"JSON that is no record",
+			lines("7", user("1"), `{"x":1}`, `{"type":"response_item","payload":3}`, user("2")),
+			"user 1 user 2", map[string]int{transcript.SkipUnknown: 3}},
+		{"nested too deep", lines(user("1"), `{"type":"response_item","payload":`+deep+`}`),
+			"user 1", map[string]int{transcript.SkipDeep: 1}},
 		{"a megabyte", lines(user(long)), "user " + long, nil},
 		{"the same twice", lines(user("1"), user("1")), "user 1 user 1", nil},
-		{"rolled back", lines(user("1"), user("2"), user("3"), back(2), user("4")), "user 1 user 4", nil},
-		{"rolled back beyond the first", lines(user("1"), user("2"), back(9), user("4")), "user 4", nil},
-		{"rolled back twice", lines(user("1"), back(1), back(1), user("2"), back(0), user("3")), "user 2 user 3", nil},
-		{"without envelopes", lines(`{"id":"s","timestamp":"2025-06-01T00:00:00.000Z","instructions":null}`, `{"record_type":"state"}`,
-			`{"type":"message","role":"user","content":[{"type":"input_text","text":"1"}]}`, `{"type":"function_call","id":"f","name":"shell","arguments":"x","call_id":"c"}`), "user 1 model", nil},
-		{"strange types", lines(`{"timestamp":7,"type":"response_item","payload":{"type":"message","role":7,"content":"x"}}`,
-			`{"timestamp":"x","type":"response_item","payload":{"type":"function_call","call_id":"c"}}`,
-			`{"timestamp":"x","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":{"content":[{"text":"a"}],"success":false}}}`,
-			`{"timestamp":"x","type":"response_item","payload":{"type":"local_shell_call","call_id":"d","action":[]}}`,
-			`{"timestamp":"x","type":"response_item","payload":{"type":"reasoning","summary":[7]}}`), "system model tool model model", nil},
+		{"rolled back", lines(user("1"), user("2"), user("3"), back(2), user("4")),
+			"user 1 user 4", nil},
+		{"rolled back beyond the first", lines(user("1"), user("2"), back(9), user("4")),
+			"user 4", nil},
+		{"rolled back twice", lines(user("1"), back(1), back(1), user("2"), back(0), user("3")),
+			"user 2 user 3", nil},
+		{"without envelopes",
+			lines(`{"id":"s","timestamp":"2025-06-01T00:00:00.000Z","instructions":null}`,
+				`{"record_type":"state"}`,
+				`{"type":"message","role":"user","content":[{"type":"input_text","text":"1"}]}`,
+				`{"type":"function_call","id":"f","name":"shell","arguments":"x","call_id":"c"}`),
+			"user 1 model", nil},
+		{"strange types",
+			lines(
+				`{"timestamp":7,"type":"response_item","payload":{"type":"message","role":7,"content":"x"}}`,
+				`{"timestamp":"x","type":"response_item","payload":{"type":"function_call","call_id":"c"}}`,
+				`{"timestamp":"x","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":{"content":[{"text":"a"}],"success":false}}}`,
+				`{"timestamp":"x","type":"response_item","payload":{"type":"local_shell_call","call_id":"d","action":[]}}`,
+				`{"timestamp":"x","type":"response_item","payload":{"type":"reasoning","summary":[7]}}`), "system model tool model model", nil},
 	} {
 		_, replay, stats := kit.Steps(t, []byte(c.in))
 		var said []string
@@ -152,18 +178,23 @@ func TestDamage(t *testing.T) {
 
 func TestOthers(t *testing.T) {
 	kit.CheckWritten(t, transcripttest.Others())
-	out, done, err := kit.Write(transcripttest.Items(transcripttest.Others()), transcript.WriteOptions{Session: "s", Dir: "/p"})
+	out, done, err := kit.Write(transcripttest.Items(transcripttest.Others()),
+		transcript.WriteOptions{Session: "s", Dir: "/p"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]int{"results without a call": 1, "calls answered with an error": 1, "forgotten": 1, "thoughts of other models": 1, "parts without a form": 1}
+	want := map[string]int{"results without a call": 1, "calls answered with an error": 1,
+		"forgotten": 1, "thoughts of other models": 1, "parts without a form": 1}
 	if !maps.Equal(done.Changed, want) || done.Messages != 13 || done.Notes != 1 {
 		t.Errorf("%+v", done)
 	}
-	if bytes.Count(out, []byte(`"type":"function_call"`)) != 4 || bytes.Count(out, []byte(`"type":"function_call_output"`)) != 4 {
+	if bytes.Count(out, []byte(`"type":"function_call"`)) != 4 ||
+		bytes.Count(out, []byte(`"type":"function_call_output"`)) != 4 {
 		t.Errorf("%s", out)
 	}
-	if !bytes.HasPrefix(out, []byte(`{"timestamp":"1970-01-01T00:00:00.000Z","type":"session_meta","payload":{"id":"s"`)) {
+	if !bytes.HasPrefix(out,
+		[]byte(
+			`{"timestamp":"1970-01-01T00:00:00.000Z","type":"session_meta","payload":{"id":"s"`)) {
 		t.Errorf("%s", out)
 	}
 }
@@ -175,7 +206,9 @@ func FuzzRead(f *testing.F) {
 		f.Add(line, uint(len(line)/2))
 	}
 	f.Add([]byte(lines(user("1"), user("2"), back(1), user("3"))), uint(300))
-	if out, _, err := kit.Write(transcripttest.Items(transcripttest.Others()), transcript.WriteOptions{Session: "s", Home: &transcript.Home{Store: "a", Session: "b"}}); err == nil {
+	if out, _, err := kit.Write(transcripttest.Items(transcripttest.Others()),
+		transcript.WriteOptions{Session: "s",
+			Home: &transcript.Home{Store: "a", Session: "b"}}); err == nil {
 		f.Add(out, uint(1000))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, cut uint) { kit.Check(t, data, int(cut%(1<<30))) })

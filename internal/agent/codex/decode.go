@@ -15,7 +15,9 @@ type decoder struct {
 	names   transcript.Names
 }
 
-func newDecoder() *decoder { return &decoder{tools: map[string]string{}, names: transcript.Names{}} }
+func newDecoder() *decoder {
+	return &decoder{tools: map[string]string{}, names: transcript.Names{}}
+}
 
 // see reads the model from a record that says nothing.
 func (d *decoder) see(o jsonvalue.Object) {
@@ -32,7 +34,8 @@ func (d *decoder) decode(o jsonvalue.Object, before []json.RawMessage) transcrip
 	kind, payload := o.Text("type"), o.Object("payload")
 	rest := o.Without("type", "payload", "timestamp", transcript.HintName)
 	if !o.Has("payload") {
-		payload, rest = o.Without("timestamp", transcript.HintName), jsonvalue.Object{"bare": json.RawMessage("true")}
+		payload, rest = o.Without("timestamp", transcript.HintName),
+			jsonvalue.Object{"bare": json.RawMessage("true")}
 		kind = typeItem
 	}
 	m := transcript.Message{Role: transcript.RoleSystem, Note: true}
@@ -60,9 +63,13 @@ func (d *decoder) decode(o jsonvalue.Object, before []json.RawMessage) transcrip
 		rest["type"] = jsonvalue.Encode(kind)
 	}
 	if name == "" {
-		name = "derived:" + transcript.Derive(16, o.Text("timestamp"), kind, string(jsonvalue.Canonical(jsonvalue.Encode(payload.Without("replacement_history")))))
+		name = "derived:" +
+			transcript.Derive(16, o.Text("timestamp"), kind,
+				string(
+					jsonvalue.Canonical(jsonvalue.Encode(payload.Without("replacement_history")))))
 	}
-	m.Origin = transcript.Origin{Agent: Agent, Session: transcript.Fit(d.session), Message: transcript.Fit(d.names.Next(name))}
+	m.Origin = transcript.Origin{Agent: Agent, Session: transcript.Fit(d.session),
+		Message: transcript.Fit(d.names.Next(name))}
 	if len(left) > 0 {
 		rest["payload"] = jsonvalue.Encode(left)
 	}
@@ -80,7 +87,9 @@ func (d *decoder) decode(o jsonvalue.Object, before []json.RawMessage) transcrip
 }
 
 // readItem reads a response item. It removes the members from left that follow from the parts.
-func (d *decoder) readItem(m *transcript.Message, payload, left jsonvalue.Object) (parts []json.RawMessage, name string) {
+func (d *decoder) readItem(
+	m *transcript.Message, payload, left jsonvalue.Object,
+) (parts []json.RawMessage, name string) {
 	kind := payload.Text("type")
 	if id := payload.Text("id"); id != "" {
 		name = "id:" + id
@@ -110,7 +119,9 @@ func (d *decoder) readItem(m *transcript.Message, payload, left jsonvalue.Object
 	return parts, name
 }
 
-func (d *decoder) message(m *transcript.Message, payload, left jsonvalue.Object) (parts []json.RawMessage) {
+func (d *decoder) message(
+	m *transcript.Message, payload, left jsonvalue.Object,
+) (parts []json.RawMessage) {
 	role := payload.Text("role")
 	usual := "input_text"
 	switch role {
@@ -130,7 +141,8 @@ func (d *decoder) message(m *transcript.Message, payload, left jsonvalue.Object)
 	for _, raw := range list {
 		parts = append(parts, contentPart(raw, usual))
 	}
-	if m.Role == transcript.RoleUser && len(parts) > 0 && isContext(transcript.ReadPart(parts[0]).Text) {
+	if m.Role == transcript.RoleUser && len(parts) > 0 &&
+		isContext(transcript.ReadPart(parts[0]).Text) {
 		m.Note, m.Role = true, transcript.RoleSystem
 		left["role"] = payload["role"]
 	}
@@ -158,7 +170,8 @@ func contentPart(raw json.RawMessage, usual string) json.RawMessage {
 			return transcript.MediaPart("", "", url, transcript.Extra(Agent, rest))
 		}
 	}
-	return transcript.HiddenPart(jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"content": raw})})
+	return transcript.HiddenPart(
+		jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"content": raw})})
 }
 
 func thoughts(payload, left jsonvalue.Object) (parts []json.RawMessage) {
@@ -171,7 +184,8 @@ func thoughts(payload, left jsonvalue.Object) (parts []json.RawMessage) {
 		if !isText || !jsonvalue.Same(raw, summaryText(s)) {
 			return nil
 		}
-		parts = append(parts, transcript.ThoughtPart(s, jsonvalue.Object{Agent: json.RawMessage("{}")}))
+		parts = append(parts,
+			transcript.ThoughtPart(s, jsonvalue.Object{Agent: json.RawMessage("{}")}))
 	}
 	delete(left, "summary")
 	return parts
@@ -260,5 +274,6 @@ func (d *decoder) output(kind, id string, payload, left jsonvalue.Object) json.R
 			}
 		}
 	}
-	return transcript.ResultPart(id, d.tools[id], jsonvalue.Encode(map[string]string{member: said}), transcript.Extra(Agent, rest))
+	return transcript.ResultPart(id, d.tools[id], jsonvalue.Encode(map[string]string{member: said}),
+		transcript.Extra(Agent, rest))
 }

@@ -27,7 +27,9 @@ const (
 // Read emits after those up to m. If a record depends on earlier ones (a rewind into them, a call
 // or a result that comes again), it emits nothing, does not change m, and returns
 // transcript.ErrWhole. At the zero Mark it does what Read does. The Stats count nothing before m.
-func ReadOn(r io.Reader, m *transcript.Mark, emit func(transcript.Step) error) (transcript.Stats, error) {
+func ReadOn(
+	r io.Reader, m *transcript.Mark, emit func(transcript.Step) error,
+) (transcript.Stats, error) {
 	if m.Offset > 0 {
 		return readOn(r, m, emit)
 	}
@@ -44,7 +46,9 @@ func ReadOn(r io.Reader, m *transcript.Mark, emit func(transcript.Step) error) (
 	return d.stats, err
 }
 
-func readOn(r io.Reader, m *transcript.Mark, emit func(transcript.Step) error) (transcript.Stats, error) {
+func readOn(
+	r io.Reader, m *transcript.Mark, emit func(transcript.Step) error,
+) (transcript.Stats, error) {
 	line, earlier := transcript.CutState(m.State)
 	var was state
 	if m.State == nil || json.Unmarshal(line, &was) != nil {
@@ -56,7 +60,8 @@ func readOn(r io.Reader, m *transcript.Mark, emit func(transcript.Step) error) (
 		return nil
 	})
 	d.on, d.met = true, transcript.Met{}
-	d.session, d.begins, d.model, d.stats.Session, d.stats.Home = was.Session, was.Begins, was.Model, was.Session, was.Home
+	d.session, d.begins, d.model, d.stats.Session, d.stats.Home = was.Session, was.Begins,
+		was.Model, was.Session, was.Home
 	for id, tool := range was.Open {
 		d.tools[id], d.open[id] = tool, tool
 	}
@@ -87,7 +92,8 @@ func (d *reader) leave(m *transcript.Mark, base int64, earlier []byte) {
 	if d.stats.Session == "" || d.shared || m.Last == "" || m.Offset == 0 {
 		return
 	}
-	line, err := json.Marshal(state{Session: d.stats.Session, Home: d.stats.Home, Begins: d.begins, Model: d.model, Open: d.open})
+	line, err := json.Marshal(state{Session: d.stats.Session, Home: d.stats.Home, Begins: d.begins,
+		Model: d.model, Open: d.open})
 	if err == nil {
 		m.State = transcript.JoinState(line, d.met, earlier)
 	}

@@ -17,7 +17,8 @@ func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, erro
 }
 
 func newReader(emit func(transcript.Step) error) *reader {
-	return &reader{decoder: newDecoder(), stats: transcript.NewStats(), emit: emit, seen: map[string]string{}, open: map[string]string{}}
+	return &reader{decoder: newDecoder(), stats: transcript.NewStats(), emit: emit,
+		seen: map[string]string{}, open: map[string]string{}}
 }
 
 type reader struct {
@@ -92,7 +93,8 @@ func (d *reader) record(o jsonvalue.Object) error {
 		case "thread_rolled_back":
 			return d.rollBack(o, int(min(payload.Number("num_turns"), 1<<30)))
 		}
-	case typeContext, "world_state", "token_usage_record", "inter_agent_communication", "realtime_item", "thread_settings_applied":
+	case typeContext, "world_state", "token_usage_record", "inter_agent_communication",
+		"realtime_item", "thread_settings_applied":
 	case "":
 		d.stats.Skip(transcript.SkipUnknown, 1)
 		return nil
@@ -167,7 +169,8 @@ func (d *reader) say(o jsonvalue.Object, item bool) error {
 	if len(m.Results) > 0 && d.tools[m.Results[0]] == "spawn_agent" {
 		d.spawned(&m)
 	}
-	return d.emit(transcript.Step{Message: m, Session: d.stats.Session, Home: d.stats.Home, Begins: d.begins})
+	return d.emit(transcript.Step{Message: m, Session: d.stats.Session, Home: d.stats.Home,
+		Begins: d.begins})
 }
 
 // meet notes what a message has to do with others.
@@ -195,7 +198,8 @@ func (d *reader) spawned(m *transcript.Message) {
 		answer := jsonvalue.AsObject([]byte(text))
 		for _, name := range []string{"agent_id", "thread_id"} {
 			if id := answer.Text(name); id != "" {
-				d.stats.Spawned = append(d.stats.Spawned, transcript.Spawn{Call: m.Results[0], Thread: transcript.Fit(id)})
+				d.stats.Spawned = append(d.stats.Spawned,
+					transcript.Spawn{Call: m.Results[0], Thread: transcript.Fit(id)})
 				return
 			}
 		}
@@ -221,9 +225,12 @@ func (d *reader) rollBack(o jsonvalue.Object, turns int) error {
 	}
 	when, _ := transcript.ParseTime(o.Text("timestamp"))
 	st := transcript.Step{
-		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.stats.Home, RewindTo: d.order[at].origin,
+		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.stats.Home,
+		RewindTo: d.order[at].origin,
 		Message: transcript.Message{Time: when, Origin: transcript.Origin{
-			Agent: Agent, Session: transcript.Fit(d.session), Message: transcript.Fit(d.names.Next("rewind:" + transcript.Derive(16, string(jsonvalue.Encode(o))))),
+			Agent: Agent, Session: transcript.Fit(d.session),
+			Message: transcript.Fit(
+				d.names.Next("rewind:" + transcript.Derive(16, string(jsonvalue.Encode(o))))),
 		}},
 	}
 	if d.met != nil {

@@ -33,16 +33,20 @@ func (w *writer) Begin(first *transcript.Item) {
 	if first == nil {
 		return
 	}
-	if kept, native := transcript.Native(Agent, &first.Message); native && kept.Text("type") == typeMeta {
+	if kept, native := transcript.Native(Agent, &first.Message); native &&
+		kept.Text("type") == typeMeta {
 		return
 	}
 	hints := transcript.Added()
 	hints.Home = w.TakeHome()
 	w.record(typeMeta, transcript.Stamp(first.Time), hints, jsonvalue.NewObject(
-		"id", w.Session, "timestamp", transcript.Stamp(first.Time), "cwd", w.Dir, "originator", "ctx", "cli_version", "0.0.0", "source", "cli", "instructions", nil))
+		"id", w.Session, "timestamp", transcript.Stamp(first.Time), "cwd", w.Dir, "originator",
+		"ctx", "cli_version", "0.0.0", "source", "cli", "instructions", nil))
 	if w.Before != "" {
-		w.record(typeItem, transcript.Stamp(first.Time), transcript.Added(), textItem("user", w.Before))
-		w.record(typeEvent, transcript.Stamp(first.Time), nil, jsonvalue.NewObject("type", "user_message", "message", w.Before))
+		w.record(typeItem, transcript.Stamp(first.Time), transcript.Added(),
+			textItem("user", w.Before))
+		w.record(typeEvent, transcript.Stamp(first.Time), nil,
+			jsonvalue.NewObject("type", "user_message", "message", w.Before))
 	}
 }
 
@@ -76,8 +80,11 @@ func (w *writer) print(rec jsonvalue.Object) {
 }
 
 // said writes a record with the hints with which it is read back as the message.
-func (w *writer) said(m *transcript.Message, rec jsonvalue.Object, before []json.RawMessage, made bool) {
-	w.Hint(rec, m, made, func(rec jsonvalue.Object) transcript.Message { return w.d.decode(rec, before) })
+func (w *writer) said(
+	m *transcript.Message, rec jsonvalue.Object, before []json.RawMessage, made bool,
+) {
+	w.Hint(rec, m, made,
+		func(rec jsonvalue.Object) transcript.Message { return w.d.decode(rec, before) })
 	w.print(rec)
 }
 
@@ -140,7 +147,8 @@ func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 func (w *writer) readable(before []json.RawMessage) []json.RawMessage {
 	return slices.DeleteFunc(slices.Clone(before), func(raw json.RawMessage) bool {
 		o := jsonvalue.AsObject(raw)
-		return o.Text("type") == typeEvent && o.Object("payload").Text("type") == "thread_rolled_back" ||
+		return o.Text("type") == typeEvent &&
+			o.Object("payload").Text("type") == "thread_rolled_back" ||
 			o.Text("type") == "" // of a rollout without envelopes
 	})
 }
@@ -228,7 +236,8 @@ func pieceOf(p transcript.Part, role string) (json.RawMessage, bool) {
 
 func callInto(p transcript.Part, kind string, payload jsonvalue.Object) {
 	payload.Set("call_id", p.ID)
-	if payload["name"] == nil && kind != itemLocalShell && !(p.Tool == "unknown" && payload.Has("type")) {
+	if payload["name"] == nil && kind != itemLocalShell &&
+		!(p.Tool == "unknown" && payload.Has("type")) {
 		payload.Set("name", p.Tool)
 	}
 	args := jsonvalue.AsObject(p.Args)
@@ -274,7 +283,8 @@ func (w *writer) foreign(it *transcript.Item) {
 	} else {
 		items = w.items(m)
 	}
-	w.said(m, jsonvalue.NewObject("timestamp", w.when, "type", typeItem, "payload", items[0]), nil, true)
+	w.said(m, jsonvalue.NewObject("timestamp", w.when, "type", typeItem, "payload", items[0]), nil,
+		true)
 	for _, payload := range items[1:] {
 		w.record(typeItem, w.when, transcript.Added(), payload)
 	}
@@ -353,12 +363,14 @@ func (w *writer) copyFor(m *transcript.Message) {
 	if kind == "" || len(said) == 0 {
 		return
 	}
-	w.record(typeEvent, w.when, nil, jsonvalue.NewObject("type", kind, "message", strings.Join(said, "\n")))
+	w.record(typeEvent, w.when, nil,
+		jsonvalue.NewObject("type", kind, "message", strings.Join(said, "\n")))
 }
 
 // Answer writes an error as the result of each call.
 func (w *writer) Answer(open []format.Call) {
 	for _, c := range open {
-		w.record(typeItem, w.when, transcript.Added(), jsonvalue.NewObject("type", itemOutput, "call_id", c.ID, "output", transcript.NoResult))
+		w.record(typeItem, w.when, transcript.Added(),
+			jsonvalue.NewObject("type", itemOutput, "call_id", c.ID, "output", transcript.NoResult))
 	}
 }

@@ -26,19 +26,31 @@ func starts() []string { return []string{`{"type":"`, `{"id":"`, `{"data":`, `{"
 // isBookkeeping reports whether a type of event is known to say nothing.
 func isBookkeeping(kind string) bool {
 	switch kind {
-	case "session.start", "session.resume", "session.shutdown", "session.usage_record", "session.idle",
-		"session.model_change", "session.mode_changed", "session.title_changed", "session.context_changed",
-		"session.truncation", "session.usage_info", "session.compaction_start", "session.workspace_file_changed",
-		"session.plan_changed", "session.tools_updated", "session.task_complete", "session.custom_agents_updated",
-		"session.snapshot_rewind", "session.handoff", "session.remote_steerable_changed", "session.schedule_created",
-		"session.permissions_changed", "session.skills_loaded", "session.mcp_servers_loaded", "assistant.turn_start",
-		"assistant.turn_end", "assistant.usage", "assistant.intent", "assistant.reasoning", "tool.execution_start",
-		"tool.execution_progress", "tool.execution_partial_result", "tool.user_requested", "subagent.started",
-		"subagent.completed", "subagent.failed", "subagent.selected", "subagent.deselected", "hook.start", "hook.end",
-		"hook.progress", "skill.invoked", "pending_messages.modified", "system.message", "permission.requested",
-		"permission.completed", "user_input.requested", "user_input.completed", "elicitation.requested",
+	case "session.start", "session.resume", "session.shutdown", "session.usage_record",
+		"session.idle",
+		"session.model_change", "session.mode_changed", "session.title_changed",
+		"session.context_changed",
+		"session.truncation", "session.usage_info", "session.compaction_start",
+		"session.workspace_file_changed",
+		"session.plan_changed", "session.tools_updated", "session.task_complete",
+		"session.custom_agents_updated",
+		"session.snapshot_rewind", "session.handoff", "session.remote_steerable_changed",
+		"session.schedule_created",
+		"session.permissions_changed", "session.skills_loaded", "session.mcp_servers_loaded",
+		"assistant.turn_start",
+		"assistant.turn_end", "assistant.usage", "assistant.intent", "assistant.reasoning",
+		"tool.execution_start",
+		"tool.execution_progress", "tool.execution_partial_result", "tool.user_requested",
+		"subagent.started",
+		"subagent.completed", "subagent.failed", "subagent.selected", "subagent.deselected",
+		"hook.start", "hook.end",
+		"hook.progress", "skill.invoked", "pending_messages.modified", "system.message",
+		"permission.requested",
+		"permission.completed", "user_input.requested", "user_input.completed",
+		"elicitation.requested",
 		"elicitation.completed", "abort", "command.queued", "command.execute", "command.completed",
-		"exit_plan_mode.requested", "exit_plan_mode.completed", "external_tool.requested", "external_tool.completed":
+		"exit_plan_mode.requested", "exit_plan_mode.completed", "external_tool.requested",
+		"external_tool.completed":
 		return true
 	}
 	return false
@@ -197,10 +209,13 @@ func prompt(m *transcript.Message, data, left jsonvalue.Object) (parts []json.Ra
 	}
 	list, _ := data.Array("attachments")
 	for _, raw := range list {
-		parts = append(parts, transcript.HiddenPart(jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"attachment": raw})}))
+		parts = append(parts,
+			transcript.HiddenPart(
+				jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"attachment": raw})}))
 	}
 	delete(left, "attachments")
-	if source := data.Text("source"); source != "" && source != "user" && data.Text("parentToolCallId") == "" {
+	if source := data.Text("source"); source != "" && source != "user" &&
+		data.Text("parentToolCallId") == "" {
 		m.Note, m.Role = true, transcript.RoleSystem
 	}
 	return parts
@@ -213,7 +228,8 @@ func bare(s string) (from, to int) {
 		again = false
 		from += len(s[from:to]) - len(strings.TrimLeft(s[from:to], " \t\r\n"))
 		to -= len(s[from:to]) - len(strings.TrimRight(s[from:to], " \t\r\n"))
-		for _, element := range []string{"current_datetime", "reminder", "system_reminder", "system-reminder", "sql_tables"} {
+		for _, element := range []string{"current_datetime", "reminder", "system_reminder",
+			"system-reminder", "sql_tables"} {
 			open, end := "<"+element+">", "</"+element+">"
 			inner := s[from:to]
 			if strings.HasPrefix(inner, open) {
@@ -236,7 +252,8 @@ func bare(s string) (from, to int) {
 // answer reads what the model said and called.
 func (d *reader) answer(data, left jsonvalue.Object) (parts []json.RawMessage) {
 	if s := data.Text("reasoningText"); s != "" {
-		parts = append(parts, transcript.ThoughtPart(s, jsonvalue.Object{Agent: json.RawMessage("{}")}))
+		parts = append(parts,
+			transcript.ThoughtPart(s, jsonvalue.Object{Agent: json.RawMessage("{}")}))
 		delete(left, "reasoningText")
 	}
 	if s := data.Text("content"); s != "" {
@@ -259,7 +276,8 @@ func (d *reader) call(raw json.RawMessage) json.RawMessage {
 	b := jsonvalue.AsObject(raw)
 	id, tool := b.Text("toolCallId"), b.Text("name")
 	if id == "" || tool == "" {
-		return transcript.HiddenPart(jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"request": raw})})
+		return transcript.HiddenPart(
+			jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"request": raw})})
 	}
 	d.tools[id] = tool
 	rest := b.Without("toolCallId", "name", "arguments")
@@ -313,5 +331,6 @@ func (d *reader) result(data, left jsonvalue.Object) (parts []json.RawMessage) {
 	if tool == "" {
 		tool = data.Text("toolName")
 	}
-	return append(parts, transcript.ResultPart(id, tool, jsonvalue.Encode(map[string]string{member: said}), nil))
+	return append(parts,
+		transcript.ResultPart(id, tool, jsonvalue.Encode(map[string]string{member: said}), nil))
 }

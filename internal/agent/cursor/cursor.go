@@ -117,7 +117,8 @@ func (d *reader) block(m *transcript.Message, at int, raw json.RawMessage) json.
 	case "tool_use":
 		b = b.Without()
 		if b.Text("id") == "" {
-			id := "call:" + transcript.Derive(16, m.Origin.Session, m.Origin.Message, strconv.Itoa(at))
+			id := "call:" +
+				transcript.Derive(16, m.Origin.Session, m.Origin.Message, strconv.Itoa(at))
 			b.Set("id", id)
 			b.Set("unnamed", true)
 			d.open = append(d.open, id)

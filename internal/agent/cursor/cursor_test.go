@@ -20,6 +20,7 @@ func FuzzRead(f *testing.F) { kit.FuzzFixtures(f) }
 
 func TestTraces(t *testing.T) {
 	kit.CheckTraces(t, map[string]transcripttest.Expected{
-		"cli.jsonl": {Session: "s-1", Kept: map[string]int{"tide_state": 1, "role pilot": 1}}, "editor.jsonl": {Session: "s-1"},
+		"cli.jsonl":    {Session: "s-1", Kept: map[string]int{"tide_state": 1, "role pilot": 1}},
+		"editor.jsonl": {Session: "s-1"},
 	}, "user", "assistant", "text", "tool_use", "tool_result", "thinking", "image", "base64")
 }

@@ -62,7 +62,9 @@ func (d *reader) record(o jsonvalue.Object) error {
 }
 
 // begin returns the message of a record without words, and the members of the record to keep.
-func (d *reader) begin(o jsonvalue.Object) (m transcript.Message, rest jsonvalue.Object, err error) {
+func (d *reader) begin(
+	o jsonvalue.Object,
+) (m transcript.Message, rest jsonvalue.Object, err error) {
 	id := o.Text("id")
 	rest = o.Without("id")
 	name := id
@@ -108,7 +110,8 @@ func (d *reader) say(o jsonvalue.Object) error {
 	left := inner.Without("role", "content")
 	var said []blocks.Part
 	if s, ok := jsonvalue.Text(inner["content"]); ok {
-		said = append(said, anthropic.TextPart(s, jsonvalue.Object{"bare": json.RawMessage("true")}))
+		said = append(said,
+			anthropic.TextPart(s, jsonvalue.Object{"bare": json.RawMessage("true")}))
 	} else if list, ok := inner.Array("content"); ok {
 		for _, raw := range list {
 			p := anthropic.PartOf(raw, func(id string) string { return d.tools[id] })
@@ -164,7 +167,8 @@ func settle(m *transcript.Message, said []blocks.Part, injected bool) (parts []j
 	}
 	for _, p := range said {
 		if user && !m.Note && p.Kind == transcript.PartText && isReminder(p.Raw) {
-			p.Raw = transcript.HiddenPart(jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"reminder": p.Raw})})
+			p.Raw = transcript.HiddenPart(
+				jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"reminder": p.Raw})})
 		}
 		parts = append(parts, p.Raw)
 	}

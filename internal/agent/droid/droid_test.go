@@ -20,6 +20,8 @@ func FuzzRead(f *testing.F) { kit.FuzzFixtures(f) }
 
 func TestTraces(t *testing.T) {
 	kit.CheckTraces(t, map[string]transcripttest.Expected{
-		"session.jsonl": {Session: "d0000000-0000-4000-8000-000000000001", Kept: map[string]int{"tide_state": 1, "role pilot": 1}},
-	}, "message", "user", "assistant", "text", "tool_use", "tool_result", "thinking", "image", "base64")
+		"session.jsonl": {Session: "d0000000-0000-4000-8000-000000000001",
+			Kept: map[string]int{"tide_state": 1, "role pilot": 1}},
+	}, "message", "user", "assistant", "text", "tool_use", "tool_result", "thinking",
+		"image", "base64")
 }

@@ -102,7 +102,8 @@ func callDigest(p part) string {
 // responseDigest is equal for responses of the same tool with the same content.
 func responseDigest(p part) string {
 	answer, _ := p.body["functionResponse"].(map[string]any)
-	return derive("response", p.tool, string(jsonvalue.Encode(transcript.Normalise(answer["response"]))))
+	return derive("response", p.tool,
+		string(jsonvalue.Encode(transcript.Normalise(answer["response"]))))
 }
 
 const derivedPrefix = "derived:"

@@ -21,7 +21,8 @@ func IsCheckpoint(head []byte) bool {
 	}
 	rest, ok := bytes.CutPrefix(head, []byte("{"))
 	rest = bytes.TrimLeft(rest, " \t\r\n")
-	return ok && (bytes.HasPrefix(rest, []byte(`"history"`)) || bytes.HasPrefix(rest, []byte(`"authType"`)))
+	return ok &&
+		(bytes.HasPrefix(rest, []byte(`"history"`)) || bytes.HasPrefix(rest, []byte(`"authType"`)))
 }
 
 // checkpointSession is the session that the sources of a checkpoint's messages name.
@@ -42,7 +43,9 @@ func checkpointName(name string) string {
 // readCheckpoint reads a file of /chat save. A message is named by its content and by how often
 // that was said before: a checkpoint that was saved again, with more in it, gives the same steps
 // and then more.
-func readCheckpoint(session string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
+func readCheckpoint(
+	session string, r io.Reader, emit func(transcript.Step) error,
+) (transcript.Stats, error) {
 	s := newReplay(func(st transcript.Step) error {
 		st.Session = session
 		return emit(st)
@@ -59,7 +62,8 @@ func readCheckpoint(session string, r io.Reader, emit func(transcript.Step) erro
 	size := int64(len(data)) // of the input: U+FFFD below is longer than the byte it replaces
 	inRun := false
 	s.stats.Skip(transcript.SkipNULRun, transcript.CountNULRuns(data, &inRun))
-	data = bytes.ToValidUTF8(bytes.TrimPrefix(bytes.ReplaceAll(data, []byte{0}, nil), []byte("\xef\xbb\xbf")), []byte("\uFFFD"))
+	data = bytes.ToValidUTF8(bytes.TrimPrefix(bytes.ReplaceAll(data, []byte{0}, nil),
+		[]byte("\xef\xbb\xbf")), []byte("\uFFFD"))
 	turns, ok := checkpointTurns(data)
 	if !ok {
 		s.stats.Skip(transcript.SkipTornTail, 1)
@@ -73,12 +77,14 @@ func readCheckpoint(session string, r io.Reader, emit func(transcript.Step) erro
 			s.stats.Skip(transcript.SkipUnknown, 1)
 			continue
 		}
-		name := counts.Next(transcript.Derive(24, role, string(normalParts(parseContent(o["parts"])))))
+		name := counts.Next(
+			transcript.Derive(24, role, string(normalParts(parseContent(o["parts"])))))
 		kind := "user"
 		if role == "model" {
 			kind = "gemini"
 		}
-		m := jsonvalue.Object{"id": jsonvalue.Encode("checkpoint:" + name), "type": jsonvalue.Encode(kind), "content": o["parts"]}
+		m := jsonvalue.Object{"id": jsonvalue.Encode("checkpoint:" + name),
+			"type": jsonvalue.Encode(kind), "content": o["parts"]}
 		if err := s.message(m, false, s.derived); err != nil {
 			return s.stats, err
 		}

@@ -21,10 +21,13 @@ const maxDocument = 256 << 20
 // offset of that.
 //
 // A document that breaks off gives the messages before the break.
-func (s *replay) readDocument(r *bufio.Reader, start int64) (rest *bufio.Reader, offset int64, err error) {
+func (s *replay) readDocument(
+	r *bufio.Reader, start int64,
+) (rest *bufio.Reader, offset int64, err error) {
 	d := &documentReader{s: s}
 	failing := &transcript.ErrorKeeper{R: r}
-	d.dec = json.NewDecoder(&transcript.SpaceForNUL{R: io.TeeReader(io.LimitReader(failing, maxDocument), &d.taken)})
+	d.dec = json.NewDecoder(
+		&transcript.SpaceForNUL{R: io.TeeReader(io.LimitReader(failing, maxDocument), &d.taken)})
 	end := d.read()
 	if d.failed != nil {
 		return nil, 0, d.failed
@@ -52,7 +55,8 @@ func (s *replay) readDocument(r *bufio.Reader, start int64) (rest *bufio.Reader,
 		s.stats.Skip(transcript.SkipTornTail, 1)
 		left = nil
 	}
-	return bufio.NewReaderSize(io.MultiReader(bytes.NewReader(left), r), 64<<10), start + int64(used), nil
+	return bufio.NewReaderSize(io.MultiReader(bytes.NewReader(left), r), 64<<10),
+		start + int64(used), nil
 }
 
 // documentReader walks the top level of one JSON object.

@@ -65,7 +65,8 @@ func traceAll(steps []transcript.Step, stats transcript.Stats) string {
 	for _, s := range steps {
 		b.WriteString(trace([]transcript.Step{s}))
 		m := s.Message
-		fmt.Fprintf(&b, "\tsession %s %s author %q time %s tokens %d record %s\n", s.Session, m.Origin.Session, m.Author, transcript.Stamp(m.Time), m.Tokens, m.Record)
+		fmt.Fprintf(&b, "\tsession %s %s author %q time %s tokens %d record %s\n", s.Session,
+			m.Origin.Session, m.Author, transcript.Stamp(m.Time), m.Tokens, m.Record)
 	}
 	fmt.Fprintf(&b, "%+v\n", stats)
 	return b.String()

@@ -36,7 +36,8 @@ func (s *replay) message(o jsonvalue.Object, fromSet bool, counts transcript.Nam
 	r.id = o.Text("id")
 	if r.id == "" {
 		s.back = true
-		r.id = counts.Next(derive("message", r.kind, o.Text("timestamp"), string(normalParts(parts))))
+		r.id = counts.Next(derive("message", r.kind, o.Text("timestamp"),
+			string(normalParts(parts))))
 	}
 	r.physical = r.id
 	if key, ok := s.restore.alias[r.id]; ok {
@@ -150,7 +151,8 @@ func stripEnvironment(id string, parts []part) (kept []part, dropped int) {
 	parts, dropped = stripWrapped(parts, "session_context")
 	for i, p := range parts {
 		first := i == 0 && dropped == 0 && id == environmentID
-		if p.kind == partText && (first || strings.HasPrefix(strings.TrimLeft(p.text, " \t\r\n"), "<session_context>")) {
+		if p.kind == partText &&
+			(first || strings.HasPrefix(strings.TrimLeft(p.text, " \t\r\n"), "<session_context>")) {
 			dropped++
 			continue
 		}

@@ -23,7 +23,9 @@ const metID = 'i'
 // reading cannot go on: the agent writes the transcript anew each time, or was about to restore a
 // checkpoint. It leaves Last empty: a message here does not name the one before it. The Stats count
 // nothing before m.
-func ReadOn(name string, r io.Reader, m *transcript.Mark, emit func(transcript.Step) error) (transcript.Stats, error) {
+func ReadOn(
+	name string, r io.Reader, m *transcript.Mark, emit func(transcript.Step) error,
+) (transcript.Stats, error) {
 	if m.Offset > 0 {
 		return readOn(r, m, emit)
 	}
@@ -40,7 +42,9 @@ func ReadOn(name string, r io.Reader, m *transcript.Mark, emit func(transcript.S
 	return s.stats, err
 }
 
-func readOn(r io.Reader, m *transcript.Mark, emit func(transcript.Step) error) (transcript.Stats, error) {
+func readOn(
+	r io.Reader, m *transcript.Mark, emit func(transcript.Step) error,
+) (transcript.Stats, error) {
 	line, earlier := transcript.CutState(m.State)
 	var was state
 	if m.State == nil || json.Unmarshal(line, &was) != nil {

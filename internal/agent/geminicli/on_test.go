@@ -16,7 +16,8 @@ func checkOn(t *testing.T, data []byte, cut int) bool {
 	t.Helper()
 	at := bytes.LastIndexByte(data[:cut], '\n') + 1
 	var m transcript.Mark
-	if _, err := ReadOn("", bytes.NewReader(data[:at]), &m, func(transcript.Step) error { return nil }); err != nil {
+	if _, err := ReadOn("", bytes.NewReader(data[:at]), &m,
+		func(transcript.Step) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	whole, stats := readAll(t, data)
@@ -95,22 +96,28 @@ func TestReadOn(t *testing.T) {
 // rounds never leads back.
 func TestReadOnTurn(t *testing.T) {
 	question := user("u1", `[{"text":"1"},{"text":"<hook_context>x</hook_context>"}]`)
-	model := `{"id":"g1","type":"gemini","content":"","thoughts":[{"subject":"s","description":"d"}]}`
-	called := `{"id":"g1","type":"gemini","content":"","toolCalls":[{"id":"c1","name":"ls","args":{},"result":[{"functionResponse":{"id":"c1","name":"ls","response":{"output":"a"}}}]}]}`
+	model :=
+		`{"id":"g1","type":"gemini","content":"","thoughts":[{"subject":"s","description":"d"}]}`
+	called :=
+		`{"id":"g1","type":"gemini","content":"","toolCalls":[{"id":"c1","name":"ls","args":{},"result":[{"functionResponse":{"id":"c1","name":"ls","response":{"output":"a"}}}]}]}`
 	answer := user("t1", `[{"functionResponse":{"id":"c1","name":"ls","response":{"output":"a"}}}]`)
 	update := `{"$set":{"lastUpdated":"2026-01-02T03:04:05.000Z"}}`
-	start := lines(header, `{"$set":{"messages":[`+user(environmentID, `"<session_context>x</session_context>"`)+`]}}`)
-	pieces := []string{lines(question, update), lines(model, update, called, answer, update), lines(gemini("g2", `"done"`), update)}
+	start := lines(header,
+		`{"$set":{"messages":[`+user(environmentID, `"<session_context>x</session_context>"`)+`]}}`)
+	pieces := []string{lines(question, update), lines(model, update, called, answer, update),
+		lines(gemini("g2", `"done"`), update)}
 	var m transcript.Mark
-	if _, err := ReadOn("", strings.NewReader(start), &m, func(transcript.Step) error { return nil }); err != nil {
+	if _, err := ReadOn("", strings.NewReader(start), &m,
+		func(transcript.Step) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	got := ""
 	for i, piece := range pieces {
-		if _, err := ReadOn("", strings.NewReader(piece+"{torn"), &m, func(s transcript.Step) error {
-			got += trace([]transcript.Step{s})
-			return nil
-		}); err != nil {
+		if _, err := ReadOn("", strings.NewReader(piece+"{torn"),
+			&m, func(s transcript.Step) error {
+				got += trace([]transcript.Step{s})
+				return nil
+			}); err != nil {
 			t.Fatalf("piece %d: %v", i, err)
 		}
 	}
@@ -119,12 +126,20 @@ func TestReadOnTurn(t *testing.T) {
 		t.Errorf("got:\n%swant:\n%s", got, want)
 	}
 	for name, piece := range map[string]string{
-		"a message from before": lines(gemini("g2", `"more"`)), "a call from before": lines(`{"id":"g9","type":"gemini","toolCalls":[{"id":"c1","name":"ls"}]}`),
-		"a rewind": lines(rewindTo("g2")), "a list": lines(set(user("u1", `"1"`))), "no id": lines(`{"type":"user","content":"x"}`),
-		"a header": lines(header), "a result without its call": lines(user("t9", `[{"functionResponse":{"id":"c9","name":"ls","response":{}}}]`)),
-		"a result without an id": lines(user("t9", `[{"functionResponse":{"name":"ls","response":{}}}]`)),
+		"a message from before": lines(gemini("g2", `"more"`)),
+		"a call from before": lines(
+			`{"id":"g9","type":"gemini","toolCalls":[{"id":"c1","name":"ls"}]}`),
+		"a rewind": lines(rewindTo("g2")), "a list": lines(set(user("u1", `"1"`))),
+		"no id":    lines(`{"type":"user","content":"x"}`),
+		"a header": lines(header),
+		"a result without its call": lines(
+			user("t9", `[{"functionResponse":{"id":"c9","name":"ls","response":{}}}]`)),
+		"a result without an id": lines(
+			user("t9", `[{"functionResponse":{"name":"ls","response":{}}}]`)),
 	} {
-		if _, err := ReadOn("", strings.NewReader(piece), &m, func(transcript.Step) error { return errors.New("emitted") }); !errors.Is(err, transcript.ErrWhole) {
+		if _, err := ReadOn("", strings.NewReader(piece), &m,
+			func(transcript.Step) error { return errors.New("emitted") }); !errors.Is(err,
+			transcript.ErrWhole) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -103,7 +103,8 @@ func callPart(id, tool string, args any) part {
 
 func responsePart(id, tool string, response any) part {
 	answer := map[string]any{"id": id, "name": tool, "response": response}
-	return part{kind: partResponse, callID: id, tool: tool, body: map[string]any{"functionResponse": answer}}
+	return part{kind: partResponse, callID: id, tool: tool,
+		body: map[string]any{"functionResponse": answer}}
 }
 
 // newPart converts a part that says one thing.

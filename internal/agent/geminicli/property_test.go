@@ -27,7 +27,8 @@ func (w *recordWriter) write() {
 	case n < 5:
 		w.add(id, gemini(id, `[{"text":"`+word+`"}]`), word)
 	case n < 6:
-		call := fmt.Sprintf(`{"id":"c%d","name":"ls","args":{},"result":{"functionResponse":{"id":"c%d","response":{"output":%q}}}}`,
+		call := fmt.Sprintf(
+			`{"id":"c%d","name":"ls","args":{},"result":{"functionResponse":{"id":"c%d","response":{"output":%q}}}}`,
 			w.IntN(5), w.IntN(5), word)
 		w.add(id, `{"id":"`+id+`","type":"gemini","content":"","toolCalls":[`+call+`]}`, word)
 	case n < 8:
@@ -92,7 +93,8 @@ func TestRandomTranscripts(t *testing.T) {
 func TestCopiesAddNothing(t *testing.T) {
 	messages := []string{user("u", `"a"`), modelC1, user("t", `[`+resultC1+`]`), gemini("h", `"b"`)}
 	once, _ := readAll(t, []byte(lines(messages...)))
-	more, stats := readAll(t, []byte(lines(append(slices.Clone(messages), set(messages...), set(), set(messages...))...)))
+	more, stats := readAll(t,
+		[]byte(lines(append(slices.Clone(messages), set(messages...), set(), set(messages...))...)))
 	if trace(once) != trace(more) {
 		t.Errorf("once:\n%safter copies:\n%s", trace(once), trace(more))
 	}

@@ -100,5 +100,6 @@ func (s *replay) metadata(o jsonvalue.Object) {
 
 // lineValues returns the records of a line; clean is false if part of it is not JSON.
 func lineValues(text []byte) (values []json.RawMessage, clean bool) {
-	return transcript.Values(text, []string{`{"id":"`, `{"$set":{`, `{"$rewindTo":"`, `{"sessionId":"`})
+	return transcript.Values(text,
+		[]string{`{"id":"`, `{"$set":{`, `{"$rewindTo":"`, `{"sessionId":"`})
 }

@@ -11,9 +11,10 @@ import (
 // replay is the state of one reading. Its memory grows with what was said, once; copies add
 // nothing.
 type replay struct {
-	emit     func(transcript.Step) error
-	stats    transcript.Stats
-	document bool              // the transcript began as one JSON document, which the agent rewrites as a whole
+	emit  func(transcript.Step) error
+	stats transcript.Stats
+	// The transcript began as one JSON document, which the agent rewrites as a whole
+	document bool
 	waiting  []transcript.Step // until the session has a name
 	began    bool              // a message was emitted
 	rewinds  int               // emitted
@@ -95,7 +96,8 @@ func (s *replay) offerResult(c candidate) error {
 func (s *replay) publish(c candidate, known *version) error {
 	m := c.msg
 	m.Origin, m.Record = s.origin(c.key), normalParts(c.parts)
-	v := &version{note: m.Note, from: m.Origin, role: m.Role, parts: c.parts, sum: sha256.Sum256(m.Record)}
+	v := &version{note: m.Note, from: m.Origin, role: m.Role, parts: c.parts,
+		sum: sha256.Sum256(m.Record)}
 	if known != nil && known.sum == v.sum {
 		s.stats.Pass(passedRepeated)
 		return nil
@@ -108,7 +110,8 @@ func (s *replay) publish(c candidate, known *version) error {
 	for _, p := range c.parts {
 		switch p.kind {
 		case partCall:
-			m.Calls = append(m.Calls, format.Call{ID: transcript.Fit(p.callID), Tool: transcript.Fit(p.tool)})
+			m.Calls = append(m.Calls,
+				format.Call{ID: transcript.Fit(p.callID), Tool: transcript.Fit(p.tool)})
 		case partResponse:
 			m.Results = append(m.Results, transcript.Fit(p.callID))
 		}

@@ -33,9 +33,10 @@ const (
 
 // The keys of transcript.Stats.Passed.
 const (
-	passedRepeated    = "repeated"        // a copy of a known message that says nothing new
-	passedMasked      = "masked copies"   // a copy of a known tool result that the agent shortened
-	passedEmpty       = "empty"           // a message record without content: the agent writes it again
+	passedRepeated = "repeated"      // a copy of a known message that says nothing new
+	passedMasked   = "masked copies" // a copy of a known tool result that the agent shortened
+	// A message record without content: the agent writes it again
+	passedEmpty       = "empty"
 	passedEnvironment = "session context" // the agent's description of its environment
 	passedHook        = "hook context"    // a text that a hook injected
 	passedNotice      = "import notice"   // the agent's remark that it read a session from a file
@@ -80,6 +81,7 @@ func (s *replay) rewound(to string, from transcript.Origin) error {
 	}
 	name := fmt.Sprintf("rewind:%s@%d", transcript.Fit(to), s.rewinds)
 	s.rewinds++
-	m := transcript.Message{Origin: transcript.Origin{Agent: Agent, Message: transcript.Fit(name)}, Record: []byte(name)}
+	m := transcript.Message{Origin: transcript.Origin{Agent: Agent, Message: transcript.Fit(name)},
+		Record: []byte(name)}
 	return s.step(transcript.Step{Kind: transcript.KindRewind, Message: m, RewindTo: from})
 }

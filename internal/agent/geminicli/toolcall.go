@@ -35,7 +35,8 @@ func toolCalls(r record) []*toolCall {
 			continue
 		}
 		seen[id] = true
-		out = append(out, &toolCall{Object: o, call: callPart(id, tool, jsonvalue.Decode(o["args"]))})
+		out = append(out,
+			&toolCall{Object: o, call: callPart(id, tool, jsonvalue.Decode(o["args"]))})
 	}
 	return out
 }

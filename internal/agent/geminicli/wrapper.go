@@ -86,7 +86,8 @@ func isSnapshotJSON(text string) bool {
 	if !ok {
 		return false
 	}
-	for _, name := range []string{"active_tasks", "discovered_facts", "constraints_and_preferences", "recent_arc"} {
+	for _, name := range []string{"active_tasks", "discovered_facts", "constraints_and_preferences",
+		"recent_arc"} {
 		if _, ok := o.Array(name); !ok {
 			return false
 		}

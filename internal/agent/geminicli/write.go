@@ -40,7 +40,8 @@ type heldCall struct {
 
 // NewWriter begins a transcript that `gemini --session-file` reads.
 func NewWriter(w io.Writer, o transcript.WriteOptions) transcript.Writer {
-	return transcript.NewWriter(w, o, func(out *transcript.Output) transcript.Codec { return &writer{Output: out} })
+	return transcript.NewWriter(w, o,
+		func(out *transcript.Output) transcript.Codec { return &writer{Output: out} })
 }
 
 // ProjectHash returns the name of a project's directory in a transcript of Gemini CLI.
@@ -98,13 +99,17 @@ func (w *writer) Begin(first *transcript.Item) {
 	if first != nil {
 		start = transcript.Stamp(first.Time)
 	}
-	head := jsonvalue.NewObject("sessionId", w.Session, "projectHash", ProjectHash(w.Dir), "startTime", start, "lastUpdated", transcript.Stamp(w.Now), "kind", "main")
+	head := jsonvalue.NewObject("sessionId", w.Session, "projectHash", ProjectHash(w.Dir),
+		"startTime", start, "lastUpdated", transcript.Stamp(w.Now), "kind", "main")
 	w.Line(head.Ordered("sessionId", "projectHash", "startTime", "lastUpdated", "kind"))
 	if w.Before == "" {
 		return
 	}
-	text := "<state_snapshot>\n" + strings.ReplaceAll(w.Before, "</state_snapshot>", "<\\/state_snapshot>") + "\n</state_snapshot>"
-	w.write(jsonvalue.NewObject("id", transcript.Derive(32, "before", w.Session, w.Before), "timestamp", start, "type", "user",
+	text := "<state_snapshot>\n" +
+		strings.ReplaceAll(w.Before, "</state_snapshot>", "<\\/state_snapshot>") +
+		"\n</state_snapshot>"
+	w.write(jsonvalue.NewObject("id", transcript.Derive(32, "before", w.Session, w.Before),
+		"timestamp", start, "type", "user",
 		"content", textContent(text), transcript.HintName, transcript.Added()))
 }
 
@@ -113,7 +118,8 @@ func (w *writer) recordOf(it *transcript.Item, kind string) jsonvalue.Object {
 	m := &it.Message
 	id := m.Origin.Message
 	if m.Origin.Agent != Agent {
-		id = cmp.Or(transcript.EntryUUID(it.Entry), transcript.UUID(Agent, m.Origin.Agent, m.Origin.Session, m.Origin.Message))
+		id = cmp.Or(transcript.EntryUUID(it.Entry),
+			transcript.UUID(Agent, m.Origin.Agent, m.Origin.Session, m.Origin.Message))
 	}
 	return jsonvalue.NewObject("id", id, "timestamp", transcript.Stamp(m.Time), "type", kind)
 }
@@ -211,7 +217,8 @@ func (w *writer) model(it *transcript.Item) {
 		rec.Set("model", m.Author)
 	}
 	if m.Tokens > 0 {
-		rec.Set("tokens", map[string]uint64{"input": 0, "output": m.Tokens, "cached": 0, "total": m.Tokens})
+		rec.Set("tokens",
+			map[string]uint64{"input": 0, "output": m.Tokens, "cached": 0, "total": m.Tokens})
 	}
 	var thoughts, content, inOrder []json.RawMessage
 	held := &heldAnswer{rec: rec}
@@ -228,7 +235,8 @@ func (w *writer) model(it *transcript.Item) {
 			inOrder = append(inOrder, transcript.ThoughtPart(p.Text, nil))
 			trailing = trailing && leading
 		case transcript.PartCall:
-			held.calls = append(held.calls, &heldCall{Call: format.Call{ID: p.ID, Tool: p.Tool}, args: p.Args, when: m.Time})
+			held.calls = append(held.calls,
+				&heldCall{Call: format.Call{ID: p.ID, Tool: p.Tool}, args: p.Args, when: m.Time})
 			inOrder = append(inOrder, w.bare(p))
 			leading = false
 		default:
@@ -265,7 +273,8 @@ func (w *writer) model(it *transcript.Item) {
 // messages before the first result.
 func (w *writer) waits() bool {
 	return slices.ContainsFunc(w.held, func(h *heldAnswer) bool {
-		return slices.ContainsFunc(h.calls, func(c *heldCall) bool { return c.result == nil && !c.never })
+		return slices.ContainsFunc(h.calls,
+			func(c *heldCall) bool { return c.result == nil && !c.never })
 	})
 }
 
@@ -275,7 +284,8 @@ func thoughtOf(text, when string) json.RawMessage {
 	if rest, ok := strings.CutPrefix(text, "**"); ok {
 		if s, d, ok := strings.Cut(rest, "** "); ok && s != "" && d != "" {
 			subject, description = s, d
-		} else if s, ok := strings.CutSuffix(rest, "**"); ok && s != "" && !strings.Contains(s, "** ") {
+		} else if s, ok := strings.CutSuffix(rest, "**"); ok && s != "" &&
+			!strings.Contains(s, "** ") {
 			subject, description = s, ""
 		}
 	}
@@ -286,7 +296,8 @@ func thoughtOf(text, when string) json.RawMessage {
 // answers adds the results of a message to the held calls. It returns false, and adds nothing, if
 // the message is anything but results of held calls.
 func (w *writer) answers(m *transcript.Message) bool {
-	if len(w.held) == 0 || len(m.Results) == 0 || len(m.Calls) > 0 || m.Role != transcript.RoleTool {
+	if len(w.held) == 0 || len(m.Results) == 0 || len(m.Calls) > 0 ||
+		m.Role != transcript.RoleTool {
 		return false
 	}
 	parts := transcript.PartsOf(m)
@@ -317,7 +328,8 @@ func (w *writer) answers(m *transcript.Message) bool {
 // open returns the held call that waits for a result; nil for none.
 func (w *writer) open(id string) *heldCall {
 	for _, h := range slices.Backward(w.held) {
-		if i := slices.IndexFunc(h.calls, func(c *heldCall) bool { return c.ID == id && c.result == nil }); i >= 0 {
+		if i := slices.IndexFunc(h.calls,
+			func(c *heldCall) bool { return c.ID == id && c.result == nil }); i >= 0 {
 			return h.calls[i]
 		}
 	}
@@ -336,7 +348,8 @@ func (w *writer) flush(goesOn bool) {
 		return
 	}
 	last := held[len(held)-1].rec
-	w.write(jsonvalue.NewObject("id", transcript.UUID(Agent, "after", last.Text("id")), "timestamp", last["timestamp"], "type", "gemini",
+	w.write(jsonvalue.NewObject("id", transcript.UUID(Agent, "after", last.Text("id")), "timestamp",
+		last["timestamp"], "type", "gemini",
 		"content", cannedInterruption, transcript.HintName, transcript.Added()))
 	w.Report.Changed["answers that end with a result"]++
 }
@@ -345,14 +358,16 @@ func (w *writer) flush(goesOn bool) {
 func (w *writer) answer(h *heldAnswer) {
 	var list []json.RawMessage
 	for _, c := range h.calls {
-		o := jsonvalue.NewObject("id", c.ID, "name", c.Tool, "args", c.args, "timestamp", transcript.Stamp(c.when), "status", "success")
+		o := jsonvalue.NewObject("id", c.ID, "name", c.Tool, "args", c.args, "timestamp",
+			transcript.Stamp(c.when), "status", "success")
 		if c.failed {
 			o.Set("status", "error")
 		}
 		if c.result == nil {
 			o.Set("status", "cancelled")
 			o.Set(transcript.HintName, transcript.Added())
-			c.result = []json.RawMessage{transcript.ResultPart(c.ID, c.Tool, jsonvalue.Encode(map[string]string{"error": transcript.NoResult}), nil)}
+			c.result = []json.RawMessage{transcript.ResultPart(c.ID, c.Tool,
+				jsonvalue.Encode(map[string]string{"error": transcript.NoResult}), nil)}
 			w.Report.Changed[transcript.ChangedCalls]++
 		}
 		o["result"] = jsonvalue.Array(c.result)
@@ -368,7 +383,8 @@ func (w *writer) answer(h *heldAnswer) {
 }
 
 func (w *writer) write(rec jsonvalue.Object) {
-	w.Record(rec.Ordered("id", "timestamp", "type", "content", "thoughts", "tokens", "model", "toolCalls"))
+	w.Record(rec.Ordered("id", "timestamp", "type", "content", "thoughts", "tokens",
+		"model", "toolCalls"))
 }
 
 // End writes the answers that are held back.

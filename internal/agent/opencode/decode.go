@@ -41,7 +41,10 @@ func decode(session string, info jsonvalue.Object, parts []jsonvalue.Object) []t
 
 // blank returns a message without content. Hints complete it.
 func blank(session, id string) transcript.Message {
-	return transcript.Message{Origin: transcript.Origin{Agent: Agent, Session: transcript.Fit(session), Message: transcript.Fit(id)}, Role: transcript.RoleUser}
+	return transcript.Message{
+		Origin: transcript.Origin{Agent: Agent, Session: transcript.Fit(session),
+			Message: transcript.Fit(id)}, Role: transcript.RoleUser,
+	}
 }
 
 type decoder struct {
@@ -62,7 +65,8 @@ type answer struct {
 
 func (d *decoder) part(o jsonvalue.Object) {
 	kind := o.Text("type")
-	if len(d.answers) > 0 && kind != "tool" && kind != "step-finish" && kind != "patch" && kind != "snapshot" {
+	if len(d.answers) > 0 && kind != "tool" && kind != "step-finish" && kind != "patch" &&
+		kind != "snapshot" {
 		d.flush()
 	}
 	if d.first == "" {
@@ -75,7 +79,8 @@ func (d *decoder) part(o jsonvalue.Object) {
 	call, result := toolPart(o)
 	d.said = append(d.said, call)
 	if result != nil {
-		d.answers = append(d.answers, answer{result, o.Text("id"), stamp(o.Object("state").Object("time").Number("end"))})
+		d.answers = append(d.answers,
+			answer{result, o.Text("id"), stamp(o.Object("state").Object("time").Number("end"))})
 	}
 }
 

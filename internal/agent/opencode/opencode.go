@@ -100,7 +100,11 @@ func plainPart(p transcript.Part, kept jsonvalue.Object) jsonvalue.Object {
 func toolPart(o jsonvalue.Object) (call, result json.RawMessage) {
 	id, tool, state := o.Text("callID"), o.Text("tool"), o.Object("state")
 	if id == "" || tool == "" || state.Object("input") == nil {
-		return transcript.HiddenPart(extra(jsonvalue.Object{"part": jsonvalue.Encode(o.Without("sessionID", "messageID"))})), nil
+		return transcript.HiddenPart(
+				extra(
+					jsonvalue.Object{"part": jsonvalue.Encode(
+						o.Without("sessionID", "messageID"))})),
+			nil
 	}
 	rest := o.Without("sessionID", "messageID", "type", "callID", "tool", "state")
 	left := state.Without("input")
@@ -114,7 +118,8 @@ func toolPart(o jsonvalue.Object) (call, result json.RawMessage) {
 	said, isText := jsonvalue.Text(state[from])
 	if isText {
 		delete(left, from)
-		result = transcript.ResultPart(id, tool, jsonvalue.Encode(map[string]string{member: said}), nil)
+		result = transcript.ResultPart(id, tool, jsonvalue.Encode(map[string]string{member: said}),
+			nil)
 	}
 	if h := hintsOf(state); h != nil && h.Added {
 		result = nil

@@ -50,10 +50,12 @@ func TestDocument(t *testing.T) {
 	if got := traceOf(steps); got != conversation {
 		t.Errorf("got\n%s\nwant\n%s", got, conversation)
 	}
-	if len(stats.Skipped) > 0 || stats.Passed["unfinished answer"] != 1 || stats.Session != "ses_01" || fmt.Sprint(stats.Spawned) != "[{toolu_2 ses_02}]" {
+	if len(stats.Skipped) > 0 || stats.Passed["unfinished answer"] != 1 ||
+		stats.Session != "ses_01" || fmt.Sprint(stats.Spawned) != "[{toolu_2 ses_02}]" {
 		t.Errorf("%+v", stats)
 	}
-	out, _, err := kit.Write(transcripttest.Items(replay.Threads[""]), transcript.WriteOptions{Session: "ses_01"})
+	out, _, err := kit.Write(transcripttest.Items(replay.Threads[""]),
+		transcript.WriteOptions{Session: "ses_01"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +68,8 @@ func TestDocument(t *testing.T) {
 	}
 	for i := range now.Messages[:2] {
 		if !jsonvalue.Same(was.Messages[i], now.Messages[i]) {
-			t.Errorf("was %s\nis  %s", jsonvalue.Canonical(was.Messages[i]), jsonvalue.Canonical(now.Messages[i]))
+			t.Errorf("was %s\nis  %s", jsonvalue.Canonical(was.Messages[i]),
+				jsonvalue.Canonical(now.Messages[i]))
 		}
 	}
 	kit.Check(t, session(t), 0)
@@ -90,7 +93,8 @@ func storage(t testing.TB, doc []byte) fstest.MapFS {
 		id := jsonvalue.AsObject(m.Info).Text("id")
 		files[path.Join("message", "ses_01", id+".json")] = &fstest.MapFile{Data: m.Info}
 		for _, p := range m.Parts {
-			files[path.Join("part", id, jsonvalue.AsObject(p).Text("id")+".json")] = &fstest.MapFile{Data: p}
+			files[path.Join("part", id, jsonvalue.AsObject(p).Text("id")+".json")] =
+				&fstest.MapFile{Data: p}
 		}
 	}
 	return files
@@ -118,17 +122,21 @@ func TestStorage(t *testing.T) {
 	files["part/msg_02/prt_028.json"] = &fstest.MapFile{Data: []byte("\x00\x00{}\x00")}
 	files["message/ses_01/msg_04.json"].Mode = 0o200 | os.ModeIrregular
 	got, stats := read()
-	want := strings.Replace(strings.Replace(conversation, " media image/png iVBORw0KGgo=", "", 1), "note system msg_03 \"Lamps were counted.\"\n", "", 1)
-	if got != want || stats.Skipped[transcript.SkipBadJSON] != 2 || stats.Skipped[transcript.SkipNULRun] != 1 {
+	want := strings.Replace(strings.Replace(conversation, " media image/png iVBORw0KGgo=", "", 1),
+		"note system msg_03 \"Lamps were counted.\"\n", "", 1)
+	if got != want || stats.Skipped[transcript.SkipBadJSON] != 2 ||
+		stats.Skipped[transcript.SkipNULRun] != 1 {
 		t.Errorf("%v\n%s", stats.Skipped, got)
 	}
-	if _, err := ReadStorage(files, "session/p1/none.json", func(transcript.Step) error { return nil }); err == nil {
+	if _, err := ReadStorage(files, "session/p1/none.json",
+		func(transcript.Step) error { return nil }); err == nil {
 		t.Error("a session that is not there")
 	}
 }
 
 func record(id, role, text string) string {
-	return fmt.Sprintf(`{"info":{"id":%q,"role":%q,"time":{"created":1770105601000,"completed":1}},"parts":[{"id":"p","type":"text","text":%q}]}`, id, role, text)
+	return fmt.Sprintf(
+		`{"info":{"id":%q,"role":%q,"time":{"created":1770105601000,"completed":1}},"parts":[{"id":"p","type":"text","text":%q}]}`, id, role, text)
 }
 
 func TestDamage(t *testing.T) {
@@ -143,18 +151,28 @@ func TestDamage(t *testing.T) {
 		{"whole", head + one + "," + two + "]}", "1 2", nil},
 		{"a list", "[" + one + "," + two + "]", "1 2", nil},
 		{"torn", head + one + "," + two[:40], "1", map[string]int{transcript.SkipTornTail: 1}},
-		{"torn after a message", head + one + "," + two + ",", "1 2", map[string]int{transcript.SkipTornTail: 1}},
+		{"torn after a message", head + one + "," + two + ",", "1 2",
+			map[string]int{transcript.SkipTornTail: 1}},
 		{"empty", "", "", map[string]int{transcript.SkipTornTail: 1}},
-		{"damaged", head + one + ",nonsense," + two + "]}", "1", map[string]int{transcript.SkipBadJSON: 1}},
+		{"damaged", head + one + ",nonsense," + two + "]}", "1",
+			map[string]int{transcript.SkipBadJSON: 1}},
 		{"something after it", head + one + "]}{", "1", map[string]int{transcript.SkipBadJSON: 1}},
-		{"nul runs", head + one + "\x00\x00,\x00" + two + "]}", "1 2", map[string]int{transcript.SkipNULRun: 2}},
-		{"no messages", head + `7,{},{"info":{"id":"x"}},` + one + "]}", "1", map[string]int{transcript.SkipUnknown: 3}},
-		{"nested too deep", head + `{"info":{"id":"x","role":"user"},"parts":` + deep + "}," + one + "]}", "1", map[string]int{transcript.SkipDeep: 1}},
+		{"nul runs", head + one + "\x00\x00,\x00" + two + "]}", "1 2",
+			map[string]int{transcript.SkipNULRun: 2}},
+		{"no messages", head + `7,{},{"info":{"id":"x"}},` + one + "]}", "1",
+			map[string]int{transcript.SkipUnknown: 3}},
+		{"nested too deep",
+			head + `{"info":{"id":"x","role":"user"},"parts":` + deep + "}," + one + "]}", "1",
+			map[string]int{transcript.SkipDeep: 1}},
 		{"a megabyte", head + record("a", "user", long) + "]}", long, nil},
-		{"the session after its messages", `{"messages":[` + one + "," + two + `],"info":{"id":"s"}}`, "1 2", nil},
-		{"taken back", `{"info":{"id":"s","revert":{"messageID":"b"}},"messages":[` + one + "," + two + "]}", "1", nil},
+		{"the session after its messages",
+			`{"messages":[` + one + "," + two + `],"info":{"id":"s"}}`, "1 2", nil},
+		{"taken back",
+			`{"info":{"id":"s","revert":{"messageID":"b"}},"messages":[` + one + "," + two + "]}",
+			"1", nil},
 		{"another form", `"x"`, "", map[string]int{transcript.SkipBadJSON: 1}},
-		{"strange types", `{"info":7,"messages":[{"info":{"id":"a","role":"user","time":7},"parts":[7,{"type":"text","text":1},{"type":"tool","state":3},{"type":"file"}]}]}`, "",
+		{"strange types",
+			`{"info":7,"messages":[{"info":{"id":"a","role":"user","time":7},"parts":[7,{"type":"text","text":1},{"type":"tool","state":3},{"type":"file"}]}]}`, "",
 			map[string]int{transcript.SkipUnknown: 1}},
 	} {
 		_, replay, stats := kit.Steps(t, []byte(c.in))
@@ -182,11 +200,13 @@ func TestErrors(t *testing.T) { kit.CheckErrors(t, "["+record("a", "user", "1")+
 
 func TestOthers(t *testing.T) {
 	kit.CheckWritten(t, transcripttest.Others())
-	out, done, err := kit.Write(transcripttest.Items(transcripttest.Others()), transcript.WriteOptions{Session: "ses_s", Dir: "/p", Title: "t"})
+	out, done, err := kit.Write(transcripttest.Items(transcripttest.Others()),
+		transcript.WriteOptions{Session: "ses_s", Dir: "/p", Title: "t"})
 	if err != nil || !json.Valid(out) {
 		t.Fatalf("%v %s", err, out)
 	}
-	want := map[string]int{"results without a call": 1, "calls answered with an error": 1, "forgotten": 1, "thoughts of other models": 1, "parts without a form": 1}
+	want := map[string]int{"results without a call": 1, "calls answered with an error": 1,
+		"forgotten": 1, "thoughts of other models": 1, "parts without a form": 1}
 	if !maps.Equal(done.Changed, want) || done.Messages != 13 || done.Notes != 1 {
 		t.Errorf("%+v", done)
 	}
@@ -216,13 +236,18 @@ func FuzzRead(f *testing.F) {
 		f.Add(second)
 	}
 	f.Add([]byte("[" + record("a", "user", "1") + "," + record("b", "assistant", "2") + "]"))
-	f.Add([]byte(`{"info":{"id":"s","revert":{"messageID":"b"}},"messages":[` + record("b", "user", "2") + "]}"))
-	if out, _, err := kit.Write(transcripttest.Items(transcripttest.Others()), transcript.WriteOptions{Session: "s", Home: &transcript.Home{Store: "a", Session: "b"}}); err == nil {
+	f.Add(
+		[]byte(`{"info":{"id":"s","revert":{"messageID":"b"}},"messages":[` +
+			record("b", "user", "2") + "]}"))
+	if out, _, err := kit.Write(transcripttest.Items(transcripttest.Others()),
+		transcript.WriteOptions{Session: "s",
+			Home: &transcript.Home{Store: "a", Session: "b"}}); err == nil {
 		f.Add(out)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		kit.Check(t, data, 0)
-		_, _ = ReadStorage(fstest.MapFS{"session/p/s.json": {Data: data}, "message/s/m.json": {Data: data}, "part/m/p.json": {Data: data}}, "session/p/s.json",
+		_, _ = ReadStorage(fstest.MapFS{"session/p/s.json": {Data: data},
+			"message/s/m.json": {Data: data}, "part/m/p.json": {Data: data}}, "session/p/s.json",
 			func(transcript.Step) error { return nil })
 	})
 }
@@ -251,7 +276,9 @@ message user msg_a8 "Leave it on"
 	if got := traceOf(steps); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if len(stats.Skipped) > 0 || !maps.Equal(stats.Kept, map[string]int{"message tide-turned": 1, "part tide-mark": 1}) || stats.Passed["unfinished answer"] != 1 || stats.Version != "2.0.3" {
+	if len(stats.Skipped) > 0 ||
+		!maps.Equal(stats.Kept, map[string]int{"message tide-turned": 1, "part tide-mark": 1}) ||
+		stats.Passed["unfinished answer"] != 1 || stats.Version != "2.0.3" {
 		t.Errorf("%+v", stats)
 	}
 	for _, m := range replay.Threads[""] {
@@ -265,6 +292,8 @@ message user msg_a8 "Leave it on"
 		t.Fatal(err)
 	}
 	// Every string of the messages that are finished comes back.
-	line := jsonvalue.Encode(map[string]any{"info": map[string]string{"id": "ses_02", "title": "t"}, "messages": doc.Messages[:8]})
-	kit.CheckKept(t, line, "tool", "assistant", "compaction", "file", "reasoning", "text", "data:", ";base64,")
+	line := jsonvalue.Encode(map[string]any{"info": map[string]string{"id": "ses_02", "title": "t"},
+		"messages": doc.Messages[:8]})
+	kit.CheckKept(t, line, "tool", "assistant", "compaction", "file", "reasoning", "text",
+		"data:", ";base64,")
 }

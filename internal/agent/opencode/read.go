@@ -212,7 +212,8 @@ func (d *reader) giveAbout() {
 // message.
 func keptInfo(info jsonvalue.Object) jsonvalue.Object {
 	kept := jsonvalue.Object{}
-	for _, name := range []string{"title", "directory", "version", "slug", "parentID", "projectID"} {
+	for _, name := range []string{"title", "directory", "version", "slug", "parentID",
+		"projectID"} {
 		if info.Text(name) != "" && len(info[name]) < maxFile {
 			kept[name] = info[name]
 		}
@@ -224,13 +225,15 @@ func keptInfo(info jsonvalue.Object) jsonvalue.Object {
 func infoMessage(session string, info, kept jsonvalue.Object) transcript.Message {
 	name := "info:" + transcript.Derive(16, string(jsonvalue.Canonical(jsonvalue.Encode(kept))))
 	m := blank(session, name)
-	m.Note, m.Role, m.Time = true, transcript.RoleSystem, stamp(info.Object("time").Number("created"))
+	m.Note, m.Role, m.Time = true, transcript.RoleSystem,
+		stamp(info.Object("time").Number("created"))
 	var parts []json.RawMessage
 	if title := kept.Text("title"); title != "" {
 		parts = append(parts, transcript.TextPart(title, nil))
 		kept = kept.Without("title")
 	}
-	m.SetParts(append(parts, transcript.Kept(Agent, jsonvalue.Object{"session": jsonvalue.Encode(kept)})))
+	m.SetParts(
+		append(parts, transcript.Kept(Agent, jsonvalue.Object{"session": jsonvalue.Encode(kept)})))
 	return m
 }
 
@@ -277,7 +280,8 @@ func (d *reader) message(info jsonvalue.Object, parts []jsonvalue.Object) {
 // isKnownPart reports whether a type of part is no drift.
 func isKnownPart(kind string) bool {
 	switch kind {
-	case "text", "reasoning", "file", "tool", "step-start", "step-finish", "snapshot", "patch", "agent", "retry", "compaction", "subtask":
+	case "text", "reasoning", "file", "tool", "step-start", "step-finish", "snapshot", "patch",
+		"agent", "retry", "compaction", "subtask":
 		return true
 	}
 	return false
@@ -319,8 +323,11 @@ func (d *reader) spawns(m *message) {
 	for _, o := range m.parts {
 		meta := o.Object("state").Object("metadata")
 		id := cmp.Or(meta.Text("sessionId"), meta.Text("sessionID"))
-		if o.Text("type") == "tool" && o.Text("tool") == "task" && id != "" && o.Text("callID") != "" {
-			d.stats.Spawned = append(d.stats.Spawned, transcript.Spawn{Call: transcript.Fit(o.Text("callID")), Thread: transcript.Fit(id)})
+		if o.Text("type") == "tool" && o.Text("tool") == "task" && id != "" &&
+			o.Text("callID") != "" {
+			d.stats.Spawned = append(d.stats.Spawned,
+				transcript.Spawn{Call: transcript.Fit(o.Text("callID")),
+					Thread: transcript.Fit(id)})
 		}
 	}
 }
@@ -331,7 +338,8 @@ func (d *reader) end() {
 	for _, raw := range d.early {
 		d.record(raw)
 	}
-	if d.held != nil && d.held.info.Text("role") == "assistant" && !d.held.info.Object("time").Has("completed") && !d.held.info.Has("error") {
+	if d.held != nil && d.held.info.Text("role") == "assistant" &&
+		!d.held.info.Object("time").Has("completed") && !d.held.info.Has("error") {
 		d.stats.Pass("unfinished answer")
 		d.held = nil
 	}
@@ -344,8 +352,10 @@ func (d *reader) end() {
 		return
 	}
 	d.failed = d.emit(transcript.Step{
-		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.stats.Home, RewindTo: d.order[at].origin,
-		Message: transcript.Message{Origin: transcript.Origin{Agent: Agent, Session: transcript.Fit(d.stats.Session), Message: transcript.Fit("revert:" + from)}},
+		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.stats.Home,
+		RewindTo: d.order[at].origin,
+		Message: transcript.Message{Origin: transcript.Origin{Agent: Agent,
+			Session: transcript.Fit(d.stats.Session), Message: transcript.Fit("revert:" + from)}},
 	})
 }
 
@@ -354,7 +364,9 @@ const maxFile = transcript.MaxRecord
 
 // ReadStorage reads a session from the files of a storage directory: file is that of the session,
 // as session/<project>/<session>.json.
-func ReadStorage(storage fs.FS, file string, emit func(transcript.Step) error) (transcript.Stats, error) {
+func ReadStorage(
+	storage fs.FS, file string, emit func(transcript.Step) error,
+) (transcript.Stats, error) {
 	d := newReader(emit)
 	info, err := d.file(storage, file)
 	if err != nil {
@@ -373,7 +385,8 @@ func ReadStorage(storage fs.FS, file string, emit func(transcript.Step) error) (
 			continue
 		}
 		var parts []jsonvalue.Object
-		for _, name := range names(storage, path.Join("part", strings.TrimSuffix(path.Base(name), ".json"))) {
+		for _, name := range names(storage,
+			path.Join("part", strings.TrimSuffix(path.Base(name), ".json"))) {
 			part, err := d.file(storage, name)
 			if err != nil {
 				d.stats.Skip(transcript.SkipUnread, 1)

@@ -47,7 +47,8 @@ func second(o jsonvalue.Object) (info jsonvalue.Object, parts []jsonvalue.Object
 	said := func(members ...string) {
 		for _, name := range members {
 			if s, isText := jsonvalue.Text(rest[name]); isText && s != "" {
-				parts = append(parts, jsonvalue.NewObject("id", id+"/"+name, "type", "text", "text", s))
+				parts = append(parts,
+					jsonvalue.NewObject("id", id+"/"+name, "type", "text", "text", s))
 				delete(rest, name)
 			}
 		}

@@ -33,7 +33,8 @@ type draft struct {
 
 // NewWriter begins the document of a session.
 func NewWriter(w io.Writer, o transcript.WriteOptions) transcript.Writer {
-	return transcript.NewWriter(w, o, func(out *transcript.Output) transcript.Codec { return &writer{Output: out} })
+	return transcript.NewWriter(w, o,
+		func(out *transcript.Output) transcript.Codec { return &writer{Output: out} })
 }
 
 // Message adds a message to the draft, or to a new one.
@@ -46,7 +47,8 @@ func (w *writer) Message(it *transcript.Item) bool {
 	}
 	id, _, _ := strings.Cut(m.Origin.Message, "/")
 	switch {
-	case native && !kept.Has("session") && w.now != nil && w.now.own && w.now.id == id && strings.Contains(m.Origin.Message, "/"):
+	case native && !kept.Has("session") && w.now != nil && w.now.own && w.now.id == id &&
+		strings.Contains(m.Origin.Message, "/"):
 		w.now.add(m)
 	case w.now != nil && !w.now.own && w.now.answers(it):
 		w.now.result(m)
@@ -103,7 +105,8 @@ func (d *draft) answer(p transcript.Part, when time.Time) bool {
 	for i := range slices.Backward(d.parts) {
 		o := d.parts[i]
 		state := o.Object("state")
-		if o.Text("type") != "tool" || o.Text("callID") != p.ID || state.Has("output") || state.Has("error") {
+		if o.Text("type") != "tool" || o.Text("callID") != p.ID || state.Has("output") ||
+			state.Has("error") {
 			continue
 		}
 		text, failed := p.Said()
@@ -131,12 +134,14 @@ func (d *draft) answer(p transcript.Part, when time.Time) bool {
 // answers reports whether a message only answers calls of the draft.
 func (d *draft) answers(it *transcript.Item) bool {
 	m := &it.Message
-	if m.Note || m.Gone != "" || it.Orphan || m.Role != transcript.RoleTool || len(m.Results) == 0 || len(m.Calls) > 0 || m.Parts == nil {
+	if m.Note || m.Gone != "" || it.Orphan || m.Role != transcript.RoleTool ||
+		len(m.Results) == 0 || len(m.Calls) > 0 || m.Parts == nil {
 		return false
 	}
 	for _, id := range m.Results {
 		if !slices.ContainsFunc(d.parts, func(o jsonvalue.Object) bool {
-			return o.Text("type") == "tool" && o.Text("callID") == id && !o.Object("state").Has("status")
+			return o.Text("type") == "tool" && o.Text("callID") == id &&
+				!o.Object("state").Has("status")
 		}) {
 			return false
 		}
@@ -147,9 +152,11 @@ func (d *draft) answers(it *transcript.Item) bool {
 // goesOn reports whether a message of the model belongs to the draft: calls of the draft still wait
 // for their results.
 func (d *draft) goesOn(m *transcript.Message) bool {
-	return !d.own && d.role == "assistant" && m.Role == transcript.RoleModel && !m.Note && m.Gone == "" &&
+	return !d.own && d.role == "assistant" && m.Role == transcript.RoleModel && !m.Note &&
+		m.Gone == "" &&
 		slices.ContainsFunc(d.parts, func(o jsonvalue.Object) bool {
-			return o.Text("type") == "tool" && !o.Object("state").Has("status") && !slices.Contains(d.open, o.Text("callID"))
+			return o.Text("type") == "tool" && !o.Object("state").Has("status") &&
+				!slices.Contains(d.open, o.Text("callID"))
 		})
 }
 
@@ -166,9 +173,11 @@ func (d *draft) result(m *transcript.Message) {
 func (w *writer) foreign(it *transcript.Item) {
 	m := &it.Message
 	d := &draft{members: []transcript.Message{*m}, stamp: w.stamp(m.Time), role: "user"}
-	d.id = fmt.Sprintf("msg_%012x%s", d.stamp, transcript.Derive(14, w.Session, m.Origin.Agent, m.Origin.Session, m.Origin.Message))
+	d.id = fmt.Sprintf("msg_%012x%s", d.stamp,
+		transcript.Derive(14, w.Session, m.Origin.Agent, m.Origin.Session, m.Origin.Message))
 	w.now = d
-	ms := w.last >> 12 // opencode sorts by it: not the time of a message that is older than the one before
+	// Opencode sorts by it: not the time of a message that is older than the one before
+	ms := w.last >> 12
 	if m.Note && m.Gone == "" {
 		d.text(transcript.WordsOr(m), true)
 	} else if text, ok := w.StandIn(it); ok {
@@ -182,9 +191,13 @@ func (w *writer) foreign(it *transcript.Item) {
 	}
 	if m.Role == transcript.RoleModel && !m.Note {
 		d.role = "assistant"
-		d.info = jsonvalue.NewObject("parentID", w.asked, "modelID", model, "providerID", Agent, "mode", "build", "cost", 0,
-			"path", map[string]string{"cwd": w.Dir, "root": w.Dir}, "time", map[string]uint64{"created": ms, "completed": ms},
-			"tokens", map[string]any{"input": 0, "output": m.Tokens, "reasoning": 0, "cache": map[string]int{"read": 0, "write": 0}})
+		d.info = jsonvalue.NewObject("parentID", w.asked, "modelID", model, "providerID", Agent,
+			"mode", "build", "cost", 0,
+			"path", map[string]string{"cwd": w.Dir, "root": w.Dir}, "time",
+			map[string]uint64{"created": ms, "completed": ms},
+			"tokens",
+			map[string]any{"input": 0, "output": m.Tokens, "reasoning": 0,
+				"cache": map[string]int{"read": 0, "write": 0}})
 	} else {
 		w.asked = d.id
 		d.info = w.asks(model)
@@ -246,7 +259,8 @@ func (w *writer) Begin(first *transcript.Item) {
 	kept, native := transcript.Native(Agent, m)
 	native = native && kept.Has("session")
 	ms := max(m.Time.UnixMilli(), 0)
-	info := jsonvalue.NewObject("slug", "", "projectID", "global", "directory", w.Dir, "title", w.Title, "version", "0.0.0")
+	info := jsonvalue.NewObject("slug", "", "projectID", "global", "directory", w.Dir, "title",
+		w.Title, "version", "0.0.0")
 	hints := transcript.Added()
 	if native {
 		info = kept.Object("session").Without()
@@ -259,7 +273,8 @@ func (w *writer) Begin(first *transcript.Item) {
 	}
 	info.Set("id", w.Session)
 	if info.Text("slug") == "" {
-		info.Set("slug", "ctx-"+transcript.Derive(8, w.Session)) // opencode imports no session without
+		// Opencode imports no session without
+		info.Set("slug", "ctx-"+transcript.Derive(8, w.Session))
 	}
 	info.Set("time", map[string]int64{"created": ms, "updated": max(w.Now.UnixMilli(), ms)})
 	if native {
@@ -269,7 +284,8 @@ func (w *writer) Begin(first *transcript.Item) {
 	if !hints.Empty() {
 		info.Set(transcript.HintName, hints)
 	}
-	w.Print(`{"info":`, info.Ordered("id", "slug", "projectID", "directory", "title", "version", "time"))
+	w.Print(`{"info":`,
+		info.Ordered("id", "slug", "projectID", "directory", "title", "version", "time"))
 	if w.Home != nil {
 		w.Print(`,"ctx":`, jsonvalue.Encode(transcript.Hints{V: 1, Home: w.Home}))
 	}
@@ -298,7 +314,8 @@ func (w *writer) asks(model string) jsonvalue.Object {
 	if before, after, ok := strings.Cut(w.Model, "/"); ok {
 		provider, model = before, after // opencode goes on with the newest one
 	}
-	return jsonvalue.NewObject("role", "user", "agent", "build", "model", map[string]string{"providerID": provider, "modelID": model},
+	return jsonvalue.NewObject("role", "user", "agent", "build", "model",
+		map[string]string{"providerID": provider, "modelID": model},
 		"time", map[string]uint64{"created": w.last >> 12})
 }
 
@@ -327,8 +344,11 @@ func (w *writer) flush() {
 		hints.Of = append(hints.Of, h)
 	}
 	if said > 0 || hints.Alone || hints.Home != nil {
-		mark := jsonvalue.NewObject("id", fmt.Sprintf("prt_%012x%s", d.stamp, transcript.Derive(14, "hints", info.Text("id"))), "sessionID", w.Session,
-			"messageID", info.Text("id"), "type", "text", "text", "", "synthetic", true, "ignored", true, "metadata", map[string]any{transcript.HintName: hints})
+		mark := jsonvalue.NewObject("id",
+			fmt.Sprintf("prt_%012x%s", d.stamp, transcript.Derive(14, "hints", info.Text("id"))),
+			"sessionID", w.Session,
+			"messageID", info.Text("id"), "type", "text", "text", "", "synthetic", true, "ignored",
+			true, "metadata", map[string]any{transcript.HintName: hints})
 		parts = slices.Insert(parts, 0, mark)
 	}
 	if w.Report.Records > 0 {
@@ -359,14 +379,17 @@ func (w *writer) answer(d *draft) {
 		}
 		state.Set("status", "error")
 		state.Set("error", transcript.NoResult)
-		state.Set("metadata", map[string]any{transcript.HintName: transcript.Hints{V: 1, Added: true}})
+		state.Set("metadata",
+			map[string]any{transcript.HintName: transcript.Hints{V: 1, Added: true}})
 		state.Set("time", map[string]int64{"start": 0, "end": 0})
 		o["state"] = jsonvalue.Encode(state)
 	}
 }
 
 // finish sets the ids of the message and of its parts. In a session that moves they are moved ids.
-func (d *draft) finish(session string, move bool) (info jsonvalue.Object, parts []jsonvalue.Object) {
+func (d *draft) finish(
+	session string, move bool,
+) (info jsonvalue.Object, parts []jsonvalue.Object) {
 	move = move && d.own
 	info = d.info.Without()
 	info.Set("id", d.id)

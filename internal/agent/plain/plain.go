@@ -75,7 +75,9 @@ type decoder struct {
 	tools   map[string]string // the tool of each call
 }
 
-func newDecoder() *decoder { return &decoder{names: transcript.Names{}, tools: map[string]string{}} }
+func newDecoder() *decoder {
+	return &decoder{names: transcript.Names{}, tools: map[string]string{}}
+}
 
 // roleOf reads a role in the words of several programs; "" for none.
 func roleOf(s string) string {
@@ -142,9 +144,13 @@ func (d *decoder) decode(o jsonvalue.Object) (m transcript.Message, ok bool) {
 		m.Calls, m.Results = calls, results
 	}
 	if name == "" {
-		name = d.names.Next("derived:" + transcript.Derive(16, transcript.Stamp(m.Time), m.Role, m.Text, string(jsonvalue.Canonical(m.Parts))))
+		name = d.names.Next(
+			"derived:" +
+				transcript.Derive(16, transcript.Stamp(m.Time), m.Role, m.Text,
+					string(jsonvalue.Canonical(m.Parts))))
 	}
-	m.Origin = transcript.Origin{Agent: Agent, Session: transcript.Fit(d.session), Message: transcript.Fit(name)}
+	m.Origin = transcript.Origin{Agent: Agent, Session: transcript.Fit(d.session),
+		Message: transcript.Fit(name)}
 	if hints != nil {
 		hints.Apply(&m)
 	}
@@ -162,7 +168,8 @@ func (d *decoder) when(o, rest jsonvalue.Object) time.Time {
 			return t
 		}
 		var n float64
-		if raw := o[name]; len(raw) == 0 || raw[0] == '"' || json.Unmarshal(raw, &n) != nil || n <= 0 {
+		if raw := o[name]; len(raw) == 0 || raw[0] == '"' ||
+			json.Unmarshal(raw, &n) != nil || n <= 0 {
 			continue
 		}
 		if n < 1e11 {
@@ -176,7 +183,9 @@ func (d *decoder) when(o, rest jsonvalue.Object) time.Time {
 }
 
 // words reads what was said.
-func (d *decoder) words(o, rest jsonvalue.Object, m *transcript.Message) (parts []json.RawMessage, ok bool) {
+func (d *decoder) words(
+	o, rest jsonvalue.Object, m *transcript.Message,
+) (parts []json.RawMessage, ok bool) {
 	if list, isList := o.Array("parts"); isList {
 		if _, err := message.Parse(o["parts"]); err != nil {
 			return nil, false // two members of one name
@@ -213,7 +222,9 @@ func (d *decoder) words(o, rest jsonvalue.Object, m *transcript.Message) (parts 
 	if id := o.Text("tool_call_id"); id != "" {
 		delete(rest, "tool_call_id")
 		if m.Role == transcript.RoleTool {
-			return append(parts, transcript.ResultPart(id, d.tools[id], jsonvalue.Encode(map[string]string{"output": text}), nil)), true
+			return append(parts,
+				transcript.ResultPart(id, d.tools[id],
+					jsonvalue.Encode(map[string]string{"output": text}), nil)), true
 		}
 	}
 	if text != "" || !hasTools {
@@ -343,7 +354,9 @@ func linksOf(o, rest jsonvalue.Object) (calls []format.Call, results []string) {
 		for _, raw := range list {
 			c, _ := jsonvalue.ParseObject(raw)
 			if c.Text("id") != "" && c.Text("tool") != "" {
-				calls = append(calls, format.Call{ID: transcript.Fit(c.Text("id")), Tool: transcript.Fit(c.Text("tool"))})
+				calls = append(calls,
+					format.Call{ID: transcript.Fit(c.Text("id")),
+						Tool: transcript.Fit(c.Text("tool"))})
 			}
 		}
 	}

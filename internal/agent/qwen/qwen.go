@@ -34,13 +34,17 @@ const (
 	subtypeNote        = "ctx_note" // an export's own
 )
 
-func starts() []string { return []string{`{"uuid":"`, `{"parentUuid":`, `{"sessionId":"`, `{"type":"`} }
+func starts() []string {
+	return []string{`{"uuid":"`, `{"parentUuid":`, `{"sessionId":"`, `{"type":"`}
+}
 
 // isBookkeeping reports whether a subtype of system records is known to say nothing.
 func isBookkeeping(subtype string) bool {
 	switch subtype {
-	case "ui_telemetry", "attribution_snapshot", "slash_command", "at_command", "rewind", "custom_title", "notification", "cron",
-		"file_history_snapshot", "session_artifact_snapshot", "session_artifact_event", "agent_bootstrap", "agent_launch_prompt",
+	case "ui_telemetry", "attribution_snapshot", "slash_command", "at_command", "rewind",
+		"custom_title", "notification", "cron",
+		"file_history_snapshot", "session_artifact_snapshot", "session_artifact_event",
+		"agent_bootstrap", "agent_launch_prompt",
 		"mid_turn_user_message", "parent_session", "session_source":
 		return true
 	}
@@ -85,7 +89,8 @@ func (d *reader) record(o jsonvalue.Object) error {
 		d.Stats.Version = v
 	}
 	switch subtype := o.Text("subtype"); {
-	case kind == typeUser, kind == typeAssistant, kind == typeResult, hints != nil, kind == typeSystem && subtype == subtypeCompression:
+	case kind == typeUser, kind == typeAssistant, kind == typeResult, hints != nil,
+		kind == typeSystem && subtype == subtypeCompression:
 		if id == "" {
 			o = o.Without()
 			o.Set("uuid", d.DigestName(o))
@@ -113,8 +118,11 @@ func bare(o jsonvalue.Object, session string) jsonvalue.Object {
 }
 
 // decode returns the message of a record without its parts, the parts, and the members to keep.
-func decode(o jsonvalue.Object, session string) (m transcript.Message, parts []json.RawMessage, rest jsonvalue.Object) {
-	m = transcript.Message{Origin: transcript.Origin{Agent: Agent, Session: transcript.Fit(session), Message: transcript.Fit(o.Text("uuid"))}}
+func decode(
+	o jsonvalue.Object, session string,
+) (m transcript.Message, parts []json.RawMessage, rest jsonvalue.Object) {
+	m = transcript.Message{Origin: transcript.Origin{Agent: Agent, Session: transcript.Fit(session),
+		Message: transcript.Fit(o.Text("uuid"))}}
 	rest = bare(o, session).Without("uuid", "type", "message", transcript.HintName)
 	var exact bool
 	if m.Time, exact = transcript.ParseTime(o.Text("timestamp")); exact {
@@ -171,7 +179,8 @@ func decode(o jsonvalue.Object, session string) (m transcript.Message, parts []j
 	}
 	for _, raw := range transcript.CompactAll(list) {
 		if m.Role == transcript.RoleUser && len(parts) > 0 && isBrief(raw) {
-			raw = transcript.HiddenPart(jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"part": raw})})
+			raw = transcript.HiddenPart(
+				jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"part": raw})})
 		}
 		parts = append(parts, raw)
 	}
@@ -181,7 +190,8 @@ func decode(o jsonvalue.Object, session string) (m transcript.Message, parts []j
 // isBrief reports whether a part behind a prompt is what our hook gave to the model.
 func isBrief(part json.RawMessage) bool {
 	s := strings.TrimSpace(jsonvalue.AsObject(part).Text("text"))
-	return strings.HasPrefix(s, transcript.BriefOfOthers) || strings.HasPrefix(s, transcript.BriefOfOwn)
+	return strings.HasPrefix(s, transcript.BriefOfOthers) ||
+		strings.HasPrefix(s, transcript.BriefOfOwn)
 }
 
 // isInjected reports whether a record in the user's name is what the agent itself told the model.

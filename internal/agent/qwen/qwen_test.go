@@ -23,21 +23,25 @@ func FuzzRead(f *testing.F) { kit.FuzzFixtures(f) }
 
 func TestTraces(t *testing.T) {
 	kit.CheckTraces(t, map[string]transcripttest.Expected{
-		"session.jsonl": {Session: "f0000000-0000-4000-9000-000000000001", Version: "0.21.14", Kept: map[string]int{"system tide_state": 1}},
+		"session.jsonl": {Session: "f0000000-0000-4000-9000-000000000001", Version: "0.21.14",
+			Kept: map[string]int{"system tide_state": 1}},
 	}, "assistant", "tool_result", "model")
 }
 
 func TestOthers(t *testing.T) {
 	kit.CheckWritten(t, transcripttest.Others())
-	out, done, err := kit.Write(transcripttest.Items(transcripttest.Others()), transcript.WriteOptions{Session: "s", Dir: "/p"})
+	out, done, err := kit.Write(transcripttest.Items(transcripttest.Others()),
+		transcript.WriteOptions{Session: "s", Dir: "/p"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]int{"results without a call": 1, "calls answered with an error": 1, "forgotten": 1, "thoughts of other models": 1, "parts without a form": 1}
+	want := map[string]int{"results without a call": 1, "calls answered with an error": 1,
+		"forgotten": 1, "thoughts of other models": 1, "parts without a form": 1}
 	if !maps.Equal(done.Changed, want) || done.Messages != 13 || done.Notes != 1 {
 		t.Errorf("%+v", done)
 	}
-	if bytes.Count(out, []byte(`"functionCall":{`)) < 4 || bytes.Count(out, []byte(`"functionResponse":{`)) < 4 {
+	if bytes.Count(out, []byte(`"functionCall":{`)) < 4 ||
+		bytes.Count(out, []byte(`"functionResponse":{`)) < 4 {
 		t.Errorf("%s", out)
 	}
 }
@@ -52,12 +56,14 @@ func TestMoved(t *testing.T) {
 	_, replay, _ := kit.Steps(t, transcripttest.Fixtures(t)["session.jsonl"])
 	for _, from := range []int{0, 1} {
 		list := replay.Threads[""][from:]
-		out, _, err := kit.Write(transcripttest.Items(list), transcript.WriteOptions{Session: "s", Dir: "/elsewhere", Move: true})
+		out, _, err := kit.Write(transcripttest.Items(list),
+			transcript.WriteOptions{Session: "s", Dir: "/elsewhere", Move: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		first, _, _ := bytes.Cut(out, []byte("\n"))
-		if !bytes.Contains(first, []byte(`"cwd":"/elsewhere"`)) || bytes.Count(out, []byte(`"cwd":"/elsewhere"`)) != 1 {
+		if !bytes.Contains(first, []byte(`"cwd":"/elsewhere"`)) ||
+			bytes.Count(out, []byte(`"cwd":"/elsewhere"`)) != 1 {
 			t.Errorf("%s", out)
 		}
 		_, back, _ := kit.Steps(t, out)

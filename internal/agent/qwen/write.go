@@ -28,12 +28,14 @@ func NewID(of ...string) string {
 
 // TakesID reports whether Qwen Code takes a session id: a UUID of version 1 to 5.
 func TakesID(id string) bool {
-	return transcript.IsUUID(id) && id[14] >= '1' && id[14] <= '5' && strings.IndexByte("89ab", id[19]) >= 0
+	return transcript.IsUUID(id) && id[14] >= '1' && id[14] <= '5' &&
+		strings.IndexByte("89ab", id[19]) >= 0
 }
 
 // NewWriter begins a transcript.
 func NewWriter(w io.Writer, o transcript.WriteOptions) transcript.Writer {
-	return transcript.NewWriter(w, o, func(out *transcript.Output) transcript.Codec { return &writer{Output: out} })
+	return transcript.NewWriter(w, o,
+		func(out *transcript.Output) transcript.Codec { return &writer{Output: out} })
 }
 
 // Begin writes what stands for the conversation before the first message.
@@ -167,7 +169,8 @@ func (w *writer) standIn(it *transcript.Item) (parts []json.RawMessage, ok bool)
 	for _, p := range transcript.PartsOf(&it.Message) {
 		switch {
 		case p.Kind == transcript.PartText && p.Text == "":
-		case p.Kind == transcript.PartText, p.Kind == transcript.PartCall, p.Kind == transcript.PartResult, p.Kind == transcript.PartMedia:
+		case p.Kind == transcript.PartText, p.Kind == transcript.PartCall,
+			p.Kind == transcript.PartResult, p.Kind == transcript.PartMedia:
 			parts = append(parts, jsonvalue.Encode(w.plain(p.Body)))
 		default:
 			w.Lose(p)
@@ -196,7 +199,9 @@ func (w *writer) made(kind string) jsonvalue.Object {
 }
 
 // said writes a record with the hints with which it is read back as the message.
-func (w *writer) said(m *transcript.Message, rec jsonvalue.Object, id string, before []json.RawMessage, made bool) {
+func (w *writer) said(
+	m *transcript.Message, rec jsonvalue.Object, id string, before []json.RawMessage, made bool,
+) {
 	w.place(rec)
 	rec.Set("uuid", id)
 	rec.Set("sessionId", w.Session)
@@ -221,7 +226,9 @@ func (w *writer) place(rec jsonvalue.Object) bool {
 func (w *writer) Answer(open []format.Call) {
 	var parts []json.RawMessage
 	for _, c := range open {
-		parts = append(parts, transcript.ResultPart(c.ID, c.Tool, jsonvalue.Encode(map[string]string{"error": transcript.NoResult}), nil))
+		parts = append(parts,
+			transcript.ResultPart(c.ID, c.Tool,
+				jsonvalue.Encode(map[string]string{"error": transcript.NoResult}), nil))
 	}
 	w.added(typeResult, "stand-in", parts)
 }
@@ -248,7 +255,8 @@ func (w *writer) print(rec jsonvalue.Object, id string) {
 	if rec["sessionId"] == nil {
 		rec.Set("sessionId", w.Session)
 	}
-	w.Record(rec.Ordered("uuid", "parentUuid", "sessionId", "timestamp", "type", "subtype", "cwd", "version", "message"))
+	w.Record(rec.Ordered("uuid", "parentUuid", "sessionId", "timestamp", "type", "subtype", "cwd",
+		"version", "message"))
 	w.begun = true
 	if id != "" {
 		w.prev = id

@@ -23,7 +23,8 @@ func (s *Said) All() bool { return s.Name != "" && s.Git != "" }
 
 // Older adds what an older message tells, where no newer one has told it.
 func (s *Said) Older(o Said) {
-	for _, p := range []struct{ own, older *string }{{&s.Name, &o.Name}, {&s.Title, &o.Title}, {&s.Git, &o.Git}} {
+	for _, p := range []struct{ own, older *string }{{&s.Name, &o.Name}, {&s.Title, &o.Title},
+		{&s.Git, &o.Git}} {
 		if *p.own == "" {
 			*p.own = *p.older
 		}

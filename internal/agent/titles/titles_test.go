@@ -10,15 +10,22 @@ func TestOf(t *testing.T) {
 		name, agent, parts string
 		want               Said
 	}{
-		{"the agent's title", "claude-code", `[{"text":"x"},{"thought":true,"claude-code":{"gitBranch":"quay","before":[
+		{"the agent's title", "claude-code",
+			`[{"text":"x"},{"thought":true,"claude-code":{"gitBranch":"quay","before":[
 			{"type":"ai-title","aiTitle":"Old"},{"type":"ai-title","aiTitle":"Lamps"},{"type":"mode"}]}}]`, Said{Title: "Lamps", Git: "quay"}},
-		{"a person's title", "claude-code", `[{"thought":true,"claude-code":{"gitBranch":"HEAD","before":[
-			{"type":"custom-title","customTitle":"Mine"},{"type":"ai-title","aiTitle":"Lamps"}]}}]`, Said{Name: "Mine", Title: "Lamps"}},
+		{"a person's title", "claude-code",
+			`[{"thought":true,"claude-code":{"gitBranch":"HEAD","before":[
+			{"type":"custom-title","customTitle":"Mine"},{"type":"ai-title","aiTitle":"Lamps"}]}}]`,
+			Said{Name: "Mine", Title: "Lamps"}},
 		{"a thread's name", "codex", `[{"text":"x"},{"thought":true,"codex":{"before":[
 			{"type":"event_msg","payload":{"type":"thread_name_updated","thread_name":"Tides"}}]}}]`, Said{Title: "Tides"}},
-		{"a rollout's first record", "codex", `[{"thought":true,"codex":{"payload":{"git":{"branch":"main"}}}}]`, Said{Git: "main"}},
-		{"a session of opencode", "opencode", `[{"text":"Tides"},{"thought":true,"opencode":{"session":{"directory":"/p"}}}]`, Said{Title: "Tides"}},
-		{"a message of opencode", "opencode", `[{"text":"say \"session\""},{"thought":true,"opencode":{"x":"session"}}]`, Said{}},
+		{"a rollout's first record", "codex",
+			`[{"thought":true,"codex":{"payload":{"git":{"branch":"main"}}}}]`, Said{Git: "main"}},
+		{"a session of opencode", "opencode",
+			`[{"text":"Tides"},{"thought":true,"opencode":{"session":{"directory":"/p"}}}]`,
+			Said{Title: "Tides"}},
+		{"a message of opencode", "opencode",
+			`[{"text":"say \"session\""},{"thought":true,"opencode":{"x":"session"}}]`, Said{}},
 		{"words about titles", "claude-code", `[{"text":"\"aiTitle\""}]`, Said{}},
 		{"an agent without kept fields", "gemini-cli", `[{"text":"\"aiTitle\""}]`, Said{}},
 		{"no parts", "codex", "", Said{}},
@@ -28,7 +35,8 @@ func TestOf(t *testing.T) {
 			t.Errorf("%s: %+v, not %+v", c.name, got, c.want)
 		}
 	}
-	if got := Of("claude-code", []byte(`[{"claude-code":{"gitBranch":"quay"}}]`), false); got != (Said{}) {
+	if got := Of("claude-code", []byte(`[{"claude-code":{"gitBranch":"quay"}}]`),
+		false); got != (Said{}) {
 		t.Errorf("without git: %+v", got)
 	}
 }
@@ -42,7 +50,8 @@ func TestOlder(t *testing.T) {
 
 func FuzzOf(f *testing.F) {
 	f.Add("claude-code", []byte(`[{"claude-code":{"gitBranch":"q","before":[{"aiTitle":"t"}]}}]`))
-	f.Add("codex", []byte(`[{"codex":{"payload":{"git":{"branch":"main"}},"before":["thread_name"]}}]`))
+	f.Add("codex",
+		[]byte(`[{"codex":{"payload":{"git":{"branch":"main"}},"before":["thread_name"]}}]`))
 	f.Add("opencode", []byte(`[{"text":"t"},{"opencode":{"session":{}}}]`))
 	f.Fuzz(func(t *testing.T, agent string, parts []byte) {
 		if got := Of(agent, parts, true); got != (Said{}) && !json.Valid(parts) {

@@ -35,7 +35,8 @@ type link struct {
 
 // NewFlat begins a transcript of an agent.
 func NewFlat(agent string, emit func(Step) error) *Flat {
-	return &Flat{Stats: NewStats(), Names: Names{}, agent: agent, emit: emit, seen: map[string]string{}, places: map[string]int{}}
+	return &Flat{Stats: NewStats(), Names: Names{}, agent: agent, emit: emit,
+		seen: map[string]string{}, places: map[string]int{}}
 }
 
 // Read calls record for each record of r. starts are the beginnings that a record can have.
@@ -69,7 +70,9 @@ func (f *Flat) Hints(o jsonvalue.Object) (h *Hints, over bool) {
 // Say emits the message of a record, whose origin names the record; a name that came before stands
 // for a newer version. rest are the members of the record that are not in parts: they are kept with
 // the message, and so are the records before it.
-func (f *Flat) Say(o jsonvalue.Object, m Message, parts []json.RawMessage, rest jsonvalue.Object) error {
+func (f *Flat) Say(
+	o jsonvalue.Object, m Message, parts []json.RawMessage, rest jsonvalue.Object,
+) error {
 	digest := Derive(16, string(jsonvalue.Canonical(jsonvalue.Encode(o))))
 	if f.seen[m.Origin.Message] == digest {
 		f.Stats.Pass("repeated")
@@ -85,7 +88,10 @@ func (f *Flat) Say(o jsonvalue.Object, m Message, parts []json.RawMessage, rest 
 
 // Compose completes the message of a record of an agent: with its parts, with the members of the
 // record that are not in them, with the records before it, and by the hints of the record.
-func Compose(agent string, o jsonvalue.Object, m Message, parts []json.RawMessage, rest jsonvalue.Object, before []json.RawMessage) Message {
+func Compose(
+	agent string, o jsonvalue.Object, m Message, parts []json.RawMessage, rest jsonvalue.Object,
+	before []json.RawMessage,
+) Message {
 	h := ReadHints(o[HintName])
 	delete(rest, HintName)
 	if len(before) > 0 {
@@ -141,7 +147,9 @@ func (f *Flat) leave(gone []link, id string, o jsonvalue.Object) error {
 	when, _ := ParseTime(o.Text("timestamp"))
 	return f.emit(Step{
 		Kind: KindRewind, Session: f.Stats.Session, Home: f.Stats.Home, RewindTo: gone[at].origin,
-		Message: Message{Time: when, Origin: Origin{Agent: f.agent, Session: Fit(f.Stats.Session), Message: Fit("rewind:" + id)}},
+		Message: Message{Time: when,
+			Origin: Origin{Agent: f.agent, Session: Fit(f.Stats.Session),
+				Message: Fit("rewind:" + id)}},
 	})
 }
 
@@ -189,7 +197,8 @@ func Decoded(args jsonvalue.Object) (out jsonvalue.Object, exact, ok bool) {
 		}
 		ok = ok || strings.ContainsRune(`"[{`, rune(s[0]))
 		out[name] = json.RawMessage(s)
-		exact = exact && string(jsonvalue.Compact(out[name])) == s && string(jsonvalue.Encode(out[name])) == s
+		exact = exact && string(jsonvalue.Compact(out[name])) == s &&
+			string(jsonvalue.Encode(out[name])) == s
 	}
 	if !ok {
 		return args, false, false

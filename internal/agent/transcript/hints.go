@@ -16,9 +16,10 @@ const HintName = "ctx"
 
 // Hints are the fields of a message that do not follow from the record that it is written as.
 type Hints struct {
-	V     int   `json:"v"`
-	Home  *Home `json:"home,omitempty"`  // in the first record
-	Added bool  `json:"added,omitempty"` // the record is no message: an agent wants one in its place
+	V    int   `json:"v"`
+	Home *Home `json:"home,omitempty"` // in the first record
+	// The record is no message: an agent wants one in its place
+	Added bool `json:"added,omitempty"`
 	// Alone says that an export made the other fields of the record, so that they are not kept.
 	Alone      bool            `json:"alone,omitempty"`
 	From       *Origin         `json:"from,omitempty"`
@@ -182,7 +183,8 @@ func CompactAll(list []json.RawMessage) []json.RawMessage {
 // Apply changes a message as the hints say.
 func (h *Hints) Apply(m *Message) {
 	if h.From != nil && h.From.Agent != "" && h.From.Message != "" {
-		m.Origin = Origin{Agent: Fit(h.From.Agent), Session: Fit(h.From.Session), Message: Fit(h.From.Message)}
+		m.Origin = Origin{Agent: Fit(h.From.Agent), Session: Fit(h.From.Session),
+			Message: Fit(h.From.Message)}
 	}
 	if h.Note != nil {
 		m.Note = *h.Note

@@ -191,7 +191,9 @@ const maxDepth = 160
 //
 // The agent may still be writing a last line without a line feed. Lines reads the whole records of
 // such a line only with whole.
-func Lines(r io.Reader, stats *Stats, starts []string, whole bool, record func(jsonvalue.Object) error) error {
+func Lines(
+	r io.Reader, stats *Stats, starts []string, whole bool, record func(jsonvalue.Object) error,
+) error {
 	br := bufio.NewReaderSize(r, 64<<10)
 	return NewLineReader(br, MaxLine, SkipMark(br)).Each(func(l Line) error {
 		return line(l, stats, starts, whole, record)
@@ -215,7 +217,9 @@ func (e *ReadError) Error() string { return "read transcript: " + e.Err.Error() 
 
 func (e *ReadError) Unwrap() error { return e.Err }
 
-func line(l Line, stats *Stats, starts []string, whole bool, record func(jsonvalue.Object) error) error {
+func line(
+	l Line, stats *Stats, starts []string, whole bool, record func(jsonvalue.Object) error,
+) error {
 	stats.Skip(SkipNULRun, l.NULs)
 	text := bytes.TrimSpace(l.Text)
 	switch {
@@ -239,7 +243,9 @@ func line(l Line, stats *Stats, starts []string, whole bool, record func(jsonval
 
 // lastLine reads the whole records at the beginning of a line without a line feed. Part of another
 // one may follow them.
-func lastLine(l Line, text []byte, stats *Stats, whole bool, record func(jsonvalue.Object) error) error {
+func lastLine(
+	l Line, text []byte, stats *Stats, whole bool, record func(jsonvalue.Object) error,
+) error {
 	if l.TooLong || !whole {
 		stats.Skip(SkipTornTail, 1)
 		return nil
@@ -272,7 +278,8 @@ func (s *Stats) Parse(raw json.RawMessage) (jsonvalue.Object, bool) {
 	case len(raw) > MaxRecord:
 		s.Skip(SkipLong, 1)
 		return nil, false
-	case bytes.Count(raw, []byte("{"))+bytes.Count(raw, []byte("[")) > maxDepth && jsonvalue.Depth(raw) > maxDepth:
+	case bytes.Count(raw, []byte("{"))+bytes.Count(raw, []byte("[")) > maxDepth &&
+		jsonvalue.Depth(raw) > maxDepth:
 		s.Skip(SkipDeep, 1)
 		return nil, false
 	}

@@ -16,9 +16,10 @@ var ErrWhole = errors.New("what follows the mark leads back before it")
 // Mark is where a reading ended, from which the next one can go on. The zero Mark is the beginning
 // of a transcript.
 type Mark struct {
-	Offset int64  // bytes of the transcript before those that the next reading begins with
-	Last   string // the name of the message that was emitted last; "" where the next does not depend on it
-	State  []byte // what the reader knows of the records before Offset; nil if it cannot go on
+	Offset int64 // bytes of the transcript before those that the next reading begins with
+	// The name of the message that was emitted last; "" where the next does not depend on it
+	Last  string
+	State []byte // what the reader knows of the records before Offset; nil if it cannot go on
 }
 
 // Met are digests of the names that a reader has met. Two names with one digest, which is once in

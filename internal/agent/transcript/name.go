@@ -35,7 +35,8 @@ func (n Names) Next(name string) string {
 func UUID(parts ...string) string {
 	d := []byte(Derive(32, parts...))
 	d[12], d[16] = '8', '8'
-	return string(d[:8]) + "-" + string(d[8:12]) + "-" + string(d[12:16]) + "-" + string(d[16:20]) + "-" + string(d[20:])
+	return string(d[:8]) + "-" + string(d[8:12]) + "-" + string(d[12:16]) + "-" + string(d[16:20]) +
+		"-" + string(d[20:])
 }
 
 // EntryDigits is how many digits at the beginning of an EntryUUID are those of the entry's id.
@@ -47,7 +48,8 @@ func EntryUUID(entry string) string {
 	if len(entry) < 32 {
 		return ""
 	}
-	return entry[:8] + "-" + entry[8:12] + "-8" + entry[13:16] + "-8" + entry[17:20] + "-" + entry[20:32]
+	return entry[:8] + "-" + entry[8:12] + "-8" + entry[13:16] + "-8" + entry[17:20] +
+		"-" + entry[20:32]
 }
 
 // IsEntryUUID reports whether s has the form of an EntryUUID, which no agent's own ids have.

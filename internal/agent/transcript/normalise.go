@@ -91,7 +91,8 @@ func NormalJSON(parts []byte) []byte {
 		}
 		part := out[at:]
 		// In this form a member that follows "text" would end in something else.
-		plain := len(part) >= len(open)+len(close) && string(part[:len(open)]) == open && isText(part[len(open)-1:len(part)-1])
+		plain := len(part) >= len(open)+len(close) && string(part[:len(open)]) == open &&
+			isText(part[len(open)-1:len(part)-1])
 		if plain && run {
 			text := part[len(open):]
 			out = append(out[:start-len(close)], text...)
@@ -106,7 +107,8 @@ func isText(b []byte) bool { return jsonvalue.Skip(b) == len(b) }
 
 // normalNumber appends a number as Normalise has it.
 func normalNumber(out, number []byte) []byte {
-	if n := len(number); n <= 15 && number[0] != '-' && !slices.ContainsFunc(number, func(c byte) bool { return c < '0' || c > '9' }) {
+	if n := len(number); n <= 15 && number[0] != '-' &&
+		!slices.ContainsFunc(number, func(c byte) bool { return c < '0' || c > '9' }) {
 		return append(out, number...)
 	}
 	return append(out, jsonvalue.Encode(Normalise(json.Number(number)))...)

@@ -48,7 +48,9 @@ func PartsOf(m *Message) []Part {
 			if i == 0 {
 				words, said = said, ""
 			}
-			parts = append(parts, ReadPart(ResultPart(id, "", jsonvalue.Encode(map[string]string{"output": words}), nil)))
+			parts = append(parts,
+				ReadPart(
+					ResultPart(id, "", jsonvalue.Encode(map[string]string{"output": words}), nil)))
 		}
 		if said != "" || len(m.Results) == 0 {
 			parts = append([]Part{ReadPart(TextPart(said, nil))}, parts...)
@@ -98,7 +100,8 @@ func partOf(of *message.Part) Part {
 			p.Args = json.RawMessage("{}")
 		}
 	case of.Result != nil:
-		p.Kind, p.ID, p.Tool, p.Response = PartResult, of.Result.ID, of.Result.Name, of.Result.Response
+		p.Kind, p.ID, p.Tool, p.Response = PartResult, of.Result.ID, of.Result.Name,
+			of.Result.Response
 	case of.Thought:
 		p.Kind = PartHidden
 	case of.Media != nil:
@@ -136,7 +139,8 @@ func TextPart(s string, extra jsonvalue.Object) json.RawMessage {
 
 // ThoughtPart is a part with what the model thought.
 func ThoughtPart(s string, extra jsonvalue.Object) json.RawMessage {
-	return with(jsonvalue.Object{"text": jsonvalue.Encode(s), "thought": json.RawMessage("true")}, extra)
+	return with(jsonvalue.Object{"text": jsonvalue.Encode(s), "thought": json.RawMessage("true")},
+		extra)
 }
 
 // HiddenPart keeps something that no model is to be shown.
@@ -146,7 +150,8 @@ func HiddenPart(extra jsonvalue.Object) json.RawMessage {
 
 // CallPart is a part with a call.
 func CallPart(id, tool string, args json.RawMessage, extra jsonvalue.Object) json.RawMessage {
-	return with(jsonvalue.NewObject("functionCall", jsonvalue.NewObject("id", id, "name", tool, "args", args)), extra)
+	return with(jsonvalue.NewObject("functionCall",
+		jsonvalue.NewObject("id", id, "name", tool, "args", args)), extra)
 }
 
 // ResultPart is a part with the result of a call.
@@ -161,9 +166,12 @@ func ResultPart(id, tool string, response json.RawMessage, extra jsonvalue.Objec
 // MediaPart is a part with bytes, as base64, or with the address of some.
 func MediaPart(mime, data, uri string, extra jsonvalue.Object) json.RawMessage {
 	if uri != "" {
-		return with(jsonvalue.NewObject("fileData", jsonvalue.NewObject("mimeType", mime, "fileUri", uri)), extra)
+		return with(
+			jsonvalue.NewObject("fileData", jsonvalue.NewObject("mimeType", mime, "fileUri", uri)),
+			extra)
 	}
-	return with(jsonvalue.NewObject("inlineData", jsonvalue.NewObject("mimeType", mime, "data", data)), extra)
+	return with(jsonvalue.NewObject("inlineData",
+		jsonvalue.NewObject("mimeType", mime, "data", data)), extra)
 }
 
 // SetParts gives a message its parts, or a text where they are one plain text; calls and results

@@ -38,11 +38,12 @@ type Message struct {
 	Time       time.Time // whole milliseconds; zero where nothing says it
 	Invocation string
 	Text       string
-	Parts      json.RawMessage // a JSON array of parts in the shape of the Gemini API, without white space between tokens
-	Calls      []format.Call
-	Results    []string
-	Tokens     uint64
-	Gone       string // why there are no words any more; "" where there are
+	// A JSON array of parts in the shape of the Gemini API, without white space between tokens
+	Parts   json.RawMessage
+	Calls   []format.Call
+	Results []string
+	Tokens  uint64
+	Gone    string // why there are no words any more; "" where there are
 	// Record is the content in one spelling, equal for versions that say the same. A reader that
 	// sets it names its messages itself: nothing is added to their origins. nil leaves the
 	// comparison to the caller.
@@ -54,8 +55,9 @@ type Kind int
 
 // The kinds of step.
 const (
-	KindMessage Kind = iota // a message or a note; one whose origin came before is a newer version of it
-	KindRewind              // RewindTo and all later messages leave the conversation
+	// A message or a note; one whose origin came before is a newer version of it
+	KindMessage Kind = iota
+	KindRewind       // RewindTo and all later messages leave the conversation
 )
 
 // Step is one thing that happened in a conversation, or in one of its threads.
@@ -108,8 +110,9 @@ type Spawn struct {
 
 // Stats says what a reader saw. The maps are never nil.
 type Stats struct {
-	Session string         // the first session that the transcript names
-	Home    *Home          // the session of a store that the transcript was exported from; nil for none
+	Session string // the first session that the transcript names
+	// The session of a store that the transcript was exported from; nil for none
+	Home    *Home
 	Parent  string         // the session that this one works for, where the transcript says it
 	Spawned []Spawn        // in order
 	Records int            // whole records, of whatever kind

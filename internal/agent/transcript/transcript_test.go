@@ -27,9 +27,14 @@ func TestHints(t *testing.T) {
 		return m
 	}
 	list := []Message{
-		{Origin: Origin{"a", "", "b"}, Role: RoleSystem}, {Role: RoleUser, Text: "a"}, {Role: RoleUser, Text: "a", Author: "Ada", Time: at, Tokens: 7, Note: true, Invocation: "i"},
-		{Origin: Origin{"x", "y", "z"}, Role: RoleTool, Text: "a", Results: []string{"r"}}, {Role: RoleModel, Text: "b", Calls: []format.Call{{ID: "c", Tool: "t"}}},
-		parts(`{"text":"a"}`), parts(`{"text":"a"}`, `{"x":1,"thought":true}`), parts(`{"text":"t","thought":true}`, `{"text":"a"}`, `{"functionCall":{"args":{},"id":"c","name":"n"}}`),
+		{Origin: Origin{"a", "", "b"}, Role: RoleSystem}, {Role: RoleUser, Text: "a"},
+		{Role: RoleUser, Text: "a", Author: "Ada", Time: at, Tokens: 7, Note: true,
+			Invocation: "i"},
+		{Origin: Origin{"x", "y", "z"}, Role: RoleTool, Text: "a", Results: []string{"r"}},
+		{Role: RoleModel, Text: "b", Calls: []format.Call{{ID: "c", Tool: "t"}}},
+		parts(`{"text":"a"}`), parts(`{"text":"a"}`, `{"x":1,"thought":true}`),
+		parts(`{"text":"t","thought":true}`, `{"text":"a"}`,
+			`{"functionCall":{"args":{},"id":"c","name":"n"}}`),
 		parts(), parts(`{"x":1,"thought":true}`), parts(`"bare"`),
 	}
 	for i := range list {
@@ -50,11 +55,13 @@ func TestHints(t *testing.T) {
 			back := list[j]
 			read.Apply(&back)
 			if again := Diff(&list[i], &back); !again.Empty() {
-				t.Errorf("%d from %d by %s: still %s", i, j, jsonvalue.Encode(h), jsonvalue.Encode(again))
+				t.Errorf("%d from %d by %s: still %s", i, j, jsonvalue.Encode(h),
+					jsonvalue.Encode(again))
 			}
 		}
 	}
-	for _, bad := range []string{`7`, `{}`, `{"v":2}`, `{"v":1,"role":"king"}`, `{"v":1,"of":[{"role":"king"}]}`, `{"v":1,"hidden":7}`} {
+	for _, bad := range []string{`7`, `{}`, `{"v":2}`, `{"v":1,"role":"king"}`,
+		`{"v":1,"of":[{"role":"king"}]}`, `{"v":1,"hidden":7}`} {
 		if ReadHints(json.RawMessage(bad)) != nil {
 			t.Errorf("%s was taken", bad)
 		}
@@ -67,25 +74,31 @@ func TestHints(t *testing.T) {
 	}
 	// Places that cannot be are none.
 	m := Message{Text: "a"}
-	ReadHints(json.RawMessage(`{"v":1,"hidden":[{"at":-5,"part":{"thought":true}},{"at":99,"part":{"thought":true}}],"time":999999999999999999}`)).Apply(&m)
+	ReadHints(json.RawMessage(
+		`{"v":1,"hidden":[{"at":-5,"part":{"thought":true}},{"at":99,"part":{"thought":true}}],"time":999999999999999999}`)).Apply(&m)
 	if string(m.Parts) != `[{"thought":true},{"text":"a"},{"thought":true}]` || !m.Time.IsZero() {
 		t.Errorf("%s %v", m.Parts, m.Time)
 	}
 }
 
 func TestNames(t *testing.T) {
-	if id := UUID("a", "b"); !IsUUID(id) || id != UUID("a", "b") || id == UUID("ab") || id == UUID("a", "b", "") {
+	if id := UUID("a", "b"); !IsUUID(id) || id != UUID("a", "b") || id == UUID("ab") ||
+		id == UUID("a", "b", "") {
 		t.Errorf("%s", id)
 	}
-	for _, bad := range []string{"", "x", strings.Repeat("0", 36), "00000000-0000-4000-8000-00000000000G"} {
+	for _, bad := range []string{"", "x", strings.Repeat("0", 36),
+		"00000000-0000-4000-8000-00000000000G"} {
 		if IsUUID(bad) {
 			t.Errorf("%q", bad)
 		}
 	}
-	if long := Fit(strings.Repeat("x", 5000)); len(long) > format.MaxName || Fit(long) != long || Fit("a b") != "a b" {
+	if long := Fit(strings.Repeat("x", 5000)); len(long) > format.MaxName || Fit(long) != long ||
+		Fit("a b") != "a b" {
 		t.Errorf("%q", long)
 	}
-	for s, exact := range map[string]bool{"2026-02-03T08:00:00.000Z": true, "2026-02-03T08:00:00Z": false, "2026-02-03T10:00:00.000+02:00": false, "x": false, "": false} {
+	for s, exact := range map[string]bool{"2026-02-03T08:00:00.000Z": true,
+		"2026-02-03T08:00:00Z": false, "2026-02-03T10:00:00.000+02:00": false,
+		"x": false, "": false} {
 		if _, got := ParseTime(s); got != exact {
 			t.Errorf("%q: %v", s, got)
 		}
@@ -111,12 +124,15 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestLongLines(t *testing.T) {
 	stats := NewStats()
 	records := 0
-	in := io.MultiReader(&endless{4 * MaxLine}, strings.NewReader("\n{\"a\":1}\n{\"b\":\""), &endless{MaxRecord}, strings.NewReader("\"}\n{\"c\":1}\n"), &endless{2 * MaxLine})
+	in := io.MultiReader(&endless{4 * MaxLine}, strings.NewReader("\n{\"a\":1}\n{\"b\":\""),
+		&endless{MaxRecord}, strings.NewReader("\"}\n{\"c\":1}\n"), &endless{2 * MaxLine})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	err := Lines(in, &stats, []string{`{"`}, true, func(jsonvalue.Object) error { records++; return nil })
+	err := Lines(in, &stats, []string{`{"`}, true,
+		func(jsonvalue.Object) error { records++; return nil })
 	runtime.ReadMemStats(&after)
-	if err != nil || records != 2 || fmt.Sprint(stats.Skipped) != "map[record too long:2 torn tail:1]" {
+	if err != nil || records != 2 ||
+		fmt.Sprint(stats.Skipped) != "map[record too long:2 torn tail:1]" {
 		t.Errorf("%v, %d records, %v", err, records, stats.Skipped)
 	}
 	if most := uint64(14 * MaxLine); after.TotalAlloc-before.TotalAlloc > most {

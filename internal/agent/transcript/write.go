@@ -52,7 +52,9 @@ type writer struct {
 
 // NewWriter begins a transcript whose records a codec makes.
 func NewWriter(w io.Writer, o WriteOptions, codec func(*Output) Codec) Writer {
-	out := &Output{WriteOptions: o, Report: Written{Changed: map[string]int{}, Left: map[string]int{}}, out: bufio.NewWriterSize(w, 64<<10)}
+	out := &Output{WriteOptions: o,
+		Report: Written{Changed: map[string]int{}, Left: map[string]int{}},
+		out:    bufio.NewWriterSize(w, 64<<10)}
 	return &writer{Output: out, codec: codec(out)}
 }
 
@@ -143,7 +145,9 @@ func (o *Output) TakeHome() *Home {
 
 // Hint adds to a record the hints with which decode reads it as the message m. made says that the
 // codec made the record, so its fields besides the message are not to be kept.
-func (o *Output) Hint(rec jsonvalue.Object, m *Message, made bool, decode func(jsonvalue.Object) Message) {
+func (o *Output) Hint(
+	rec jsonvalue.Object, m *Message, made bool, decode func(jsonvalue.Object) Message,
+) {
 	if made {
 		rec.Set(HintName, Hints{V: 1, Alone: true})
 	}
@@ -195,7 +199,8 @@ const (
 // Item is a message as a writer takes it.
 type Item struct {
 	Message
-	Entry  string   // the id of the message's entry in the store, in hexadecimal; "" if it is not known
+	// The id of the message's entry in the store, in hexadecimal; "" if it is not known
+	Entry  string
 	Open   []string // its calls that nobody answers
 	Orphan bool     // it answers calls that nobody made
 
@@ -212,8 +217,9 @@ type Written struct {
 	Records  int
 	Messages int
 	Notes    int
-	Changed  map[string]int // messages, parts and calls in another form than they were said, by reason
-	Left     map[string]int // messages that were left out, by reason
+	// Messages, parts and calls in another form than they were said, by reason
+	Changed map[string]int
+	Left    map[string]int // messages that were left out, by reason
 }
 
 // WriteOptions say what a transcript is for.

@@ -28,7 +28,8 @@ func (d *Document) check() error {
 	if err != nil {
 		return err
 	}
-	c := &checker{Document: d, roots: roots, offset: make([]int, len(d.Nodes)), cluster: make([]int, len(d.Nodes))}
+	c := &checker{Document: d, roots: roots, offset: make([]int, len(d.Nodes)),
+		cluster: make([]int, len(d.Nodes))}
 	return firstOf(c.nodes, c.clusters, c.lineage, c.covers)
 }
 
@@ -58,7 +59,9 @@ func (d *Document) roots() ([]int, error) {
 			way = append(way, at)
 			next := d.Nodes[at].Parent
 			if next < 0 || next >= len(d.Nodes) {
-				return nil, fmt.Errorf("nodes[%d]: parent %d is no node: there are %d", at, next, len(d.Nodes))
+				return nil,
+					fmt.Errorf("nodes[%d]: parent %d is no node: there are %d", at,
+						next, len(d.Nodes))
 			}
 			if next == at {
 				roots[at] = at
@@ -91,7 +94,8 @@ func (c *checker) nodes() error {
 			return fmt.Errorf("nodes[%d]: %w", i, err)
 		}
 		if other, there := stable[n.Stable]; there {
-			return fmt.Errorf("nodes[%d]: stable id %v is that of nodes[%d] too", i, n.Stable, other)
+			return fmt.Errorf("nodes[%d]: stable id %v is that of nodes[%d] too", i,
+				n.Stable, other)
 		}
 		stable[n.Stable] = i
 	}
@@ -117,7 +121,8 @@ func (n *Node) check() error {
 	case n.Parts != nil && !bytes.HasPrefix(n.Parts, []byte("[")):
 		return errors.New("parts: not an array")
 	case len(n.Text) > MaxText || len(n.Parts) > MaxText:
-		return fmt.Errorf("text of %d bytes, %d are the most", max(len(n.Text), len(n.Parts)), MaxText)
+		return fmt.Errorf("text of %d bytes, %d are the most",
+			max(len(n.Text), len(n.Parts)), MaxText)
 	}
 	if err := checkTime(n.Time); err != nil {
 		return err
@@ -149,7 +154,8 @@ func checkNames(names ...string) error {
 }
 
 func checkTime(t time.Time) error {
-	if _, err := format.ParseTime(format.FormatTime(t)); err != nil || t.Nanosecond()%int(time.Millisecond) != 0 {
+	if _, err := format.ParseTime(format.FormatTime(t)); err != nil ||
+		t.Nanosecond()%int(time.Millisecond) != 0 {
 		return errors.New("time: not a whole millisecond of the years 0 to 9999")
 	}
 	return nil
@@ -178,18 +184,21 @@ func (c *checker) clusters() error {
 		case k.Arrival == 0:
 			return fmt.Errorf("clusters[%d]: arrival counts from 1", i)
 		case i > 0 && k.Number <= c.Clusters[i-1].Number:
-			return fmt.Errorf("clusters[%d]: number %d does not come after %d", i, k.Number, c.Clusters[i-1].Number)
+			return fmt.Errorf("clusters[%d]: number %d does not come after %d", i, k.Number,
+				c.Clusters[i-1].Number)
 		case k.Root < 0 || k.Root >= len(c.Nodes) || c.roots[k.Root] != k.Root:
 			return fmt.Errorf("clusters[%d]: %d is no root", i, k.Root)
 		}
 		for at, n := range k.Members {
 			switch {
 			case n < 0 || n >= len(c.Nodes):
-				return fmt.Errorf("clusters[%d]: member %d is no node: there are %d", i, n, len(c.Nodes))
+				return fmt.Errorf("clusters[%d]: member %d is no node: there are %d", i,
+					n, len(c.Nodes))
 			case c.cluster[n] >= 0:
 				return fmt.Errorf("clusters[%d]: node %d is a member twice", i, n)
 			case c.roots[n] != k.Root:
-				return fmt.Errorf("clusters[%d]: the parents of member %d lead to %d", i, n, c.roots[n])
+				return fmt.Errorf("clusters[%d]: the parents of member %d lead to %d", i,
+					n, c.roots[n])
 			}
 			c.cluster[n], c.offset[n] = i, at
 		}
@@ -237,7 +246,8 @@ func (c *checker) summary(i int, s *Summary) error {
 	case s.Summarizer == "" || s.Version == "":
 		return errors.New("no summarizer, or no version of it")
 	}
-	if err := firstOf(func() error { return checkNames(s.Summarizer, s.Version, s.Gone) }, s.Made.check); err != nil {
+	if err := firstOf(func() error { return checkNames(s.Summarizer, s.Version, s.Gone) },
+		s.Made.check); err != nil {
 		return err
 	}
 	for at, n := range s.Members {
@@ -255,7 +265,8 @@ func (c *checker) summary(i int, s *Summary) error {
 		case !c.within(&c.Lineage[p], s):
 			return fmt.Errorf("stands for less than its parent %v", c.Lineage[p].Stable)
 		case c.Lineage[p].Generation >= s.Generation:
-			return fmt.Errorf("generation %d is not after that of its parent %v", s.Generation, c.Lineage[p].Stable)
+			return fmt.Errorf("generation %d is not after that of its parent %v", s.Generation,
+				c.Lineage[p].Stable)
 		}
 	}
 	return nil
@@ -264,7 +275,8 @@ func (c *checker) summary(i int, s *Summary) error {
 // within reports whether whole stands for all members that part stands for.
 func (c *checker) within(part, whole *Summary) bool {
 	first, start := c.offset[part.Members[0]], c.offset[whole.Members[0]]
-	return part.Cluster == whole.Cluster && first >= start && first+len(part.Members) <= start+len(whole.Members)
+	return part.Cluster == whole.Cluster && first >= start &&
+		first+len(part.Members) <= start+len(whole.Members)
 }
 
 func (c *checker) covers() error {

@@ -48,7 +48,8 @@ func (l *limited) Read(p []byte) (int, error) {
 	case l.left <= 0:
 		l.err = fmt.Errorf("%w: it has more than %d bytes", ErrForm, MaxBytes)
 	case l.element <= 0:
-		l.err = fmt.Errorf("%w: a part of it, or space, has more than %d bytes", ErrForm, maxElement)
+		l.err = fmt.Errorf("%w: a part of it, or space, has more than %d bytes",
+			ErrForm, maxElement)
 	}
 	if l.err != nil {
 		return 0, l.err
@@ -88,7 +89,8 @@ func decode(d *decoder) (*Document, error) {
 	if _, err := j.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows the document")
 	}
-	for _, key := range []string{"version", "store", "forest", "operation", "time", "nodes", "clusters", "lineage"} {
+	for _, key := range []string{"version", "store", "forest", "operation", "time", "nodes",
+		"clusters", "lineage"} {
 		if !seen[key] {
 			return nil, fmt.Errorf("%s: missing", key)
 		}
@@ -146,7 +148,8 @@ func (d *decoder) member(key string) error {
 	switch key {
 	case "version":
 		if n := o.uint(key); o.err == nil && n != version {
-			return fmt.Errorf("version %d is not known here: this build reads version %d", n, version)
+			return fmt.Errorf("version %d is not known here: this build reads version %d", n,
+				version)
 		}
 	case "store":
 		d.doc.Store = o.text(key)
@@ -202,7 +205,8 @@ func (d *decoder) node(i int, o *object) error {
 		return fmt.Errorf("id %d: ids count from 0, without gaps", id)
 	}
 	n := Node{
-		Stable: o.stable("stable"), Parent: o.index("parent"), Session: o.text("session"), Seq: o.uint("seq"), Role: o.text("role"),
+		Stable: o.stable("stable"), Parent: o.index("parent"), Session: o.text("session"),
+		Seq: o.uint("seq"), Role: o.text("role"),
 		Author: o.optText("author"), Invocation: o.optText("invocation"), Gone: o.optText("gone"),
 	}
 	n.Time = o.time("time", o.take("time"))
@@ -245,7 +249,8 @@ func (o *object) links(n *Node) {
 	}
 	if raw, there := o.maybe("source"); there {
 		s := openObject(raw)
-		n.Source = &Source{Agent: s.text("agent"), Session: s.text("session"), Message: s.text("message")}
+		n.Source = &Source{Agent: s.text("agent"), Session: s.text("session"),
+			Message: s.text("message")}
 		o.join("source", s)
 	}
 }
@@ -259,16 +264,19 @@ func (o *object) join(key string, inner *object) {
 
 func (d *decoder) cluster(_ int, o *object) error {
 	c := readCluster{Cluster: Cluster{
-		Root: o.index("root"), Stable: o.stable("stable"), Number: o.uint("number"), Members: o.indexes("members"), Arrival: o.uint("arrival"),
+		Root: o.index("root"), Stable: o.stable("stable"), Number: o.uint("number"),
+		Members: o.indexes("members"), Arrival: o.uint("arrival"),
 	}}
-	c.first, c.last, c.dirty, c.covers = o.text("first"), o.text("last"), o.bool("dirty"), o.ids("covers")
+	c.first, c.last, c.dirty, c.covers = o.text("first"), o.text("last"), o.bool("dirty"),
+		o.ids("covers")
 	if raw, ok := o.orNull("summary"); ok {
 		text := o.string("summary", raw)
 		c.summary = &text
 	}
 	if raw, ok := o.orNull("tombstone"); ok {
 		t := openObject(raw)
-		c.Tombstone = &Tombstone{Stable: t.stable("stable"), Line: t.text("line"), Eviction: t.uint("eviction"), Made: t.moment()}
+		c.Tombstone = &Tombstone{Stable: t.stable("stable"), Line: t.text("line"),
+			Eviction: t.uint("eviction"), Made: t.moment()}
 		o.join("tombstone", t)
 	}
 	d.clusters = append(d.clusters, c)
@@ -277,7 +285,8 @@ func (d *decoder) cluster(_ int, o *object) error {
 
 func (d *decoder) summary(_ int, o *object) error {
 	s := readSummary{root: o.index("root"), Summary: Summary{
-		Stable: o.stable("stable"), Members: o.indexes("members"), Generation: o.uint("generation"), Interim: o.bool("interim"),
+		Stable: o.stable("stable"), Members: o.indexes("members"), Generation: o.uint("generation"),
+		Interim:    o.bool("interim"),
 		Summarizer: o.text("summarizer"), Version: o.text("version"), Gone: o.optText("gone"),
 	}}
 	s.parents, s.Made = o.ids("parents"), o.moment()
@@ -301,7 +310,8 @@ func (d *decoder) finish() (*Document, error) {
 	byRoot := make(map[int]int, len(d.clusters))
 	for i, c := range d.clusters {
 		if other, there := byRoot[c.Root]; there {
-			return nil, fmt.Errorf("clusters[%d]: root %d is that of clusters[%d] too", i, c.Root, other)
+			return nil,
+				fmt.Errorf("clusters[%d]: root %d is that of clusters[%d] too", i, c.Root, other)
 		}
 		byRoot[c.Root] = i
 	}
@@ -347,8 +357,10 @@ func (d *decoder) agree() error {
 		case said.dirty != is.Dirty:
 			return fmt.Errorf("clusters[%d]: dirty: its covers say otherwise", i)
 		case said.first != is.First || said.last != is.Last:
-			return fmt.Errorf("clusters[%d]: first or last: not the time of its first or last member", i)
-		case (said.summary == nil) != (is.Summary == nil) || said.summary != nil && *said.summary != *is.Summary:
+			return fmt.Errorf(
+				"clusters[%d]: first or last: not the time of its first or last member", i)
+		case (said.summary == nil) != (is.Summary == nil) ||
+			said.summary != nil && *said.summary != *is.Summary:
 			return fmt.Errorf("clusters[%d]: summary: not the text of its covers", i)
 		}
 	}

@@ -99,7 +99,8 @@ type Moment struct {
 
 // Dirty reports whether a cluster has members that no summary stands for, or only an interim one.
 func (d *Document) Dirty(c *Cluster) bool {
-	return len(c.Covers) != 1 || d.Lineage[c.Covers[0]].Interim || len(d.Lineage[c.Covers[0]].Members) != len(c.Members)
+	return len(c.Covers) != 1 || d.Lineage[c.Covers[0]].Interim ||
+		len(d.Lineage[c.Covers[0]].Members) != len(c.Members)
 }
 
 // SummaryOf is what the summaries of a cluster say, one after the other; ok is false where there is

@@ -80,7 +80,8 @@ func Encode(w io.Writer, d *Document) error {
 	}
 	p := &printer{bufio.NewWriter(w)} // it keeps the first error
 	p.printf(`{"version":%d,"store":%s,"forest":%s,"operation":%d,"time":%s,`,
-		version, jsonvalue.Encode(d.Store), jsonvalue.Encode(d.Forest), d.Operation, jsonvalue.Encode(timeOrNil(d.Time)))
+		version, jsonvalue.Encode(d.Store), jsonvalue.Encode(d.Forest), d.Operation,
+		jsonvalue.Encode(timeOrNil(d.Time)))
 	p.list("nodes", len(d.Nodes), func(i int) any { return d.nodeDoc(i) })
 	p.printf(",")
 	p.list("clusters", len(d.Clusters), func(i int) any { return d.clusterDoc(&d.Clusters[i]) })
@@ -108,9 +109,11 @@ func (p *printer) list(name string, n int, element func(int) any) {
 func (d *Document) nodeDoc(i int) nodeDoc {
 	n := &d.Nodes[i]
 	doc := nodeDoc{
-		ID: i, Stable: n.Stable.String(), Parent: n.Parent, Session: n.Session, Seq: n.Seq, Role: n.Role, Author: n.Author,
-		Time: format.FormatTime(n.Time), Invocation: n.Invocation, Tokens: n.Tokens, Calls: n.Calls, Results: n.Results,
-		Source: n.Source, Parts: n.Parts, Gone: n.Gone,
+		ID: i, Stable: n.Stable.String(), Parent: n.Parent, Session: n.Session, Seq: n.Seq,
+		Role: n.Role, Author: n.Author,
+		Time: format.FormatTime(n.Time), Invocation: n.Invocation, Tokens: n.Tokens, Calls: n.Calls,
+		Results: n.Results,
+		Source:  n.Source, Parts: n.Parts, Gone: n.Gone,
 	}
 	if n.Parts == nil && n.Gone == "" {
 		doc.Text = &n.Text
@@ -120,8 +123,10 @@ func (d *Document) nodeDoc(i int) nodeDoc {
 
 func (d *Document) clusterDoc(c *Cluster) clusterDoc {
 	doc := clusterDoc{
-		Root: c.Root, Stable: c.Stable.String(), Number: c.Number, Members: c.Members, Arrival: c.Arrival, Dirty: d.Dirty(c), Covers: []string{},
-		First: format.FormatTime(d.Nodes[c.Members[0]].Time), Last: format.FormatTime(d.Nodes[c.Members[len(c.Members)-1]].Time),
+		Root: c.Root, Stable: c.Stable.String(), Number: c.Number, Members: c.Members,
+		Arrival: c.Arrival, Dirty: d.Dirty(c), Covers: []string{},
+		First: format.FormatTime(d.Nodes[c.Members[0]].Time),
+		Last:  format.FormatTime(d.Nodes[c.Members[len(c.Members)-1]].Time),
 	}
 	for _, at := range c.Covers {
 		doc.Covers = append(doc.Covers, d.Lineage[at].Stable.String())
@@ -130,15 +135,18 @@ func (d *Document) clusterDoc(c *Cluster) clusterDoc {
 		doc.Summary = &text
 	}
 	if t := c.Tombstone; t != nil {
-		doc.Tombstone = &tombstoneDoc{Stable: t.Stable.String(), Line: t.Line, Eviction: t.Eviction, Operation: t.Made.number(), Time: timeOrNil(t.Made.Time)}
+		doc.Tombstone = &tombstoneDoc{Stable: t.Stable.String(), Line: t.Line, Eviction: t.Eviction,
+			Operation: t.Made.number(), Time: timeOrNil(t.Made.Time)}
 	}
 	return doc
 }
 
 func (d *Document) summaryDoc(s *Summary) summaryDoc {
 	doc := summaryDoc{
-		Stable: s.Stable.String(), Root: d.Clusters[s.Cluster].Root, Members: s.Members, Parents: []string{}, Generation: s.Generation, Interim: s.Interim,
-		Summarizer: s.Summarizer, Version: s.Version, Operation: s.Made.number(), Time: timeOrNil(s.Made.Time), Gone: s.Gone,
+		Stable: s.Stable.String(), Root: d.Clusters[s.Cluster].Root, Members: s.Members,
+		Parents: []string{}, Generation: s.Generation, Interim: s.Interim,
+		Summarizer: s.Summarizer, Version: s.Version, Operation: s.Made.number(),
+		Time: timeOrNil(s.Made.Time), Gone: s.Gone,
 	}
 	for _, p := range s.Parents {
 		doc.Parents = append(doc.Parents, d.Lineage[p].Stable.String())

@@ -22,11 +22,13 @@ func at(minute int) time.Time { return time.Date(2026, 11, 21, 9, minute, 0, 0, 
 // sample is a small forest: one evicted cluster, one live one whose summary was made of another,
 // and one that nothing covers.
 func sample() *Document {
-	d := &Document{Store: "5a6f9c1e0b7d4832a1c4e6f80b9d2e37", Forest: "main", Operation: 42, Time: at(30)}
+	d := &Document{Store: "5a6f9c1e0b7d4832a1c4e6f80b9d2e37", Forest: "main",
+		Operation: 42, Time: at(30)}
 	say := func(parent int, role, author, text string) {
 		i := len(d.Nodes)
 		d.Nodes = append(d.Nodes, Node{
-			Stable: idOf(fmt.Sprint("node ", i)), Parent: parent, Session: "work", Seq: uint64(i + 1), Role: role, Author: author, Time: at(i), Text: text,
+			Stable: idOf(fmt.Sprint("node ", i)), Parent: parent, Session: "work",
+			Seq: uint64(i + 1), Role: role, Author: author, Time: at(i), Text: text,
 		})
 	}
 	say(0, "user", "ann", "Where do temporary files go?")
@@ -35,7 +37,8 @@ func sample() *Document {
 	say(2, "model", "gemini-2.5-flash", "")
 	say(3, "tool", "", "exit status 1")
 	say(5, "user", "", "")
-	d.Nodes[3].Text, d.Nodes[3].Parts = "", []byte(`[{"functionCall":{"id":"c1","name":"shell","args":{"command":"go build"}}}]`)
+	d.Nodes[3].Text, d.Nodes[3].Parts =
+		"", []byte(`[{"functionCall":{"id":"c1","name":"shell","args":{"command":"go build"}}}]`)
 	d.Nodes[3].Calls = []format.Call{{ID: "c1", Tool: "shell"}}
 	d.Nodes[3].Invocation, d.Nodes[3].Tokens = "run-1", 31
 	d.Nodes[4].Results = []string{"c1"}
@@ -43,21 +46,28 @@ func sample() *Document {
 	d.Nodes[5].Gone = "forgotten"
 	d.Clusters = []Cluster{
 		{
-			Root: 0, Stable: idOf("cluster 0"), Number: 0, Members: []int{0, 1}, Arrival: 2, Covers: []int{0},
-			Tombstone: &Tombstone{Stable: idOf("stone"), Line: "tmp/, gc (2 messages)", Eviction: 0, Made: Moment{41, at(29)}},
+			Root: 0, Stable: idOf("cluster 0"), Number: 0, Members: []int{0, 1}, Arrival: 2,
+			Covers: []int{0},
+			Tombstone: &Tombstone{Stable: idOf("stone"), Line: "tmp/, gc (2 messages)", Eviction: 0,
+				Made: Moment{41, at(29)}},
 		},
-		{Root: 2, Stable: idOf("cluster 1"), Number: 1, Members: []int{2, 3, 4}, Arrival: 5, Covers: []int{2}},
+		{Root: 2, Stable: idOf("cluster 1"), Number: 1, Members: []int{2, 3, 4}, Arrival: 5,
+			Covers: []int{2}},
 		{Root: 5, Stable: idOf("cluster 4"), Number: 4, Members: []int{5}, Arrival: 6},
 	}
 	d.Lineage = []Summary{
 		{
-			Stable: idOf("summary 0"), Cluster: 0, Members: []int{0, 1}, Generation: 1, Summarizer: "extractive", Version: "1",
+			Stable: idOf("summary 0"), Cluster: 0, Members: []int{0, 1}, Generation: 1,
+			Summarizer: "extractive", Version: "1",
 			Made: Moment{40, at(28)}, Text: "Temporary files go to tmp/; gc sweeps them.",
 		},
-		{Stable: idOf("summary 1"), Cluster: 1, Members: []int{2, 3}, Generation: 1, Interim: true, Summarizer: "extractive", Version: "1", Gone: "forgotten"},
+		{Stable: idOf("summary 1"), Cluster: 1, Members: []int{2, 3}, Generation: 1, Interim: true,
+			Summarizer: "extractive", Version: "1", Gone: "forgotten"},
 		{
-			Stable: idOf("summary 2"), Cluster: 1, Members: []int{2, 3, 4}, Parents: []int{1}, Generation: 2, Summarizer: "gemini", Version: "2.5",
-			Prompt: idOf("prompt"), Made: Moment{42, at(30)}, Text: "`go build` fails on line 40 of parser.go with exit status 1.",
+			Stable: idOf("summary 2"), Cluster: 1, Members: []int{2, 3, 4}, Parents: []int{1},
+			Generation: 2, Summarizer: "gemini", Version: "2.5",
+			Prompt: idOf("prompt"), Made: Moment{42, at(30)},
+			Text: "`go build` fails on line 40 of parser.go with exit status 1.",
 		},
 	}
 	return d
@@ -73,7 +83,8 @@ func encoded(t testing.TB, d *Document) string {
 }
 
 func TestThereAndBack(t *testing.T) {
-	for name, d := range map[string]*Document{"sample": sample(), "empty": {Store: sample().Store, Forest: "main"}} {
+	for name, d := range map[string]*Document{"sample": sample(),
+		"empty": {Store: sample().Store, Forest: "main"}} {
 		file := encoded(t, d)
 		back, err := Decode(strings.NewReader(file))
 		if err != nil {
@@ -104,9 +115,11 @@ func TestPage(t *testing.T) {
 // Keys may come in any order, with any white space; parents may lead to the root by way of others.
 func TestDecodeOtherHands(t *testing.T) {
 	s := encoded(t, sample())
-	s = strings.Replace(s, `"id":4,"stable":"`+idOf("node 4").String()+`","parent":3`, `"parent" : 3, "stable":"`+idOf("node 4").String()+`" ,"id":4`, 1)
+	s = strings.Replace(s, `"id":4,"stable":"`+idOf("node 4").String()+`","parent":3`,
+		`"parent" : 3, "stable":"`+idOf("node 4").String()+`" ,"id":4`, 1)
 	head, lineage, _ := strings.Cut(s, `,"lineage":`)
-	s = `{"lineage":` + strings.TrimSuffix(lineage, "}\n") + "," + strings.TrimPrefix(head, "{") + "}"
+	s = `{"lineage":` + strings.TrimSuffix(lineage, "}\n") + "," +
+		strings.TrimPrefix(head, "{") + "}"
 	d, err := Decode(strings.NewReader(s))
 	if err != nil {
 		t.Fatal(err)
@@ -136,17 +149,23 @@ func TestDecodeRefuses(t *testing.T) {
 		{`"id":1`, `"id":2`, "nodes[1]: id 2: ids count from 0"},
 		{`"id":1,`, `"id":1,"id":1,`, `nodes[1]: key "id" is there twice`},
 		{`"id":1,`, `"id":1,"extra":1,`, `nodes[1]: unknown key: "extra"`},
-		{`"parent":2,"session":"work","seq":3`, `"parent":6,"session":"work","seq":3`, "nodes[2]: parent 6 is no node: there are 6"},
-		{`"parent":2,"session":"work","seq":3`, `"parent":4294967296,"session":"work","seq":3`, "nodes[2]: parent: out of range"},
-		{`"parent":2,"session":"work","seq":3`, `"parent":4,"session":"work","seq":3`, "lead in a circle"},
-		{`"parent":2,"session":"work","seq":3`, `"parent":0,"session":"work","seq":3`, "clusters[1]: 2 is no root"},
+		{`"parent":2,"session":"work","seq":3`, `"parent":6,"session":"work","seq":3`,
+			"nodes[2]: parent 6 is no node: there are 6"},
+		{`"parent":2,"session":"work","seq":3`, `"parent":4294967296,"session":"work","seq":3`,
+			"nodes[2]: parent: out of range"},
+		{`"parent":2,"session":"work","seq":3`, `"parent":4,"session":"work","seq":3`,
+			"lead in a circle"},
+		{`"parent":2,"session":"work","seq":3`, `"parent":0,"session":"work","seq":3`,
+			"clusters[1]: 2 is no root"},
 		{node(1), node(0), "nodes[1]: stable id"},
 		{node(1), strings.Repeat("0", 64), "not an id"},
 		{node(1), strings.ToUpper(node(1)), "not an id"},
 		{`"role":"tool"`, `"role":"wizard"`, "nodes[4]: unknown role"},
 		{`"seq":1,`, `"seq":0,`, "seq counts from 1"},
-		{`"time":"2026-11-21T09:01:00.000Z"`, `"time":"2026-11-21 09:01"`, "nodes[1]: time: not a time"},
-		{`"text":"exit status 1"`, `"text":"exit status 1","parts":[]`, "nodes[4]: more than one of"},
+		{`"time":"2026-11-21T09:01:00.000Z"`, `"time":"2026-11-21 09:01"`,
+			"nodes[1]: time: not a time"},
+		{`"text":"exit status 1"`, `"text":"exit status 1","parts":[]`,
+			"nodes[4]: more than one of"},
 		{`,"text":"exit status 1"`, ``, "nodes[4]: text: one of"},
 		{`"text":"exit status 1"`, `"parts":{}`, "parts: not an array"},
 		{`"text":"exit status 1"`, "\"text\":\"\xff\"", "not UTF-8"},
@@ -164,14 +183,18 @@ func TestDecodeRefuses(t *testing.T) {
 		{`"dirty":true`, `"dirty":false`, "dirty: its covers say otherwise"},
 		{`"first":"2026-11-21T09:02`, `"first":"2026-11-21T09:03`, "first or last"},
 		{`"summary":"Temp`, `"summary":"Camp`, "summary: not the text of its covers"},
-		{`"covers":["` + idOf("summary 0").String(), `"covers":["` + idOf("summary 2").String(), "no summary of it"},
-		{`"covers":["` + idOf("summary 0").String(), `"covers":["` + idOf("summary 9").String(), "not in the lineage"},
-		{`"covers":["` + idOf("summary 0").String() + `"`, `"covers":[`, "tombstone: of a cluster that has no summary"},
+		{`"covers":["` + idOf("summary 0").String(), `"covers":["` + idOf("summary 2").String(),
+			"no summary of it"},
+		{`"covers":["` + idOf("summary 0").String(), `"covers":["` + idOf("summary 9").String(),
+			"not in the lineage"},
+		{`"covers":["` + idOf("summary 0").String() + `"`, `"covers":[`,
+			"tombstone: of a cluster that has no summary"},
 		{`"line":"tmp/`, `"line":"tmp/\n`, "not one line"},
 		{`"operation":41`, `"operation":null`, "one is there without the other"},
 		{`"members":[2,3],"parents"`, `"members":[3,2],"parents"`, "does not follow"},
 		{`"members":[2,3],"parents"`, `"members":[],"parents"`, "no members"},
-		{`"parents":["` + idOf("summary 1").String(), `"parents":["` + idOf("summary 2").String(), "does not stand before"},
+		{`"parents":["` + idOf("summary 1").String(), `"parents":["` + idOf("summary 2").String(),
+			"does not stand before"},
 		{`"generation":2`, `"generation":1`, "generation 1 is not after"},
 		{`"summarizer":"gemini"`, `"summarizer":""`, "no summarizer"},
 		{`"interim":true`, `"interim":"yes"`, "neither true nor false"},
@@ -184,7 +207,8 @@ func TestDecodeRefuses(t *testing.T) {
 			continue
 		}
 		_, err := Decode(strings.NewReader(strings.Replace(s, c.old, c.new, 1)))
-		if !errors.Is(err, ErrForm) || !strings.Contains(fmt.Sprint(err), c.why) || strings.Contains(fmt.Sprint(err), "\n") {
+		if !errors.Is(err, ErrForm) || !strings.Contains(fmt.Sprint(err), c.why) ||
+			strings.Contains(fmt.Sprint(err), "\n") {
 			t.Errorf("%s for %s: got %v, want %s", c.new, c.old, err, c.why)
 		}
 	}
@@ -193,14 +217,16 @@ func TestDecodeRefuses(t *testing.T) {
 // A file that does not end is given up, and what goes wrong while reading is told as it is.
 func TestDecodeEnds(t *testing.T) {
 	broken := errors.New("broken")
-	if _, err := Decode(io.MultiReader(strings.NewReader(`{"version":1,`), failing{broken})); !errors.Is(err, broken) || errors.Is(err, ErrForm) {
+	if _, err := Decode(io.MultiReader(strings.NewReader(`{"version":1,`),
+		failing{broken})); !errors.Is(err, broken) || errors.Is(err, ErrForm) {
 		t.Errorf("broken: %v", err)
 	}
 	for want, l := range map[string]*limited{
 		"it has more than":       {r: endless{}, left: 10, element: 20},
 		"a part of it, or space": {r: endless{}, left: 20, element: 10},
 	} {
-		if b, err := io.ReadAll(l); len(b) != 10 || !errors.Is(err, ErrForm) || !strings.Contains(err.Error(), want) {
+		if b, err := io.ReadAll(l); len(b) != 10 || !errors.Is(err, ErrForm) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %d bytes, %v", want, len(b), err)
 		}
 	}

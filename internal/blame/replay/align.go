@@ -78,7 +78,8 @@ func wordsOfAll(list []string) [][]string {
 	out := make([][]string, len(list))
 	for i, s := range list {
 		out[i] = strings.FieldsFunc(s, func(r rune) bool {
-			return r < 0x80 && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '_'
+			return r < 0x80 && (r < '0' || r > '9') && (r < 'a' || r > 'z') &&
+				(r < 'A' || r > 'Z') && r != '_'
 		})
 		slices.Sort(out[i])
 	}

@@ -9,39 +9,67 @@ import (
 )
 
 func TestChanges(t *testing.T) {
-	replace := func(path string, edits ...Edit) []Change { return []Change{{Path: path, Kind: Replace, Edits: edits}} }
+	replace := func(path string, edits ...Edit) []Change {
+		return []Change{{Path: path, Kind: Replace, Edits: edits}}
+	}
 	for _, c := range []struct {
 		tool, args, dir string
 		want            []Change
 	}{
 		// Claude Code
-		{"Edit", `{"file_path":"/p/a","old_string":"x","new_string":"y","replace_all":true}`, "/p", replace("/p/a", Edit{Old: "x", New: "y", All: true})},
-		{"MultiEdit", `{"file_path":"/p/a","edits":[{"old_string":"x","new_string":"y"},{"old_string":"u","new_string":"v"}]}`, "", replace("/p/a", Edit{Old: "x", New: "y"}, Edit{Old: "u", New: "v"})},
-		{"Write", `{"content":"x\n","file_path":"/p/a"}`, "/p", []Change{{Path: "/p/a", Kind: Write, Text: "x\n"}}},
+		{"Edit", `{"file_path":"/p/a","old_string":"x","new_string":"y","replace_all":true}`, "/p",
+			replace("/p/a", Edit{Old: "x", New: "y", All: true})},
+		{"MultiEdit",
+			`{"file_path":"/p/a","edits":[{"old_string":"x","new_string":"y"},{"old_string":"u","new_string":"v"}]}`, "", replace("/p/a", Edit{Old: "x", New: "y"}, Edit{Old: "u", New: "v"})},
+		{"Write", `{"content":"x\n","file_path":"/p/a"}`, "/p",
+			[]Change{{Path: "/p/a", Kind: Write, Text: "x\n"}}},
 		{"Write", `{"content":"","file_path":"/p/a"}`, "/p", []Change{{Path: "/p/a", Kind: Write}}},
-		{"NotebookEdit", `{"notebook_path":"/p/a.ipynb","new_source":"import x\nx.y(\"<\")"}`, "", replace("/p/a.ipynb", Edit{New: "    \"import x\\n\",\n    \"x.y(\\\"<\\\")\"\n", Hunk: true})},
+		{"NotebookEdit", `{"notebook_path":"/p/a.ipynb","new_source":"import x\nx.y(\"<\")"}`, "",
+			replace("/p/a.ipynb",
+				Edit{New: "    \"import x\\n\",\n    \"x.y(\\\"<\\\")\"\n", Hunk: true})},
 		{"Read", `{"file_path":"/p/a"}`, "/p", nil},
 		// Codex
-		{"apply_patch", `"*** Begin Patch\n*** Add File: a\n+x\n+\n*** Delete File: b\n*** End Patch"`, "/p", []Change{{Path: "/p/a", Kind: Write, Text: "x\n\n"}, {Path: "/p/b", Kind: Delete}}},
-		{"apply_patch", `{"input":"*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@ func f\n x\n-y\n+z\n*** End Patch\n"}`, "", []Change{{Path: "b", From: "a", Kind: Replace,
-			Edits: []Edit{{Old: "x\ny\n", New: "x\nz\n", Hunk: true, Anchor: "func f", Kept: []int{0, -1}}}}}},
-		{"apply_patch", `{"input":"*** Begin Patch\n*** Update File: a\n*** Move to: b\n*** End Patch"}`, "", []Change{{Path: "b", From: "a", Kind: Move}}},
-		{"shell", `{"command":["bash","-lc","apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nEOF\n"],"workdir":"/q"}`, "/p", []Change{{Path: "/q/a", Kind: Write, Text: "x\n"}}},
-		{"shell", `{"command":["apply_patch","*** Begin Patch\n*** Add File: a\n+it's\n*** End Patch"]}`, "/p", []Change{{Path: "/p/a", Kind: Write, Text: "it's\n"}}},
-		{"exec_command", `{"cmd":"cd sub && cat > a.txt <<EOF\none \\$HOME\ntwo\nEOF"}`, "/p", []Change{{Path: "/p/sub/a.txt", Kind: Write, Text: "one $HOME\ntwo\n"}}},
+		{"apply_patch",
+			`"*** Begin Patch\n*** Add File: a\n+x\n+\n*** Delete File: b\n*** End Patch"`, "/p",
+			[]Change{{Path: "/p/a", Kind: Write, Text: "x\n\n"}, {Path: "/p/b", Kind: Delete}}},
+		{"apply_patch",
+			`{"input":"*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@ func f\n x\n-y\n+z\n*** End Patch\n"}`, "", []Change{{Path: "b", From: "a", Kind: Replace,
+				Edits: []Edit{{Old: "x\ny\n", New: "x\nz\n", Hunk: true, Anchor: "func f",
+					Kept: []int{0, -1}}}}}},
+		{"apply_patch",
+			`{"input":"*** Begin Patch\n*** Update File: a\n*** Move to: b\n*** End Patch"}`, "",
+			[]Change{{Path: "b", From: "a", Kind: Move}}},
+		{"shell",
+			`{"command":["bash","-lc","apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nEOF\n"],"workdir":"/q"}`, "/p", []Change{{Path: "/q/a", Kind: Write, Text: "x\n"}}},
+		{"shell",
+			`{"command":["apply_patch","*** Begin Patch\n*** Add File: a\n+it's\n*** End Patch"]}`,
+			"/p", []Change{{Path: "/p/a", Kind: Write, Text: "it's\n"}}},
+		{"exec_command", `{"cmd":"cd sub && cat > a.txt <<EOF\none \\$HOME\ntwo\nEOF"}`, "/p",
+			[]Change{{Path: "/p/sub/a.txt", Kind: Write, Text: "one $HOME\ntwo\n"}}},
 		// Gemini CLI
-		{"replace", `{"file_path":"/p/a","instruction":"do","old_string":"x","new_string":"y","expected_replacements":2}`, "", replace("/p/a", Edit{Old: "x", New: "y", All: true})},
-		{"write_file", `{"file_path":"a","content":"x"}`, "/p", []Change{{Path: "/p/a", Kind: Write, Text: "x"}}},
-		{"run_shell_command", `{"command":"echo 'a b' >> c; echo z > d"}`, "/p", []Change{{Path: "/p/c", Kind: Append, Text: "a b\n"}, {Path: "/p/d", Kind: Write, Text: "z\n"}}},
+		{"replace",
+			`{"file_path":"/p/a","instruction":"do","old_string":"x","new_string":"y","expected_replacements":2}`, "", replace("/p/a", Edit{Old: "x", New: "y", All: true})},
+		{"write_file", `{"file_path":"a","content":"x"}`, "/p",
+			[]Change{{Path: "/p/a", Kind: Write, Text: "x"}}},
+		{"run_shell_command", `{"command":"echo 'a b' >> c; echo z > d"}`, "/p",
+			[]Change{{Path: "/p/c", Kind: Append, Text: "a b\n"},
+				{Path: "/p/d", Kind: Write, Text: "z\n"}}},
 		// opencode
-		{"edit", `{"filePath":"/p/a","oldString":"x","newString":"y"}`, "", replace("/p/a", Edit{Old: "x", New: "y"})},
-		{"patch", `{"patchText":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"}`, "/p", []Change{{Path: "/p/a", Kind: Write, Text: "x\n"}}},
+		{"edit", `{"filePath":"/p/a","oldString":"x","newString":"y"}`, "",
+			replace("/p/a", Edit{Old: "x", New: "y"})},
+		{"patch", `{"patchText":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"}`, "/p",
+			[]Change{{Path: "/p/a", Kind: Write, Text: "x\n"}}},
 		// Others, by their arguments
-		{"str_replace_based_edit_tool", `{"command":"str_replace","path":"/p/a","old_str":"x","new_str":"y"}`, "", replace("/p/a", Edit{Old: "x", New: "y"})},
-		{"mcp__files__write_file", `{"path":"/p/a","content":"x"}`, "", []Change{{Path: "/p/a", Kind: Write, Text: "x"}}},
-		{"save", `{"path":"/p/a","file_text":"x"}`, "", []Change{{Path: "/p/a", Kind: Write, Text: "x"}}},
+		{"str_replace_based_edit_tool",
+			`{"command":"str_replace","path":"/p/a","old_str":"x","new_str":"y"}`, "",
+			replace("/p/a", Edit{Old: "x", New: "y"})},
+		{"mcp__files__write_file", `{"path":"/p/a","content":"x"}`, "",
+			[]Change{{Path: "/p/a", Kind: Write, Text: "x"}}},
+		{"save", `{"path":"/p/a","file_text":"x"}`, "",
+			[]Change{{Path: "/p/a", Kind: Write, Text: "x"}}},
 		{"sql", `{"query":"x"}`, "", nil},
-		{"Edit", `{"file_path":"C:\\p\\a.go","old_string":"x","new_string":"y"}`, `C:\p`, replace("C:/p/a.go", Edit{Old: "x", New: "y"})},
+		{"Edit", `{"file_path":"C:\\p\\a.go","old_string":"x","new_string":"y"}`, `C:\p`,
+			replace("C:/p/a.go", Edit{Old: "x", New: "y"})},
 		{"Edit", `nothing`, "", nil},
 	} {
 		if got := Changes(c.tool, json.RawMessage(c.args), c.dir); !reflect.DeepEqual(got, c.want) {
@@ -112,9 +140,14 @@ func shown(list []Change) string {
 }
 
 func TestUnifiedDiff(t *testing.T) {
-	diff := "diff --git a/f b/g\n--- a/f\n+++ b/g\n@@ -1,2 +1,2 @@\n x\n-y\n+z\n@@ -9 +9 @@\n-u\n+v\n--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+n\n--- a/old\n+++ /dev/null\n@@ -1 +0,0 @@\n-o\n"
+	diff :=
+		"diff --git a/f b/g\n--- a/f\n+++ b/g\n@@ -1,2 +1,2 @@\n x\n-y\n+z\n@@ -9 +9 " +
+			"@@\n-u\n+v\n--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+n\n--- a/old\n+++ " +
+			"/dev/null\n@@ -1 +0,0 @@\n-o\n"
 	want := []Change{
-		{Path: "g", From: "f", Kind: Replace, Edits: []Edit{{Old: "x\ny\n", New: "x\nz\n", Hunk: true, Kept: []int{0, -1}}, {Old: "u\n", New: "v\n", Hunk: true, Kept: []int{-1}}}},
+		{Path: "g", From: "f", Kind: Replace,
+			Edits: []Edit{{Old: "x\ny\n", New: "x\nz\n", Hunk: true, Kept: []int{0, -1}},
+				{Old: "u\n", New: "v\n", Hunk: true, Kept: []int{-1}}}},
 		{Path: "new", Kind: Write, Text: "n\n"}, {Path: "old", Kind: Delete},
 	}
 	if got := patchChanges(diff, ""); !reflect.DeepEqual(got, want) {
@@ -123,7 +156,8 @@ func TestUnifiedDiff(t *testing.T) {
 }
 
 func TestCheckout(t *testing.T) {
-	p := &Project{Root: "/home/me/proj", HasDir: func(name string) bool { return name == "internal/foo" }}
+	p := &Project{Root: "/home/me/proj",
+		HasDir: func(name string) bool { return name == "internal/foo" }}
 	for _, c := range []struct {
 		file, dir, name, root string
 		ok                    bool
@@ -155,8 +189,11 @@ func TestCheckout(t *testing.T) {
 // FuzzChanges: no arguments of a call break the reading, and what is read can be replayed.
 func FuzzChanges(f *testing.F) {
 	for _, args := range []string{
-		`{"file_path":"a","old_string":"x","new_string":"y"}`, `{"command":"cat > a <<EOF\nx\nEOF"}`, `"*** Begin Patch\n*** Update File: a\n@@ f\n x\n-y\n+z\n*** End Patch"`,
-		`{"patch":"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-u\n+v\n"}`, `{"path":"a","content":"x","edits":[{}]}`, `{"notebook_path":"a","new_source":"x\ny"}`,
+		`{"file_path":"a","old_string":"x","new_string":"y"}`,
+		`{"command":"cat > a <<EOF\nx\nEOF"}`,
+		`"*** Begin Patch\n*** Update File: a\n@@ f\n x\n-y\n+z\n*** End Patch"`,
+		`{"patch":"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-u\n+v\n"}`,
+		`{"path":"a","content":"x","edits":[{}]}`, `{"notebook_path":"a","new_source":"x\ny"}`,
 	} {
 		f.Add("edit", args, "x\ny\n")
 		f.Add("bash", args, "u\n")
@@ -177,7 +214,9 @@ func FuzzChanges(f *testing.F) {
 
 // FuzzScript: reading a script ends, and each of its here-documents is in it.
 func FuzzScript(f *testing.F) {
-	for _, s := range []string{"cat > a <<EOF\nx\nEOF", "a | b && c > 'd'", "echo \"$(x `y`)\" >> z", "<<", "a \\", "'", "\"", "{ a; } &> b", "cat <<A <<B\n1\nA\n2\nB"} {
+	for _, s := range []string{"cat > a <<EOF\nx\nEOF", "a | b && c > 'd'",
+		"echo \"$(x `y`)\" >> z", "<<", "a \\", "'", "\"", "{ a; } &> b",
+		"cat <<A <<B\n1\nA\n2\nB"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, script string) {

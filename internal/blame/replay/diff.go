@@ -95,7 +95,8 @@ func rising(list [][2]int) [][2]int {
 	var ends []int // the index of the end of the best row of each length
 	before := make([]int, len(list))
 	for i, at := range list {
-		n, _ := slices.BinarySearchFunc(ends, at[0], func(end, place int) int { return list[end][0] - place })
+		n, _ := slices.BinarySearchFunc(ends, at[0],
+			func(end, place int) int { return list[end][0] - place })
 		before[i] = -1
 		if n > 0 {
 			before[i] = ends[n-1]

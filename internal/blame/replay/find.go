@@ -72,7 +72,10 @@ func findHunk(list []string, e *Edit) (place, bool) {
 			end--
 		}
 		if e.Anchor != "" {
-			if at := slices.IndexFunc(list, func(s string) bool { return strings.TrimSpace(s) == strings.TrimSpace(e.Anchor) }); at >= 0 {
+			if at := slices.IndexFunc(list,
+				func(s string) bool {
+					return strings.TrimSpace(s) == strings.TrimSpace(e.Anchor)
+				}); at >= 0 {
 				end = at + 1
 			}
 		}
@@ -80,7 +83,9 @@ func findHunk(list []string, e *Edit) (place, bool) {
 	}
 	first := 0
 	if e.Anchor != "" {
-		first = 1 + slices.IndexFunc(list, func(s string) bool { return strings.TrimSpace(s) == strings.TrimSpace(e.Anchor) })
+		first = 1 +
+			slices.IndexFunc(list,
+				func(s string) bool { return strings.TrimSpace(s) == strings.TrimSpace(e.Anchor) })
 	}
 	for _, same := range sameness {
 		for _, start := range []int{first, 0} {
@@ -95,7 +100,9 @@ func findHunk(list []string, e *Edit) (place, bool) {
 // sameness are the ways in which tools compare lines, the strictest first.
 var sameness = []func(a, b string) bool{
 	func(a, b string) bool { return a == b },
-	func(a, b string) bool { return strings.TrimRight(a, " \t\r") == strings.TrimRight(b, " \t\r") },
+	func(a, b string) bool {
+		return strings.TrimRight(a, " \t\r") == strings.TrimRight(b, " \t\r")
+	},
 	func(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) },
 }
 

@@ -172,7 +172,8 @@ func moved(gone []line, out []line, free []bool) []line {
 // run returns the number of lines from p in gone that stand from i in out.
 func run(gone []line, used []bool, p int, out []line, free []bool, i int) int {
 	n := 0
-	for p+n < len(gone) && i+n < len(out) && !used[p+n] && free[i+n] && squeezed(gone[p+n].text) == squeezed(out[i+n].text) {
+	for p+n < len(gone) && i+n < len(out) && !used[p+n] && free[i+n] &&
+		squeezed(gone[p+n].text) == squeezed(out[i+n].text) {
 		n++
 	}
 	return n

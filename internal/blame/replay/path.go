@@ -29,7 +29,8 @@ func (p *Project) Checkout(file, dir, name string) (root string, ok bool) {
 	case root == p.Root || dir == "" || root == dir:
 		return root, true
 	}
-	if below, in := strings.CutPrefix(dir, root+"/"); in { // the agent worked in a directory of the project
+	// The agent worked in a directory of the project
+	if below, in := strings.CutPrefix(dir, root+"/"); in {
 		return root, p.HasDir(below)
 	}
 	if below, in := strings.CutPrefix(root, dir+"/"); in { // a worktree in the project

@@ -206,7 +206,8 @@ func (r *replay) add(s *Step) {
 // put puts lines in the place of others. kept says which of them are the same, if that is known.
 func (r *replay) put(from, to int, now []string, by int, kept []int) {
 	out, gone := []line(nil), []line(nil)
-	if len(kept) == len(now) && !slices.ContainsFunc(kept, func(at int) bool { return at >= to-from }) {
+	if len(kept) == len(now) &&
+		!slices.ContainsFunc(kept, func(at int) bool { return at >= to-from }) {
 		out, gone = carryPartners(r.lines[from:to], now, by, kept)
 	} else {
 		out, gone = carry(r.lines[from:to], now, by)

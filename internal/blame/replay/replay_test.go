@@ -9,7 +9,8 @@ import (
 )
 
 func edit(by int, old, now string) Step {
-	return Step{By: by, Turn: by, Change: Change{Kind: Replace, Edits: []Edit{{Old: old, New: now}}}}
+	return Step{By: by, Turn: by,
+		Change: Change{Kind: Replace, Edits: []Edit{{Old: old, New: now}}}}
 }
 
 func write(by int, text string) Step {
@@ -29,28 +30,76 @@ func TestLines(t *testing.T) {
 		{"an empty file", nil, "", []int{}},
 		{"no line feed at the end", []Step{write(1, "a|b")}, "a|b", []int{1, 1}},
 		{"a file written", []Step{write(1, "a|b|")}, "a|b|", []int{1, 1}},
-		{"an edit of a file of others", []Step{edit(1, "b|", "b|new|")}, "a|b|new|c|", []int{-1, -1, 1, -1}},
+		{"an edit of a file of others", []Step{edit(1, "b|", "b|new|")}, "a|b|new|c|",
+			[]int{-1, -1, 1, -1}},
 		{"an edit in a line", []Step{edit(1, "two", "three")}, "one|x = three|", []int{-1, 1}},
-		{"a later edit changes a line", []Step{write(1, "a|b|c|"), edit(2, "b", "B")}, "a|B|c|", []int{1, 2, 1}},
-		{"an edit that repeats its context", []Step{write(1, "f {|  x|}|g {|  y|}|"), edit(2, "f {|  x|}", "f {|  x|  z|}")}, "f {|  x|  z|}|g {|  y|}|", []int{1, 1, 2, 1, 1, 1, 1}},
+		{"a later edit changes a line", []Step{write(1, "a|b|c|"), edit(2, "b", "B")}, "a|B|c|",
+			[]int{1, 2, 1}},
+		{"an edit that repeats its context",
+			[]Step{write(1, "f {|  x|}|g {|  y|}|"), edit(2, "f {|  x|}", "f {|  x|  z|}")},
+			"f {|  x|  z|}|g {|  y|}|", []int{1, 1, 2, 1, 1, 1, 1}},
 		{"a line by hand", []Step{write(1, "a|b|c|")}, "a|mine|b|c|", []int{1, -1, 1, 1}},
-		{"a line by hand, then an edit", []Step{write(1, "a|b|c|"), edit(2, "mine|b", "mine|b2")}, "a|mine|b2|c|", []int{1, -1, 2, 1}},
-		{"written anew with the same lines", []Step{write(1, "a|b|c|"), write(2, "a|b|d|")}, "a|b|d|", []int{1, 1, 2}},
-		{"white space", []Step{write(1, "call(one)|call(two)|"), edit(2, "call(one)|", "if x {|  call(one)|}|")}, "if x {|  call(one)|}|call(two)|", []int{2, 1, 2, 1}},
-		{"moved in one edit", []Step{write(1, "first line of the whole file|second line|third line of it|"), edit(2, "first line of the whole file|second line|third line of it", "second line|third line of it|first line of the whole file")}, "second line|third line of it|first line of the whole file|", []int{1, 1, 1}},
-		{"moved in two edits", []Step{write(1, "first line of the whole file|second|third|"), edit(2, "first line of the whole file|", ""), edit(2, "third|", "third|first line of the whole file|")}, "second|third|first line of the whole file|", []int{1, 1, 1}},
-		{"common lines", []Step{write(1, "f() {|}||g() {|}|"), edit(2, "g() {|}|", "g() {|}||h() {|}|")}, "f() {|}||g() {|}||h() {|}|", []int{1, 1, 1, 1, 1, 2, 2, 2}},
-		{"a file that the agent has kept", []Step{before(write(1, "a|b|c|"), "a|c|")}, "a|b|c|", []int{-1, 1, -1}},
+		{"a line by hand, then an edit", []Step{write(1, "a|b|c|"), edit(2, "mine|b", "mine|b2")},
+			"a|mine|b2|c|", []int{1, -1, 2, 1}},
+		{"written anew with the same lines", []Step{write(1, "a|b|c|"), write(2, "a|b|d|")},
+			"a|b|d|", []int{1, 1, 2}},
+		{"white space",
+			[]Step{write(1, "call(one)|call(two)|"),
+				edit(2, "call(one)|", "if x {|  call(one)|}|")}, "if x {|  call(one)|}|call(two)|",
+			[]int{2, 1, 2, 1}},
+		{"moved in one edit",
+			[]Step{write(1, "first line of the whole file|second line|third line of it|"),
+				edit(2, "first line of the whole file|second line|third line of it",
+					"second line|third line of it|first line of the whole file")},
+			"second line|third line of it|first line of the whole file|", []int{1, 1, 1}},
+		{"moved in two edits",
+			[]Step{write(1, "first line of the whole file|second|third|"),
+				edit(2, "first line of the whole file|", ""),
+				edit(2, "third|", "third|first line of the whole file|")},
+			"second|third|first line of the whole file|", []int{1, 1, 1}},
+		{"common lines",
+			[]Step{write(1, "f() {|}||g() {|}|"), edit(2, "g() {|}|", "g() {|}||h() {|}|")},
+			"f() {|}||g() {|}||h() {|}|", []int{1, 1, 1, 1, 1, 2, 2, 2}},
+		{"a file that the agent has kept", []Step{before(write(1, "a|b|c|"), "a|c|")}, "a|b|c|",
+			[]int{-1, 1, -1}},
 		{"an edit of lines nobody has", []Step{edit(1, "lost", "found")}, "a|b|", []int{-1, -1}},
-		{"an edit that was changed by hand since", []Step{edit(1, "start|", "start|alpha line|beta line|gamma line|delta line|")}, "x|start|alpha line|beta mine|gamma line|delta line|y|", []int{-1, -1, 1, -1, 1, 1, -1}},
-		{"edits of one file that was deleted", []Step{write(1, "a|"), {By: 2, Turn: 2, Change: Change{Kind: Delete}}, write(3, "a|")}, "a|", []int{3}},
-		{"an end that is added", []Step{write(1, "a|"), {By: 2, Turn: 2, Change: Change{Kind: Append, Text: "b|"}}}, "a|b|", []int{1, 2}},
-		{"an end that is added to a file of others", []Step{{By: 2, Turn: 2, Change: Change{Kind: Append, Text: "b|"}}}, "a|b|", []int{-1, 2}},
-		{"everywhere", []Step{write(1, "x x|y|x|"), {By: 2, Turn: 2, Change: Change{Kind: Replace, Edits: []Edit{{Old: "x", New: "z", All: true}}}}}, "z z|y|z|", []int{2, 1, 2}},
-		{"a changed line has its neighbours", []Step{write(1, "if a {|  return 0|}|return b * 12|"), edit(2, "if a {|  return 0|}|return b * 12", "if a {|  return -1|}|return b * 12 + c||func() {|  return 0|}")}, "if a {|  return -1|}|return b * 12 + c||func() {|  return 0|}|", []int{1, 2, 1, 2, 2, 2, 2, 2}},
-		{"a new file, which the agent says was not there", []Step{before(write(1, "a||b|"), "")}, "a||b|", []int{1, 1, 1}},
-		{"an end with a blank line", []Step{write(1, "a|"), {By: 2, Turn: 2, Change: Change{Kind: Append, Text: "b||c|"}}}, "a|b||c|", []int{1, 2, 2, 2}},
-		{"the marks of a hunk", []Step{write(1, "func f() {|  one|}||end|"), {By: 2, Turn: 2, Change: patchChanges("*** Begin Patch\n*** Update File: f\n@@\n-func f() {\n-  one\n-}\n-\n end\n+\n+func f() {\n+  one\n+  two and three and four\n+}\n*** End Patch", "")[0]}}, "end||func f() {|  one|  two and three and four|}|", []int{1, 2, 2, 2, 2, 2}},
+		{"an edit that was changed by hand since",
+			[]Step{edit(1, "start|", "start|alpha line|beta line|gamma line|delta line|")},
+			"x|start|alpha line|beta mine|gamma line|delta line|y|",
+			[]int{-1, -1, 1, -1, 1, 1, -1}},
+		{"edits of one file that was deleted",
+			[]Step{write(1, "a|"), {By: 2, Turn: 2, Change: Change{Kind: Delete}}, write(3, "a|")},
+			"a|", []int{3}},
+		{"an end that is added",
+			[]Step{write(1, "a|"), {By: 2, Turn: 2, Change: Change{Kind: Append, Text: "b|"}}},
+			"a|b|", []int{1, 2}},
+		{"an end that is added to a file of others",
+			[]Step{{By: 2, Turn: 2, Change: Change{Kind: Append, Text: "b|"}}}, "a|b|",
+			[]int{-1, 2}},
+		{"everywhere",
+			[]Step{write(1, "x x|y|x|"),
+				{By: 2, Turn: 2,
+					Change: Change{Kind: Replace, Edits: []Edit{{Old: "x", New: "z", All: true}}}}},
+			"z z|y|z|", []int{2, 1, 2}},
+		{"a changed line has its neighbours",
+			[]Step{write(1, "if a {|  return 0|}|return b * 12|"),
+				edit(2, "if a {|  return 0|}|return b * 12",
+					"if a {|  return -1|}|return b * 12 + c||func() {|  return 0|}")},
+			"if a {|  return -1|}|return b * 12 + c||func() {|  return 0|}|",
+			[]int{1, 2, 1, 2, 2, 2, 2, 2}},
+		{"a new file, which the agent says was not there", []Step{before(write(1, "a||b|"), "")},
+			"a||b|", []int{1, 1, 1}},
+		{"an end with a blank line",
+			[]Step{write(1, "a|"), {By: 2, Turn: 2, Change: Change{Kind: Append, Text: "b||c|"}}},
+			"a|b||c|", []int{1, 2, 2, 2}},
+		{"the marks of a hunk",
+			[]Step{write(1, "func f() {|  one|}||end|"),
+				{By: 2, Turn: 2,
+					Change: patchChanges(
+						"*** Begin Patch\n*** Update File: f\n@@\n-func f() {\n-  one\n-}\n-\n "+
+							"end\n+\n+func f() {\n+  one\n+  two and three and four\n+}\n*** "+
+							"End Patch", "")[0]}},
+			"end||func f() {|  one|  two and three and four|}|", []int{1, 2, 2, 2, 2, 2}},
 		{"other line ends", []Step{write(1, "a\r\nb\r\n")}, "a|b|", []int{1, 1}},
 	} {
 		for i := range c.steps {
@@ -110,8 +159,10 @@ func (m *model) change(by int) bool {
 		a, b = max(a-1, 0), min(b+1, len(m.lines))
 	}
 	old := m.text(a, b)
-	context, _ := carry(m.lines[a:b], texts(slices.Concat(m.lines[a:from], with, m.lines[to:b])), by)
-	for i := range with { // the diff may take a line for another that is equal: so does every reader
+	context, _ := carry(m.lines[a:b], texts(slices.Concat(m.lines[a:from], with, m.lines[to:b])),
+		by)
+	// The diff may take a line for another that is equal: so does every reader
+	for i := range with {
 		if context[from-a+i].by != by {
 			return false
 		}
@@ -121,7 +172,10 @@ func (m *model) change(by int) bool {
 		m.lines = []line{{"", by}}
 	}
 	if by != Nobody {
-		m.steps = append(m.steps, edit(by, old, join(slices.Concat(m.lines[a:from], with, m.lines[from+len(with):from+len(with)+b-to]))))
+		m.steps = append(m.steps,
+			edit(by, old,
+				join(slices.Concat(m.lines[a:from], with,
+					m.lines[from+len(with):from+len(with)+b-to]))))
 		m.steps[len(m.steps)-1].Turn = len(m.steps)
 	}
 	return true
@@ -156,7 +210,8 @@ func TestLinesModel(t *testing.T) {
 			if got[i] != l.by {
 				wrong++
 				if seed < 200 && Letters(l.text) > minMoved {
-					t.Errorf("seed %d: line %d, %q, is by %d, not %d", seed, i, l.text, l.by, got[i])
+					t.Errorf("seed %d: line %d, %q, is by %d, not %d", seed, i,
+						l.text, l.by, got[i])
 				}
 			}
 		}

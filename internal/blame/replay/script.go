@@ -183,7 +183,8 @@ func (p *scriptReader) redirect() {
 	for _, r := range [...]struct {
 		mark string
 		next redirection
-	}{{"<<<", fromString}, {"<<-", elsewhere}, {"<<", elsewhere}, {">>", toEndOfFile}, {">|", intoFile}, {">&", elsewhere}, {"<&", elsewhere},
+	}{{"<<<", fromString}, {"<<-", elsewhere}, {"<<", elsewhere}, {">>", toEndOfFile},
+		{">|", intoFile}, {">&", elsewhere}, {"<&", elsewhere},
 		{"<>", elsewhere}, {">", intoFile}, {"<", elsewhere}} {
 		if !strings.HasPrefix(rest, r.mark) {
 			continue
@@ -274,7 +275,8 @@ func isKeyword(w string) bool {
 
 func isAssignment(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
-	return ok && name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
+	return ok && name != "" &&
+		strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
 }
 
 // endCommand ends a command. It is kept even without words if it has a redirection.

@@ -37,7 +37,8 @@ func scriptChanges(script, dir string) []Change {
 
 // isName reports whether a word of a script names a file by itself.
 func isName(w string) bool {
-	return w != "" && !strings.ContainsAny(w, "$`*?\n") && !strings.HasPrefix(w, "/dev/") && w != "."
+	return w != "" && !strings.ContainsAny(w, "$`*?\n") &&
+		!strings.HasPrefix(w, "/dev/") && w != "."
 }
 
 // command is a simple command of a script.
@@ -65,7 +66,8 @@ func (c *command) changes(dir string, piped *string) (out []Change, printed *str
 			}
 			name, args = args[0], args[1:]
 		}
-		if name == "git" && len(args) > 0 && (args[0] == "mv" || args[0] == "rm" || args[0] == "apply") {
+		if name == "git" && len(args) > 0 &&
+			(args[0] == "mv" || args[0] == "rm" || args[0] == "apply") {
 			name, args = args[0], args[1:]
 		}
 	}
@@ -106,14 +108,18 @@ func (c *command) changes(dir string, piped *string) (out []Change, printed *str
 			out = append(out, Change{Path: under(dir, to), From: under(dir, files[0]), Kind: Move})
 		}
 	case "rm":
-		if !slices.ContainsFunc(args, func(a string) bool { return a == "--cached" || strings.HasPrefix(a, "-") && strings.Contains(a, "r") }) {
+		if !slices.ContainsFunc(args,
+			func(a string) bool {
+				return a == "--cached" || strings.HasPrefix(a, "-") && strings.Contains(a, "r")
+			}) {
 			for _, f := range files {
 				out = append(out, Change{Path: under(dir, f), Kind: Delete})
 			}
 		}
 	case "sed", "perl":
 		if slices.ContainsFunc(args, func(a string) bool {
-			return strings.HasPrefix(a, "-i") || a == "--in-place" || a == "-pi" || strings.HasPrefix(a, "-pi")
+			return strings.HasPrefix(a, "-i") || a == "--in-place" || a == "-pi" ||
+				strings.HasPrefix(a, "-pi")
 		}) && len(files) > 0 {
 			for _, f := range files {
 				out = append(out, Change{Path: under(dir, f), Kind: Touch})
@@ -163,7 +169,8 @@ func echoed(args []string) *string {
 		end, args = "", args[1:]
 	}
 	text := strings.Join(args, " ") + end
-	if len(args) > 0 && strings.HasPrefix(args[0], "-e") || strings.Contains(text, `\`) || strings.Contains(text, "$") {
+	if len(args) > 0 && strings.HasPrefix(args[0], "-e") || strings.Contains(text, `\`) ||
+		strings.Contains(text, "$") {
 		return nil
 	}
 	return &text

@@ -8,7 +8,8 @@ import (
 
 // The names that tools give to the same argument.
 var (
-	pathNames    = []string{"file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "file", "target_file"}
+	pathNames = []string{"file_path", "filePath", "absolute_path", "notebook_path", "path",
+		"filename", "file", "target_file"}
 	oldNames     = []string{"old_string", "oldString", "old_str", "old_text", "oldText"}
 	newNames     = []string{"new_string", "newString", "new_str", "new_text", "newText"}
 	contentNames = []string{"content", "contents", "file_text", "text"}
@@ -47,11 +48,15 @@ func formOf(name string) form {
 		return notebookForm
 	case "applypatch", "patch":
 		return patchForm
-	case "bash", "shell", "shellcommand", "execcommand", "localshellcall", "containerexec", "runshellcommand":
+	case "bash", "shell", "shellcommand", "execcommand", "localshellcall", "containerexec",
+		"runshellcommand":
 		return shellForm
-	case "read", "readfile", "readmanyfiles", "ls", "list", "listdirectory", "glob", "grep", "searchfilecontent", "grepsearch",
-		"todowrite", "taskcreate", "taskupdate", "webfetch", "websearch", "googlewebsearch", "task", "agent", "updateplan",
-		"writestdin", "notebookread", "viewimage", "bashoutput", "taskoutput", "toolsearch", "skill":
+	case "read", "readfile", "readmanyfiles", "ls", "list", "listdirectory", "glob", "grep",
+		"searchfilecontent", "grepsearch",
+		"todowrite", "taskcreate", "taskupdate", "webfetch", "websearch", "googlewebsearch", "task",
+		"agent", "updateplan",
+		"writestdin", "notebookread", "viewimage", "bashoutput", "taskoutput",
+		"toolsearch", "skill":
 		return noForm
 	}
 	return unknownForm
@@ -226,7 +231,8 @@ func (a arguments) command() string {
 	for _, n := range commandNames {
 		var list []string
 		if json.Unmarshal(a[n], &list) == nil && len(list) > 0 {
-			if len(list) == 3 && strings.HasPrefix(list[1], "-") && strings.HasSuffix(list[1], "c") {
+			if len(list) == 3 && strings.HasPrefix(list[1], "-") &&
+				strings.HasSuffix(list[1], "c") {
 				return list[2]
 			}
 			for i, w := range list {
@@ -256,7 +262,8 @@ func slashes(p string) string {
 }
 
 func isAbs(p string) bool {
-	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~/") || len(p) > 2 && p[1] == ':' && p[2] == '/'
+	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~/") ||
+		len(p) > 2 && p[1] == ':' && p[2] == '/'
 }
 
 func clean(p string) string {

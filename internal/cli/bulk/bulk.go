@@ -29,9 +29,10 @@ type Append struct {
 	Options         conversation.AppendOptions
 	Now             func() time.Time
 	Print           func(done conversation.Appended, line int) error // after each message
-	Flush           func() error                                     // after each batch, once it is durable
-	Report          Report
-	Batches         int // how many Run has appended
+	// After each batch, once it is durable
+	Flush   func() error
+	Report  Report
+	Batches int // how many Run has appended
 
 	batch []Line
 	size  int

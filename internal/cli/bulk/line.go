@@ -19,9 +19,10 @@ type Line struct {
 	Size    int // bytes, for the bounds of a batch
 	Message conversation.Message
 	Skip    error // why the line cannot be an entry; nil where it can
-	Partial bool  // it is a piece of a message that comes as a whole later: nothing of it is looked at or kept
-	BadTime bool  // it has a time that cannot be read
-	Broken  int   // pieces of it that were not Unicode, replaced by U+FFFD
+	// It is a piece of a message that comes as a whole later: nothing of it is looked at or kept
+	Partial bool
+	BadTime bool // it has a time that cannot be read
+	Broken  int  // pieces of it that were not Unicode, replaced by U+FFFD
 }
 
 // Reader parses lines and counts unknown keys.
@@ -114,7 +115,8 @@ func checkLine(m *conversation.Message) error {
 	case !format.IsRole(m.Role):
 		return fmt.Errorf("unknown role %.40q", m.Role)
 	case len(m.Text) > history.MaxMessage || len(m.Parts) > history.MaxMessage:
-		return fmt.Errorf("message of %d bytes: %d is the most", max(len(m.Text), len(m.Parts)), history.MaxMessage)
+		return fmt.Errorf("message of %d bytes: %d is the most", max(len(m.Text), len(m.Parts)),
+			history.MaxMessage)
 	}
 	names := []struct{ key, value string }{{"author", m.Author}, {"invocation", m.Invocation}}
 	if m.Source != nil {

@@ -120,15 +120,20 @@ func settings(err error) (Problem, bool) {
 	case errors.As(err, &config):
 		return Problem{Code: Usage, Kind: "usage", Hint: config.Hint}, true
 	case errors.Is(err, repo.ErrNoStore):
-		return Problem{Code: NoStore, Kind: "no-store", Hint: "`ctx init` makes one here; -C DIR or CTX_DIR names another"}, true
+		return Problem{Code: NoStore, Kind: "no-store",
+			Hint: "`ctx init` makes one here; -C DIR or CTX_DIR names another"}, true
 	case errors.Is(err, repo.ErrHalf):
-		return Problem{Code: NoStore, Kind: "no-store", Hint: "`ctx init` in the same directory finishes it"}, true
+		return Problem{Code: NoStore, Kind: "no-store",
+			Hint: "`ctx init` in the same directory finishes it"}, true
 	case errors.Is(err, repo.ErrHome):
-		return Problem{Code: Failed, Kind: "failed", Hint: "run the command in the directory of a project"}, true
+		return Problem{Code: Failed, Kind: "failed",
+			Hint: "run the command in the directory of a project"}, true
 	case errors.As(err, &owner):
-		return Problem{Code: NoStore, Kind: "no-store", Hint: "if you trust the store, set CTX_DIR to its path"}, true
+		return Problem{Code: NoStore, Kind: "no-store",
+			Hint: "if you trust the store, set CTX_DIR to its path"}, true
 	case errors.As(err, &version):
-		return Problem{Code: NoStore, Kind: "newer-format", Hint: "a newer version of ctx wrote the store: update ctx"}, true
+		return Problem{Code: NoStore, Kind: "newer-format",
+			Hint: "a newer version of ctx wrote the store: update ctx"}, true
 	}
 	return Problem{}, false
 }
@@ -140,30 +145,42 @@ func inStore(err error) (Problem, bool) {
 	var key *repo.KeyError
 	switch {
 	case errors.As(err, &busy):
-		return Problem{Code: Locked, Kind: "locked", Hint: "try again, or wait longer with -c lock.timeout=60s"}, true
+		return Problem{Code: Locked, Kind: "locked",
+			Hint: "try again, or wait longer with -c lock.timeout=60s"}, true
 	case errors.Is(err, history.ErrBlocked):
 		return Problem{Code: Blocked, Kind: "blocked"}, true
 	case errors.Is(err, history.ErrAfterForget):
-		return Problem{Code: Stale, Kind: "refused", Hint: "`ctx rewind` moves a branch, and `ctx reflog` lists where it was; " +
-			"a pull that was stopped while it forgot for others goes on with `ctx pull`"}, true
+		return Problem{Code: Stale, Kind: "refused",
+			Hint: "`ctx rewind` moves a branch, and `ctx reflog` lists where it was; " +
+				"a pull that was stopped while it forgot for others goes on with `ctx pull`"}, true
 	case errors.Is(err, history.ErrRefused):
 		return Problem{Code: Stale, Kind: "refused"}, true
 	case errors.Is(err, sharing.ErrTampered), errors.Is(err, remote.ErrTampered):
-		return Problem{Code: Corrupt, Kind: "tampered", Hint: "ask who runs the remote what happened; this store is as it was"}, true
+		return Problem{Code: Corrupt, Kind: "tampered",
+			Hint: "ask who runs the remote what happened; this store is as it was"}, true
 	case errors.Is(err, sharing.ErrCopied):
-		return Problem{Code: Stale, Kind: "copied", Hint: "`ctx clone` makes another store of the same sessions, with an id of its own"}, true
+		return Problem{Code: Stale, Kind: "copied",
+				Hint: "`ctx clone` makes another store of the same sessions, with " +
+					"an id of its own"},
+			true
 	case errors.Is(err, remote.ErrStale):
 		return Problem{Code: Stale, Kind: "stale", Hint: "run it again"}, true
 	case errors.Is(err, history.ErrStale), errors.As(err, &stale):
-		return Problem{Code: Stale, Kind: "stale", Hint: "check the current state with `ctx log` or `ctx op log`, then try again"}, true
+		return Problem{Code: Stale, Kind: "stale",
+			Hint: "check the current state with `ctx log` or `ctx op log`, then try again"}, true
 	case errors.Is(err, graph.ErrForgot):
 		return Problem{Code: Stale, Kind: "stale", Hint: "run it again"}, true
 	case errors.As(err, &key):
-		return Problem{Code: Corrupt, Kind: "corrupt", Hint: "restore the key from a copy; without it the store can be read, but not written"}, true
+		return Problem{Code: Corrupt, Kind: "corrupt",
+				Hint: "restore the key from a copy; without it the store can be read, " +
+					"but not written"},
+			true
 	case IsCorrupt(err):
-		return Problem{Code: Corrupt, Kind: "corrupt", Hint: "`ctx fsck` lists everything that is damaged"}, true
+		return Problem{Code: Corrupt, Kind: "corrupt",
+			Hint: "`ctx fsck` lists everything that is damaged"}, true
 	case errors.Is(err, refs.ErrMaybe):
-		return Problem{Code: Failed, Kind: "failed", Hint: "`ctx op log -n 1` shows whether the change was recorded"}, true
+		return Problem{Code: Failed, Kind: "failed",
+			Hint: "`ctx op log -n 1` shows whether the change was recorded"}, true
 	}
 	return Problem{}, false
 }
@@ -175,7 +192,8 @@ func IsCorrupt(err error) bool {
 	var file *repo.CorruptError
 	var forest *rebuild.DiffersError
 	var bundle *bundle.DamagedError
-	return errors.As(err, &object) || errors.As(err, &ref) || errors.As(err, &file) || errors.As(err, &forest) || errors.As(err, &bundle) || errors.Is(err, refs.ErrBeyondRepair)
+	return errors.As(err, &object) || errors.As(err, &ref) || errors.As(err, &file) ||
+		errors.As(err, &forest) || errors.As(err, &bundle) || errors.Is(err, refs.ErrBeyondRepair)
 }
 
 // named classifies errors about names and ids.
@@ -187,16 +205,20 @@ func named(err error) (Problem, bool) {
 	case errors.Is(err, history.ErrInput), errors.Is(err, epoch.ErrInput):
 		return Problem{Code: Usage, Kind: "usage"}, true
 	case errors.As(err, &gone), errors.Is(err, history.ErrGone):
-		return Problem{Code: Gone, Kind: "gone", Hint: "`ctx cat-file -p ID` prints the header that is left"}, true
+		return Problem{Code: Gone, Kind: "gone",
+			Hint: "`ctx cat-file -p ID` prints the header that is left"}, true
 	case errors.As(err, &ambiguousName):
-		return Problem{Code: NotFound, Kind: "ambiguous", Hint: "give more characters of the name"}, true
+		return Problem{Code: NotFound, Kind: "ambiguous", Hint: "give more characters of the name"},
+			true
 	case errors.As(err, &ambiguous):
 		return Problem{Code: NotFound, Kind: "ambiguous", Hint: "give more digits of the id"}, true
 	case errors.Is(err, history.ErrNotFound):
-		return Problem{Code: NotFound, Kind: "not-found", Hint: "`ctx session list` and `ctx show-ref` list the existing names"}, true
+		return Problem{Code: NotFound, Kind: "not-found",
+			Hint: "`ctx session list` and `ctx show-ref` list the existing names"}, true
 	case errors.Is(err, objects.ErrNotFound):
 		// The user did not name the object: something in the store did.
-		return Problem{Code: Corrupt, Kind: "corrupt", Hint: "`ctx fsck` lists everything that is damaged"}, true
+		return Problem{Code: Corrupt, Kind: "corrupt",
+			Hint: "`ctx fsck` lists everything that is damaged"}, true
 	}
 	return Problem{}, false
 }

@@ -20,7 +20,8 @@ func ManPages(dir string, root *cobra.Command, date, version string) error {
 	}
 	return eachCommand(root, func(cmd *cobra.Command) error {
 		name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
-		return os.WriteFile(filepath.Join(dir, name+".1"), []byte(manPage(cmd, date, version)), 0o644)
+		return os.WriteFile(filepath.Join(dir, name+".1"),
+			[]byte(manPage(cmd, date, version)), 0o644)
 	})
 }
 
@@ -45,7 +46,8 @@ func manPage(cmd *cobra.Command, date, version string) string {
 	var b strings.Builder
 	s := SectionsOf(cmd)
 	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
-	fmt.Fprintf(&b, ".TH %s 1 %s %s %s\n", quoted(strings.ToUpper(name)), quoted(date), quoted("ctx "+version), quoted("ctx manual"))
+	fmt.Fprintf(&b, ".TH %s 1 %s %s %s\n", quoted(strings.ToUpper(name)), quoted(date),
+		quoted("ctx "+version), quoted("ctx manual"))
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name), roff(cmd.Short))
 	part := func(title, text string) {
 		if text = strings.Trim(text, "\n"); text != "" {
@@ -58,7 +60,8 @@ func manPage(cmd *cobra.Command, date, version string) string {
 	for _, g := range s.Groups {
 		var list strings.Builder
 		for _, sub := range g.Commands {
-			fmt.Fprintf(&list, "%s(1)\n    %s\n", strings.ReplaceAll(sub.CommandPath(), " ", "-"), sub.Short)
+			fmt.Fprintf(&list, "%s(1)\n    %s\n", strings.ReplaceAll(sub.CommandPath(), " ", "-"),
+				sub.Short)
 		}
 		part(strings.ToUpper(g.Title), list.String())
 	}
@@ -78,7 +81,8 @@ func manPage(cmd *cobra.Command, date, version string) string {
 // roff returns a text that troff prints as it is: a backslash begins no request, a dash is the one
 // that a shell takes, and a dot or an apostrophe begins a line like every other character.
 func roff(text string) string {
-	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(text)
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~",
+		`\(ti`).Replace(text)
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(line, ".") {

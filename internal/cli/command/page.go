@@ -13,7 +13,8 @@ import (
 // it does in a line, how it is called, examples, the rest, and the exit codes. A part that a
 // command has not is empty.
 type Sections struct {
-	Title    string // the name of the command, and what it does in a line; of a topic the line alone
+	// The name of the command, and what it does in a line; of a topic the line alone
+	Title    string
 	Usage    string // without the line end
 	Examples string // not indented
 	Text     string
@@ -132,7 +133,9 @@ func PrintHelp(w io.Writer, cmd *cobra.Command, title func(string) string) {
 	part("Flags of every command", s.Global)
 	part("Exit codes", indent(s.Codes))
 	if len(s.Groups) > 0 {
-		fmt.Fprintf(w, "\n`%s` says more about a command.\n", strings.Replace(cmd.CommandPath(), cmd.Root().Name(), cmd.Root().Name()+" help", 1)+" COMMAND")
+		fmt.Fprintf(w, "\n`%s` says more about a command.\n",
+			strings.Replace(cmd.CommandPath(), cmd.Root().Name(), cmd.Root().Name()+" help", 1)+
+				" COMMAND")
 	}
 }
 

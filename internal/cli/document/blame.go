@@ -7,11 +7,12 @@ import (
 
 // Line is a line of a file with the call that wrote it.
 type Line struct {
-	File   string  `json:"file"` // from the root of the project
-	Line   int     `json:"line"` // from 1
-	Text   string  `json:"text"`
-	By     string  `json:"by"`     // session, commit or nobody
-	ID     *string `json:"id"`     // the message that made the call; null if no session wrote the line
+	File string `json:"file"` // from the root of the project
+	Line int    `json:"line"` // from 1
+	Text string `json:"text"`
+	By   string `json:"by"` // session, commit or nobody
+	// The message that made the call; null if no session wrote the line
+	ID     *string `json:"id"`
 	Commit *Commit `json:"commit"` // of the line, as HEAD has it; null if it is not committed
 	*Written
 }
@@ -40,11 +41,13 @@ func LineOf(file string, number int, text string, call *blame.Call, commit *gitf
 	d := Line{File: file, Line: number, Text: text, By: "nobody"}
 	if commit != nil {
 		d.By = "commit"
-		d.Commit = &Commit{ID: commit.ID, Author: commit.Author, Time: TimeText(commit.Time), Summary: commit.Summary}
+		d.Commit = &Commit{ID: commit.ID, Author: commit.Author, Time: TimeText(commit.Time),
+			Summary: commit.Summary}
 	}
 	if call != nil {
 		d.By, d.ID = "session", IDText(call.Entry)
-		d.Written = &Written{Session: call.Header.Session, Agent: OrNull(AgentOf(call)), Time: TimeText(call.Header.Time), Tool: call.Tool,
+		d.Written = &Written{Session: call.Header.Session, Agent: OrNull(AgentOf(call)),
+			Time: TimeText(call.Header.Time), Tool: call.Tool,
 			Call: call.ID, Rewound: call.Rewound}
 	}
 	return d

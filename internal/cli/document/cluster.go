@@ -26,7 +26,8 @@ type Cluster struct {
 // ClusterOf returns the document of a cluster, with the beginning of its summary.
 func ClusterOf(s *session.Store, c clusters.ClusterInfo) (Cluster, error) {
 	d := Cluster{
-		ID: c.ID.String(), State: "live", Members: c.Count, First: TimeText(c.First.Time), Last: TimeText(c.Last.Time),
+		ID: c.ID.String(), State: "live", Members: c.Count, First: TimeText(c.First.Time),
+		Last:  TimeText(c.Last.Time),
 		Dirty: c.Dirty, Covers: []string{}, Tombstone: IDText(c.Tombstone), Label: c.Label,
 	}
 	for _, v := range c.Covers {

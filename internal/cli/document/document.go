@@ -51,7 +51,8 @@ func plain(value any) any {
 	if t, ok := value.(time.Time); ok {
 		return TimeText(t)
 	}
-	if v := reflect.ValueOf(value); v.Kind() == reflect.Slice && v.IsNil() && v.Type().Elem().Kind() != reflect.Uint8 {
+	if v := reflect.ValueOf(value); v.Kind() == reflect.Slice && v.IsNil() &&
+		v.Type().Elem().Kind() != reflect.Uint8 {
 		return []struct{}{}
 	}
 	return value

@@ -26,10 +26,11 @@ type Entry struct {
 	Gone       string          `json:"gone,omitempty"`       // why there is no text
 	AmendedBy  *string         `json:"amended_by,omitempty"` // the entry that has the text shown
 	Amends     *string         `json:"amends,omitempty"`
-	Left       *string         `json:"left,omitempty"`  // of a rewind: the tip that was left
-	Epoch      *string         `json:"epoch,omitempty"` // of an epoch entry: what was told from there on
-	Children   []string        `json:"children,omitempty"`
-	Masked     []int           `json:"masked,omitempty"` // parts that are shown shortened
+	Left       *string         `json:"left,omitempty"` // of a rewind: the tip that was left
+	// Of an epoch entry: what was told from there on
+	Epoch    *string  `json:"epoch,omitempty"`
+	Children []string `json:"children,omitempty"`
+	Masked   []int    `json:"masked,omitempty"` // parts that are shown shortened
 }
 
 // Call is a tool call in an entry.
@@ -42,9 +43,12 @@ type Call struct {
 func EntryOf(s *history.Shown) Entry {
 	e := s.Entry
 	d := Entry{
-		ID: s.ID.String(), Seq: e.Seq, Kind: e.Kind, Role: OrNull(e.Role), Author: OrNull(e.Author), Time: TimeText(e.Time),
-		Parts: s.Parts, Source: OrNull(sourceText(e.Source)), Session: e.Session, Invocation: e.Invocation, Results: e.Results,
-		Tokens: e.Tokens, Gone: s.Gone, Amends: IDText(e.Amends), Left: IDText(e.Left), Epoch: IDText(e.Epoch), Children: e.Children,
+		ID: s.ID.String(), Seq: e.Seq, Kind: e.Kind, Role: OrNull(e.Role), Author: OrNull(e.Author),
+		Time:  TimeText(e.Time),
+		Parts: s.Parts, Source: OrNull(sourceText(e.Source)), Session: e.Session,
+		Invocation: e.Invocation, Results: e.Results,
+		Tokens: e.Tokens, Gone: s.Gone, Amends: IDText(e.Amends), Left: IDText(e.Left),
+		Epoch: IDText(e.Epoch), Children: e.Children,
 		Masked: s.Masked,
 	}
 	if e.Body != nil && s.Gone == "" || e.Kind == format.KindEpoch && s.Text != "" {

@@ -42,7 +42,8 @@ func (s Score) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%.3f", f
 
 // HitOf returns the document of a hit.
 func HitOf(h recall.Hit) Hit {
-	d := Hit{ID: h.ID.String(), Score: Score(h.Score), Session: h.Session, Text: &h.Text, Excerpt: h.Excerpt}
+	d := Hit{ID: h.ID.String(), Score: Score(h.Score), Session: h.Session, Text: &h.Text,
+		Excerpt: h.Excerpt}
 	if c := h.Cluster; c != nil {
 		d.Kind, d.State, d.Members, d.Text = "cluster", StateOf(c), c.Count, OrNull(h.Text)
 		return d
@@ -50,7 +51,8 @@ func HitOf(h recall.Hit) Hit {
 	e := EntryOf(h.Shown)
 	d.Kind = e.Kind
 	d.HitEntry = &HitEntry{
-		Branch: h.Branch, Seq: e.Seq, Role: e.Role, Author: e.Author, Time: e.Time, Source: e.Source, AmendedBy: e.AmendedBy,
+		Branch: h.Branch, Seq: e.Seq, Role: e.Role, Author: e.Author, Time: e.Time,
+		Source: e.Source, AmendedBy: e.AmendedBy,
 		Rewound: h.Rewound, Copies: h.Copies,
 	}
 	return d
@@ -74,7 +76,8 @@ type SessionHit struct {
 
 // SessionHitOf returns the document of a session that was found.
 func SessionHitOf(h recall.SessionHit) SessionHit {
-	return SessionHit{Session: h.Best.Session, Score: Score(h.Score), Matches: h.Matches, Best: Nested[Hit]{HitOf(h.Best)}}
+	return SessionHit{Session: h.Best.Session, Score: Score(h.Score), Matches: h.Matches,
+		Best: Nested[Hit]{HitOf(h.Best)}}
 }
 
 // Match is a line of an entry that matches a pattern.
@@ -94,7 +97,8 @@ type Match struct {
 func MatchOf(l recall.Line) Match {
 	e := l.Shown.Entry
 	return Match{
-		ID: l.Shown.ID.String(), Session: l.Session, Seq: e.Seq, Role: OrNull(e.Role), Rewound: l.Rewound, Line: l.Number, Text: &l.Text,
+		ID: l.Shown.ID.String(), Session: l.Session, Seq: e.Seq, Role: OrNull(e.Role),
+		Rewound: l.Rewound, Line: l.Number, Text: &l.Text,
 		Start: l.At[0], End: l.At[1],
 	}
 }

@@ -32,7 +32,8 @@ func hooksOf(s *session.Store) (h Hooks, err error) {
 		if !ok {
 			continue
 		}
-		h.Last = append(h.Last, Hook{Agent: agent.Name, Event: l.Event, Session: l.Session, Time: TimeText(l.Time)})
+		h.Last = append(h.Last,
+			Hook{Agent: agent.Name, Event: l.Event, Session: l.Session, Time: TimeText(l.Time)})
 		if h.Hook == nil || l.Time.After(newest) {
 			last := h.Last[len(h.Last)-1]
 			h.Hook, newest = &last, l.Time

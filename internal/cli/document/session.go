@@ -35,8 +35,9 @@ func SessionOf(s recall.Session) Session {
 	for _, b := range s.Branches {
 		d.Messages = max(d.Messages, b.Seq)
 		d.Branches = append(d.Branches, Branch{
-			Name: b.Name, Tip: b.Value.ID.String(), Seq: b.Seq, Frontier: b.Value.Frontier, Through: b.Value.Through,
-			Pin: IDText(b.Value.Pin), Tail: b.Seq - b.Value.Through, Open: b.Open, own: b.Own,
+			Name: b.Name, Tip: b.Value.ID.String(), Seq: b.Seq, Frontier: b.Value.Frontier,
+			Through: b.Value.Through,
+			Pin:     IDText(b.Value.Pin), Tail: b.Seq - b.Value.Through, Open: b.Open, own: b.Own,
 		})
 	}
 	return d
@@ -57,8 +58,9 @@ type Overview struct {
 // OverviewOf returns the document of a session.
 func OverviewOf(o *recall.Overview) Overview {
 	d := Overview{
-		Session: SessionOf(o.Session), Title: OrNull(o.Title), Agent: OrNull(o.Agent), GitBranch: OrNull(o.Git),
-		First: timeOrNull(o.First), Last: timeOrNull(o.Last), Also: OrNull(o.Also),
+		Session: SessionOf(o.Session), Title: OrNull(o.Title), Agent: OrNull(o.Agent),
+		GitBranch: OrNull(o.Git),
+		First:     timeOrNull(o.First), Last: timeOrNull(o.Last), Also: OrNull(o.Also),
 	}
 	if o.Title != "" {
 		from := "prompt"

@@ -34,7 +34,8 @@ type StatusBranch struct {
 // StatusOf reads the state of a store.
 func StatusOf(s *session.Store, view *refs.View) (Status, error) {
 	d := Status{
-		Store: s.Dir, ID: s.ID, Head: OrNull(view.Get("HEAD").Name), Operation: view.Number, Torn: view.Torn,
+		Store: s.Dir, ID: s.ID, Head: OrNull(view.Get("HEAD").Name), Operation: view.Number,
+		Torn:     view.Torn,
 		Branches: []StatusBranch{}, Ignore: OrNull(s.IgnoreAdvice()),
 		Drift: s.Exchange.Drifts(),
 	}
@@ -47,7 +48,8 @@ func StatusOf(s *session.Store, view *refs.View) (Status, error) {
 		for _, b := range SessionOf(one).Branches {
 			d.Messages += b.own
 			if one.Head {
-				d.Branches = append(d.Branches, StatusBranch{b, lag(b, uint64(s.Config.Window.GraduateAt))})
+				d.Branches = append(d.Branches,
+					StatusBranch{b, lag(b, uint64(s.Config.Window.GraduateAt))})
 			}
 		}
 	}

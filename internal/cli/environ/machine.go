@@ -17,7 +17,8 @@ import (
 // Env returns the environment of this process. command is the name that others see while they wait
 // for a lock of this process.
 func Env(command string) repo.Env {
-	dir, _ := os.Getwd()        // a directory that is not known is found out about when a store is looked for
+	// A directory that is not known is found out about when a store is looked for
+	dir, _ := os.Getwd()
 	home, _ := os.UserHomeDir() // "" for none
 	host, _ := os.Hostname()
 	return repo.Env{

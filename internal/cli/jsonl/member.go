@@ -13,7 +13,9 @@ var ErrUnknown = errors.New("unknown key")
 // EachField calls field for the members of a JSON object that are not null, in order. unknown gets
 // the keys for which field returns ErrUnknown. Any other error of field ends the call, and gets the
 // key in front of it. EachField fails if object is not one valid JSON object.
-func EachField(object []byte, unknown func(key string), field func(key string, value []byte) error) error {
+func EachField(
+	object []byte, unknown func(key string), field func(key string, value []byte) error,
+) error {
 	members, err := jsonvalue.Members(object)
 	if err != nil {
 		return err

@@ -47,6 +47,7 @@ func Broken(text string, value []byte) int {
 	if n == 0 {
 		return 0
 	}
-	written := bytes.Count(value, []byte("\uFFFD")) + bytes.Count(bytes.ToLower(value), []byte(`\ufffd`))
+	written := bytes.Count(value, []byte("\uFFFD")) +
+		bytes.Count(bytes.ToLower(value), []byte(`\ufffd`))
 	return max(0, n-written)
 }

@@ -102,7 +102,8 @@ func plain(v any) any {
 // stays as it is: two long ids are two calls.
 func number(n json.Number) json.Number {
 	text := n.String()
-	if digits := strings.TrimPrefix(text, "-"); len(digits) > 15 && !strings.ContainsAny(digits, ".eE") {
+	if digits := strings.TrimPrefix(text, "-"); len(digits) > 15 &&
+		!strings.ContainsAny(digits, ".eE") {
 		return n
 	}
 	f, err := strconv.ParseFloat(text, 64)

@@ -51,26 +51,33 @@ func TestCalls(t *testing.T) {
 		calls []string
 		cycle int
 	}{
-		"none":                                 {nil, 0},
-		"four":                                 {repeat(4, `read {"path":"x"}`), 0},
-		"five":                                 {repeat(5, `read {"path":"x"}`), 1},
-		"order of members":                     {[]string{`f {"a":1,"b":[{"x":1,"y":2}]}`, `f {"b":[{"y":2,"x":1}],"a":1}`, `f {"a":1.0,"b":[{"x":1e0,"y":2}]}`, `f { "a" : 1 , "b" : [ {"x":1,"y":2} ] }`, `f {"b":[{"x":1,"y":20e-1}],"a":1}`}, 1},
-		"order of elements":                    {[]string{`f [1,2]`, `f [2,1]`, `f [1,2]`, `f [2,1]`, `f [1,2]`}, 0},
-		"no arguments":                         {[]string{"f", "f {}", "f null", "f", "f {}"}, 1},
-		"other arguments":                      {append(repeat(4, `f {"n":1}`), `f {"n":2}`), 0},
-		"other tool":                           {append(repeat(4, "f"), "g", "f"), 0},
-		"string and number":                    {append(repeat(4, `f {"n":1}`), `f {"n":"1"}`), 0},
-		"long integers":                        {append(repeat(4, `f {"n":9007199254740993}`), `f {"n":9007199254740992}`), 0},
-		"minus zero":                           {append(repeat(4, `f {"n":0}`), `f {"n":-0.0}`), 1},
-		"two of a cycle, four times":           {repeat(4, "a", "b"), 0},
-		"two of a cycle, five times":           {repeat(5, "a", "b"), 2},
-		"three of a cycle":                     {repeat(5, "a", "b", "a"), 3},
-		"five of a cycle, 24 calls":            {repeat(5, five...)[:24], 0},
-		"five of a cycle":                      {repeat(5, five...), 5},
-		"six of a cycle":                       {repeat(10, "a", "b", "c", "d", "e", "f"), 0},
-		"after others":                         {append(repeat(1, "x", "y", "z"), repeat(5, "a", "b")...), 2},
-		"broken and begun again":               {append(append(repeat(4, "a", "b"), "c"), repeat(4, "a", "b")...), 0},
-		"five of a cycle after many of others": {append(repeat(6, "1", "2", "3", "4", "5", "6"), repeat(5, five...)...), 5},
+		"none": {nil, 0},
+		"four": {repeat(4, `read {"path":"x"}`), 0},
+		"five": {repeat(5, `read {"path":"x"}`), 1},
+		"order of members": {[]string{`f {"a":1,"b":[{"x":1,"y":2}]}`,
+			`f {"b":[{"y":2,"x":1}],"a":1}`, `f {"a":1.0,"b":[{"x":1e0,"y":2}]}`,
+			`f { "a" : 1 , "b" : [ {"x":1,"y":2} ] }`, `f {"b":[{"x":1,"y":20e-1}],"a":1}`}, 1},
+		"order of elements": {[]string{`f [1,2]`, `f [2,1]`, `f [1,2]`,
+			`f [2,1]`, `f [1,2]`}, 0},
+		"no arguments":      {[]string{"f", "f {}", "f null", "f", "f {}"}, 1},
+		"other arguments":   {append(repeat(4, `f {"n":1}`), `f {"n":2}`), 0},
+		"other tool":        {append(repeat(4, "f"), "g", "f"), 0},
+		"string and number": {append(repeat(4, `f {"n":1}`), `f {"n":"1"}`), 0},
+		"long integers": {append(repeat(4, `f {"n":9007199254740993}`),
+			`f {"n":9007199254740992}`), 0},
+		"minus zero":                 {append(repeat(4, `f {"n":0}`), `f {"n":-0.0}`), 1},
+		"two of a cycle, four times": {repeat(4, "a", "b"), 0},
+		"two of a cycle, five times": {repeat(5, "a", "b"), 2},
+		"three of a cycle":           {repeat(5, "a", "b", "a"), 3},
+		"five of a cycle, 24 calls":  {repeat(5, five...)[:24], 0},
+		"five of a cycle":            {repeat(5, five...), 5},
+		"six of a cycle":             {repeat(10, "a", "b", "c", "d", "e", "f"), 0},
+		"after others": {append(repeat(1, "x", "y", "z"),
+			repeat(5, "a", "b")...), 2},
+		"broken and begun again": {append(append(repeat(4, "a", "b"), "c"),
+			repeat(4, "a", "b")...), 0},
+		"five of a cycle after many of others": {append(repeat(6, "1", "2", "3", "4", "5", "6"),
+			repeat(5, five...)...), 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var d Detector
@@ -121,43 +128,47 @@ func TestContent(t *testing.T) {
 		deltas []string
 		period int
 	}{
-		"nothing":            {nil, 0},
-		"nine times":         {times(9, sentence), 0},
-		"ten times":          {times(10, sentence), len(sentence)},
-		"one delta":          {[]string{strings.Repeat(sentence, 10)}, len(sentence)},
-		"one character":      {times(59, "a"), 1},
-		"not quite":          {times(58, "a"), 0},
-		"beyond ASCII":       {times(59, "\U0001F600"), 1},
-		"250 apart":          {times(10, sentence+pad[:189]), 250},
-		"251 apart":          {times(40, sentence+pad), 0},
-		"five periods":       {repeat(4, sentence+"a", sentence+"b", sentence+"c", sentence+"d", sentence+"e"), len(sentence) + 1},
+		"nothing":       {nil, 0},
+		"nine times":    {times(9, sentence), 0},
+		"ten times":     {times(10, sentence), len(sentence)},
+		"one delta":     {[]string{strings.Repeat(sentence, 10)}, len(sentence)},
+		"one character": {times(59, "a"), 1},
+		"not quite":     {times(58, "a"), 0},
+		"beyond ASCII":  {times(59, "\U0001F600"), 1},
+		"250 apart":     {times(10, sentence+pad[:189]), 250},
+		"251 apart":     {times(40, sentence+pad), 0},
+		"five periods": {repeat(4, sentence+"a", sentence+"b", sentence+"c", sentence+"d",
+			sentence+"e"), len(sentence) + 1},
 		"different periods":  {numbered(100), 0},
 		"a call in between":  {nil, 0}, // see below
 		"fence":              {between("\n```\nx\n```\n"), 0},
 		"fence in one delta": {between("```x```"), 0},
-		"fence in pieces":    {append(append(times(9, sentence), "`", "``", "x", "``", "`"), times(9, sentence)...), 0},
-		"two backticks":      {between("``"), len(sentence) + 2},
-		"table":              {between("| Column 1 | Column 2 |"), 0},
-		"table on a line":    {between("\n| Column 1 | Column 2 |\n"), 0},
-		"one bar":            {between("\n| not a table\n"), len(sentence) + 15},
-		"rule of a table":    {between("\n+---+---+\n"), 0},
-		"item":               {between("* item"), 0},
-		"item, plus":         {between("\n+ item"), 0},
-		"item, dash":         {between("\n  - item"), 0},
-		"item, number":       {between("\n12. item"), 0},
-		"heading":            {between("\n## More\n"), 0},
-		"quote":              {between("> said\n"), 0},
-		"divider":            {between("\n-----\n"), 0},
-		"divider, box":       {between("\n─────\n"), 0},
-		"divider goes on":    {times(200, "="), 0},
-		"bold":               {between("\n**bold** words\n"), len(sentence) + 16},
-		"a number":           {between("\n12.5 percent\n"), len(sentence) + 14},
-		"minus":              {between("\n-5 degrees\n"), len(sentence) + 12},
-		"hashtag":            {between("\n#topic\n"), len(sentence) + 8},
-		"in a code block":    {append([]string{"```go\n"}, times(30, sentence)...), 0},
-		"after a code block": {append(append([]string{"```go\n"}, times(30, sentence)...), append([]string{"\n```\n"}, times(10, sentence)...)...), len(sentence)},
-		"list of the same":   {times(100, "\n- "+sentence), 0},
-		"dash in a sentence": {times(10, "well - it is known that this is so, and nobody has ever doubted it. "), 68},
+		"fence in pieces": {append(append(times(9, sentence), "`", "``", "x", "``", "`"),
+			times(9, sentence)...), 0},
+		"two backticks":   {between("``"), len(sentence) + 2},
+		"table":           {between("| Column 1 | Column 2 |"), 0},
+		"table on a line": {between("\n| Column 1 | Column 2 |\n"), 0},
+		"one bar":         {between("\n| not a table\n"), len(sentence) + 15},
+		"rule of a table": {between("\n+---+---+\n"), 0},
+		"item":            {between("* item"), 0},
+		"item, plus":      {between("\n+ item"), 0},
+		"item, dash":      {between("\n  - item"), 0},
+		"item, number":    {between("\n12. item"), 0},
+		"heading":         {between("\n## More\n"), 0},
+		"quote":           {between("> said\n"), 0},
+		"divider":         {between("\n-----\n"), 0},
+		"divider, box":    {between("\n─────\n"), 0},
+		"divider goes on": {times(200, "="), 0},
+		"bold":            {between("\n**bold** words\n"), len(sentence) + 16},
+		"a number":        {between("\n12.5 percent\n"), len(sentence) + 14},
+		"minus":           {between("\n-5 degrees\n"), len(sentence) + 12},
+		"hashtag":         {between("\n#topic\n"), len(sentence) + 8},
+		"in a code block": {append([]string{"```go\n"}, times(30, sentence)...), 0},
+		"after a code block": {append(append([]string{"```go\n"}, times(30, sentence)...),
+			append([]string{"\n```\n"}, times(10, sentence)...)...), len(sentence)},
+		"list of the same": {times(100, "\n- "+sentence), 0},
+		"dash in a sentence": {times(10,
+			"well - it is known that this is so, and nobody has ever doubted it. "), 68},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var d Detector
@@ -271,7 +282,8 @@ func naive(text []rune) bool {
 		for i := 1; i < len(at); i++ {
 			periods[string(text[at[i-1]:at[i]])] = true
 		}
-		if float64(at[textTimes-1]-at[0])/(textTimes-1) <= maxAverage && len(periods) <= maxPeriods {
+		if float64(at[textTimes-1]-at[0])/(textTimes-1) <= maxAverage &&
+			len(periods) <= maxPeriods {
 			return true
 		}
 	}
@@ -399,21 +411,26 @@ func TestStateRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, bad := range map[string]string{
-		"nothing":       "",
-		"not JSON":      "nope",
-		"version":       strings.Replace(string(good), `"v":1`, `"v":2`, 1),
-		"no version":    strings.Replace(string(good), `"v":1,`, ``, 1),
-		"unknown key":   strings.Replace(string(good), `"v":1`, `"v":1,"w":1`, 1),
-		"more":          string(good) + "{}",
-		"rule":          strings.Replace(string(good), `"content"`, `"other"`, 1),
-		"period":        strings.Replace(string(good), `"period":61`, `"period":-1`, 1),
-		"count":         strings.Replace(string(good), `"count":1`, `"count":-1`, 1),
-		"no count":      strings.Replace(string(good), `"count":1`, `"count":0`, 1),
-		"long text":     strings.Replace(string(good), `"text":"`, `"text":"`+strings.Repeat("x", maxText), 1),
-		"prompt":        strings.Replace(string(good), `"count"`, `"prompt":"p1","count"`, 1),
-		"mark":          strings.Replace(string(good), `"count"`, `"mark":"`+strings.Repeat("x", maxMark+1)+`","count"`, 1),
-		"call":          strings.Replace(string(good), `"count"`, `"calls":[{"key":"k"}],"count"`, 1),
-		"too many":      strings.Replace(string(good), `"count"`, `"calls":[`+strings.Repeat(`{"key":"`+digest("")+`"},`, maxCalls)+`{"key":"`+digest("")+`"}],"count"`, 1),
+		"nothing":     "",
+		"not JSON":    "nope",
+		"version":     strings.Replace(string(good), `"v":1`, `"v":2`, 1),
+		"no version":  strings.Replace(string(good), `"v":1,`, ``, 1),
+		"unknown key": strings.Replace(string(good), `"v":1`, `"v":1,"w":1`, 1),
+		"more":        string(good) + "{}",
+		"rule":        strings.Replace(string(good), `"content"`, `"other"`, 1),
+		"period":      strings.Replace(string(good), `"period":61`, `"period":-1`, 1),
+		"count":       strings.Replace(string(good), `"count":1`, `"count":-1`, 1),
+		"no count":    strings.Replace(string(good), `"count":1`, `"count":0`, 1),
+		"long text": strings.Replace(string(good), `"text":"`,
+			`"text":"`+strings.Repeat("x", maxText), 1),
+		"prompt": strings.Replace(string(good), `"count"`, `"prompt":"p1","count"`, 1),
+		"mark": strings.Replace(string(good), `"count"`,
+			`"mark":"`+strings.Repeat("x", maxMark+1)+`","count"`, 1),
+		"call": strings.Replace(string(good), `"count"`,
+			`"calls":[{"key":"k"}],"count"`, 1),
+		"too many": strings.Replace(string(good), `"count"`,
+			`"calls":[`+strings.Repeat(`{"key":"`+digest("")+`"},`, maxCalls)+`{"key":"`+digest("")+
+				`"}],"count"`, 1),
 		"reading":       strings.Replace(string(good), `"reading":{`, `"reading":{"ticks":3`, 1),
 		"too large":     string(good) + strings.Repeat(" ", MaxState),
 		"state of line": strings.Replace(string(good), `"reading":{`, `"reading":{"state":4`, 1),
@@ -461,7 +478,8 @@ func FuzzDetector(f *testing.F) {
 		for i := 0; i < len(all); i += n {
 			cut.Text(string(all[i:min(len(all), i+n)]))
 			if len(cut.content.text) > maxText || len(cut.content.places) > maxText {
-				t.Fatalf("%d characters, %d windows", len(cut.content.text), len(cut.content.places))
+				t.Fatalf("%d characters, %d windows", len(cut.content.text),
+					len(cut.content.places))
 			}
 		}
 		before := cut.Verdict()

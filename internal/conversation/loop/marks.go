@@ -8,11 +8,13 @@ import (
 // marks reads the structure of text, one character at a time: fences, and what a line begins with.
 // Its zero value is at the beginning of a line.
 type marks struct {
-	Code  bool   `json:"code,omitempty"`  // in a code block
-	Ticks int    `json:"ticks,omitempty"` // backticks that came last, 0 to 2
-	State int    `json:"state,omitempty"` // one of the states below
-	Begin string `json:"begin,omitempty"` // what the line begins with, without white space; as long as it may become a mark
-	Soft  bool   `json:"-"`               // it is not the line that begins, but a delta in it; never between deltas
+	Code  bool `json:"code,omitempty"`  // in a code block
+	Ticks int  `json:"ticks,omitempty"` // backticks that came last, 0 to 2
+	State int  `json:"state,omitempty"` // one of the states below
+	// What the line begins with, without white space; as long as it may become a mark
+	Begin string `json:"begin,omitempty"`
+	// It is not the line that begins, but a delta in it; never between deltas
+	Soft bool `json:"-"`
 }
 
 // Where in a line the text is.

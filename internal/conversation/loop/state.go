@@ -51,10 +51,12 @@ func (d *Detector) Encode() ([]byte, error) {
 		return nil, fmt.Errorf("cannot sanitize the state of loop detection: %w", err)
 	}
 	if all := []rune(string(text)); len(all) > maxText {
-		text = []byte(string(all[len(all)-maxText:])) // a marker may be longer than what it stands for
+		// A marker may be longer than what it stands for
+		text = []byte(string(all[len(all)-maxText:]))
 	}
 	doc := stateDoc{
-		V: stateVersion, Mark: d.Mark, Prompt: d.prompt, Count: d.count, Rule: d.found.Rule, Period: d.found.Period, Text: string(text),
+		V: stateVersion, Mark: d.Mark, Prompt: d.prompt, Count: d.count, Rule: d.found.Rule,
+		Period: d.found.Period, Text: string(text),
 		Reading: d.content.marks,
 	}
 	for _, c := range d.calls {
@@ -109,7 +111,8 @@ func (doc *stateDoc) check() error {
 		return bad("count")
 	case doc.Rule != "" && doc.Rule != RuleCalls && doc.Rule != RuleContent:
 		return bad("rule")
-	case (doc.Rule == "") != (doc.Period == 0) || doc.Period < 0 || doc.Period > maxText || doc.Rule != "" && doc.Count == 0:
+	case (doc.Rule == "") != (doc.Period == 0) || doc.Period < 0 || doc.Period > maxText ||
+		doc.Rule != "" && doc.Count == 0:
 		return bad("period")
 	case len(doc.Calls) > maxCalls:
 		return bad("calls")
@@ -121,7 +124,8 @@ func (doc *stateDoc) check() error {
 			return bad("call")
 		}
 	}
-	if m := doc.Reading; m.Ticks < 0 || m.Ticks > 2 || m.State < 0 || m.State >= lineStates || utf8.RuneCountInString(m.Begin) > maxBegin || m.State != lineBegins && m.Begin != "" {
+	if m := doc.Reading; m.Ticks < 0 || m.Ticks > 2 || m.State < 0 || m.State >= lineStates ||
+		utf8.RuneCountInString(m.Begin) > maxBegin || m.State != lineBegins && m.Begin != "" {
 		return bad("reading")
 	}
 	return nil

@@ -46,10 +46,11 @@ type Short struct {
 
 // Plan is the result of the rule for a conversation.
 type Plan struct {
-	Protected int     // tokens of outputs that stay as they are
-	Prunable  int     // tokens of outputs that may be shortened
-	Saved     int     // tokens that Parts save
-	Parts     []Short // oldest first; those alone that become shorter. Empty where Prunable is less than Params.Gate
+	Protected int // tokens of outputs that stay as they are
+	Prunable  int // tokens of outputs that may be shortened
+	Saved     int // tokens that Parts save
+	// Oldest first; those alone that become shorter. Empty where Prunable is less than Params.Gate
+	Parts []Short
 }
 
 // Planner goes through a conversation, newest message first.

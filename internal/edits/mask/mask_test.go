@@ -15,7 +15,8 @@ import (
 func rule() Params {
 	return Params{
 		Protected: 50_000, Gate: 30_000, Newest: 1, PreviewLines: 20, PreviewChars: 500,
-		Exempt: []string{"activate_skill", "ask_user", "enter_plan_mode", "exit_plan_mode"}, Shell: []string{"run_shell_command"},
+		Exempt: []string{"activate_skill", "ask_user", "enter_plan_mode", "exit_plan_mode"},
+		Shell:  []string{"run_shell_command"},
 	}
 }
 
@@ -24,7 +25,8 @@ func id(n int) format.ID { return format.Sum([]byte(fmt.Sprint(n))) }
 // result is a part of so many tokens.
 func result(n int, tool string, tokens int) Part {
 	frame := Tokens(Part{Raw: respond(tool, "")})
-	p := Part{Entry: id(n), Call: fmt.Sprint("c", n), Tool: tool, Raw: respond(tool, strings.Repeat("x", 4*(tokens-frame)))}
+	p := Part{Entry: id(n), Call: fmt.Sprint("c", n), Tool: tool,
+		Raw: respond(tool, strings.Repeat("x", 4*(tokens-frame)))}
 	if got := Tokens(p); got != tokens {
 		panic(fmt.Sprint(got, " tokens, want ", tokens))
 	}
@@ -32,7 +34,9 @@ func result(n int, tool string, tokens int) Part {
 }
 
 func respond(tool, output string) json.RawMessage {
-	b, err := json.Marshal(map[string]any{"functionResponse": map[string]any{"name": tool, "response": map[string]any{"output": output}}})
+	b, err := json.Marshal(
+		map[string]any{"functionResponse": map[string]any{"name": tool,
+			"response": map[string]any{"output": output}}})
 	if err != nil {
 		panic(err)
 	}
@@ -72,22 +76,35 @@ func TestRule(t *testing.T) {
 		masks               []int
 		protected, prunable int
 	}{
-		"nothing":                          {nil, nil, 0, 0},
-		"below the line":                   {[]Part{result(1, "ls", 25_000), result(2, "ls", 25_000), said}, nil, 50_000, 0},
-		"the part that crosses is beyond":  {[]Part{result(1, "ls", 30_001), result(2, "ls", 20_000), said}, []int{1}, 20_000, 30_001},
-		"at the line it has not crossed":   {[]Part{result(1, "ls", 30_000), result(2, "ls", 20_000), said}, nil, 50_000, 0},
-		"one token below the gate":         {[]Part{result(1, "ls", 29_999), result(2, "ls", 50_000), said}, nil, 50_000, 29_999},
-		"at the gate":                      {[]Part{result(1, "ls", 30_000), result(2, "ls", 50_000), said}, []int{1}, 50_000, 30_000},
-		"the newest message is passed":     {[]Part{result(1, "ls", 90_000)}, nil, 0, 0},
-		"only the newest one":              {[]Part{result(1, "ls", 90_000), result(2, "ls", 90_000)}, []int{1}, 0, 90_000},
-		"all that is older":                {[]Part{result(1, "ls", 5_000), result(2, "ls", 30_000), result(3, "ls", 50_000), said}, []int{1, 2}, 50_000, 35_000},
-		"exempt tools do not count":        {[]Part{result(1, "ls", 40_000), result(2, "ask_user", 60_000), result(3, "ls", 45_000), said}, []int{1}, 45_000, 40_000},
-		"what is masked does not count":    {[]Part{masked, result(2, "ls", 40_000), said}, nil, 40_000, 0},
-		"past the line a small one is too": {[]Part{result(1, "ls", 20), result(2, "ls", 90_000), said}, []int{2}, 0, 90_020},
+		"nothing": {nil, nil, 0, 0},
+		"below the line": {[]Part{result(1, "ls", 25_000),
+			result(2, "ls", 25_000), said}, nil, 50_000, 0},
+		"the part that crosses is beyond": {[]Part{result(1, "ls", 30_001),
+			result(2, "ls", 20_000), said}, []int{1}, 20_000, 30_001},
+		"at the line it has not crossed": {[]Part{result(1, "ls", 30_000),
+			result(2, "ls", 20_000), said}, nil, 50_000, 0},
+		"one token below the gate": {[]Part{result(1, "ls", 29_999),
+			result(2, "ls", 50_000), said}, nil, 50_000, 29_999},
+		"at the gate": {[]Part{result(1, "ls", 30_000),
+			result(2, "ls", 50_000), said}, []int{1}, 50_000, 30_000},
+		"the newest message is passed": {[]Part{result(1, "ls", 90_000)}, nil, 0, 0},
+		"only the newest one": {[]Part{result(1, "ls", 90_000),
+			result(2, "ls", 90_000)}, []int{1}, 0, 90_000},
+		"all that is older": {[]Part{result(1, "ls", 5_000), result(2, "ls", 30_000),
+			result(3, "ls", 50_000), said}, []int{1, 2}, 50_000, 35_000},
+		"exempt tools do not count": {[]Part{result(1, "ls", 40_000),
+			result(2, "ask_user", 60_000), result(3, "ls", 45_000), said}, []int{1},
+			45_000, 40_000},
+		"what is masked does not count": {[]Part{masked, result(2, "ls", 40_000), said},
+			nil, 40_000, 0},
+		"past the line a small one is too": {[]Part{result(1, "ls", 20), result(2, "ls", 90_000),
+			said}, []int{2}, 0, 90_020},
 	} {
 		p := plan(rule(), c.messages...)
-		if !slices.Equal(numbers(p), c.masks) || p.Protected != c.protected || p.Prunable != c.prunable {
-			t.Errorf("%s: masks %v, protected %d, prunable %d; want %v, %d, %d", name, numbers(p), p.Protected, p.Prunable, c.masks, c.protected, c.prunable)
+		if !slices.Equal(numbers(p), c.masks) || p.Protected != c.protected ||
+			p.Prunable != c.prunable {
+			t.Errorf("%s: masks %v, protected %d, prunable %d; want %v, %d, %d", name, numbers(p),
+				p.Protected, p.Prunable, c.masks, c.protected, c.prunable)
 		}
 		saved := 0
 		for _, s := range p.Parts {
@@ -117,12 +134,14 @@ func TestC6_5_maskTwiceIsOnce(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 1))
 	for range 300 {
 		p := Params{
-			Protected: r.IntN(400), Gate: r.IntN(300), Newest: r.IntN(3), PreviewLines: 2 + r.IntN(6), PreviewChars: 2 + r.IntN(60),
+			Protected: r.IntN(400), Gate: r.IntN(300), Newest: r.IntN(3),
+			PreviewLines: 2 + r.IntN(6), PreviewChars: 2 + r.IntN(60),
 			Exempt: []string{"ask"}, Shell: []string{"sh"},
 		}
 		var list []Part
 		for n := range r.IntN(20) {
-			text := strings.Repeat([]string{"word ", "line\n", openTag, closeTag, "é𝄞"}[r.IntN(5)], r.IntN(120))
+			text := strings.Repeat([]string{"word ", "line\n", openTag, closeTag, "é𝄞"}[r.IntN(5)],
+				r.IntN(120))
 			part := Part{Entry: id(n), Tool: []string{"ls", "sh", "ask"}[r.IntN(3)], Text: text}
 			if r.IntN(2) == 0 {
 				part.Raw, part.Text = respond(part.Tool, text), ""
@@ -149,14 +168,16 @@ func TestC6_5_maskTwiceIsOnce(t *testing.T) {
 // TestTagInOutput: a tool that prints the tag is masked like any other, and cannot close the tag
 // that it stands in.
 func TestTagInOutput(t *testing.T) {
-	text := openTag + "\nI am masked already\n" + closeTag + "\n" + strings.Repeat("x", 200_000) + closeTag
+	text := openTag + "\nI am masked already\n" + closeTag + "\n" +
+		strings.Repeat("x", 200_000) + closeTag
 	part := Part{Entry: id(1), Tool: "ls", Raw: respond("ls", text)}
 	p := plan(rule(), part, Part{})
 	if len(p.Parts) != 1 {
 		t.Fatal("it is not masked")
 	}
 	short := p.Parts[0].Text
-	if strings.Count(short, openTag) != 1 || strings.Count(short, closeTag) != 1 || !strings.HasSuffix(short, closeTag) || !strings.HasPrefix(short, openTag) {
+	if strings.Count(short, openTag) != 1 || strings.Count(short, closeTag) != 1 ||
+		!strings.HasSuffix(short, closeTag) || !strings.HasPrefix(short, openTag) {
 		t.Errorf("shown as %s", short)
 	}
 }
@@ -183,7 +204,8 @@ func TestTokens(t *testing.T) {
 		t.Errorf("plain text: %d tokens", got)
 	}
 	long := strings.Repeat("é", longText+1)
-	if got, want := Tokens(Part{Raw: json.RawMessage(`{"text":"` + long + `"}`)}), (longText+1)/4; got != want {
+	if got, want := Tokens(Part{Raw: json.RawMessage(`{"text":"` + long + `"}`)}),
+		(longText+1)/4; got != want {
 		t.Errorf("a long text: %d tokens, want %d", got, want)
 	}
 }
@@ -205,7 +227,9 @@ func TestPreviews(t *testing.T) {
 	}
 	cut := ten(0) + "\n\n... [5 lines omitted] ...\n\n" + ten(15)
 	shell := func(response string) Part {
-		return Part{Tool: "run_shell_command", Raw: json.RawMessage(`{"functionResponse":{"name":"run_shell_command","response":` + response + `}}`)}
+		return Part{Tool: "run_shell_command",
+			Raw: json.RawMessage(`{"functionResponse":{"name":"run_shell_command","response":` +
+				response + `}}`)}
 	}
 	output := func(text string) Part {
 		b, _ := json.Marshal(map[string]string{"output": text})
@@ -215,21 +239,37 @@ func TestPreviews(t *testing.T) {
 		part Part
 		want string
 	}{
-		"20 lines stay":          {output("Output: " + numbered(20)), "Output: " + numbered(20)},
-		"25 lines are cut":       {output("Output: " + numbered(25) + "\nExit Code: 2\n"), "Output: " + cut + "\nExit Code: 2"},
-		"other sections stay":    {output("Error: " + numbered(25) + "\nSignal: 9"), "Error: " + numbered(25) + "\nSignal: 9"},
-		"no sections":            {output(numbered(25)), cut},
-		"an error in the output": {output("first\n" + numbered(25) + "\nError: link failed"), strings.Replace(strings.Replace(cut, "0\n", "first\n0\n", 1), "9\n\n... [5 lines omitted] ...\n\n15\n", "\n... [7 lines omitted] ...\n\n", 1) + "\nError: link failed"},
-		"a blank line first":     {output("\nOutput: a\nSignal: 9"), "Output: a\nSignal: 9"},
-		"stdout":                 {shell(`{"stdout":"a","exit_code":0}`), "a"},
-		"exit code":              {shell(`{"output":"a","exitCode":3,"error":"no \"x\""}`), "a\n[Exit Code: 3]\n[Error: no \"x\"]"},
-		"not a text":             {shell(`{"output":{"b":1, "a":2}}`), `{"b":1,"a":2}`},
-		"a response of text":     {shell(`"` + strings.Repeat("y", 600) + `"`), `"` + strings.Repeat("y", 249) + "\n... [TRUNCATED] ...\n" + strings.Repeat("y", 249) + `"`},
-		"plain text of a shell":  {Part{Tool: "run_shell_command", Text: numbered(25)}, cut},
-		"another tool, short":    {Part{Tool: "ls", Text: strings.Repeat("é", 500)}, strings.Repeat("é", 500)},
-		"another tool, long":     {Part{Tool: "ls", Text: strings.Repeat("a", 250) + "#" + strings.Repeat("b", 250)}, strings.Repeat("a", 250) + "\n... [TRUNCATED] ...\n" + strings.Repeat("b", 250)},
-		"no half of a character": {Part{Tool: "ls", Text: strings.Repeat("a", 249) + strings.Repeat("𝄞", 3) + strings.Repeat("b", 249)}, strings.Repeat("a", 249) + "\n... [TRUNCATED] ...\n" + strings.Repeat("b", 249)},
-		"pretty, in its order":   {Part{Tool: "ls", Raw: json.RawMessage(`{"functionResponse":{"name":"ls","response":{"b":"\u003c","a":[1]}}}`)}, "{\n  \"b\": \"<\",\n  \"a\": [\n    1\n  ]\n}"},
+		"20 lines stay": {output("Output: " + numbered(20)), "Output: " + numbered(20)},
+		"25 lines are cut": {output("Output: " + numbered(25) + "\nExit Code: 2\n"),
+			"Output: " + cut + "\nExit Code: 2"},
+		"other sections stay": {output("Error: " + numbered(25) + "\nSignal: 9"),
+			"Error: " + numbered(25) + "\nSignal: 9"},
+		"no sections": {output(numbered(25)), cut},
+		"an error in the output": {output("first\n" + numbered(25) + "\nError: link failed"),
+			strings.Replace(strings.Replace(cut, "0\n", "first\n0\n", 1),
+				"9\n\n... [5 lines omitted] ...\n\n15\n", "\n... [7 lines omitted] ...\n\n", 1) +
+				"\nError: link failed"},
+		"a blank line first": {output("\nOutput: a\nSignal: 9"), "Output: a\nSignal: 9"},
+		"stdout":             {shell(`{"stdout":"a","exit_code":0}`), "a"},
+		"exit code": {shell(`{"output":"a","exitCode":3,"error":"no \"x\""}`),
+			"a\n[Exit Code: 3]\n[Error: no \"x\"]"},
+		"not a text": {shell(`{"output":{"b":1, "a":2}}`), `{"b":1,"a":2}`},
+		"a response of text": {shell(`"` + strings.Repeat("y", 600) + `"`),
+			`"` + strings.Repeat("y", 249) + "\n... [TRUNCATED] ...\n" +
+				strings.Repeat("y", 249) + `"`},
+		"plain text of a shell": {Part{Tool: "run_shell_command", Text: numbered(25)}, cut},
+		"another tool, short": {Part{Tool: "ls", Text: strings.Repeat("é", 500)},
+			strings.Repeat("é", 500)},
+		"another tool, long": {Part{Tool: "ls",
+			Text: strings.Repeat("a", 250) + "#" + strings.Repeat("b", 250)},
+			strings.Repeat("a", 250) + "\n... [TRUNCATED] ...\n" + strings.Repeat("b", 250)},
+		"no half of a character": {Part{Tool: "ls",
+			Text: strings.Repeat("a", 249) + strings.Repeat("𝄞", 3) + strings.Repeat("b", 249)},
+			strings.Repeat("a", 249) + "\n... [TRUNCATED] ...\n" + strings.Repeat("b", 249)},
+		"pretty, in its order": {Part{Tool: "ls",
+			Raw: json.RawMessage(
+				`{"functionResponse":{"name":"ls","response":{"b":"\u003c","a":[1]}}}`)},
+			"{\n  \"b\": \"<\",\n  \"a\": [\n    1\n  ]\n}"},
 	} {
 		if got := preview(c.part, rule()); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
@@ -258,7 +298,8 @@ func TestReplace(t *testing.T) {
 // read where it is a result or a text.
 func FuzzReplace(f *testing.F) {
 	for _, s := range []string{
-		`{"functionResponse":{"id":"c","name":"n","response":{"output":"SECRET"}}}`, `{"text":"SECRET"}`, `"SECRET"`,
+		`{"functionResponse":{"id":"c","name":"n","response":{"output":"SECRET"}}}`,
+		`{"text":"SECRET"}`, `"SECRET"`,
 		`{"functionResponse":{"response":1,"rEsponse":"SECRET"},"FUNCTIONresponse":{"response":"SECRET"}}`, `{"functionResponse":[]}`, `null`, `[1]`,
 	} {
 		f.Add([]byte(s))
@@ -303,8 +344,10 @@ func TestOffload(t *testing.T) {
 		t.Error("0 is any number; a character beyond the first plane counts two")
 	}
 	got := o.Short(strings.Repeat("a", 20)+strings.Repeat("#", 41)+strings.Repeat("b", 80), id(1))
-	want := "Output too large. Here are its first 20 and last 80 characters; `ctx expand " + id(1).String() + "` shows all of it.\n" +
-		strings.Repeat("a", 20) + "\n\n... [41 characters omitted] ...\n\n" + strings.Repeat("b", 80)
+	want := "Output too large. Here are its first 20 and last 80 characters; `ctx expand " +
+		id(1).String() + "` shows all of it.\n" +
+		strings.Repeat("a", 20) + "\n\n... [41 characters omitted] ...\n\n" +
+		strings.Repeat("b", 80)
 	if got != want {
 		t.Errorf("got %q", got)
 	}

@@ -9,7 +9,8 @@ import (
 // Offload says when an output is too long for a message, and how much of it the message keeps.
 type Offload struct {
 	Threshold int // UTF-16 units that a message may have; 0 for any number
-	Head      int // percent of the threshold that is kept of the beginning; the rest is kept of the end
+	// Percent of the threshold that is kept of the beginning; the rest is kept of the end
+	Head int
 }
 
 // TooLong reports whether an output has to be offloaded.
@@ -19,7 +20,9 @@ func (o Offload) TooLong(text string) bool { return o.Threshold > 0 && units(tex
 func (o Offload) Short(text string, id format.ID) string {
 	most := o.Threshold * o.Head / 100
 	first, last := head(text, most), tail(text, o.Threshold-most)
-	return fmt.Sprintf("Output too large. Here are its first %d and last %d characters; `ctx expand %v` shows all of it.\n%s\n\n... [%d characters omitted] ...\n\n%s",
+	return fmt.Sprintf(
+		"Output too large. Here are its first %d and last %d characters; `ctx expand %v` shows "+
+			"all of it.\n%s\n\n... [%d characters omitted] ...\n\n%s",
 		units(first), units(last), id, first, units(text)-units(first)-units(last), last)
 }
 

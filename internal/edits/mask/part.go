@@ -75,19 +75,23 @@ func Replace(raw json.RawMessage, text string) json.RawMessage {
 	case p.Result != nil:
 		output := json.RawMessage(`{"output":` + string(jsonvalue.Encode(text)) + `}`)
 		return setMember(raw, "functionResponse", func(in json.RawMessage) json.RawMessage {
-			return setMember(in, "response", func(json.RawMessage) json.RawMessage { return output })
+			return setMember(in, "response",
+				func(json.RawMessage) json.RawMessage { return output })
 		})
 	case p.HasText && bytes.HasPrefix(bytes.TrimSpace(raw), []byte(`"`)):
 		return jsonvalue.Encode(text)
 	case p.HasText:
-		return setMember(raw, "text", func(json.RawMessage) json.RawMessage { return jsonvalue.Encode(text) })
+		return setMember(raw, "text",
+			func(json.RawMessage) json.RawMessage { return jsonvalue.Encode(text) })
 	}
 	return raw
 }
 
 // setMember returns an object with the value of a member changed, or added at its end. The object
 // is JSON in UTF-8.
-func setMember(object json.RawMessage, name string, change func(json.RawMessage) json.RawMessage) json.RawMessage {
+func setMember(
+	object json.RawMessage, name string, change func(json.RawMessage) json.RawMessage,
+) json.RawMessage {
 	members, _ := jsonvalue.Members(object)
 	isIt := func(m jsonvalue.Member) bool { return m.Name == name }
 	if !slices.ContainsFunc(members, isIt) {

@@ -18,7 +18,8 @@ const (
 )
 
 func snippet(preview string, entry format.ID) string {
-	return fmt.Sprintf("%s\n%s\n\nOutput too large. `ctx expand %v` shows all of it.\n%s", openTag, harmless(preview), entry, closeTag)
+	return fmt.Sprintf("%s\n%s\n\nOutput too large. `ctx expand %v` shows all of it.\n%s", openTag,
+		harmless(preview), entry, closeTag)
 }
 
 // Tagged reports whether the tag of a mask may stand in s, a text or JSON, where it may be escaped.
@@ -75,7 +76,8 @@ func shellResponse(raw json.RawMessage, o Params) string {
 			break
 		}
 	}
-	if failed := fields["error"]; len(failed) > 0 && !slices.Contains([]string{"null", "false", `""`}, string(failed)) {
+	if failed := fields["error"]; len(failed) > 0 &&
+		!slices.Contains([]string{"null", "false", `""`}, string(failed)) {
 		text += "\n[Error: " + said(failed) + "]"
 	}
 	return text
@@ -111,7 +113,8 @@ type section struct{ name, text string }
 
 // sectionName returns the name that a line begins a section with; "" for none.
 func sectionName(line string) string {
-	for _, name := range [...]string{"Output", "Error", "Exit Code", "Signal", "Background PIDs", "Process Group PGID"} {
+	for _, name := range [...]string{"Output", "Error", "Exit Code", "Signal", "Background PIDs",
+		"Process Group PGID"} {
 		if strings.HasPrefix(line, name+": ") {
 			return name
 		}

@@ -32,7 +32,9 @@ func restate(e *format.Epoch, step string) *format.Epoch {
 
 // Starts reports whether the block of an epoch replaces all earlier updates, so that they are not
 // shown any more. Updates before a fork are shown as they were sent.
-func Starts(e *format.Epoch) bool { return e.Step == format.EpochInitial || e.Step == format.EpochFold }
+func Starts(e *format.Epoch) bool {
+	return e.Step == format.EpochInitial || e.Step == format.EpochFold
+}
 
 // Diff returns the keys whose values an update changed, in the order of the sources. A value that
 // was sent again because it was lost is no change.

@@ -27,11 +27,21 @@ func split(t *testing.T, messages string) string {
 // asked for.
 func shapes(calls, results string) map[string]string {
 	forms := map[string][3]string{
-		"gemini":    {`{"role":"model","parts":[%]}`, `{"functionCall":{"id":"@","name":"ls","args":{}}}`, `{"role":"user","parts":[{"functionResponse":{"id":"@","name":"ls","response":{}}}]}`},
-		"openai":    {`{"role":"assistant","content":null,"tool_calls":[%]}`, `{"id":"@","type":"function","function":{"name":"ls","arguments":"{}"}}`, `{"role":"tool","tool_call_id":"@","content":"x"}`},
-		"anthropic": {`{"role":"assistant","content":[{"type":"text","text":"x"},%]}`, `{"type":"tool_use","id":"@","name":"ls","input":{}}`, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"@","content":"x"}]}`},
-		"adk":       {`{"author":"a","content":{"role":"model","parts":[%]}}`, `{"functionCall":{"id":"@","name":"ls","args":{}}}`, `{"author":"a","content":{"role":"user","parts":[{"functionResponse":{"id":"@","name":"ls","response":{}}}]}}`},
-		"log":       {`{"kind":"message","role":"model","text":"x","calls":[%]}`, `{"id":"@","tool":"ls"}`, `{"kind":"message","role":"tool","text":"x","results":["@"]}`},
+		"gemini": {`{"role":"model","parts":[%]}`,
+			`{"functionCall":{"id":"@","name":"ls","args":{}}}`,
+			`{"role":"user","parts":[{"functionResponse":{"id":"@","name":"ls","response":{}}}]}`},
+		"openai": {`{"role":"assistant","content":null,"tool_calls":[%]}`,
+			`{"id":"@","type":"function","function":{"name":"ls","arguments":"{}"}}`,
+			`{"role":"tool","tool_call_id":"@","content":"x"}`},
+		"anthropic": {`{"role":"assistant","content":[{"type":"text","text":"x"},%]}`,
+			`{"type":"tool_use","id":"@","name":"ls","input":{}}`,
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"@","content":"x"}]}`},
+		"adk": {`{"author":"a","content":{"role":"model","parts":[%]}}`,
+			`{"functionCall":{"id":"@","name":"ls","args":{}}}`,
+			`{"author":"a","content":{"role":"user","parts":[{"functionResponse":{"id":"@","name":"ls","response":{}}}]}}`},
+		"log": {`{"kind":"message","role":"model","text":"x","calls":[%]}`,
+			`{"id":"@","tool":"ls"}`,
+			`{"kind":"message","role":"tool","text":"x","results":["@"]}`},
 	}
 	out := map[string]string{}
 	for name, f := range forms {
@@ -39,14 +49,16 @@ func shapes(calls, results string) map[string]string {
 		for _, id := range strings.Fields(calls) {
 			made = append(made, strings.ReplaceAll(f[1], "@", id))
 		}
-		list := []string{`{"role":"user","content":"go","parts":[{"text":"go"}]}`, strings.ReplaceAll(f[0], "%", strings.Join(made, ","))}
+		list := []string{`{"role":"user","content":"go","parts":[{"text":"go"}]}`,
+			strings.ReplaceAll(f[0], "%", strings.Join(made, ","))}
 		for _, id := range strings.Fields(results) {
 			list = append(list, strings.ReplaceAll(f[2], "@", id))
 		}
 		out[name] = strings.Join(list, "\n")
 		out[name+" array"] = "[" + strings.Join(list, ",") + "]"
 		for _, member := range []string{"contents", "messages", "tail"} {
-			out[name+" "+member] = `{"v":1,"system":"x","` + member + `":[` + strings.Join(list, ",") + `]}`
+			out[name+" "+member] = `{"v":1,"system":"x","` + member + `":[` +
+				strings.Join(list, ",") + `]}`
 		}
 	}
 	return out
@@ -98,7 +110,8 @@ func TestE41_calls_of_the_provider(t *testing.T) {
 
 func TestE42_call_that_nobody_answered(t *testing.T) {
 	turn := `{"role":"user","parts":[{"text":"x"}]},{"role":"model","parts":[{"text":"y"}]},`
-	s := `[{"role":"model","parts":[{"functionCall":{"id":"a","name":"ls"}}]},` + strings.Repeat(turn, 3) + `{"role":"user","parts":[{"text":"z"}]}]`
+	s := `[{"role":"model","parts":[{"functionCall":{"id":"a","name":"ls"}}]},` +
+		strings.Repeat(turn, 3) + `{"role":"user","parts":[{"text":"z"}]}]`
 	if got := split(t, s); got != "a @8" {
 		t.Errorf("got %q", got)
 	}
@@ -112,12 +125,15 @@ func TestE42_call_that_nobody_answered(t *testing.T) {
 
 // Updates that are there already are held to it where they stand; what comes first is no update.
 func TestUpdatesAmongTheMessages(t *testing.T) {
-	call, result := `{"role":"assistant","tool_calls":[{"id":"a"}]}`, `{"role":"tool","tool_call_id":"a"}`
+	call, result := `{"role":"assistant","tool_calls":[{"id":"a"}]}`,
+		`{"role":"tool","tool_call_id":"a"}`
 	for _, tt := range [][2]string{
-		{`[{"role":"system","content":"s"},` + call + `,` + result + `,{"role":"system","content":"u"}]`, ""},
+		{`[{"role":"system","content":"s"},` + call + `,` + result +
+			`,{"role":"system","content":"u"}]`, ""},
 		{`[` + call + `,{"role":"system","content":"u"},` + result + `]`, "a @1"},
 		{`[` + call + `,{"kind":"update","role":"system","text":"u"},` + result + `]`, "a @1"},
-		{`{"type":"function_call","call_id":"a","name":"ls"}` + "\n" + `{"role":"developer","content":"u"}`, "a @1"},
+		{`{"type":"function_call","call_id":"a","name":"ls"}` + "\n" +
+			`{"role":"developer","content":"u"}`, "a @1"},
 		{`{"input":[{"type":"function_call","call_id":"a"},{"type":"function_call_output","call_id":"a"}]}`, ""},
 		{`{"role":"model","parts":[{"functionCall":{"name":"ls"}},{"functionCall":{"name":"cat"}}]} {"role":"user","parts":[{"functionResponse":{"name":"cat"}}]}`, "ls @2"},
 		{``, ""},
@@ -145,14 +161,16 @@ func TestSaid(t *testing.T) {
 	}{
 		{``, calls, nil, "a, b"},
 		{`[{"text":"x"}]`, calls, nil, "a, b"},
-		{`[{"functionCall":{"name":"ls"}},{"functionCall":{"id":"c","name":"cat"}}]`, calls, nil, "a, c"},
+		{`[{"functionCall":{"name":"ls"}},{"functionCall":{"id":"c","name":"cat"}}]`,
+			calls, nil, "a, c"},
 		{`[{"functionCall":{"id":"a","name":"ls"},"providerExecuted":true}]`, calls[:1], nil, ""},
 		{`[{"functionCall":{"name":"ls"}}]`, nil, nil, "ls"},
 		{`[{"FunctionCall":{"id":"a","name":"ls"}}]`, nil, nil, ""},
 		{`[{"functionCall":{"id":"a","ID":"b"}},{"functionCall":{"id":"c"},"functionResponse":{"id":"a"},"text":"x"}]`, nil, nil, "c"},
 		{`[{"functionResponse":{"name":"ls"},"functionCall":{"name":"ls"}}]`, nil, nil, ""},
 		{``, calls, []string{"a"}, "b"},
-		{`[{"functionCall":{"id":"a","name":"ls"}},{"functionResponse":{"name":"ls"}}]`, nil, []string{"a"}, ""},
+		{`[{"functionCall":{"id":"a","name":"ls"}},{"functionResponse":{"name":"ls"}}]`, nil,
+			[]string{"a"}, ""},
 	} {
 		open, _ := Split([]Message{Said([]byte(tt.parts), tt.calls, tt.results)})
 		if got := Open(open); got != tt.want {

@@ -27,7 +27,8 @@ func ReadMessages(b []byte) ([]Message, error) {
 		if err != nil {
 			fields, ok := object(raw)
 			if !ok {
-				return nil, fmt.Errorf("%w: message %d: neither an object nor an array", ErrInput, n)
+				return nil,
+					fmt.Errorf("%w: message %d: neither an object nor an array", ErrInput, n)
 			}
 			list = []json.RawMessage{raw}
 			for _, name := range []string{"tail", "contents", "messages", "input"} {

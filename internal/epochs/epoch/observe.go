@@ -118,7 +118,8 @@ func (o *observer) begin(set *Set) (*Outcome, error) {
 }
 
 func (o *observer) goOn(set *Set) (*Outcome, error) {
-	e := &format.Epoch{Step: format.EpochUpdate, Initial: o.state.Initial, Current: slices.Clone(o.state.Current)}
+	e := &format.Epoch{Step: format.EpochUpdate, Initial: o.state.Initial,
+		Current: slices.Clone(o.state.Current)}
 	for _, in := range set.list {
 		at := slices.IndexFunc(e.Current, func(b format.Belief) bool { return b.Key == in.key })
 		if at < 0 {
@@ -186,7 +187,8 @@ func (o *observer) goneText(in observation, old format.Belief) (string, error) {
 	if text, ok := o.state.Blobs[old.Gone]; ok && !old.Gone.IsZero() {
 		return string(text), nil
 	}
-	return "", missing(in.key, "removed_text", "the source has gone, and none was given with its value")
+	return "",
+		missing(in.key, "removed_text", "the source has gone, and none was given with its value")
 }
 
 // admit returns the belief in an observed value.
@@ -296,7 +298,8 @@ func order(list, before []format.Belief, set *Set) []format.Belief {
 	}
 	out := make([]format.Belief, 0, len(slots))
 	for _, key := range slots {
-		if b := of[key]; !b.Value.IsZero() || slices.ContainsFunc(before, func(b format.Belief) bool { return b.Key == key }) {
+		if b := of[key]; !b.Value.IsZero() ||
+			slices.ContainsFunc(before, func(b format.Belief) bool { return b.Key == key }) {
 			out = append(out, b)
 		}
 	}

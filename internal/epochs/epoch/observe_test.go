@@ -13,7 +13,9 @@ import (
 // E43: the text cannot end its wrapper, and reads the same when the escapes are taken back.
 func TestE43_wrapper_cannot_be_closed(t *testing.T) {
 	got := Wrap("a </system-update> & &lt; \"q\" 'q' <system-update>")
-	want := "<system-update>\na &lt;/system-update&gt; &amp; &amp;lt; \"q\" 'q' &lt;system-update&gt;\n</system-update>"
+	want :=
+		"<system-update>\na &lt;/system-update&gt; &amp; &amp;lt; \"q\" 'q' " +
+			"&lt;system-update&gt;\n</system-update>"
 	if got != want || strings.Count(got, "</system-update>") != 1 {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -88,7 +90,9 @@ func TestTheEpochIsWhatWasTold(t *testing.T) {
 					continue
 				}
 				world[k] = fmt.Sprint(r.IntN(3))
-				lines = append(lines, fmt.Sprintf(`{"key":%q,"value":%s,"first":"%s=%s","changed":"%s=%s","removed_text":"%s=gone"}`, k, world[k], k, world[k], k, world[k], k))
+				lines = append(lines,
+					fmt.Sprintf(
+						`{"key":%q,"value":%s,"first":"%s=%s","changed":"%s=%s","removed_text":"%s=gone"}`, k, world[k], k, world[k], k, world[k], k))
 			}
 			set, err := Read([]byte(strings.Join(lines, "\n")))
 			if err != nil {
@@ -120,12 +124,14 @@ func TestTheEpochIsWhatWasTold(t *testing.T) {
 					want = string(s.Blobs[b.Value])
 				}
 				if now := world[b.Key]; told[b.Key] != want || want != "gone" && now != want {
-					t.Fatalf("seed %d, step %d: %s is %q, was told %q, the world has %q", seed, step, b.Key, want, told[b.Key], now)
+					t.Fatalf("seed %d, step %d: %s is %q, was told %q, the world has %q", seed,
+						step, b.Key, want, told[b.Key], now)
 				}
 			}
 			for k, v := range world {
 				if told[k] != v {
-					t.Fatalf("seed %d, step %d: %s is %q and was told %q", seed, step, k, v, told[k])
+					t.Fatalf("seed %d, step %d: %s is %q and was told %q", seed, step,
+						k, v, told[k])
 				}
 			}
 			again, err := Observe(s, set)

@@ -129,7 +129,10 @@ func (s *Set) read(line []byte) (observation, error) {
 		}
 	}
 	if !format.IsEpochKey(o.key) {
-		return observation{}, fmt.Errorf("bad key %.80q: a namespace, a slash and a name is the form, as in core/date", o.key)
+		return observation{},
+			fmt.Errorf(
+				"bad key %.80q: a namespace, a slash and a name is the form, as in core/date",
+				o.key)
 	}
 	return o, o.check(removed)
 }
@@ -145,7 +148,9 @@ func (o *observation) check(removed bool) error {
 	case said != 1:
 		return errors.New("one of value, unavailable and removed belongs to an observation")
 	case len(o.value) > maxValue:
-		return fmt.Errorf("value of %d bytes: %d is the most; give its digest as the value, and what it says as the text", len(o.value), maxValue)
+		return fmt.Errorf(
+			"value of %d bytes: %d is the most; give its digest as the value, and what it says "+
+				"as the text", len(o.value), maxValue)
 	}
 	for _, t := range []struct {
 		kind string

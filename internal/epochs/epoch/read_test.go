@@ -14,7 +14,8 @@ func TestE21_blank_text(t *testing.T) {
 		for _, blank := range []string{``, ` `, `\n\t`, `\u0000`} {
 			line := fmt.Sprintf(`{"key":"core/date","value":1,%q:"%s"}`, kind, blank)
 			want := "line 1: core/date: " + kind + " is empty"
-			if _, err := Read([]byte(line)); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), want) {
+			if _, err := Read([]byte(line)); !errors.Is(err, ErrInput) ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("%s: error %v, want %s", line, err, want)
 			}
 		}
@@ -22,16 +23,20 @@ func TestE21_blank_text(t *testing.T) {
 }
 
 func TestE22_duplicate_key(t *testing.T) {
-	_, err := Read([]byte("{\"key\":\"a/b\",\"value\":1}\n\n{\"key\":\"a/c\",\"value\":1}\n{\"key\":\"a/b\",\"unavailable\":true}\n"))
+	_, err :=
+		Read([]byte(
+			"{\"key\":\"a/b\",\"value\":1}\n\n{\"key\":\"a/c\",\"value\":1}\n{\"key\":\"a/b\",\"unavailable\":true}\n"))
 	if !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "line 4: a/b: key twice") {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestE23_key_without_a_namespace(t *testing.T) {
-	for _, key := range []string{"", "date", "/date", "core/", "Core/date", "core/Date", "core date/x", "core/dáte", "-core/date", "core//x",
+	for _, key := range []string{"", "date", "/date", "core/", "Core/date", "core/Date",
+		"core date/x", "core/dáte", "-core/date", "core//x",
 		"core/" + strings.Repeat("a", format.MaxName)} {
-		if _, err := Read([]byte(fmt.Sprintf(`{"key":%q,"value":1}`, key))); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "bad key") {
+		if _, err := Read([]byte(fmt.Sprintf(`{"key":%q,"value":1}`, key))); !errors.Is(err,
+			ErrInput) || !strings.Contains(err.Error(), "bad key") {
 			t.Errorf("%q: error %v", key, err)
 		}
 	}
@@ -66,11 +71,14 @@ func TestE47_value_at_the_limit(t *testing.T) {
 		if err == nil && len(set.list[0].value) > maxValue {
 			t.Errorf("took %d bytes", len(set.list[0].value))
 		}
-		if err != nil && (!errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "8192 is the most")) {
+		if err != nil &&
+			(!errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "8192 is the most")) {
 			t.Errorf("error %v", err)
 		}
 	}
-	if set, err := Read([]byte(`{"key":"a/b","value":"` + strings.Repeat("a", room) + `"}`)); err != nil || len(set.list[0].value) != maxValue {
+	if set, err := Read(
+		[]byte(`{"key":"a/b","value":"` + strings.Repeat("a", room) + `"}`)); err != nil ||
+		len(set.list[0].value) != maxValue {
 		t.Errorf("exactly the limit: error %v", err)
 	}
 }
@@ -95,11 +103,13 @@ func TestReadRefuses(t *testing.T) {
 		{`{"key":"a/b","value":1,"value":2}`, "name twice"},
 		{`{"key":"a/b","value":{"x":1,"x":1}}`, "name twice"},
 		{`{"key":"a/b","value":1e99999}`, "out of range"},
-		{`{"key":"a/b","value":1,"first":"` + strings.Repeat("x", maxText+1) + `"}`, "first of 1048577 bytes"},
+		{`{"key":"a/b","value":1,"first":"` + strings.Repeat("x", maxText+1) + `"}`,
+			"first of 1048577 bytes"},
 		{strings.Repeat(" ", MaxInput+1), "more than"},
 		{strings.Repeat("[", 300) + strings.Repeat("]", 300), "line 1: not a JSON object"},
 	} {
-		if _, err := Read([]byte(tt[0])); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), tt[1]) {
+		if _, err := Read([]byte(tt[0])); !errors.Is(err, ErrInput) ||
+			!strings.Contains(err.Error(), tt[1]) {
 			t.Errorf("%.60q: error %v, want %s", tt[0], err, tt[1])
 		}
 	}
@@ -107,7 +117,8 @@ func TestReadRefuses(t *testing.T) {
 	for i := range maxKeys + 1 {
 		fmt.Fprintf(&many, "{\"key\":\"a/%d\",\"unavailable\":true}\n", i)
 	}
-	if _, err := Read([]byte(many.String())); err == nil || !strings.Contains(err.Error(), "1024 keys are the most") {
+	if _, err := Read([]byte(many.String())); err == nil ||
+		!strings.Contains(err.Error(), "1024 keys are the most") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -115,7 +126,9 @@ func TestReadRefuses(t *testing.T) {
 // What looks like a secret is gone before anything is compared, in values, names and texts.
 func TestReadSanitizes(t *testing.T) {
 	secret := "ghp_" + strings.Repeat("a1B2c3", 6)
-	set, err := Read([]byte(`{"key":"core/env","value":{"TOKEN":"` + secret + `"},"first":"a\u0007b ` + secret + `","changed":"` + secret + `","removed_text":"` + secret + `"}`))
+	set, err := Read(
+		[]byte(`{"key":"core/env","value":{"TOKEN":"` + secret + `"},"first":"a\u0007b ` + secret +
+			`","changed":"` + secret + `","removed_text":"` + secret + `"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,8 +143,11 @@ func TestReadSanitizes(t *testing.T) {
 // canonical and within its limit.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
-		`{"key":"core/date","value":"2026","first":"a","changed":"b","removed_text":"c"}`, `{"key":"a/b","unavailable":true}`,
-		"{\"key\":\"a/b\",\"removed\":true}\n{\"key\":\"a/c\",\"value\":null}", `{"key":"a/b","value":{"password":"hunter2hunter2"}}`, "\xff", `{"key":"a/b","value":"\ud800"}`,
+		`{"key":"core/date","value":"2026","first":"a","changed":"b","removed_text":"c"}`,
+		`{"key":"a/b","unavailable":true}`,
+		"{\"key\":\"a/b\",\"removed\":true}\n{\"key\":\"a/c\",\"value\":null}",
+		`{"key":"a/b","value":{"password":"hunter2hunter2"}}`, "\xff",
+		`{"key":"a/b","value":"\ud800"}`,
 	} {
 		f.Add([]byte(s))
 	}
@@ -149,7 +165,8 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("%q: %+v", b, o)
 			}
 			seen[o.key] = true
-			if again, err := canonical(o.value); o.value != nil && (err != nil || string(again) != string(o.value)) {
+			if again, err := canonical(o.value); o.value != nil &&
+				(err != nil || string(again) != string(o.value)) {
 				t.Fatalf("%q is not canonical: %v", o.value, err)
 			}
 		}

@@ -40,7 +40,8 @@ func TestBaselines(t *testing.T) {
 // Three texts; "port" is in two of them and "redis" in one, so that the one about redis comes
 // first, then the shorter one.
 func TestBM25(t *testing.T) {
-	b := NewBM25([]string{"the port of the old database is a secret", "redis has another port", "lunch", "Redis port port"})
+	b := NewBM25([]string{"the port of the old database is a secret", "redis has another port",
+		"lunch", "Redis port port"})
 	if got := b.Rank("Redis port?"); !slices.Equal(got, []int{3, 1, 0}) {
 		t.Errorf("ranked %v", got)
 	}

@@ -197,7 +197,8 @@ func (w *seedWindow) union(a, b int) {
 	na, nb := float64(len(w.children[a])), float64(len(w.children[b]))
 	center := make([]float64, max(len(w.centroids[a]), len(w.centroids[b])))
 	for i := range center {
-		center[i] = (float64(at(w.centroids[a], i)*na) + float64(at(w.centroids[b], i)*nb)) / (na + nb)
+		center[i] = (float64(at(w.centroids[a], i)*na) + float64(at(w.centroids[b], i)*nb)) / (na +
+			nb)
 	}
 	root, lost := a, b
 	if w.rank[a] < w.rank[b] {
@@ -264,7 +265,8 @@ func (w *seedWindow) closest() (a, b int) {
 func (w *seedWindow) cold() []int {
 	oldest := func(root int) int { return slices.Min(w.children[root]) }
 	newest := func(root int) int { return slices.Max(w.children[root]) }
-	roots := slices.DeleteFunc(slices.Clone(w.roots), func(r int) bool { return oldest(r) >= w.hot })
+	roots := slices.DeleteFunc(slices.Clone(w.roots),
+		func(r int) bool { return oldest(r) >= w.hot })
 	slices.SortFunc(roots, func(a, b int) int { return newest(a) - newest(b) })
 	return roots
 }

@@ -52,7 +52,8 @@ func TestSeedVectors(t *testing.T) {
 	tr := loadTrace(t)
 	var v seedVectors
 	first, second := v.embed("a b b"), v.embed("b c")
-	for name, got := range map[string][]float64{"embed('a b b')": first, "embed('b c') after": second} {
+	for name, got := range map[string][]float64{"embed('a b b')": first,
+		"embed('b c') after": second} {
 		var want []float64
 		number64(t, tr.TFIDF[name], &want)
 		if len(got) != len(want) {
@@ -88,11 +89,13 @@ func TestSeedStepByStep(t *testing.T) {
 		w.append(text)
 		want := tr.Trace[i]
 		if hot := len(w.texts) - w.hot; hot != want.Hot || len(w.roots) != want.Cold {
-			t.Errorf("after %d: %d hot, %d clusters, not %d, %d", i, hot, len(w.roots), want.Hot, want.Cold)
+			t.Errorf("after %d: %d hot, %d clusters, not %d, %d", i, hot, len(w.roots),
+				want.Hot, want.Cold)
 		}
 		for _, r := range want.Roots {
 			if !slices.Contains(w.roots, r.Root) || !slices.Equal(w.children[r.Root], r.Members) {
-				t.Errorf("after %d: root %d has %v, not %v", i, r.Root, w.children[r.Root], r.Members)
+				t.Errorf("after %d: root %d has %v, not %v", i, r.Root,
+					w.children[r.Root], r.Members)
 			}
 			for _, m := range r.Members {
 				if w.find(m) != r.Root {

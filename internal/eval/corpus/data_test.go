@@ -113,7 +113,9 @@ func checkConversation(t *testing.T, c []corpus.Message) {
 	open := []corpus.Call{}
 	ids := map[string]bool{}
 	for i, m := range c {
-		at := func(format string, args ...any) { t.Errorf("message %d: %s", m.Seq, fmt.Sprintf(format, args...)) }
+		at := func(format string, args ...any) {
+			t.Errorf("message %d: %s", m.Seq, fmt.Sprintf(format, args...))
+		}
 		if m.Seq != i {
 			at("seq, want %d", i)
 		}
@@ -128,7 +130,8 @@ func checkConversation(t *testing.T, c []corpus.Message) {
 		if m.Topic == "" || m.Text == "" || strings.TrimRight(m.Text, " \t\n") != m.Text {
 			at("topic %q, text %q", m.Topic, m.Text)
 		}
-		if m.Mark != "" && (m.Role != "user" || m.Mark != corpus.Request && m.Mark != corpus.Correction) {
+		if m.Mark != "" &&
+			(m.Role != "user" || m.Mark != corpus.Request && m.Mark != corpus.Correction) {
 			at("mark %q on the %s's message", m.Mark, m.Role)
 		}
 		if m.RewindTo != nil && (m.Role != "user" || *m.RewindTo < 0 || *m.RewindTo >= m.Seq-1) {
@@ -187,7 +190,9 @@ func TestFacts(t *testing.T) {
 
 func checkFact(t *testing.T, c []corpus.Message, f corpus.Fact) {
 	t.Helper()
-	fail := func(format string, args ...any) { t.Errorf("%s: %s", f.Query, fmt.Sprintf(format, args...)) }
+	fail := func(format string, args ...any) {
+		t.Errorf("%s: %s", f.Query, fmt.Sprintf(format, args...))
+	}
 	if len(f.Evidence) == 0 {
 		fail("no evidence")
 		return
@@ -266,7 +271,9 @@ var folded = map[string]string{}
 func TestFactsBothWays(t *testing.T) {
 	_, facts := corpus.Planted()
 	for _, f := range facts {
-		if f.Kind == corpus.Contradiction && !slices.ContainsFunc(facts, func(g corpus.Fact) bool { return g.Answer == f.Other && g.Other == f.Answer }) {
+		if f.Kind == corpus.Contradiction &&
+			!slices.ContainsFunc(facts,
+				func(g corpus.Fact) bool { return g.Answer == f.Other && g.Other == f.Answer }) {
 			t.Errorf("nobody asks for %q, the other side of: %s", f.Other, f.Query)
 		}
 	}
@@ -291,13 +298,15 @@ func TestSanitizing(t *testing.T) {
 					continue
 				}
 				if got := seqs(c, f.Answer); !slices.Equal(got, f.Evidence) {
-					t.Errorf("%s: %q is in %v after sanitizing, want %v", f.Query, f.Answer, got, f.Evidence)
+					t.Errorf("%s: %q is in %v after sanitizing, want %v", f.Query, f.Answer,
+						got, f.Evidence)
 				}
 				if f.Never != "" && len(seqs(corpus.Live(c), f.Never)) > 0 {
 					t.Errorf("%s: %q is still there", f.Query, f.Never)
 				}
 				if f.Never != "" && s.name == "rewound" && len(seqs(c, f.Never)) == 0 {
-					t.Errorf("%s: sanitizing takes %q out, so the rewind proves nothing", f.Query, f.Never)
+					t.Errorf("%s: sanitizing takes %q out, so the rewind proves nothing",
+						f.Query, f.Never)
 				}
 			}
 		}
@@ -328,7 +337,8 @@ func checkCalls(t *testing.T, m corpus.Message, facts []corpus.Fact) {
 // TestScripts: there is more than English in it.
 func TestScripts(t *testing.T) {
 	messages, _ := corpus.Planted()
-	for name, table := range map[string]*unicode.RangeTable{"Han": unicode.Han, "Hiragana": unicode.Hiragana} {
+	for name, table := range map[string]*unicode.RangeTable{"Han": unicode.Han,
+		"Hiragana": unicode.Hiragana} {
 		if !slices.ContainsFunc(messages, func(m corpus.Message) bool {
 			return strings.ContainsFunc(m.Text, func(r rune) bool { return unicode.Is(table, r) })
 		}) {

@@ -5,10 +5,11 @@ package corpus
 // in no other message of the conversation.
 type Fact struct {
 	Conversation string `json:"conversation"`
-	Query        string `json:"query"`    // as somebody would ask later, with few of the answer's words
-	Answer       string `json:"answer"`   // a short exact string
-	Evidence     []int  `json:"evidence"` // the seqs of the messages that tell it, ascending
-	Kind         string `json:"kind"`     // one of the kinds below; empty is Plain
+	// As somebody would ask later, with few of the answer's words
+	Query    string `json:"query"`
+	Answer   string `json:"answer"`   // a short exact string
+	Evidence []int  `json:"evidence"` // the seqs of the messages that tell it, ascending
+	Kind     string `json:"kind"`     // one of the kinds below; empty is Plain
 
 	// Other is the answer to the same question about the close topic, on a Contradiction. It is not in
 	// the evidence.
@@ -24,10 +25,12 @@ type Fact struct {
 
 // The kinds of facts.
 const (
-	Plain         = "fact"
-	Contradiction = "contradiction" // two close topics have different answers, and the question names its side
-	Superseded    = "superseded"    // a later answer replaced an earlier one
-	Wrong         = "wrong"         // an early assumption was put right in the talk
-	TakenBack     = "rewound"       // an early assumption was taken back by a rewind
-	Secret        = "secret"        // beside the answer there was a credential, which has to be gone
+	Plain = "fact"
+	// Two close topics have different answers, and the question names its side
+	Contradiction = "contradiction"
+	Superseded    = "superseded" // a later answer replaced an earlier one
+	Wrong         = "wrong"      // an early assumption was put right in the talk
+	TakenBack     = "rewound"    // an early assumption was taken back by a rewind
+	// Beside the answer there was a credential, which has to be gone
+	Secret = "secret"
 )

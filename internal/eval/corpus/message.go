@@ -6,10 +6,11 @@ import "time"
 // null there, and zero here.
 type Message struct {
 	Conversation string `json:"conversation"`
-	Seq          int    `json:"seq"`    // ascending within a conversation; dense in the sets of this package
-	Role         string `json:"role"`   // user, model or tool
-	Author       string `json:"author"` // a name, where there is one
-	Time         string `json:"time"`   // RFC 3339 where known; see When
+	// Ascending within a conversation; dense in the sets of this package
+	Seq    int    `json:"seq"`
+	Role   string `json:"role"`   // user, model or tool
+	Author string `json:"author"` // a name, where there is one
+	Time   string `json:"time"`   // RFC 3339 where known; see When
 	// Text is everything that was said, readable: a model's calls and a tool's output are in it, so
 	// that a reader of the plain form loses nothing.
 	Text  string `json:"text"`

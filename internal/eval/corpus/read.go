@@ -76,7 +76,8 @@ func gather(set []Message) {
 			begin[set[i].Conversation] = i
 		}
 	}
-	slices.SortStableFunc(set, func(a, b Message) int { return cmp.Compare(begin[a.Conversation], begin[b.Conversation]) })
+	slices.SortStableFunc(set,
+		func(a, b Message) int { return cmp.Compare(begin[a.Conversation], begin[b.Conversation]) })
 }
 
 // ReadFacts reads a facts file. Keys it does not know are skipped, and kind may be missing. An
@@ -115,7 +116,8 @@ func lines(r io.Reader, take func([]byte) error) error {
 	for s.Scan() {
 		n++
 		if n == 1 && bytes.HasPrefix(s.Bytes(), []byte("\ufeff")) {
-			return errors.New("line 1: begins with a byte order mark, which is no JSON: save the file without it")
+			return errors.New(
+				"line 1: begins with a byte order mark, which is no JSON: save the file without it")
 		}
 		if err := take(s.Bytes()); err != nil {
 			return fmt.Errorf("line %d: %w", n, err)

@@ -11,7 +11,8 @@ import (
 const good = `{"conversation":"a","seq":0,"role":"user","author":null,"time":null,"text":"hi","topic":null,"votes":3}` + "\n"
 
 func TestRead(t *testing.T) {
-	got, err := corpus.Read(strings.NewReader(good + `{"conversation":"a","seq":4,"role":"model","text":""}`))
+	got, err := corpus.Read(
+		strings.NewReader(good + `{"conversation":"a","seq":4,"role":"model","text":""}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,8 @@ func TestReadGathersConversations(t *testing.T) {
 	var file strings.Builder
 	for _, at := range []string{"b 1", "a 0", "b 2", "c 0", "a 3"} {
 		conversation, seq, _ := strings.Cut(at, " ")
-		fmt.Fprintf(&file, `{"conversation":%q,"seq":%s,"role":"user","text":""}`+"\n", conversation, seq)
+		fmt.Fprintf(&file, `{"conversation":%q,"seq":%s,"role":"user","text":""}`+"\n",
+			conversation, seq)
 	}
 	set, err := corpus.Read(strings.NewReader(file.String()))
 	if err != nil {
@@ -55,7 +57,8 @@ func TestReadByteOrderMark(t *testing.T) {
 
 func TestReadRefuses(t *testing.T) {
 	for _, test := range []struct{ name, line, want string }{
-		{"not JSON", `nonsense`, "line 2: not JSON: invalid character 'o' in literal null (expecting 'u')"},
+		{"not JSON", `nonsense`,
+			"line 2: not JSON: invalid character 'o' in literal null (expecting 'u')"},
 		{"half a line", `{"conversation":"a",`, "line 2: not JSON: unexpected end of JSON input"},
 		{"empty line", "\n", "line 2: not JSON: unexpected end of JSON input"},
 		{"two values", `{} {}`, "line 2: not JSON: invalid character '{' after top-level value"},
@@ -65,11 +68,16 @@ func TestReadRefuses(t *testing.T) {
 		{"no role", `{"conversation":"a","seq":1,"text":""}`, "line 2: no role"},
 		{"no text", `{"conversation":"a","seq":1,"role":"user"}`, "line 2: no text"},
 		{"null text", `{"conversation":"a","seq":1,"role":"user","text":null}`, "line 2: no text"},
-		{"strange role", `{"conversation":"a","seq":1,"role":"poet","text":""}`, `line 2: unknown role "poet"`},
-		{"wrong type", `{"conversation":"a","seq":"1","role":"user","text":""}`, "line 2: seq: unexpected string"},
-		{"same seq", `{"conversation":"a","seq":0,"role":"user","text":""}`, `line 2: seq 0 is out of order in conversation "a"`},
-		{"negative seq", `{"conversation":"b","seq":-1,"role":"user","text":""}`, `line 2: seq -1 is out of order in conversation "b"`},
-		{"not UTF-8", "{\"conversation\":\"a\",\"seq\":1,\"role\":\"user\",\"text\":\"\xff\"}", "line 2: not UTF-8"},
+		{"strange role", `{"conversation":"a","seq":1,"role":"poet","text":""}`,
+			`line 2: unknown role "poet"`},
+		{"wrong type", `{"conversation":"a","seq":"1","role":"user","text":""}`,
+			"line 2: seq: unexpected string"},
+		{"same seq", `{"conversation":"a","seq":0,"role":"user","text":""}`,
+			`line 2: seq 0 is out of order in conversation "a"`},
+		{"negative seq", `{"conversation":"b","seq":-1,"role":"user","text":""}`,
+			`line 2: seq -1 is out of order in conversation "b"`},
+		{"not UTF-8", "{\"conversation\":\"a\",\"seq\":1,\"role\":\"user\",\"text\":\"\xff\"}",
+			"line 2: not UTF-8"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := corpus.Read(strings.NewReader(good + test.line))
@@ -88,7 +96,9 @@ func TestReadTooLong(t *testing.T) {
 }
 
 func TestReadFacts(t *testing.T) {
-	got, err := corpus.ReadFacts(strings.NewReader(`{"conversation":"a","query":"q","answer":"x","evidence":[1,2],"extra":{}}` + "\n"))
+	got, err := corpus.ReadFacts(
+		strings.NewReader(
+			`{"conversation":"a","query":"q","answer":"x","evidence":[1,2],"extra":{}}` + "\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,9 +110,11 @@ func TestReadFacts(t *testing.T) {
 		{`{"query":"q","answer":"x"}`, "line 1: no conversation"},
 		{`{"conversation":"a","answer":"x"}`, "line 1: no query"},
 		{`{"conversation":"a","query":"q"}`, "line 1: no answer"},
-		{`{"conversation":"a","query":"q","answer":"x","evidence":"all"}`, "line 1: evidence: unexpected string"},
+		{`{"conversation":"a","query":"q","answer":"x","evidence":"all"}`,
+			"line 1: evidence: unexpected string"},
 	} {
-		if _, err := corpus.ReadFacts(strings.NewReader(test.line)); err == nil || err.Error() != test.want {
+		if _, err := corpus.ReadFacts(strings.NewReader(test.line)); err == nil ||
+			err.Error() != test.want {
 			t.Errorf("%s: error %v, want %s", test.line, err, test.want)
 		}
 	}
@@ -111,7 +123,8 @@ func TestReadFacts(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(good)
 	f.Add(good + good)
-	f.Add(`{"conversation":"a","seq":1,"role":"model","text":"x","calls":[{"id":"1","name":"n","args":{"a":[1]}}],"rewind_to":0}`)
+	f.Add(
+		`{"conversation":"a","seq":1,"role":"model","text":"x","calls":[{"id":"1","name":"n","args":{"a":[1]}}],"rewind_to":0}`)
 	f.Fuzz(func(t *testing.T, s string) {
 		got, err := corpus.Read(strings.NewReader(s))
 		if err != nil && (got != nil || !strings.HasPrefix(err.Error(), "line ")) {

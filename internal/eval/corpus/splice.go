@@ -22,7 +22,8 @@ import (
 // changed.
 func Splice(sessions [][]Message, seed uint64, n int) []Message {
 	r := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)) // the golden ratio: any constant would do
-	var left [][][]Message                               // for each session its exchanges that are still to come
+	// For each session its exchanges that are still to come
+	var left [][][]Message
 	for i, at := range r.Perm(len(sessions)) {
 		if i < n {
 			left = append(left, exchanges(sessions[at]))

@@ -23,7 +23,9 @@ func TestSpliceKeepsOrder(t *testing.T) {
 		}
 		for _, s := range sessions {
 			texts, ok := parts[s[0].Conversation]
-			if ok && !slices.EqualFunc(s, texts, func(m corpus.Message, text string) bool { return m.Text == text }) {
+			if ok &&
+				!slices.EqualFunc(s, texts,
+					func(m corpus.Message, text string) bool { return m.Text == text }) {
 				t.Errorf("seed %d: %s is not whole or not in order", seed, s[0].Conversation)
 			}
 		}
@@ -49,7 +51,8 @@ func TestSpliceCutsAtPrompts(t *testing.T) {
 			if m.Role == "user" {
 				run++
 			}
-			if last := got[i:]; slices.ContainsFunc(last, func(n corpus.Message) bool { return n.Topic != m.Topic }) {
+			if last := got[i:]; slices.ContainsFunc(last,
+				func(n corpus.Message) bool { return n.Topic != m.Topic }) {
 				longest = max(longest, run)
 			}
 		}
@@ -98,7 +101,8 @@ func TestSpliceIsTheSameEverywhere(t *testing.T) {
 			order = append(order, strings.TrimPrefix(m.Topic, "agent/")[:2])
 		}
 	}
-	if got, want := strings.Join(order, " "), "11 11 03 14 14 05 03 03 05 05 11 06 06 06"; got != want {
+	if got, want := strings.Join(order, " "),
+		"11 11 03 14 14 05 03 03 05 05 11 06 06 06"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -111,7 +115,8 @@ func TestSpliceOfLittle(t *testing.T) {
 	if got := corpus.Splice(sessions, 1, 0); len(got) != 0 {
 		t.Errorf("%d messages of no session", len(got))
 	}
-	if got := corpus.Splice(sessions, 1, 1); len(corpus.Conversations(got)) != 1 || got[0].Topic == "" {
+	if got := corpus.Splice(sessions, 1, 1); len(corpus.Conversations(got)) != 1 ||
+		got[0].Topic == "" {
 		t.Errorf("one session became %d", len(corpus.Conversations(got)))
 	}
 	all := corpus.Splice(sessions, 1, len(sessions)+5)
@@ -122,7 +127,8 @@ func TestSpliceOfLittle(t *testing.T) {
 
 func TestLive(t *testing.T) {
 	to := func(n int) *int { return &n }
-	c := []corpus.Message{{Seq: 0}, {Seq: 1}, {Seq: 2}, {Seq: 3, RewindTo: to(0)}, {Seq: 4}, {Seq: 5}, {Seq: 6, RewindTo: to(4)}}
+	c := []corpus.Message{{Seq: 0}, {Seq: 1}, {Seq: 2}, {Seq: 3, RewindTo: to(0)}, {Seq: 4},
+		{Seq: 5}, {Seq: 6, RewindTo: to(4)}}
 	var got []int
 	for _, m := range corpus.Live(c) {
 		got = append(got, m.Seq)

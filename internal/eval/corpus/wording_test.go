@@ -52,7 +52,8 @@ func phrasesIn(t *testing.T, pattern string) []string {
 			}
 			text, _ := strconv.Unquote(lit.Value)
 			for _, part := range parts.Split(strings.ToLower(text), -1) {
-				if part = strings.TrimSpace(part); words.MatchString(part) && strings.Count(part, " ") < 4 {
+				if part = strings.TrimSpace(part); words.MatchString(part) &&
+					strings.Count(part, " ") < 4 {
 					list = append(list, part)
 				}
 			}

@@ -71,7 +71,8 @@ func (w *worker) conversation() ([]Message, []Fact) {
 		if ok {
 			sentences[w.r.IntN(len(sentences))] = fact.sentence
 			facts = append(facts, Fact{
-				Conversation: w.name, Query: fact.query, Answer: fact.answer, Evidence: []int{seq}, Kind: Plain,
+				Conversation: w.name, Query: fact.query, Answer: fact.answer,
+				Evidence: []int{seq}, Kind: Plain,
 			})
 		}
 		messages = append(messages, Message{

@@ -42,7 +42,8 @@ func TestWorkingMessages(t *testing.T) {
 	roles := map[string]int{}
 	for _, m := range messages {
 		roles[m.Role]++
-		if n := strings.Count(m.Text, ". ") + strings.Count(m.Text, "? ") + 1; n > 3 || m.Text == "" ||
+		if n := strings.Count(m.Text, ". ") + strings.Count(m.Text, "? ") + 1; n > 3 ||
+			m.Text == "" ||
 			strings.ContainsAny(m.Text, "{}") {
 			t.Errorf("%d sentences: %q", n, m.Text)
 		}

@@ -42,7 +42,8 @@ func factKinds() []factKind {
 				"we all have {s} ahead of us on {v}.",
 			},
 			func(r *rand.Rand) string {
-				months := []string{"January", "March", "May", "June", "August", "October", "November"}
+				months := []string{"January", "March", "May", "June", "August",
+					"October", "November"}
 				return fmt.Sprintf("%d %s", 1+r.IntN(28), pick1(r, months))
 			},
 		},
@@ -61,13 +62,15 @@ func factKinds() []factKind {
 			},
 			func(r *rand.Rand) string {
 				first := strings.Fields("Marta Joris Amina Tilde Owen Priya Lucas Noor Sven Elif")
-				last := strings.Fields("Okafor Lindqvist Barros Teller Vance Moreau Kato Drescher Quill Haas")
+				last := strings.Fields(
+					"Okafor Lindqvist Barros Teller Vance Moreau Kato Drescher Quill Haas")
 				return pick1(r, first) + " " + pick1(r, last)
 			},
 		},
 		{
 			"What was chosen for {s}?",
-			[]string{"paging", "login", "queueing", "error format", "storage", "locking", "report layout"},
+			[]string{"paging", "login", "queueing", "error format", "storage", "locking",
+				"report layout"},
 			[]string{
 				"{v} carried the day for {s}.",
 				"after a long call, {s} ends up as {v}.",
@@ -78,14 +81,16 @@ func factKinds() []factKind {
 			func(r *rand.Rand) string {
 				how := strings.Fields("plain shared nested signed lazy sorted mirrored hashed")
 				what := []string{
-					"cursors", "cookies", "ring buffers", "snapshots", "ledgers", "tickets", "leases", "columns",
+					"cursors", "cookies", "ring buffers", "snapshots", "ledgers", "tickets",
+					"leases", "columns",
 				}
 				return pick1(r, how) + " " + pick1(r, what)
 			},
 		},
 		{
 			"Which version of {s} is it?",
-			[]string{"compiler", "bundler", "driver", "broker", "formatter", "base image", "client library"},
+			[]string{"compiler", "bundler", "driver", "broker", "formatter", "base image",
+				"client library"},
 			[]string{
 				"the build boxes carry {v} of {s}.",
 				"{s} came back to life once I went down to {v}.",
@@ -93,12 +98,15 @@ func factKinds() []factKind {
 				"{v} is as far as we can take {s} before things crumble.",
 				"they shipped {s} as {v} overnight.",
 			},
-			func(r *rand.Rand) string { return fmt.Sprintf("%d.%d.%d", 1+r.IntN(9), r.IntN(30), r.IntN(20)) },
+			func(r *rand.Rand) string {
+				return fmt.Sprintf("%d.%d.%d", 1+r.IntN(9), r.IntN(30), r.IntN(20))
+			},
 		},
 		{
 			"Where is {s}?",
 			[]string{
-				"fixture data", "seed script", "licence text", "translation table", "crash dump", "schema",
+				"fixture data", "seed script", "licence text", "translation table",
+				"crash dump", "schema",
 				"postmortem",
 			},
 			[]string{
@@ -112,7 +120,8 @@ func factKinds() []factKind {
 				top := pick1(r, strings.Fields("tools deploy assets internal vendored web"))
 				dir := pick1(r, strings.Fields("pack intake north legacy grid ledger probe"))
 				name := pick1(r, strings.Fields("roster atlas harbor sample kettle meadow quarry"))
-				return top + "/" + dir + "/" + name + pick1(r, strings.Fields(".txt .sql .yaml .csv .md"))
+				return top + "/" + dir + "/" + name +
+					pick1(r, strings.Fields(".txt .sql .yaml .csv .md"))
 			},
 		},
 		{
@@ -129,14 +138,16 @@ func factKinds() []factKind {
 				"they promised that {s} copes with {v} and no further.",
 			},
 			func(r *rand.Rand) string {
-				units := []string{"rows a second", "MB", "parallel calls", "open files", "parcels", "pages a minute"}
+				units := []string{"rows a second", "MB", "parallel calls", "open files", "parcels",
+					"pages a minute"}
 				return fmt.Sprintf("%d %s", 20+r.IntN(900), pick1(r, units))
 			},
 		},
 		{
 			"What is {s} called?",
 			[]string{
-				"side branch", "new bucket", "nightly run", "test tenant", "feature switch", "spare host",
+				"side branch", "new bucket", "nightly run", "test tenant",
+				"feature switch", "spare host",
 				"beta channel",
 			},
 			[]string{
@@ -165,13 +176,15 @@ func modifiers() []string {
 
 func moods() []string {
 	return []string{
-		"fine", "odd", "slow", "tidy", "fragile", "noisy", "dull", "promising", "half done", "clumsy",
+		"fine", "odd", "slow", "tidy", "fragile", "noisy", "dull", "promising",
+		"half done", "clumsy",
 	}
 }
 
 func moments() []string {
 	return []string{
-		"this morning", "before lunch", "yesterday", "just now", "over the weekend", "in the stand-up", "on the train", "a moment ago", "last night",
+		"this morning", "before lunch", "yesterday", "just now", "over the weekend",
+		"in the stand-up", "on the train", "a moment ago", "last night",
 		"between two meetings",
 	}
 }

@@ -53,11 +53,13 @@ func (p *program) filesToSets(args []string) ([]sets.Set, error) {
 				return nil, err
 			case !known && !isDir:
 				return nil, clierr.Usagef(
-					"not a corpus: %q is no transcript of Claude Code or Codex, and its name does not end in %s",
+					"not a corpus: %q is no transcript of Claude Code or Codex, and its name "+
+						"does not end in %s",
 					arg, messagesSuffix,
 				)
 			case !known && !p.quiet:
-				fmt.Fprintf(p.err, "ctx: eval: %s is no transcript of Claude Code or Codex: left out\n",
+				fmt.Fprintf(p.err,
+					"ctx: eval: %s is no transcript of Claude Code or Codex: left out\n",
 					sanitize.Line(file))
 			}
 		}
@@ -67,7 +69,8 @@ func (p *program) filesToSets(args []string) ([]sets.Set, error) {
 	}
 	if len(list) == 0 {
 		return nil, clierr.Usagef(
-			"no corpus in %s: no file there is a transcript, or has a name that ends in %s", quoteAll(args),
+			"no corpus in %s: no file there is a transcript, or has a name that ends in %s",
+			quoteAll(args),
 			messagesSuffix,
 		)
 	}

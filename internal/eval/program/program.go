@@ -104,7 +104,8 @@ on every machine, but for --timing.
 This is the program ctx-eval, which has to be beside ctx or in a directory of PATH.`,
 			clierr.NoStore, clierr.Corrupt, clierr.NotFound),
 		Example: "  ctx eval\n  ctx eval --only clustering talks.messages.jsonl --json\n" +
-			"  ctx eval --only continuation,known ~/.claude/projects/-home-ann-work\n  ctx eval -s work",
+			"  ctx eval --only continuation,known ~/.claude/projects/-home-ann-work\n  " +
+			"ctx eval -s work",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          command.Between(0, -1),
@@ -150,7 +151,9 @@ func (p *program) run(c context.Context, args []string) error {
 		Settings: fixture.Settings{
 			UserConfig: p.env.UserConfig, Getenv: p.env.Getenv, Overrides: p.env.Overrides,
 		},
-		Summarizer: func(s *session.Store) (summarize.Summarizer, error) { return p.summarizer(c, s) },
+		Summarizer: func(s *session.Store) (summarize.Summarizer, error) {
+			return p.summarizer(c, s)
+		},
 	}
 	if p.timing {
 		options.Clock = time.Now

@@ -87,13 +87,16 @@ func (s *Set) clusteringText(b *strings.Builder) {
 	if s.Clustering == nil {
 		return
 	}
-	rows := [][]string{{"clustering", "B3 P", "R", "F", "95% from", "to", "pooled P", "R", "F", "1-1",
+	rows := [][]string{{"clustering", "B3 P", "R", "F", "95% from", "to", "pooled P",
+		"R", "F", "1-1",
 		"VI", "ARI", "exact F", "clusters", "gold", "ratio"}}
 	edges := [][]string{{"boundaries", "P", "R", "F", "Pk", "WindowDiff"}}
 	for _, c := range s.Clustering {
-		rows = append(rows, cells(c.Rule, c.P, c.R, c.F, c.Low, c.High, c.PooledP, c.PooledR, c.PooledF,
-			c.OneToOne, c.VI, c.ARI, c.ExactF, c.Clusters, c.Gold, c.Ratio))
-		edges = append(edges, cells(c.Rule, c.BoundaryP, c.BoundaryR, c.BoundaryF, c.Pk, c.WindowDiff))
+		rows = append(rows,
+			cells(c.Rule, c.P, c.R, c.F, c.Low, c.High, c.PooledP, c.PooledR, c.PooledF,
+				c.OneToOne, c.VI, c.ARI, c.ExactF, c.Clusters, c.Gold, c.Ratio))
+		edges = append(edges,
+			cells(c.Rule, c.BoundaryP, c.BoundaryR, c.BoundaryF, c.Pk, c.WindowDiff))
 	}
 	writeTable(b, rows)
 	writeTable(b, edges)
@@ -107,7 +110,8 @@ func retentionText(b *strings.Builder, title string, list []Retention) {
 		"lost", "found", "p", "stale", "leaked", "evidence", "n"}}
 	for _, r := range list {
 		rows = append(rows,
-			cells(r.Way, fmt.Sprintf("%dx", r.Ratio), r.Budget, r.Tokens, r.Kept, r.N, r.Share, r.Low,
+			cells(r.Way, fmt.Sprintf("%dx", r.Ratio), r.Budget, r.Tokens, r.Kept, r.N,
+				r.Share, r.Low,
 				r.High, r.Lost, r.Found, r.P,
 				r.Stale, r.Leaked, r.Evidence, r.Prose))
 	}
@@ -131,7 +135,8 @@ func (s *Set) casesText(b *strings.Builder) {
 	}
 	rows := [][]string{{"cases", "n", "found", "first", "asked", "stale at 4x", "at 10x", "leaked"}}
 	for _, c := range s.Cases {
-		rows = append(rows, cells(c.Kind, c.N, c.Found, c.First, c.Asked, c.Stale4, c.Stale10, c.Leaked))
+		rows = append(rows,
+			cells(c.Kind, c.N, c.Found, c.First, c.Asked, c.Stale4, c.Stale10, c.Leaked))
 	}
 	writeTable(b, rows)
 }
@@ -153,7 +158,8 @@ func (s *Set) artifactsText(b *strings.Builder) {
 		"searched", "found"}}
 	for _, r := range s.Artifacts {
 		rows = append(rows,
-			cells(r.Kind, r.N, r.At4, r.Share4, r.At10, r.Share10, r.Recoverable, r.Searched, r.Found))
+			cells(r.Kind, r.N, r.At4, r.Share4, r.At10, r.Share10, r.Recoverable,
+				r.Searched, r.Found))
 	}
 	writeTable(b, rows)
 }
@@ -165,7 +171,8 @@ func (s *Set) wordsText(b *strings.Builder) {
 	rows := [][]string{{"user's words", "requests", "fit", "kept", "corrections", "fit", "kept"}}
 	for _, r := range s.UserWords {
 		rows = append(rows,
-			cells(fmt.Sprintf("at %dx", r.Ratio), r.Requests, r.RequestsFit, r.RequestsKept, r.Corrections,
+			cells(fmt.Sprintf("at %dx", r.Ratio), r.Requests, r.RequestsFit, r.RequestsKept,
+				r.Corrections,
 				r.CorrectionsFit, r.CorrectionsKept))
 	}
 	writeTable(b, rows)
@@ -174,9 +181,11 @@ func (s *Set) wordsText(b *strings.Builder) {
 func (s *Set) fidelityText(b *strings.Builder) {
 	if r := s.Fidelity; r != nil {
 		writeTable(b, [][]string{
-			{"summaries", "sentences", "verbatim", "tombstones", "labels", "in cluster", "share", "hit@1",
+			{"summaries", "sentences", "verbatim", "tombstones", "labels", "in cluster",
+				"share", "hit@1",
 				"MRR"},
-			cells("", r.Sentences, r.Verbatim, r.Lines, r.Labels, r.InCluster, r.Share, r.First, r.MRR),
+			cells("", r.Sentences, r.Verbatim, r.Lines, r.Labels, r.InCluster, r.Share,
+				r.First, r.MRR),
 		})
 	}
 }
@@ -219,7 +228,8 @@ func (s *Set) knownText(b *strings.Builder) {
 		writeTable(b, rows)
 	}
 	if s.Sessions != nil {
-		rows := [][]string{{"session of", "by", "sessions", "n", "first", "share", "in three", "share"}}
+		rows := [][]string{{"session of", "by", "sessions", "n", "first", "share",
+			"in three", "share"}}
 		for _, r := range s.Sessions {
 			rows = append(rows,
 				cells(r.Of, r.By, r.Sessions, r.N, r.First, r.FirstShare, r.Three, r.ThreeShare))
@@ -234,7 +244,8 @@ func (s *Set) timingText(b *strings.Builder) {
 	}
 	rows := [][]string{{"milliseconds", "n", "p50", "p95"}}
 	for _, t := range s.Timing {
-		rows = append(rows, cells(t.Verb, t.N, fmt.Sprintf("%.3f", t.P50), fmt.Sprintf("%.3f", t.P95)))
+		rows = append(rows,
+			cells(t.Verb, t.N, fmt.Sprintf("%.3f", t.P50), fmt.Sprintf("%.3f", t.P95)))
 	}
 	writeTable(b, rows)
 }

@@ -168,7 +168,8 @@ type Stability struct {
 // Steadiness is Stability from message to message. It compares a branch from which many messages
 // leave at a time with one from which a message leaves whenever one comes.
 type Steadiness struct {
-	Rule     string      `json:"rule"` // "leaves": by the settings of the window; "one a message": with evict_at equal to graduate_at
+	// "leaves": by the settings of the window; "one a message": with evict_at equal to graduate_at
+	Rule     string      `json:"rule"`
 	Messages int         `json:"messages"`
 	Share    stats.Milli `json:"share"`
 	Kept     stats.Milli `json:"kept"`

@@ -170,7 +170,8 @@ func codexRecord(line []byte) (r Record, queue, ok bool) {
 	switch p.Type {
 	case "message":
 		r.Said, r.prompt = textOf(p.Content), p.Role == "user"
-		isContext := r.prompt && (strings.HasPrefix(r.Said, "<") || strings.HasPrefix(r.Said, "# AGENTS"))
+		isContext := r.prompt &&
+			(strings.HasPrefix(r.Said, "<") || strings.HasPrefix(r.Said, "# AGENTS"))
 		return r, false, (p.Role == "user" || p.Role == "assistant") && !isContext
 	case "function_call":
 		r.Called = p.Arguments

@@ -12,7 +12,9 @@ import (
 
 // claudeLine is a record of Claude Code; more are further members.
 func claudeLine(kind, content, more string) string {
-	return fmt.Sprintf(`{"type":%q,"sessionId":"s","uuid":"u","message":{"role":%q,"content":%s}%s}`, kind, kind, content, more)
+	return fmt.Sprintf(
+		`{"type":%q,"sessionId":"s","uuid":"u","message":{"role":%q,"content":%s}%s}`, kind, kind,
+		content, more)
 }
 
 func TestClaudeRecords(t *testing.T) {
@@ -20,8 +22,10 @@ func TestClaudeRecords(t *testing.T) {
 		`{"type":"summary","summary":"x"}`,
 		claudeLine("user", `"Fix it"`, ""),
 		claudeLine("assistant", `[{"type":"thinking","thinking":"hm"}]`, ""),
-		claudeLine("assistant", `[{"type":"text","text":"I look."},{"type":"tool_use","input":{"path":"a.go","lines":{"from":3}}}]`, ""),
-		claudeLine("user", `[{"type":"tool_result","content":[{"type":"text","text":"package a"}]}]`, ""),
+		claudeLine("assistant",
+			`[{"type":"text","text":"I look."},{"type":"tool_use","input":{"path":"a.go","lines":{"from":3}}}]`, ""),
+		claudeLine("user",
+			`[{"type":"tool_result","content":[{"type":"text","text":"package a"}]}]`, ""),
 		`{"type":"queue-operation","operation":"enqueue","content":"and hurry"}`,
 		`{"type":"queue-operation","operation":"enqueue","content":"/compact"}`,
 		"not JSON",
@@ -45,7 +49,8 @@ func TestClaudeRecords(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for i := range got {
-		if line, _, _ := strings.Cut(string(data[got[i].Start:]), "\n"); !strings.HasPrefix(line, `{"type"`) {
+		if line, _, _ := strings.Cut(string(data[got[i].Start:]),
+			"\n"); !strings.HasPrefix(line, `{"type"`) {
 			t.Errorf("record %d begins at %q", i, line)
 		}
 		if got[i].Start = 0; !reflect.DeepEqual(got[i], want[i]) {

@@ -37,7 +37,8 @@ func Own(seed uint64) []Set {
 	spliced := Set{Name: "spliced"}
 	sessions := corpus.Conversations(corpus.Agents())
 	for i := range uint64(splices) {
-		spliced.Messages = append(spliced.Messages, corpus.Splice(sessions, seed+i, splicedAtOnce)...)
+		spliced.Messages = append(spliced.Messages,
+			corpus.Splice(sessions, seed+i, splicedAtOnce)...)
 	}
 	// Its other messages are no requests of a user, and no tool is used.
 	working := Set{Name: "working",

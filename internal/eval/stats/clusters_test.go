@@ -18,7 +18,8 @@ func TestClusterMetrics(t *testing.T) {
 		ari           float64
 	}{
 		{
-			name: "the same, under other names", gold: []int{0, 0, 1, 1, 2}, pred: []int{7, 7, 3, 3, 9},
+			name: "the same, under other names", gold: []int{0, 0, 1, 1, 2},
+			pred:   []int{7, 7, 3, 3, 9},
 			bcubed: PRF{1, 1, 1}, exact: PRF{1, 1, 1}, oneToOne: 1, vi: 1, ari: 1,
 		},
 		{
@@ -41,14 +42,17 @@ func TestClusterMetrics(t *testing.T) {
 		{
 			// Singletons do not count for the exact match: one of two predicted, one of three gold clusters.
 			name: "exact match", gold: []int{0, 0, 1, 1, 2, 2, 3}, pred: []int{0, 0, 1, 2, 3, 3, 3},
-			bcubed: PRF{(2 + 1 + 1 + 4.0/3 + 1.0/3) / 7, (2 + 0.5 + 0.5 + 2 + 1) / 7, 0}, exact: PRF{0.5, 1.0 / 3, 0.4}, oneToOne: 5.0 / 7, vi: -1, ari: -1,
+			bcubed: PRF{(2 + 1 + 1 + 4.0/3 + 1.0/3) / 7, (2 + 0.5 + 0.5 + 2 + 1) / 7, 0},
+			exact:  PRF{0.5, 1.0 / 3, 0.4}, oneToOne: 5.0 / 7, vi: -1, ari: -1,
 		},
 	} {
 		b := BCubed(c.gold, c.pred)
-		if !near(b.P, c.bcubed.P) || !near(b.R, c.bcubed.R) || c.bcubed.F > 0 && !near(b.F, c.bcubed.F) {
+		if !near(b.P, c.bcubed.P) || !near(b.R, c.bcubed.R) ||
+			c.bcubed.F > 0 && !near(b.F, c.bcubed.F) {
 			t.Errorf("%s: B-cubed %v, not %v", c.name, b, c.bcubed)
 		}
-		if e := ExactMatch(c.gold, c.pred); !near(e.P, c.exact.P) || !near(e.R, c.exact.R) || !near(e.F, c.exact.F) {
+		if e := ExactMatch(c.gold, c.pred); !near(e.P, c.exact.P) || !near(e.R, c.exact.R) ||
+			!near(e.F, c.exact.F) {
 			t.Errorf("%s: exact match %v, not %v", c.name, e, c.exact)
 		}
 		if v := OneToOne(c.gold, c.pred); !near(v, c.oneToOne) {
@@ -65,10 +69,12 @@ func TestClusterMetrics(t *testing.T) {
 
 func TestClusterMetricsOfNothing(t *testing.T) {
 	one := []int{4}
-	if BCubed(nil, nil) != (PRF{}) || OneToOne(nil, nil) != 0 || ScaledVI(nil, nil) != 1 || ARI(nil, nil) != 1 || ExactMatch(nil, nil) != (PRF{}) {
+	if BCubed(nil, nil) != (PRF{}) || OneToOne(nil, nil) != 0 || ScaledVI(nil, nil) != 1 ||
+		ARI(nil, nil) != 1 || ExactMatch(nil, nil) != (PRF{}) {
 		t.Error("nothing is measured as something")
 	}
-	if BCubed(one, one).F != 1 || OneToOne(one, one) != 1 || ScaledVI(one, one) != 1 || ARI(one, one) != 1 {
+	if BCubed(one, one).F != 1 || OneToOne(one, one) != 1 || ScaledVI(one, one) != 1 ||
+		ARI(one, one) != 1 {
 		t.Error("a single message is not clustered perfectly")
 	}
 }
@@ -123,7 +129,8 @@ func TestSegmentMetrics(t *testing.T) {
 		// One too late: one window misses the true boundary, one has the false one.
 		{"a near miss", []int{0, 0, 0, 0, 0, 1, 1, 1}, PRF{0, 0, 0}, 2.0 / 6, 2.0 / 6},
 	} {
-		if e := Boundaries(gold, c.pred); !near(e.P, c.edges.P) || !near(e.R, c.edges.R) || !near(e.F, c.edges.F) {
+		if e := Boundaries(gold, c.pred); !near(e.P, c.edges.P) || !near(e.R, c.edges.R) ||
+			!near(e.F, c.edges.F) {
 			t.Errorf("%s: boundaries %v, not %v", c.name, e, c.edges)
 		}
 		if v := Pk(gold, c.pred); !near(v, c.pk) {
@@ -144,7 +151,8 @@ func TestSegmentMetrics(t *testing.T) {
 }
 
 func TestMilli(t *testing.T) {
-	for f, want := range map[float64]string{0: "0.000", 1: "1.000", 0.7294: "0.729", 0.7295: "0.730", -0.0421: "-0.042", 76.2333: "76.233"} {
+	for f, want := range map[float64]string{0: "0.000", 1: "1.000", 0.7294: "0.729",
+		0.7295: "0.730", -0.0421: "-0.042", 76.2333: "76.233"} {
 		if got := MilliOf(f).String(); got != want {
 			t.Errorf("%v prints as %s, not %s", f, got, want)
 		}

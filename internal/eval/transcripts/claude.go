@@ -66,13 +66,15 @@ func (c *claude) chained(kind string, o object) {
 
 // queue writes what happens to a prompt that is typed while the agent works.
 func (c *claude) queue(operation string, o object) {
-	o["type"], o["operation"], o["timestamp"], o["sessionId"] = "queue-operation", operation, c.time(), c.id
+	o["type"], o["operation"], o["timestamp"], o["sessionId"] = "queue-operation", operation,
+		c.time(), c.id
 	c.record(o)
 }
 
 func (c *claude) answer(block object) {
 	c.chained("assistant", object{"requestId": "req_" + c.sum()[:20], "message": object{
-		"model": "claude-sonnet-4-5", "id": "msg_" + c.sum()[:20], "type": "message", "role": "assistant",
+		"model": "claude-sonnet-4-5", "id": "msg_" + c.sum()[:20], "type": "message",
+		"role":    "assistant",
 		"content": []object{block}, "stop_reason": nil, "stop_sequence": nil,
 		"usage": object{"input_tokens": 12, "output_tokens": len(fmt.Sprint(block)) / 4},
 	}})
@@ -123,7 +125,8 @@ func (c *claude) tool(st step) (tool string, input object, output any) {
 	case stepSearch:
 		pattern, in := search(st.arg)
 		input = object{
-			"pattern": pattern, "path": path.Join(c.dir, in), "output_mode": "content", "-n": true, "head_limit": 40,
+			"pattern": pattern, "path": path.Join(c.dir, in), "output_mode": "content", "-n": true,
+			"head_limit": 40,
 		}
 		return "Grep", input, st.body
 	case stepEdit:

@@ -36,12 +36,15 @@ func (c *codex) step(st step) {
 	switch st.kind {
 	case stepUser, stepQueue:
 		c.line("turn_context", object{
-			"cwd": c.dir, "approval_policy": "on-request", "model": "gpt-5.2-codex", "effort": "medium",
+			"cwd": c.dir, "approval_policy": "on-request", "model": "gpt-5.2-codex",
+			"effort": "medium",
 		})
 		c.item(object{
-			"type": "message", "role": "user", "content": []object{{"type": "input_text", "text": st.body}},
+			"type": "message", "role": "user",
+			"content": []object{{"type": "input_text", "text": st.body}},
 		})
-		c.line("event_msg", object{"type": "user_message", "message": st.body, "images": []string{}})
+		c.line("event_msg",
+			object{"type": "user_message", "message": st.body, "images": []string{}})
 	case stepSay:
 		c.line("event_msg", object{"type": "agent_message", "message": st.body})
 		c.item(object{
@@ -73,7 +76,8 @@ func (c *codex) patch(st step) {
 		c.disk.edit(st.arg, before, after)
 	}
 	id := "call_" + c.sum()[:24]
-	input := fmt.Sprintf("*** Begin Patch\n*** %s File: %s\n%s\n*** End Patch\n", verb, st.arg, body)
+	input := fmt.Sprintf("*** Begin Patch\n*** %s File: %s\n%s\n*** End Patch\n",
+		verb, st.arg, body)
 	c.item(object{
 		"type": "custom_tool_call", "status": "completed", "call_id": id, "name": "apply_patch",
 		"input": input,
@@ -98,8 +102,9 @@ func (c *codex) call(st step) {
 			list = append(list, object{"step": t.text, "status": t.state})
 		}
 		c.item(object{
-			"type": "function_call", "name": "update_plan", "arguments": encoded(object{"plan": list}),
-			"call_id": id,
+			"type": "function_call", "name": "update_plan",
+			"arguments": encoded(object{"plan": list}),
+			"call_id":   id,
 		})
 		c.item(object{"type": "function_call_output", "call_id": id, "output": "Plan updated"})
 		return

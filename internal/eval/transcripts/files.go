@@ -107,7 +107,8 @@ func (g *generator) noun() string {
 
 func (g *generator) verb() string {
 	return g.pick(
-		"apply", "build", "check", "collect", "decode", "encode", "fetch", "flush", "merge", "parse",
+		"apply", "build", "check", "collect", "decode", "encode", "fetch", "flush",
+		"merge", "parse",
 		"resolve", "scan", "split", "update",
 	)
 }
@@ -150,14 +151,16 @@ func (g *generator) tsFile() {
 	g.line("")
 	g.line("export interface %sProps {", title(g.noun()))
 	for range 3 + g.r.IntN(4) {
-		g.line("  %s: %s;", g.noun(), g.pick("string", "number", "boolean", "string[]", "Date | null"))
+		g.line("  %s: %s;", g.noun(),
+			g.pick("string", "number", "boolean", "string[]", "Date | null"))
 	}
 	g.line("}")
 	for range 12 + g.r.IntN(14) {
 		noun, verb, other := g.noun(), g.verb(), g.noun()
 		g.line("")
 		g.line(
-			"export async function %s%s(%s: %s): Promise<void> {", verb, title(noun), other, title(other),
+			"export async function %s%s(%s: %s): Promise<void> {", verb, title(noun),
+			other, title(other),
 		)
 		g.line("  const %s = await %s(%s);", noun, g.verb(), other)
 		g.line("  if (!%s) {", noun)

@@ -44,7 +44,8 @@ var stores = []struct {
 	{"everything", kit.Everything},
 	{"forgetful", kit.Forgetful},
 	{"demo", func(project string) (string, error) {
-		return kit.Conversation(project, filepath.Join("..", "..", "..", "cmd", "ctx", "demo", "conversation.jsonl"), 60)
+		return kit.Conversation(project,
+			filepath.Join("..", "..", "..", "cmd", "ctx", "demo", "conversation.jsonl"), 60)
 	}},
 }
 
@@ -74,7 +75,8 @@ func pack(t *testing.T, dir, file string) {
 		if err != nil {
 			return err
 		}
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: filepath.ToSlash(rel), Size: int64(len(b)), Mode: 0o600, ModTime: time.Unix(0, 0).UTC()}
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: filepath.ToSlash(rel), Size: int64(len(b)),
+			Mode: 0o600, ModTime: time.Unix(0, 0).UTC()}
 		if err := w.WriteHeader(h); err != nil {
 			return err
 		}
@@ -153,7 +155,9 @@ func TestUpdate(t *testing.T) {
 			continue // a golden store is never changed
 		}
 		if !*update {
-			t.Fatalf("there is no golden store %s; `go test ./internal/faults/golden -update` makes it", base)
+			t.Fatalf(
+				"there is no golden store %s; `go test ./internal/faults/golden -update` makes it",
+				base)
 		}
 		if err := os.MkdirAll(filepath.Dir(base), 0o755); err != nil {
 			t.Fatal(err)
@@ -175,7 +179,10 @@ func each(t *testing.T, do func(t *testing.T, file string)) {
 		t.Fatalf("%d golden stores, %v", len(files), err)
 	}
 	for _, file := range files {
-		t.Run(filepath.ToSlash(strings.TrimSuffix(strings.TrimPrefix(file, "testdata"+string(filepath.Separator)), ".tar.gz")), func(t *testing.T) { do(t, file) })
+		t.Run(
+			filepath.ToSlash(
+				strings.TrimSuffix(strings.TrimPrefix(file, "testdata"+string(filepath.Separator)),
+					".tar.gz")), func(t *testing.T) { do(t, file) })
 	}
 }
 
@@ -192,7 +199,8 @@ func open(t *testing.T, dir string) *session.Store {
 func sound(t *testing.T, dir string) {
 	t.Helper()
 	report, err := fsck.Run(context.Background(), open(t, dir), fsck.Options{})
-	faults := slices.DeleteFunc(report.Faults, func(f fsck.Fault) bool { return f.Kind == "absent" && f.Subject == madeUp })
+	faults := slices.DeleteFunc(report.Faults,
+		func(f fsck.Fault) bool { return f.Kind == "absent" && f.Subject == madeUp })
 	if err != nil || len(faults) > 0 {
 		t.Fatal(err, faults)
 	}
@@ -234,9 +242,11 @@ func TestOldStoresAreRead(t *testing.T) {
 		}
 		for n := range 2 { // first without a cache, then with one
 			got := strings.Split(withoutChoices(said(t, dir)), "\n")
-			for i, line := range strings.Split(withoutChoices(strings.ReplaceAll(string(want), "\r\n", "\n")), "\n") {
+			for i, line := range strings.Split(
+				withoutChoices(strings.ReplaceAll(string(want), "\r\n", "\n")), "\n") {
 				if i >= len(got) || got[i] != line {
-					t.Fatalf("reading %d, line %d: it said\n%s\nand says\n%s", n, i+1, line, got[min(i, len(got)-1)])
+					t.Fatalf("reading %d, line %d: it said\n%s\nand says\n%s", n, i+1, line,
+						got[min(i, len(got)-1)])
 				}
 			}
 		}
@@ -249,11 +259,16 @@ func TestOldStoresGoOn(t *testing.T) {
 		dir := unpack(t, file)
 		s, c := open(t, dir), context.Background()
 		for n := range 6 {
-			if _, _, err := s.Conversation.Append(c, "work", history.MainBranch, []conversation.Message{{Role: "user", Text: fmt.Sprintf("it goes on with the parser, %d", n)}}, conversation.AppendOptions{}); err != nil {
+			if _, _, err := s.Conversation.Append(c, "work", history.MainBranch,
+				[]conversation.Message{{Role: "user",
+					Text: fmt.Sprintf("it goes on with the parser, %d", n)}},
+				conversation.AppendOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := s.Compaction.Compact(c, compaction.CompactOptions{Branches: []history.BranchName{{Session: "work", Branch: history.MainBranch}}}); err != nil {
+		if _, err := s.Compaction.Compact(c,
+			compaction.CompactOptions{Branches: []history.BranchName{{Session: "work",
+				Branch: history.MainBranch}}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Conversation.Undo(c, "work"); err != nil {
@@ -290,7 +305,8 @@ func TestOldStoresAreConverted(t *testing.T) {
 			t.Errorf("about %d loose objects, %v", n, err)
 		}
 		sound(t, dir)
-		if got := said(t, dir); without(got, "operations") != without(before, "operations") { // gc drops old log
+		// Gc drops old log
+		if got := said(t, dir); without(got, "operations") != without(before, "operations") {
 			t.Error("it says something else than before")
 		}
 	})
@@ -305,7 +321,8 @@ func TestOldLogsBecomeDense(t *testing.T) {
 		s := open(t, dir)
 		s.Config.Log.Keep = 10000 * 24 * time.Hour
 		for range 2 {
-			if _, err := gc.Run(context.Background(), s, gc.Options{Grace: -1, LogFrom: 1}); err != nil {
+			if _, err := gc.Run(context.Background(), s,
+				gc.Options{Grace: -1, LogFrom: 1}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -325,7 +342,9 @@ func TestOldLogsBecomeDense(t *testing.T) {
 		sound(t, dir)
 		after := said(t, dir)
 		// A checkpoint may have closed the log, and have written the forests.
-		if rest := func(said string) string { return without(without(said, "operations"), "refs") }; rest(after) != rest(before) {
+		if rest := func(said string) string {
+			return without(without(said, "operations"), "refs")
+		}; rest(after) != rest(before) {
 			t.Error("it says something else than before")
 		}
 		if !strings.Contains(after, section(before, "operations")) {
@@ -350,24 +369,27 @@ func TestOldStoresAreRebuilt(t *testing.T) {
 		dir := unpack(t, file)
 		before := said(t, dir)
 		lost := 0
-		err := filepath.WalkDir(filepath.Join(dir, "objects"), func(path string, d fs.DirEntry, err error) error {
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil // all objects are in the log
-			}
-			if err != nil || d.IsDir() {
-				return err
-			}
-			b, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			kind, _, err := format.HeaderKind(b)
-			if derived := err == nil && (kind == "node" || kind == "page" || kind == "forest"); derived || strings.HasSuffix(path, ".idx") {
-				lost++
-				return os.Remove(path)
-			}
-			return nil
-		})
+		err := filepath.WalkDir(
+			filepath.Join(dir, "objects"), func(path string, d fs.DirEntry, err error) error {
+				if errors.Is(err, fs.ErrNotExist) {
+					return nil // all objects are in the log
+				}
+				if err != nil || d.IsDir() {
+					return err
+				}
+				b, err := os.ReadFile(path)
+				if err != nil {
+					return err
+				}
+				kind, _, err := format.HeaderKind(b)
+				if derived := err == nil &&
+					(kind == "node" || kind == "page" || kind == "forest"); derived ||
+					strings.HasSuffix(path, ".idx") {
+					lost++
+					return os.Remove(path)
+				}
+				return nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}

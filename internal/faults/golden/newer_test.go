@@ -56,7 +56,8 @@ func object(t *testing.T, dir, header string) format.ID {
 func record(payload []byte) func([]byte) []byte {
 	return func(log []byte) []byte {
 		front := binary.BigEndian.AppendUint32([]byte("ctxo"), uint32(len(payload)))
-		front = binary.BigEndian.AppendUint32(front, crc32.Checksum(front, crc32.MakeTable(crc32.Castagnoli)))
+		front = binary.BigEndian.AppendUint32(front,
+			crc32.Checksum(front, crc32.MakeTable(crc32.Castagnoli)))
 		sum := sha256.Sum256(payload)
 		log = append(append(append(log, front...), payload...), sum[:]...)
 		return binary.BigEndian.AppendUint32(log, uint32(len(payload)))
@@ -67,7 +68,8 @@ func record(payload []byte) func([]byte) []byte {
 func withKind(header string) func(t *testing.T, dir string) {
 	return func(t *testing.T, dir string) {
 		id := object(t, dir, header)
-		if err := open(t, dir).Conversation.UpdateRef(context.Background(), "user/newer", id, nil); err != nil {
+		if err := open(t, dir).Conversation.UpdateRef(context.Background(), "user/newer", id,
+			nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -106,20 +108,25 @@ func TestNewerIsRefused(t *testing.T) {
 			rewrite(t, filepath.Join(dir, "format"), swap("hash sha256", "hash blake3"))
 		}, read, clierr.Corrupt, "blake3"},
 		"setting": {func(t *testing.T, dir string) {
-			rewrite(t, filepath.Join(dir, "config.toml"), func(b []byte) []byte { return append(b, "\n[future]\nkey = 1\n"...) })
+			rewrite(t, filepath.Join(dir, "config.toml"),
+				func(b []byte) []byte { return append(b, "\n[future]\nkey = 1\n"...) })
 		}, read, clierr.Usage, "future"},
 		"checkpoint": {func(t *testing.T, dir string) {
 			rewrite(t, filepath.Join(dir, "refs", "checkpoint"), func(b []byte) []byte {
-				body := swap("checkpoint 1\n", "checkpoint 2\n")(b[:bytes.LastIndex(b, []byte("sum "))])
+				body := swap("checkpoint 1\n", "checkpoint 2\n")(
+					b[:bytes.LastIndex(b, []byte("sum "))])
 				return fmt.Appendf(body, "sum %x\n", sha256.Sum256(body))
 			})
 		}, read, clierr.NoStore, "version 2"},
 		"record": {func(t *testing.T, dir string) {
 			rewrite(t, filepath.Join(dir, "refs", "log-1"), record([]byte{5, 1, 2, 3}))
 		}, read, clierr.NoStore, "version 5"},
-		"entry, read":        {withKind("entry 9\nthought deep\n"), show, clierr.NoStore, "version 9"},
-		"entry, gc":          {withKind("entry 9\nthought deep\n"), collect, clierr.NoStore, "version 9"},
-		"kind of object, gc": {withKind("dream 1\nof sheep\n"), collect, clierr.NoStore, "dream version 1 is not known here"},
+		"entry, read": {withKind("entry 9\nthought deep\n"), show,
+			clierr.NoStore, "version 9"},
+		"entry, gc": {withKind("entry 9\nthought deep\n"), collect,
+			clierr.NoStore, "version 9"},
+		"kind of object, gc": {withKind("dream 1\nof sheep\n"), collect, clierr.NoStore,
+			"dream version 1 is not known here"},
 		"record of an absence": {func(t *testing.T, dir string) {
 			v, err := open(t, dir).Refs.Read()
 			if err != nil {
@@ -145,14 +152,16 @@ func TestNewerIsRefused(t *testing.T) {
 			dir := unpack(t, filepath.Join("testdata", "v1", "plain.tar.gz"))
 			c.change(t, dir)
 			err := c.do(t, dir)
-			if err == nil || clierr.Explain(err).Code != c.code || !strings.Contains(err.Error(), c.says) {
+			if err == nil || clierr.Explain(err).Code != c.code ||
+				!strings.Contains(err.Error(), c.says) {
 				t.Errorf("exit %d: %v", clierr.Explain(err).Code, err)
 			}
 			if !strings.HasPrefix(c.says, "version ") {
 				return
 			}
 			before := tree(t, dir)
-			if _, err := repair.Run(context.Background(), storetest.Env(dir, nil), repair.Options{}); clierr.Explain(err).Kind != "newer-format" {
+			if _, err := repair.Run(context.Background(), storetest.Env(dir, nil),
+				repair.Options{}); clierr.Explain(err).Kind != "newer-format" {
 				t.Errorf("a repair: %v", err)
 			}
 			if after := tree(t, dir); after != before {

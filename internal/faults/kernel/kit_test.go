@@ -37,7 +37,8 @@ func TestMain(m *testing.M) {
 	c.Args[0] = os.Args[0]
 	c.Env = append(os.Environ(), inside+"=1")
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
-	c.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
+	c.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS,
+		Pdeathsig: syscall.SIGKILL}
 	err := c.Run()
 	var exit *exec.ExitError
 	switch {
@@ -86,7 +87,8 @@ func memory(t *testing.T) string {
 }
 
 // settings make windows short, so that a small store has clusters.
-var settings = []string{"CTX_WINDOW_GRADUATE_AT=6", "CTX_WINDOW_EVICT_AT=14", "CTX_FOREST_MAX_COLD_CLUSTERS=3"}
+var settings = []string{"CTX_WINDOW_GRADUATE_AT=6", "CTX_WINDOW_EVICT_AT=14",
+	"CTX_FOREST_MAX_COLD_CLUSTERS=3"}
 
 var topics = [][]string{
 	{"database", "postgres", "replica", "schema", "migration", "vacuum", "index"},
@@ -105,9 +107,13 @@ func message(n int) string {
 func build(t *testing.T, p program.Program) {
 	t.Helper()
 	p.Must(t, "init")
-	write(t, filepath.Join(p.Dir, "lines"), strings.Repeat("{\"role\":\"user\",\"text\":\"a line of many\"}\n", 70))
-	write(t, filepath.Join(p.Dir, "chat.jsonl"), `{"id":"1","role":"human","content":"list"}`+"\n"+`{"id":"2","role":"assistant","content":"a and b"}`+"\n")
-	write(t, filepath.Join(p.Dir, "observed"), `{"key":"core/date","value":"today","first":"Today is today."}`+"\n")
+	write(t, filepath.Join(p.Dir, "lines"),
+		strings.Repeat("{\"role\":\"user\",\"text\":\"a line of many\"}\n", 70))
+	write(t, filepath.Join(p.Dir, "chat.jsonl"),
+		`{"id":"1","role":"human","content":"list"}`+"\n"+
+			`{"id":"2","role":"assistant","content":"a and b"}`+"\n")
+	write(t, filepath.Join(p.Dir, "observed"),
+		`{"key":"core/date","value":"today","first":"Today is today."}`+"\n")
 	for n := range 20 {
 		p.Must(t, "append", "-s", "talk", "--role", "user", "-m", message(n))
 	}
@@ -141,9 +147,12 @@ type command struct {
 // commands are the commands to test. A new command that writes needs a new line.
 var commands = []command{
 	{name: "append", args: []string{"append", "-s", "talk", "--role", "user", "-m", "once more"}},
-	{name: "append, a new session", args: []string{"append", "-s", "fresh", "--role", "user", "-m", "once more"}},
-	{name: "append, a batch", args: []string{"append", "-s", "talk", "--jsonl", "lines"}, many: true},
-	{name: "graduate", args: []string{"-c", "window.graduate_at=3", "graduate", "-s", "talk"}, many: true},
+	{name: "append, a new session",
+		args: []string{"append", "-s", "fresh", "--role", "user", "-m", "once more"}},
+	{name: "append, a batch", args: []string{"append", "-s", "talk", "--jsonl", "lines"},
+		many: true},
+	{name: "graduate", args: []string{"-c", "window.graduate_at=3", "graduate", "-s", "talk"},
+		many: true},
 	{name: "compact", args: []string{"compact", "--all"}, many: true},
 	{name: "rewind", args: []string{"rewind", "-s", "talk", "@~2"}},
 	{name: "undo", args: []string{"undo", "-s", "other"}},
@@ -180,7 +189,8 @@ func stateOf(p program.Program) (state, error) {
 		case ref.Branch != "":
 			args = []string{"log", "-s", ref.Session, "-b", ref.Branch, "--json"}
 		case strings.HasPrefix(ref.Name, "state/session/"):
-			args = []string{"session", "state", "-s", strings.TrimPrefix(ref.Name, "state/session/"), "--json"}
+			args = []string{"session", "state", "-s",
+				strings.TrimPrefix(ref.Name, "state/session/"), "--json"}
 		default:
 			continue
 		}
@@ -215,7 +225,8 @@ func (c command) between(before, after, now state) error {
 	}
 	for name, texts := range now {
 		if !prefix(before[name], texts) || !prefix(texts, after[name]) {
-			return fmt.Errorf("%s is on no way from what it was to what it was to be: %d messages", name, len(texts))
+			return fmt.Errorf("%s is on no way from what it was to what it was to be: %d messages",
+				name, len(texts))
 		}
 	}
 	for name := range before {
@@ -266,7 +277,8 @@ func checkStore(p program.Program, thorough bool) (state, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a reader: %w", err)
 	}
-	steps := [][]string{{"append", "-c", "lock.timeout=0s", "-s", "next", "--role", "user", "-m", "life goes on"}, {"fsck"}}
+	steps := [][]string{{"append", "-c", "lock.timeout=0s", "-s", "next", "--role", "user", "-m",
+		"life goes on"}, {"fsck"}}
 	if thorough {
 		steps = append([][]string{{"fsck"}}, steps...)
 		steps = append(steps, []string{"gc"}, []string{"fsck"})
@@ -289,12 +301,13 @@ func checkStore(p program.Program, thorough bool) (state, error) {
 
 // temporary lists the temporary files of a store.
 func temporary(dir string) (left []string) {
-	_ = filepath.WalkDir(filepath.Join(dir, ".gemini"), func(path string, d fs.DirEntry, err error) error {
-		if err == nil && durable.IsTemp(d.Name()) {
-			left = append(left, path)
-		}
-		return nil
-	})
+	_ = filepath.WalkDir(
+		filepath.Join(dir, ".gemini"), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && durable.IsTemp(d.Name()) {
+				left = append(left, path)
+			}
+			return nil
+		})
 	return left
 }
 

@@ -80,7 +80,8 @@ func (d *disk) cut() *disk {
 		last = b
 	}
 	dir := memory(d.t)
-	c := &disk{t: d.t, image: filepath.Join(dir, "image"), at: filepath.Join(dir, "mounted"), program: d.program}
+	c := &disk{t: d.t, image: filepath.Join(dir, "image"), at: filepath.Join(dir, "mounted"),
+		program: d.program}
 	if err := os.Mkdir(c.at, 0o700); err != nil {
 		d.t.Fatal(err)
 	}
@@ -108,13 +109,19 @@ func TestPowerCutAfterEachCommand(t *testing.T) {
 	var done [][]string
 	for round := range stopped(1, 8) {
 		for n := range 3 {
-			done = append(done, []string{"append", "-s", "talk", "--role", "user", "-m", message(100*round + n)})
+			done = append(done,
+				[]string{"append", "-s", "talk", "--role", "user", "-m", message(100*round + n)})
 		}
 		name := fmt.Sprintf("new%d", round)
-		done = append(done, []string{"append", "-s", "talk", "--jsonl", "lines"}, []string{"rewind", "-s", "talk", "@~2"}, []string{"undo", "-s", "talk"},
-			[]string{"branch", "fork", "-s", "other", "main", name}, []string{"append", "-s", "other", "-b", name, "--role", "model", "-m", "there"},
-			[]string{"branch", "join", "-s", "other", "main", name}, []string{"session", "state", "set", "-s", "other", fmt.Sprintf("step=%d", round)},
-			[]string{"compact", "--all"}, []string{"gc"}, []string{"append", "-s", name, "--role", "user", "-m", "a session"}, []string{"session", "rm", name, "--force"},
+		done = append(done, []string{"append", "-s", "talk", "--jsonl", "lines"},
+			[]string{"rewind", "-s", "talk", "@~2"}, []string{"undo", "-s", "talk"},
+			[]string{"branch", "fork", "-s", "other", "main", name},
+			[]string{"append", "-s", "other", "-b", name, "--role", "model", "-m", "there"},
+			[]string{"branch", "join", "-s", "other", "main", name},
+			[]string{"session", "state", "set", "-s", "other", fmt.Sprintf("step=%d", round)},
+			[]string{"compact", "--all"}, []string{"gc"},
+			[]string{"append", "-s", name, "--role", "user", "-m", "a session"},
+			[]string{"session", "rm", name, "--force"},
 			[]string{"import", "jsonl", "-s", "chat" + name, "chat.jsonl"})
 	}
 	for _, args := range done {
@@ -128,7 +135,8 @@ func TestPowerCutAfterEachCommand(t *testing.T) {
 		if err != nil {
 			t.Errorf("%v: %v", args, err)
 		} else if !same(want, got) {
-			t.Errorf("%v: the power went after it was done, and %v are not as they were", args, differences(want, got))
+			t.Errorf("%v: the power went after it was done, and %v are not as they were", args,
+				differences(want, got))
 		}
 		c.unmount()
 	}

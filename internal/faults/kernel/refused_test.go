@@ -23,7 +23,8 @@ func refused(t *testing.T, r program.Result, dir, hint string) {
 		_, text, _ = strings.Cut(text, "\n")
 	}
 	first, rest, _ := strings.Cut(text, "\n")
-	if r.Code != 1 || !strings.HasPrefix(first, "ctx: ") || !strings.Contains(first, dir) || !strings.HasPrefix(rest, "hint: ") || !strings.Contains(rest, hint) {
+	if r.Code != 1 || !strings.HasPrefix(first, "ctx: ") || !strings.Contains(first, dir) ||
+		!strings.HasPrefix(rest, "hint: ") || !strings.Contains(rest, hint) {
 		t.Errorf("%v\nwant 1, a line with %s, and a hint with %q", r, dir, hint)
 	}
 }
@@ -33,9 +34,12 @@ func refused(t *testing.T, r program.Result, dir, hint string) {
 func checkHook(t *testing.T, p program.Program) {
 	t.Helper()
 	transcript := filepath.Join(t.TempDir(), "session-2026-01-02T03-04-1a2b3c4d.jsonl")
-	write(t, transcript, `{"sessionId":"1a2b3c4d-0000-4000-8000-000000000000","projectHash":"p","startTime":"2026-01-02T03:04:00.000Z","lastUpdated":"2026-01-02T03:04:00.000Z"}`+"\n"+
-		`{"id":"m1","timestamp":"2026-01-02T03:04:05.000Z","type":"user","content":[{"text":"hello"}]}`+"\n")
-	event, err := json.Marshal(map[string]string{"session_id": "1a2b3c4d-0000-4000-8000-000000000000", "transcript_path": transcript, "cwd": p.Dir, "hook_event_name": "AfterAgent"})
+	write(t, transcript,
+		`{"sessionId":"1a2b3c4d-0000-4000-8000-000000000000","projectHash":"p","startTime":"2026-01-02T03:04:00.000Z","lastUpdated":"2026-01-02T03:04:00.000Z"}`+"\n"+
+			`{"id":"m1","timestamp":"2026-01-02T03:04:05.000Z","type":"user","content":[{"text":"hello"}]}`+"\n")
+	event, err := json.Marshal(
+		map[string]string{"session_id": "1a2b3c4d-0000-4000-8000-000000000000",
+			"transcript_path": transcript, "cwd": p.Dir, "hook_event_name": "AfterAgent"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +76,8 @@ func TestFullDisk(t *testing.T) {
 			at := memory(t)
 			do(t, "mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", at)
 			t.Cleanup(func() { do(t, "umount", at) })
-			return program.Program{Path: bin, Dir: at, Env: settings}, func() { do(t, "mount", "-o", "remount,size=4m", at) }
+			return program.Program{Path: bin, Dir: at, Env: settings},
+				func() { do(t, "mount", "-o", "remount,size=4m", at) }
 		}},
 		// A message that does not fit into a record makes two files.
 		{"of files", 40000, func(t *testing.T) (program.Program, func()) {
@@ -118,10 +123,12 @@ func TestFullDisk(t *testing.T) {
 			}
 			checkHook(t, p)
 			for range 3 { // the disk stays full, and nothing gets worse
-				refused(t, add(strings.Repeat("too much ", 10*c.long)), filepath.Join(p.Dir, ".gemini"), "disk is full")
+				refused(t, add(strings.Repeat("too much ", 10*c.long)),
+					filepath.Join(p.Dir, ".gemini"), "disk is full")
 			}
 			if got := said(t, p, "talk"); !slices.Equal(got, acknowledged) {
-				t.Errorf("%d messages are there, and %d were acknowledged", len(got), len(acknowledged))
+				t.Errorf("%d messages are there, and %d were acknowledged", len(got),
+					len(acknowledged))
 			}
 			p.Must(t, "fsck")
 			room()
@@ -129,8 +136,10 @@ func TestFullDisk(t *testing.T) {
 				t.Error(err)
 			}
 			p.Must(t, "append", "-s", "talk", "--role", "user", "-m", "there is room again")
-			if got := said(t, p, "talk"); !slices.Equal(got, append(acknowledged, "there is room again")) {
-				t.Errorf("%d messages are there, and %d were acknowledged", len(got), len(acknowledged)+1)
+			if got := said(t, p, "talk"); !slices.Equal(got,
+				append(acknowledged, "there is room again")) {
+				t.Errorf("%d messages are there, and %d were acknowledged", len(got),
+					len(acknowledged)+1)
 			}
 			t.Logf("%d messages fitted", len(acknowledged))
 		})
@@ -139,13 +148,18 @@ func TestFullDisk(t *testing.T) {
 
 // writers are commands of all kinds that write.
 var writers = [][]string{
-	{"append", "-s", "talk", "--role", "user", "-m", "no"}, {"append", "-s", "talk", "--jsonl", "lines"}, {"rewind", "-s", "talk", "@~1"}, {"undo", "-s", "other"},
-	{"branch", "fork", "-s", "talk", "main", "more"}, {"compact", "--all", "--strategy", "flat"}, {"session", "rm", "talk", "--force"}, {"session", "state", "set", "-s", "talk", "step=3"},
+	{"append", "-s", "talk", "--role", "user", "-m", "no"},
+	{"append", "-s", "talk", "--jsonl", "lines"}, {"rewind", "-s", "talk", "@~1"},
+	{"undo", "-s", "other"},
+	{"branch", "fork", "-s", "talk", "main", "more"}, {"compact", "--all", "--strategy", "flat"},
+	{"session", "rm", "talk", "--force"}, {"session", "state", "set", "-s", "talk", "step=3"},
 	{"import", "jsonl", "-s", "chat", "chat.jsonl"}, {"gc"},
 }
 
 var readers = [][]string{
-	{"log", "-s", "talk"}, {"render", "-s", "talk"}, {"search", "saffron"}, {"show", "talk"}, {"forest"}, {"op", "log"}, {"session", "list"}, {"branch", "list", "-s", "talk"}, {"status"}, {"fsck"},
+	{"log", "-s", "talk"}, {"render", "-s", "talk"}, {"search", "saffron"}, {"show", "talk"},
+	{"forest"}, {"op", "log"}, {"session", "list"}, {"branch", "list", "-s", "talk"},
+	{"status"}, {"fsck"},
 }
 
 // On a read-only disk readers work, and writers report the reason.
@@ -210,7 +224,8 @@ func TestImmutableFiles(t *testing.T) {
 			r := d.program.Run(args...)
 			now, err := stateOf(d.program)
 			if err != nil || !same(before, now) {
-				t.Errorf("%s may not be changed: %v: it was done all the same, or half: %v, %v", name, r, differences(before, now), err)
+				t.Errorf("%s may not be changed: %v: it was done all the same, or half: %v, %v",
+					name, r, differences(before, now), err)
 			}
 			if args[0] != "gc" || !r.OK() {
 				refused(t, r, filepath.Dir(path), "make the path writable")
@@ -241,13 +256,15 @@ func TestFewOpenFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, most := range []int{7, 8, 9, 10, 12} {
-			p := program.Program{Path: bin, Dir: filepath.Join(work, fmt.Sprint(most, c.args)), Env: settings}
+			p := program.Program{Path: bin, Dir: filepath.Join(work, fmt.Sprint(most, c.args)),
+				Env: settings}
 			if err := cloneStore(template, p.Dir); err != nil {
 				t.Fatal(err)
 			}
 			limited := p
 			limited.Path = "prlimit"
-			r := limited.Run(append([]string{fmt.Sprintf("--nofile=%d:%d", most, most), bin}, c.args...)...)
+			r := limited.Run(append([]string{fmt.Sprintf("--nofile=%d:%d", most, most), bin},
+				c.args...)...)
 			now, err := checkStore(p, most == 8)
 			switch {
 			case err != nil:
@@ -256,10 +273,12 @@ func TestFewOpenFiles(t *testing.T) {
 				worked++
 			case strings.HasPrefix(r.Err, "runtime: "):
 				// Go's own start-up took the last file, so no error message is possible.
-			case r.Code != 1 || !strings.HasPrefix(r.Err, "ctx: ") || !strings.Contains(r.Err, "too many open files"):
+			case r.Code != 1 || !strings.HasPrefix(r.Err, "ctx: ") ||
+				!strings.Contains(r.Err, "too many open files"):
 				t.Errorf("%s with %d files: %v", c.name, most, r)
 			case !c.many && !same(before, now):
-				t.Errorf("%s with %d files: it failed, and %v are changed; %v", c.name, most, differences(before, now), r)
+				t.Errorf("%s with %d files: it failed, and %v are changed; %v", c.name, most,
+					differences(before, now), r)
 			default:
 				failed++
 			}
@@ -288,7 +307,8 @@ func TestAnotherUser(t *testing.T) {
 	bin := filepath.Join(dir, "ctx")
 	copyFile(t, built, bin)
 	project := filepath.Join(dir, "project")
-	for _, err := range []error{os.Chmod(bin, 0o755), os.Mkdir(project, 0o755), os.Chmod(project, 0o755)} {
+	for _, err := range []error{os.Chmod(bin, 0o755), os.Mkdir(project, 0o755),
+		os.Chmod(project, 0o755)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -298,7 +318,8 @@ func TestAnotherUser(t *testing.T) {
 	other := p
 	other.Path = "setpriv"
 	as := func(args ...string) program.Result {
-		return other.Run(append([]string{"--reuid=65534", "--regid=65534", "--clear-groups", bin}, args...)...)
+		return other.Run(append([]string{"--reuid=65534", "--regid=65534", "--clear-groups", bin},
+			args...)...)
 	}
 	store := filepath.Join(project, ".gemini")
 	for _, args := range append(readers, writers...) {
@@ -308,7 +329,8 @@ func TestAnotherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range append(readers, writers...) {
-		if r := as(args...); r.Code != 10 || !strings.Contains(r.Err, "another user") || !strings.Contains(r.Err, store) {
+		if r := as(args...); r.Code != 10 || !strings.Contains(r.Err, "another user") ||
+			!strings.Contains(r.Err, store) {
 			t.Errorf("%v: want 10, and whose store it is", r)
 		}
 	}

@@ -43,7 +43,8 @@ type neighbours struct {
 func meet(t *testing.T, bin, kind string) *neighbours {
 	t.Helper()
 	work := memory(t)
-	w := &neighbours{T: t, bin: bin, template: filepath.Join(work, "template"), run: filepath.Join(work, "run")}
+	w := &neighbours{T: t, bin: bin, template: filepath.Join(work, "template"),
+		run: filepath.Join(work, "run")}
 	if kind == "git" {
 		w.remote, w.url = filepath.Join(w.run, "memory.git"), "../memory.git"
 		do(t, "git", "init", "-q", "--bare", "--template=", w.remote)
@@ -58,7 +59,8 @@ func meet(t *testing.T, bin, kind string) *neighbours {
 	}
 	say := func(p program.Program, from, to int) {
 		for n := from; n < to; n++ {
-			p.Must(t, "append", "-s", "talk", "--role", "user", "-m", filepath.Base(p.Dir)+" says that "+message(n))
+			p.Must(t, "append", "-s", "talk", "--role", "user", "-m",
+				filepath.Base(p.Dir)+" says that "+message(n))
 		}
 		p.Must(t, "compact", "--all")
 	}
@@ -113,7 +115,8 @@ func (w *neighbours) trace(c command, deep bool, more ...string) (r program.Resu
 		args[slices.Index(args, "")] = w.url
 	}
 	out := filepath.Join(filepath.Dir(w.run), "trace")
-	with := []string{"-f", "-y", "-qq", "-o", out, "-s", "0", "-e", "trace=" + changing, "-e", "signal=none"}
+	with := []string{"-f", "-y", "-qq", "-o", out, "-s", "0", "-e", "trace=" + changing, "-e",
+		"signal=none"}
 	if !deep {
 		with = append(with, "--detach-on=execve")
 	}
@@ -136,7 +139,8 @@ func (w *neighbours) settle() {
 		left := ""
 		files, _ := filepath.Glob("/proc/[0-9]*/environ")
 		for _, file := range files {
-			if b, err := os.ReadFile(file); err == nil && strings.Contains(string(b), "HOME="+w.run+"/") {
+			if b, err := os.ReadFile(file); err == nil &&
+				strings.Contains(string(b), "HOME="+w.run+"/") {
 				left = file
 			}
 		}
@@ -153,7 +157,8 @@ func (w *neighbours) settle() {
 func (w *neighbours) steps(log string) (list []point) {
 	var kept strings.Builder
 	for line := range strings.Lines(log) {
-		if strings.Contains(line, " openat(") && !strings.Contains(line, "O_CREAT") && !strings.Contains(line, "O_TRUNC") {
+		if strings.Contains(line, " openat(") && !strings.Contains(line, "O_CREAT") &&
+			!strings.Contains(line, "O_TRUNC") {
 			line = strings.ReplaceAll(line, w.run, "")
 		}
 		kept.WriteString(strings.ReplaceAll(line, "<pipe:", "<"+w.run))
@@ -166,7 +171,8 @@ type shared struct{ own, others state }
 
 // look pulls with another store, and returns what each has. Both must be whole.
 func (w *neighbours) look(name string) (now shared, err error) {
-	if p := w.store(name); name == "here" || exists(filepath.Join(p.Dir, ".gemini", "context", "format")) {
+	if p := w.store(name); name == "here" ||
+		exists(filepath.Join(p.Dir, ".gemini", "context", "format")) {
 		if now.own, err = whole(p); err != nil {
 			return now, err
 		}
@@ -330,7 +336,9 @@ func (w *neighbours) everyStep(c command, deep bool) {
 	if killed+failed == 0 {
 		t.Error("nothing was killed")
 	}
-	t.Logf("%d steps, %d tried: %d times killed, %d failed and said so, %d done all the same; before the change %d, after it %d, between %d; nothing lost",
+	t.Logf(
+		"%d steps, %d tried: %d times killed, %d failed and said so, %d done all the same; "+
+			"before the change %d, after it %d, between %d; nothing lost",
 		possible, len(steps), killed, failed, done, early, late, len(steps)-early-late)
 }
 
@@ -338,15 +346,20 @@ func (w *neighbours) everyStep(c command, deep bool) {
 const shareSample = 3
 
 // killed checks what a killed command has left, and runs it again.
-func (w *neighbours) killed(c command, name string, r program.Result, before, after shared, thorough bool) (now shared, err error) {
+func (w *neighbours) killed(
+	c command, name string, r program.Result, before, after shared, thorough bool,
+) (now shared, err error) {
 	if now, err = w.look(name); err != nil {
 		return now, err
 	}
-	if err := errors.Join(onTheWay(before.own, after.own, now.own), onTheWay(before.others, after.others, now.others)); err != nil {
+	if err := errors.Join(onTheWay(before.own, after.own, now.own),
+		onTheWay(before.others, after.others, now.others)); err != nil {
 		return now, err
 	}
 	if r.Code == 0 && !(same(now.own, after.own) && same(now.others, after.others)) {
-		return now, fmt.Errorf("it said that it was done, and was not: %v %v", differences(after.own, now.own), differences(after.others, now.others))
+		return now,
+			fmt.Errorf("it said that it was done, and was not: %v %v",
+				differences(after.own, now.own), differences(after.others, now.others))
 	}
 	p, args := w.store(name), slices.Clone(c.args)
 	if c.name == "clone" {
@@ -361,7 +374,9 @@ func (w *neighbours) killed(c command, name string, r program.Result, before, af
 		return now, fmt.Errorf("after the same command again: %w", err)
 	}
 	if !same(last.own, after.own) || !same(last.others, after.others) {
-		return now, fmt.Errorf("after the same command again: %v %v", differences(after.own, last.own), differences(after.others, last.others))
+		return now,
+			fmt.Errorf("after the same command again: %v %v", differences(after.own, last.own),
+				differences(after.others, last.others))
 	}
 	if thorough {
 		err = w.goOn(name)
@@ -374,7 +389,10 @@ func (w *neighbours) killed(c command, name string, r program.Result, before, af
 func (w *neighbours) goOn(name string) error {
 	for _, which := range []string{name, "there", name, "third"} {
 		p := w.store(which)
-		for _, args := range [][]string{{"append", "-s", "next", "--role", "user", "-m", "life goes on"}, {"sync"}, {"gc"}, {"fsck"}} {
+		for _, args := range [][]string{
+			{"append", "-s", "next", "--role", "user", "-m", "life goes on"}, {"sync"},
+			{"gc"}, {"fsck"},
+		} {
 			if r := p.Run(args...); !r.OK() {
 				return fmt.Errorf("%s goes on: %v%s", which, r, r.Out)
 			}
@@ -399,7 +417,8 @@ func (w *neighbours) goOn(name string) error {
 			session, branch, _ := strings.Cut(strings.TrimPrefix(ref, "sessions/"), "/")
 			shared := "sessions/" + session + "@" + label + "/" + branch
 			if !strings.Contains(session, "@") && !slices.Equal(fresh[shared], texts) {
-				return fmt.Errorf("a new store has another %s: %q, want %q", shared, fresh[shared], texts)
+				return fmt.Errorf("a new store has another %s: %q, want %q", shared,
+					fresh[shared], texts)
 			}
 		}
 	}

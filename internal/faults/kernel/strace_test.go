@@ -70,7 +70,9 @@ type tracer struct {
 
 // trace runs a command on a new copy under strace, with further arguments for strace. It returns
 // the result, and the output of strace.
-func (x *tracer) trace(c command, more ...string) (p program.Program, r program.Result, log string) {
+func (x *tracer) trace(
+	c command, more ...string,
+) (p program.Program, r program.Result, log string) {
 	x.t.Helper()
 	x.runs++
 	p = x.program
@@ -79,7 +81,8 @@ func (x *tracer) trace(c command, more ...string) (p program.Program, r program.
 		x.t.Fatal(err)
 	}
 	out := filepath.Join(x.work, "trace")
-	args := append([]string{"-f", "-y", "-qq", "-o", out, "-s", "0", "-e", "trace=" + callNames(), "-e", "signal=none"}, more...)
+	args := append([]string{"-f", "-y", "-qq", "-o", out, "-s", "0", "-e", "trace=" + callNames(),
+		"-e", "signal=none"}, more...)
 	traced := p
 	traced.Path = "strace"
 	r = traced.Run(append(append(args, p.Path), c.args...)...)
@@ -161,7 +164,8 @@ func faultsAt(list []point) (faults []fault) {
 func needsTracing(t *testing.T) {
 	t.Helper()
 	needs(t, "strace")
-	if out, err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "true").CombinedOutput(); err != nil {
+	if out, err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull,
+		"true").CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: strace may not trace here: %v: %s", err, out)
 	}
 }
@@ -180,7 +184,8 @@ func TestEverySystemCall(t *testing.T) {
 	build(t, program.Program{Path: bin, Dir: template, Env: settings})
 	for _, c := range commands {
 		t.Run(c.name, func(t *testing.T) {
-			x := &tracer{t: t, program: program.Program{Path: bin, Env: settings}, template: template, work: work}
+			x := &tracer{t: t, program: program.Program{Path: bin, Env: settings},
+				template: template, work: work}
 			x.everyCall(c)
 		})
 	}
@@ -226,14 +231,20 @@ func (x *tracer) everyCall(c command) {
 	if killed+failed == 0 {
 		t.Error("no fault came to pass")
 	}
-	t.Logf("%d faults possible; %d times killed, %d failed and said so, %d done all the same, %d not reached", possible, killed, failed, done, missed)
+	t.Logf(
+		"%d faults possible; %d times killed, %d failed and said so, %d done all the same, %d "+
+			"not reached", possible, killed, failed, done, missed)
 }
 
 // one runs the command with one fault, and checks the result.
-func (x *tracer) one(c command, f fault, before, after state, thorough bool) (hit bool, code int, err error) {
-	more := []string{"--seccomp-bpf", "-e", fmt.Sprintf("inject=%s:error=%s:when=%d", f.call, f.err, f.n)}
+func (x *tracer) one(
+	c command, f fault, before, after state, thorough bool,
+) (hit bool, code int, err error) {
+	more := []string{"--seccomp-bpf", "-e",
+		fmt.Sprintf("inject=%s:error=%s:when=%d", f.call, f.err, f.n)}
 	if f.err == "" {
-		more = []string{"-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", f.call, f.n)} // with --seccomp-bpf, strace 6.1 sends no signal
+		// With --seccomp-bpf, strace 6.1 sends no signal
+		more = []string{"-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", f.call, f.n)}
 	}
 	p, r, log := x.trace(c, more...)
 	injected := ""
@@ -259,7 +270,9 @@ func (x *tracer) one(c command, f fault, before, after state, thorough bool) (hi
 	}
 	switch {
 	case r.Code == 0 && !same(now, after):
-		return true, 0, fmt.Errorf("it said that it was done, and was not: %v; %s", differences(after, now), injected)
+		return true, 0,
+			fmt.Errorf("it said that it was done, and was not: %v; %s",
+				differences(after, now), injected)
 	case r.Code > 0:
 		err = honest(r, injected)
 	case r.Code < -1:
@@ -274,7 +287,8 @@ var inTrace = regexp.MustCompile(`["<](/[^">]+)[">]`)
 // system call had one.
 func honest(r program.Result, injected string) error {
 	first, rest, _ := strings.Cut(strings.TrimSuffix(r.Err, "\n"), "\n")
-	if !strings.HasPrefix(first, "ctx: ") || rest != "" && (!strings.HasPrefix(rest, "hint: ") || strings.Contains(rest, "\n")) {
+	if !strings.HasPrefix(first, "ctx: ") ||
+		rest != "" && (!strings.HasPrefix(rest, "hint: ") || strings.Contains(rest, "\n")) {
 		return fmt.Errorf("exit code %d with %q", r.Code, r.Err)
 	}
 	var names []string

@@ -12,7 +12,8 @@ import (
 
 // The stores are as described, sound, and the same each time they are made and read.
 func TestStores(t *testing.T) {
-	for name, make := range map[string]func(string) (string, error){"plain": kit.Plain, "everything": kit.Everything} {
+	for name, make := range map[string]func(string) (string, error){"plain": kit.Plain,
+		"everything": kit.Everything} {
 		var dirs [2]string
 		var said [2]kit.Answers
 		for i := range dirs {
@@ -32,7 +33,8 @@ func TestStores(t *testing.T) {
 			if err != nil || len(report.Faults) > 0 {
 				t.Fatal(name, err, report.Faults)
 			}
-			t.Log(name, report.Objects, "objects", report.Operations, "operations", report.Notes, len(said[i]), "questions")
+			t.Log(name, report.Objects, "objects", report.Operations, "operations", report.Notes,
+				len(said[i]), "questions")
 			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
@@ -48,7 +50,10 @@ func TestStores(t *testing.T) {
 		if name == "plain" {
 			continue
 		}
-		for _, path := range []string{"refs/base", "refs/checkpoint", "refs/log-*", "objects/pack/*.pack", "absent/*/*", "log/hook", "log/torn-*", "lock.owner", "cache/links", "cache/search", "cache/search-*", "cache/head-*", "cache/candidates-*", "tmp/*", "key", "format", "config.toml"} {
+		for _, path := range []string{"refs/base", "refs/checkpoint", "refs/log-*",
+			"objects/pack/*.pack", "absent/*/*", "log/hook", "log/torn-*", "lock.owner",
+			"cache/links", "cache/search", "cache/search-*", "cache/head-*", "cache/candidates-*",
+			"tmp/*", "key", "format", "config.toml"} {
 			found, _ := filepath.Glob(filepath.Join(dirs[0], filepath.FromSlash(path)))
 			size := int64(0)
 			for _, f := range found {

@@ -70,8 +70,9 @@ func Clock(t time.Time) func() time.Time {
 // Env returns the environment of a store in dir, in which nothing depends on the machine.
 func Env(dir string, fsys *durable.FS) repo.Env {
 	return repo.Env{
-		WorkDir: dir, StoreDir: dir, Now: Clock(Start), Random: bytes.NewReader(bytes.Repeat([]byte("fixed randomness"), 8)),
-		Owner: lock.Owner{PID: 1, Host: "test", Command: "test"}, FS: fsys,
+		WorkDir: dir, StoreDir: dir, Now: Clock(Start),
+		Random: bytes.NewReader(bytes.Repeat([]byte("fixed randomness"), 8)),
+		Owner:  lock.Owner{PID: 1, Host: "test", Command: "test"}, FS: fsys,
 	}
 }
 
@@ -133,18 +134,22 @@ var topics = []string{
 	"camera lens shutter exposure %d tripod",
 }
 
-func (m *maker) chatter() string { return fmt.Sprintf(topics[m.r.IntN(len(topics))], m.r.IntN(10000)) }
+func (m *maker) chatter() string {
+	return fmt.Sprintf(topics[m.r.IntN(len(topics))], m.r.IntN(10000))
+}
 
 // say appends n messages one by one.
 func (m *maker) say(name, branch string, n int) {
 	for i := range n {
-		m.append(name, branch, conversation.Message{Role: []string{"user", "model"}[i%2], Text: m.chatter()})
+		m.append(name, branch,
+			conversation.Message{Role: []string{"user", "model"}[i%2], Text: m.chatter()})
 	}
 }
 
 func (m *maker) append(name, branch string, batch ...conversation.Message) (ids []format.ID) {
 	m.do("append", func() error {
-		done, _, err := m.s.Conversation.Append(m.c, name, branch, batch, conversation.AppendOptions{})
+		done, _, err := m.s.Conversation.Append(m.c, name, branch, batch,
+			conversation.AppendOptions{})
 		for _, d := range done {
 			ids = append(ids, d.ID)
 		}
@@ -155,14 +160,20 @@ func (m *maker) append(name, branch string, batch ...conversation.Message) (ids 
 
 func (m *maker) compact(name string, strategy string) {
 	m.do("compact", func() error {
-		_, err := m.s.Compaction.Compact(m.c, compaction.CompactOptions{Branches: []history.BranchName{{Session: name, Branch: history.MainBranch}}, Strategy: strategy})
+		_, err := m.s.Compaction.Compact(m.c,
+			compaction.CompactOptions{
+				Branches: []history.BranchName{{Session: name, Branch: history.MainBranch}},
+				Strategy: strategy,
+			})
 		return err
 	})
 }
 
 func (m *maker) observe(name string, value int) {
 	m.do("observe", func() error {
-		set, err := epoch.Read(fmt.Appendf(nil, `{"key":"core/date","value":%d,"first":"It is %d.","changed":"It is %d now.","removed_text":"It is over."}`, value, value, value))
+		set, err := epoch.Read(
+			fmt.Appendf(nil,
+				`{"key":"core/date","value":%d,"first":"It is %d.","changed":"It is %d now.","removed_text":"It is over."}`, value, value, value))
 		if err == nil {
 			_, err = m.s.Epochs.Observe(m.c, name, history.MainBranch, set, epochs.ObserveOptions{})
 		}
@@ -172,11 +183,17 @@ func (m *maker) observe(name string, value int) {
 
 // call appends a tool call with a long output, which can be masked.
 func (m *maker) call(name string, n int) {
-	output, _ := json.Marshal(strings.Repeat(fmt.Sprint("word", n, " "), 100)) // a string always encodes
+	// A string always encodes
+	output, _ := json.Marshal(strings.Repeat(fmt.Sprint("word", n, " "), 100))
 	id := fmt.Sprint("c", n)
 	m.append(name, history.MainBranch,
-		conversation.Message{Role: "model", Parts: json.RawMessage(`[{"text":"look"},{"functionCall":{"id":"` + id + `","name":"read_file","args":{}}}]`)},
-		conversation.Message{Role: "tool", Parts: json.RawMessage(`[{"functionResponse":{"id":"` + id + `","name":"read_file","response":{"output":` + string(output) + `}}}]`)})
+		conversation.Message{Role: "model",
+			Parts: json.RawMessage(`[{"text":"look"},{"functionCall":{"id":"` + id +
+				`","name":"read_file","args":{}}}]`)},
+		conversation.Message{Role: "tool",
+			Parts: json.RawMessage(
+				`[{"functionResponse":{"id":"` + id + `","name":"read_file","response":{"output":` +
+					string(output) + `}}}]`)})
 }
 
 func (m *maker) tip(name string) (id format.ID) {
@@ -202,7 +219,8 @@ func (m *maker) replace(name string) {
 			return err
 		}
 		target := format.Target{Entry: in.Tail[len(in.Tail)-1].ID, Part: format.WholeEntry}
-		claims, err := m.s.Edits.BeginReplace(v, name, history.MainBranch, []format.Target{target}, nil)
+		claims, err := m.s.Edits.BeginReplace(v, name, history.MainBranch,
+			[]format.Target{target}, nil)
 		if err != nil {
 			return err
 		}
@@ -282,7 +300,8 @@ func Forgetful(project string) (dir string, err error) {
 	}
 	const main = history.MainBranch
 	m.say("work", main, 4)
-	secret := m.append("work", main, conversation.Message{Role: "user", Text: "the safe is behind the picture"})
+	secret := m.append("work", main,
+		conversation.Message{Role: "user", Text: "the safe is behind the picture"})
 	m.say("work", main, 3)
 	if len(secret) == 1 {
 		m.forget(secret[0])
@@ -291,8 +310,10 @@ func Forgetful(project string) (dir string, err error) {
 		_, err := forget.Run(m.c, m.s, forget.Options{Text: "parser lexer"})
 		return err
 	})
-	m.append("work", main, conversation.Message{Role: "model", Text: "the safe is behind the picture"})
-	m.append("talk", main, conversation.Message{Role: "user", Text: "what of the parser lexer?"}, conversation.Message{Role: "model", Text: "It is done."})
+	m.append("work", main,
+		conversation.Message{Role: "model", Text: "the safe is behind the picture"})
+	m.append("talk", main, conversation.Message{Role: "user", Text: "what of the parser lexer?"},
+		conversation.Message{Role: "model", Text: "It is done."})
 	return m.finish()
 }
 
@@ -319,18 +340,24 @@ func Everything(project string) (dir string, err error) {
 	m.say("work", main, 5)
 	m.observe("work", 2)
 	m.do("fork", func() error {
-		_, err := m.s.Conversation.Fork(m.c, "work", main, []string{"tests", "docs", "left"}, conversation.ForkOptions{})
+		_, err := m.s.Conversation.Fork(m.c, "work", main, []string{"tests", "docs", "left"},
+			conversation.ForkOptions{})
 		return err
 	})
 	m.say("work", "tests", 2)
 	m.say("work", "docs", 3)
 	m.say("work", "left", 1)
 	m.do("join", func() error {
-		_, err := m.s.Conversation.Join(m.c, "work", main, []string{"tests", "docs"}, conversation.JoinOptions{})
+		_, err := m.s.Conversation.Join(m.c, "work", main, []string{"tests", "docs"},
+			conversation.JoinOptions{})
 		return err
 	})
-	m.append("work", main, conversation.Message{Role: "user", Text: "from elsewhere", Source: &conversation.Source{Agent: "other", Session: "s", Message: "1"}})
-	m.append("work", main, conversation.Message{Role: "user", Text: "from elsewhere, put right", Source: &conversation.Source{Agent: "other", Session: "s", Message: "1"}})
+	m.append("work", main,
+		conversation.Message{Role: "user", Text: "from elsewhere",
+			Source: &conversation.Source{Agent: "other", Session: "s", Message: "1"}})
+	m.append("work", main,
+		conversation.Message{Role: "user", Text: "from elsewhere, put right",
+			Source: &conversation.Source{Agent: "other", Session: "s", Message: "1"}})
 	m.compact("work", "")
 	m.do("evict", func() error {
 		v, err := m.s.Refs.Read()
@@ -344,20 +371,24 @@ func Everything(project string) (dir string, err error) {
 		return err
 	})
 	m.do("state", func() error {
-		_, err := m.s.Conversation.SetState(m.c, conversation.StateNames{Session: "work", App: "shop", User: "ada"}, []conversation.StateChange{
-			{StateValue: conversation.StateValue{Key: "app:a", Value: json.RawMessage(`1`)}},
-			{StateValue: conversation.StateValue{Key: "user:b", Value: json.RawMessage(`[2]`)}},
-			{StateValue: conversation.StateValue{Key: "c", Value: json.RawMessage(`"three"`)}},
-		})
+		_, err := m.s.Conversation.SetState(m.c,
+			conversation.StateNames{Session: "work", App: "shop",
+				User: "ada"}, []conversation.StateChange{
+				{StateValue: conversation.StateValue{Key: "app:a", Value: json.RawMessage(`1`)}},
+				{StateValue: conversation.StateValue{Key: "user:b", Value: json.RawMessage(`[2]`)}},
+				{StateValue: conversation.StateValue{Key: "c", Value: json.RawMessage(`"three"`)}},
+			})
 		return err
 	})
 	m.call("tools", 1)
 	m.call("tools", 2)
 	m.append("tools", main, conversation.Message{Role: "user", Text: "and then"})
-	m.do("mask", func() error { _, err := m.s.Edits.ApplyMasks(m.c, "tools", main, nil); return err })
+	m.do("mask",
+		func() error { _, err := m.s.Edits.ApplyMasks(m.c, "tools", main, nil); return err })
 	m.replace("tools")
 	m.do("link", func() error {
-		_, err := m.s.Conversation.Link(m.c, "talk", history.Parent{Session: "tools", Call: "c1"}, true)
+		_, err := m.s.Conversation.Link(m.c, "talk", history.Parent{Session: "tools", Call: "c1"},
+			true)
 		return err
 	})
 	m.say("talk", main, 4)
@@ -368,7 +399,8 @@ func Everything(project string) (dir string, err error) {
 		}
 		target, err := m.s.Clusters.Resolve(v, "talk~1")
 		if err == nil {
-			_, err = m.s.Conversation.Rewind(m.c, "talk", main, target, conversation.RewindOptions{})
+			_, err = m.s.Conversation.Rewind(m.c, "talk", main, target,
+				conversation.RewindOptions{})
 		}
 		return err
 	})
@@ -377,7 +409,8 @@ func Everything(project string) (dir string, err error) {
 		m.forget(secret[0])
 	}
 	m.append("talk", main, conversation.Message{Role: "user", Note: true, Text: "what came after"})
-	m.do("ref", func() error { return m.s.Conversation.UpdateRef(m.c, "user/a name", m.tip("talk"), nil) })
+	m.do("ref",
+		func() error { return m.s.Conversation.UpdateRef(m.c, "user/a name", m.tip("talk"), nil) })
 	m.compact("work", "")
 	m.do("loosen", func() error { return loose.Move(m.c, m.s.Repo) })
 	m.checkpoint("work")
@@ -409,10 +442,14 @@ func (m *maker) torn() {
 
 // leave makes files that hooks and unfinished writes leave.
 func leave(dir string) error {
-	line := `{"v":1,"time":"2026-03-05T09:00:00Z","agent":"gemini-cli","event":"AfterAgent","session":"work","problem":"locked"}` + "\n"
-	for name, text := range map[string]string{"log/hook": line, "log/hook.1": line, "tmp/unfinished": "half", "cache/hook-gemini-cli": "{}\n", "cache/cursor-" + strings.Repeat("a", 24): "{}\n"} {
+	line :=
+		`{"v":1,"time":"2026-03-05T09:00:00Z","agent":"gemini-cli","event":"AfterAgent","session":"work","problem":"locked"}` + "\n"
+	for name, text := range map[string]string{"log/hook": line, "log/hook.1": line,
+		"tmp/unfinished": "half", "cache/hook-gemini-cli": "{}\n",
+		"cache/cursor-" + strings.Repeat("a", 24): "{}\n"} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+			os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			return err
 		}
 		if err := os.Chtimes(path, Start, Start); err != nil {

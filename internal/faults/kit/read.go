@@ -88,7 +88,8 @@ func (r *reading) ask(question string, answer func(b *strings.Builder) error) {
 // show prints an entry. It prints a replacement as its stored body.
 func (r *reading) show(b *strings.Builder, shown *history.Shown) {
 	text := shown.Text
-	if body := shown.Entry.Body; body != nil && body.Media == format.MediaReplace && shown.Gone == "" {
+	if body := shown.Entry.Body; body != nil && body.Media == format.MediaReplace &&
+		shown.Gone == "" {
 		raw, err := r.s.Objects.Get(shown.ID)
 		if err != nil {
 			text = err.Error()
@@ -96,7 +97,9 @@ func (r *reading) show(b *strings.Builder, shown *history.Shown) {
 			text = string(raw.Body[format.NonceLen:])
 		}
 	}
-	fmt.Fprintf(b, "%v %v %s %s %d %q %s gone %q masked %v\n", shown.ID, shown.Version, shown.Entry.Kind, shown.Entry.Role, shown.Entry.Seq, text, shown.Parts, shown.Gone, shown.Masked)
+	fmt.Fprintf(b, "%v %v %s %s %d %q %s gone %q masked %v\n", shown.ID, shown.Version,
+		shown.Entry.Kind, shown.Entry.Role, shown.Entry.Seq, text, shown.Parts,
+		shown.Gone, shown.Masked)
 }
 
 func (r *reading) log() {
@@ -108,7 +111,8 @@ func (r *reading) log() {
 	})
 	r.ask("operations", func(b *strings.Builder) error {
 		return r.s.Refs.Backward(r.v, func(rec refs.Record) bool {
-			fmt.Fprintln(b, rec.Op.Number, rec.Digest, rec.Op.Verb, rec.Op.Session, rec.Op.RefNames())
+			fmt.Fprintln(b, rec.Op.Number, rec.Digest, rec.Op.Verb, rec.Op.Session,
+				rec.Op.RefNames())
 			return true
 		})
 	})
@@ -138,7 +142,8 @@ func (r *reading) branch(name, branch string) {
 		return r.s.Recall.LogEach(tip, recall.LogOptions{Masked: true}, print(b))
 	})
 	for _, o := range []view.Options{{Format: view.JSON}, {Format: view.Text, Budget: 300}} {
-		r.ask(fmt.Sprintf("render %s as %s within %d", ref, o.Format, o.Budget), func(b *strings.Builder) error {
+		r.ask(fmt.Sprintf("render %s as %s within %d", ref, o.Format,
+			o.Budget), func(b *strings.Builder) error {
 			in, err := r.s.Recall.RenderInput(r.v, name, branch, o)
 			if err != nil {
 				return err
@@ -153,7 +158,8 @@ func (r *reading) branch(name, branch string) {
 		fmt.Fprintf(b, "%+v\n", shown)
 		for _, k := range slices.Concat(shown.Initial, shown.Current) {
 			if k.Missing && err == nil {
-				err = fmt.Errorf("the value or the text of %s: %w", k.Key, objects.ErrNotFound) // the command reports this after it has printed the rest
+				// The command reports this after it has printed the rest
+				err = fmt.Errorf("the value or the text of %s: %w", k.Key, objects.ErrNotFound)
 			}
 		}
 		return err
@@ -171,7 +177,8 @@ func (r *reading) branch(name, branch string) {
 		return err
 	})
 	r.ask("state "+ref, func(b *strings.Builder) error {
-		list, err := r.s.Conversation.State(r.v, conversation.StateNames{Session: name, App: "shop", User: "ada"})
+		list, err := r.s.Conversation.State(r.v,
+			conversation.StateNames{Session: name, App: "shop", User: "ada"})
 		for _, v := range list {
 			fmt.Fprintf(b, "%s %s\n", v.Key, v.Value)
 		}
@@ -187,13 +194,15 @@ func (r *reading) clusters() {
 			first, firstErr := c.First.Encode()
 			last, lastErr := c.Last.Encode()
 			err = errors.Join(err, firstErr, lastErr)
-			fmt.Fprintf(b, "%d %v %v %d %+v %v %q %d %s %s\n", c.Number, c.ID, c.Tombstone, c.Count, c.Covers, c.Dirty, c.Line, c.Arrival, first, last)
+			fmt.Fprintf(b, "%d %v %v %d %+v %v %q %d %s %s\n", c.Number, c.ID, c.Tombstone, c.Count,
+				c.Covers, c.Dirty, c.Line, c.Arrival, first, last)
 		}
 		return err
 	})
 	for _, c := range list {
 		r.ask(fmt.Sprint("expand ", c.Number), func(b *strings.Builder) error {
-			return r.s.Recall.Expand(r.v, c.ID, recall.ExpandOptions{}, func(shown *history.Shown) error { r.show(b, shown); return nil })
+			return r.s.Recall.Expand(r.v, c.ID, recall.ExpandOptions{},
+				func(shown *history.Shown) error { r.show(b, shown); return nil })
 		})
 	}
 }
@@ -224,9 +233,11 @@ func (r *reading) objects(ids []format.ID) {
 }
 
 func (r *reading) searches() {
-	for _, words := range []string{"postgres migration", "camera lens", "elsewhere", "nothing of the kind"} {
+	for _, words := range []string{"postgres migration", "camera lens", "elsewhere",
+		"nothing of the kind"} {
 		r.ask("search "+words, func(b *strings.Builder) error {
-			hits, err := r.s.Recall.Search(r.v, recall.SearchQuery{Text: words, Limit: 8, Clusters: true, Rewound: true})
+			hits, err := r.s.Recall.Search(r.v,
+				recall.SearchQuery{Text: words, Limit: 8, Clusters: true, Rewound: true})
 			for _, h := range hits {
 				fmt.Fprintf(b, "%v %.6f %s %q %v\n", h.ID, h.Score, h.Session, h.Text, h.Rewound)
 			}

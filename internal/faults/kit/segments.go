@@ -28,14 +28,18 @@ func SplitLog(s *session.Store) error {
 		return err
 	}
 	var records []refs.Record
-	if err := s.Refs.Forward(func(r refs.Record) bool { records = append(records, r); return true }); err != nil {
+	if err := s.Refs.Forward(func(r refs.Record) bool {
+		records = append(records, r)
+		return true
+	}); err != nil {
 		return err
 	}
 	segment := base.Segment
 	var text []byte
 	at := map[uint64][2]uint64{} // by operation, the place of the next one
 	write := func() error {
-		return os.WriteFile(filepath.Join(s.Dir, "refs", fmt.Sprintf("log-%d", segment)), text, 0o600)
+		return os.WriteFile(filepath.Join(s.Dir, "refs", fmt.Sprintf("log-%d", segment)), text,
+			0o600)
 	}
 	open := func(first uint64) {
 		segment++

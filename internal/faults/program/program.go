@@ -69,7 +69,8 @@ func look() error {
 			return err
 		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != root:
 			return filepath.SkipDir
-		case d.IsDir() || strings.HasSuffix(path, "_test.go") || !strings.HasSuffix(path, ".go") && d.Name() != "go.sum":
+		case d.IsDir() || strings.HasSuffix(path, "_test.go") ||
+			!strings.HasSuffix(path, ".go") && d.Name() != "go.sum":
 			return nil
 		}
 		_, err = os.Stat(path)
@@ -97,7 +98,8 @@ func (r Result) OK() bool { return r.Code == 0 }
 
 // String returns a line with the command and its result.
 func (r Result) String() string {
-	return fmt.Sprintf("ctx %s: exit code %d: %s", strings.Join(r.Args, " "), r.Code, strings.TrimSpace(r.Err))
+	return fmt.Sprintf("ctx %s: exit code %d: %s", strings.Join(r.Args, " "), r.Code,
+		strings.TrimSpace(r.Err))
 }
 
 // Run runs a command to its end.
@@ -141,7 +143,8 @@ func (p Program) Command(args ...string) *exec.Cmd {
 	c := exec.Command(p.Path, args...)
 	c.Dir = p.Dir
 	home := filepath.Join(p.Dir, ".home")
-	c.Env = append(outside(), "HOME="+home, "USERPROFILE="+home, "AppData="+home, "XDG_CONFIG_HOME=", "CTX_USER_CONFIG="+filepath.Join(home, "none.toml"),
+	c.Env = append(outside(), "HOME="+home, "USERPROFILE="+home, "AppData="+home,
+		"XDG_CONFIG_HOME=", "CTX_USER_CONFIG="+filepath.Join(home, "none.toml"),
 		"GORACE=atexit_sleep_ms=0 halt_on_error=1")
 	c.Env = append(c.Env, p.Env...)
 	return c

@@ -25,7 +25,8 @@ type file struct {
 // truth reports whether the content of this kind of file exists nowhere else.
 func truth(kind string) bool {
 	switch kind {
-	case "format", "key", "log", "dense log", "checkpoint", "absent", "pack", "loose entry", "loose blob", "loose summary", "loose tombstone", "loose epoch":
+	case "format", "key", "log", "dense log", "checkpoint", "absent", "pack", "loose entry",
+		"loose blob", "loose summary", "loose tombstone", "loose epoch":
 		return true
 	}
 	return false
@@ -34,7 +35,8 @@ func truth(kind string) bool {
 // cached reports whether files of a kind may be lost at any time without a message.
 func cached(kind string) bool {
 	switch kind {
-	case "cache", "search segment", "hook state", "trouble log", "lock", "lock.owner", "tmp", ".gitignore":
+	case "cache", "search segment", "hook state", "trouble log", "lock", "lock.owner",
+		"tmp", ".gitignore":
 		return true
 	}
 	return false
@@ -110,7 +112,8 @@ type damage struct {
 func (d *damage) String() string { return fmt.Sprintf("%s: %s", d.name, d.how) }
 
 func (f *file) becomes(how string, b []byte) *damage {
-	return &damage{file: f, how: how, bytes: b, do: func() error { return os.WriteFile(f.path, b, 0o600) }}
+	return &damage{file: f, how: how, bytes: b,
+		do: func() error { return os.WriteFile(f.path, b, 0o600) }}
 }
 
 func (f *file) flip(at int, bit uint) *damage {
@@ -169,8 +172,11 @@ func (f *file) damages(r *rand.Rand, kind []*file) []*damage {
 		}
 		list = append(list, f.becomes("all zero", make([]byte, len(f.good))))
 	}
-	for _, garbage := range []string{"\n", "x", "garbage\n\nmore", "\x00\x00\x00\x00", strings.Repeat("z", 5000), "ctxo"} {
-		list = append(list, f.becomes(fmt.Sprintf("%.12q appended", garbage), append(bytes.Clone(f.good), garbage...)))
+	for _, garbage := range []string{"\n", "x", "garbage\n\nmore", "\x00\x00\x00\x00",
+		strings.Repeat("z", 5000), "ctxo"} {
+		list = append(list,
+			f.becomes(fmt.Sprintf("%.12q appended", garbage),
+				append(bytes.Clone(f.good), garbage...)))
 	}
 	list = append(list, f.becomes("twice", append(bytes.Clone(f.good), f.good...)))
 	for _, other := range kind {
@@ -185,7 +191,9 @@ func (f *file) damages(r *rand.Rand, kind []*file) []*damage {
 				return write()
 			}
 			list = append(list, d)
-			if f.kind != "checkpoint" { // an older checkpoint with more of the log is equivalent; a newer base is a log that begins later
+			// An older checkpoint with more of the log is equivalent; a newer base is a log that
+			// begins later
+			if f.kind != "checkpoint" {
 				list = append(list, f.becomes("a copy of "+other.name, other.good))
 			}
 		}
@@ -198,18 +206,24 @@ func (f *file) damages(r *rand.Rand, kind []*file) []*damage {
 			return put(f.path)
 		}})
 	}
-	slices.SortFunc(list, func(a, b *damage) int { return strings.Compare(a.how, b.how) }) // replacements come from a map
-	return slices.DeleteFunc(list, func(d *damage) bool { return d.bytes != nil && bytes.Equal(d.bytes, f.good) })
+	// Replacements come from a map
+	slices.SortFunc(list, func(a, b *damage) int { return strings.Compare(a.how, b.how) })
+	return slices.DeleteFunc(list,
+		func(d *damage) bool { return d.bytes != nil && bytes.Equal(d.bytes, f.good) })
 }
 
 // replacements returns what may take the place of a file.
 func replacements() map[string]func(path string) error {
 	return map[string]func(path string) error{
-		"deleted":             func(string) error { return nil },
-		"a directory":         func(path string) error { return os.Mkdir(path, 0o700) },
-		"a pipe":              pipe,
-		"a link to nothing":   func(path string) error { return os.Symlink(path+"-not-there", path) },
-		"a link to itself":    func(path string) error { return os.Symlink(filepath.Base(path), path) },
+		"deleted":     func(string) error { return nil },
+		"a directory": func(path string) error { return os.Mkdir(path, 0o700) },
+		"a pipe":      pipe,
+		"a link to nothing": func(path string) error {
+			return os.Symlink(path+"-not-there", path)
+		},
+		"a link to itself": func(path string) error {
+			return os.Symlink(filepath.Base(path), path)
+		},
 		"a link to /dev/zero": func(path string) error { return os.Symlink("/dev/zero", path) },
 		"a link to /dev/tty":  func(path string) error { return os.Symlink("/dev/tty", path) },
 	}

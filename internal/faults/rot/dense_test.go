@@ -49,8 +49,10 @@ func (b *subject) same(what string, but ...string) {
 		if slices.ContainsFunc(but, func(text string) bool { return strings.HasPrefix(q, text) }) {
 			continue
 		}
-		if want := b.answers[0][q]; got[q].Text != want.Text || (got[q].Err == nil) != (want.Err == nil) {
-			b.t.Errorf("%s: %s: said %.200q (%v), right is %.200q", what, q, got[q].Text, got[q].Err, want.Text)
+		if want := b.answers[0][q]; got[q].Text != want.Text ||
+			(got[q].Err == nil) != (want.Err == nil) {
+			b.t.Errorf("%s: %s: said %.200q (%v), right is %.200q", what, q, got[q].Text,
+				got[q].Err, want.Text)
 		}
 	}
 }
@@ -99,7 +101,8 @@ func TestDenseLogLost(t *testing.T) {
 	for _, f := range b.kinds["dense log"] {
 		bad := bytes.Clone(f.good)
 		clear(bad[len(bad)/8 : len(bad)*7/8])
-		damages = append(damages, &damage{file: f, how: "deleted"}, f.becomes("mostly zero", bad), f.becomes("cut", f.good[:len(f.good)/5]))
+		damages = append(damages, &damage{file: f, how: "deleted"}, f.becomes("mostly zero", bad),
+			f.becomes("cut", f.good[:len(f.good)/5]))
 	}
 	for _, d := range damages {
 		if d.do == nil {
@@ -121,7 +124,8 @@ func TestDenseLogLost(t *testing.T) {
 		if len(done.Lost) == 0 {
 			t.Errorf("%v: nothing is said to be lost", d)
 		}
-		c.same(d.String(), "operations", "reflog", "undo", "checkpoint", "base", "forest", "visible", "tokens")
+		c.same(d.String(), "operations", "reflog", "undo", "checkpoint", "base", "forest",
+			"visible", "tokens")
 		s, err := kit.Open(c.dir, nil, kit.Later)
 		if err != nil {
 			t.Fatal(err)

@@ -11,7 +11,8 @@ import (
 
 // goOn appends a message to a branch.
 func goOn(s *session.Store, name, branch string) error {
-	_, _, err := s.Conversation.Append(context.Background(), name, branch, []conversation.Message{{Role: "user", Text: "it goes on"}}, conversation.AppendOptions{})
+	_, _, err := s.Conversation.Append(context.Background(), name, branch,
+		[]conversation.Message{{Role: "user", Text: "it goes on"}}, conversation.AppendOptions{})
 	return err
 }
 

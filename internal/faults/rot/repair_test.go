@@ -138,7 +138,8 @@ func (b *subject) mendOne(d *damage) (lost, left bool) {
 	}
 	lost, left = len(done.Lost) > 0, len(done.Left) > 0
 	if left && !lost && d.bytes != nil {
-		t.Errorf("%v: nothing is said to be lost, and fsck says %v; mended %q", d, done.Left[0], done.Mended)
+		t.Errorf("%v: nothing is said to be lost, and fsck says %v; mended %q", d,
+			done.Left[0], done.Mended)
 	}
 	if !truth(d.kind) && lost {
 		t.Errorf("%v: something that follows from the rest is lost: %q", d, done.Lost)
@@ -157,10 +158,12 @@ func (b *subject) mendOne(d *damage) (lost, left bool) {
 		}
 		return lost, left
 	}
-	damaged, _ := format.ParseID(strings.ReplaceAll(strings.TrimPrefix(d.name, "objects/"), "/", ""))
+	damaged, _ := format.ParseID(
+		strings.ReplaceAll(strings.TrimPrefix(d.name, "objects/"), "/", ""))
 	other := format.ID{}
 	if d.other != nil {
-		other, _ = format.ParseID(strings.ReplaceAll(strings.TrimPrefix(d.other.name, "objects/"), "/", ""))
+		other, _ = format.ParseID(
+			strings.ReplaceAll(strings.TrimPrefix(d.other.name, "objects/"), "/", ""))
 	}
 	for _, q := range out.answers.Questions() {
 		got, want := out.answers[q], b.answers[0][q]
@@ -173,14 +176,16 @@ func (b *subject) mendOne(d *damage) (lost, left bool) {
 			if isObject && got.Text != want.Text && (!said || got.Err == nil) {
 				t.Errorf("%v: %s: said %.200q (%v), was %.200q", d, q, got.Text, got.Err, want.Text)
 			}
-		case (d.kind == "pack" || strings.HasSuffix(q, damaged.String())) && b.unnamed(q) && got.Err != nil:
+		case (d.kind == "pack" || strings.HasSuffix(q, damaged.String())) && b.unnamed(q) &&
+			got.Err != nil:
 			// Nothing names it, and nothing makes it again. The index of a pack does not know it either.
 		case got.Text == want.Text && (got.Err == nil) == (want.Err == nil):
 		case d.kind == "key" || d.kind == "format":
 			t.Errorf("%v: %s: said %.200q (%v), was %.200q", d, q, got.Text, got.Err, want.Text)
 		case !lost:
 			t.Errorf("%v: %s: said %.200q (%v), was %.200q", d, q, got.Text, got.Err, want.Text)
-		case isObject && strings.HasPrefix(d.kind, "loose") && about != damaged.String() && about != other.String():
+		case isObject && strings.HasPrefix(d.kind, "loose") && about != damaged.String() &&
+			about != other.String():
 			t.Errorf("%v: %s: said %.200q (%v), was %.200q", d, q, got.Text, got.Err, want.Text)
 		case isObject && got.Err == nil:
 			t.Errorf("%v: %s: said %.200q, was %.200q", d, q, got.Text, want.Text)

@@ -114,12 +114,16 @@ func TestRepairOfTheLog(t *testing.T) {
 		after := standing(answers)
 		missing := 0
 		for id := range before {
-			if !after[id] && !(slices.ContainsFunc(how, func(d *damage) bool { return d.how == "deleted" && d.file == newest }) && carried[id]) {
+			if !after[id] &&
+				!(slices.ContainsFunc(how,
+					func(d *damage) bool { return d.how == "deleted" && d.file == newest }) &&
+					carried[id]) {
 				missing++
 			}
 		}
 		if missing > 0 {
-			t.Errorf("%s: %d entries of %d are in no branch any more; lost %q, mended %q", what, missing, len(before), done.Lost, done.Mended)
+			t.Errorf("%s: %d entries of %d are in no branch any more; lost %q, mended %q", what,
+				missing, len(before), done.Lost, done.Mended)
 		}
 		s, err := kit.Open(c.dir, nil, kit.Later)
 		if err != nil {
@@ -154,11 +158,13 @@ func TestRepairOfTheLog(t *testing.T) {
 	checkpoints := b.kinds["checkpoint"] // base, checkpoint
 	hurt("no checkpoint", gone(checkpoints[1]))
 	hurt("no base", gone(checkpoints[0]))
-	hurt("no checkpoint, and a damaged record", gone(checkpoints[1]), newest.flip(newest.borders()[1]+40, 1))
+	hurt("no checkpoint, and a damaged record", gone(checkpoints[1]),
+		newest.flip(newest.borders()[1]+40, 1))
 	hurt("no newest segment", gone(newest))
 	hurt("no first segment", gone(log[0]))
 	hurt("no log", gone(log[0]), gone(log[1]), gone(newest))
-	hurt("no base, and the checkpoint's segment cut", gone(checkpoints[0]), log[1].becomes("cut", log[1].good[:log[1].borders()[2]]), gone(newest))
+	hurt("no base, and the checkpoint's segment cut", gone(checkpoints[0]),
+		log[1].becomes("cut", log[1].good[:log[1].borders()[2]]), gone(newest))
 	t.Logf("%d damages of the log", tried)
 
 	// Without a checkpoint, a base and the beginning of the log, a repair is impossible and changes
@@ -169,7 +175,8 @@ func TestRepairOfTheLog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := repaired(c.dir, repair.Options{}); err == nil || !strings.Contains(err.Error(), "neither a checkpoint nor the beginning") {
+	if _, err := repaired(c.dir, repair.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "neither a checkpoint nor the beginning") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -182,7 +189,8 @@ func TestRepairOfTheLogOnAFullDisk(t *testing.T) {
 	borders := newest.borders()
 	c := b.fork()
 	defer os.RemoveAll(filepath.Dir(filepath.Dir(c.dir)))
-	if err := newest.flip(newest.middleOf(t, borders[len(borders)-2]), 2).at(b.dir, c.dir).do(); err != nil {
+	if err := newest.flip(newest.middleOf(t, borders[len(borders)-2]), 2).at(b.dir,
+		c.dir).do(); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(c.dir, "refs", filepath.Base(newest.name))
@@ -191,7 +199,8 @@ func TestRepairOfTheLogOnAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := &durable.FS{Hook: func(call durable.Call) error {
-		if call.Op == durable.OpWrite && strings.HasPrefix(call.Path, filepath.Join(c.dir, "objects")) {
+		if call.Op == durable.OpWrite &&
+			strings.HasPrefix(call.Path, filepath.Join(c.dir, "objects")) {
 			return &fs.PathError{Op: "write", Path: call.Path, Err: syscall.ENOSPC}
 		}
 		return nil

@@ -43,7 +43,8 @@ func TestRepairStopped(t *testing.T) {
 		if err := e.do(); err != nil {
 			t.Fatal(err)
 		}
-		points := durabletest.Stops(func(fsys *durable.FS) { // a copy of the copy, whose repair is not disturbed
+		// A copy of the copy, whose repair is not disturbed
+		points := durabletest.Stops(func(fsys *durable.FS) {
 			again := clean.fork()
 			if _, err := repairWith(again.dir, fsys); err != nil {
 				t.Fatal(d, err)
@@ -67,7 +68,8 @@ func TestRepairStopped(t *testing.T) {
 			if err := d.at(b.dir, c.dir).do(); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := repairWith(c.dir, p.FS()); err == nil || !errors.Is(err, durable.ErrStopped) {
+			if _, err := repairWith(c.dir, p.FS()); err == nil ||
+				!errors.Is(err, durable.ErrStopped) {
 				t.Errorf("%v, stopped at %+v: %v", d, p, err)
 			}
 			after, err := repaired(c.dir, repair.Options{})
@@ -77,7 +79,8 @@ func TestRepairStopped(t *testing.T) {
 			}
 			if len(after.Left) != len(want.Left) {
 				if _, err := repaired(c.dir, repair.Options{}); err != nil || after.Copy != "" {
-					t.Errorf("%v, stopped at %+v: left are %v, and not %v", d, p, after.Left, want.Left)
+					t.Errorf("%v, stopped at %+v: left are %v, and not %v", d, p,
+						after.Left, want.Left)
 				}
 			}
 			got, err := kit.ReadObjects(c.dir, b.ids)
@@ -89,8 +92,11 @@ func TestRepairStopped(t *testing.T) {
 				if q == "operations" {
 					continue // its digest includes the time of the repair
 				}
-				if got[q].Text != right[q].Text || fmt.Sprint(got[q].Err) != fmt.Sprint(right[q].Err) && !strings.Contains(fmt.Sprint(got[q].Err), "/") {
-					t.Errorf("%v, stopped at %+v: %s: %.200q (%v), and not %.200q (%v)", d, p, q, got[q].Text, got[q].Err, right[q].Text, right[q].Err)
+				if got[q].Text != right[q].Text ||
+					fmt.Sprint(got[q].Err) != fmt.Sprint(right[q].Err) &&
+						!strings.Contains(fmt.Sprint(got[q].Err), "/") {
+					t.Errorf("%v, stopped at %+v: %s: %.200q (%v), and not %.200q (%v)", d, p, q,
+						got[q].Text, got[q].Err, right[q].Text, right[q].Err)
 					break
 				}
 			}

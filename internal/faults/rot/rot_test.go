@@ -251,7 +251,9 @@ func (b *subject) within(d *damage) (out seen) {
 func (b *subject) wrong(d *damage, out seen) []string {
 	if out.openErr != nil || out.readErr != nil {
 		err := errors.Join(out.openErr, out.readErr)
-		if code := clierr.Explain(err).Code; code != clierr.Corrupt && (d.kind != "format" || code != clierr.NoStore) && (d.kind != "config.toml" || code != clierr.Usage) {
+		if code := clierr.Explain(err).Code; code != clierr.Corrupt &&
+			(d.kind != "format" || code != clierr.NoStore) &&
+			(d.kind != "config.toml" || code != clierr.Usage) {
 			return []string{fmt.Sprintf("exit %d: %v", code, err)}
 		}
 		return nil
@@ -265,12 +267,17 @@ func (b *subject) wrong(d *damage, out seen) []string {
 		for _, q := range out.answers.Questions() {
 			got, want := out.answers[q], right[q]
 			switch {
-			case got.Err == nil && (want.Err != nil || got.Text != want.Text && !told(got.Text, want.Text)):
-				list = append(list, fmt.Sprintf("%s: said %.200q, right is %.200q", q, got.Text, want.Text))
-			case got.Err != nil && d.how == "deleted" && strings.HasPrefix(q, "prefix ") && clierr.Explain(got.Err).Code == clierr.NotFound:
+			case got.Err == nil &&
+				(want.Err != nil || got.Text != want.Text && !told(got.Text, want.Text)):
+				list = append(list,
+					fmt.Sprintf("%s: said %.200q, right is %.200q", q, got.Text, want.Text))
+			case got.Err != nil && d.how == "deleted" && strings.HasPrefix(q, "prefix ") &&
+				clierr.Explain(got.Err).Code == clierr.NotFound:
 				// Nobody knows that a missing object existed.
-			case got.Err != nil && want.Err == nil && (cached(d.kind) || clierr.Explain(got.Err).Code != clierr.Corrupt):
-				list = append(list, fmt.Sprintf("%s: exit %d: %v", q, clierr.Explain(got.Err).Code, got.Err))
+			case got.Err != nil && want.Err == nil &&
+				(cached(d.kind) || clierr.Explain(got.Err).Code != clierr.Corrupt):
+				list = append(list,
+					fmt.Sprintf("%s: exit %d: %v", q, clierr.Explain(got.Err).Code, got.Err))
 			}
 		}
 		if list == nil {
@@ -291,7 +298,9 @@ func told(got, want string) bool {
 		return false
 	}
 	for i := range a {
-		if a[i] != b[i] && (!strings.Contains(a[i], `"" `+" gone \"damaged\"") || a[i][:format.IDLen] != b[i][:format.IDLen]) {
+		if a[i] != b[i] &&
+			(!strings.Contains(a[i], `"" `+" gone \"damaged\"") ||
+				a[i][:format.IDLen] != b[i][:format.IDLen]) {
 			return false
 		}
 	}
@@ -301,9 +310,12 @@ func told(got, want string) bool {
 // found reports whether fsck, or the error instead of its report, names a file: by its path, or by
 // the id that is its name.
 func (b *subject) found(d *damage, out seen) bool {
-	id := strings.NewReplacer("objects/", "", "absent/", "", "pack/pack-", "", ".pack", "", ".idx", "", "/", "").Replace(d.name)
+	id := strings.NewReplacer("objects/", "", "absent/", "", "pack/pack-", "", ".pack", "", ".idx",
+		"", "/", "").Replace(d.name)
 	points := func(text string) bool {
-		return strings.Contains(text, d.path) || strings.Contains(text, filepath.FromSlash(d.name)) || len(id) == format.IDLen && strings.Contains(text, id)
+		return strings.Contains(text, d.path) ||
+			strings.Contains(text, filepath.FromSlash(d.name)) ||
+			len(id) == format.IDLen && strings.Contains(text, id)
 	}
 	if out.openErr != nil {
 		return points(out.openErr.Error()) || strings.Contains(out.openErr.Error(), b.dir)
@@ -378,7 +390,9 @@ func TestEveryFile(t *testing.T) {
 	for _, kind := range kinds {
 		c := tallies[kind]
 		total += c.tried
-		t.Logf("%-16s %5d tried: fsck names %d, the store is refused for %d, harmless %d, excused %v", kind, c.tried, c.faults, c.refused, c.harmless, c.excused)
+		t.Logf(
+			"%-16s %5d tried: fsck names %d, the store is refused for %d, harmless %d, excused %v",
+			kind, c.tried, c.faults, c.refused, c.harmless, c.excused)
 	}
 	t.Logf("%d damages", total)
 }

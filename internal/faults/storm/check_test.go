@@ -18,13 +18,15 @@ func (h *history) checkMoves() {
 			h.t.Fatalf("operation %d stands at place %d of the log", op.Number, i+1)
 		}
 		if op.Before != before {
-			h.t.Errorf("operation %d follows %s, and the one before is %s", op.Number, short(op.Before), short(before))
+			h.t.Errorf("operation %d follows %s, and the one before is %s", op.Number,
+				short(op.Before), short(before))
 		}
 		before = op.Digest
 		moved := map[string][2]string{}
 		for _, u := range op.Refs {
 			if h.refs[u.Name] != u.Old {
-				h.t.Errorf("operation %d moves %s from %q, and it was %q", op.Number, u.Name, u.Old, h.refs[u.Name])
+				h.t.Errorf("operation %d moves %s from %q, and it was %q", op.Number, u.Name, u.Old,
+					h.refs[u.Name])
 			}
 			h.refs[u.Name] = u.New
 			if strings.HasPrefix(u.Name, "sessions/") {
@@ -98,8 +100,10 @@ func (h *history) checkMove(op operation, ref, old, now string, moved map[string
 		if old == "" {
 			from = moved[strings.TrimSuffix(ref, branch)+"main"][0]
 		}
-		if e.kind != "fork" || e.first() != from || old == "" && !slices.Contains(e.children, branch) {
-			return fmt.Errorf("from %s to %s %s of %s", short(old), e.kind, short(now), short(e.first()))
+		if e.kind != "fork" || e.first() != from ||
+			old == "" && !slices.Contains(e.children, branch) {
+			return fmt.Errorf("from %s to %s %s of %s", short(old), e.kind, short(now),
+				short(e.first()))
 		}
 	case "join":
 		if now == "" {
@@ -107,17 +111,21 @@ func (h *history) checkMove(op operation, ref, old, now string, moved map[string
 		}
 		e := h.entries[now]
 		if e.kind != "join" || e.first() != old {
-			return fmt.Errorf("from %s to %s %s of %s", short(old), e.kind, short(now), short(e.first()))
+			return fmt.Errorf("from %s to %s %s of %s", short(old), e.kind, short(now),
+				short(e.first()))
 		}
 		for i, child := range e.children {
-			if m := moved[strings.TrimSuffix(ref, branch)+child]; m != [2]string{e.parents[i+1], ""} {
+			if m := moved[strings.TrimSuffix(ref, branch)+child]; m != [2]string{
+				e.parents[i+1], "",
+			} {
 				return fmt.Errorf("child %s went from %s to %q", child, short(m[0]), m[1])
 			}
 		}
 	case "rewind":
 		e := h.entries[now]
 		if e.kind != "rewind" || e.left != old {
-			return fmt.Errorf("from %s to %s %s, which left %s", short(old), e.kind, short(now), short(e.left))
+			return fmt.Errorf("from %s to %s %s, which left %s", short(old), e.kind, short(now),
+				short(e.left))
 		}
 		for at := old; at != e.first(); at = h.entries[at].first() {
 			if at == "" {
@@ -232,7 +240,8 @@ func (h *history) matchRest(taken map[uint64]bool) {
 		lo, hi := h.bounds(e)
 		for n := lo + 1; n <= hi; n++ {
 			op := h.ops[n-1]
-			if !taken[n] && op.Verb == e.verb && op.Session == e.session && (e.killed() || op.About == e.about) && h.does(op, e) {
+			if !taken[n] && op.Verb == e.verb && op.Session == e.session &&
+				(e.killed() || op.About == e.about) && h.does(op, e) {
 				taken[n], e.number = true, n
 				break
 			}
@@ -293,7 +302,8 @@ func (h *history) order() {
 // operations after hi were recorded after it had ended.
 func (h *history) bounds(e *event) (lo, hi uint64) {
 	hi = uint64(len(h.ops))
-	i, _ := slices.BinarySearchFunc(h.byEnd, e.Start, func(b bound, at time.Time) int { return b.at.Compare(at) })
+	i, _ := slices.BinarySearchFunc(h.byEnd, e.Start,
+		func(b bound, at time.Time) int { return b.at.Compare(at) })
 	if i > 0 {
 		lo = h.byEnd[i-1].number
 	}
@@ -340,7 +350,8 @@ func (h *history) checkOrder() {
 			_, hi = h.bounds(a)
 		}
 		if n <= lo || n > hi {
-			h.t.Errorf("%v: %q is in operation %d, and was said between %d and %d", e, h.entries[id].text, n, lo, hi)
+			h.t.Errorf("%v: %q is in operation %d, and was said between %d and %d", e,
+				h.entries[id].text, n, lo, hi)
 		}
 		if e.expect == "" || e.number == 0 {
 			continue
@@ -361,19 +372,23 @@ func (h *history) checkCodes() {
 		if e.OK() || e.killed() {
 			continue
 		}
-		if first, rest, _ := strings.Cut(e.Err, "\n"); !strings.HasPrefix(first, `{"v":1,"error":`) &&
-			(!strings.HasPrefix(first, "ctx: ") || rest != "" && !strings.HasPrefix(rest, "hint: ")) {
+		if first, rest, _ := strings.Cut(e.Err,
+			"\n"); !strings.HasPrefix(first, `{"v":1,"error":`) &&
+			(!strings.HasPrefix(first, "ctx: ") ||
+				rest != "" && !strings.HasPrefix(rest, "hint: ")) {
 			h.t.Errorf("%v: not said in a line", e)
 		}
 		lo, hi := h.bounds(e)
 		missing := func(branch string) bool {
-			return h.ever(branchRef(e.session, branch), lo, hi, func(tip string) bool { return tip == "" })
+			return h.ever(branchRef(e.session, branch), lo, hi,
+				func(tip string) bool { return tip == "" })
 		}
 		ok := false
 		switch e.Code {
 		case 12:
 			moved := func(tip string) bool { return tip != e.expect }
-			ok = e.verb == "undo" || e.verb == "redo" || e.expect != "" && h.ever(branchRef(e.session, e.branch), lo, hi, moved)
+			ok = e.verb == "undo" || e.verb == "redo" ||
+				e.expect != "" && h.ever(branchRef(e.session, e.branch), lo, hi, moved)
 		case 15:
 			ok = e.verb == "undo" || e.verb == "redo" || e.verb == "rewind" || missing("main")
 			if e.branch != "" && e.branch != "main" {
@@ -411,7 +426,8 @@ func (h *history) checkReaders() {
 			}
 			return true
 		}) {
-			h.t.Errorf("%v: what it saw (%d messages) was never there between operations %d and %d", e, len(e.seen.ids), lo, hi)
+			h.t.Errorf("%v: what it saw (%d messages) was never there between operations %d and %d",
+				e, len(e.seen.ids), lo, hi)
 		}
 	}
 }
@@ -426,17 +442,20 @@ func (h *history) checkSaid() {
 		}
 		ids := h.list(tipOf(value)).ids()
 		var got []string
-		err := eachLine(h.program.Must(h.t, "log", "-s", parts[1], "-b", parts[2], "--json"), func(line []byte) error {
+		err := eachLine(h.program.Must(h.t, "log", "-s", parts[1], "-b", parts[2],
+			"--json"), func(line []byte) error {
 			var m struct{ ID, Text string }
 			err := json.Unmarshal(line, &m)
 			if err == nil && m.Text != h.entries[m.ID].text {
-				err = fmt.Errorf("message %s is %q, and its entry has %q", short(m.ID), m.Text, h.entries[m.ID].text)
+				err = fmt.Errorf("message %s is %q, and its entry has %q", short(m.ID), m.Text,
+					h.entries[m.ID].text)
 			}
 			got = append(got, m.ID)
 			return err
 		})
 		if err != nil || !slices.Equal(got, ids) {
-			h.t.Errorf("%s shows %d messages, and its history has %d: %v", ref, len(got), len(ids), err)
+			h.t.Errorf("%s shows %d messages, and its history has %d: %v", ref, len(got),
+				len(ids), err)
 		}
 		h.checkLine(ref, ids, shown)
 	}
@@ -463,7 +482,8 @@ func (h *history) checkLine(ref string, ids []string, shown map[string]bool) {
 			continue
 		}
 		if n <= newest[w] {
-			h.t.Errorf("%s: message %d of worker %d comes after its message %d", ref, n, w, newest[w])
+			h.t.Errorf("%s: message %d of worker %d comes after its message %d", ref,
+				n, w, newest[w])
 		}
 		newest[w] = n
 	}

@@ -98,7 +98,8 @@ type history struct {
 }
 
 func readHistory(t *testing.T, p program.Program) *history {
-	h := &history{t: t, program: p, refs: map[string]string{}, moves: map[string][]move{}, entries: map[string]*entry{}, lists: map[string]*list{},
+	h := &history{t: t, program: p, refs: map[string]string{}, moves: map[string][]move{},
+		entries: map[string]*entry{}, lists: map[string]*list{},
 		said: map[string]uint64{}, texts: map[string]string{}}
 	err := eachLine(p.Must(t, "op", "log", "--json"), func(line []byte) error {
 		var op operation
@@ -229,7 +230,8 @@ func (h *history) list(id string) *list {
 	case "join":
 		for i, tip := range e.parents[1:] {
 			var said []string
-			for at := h.entries[tip]; at.kind != "fork" || !slices.Contains(at.children, e.children[i]); at = h.entries[at.first()] {
+			for at := h.entries[tip]; at.kind != "fork" ||
+				!slices.Contains(at.children, e.children[i]); at = h.entries[at.first()] {
 				if at.kind == "message" {
 					said = append(said, at.id)
 				}

@@ -35,13 +35,17 @@ func talked(t *testing.T) program.Program {
 	p.Must(t, "init")
 	for n := range 24 {
 		topic := topics[n/8]
-		p.Must(t, "append", "-s", "talk", "--role", "user", "-m", fmt.Sprintf("%s and %s, %s before %s: number %d", topic[n%7], topic[n%5], topic[n%3], topic[n%4], n))
+		p.Must(t, "append", "-s", "talk", "--role", "user", "-m",
+			fmt.Sprintf("%s and %s, %s before %s: number %d", topic[n%7], topic[n%5], topic[n%3],
+				topic[n%4], n))
 	}
 	p.Must(t, "branch", "fork", "-s", "talk", "main", "side")
 	p.Must(t, "append", "-s", "talk", "-b", "side", "--role", "model", "-m", "on the side")
 	p.Must(t, "session", "state", "set", "-s", "talk", "step=1")
 	observed := filepath.Join(p.Dir, "observed")
-	if err := os.WriteFile(observed, []byte(`{"key":"core/date","value":"today","first":"Today is today."}`+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(observed,
+		[]byte(`{"key":"core/date","value":"today","first":"Today is today."}`+"\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	p.Must(t, "epoch", "observe", "-s", "talk", observed)
@@ -55,19 +59,26 @@ func TestReadersWhileTheLockIsHeld(t *testing.T) {
 	p := talked(t)
 	bundle := filepath.Join(p.Dir, "bundle")
 	readers := [][]string{
-		{"log", "-s", "talk"}, {"log", "-s", "talk", "-b", "side", "--json"}, {"log", "talk~3..talk"},
-		{"render", "-s", "talk"}, {"render", "-s", "talk", "--format", "json", "--budget", "800"}, {"render", "-s", "talk", "--query", "saffron"},
-		{"search", "saffron"}, {"show", "talk"}, {"cat-file", "-p", "talk"}, {"rev-parse", "talk~2"}, {"forest"}, {"expand", "talk~3"}, {"provenance", "talk~12"},
+		{"log", "-s", "talk"}, {"log", "-s", "talk", "-b", "side", "--json"},
+		{"log", "talk~3..talk"},
+		{"render", "-s", "talk"}, {"render", "-s", "talk", "--format", "json", "--budget", "800"},
+		{"render", "-s", "talk", "--query", "saffron"},
+		{"search", "saffron"}, {"show", "talk"}, {"cat-file", "-p", "talk"},
+		{"rev-parse", "talk~2"}, {"forest"}, {"expand", "talk~3"}, {"provenance", "talk~12"},
 		{"show-ref"}, {"for-each-ref"}, {"reflog", "talk"}, {"op", "log"}, {"op", "show", "3"},
-		{"session", "list"}, {"session", "show", "talk"}, {"session", "state", "-s", "talk"}, {"branch", "list", "-s", "talk"}, {"branch", "visible", "-s", "talk", "--reader", "side"},
-		{"epoch", "show", "-s", "talk"}, {"compact", "--begin", "--json"}, {"mask", "plan", "-s", "talk"}, {"loop", "check", "-s", "talk"}, {"avail"},
-		{"export", "-s", "talk", "--format", "jsonl"}, {"status"}, {"count-objects"}, {"config", "list"}, {"fsck"}, {"gc", "--dry-run"},
+		{"session", "list"}, {"session", "show", "talk"}, {"session", "state", "-s", "talk"},
+		{"branch", "list", "-s", "talk"}, {"branch", "visible", "-s", "talk", "--reader", "side"},
+		{"epoch", "show", "-s", "talk"}, {"compact", "--begin", "--json"},
+		{"mask", "plan", "-s", "talk"}, {"loop", "check", "-s", "talk"}, {"avail"},
+		{"export", "-s", "talk", "--format", "jsonl"}, {"status"}, {"count-objects"},
+		{"config", "list"}, {"fsck"}, {"gc", "--dry-run"},
 	}
 	printed := make([]string, len(readers))
 	for i, args := range readers {
 		printed[i] = p.Must(t, args...)
 	}
-	held, err := lock.Acquire(context.Background(), nil, filepath.Join(p.Dir, ".gemini", "context"), time.Minute,
+	held, err := lock.Acquire(context.Background(), nil, filepath.Join(p.Dir, ".gemini", "context"),
+		time.Minute,
 		lock.Owner{PID: os.Getpid(), Host: "here", Command: "a test", Since: time.Now()})
 	if err != nil {
 		t.Fatal(err)
@@ -79,12 +90,16 @@ func TestReadersWhileTheLockIsHeld(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
-		{"append", "-s", "talk", "--role", "user", "-m", "late"}, {"compact", "-s", "talk"}, {"rewind", "-s", "talk", "@"}, {"undo", "-s", "talk"}, {"redo", "-s", "talk"},
-		{"branch", "fork", "-s", "talk", "main", "more"}, {"branch", "join", "-s", "talk", "main", "side"}, {"session", "rm", "talk", "--force"},
-		{"session", "state", "set", "-s", "talk", "step=2"}, {"update-ref", "user/here", "talk"}, {"graduate", "-s", "talk"},
+		{"append", "-s", "talk", "--role", "user", "-m", "late"}, {"compact", "-s", "talk"},
+		{"rewind", "-s", "talk", "@"}, {"undo", "-s", "talk"}, {"redo", "-s", "talk"},
+		{"branch", "fork", "-s", "talk", "main", "more"},
+		{"branch", "join", "-s", "talk", "main", "side"}, {"session", "rm", "talk", "--force"},
+		{"session", "state", "set", "-s", "talk", "step=2"}, {"update-ref", "user/here", "talk"},
+		{"graduate", "-s", "talk"},
 	} {
 		r := p.Run(append([]string{"-c", "lock.timeout=1ms"}, args...)...)
-		if r.Code != 11 || !strings.Contains(r.Err, "a test") || !strings.Contains(r.Err, "on here") {
+		if r.Code != 11 || !strings.Contains(r.Err, "a test") ||
+			!strings.Contains(r.Err, "on here") {
 			t.Errorf("%v: want exit code 11 and the owner", r)
 		}
 	}
@@ -153,10 +168,12 @@ func help(path string) {
 		if err := json.Unmarshal(lines.Bytes(), &request); err != nil {
 			os.Exit(1)
 		}
-		c := exec.Command(path, "-C", os.Getenv("STORM_STORE"), "-c", "lock.timeout=3s", "append", "-s", "helper", "--role", "model", "-m", "asked about "+short(request.Claim))
+		c := exec.Command(path, "-C", os.Getenv("STORM_STORE"), "-c", "lock.timeout=3s", "append",
+			"-s", "helper", "--role", "model", "-m", "asked about "+short(request.Claim))
 		c.Env = append(os.Environ(), asHelper+"=")
 		if out, err := c.CombinedOutput(); err != nil {
-			fmt.Printf(`{"v":1,"claim":%q,"error":{"kind":"transient","message":%q}}`+"\n", request.Claim, string(out))
+			fmt.Printf(`{"v":1,"claim":%q,"error":{"kind":"transient","message":%q}}`+"\n",
+				request.Claim, string(out))
 			continue
 		}
 		fmt.Printf(`{"v":1,"claim":%q,"text":"They spoke."}`+"\n", request.Claim)

@@ -34,7 +34,8 @@ type storm struct {
 
 // settings make windows short, so that every few messages something graduates, leaves or is
 // compacted.
-var settings = []string{"CTX_LOCK_TIMEOUT=10m", "CTX_WINDOW_GRADUATE_AT=6", "CTX_WINDOW_EVICT_AT=14", "CTX_FOREST_MAX_COLD_CLUSTERS=3"}
+var settings = []string{"CTX_LOCK_TIMEOUT=10m", "CTX_WINDOW_GRADUATE_AT=6",
+	"CTX_WINDOW_EVICT_AT=14", "CTX_FOREST_MAX_COLD_CLUSTERS=3"}
 
 func TestStorm(t *testing.T) {
 	s := &storm{t: t, seed: 1, turns: 9}
@@ -77,7 +78,8 @@ func (s *storm) run(workers int) []*event {
 	var group sync.WaitGroup
 	for n := range workers {
 		group.Go(func() {
-			w := &worker{storm: s, n: n, rng: rand.New(rand.NewPCG(s.seed, uint64(n))), usual: map[string]time.Duration{}}
+			w := &worker{storm: s, n: n, rng: rand.New(rand.NewPCG(s.seed, uint64(n))),
+				usual: map[string]time.Duration{}}
 			for !s.t.Failed() && (w.step < s.turns || s.turns == 0 && time.Now().Before(s.until)) {
 				w.turn()
 				w.step++
@@ -97,7 +99,8 @@ func (s *storm) run(workers int) []*event {
 func (s *storm) check(events []*event) {
 	t := s.t
 	for _, args := range [][]string{
-		{"append", "-c", "lock.timeout=0s", "-s", "after", "--role", "user", "-m", "nobody holds the lock"},
+		{"append", "-c", "lock.timeout=0s", "-s", "after", "--role", "user", "-m",
+			"nobody holds the lock"},
 		{"fsck"}, {"gc"}, {"fsck"}, {"count-objects"}, {"compact", "--all"}, {"fsck"},
 	} {
 		if r := s.program.Run(args...); !r.OK() {
@@ -122,7 +125,9 @@ func (s *storm) check(events []*event) {
 			kills++
 		}
 	}
-	t.Logf("seed %d: %d commands, %d of them killed; %d messages acknowledged, %d operations, %d torn records put aside", s.seed, len(events), kills, messages,
+	t.Logf(
+		"seed %d: %d commands, %d of them killed; %d messages acknowledged, %d operations, %d "+
+			"torn records put aside", s.seed, len(events), kills, messages,
 		len(h.ops), torn(t, s.program.Dir))
 	if s.verbose {
 		t.Logf("commands: %v", kinds)
@@ -131,7 +136,8 @@ func (s *storm) check(events []*event) {
 
 // torn counts the torn records that writers moved aside.
 func torn(t *testing.T, dir string) (n int) {
-	err := filepath.WalkDir(filepath.Join(dir, ".gemini", "context", "log"), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(dir, ".gemini", "context",
+		"log"), func(path string, d fs.DirEntry, err error) error {
 		if os.IsNotExist(err) {
 			return nil
 		}

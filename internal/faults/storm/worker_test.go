@@ -104,7 +104,8 @@ func (w *worker) turn() {
 		w.sayTwice(w.open())
 	case p < 39:
 		s := w.rough()
-		e := &event{verb: "append", session: s, branch: "main", texts: []string{w.text()}, expect: w.tip}
+		e := &event{verb: "append", session: s, branch: "main", texts: []string{w.text()},
+			expect: w.tip}
 		if w.tip != "" {
 			w.do(e, "append", "-s", s, "--role", "user", "--expect", w.tip, "-m", e.texts[0])
 		}
@@ -114,7 +115,8 @@ func (w *worker) turn() {
 		w.say(w.rough(), "main")
 	case p < 59:
 		s := w.rough()
-		w.do(&event{verb: "rewind", session: s, branch: "main"}, "rewind", "-s", s, fmt.Sprintf("@~%d", w.rng.IntN(4)))
+		w.do(&event{verb: "rewind", session: s, branch: "main"}, "rewind", "-s", s,
+			fmt.Sprintf("@~%d", w.rng.IntN(4)))
 	case p < 62:
 		s := w.rough()
 		w.do(&event{verb: "undo", session: s}, "undo", "-s", s, "--json")
@@ -124,7 +126,8 @@ func (w *worker) turn() {
 	case p < 68:
 		w.say(w.mine(), "main")
 	case p < 70:
-		w.do(&event{verb: "state", session: w.mine()}, "session", "state", "set", "-s", w.mine(), fmt.Sprintf("step=%d", w.step))
+		w.do(&event{verb: "state", session: w.mine()}, "session", "state", "set", "-s", w.mine(),
+			fmt.Sprintf("step=%d", w.step))
 	case p < 72:
 		w.remove()
 	case p < 76:
@@ -166,8 +169,10 @@ func (w *worker) sayLines(session string, n int) {
 func (w *worker) sayTwice(session string) {
 	text := w.text()
 	for _, again := range []bool{false, true} {
-		e := &event{verb: "append", session: session, branch: "main", texts: []string{text}, again: again}
-		w.do(e, "append", "-s", session, "--role", "user", "--source", fmt.Sprintf("storm-%d-%d", w.n, w.said), "-m", text)
+		e := &event{verb: "append", session: session, branch: "main",
+			texts: []string{text}, again: again}
+		w.do(e, "append", "-s", session, "--role", "user", "--source",
+			fmt.Sprintf("storm-%d-%d", w.n, w.said), "-m", text)
 	}
 }
 
@@ -178,7 +183,8 @@ func (w *worker) forkAndJoin(session string) {
 	}
 	w.do(&event{verb: "fork", session: session, branch: "main", children: children},
 		append([]string{"branch", "fork", "-s", session, "main"}, children...)...)
-	for _, child := range children { // in the order of the join, so that a worker's messages have one order
+	// In the order of the join, so that a worker's messages have one order
+	for _, child := range children {
 		for range w.rng.IntN(3) {
 			w.say(session, child)
 		}
@@ -217,7 +223,8 @@ func (w *worker) read() {
 		w.do(&event{verb: "log", session: s, branch: "main"}, "log", "-s", s, "--json")
 	case 3, 4:
 		s := w.any()
-		w.do(&event{verb: "render", session: s, branch: "main"}, "render", "-s", s, "--format", "json")
+		w.do(&event{verb: "render", session: s, branch: "main"}, "render", "-s", s,
+			"--format", "json")
 	case 5:
 		topic := topics[w.rng.IntN(len(topics))]
 		w.do(&event{verb: "search"}, "search", topic[w.rng.IntN(len(topic))], "--json")
@@ -232,7 +239,8 @@ func (w *worker) read() {
 func (w *worker) do(e *event, args ...string) {
 	after := time.Duration(-1)
 	if w.rng.IntN(10) == 0 {
-		after = time.Duration(w.rng.Float64() * 1.5 * float64(max(w.usual[e.verb], 2*time.Millisecond)))
+		after = time.Duration(
+			w.rng.Float64() * 1.5 * float64(max(w.usual[e.verb], 2*time.Millisecond)))
 	}
 	e.worker, e.step = w.n, w.step
 	e.Result = w.program.RunKill(after, args...)

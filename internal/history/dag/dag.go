@@ -75,7 +75,8 @@ type born struct {
 // Read reads the entries that the branches of a session stand on. It fails if it cannot read one of
 // them, because the ancestors of that entry are then unknown.
 func Read(g Graph, tips ...Tip) (*DAG, error) {
-	d := &DAG{index: map[format.ID]int32{}, tips: map[string]int32{}, names: map[string]int32{"": 0}, list: []string{""}, first: map[int32]uint64{}}
+	d := &DAG{index: map[format.ID]int32{}, tips: map[string]int32{},
+		names: map[string]int32{"": 0}, list: []string{""}, first: map[int32]uint64{}}
 	for _, t := range tips {
 		if err := d.walk(g, t.ID); err != nil {
 			return nil, err
@@ -203,7 +204,8 @@ func (d *DAG) number() {
 		}
 	}
 	for _, forks := range made {
-		slices.SortStableFunc(forks, func(a, b int32) int { return cmp.Compare(d.nodes[a].at, d.nodes[b].at) })
+		slices.SortStableFunc(forks,
+			func(a, b int32) int { return cmp.Compare(d.nodes[a].at, d.nodes[b].at) })
 		next := uint64(1)
 		for _, f := range forks {
 			d.first[f] = next
@@ -238,7 +240,8 @@ func (d *DAG) Invocation(id format.ID) (string, error) {
 func (d *DAG) others(r Viewpoint, tip, at int32) bool {
 	n := &d.nodes[at]
 	mine := d.nodes[tip].invocation
-	return n.invocation != 0 && mine != 0 && n.invocation != mine && n.arrived && n.arrival <= r.Point
+	return n.invocation != 0 && mine != 0 && n.invocation != mine && n.arrived &&
+		n.arrival <= r.Point
 }
 
 // ancestors returns, by node, whether an entry stands on it. An entry stands on itself.
@@ -272,7 +275,8 @@ func (d *DAG) All(r Viewpoint) ([]format.ID, error) {
 	}
 	// The sort is stable, so that parents stay before children that arrived with the same
 	// operation.
-	slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(d.nodes[a].at, d.nodes[b].at) })
+	slices.SortStableFunc(list,
+		func(a, b int32) int { return cmp.Compare(d.nodes[a].at, d.nodes[b].at) })
 	ids := make([]format.ID, len(list))
 	for i, at := range list {
 		ids[i] = d.nodes[at].id

@@ -65,7 +65,8 @@ func TestX02_invocationsInterleave(t *testing.T) {
 	m.fork("b1", "one", "c1")
 	c := m.say("c1", "model", "one")
 	m.want(t, false, c, a, "a sibling's child")
-	for id, want := range map[format.ID]string{a: "{1}", b: "{2}", a2: "{1}", b2: "{2}", c: "{2,3}"} {
+	for id, want := range map[format.ID]string{a: "{1}", b: "{2}", a2: "{1}",
+		b2: "{2}", c: "{2,3}"} {
 		if got := m.tokens(t, id); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
@@ -205,9 +206,12 @@ func TestX05_joinedAndStillOpen(t *testing.T) {
 // filtered before anything is looked for.
 func TestX10_ownPairsAmongSiblings(t *testing.T) {
 	m, _, b := parallel()
-	call := m.on("a", &format.Entry{Kind: format.KindMessage, Role: "model", Calls: []format.Call{{ID: "1", Tool: "ls"}}})
+	call := m.on("a",
+		&format.Entry{Kind: format.KindMessage, Role: "model",
+			Calls: []format.Call{{ID: "1", Tool: "ls"}}})
 	other := m.say("b", "model", "")
-	result := m.on("a", &format.Entry{Kind: format.KindMessage, Role: "tool", Results: []string{"1"}})
+	result := m.on("a",
+		&format.Entry{Kind: format.KindMessage, Role: "tool", Results: []string{"1"}})
 	list, err := m.read(t).All(Viewpoint{Tip: m.tips["a"], Point: m.clock})
 	if err != nil || list[len(list)-2] != call || list[len(list)-1] != result {
 		t.Errorf("%v %v", list, err)
@@ -257,10 +261,12 @@ func TestX14_oneTextOneSet(t *testing.T) {
 		}
 	}
 	var set Tokens
-	if err := json.Unmarshal([]byte(`{"tokens":[3,1,3]}`), &set); err != nil || set.String() != "{1,3}" {
+	if err := json.Unmarshal([]byte(`{"tokens":[3,1,3]}`), &set); err != nil ||
+		set.String() != "{1,3}" {
 		t.Errorf("%v %v", set, err)
 	}
-	for _, bad := range []string{`{}`, `{"tokens":null}`, `null`, `[1]`, `"{1}"`, `{"tokens":[0]}`, `{"tokens":[-1]}`, `{"tokens":[1],"more":1}`, `{"tokens":["1"]}`} {
+	for _, bad := range []string{`{}`, `{"tokens":null}`, `null`, `[1]`, `"{1}"`, `{"tokens":[0]}`,
+		`{"tokens":[-1]}`, `{"tokens":[1],"more":1}`, `{"tokens":["1"]}`} {
 		if err := json.Unmarshal([]byte(bad), &set); err == nil {
 			t.Errorf("%s is taken for %s", bad, set)
 		}
@@ -284,7 +290,8 @@ func TestFailsClosed(t *testing.T) {
 
 	// What was rewound is in no history, and `left` is no ancestry.
 	old := m.tips["a"]
-	m.tips["a"] = m.put(&format.Entry{Kind: format.KindRewind, Parents: m.entries[old].Parents, Left: old})
+	m.tips["a"] = m.put(&format.Entry{Kind: format.KindRewind,
+		Parents: m.entries[old].Parents, Left: old})
 	m.want(t, false, m.tips["a"], a, "rewound")
 	m.want(t, false, m.tips["b"], a, "rewound, and of a sibling")
 	if _, err := m.read(t).Tokens(a); !errors.Is(err, ErrNotFound) {

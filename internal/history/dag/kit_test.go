@@ -18,7 +18,8 @@ type memory struct {
 }
 
 func newMemory() *memory {
-	return &memory{entries: map[format.ID]*format.Entry{}, arrived: map[format.ID]uint64{}, tips: map[string]format.ID{}}
+	return &memory{entries: map[format.ID]*format.Entry{}, arrived: map[format.ID]uint64{},
+		tips: map[string]format.ID{}}
 }
 
 var errNoEntry = errors.New("no such entry")
@@ -58,7 +59,8 @@ func (m *memory) say(branch, role, invocation string) format.ID {
 }
 
 func (m *memory) fork(branch, invocation string, children ...string) {
-	id := m.on(branch, &format.Entry{Kind: format.KindFork, Children: children, Invocation: invocation})
+	id := m.on(branch,
+		&format.Entry{Kind: format.KindFork, Children: children, Invocation: invocation})
 	for _, c := range children {
 		m.tips[c] = id
 	}
@@ -87,7 +89,8 @@ func (m *memory) list() []Tip {
 	for b, id := range m.tips {
 		tips = append(tips, Tip{b, id})
 	}
-	slices.SortFunc(tips, func(a, b Tip) int { return slices.Compare([]byte(a.Branch), []byte(b.Branch)) })
+	slices.SortFunc(tips,
+		func(a, b Tip) int { return slices.Compare([]byte(a.Branch), []byte(b.Branch)) })
 	return tips
 }
 

@@ -193,7 +193,8 @@ func (s *stand) named(children []int) []string {
 // returns the session and what was said.
 func play(t *testing.T, text string) *stand {
 	t.Helper()
-	s := &stand{memory: newMemory(), branch: map[int]string{0: "main"}, said: map[string]format.ID{}}
+	s := &stand{memory: newMemory(), branch: map[int]string{0: "main"},
+		said: map[string]format.ID{}}
 	s.said["user"] = s.memory.say("main", "user", "")
 	next := 1
 	r := &run{on: []stage{s}, next: &next, choose: inOrder, turns: map[string]int{}}

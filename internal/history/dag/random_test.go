@@ -34,9 +34,13 @@ func TestAncestryIsTheTokenRule(t *testing.T) {
 		}
 		sum.add(one)
 	}
-	t.Logf("seed %d, %d sessions, %d invocations, %d messages, %d pairs: %d visible by ancestry, %d by invocation; %d forks, %d children not joined; 0 differences",
-		seed, n, sum.invocations, sum.events, sum.visible+sum.across+sum.hidden, sum.visible, sum.across, sum.forks, sum.failures)
-	if sum.visible == 0 || sum.across == 0 || sum.hidden == 0 || sum.failures == 0 || sum.deepest < 5 {
+	t.Logf(
+		"seed %d, %d sessions, %d invocations, %d messages, %d pairs: %d visible by ancestry, %d "+
+			"by invocation; %d forks, %d children not joined; 0 differences",
+		seed, n, sum.invocations, sum.events, sum.visible+sum.across+sum.hidden, sum.visible,
+		sum.across, sum.forks, sum.failures)
+	if sum.visible == 0 || sum.across == 0 || sum.hidden == 0 || sum.failures == 0 ||
+		sum.deepest < 5 {
 		t.Errorf("too tame: %+v", sum)
 	}
 }
@@ -184,7 +188,10 @@ func (n *nestings) play(t *testing.T, r *rand.Rand) {
 		number := next
 		next++
 		branch[number] = line
-		s := &watched{&stand{memory: m, invocation: explicit, branch: branch, said: map[string]format.ID{}, prompts: func() bool { return r.IntN(4) == 0 }}, &ids}
+		s := &watched{
+			&stand{memory: m, invocation: explicit, branch: branch, said: map[string]format.ID{},
+				prompts: func() bool { return r.IntN(4) == 0 }}, &ids,
+		}
 		l := &ledger{name: name, sets: map[int]map[int]bool{number: {}}, said: &said, count: n}
 		s.said["user"] = m.say(line, "user", explicit)
 		ids = append(ids, s.said["user"])
@@ -252,13 +259,17 @@ func (n *nestings) compare(t *testing.T, m *memory, said []saying, ids []format.
 			}
 			want = append(want, ids[j])
 		}
-		all = slices.DeleteFunc(all, func(id format.ID) bool { return m.entries[id].Kind != format.KindMessage })
+		all = slices.DeleteFunc(all,
+			func(id format.ID) bool { return m.entries[id].Kind != format.KindMessage })
 		if !slices.Equal(all, want) {
 			t.Errorf("%s sees %d, want %d", reader.name, len(all), len(want))
 		}
 		set, err := d.Tokens(ids[i])
-		if err != nil || !slices.EqualFunc(set, numbers(reader.tokens), func(a uint64, b int) bool { return a == uint64(b) }) {
-			t.Errorf("%s/%s has %v, want %v: %v", reader.invocation, reader.name, set, numbers(reader.tokens), err)
+		if err != nil ||
+			!slices.EqualFunc(set, numbers(reader.tokens),
+				func(a uint64, b int) bool { return a == uint64(b) }) {
+			t.Errorf("%s/%s has %v, want %v: %v", reader.invocation, reader.name, set,
+				numbers(reader.tokens), err)
 		}
 	}
 }

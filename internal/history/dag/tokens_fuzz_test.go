@@ -7,7 +7,9 @@ import (
 
 // FuzzTokens: what is read as a set is written as one that is read as the same.
 func FuzzTokens(f *testing.F) {
-	for _, seed := range []string{`{"tokens":[]}`, `{"tokens":[3,1,1,4]}`, `{"tokens":[0]}`, `{"tokens":[-1]}`, `{"tokens":null}`, `{}`, `{"tokens":[1],"x":1}`, `{"tokens":[18446744073709551615]}`, `[1]`, ``} {
+	for _, seed := range []string{`{"tokens":[]}`, `{"tokens":[3,1,1,4]}`, `{"tokens":[0]}`,
+		`{"tokens":[-1]}`, `{"tokens":null}`, `{}`, `{"tokens":[1],"x":1}`,
+		`{"tokens":[18446744073709551615]}`, `[1]`, ``} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -65,7 +65,8 @@ func (v vector) test(t *testing.T) {
 	if err != nil || len(list) != len(s.entries) {
 		t.Errorf("in the end main sees %d of %d entries, %v", len(list), len(s.entries), err)
 	}
-	if !slices.IsSortedFunc(list, func(a, b format.ID) int { return int(s.arrived[a]) - int(s.arrived[b]) }) {
+	if !slices.IsSortedFunc(list,
+		func(a, b format.ID) int { return int(s.arrived[a]) - int(s.arrived[b]) }) {
 		t.Error("what main sees is not in the order in which it came")
 	}
 }

@@ -34,7 +34,8 @@ func (d *Doctor) places(agent *hooks.Agent) (list []hookPlace) {
 	}
 	if agent.Name == hooks.GeminiCLI {
 		files = append(files, hookPlace{kind: "extension",
-			path: filepath.Join(d.Home, ".gemini", "extensions", hooks.ExtensionName, "hooks", "hooks.json")})
+			path: filepath.Join(d.Home, ".gemini", "extensions", hooks.ExtensionName, "hooks",
+				"hooks.json")})
 	}
 	for _, one := range files {
 		if one.path == "" {
@@ -54,7 +55,8 @@ func (d *Doctor) places(agent *hooks.Agent) (list []hookPlace) {
 		if err == nil {
 			one.state, err = settings.Look(b, agent.Settings())
 		}
-		if one.err = err; err != nil || len(one.state.Commands) > 0 || one.state.Off && agent.Name == hooks.GeminiCLI {
+		if one.err = err; err != nil || len(one.state.Commands) > 0 ||
+			one.state.Off && agent.Name == hooks.GeminiCLI {
 			list = append(list, one)
 		}
 	}
@@ -63,7 +65,9 @@ func (d *Doctor) places(agent *hooks.Agent) (list []hookPlace) {
 
 // agent checks one agent. asked says that the user has named it: then it is checked whether the
 // project uses it or not.
-func (d *Doctor) agent(ctx context.Context, agent *hooks.Agent, places []hookPlace, asked bool) []Check {
+func (d *Doctor) agent(
+	ctx context.Context, agent *hooks.Agent, places []hookPlace, asked bool,
+) []Check {
 	if len(places) == 0 {
 		missing := d.missing(agent, asked)
 		if asked {
@@ -82,7 +86,8 @@ func (d *Doctor) agent(ctx context.Context, agent *hooks.Agent, places []hookPla
 // missing tells of an agent without hooks. It returns nothing for one that the project does not
 // use, unless the user has named it.
 func (d *Doctor) missing(agent *hooks.Agent, asked bool) []Check {
-	c := Check{Agent: agent.Name, Name: "hooks", State: Warn, Hint: "`ctx install " + agent.Name + "` records them as they are said"}
+	c := Check{Agent: agent.Name, Name: "hooks", State: Warn,
+		Hint: "`ctx install " + agent.Name + "` records them as they are said"}
 	switch used := d.used(agent); {
 	case asked && !used:
 		c.State, c.Detail = Fail, "not installed"
@@ -91,7 +96,8 @@ func (d *Doctor) missing(agent *hooks.Agent, asked bool) []Check {
 		c.State = Fail
 		fallthrough
 	case used:
-		c.Detail = fmt.Sprintf("not installed: the sessions of %s come with `ctx import --all` alone", agent.Title)
+		c.Detail = fmt.Sprintf(
+			"not installed: the sessions of %s come with `ctx import --all` alone", agent.Title)
 	default:
 		return nil
 	}
@@ -107,10 +113,12 @@ func (d *Doctor) hooks(agent *hooks.Agent, places []hookPlace) Check {
 	}
 	var said []string
 	for _, one := range places {
-		missing := slices.DeleteFunc(agent.EventNames(), func(event string) bool { return one.state.Commands[event] != "" })
+		missing := slices.DeleteFunc(agent.EventNames(),
+			func(event string) bool { return one.state.Commands[event] != "" })
 		switch {
 		case one.err != nil:
-			return fail(fmt.Sprintf("%s cannot be read: %v", one.path, one.err), "mend the file: the agent cannot read it either")
+			return fail(fmt.Sprintf("%s cannot be read: %v", one.path, one.err),
+				"mend the file: the agent cannot read it either")
 		case agent.Plugin() != "":
 			if one.old {
 				c.State, c.Hint = Warn, "`ctx install "+agent.Name+"` brings it up to date"
@@ -122,9 +130,11 @@ func (d *Doctor) hooks(agent *hooks.Agent, places []hookPlace) Check {
 			}
 			return fail("switched off by "+member+" in "+one.path, "take that line out")
 		case one.state.Disabled:
-			return fail("switched off by hooksConfig.disabled in "+one.path, "take ctx out of that list")
+			return fail("switched off by hooksConfig.disabled in "+one.path,
+				"take ctx out of that list")
 		case len(missing) > 0:
-			return fail(fmt.Sprintf("%s has none for %s", one.path, strings.Join(missing, ", ")), "`ctx install "+agent.Name+"` adds them")
+			return fail(fmt.Sprintf("%s has none for %s", one.path, strings.Join(missing, ", ")),
+				"`ctx install "+agent.Name+"` adds them")
 		}
 		of := ""
 		if one.old {
@@ -138,7 +148,9 @@ func (d *Doctor) hooks(agent *hooks.Agent, places []hookPlace) Check {
 	}
 	if len(places) > 1 {
 		c.State = Warn
-		c.Hint = "one place is enough: with two each turn is copied twice, which changes nothing and takes time"
+		c.Hint =
+			"one place is enough: with two each turn is copied twice, which changes " +
+				"nothing and takes time"
 	}
 	return c
 }
@@ -152,13 +164,15 @@ func (d *Doctor) last(agent *hooks.Agent) []Check {
 	}
 	l, ok := hooks.LastHook(d.Store, agent.Name)
 	if !ok {
-		c.Detail, c.Hint = "no hook has run yet, as far as is known", "say something to the agent, then look again"
+		c.Detail, c.Hint = "no hook has run yet, as far as is known",
+			"say something to the agent, then look again"
 		if agent.Trust != "" {
 			c.Hint += "; " + agent.Trust
 		}
 		return []Check{c}
 	}
-	c.State, c.Detail = OK, fmt.Sprintf("%s at %s, session %s", l.Event, l.Time.UTC().Format(time.RFC3339), l.Session)
+	c.State, c.Detail = OK,
+		fmt.Sprintf("%s at %s, session %s", l.Event, l.Time.UTC().Format(time.RFC3339), l.Session)
 	if l.Recorded.IsZero() {
 		c.Detail += "; none has recorded anything yet"
 	} else {

@@ -87,7 +87,8 @@ func (d *Doctor) agents(ctx context.Context, name string) (list []Check) {
 	if installed > 0 || name != "" {
 		return list
 	}
-	none := Check{Name: "hooks", State: OK, Detail: "not installed: no agent works in this project, as far as is known"}
+	none := Check{Name: "hooks", State: OK,
+		Detail: "not installed: no agent works in this project, as far as is known"}
 	var without []string
 	for _, c := range list {
 		agent, _ := hooks.AgentNamed(c.Agent)
@@ -98,7 +99,8 @@ func (d *Doctor) agents(ctx context.Context, name string) (list []Check) {
 		none.Hint = "`ctx install` finds the agents on this machine"
 	}
 	if len(list) > 0 {
-		none.Detail += "; the sessions of " + strings.Join(without, ", ") + " come with `ctx import --all` alone"
+		none.Detail += "; the sessions of " + strings.Join(without, ", ") +
+			" come with `ctx import --all` alone"
 	}
 	return []Check{none}
 }
@@ -112,7 +114,8 @@ func Sound(list []Check) bool {
 func (d *Doctor) store(ctx context.Context) Check {
 	c := Check{Name: "store", State: OK}
 	if d.Store == nil {
-		c.State, c.Detail, c.Hint = Fail, d.Err.Error(), "`ctx init` makes one; without one the hooks do nothing"
+		c.State, c.Detail, c.Hint = Fail, d.Err.Error(),
+			"`ctx init` makes one; without one the hooks do nothing"
 		return c
 	}
 	c.Detail = d.Store.Dir
@@ -167,7 +170,8 @@ func (d *Doctor) drift(name string) (list []Check) {
 	}
 	if name != "" && len(list) == 0 {
 		list = append(list, Check{
-			Agent: name, Name: "drift", State: OK, Detail: "every record that was read is of a kind that ctx knows",
+			Agent: name, Name: "drift", State: OK,
+			Detail: "every record that was read is of a kind that ctx knows",
 		})
 	}
 	return list

@@ -45,12 +45,15 @@ func (d *Doctor) probe(ctx context.Context, agent *hooks.Agent, places []hookPla
 	switch {
 	case r == nil && foreign.gone:
 		c.State = Fail
-		c.Detail = fmt.Sprintf("the program that %s names is not there: %.300q", foreign.path, foreign.command)
+		c.Detail = fmt.Sprintf("the program that %s names is not there: %.300q", foreign.path,
+			foreign.command)
 		c.Hint = "`ctx install " + agent.Name + "` brings it up to date"
 		return c
 	case r == nil:
 		c.State = Warn
-		c.Detail = fmt.Sprintf("the command in %s is not the one of this ctx, and was not run: %.300q", foreign.path, foreign.command)
+		c.Detail = fmt.Sprintf(
+			"the command in %s is not the one of this ctx, and was not run: %.300q", foreign.path,
+			foreign.command)
 		c.Hint = "`ctx install " + agent.Name + "` brings it up to date"
 		return c
 	}
@@ -71,7 +74,8 @@ func (d *Doctor) probe(ctx context.Context, agent *hooks.Agent, places []hookPla
 		c.Hint = "run it by hand in this directory: it says what is missing"
 		return c
 	}
-	c.Detail = fmt.Sprintf("`%s` recorded a turn, which was read back byte for byte%s", r.String(agent.Turn), told)
+	c.Detail = fmt.Sprintf("`%s` recorded a turn, which was read back byte for byte%s",
+		r.String(agent.Turn), told)
 	return c
 }
 
@@ -108,7 +112,8 @@ func (d *Doctor) runOf(agent *hooks.Agent, places []hookPlace) (r *run, other fo
 			return command == agent.At(agent.Turn, agent.Command(program, windows))
 		})
 		if p.kind == "project" && !isOwn {
-			other = foreign{path: p.path, command: command, gone: isGone(programOf(command, agent.Name))}
+			other = foreign{path: p.path, command: command,
+				gone: isGone(programOf(command, agent.Name))}
 			continue
 		}
 		return &run{place: p, command: func(event string) string { return commands[event] }}, other
@@ -135,7 +140,9 @@ func isGone(path string) bool {
 
 // fire runs the hook at the end of the probe's turn, and checks that the turn was recorded and that
 // nothing was printed.
-func (d *Doctor) fire(ctx context.Context, agent *hooks.Agent, r *run, s *session.Store, dir string, event []byte) error {
+func (d *Doctor) fire(
+	ctx context.Context, agent *hooks.Agent, r *run, s *session.Store, dir string, event []byte,
+) error {
 	out, errs, err := d.call(ctx, agent, r, agent.Turn, dir, event)
 	if err != nil {
 		return fmt.Errorf("did not record a turn: %w", err)
@@ -151,14 +158,17 @@ func (d *Doctor) fire(ctx context.Context, agent *hooks.Agent, r *run, s *sessio
 		return fmt.Errorf("did not record a turn: %w", err)
 	}
 	if said != "" {
-		return fmt.Errorf("recorded a turn, but printed text that the agent would show: %.200s", said)
+		return fmt.Errorf("recorded a turn, but printed text that the agent would show: %.200s",
+			said)
 	}
 	return nil
 }
 
 // tells runs the hook at the start of the next session, and checks that the model is told of the
 // probe's turn. It returns how that goes on in a sentence.
-func (d *Doctor) tells(ctx context.Context, agent *hooks.Agent, r *run, s *session.Store, dir string) (string, error) {
+func (d *Doctor) tells(
+	ctx context.Context, agent *hooks.Agent, r *run, s *session.Store, dir string,
+) (string, error) {
 	if d.Store != nil && d.Store.Config.Hook.Context == 0 {
 		return "; the model is told nothing, since hook.context is 0", nil
 	}
@@ -175,13 +185,18 @@ func (d *Doctor) tells(ctx context.Context, agent *hooks.Agent, r *run, s *sessi
 	}
 	if !bytes.Contains(out, []byte(probeWords)) {
 		said := strings.TrimSpace(string(append(out, errs...)))
-		return "", fmt.Errorf("recorded a turn, but at %s it does not tell the model of it: it printed %.200q", agent.Tells(), said)
+		return "",
+			fmt.Errorf(
+				"recorded a turn, but at %s it does not tell the model of it: it printed %.200q",
+				agent.Tells(), said)
 	}
 	return "; the next session's model is told of it", nil
 }
 
 // call runs the hook as the agent does at an event.
-func (d *Doctor) call(ctx context.Context, agent *hooks.Agent, r *run, event, dir string, in []byte) (out, errs []byte, err error) {
+func (d *Doctor) call(
+	ctx context.Context, agent *hooks.Agent, r *run, event, dir string, in []byte,
+) (out, errs []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	args := r.args
@@ -190,7 +205,8 @@ func (d *Doctor) call(ctx context.Context, agent *hooks.Agent, r *run, event, di
 	}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "CTX_DIR=") })
+	cmd.Env = slices.DeleteFunc(os.Environ(),
+		func(v string) bool { return strings.HasPrefix(v, "CTX_DIR=") })
 	cmd.Stdin = bytes.NewReader(in)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &stdout, &stderr, time.Second

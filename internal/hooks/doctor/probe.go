@@ -56,9 +56,11 @@ func writeProbe(agent, dir string, now time.Time) (event []byte, err error) {
 	transcript := bytes.Join([][]byte{
 		line(map[string]string{"sessionId": probeSession, "projectHash": strings.Repeat("0", 64),
 			"startTime": when, "lastUpdated": when, "kind": "main"}),
-		line(map[string]string{"id": "probe-1", "timestamp": when, "type": "user", "content": probeText}),
-		line(map[string]string{"id": "probe-2", "timestamp": when, "type": "gemini", "content": probeText,
-			"model": "none"}),
+		line(map[string]string{"id": "probe-1", "timestamp": when, "type": "user",
+			"content": probeText}),
+		line(map[string]string{"id": "probe-2", "timestamp": when, "type": "gemini",
+			"content": probeText,
+			"model":   "none"}),
 	}, nil)
 	path := filepath.Join(dir, "session-probe.jsonl")
 	if err := os.WriteFile(path, transcript, 0o600); err != nil {
@@ -82,7 +84,8 @@ func writeOther(agent, dir string, now time.Time) (event []byte, err error) {
 	w := row.Write(&text, transcript.WriteOptions{Session: name, Dir: dir, Now: now})
 	for i, role := range []string{transcript.RoleUser, transcript.RoleModel} {
 		m := transcript.Message{Role: role, Time: now, Text: probeText,
-			Origin: transcript.Origin{Agent: transcript.Own, Session: name, Message: fmt.Sprintf("probe-%d", i)}}
+			Origin: transcript.Origin{Agent: transcript.Own, Session: name,
+				Message: fmt.Sprintf("probe-%d", i)}}
 		if err := w.Add(transcript.Item{Message: m, Number: i, Caller: -1}); err != nil {
 			return nil, err
 		}
@@ -111,14 +114,19 @@ func writeRead(agent, name, dir string, now time.Time) (event []byte, err error)
 	switch agent {
 	case antigravity.Agent:
 		records = []any{
-			map[string]any{"step_index": 0, "source": "USER_EXPLICIT", "type": "USER_INPUT", "created_at": when, "content": probeText},
-			map[string]any{"step_index": 1, "source": "MODEL", "type": "PLANNER_RESPONSE", "created_at": when, "content": probeText},
+			map[string]any{"step_index": 0, "source": "USER_EXPLICIT", "type": "USER_INPUT",
+				"created_at": when, "content": probeText},
+			map[string]any{"step_index": 1, "source": "MODEL", "type": "PLANNER_RESPONSE",
+				"created_at": when, "content": probeText},
 		}
 	case copilot.Agent:
 		records = []any{
-			map[string]any{"type": "session.start", "id": "probe-0", "timestamp": when, "data": map[string]string{"sessionId": name}},
-			map[string]any{"type": "user.message", "id": "probe-1", "timestamp": when, "data": map[string]string{"content": probeText}},
-			map[string]any{"type": "assistant.message", "id": "probe-2", "timestamp": when, "data": map[string]string{"content": probeText}},
+			map[string]any{"type": "session.start", "id": "probe-0", "timestamp": when,
+				"data": map[string]string{"sessionId": name}},
+			map[string]any{"type": "user.message", "id": "probe-1", "timestamp": when,
+				"data": map[string]string{"content": probeText}},
+			map[string]any{"type": "assistant.message", "id": "probe-2", "timestamp": when,
+				"data": map[string]string{"content": probeText}},
 		}
 	case cursor.Agent:
 		records = []any{
@@ -128,8 +136,10 @@ func writeRead(agent, name, dir string, now time.Time) (event []byte, err error)
 	case droid.Agent:
 		records = []any{
 			map[string]any{"type": "session_start", "id": name, "cwd": dir},
-			map[string]any{"type": "message", "id": "probe-1", "timestamp": when, "message": map[string]any{"role": "user", "content": text}},
-			map[string]any{"type": "message", "id": "probe-2", "timestamp": when, "message": map[string]any{"role": "assistant", "content": text}},
+			map[string]any{"type": "message", "id": "probe-1", "timestamp": when,
+				"message": map[string]any{"role": "user", "content": text}},
+			map[string]any{"type": "message", "id": "probe-2", "timestamp": when,
+				"message": map[string]any{"role": "assistant", "content": text}},
 		}
 	default:
 		return nil, fmt.Errorf("no transcripts of %q can be made", agent)
@@ -147,7 +157,8 @@ func writeRead(agent, name, dir string, now time.Time) (event []byte, err error)
 		return nil, err
 	}
 	of, _ := hooks.AgentNamed(agent)
-	return json.Marshal(map[string]string{"hook_event_name": of.Turn, "session_id": name, "cwd": dir, "transcript_path": path})
+	return json.Marshal(map[string]string{"hook_event_name": of.Turn, "session_id": name,
+		"cwd": dir, "transcript_path": path})
 }
 
 // startOfProbe returns the event that an agent sends to its hook when the session after that of the
@@ -155,7 +166,8 @@ func writeRead(agent, name, dir string, now time.Time) (event []byte, err error)
 func startOfProbe(agent *hooks.Agent, dir string) ([]byte, error) {
 	name := "next" + sessionOfProbe(agent.Name)
 	return json.Marshal(map[string]string{
-		"hook_event_name": agent.Tells(), "session_id": name, "cwd": dir, "source": "startup", "prompt": probeText,
+		"hook_event_name": agent.Tells(), "session_id": name, "cwd": dir, "source": "startup",
+		"prompt":          probeText,
 		"transcript_path": filepath.Join(dir, name+".jsonl"),
 	})
 }

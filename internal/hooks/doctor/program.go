@@ -36,13 +36,17 @@ func (d *Doctor) program(ctx context.Context) Check {
 		c.State = Warn
 		version, ours := Version(ctx, path)
 		if ours {
-			c.Detail = fmt.Sprintf("the PATH leads to another ctx than this one: %s, version %s", path, version)
+			c.Detail = fmt.Sprintf("the PATH leads to another ctx than this one: %s, version %s",
+				path, version)
 			c.Hint = "hooks that call it ctx use the one on the PATH"
 		} else {
 			c.Detail = "another program is called ctx, too, and comes first on the PATH: " + path
-			c.Hint = "`" + d.Program + " install` has the hooks use the full path of this one; as gctx, a link or a copy of it can be beside the other"
+			c.Hint = "`" + d.Program +
+				" install` has the hooks use the full path of this one; as gctx, a link or a " +
+				"copy of it can be beside the other"
 			if gctx != "" {
-				c.Hint = "gctx is this program: " + gctx + "; `gctx install` has the hooks use its full path"
+				c.Hint = "gctx is this program: " + gctx +
+					"; `gctx install` has the hooks use its full path"
 			}
 		}
 	}
@@ -67,7 +71,8 @@ func Version(ctx context.Context, path string) (version string, ours bool) {
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
 	var said struct{ Version, Go, Platform string }
-	ours = err == nil && json.Unmarshal(out, &said) == nil && said.Version != "" && said.Go != "" && said.Platform != ""
+	ours = err == nil && json.Unmarshal(out, &said) == nil && said.Version != "" && said.Go != "" &&
+		said.Platform != ""
 	return said.Version, ours
 }
 
@@ -84,7 +89,8 @@ func sameFile(a, b string) bool {
 func versionIn(text string) string {
 	for _, word := range strings.Fields(text) {
 		word = strings.TrimRight(strings.TrimPrefix(word, "v"), ".,;)")
-		if before, _, dotted := strings.Cut(word, "."); dotted && before != "" && strings.Trim(before, "0123456789") == "" {
+		if before, _, dotted := strings.Cut(word, "."); dotted && before != "" &&
+			strings.Trim(before, "0123456789") == "" {
 			return word
 		}
 	}
@@ -115,7 +121,8 @@ func (d *Doctor) client(ctx context.Context, agent *hooks.Agent) Check {
 	case err != nil:
 		c.Detail = fmt.Sprintf("`%s --version`: %v", path, err)
 	default:
-		c.Detail = fmt.Sprintf("%s, which does not tell its version: %.60q", path, strings.TrimSpace(string(out)))
+		c.Detail = fmt.Sprintf("%s, which does not tell its version: %.60q", path,
+			strings.TrimSpace(string(out)))
 	}
 	if c.State == OK && agent.Untested() {
 		c.Detail += "; no version of it was tried with ctx"

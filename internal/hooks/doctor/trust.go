@@ -37,22 +37,26 @@ func (d *Doctor) trust(agent *hooks.Agent, places []hookPlace) []Check {
 // geminiTrust looks for the hooks among those that Gemini CLI knows. It returns false if no hook is
 // installed that needs trust.
 func (d *Doctor) geminiTrust(places []hookPlace, c *Check) bool {
-	i := slices.IndexFunc(places, func(one hookPlace) bool { return one.kind != "extension" && len(one.state.Commands) > 0 })
+	i := slices.IndexFunc(places,
+		func(one hookPlace) bool { return one.kind != "extension" && len(one.state.Commands) > 0 })
 	if i < 0 {
 		return false
 	}
-	c.Detail, c.Hint = "the agent has not run with these hooks in this directory yet", "start it here once; it says that it found new hooks"
+	c.Detail, c.Hint = "the agent has not run with these hooks in this directory yet",
+		"start it here once; it says that it found new hooks"
 	var folders map[string]string
 	var trusted map[string][]string
 	readJSON(filepath.Join(d.Home, ".gemini", "trustedFolders.json"), &folders)
 	readJSON(filepath.Join(d.Home, ".gemini", "trusted_hooks.json"), &trusted)
 	for _, name := range d.spellings() {
 		if folders[name] == "DO_NOT_TRUST" {
-			c.State, c.Detail = Fail, "the agent does not trust this directory, and calls no hooks in it"
+			c.State, c.Detail = Fail,
+				"the agent does not trust this directory, and calls no hooks in it"
 			c.Hint = "/permissions in the agent changes that"
 			return true
 		}
-		if slices.Contains(trusted[name], hooks.HookName+":"+places[i].state.Commands[hooks.AfterAgent]) {
+		if slices.Contains(trusted[name],
+			hooks.HookName+":"+places[i].state.Commands[hooks.AfterAgent]) {
 			c.State, c.Detail = OK, "the agent knows the hooks"
 		}
 	}
@@ -62,7 +66,9 @@ func (d *Doctor) geminiTrust(places []hookPlace, c *Check) bool {
 // claudeTrust looks for the directory, or one above it, among those that Claude Code trusts. In a
 // directory that it does not trust it runs hooks only without a terminal.
 func (d *Doctor) claudeTrust(c *Check) {
-	c.Detail = "Claude Code has not noted that it may trust this directory: in a terminal it runs no hooks until then"
+	c.Detail =
+		"Claude Code has not noted that it may trust this directory: in a terminal it runs no " +
+			"hooks until then"
 	c.Hint = "start claude here once, and answer its question"
 	var known struct {
 		Projects map[string]struct {
@@ -86,7 +92,8 @@ func (d *Doctor) claudeTrust(c *Check) {
 // codexTrust looks for the review of the hooks in the settings of Codex, which skips hooks that
 // nobody has reviewed, and says nothing. It notes the file of the hooks with each review.
 func (d *Doctor) codexTrust(p hookPlace, c *Check) {
-	c.Detail, c.Hint = "Codex has not noted a review of the hooks: it skips them until then", "type /hooks in Codex once"
+	c.Detail, c.Hint = "Codex has not noted a review of the hooks: it skips them until then",
+		"type /hooks in Codex once"
 	agent, _ := hooks.AgentNamed("codex")
 	config := filepath.Join(filepath.Dir(agent.UserSettings(d.Getenv, d.UserHome)), "config.toml")
 	b, err := durable.ReadAtMost(config, maxFile)
@@ -99,7 +106,8 @@ func (d *Doctor) codexTrust(p hookPlace, c *Check) {
 		} `toml:"hooks"`
 	}
 	if err := toml.Unmarshal(b, &said); err != nil {
-		c.Detail, c.Hint = fmt.Sprintf("%s cannot be read: %v", config, err), "mend the file: Codex cannot read it either"
+		c.Detail, c.Hint = fmt.Sprintf("%s cannot be read: %v", config, err),
+			"mend the file: Codex cannot read it either"
 		return
 	}
 	for of := range said.Hooks.State {

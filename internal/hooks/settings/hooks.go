@@ -105,7 +105,8 @@ func (f *Form) install(b []byte, h Hook) ([]byte, error) {
 	}
 	all := get(&root, f.In)
 	if all == nil {
-		item := quoted(f.In) + ": {" + "\n\t" + quoted(h.Event) + ": [\n\t\t" + indented(indented(f.item(h))) + "\n\t]\n}"
+		item := quoted(f.In) + ": {" + "\n\t" + quoted(h.Event) + ": [\n\t\t" +
+			indented(indented(f.item(h))) + "\n\t]\n}"
 		return insert(b, &root, &root, item), nil
 	}
 	if all.Value.Kind() != '{' {
@@ -124,7 +125,8 @@ func (f *Form) install(b []byte, h Hook) ([]byte, error) {
 	}
 	for _, m := range h.Members {
 		want, isText := m.Value.(string)
-		if at := get(there[0].value, m.Name); isText && isCommand(m.Name) && at != nil && text(at) != want {
+		if at := get(there[0].value, m.Name); isText && isCommand(m.Name) && at != nil &&
+			text(at) != want {
 			at.Value = hujson.Literal(quoted(want))
 		}
 	}
@@ -193,7 +195,8 @@ func isOurs(command, agent string) bool {
 		return false
 	}
 	program = strings.TrimPrefix(program, "& ")
-	if n := len(program); n > 1 && (program[0] == '\'' || program[0] == '"') && program[n-1] == program[0] {
+	if n := len(program); n > 1 && (program[0] == '\'' || program[0] == '"') &&
+		program[n-1] == program[0] {
 		program = program[1 : n-1]
 	} else if strings.ContainsAny(program, " ;&|") {
 		return false
@@ -273,7 +276,8 @@ func Look(b []byte, f Form) (State, error) {
 			command := commandOf(p.value)
 			s.Commands[text(event.head)] = command
 			s.Shells[text(event.head)] = text(get(p.value, PowerShell))
-			s.Disabled = s.Disabled || slices.Contains(names, text(get(p.value, "name"))) || slices.Contains(names, command)
+			s.Disabled = s.Disabled || slices.Contains(names, text(get(p.value, "name"))) ||
+				slices.Contains(names, command)
 		}
 	}
 	return s, nil

@@ -32,7 +32,8 @@ import (
 
 // Report is what Write wrote, or what Unpack read.
 type Report struct {
-	Store     string `json:"store"`     // the id of the store; the copy has the same, and the same key
+	// The id of the store; the copy has the same, and the same key
+	Store     string `json:"store"`
 	Operation uint64 `json:"operation"` // the newest one in it
 	Files     int    `json:"files"`
 	Bytes     int64  `json:"bytes"` // of the bundle
@@ -47,7 +48,9 @@ type Report struct {
 //
 // What a bundle that was cut short left beside the file goes first, once it is an hour old: it
 // holds the store, too.
-func Write(ctx context.Context, s *session.Store, file string, progress graph.Progress) (Report, error) {
+func Write(
+	ctx context.Context, s *session.Store, file string, progress graph.Progress,
+) (Report, error) {
 	storedir.SweepBeside(s.FS, filepath.Dir(file), s.Now().Add(-storedir.Leftover))
 	_, err := os.Lstat(file)
 	if err == nil {
@@ -77,12 +80,15 @@ func Write(ctx context.Context, s *session.Store, file string, progress graph.Pr
 
 var errLogMoved = errors.New("the log was cut while it was copied")
 
-func writeBundle(ctx context.Context, s *session.Store, file string, progress graph.Progress) (Report, error) {
+func writeBundle(
+	ctx context.Context, s *session.Store, file string, progress graph.Progress,
+) (Report, error) {
 	temp := s.FS.NewTemp(filepath.Dir(file))
 	defer temp.Discard()
 	out := bufio.NewWriterSize(temp, 1<<20)
 	b := &bundler{ctx: ctx, s: s, tar: tar.NewWriter(out), sum: sha256.New(), progress: progress}
-	for _, step := range []func() error{b.start, b.refs, b.loose, b.packs, b.others, b.finish, out.Flush, temp.Sync} {
+	for _, step := range []func() error{b.start, b.refs, b.loose, b.packs, b.others, b.finish,
+		out.Flush, temp.Sync} {
 		if err := errors.Join(step(), ctx.Err()); err != nil {
 			return b.report, err
 		}
@@ -116,7 +122,8 @@ func (b *bundler) add(name string, size int64, from io.Reader) error {
 	if b.report.Files++; b.report.Files%1024 == 0 {
 		b.progress.Tell(b.report.Files, 0, "copying")
 	}
-	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: time.Unix(0, 0).UTC()}
+	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600,
+		ModTime: time.Unix(0, 0).UTC()}
 	if err := b.tar.WriteHeader(h); err != nil {
 		return err
 	}
@@ -168,7 +175,8 @@ func (b *bundler) start() error {
 	if err := b.add(bundleHead, int64(len(head)), strings.NewReader(string(head))); err != nil {
 		return err
 	}
-	return errors.Join(optional(b.addFile(".gitignore")), optional(b.addFile("config.toml")), b.addFile("format"), b.addFile("key"))
+	return errors.Join(optional(b.addFile(".gitignore")), optional(b.addFile("config.toml")),
+		b.addFile("format"), b.addFile("key"))
 }
 
 // refs copies base, checkpoint and then the log, which holds everything that the checkpoint
@@ -183,7 +191,8 @@ func (b *bundler) refs() error {
 		if err != nil {
 			return err
 		}
-		if err := b.add("refs/base", int64(len(text)), strings.NewReader(string(text))); err != nil {
+		if err := b.add("refs/base", int64(len(text)),
+			strings.NewReader(string(text))); err != nil {
 			return err
 		}
 	}
@@ -214,7 +223,8 @@ func (b *bundler) refs() error {
 
 // lastSegment copies the segment that is being written, up to its last whole record.
 func (b *bundler) lastSegment(name string) error {
-	text, err := durable.ReadAtMost(filepath.Join(b.s.Dir, filepath.FromSlash(name)), fsck.MaxSegment)
+	text, err := durable.ReadAtMost(filepath.Join(b.s.Dir, filepath.FromSlash(name)),
+		fsck.MaxSegment)
 	if err != nil {
 		return err
 	}
@@ -284,7 +294,8 @@ func (b *bundler) addPack(id format.ID) error {
 	if err := b.add(objects.PackName(id, objects.PackExt), info.Size(), pack); err != nil {
 		return err
 	}
-	return b.add(objects.PackName(id, objects.IndexExt), int64(len(index)), strings.NewReader(string(index)))
+	return b.add(objects.PackName(id, objects.IndexExt), int64(len(index)),
+		strings.NewReader(string(index)))
 }
 
 // others copies the records of absent bodies. They come after the objects, so that a body that
@@ -339,7 +350,9 @@ func checkBundle(file string) error {
 // readBundle reads a bundle and calls each for its files but the first and the last, in order;
 // what each does not read is skipped. It checks names, sizes, that no name comes twice, and that
 // all is there as it was written.
-func readBundle(file string, each func(name string, size int64, from io.Reader) error) (Report, error) {
+func readBundle(
+	file string, each func(name string, size int64, from io.Reader) error,
+) (Report, error) {
 	var report Report
 	f, info, err := durable.OpenAtMost(file, durable.MaxInput)
 	if err != nil {
@@ -365,7 +378,8 @@ func readBundle(file string, each func(name string, size int64, from io.Reader) 
 		case !ok || h.Typeflag != tar.TypeReg:
 			return report, fmt.Errorf("bundle: %.80q has no place in a store", h.Name)
 		}
-		if h.Size < 0 || h.Size > min(limit, left) || seen[h.Name] || (report.Files == 0) != (h.Name == bundleHead) {
+		if h.Size < 0 || h.Size > min(limit, left) || seen[h.Name] ||
+			(report.Files == 0) != (h.Name == bundleHead) {
 			return report, fmt.Errorf("bundle: %.80q is too large, or not where it belongs", h.Name)
 		}
 		seen[h.Name] = true

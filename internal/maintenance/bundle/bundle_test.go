@@ -36,14 +36,16 @@ func TestBundleAndBack(t *testing.T) {
 			t.Errorf("bundle: %+v", done)
 		}
 		storetest.Must[Report](t)(Write(context.Background(), s, file+"2", nil))
-		if a, b := storetest.Must[[]byte](t)(os.ReadFile(file)), storetest.Must[[]byte](t)(os.ReadFile(file+"2")); !bytes.Equal(a, b) {
+		if a, b := storetest.Must[[]byte](t)(os.ReadFile(file)),
+			storetest.Must[[]byte](t)(os.ReadFile(file+"2")); !bytes.Equal(a, b) {
 			t.Error("two bundles of one store differ")
 		}
 		if _, err := Write(context.Background(), s, file, nil); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("over a file: %v", err)
 		}
 		project := storetest.TempDir(t)
-		back := storetest.Must[Report](t)(Unpack(context.Background(), storetest.Env(project, nil, kit.Small...), file, project))
+		back := storetest.Must[Report](t)(
+			Unpack(context.Background(), storetest.Env(project, nil, kit.Small...), file, project))
 		if back != done {
 			t.Errorf("wrote %+v, read %+v", done, back)
 		}
@@ -52,12 +54,14 @@ func TestBundleAndBack(t *testing.T) {
 		if kit.Texts(t, c) != kit.Texts(t, s) || c.ID != s.ID {
 			t.Error("not the same store")
 		}
-		if a, b := storetest.Must[[]byte](t)(c.Key()), storetest.Must[[]byte](t)(s.Key()); !bytes.Equal(a, b) {
+		if a, b := storetest.Must[[]byte](t)(c.Key()),
+			storetest.Must[[]byte](t)(s.Key()); !bytes.Equal(a, b) {
 			t.Error("not the same key")
 		}
 		kit.Live(t, c, rand.New(rand.NewPCG(1, 1)), 10)
 		kit.Clean(t, c)
-		if _, err := Unpack(context.Background(), storetest.Env(project, nil), file, project); !errors.Is(err, fs.ErrExist) {
+		if _, err := Unpack(context.Background(), storetest.Env(project, nil), file,
+			project); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("over a store: %v", err)
 		}
 	}
@@ -76,7 +80,8 @@ func TestUnbundleRefusesDamage(t *testing.T) {
 		if err := os.WriteFile(file, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Unpack(context.Background(), storetest.Env(project, nil), file, project); err == nil {
+		if _, err := Unpack(context.Background(), storetest.Env(project, nil), file,
+			project); err == nil {
 			t.Errorf("%s: taken", what)
 		}
 		if left := kit.Files(t, project); len(left) > 0 {
@@ -98,20 +103,26 @@ func TestUnbundleRefusesDamage(t *testing.T) {
 		try(fmt.Sprintf("flip at %d", at), bad)
 		try(fmt.Sprintf("cut at %d", at), good[:at])
 	}
-	try("another version", bytes.Replace(good, []byte("ctx-bundle 1\n"), []byte("ctx-bundle 2\n"), 1))
+	try("another version",
+		bytes.Replace(good, []byte("ctx-bundle 1\n"), []byte("ctx-bundle 2\n"), 1))
 	try("empty", nil)
 	for name, want := range map[string]bool{
-		"../evil": false, "/etc/evil": false, "objects/../../x": false, "refs/log-01": false, "hooks/run": false, "lock": false,
-		"objects/pack/pack-zz.pack": false, "cache/links": false, "log/hook": false, "refs/log-7": true, "tmp/x": false, "refs": false, "": false,
+		"../evil": false, "/etc/evil": false, "objects/../../x": false, "refs/log-01": false,
+		"hooks/run": false, "lock": false,
+		"objects/pack/pack-zz.pack": false, "cache/links": false, "log/hook": false,
+		"refs/log-7": true, "tmp/x": false, "refs": false, "": false,
 	} {
 		if _, ok := bundleLimit(name); ok != want {
 			t.Errorf("name %q: %v", name, ok)
 		}
 		if !want {
-			try("name "+name, with(t, s, tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600}))
+			try("name "+name,
+				with(t, s, tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600}))
 		}
 	}
-	try("a link", with(t, s, tar.Header{Typeflag: tar.TypeSymlink, Name: "config.toml", Linkname: "/etc/passwd"}))
+	try("a link",
+		with(t, s,
+			tar.Header{Typeflag: tar.TypeSymlink, Name: "config.toml", Linkname: "/etc/passwd"}))
 	try("too large", with(t, s, tar.Header{Typeflag: tar.TypeReg, Name: "key", Size: maxSmall + 1}))
 	try("another store", with(t, s, tar.Header{Typeflag: tar.TypeReg, Name: "format", Size: 0}))
 }
@@ -179,7 +190,8 @@ func TestBundleBesideWritersAndGC(t *testing.T) {
 			default:
 			}
 			batch := []conversation.Message{{Role: "user", Text: fmt.Sprint("line ", i)}}
-			if _, _, err := writer.Conversation.Append(context.Background(), "talk", history.MainBranch, batch, conversation.AppendOptions{}); err != nil {
+			if _, _, err := writer.Conversation.Append(context.Background(), "talk",
+				history.MainBranch, batch, conversation.AppendOptions{}); err != nil {
 				errs <- err
 				return
 			}
@@ -206,7 +218,8 @@ func TestBundleBesideWritersAndGC(t *testing.T) {
 			break
 		}
 		project := storetest.TempDir(t)
-		if _, err := Unpack(context.Background(), storetest.Env(project, nil, kit.Small...), file, project); err != nil {
+		if _, err := Unpack(context.Background(), storetest.Env(project, nil, kit.Small...), file,
+			project); err != nil {
 			t.Error(err)
 		}
 	}
@@ -227,7 +240,8 @@ func TestUnbundleStopped(t *testing.T) {
 	storetest.Must[Report](t)(Write(context.Background(), s, file, nil))
 	points := durabletest.Stops(func(fsys *durable.FS) {
 		project := storetest.TempDir(t)
-		storetest.Must[Report](t)(Unpack(context.Background(), storetest.Env(project, fsys), file, project))
+		storetest.Must[Report](t)(Unpack(context.Background(), storetest.Env(project, fsys),
+			file, project))
 	})
 	made := 0
 	for _, at := range points {
@@ -239,7 +253,8 @@ func TestUnbundleStopped(t *testing.T) {
 			if err == nil {
 				t.Fatalf("stop at %v: said to be done, and no store", at)
 			}
-			storetest.Must[Report](t)(Unpack(context.Background(), storetest.Env(project, nil), file, project))
+			storetest.Must[Report](t)(Unpack(context.Background(), storetest.Env(project, nil),
+				file, project))
 			r, openErr = repo.Open(storetest.Env(project, nil))
 		default:
 			made++

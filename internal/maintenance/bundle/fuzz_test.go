@@ -15,7 +15,8 @@ func FuzzReadBundle(f *testing.F) {
 			t.Fatal(err)
 		}
 		_, _ = readBundle(file, func(name string, size int64, from io.Reader) error {
-			if limit, ok := bundleLimit(name); !ok || size > limit || strings.Contains(name, "..") || filepath.IsAbs(name) {
+			if limit, ok := bundleLimit(name); !ok || size > limit ||
+				strings.Contains(name, "..") || filepath.IsAbs(name) {
 				t.Errorf("%q, %d bytes", name, size)
 			}
 			return nil

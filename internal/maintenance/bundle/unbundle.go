@@ -18,7 +18,8 @@ import (
 type DamagedError struct{ Faults []fsck.Fault }
 
 func (e *DamagedError) Error() string {
-	return fmt.Sprintf("bundle holds a damaged store: %d faults, the first: %v", len(e.Faults), e.Faults[0])
+	return fmt.Sprintf("bundle holds a damaged store: %d faults, the first: %v",
+		len(e.Faults), e.Faults[0])
 }
 
 // Unpack makes the store of a project, at .gemini/context in it, out of a file that Write wrote.
@@ -115,11 +116,13 @@ func checkUnbundled(ctx context.Context, env repo.Env, dir string, head Report) 
 	case len(report.Faults) > 0:
 		return &DamagedError{Faults: report.Faults}
 	case s.ID != head.Store:
-		return fmt.Errorf("bundle says that it is of store %s, and holds store %s", head.Store, s.ID)
+		return fmt.Errorf("bundle says that it is of store %s, and holds store %s",
+			head.Store, s.ID)
 	}
 	view, err := s.Refs.Read()
 	if err == nil && view.Number < head.Operation {
-		err = fmt.Errorf("bundle says that it goes to operation %d, and ends with operation %d", head.Operation, view.Number)
+		err = fmt.Errorf("bundle says that it goes to operation %d, and ends with operation %d",
+			head.Operation, view.Number)
 	}
 	return err
 }

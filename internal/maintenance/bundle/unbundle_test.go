@@ -24,7 +24,8 @@ func TestUnbundleRefusesOneFault(t *testing.T) {
 	storetest.Must[Report](t)(Write(bg, kit.Fresh(t, s), bundle, nil))
 	to := storetest.TempDir(t)
 	var damaged *DamagedError
-	if _, err := Unpack(bg, storetest.Env(to, nil), bundle, to); !errors.As(err, &damaged) || len(damaged.Faults) != 1 {
+	if _, err := Unpack(bg, storetest.Env(to, nil), bundle, to); !errors.As(err, &damaged) ||
+		len(damaged.Faults) != 1 {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(to, ".gemini", "context")); !errors.Is(err, os.ErrNotExist) {

@@ -20,12 +20,13 @@ func (c *selection) close() error {
 			if c.selected[m.id] {
 				continue
 			}
-			c.selected[m.id] = tainted(m.node) || slices.ContainsFunc(m.of, func(in format.Input) bool {
-				if in.Summary {
-					return c.selected[in.ID]
-				}
-				return tainted(in.ID)
-			})
+			c.selected[m.id] = tainted(m.node) ||
+				slices.ContainsFunc(m.of, func(in format.Input) bool {
+					if in.Summary {
+						return c.selected[in.ID]
+					}
+					return tainted(in.ID)
+				})
 			if !c.selected[m.id] {
 				delete(c.selected, m.id)
 			}
@@ -75,7 +76,8 @@ func (c *selection) taintedNodes() func(format.ID) bool {
 				continue
 			}
 			known[top.i] = -1
-			if slices.ContainsFunc(g.Below(top.i), func(e graph.Edge) bool { return known[e.To()] == 1 }) {
+			if slices.ContainsFunc(g.Below(top.i),
+				func(e graph.Edge) bool { return known[e.To()] == 1 }) {
 				known[top.i] = 1
 			}
 		}
@@ -125,9 +127,11 @@ func (c *selection) closeEdits() error {
 		}
 		goes := false
 		if m, err := format.DecodeMask(text); err == nil {
-			goes = slices.ContainsFunc(m.Parts, func(p format.MaskedPart) bool { return c.selected[p.Entry] })
+			goes = slices.ContainsFunc(m.Parts,
+				func(p format.MaskedPart) bool { return c.selected[p.Entry] })
 		} else if r, err := format.DecodeReplacement(text); err == nil {
-			goes = slices.ContainsFunc(r.Targets, func(t format.Target) bool { return c.selected[t.Entry] })
+			goes = slices.ContainsFunc(r.Targets,
+				func(t format.Target) bool { return c.selected[t.Entry] })
 		}
 		if goes {
 			c.selected[id] = true
@@ -243,15 +247,20 @@ func (c *selection) closeEpochs() error {
 		if e.Body == nil || c.selected[e.id] {
 			continue
 		}
-		named := slices.ContainsFunc(e.Initial, func(t format.Told) bool { return c.selected[t.Value] || c.selected[t.Text] }) ||
-			slices.ContainsFunc(e.Current, func(b format.Belief) bool { return c.selected[b.Value] || c.selected[b.First] || c.selected[b.Gone] })
+		named := slices.ContainsFunc(e.Initial,
+			func(t format.Told) bool { return c.selected[t.Value] || c.selected[t.Text] }) ||
+			slices.ContainsFunc(e.Current,
+				func(b format.Belief) bool {
+					return c.selected[b.Value] || c.selected[b.First] || c.selected[b.Gone]
+				})
 		if !named && len(told) > 0 {
 			text, err := c.body(e.id)
 			if err != nil {
 				return err
 			}
 			// An update may say what a value was before.
-			named = slices.ContainsFunc(told, func(t []byte) bool { return bytes.Contains(text, t) })
+			named = slices.ContainsFunc(told,
+				func(t []byte) bool { return bytes.Contains(text, t) })
 		}
 		if named {
 			c.selected[e.id] = true

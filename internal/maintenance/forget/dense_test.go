@@ -17,7 +17,9 @@ func TestForgetInDenseLog(t *testing.T) {
 	const word = "hunter22xyz"
 	s := storetest.Create(t)
 	ctx := context.Background()
-	got, _, err := s.Conversation.Append(ctx, "s", "main", []conversation.Message{storetest.Sourced("user", "hello there", "k")}, conversation.AppendOptions{})
+	got, _, err := s.Conversation.Append(ctx, "s", "main",
+		[]conversation.Message{storetest.Sourced("user", "hello there", "k")},
+		conversation.AppendOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

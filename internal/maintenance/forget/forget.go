@@ -100,7 +100,8 @@ type selection struct {
 
 	records map[format.ID]recordName   // of an entry, the record of a transcript that it comes from
 	same    map[recordName][]format.ID // the entries that come from a record
-	named   map[format.ID]bool         // entries that go since they, or others of their record, were named
+	// Entries that go since they, or others of their record, were named
+	named map[format.ID]bool
 }
 
 // recordName names a record of a transcript. One record has several entries if it was imported
@@ -134,11 +135,13 @@ func (c *selection) plan(ctx context.Context) (*store.Forgetting, error) {
 
 // read reads every header.
 func (c *selection) read(ctx context.Context) error {
-	c.first, c.newer, c.notes = map[format.ID]format.ID{}, map[format.ID][]format.ID{}, map[format.ID]bool{}
+	c.first, c.newer, c.notes = map[format.ID]format.ID{}, map[format.ID][]format.ID{},
+		map[format.ID]bool{}
 	c.srcs = map[format.ID]SourceName{}
 	c.records, c.same = map[format.ID]recordName{}, map[recordName][]format.ID{}
 	c.named = map[format.ID]bool{}
-	inv, err := graph.TakeInventory(c.s, func(path string, _ error) error { c.unread(path); return nil })
+	inv, err := graph.TakeInventory(c.s,
+		func(path string, _ error) error { c.unread(path); return nil })
 	if err != nil {
 		return err
 	}
@@ -184,11 +187,14 @@ func (c *selection) choose(ctx context.Context) error {
 	switch {
 	case c.o.Text != "":
 		needles := needles(c.o.Text)
-		return c.search(ctx, func(kind, media string, body []byte) (bool, error) { return needles.in(body), nil }, false)
+		return c.search(ctx,
+			func(kind, media string, body []byte) (bool, error) { return needles.in(body), nil },
+			false)
 	case c.o.Rule != "":
 		return c.search(ctx, func(_, media string, body []byte) (bool, error) {
 			found, err := findSecrets(media, body)
-			return slices.ContainsFunc(found, func(f secretAt) bool { return c.o.Rule == anyClass || f.class == c.o.Rule }), err
+			return slices.ContainsFunc(found,
+				func(f secretAt) bool { return c.o.Rule == anyClass || f.class == c.o.Rule }), err
 		}, true)
 	}
 	view, err := c.s.Refs.Read()
@@ -217,7 +223,8 @@ func (c *selection) choose(ctx context.Context) error {
 		case "summary", "blob", "epoch":
 			c.selected[id] = true
 		default:
-			err := c.s.Clusters.Members(view, id, func(e format.ID) error { c.selectEntry(e); return nil })
+			err := c.s.Clusters.Members(view, id,
+				func(e format.ID) error { c.selectEntry(e); return nil })
 			if err != nil {
 				return err
 			}
@@ -246,7 +253,9 @@ func (c *selection) selectEntry(id format.ID) {
 }
 
 // search reads every stored body.
-func (c *selection) search(ctx context.Context, holds func(kind, media string, body []byte) (bool, error), said bool) error {
+func (c *selection) search(
+	ctx context.Context, holds func(kind, media string, body []byte) (bool, error), said bool,
+) error {
 	n := 0
 	return c.s.Objects.Contents(func(at objects.Place, raw format.Raw) error {
 		if n++; n%4096 == 0 {

@@ -59,13 +59,18 @@ func oblivious(t testing.TB) (dir string, named format.ID) {
 	r := rand.New(rand.NewPCG(7, 7))
 	compact := func(strategy string) {
 		t.Helper()
-		o := compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk", Branch: history.MainBranch}}, Strategy: strategy}
+		o := compaction.CompactOptions{
+			Branches: []history.BranchName{{Session: "talk", Branch: history.MainBranch}},
+			Strategy: strategy,
+		}
 		storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(bg, o))
 	}
 	told(t, s, "the bench "+allWord)
-	kit.Say(t, s, "talk", "postgres migration schema with "+oneWord+" and the index", "it goes through with "+allWord+" only", kit.Chatter(r))
+	kit.Say(t, s, "talk", "postgres migration schema with "+oneWord+" and the index",
+		"it goes through with "+allWord+" only", kit.Chatter(r))
 	for range 3 {
-		kit.Say(t, s, "talk", kit.Chatter(r), kit.Chatter(r), "postgres migration schema again, "+allWord, kit.Chatter(r))
+		kit.Say(t, s, "talk", kit.Chatter(r), kit.Chatter(r),
+			"postgres migration schema again, "+allWord, kit.Chatter(r))
 		compact(clusters.UnionFind)
 	}
 	compact(clusters.Flat)
@@ -75,35 +80,48 @@ func oblivious(t testing.TB) (dir string, named format.ID) {
 	kit.Stray(t, s, "nobody said "+allWord+" twice")
 	output := strings.Repeat("a line of output with "+allWord+"\n", 1200)
 	for i := range 4 {
-		parts := fmt.Sprintf(`[{"functionCall":{"id":"c%d","name":"run","args":{"command":"make %s"}}}]`, i, allWord)
-		result := fmt.Sprintf(`[{"functionResponse":{"id":"c%d","name":"run","response":{"output":%q}}}]`, i, output)
-		batch := []conversation.Message{{Role: "user", Text: "run it"}, {Role: "model", Parts: []byte(parts)}, {Role: "tool", Parts: []byte(result)}}
-		if _, _, err := s.Conversation.Append(bg, "tools", history.MainBranch, batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
+		parts := fmt.Sprintf(
+			`[{"functionCall":{"id":"c%d","name":"run","args":{"command":"make %s"}}}]`, i, allWord)
+		result := fmt.Sprintf(
+			`[{"functionResponse":{"id":"c%d","name":"run","response":{"output":%q}}}]`, i, output)
+		batch := []conversation.Message{{Role: "user", Text: "run it"},
+			{Role: "model", Parts: []byte(parts)}, {Role: "tool", Parts: []byte(result)}}
+		if _, _, err := s.Conversation.Append(bg, "tools", history.MainBranch, batch,
+			conversation.AppendOptions{NoGraduation: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	view := storetest.View(t, s)
-	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get("sessions/tools/main").ID, recall.LogOptions{}))
-	storetest.Must[edits.MaskResult](t)(s.Edits.ApplyMasks(bg, "tools", history.MainBranch, []edits.MaskTarget{{Entry: log[2].ID}}))
+	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get("sessions/tools/main").ID,
+		recall.LogOptions{}))
+	storetest.Must[edits.MaskResult](t)(s.Edits.ApplyMasks(bg, "tools", history.MainBranch,
+		[]edits.MaskTarget{{Entry: log[2].ID}}))
 	view = storetest.View(t, s)
 	target := []format.Target{{Entry: log[len(log)-3].ID, Part: format.WholeEntry}}
-	claims := storetest.Must[[]edits.ReplaceClaim](t)(s.Edits.BeginReplace(view, "tools", history.MainBranch, target, nil))
+	claims := storetest.Must[[]edits.ReplaceClaim](t)(s.Edits.BeginReplace(view, "tools",
+		history.MainBranch, target, nil))
 	for _, c := range claims {
-		answer := summaries.Answer{Claim: c.ID, Response: summarize.Response{Text: allWord, Summarizer: "worker", Version: "1"}}
-		storetest.Must[edits.Replaced](t)(s.Edits.CommitReplace(bg, []summaries.Answer{answer}, edits.ReplaceOptions{}))
+		answer := summaries.Answer{Claim: c.ID,
+			Response: summarize.Response{Text: allWord, Summarizer: "worker", Version: "1"}}
+		storetest.Must[edits.Replaced](t)(s.Edits.CommitReplace(bg, []summaries.Answer{answer},
+			edits.ReplaceOptions{}))
 	}
 	told(t, s, "the bench "+allWord+" still")
-	storetest.Must[[]recall.Hit](t)(s.Recall.Search(storetest.View(t, s), recall.SearchQuery{Text: allWord, Limit: 5}))
-	for _, name := range []string{"log/hook", "tmp/left", "objects/pack/.tmp-1", "objects/ab/.tmp-2"} {
+	storetest.Must[[]recall.Hit](t)(s.Recall.Search(storetest.View(t, s),
+		recall.SearchQuery{Text: allWord, Limit: 5}))
+	for _, name := range []string{"log/hook", "tmp/left", "objects/pack/.tmp-1",
+		"objects/ab/.tmp-2"} {
 		path := filepath.Join(s.Dir, filepath.FromSlash(name))
 		line := []byte(`{"problem":"no such ` + allWord + `"}` + "\n")
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, line, 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+			os.WriteFile(path, line, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	kit.Clean(t, s)
 	view = storetest.View(t, s)
-	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get("sessions/talk/main").ID, recall.LogOptions{})) {
+	for _, shown := range storetest.Must[[]*history.Shown](t)(
+		s.Recall.Log(view.Get("sessions/talk/main").ID, recall.LogOptions{})) {
 		if strings.Contains(shown.Text, oneWord) {
 			named = shown.ID
 		}
@@ -120,7 +138,8 @@ func oblivious(t testing.TB) (dir string, named format.ID) {
 		t.Fatal(err)
 	}
 	if named.IsZero() || saying < 3 || left(t, s.Dir, oneWord) == 0 || left(t, s.Dir, allWord) < 8 {
-		t.Fatalf("the store does not have the words where it should: %d bodies, %d and %d places", saying, left(t, s.Dir, oneWord), left(t, s.Dir, allWord))
+		t.Fatalf("the store does not have the words where it should: %d bodies, %d and %d places",
+			saying, left(t, s.Dir, oneWord), left(t, s.Dir, allWord))
 	}
 	return s.Dir, named
 }
@@ -128,9 +147,13 @@ func oblivious(t testing.TB) (dir string, named format.ID) {
 // told tells a session's model a value in words.
 func told(t testing.TB, s *session.Store, value string) epochs.Observed {
 	t.Helper()
-	set := storetest.Must[*epoch.Set](t)(epoch.Read(fmt.Appendf(nil, `{"key":"core/place","value":%q,"first":"You are at %s.","changed":"You are at %s now."}`+"\n"+
-		`{"key":"core/date","value":1,"first":"It is Monday."}`, value, value, value)))
-	return storetest.Must[epochs.Observed](t)(s.Epochs.Observe(context.Background(), "talk", history.MainBranch, set, epochs.ObserveOptions{}))
+	set := storetest.Must[*epoch.Set](t)(
+		epoch.Read(
+			fmt.Appendf(nil,
+				`{"key":"core/place","value":%q,"first":"You are at %s.","changed":"You are at %s now."}`+"\n"+
+					`{"key":"core/date","value":1,"first":"It is Monday."}`, value, value, value)))
+	return storetest.Must[epochs.Observed](t)(s.Epochs.Observe(context.Background(), "talk",
+		history.MainBranch, set, epochs.ObserveOptions{}))
 }
 
 // left counts the places under dir that have a word: files, and records of packs, unpacked.
@@ -148,11 +171,12 @@ func left(t testing.TB, dir, word string) (n int) {
 			continue
 		}
 		d := storetest.Must[*zstd.Decoder](t)(zstd.NewReader(nil))
-		_, err = pack.Walk(bufio.NewReader(bytes.NewReader(b)), int64(len(b)), func(_ pack.Key, _ pack.Block, frame []byte) error {
-			raw, err := d.DecodeAll(frame, nil)
-			n += bytes.Count(raw, []byte(word))
-			return err
-		})
+		_, err = pack.Walk(bufio.NewReader(bytes.NewReader(b)),
+			int64(len(b)), func(_ pack.Key, _ pack.Block, frame []byte) error {
+				raw, err := d.DecodeAll(frame, nil)
+				n += bytes.Count(raw, []byte(word))
+				return err
+			})
 		d.Close()
 		if err != nil {
 			t.Fatal(err)
@@ -168,7 +192,8 @@ func TestForgetEverywhere(t *testing.T) {
 	bg := context.Background()
 	t.Run("id", func(t *testing.T) {
 		s := kit.Open(t, storetest.CopyStore(t, from), nil)
-		done := storetest.Must[forget.Report](t)(forget.Run(bg, s, forget.Options{IDs: []format.ID{named}}))
+		done := storetest.Must[forget.Report](t)(
+			forget.Run(bg, s, forget.Options{IDs: []format.ID{named}}))
 		if n := left(t, s.Dir, oneWord); n > 0 || len(done.Remains) > 0 {
 			t.Errorf("%d places have it still, %v", n, done.Remains)
 		}
@@ -218,21 +243,25 @@ func after(t *testing.T, s *session.Store, word string) {
 	render := func() {
 		t.Helper()
 		view := storetest.View(t, s)
-		if _, err := s.Recall.RenderInput(view, "talk", history.MainBranch, view2.Options{}); err != nil {
+		if _, err := s.Recall.RenderInput(view, "talk", history.MainBranch,
+			view2.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	render()
 	said := "we said it before, did we"
 	if word == allWord {
-		said = "we said " + word + " before, did we" // a text does not come back in other words either
+		// A text does not come back in other words either
+		said = "we said " + word + " before, did we"
 	}
 	kit.Say(t, s, "talk", said, kit.Chatter(rand.New(rand.NewPCG(1, 1))))
-	if again := told(t, s, "the bench "+allWord); word == allWord && (strings.Contains(again.Text, word) || len(again.Forgotten) != 1) {
+	if again := told(t, s, "the bench "+allWord); word == allWord &&
+		(strings.Contains(again.Text, word) || len(again.Forgotten) != 1) {
 		t.Errorf("the model was told %q, passed over %q", again.Text, again.Forgotten)
 	}
 	told(t, s, "somewhere else")
-	done := storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(bg, compaction.CompactOptions{Branches: branches}))
+	done := storetest.Must[summaries.Compaction](t)(
+		s.Compaction.Compact(bg, compaction.CompactOptions{Branches: branches}))
 	if done.Dirty > 0 {
 		t.Errorf("clusters are left without a summary: %+v", done)
 	}
@@ -244,9 +273,11 @@ func after(t *testing.T, s *session.Store, word string) {
 	file := filepath.Join(storetest.TempDir(t), "copy")
 	storetest.Must[bundle.Report](t)(bundle.Write(bg, s, file, nil))
 	project := storetest.TempDir(t)
-	storetest.Must[bundle.Report](t)(bundle.Unpack(bg, storetest.Env(project, nil, kit.Small...), file, project))
+	storetest.Must[bundle.Report](t)(bundle.Unpack(bg, storetest.Env(project, nil, kit.Small...),
+		file, project))
 	copied := kit.Open(t, filepath.Join(project, ".gemini", "context"), nil)
-	if got, want := len(storetest.Must[[]uint64](t)(copied.History.Forgets())), len(storetest.Must[[]uint64](t)(s.History.Forgets())); got != want || got == 0 {
+	if got, want := len(storetest.Must[[]uint64](t)(copied.History.Forgets())),
+		len(storetest.Must[[]uint64](t)(s.History.Forgets())); got != want || got == 0 {
 		t.Errorf("the copy knows of %d, the store of %d", got, want)
 	}
 	kit.Clean(t, copied)
@@ -277,10 +308,12 @@ func TestForgetStopAtEveryCall(t *testing.T) {
 	for _, by := range []struct {
 		name, word string
 		o          forget.Options
-	}{{"id", oneWord, forget.Options{IDs: []format.ID{named}}}, {"text", allWord, forget.Options{Text: allWord}}} {
+	}{{"id", oneWord, forget.Options{IDs: []format.ID{named}}},
+		{"text", allWord, forget.Options{Text: allWord}}} {
 		t.Run(by.name, func(t *testing.T) {
 			points := durabletest.Stops(func(fsys *durable.FS) {
-				storetest.Must[forget.Report](t)(forget.Run(bg, kit.Open(t, storetest.CopyStore(t, from), fsys), by.o))
+				storetest.Must[forget.Report](t)(
+					forget.Run(bg, kit.Open(t, storetest.CopyStore(t, from), fsys), by.o))
 			})
 			before := kit.Texts(t, kit.Open(t, from, nil))
 			places := left(t, from, by.word)
@@ -290,7 +323,8 @@ func TestForgetStopAtEveryCall(t *testing.T) {
 			}
 			for _, at := range points {
 				dir := storetest.CopyStore(t, from)
-				if _, err := forget.Run(bg, kit.Open(t, dir, at.FS()), by.o); !errors.Is(err, durable.ErrStopped) {
+				if _, err := forget.Run(bg, kit.Open(t, dir, at.FS()), by.o); !errors.Is(err,
+					durable.ErrStopped) {
 					t.Fatalf("stop at %+v: %v", at, err)
 				}
 				s := kit.Open(t, dir, nil)
@@ -304,7 +338,8 @@ func TestForgetStopAtEveryCall(t *testing.T) {
 					}
 					return nil
 				}})
-				if err := half.Store.FinishForget(bg); err != nil && !errors.Is(err, durable.ErrStopped) {
+				if err := half.Store.FinishForget(bg); err != nil &&
+					!errors.Is(err, durable.ErrStopped) {
 					t.Fatalf("stop at %+v: %v", at, err)
 				}
 				s = kit.Open(t, dir, nil)
@@ -315,7 +350,8 @@ func TestForgetStopAtEveryCall(t *testing.T) {
 				switch n := left(t, dir, by.word); {
 				case n == 0:
 					happened++
-				case n >= places && kit.Texts(t, s) == before && len(storetest.Must[[]uint64](t)(s.History.Forgets())) == 0:
+				case n >= places && kit.Texts(t, s) == before &&
+					len(storetest.Must[[]uint64](t)(s.History.Forgets())) == 0:
 					not++
 				default:
 					t.Fatalf("stop at %+v: %d of %d places are left", at, n, places)
@@ -328,7 +364,8 @@ func TestForgetStopAtEveryCall(t *testing.T) {
 			if happened == 0 || not == 0 {
 				t.Errorf("%d stops finished, %d had not happened", happened, not)
 			}
-			t.Logf("%d points stopped: %d finished by the next, %d had not happened", len(points), happened, not)
+			t.Logf("%d points stopped: %d finished by the next, %d had not happened", len(points),
+				happened, not)
 		})
 	}
 }
@@ -339,8 +376,10 @@ func TestForgetWhatWasMadeOfIt(t *testing.T) {
 	from, _ := oblivious(t)
 	s := kit.Open(t, from, nil)
 	view := storetest.View(t, s)
-	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get("sessions/tools/main").ID, recall.LogOptions{}))
-	first := storetest.Must[recall.EpochShown](t)(s.Recall.EpochAt(view.Get("sessions/talk/main").ID))
+	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get("sessions/tools/main").ID,
+		recall.LogOptions{}))
+	first := storetest.Must[recall.EpochShown](t)(
+		s.Recall.EpochAt(view.Get("sessions/talk/main").ID))
 	clusters := storetest.Must[[]clusters.ClusterInfo](t)(s.Recall.Clusters(view))
 	for _, tt := range []struct {
 		name string
@@ -350,8 +389,11 @@ func TestForgetWhatWasMadeOfIt(t *testing.T) {
 		{"masked message", log[2].ID, map[string]int{"message": 1, "mask": 1}},
 		{"replaced message", log[len(log)-3].ID, map[string]int{"message": 1, "replace": 1}},
 		{"value of an epoch", first.Current[0].Blob, map[string]int{"blob": 2, "epoch": 1}},
-		{"cluster", clusters[0].ID, map[string]int{"message": int(clusters[0].Count), "summary": 1}},
-		{"tombstone", clusters[len(clusters)-1].Tombstone, map[string]int{"message": int(clusters[len(clusters)-1].Count), "summary": 1, "tombstone": 1}},
+		{"cluster", clusters[0].ID,
+			map[string]int{"message": int(clusters[0].Count), "summary": 1}},
+		{"tombstone", clusters[len(clusters)-1].Tombstone,
+			map[string]int{"message": int(clusters[len(clusters)-1].Count), "summary": 1,
+				"tombstone": 1}},
 		{"summary", clusters[0].Covers[0].Summary, map[string]int{"summary": 1, "message": 0}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -377,7 +419,8 @@ func TestForgetWhatWasMadeOfIt(t *testing.T) {
 			}
 			kit.Clean(t, s)
 			kit.Say(t, s, "talk", "and on")
-			if _, err := s.Recall.RenderInput(storetest.View(t, s), "talk", history.MainBranch, view2.Options{}); err != nil {
+			if _, err := s.Recall.RenderInput(storetest.View(t, s), "talk", history.MainBranch,
+				view2.Options{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -389,8 +432,11 @@ func TestForgetWhatWasMadeOfIt(t *testing.T) {
 func TestForgetRecordThatIsDamaged(t *testing.T) {
 	dir, named := oblivious(t)
 	s := kit.Open(t, dir, nil)
-	storetest.Must[forget.Report](t)(forget.Run(context.Background(), s, forget.Options{IDs: []format.ID{named}}))
-	path := filepath.Join(dir, filepath.FromSlash(objects.ForgottenName(storetest.Must[[]uint64](t)(s.History.Forgets())[0])))
+	storetest.Must[forget.Report](t)(forget.Run(context.Background(), s,
+		forget.Options{IDs: []format.ID{named}}))
+	path := filepath.Join(dir,
+		filepath.FromSlash(
+			objects.ForgottenName(storetest.Must[[]uint64](t)(s.History.Forgets())[0])))
 	b := storetest.Must[[]byte](t)(os.ReadFile(path))
 	b[len(b)/2] ^= 1
 	if err := os.WriteFile(path, b, 0o600); err != nil {
@@ -398,11 +444,14 @@ func TestForgetRecordThatIsDamaged(t *testing.T) {
 	}
 	s = kit.Open(t, dir, nil)
 	hello := []conversation.Message{{Role: "user", Text: "hello again"}}
-	if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, hello, conversation.AppendOptions{}); err == nil {
+	if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, hello,
+		conversation.AppendOptions{}); err == nil {
 		t.Error("appended beside a record that cannot be read")
 	}
-	done := storetest.Must[repair.Report](t)(repair.Run(context.Background(), storetest.Env(dir, nil), repair.Options{}))
-	if len(done.Lost) != 1 || len(done.Left) > 0 || !strings.Contains(done.Lost[0], "may be said again") {
+	done := storetest.Must[repair.Report](t)(
+		repair.Run(context.Background(), storetest.Env(dir, nil), repair.Options{}))
+	if len(done.Lost) != 1 || len(done.Left) > 0 ||
+		!strings.Contains(done.Lost[0], "may be said again") {
 		t.Errorf("lost %q, left %v", done.Lost, done.Left)
 	}
 	s = kit.Open(t, dir, nil)
@@ -422,8 +471,11 @@ func TestForgetBesideADamagedPack(t *testing.T) {
 	}
 	tip := storetest.View(t, s).Get("sessions/talk/main").ID
 	raw := storetest.Must[format.Raw](t)(s.Objects.Get(tip))
-	storetest.Must[objects.PackInfo](t)(s.Objects.WritePack(func(yield func(format.Raw, error) bool) { yield(raw, nil) }, objects.Default))
-	packs := storetest.Must[[]string](t)(filepath.Glob(filepath.Join(dir, "objects", "pack", "*.pack")))
+	storetest.Must[objects.PackInfo](t)(
+		s.Objects.WritePack(func(yield func(format.Raw, error) bool) { yield(raw, nil) },
+			objects.Default))
+	packs := storetest.Must[[]string](t)(
+		filepath.Glob(filepath.Join(dir, "objects", "pack", "*.pack")))
 	if len(packs) < 2 {
 		t.Fatalf("%d packs", len(packs))
 	}
@@ -445,8 +497,10 @@ func TestForgetBesideADamagedPack(t *testing.T) {
 		t.Errorf("remains %v, not %s", done.Remains, rel)
 	}
 	kit.Say(t, s, "other", "life goes on")
-	repaired := storetest.Must[repair.Report](t)(repair.Run(bg, storetest.Env(dir, nil), repair.Options{Copy: filepath.Join(t.TempDir(), "copy")}))
-	if len(repaired.Lost)+len(repaired.Left) > 0 || !strings.Contains(fmt.Sprint(repaired.Mended), "forget again") {
+	repaired := storetest.Must[repair.Report](t)(repair.Run(bg, storetest.Env(dir, nil),
+		repair.Options{Copy: filepath.Join(t.TempDir(), "copy")}))
+	if len(repaired.Lost)+len(repaired.Left) > 0 ||
+		!strings.Contains(fmt.Sprint(repaired.Mended), "forget again") {
 		t.Errorf("%+v", repaired)
 	}
 	s = kit.Open(t, dir, nil)
@@ -462,14 +516,19 @@ func TestForgetBesideADamagedPack(t *testing.T) {
 func TestForgetThatCannotBeFinished(t *testing.T) {
 	dir, _ := oblivious(t)
 	path := filepath.Join(dir, filepath.FromSlash(objects.UnfinishedName()))
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("forgotten 1\nhalf"), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+		os.WriteFile(path, []byte("forgotten 1\nhalf"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), kit.Open(t, dir, nil), fsck.Options{})); len(report.Faults) != 1 {
+	if report := storetest.Must[fsck.Report](t)(
+		fsck.Run(context.Background(), kit.Open(t, dir, nil),
+			fsck.Options{})); len(report.Faults) != 1 {
 		t.Errorf("faults %v", report.Faults)
 	}
-	done := storetest.Must[repair.Report](t)(repair.Run(context.Background(), storetest.Env(dir, nil), repair.Options{}))
-	if len(done.Lost) != 1 || len(done.Left) > 0 || !strings.Contains(done.Lost[0], "forget it again") {
+	done := storetest.Must[repair.Report](t)(
+		repair.Run(context.Background(), storetest.Env(dir, nil), repair.Options{}))
+	if len(done.Lost) != 1 || len(done.Left) > 0 ||
+		!strings.Contains(done.Lost[0], "forget it again") {
 		t.Errorf("lost %q, left %v", done.Lost, done.Left)
 	}
 	s := kit.Open(t, dir, nil)

@@ -69,7 +69,8 @@ func (n needle) inStrings(b []byte, depth int) bool {
 		if err != nil {
 			return false
 		}
-		if s, ok := token.(string); ok && (bytes.Contains([]byte(s), n[0]) || n.inStrings([]byte(s), depth-1)) {
+		if s, ok := token.(string); ok &&
+			(bytes.Contains([]byte(s), n[0]) || n.inStrings([]byte(s), depth-1)) {
 			return true
 		}
 	}

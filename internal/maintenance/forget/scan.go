@@ -36,7 +36,9 @@ type ScanReport struct {
 // Scan looks through every stored body with the rules of today, and calls each for what looks like
 // a secret, object by object. It takes no lock and writes nothing; memory does not grow with the
 // store but for the ids of what is stored more than once.
-func Scan(ctx context.Context, s *session.Store, o ScanOptions, each func(Secret) error) (ScanReport, error) {
+func Scan(
+	ctx context.Context, s *session.Store, o ScanOptions, each func(Secret) error,
+) (ScanReport, error) {
 	var report ScanReport
 	twice := map[format.ID]bool{} // packed objects that were met loose
 	err := s.Objects.Contents(func(at objects.Place, raw format.Raw) error {
@@ -64,7 +66,10 @@ func Scan(ctx context.Context, s *session.Store, o ScanOptions, each func(Secret
 			}
 		}
 		return ctx.Err()
-	}, func(path string, _ error) error { report.Unread = append(report.Unread, path); return ctx.Err() })
+	}, func(path string, _ error) error {
+		report.Unread = append(report.Unread, path)
+		return ctx.Err()
+	})
 	return report, err
 }
 
@@ -123,7 +128,8 @@ func findSecrets(media string, text []byte) ([]secretAt, error) {
 }
 
 func isJSON(media string) bool {
-	return media == format.MediaParts || strings.HasSuffix(media, "/json") || strings.HasSuffix(media, "+json")
+	return media == format.MediaParts || strings.HasSuffix(media, "/json") ||
+		strings.HasSuffix(media, "+json")
 }
 
 // storedText takes an object with a body apart: its kind, of what its body is, and the body without

@@ -10,7 +10,8 @@ import (
 // texts of a message as one: what stands at the end of one sentence is not said together with the
 // next one.
 func TestFindSecretsInSummaries(t *testing.T) {
-	sentences := []byte(`[{"seq":1,"text":"660→properties[\"password\"] = userPassword"},{"seq":2,"text":"659→// 1"}]`)
+	sentences := []byte(
+		`[{"seq":1,"text":"660→properties[\"password\"] = userPassword"},{"seq":2,"text":"659→// 1"}]`)
 	if found, err := findSecrets(format.MediaExtract, sentences); err != nil || len(found) != 0 {
 		t.Errorf("in a summary: %v %v", found, err)
 	}

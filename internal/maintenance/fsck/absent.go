@@ -45,7 +45,9 @@ func (f *checker) checkAbsent() {
 	}
 	switch {
 	case known.Half != nil:
-		f.note("a forget was cut short; the next writer finishes it, or takes it back if it was not recorded")
+		f.note(
+			"a forget was cut short; the next writer finishes it, or takes it back if it " +
+				"was not recorded")
 	case unfinished > 0:
 		f.note("%d bodies that were forgotten are stored again; forget them again", unfinished)
 	}
@@ -94,7 +96,9 @@ func (f *checker) checkForgets() (known Forgets, ok bool) {
 		}
 		ok = false
 		f.fault("absent", name, f.s.Objects.Path(name),
-			fmt.Sprintf("is missing, and operation %d forgot something: what it forgot is not known by its words", n))
+			fmt.Sprintf(
+				"is missing, and operation %d forgot something: what it forgot is not known "+
+					"by its words", n))
 	}
 	return known, ok
 }
@@ -212,7 +216,8 @@ func (f *checker) checkForgotten(known Forgets, ids []format.ID) {
 func (f *checker) madeUp(i uint32) {
 	id := f.graph.ID(i)
 	f.fault("absent", id.String(), f.s.Objects.AbsentPath(id),
-		fmt.Sprintf("says that the body of %s was forgotten, and no operation forgot it", f.subject(i)))
+		fmt.Sprintf("says that the body of %s was forgotten, and no operation forgot it",
+			f.subject(i)))
 }
 
 // saidBy returns, by number of the object, the operation that brought each entry into the history.

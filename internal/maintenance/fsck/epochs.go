@@ -28,7 +28,9 @@ func (f *checker) checkEpochs() {
 			continue // checkGraph reports it
 		}
 		if got, want := f.refs[graph.EpochsPrefix+rest].ID, f.graph.EpochAt(tip); got != want {
-			f.fault("ref", graph.EpochsPrefix+rest, "", fmt.Sprintf("names %s, and the branch was told %s", orNothing(got), orNothing(want)))
+			f.fault("ref", graph.EpochsPrefix+rest, "",
+				fmt.Sprintf("names %s, and the branch was told %s", orNothing(got),
+					orNothing(want)))
 		}
 	}
 }

@@ -99,9 +99,10 @@ func TestFsckOfEpochRefs(t *testing.T) {
 		{"of no branch", func(first, _ format.Value) (string, format.Value, format.Value) {
 			return "epochs/talk/other", format.Value{}, first
 		}},
-		{"where nothing was told", func(first, _ format.Value) (string, format.Value, format.Value) {
-			return "epochs/late/main", format.Value{}, first
-		}},
+		{"where nothing was told",
+			func(first, _ format.Value) (string, format.Value, format.Value) {
+				return "epochs/late/main", format.Value{}, first
+			}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := kit.Create(t)
@@ -118,7 +119,8 @@ func TestFsckOfEpochRefs(t *testing.T) {
 			}
 			v, err := s.Refs.Begin(held)
 			if err == nil {
-				op := &format.Operation{Verb: "x", Time: s.Now().Truncate(time.Millisecond), Refs: []format.RefUpdate{{Name: name, Old: old, New: to}}}
+				op := &format.Operation{Verb: "x", Time: s.Now().Truncate(time.Millisecond),
+					Refs: []format.RefUpdate{{Name: name, Old: old, New: to}}}
 				_, err = s.Refs.Commit(held, v, op, nil)
 			}
 			if err != nil {
@@ -127,8 +129,10 @@ func TestFsckOfEpochRefs(t *testing.T) {
 			if err := held.Release(); err != nil {
 				t.Fatal(err)
 			}
-			report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s, fsck.Options{}))
-			if len(report.Faults) != 1 || report.Faults[0].Kind != "ref" || report.Faults[0].Subject != name {
+			report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s,
+				fsck.Options{}))
+			if len(report.Faults) != 1 || report.Faults[0].Kind != "ref" ||
+				report.Faults[0].Subject != name {
 				t.Fatalf("faults: %v", report.Faults)
 			}
 		})

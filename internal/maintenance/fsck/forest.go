@@ -129,7 +129,8 @@ func (f *checker) markMembers(st *forest.State, r *replay.Forests) {
 		}
 		stone, err := r.Tombstone(e.Tombstone)
 		if err == nil {
-			err = forest.Walk(r, stone.Node, func(_ format.ID, entries []format.ID) { mark(entries) })
+			err = forest.Walk(r, stone.Node,
+				func(_ format.ID, entries []format.ID) { mark(entries) })
 		}
 		if err != nil {
 			f.fault("forest", fmt.Sprintf("cluster %d", e.Cluster), "", err.Error())
@@ -182,7 +183,8 @@ func (f *checker) checkMembers() {
 		wrong := func(why string) { f.fault("forest", f.graph.ID(i).String(), "", why) }
 		switch m := f.graph.Marks[i]; {
 		case m&due != 0 && m&member == 0:
-			wrong(fmt.Sprintf("message %d is up to its branch's frontier, and in no cluster", f.graph.Seq(i)))
+			wrong(fmt.Sprintf("message %d is up to its branch's frontier, and in no cluster",
+				f.graph.Seq(i)))
 		case m&member == 0:
 		case m&twice != 0:
 			wrong("entry is a member more than once")

@@ -21,7 +21,10 @@ import (
 func (f *checker) checkFormat() {
 	other := OtherStore(f.s.Dir, f.s.ID)
 	if other != "" {
-		f.fault("format", "format", filepath.Join(f.s.Dir, "format"), fmt.Sprintf("says that this is store %s, and all that is in refs says that it is store %s", f.s.ID, other))
+		f.fault("format", "format", filepath.Join(f.s.Dir, "format"),
+			fmt.Sprintf(
+				"says that this is store %s, and all that is in refs says that it is store %s",
+				f.s.ID, other))
 	}
 }
 
@@ -37,7 +40,8 @@ func OtherStore(dir, id string) string {
 	}
 	var said []string
 	for _, file := range files {
-		if b, err := durable.ReadAtMost(filepath.Join(dir, "refs", file.Name()), MaxSegment); err == nil {
+		if b, err := durable.ReadAtMost(filepath.Join(dir, "refs", file.Name()),
+			MaxSegment); err == nil {
 			if other, ok := storeOf(b); ok {
 				said = append(said, other)
 			}
@@ -77,7 +81,8 @@ func (f *checker) checkKey() {
 		return // checkPlaces reports it
 	}
 	isNew, err := f.s.Store.KeyIsNew()
-	if marked, known, bad := f.s.Store.KeyMarked(f.refs[history.KeyRef]); known && marked && bad == nil {
+	if marked, known, bad := f.s.Store.KeyMarked(f.refs[history.KeyRef]); known &&
+		marked && bad == nil {
 		return // the nonces of what was pulled follow from the keys of others
 	}
 	switch {
@@ -91,7 +96,10 @@ func (f *checker) checkKey() {
 	case fitting == 0:
 		f.fault("key", "key", path, "is not the one that anything in the store was written with")
 	default:
-		f.fault("key", "key", path, fmt.Sprintf("is not the one that %d objects were written with, %s among them, and %d objects were written with it", foreign, some, fitting))
+		f.fault("key", "key", path,
+			fmt.Sprintf(
+				"is not the one that %d objects were written with, %s among them, and %d objects "+
+					"were written with it", foreign, some, fitting))
 	}
 }
 

@@ -33,8 +33,10 @@ func TestFsckOfTheFormatFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Replace(good, s.ID, other, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), kit.Fresh(t, s), fsck.Options{}))
-	if len(report.Faults) == 0 || report.Faults[0].Path != path || !strings.Contains(report.Faults[0].Why, s.ID) {
+	report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), kit.Fresh(t, s),
+		fsck.Options{}))
+	if len(report.Faults) == 0 || report.Faults[0].Path != path ||
+		!strings.Contains(report.Faults[0].Why, s.ID) {
 		t.Errorf("got %v", report.Faults)
 	}
 }
@@ -43,11 +45,16 @@ func TestFsckOfTheFormatFile(t *testing.T) {
 func TestFsckOfSwappedCheckpoints(t *testing.T) {
 	s := kit.Old(t, 5)
 	for _, strategy := range []string{"", clusters.Flat} {
-		storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(context.Background(), compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk", Branch: history.MainBranch}}, Strategy: strategy}))
+		storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(context.Background(),
+			compaction.CompactOptions{
+				Branches: []history.BranchName{{Session: "talk", Branch: history.MainBranch}},
+				Strategy: strategy,
+			}))
 	}
 	storetest.Loosen(t, s)
 	held := storetest.Must[*lock.Held](t)(s.Lock(context.Background()))
-	if err := s.Refs.Checkpoint(held, storetest.Must[*kit.View](t)(s.Refs.Begin(held))); err != nil {
+	if err := s.Refs.Checkpoint(held,
+		storetest.Must[*kit.View](t)(s.Refs.Begin(held))); err != nil {
 		t.Fatal(err)
 	}
 	if err := held.Release(); err != nil {
@@ -60,7 +67,8 @@ func TestFsckOfSwappedCheckpoints(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), kit.Fresh(t, s), fsck.Options{}))
+	report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), kit.Fresh(t, s),
+		fsck.Options{}))
 	if len(report.Faults) == 0 || report.Faults[0].Path != base {
 		t.Errorf("got %v", report.Faults)
 	}
@@ -88,13 +96,17 @@ func TestFsckOfAnotherKey(t *testing.T) {
 	}
 	foreign := func(want string) {
 		t.Helper()
-		report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), kit.Fresh(t, s), fsck.Options{}))
-		if len(report.Faults) != 1 || report.Faults[0].Path != path || !strings.Contains(report.Faults[0].Why, want) {
+		report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), kit.Fresh(t, s),
+			fsck.Options{}))
+		if len(report.Faults) != 1 || report.Faults[0].Path != path ||
+			!strings.Contains(report.Faults[0].Why, want) {
 			t.Errorf("got %v", report.Faults)
 		}
 	}
 	foreign("not the one that anything in the store was written with")
-	_, _, err := kit.Fresh(t, s).Conversation.Append(context.Background(), "new", history.MainBranch, []conversation.Message{{Role: "user", Text: "again"}}, conversation.AppendOptions{})
+	_, _, err := kit.Fresh(t, s).Conversation.Append(context.Background(), "new",
+		history.MainBranch, []conversation.Message{{Role: "user", Text: "again"}},
+		conversation.AppendOptions{})
 	var refused *repo.KeyError
 	if !errors.As(err, &refused) || refused.Path != path {
 		t.Errorf("a writer with another key: %v", err)
@@ -106,12 +118,14 @@ func TestFsckOfAnotherKey(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(mark), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(mark, storetest.Must[[]byte](t)(kit.Fresh(t, s).Store.NewKeyMark()), 0o600); err != nil {
+	if err := os.WriteFile(mark, storetest.Must[[]byte](t)(kit.Fresh(t, s).Store.NewKeyMark()),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	kit.Say(t, kit.Fresh(t, s), "talk", "hello again")
 	report := kit.Clean(t, kit.Fresh(t, s))
-	if !slices.Contains(report.Notes, "the key is a new one; 1 objects were written with the one that was lost") {
+	if !slices.Contains(report.Notes,
+		"the key is a new one; 1 objects were written with the one that was lost") {
 		t.Errorf("notes: %q", report.Notes)
 	}
 	if err := os.Remove(mark); err != nil {

@@ -24,7 +24,8 @@ type Options struct {
 
 // Fault is something that is not as it must be.
 type Fault struct {
-	Kind    string `json:"kind"`           // format, key, log, ref, object, pack, link, session, forest, absent: where to look
+	// Format, key, log, ref, object, pack, link, session, forest, absent: where to look
+	Kind    string `json:"kind"`
 	Subject string `json:"subject"`        // an id, a ref, an operation
 	Path    string `json:"path,omitempty"` // the damaged file; "" if there is none
 	Why     string `json:"why"`
@@ -59,9 +60,12 @@ type Report struct {
 func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
 	defer graph.Frugal()()
 	defer s.Objects.KeepFew()()
-	f := &checker{ctx: ctx, s: s, o: o, reported: map[Fault]bool{}, takeBack: func() error { return nil }}
+	f := &checker{ctx: ctx, s: s, o: o, reported: map[Fault]bool{},
+		takeBack: func() error { return nil }}
 	defer func() { _ = f.takeBack() }() // it closes files that were read
-	for _, step := range []func(){f.checkFormat, f.checkLog, f.checkPlaces, f.checkGraph, f.checkKey, f.checkBodies, f.checkAbsent, f.checkMoves, f.checkSessions, f.checkEpochs, f.checkForests, f.checkLeftovers} {
+	for _, step := range []func(){f.checkFormat, f.checkLog, f.checkPlaces, f.checkGraph,
+		f.checkKey, f.checkBodies, f.checkAbsent, f.checkMoves, f.checkSessions, f.checkEpochs,
+		f.checkForests, f.checkLeftovers} {
 		if err := ctx.Err(); err != nil {
 			return f.report, err
 		}
@@ -84,7 +88,8 @@ type checker struct {
 	number uint64 // of the newest operation that is checked
 	read   uint64 // the last operation of the log that checkLog read
 
-	baseNumber uint64    // of the last operation before the kept log; 0 where the log is kept from its beginning
+	// Of the last operation before the kept log; 0 where the log is kept from its beginning
+	baseNumber uint64
 	moves      []refMove // what the operations of the kept log did to refs, in order
 	forgetOps  []uint64  // the operations of the kept log that forgot something, in order
 
@@ -145,7 +150,8 @@ func (f *checker) checkLeftovers() {
 		}
 	}
 	if dangling > 0 {
-		f.note("%d objects that nothing names; gc removes them after %v", dangling, repo.DurationText(f.s.Config.GC.Grace))
+		f.note("%d objects that nothing names; gc removes them after %v", dangling,
+			repo.DurationText(f.s.Config.GC.Grace))
 	}
 	f.noteDangling()
 }
@@ -162,6 +168,7 @@ func (f *checker) noteDangling() {
 			f.note("%d more such entries", len(tips)-n)
 			return
 		}
-		f.note("entry %v of session %q, of %s, is named by nothing", t.ID, t.Entry.Session, t.Entry.Time.UTC().Format(time.RFC3339))
+		f.note("entry %v of session %q, of %s, is named by nothing", t.ID, t.Entry.Session,
+			t.Entry.Time.UTC().Format(time.RFC3339))
 	}
 }

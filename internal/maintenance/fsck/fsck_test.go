@@ -28,11 +28,16 @@ import (
 // inUse are the objects that refs and the log lead to.
 func inUse(t testing.TB, s *session.Store) map[format.ID]bool {
 	t.Helper()
-	inv := storetest.Must[*graph.Inventory](t)(graph.TakeInventory(s, func(_ string, err error) error { return err }))
+	inv := storetest.Must[*graph.Inventory](t)(
+		graph.TakeInventory(s, func(_ string, err error) error { return err }))
 	g := storetest.Must[*graph.Graph](t)(graph.Read(context.Background(), s, inv, nil, nil))
 	w := graph.Walk{Graph: g, Mark: graph.Reached}
-	roots := append(graph.RootsOfRefs(storetest.View(t, s).All()), graph.RootsOfBase(graph.RefsOf(storetest.Must[*format.Checkpoint](t)(s.Refs.Base())))...)
-	if err := s.Refs.Forward(func(r refs.Record) bool { roots = append(roots, graph.RootsOfRecord(r.Op)...); return true }); err != nil {
+	roots := append(graph.RootsOfRefs(storetest.View(t, s).All()),
+		graph.RootsOfBase(graph.RefsOf(storetest.Must[*format.Checkpoint](t)(s.Refs.Base())))...)
+	if err := s.Refs.Forward(func(r refs.Record) bool {
+		roots = append(roots, graph.RootsOfRecord(r.Op)...)
+		return true
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range roots {
@@ -63,7 +68,8 @@ func TestFsckNamesEveryDamagedFile(t *testing.T) {
 		}
 		good := storetest.Must[[]byte](t)(os.ReadFile(path))
 		for _, how := range []string{"flip", "cut", "delete"} {
-			id, err := format.ParseID(strings.ReplaceAll(strings.TrimPrefix(name, "objects/"), "/", ""))
+			id, err := format.ParseID(
+				strings.ReplaceAll(strings.TrimPrefix(name, "objects/"), "/", ""))
 			if how == "delete" && err == nil && !used[id] {
 				continue
 			}
@@ -75,7 +81,8 @@ func TestFsckNamesEveryDamagedFile(t *testing.T) {
 			if how == "delete" && err == nil && kit.Has(t, s, id) {
 				continue // a pack has it too
 			}
-			report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), kit.Fresh(t, s), fsck.Options{}))
+			report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), kit.Fresh(t, s),
+				fsck.Options{}))
 			if strings.HasPrefix(name, "refs/log-") && how == "cut" {
 				if len(report.Faults) == 0 && len(report.Notes) == 0 {
 					t.Errorf("%s %s: nothing said", how, name)
@@ -115,9 +122,11 @@ func damage(t testing.TB, path string, good []byte, from int, how string, r *ran
 
 // names reports whether a fault points at a file, by its path or by the id that is its name.
 func names(report fsck.Report, path, name string) bool {
-	digits := strings.NewReplacer("/", "", "objects", "", "absent", "", "pack", "", "-", "", ".idx", "", ".", "").Replace(name)
+	digits := strings.NewReplacer("/", "", "objects", "", "absent", "", "pack", "", "-", "", ".idx",
+		"", ".", "").Replace(name)
 	for _, f := range report.Faults {
-		if f.Path == path || strings.Contains(f.String(), path) || len(digits) == format.IDLen && strings.Contains(f.String(), digits) {
+		if f.Path == path || strings.Contains(f.String(), path) ||
+			len(digits) == format.IDLen && strings.Contains(f.String(), digits) {
 			return true
 		}
 		if name == "key" && f.Kind == "key" || name == "refs/base" && f.Kind == "log" {
@@ -132,13 +141,18 @@ func names(report fsck.Report, path, name string) bool {
 func TestFsckFindsWhatCannotBe(t *testing.T) {
 	from := kit.Create(t)
 	kit.Live(t, from, rand.New(rand.NewPCG(21, 1)), 40)
-	kit.Say(t, from, "talk", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-	storetest.Must[clusters.Graduation](t)(from.Conversation.Graduate(context.Background(), "talk", history.MainBranch))
-	storetest.Must[summaries.Compaction](t)(from.Compaction.Compact(context.Background(), compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk", Branch: history.MainBranch}}}))
+	kit.Say(t, from, "talk", "one", "two", "three", "four", "five", "six", "seven", "eight",
+		"nine", "ten")
+	storetest.Must[clusters.Graduation](t)(from.Conversation.Graduate(context.Background(), "talk",
+		history.MainBranch))
+	storetest.Must[summaries.Compaction](t)(from.Compaction.Compact(context.Background(),
+		compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk",
+			Branch: history.MainBranch}}}))
 	kit.Say(t, from, "talk", "eleven")
 	kit.Clean(t, from)
 	const ref = "sessions/talk/main"
-	for want, change := range map[string]func(s *session.Store, v format.Value, op *format.Operation){
+	type change func(s *session.Store, v format.Value, op *format.Operation)
+	for want, change := range map[string]change{
 		"not in order": func(s *session.Store, v format.Value, op *format.Operation) {
 			n := v
 			n.Frontier += 1000
@@ -149,11 +163,14 @@ func TestFsckFindsWhatCannotBe(t *testing.T) {
 			n.Frontier++
 			op.Refs = []format.RefUpdate{{Name: ref, Old: v, New: n}}
 		},
-		"no message up to its branch's frontier": func(s *session.Store, v format.Value, op *format.Operation) {
+		"no message up to its branch's " +
+			"frontier": func(s *session.Store, v format.Value, op *format.Operation) {
 			decide(op, format.Decision{Kind: format.DecideJoin, Cluster: cluster(t, s), ID: v.ID})
 		},
 		"more than once": func(s *session.Store, v format.Value, op *format.Operation) {
-			decide(op, format.Decision{Kind: format.DecideJoin, Cluster: cluster(t, s), ID: someMember(t, s)})
+			decide(op,
+				format.Decision{Kind: format.DecideJoin, Cluster: cluster(t, s),
+					ID: someMember(t, s)})
 		},
 		"member without session": func(s *session.Store, v format.Value, op *format.Operation) {
 			top, _ := kit.Stray(t, s, "stranger")
@@ -162,10 +179,14 @@ func TestFsckFindsWhatCannotBe(t *testing.T) {
 		"and covers node": func(s *session.Store, v format.Value, op *format.Operation) {
 			st := storetest.Must[kit.State](t)(s.History.Forest(storetest.View(t, s)))
 			c := st.Live()[0]
-			decide(op, format.Decision{Kind: format.DecideSettle, Cluster: c.Number, ID: c.Covers[0].Summary, Count: 1})
+			decide(op,
+				format.Decision{Kind: format.DecideSettle, Cluster: c.Number,
+					ID: c.Covers[0].Summary, Count: 1})
 		},
 		"is not member": func(s *session.Store, v format.Value, op *format.Operation) {
-			decide(op, format.Decision{Kind: format.DecideRetract, Cluster: cluster(t, s), ID: v.ID, Offset: 0})
+			decide(op,
+				format.Decision{Kind: format.DecideRetract, Cluster: cluster(t, s),
+					ID: v.ID, Offset: 0})
 		},
 		"its decisions give": func(s *session.Store, v format.Value, op *format.Operation) {
 			f := &format.Forest{Name: "main"}
@@ -174,7 +195,8 @@ func TestFsckFindsWhatCannotBe(t *testing.T) {
 				t.Fatal(err)
 			}
 			now := storetest.View(t, s).Get("forests/main")
-			op.Refs = []format.RefUpdate{{Name: "forests/main", Old: now, New: format.Value{Kind: format.ObjectValue, ID: raw.ID()}}}
+			op.Refs = []format.RefUpdate{{Name: "forests/main", Old: now,
+				New: format.Value{Kind: format.ObjectValue, ID: raw.ID()}}}
 		},
 		"which is of kind node": func(s *session.Store, v format.Value, op *format.Operation) {
 			st := storetest.Must[kit.State](t)(s.History.Forest(storetest.View(t, s)))
@@ -230,14 +252,17 @@ func TestFsckNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	temp := filepath.Join(s.Dir, "tmp", "x")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(temp), 0o700), os.WriteFile(temp, nil, 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(temp), 0o700),
+		os.WriteFile(temp, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chtimes(temp, storetest.Start.Add(-kit.Day), storetest.Start.Add(-kit.Day)); err != nil {
+	if err := os.Chtimes(temp, storetest.Start.Add(-kit.Day),
+		storetest.Start.Add(-kit.Day)); err != nil {
 		t.Fatal(err)
 	}
 	report := kit.Clean(t, s)
-	for _, want := range []string{"torn tail of 4 bytes", "1 leftovers", "2 objects that nothing names", top.String() + ` of session "nobody"`} {
+	for _, want := range []string{"torn tail of 4 bytes", "1 leftovers",
+		"2 objects that nothing names", top.String() + ` of session "nobody"`} {
 		if !strings.Contains(strings.Join(report.Notes, "\n"), want) {
 			t.Errorf("no %q in %q", want, report.Notes)
 		}

@@ -27,15 +27,18 @@ func joined(t *testing.T) (*session.Store, []*history.Shown) {
 		for _, text := range texts {
 			batch = append(batch, conversation.Message{Role: "model", Text: text})
 		}
-		if _, _, err := s.Conversation.Append(context.Background(), "talk", branch, batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
+		if _, _, err := s.Conversation.Append(context.Background(), "talk", branch, batch,
+			conversation.AppendOptions{NoGraduation: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	on("main", "one", "two", "three")
-	storetest.Must[conversation.Forked](t)(s.Conversation.Fork(context.Background(), "talk", "main", []string{"a", "b"}, conversation.ForkOptions{}))
+	storetest.Must[conversation.Forked](t)(s.Conversation.Fork(context.Background(), "talk", "main",
+		[]string{"a", "b"}, conversation.ForkOptions{}))
 	on("b", "b one", "b two")
 	on("a", "a one", "a two")
-	storetest.Must[conversation.Joined](t)(s.Conversation.Join(context.Background(), "talk", "main", []string{"a", "b"}, conversation.JoinOptions{}))
+	storetest.Must[conversation.Joined](t)(s.Conversation.Join(context.Background(), "talk", "main",
+		[]string{"a", "b"}, conversation.JoinOptions{}))
 	on("main", "four")
 	tip := storetest.View(t, s).Get("sessions/talk/main").ID
 	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip, recall.LogOptions{All: true}))
@@ -59,7 +62,8 @@ func TestFsckKnowsWhatIsBeforeAFrontier(t *testing.T) {
 				want[shown.ID.String()] = true
 			}
 		}
-		for _, f := range storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s, fsck.Options{})).Faults {
+		for _, f := range storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s,
+			fsck.Options{})).Faults {
 			if !want[f.Subject] || !strings.Contains(f.Why, "in no cluster") {
 				t.Errorf("frontier %d: %v", frontier, f)
 			}
@@ -94,7 +98,9 @@ func TestFsckCountsWhatAJoinBrings(t *testing.T) {
 			op.Refs = []format.RefUpdate{{Name: "sessions/talk/main", Old: v, New: n}}
 		})
 		want := fmt.Sprintf("entry has seq %d, its parents make it 7", wrong.Seq)
-		if got := fmt.Sprint(storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s, fsck.Options{})).Faults); !strings.Contains(got, want) {
+		if got := fmt.Sprint(
+			storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s,
+				fsck.Options{})).Faults); !strings.Contains(got, want) {
 			t.Errorf("no %q in %s", want, got)
 		}
 	}

@@ -103,7 +103,8 @@ func (m *moves) faultsOf(op *format.Operation, u format.RefUpdate, session strin
 	switch {
 	case op.Session != "" && op.Session != session:
 		add(fmt.Sprintf("is about session %q, and moves ref %q", op.Session, u.Name))
-	case op.Session == "" && history && op.Verb != refs.VerbRepair && op.Verb != refs.VerbImport && op.Verb != refs.VerbPull:
+	case op.Session == "" && history && op.Verb != refs.VerbRepair && op.Verb != refs.VerbImport &&
+		op.Verb != refs.VerbPull:
 		add(fmt.Sprintf("is about no session, and moves ref %q", u.Name))
 	}
 	if u.New.Kind != format.SessionValue && u.Old.Kind != format.SessionValue {
@@ -145,7 +146,9 @@ func (m *moves) entryOf(id format.ID) (*format.Entry, error) {
 }
 
 // otherEffect returns a fault if an operation changed a branch in another way than its verb does.
-func (m *moves) otherEffect(op *format.Operation, effect format.Effects, u format.RefUpdate) string {
+func (m *moves) otherEffect(
+	op *format.Operation, effect format.Effects, u format.RefUpdate,
+) string {
 	not := func(what string) string {
 		return fmt.Sprintf("%s ref %q, which an operation %q does not", what, u.Name, op.Verb)
 	}

@@ -28,7 +28,8 @@ func TestFsckOfRecordsThatDisagree(t *testing.T) {
 	kit.Say(t, from, "talk", "one", "two", "three")
 	kit.Say(t, from, "late", "four", "five")
 	target := storetest.Must[format.ID](t)(from.Clusters.Resolve(storetest.View(t, from), "talk~1"))
-	storetest.Must[conversation.Rewound](t)(from.Conversation.Rewind(bg, "talk", history.MainBranch, target, conversation.RewindOptions{}))
+	storetest.Must[conversation.Rewound](t)(from.Conversation.Rewind(bg, "talk", history.MainBranch,
+		target, conversation.RewindOptions{}))
 	storetest.Must[conversation.Undone](t)(from.Conversation.Undo(bg, "talk"))
 	kit.Clean(t, from)
 	const talk, late = "sessions/talk/main", "sessions/late/main"
@@ -54,21 +55,30 @@ func TestFsckOfRecordsThatDisagree(t *testing.T) {
 			"without a rewind"},
 		{format.Operation{Verb: refs.VerbCompact, Session: "talk", Refs: move(talk, tip, back)},
 			"changes the history of"},
-		{format.Operation{Verb: refs.VerbGraduate, Session: "talk", Refs: move(talk, tip, format.Value{})},
+		{format.Operation{Verb: refs.VerbGraduate, Session: "talk",
+			Refs: move(talk, tip, format.Value{})},
 			"ends ref"},
-		{format.Operation{Verb: refs.VerbCompact, Session: "talk", Refs: move("sessions/talk/side", format.Value{}, back)},
+		{format.Operation{Verb: refs.VerbCompact, Session: "talk",
+			Refs: move("sessions/talk/side", format.Value{}, back)},
 			"begins ref"},
-		{format.Operation{Verb: refs.VerbUndo, Session: "talk", About: 1, Refs: move(talk, tip, back)},
+		{format.Operation{Verb: refs.VerbUndo, Session: "talk", About: 1,
+			Refs: move(talk, tip, back)},
 			"that operation 1 does not tell"},
-		{format.Operation{Verb: refs.VerbRedo, Session: "talk", About: 2, Refs: move(talk, tip, back)},
+		{format.Operation{Verb: refs.VerbRedo, Session: "talk", About: 2,
+			Refs: move(talk, tip, back)},
 			"that operation 2 does not tell"},
-		{format.Operation{Verb: refs.VerbAppend, Session: "talk", Refs: move("sessions/talk/side", format.Value{}, foreign)},
+		{format.Operation{Verb: refs.VerbAppend, Session: "talk",
+			Refs: move("sessions/talk/side", format.Value{}, foreign)},
 			`which is of session "late"`},
-		{format.Operation{Verb: refs.VerbState, Session: "late", Refs: move("state/session/talk", format.Value{}, format.Value{Kind: format.ObjectValue, ID: tip.ID})},
+		{format.Operation{Verb: refs.VerbState, Session: "late",
+			Refs: move("state/session/talk", format.Value{},
+				format.Value{Kind: format.ObjectValue, ID: tip.ID})},
 			`is about session "late", and moves ref "state/session/talk"`},
 		{format.Operation{Verb: refs.VerbRepair, Refs: move(talk, tip, foreign)},
 			`which is of session "late"`},
-		{format.Operation{Verb: refs.VerbAppend, Effects: format.Effects{Moves: true, Undo: format.UndoTakes}, Session: "talk", Refs: move(talk, tip, back)},
+		{format.Operation{Verb: refs.VerbAppend,
+			Effects: format.Effects{Moves: true, Undo: format.UndoTakes}, Session: "talk",
+			Refs: move(talk, tip, back)},
 			`states effects that a verb "append" does not have`},
 	} {
 		s := kit.Open(t, storetest.CopyStore(t, from.Dir), nil)
@@ -94,13 +104,17 @@ func TestFsckOfRecordsThatAgree(t *testing.T) {
 		kit.Observe(t, s, "talk", n)
 		kit.Say(t, s, "talk", "one", "two", "three", "four", "five", "six", "seven", "eight")
 		target := storetest.Must[format.ID](t)(s.Clusters.Resolve(storetest.View(t, s), "talk~3"))
-		storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(bg, "talk", history.MainBranch, target, conversation.RewindOptions{}))
+		storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(bg, "talk",
+			history.MainBranch, target, conversation.RewindOptions{}))
 		storetest.Must[conversation.Undone](t)(s.Conversation.Undo(bg, "talk"))
 		storetest.Must[conversation.Undone](t)(s.Conversation.Redo(bg, "talk"))
 		kit.Say(t, s, "late", "nine")
 		storetest.Must[int](t)(s.Conversation.RemoveSession(bg, "late"))
 		storetest.Must[conversation.Undone](t)(s.Conversation.Undo(bg, "late"))
-		storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(bg, compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk", Branch: history.MainBranch}}}))
+		storetest.Must[summaries.Compaction](t)(
+			s.Compaction.Compact(bg,
+				compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk",
+					Branch: history.MainBranch}}}))
 		kit.Clean(t, kit.Fresh(t, s))
 	}
 	kit.Age(t, s, storetest.Start.Add(-30*kit.Day))
@@ -115,7 +129,8 @@ func TestFsckOfRecordsThatAgree(t *testing.T) {
 	to := v
 	to.ID = parent
 	held := storetest.Must[*lock.Held](t)(s.Lock(bg))
-	op := &format.Operation{Verb: "graft", Session: "talk", Time: storetest.Start.Add(time.Hour), Refs: []format.RefUpdate{{Name: "sessions/talk/main", Old: v, New: to}}}
+	op := &format.Operation{Verb: "graft", Session: "talk", Time: storetest.Start.Add(time.Hour),
+		Refs: []format.RefUpdate{{Name: "sessions/talk/main", Old: v, New: to}}}
 	storetest.Must[*kit.View](t)(s.Refs.Commit(held, view, op, nil))
 	if err := held.Release(); err != nil {
 		t.Fatal(err)

@@ -153,20 +153,25 @@ func (f *checker) followAll() {
 
 // follow marks some objects and what they lead to. It returns false if the run is to end.
 func (f *checker) follow(roots []graph.Root) bool {
-	w := graph.Walk{Graph: f.graph, Mark: graph.Reached, Missing: func(from uint32, l format.Link, why error) error {
-		if !l.ID.IsZero() {
-			f.fault("link", l.ID.String(), "", fmt.Sprintf("named by %s as %s, and cannot be had: %v", f.subject(from), l.Want, why))
-		}
-		return f.ctx.Err()
-	}}
+	w := graph.Walk{Graph: f.graph, Mark: graph.Reached,
+		Missing: func(from uint32, l format.Link, why error) error {
+			if !l.ID.IsZero() {
+				f.fault("link", l.ID.String(), "",
+					fmt.Sprintf("named by %s as %s, and cannot be had: %v",
+						f.subject(from), l.Want, why))
+			}
+			return f.ctx.Err()
+		}}
 	for _, r := range roots {
 		i, err := f.graph.Meet(r.ID)
 		if err != nil {
-			f.fault("link", r.ID.String(), "", fmt.Sprintf("named by %s as %s, and cannot be had: %v", r.From, r.Want, err))
+			f.fault("link", r.ID.String(), "",
+				fmt.Sprintf("named by %s as %s, and cannot be had: %v", r.From, r.Want, err))
 			continue
 		}
 		if k := f.graph.Kind(i); k != r.Want && k != format.AnyKind && r.Want != format.AnyKind {
-			f.fault("ref", r.From, "", fmt.Sprintf("names %v as %s, which is of kind %s", r.ID, r.Want, k))
+			f.fault("ref", r.From, "",
+				fmt.Sprintf("names %v as %s, which is of kind %s", r.ID, r.Want, k))
 		}
 		if w.From(i) != nil {
 			return false
@@ -185,7 +190,8 @@ func (f *checker) checkLinks(i uint32) {
 	g := f.graph
 	for _, e := range g.Below(i) {
 		if k := g.Kind(e.To()); k != e.Want() && k != format.AnyKind {
-			f.fault("link", g.ID(e.To()).String(), "", fmt.Sprintf("named by %s as %s, and is of kind %s", f.subject(i), e.Want(), k))
+			f.fault("link", g.ID(e.To()).String(), "",
+				fmt.Sprintf("named by %s as %s, and is of kind %s", f.subject(i), e.Want(), k))
 		}
 	}
 	if g.Kind(i) != format.EntryKind || len(g.Lost[i]) > 0 {
@@ -208,7 +214,8 @@ func (f *checker) checkLinks(i uint32) {
 		want += uint64(len(g.Brought(i)))
 	}
 	if seq := g.Seq(i); seq != want {
-		f.fault("object", g.ID(i).String(), "", fmt.Sprintf("entry has seq %d, its parents make it %d", seq, want))
+		f.fault("object", g.ID(i).String(), "",
+			fmt.Sprintf("entry has seq %d, its parents make it %d", seq, want))
 	}
 }
 

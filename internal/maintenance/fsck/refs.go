@@ -30,7 +30,8 @@ func (f *checker) checkLog() {
 		}
 		for _, r := range view.Since {
 			if r.Damaged {
-				f.fault("log", fmt.Sprintf("operation %d", r.Op.Number), f.s.Objects.Path(r.File()), "objects that its record carries are damaged")
+				f.fault("log", fmt.Sprintf("operation %d", r.Op.Number), f.s.Objects.Path(r.File()),
+					"objects that its record carries are damaged")
 			}
 		}
 	}
@@ -40,7 +41,9 @@ func (f *checker) checkLog() {
 		return
 	}
 	if viewErr == nil && base.Number > view.Checkpoint() {
-		f.fault("log", "refs/base", filepath.Join(f.s.Dir, "refs", "base"), fmt.Sprintf("is of operation %d, and the checkpoint of operation %d before it", base.Number, view.Checkpoint()))
+		f.fault("log", "refs/base", filepath.Join(f.s.Dir, "refs", "base"),
+			fmt.Sprintf("is of operation %d, and the checkpoint of operation %d before it",
+				base.Number, view.Checkpoint()))
 	}
 	f.base, f.baseNumber = graph.RefsOf(base), base.Number
 	running := graph.RefsOf(base)
@@ -51,7 +54,8 @@ func (f *checker) checkLog() {
 		}
 		for _, u := range r.Op.Refs {
 			if running[u.Name] != u.Old {
-				f.fault("log", fmt.Sprintf("operation %d", r.Op.Number), "", fmt.Sprintf("moves ref %q from a value that it did not have", u.Name))
+				f.fault("log", fmt.Sprintf("operation %d", r.Op.Number), "",
+					fmt.Sprintf("moves ref %q from a value that it did not have", u.Name))
 			}
 		}
 		graph.ApplyRefs(running, r.Op)
@@ -82,7 +86,8 @@ func (f *checker) checkLog() {
 func (f *checker) checkEffects(op *format.Operation) {
 	want, known := refs.EffectsOfVerb(op.Verb)
 	if known && op.Effects != (format.Effects{}) && op.Effects != want {
-		f.fault("log", fmt.Sprintf("operation %d", op.Number), "", fmt.Sprintf("states effects that a verb %q does not have", op.Verb))
+		f.fault("log", fmt.Sprintf("operation %d", op.Number), "",
+			fmt.Sprintf("states effects that a verb %q does not have", op.Verb))
 	}
 }
 
@@ -104,7 +109,8 @@ func (f *checker) noteMoves(op *format.Operation) {
 // compareRefs compares the checkpoint with the log.
 func (f *checker) compareRefs(number uint64, running map[string]format.Value) {
 	if number != f.number {
-		f.fault("log", fmt.Sprintf("operation %d", f.number), "", fmt.Sprintf("the checkpoint covers it, the log ends with operation %d", number))
+		f.fault("log", fmt.Sprintf("operation %d", f.number), "",
+			fmt.Sprintf("the checkpoint covers it, the log ends with operation %d", number))
 		f.logOK = false
 		return
 	}
@@ -146,7 +152,9 @@ func (f *checker) checkSessions() {
 			continue // checkGraph reports that it is missing, or of another kind
 		}
 		if seq := f.graph.Seq(tip); v.Through > v.Frontier || v.Frontier > seq {
-			f.fault("session", name, "", fmt.Sprintf("through %d, frontier %d and tip %d are not in order", v.Through, v.Frontier, seq))
+			f.fault("session", name, "",
+				fmt.Sprintf("through %d, frontier %d and tip %d are not in order", v.Through,
+					v.Frontier, seq))
 		}
 		f.markBranch(tip, v.Frontier)
 	}

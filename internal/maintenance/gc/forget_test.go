@@ -40,7 +40,8 @@ func TestGCBesideForget(t *testing.T) {
 				return
 			}
 			other := kit.Open(t, s.Dir, nil)
-			report := storetest.Must[forget.Report](t)(forget.Run(bg, other, forget.Options{Text: string(rune('a'+forgot)) + "-secrets"}))
+			report := storetest.Must[forget.Report](t)(
+				forget.Run(bg, other, forget.Options{Text: string(rune('a'+forgot)) + "-secrets"}))
 			if len(report.Objects) == 0 {
 				t.Errorf("%s: nothing was forgotten", tt.name)
 			}

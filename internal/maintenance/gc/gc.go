@@ -22,11 +22,15 @@ import (
 
 // Options are for Run.
 type Options struct {
-	DryRun   bool          // report what would be done, and change nothing; no forest of a checkpoint is counted
-	Auto     bool          // do nothing unless there is much to do: more loose objects than gc.auto, or more than 50 packs
-	Best     bool          // write everything into one pack at the best level
-	Grace    time.Duration // spare what is younger and has no name; 0 is the setting gc.grace, below 0 is no grace at all
-	LogFrom  int64         // store log segments of at least so many bytes densely; 0 is refs.DenseFrom, below 0 is none
+	// Report what would be done, and change nothing; no forest of a checkpoint is counted
+	DryRun bool
+	// Do nothing unless there is much to do: more loose objects than gc.auto, or more than 50 packs
+	Auto bool
+	Best bool // write everything into one pack at the best level
+	// Spare what is younger and has no name; 0 is the setting gc.grace, below 0 is no grace at all
+	Grace time.Duration
+	// Store log segments of at least so many bytes densely; 0 is refs.DenseFrom, below 0 is none
+	LogFrom  int64
 	Progress graph.Progress
 }
 
@@ -92,7 +96,8 @@ const maxTries = 8
 func (c *collector) run(ctx context.Context) (err error) {
 	c.takeBack = func() error { return nil }
 	defer func() { err = errors.Join(err, c.takeBack()) }()
-	for _, step := range []func(context.Context) error{c.reindex, c.dropLog, c.closeLog, c.look, c.plan, c.pack, c.unload, c.sweep, c.letGo, c.condense, c.sweepTemp} {
+	for _, step := range []func(context.Context) error{c.reindex, c.dropLog, c.closeLog, c.look,
+		c.plan, c.pack, c.unload, c.sweep, c.letGo, c.condense, c.sweepTemp} {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -115,10 +120,11 @@ type collector struct {
 	known  map[format.ID]bool
 	absent map[format.ID]bool // records of forgotten bodies when it began
 
-	inv           *graph.Inventory
-	graph         *graph.Graph
-	order         []uint32           // what is reachable, as it was met
-	toPack        []uint32           // the objects for the new pack; from locate on, where they are; nil once it is written
+	inv   *graph.Inventory
+	graph *graph.Graph
+	order []uint32 // what is reachable, as it was met
+	// The objects for the new pack; from locate on, where they are; nil once it is written
+	toPack        []uint32
 	replacedPacks []*graph.PackPlace // packs that the new one replaces
 	moves         int                // counts what was marked, so that it shows when something was
 	newPack       format.ID          // the new pack; zero for none
@@ -127,11 +133,12 @@ type collector struct {
 
 // The marks of gc.
 const (
-	spared  graph.Mark = graph.Reached << (iota + 1) // something that stays for its age leads to it
-	young                                            // it is in a place that is younger than the grace period
-	packed                                           // it is in a pack that stays
-	taken                                            // it goes into the new pack
-	visited                                          // it has its place in the order of removal
+	spared graph.Mark = graph.Reached << (iota + 1) // something that stays for its age leads to it
+	// It is in a place that is younger than the grace period
+	young
+	packed  // it is in a pack that stays
+	taken   // it goes into the new pack
+	visited // it has its place in the order of removal
 )
 
 // manyPacks is how many packs make gc --auto work: a look-up asks each of them, and 50 indexes are
@@ -194,7 +201,8 @@ func (c *collector) look(ctx context.Context) error {
 	if err := c.s.Objects.Close(); err != nil { // frees the ids that reading the log has kept
 		return err
 	}
-	if c.inv, err = graph.TakeInventory(c.s, func(_ string, err error) error { return err }); err != nil {
+	if c.inv, err = graph.TakeInventory(c.s,
+		func(_ string, err error) error { return err }); err != nil {
 		return err
 	}
 	c.known = map[format.ID]bool{}
@@ -214,7 +222,8 @@ func (c *collector) look(ctx context.Context) error {
 // letGo drops what is known of objects, which takes much memory: what follows does not need it.
 func (c *collector) letGo(context.Context) error {
 	takeBack := c.takeBack
-	*c = collector{s: c.s, o: c.o, now: c.now, report: c.report, takeBack: func() error { return nil }}
+	*c = collector{s: c.s, o: c.o, now: c.now, report: c.report,
+		takeBack: func() error { return nil }}
 	return takeBack()
 }
 
@@ -236,7 +245,8 @@ func (c *collector) markNamed() error {
 	var failed error
 	err = c.graph.Log().Forward(func(r refs.Record) bool {
 		if r.Op.Number <= c.dropTo {
-			graph.ApplyRefs(old, r.Op) // only a dry run gets here: otherwise these are dropped by now
+			// Only a dry run gets here: otherwise these are dropped by now
+			graph.ApplyRefs(old, r.Op)
 		} else {
 			failed = c.markRoots(graph.RootsOfRecord(r.Op))
 		}
@@ -260,7 +270,8 @@ func (c *collector) markRoots(roots []graph.Root) error {
 		if l.ID.IsZero() {
 			return fmt.Errorf("object %v: %w", c.graph.ID(from), why)
 		}
-		return fmt.Errorf("%v %v names %v %v: %w", c.graph.Kind(from), c.graph.ID(from), l.Want, l.ID, why)
+		return fmt.Errorf("%v %v names %v %v: %w", c.graph.Kind(from), c.graph.ID(from),
+			l.Want, l.ID, why)
 	}
 	for _, r := range roots {
 		i, err := c.graph.Meet(r.ID)
@@ -310,7 +321,8 @@ func (c *collector) markYoung() error {
 
 // spare keeps an object that nothing names, with everything below it.
 func (c *collector) spare(i uint32) error {
-	w := graph.Walk{Graph: c.graph, Mark: spared, Stop: graph.Reached, Visit: func(uint32) { c.moves++ }}
+	w := graph.Walk{Graph: c.graph, Mark: spared, Stop: graph.Reached,
+		Visit: func(uint32) { c.moves++ }}
 	return w.From(i)
 }
 
@@ -323,5 +335,6 @@ func (c *collector) stays(id format.ID) bool {
 // absentIDs returns the objects whose bodies have a record that they are absent.
 func absentIDs(s *session.Store) (map[format.ID]bool, error) {
 	ids := map[format.ID]bool{}
-	return ids, s.Objects.EachAbsent(func(id format.ID, _ string) error { ids[id] = true; return nil })
+	return ids,
+		s.Objects.EachAbsent(func(id format.ID, _ string) error { ids[id] = true; return nil })
 }

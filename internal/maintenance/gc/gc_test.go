@@ -38,7 +38,9 @@ func TestGCKeepsAndPrunes(t *testing.T) {
 		oldTop, oldBelow := kit.Stray(t, s, "old")
 		kit.Age(t, s, storetest.Start.Add(-30*kit.Day))
 		newTop, newBelow := kit.Stray(t, s, "new")
-		if err := os.Chtimes(filepath.Join(s.Dir, "objects", newBelow.String()[:2], newBelow.String()[2:]), storetest.Start.Add(-30*kit.Day), storetest.Start.Add(-30*kit.Day)); err != nil {
+		if err := os.Chtimes(filepath.Join(s.Dir, "objects", newBelow.String()[:2],
+			newBelow.String()[2:]), storetest.Start.Add(-30*kit.Day),
+			storetest.Start.Add(-30*kit.Day)); err != nil {
 			t.Fatal(err)
 		}
 		before := kit.Texts(t, s)
@@ -46,11 +48,13 @@ func TestGCKeepsAndPrunes(t *testing.T) {
 		if seed%2 == 0 {
 			logFrom = -1 // a checkpoint that closes the log may write a forest
 		}
-		dry := storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{DryRun: true, LogFrom: logFrom}))
+		dry := storetest.Must[gc.Report](t)(
+			gc.Run(context.Background(), s, gc.Options{DryRun: true, LogFrom: logFrom}))
 		if !kit.Has(t, s, oldTop) {
 			t.Fatal("a dry run removed something")
 		}
-		done := storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{Best: seed%2 == 1, LogFrom: logFrom}))
+		done := storetest.Must[gc.Report](t)(
+			gc.Run(context.Background(), s, gc.Options{Best: seed%2 == 1, LogFrom: logFrom}))
 		if seed%2 == 0 {
 			dry.After = done.After
 			if done != dry {
@@ -71,8 +75,10 @@ func TestGCKeepsAndPrunes(t *testing.T) {
 		if counts.Loose != 2 || counts.Packs == 0 {
 			t.Errorf("after gc: %+v", counts)
 		}
-		again := storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{LogFrom: logFrom}))
-		if again.Packed != 0 || again.PrunedLoose+again.PrunedPacked != 0 || again.Kept != done.Kept {
+		again := storetest.Must[gc.Report](t)(
+			gc.Run(context.Background(), s, gc.Options{LogFrom: logFrom}))
+		if again.Packed != 0 || again.PrunedLoose+again.PrunedPacked != 0 ||
+			again.Kept != done.Kept {
 			t.Errorf("again: %+v after %+v", again, done)
 		}
 		kit.Live(t, s, r, 20)
@@ -92,7 +98,8 @@ func TestGCDropsTheLog(t *testing.T) {
 		s.Objects.Now = s.Now
 		kit.Live(t, s, rand.New(rand.NewPCG(seed, 3)), 20)
 		before := kit.Texts(t, s)
-		dry := storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{DryRun: true}))
+		dry := storetest.Must[gc.Report](t)(
+			gc.Run(context.Background(), s, gc.Options{DryRun: true}))
 		done := storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{}))
 		if base := storetest.Must[*format.Checkpoint](t)(s.Refs.Base()); base.Number == 0 {
 			t.Fatal("the log was not cut")
@@ -107,7 +114,8 @@ func TestGCDropsTheLog(t *testing.T) {
 			t.Error("history is not what it was")
 		}
 		kit.Clean(t, s)
-		rebuilt := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s, rebuild.Options{}))
+		rebuilt := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s,
+			rebuild.Options{}))
 		if !rebuilt.Same || rebuilt.Objects != 0 {
 			t.Errorf("rebuild: %+v", rebuilt)
 		}
@@ -130,14 +138,16 @@ func TestGCStopAtEveryCall(t *testing.T) {
 	whole := storetest.CopyStore(t, s.Dir)
 	ageDir(t, whole)
 	points := durabletest.Stops(func(fsys *durable.FS) {
-		storetest.Must[gc.Report](t)(gc.Run(context.Background(), later(kit.Open(t, whole, fsys)), gc.Options{}))
+		storetest.Must[gc.Report](t)(gc.Run(context.Background(), later(kit.Open(t, whole, fsys)),
+			gc.Options{}))
 	})
 	scratch := storetest.TempDir(t)
 	for n, at := range points {
 		dir := filepath.Join(scratch, ".gemini", "context")
 		storetest.CopyInto(t, s.Dir, dir)
 		ageDir(t, dir)
-		if _, err := gc.Run(context.Background(), later(kit.Open(t, dir, at.FS())), gc.Options{}); err != nil && !errors.Is(err, durable.ErrStopped) {
+		if _, err := gc.Run(context.Background(), later(kit.Open(t, dir, at.FS())),
+			gc.Options{}); err != nil && !errors.Is(err, durable.ErrStopped) {
 			t.Fatalf("stop at %v: %v", at, err)
 		}
 		after := later(kit.Open(t, dir, nil))
@@ -160,7 +170,8 @@ func TestGCStopAtEveryCall(t *testing.T) {
 func ageDir(t testing.TB, dir string) {
 	t.Helper()
 	for _, path := range kit.Files(t, filepath.Join(dir, "objects")) {
-		if err := os.Chtimes(path, storetest.Start.Add(-30*kit.Day), storetest.Start.Add(-30*kit.Day)); err != nil {
+		if err := os.Chtimes(path, storetest.Start.Add(-30*kit.Day),
+			storetest.Start.Add(-30*kit.Day)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -180,16 +191,19 @@ func TestGCFoldsInWhatIsNamedMeanwhile(t *testing.T) {
 		if top, _ := kit.Stray(t, other, "put"); top != put {
 			t.Errorf("put %v, want %v", top, put)
 		}
-		if err := os.Chtimes(filepath.Join(s.Dir, "objects", putBelow.String()[:2], putBelow.String()[2:]), storetest.Start.Add(-30*kit.Day), storetest.Start.Add(-30*kit.Day)); err != nil {
+		if err := os.Chtimes(filepath.Join(s.Dir, "objects", putBelow.String()[:2],
+			putBelow.String()[2:]), storetest.Start.Add(-30*kit.Day),
+			storetest.Start.Add(-30*kit.Day)); err != nil {
 			t.Error(err)
 		}
 		kit.Say(t, other, "talk", "and a message")
 	})
-	storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{Progress: func(_, _ int, what string) {
-		if what == "packing" {
-			once()
-		}
-	}}))
+	storetest.Must[gc.Report](t)(
+		gc.Run(context.Background(), s, gc.Options{Progress: func(_, _ int, what string) {
+			if what == "packing" {
+				once()
+			}
+		}}))
 	for _, id := range []format.ID{named, namedBelow, put, putBelow} {
 		if !kit.Has(t, s, id) {
 			t.Errorf("%v was removed", id)
@@ -227,7 +241,8 @@ func TestGCBesideReadersAndWriters(t *testing.T) {
 	wg.Go(func() {
 		for i := range 40 {
 			batch := []conversation.Message{{Role: "user", Text: fmt.Sprint("line ", i)}}
-			if _, _, err := writer.Conversation.Append(context.Background(), "talk", history.MainBranch, batch, conversation.AppendOptions{}); err != nil {
+			if _, _, err := writer.Conversation.Append(context.Background(), "talk",
+				history.MainBranch, batch, conversation.AppendOptions{}); err != nil {
 				errs <- fmt.Errorf("writer: %w", err)
 				return
 			}
@@ -275,7 +290,8 @@ func TestGCRefusesDamage(t *testing.T) {
 	if err := os.Remove(filepath.Join(s.Dir, "objects", tip[:2], tip[2:])); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := gc.Run(context.Background(), s, gc.Options{}); err == nil || !strings.Contains(err.Error(), tip) {
+	if _, err := gc.Run(context.Background(), s, gc.Options{}); err == nil ||
+		!strings.Contains(err.Error(), tip) {
 		t.Errorf("got %v", err)
 	}
 	if !kit.Has(t, s, top) {
@@ -289,7 +305,8 @@ func TestGCAutoAndMerging(t *testing.T) {
 	s.Config.GC.Auto = 1000
 	r := rand.New(rand.NewPCG(3, 3))
 	kit.Live(t, s, r, 10)
-	if done := storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{Auto: true})); !done.Idle {
+	if done := storetest.Must[gc.Report](t)(
+		gc.Run(context.Background(), s, gc.Options{Auto: true})); !done.Idle {
 		t.Errorf("worked: %+v", done)
 	}
 	most := 0
@@ -306,12 +323,14 @@ func TestGCAutoAndMerging(t *testing.T) {
 		}
 	}
 	s.Config.GC.Auto = 1
-	kit.Say(t, s, "talk", kit.Chatter(r), kit.Chatter(r), kit.Chatter(r), kit.Chatter(r), kit.Chatter(r), kit.Chatter(r), kit.Chatter(r), kit.Chatter(r))
+	kit.Say(t, s, "talk", kit.Chatter(r), kit.Chatter(r), kit.Chatter(r), kit.Chatter(r),
+		kit.Chatter(r), kit.Chatter(r), kit.Chatter(r), kit.Chatter(r))
 	storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{Best: true}))
 	if c := storetest.Must[storedir.Counts](t)(storedir.Count(s)); c.Packs != 1 || c.Loose != 0 {
 		t.Errorf("after the best: %+v", c)
 	}
-	if again := storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{Best: true})); again.After != again.Before {
+	if again := storetest.Must[gc.Report](t)(
+		gc.Run(context.Background(), s, gc.Options{Best: true})); again.After != again.Before {
 		t.Errorf("the best again: %+v", again)
 	}
 	kit.Clean(t, s)
@@ -322,9 +341,12 @@ func TestGCSweepsLeftovers(t *testing.T) {
 	s := kit.Create(t)
 	kit.Say(t, s, "talk", "hello")
 	old := storetest.Start.Add(-2 * time.Hour)
-	for _, name := range []string{".tmp-1", "refs/.tmp-2", "refs/.checkpoint123456789012", "cache/.tmp-3", "log/.tmp-4", "log/torn-9", "tmp/x", "objects/ab/.tmp-5", "objects/pack/.tmp-6"} {
+	for _, name := range []string{".tmp-1", "refs/.tmp-2", "refs/.checkpoint123456789012",
+		"cache/.tmp-3", "log/.tmp-4", "log/torn-9", "tmp/x", "objects/ab/.tmp-5",
+		"objects/pack/.tmp-6"} {
 		path := filepath.Join(s.Dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("x"), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+			os.WriteFile(path, []byte("x"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Chtimes(path, old, old); err != nil {

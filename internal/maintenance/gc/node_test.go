@@ -20,10 +20,12 @@ func TestNodeOfUser(t *testing.T) {
 	say := func(name string, n int) (ids []format.ID) {
 		var list []conversation.Message
 		for i := range n {
-			list = append(list, storetest.Sourced("user", fmt.Sprint("message ", name, i), fmt.Sprint(name, i)))
+			list = append(list,
+				storetest.Sourced("user", fmt.Sprint("message ", name, i), fmt.Sprint(name, i)))
 		}
 		for i := 0; i < n; i += 500 {
-			got, _, err := s.Conversation.Append(ctx, name, "main", list[i:min(i+500, n)], conversation.AppendOptions{})
+			got, _, err := s.Conversation.Append(ctx, name, "main", list[i:min(i+500, n)],
+				conversation.AppendOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

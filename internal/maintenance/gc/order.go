@@ -33,7 +33,8 @@ func (c *collector) arrange() {
 		}
 	}
 	slices.SortStableFunc(derived, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(last[a], last[b]), cmp.Compare(rankOf(c.graph.Kind(a)), rankOf(c.graph.Kind(b))))
+		return cmp.Or(cmp.Compare(last[a], last[b]),
+			cmp.Compare(rankOf(c.graph.Kind(a)), rankOf(c.graph.Kind(b))))
 	})
 	list := c.toPack[:0]
 	for at := 0; ; at++ {

@@ -117,7 +117,8 @@ func (c *collector) choosePacks(packs []*graph.PackPlace) {
 func (c *collector) looseToPack() (n int) {
 	c.setMark(packed, c.inv.Packs)
 	for id := range c.inv.Unpacked() {
-		if i, ok := c.graph.Find(id); ok && c.graph.Marks[i]&(graph.Reached|packed) == graph.Reached {
+		if i, ok := c.graph.Find(id); ok &&
+			c.graph.Marks[i]&(graph.Reached|packed) == graph.Reached {
 			c.graph.Marks[i] |= packed // it may be in both places
 			n++
 		}
@@ -145,7 +146,8 @@ func (c *collector) clearMark(m graph.Mark) {
 // reverse of that in which the walk met them, oldest first, so that neighbours in time share a
 // block; arrange then puts what was made of entries behind them.
 func (c *collector) chooseObjects() {
-	staying := slices.DeleteFunc(slices.Clone(c.inv.Packs), func(p *graph.PackPlace) bool { return slices.Contains(c.replacedPacks, p) })
+	staying := slices.DeleteFunc(slices.Clone(c.inv.Packs),
+		func(p *graph.PackPlace) bool { return slices.Contains(c.replacedPacks, p) })
 	c.setMark(packed, staying)
 	c.setMark(taken, c.replacedPacks)
 	marks := c.graph.Marks
@@ -200,12 +202,14 @@ func (c *collector) pack(ctx context.Context) error {
 	if c.o.Best {
 		level = objects.Best
 	}
-	info, err := c.s.Objects.WritePackWhen(c.raws(ctx), level, func(publish func() error) error { return c.unlessForgotten(ctx, publish) })
+	info, err := c.s.Objects.WritePackWhen(c.raws(ctx), level,
+		func(publish func() error) error { return c.unlessForgotten(ctx, publish) })
 	if err != nil {
 		return err
 	}
 	if info.Objects != c.report.Packed {
-		return fmt.Errorf("pack %v has %d objects, %d belong", info.ID, info.Objects, c.report.Packed)
+		return fmt.Errorf("pack %v has %d objects, %d belong", info.ID, info.Objects,
+			c.report.Packed)
 	}
 	if err := c.s.Objects.CheckPack(info.ID); err != nil {
 		return err
@@ -270,7 +274,8 @@ func (c *collector) raws(ctx context.Context) func(func(format.Raw, error) bool)
 			defer close(runs)
 			for at := 0; at < len(c.toPack); {
 				var run []read
-				for size := 0; at < len(c.toPack) && len(run) < readAhead && size < readAheadBytes; at++ {
+				for size := 0; at < len(c.toPack) && len(run) < readAhead &&
+					size < readAheadBytes; at++ {
 					raw, err := c.raw(c.toPack[at])
 					run = append(run, read{raw, err})
 					size += len(raw.Header) + len(raw.Body)

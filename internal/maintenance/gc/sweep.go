@@ -290,7 +290,10 @@ func (c *collector) sweepTemp(context.Context) error {
 // objectBytes returns how many bytes the objects of a store take now.
 func objectBytes(s *session.Store) (int64, error) {
 	n := int64(0)
-	if err := s.Objects.EachLoose(func(at objects.Info) error { n += at.Size; return nil }); err != nil {
+	if err := s.Objects.EachLoose(func(at objects.Info) error {
+		n += at.Size
+		return nil
+	}); err != nil {
 		return 0, err
 	}
 	packs, err := s.Objects.Packs()

@@ -37,8 +37,9 @@ type Graph struct {
 	Bad     map[uint32]error         // objects that could not be read
 	Marks   []Mark
 
-	long  sync.Mutex                                            // of who reads a long header
-	check func(id format.ID, header []byte, read format.Object) // told of each header that could be read; nil for none
+	long sync.Mutex // of who reads a long header
+	// Told of each header that could be read; nil for none
+	check func(id format.ID, header []byte, read format.Object)
 }
 
 // object is what the graph keeps of one object, besides its id.
@@ -165,7 +166,10 @@ const Reached Mark = 1
 // Read reads the header of every object of an inventory, pack by pack in the order in which
 // headers lie there. It calls check, which may be nil, for each header that it can read. The graph
 // takes the list of ids over from the inventory.
-func Read(ctx context.Context, s *session.Store, inv *Inventory, check func(format.ID, []byte, format.Object), progress Progress) (*Graph, error) {
+func Read(
+	ctx context.Context, s *session.Store, inv *Inventory,
+	check func(format.ID, []byte, format.Object), progress Progress,
+) (*Graph, error) {
 	if len(inv.IDs) > edgeMask {
 		return nil, fmt.Errorf("too many objects: %d", len(inv.IDs))
 	}
@@ -282,7 +286,8 @@ func (g *Graph) Meet(id format.ID) (uint32, error) {
 	}
 	if err := g.load(i); err != nil {
 		g.ids, g.Marks = g.ids[:i], g.Marks[:i]
-		g.objects, g.seqs = g.objects[:min(int(i), len(g.objects))], g.seqs[:min(int(i), len(g.seqs))]
+		g.objects, g.seqs = g.objects[:min(int(i), len(g.objects))],
+			g.seqs[:min(int(i), len(g.seqs))]
 		delete(g.few, i)
 		return 0, err
 	}
@@ -457,10 +462,13 @@ func (g *Graph) ParentsOf(i uint32) []Edge {
 // Walk visits objects and everything below them.
 type Walk struct {
 	*Graph
-	Mark    Mark
-	Stop    Mark                                              // what has one of these has all below it dealt with
-	Visit   func(i uint32)                                    // told of each object once; nil for nobody
-	Missing func(from uint32, l format.Link, why error) error // told of what cannot be read: l is zero for from itself; nil to pass it over
+	Mark Mark
+	// What has one of these has all below it dealt with
+	Stop Mark
+	// Told of each object once; nil for nobody
+	Visit func(i uint32)
+	// Told of what cannot be read: l is zero for from itself; nil to pass it over
+	Missing func(from uint32, l format.Link, why error) error
 }
 
 // From marks object i and everything below it. It does not walk below an object that has the mark

@@ -21,7 +21,8 @@ var ErrForgot = errors.New("something was forgotten meanwhile")
 // Inventory lists where every object of a store is. An object that moves during the listing may
 // be met in both places.
 type Inventory struct {
-	IDs    []format.ID // sorted, each once; an object is known by its place here. nil once a graph has been made
+	// Sorted, each once; an object is known by its place here. nil once a graph has been made
+	IDs    []format.ID
 	Logged []format.ID // in the log, oldest first
 	Loose  []LoosePlace
 	Packs  []*PackPlace
@@ -46,8 +47,9 @@ type PackPlace struct {
 	Numbers []uint32    // of the same objects, in the same order; nil but in an inventory
 	Old     bool        // it has a version that is no longer written
 
-	count    int      // of its ids, in an inventory
-	bodyless []uint32 // places in IDs and Numbers of those whose body is not in this pack; numbers after LetGo
+	count int // of its ids, in an inventory
+	// Places in IDs and Numbers of those whose body is not in this pack; numbers after LetGo
+	bodyless []uint32
 }
 
 // LetGo frees the numbers of the objects of packs, but for those of Bodyless.
@@ -93,7 +95,8 @@ func TakeInventory(s *session.Store, bad func(path string, err error) error) (*I
 		return nil, err
 	}
 	err = s.Objects.EachLoose(func(at objects.Info) error {
-		inv.Loose = append(inv.Loose, LoosePlace{ID: at.ID, Time: at.ModTime.UnixNano(), Size: at.Size})
+		inv.Loose = append(inv.Loose,
+			LoosePlace{ID: at.ID, Time: at.ModTime.UnixNano(), Size: at.Size})
 		return nil
 	})
 	if err != nil {
@@ -113,7 +116,9 @@ func TakeInventory(s *session.Store, bad func(path string, err error) error) (*I
 	for _, id := range names {
 		p, err := inv.addPack(s, id)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // merged into another, or the pack itself is missing, which shows when its objects are read
+			// Merged into another, or the pack itself is missing, which shows when its objects are
+			// read
+			continue
 		}
 		if err != nil {
 			path := s.Objects.IndexPath(id)
@@ -161,7 +166,8 @@ func (inv *Inventory) number() {
 		numbers[at] = n
 	}
 	arrange(ids, order)
-	if inv.IDs = slices.Compact(ids); cap(ids)-len(inv.IDs) > len(ids)/4+spareIDs { // many are in several places
+	// Many are in several places
+	if inv.IDs = slices.Compact(ids); cap(ids)-len(inv.IDs) > len(ids)/4+spareIDs {
 		inv.IDs = append(make([]format.ID, 0, len(inv.IDs)+spareIDs), inv.IDs...)
 	}
 	for _, p := range inv.Packs {
@@ -180,7 +186,8 @@ func sortedOrder(ids []format.ID) []uint32 {
 		*n++
 	}
 	for k := range next {
-		slices.SortFunc(order[fan[k]:fan[k+1]], func(a, b uint32) int { return ids[a].Compare(ids[b]) })
+		slices.SortFunc(order[fan[k]:fan[k+1]],
+			func(a, b uint32) int { return ids[a].Compare(ids[b]) })
 	}
 	return order
 }

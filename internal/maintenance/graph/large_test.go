@@ -20,7 +20,8 @@ func TestLargeObjects(t *testing.T) {
 	all := []loaded{
 		{kind: format.EntryKind, message: true, seq: math.MaxUint64, parents: 2, edges: edges(3)},
 		{kind: format.EntryKind, seq: math.MaxUint32 + 1},
-		{kind: format.EntryKind, seq: math.MaxUint32, message: true, parents: 255, edges: edges(255)},
+		{kind: format.EntryKind, seq: math.MaxUint32, message: true, parents: 255,
+			edges: edges(255)},
 		{kind: format.EntryKind, seq: 1, parents: 256, edges: edges(256)},
 		{kind: format.ForestKind, edges: edges(chunkEdges)},
 		{kind: format.ForestKind, edges: edges(chunkEdges - 1)},
@@ -29,7 +30,8 @@ func TestLargeObjects(t *testing.T) {
 		{kind: format.NodeKind},
 		{kind: format.NodeKind, edges: edges(2)},
 	}
-	g := &Graph{objects: make([]object, len(all)), seqs: make([]uint32, len(all)), large: map[uint32]large{}, Lost: map[uint32][]format.Link{}}
+	g := &Graph{objects: make([]object, len(all)), seqs: make([]uint32, len(all)),
+		large: map[uint32]large{}, Lost: map[uint32][]format.Link{}}
 	for i := range all {
 		all[i].at = uint32(i)
 		g.take(all[i])
@@ -40,7 +42,8 @@ func TestLargeObjects(t *testing.T) {
 			t.Errorf("object %d is %v, %v, seq %d", i, g.Kind(at), g.Message(at), g.Seq(at))
 		}
 		if !slices.Equal(g.Below(at), want.edges) || len(g.ParentsOf(at)) != want.parents {
-			t.Errorf("object %d has %d links and %d parents", i, len(g.Below(at)), len(g.ParentsOf(at)))
+			t.Errorf("object %d has %d links and %d parents", i, len(g.Below(at)),
+				len(g.ParentsOf(at)))
 		}
 	}
 }

@@ -15,7 +15,8 @@ import (
 
 func read(t *testing.T, s *session.Store) *graph.Graph {
 	t.Helper()
-	inv := storetest.Must[*graph.Inventory](t)(graph.TakeInventory(s, func(_ string, err error) error { return err }))
+	inv := storetest.Must[*graph.Inventory](t)(
+		graph.TakeInventory(s, func(_ string, err error) error { return err }))
 	return storetest.Must[*graph.Graph](t)(graph.Read(context.Background(), s, inv, nil, nil))
 }
 
@@ -25,8 +26,11 @@ func TestLetGo(t *testing.T) {
 	g, want := read(t, s), read(t, s)
 	g.LetGo()
 	for i := range uint32(want.Len()) {
-		if g.Kind(i) != want.Kind(i) || g.Message(i) != want.Message(i) || !slices.Equal(g.Below(i), want.Below(i)) || !slices.Equal(g.ParentsOf(i), want.ParentsOf(i)) {
-			t.Errorf("%v %v is %v with %d links, want %d", want.Kind(i), want.ID(i), g.Kind(i), len(g.Below(i)), len(want.Below(i)))
+		if g.Kind(i) != want.Kind(i) || g.Message(i) != want.Message(i) ||
+			!slices.Equal(g.Below(i), want.Below(i)) ||
+			!slices.Equal(g.ParentsOf(i), want.ParentsOf(i)) {
+			t.Errorf("%v %v is %v with %d links, want %d", want.Kind(i), want.ID(i), g.Kind(i),
+				len(g.Below(i)), len(want.Below(i)))
 		}
 	}
 	raw := format.Raw{Header: []byte("unknown 1\n")}
@@ -42,7 +46,8 @@ func TestWalkAfterLetGo(t *testing.T) {
 	g.LetGo()
 	reached, all := 0, read(t, s)
 	for n, of := range []*graph.Graph{g, all} {
-		w := graph.Walk{Graph: of, Mark: graph.Reached, Missing: func(_ uint32, _ format.Link, why error) error { return why }}
+		w := graph.Walk{Graph: of, Mark: graph.Reached,
+			Missing: func(_ uint32, _ format.Link, why error) error { return why }}
 		for _, r := range graph.RootsOfRefs(storetest.View(t, s).All()) {
 			if err := w.From(storetest.Must[uint32](t)(of.Meet(r.ID))); err != nil {
 				t.Fatal(err)
@@ -82,12 +87,14 @@ func TestLend(t *testing.T) {
 func TestInventoryLetGo(t *testing.T) {
 	s := kit.Old(t, 7)
 	inventory := func() *graph.Inventory {
-		return storetest.Must[*graph.Inventory](t)(graph.TakeInventory(s, func(_ string, err error) error { return err }))
+		return storetest.Must[*graph.Inventory](t)(
+			graph.TakeInventory(s, func(_ string, err error) error { return err }))
 	}
 	inv, want := inventory(), inventory()
 	inv.LetGo()
 	for n, p := range want.Packs {
-		if !slices.Equal(slices.Collect(inv.Packs[n].Bodyless()), slices.Collect(p.Bodyless())) || inv.Packs[n].Numbers != nil {
+		if !slices.Equal(slices.Collect(inv.Packs[n].Bodyless()), slices.Collect(p.Bodyless())) ||
+			inv.Packs[n].Numbers != nil {
 			t.Errorf("pack %v: not the same objects without a body", p.ID)
 		}
 	}

@@ -9,11 +9,13 @@ import (
 
 // A run leaves the limit as it was, and does not touch one that was set before.
 func TestFrugalRestores(t *testing.T) {
-	for _, tt := range []struct{ before, during int64 }{{math.MaxInt64, enough}, {1 << 40, 1 << 40}} {
+	for _, tt := range []struct{ before, during int64 }{{math.MaxInt64, enough},
+		{1 << 40, 1 << 40}} {
 		was := debug.SetMemoryLimit(tt.before)
 		restore := Frugal()
 		if got := debug.SetMemoryLimit(-1); got != tt.during {
-			t.Errorf("with a limit of %d: it is %d during the run, want %d", tt.before, got, tt.during)
+			t.Errorf("with a limit of %d: it is %d during the run, want %d", tt.before,
+				got, tt.during)
 		}
 		restore()
 		runtime.GC()
@@ -42,7 +44,8 @@ func TestNextLimit(t *testing.T) {
 		{enough, 170 * mb, 150 * mb, enough},
 	} {
 		if got := nextLimit(tt.limit, enough, tt.held, tt.fresh); got != tt.want {
-			t.Errorf("%d bytes held, %d fresh: the limit %d is followed by %d, want %d", tt.held, tt.fresh, tt.limit, got, tt.want)
+			t.Errorf("%d bytes held, %d fresh: the limit %d is followed by %d, want %d", tt.held,
+				tt.fresh, tt.limit, got, tt.want)
 		}
 	}
 }

@@ -58,9 +58,12 @@ func RootsOfRefs(refs map[string]format.Value) []Root {
 		switch {
 		case v.ID.IsZero():
 		case v.Kind == format.SessionValue:
-			tips = append(tips, Root{Link: format.Link{ID: v.ID, Want: format.EntryKind}, From: name})
+			tips = append(tips,
+				Root{Link: format.Link{ID: v.ID, Want: format.EntryKind}, From: name})
 			if !v.Pin.IsZero() {
-				rest = append(rest, Root{Link: format.Link{ID: v.Pin, Want: format.ForestKind}, From: name + ": the pin"})
+				rest = append(rest,
+					Root{Link: format.Link{ID: v.Pin, Want: format.ForestKind},
+						From: name + ": the pin"})
 			}
 		default:
 			rest = append(rest, Root{Link: format.Link{ID: v.ID, Want: RefKind(name)}, From: name})
@@ -87,7 +90,8 @@ func RootsOfBase(refs map[string]format.Value) []Root {
 			continue
 		}
 		if id := refs[name].ID; !id.IsZero() {
-			list = append(list, Root{Link: format.Link{ID: id, Want: RefKind(name)}, From: "refs/base: " + name})
+			list = append(list,
+				Root{Link: format.Link{ID: id, Want: RefKind(name)}, From: "refs/base: " + name})
 		}
 	}
 	return list

@@ -45,10 +45,12 @@ func Talkative(b *testing.B) *session.Store {
 	for done := 0; done < n; {
 		var batch []conversation.Message
 		for range min(4096, n-done) {
-			batch = append(batch, conversation.Message{Role: "user", Text: Chatter(r) + " " + Chatter(r)})
+			batch = append(batch,
+				conversation.Message{Role: "user", Text: Chatter(r) + " " + Chatter(r)})
 		}
 		name := fmt.Sprint("s", done/20000)
-		if _, _, err := s.Conversation.Append(context.Background(), name, history.MainBranch, batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
+		if _, _, err := s.Conversation.Append(context.Background(), name, history.MainBranch, batch,
+			conversation.AppendOptions{NoGraduation: true}); err != nil {
 			b.Fatal(err)
 		}
 		done += len(batch)
@@ -59,7 +61,8 @@ func Talkative(b *testing.B) *session.Store {
 const Day = 24 * time.Hour
 
 // Small is a window that a dozen messages fill, and a log that is kept for a day.
-var Small = []string{"window.graduate_at=4", "window.evict_at=7", "forest.max_cold_clusters=2", "log.keep=1d", "gc.grace=1d"}
+var Small = []string{"window.graduate_at=4", "window.evict_at=7", "forest.max_cold_clusters=2",
+	"log.keep=1d", "gc.grace=1d"}
 
 // Create makes a store in a new directory.
 func Create(t testing.TB) *session.Store {
@@ -96,9 +99,11 @@ func Say(t testing.TB, s *session.Store, name string, texts ...string) {
 	t.Helper()
 	var batch []conversation.Message
 	for i, text := range texts {
-		batch = append(batch, conversation.Message{Role: []string{"user", "model"}[i%2], Text: text})
+		batch = append(batch,
+			conversation.Message{Role: []string{"user", "model"}[i%2], Text: text})
 	}
-	if _, _, err := s.Conversation.Append(context.Background(), name, history.MainBranch, batch, conversation.AppendOptions{NoGraduation: len(texts) > 1}); err != nil {
+	if _, _, err := s.Conversation.Append(context.Background(), name, history.MainBranch, batch,
+		conversation.AppendOptions{NoGraduation: len(texts) > 1}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -113,7 +118,8 @@ func Live(t testing.TB, s *session.Store, r *rand.Rand, n int) {
 		exists := view.Get(history.RefName(name, history.MainBranch)).Exists()
 		switch k := r.IntN(20); {
 		case (k == 0 || k == 7) && exists:
-			o := compaction.CompactOptions{Branches: []history.BranchName{{Session: name, Branch: history.MainBranch}}}
+			o := compaction.CompactOptions{Branches: []history.BranchName{{Session: name,
+				Branch: history.MainBranch}}}
 			if k == 7 && name == "late" {
 				o.Strategy = clusters.Flat
 			}
@@ -121,12 +127,14 @@ func Live(t testing.TB, s *session.Store, r *rand.Rand, n int) {
 		case k == 1 && exists:
 			target, err := s.Clusters.Resolve(view, fmt.Sprintf("%s~%d", name, r.IntN(6)))
 			if err == nil {
-				_, _ = s.Conversation.Rewind(bg, name, history.MainBranch, target, conversation.RewindOptions{})
+				_, _ = s.Conversation.Rewind(bg, name, history.MainBranch, target,
+					conversation.RewindOptions{})
 			}
 		case k == 2 || k == 3:
 			_, _ = s.Conversation.Undo(bg, name)
 		case k == 4 && exists:
-			storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(bg, name, history.MainBranch))
+			storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(bg, name,
+				history.MainBranch))
 		case k == 5 && exists && r.IntN(3) == 0:
 			storetest.Must[int](t)(s.Conversation.RemoveSession(bg, name))
 		case k == 8:
@@ -146,12 +154,13 @@ func Live(t testing.TB, s *session.Store, r *rand.Rand, n int) {
 // Age gives every file of a store's objects a time.
 func Age(t testing.TB, s *session.Store, at time.Time) {
 	t.Helper()
-	err := filepath.WalkDir(filepath.Join(s.Dir, objects.Dir), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		return os.Chtimes(path, at, at)
-	})
+	err := filepath.WalkDir(
+		filepath.Join(s.Dir, objects.Dir), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			return os.Chtimes(path, at, at)
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,11 +218,14 @@ func Clean(t testing.TB, s *session.Store) fsck.Report {
 // Stray puts an entry that nothing names, on top of another one.
 func Stray(t testing.TB, s *session.Store, text string) (top, below format.ID) {
 	t.Helper()
-	e := &format.Entry{Seq: 1, Session: "nobody", Kind: format.KindMessage, Role: "user", Time: storetest.Start}
+	e := &format.Entry{Seq: 1, Session: "nobody", Kind: format.KindMessage, Role: "user",
+		Time: storetest.Start}
 	make := func(text string) format.ID {
 		e.Body = &format.Body{Media: format.MediaText}
 		blank := bytes.TrimSuffix(storetest.Must[[]byte](t)(e.Encode()), []byte("\n"))
-		nonce := storetest.Must[[]byte](t)(s.Nonce("nonce", blank[:bytes.LastIndexByte(blank, '\n')+1])) // as every entry has one
+		// As every entry has one
+		nonce := storetest.Must[[]byte](t)(
+			s.Nonce("nonce", blank[:bytes.LastIndexByte(blank, '\n')+1]))
 		body := append(nonce, text...)
 		sum := format.SumBody(body, format.MediaText)
 		e.Body = &sum
@@ -231,6 +243,10 @@ func Stray(t testing.TB, s *session.Store, text string) (top, below format.ID) {
 // Observe tells a session's model of a value.
 func Observe(t testing.TB, s *session.Store, name string, value int) {
 	t.Helper()
-	set := storetest.Must[*epoch.Set](t)(epoch.Read(fmt.Appendf(nil, `{"key":"core/date","value":%d,"first":"It is %d.","changed":"It is %d now.","removed_text":"It is over."}`, value, value, value)))
-	storetest.Must[epochs.Observed](t)(s.Epochs.Observe(context.Background(), name, history.MainBranch, set, epochs.ObserveOptions{}))
+	set := storetest.Must[*epoch.Set](t)(
+		epoch.Read(
+			fmt.Appendf(nil,
+				`{"key":"core/date","value":%d,"first":"It is %d.","changed":"It is %d now.","removed_text":"It is over."}`, value, value, value)))
+	storetest.Must[epochs.Observed](t)(s.Epochs.Observe(context.Background(), name,
+		history.MainBranch, set, epochs.ObserveOptions{}))
 }

@@ -47,7 +47,8 @@ func Old(t testing.TB, seed uint64) *session.Store {
 // ForgetEntry forgets an entry.
 func ForgetEntry(t testing.TB, s *session.Store, id format.ID) {
 	t.Helper()
-	storetest.Must[forget.Report](t)(forget.Run(context.Background(), s, forget.Options{IDs: []format.ID{id}}))
+	storetest.Must[forget.Report](t)(forget.Run(context.Background(), s,
+		forget.Options{IDs: []format.ID{id}}))
 }
 
 func Fresh(t testing.TB, s *session.Store) *session.Store {
@@ -60,7 +61,8 @@ func Fresh(t testing.TB, s *session.Store) *session.Store {
 // FaultsOf are the faults of a store as it is on disk.
 func FaultsOf(t testing.TB, s *session.Store) []fsck.Fault {
 	t.Helper()
-	return storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), Fresh(t, s), fsck.Options{})).Faults
+	return storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), Fresh(t, s),
+		fsck.Options{})).Faults
 }
 
 // TipOf is the newest entry of a session.
@@ -80,14 +82,18 @@ func TakeOut(t testing.TB, s *session.Store, id format.ID) {
 	if err := os.MkdirAll(filepath.Dir(s.Objects.AbsentPath(id)), 0o700); err != nil || !whole {
 		t.Fatal(whole, err)
 	}
-	err := errors.Join(os.WriteFile(path, append(header, '\n'), 0o600), os.WriteFile(s.Objects.AbsentPath(id), storetest.Must[[]byte](t)(record.Encode()), 0o600))
+	err := errors.Join(os.WriteFile(path, append(header, '\n'), 0o600),
+		os.WriteFile(s.Objects.AbsentPath(id), storetest.Must[[]byte](t)(record.Encode()), 0o600))
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func Must2(t testing.TB) func([]conversation.Appended, []sanitize.Finding, error) []conversation.Appended {
-	return func(done []conversation.Appended, _ []sanitize.Finding, err error) []conversation.Appended {
+func Must2(
+	t testing.TB,
+) func([]conversation.Appended, []sanitize.Finding, error) []conversation.Appended {
+	return func(done []conversation.Appended, _ []sanitize.Finding,
+		err error) []conversation.Appended {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -144,8 +150,11 @@ func build(t testing.TB, seed uint64) *session.Store {
 	for range 2 {
 		Live(t, s, r, 15)
 		for _, name := range []string{"talk", "late", "other"} {
-			Say(t, s, name, Chatter(r), Chatter(r), Chatter(r), Chatter(r), Chatter(r), Chatter(r), Chatter(r), Chatter(r))
-			storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(context.Background(), compaction.CompactOptions{Branches: []history.BranchName{{Session: name, Branch: history.MainBranch}}}))
+			Say(t, s, name, Chatter(r), Chatter(r), Chatter(r), Chatter(r), Chatter(r), Chatter(r),
+				Chatter(r), Chatter(r))
+			storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(context.Background(),
+				compaction.CompactOptions{Branches: []history.BranchName{{Session: name,
+					Branch: history.MainBranch}}}))
 		}
 	}
 	var batch []string
@@ -161,7 +170,8 @@ func build(t testing.TB, seed uint64) *session.Store {
 		switch {
 		case i > 0 && len(view.Since) == 0:
 			return s
-		case len(view.Since) < refs.CheckpointEvery-1 && i%40 != 0, len(view.Since) == refs.CheckpointEvery-1 && view.PendingCount("main") > 0:
+		case len(view.Since) < refs.CheckpointEvery-1 && i%40 != 0,
+			len(view.Since) == refs.CheckpointEvery-1 && view.PendingCount("main") > 0:
 			for _, name := range []string{"late", "talk", "other"} {
 				if view.Get("HEAD").Name != name {
 					if err := s.Conversation.Use(context.Background(), name); err != nil {
@@ -185,7 +195,8 @@ func Update(t testing.TB, s *session.Store, name string, id format.ID) {
 	defer func() { _ = held.Release() }()
 	view := storetest.Must[*View](t)(s.Refs.Begin(held))
 	op := &format.Operation{Verb: "update-ref", Time: s.Now().Truncate(time.Millisecond)}
-	op.Refs = []format.RefUpdate{{Name: name, Old: view.Get(name), New: format.Value{Kind: format.ObjectValue, ID: id}}}
+	op.Refs = []format.RefUpdate{{Name: name, Old: view.Get(name),
+		New: format.Value{Kind: format.ObjectValue, ID: id}}}
 	if _, err := s.Refs.Commit(held, view, op, nil); err != nil {
 		t.Fatal(err)
 	}

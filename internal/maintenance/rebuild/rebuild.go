@@ -32,11 +32,13 @@ type Options struct {
 
 // Report is what Run found and made.
 type Report struct {
-	Forest     format.ID `json:"forest"`     // the shared forest, as its ref names it; zero where none was written yet
+	// The shared forest, as its ref names it; zero where none was written yet
+	Forest     format.ID `json:"forest"`
 	Operations int       `json:"operations"` // replayed
 	Objects    int       `json:"objects"`    // that were missing and were made again
-	Indexes    int       `json:"indexes"`    // of packs, that were missing or bad and were made again
-	Same       bool      `json:"same"`       // the replay gave every forest that refs name
+	// Of packs, that were missing or bad and were made again
+	Indexes int  `json:"indexes"`
+	Same    bool `json:"same"` // the replay gave every forest that refs name
 }
 
 // DiffersError says that the log's decisions do not give the forest that it names: it or what it
@@ -46,7 +48,9 @@ type DiffersError struct {
 	Why     string
 }
 
-func (e *DiffersError) Error() string { return fmt.Sprintf("replay differs: %s: %s", e.Subject, e.Why) }
+func (e *DiffersError) Error() string {
+	return fmt.Sprintf("replay differs: %s: %s", e.Subject, e.Why)
+}
 
 // WriteError says that what was made again could not be written, or an old cache could not be
 // removed. The data is not lost: the next run makes it again.
@@ -138,7 +142,8 @@ func (b *builder) forests(ctx context.Context) error {
 	r.Wanted = func(id format.ID) bool { return wanted[id] }
 	r.Wrote = func(id format.ID, _ []byte, st *forest.State) error {
 		given[id] = true
-		return st.EachEvicted(func(forest.Evicted) {}) // pages that are older than the kept log have to be there
+		// Pages that are older than the kept log have to be there
+		return st.EachEvicted(func(forest.Evicted) {})
 	}
 	r.Need = b.add
 	r.Stored = func(id format.ID) bool { return !b.lost[id] }

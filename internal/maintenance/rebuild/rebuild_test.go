@@ -26,14 +26,16 @@ import (
 // to and pins that are as old, and returns how many.
 func loseDerived(t testing.TB, s *session.Store) (lost int) {
 	t.Helper()
-	inv := storetest.Must[*graph.Inventory](t)(graph.TakeInventory(s, func(_ string, err error) error { return err }))
+	inv := storetest.Must[*graph.Inventory](t)(
+		graph.TakeInventory(s, func(_ string, err error) error { return err }))
 	g := storetest.Must[*graph.Graph](t)(graph.Read(context.Background(), s, inv, nil, nil))
 	w := graph.Walk{Graph: g, Mark: graph.Reached}
 	base := graph.RefsOf(storetest.Must[*format.Checkpoint](t)(s.Refs.Base()))
 	roots := graph.RootsOfBase(base)
 	for name, v := range storetest.View(t, s).All() {
 		if pin := base[name].Pin; !pin.IsZero() && pin == v.Pin {
-			roots = append(roots, graph.Root{Link: format.Link{ID: pin, Want: format.ForestKind}, From: name})
+			roots = append(roots,
+				graph.Root{Link: format.Link{ID: pin, Want: format.ForestKind}, From: name})
 		}
 	}
 	for _, r := range roots {
@@ -43,24 +45,26 @@ func loseDerived(t testing.TB, s *session.Store) (lost int) {
 	}
 	var keep []format.ID
 	for i := range uint32(g.Len()) {
-		if k := g.Kind(i); g.Marks[i]&graph.Reached != 0 || k != format.NodeKind && k != format.ForestKind && k != format.PageKind {
+		if k := g.Kind(i); g.Marks[i]&graph.Reached != 0 ||
+			k != format.NodeKind && k != format.ForestKind && k != format.PageKind {
 			keep = append(keep, g.ID(i))
 		} else {
 			lost++
 		}
 	}
-	info := storetest.Must[objects.PackInfo](t)(s.Objects.WritePack(func(yield func(format.Raw, error) bool) {
-		for _, id := range keep {
-			raw, err := s.Objects.Get(id)
-			var gone *objects.GoneError
-			if errors.As(err, &gone) {
-				raw.Body, err = nil, nil
+	info := storetest.Must[objects.PackInfo](t)(
+		s.Objects.WritePack(func(yield func(format.Raw, error) bool) {
+			for _, id := range keep {
+				raw, err := s.Objects.Get(id)
+				var gone *objects.GoneError
+				if errors.As(err, &gone) {
+					raw.Body, err = nil, nil
+				}
+				if !yield(raw, err) {
+					return
+				}
 			}
-			if !yield(raw, err) {
-				return
-			}
-		}
-	}, objects.Fast))
+		}, objects.Fast))
 	held, err := s.Lock(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -98,11 +102,14 @@ func TestB1RebuildBringsBackWhatIsDerived(t *testing.T) {
 			t.Fatal("nothing was lost")
 		}
 		s = kit.Fresh(t, s)
-		if report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s, fsck.Options{})); len(report.Faults) == 0 {
+		if report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s,
+			fsck.Options{})); len(report.Faults) == 0 {
 			t.Fatal("fsck misses nothing")
 		}
-		dry := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s, rebuild.Options{DryRun: true}))
-		done := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s, rebuild.Options{}))
+		dry := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s,
+			rebuild.Options{DryRun: true}))
+		done := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s,
+			rebuild.Options{}))
 		if dry != done || !done.Same || done.Forest != want || done.Objects == 0 {
 			t.Errorf("dry run %+v, run %+v", dry, done)
 		}
@@ -110,10 +117,13 @@ func TestB1RebuildBringsBackWhatIsDerived(t *testing.T) {
 		if got := kit.Texts(t, s); got != before {
 			t.Error("history is not what it was")
 		}
-		if again := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s, rebuild.Options{})); again.Objects != 0 {
+		if again := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s,
+			rebuild.Options{})); again.Objects != 0 {
 			t.Errorf("again: %+v", again)
 		}
-		storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(context.Background(), compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk", Branch: history.MainBranch}}}))
+		storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(context.Background(),
+			compaction.CompactOptions{Branches: []history.BranchName{{Session: "talk",
+				Branch: history.MainBranch}}}))
 		kit.Clean(t, s)
 	}
 }
@@ -143,7 +153,8 @@ func TestRebuildMends(t *testing.T) {
 		}
 	}
 	s = kit.Fresh(t, s)
-	done := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s, rebuild.Options{}))
+	done := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s,
+		rebuild.Options{}))
 	if done.Indexes != len(packs) || !done.Same {
 		t.Errorf("%+v, %d packs", done, len(packs))
 	}

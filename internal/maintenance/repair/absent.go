@@ -120,7 +120,8 @@ func (r *repairer) listForgotten() error {
 			return err
 		}
 		path := r.s.Objects.Path(objects.ForgottenName(f.Operation))
-		if err := errors.Join(r.touch(), r.env.FS.MkdirAll(filepath.Dir(path)), r.clear(path)); err != nil {
+		if err := errors.Join(r.touch(), r.env.FS.MkdirAll(filepath.Dir(path)),
+			r.clear(path)); err != nil {
 			return err
 		}
 		if err := r.env.FS.WriteDurable(path, text, 0o600); err != nil {
@@ -135,6 +136,8 @@ func (r *repairer) listForgotten() error {
 func (r *repairer) forgetsLost(operation uint64) {
 	if !r.wordsLost[operation] {
 		r.wordsLost[operation] = true
-		r.lost("by what the words are known that operation %d forgot: they are gone, and may be said again", operation)
+		r.lost(
+			"by what the words are known that operation %d forgot: they are gone, and may be "+
+				"said again", operation)
 	}
 }

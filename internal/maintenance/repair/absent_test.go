@@ -28,17 +28,23 @@ func TestRepairOfAnAbsentRecord(t *testing.T) {
 	if err := os.WriteFile(path, good[:len(good)-1], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if report := storetest.Must[repair.Report](t)(repair.Run(context.Background(), storetest.Env(s.Dir, nil), repair.Options{})); len(report.Left) > 0 {
+	if report := storetest.Must[repair.Report](t)(
+		repair.Run(context.Background(), storetest.Env(s.Dir, nil),
+			repair.Options{})); len(report.Left) > 0 {
 		t.Fatal(report.Left)
 	}
-	if report := kit.Clean(t, kit.Fresh(t, s)); !strings.Contains(strings.Join(report.Notes, "\n"), "1 bodies are lost") {
+	if report := kit.Clean(t, kit.Fresh(t, s)); !strings.Contains(strings.Join(report.Notes, "\n"),
+		"1 bodies are lost") {
 		t.Errorf("notes: %q", report.Notes)
 	}
-	for id, want := range map[format.ID]string{lost: format.ReasonLost, forgotten: format.ReasonForgotten} {
+	for id, want := range map[format.ID]string{lost: format.ReasonLost,
+		forgotten: format.ReasonForgotten} {
 		if err := os.WriteFile(s.Objects.AbsentPath(id), []byte("absent"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		report := storetest.Must[repair.Report](t)(repair.Run(context.Background(), storetest.Env(s.Dir, nil), repair.Options{Copy: filepath.Join(storetest.TempDir(t), "copy")}))
+		report := storetest.Must[repair.Report](t)(
+			repair.Run(context.Background(), storetest.Env(s.Dir, nil),
+				repair.Options{Copy: filepath.Join(storetest.TempDir(t), "copy")}))
 		a, err := fsck.ReadAbsent(id, s.Objects.AbsentPath(id))
 		if err != nil || a.Reason != want || len(report.Left) > 0 {
 			t.Errorf("%s: %+v, %v; left %v", want, a, err, report.Left)

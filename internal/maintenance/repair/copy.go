@@ -25,7 +25,8 @@ func (r *repairer) touch() error {
 func (r *repairer) copyStore() error {
 	to := r.o.Copy
 	if to == "" {
-		to = filepath.Join(filepath.Dir(r.dir), beforeRepair+r.env.Now().UTC().Format("20060102T150405Z"))
+		to = filepath.Join(filepath.Dir(r.dir),
+			beforeRepair+r.env.Now().UTC().Format("20060102T150405Z"))
 		for name, n := to, 2; graph.Exists(to); n++ {
 			to = fmt.Sprintf("%s-%d", name, n)
 		}
@@ -33,7 +34,8 @@ func (r *repairer) copyStore() error {
 	if graph.Exists(to) {
 		return fmt.Errorf("%w: %q", ErrCopyThere, to)
 	}
-	aside := filepath.Join(filepath.Dir(to), fmt.Sprintf("%srepair-%d", storedir.AsidePrefix, r.env.Owner.PID))
+	aside := filepath.Join(filepath.Dir(to),
+		fmt.Sprintf("%srepair-%d", storedir.AsidePrefix, r.env.Owner.PID))
 	err := storedir.RemoveTree(r.env.FS, aside)
 	if err == nil {
 		err = storedir.CopyTree(r.ctx, r.env.FS, r.dir, aside)
@@ -45,7 +47,8 @@ func (r *repairer) copyStore() error {
 		err = r.env.FS.SyncDir(filepath.Dir(to))
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("no copy of the store: %w", err), storedir.RemoveTree(r.env.FS, aside))
+		return errors.Join(fmt.Errorf("no copy of the store: %w", err),
+			storedir.RemoveTree(r.env.FS, aside))
 	}
 	r.report.Copy = to
 	return nil

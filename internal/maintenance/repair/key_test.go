@@ -24,7 +24,8 @@ func TestRepairOfAnotherKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := bytes.Repeat([]byte{2}, repo.KeySize)
-	report := storetest.Must[repair.Report](t)(repair.Run(context.Background(), storetest.Env(s.Dir, nil), repair.Options{NewKey: key}))
+	report := storetest.Must[repair.Report](t)(
+		repair.Run(context.Background(), storetest.Env(s.Dir, nil), repair.Options{NewKey: key}))
 	if len(report.Lost) != 1 || len(report.Left) != 0 {
 		t.Errorf("lost %q, left %v", report.Lost, report.Left)
 	}
@@ -35,6 +36,7 @@ func TestRepairOfAnotherKey(t *testing.T) {
 	file := filepath.Join(storetest.TempDir(t), "bundle")
 	storetest.Must[bundle.Report](t)(bundle.Write(context.Background(), kit.Fresh(t, s), file, nil))
 	to := storetest.TempDir(t)
-	storetest.Must[bundle.Report](t)(bundle.Unpack(context.Background(), storetest.Env(to, nil), file, to))
+	storetest.Must[bundle.Report](t)(bundle.Unpack(context.Background(),
+		storetest.Env(to, nil), file, to))
 	kit.Clean(t, kit.Open(t, filepath.Join(to, ".gemini", "context"), nil))
 }

@@ -44,7 +44,9 @@ func (r *repairer) mendPacks() error {
 		}
 		if restored {
 			anyRestored = true
-			r.mended("pack %v was damaged; its parity restored it. If a forget named it as remaining, forget again", id)
+			r.mended(
+				"pack %v was damaged; its parity restored it. If a forget named it as remaining, "+
+					"forget again", id)
 			continue
 		}
 		if err := r.mendPack(id); err != nil {
@@ -144,7 +146,8 @@ func (r *repairer) keepHeader(id format.ID, header []byte) (ok bool, err error) 
 
 // loseBody records that a body is lost.
 func (r *repairer) loseBody(id format.ID, header []byte) error {
-	a := format.Absent{Object: id, Reason: format.ReasonLost, Time: r.s.Now().UTC().Truncate(time.Millisecond)}
+	a := format.Absent{Object: id, Reason: format.ReasonLost,
+		Time: r.s.Now().UTC().Truncate(time.Millisecond)}
 	b, err := a.Encode()
 	if err != nil {
 		return err

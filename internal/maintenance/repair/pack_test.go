@@ -44,8 +44,9 @@ func TestRepairOfAPack(t *testing.T) {
 		if err := os.WriteFile(path, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		report := storetest.Must[repair.Report](t)(repair.Run(context.Background(), storetest.Env(s.Dir, nil),
-			repair.Options{Copy: filepath.Join(t.TempDir(), "copy")}))
+		report := storetest.Must[repair.Report](t)(
+			repair.Run(context.Background(), storetest.Env(s.Dir, nil),
+				repair.Options{Copy: filepath.Join(t.TempDir(), "copy")}))
 		if report.Found == 0 || len(report.Lost)+len(report.Left) > 0 {
 			t.Errorf("byte %d of %d: %+v", at, len(good), report)
 		}
@@ -64,8 +65,9 @@ func TestRepairOfACutPack(t *testing.T) {
 	if err := os.WriteFile(path, good[:len(good)/20], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	report := storetest.Must[repair.Report](t)(repair.Run(context.Background(), storetest.Env(s.Dir, nil),
-		repair.Options{Copy: filepath.Join(t.TempDir(), "copy")}))
+	report := storetest.Must[repair.Report](t)(
+		repair.Run(context.Background(), storetest.Env(s.Dir, nil),
+			repair.Options{Copy: filepath.Join(t.TempDir(), "copy")}))
 	left := 0
 	for _, f := range report.Left {
 		if f.Kind != "link" {

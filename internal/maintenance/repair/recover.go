@@ -45,7 +45,8 @@ func (r *repairer) recover() error {
 	if err != nil {
 		return err
 	}
-	c := &recovery{repairer: r, view: view, g: g, refs: view.All(), moved: map[string]format.Value{}}
+	c := &recovery{repairer: r, view: view, g: g, refs: view.All(),
+		moved: map[string]format.Value{}}
 	c.fromRecords(later)
 	if err := c.fromObjects(); err != nil {
 		return err
@@ -122,7 +123,8 @@ func (c *recovery) whole(id format.ID) bool {
 	for j := range c.g.Marks {
 		c.g.Marks[j] &^= visit
 	}
-	w := graph.Walk{Graph: c.g, Mark: visit, Missing: func(uint32, format.Link, error) error { return errMissing }}
+	w := graph.Walk{Graph: c.g, Mark: visit,
+		Missing: func(uint32, format.Link, error) error { return errMissing }}
 	return w.From(i) == nil
 }
 
@@ -139,7 +141,8 @@ func (c *recovery) tip(name string, id format.ID) {
 	case !ok:
 		c.aside(id)
 	case !now.Exists():
-		c.set(name, format.Value{Kind: format.SessionValue, ID: id, Frontier: frontier}, "branch "+name)
+		c.set(name, format.Value{Kind: format.SessionValue, ID: id, Frontier: frontier},
+			"branch "+name)
 	case c.standsOn(id, now.ID) && frontier == now.Frontier:
 		v := now
 		v.ID = id
@@ -218,14 +221,17 @@ func (c *recovery) aside(id format.ID) {
 	frontier, ok := c.frontier(id)
 	if !ok {
 		ref := conversation.UserRefs + history.RecoveredPrefix + id.Short(12)
-		c.set(ref, format.Value{Kind: format.ObjectValue, ID: id}, fmt.Sprintf("entry %v and what it stands on, as %s", id, ref))
+		c.set(ref, format.Value{Kind: format.ObjectValue, ID: id},
+			fmt.Sprintf("entry %v and what it stands on, as %s", id, ref))
 		return
 	}
 	name := history.RefName(history.RecoveredPrefix+id.Short(12), history.MainBranch)
 	if c.refs[name].Exists() {
 		return
 	}
-	c.set(name, format.Value{Kind: format.SessionValue, ID: id, Frontier: frontier}, fmt.Sprintf("entry %v and what it stands on, as session %s", id, history.RecoveredPrefix+id.Short(12)))
+	c.set(name, format.Value{Kind: format.SessionValue, ID: id, Frontier: frontier},
+		fmt.Sprintf("entry %v and what it stands on, as session %s", id,
+			history.RecoveredPrefix+id.Short(12)))
 }
 
 // standsOn reports whether below is id itself or an ancestor of it along first parents.
@@ -247,7 +253,8 @@ func (c *recovery) standsOn(id, below format.ID) bool {
 // fromObjects looks for entries that nothing names and that are newer than what is left of the log.
 func (c *recovery) fromObjects() error {
 	newest := time.Time{}
-	err := c.s.Refs.Backward(c.view, func(rec refs.Record) bool { newest = rec.Op.Time; return false })
+	err := c.s.Refs.Backward(c.view,
+		func(rec refs.Record) bool { newest = rec.Op.Time; return false })
 	if err != nil {
 		return err
 	}
@@ -256,7 +263,10 @@ func (c *recovery) fromObjects() error {
 		return err
 	}
 	roots := append(graph.RootsOfRefs(c.refs), graph.RootsOfBase(graph.RefsOf(base))...)
-	err = c.s.Refs.Forward(func(rec refs.Record) bool { roots = append(roots, graph.RootsOfRecord(rec.Op)...); return true })
+	err = c.s.Refs.Forward(func(rec refs.Record) bool {
+		roots = append(roots, graph.RootsOfRecord(rec.Op)...)
+		return true
+	})
 	if err != nil {
 		return err
 	}
@@ -286,7 +296,9 @@ func (c *recovery) fromObjects() error {
 // whether it did.
 func (c *recovery) savedTip(t graph.Tip) bool {
 	prefix := graph.SessionsPrefix + t.Entry.Session + "/"
-	if !c.saved[t.ID] || slices.ContainsFunc(c.told, func(name string) bool { return strings.HasPrefix(name, prefix) }) {
+	if !c.saved[t.ID] ||
+		slices.ContainsFunc(c.told,
+			func(name string) bool { return strings.HasPrefix(name, prefix) }) {
 		return false
 	}
 	for _, name := range graph.SortedNames(c.refs) {
@@ -325,7 +337,8 @@ func (c *recovery) commit() error {
 	}
 	op := &format.Operation{Verb: refs.VerbRepair, Time: c.s.Now().UTC().Truncate(time.Millisecond)}
 	for _, name := range graph.SortedNames(c.moved) {
-		op.Refs = append(op.Refs, format.RefUpdate{Name: name, Old: c.view.Get(name), New: c.moved[name]})
+		op.Refs = append(op.Refs,
+			format.RefUpdate{Name: name, Old: c.view.Get(name), New: c.moved[name]})
 	}
 	op.Refs = slices.DeleteFunc(op.Refs, func(u format.RefUpdate) bool { return u.Old == u.New })
 	if _, err := c.s.Refs.Commit(c.held, c.view, op, nil); err != nil {

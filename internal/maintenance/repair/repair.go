@@ -29,8 +29,10 @@ import (
 
 // Options are for Run.
 type Options struct {
-	DryRun   bool   // repair a copy, say what came of it, and remove it: the store is not touched
-	Copy     string // where the store is copied to before anything is changed; must not be there yet. "" is beside the store
+	DryRun bool // repair a copy, say what came of it, and remove it: the store is not touched
+	// Where the store is copied to before anything is changed; must not be there yet. "" is beside
+	// the store
+	Copy     string
 	NewKey   []byte // where the key is lost, this one takes its place; nil leaves it lost
 	Progress graph.Progress
 }
@@ -79,11 +81,14 @@ type repairer struct {
 	s    *session.Store // nil before it can be opened
 	held *lock.Held
 
-	wrongKey  bool            // fsck said so
-	wordsLost map[uint64]bool // of which operations it was said that the words they forgot are not known
+	wrongKey bool // fsck said so
+	// Of which operations it was said that the words they forgot are not known
+	wordsLost map[uint64]bool
 
-	saved   map[format.ID]bool // objects that damaged records carried, behind the end of the kept log
-	missing []format.ID        // objects whose only copy was taken away; what follows from the rest may come back
+	// Objects that damaged records carried, behind the end of the kept log
+	saved map[format.ID]bool
+	// Objects whose only copy was taken away; what follows from the rest may come back
+	missing []format.ID
 }
 
 func (r *repairer) mended(text string, args ...any) {
@@ -105,7 +110,8 @@ func (r *repairer) run() (err error) {
 			return err
 		}
 		r.report.Found = len(before.Faults)
-		r.wrongKey = slices.ContainsFunc(before.Faults, func(f fsck.Fault) bool { return f.Kind == "key" })
+		r.wrongKey = slices.ContainsFunc(before.Faults,
+			func(f fsck.Fault) bool { return f.Kind == "key" })
 		if before.Newer != nil {
 			return before.Newer // what does not know it must not remove anything
 		}
@@ -191,7 +197,9 @@ func (r *repairer) reopen() error {
 
 // work runs the steps of a repair. Each uses what the one before it left.
 func (r *repairer) work() error {
-	for _, step := range []func() error{r.mendKey, r.loosenLog, r.mendAbsent, r.mendForgets, r.mendPacks, r.loosenLog, r.mendLoose, r.mendBodies, r.mendRefs, r.mendLogged, r.listForgotten, r.derive, r.recover} {
+	for _, step := range []func() error{r.mendKey, r.loosenLog, r.mendAbsent, r.mendForgets,
+		r.mendPacks, r.loosenLog, r.mendLoose, r.mendBodies, r.mendRefs, r.mendLogged,
+		r.listForgotten, r.derive, r.recover} {
 		if err := errors.Join(r.ctx.Err(), step()); err != nil {
 			return err
 		}
@@ -203,7 +211,8 @@ func (r *repairer) work() error {
 
 // dryRun repairs a copy, and removes it.
 func (r *repairer) dryRun() error {
-	aside := filepath.Join(filepath.Dir(r.dir), fmt.Sprintf("%sdry-%d", storedir.AsidePrefix, r.env.Owner.PID))
+	aside := filepath.Join(filepath.Dir(r.dir),
+		fmt.Sprintf("%sdry-%d", storedir.AsidePrefix, r.env.Owner.PID))
 	if err := storedir.RemoveTree(r.env.FS, aside); err != nil {
 		return err
 	}
@@ -245,7 +254,9 @@ func (r *repairer) mendKey() error {
 	case err == nil && !r.wrongKey:
 		return nil
 	case err == nil && r.o.NewKey == nil:
-		r.lost("the key: the one that is there is not the one the store was written with; put it back from a copy, or let --new-key make another")
+		r.lost(
+			"the key: the one that is there is not the one the store was written with; put it " +
+				"back from a copy, or let --new-key make another")
 		return nil
 	case r.o.NewKey == nil:
 		r.lost("the key: %v; put it back from a copy, or let --new-key make another", err)
@@ -267,10 +278,13 @@ func (r *repairer) mendKey() error {
 	if err := r.env.FS.MkdirAll(filepath.Join(r.dir, "log")); err != nil {
 		return err
 	}
-	if err := r.env.FS.WriteDurable(filepath.Join(r.dir, filepath.FromSlash(store.NewKeyName)), mark, 0o600); err != nil {
+	if err := r.env.FS.WriteDurable(filepath.Join(r.dir, filepath.FromSlash(store.NewKeyName)),
+		mark, 0o600); err != nil {
 		return err
 	}
-	r.lost("the key; there is a new one: records that were imported before are not known by their contents, and what was forgotten is not known by its words")
+	r.lost(
+		"the key; there is a new one: records that were imported before are not known by their " +
+			"contents, and what was forgotten is not known by its words")
 	return nil
 }
 
@@ -306,7 +320,8 @@ func (r *repairer) mendRefs() error {
 	if err := r.touch(); err != nil {
 		return err
 	}
-	if err := r.putCarried([]refs.Record{{Op: &format.Operation{Objects: v.Objects}, Damaged: true}}); err != nil {
+	if err := r.putCarried(
+		[]refs.Record{{Op: &format.Operation{Objects: v.Objects}, Damaged: true}}); err != nil {
 		return err
 	}
 	r.saved = map[format.ID]bool{}
@@ -357,7 +372,8 @@ func (r *repairer) tellMissing() error {
 			named[id] = true
 		}
 	}
-	missing, err := r.s.Objects.HasAll(graph.SortedIDs(append(slices.Collect(maps.Keys(named)), r.missing...)))
+	missing, err := r.s.Objects.HasAll(
+		graph.SortedIDs(append(slices.Collect(maps.Keys(named)), r.missing...)))
 	for _, id := range slices.Compact(missing) {
 		if named[id] {
 			r.lost("object %v", id)

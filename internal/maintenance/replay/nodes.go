@@ -21,7 +21,8 @@ type memory struct {
 func newMemory(s *session.Store) *memory {
 	return &memory{
 		Loader: s.History.Loader(), s: s,
-		nodes: map[format.ID]*format.Node{}, stones: map[format.ID]*format.Node{}, pages: map[format.ID]*format.Page{},
+		nodes: map[format.ID]*format.Node{}, stones: map[format.ID]*format.Node{},
+		pages: map[format.ID]*format.Page{},
 	}
 }
 

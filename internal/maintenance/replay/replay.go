@@ -40,7 +40,8 @@ type Forests struct {
 
 // New starts from the refs at the beginning of the kept log.
 func New(s *session.Store, base map[string]format.Value) (*Forests, error) {
-	r := &Forests{memory: newMemory(s), States: map[string]*forest.State{}, Differs: func(string, string) {}}
+	r := &Forests{memory: newMemory(s), States: map[string]*forest.State{},
+		Differs: func(string, string) {}}
 	for _, ref := range graph.SortedNames(base) {
 		name, ok := graph.OwnForest(ref)
 		if !ok {
@@ -106,7 +107,8 @@ func (r *Forests) write(name string, number uint64, want format.ID) error {
 		return err
 	}
 	if id != want {
-		r.Differs(fmt.Sprintf("forest %s", name), fmt.Sprintf("operation %d names %v, its decisions give %v", number, want, id))
+		r.Differs(fmt.Sprintf("forest %s", name),
+			fmt.Sprintf("operation %d names %v, its decisions give %v", number, want, id))
 	}
 	if r.Wrote != nil {
 		if err := r.Wrote(id, header, st); err != nil {
@@ -162,13 +164,16 @@ func (r *Forests) beforeSettle(st *forest.State, c *forest.Cluster, d format.Dec
 	if err != nil {
 		return err
 	}
-	return r.Cover(d.ID, members, format.Cover{Summary: d.ID, Offset: d.Offset, Count: d.Count}, c.Covers)
+	return r.Cover(d.ID, members, format.Cover{Summary: d.ID, Offset: d.Offset, Count: d.Count},
+		c.Covers)
 }
 
 // Cover checks that a summary is of the run that it covers, and makes the nodes that the summary
 // names: those over the run, and those over the parts of the run that none of its other inputs
 // covers.
-func (r *Forests) Cover(id format.ID, members []format.ID, at format.Cover, covers []format.Cover) error {
+func (r *Forests) Cover(
+	id format.ID, members []format.ID, at format.Cover, covers []format.Cover,
+) error {
 	run := members[at.Offset : at.Offset+at.Count]
 	if r.Need == nil && r.NodeOf != nil {
 		if named, ok := r.NodeOf(id); ok {
@@ -203,14 +208,17 @@ func (r *Forests) Cover(id format.ID, members []format.ID, at format.Cover, cove
 func (r *Forests) covers(summary, named format.ID, run []format.ID) error {
 	node, err := format.NodeOf(run)
 	if err != nil || node != named {
-		r.Differs("summary "+summary.String(), fmt.Sprintf("is of node %v and covers node %v", named, node))
+		r.Differs("summary "+summary.String(),
+			fmt.Sprintf("is of node %v and covers node %v", named, node))
 	}
 	return err
 }
 
 // uncovered returns the members of a run that are not under those covers whose summaries are
 // inputs.
-func uncovered(members []format.ID, run format.Cover, covers []format.Cover, inputs []format.Input) []format.ID {
+func uncovered(
+	members []format.ID, run format.Cover, covers []format.Cover, inputs []format.Input,
+) []format.ID {
 	var out []format.ID
 	at, end := run.Offset, run.Offset+run.Count
 	for _, v := range covers {
@@ -250,11 +258,14 @@ func (r *Forests) beforeEvict(st *forest.State, c *forest.Cluster, d format.Deci
 	node := raws[len(raws)-1].ID()
 	switch {
 	case stone.Cluster != d.Cluster || stone.Arrival != c.Arrival:
-		r.Differs(subject, fmt.Sprintf("is of cluster %d with arrival %d, evicted was cluster %d with arrival %d", stone.Cluster, stone.Arrival, d.Cluster, c.Arrival))
+		r.Differs(subject,
+			fmt.Sprintf("is of cluster %d with arrival %d, evicted was cluster %d with arrival %d",
+				stone.Cluster, stone.Arrival, d.Cluster, c.Arrival))
 	case stone.Node != node || stone.Count != c.Count():
 		r.Differs(subject, fmt.Sprintf("is of node %v, evicted was node %v", stone.Node, node))
 	case len(c.Covers) != 1 || c.Covers[0].Summary != stone.Summary:
-		r.Differs(subject, fmt.Sprintf("names summary %v, which did not cover the cluster", stone.Summary))
+		r.Differs(subject,
+			fmt.Sprintf("names summary %v, which did not cover the cluster", stone.Summary))
 	}
 	return nil
 }

@@ -21,11 +21,12 @@ type Counts struct {
 	PackBytes     int64  `json:"pack_bytes"`
 	Carried       int    `json:"carried"` // objects in records of the log
 	Refs          int    `json:"refs"`
-	Operation     uint64 `json:"operation"`        // the number of the newest one
-	Since         int    `json:"since_checkpoint"` // operations after the checkpoint, which every reader reads
-	LogBytes      int64  `json:"log_bytes"`        // of the kept segments
-	CacheBytes    int64  `json:"cache_bytes"`
-	Absent        int    `json:"forgotten"` // bodies that were forgotten
+	Operation     uint64 `json:"operation"` // the number of the newest one
+	// Operations after the checkpoint, which every reader reads
+	Since      int   `json:"since_checkpoint"`
+	LogBytes   int64 `json:"log_bytes"` // of the kept segments
+	CacheBytes int64 `json:"cache_bytes"`
+	Absent     int   `json:"forgotten"` // bodies that were forgotten
 }
 
 // Count looks at names, sizes and pack indexes; it reads no object. What is written meanwhile may
@@ -71,7 +72,8 @@ func sizeOf(dir, prefix string) (n int64, err error) {
 		return 0, nil
 	}
 	for _, f := range files {
-		if info, err := f.Info(); err == nil && info.Mode().IsRegular() && strings.HasPrefix(f.Name(), prefix) {
+		if info, err := f.Info(); err == nil && info.Mode().IsRegular() &&
+			strings.HasPrefix(f.Name(), prefix) {
 			n += info.Size()
 		}
 	}

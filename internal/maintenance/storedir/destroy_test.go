@@ -22,7 +22,8 @@ func TestDestroyStopped(t *testing.T) {
 	kit.Live(t, s, rand.New(rand.NewPCG(4, 6)), 8)
 	want := kit.Texts(t, s)
 	points := durabletest.Stops(func(fsys *durable.FS) {
-		if err := storedir.Destroy(context.Background(), kit.Open(t, storetest.CopyStore(t, s.Dir), fsys)); err != nil {
+		if err := storedir.Destroy(context.Background(),
+			kit.Open(t, storetest.CopyStore(t, s.Dir), fsys)); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -41,7 +41,8 @@ func Leftovers(s *session.Store, before time.Time) ([]string, error) {
 			ours := durable.IsTemp(f.Name())
 			switch dir {
 			case filepath.Dir(s.Dir):
-				ours = strings.HasPrefix(f.Name(), AsidePrefix) || ownTemp(f) // other programs have temporary files there
+				// Other programs have temporary files there
+				ours = strings.HasPrefix(f.Name(), AsidePrefix) || ownTemp(f)
 			case filepath.Join(s.Dir, "tmp"):
 				ours = true
 			}
@@ -62,7 +63,8 @@ const agentSettings = "settings.json"
 func ownTemp(f fs.DirEntry) bool {
 	name := f.Name()
 	return f.Type().IsRegular() && (strings.HasPrefix(name, durable.OwnPrefix) ||
-		durable.IsTempOf(name, agentSettings) || durable.IsTempOf(name, agentSettings+".before-ctx"))
+		durable.IsTempOf(name, agentSettings) ||
+		durable.IsTempOf(name, agentSettings+".before-ctx"))
 }
 
 // SweepBeside removes this program's temporary files older than before from a directory of the

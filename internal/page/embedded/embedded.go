@@ -63,7 +63,8 @@ func Encode(e *Entries) (string, error) {
 	for i, raw := range e.Objects {
 		w.object(i, raw)
 	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression),
+		zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return "", err
 	}
@@ -145,7 +146,8 @@ func Decode(text []byte) (*Entries, error) {
 	if err != nil {
 		return nil, formError("not base64")
 	}
-	z, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(MostBytes), zstd.WithDecoderConcurrency(1))
+	z, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(MostBytes),
+		zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return nil, err
 	}

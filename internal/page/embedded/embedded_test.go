@@ -18,8 +18,9 @@ func chain(t testing.TB) *Entries {
 	e := &Entries{Store: "store", Session: "work", Branch: "main"}
 	for i, text := range []string{"one", "two", "three <b>", strings.Repeat("four ", 100)} {
 		entry := &format.Entry{
-			Seq: uint64(i + 1), Session: "work", Kind: format.KindMessage, Role: "user", Author: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-			Time: time.Date(2026, 1, 2, 3, 4, i, 0, time.UTC),
+			Seq: uint64(i + 1), Session: "work", Kind: format.KindMessage, Role: "user",
+			Author: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+			Time:   time.Date(2026, 1, 2, 3, 4, i, 0, time.UTC),
 		}
 		if i > 0 {
 			entry.Parents = []format.ID{e.Tip}
@@ -60,7 +61,8 @@ func TestDecodeRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []string{"", "!", "AAAA", base64.StdEncoding.EncodeToString([]byte("x")), text[:len(text)/2&^3], text[:len(text)-8]} {
+	for _, bad := range []string{"", "!", "AAAA", base64.StdEncoding.EncodeToString([]byte("x")),
+		text[:len(text)/2&^3], text[:len(text)-8]} {
 		if _, err := Decode([]byte(bad)); !errors.Is(err, ErrForm) {
 			t.Errorf("%.20q: %v", bad, err)
 		}

@@ -103,12 +103,15 @@ func TestWhoMayAsk(t *testing.T) {
 		if resp.StatusCode != r.status {
 			t.Errorf("%s %s of %q: %s", r.method, r.address, r.host, resp.Status)
 		}
-		if r.status != 200 && (strings.Contains(string(b), "parser") || strings.Contains(string(b), s.token)) {
+		if r.status != 200 &&
+			(strings.Contains(string(b), "parser") || strings.Contains(string(b), s.token)) {
 			t.Errorf("%s %s: %s says %q", r.method, r.address, resp.Status, b)
 		}
 		h := resp.Header
-		if h.Get("Cache-Control") != "no-store" || h.Get("Referrer-Policy") != "no-referrer" || h.Get("X-Content-Type-Options") != "nosniff" ||
-			h.Get("Access-Control-Allow-Origin") != "" || h.Get("Content-Security-Policy") != markup.Policy(true)+"; frame-ancestors 'none'" {
+		if h.Get("Cache-Control") != "no-store" || h.Get("Referrer-Policy") != "no-referrer" ||
+			h.Get("X-Content-Type-Options") != "nosniff" ||
+			h.Get("Access-Control-Allow-Origin") != "" ||
+			h.Get("Content-Security-Policy") != markup.Policy(true)+"; frame-ancestors 'none'" {
 			t.Errorf("%s %s: headers %v", r.method, r.address, h)
 		}
 	}
@@ -119,7 +122,8 @@ func TestWhoMayAsk(t *testing.T) {
 
 // TestPolicies: the policy of a live page is that of a file, and connections to itself.
 func TestPolicies(t *testing.T) {
-	file, live := strings.Split(markup.Policy(false), "; "), strings.Split(markup.Policy(true), "; ")
+	file, live := strings.Split(markup.Policy(false), "; "),
+		strings.Split(markup.Policy(true), "; ")
 	if len(live) != len(file)+1 || live[len(file)] != "connect-src 'self'" {
 		t.Fatalf("%q and %q", file, live)
 	}
@@ -137,7 +141,8 @@ func TestNews(t *testing.T) {
 	if first != s.page("s-work.html") {
 		t.Error("the same store gives two pages")
 	}
-	events := bufio.NewReader(s.get("GET", s.Address("events?page=s-work.html&state="+stateOf(t, first)), "").Body)
+	events := bufio.NewReader(
+		s.get("GET", s.Address("events?page=s-work.html&state="+stateOf(t, first)), "").Body)
 	for range 3 {
 		storetest.Say(t, s.s, "other", "user", "something else")
 		if line := next(t, events); line != ":" && line != "retry: 2000" {
@@ -164,7 +169,8 @@ func TestNews(t *testing.T) {
 			t.Errorf("the stream does not end: %v", err)
 		}
 	}
-	if all := s.page(""); !strings.Contains(all, `href="./s-work.html"`) || !strings.Contains(all, `href="./s-other.html"`) {
+	if all := s.page(""); !strings.Contains(all, `href="./s-work.html"`) ||
+		!strings.Contains(all, `href="./s-other.html"`) {
 		t.Error("the page of the project does not lead to its sessions")
 	}
 }
@@ -199,7 +205,8 @@ func TestTooMany(t *testing.T) {
 	s.mu.Lock()
 	s.listeners = mostListeners
 	s.mu.Unlock()
-	if resp := s.get("GET", s.Address("events?page=s-work.html"), ""); resp.StatusCode != http.StatusServiceUnavailable {
+	if resp := s.get("GET", s.Address("events?page=s-work.html"),
+		""); resp.StatusCode != http.StatusServiceUnavailable {
 		t.Error(resp.Status)
 	}
 }
@@ -218,7 +225,8 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := strings.TrimSpace(line)
-	if !strings.HasPrefix(address, "http://127.0.0.1:") || !strings.HasSuffix(address, "/s-work.html") {
+	if !strings.HasPrefix(address, "http://127.0.0.1:") ||
+		!strings.HasSuffix(address, "/s-work.html") {
 		t.Fatalf("address %q", address)
 	}
 	resp, err := http.Get(address)
@@ -230,7 +238,8 @@ func TestRun(t *testing.T) {
 	if err != nil || !strings.Contains(string(b), "hello") {
 		t.Fatalf("%v %s", err, b)
 	}
-	events, err := http.Get(strings.TrimSuffix(address, "s-work.html") + "events?page=s-work.html&state=" + stateOf(t, string(b)))
+	events, err := http.Get(strings.TrimSuffix(address, "s-work.html") +
+		"events?page=s-work.html&state=" + stateOf(t, string(b)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +271,8 @@ func TestRunFails(t *testing.T) {
 		{storetest.Env(t.TempDir(), nil), nil, clierr.NoStore, "ctx init"},
 	} {
 		var out, errs strings.Builder
-		if code := run(t.Context(), r.args, r.env, &out, &errs); code != r.code || !strings.Contains(errs.String(), r.says) || out.Len() > 0 {
+		if code := run(t.Context(), r.args, r.env, &out, &errs); code != r.code ||
+			!strings.Contains(errs.String(), r.says) || out.Len() > 0 {
 			t.Errorf("%q: %d, %q, %q", r.args, code, out.String(), errs.String())
 		}
 	}

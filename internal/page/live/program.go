@@ -21,7 +21,8 @@ import (
 // Name is the program.
 const Name = "ctx-view-serve"
 
-const usage = `ctx-view-serve serves the pages of a store to a browser on this machine. ` + "`ctx view --serve`" + ` starts it.
+const usage = `ctx-view-serve serves the pages of a store to a browser on this machine. ` +
+	"`ctx view --serve`" + ` starts it.
 
   -c KEY=VALUE  set a setting for this run
   -s SESSION    print the address of this session, not that of the project
@@ -99,7 +100,8 @@ func (o *options) serve(c context.Context, env repo.Env, out, errs io.Writer) er
 	}
 	on, err := (&net.ListenConfig{}).Listen(c, "tcp4", fmt.Sprintf("127.0.0.1:%d", o.port))
 	if err != nil {
-		return clierr.WithHint(fmt.Errorf("view: cannot listen: %w", err), "--port N names another port; without it ctx takes a free one")
+		return clierr.WithHint(fmt.Errorf("view: cannot listen: %w", err),
+			"--port N names another port; without it ctx takes a free one")
 	}
 	s := NewServer(site, on.Addr().String())
 	if _, err := fmt.Fprintln(out, s.Address(name)); err != nil {
@@ -109,7 +111,8 @@ func (o *options) serve(c context.Context, env repo.Env, out, errs io.Writer) er
 	if o.open {
 		go func() {
 			if err := environ.Show(c, s.Address(name)); err != nil && c.Err() == nil {
-				fmt.Fprintf(errs, "ctx: warning: %s\n", strings.TrimSpace(clierr.Explain(err).Message))
+				fmt.Fprintf(errs, "ctx: warning: %s\n",
+					strings.TrimSpace(clierr.Explain(err).Message))
 			}
 		}()
 	}

@@ -31,9 +31,10 @@ type Site interface {
 const (
 	mostListeners = 64
 	askEvery      = 500 * time.Millisecond
-	beatEvery     = 15 * time.Second // shows that the server is there, and notices a browser that is not
-	mostHeader    = 16 << 10         // bytes
-	mostPages     = 8                // that are kept until the next operation
+	// Shows that the server is there, and notices a browser that is not
+	beatEvery  = 15 * time.Second
+	mostHeader = 16 << 10 // bytes
+	mostPages  = 8        // that are kept until the next operation
 )
 
 // Server answers a browser. Every address begins with a token that nobody can guess, and every
@@ -62,7 +63,8 @@ type made struct {
 func NewServer(site Site, host string) *Server {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b) // it never fails
-	return &Server{site: site, host: host, token: hex.EncodeToString(b), ask: askEvery, beat: beatEvery, kept: map[string]made{}}
+	return &Server{site: site, host: host, token: hex.EncodeToString(b), ask: askEvery,
+		beat: beatEvery, kept: map[string]made{}}
 }
 
 // Address returns the address of a page; "" names that of the project.
@@ -84,7 +86,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Host != s.host:
 		http.Error(w, "this server has another name", http.StatusMisdirectedRequest)
 	case subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) != 1 || !found:
-		http.Error(w, "not found: the address that `ctx view --serve` printed has a token", http.StatusNotFound)
+		http.Error(w, "not found: the address that `ctx view --serve` printed has a token",
+			http.StatusNotFound)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		h.Set("Allow", "GET, HEAD")
 		http.Error(w, "pages are only read", http.StatusMethodNotAllowed)

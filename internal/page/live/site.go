@@ -52,7 +52,8 @@ func (p *project) Page(c context.Context, name string) (b []byte, ok bool, err e
 			if !isBranch || !isPageOf(name, first) {
 				continue
 			}
-			b, ok, err = nth(c, s, v, page.Branch{Session: of, Branch: branch, Tip: v.Get(ref)}, first, name)
+			b, ok, err = nth(c, s, v, page.Branch{Session: of, Branch: branch, Tip: v.Get(ref)},
+				first, name)
 			if err != nil || ok {
 				return err
 			}
@@ -63,7 +64,8 @@ func (p *project) Page(c context.Context, name string) (b []byte, ok bool, err e
 }
 
 func index(c context.Context, s *session.Store, v *refs.View) ([]byte, error) {
-	doc, err := page.Project(c, s, v, func(name string) string { return page.FileName(name, history.MainBranch) })
+	doc, err := page.Project(c, s, v,
+		func(name string) string { return page.FileName(name, history.MainBranch) })
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +81,9 @@ func isPageOf(name, first string) bool {
 }
 
 // nth returns the page of a branch that has a name.
-func nth(c context.Context, s *session.Store, v *refs.View, of page.Branch, first, name string) ([]byte, bool, error) {
+func nth(
+	c context.Context, s *session.Store, v *refs.View, of page.Branch, first, name string,
+) ([]byte, bool, error) {
 	if of.Tip.Kind != format.SessionValue {
 		return nil, false, nil
 	}

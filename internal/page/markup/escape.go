@@ -82,7 +82,8 @@ func appendASCII(b []byte, c byte) []byte {
 
 // reorders reports whether a character changes the direction of the text after it.
 func reorders(r rune) bool {
-	return r == 0x061c || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+	return r == 0x061c || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e ||
+		r >= 0x2066 && r <= 0x2069
 }
 
 // redactedLen returns the length of the words that stand in the place of a secret at the beginning
@@ -136,7 +137,8 @@ func appendValue(b []byte, s string) []byte {
 }
 
 func isPlain(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == '_'
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' ||
+		c == '.' || c == '_'
 }
 
 // appendName appends a name or a label: one line, which reorders nothing beside it.

@@ -14,7 +14,9 @@ import (
 var tag = regexp.MustCompile(`</?[a-z][a-z0-9]*( [a-z-]+(=("[^"<>]*"|[^"'<>\s=]+))?)*>`)
 
 // textContent is what a browser takes as the text of markup.
-func textContent(b []byte) string { return html.UnescapeString(tag.ReplaceAllString(string(b), "")) }
+func textContent(b []byte) string {
+	return html.UnescapeString(tag.ReplaceAllString(string(b), ""))
+}
 
 // checkMarkup fails where the text content of markup is not text, or has a sign that could be read
 // as markup.
@@ -28,8 +30,11 @@ func checkMarkup(t *testing.T, b []byte, text string) {
 		t.Fatalf("%q is not escaped: %q", rest[i], rest)
 	}
 	for _, m := range tag.FindAllString(string(b), -1) {
-		name := strings.FieldsFunc(m, func(r rune) bool { return strings.ContainsRune("</ >", r) })[0]
-		if !strings.Contains(" a article b bdi code del details div h3 i ins mark p q s small span summary time u ", " "+name+" ") {
+		name := strings.FieldsFunc(m,
+			func(r rune) bool { return strings.ContainsRune("</ >", r) })[0]
+		if !strings.Contains(
+			" a article b bdi code del details div h3 i ins mark p q s small span summary time u ",
+			" "+name+" ") {
 			t.Fatalf("element %s", m)
 		}
 		if strings.Contains(m, " on") && regexp.MustCompile(`^<[^"]* on[a-z]+=`).MatchString(m) {
@@ -49,9 +54,12 @@ func shownText(s string) string {
 }
 
 var hostile = []string{
-	"", "plain", "<script>x</script>", "</script>", "<!--", "-->", "<![CDATA[", `" onload="x`, "' onload='x", "&lt;", "&#60;", "&amp;amp;", "a\r\nb\rc",
-	"\u202e\u2066x\u2069\u200f\u061c", "\x1b[31m\a\x00", "\u0085", "[REDACTED:token]", "[REDACTED:<b>]", "[REDACTED:", "`a` **b** `` ** *",
-	"# head\n## <i>\n", "```go\n+x\n-y\n</code>\n```\nafter", "```\nnever closed", "@@ -1 +1 @@\n+<a>\n-<b>\n c\n--- a\n+++ b", "é 漢字 🙂",
+	"", "plain", "<script>x</script>", "</script>", "<!--", "-->", "<![CDATA[", `" onload="x`,
+	"' onload='x", "&lt;", "&#60;", "&amp;amp;", "a\r\nb\rc",
+	"\u202e\u2066x\u2069\u200f\u061c", "\x1b[31m\a\x00", "\u0085", "[REDACTED:token]",
+	"[REDACTED:<b>]", "[REDACTED:", "`a` **b** `` ** *",
+	"# head\n## <i>\n", "```go\n+x\n-y\n</code>\n```\nafter", "```\nnever closed",
+	"@@ -1 +1 @@\n+<a>\n-<b>\n c\n--- a\n+++ b", "é 漢字 🙂",
 	"**<b>**`</code>`", "\n\nleading", "trailing\n",
 }
 
@@ -79,14 +87,17 @@ func FuzzProse(f *testing.F) {
 
 func TestArgs(t *testing.T) {
 	for _, s := range []string{
-		`{}`, `{"a":1}`, `{"file_path":"a.go","old_string":"x\ny","new_string":"<b>\t\"q\""}`, `{"a":{"b":[1,"}"]},"c":null}`, `[1]`, `"x"`, `{"a":1`,
-		`{"a":"\\"}`, `{"a":"\\n\n"}`, `{"</s>":"</p>"}`, `{"a":1}x`, `{"a" :1}`, `{a:1}`, `{"a":}`, `{"input":"*** Begin Patch\n+x\n-y\n z"}`, `{"a":"",}`,
+		`{}`, `{"a":1}`, `{"file_path":"a.go","old_string":"x\ny","new_string":"<b>\t\"q\""}`,
+		`{"a":{"b":[1,"}"]},"c":null}`, `[1]`, `"x"`, `{"a":1`,
+		`{"a":"\\"}`, `{"a":"\\n\n"}`, `{"</s>":"</p>"}`, `{"a":1}x`, `{"a" :1}`, `{a:1}`, `{"a":}`,
+		`{"input":"*** Begin Patch\n+x\n-y\n z"}`, `{"a":"",}`,
 	} {
 		p := Piece{Kind: PieceCall, Tool: "edit", Text: "[call edit] " + s}
 		checkMarkup(t, appendPieces(nil, []Piece{p}), p.Text)
 	}
 	got := string(appendArgs(nil, "", `{"path":"a","old_string":"x\ny"}`))
-	if !strings.Contains(got, "<p class=del>") || !strings.Contains(got, "<b>path</b>") || !strings.Contains(got, `<q>\n</q>`) {
+	if !strings.Contains(got, "<p class=del>") || !strings.Contains(got, "<b>path</b>") ||
+		!strings.Contains(got, `<q>\n</q>`) {
 		t.Errorf("arguments are not laid out: %s", got)
 	}
 }
@@ -98,7 +109,8 @@ func FuzzArgs(f *testing.F) {
 			return
 		}
 		p := Piece{Kind: PieceCall, Tool: tool, Text: "[call " + tool + "] " + s}
-		checkMarkup(t, appendPieces(nil, []Piece{p, {Kind: PieceText, Text: s}}), shownText(p.Text)+"\n"+shownText(s))
+		checkMarkup(t, appendPieces(nil, []Piece{p, {Kind: PieceText, Text: s}}),
+			shownText(p.Text)+"\n"+shownText(s))
 	})
 }
 
@@ -106,15 +118,19 @@ func FuzzArgs(f *testing.F) {
 func sample(n int) *Session {
 	bad := `</script><script>x</script><!--" onload='x`
 	s := &Session{
-		Name: bad, Branch: bad, Title: bad, Agent: bad, Store: bad, Left: map[string]int{bad: 2}, Told: []Told{{bad, bad}}, Entries: "AAAA",
+		Name: bad, Branch: bad, Title: bad, Agent: bad, Store: bad, Left: map[string]int{bad: 2},
+		Told: []Told{{bad, bad}}, Entries: "AAAA",
 		Seen:  []Seen{{Tip: 1, Through: 1, Pin: bad + "00000000", Verb: bad}},
 		Marks: []Mark{{1, "leave", bad}},
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for i := range n {
 		it := Item{
-			ID: fmt.Sprintf("%064x", i+1), Kind: "message", Role: "user", Author: bad, Time: at, Seq: uint64(i + 1), Note: bad, Tokens: 9,
-			Pieces: []Piece{{Kind: PieceText, Text: bad}, {Kind: PieceCall, Tool: bad, File: bad, Text: "[call " + bad + "] {}"}}, Aside: []string{bad},
+			ID: fmt.Sprintf("%064x", i+1), Kind: "message", Role: "user", Author: bad, Time: at,
+			Seq: uint64(i + 1), Note: bad, Tokens: 9,
+			Pieces: []Piece{{Kind: PieceText, Text: bad},
+				{Kind: PieceCall, Tool: bad, File: bad, Text: "[call " + bad + "] {}"}},
+			Aside: []string{bad},
 		}
 		it.ID = it.ID[52:] + it.ID[:52]
 		s.Turns = append(s.Turns, Turn{Items: []Item{it}})
@@ -122,7 +138,8 @@ func sample(n int) *Session {
 	}
 	from := s.Turns[0].Items[0].ID
 	s.Clusters = []Cluster{{
-		ID: from, Label: bad, State: "live", Count: n, First: at, Last: at, Members: []Ref{{from, 1}},
+		ID: from, Label: bad, State: "live", Count: n, First: at, Last: at,
+		Members:   []Ref{{from, 1}},
 		Summaries: []Summary{{ID: from, By: bad, Sentences: []Sentence{{from, bad}, {"", bad}}}},
 	}}
 	return s
@@ -173,9 +190,10 @@ func TestPages(t *testing.T) {
 func TestProjectEscapes(t *testing.T) {
 	bad := `</script><script>x</script>"'`
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	p := Project{Name: bad, Store: bad, Days: []Day{{"2026-01-02", 3}}, Files: []FileRow{{Name: bad, Last: at}}, Sessions: []SessionRow{{
-		Name: bad, Title: bad, Agent: bad, Git: bad, Href: bad, Lines: []Line{{"wanted", bad}},
-	}}}
+	p := Project{Name: bad, Store: bad, Days: []Day{{"2026-01-02", 3}},
+		Files: []FileRow{{Name: bad, Last: at}}, Sessions: []SessionRow{{
+			Name: bad, Title: bad, Agent: bad, Git: bad, Href: bad, Lines: []Line{{"wanted", bad}},
+		}}}
 	if b := string(p.Page()); strings.Contains(b, "<script>x") || strings.Count(b, "<script") != 1 {
 		t.Errorf("markup got through:\n%s", b)
 	}

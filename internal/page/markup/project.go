@@ -108,17 +108,22 @@ func (p *Project) activity(b []byte) []byte {
 		most = max(most, d.Messages)
 	}
 	wide := float64(lineWidth) / float64(max(n, 30))
-	b = append(b, "<h2>Activity</h2><figure class=line><svg viewBox=\"0 0 1000 100\" preserveAspectRatio=none role=img aria-label=\"Messages by day\">"...)
+	b = append(b,
+		"<h2>Activity</h2><figure class=line><svg viewBox=\"0 0 1000 100\" "+
+			"preserveAspectRatio=none role=img aria-label=\"Messages by day\">"...)
 	for _, d := range p.Days {
 		at, err := time.Parse(time.DateOnly, d.Day)
 		if err != nil || at.Before(first) {
 			continue
 		}
 		high := max(1, lineHeight*float64(d.Messages)/float64(most))
-		b = fmt.Appendf(b, `<path class=user stroke-width=%.1f d="M%.1f %.1fV100"><title>%s: %s</title></path>`,
-			wide*.85, (at.Sub(first).Hours()/24+0.42)*wide, lineHeight-high, at.Format(time.DateOnly), count(d.Messages, "message"))
+		b = fmt.Appendf(b,
+			`<path class=user stroke-width=%.1f d="M%.1f %.1fV100"><title>%s: %s</title></path>`,
+			wide*.85, (at.Sub(first).Hours()/24+0.42)*wide, lineHeight-high,
+			at.Format(time.DateOnly), count(d.Messages, "message"))
 	}
-	return fmt.Appendf(b, "</svg><figcaption>messages by day, %s to %s</figcaption></figure>\n", first.Format(time.DateOnly), last.Format(time.DateOnly))
+	return fmt.Appendf(b, "</svg><figcaption>messages by day, %s to %s</figcaption></figure>\n",
+		first.Format(time.DateOnly), last.Format(time.DateOnly))
 }
 
 // stands says where the work of the newest sessions stands.
@@ -163,7 +168,8 @@ func linesOf(list []Line, section string) (out []string) {
 }
 
 func (p *Project) sessions(b []byte) []byte {
-	b = append(b, "<h2>Sessions</h2><table><thead><tr><th>Session</th><th>Agent</th><th>Last</th><th>Messages</th></tr></thead><tbody>\n"...)
+	b = append(b,
+		"<h2>Sessions</h2><table><thead><tr><th>Session</th><th>Agent</th><th>Last</th><th>Messages</th></tr></thead><tbody>\n"...)
 	for i := range p.Sessions {
 		s := &p.Sessions[i]
 		b = append(b, "<tr><td>"...)
@@ -190,10 +196,13 @@ func (p *Project) files(b []byte) []byte {
 	if len(p.Files) == 0 {
 		return b
 	}
-	b = append(b, "<h2>Files that calls named</h2><table><thead><tr><th>File</th><th>Last</th><th>Sessions</th><th>Calls</th></tr></thead><tbody>\n"...)
+	b = append(b,
+		"<h2>Files that calls "+
+			"named</h2><table><thead><tr><th>File</th><th>Last</th><th>Sessions</th><th>Calls</th></tr></thead><tbody>\n"...)
 	for _, f := range p.Files {
 		b = append(appendName(append(b, "<tr><td><code>"...), f.Name), "</code></td><td>"...)
-		b = fmt.Appendf(b, "%s</td><td class=n>%d</td><td class=n>%d</td></tr>\n", f.Last.UTC().Format(time.DateOnly), f.Sessions, f.Calls)
+		b = fmt.Appendf(b, "%s</td><td class=n>%d</td><td class=n>%d</td></tr>\n",
+			f.Last.UTC().Format(time.DateOnly), f.Sessions, f.Calls)
 	}
 	return append(b, "</tbody></table>\n"...)
 }

@@ -111,7 +111,8 @@ func (l *layout) href(b []byte, id string) []byte {
 func appendHref(b []byte, file string) []byte {
 	b = append(b, `href="./`...)
 	for _, c := range []byte(file) {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == '_' {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' ||
+			c == '.' || c == '_' {
 			b = append(b, c)
 		} else {
 			b = fmt.Appendf(b, "%%%02X", c)
@@ -146,9 +147,13 @@ func source(text string) string {
 }
 
 func openPage(b []byte, title string, live bool) []byte {
-	b = append(b, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>\n<meta http-equiv=Content-Security-Policy content=\""...)
-	b = append(append(b, Policy(live)...), "\">\n<meta name=viewport content=\"width=device-width,initial-scale=1\">\n"...)
-	b = append(b, "<meta name=referrer content=no-referrer><meta name=generator content=ctx>\n<title>"...)
+	b = append(b,
+		"<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>\n<meta "+
+			"http-equiv=Content-Security-Policy content=\""...)
+	b = append(append(b, Policy(live)...),
+		"\">\n<meta name=viewport content=\"width=device-width,initial-scale=1\">\n"...)
+	b = append(b,
+		"<meta name=referrer content=no-referrer><meta name=generator content=ctx>\n<title>"...)
 	b = append(appendText(b, title), "</title>\n<style>"...)
 	return append(append(b, style...), "</style></head>\n"...)
 }
@@ -189,22 +194,28 @@ func (w *writer) head(b []byte, l layout) []byte {
 	}
 	b = fmt.Appendf(b, " · %s · about %s tokens", count(s.Messages, "message"), thousands(s.Tokens))
 	if !s.First.IsZero() {
-		b = fmt.Appendf(b, " · <time>%s</time> to <time>%s</time> UTC", s.First.UTC().Format(minute), s.Last.UTC().Format(minute))
+		b = fmt.Appendf(b, " · <time>%s</time> to <time>%s</time> UTC",
+			s.First.UTC().Format(minute), s.Last.UTC().Format(minute))
 	}
 	b = append(b, "</p></div><div class=tools hidden>"...)
 	if s.Live {
 		b = append(b, liveSign+"<a href=\"./\">Project</a>"...)
 	}
 	b = append(b, "<input id=q type=search placeholder=\"Search  /\" "...)
-	b = append(b, "aria-label=Search title=\"words, role:tool, tool:bash, file:main.go, error:\"><output id=hits></output>"...)
-	b = append(b, "<button id=openall title=\"e\">Unfold all</button><button id=theme title=\"light or dark\">Dark</button></div>"...)
+	b = append(b,
+		"aria-label=Search title=\"words, role:tool, tool:bash, file:main.go, error:\"><output "+
+			"id=hits></output>"...)
+	b = append(b,
+		"<button id=openall title=\"e\">Unfold all</button><button id=theme title=\"light or "+
+			"dark\">Dark</button></div>"...)
 	b = append(b, "</header>\n"...)
 	if l.of > 1 {
 		b = w.pageLinks(b, l)
 	}
 	if l.n == 0 {
 		b = w.timeline(b)
-		b = append(b, "<div class=cols><aside><details id=forest open><summary><h2>Forest</h2></summary>"...)
+		b = append(b,
+			"<div class=cols><aside><details id=forest open><summary><h2>Forest</h2></summary>"...)
 		b = append(w.forest(b, l), "</details></aside>\n"...)
 		return w.told(append(appendScript(b), "<main>"...))
 	}
@@ -240,7 +251,8 @@ func (w *writer) told(b []byte) []byte {
 
 func (w *writer) forest(b []byte, l layout) []byte {
 	if len(w.s.Clusters) == 0 {
-		b = append(b, "<p class=quiet>No clusters yet: every message is still in the window.</p>"...)
+		b = append(b,
+			"<p class=quiet>No clusters yet: every message is still in the window.</p>"...)
 	}
 	largest := 1
 	for _, c := range w.s.Clusters {
@@ -256,8 +268,11 @@ func (w *writer) forest(b []byte, l layout) []byte {
 }
 
 func (w *writer) cluster(b []byte, c *Cluster, largest int, l layout) []byte {
-	b = fmt.Appendf(b, "<details class=\"k %s\" data-n=%s><summary><svg viewBox=\"0 0 100 3\" preserveAspectRatio=none>"+
-		"<rect width=%d /></svg><b>", strings.ReplaceAll(c.State, ",", ""), c.ID[:anchorLen], max(1, 100*len(c.Members)/largest))
+	b = fmt.Appendf(b,
+		"<details class=\"k %s\" data-n=%s><summary><svg viewBox=\"0 0 100 3\" "+
+			"preserveAspectRatio=none>"+
+			"<rect width=%d /></svg><b>", strings.ReplaceAll(c.State, ",", ""), c.ID[:anchorLen],
+		max(1, 100*len(c.Members)/largest))
 	b = append(appendName(b, c.Label), "</b><small>"...)
 	b = fmt.Appendf(b, "%s", count(c.Count, "message"))
 	if n := c.Count - len(c.Members); n > 0 {
@@ -302,7 +317,8 @@ func (w *writer) cluster(b []byte, c *Cluster, largest int, l layout) []byte {
 		}
 		i = end
 	}
-	return append(append(append(b, "</p><p class=quiet><code>ctx expand "...), c.ID[:anchorLen]...), "</code></p></details>\n"...)
+	return append(append(append(b, "</p><p class=quiet><code>ctx expand "...), c.ID[:anchorLen]...),
+		"</code></p></details>\n"...)
 }
 
 // appendProof appends hexadecimal digits as base64url. They are what a click on a sentence shows of
@@ -488,7 +504,8 @@ func (w *writer) event(b []byte, it *Item) []byte {
 	if it.Text != "" {
 		b = append(b, "<details><summary>"...)
 	}
-	b = append(append(append(append(b, "<b>"...), it.Kind...), "</b> "...), it.Time.UTC().Format(minute)...)
+	b = append(append(append(append(b, "<b>"...), it.Kind...), "</b> "...),
+		it.Time.UTC().Format(minute)...)
 	if it.Note != "" {
 		b = appendName(append(b, " "...), it.Note)
 	}
@@ -497,7 +514,8 @@ func (w *writer) event(b []byte, it *Item) []byte {
 		b = append(appendProse(b, it.Text), "</div></details>"...)
 	}
 	if len(it.Left) > 0 {
-		b = fmt.Appendf(b, "<details class=left><summary>%s taken back</summary>", count(len(it.Left), "message"))
+		b = fmt.Appendf(b, "<details class=left><summary>%s taken back</summary>",
+			count(len(it.Left), "message"))
 		for i := range it.Left {
 			b = w.item(b, &it.Left[i])
 		}
@@ -539,19 +557,28 @@ func (w *writer) tail(b []byte, l layout, embed bool) []byte {
 		}
 		b = append(b, "</p>"...)
 	} else {
-		b = append(b, "<p>Nothing was left out when this page was made: the rules for secrets of this version found nothing.</p>"...)
+		b = append(b,
+			"<p>Nothing was left out when this page was made: the rules for secrets of this "+
+				"version found nothing.</p>"...)
 	}
 	if s.Holes > 0 {
-		b = fmt.Appendf(b, "<p>%s without words: they were forgotten, or are lost.</p>", count(s.Holes, "message"))
+		b = fmt.Appendf(b, "<p>%s without words: they were forgotten, or are lost.</p>",
+			count(s.Holes, "message"))
 	}
 	b = appendOrigin(b, s.Store, s.Operation, s.Live)
 	switch {
 	case embed && s.Entries != "":
-		b = fmt.Appendf(b, " It holds %s: <code>ctx import html FILE</code> stores them under the same ids.", count(s.Embedded, "object"))
+		b = fmt.Appendf(b,
+			" It holds %s: <code>ctx import html FILE</code> stores them under the same ids.",
+			count(s.Embedded, "object"))
 	case s.Entries != "" && l.n == l.of-1:
-		b = append(b, " The entries did not fit: <code>ctx export</code> without <code>--max-bytes</code> embeds them."...)
+		b = append(b,
+			" The entries did not fit: <code>ctx export</code> without <code>--max-bytes</code> "+
+				"embeds them."...)
 	}
-	b = append(b, "</p><p id=keys>Keys: j and k next and previous message, e unfold, / search, ? this line.</p></footer>\n"...)
+	b = append(b,
+		"</p><p id=keys>Keys: j and k next and previous message, e unfold, / search, ? this "+
+			"line.</p></footer>\n"...)
 	if embed && s.Entries != "" {
 		b = append(append(append(b, EntriesOpen...), s.Entries...), EntriesClose...)
 	}
@@ -562,7 +589,8 @@ func (w *writer) tail(b []byte, l layout, embed bool) []byte {
 // changes with everything that is stored, and the page only with what it shows.
 func appendOrigin(b []byte, store string, operation uint64, live bool) []byte {
 	if live {
-		b = appendName(append(b, "<p>Shown by <code>ctx view --serve</code> from store <code>"...), store)
+		b = appendName(append(b, "<p>Shown by <code>ctx view --serve</code> from store <code>"...),
+			store)
 		return append(b, "</code>. This page loads nothing but news of itself."...)
 	}
 	b = appendName(append(b, "<p>Written by ctx from store <code>"...), store)

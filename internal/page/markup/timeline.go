@@ -25,7 +25,9 @@ func (w *writer) timeline(b []byte) []byte {
 	}
 	n := len(tokens)
 	x := func(seq uint64) float64 { return float64(seq) / float64(n) * lineWidth }
-	b = fmt.Appendf(b, "<section class=line aria-label=\"Time line\"><figure><svg viewBox=\"0 0 %d %d\" preserveAspectRatio=none role=img aria-label=\"Time line of %s\">",
+	b = fmt.Appendf(b,
+		"<section class=line aria-label=\"Time line\"><figure><svg viewBox=\"0 0 %d %d\" "+
+			"preserveAspectRatio=none role=img aria-label=\"Time line of %s\">",
 		lineWidth, lineHeight, count(n, "message"))
 	b = appendBars(b, bars)
 	b = append(b, `<polyline class=ctx points="`...)
@@ -38,11 +40,14 @@ func (w *writer) timeline(b []byte) []byte {
 	b = append(b, `"></polyline>`...)
 	for _, m := range w.s.Marks {
 		at := x(m.Seq)
-		b = fmt.Appendf(b, `<line class=%s x1=%.1f x2=%.1f y1=0 y2=%d><title>`, m.Kind, at, at, lineHeight)
+		b = fmt.Appendf(b, `<line class=%s x1=%.1f x2=%.1f y1=0 y2=%d><title>`, m.Kind, at,
+			at, lineHeight)
 		b = append(appendText(b, m.Text), "</title></line>"...)
 	}
 	b = append(b, "<rect id=at y=0 width=2 height=100></rect></svg>\n<figcaption>"...)
-	b = append(b, "<span class=user>user</span><span class=model>model</span><span class=tool>tools</span>"...)
+	b = append(b,
+		"<span class=user>user</span><span class=model>model</span><span "+
+			"class=tool>tools</span>"...)
 	b = append(b, "<span class=ctx>shown word for word</span>"...)
 	seen := map[string]int{}
 	for _, m := range w.s.Marks {
@@ -54,13 +59,16 @@ func (w *writer) timeline(b []byte) []byte {
 		}
 	}
 	b = append(b, "<label id=sawbox hidden>What the model saw at message "...)
-	b = fmt.Appendf(b, "<input id=saw type=range min=1 max=%d value=%d><output id=sawn></output></label></figcaption></figure></section>\n", n, n)
+	b = fmt.Appendf(b,
+		"<input id=saw type=range min=1 max=%d value=%d><output "+
+			"id=sawn></output></label></figcaption></figure></section>\n", n, n)
 	b = append(b, `<script type="application/json" id=seen>[`...)
 	for i, s := range w.s.Seen {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = fmt.Appendf(b, `[%d,%d,"%.8s",%d,"%s"]`, s.Tip, s.Through, s.Pin, s.Operation, plainWord(s.Verb))
+		b = fmt.Appendf(b, `[%d,%d,"%.8s",%d,"%s"]`, s.Tip, s.Through, s.Pin, s.Operation,
+			plainWord(s.Verb))
 	}
 	return append(b, "]</script>\n"...)
 }

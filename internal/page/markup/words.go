@@ -74,7 +74,8 @@ func appendPiece(b []byte, p *Piece, class string) []byte {
 
 // isDiff reports whether lines of a text that begin with + and - were added and removed.
 func isDiff(s string) bool {
-	return strings.Contains(s, "\n@@ ") || strings.HasPrefix(s, "@@ ") || strings.HasPrefix(s, "diff --git ") ||
+	return strings.Contains(s, "\n@@ ") || strings.HasPrefix(s, "@@ ") ||
+		strings.HasPrefix(s, "diff --git ") ||
 		strings.Contains(s, "*** Begin Patch")
 }
 

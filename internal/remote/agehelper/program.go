@@ -99,14 +99,17 @@ func identity(files []string, out io.Writer) error {
 func keyring() (sealed.Keyring, error) {
 	config := environ.UserConfig()
 	if config == "" {
-		return sealed.Keyring{}, errors.New("there is no directory for the user's settings, where keys could be")
+		return sealed.Keyring{},
+			errors.New("there is no directory for the user's settings, where keys could be")
 	}
-	return sealed.Keyring{Dir: filepath.Join(filepath.Dir(config), "age"), FS: &durable.FS{}, Owner: environ.Env(name).Owner}, nil
+	return sealed.Keyring{Dir: filepath.Join(filepath.Dir(config), "age"), FS: &durable.FS{},
+		Owner: environ.Env(name).Owner}, nil
 }
 
 func program() helper.Program {
 	return helper.Program{
-		Name: name, Version: buildVersion(), Features: []string{helper.FeatureCheck, helper.FeatureMembers}, Open: open,
+		Name: name, Version: buildVersion(),
+		Features: []string{helper.FeatureCheck, helper.FeatureMembers}, Open: open,
 	}
 }
 
@@ -133,7 +136,8 @@ func open(ctx context.Context, url string) (remote.Remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sealed.Open(sealed.Config{Inner: inner, Identities: identities, Pin: keys.Pin(where), Group: strings.TrimPrefix(group, "#")}), nil
+	return sealed.Open(sealed.Config{Inner: inner, Identities: identities, Pin: keys.Pin(where),
+		Group: strings.TrimPrefix(group, "#")}), nil
 }
 
 func openInner(ctx context.Context, url string) (remote.Remote, error) {
@@ -150,7 +154,8 @@ func openInner(ctx context.Context, url string) (remote.Remote, error) {
 	}
 	if where, ok := strings.CutPrefix(url, "git+"); ok {
 		return git.Open(ctx, git.Config{
-			URL: where, Bare: cache, Now: time.Now, FS: &durable.FS{}, Owner: environ.Env(name).Owner,
+			URL: where, Bare: cache, Now: time.Now, FS: &durable.FS{},
+			Owner: environ.Env(name).Owner,
 		})
 	}
 	if helper.Scheme(url) == "" {

@@ -34,13 +34,16 @@ func TestRun(t *testing.T) {
 		{"", `{"id":1,"do":"open","url":"age+"}` + "\n", 0, "the URL is not age+", ""},
 		{"", `{"id":1,"do":"open","url":"age+dir:relative"}` + "\n", 0, "no absolute path", ""},
 		{"", `{"id":1,"do":"open","url":"age+thing"}` + "\n", 0, "no kind of remote", ""},
-		{"", `{"id":1,"do":"open","url":"age+nobody://ann:hunter2@x"}` + "\n", 0, "ctx-remote-nobody", ""},
+		{"", `{"id":1,"do":"open","url":"age+nobody://ann:hunter2@x"}` + "\n", 0,
+			"ctx-remote-nobody", ""},
 		{"", "nonsense\n", failed, `"features":["check","members"]`, "not of the protocol"},
 	} {
 		var out, errs bytes.Buffer
 		code := run(t.Context(), strings.Fields(c.args), strings.NewReader(c.in), &out, &errs)
 		said := out.String() + errs.String()
-		if code != c.code || !strings.Contains(out.String(), c.out) || !strings.Contains(errs.String(), c.errs) || strings.Contains(said, "hunter2") || strings.Contains(said, "SECRET-KEY") {
+		if code != c.code || !strings.Contains(out.String(), c.out) ||
+			!strings.Contains(errs.String(), c.errs) || strings.Contains(said, "hunter2") ||
+			strings.Contains(said, "SECRET-KEY") {
 			t.Errorf("%q: %d, %q, %q", c.args, code, out.String(), errs.String())
 		}
 	}
@@ -55,7 +58,8 @@ func TestLockTellsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.(remote.Grouper).Members(t.Context(), remote.MemberChange{Do: remote.BeginGroup, Self: "ann"}); err != nil {
+	if _, err := r.(remote.Grouper).Members(t.Context(),
+		remote.MemberChange{Do: remote.BeginGroup, Self: "ann"}); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(filepath.Join(root, "lock.owner"))

@@ -150,7 +150,8 @@ func (d *Dir) Get(_ context.Context, name string, off, n int64) ([]byte, error) 
 	case err != nil:
 		return nil, err
 	case info.Size() > remote.MaxFile:
-		return nil, fmt.Errorf("%s: %d bytes, a remote has files of %d at most", name, info.Size(), remote.MaxFile)
+		return nil, fmt.Errorf("%s: %d bytes, a remote has files of %d at most", name, info.Size(),
+			remote.MaxFile)
 	case off > info.Size():
 		return nil, nil
 	}

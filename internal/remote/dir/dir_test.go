@@ -57,7 +57,8 @@ func TestNoHost(t *testing.T) {
 	if err := os.WriteFile(path, []byte(earlier), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	d, err := dir.Open(root, nil, lock.Owner{PID: 42, Host: "machine-two", Store: "5a6f", Command: "ctx push"})
+	d, err := dir.Open(root, nil,
+		lock.Owner{PID: 42, Host: "machine-two", Store: "5a6f", Command: "ctx push"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +66,8 @@ func TestNoHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(path)
-	if err != nil || strings.Contains(string(b), "machine") || !strings.Contains(string(b), `"pid":42,"store":"5a6f","command":"ctx push"`) {
+	if err != nil || strings.Contains(string(b), "machine") ||
+		!strings.Contains(string(b), `"pid":42,"store":"5a6f","command":"ctx push"`) {
 		t.Errorf("the folder has %q, error %v", b, err)
 	}
 }

@@ -102,7 +102,8 @@ func killedAt(t *testing.T, step int, seen map[string]int) (steps int) {
 	}
 	seen[string(head)]++
 	pack, err := d.Get(t.Context(), "stores/a/pack/2", 0, -1)
-	if string(head) == "two" && err != nil || err == nil && string(pack) != "pack two" || err != nil && !errors.Is(err, remote.ErrNotFound) {
+	if string(head) == "two" && err != nil || err == nil && string(pack) != "pack two" ||
+		err != nil && !errors.Is(err, remote.ErrNotFound) {
 		t.Errorf("killed at step %d: the head is %q, the pack %q, error %v", step, head, pack, err)
 	}
 	// The next push does what the killed one did not.
@@ -111,7 +112,8 @@ func killedAt(t *testing.T, step int, seen map[string]int) (steps int) {
 		d.Swap(t.Context(), "heads/a", head, []byte("three")))
 	files, err := d.List(t.Context(), "")
 	if err != nil || next != nil || len(files) != 2 {
-		t.Errorf("killed at step %d: the next push has error %v, and leaves %v, error %v", step, next, files, err)
+		t.Errorf("killed at step %d: the next push has error %v, and leaves %v, error %v", step,
+			next, files, err)
 	}
 	return steps
 }

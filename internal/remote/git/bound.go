@@ -66,7 +66,9 @@ func (r *Remote) look(ctx context.Context, end context.CancelCauseFunc) {
 		size := r.copySize()
 		switch {
 		case size > most:
-			end(fmt.Errorf("git fetch: %w: with what the remote sends, its copy %q takes %d bytes, and may take %d", errBound, r.c.Bare, size, most))
+			end(fmt.Errorf(
+				"git fetch: %w: with what the remote sends, its copy %q takes %d bytes, and may "+
+					"take %d", errBound, r.c.Bare, size, most))
 			return
 		case size != last:
 			last, grew = size, time.Now()
@@ -80,31 +82,33 @@ func (r *Remote) look(ctx context.Context, end context.CancelCauseFunc) {
 // copySize returns how many bytes the objects of the copy have, finished or not. What goes away
 // meanwhile does not count.
 func (r *Remote) copySize() (size int64) {
-	_ = filepath.WalkDir(filepath.Join(r.c.Bare, "objects"), func(_ string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+	_ = filepath.WalkDir(
+		filepath.Join(r.c.Bare, "objects"), func(_ string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return nil
+			}
+			if info, err := e.Info(); err == nil {
+				size += info.Size()
+			}
 			return nil
-		}
-		if info, err := e.Info(); err == nil {
-			size += info.Size()
-		}
-		return nil
-	})
+		})
 	return size
 }
 
 // removeUnfinished removes objects that a git has begun and not finished: nobody else does. No git
 // is writing objects: this process has the lock of the copy.
 func (r *Remote) removeUnfinished() error {
-	return filepath.WalkDir(filepath.Join(r.c.Bare, "objects"), func(path string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
+	return filepath.WalkDir(
+		filepath.Join(r.c.Bare, "objects"), func(path string, e fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil || e.IsDir() || !strings.HasPrefix(e.Name(), "tmp_") {
+				return err
+			}
+			if err := r.c.FS.RemoveNoSync(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
 			return nil
-		}
-		if err != nil || e.IsDir() || !strings.HasPrefix(e.Name(), "tmp_") {
-			return err
-		}
-		if err := r.c.FS.RemoveNoSync(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
-	})
+		})
 }

@@ -39,7 +39,8 @@ exec "$GIT" "$@"
 			for name, value := range env {
 				t.Setenv(name, value)
 			}
-			r, err := git.Open(t.Context(), git.Config{URL: path, Bare: bare, Now: now, MaxCopy: c.most, MaxStill: c.still})
+			r, err := git.Open(t.Context(),
+				git.Config{URL: path, Bare: bare, Now: now, MaxCopy: c.most, MaxStill: c.still})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +48,8 @@ exec "$GIT" "$@"
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got error %v, want %q", err, c.want)
 			}
-			if _, err := os.Stat(filepath.Join(bare, "objects", "pack", "tmp_pack_1")); !errors.Is(err, os.ErrNotExist) {
+			if _, err := os.Stat(filepath.Join(bare, "objects", "pack", "tmp_pack_1")); !errors.Is(
+				err, os.ErrNotExist) {
 				t.Errorf("the part of a pack stays: %v", err)
 			}
 			fetches, err := filepath.Glob(filepath.Join(at, "rest.*"))

@@ -26,17 +26,22 @@ func TestMeasureCode(t *testing.T) {
 		var err error
 		for n := range sessions / stores {
 			err = errors.Join(err,
-				r.PutNew(t.Context(), fmt.Sprintf("stores/%d/pack/%d-%064x", store, n, n), fmt.Appendf(nil, "pack %d of %d", n, store)),
-				r.PutNew(t.Context(), fmt.Sprintf("stores/%d/log/%d-%064x", store, n, n), fmt.Appendf(nil, "segment %d of %d", n, store)))
+				r.PutNew(t.Context(), fmt.Sprintf("stores/%d/pack/%d-%064x", store, n, n),
+					fmt.Appendf(nil, "pack %d of %d", n, store)),
+				r.PutNew(t.Context(), fmt.Sprintf("stores/%d/log/%d-%064x", store, n, n),
+					fmt.Appendf(nil, "segment %d of %d", n, store)))
 		}
-		if err = errors.Join(err, r.Swap(t.Context(), fmt.Sprintf("heads/%d", store), nil, []byte("head"))); err != nil {
+		if err = errors.Join(err,
+			r.Swap(t.Context(), fmt.Sprintf("heads/%d", store), nil, []byte("head"))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	work := t.TempDir()
 	git := func(args ...string) {
 		t.Helper()
-		c := exec.Command("git", append([]string{"-C", work, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+		c := exec.Command("git",
+			append([]string{"-C", work, "-c", "user.name=a", "-c", "user.email=a@example.com"},
+				args...)...)
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("git %q: %v: %s", args, err, out)
 		}
@@ -52,5 +57,6 @@ func TestMeasureCode(t *testing.T) {
 		}
 	}
 	t.Logf("a push of code: p50 %v, p95 %v", share(times[alone], 50), share(times[alone], 95))
-	t.Logf("beside %d sessions of %d stores: p50 %v, p95 %v", sessions, stores, share(times[both], 50), share(times[both], 95))
+	t.Logf("beside %d sessions of %d stores: p50 %v, p95 %v", sessions, stores,
+		share(times[both], 50), share(times[both], 95))
 }

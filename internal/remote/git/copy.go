@@ -104,7 +104,8 @@ func isAnswer(err error) bool {
 	if errors.As(err, &f) && f.away || errors.Is(err, errBound) {
 		return true
 	}
-	return errors.Is(err, remote.ErrNotFound) || errors.Is(err, remote.ErrExists) || errors.Is(err, remote.ErrStale)
+	return errors.Is(err, remote.ErrNotFound) || errors.Is(err, remote.ErrExists) ||
+		errors.Is(err, remote.ErrStale)
 }
 
 // mend removes what a killed git has left locked, and makes the copy anew if an object or a ref in
@@ -178,7 +179,9 @@ func (r *Remote) locked(ctx context.Context, do func() error) error {
 }
 
 // lockedFor is locked, and waits no longer than a time for others.
-func (r *Remote) lockedFor(ctx context.Context, timeout time.Duration, do func() error) (err error) {
+func (r *Remote) lockedFor(
+	ctx context.Context, timeout time.Duration, do func() error,
+) (err error) {
 	held, err := lock.Acquire(ctx, r.c.FS, r.c.Bare, timeout, r.c.Owner)
 	if err != nil {
 		return err

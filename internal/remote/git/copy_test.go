@@ -32,7 +32,8 @@ elif [ "$verb" = push ] && mkdir "$AT/second" 2>/dev/null; then
 fi
 exec "$GIT" "$@"
 `)
-	if out, err := exec.Command("mkfifo", filepath.Join(at, "both"), filepath.Join(at, "pushed")).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mkfifo", filepath.Join(at, "both"),
+		filepath.Join(at, "pushed")).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for name, value := range env {
@@ -44,7 +45,8 @@ exec "$GIT" "$@"
 	var wg sync.WaitGroup
 	for i, r := range clients {
 		wg.Go(func() {
-			errs[i] = r.PutNew(t.Context(), fmt.Sprintf("stores/1/pack/%d", i), fmt.Appendf(nil, "pack %d", i))
+			errs[i] = r.PutNew(t.Context(), fmt.Sprintf("stores/1/pack/%d", i),
+				fmt.Appendf(nil, "pack %d", i))
 			if errs[i] == nil {
 				errs[i] = r.Swap(t.Context(), "heads/1", nil, fmt.Appendf(nil, "by %d", i))
 			}
@@ -60,7 +62,8 @@ exec "$GIT" "$@"
 	}
 	r := openAt(t, path, filepath.Join(t.TempDir(), "other.git"))
 	for name, want := range map[string]string{
-		"heads/1": fmt.Sprintf("by %d", won), fmt.Sprintf("stores/1/pack/%d", won): fmt.Sprintf("pack %d", won),
+		"heads/1":                            fmt.Sprintf("by %d", won),
+		fmt.Sprintf("stores/1/pack/%d", won): fmt.Sprintf("pack %d", won),
 	} {
 		if got, err := r.Get(t.Context(), name, 0, -1); err != nil || string(got) != want {
 			t.Errorf("%s: got %q, want %q, error %v", name, got, want, err)
@@ -78,12 +81,19 @@ func TestDamagedCopy(t *testing.T) {
 		"a torn ref":   func(bare string) error { return tear(bare, "refs/ctx/a") },
 		"no HEAD":      func(bare string) error { return os.Remove(filepath.Join(bare, "HEAD")) },
 		"half made": func(bare string) error {
-			return errors.Join(os.RemoveAll(filepath.Join(bare, "objects/info")), leave(bare, "config.lock"))
+			return errors.Join(os.RemoveAll(filepath.Join(bare, "objects/info")),
+				leave(bare, "config.lock"))
 		},
-		"a torn HEAD":    func(bare string) error { return tear(bare, "HEAD") },
-		"torn settings":  func(bare string) error { return os.WriteFile(filepath.Join(bare, "config"), []byte("[core"), 0o600) },
-		"no objects":     func(bare string) error { return os.RemoveAll(filepath.Join(bare, "objects")) },
-		"no refs":        func(bare string) error { return os.RemoveAll(filepath.Join(bare, "refs")) },
+		"a torn HEAD": func(bare string) error { return tear(bare, "HEAD") },
+		"torn settings": func(bare string) error {
+			return os.WriteFile(filepath.Join(bare, "config"), []byte("[core"), 0o600)
+		},
+		"no objects": func(bare string) error {
+			return os.RemoveAll(filepath.Join(bare, "objects"))
+		},
+		"no refs": func(bare string) error {
+			return os.RemoveAll(filepath.Join(bare, "refs"))
+		},
 		"nothing at all": os.RemoveAll,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +113,8 @@ func TestDamagedCopy(t *testing.T) {
 			if err != nil || string(got) != "three" {
 				t.Errorf("got %q, error %v", got, err)
 			}
-			if err := openAt(t, path, bare).Swap(t.Context(), "heads/a", []byte("three"), []byte("four")); err != nil {
+			if err := openAt(t, path, bare).Swap(t.Context(), "heads/a", []byte("three"),
+				[]byte("four")); err != nil {
 				t.Error(err)
 			}
 		})
@@ -141,13 +152,15 @@ func TestCopyMadeAnew(t *testing.T) {
 		t.Fatalf("got %q, error %v", got, err)
 	}
 	fresh := filepath.Join(t.TempDir(), "fresh.git")
-	if err := errors.Join(openAt(t, path, fresh).Close(), os.RemoveAll(bare), os.Rename(fresh, bare)); err != nil {
+	if err := errors.Join(openAt(t, path, fresh).Close(), os.RemoveAll(bare),
+		os.Rename(fresh, bare)); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Swap(t.Context(), "heads/a", []byte("one"), []byte("two")); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := open(t, path).Get(t.Context(), "heads/a", 0, -1); err != nil || string(got) != "two" {
+	if got, err := open(t, path).Get(t.Context(), "heads/a", 0, -1); err != nil ||
+		string(got) != "two" {
 		t.Errorf("got %q, error %v", got, err)
 	}
 }
@@ -222,7 +235,8 @@ func TestCopyFromElsewhere(t *testing.T) {
 	t.Parallel()
 	repository(t) // skips where there is no git
 	bare, ran := filepath.Join(t.TempDir(), "copy.git"), filepath.Join(t.TempDir(), "ran")
-	for _, args := range [][]string{{"init", "--quiet", "--bare", bare}, {"-C", bare, "config", "core.sshCommand", "touch '" + ran + "'; false"}} {
+	for _, args := range [][]string{{"init", "--quiet", "--bare", bare},
+		{"-C", bare, "config", "core.sshCommand", "touch '" + ran + "'; false"}} {
 		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

@@ -12,7 +12,8 @@ import (
 // configure sets something in a repository.
 func configure(t *testing.T, path, key, value string) {
 	t.Helper()
-	if out, err := exec.Command("git", "-C", path, "config", key, value).CombinedOutput(); err != nil {
+	if out, err := exec.Command("git", "-C", path, "config", key,
+		value).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 }
@@ -21,8 +22,9 @@ func configure(t *testing.T, path, key, value string) {
 func TestDeleteSendsLittle(t *testing.T) {
 	t.Parallel()
 	path := repository(t)
-	configure(t, path, "receive.unpackLimit", "1")            // a file for each push
-	configure(t, path, "receive.denyNonFastForwards", "true") // as git init --shared does: for branches alone
+	configure(t, path, "receive.unpackLimit", "1") // a file for each push
+	// As git init --shared does: for branches alone
+	configure(t, path, "receive.denyNonFastForwards", "true")
 	big := make([]byte, 1<<20)
 	for i, random := 0, rand.New(rand.NewPCG(1, 2)); i < len(big); i++ {
 		big[i] = byte(random.Uint32())

@@ -55,7 +55,8 @@ type Remote struct {
 // take time for the copy. Errors: a URL that is no place but
 // a program or a flag; that there is no git; those of the file system.
 func Open(ctx context.Context, c Config) (*Remote, error) {
-	if strings.HasPrefix(c.URL, "-") || strings.HasPrefix(c.URL, "ext::") || strings.ContainsAny(c.URL, "\n\x00") {
+	if strings.HasPrefix(c.URL, "-") || strings.HasPrefix(c.URL, "ext::") ||
+		strings.ContainsAny(c.URL, "\n\x00") {
 		return nil, errors.New("the URL is not one of a git repository")
 	}
 	r := &Remote{c: c, open: ctx, staged: map[string]map[string][]byte{}}
@@ -188,7 +189,8 @@ func (r *Remote) read(ctx context.Context, ref, path string) ([]byte, error) {
 // PutNew implements remote.Remote. The file is sent with the next Swap.
 func (r *Remote) PutNew(ctx context.Context, name string, data []byte) error {
 	if len(data) > remote.MaxFile {
-		return fmt.Errorf("%s: %d bytes, a remote has files of %d at most", name, len(data), remote.MaxFile)
+		return fmt.Errorf("%s: %d bytes, a remote has files of %d at most", name, len(data),
+			remote.MaxFile)
 	}
 	switch old, err := r.Get(ctx, name, 0, -1); {
 	case err == nil && bytes.Equal(old, data):

@@ -28,7 +28,8 @@ func repository(t testing.TB) string {
 		t.Skip("SKIPPED: there is no git")
 	}
 	path := filepath.Join(t.TempDir(), "remote.git")
-	if out, err := exec.Command("git", "init", "--quiet", "--bare", path).CombinedOutput(); err != nil {
+	if out, err := exec.Command("git", "init", "--quiet", "--bare",
+		path).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return path
@@ -36,7 +37,8 @@ func repository(t testing.TB) string {
 
 func open(t testing.TB, url string) *git.Remote {
 	t.Helper()
-	r, err := git.Open(t.Context(), git.Config{URL: url, Bare: filepath.Join(t.TempDir(), "copy.git"), Now: now})
+	r, err := git.Open(t.Context(),
+		git.Config{URL: url, Bare: filepath.Join(t.TempDir(), "copy.git"), Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +55,8 @@ func TestConformanceByURL(t *testing.T) {
 	t.Parallel()
 	long(t)
 	path := repository(t)
-	remotetest.Check(t, func(t *testing.T) remote.Remote { return open(t, "file://"+filepath.ToSlash(path)) })
+	remotetest.Check(t,
+		func(t *testing.T) remote.Remote { return open(t, "file://"+filepath.ToSlash(path)) })
 }
 
 // Over git's own protocol, by a daemon on a port of this machine.
@@ -71,7 +74,8 @@ func TestConformanceByDaemon(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(daemon, "--listen=127.0.0.1", "--port="+strconv.Itoa(port), "--base-path="+filepath.Dir(path),
+	c := exec.Command(daemon, "--listen=127.0.0.1", "--port="+strconv.Itoa(port),
+		"--base-path="+filepath.Dir(path),
 		"--export-all", "--enable=receive-pack", "--reuseaddr")
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -97,7 +101,8 @@ func TestConformanceByDaemon(t *testing.T) {
 		default:
 		}
 	}
-	remotetest.Check(t, func(t *testing.T) remote.Remote { return open(t, "git://"+address+"/remote.git") })
+	remotetest.Check(t,
+		func(t *testing.T) remote.Remote { return open(t, "git://"+address+"/remote.git") })
 }
 
 // Over HTTP, as hosts serve it.
@@ -105,14 +110,16 @@ func TestConformanceByHTTP(t *testing.T) {
 	t.Parallel()
 	path := repository(t)
 	backend := program(t, "git-http-backend")
-	if out, err := exec.Command("git", "-C", path, "config", "http.receivepack", "true").CombinedOutput(); err != nil {
+	if out, err := exec.Command("git", "-C", path, "config", "http.receivepack",
+		"true").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	server := httptest.NewServer(&cgi.Handler{Path: backend, Root: "/", Env: []string{
 		"GIT_PROJECT_ROOT=" + filepath.Dir(path), "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=somebody",
 	}})
 	t.Cleanup(server.Close)
-	remotetest.Check(t, func(t *testing.T) remote.Remote { return open(t, server.URL+"/remote.git") })
+	remotetest.Check(t,
+		func(t *testing.T) remote.Remote { return open(t, server.URL+"/remote.git") })
 }
 
 // program returns the path of one of git's own programs, or skips.
@@ -152,13 +159,17 @@ func TestDeleteLeavesNoWay(t *testing.T) {
 	if err := errors.Join(steps...); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"reflog", "expire", "--expire=now", "--all"}, {"gc", "--quiet", "--prune=now"}} {
-		if out, err := exec.Command("git", append([]string{"-C", path}, args...)...).CombinedOutput(); err != nil {
+	for _, args := range [][]string{{"reflog", "expire", "--expire=now", "--all"},
+		{"gc", "--quiet", "--prune=now"}} {
+		if out, err := exec.Command("git",
+			append([]string{"-C", path}, args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
-	out, err := exec.Command("git", "-C", path, "cat-file", "--batch-all-objects", "--batch").Output()
-	if err != nil || bytes.Contains(out, []byte("the words")) || !bytes.Contains(out, []byte("what stays")) {
+	out, err := exec.Command("git", "-C", path, "cat-file", "--batch-all-objects",
+		"--batch").Output()
+	if err != nil || bytes.Contains(out, []byte("the words")) ||
+		!bytes.Contains(out, []byte("what stays")) {
 		t.Errorf("the repository has %q, error %v", out, err)
 	}
 }
@@ -182,7 +193,8 @@ func TestStoppedPusher(t *testing.T) {
 	// The place goes away between the commit and the push.
 	gone := path + ".gone"
 	hook := filepath.Join(path, "hooks", "pre-receive")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(hook), 0o700), os.WriteFile(hook, []byte("#!/bin/sh\nexit 1\n"), 0o700)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(hook), 0o700),
+		os.WriteFile(hook, []byte("#!/bin/sh\nexit 1\n"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Swap(t.Context(), "heads/a", []byte("one"), []byte("two")); err == nil {
@@ -194,14 +206,16 @@ func TestStoppedPusher(t *testing.T) {
 	if err := os.Rename(path, gone); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := begin(path).Get(t.Context(), "heads/a", 0, -1); err == nil || errors.Is(err, remote.ErrNotFound) {
+	if _, err := begin(path).Get(t.Context(), "heads/a", 0, -1); err == nil ||
+		errors.Is(err, remote.ErrNotFound) {
 		t.Errorf("a remote that is away: error %v", err)
 	}
 	if err := os.Rename(gone, path); err != nil {
 		t.Fatal(err)
 	}
 	for _, reader := range []*git.Remote{open(t, path), begin(path)} {
-		if got, err := reader.Get(t.Context(), "heads/a", 0, -1); err != nil || string(got) != "one" {
+		if got, err := reader.Get(t.Context(), "heads/a", 0, -1); err != nil ||
+			string(got) != "one" {
 			t.Errorf("got %q, error %v", got, err)
 		}
 	}
@@ -214,13 +228,16 @@ func TestStoppedPusher(t *testing.T) {
 func TestURLs(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"--upload-pack=touch x", "ext::sh -c true", "a\nb"} {
-		if _, err := git.Open(t.Context(), git.Config{URL: bad, Bare: filepath.Join(t.TempDir(), "x.git"), Now: now}); err == nil {
+		if _, err := git.Open(t.Context(),
+			git.Config{URL: bad, Bare: filepath.Join(t.TempDir(), "x.git"), Now: now}); err == nil {
 			t.Errorf("takes %q", bad)
 		}
 	}
 	repository(t) // or skip
-	_, err := open(t, "http://somebody:hunter2@127.0.0.1:1/x.git").Get(t.Context(), "heads/a", 0, -1)
-	if err == nil || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "\n") {
+	_, err := open(t, "http://somebody:hunter2@127.0.0.1:1/x.git").Get(t.Context(),
+		"heads/a", 0, -1)
+	if err == nil || strings.Contains(err.Error(), "hunter2") ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("got error %v", err)
 	}
 }

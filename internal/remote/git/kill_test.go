@@ -95,7 +95,8 @@ func runPusher(t *testing.T, at string, env map[string]string, want string) int 
 	path, bare := repository(t), filepath.Join(t.TempDir(), "copy.git")
 	for _, name := range []string{"pre-receive", "post-receive"} {
 		file := filepath.Join(path, "hooks", name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(hook), 0o700)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700),
+			os.WriteFile(file, []byte(hook), 0o700)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -130,9 +131,11 @@ func runPusher(t *testing.T, at string, env map[string]string, want string) int 
 	}
 	next := openAt(t, path, bare)
 	if got, err := next.Get(t.Context(), "heads/a", 0, -1); err != nil || string(got) != want {
-		t.Errorf("%s: the next client of its copy sees the head %q, want %q; error %v", which, got, want, err)
+		t.Errorf("%s: the next client of its copy sees the head %q, want %q; error %v", which,
+			got, want, err)
 	}
-	if err := errors.Join(next.Swap(t.Context(), "heads/a", head, []byte("three")), other.Close()); err != nil {
+	if err := errors.Join(next.Swap(t.Context(), "heads/a", head, []byte("three")),
+		other.Close()); err != nil {
 		t.Errorf("%s: the next client of its copy: %v", which, err)
 	}
 	return len(calls)

@@ -48,5 +48,7 @@ done
 	if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return at, map[string]string{"GIT": real, "AT": at, "PATH": dir + string(os.PathListSeparator) + os.Getenv("PATH")}
+	return at,
+		map[string]string{"GIT": real, "AT": at,
+			"PATH": dir + string(os.PathListSeparator) + os.Getenv("PATH")}
 }

@@ -34,7 +34,8 @@ func TestMeasure(t *testing.T) {
 	}
 	path, bare := repository(t), filepath.Join(t.TempDir(), "copy.git")
 	// A pack a push, so that the sizes of the packs are what was sent.
-	if out, err := exec.Command("git", "-C", path, "config", "receive.unpackLimit", "1").CombinedOutput(); err != nil {
+	if out, err := exec.Command("git", "-C", path, "config", "receive.unpackLimit",
+		"1").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	const parts = 40
@@ -74,7 +75,8 @@ func TestMeasure(t *testing.T) {
 		return size
 	}
 	sent := packs()
-	t.Logf("%d bytes of %d lines, in %d parts of zstd: %d bytes", len(text), len(lines), parts, packed)
+	t.Logf("%d bytes of %d lines, in %d parts of zstd: %d bytes", len(text), len(lines),
+		parts, packed)
 	t.Logf("received: %d bytes, %.2f times the parts", sent, float64(sent)/float64(packed))
 	t.Logf("push: p50 %v, p95 %v", share(times, 50), share(times, 95))
 
@@ -111,7 +113,8 @@ func TestMeasure(t *testing.T) {
 
 	r := openAt(t, path, bare)
 	began := time.Now()
-	if err := r.Delete(t.Context(), []string{fmt.Sprintf("stores/1/pack/1-1-%064x", 0)}); err != nil {
+	if err := r.Delete(t.Context(),
+		[]string{fmt.Sprintf("stores/1/pack/1-1-%064x", 0)}); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("delete, a commit without parents: %v, %d bytes sent", time.Since(began), packs()-sent)

@@ -137,7 +137,8 @@ type commit struct {
 // was their own.
 func (r *Remote) write(in *bytes.Buffer, c commit) {
 	const made = "refs/made"
-	fmt.Fprintf(in, "commit %s\nmark :1\ncommitter ctx <ctx> %d +0000\ndata 0\n", made, r.c.Now().Unix())
+	fmt.Fprintf(in, "commit %s\nmark :1\ncommitter ctx <ctx> %d +0000\ndata 0\n", made,
+		r.c.Now().Unix())
 	t := r.refs[c.ref]
 	if t != nil && !c.alone {
 		fmt.Fprintf(in, "from %s\n", t.commit)
@@ -168,7 +169,8 @@ func (r *Remote) build(ctx context.Context, commits []commit) (ids []string, err
 		return err
 	})
 	if err == nil && len(ids) != len(commits) {
-		err = fmt.Errorf("git fast-import made %d commits in the place of %d", len(ids), len(commits))
+		err = fmt.Errorf("git fast-import made %d commits in the place of %d",
+			len(ids), len(commits))
 	}
 	return ids, err
 }
@@ -181,7 +183,8 @@ func (r *Remote) send(ctx context.Context, commits []commit) (map[string]string,
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"}
+	args := []string{"push", "--porcelain", "--no-verify", "--no-follow-tags",
+		"--recurse-submodules=no"}
 	for _, c := range commits {
 		old := ""
 		if t := r.refs[c.ref]; t != nil {
@@ -249,7 +252,9 @@ func (r *Remote) grafts(commits []commit, ids []string) (name string, err error)
 
 // isRace reports whether a refusal says that the ref is not what it was.
 func isRace(why string) bool {
-	for _, word := range []string{"stale info", "fetch first", "non-fast-forward", "cannot lock ref", "already exists", "failed to update ref", "incorrect old value", "reference already exists", "failed to lock"} {
+	for _, word := range []string{"stale info", "fetch first", "non-fast-forward",
+		"cannot lock ref", "already exists", "failed to update ref", "incorrect old value",
+		"reference already exists", "failed to lock"} {
 		if strings.Contains(why, word) {
 			return true
 		}
@@ -270,7 +275,8 @@ func (r *Remote) Delete(ctx context.Context, names []string) error {
 		byRef[ref] = append(byRef[ref], path)
 	}
 	for ref, paths := range byRef {
-		if err := r.mending(ctx, func() error { return r.deleteFrom(ctx, ref, paths) }); err != nil {
+		if err := r.mending(ctx,
+			func() error { return r.deleteFrom(ctx, ref, paths) }); err != nil {
 			return err
 		}
 	}

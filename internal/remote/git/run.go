@@ -20,18 +20,24 @@ const patience = 5 * time.Second
 // settings are those of every call: no hooks, no programs as remotes, nothing that tidies up in the
 // background, and no time for compression, because the files are compressed.
 var settings = []string{
-	"-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
-	"-c", "core.compression=1", "-c", "core.bigFileThreshold=256k", "-c", "core.logAllRefUpdates=false", "-c", "transfer.fsckObjects=false",
-	"-c", "push.gpgSign=false", "-c", "core.askPass=", "-c", "fetch.writeCommitGraph=false", "-c", "advice.defaultBranchName=false",
+	"-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never", "-c", "gc.auto=0", "-c",
+	"maintenance.auto=false",
+	"-c", "core.compression=1", "-c", "core.bigFileThreshold=256k", "-c",
+	"core.logAllRefUpdates=false", "-c", "transfer.fsckObjects=false",
+	"-c", "push.gpgSign=false", "-c", "core.askPass=", "-c", "fetch.writeCommitGraph=false", "-c",
+	"advice.defaultBranchName=false",
 	"-c", "advice.graftFileDeprecated=false",
 }
 
 // local are the variables that tie git to a repository. Git sets them for its hooks, and a hook may
 // have started ctx. `git rev-parse --local-env-vars` lists them.
 var local = []string{
-	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_OBJECT_DIRECTORY", "GIT_DIR",
-	"GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_INDEX_FILE", "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE",
-	"GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_COMMON_DIR", "GIT_INTERNAL_SUPER_PREFIX", "GIT_QUARANTINE_PATH", "GIT_NAMESPACE",
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT",
+	"GIT_OBJECT_DIRECTORY", "GIT_DIR",
+	"GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_INDEX_FILE",
+	"GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE",
+	"GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_COMMON_DIR", "GIT_INTERNAL_SUPER_PREFIX",
+	"GIT_QUARANTINE_PATH", "GIT_NAMESPACE",
 }
 
 // environment returns the environment of git: that of this process without what ties it to a
@@ -41,7 +47,8 @@ func environment() []string {
 		name, _, _ := strings.Cut(v, "=")
 		return slices.Contains(local, name)
 	})
-	return append(env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never")
+	return append(env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=",
+		"GCM_INTERACTIVE=never")
 }
 
 // withSSH returns environment with an ssh that never asks. An ssh that the user has set, in the
@@ -92,8 +99,11 @@ func (r *Remote) git(ctx context.Context, stdin io.Reader, args ...string) ([]by
 }
 
 // gitWith is git with more variables in its environment.
-func (r *Remote) gitWith(ctx context.Context, stdin io.Reader, env []string, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, maxRun, fmt.Errorf("git %s: %w: it has run for %v", args[0], errBound, maxRun))
+func (r *Remote) gitWith(
+	ctx context.Context, stdin io.Reader, env []string, args ...string,
+) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, maxRun,
+		fmt.Errorf("git %s: %w: it has run for %v", args[0], errBound, maxRun))
 	defer cancel()
 	var out, said bytes.Buffer
 	cmd := r.command(ctx, args...)
@@ -115,7 +125,8 @@ func (r *Remote) failure(ctx context.Context, verb, said string, err error) erro
 	}
 	why := strings.TrimSpace(said)
 	for _, begin := range []string{"fatal: ", "ERROR: ", "error: ", "remote: "} {
-		if at := slices.IndexFunc(strings.Split(why, "\n"), func(l string) bool { return strings.HasPrefix(l, begin) }); at >= 0 {
+		if at := slices.IndexFunc(strings.Split(why, "\n"),
+			func(l string) bool { return strings.HasPrefix(l, begin) }); at >= 0 {
 			why = strings.TrimPrefix(strings.Split(why, "\n")[at], begin)
 			break
 		}
@@ -139,9 +150,12 @@ func (f *failed) Error() string { return "git " + f.verb + ": " + f.why }
 // known here costs a look at the copy, and nothing else.
 func isAway(said string) bool {
 	for _, words := range []string{
-		"Could not read from remote repository", "unable to access 'http", "unable to connect to", "unable to look up",
-		"Could not resolve host", "does not appear to be a git repository", "Authentication failed", "could not read Username",
-		"could not read Password", "terminal prompts disabled", "Connection refused", "fatal: remote error:", "fatal: repository '",
+		"Could not read from remote repository", "unable to access 'http", "unable to connect to",
+		"unable to look up",
+		"Could not resolve host", "does not appear to be a git repository", "Authentication failed",
+		"could not read Username",
+		"could not read Password", "terminal prompts disabled", "Connection refused",
+		"fatal: remote error:", "fatal: repository '",
 	} {
 		if strings.Contains(said, words) {
 			return true

@@ -37,12 +37,14 @@ func (r *Remote) fetch(ctx context.Context) error {
 	var out []byte
 	err := r.locked(ctx, func() error {
 		err := r.bounded(ctx, func(ctx context.Context) error {
-			_, err := r.git(ctx, nil, "fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--force",
+			_, err := r.git(ctx, nil, "fetch", "--quiet", "--prune", "--no-tags",
+				"--no-write-fetch-head", "--force",
 				"--no-recurse-submodules", "--", r.c.URL, "+"+refPrefix+"*:"+refPrefix+"*")
 			return err
 		})
 		if err == nil {
-			out, err = r.git(ctx, nil, "for-each-ref", "--format=%(objectname) %(refname)", refPrefix)
+			out, err = r.git(ctx, nil, "for-each-ref",
+				"--format=%(objectname) %(refname)", refPrefix)
 		}
 		return err
 	})
@@ -74,7 +76,9 @@ func (r *Remote) load(ctx context.Context, t *tree) error {
 // maxDepth limits how deep the trees of a stranger's repository are read.
 const maxDepth = 8
 
-func (r *Remote) walk(ctx context.Context, of, folder string, blobs map[string]string, depth int) error {
+func (r *Remote) walk(
+	ctx context.Context, of, folder string, blobs map[string]string, depth int,
+) error {
 	kind, b, err := r.object(ctx, of)
 	switch {
 	case err != nil:
@@ -113,7 +117,8 @@ const maxFiles = 1 << 20
 
 // isName reports whether a part of a tree may be a part of a file's name.
 func isName(folder, name string) bool {
-	return remote.CheckName(name) == nil && !strings.Contains(name, "/") || folder == "" && name == headPath
+	return remote.CheckName(name) == nil && !strings.Contains(name, "/") ||
+		folder == "" && name == headPath
 }
 
 // blob returns the bytes of a blob.
@@ -139,7 +144,8 @@ type catFile struct {
 func (r *Remote) ask(ctx context.Context, request string) (kind string, size int64, err error) {
 	if r.cat == nil {
 		run, cancel := context.WithCancel(context.WithoutCancel(ctx))
-		c := &catFile{cmd: r.command(run, "cat-file", "--batch-command"), said: &bytes.Buffer{}, cancel: cancel, idSize: 20}
+		c := &catFile{cmd: r.command(run, "cat-file", "--batch-command"), said: &bytes.Buffer{},
+			cancel: cancel, idSize: 20}
 		c.cmd.Stderr = c.said
 		in, err1 := c.cmd.StdinPipe()
 		out, err2 := c.cmd.StdoutPipe()
@@ -163,7 +169,8 @@ func (r *Remote) ask(ctx context.Context, request string) (kind string, size int
 	}
 	f := strings.Fields(line)
 	if len(f) != 3 {
-		return "", 0, fmt.Errorf("git has lost an object that it fetched: %.100s", strings.TrimSpace(line))
+		return "", 0,
+			fmt.Errorf("git has lost an object that it fetched: %.100s", strings.TrimSpace(line))
 	}
 	r.cat.idSize = len(f[0]) / 2
 	size, err = strconv.ParseInt(f[2], 10, 64)
@@ -180,7 +187,9 @@ func (r *Remote) object(ctx context.Context, name string) (kind string, data []b
 		return "", nil, err
 	}
 	if kind == "blob" && size > remote.MaxFile || size > maxTree {
-		return "", nil, errors.Join(fmt.Errorf("the remote has a file of %d bytes: at most %d", size, remote.MaxFile), r.stopCat())
+		return "", nil,
+			errors.Join(fmt.Errorf("the remote has a file of %d bytes: at most %d", size,
+				remote.MaxFile), r.stopCat())
 	}
 	data = make([]byte, size+1) // and a newline
 	if _, err := io.ReadFull(r.cat.out, data); err != nil {

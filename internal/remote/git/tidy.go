@@ -39,12 +39,14 @@ func (r *Remote) pack(ctx context.Context) {
 	defer cancel()
 	_ = r.lockedFor(ctx, 0, func() error {
 		path := filepath.Join(r.c.Bare, packingName)
-		if err := r.c.FS.WriteNoSync(path, []byte(r.c.Now().UTC().Format(time.RFC3339)+"\n")); err != nil {
+		if err := r.c.FS.WriteNoSync(path,
+			[]byte(r.c.Now().UTC().Format(time.RFC3339)+"\n")); err != nil {
 			return err
 		}
 		// Each pack is then at least twice as large as the next one, so that an object is written
 		// again a few times only, however many pushes follow.
-		if _, err := r.git(ctx, nil, "repack", "--geometric=2", "-d", "-q", "--no-write-bitmap-index"); err != nil {
+		if _, err := r.git(ctx, nil, "repack", "--geometric=2", "-d", "-q",
+			"--no-write-bitmap-index"); err != nil {
 			return err
 		}
 		return r.c.FS.RemoveNoSync(path)

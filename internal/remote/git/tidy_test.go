@@ -30,18 +30,22 @@ type growing struct {
 
 func grow(t *testing.T) *growing {
 	p := &growing{T: t, url: repository(t), bare: filepath.Join(t.TempDir(), "copy.git"), at: now()}
-	configure(t, p.url, "receive.unpackLimit", "1") // a file for each push: the repository is not the subject
+	// A file for each push: the repository is not the subject
+	configure(t, p.url, "receive.unpackLimit", "1")
 	return p
 }
 
 func (p *growing) push() {
 	p.Helper()
-	r, err := git.Open(p.Context(), git.Config{URL: p.url, Bare: p.bare, Now: func() time.Time { return p.at }})
+	r, err := git.Open(p.Context(),
+		git.Config{URL: p.url, Bare: p.bare, Now: func() time.Time { return p.at }})
 	if err != nil {
 		p.Fatal(err)
 	}
 	for i := range filesAPush {
-		err = errors.Join(err, r.PutNew(p.Context(), nameOf(p.pushes, i), fmt.Appendf(nil, "pack %d of %d", i, p.pushes)))
+		err = errors.Join(err,
+			r.PutNew(p.Context(), nameOf(p.pushes, i),
+				fmt.Appendf(nil, "pack %d of %d", i, p.pushes)))
 	}
 	next := fmt.Appendf(nil, "head %d", p.pushes)
 	if err = errors.Join(err, r.Swap(p.Context(), "heads/a", p.head, next), r.Close()); err != nil {
@@ -56,12 +60,13 @@ func nameOf(push, i int) string { return fmt.Sprintf("stores/a/pack/%d-%d", push
 // files returns how many files the objects of the copy are.
 func (p *growing) files() (n int) {
 	p.Helper()
-	err := filepath.WalkDir(filepath.Join(p.bare, "objects"), func(_ string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() {
-			n++
-		}
-		return err
-	})
+	err := filepath.WalkDir(
+		filepath.Join(p.bare, "objects"), func(_ string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				n++
+			}
+			return err
+		})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -88,7 +93,8 @@ func TestCopyIsPacked(t *testing.T) {
 	if n := p.files(); n > 2*filesAPush {
 		t.Errorf("after a packing the copy has %d files", n)
 	}
-	if out, err := exec.Command("git", "-C", p.bare, "cat-file", "-e", strings.TrimSpace(string(id))).CombinedOutput(); err != nil {
+	if out, err := exec.Command("git", "-C", p.bare, "cat-file", "-e",
+		strings.TrimSpace(string(id))).CombinedOutput(); err != nil {
 		t.Errorf("what is not pushed yet has gone: %v: %s", err, out)
 	}
 	r := openAt(t, p.url, p.bare)
@@ -167,18 +173,21 @@ func TestCollect(t *testing.T) {
 		there bool
 	}{{0, true}, {48 * time.Hour, false}} {
 		then := time.Now().Add(-c.age)
-		if err := filepath.WalkDir(filepath.Join(p.bare, "objects"), func(path string, e fs.DirEntry, err error) error {
-			if err == nil && !e.IsDir() {
-				err = os.Chtimes(path, then, then)
-			}
-			return err
-		}); err != nil {
+		if err := filepath.WalkDir(
+			filepath.Join(p.bare, "objects"), func(path string, e fs.DirEntry, err error) error {
+				if err == nil && !e.IsDir() {
+					err = os.Chtimes(path, then, then)
+				}
+				return err
+			}); err != nil {
 			t.Fatal(err)
 		}
-		if err := git.Collect(t.Context(), git.Config{URL: p.url, Bare: p.bare, Now: now}); err != nil {
+		if err := git.Collect(t.Context(),
+			git.Config{URL: p.url, Bare: p.bare, Now: now}); err != nil {
 			t.Fatal(err)
 		}
-		if err := exec.Command("git", "-C", p.bare, "cat-file", "-e", gone).Run(); (err == nil) != c.there {
+		if err := exec.Command("git", "-C", p.bare, "cat-file", "-e",
+			gone).Run(); (err == nil) != c.there {
 			t.Errorf("what was deleted %v ago: error %v, want it there: %v", c.age, err, c.there)
 		}
 	}
@@ -186,7 +195,8 @@ func TestCollect(t *testing.T) {
 		t.Errorf("%d files are left", n)
 	}
 	var after remote.Remote = openAt(t, p.url, p.bare)
-	if b, err := after.Get(t.Context(), nameOf(1, 1), 0, -1); err != nil || string(b) != "pack 1 of 1" {
+	if b, err := after.Get(t.Context(), nameOf(1, 1), 0, -1); err != nil ||
+		string(b) != "pack 1 of 1" {
 		t.Errorf("got %q, error %v", b, err)
 	}
 }

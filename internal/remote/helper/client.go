@@ -23,8 +23,9 @@ const (
 
 // Config says which program serves a remote.
 type Config struct {
-	URL    string
-	Beside string        // the directory of ctx, where its own helpers are searched first; "" for none
+	URL string
+	// The directory of ctx, where its own helpers are searched first; "" for none
+	Beside string
 	Answer time.Duration // 0 means AnswerTimeout
 	// Cache is a directory where the helper may keep a copy of what the place has, which may be
 	// removed at any time. It need not exist. "" for none.
@@ -75,7 +76,8 @@ func Open(ctx context.Context, c Config) (remote.Remote, error) {
 		h.timeout = AnswerTimeout
 	}
 	if h.running, err = launch(path, c.Cache); err != nil {
-		return nil, fmt.Errorf("cannot start %s: %s", program, child.OneLine(err.Error(), maxMessage))
+		return nil,
+			fmt.Errorf("cannot start %s: %s", program, child.OneLine(err.Error(), maxMessage))
 	}
 	err = h.greet(ctx)
 	if err == nil {
@@ -123,7 +125,9 @@ func (h *Client) greet(ctx context.Context) error {
 
 // talk runs what writes to the helper and reads from it, and kills the helper if that does not end
 // in time or fails. Errors are those of ctx, or say what the helper did.
-func (h *Client) talk(ctx context.Context, timeout time.Duration, do func(*bufio.Writer, *bufio.Reader) error) error {
+func (h *Client) talk(
+	ctx context.Context, timeout time.Duration, do func(*bufio.Writer, *bufio.Reader) error,
+) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -150,7 +154,8 @@ func (h *Client) talk(ctx context.Context, timeout time.Duration, do func(*bufio
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case limited.Err() != nil:
-		return fmt.Errorf("%w: %s said nothing for %v%s", remote.ErrTemporary, h.name, timeout, p.stderr.Said())
+		return fmt.Errorf("%w: %s said nothing for %v%s", remote.ErrTemporary, h.name, timeout,
+			p.stderr.Said())
 	case gone:
 		return fmt.Errorf("%s ended before it answered%s%s", h.name, how, p.stderr.Said())
 	}
@@ -159,7 +164,9 @@ func (h *Client) talk(ctx context.Context, timeout time.Duration, do func(*bufio
 
 // call sends a request and returns the bodies of all parts of the answer. An error that the helper
 // reports leaves it running.
-func (h *Client) call(ctx context.Context, req request, bodies ...[]byte) (got [][]byte, err error) {
+func (h *Client) call(
+	ctx context.Context, req request, bodies ...[]byte,
+) (got [][]byte, err error) {
 	h.last++
 	req.ID, req.Bodies = h.last, sizesOf(bodies)
 	timeout := h.timeout
@@ -228,8 +235,11 @@ func (h *Client) List(ctx context.Context, prefix string) ([]remote.File, error)
 			return nil, h.broke(err)
 		}
 		for _, f := range found {
-			if err := remote.CheckName(f.Name); err != nil || f.Size < 0 || len(f.Tag) > maxTag || !strings.HasPrefix(f.Name, prefix) {
-				return nil, h.broke(fmt.Errorf("lists what is no file under %q: %.80q, %d bytes", prefix, f.Name, f.Size))
+			if err := remote.CheckName(f.Name); err != nil || f.Size < 0 || len(f.Tag) > maxTag ||
+				!strings.HasPrefix(f.Name, prefix) {
+				return nil,
+					h.broke(fmt.Errorf("lists what is no file under %q: %.80q, %d bytes", prefix,
+						f.Name, f.Size))
 			}
 			files = append(files, remote.File(f))
 		}
@@ -287,7 +297,8 @@ func (h *Client) Swap(ctx context.Context, name string, old, new []byte) error {
 
 func checkFile(name string, data []byte) error {
 	if len(data) > remote.MaxFile {
-		return fmt.Errorf("%s: %d bytes, a remote has files of %d at most", name, len(data), remote.MaxFile)
+		return fmt.Errorf("%s: %d bytes, a remote has files of %d at most", name, len(data),
+			remote.MaxFile)
 	}
 	return remote.CheckName(name)
 }
@@ -337,7 +348,9 @@ func (h *Client) Close() error {
 type grouping struct{ *Client }
 
 // Members implements remote.Grouper.
-func (g *grouping) Members(ctx context.Context, change remote.MemberChange) (out remote.Group, err error) {
+func (g *grouping) Members(
+	ctx context.Context, change remote.MemberChange,
+) (out remote.Group, err error) {
 	body, err := json.Marshal(change)
 	if err != nil {
 		return out, err
@@ -363,7 +376,8 @@ type searching struct{ *Client }
 func (s *searching) Index(ctx context.Context, messages []remote.Message) error {
 	for _, m := range messages {
 		if len(m.Text) > remote.MaxText {
-			return fmt.Errorf("message %.12s has %d bytes, an index takes %d", m.ID, len(m.Text), remote.MaxText)
+			return fmt.Errorf("message %.12s has %d bytes, an index takes %d", m.ID, len(m.Text),
+				remote.MaxText)
 		}
 	}
 	return parts(messages, func(body []byte, _ bool) error {
@@ -385,7 +399,8 @@ func (s *searching) Search(ctx context.Context, query string, n int) ([]remote.H
 	if len(query) > remote.MaxQuery {
 		return nil, fmt.Errorf("a query of %d bytes: at most %d", len(query), remote.MaxQuery)
 	}
-	bodies, err := s.call(ctx, request{Do: "search", Query: query, N: int64(min(max(n, 1), remote.MaxHits))})
+	bodies, err := s.call(ctx,
+		request{Do: "search", Query: query, N: int64(min(max(n, 1), remote.MaxHits))})
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,8 @@ func TestDocs(t *testing.T) {
 				t.Errorf("%s is written as %s, %v", line, b, err)
 			}
 			if r, ok := into.(*request); ok {
-				if want, known := bodiesOf()[r.Do]; !known || len(r.Bodies) < want.least || len(r.Bodies) > want.most {
+				if want, known := bodiesOf()[r.Do]; !known || len(r.Bodies) < want.least ||
+					len(r.Bodies) > want.most {
 					t.Errorf("not a request: %s", line)
 				}
 			}
@@ -91,7 +92,8 @@ func TestHelperOfThePage(t *testing.T) {
 		t.Fatal("the page has no helper")
 	}
 	beside, root := t.TempDir(), filepath.Join(t.TempDir(), "shared")
-	if err := os.WriteFile(filepath.Join(beside, "ctx-remote-shelf"), []byte(program), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(beside, "ctx-remote-shelf"), []byte(program),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	// A Python takes long to start, so clients that the suite has closed are used again.

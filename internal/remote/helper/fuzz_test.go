@@ -39,12 +39,18 @@ func (none) Search(context.Context, string, int) ([]remote.Hit, error) {
 // then one answer for each request, in order.
 func FuzzServe(f *testing.F) {
 	open := `{"id":1,"do":"open","url":"x://y"}` + "\n"
-	for _, seed := range []string{"", "\n", open, open + open, open + `{"id":2,"do":"list"}` + "\n", open + `{"id":2,"do":"put","name":"a","bodies":[3]}` + "\nabc",
-		open + `{"id":2,"do":"swap","name":"a","bodies":[1,2]}` + "\nabc" + `{"id":3,"do":"get","name":"a","n":-1}` + "\n",
-		open + `{"id":2,"do":"delete","bodies":[4]}` + "\n\"a\"\n", open + `{"id":2,"do":"search","query":"q","n":3}` + "\n",
-		open + `{"id":2,"do":"index","bodies":[11]}` + "\n" + `{"id":"77"}` + open + `{"id":3,"do":"forget","store":"s","bodies":[0]}` + "\n",
-		`{"id":1,"do":"put","bodies":[-1]}` + "\n", `{"id":1,"bodies":[1,1,1]}` + "\n", `{"id":1,"bodies":[67108864]}` + "\nx", "[]\n", "\xff\n",
-		open + `{"id":2,"do":"index","bodies":[3]}` + "\n[1\n" + `{"id":9,"do":"check","timeout_ms":1}` + "\n"} {
+	for _, seed := range []string{"", "\n", open, open + open, open + `{"id":2,"do":"list"}` + "\n",
+		open + `{"id":2,"do":"put","name":"a","bodies":[3]}` + "\nabc",
+		open + `{"id":2,"do":"swap","name":"a","bodies":[1,2]}` + "\nabc" +
+			`{"id":3,"do":"get","name":"a","n":-1}` + "\n",
+		open + `{"id":2,"do":"delete","bodies":[4]}` + "\n\"a\"\n",
+		open + `{"id":2,"do":"search","query":"q","n":3}` + "\n",
+		open + `{"id":2,"do":"index","bodies":[11]}` + "\n" + `{"id":"77"}` + open +
+			`{"id":3,"do":"forget","store":"s","bodies":[0]}` + "\n",
+		`{"id":1,"do":"put","bodies":[-1]}` + "\n", `{"id":1,"bodies":[1,1,1]}` + "\n",
+		`{"id":1,"bodies":[67108864]}` + "\nx", "[]\n", "\xff\n",
+		open + `{"id":2,"do":"index","bodies":[3]}` + "\n[1\n" +
+			`{"id":9,"do":"check","timeout_ms":1}` + "\n"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -68,7 +74,8 @@ func FuzzServe(f *testing.F) {
 				break
 			}
 			var a answer
-			if _, bad := read(r, &a); bad != nil || a.ID != req.ID || a.Error != nil && (a.Error.Kind == "" || strings.Contains(a.Error.Message, "\n")) {
+			if _, bad := read(r, &a); bad != nil || a.ID != req.ID ||
+				a.Error != nil && (a.Error.Kind == "" || strings.Contains(a.Error.Message, "\n")) {
 				t.Fatalf("request %+v is answered with %+v, %v", req, a, bad)
 			}
 		}
@@ -87,22 +94,29 @@ func (still) stop(time.Duration) string { return "" }
 // FuzzClient checks that whatever a helper writes, the callers of a remote get what the contract
 // says or an error, and after an error of the protocol no more of what it wrote.
 func FuzzClient(f *testing.F) {
-	for _, seed := range []string{"", greeting, greeting + `{"id":1,"bodies":[25]}` + "\n" + `{"name":"a/x","size":12}` + "\n",
-		greeting + `{"id":1,"more":true,"bodies":[0]}` + "\n" + `{"id":1,"bodies":[0]}` + "\n" + `{"id":2,"bodies":[3]}` + "\nabc" + `{"id":3}` + "\n" + `{"id":4,"bodies":[0]}` + "\n",
-		greeting + `{"id":1,"error":{"kind":"stale","message":"a\u001b[31m\nb"}}` + "\n", greeting + `{"id":1,"error":{}}` + "\n",
-		greeting + `{"id":1,"bodies":[9]}` + "\nshort", `{"ctx":"remote"}` + "\n", strings.Repeat("[", 70000), greeting + "\n"} {
+	for _, seed := range []string{"", greeting,
+		greeting + `{"id":1,"bodies":[25]}` + "\n" + `{"name":"a/x","size":12}` + "\n",
+		greeting + `{"id":1,"more":true,"bodies":[0]}` + "\n" + `{"id":1,"bodies":[0]}` + "\n" +
+			`{"id":2,"bodies":[3]}` + "\nabc" + `{"id":3}` + "\n" + `{"id":4,"bodies":[0]}` + "\n",
+		greeting + `{"id":1,"error":{"kind":"stale","message":"a\u001b[31m\nb"}}` + "\n",
+		greeting + `{"id":1,"error":{}}` + "\n",
+		greeting + `{"id":1,"bodies":[9]}` + "\nshort", `{"ctx":"remote"}` + "\n",
+		strings.Repeat("[", 70000), greeting + "\n"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, out []byte) {
 		h := &Client{name: "ctx-remote-fuzz", timeout: time.Hour,
-			running: &conn{peer: still{}, w: bufio.NewWriter(io.Discard), r: bufio.NewReader(bytes.NewReader(out)), stderr: &child.Tail{}}}
+			running: &conn{peer: still{}, w: bufio.NewWriter(io.Discard),
+				r: bufio.NewReader(bytes.NewReader(out)), stderr: &child.Tail{}}}
 		ctx := context.Background()
 		if h.greet(ctx) != nil {
 			return
 		}
 		check := func(err error) {
 			t.Helper()
-			if err != nil && (err.Error() == "" || strings.ContainsAny(err.Error(), "\n\x1b") || len(err.Error()) > 1000) {
+			if err != nil &&
+				(err.Error() == "" || strings.ContainsAny(err.Error(), "\n\x1b") ||
+					len(err.Error()) > 1000) {
 				t.Errorf("error %q", err)
 			}
 		}

@@ -29,9 +29,11 @@ func TestConformance(t *testing.T) {
 
 func TestScheme(t *testing.T) {
 	for url, want := range map[string]string{
-		"s3://bucket/x": "s3", "postgres://h/db": "postgres", "a://": "a", "age+dir:/x": "age", "age+git+ssh://h/x": "age", "age+": "age", "+x": "",
-		"dir:/a+b": "", "a-b+dir:/x": "", "": "", "s3:": "", "S3://x": "", "3s://x": "", "../x://y": "",
-		"a-b://x": "", "a.exe://x": "", "://x": "", strings.Repeat("a", 33) + "://x": "",
+		"s3://bucket/x": "s3", "postgres://h/db": "postgres", "a://": "a", "age+dir:/x": "age",
+		"age+git+ssh://h/x": "age", "age+": "age", "+x": "",
+		"dir:/a+b": "", "a-b+dir:/x": "", "": "", "s3:": "", "S3://x": "", "3s://x": "",
+		"../x://y": "",
+		"a-b://x":  "", "a.exe://x": "", "://x": "", strings.Repeat("a", 33) + "://x": "",
 	} {
 		if got := Scheme(url); got != want {
 			t.Errorf("%q: got %q, want %q", url, got, want)
@@ -42,7 +44,8 @@ func TestScheme(t *testing.T) {
 func TestNoProgram(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := Open(t.Context(), Config{URL: "nobody://user:hunter2@host", Beside: t.TempDir()})
-	if err == nil || !strings.Contains(err.Error(), "ctx-remote-nobody") || strings.Contains(err.Error(), "hunter2") {
+	if err == nil || !strings.Contains(err.Error(), "ctx-remote-nobody") ||
+		strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -72,19 +75,23 @@ func TestParts(t *testing.T) {
 	text := strings.Repeat("a word ", 1000)
 	var many []remote.Message
 	for i := range 2000 {
-		many = append(many, remote.Message{ID: fmt.Sprintf("%064x", i), Store: "s", Session: "main", At: time.Unix(int64(i), 0).UTC(), Role: "user", Text: text})
+		many = append(many,
+			remote.Message{ID: fmt.Sprintf("%064x", i), Store: "s", Session: "main",
+				At: time.Unix(int64(i), 0).UTC(), Role: "user", Text: text})
 	}
 	if err := r.Index(t.Context(), many); err != nil {
 		t.Fatal(err)
 	}
 	hits, err := r.Search(t.Context(), "a word", remote.MaxHits)
-	if err != nil || len(hits) != remote.MaxHits || hits[999].ID != many[999].ID || !hits[999].At.Equal(many[999].At) || hits[999].Text != text {
+	if err != nil || len(hits) != remote.MaxHits || hits[999].ID != many[999].ID ||
+		!hits[999].At.Equal(many[999].At) || hits[999].Text != text {
 		t.Fatalf("%d hits, %v", len(hits), err)
 	}
 	if err := r.Forget(t.Context(), "s", []string{many[0].ID}); err != nil {
 		t.Fatal(err)
 	}
-	if hits, err = r.Search(t.Context(), "a word", 1); err != nil || len(hits) != 1 || hits[0].ID != many[1].ID {
+	if hits, err = r.Search(t.Context(), "a word", 1); err != nil || len(hits) != 1 ||
+		hits[0].ID != many[1].ID {
 		t.Errorf("%v, %v", hits, err)
 	}
 	if hits, err = r.Search(t.Context(), "nowhere", 9); err != nil || len(hits) != 0 {
@@ -105,24 +112,34 @@ func TestMisbehaviour(t *testing.T) {
 	for part, want := range map[string]string{
 		"dies":   "ended before it answered (exit status 3): no such bucket; password=[REDACTED",
 		"nobody": `not of the protocol: "nobody`,
-		`{"ctx":"remote","v":2,"name":"x","version":"1"}` + "\n":                       "version 2",
-		`{"ctx":"summarizer","v":1,"name":"x","version":"1"}` + "\n":                   "no \"ctx\":\"remote\"",
-		`{"ctx":"remote","v":1,"name":"","version":"1"}` + "\n":                        "no name",
-		strings.Repeat("x", MaxLine+1):                                                 "longer than the protocol allows",
-		greeting + `{"id":7}` + "\n":                                                   "answered request 7 instead of 1",
-		greeting + `{"id":1,"error":{"kind":"?","message":""}}` + "\n":                 "did not say which",
-		head + `{"id":2,"bodies":[99999999999]}` + "\n":                                "longer than the protocol allows",
-		head + `{"id":2,"bodies":[-1]}` + "\n":                                         "longer than the protocol allows",
-		head + `{"id":2,"bodies":[1,1,1]}` + "\n" + "abc":                              "3 bodies",
-		head + `{"id":2,"bodies":[1,1]}` + "\n" + "ab":                                 "two bodies",
-		head + `{"id":2,"bodies":[29]}` + "\n" + `{"name":"../etc/x","size":1}` + "\n": "lists what is no file",
-		head + `{"id":2,"bodies":[25]}` + "\n" + `{"name":"b/x","size":12}` + "\n":     "lists what is no file",
+		`{"ctx":"remote","v":2,"name":"x","version":"1"}` + "\n": "version 2",
+		`{"ctx":"summarizer","v":1,"name":"x","version":"1"}` +
+			"\n": "no \"ctx\":\"remote\"",
+		`{"ctx":"remote","v":1,"name":"","version":"1"}` + "\n": "no name",
+		strings.Repeat("x",
+			MaxLine+1): "longer than the protocol allows",
+		greeting + `{"id":7}` +
+			"\n": "answered request 7 instead of 1",
+		greeting + `{"id":1,"error":{"kind":"?","message":""}}` +
+			"\n": "did not say which",
+		head + `{"id":2,"bodies":[99999999999]}` +
+			"\n": "longer than the protocol allows",
+		head + `{"id":2,"bodies":[-1]}` +
+			"\n": "longer than the protocol allows",
+		head + `{"id":2,"bodies":[1,1,1]}` + "\n" + "abc": "3 bodies",
+		head + `{"id":2,"bodies":[1,1]}` + "\n" +
+			"ab": "two bodies",
+		head + `{"id":2,"bodies":[29]}` + "\n" + `{"name":"../etc/x","size":1}` +
+			"\n": "lists what is no file",
+		head + `{"id":2,"bodies":[25]}` + "\n" + `{"name":"b/x","size":12}` +
+			"\n": "lists what is no file",
 	} {
 		if part == "nobody" {
 			part += "\n"
 		}
 		err := askAll(t, part)
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "ctx-remote-play") ||
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "ctx-remote-play") ||
 			strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.100q: got %v, want %q", part, err, want)
 		}
@@ -139,8 +156,10 @@ func askAll(t *testing.T, part string) error {
 	if err == nil {
 		return nil
 	}
-	if _, again := r.List(t.Context(), "a/"); again == nil || !strings.Contains(again.Error(), "has ended") {
-		t.Errorf("%.100q: after an error of the protocol the helper is asked again: %v", part, again)
+	if _, again := r.List(t.Context(), "a/"); again == nil ||
+		!strings.Contains(again.Error(), "has ended") {
+		t.Errorf("%.100q: after an error of the protocol the helper is asked again: %v", part,
+			again)
 	}
 	return err
 }
@@ -159,11 +178,13 @@ func TestDeaf(t *testing.T) {
 			} else {
 				go cancel()
 			}
-			if _, err := Open(ctx, Config{URL: "play://x", Beside: beside}); !errors.Is(err, context.Canceled) {
+			if _, err := Open(ctx, Config{URL: "play://x", Beside: beside}); !errors.Is(err,
+				context.Canceled) {
 				t.Errorf("%s: got %v", part, err)
 			}
 			if left, err := os.ReadDir(homes); err != nil || len(left) > 0 {
-				t.Errorf("%s, canceled early %v: the helper still runs in %v, error %v", part, early, left, err)
+				t.Errorf("%s, canceled early %v: the helper still runs in %v, error %v", part,
+					early, left, err)
 			}
 		}
 	}
@@ -177,7 +198,8 @@ func TestDeaf(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = h.PutNew(t.Context(), "a", make([]byte, 10<<20))
-	if !errors.Is(err, remote.ErrTemporary) || !strings.Contains(err.Error(), "said nothing for 1ms") {
+	if !errors.Is(err, remote.ErrTemporary) ||
+		!strings.Contains(err.Error(), "said nothing for 1ms") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -195,7 +217,8 @@ func TestClose(t *testing.T) {
 	if _, err := os.Stat(p.dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("its directory is left: %v", err)
 	}
-	if err := r.PutNew(t.Context(), "a", nil); err == nil || !strings.Contains(err.Error(), "closed") {
+	if err := r.PutNew(t.Context(), "a", nil); err == nil ||
+		!strings.Contains(err.Error(), "closed") {
 		t.Errorf("got %v", err)
 	}
 	if err := r.Close(); err != nil {

@@ -65,9 +65,11 @@ func play(part string) error {
 
 // program serves a folder that the URL names, with a search in memory.
 func program() Program {
-	return Program{Name: "ctx-remote-play", Version: "0.1", Features: []string{FeatureSearch, FeatureCheck},
+	return Program{Name: "ctx-remote-play", Version: "0.1",
+		Features: []string{FeatureSearch, FeatureCheck},
 		Open: func(_ context.Context, url string) (remote.Remote, error) {
-			d, err := dir.Open(filepath.FromSlash(strings.TrimPrefix(url, "play://")), nil, lock.Owner{Command: "a test"})
+			d, err := dir.Open(filepath.FromSlash(strings.TrimPrefix(url, "play://")), nil,
+				lock.Owner{Command: "a test"})
 			if err != nil {
 				return nil, err
 			}
@@ -89,7 +91,8 @@ func (e *engine) Index(_ context.Context, m []remote.Message) error {
 }
 
 func (e *engine) Forget(_ context.Context, store string, ids []string) error {
-	e.messages = slices.DeleteFunc(e.messages, func(m remote.Message) bool { return m.Store == store && slices.Contains(ids, m.ID) })
+	e.messages = slices.DeleteFunc(e.messages,
+		func(m remote.Message) bool { return m.Store == store && slices.Contains(ids, m.ID) })
 	return nil
 }
 
@@ -97,7 +100,9 @@ func (e *engine) Search(_ context.Context, query string, n int) ([]remote.Hit, e
 	var hits []remote.Hit
 	for _, m := range e.messages {
 		if strings.Contains(m.Text, query) && len(hits) < n {
-			hits = append(hits, remote.Hit{ID: m.ID, Store: m.Store, Session: m.Session, At: m.At, Role: m.Role, Text: m.Text})
+			hits = append(hits,
+				remote.Hit{ID: m.ID, Store: m.Store, Session: m.Session, At: m.At, Role: m.Role,
+					Text: m.Text})
 		}
 	}
 	return hits, nil
@@ -131,7 +136,8 @@ func players(t *testing.T, part string) string {
 // playing opens a remote that a good helper serves.
 func playing(t *testing.T) remote.Remote {
 	t.Helper()
-	r, err := Open(t.Context(), Config{URL: "play://" + filepath.ToSlash(t.TempDir()), Beside: players(t, "good")})
+	r, err := Open(t.Context(),
+		Config{URL: "play://" + filepath.ToSlash(t.TempDir()), Beside: players(t, "good")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,8 @@ func launch(path, cache string) (*conn, error) {
 	p := &process{cmd: exec.Command(path), dir: dir}
 	c := &conn{peer: p, stderr: &child.Tail{}}
 	p.cmd.Dir = dir
-	p.cmd.Env = append(os.Environ(), fmt.Sprintf("CTX_REMOTE_HELPER=%d", Version), CacheVariable+"="+cache)
+	p.cmd.Env = append(os.Environ(), fmt.Sprintf("CTX_REMOTE_HELPER=%d", Version),
+		CacheVariable+"="+cache)
 	p.cmd.Stderr = c.stderr
 	p.cmd.WaitDelay = grace // for a standard error that a grandchild keeps open
 	child.OwnGroup(p.cmd)
@@ -111,5 +112,6 @@ func (p *process) stop(patience time.Duration) string {
 
 // pipeClosed reports whether a pipe to the helper failed because either end of it is closed.
 func pipeClosed(err error) bool {
-	return errors.Is(err, fs.ErrClosed) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
+	return errors.Is(err, fs.ErrClosed) || errors.Is(err, syscall.EPIPE) ||
+		errors.Is(err, io.ErrClosedPipe)
 }

@@ -27,8 +27,11 @@ type Program struct {
 // if a request is not of the protocol or an answer cannot be written, after which no byte of either
 // side can be relied on. Errors of the remote are answers.
 func Serve(ctx context.Context, p Program, in io.Reader, out io.Writer) (err error) {
-	s := &server{program: p, r: bufio.NewReaderSize(in, 64<<10), w: bufio.NewWriterSize(out, 64<<10)}
-	if err := write(s.w, hello{Ctx: "remote", V: Version, Name: p.Name, Version: p.Version, Features: p.Features}); err != nil {
+	s := &server{program: p, r: bufio.NewReaderSize(in, 64<<10),
+		w: bufio.NewWriterSize(out, 64<<10)}
+	if err := write(s.w,
+		hello{Ctx: "remote", V: Version, Name: p.Name, Version: p.Version,
+			Features: p.Features}); err != nil {
 		return err
 	}
 	defer func() {
@@ -62,7 +65,8 @@ type server struct {
 func (s *server) serve(ctx context.Context, req *request, bodies [][]byte) error {
 	if req.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Duration(min(req.Timeout, int64(24*time.Hour/time.Millisecond)))*time.Millisecond)
+		ctx, cancel = context.WithTimeout(ctx,
+			time.Duration(min(req.Timeout, int64(24*time.Hour/time.Millisecond)))*time.Millisecond)
 		defer cancel()
 	}
 	switch err := s.do(ctx, req, bodies); {
@@ -165,8 +169,9 @@ type bounds struct{ least, most int }
 // bodiesOf says how many bodies each request has.
 func bodiesOf() map[string]bounds {
 	return map[string]bounds{
-		"open": {0, 0}, "list": {0, 0}, "get": {0, 0}, "put": {1, 1}, "swap": {1, 2}, "delete": {1, 1},
-		"check": {0, 0}, "members": {1, 1}, "index": {1, 1}, "forget": {1, 1}, "search": {0, 0},
+		"open": {0, 0}, "list": {0, 0}, "get": {0, 0}, "put": {1, 1}, "swap": {1, 2},
+		"delete": {1, 1},
+		"check":  {0, 0}, "members": {1, 1}, "index": {1, 1}, "forget": {1, 1}, "search": {0, 0},
 	}
 }
 

@@ -66,16 +66,17 @@ func (h hello) check() error {
 type request struct {
 	ID int64 `json:"id"`
 	// Do is open, list, get, put, swap, delete, check, members, index, forget or search.
-	Do      string `json:"do"`
-	URL     string `json:"url,omitempty"`    // open
-	Name    string `json:"name,omitempty"`   // get, put, swap
-	Prefix  string `json:"prefix,omitempty"` // list
-	Off     int64  `json:"off,omitempty"`    // get
-	N       int64  `json:"n,omitempty"`      // get: -1 for the rest; search
-	Store   string `json:"store,omitempty"`  // forget
-	Query   string `json:"query,omitempty"`  // search
-	Timeout int64  `json:"timeout_ms"`       // for how long ctx waits for the last part of the answer
-	Bodies  sizes  `json:"bodies,omitempty"`
+	Do     string `json:"do"`
+	URL    string `json:"url,omitempty"`    // open
+	Name   string `json:"name,omitempty"`   // get, put, swap
+	Prefix string `json:"prefix,omitempty"` // list
+	Off    int64  `json:"off,omitempty"`    // get
+	N      int64  `json:"n,omitempty"`      // get: -1 for the rest; search
+	Store  string `json:"store,omitempty"`  // forget
+	Query  string `json:"query,omitempty"`  // search
+	// For how long ctx waits for the last part of the answer
+	Timeout int64 `json:"timeout_ms"`
+	Bodies  sizes `json:"bodies,omitempty"`
 }
 
 // answer is the line of an answer, or of a part of it.

@@ -14,7 +14,8 @@ import (
 func (s *server) kill(t *testing.T) {
 	t.Helper()
 	pid := s.running.Process.Pid
-	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid)) // Linux; elsewhere they notice
+	// Linux; elsewhere they notice
+	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

@@ -34,8 +34,10 @@ func TestMeasure(t *testing.T) {
 			for n := c * batch; n < want; n += clients * batch {
 				messages := make([]remote.Message, 0, batch)
 				for i := range min(batch, want-n) {
-					messages = append(messages, remote.Message{ID: fmt.Sprintf("%064x", n+i), Store: strconv.Itoa(c), Session: strconv.Itoa((n + i) / 500), Role: "user",
-						At: time.Now().UTC().Add(-time.Duration(n+i) * 15 * time.Second), Text: words.text(20 + words.r.IntN(80))})
+					messages = append(messages, remote.Message{ID: fmt.Sprintf("%064x", n+i),
+						Store: strconv.Itoa(c), Session: strconv.Itoa((n + i) / 500), Role: "user",
+						At:   time.Now().UTC().Add(-time.Duration(n+i) * 15 * time.Second),
+						Text: words.text(20 + words.r.IntN(80))})
 				}
 				if err := r.Index(t.Context(), messages); err != nil {
 					t.Error(err)
@@ -46,7 +48,8 @@ func TestMeasure(t *testing.T) {
 	}
 	working.Wait()
 	took := time.Since(began)
-	t.Logf("%d messages by %d clients in %v: %.0f a second", want, clients, took.Round(time.Second), float64(want)/took.Seconds())
+	t.Logf("%d messages by %d clients in %v: %.0f a second", want, clients, took.Round(time.Second),
+		float64(want)/took.Seconds())
 	r, words := s.open(t, "ann", "measure"), newVocabulary(99)
 	for _, kind := range []struct {
 		name  string
@@ -69,7 +72,9 @@ func TestMeasure(t *testing.T) {
 			times, found = append(times, time.Since(start)), found+len(hits)
 		}
 		slices.Sort(times)
-		t.Logf("search for %s: p50 %v, p95 %v, worst %v; %d hits", kind.name, times[50].Round(100*time.Microsecond), times[95].Round(100*time.Microsecond), times[99].Round(100*time.Microsecond), found)
+		t.Logf("search for %s: p50 %v, p95 %v, worst %v; %d hits", kind.name,
+			times[50].Round(100*time.Microsecond), times[95].Round(100*time.Microsecond),
+			times[99].Round(100*time.Microsecond), found)
 	}
 }
 
@@ -84,7 +89,9 @@ func newVocabulary(seed uint64) *vocabulary {
 }
 
 // word returns the word of a rank: the same for everybody.
-func word(rank int) string { return fmt.Sprintf("w%sx", strconv.FormatInt(int64(rank)*7919+31, 36)) }
+func word(rank int) string {
+	return fmt.Sprintf("w%sx", strconv.FormatInt(int64(rank)*7919+31, 36))
+}
 
 func (v *vocabulary) text(n int) string {
 	var b strings.Builder

@@ -56,7 +56,9 @@ func (r *Remote) admitted(ctx context.Context) error {
 		return err
 	}
 	var granted bool
-	err := r.conn.QueryRow(ctx, "select exists (select from ctx.grants where team = $1 and pg_has_role(current_user, role, 'member'))", r.team).Scan(&granted)
+	err := r.conn.QueryRow(ctx,
+		"select exists (select from ctx.grants where team = $1 and pg_has_role(current_user, "+
+			"role, 'member'))", r.team).Scan(&granted)
 	switch {
 	case err != nil:
 		return r.explain(err)
@@ -70,7 +72,8 @@ func (r *Remote) admitted(ctx context.Context) error {
 func connect(ctx context.Context, address string, withTeam bool) (*Remote, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
-		return nil, errors.New("the URL does not have the form postgres://USER@HOST/DATABASE?team=TEAM")
+		return nil,
+			errors.New("the URL does not have the form postgres://USER@HOST/DATABASE?team=TEAM")
 	}
 	query := u.Query()
 	team := query.Get("team")
@@ -110,13 +113,15 @@ func (r *Remote) connected(ctx context.Context) error {
 		return r.explain(err)
 	}
 	var server int
-	if err := conn.QueryRow(ctx, "select current_setting('server_version_num')::integer").Scan(&server); err != nil {
+	if err := conn.QueryRow(ctx,
+		"select current_setting('server_version_num')::integer").Scan(&server); err != nil {
 		_ = conn.Close(ctx)
 		return r.explain(err)
 	}
 	if server < leastServer {
 		_ = conn.Close(ctx)
-		return fmt.Errorf("the server is PostgreSQL %d, 15 is the oldest that will do", server/10000)
+		return fmt.Errorf("the server is PostgreSQL %d, 15 is the oldest that will do",
+			server/10000)
 	}
 	r.conn = conn
 	return nil
@@ -168,13 +173,17 @@ func (r *Remote) List(ctx context.Context, prefix string) ([]remote.File, error)
 	if err := r.connected(ctx); err != nil {
 		return nil, err
 	}
-	sql, args := "select name, size, encode(digest, 'hex') from ctx.files where team = $1 order by name", []any{r.team}
+	sql, args :=
+		"select name, size, encode(digest, 'hex') from ctx.files where team = $1 order by name",
+		[]any{r.team}
 	if prefix != "" {
-		if err := remote.CheckName(strings.TrimSuffix(prefix, "/")); err != nil || !strings.HasSuffix(prefix, "/") {
+		if err := remote.CheckName(strings.TrimSuffix(prefix, "/")); err != nil ||
+			!strings.HasSuffix(prefix, "/") {
 			return nil, fmt.Errorf("bad prefix %.80q", prefix)
 		}
 		// "0" is the character after the slash.
-		sql = "select name, size, encode(digest, 'hex') from ctx.files where team = $1 and name >= $2 and name < $3 order by name"
+		sql = "select name, size, encode(digest, 'hex') from ctx.files where team = $1 and name " +
+			">= $2 and name < $3 order by name"
 		args = append(args, prefix, strings.TrimSuffix(prefix, "/")+"0")
 	}
 	rows, err := r.conn.Query(ctx, sql, args...)
@@ -198,7 +207,9 @@ func (r *Remote) Get(ctx context.Context, name string, off, n int64) ([]byte, er
 	}
 	off = min(max(off, 0), remote.MaxFile)
 	var data []byte
-	err := r.conn.QueryRow(ctx, "select substring(content from $3 for $4) from ctx.files where team = $1 and name = $2", r.team, name, off+1, n).Scan(&data)
+	err := r.conn.QueryRow(ctx,
+		"select substring(content from $3 for $4) from ctx.files where team = $1 and name = $2",
+		r.team, name, off+1, n).Scan(&data)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("%w: %s", remote.ErrNotFound, name)
 	}
@@ -218,7 +229,9 @@ func (r *Remote) PutNew(ctx context.Context, name string, data []byte) error {
 			return err
 		}
 		var same bool
-		err := r.conn.QueryRow(ctx, "select digest = $3 from ctx.files where team = $1 and name = $2", r.team, name, digest[:]).Scan(&same)
+		err := r.conn.QueryRow(ctx,
+			"select digest = $3 from ctx.files where team = $1 and name = $2", r.team, name,
+			digest[:]).Scan(&same)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			continue
@@ -252,7 +265,9 @@ func (r *Remote) Swap(ctx context.Context, name string, old, new []byte) error {
 		n, err = r.do(ctx, insert, r.team, name, notNil(new))
 	} else {
 		digest := sha256.Sum256(old)
-		n, err = r.do(ctx, "update ctx.files set content = $3 where team = $1 and name = $2 and digest = $4", r.team, name, notNil(new), digest[:])
+		n, err = r.do(ctx,
+			"update ctx.files set content = $3 where team = $1 and name = $2 and digest = $4",
+			r.team, name, notNil(new), digest[:])
 	}
 	if err == nil && n == 0 {
 		return fmt.Errorf("%w: %s", remote.ErrStale, name)
@@ -279,15 +294,19 @@ func (r *Remote) Check(ctx context.Context) error {
 	}
 	var fsync, commit string
 	var guarded int
-	err := r.conn.QueryRow(ctx, `select current_setting('fsync'), current_setting('synchronous_commit'), (select count(*) from pg_class
+	err := r.conn.QueryRow(ctx,
+		`select current_setting('fsync'), current_setting('synchronous_commit'), (select count(*) from pg_class
 		where oid in ('ctx.files'::regclass, 'ctx.messages'::regclass, 'ctx.grants'::regclass) and relrowsecurity and relforcerowsecurity)`).Scan(&fsync, &commit, &guarded)
 	switch {
 	case err != nil:
 		return r.explain(err)
 	case fsync != "on" || commit != "on":
-		return fmt.Errorf("the server may lose what it has acknowledged: fsync is %s, synchronous_commit is %s", fsync, commit)
+		return fmt.Errorf(
+			"the server may lose what it has acknowledged: fsync is %s, synchronous_commit is %s",
+			fsync, commit)
 	case guarded != 3:
-		return errors.New("row-level security is off: anybody with a right to the tables sees all teams")
+		return errors.New(
+			"row-level security is off: anybody with a right to the tables sees all teams")
 	}
 	return r.admitted(ctx)
 }

@@ -37,7 +37,8 @@ func TestConformance(t *testing.T) {
 	if err := r.PutNew(t.Context(), "packs/large", data); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.Get(t.Context(), "packs/large", remote.MaxFile-3, 9); err != nil || string(got) != "789" {
+	if got, err := r.Get(t.Context(), "packs/large", remote.MaxFile-3, 9); err != nil ||
+		string(got) != "789" {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
@@ -55,14 +56,18 @@ func TestTeams(t *testing.T) {
 		if err := r.Swap(t.Context(), "stores/1/head", nil, []byte("of "+role)); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Index(t.Context(), []remote.Message{{ID: "1", Store: "1", Session: "s", At: at, Role: "user", Text: "the harbour of " + role}}); err != nil {
+		if err := r.Index(t.Context(),
+			[]remote.Message{{ID: "1", Store: "1", Session: "s", At: at, Role: "user",
+				Text: "the harbour of " + role}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := postgres.Open(t.Context(), s.url("bob", "a")); err == nil || !strings.Contains(err.Error(), `"bob" was not granted team "a"`) {
+	if _, err := postgres.Open(t.Context(), s.url("bob", "a")); err == nil ||
+		!strings.Contains(err.Error(), `"bob" was not granted team "a"`) {
 		t.Errorf("got %v", err)
 	}
-	if got, err := s.open(t, "carl", "a").Get(t.Context(), "stores/1/head", 0, -1); err != nil || string(got) != "of ann" {
+	if got, err := s.open(t, "carl", "a").Get(t.Context(), "stores/1/head", 0, -1); err != nil ||
+		string(got) != "of ann" {
 		t.Errorf("a member of a granted role: %q, %v", got, err)
 	}
 	partition := "ctx.messages_" + at.Format("2006_01")
@@ -76,13 +81,19 @@ func TestTeams(t *testing.T) {
 		{"select * from " + partition, "ERROR:  permission denied"},
 		{"select * from ctx.messages_other", "ERROR:  permission denied"},
 		{"update ctx.files set team = 'a'", "ERROR:  new row violates row-level security"},
-		{"insert into ctx.files (team, name, content) values ('a', 'x', '')", "ERROR:  new row violates row-level security"},
+		{"insert into ctx.files (team, name, content) values ('a', 'x', '')",
+			"ERROR:  new row violates row-level security"},
 		{"insert into ctx.grants values ('a', 'bob')", "ERROR:  permission denied"},
-		{"with gone as (delete from ctx.files where team = 'a' returning 1) select count(*) from gone", "0\n"},
-		{"with gone as (delete from ctx.messages where team = 'a' returning 1) select count(*) from gone", "0\n"},
+		{"with gone as (delete from ctx.files where team = 'a' returning 1) select count(*) " +
+			"from gone", "0\n"},
+		{"with gone as (delete from ctx.messages where team = 'a' returning 1) select count(*) " +
+			"from gone", "0\n"},
 		{"alter table ctx.files disable row level security", "ERROR:  must be owner"},
-		{"set row_security = off; select * from ctx.files", "ERROR:  query would be affected by row-level security"},
-		{"create function pg_temp.f(text) returns boolean language plpgsql cost 0.0001 as $$ begin raise notice 'saw %', $1; return true; end $$; select count(*) from ctx.messages where pg_temp.f(text)",
+		{"set row_security = off; select * from ctx.files",
+			"ERROR:  query would be affected by row-level security"},
+		{"create function pg_temp.f(text) returns boolean language plpgsql cost 0.0001 as $$ " +
+			"begin raise notice 'saw %', $1; return true; end $$; select count(*) from " +
+			"ctx.messages where pg_temp.f(text)",
 			"NOTICE:  saw the harbour of bob\n1\n"},
 		{"set role boss", "ERROR:  permission denied to set role"},
 	} {
@@ -114,10 +125,15 @@ func TestSearch(t *testing.T) {
 	r := s.open(t, "ann", "search")
 	old := time.Date(2019, 5, 1, 0, 0, 0, 0, time.UTC)
 	messages := []remote.Message{
-		{ID: "1", Store: "x", Session: "main", At: old, Role: "user", Text: "Put the database on port 5433, please."},
-		{ID: "2", Store: "x", Session: "main", At: old.AddDate(5, 0, 0), Role: "model", Text: "The databases run on ports 5433 and 5434; database, database."},
-		{ID: "1", Store: "y", Session: "other", At: old.AddDate(6, 1, 0), Role: "tool", Text: "a zero byte \x00 and half a rune \xff"},
-		{ID: "3", Store: "y", Session: "other", At: old.AddDate(6, 1, 0), Role: "user", Text: "many different words-" + strings.Repeat("x", 50) + strings.Repeat(" filler", remote.MaxText/8)},
+		{ID: "1", Store: "x", Session: "main", At: old, Role: "user",
+			Text: "Put the database on port 5433, please."},
+		{ID: "2", Store: "x", Session: "main", At: old.AddDate(5, 0, 0), Role: "model",
+			Text: "The databases run on ports 5433 and 5434; database, database."},
+		{ID: "1", Store: "y", Session: "other", At: old.AddDate(6, 1, 0), Role: "tool",
+			Text: "a zero byte \x00 and half a rune \xff"},
+		{ID: "3", Store: "y", Session: "other", At: old.AddDate(6, 1, 0), Role: "user",
+			Text: "many different words-" + strings.Repeat("x", 50) +
+				strings.Repeat(" filler", remote.MaxText/8)},
 	}
 	if err := r.Index(t.Context(), append(messages, messages[0])); err != nil {
 		t.Fatal(err)
@@ -127,7 +143,8 @@ func TestSearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	for query, want := range map[string]string{
-		"database": "2x 1x ", "port 5433": "2x ", "6000": "1x ", `"on port 6000"`: "1x ", "database -5434": "1x ", "zero or 6000": "1y 1x ", "nothing": "",
+		"database": "2x 1x ", "port 5433": "2x ", "6000": "1x ", `"on port 6000"`: "1x ",
+		"database -5434": "1x ", "zero or 6000": "1y 1x ", "nothing": "",
 		"": "", `"`: "", "':* & |": "", "zero \x00": "1y ", "\xff zero": "1y ",
 	} {
 		hits, err := r.Search(t.Context(), query, 10)
@@ -146,7 +163,9 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	hits, err := r.Search(t.Context(), "6000", 1)
-	if err != nil || len(hits) != 1 || !hits[0].At.Equal(old) || hits[0].Session != "main" || hits[0].Role != "user" || !strings.Contains(hits[0].Text, "port 6000") || hits[0].Rank <= 0 {
+	if err != nil || len(hits) != 1 || !hits[0].At.Equal(old) || hits[0].Session != "main" ||
+		hits[0].Role != "user" || !strings.Contains(hits[0].Text, "port 6000") ||
+		hits[0].Rank <= 0 {
 		t.Errorf("got %+v, %v", hits, err)
 	}
 	if err := r.Forget(t.Context(), "x", []string{"1", "none"}); err != nil {
@@ -173,16 +192,22 @@ func TestPhrases(t *testing.T) {
 		"see http://example.com/deploy/script or it's gone; cat dog",
 		strings.Repeat("filler ", 20_000) + "deploy script", // no positions so far out
 	} {
-		m := remote.Message{ID: strconv.Itoa(i + 1), Store: "x", Session: "main", At: time.Date(2026, time.Month(11-2*i), 3, 0, 0, 0, 0, time.UTC), Role: "user", Text: text}
+		m := remote.Message{ID: strconv.Itoa(i + 1), Store: "x", Session: "main",
+			At:   time.Date(2026, time.Month(11-2*i), 3, 0, 0, 0, 0, time.UTC),
+			Role: "user", Text: text}
 		if err := r.Index(t.Context(), []remote.Message{m}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for query, want := range map[string]string{
-		`"deploy script"`: "1", `deploy script`: "125", `"deploy scripts have no rollback"`: "1", `"script deploy"`: "", `"no rollback" deploy`: "12",
-		`"no rollback" -has`: "12", `"no rollback" -they`: "12", `"no rollback" -"deploy script"`: "2", `"deploy script" or "cat and a dog"`: "13",
-		`"cat and a dog"`: "3", `"cat dog"`: "4", `"a cat and a dog" "back deploy"`: "3", `rolled-back`: "3", `"example.com/deploy/script"`: "4",
-		`"it's gone"`: "4", `"gone cat dog"`: "4", `"dog and cat"`: "", `"deploy`: "1235", `"rollback of the script"`: "2",
+		`"deploy script"`: "1", `deploy script`: "125", `"deploy scripts have no rollback"`: "1",
+		`"script deploy"`: "", `"no rollback" deploy`: "12",
+		`"no rollback" -has`: "12", `"no rollback" -they`: "12",
+		`"no rollback" -"deploy script"`: "2", `"deploy script" or "cat and a dog"`: "13",
+		`"cat and a dog"`: "3", `"cat dog"`: "4", `"a cat and a dog" "back deploy"`: "3",
+		`rolled-back`: "3", `"example.com/deploy/script"`: "4",
+		`"it's gone"`: "4", `"gone cat dog"`: "4", `"dog and cat"`: "", `"deploy`: "1235",
+		`"rollback of the script"`: "2",
 	} {
 		hits, err := r.Search(t.Context(), query, 10)
 		if err != nil {
@@ -206,7 +231,9 @@ func TestNewestAreRanked(t *testing.T) {
 	r := s.open(t, "ann", "newest")
 	put := func(id string, at time.Time, text string) {
 		t.Helper()
-		if err := r.Index(t.Context(), []remote.Message{{ID: id, Store: "x", Session: "main", At: at, Role: "user", Text: text}}); err != nil {
+		if err := r.Index(t.Context(),
+			[]remote.Message{{ID: id, Store: "x", Session: "main", At: at, Role: "user",
+				Text: text}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -226,7 +253,8 @@ func TestNewestAreRanked(t *testing.T) {
 	}
 	fill := func(first, last int) {
 		t.Helper()
-		s.sql(t, "team", fmt.Sprintf(`insert into ctx.messages (team, store, id, session, at, role, text, tsv)
+		s.sql(t, "team",
+			fmt.Sprintf(`insert into ctx.messages (team, store, id, session, at, role, text, tsv)
 			select 'newest', 'x', i::text, 'main', '2026-05-02'::timestamptz + make_interval(secs => i), 'user', 'kestrel', to_tsvector('english', 'kestrel')
 			from generate_series(%d, %d) i`, first, last))
 	}
@@ -256,7 +284,8 @@ func TestMigration(t *testing.T) {
 	if err := postgres.Grant(t.Context(), boss, "old", "ann"); err != nil {
 		t.Fatal(err)
 	}
-	r, err := postgres.Open(t.Context(), strings.Replace(s.url("ann", "old"), "/team?", "/earlier?", 1))
+	r, err := postgres.Open(t.Context(),
+		strings.Replace(s.url("ann", "old"), "/team?", "/earlier?", 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +300,8 @@ func TestMigration(t *testing.T) {
 // Init again changes nothing; newer tables, older ones and none are refused, with what to do.
 func TestVersions(t *testing.T) {
 	s := started(t)
-	if before, err := postgres.Init(t.Context(), s.url("boss", "")); err != nil || before != postgres.SchemaVersion {
+	if before, err := postgres.Init(t.Context(), s.url("boss", "")); err != nil ||
+		before != postgres.SchemaVersion {
 		t.Fatalf("got %d, %v", before, err)
 	}
 	s.granted(t, "versions", "ann")
@@ -281,13 +311,15 @@ func TestVersions(t *testing.T) {
 	granting := postgres.Grant(t.Context(), s.url("boss", ""), "versions", "bob")
 	s.sql(t, "team", "delete from ctx.version where version = 1000")
 	for _, err := range []error{err, again, granting} {
-		if err == nil || !strings.Contains(err.Error(), "version 1000") || !strings.Contains(err.Error(), "update") {
+		if err == nil || !strings.Contains(err.Error(), "version 1000") ||
+			!strings.Contains(err.Error(), "update") {
 			t.Errorf("got %v", err)
 		}
 	}
 	s.sql(t, "postgres", "create database empty")
 	empty := strings.Replace(s.url("ann", "versions"), "/team?", "/empty?", 1)
-	if _, err := postgres.Open(t.Context(), empty); err == nil || !strings.Contains(err.Error(), "init") {
+	if _, err := postgres.Open(t.Context(), empty); err == nil ||
+		!strings.Contains(err.Error(), "init") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -296,12 +328,18 @@ func TestVersions(t *testing.T) {
 func TestPassword(t *testing.T) {
 	const secret = "hunter2hunter2X9"
 	for _, url := range []string{
-		"postgres://ann:" + secret + "@127.0.0.1:1/db?team=a", "postgres://ann:" + secret + "@127.0.0.1:1/db", "postgres://ann:" + secret + "@[::1/db?team=a",
-		"postgres://ann:" + secret + "@127.0.0.1:1/db?team=a&sslmode=nonsense", "mysql://ann:" + secret + "@h/db?team=a", "postgres://ann@127.0.0.1:1/db?team=a&password=" + secret,
-		"postgres://ann:" + secret + "@127.0.0.1:1/db?team=A%20B", "postgres://ann:" + secret + "%zz@h/db?team=a",
+		"postgres://ann:" + secret + "@127.0.0.1:1/db?team=a",
+		"postgres://ann:" + secret + "@127.0.0.1:1/db",
+		"postgres://ann:" + secret + "@[::1/db?team=a",
+		"postgres://ann:" + secret + "@127.0.0.1:1/db?team=a&sslmode=nonsense",
+		"mysql://ann:" + secret + "@h/db?team=a",
+		"postgres://ann@127.0.0.1:1/db?team=a&password=" + secret,
+		"postgres://ann:" + secret + "@127.0.0.1:1/db?team=A%20B",
+		"postgres://ann:" + secret + "%zz@h/db?team=a",
 	} {
 		_, err := postgres.Open(t.Context(), url)
-		if err == nil || strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "\n") {
+		if err == nil || strings.Contains(err.Error(), secret) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -332,7 +370,11 @@ func TestKill(t *testing.T) {
 	for i := range pushers {
 		r := s.open(t, "ann", "kill")
 		acknowledged[i] = map[string]string{}
-		pushing.Go(func() { push(t, r, fmt.Sprintf("stores/%d/", i), acknowledged[i], &count, &failures, &stopped) })
+		pushing.Go(
+			func() {
+				push(t, r, fmt.Sprintf("stores/%d/", i), acknowledged[i], &count,
+					&failures, &stopped)
+			})
 	}
 	for kill := range int64(kills) {
 		for count.Load() < (kill+1)*pushes {
@@ -360,7 +402,9 @@ func TestKill(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d pushers, %d kills: %d swaps and %d files acknowledged, %d lost; %d calls failed and were tried again", pushers, kills, count.Load(), files, lost, failures.Load())
+	t.Logf(
+		"%d pushers, %d kills: %d swaps and %d files acknowledged, %d lost; %d calls failed and "+
+			"were tried again", pushers, kills, count.Load(), files, lost, failures.Load())
 	if failures.Load() == 0 {
 		t.Error("no call met a killed server")
 	}
@@ -368,7 +412,10 @@ func TestKill(t *testing.T) {
 
 // push puts a file and swaps a head until it is stopped, and notes what was acknowledged. After an
 // error it reads what is there, as a store does.
-func push(t *testing.T, r *postgres.Remote, folder string, acknowledged map[string]string, count, failures *atomic.Int64, stopped *atomic.Bool) {
+func push(
+	t *testing.T, r *postgres.Remote, folder string, acknowledged map[string]string,
+	count, failures *atomic.Int64, stopped *atomic.Bool,
+) {
 	ctx := t.Context()
 	var head []byte
 	for n := 0; !stopped.Load(); {

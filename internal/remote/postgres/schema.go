@@ -309,7 +309,8 @@ func initTo(ctx context.Context, url string, last int) (before int, err error) {
 		if _, err := tx.Exec(ctx, migrations[i]); err != nil {
 			return before, r.explain(err)
 		}
-		if _, err := tx.Exec(ctx, "insert into ctx.version (version) values ($1)", i+1); err != nil {
+		if _, err := tx.Exec(ctx, "insert into ctx.version (version) values ($1)",
+			i+1); err != nil {
 			return before, r.explain(err)
 		}
 	}
@@ -317,7 +318,9 @@ func initTo(ctx context.Context, url string, last int) (before int, err error) {
 }
 
 func newer(v int) error {
-	return fmt.Errorf("the database has version %d of the tables, this program knows %d: update ctx-remote-postgres", v, SchemaVersion)
+	return fmt.Errorf(
+		"the database has version %d of the tables, this program knows %d: update "+
+			"ctx-remote-postgres", v, SchemaVersion)
 }
 
 // version returns the version of the schema, 0 for none.
@@ -325,7 +328,8 @@ func version(ctx context.Context, q interface {
 	QueryRow(context.Context, string, ...any) pgx.Row
 }) (v int, err error) {
 	var there bool
-	if err := q.QueryRow(ctx, "select to_regclass('ctx.version') is not null").Scan(&there); err != nil || !there {
+	if err := q.QueryRow(ctx,
+		"select to_regclass('ctx.version') is not null").Scan(&there); err != nil || !there {
 		return 0, err
 	}
 	err = q.QueryRow(ctx, "select coalesce(max(version), 0) from ctx.version").Scan(&v)
@@ -347,7 +351,9 @@ revoke all on schema ctx from %[1]s;`
 // the tables. A team needs nothing else to exist.
 func Grant(ctx context.Context, url, team, role string) error {
 	return admin(ctx, url, team, func(r *Remote, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "insert into ctx.grants (team, role) select $1::text, oid from pg_roles where rolname = $2 on conflict do nothing", team, role); err != nil {
+		if _, err := tx.Exec(ctx,
+			"insert into ctx.grants (team, role) select $1::text, oid from pg_roles where "+
+				"rolname = $2 on conflict do nothing", team, role); err != nil {
 			return err
 		}
 		// It fails if there is no such role.
@@ -361,10 +367,14 @@ func Grant(ctx context.Context, url, team, role string) error {
 func Revoke(ctx context.Context, url, team, role string) error {
 	return admin(ctx, url, team, func(r *Remote, tx pgx.Tx) error {
 		var left int
-		if _, err := tx.Exec(ctx, "delete from ctx.grants g using pg_roles r where g.team = $1 and g.role = r.oid and r.rolname = $2", team, role); err != nil {
+		if _, err := tx.Exec(ctx,
+			"delete from ctx.grants g using pg_roles r where g.team = $1 and g.role = r.oid and "+
+				"r.rolname = $2", team, role); err != nil {
 			return err
 		}
-		if err := tx.QueryRow(ctx, "select count(*) from ctx.grants g join pg_roles r on g.role = r.oid where r.rolname = $1", role).Scan(&left); err != nil || left > 0 {
+		if err := tx.QueryRow(ctx,
+			"select count(*) from ctx.grants g join pg_roles r on g.role = r.oid where "+
+				"r.rolname = $1", role).Scan(&left); err != nil || left > 0 {
 			return err
 		}
 		_, err := tx.Exec(ctx, fmt.Sprintf(noRights, pgx.Identifier{role}.Sanitize()))
@@ -389,7 +399,9 @@ func admin(ctx context.Context, url, team string, do func(*Remote, pgx.Tx) error
 }
 
 func badTeam(team string) error {
-	return fmt.Errorf("bad name of a team %.70q: a-z, 0-9, dot, dash and underscore, at most 63, and a letter or digit first", team)
+	return fmt.Errorf(
+		"bad name of a team %.70q: a-z, 0-9, dot, dash and underscore, at most 63, and a letter "+
+			"or digit first", team)
 }
 
 // checkVersion returns an error unless the database has the tables of this version.
@@ -398,15 +410,20 @@ func (r *Remote) checkVersion(ctx context.Context) error {
 	var refused *pgconn.PgError
 	switch {
 	case errors.As(err, &refused) && refused.Code == insufficientPrivilege:
-		return fmt.Errorf("role %q was granted no team: the owner of the tables runs `ctx-remote-postgres grant`", r.config.User)
+		return fmt.Errorf(
+			"role %q was granted no team: the owner of the tables runs `ctx-remote-postgres grant`",
+			r.config.User)
 	case err != nil:
 		return r.explain(err)
 	case v == 0:
-		return fmt.Errorf("database %q has no tables of ctx: run `ctx-remote-postgres init`", r.config.Database)
+		return fmt.Errorf("database %q has no tables of ctx: run `ctx-remote-postgres init`",
+			r.config.Database)
 	case v > SchemaVersion:
 		return newer(v)
 	case v < SchemaVersion:
-		return fmt.Errorf("the database has version %d of the tables, this program needs %d: run `ctx-remote-postgres init`", v, SchemaVersion)
+		return fmt.Errorf(
+			"the database has version %d of the tables, this program needs %d: run "+
+				"`ctx-remote-postgres init`", v, SchemaVersion)
 	}
 	return nil
 }

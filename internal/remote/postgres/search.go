@@ -47,8 +47,10 @@ func (r *Remote) index(ctx context.Context, messages []remote.Message) error {
 			return err
 		}
 		text := storable(m.Text)
-		stores, ids, sessions = append(stores, storable(m.Store)), append(ids, storable(m.ID)), append(sessions, storable(m.Session))
-		times, roles, texts = append(times, m.At.UTC()), append(roles, storable(m.Role)), append(texts, text)
+		stores, ids, sessions = append(stores, storable(m.Store)), append(ids, storable(m.ID)),
+			append(sessions, storable(m.Session))
+		times, roles, texts = append(times, m.At.UTC()), append(roles, storable(m.Role)),
+			append(texts, text)
 		words = append(words, cut(text, maxWords))
 	}
 	_, err := r.do(ctx, `insert into ctx.messages (team, store, id, session, at, role, text, tsv)
@@ -93,7 +95,8 @@ func cut(text string, n int) string {
 // server's disk until it vacuums the table, and in its log and backups for as long as these are
 // kept.
 func (r *Remote) Forget(ctx context.Context, store string, ids []string) error {
-	_, err := r.do(ctx, "delete from ctx.messages where team = $1 and store = $2 and id = any($3)", r.team, store, ids)
+	_, err := r.do(ctx, "delete from ctx.messages where team = $1 and store = $2 and id = any($3)",
+		r.team, store, ids)
 	return err
 }
 
@@ -105,7 +108,9 @@ func (r *Remote) Search(ctx context.Context, query string, n int) ([]remote.Hit,
 	if err := r.connected(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := r.conn.Query(ctx, "select id, store, session, at, role, rank::double precision, coalesce(excerpt, '') from ctx.search($1, $2, $3)",
+	rows, err := r.conn.Query(ctx,
+		"select id, store, session, at, role, rank::double precision, coalesce(excerpt, '') from "+
+			"ctx.search($1, $2, $3)",
 		r.team, storable(query), min(max(n, 0), remote.MaxHits))
 	if err != nil {
 		return nil, r.explain(err)

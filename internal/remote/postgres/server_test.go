@@ -90,13 +90,15 @@ func (s *server) make(t *testing.T) (err error) {
 		}
 	}
 	data := filepath.Join(s.dir, "data")
-	if out, err := s.command("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync").CombinedOutput(); err != nil {
+	if out, err := s.command("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8",
+		"--locale=C.UTF-8", "--no-sync").CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, out)
 	}
 	if err := s.start(t); err != nil {
 		return err
 	}
-	s.sql(t, "postgres", "create role boss login", "create role ann login", "create role bob login", "create role carl login", "create role friends", "grant friends to carl",
+	s.sql(t, "postgres", "create role boss login", "create role ann login", "create role bob login",
+		"create role carl login", "create role friends", "grant friends to carl",
 		"create database team owner boss")
 	_, err = postgres.Init(t.Context(), s.url("boss", ""))
 	return err
@@ -127,7 +129,8 @@ func (s *server) start(t *testing.T) error {
 	}
 	defer log.Close()
 	for try := time.Millisecond; ; try *= 2 {
-		s.running = s.command("postgres", "-D", filepath.Join(s.dir, "data"), "-k", s.dir, "-c", "listen_addresses=", "-c", "max_connections=60", "-c", "max_wal_size=4GB")
+		s.running = s.command("postgres", "-D", filepath.Join(s.dir, "data"), "-k", s.dir, "-c",
+			"listen_addresses=", "-c", "max_connections=60", "-c", "max_wal_size=4GB")
 		s.running.Stdout, s.running.Stderr = log, log
 		if err := s.running.Start(); err != nil {
 			return err
@@ -195,7 +198,8 @@ func (s *server) sql(t *testing.T, database string, statements ...string) {
 // psql runs statements with psql as a role, and returns what it prints, errors too.
 func (s *server) psql(t *testing.T, role string, statements ...string) string {
 	t.Helper()
-	cmd := exec.Command(filepath.Join(s.bin, "psql"), "-X", "-A", "-t", "-q", "-h", s.dir, "-U", role, "-d", "team")
+	cmd := exec.Command(filepath.Join(s.bin, "psql"), "-X", "-A", "-t", "-q", "-h", s.dir, "-U",
+		role, "-d", "team")
 	cmd.Stdin = strings.NewReader(strings.Join(statements, ";\n") + ";\n")
 	out, err := cmd.CombinedOutput()
 	if err != nil && len(out) == 0 {

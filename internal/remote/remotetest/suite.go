@@ -79,7 +79,8 @@ func (s *suite) has(name string, data []byte) {
 	got, err := s.client().Get(s.Context(), name, 0, -1)
 	s.must(err)
 	if !bytes.Equal(got, data) {
-		s.Fatalf("%s: got %d bytes %.40q, want %d bytes %.40q", name, len(got), got, len(data), data)
+		s.Fatalf("%s: got %d bytes %.40q, want %d bytes %.40q", name, len(got), got,
+			len(data), data)
 	}
 }
 
@@ -163,7 +164,8 @@ func (s *suite) lists() {
 	}
 	all, err := s.client().List(s.Context(), "")
 	s.must(err)
-	if !slices.ContainsFunc(all, func(f remote.File) bool { return f.Name == s.folder+"head" && f.Size == 1 }) {
+	if !slices.ContainsFunc(all,
+		func(f remote.File) bool { return f.Name == s.folder+"head" && f.Size == 1 }) {
 		s.Errorf("the list of everything lacks the head: %v", all)
 	}
 }
@@ -222,7 +224,8 @@ func (s *suite) remove() {
 
 func (s *suite) names() {
 	r := s.client()
-	for _, name := range []string{"", "/a", "a/", "a//b", "../a", "a/../b", ".a", "a/.b", "A", "a b", "a\\b", "a:b", "-a", "ä"} {
+	for _, name := range []string{"", "/a", "a/", "a//b", "../a", "a/../b", ".a", "a/.b", "A",
+		"a b", "a\\b", "a:b", "-a", "ä"} {
 		if err := r.PutNew(s.Context(), name, []byte("x")); err == nil {
 			s.Errorf("PutNew takes the name %q", name)
 		}
@@ -264,7 +267,10 @@ func (s *suite) swappers() {
 	errs := make([]error, clients)
 	for i := range clients {
 		r := s.client()
-		wg.Go(func() { errs[i] = r.Swap(s.Context(), name, []byte("start"), fmt.Appendf(nil, "by %d", i)) })
+		wg.Go(
+			func() {
+				errs[i] = r.Swap(s.Context(), name, []byte("start"), fmt.Appendf(nil, "by %d", i))
+			})
 	}
 	wg.Wait()
 	won := -1

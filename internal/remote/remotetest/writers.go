@@ -48,14 +48,18 @@ func (s *suite) writers() {
 		})
 	}
 	wg.Wait()
-	s.Logf("%d writers, %d pushes each: %d retries of files of their own; %d of a file of all, in %d pushes",
+	s.Logf(
+		"%d writers, %d pushes each: %d retries of files of their own; %d of a file of "+
+			"all, in %d pushes",
 		writers, pushes, own.Load(), shared.Load(), counted.Load())
 	s.complete(writers, pushes, int(counted.Load()))
 }
 
 // push does what one push of a store does: a new file, and a head that names it. A head of one's
 // own is never stale.
-func (s *suite) push(r remote.Remote, w, n int, old []byte) (head []byte, retries int64, err error) {
+func (s *suite) push(
+	r remote.Remote, w, n int, old []byte,
+) (head []byte, retries int64, err error) {
 	file := fmt.Sprintf("stores/writers-%d/pack/%d", w, n)
 	head = fmt.Appendf(bytes.Clone(old), "%d\n", n)
 	if err := r.PutNew(s.Context(), file, []byte(file)); err != nil {
@@ -93,7 +97,8 @@ func (s *suite) count(r remote.Remote, line string) (retries int64, err error) {
 // complete fails unless the place has what the writers have pushed, and nothing besides.
 func (s *suite) complete(writers, pushes, counted int) {
 	r := s.client()
-	if got, err := r.Get(s.Context(), "heads/counted", 0, -1); err != nil || bytes.Count(got, []byte("\n")) != counted {
+	if got, err := r.Get(s.Context(), "heads/counted", 0, -1); err != nil ||
+		bytes.Count(got, []byte("\n")) != counted {
 		s.Errorf("%d were counted, and the file has %q, error %v", counted, got, err)
 	}
 	listed := map[string]int{}
@@ -117,7 +122,8 @@ func (s *suite) complete(writers, pushes, counted int) {
 				s.Errorf("%s: got %q, listed %d times, error %v", name, got, listed[name], err)
 			}
 		}
-		if got, err := r.Get(s.Context(), fmt.Sprintf("heads/writers-%d", w), 0, -1); err != nil || !bytes.Equal(got, want) {
+		if got, err := r.Get(s.Context(), fmt.Sprintf("heads/writers-%d", w), 0, -1); err != nil ||
+			!bytes.Equal(got, want) {
 			s.Errorf("the head of writer %d is %q, want %q, error %v", w, got, want, err)
 		}
 	}

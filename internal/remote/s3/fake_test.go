@@ -123,13 +123,16 @@ func (f *fake) take(r *http.Request, body []byte) (respond, fault) {
 	}
 	if key == "" {
 		q := r.URL.Query()
-		return f.list(q.Get("prefix"), max(q.Get("continuation-token"), q.Get("start-after"))), wrong
+		return f.list(q.Get("prefix"), max(q.Get("continuation-token"), q.Get("start-after"))),
+			wrong
 	}
 	now, there := f.objects[key]
 	switch r.Method {
 	case http.MethodPut:
 		if code := precondition(r.Header, now, there); code != 0 && wrong != ignores {
-			return refuse(code, map[int]string{http.StatusPreconditionFailed: "PreconditionFailed", http.StatusNotFound: "NoSuchKey"}[code]), wrong
+			return refuse(code,
+				map[int]string{http.StatusPreconditionFailed: "PreconditionFailed",
+					http.StatusNotFound: "NoSuchKey"}[code]), wrong
 		}
 		f.objects[key] = body
 		return func(w http.ResponseWriter) { w.Header().Set("ETag", etag(body)) }, wrong
@@ -200,7 +203,8 @@ func (f *fake) list(prefix, after string) respond {
 			page.IsTruncated, page.NextContinuationToken = true, keys[2]
 			break
 		}
-		page.Contents = append(page.Contents, object{key, len(f.objects[key]), etag(f.objects[key]), "2026-01-02T03:04:05.000Z"})
+		page.Contents = append(page.Contents,
+			object{key, len(f.objects[key]), etag(f.objects[key]), "2026-01-02T03:04:05.000Z"})
 	}
 	return func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "application/xml")

@@ -27,10 +27,14 @@ const amazon = "https://s3.amazonaws.com"
 func parse(address string, getenv func(string) string) (place, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.Fragment != "" {
-		return place{}, errors.New("the URL does not have the form s3://BUCKET/PREFIX?endpoint=URL&region=NAME")
+		return place{},
+			errors.New("the URL does not have the form s3://BUCKET/PREFIX?endpoint=URL&region=NAME")
 	}
 	if u.User != nil {
-		return place{}, errors.New("the URL has a key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write ~/.aws/credentials")
+		return place{},
+			errors.New(
+				"the URL has a key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write " +
+					"~/.aws/credentials")
 	}
 	query := u.Query()
 	for name := range query {
@@ -40,19 +44,22 @@ func parse(address string, getenv func(string) string) (place, error) {
 	}
 	p := place{bucket: u.Host, prefix: strings.Trim(u.Path, "/")}
 	for part := range strings.SplitSeq(p.prefix, "/") {
-		if p.prefix != "" && (part == "" || part == "." || part == "..") || strings.ContainsFunc(part, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		if p.prefix != "" && (part == "" || part == "." || part == "..") ||
+			strings.ContainsFunc(part, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			return place{}, fmt.Errorf("bad prefix %.80q", p.prefix)
 		}
 	}
 	if p.prefix != "" {
 		p.prefix += "/"
 	}
-	endpoint := first(query.Get("endpoint"), getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL"), amazon)
+	endpoint := first(query.Get("endpoint"), getenv("AWS_ENDPOINT_URL_S3"),
+		getenv("AWS_ENDPOINT_URL"), amazon)
 	if !strings.Contains(endpoint, "://") {
 		endpoint = "https://" + endpoint
 	}
 	e, err := url.Parse(endpoint)
-	if err != nil || e.Host == "" || e.User != nil || e.Scheme != "https" && e.Scheme != "http" || strings.Trim(e.Path, "/") != "" || e.RawQuery != "" {
+	if err != nil || e.Host == "" || e.User != nil || e.Scheme != "https" && e.Scheme != "http" ||
+		strings.Trim(e.Path, "/") != "" || e.RawQuery != "" {
 		return place{}, errors.New("the endpoint does not have the form https://HOST")
 	}
 	p.endpoint, p.secure = e.Host, e.Scheme == "https"
@@ -78,17 +85,23 @@ func (p place) client(ctx context.Context, getenv func(string) string) (*minio.C
 	chain := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}
 	// A machine that has none of these variables would be asked for a role over the network, and
 	// waited for.
-	if first(getenv("AWS_WEB_IDENTITY_TOKEN_FILE"), getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"), getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI")) != "" {
+	if first(getenv("AWS_WEB_IDENTITY_TOKEN_FILE"),
+		getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"),
+		getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI")) != "" {
 		chain = append(chain, &credentials.IAM{})
 	}
 	creds := credentials.NewChainCredentials(chain)
-	client, err := minio.New(p.endpoint, &minio.Options{Creds: creds, Secure: p.secure, Region: p.region, MaxRetries: 1})
+	client, err := minio.New(p.endpoint,
+		&minio.Options{Creds: creds, Secure: p.secure, Region: p.region, MaxRetries: 1})
 	if err != nil {
 		return nil, err
 	}
 	client.SetAppInfo("ctx-remote-s3", "1")
 	if value, err := client.GetCreds(); err != nil || value.AccessKeyID == "" {
-		return nil, errors.New("no key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write ~/.aws/credentials")
+		return nil,
+			errors.New(
+				"no key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write " +
+					"~/.aws/credentials")
 	}
 	return client, ctx.Err()
 }

@@ -52,7 +52,8 @@ func Open(ctx context.Context, url string) (*Remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Remote{client: client, bucket: p.bucket, prefix: p.prefix, patience: time.Minute, wait: pause}, nil
+	return &Remote{client: client, bucket: p.bucket, prefix: p.prefix, patience: time.Minute,
+		wait: pause}, nil
 }
 
 // pause waits for a random time that grows with the number of tries, so that clients that met each
@@ -81,7 +82,8 @@ func status(err error) int { return minio.ToErrorResponse(err).StatusCode }
 // succeed later.
 func uncertain(err error) bool {
 	code := status(err)
-	return code == 0 || code >= 500 || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout
+	return code == 0 || code >= 500 || code == http.StatusTooManyRequests ||
+		code == http.StatusRequestTimeout
 }
 
 // explain makes an error of the library one of a remote.
@@ -100,7 +102,9 @@ func explain(ctx context.Context, what string, err error) error {
 }
 
 // retry runs a request that may be repeated, until it ends in something that is not uncertain.
-func (r *Remote) retry(ctx context.Context, what string, request func(ctx context.Context) error) error {
+func (r *Remote) retry(
+	ctx context.Context, what string, request func(ctx context.Context) error,
+) error {
 	for n := 1; ; n++ {
 		err := func() error {
 			limited, cancel := r.limited(ctx, remote.MaxFile)
@@ -121,7 +125,9 @@ func (r *Remote) List(ctx context.Context, prefix string) ([]remote.File, error)
 	var files []remote.File
 	var last string // a list that fails on the way goes on behind it
 	err := r.retry(ctx, "the bucket "+r.bucket, func(ctx context.Context) error {
-		for o := range r.client.ListObjects(ctx, r.bucket, minio.ListObjectsOptions{Prefix: r.prefix + prefix, Recursive: true, StartAfter: last}) {
+		for o := range r.client.ListObjects(ctx, r.bucket,
+			minio.ListObjectsOptions{Prefix: r.prefix + prefix, Recursive: true,
+				StartAfter: last}) {
 			if o.Err != nil {
 				return o.Err
 			}
@@ -144,7 +150,9 @@ func (r *Remote) Get(ctx context.Context, name string, off, n int64) ([]byte, er
 }
 
 // get returns bytes of a file, and the ETag that came in the same answer.
-func (r *Remote) get(ctx context.Context, name string, off, n int64) (data []byte, etag string, err error) {
+func (r *Remote) get(
+	ctx context.Context, name string, off, n int64,
+) (data []byte, etag string, err error) {
 	if err := remote.CheckName(name); err != nil {
 		return nil, "", err
 	}
@@ -178,7 +186,8 @@ func (r *Remote) get(ctx context.Context, name string, off, n int64) (data []byt
 		return err
 	})
 	if len(data) > remote.MaxFile {
-		return nil, "", fmt.Errorf("%s: a remote has files of %d bytes at most", name, remote.MaxFile)
+		return nil, "",
+			fmt.Errorf("%s: a remote has files of %d bytes at most", name, remote.MaxFile)
 	}
 	if err != nil || n == 0 {
 		data = nil
@@ -192,7 +201,8 @@ func (r *Remote) get(ctx context.Context, name string, off, n int64) (data []byt
 // put sends a file once, if the condition holds: etag is that of the object to be replaced, or ""
 // if there must be none.
 func (r *Remote) put(ctx context.Context, name, etag string, data []byte) error {
-	options := minio.PutObjectOptions{DisableMultipart: true, SendContentMd5: true, ContentType: "application/octet-stream"}
+	options := minio.PutObjectOptions{DisableMultipart: true, SendContentMd5: true,
+		ContentType: "application/octet-stream"}
 	if etag == "" {
 		options.SetMatchETagExcept("*")
 	} else {
@@ -200,7 +210,8 @@ func (r *Remote) put(ctx context.Context, name, etag string, data []byte) error 
 	}
 	limited, cancel := r.limited(ctx, len(data))
 	defer cancel()
-	_, err := r.client.PutObject(limited, r.bucket, r.prefix+name, bytes.NewReader(data), int64(len(data)), options)
+	_, err := r.client.PutObject(limited, r.bucket, r.prefix+name, bytes.NewReader(data),
+		int64(len(data)), options)
 	return err
 }
 
@@ -216,7 +227,8 @@ func (r *Remote) PutNew(ctx context.Context, name string, data []byte) error {
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case status(err) != http.StatusPreconditionFailed && status(err) != http.StatusConflict && !uncertain(err):
+		case status(err) != http.StatusPreconditionFailed && status(err) != http.StatusConflict &&
+			!uncertain(err):
 			return explain(ctx, name, err)
 		}
 		// Somebody stored it: another client, or this one, and the answer was lost.
@@ -257,7 +269,8 @@ func (r *Remote) Swap(ctx context.Context, name string, old, new []byte) error {
 			return nil
 		case there != (old != nil) || !bytes.Equal(now, old):
 			if lost {
-				return fmt.Errorf("%w: %s: no answer came, and the file has changed since", remote.ErrTemporary, name)
+				return fmt.Errorf("%w: %s: no answer came, and the file has changed since",
+					remote.ErrTemporary, name)
 			}
 			return fmt.Errorf("%w: %s", remote.ErrStale, name)
 		case there && tag == "":
@@ -273,7 +286,8 @@ func (r *Remote) Swap(ctx context.Context, name string, old, new []byte) error {
 			return ctx.Err()
 		case uncertain(err):
 			lost = true
-		case code == http.StatusPreconditionFailed, code == http.StatusConflict, code == http.StatusNotFound && etag != "":
+		case code == http.StatusPreconditionFailed, code == http.StatusConflict,
+			code == http.StatusNotFound && etag != "":
 			// Somebody was faster, or is at it: the next look tells.
 		default:
 			return explain(ctx, name, err)
@@ -337,7 +351,9 @@ func (r *Remote) Check(ctx context.Context) (err error) {
 		err := r.put(ctx, name, c.etag, fmt.Appendf(nil, "two %s", c.header))
 		switch code := status(err); {
 		case c.refused && err == nil:
-			return fmt.Errorf("the endpoint ignores the header %s: it cannot be a remote, because clients that write at once would lose work", c.header)
+			return fmt.Errorf(
+				"the endpoint ignores the header %s: it cannot be a remote, because clients that "+
+					"write at once would lose work", c.header)
 		case c.refused && code != http.StatusPreconditionFailed, !c.refused && err != nil:
 			return explain(ctx, "the check of "+c.header, err)
 		}

@@ -31,7 +31,8 @@ func (f *fake) at(t *testing.T) *Remote {
 	t.Setenv("AWS_ACCESS_KEY_ID", "ak")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "sk")
 	t.Setenv("AWS_SESSION_TOKEN", "")
-	r, err := Open(t.Context(), "s3://bucket/team/x?region=us-east-1&endpoint="+url.QueryEscape(f.URL))
+	r, err := Open(t.Context(),
+		"s3://bucket/team/x?region=us-east-1&endpoint="+url.QueryEscape(f.URL))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +189,8 @@ func TestSwappers(t *testing.T) {
 		errs := make([]error, len(clients))
 		for i, r := range clients {
 			wg.Go(func() {
-				errs[i] = r.Swap(t.Context(), "head", fmt.Append(nil, round), fmt.Append(nil, round+1))
+				errs[i] = r.Swap(t.Context(), "head", fmt.Append(nil, round),
+					fmt.Append(nil, round+1))
 			})
 		}
 		wg.Wait()
@@ -220,7 +222,8 @@ func TestCheck(t *testing.T) {
 			}
 			return none
 		}
-		if err := r.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "ignores the header "+header) {
+		if err := r.Check(t.Context()); err == nil ||
+			!strings.Contains(err.Error(), "ignores the header "+header) {
 			t.Errorf("%s: got %v", header, err)
 		}
 	}
@@ -232,26 +235,35 @@ func TestCheck(t *testing.T) {
 func TestParse(t *testing.T) {
 	none := func(string) string { return "" }
 	for address, want := range map[string]place{
-		"s3://b":                       {bucket: "b", endpoint: "s3.amazonaws.com", secure: true},
-		"s3://b/":                      {bucket: "b", endpoint: "s3.amazonaws.com", secure: true},
-		"s3://b/x/y/?region=eu-west-1": {bucket: "b", prefix: "x/y/", endpoint: "s3.amazonaws.com", secure: true, region: "eu-west-1"},
-		"s3://b/x?endpoint=http://127.0.0.1:9000":     {bucket: "b", prefix: "x/", endpoint: "127.0.0.1:9000", region: "us-east-1"},
-		"s3://b?endpoint=minio.example&region=garage": {bucket: "b", endpoint: "minio.example", secure: true, region: "garage"},
+		"s3://b":  {bucket: "b", endpoint: "s3.amazonaws.com", secure: true},
+		"s3://b/": {bucket: "b", endpoint: "s3.amazonaws.com", secure: true},
+		"s3://b/x/y/?region=eu-west-1": {bucket: "b", prefix: "x/y/", endpoint: "s3.amazonaws.com",
+			secure: true, region: "eu-west-1"},
+		"s3://b/x?endpoint=http://127.0.0.1:9000": {bucket: "b", prefix: "x/",
+			endpoint: "127.0.0.1:9000", region: "us-east-1"},
+		"s3://b?endpoint=minio.example&region=garage": {bucket: "b", endpoint: "minio.example",
+			secure: true, region: "garage"},
 	} {
 		if got, err := parse(address, none); err != nil || got != want {
 			t.Errorf("%s: got %+v, %v", address, got, err)
 		}
 	}
-	for _, address := range []string{"", "s3:", "s3:///x", "http://b/x", "s3://key:hunter2hunter2@b/x", "s3://b/a/../c", "s3://b/a//c", "s3://b?acl=public", "s3://b#x",
-		"s3://b?endpoint=ftp://h", "s3://b?endpoint=http://key:hunter2hunter2@h", "s3://b?endpoint=http://h/path", "s3://b/%00"} {
-		if got, err := parse(address, none); err == nil || strings.Contains(err.Error(), "hunter2") {
+	for _, address := range []string{"", "s3:", "s3:///x", "http://b/x",
+		"s3://key:hunter2hunter2@b/x", "s3://b/a/../c", "s3://b/a//c",
+		"s3://b?acl=public", "s3://b#x",
+		"s3://b?endpoint=ftp://h", "s3://b?endpoint=http://key:hunter2hunter2@h",
+		"s3://b?endpoint=http://h/path", "s3://b/%00"} {
+		if got, err := parse(address, none); err == nil ||
+			strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: got %+v, %v", address, got, err)
 		}
 	}
 	env := func(name string) string {
-		return map[string]string{"AWS_ENDPOINT_URL": "https://store.example", "AWS_REGION": "x-1"}[name]
+		return map[string]string{"AWS_ENDPOINT_URL": "https://store.example",
+			"AWS_REGION": "x-1"}[name]
 	}
-	if got, err := parse("s3://b", env); err != nil || got.endpoint != "store.example" || got.region != "x-1" {
+	if got, err := parse("s3://b", env); err != nil || got.endpoint != "store.example" ||
+		got.region != "x-1" {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
@@ -261,14 +273,16 @@ func TestErrors(t *testing.T) {
 	f := newFake(t)
 	r := f.at(t)
 	r.bucket = "elsewhere"
-	if _, err := r.Get(t.Context(), "a", 0, -1); err == nil || errors.Is(err, remote.ErrNotFound) || !strings.Contains(err.Error(), "NoSuchBucket") {
+	if _, err := r.Get(t.Context(), "a", 0, -1); err == nil || errors.Is(err, remote.ErrNotFound) ||
+		!strings.Contains(err.Error(), "NoSuchBucket") {
 		t.Errorf("no bucket: got %v", err)
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", "none")
 	t.Setenv("AWS_PROFILE", "")
-	if _, err := Open(t.Context(), "s3://b?endpoint="+f.URL); err == nil || !strings.Contains(err.Error(), "AWS_ACCESS_KEY_ID") {
+	if _, err := Open(t.Context(), "s3://b?endpoint="+f.URL); err == nil ||
+		!strings.Contains(err.Error(), "AWS_ACCESS_KEY_ID") {
 		t.Errorf("no key: got %v", err)
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "other")
@@ -277,7 +291,8 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := denied.PutNew(t.Context(), "a", nil); err == nil || !strings.Contains(err.Error(), "AccessDenied") || strings.Contains(err.Error(), "hunter2") {
+	if err := denied.PutNew(t.Context(), "a", nil); err == nil ||
+		!strings.Contains(err.Error(), "AccessDenied") || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -288,7 +303,8 @@ func TestLargest(t *testing.T) {
 	if err := r.PutNew(t.Context(), "packs/a", data); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.Get(t.Context(), "packs/a", remote.MaxFile-3, 9); err != nil || string(got) != "789" {
+	if got, err := r.Get(t.Context(), "packs/a", remote.MaxFile-3, 9); err != nil ||
+		string(got) != "789" {
 		t.Errorf("got %q, %v", got, err)
 	}
 }

@@ -76,20 +76,23 @@ func (w *wrapper) Wrap(key []byte) ([]*age.Stanza, error) {
 	c := w.aead(len(w.rounds), salt)
 	return []*age.Stanza{{
 		Type: stanzaType,
-		Args: []string{fmt.Sprintf("%08x", len(w.rounds)), base64.RawStdEncoding.EncodeToString(salt)},
+		Args: []string{fmt.Sprintf("%08x", len(w.rounds)),
+			base64.RawStdEncoding.EncodeToString(salt)},
 		Body: c.Seal(nil, make([]byte, c.NonceSize()), key, nil),
 	}}, nil
 }
 
 // Unwrap implements age.Identity.
 func (w *wrapper) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
-	if len(stanzas) != 1 || stanzas[0].Type != stanzaType || len(stanzas[0].Args) != 2 || len(stanzas[0].Body) != fileKey+tagSize {
+	if len(stanzas) != 1 || stanzas[0].Type != stanzaType || len(stanzas[0].Args) != 2 ||
+		len(stanzas[0].Body) != fileKey+tagSize {
 		return nil, errors.New("it is another kind of age file")
 	}
 	s := stanzas[0]
 	round, err := strconv.ParseUint(s.Args[0], 16, 31)
 	salt, err2 := base64.RawStdEncoding.DecodeString(s.Args[1])
-	if err != nil || err2 != nil || len(salt) != saltSize || round == 0 || fmt.Sprintf("%08x", round) != s.Args[0] {
+	if err != nil || err2 != nil || len(salt) != saltSize || round == 0 ||
+		fmt.Sprintf("%08x", round) != s.Args[0] {
 		return nil, errors.New("its header is damaged")
 	}
 	if round > uint64(len(w.rounds)) {

@@ -106,7 +106,8 @@ func (g *group) check() error {
 // checkMemberName returns an error for what cannot be the name of a member.
 func checkMemberName(name string) error {
 	odd := strings.ContainsFunc(name, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._@-", r)
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') &&
+			!strings.ContainsRune("._@-", r)
 	})
 	if odd || name == "" || len(name) > maxName || name[0] == '-' {
 		return fmt.Errorf("bad name of a member %.80q: it has letters, digits, ., _, @ and -", name)
@@ -117,11 +118,13 @@ func checkMemberName(name string) error {
 // isRecipientText reports whether a text has the form of a recipient: one word, or two of an SSH
 // key. Whether it is one shows when something is encrypted to it.
 func isRecipientText(s string) bool {
-	if len(s) > maxRecipient || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
+	if len(s) > maxRecipient ||
+		strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return false
 	}
 	kind, key, two := strings.Cut(s, " ")
-	return kind != "" && !strings.Contains(key, " ") && (!two || key != "" && strings.HasPrefix(kind, "ssh-"))
+	return kind != "" && !strings.Contains(key, " ") &&
+		(!two || key != "" && strings.HasPrefix(kind, "ssh-"))
 }
 
 // decodeGroup reads the text that encode returned.

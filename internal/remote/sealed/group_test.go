@@ -12,14 +12,17 @@ import (
 
 func fixedGroup() *group {
 	return &group{
-		number: 3, naming: bytes.Repeat([]byte{7}, secretSize), rounds: [][]byte{bytes.Repeat([]byte{8}, secretSize), bytes.Repeat([]byte{9}, secretSize)},
-		members: []remote.Member{{Name: "ann", Recipient: "age1ann"}, {Name: "bob@desk", Recipient: "ssh-ed25519 AAAA"}},
+		number: 3, naming: bytes.Repeat([]byte{7}, secretSize),
+		rounds: [][]byte{bytes.Repeat([]byte{8}, secretSize), bytes.Repeat([]byte{9}, secretSize)},
+		members: []remote.Member{{Name: "ann", Recipient: "age1ann"},
+			{Name: "bob@desk", Recipient: "ssh-ed25519 AAAA"}},
 	}
 }
 
 func TestGroupText(t *testing.T) {
 	b, err := fixedGroup().encode()
-	want := "keys 1\nnumber 3\nnames " + strings.Repeat("07", 32) + "\nround " + strings.Repeat("08", 32) + "\nround " + strings.Repeat("09", 32) +
+	want := "keys 1\nnumber 3\nnames " + strings.Repeat("07", 32) + "\nround " +
+		strings.Repeat("08", 32) + "\nround " + strings.Repeat("09", 32) +
 		"\nmember ann age1ann\nmember bob@desk ssh-ed25519 AAAA\n"
 	if err != nil || string(b) != want {
 		t.Errorf("got %q, error %v", b, err)

@@ -87,7 +87,8 @@ func (k Keyring) begin() error {
 		return err
 	}
 	return k.write(identitiesName, fmt.Appendf(nil,
-		"# Secret keys for encrypted remotes of ctx, and paths of files with such keys. Keep a copy.\n%s\n", own))
+		"# Secret keys for encrypted remotes of ctx, and paths of files with such keys. Keep a "+
+			"copy.\n%s\n", own))
 }
 
 // identitiesIn returns what a line of the file names: a key of age, or the path of a file.

@@ -54,7 +54,8 @@ func TestKinds(t *testing.T) {
 
 	host, own := &remotetest.Memory{}, newKeyring(t)
 	change := remote.MemberChange{Do: remote.BeginGroup, Self: "own", Members: []remote.Member{
-		{Name: "ed", Recipient: edPublic + " ed@desk"}, {Name: "rsa", Recipient: rsaPublic}, {Recipient: x.Recipient().String()},
+		{Name: "ed", Recipient: edPublic + " ed@desk"}, {Name: "rsa", Recipient: rsaPublic},
+		{Recipient: x.Recipient().String()},
 	}}
 	client := func(k Keyring) *Remote {
 		ids, err := k.Identities()
@@ -66,7 +67,8 @@ func TestKinds(t *testing.T) {
 		t.Fatalf("%+v, error %v", of, err)
 	}
 	must(t, client(own).Swap(t.Context(), head, nil, []byte("one")))
-	for path, want := range map[string]string{edPath: edPublic, rsaPath: rsaPublic, plain: x.Recipient().String()} {
+	for path, want := range map[string]string{edPath: edPublic, rsaPath: rsaPublic,
+		plain: x.Recipient().String()} {
 		k := newKeyring(t)
 		must(t, k.Use(path))
 		must(t, k.Use(path))
@@ -78,7 +80,8 @@ func TestKinds(t *testing.T) {
 		}
 	}
 	locked, _ := sshKey(t, ed, "secret")
-	if err := newKeyring(t).Use(locked); err == nil || !strings.Contains(err.Error(), "has a passphrase") {
+	if err := newKeyring(t).Use(locked); err == nil ||
+		!strings.Contains(err.Error(), "has a passphrase") {
 		t.Errorf("a key with a passphrase: error %v", err)
 	}
 	if err := newKeyring(t).Use("relative"); err == nil {
@@ -106,7 +109,8 @@ func TestOwnKey(t *testing.T) {
 			t.Errorf("got %.20s and %.20s", r, got[0])
 		}
 	}
-	for path, want := range map[string]os.FileMode{k.Dir: 0o700, filepath.Join(k.Dir, "identities"): 0o600} {
+	for path, want := range map[string]os.FileMode{k.Dir: 0o700,
+		filepath.Join(k.Dir, "identities"): 0o600} {
 		info, err := os.Stat(path)
 		must(t, err)
 		if info.Mode().Perm() != want && runtime.GOOS != "windows" {
@@ -120,15 +124,18 @@ func TestOwnKey(t *testing.T) {
 	must(t, os.WriteFile(plain, []byte(x.String()), 0o600))
 	must(t, k.Use(plain))
 	ids, err := k.Identities()
-	if err != nil || len(ids) != 2 || recipientOf(ids[0]) != x.Recipient().String() || recipientOf(ids[1]) != got[0] {
+	if err != nil || len(ids) != 2 || recipientOf(ids[0]) != x.Recipient().String() ||
+		recipientOf(ids[1]) != got[0] {
 		t.Errorf("%d identities, error %v", len(ids), err)
 	}
 	must(t, os.WriteFile(filepath.Join(k.Dir, "identities"), []byte("# nothing\n"), 0o600))
 	if _, err := k.Identities(); err == nil || !strings.Contains(err.Error(), "no identity") {
 		t.Errorf("got error %v", err)
 	}
-	must(t, os.WriteFile(filepath.Join(k.Dir, "identities"), []byte("\nAGE-SECRET-KEY-1QQ\n"), 0o600))
-	if _, err := k.Identities(); err == nil || !strings.Contains(err.Error(), "line 2") || strings.Contains(err.Error(), "1QQ") {
+	must(t,
+		os.WriteFile(filepath.Join(k.Dir, "identities"), []byte("\nAGE-SECRET-KEY-1QQ\n"), 0o600))
+	if _, err := k.Identities(); err == nil || !strings.Contains(err.Error(), "line 2") ||
+		strings.Contains(err.Error(), "1QQ") {
 		t.Errorf("got error %v", err)
 	}
 }

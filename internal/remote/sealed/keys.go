@@ -17,10 +17,12 @@ import (
 )
 
 // ErrNotBegun says that a place has no keys, and that no client of this person has seen any.
-var ErrNotBegun = errors.New("the place is not encrypted yet: `ctx remote add` begins an encrypted remote")
+var ErrNotBegun = errors.New(
+	"the place is not encrypted yet: `ctx remote add` begins an encrypted remote")
 
 // ErrNoMember says that the keys are not encrypted to any identity of this person.
-var ErrNoMember = errors.New("you are no member of this remote: send a member what `ctx-remote-age identity` prints")
+var ErrNoMember = errors.New(
+	"you are no member of this remote: send a member what `ctx-remote-age identity` prints")
 
 // ready makes sure that the keys are known.
 func (r *Remote) ready(ctx context.Context) error {
@@ -63,7 +65,9 @@ func (r *Remote) loadOnce(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	if r.c.Group != "" && r.c.Group != g.id() {
-		return false, fmt.Errorf("%w: its keys are those of group %s, and the URL names %s", remote.ErrTampered, g.id(), r.c.Group)
+		return false,
+			fmt.Errorf("%w: its keys are those of group %s, and the URL names %s",
+				remote.ErrTampered, g.id(), r.c.Group)
 	}
 	if pin != nil {
 		if err := pin.allows(g, text); err != nil {
@@ -75,7 +79,8 @@ func (r *Remote) loadOnce(ctx context.Context) (done bool, err error) {
 		_, err = withoutFeature(format)
 	}
 	if errors.Is(err, remote.ErrNotFound) || errors.Is(err, errNotSealed) {
-		return false, fmt.Errorf("%w: its file format does not say any more that it is encrypted", remote.ErrTampered)
+		return false, fmt.Errorf("%w: its file format does not say any more that it is encrypted",
+			remote.ErrTampered)
 	}
 	if err != nil {
 		return false, err
@@ -99,7 +104,8 @@ func (r *Remote) pin() (p *pinned, noted []byte, err error) {
 	}
 	is, err := decodePin(noted)
 	if err != nil {
-		return nil, nil, fmt.Errorf("cannot read %s, which says which keys to trust: %w", r.c.Pin.Where(), err)
+		return nil, nil,
+			fmt.Errorf("cannot read %s, which says which keys to trust: %w", r.c.Pin.Where(), err)
 	}
 	return &is, noted, nil
 }
@@ -162,7 +168,8 @@ func encrypt(g *group) (b, text []byte, err error) {
 		err = w.Close()
 	}
 	if err == nil && out.Len() > maxKeys {
-		err = fmt.Errorf("the keys of so many members have %d bytes, at most %d", out.Len(), maxKeys)
+		err = fmt.Errorf("the keys of so many members have %d bytes, at most %d",
+			out.Len(), maxKeys)
 	}
 	return out.Bytes(), text, err
 }
@@ -182,7 +189,9 @@ func (r *Remote) Members(ctx context.Context, change remote.MemberChange) (remot
 	}
 }
 
-func (r *Remote) members(ctx context.Context, change remote.MemberChange) (out remote.Group, err error) {
+func (r *Remote) members(
+	ctx context.Context, change remote.MemberChange,
+) (out remote.Group, err error) {
 	r.group = nil // as it is now
 	err = r.ready(ctx)
 	if errors.Is(err, ErrNotBegun) && change.Do == remote.BeginGroup {
@@ -202,7 +211,8 @@ func (r *Remote) members(ctx context.Context, change remote.MemberChange) (out r
 		return r.report(), nil
 	case remote.BeginGroup:
 		if len(change.Members) > 0 {
-			return out, errors.New("the remote is encrypted already: `ctx remote member add` adds members")
+			return out,
+				errors.New("the remote is encrypted already: `ctx remote member add` adds members")
 		}
 		return r.report(), nil
 	case remote.AddMembers:
@@ -264,7 +274,8 @@ func (r *Remote) begin(ctx context.Context, change remote.MemberChange) error {
 	if err := g.newRound(r.c.Random); err != nil {
 		return err
 	}
-	if err := g.add(append([]remote.Member{{Name: change.Self, Recipient: self}}, change.Members...)); err != nil {
+	if err := g.add(append([]remote.Member{{Name: change.Self, Recipient: self}},
+		change.Members...)); err != nil {
 		return err
 	}
 	b, text, err := encrypt(g)
@@ -298,12 +309,14 @@ func (g *group) add(members []remote.Member) error {
 			case there.Recipient == recipient:
 				return fmt.Errorf("%s is a member already, with the same key", there.Name)
 			case there.Name == name:
-				return fmt.Errorf("a member is called %s already: NAME=RECIPIENT gives another name", name)
+				return fmt.Errorf(
+					"a member is called %s already: NAME=RECIPIENT gives another name", name)
 			}
 		}
 		g.members = append(g.members, remote.Member{Name: name, Recipient: recipient})
 	}
-	slices.SortFunc(g.members, func(a, b remote.Member) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(g.members,
+		func(a, b remote.Member) int { return strings.Compare(a.Name, b.Name) })
 	return g.check()
 }
 
@@ -314,7 +327,8 @@ func (g *group) remove(members []remote.Member, self string) error {
 		return errors.New("no member to remove")
 	}
 	for _, m := range members {
-		at := slices.IndexFunc(g.members, func(there remote.Member) bool { return there.Name == m.Name })
+		at := slices.IndexFunc(g.members,
+			func(there remote.Member) bool { return there.Name == m.Name })
 		if at < 0 {
 			var like []int
 			for i, there := range g.members {
@@ -341,7 +355,9 @@ func (r *Remote) report() remote.Group {
 	out := remote.Group{ID: g.id(), Round: len(g.rounds), Members: slices.Clone(g.members)}
 	for _, m := range g.members {
 		out.Classic = out.Classic || !isPostQuantum(m.Recipient)
-		if out.Self == "" && slices.ContainsFunc(r.c.Identities, func(i age.Identity) bool { return recipientOf(i) == m.Recipient }) {
+		if out.Self == "" &&
+			slices.ContainsFunc(r.c.Identities,
+				func(i age.Identity) bool { return recipientOf(i) == m.Recipient }) {
 			out.Self = m.Name
 		}
 	}

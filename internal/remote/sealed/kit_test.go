@@ -79,7 +79,8 @@ func (p *person) member() remote.Member {
 
 // open returns the person's client of a place.
 func (p *person) open(inner remote.Remote) *Remote {
-	return Open(Config{Inner: inner, Identities: []age.Identity{p.id}, Pin: p.pin, Random: p.random})
+	return Open(Config{Inner: inner, Identities: []age.Identity{p.id}, Pin: p.pin,
+		Random: p.random})
 }
 
 // begin encrypts a place for a person and others.

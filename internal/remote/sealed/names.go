@@ -142,7 +142,8 @@ func pack(text string, blocks bool) []byte {
 	var b []byte
 	for i := 0; i < len(text); {
 		run := 0
-		for run < maxRun && i+run < len(text) && strings.IndexByte("0123456789abcdef", text[i+run]) >= 0 {
+		for run < maxRun && i+run < len(text) &&
+			strings.IndexByte("0123456789abcdef", text[i+run]) >= 0 {
 			run++
 		}
 		if run < minRun {

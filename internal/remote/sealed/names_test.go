@@ -28,9 +28,12 @@ func TestNamesComeBack(t *testing.T) {
 	n := fixedNames()
 	digits := strings.Repeat("0123456789abcdef", 20)
 	for _, name := range []string{
-		head, packed, "check/1", "heads/a/b", "heads", "stores", "stores/a", "a", "keys", "other/x", "stores/shared/x", "heads/shared",
-		"stores/" + store + "/log/999999999999-999999999999-" + sha, "stores/" + store + "/a/b/c.d_e",
-		digits[:15], digits[:16], digits[:17], digits[:128], digits[:129], digits[:130], digits[:150], "x" + digits[:63] + "y" + digits[:31],
+		head, packed, "check/1", "heads/a/b", "heads", "stores", "stores/a", "a", "keys", "other/x",
+		"stores/shared/x", "heads/shared",
+		"stores/" + store + "/log/999999999999-999999999999-" + sha,
+		"stores/" + store + "/a/b/c.d_e",
+		digits[:15], digits[:16], digits[:17], digits[:128], digits[:129], digits[:130],
+		digits[:150], "x" + digits[:63] + "y" + digits[:31],
 	} {
 		at := n.place(name)
 		if err := remote.CheckName(at); err != nil {
@@ -47,14 +50,17 @@ func TestNamesComeBack(t *testing.T) {
 func TestNamesTellNothing(t *testing.T) {
 	n := fixedNames()
 	size := map[int]bool{}
-	for _, rest := range []string{"log/1-1-", "pack/1-1-", "pack/64-127-", "log/1000-1000-", "pack/1000-1063-"} {
+	for _, rest := range []string{"log/1-1-", "pack/1-1-", "pack/64-127-", "log/1000-1000-",
+		"pack/1000-1063-"} {
 		size[len(n.place("stores/"+store+"/"+rest+sha))] = true
 	}
 	if len(size) != 1 {
 		t.Errorf("names have the lengths %v", size)
 	}
-	_, here, _ := strings.Cut(strings.TrimPrefix(n.place("stores/"+store+"/pack/1"), "stores/"), "/")
-	_, there, _ := strings.Cut(strings.TrimPrefix(n.place("stores/"+sha[:32]+"/pack/1"), "stores/"), "/")
+	_, here, _ := strings.Cut(strings.TrimPrefix(n.place("stores/"+store+"/pack/1"), "stores/"),
+		"/")
+	_, there, _ := strings.Cut(strings.TrimPrefix(n.place("stores/"+sha[:32]+"/pack/1"), "stores/"),
+		"/")
 	if here == there {
 		t.Error("two stores have one name for a file")
 	}
@@ -62,7 +68,8 @@ func TestNamesTellNothing(t *testing.T) {
 		t.Error("two groups have one name for a file")
 	}
 	if strings.TrimPrefix(n.place(head), "heads/") != strings.Split(n.place(packed), "/")[1] {
-		t.Error("the head of a store and its files are not in one place, as a remote in git needs it")
+		t.Error(
+			"the head of a store and its files are not in one place, as a remote in git needs it")
 	}
 }
 
@@ -72,8 +79,10 @@ func TestTokensAreBound(t *testing.T) {
 	parts := strings.Split(n.place(packed), "/")
 	other := strings.Split(n.place("stores/"+sha[:32]+"/pack/2"), "/")
 	for _, at := range []string{
-		"other/" + parts[2], "heads/" + parts[2], "stores/" + other[1] + "/" + parts[2], "stores/" + parts[1] + "/" + other[2],
-		"heads/" + parts[1] + "/" + parts[2], "stores/" + parts[1] + "/" + parts[2] + "/" + parts[2], "x/" + parts[1],
+		"other/" + parts[2], "heads/" + parts[2], "stores/" + other[1] + "/" + parts[2],
+		"stores/" + parts[1] + "/" + other[2],
+		"heads/" + parts[1] + "/" + parts[2],
+		"stores/" + parts[1] + "/" + parts[2] + "/" + parts[2], "x/" + parts[1],
 		strings.TrimSuffix(n.place(head), "0"), n.place(head) + "0", "heads/", "heads/w",
 	} {
 		if name, err := n.open(at); err == nil && at != n.place(head) {
@@ -102,7 +111,8 @@ func FuzzOpenName(f *testing.F) {
 	}
 	f.Add("heads/0", "stores/x")
 	f.Fuzz(func(t *testing.T, at, name string) {
-		if got, err := n.open(at); err == nil && (remote.CheckName(got) != nil || n.place(got) != at) {
+		if got, err := n.open(at); err == nil &&
+			(remote.CheckName(got) != nil || n.place(got) != at) {
 			t.Errorf("%q is taken for %q", at, got)
 		}
 		if remote.CheckName(name) != nil {

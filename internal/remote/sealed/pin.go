@@ -32,7 +32,8 @@ type pinned struct {
 
 // seen returns what a client notes of a group.
 func seen(g *group, text []byte) pinned {
-	return pinned{1, g.id(), g.number, digest(text), len(g.rounds), digest(g.secrets(len(g.rounds)))}
+	return pinned{1, g.id(), g.number, digest(text), len(g.rounds),
+		digest(g.secrets(len(g.rounds)))}
 }
 
 // decodePin reads what a Pin keeps.
@@ -52,11 +53,14 @@ func decodePin(b []byte) (p pinned, err error) {
 func (p *pinned) allows(g *group, text []byte) error {
 	switch {
 	case g.number < p.Number:
-		return fmt.Errorf("%w: its keys were rolled back from change %d to %d", remote.ErrTampered, p.Number, g.number)
+		return fmt.Errorf("%w: its keys were rolled back from change %d to %d", remote.ErrTampered,
+			p.Number, g.number)
 	case g.number == p.Number && digest(text) != p.Keys:
-		return fmt.Errorf("%w: change %d of its keys is another one than before", remote.ErrTampered, g.number)
+		return fmt.Errorf("%w: change %d of its keys is another one than before",
+			remote.ErrTampered, g.number)
 	case len(g.rounds) < p.Rounds || digest(g.secrets(p.Rounds)) != p.Secrets:
-		return fmt.Errorf("%w: its keys were replaced by somebody who did not know those before", remote.ErrTampered)
+		return fmt.Errorf("%w: its keys were replaced by somebody who did not know those before",
+			remote.ErrTampered)
 	}
 	return nil
 }

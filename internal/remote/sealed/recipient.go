@@ -90,7 +90,10 @@ func parseSSH(pem []byte) (age.Identity, error) {
 	key, err := ssh.ParsePrivateKey(pem)
 	var locked *ssh.PassphraseMissingError
 	if errors.As(err, &locked) {
-		return nil, errors.New("the key has a passphrase, and nobody can be asked for it: use a key without one, or the key that `ctx-remote-age identity` makes")
+		return nil,
+			errors.New(
+				"the key has a passphrase, and nobody can be asked for it: use a key without " +
+					"one, or the key that `ctx-remote-age identity` makes")
 	}
 	if err != nil {
 		return nil, err
@@ -99,7 +102,8 @@ func parseSSH(pem []byte) (age.Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sshIdentity{id, strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key.PublicKey())))}, nil
+	return sshIdentity{id, strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key.PublicKey())))},
+		nil
 }
 
 // recipientOf returns the recipient of an identity that this package has read; "" for another.

@@ -113,7 +113,8 @@ func (r *Remote) plain(ctx context.Context, f remote.File) (_ remote.File, shown
 	}
 	name, err := r.names.open(f.Name)
 	if err != nil {
-		return f, false, fmt.Errorf("%w: %.80s: no member named a file so", remote.ErrTampered, f.Name)
+		return f, false,
+			fmt.Errorf("%w: %.80s: no member named a file so", remote.ErrTampered, f.Name)
 	}
 	if f.Size, err = plainSize(f.Size); err != nil {
 		return f, false, fmt.Errorf("%w: %s: %w", remote.ErrTampered, name, err)
@@ -160,7 +161,9 @@ func (r *Remote) read(ctx context.Context, name string) (plain, there []byte, er
 		plain, err = openFile(r.group.rounds, name, there)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %s is not what a member put there under this name: %w", remote.ErrTampered, name, err)
+		return nil, nil,
+			fmt.Errorf("%w: %s is not what a member put there under this name: %w",
+				remote.ErrTampered, name, err)
 	}
 	return plain, there, nil
 }
@@ -189,7 +192,8 @@ func (r *Remote) sealed(name string, data []byte) ([]byte, error) {
 		return withFeature(data), nil
 	}
 	if size := sealedSize(int64(len(data))); size > remote.MaxFile {
-		return nil, fmt.Errorf("%s: %d bytes, an encrypted remote has files of %d at most", name, len(data), int64(remote.MaxFile)-(size-int64(len(data))))
+		return nil, fmt.Errorf("%s: %d bytes, an encrypted remote has files of %d at most", name,
+			len(data), int64(remote.MaxFile)-(size-int64(len(data))))
 	}
 	return sealFile(r.c.Random, r.group.rounds, name, data)
 }
@@ -309,7 +313,8 @@ var errNotSealed = errors.New("the remote is not an encrypted one")
 // withoutFeature is the inverse of withFeature.
 func withoutFeature(b []byte) ([]byte, error) {
 	lines := bytes.SplitAfter(b, []byte("\n"))
-	at := slices.IndexFunc(lines, func(line []byte) bool { return string(line) == "feature "+Feature+"\n" })
+	at := slices.IndexFunc(lines,
+		func(line []byte) bool { return string(line) == "feature "+Feature+"\n" })
 	if at < 1 {
 		return nil, errNotSealed
 	}

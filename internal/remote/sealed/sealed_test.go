@@ -47,7 +47,8 @@ func TestTwoMembers(t *testing.T) {
 func TestSizes(t *testing.T) {
 	host, ann := &remotetest.Memory{}, newPerson(t, "ann")
 	r := ann.begin(t, host)
-	for _, n := range []int{0, 1, chunkSize - 1, chunkSize, chunkSize + 1, 2 * chunkSize, 2*chunkSize + 1} {
+	for _, n := range []int{0, 1, chunkSize - 1, chunkSize, chunkSize + 1, 2 * chunkSize,
+		2*chunkSize + 1} {
 		name := fmt.Sprintf("stores/%s/pack/%d", store, n)
 		data := bytes.Repeat([]byte{'x'}, n)
 		must(t, r.PutNew(t.Context(), name, data))
@@ -73,7 +74,8 @@ func TestSizes(t *testing.T) {
 	if sealedSize(most) != remote.MaxFile || sealedSize(most+1) <= remote.MaxFile {
 		t.Errorf("%d bytes become %d", most, sealedSize(most))
 	}
-	if err := r.PutNew(t.Context(), packed, make([]byte, most+1)); err == nil || !strings.Contains(err.Error(), "at most") {
+	if err := r.PutNew(t.Context(), packed, make([]byte, most+1)); err == nil ||
+		!strings.Contains(err.Error(), "at most") {
 		t.Errorf("a file that is too large: error %v", err)
 	}
 	for size := int64(-1); size < headerSize+tagSize; size++ {
@@ -87,13 +89,15 @@ func TestSizes(t *testing.T) {
 func TestFormat(t *testing.T) {
 	host, ann := &remotetest.Memory{}, newPerson(t, "ann")
 	r := ann.begin(t, host)
-	if err := share.CheckFormat(get(t, host, "format")); err == nil || !strings.Contains(err.Error(), `"age"`) {
+	if err := share.CheckFormat(get(t, host, "format")); err == nil ||
+		!strings.Contains(err.Error(), `"age"`) {
 		t.Errorf("a client that does not know the feature: error %v", err)
 	}
 	must(t, share.CheckFormat(get(t, host, "format"), Feature))
 	must(t, share.CheckFormat(get(t, r, "format")))
 	must(t, r.PutNew(t.Context(), "format", share.Format()))
-	if err := r.PutNew(t.Context(), "format", share.Format("zebra")); !errors.Is(err, remote.ErrExists) {
+	if err := r.PutNew(t.Context(), "format", share.Format("zebra")); !errors.Is(err,
+		remote.ErrExists) {
 		t.Errorf("got error %v", err)
 	}
 	for _, features := range [][]string{nil, {"a"}, {"z"}, {"a", "z"}} {
@@ -105,7 +109,8 @@ func TestFormat(t *testing.T) {
 		}
 	}
 	files, err := r.List(t.Context(), "")
-	if err != nil || len(files) != 1 || files[0] != (remote.File{Name: "format", Size: int64(len(share.Format()))}) {
+	if err != nil || len(files) != 1 ||
+		files[0] != (remote.File{Name: "format", Size: int64(len(share.Format()))}) {
 		t.Errorf("the list has %v, error %v", files, err)
 	}
 }
@@ -142,7 +147,9 @@ func TestTampering(t *testing.T) {
 		"the format of a plain remote": {func(t *testing.T, host remote.Remote, _ *Remote) {
 			replace(t, host, "format", share.Format())
 		}, "does not say any more that it is encrypted"},
-		"no keys": {func(t *testing.T, host remote.Remote, _ *Remote) { replace(t, host, "keys", nil) }, "its keys are gone; if its members began anew, remove pin.json"},
+		"no keys": {func(t *testing.T, host remote.Remote, _ *Remote) {
+			replace(t, host, "keys", nil)
+		}, "its keys are gone; if its members began anew, remove pin.json"},
 		"keys that are none": {func(t *testing.T, host remote.Remote, _ *Remote) {
 			replace(t, host, "keys", []byte("nothing"))
 		}, "its keys are damaged"},
@@ -176,7 +183,8 @@ func TestStrangeNames(t *testing.T) {
 		host, ann := &remotetest.Memory{}, newPerson(t, "ann")
 		r := ann.begin(t, host)
 		must(t, host.PutNew(t.Context(), name, make([]byte, 500)))
-		if _, err := r.List(t.Context(), ""); !errors.Is(err, remote.ErrTampered) || !strings.Contains(err.Error(), name) {
+		if _, err := r.List(t.Context(), ""); !errors.Is(err, remote.ErrTampered) ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -206,14 +214,20 @@ func TestKeysTampering(t *testing.T) {
 		keys []byte
 		want string
 	}{
-		"rolled back":                      {first, "its keys were rolled back from change 2 to 1"},
-		"of the host":                      {forge(3, [][]byte{own, own, own}, own), "its keys were replaced by somebody who did not know those before"},
-		"of the host, the naming kept":     {forge(3, [][]byte{own, own, own}, r.group.naming), "its keys were replaced"},
-		"of a removed member":              {forge(3, [][]byte{old[0], own}, r.group.naming), "its keys were replaced"},
-		"of a removed member, fewer":       {forge(3, old, r.group.naming), "its keys were replaced"},
-		"another one of the same number":   {forge(2, append(r.group.rounds[:2:2], own), r.group.naming), "change 2 of its keys is another one"},
-		"of the host with an old number":   {forge(1, [][]byte{own}, own), "rolled back"},
-		"of the host with the same number": {forge(2, [][]byte{own}, own), "is another one than before"},
+		"rolled back": {first, "its keys were rolled back from change 2 to 1"},
+		"of the host": {forge(3, [][]byte{own, own, own}, own),
+			"its keys were replaced by somebody who did not know those before"},
+		"of the host, the naming kept": {forge(3, [][]byte{own, own, own}, r.group.naming),
+			"its keys were replaced"},
+		"of a removed member": {forge(3, [][]byte{old[0], own}, r.group.naming),
+			"its keys were replaced"},
+		"of a removed member, fewer": {forge(3, old, r.group.naming),
+			"its keys were replaced"},
+		"another one of the same number": {forge(2, append(r.group.rounds[:2:2], own),
+			r.group.naming), "change 2 of its keys is another one"},
+		"of the host with an old number": {forge(1, [][]byte{own}, own), "rolled back"},
+		"of the host with the same number": {forge(2, [][]byte{own}, own),
+			"is another one than before"},
 	} {
 		replace(t, host, "keys", c.keys)
 		_, err := ann.open(host).List(t.Context(), "")
@@ -251,7 +265,8 @@ func TestRemovedMember(t *testing.T) {
 	}
 	for _, name := range []string{after, head} {
 		there := get(t, host, kept.names.place(name))
-		for _, rounds := range [][][]byte{kept.group.rounds, append(kept.group.rounds[:1:1], kept.group.rounds[0])} {
+		for _, rounds := range [][][]byte{kept.group.rounds,
+			append(kept.group.rounds[:1:1], kept.group.rounds[0])} {
 			if b, err := openFile(rounds, name, there); err == nil {
 				t.Errorf("%s opens with the old keys: %q", name, b)
 			}
@@ -271,7 +286,8 @@ func TestRemovedMember(t *testing.T) {
 
 // A client that has read the keys reads them again when it meets a file of a later round.
 func TestNewRoundMeanwhile(t *testing.T) {
-	host, ann, bob, carol := &remotetest.Memory{}, newPerson(t, "ann"), newPerson(t, "bob"), newPerson(t, "carol")
+	host, ann, bob, carol := &remotetest.Memory{}, newPerson(t, "ann"), newPerson(t, "bob"),
+		newPerson(t, "carol")
 	ann.begin(t, host, bob, carol)
 	b := bob.open(host)
 	must(t, b.ready(t.Context()))
@@ -293,7 +309,8 @@ func TestMembersAtOnce(t *testing.T) {
 			m := newPerson(t, fmt.Sprintf("new-%d-%d", i, k)).member()
 			r := p.open(host)
 			go func() {
-				_, err := r.Members(t.Context(), remote.MemberChange{Do: remote.AddMembers, Members: []remote.Member{m}})
+				_, err := r.Members(t.Context(),
+					remote.MemberChange{Do: remote.AddMembers, Members: []remote.Member{m}})
 				errs <- err
 			}()
 		}
@@ -319,13 +336,16 @@ func TestBegin(t *testing.T) {
 	}
 	must(t, host.PutNew(t.Context(), "format", share.Format(Feature)))
 	ann.begin(t, host)
-	of, err := ann.open(host).Members(t.Context(), remote.MemberChange{Do: remote.BeginGroup, Self: "ann"})
+	of, err := ann.open(host).Members(t.Context(),
+		remote.MemberChange{Do: remote.BeginGroup, Self: "ann"})
 	if err != nil || of.Began || len(of.Members) != 1 {
 		t.Errorf("%+v, error %v", of, err)
 	}
 	plain := &remotetest.Memory{}
 	must(t, plain.PutNew(t.Context(), "format", share.Format()))
-	if _, err := newPerson(t, "bob").open(plain).Members(t.Context(), remote.MemberChange{Do: remote.BeginGroup, Self: "bob"}); err == nil || !strings.Contains(err.Error(), "not encrypted") {
+	if _, err := newPerson(t, "bob").open(plain).Members(t.Context(),
+		remote.MemberChange{Do: remote.BeginGroup, Self: "bob"}); err == nil ||
+		!strings.Contains(err.Error(), "not encrypted") {
 		t.Errorf("got error %v", err)
 	}
 }
@@ -335,23 +355,37 @@ func TestMemberFaults(t *testing.T) {
 	ann.begin(t, host, bob)
 	r := ann.open(host)
 	for want, change := range map[string]remote.MemberChange{
-		"bob is a member already":         {Do: remote.AddMembers, Members: []remote.Member{bob.member()}},
-		"with the same key":               {Do: remote.AddMembers, Members: []remote.Member{{Name: "bill", Recipient: bob.member().Recipient}}},
-		"is called bob already":           {Do: remote.AddMembers, Members: []remote.Member{{Name: "bob", Recipient: newPerson(t, "x").member().Recipient}}},
-		"not a recipient":                 {Do: remote.AddMembers, Members: []remote.Member{{Name: "eve", Recipient: "eve"}}},
-		"that is a secret key":            {Do: remote.AddMembers, Members: []remote.Member{{Name: "eve", Recipient: "AGE-SECRET-KEY-1QQ"}}},
-		"bad name of a member":            {Do: remote.AddMembers, Members: []remote.Member{{Name: "e ve", Recipient: newPerson(t, "x").member().Recipient}}},
-		"no member is called":             {Do: remote.RemoveMembers, Members: []remote.Member{{Name: "age1"}}},
-		"you cannot remove yourself":      {Do: remote.RemoveMembers, Members: []remote.Member{{Name: "ann"}}},
-		"no member to remove":             {Do: remote.RemoveMembers},
-		"unknown change":                  {Do: "dance"},
-		"the remote is encrypted already": {Do: remote.BeginGroup, Members: []remote.Member{{Name: "x"}}},
+		"bob is a member already": {Do: remote.AddMembers,
+			Members: []remote.Member{bob.member()}},
+		"with the same key": {Do: remote.AddMembers,
+			Members: []remote.Member{{Name: "bill", Recipient: bob.member().Recipient}}},
+		"is called bob already": {Do: remote.AddMembers,
+			Members: []remote.Member{{Name: "bob",
+				Recipient: newPerson(t, "x").member().Recipient}}},
+		"not a recipient": {Do: remote.AddMembers,
+			Members: []remote.Member{{Name: "eve", Recipient: "eve"}}},
+		"that is a secret key": {Do: remote.AddMembers,
+			Members: []remote.Member{{Name: "eve", Recipient: "AGE-SECRET-KEY-1QQ"}}},
+		"bad name of a member": {Do: remote.AddMembers,
+			Members: []remote.Member{{Name: "e ve",
+				Recipient: newPerson(t, "x").member().Recipient}}},
+		"no member is called": {Do: remote.RemoveMembers,
+			Members: []remote.Member{{Name: "age1"}}},
+		"you cannot remove yourself": {Do: remote.RemoveMembers,
+			Members: []remote.Member{{Name: "ann"}}},
+		"no member to remove": {Do: remote.RemoveMembers},
+		"unknown change":      {Do: "dance"},
+		"the remote is encrypted already": {Do: remote.BeginGroup,
+			Members: []remote.Member{{Name: "x"}}},
 	} {
-		if _, err := r.Members(t.Context(), change); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := r.Members(t.Context(), change); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want %s", err, want)
 		}
 	}
-	of, err := r.Members(t.Context(), remote.MemberChange{Do: remote.RemoveMembers, Members: []remote.Member{{Name: bob.member().Recipient[:20]}}})
+	of, err := r.Members(t.Context(),
+		remote.MemberChange{Do: remote.RemoveMembers,
+			Members: []remote.Member{{Name: bob.member().Recipient[:20]}}})
 	if err != nil || len(of.Members) != 1 || of.Round != 2 {
 		t.Errorf("%+v, error %v", of, err)
 	}
@@ -372,7 +406,8 @@ func TestStaleCopy(t *testing.T) {
 	must(t, r.Swap(t.Context(), head, []byte("two"), []byte("three")))
 	below.copy = host.Clone()
 	must(t, ann.open(host).Swap(t.Context(), head, []byte("three"), []byte("four")))
-	if err := r.Swap(t.Context(), head, []byte("three"), []byte("five")); !errors.Is(err, remote.ErrStale) {
+	if err := r.Swap(t.Context(), head, []byte("three"), []byte("five")); !errors.Is(err,
+		remote.ErrStale) {
 		t.Errorf("got error %v", err)
 	}
 }

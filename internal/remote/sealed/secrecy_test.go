@@ -52,12 +52,14 @@ func repository(t *testing.T) place {
 		t.Skip("SKIPPED: there is no git")
 	}
 	root := filepath.Join(t.TempDir(), "remote.git")
-	if out, err := exec.Command("git", "init", "--quiet", "--bare", "--template=", root).CombinedOutput(); err != nil {
+	if out, err := exec.Command("git", "init", "--quiet", "--bare", "--template=",
+		root).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return place{root: root, blank: everything(t, root), inner: func(t *testing.T) remote.Remote {
 		now := func() time.Time { return time.Date(2026, 11, 21, 0, 42, 9, 0, time.UTC) }
-		r, err := git.Open(t.Context(), git.Config{URL: root, Bare: filepath.Join(t.TempDir(), "copy.git"), Now: now})
+		r, err := git.Open(t.Context(),
+			git.Config{URL: root, Bare: filepath.Join(t.TempDir(), "copy.git"), Now: now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +81,8 @@ func (p place) open(t *testing.T, k sealed.Keyring) *sealed.Remote {
 func (p place) begin(t *testing.T) sealed.Keyring {
 	t.Helper()
 	k := sealed.Keyring{Dir: filepath.Join(t.TempDir(), "age")}
-	if _, err := p.open(t, k).Members(t.Context(), remote.MemberChange{Do: remote.BeginGroup, Self: "ann"}); err != nil {
+	if _, err := p.open(t, k).Members(t.Context(),
+		remote.MemberChange{Do: remote.BeginGroup, Self: "ann"}); err != nil {
 		t.Fatal(err)
 	}
 	return k
@@ -120,7 +123,8 @@ func sharer(t *testing.T, s *session.Store, r remote.Remote) *sharing.Sharer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := sharing.Open(t.Context(), s, r, sharing.Options{Name: "origin", Label: label, Rule: rule})
+	x, err := sharing.Open(t.Context(), s, r,
+		sharing.Options{Name: "origin", Label: label, Rule: rule})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +149,8 @@ func TestHostLearnsNoWord(t *testing.T) {
 			s := party(t, 1)
 			known := secrets(t, p, k, s)
 			host := everything(t, p.root)
-			t.Logf("%d bytes on the host, searched for %d words, names, ids and digests", len(host), len(known))
+			t.Logf("%d bytes on the host, searched for %d words, names, ids and digests",
+				len(host), len(known))
 			if len(known) < 200 || len(host) < 20_000 {
 				t.Error("that is too little to show anything")
 			}
@@ -155,7 +160,8 @@ func TestHostLearnsNoWord(t *testing.T) {
 				}
 			}
 			// The search would find what is there.
-			if !bytes.Contains(host, []byte("ctx-remote 1\nfeature age\n")) || !bytes.Contains(host, []byte("age-encryption.org/v1")) {
+			if !bytes.Contains(host, []byte("ctx-remote 1\nfeature age\n")) ||
+				!bytes.Contains(host, []byte("age-encryption.org/v1")) {
 				t.Error("the search does not see what the host has")
 			}
 		})
@@ -184,7 +190,8 @@ func secrets(t *testing.T, p place, k sealed.Keyring, s *session.Store) map[stri
 		t.Fatalf("the remote has %v, error %v", files, err)
 	}
 	for _, f := range files {
-		for part := range strings.FieldsFuncSeq(f.Name, func(r rune) bool { return r == '/' || r == '-' }) {
+		for part := range strings.FieldsFuncSeq(f.Name,
+			func(r rune) bool { return r == '/' || r == '-' }) {
 			if len(part) >= 16 {
 				known[part] = true
 			}
@@ -233,7 +240,8 @@ func everything(t *testing.T, root string) []byte {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(root, "HEAD")); err == nil {
-		for _, args := range [][]string{{"cat-file", "--batch-all-objects", "--batch"}, {"for-each-ref"}} {
+		for _, args := range [][]string{{"cat-file", "--batch-all-objects", "--batch"},
+			{"for-each-ref"}} {
 			out, err := exec.Command("git", append([]string{"-C", root}, args...)...).Output()
 			if err != nil {
 				t.Fatal(err)
@@ -270,10 +278,12 @@ func TestHostThroughSharing(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, heads[0], first)
-	if err := pull(); !errors.Is(err, sharing.ErrTampered) || !strings.Contains(err.Error(), "rolled back from push 2 to 1") {
+	if err := pull(); !errors.Is(err, sharing.ErrTampered) ||
+		!strings.Contains(err.Error(), "rolled back from push 2 to 1") {
 		t.Errorf("a head that went back: error %v", err)
 	}
-	if _, err := sharer(t, ann, p.open(t, k)).Push(t.Context(), sharing.PushOptions{}); !errors.Is(err, sharing.ErrTampered) {
+	if _, err := sharer(t, ann, p.open(t, k)).Push(t.Context(),
+		sharing.PushOptions{}); !errors.Is(err, sharing.ErrTampered) {
 		t.Errorf("a head that went back, for its own store: error %v", err)
 	}
 	write(t, heads[0], second)
@@ -290,7 +300,8 @@ func TestHostThroughSharing(t *testing.T) {
 		write(t, to, a)
 		fresh := party(t, 3)
 		_, err := sharer(t, fresh, p.open(t, k)).Pull(t.Context())
-		if !errors.Is(err, remote.ErrTampered) || !strings.Contains(err.Error(), "is not what a member put there under this name") {
+		if !errors.Is(err, remote.ErrTampered) ||
+			!strings.Contains(err.Error(), "is not what a member put there under this name") {
 			t.Errorf("two files swapped: error %v", err)
 		}
 		if got := storetest.Texts(t, fresh); len(got) != 0 {

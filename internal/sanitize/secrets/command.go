@@ -130,7 +130,8 @@ func (s *scan) arguments(at int, flags string, r rule) {
 		stop := chars.RunEnd(line, start, isArgument)
 		name := []byte(nil)
 		if user {
-			stop = chars.RunEnd(line, start, func(c byte) bool { return isArgument(c) || chars.IsQuote(c) })
+			stop = chars.RunEnd(line, start,
+				func(c byte) bool { return isArgument(c) || chars.IsQuote(c) })
 			colon := bytes.IndexByte(line[start:stop], ':')
 			if colon < 0 {
 				continue

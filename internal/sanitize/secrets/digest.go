@@ -11,7 +11,8 @@ func namesDigest(before []byte) bool {
 		last, _ = lastPart(rest)
 	}
 	switch last {
-	case "hash", "tx", "txn", "txid", "txhash", "transaction", "block", "blockhash", "topic", "root",
+	case "hash", "tx", "txn", "txid", "txhash", "transaction", "block", "blockhash",
+		"topic", "root",
 		"slot", "digest",
 		"keccak", "keccak256", "checksum", "sha256":
 		return true

@@ -46,7 +46,8 @@ func (s *scan) pgpassAt(i int) {
 	port := chars.RunEnd(b[:min(len(b), at+6)], at, func(c byte) bool {
 		return chars.IsDigit(c) || c == '*'
 	})
-	if port-at < 1 || port-at > 5 || port >= len(b) || b[port] != ':' || port-at < 4 && b[at] != '*' ||
+	if port-at < 1 || port-at > 5 || port >= len(b) || b[port] != ':' ||
+		port-at < 4 && b[at] != '*' ||
 		b[at] == '0' {
 		return
 	}
@@ -160,7 +161,8 @@ func dataValues(found []Found, b []byte, at int, lead []byte) []Found {
 		if colon > 0 && KeyOf(line[:colon]) != NoKey {
 			least = 4
 		}
-		if v := unmarked(line[from:to]); len(v) >= least && !standIn(v) && !bytes.ContainsAny(v, " |") {
+		if v := unmarked(line[from:to]); len(v) >= least && !standIn(v) &&
+			!bytes.ContainsAny(v, " |") {
 			found = append(found, Found{"secret", at + from, at + to})
 		}
 		at = end + 1
@@ -177,7 +179,8 @@ func (s *scan) sasAt(i int) {
 		return chars.IsBase64(c) || c == '%' || c == '-' || c == '_'
 	})
 	s.past[sasRule] = end
-	if i > 0 && (b[i-1] == '&' || b[i-1] == '?' || b[i-1] == ';' || b[i-1] == ' ') && end-start >= 40 {
+	if i > 0 && (b[i-1] == '&' || b[i-1] == '?' || b[i-1] == ';' || b[i-1] == ' ') &&
+		end-start >= 40 {
 		s.add(start, end, "azure")
 	}
 }

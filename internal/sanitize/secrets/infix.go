@@ -30,7 +30,8 @@ func (s *scan) discordAt(dot int) {
 // mailgunAt finds 32, 8 and 8 hexadecimal digits with dashes between them, the first dash at b[i].
 func (s *scan) mailgunAt(i int) {
 	b := s.b
-	if i < 32 || i+18 > len(b) || b[i+9] != '-' || !lowerHex(b[i+1:i+9]) || !lowerHex(b[i+10:i+18]) ||
+	if i < 32 || i+18 > len(b) || b[i+9] != '-' || !lowerHex(b[i+1:i+9]) ||
+		!lowerHex(b[i+10:i+18]) ||
 		!lowerHex(b[i-32:i]) ||
 		!chars.StartsToken(b, i-32) || i+18 < len(b) && chars.IsURLSafe(b[i+18]) {
 		return

@@ -151,21 +151,27 @@ func keyWith(word string) Key {
 // may have.
 func isOpenKey(word string) bool {
 	switch word {
-	case "public", "pub", "verify", "verifying", "host", "primary", "foreign", "unique", "composite",
+	case "public", "pub", "verify", "verifying", "host", "primary", "foreign",
+		"unique", "composite",
 		"candidate", "natural",
-		"surrogate", "cache", "sort", "partition", "group", "grouping", "index", "map", "hash", "dict",
+		"surrogate", "cache", "sort", "partition", "group", "grouping", "index", "map",
+		"hash", "dict",
 		"row", "column", "field",
 		"object", "item", "node", "parent", "child", "lookup", "search", "sorting", "idempotency",
 		"dedup", "dedupe",
-		"translation", "message", "label", "config", "setting", "registry", "routing", "binding", "query",
+		"translation", "message", "label", "config", "setting", "registry", "routing",
+		"binding", "query",
 		"topic", "stream",
-		"bucket", "redis", "content", "file", "path", "version", "commit", "tree", "blob", "request",
+		"bucket", "redis", "content", "file", "path", "version", "commit", "tree",
+		"blob", "request",
 		"trace", "job", "task",
 		"event", "image", "layer", "chunk", "block", "record", "entry", "artifact", "build", "save",
 		"restore", "state", "data",
-		"prop", "property", "attribute", "attr", "env", "arrow", "shift", "ctrl", "control", "escape",
+		"prop", "property", "attribute", "attr", "env", "arrow", "shift", "ctrl",
+		"control", "escape",
 		"enter", "tab", "hot",
-		"short", "range", "start", "end", "last", "first", "next", "prev", "id", "checksum", "digest",
+		"short", "range", "start", "end", "last", "first", "next", "prev", "id",
+		"checksum", "digest",
 		"etag", "fingerprint":
 		return true
 	}
@@ -183,7 +189,8 @@ func when(ok bool, k Key) Key {
 func isKeyQualifier(word string) bool {
 	switch word {
 	case "api", "access", "secret", "private", "account", "auth", "encryption", "signing",
-		"master", "service", "app", "hmac", "webhook", "subscription", "shared", "deploy", "consumer":
+		"master", "service", "app", "hmac", "webhook", "subscription", "shared",
+		"deploy", "consumer":
 		return true
 	}
 	return false

@@ -88,7 +88,8 @@ func isSetting(b []byte, i int) bool {
 // stands for something else: the value DB_PASSWORD does, hunter2secret does not.
 func settingSecret(kind Key, v []byte) bool {
 	return kind == strongKey && len(v) >= 6 && !standIn(v) &&
-		(KeyOf(v) == NoKey || chars.Measure(v).Mixed()) && bytes.IndexByte([]byte("([#&|:;"), v[0]) < 0 &&
+		(KeyOf(v) == NoKey || chars.Measure(v).Mixed()) &&
+		bytes.IndexByte([]byte("([#&|:;"), v[0]) < 0 &&
 		bytes.IndexByte(v, '(') != chars.RunEnd(v, 0, chars.IsDotted)
 }
 
@@ -101,7 +102,8 @@ func separator(b []byte, i int) int {
 	}
 	switch b[i] {
 	case '=':
-		if i > 0 && strings.IndexByte("=!<>+-*/|^~&%", b[i-1]) >= 0 && !isDefault(b, i) || next == '=' ||
+		if i > 0 && strings.IndexByte("=!<>+-*/|^~&%", b[i-1]) >= 0 && !isDefault(b, i) ||
+			next == '=' ||
 			next == '~' {
 			return 0
 		}
@@ -150,10 +152,12 @@ func keyBefore(b []byte, i int) Key {
 	}
 	if start > 0 && b[start-1] == ' ' &&
 		(bytes.EqualFold(b[start:end], []byte("key")) ||
-			bytes.EqualFold(b[start:end], []byte("pass")) && isAccount(b[nameStart(b, start-1):start-1])) {
+			bytes.EqualFold(b[start:end], []byte("pass")) &&
+				isAccount(b[nameStart(b, start-1):start-1])) {
 		start = nameStart(b, start-1) // "API key: …" in prose
 	}
-	if bytes.HasPrefix(b[start:end], []byte("BUNDLE_")) && bytes.Contains(b[start:end], []byte("__")) {
+	if bytes.HasPrefix(b[start:end], []byte("BUNDLE_")) &&
+		bytes.Contains(b[start:end], []byte("__")) {
 		return strongKey // credentials for a host, as Bundler takes them
 	}
 	if end-start == len("value") && bytes.EqualFold(b[start:end], []byte("value")) {

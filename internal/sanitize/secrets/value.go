@@ -27,7 +27,8 @@ func literalSecret(kind Key, v []byte) bool {
 	}
 	if kind == strongKey {
 		return len(v) >= 5 &&
-			(m.Mixed() || m.Digits >= 6 || m.Symbols > 0 && m.Letters > 0 && len(v) >= 8 || m.Random())
+			(m.Mixed() || m.Digits >= 6 || m.Symbols > 0 && m.Letters > 0 && len(v) >= 8 ||
+				m.Random())
 	}
 	if m.Digits == len(v) {
 		return len(v) >= 16 && !chars.Stencil(v)
@@ -53,7 +54,8 @@ func bareSecret(kind Key, v []byte) bool {
 	}
 	if kind == strongKey {
 		return len(v) >= 6 && !knownWord(v) && !compound(v, m) &&
-			(m.Mixed() || m.Symbols > 0 && m.Letters > 0 && len(v) >= 8 || m.Digits == len(v) || m.Random())
+			(m.Mixed() || m.Symbols > 0 && m.Letters > 0 && len(v) >= 8 ||
+				m.Digits == len(v) || m.Random())
 	}
 	if m.Digits == len(v) {
 		return len(v) >= 16 && !chars.Stencil(v)
@@ -83,13 +85,15 @@ func referring(v string) bool {
 		return true
 	case '/':
 		// base64 also contains slashes
-		return len(v) < 32 || !chars.Only([]byte(v), chars.IsBase64) || !chars.Measure([]byte(v)).Random()
+		return len(v) < 32 || !chars.Only([]byte(v), chars.IsBase64) ||
+			!chars.Measure([]byte(v)).Random()
 	case '%':
 		if len(v) > 2 && v[len(v)-1] == '%' {
 			return true
 		}
 	}
-	for _, p := range [...]string{"./", "../", "~/", "env:", "file:", "arn:", "vault:", "process.env",
+	for _, p := range [...]string{"./", "../", "~/", "env:", "file:", "arn:", "vault:",
+		"process.env",
 		"os.", `\n`, `\u`, `\x`} {
 		if strings.HasPrefix(v, p) {
 			return true
@@ -112,7 +116,8 @@ func braced(v string) bool {
 	i := strings.IndexByte(v, '{')
 	j := strings.IndexByte(v, '}')
 	return i >= 0 && j > i &&
-		strings.IndexFunc(v[i+1:j], func(r rune) bool { return r >= 0x80 || !chars.IsDotted(byte(r)) }) < 0
+		strings.IndexFunc(v[i+1:j],
+			func(r rune) bool { return r >= 0x80 || !chars.IsDotted(byte(r)) }) < 0
 }
 
 // isFileName reports whether v ends in an extension of files that hold keys and settings.
@@ -132,7 +137,8 @@ func isFileName(v string) bool {
 // placeholder reports whether v, given also in lower case, asks the reader to insert a secret. A
 // word counts only among words, because long random secrets contain short words.
 func placeholder(lower string, v []byte) bool {
-	for _, p := range [...]string{"changeme", "change_me", "change-me", "xxxx", "****", "....", "####",
+	for _, p := range [...]string{"changeme", "change_me", "change-me", "xxxx", "****",
+		"....", "####",
 		"redacted", "<"} {
 		if strings.Contains(lower, p) {
 			return true
@@ -151,11 +157,14 @@ func placeholder(lower string, v []byte) bool {
 // follows a colon or an equals sign.
 func knownWord(v []byte) bool {
 	switch strings.ToLower(string(v)) {
-	case "sha256", "sha384", "sha512", "sha-256", "sha-512", "sha3-256", "base32", "base64", "argon2",
+	case "sha256", "sha384", "sha512", "sha-256", "sha-512", "sha3-256", "base32",
+		"base64", "argon2",
 		"argon2i",
-		"argon2d", "argon2id", "pbkdf2", "bcrypt2", "scrypt2", "oauth2", "string1", "string2", "utf-16",
+		"argon2d", "argon2id", "pbkdf2", "bcrypt2", "scrypt2", "oauth2", "string1",
+		"string2", "utf-16",
 		"uint16",
-		"uint32", "uint64", "float32", "float64", "x25519", "ed25519", "aes128", "aes256", "2fa-totp":
+		"uint32", "uint64", "float32", "float64", "x25519", "ed25519", "aes128",
+		"aes256", "2fa-totp":
 		return true
 	}
 	return false

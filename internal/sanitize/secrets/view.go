@@ -171,7 +171,8 @@ func wrap(b []byte, start int) (end, next int, ok bool) {
 	right := chars.RunEnd(b[:min(len(b), next+128)], next, func(c byte) bool {
 		return !chars.IsSpace(c)
 	})
-	return end, next, end-left+right-next >= 12 && (continues(b[left:end]) || continues(b[next:right]))
+	return end, next,
+		end-left+right-next >= 12 && (continues(b[left:end]) || continues(b[next:right]))
 }
 
 // mayWrap reports whether the line b[start:end], with a line feed behind it, is so long that a
@@ -221,7 +222,8 @@ func (j *joined) split(found []Found, s Found) []Found {
 func (j *joined) crosses(s Found, alone []Found) bool {
 	for _, joint := range j.starts[1:] {
 		if joint <= s.From && s.From-joint < maxKey &&
-			chars.RunEnd(j.text[:s.From], joint, func(c byte) bool { return !chars.IsSpace(c) }) == s.From {
+			chars.RunEnd(j.text[:s.From], joint,
+				func(c byte) bool { return !chars.IsSpace(c) }) == s.From {
 			return true // the key continues behind the joint, and its value follows there
 		}
 		if joint <= s.From || joint >= s.To {

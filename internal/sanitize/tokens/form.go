@@ -68,10 +68,12 @@ func setAlphabets() {
 		for bit, ok := range [...]bool{
 			chars.IsDigit(c), chars.IsHex(c) && !chars.IsUpper(c), chars.IsHex(c) &&
 				!chars.IsLower(c), chars.IsHex(c),
-			chars.IsLetter(c), chars.IsAlnum(c), chars.IsDigit(c) || chars.IsLower(c), chars.IsUpperNum(c),
+			chars.IsLetter(c), chars.IsAlnum(c), chars.IsDigit(c) || chars.IsLower(c),
+			chars.IsUpperNum(c),
 			chars.IsWord(c), chars.IsURLSafe(c), chars.IsDotted(c), chars.IsBase64(c),
 			chars.IsURLSafe(c) || c == '/', chars.IsCredential(c),
-			chars.IsUpper(c) || '2' <= c && c <= '7', chars.IsAlnum(c) && strings.IndexByte("0OIl", c) < 0,
+			chars.IsUpper(c) || '2' <= c && c <= '7',
+			chars.IsAlnum(c) && strings.IndexByte("0OIl", c) < 0,
 		} {
 			if ok {
 				alphabets[i] |= 1 << bit
@@ -111,8 +113,9 @@ func cutRun(form string) (r run, rest string, err error) {
 }
 
 // errNoAnchor says that a form has no text to search for.
-var errNoAnchor = errors.New("a pattern needs three characters in a row that stand for themselves, " +
-	"at its beginning or behind runs of a fixed length")
+var errNoAnchor = errors.New(
+	"a pattern needs three characters in a row that stand for themselves, " +
+		"at its beginning or behind runs of a fixed length")
 
 // Check returns the error in a form, or nil. Forms that it accepts can be searched.
 func Check(form string) error {

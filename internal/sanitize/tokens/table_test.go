@@ -16,7 +16,8 @@ func TestTable(t *testing.T) {
 		if a := anchorOf(s.Pattern); len(a.text) < 2 {
 			t.Errorf("%s: nothing to look for", s.Pattern)
 		}
-		if err := Check(s.Pattern); err != nil && err != errNoAnchor && !strings.Contains(err.Error(), "visible") && !s.Sure {
+		if err := Check(s.Pattern); err != nil && err != errNoAnchor &&
+			!strings.Contains(err.Error(), "visible") && !s.Sure {
 			t.Errorf("%s: %v", s.Pattern, err)
 		}
 	}

@@ -58,14 +58,23 @@ func NewClient(o Options) (*Client, error) {
 	case err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http":
 		return nil, fmt.Errorf("base URL is not of the form https://HOST/PATH")
 	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
-		return nil, errors.New("base URL has a user, a query or a fragment; a key goes into its own variable")
+		return nil,
+			errors.New(
+				"base URL has a user, a query or a fragment; a key goes into its own variable")
 	case base.Scheme == "http" && !isLocal(base.Hostname()) && !o.Insecure:
-		return nil, fmt.Errorf("base URL is not https, and %q is another machine; --insecure allows it", base.Hostname())
+		return nil,
+			fmt.Errorf("base URL is not https, and %q is another machine; --insecure allows it",
+				base.Hostname())
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone() // always of this type
 	transport.MaxResponseHeaderBytes = maxError
-	c := &Client{base: base, header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}, secret: o.Key,
-		http:  &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	c := &Client{base: base,
+		header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}},
+		secret: o.Key,
+		http: &http.Client{Transport: transport,
+			CheckRedirect: func(*http.Request, []*http.Request) error {
+				return http.ErrUseLastResponse
+			}},
 		sleep: o.Sleep, jitter: o.Jitter, now: o.Now}
 	if o.Key != "" {
 		if strings.ContainsFunc(o.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -97,7 +106,8 @@ func (c *Client) Post(ctx context.Context, path string, body, into any) error {
 		}
 		e.Message = c.scrub(e.Message)
 		wait := c.pause(n, e.after)
-		if !e.retry || n == tries || ctx.Err() != nil || c.tooLate(ctx, wait) || c.sleep(ctx, wait) != nil {
+		if !e.retry || n == tries || ctx.Err() != nil || c.tooLate(ctx, wait) ||
+			c.sleep(ctx, wait) != nil {
 			return e
 		}
 	}
@@ -124,7 +134,8 @@ func (c *Client) scrub(s string) string {
 }
 
 func (c *Client) once(ctx context.Context, path string, body []byte, into any) *Error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.String()+path, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.String()+path,
+		bytes.NewReader(body))
 	if err != nil {
 		return &Error{Kind: summarizer.Terminal, Message: "request cannot be made: " + err.Error()}
 	}
@@ -149,13 +160,15 @@ func (c *Client) once(ctx context.Context, path string, body []byte, into any) *
 // unreachable returns the error of a request that got no complete answer.
 func (c *Client) unreachable(ctx context.Context, err error) *Error {
 	if ctx.Err() != nil {
-		return &Error{Kind: summarizer.Transient, Message: fmt.Sprintf("%s did not answer in time", c.base.Host)}
+		return &Error{Kind: summarizer.Transient,
+			Message: fmt.Sprintf("%s did not answer in time", c.base.Host)}
 	}
 	var outer *url.Error
 	if errors.As(err, &outer) {
 		err = outer.Err // without the long URL, which is known
 	}
-	return &Error{Kind: summarizer.Transient, Message: fmt.Sprintf("%s: %v", c.base.Host, err), retry: true}
+	return &Error{Kind: summarizer.Transient, Message: fmt.Sprintf("%s: %v", c.base.Host, err),
+		retry: true}
 }
 
 // read decodes the document of a successful answer.
@@ -163,9 +176,12 @@ func (c *Client) read(response *http.Response, text []byte, into any) *Error {
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	switch {
 	case len(text) > maxBody:
-		return &Error{Kind: summarizer.Transient, Message: fmt.Sprintf("%s sent more than %d bytes", c.base.Host, maxBody)}
+		return &Error{Kind: summarizer.Transient,
+			Message: fmt.Sprintf("%s sent more than %d bytes", c.base.Host, maxBody)}
 	case kind != "application/json" && !strings.HasSuffix(kind, "+json"):
-		return &Error{Kind: summarizer.Terminal, Message: fmt.Sprintf("%s answered with %q, not JSON: is the base URL right?", c.base.Host, kind)}
+		return &Error{Kind: summarizer.Terminal,
+			Message: fmt.Sprintf("%s answered with %q, not JSON: is the base URL right?",
+				c.base.Host, kind)}
 	}
 	if status := statusWithin(text); status != 0 {
 		inner := *response
@@ -173,7 +189,9 @@ func (c *Client) read(response *http.Response, text []byte, into any) *Error {
 		return statusError(&inner, text, c.now())
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return &Error{Kind: summarizer.Transient, Message: fmt.Sprintf("%s sent JSON that cannot be read: %v", c.base.Host, err), retry: true}
+		return &Error{Kind: summarizer.Transient,
+			Message: fmt.Sprintf("%s sent JSON that cannot be read: %v", c.base.Host, err),
+			retry:   true}
 	}
 	return nil
 }

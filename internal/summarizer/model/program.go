@@ -73,12 +73,16 @@ func (p Program) Main() int {
 
 // Run is Main with explicit arguments, settings and streams. Bad settings are reported as the
 // answer to each claim, so that ctx can distinguish them from a crash.
-func (p Program) Run(ctx context.Context, args []string, s Settings, in io.Reader, out, errs io.Writer) int {
+func (p Program) Run(
+	ctx context.Context, args []string, s Settings, in io.Reader, out, errs io.Writer,
+) int {
 	flags := flag.NewFlagSet(p.Name, flag.ContinueOnError)
 	flags.SetOutput(errs)
 	flags.Usage = func() {
 		usage := strings.TrimSpace(p.Name + " [flags] " + p.Argument)
-		fmt.Fprintf(errs, "%s: %s\n\nUsage: %s\n\nIt speaks the protocol of docs/summarizers.md on standard input and output; ctx starts it.\n\n%s\n\nFlags:\n",
+		fmt.Fprintf(errs,
+			"%s: %s\n\nUsage: %s\n\nIt speaks the protocol of docs/summarizers.md on standard "+
+				"input and output; ctx starts it.\n\n%s\n\nFlags:\n",
 			p.Name, p.Short, usage, p.Help)
 		flags.PrintDefaults()
 	}
@@ -107,7 +111,9 @@ func (p Program) Run(ctx context.Context, args []string, s Settings, in io.Reade
 	ask, most, err := p.Open(s)
 	if err != nil {
 		because := &Error{Kind: summarizer.Terminal, Message: err.Error()}
-		ask, most = func(context.Context, summarizer.WireRequest) (Reply, error) { return Reply{}, because }, 1000
+		ask, most = func(context.Context, summarizer.WireRequest) (Reply, error) {
+			return Reply{}, because
+		}, 1000
 	}
 	can := summarizer.Capability{Name: p.Name, Version: buildVersion(), MaxInputTokens: most}
 	if err := Serve(ctx, in, out, can, ask); err != nil {

@@ -47,7 +47,9 @@ const reserve = 10
 
 // Serve runs a helper: it writes the capability and answers requests in order, until the input
 // ends. It returns errors of in and out, and an error for a request that cannot be decoded.
-func Serve(ctx context.Context, in io.Reader, out io.Writer, can summarizer.Capability, ask AnswerFunc) error {
+func Serve(
+	ctx context.Context, in io.Reader, out io.Writer, can summarizer.Capability, ask AnswerFunc,
+) error {
 	can.Ctx, can.V, can.PromptVersion = "summarizer", summarizer.Version, summarizer.PromptVersion
 	if err := writeLine(out, can); err != nil {
 		return err
@@ -66,7 +68,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, can summarizer.Capa
 			return fmt.Errorf("cannot read a request: %w", err)
 		}
 		if r.V != summarizer.Version {
-			return fmt.Errorf("cannot read a request: version %d of the protocol, not %d", r.V, summarizer.Version)
+			return fmt.Errorf("cannot read a request: version %d of the protocol, not %d", r.V,
+				summarizer.Version)
 		}
 		if err := writeLine(out, answer(ctx, r, ask)); err != nil {
 			return err

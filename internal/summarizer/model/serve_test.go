@@ -16,8 +16,12 @@ import (
 
 func requestLine(t *testing.T, claim string) string {
 	t.Helper()
-	b, err := json.Marshal(summarizer.WireRequest{V: 1, Claim: claim, Tokens: 20, Words: 10, TimeoutMS: 60_000, Prompt: "summarize",
-		Inputs: []summarizer.WireInput{{Kind: "entry", Role: "user", Author: "ann", Time: "2026-01-02T03:04:05.000Z", Text: "a < b"}, {Kind: "summary", Text: "before"}}})
+	b, err := json.Marshal(summarizer.WireRequest{V: 1, Claim: claim, Tokens: 20, Words: 10,
+		TimeoutMS: 60_000, Prompt: "summarize",
+		Inputs: []summarizer.WireInput{
+			{Kind: "entry", Role: "user", Author: "ann", Time: "2026-01-02T03:04:05.000Z",
+				Text: "a < b"}, {Kind: "summary", Text: "before"},
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,11 +46,14 @@ func TestServe(t *testing.T) {
 		}
 		return Reply{Text: "<think>and so on"}, nil
 	}
-	in := requestLine(t, "c1") + requestLine(t, "c2") + requestLine(t, "c3") + strings.TrimSuffix(requestLine(t, "c4"), "\n")
-	if err := Serve(t.Context(), strings.NewReader(in), &out, summarizer.Capability{Name: "n", Version: "1", MaxInputTokens: 1000}, ask); err != nil {
+	in := requestLine(t, "c1") + requestLine(t, "c2") + requestLine(t, "c3") +
+		strings.TrimSuffix(requestLine(t, "c4"), "\n")
+	if err := Serve(t.Context(), strings.NewReader(in), &out,
+		summarizer.Capability{Name: "n", Version: "1", MaxInputTokens: 1000}, ask); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"ctx":"summarizer","v":1,"name":"n","version":"1","max_input_tokens":1000,"prompt_version":"` + summarizer.PromptVersion + `"}
+	want :=
+		`{"ctx":"summarizer","v":1,"name":"n","version":"1","max_input_tokens":1000,"prompt_version":"` + summarizer.PromptVersion + `"}
 {"v":1,"claim":"c1","text":"port 5433","model":"m"}
 {"v":1,"claim":"c2","error":{"kind":"quota","message":"used up"}}
 {"v":1,"claim":"c3","error":{"kind":"transient","message":"odd"}}
@@ -59,11 +66,13 @@ func TestServe(t *testing.T) {
 
 func TestServeBadRequests(t *testing.T) {
 	for _, in := range []string{"hello\n", "{\"v\":2}\n", "\n"} {
-		if err := Serve(t.Context(), strings.NewReader(in), io.Discard, summarizer.Capability{}, nil); err == nil {
+		if err := Serve(t.Context(), strings.NewReader(in), io.Discard, summarizer.Capability{},
+			nil); err == nil {
 			t.Errorf("%q is taken", in)
 		}
 	}
-	if err := Serve(t.Context(), strings.NewReader(""), io.Discard, summarizer.Capability{}, nil); err != nil {
+	if err := Serve(t.Context(), strings.NewReader(""), io.Discard, summarizer.Capability{},
+		nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -75,7 +84,8 @@ func TestText(t *testing.T) {
 	}
 	got := Text(r)
 	for _, want := range []string{
-		"\n[[c1c1c1c1c1c1c1c1 input 1: user ann, 2026-01-02T03:04:05.000Z]]\na < b\n", "\n[[c1c1c1c1c1c1c1c1 input 2: an earlier summary]]\nbefore\n",
+		"\n[[c1c1c1c1c1c1c1c1 input 1: user ann, 2026-01-02T03:04:05.000Z]]\na < b\n",
+		"\n[[c1c1c1c1c1c1c1c1 input 2: an earlier summary]]\nbefore\n",
 		"at most 10 words",
 	} {
 		if !strings.Contains(got, want) {
@@ -107,16 +117,22 @@ func TestFit(t *testing.T) {
 	} {
 		got := fit(c.text, c.tokens, c.cut)
 		if got != c.want {
-			t.Errorf("%.80q to %d: got %.200q (%d tokens)", c.text, c.tokens, got, summarize.Tokens(got))
+			t.Errorf("%.80q to %d: got %.200q (%d tokens)", c.text, c.tokens, got,
+				summarize.Tokens(got))
 		}
 	}
 }
 
 func TestRun(t *testing.T) {
-	bad := Program{Name: "p", Open: func(Settings) (AnswerFunc, int, error) { return nil, 0, errors.New("no key: set KEY") }}
+	bad := Program{Name: "p",
+		Open: func(Settings) (AnswerFunc, int, error) {
+			return nil, 0, errors.New("no key: set KEY")
+		}}
 	var out, errs bytes.Buffer
-	if code := bad.Run(t.Context(), nil, Settings{}, strings.NewReader(requestLine(t, "c")), &out, &errs); code != 0 ||
-		!strings.Contains(out.String(), `{"v":1,"claim":"c","error":{"kind":"terminal","message":"no key: set KEY"}}`) {
+	if code := bad.Run(t.Context(), nil, Settings{}, strings.NewReader(requestLine(t, "c")), &out,
+		&errs); code != 0 ||
+		!strings.Contains(out.String(),
+			`{"v":1,"claim":"c","error":{"kind":"terminal","message":"no key: set KEY"}}`) {
 		t.Errorf("%d: %s%s", code, out.String(), errs.String())
 	}
 	for _, c := range []struct {
@@ -133,7 +149,9 @@ func TestRun(t *testing.T) {
 	} {
 		out.Reset()
 		errs.Reset()
-		if code := bad.Run(t.Context(), c.args, Settings{}, strings.NewReader(c.in), &out, &errs); code != c.code || !strings.Contains(out.String(), c.out) || !strings.Contains(errs.String(), c.errs) {
+		if code := bad.Run(t.Context(), c.args, Settings{}, strings.NewReader(c.in), &out,
+			&errs); code != c.code || !strings.Contains(out.String(), c.out) ||
+			!strings.Contains(errs.String(), c.errs) {
 			t.Errorf("%q: %d, %q, %q", c.args, code, out.String(), errs.String())
 		}
 	}

@@ -31,7 +31,9 @@ func (c complaint) has(part string) bool {
 }
 
 // says reports whether the message contains a part, in any case.
-func (c complaint) says(part string) bool { return strings.Contains(strings.ToLower(c.message), part) }
+func (c complaint) says(part string) bool {
+	return strings.Contains(strings.ToLower(c.message), part)
+}
 
 func readComplaint(text []byte) complaint {
 	var outer struct {
@@ -90,13 +92,19 @@ func statusError(response *http.Response, text []byte, now time.Time) *Error {
 	if m := retryIn.FindStringSubmatch(c.message); after == 0 && m != nil {
 		after, _ = time.ParseDuration(m[1]) // 0 if it cannot be parsed
 	}
-	e := &Error{Message: fmt.Sprintf("HTTP %d: %s", response.StatusCode, strings.TrimSpace(c.message)), after: max(after, 0)}
+	e := &Error{
+		Message: fmt.Sprintf("HTTP %d: %s", response.StatusCode, strings.TrimSpace(c.message)),
+		after:   max(after, 0),
+	}
 	if strings.TrimSpace(c.message) == "" {
-		e.Message = fmt.Sprintf("HTTP %d %s", response.StatusCode, http.StatusText(response.StatusCode))
+		e.Message = fmt.Sprintf("HTTP %d %s", response.StatusCode,
+			http.StatusText(response.StatusCode))
 	}
 	e.Kind, e.retry = meaning(response.StatusCode, c, after)
 	if response.StatusCode/100 == 3 {
-		e.Message = fmt.Sprintf("HTTP %d: leads to %q, and no redirect is followed: is the base URL right?", response.StatusCode, response.Header.Get("Location"))
+		e.Message = fmt.Sprintf(
+			"HTTP %d: leads to %q, and no redirect is followed: is the base URL right?",
+			response.StatusCode, response.Header.Get("Location"))
 	}
 	return e
 }
@@ -106,15 +114,20 @@ func statusError(response *http.Response, text []byte, now time.Time) *Error {
 // a named delay passes.
 func meaning(status int, c complaint, after time.Duration) (summarizer.Kind, bool) {
 	switch {
-	case status == http.StatusTooManyRequests && (c.has("perday") || c.has("insufficient_quota") || c.says("billing") && after == 0 || c.says("quota") && after == 0):
+	case status == http.StatusTooManyRequests &&
+		(c.has("perday") || c.has("insufficient_quota") || c.says("billing") && after == 0 ||
+			c.says("quota") && after == 0):
 		return summarizer.Quota, false
 	case status == http.StatusPaymentRequired:
 		return summarizer.Quota, false
-	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable, status == 529: // 529 means overloaded at some providers
+	// 529 means overloaded at some providers
+	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable,
+		status == 529:
 		return summarizer.Capacity, true
 	case status >= 500, status == http.StatusRequestTimeout, status == http.StatusTooEarly:
 		return summarizer.Transient, true
-	case status == http.StatusRequestEntityTooLarge, c.has("context_length"), status == http.StatusBadRequest && c.says("token count"):
+	case status == http.StatusRequestEntityTooLarge, c.has("context_length"),
+		status == http.StatusBadRequest && c.says("token count"):
 		return summarizer.Refused, false // too long, which concerns only this claim
 	}
 	return summarizer.Terminal, false
@@ -127,7 +140,8 @@ func statusWithin(text []byte) int {
 	var outer struct {
 		Error json.RawMessage `json:"error"`
 	}
-	if json.Unmarshal(text, &outer) != nil || len(outer.Error) == 0 || string(outer.Error) == "null" {
+	if json.Unmarshal(text, &outer) != nil || len(outer.Error) == 0 ||
+		string(outer.Error) == "null" {
 		return 0
 	}
 	for _, code := range readComplaint(text).codes {

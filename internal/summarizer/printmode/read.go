@@ -143,8 +143,9 @@ func codexServers(out []byte) ([]string, error) {
 	var names []string
 	for _, s := range list {
 		if !plainName.MatchString(s.Name) {
-			return nil, fmt.Errorf("the name of the server %.40q has other characters than letters, "+
-				"digits, _ and -", s.Name)
+			return nil,
+				fmt.Errorf("the name of the server %.40q has other characters than letters, "+
+					"digits, _ and -", s.Name)
 		}
 		names = append(names, s.Name)
 	}

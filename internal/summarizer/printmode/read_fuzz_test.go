@@ -13,7 +13,8 @@ func FuzzRead(f *testing.F) {
 	for _, text := range answers {
 		f.Add([]byte(text))
 	}
-	for _, text := range []string{"", "{", "[]", "null", "[null]", `{"mcp":{"b":1,"a":2}}`, `[{"name":"files"}]`, `{"type":"turn.failed"}`,
+	for _, text := range []string{"", "{", "[]", "null", "[null]", `{"mcp":{"b":1,"a":2}}`,
+		`[{"name":"files"}]`, `{"type":"turn.failed"}`,
 		`{"error":{}}`, "{}\n{}", `{"type":"result","modelUsage":{"a":{},"b":{}}}`,
 		`{"type":"result","subtype":"success","modelUsage":{"a":{"x":1},"":{}}}`} {
 		f.Add([]byte(text))
@@ -22,7 +23,9 @@ func FuzzRead(f *testing.F) {
 		for _, a := range Agents() {
 			reply, err := a.read(out)
 			again, other := a.read(out)
-			if reply != again || (err == nil) != (other == nil) || err != nil && (reply != model.Reply{Cut: reply.Cut} || err.Error() != other.Error()) {
+			if reply != again || (err == nil) != (other == nil) ||
+				err != nil &&
+					(reply != model.Reply{Cut: reply.Cut} || err.Error() != other.Error()) {
 				t.Errorf("%s: %+v, %v, then %+v, %v", a.Name, reply, err, again, other)
 			}
 			if a.list == nil {

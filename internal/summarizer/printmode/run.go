@@ -60,8 +60,9 @@ func New(o Options) (*Runner, error) {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be run: %w: install it, or take it out of summarize.chain",
-			o.Agent.Name, errors.Unwrap(err))
+		return nil,
+			fmt.Errorf("%s cannot be run: %w: install it, or take it out of summarize.chain",
+				o.Agent.Name, errors.Unwrap(err))
 	}
 	return &Runner{Options: o, path: path}, nil
 }

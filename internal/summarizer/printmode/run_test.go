@@ -59,7 +59,8 @@ func play(file string) int {
 	}
 	in, _ := io.ReadAll(os.Stdin)
 	dir, _ := os.Getwd()
-	saw := seen{Args: os.Args[1:], Dir: dir, Env: os.Environ(), In: string(in), Text: map[string]string{}}
+	saw := seen{Args: os.Args[1:], Dir: dir, Env: os.Environ(), In: string(in),
+		Text: map[string]string{}}
 	entries, _ := os.ReadDir(".")
 	for _, e := range entries {
 		saw.Files = append(saw.Files, e.Name())
@@ -121,7 +122,8 @@ func newStage(t *testing.T, name string, s script, vars ...string) *stage {
 	if !ok {
 		t.Fatalf("no agent %q", name)
 	}
-	environ := append([]string{playFile + "=" + file, seenFile + "=" + saw, "TMPDIR=" + os.TempDir(), "SystemRoot=" + os.Getenv("SystemRoot")}, vars...)
+	environ := append([]string{playFile + "=" + file, seenFile + "=" + saw,
+		"TMPDIR=" + os.TempDir(), "SystemRoot=" + os.Getenv("SystemRoot")}, vars...)
 	r, err := New(Options{Agent: agent, Program: self, Environ: environ})
 	if err != nil {
 		t.Fatal(err)
@@ -130,8 +132,10 @@ func newStage(t *testing.T, name string, s script, vars ...string) *stage {
 }
 
 func request() summarizer.WireRequest {
-	return summarizer.WireRequest{V: 1, Claim: strings.Repeat("ab", 32), Tokens: 40, Words: 20, Prompt: "the \"prompt\"\nin <two> lines",
-		Inputs: []summarizer.WireInput{{Kind: "entry", Role: "user", Text: "PostgreSQL runs on port 5433."}}}
+	return summarizer.WireRequest{V: 1, Claim: strings.Repeat("ab", 32), Tokens: 40, Words: 20,
+		Prompt: "the \"prompt\"\nin <two> lines",
+		Inputs: []summarizer.WireInput{{Kind: "entry", Role: "user",
+			Text: "PostgreSQL runs on port 5433."}}}
 }
 
 func (s *stage) ask() (model.Reply, error) { return s.runner.Ask(s.Context(), request()) }
@@ -165,13 +169,20 @@ func value(environ []string, name string) string {
 
 // Answers of the four agents, shortened.
 const (
-	claudeSays   = `{"type":"result","subtype":"success","is_error":false,"result":"Port 5433.","stop_reason":"end_turn","modelUsage":{"small":{"outputTokens":3},"large":{"outputTokens":20}}}`
-	codexSays    = `{"type":"thread.started"}` + "\n" + `{"type":"item.completed","item":{"type":"error","message":"a warning"}}` + "\n" + `{"type":"item.completed","item":{"type":"agent_message","text":"Port 5433."}}` + "\n" + `{"type":"turn.completed","usage":{}}` + "\n"
-	geminiSays   = "a line of text\n" + `{"response":"Port 5433.","stats":{"models":{"g-flash":{"tokens":{"candidates":10}}},"tools":{"totalSuccess":0}}}`
-	opencodeSays = `{"type":"step_start","part":{}}` + "\n" + `{"type":"text","part":{"text":"Port 5433."}}` + "\n" + `{"type":"step_finish","part":{"reason":"stop"}}` + "\n"
+	claudeSays = `{"type":"result","subtype":"success","is_error":false,"result":"Port 5433.","stop_reason":"end_turn","modelUsage":{"small":{"outputTokens":3},"large":{"outputTokens":20}}}`
+	codexSays  = `{"type":"thread.started"}` + "\n" +
+		`{"type":"item.completed","item":{"type":"error","message":"a warning"}}` + "\n" +
+		`{"type":"item.completed","item":{"type":"agent_message","text":"Port 5433."}}` + "\n" +
+		`{"type":"turn.completed","usage":{}}` + "\n"
+	geminiSays = "a line of text\n" +
+		`{"response":"Port 5433.","stats":{"models":{"g-flash":{"tokens":{"candidates":10}}},"tools":{"totalSuccess":0}}}`
+	opencodeSays = `{"type":"step_start","part":{}}` + "\n" +
+		`{"type":"text","part":{"text":"Port 5433."}}` + "\n" +
+		`{"type":"step_finish","part":{"reason":"stop"}}` + "\n"
 )
 
-var answers = map[string]string{"claude": claudeSays, "codex": codexSays, "gemini": geminiSays, "opencode": opencodeSays}
+var answers = map[string]string{"claude": claudeSays, "codex": codexSays, "gemini": geminiSays,
+	"opencode": opencodeSays}
 
 // TestRows runs each agent of the table and checks the run: the directory, the input, the
 // instructions, and the settings that turn off tools.
@@ -182,14 +193,22 @@ func TestRows(t *testing.T) {
 		env         []string // NAME=VALUE, as the agent finds them
 		gone        string   // a variable that the agent does not inherit
 	}{
-		{"claude", "large", []string{"--tools", "", "--strict-mcp-config", "--disable-slash-commands", "--no-session-persistence"},
+		{"claude", "large",
+			[]string{"--tools", "", "--strict-mcp-config", "--disable-slash-commands",
+				"--no-session-persistence"},
 			[]string{"CLAUDE_CODE_SAFE_MODE=1", "CLAUDE_CODE_MAX_RETRIES=2"}, "CLAUDECODE"},
-		{"codex", "", []string{"exec", "--ephemeral", "--skip-git-repo-check", "--ignore-rules", "--sandbox", "read-only"}, nil, "CODEX_THREAD_ID"},
-		{"gemini", "g-flash", []string{"--extensions", "none", "--allowed-mcp-server-names", noServer, "--admin-policy"}, nil, "GEMINI_CLI_IDE_SERVER_PORT"},
-		{"opencode", "", []string{"run", "--pure", "--format", "json", "--agent", opencodeAgent}, []string{"OPENCODE_DB=:memory:"}, "OPENCODE_PERMISSION"},
+		{"codex", "",
+			[]string{"exec", "--ephemeral", "--skip-git-repo-check", "--ignore-rules", "--sandbox",
+				"read-only"}, nil, "CODEX_THREAD_ID"},
+		{"gemini", "g-flash",
+			[]string{"--extensions", "none", "--allowed-mcp-server-names", noServer,
+				"--admin-policy"}, nil, "GEMINI_CLI_IDE_SERVER_PORT"},
+		{"opencode", "", []string{"run", "--pure", "--format", "json", "--agent", opencodeAgent},
+			[]string{"OPENCODE_DB=:memory:"}, "OPENCODE_PERMISSION"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newStage(t, c.name, script{Out: answers[c.name]}, c.gone+"=1", "KEPT=yes", hookDisable+"=0")
+			s := newStage(t, c.name, script{Out: answers[c.name]}, c.gone+"=1", "KEPT=yes",
+				hookDisable+"=0")
 			reply, err := s.ask()
 			if err != nil || reply != (model.Reply{Text: "Port 5433.", Model: c.model}) {
 				t.Fatalf("%+v, %v", reply, err)
@@ -205,11 +224,13 @@ func TestRows(t *testing.T) {
 			if _, err := os.Stat(filepath.Dir(saw.Dir)); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("%s is left: %v", saw.Dir, err)
 			}
-			if !strings.Contains(saw.In, "port 5433") || strings.Contains(saw.In, "the \"prompt\"") {
+			if !strings.Contains(saw.In, "port 5433") ||
+				strings.Contains(saw.In, "the \"prompt\"") {
 				t.Errorf("standard input: %q", saw.In)
 			}
 			at := slices.Index(saw.Args, c.args[0])
-			if at < 0 || at+len(c.args) > len(saw.Args) || !slices.Equal(saw.Args[at:at+len(c.args)], c.args) {
+			if at < 0 || at+len(c.args) > len(saw.Args) ||
+				!slices.Equal(saw.Args[at:at+len(c.args)], c.args) {
 				t.Errorf("arguments %q", saw.Args)
 			}
 			for _, want := range append(c.env, hookDisable+"=1", "KEPT=yes") {
@@ -217,7 +238,8 @@ func TestRows(t *testing.T) {
 					t.Errorf("%s is %q", name, value(saw.Env, name))
 				}
 			}
-			if slices.ContainsFunc(saw.Env, func(v string) bool { return strings.HasPrefix(v, c.gone+"=") }) {
+			if slices.ContainsFunc(saw.Env,
+				func(v string) bool { return strings.HasPrefix(v, c.gone+"=") }) {
 				t.Errorf("%s is inherited", c.gone)
 			}
 			if prompt := request().Prompt; !strings.Contains(instructions(saw), prompt) {
@@ -248,30 +270,37 @@ func instructions(saw seen) string {
 
 // TestServers checks that the user's MCP servers are turned off by name, and listed only once.
 func TestServers(t *testing.T) {
-	s := newStage(t, "codex", script{Out: codexSays, List: `[{"name":"files","enabled":true},{"name":"mail-2"}]`})
+	s := newStage(t, "codex",
+		script{Out: codexSays, List: `[{"name":"files","enabled":true},{"name":"mail-2"}]`})
 	for range 2 {
 		if _, err := s.ask(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	runs := s.runs()
-	if len(runs) != 3 || !slices.Contains(runs[2].Args, "mcp_servers.files.enabled=false") || !slices.Contains(runs[1].Args, "mcp_servers.mail-2.enabled=false") {
+	if len(runs) != 3 || !slices.Contains(runs[2].Args, "mcp_servers.files.enabled=false") ||
+		!slices.Contains(runs[1].Args, "mcp_servers.mail-2.enabled=false") {
 		t.Errorf("%d runs, %q", len(runs), runs[len(runs)-1].Args)
 	}
-	s = newStage(t, "opencode", script{Out: opencodeSays, List: `{"mcp":{"files":{"type":"local"}}}`}, `OPENCODE_CONFIG_CONTENT={"model":"mine/m","share":"auto"}`)
+	s = newStage(t, "opencode",
+		script{Out: opencodeSays, List: `{"mcp":{"files":{"type":"local"}}}`},
+		`OPENCODE_CONFIG_CONTENT={"model":"mine/m","share":"auto"}`)
 	if _, err := s.ask(); err != nil {
 		t.Fatal(err)
 	}
 	config := value(s.runs()[1].Env, "OPENCODE_CONFIG_CONTENT")
-	for _, want := range []string{`"mcp":{"files":{"enabled":false}}`, `"model":"mine/m"`, `"share":"disabled"`, `"permission":{"*":"deny"}`, `"tools":{"*":false}`} {
+	for _, want := range []string{`"mcp":{"files":{"enabled":false}}`, `"model":"mine/m"`,
+		`"share":"disabled"`, `"permission":{"*":"deny"}`, `"tools":{"*":false}`} {
 		if !strings.Contains(config, want) {
 			t.Errorf("no %s in %s", want, config)
 		}
 	}
 	// Codex is not asked if its servers cannot be turned off. opencode denies their tools anyway.
-	for list, say := range map[string]string{`[{"name":"a.b"}]`: `the server "a.b"`, "usage: codex": "no answer"} {
+	for list, say := range map[string]string{`[{"name":"a.b"}]`: `the server "a.b"`,
+		"usage: codex": "no answer"} {
 		s = newStage(t, "codex", script{Out: codexSays, List: list})
-		if _, err := s.ask(); kindIn(err) != summarizer.Terminal || !strings.Contains(err.Error(), say) || len(s.runs()) != 1 {
+		if _, err := s.ask(); kindIn(err) != summarizer.Terminal ||
+			!strings.Contains(err.Error(), say) || len(s.runs()) != 1 {
 			t.Errorf("%s: %v", list, err)
 		}
 	}
@@ -303,35 +332,87 @@ func TestFailures(t *testing.T) {
 		kind  summarizer.Kind
 		say   string
 	}{
-		{"claude", script{Out: claude("Not logged in · Please run /login"), Exit: 1}, summarizer.Terminal, "claude: Not logged in · Please run /login: run `claude` once and log in"},
-		{"claude", script{Out: `{"type":"result","subtype":"success","is_error":true,"api_error_status":529,"result":"API Error: Overloaded"}`, Exit: 1}, summarizer.Capacity, "HTTP 529"},
-		{"claude", script{Out: claude("You've hit your weekly limit · resets Mon 9am"), Exit: 1}, summarizer.Quota, "weekly limit"},
-		{"claude", script{Out: claude("Claude AI usage limit reached|1795316031"), Exit: 1}, summarizer.Quota, "usage limit"},
-		{"claude", script{Out: claude("Credit balance is too low"), Exit: 1}, summarizer.Quota, "Credit balance"},
-		{"claude", script{Out: claude("Prompt is too long"), Exit: 1}, summarizer.Refused, "too long"},
-		{"claude", script{Out: `{"type":"result","subtype":"error_during_execution","is_error":false}`}, summarizer.Transient, "error_during_execution"},
-		{"claude", script{Err: "error: unknown option '--tools'\n", Exit: 1}, summarizer.Terminal, "claude: error: unknown option '--tools'"},
+		{"claude", script{Out: claude("Not logged in · Please run /login"), Exit: 1},
+			summarizer.Terminal,
+			"claude: Not logged in · Please run /login: run `claude` once and log in"},
+		{"claude",
+			script{
+				Out: `{"type":"result","subtype":"success","is_error":true,"api_error_status":529,"result":"API Error: Overloaded"}`, Exit: 1,
+			}, summarizer.Capacity, "HTTP 529"},
+		{"claude", script{Out: claude("You've hit your weekly limit · resets Mon 9am"), Exit: 1},
+			summarizer.Quota, "weekly limit"},
+		{"claude", script{Out: claude("Claude AI usage limit reached|1795316031"), Exit: 1},
+			summarizer.Quota, "usage limit"},
+		{"claude", script{Out: claude("Credit balance is too low"), Exit: 1}, summarizer.Quota,
+			"Credit balance"},
+		{"claude", script{Out: claude("Prompt is too long"), Exit: 1},
+			summarizer.Refused, "too long"},
+		{"claude",
+			script{Out: `{"type":"result","subtype":"error_during_execution","is_error":false}`},
+			summarizer.Transient, "error_during_execution"},
+		{"claude", script{Err: "error: unknown option '--tools'\n", Exit: 1}, summarizer.Terminal,
+			"claude: error: unknown option '--tools'"},
 		{"claude", script{}, summarizer.Transient, "no answer in its output"},
-		{"claude", script{Out: "Sure, here is a summary", Exit: 0}, summarizer.Transient, "no answer in its output"},
-		{"claude", script{Out: claudeSays, Exit: 3, Err: "it broke"}, summarizer.Transient, "claude: it broke"},
+		{"claude", script{Out: "Sure, here is a summary", Exit: 0}, summarizer.Transient,
+			"no answer in its output"},
+		{"claude", script{Out: claudeSays, Exit: 3, Err: "it broke"}, summarizer.Transient,
+			"claude: it broke"},
 		{"claude", script{Out: "[]"}, summarizer.Transient, "no answer"},
-		{"codex", script{Out: event("unexpected status 401 Unauthorized: invalid x-api-key, url: https://x"), Exit: 1}, summarizer.Terminal, "run `codex login`"},
-		{"codex", script{Out: event("exceeded retry limit, last status: 429 Too Many Requests"), Exit: 1}, summarizer.Capacity, "429"},
-		{"codex", script{Out: event("Quota exceeded. Check your plan and billing details."), Exit: 1}, summarizer.Quota, "Quota exceeded"},
-		{"codex", script{Out: event("unexpected status 529 <unknown status code>: Overloaded"), Exit: 1}, summarizer.Capacity, "Overloaded"},
-		{"codex", script{Out: `{"type":"item.completed","item":{"type":"command_execution"}}` + "\n" + codexSays}, summarizer.Terminal, "a tool was used"},
-		{"codex", script{Out: `{"type":"error","message":"stream disconnected before completion"}` + "\n", Exit: 1}, summarizer.Transient, "disconnected"},
-		{"gemini", script{Out: `{"error":{"type":"Error","message":"Please set an Auth method in settings.json","code":41}}`, Exit: 41}, summarizer.Terminal, "run `gemini` once"},
-		{"gemini", script{Err: "a warning\n{\n  \"error\": {\n    \"message\": \"Please set an Auth method\"\n  }\n}\n", Exit: 41}, summarizer.Terminal, "gemini: Please set an Auth method: run"},
+		{"codex",
+			script{
+				Out: event(
+					"unexpected status 401 Unauthorized: invalid x-api-key, url: https://x"),
+				Exit: 1,
+			}, summarizer.Terminal, "run `codex login`"},
+		{"codex",
+			script{Out: event("exceeded retry limit, last status: 429 Too Many Requests"), Exit: 1},
+			summarizer.Capacity, "429"},
+		{"codex",
+			script{Out: event("Quota exceeded. Check your plan and billing details."), Exit: 1},
+			summarizer.Quota, "Quota exceeded"},
+		{"codex",
+			script{Out: event("unexpected status 529 <unknown status code>: Overloaded"), Exit: 1},
+			summarizer.Capacity, "Overloaded"},
+		{"codex",
+			script{Out: `{"type":"item.completed","item":{"type":"command_execution"}}` + "\n" +
+				codexSays}, summarizer.Terminal, "a tool was used"},
+		{"codex",
+			script{Out: `{"type":"error","message":"stream disconnected before completion"}` + "\n",
+				Exit: 1}, summarizer.Transient, "disconnected"},
+		{"gemini",
+			script{
+				Out: `{"error":{"type":"Error","message":"Please set an Auth method in settings.json","code":41}}`, Exit: 41,
+			}, summarizer.Terminal, "run `gemini` once"},
+		{"gemini",
+			script{
+				Err: "a warning\n{\n  \"error\": {\n    \"message\": \"Please set an Auth " +
+					"method\"\n  }\n}\n", Exit: 41,
+			}, summarizer.Terminal, "gemini: Please set an Auth method: run"},
 		{"gemini", script{Err: "it broke\n}\n", Exit: 1}, summarizer.Transient, "gemini: it broke"},
-		{"gemini", script{Out: `{"error":{"message":"You have exhausted your daily quota on this model."}}`, Exit: 1}, summarizer.Quota, "daily quota"},
-		{"gemini", script{Out: `{"error":{"message":"You have exhausted your capacity on this model. Your quota will reset after 5s."}}`, Exit: 1}, summarizer.Capacity, "capacity"},
-		{"gemini", script{Err: "Unknown arguments: admin-policy, adminPolicy\n", Exit: 1}, summarizer.Terminal, "Unknown argument"},
-		{"gemini", script{Out: `{"response":"x","stats":{"tools":{"totalSuccess":1}}}`}, summarizer.Terminal, "a tool was used"},
-		{"opencode", script{Out: `{"type":"error","error":{"name":"APIError","data":{"message":"Rate limit reached"}}}` + "\n", Exit: 1}, summarizer.Capacity, "Rate limit"},
-		{"opencode", script{Out: `{"type":"error","error":{"name":"ProviderModelNotFoundError"}}` + "\n", Exit: 1}, summarizer.Terminal, "ProviderModelNotFound"},
-		{"opencode", script{Out: `{"type":"tool_use","part":{}}` + "\n" + opencodeSays}, summarizer.Terminal, "a tool was used"},
-		{"opencode", script{Flood: 16 << 20, Out: opencodeSays}, summarizer.Transient, "wrote more than 8388608 bytes"},
+		{"gemini",
+			script{
+				Out:  `{"error":{"message":"You have exhausted your daily quota on this model."}}`,
+				Exit: 1,
+			}, summarizer.Quota, "daily quota"},
+		{"gemini",
+			script{
+				Out: `{"error":{"message":"You have exhausted your capacity on this model. Your quota will reset after 5s."}}`, Exit: 1,
+			}, summarizer.Capacity, "capacity"},
+		{"gemini", script{Err: "Unknown arguments: admin-policy, adminPolicy\n", Exit: 1},
+			summarizer.Terminal, "Unknown argument"},
+		{"gemini", script{Out: `{"response":"x","stats":{"tools":{"totalSuccess":1}}}`},
+			summarizer.Terminal, "a tool was used"},
+		{"opencode",
+			script{
+				Out: `{"type":"error","error":{"name":"APIError","data":{"message":"Rate limit reached"}}}` + "\n", Exit: 1,
+			}, summarizer.Capacity, "Rate limit"},
+		{"opencode",
+			script{Out: `{"type":"error","error":{"name":"ProviderModelNotFoundError"}}` + "\n",
+				Exit: 1}, summarizer.Terminal, "ProviderModelNotFound"},
+		{"opencode", script{Out: `{"type":"tool_use","part":{}}` + "\n" + opencodeSays},
+			summarizer.Terminal, "a tool was used"},
+		{"opencode", script{Flood: 16 << 20, Out: opencodeSays}, summarizer.Transient,
+			"wrote more than 8388608 bytes"},
 	} {
 		s := newStage(t, c.agent, c.do)
 		reply, err := s.ask()
@@ -346,15 +427,20 @@ func TestLate(t *testing.T) {
 	s := newStage(t, "claude", script{Hang: true})
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if _, err := s.runner.Ask(ctx, request()); kindIn(err) != summarizer.Transient || !strings.Contains(err.Error(), "in time") {
+	if _, err := s.runner.Ask(ctx, request()); kindIn(err) != summarizer.Transient ||
+		!strings.Contains(err.Error(), "in time") {
 		t.Errorf("%v", err)
 	}
 	// The agent's own message says more than that it was late.
-	out := []byte(`{"type":"error","message":"Reconnecting... 2/5 (unexpected status 401 Unauthorized)"}` + "\n")
+	out := []byte(
+		`{"type":"error","message":"Reconnecting... 2/5 (unexpected status 401 Unauthorized)"}` +
+			"\n")
 	_, err := readCodex(out)
 	s = newStage(t, "codex", script{})
 	got := s.runner.explain(ended{out: out, err: errLate}, err)
-	if kindIn(got) != summarizer.Terminal || !strings.Contains(got.Error(), "the last that it said: Reconnecting") || !strings.Contains(got.Error(), "codex login") {
+	if kindIn(got) != summarizer.Terminal ||
+		!strings.Contains(got.Error(), "the last that it said: Reconnecting") ||
+		!strings.Contains(got.Error(), "codex login") {
 		t.Errorf("%v", got)
 	}
 }
@@ -368,8 +454,10 @@ func TestNew(t *testing.T) {
 	if err := os.WriteFile("claude", []byte("x"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for program, say := range map[string]string{"": "install it, or take it out of summarize.chain", "bin/claude": "not an absolute path", filepath.Join(dir, "none"): "cannot be run"} {
-		if _, err := New(Options{Agent: agent, Program: program}); err == nil || !strings.Contains(err.Error(), say) {
+	for program, say := range map[string]string{"": "install it, or take it out of summarize.chain",
+		"bin/claude": "not an absolute path", filepath.Join(dir, "none"): "cannot be run"} {
+		if _, err := New(Options{Agent: agent, Program: program}); err == nil ||
+			!strings.Contains(err.Error(), say) {
 			t.Errorf("%q: %v", program, err)
 		}
 	}

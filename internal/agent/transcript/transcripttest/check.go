@@ -33,8 +33,11 @@ type Format struct {
 }
 
 // Write returns the Format.Write of an agent's NewWriter.
-func Write(open func(io.Writer, transcript.WriteOptions) transcript.Writer) func([]transcript.Item, transcript.WriteOptions) ([]byte, transcript.Written, error) {
-	return func(items []transcript.Item, o transcript.WriteOptions) ([]byte, transcript.Written, error) {
+func Write(
+	open func(io.Writer, transcript.WriteOptions) transcript.Writer,
+) func([]transcript.Item, transcript.WriteOptions) ([]byte, transcript.Written, error) {
+	return func(items []transcript.Item,
+		o transcript.WriteOptions) ([]byte, transcript.Written, error) {
 		var b bytes.Buffer
 		w := open(&b, o)
 		for _, it := range items {
@@ -52,11 +55,14 @@ func Write(open func(io.Writer, transcript.WriteOptions) transcript.Writer) func
 func (f *Format) CheckErrors(t *testing.T, in string) {
 	t.Helper()
 	stop := errors.New("stop")
-	if _, err := f.Read(strings.NewReader(in), func(transcript.Step) error { return stop }); err != stop {
+	if _, err := f.Read(strings.NewReader(in),
+		func(transcript.Step) error { return stop }); err != stop {
 		t.Errorf("emit failed: %v", err)
 	}
 	broken := io.MultiReader(strings.NewReader(in[:9]), iotest.ErrReader(stop))
-	if _, err := f.Read(broken, func(transcript.Step) error { return nil }); !errors.Is(err, stop) || err.Error() != "read transcript: stop" {
+	if _, err := f.Read(broken,
+		func(transcript.Step) error { return nil }); !errors.Is(err, stop) ||
+		err.Error() != "read transcript: stop" {
 		t.Errorf("reading failed: %v", err)
 	}
 }
@@ -201,7 +207,8 @@ func checkSaid(t testing.TB, short, steps []transcript.Step) {
 func (f *Format) CheckWritten(t testing.TB, list []transcript.Message) {
 	t.Helper()
 	o := transcript.WriteOptions{
-		Session: "00000000-0000-8000-8000-000000000001", Home: &transcript.Home{Store: "st", Session: "se"}, Dir: "/p",
+		Session: "00000000-0000-8000-8000-000000000001",
+		Home:    &transcript.Home{Store: "st", Session: "se"}, Dir: "/p",
 	}
 	out, _, err := f.Write(Items(list), o)
 	if err != nil {
@@ -213,19 +220,23 @@ func (f *Format) CheckWritten(t testing.TB, list []transcript.Message) {
 	}
 	steps, replay, stats := f.Steps(t, out)
 	if replay.Rewinds > 0 || len(stats.Skipped) > 0 {
-		t.Fatalf("%d rewinds, skipped %v in\n%s\n%s", replay.Rewinds, stats.Skipped, clip(out), Trace(steps))
+		t.Fatalf("%d rewinds, skipped %v in\n%s\n%s", replay.Rewinds, stats.Skipped,
+			clip(out), Trace(steps))
 	}
 	var back []transcript.Message
 	for _, name := range slices.Sorted(maps.Keys(replay.Threads)) {
 		back = append(back, replay.Threads[name]...)
 	}
-	list = slices.DeleteFunc(slices.Clone(list), func(m transcript.Message) bool { return m.Gone != "" })
+	list = slices.DeleteFunc(slices.Clone(list),
+		func(m transcript.Message) bool { return m.Gone != "" })
 	if len(back) != len(list) {
-		t.Fatalf("%d messages came back as %d:\n%s\n%s", len(list), len(back), clip(out), Trace(steps))
+		t.Fatalf("%d messages came back as %d:\n%s\n%s", len(list), len(back),
+			clip(out), Trace(steps))
 	}
 	for i := range list {
 		if h := transcript.Diff(&list[i], &back[i]); !h.Empty() {
-			t.Fatalf("message %d came back as another one: %s\nwas  %+v %s\ngot  %+v %s\nin\n%s", i, jsonvalue.Encode(h), list[i], list[i].Parts, back[i],
+			t.Fatalf("message %d came back as another one: %s\nwas  %+v %s\ngot  %+v %s\nin\n%s", i,
+				jsonvalue.Encode(h), list[i], list[i].Parts, back[i],
 				back[i].Parts, clip(out))
 		}
 	}

@@ -40,12 +40,15 @@ func (f *Format) CheckFixtures(t *testing.T) {
 		}
 		f.CheckErrors(t, string(data))
 		whole, _, stats := f.Steps(t, data)
-		torn, _, after := f.Steps(t, append(bytes.TrimSpace(bytes.Clone(data)), "\n{\"type\":\"mess"...))
-		if len(torn) != len(whole) || after.Skipped[transcript.SkipTornTail] != stats.Skipped[transcript.SkipTornTail]+1 {
+		torn, _, after := f.Steps(t,
+			append(bytes.TrimSpace(bytes.Clone(data)), "\n{\"type\":\"mess"...))
+		if len(torn) != len(whole) ||
+			after.Skipped[transcript.SkipTornTail] != stats.Skipped[transcript.SkipTornTail]+1 {
 			t.Errorf("%s, torn: %d steps of %d, %v", name, len(torn), len(whole), after.Skipped)
 		}
 		odd, _, after := f.Steps(t, append([]byte("7\n{\"x\":1}\n{broken\n\x00\n"), data...))
-		if len(odd) != len(whole) || after.Skipped[transcript.SkipUnknown] != 2 || after.Skipped[transcript.SkipBadJSON] != 1 {
+		if len(odd) != len(whole) || after.Skipped[transcript.SkipUnknown] != 2 ||
+			after.Skipped[transcript.SkipBadJSON] != 1 {
 			t.Errorf("%s, odd: %d steps of %d, %v", name, len(odd), len(whole), after.Skipped)
 		}
 	}
@@ -86,7 +89,8 @@ func (f *Format) CheckTraces(t *testing.T, want map[string]Expected, dropped ...
 			t.Errorf("%s: got\n%s\nwant\n%s%v", name, got, trace, err)
 		}
 		w := want[name]
-		if !maps.Equal(stats.Kept, w.Kept) || len(stats.Skipped) > 0 || stats.Version != w.Version || stats.Session != w.Session {
+		if !maps.Equal(stats.Kept, w.Kept) || len(stats.Skipped) > 0 ||
+			stats.Version != w.Version || stats.Session != w.Session {
 			t.Errorf("%s: %+v", name, stats)
 		}
 		f.CheckKept(t, data, dropped...)

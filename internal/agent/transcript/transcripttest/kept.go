@@ -23,7 +23,8 @@ func (f *Format) CheckKept(t testing.TB, data []byte, dropped ...string) {
 	}
 	for i := range steps {
 		m := &steps[i].Message
-		for _, s := range []string{m.Text, m.Author, m.Origin.Session, m.Origin.Message, transcript.Stamp(m.Time)} {
+		for _, s := range []string{m.Text, m.Author, m.Origin.Session, m.Origin.Message,
+			transcript.Stamp(m.Time)} {
 			have[s] = true
 		}
 		eachString(m.Parts, func(s string) {

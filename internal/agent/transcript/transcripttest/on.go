@@ -36,11 +36,13 @@ func (f *Format) CheckOn(t *testing.T, data []byte, every int, on On) (read, who
 		got, err := collect(bytes.NewReader(data[m.Offset:at]), &m, on)
 		switch {
 		case was.State == nil && was.Offset == 0 && (err != nil || !sameSteps(got, want)):
-			t.Fatalf("%d bytes from the beginning: %d steps, want %d, %v", at, len(got), len(want), err)
+			t.Fatalf("%d bytes from the beginning: %d steps, want %d, %v", at, len(got),
+				len(want), err)
 		case was.State == nil && was.Offset == 0:
 		case errors.Is(err, transcript.ErrWhole):
 			if len(got) > 0 || !reflect.DeepEqual(m, was) {
-				t.Fatalf("bytes %d to %d: read whole, but %d steps and %+v", was.Offset, at, len(got), m)
+				t.Fatalf("bytes %d to %d: read whole, but %d steps and %+v", was.Offset,
+					at, len(got), m)
 			}
 			whole++
 			m = transcript.Mark{}
@@ -52,10 +54,13 @@ func (f *Format) CheckOn(t *testing.T, data []byte, every int, on On) (read, who
 		default:
 			read++
 			if len(before) > len(want) || !sameSteps(before, want[:len(before)]) {
-				t.Fatalf("bytes %d to %d were read on, but earlier steps are others now\n%s\n%s\n%s", was.Offset, at, Trace(before), Trace(want), data[:at])
+				t.Fatalf(
+					"bytes %d to %d were read on, but earlier steps are others now\n%s\n%s\n%s",
+					was.Offset, at, Trace(before), Trace(want), data[:at])
 			}
 			if !sameSteps(got, want[len(before):]) {
-				t.Fatalf("bytes %d to %d: steps\n%s\nwant\n%s", was.Offset, at, Trace(got), Trace(want[len(before):]))
+				t.Fatalf("bytes %d to %d: steps\n%s\nwant\n%s", was.Offset, at, Trace(got),
+					Trace(want[len(before):]))
 			}
 		}
 		if m.Offset > int64(at) {

@@ -59,7 +59,8 @@ func check(m *transcript.Message) error {
 		return fmt.Errorf("%v: parts are no array: %s", m.Origin, m.Parts)
 	case m.Origin.Agent == "" || m.Origin.Message == "":
 		return fmt.Errorf("%v is not named", m.Origin)
-	case transcript.Fit(m.Origin.Message) != m.Origin.Message || transcript.Fit(m.Origin.Session) != m.Origin.Session:
+	case transcript.Fit(m.Origin.Message) != m.Origin.Message ||
+		transcript.Fit(m.Origin.Session) != m.Origin.Session:
 		return fmt.Errorf("%v: a name that no header holds", m.Origin)
 	case !strings.Contains(" user model tool system ", " "+m.Role+" "):
 		return fmt.Errorf("%v: role %q", m.Origin, m.Role)

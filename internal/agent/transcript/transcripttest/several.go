@@ -22,14 +22,22 @@ func Several() []transcript.Message {
 		{Role: "model"},
 	}
 	for i := range list {
-		list[i].Origin = transcript.Origin{Agent: "gemini-cli", Session: "s-1", Message: "m" + string(rune('1'+i))}
+		list[i].Origin = transcript.Origin{Agent: "gemini-cli", Session: "s-1",
+			Message: "m" + string(rune('1'+i))}
 	}
-	list[1].SetParts([]json.RawMessage{[]byte(`{"functionCall":{"args":{"dir":"x"},"id":"c1","name":"tapir"},"text":"zebra"}`)})
+	list[1].SetParts(
+		[]json.RawMessage{[]byte(
+			`{"functionCall":{"args":{"dir":"x"},"id":"c1","name":"tapir"},"text":"zebra"}`)})
 	list[2].SetParts([]json.RawMessage{
-		[]byte(`{"functionCall":{"args":{},"id":"c2","name":"lemur"},"functionResponse":{"id":"c1","name":"tapir","response":{"output":"giraffe"}}}`),
+		[]byte(
+			`{"functionCall":{"args":{},"id":"c2","name":"lemur"},"functionResponse":{"id":"c1","name":"tapir","response":{"output":"giraffe"}}}`),
 	})
-	list[3].SetParts([]json.RawMessage{[]byte(`{"functionResponse":{"id":"c2","name":"lemur","response":{"output":"ibex"}}}`)})
-	list[4].SetParts([]json.RawMessage{[]byte(`{"FunctionCall":{"id":"c3","name":"none"},"Thought":true,"text":"okapi"}`)})
+	list[3].SetParts(
+		[]json.RawMessage{[]byte(
+			`{"functionResponse":{"id":"c2","name":"lemur","response":{"output":"ibex"}}}`)})
+	list[4].SetParts(
+		[]json.RawMessage{[]byte(
+			`{"FunctionCall":{"id":"c3","name":"none"},"Thought":true,"text":"okapi"}`)})
 	return list
 }
 
