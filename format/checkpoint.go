@@ -130,7 +130,7 @@ func DecodeCheckpoint(b []byte) (*Checkpoint, error) {
 	if body[len(body)-1] != '\n' {
 		return nil, errors.New("checkpoint: no newline at the end")
 	}
-	c, err := decodeCheckpointLines(strings.Split(string(body[:len(body)-1]), "\n")[1:])
+	c, err := decodeCheckpointLines(string(body[:len(body)-1]))
 	if err == nil {
 		if head, bad := c.encodeHead(); bad != nil || !bytes.HasPrefix(body, head) {
 			err = errNotOneEncoding
@@ -142,8 +142,10 @@ func DecodeCheckpoint(b []byte) (*Checkpoint, error) {
 	return c, nil
 }
 
-func decodeCheckpointLines(lines []string) (*Checkpoint, error) {
-	r := &headerReader{lines: lines}
+// decodeCheckpointLines reads what follows the first line of a text without the last newline.
+func decodeCheckpointLines(text string) (*Checkpoint, error) {
+	r := &headerReader{text: text, left: true}
+	r.next()
 	c := &Checkpoint{Store: r.must("store", 1)[0]}
 	op := r.must("operation", 2)
 	c.Number = r.uint(op[0])
@@ -155,12 +157,13 @@ func decodeCheckpointLines(lines []string) (*Checkpoint, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	if len(r.lines) > 0 {
-		c.Refs = make([]Ref, 0, len(r.lines))
+	if n := r.count(); n > 0 {
+		c.Refs = make([]Ref, 0, n)
 	}
 	// A buffer for all lines: every command reads a checkpoint, and it can be large
 	var again []byte
-	for _, line := range r.lines {
+	for r.left {
+		line := r.next()
 		rest, isRef := strings.CutPrefix(line, "ref ")
 		encoded, value, whole := strings.Cut(rest, " ")
 		if !isRef || !whole {

@@ -150,7 +150,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	e.Author = r.optName("author")
 	e.Time = r.time(r.must("time", 1)[0])
 	e.Invocation = r.optName("invocation")
-	e.decodeLinks(r)
+	e.decodeLinks(&r)
 	if f, ok := r.take("tokens", 1); ok {
 		if e.Tokens = r.uint(f[0]); e.Tokens == 0 {
 			r.fail(errors.New("tokens: 0 is written by leaving the line out"))

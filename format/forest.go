@@ -80,7 +80,6 @@ func DecodeForest(b []byte) (*Forest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("forest: %w", err)
 	}
-	r.brief = true
 	f := &Forest{}
 	f.Name = r.name(r.must("name", 1)[0])
 	f.Opened = r.uint(r.must("opened", 1)[0])
@@ -96,7 +95,7 @@ func DecodeForest(b []byte) (*Forest, error) {
 		}
 		c := Cluster{Number: r.uint(line[0]), Node: r.id(line[1]), Count: r.uint(line[2]),
 			Arrival: r.uint(line[3])}
-		c.Covers = readCovers(r)
+		c.Covers = readCovers(&r)
 		f.Clusters = append(f.Clusters, c)
 	}
 	if line, ok := r.take("tombstones", 2); ok {

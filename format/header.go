@@ -17,12 +17,19 @@ const timeLayout = "2006-01-02T15:04:05.000Z"
 
 // FormatTime returns t in the layout timeLayout. Anything finer than a millisecond is dropped.
 func FormatTime(t time.Time) string {
+	var room [len(timeLayout)]byte
+	return string(appendTime(room[:0], t))
+}
+
+// appendTime is FormatTime for the end of a list of bytes.
+func appendTime(dst []byte, t time.Time) []byte {
 	t = t.UTC()
 	year, month, day := t.Date()
 	if year < 0 || year > 9999 {
-		return t.Format(timeLayout)
+		return t.AppendFormat(dst, timeLayout)
 	}
-	out := []byte(timeLayout)
+	dst = append(dst, timeLayout...)
+	out := dst[len(dst)-len(timeLayout):]
 	putDigits(out[0:4], year)
 	putDigits(out[5:7], int(month))
 	putDigits(out[8:10], day)
@@ -31,7 +38,7 @@ func FormatTime(t time.Time) string {
 	putDigits(out[14:16], minute)
 	putDigits(out[17:19], second)
 	putDigits(out[20:23], t.Nanosecond()/1e6)
-	return string(out)
+	return dst
 }
 
 // putDigits fills a field with a number.
@@ -67,7 +74,8 @@ func parseTime(s string) (t time.Time, ok bool) {
 	t = time.Date(year, time.Month(month), day, hour, minute, second, number(20, 23)*1e6, time.UTC)
 	// Where a field is out of range, Date takes another day or time; another byte between them is seen
 	// here too.
-	return t, ok && FormatTime(t) == s
+	var again [len(timeLayout)]byte
+	return t, ok && string(appendTime(again[:0], t)) == s
 }
 
 var errZeroID = errors.New("an id of zeros names nothing")
@@ -200,43 +208,46 @@ func isField(s string) bool {
 // headerReader reads the lines of a header in their fixed order. It keeps the first error, as
 // headerWriter does.
 type headerReader struct {
-	lines []string
-	more  []byte // what follows the lines, from the start of a line on; nil for nothing
-	err   error
-	room  []string // for the fields of the next lines
-	brief bool     // fields are used before the next line is read: all of them share the room
+	text   string // the lines that were not taken, without the last newline
+	left   bool   // there are such lines; an empty one has no text
+	more   []byte // what follows the text, from the start of a line on; nil for nothing
+	err    error
+	fields [maxFields]string // of the line that was taken last
 }
 
+// maxFields is how many fields a line has at most.
+const maxFields = 4
+
 // readHeader checks the first line and returns a reader of the other lines.
-func readHeader(b []byte, kind string, version int) (*headerReader, error) {
+func readHeader(b []byte, kind string, version int) (r headerReader, err error) {
 	if len(b) > MaxHeader {
-		return nil, fmt.Errorf("header of %d bytes, %d is the most", len(b), MaxHeader)
+		return r, fmt.Errorf("header of %d bytes, %d is the most", len(b), MaxHeader)
 	}
 	k, v, err := HeaderKind(b)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	if k != kind {
-		return nil, fmt.Errorf("kind %q where %q was expected", k, kind)
+		return r, fmt.Errorf("kind %q where %q was expected", k, kind)
 	}
 	if v != version {
-		return nil, &VersionError{What: kind, Got: v, Known: version}
+		return r, &VersionError{What: kind, Got: v, Known: version}
 	}
 	if b[len(b)-1] != '\n' {
-		return nil, errors.New("header does not end with a newline")
+		return r, errors.New("header does not end with a newline")
 	}
-	r := &headerReader{more: b[:len(b)-1]}
+	r.more = b[:len(b)-1]
 	r.refill()
-	r.lines = r.lines[1:]
+	r.next()
 	return r, nil
 }
 
-// pieceSize is how many bytes of a header become lines at a time, but for a longer line.
+// pieceSize is how many bytes of a header become text at a time, but for a longer line.
 const pieceSize = 64 << 10
 
-// refill makes lines of the next piece of the header if there are none left.
+// refill makes text of the next piece of the header if no line is left.
 func (r *headerReader) refill() {
-	if len(r.lines) > 0 || r.more == nil {
+	if r.left || r.more == nil {
 		return
 	}
 	piece := r.more
@@ -250,7 +261,31 @@ func (r *headerReader) refill() {
 			piece, r.more = piece[:end], piece[end+1:]
 		}
 	}
-	r.lines = strings.Split(string(piece), "\n")
+	r.text, r.left = string(piece), true
+}
+
+// next takes a line.
+func (r *headerReader) next() (line string) {
+	line, r.text, r.left = strings.Cut(r.text, "\n")
+	return line
+}
+
+// count returns how many lines are left.
+func (r *headerReader) count() int {
+	if !r.left {
+		return 0
+	}
+	n := 1 + strings.Count(r.text, "\n")
+	if r.more != nil {
+		n += 1 + bytes.Count(r.more, []byte("\n"))
+	}
+	return n
+}
+
+// at reports whether the next line has a key.
+func (r *headerReader) at(key string) bool {
+	rest, ok := strings.CutPrefix(r.text, key)
+	return r.left && ok && (rest == "" || rest[0] == ' ' || rest[0] == '\n')
 }
 
 // VersionError says that bytes have a version that this build cannot read.
@@ -268,50 +303,38 @@ func (e *VersionError) Error() string {
 }
 
 // take returns the fields of the next line, if the key of that line is key. A number of fields
-// other than n is an error.
+// other than n, which is maxFields at most, is an error. The fields are good until the next line is
+// taken.
 func (r *headerReader) take(key string, n int) ([]string, bool) {
 	r.refill()
-	if r.err != nil || len(r.lines) == 0 {
+	if r.err != nil || !r.at(key) {
 		return nil, false
 	}
-	k, rest, found := strings.Cut(r.lines[0], " ")
-	if k != key {
-		return nil, false
-	}
-	count := 0
-	if found {
-		count = 1 + strings.Count(rest, " ")
-	}
-	if count != n {
+	line, after, left := strings.Cut(r.text, "\n")
+	rest := line[len(key):]
+	if count := strings.Count(rest, " "); count != n {
 		r.fail(fmt.Errorf("%s: %d fields instead of %d", key, count, n))
 		return nil, false
 	}
-	if len(r.room) < n {
-		r.room = make([]string, n+fieldsAhead)
-	}
-	f := r.room[:n:n]
-	if !r.brief {
-		r.room = r.room[n:]
-	}
+	f := r.fields[:n]
+	rest = strings.TrimPrefix(rest, " ")
 	for i := range f {
 		if f[i], rest, _ = strings.Cut(rest, " "); !isField(f[i]) {
 			r.fail(fmt.Errorf("%s: bad field: %.80q", key, f[i]))
 			return nil, false
 		}
 	}
-	r.lines = r.lines[1:]
+	r.text, r.left = after, left
 	return f, true
 }
-
-// fieldsAhead is for how many fields there is room without another allocation.
-const fieldsAhead = 12
 
 // must is take for a mandatory line.
 func (r *headerReader) must(key string, n int) []string {
 	f, ok := r.take(key, n)
 	if !ok {
 		r.fail(fmt.Errorf("no %s line where it belongs", key))
-		return make([]string, n)
+		f = r.fields[:n]
+		clear(f)
 	}
 	return f
 }
@@ -417,8 +440,8 @@ func (r *headerReader) mustNonceBody() Body {
 // done checks that no line is left.
 func (r *headerReader) done() error {
 	r.refill()
-	if r.err == nil && len(r.lines) > 0 {
-		r.err = fmt.Errorf("unknown or misplaced line: %.80q", r.lines[0])
+	if r.err == nil && r.left {
+		r.err = fmt.Errorf("unknown or misplaced line: %.80q", r.next())
 	}
 	return r.err
 }

@@ -52,6 +52,7 @@ func DecodeNode(b []byte) (*Node, error) {
 		r.fail(fmt.Errorf("level %d, %d is the most", level, maxLevel))
 	}
 	n.Level = int(level)
+	n.Children = make([]ID, 0, min(r.count(), FanOut))
 	for {
 		f, ok := r.take(childKey(n.Level), 1)
 		if !ok {

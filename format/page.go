@@ -54,9 +54,9 @@ func DecodePage(b []byte) (*Page, error) {
 	if r.err == nil && level > maxLevel {
 		r.fail(fmt.Errorf("level %d, %d is the most", level, maxLevel))
 	}
-	p := &Page{Level: int(level)}
+	p := &Page{Level: int(level), Slots: make([]Slot, 0, min(r.count(), FanOut))}
 	for {
-		s, ok := readSlot(r, p.Level)
+		s, ok := readSlot(&r, p.Level)
 		if !ok {
 			break
 		}

@@ -20,8 +20,8 @@ func TestHeaderInPieces(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for r.refill(); len(r.lines) > 0; r.refill() {
-				got, r.lines = append(got, r.lines[0]), r.lines[1:]
+			for r.refill(); r.left; r.refill() {
+				got = append(got, r.next())
 			}
 			if strings.Join(got, "\n") != strings.Join(lines, "\n") || len(got) != len(lines) {
 				t.Errorf("lines of %d bytes, %d before the end of a piece: %d lines, want %d", long,

@@ -194,32 +194,37 @@ func (f *finder) replaces(j, i int, cue bool) bool {
 	if f.list[j].role == "tool" || isCode(f.list[j].text) {
 		return false
 	}
-	var gone, fresh []share // numbers and names that only one of the two has
+	var gone, fresh int // numbers and names that only one of the two has
+	numbers := true     // these are numbers
 	both, more := 0, 0
-	for _, s := range early {
+	for len(early) > 0 || len(late) > 0 {
 		switch {
-		case hasTerm(late, s.term):
+		case len(late) == 0 || len(early) > 0 && early[0].term < late[0].term:
+			if !early[0].telling || gone > 0 {
+				return false
+			}
+			gone, numbers = gone+1, numbers && early[0].number
+			early = early[1:]
+		case len(early) == 0 || late[0].term < early[0].term:
+			switch {
+			case !late[0].telling:
+				more++
+			case fresh > 0:
+				return false
+			default:
+				fresh, numbers = fresh+1, numbers && late[0].number
+			}
+			late = late[1:]
+		default:
 			both++
-		case s.telling:
-			gone = append(gone, s)
-		default:
-			return false
+			early, late = early[1:], late[1:]
 		}
 	}
-	for _, s := range late {
-		switch {
-		case hasTerm(early, s.term):
-		case s.telling:
-			fresh = append(fresh, s)
-		default:
-			more++
-		}
-	}
-	if len(gone) != 1 || len(fresh) != 1 {
+	if gone != 1 || fresh != 1 {
 		return false
 	}
 	if !cue {
-		return both >= 2 && more == 0 && gone[0].number && fresh[0].number
+		return both >= 2 && more == 0 && numbers
 	}
 	return more == 0 || both >= 2 && more <= moreWords
 }

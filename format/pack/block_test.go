@@ -251,6 +251,38 @@ func TestReader(t *testing.T) {
 	}
 }
 
+// Objects are the same in whatever order they are asked for, those that were passed over too.
+func TestReaderInAnyOrder(t *testing.T) {
+	for seed := range uint64(40) {
+		m := &maker{Rand: rand.New(rand.NewPCG(seed, 3)), key: testKey}
+		n := 1 + m.IntN(6*keptBefore)
+		list := chat(n)
+		if seed%2 == 0 { // also with extracts
+			for range n {
+				m.object()
+			}
+			list = m.list
+		}
+		raw, digest := Encode(list, testKey, nil)
+		r, err := Open(raw, n, digest, testKey, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range m.IntN(8) {
+			i := m.IntN(n)
+			if o, err := r.At(i); err != nil || !equal(o, list[i]) {
+				t.Fatalf("seed %d: object %d of %d: %v", seed, i, n, err)
+			}
+			if m.IntN(6) > 0 {
+				continue
+			}
+			if got, err := r.All(); err != nil || !slices.EqualFunc(list, got, equal) {
+				t.Fatalf("seed %d: all %d: %v", seed, n, err)
+			}
+		}
+	}
+}
+
 // A block never has more words than a reader takes: what would be one too many is stored as it is.
 func TestManyWords(t *testing.T) {
 	var lines []byte

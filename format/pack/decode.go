@@ -26,6 +26,7 @@ type decoder struct {
 	bodies    varint.Reader
 
 	drop    bool // bodies are not wanted
+	skip    int  // of the objects before it only the ids are wanted
 	objects []Object
 	header  []byte // of the object that is being read
 	headers []byte // of some objects before it
@@ -73,23 +74,40 @@ func Decode(
 // several goroutines.
 type Reader struct {
 	d      decoder
+	open   func() (decoder, error) // makes a decoder that is at the beginning
 	count  int
 	digest format.ID
 	sum    hash.Hash
 	err    error // what ended the reading
 	proven bool
+	twice  bool // the reading began again: what was not kept was asked for
 }
+
+// keptBefore is how many objects a reader keeps before one that is asked for, as who asks for a
+// message asks for its neighbours. Of those further back it keeps the ids, which later ones name.
+const keptBefore = 64
 
 // Open returns a reader of a block; see Decode.
 func Open(
 	raw []byte, count int, digest format.ID, key Key, far func(uint32) (format.ID, error),
 ) (*Reader, error) {
-	r := &Reader{d: decoder{far: far, nonces: newNonces(key)}, count: count, digest: digest,
-		sum: sha256.New()}
-	if err := r.d.parts(raw, count); err != nil {
+	r := &Reader{count: count, digest: digest}
+	r.open = func() (decoder, error) {
+		d := decoder{far: far, nonces: newNonces(key)}
+		err := d.parts(raw, count)
+		return d, err
+	}
+	if err := r.begin(); err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+// begin makes the reader read from the first object on.
+func (r *Reader) begin() (err error) {
+	r.sum = sha256.New()
+	r.d, err = r.open()
+	return err
 }
 
 // At returns an object and reads no further. Its id follows from its header and the body; the
@@ -97,6 +115,12 @@ func Open(
 func (r *Reader) At(i int) (Object, error) {
 	if i < 0 || i >= r.count {
 		return Object{}, errBlock
+	}
+	if i < len(r.d.objects) && r.d.objects[i].Header == nil {
+		r.again()
+	}
+	if r.d.special[0] == 0 && !r.twice { // an extract quotes what may be far back
+		r.d.skip = max(r.d.skip, i-keptBefore)
 	}
 	r.d.lazy = !r.d.drop
 	for len(r.d.objects) <= i && r.err == nil {
@@ -111,6 +135,9 @@ func (r *Reader) At(i int) (Object, error) {
 
 // All returns all objects, once the digest of the block is that of their ids.
 func (r *Reader) All() ([]Object, error) {
+	if r.d.skip > 0 && !r.proven {
+		r.again()
+	}
 	r.d.lazy = false
 	for len(r.d.objects) < r.count && r.err == nil {
 		r.next()
@@ -126,6 +153,13 @@ func (r *Reader) All() ([]Object, error) {
 		return nil, r.err
 	}
 	return r.d.objects, nil
+}
+
+// again begins the reading again, for all objects.
+func (r *Reader) again() {
+	drop := r.d.drop
+	r.err = r.begin()
+	r.d.drop, r.twice = drop, true
 }
 
 // Extracts returns how many bytes the extracts take that were read so far, which are not in the
@@ -156,7 +190,7 @@ func (r *Reader) prove() {
 	}
 	// Nothing is read any more, and what was needed for it takes as much as the headers
 	if r.err == nil {
-		r.d = decoder{objects: r.d.objects, extracts: r.d.extracts}
+		r.d, r.open = decoder{objects: r.d.objects, extracts: r.d.extracts}, nil
 	}
 }
 
@@ -245,6 +279,13 @@ func (d *decoder) object() error {
 	}
 	if d.size += len(d.header); d.size > maxHeaders {
 		return errBlock
+	}
+	if n := len(d.objects); n < d.skip {
+		d.objects = append(d.objects, Object{ID: format.Sum(d.header)})
+		if d.late != nil {
+			d.late[n] = false
+		}
+		return nil
 	}
 	header := d.keepHeader()
 	o := Object{ID: format.Sum(header), Header: header, Stored: body != nil}

@@ -26,7 +26,7 @@ import (
 )
 
 func main() {
-	o := options{}
+	o := options{parts: 40}
 	flag.IntVar(&o.n, "n", 100000, "`messages` of the generated store")
 	flag.IntVar(&o.rounds, "rounds", 40, "`runs` of a short command, of which the median counts")
 	flag.IntVar(&o.talks, "talks", 0,
@@ -50,6 +50,7 @@ func main() {
 
 type options struct {
 	n, rounds, talks       int
+	parts                  int // of a session that pushes cuts, as an agent's hook at each turn
 	sessions, agent, lines string
 	ctx, before            string
 	curves, sizes          string

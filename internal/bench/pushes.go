@@ -10,9 +10,6 @@ import (
 	"strings"
 )
 
-// parts is in how many parts pushes cuts a session, as an agent's hook that runs at each turn.
-const parts = 40
-
 // pushes measures a session that is imported and pushed part by part, to a folder and to a git
 // repository, beside zstd of each part.
 func (b *bench) pushes() error {
@@ -115,9 +112,9 @@ func (b *bench) pushed(text []byte, to, url string, sent func() (int64, error)) 
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	var times []took
 	var packed int64
-	for n := range parts {
-		next := bytes.Join(lines[n*len(lines)/parts:(n+1)*len(lines)/parts], nil)
-		upTo := bytes.Join(lines[:(n+1)*len(lines)/parts], nil)
+	for n := range b.parts {
+		next := bytes.Join(lines[n*len(lines)/b.parts:(n+1)*len(lines)/b.parts], nil)
+		upTo := bytes.Join(lines[:(n+1)*len(lines)/b.parts], nil)
 		if err := os.WriteFile(file, upTo, 0o600); err != nil {
 			return err
 		}
@@ -144,7 +141,7 @@ func (b *bench) pushed(text []byte, to, url string, sent func() (int64, error)) 
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("%d pushes of %s to %s", parts, size(int64(len(text))), to)
+	what := fmt.Sprintf("%d pushes of %s to %s", b.parts, size(int64(len(text))), to)
 	if packed > 0 {
 		b.add(what+", bytes, `zstd -3` of the parts", size(own), size(packed),
 			float64(own)/float64(packed))

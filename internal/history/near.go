@@ -35,11 +35,12 @@ type near struct {
 	set atomic.Pointer[nearSet]
 }
 
-// nearSet holds objects by their ids. Every object is checked against its id when it is asked for.
+// nearSet holds objects by their ids: those of the file, and those that were read since. Every
+// object of the file is checked against its id when it is asked for.
 type nearSet struct {
 	mu     sync.Mutex
-	have   map[format.ID]nearRaw // in the file
-	used   map[format.ID]nearRaw // read since
+	place  map[format.ID]int32 // in list
+	list   []nearRaw
 	missed int
 }
 
@@ -47,6 +48,7 @@ type nearSet struct {
 type nearRaw struct {
 	format.Raw
 	whole bool // not only the header
+	used  bool // it was read since, and fits its id
 }
 
 // Nearby makes the reader take objects from a file of the cache until done is called. done then
@@ -57,9 +59,9 @@ func (s *Reader) Nearby(name string) (done func()) {
 	if !ok {
 		return func() {}
 	}
-	set := &nearSet{have: map[format.ID]nearRaw{}, used: map[format.ID]nearRaw{}}
+	set := &nearSet{}
 	if b, _, ok := s.Cache.Load(name); ok {
-		set.have = decodeNear(b)
+		set = decodeNear(b)
 	}
 	if !n.set.CompareAndSwap(nil, set) {
 		return func() {}
@@ -69,7 +71,7 @@ func (s *Reader) Nearby(name string) (done func()) {
 		set.mu.Lock()
 		defer set.mu.Unlock()
 		if set.missed > nearMisses {
-			_ = s.Cache.Store(name, cache.Stamp{}, encodeNear(set.used)) // may be lost at any time
+			_ = s.Cache.Store(name, cache.Stamp{}, encodeNear(set)) // may be lost at any time
 		}
 	}
 }
@@ -88,7 +90,7 @@ func (n *near) Get(id format.ID) (format.Raw, error) {
 	}
 	r, err := n.Objects.Get(id)
 	if err == nil {
-		set.add(id, nearRaw{r, true})
+		set.add(id, nearRaw{Raw: r, whole: true})
 	}
 	return r, err
 }
@@ -109,29 +111,25 @@ func (n *near) Header(id format.ID) ([]byte, error) {
 	return header, err
 }
 
-// get returns an object, with its body if whole is true, in bytes that belong to the caller.
+// get returns an object, with its body if whole is true. Its bytes must not be changed.
 func (s *nearSet) get(id format.ID, whole bool) (format.Raw, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, known := s.used[id]
-	if !known || whole && !r.whole {
-		var ok bool
-		if r, ok = s.have[id]; !ok || whole && !r.whole {
-			return format.Raw{}, false
-		}
+	i, known := s.place[id]
+	if !known || whole && !s.list[i].whole {
+		return format.Raw{}, false
+	}
+	r := &s.list[i]
+	if !r.used {
 		if complete, err := objects.Sound(id, r.Raw); err != nil || r.whole && !complete {
 			return format.Raw{}, false
 		}
-		s.used[id] = r
+		r.used = true
 	}
 	if !whole {
-		return format.Raw{Header: bytes.Clone(r.Header)}, true
+		return format.Raw{Header: r.Header}, true
 	}
-	return r.clone(), true
-}
-
-func (r nearRaw) clone() format.Raw {
-	return format.Raw{Header: bytes.Clone(r.Header), Body: bytes.Clone(r.Body)}
+	return r.Raw, true
 }
 
 // add keeps a copy of what was read elsewhere.
@@ -139,9 +137,19 @@ func (s *nearSet) add(id format.ID, r nearRaw) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.missed++
-	if len(r.Header)+len(r.Body) <= nearObject {
-		s.used[id] = nearRaw{r.clone(), r.whole}
+	if len(r.Header)+len(r.Body) > nearObject {
+		return
 	}
+	r.Header, r.Body, r.used = bytes.Clone(r.Header), bytes.Clone(r.Body), true
+	if i, known := s.place[id]; known {
+		s.list[i] = r
+		return
+	}
+	if s.place == nil {
+		s.place = map[format.ID]int32{}
+	}
+	s.place[id] = int32(len(s.list))
+	s.list = append(s.list, r)
 }
 
 // The form of an object in the file says what follows its id: the header alone, all of an object
@@ -152,14 +160,14 @@ const (
 	nearWhole
 )
 
-// encodeNear encodes the version, the number of objects, and the objects in the order of their ids.
-func encodeNear(used map[format.ID]nearRaw) []byte {
-	ids := slices.SortedFunc(maps.Keys(used), format.ID.Compare)
+// encodeNear encodes the version, the number of the objects that were used, and these objects in the
+// order of their ids.
+func encodeNear(s *nearSet) []byte {
 	var list []byte
 	n := 0
-	for _, id := range ids {
-		r := used[id]
-		if len(list)+len(r.Header)+len(r.Body) > nearBytes {
+	for _, id := range slices.SortedFunc(maps.Keys(s.place), format.ID.Compare) {
+		r := &s.list[s.place[id]]
+		if !r.used || len(list)+len(r.Header)+len(r.Body) > nearBytes {
 			continue
 		}
 		n++
@@ -180,30 +188,30 @@ func encodeNear(used map[format.ID]nearRaw) []byte {
 	return append(binary.AppendUvarint(b, uint64(n)), list...)
 }
 
-// decodeNear returns what encodeNear was given, nothing if the file is of another version or
-// damaged.
-func decodeNear(b []byte) map[format.ID]nearRaw {
+// decodeNear returns the objects that encodeNear was given, none if the file is of another version
+// or damaged. They share memory with b.
+func decodeNear(b []byte) *nearSet {
 	r := varint.Reader{Rest: b}
 	if r.Uvarint() != nearVersion {
-		return nil
+		return &nearSet{}
 	}
 	n := r.Count(len(format.ID{}) + 2)
-	have := make(map[format.ID]nearRaw, n)
-	for range n {
+	s := &nearSet{place: make(map[format.ID]int32, n), list: make([]nearRaw, n)}
+	for i := range s.list {
 		var id format.ID
 		copy(id[:], r.Take(uint64(len(id))))
-		form := r.Byte()
-		o := nearRaw{Raw: format.Raw{Header: r.Take(r.Uvarint())}}
+		form, o := r.Byte(), &s.list[i]
+		o.Header = slices.Clip(r.Take(r.Uvarint()))
 		if form != nearHeader {
 			o.whole = true
 			if form == nearWhole {
-				o.Body = r.Take(r.Uvarint())
+				o.Body = slices.Clip(r.Take(r.Uvarint()))
 			}
 		}
-		have[id] = o
+		s.place[id] = int32(i)
 	}
 	if r.Err != nil || len(r.Rest) > 0 {
-		return nil
+		return &nearSet{}
 	}
-	return have
+	return s
 }

@@ -84,12 +84,12 @@ func (a lineOrder) compareSaid(b lineOrder) int {
 // clusters with a summary are sections, too. It also returns the tombstones that are not expanded.
 func arrange(in Input, o Options) ([]section, []Tombstone) {
 	known := map[format.ID]bool{}
-	var evicted, live []section
+	all := make([]section, 0, len(o.Expand)+len(in.Evicted)+len(in.Clusters))
 	var stay []Tombstone
 	for _, t := range in.Tombstones {
 		if _, ok := o.Expand[t.ID]; ok {
 			known[t.ID] = true
-			evicted = append(evicted, section{Cluster: Cluster{ID: t.ID, Members: t.Members}})
+			all = append(all, section{Cluster: Cluster{ID: t.ID, Members: t.Members}})
 		} else {
 			stay = append(stay, t)
 		}
@@ -97,19 +97,19 @@ func arrange(in Input, o Options) ([]section, []Tombstone) {
 	if o.Budget > 0 {
 		for _, c := range in.Evicted {
 			if !known[c.ID] {
-				evicted = append(evicted, section{Cluster: c, evicted: true})
+				all = append(all, section{Cluster: c, evicted: true})
 			}
 		}
 	}
-	slices.Reverse(evicted) // tombstones come newest first, sections oldest first
+	slices.Reverse(all) // tombstones come newest first, sections oldest first
 	for _, c := range in.Clusters {
 		known[c.ID] = true
-		live = append(live, section{Cluster: c})
+		all = append(all, section{Cluster: c})
 	}
 	for _, t := range stay {
 		known[t.ID] = true
 	}
-	all := slices.Concat(evicted, live, unknownExpansions(known, o.Expand))
+	all = append(all, unknownExpansions(known, o.Expand)...)
 	for i := range all {
 		all[i].brief = o.Budget > 0
 		if msgs, ok := o.Expand[all[i].ID]; ok {
