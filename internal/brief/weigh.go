@@ -26,13 +26,15 @@ type vocabulary struct {
 	number map[uint64]int32
 	worth  []float64
 	scan   terms.Scanner
+	room   []int32 // for the terms of a text, until they are sorted
 }
 
 // weigh sets the terms of each item and computes their values: about the 0.7th power of the number
 // of uses, where old uses count less, times the rarity among items. If about is not nil, terms that
 // about does not have are worth nothing.
 func weigh(items []item, about []string) *vocabulary {
-	v := &vocabulary{number: map[uint64]int32{}, scan: terms.Scanner{Whole: true}}
+	v := &vocabulary{number: make(map[uint64]int32, termsAhead*len(items)),
+		scan: terms.Scanner{Whole: true}}
 	last := uint64(0)
 	for i := range items {
 		last = max(last, items[i].line.Seq)
@@ -85,7 +87,7 @@ func (v *vocabulary) only(texts []string) {
 // all returns the distinct terms of a text, sorted. It ignores parts of names, because a path is
 // one thing.
 func (v *vocabulary) all(text string) []int32 {
-	var list []int32
+	list := v.room[:0]
 	v.scan.Scan(text, func(t terms.Token) {
 		n, ok := v.number[t.Term]
 		if !ok {
@@ -94,9 +96,13 @@ func (v *vocabulary) all(text string) []int32 {
 		}
 		list = append(list, n)
 	})
+	v.room = list
 	slices.Sort(list)
-	return slices.Compact(list)
+	return slices.Clone(slices.Compact(list))
 }
+
+// termsAhead is for how many terms of an item the vocabulary has room at first.
+const termsAhead = 2
 
 // known returns the terms of a text that already have a number.
 func (v *vocabulary) known(text string) []int32 {

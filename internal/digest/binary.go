@@ -102,7 +102,8 @@ func appendNumbers(b []byte, list []int) []byte {
 func (d *Digester) UnmarshalBinary(b []byte) error {
 	r := binaryReader{varint.Reader{Rest: b}, string(b)}
 	var out Digester
-	out.Made = make([]Fact, r.Count(1))
+	made := r.Count(1)
+	out.Made = make([]Fact, made, made+made/8+factsAhead)
 	for i := range out.Made {
 		r.fact(&out.Made[i])
 	}
@@ -125,6 +126,10 @@ func (d *Digester) UnmarshalBinary(b []byte) error {
 	*d = out
 	return nil
 }
+
+// factsAhead is for how many facts there is room behind those that were decoded, beside an eighth of
+// them: most are decoded to have a few added.
+const factsAhead = 64
 
 // binaryReader decodes the binary form. Its texts share the memory of all.
 type binaryReader struct {

@@ -93,8 +93,11 @@ func (s *Reader) readFactsAfter(
 		return nil, err
 	}
 	w.agent = w.agent || through == 0 && calledIn(list) > 0
-	d.Add(list)
-	w.whole = d.Facts()
+	w.whole = w.before
+	if len(list) > 0 {
+		d.Add(list)
+		w.whole = d.Facts()
+	}
 	w.after = w.whole[len(w.before):]
 	return w, nil
 }
