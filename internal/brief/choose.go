@@ -126,7 +126,7 @@ const (
 )
 
 // tellsAlone reports whether the line of a fact tells something to a reader who sees few others.
-func tellsAlone(f digest.Fact) bool {
+func tellsAlone(f *digest.Fact) bool {
 	switch f.Kind {
 	case digest.Commit:
 		return f.State != digest.Failed
@@ -181,7 +181,7 @@ func (c *chooser) density(i int) float64 {
 // factorOf returns the factor of a kind of fact. The words of the user count most, records of tools
 // less than words. The factors were measured on agent sessions with half of each held back: the
 // figures of docs/compaction.md move by less than a point when one factor changes by a fifth.
-func factorOf(f digest.Fact) float64 {
+func factorOf(f *digest.Fact) float64 {
 	switch f.Kind {
 	case digest.Prompt, digest.Decision, digest.Question:
 		return 2.4
@@ -202,7 +202,7 @@ func factorOf(f digest.Fact) float64 {
 // shortFactorOf is factorOf in a short brief: what was decided, concluded and committed counts
 // most, and what a client wrote of older history least, because it is old. Of a long prompt, which
 // a user pastes, a sentence counts like any other.
-func (c *chooser) shortFactorOf(f digest.Fact) float64 {
+func (c *chooser) shortFactorOf(f *digest.Fact) float64 {
 	switch f.Kind {
 	case digest.Prompt:
 		if c.sentences[f.Seq] > typedPrompt {

@@ -19,7 +19,7 @@ const maxReadNames = 5
 
 // item is a line that may be chosen.
 type item struct {
-	fact  digest.Fact // the newest fact of the line
+	fact  *digest.Fact // the newest fact of the line
 	line  Line
 	uses  []uint64 // the seqs of all facts of the line
 	terms []int32
@@ -37,7 +37,8 @@ func itemsOf(facts []digest.Fact, root string) []item {
 	passed := passing(facts)
 	at := map[string]int{}
 	items := make([]item, 0, len(facts))
-	for _, f := range facts {
+	for n := range facts {
+		f := &facts[n]
 		if f.Kind == digest.Edit && f.State == digest.Failed {
 			continue
 		}
@@ -58,7 +59,7 @@ func itemsOf(facts []digest.Fact, root string) []item {
 }
 
 // join adds f, the newest fact, to an item.
-func (it *item) join(f digest.Fact, root string) {
+func (it *item) join(f *digest.Fact, root string) {
 	it.fact = f
 	it.uses = append(it.uses, f.Seq)
 	text := f.Text
@@ -79,7 +80,7 @@ func (it *item) join(f digest.Fact, root string) {
 }
 
 // edited returns the text for all edits of a file: the number of changed lines, and the names.
-func (it *item) edited(f digest.Fact, root string) string {
+func (it *item) edited(f *digest.Fact, root string) string {
 	head, names := textAndNames(f)
 	if names != "" {
 		it.names = front(strings.Split(names, ", "), it.names)
@@ -101,7 +102,7 @@ func (it *item) edited(f digest.Fact, root string) string {
 }
 
 // textAndNames splits the text of an edit or a read from the names at its end.
-func textAndNames(f digest.Fact) (text, names string) {
+func textAndNames(f *digest.Fact) (text, names string) {
 	i := strings.LastIndex(f.Text, f.Path)
 	if i < 0 || f.Path == "" {
 		return f.Text, ""
@@ -112,7 +113,7 @@ func textAndNames(f digest.Fact) (text, names string) {
 }
 
 // read returns the text for all reads of a file.
-func (it *item) read(f digest.Fact, root string) string {
+func (it *item) read(f *digest.Fact, root string) string {
 	_, names := textAndNames(f)
 	if names != "" && f.State != digest.Failed {
 		it.names = front(strings.Split(names, ", "), it.names)
@@ -138,7 +139,7 @@ func front(now, before []string) []string {
 	return out
 }
 
-func keyOf(f digest.Fact) string {
+func keyOf(f *digest.Fact) string {
 	switch f.Kind {
 	case digest.Edit, digest.Read:
 		return string(f.Kind) + "\x00" + f.Path
@@ -151,15 +152,15 @@ func keyOf(f digest.Fact) string {
 // passing returns the keys of commands whose newest run passed.
 func passing(facts []digest.Fact) map[string]bool {
 	passed := map[string]bool{}
-	for _, f := range facts {
-		if f.Kind == digest.Command && f.State != "" {
+	for i := range facts {
+		if f := &facts[i]; f.Kind == digest.Command && f.State != "" {
 			passed[f.Key] = f.State == digest.Passed
 		}
 	}
 	return passed
 }
 
-func sectionOf(f digest.Fact, passed map[string]bool) Section {
+func sectionOf(f *digest.Fact, passed map[string]bool) Section {
 	switch f.Kind {
 	case digest.Decision, digest.Question:
 		return Decided

@@ -258,7 +258,7 @@ type fileList struct {
 	names map[string][]string // by directory
 }
 
-func (l *fileList) add(f digest.Fact, file string) {
+func (l *fileList) add(f *digest.Fact, file string) {
 	dir, name := path.Split(relative(file, l.root))
 	if name == "" || slices.Contains(l.names[dir], name) {
 		return

@@ -61,7 +61,7 @@ func (c *chooser) request(purse int) []Line {
 
 // joined takes one line of all sentences of a message. If it costs more than purse, it is cut, or
 // not taken.
-func (c *chooser) joined(section Section, facts []digest.Fact, purse int, cuts bool) []Line {
+func (c *chooser) joined(section Section, facts []*digest.Fact, purse int, cuts bool) []Line {
 	f := facts[0]
 	l := Line{Section: section, Entry: f.Entry, Seq: f.Seq, Pos: f.Pos, Text: wholeText(facts)}
 	if f.Kind == digest.Prompt {
@@ -87,8 +87,8 @@ func (c *chooser) joined(section Section, facts []digest.Fact, purse int, cuts b
 }
 
 // newestPrompts returns the facts of each of the newest prompts, the newest prompt first.
-func (c *chooser) newestPrompts() [][]digest.Fact {
-	var list [][]digest.Fact
+func (c *chooser) newestPrompts() [][]*digest.Fact {
+	var list [][]*digest.Fact
 	for i := range slices.Backward(c.items) {
 		f := c.items[i].fact
 		if f.Kind != digest.Prompt || digest.IsForClient(f.Text) {
@@ -102,7 +102,7 @@ func (c *chooser) newestPrompts() [][]digest.Fact {
 		if n == maxRequests {
 			break
 		}
-		list = append(list, []digest.Fact{f})
+		list = append(list, []*digest.Fact{f})
 	}
 	for _, p := range list {
 		slices.Reverse(p)
@@ -111,7 +111,7 @@ func (c *chooser) newestPrompts() [][]digest.Fact {
 }
 
 // wholeText joins the sentences of a message.
-func wholeText(facts []digest.Fact) string {
+func wholeText(facts []*digest.Fact) string {
 	texts := make([]string, len(facts))
 	for i, f := range facts {
 		texts[i] = f.Text
@@ -138,8 +138,8 @@ func (c *chooser) result(purse int) []Line {
 }
 
 // answer returns the sentences of the answer with a seq.
-func (c *chooser) answer(seq uint64) []digest.Fact {
-	var facts []digest.Fact
+func (c *chooser) answer(seq uint64) []*digest.Fact {
+	var facts []*digest.Fact
 	for i := range c.items {
 		if f := c.items[i].fact; f.Kind == digest.Answer && f.Seq == seq && !f.Slight {
 			facts = append(facts, f)
