@@ -21,8 +21,8 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	if err := run(options{n: 600, rounds: 1, talks: 3, parts: 4, sessions: sessions, agent: "claude-code",
-		lines: lines}, out); err != nil {
+	if err := run(options{n: 600, rounds: 1, talks: 3, parts: 4, sessions: sessions,
+		agent: "claude-code", lines: lines}, out); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(out.Name())

@@ -127,8 +127,8 @@ func (d *Digester) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// factsAhead is for how many facts there is room behind those that were decoded, beside an eighth of
-// them: most are decoded to have a few added.
+// factsAhead is for how many facts there is room behind those that were decoded, beside an eighth
+// of them: most are decoded to have a few added.
 const factsAhead = 64
 
 // binaryReader decodes the binary form. Its texts share the memory of all.

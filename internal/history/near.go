@@ -160,8 +160,8 @@ const (
 	nearWhole
 )
 
-// encodeNear encodes the version, the number of the objects that were used, and these objects in the
-// order of their ids.
+// encodeNear encodes the version, the number of the objects that were used, and these objects in
+// the order of their ids.
 func encodeNear(s *nearSet) []byte {
 	var list []byte
 	n := 0
