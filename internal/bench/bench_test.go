@@ -33,7 +33,8 @@ func TestRun(t *testing.T) {
 		"set of messages after gc", "to a folder, bytes", "sync with a git repository, nothing new",
 		"the same import again", "first search", "compact of 600", "gc, `git gc", "fsck",
 		"log -n 20, `git log", "expand", "rewind @~1, undo of 600",
-		"session list -n 20 of 3 sessions"} {
+		"session list -n 20 of 3 sessions", "the second append after the cache was lost, of 600",
+		"the first push to a folder without the cache, of 3 sessions", "at most 1.25: "} {
 		if !strings.Contains(string(text), row) {
 			t.Errorf("no row %q in:\n%s", row, text)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -32,8 +33,7 @@ func (b *bench) large() error {
 	} else {
 		b.beside("append --jsonl, index included"+of+", `git fast-import`", load, repo.load)
 	}
-	b.add("append --jsonl, messages a second",
-		fmt.Sprintf("%.0f", float64(b.n)/load.wall.Seconds()), "", 0)
+	b.addRate("append --jsonl, messages a second", "%.0f", float64(b.n)/load.wall.Seconds())
 	if err := b.stored("bytes"+of, dir, "-3", lines); err != nil {
 		return err
 	}
@@ -66,7 +66,21 @@ func (b *bench) large() error {
 			return err
 		}
 	}
+	if err := dropCache(dir); err != nil {
+		return err
+	}
+	for _, which := range []string{"first", "second"} {
+		if _, err := b.once("the "+which+" append after the cache was lost,"+of, dir, "append",
+			"-s", "talk", "--role", "user", "-m", "one more"); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// dropCache removes the cache of the store in a project.
+func dropCache(project string) error {
+	return os.RemoveAll(filepath.Join(project, ".gemini", "context", "cache"))
 }
 
 // A repository is a git repository with a commit for each message.

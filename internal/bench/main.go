@@ -109,10 +109,11 @@ func numbers(list string) (sizes []int, err error) {
 func (b *bench) print(out *os.File) error {
 	var text strings.Builder
 	text.WriteString(
-		"| what | ctx | rival | ratio | peak memory | rival's |\n|---|---|---|---|---|---|\n")
+		"| what | ctx | rival | ratio | peak memory | rival's | bar |\n" +
+			"|---|---|---|---|---|---|---|\n")
 	for _, r := range b.rows {
-		fmt.Fprintf(&text, "| %s | %s | %s | %s | %s | %s |\n", r.what, r.ctx, r.rival, r.ratio,
-			r.memory, r.rivalMemory)
+		fmt.Fprintf(&text, "| %s | %s | %s | %s | %s | %s | %s |\n", r.what, r.ctx, r.rival,
+			r.ratio, r.memory, r.rivalMemory, r.verdict())
 	}
 	if len(b.missing) > 0 {
 		fmt.Fprintf(&text, "\nNot installed, and so not measured: %s.\n",

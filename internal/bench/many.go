@@ -50,6 +50,28 @@ func (b *bench) many() error {
 			return err
 		}
 	}
+	folder, err := b.project(false)
+	if err != nil {
+		return err
+	}
+	if err := b.share(dir, "dir:"+folder); err != nil {
+		return err
+	}
+	for _, c := range []struct {
+		what string
+		args []string
+	}{
+		{"status", []string{"status"}},
+		{"search", []string{"search", "zanzibar7"}},
+		{"the first push to a folder", []string{"push", "team"}},
+	} {
+		if err := dropCache(dir); err != nil {
+			return err
+		}
+		if _, err := b.once(c.what+" without the cache,"+of, dir, c.args...); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

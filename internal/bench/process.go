@@ -23,7 +23,15 @@ type bench struct {
 }
 
 // row is a line of the table.
-type row struct{ what, ctx, rival, ratio, memory, rivalMemory string }
+type row struct {
+	what, ctx, rival, ratio, memory, rivalMemory string
+
+	// What a bar is compared with; 0 for no figure.
+	of   float64 // the ratio
+	wall time.Duration
+	peak int64
+	rate float64
+}
 
 // took is what one process needed.
 type took struct {
@@ -130,19 +138,26 @@ func (b *bench) median(rounds int, contenders ...func(i int) (took, error)) ([]t
 
 // add adds a row of figures that are not times. A ratio of 0 is none.
 func (b *bench) add(what, own, rival string, ratio float64) {
-	r := row{what: what, ctx: own, rival: rival}
+	r := row{what: what, ctx: own, rival: rival, of: ratio}
 	if ratio > 0 {
 		r.ratio = fmt.Sprintf("%.2f", ratio)
 	}
 	b.rows = append(b.rows, r)
 }
 
+// addRate adds a row of how much is done in a second.
+func (b *bench) addRate(what, format string, rate float64) {
+	b.rows = append(b.rows, row{what: what, ctx: fmt.Sprintf(format, rate), rate: rate})
+}
+
 // beside adds a row with the time and the peak memory of ctx and, in m[1], of a rival.
 func (b *bench) beside(what string, m ...took) {
-	r := row{what: what, ctx: millis(m[0].wall), memory: peakOf(m[0])}
+	r := row{what: what, ctx: millis(m[0].wall), memory: peakOf(m[0]), wall: m[0].wall,
+		peak: m[0].memory}
 	if len(m) > 1 {
 		r.rival, r.rivalMemory = millis(m[1].wall), peakOf(m[1])
-		r.ratio = fmt.Sprintf("%.2f", float64(m[0].wall)/float64(m[1].wall))
+		r.of = float64(m[0].wall) / float64(m[1].wall)
+		r.ratio = fmt.Sprintf("%.2f", r.of)
 	}
 	b.rows = append(b.rows, r)
 }

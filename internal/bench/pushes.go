@@ -95,6 +95,13 @@ func largest(files []string) (text []byte, err error) {
 	return text, nil
 }
 
+// share makes a remote team of the store in a project, which shares everything.
+func (b *bench) share(project, url string) error {
+	_, err := b.sequence(project, [][]string{{"remote", "add", "team", url},
+		{"config", "set", "remote.team.share", "all"}})
+	return err
+}
+
 // pushed imports the lines of text part by part into a new store, pushes each part, and adds the
 // rows. sent tells how many bytes have arrived.
 func (b *bench) pushed(text []byte, to, url string, sent func() (int64, error)) error {
@@ -102,11 +109,8 @@ func (b *bench) pushed(text []byte, to, url string, sent func() (int64, error)) 
 	if err != nil {
 		return err
 	}
-	for _, args := range [][]string{{"remote", "add", "team", url},
-		{"config", "set", "remote.team.share", "all"}} {
-		if _, err := b.run(dir, nil, b.ctx, args...); err != nil {
-			return err
-		}
+	if err := b.share(dir, url); err != nil {
+		return err
 	}
 	file, part := filepath.Join(dir, "session.jsonl"), filepath.Join(dir, "part")
 	lines := bytes.SplitAfter(text, []byte("\n"))

@@ -83,8 +83,7 @@ func (b *bench) transcripts() error {
 	if err != nil {
 		return err
 	}
-	b.add("import, megabytes a second", fmt.Sprintf("%.1f", float64(raw)/1e6/t.wall.Seconds()), "",
-		0)
+	b.addRate("import, megabytes a second", "%.1f", float64(raw)/1e6/t.wall.Seconds())
 	if _, err := b.once("the same import again", dir, args...); err != nil {
 		return err
 	}
