@@ -270,7 +270,7 @@ func (r *headerReader) next() (line string) {
 	return line
 }
 
-// count returns how many lines are left.
+// count returns how many lines are left; 0 at the end of a piece.
 func (r *headerReader) count() int {
 	if !r.left {
 		return 0

@@ -283,6 +283,58 @@ func TestReaderInAnyOrder(t *testing.T) {
 	}
 }
 
+// A block of an object without a header, which nobody writes, is read like any other.
+func TestReaderOfNothing(t *testing.T) {
+	raw := []byte{1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0}
+	id := format.Sum(nil)
+	r, err := Open(raw, 1, format.Sum(id[:]), testKey, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if o, err := r.At(0); err != nil || o.ID != id || len(o.Header) > 0 {
+			t.Errorf("%+v, %v", o, err)
+		}
+		if list, err := r.All(); err != nil || len(list) != 1 || list[0].ID != id {
+			t.Errorf("%+v, %v", list, err)
+		}
+	}
+}
+
+// However a reader is asked, it says what Decode says.
+func FuzzReader(f *testing.F) {
+	list := chat(2 * keptBefore)
+	raw, digest := Encode(list, testKey, nil)
+	f.Add(raw, len(list), digest[:], []byte{100, 3, 120, 255, 1})
+	raw, digest = Encode(list[:3], testKey, nil)
+	f.Add(raw, 3, digest[:], []byte{2, 0, 255, 1})
+	f.Fuzz(func(t *testing.T, raw []byte, count int, sum, asked []byte) {
+		var digest format.ID
+		copy(digest[:], sum)
+		want, bad := Decode(raw, count, digest, testKey, true, nil)
+		r, err := Open(raw, count, digest, testKey, nil)
+		if err != nil {
+			if bad == nil {
+				t.Fatalf("cannot be opened: %v", err)
+			}
+			return
+		}
+		for _, i := range asked[:min(len(asked), 16)] {
+			if i < 255 {
+				if o, err := r.At(int(i)); bad == nil && int(i) < count &&
+					(err != nil || !equal(o, want[i])) {
+					t.Fatalf("object %d is another: %v", i, err)
+				}
+				continue
+			}
+			if got, err := r.All(); (err == nil) != (bad == nil) ||
+				!slices.EqualFunc(want, got, equal) {
+				t.Fatalf("all: %v, but Decode says %v", err, bad)
+			}
+		}
+	})
+}
+
 // A block never has more words than a reader takes: what would be one too many is stored as it is.
 func TestManyWords(t *testing.T) {
 	var lines []byte

@@ -110,16 +110,18 @@ func (r *Reader) begin() (err error) {
 	return err
 }
 
-// At returns an object and reads no further. Its id follows from its header and the body; the
-// digest of the block was not compared. So it is proven only to a caller that asked for this id.
+// At returns an object and reads no further; for one that it passed over before it begins again, once
+// in the life of a reader. The object's id follows from its header and the body; the digest of the
+// block was not compared. So it is proven only to a caller that asked for this id.
 func (r *Reader) At(i int) (Object, error) {
 	if i < 0 || i >= r.count {
 		return Object{}, errBlock
 	}
-	if i < len(r.d.objects) && r.d.objects[i].Header == nil {
+	mayPass := !r.proven && !r.twice && r.d.special[0] == 0 // an extract quotes what is far back
+	switch {
+	case mayPass && i < len(r.d.objects) && r.d.objects[i].Header == nil:
 		r.again()
-	}
-	if r.d.special[0] == 0 && !r.twice { // an extract quotes what may be far back
+	case mayPass:
 		r.d.skip = max(r.d.skip, i-keptBefore)
 	}
 	r.d.lazy = !r.d.drop
@@ -158,6 +160,7 @@ func (r *Reader) All() ([]Object, error) {
 // again begins the reading again, for all objects.
 func (r *Reader) again() {
 	drop := r.d.drop
+	r.d = decoder{} // what was kept goes first
 	r.err = r.begin()
 	r.d.drop, r.twice = drop, true
 }

@@ -33,9 +33,10 @@ var bars = []bar{
 	{row: "search of a rare word", wall: 10 * time.Millisecond},
 	{row: "search of four common words", wall: 60 * time.Millisecond},
 	{row: "compact of 100000 messages", whole: true, wall: 8 * time.Second},
-	{row: "gc, ", memory: 256 << 20},
-	{row: "fsck", memory: 256 << 20},
-	{row: "rebuild", memory: 256 << 20},
+	{row: "gc", whole: true, memory: 256e6},
+	{row: "gc, `git", memory: 256e6},
+	{row: "fsck", memory: 256e6},
+	{row: "rebuild", memory: 256e6},
 	{row: "render --budget 4000 of 100000 messages", whole: true, wall: 10 * time.Millisecond},
 	{row: "the second append after the cache was lost", wall: 2 * time.Second},
 }

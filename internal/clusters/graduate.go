@@ -301,10 +301,14 @@ type Graduation struct {
 	Forest    format.ID `json:"forest"`
 }
 
-// InterimBatch is the largest number of clusters that get an interim summary under one lock. It is
-// held for 40 ms so. Each batch reads the log and goes through all clusters, so of a long backlog
-// many small ones would take most of the time.
-const InterimBatch = 1024
+// InterimBatch is the largest number of clusters that get an interim summary under one lock, where
+// their extracts were made before: the lock is held for 40 ms so. Each batch reads the log and goes
+// through all clusters, so of a long backlog many small ones would take most of the time. SmallBatch
+// is the number where the extracts are made under the lock.
+const (
+	InterimBatch = 1024
+	SmallBatch   = 128
+)
 
 // GraduateAll moves every due unit of a branch into the forest, in batches of an operation each.
 // between, unless it is nil, is called after each batch with the number of its messages, outside of

@@ -17,8 +17,9 @@ import (
 // extracts are extracts of members that no interim summary covers. They hold for the view that they
 // were made on.
 type extracts struct {
-	view *refs.View
-	list []extract
+	view  *refs.View
+	list  []extract
+	place map[format.ID]int // in list, by the first of the members
 }
 
 type extract struct {
@@ -29,15 +30,19 @@ type extract struct {
 
 // of returns the extract of some members, if it was made on a view.
 func (x *extracts) of(view *refs.View, raw []format.ID) (sentences []summarize.Sentence, ok bool) {
-	if x == nil || x.view.Number != view.Number || x.view.Digest != view.Digest {
+	if !x.holdFor(view) || len(raw) == 0 {
 		return nil, false
 	}
-	for i := range x.list {
-		if m := &x.list[i]; m.made && slices.Equal(m.raw, raw) {
-			return m.sentences, true
-		}
+	i, known := x.place[raw[0]]
+	if !known || !x.list[i].made || !slices.Equal(x.list[i].raw, raw) {
+		return nil, false
 	}
-	return nil, false
+	return x.list[i].sentences, true
+}
+
+// holdFor reports whether there are extracts that were made on a view.
+func (x *extracts) holdFor(view *refs.View) bool {
+	return x != nil && x.view.Number == view.Number && x.view.Digest == view.Digest
 }
 
 // extract makes the extracts that the next addSomeInterims needs, without the lock and on all
@@ -70,7 +75,10 @@ func (t *Tx) extractNow(st *forest.State) (*extracts, error) {
 
 // makeExtracts makes extracts on a view.
 func (s *Reader) makeExtracts(view *refs.View, list []extract) *extracts {
-	x := &extracts{view: view, list: list}
+	x := &extracts{view: view, list: list, place: make(map[format.ID]int, len(list))}
+	for i := range list {
+		x.place[list[i].raw[0]] = i
+	}
 	latest := func(id format.ID) (*history.Shown, error) { return s.LatestParts(view, id) }
 	todo := make(chan *extract, len(x.list))
 	for i := range x.list {

@@ -55,12 +55,15 @@ func (t *Tx) addSomeInterims(session string) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	made := 0
+	made, most := 0, clusters.SmallBatch
+	if t.extracts.holdFor(t.store.View) {
+		most = clusters.InterimBatch
+	}
 	for _, c := range st.Live() {
 		if c.Renderable() {
 			continue
 		}
-		if made == clusters.InterimBatch {
+		if made == most {
 			more = true
 			break
 		}

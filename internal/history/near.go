@@ -79,7 +79,7 @@ func (s *Reader) Nearby(name string) (done func()) {
 // ReadFrom makes the reader read from other objects, for tests that count.
 func (s *Reader) ReadFrom(o Objects) { s.Objects = &near{Objects: o} }
 
-// Get is that of Objects.
+// Get is that of Objects, but the bytes are lent while a reading goes on: they must not be changed.
 func (n *near) Get(id format.ID) (format.Raw, error) {
 	set := n.set.Load()
 	if set == nil {
@@ -95,7 +95,7 @@ func (n *near) Get(id format.ID) (format.Raw, error) {
 	return r, err
 }
 
-// Header is that of Objects.
+// Header is that of Objects; its bytes are lent like those of Get.
 func (n *near) Header(id format.ID) ([]byte, error) {
 	set := n.set.Load()
 	if set == nil {
@@ -140,7 +140,8 @@ func (s *nearSet) add(id format.ID, r nearRaw) {
 	if len(r.Header)+len(r.Body) > nearObject {
 		return
 	}
-	r.Header, r.Body, r.used = bytes.Clone(r.Header), bytes.Clone(r.Body), true
+	r.Header, r.Body = slices.Clip(bytes.Clone(r.Header)), slices.Clip(bytes.Clone(r.Body))
+	r.used = true
 	if i, known := s.place[id]; known {
 		s.list[i] = r
 		return
