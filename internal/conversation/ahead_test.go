@@ -59,10 +59,10 @@ func TestCleanAhead(t *testing.T) {
 // An extract counts for its members on its view only.
 func TestExtractsHoldForAView(t *testing.T) {
 	a, b := format.Sum([]byte("a")), format.Sum([]byte("b"))
-	x := &extracts{view: &refs.View{Number: 3, Digest: a}, list: []extract{
-		{raw: []format.ID{a, b}},
+	x := newExtracts(&refs.View{Number: 3, Digest: a}, []extract{
+		{raw: []format.ID{b, a}},
 		{raw: []format.ID{a}, sentences: []summarize.Sentence{{}}, made: true},
-	}}
+	})
 	for _, c := range []struct {
 		view *refs.View
 		raw  []format.ID
@@ -71,7 +71,7 @@ func TestExtractsHoldForAView(t *testing.T) {
 		{x.view, []format.ID{a}, true}, {&refs.View{Number: 3, Digest: a}, []format.ID{a}, true},
 		{&refs.View{Number: 4, Digest: a}, []format.ID{a}, false},
 		{&refs.View{Number: 3, Digest: b}, []format.ID{a}, false}, {x.view, []format.ID{b}, false},
-		{x.view, []format.ID{a, b}, false},
+		{x.view, []format.ID{a, b}, false}, {x.view, []format.ID{b, a}, false},
 	} {
 		if _, ok := x.of(c.view, c.raw); ok != c.want {
 			t.Errorf("%v of %d: %v", c.raw, c.view.Number, ok)

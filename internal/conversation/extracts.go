@@ -28,6 +28,15 @@ type extract struct {
 	made      bool
 }
 
+// newExtracts returns extracts that are not made yet, of members no two of which begin alike.
+func newExtracts(view *refs.View, list []extract) *extracts {
+	x := &extracts{view: view, list: list, place: make(map[format.ID]int, len(list))}
+	for i := range list {
+		x.place[list[i].raw[0]] = i
+	}
+	return x
+}
+
 // of returns the extract of some members, if it was made on a view.
 func (x *extracts) of(view *refs.View, raw []format.ID) (sentences []summarize.Sentence, ok bool) {
 	if !x.holdFor(view) || len(raw) == 0 {
@@ -75,10 +84,7 @@ func (t *Tx) extractNow(st *forest.State) (*extracts, error) {
 
 // makeExtracts makes extracts on a view.
 func (s *Reader) makeExtracts(view *refs.View, list []extract) *extracts {
-	x := &extracts{view: view, list: list, place: make(map[format.ID]int, len(list))}
-	for i := range list {
-		x.place[list[i].raw[0]] = i
-	}
+	x := newExtracts(view, list)
 	latest := func(id format.ID) (*history.Shown, error) { return s.LatestParts(view, id) }
 	todo := make(chan *extract, len(x.list))
 	for i := range x.list {
