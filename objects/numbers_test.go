@@ -18,7 +18,7 @@ func TestNumbers(t *testing.T) {
 		if r.IntN(2) == 0 {
 			binary.LittleEndian.PutUint64(id[:], r.Uint64())
 		}
-		binary.LittleEndian.PutUint64(id[8:], uint64(r.IntN(5000)))
+		binary.LittleEndian.PutUint64(id[8:], uint64(r.IntN(500)))
 		return id
 	}
 	for range 20_000 {
