@@ -110,9 +110,9 @@ func (r *Reader) begin() (err error) {
 	return err
 }
 
-// At returns an object and reads no further; for one that it passed over before it begins again, once
-// in the life of a reader. The object's id follows from its header and the body; the digest of the
-// block was not compared. So it is proven only to a caller that asked for this id.
+// At returns an object and reads no further; for one that it passed over before it begins again,
+// once in the life of a reader. The object's id follows from its header and the body; the digest of
+// the block was not compared. So it is proven only to a caller that asked for this id.
 func (r *Reader) At(i int) (Object, error) {
 	if i < 0 || i >= r.count {
 		return Object{}, errBlock

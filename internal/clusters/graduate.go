@@ -303,8 +303,8 @@ type Graduation struct {
 
 // InterimBatch is the largest number of clusters that get an interim summary under one lock, where
 // their extracts were made before: the lock is held for 40 ms so. Each batch reads the log and goes
-// through all clusters, so of a long backlog many small ones would take most of the time. SmallBatch
-// is the number where the extracts are made under the lock.
+// through all clusters, so of a long backlog many small ones would take most of the time.
+// SmallBatch is the number where the extracts are made under the lock.
 const (
 	InterimBatch = 1024
 	SmallBatch   = 128
