@@ -16,7 +16,7 @@ func TestLargePages(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	if !takeLargePages() {
-		t.Skip("the kernel has no large pages")
+		t.Skip("SKIPPED: the kernel has no large pages")
 	}
 	if percent := debug.SetGCPercent(usualGarbage); percent != earlyGarbage {
 		t.Errorf("GOGC is %d, want %d", percent, earlyGarbage)

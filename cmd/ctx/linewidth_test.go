@@ -17,8 +17,8 @@ import (
 // maxLine is the largest width of a line, in runes.
 const maxLine = 100
 
-// maxLiteral is how many runes of string literals a line of code may have and still must be short:
-// with more it may be wider than maxLine, since data is not wrapped.
+// maxLiteral is the most bytes of string literals that a line of code may have and still must keep
+// to maxLine. A line with more may be wider, since data is not wrapped.
 const maxLiteral = 40
 
 // TestLineWidth checks the width of every line of Go in the module.

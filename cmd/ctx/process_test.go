@@ -210,7 +210,7 @@ func TestStartUp(t *testing.T) {
 	packages, allocs, bytes := 0, 0, 0
 	place := map[string]int{}
 	for line := range strings.Lines(trace.String()) {
-		// Init <package> @<time> ms, <time> ms clock, <n> bytes, <n> allocs
+		// init <package> @<time> ms, <time> ms clock, <n> bytes, <n> allocs
 		f := strings.Fields(line)
 		if len(f) != 11 || f[0] != "init" {
 			continue

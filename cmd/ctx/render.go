@@ -124,7 +124,7 @@ func (o *renderOptions) input(
 		return in, err
 	}
 	a.say("ctx: render: no session %q yet: printing the brief of the project", name)
-	if whole, err := history.Named(v, name); err == nil {
+	if whole, err := history.Named(v, name); err == nil && whole != name {
 		a.say("hint: a name is given whole here: %s begins with %s", oneLine(whole), oneLine(name))
 	}
 	return in, nil

@@ -109,25 +109,32 @@ func (f *finder) rarest(shares []share) []int32 {
 // has a number or a name that the other does not have.
 func overlap(a, b []share) int {
 	both, all := 0, 0
-	for len(a) > 0 || len(b) > 0 {
+	for len(a)+len(b) > 0 {
 		all++
-		switch {
-		case len(b) == 0 || len(a) > 0 && a[0].term < b[0].term:
-			if a[0].telling {
-				return 0
-			}
-			a = a[1:]
-		case len(a) == 0 || b[0].term < a[0].term:
-			if b[0].telling {
-				return 0
-			}
-			b = b[1:]
-		default:
+		switch x, y := next(&a, &b); {
+		case x != nil && y != nil:
 			both++
-			a, b = a[1:], b[1:]
+		case x != nil && x.telling, y != nil && y.telling:
+			return 0
 		}
 	}
 	return both * 1000 / all
+}
+
+// next removes the first term of two sorted lists, which are not both empty. x is nil if only b has
+// it, y if only a has it.
+func next(a, b *[]share) (x, y *share) {
+	if len(*b) == 0 || len(*a) > 0 && (*a)[0].term <= (*b)[0].term {
+		x = &(*a)[0]
+	}
+	if x == nil || len(*b) > 0 && x.term == (*b)[0].term {
+		y = &(*b)[0]
+		*b = (*b)[1:]
+	}
+	if x != nil {
+		*a = (*a)[1:]
+	}
+	return x, y
 }
 
 // putRight finds the earlier sentences that sentence i corrects: sentences with a value that
@@ -197,27 +204,22 @@ func (f *finder) replaces(j, i int, cue bool) bool {
 	var gone, fresh int // numbers and names that only one of the two has
 	numbers := true     // these are numbers
 	both, more := 0, 0
-	for len(early) > 0 || len(late) > 0 {
+	for len(early)+len(late) > 0 {
+		e, l := next(&early, &late)
 		switch {
-		case len(late) == 0 || len(early) > 0 && early[0].term < late[0].term:
-			if !early[0].telling || gone > 0 {
-				return false
-			}
-			gone, numbers = gone+1, numbers && early[0].number
-			early = early[1:]
-		case len(early) == 0 || late[0].term < early[0].term:
-			switch {
-			case !late[0].telling:
-				more++
-			case fresh > 0:
-				return false
-			default:
-				fresh, numbers = fresh+1, numbers && late[0].number
-			}
-			late = late[1:]
-		default:
+		case e != nil && l != nil:
 			both++
-			early, late = early[1:], late[1:]
+		case e != nil:
+			if !e.telling || gone > 0 {
+				return false
+			}
+			gone, numbers = gone+1, numbers && e.number
+		case !l.telling:
+			more++
+		case fresh > 0:
+			return false
+		default:
+			fresh, numbers = fresh+1, numbers && l.number
 		}
 	}
 	if gone != 1 || fresh != 1 {

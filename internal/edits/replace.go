@@ -315,7 +315,7 @@ func (s *Reader) wordsGone(id format.ID) (gone bool, err error) {
 	}
 	e, err := s.Header(id)
 	if errors.Is(err, objects.ErrNotFound) {
-		// Gc took it away after it had left the branch: the target is lost, and the words were not
+		// gc took it away after it had left the branch: the target is lost, and the words were not
 		// forgotten
 		return false, nil
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -327,7 +326,8 @@ func (c *change) tips() (list []format.ID) {
 // more, in order.
 func (x *Sharer) changes(view *refs.View, base *published) (list []change, ends []share.Branch) {
 	shared := map[share.Branch]bool{}
-	changed := map[string]change{}
+	var names []string
+	changed := map[string]change{} // by name
 	for _, session := range sessionsOf(view) {
 		if _, foreign := history.Owner(view, session); foreign || !x.o.Rule.Shares(session) {
 			continue
@@ -350,7 +350,7 @@ func (x *Sharer) changes(view *refs.View, base *published) (list []change, ends 
 			}
 		}
 		if len(c.branches) > 0 {
-			changed[session] = c
+			names, changed[session] = append(names, session), c
 		}
 	}
 	for b := range base.tips {
@@ -359,10 +359,8 @@ func (x *Sharer) changes(view *refs.View, base *published) (list []change, ends 
 		}
 	}
 	slices.SortFunc(ends, share.Branch.Compare)
-	for _, session := range x.s.History.ByPlace(
-		slices.Sorted(maps.Keys(changed)),
-		func(session string) format.ID { return changed[session].branches[0].Tip },
-	) {
+	tip := func(session string) format.ID { return changed[session].branches[0].Tip }
+	for _, session := range x.s.History.ByPlace(names, tip) {
 		list = append(list, changed[session])
 	}
 	return list, ends

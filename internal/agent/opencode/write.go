@@ -176,7 +176,7 @@ func (w *writer) foreign(it *transcript.Item) {
 	d.id = fmt.Sprintf("msg_%012x%s", d.stamp,
 		transcript.Derive(14, w.Session, m.Origin.Agent, m.Origin.Session, m.Origin.Message))
 	w.now = d
-	// Opencode sorts by it: not the time of a message that is older than the one before
+	// opencode sorts by it: not the time of a message that is older than the one before
 	ms := w.last >> 12
 	if m.Note && m.Gone == "" {
 		d.text(transcript.WordsOr(m), true)
@@ -273,7 +273,7 @@ func (w *writer) Begin(first *transcript.Item) {
 	}
 	info.Set("id", w.Session)
 	if info.Text("slug") == "" {
-		// Opencode imports no session without
+		// opencode imports no session without it
 		info.Set("slug", "ctx-"+transcript.Derive(8, w.Session))
 	}
 	info.Set("time", map[string]int64{"created": ms, "updated": max(w.Now.UnixMilli(), ms)})

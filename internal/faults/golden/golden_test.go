@@ -305,7 +305,7 @@ func TestOldStoresAreConverted(t *testing.T) {
 			t.Errorf("about %d loose objects, %v", n, err)
 		}
 		sound(t, dir)
-		// Gc drops old log
+		// gc drops old log
 		if got := said(t, dir); without(got, "operations") != without(before, "operations") {
 			t.Error("it says something else than before")
 		}

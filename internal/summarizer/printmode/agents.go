@@ -223,7 +223,7 @@ func callOpencode(c call) (command, error) {
 	}
 	config := map[string]any{}
 	if text := c.getenv("OPENCODE_CONFIG_CONTENT"); text != "" {
-		// Opencode cannot read invalid settings either, so they are left out
+		// opencode cannot read invalid settings either, so they are left out
 		_ = json.Unmarshal([]byte(text), &config)
 	}
 	if config == nil {
