@@ -76,8 +76,8 @@ func (s *scan) pgpassAt(i int) {
 }
 
 // isNumbered reports whether b[start:end] is the name of a file and not of a host, so that the
-// number after it is that of a line, whose text begins at text: grep -n prints lines so. A text that
-// begins with four digits and a dash begins with a date.
+// number after it is that of a line, whose text begins at text: grep -n prints lines so. A text
+// that begins with four digits and a dash begins with a date.
 func isNumbered(b []byte, start, end, text int) bool {
 	if start > 0 && b[start-1] == '/' {
 		root := start
