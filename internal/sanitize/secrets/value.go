@@ -128,8 +128,7 @@ func isFileName(v string) bool {
 	}
 	switch v[i+1:] {
 	case "json", "yaml", "yml", "toml", "pem", "key", "crt", "txt", "env", "go", "js", "ts", "tsx",
-		"py", "rs", "md", "html", "sh", "log", "out", "err", "c", "h", "cc", "cpp", "java", "rb",
-		"php", "css", "xml", "csv", "sql", "conf", "cfg", "ini", "lock", "jsonl", "properties":
+		"py", "rs", "md", "html", "sh":
 		return true
 	}
 	return false
@@ -247,7 +246,7 @@ func pathOfWords(v []byte) bool {
 // characters in which letters and digits alternate often.
 func drawnKey(v []byte, m chars.Counts) bool {
 	if !chars.Only(v, func(c byte) bool { return chars.IsBase64(c) || chars.IsURLSafe(c) }) ||
-		chars.Stencil(v) || m.Digits == len(v) || isFingerprint(v) {
+		chars.Stencil(v) || m.Digits == len(v) {
 		return false
 	}
 	if chars.Only(v, chars.IsHex) {
@@ -256,14 +255,6 @@ func drawnKey(v []byte, m chars.Counts) bool {
 	joints := bytes.Count(v, []byte("-")) + bytes.Count(v, []byte("_"))
 	return len(v) >= 20 && m.Digits >= 3 && m.Switches >= 3 && (m.Turns+m.Switches)*3 >= len(v) &&
 		joints <= 2
-}
-
-// isFingerprint reports whether v is the fingerprint of a key, as OpenPGP prints it. Secrets are
-// seldom in capitals.
-func isFingerprint(v []byte) bool {
-	v = bytes.TrimPrefix(v, []byte("0x"))
-	upper := func(c byte) bool { return chars.IsHex(c) && !chars.IsLower(c) }
-	return len(v) == 40 && chars.Only(v, upper)
 }
 
 // wordsAndNumbers reports whether v consists of words, numbers and versions with punctuation
