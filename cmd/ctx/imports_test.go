@@ -70,7 +70,7 @@ var layers = map[string]string{
 	"internal/sanitize/secrets":  "internal/sanitize/chars internal/sanitize/tokens",
 	"sanitize": "internal/jsonvalue internal/sanitize/chars " +
 		"internal/sanitize/controls internal/sanitize/secrets internal/sanitize/tokens",
-	"internal/repo": "format internal/jsonvalue internal/durable " +
+	"internal/repo": "format internal/jsonvalue internal/durable internal/identity " +
 		"internal/hooks/settings lock objects refs sanitize",
 	"internal/epochs/epoch": "format internal/jsonvalue internal/message sanitize",
 	"internal/view": "format forest/summarize internal/jsonvalue " +
@@ -142,7 +142,7 @@ var layers = map[string]string{
 	"internal/hooks/doctor": "format internal/agent/transcript internal/agent/catalog " +
 		"internal/agent/antigravity internal/agent/copilot internal/agent/cursor " +
 		"internal/agent/droid internal/agent/geminicli internal/agent/opencode internal/durable " +
-		"internal/hooks internal/hooks/settings internal/history internal/session",
+		"internal/hooks internal/hooks/settings internal/history internal/repo internal/session",
 	"internal/cli/document": "format refs internal/view internal/history internal/blame " +
 		"internal/gitfile internal/clusters internal/recall internal/exchange " +
 		"internal/session internal/hooks",

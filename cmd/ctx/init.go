@@ -14,8 +14,13 @@ func newInitCmd(a *app) *cobra.Command {
 		Short: "Create a store for a project",
 		Long: long(`Creates a store at .gemini/context and prints its path, byte for byte with -z.
 The store belongs to the project in DIR, to the project that CTX_DIR names, or to the working
-directory. The command does not change an existing store. If an earlier run was interrupted, it
-finishes the store.`,
+directory. The linked work trees of a git repository share the store of the main one, so the command
+makes it there; with CTX_DIR it makes one of its own for a linked work tree. The command does not
+change an existing store. If an earlier run was interrupted, it finishes the store.
+
+In a work tree of git the command adds a line for the store to .git/info/exclude, and puts an empty
+.git into the store, so that git clean -fdx passes it over. With git clean -ffdx everything that was
+said is gone.`,
 			exitNoStore, exitLocked, exitCorrupt),
 		Example: "  ctx init\n  ctx init ~/src/parcels",
 		Args:    between(0, 1),
@@ -30,6 +35,7 @@ finishes the store.`,
 				return a.answer("path", r.Dir, "id", r.ID, "created", created)
 			}
 			a.pathLine(r.Dir)
+			a.placed(r, a.project(args), created)
 			if advice := r.IgnoreAdvice(); created && advice != "" {
 				a.say(
 					"hint: to keep the store out of the agent's own searches, add the line %s to "+
@@ -38,6 +44,38 @@ finishes the store.`,
 			return nil
 		},
 	}
+}
+
+// placed says where a store is, if that is not in the project that was asked for, and what git may
+// do to a new one.
+func (a *app) placed(r *repo.Repo, project string, created bool) {
+	if at := filepath.Dir(filepath.Dir(r.Dir)); !repo.SamePlace(at, project) {
+		a.say("ctx: %s is in a linked work tree of git: it shares the store of the main one",
+			oneLine(project))
+	}
+	if !created {
+		return
+	}
+	if above := repo.Above(a.env(), r.Dir); above != "" {
+		a.say("ctx: what is said below %s goes here from now on, and no longer to %s",
+			oneLine(project), oneLine(above))
+	}
+	if text := shieldText(r.Shielded()); text != "" {
+		a.say("hint: %s", text)
+	}
+}
+
+// shieldText says what git may do to a store; "" for nothing.
+func shieldText(s repo.Shield) string {
+	switch s {
+	case repo.Shielded:
+		return "git clean -fdx passes the store over; git clean -ffdx would remove it"
+	case repo.Bare:
+		return "git clean -fdx would remove the store, and all that was said: `ctx doctor` says why"
+	case repo.InLinked:
+		return "git worktree remove would remove the store with the work tree, and all that was said"
+	}
+	return ""
 }
 
 // project is the directory to make a store in. CTX_DIR may name the store itself.

@@ -14,6 +14,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/gemini-ctx/ctx/internal/window"
@@ -42,7 +43,8 @@ what to do next: import what agents have, record each turn as it is said, summar
 			if err != nil {
 				return err
 			}
-			st := &statusPrinter{a: a, d: &d, list: list, by: recordedBy(list)}
+			st := &statusPrinter{a: a, d: &d, list: list, by: recordedBy(list),
+				shield: s.Shielded()}
 			st.recorded()
 			st.current()
 			st.troubles()
@@ -58,6 +60,8 @@ type statusPrinter struct {
 	d    *document.Status
 	list []recall.Overview
 	by   []recordedAgent
+
+	shield repo.Shield
 }
 
 // recordedAgent is what a store has of an agent; name is "" for messages of no agent.
@@ -153,6 +157,9 @@ func (st *statusPrinter) troubles() {
 		a.line(
 			"the log ends in %d bytes of an unfinished operation; the next change sets them aside",
 			d.Torn)
+	}
+	if st.shield == repo.Bare || st.shield == repo.InLinked {
+		a.line("%s", shieldText(st.shield))
 	}
 	for _, h := range d.Last {
 		a.line("last hook of %s: %s at %s", h.Agent, oneLine(h.Event), h.Time)

@@ -30,40 +30,35 @@ const maxConfig = 1 << 20
 
 // Of returns the checkout that a directory is in. It follows a work tree to its repository.
 func Of(dir string) (c Checkout, ok bool) {
-	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		if common := commonDir(filepath.Join(at, ".git")); common != "" {
-			c = Checkout{Dir: at, Common: common}
-			if b, err := durable.ReadAtMost(filepath.Join(common, "config"),
-				maxConfig); err == nil {
-				c.Remotes = Remotes(b)
-			}
-			return c, true
-		}
-		if at == filepath.Dir(at) {
-			return Checkout{}, false
-		}
+	root, common, ok := Enclosing(dir)
+	if !ok {
+		return Checkout{}, false
 	}
+	c = Checkout{Dir: root, Common: common}
+	if b, err := durable.ReadAtMost(filepath.Join(common, "config"), maxConfig); err == nil {
+		c.Remotes = Remotes(b)
+	}
+	return c, true
 }
 
 // commonDir returns the directory of the repository that a .git belongs to: a directory, or a file
-// that names one. It is "" if there is none.
+// that names one. It is "" if there is none, and for a marker.
 func commonDir(git string) string {
 	info, err := os.Stat(git)
 	if err != nil {
 		return ""
 	}
 	if !info.IsDir() {
-		b, err := durable.ReadAtMost(git, maxConfig)
-		to, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir:")
-		if err != nil || !ok {
+		to, ok := readLink(git)
+		if !ok {
 			return ""
 		}
-		git = under(filepath.Dir(git), strings.TrimSpace(to))
+		git = to
 	}
 	if b, err := durable.ReadAtMost(filepath.Join(git, "commondir"), maxConfig); err == nil {
 		git = under(git, strings.TrimSpace(string(b)))
 	}
-	if _, err := os.Stat(filepath.Join(git, "HEAD")); err != nil {
+	if !isRepository(git) {
 		return ""
 	}
 	if real, err := filepath.EvalSymlinks(git); err == nil {
@@ -83,25 +78,38 @@ func under(dir, path string) string {
 // Remotes returns the addresses of the remotes in a configuration of git, as Address spells them,
 // sorted.
 func Remotes(config []byte) (list []string) {
-	remote := false
+	eachSetting(config, func(section, name, value string) {
+		if section != "remote" || name != "url" {
+			return
+		}
+		if a := Address(value); a != "" {
+			list = append(list, a)
+		}
+	})
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// eachSetting calls visit with each setting in a configuration of git: the section without the name
+// in quotes, and the setting, both in lower case, and the value.
+func eachSetting(config []byte, visit func(section, name, value string)) {
+	section := ""
 	lines := bufio.NewScanner(bytes.NewReader(config))
 	lines.Buffer(nil, maxConfig)
 	for lines.Scan() {
 		line := strings.TrimSpace(lines.Text())
-		if strings.HasPrefix(line, "[") {
-			remote = strings.HasPrefix(strings.ToLower(line), "[remote ")
+		if rest, ok := strings.CutPrefix(line, "["); ok {
+			rest, _, _ = strings.Cut(rest, "]")
+			section, _, _ = strings.Cut(strings.ToLower(rest), " ")
 			continue
 		}
 		name, value, ok := strings.Cut(line, "=")
-		if !remote || !ok || !strings.EqualFold(strings.TrimSpace(name), "url") {
+		if !ok {
 			continue
 		}
-		if a := Address(strings.Trim(strings.TrimSpace(value), `"`)); a != "" {
-			list = append(list, a)
-		}
+		visit(section, strings.ToLower(strings.TrimSpace(name)),
+			strings.Trim(strings.TrimSpace(value), `"`))
 	}
-	slices.Sort(list)
-	return slices.Compact(list)
 }
 
 // Address returns the address of a repository in one spelling, host and path: without scheme, user,

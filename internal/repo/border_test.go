@@ -2,7 +2,6 @@ package repo
 
 import (
 	"crypto/rand"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,10 +31,10 @@ func TestFindStopsAtBorder(t *testing.T) {
 	}
 	// As if root/mount were a mount
 	below := func(_, dir fs.FileInfo) bool { return !os.SameFile(dir, above) }
-	if dir, err := findUp(start, "", below); !errors.Is(err, ErrNoStore) {
+	if dir, err := findUp(start, "", below, true); dir != "" || err != nil {
 		t.Errorf("past the border: %q, %v", dir, err)
 	}
-	if dir, err := findUp(start, "", sameDevice); err != nil || dir != made.Dir {
+	if dir, err := findUp(start, "", sameDevice, true); err != nil || dir != made.Dir {
 		t.Errorf("without a border: %q, %v; want %q", dir, err, made.Dir)
 	}
 	proc, err := os.Stat("/proc/self")

@@ -5,12 +5,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/gemini-ctx/ctx/internal/identity"
 )
 
 // Find returns the absolute path of the store that env names. If StoreDir is set, this is StoreDir
 // itself or .gemini/context in it. Otherwise it is the first .gemini/context on the way up from
-// WorkDir, with symbolic links in WorkDir resolved. The search ends before Home, and where a
-// parent is on another file system.
+// WorkDir, with symbolic links in WorkDir resolved. At the root of a linked work tree of git the
+// search goes on at the same place in the main work tree; without a store there, it goes further up
+// from the linked one. It ends before Home, and where a parent is on another file system.
 //
 // Errors: ErrNoStore; ErrHalf if the first match is half a store, since a store further up is not
 // the one that the user means; *OwnerError if it belongs to another user, even for root, unless
@@ -24,7 +27,12 @@ func Find(env Env) (dir string, err error) {
 		return "",
 			fmt.Errorf("cannot search for a store from %q: not an absolute path", env.WorkDir)
 	}
-	return findUp(physical(env.WorkDir), env.Home, sameDevice)
+	start := physical(env.WorkDir)
+	dir, err = findUp(start, env.Home, sameDevice, true)
+	if err == nil && dir == "" {
+		err = fmt.Errorf("%w: %q and the directories above it", ErrNoStore, start)
+	}
+	return dir, err
 }
 
 // findNamed looks in StoreDir. It prefers a whole store to half a store, since a project may well
@@ -57,8 +65,11 @@ func findNamed(env Env) (string, error) {
 }
 
 // findUp looks in start and the directories above it, up to home, as long as same reports that a
-// directory is on the device of start.
-func findUp(start, home string, same func(first, above fs.FileInfo) bool) (string, error) {
+// directory is on the device of start. With trees it goes on from linked work trees to main ones.
+// It returns "" if there is no store.
+func findUp(
+	start, home string, same func(first, above fs.FileInfo) bool, trees bool,
+) (string, error) {
 	first, err := os.Stat(start)
 	if err != nil {
 		return "", fmt.Errorf("cannot look for a store: %w", err)
@@ -74,6 +85,11 @@ func findUp(start, home string, same func(first, above fs.FileInfo) bool) (strin
 		case found:
 			return storeIn(dir), nil
 		}
+		if place, linked := mainPlace(dir, start); trees && linked {
+			if found, err := findUp(place, home, same, false); found != "" || err != nil {
+				return found, err
+			}
+		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
 			break
@@ -86,7 +102,36 @@ func findUp(start, home string, same func(first, above fs.FileInfo) bool) (strin
 		}
 		dir = parent
 	}
-	return "", fmt.Errorf("%w: %q and the directories above it", ErrNoStore, start)
+	return "", nil
+}
+
+// mainPlace returns the directory of the main work tree that is to it what dir is to a linked work
+// tree with the given root, or the lowest one above it that exists. linked is false if root is not
+// that of a linked work tree.
+func mainPlace(root, dir string) (place string, linked bool) {
+	main, linked := identity.MainWorkTree(root)
+	if !linked {
+		return "", false
+	}
+	below, err := filepath.Rel(root, dir)
+	if err != nil || !filepath.IsLocal(below) {
+		return main, true
+	}
+	for place = filepath.Join(main, below); place != main; place = filepath.Dir(place) {
+		if info := statOrNil(place); info != nil && info.IsDir() {
+			break
+		}
+	}
+	return place, true
+}
+
+// linkedPlace is mainPlace for a directory anywhere in a linked work tree.
+func linkedPlace(dir string) (place string, linked bool) {
+	root, _, ok := identity.Enclosing(dir)
+	if !ok {
+		return "", false
+	}
+	return mainPlace(root, dir)
 }
 
 // look reports whether dir is a store. It returns an error for another user's directory before it
@@ -135,4 +180,21 @@ func statOrNil(path string) fs.FileInfo {
 		return nil
 	}
 	return info
+}
+
+// SamePlace reports whether two paths lead to one directory.
+func SamePlace(a, b string) bool { return same(statOrNil(a), statOrNil(b)) }
+
+// Above returns the store that the project of the store in dir would use without it; "" for none.
+func Above(env Env, dir string) string {
+	project := filepath.Dir(filepath.Dir(dir))
+	parent := filepath.Dir(project)
+	if top := statOrNil(env.Home); parent == project || same(statOrNil(project), top) {
+		return ""
+	}
+	above, err := findUp(parent, env.Home, sameDevice, true)
+	if err != nil {
+		return ""
+	}
+	return above
 }

@@ -27,9 +27,10 @@ const initWait = 10 * time.Second
 const idSize = 16
 
 // Init creates the store of a project, at .gemini/context in it, and opens it. project is an
-// absolute path of a directory; Init resolves symbolic links in it. .gemini may be a symbolic
-// link. created is true if this call finished the store. An existing store is opened and stays as
-// it is.
+// absolute path of a directory; Init resolves symbolic links in it. In a linked work tree of git
+// that has no store of its own, the project is the same place in the main work tree, unless
+// Env.StoreDir is set. .gemini may be a symbolic link. created is true if this call finished the
+// store. An existing store is opened and stays as it is.
 //
 // Init writes the format file last. A crash or an error before that leaves half a store. The next
 // Init finishes it and keeps what is there: a key, a config.toml, refs. When Init returns nil, the
@@ -42,7 +43,10 @@ func Init(env Env, project string) (r *Repo, created bool, err error) {
 	if !filepath.IsAbs(project) {
 		return nil, false, fmt.Errorf("cannot make a store in %q: not an absolute path", project)
 	}
-	project = physical(project)
+	project, err = projectFor(env, physical(project))
+	if err != nil {
+		return nil, false, err
+	}
 	if err := refuseHome(project, env.Home); err != nil {
 		return nil, false, err
 	}
@@ -60,7 +64,23 @@ func Init(env Env, project string) (r *Repo, created bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	return assemble(env, dir, f, config), created, nil
+	r = assemble(env, dir, f, config)
+	r.shieldOnce()
+	return r, created, nil
+}
+
+// projectFor returns the directory whose store is that of a directory.
+func projectFor(env Env, dir string) (string, error) {
+	if env.StoreDir != "" {
+		return dir, nil
+	}
+	if own, err := stateOf(storeIn(dir)); own != nothing || err != nil {
+		return dir, err
+	}
+	if place, linked := linkedPlace(dir); linked {
+		return place, nil
+	}
+	return dir, nil
 }
 
 // refuseHome refuses the home directory, and a .gemini that leads to the one in it. It compares

@@ -19,6 +19,7 @@ const (
 	configName = "config.toml"
 	ignoreName = ".gitignore"
 	keyName    = "key"
+	markerName = ".git" // of a directory that keeps git clean from the store, see PutShield
 )
 
 // ignoreAll is the store's .gitignore. It keeps the store out of git and, in a git work tree, out

@@ -52,6 +52,7 @@ type Repo struct {
 	mu         sync.Mutex
 	key        []byte    // nil until it was read
 	macs       sync.Pool // of *keyedHash under key
+	shield     sync.Once
 }
 
 // maxFormat limits the format file, in bytes: it has three lines of about 70 bytes.
@@ -134,8 +135,10 @@ func assemble(env Env, dir string, f format.StoreFormat, config *Config) *Repo {
 func (r *Repo) Close() error { return r.Objects.Close() }
 
 // Lock takes the store's lock for Env.Owner. It waits for the setting lock.timeout, or until ctx
-// is done. Errors: those of lock.Acquire.
+// is done. Before the first time it puts up the shield against git clean. Errors: those of
+// lock.Acquire.
 func (r *Repo) Lock(ctx context.Context) (*lock.Held, error) {
+	r.shieldOnce()
 	return lock.Acquire(ctx, r.FS, r.Dir, r.Config.Lock.Timeout, since(r.owner, r.Now))
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/hooks"
+	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
@@ -65,6 +66,7 @@ func Run(ctx context.Context, d Doctor, name string) []Check {
 	if d.Store == nil {
 		return list
 	}
+	list = append(list, d.git()...)
 	if name == "" || name == hooks.GeminiCLI {
 		list = append(list, d.ignore())
 	}
@@ -130,6 +132,28 @@ func (d *Doctor) store(ctx context.Context) Check {
 		c.State, c.Detail = Fail, "cannot be written: "+err.Error()
 	}
 	return c
+}
+
+// git checks that git does not remove the store with files that it does not track.
+func (d *Doctor) git() []Check {
+	c := Check{Name: "git clean", State: OK}
+	switch shield := d.Store.Shielded(); shield {
+	case repo.NoGit:
+		return nil
+	case repo.Shielded:
+		c.Detail = "git clean -fdx passes the store over; git clean -ffdx would remove it"
+	case repo.InLinked:
+		c.State = Warn
+		c.Detail = "the store is in a linked work tree: git worktree remove would remove it"
+		c.Hint = "move it to the main work tree, as .gemini/context there: all work trees share it"
+	case repo.Bare:
+		c.State, c.Detail = Warn, "git clean -fdx would remove the store"
+		if err := d.Store.PutShield(); err != nil { // the lock has tried it
+			c.Detail += ": " + err.Error()
+		}
+		c.Hint = "`ctx init` tries again to keep git clean from it"
+	}
+	return []Check{c}
 }
 
 // ignore checks that neither git nor the agent reads the files of the store.
