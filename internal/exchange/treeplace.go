@@ -17,6 +17,7 @@ import (
 type branchState struct {
 	tip    format.ID
 	fresh  map[format.ID]*format.Entry          // entries that are not stored yet
+	newest map[format.ID]*history.Shown         // by message: newest versions of these
 	onLine func(format.ID) (in bool, err error) // whether an entry is in the branch's history
 }
 
@@ -26,9 +27,12 @@ func (im *treeImporter) stored(next *treeStep, at branchState) (format.ID, error
 	if err != nil || id.IsZero() {
 		return format.ID{}, err
 	}
-	shown, err := im.LatestParts(im.view, id)
-	if err != nil {
-		return format.ID{}, err
+	shown := at.newest[id] // the store cannot read it before the operation is committed
+	waits := shown != nil
+	if !waits {
+		if shown, err = im.LatestParts(im.view, id); err != nil {
+			return format.ID{}, err
+		}
 	}
 	clean := next.out
 	if _, err := clean.Clean(); err != nil {
@@ -38,8 +42,10 @@ func (im *treeImporter) stored(next *treeStep, at branchState) (format.ID, error
 	if shown.Gone == "" && shown.Entry.Role == next.out.Role && sameBytes(shown, &fresh) {
 		return id, nil
 	}
-	if shown, err = im.Latest(im.view, id); err != nil {
-		return format.ID{}, err
+	if !waits {
+		if shown, err = im.Latest(im.view, id); err != nil {
+			return format.ID{}, err
+		}
 	}
 	same, err := im.holds(shown, next.out.Role, &fresh)
 	if err != nil || !same {

@@ -17,9 +17,11 @@ type treeWriter struct {
 	im    *treeImporter
 	old   format.Value // of the branch
 	fresh map[format.ID]*format.Entry
-	off   map[format.ID]bool // entries whose membership in the branch's history has changed
-	moved bool               // the branch has moved away from its end
-	count Tally
+	// newest are the newest versions of the messages that this operation wrote, by message.
+	newest map[format.ID]*history.Shown
+	off    map[format.ID]bool // entries whose membership in the branch's history has changed
+	moved  bool               // the branch has moved away from its end
+	count  Tally
 	// returned counts messages of abandoned lines that are in the conversation again.
 	returned int
 }
@@ -49,7 +51,7 @@ func (im *treeImporter) open(t *Tx) (*treeWriter, error) {
 		return nil, err
 	}
 	return &treeWriter{Tx: t, Appender: t.conversation.NewAppender(h, true), im: im, old: old,
-		fresh: map[format.ID]*format.Entry{}, off: map[format.ID]bool{}}, nil
+		fresh: map[format.ID]*format.Entry{}, newest: map[format.ID]*history.Shown{}, off: map[format.ID]bool{}}, nil
 }
 
 // step processes a step that waited.
@@ -102,7 +104,7 @@ func (w *treeWriter) step(next *treeStep) error {
 }
 
 func (w *treeWriter) state() branchState {
-	return branchState{tip: w.Tip.Value.ID, fresh: w.fresh, onLine: w.onLine}
+	return branchState{tip: w.Tip.Value.ID, fresh: w.fresh, newest: w.newest, onLine: w.onLine}
 }
 
 // onLine reports whether an entry is in the current history of the branch.
@@ -166,10 +168,20 @@ func (w *treeWriter) append(
 	m *conversation.Message, e *format.Entry,
 ) (conversation.Appended, error) {
 	a, err := w.Put(m, e)
-	if err == nil {
-		w.fresh[a.ID] = e
+	if err != nil {
+		return a, err
 	}
-	return a, err
+	w.fresh[a.ID] = e
+	shown := &history.Shown{ID: a.ID, Version: a.ID, Entry: e, Text: m.Text, Parts: m.Parts}
+	if a.Forgotten {
+		shown.Gone = format.ReasonForgotten
+	}
+	if e.Kind == format.KindAmend {
+		w.newest[e.Amends] = shown
+	} else {
+		w.newest[a.ID] = shown
+	}
+	return a, nil
 }
 
 // close commits what was written.
