@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +35,7 @@ func (b bytesOf) Read(p []byte) (int, error) {
 func testEnv(dir string) repo.Env {
 	t := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	return repo.Env{
-		WorkDir: dir, Random: bytesOf(dir[len(dir)-1]),
+		WorkDir: dir, Random: bytesOf(dir[len(dir)-1]), UserData: filepath.Join(dir, "data"),
 		Owner:     lock.Owner{PID: 1, Host: "test", Command: "test"},
 		Now:       func() time.Time { t = t.Add(time.Second); return t },
 		Overrides: []string{"window.graduate_at=4", "window.evict_at=6"},

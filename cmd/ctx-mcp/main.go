@@ -74,11 +74,10 @@ func run(
 		fmt.Fprintf(out, "ctx-mcp version %s\n", environ.Version())
 		return clierr.Done
 	}
-	if r, err := repo.Open(env); err != nil {
-		// Every tool reports the error, too. Somebody may create the store while the server runs.
+	if err := mayServe(env); err != nil {
+		// Every tool reports the error, too. Somebody may create or allow the store while the server
+		// runs.
 		fmt.Fprintf(errs, "ctx-mcp: warning: %s\n", clierr.Explain(err).Message)
-	} else {
-		_ = r.Close() // nothing was read but settings
 	}
 	f := newFront(in, out)
 	err = newServer(env, errs).Run(c,
@@ -91,6 +90,32 @@ func run(
 		return clierr.Failed
 	}
 	return clierr.Done
+}
+
+// mayServe returns why no tool can answer now; nil if tools can.
+func mayServe(env repo.Env) error {
+	r, err := openAllowed(env)
+	if err != nil {
+		return err
+	}
+	return r.Close()
+}
+
+// openAllowed opens the store, if it may speak to models.
+func openAllowed(env repo.Env) (*repo.Repo, error) {
+	r, err := repo.Open(env)
+	if err != nil {
+		return nil, err
+	}
+	ok, err := r.Allowed()
+	if err == nil && !ok {
+		err = repo.ErrNotAllowed // without a path, whose names anybody may choose
+	}
+	if err != nil {
+		_ = r.Close() // nothing was read but settings and the key
+		return nil, err
+	}
+	return r, nil
 }
 
 // list collects the values of a repeated flag.

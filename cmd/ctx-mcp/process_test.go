@@ -35,6 +35,7 @@ func command(ctx, dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command(ctx, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "HOME="+filepath.Join(dir, "home"), "CTX_USER_CONFIG=",
+		"CTX_USER_DATA="+filepath.Join(dir, "data"),
 		"CTX_DIR=", "CTX_WINDOW_GRADUATE_AT=4", "CTX_WINDOW_EVICT_AT=6")
 	return cmd
 }

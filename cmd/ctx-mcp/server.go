@@ -121,7 +121,7 @@ func (sv *server) guard(c context.Context, what string, work func() error) (err 
 
 // open opens the store for one call.
 func (sv *server) open(c context.Context, tool string, args any, work func(*call) error) error {
-	r, err := repo.Open(sv.env)
+	r, err := openAllowed(sv.env)
 	if err != nil {
 		return err
 	}

@@ -118,6 +118,7 @@ func (a *app) env() repo.Env {
 		Home:       a.home,
 		StoreDir:   a.getenv("CTX_DIR"),
 		UserConfig: a.userConf,
+		UserData:   a.userData,
 		Getenv:     a.getenv,
 		Overrides:  a.overrides,
 		Now:        a.now,

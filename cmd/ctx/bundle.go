@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/maintenance/bundle"
+	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
 func newBundleCmd(a *app) *cobra.Command {
@@ -48,6 +49,12 @@ func unbundle(a *app, cmd *cobra.Command, args []string) error {
 	r, err := bundle.Unpack(a.c, a.env(), a.path(args[0]), project)
 	if err != nil {
 		return err
+	}
+	env := a.env()
+	env.StoreDir = project
+	if made, err := repo.Open(env); err == nil {
+		a.placed(made, project, true)
+		_ = made.Close()
 	}
 	return printBundle(a, r, project)
 }

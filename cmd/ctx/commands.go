@@ -54,6 +54,7 @@ func listCommands() []entry {
 	return []entry{
 		{"init", groupStore, newInitCmd},
 		{"status", groupStore, newStatusCmd},
+		{"allow", groupStore, newAllowCmd},
 		{"config", groupStore, newConfigCmd},
 		{"gc", groupStore, newGCCmd},
 		{"fsck", groupStore, newFsckCmd},

@@ -43,7 +43,8 @@ func runDemo(a *app, keep bool) (err error) {
 	if err != nil {
 		return err
 	}
-	d := &demo{a: a, c: a.c, dir: filepath.Join(dir, "project"), home: filepath.Join(dir, "home")}
+	d := &demo{a: a, c: a.c, dir: filepath.Join(dir, "project"), home: filepath.Join(dir, "home"),
+		keep: keep}
 	defer func() {
 		if keep {
 			d.say("", "The store is kept in "+oneLine(dir))
@@ -68,6 +69,7 @@ type demo struct {
 	a         *app
 	c         context.Context
 	dir, home string
+	keep      bool // the store stays, and may be shown to agents
 }
 
 // play runs the whole demonstration.
@@ -141,8 +143,11 @@ func (d *demo) run(args ...string) (string, error) {
 	var out, said bytes.Buffer
 	w := world{
 		stdin: strings.NewReader(""), stdout: &out, stderr: &said, dir: d.dir, home: d.home,
-		host: d.a.host, pid: d.a.pid,
+		userData: filepath.Join(d.home, "data"), host: d.a.host, pid: d.a.pid,
 		getenv: func(string) string { return "" }, now: d.a.now, random: d.a.random,
+	}
+	if d.keep {
+		w.userData = d.a.userData
 	}
 	if code := run(d.c, w, args); code != exitDone {
 		if d.c.Err() != nil {

@@ -113,6 +113,7 @@ func (a *app) scratch(use func(s *session.Store, dir string) error) (err error) 
 	}()
 	env := a.env()
 	env.WorkDir, env.StoreDir, env.Random = dir, "", rand.Reader
+	env.UserData = doctor.ScratchData(dir)
 	r, _, err := repo.Init(env, dir)
 	if err != nil {
 		return err

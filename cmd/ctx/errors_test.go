@@ -41,6 +41,7 @@ func TestExplain(t *testing.T) {
 		{history.ErrInput, exitUsage, "usage", false},
 		{&repo.ConfigError{Key: "a", Why: "b", Hint: "c"}, exitUsage, "usage", true},
 		{repo.ErrNoStore, exitNoStore, "no-store", true},
+		{repo.ErrNotAllowed, exitFailed, "not-allowed", true},
 		{repo.ErrHalf, exitNoStore, "no-store", true},
 		{&repo.OwnerError{Path: "x", UID: 1}, exitNoStore, "no-store", true},
 		{&format.VersionError{What: "store", Got: 2, Known: 1}, exitNoStore, "newer-format", true},

@@ -134,13 +134,16 @@ const environmentHelp = `Variables:
 
   CTX_DIR                  the store, or the project it is in; without it, the first .gemini/context upwards from the
                            working directory, not in the home directory and not on another file system
+  CTX_USER_DATA            the directory with the list of stores that may speak to models; without it, ctx in
+                           XDG_DATA_HOME, or in the directory that the system has for data, as ~/.local/share
   CTX_USER_CONFIG          the user's config file; without it, ctx/config.toml in the user's configuration directory
   CTX_<SECTION>_<SETTING>  a setting, as CTX_WINDOW_GRADUATE_AT for window.graduate_at
   CTX_PAGER, PAGER         the program that shows long output on a terminal; cat for none; without them, less
   NO_COLOR                 if this is set and not empty, no colours on a terminal; the setting color.ui goes before it
   CTX_HOOK_DISABLE         if this is set and not 0, ` + "`ctx hook`" +
 	` does nothing; ctx sets it for agents that write summaries
-  HOME, XDG_CONFIG_HOME    the places of the user's files (Windows: USERPROFILE, AppData)
+  HOME, XDG_CONFIG_HOME, XDG_DATA_HOME
+                           the places of the user's files (Windows: USERPROFILE, AppData, LocalAppData)
 
 The first source that has a setting wins: -c KEY=VALUE, the environment, the store's config.toml, the user's config file, the
 default. ` + "`ctx config list --show-origin`" +

@@ -18,7 +18,10 @@ func newHookCmd(a *app) *cobra.Command {
 			` sets that up. The command always ends with exit code
 0, within the time of the setting hook.deadline. It prints JSON for the agent, or nothing. It
 writes failures to log/hook of the store, and ` + "`ctx status`" + ` and ` + "`ctx doctor`" +
-			` report them.`),
+			` report them.
+
+In a store that was not made or allowed on this machine a hook records nothing and tells the model
+nothing: it says so once a session, to the person (` + "`ctx help allow`" + `).`),
 		Example: "  ctx hook gemini-cli < event.json",
 	}
 	var subs []*cobra.Command
@@ -109,6 +112,17 @@ func runHook(a *app, agent *hooks.Agent) (err error) {
 	}
 	s, err := a.openStore()
 	if err != nil {
+		return err
+	}
+	if ok, err := s.Allowed(); !ok {
+		dir = "" // nothing goes into the store, a trouble neither
+		out, said := hooks.Refuse(agent, a.stdin)
+		if said {
+			a.say("%s", hooks.NotAllowed)
+		}
+		if out != nil {
+			a.line("%s", out)
+		}
 		return err
 	}
 	agent.Env = a.agentEnv()

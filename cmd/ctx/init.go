@@ -36,23 +36,19 @@ said is gone.`,
 			}
 			a.pathLine(r.Dir)
 			a.placed(r, a.project(args), created)
-			if advice := r.IgnoreAdvice(); created && advice != "" {
-				a.say(
-					"hint: to keep the store out of the agent's own searches, add the line %s to "+
-						".geminiignore", advice)
-			}
 			return nil
 		},
 	}
 }
 
-// placed says where a store is, if that is not in the project that was asked for, and what git may
-// do to a new one.
+// placed says where a store is, if that is not in the project that was asked for, whether it may
+// speak to models, and, of a new one, what git and the agent make of it.
 func (a *app) placed(r *repo.Repo, project string, created bool) {
 	if at := filepath.Dir(filepath.Dir(r.Dir)); !repo.SamePlace(at, project) {
 		a.say("ctx: %s is in a linked work tree of git: it shares the store of the main one",
 			oneLine(project))
 	}
+	a.sayIfNotAllowed(r)
 	if !created {
 		return
 	}
@@ -63,6 +59,26 @@ func (a *app) placed(r *repo.Repo, project string, created bool) {
 	if text := shieldText(r.Shielded()); text != "" {
 		a.say("hint: %s", text)
 	}
+	if advice := r.IgnoreAdvice(); advice != "" {
+		a.say("hint: to keep the store out of the agent's own searches, add the line %s to "+
+			".geminiignore", advice)
+	}
+}
+
+// sayIfNotAllowed says so of a store that may not speak to models.
+func (a *app) sayIfNotAllowed(r *repo.Repo) {
+	if ok, err := r.Allowed(); !ok {
+		a.say("ctx: %s", oneLine(notAllowed(err)))
+	}
+}
+
+// notAllowed says of a store that it may not speak to models, and what to do.
+func notAllowed(err error) string {
+	if err != nil {
+		return "hooks record nothing, and tell models nothing: " + err.Error()
+	}
+	return "the store was not made or allowed on this machine: hooks record nothing, and tell " +
+		"models nothing; look at it, and then `ctx allow`, or `ctx destroy`"
 }
 
 // shieldText says what git may do to a store; "" for nothing.

@@ -167,11 +167,7 @@ func (o *installOptions) makeStore(a *app, d *installedDoc) error {
 	}
 	a.opened = append(a.opened, r)
 	d.Store, o.created = &r.Dir, created
-	if advice := r.IgnoreAdvice(); created && advice != "" {
-		a.say(
-			"hint: to keep the store out of the agent's own searches, add the line %s to "+
-				".geminiignore", advice)
-	}
+	a.placed(r, a.agentProject(), created)
 	return nil
 }
 

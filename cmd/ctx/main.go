@@ -52,6 +52,7 @@ func fromOS(c context.Context, watch func(int)) world {
 		become:   become,
 		home:     home,
 		userConf: environ.UserConfig(),
+		userData: environ.UserData(),
 		host:     host,
 		pid:      os.Getpid(),
 		getenv:   os.Getenv,

@@ -174,6 +174,7 @@ a store in which something was said. A clone that was stopped is completed by th
 				return err
 			}
 			a.opened = append(a.opened, r)
+			a.placed(r, target, created)
 			s := session.New(r)
 			s.History.Warn = a.warn
 			if !created {

@@ -65,6 +65,12 @@ func (o *repairOptions) run(a *app) error {
 	case err != nil:
 		return err
 	}
+	if o.newKey && !o.dryRun {
+		if mended, err := repo.Open(a.env()); err == nil {
+			a.sayIfNotAllowed(mended) // the list knows stores by their keys
+			_ = mended.Close()
+		}
+	}
 	return printRepair(a, r, o.dryRun)
 }
 

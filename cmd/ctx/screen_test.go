@@ -70,7 +70,8 @@ func screenWorld(dir string, out, errs *bytes.Buffer, tick int) world {
 	now := scriptStart().Add(time.Duration(tick) * time.Minute)
 	return world{
 		stdin: strings.NewReader(""), stdout: out, stderr: errs, dir: dir, home: filepath.Dir(dir),
-		host: "host", pid: 1,
+		userData: filepath.Join(filepath.Dir(dir), "data"),
+		host:     "host", pid: 1,
 		getenv: func(string) string { return "" }, now: func() time.Time { return now },
 		random: &hashStream{n: uint64(tick) << 32},
 	}

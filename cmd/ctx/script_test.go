@@ -120,6 +120,8 @@ func TestScripts(t *testing.T) {
 			e.Setenv("USERPROFILE", home)
 			e.Setenv("AppData", home)
 			e.Setenv("XDG_CONFIG_HOME", "")
+			e.Setenv("XDG_DATA_HOME", "")
+			e.Setenv("LocalAppData", home)
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
 			e.Setenv("ZEROS", strings.Repeat("0", 64))
 			e.Cd = project

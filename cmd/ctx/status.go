@@ -45,6 +45,7 @@ what to do next: import what agents have, record each turn as it is said, summar
 			}
 			st := &statusPrinter{a: a, d: &d, list: list, by: recordedBy(list),
 				shield: s.Shielded()}
+			_, st.refused = s.Allowed()
 			st.recorded()
 			st.current()
 			st.troubles()
@@ -61,7 +62,8 @@ type statusPrinter struct {
 	list []recall.Overview
 	by   []recordedAgent
 
-	shield repo.Shield
+	shield  repo.Shield
+	refused error // why it is not known whether the store is allowed
 }
 
 // recordedAgent is what a store has of an agent; name is "" for messages of no agent.
@@ -157,6 +159,9 @@ func (st *statusPrinter) troubles() {
 		a.line(
 			"the log ends in %d bytes of an unfinished operation; the next change sets them aside",
 			d.Torn)
+	}
+	if !d.Allowed {
+		a.line("%s", oneLine(notAllowed(st.refused)))
 	}
 	if st.shield == repo.Bare || st.shield == repo.InLinked {
 		a.line("%s", shieldText(st.shield))

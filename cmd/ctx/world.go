@@ -35,6 +35,7 @@ type world struct {
 	beside   func() string
 	home     string // "" for none
 	userConf string // the user's config file; "" for none
+	userData string // the directory of what ctx keeps for the user; "" for none
 	host     string
 	pid      int
 	getenv   func(string) string

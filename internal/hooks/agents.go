@@ -59,6 +59,9 @@ type Agent struct {
 	// Answer returns what a hook prints to give a text to the model; nil for the form of Claude Code.
 	Answer func(event, text string) any
 
+	// Shows says that the agent shows the member systemMessage of what a hook prints to the person.
+	Shows bool
+
 	// Event and Env are set for a run: the event that the command names, and where the agent keeps
 	// its files.
 	Event string
@@ -105,7 +108,7 @@ var agents = [...]Agent{
 		Project: ".gemini/settings.json", User: "settings.json", Home: "GEMINI_CLI_HOME",
 		Standard: ".gemini", HomeAbove: true,
 		Named: true, Timeout: 30_000, Sh: "bash",
-		Subagents: newestIn,
+		Subagents: newestIn, Shows: true,
 	},
 	{
 		Name: claudecode.Agent, Title: "Claude Code", Turn: "Stop",
@@ -116,14 +119,14 @@ var agents = [...]Agent{
 		Project: ".claude/settings.local.json", User: "settings.json", Home: "CLAUDE_CONFIG_DIR",
 		Standard: ".claude",
 		Timeout:  30, LateAnswer: true, Bash: true, // that of Git
-		Subagents: besideIt,
+		Subagents: besideIt, Shows: true,
 	},
 	{
 		Name: codex.Agent, Title: "Codex CLI", Turn: "Stop",
 		Events: []Event{{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord},
 			{"SubagentStop", doRecord}, {"SessionEnd", doEnd}},
 		Project: ".codex/hooks.json", User: "hooks.json", Home: "CODEX_HOME", Standard: ".codex",
-		Timeout: 30, Sh: "$SHELL",
+		Timeout: 30, Sh: "$SHELL", Shows: true,
 		Trust: "Codex runs new hooks only after you have reviewed them: type /hooks in Codex " +
 			"once, in a project that it trusts",
 	},
@@ -181,7 +184,7 @@ var agents = [...]Agent{
 			{"SessionEnd", doEnd},
 		},
 		Project: ".qwen/settings.json", User: "settings.json", Home: "QWEN_HOME", Standard: ".qwen",
-		Timeout: 30_000, Sh: "bash", LateAnswer: true,
+		Timeout: 30_000, Sh: "bash", LateAnswer: true, Shows: true,
 	},
 	{
 		Name: droid.Agent, Title: "Factory Droid", Turn: "Stop",
@@ -191,7 +194,7 @@ var agents = [...]Agent{
 		},
 		Project: ".factory/settings.json", User: "settings.json", Home: "FACTORY_HOME_OVERRIDE",
 		Standard: ".factory", HomeAbove: true,
-		Timeout: 30,
+		Timeout: 30, Shows: true,
 	},
 }
 

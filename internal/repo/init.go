@@ -32,6 +32,9 @@ const idSize = 16
 // Env.StoreDir is set. .gemini may be a symbolic link. created is true if this call finished the
 // store. An existing store is opened and stays as it is.
 //
+// A store of which nothing was there before goes on the user's list of allowed stores, if that can
+// be written.
+//
 // Init writes the format file last. A crash or an error before that leaves half a store. The next
 // Init finishes it and keeps what is there: a key, a config.toml, refs. When Init returns nil, the
 // store survives a power cut. Two concurrent calls wait for each other.
@@ -55,9 +58,10 @@ func Init(env Env, project string) (r *Repo, created bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+	pristine := false
 	f, err := readFormat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		f, created, err = create(env, project)
+		f, created, pristine, err = create(env, project)
 	} else if err == nil {
 		err = env.FS.SyncDir(dir) // an earlier Init may have crashed before this sync
 	}
@@ -65,6 +69,9 @@ func Init(env Env, project string) (r *Repo, created bool, err error) {
 		return nil, false, err
 	}
 	r = assemble(env, dir, f, config)
+	if pristine && env.UserData != "" {
+		_ = r.Allow(MadeHere) // the caller may ask Allowed, and Allow again
+	}
 	r.shieldOnce()
 	return r, created, nil
 }
@@ -123,26 +130,36 @@ func checkedConfig(env Env, dir string) (*Config, error) {
 }
 
 // create makes or finishes a store, under its lock. created is false if another process was
-// faster.
-func create(env Env, project string) (f format.StoreFormat, created bool, err error) {
+// faster. pristine says that nothing of the store was there before.
+func create(env Env, project string) (f format.StoreFormat, created, pristine bool, err error) {
 	dir := storeIn(project)
 	for _, path := range []string{filepath.Dir(dir), dir} {
 		if err := mkdir(env.FS, path); err != nil {
-			return f, false, fmt.Errorf("cannot make a store: %w", err)
+			return f, false, false, fmt.Errorf("cannot make a store: %w", err)
 		}
 	}
 	held, err := lock.Acquire(context.Background(), env.FS, dir, initWait,
 		since(env.Owner, env.Now))
 	if err != nil {
-		return f, false, err
+		return f, false, false, err
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
 	f, err = readFormat(dir)
 	if !errors.Is(err, fs.ErrNotExist) {
-		return f, false, err
+		return f, false, false, err
 	}
+	pristine = isPristine(dir)
 	f, err = finish(env, project)
-	return f, err == nil, err
+	return f, err == nil, pristine, err
+}
+
+// isPristine reports whether a directory has nothing but what a lock leaves. Half a store may come
+// with somebody's project: to finish it makes nobody its maker.
+func isPristine(dir string) bool {
+	files, err := os.ReadDir(dir)
+	return err == nil && !slices.ContainsFunc(files, func(f fs.DirEntry) bool {
+		return f.Name() != "lock" && f.Name() != "lock.owner"
+	})
 }
 
 // finish creates the missing parts of a store, the format file last. The caller holds the lock. The

@@ -26,6 +26,7 @@ type Env struct {
 	Home       string // the user's home directory, where the search ends; "" for none
 	StoreDir   string // CTX_DIR: the store, or the project it is in; "" to search
 	UserConfig string // the path of the user's config.toml; "" for none
+	UserData   string // the directory of what ctx keeps for the user; "" for none
 	// The settings in the environment are read through it; nil for none
 	Getenv func(string) string
 	// "key=value" from the command line, the last one of a key counts
@@ -49,6 +50,7 @@ type Repo struct {
 
 	owner      lock.Owner
 	userConfig string // as in Env
+	userData   string // as in Env
 	mu         sync.Mutex
 	key        []byte    // nil until it was read
 	macs       sync.Pool // of *keyedHash under key
@@ -126,6 +128,7 @@ func assemble(env Env, dir string, f format.StoreFormat, config *Config) *Repo {
 		Now:        env.Now,
 		owner:      env.Owner,
 		userConfig: env.UserConfig,
+		userData:   env.UserData,
 	}
 	store.Key = r.secret
 	return r

@@ -122,6 +122,9 @@ func settings(err error) (Problem, bool) {
 	case errors.Is(err, repo.ErrNoStore):
 		return Problem{Code: NoStore, Kind: "no-store",
 			Hint: "`ctx init` makes one here; -C DIR or CTX_DIR names another"}, true
+	case errors.Is(err, repo.ErrNotAllowed):
+		return Problem{Code: Failed, Kind: "not-allowed",
+			Hint: "the person at the machine decides that: `ctx status` says how"}, true
 	case errors.Is(err, repo.ErrHalf):
 		return Problem{Code: NoStore, Kind: "no-store",
 			Hint: "`ctx init` in the same directory finishes it"}, true

@@ -9,6 +9,7 @@ import (
 // Status is the state of a store and its current session.
 type Status struct {
 	Store      string         `json:"store"`
+	Allowed    bool           `json:"allowed"` // made or allowed on this machine
 	ID         string         `json:"id"`
 	Head       *string        `json:"head"`
 	Sessions   int            `json:"sessions"`
@@ -39,6 +40,7 @@ func StatusOf(s *session.Store, view *refs.View) (Status, error) {
 		Branches: []StatusBranch{}, Ignore: OrNull(s.IgnoreAdvice()),
 		Drift: s.Exchange.Drifts(),
 	}
+	d.Allowed, _ = s.Allowed() // a store without its key has other troubles
 	list, err := s.Recall.Sessions(view)
 	if err != nil {
 		return d, err

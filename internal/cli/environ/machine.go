@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -26,6 +27,7 @@ func Env(command string) repo.Env {
 		Home:       home,
 		StoreDir:   os.Getenv("CTX_DIR"),
 		UserConfig: UserConfig(),
+		UserData:   UserData(),
 		Getenv:     os.Getenv,
 		Now:        time.Now,
 		Random:     rand.Reader,
@@ -44,6 +46,34 @@ func UserConfig() string {
 		return ""
 	}
 	return filepath.Join(dir, "ctx", "config.toml")
+}
+
+// UserData returns the directory of what ctx keeps for the user: CTX_USER_DATA, or ctx in the
+// directory that the system has for data; "" if there is none.
+func UserData() string {
+	if path, ok := os.LookupEnv("CTX_USER_DATA"); ok {
+		return path
+	}
+	dir := os.Getenv("XDG_DATA_HOME")
+	if filepath.IsAbs(dir) {
+		return filepath.Join(dir, "ctx")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	switch runtime.GOOS {
+	case "windows":
+		dir = os.Getenv("LocalAppData")
+	case "darwin":
+		dir = filepath.Join(home, "Library", "Application Support")
+	default:
+		dir = filepath.Join(home, ".local", "share")
+	}
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	return filepath.Join(dir, "ctx")
 }
 
 // Beside returns the directory of this program, with links resolved, or "" if it is unknown.

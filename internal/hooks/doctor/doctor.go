@@ -66,6 +66,7 @@ func Run(ctx context.Context, d Doctor, name string) []Check {
 	if d.Store == nil {
 		return list
 	}
+	list = append(list, d.allowed())
 	list = append(list, d.git()...)
 	if name == "" || name == hooks.GeminiCLI {
 		list = append(list, d.ignore())
@@ -130,6 +131,21 @@ func (d *Doctor) store(ctx context.Context) Check {
 	}
 	if err != nil {
 		c.State, c.Detail = Fail, "cannot be written: "+err.Error()
+	}
+	return c
+}
+
+// allowed checks that the store may speak to models, since hooks do nothing where it may not.
+func (d *Doctor) allowed() Check {
+	c := Check{Name: "allowed", State: OK, Detail: "the store was made or allowed on this machine"}
+	ok, err := d.Store.Allowed()
+	switch {
+	case err != nil:
+		c.State, c.Detail = Fail, err.Error()
+	case !ok:
+		c.State, c.Detail = Fail, repo.ErrNotAllowed.Error()+
+			": hooks record nothing, and tell models nothing"
+		c.Hint = "look at the store, and then `ctx allow`, or `ctx destroy`"
 	}
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -193,6 +194,10 @@ func (d *Doctor) tells(
 	return "; the next session's model is told of it", nil
 }
 
+// ScratchData returns the directory that stands for the user's data while a scratch store in dir is
+// used: no list of the user gets it.
+func ScratchData(dir string) string { return filepath.Join(dir, "user-data") }
+
 // call runs the hook as the agent does at an event.
 func (d *Doctor) call(
 	ctx context.Context, agent *hooks.Agent, r *run, event, dir string, in []byte,
@@ -207,6 +212,7 @@ func (d *Doctor) call(
 	cmd.Dir = dir
 	cmd.Env = slices.DeleteFunc(os.Environ(),
 		func(v string) bool { return strings.HasPrefix(v, "CTX_DIR=") })
+	cmd.Env = append(cmd.Env, "CTX_USER_DATA="+ScratchData(dir))
 	cmd.Stdin = bytes.NewReader(in)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &stdout, &stderr, time.Second

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+func newAllowCmd(a *app) *cobra.Command {
+	var revoke, list bool
+	cmd := &cobra.Command{
+		Use:   "allow [--revoke | --list]",
+		Short: "Let a store from elsewhere speak to models",
+		Long: long(`Puts the store on the list of those that may speak to models, and prints its path.
+A store may have come with somebody's project, with words that were made for your model. In a store
+that is not on the list hooks record nothing and tell models nothing, and `+"`ctx mcp`"+` answers
+nothing. Every other command works, so look at the store first: `+"`ctx log --all`"+`,
+`+"`ctx brief`"+`.
+
+Stores that `+"`ctx init`"+`, `+"`ctx install`"+` or `+"`ctx clone`"+` make are on the list. The
+list knows a store by its key, so that it may be moved or copied. It is in CTX_USER_DATA/stores,
+which is private; `+"`ctx help environment`"+` says where that is.
+
+With --revoke the store is taken off the list, and so are its copies. With --list the command prints
+the list.`, exitNoStore, exitCorrupt),
+		Example: "  ctx allow\n  ctx allow --list\n  ctx allow --revoke",
+		Args:    between(0, 0),
+		RunE: func(*cobra.Command, []string) error {
+			if revoke && list {
+				return usagef("--revoke and --list do not go together")
+			}
+			if list {
+				return a.listAllowed()
+			}
+			s, view, err := a.openView()
+			if err != nil {
+				return err
+			}
+			if revoke {
+				err = s.Disallow()
+			} else {
+				err = s.Allow(repo.ByUser)
+			}
+			if err != nil {
+				return err
+			}
+			return a.allowed(s, view, !revoke)
+		},
+	}
+	cmd.Flags().BoolVar(&revoke, "revoke", false, "take the store off the list")
+	cmd.Flags().BoolVar(&list, "list", false, "print the list")
+	return cmd
+}
+
+// allowed prints what became of a store on the list.
+func (a *app) allowed(s *session.Store, view *refs.View, on bool) error {
+	if a.json {
+		return a.answer("path", s.Dir, "id", s.ID, "allowed", on)
+	}
+	a.pathLine(s.Dir)
+	list, err := s.Recall.Sessions(view)
+	if err == nil && on {
+		a.say("ctx: hooks record into it, and tell models of its %s",
+			plural(len(list), "session", "sessions"))
+	}
+	return err
+}
+
+func (a *app) listAllowed() error {
+	list, err := repo.AllowedStores(a.env())
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, one := range list {
+		if a.json {
+			if err := a.answer("path", one.Path, "id", one.Store, "git", one.Git, "how", one.How,
+				"time", one.Time); err != nil {
+				return err
+			}
+			continue
+		}
+		rows = append(rows, []string{oneLine(one.Path), one.How, one.Time.Format(time.DateOnly)})
+	}
+	if len(rows) > 0 {
+		a.titled([]string{"STORE", "HOW", "SINCE"}, rows)
+	}
+	return nil
+}
