@@ -144,7 +144,8 @@ func (p Program) Command(args ...string) *exec.Cmd {
 	c.Dir = p.Dir
 	home := filepath.Join(p.Dir, ".home")
 	c.Env = append(outside(), "HOME="+home, "USERPROFILE="+home, "AppData="+home,
-		"XDG_CONFIG_HOME=", "CTX_USER_CONFIG="+filepath.Join(home, "none.toml"),
+		"XDG_CONFIG_HOME=", "XDG_DATA_HOME=",
+		"CTX_USER_CONFIG="+filepath.Join(home, "none.toml"),
 		"GORACE=atexit_sleep_ms=0 halt_on_error=1")
 	c.Env = append(c.Env, p.Env...)
 	return c
