@@ -155,6 +155,11 @@ func TestHarmless(t *testing.T) {
 		"AIzaSyabcdefghijklmnopqrstuvwxyz1234567",
 		"s.AcceptanceTimeoutSeconds", "s.makeKubeConfigController = args",
 		"SELECT key, value FROM t WHERE key = 'page'",
+		"tide.log:1169:2026-06-18T05:49:50.0672828Z gauge east answers",
+		"src/tide:5432:east:answers:a1b2c3d4 in time", "db:5432:2026-06-18T05:me:a1b2c3d4",
+		"main_test.go:1169:37:undefined:a1b2c3d4", "out.txt:2048:warn:module:x9f2kq",
+		"gpg --recv-key F6E65AC044F831AC80A06380C8B3A55A6F3EFCDE",
+		"gpg --default-key 0xF6E65AC044F831AC80A06380C8B3A55A6F3EFCDE",
 	} {
 		if out, found := mustText(t, in); out != in {
 			t.Errorf("%q is %q: %v", in, out, found)
@@ -220,4 +225,17 @@ func TestPatternsSettle(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustText(t, "password=hunter2 DACxxxxxxxxxxx REDABCDE:fghij")
+}
+
+// TestPgpass has lines of .pgpass beside those of grep -n, which look alike.
+func TestPgpass(t *testing.T) {
+	for _, in := range []string{
+		"db.example.org:5432:tides:keeper:%", "*:*:*:me:%", "/var/run/postgresql:5432:app:me:%",
+		"+localhost:5432:*:postgres:%",
+	} {
+		if out, _ := mustText(t, strings.Replace(in, "%", "Zr8-quay-41x", 1)); out !=
+			strings.Replace(in, "%", "[REDACTED:password]", 1) {
+			t.Errorf("%q is %q", in, out)
+		}
+	}
 }

@@ -376,7 +376,7 @@ func TestReplaceText(t *testing.T) {
 	}
 	r := storetest.Replace(t, s, claim, "\x1b[31mpassword=hunter2xyz99\x00 is <it>\xff")
 	if got, want := storetest.MessageAt(t, s, r).Text,
-		"[31mpassword=[REDACTED:password] is <it>\uFFFD"; got != want {
+		"password=[REDACTED:password] is <it>\uFFFD"; got != want {
 		t.Errorf("rendered is %q, want %q", got, want)
 	}
 }

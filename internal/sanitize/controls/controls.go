@@ -7,10 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// Strip removes controls and replaces every byte that is not part of valid UTF-8 by U+FFFD. It
-// returns the number of removed controls and of replaced bytes, and b itself if there are none.
-// Removing a control never joins two broken halves of a rune, because each half is replaced on its
-// own. strip notes in moved, unless that is nil, where the offsets of out differ from those of b.
+// Strip removes controls and terminal sequences, and replaces every byte that is not part of valid
+// UTF-8 by U+FFFD. It returns the number of removed controls, where a sequence counts once, and of
+// replaced bytes, and b itself if there are none. Removing a control never joins two broken halves
+// of a rune, because each half is replaced on its own. Strip notes in moved, unless that is nil,
+// where the offsets of out differ from those of b.
 func Strip(b []byte, moved *Shifts) (out []byte, controls, broken int) {
 	i := firstDirty(b)
 	if i < 0 {
@@ -18,19 +19,13 @@ func Strip(b []byte, moved *Shifts) (out []byte, controls, broken int) {
 	}
 	out = append(make([]byte, 0, len(b)+utf8.UTFMax), b[:i]...)
 	for i < len(b) {
-		if isControl(b[i]) {
-			controls++
-			i++
-			moved.note(len(out), i)
-			continue
-		}
-		r, n := utf8.DecodeRune(b[i:])
-		if IsC1(r) {
+		if n := control(b[i:]); n > 0 {
 			controls++
 			i += n
 			moved.note(len(out), i)
 			continue
 		}
+		r, n := utf8.DecodeRune(b[i:])
 		if r == utf8.RuneError && n == 1 {
 			broken++
 		}
@@ -43,7 +38,20 @@ func Strip(b []byte, moved *Shifts) (out []byte, controls, broken int) {
 	return out, controls, broken
 }
 
-// firstDirty returns the offset of the first byte that strip would change, or -1.
+// control returns the length of what Strip removes as one at the start of b, or 0.
+func control(b []byte) int {
+	switch c := b[0]; {
+	case c >= utf8.RuneSelf || c == esc:
+		if n := sequence(b); n > 0 {
+			return n
+		}
+	case isControl(c):
+		return 1
+	}
+	return overstrike(b)
+}
+
+// firstDirty returns the offset of the first byte that Strip would change, or -1.
 func firstDirty(b []byte) int {
 	for i := 0; i < len(b); {
 		if i+8 <= len(b) && isPlain(binary.LittleEndian.Uint64(b[i:])) {
@@ -51,6 +59,10 @@ func firstDirty(b []byte) int {
 			continue
 		}
 		if c := b[i]; c < utf8.RuneSelf {
+			if c == backspace {
+				_, n := utf8.DecodeLastRune(b[:i]) // which may be struck over
+				return i - n
+			}
 			if isControl(c) {
 				return i
 			}

@@ -200,12 +200,28 @@ func isStandInWord(v []byte) bool {
 	return false
 }
 
-// vaultAt finds vault login TOKEN at b[i].
-func (s *scan) vaultAt(i int) {
-	at := i + len("vault login ")
+// vaultAt finds the token of vault login or the key of vault operator unseal at b[at].
+func (s *scan) vaultAt(at int) {
 	end := chars.RunEnd(s.b, at, isBare)
 	if v := unmarked(s.b[at:end]); len(v) >= 16 && v[0] != '-' && bareSecret(weakKey, v) {
 		s.add(at, end, "vault")
+	}
+}
+
+// accountAt reads the account of http -a user:value, and of net use /user:name value, at b[at].
+func (s *scan) accountAt(at int) {
+	b := s.b
+	v := valueAfter(&s.runs, at)
+	if b[at-1] == ' ' {
+		if bytes.IndexByte(b[v.start:v.end], ':') > 0 {
+			s.given(v, true)
+		}
+		return
+	}
+	if bytes.Contains(bytes.ToLower(b[max(0, at-2*maxKey):at]), []byte("net use ")) {
+		if next := valueAfter(&s.runs, v.end); next.end > next.start && b[next.start] != '/' {
+			s.given(next, false)
+		}
 	}
 }
 

@@ -55,7 +55,7 @@ func (s *scan) pgpassAt(i int) {
 	for start > s.past[pgpassRule] && isPgField(b[start-1]) {
 		start--
 	}
-	if start == i || start > 0 && b[start-1] == ':' {
+	if start == i || start > 0 && b[start-1] == ':' || isNumbered(b, start, i, port+1) {
 		return
 	}
 	database := chars.RunEnd(b, port+1, isPgField)
@@ -63,7 +63,8 @@ func (s *scan) pgpassAt(i int) {
 		return
 	}
 	user := chars.RunEnd(b, database+1, isPgField)
-	if user == database+1 || user >= len(b) || b[user] != ':' {
+	if user == database+1 || user >= len(b) || b[user] != ':' ||
+		chars.RunEnd(b, database+1, chars.IsDigit) == user {
 		return
 	}
 	end := s.runs.valueAt(user + 1).end
@@ -72,6 +73,23 @@ func (s *scan) pgpassAt(i int) {
 		s.add(user+1, end, "password")
 		s.past[pgpassRule] = end
 	}
+}
+
+// isNumbered reports whether b[start:end] is the name of a file and not of a host, so that the
+// number after it is that of a line, whose text begins at text: grep -n prints lines so. A text
+// that begins with four digits and a dash begins with a date.
+func isNumbered(b []byte, start, end, text int) bool {
+	if start > 0 && b[start-1] == '/' {
+		root := start
+		for root > 0 && (isPgField(b[root-1]) || b[root-1] == '/') {
+			root--
+		}
+		if b[root] != '/' {
+			return true // a relative path; a socket has an absolute one
+		}
+	}
+	year := chars.RunEnd(b[:min(len(b), text+4)], text, chars.IsDigit)
+	return isFileName(string(b[start:end])) || year == text+4 && year < len(b) && b[year] == '-'
 }
 
 func isPgField(c byte) bool { return chars.IsDotted(c) || c == '*' }

@@ -105,7 +105,7 @@ func kindOf(before, last string) Key {
 	case "creds":
 		return weakKey
 	case "login":
-		return when(before == "sonar", weakKey)
+		return when(strings.HasSuffix(before, "sonar"), weakKey)
 	case "auth":
 		return authKey
 	case "data":
@@ -133,6 +133,10 @@ func kindBySuffix(last string) Key {
 	if qualifier, ok := strings.CutSuffix(last, "key"); ok {
 		return keyWith(qualifier)
 	}
+	switch last {
+	case "requirepass", "masterauth", "storepass", "keypass":
+		return strongKey
+	}
 	return NoKey
 }
 
@@ -143,6 +147,8 @@ func keyWith(word string) Key {
 		return weakKey
 	case isOpenKey(word):
 		return NoKey
+	case isVendor(word):
+		return weakKey
 	}
 	return plainKey
 }
@@ -190,7 +196,7 @@ func isKeyQualifier(word string) bool {
 	switch word {
 	case "api", "access", "secret", "private", "account", "auth", "encryption", "signing",
 		"master", "service", "app", "hmac", "webhook", "subscription", "shared",
-		"deploy", "consumer":
+		"deploy", "consumer", "unseal":
 		return true
 	}
 	return false
@@ -200,7 +206,8 @@ func isKeyQualifier(word string) bool {
 func isPlainToken(word string) bool {
 	switch word {
 	case "page", "key", "public", "publishable", "csrf", "xsrf", "authenticity", "continuation",
-		"cancellation", "cursor", "sync", "next", "prev":
+		"cancellation", "cursor", "sync", "next", "prev",
+		"change", "request", "pagination", "starting", "marker":
 		return true
 	}
 	return false

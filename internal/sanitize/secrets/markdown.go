@@ -25,11 +25,12 @@ func (s *scan) rowAt(i int) {
 	if n := bytes.IndexByte(b[i:], '\n'); n >= 0 {
 		end = i + n
 	}
-	if !t.seen || start != t.end+1 {
+	if !t.seen || start != t.end+1 && !isRuled(b[min(t.end+1, start):max(start-1, t.end+1)]) {
 		t.kinds = nil
 	}
 	t.seen, t.end = true, end
-	if line := b[start:end]; isRow(line) {
+	if line := b[start:end]; isRow(line) || t.kinds != nil ||
+		isRuled(b[min(end+1, len(b)):lineEnd(b, end+1)]) {
 		s.row(line, start)
 	} else {
 		t.kinds = nil
@@ -41,6 +42,12 @@ func (s *scan) rowAt(i int) {
 func isRow(line []byte) bool {
 	line = bytes.Trim(line, " \t\r>+-#/*\"'`")
 	return len(line) > 1 && (line[0] == '|' || line[len(line)-1] == '|')
+}
+
+// isRuled reports whether a line is the one that psql and mysql draw below the names of columns.
+func isRuled(line []byte) bool {
+	return len(line) > 2 && bytes.IndexByte(line, '+') >= 0 &&
+		chars.Only(line, func(c byte) bool { return c == '-' || c == '+' || c == '\r' })
 }
 
 // row reads a row, which begins at the given offset of the text.

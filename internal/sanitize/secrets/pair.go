@@ -20,7 +20,14 @@ func (s *scan) pairAt(i int) {
 	}
 	s.past[pairRule] = end
 	kind := keyBefore(b, separatorStart(b, i))
+	if b[i] == ':' && bytes.HasSuffix(b[:i], []byte(":secret")) {
+		return // the name of a secret in an ARN
+	}
 	if kind == NoKey {
+		kind = keyAfter(&s.runs, separatorStart(b, i), end)
+	}
+	if kind == NoKey {
+		s.vendorAt(separatorStart(b, i), end)
 		return
 	}
 	v := valueAfter(&s.runs, end)
@@ -34,6 +41,29 @@ func (s *scan) pairAt(i int) {
 	if secret {
 		s.add(v.start, v.end, kind.Class())
 		s.past[pairRule] = v.end
+	}
+}
+
+// vendorAt reads the value at b[at:] if nothing but the name of a vendor ends at b[end]: a value
+// that was drawn by lot, and is no UUID, which names of services have beside them often.
+func (s *scan) vendorAt(end, at int) {
+	b := s.b
+	from := chars.RunEnd(b[:min(len(b), at+4)], at, func(c byte) bool {
+		return c == ' ' || chars.IsQuote(c)
+	})
+	if from+20 > len(b) || !chars.Only(b[from:from+20], chars.IsURLSafe) || b[from+8] == '-' {
+		return
+	}
+	name := trimKey(b, end)
+	last, _ := lastPart(b[nameStart(b, name):name])
+	if !isVendor(strings.TrimSuffix(last, "api")) && (last != "api" ||
+		!vendorBefore(b[nameStart(b, name):name-3], nil)) {
+		return
+	}
+	v := valueAfter(&s.runs, at)
+	value := unmarked(b[v.start:v.end])
+	if drawnFor(value) && chars.Measure(value).Digits >= 3 {
+		s.add(v.start, v.end, weakKey.Class())
 	}
 }
 
@@ -160,8 +190,11 @@ func keyBefore(b []byte, i int) Key {
 		bytes.Contains(b[start:end], []byte("__")) {
 		return strongKey // credentials for a host, as Bundler takes them
 	}
-	if end-start == len("value") && bytes.EqualFold(b[start:end], []byte("value")) {
+	if end-start >= len("value") && bytes.EqualFold(b[end-len("value"):end], []byte("value")) {
 		return keyBeside(b, start)
+	}
+	if string(b[start:end]) == "default" {
+		return keyOfVariable(b, start)
 	}
 	return KeyOf(b[start:end])
 }
@@ -174,7 +207,7 @@ func mayEndKey(b []byte) bool {
 		return false
 	}
 	switch last := b[n-1]; last {
-	case 'g', 'r', 'e', 'E': // string, str, value
+	case 'g', 'r', 'e', 'E', 't': // string, str, value, default
 		return true
 	case 'M', 'G', 'O': // BUNDLE_…__COM, ORG, IO
 		return true
@@ -183,6 +216,39 @@ func mayEndKey(b []byte) bool {
 	default:
 		return chars.IsDigit(last) || mayBeKey(b[n-2:])
 	}
+}
+
+// keyAfter returns the kind of the name that follows a "value" in an object, with the separator
+// between start and end: {"value": "…", "name": "DB_PASSWORD"}.
+func keyAfter(runs *bareRuns, start, end int) Key {
+	b := runs.b
+	if start == 0 || b[start-1]|0x20 != 'e' && b[start-1] != '"' && b[start-1] != '\'' {
+		return NoKey
+	}
+	name := trimKey(b, start)
+	if n := name - len("value"); n < 0 || !bytes.EqualFold(b[n:name], []byte("value")) {
+		return NoKey
+	}
+	v := valueAfter(runs, end)
+	rest := bytes.TrimLeft(b[v.end:min(len(b), v.end+2*maxKey)], " \r\n\t\"'\\,")
+	for _, word := range [...]string{"name", "key", "Name", "Key"} {
+		if after, ok := bytes.CutPrefix(rest, []byte(word)); ok {
+			after = bytes.TrimLeft(after, " \"'\\:=")
+			return KeyOf(after[:chars.RunEnd(after, 0, chars.IsDotted)])
+		}
+	}
+	return NoKey
+}
+
+// keyOfVariable returns the kind of the variable of Terraform whose default is at b[i].
+func keyOfVariable(b []byte, i int) Key {
+	before := b[max(0, i-4*maxKey):i]
+	at := bytes.LastIndex(before, []byte(`variable "`))
+	if at < 0 || bytes.Contains(before[at:], []byte("\n}")) {
+		return NoKey
+	}
+	name := before[at+len(`variable "`):]
+	return KeyOf(name[:chars.RunEnd(name, 0, chars.IsDotted)])
 }
 
 // keyBeside returns the kind of the name beside a "value", on the same line or the line before:
@@ -203,7 +269,8 @@ func keyBeside(b []byte, value int) Key {
 	before := b[line+1 : value]
 	for _, word := range [...]string{"name", "key", "Name", "Key"} {
 		i := bytes.LastIndex(before, []byte(word))
-		if i < 0 || i > 0 && chars.IsAlnum(before[i-1]) {
+		if i < 0 || i > 0 && chars.IsAlnum(before[i-1]) &&
+			!(chars.IsUpper(word[0]) && chars.IsLower(before[i-1])) {
 			continue
 		}
 		rest := bytes.TrimLeft(before[i+len(word):], " \"'\\")

@@ -58,6 +58,18 @@ func pemEnd(b []byte, body int) int {
 	return chars.RunEnd(b, end, func(c byte) bool { return c == '-' })
 }
 
+// bodyAt finds the lines of a private key without its armour, with the beginning that its kind has
+// in base64 at b[i].
+func (s *scan) bodyAt(i int) {
+	if !chars.StartsToken(s.b, i) {
+		return
+	}
+	if end := base64Lines(s.b, i); end-i >= 2*minPEMRun {
+		s.add(i, end, "pem")
+		s.past[bodyRule] = end
+	}
+}
+
 // hasRun reports whether b has at least n base64 bytes in a row.
 func hasRun(b []byte, n int) bool {
 	run := 0

@@ -146,7 +146,7 @@ func (s *scan) nodeAt(t *table, id, i int) {
 	case userCommandRule, joinedCommandRule, spacedCommandRule:
 		s.commandAt(i, strings.TrimSuffix(text, " "), r)
 	case vaultRule:
-		s.vaultAt(i)
+		s.vaultAt(i + len(text))
 	case passRule:
 		s.passAt(i)
 	case netrcRule:
@@ -157,6 +157,24 @@ func (s *scan) nodeAt(t *table, id, i int) {
 		s.manifestAt(i)
 	case sasRule:
 		s.sasAt(i)
+	case wordRule:
+		s.wordAt(i, i+len(text))
+	case stdinRule:
+		s.stdinAt(i, i+len(text))
+	case secureRule:
+		s.secureAt(i + len(text))
+	case thinRule:
+		s.thinAt(i + len(text))
+	case resultRule:
+		s.resultAt(i)
+	case encodedRule:
+		s.encodedAt(i)
+	case bodyRule:
+		s.bodyAt(i)
+	case accountRule:
+		s.accountAt(i + len(text))
+	case networkRule:
+		s.networkAt(i + len(text))
 	}
 }
 

@@ -34,6 +34,16 @@ const (
 	puttyRule
 	manifestRule
 	sasRule
+	wordRule
+	columnRule
+	stdinRule
+	secureRule
+	thinRule
+	resultRule
+	encodedRule
+	bodyRule
+	networkRule
+	accountRule
 	numRules // the number of rules
 )
 
@@ -62,12 +72,41 @@ var triggers = [...]trigger{
 	{"sshpass ", spacedCommandRule}, {"redis-cli ", spacedCommandRule},
 	{"login ", spacedCommandRule}, {"mongosh ", spacedCommandRule},
 	{"mongodump ", spacedCommandRule}, {"ldapsearch ", spacedCommandRule},
-	{"vault login ", vaultRule},
+	{"psexec ", spacedCommandRule}, {"PsExec ", spacedCommandRule},
+	{"PSEXEC ", spacedCommandRule}, {"psexec.exe ", spacedCommandRule},
+	{"PsExec.exe ", spacedCommandRule}, {"PSEXEC.EXE ", spacedCommandRule},
+	{"vault login ", vaultRule}, {"operator unseal ", vaultRule},
 	{"pass:", passRule},
 	{"login ", netrcRule},
 	{"Private-Lines: ", puttyRule},
 	{"kind: ", manifestRule},
 	{"sig=", sasRule},
+	{"MIIEvQIBADANBgkq", bodyRule}, {"MIIEvAIBADANBgkq", bodyRule}, // PKCS #8 of 2048 bits
+	{"MIIEvgIBADANBgkq", bodyRule}, {"MIIJQgIBADANBgkq", bodyRule}, // of 4096 bits
+	{"MIIJQwIBADANBgkq", bodyRule}, {"MIIEpAIBAAKCAQEA", bodyRule}, // PKCS #1
+	{"MIIEowIBAAKCAQEA", bodyRule}, {"MIIEogIBAAKCAQEA", bodyRule},
+	{"MIIJKQIBAAKCAgEA", bodyRule}, {"MIIJKAIBAAKCAgEA", bodyRule},
+	{"MIIJJwIBAAKCAgEA", bodyRule}, {"MHcCAQEEI", bodyRule}, // P-256
+	{"MIGHAgEAMBMGByqGSM49", bodyRule}, {"MC4CAQAwBQYDK2Vw", bodyRule}, // Ed25519
+	{"b3BlbnNzaC1rZXktdjEA", bodyRule}, // OpenSSH
+	{"NetworkCredential(", networkRule},
+	{"http -a ", accountRule}, {"https -a ", accountRule}, {"/user:", accountRule},
+	{"/USER:", accountRule},
+	{"password", wordRule}, {"Password", wordRule}, {"PASSWORD", wordRule},
+	{"passwd", wordRule}, {"Passwd", wordRule}, {"PASSWD", wordRule},
+	{"passphrase", wordRule}, {"Passphrase", wordRule}, {"PASSPHRASE", wordRule},
+	{"pass", wordRule}, {"Pass", wordRule}, {"PASS", wordRule}, {"pwd", wordRule},
+	{"Pwd", wordRule}, {"PWD", wordRule}, {"secret", wordRule}, {"Secret", wordRule},
+	{"SECRET", wordRule}, {"token", wordRule}, {"Token", wordRule}, {"TOKEN", wordRule},
+	{"key", wordRule}, {"Key", wordRule}, {"KEY", wordRule}, {"access", wordRule},
+	{"Access", wordRule}, {"ACCESS", wordRule}, {"private", wordRule}, {"Private", wordRule},
+	{"PRIVATE", wordRule}, {"--password-stdin", stdinRule}, {"--with-token", stdinRule},
+	{"--passphrase-fd", stdinRule}, {"docker secret create ", stdinRule},
+	{"gh secret set ", stdinRule}, {"wrangler secret put ", stdinRule},
+	{"secrets create ", stdinRule}, {"vercel env add ", stdinRule}, {"sudo -S", stdinRule},
+	{"chpasswd", stdinRule}, {"SecureString ", secureRule}, {":thin:", thinRule},
+	{"random_password", resultRule}, {"LS0tLS1CRUdJTiB", encodedRule},
+	{"TFMwdExTMUNS", encodedRule}, {"eyJ", encodedRule}, {"ZXlK", encodedRule},
 }
 
 // table finds the rules and forms that may begin with three bytes: a hash of the bytes leads to a
@@ -89,7 +128,7 @@ type node struct {
 // hash3 hashes the first three bytes of a text, which are the lower bytes of word.
 func hash3(word uint32) uint32 { return word << 8 * 0x9E3779B1 >> (32 - hashBits) }
 
-const hashBits = 13
+const hashBits = 14
 
 // own is the table without the user's patterns. makeOwn makes it when the first text is searched. A
 // sync.OnceValue would be made at the start of every program.

@@ -20,6 +20,9 @@ func (s *scan) urlAt(i int) {
 	}
 	host := bytes.LastIndexByte(b[start:end], '@')
 	colon := bytes.IndexByte(b[start:end], ':')
+	if colon < 0 && host >= 16 && drawnFor(b[start:start+host]) { // a token in place of a user
+		s.add(start, start+host, "url-password")
+	}
 	if colon < 0 || host <= colon+1 {
 		return
 	}
@@ -58,4 +61,16 @@ func isAuthority(c byte) bool {
 		return false
 	}
 	return !chars.IsSpace(c) && !chars.IsQuote(c)
+}
+
+// thinAt finds the password in jdbc:oracle:thin:user/PASSWORD@host, with the user at b[start].
+func (s *scan) thinAt(start int) {
+	end := chars.RunEnd(s.b, start, isAuthority)
+	if end == len(s.b) || s.b[end] != '/' {
+		return
+	}
+	stop := chars.RunEnd(s.b, end+1, func(c byte) bool { return isAuthority(c) && c != '@' })
+	if stop < len(s.b) && s.b[stop] == '@' {
+		s.given(value{end + 1, stop, false}, false)
+	}
 }

@@ -128,7 +128,8 @@ func isFileName(v string) bool {
 	}
 	switch v[i+1:] {
 	case "json", "yaml", "yml", "toml", "pem", "key", "crt", "txt", "env", "go", "js", "ts", "tsx",
-		"py", "rs", "md", "html", "sh":
+		"py", "rs", "md", "html", "sh", "log", "out", "err", "c", "h", "cc", "cpp", "java", "rb",
+		"php", "css", "xml", "csv", "sql", "conf", "cfg", "ini", "lock", "jsonl", "properties":
 		return true
 	}
 	return false
@@ -180,15 +181,21 @@ func code(v []byte) bool {
 		chars.Measure(v).Digits <= 1 {
 		return true
 	}
+	if number, ok := strings.CutPrefix(s, "0x"); ok && len(number) <= 16 &&
+		chars.Only([]byte(number), chars.IsHex) {
+		return true
+	}
 	if strings.Contains(strings.TrimRight(s, "="), "==") { // at the end it is padding
 		return true
 	}
-	for _, p := range [...]string{"::", "()", "&&", "||", "=>", "->", ":=", "(\"", "..."} {
+	for _, p := range [...]string{"})", "),", "::", "()", "&&", "||", "=>", "->", ":=", "(\"", "..."} {
 		if strings.Contains(s, p) {
 			return true
 		}
 	}
-	name := chars.RunEnd(v, 0, func(c byte) bool { return chars.IsWord(c) || c == '.' || c == '!' })
+	name := chars.RunEnd(v, 0, func(c byte) bool {
+		return chars.IsWord(c) || c == '.' || c == '!' || c == '$'
+	})
 	return name > 0 && name < len(v) && strings.IndexByte("([{", v[name]) >= 0
 }
 
@@ -200,6 +207,9 @@ func compound(v []byte, m chars.Counts) bool {
 	if !chars.Only(v, func(c byte) bool { return chars.IsWord(c) || c == '.' }) ||
 		chars.IsDigit(v[0]) || m.UnlikeWords() {
 		return false
+	}
+	if camelWords(v) {
+		return true
 	}
 	joined := bytes.ContainsAny(v, "._") || camel(v)
 	named := KeyOf(v) != NoKey
@@ -214,6 +224,32 @@ func compound(v []byte, m chars.Counts) bool {
 		return false
 	}
 	return joined || named && m.Digits <= 2 && m.Switches <= 1
+}
+
+// camelWords reports whether v consists of two capitalized words or more, and of numbers, like
+// StringWithLengthBetween1And2048. What is drawn by lot has no such words.
+func camelWords(v []byte) bool {
+	words := 0
+	for at := 0; at < len(v); {
+		end := chars.RunEnd(v, at, func(c byte) bool { return chars.IsDigit(c) || c == '_' })
+		if end > at {
+			at = end
+			continue
+		}
+		lower := at
+		if chars.IsUpper(v[at]) {
+			lower++
+		}
+		end = chars.RunEnd(v, lower, chars.IsLower)
+		if end-lower < 2 && !(end-lower == 1 && lower > at) || end == at {
+			return false
+		}
+		if lower > at && end-lower >= 2 {
+			words++
+		}
+		at = end
+	}
+	return words >= 2
 }
 
 // camel reports whether a part of v ends where a capital begins the next part.
@@ -246,7 +282,8 @@ func pathOfWords(v []byte) bool {
 // characters in which letters and digits alternate often.
 func drawnKey(v []byte, m chars.Counts) bool {
 	if !chars.Only(v, func(c byte) bool { return chars.IsBase64(c) || chars.IsURLSafe(c) }) ||
-		chars.Stencil(v) || m.Digits == len(v) {
+		chars.Stencil(v) || m.Digits == len(v) || isFingerprint(v) ||
+		camelWords(v) {
 		return false
 	}
 	if chars.Only(v, chars.IsHex) {
@@ -255,6 +292,14 @@ func drawnKey(v []byte, m chars.Counts) bool {
 	joints := bytes.Count(v, []byte("-")) + bytes.Count(v, []byte("_"))
 	return len(v) >= 20 && m.Digits >= 3 && m.Switches >= 3 && (m.Turns+m.Switches)*3 >= len(v) &&
 		joints <= 2
+}
+
+// isFingerprint reports whether v is the fingerprint of a key, as OpenPGP prints it. Secrets are
+// seldom in capitals.
+func isFingerprint(v []byte) bool {
+	v = bytes.TrimPrefix(v, []byte("0x"))
+	upper := func(c byte) bool { return chars.IsHex(c) && !chars.IsLower(c) }
+	return len(v) == 40 && chars.Only(v, upper)
 }
 
 // wordsAndNumbers reports whether v consists of words, numbers and versions with punctuation

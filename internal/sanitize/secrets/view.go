@@ -190,6 +190,9 @@ func mayWrap(b []byte, start, end int) bool {
 
 // continues reports whether v may be a piece of a random string, and is no plain word.
 func continues(v []byte) bool {
+	if len(v) < 8 && chars.Only(v, chars.IsLower) {
+		return false // most words
+	}
 	m := chars.Measure(v)
 	return m.Digits > 0 || m.Turns >= 2 || m.OneCase >= 24 || m.Length >= 8 && m.UnlikeWords() ||
 		m.Length >= 4 && bytes.IndexByte(v, '=') >= 0

@@ -25,6 +25,10 @@ func (s *scan) isAt(i int) {
 // callAt reads ("KEY", "value"), as in Setenv, Set and put, with the comma at b[i].
 func (s *scan) callAt(i int) {
 	b := s.b
+	after := i + 1
+	for i > 0 && b[i-1] == ' ' {
+		i--
+	}
 	if i < 3 || !chars.IsQuote(b[i-1]) {
 		return
 	}
@@ -38,18 +42,21 @@ func (s *scan) callAt(i int) {
 		return
 	}
 	open := name - 1
-	for open > 0 && (chars.IsQuote(b[open]) || b[open] == '\\') {
+	for open > 0 && (chars.IsQuote(b[open]) || b[open] == '\\' || b[open] == ' ') {
 		open--
 	}
-	quote := openingQuote(b, blanks(b, i+1))
-	if open < 0 || b[open] != '(' || quote < 0 {
+	quote := openingQuote(b, blanks(b, after))
+	if open < 0 || b[open] != '(' && b[open] != ',' || quote < 0 {
 		return
 	}
 	v := quotedValue(b, quote)
+	if v.end-v.start > 2 && b[v.start] == '"' && b[v.end-1] == '"' { // quoted twice
+		v.start, v.end = v.start+1, v.end-1
+	}
 	if kind == headerKey && bytes.IndexByte(b[v.start:v.end], ' ') >= 0 {
 		return // the rule for headers keeps the scheme
 	}
-	if Judge(b[v.start:v.end], true, kind) {
+	if value := b[v.start:v.end]; Judge(value, true, kind) && (b[open] == '(' || drawnFor(value)) {
 		s.add(v.start, v.end, kind.Class())
 	}
 }
@@ -78,6 +85,11 @@ func (s *scan) elementAt(i int) {
 		return
 	}
 	name := trimKey(b, open-1)
+	if bytes.HasSuffix(b[:name], []byte("<string")) { // in a list of properties
+		if key := bytes.LastIndex(b[low:name], []byte("</key>")); key > 0 {
+			name = low + key
+		}
+	}
 	if kind := KeyOf(b[nameStart(b, name):name]); kind != NoKey && Judge(b[start:end], true, kind) {
 		s.add(start, end, kind.Class())
 	}
@@ -100,5 +112,48 @@ func (s *scan) sqlAt(i int, word string) {
 	}
 	if v := quotedValue(b, quote); Judge(b[v.start:v.end], true, strongKey) {
 		s.add(v.start, v.end, strongKey.Class())
+	}
+}
+
+// secureAt reads ConvertTo-SecureString 'value' of PowerShell, with the argument at b[at].
+func (s *scan) secureAt(at int) {
+	for _, flag := range [...]string{"-String ", "-AsPlainText ", "-Force "} {
+		at += len(flag) * bytes.Count(s.b[at:min(len(s.b), at+len(flag))], []byte(flag))
+	}
+	if v := valueAfter(&s.runs, at); v.quoted {
+		s.given(v, false)
+	}
+}
+
+// networkAt reads NetworkCredential("user", "value") of .NET, with the first argument at b[at].
+func (s *scan) networkAt(at int) {
+	user := valueAfter(&s.runs, at)
+	if !user.quoted || !bytes.HasPrefix(s.b[min(len(s.b), user.end+1):], []byte(",")) {
+		return
+	}
+	if v := valueAfter(&s.runs, user.end+2); v.quoted {
+		s.given(v, false)
+	}
+}
+
+// resultAt reads the result of a random_password of Terraform in its state, whose type is at b[i].
+func (s *scan) resultAt(i int) {
+	b := s.b
+	high := min(len(b), i+1<<12)
+	if next := bytes.Index(b[i+1:high], []byte("random_password")); next >= 0 {
+		high = i + 1 + next
+	}
+	name := chars.IndexFrom(b[:high], i, `"result`)
+	if name < 0 {
+		if name = chars.IndexFrom(b[:high], i, `\"result`); name < 0 {
+			return
+		}
+		name++
+	}
+	at := chars.RunEnd(b[:high], name+len(`"result`), func(c byte) bool {
+		return c == '\\' || c == '"' || c == ' ' || c == ':'
+	})
+	if quote := bytes.LastIndexByte(b[name+1:at], '"'); quote >= 0 {
+		s.given(quotedValue(b, name+1+quote), false)
 	}
 }

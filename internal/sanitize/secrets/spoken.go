@@ -1,0 +1,150 @@
+package secrets
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
+)
+
+// This file reads values that follow their name without a separator: in commands (setx NAME value),
+// in settings (requirepass value), in columns, and in prose (stripe secret value).
+
+// wordAt reads what follows a word that may end the name of a secret. The word ends at end.
+func (s *scan) wordAt(i, end int) {
+	b := s.b
+	if end >= len(b) || chars.IsWord(b[end]) {
+		return
+	}
+	switch b[end] {
+	case ' ', '\t':
+		s.headAt(i)
+		s.spokenAt(i, end)
+	case '-':
+		s.dashedAt(i, end)
+	case '"', ',', ';', '\n', '\r':
+		s.headAt(i)
+	}
+}
+
+// spokenAt reads the value after the name that ends at end.
+func (s *scan) spokenAt(i, end int) {
+	b := s.b
+	start := nameStart(b, end)
+	kind, spoken := KeyOf(b[start:end]), !isIdentifier(b[start:end])
+	line := b[max(lineStartOf(b, start), start-2*maxKey):start]
+	at, given := argument(b, blanks(b, end))
+	v := valueAfter(&s.runs, at)
+	if v.end-v.start < 6 || v.start-end > 2*maxGap || bytes.IndexByte(b[end:v.start], '\n') >= 0 {
+		return
+	}
+	value := b[v.start:v.end]
+	if vendorBefore(b[start:end], line) {
+		if drawnFor(unmarked(value[:min(len(value), maxBare)])) {
+			s.add(v.start, v.end, weakKey.Class())
+		}
+		return
+	}
+	if spoken && bytes.EqualFold(b[start:end], []byte("key")) {
+		kind = KeyOf(append(append([]byte(nil), bytes.TrimRight(line, " ")...), "_key"...))
+	}
+	if kind == NoKey || kind == plainKey && spoken || kind == authKey || kind == headerKey {
+		return
+	}
+	given = given || v.quoted || setsVariable(line)
+	secret := Judge(value, v.quoted, kind)
+	switch {
+	case given && !secret:
+		secret = !v.quoted && settingSecret(kind, unmarked(value))
+	case spoken && !given:
+		m := chars.Measure(unmarked(value))
+		secret = secret && m.Digits >= 3 && m.Switches >= 3 && m.Length >= 12 &&
+			chars.Only(value, chars.IsCredential)
+	}
+	if secret {
+		s.add(v.start, v.end, kind.Class())
+	}
+}
+
+// dashedAt reads vendor-secret-VALUE.
+func (s *scan) dashedAt(i, end int) {
+	b := s.b
+	stop := chars.RunEnd(b, end+1, chars.IsURLSafe)
+	start := nameStart(b, end)
+	if !vendorBefore(b[start:end], nil) {
+		return
+	}
+	if v := b[end+1 : stop]; drawnFor(v) {
+		s.add(end+1, stop, weakKey.Class())
+	}
+}
+
+// argument returns the start of the value after a name: behind the flag of a command that takes
+// one, the sign of a here-string, a default, or what a prompt has. given says that such a sign is
+// there, so that words are no prose.
+func argument(b []byte, at int) (start int, given bool) {
+	for _, sign := range [...]string{"<<< ", "|| ", "?? ", "[None]: ", "--body ", "--body=",
+		"--value ", "--value=", "-Value ", "--secret-string ", "--secret-string=", "--plaintext ",
+		"--text ", "--data ", "-b ", "-v "} {
+		if bytes.HasPrefix(b[at:], []byte(sign)) {
+			return at + len(sign), true
+		}
+	}
+	if bytes.HasPrefix(b[at:], []byte("-b")) && at+2 < len(b) && chars.IsAlnum(b[at+2]) {
+		return at + 2, true
+	}
+	return at, false
+}
+
+// isIdentifier reports whether a name is one of a program or a setting, and no word of prose.
+func isIdentifier(name []byte) bool {
+	return bytes.ContainsAny(name, "_.-") || camel(name) || bytes.HasSuffix(name, []byte("pass"))
+}
+
+// setsVariable reports whether the line before a name is a command that sets a variable.
+func setsVariable(line []byte) bool {
+	for _, command := range [...]string{"ENV ", "ARG ", "setx ", "setenv ", "SetEnv ", "set -",
+		"secret set ", "configure set ", "config set ", "config --",
+		"fastcgi_param "} {
+		if bytes.Contains(line, []byte(command)) {
+			return true
+		}
+	}
+	return false
+}
+
+// vendorBefore reports whether one of the last words of a name, or of the line before it, names a
+// service that hands out keys.
+func vendorBefore(name, line []byte) bool {
+	rest := append(append(append([]byte(nil), line...), ' '), name...)
+	for range 4 {
+		var last string
+		if last, rest = lastPart(rest); last == "" {
+			return false
+		}
+		for _, w := range [...]string{"secret", "token", "key", "access", "private"} {
+			last = strings.TrimSuffix(last, w)
+		}
+		if isVendor(last) {
+			return true
+		}
+	}
+	return false
+}
+
+// drawnFor decides whether a value beside the name of a vendor was drawn by lot: letters and digits
+// of a length that keys have, or a UUID.
+func drawnFor(v []byte) bool {
+	v = bytes.TrimRight(v, ".,;:)")
+	if len(v) < 16 || !chars.Only(v, chars.IsCredential) || chars.Stencil(v) || pathOfWords(v) ||
+		wordsAndNumbers(v) || camelWords(v) {
+		return false
+	}
+	m := chars.Measure(v)
+	return m.Random() || m.Mixed() && !bytes.Contains(v, bytes.Repeat(v[:1], 6)) &&
+		(m.Switches >= 3 || m.Digits >= 3 && m.UnlikeWords())
+}
+
+func lineStartOf(b []byte, i int) int {
+	return bytes.LastIndexByte(b[max(0, i-4*maxKey):i], '\n') + 1 + max(0, i-4*maxKey)
+}

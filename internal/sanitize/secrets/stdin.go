@@ -1,0 +1,54 @@
+package secrets
+
+import (
+	"bytes"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
+)
+
+// stdinAt reads the secret that a command line gives to a program on its standard input: echo
+// SECRET | program, or program <<< SECRET. What says that it is one is at b[i:end].
+func (s *scan) stdinAt(i, end int) {
+	b := s.b
+	line := lineStartOf(b, i)
+	if pipe := bytes.LastIndexByte(b[line:i], '|'); pipe > 0 {
+		s.echoed(line, line+pipe, bytes.HasSuffix(b[i:end], []byte("chpasswd")))
+		return
+	}
+	here := bytes.Index(b[end:min(len(b), end+4*maxKey)], []byte("<<< "))
+	if here >= 0 && bytes.IndexByte(b[end:end+here], '\n') < 0 {
+		s.given(valueAfter(&s.runs, end+here+4), false)
+	}
+}
+
+// echoed reads the last argument of the echo or printf in b[line:pipe].
+func (s *scan) echoed(line, pipe int, named bool) {
+	b := s.b
+	at := -1
+	for _, command := range [...]string{"echo ", "printf ", "Write-Output "} {
+		if i := bytes.LastIndex(b[line:pipe], []byte(command)); i >= 0 {
+			at = max(at, line+i+len(command))
+		}
+	}
+	if at < 0 {
+		return
+	}
+	for at < pipe && (b[at] == '-' || bytes.HasPrefix(b[at:], []byte("'%s'")) ||
+		bytes.HasPrefix(b[at:], []byte(`"%s"`))) {
+		at = blanks(b, chars.RunEnd(b[:pipe], at, func(c byte) bool { return c != ' ' }))
+	}
+	if v := valueAfter(&s.runs, at); v.end <= pipe {
+		s.given(v, named)
+	}
+}
+
+// given adds a value that can only be a secret, behind a name and a colon if it has one.
+func (s *scan) given(v value, named bool) {
+	if colon := bytes.IndexByte(s.b[v.start:v.end], ':'); named && colon >= 0 {
+		v.start += colon + 1
+	}
+	w := unmarked(s.b[v.start:v.end])
+	if len(w) >= 4 && !standIn(w) && !isStandInWord(w) && !bytes.ContainsAny(w, " \n") {
+		s.add(v.start, v.end, strongKey.Class())
+	}
+}
