@@ -26,6 +26,7 @@ const (
 	VerbRepair      = "repair" // gives names to history behind a damage of the log
 	VerbReplace     = "replace"
 	VerbRewind      = "rewind"
+	VerbFollow      = "session-follow" // HEAD goes to where a person spoke
 	VerbSessionLink = "session-link"
 	VerbSessionRm   = "session-rm"
 	VerbSessionUse  = "session-use"
@@ -62,6 +63,7 @@ var effects = [...]struct {
 	{VerbGraduate, format.Effects{Undo: format.UndoPasses}},
 	{VerbPull, format.Effects{Moves: true, Leaves: true, Removes: true, Undo: format.UndoPasses}},
 	{VerbPush, format.Effects{Undo: format.UndoPasses}},
+	{VerbFollow, format.Effects{Undo: format.UndoPasses}},
 	{VerbSessionUse, format.Effects{Undo: format.UndoPasses}},
 	{VerbUpdateRef, format.Effects{Undo: format.UndoPasses}},
 

@@ -34,8 +34,8 @@ transcript becomes the session with its own id, the one with the newest message 
 command again at any time: it adds only what is new, and prints a line for each file that had
 something new, and totals. With --dry-run it lists the files.
 
-HEAD then names the session with the newest message. It stays where it is if `+"`ctx session use`"+`
-has put it on another session than the newest one.`,
+HEAD then names the session in which a person spoke last. It stays where it is if
+`+"`ctx session use`"+` has put it on another session than that.`,
 			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 		Example: "  ctx import --all\n  ctx import gemini-cli ~/.gemini/tmp/*/chats/*.jsonl\n  " +
 			"ctx import union-find-json union-find.json",
@@ -137,8 +137,8 @@ func importFiles(
 	if err := l.link(a, s); err != nil {
 		return err
 	}
-	if l != nil && l.newest && len(sessions) > 0 {
-		if err := useNewest(a.c, s, before); err != nil {
+	if l != nil && len(sessions) > 0 {
+		if err := s.FollowPerson(a.c, before); err != nil {
 			return err
 		}
 	}

@@ -2,16 +2,12 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/refs"
 )
 
 // maxTimeTail is how many bytes at the end of a transcript are searched for its newest time. A
@@ -104,45 +100,4 @@ func timeValue(b []byte) time.Time {
 		return time.UnixMilli(ms)
 	}
 	return time.Time{}
-}
-
-// useNewest makes HEAD name the session with the newest message, unless somebody wants another one:
-// HEAD stays where `ctx session use` has put it, if that was not the newest session before the
-// import, either.
-func useNewest(c context.Context, s *session.Store, before *refs.View) error {
-	view, err := s.Refs.Read()
-	if err != nil {
-		return err
-	}
-	newest, err := s.Recall.NewestSession(view)
-	if err != nil || newest == "" || newest == view.Get("HEAD").Name {
-		return err
-	}
-	if follows, err := headFollows(s, before); err != nil || !follows {
-		return err
-	}
-	return s.Conversation.Use(c, newest)
-}
-
-// headFollows reports whether HEAD names the newest session of a view, or one that nobody chose.
-func headFollows(s *session.Store, view *refs.View) (bool, error) {
-	head := view.Get("HEAD").Name
-	if head == "" || !view.Get(history.RefName(head, history.MainBranch)).Exists() {
-		return true, nil
-	}
-	newest, err := s.Recall.NewestSession(view)
-	if err != nil || newest == head {
-		return err == nil, err
-	}
-	chosen := false
-	err = s.Refs.Backward(view, func(r refs.Record) bool {
-		for _, u := range r.Op.Refs {
-			if u.Name == "HEAD" {
-				chosen = r.Op.Verb == refs.VerbSessionUse
-				return false
-			}
-		}
-		return true
-	})
-	return !chosen, err
 }

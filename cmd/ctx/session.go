@@ -105,7 +105,9 @@ func newSessionUseCmd(a *app) *cobra.Command {
 		Use:   "use SESSION",
 		Short: "Make HEAD name a session",
 		Long: long(
-			"Makes HEAD name a session. Commands use it when you name no session.", exitNoStore,
+			`Makes HEAD name a session. Commands use it when you name no session. Where nobody has
+chosen, HEAD follows to the session in which a person spoke last, with each import and each hook; it
+follows again when you choose that session, or speak in the chosen one.`, exitNoStore,
 			exitLocked, exitCorrupt, exitNotFound),
 		Example:           "  ctx session use work",
 		Args:              between(1, 1),
@@ -164,6 +166,11 @@ finds that nothing names them. Until then `+"`ctx undo -s SESSION`"+` brings the
 			n, err := s.Conversation.RemoveSession(a.c, one.Name)
 			if err != nil {
 				return err
+			}
+			if one.Head {
+				if err := s.FollowPerson(a.c, view); err != nil {
+					return err
+				}
 			}
 			// Mostly not there; another session of the name would ask once less
 			_ = a.fs.Remove(sessionHealth(s, one.Name))

@@ -46,6 +46,9 @@ what to do next: import what agents have, record each turn as it is said, summar
 			st := &statusPrinter{a: a, d: &d, list: list, by: recordedBy(list),
 				shield: s.Shielded()}
 			_, st.refused = s.Allowed()
+			if st.chosen, err = s.Recall.HeadChosen(view, list); err != nil {
+				return err
+			}
 			st.recorded()
 			st.current()
 			st.troubles()
@@ -62,6 +65,7 @@ type statusPrinter struct {
 	list []recall.Overview
 	by   []recordedAgent
 
+	chosen  bool // HEAD stays where somebody has put it
 	shield  repo.Shield
 	refused error // why it is not known whether the store is allowed
 }
@@ -136,6 +140,9 @@ func (st *statusPrinter) current() {
 	o := &st.list[i]
 	a.line("current session %s: %s", oneLine(shortNames(st.list)[o.Name]),
 		cutWidth(a.sessionTitle(o), a.lineWidth()-28))
+	if st.chosen {
+		a.line("  chosen by `ctx session use`: HEAD does not follow to where somebody spoke since")
+	}
 	a.line("  %s", a.sessionDetails(o, 0))
 	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
 	for _, b := range d.Branches {

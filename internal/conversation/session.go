@@ -9,8 +9,17 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// Use makes HEAD name a session.
+// Use makes HEAD name a session, since somebody chose it.
 func (s *Writer) Use(ctx context.Context, session string) error {
+	return s.setHEAD(ctx, refs.VerbSessionUse, session)
+}
+
+// FollowTo makes HEAD name a session, since a person spoke there.
+func (s *Writer) FollowTo(ctx context.Context, session string) error {
+	return s.setHEAD(ctx, refs.VerbFollow, session)
+}
+
+func (s *Writer) setHEAD(ctx context.Context, verb, session string) error {
 	return s.Locked(ctx, func(t *Tx) error {
 		if len(t.store.View.Names("sessions/"+session+"/")) == 0 {
 			return history.UnknownSession(session, history.MainBranch)
@@ -19,7 +28,7 @@ func (s *Writer) Use(ctx context.Context, session string) error {
 		if old == want {
 			return nil
 		}
-		op := &format.Operation{Verb: refs.VerbSessionUse, Session: session}
+		op := &format.Operation{Verb: verb, Session: session}
 		op.Refs = append(op.Refs, format.RefUpdate{Name: "HEAD", Old: old, New: want})
 		return t.store.Commit(op)
 	})

@@ -184,6 +184,8 @@ func verbs() []verb {
 			})},
 		{name: "session use",
 			do: on(func(s *session.Store) error { return s.Conversation.Use(bg, "told") })},
+		{name: "session follow",
+			do: on(func(s *session.Store) error { return s.Conversation.FollowTo(bg, "told") })},
 		{name: "session state", do: on(func(s *session.Store) error {
 			set := func(key, value string) conversation.StateChange {
 				return conversation.StateChange{StateValue: conversation.StateValue{Key: key,

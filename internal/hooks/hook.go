@@ -166,9 +166,24 @@ func (h *hook) failed(ctx context.Context, what string, err error) {
 	}
 }
 
-// record copies what was said since the last copy, by subagents too. It returns how many messages,
-// notes, versions and rewinds are new.
+// record copies what was said since the last copy, by subagents too, and has HEAD follow the
+// person. It returns how many messages, notes, versions and rewinds are new.
 func (h *hook) record(ctx context.Context, does work) (recorded int) {
+	before, err := h.s.Refs.Read()
+	if err != nil {
+		h.failed(ctx, "the turn is not recorded", err)
+		return 0
+	}
+	recorded = h.copy(ctx, does)
+	if recorded > 0 && before.Get("HEAD").Name != h.session {
+		h.begin("looking for the session that a person spoke in last")
+		h.failed(ctx, "HEAD stays where it was", h.s.FollowPerson(ctx, before))
+	}
+	return recorded
+}
+
+// copy is the part of record that copies.
+func (h *hook) copy(ctx context.Context, does work) (recorded int) {
 	if len(h.event.Document) > 0 {
 		h.begin("recording: `ctx import opencode` does that without a deadline")
 		done, err := h.take(ctx)

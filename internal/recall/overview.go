@@ -25,6 +25,7 @@ type Overview struct {
 	Git   string // the branch of git that was checked out last; "" if no agent tells
 	// First and Last are the times of the first and of the newest message; zero if there is none.
 	First, Last time.Time
+	Spoke       time.Time // when a person said the newest message; zero if nobody did
 	// Also, for a session of another store, is the session of this one with the same beginning: one
 	// that goes on from the same message, or that was imported from the same transcript. "" for none.
 	Also string
@@ -131,6 +132,10 @@ func (s *Reader) readOverview(row *overviewRow, tip format.ID) error {
 	for _, e := range fresh {
 		if e.Kind == format.KindMessage && (row.last.IsZero() || e.Time.After(row.last)) {
 			row.last = e.Time
+		}
+		if e.Kind == format.KindMessage && e.Role == transcript.RoleUser &&
+			e.Time.After(row.spoke) {
+			row.spoke = e.Time
 		}
 		agent := ""
 		if e.Source != nil && e.Source.Agent != transcript.Own {

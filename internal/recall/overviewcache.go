@@ -13,7 +13,7 @@ import (
 )
 
 // overviewVersion is that of what a row holds, and of the rules by which it is found.
-const overviewVersion = 2
+const overviewVersion = 3
 
 var errOverviews = errors.New("not the overviews of sessions")
 
@@ -29,6 +29,7 @@ type overviewRow struct {
 	prompt, agent   string
 	origin          string // see originOf; "" without a message
 	first, last     time.Time
+	spoke           time.Time // zero if no user has
 }
 
 // overviews is what the cache has. Its methods may be called on nil, which knows nothing.
@@ -63,7 +64,7 @@ func (o *overviews) parentOf(session string, link format.ID) (p *history.Parent,
 
 func (r *overviewRow) overview(one *Session) Overview {
 	o := Overview{Session: *one, Title: cutTitle(r.said.Name), Agent: r.agent, Git: r.said.Git,
-		First: r.first, Last: r.last}
+		First: r.first, Last: r.last, Spoke: r.spoke}
 	if o.Title == "" {
 		o.Title = cutTitle(r.said.Title)
 	}
@@ -106,6 +107,7 @@ func encodeOverviews(rows []overviewRow) []byte {
 		b = binary.AppendUvarint(b, r.seq)
 		b = binary.AppendVarint(b, millis(r.first))
 		b = binary.AppendVarint(b, millis(r.last))
+		b = binary.AppendVarint(b, millis(r.spoke))
 		p := r.parent
 		apart := byte(0)
 		if p == nil {
@@ -127,7 +129,7 @@ func encodeOverviews(rows []overviewRow) []byte {
 const idSize = uint64(len(format.ID{}))
 
 // rowSize is the least size of an encoded row.
-const rowSize = 2*idSize + 3 + 1 + 10
+const rowSize = 2*idSize + 4 + 1 + 10
 
 func decodeOverviews(b []byte) ([]overviewRow, error) {
 	r := varint.Reader{Rest: b}
@@ -141,6 +143,7 @@ func decodeOverviews(b []byte) ([]overviewRow, error) {
 		copy(row.link[:], r.Take(idSize))
 		row.seq = r.Uvarint()
 		row.first, row.last = fromMillis(r.Varint()), fromMillis(r.Varint())
+		row.spoke = fromMillis(r.Varint())
 		p := history.Parent{Apart: r.Bool()}
 		for _, s := range []*string{&row.session, &row.branch, &row.said.Name, &row.said.Title,
 			&row.said.Git, &row.prompt, &row.agent, &row.origin, &p.Session, &p.Call} {

@@ -23,16 +23,6 @@ func (s *Reader) ProjectBrief(v *refs.View, o brief.Options) ([]brief.SessionBri
 	return list, s.addLines(v, list, o)
 }
 
-// NewestSession returns the session with the newest message; "" if there is none. It leaves out
-// sessions that work for another one.
-func (s *Reader) NewestSession(v *refs.View) (string, error) {
-	list, err := s.newestSessions(v, "", 1)
-	if err != nil || len(list) == 0 {
-		return "", err
-	}
-	return list[0].Session, nil
-}
-
 // newestSessions returns the main branches of the sessions with the newest messages, newest first,
 // without their lines. It leaves out the session except, and sessions that work for another one, as
 // those of subagents do.

@@ -1,0 +1,124 @@
+package recall
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// Speaker is what decides whether HEAD goes to a session.
+type Speaker struct {
+	Session string
+	Spoke   time.Time // when a person said the newest message; zero if nobody did
+	Last    time.Time // the time of the newest message
+	Works   bool      // for another session, as that of a subagent does
+	Shared  bool      // by another store
+}
+
+// Head is what is known of HEAD.
+type Head struct {
+	Session string // that it names; "" for none
+	There   bool   // the session exists
+	Chosen  bool   // `ctx session use` set it
+}
+
+// SpokeLast returns the session in which a person spoke last; "" if there is none that HEAD may
+// name. A session that works for another one, or that another store shares, does not count. If
+// nobody spoke in any, the newest message counts.
+func SpokeLast(list []Speaker) string {
+	list = slices.DeleteFunc(slices.Clone(list),
+		func(s Speaker) bool { return s.Works || s.Shared })
+	if len(list) == 0 {
+		return ""
+	}
+	return slices.MaxFunc(list, func(a, b Speaker) int {
+		return cmp.Or(
+			a.Spoke.Compare(b.Spoke),
+			a.Last.Compare(b.Last),
+			cmp.Compare(b.Session, a.Session))
+	}).Session
+}
+
+// NextHead returns the session that HEAD goes to when a store has changed; "" if HEAD stays. before
+// is the session in which a person spoke last before the change, and after the one now. HEAD
+// follows the person, unless somebody chose another session than that of the person.
+func NextHead(head Head, before, after string) string {
+	switch {
+	case after == "" || after == head.Session:
+		return ""
+	case !head.There, head.Session == before, !head.Chosen:
+		return after
+	}
+	return ""
+}
+
+// speakersOf returns what decides about HEAD, of each session of a view.
+func speakersOf(view *refs.View, all []Overview) []Speaker {
+	list := make([]Speaker, len(all))
+	for i := range all {
+		o := &all[i]
+		_, shared := history.Owner(view, o.Name)
+		list[i] = Speaker{o.Name, o.Spoke, o.Last, o.Parent != nil, shared}
+	}
+	return list
+}
+
+// FollowPerson returns the session that HEAD goes to after the change between two views; "" if HEAD
+// stays.
+func (s *Reader) FollowPerson(before, after *refs.View) (string, error) {
+	list, err := s.Overviews(after)
+	if err != nil {
+		return "", err
+	}
+	next := SpokeLast(speakersOf(after, list))
+	head := headOf(after)
+	if next == head.Session {
+		return "", nil
+	}
+	was := next
+	if before.Number != after.Number {
+		list, err := s.Overviews(before)
+		if err != nil {
+			return "", err
+		}
+		was = SpokeLast(speakersOf(before, list))
+	}
+	if head.There && head.Session != was {
+		if head.Chosen, err = s.headChosen(after); err != nil {
+			return "", err
+		}
+	}
+	return NextHead(head, was, next), nil
+}
+
+func headOf(view *refs.View) Head {
+	name := view.Get("HEAD").Name
+	return Head{Session: name,
+		There: name != "" && len(view.Names("sessions/"+name+"/")) > 0}
+}
+
+// HeadChosen reports whether HEAD stays where `ctx session use` has put it, although a person spoke
+// in another session since.
+func (s *Reader) HeadChosen(view *refs.View, list []Overview) (bool, error) {
+	if head := headOf(view); !head.There || head.Session == SpokeLast(speakersOf(view, list)) {
+		return false, nil
+	}
+	return s.headChosen(view)
+}
+
+// headChosen reports whether `ctx session use` was the last to set HEAD.
+func (s *Reader) headChosen(view *refs.View) (chosen bool, err error) {
+	err = s.Refs.Backward(view, func(r refs.Record) bool {
+		for _, u := range r.Op.Refs {
+			if u.Name == "HEAD" {
+				chosen = r.Op.Verb == refs.VerbSessionUse
+				return false
+			}
+		}
+		return true
+	})
+	return chosen, err
+}

@@ -1,0 +1,70 @@
+package recall_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gemini-ctx/ctx/internal/recall"
+)
+
+func TestSpokeLast(t *testing.T) {
+	at := func(minute int) time.Time { return time.Date(2026, 2, 3, 8, minute, 0, 0, time.UTC) }
+	for name, row := range map[string]struct {
+		list []recall.Speaker
+		want string
+	}{
+		"no session": {nil, ""},
+		"the person, not the agent": {[]recall.Speaker{
+			{Session: "a", Spoke: at(1), Last: at(9)}, {Session: "b", Spoke: at(2), Last: at(3)},
+		}, "b"},
+		"a subagent's prompt": {[]recall.Speaker{
+			{Session: "a", Spoke: at(1), Last: at(2)},
+			{Session: "b", Spoke: at(5), Last: at(6), Works: true},
+		}, "a"},
+		"another store": {[]recall.Speaker{
+			{Session: "a", Spoke: at(1), Last: at(2)},
+			{Session: "b@desk", Spoke: at(5), Last: at(6), Shared: true},
+		}, "a"},
+		"nobody spoke in one": {[]recall.Speaker{
+			{Session: "a", Spoke: at(1), Last: at(1)}, {Session: "b", Last: at(6)},
+		}, "a"},
+		"nobody spoke at all": {[]recall.Speaker{
+			{Session: "a", Last: at(1)}, {Session: "b", Last: at(6)},
+		}, "b"},
+		"only subagents": {[]recall.Speaker{{Session: "a", Spoke: at(1), Works: true}}, ""},
+		"at once": {[]recall.Speaker{
+			{Session: "b", Spoke: at(1), Last: at(1)}, {Session: "a", Spoke: at(1), Last: at(1)},
+		}, "a"},
+	} {
+		if got := recall.SpokeLast(row.list); got != row.want {
+			t.Errorf("%s: %q, want %q", name, got, row.want)
+		}
+	}
+}
+
+func TestNextHead(t *testing.T) {
+	there := func(session string) recall.Head { return recall.Head{Session: session, There: true} }
+	chosen := func(session string) recall.Head {
+		return recall.Head{Session: session, There: true, Chosen: true}
+	}
+	for name, row := range map[string]struct {
+		head          recall.Head
+		before, after string
+		want          string
+	}{
+		"nothing was said":                    {there("a"), "a", "a", ""},
+		"nobody spoke":                        {there("a"), "", "", ""},
+		"HEAD followed, and follows":          {there("a"), "a", "b", "b"},
+		"chosen, where the person spoke last": {chosen("a"), "a", "b", "b"},
+		"chosen, elsewhere":                   {chosen("a"), "b", "c", ""},
+		"chosen, and the person came there":   {chosen("a"), "b", "a", ""},
+		"nobody chose it":                     {there("a"), "b", "c", "c"},
+		"no HEAD":                             {recall.Head{}, "", "a", "a"},
+		"its session is gone": {recall.Head{Session: "a", Chosen: true}, "b", "b",
+			"b"},
+	} {
+		if got := recall.NextHead(row.head, row.before, row.after); got != row.want {
+			t.Errorf("%s: %q, want %q", name, got, row.want)
+		}
+	}
+}
