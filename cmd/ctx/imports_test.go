@@ -119,7 +119,7 @@ var layers = map[string]string{
 		"internal/agent/unionfind internal/cache objects refs sanitize internal/history " +
 		"internal/store internal/clusters internal/epochs internal/conversation " +
 		"internal/edits/mask internal/edits",
-	"internal/session": "sanitize internal/repo internal/history internal/blame " +
+	"internal/session": "refs sanitize internal/repo internal/history internal/blame " +
 		"internal/store internal/clusters internal/epochs internal/summaries " +
 		"internal/conversation internal/edits internal/recall internal/compaction " +
 		"internal/exchange",
