@@ -119,6 +119,9 @@ type gate struct {
 // lookEvery is how many objects a gate admits between two looks for records of absent bodies.
 const lookEvery = 256
 
+// ErrNoBody says that an object came without its body, and no record here says why.
+var ErrNoBody = errors.New("its body is missing")
+
 // admit is Store.admit.
 func (g *gate) admit(r format.Raw) (format.ID, error) {
 	if g.left == 0 {
@@ -138,7 +141,7 @@ func (g *gate) admit(r format.Raw) (format.ID, error) {
 		complete, err = soundBody(r)
 	}
 	if err == nil && !complete {
-		err = errors.New("its body is missing")
+		err = ErrNoBody
 	}
 	if err != nil {
 		return id, fmt.Errorf("cannot store object %v: %w", id, err)
@@ -158,7 +161,7 @@ func (s *Store) admitSound(id format.ID, r format.Raw, complete bool) error {
 	case gone && complete && reason != format.ReasonLost:
 		return &GoneError{ID: id, Reason: reason}
 	case !gone && !complete:
-		return fmt.Errorf("cannot store object %v: its body is missing", id)
+		return fmt.Errorf("cannot store object %v: %w", id, ErrNoBody)
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func (s *Store) EncodePack(
 // Bodies that this store has forgotten stay
 // forgotten, and their ids are returned. When AdoptPack returns nil, the objects are there after a
 // power cut. Nothing names them yet, so gc removes them after its time of grace. Errors: those of
-// Put, *CorruptError, that of check.
+// Put, ErrNoBody, *CorruptError, that of check.
 func (s *Store) AdoptPack(
 	bare []byte, want format.ID, check func(format.ID, format.Raw) error,
 ) (gone []format.ID, err error) {
@@ -122,6 +122,13 @@ func (s *Store) AdoptPack(
 	}
 	_, err = s.announce(id, index, int(c.table.len()))
 	return nil, err
+}
+
+// PackIsCut reports whether bytes are the beginning of a bare pack. One that ends behind a block is
+// not told from a whole one.
+func PackIsCut(bare []byte) bool {
+	_, err := packs.Complete(bare)
+	return errors.Is(err, packs.ErrShort)
 }
 
 // ReadPack calls fn for the objects of a bare pack, in their order. Bodies that the pack does not

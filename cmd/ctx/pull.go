@@ -23,11 +23,13 @@ func newPullCmd(a *app) *cobra.Command {
 		Short: "Take in what others share",
 		Long: long(`Takes in what is new on the remote NAME (default: the only one, or origin). A
 session that another store shares has the name SESSION@STORE here. All commands that read take such
-a name; only a pull changes such a session. What another store has forgotten is forgotten here.
+a name; only a pull changes such a session. What another store has forgotten is forgotten here, but
+for what this store said itself; the command says first how much of which session that is.
 
 Everything is checked before it is taken in: that each store's log goes on from where it was, that
-it is signed by the store, and that no object is missing or changed.`, exitNoStore, exitLocked,
-			exitCorrupt, exitNotFound),
+it is signed by the store, and that no object is missing or changed. What has not arrived at the
+remote yet is left for a later pull (1).`, exitNoStore, exitLocked, exitStale, exitCorrupt,
+			exitNotFound),
 		Example: "  ctx pull\n  ctx log -s work@laptop",
 		Args:    between(0, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
@@ -37,7 +39,7 @@ it is signed by the store, and that no object is missing or changed.`, exitNoSto
 			}
 			defer func() { done(&err) }()
 			r, err := x.Pull(a.c)
-			a.printPull(name, r)
+			a.printPull(name, r, err)
 			if err != nil {
 				return fmt.Errorf("cannot pull all of %s: %w", name, err)
 			}
@@ -58,8 +60,9 @@ type pulledDoc struct {
 	Asked    []string `json:"asked"`
 }
 
-// printPull prints what came, a line for each session.
-func (a *app) printPull(name string, r sharing.PullReport) {
+// printPull prints what came, a line for each session. bad is the error of the pull: what could not
+// be looked at is not known to bring nothing.
+func (a *app) printPull(name string, r sharing.PullReport, bad error) {
 	if a.json {
 		docs := []pulledDoc{}
 		for _, p := range r.Stores {
@@ -89,12 +92,33 @@ func (a *app) printPull(name string, r sharing.PullReport) {
 		}
 		bytes += p.Bytes
 	}
-	if len(r.Stores) == 0 {
+	switch {
+	case len(r.Stores) == 0 && bad != nil:
+		return
+	case len(r.Stores) == 0 && r.Known == 0:
+		a.say("no other store shares anything on %s", name)
+		return
+	case len(r.Stores) == 0:
 		a.say("nothing new on %s", name)
 		return
 	}
 	a.say("pulled from %s: %s, %s", name, plural(len(r.Stores), "store", "stores"),
 		byteCount(bytes))
+}
+
+// sayForgetting says what a pull is about to forget.
+func (a *app) sayForgetting(label string, from []sharing.Going) {
+	if a.json {
+		return
+	}
+	for _, g := range from {
+		of := "clusters"
+		if g.Session != "" {
+			of = oneLine(g.Session)
+		}
+		a.say("%s asks to forget, and this store forgets now: %s of %s", oneLine(label),
+			plural(g.Bodies, "body", "bodies"), of)
+	}
 }
 
 func idTexts(ids []format.ID) []string {
@@ -126,7 +150,7 @@ for hooks and timers. With --json it prints the documents of both, a line each.`
 			}
 			pushed, err := x.Push(a.c, sharing.PushOptions{})
 			if a.json {
-				a.printPull(name, pulled)
+				a.printPull(name, pulled, pullErr)
 				if err == nil {
 					err = a.printPush(s, name, pushed, false)
 				}
@@ -203,7 +227,7 @@ a store in which something was said. A clone that was stopped is completed by th
 			}
 			defer func() { done(&err) }()
 			pulled, err := x.Pull(a.c)
-			a.printPull(name, pulled)
+			a.printPull(name, pulled, err)
 			if err != nil {
 				return fmt.Errorf("cannot clone all of %s: %w", oneLine(withoutPassword(url)), err)
 			}

@@ -213,6 +213,7 @@ func (a *app) openRemote(
 	show, clear := a.progress()
 	x, err = sharing.Open(c, s, r, sharing.Options{
 		Name: name, Label: a.label(set), Rule: rule, Allow: which.Allow, Progress: show,
+		Forgetting: a.sayForgetting,
 	})
 	done = func(err *error) { clear(); *err = errors.Join(*err, r.Close()) }
 	if err != nil {

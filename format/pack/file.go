@@ -62,7 +62,7 @@ func AppendHead(dst []byte, key Key) []byte { return append(append(dst, Magic...
 // ParseHead reads the head of a pack from its first HeadSize bytes.
 func ParseHead(b []byte) (Key, error) {
 	if len(b) < HeadSize {
-		return Key{}, errShort
+		return Key{}, ErrShort
 	}
 	if err := checkMagic("pack", b, Magic); err != nil {
 		return Key{}, err
@@ -110,7 +110,7 @@ func appendBlock(dst []byte, b Block) []byte {
 // within the limits, so a reader may allocate that many bytes.
 func ParseBlockHead(b []byte) (Block, error) {
 	if len(b) < BlockHead {
-		return Block{}, errShort
+		return Block{}, ErrShort
 	}
 	block, err := parseBlock(b)
 	block.Digest = format.ID(b[BlockHead-sha256.Size : BlockHead])
@@ -124,7 +124,8 @@ func parseBlock(b []byte) (Block, error) {
 	return block, block.check()
 }
 
-const errShort = fault("pack is cut short")
+// ErrShort says that bytes are the beginning of a pack.
+const ErrShort = fault("pack is cut short")
 
 // Walk reads a whole pack of size bytes and calls fn for each block. The frame that fn gets is
 // valid until fn returns. Walk returns the pack's id, which is the SHA-256 of everything before the
@@ -142,7 +143,7 @@ func Walk(
 	}
 	part := parity.Bytes()
 	if w.left != int64(len(part)-1+Trailer) {
-		return format.ID{}, errShort
+		return format.ID{}, ErrShort
 	}
 	got := make([]byte, len(part))
 	got[0] = parityKind
@@ -225,7 +226,7 @@ func (w *walker) take(b []byte) error {
 func read(r io.Reader, b []byte) error {
 	_, err := io.ReadFull(r, b)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errShort
+		return ErrShort
 	}
 	return err
 }
@@ -258,7 +259,7 @@ func Complete(bare []byte) ([]byte, error) {
 // blocksEnd returns where the blocks of a pack end: at the parity, or where b ends.
 func blocksEnd(b []byte, parity bool) (int, error) {
 	if len(b) < HeadSize {
-		return 0, errShort
+		return 0, ErrShort
 	}
 	if _, err := ParseHead(b); err != nil {
 		return 0, err
@@ -269,18 +270,18 @@ func blocksEnd(b []byte, parity bool) (int, error) {
 			return at, nil
 		}
 		if len(b)-at < BlockHead {
-			return 0, errShort
+			return 0, ErrShort
 		}
 		head, err := ParseBlockHead(b[at:])
 		if err != nil {
 			return 0, err
 		}
 		if at += BlockHead + head.Frame; at > len(b) {
-			return 0, errShort
+			return 0, ErrShort
 		}
 	}
 	if parity {
-		return 0, errShort
+		return 0, ErrShort
 	}
 	return at, nil
 }

@@ -68,6 +68,10 @@ type Searcher interface {
 // ErrTampered says that the host of an encrypted remote does not have what its members put there.
 var ErrTampered = errors.New("the remote was tampered with")
 
+// ErrIncomplete says that a remote lacks what it has said that it has. In a folder that another
+// program syncs, the rest may be on its way.
+var ErrIncomplete = errors.New("not all of it has arrived on the remote yet")
+
 // Member is somebody who can read an encrypted remote.
 type Member struct {
 	Name      string `json:"name"`

@@ -17,8 +17,7 @@ import (
 
 // content is what one store has on a remote.
 type content struct {
-	log, packs []share.File
-	names      []string // of all files under the folder, those that nothing needs as well
+	log, packs []share.File // those that nothing needs as well
 }
 
 // list returns the files of a store.
@@ -30,12 +29,10 @@ func (x *Sharer) list(ctx context.Context, folder string) (content, error) {
 		return c, err
 	}
 	for _, f := range files {
-		name := strings.TrimPrefix(f.Name, root)
-		kind, file, err := share.ParseFileName(name)
+		kind, file, err := share.ParseFileName(strings.TrimPrefix(f.Name, root))
 		if err != nil {
-			return c, tampered("%s: %v", f.Name, err)
+			continue // nothing that a store writes
 		}
-		c.names = append(c.names, name)
 		if kind == share.LogFolder {
 			c.log = append(c.log, file)
 		} else {
@@ -97,6 +94,9 @@ func (x *Sharer) pushes(
 			return nil, err
 		}
 		if format.Sum(b) != f.Digest {
+			if segmentIsCut(b) {
+				return nil, incomplete("store %s: the log's segment %s", h.Store, f.Name())
+			}
 			return nil,
 				tampered("store %s: the log's segment %s is not what its name says",
 					h.Store, f.Name())
@@ -126,14 +126,14 @@ func (x *Sharer) pushes(
 func chain(h *share.Head, met map[format.ID]step, known uint64, after format.ID) ([]step, error) {
 	if h.Number < known || h.Number-known > uint64(len(met)) {
 		return nil,
-			tampered("store %s: pushes between %d and %d are missing", h.Store, known, h.Number)
+			incomplete("store %s: pushes between %d and %d are missing", h.Store, known, h.Number)
 	}
 	steps := make([]step, h.Number-known)
 	digest := h.Digest
 	for n := h.Number; n > known; n-- {
 		s, ok := met[digest]
 		if !ok || s.Number != n {
-			return nil, tampered("store %s: push %d is missing", h.Store, n)
+			return nil, incomplete("store %s: push %d is missing", h.Store, n)
 		}
 		steps[n-known-1], digest = s, s.Before
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -42,7 +43,8 @@ type PulledStore struct {
 // Pull takes in what other stores have put on the remote. It takes the log and the objects of a
 // store in only when all of it is there and is what the store wrote; then one operation names them,
 // so a crash leaves the old state or the new one. What is wrong with one store keeps it out, and
-// not the others: the errors are joined. Errors: ErrTampered, those of the remote and of the store.
+// not the others: the errors are joined. Errors: remote.ErrIncomplete, ErrTampered, ErrCopied,
+// those of the remote and of the store.
 func (x *Sharer) Pull(ctx context.Context) (report PullReport, err error) {
 	heads, err := x.r.List(ctx, share.Heads)
 	if err != nil {
@@ -54,8 +56,12 @@ func (x *Sharer) Pull(ctx context.Context) (report PullReport, err error) {
 	for i, f := range heads {
 		x.o.Progress(i, len(heads), "pulling")
 		name := strings.TrimPrefix(f.Name, share.Heads)
+		if !format.IsStoreID(name) {
+			continue // nothing that a store writes
+		}
 		there[name] = true
 		if name == folder(x.s.ID) {
+			bad = errors.Join(bad, x.isOwn(ctx))
 			continue
 		}
 		if f.Tag != "" && tags[name] == f.Tag {
@@ -81,6 +87,17 @@ func (x *Sharer) Pull(ctx context.Context) (report PullReport, err error) {
 	slices.SortFunc(report.Stores,
 		func(a, b PulledStore) int { return strings.Compare(a.Label, b.Label) })
 	return report, errors.Join(bad, x.vanished(there))
+}
+
+// isOwn returns ErrCopied where this store's own log on the remote has what is not here: only a
+// copy of the store can have put it there.
+func (x *Sharer) isOwn(ctx context.Context) error {
+	view, err := x.s.Refs.Read()
+	if err != nil {
+		return err
+	}
+	_, _, _, err = x.own(ctx, view)
+	return err
 }
 
 // vanished returns an error for stores that had a head on the remote and have none any more.
@@ -140,8 +157,9 @@ type pulling struct {
 	before  format.Value // of the ref of seen
 
 	news   *published
-	fresh  []format.ID   // objects of branches that the pushes bring
-	forest *forest.State // that the pushes bring, as far as it is taken in; nil where it stays
+	ever   map[format.ID]bool // all that the store has forgotten; nil until it is asked for
+	fresh  []format.ID        // objects of branches that the pushes bring
+	forest *forest.State      // that the pushes bring, as far as it is taken in; nil where it stays
 	ends   map[share.Branch]bool
 	one    *PulledStore
 }
@@ -169,7 +187,7 @@ func (x *Sharer) pullStore(
 		err = p.fetch(ctx, 0, format.ID{})
 	}
 	if errors.Is(err, objects.ErrNotFound) {
-		err = tampered("store %s: its packs are not complete: %v", head.Store, err)
+		err = incomplete("store %s: its packs: %v", head.Store, err)
 	}
 	if err != nil {
 		return nil, err
@@ -364,9 +382,44 @@ func (p *pulling) forget(ctx context.Context) error {
 		return nil
 	}
 	p.one.Forgot = len(here)
+	from, err := p.from(ctx, setOf(here))
+	if err != nil {
+		return err
+	}
+	x.o.Forgetting(p.of.label, from)
 	// The store tells all that went
 	_, err = forget.Run(ctx, x.s, forget.Options{IDs: here, Exact: true})
 	return err
+}
+
+// from counts bodies by the session of the store that they are in, here or in what is pulled. A
+// body of several sessions counts for the first.
+func (p *pulling) from(ctx context.Context, ids map[format.ID]bool) (list []Going, err error) {
+	tips := p.tipsHere()
+	for b, tip := range p.news.tips {
+		b.Session = history.SharedName(b.Session, p.of.label)
+		tips.add(b, tip)
+	}
+	w, rest := p.x.newWalk(ctx), len(ids)
+	for _, session := range slices.Sorted(maps.Keys(tips)) {
+		all, err := w.find(tips[session], nil)
+		if err != nil {
+			return nil, err
+		}
+		one := Going{Session: session}
+		for _, id := range all {
+			if ids[id] {
+				one.Bodies++
+			}
+		}
+		if rest -= one.Bodies; one.Bodies > 0 {
+			list = append(list, one)
+		}
+	}
+	if rest > 0 {
+		list = append(list, Going{Bodies: rest})
+	}
+	return list, nil
 }
 
 // adopt fetches and stores the packs of the pushes after a known one.
@@ -385,9 +438,12 @@ func (p *pulling) adopt(ctx context.Context, c content, number uint64) error {
 		}
 		if err == nil {
 			p.one.Bytes += int64(len(b))
-			err = p.adoptPack(ctx, b, f.Digest)
+			err = p.adoptPack(ctx, c, b, f.Digest)
 		}
 		var corrupt *objects.CorruptError
+		if errors.As(err, &corrupt) && packIsCut(b) {
+			return incomplete("store %s: pack %s", p.head.Store, f.Name())
+		}
 		if errors.As(err, &corrupt) {
 			return tampered("store %s: pack %s: %s", p.head.Store, f.Name(), corrupt.Why)
 		}
@@ -400,24 +456,34 @@ func (p *pulling) adopt(ctx context.Context, c content, number uint64) error {
 
 // adoptPack stores the objects of a pack. Those that lack their body because the store has
 // forgotten it are recorded as forgotten first, in an operation of their own.
-func (p *pulling) adoptPack(ctx context.Context, b []byte, id format.ID) error {
-	if len(p.news.forgot) > 0 {
-		if err := p.noteAbsent(ctx, b, id); err != nil {
+func (p *pulling) adoptPack(ctx context.Context, c content, b []byte, id format.ID) error {
+	adopt := func() error {
+		n := 0
+		_, err := p.x.s.Objects.AdoptPack(b, id, func(id format.ID, raw format.Raw) error {
+			n++
+			kind, o, err := fit(id, raw)
+			p.x.decoded.keep(id, kind, o)
+			return err
+		})
+		if err == nil {
+			p.one.Objects += n
+		}
+		return err
+	}
+	err := adopt()
+	if errors.Is(err, objects.ErrNoBody) {
+		if err := p.noteAbsent(ctx, c, b, id); err != nil {
 			return err
 		}
+		err = adopt()
 	}
-	_, err := p.x.s.Objects.AdoptPack(b, id, func(id format.ID, raw format.Raw) error {
-		p.one.Objects++
-		kind, o, err := fit(id, raw)
-		p.x.decoded.keep(id, kind, o)
-		return err
-	})
 	return err
 }
 
 // noteAbsent records as forgotten what a pack has without its body because the store has forgotten
-// it, and what is not here.
-func (p *pulling) noteAbsent(ctx context.Context, b []byte, id format.ID) error {
+// it, and what is not here. A pack of pushes that were joined may have objects of long ago: the
+// push that told of their end was pulled before them, or gc has removed them here since.
+func (p *pulling) noteAbsent(ctx context.Context, c content, b []byte, id format.ID) error {
 	var absent []format.ID
 	err := p.x.s.Objects.ReadPack(b, id, func(raw format.Raw) error {
 		if _, named, err := format.HeaderBody(raw.Header); err != nil || !named || raw.Body != nil {
@@ -425,7 +491,14 @@ func (p *pulling) noteAbsent(ctx context.Context, b []byte, id format.ID) error 
 		}
 		id := raw.ID()
 		there, err := p.x.s.Objects.Has(id)
-		if err == nil && !there && p.news.forgot[id] {
+		if err != nil || there {
+			return err
+		}
+		forgot := p.news.forgot[id]
+		if !forgot {
+			forgot, err = p.everForgot(ctx, c, id)
+		}
+		if forgot {
 			absent = append(absent, id)
 		}
 		return err
@@ -434,6 +507,20 @@ func (p *pulling) noteAbsent(ctx context.Context, b []byte, id format.ID) error 
 		return err
 	}
 	return p.x.s.Store.Locked(ctx, func(t *store.Tx) error { return t.NoteForgotten(absent) })
+}
+
+// everForgot reports whether the store has told in any of its pushes that it has forgotten a body.
+func (p *pulling) everForgot(ctx context.Context, c content, id format.ID) (bool, error) {
+	if p.ever == nil {
+		steps, err := p.x.pushes(ctx, p.head, c, 0, format.ID{})
+		if err != nil {
+			return false, err
+		}
+		all := newPublished()
+		all.apply(steps)
+		p.ever = all.forgot
+	}
+	return p.ever[id], nil
 }
 
 // fit decodes an object, and returns an error for one that no push of ctx brings: of another kind,

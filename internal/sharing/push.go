@@ -112,7 +112,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 		return report, x.remember(ctx, view, head, headBytes, base)
 	}
 	report.Number, report.Objects = p.Number, len(chosen)
-	packs, err := x.packs(ctx, chosen, p.Number)
+	packs, err := x.packs(ctx, chosen, p)
 	if err != nil {
 		return report, err
 	}
@@ -165,6 +165,9 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 		return report, err
 	}
 	if err := x.r.Swap(ctx, share.HeadName(folder(x.s.ID)), headBytes, nextBytes); err != nil {
+		if errors.Is(err, remote.ErrStale) {
+			err = errors.Join(err, x.takeBack(ctx, packs))
+		}
 		return report, err
 	}
 	base.apply([]step{{p, b, next.Digest}})
@@ -238,7 +241,8 @@ func follows(head, seen *share.Head) error {
 	case seen == nil:
 		return nil
 	case head == nil:
-		return tampered("store %s: its head is gone; it was at push %d", seen.Store, seen.Number)
+		return incomplete("store %s: its head is gone; it was at push %d", seen.Store,
+			seen.Number)
 	case head.Store != seen.Store:
 		return tampered("store %s: its head is that of store %s", seen.Store, head.Store)
 	case !bytes.Equal(head.Key, seen.Key):
@@ -439,6 +443,11 @@ func (x *Sharer) examine(ctx context.Context, ids []format.ID, one *PushedSessio
 		if err != nil {
 			return err
 		}
+		if lost, err := x.lost(id, raw); err != nil {
+			return err
+		} else if lost {
+			one.Findings = append(one.Findings, forget.Secret{ID: id, Kind: "body", Class: "lost"})
+		}
 		for _, f := range found {
 			if !x.o.Allow.allows(f.Class, id) {
 				one.Findings = append(one.Findings, f)
@@ -446,6 +455,16 @@ func (x *Sharer) examine(ctx context.Context, ids []format.ID, one *PushedSessio
 		}
 	}
 	return nil
+}
+
+// lost reports whether the body of an object is gone without having been forgotten. Nobody takes
+// such an object in: whoever runs the remote could have removed the body.
+func (x *Sharer) lost(id format.ID, raw format.Raw) (bool, error) {
+	if _, named, err := format.HeaderBody(raw.Header); err != nil || !named || raw.Body != nil {
+		return false, err
+	}
+	forgot, err := x.s.Objects.Forgotten(id)
+	return !forgot && err == nil, err
 }
 
 func isMessage(header []byte) bool { return bytes.Contains(header, []byte("\nkind message\n")) }
@@ -488,9 +507,12 @@ func (x *Sharer) forgotten(
 	return list, err
 }
 
-// packs returns the files with the objects of a push.
-func (x *Sharer) packs(ctx context.Context, list []chosenObject, push uint64) ([]named, error) {
-	var files []named
+// packs returns the files with the objects of a push. A forget may be at work meanwhile: what the
+// push asks others to forget goes without its body, though that may be here still.
+func (x *Sharer) packs(
+	ctx context.Context, list []chosenObject, p *share.Push,
+) (files []named, err error) {
+	forgot := setOf(p.Forgot)
 	for len(list) > 0 {
 		n, size := 0, 0
 		b, id, err := x.s.Objects.EncodePack(func(yield func(format.Raw, error) bool) {
@@ -502,6 +524,9 @@ func (x *Sharer) packs(ctx context.Context, list []chosenObject, push uint64) ([
 				if err == nil {
 					err = ctx.Err()
 				}
+				if forgot[list[n].id] {
+					raw.Body = nil
+				}
 				n, size = n+1, size+len(raw.Header)+len(raw.Body)
 				if !yield(raw, err) {
 					return
@@ -512,7 +537,8 @@ func (x *Sharer) packs(ctx context.Context, list []chosenObject, push uint64) ([
 			return nil, err
 		}
 		files = append(files,
-			named{share.PackFolder + share.File{First: push, Last: push, Digest: id}.Name(), b})
+			named{share.PackFolder +
+				share.File{First: p.Number, Last: p.Number, Digest: id}.Name(), b})
 		list = list[n:]
 	}
 	return files, nil

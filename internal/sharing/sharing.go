@@ -34,6 +34,15 @@ type Options struct {
 	Allow Allow  // which findings may leave
 
 	Progress func(done, total int, what string) // may be nil
+	// Forgetting is told what a pull is about to forget here, because the store with a label has
+	// forgotten it. It may be nil.
+	Forgetting func(label string, from []Going)
+}
+
+// Going is how much of a session a pull forgets.
+type Going struct {
+	Session string // as it is called here; "" for clusters
+	Bodies  int
 }
 
 // Sharer joins one store and one remote. It is used by one goroutine at a time.
@@ -57,18 +66,24 @@ func Open(ctx context.Context, s *session.Store, r remote.Remote, o Options) (*S
 	if x.o.Progress == nil {
 		x.o.Progress = func(int, int, string) {}
 	}
+	if x.o.Forgetting == nil {
+		x.o.Forgetting = func(string, []Going) {}
+	}
 	switch b, err := r.Get(ctx, share.FormatFile, 0, -1); {
 	case errors.Is(err, remote.ErrNotFound):
 		return x, nil
 	case err != nil:
 		return nil, err
 	default:
+		if formatIsCut(b) {
+			return nil, incomplete("its file %s", share.FormatFile)
+		}
 		return x, share.CheckFormat(b)
 	}
 }
 
 // ErrTampered says that a remote does not have what it had, or what its own names say. Nothing of
-// it was taken in.
+// it was taken in. remote.ErrIncomplete says so of what may still arrive.
 var ErrTampered = errors.New("the remote was tampered with")
 
 // ErrCopied says that two stores with one id put their sessions on a remote: one is a copy of the
@@ -102,6 +117,10 @@ func (x *Sharer) headOf(ctx context.Context, folder string) (*share.Head, []byte
 		return nil, nil, err
 	}
 	h, err := share.DecodeHead(b)
+	var version *format.VersionError
+	if err != nil && !errors.As(err, &version) && headIsCut(b) {
+		return nil, nil, incomplete("store %s: its head", folder)
+	}
 	if err != nil {
 		return nil, nil, unread(err, "store %s", folder)
 	}

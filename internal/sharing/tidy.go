@@ -34,10 +34,7 @@ func (x *Sharer) renew(ctx context.Context, head *share.Head, forgot []format.ID
 	if err != nil {
 		return r, err
 	}
-	gone := make(map[format.ID]bool, len(forgot))
-	for _, id := range forgot {
-		gone[id] = true
-	}
+	gone := setOf(forgot)
 	packs := c.packs
 	for _, f := range c.packs { // those that another one covers as well, until they are removed
 		if len(gone) == 0 {
@@ -99,6 +96,49 @@ func (x *Sharer) without(
 	packs = slices.Clone(packs)
 	packs[slices.Index(packs, f)] = next
 	return packs, nil
+}
+
+// takeBack replaces the packs of a push that another push of this store has overtaken, where a body
+// in them was forgotten meanwhile: the other one may have told of the forget, and looked for files
+// with the words, before these were there.
+func (x *Sharer) takeBack(ctx context.Context, packs []named) error {
+	gone := map[format.ID]bool{}
+	err := x.s.Objects.EachAbsent(func(id format.ID, _ string) error {
+		forgot, err := x.s.Objects.Forgotten(id)
+		gone[id] = forgot
+		return err
+	})
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	for _, pack := range packs {
+		_, f, err := share.ParseFileName(pack.name)
+		if err != nil {
+			return err
+		}
+		var r renewal
+		if _, err := x.without(ctx, &r, []share.File{f}, f, gone); err != nil {
+			return err
+		}
+		for _, bare := range r.files {
+			root := share.Stores + folder(x.s.ID) + "/"
+			if err := x.r.PutNew(ctx, root+bare.name, bare.data); err != nil {
+				return err
+			}
+			if err := x.r.Delete(ctx, []string{root + pack.name}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func setOf(ids []format.ID) map[format.ID]bool {
+	set := make(map[format.ID]bool, len(ids))
+	for _, id := range ids {
+		set[id] = true
+	}
+	return set
 }
 
 func eachOf(list []format.Raw) func(func(format.Raw, error) bool) {

@@ -163,9 +163,11 @@ func inStore(err error) (Problem, bool) {
 			Hint: "ask who runs the remote what happened; this store is as it was"}, true
 	case errors.Is(err, sharing.ErrCopied):
 		return Problem{Code: Stale, Kind: "copied",
-				Hint: "`ctx clone` makes another store of the same sessions, with " +
-					"an id of its own"},
-			true
+			Hint: "`ctx clone` makes another store of the same sessions, with an id of its own"}, true
+	case errors.Is(err, remote.ErrIncomplete):
+		return Problem{Code: Failed, Kind: "incomplete",
+			Hint: "run it again later: a program that syncs the folder may be at work; if the " +
+				"place was emptied for good, `ctx remote rm` and `ctx remote add` begin anew"}, true
 	case errors.Is(err, remote.ErrStale):
 		return Problem{Code: Stale, Kind: "stale", Hint: "run it again"}, true
 	case errors.Is(err, history.ErrStale), errors.As(err, &stale):

@@ -31,7 +31,11 @@ func (c *selection) close() error {
 				delete(c.selected, m.id)
 			}
 		}
-		for _, step := range []func() error{c.closeEdits, c.closeNotes, c.closeEpochs} {
+		steps := []func() error{c.closeEdits, c.closeNotes, c.closeEpochs}
+		if c.o.Exact {
+			steps = steps[:1] // outputs and epochs of the other store are among those that it names
+		}
+		for _, step := range steps {
 			if err := step(); err != nil {
 				return err
 			}

@@ -25,8 +25,9 @@ type Options struct {
 	Text string      // what stands anywhere in a body
 	Rule string      // a class of secrets, as the rules of today find them; anyClass for all
 
-	// Exact says that of IDs no other version of a message goes, as one that was written after these
-	// were forgotten elsewhere.
+	// Exact says that another store has forgotten IDs: each stands for itself alone. No other version
+	// of a message goes, no member of a cluster, and nothing that was said or told here. What was made
+	// of them goes: summaries, tombstones, masks and replacements.
 	Exact bool
 
 	DryRun   bool // say what would go, and change nothing
@@ -53,8 +54,8 @@ type SourceName struct {
 
 // Run removes the bodies of what is named, and of all that was made of it, from every place of the
 // store: reachable or not, loose or packed. Headers stay, and so do all ids. A message goes with
-// its newer and older versions unless Exact is set, a cluster or a tombstone stands for its
-// members, a summary for itself.
+// its newer and older versions, a cluster or a tombstone stands for its members, a summary for
+// itself. With Exact each stands for itself.
 //
 // The lock is held until all is over. See session.Store.Forget for what a crash leaves.
 func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
@@ -212,15 +213,15 @@ func (c *selection) choose(ctx context.Context) error {
 				return err
 			}
 		}
-		switch kind {
-		case "entry":
-			if c.o.Exact {
-				c.selected[id], c.named[id] = true, true
-				c.said = append(c.said, id)
-			} else {
-				c.selectEntry(id)
+		switch {
+		case c.o.Exact:
+			c.selected[id] = true
+			if kind == "entry" {
+				c.named[id], c.said = true, append(c.said, id)
 			}
-		case "summary", "blob", "epoch":
+		case kind == "entry":
+			c.selectEntry(id)
+		case kind == "summary", kind == "blob", kind == "epoch":
 			c.selected[id] = true
 		default:
 			err := c.s.Clusters.Members(view, id,

@@ -235,7 +235,26 @@ func (d *Dir) locked(ctx context.Context, name string, do func(path string) erro
 		return err
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
+	if err := d.sweep(); err != nil {
+		return err
+	}
 	return do(path)
+}
+
+// unfinished is the folder in which files are written before they get their names. No file of a
+// remote has a name with such a beginning.
+const unfinished = ".unfinished"
+
+// sweep removes what writers that were stopped have left. The lock is held, so nobody writes.
+func (d *Dir) sweep() error {
+	left, err := os.ReadDir(filepath.Join(d.root, unfinished))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, f := range left {
+		err = errors.Join(err, d.fs.Remove(filepath.Join(d.root, unfinished, f.Name())))
+	}
+	return err
 }
 
 // makeFolder makes a folder under the root and those that it is in.
@@ -260,6 +279,18 @@ func (d *Dir) makeFolder(path string) error {
 	return d.fs.SyncDir(parent)
 }
 
+// write writes a file, and then gives it its name.
 func (d *Dir) write(path string, data []byte) error {
-	return d.fs.WriteDurable(path, data, d.mode&0o666)
+	folder := filepath.Join(d.root, unfinished)
+	if err := d.makeFolder(folder); err != nil {
+		return err
+	}
+	temp := filepath.Join(folder, filepath.Base(path))
+	if err := d.fs.WriteFile(temp, data, d.mode&0o666, true); err != nil {
+		return err
+	}
+	if err := d.fs.Rename(temp, path); err != nil {
+		return err
+	}
+	return d.fs.SyncDir(filepath.Dir(path))
 }

@@ -115,5 +115,15 @@ func killedAt(t *testing.T, step int, seen map[string]int) (steps int) {
 		t.Errorf("killed at step %d: the next push has error %v, and leaves %v, error %v", step,
 			next, files, err)
 	}
+	err = filepath.WalkDir(root, func(path string, e os.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && strings.HasPrefix(e.Name(), ".") ||
+			strings.Contains(path, ".unfinished"+string(filepath.Separator)) {
+			t.Errorf("killed at step %d: the next push leaves %s", step, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
 	return steps
 }

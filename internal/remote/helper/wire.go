@@ -106,6 +106,7 @@ const (
 	kindStale     = "stale"
 	kindTemporary = "temporary"
 	kindTampered  = "tampered"
+	kindPartial   = "incomplete"
 	kindOther     = "other"
 )
 
@@ -129,6 +130,7 @@ func kinds() []errorKind {
 		{remote.ErrStale, kindStale},
 		{remote.ErrTemporary, kindTemporary},
 		{remote.ErrTampered, kindTampered},
+		{remote.ErrIncomplete, kindPartial},
 	}
 }
 

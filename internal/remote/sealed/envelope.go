@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"filippo.io/age"
 
@@ -38,6 +39,24 @@ func plainSize(size int64) (int64, error) {
 	}
 	return n, nil
 }
+
+// intro is how every age file begins.
+const intro = "age-encryption.org/"
+
+// isCut reports whether a file that does not open is what a copy that is not complete has of one:
+// nothing, a part of the header, or zeros in the place of the rest. A file that is cut behind its
+// header is not told from one that was changed.
+func isCut(b []byte) bool {
+	begin := bytes.TrimRight(b, "\x00")
+	if len(begin) == 0 || len(b)-len(begin) >= zeroTail {
+		return true
+	}
+	_, err := plainSize(int64(len(b)))
+	return err != nil && strings.HasPrefix(string(begin), intro[:min(len(begin), len(intro))])
+}
+
+// zeroTail is how many zeros at the end of a file are taken for room that a copy has reserved.
+const zeroTail = 64
 
 // stanzaType is the first word of the stanza that holds the key of a file.
 const stanzaType = "ctx-remote"

@@ -52,13 +52,15 @@ func (r *Remote) loadOnce(ctx context.Context) (done bool, err error) {
 	b, err := r.inner.Get(ctx, keysFile, 0, -1)
 	switch {
 	case errors.Is(err, remote.ErrNotFound) && pin != nil:
-		return false, r.distrust(fmt.Errorf("%w: its keys are gone", remote.ErrTampered))
+		return false, r.distrust(fmt.Errorf("%w: its keys are gone", remote.ErrIncomplete))
 	case errors.Is(err, remote.ErrNotFound) && r.c.Group != "":
-		return false, fmt.Errorf("%w: its keys are gone, or were never there", remote.ErrTampered)
+		return false, fmt.Errorf("%w: its keys are gone, or were never there", remote.ErrIncomplete)
 	case errors.Is(err, remote.ErrNotFound):
 		return false, ErrNotBegun
 	case err != nil:
 		return false, err
+	case len(b) == 0:
+		return false, fmt.Errorf("%w: its keys", remote.ErrIncomplete)
 	}
 	g, text, err := r.decrypt(b)
 	if err != nil {
@@ -75,6 +77,9 @@ func (r *Remote) loadOnce(ctx context.Context) (done bool, err error) {
 		}
 	}
 	format, err := r.inner.Get(ctx, formatFile, 0, -1)
+	if err == nil && len(format) == 0 {
+		return false, fmt.Errorf("%w: its file format", remote.ErrIncomplete)
+	}
 	if err == nil {
 		_, err = withoutFeature(format)
 	}

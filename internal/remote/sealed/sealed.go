@@ -113,11 +113,10 @@ func (r *Remote) plain(ctx context.Context, f remote.File) (_ remote.File, shown
 	}
 	name, err := r.names.open(f.Name)
 	if err != nil {
-		return f, false,
-			fmt.Errorf("%w: %.80s: no member named a file so", remote.ErrTampered, f.Name)
+		return f, false, nil // no member named a file so
 	}
 	if f.Size, err = plainSize(f.Size); err != nil {
-		return f, false, fmt.Errorf("%w: %s: %w", remote.ErrTampered, name, err)
+		f.Size = 0 // it has not arrived: who reads it is told
 	}
 	f.Name = name
 	return f, true, nil
@@ -159,6 +158,9 @@ func (r *Remote) read(ctx context.Context, name string) (plain, there []byte, er
 			return nil, nil, err
 		}
 		plain, err = openFile(r.group.rounds, name, there)
+	}
+	if err != nil && isCut(there) {
+		return nil, nil, fmt.Errorf("%w: %s", remote.ErrIncomplete, name)
 	}
 	if err != nil {
 		return nil, nil,

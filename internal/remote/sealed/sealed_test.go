@@ -161,7 +161,11 @@ func TestTampering(t *testing.T) {
 			must(t, r.PutNew(t.Context(), other, []byte("two")))
 			c.do(t, host, r)
 			_, err := ann.open(host).Get(t.Context(), packed, 0, -1)
-			if !errors.Is(err, remote.ErrTampered) || !strings.Contains(err.Error(), c.want) {
+			want := remote.ErrTampered
+			if name == "no keys" {
+				want = remote.ErrIncomplete
+			}
+			if !errors.Is(err, want) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got error %v, want %s", err, c.want)
 			}
 		})
@@ -177,14 +181,35 @@ func flip(at int) func(*testing.T, remote.Remote, *Remote) {
 	}
 }
 
-// A file that no member named is not passed over in silence.
+// A file that no member named is passed over, as in a plain remote.
 func TestStrangeNames(t *testing.T) {
 	for _, name := range []string{"heads/nobody", "stores/x/y", "other/00", "stores/readme"} {
 		host, ann := &remotetest.Memory{}, newPerson(t, "ann")
 		r := ann.begin(t, host)
 		must(t, host.PutNew(t.Context(), name, make([]byte, 500)))
-		if _, err := r.List(t.Context(), ""); !errors.Is(err, remote.ErrTampered) ||
-			!strings.Contains(err.Error(), name) {
+		if list, err := r.List(t.Context(), ""); err != nil || len(list) != 1 {
+			t.Errorf("%s: %v, error %v", name, list, err)
+		}
+	}
+}
+
+// The beginning of a file, and room for one, have not arrived yet.
+func TestCutFiles(t *testing.T) {
+	for name, cut := range map[string]func(b []byte) []byte{
+		"empty":  func([]byte) []byte { return []byte{} },
+		"a line": func(b []byte) []byte { return b[:headerSize/2] },
+		"zeros":  func(b []byte) []byte { return make([]byte, len(b)) },
+		"a reserve": func(b []byte) []byte {
+			return append(b[:headerSize:headerSize], make([]byte, 99)...)
+		},
+	} {
+		host, ann := &remotetest.Memory{}, newPerson(t, "ann")
+		r := ann.begin(t, host)
+		must(t, r.PutNew(t.Context(), packed, []byte("one")))
+		at := r.names.place(packed)
+		replace(t, host, at, cut(get(t, host, at)))
+		if _, err := ann.open(host).Get(t.Context(), packed, 0, -1); !errors.Is(err,
+			remote.ErrIncomplete) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

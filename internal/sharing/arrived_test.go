@@ -1,0 +1,214 @@
+package sharing_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
+	"github.com/gemini-ctx/ctx/internal/remote"
+	"github.com/gemini-ctx/ctx/internal/sharing"
+	"github.com/gemini-ctx/ctx/internal/store"
+	"github.com/gemini-ctx/ctx/internal/storetest"
+)
+
+// A folder in the course of a sync: each file of a store missing, empty, cut or with zeros in the
+// place of its rest is not there yet. Nothing is taken in, nobody is accused, and the next pull
+// takes all of it once it is there.
+func TestHalfArrived(t *testing.T) {
+	root := place(t)
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	a.say("work", "one")
+	a.push(open(t, root))
+	b.pull(open(t, root))
+	a.say("work", strings.Repeat("two, in some more words than before. ", 40))
+	a.push(open(t, root))
+	files := slices.Concat(glob(t, root, "heads", "*"), glob(t, root, "stores", a.ID, "log", "2-*"),
+		glob(t, root, "stores", a.ID, "pack", "2-*"), []string{filepath.Join(root, "format")})
+	if len(files) != 4 {
+		t.Fatalf("files %q", files)
+	}
+	for _, path := range files {
+		whole := read(t, path)
+		n := len(whole)
+		states := [][]byte{nil, {}, whole[:1], whole[:n/3], whole[:n-1], make([]byte, n),
+			slices.Concat(whole[:n/2], make([]byte, n-n/2+zeros))}
+		for i, state := range states {
+			name := fmt.Sprintf("%s, state %d", filepath.Base(filepath.Dir(path)), i)
+			if i == 0 {
+				remove(t, path)
+			} else {
+				write(t, path, state)
+			}
+			before := b.texts()
+			x, err := sharing.Open(t.Context(), b.Store, open(t, root), b.options("all"))
+			if err == nil {
+				_, err = x.Pull(t.Context())
+			}
+			gone := i == 0 && path == filepath.Join(root, "format") // it says nothing of the store
+			if !gone && !errors.Is(err, remote.ErrIncomplete) ||
+				errors.Is(err, sharing.ErrTampered) {
+				t.Errorf("%s: error %v", name, err)
+			}
+			if !gone && !slices.Equal(b.texts()["work@laptop"], before["work@laptop"]) {
+				t.Errorf("%s: it was taken in", name)
+			}
+			write(t, path, whole)
+			storetest.Check(t, b.Store)
+		}
+	}
+	b.pull(open(t, root))
+	same(t, a, "work", b)
+}
+
+// zeros is how many more zeros than a file was long, so that a short one has enough.
+const zeros = 64
+
+// What programs that sync folders and systems leave is passed over, wherever it is.
+func TestStrangersInAFolder(t *testing.T) {
+	root := place(t)
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	a.say("work", "one")
+	a.push(open(t, root))
+	head := glob(t, root, "heads", "*")[0]
+	for _, folder := range []string{".", "heads", "stores", "stores/" + a.ID,
+		"stores/" + a.ID + "/log", "stores/" + a.ID + "/pack"} {
+		for _, name := range []string{"desktop.ini", ".DS_Store", "thumbs.db", "readme",
+			filepath.Base(head) + "-conflict", filepath.Base(head) + " (1)", ".x.icloud",
+			"2-2-conflict"} {
+			write(t, filepath.Join(root, folder, name), read(t, head))
+		}
+	}
+	b.pull(open(t, root))
+	same(t, a, "work", b)
+	a.say("work", "two")
+	a.push(open(t, root))
+	if got := b.pull(open(t, root)); len(got.Stores) != 1 || got.Known != 0 {
+		t.Errorf("%+v", got)
+	}
+	same(t, a, "work", b)
+}
+
+// A pull takes in joined packs of long ago, whatever gc has removed here and their owner has
+// forgotten since.
+func TestPullOfJoinedPacksAfterForget(t *testing.T) {
+	root := place(t)
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	secret := a.say("old", "under the mat")
+	a.say("work", "begin")
+	a.push(open(t, root))
+	b.pull(open(t, root))
+	if _, err := b.Conversation.RemoveSession(t.Context(), "old@laptop"); err != nil {
+		t.Fatal(err)
+	}
+	b.collect()
+	if _, err := forget.Run(t.Context(), a.Store,
+		forget.Options{IDs: []format.ID{secret}}); err != nil {
+		t.Fatal(err)
+	}
+	a.push(open(t, root))
+	b.pull(open(t, root))
+	for i := range 64 {
+		a.say("work", fmt.Sprint("message ", i))
+		a.push(open(t, root))
+	}
+	b.pull(open(t, root))
+	same(t, a, "work", b)
+	storetest.Check(t, b.Store)
+}
+
+// A push that another one of the same store overtakes leaves no words that were forgotten
+// meanwhile.
+func TestOvertakenPushLeavesNoForgottenWords(t *testing.T) {
+	root := place(t)
+	a := newParty(t, "laptop")
+	a.say("work", "one")
+	a.push(open(t, root))
+	secret := a.say("work", "under the mat")
+	r := &failing{Remote: open(t, root)} // it fails in no step, and does something else in one
+	done := false
+	r.fail = func(bool) error {
+		put, err := filepath.Glob(filepath.Join(root, "stores", a.ID, "log", "2-*"))
+		if done || err != nil || len(put) == 0 {
+			return err
+		}
+		done = true // the first push has put its files, and is about to name them
+		if _, err := forget.Run(t.Context(), a.Store,
+			forget.Options{IDs: []format.ID{secret}}); err != nil {
+			return err
+		}
+		for _, path := range glob(t, root, "stores", a.ID, "pack", "2-*") {
+			defer write(t, path, read(t, path)) // as if they came only now
+			remove(t, path)
+		}
+		a.push(open(t, root))
+		return nil
+	}
+	if _, err := a.at(r).Push(t.Context(), sharing.PushOptions{}); err != nil || !done {
+		t.Fatal(done, err)
+	}
+	noWords(t, a, root, "under the mat")
+}
+
+// noWords fails if a pack of a store on a remote, or any file as it is, holds a text.
+func noWords(t *testing.T, a *party, root, text string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b := read(t, path)
+		found := bytes.Contains(b, []byte(text))
+		if digest, err := format.ParseID(path[max(0, len(path)-format.IDLen):]); err == nil &&
+			filepath.Base(filepath.Dir(path)) == "pack" {
+			if err := a.Objects.ReadPack(b, digest, func(raw format.Raw) error {
+				found = found || bytes.Contains(raw.Body, []byte(text))
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		if found {
+			t.Errorf("%s holds the words", path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// What a store has lost without having forgotten it stays with it, and holds nobody up.
+func TestLostBodyIsHeldBack(t *testing.T) {
+	root := place(t)
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	lost := a.say("work", "one")
+	a.say("other", "whole")
+	storetest.Loosen(t, a.Store)
+	header, err := a.Objects.Header(lost)
+	if err == nil {
+		err = a.Store.Store.Locked(t.Context(), func(tx *store.Tx) error {
+			return tx.MarkLost([]format.ID{lost}, a.Now())
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	remove(t, a.Objects.LoosePath(lost))
+	write(t, a.Objects.LoosePath(lost), header)
+	got := a.push(open(t, root))
+	if len(got.Sessions) != 2 || got.Sessions[0].Held() || !got.Sessions[1].Held() {
+		t.Errorf("pushed: %+v", got.Sessions)
+	}
+	b.pull(open(t, root))
+	same(t, a, "other", b)
+	if texts := b.texts(); len(texts["work@laptop"]) > 0 {
+		t.Errorf("it came: %q", texts)
+	}
+}
