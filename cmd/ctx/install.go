@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -55,7 +56,8 @@ With --extension the command writes the hooks, and the commands /ctx:expand, /ct
 			Short: "Install the hooks of " + agent.Title,
 			Long: long(`Adds the hooks of ctx to `+agent.Project+` of the project, or with --user to
 the user's own settings, and prints the change. The rest of the file, including comments and order,
-stays the same byte for byte. The command keeps the old file beside it, with the ending .before-ctx.
+stays the same byte for byte. The command keeps the old file beside it, with the ending .before-ctx. In a
+work tree of git, a line in .git/info/exclude keeps that copy out of commits.
 It does not change a file that is not JSON. A second run changes nothing. If the project has no
 store, the command creates one. With --user a project is recorded only after `+"`ctx init`"+` in
 that project.`+more+`
@@ -144,6 +146,9 @@ func (o *installOptions) install(a *app) error {
 			return err
 		}
 	}
+	if !o.dryRun && !o.user {
+		a.keepFromGit(&o.agent)
+	}
 	if err := a.applySettings(change, d); err != nil {
 		return err
 	}
@@ -156,6 +161,14 @@ func (o *installOptions) install(a *app) error {
 		a.say("hint: %s", o.agent.Trust)
 	}
 	return nil
+}
+
+// keepFromGit keeps what an installation leaves for this machine alone out of the next commit.
+func (a *app) keepFromGit(agent *hooks.Agent) {
+	if err := repo.Exclude(a.fs, a.agentProject(), agent.LocalFiles()...); err != nil {
+		a.say("ctx: install: git may commit %s: %s", strings.Join(agent.LocalFiles(), " and "),
+			oneLine(err.Error()))
+	}
 }
 
 // makeStore makes the store of the project if there is none, and names it in d.

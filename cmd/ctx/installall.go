@@ -59,6 +59,9 @@ func (o *everyAgent) install(a *app) error {
 		}
 	}
 	for _, c := range list {
+		if !o.dryRun && !o.user {
+			a.keepFromGit(&c.agent)
+		}
 		if err := a.applySettings(c.Change,
 			installedDoc{Agent: c.agent.Name, DryRun: o.dryRun, Store: d.Store,
 				shown: o.shown}); err != nil {

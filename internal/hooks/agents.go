@@ -30,6 +30,7 @@ type Agent struct {
 	Project, User  string
 	Home, Standard string
 	HomeAbove      bool
+	Local          bool // Project is for this machine alone
 
 	// How its settings have a hook. Form is the shape; the zero Form stands for settings.Groups.
 	// Named says that a hook has a name, and Untyped that it has no type. Timeout is how long the
@@ -116,7 +117,7 @@ var agents = [...]Agent{
 			{"SubagentStop", doRecord}, {"SessionEnd", doEnd}},
 		// The project's settings.json is shared with everybody who works on it, and they may not
 		// have ctx.
-		Project: ".claude/settings.local.json", User: "settings.json", Home: "CLAUDE_CONFIG_DIR",
+		Project: ".claude/settings.local.json", Local: true, User: "settings.json", Home: "CLAUDE_CONFIG_DIR",
 		Standard: ".claude",
 		Timeout:  30, LateAnswer: true, Bash: true, // that of Git
 		Subagents: besideIt, Shows: true,

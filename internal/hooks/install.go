@@ -96,6 +96,16 @@ const maxSettings = 1 << 20
 // was no file.
 const backupSuffix = ".before-ctx"
 
+// LocalFiles returns the files of an installation in a project that are for this machine alone, as
+// patterns of git.
+func (a *Agent) LocalFiles() []string {
+	list := []string{"*" + backupSuffix}
+	if a.Local {
+		list = append(list, "**/"+a.Project)
+	}
+	return list
+}
+
 // Change is a planned change of a settings file.
 type Change struct {
 	Path   string // path of the file itself, with links resolved

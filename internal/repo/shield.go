@@ -1,14 +1,10 @@
 package repo
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/identity"
 )
 
@@ -39,7 +35,7 @@ func (r *Repo) Shielded() Shield {
 	if _, linked := identity.MainWorkTree(root); linked {
 		return InLinked
 	}
-	if !r.marked() || !isExcluded(common) {
+	if !r.marked() || !isExcluded(common, excludeLine) {
 		return Bare
 	}
 	return Shielded
@@ -58,7 +54,7 @@ func (r *Repo) PutShield() error {
 	if !ok {
 		return nil
 	}
-	err := r.exclude(common)
+	err := exclude(r.FS, common, excludeLine)
 	if err == nil && !r.marked() {
 		err = r.mark()
 	}
@@ -102,57 +98,4 @@ func (r *Repo) mark() error {
 		return nil
 	}
 	return r.FS.WriteFile(head, []byte(identity.MarkerHEAD), 0o600, false)
-}
-
-// maxExclude limits how many bytes of info/exclude are read.
-const maxExclude = 1 << 20
-
-func isExcluded(common string) bool {
-	b, err := durable.ReadAtMost(filepath.Join(common, "info", "exclude"), maxExclude)
-	return err == nil && hasLine(string(b), excludeLine)
-}
-
-func hasLine(text, line string) bool {
-	for l := range strings.Lines(text) {
-		if strings.TrimSpace(l) == line {
-			return true
-		}
-	}
-	return false
-}
-
-// exclude adds the line to info/exclude of a repository. It follows no link there: a repository may
-// have come with the project.
-func (r *Repo) exclude(common string) error {
-	if isExcluded(common) {
-		return nil
-	}
-	info := filepath.Join(common, "info")
-	path := filepath.Join(info, "exclude")
-	if err := mkdir(r.FS, info); err != nil {
-		return err
-	}
-	perm, text := fs.FileMode(0o644), ""
-	for _, name := range []string{info, path} {
-		at, err := os.Lstat(name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			continue
-		case err != nil:
-			return err
-		case at.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0:
-			return fmt.Errorf("%q is a link: add the line %s to it", name, excludeLine)
-		case name == path:
-			b, err := durable.ReadAtMost(path, maxExclude)
-			if err != nil {
-				return err
-			}
-			perm, text = at.Mode().Perm(), string(b)
-		}
-	}
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	text += excludeLine + "\n"
-	return r.FS.WriteFile(path, []byte(text), perm, false)
 }
