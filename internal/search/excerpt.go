@@ -56,7 +56,7 @@ func (q *Query) spots(low string) []spot {
 		}
 	}
 	for i, t := range q.terms {
-		add(i, t.weight, stemLike(t.word), true)
+		add(i, t.weight, stemLike(t.word), !isUnspaced(t.word))
 	}
 	for i, p := range append([]string{q.text}, q.quotes...) {
 		if p = strings.TrimSpace(asciiLower(Fold(p))); p != "" {

@@ -27,7 +27,7 @@ type Part struct {
 	Hidden map[uint32]bool
 }
 
-const manifestVersion = 4
+const manifestVersion = 5
 
 // Encode returns the manifest's bytes.
 func (m *Manifest) Encode() []byte {

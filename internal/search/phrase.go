@@ -29,7 +29,7 @@ func (p phrase) in(text string) bool {
 	for word, ok := w.next(); ok; word, ok = w.next() {
 		kept := begun[:0]
 		for _, at := range append(begun, 0) {
-			if p[at] != word {
+			if p[at] != word && !(isUnspaced(p[at]) && strings.Contains(word, p[at])) {
 				continue
 			}
 			if at+1 < len(p) {
@@ -41,6 +41,13 @@ func (p phrase) in(text string) bool {
 		begun = kept
 	}
 	return false
+}
+
+// isUnspaced reports whether a word is of a script whose words stand without spaces between, or
+// have endings: it may be a part of what stands between two spaces.
+func isUnspaced(word string) bool {
+	r, _ := utf8.DecodeRuneInString(word)
+	return r >= 0x2E80 || unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 // wordScanner yields the words of a lowered text.

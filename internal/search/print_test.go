@@ -37,7 +37,7 @@ func FuzzAnalyse(f *testing.F) {
 	for _, seed := range []string{
 		"", "Which port? 5433, not 5432", "internal/search/build.go parseURL",
 		"went going gone feet", "café 日本語 x", "a:b:c 12:30:00 https://x.y/z",
-		"\xff\xfe a", "it isn’t",
+		"\xff\xfe a", "it isn’t", "전체 검색이 값을", "データベースとサーバー",
 	} {
 		f.Add(seed, seed+" again")
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/internal/terms"
 )
@@ -44,8 +45,13 @@ func Parse(text string) (*Query, error) {
 	q := &Query{text: text, whole: wordsOf(text)}
 	scan(new(terms.Scanner), text, func(t terms.Token, _ string) {
 		word := strings.ToLower(text[t.Start:t.End])
+		if t.Kind == terms.Part && utf8.RuneCountInString(word) == 1 {
+			return // one syllable of a word says too little
+		}
 		w := kindWeight[t.Kind]
 		switch {
+		case t.Kind == terms.Part && isUnspaced(word):
+			w = pieceWeight
 		case asks(word):
 			w = float64(w * askWeight)
 		case isCommon(word):
@@ -114,6 +120,11 @@ func (q *Query) RequirePhrases() {
 		scan(new(terms.Scanner), text, func(t terms.Token, _ string) {
 			i := slices.IndexFunc(q.terms, func(o queryTerm) bool { return o.term == t.Term })
 			// In a document, a name or number may be part of a longer one, which is another term.
+			// So may a word of a script without spaces.
+			if t.Kind == terms.Word && runsOn(text[t.Start:t.End]) &&
+				utf8.RuneCountInString(text[t.Start:t.End]) > 2 {
+				return
+			}
 			if i >= 0 && !q.terms[i].must && (t.Kind == terms.Word || t.Kind == terms.Part) {
 				q.terms[i].must = true
 				q.must++

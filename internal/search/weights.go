@@ -70,5 +70,9 @@ const (
 	outputHears  = 0.35
 )
 
+// pieceWeight is the weight of a piece of a word of a script without spaces. Such words often have
+// no more in common.
+const pieceWeight = 0.6
+
 // kindWeight is the weight of a term of a query by its kind.
 var kindWeight = [...]float64{terms.Word: 1, terms.Name: 1.5, terms.Number: 1, terms.Part: 0.25}

@@ -2,6 +2,8 @@ package search
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/internal/terms"
 )
@@ -18,7 +20,43 @@ func scan(s *terms.Scanner, text string, yield func(t terms.Token, word string))
 			}
 		}
 		yield(t, word)
+		if t.Kind == terms.Word && runsOn(word) {
+			pieces(text, t, yield)
+		}
 	})
+}
+
+// runsOn reports whether a word is of a script that writes its words without spaces between, or
+// with endings: katakana and Hangul. The characters of the other such scripts (Han, hiragana, Thai,
+// Lao, Khmer) are tokens of their own.
+func runsOn(word string) bool {
+	r, size := utf8.DecodeRuneInString(word)
+	return size < len(word) && (unicode.In(r, unicode.Katakana, unicode.Hangul) || r == 'ー')
+}
+
+// pieces yields what parts of such a word may be asked for: every two neighboring characters, and
+// the first one, because a noun of one syllable has its ending behind it.
+func pieces(text string, whole terms.Token, yield func(t terms.Token, word string)) {
+	add := func(i, j int) {
+		piece := text[i:j]
+		terms.Scan(piece, func(t terms.Token) {
+			if t.Kind == terms.Word && t.End-t.Start == len(piece) {
+				yield(terms.Token{Term: t.Term, Kind: terms.Part, Start: i, End: j}, piece)
+			}
+		})
+	}
+	before := whole.Start
+	for i := range text[whole.Start:whole.End] {
+		at := whole.Start + i
+		_, size := utf8.DecodeRuneInString(text[at:])
+		switch {
+		case at == whole.Start:
+			add(at, at+size)
+		case before > whole.Start || at+size < whole.End: // the whole word is there already
+			add(before, at+size)
+		}
+		before = at
+	}
 }
 
 // irregular maps irregular forms of English words, which a stemmer does not unite, to their base
