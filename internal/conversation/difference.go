@@ -23,6 +23,14 @@ func NewDifference() *Difference {
 	return &Difference{Leaving: map[format.ID]bool{}, Coming: map[format.ID]bool{}}
 }
 
+// add adds what another branch loses and gains.
+func (d *Difference) add(o *Difference) {
+	maps.Copy(d.Leaving, o.Leaving)
+	maps.Copy(d.Coming, o.Coming)
+	d.Amended = append(d.Amended, o.Amended...)
+	d.Epochs = d.Epochs || o.Epochs
+}
+
 // Compare adds to diff what lies between two tips of a branch.
 func (t *Tx) Compare(diff *Difference, from, to format.ID) error {
 	base, err := t.MergeBase(from, to)
@@ -169,10 +177,17 @@ func (t *Tx) fitValue(op, of *format.Operation, u *format.RefUpdate) (adopts boo
 		if err != nil {
 			return false, err
 		}
-		if alone {
-			find = t.restoredAmong
+		// Where the histories part before the frontier, as after a rewind among joined messages,
+		// members of the one may be messages of the other.
+		common, err := t.commonMembers(u.Old, u.New)
+		if err != nil {
+			return false, err
 		}
-		if alone && !t.restores() {
+		alone = alone && common == u.Old.Frontier
+		switch {
+		case alone && t.restores():
+			find = t.restoredAmong
+		case alone:
 			find = nil
 		}
 	}

@@ -125,7 +125,7 @@ func (t *Tx) applyInverse(session, verb string, r refs.Record, ops []refs.Record
 					fmt.Errorf("%w: %s has moved since operation %d", history.ErrStale,
 						u.Name, r.Op.Number)
 			}
-			if err := t.Compare(diff, now.ID, want.ID); err != nil {
+			if err := t.compareBranch(diff, u.Name, now, want); err != nil {
 				return done, fmt.Errorf("%w: %w", history.ErrGone, err)
 			}
 			op.Refs = append(op.Refs, format.RefUpdate{Name: u.Name, Old: now, New: want})
@@ -152,6 +152,35 @@ func (t *Tx) applyInverse(session, verb string, r refs.Record, ops []refs.Record
 		return done, err
 	}
 	return done, t.store.Commit(op)
+}
+
+// compareBranch adds to diff what lies between two values of a branch. What an open child gets back
+// behind its frontier does not come back to the forest: a parent had graduated it meanwhile, and
+// has lost it again.
+func (t *Tx) compareBranch(diff *Difference, name string, now, want format.Value) error {
+	own := NewDifference()
+	if err := t.Compare(own, now.ID, want.ID); err != nil {
+		return err
+	}
+	session, branch, _ := history.BranchOfRef(name)
+	fork, err := t.ForkOf(session, branch, want)
+	if err != nil {
+		return err
+	}
+	for id := range own.Coming {
+		if fork.IsZero() {
+			break
+		}
+		e, err := t.Header(id)
+		if err != nil {
+			return err
+		}
+		if e.Seq > want.Frontier {
+			delete(own.Coming, id)
+		}
+	}
+	diff.add(own)
+	return nil
 }
 
 // operationsOf returns the operations that move refs of a session, newest first, up to the first
