@@ -62,6 +62,8 @@ func (o *repairOptions) run(a *app) error {
 	switch {
 	case errors.Is(err, repair.ErrCopyThere):
 		return withHint(err, "choose another place with --copy")
+	case errors.Is(err, repair.ErrLoses):
+		return withHint(err, "nothing was changed; `ctx pull` or `ctx bundle --restore` may have it")
 	case err != nil:
 		return err
 	}

@@ -88,8 +88,9 @@ func (r *repairer) mendPack(id format.ID) error {
 	if err != nil {
 		return err
 	}
+	r.missing = append(r.missing, lost...)
 	if len(good) > 0 {
-		_, err := r.s.Objects.WritePack(func(yield func(format.Raw, error) bool) {
+		written, err := r.s.Objects.WritePack(func(yield func(format.Raw, error) bool) {
 			for _, raw := range good {
 				if !yield(raw, nil) {
 					return
@@ -98,6 +99,10 @@ func (r *repairer) mendPack(id format.ID) error {
 		}, objects.Default)
 		if err != nil {
 			return err
+		}
+		if written.ID == id { // all that counts was whole: the new pack has taken the name
+			r.mended("pack %v was damaged; it is written anew with its %d objects", id, len(good))
+			return nil
 		}
 	}
 	for _, path := range []string{r.s.Objects.IndexPath(id), r.s.Objects.PackPath(id)} {
@@ -109,7 +114,6 @@ func (r *repairer) mendPack(id format.ID) error {
 		return err
 	}
 	r.mended("pack %v was damaged; %d of its objects are in a new one", id, len(good))
-	r.missing = append(r.missing, lost...)
 	return nil
 }
 

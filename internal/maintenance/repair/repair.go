@@ -24,6 +24,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -35,6 +36,8 @@ type Options struct {
 	Copy     string
 	NewKey   []byte // where the key is lost, this one takes its place; nil leaves it lost
 	Progress graph.Progress
+
+	trial bool // the store is a copy, made to see what comes of a repair
 }
 
 // Report is what Run did.
@@ -49,15 +52,19 @@ type Report struct {
 // ErrCopyThere says that the place for the copy is taken.
 var ErrCopyThere = errors.New("there is something in the place of the copy")
 
+// ErrLoses says that a repair would make objects unreadable. The store is as it was.
+var ErrLoses = errors.New("the repair would lose what can be read now")
+
 // Run makes a damaged store sound again, as far as what is left of it goes, and says what is lost.
 // It looks at all of it first: a store without a fault is not touched. Before the first change it
 // copies the store, and works under its lock from what can be had on: other copies of objects, the
 // log, the checkpoints, what follows from them. It decides nothing that was decided otherwise
-// before, and makes up nothing. env is as for repo.Open. After a crash it can run again, and ends
+// before, and makes up nothing. It repairs a second copy first: where an object that can be read
+// now could not be read afterwards, Run refuses. env is as for repo.Open. After a crash it can run again, and ends
 // as it would have.
 //
 // Errors: those of repo.Open but for damage; *lock.BusyError; *format.VersionError where a newer
-// build wrote any of it; ErrCopyThere; refs.ErrBeyondRepair; what the file system says. After an
+// build wrote any of it; ErrCopyThere; ErrLoses; refs.ErrBeyondRepair; what the file system says. After an
 // error the copy, where there is one, has the store as it was.
 func Run(ctx context.Context, env repo.Env, o Options) (Report, error) {
 	r := &repairer{ctx: ctx, env: env, o: o, wordsLost: map[uint64]bool{}}
@@ -122,8 +129,10 @@ func (r *repairer) run() (err error) {
 	} else {
 		r.report.Found = 1
 	}
-	if r.o.DryRun {
-		return r.dryRun()
+	if !r.o.trial {
+		if err := r.try(); err != nil || r.o.DryRun {
+			return err
+		}
 	}
 	held, err := lock.Acquire(r.ctx, r.env.FS, r.dir, lockTimeout, r.env.Owner)
 	if err != nil {
@@ -209,8 +218,9 @@ func (r *repairer) work() error {
 	return errors.Join(err, r.tellMissing())
 }
 
-// dryRun repairs a copy, and removes it.
-func (r *repairer) dryRun() error {
+// try repairs a copy, compares what can be read of both, and removes the copy. With DryRun the
+// report is that of the copy.
+func (r *repairer) try() error {
 	aside := filepath.Join(filepath.Dir(r.dir),
 		fmt.Sprintf("%sdry-%d", storedir.AsidePrefix, r.env.Owner.PID))
 	if err := storedir.RemoveTree(r.env.FS, aside); err != nil {
@@ -221,16 +231,64 @@ func (r *repairer) dryRun() error {
 	if err == nil {
 		env, o := r.env, r.o
 		env.WorkDir, env.StoreDir = aside, dir
-		o.DryRun, o.Copy = false, filepath.Join(aside, "copy")
+		o.trial, o.Copy = true, filepath.Join(aside, "copy")
 		inner := &repairer{ctx: r.ctx, env: env, o: o, wordsLost: map[uint64]bool{}}
-		err = inner.run()
+		if err = inner.run(); err == nil {
+			err = r.compare(inner)
+		}
 		if inner.s != nil {
 			err = errors.Join(err, inner.s.Close())
 		}
-		inner.report.Copy, inner.report.Found = "", r.report.Found
-		r.report = inner.report
+		if r.o.DryRun {
+			inner.report.Copy, inner.report.Found = "", r.report.Found
+			r.report = inner.report
+		}
 	}
 	return errors.Join(err, storedir.RemoveTree(r.env.FS, aside))
+}
+
+// compare returns ErrLoses if the repaired copy has lost an object that can be read in the store:
+// truth, which nothing can compute again, and which is not forgotten.
+func (r *repairer) compare(repaired *repairer) error {
+	if r.s == nil || repaired.s == nil {
+		return nil // without its format file nothing of the store can be read
+	}
+	lost := 0
+	err := r.eachTruth(func(id format.ID) error {
+		_, err := repaired.s.Objects.Get(id)
+		var gone *objects.GoneError
+		if err != nil && !(errors.As(err, &gone) && gone.Reason == format.ReasonForgotten) {
+			lost++
+		}
+		return r.ctx.Err()
+	})
+	if err == nil && lost > 0 {
+		err = fmt.Errorf("%w: %d objects", ErrLoses, lost)
+	}
+	return err
+}
+
+// eachTruth calls each for every object that can be read whole, and that does not follow from
+// others.
+func (r *repairer) eachTruth(each func(format.ID) error) error {
+	inv, err := graph.TakeInventory(r.s, func(string, error) error { return nil })
+	if err != nil {
+		return err
+	}
+	for _, id := range inv.IDs {
+		raw, err := r.s.Objects.Get(id)
+		if err != nil {
+			continue
+		}
+		switch kindOfHeader(raw.Header) {
+		case "node", "page", "forest": // rebuild makes them again
+		default:
+			if err := each(id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // clear removes a directory or a link that stands in the place of a file, so that the file can be
