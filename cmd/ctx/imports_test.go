@@ -246,6 +246,7 @@ var layers = map[string]string{
 		"internal/epochs internal/summaries internal/conversation internal/edits internal/recall " +
 		"internal/compaction internal/session internal/maintenance/gc " +
 		"internal/maintenance/forget internal/storetest/loose",
+	"internal/faults/oracle":  "",
 	"internal/faults/program": "",
 	"internal/faults/rot":     "",
 	"internal/faults/storm":   "",

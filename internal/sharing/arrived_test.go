@@ -156,6 +156,40 @@ func TestOvertakenPushLeavesNoForgottenWords(t *testing.T) {
 	noWords(t, a, root, "under the mat")
 }
 
+// A first push that was stopped is named by no head. Its words are forgotten all the same, whether
+// or not the session is pushed in the end.
+func TestStoppedFirstPushLeavesNoForgottenWords(t *testing.T) {
+	stopped := errors.New("stopped")
+	for _, rule := range []string{"all", "none"} {
+		root := place(t)
+		a := newParty(t, "laptop")
+		secret := a.say("work", "under the mat")
+		a.say("work", "and what else")
+		r := &failing{Remote: open(t, root), fail: func(bool) error {
+			if put, err := filepath.Glob(filepath.Join(root, "stores", a.ID, "pack",
+				"*")); err != nil || len(put) > 0 {
+				return errors.Join(stopped, err)
+			}
+			return nil
+		}}
+		if _, err := a.at(r).Push(t.Context(), sharing.PushOptions{}); !errors.Is(err, stopped) {
+			t.Fatal(err)
+		}
+		if _, err := forget.Run(t.Context(), a.Store,
+			forget.Options{IDs: []format.ID{secret}}); err != nil {
+			t.Fatal(err)
+		}
+		x, err := sharing.Open(t.Context(), a.Store, open(t, root), a.options(rule))
+		if err == nil {
+			_, err = x.Push(t.Context(), sharing.PushOptions{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		noWords(t, a, root, "under the mat")
+	}
+}
+
 // noWords fails if a pack of a store on a remote, or any file as it is, holds a text.
 func noWords(t *testing.T, a *party, root, text string) {
 	t.Helper()

@@ -103,8 +103,15 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	}
 	report.Forgot = len(p.Forgot)
 	if len(p.Branches)+len(p.Ends)+len(p.Forgot) == 0 && p.Forest.IsZero() {
-		if head == nil || o.DryRun {
+		if o.DryRun {
 			return report, nil
+		}
+		if head == nil {
+			c, err := x.list(ctx, folder(x.s.ID))
+			if err != nil {
+				return report, err
+			}
+			return report, x.takeBack(ctx, c.packs)
 		}
 		if headBytes, err = x.empty(ctx, head, headBytes); err != nil {
 			return report, err
@@ -149,8 +156,9 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 			return report, err
 		}
 	} else {
-		next.Trash = append(head.Trash, renewed.trash...)
+		next.Trash = head.Trash
 	}
+	next.Trash = append(next.Trash, renewed.trash...)
 	for i, f := range files {
 		x.o.Progress(i, len(files), "pushing")
 		if err := x.r.PutNew(ctx, share.Stores+folder(x.s.ID)+"/"+f.name, f.data); err != nil {
@@ -166,7 +174,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	}
 	if err := x.r.Swap(ctx, share.HeadName(folder(x.s.ID)), headBytes, nextBytes); err != nil {
 		if errors.Is(err, remote.ErrStale) {
-			err = errors.Join(err, x.takeBack(ctx, packs))
+			err = errors.Join(err, x.takeBack(ctx, filesOf(packs)))
 		}
 		return report, err
 	}
@@ -184,6 +192,16 @@ func (x *Sharer) now() time.Time { return x.s.Now().UTC().Truncate(time.Millisec
 type named struct {
 	name string
 	data []byte
+}
+
+// filesOf returns what the names of files under a store's folder say.
+func filesOf(list []named) (files []share.File) {
+	for _, f := range list {
+		if _, file, err := share.ParseFileName(f.name); err == nil {
+			files = append(files, file)
+		}
+	}
+	return files
 }
 
 // own returns the head of this store on the remote, and what the store shares there. It compares

@@ -27,7 +27,8 @@ type renewal struct {
 // forgotten, and one file for many small ones.
 func (x *Sharer) renew(ctx context.Context, head *share.Head, forgot []format.ID) (renewal, error) {
 	var r renewal
-	if head == nil || len(forgot) == 0 && head.Number%manyFiles != 0 {
+	joins := head != nil && head.Number%manyFiles == 0
+	if len(forgot) == 0 && !joins {
 		return r, nil
 	}
 	c, err := x.list(ctx, folder(x.s.ID))
@@ -45,7 +46,7 @@ func (x *Sharer) renew(ctx context.Context, head *share.Head, forgot []format.ID
 		}
 	}
 	packs = needed(packs, 0)
-	if head.Number%manyFiles != 0 {
+	if !joins {
 		return r, nil
 	}
 	if err := x.joinPacks(ctx, &r, packs); err != nil {
@@ -98,10 +99,11 @@ func (x *Sharer) without(
 	return packs, nil
 }
 
-// takeBack replaces the packs of a push that another push of this store has overtaken, where a body
-// in them was forgotten meanwhile: the other one may have told of the forget, and looked for files
-// with the words, before these were there.
-func (x *Sharer) takeBack(ctx context.Context, packs []named) error {
+// takeBack replaces packs that no head names, where a body in them was forgotten since. They are of
+// a push that another push of this store has overtaken: that one may have told of the forget, and
+// looked for files with the words, before these were there. Or they are of a first push that was
+// stopped.
+func (x *Sharer) takeBack(ctx context.Context, packs []share.File) error {
 	gone := map[format.ID]bool{}
 	err := x.s.Objects.EachAbsent(func(id format.ID, _ string) error {
 		forgot, err := x.s.Objects.Forgotten(id)
@@ -111,11 +113,7 @@ func (x *Sharer) takeBack(ctx context.Context, packs []named) error {
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	for _, pack := range packs {
-		_, f, err := share.ParseFileName(pack.name)
-		if err != nil {
-			return err
-		}
+	for _, f := range packs {
 		var r renewal
 		if _, err := x.without(ctx, &r, []share.File{f}, f, gone); err != nil {
 			return err
@@ -125,7 +123,7 @@ func (x *Sharer) takeBack(ctx context.Context, packs []named) error {
 			if err := x.r.PutNew(ctx, root+bare.name, bare.data); err != nil {
 				return err
 			}
-			if err := x.r.Delete(ctx, []string{root + pack.name}); err != nil {
+			if err := x.r.Delete(ctx, []string{root + share.PackFolder + f.Name()}); err != nil {
 				return err
 			}
 		}

@@ -47,6 +47,8 @@ type Remote struct {
 
 	sent   bool // whether a push has begun in this call
 	mended bool // whether the copy was made anew, which helps once or not at all
+	// Whether a fetch has found that a history was replaced, and what was in it is to be gone
+	rewritten bool
 
 	staged map[string]map[string][]byte // by ref and path: what PutNew took
 }
@@ -216,6 +218,9 @@ func (r *Remote) stage(name string, data []byte) {
 func (r *Remote) Close() error {
 	r.staged = map[string]map[string][]byte{}
 	err := r.stopCat()
+	if r.rewritten {
+		r.prune(r.open)
+	}
 	r.pack(r.open)
 	return err
 }

@@ -34,17 +34,22 @@ func (r *Remote) fetched(ctx context.Context) error {
 
 // fetch brings the refs of all stores, and removes those that are gone.
 func (r *Remote) fetch(ctx context.Context) error {
-	var out []byte
-	err := r.locked(ctx, func() error {
-		err := r.bounded(ctx, func(ctx context.Context) error {
+	var before, out []byte
+	list := func() ([]byte, error) {
+		return r.git(ctx, nil, "for-each-ref", "--format=%(objectname) %(refname)", refPrefix)
+	}
+	err := r.locked(ctx, func() (err error) {
+		if before, err = list(); err != nil {
+			return err
+		}
+		err = r.bounded(ctx, func(ctx context.Context) error {
 			_, err := r.git(ctx, nil, "fetch", "--quiet", "--prune", "--no-tags",
 				"--no-write-fetch-head", "--force",
 				"--no-recurse-submodules", "--", r.c.URL, "+"+refPrefix+"*:"+refPrefix+"*")
 			return err
 		})
 		if err == nil {
-			out, err = r.git(ctx, nil, "for-each-ref",
-				"--format=%(objectname) %(refname)", refPrefix)
+			out, err = list()
 		}
 		return err
 	})
@@ -57,7 +62,20 @@ func (r *Remote) fetch(ctx context.Context) error {
 			r.refs[ref] = &tree{commit: commit}
 		}
 	}
+	for line := range strings.Lines(string(before)) {
+		commit, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
+		now := r.refs[ref]
+		if now == nil || now.commit != commit && !r.leads(ctx, now.commit, commit) {
+			r.rewritten = true
+		}
+	}
 	return nil
+}
+
+// leads reports whether a commit has another one in its history.
+func (r *Remote) leads(ctx context.Context, commit, before string) bool {
+	_, err := r.git(ctx, nil, "merge-base", "--is-ancestor", before, commit)
+	return err == nil
 }
 
 // load reads which blobs a ref has.

@@ -53,6 +53,18 @@ func (r *Remote) pack(ctx context.Context) {
 	})
 }
 
+// prune removes from the copy what the remote has no more, at once: it may be words that were
+// forgotten. Another process that has made a commit and not sent it yet has to push again. Where it
+// fails, Collect does it a day later.
+func (r *Remote) prune(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, packTime)
+	defer cancel()
+	_ = r.lockedFor(ctx, 0, func() error {
+		_, err := r.git(ctx, nil, "gc", "--quiet", "--prune=now")
+		return err
+	})
+}
+
 // hasMany reports whether the copy has many loose objects or packs. As the ids of objects are
 // random, it looks into one of 256 folders, as git does.
 func (r *Remote) hasMany() bool {

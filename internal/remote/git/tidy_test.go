@@ -200,3 +200,27 @@ func TestCollect(t *testing.T) {
 		t.Errorf("got %q, error %v", b, err)
 	}
 }
+
+// What a history that was replaced had is gone from the copy with the next fetch: it may be words
+// that were forgotten.
+func TestReplacedHistoryLeavesTheCopy(t *testing.T) {
+	t.Parallel()
+	p := grow(t)
+	p.push()
+	p.push()
+	r := openAt(t, p.url, p.bare)
+	if err := r.Delete(t.Context(), []string{nameOf(0, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	next := openAt(t, p.url, p.bare)
+	_, err := next.List(t.Context(), "")
+	if err := errors.Join(err, next.Close()); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("git", "-C", p.bare, "cat-file", "--batch",
+		"--batch-all-objects").Output()
+	if err != nil || strings.Contains(string(out), "pack 0 of 0") ||
+		!strings.Contains(string(out), "pack 1 of 1") {
+		t.Errorf("error %v, the copy has:\n%s", err, out)
+	}
+}
