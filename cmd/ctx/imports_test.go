@@ -29,19 +29,21 @@ var layers = map[string]string{
 	"internal/agent/transcript": "format internal/jsonvalue internal/message",
 	"internal/agent/adk": "format internal/jsonvalue internal/message " +
 		"internal/agent/transcript",
+	"internal/agent/voice":       "",
 	"internal/agent/blocks":      "format internal/jsonvalue internal/agent/transcript",
 	"internal/agent/antigravity": "internal/jsonvalue internal/agent/transcript",
 	"internal/agent/claudecode": "format internal/jsonvalue internal/agent/transcript " +
-		"internal/agent/blocks",
-	"internal/agent/codex":   "format internal/jsonvalue internal/agent/transcript",
+		"internal/agent/blocks internal/agent/voice",
+	"internal/agent/codex": "format internal/jsonvalue internal/agent/transcript " +
+		"internal/agent/voice",
 	"internal/agent/copilot": "internal/jsonvalue internal/agent/transcript",
 	"internal/agent/cursor": "internal/jsonvalue internal/agent/transcript " +
 		"internal/agent/blocks",
 	"internal/agent/droid": "internal/jsonvalue internal/agent/transcript " +
-		"internal/agent/blocks",
+		"internal/agent/blocks internal/agent/voice",
 	"internal/agent/geminicli": "format internal/jsonvalue internal/message " +
 		"internal/agent/transcript",
-	"internal/agent/opencode": "internal/jsonvalue internal/agent/transcript",
+	"internal/agent/opencode": "internal/jsonvalue internal/agent/transcript internal/agent/voice",
 	"internal/agent/qwen":     "format internal/jsonvalue internal/agent/transcript",
 	"internal/agent/plain": "format internal/jsonvalue internal/message " +
 		"internal/agent/transcript",

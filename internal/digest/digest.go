@@ -13,11 +13,12 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 6
+const Version = 7
 
 // Kind is the subject of a fact.
 type Kind string
@@ -201,9 +202,19 @@ func (d *Digester) endTurn() {
 	d.Last = nil
 }
 
-// said adds the text of the model. The newest text is the answer if the turn ends with it.
+// shortPlan is the largest number of sentences at the beginning of a conversation that the model
+// says without a plan.
+const shortPlan = 8
+
+// said adds the text of the model. The newest text is the answer if the turn ends with it. A long
+// text at the very beginning, which nobody asked for, is a plan that another session made: its
+// title alone is a fact.
 func (d *Digester) said(m *Message) {
 	first := len(d.Made)
+	if list := summarize.Fragments(unwrapped(m.Text)); first == 0 && len(list) > shortPlan {
+		d.add(Fact{Kind: Report, Text: tidy(list[0].Text)})
+		return
+	}
 	if d.sentences(Said, m.Text) == 0 {
 		return
 	}

@@ -22,7 +22,9 @@ func Wordless(parts []Part, note bool) string {
 		switch {
 		case kind != "":
 			held = append(held, kind)
-		case p.Thought:
+		case p.Result != nil && p.Result.Output() == "":
+			held = append(held, mediaIn(p.Raw)...)
+		case p.Thought && (note || p.HasText):
 			held = append(held, "thought")
 		case p.Media != nil && p.Media.MimeType != "":
 			held = append(held, p.Media.MimeType)
@@ -33,6 +35,29 @@ func Wordless(parts []Part, note bool) string {
 	}
 	return "no text"
 }
+
+// mediaIn returns the types of media that a value has somewhere in it, as agents write them.
+func mediaIn(value json.RawMessage) (types []string) {
+	if list, err := jsonvalue.Elements(value); err == nil {
+		for _, v := range list {
+			types = append(types, mediaIn(v)...)
+		}
+		return types
+	}
+	members, _ := jsonvalue.Members(value) // none if it is no object
+	for _, m := range members {
+		switch kind, ok := jsonvalue.Text(m.Value); {
+		case ok && slices.Contains(mediaNames[:], m.Name) && strings.Contains(kind, "/"):
+			types = append(types, kind)
+		case !ok:
+			types = append(types, mediaIn(m.Value)...)
+		}
+	}
+	return types
+}
+
+// mediaNames are the members in which agents name a type of media.
+var mediaNames = [...]string{"media_type", "mimeType", "mime"}
 
 // record returns the agent and the kind of the record that a part keeps; "" for none. Agents name
 // the kind in the member "subtype" or "type", of the record, or of its payload or attachment.

@@ -22,7 +22,13 @@ func TestWordless(t *testing.T) {
 		{`[{"codex":{"payload":{"type":"token_count"},"type":"event_msg"},"thought":true}]`, true,
 			"codex: token_count"},
 		{`[{"gemini-cli":{"$merge":{}},"thought":true}]`, true, "gemini-cli"},
-		{`[{"claude-code":{"type":"system"},"thought":true}]`, false, "thought"},
+		// What an agent keeps with a message is no thought
+		{`[{"claude-code":{"type":"system"},"thought":true}]`, false, "no text"},
+		{`[{"inlineData":{"mimeType":"image/png","data":"AA=="}},{"a":{"b":1},"thought":true}]`,
+			false, "image/png"},
+		{`[{"functionResponse":{"id":"1","response":{"output":""}},"a":{"content":[{"type":"image","source":{"media_type":"image/png","data":"AA=="}}]}}]`,
+			false, "image/png"},
+		{`[{"functionResponse":{"id":"1","response":{"output":""}}}]`, false, "no text"},
 	} {
 		parts, err := message.Parse([]byte(c.parts))
 		if err != nil {

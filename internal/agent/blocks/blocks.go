@@ -16,6 +16,7 @@ import (
 const (
 	Listed  = "listed"  // a list with one text
 	Content = "content" // as it is; null for none
+	Notes   = "notes"   // what the client wrote behind the output
 )
 
 // Part is a part of a message, with what transcript.ReadPart says of it. It has one content.
@@ -125,6 +126,12 @@ func (a Agent) resultPart(b jsonvalue.Object, id, tool string) json.RawMessage {
 		text, rest[Content] = string(b["content"]), b["content"]
 	default:
 		rest[Content] = json.RawMessage("null")
+	}
+	if end := Output(tool, text); end < len(text) {
+		if rest[Content] == nil {
+			rest[Notes] = jsonvalue.Encode(text[end:])
+		}
+		text = text[:end]
 	}
 	member := "output"
 	if b.True("is_error") {

@@ -14,6 +14,24 @@ func textBlock(s string) json.RawMessage {
 		"text": jsonvalue.Encode(s)})
 }
 
+// blocksOf returns the blocks of parts. Pieces of one text are one block again.
+func blocksOf(parts []json.RawMessage) (list []json.RawMessage) {
+	for _, p := range transcript.ReadParts(parts) {
+		block, ok := blockOf(p)
+		if !ok {
+			continue
+		}
+		if n := len(list); n > 0 && p.Body.Object(Agent).True(pieceJoins) {
+			whole := jsonvalue.AsObject(list[n-1])
+			whole.Set("text", whole.Text("text")+jsonvalue.AsObject(block).Text("text"))
+			list[n-1] = jsonvalue.Encode(whole)
+			continue
+		}
+		list = append(list, block)
+	}
+	return list
+}
+
 // blockOf returns a part as a block; ok is false if the API has no block for it.
 func blockOf(p transcript.Part) (block json.RawMessage, ok bool) {
 	kept := p.Body.Object(Agent)
@@ -23,11 +41,18 @@ func blockOf(p transcript.Part) (block json.RawMessage, ok bool) {
 		if kept.True("bare") {
 			return jsonvalue.Encode(p.Text), true
 		}
+		delete(out, pieceJoins)
 		out.Set("type", "text")
 		out.Set("text", p.Text)
 	case transcript.PartHidden:
 		if kept.Has("block") {
 			return kept["block"], true
+		}
+		if s, ok := jsonvalue.Text(kept[pieceText]); ok {
+			out.Set("type", "text")
+			out.Set("text", s)
+			delete(out, "member")
+			return jsonvalue.Encode(out.Without(pieceJoins)), true
 		}
 		if _, isThought := jsonvalue.Text(p.Body["text"]); !isThought || p.Body[Agent] == nil {
 			// The thoughts of another model have no signature that this one would take
@@ -51,10 +76,11 @@ func blockOf(p transcript.Part) (block json.RawMessage, ok bool) {
 }
 
 func resultBlock(p transcript.Part, kept jsonvalue.Object) json.RawMessage {
-	out := kept.Without(blocks.Listed, blocks.Content)
+	out := kept.Without(blocks.Listed, blocks.Content, blocks.Notes)
 	out.Set("type", "tool_result")
 	out.Set("tool_use_id", wire(p.ID))
 	text, failed := p.Said()
+	text += kept.Text(blocks.Notes)
 	switch {
 	case string(kept[blocks.Content]) == "null":
 	case kept[blocks.Content] != nil:

@@ -87,11 +87,22 @@ func (d *decoder) prompted(
 		return nil
 	}
 	left := from.Without(member)
+	mode := from.Text("commandMode")
+	by := speakerOf(o, []string{promptText(from[member])})
+	if by == byPerson && mode != "" && mode != "prompt" || by == byModel || from.Has("origin") &&
+		speakerOf(from, nil) == byClient {
+		by = byClient
+	}
 	if s, ok := jsonvalue.Text(from[member]); ok {
-		parts = append(parts,
-			anthropic.TextPart(s, jsonvalue.Object{"member": jsonvalue.Encode(member)}))
+		parts = pieceParts(pieces(by, false, s),
+			jsonvalue.Object{"member": jsonvalue.Encode(member)})
 	} else if list, ok := from.Array(member); ok {
 		for _, raw := range list {
+			if s, ok := textOf(raw); ok {
+				rest := jsonvalue.AsObject(raw).Without("type", "text")
+				parts = append(parts, pieceParts(pieces(by, false, s), rest)...)
+				continue
+			}
 			parts = append(parts, anthropic.PartOf(raw, func(string) string { return "" }))
 		}
 		left.Set("listed", true)
@@ -99,9 +110,7 @@ func (d *decoder) prompted(
 	if len(parts) == 0 {
 		return nil
 	}
-	mode := from.Text("commandMode")
-	if (mode == "" || mode == "prompt") && !isNotice(promptText(from[member])) &&
-		!o.True("isMeta") {
+	if by == byPerson {
 		m.Note, m.Role = false, transcript.RoleUser
 	}
 	if o.Text("type") == kindAttachment {
@@ -127,13 +136,31 @@ func (d *decoder) said(
 			left["role"] = json.RawMessage("null")
 		}
 	}
+	isModel := o.Text("type") == kindAssistant
+	from := byPerson
+	if !isModel {
+		from = speakerOf(o, textsOf(inner))
+	}
+	texts := func(s string, rest jsonvalue.Object) []blocks.Part {
+		if isModel {
+			return []blocks.Part{anthropic.TextPart(s, rest)}
+		}
+		return pieceParts(pieces(from, o.True("isCompactSummary"), s), rest)
+	}
 	text, isText := jsonvalue.Text(inner["content"])
 	list, isList := inner.Array("content")
+	bare := isText // the words are one text, and nothing else
 	switch {
 	case isText:
-		parts = append(parts, anthropic.TextPart(text, nil))
+		parts = texts(text, nil)
 	case isList:
 		for _, raw := range list {
+			if s, ok := textOf(raw); ok {
+				rest := jsonvalue.AsObject(raw).Without("type", "text")
+				bare = len(list) == 1 && len(rest) == 0
+				parts = append(parts, texts(s, rest)...)
+				continue
+			}
 			p := anthropic.PartOf(raw, func(id string) string { return d.tools[id] })
 			if p.Kind == transcript.PartCall {
 				d.tools[p.ID] = p.Tool
@@ -146,7 +173,7 @@ func (d *decoder) said(
 		left["content"] = json.RawMessage("null")
 	}
 	m.Role = transcript.RoleUser
-	if o.Text("type") == kindAssistant {
+	if isModel {
 		m.Role = transcript.RoleModel
 		if name := inner.Text("model"); name != "" && transcript.Fit(name) == name {
 			m.Author = name
@@ -154,21 +181,20 @@ func (d *decoder) said(
 		}
 		m.Tokens = d.tokens(inner)
 	}
-	if isText == (m.Role == transcript.RoleModel) && (isText || len(parts) == 1 && parts[0].Plain) {
+	if isText == isModel && bare {
 		rest["listed"] = jsonvalue.Encode(isList)
 	}
 	if len(left) > 0 {
 		rest["message"] = jsonvalue.Encode(left)
 	}
-	if m.Role == transcript.RoleUser {
-		if slices.ContainsFunc(parts,
-			func(p blocks.Part) bool { return p.Kind == transcript.PartResult }) {
-			m.Role = transcript.RoleTool
-		}
+	if !isModel && slices.ContainsFunc(parts,
+		func(p blocks.Part) bool { return p.Kind == transcript.PartResult }) {
+		m.Role = transcript.RoleTool
 	}
 	switch {
-	case o.True("isMeta"), o.True("isCompactSummary"), o.True("isApiErrorMessage"),
-		m.Author == "<synthetic>":
+	case from == byClient && m.Role != transcript.RoleTool, from == byClient && hasClientMember(o),
+		isModel && (o.True("isMeta") || o.True("isCompactSummary") ||
+			o.True("isApiErrorMessage") || m.Author == "<synthetic>"):
 		m.Note = true
 		if m.Role != transcript.RoleTool {
 			rest["type"], m.Role = o["type"], transcript.RoleSystem
@@ -177,6 +203,8 @@ func (d *decoder) said(
 				rest["message"] = jsonvalue.Encode(left)
 			}
 		}
+	case from == byModel && m.Role != transcript.RoleTool:
+		rest["type"], m.Role = o["type"], transcript.RoleModel
 	}
 	return parts
 }

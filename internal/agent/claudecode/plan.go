@@ -75,6 +75,7 @@ type entry struct {
 type plan struct {
 	list     []entry // a record each, in the order of the bytes
 	index    map[string]int32
+	words    map[string]int32 // by record, the entry of the words that stand beside its results
 	threads  map[string]*thread
 	calls    map[string]bool  // that were made
 	answers  map[string]int32 // by call, the entry with its result
@@ -94,9 +95,20 @@ type plan struct {
 
 func newPlan() *plan {
 	return &plan{
-		index: map[string]int32{}, threads: map[string]*thread{}, calls: map[string]bool{},
+		index: map[string]int32{}, words: map[string]int32{}, threads: map[string]*thread{},
+		calls:   map[string]bool{},
 		answers: map[string]int32{}, texts: map[string][]int32{},
 		seen: transcript.NewStats(),
+	}
+}
+
+// records adds the records that the next record of the file stands for.
+func (p *plan) records(list []jsonvalue.Object, name string) {
+	for n, o := range list {
+		p.record(o, name)
+		if last := int32(len(p.list)) - 1; n > 0 && !p.list[last].again {
+			p.words[p.list[last].up] = last
+		}
 	}
 }
 
@@ -265,10 +277,14 @@ const (
 func (p *plan) resolveAll() []int32 {
 	up := make([]int32, len(p.list))
 	direct := func(i int32) int32 {
-		if p.list[i].up == "" {
+		e := &p.list[i]
+		if e.up == "" {
 			return root
 		}
-		if u, ok := p.index[p.list[i].up]; ok {
+		if u, ok := p.words[e.up]; ok && u != i {
+			return u
+		}
+		if u, ok := p.index[e.up]; ok {
 			return u
 		}
 		return orphan

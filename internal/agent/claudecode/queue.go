@@ -53,17 +53,6 @@ func promptText(raw json.RawMessage) string {
 	return strings.Join(texts, "\n")
 }
 
-// isNotice reports whether a prompt of the queue is the agent's own: the report of a task in the
-// background.
-func isNotice(text string) bool {
-	for _, open := range []string{"<task-notification>", "<agent-notification>"} {
-		if strings.HasPrefix(strings.TrimSpace(text), open) {
-			return true
-		}
-	}
-	return false
-}
-
 // waits applies a record of the queue.
 func (p *plan) waits(o jsonvalue.Object) {
 	if o.Text("type") != kindQueue {

@@ -42,9 +42,12 @@ func readWithin(
 	}
 	kept := &keptRecords{room: room}
 	err = transcript.Lines(from, &p.seen, starts(), true, func(o jsonvalue.Object) error {
-		p.record(o, name)
-		p.list[len(p.list)-1].line = p.seen.Bytes
-		kept.add(o, p.seen.Bytes)
+		list := divided(o)
+		p.records(list, name)
+		for n, o := range list {
+			p.list[len(p.list)-len(list)+n].line = p.seen.Bytes
+			kept.add(o, p.seen.Bytes)
+		}
 		return nil
 	})
 	if err != nil {
@@ -70,7 +73,14 @@ func readWithin(
 		if failed != nil {
 			return p.seen, &transcript.ReadError{Err: failed}
 		}
-		err = transcript.Lines(again, &d.stats, starts(), true, d.record)
+		err = transcript.Lines(again, &d.stats, starts(), true, func(o jsonvalue.Object) error {
+			for _, o := range divided(o) {
+				if err := d.record(o); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
 	d.before.End(&d.stats)
 	if p.orphans > 0 {

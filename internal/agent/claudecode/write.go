@@ -68,7 +68,7 @@ func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 	rec.Set("type", kind)
 	switch kind {
 	case kindUser, kindAssistant:
-		rec["message"] = w.inner(m, kept, list[:len(list)-1])
+		rec["message"] = inner(kind, m, kept, list[:len(list)-1])
 	case kindQueue, kindAttachment:
 		prompt(kind, kept, list[:len(list)-1], rec)
 	default:
@@ -141,28 +141,19 @@ func prompt(kind string, kept jsonvalue.Object, parts []json.RawMessage, rec jso
 		defer func() { rec[kindAttachment] = jsonvalue.Encode(to) }()
 	}
 	if listed {
-		var blocks []json.RawMessage
-		for _, p := range transcript.ReadParts(parts) {
-			if block, ok := blockOf(p); ok {
-				blocks = append(blocks, block)
-			}
-		}
-		to[member] = jsonvalue.Array(blocks)
-	} else if len(parts) > 0 {
-		to.Set(member, transcript.ReadPart(parts[0]).Text)
+		to[member] = jsonvalue.Array(blocksOf(parts))
+	} else if list := blocksOf(parts); len(list) > 0 {
+		to.Set(member, jsonvalue.AsObject(list[0]).Text("text"))
 	}
 }
 
 // inner returns the message of a record: the words, and the members that were kept.
-func (w *writer) inner(
-	m *transcript.Message, kept jsonvalue.Object, parts []json.RawMessage,
+func inner(
+	kind string, m *transcript.Message, kept jsonvalue.Object, parts []json.RawMessage,
 ) json.RawMessage {
 	inner := kept.Object("message").Without()
 	if inner["role"] == nil {
-		inner.Set("role", kindUser)
-		if m.Role == transcript.RoleModel || kept.Text("type") == kindAssistant {
-			inner.Set("role", kindAssistant)
-		}
+		inner.Set("role", kind)
 	} else if string(inner["role"]) == "null" {
 		delete(inner, "role")
 	}
@@ -172,30 +163,27 @@ func (w *writer) inner(
 	if string(inner["content"]) == "null" {
 		delete(inner, "content")
 	} else if inner["content"] == nil {
-		inner["content"] = w.content(m.Role == transcript.RoleModel, kept["listed"], parts)
+		inner["content"] = content(kind == kindAssistant, kept["listed"], parts)
 	}
 	return jsonvalue.Encode(inner)
 }
 
 // content returns the words: as a string if a person said one text, else as blocks. listed, if not
 // nil, decides instead.
-func (w *writer) content(
-	model bool, listed json.RawMessage, parts []json.RawMessage,
+func content(
+	isModel bool, listed json.RawMessage, parts []json.RawMessage,
 ) json.RawMessage {
-	asText := !model
+	asText := !isModel
 	if listed != nil {
 		asText = string(listed) == "false"
 	}
-	if asText && len(parts) == 1 && plain(parts[0]) {
-		return jsonvalue.Encode(transcript.ReadPart(parts[0]).Text)
-	}
-	var blocks []json.RawMessage
-	for _, p := range transcript.ReadParts(parts) {
-		if block, ok := blockOf(p); ok {
-			blocks = append(blocks, block)
+	list := blocksOf(parts)
+	if asText && len(list) == 1 {
+		if s, ok := textOf(list[0]); ok && len(jsonvalue.AsObject(list[0])) == 2 {
+			return jsonvalue.Encode(s)
 		}
 	}
-	return jsonvalue.Array(blocks)
+	return jsonvalue.Array(list)
 }
 
 // foreign writes a message of another origin.
@@ -321,10 +309,4 @@ func (w *writer) added(rec jsonvalue.Object, id string, content any) {
 func (w *writer) write(rec jsonvalue.Object) {
 	w.Record(rec.Ordered("parentUuid", "isSidechain", "userType", "cwd", "sessionId", "version",
 		"gitBranch", "type", "message", "uuid", "timestamp"))
-}
-
-// plain reports whether a part is a text and nothing else.
-func plain(raw json.RawMessage) bool {
-	p := transcript.ReadPart(raw)
-	return p.Kind == transcript.PartText && len(p.Body) == 1
 }

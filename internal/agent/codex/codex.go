@@ -7,8 +7,10 @@
 package codex
 
 import (
-	"strings"
+	"encoding/json"
 
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -34,6 +36,9 @@ const (
 	itemCustom     = "custom_tool_call"
 	itemCustomOut  = "custom_tool_call_output"
 	itemLocalShell = "local_shell_call"
+
+	itemAgentMessage = "agent_message"
+	itemWebSearch    = "web_search_call"
 )
 
 func starts() []string {
@@ -45,24 +50,38 @@ func starts() []string {
 func isOld(o jsonvalue.Object) bool {
 	switch o.Text("type") {
 	case itemMessage, itemReasoning, itemCall, itemOutput, itemCustom, itemCustomOut,
-		itemLocalShell, "web_search_call":
+		itemLocalShell, itemWebSearch:
 		return true
 	}
 	return false
 }
 
+// clientMarks are what Codex writes in the user's name. docs/agents/codex.md has the table.
+var clientMarks = voice.Table{
+	Elements: []string{
+		"environment_context", "user_instructions", "INSTRUCTIONS", "turn_aborted", "skill",
+		"collaboration_mode", "subagent_notification", "user_action", "user_shell_command",
+		"recommended_plugins", "hook_prompt", "goal_context",
+	},
+	Leads: []voice.Lead{
+		{Open: "# AGENTS.md instructions"},
+		{Open: "<permissions instructions>"},
+		{Open: "Another language model started to solve this problem"},
+	},
+}
+
 // isContext reports whether a message in the user's name is the agent's: the environment,
-// instructions.
-func isContext(text string) bool {
-	text = strings.TrimLeft(text, " \t\r\n")
-	for _, open := range []string{
-		"<environment_context>", "<user_instructions>", "<INSTRUCTIONS>",
-		"# AGENTS.md instructions", "<permissions instructions>", "<turn_aborted>",
-		"<skill>", "<collaboration_mode>", "<subagent_notification>",
-	} {
-		if strings.HasPrefix(text, open) {
-			return true
+// instructions, the end of another agent.
+func isContext(parts []json.RawMessage) bool {
+	texts := 0
+	for _, raw := range parts {
+		switch p := transcript.ReadPart(raw); {
+		case p.Kind == transcript.PartMedia, p.Kind == transcript.PartText &&
+			!clientMarks.Client(p.Text):
+			return false
+		case p.Kind == transcript.PartText:
+			texts++
 		}
 	}
-	return false
+	return texts > 0
 }

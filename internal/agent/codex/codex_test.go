@@ -47,7 +47,7 @@ message user derived:a5 "Switch it off"
 message model derived:6d "It is off."
 rewind to derived:a5
 note system derived:51 "Lamps were counted."
-note system derived:52
+note system derived:52 "tides"
 message user derived:ea "Leave it on"
 `
 	got := regexp.MustCompile(`derived:([0-9a-f]{2})[0-9a-f]{14}`).ReplaceAllString(

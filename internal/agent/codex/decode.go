@@ -98,6 +98,15 @@ func (d *decoder) readItem(
 	case itemMessage:
 		delete(left, "type")
 		parts = d.message(m, payload, left)
+	case itemAgentMessage:
+		parts = texts(payload, left)
+	case itemWebSearch:
+		if s := payload.Object("action").Text("query"); s != "" {
+			action := payload.Object("action").Without("query")
+			left["action"] = jsonvalue.Encode(action)
+			parts = append(parts, transcript.TextPart(s,
+				transcript.Extra(Agent, jsonvalue.NewObject("member", "query"))))
+		}
 	case itemReasoning:
 		m.Note, m.Role, m.Author = false, transcript.RoleModel, d.model
 		parts = thoughts(payload, left)
@@ -141,10 +150,22 @@ func (d *decoder) message(
 	for _, raw := range list {
 		parts = append(parts, contentPart(raw, usual))
 	}
-	if m.Role == transcript.RoleUser && len(parts) > 0 &&
-		isContext(transcript.ReadPart(parts[0]).Text) {
+	if m.Role == transcript.RoleUser && isContext(parts) {
 		m.Note, m.Role = true, transcript.RoleSystem
 		left["role"] = payload["role"]
+	}
+	return parts
+}
+
+// texts makes parts of the content of what another agent said.
+func texts(payload, left jsonvalue.Object) (parts []json.RawMessage) {
+	list, ok := payload.Array("content")
+	if !ok {
+		return nil
+	}
+	delete(left, "content")
+	for _, raw := range list {
+		parts = append(parts, contentPart(raw, "input_text"))
 	}
 	return parts
 }

@@ -178,6 +178,16 @@ func nativeItem(m *transcript.Message, payload jsonvalue.Object, parts []json.Ra
 		if payload["content"] == nil {
 			payload["content"] = contentOf(payload.Text("role"), parts)
 		}
+	case itemAgentMessage:
+		if payload["content"] == nil {
+			payload["content"] = contentOf("user", parts)
+		}
+	case itemWebSearch:
+		if len(parts) > 0 {
+			action := payload.Object("action").Without()
+			action.Set("query", transcript.ReadPart(parts[0]).Text)
+			payload["action"] = jsonvalue.Encode(action)
+		}
 	case itemReasoning:
 		if payload["summary"] == nil {
 			var list []json.RawMessage

@@ -9,10 +9,10 @@ package droid
 import (
 	"encoding/json"
 	"io"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/blocks"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -138,7 +138,11 @@ func (d *reader) say(o jsonvalue.Object) error {
 			d.Stats.Kept[transcript.Fit("role "+role)]++
 		}
 	}
-	parts := settle(&m, said, o.Text("visibility") == "llm_only")
+	visible := o.Text("visibility")
+	if visible == "" {
+		visible = inner.Text("visibility")
+	}
+	parts := settle(&m, said, visible != "" && visible != "both")
 	if m.Note && inner.Has("role") {
 		left["role"] = inner["role"]
 	}
@@ -148,35 +152,57 @@ func (d *reader) say(o jsonvalue.Object) error {
 	return d.Say(o, m, parts, rest)
 }
 
+// clientMarks are what Droid writes into texts of the user. docs/agents/droid.md has the table.
+var clientMarks = voice.Table{
+	Elements: []string{"system-reminder", "system-notification", "task-notification"},
+	Leads:    []voice.Lead{{Open: "[Request interrupted by user", Close: "]"}},
+}
+
 // settle gives a message of the user its role. Results come in the user's name, and so does what
-// Droid itself tells the model: a message of nothing else is a note, and beside a prompt that text
-// is hidden.
-func settle(m *transcript.Message, said []blocks.Part, injected bool) (parts []json.RawMessage) {
+// Droid itself tells the model or the person: a message of nothing else is a note, and beside a
+// prompt that text is hidden. only says that the person and the model do not both see the message.
+func settle(m *transcript.Message, said []blocks.Part, only bool) (parts []json.RawMessage) {
 	prompts := 0
 	for _, p := range said {
 		if m.Role == transcript.RoleUser && p.Kind == transcript.PartResult {
 			m.Role = transcript.RoleTool
 		}
-		if p.Kind == transcript.PartMedia || p.Kind == transcript.PartText && !isReminder(p.Raw) {
+		if p.Kind == transcript.PartMedia || p.Kind == transcript.PartText && !isClient(p.Raw) {
 			prompts++
 		}
 	}
 	user := m.Role == transcript.RoleUser
-	if user && (injected || prompts == 0 && len(said) > 0) {
+	if user && (only || prompts == 0 && len(said) > 0) {
 		m.Note, m.Role = true, transcript.RoleSystem
 	}
 	for _, p := range said {
-		if user && !m.Note && p.Kind == transcript.PartText && isReminder(p.Raw) {
-			p.Raw = transcript.HiddenPart(
-				jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"reminder": p.Raw})})
+		if !m.Note && m.Role != transcript.RoleModel && p.Kind == transcript.PartText {
+			parts = append(parts, pieces(p.Raw)...)
+			continue
 		}
 		parts = append(parts, p.Raw)
 	}
 	return parts
 }
 
-// isReminder reports whether a part is a text that Droid puts into the user's message.
-func isReminder(part json.RawMessage) bool {
-	s := strings.TrimSpace(jsonvalue.AsObject(part).Text("text"))
-	return strings.HasPrefix(s, "<system-reminder>") && strings.HasSuffix(s, "</system-reminder>")
+// isClient reports whether a part is a text that Droid put into the user's message.
+func isClient(part json.RawMessage) bool {
+	return clientMarks.Client(jsonvalue.AsObject(part).Text("text"))
+}
+
+// pieces returns a text as parts of which those of the client are hidden.
+func pieces(part json.RawMessage) (parts []json.RawMessage) {
+	list := clientMarks.Pieces(jsonvalue.AsObject(part).Text("text"))
+	if len(list) == 1 && !list[0].Client {
+		return []json.RawMessage{part}
+	}
+	for _, p := range list {
+		raw := transcript.TextPart(p.Text, nil)
+		if p.Client {
+			raw = transcript.HiddenPart(
+				jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"reminder": raw})})
+		}
+		parts = append(parts, raw)
+	}
+	return parts
 }

@@ -128,8 +128,11 @@ func (d *decoder) step() {
 			m.Note, m.Role, m.Author = true, transcript.RoleSystem, ""
 		}
 	}
-	if isNoted(d.info) {
+	if isNoted(d.info) || role == transcript.RoleUser && isClients(d.said) {
 		m.Note, m.Role, m.Author = true, transcript.RoleSystem, ""
+	}
+	if m.Role == transcript.RoleUser {
+		hideClients(d.said)
 	}
 	rest := jsonvalue.Object{}
 	if len(d.list) == 0 {
@@ -137,6 +140,39 @@ func (d *decoder) step() {
 	}
 	m.SetParts(append(d.said, transcript.Kept(Agent, rest)))
 	d.list = append(d.list, m)
+}
+
+// hideClients hides what opencode added to the words of a person.
+func hideClients(parts []json.RawMessage) {
+	for i, raw := range parts {
+		p := transcript.ReadPart(raw)
+		kept := p.Body.Object(Agent)
+		if p.Kind == transcript.PartText && p.Text != "" &&
+			(kept.True("synthetic") || clientMarks.Client(p.Text)) {
+			parts[i] = transcript.HiddenPart(
+				extra(jsonvalue.Object{"part": jsonvalue.Encode(plainPart(p, kept))}))
+		}
+	}
+}
+
+// isClients reports whether a message of the user has texts, and none that a person typed. opencode
+// marks the parts that it adds itself: "synthetic". See partOf.
+func isClients(parts []json.RawMessage) bool {
+	texts := 0
+	for _, raw := range parts {
+		p := transcript.ReadPart(raw)
+		kept := p.Body.Object(Agent)
+		switch {
+		case p.Kind == transcript.PartText && !kept.True("synthetic") &&
+			!clientMarks.Client(p.Text):
+			return false
+		case p.Kind == transcript.PartText:
+			texts++
+		case p.Kind == transcript.PartMedia:
+			return false
+		}
+	}
+	return texts > 0
 }
 
 func (d *decoder) message(name, role string) transcript.Message {

@@ -11,12 +11,17 @@ import (
 	"encoding/json"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // Agent is the agent in the source of a message that opencode wrote, and the member of a part with
 // the fields that only opencode has.
 const Agent = "opencode"
+
+// clientMarks are what opencode writes into texts of the user. Most of them it marks as synthetic
+// instead. docs/agents/opencode.md has the table.
+var clientMarks = voice.Table{Elements: []string{"system-reminder"}}
 
 func extra(rest jsonvalue.Object) jsonvalue.Object {
 	return jsonvalue.Object{Agent: jsonvalue.Encode(rest)}

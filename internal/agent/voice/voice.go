@@ -1,0 +1,169 @@
+// Package voice tells the words of a person from those of the program, the client, that the person
+// types into: both stand in the user's name in an agent's transcript. It is pure.
+//
+// Each agent's package has a Table with the marks that its client writes, as data. What is not
+// marked is the person's. Begin with Table and Table.Pieces.
+package voice
+
+import "strings"
+
+// Table has the marks of one client.
+type Table struct {
+	// Elements are names of elements, as in <name>…</name>, that the client writes. One counts at
+	// the beginning of a line, with everything up to its end.
+	Elements []string
+	// Leads begin texts of the client. See Lead.
+	Leads []Lead
+	// After begins what the client writes behind the words of somebody else. All from there on is
+	// the client's. It counts at the beginning of a line.
+	After []string
+}
+
+// Lead begins a text of the client: all of it, or, with Close, what is before and with Close.
+type Lead struct{ Open, Close string }
+
+// Piece is a part of a text. The pieces of a text follow each other and are all of it.
+type Piece struct {
+	Text   string
+	Client bool // the client's; else the person's
+}
+
+// Pieces divides a text. No piece of the person is white space alone, and no two pieces that follow
+// each other have the same speaker. A text of nothing but elements whose names have a hyphen or an
+// underscore is the client's, whatever their names: people do not talk in such elements.
+func (t *Table) Pieces(text string) []Piece {
+	if isMarkup(text) {
+		return []Piece{{text, true}}
+	}
+	var list []Piece
+	add := func(s string, client bool) {
+		switch n := len(list); {
+		case s == "":
+		case n > 0 && (list[n-1].Client == client || isSpace(s)):
+			list[n-1].Text += s
+		default:
+			list = append(list, Piece{s, client || isSpace(s)})
+		}
+	}
+	for rest := text; rest != ""; {
+		from, to := t.next(rest)
+		add(rest[:from], false)
+		add(rest[from:to], true)
+		rest = rest[to:]
+	}
+	return list
+}
+
+// Client reports whether all of a text is the client's. A text without words is nobody's.
+func (t *Table) Client(text string) bool {
+	for _, p := range t.Pieces(text) {
+		if !p.Client {
+			return false
+		}
+	}
+	return !isSpace(text)
+}
+
+// next returns where the next piece of the client begins and ends in a text; len(s) twice for none.
+func (t *Table) next(s string) (from, to int) {
+	fenced := false
+	for at := 0; at < len(s); {
+		line := s[at:]
+		body := strings.TrimLeft(line, " \t\r\n")
+		at += len(line) - len(body)
+		if strings.HasPrefix(body, "```") {
+			fenced = !fenced
+		}
+		if end := t.opens(body, at == len(s)-len(strings.TrimLeft(s, " \t\r\n"))); end > 0 &&
+			!fenced {
+			// The white space around it is no word of the person.
+			from = len(strings.TrimRight(s[:at], " \t\r\n"))
+			to = at + end
+			return from, to + len(s[to:]) - len(strings.TrimLeft(s[to:], " \t\r\n"))
+		}
+		next := strings.IndexByte(body, '\n')
+		if next < 0 {
+			break
+		}
+		at += next + 1
+	}
+	return len(s), len(s)
+}
+
+// opens returns the length of the client's piece that a line begins with; 0 for none. first says
+// that the line is the first one of the text.
+func (t *Table) opens(s string, first bool) int {
+	for _, name := range t.Elements {
+		if end := element(s, name); end > 0 {
+			return end
+		}
+	}
+	for _, lead := range t.Leads {
+		if !first || !strings.HasPrefix(s, lead.Open) {
+			continue
+		}
+		if i := strings.Index(s[len(lead.Open):], lead.Close); lead.Close != "" && i >= 0 {
+			return len(lead.Open) + i + len(lead.Close)
+		}
+		return len(s)
+	}
+	for _, open := range t.After {
+		if strings.HasPrefix(s, open) {
+			return len(s)
+		}
+	}
+	return 0
+}
+
+// element returns the length of the element of that name that a text begins with; 0 for none. One
+// that is not closed goes to the end.
+func element(s, name string) int {
+	rest, ok := strings.CutPrefix(s, "<"+name)
+	if !ok || rest == "" || !strings.ContainsRune("> \n/", rune(rest[0])) {
+		return 0
+	}
+	if open := strings.IndexByte(rest, '>'); open > 0 && rest[open-1] == '/' {
+		return len(s) - len(rest) + open + 1
+	}
+	end := "</" + name + ">"
+	if i := strings.Index(s, end); i >= 0 {
+		return i + len(end)
+	}
+	return len(s)
+}
+
+// isMarkup reports whether a text consists of elements whose names have a hyphen or an underscore.
+func isMarkup(s string) bool {
+	rest := strings.TrimSpace(s)
+	if rest == "" {
+		return false
+	}
+	for rest != "" {
+		name := rest[min(1, len(rest)):]
+		if i := strings.IndexAny(name, "> \n/"); i >= 0 {
+			name = name[:i]
+		}
+		end := 0
+		if rest[0] == '<' && strings.ContainsAny(name, "-_") && isName(name) &&
+			strings.Contains(rest, "</"+name+">") {
+			end = element(rest, name)
+		}
+		if end == 0 {
+			return false
+		}
+		rest = strings.TrimSpace(rest[end:])
+	}
+	return true
+}
+
+func isName(s string) bool {
+	for _, c := range []byte(s) {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' &&
+			c != '_' && c != ':' && c != '.' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func isSpace(s string) bool { return strings.TrimSpace(s) == "" }

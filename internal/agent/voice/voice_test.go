@@ -1,0 +1,86 @@
+package voice_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/agent/voice"
+)
+
+var table = voice.Table{
+	Elements: []string{"system-reminder", "tick"},
+	Leads:    []voice.Lead{{"[Interrupted", "]"}, {"Caveat: ", ""}},
+	After:    []string{"If you need details from before"},
+}
+
+// shown prints the pieces of a text; the client's stand in braces.
+func shown(text string) string {
+	var b strings.Builder
+	for _, p := range table.Pieces(text) {
+		if p.Client {
+			b.WriteString("{" + p.Text + "}")
+		} else {
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
+}
+
+func TestPieces(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", ""},
+		{" \n", "{ \n}"},
+		{"paint it", "paint it"},
+		{"<system-reminder>x</system-reminder>", "{<system-reminder>x</system-reminder>}"},
+		{"paint it\n<system-reminder>\nx\n</system-reminder>\n",
+			"paint it{\n<system-reminder>\nx\n</system-reminder>\n}"},
+		{"<system-reminder>x</system-reminder>\n\npaint it",
+			"{<system-reminder>x</system-reminder>\n\n}paint it"},
+		{"a\n<tick>1</tick>\nb", "a{\n<tick>1</tick>\n}b"},
+		{"<tick at=\"3\">1</tick> go", "{<tick at=\"3\">1</tick> }go"},
+		{"<tick/>\ngo", "{<tick/>\n}go"},
+		{"<ticket>7</ticket>", "<ticket>7</ticket>"},
+		{"what is <system-reminder>x</system-reminder>?",
+			"what is <system-reminder>x</system-reminder>?"},
+		{"why?\n```\n<system-reminder>x</system-reminder>\n```",
+			"why?\n```\n<system-reminder>x</system-reminder>\n```"},
+		{"<system-reminder> cut off", "{<system-reminder> cut off}"},
+		{"[Interrupted by user]", "{[Interrupted by user]}"},
+		{"[Interrupted by user]\nno, blue", "{[Interrupted by user]\n}no, blue"},
+		{"Caveat: below are commands.\nmore", "{Caveat: below are commands.\nmore}"},
+		{"I read: Caveat: x", "I read: Caveat: x"},
+		{"The plan.\n\nIf you need details from before, read x.\nGo on.",
+			"The plan.{\n\nIf you need details from before, read x.\nGo on.}"},
+		// Elements that the table does not have
+		{"<task-over>\n<id>1</id>\n</task-over>", "{<task-over>\n<id>1</id>\n</task-over>}"},
+		{"<a_b>1</a_b>\n<c-d>2</c-d>", "{<a_b>1</a_b>\n<c-d>2</c-d>}"},
+		{"<a_b>1</a_b> why?", "<a_b>1</a_b> why?"},
+		{"<div>x</div>", "<div>x</div>"},
+		{"<my-button>", "<my-button>"},
+	} {
+		if got := shown(c.text); got != c.want {
+			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// The pieces are all of the text, and dividing a piece of the person again changes nothing.
+func FuzzPieces(f *testing.F) {
+	for _, s := range []string{"a\n<tick>1</tick>\nb", "Caveat: x", "<a-b></a-b> ", "```\n<tick/>",
+		"[Interrupted] [Interrupted]", "<tick>\n<tick>x</tick>"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		all, last := "", false
+		for i, p := range table.Pieces(s) {
+			if p.Text == "" || i > 0 && p.Client == last || !p.Client &&
+				strings.TrimSpace(p.Text) == "" {
+				t.Errorf("%q: %v", s, table.Pieces(s))
+			}
+			all, last = all+p.Text, p.Client
+		}
+		if all != s {
+			t.Errorf("%q became %q", s, all)
+		}
+	})
+}
