@@ -51,6 +51,7 @@ func newServer(env repo.Env, errs io.Writer) *mcp.Server {
 	add(sv, m, forestTool(), (*call).forest)
 	add(sv, m, logTool(), (*call).log)
 	add(sv, m, renderTool(), (*call).render)
+	add(sv, m, sessionsTool(), (*call).sessions)
 	add(sv, m, statusTool(), (*call).status)
 	sv.addResources(m)
 	return m

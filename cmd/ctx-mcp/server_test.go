@@ -57,7 +57,7 @@ func TestTools(t *testing.T) {
 		}
 	}
 	if want := []string{"expand", "forest", "log", "render", "search",
-		"status"}; !slices.Equal(names, want) {
+		"sessions", "status"}; !slices.Equal(names, want) {
 		t.Errorf("tools %v, want %v", names, want)
 	}
 }
@@ -199,13 +199,13 @@ func TestControlsAreTakenOut(t *testing.T) {
 	c := connect(t, dir)
 	for tool, args := range map[string]object{
 		"search": {"query": "postgres flag"}, "log": {}, "forest": {},
-		"render": {"query": "postgres"}, "status": {}, "expand": {"id": "@"},
+		"render": {"query": "postgres"}, "sessions": {}, "status": {}, "expand": {"id": "@"},
 	} {
 		text := answer(t, c, tool, args)
 		if i := strings.IndexFunc(text, isControl); i >= 0 {
 			t.Errorf("%s: a control in %q", tool, text[max(0, i-40):i+10])
 		}
-		if tool == "log" && !strings.Contains(text, "a 31mred flag 0;title for postgres") {
+		if tool == "log" && !strings.Contains(text, "a red flag  for postgres") {
 			t.Errorf("log: %s", text)
 		}
 	}
@@ -492,6 +492,46 @@ func TestReader(t *testing.T) {
 }
 
 // A status with more branches than fit is read in pages.
+// A model learns from the list which sessions there are, and each is on one page.
+func TestSessionsPages(t *testing.T) {
+	dir, s := newStore(t)
+	want := map[string]bool{}
+	for i := range 30 {
+		name := fmt.Sprintf("session-%02d", i)
+		want[name] = true
+		say(t, s, name, "user", fmt.Sprintf("paint house %d", i))
+	}
+	c := connect(t, dir)
+	args := object{"max_tokens": leastTokens}
+	for pages := 1; ; pages++ {
+		text := answer(t, c, "sessions", args)
+		if n := summarize.Tokens(text); n > leastTokens {
+			t.Errorf("%d tokens", n)
+		}
+		var r struct {
+			Sessions []struct{ Session, Title, Last string }
+			Next     *string
+		}
+		if err := json.Unmarshal([]byte(text), &r); err != nil || len(r.Sessions) == 0 {
+			t.Fatalf("%v: %s", err, text)
+		}
+		for _, one := range r.Sessions {
+			if !want[one.Session] || !strings.HasPrefix(one.Title, "paint house ") ||
+				one.Last == "" {
+				t.Errorf("%+v", one)
+			}
+			delete(want, one.Session)
+		}
+		if r.Next == nil {
+			if len(want) > 0 || pages == 1 {
+				t.Errorf("%d pages without %v", pages, want)
+			}
+			return
+		}
+		args["cursor"] = *r.Next
+	}
+}
+
 func TestStatusPages(t *testing.T) {
 	dir, s := newStore(t)
 	say(t, s, "work", "user", "hello")

@@ -26,6 +26,26 @@ func (f *branchFlags) add(a *app, cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.branch, "branch", "b", history.MainBranch,
 		"the branch of the session")
 	completeFlag(cmd, "session", a.completeSessions())
+	takeSession(a, cmd)
+}
+
+// takeSession lets a command that takes no argument take the session as one, in place of -s.
+func takeSession(a *app, cmd *cobra.Command) {
+	without := cmd.Args
+	if without == nil || without(cmd, []string{""}) == nil {
+		return
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		err := without(cmd, args)
+		if err != nil && len(args) == 1 && without(cmd, nil) == nil &&
+			!cmd.Flags().Changed("session") {
+			return cmd.Flags().Set("session", args[0])
+		}
+		return err
+	}
+	if cmd.ValidArgsFunction == nil {
+		cmd.ValidArgsFunction = a.completeSessions()
+	}
 }
 
 // check refuses invalid names.

@@ -24,7 +24,7 @@ type briefOptions struct {
 func newBriefCmd(a *app) *cobra.Command {
 	o := &briefOptions{}
 	cmd := &cobra.Command{
-		Use:   "brief [-s SESSION] [--budget N]",
+		Use:   "brief [SESSION] [--budget N]",
 		Short: "Print the state of the work in a session",
 		Long: long(`Prints a summary of the state of a session, for somebody who continues the work:
 what the user wanted, what was decided, the state of the work (branch, newest commit, newest test

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -41,27 +42,59 @@ Load it from the start-up file of the shell.`),
 type completer = func(cmd *cobra.Command, args []string,
 	begun string) ([]string, cobra.ShellCompDirective)
 
-// completeSessions offers the names of sessions.
+// completeSessions offers the names of sessions with their titles, the newest first.
 func (a *app) completeSessions() completer {
-	return a.completeFrom(func(view *refs.View) (words []string) {
-		for _, name := range view.Names("sessions/") {
-			session, _, _ := strings.Cut(strings.TrimPrefix(name, "sessions/"), "/")
-			if len(words) == 0 || words[len(words)-1] != session {
-				words = append(words, session)
-			}
+	return a.completeFrom(func(s *session.Store, view *refs.View) (words []string) {
+		list, err := s.Recall.Overviews(view)
+		if err != nil {
+			return nil
+		}
+		for i := range list {
+			words = append(words, list[i].Name+"\t"+a.sessionTitle(&list[i]))
 		}
 		return words
 	})
 }
 
+// completeSettings offers the keys of settings, with their values.
+func (a *app) completeSettings() completer {
+	keys := a.completeFrom(func(s *session.Store, _ *refs.View) (words []string) {
+		for _, setting := range s.Clusters.Settings() {
+			words = append(words, setting.Key+"\t"+oneLine(setting.Value))
+		}
+		return words
+	})
+	return func(cmd *cobra.Command, args []string,
+		begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return keys(cmd, args, begun)
+	}
+}
+
+// completePrograms offers the programs that come with ctx and are there, as commands.
+func (a *app) completePrograms(_ *cobra.Command, args []string,
+	begun string) ([]string, cobra.ShellCompDirective) {
+	var words []string
+	for _, one := range shipped() {
+		if len(args) == 0 && strings.HasPrefix(one.name, begun) &&
+			a.findProgram(a.dir, one.name) != "" {
+			words = append(words, one.name+"\t"+one.does)
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
 // completeRefs offers the names of refs.
 func (a *app) completeRefs() completer {
-	return a.completeFrom(func(view *refs.View) []string { return view.Names("") })
+	return a.completeFrom(
+		func(_ *session.Store, view *refs.View) []string { return view.Names("") })
 }
 
 // completeRevs offers revisions: sessions, branches and other refs.
 func (a *app) completeRevs() completer {
-	return a.completeFrom(func(view *refs.View) []string {
+	return a.completeFrom(func(_ *session.Store, view *refs.View) []string {
 		words := []string{"@"}
 		for _, name := range view.Names("") {
 			if name != "HEAD" {
@@ -72,22 +105,23 @@ func (a *app) completeRevs() completer {
 	})
 }
 
-func (a *app) completeFrom(words func(*refs.View) []string) completer {
+// completeFrom offers words of the store, in their order. What follows a tab says what a word is.
+func (a *app) completeFrom(words func(*session.Store, *refs.View) []string) completer {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if a.prepare(cmd) != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		_, view, err := a.openView()
+		s, view, err := a.openView()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		var fit []string
-		for _, word := range words(view) {
+		for _, word := range words(s, view) {
 			if strings.HasPrefix(word, begun) {
 				fit = append(fit, word)
 			}
 		}
-		return fit, cobra.ShellCompDirectiveNoFileComp
+		return fit, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }
 

@@ -42,6 +42,8 @@ func newConfigGetCmd(a *app) *cobra.Command {
 		Long:    long("Prints the value of one setting.", exitNoStore, exitCorrupt),
 		Example: "  ctx config get lock.timeout",
 		Args:    between(1, 1),
+
+		ValidArgsFunction: a.completeSettings(),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
 			setting, err := s.Clusters.Setting(args[0])
 			if err != nil {

@@ -29,7 +29,8 @@ What is shared is set for you and this store alone:
 			exitNotFound),
 		Example: "  ctx config set window.evict_at 60\n  ctx config set --user alias.lg " +
 			"'[\"log\", \"--oneline\"]'\n  ctx config set remote.origin.share 'all,!private-*'",
-		Args: between(2, 2),
+		Args:              between(2, 2),
+		ValidArgsFunction: a.completeSettings(),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
 			key, value := args[0], args[1]
 			switch {

@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -40,8 +41,8 @@ func newDiffCmd(a *app) *cobra.Command {
 --part forest the command compares the list of clusters, and with --part brief the state of the
 work.
 
-A point is the number of an operation, as `+"`ctx op log`"+` lists it, or a revision that the branch
-ended at, as work@{3} or the id of an entry. Without TO it is now. The exit code is 0, also where
+A point is the number of an operation, as `+"`ctx op log`"+` lists it, or a revision, as HEAD~3,
+work@{3} or the id of an entry. Without TO it is now. The exit code is 0, also where
 the two differ, and 15 where the log does not go back as far.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx diff @{5}\n  ctx diff -s work 120 150 --part forest\n  ctx diff --part " +
@@ -117,20 +118,65 @@ func (o *diffOptions) point(b openBranch, name string) (point, error) {
 		return point{}, err
 	}
 	var p point
+	var moves []point // of the branch, newest first
+	var from []format.Value
 	err = b.s.Refs.Backward(b.view, func(r refs.Record) bool {
 		for _, u := range r.Op.Refs {
-			if u.Name == ref && u.New.ID == id {
-				p = point{Operation: r.Op.Number, value: u.New}
+			if u.Name != ref {
+				continue
+			}
+			moves = append(moves, point{Operation: r.Op.Number, value: u.New})
+			from = append(from, u.Old)
+			if u.New.ID == id {
+				p = moves[len(moves)-1]
 			}
 		}
 		return p.Operation == 0
 	})
+	if err == nil && p.Operation == 0 {
+		p, err = within(b.s, moves, from, id)
+	}
 	if err == nil && p.Operation == 0 {
 		err = withHint(notFound("as far as the log goes back, %s/%s never ended at %s",
 			oneLine(b.name), b.branch, id.Short(shortLen)),
 			"`ctx reflog` lists where it ended")
 	}
 	return p, err
+}
+
+// within returns the point of an entry that a branch never ended at, since it came with others: the
+// newest move of the branch that went past it, as if it had stopped there. from are the values
+// before the moves. The point is zero if no move did.
+func within(
+	s *session.Store, moves []point, from []format.Value, id format.ID,
+) (p point, err error) {
+	entry, err := s.History.Header(id)
+	if err != nil {
+		return p, err
+	}
+	for i, move := range moves {
+		if !move.value.Exists() {
+			continue
+		}
+		after, err := s.History.Header(move.value.ID)
+		if err != nil {
+			return p, err
+		}
+		before := uint64(0)
+		if from[i].Exists() {
+			e, err := s.History.Header(from[i].ID)
+			if err != nil {
+				return p, err
+			}
+			before = e.Seq
+		}
+		if before < entry.Seq && entry.Seq < after.Seq {
+			p = point{Operation: move.Operation, value: from[i]}
+			p.value.Kind, p.value.ID = move.value.Kind, id
+			return p, nil
+		}
+	}
+	return p, nil
 }
 
 // valueAfter returns the point of a branch after an operation.

@@ -86,10 +86,23 @@ func isCommand(name string) bool {
 
 const programPrefix = "ctx-"
 
+// ownProgram is a program that people run as a command.
+type ownProgram struct{ name, does string }
+
+// shipped lists those that come with ctx.
+func shipped() []ownProgram {
+	return []ownProgram{
+		{"browse", "Show a store on a terminal"},
+		{"eval", "Measure how well ctx keeps conversations"},
+		{"mcp", "Serve a store to agents"},
+	}
+}
+
 // isShipped reports whether ctx-NAME comes with ctx.
 func isShipped(name string) bool {
-	return slices.Contains([]string{"browse", "eval", "mcp", "summarize-agent", "summarize-gemini",
-		"summarize-openai", viewServer}, name)
+	return slices.ContainsFunc(shipped(), func(p ownProgram) bool { return p.name == name }) ||
+		slices.Contains([]string{"summarize-agent", "summarize-gemini", "summarize-openai",
+			viewServer}, name)
 }
 
 func programSuffix() string {

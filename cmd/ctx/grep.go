@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -83,7 +84,13 @@ func (o *grepOptions) run(a *app, text string) error {
 // matched returns the line of a match, or where it is long the passage around the match.
 func (a *app) matched(l recall.Line) string {
 	if utf8.RuneCountInString(l.Text) > grepWidth {
-		return oneLine(search.Passage(l.Text, l.At[0], l.At[1], grepWidth))
+		passage := oneLine(search.Passage(l.Text, l.At[0], l.At[1], grepWidth))
+		// A match with line ends or many blanks is another text there, and one that is too long is cut
+		before, after, found := strings.Cut(passage, oneLine(l.Text[l.At[0]:l.At[1]]))
+		if !found || l.At[0] == l.At[1] {
+			return passage
+		}
+		return before + a.paint(styleHit, passage[len(before):len(passage)-len(after)]) + after
 	}
 	before, match, after := l.Text[:l.At[0]], l.Text[l.At[0]:l.At[1]], l.Text[l.At[1]:]
 	return oneLine(before) + a.paint(styleHit, oneLine(match)) + oneLine(after)

@@ -189,7 +189,7 @@ var layers = map[string]string{
 	"internal/remote/agehelper": "internal/cli/environ internal/durable internal/remote " +
 		"internal/remote/dir internal/remote/git internal/remote/helper " +
 		"internal/remote/sealed lock",
-	"internal/cli/command": "format internal/session internal/cli/clierr " +
+	"internal/cli/command": "format internal/repo internal/session internal/cli/clierr " +
 		"internal/cli/environ internal/summarizer",
 	"internal/cli/deltas": "format internal/conversation/loop internal/cli/jsonl " +
 		"internal/cli/clierr",

@@ -34,6 +34,8 @@ on a terminal. ` + "`ctx eval`" +
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noSuchCommand,
+
+		ValidArgsFunction: a.completePrograms,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if showVersion {
 				return printVersion(a)
@@ -49,7 +51,7 @@ on a terminal. ` + "`ctx eval`" +
 	root.SetOut(a.out)
 	root.SetErr(a.stderr)
 	root.SetIn(a.stdin)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.FlagError(err) })
+	root.SetFlagErrorFunc(command.FlagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		a.usePager(cmd.Root(), "help")
 		command.PrintHelp(cmd.OutOrStdout(), cmd,

@@ -83,7 +83,7 @@ This is the program ctx-browse, which has to be beside ctx or in a directory of 
 		},
 	}
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.FlagError(err) })
+	cmd.SetFlagErrorFunc(command.FlagError)
 	f := cmd.Flags()
 	f.StringArrayVarP(&p.dirs, "dir", "C", nil, "run as if started in `DIR`")
 	f.StringArrayVarP(&p.env.Overrides, "config", "c", nil, "set `KEY=VALUE` for this run")

@@ -52,7 +52,7 @@ func unknown(g assignment) *ConfigError {
 		known = append(known, strings.Replace(s.key, "*", userPart(g.key), 1))
 	}
 	hint := "`ctx config` lists the settings"
-	if k := nearest(g.key, known); k != "" {
+	if k := Nearest(g.key, known); k != "" {
 		hint = fmt.Sprintf("did you mean %q?", k)
 	}
 	return g.fault(errors.New("unknown setting"), hint)

@@ -5,9 +5,9 @@ import "strings"
 // farthest is the largest edit distance between a key and the known key that is suggested for it.
 const farthest = 3
 
-// nearest returns the known key that the user probably meant by key, or "". A key without its
+// Nearest returns the known key that the user probably meant by key, or "". A key without its
 // section counts as near to the full key.
-func nearest(key string, known []string) string {
+func Nearest(key string, known []string) string {
 	best, at := "", farthest+1
 	for _, k := range known {
 		_, name, _ := strings.Cut(k, ".")

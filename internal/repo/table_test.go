@@ -157,7 +157,7 @@ func TestNearest(t *testing.T) {
 		"window_evict_at":    "window.evict_at", "": "", "nothing.like_it": "",
 		strings.Repeat("x", 1000): "",
 	} {
-		if got := nearest(key, known); got != want {
+		if got := Nearest(key, known); got != want {
 			t.Errorf("%q: %q, want %q", key, got, want)
 		}
 	}

@@ -4,13 +4,21 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
 // FlagError turns an error of pflag into a usage error that says which values the flag takes.
-func FlagError(err error) error {
+func FlagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		if near := nearFlag(cmd, unknown.GetSpecifiedName()); near != "" {
+			return clierr.WithHint(clierr.Usagef("%v", err), "did you mean --%s?", near)
+		}
+	}
 	var bad *pflag.InvalidValueError
 	var number *strconv.NumError
 	if !errors.As(err, &bad) || !errors.As(err, &number) {
@@ -22,6 +30,20 @@ func FlagError(err error) error {
 		return clierr.Usagef("bad --%s: %.80q is too large for %s", flag.Name, value, kind)
 	}
 	return clierr.Usagef("bad --%s: %.80q is not %s", flag.Name, value, kind)
+}
+
+// nearFlag returns the flag of a command whose name is nearest to a misspelled one, or "".
+func nearFlag(cmd *cobra.Command, name string) string {
+	if len(name) < 2 {
+		return "" // any other letter is as near
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, f.Name)
+		}
+	})
+	return repo.Nearest(name, known)
 }
 
 // flagKind names the values of a flag by pflag's name of its type.

@@ -116,7 +116,7 @@ This is the program ctx-eval, which has to be beside ctx or in a directory of PA
 		},
 	}
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.FlagError(err) })
+	cmd.SetFlagErrorFunc(command.FlagError)
 	f := cmd.Flags()
 	f.StringArrayVarP(&p.dirs, "dir", "C", nil, "run as if started in `DIR`")
 	f.StringArrayVarP(&p.env.Overrides, "config", "c", nil, "set `KEY=VALUE` for this run")
