@@ -17,6 +17,8 @@ type branchFlags struct {
 	session, branch string
 	// The session's name has to be whole: one that does not exist means something else
 	whole bool
+	// The session was an argument, and has to exist
+	argument bool
 }
 
 func (f *branchFlags) add(a *app, cmd *cobra.Command) {
@@ -26,11 +28,12 @@ func (f *branchFlags) add(a *app, cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.branch, "branch", "b", history.MainBranch,
 		"the branch of the session")
 	completeFlag(cmd, "session", a.completeSessions())
-	takeSession(a, cmd)
+	f.takeSession(a, cmd)
 }
 
-// takeSession lets a command that takes no argument take the session as one, in place of -s.
-func takeSession(a *app, cmd *cobra.Command) {
+// takeSession lets a command that takes no argument take the session as one, in place of -s. It has
+// to exist: a misspelled word is no new session.
+func (f *branchFlags) takeSession(a *app, cmd *cobra.Command) {
 	without := cmd.Args
 	if without == nil || without(cmd, []string{""}) == nil {
 		return
@@ -39,6 +42,7 @@ func takeSession(a *app, cmd *cobra.Command) {
 		err := without(cmd, args)
 		if err != nil && len(args) == 1 && without(cmd, nil) == nil &&
 			!cmd.Flags().Changed("session") {
+			f.argument = true
 			return cmd.Flags().Set("session", args[0])
 		}
 		return err
@@ -62,6 +66,10 @@ func (f *branchFlags) check() error {
 func (f *branchFlags) pick(view *refs.View) (name, branch string, err error) {
 	if err := f.check(); err != nil {
 		return "", "", err
+	}
+	if f.argument {
+		name, err = history.Named(view, f.session)
+		return name, f.branch, err
 	}
 	if f.whole && f.session != "" {
 		return f.session, f.branch, nil
