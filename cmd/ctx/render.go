@@ -113,7 +113,7 @@ func (o *renderOptions) input(
 		return in, err
 	}
 	if !errors.Is(err, history.ErrNotFound) || branch != history.MainBranch || o.session == "" ||
-		len(o.expand)+len(o.query) > 0 {
+		o.argument || len(o.expand)+len(o.query) > 0 {
 		return view.Input{}, err
 	}
 	in, projectErr := s.Recall.ProjectInput(v, name, options.Budget)
