@@ -310,7 +310,9 @@ func (t *Tx) cleanFiles(w *history.Traces) error {
 					remove = true
 				}
 				if !remove && (sub == "cache" || sub == "log") {
-					if remove, err = w.InFile(path); err != nil {
+					if remove, err = w.InFile(path); errors.Is(err, fs.ErrNotExist) {
+						return nil
+					} else if err != nil {
 						return err
 					}
 				}
@@ -320,7 +322,11 @@ func (t *Tx) cleanFiles(w *history.Traces) error {
 				if err := t.repo.FS.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return fmt.Errorf("cannot remove %q: %w", path, err)
 				}
-				return t.repo.FS.SyncDir(filepath.Dir(path))
+				err = t.repo.FS.SyncDir(filepath.Dir(path))
+				if errors.Is(err, fs.ErrNotExist) {
+					err = nil // another process, such as git in its copy, has removed the folder
+				}
+				return err
 			})
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -331,13 +331,16 @@ func (p *party) beside() {
 	}
 	p.note(r)
 	forget := p.Command("forget", "--force", r.ID)
+	var said strings.Builder
+	forget.Stderr = &said
 	if err := forget.Start(); err != nil {
 		p.Fatal(err)
 	}
 	time.Sleep(time.Duration(p.rng.IntN(60)) * time.Millisecond)
 	p.judge(p.Run("push"))
 	if err := forget.Wait(); err != nil {
-		p.Errorf("seed %d: %s: a forget beside a push: %v", p.seed, p.name, err)
+		p.Errorf("seed %d: %s: a forget beside a push: %v: %s", p.seed, p.name, err,
+			said.String())
 	}
 	p.texts("forget beside a push")
 }
