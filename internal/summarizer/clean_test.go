@@ -18,7 +18,7 @@ func TestClean(t *testing.T) {
 	for text, want := range map[string]string{
 		"Port 5433.":                                 "Port 5433.",
 		"\n  Port 5433.\r\n\tand 5434 \n\n":          "Port 5433.\n\tand 5434",
-		"a\x1b[31mb\x07c\u009bd":                     "a[31mbcd",
+		"a\x1b[31mb\x07c\u009bd":                     "abcd",
 		"a\u202etxt.exe\u2066b\ufeff\u200bc":         "atxt.exebc",
 		"ok\U000e0001\U000e0068\U000e0069\U000e007f": "ok",
 		"half a r\xffune":                            "half a r\ufffdune",
