@@ -69,9 +69,10 @@ func starts() []string {
 func isBookkeeping(kind string) bool {
 	switch kind {
 	case "file-history-snapshot", kindQueue, "custom-title", "ai-title", "agent-name",
-		"agent-color", "last-prompt", "permission-mode", "mode",
+		"agent-color", "permission-mode", "mode",
 		"pr-link", "tag", "worktree-state", "content-replacement", "file-history-delta",
-		"attribution-snapshot", "bridge-session", "marble-origami-commit":
+		"attribution-snapshot", "bridge-session", "marble-origami-commit",
+		"tools-used", "atis-latch", "cost-state":
 		return true
 	}
 	return false

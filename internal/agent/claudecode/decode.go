@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/internal/agent/blocks"
@@ -84,6 +85,10 @@ func (d *decoder) prompted(
 	}
 	m.Note, m.Role = true, transcript.RoleSystem
 	if from == nil || o.Text("type") == kindAttachment && from.Text("type") != queuedCommand {
+		delete(rest, "rendered") // what the client made of it for the model
+		clean := jsonvalue.AsObject(withoutAccount(jsonvalue.Encode(rest)))
+		clear(rest)
+		maps.Copy(rest, clean)
 		return nil
 	}
 	left := from.Without(member)

@@ -25,7 +25,7 @@ const (
 func classOf(o jsonvalue.Object, hints *transcript.Hints) class {
 	kind, id := o.Text("type"), o.Text("uuid")
 	switch {
-	case hints != nil && (hints.Added || hints.Gone != ""), kind == kindProgress:
+	case hints != nil && (hints.Added || hints.Gone != ""), kind == kindProgress, isCopyKind(o):
 		return classAlias
 	case kind == "":
 		return classNone
@@ -75,7 +75,8 @@ type entry struct {
 type plan struct {
 	list     []entry // a record each, in the order of the bytes
 	index    map[string]int32
-	words    map[string]int32 // by record, the entry of the words that stand beside its results
+	heard    map[uint64]struct{} // digests of what messages say: see copies
+	words    map[string]int32    // by record, the entry of the words that stand beside its results
 	threads  map[string]*thread
 	calls    map[string]bool  // that were made
 	answers  map[string]int32 // by call, the entry with its result
@@ -95,6 +96,7 @@ type plan struct {
 
 func newPlan() *plan {
 	return &plan{
+		heard: map[uint64]struct{}{},
 		index: map[string]int32{}, words: map[string]int32{}, threads: map[string]*thread{},
 		calls:   map[string]bool{},
 		answers: map[string]int32{}, texts: map[string][]int32{},
@@ -163,8 +165,13 @@ func (p *plan) said(o jsonvalue.Object, hints *transcript.Hints, e *entry) {
 	inner := o.Object("message")
 	chat := e.kind == kindUser || e.kind == kindAssistant
 	list, _ := inner.Array("content")
+	if text, ok := jsonvalue.Text(inner["content"]); ok {
+		p.hear(text)
+	}
 	for _, raw := range list {
 		b := jsonvalue.AsObject(raw)
+		p.hear(b.Text("text"))
+		p.hear(b.Text("content"))
 		switch b.Text("type") {
 		case "tool_use":
 			e.calls = append(e.calls, b.Text("id"))

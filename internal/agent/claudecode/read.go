@@ -207,9 +207,12 @@ func (d *reader) record(o jsonvalue.Object) error {
 		d.stats.Skip(transcript.SkipUnknown, 1)
 		return nil
 	case classAlias:
-		if e.kind == kindProgress {
+		switch {
+		case e.kind == kindProgress:
 			d.stats.Pass(kindProgress)
-		} else {
+		case isCopyKind(o):
+			d.stats.Pass("copy of a message")
+		default:
 			d.stats.Pass("stand-in")
 		}
 		return nil
@@ -276,6 +279,11 @@ func digestOf(o jsonvalue.Object) string {
 
 // wait keeps a record for the message that follows.
 func (d *reader) wait(kind string, o jsonvalue.Object) {
+	if d.copies(o) {
+		d.stats.Pass("copy of a message")
+		return
+	}
+	o = anonymous(o)
 	if !isBookkeeping(kind) {
 		d.stats.Kept[transcript.Fit(kind)]++
 	}

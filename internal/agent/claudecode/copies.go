@@ -1,0 +1,137 @@
+package claudecode
+
+import (
+	"encoding/json"
+	"hash/fnv"
+	"io"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// This file says which records are not stored: copies of what the records of messages say, which a
+// forget of the message would not reach, and the account of the person, whom nobody named.
+
+// isCopyKind reports whether a record is of a kind, or an attachment of a type, that repeats what
+// was said to the model or counts what it cost. Versions 2.1.267 and later write most of them,
+// last-prompt older ones too.
+func isCopyKind(o jsonvalue.Object) bool {
+	kind := o.Text("type")
+	if kind == kindAttachment {
+		kind = o.Object(kindAttachment).Text("type")
+	}
+	switch kind {
+	case "last-prompt", "prompt_snapshot", "total_tokens_reminder":
+		return true
+	}
+	return strings.HasPrefix(kind, "api-request")
+}
+
+// minCopy is the smallest number of bytes of a text by which a copy is known.
+const minCopy = 16
+
+func heard(text string) uint64 {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, strings.TrimSpace(text))
+	return h.Sum64()
+}
+
+// hear notes what a block of a message says, so that copies of it are known.
+func (p *plan) hear(text string) {
+	if len(text) >= minCopy {
+		p.heard[heard(text)] = struct{}{}
+	}
+}
+
+// copies reports whether a record without an id repeats a text of a message. Kinds that are known
+// to say something else are not looked into.
+func (p *plan) copies(o jsonvalue.Object) bool {
+	kind := o.Text("type")
+	if isBookkeeping(kind) && kind != kindQueue {
+		return false
+	}
+	found := false
+	_, _ = jsonvalue.Rewrite(jsonvalue.Encode(o), func(scalar []byte) ([]byte, error) {
+		if s, ok := jsonvalue.Text(scalar); ok && len(s) >= minCopy {
+			_, copied := p.heard[heard(s)]
+			found = found || copied
+		}
+		return scalar, nil
+	})
+	return found
+}
+
+// isAccount reports whether a member names the account of the person.
+func isAccount(name string) bool {
+	switch strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name)) {
+	case "email", "useremail", "emailaddress", "accountuuid", "accountid", "owneraccountuuid",
+		"owneraccountid", "organizationuuid", "organizationid", "ownerorganizationuuid",
+		"ownerorganizationid", "orgid", "orguuid", "credentialorg", "organizationname", "username",
+		"userid":
+		return true
+	}
+	return false
+}
+
+// withoutAccount returns a value without members that name the account of the person, and without
+// what these members say anywhere else in it.
+func withoutAccount(value json.RawMessage) json.RawMessage {
+	var said []string
+	out := dropAccount(value, &said)
+	if len(said) == 0 {
+		return value
+	}
+	clean, err := jsonvalue.Rewrite(out, func(scalar []byte) ([]byte, error) {
+		s, ok := jsonvalue.Text(scalar)
+		if !ok {
+			return scalar, nil
+		}
+		whole := s
+		for _, name := range said {
+			if len(name) >= 6 {
+				s = strings.ReplaceAll(s, name, "[account]")
+			}
+		}
+		if s == whole {
+			return scalar, nil
+		}
+		return jsonvalue.Encode(s), nil
+	})
+	if err != nil {
+		return out
+	}
+	return clean
+}
+
+// dropAccount returns a value without members that name the account, and adds what they said.
+func dropAccount(value json.RawMessage, said *[]string) json.RawMessage {
+	if list, err := jsonvalue.Elements(value); err == nil && len(value) > 0 && value[0] == '[' {
+		for i := range list {
+			list[i] = dropAccount(list[i], said)
+		}
+		return jsonvalue.Array(list)
+	}
+	o := jsonvalue.AsObject(value)
+	if o == nil {
+		return value
+	}
+	o = o.Without()
+	for name, member := range o {
+		if isAccount(name) {
+			s, _ := jsonvalue.Text(member)
+			*said = append(*said, s)
+			delete(o, name)
+			continue
+		}
+		o[name] = dropAccount(member, said)
+	}
+	return jsonvalue.Encode(o)
+}
+
+// anonymous returns a record that is kept as it is, without the account of the person.
+func anonymous(o jsonvalue.Object) jsonvalue.Object {
+	if o.Text("type") == kindQueue {
+		return o
+	}
+	return jsonvalue.AsObject(withoutAccount(jsonvalue.Encode(o)))
+}
