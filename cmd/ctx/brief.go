@@ -32,6 +32,10 @@ run), the files that were changed and read, what fails, the todo list, and what 
 line begins with the name of its section and the id of the message that it comes from. `+"`"+`ctx
 expand ID`+"`"+` prints the exact words. The command needs no model and no compaction.
 
+The section says whose words a line has. Words of the user are in wanted and decided, or begin with
+">". What a tool printed is in tool, or in failing. What the client wrote of older history is in
+recap. All others are words of the agent, or say what it did.
+
 With --project the command prints the newest sessions of the project, newest first.
 `+"`ctx render`"+` prints the same for a session that does not exist yet.`,
 			exitNoStore, exitCorrupt, exitNotFound),

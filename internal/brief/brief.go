@@ -33,9 +33,15 @@ const (
 	Failing   Section = "failing"   // commands whose newest run failed, and how they failed
 	Todos     Section = "todo"      // items of the todo list in their newest state
 	Story     Section = "noted"     // everything else, in the order of the conversation
+	Recap     Section = "recap"     // words of a summary that the client wrote of older history
+	Tool      Section = "tool"      // what a tool printed, or a subagent returned
 )
 
-var order = []Section{Wanted, Decided, Concluded, State, Changed, Files, Failing, Todos, Story}
+// The section of a line says whose words it has. Wanted and Decided have those of the user, Recap
+// those of the client, and Tool those of a tool. In Failing a tool says how a command failed. All
+// others have words of the agent, or say what it did; words of the user among them begin with ">".
+var order = []Section{Wanted, Decided, Concluded, State, Changed, Files, Failing, Todos, Story,
+	Recap, Tool}
 
 // Line is a line of a brief.
 type Line struct {
@@ -71,6 +77,8 @@ type Options struct {
 	// Short says that the reader gets little beside the lines (see IsShort). The lines then first
 	// say what a colleague needs to go on, and a line that tells nothing by itself is not chosen.
 	Short bool
+	// NoTools leaves out the words of tools.
+	NoTools bool
 	// Printed holds messages that are printed beside the lines. What they say is not repeated.
 	Printed map[format.ID]bool
 }
@@ -112,6 +120,10 @@ func needsOf(o Options) []need {
 // order of the conversation.
 func Choose(facts []digest.Fact, o Options) []Line {
 	root := Root(facts)
+	if o.NoTools {
+		facts = slices.DeleteFunc(slices.Clone(facts),
+			func(f digest.Fact) bool { return f.Kind.ByTool() })
+	}
 	c := newChooser(itemsOf(facts, root), root, o)
 	var chosen []Line
 	for _, n := range needsOf(o) {

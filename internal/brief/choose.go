@@ -132,7 +132,7 @@ func tellsAlone(f *digest.Fact) bool {
 		return f.State != digest.Failed
 	case digest.Decision: // a refusal tells nothing without the user's reason, which is a prompt
 		return !strings.HasPrefix(f.Text, digest.Refused)
-	case digest.Prompt, digest.Answer, digest.Said, digest.Report:
+	case digest.Prompt, digest.Answer, digest.Said, digest.Report, digest.Returned:
 		return !digest.IsBare(f.Text)
 	case digest.Recap: // its lists number the parts of a form
 		return !digest.IsBare(f.Text) && strings.TrimLeft(f.Text, "0123456789") == f.Text
@@ -189,7 +189,7 @@ func factorOf(f *digest.Fact) float64 {
 		return 1.1
 	case digest.Written:
 		return 0.9
-	case digest.Report, digest.Failure, digest.Code:
+	case digest.Report, digest.Returned, digest.Failure, digest.Code:
 		return 0.8
 	case digest.Search, digest.Read:
 		return 0.7

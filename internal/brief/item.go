@@ -168,10 +168,15 @@ func sectionOf(f *digest.Fact, passed map[string]bool) Section {
 		return Changed
 	case digest.Todo:
 		return Todos
+	case digest.Recap:
+		return Recap
+	case digest.Output, digest.Returned:
+		return Tool
 	case digest.Failure:
 		if !passed[f.Key] {
 			return Failing
 		}
+		return Tool
 	case digest.Command:
 		if f.State == digest.Failed {
 			return Failing

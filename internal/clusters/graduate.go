@@ -189,8 +189,8 @@ func (t *Tx) Alone(session, branch string) (bool, error) {
 	return true, nil
 }
 
-// within reports whether the members that a branch at v has are members that one at own has, too. An
-// open child keeps those that its parent had at the fork, also after the parent has gone back.
+// within reports whether the members that a branch at v has are members that one at own has, too.
+// An open child keeps those that its parent had at the fork, also after the parent has gone back.
 func (t *Tx) within(v, own format.Value) (bool, error) {
 	if v.Frontier == 0 || v.Frontier > own.Frontier {
 		return v.Frontier == 0, nil

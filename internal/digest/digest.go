@@ -18,7 +18,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 7
+const Version = 8
 
 // Kind is the subject of a fact.
 type Kind string
@@ -29,7 +29,7 @@ const (
 	Answer Kind = "answer" // a sentence of the text that ends a turn
 	Said   Kind = "said"   // a sentence that the model said during its work
 	Recap  Kind = "recap"  // a sentence of a summary that the client wrote of older history
-	Report Kind = "report" // a sentence of a plan, or that a subagent was asked or answered
+	Report Kind = "report" // a sentence of a plan, or that a subagent was asked
 	// A sentence that the model wrote into a document, a comment or a commit
 	Written  Kind = "written"
 	Code     Kind = "code"     // a line of code inside a prompt or an answer
@@ -45,7 +45,12 @@ const (
 	Decision Kind = "decision" // the user's answer to a question of a tool
 	Act      Kind = "act"      // any other call
 	Output   Kind = "output"   // a line of a short result that is neither code nor a listing
+	Returned Kind = "returned" // a sentence of what a subagent returned
 )
+
+// ByTool reports whether a fact has the words of a tool: nobody in the conversation said them, and
+// what a tool prints may come from anywhere.
+func (k Kind) ByTool() bool { return k == Output || k == Failure || k == Returned }
 
 // State says how an act ended, or how far an item of a todo list is.
 type State string

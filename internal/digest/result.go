@@ -55,7 +55,7 @@ func (d *Digester) result(r *Result) {
 		case f.Kind == Read && len(facts) == 1:
 			d.Made[facts[0]].Text += naming(definitions(unnumbered(o.output)))
 		case f.Kind == Act && strings.HasPrefix(f.Text, delegated):
-			d.sentences(Report, ownWords(o.output))
+			d.sentences(Returned, ownWords(o.output))
 		case f.Kind == Act:
 			d.short(o.output)
 		}

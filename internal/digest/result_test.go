@@ -122,7 +122,7 @@ func TestAnswers(t *testing.T) {
 			[]Message{called("a", "Task", `{"description":"Look around"}`),
 				answered("a", "The parser drops the last token.")},
 			"act: asked a subagent: Look around", "report: Look around",
-			"report: The parser drops the last token.")
+			"returned: The parser drops the last token.")
 	})
 	t.Run("of another tool", func(t *testing.T) {
 		check(t,
@@ -165,7 +165,7 @@ func TestBackgroundSubagent(t *testing.T) {
 			"<retrieval_status>success</retrieval_status>\n<task_id>ab12</task_id>\nThe parser "+
 				"drops the last token.")},
 		"act: asked a subagent: Look around", "report: Look around",
-		"report: The parser drops the last token.")
+		"returned: The parser drops the last token.")
 }
 
 func TestOutput(t *testing.T) {

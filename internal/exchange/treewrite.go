@@ -51,7 +51,8 @@ func (im *treeImporter) open(t *Tx) (*treeWriter, error) {
 		return nil, err
 	}
 	return &treeWriter{Tx: t, Appender: t.conversation.NewAppender(h, true), im: im, old: old,
-		fresh: map[format.ID]*format.Entry{}, newest: map[format.ID]*history.Shown{}, off: map[format.ID]bool{}}, nil
+		fresh: map[format.ID]*format.Entry{}, newest: map[format.ID]*history.Shown{},
+		off: map[format.ID]bool{}}, nil
 }
 
 // step processes a step that waited.

@@ -211,8 +211,13 @@ func (t *contextWriter) hits(prompt string) ([]recall.Hit, error) {
 	}
 	asked := terms.Of(prompt)
 	return slices.DeleteFunc(list, func(hit recall.Hit) bool {
-		return t.injected.has(hit.ID) || !answers(asked, hit.Text)
+		return t.injected.has(hit.ID) || t.withholds(hit.Shown) || !answers(asked, hit.Text)
 	}), nil
+}
+
+// withholds reports whether a message has the words of a tool, which no model is told unasked.
+func (t *contextWriter) withholds(m *history.Shown) bool {
+	return m.Entry.Role == "tool" && !t.s.Config.QuotesOutputs()
 }
 
 // answers reports whether a text shares enough terms with a prompt to be worth its tokens: two

@@ -36,7 +36,7 @@ func (h *hook) brief(e call) ([]byte, error) {
 		return nil, err
 	}
 	how := brief.Options{Room: view.BriefRoom(budget), Cost: view.BriefCost,
-		Short: brief.IsShort(budget)}
+		Short: brief.IsShort(budget), NoTools: !h.s.Config.QuotesOutputs()}
 	tip := v.Get(history.RefName(h.session, history.MainBranch))
 	exists := tip.Exists()
 	goesOn := false

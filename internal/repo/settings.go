@@ -30,6 +30,7 @@ type Config struct {
 	Hook struct {
 		Context  int           // tokens that a hook adds to a prompt, at most; 0 for none
 		Deadline time.Duration // for how long a hook works
+		Outputs  string        // OutputsNone or OutputsQuoted: words of tools in what a hook gives
 	}
 	Lock struct {
 		Timeout time.Duration // for how long a writer waits
@@ -130,6 +131,15 @@ const (
 	shellTools = "run_shell_command,Bash,shell,shell_command,exec_command,container.exec,local_shell,local_shell_call,bash"
 )
 
+// The values of hook.outputs.
+const (
+	OutputsNone   = "none"
+	OutputsQuoted = "quoted"
+)
+
+// QuotesOutputs reports whether what a hook gives a model may have words of tools.
+func (c *Config) QuotesOutputs() bool { return c.Hook.Outputs == OutputsQuoted }
+
 // settings returns the table, sorted by key. Names, defaults, ranges and the template all come
 // from it.
 func settings() []setting {
@@ -159,6 +169,10 @@ func settings() []setting {
 		period("hook.deadline", "5s", longestWait,
 			"how long a hook works; what it did not finish the next one does",
 			func(c *Config) *time.Duration { return &c.Hook.Deadline }),
+		choice("hook.outputs", OutputsNone, []string{OutputsNone, OutputsQuoted},
+			"words of tools in what a hook gives a model: none or quoted; anybody may have "+
+				"written what a tool printed",
+			func(c *Config) *string { return &c.Hook.Outputs }),
 		period("lock.timeout", "10s", longestWait,
 			"how long a command waits for another to finish writing",
 			func(c *Config) *time.Duration { return &c.Lock.Timeout }),

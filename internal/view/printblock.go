@@ -198,6 +198,9 @@ func messageText(m messageItems, brief bool) string {
 		head += " " + format.FormatTime(m.Time)
 	}
 	text := readableAll(m.items)
+	if !m.Update {
+		text = unforged(text)
+	}
 	if m.digest {
 		return text + "\n"
 	}

@@ -60,12 +60,12 @@ var ErrLoses = errors.New("the repair would lose what can be read now")
 // copies the store, and works under its lock from what can be had on: other copies of objects, the
 // log, the checkpoints, what follows from them. It decides nothing that was decided otherwise
 // before, and makes up nothing. It repairs a second copy first: where an object that can be read
-// now could not be read afterwards, Run refuses. env is as for repo.Open. After a crash it can run again, and ends
-// as it would have.
+// now could not be read afterwards, Run refuses. env is as for repo.Open. After a crash it can run
+// again, and ends as it would have.
 //
 // Errors: those of repo.Open but for damage; *lock.BusyError; *format.VersionError where a newer
-// build wrote any of it; ErrCopyThere; ErrLoses; refs.ErrBeyondRepair; what the file system says. After an
-// error the copy, where there is one, has the store as it was.
+// build wrote any of it; ErrCopyThere; ErrLoses; refs.ErrBeyondRepair; what the file system says.
+// After an error the copy, where there is one, has the store as it was.
 func Run(ctx context.Context, env repo.Env, o Options) (Report, error) {
 	r := &repairer{ctx: ctx, env: env, o: o, wordsLost: map[uint64]bool{}}
 	err := r.run()

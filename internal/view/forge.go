@@ -1,0 +1,56 @@
+package view
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// unforged returns the words of a message as they are printed between lines that the printer
+// writes itself. A line of the words that looks like one of those, such as the header of another
+// message, gets a space in front: whoever reads the text can tell who said it by the first column.
+func unforged(text string) string {
+	if !strings.ContainsAny(text, "[<") {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		if looksPrinted(text) {
+			b.WriteByte(' ')
+		}
+		end := strings.IndexAny(text, lineEnds)
+		if end < 0 {
+			break
+		}
+		_, size := utf8.DecodeRuneInString(text[end:])
+		b.WriteString(text[:end+size])
+		text = text[end+size:]
+	}
+	b.WriteString(text)
+	return b.String()
+}
+
+// lineEnds are the characters after which a reader may see a new line.
+const lineEnds = "\n\r\v\f\u0085\u2028\u2029"
+
+// printedBeginnings begin the lines that printers write around the words of messages.
+var printedBeginnings = [...]string{"[user ", "[model ", "[tool ", "[system ", "[update ",
+	"<context_clusters", "</context_clusters", "<cluster ", "</cluster", "<others>", "</others>",
+	"<initial_context", "</initial_context", "<system-update", "</system-update", "<evicted ",
+	"<project>", "</project>", "<session ", "</session"}
+
+// looksPrinted reports whether a text begins as a line that a printer writes.
+func looksPrinted(text string) bool {
+	if text[0] != '[' && text[0] != '<' {
+		return false
+	}
+	lower := strings.ToLower(text[:min(len(text), 24)])
+	if strings.HasPrefix(lower, "[tool call ") || strings.HasPrefix(lower, "[tool result ") {
+		return false // so begin the words of a part, below the header of their message
+	}
+	for _, begin := range printedBeginnings {
+		if strings.HasPrefix(lower, begin) {
+			return true
+		}
+	}
+	return false
+}
