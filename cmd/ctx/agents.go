@@ -1,9 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
@@ -50,29 +48,4 @@ func (a *app) agentEnv() catalog.Env { return catalog.Env{Get: a.getenv, Home: a
 type found struct {
 	agent, file string
 	listed      *catalog.Listed // of one in a database; nil for a file
-}
-
-// findTranscripts lists the transcripts of a project, agent by agent. notes are remarks for a
-// person, and looked names the directories that were searched.
-func (a *app) findTranscripts(p catalog.Project) (list []found, notes []string, looked string) {
-	var dirs []string
-	for _, agent := range catalog.All() {
-		if agent.Discover == nil {
-			continue
-		}
-		root := agent.Root(a.agentEnv())
-		if root == "" {
-			continue
-		}
-		dirs = append(dirs, fmt.Sprintf("%q", root))
-		files, more := agent.Discover(root, p)
-		notes = append(notes, more...)
-		for _, file := range files {
-			list = append(list, found{agent: agent.Name, file: file})
-		}
-	}
-	if len(dirs) == 0 {
-		return list, notes, "no directory: there is no home directory"
-	}
-	return list, notes, strings.Join(dirs, ", ")
 }

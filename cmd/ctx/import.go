@@ -27,12 +27,13 @@ of this store.
 
 With --all the command imports every transcript of this project that it finds on this machine, from
 Gemini CLI, Claude Code, Codex CLI, opencode, Antigravity, Cursor, GitHub Copilot CLI, Qwen Code and
-Factory Droid. It finds them by the directory of the project, by the directories that the project
-had at earlier imports, and by git: other checkouts without a store of their own, and directories
-that are gone and had the same remote. --path names any other directory that the project had. Each
-transcript becomes the session with its own id, the one with the newest message last. Run the
-command again at any time: it adds only what is new, and prints a line for each file that had
-something new, and totals. With --dry-run it lists the files.
+Factory Droid. A session is the project's if it began in the directory of the project or below it,
+in another checkout of the same repository, or where the project was before; and where no other
+store is used. The command says what it leaves out. --path DIR, for a directory in the project,
+imports the sessions of DIR alone; those of a directory elsewhere come, too. Each transcript
+becomes the session with its own id, the one with the newest message last. Run the command again
+at any time: it adds only what is new, and prints a line for each file that had something new, and
+totals. With --dry-run it lists the files.
 
 HEAD then names the session in which a person spoke last. It stays where it is if
 `+"`ctx session use`"+` has put it on another session than that.`,
@@ -54,7 +55,7 @@ HEAD then names the session in which a person spoke last. It stays where it is i
 	cmd.Flags().BoolVar(&all, "all", false,
 		"import every transcript of this project that is on this machine")
 	cmd.Flags().StringArrayVar(&paths, "path", nil,
-		"with --all: the project was in `DIR`, too; may be given again")
+		"with --all: only sessions of `DIR`, or also those of a DIR elsewhere; may be given again")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "with --all: list the files, and import nothing")
 	for i := range catalog.All() {
 		cmd.AddCommand(newImportFormCmd(a, &catalog.All()[i]))

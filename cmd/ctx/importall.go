@@ -2,12 +2,13 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 )
 
-// importAll imports every transcript of the project that is on this machine. paths are directories
-// that are the project, too.
+// importAll imports every transcript of the project that is on this machine, or of those of its
+// directories that paths names. A directory elsewhere is the project, too.
 func importAll(a *app, paths []string, dryRun bool) error {
 	s, err := a.openStore()
 	if err != nil {
@@ -17,19 +18,14 @@ func importAll(a *app, paths []string, dryRun bool) error {
 	if err != nil {
 		return err
 	}
-	own := catalog.NewProject(a.projectDir(s))
 	for i := range paths {
 		paths[i] = filepath.Clean(a.path(paths[i]))
 	}
-	p := a.findPlaces(own, noted, paths)
-	list, notes, looked := a.findTranscripts(p)
-	more, problems := a.findInDatabases(s, p)
-	list, notes = append(list, more...), append(notes, problems...)
-	for _, note := range notes {
-		a.say("ctx: import: %s", note)
-	}
+	look, p := a.lookFor(s, noted, paths)
+	list, outside, looked := a.pick(s, look, &p)
 	if len(list) == 0 {
-		return withHint(notFound("a transcript of this project: %q", p[0]), "looked in %s", looked)
+		in := append(p.Asked, p.Dir)[0]
+		return withHint(notFound("a transcript of this project: %q", in), "looked in %s", looked)
 	}
 	if dryRun {
 		for _, f := range list {
@@ -52,7 +48,8 @@ func importAll(a *app, paths []string, dryRun bool) error {
 		return &f
 	}
 	l := &linker{newest: true, ahead: readAhead{files: files, agent: agent, listed: listed}}
-	if err := a.notePaths(s, noted, append(own[:1:1], paths...)); err != nil {
+	paths = slices.Concat([]string{p.Dir}, outside, look.Trees())
+	if err := a.notePaths(s, noted, paths); err != nil {
 		return err
 	}
 	return importFiles(a, files, l.importNext(a), l)

@@ -18,33 +18,21 @@ type listing struct {
 	List []catalog.Listed
 }
 
-// findInDatabases lists the sessions of the project that agents keep in databases. notes say which
-// database cannot be read.
-func (a *app) findInDatabases(s *session.Store, p catalog.Project) (list []found, notes []string) {
-	for i := range catalog.All() {
-		agent := &catalog.All()[i]
-		if agent.Database == nil {
-			continue
-		}
-		root := agent.Root(a.agentEnv())
-		if root == "" {
-			continue
-		}
-		path := agent.Database.Path(root)
-		if path == "" {
-			continue
-		}
-		all, err := a.listDatabase(s, agent, path)
-		if err != nil {
-			notes = append(notes, fmt.Sprintf("the sessions in %q cannot be read: %v", path, err))
-		}
-		for _, one := range all {
-			if one.In(p) {
-				list = append(list, found{agent: agent.Name, file: one.File(path), listed: &one})
-			}
-		}
+// inDatabase lists the sessions that an agent keeps in its database. It says so if that cannot be
+// read.
+func (a *app) inDatabase(s *session.Store, agent *catalog.Agent, root string) []catalog.Listed {
+	if agent.Database == nil {
+		return nil
 	}
-	return list, notes
+	path := agent.Database.Path(root)
+	if path == "" {
+		return nil
+	}
+	list, err := a.listDatabase(s, agent, path)
+	if err != nil {
+		a.say("ctx: import: the sessions in %q cannot be read: %v", path, err)
+	}
+	return list
 }
 
 // listDatabase lists the sessions in a database. The agent's program takes a second or two, so it

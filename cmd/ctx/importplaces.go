@@ -2,7 +2,8 @@ package main
 
 import (
 	"encoding/json"
-	"os"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,103 +11,137 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/identity"
+	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-// placeFinder finds the directories that are this project, too: where it was before it was moved,
-// and other checkouts of it.
-type placeFinder struct {
-	a     *app
-	noted []string // where the project was at earlier imports
-	own   identity.Checkout
-	isGit bool
-	rel   string // the project's path in its work tree
+// lookFor returns what tells which sessions are those of the project of a store. known are the
+// directories that the store has noted, and asked those that the user names.
+func (a *app) lookFor(s *session.Store, known, asked []string) (*identity.Look, identity.Project) {
+	p := identity.Project{Dir: a.projectDir(s), Home: a.home, Asked: asked}
+	for _, path := range []*string{&p.Dir, &p.Home} {
+		if real, err := filepath.EvalSymlinks(*path); err == nil && *path != "" {
+			*path = real
+		}
+	}
+	for _, dir := range known {
+		// A store that somebody else made may name any path.
+		if !identity.Below(p.Dir, dir) && !identity.Below(p.Home, dir) {
+			p.Known = append(p.Known, dir)
+		}
+	}
+	return identity.NewLook(a.c, &p, a.storeIn), p
 }
 
-// findPlaces adds to the spellings of a project's directory the other directories that are this
-// project. It says why each of them is. given are those that the user named.
-func (a *app) findPlaces(p catalog.Project, noted, given []string) catalog.Project {
-	at := p[len(p)-1] // without links
-	f := &placeFinder{a: a}
-	for _, was := range noted {
-		// A store that somebody else made may name any path.
-		if of := (catalog.Project{was}); filepath.IsAbs(was) && !of.Has(at) && !of.Has(a.home) {
-			f.noted = append(f.noted, was)
+// storeIn returns the project of the store that a command in a directory would use; "" for none. A
+// store that cannot be used counts.
+func (a *app) storeIn(dir string) string {
+	env := a.env()
+	env.WorkDir, env.StoreDir = dir, ""
+	found, err := repo.Find(env)
+	switch {
+	case err == nil:
+		return filepath.Dir(filepath.Dir(found))
+	case errors.Is(err, repo.ErrNoStore):
+		return ""
+	}
+	return dir
+}
+
+// pick returns the transcripts of the project among those of this machine, agent by agent. It says
+// which other directories are the project and why, and what it leaves out. outside are those
+// directories, and looked names those in which agents keep their files.
+func (a *app) pick(
+	s *session.Store, look *identity.Look, p *identity.Project,
+) (list []found, outside []string, looked string) {
+	var all []catalog.Begun
+	var of []found
+	all, of, looked = a.sessionsHere(s)
+	also := slices.Concat([]string{p.Dir}, p.Asked, p.Known)
+	left := leftOut{}
+	for i, j := range catalog.Judge(all, look, also) {
+		switch {
+		case j.Ours:
+			list = append(list, of[i])
+			if j.Of != "" && !slices.Contains(outside, j.Of) {
+				outside = append(outside, j.Of)
+				a.say("ctx: import: of %q, too: %s", j.Of, j.Why)
+			}
+		case j.Parent == "" && j.Why != "":
+			left[j.Verdict]++
 		}
 	}
-	f.own, f.isGit = identity.Of(at)
-	if f.isGit {
-		rel, err := filepath.Rel(f.own.Dir, at)
-		f.rel, f.isGit = rel, err == nil
+	if len(left) > 0 {
+		a.say("ctx: import: left out: %s", left.text(p.Dir))
 	}
-	out := slices.Clone(p)
-	for _, dir := range given {
-		if dir = filepath.Clean(a.path(dir)); !out.Has(dir) {
-			out = append(out, dir)
-		}
-	}
-	for _, agent := range catalog.All() {
-		if agent.Root == nil {
+	return list, outside, looked
+}
+
+// sessionsHere lists all transcripts of this machine, and for each what an import needs of it.
+func (a *app) sessionsHere(s *session.Store) (all []catalog.Begun, of []found, looked string) {
+	var dirs []string
+	for i := range catalog.All() {
+		agent := &catalog.All()[i]
+		if agent.Sessions == nil {
 			continue
 		}
 		root := agent.Root(a.agentEnv())
 		if root == "" {
 			continue
 		}
-		for _, place := range agent.Places(root, out) {
-			if out.Has(place.Dir) {
-				continue
-			}
-			if why := f.why(&place); why != "" {
-				a.say("ctx: import: of %q, too: %s", place.Dir, why)
-				out = append(out, place.Dir)
-			}
+		dirs = append(dirs, fmt.Sprintf("%q", root))
+		for _, b := range agent.Sessions(root) {
+			all, of = append(all, b), append(of, found{agent: agent.Name, file: b.File})
+		}
+		for _, one := range a.inDatabase(s, agent, root) {
+			file := one.File(agent.Database.Path(root))
+			all = append(all, catalog.Begun{File: file,
+				Session: identity.Session{Dir: one.Directory}})
+			of = append(of, found{agent: agent.Name, file: file, listed: &one})
 		}
 	}
-	return out
+	if len(dirs) == 0 {
+		return all, of, "no directory: there is no home directory"
+	}
+	return all, of, strings.Join(dirs, ", ")
 }
 
-// why says why a directory is this project; "" if it is not.
-func (f *placeFinder) why(p *catalog.Place) string {
-	_, err := os.Stat(p.Dir)
-	switch {
-	case err != nil &&
-		slices.ContainsFunc(f.noted,
-			func(was string) bool { return catalog.Project{was}.Has(p.Dir) }):
-		return "the project was there"
-	case !f.isGit:
-		return ""
-	case err != nil:
-		remote := identity.Address(p.Remote())
-		if remote != "" && slices.Contains(f.own.Remotes, remote) &&
-			(f.rel == "." || strings.HasSuffix(p.Dir, string(filepath.Separator)+f.rel)) {
-			return "the same remote"
+// leftOut counts the sessions that an import leaves out, by the reason.
+type leftOut map[identity.Verdict]int
+
+// maxNamed is how many directories are named of which sessions are left out.
+const maxNamed = 8
+
+// text says what is left out. Directories in the project's are named from there.
+func (l leftOut) text(project string) string {
+	var named, rest []string
+	more := 0
+	for v, n := range l {
+		sessions := plural(n, "session", "sessions")
+		if v.Of == "" {
+			rest = append(rest, sessions+" "+v.Why)
+			continue
 		}
-		return ""
+		dir := v.Of
+		if rel, err := filepath.Rel(project, dir); err == nil && filepath.IsLocal(rel) {
+			dir = rel
+		}
+		line := fmt.Sprintf("%s of %q: %s", sessions, dir, v.Why)
+		if v.Asking {
+			line += fmt.Sprintf("; `ctx import --all --path %q` takes them", v.Of)
+		}
+		named = append(named, line)
 	}
-	other, ok := identity.Of(p.Dir)
-	if !ok || !(catalog.Project{filepath.Join(other.Dir, f.rel)}).Has(p.Dir) ||
-		hasStoreUpTo(p.Dir, other.Dir) {
-		return ""
+	slices.Sort(named)
+	slices.Sort(rest)
+	if len(named) > maxNamed {
+		more, named = len(named)-maxNamed, named[:maxNamed]
+		named = append(named, "sessions of "+plural(more, "other directory", "other directories"))
 	}
-	return identity.Same(f.a.c, &f.own, &other)
+	return strings.Join(append(named, rest...), "; ")
 }
 
-// hasStoreUpTo reports whether a directory, or one above it up to top, has a store: what was said
-// there belongs to that store.
-func hasStoreUpTo(dir, top string) bool {
-	for {
-		if _, err := os.Stat(filepath.Join(dir, ".gemini", "context", "format")); err == nil {
-			return true
-		}
-		if dir == top || dir == filepath.Dir(dir) {
-			return false
-		}
-		dir = filepath.Dir(dir)
-	}
-}
-
-// The state in which a store keeps where its project was.
+// The state in which a store keeps where its project was, and what else it has sessions of.
 const (
 	ownApp   = "ctx"
 	pathsKey = "app:paths"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -243,8 +244,17 @@ func (im *transcriptImporter) refs() (*refs.View, error) {
 	return im.Refs.Read()
 }
 
-// children adds the sessions that calls of this one began.
+// children adds the sessions that calls of this one began, and those of subagents whose calls are
+// not known: one that runs, or was interrupted, has no result that names it.
 func (im *transcriptImporter) children(stats transcript.Stats) {
+	for _, thread := range slices.Sorted(maps.Keys(im.lanes)) {
+		if thread != "" && !slices.ContainsFunc(stats.Spawned,
+			func(sp transcript.Spawn) bool { return sp.Thread == thread }) {
+			im.out.Children = append(im.out.Children,
+				Child{Session: ThreadSession(im.out.Session, thread),
+					Parent: history.Parent{Session: im.out.Session}, Named: true})
+		}
+	}
 	if stats.Parent != "" && im.out.Session != "" {
 		im.out.Children = append(im.out.Children,
 			Child{Session: im.out.Session,

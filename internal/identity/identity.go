@@ -1,6 +1,7 @@
-// Package identity tells whether two directories are checkouts of one project of git, wherever they
-// are. It reads what git keeps of a work tree, and asks git itself only for the first commits.
-// Begin with Of, and Same.
+// Package identity tells whose project a session is, by the directory in which it began: the
+// project's own, or another checkout of its repository of git, wherever it is. It reads what git
+// keeps of a work tree, and asks git itself only for the first commits. Begin with Project.Belongs,
+// the rule, and with Look, which gathers what the rule needs.
 package identity
 
 import (
@@ -141,22 +142,27 @@ func Address(remote string) string {
 // same first commit"; "" if they are not. Where both have remotes, the remotes decide: forks have
 // common commits.
 func Same(ctx context.Context, a, b *Checkout) string {
+	return same(a, b, func(c *Checkout) []string { return roots(ctx, c.Dir) })
+}
+
+// same is Same with what returns the first commits of a checkout.
+func same(a, b *Checkout, roots func(*Checkout) []string) string {
 	if a.Common == "" || b.Common == "" {
 		return ""
 	}
 	if a.Common == b.Common {
-		return "the same repository"
+		return whyTree
 	}
 	if len(a.Remotes) > 0 && len(b.Remotes) > 0 {
 		if slices.ContainsFunc(a.Remotes,
 			func(r string) bool { return slices.Contains(b.Remotes, r) }) {
-			return "the same remote"
+			return whyRemote
 		}
 		return ""
 	}
-	first := roots(ctx, a.Dir)
+	first := roots(a)
 	if len(first) > 0 &&
-		slices.ContainsFunc(roots(ctx, b.Dir),
+		slices.ContainsFunc(roots(b),
 			func(id string) bool { return slices.Contains(first, id) }) {
 		return "the same first commit"
 	}

@@ -2,10 +2,10 @@ package catalog
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -16,36 +16,38 @@ const (
 	antigravityFull = "transcript_full.jsonl"
 )
 
-func discoverAntigravity(root string, p Project) (list, _ []string) {
-	ours := map[string]bool{} // conversations of the project, as far as the history of prompts says
-	told := map[string]bool{} // those that the history names
+// sessionsOfAntigravity asks the history of prompts where a conversation began, or else its first
+// command.
+func sessionsOfAntigravity(root string) (list []Begun) {
+	began := map[string]string{}
 	for _, file := range glob(root, "antigravity*/history.jsonl") {
-		heads(file, func(o jsonvalue.Object) bool {
-			if id := o.Text("conversationId"); id != "" && o.Text("workspace") != "" {
-				told[id] = true
-				ours[id] = ours[id] || p.has(o.Text("workspace"))
+		headsOf(file, "workspace", func(o jsonvalue.Object) bool {
+			if id := o.Text("conversationId"); id != "" && began[id] == "" {
+				began[id] = o.Text("workspace")
 			}
 			return true
 		})
 	}
+	seen := map[string]bool{}
 	for _, name := range []string{antigravityFull, "transcript.jsonl"} {
 		for _, file := range glob(root, "antigravity*/brain/*"+antigravityLogs+name) {
-			if name != antigravityFull &&
-				slices.Contains(list, filepath.Join(filepath.Dir(file), antigravityFull)) {
+			if seen[filepath.Dir(file)] {
 				continue // the same with its long texts cut
 			}
-			id := nameOfAntigravity(file)
-			if ours[id] || !told[id] && p.has(workedIn(file)) {
-				list = append(list, file)
+			seen[filepath.Dir(file)] = true
+			dir := began[nameOfAntigravity(file)]
+			if dir == "" {
+				dir = workedIn(file)
 			}
+			list = append(list, Begun{File: file, Session: identity.Session{Dir: dir}})
 		}
 	}
-	return list, nil
+	return list
 }
 
 // workedIn returns the directory in which the first command of a conversation ran; "" for none.
 func workedIn(file string) (dir string) {
-	heads(file, func(o jsonvalue.Object) bool {
+	headsOf(file, "Cwd", func(o jsonvalue.Object) bool {
 		calls, _ := o.Array("tool_calls")
 		for _, raw := range calls {
 			args := jsonvalue.AsObject(raw).Object("args")

@@ -67,12 +67,8 @@ type Agent struct {
 	// Signs are files below Root of which the agent makes at least one; nil where Root is nobody
 	// else's.
 	Signs []string
-	// Discover lists the transcripts of a project under root, those of subagents last. notes are
-	// remarks for a person.
-	Discover func(root string, p Project) (files, notes []string)
-	// Found adds the directories that the agent has sessions of under root; nil for an agent whose
-	// sessions are found by the project's directory alone.
-	Found func(root string, p *places)
+	// Sessions lists all transcripts of the agent under root, those of subagents last.
+	Sessions func(root string) []Begun
 	// Database is that of an agent whose sessions are in one; nil for none.
 	Database *Database
 	// File returns the file in which the agent keeps a session of the project in dir, for agents
@@ -122,8 +118,7 @@ var agents = [...]Agent{
 		Root:    func(e Env) string { return e.under("GEMINI_CLI_HOME", "", ".gemini") },
 		// Other programs use .gemini
 		Signs:    []string{"settings.json", "projects.json", "tmp"},
-		Discover: discoverGemini,
-		Found:    placesOfGemini,
+		Sessions: sessionsOfGemini,
 		Place: func(root, id, _, _ string) (string, error) {
 			return filepath.Join(root, "ctx", id+".jsonl"), nil
 		},
@@ -141,8 +136,7 @@ var agents = [...]Agent{
 		NewID:   transcript.UUID, TakesID: transcript.IsUUID,
 		Program:       "claude",
 		Root:          func(e Env) string { return e.under("CLAUDE_CONFIG_DIR", ".claude", "") },
-		Discover:      discoverClaude,
-		Found:         placesOfClaude,
+		Sessions:      sessionsOfClaude,
 		Place:         placeClaude,
 		ResumeCommand: func(id, _ string) []string { return []string{"claude", "--resume", id} },
 	},
@@ -162,8 +156,7 @@ var agents = [...]Agent{
 		Order:         orderCodex,
 		Program:       "codex",
 		Root:          func(e Env) string { return e.under("CODEX_HOME", ".codex", "") },
-		Discover:      discoverCodex,
-		Found:         placesOfCodex,
+		Sessions:      sessionsOfCodex,
 		Place:         placeCodex,
 		ResumeCommand: func(id, _ string) []string { return []string{"codex", "resume", id} },
 	},
@@ -181,8 +174,7 @@ var agents = [...]Agent{
 		Root: func(e Env) string {
 			return e.under("XDG_DATA_HOME", ".local/share", "opencode")
 		},
-		Discover: discoverOpencode,
-		Found:    placesOfOpencode,
+		Sessions: sessionsOfOpencode,
 		Database: &Database{Path: opencodeDatabase, List: listOpencode,
 			Export: exportOpencode},
 		Place: func(root, id, _, _ string) (string, error) {
@@ -203,7 +195,7 @@ var agents = [...]Agent{
 		Program:  "agy",
 		Signs:    []string{"antigravity", "antigravity-cli"},
 		Root:     func(e Env) string { return e.under("GEMINI_CLI_HOME", "", ".gemini") },
-		Discover: discoverAntigravity,
+		Sessions: sessionsOfAntigravity,
 	},
 	{
 		Name: "cursor", Source: cursor.Agent, Title: "Cursor", Untested: true,
@@ -212,7 +204,7 @@ var agents = [...]Agent{
 		Read:     cursor.Read,
 		Program:  "cursor-agent",
 		Root:     func(e Env) string { return e.under("CURSOR_CONFIG_DIR", ".cursor", "") },
-		Discover: discoverCursor,
+		Sessions: sessionsOfCursor,
 		File:     fileOfCursor,
 	},
 	{
@@ -223,7 +215,7 @@ var agents = [...]Agent{
 		Named:    nameOfCopilot,
 		Program:  "copilot",
 		Root:     func(e Env) string { return e.under("COPILOT_HOME", ".copilot", "") },
-		Discover: discoverCopilot,
+		Sessions: sessionsOfCopilot,
 		File: func(root, _, id string) string {
 			return filepath.Join(root, "session-state", id, "events.jsonl")
 		},
@@ -237,7 +229,7 @@ var agents = [...]Agent{
 		NewID:   qwen.NewID, TakesID: qwen.TakesID,
 		Program:       "qwen",
 		Root:          rootOfQwen,
-		Discover:      discoverQwen,
+		Sessions:      sessionsOfQwen,
 		Place:         placeQwen,
 		ResumeCommand: func(id, _ string) []string { return []string{"qwen", "--resume", id} },
 	},
@@ -248,7 +240,7 @@ var agents = [...]Agent{
 		Read:     droid.Read,
 		Program:  "droid",
 		Root:     func(e Env) string { return e.under("FACTORY_HOME_OVERRIDE", "", ".factory") },
-		Discover: discoverDroid,
+		Sessions: sessionsOfDroid,
 	},
 	{
 		Name: "jsonl", Source: plain.Agent, Title: "any program, as JSON lines",

@@ -56,8 +56,8 @@ func TestRowsAreComplete(t *testing.T) {
 		if a.Name == "" || a.Title == "" || a.Example == "" || a.Read == nil {
 			t.Errorf("the row of %q lacks a field", a.Name)
 		}
-		if a.Root == nil != (a.Discover == nil) || a.Place == nil != (a.ResumeCommand == nil) {
-			t.Errorf("%s: Root and Discover go together, and so do Place and ResumeCommand", a.Name)
+		if a.Root == nil != (a.Sessions == nil) || a.Place == nil != (a.ResumeCommand == nil) {
+			t.Errorf("%s: Root and Sessions go together, and so do Place and ResumeCommand", a.Name)
 		}
 		if a.Write == nil != (a.NewID == nil) || a.Write == nil != (a.TakesID == nil) ||
 			a.Write == nil && a.Place != nil {
@@ -175,7 +175,12 @@ func TestCompressedRollout(t *testing.T) {
 		}
 	}
 	row, _ := Named("codex")
-	files, _ := row.Discover(root, Project{"/p"})
+	var files []string
+	for _, b := range row.Sessions(root) {
+		if b.Dir == "/p" {
+			files = append(files, b.File)
+		}
+	}
 	if len(files) != 2 || filepath.Base(files[0]) != "rollout-b.jsonl" ||
 		filepath.Base(files[1]) != "rollout-a.jsonl.zst" {
 		t.Fatalf("found %q", files)

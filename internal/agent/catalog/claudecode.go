@@ -2,43 +2,49 @@ package catalog
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 )
 
-func discoverClaude(root string, p Project) (list, _ []string) {
+func sessionsOfClaude(root string) (list []Begun) {
 	projects := filepath.Join(root, "projects")
-	var dirs []string
-	for _, project := range p {
-		slug := claudecode.Slug(project)
-		if len(slug) > claudecode.MaxSlug {
-			dirs = append(dirs, glob(projects, slug[:claudecode.MaxSlug]+"-*")...)
-			continue
+	var subs []Begun
+	for _, name := range namesIn(projects) {
+		folder := filepath.Join(projects, name)
+		fits := fitsSlug(name, claudecode.Slug)
+		for _, entry := range namesIn(folder) {
+			path := filepath.Join(folder, entry)
+			if !strings.HasSuffix(entry, ".jsonl") {
+				subs = append(subs, subagentsOfClaude(path)...)
+				continue
+			}
+			b := Begun{File: path, Session: begunIn(path, `"cwd"`, ofRecord), Folder: folder,
+				Fits: fits}
+			if isSubagent(entry) {
+				subs = append(subs, b)
+			} else {
+				list = append(list, b)
+			}
 		}
-		dirs = append(dirs, filepath.Join(projects, slug))
 	}
-	for _, dir := range dirs {
-		for _, pattern := range []string{"*.jsonl", "*/subagents/*.jsonl",
-			"*/subagents/workflows/*/agent-*.jsonl"} {
-			files := glob(dir, pattern)
-			slices.SortStableFunc(files,
-				func(a, b string) int { return isSubagent(a) - isSubagent(b) })
-			list = append(list, files...)
-		}
-	}
-	return list, nil
+	return append(list, subs...)
 }
 
-func isSubagent(file string) int {
-	if strings.HasPrefix(filepath.Base(file), "agent-") {
-		return 1
+// subagentsOfClaude returns the transcripts of the subagents of a session, which are in a directory
+// beside that of the session.
+func subagentsOfClaude(dir string) (list []Begun) {
+	for _, pattern := range []string{"subagents/*.jsonl", "subagents/workflows/*/agent-*.jsonl"} {
+		for _, file := range glob(dir, pattern) {
+			list = append(list, Begun{File: file, Session: begunIn(file, `"cwd"`, ofRecord),
+				Parent: dir + ".jsonl", Folder: filepath.Dir(dir)})
+		}
 	}
-	return 0
+	return list
 }
+
+func isSubagent(file string) bool { return strings.HasPrefix(filepath.Base(file), "agent-") }
 
 func placeClaude(root, id, dir, _ string) (string, error) {
 	slug := claudecode.Slug(dir)
@@ -49,50 +55,3 @@ func placeClaude(root, id, dir, _ string) (string, error) {
 	}
 	return filepath.Join(root, "projects", slug, id+".jsonl"), nil
 }
-
-// maxPlaceFiles is how many files of a directory are asked for its path, and maxPlaceHead how much
-// of each is read.
-const (
-	maxPlaceFiles = 32
-	maxPlaceHead  = 64 << 10
-)
-
-// placesOfClaude adds the directories that Claude Code has sessions of.
-func placesOfClaude(root string, p *places) {
-	for _, dir := range glob(root, "projects/*") {
-		own := slices.ContainsFunc(p.except,
-			func(project string) bool { return claudecode.Slug(project) == filepath.Base(dir) })
-		if own {
-			continue
-		}
-		for _, file := range someFiles(dir, maxPlaceFiles) {
-			if !strings.HasSuffix(file, ".jsonl") {
-				continue
-			}
-			cwd := member(headOf(file, maxPlaceHead), `"cwd"`)
-			if cwd != "" &&
-				strings.HasPrefix(filepath.Base(dir),
-					clip(claudecode.Slug(cwd), claudecode.MaxSlug)) {
-				p.add(cwd, noRemote)
-				break
-			}
-		}
-	}
-}
-
-// someFiles returns the paths of some of the files in a directory.
-func someFiles(dir string, most int) []string {
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil
-	}
-	defer d.Close()
-	names, _ := d.Readdirnames(most)
-	slices.Sort(names)
-	for i, name := range names {
-		names[i] = filepath.Join(dir, name)
-	}
-	return names
-}
-
-func clip(s string, n int) string { return s[:min(len(s), n)] }

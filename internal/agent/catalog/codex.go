@@ -14,6 +14,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/codex"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -28,21 +29,51 @@ const (
 	maxDecoderBytes = 128 << 20
 )
 
-func discoverCodex(root string, p Project) (list, _ []string) {
+func sessionsOfCodex(root string) (list []Begun) {
+	seen := map[string]bool{}
 	for _, dir := range []string{"sessions/*/*/*/", "sessions/", "archived_sessions/"} {
 		for _, ending := range []string{".jsonl", compressed} {
 			for _, file := range glob(root, dir+"rollout-*"+ending) {
 				plain := strings.TrimSuffix(file, ".zst")
-				if plain != file && slices.Contains(list, plain) {
+				if seen[plain] {
 					continue // it is being compressed, or was unpacked to go on
 				}
-				if p.has(codexMeta(file).Text("cwd")) {
-					list = append(list, file)
-				}
+				seen[plain] = true
+				list = append(list, Begun{File: file, Session: begunInRollout(file)})
 			}
 		}
 	}
-	return list, nil
+	return list
+}
+
+// begunInRollout returns what a rollout says of where its session began: in its first record, or as
+// old ones do, in what the model was told first.
+func begunInRollout(file string) (s identity.Session) {
+	in, end, err := openRollout(file)
+	if err != nil {
+		return s
+	}
+	defer end()
+	heads(in, "cwd", func(o jsonvalue.Object) bool {
+		payload := o.Object("payload")
+		if payload == nil {
+			payload = o // of the first versions
+		}
+		s.Dir = payload.Text("cwd")
+		if git := payload.Object("git"); git != nil {
+			s.Remote, s.Branch = git.Text("repository_url"), git.Text("branch")
+		}
+		if content, ok := payload.Array("content"); ok && s.Dir == "" {
+			for _, part := range content {
+				_, told, _ := strings.Cut(jsonvalue.AsObject(part).Text("text"), "<cwd>")
+				if dir, _, ok := strings.Cut(told, "</cwd>"); ok && s.Dir == "" {
+					s.Dir = strings.TrimSpace(dir)
+				}
+			}
+		}
+		return s.Dir == ""
+	})
+	return s
 }
 
 // openRollout opens a rollout, compressed or not.
@@ -94,7 +125,7 @@ func codexMeta(file string) jsonvalue.Object {
 		return nil
 	}
 	defer end()
-	head, err := bufio.NewReaderSize(io.LimitReader(in, maxHead), 64<<10).ReadBytes('\n')
+	head, err := bufio.NewReaderSize(io.LimitReader(in, maxSettings), 64<<10).ReadBytes('\n')
 	if err != nil && len(head) == 0 {
 		return nil
 	}
@@ -138,21 +169,4 @@ func placeCodex(root, id, _, when string) (string, error) {
 	name := "rollout-" + day + "T" + strings.ReplaceAll(clock, ":", "-") + "-" + id + ".jsonl"
 	return filepath.Join(root, "sessions", filepath.FromSlash(strings.ReplaceAll(day, "-", "/")),
 		name), nil
-}
-
-// placesOfCodex adds the directories that Codex CLI has sessions of.
-func placesOfCodex(root string, p *places) {
-	for _, pattern := range []string{"sessions/*/*/*/", "sessions/", "archived_sessions/"} {
-		for _, file := range append(glob(root, pattern+"rollout-*.jsonl"),
-			glob(root, pattern+"rollout-*"+compressed)...) {
-			cwd := ""
-			if strings.HasSuffix(file, compressed) {
-				cwd = codexMeta(file).Text("cwd")
-			} else if cwd = member(headOf(file, 4<<10), `"cwd"`); cwd == "" {
-				cwd = codexMeta(file).Text("cwd")
-			}
-			p.add(cwd,
-				func() string { return codexMeta(file).Object("git").Text("repository_url") })
-		}
-	}
 }

@@ -3,15 +3,20 @@ package catalog
 import (
 	"path/filepath"
 
+	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-func discoverCopilot(root string, p Project) ([]string, []string) {
-	files := append(glob(root, "session-state/*/events.jsonl"),
-		glob(root, "session-state/*.jsonl")...)
-	return p.inProject(files, func(o jsonvalue.Object) string {
-		return o.Object("data").Object("context").Text("cwd")
-	}), nil
+func sessionsOfCopilot(root string) (list []Begun) {
+	for _, file := range append(glob(root, "session-state/*/events.jsonl"),
+		glob(root, "session-state/*.jsonl")...) {
+		list = append(list, Begun{File: file, Session: begunIn(file, `"cwd"`,
+			func(o jsonvalue.Object) identity.Session {
+				at := o.Object("data").Object("context")
+				return identity.Session{Dir: at.Text("cwd"), Branch: at.Text("branch")}
+			})})
+	}
+	return list
 }
 
 // nameOfCopilot returns the session that a file belongs to: its directory is named for it.

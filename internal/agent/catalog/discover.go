@@ -1,15 +1,11 @@
 package catalog
 
 import (
-	"bufio"
-	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -56,29 +52,6 @@ func (a *Agent) IsHere(e Env, look func(program string) (string, error)) bool {
 	})
 }
 
-// Project is a project's directory, in each spelling that an agent may know it by.
-type Project []string
-
-// NewProject returns the project in dir.
-func NewProject(dir string) Project {
-	p := Project{filepath.Clean(dir)}
-	if real, err := filepath.EvalSymlinks(dir); err == nil && real != p[0] {
-		p = append(p, real)
-	}
-	return p
-}
-
-// Has reports whether dir is the project's directory, or in it.
-func (p Project) Has(dir string) bool { return p.has(dir) }
-
-// has reports whether dir is the project's directory, or in it.
-func (p Project) has(dir string) bool {
-	return dir != "" && slices.ContainsFunc(p, func(own string) bool {
-		dir := filepath.Clean(filepath.FromSlash(dir))
-		return dir == own || strings.HasPrefix(dir, own+string(filepath.Separator))
-	})
-}
-
 // glob lists the files that match a pattern with slashes, under dir.
 func glob(dir, pattern string) []string {
 	if os.PathSeparator != '\\' { // a backslash cannot be quoted
@@ -89,42 +62,15 @@ func glob(dir, pattern string) []string {
 	return files
 }
 
-// maxHead is how much of a file is read to find out which project it belongs to: a rollout begins
-// with the agent's instructions.
-const maxHead = 4 << 20
+// maxSettings is the most that is read of a file that describes sessions.
+const maxSettings = 4 << 20
 
-// heads calls see for the records at the beginning of a file of JSON lines, until it returns false.
-func heads(file string, see func(jsonvalue.Object) bool) {
+// headsOf is heads for a file.
+func headsOf(file, with string, see func(jsonvalue.Object) bool) {
 	f, _, err := durable.OpenAtMost(file, durable.MaxInput)
 	if err != nil {
 		return
 	}
 	defer f.Close()
-	lines := transcript.NewLineReader(bufio.NewReaderSize(io.LimitReader(f, maxHead), 64<<10),
-		maxHead, 0)
-	for {
-		line, err := lines.Next()
-		if err != nil {
-			return
-		}
-		if o, ok := jsonvalue.ParseObject(bytes.TrimSpace(line.Text)); ok && !see(o) {
-			return
-		}
-	}
-}
-
-// inProject returns the files whose first record with a directory, which dir reads, names one of
-// the project.
-func (p Project) inProject(files []string, dir func(jsonvalue.Object) string) (list []string) {
-	for _, file := range files {
-		own := ""
-		heads(file, func(o jsonvalue.Object) bool {
-			own = dir(o)
-			return own == ""
-		})
-		if p.has(own) {
-			list = append(list, file)
-		}
-	}
-	return list
+	heads(f, with, see)
 }

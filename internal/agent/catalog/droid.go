@@ -1,19 +1,36 @@
 package catalog
 
 import (
+	"path/filepath"
+
+	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
+	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-func discoverDroid(root string, p Project) ([]string, []string) {
-	var files []string
-	for _, pattern := range []string{"sessions/*/*.jsonl", "sessions/*.jsonl",
-		"projects/*/*.jsonl"} {
-		files = append(files, glob(root, pattern)...)
+// ofStart is what the first record of a session says.
+func ofStart(o jsonvalue.Object) identity.Session {
+	if o.Text("type") != "session_start" {
+		return identity.Session{}
 	}
-	return p.inProject(files, func(o jsonvalue.Object) string {
-		if o.Text("type") != "session_start" {
-			return ""
+	return identity.Session{Dir: o.Text("cwd")}
+}
+
+func sessionsOfDroid(root string) (list []Begun) {
+	add := func(file, folder string) {
+		b := Begun{File: file, Session: begunIn(file, `"cwd"`, ofStart)}
+		if folder != "" {
+			b.Folder, b.Fits = folder, fitsSlug(filepath.Base(folder), claudecode.Slug)
 		}
-		return o.Text("cwd")
-	}), nil
+		list = append(list, b)
+	}
+	for _, dir := range []string{"sessions", "projects"} {
+		for _, file := range inFolders(filepath.Join(root, dir), "*.jsonl") {
+			add(file, filepath.Dir(file))
+		}
+	}
+	for _, file := range glob(root, "sessions/*.jsonl") {
+		add(file, "")
+	}
+	return list
 }

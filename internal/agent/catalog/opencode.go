@@ -9,21 +9,20 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/hooks/settings"
+	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-func discoverOpencode(root string, p Project) (list, _ []string) {
+func sessionsOfOpencode(root string) (list []Begun) {
 	for _, file := range glob(root, "storage/session/*/*.json") {
-		b, err := durable.ReadAtMost(file, maxHead)
+		b, err := durable.ReadAtMost(file, maxSettings)
 		if err != nil {
 			continue
 		}
 		o, _ := jsonvalue.ParseObject(b)
-		if p.has(o.Text("directory")) {
-			list = append(list, file)
-		}
+		list = append(list, Begun{File: file, Session: identity.Session{Dir: o.Text("directory")}})
 	}
-	return list, nil
+	return list
 }
 
 // readOpencodeStorage reads a session from opencode's storage directory, which has its messages in
@@ -51,7 +50,7 @@ func modelOfOpencode(e Env, dir string) string {
 			continue
 		}
 		for _, name := range []string{"opencode.jsonc", "opencode.json"} {
-			b, err := durable.ReadAtMost(filepath.Join(in, name), maxHead)
+			b, err := durable.ReadAtMost(filepath.Join(in, name), maxSettings)
 			if err != nil {
 				continue
 			}
@@ -65,7 +64,7 @@ func modelOfOpencode(e Env, dir string) string {
 		}
 	}
 	b, err := durable.ReadAtMost(
-		filepath.Join(e.under("XDG_STATE_HOME", ".local/state", "opencode"), "model.json"), maxHead)
+		filepath.Join(e.under("XDG_STATE_HOME", ".local/state", "opencode"), "model.json"), maxSettings)
 	if err != nil {
 		return ""
 	}
@@ -79,16 +78,4 @@ func modelOfOpencode(e Env, dir string) string {
 		}
 	}
 	return ""
-}
-
-// placesOfOpencode adds the directories that opencode has sessions of.
-func placesOfOpencode(root string, p *places) {
-	for _, file := range glob(root, "storage/session/*/*.json") {
-		b, err := durable.ReadAtMost(file, maxHead)
-		if err != nil {
-			continue
-		}
-		o, _ := jsonvalue.ParseObject(b)
-		p.add(o.Text("directory"), noRemote)
-	}
 }

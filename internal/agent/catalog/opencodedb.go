@@ -37,9 +37,6 @@ type Listed struct {
 	Newer     int    `json:"newer"` // 1 in the tables of opencode 2
 }
 
-// In reports whether a session is the project's.
-func (l Listed) In(p Project) bool { return p.has(l.Directory) }
-
 // File names a session in a database, as if the database were a directory.
 func (l Listed) File(path string) string { return filepath.Join(path, l.ID) }
 

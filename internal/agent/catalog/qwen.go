@@ -16,12 +16,13 @@ func rootOfQwen(e Env) string {
 	return e.under("QWEN_HOME", ".qwen", "")
 }
 
-func discoverQwen(root string, p Project) (list, _ []string) {
-	for _, project := range p {
-		list = append(list,
-			glob(filepath.Join(root, "projects", slugOfQwen(project)), "chats/*.jsonl")...)
+func sessionsOfQwen(root string) (list []Begun) {
+	for _, file := range inFolders(filepath.Join(root, "projects"), "chats/*.jsonl") {
+		folder := filepath.Dir(filepath.Dir(file))
+		list = append(list, Begun{File: file, Session: begunIn(file, `"cwd"`, ofRecord),
+			Folder: folder, Fits: fitsSlug(filepath.Base(folder), slugOfQwen)})
 	}
-	return list, nil
+	return list
 }
 
 // slugOfQwen returns the name of the directory of a project. On Windows it has no capitals.

@@ -1,20 +1,27 @@
 package doctor
 
 import (
+	"context"
+	"path/filepath"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/hooks"
+	"github.com/gemini-ctx/ctx/internal/identity"
 )
 
 // used reports whether an agent works in this project, as far as is known: it has transcripts of
 // the project, a hook has run, or a session came from it.
 func (d *Doctor) used(agent *hooks.Agent) bool {
 	row, ok := catalog.Named(agent.Name)
-	if ok && row.Discover != nil {
+	if ok && row.Sessions != nil {
 		if root := row.Root(catalog.Env{Get: d.Getenv, Home: d.UserHome}); root != "" {
-			if files, _ := row.Discover(root, catalog.NewProject(d.Project)); len(files) > 0 {
-				return true
+			look := identity.NewLook(context.Background(),
+				&identity.Project{Dir: physical(d.Project)}, nil)
+			for _, j := range catalog.Judge(row.Sessions(root), look, []string{d.Project}) {
+				if j.Ours {
+					return true
+				}
 			}
 		}
 	}
@@ -50,4 +57,12 @@ func (d *Doctor) empty() bool {
 	}
 	view, err := d.Store.Refs.Read()
 	return err != nil || len(view.Names("sessions/")) == 0
+}
+
+// physical returns a path without links, or as it is if it leads nowhere.
+func physical(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }

@@ -1,0 +1,168 @@
+package catalog
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/identity"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// Begun is a transcript, and what its records say of where the session began: the first directory
+// that they name counts, wherever the agent went later.
+type Begun struct {
+	File string
+	identity.Session
+	// Parent is the transcript of the session that this one is a subagent's of: it goes where that
+	// goes.
+	Parent string
+	// Folder is where the agent keeps the transcripts of one directory, and others whose names it
+	// writes alike: its name says where to look, and never whose they are. Fits says whether the
+	// agent would keep sessions of a directory there; Exact, that no two directories fit.
+	Folder string
+	Fits   func(dir string) bool
+	Exact  bool
+}
+
+// Judged is a transcript with the verdict whether it is the project's.
+type Judged struct {
+	Begun
+	identity.Verdict
+}
+
+// Judge says of each transcript whether it is the project's. A directory that the session of one
+// agent proves to have been the project's counts for those of all agents.
+//
+// also are directories of the project, for a transcript that names no directory, and for one that
+// names a directory that is gone and whose folder has another name: somebody moved the transcript.
+// Such a transcript is taken if it lies in the folder of one of them, and nothing in that folder is
+// known to be of another directory.
+func Judge(list []Begun, look *identity.Look, also []string) []Judged {
+	out := make([]Judged, len(list))
+	at := map[string]int{}
+	foreign := map[string]bool{} // folders
+	proof := map[string]string{} // why a directory outside of the project is the project
+	for i := range list {
+		b := &list[i]
+		out[i] = Judged{*b, look.Belongs(&b.Session)}
+		at[b.File] = i
+		if of := out[i].Of; out[i].Ours && of != "" && proof[of] == "" {
+			proof[of] = out[i].Why
+			look.Learn(of)
+		}
+	}
+	for i := range out {
+		b := &out[i]
+		if !b.Ours {
+			if b.Verdict = look.Belongs(&b.Session); b.Ours && proof[b.Verdict.Of] != "" {
+				b.Why = proof[b.Verdict.Of]
+			}
+		}
+		switch {
+		case b.Ours && b.Dir != "":
+			also = append(also, b.Dir)
+		case b.Fits != nil && b.Fits(b.Dir):
+			foreign[b.Folder] = true
+		}
+	}
+	slices.Sort(also)
+	also = slices.Compact(also)
+	for i := range out {
+		b := &out[i]
+		moved := b.Dir != "" && !b.Ours && !look.There(b.Dir)
+		if b.Fits == nil || b.Dir != "" && !moved || foreign[b.Folder] && !b.Exact {
+			continue
+		}
+		if k := slices.IndexFunc(also, b.Fits); k >= 0 {
+			b.Verdict = look.Belongs(&identity.Session{Dir: also[k]})
+		}
+	}
+	for i := range out {
+		if k, ok := at[out[i].Parent]; ok {
+			out[i].Verdict = out[k].Verdict
+		}
+	}
+	return out
+}
+
+// The most that is read of a file to find out where its session began, and of its lines. Most
+// records name the directory, so that the first few KB do.
+const (
+	maxHead     = 96 << 20
+	headBuffer  = 8 << 10
+	maxHeadLine = transcript.MaxLine
+)
+
+// heads calls see for the records at the beginning of a stream of JSON lines that have a text in
+// them, until it returns false.
+func heads(in io.Reader, with string, see func(jsonvalue.Object) bool) {
+	lines := transcript.NewLineReader(
+		bufio.NewReaderSize(io.LimitReader(in, maxHead), headBuffer), maxHeadLine, 0)
+	for {
+		line, err := lines.Next()
+		if err != nil {
+			return
+		}
+		if !bytes.Contains(line.Text, []byte(with)) {
+			continue
+		}
+		if o, ok := jsonvalue.ParseObject(bytes.TrimSpace(line.Text)); ok && !see(o) {
+			return
+		}
+	}
+}
+
+// begunIn returns the first record of a file in which of finds a directory.
+func begunIn(file, with string, of func(jsonvalue.Object) identity.Session) (s identity.Session) {
+	headsOf(file, with, func(o jsonvalue.Object) bool {
+		s = of(o)
+		return s.Dir == ""
+	})
+	return s
+}
+
+// ofRecord is what records of Claude Code and agents like it say.
+func ofRecord(o jsonvalue.Object) identity.Session {
+	return identity.Session{Dir: o.Text("cwd"), Branch: o.Text("gitBranch")}
+}
+
+// namesIn returns the names in a directory; none if it cannot be read.
+func namesIn(dir string) (names []string) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, entry := range list {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+// inFolders returns the files of the directories below dir that match one of the patterns.
+func inFolders(dir string, patterns ...string) (files []string) {
+	for _, name := range namesIn(dir) {
+		for _, pattern := range patterns {
+			files = append(files, glob(filepath.Join(dir, name), pattern)...)
+		}
+	}
+	return files
+}
+
+// fitsSlug returns a function that reports whether Claude Code, or an agent like it, keeps the
+// sessions of a directory in a folder with a name.
+func fitsSlug(name string, slug func(dir string) string) func(dir string) bool {
+	return func(dir string) bool {
+		of := slug(dir)
+		if len(of) > claudecode.MaxSlug {
+			return strings.HasPrefix(name, of[:claudecode.MaxSlug]+"-")
+		}
+		return name == of
+	}
+}
