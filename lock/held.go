@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -110,9 +111,18 @@ func (e *BusyError) Error() string {
 
 // Held is a lock that is held. A writer passes it as proof. The zero Held holds nothing.
 type Held struct {
-	dir  string
-	file *flock.Flock
+	dir   string
+	file  *flock.Flock
+	since time.Time
 }
+
+// giveWay is when this process may take a lock again, in nanoseconds since 1970. A process that
+// held one for long, and takes it again at once as an import of many files does, would keep out
+// those that wait: they look only now and then.
+var giveWay atomic.Int64
+
+// longHeld is how long a process holds a lock at least that lets those who wait go first.
+const longHeld = 50 * time.Millisecond
 
 // Acquire takes the lock of the store in dir. It waits up to timeout (0: it tries once) or until
 // ctx is done. Then it writes who to <dir>/lock.owner, without a sync, as information for other
@@ -128,6 +138,12 @@ func Acquire(
 	h := &Held{dir: dir,
 		file: flock.New(filepath.Join(dir, fileName),
 			flock.SetFlag(os.O_CREATE|os.O_RDONLY|durable.NoWait))}
+	if until := time.Unix(0, giveWay.Load()); timeout > 0 && time.Now().Before(until) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(min(time.Until(until), timeout)):
+		}
+	}
 	ok, err := wait(ctx, timeout, h.file.TryLock)
 	if err != nil {
 		return nil, fmt.Errorf("cannot lock %q: %w", dir, err)
@@ -135,6 +151,7 @@ func Acquire(
 	if !ok {
 		return nil, &BusyError{Owner: readOwner(dir), Waited: timeout}
 	}
+	h.since = time.Now()
 	line, err := who.line()
 	if err == nil {
 		err = fs.WriteNoSync(filepath.Join(dir, ownerName), line)
@@ -190,6 +207,9 @@ func (h *Held) Release() error {
 	}
 	if err != nil {
 		return fmt.Errorf("cannot unlock %q: %w", h.dir, err)
+	}
+	if now := time.Now(); !h.since.IsZero() && now.Sub(h.since) >= longHeld {
+		giveWay.Store(now.Add(2 * lastPause).UnixNano())
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +21,7 @@ func newImportCmd(a *app) *cobra.Command {
 	var all, dryRun bool
 	var paths []string
 	cmd := &cobra.Command{
-		Use: "import --all | " +
+		Use: "import --all | FILE... | " +
 			"gemini-cli|claude-code|codex|opencode|antigravity|cursor|copilot|qwen|droid|jsonl|adk-events|union-find-json|html",
 		Short: "Import the transcripts of an agent, or a forest",
 		Long: long(`Copies the transcripts of agents, or the forest of another store, into sessions
@@ -35,19 +37,26 @@ becomes the session with its own id, the one with the newest message last. Run t
 at any time: it adds only what is new, and prints a line for each file that had something new, and
 totals. With --dry-run it lists the files.
 
+With FILE the command imports the transcripts that are named. It sees by their first records whose
+they are; the name of an agent before FILE says it.
+
 HEAD then names the session in which a person spoke last. It stays where it is if
 `+"`ctx session use`"+` has put it on another session than that.`,
 			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
-		Example: "  ctx import --all\n  ctx import gemini-cli ~/.gemini/tmp/*/chats/*.jsonl\n  " +
+		Example: "  ctx import --all\n  ctx import chat.jsonl\n  ctx import gemini-cli ~/.gemini/tmp/*/chats/*.jsonl\n  " +
 			"ctx import union-find-json union-find.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
+			case all && len(args) > 0:
+				return usagef("--all finds the transcripts itself: give no FILE")
 			case all:
 				return importAll(a, paths, dryRun)
 			case len(paths) > 0:
 				return usagef("--path goes with --all")
 			case dryRun:
 				return usagef("--dry-run goes with --all")
+			case len(args) > 0:
+				return importWhosever(a, args)
 			}
 			return needsCommand(cmd, args)
 		},
@@ -60,7 +69,16 @@ HEAD then names the session in which a person spoke last. It stays where it is i
 	for i := range catalog.All() {
 		cmd.AddCommand(newImportFormCmd(a, &catalog.All()[i]))
 	}
-	return group(cmd, newImportADKCmd(a), newImportUnionFindCmd(a), newImportHTMLCmd(a))
+	group(cmd, newImportADKCmd(a), newImportUnionFindCmd(a), newImportHTMLCmd(a))
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		for _, name := range args {
+			if _, err := os.Stat(a.path(name)); err != nil && !strings.ContainsAny(name, `./\`) {
+				return noSuchCommand(cmd, args)
+			}
+		}
+		return nil // another name is that of a file
+	}
+	return cmd
 }
 
 // importedFile is the result of importing a file.
@@ -214,7 +232,12 @@ func (a *app) openImport(file string) (source *watched, closeIt func(), err erro
 	if err != nil {
 		return nil, nil, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}
-	return &watched{c: a.c, from: in}, closeIt, nil
+	text, err := transcript.Text(in)
+	if err != nil {
+		closeIt()
+		return nil, nil, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
+	}
+	return &watched{c: a.c, from: text}, closeIt, nil
 }
 
 // importedDoc is the JSON document for an imported file. Not every format has all members.

@@ -92,8 +92,13 @@ func (l *linker) imported(
 		path = a.path(file)
 	}
 	l.drift = append(l.drift, exchange.DriftOf(f.Name, path, &done))
-	if done.Messages+done.Notes+done.Known+done.Amended == 0 && out.skipped == 0 && !l.newest {
-		a.say("ctx: import: %q: nothing was said in it", file)
+	if done.Messages+done.Notes+done.Known+done.Amended == 0 && !l.newest {
+		if err := a.notOf(f, file, &done.Stats); err != nil {
+			return out, err
+		}
+		if out.skipped == 0 {
+			a.say("ctx: import: %q: nothing was said in it", file)
+		}
 	}
 	d := importedDocOf(file, done.Session, done.Tally, done.Stats.Skipped, done.Stats.Passed)
 	if d.quiet = l.newest; d.quiet {

@@ -75,6 +75,9 @@ func (a *app) beginReading(
 		a.expectMuch()
 		if t.source, t.close, t.err = open(file); t.err == nil {
 			t.ahead = exchange.ReadAhead(a.c, a.transcript(f, file, t.source))
+			if t.onDisk {
+				t.ahead.Changed = time.Unix(0, t.before.Time)
+			}
 		}
 	}
 	if t.onDisk && a.c.Err() == nil {

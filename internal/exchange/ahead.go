@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -15,6 +16,10 @@ import (
 // it does depends on the bytes and on the patterns of the store only, so that the import is the
 // same as without it.
 type Ahead struct {
+	// Changed is when the file was changed last; zero if that is not known. Messages at the
+	// beginning of a transcript that name no time are of then.
+	Changed time.Time
+
 	ctx context.Context
 
 	mu      sync.Mutex

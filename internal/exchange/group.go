@@ -72,7 +72,7 @@ func (r *Imports) Import(
 		a.Close()
 		return g.failed
 	}
-	im := &transcriptImporter{Writer: r.Writer, ctx: ctx, as: as, group: g,
+	im := &transcriptImporter{Writer: r.Writer, ctx: ctx, as: as, group: g, now: a.Changed,
 		lanes: map[string]*lane{}}
 	stats, err := im.readAhead(a)
 	if err == nil && g.take(im, stats, then) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
@@ -84,6 +85,10 @@ func (im *transcriptImporter) end(stats transcript.Stats, err error) (ImportedTr
 	return im.report(stats), err
 }
 
+// untimed is how the report names messages that have the time of the message before them, or that
+// of the file, because their records name none that can be read.
+const untimed = "time of the message before, or of the file"
+
 // report says what was imported.
 func (im *transcriptImporter) report(stats transcript.Stats) ImportedTranscript {
 	im.out.Stats = stats
@@ -101,6 +106,9 @@ func (im *transcriptImporter) report(stats transcript.Stats) ImportedTranscript 
 		if lane.copy != nil && len(lane.copy.left) > 0 {
 			im.out.Stats.Passed["copy of the session that began it"] += len(lane.copy.left)
 		}
+	}
+	if im.untimed > 0 {
+		im.out.Stats.Passed[untimed] += im.untimed
 	}
 	im.children(stats)
 	im.repeats()
@@ -135,6 +143,11 @@ type transcriptImporter struct {
 	order []*lane
 	ahead *aheadStep // what was done ahead for the current step; nil for nothing
 	group *group     // of transcripts that are recorded together; nil for none
+
+	// now is the time of the message before, or of the file: that of a message whose record names
+	// none that can be read. untimed counts these.
+	now     time.Time
+	untimed int
 
 	live, goesOn, resumed bool
 }
@@ -233,6 +246,12 @@ func (im *transcriptImporter) step(st transcript.Step) error {
 		im.order = append(im.order, to)
 	}
 	to.ahead = im.ahead
+	if st.Message.Time.IsZero() && !im.now.IsZero() {
+		st.Message.Time = im.now
+		im.untimed++
+	} else if !st.Message.Time.IsZero() {
+		im.now = st.Message.Time
+	}
 	return to.step(st)
 }
 

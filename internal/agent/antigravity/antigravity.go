@@ -104,7 +104,7 @@ func (d *reader) say(
 		o, rest jsonvalue.Object) []json.RawMessage,
 ) error {
 	m := transcript.Message{Origin: d.Origin(name)}
-	m.Time, _ = transcript.ParseTime(o.Text("created_at"))
+	m.Time, _ = transcript.TimeOf(o["created_at"])
 	rest := o.Without("step_index")
 	parts := fill(&m, o, rest)
 	return d.Say(o, m, parts, rest)

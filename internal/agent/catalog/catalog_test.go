@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"bytes"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -197,7 +199,48 @@ func TestCompressedRollout(t *testing.T) {
 		t.Error("a plain rollout has a reader of its own")
 	}
 	broken := row.ReadFile(filepath.Join(dir, "rollout-c.jsonl.zst"))
-	if _, err := broken(func(transcript.Step) error { return nil }); err == nil {
-		t.Error("a damaged rollout is read without an error")
+	stats, err = broken(func(transcript.Step) error { return nil })
+	if err != nil || stats.Skipped[transcript.SkipTornTail] != 1 {
+		t.Errorf("a rollout that is cut off: %v, %v", stats.Skipped, err)
+	}
+}
+
+// A compressed rollout is read up to where it was cut off, wherever that is, and the cut is
+// counted.
+func TestCutRollout(t *testing.T) {
+	var lines []byte
+	lines = fmt.Appendf(lines, "%s\n",
+		`{"timestamp":"2026-01-02T03:00:00Z","type":"session_meta","payload":{"id":"one","cwd":"/p"}}`)
+	draw := rand.New(rand.NewPCG(1, 2))
+	const said = 400
+	for i := range said {
+		lines = fmt.Appendf(lines, `{"timestamp":"2026-01-02T03:00:01Z","type":"response_item",`+
+			`"payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"%d %x"}]}}`+
+			"\n", i, [][8]uint64{{draw.Uint64(), draw.Uint64(), draw.Uint64(), draw.Uint64()}})
+		for range 60 {
+			lines = fmt.Appendf(lines[:len(lines)-6], `%x"}]}}`+"\n", draw.Uint64())
+		}
+	}
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := enc.EncodeAll(lines, nil)
+	path := filepath.Join(t.TempDir(), "rollout-a.jsonl.zst")
+	row, _ := Named("codex")
+	for tenths := range 10 {
+		at := len(packed) * tenths / 10
+		if err := os.WriteFile(path, packed[:at], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		stats, err := row.ReadFile(path)(func(transcript.Step) error { n++; return nil })
+		if tenths == 0 {
+			continue // there is nothing
+		}
+		if err != nil || stats.Skipped[transcript.SkipTornTail] == 0 || n > said ||
+			n < said*(tenths-3)/10 {
+			t.Errorf("%d of 10 parts: %d messages, %v, %v", tenths, n, stats.Skipped, err)
+		}
 	}
 }

@@ -90,7 +90,8 @@ func openRollout(file string) (io.Reader, func(), error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
-	return &transcript.AtMost{R: z, Most: maxUnpacked}, closing(f, z.IOReadCloser()), nil
+	in := &transcript.UpToCut{R: &transcript.AtMost{R: z, Most: maxUnpacked}}
+	return in, closing(f, z.IOReadCloser()), nil
 }
 
 // closing returns a function that closes files that were read; an error of that says nothing.
@@ -113,7 +114,12 @@ func readCompressedRollout(path string) transcript.Read {
 			return transcript.NewStats(), &transcript.ReadError{Err: err}
 		}
 		defer end()
-		return codex.Read(in, emit)
+		stats, err := codex.Read(in, emit)
+		of, _ := in.(*transcript.UpToCut)
+		if of != nil && of.Cut && stats.Skipped[transcript.SkipTornTail] == 0 {
+			stats.Skip(transcript.SkipTornTail, 1)
+		}
+		return stats, err
 	}
 }
 

@@ -74,9 +74,11 @@ const (
 
 // listOpencode lists the sessions in opencode's database.
 func listOpencode(ctx context.Context, path string) ([]Listed, error) {
+	ctx, cancel := context.WithTimeout(ctx, listDeadline)
+	defer cancel()
 	list, err := queryOpencode(ctx, path, listOne)
-	if err == nil && len(list) > 0 && list[0].Newer == 0 {
-		return list, nil
+	if err == nil && len(list) > 0 && list[0].Newer == 0 || ctx.Err() != nil {
+		return list, err
 	}
 	newer, failed := queryOpencode(ctx, path, listTwo)
 	if failed == nil {
@@ -112,8 +114,12 @@ func exportOpencode(ctx context.Context, of Listed) (f *os.File, end func(), err
 	return runOpencode(ctx, os.TempDir(), args...)
 }
 
-// exportDeadline is how long one run of an agent's program may take.
-const exportDeadline = time.Minute
+// listDeadline is how long the sessions of an agent may take to be listed, and exportDeadline one
+// run of its program. A program that does not answer holds up the sessions of all other agents.
+const (
+	listDeadline   = 15 * time.Second
+	exportDeadline = time.Minute
+)
 
 // runOpencode runs opencode in a directory that is no project, without plugins, ours among them. It
 // returns what opencode printed, in a file: into a pipe it may print only the beginning. end closes
@@ -144,6 +150,9 @@ func runOpencode(
 		return f, end, nil
 	}
 	end()
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return nil, nil, fmt.Errorf("`opencode %s` does not answer: %w", args[0], ctx.Err())
+	}
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}

@@ -31,6 +31,9 @@ const (
 	kindProgress  = "progress"
 )
 
+// compactBoundary is the subtype of the record with which the client begins its context anew.
+const compactBoundary = "compact_boundary"
+
 // summaryID and queuedID begin the names of records that have no id of their own.
 const (
 	summaryID = "summary:"

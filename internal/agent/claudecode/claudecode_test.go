@@ -118,6 +118,22 @@ func user(id, parent, text string) string {
 
 func lines(list ...string) string { return strings.Join(list, "\n") + "\n" }
 
+func boundary(id string) string {
+	return fmt.Sprintf(
+		`{"parentUuid":null,"logicalParentUuid":"b","sessionId":"s","type":"system","subtype":"compact_boundary","content":"compacted","uuid":%q,"timestamp":"2026-02-03T08:00:00.000Z"}`, id)
+}
+
+func summary(id, parent, text string) string {
+	return strings.Replace(user(id, parent, text), `"type"`, `"isCompactSummary":true,"type"`, 1)
+}
+
+// What the transcripts of two compactions have in common.
+const (
+	compactedOnce = "message user a \"1\"\nmessage model b \"2\"\nnote system k \"compacted\"\n" +
+		"note system l \"sum\"\n"
+	compactedTwice = "note system m \"compacted\"\nnote system n \"sum 2\"\n"
+)
+
 // The tree: where the person went back, and back again.
 func TestTree(t *testing.T) {
 	for _, c := range []struct {
@@ -150,6 +166,33 @@ func TestTree(t *testing.T) {
 				user("c", "b", "3")),
 			"message user a \"1\"\nmessage user b \"2\"\nmessage user a \"1+\"\nmessage " +
 				"user c \"3\"\n"},
+		{"a second compaction, and a parent before the first",
+			lines(user("a", "", "1"), model("b", "a", "2"), boundary("k"), summary("l", "k", "sum"),
+				user("c", "l", "3"), model("d", "c", "4"), boundary("m"),
+				summary("n", "m", "sum 2"),
+				user("e", "b", "5"), model("f", "e", "6")),
+			compactedOnce + "message user c \"3\"\nmessage model d \"4\"\n" + compactedTwice +
+				"message user e \"5\"\nmessage model f \"6\"\n"},
+		{"the summary has that parent",
+			lines(user("a", "", "1"), model("b", "a", "2"), boundary("k"), summary("l", "k", "sum"),
+				user("c", "l", "3"), model("d", "c", "4"), boundary("m"),
+				summary("n", "b", "sum 2"),
+				user("e", "n", "5")),
+			compactedOnce + "message user c \"3\"\nmessage model d \"4\"\n" + compactedTwice +
+				"message user e \"5\"\n"},
+		{"the client's own command stands before it",
+			lines(user("a", "", "1"), model("b", "a", "2"), boundary("k"), summary("l", "k", "sum"),
+				user("c", "l", "<command-name>/compact</command-name>"),
+				user("d", "c", "<local-command-stdout>Compacted</local-command-stdout>"),
+				user("e", "a", "3")),
+			compactedOnce + "note system c \"<command-name>/compact</command-name>\"\n" +
+				"note system d \"<local-command-stdout>Compacted</local-command-stdout>\"\n" +
+				"message user e \"3\"\n"},
+		{"back to before a compaction, after something was said",
+			lines(user("a", "", "1"), model("b", "a", "2"), boundary("k"), summary("l", "k", "sum"),
+				user("c", "l", "3"), user("d", "b", "4")),
+			"message user a \"1\"\nmessage model b \"2\"\nnote system k \"compacted\"\n" +
+				"note system l \"sum\"\nmessage user c \"3\"\nrewind to k\nmessage user d \"4\"\n"},
 		{"parents in a ring",
 			lines(`{"type":"progress","uuid":"p","parentUuid":"q"}`,
 				`{"type":"progress","uuid":"q","parentUuid":"p"}`, user("a", "p", "1"),

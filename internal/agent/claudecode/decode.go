@@ -32,7 +32,7 @@ func (d *decoder) decode(
 		rest.Set("untimed", true)
 	}
 	var exact bool
-	if m.Time, exact = transcript.ParseTime(o.Text("timestamp")); exact {
+	if m.Time, exact = transcript.TimeOf(o["timestamp"]); exact {
 		delete(rest, "timestamp")
 	}
 	var parts []blocks.Part

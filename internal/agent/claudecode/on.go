@@ -188,6 +188,6 @@ func (d *reader) leave(m *transcript.Mark, name string, base int64, earlier []by
 
 // timed reports whether a record has a time that can be read.
 func timed(o jsonvalue.Object) bool {
-	_, exact := transcript.ParseTime(o.Text("timestamp"))
+	_, exact := transcript.TimeOf(o["timestamp"])
 	return exact
 }

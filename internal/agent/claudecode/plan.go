@@ -60,6 +60,7 @@ type entry struct {
 	chained   bool  // for the model, too, it follows the record that it names
 	opens     bool  // if it has no parent, it begins the conversation anew
 	passive   bool  // the entry that comes after it need not follow it
+	compacts  bool  // the client begins its context anew with it
 	unnamed   bool  // it has no uuid: no record follows it
 	again     bool  // a record with this id came before
 	twice     bool  // a record with this id comes again
@@ -133,7 +134,7 @@ func (p *plan) record(o jsonvalue.Object, name string) {
 	e.version = p.newest
 	e.timed = timed(o)
 	e.position = position{group: none, pred: none, jump: none, active: none, run: none, named: none,
-		child: none, next: none, last: none}
+		cut: none, child: none, next: none, last: none}
 	switch e.class {
 	case classSaid:
 		p.said(o, hints, &e)
@@ -197,6 +198,10 @@ func (p *plan) said(o jsonvalue.Object, hints *transcript.Hints, e *entry) {
 		}
 	}
 	e.passive = note || len(e.results) > 0 && e.kind == kindUser || role == transcript.RoleTool
+	e.compacts = o.Text("subtype") == compactBoundary || o.True("isCompactSummary")
+	if e.kind == kindUser && isOfCommand(promptText(inner["content"])) {
+		e.passive = true
+	}
 	e.chained = chat && o["parentUuid"] != nil && !o.True("isMeta")
 	e.opens = e.kind == kindUser && !o.True("isCompactSummary") && !o.Has("logicalParentUuid") &&
 		len(e.results) == 0

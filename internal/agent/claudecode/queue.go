@@ -53,6 +53,14 @@ func promptText(raw json.RawMessage) string {
 	return strings.Join(texts, "\n")
 }
 
+// isOfCommand reports whether a prompt is what the client writes for a command of its own, such as
+// /compact: nothing was said with it.
+func isOfCommand(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasPrefix(text, "<command-name>/compact<") ||
+		strings.HasPrefix(text, "<local-command-")
+}
+
 // waits applies a record of the queue.
 func (p *plan) waits(o jsonvalue.Object) {
 	if o.Text("type") != kindQueue {

@@ -331,7 +331,7 @@ func (d *reader) turn(t *telling, i int32, o jsonvalue.Object) error {
 	if !branched {
 		return nil
 	}
-	when, _ := transcript.ParseTime(o.Text("timestamp"))
+	when, _ := transcript.TimeOf(o["timestamp"])
 	return d.emit(transcript.Step{
 		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.stats.Home,
 		Thread: e.thread.name, Tree: d.tree, RewindTo: t.said[sibling],

@@ -16,6 +16,7 @@ type position struct {
 	active int32 // the nearest entry that is not passive: itself, or one before it
 	run    int32 // of an active entry: the first block of the answer that it is a block of
 	named  int32 // the nearest entry before it that has a uuid
+	cut    int32 // the nearest compaction: itself, or one before it
 	group  int32 // the orphan that its parents lead to, unless that is the first entry; else none
 	parent int32 // the entry that it follows by its record: an index, root or orphan
 
@@ -105,6 +106,9 @@ func (p *plan) enlist(first, last *int32, i int32) {
 func (p *plan) attach(i, at int32) {
 	e := &p.list[i]
 	e.pred = at
+	if e.compacts {
+		e.cut = i
+	}
 	th := e.thread
 	if at == none {
 		e.path = int32(len(p.ends))
@@ -115,6 +119,9 @@ func (p *plan) attach(i, at int32) {
 		e.depth, e.jump, e.active, e.named = up.depth+1, p.jumpOf(at), up.active, up.named
 		if !up.unnamed {
 			e.named = at
+		}
+		if !e.compacts {
+			e.cut = up.cut
 		}
 		if p.ends[up.path] == at {
 			e.path = up.path
@@ -164,9 +171,10 @@ func (p *plan) isAbove(a, end int32) bool {
 
 // joins reports whether an entry that follows up may be said at the end of a line, although others
 // were said after up: results of calls made at once, blocks of one answer, and what comes after
-// nothing but notes and results.
+// nothing but notes and results. So may the first entry after a compaction: a client that compacts
+// a second time names a record before its first compaction as the parent of what is said next.
 func (p *plan) joins(e *entry, up, end int32) bool {
-	if end == up {
+	if end == up || p.compacted(up, end) {
 		return true
 	}
 	for _, call := range e.results {
@@ -181,6 +189,14 @@ func (p *plan) joins(e *entry, up, end int32) bool {
 		a = p.activeOf(p.activeBefore(p.list[a].run), p.list[up].group, after)
 	}
 	return !after(a)
+}
+
+// compacted reports whether the line that ends at end was compacted after up, and nothing was said
+// since.
+func (p *plan) compacted(up, end int32) bool {
+	cut, said := p.list[end].cut, p.list[end].active
+	return cut != none && p.list[cut].depth > p.list[up].depth &&
+		(said == none || p.list[said].depth < p.list[cut].depth)
 }
 
 // activeOf returns the nearest active entry of a group, from a on upwards, as long as after holds.

@@ -40,7 +40,7 @@ func (d *decoder) decode(o jsonvalue.Object, before []json.RawMessage) transcrip
 	}
 	m := transcript.Message{Role: transcript.RoleSystem, Note: true}
 	var exact bool
-	if m.Time, exact = transcript.ParseTime(o.Text("timestamp")); !exact && o["timestamp"] != nil {
+	if m.Time, exact = transcript.TimeOf(o["timestamp"]); !exact && o["timestamp"] != nil {
 		rest["timestamp"] = o["timestamp"]
 	}
 	left := payload.Without()

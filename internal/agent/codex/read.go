@@ -223,7 +223,7 @@ func (d *reader) rollBack(o jsonvalue.Object, turns int) error {
 	if at < 0 || at >= len(d.order) {
 		return nil
 	}
-	when, _ := transcript.ParseTime(o.Text("timestamp"))
+	when, _ := transcript.TimeOf(o["timestamp"])
 	st := transcript.Step{
 		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.stats.Home,
 		RewindTo: d.order[at].origin,

@@ -139,7 +139,7 @@ func (d *reader) begin(o jsonvalue.Object) (m transcript.Message, rest jsonvalue
 	}
 	m = transcript.Message{Origin: d.Origin(name)}
 	var exact bool
-	if m.Time, exact = transcript.ParseTime(o.Text("timestamp")); exact {
+	if m.Time, exact = transcript.TimeOf(o["timestamp"]); exact {
 		delete(rest, "timestamp")
 	}
 	return m, rest

@@ -75,7 +75,7 @@ func (d *reader) begin(
 	}
 	m = transcript.Message{Origin: d.Origin(name), Note: true, Role: transcript.RoleSystem}
 	var exact bool
-	if m.Time, exact = transcript.ParseTime(o.Text("timestamp")); exact {
+	if m.Time, exact = transcript.TimeOf(o["timestamp"]); exact {
 		delete(rest, "timestamp")
 	}
 	return m, rest, nil

@@ -20,6 +20,12 @@ type record struct {
 	fromSet  bool
 }
 
+// timeIn returns the time that a record names.
+func timeIn(o jsonvalue.Object) time.Time {
+	t, _ := transcript.TimeOf(o["timestamp"])
+	return t
+}
+
 // message applies one message record. counts numbers the equal records without an id: in the whole
 // transcript for lines, in one list for copies.
 func (s *replay) message(o jsonvalue.Object, fromSet bool, counts transcript.Names) error {
@@ -88,7 +94,7 @@ func isImportNotice(id string, parts []part) bool {
 // offerAs offers the record's own message.
 func (s *replay) offerAs(note bool, role string, r record, parts []part) error {
 	s.view.bind(r.physical, r.id)
-	m := transcript.Message{Note: note, Role: role, Time: timeOf(r.Text("timestamp"))}
+	m := transcript.Message{Note: note, Role: role, Time: timeIn(r.Object)}
 	if role == transcript.RoleModel {
 		m.Author, m.Tokens = transcript.Fit(r.Text("model")), outputTokens(r.Object)
 	}
@@ -111,7 +117,7 @@ func (s *replay) userMessage(r record, parts []part) error {
 		s.meetResult(head)
 		id := s.calls.identify(head, r.id, i)
 		res[0] = head.withCallID(id, "")
-		if err := s.result(r, id, r.Text("timestamp"), res); err != nil {
+		if err := s.result(r, id, timeIn(r.Object), res); err != nil {
 			return err
 		}
 		rest = s.without(rest, id)
@@ -193,7 +199,7 @@ func (s *replay) modelMessage(r record, content []part, afterSnapshot bool) erro
 	for i, p := range responses {
 		s.meetResult(p)
 		id := s.calls.identify(p, r.id, i)
-		if err := s.result(r, id, r.Text("timestamp"), []part{p.withCallID(id, "")}); err != nil {
+		if err := s.result(r, id, timeIn(r.Object), []part{p.withCallID(id, "")}); err != nil {
 			return err
 		}
 	}
@@ -222,11 +228,6 @@ func canned(parts []part, afterSnapshot bool) bool {
 		return false
 	}
 	return afterSnapshot && parts[0].text == cannedAck || parts[0].text == cannedInterruption
-}
-
-func timeOf(s string) time.Time {
-	t, _ := transcript.ParseTime(s)
-	return t
 }
 
 func outputTokens(o jsonvalue.Object) uint64 {

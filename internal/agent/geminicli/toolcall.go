@@ -3,6 +3,7 @@ package geminicli
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -133,9 +134,9 @@ func (s *replay) recordedResult(r record, tc *toolCall) error {
 	if len(parts) == 0 || isAdded(tc.Object) {
 		return nil
 	}
-	when := tc.Text("timestamp")
-	if when == "" {
-		when = r.Text("timestamp")
+	when := timeIn(tc.Object)
+	if when.IsZero() {
+		when = timeIn(r.Object)
 	}
 	groups := groupResults(tc.call, parts)
 	for i, group := range groups {
@@ -157,13 +158,13 @@ func (s *replay) recordedResult(r record, tc *toolCall) error {
 }
 
 // result offers one result and binds it to the record that carries it.
-func (s *replay) result(r record, callID, when string, parts []part) error {
+func (s *replay) result(r record, callID string, when time.Time, parts []part) error {
 	key := s.calls.resultKey(callID)
 	s.meet(key)
 	s.back = s.back || !s.calls.made(callID)
 	s.view.bind(r.physical, key)
 	s.restoredResult(key)
-	m := transcript.Message{Role: transcript.RoleTool, Time: timeOf(when)}
+	m := transcript.Message{Role: transcript.RoleTool, Time: when}
 	return s.offerResult(candidate{key: key, msg: m, parts: parts, fromSet: r.fromSet})
 }
 

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -160,23 +159,12 @@ func (d *decoder) decode(o jsonvalue.Object) (m transcript.Message, ok bool) {
 // when reads a time: RFC 3339, or a number of seconds or milliseconds since 1970.
 func (d *decoder) when(o, rest jsonvalue.Object) time.Time {
 	for _, name := range []string{"time", "timestamp", "created_at", "ts"} {
-		if s := o.Text(name); s != "" {
-			t, exact := transcript.ParseTime(s)
-			if exact {
-				delete(rest, name)
-			}
+		t, exact := transcript.TimeOf(o[name])
+		if exact {
+			delete(rest, name)
+		}
+		if !t.IsZero() || o.Text(name) != "" {
 			return t
-		}
-		var n float64
-		if raw := o[name]; len(raw) == 0 || raw[0] == '"' ||
-			json.Unmarshal(raw, &n) != nil || n <= 0 {
-			continue
-		}
-		if n < 1e11 {
-			n *= 1000
-		}
-		if n < 253402300799999 {
-			return time.UnixMilli(int64(math.Floor(n))).UTC()
 		}
 	}
 	return time.Time{}

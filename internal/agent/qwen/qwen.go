@@ -125,7 +125,7 @@ func decode(
 		Message: transcript.Fit(o.Text("uuid"))}}
 	rest = bare(o, session).Without("uuid", "type", "message", transcript.HintName)
 	var exact bool
-	if m.Time, exact = transcript.ParseTime(o.Text("timestamp")); exact {
+	if m.Time, exact = transcript.TimeOf(o["timestamp"]); exact {
 		delete(rest, "timestamp")
 	}
 	role := typeUser

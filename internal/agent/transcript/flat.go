@@ -144,7 +144,7 @@ func (f *Flat) leave(gone []link, id string, o jsonvalue.Object) error {
 	if at < 0 {
 		return nil
 	}
-	when, _ := ParseTime(o.Text("timestamp"))
+	when, _ := TimeOf(o["timestamp"])
 	return f.emit(Step{
 		Kind: KindRewind, Session: f.Stats.Session, Home: f.Stats.Home, RewindTo: gone[at].origin,
 		Message: Message{Time: when,

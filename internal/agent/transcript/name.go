@@ -3,6 +3,8 @@ package transcript
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"math"
 	"strconv"
 	"time"
 
@@ -99,12 +101,47 @@ func Stamp(t time.Time) string {
 
 // ParseTime parses a time as agents write it. exact is false if Stamp would print it differently.
 func ParseTime(s string) (t time.Time, exact bool) {
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil || t.Year() < 0 || t.Year() > 9999 {
+	for _, layout := range layouts {
+		if t, err := time.Parse(layout, s); err == nil && t.Year() >= 0 && t.Year() <= 9999 {
+			t = t.UTC().Truncate(time.Millisecond)
+			return t, !t.IsZero() && Stamp(t) == s
+		}
+	}
+	if len(s) < leastDigits {
 		return time.Time{}, false
 	}
-	t = t.UTC().Truncate(time.Millisecond)
-	return t, !t.IsZero() && Stamp(t) == s
+	return ofNumber(s), false
+}
+
+// leastDigits is how many digits a text has at least that counts from 1970: a year has fewer.
+const leastDigits = 9
+
+// layouts are the spellings of times that are read. One without a zone is in UTC.
+var layouts = [...]string{time.RFC3339Nano, "2006-01-02 15:04:05Z07:00",
+	"2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05", "2006-01-02T15:04:05",
+	"2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02 15:04"}
+
+// TimeOf returns the time in a member of a record, which is a text or a number. exact is that of
+// ParseTime.
+func TimeOf(raw json.RawMessage) (t time.Time, exact bool) {
+	if s, ok := jsonvalue.Text(raw); ok {
+		return ParseTime(s)
+	}
+	return ofNumber(string(raw)), false
+}
+
+// ofNumber returns the time that a number counts since 1970, in seconds or in thousandths,
+// millionths or billionths of one: the first of these that gives a time before 5138. It is zero for
+// anything else.
+func ofNumber(s string) time.Time {
+	const most = 1e11
+	n, err := strconv.ParseFloat(s, 64)
+	for unit := 1.0; err == nil && n > 0 && unit <= 1e9; unit *= 1000 {
+		if seconds := n / unit; seconds < most {
+			return time.UnixMilli(int64(math.Floor(seconds * 1000))).UTC()
+		}
+	}
+	return time.Time{}
 }
 
 // The beginnings of the texts that our hooks give to the model of an agent. Some agents write them

@@ -105,6 +105,28 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// Times are read in every spelling that writers of transcripts were seen to use.
+func TestTimeOf(t *testing.T) {
+	const want = "2026-02-03T08:00:01.000Z"
+	for _, raw := range []string{
+		`"2026-02-03T08:00:01.000Z"`, `"2026-02-03T08:00:01Z"`, `"2026-02-03T10:00:01+02:00"`,
+		`"2026-02-03 08:00:01"`, `"2026-02-03T08:00:01"`, `"2026-02-03T08:00:01.000"`,
+		`"2026-02-03 08:00:01+00:00"`, `"2026-02-03T10:00:01+0200"`, `"2026-02-03 10:00:01 +0200"`,
+		`1770105601`, `1770105601.0`, `1770105601000`, `1770105601000000`, `1770105601000000000`,
+		`"1770105601000"`, `1.770105601e12`,
+	} {
+		got, exact := TimeOf([]byte(raw))
+		if Stamp(got) != want || exact != (raw == `"`+want+`"`) {
+			t.Errorf("%s: %v, %v", raw, got, exact)
+		}
+	}
+	for _, raw := range []string{``, `null`, `""`, `"x"`, `"2026"`, `true`, `-1`, `0`, `{}`, `1e300`} {
+		if got, exact := TimeOf([]byte(raw)); !got.IsZero() || exact {
+			t.Errorf("%s: %v, %v", raw, got, exact)
+		}
+	}
+}
+
 // endless is one line without an end, of n bytes.
 type endless struct{ n int }
 

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+)
+
+// importWhosever imports transcripts of any agents.
+func importWhosever(a *app, files []string) error {
+	of := map[string]*catalog.Agent{}
+	for _, file := range files {
+		name, err := a.whose(file)
+		if err != nil {
+			return err
+		}
+		f, ok := catalog.Named(name)
+		if !ok {
+			return withHint(usagef("cannot tell whose transcript %q is", file),
+				"`ctx import NAME %s` says it; `ctx import --help` lists the names", oneLine(file))
+		}
+		of[file] = &f
+	}
+	l := &linker{ahead: readAhead{files: files,
+		agent: func(file string) *catalog.Agent { return of[file] }}}
+	return importFiles(a, files, l.importNext(a), l)
+}
+
+// whose returns the form of a transcript; "" if no agent that is known writes such a file.
+func (a *app) whose(file string) (string, error) {
+	in, closeIt, err := a.openImport(file)
+	if err != nil {
+		return "", err
+	}
+	defer closeIt()
+	return catalog.Whose(in), nil
+}
+
+// notOf returns an error if a transcript of which nothing was stored is not the agent's.
+func (a *app) notOf(f *catalog.Agent, file string, stats *transcript.Stats) error {
+	if len(stats.Kept) == 0 && len(stats.Skipped) == 0 || file == "-" && stats.Records == 0 {
+		return nil
+	}
+	whose := ""
+	if file != "-" && (f.ReadFile == nil || f.ReadFile(a.path(file)) == nil) {
+		var err error
+		if whose, err = a.whose(file); err != nil || whose == f.Name {
+			return err
+		}
+	}
+	failed := fmt.Errorf("nothing of %q is stored: it has no message of %s", file, f.Title)
+	if whose != "" {
+		failed = withHint(failed, "`ctx import %s %s` reads it", whose, oneLine(file))
+	}
+	return &fileError{failed}
+}

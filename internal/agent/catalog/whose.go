@@ -1,0 +1,105 @@
+package catalog
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/internal/agent/plain"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// This file tells whose transcript a file is, by the members of its records.
+
+// mark is what only the records of one agent have. Of several marks that a record has, the first
+// counts.
+type mark struct {
+	agent string
+	has   func(o jsonvalue.Object) bool
+}
+
+var marks = [...]mark{
+	{"codex", func(o jsonvalue.Object) bool {
+		return o.Has("payload") && o.Has("type") && o.Has("timestamp")
+	}},
+	{"copilot", func(o jsonvalue.Object) bool {
+		return o.Object("data") != nil && o.Has("type") && o.Has("id") && in(o, "parentId")
+	}},
+	{"antigravity", func(o jsonvalue.Object) bool {
+		return o.Has("step_index") && o.Has("source")
+	}},
+	{"qwen", func(o jsonvalue.Object) bool {
+		return in(o, "uuid") && in(o, "parentUuid") &&
+			(o.Object("message").Has("parts") || o.Has("systemPayload"))
+	}},
+	{"claude-code", func(o jsonvalue.Object) bool {
+		return in(o, "parentUuid") && in(o, "uuid") || o.Has("leafUuid") ||
+			o.Has("sessionId") && o.Has("type") && !o.Has("id") ||
+			o.Text("type") == "file-history-snapshot" && o.Has("snapshot")
+	}},
+	{"droid", func(o jsonvalue.Object) bool {
+		return o.Text("type") == "session_start" && o.Has("id")
+	}},
+	{"gemini-cli", func(o jsonvalue.Object) bool {
+		kind := o.Text("type")
+		return o.Has("sessionId") && (o.Has("startTime") || o.Has("projectHash")) || in(o, "$set") ||
+			o.Has("id") && o.Has("content") && (kind == "gemini" || kind == "user")
+	}},
+	{"opencode", func(o jsonvalue.Object) bool {
+		return o.Object("info").Has("id") && o.Has("messages")
+	}},
+	{"cursor", func(o jsonvalue.Object) bool {
+		return o.Has("role") && o.Object("message").Has("content") && !in(o, "uuid")
+	}},
+	{plain.Agent, func(o jsonvalue.Object) bool {
+		return o.Has("role") && (o.Has("content") || o.Has("text") || o.Has("parts"))
+	}},
+}
+
+// in reports whether a record has a member, which may be null.
+func in(o jsonvalue.Object, name string) bool {
+	_, ok := o[name]
+	return ok
+}
+
+// mostLooked is how many bytes of a file are looked at, and whoseRecords how many of its records:
+// the first may be about anything.
+const (
+	mostLooked   = 4 << 20
+	whoseRecords = 32
+)
+
+// Whose returns the form of a transcript, by its first records; "" if they are of no agent that is
+// known.
+func Whose(r io.Reader) string {
+	head, _ := io.ReadAll(io.LimitReader(r, mostLooked))
+	if o, ok := jsonvalue.ParseObject(bytes.TrimSpace(head)); ok {
+		return formOf(o)
+	}
+	stats, found, n := transcript.NewStats(), "", 0
+	errFound := errors.New("found")
+	_ = transcript.Lines(bufio.NewReader(bytes.NewReader(head)), &stats, nil, true,
+		func(o jsonvalue.Object) error {
+			n++
+			if of := formOf(o); found == "" || of != "" {
+				found = of
+			}
+			if found != "" && found != plain.Agent || n == whoseRecords {
+				return errFound // a record of Cursor may look like one of any program
+			}
+			return nil
+		})
+	return found
+}
+
+// formOf returns the agent whose mark a record has; "" for none.
+func formOf(o jsonvalue.Object) string {
+	i := slices.IndexFunc(marks[:], func(m mark) bool { return m.has(o) })
+	if i < 0 {
+		return ""
+	}
+	return marks[i].agent
+}

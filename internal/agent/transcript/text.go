@@ -1,0 +1,108 @@
+package transcript
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"io"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// UpToCut reads what can be unpacked of a file that was cut off, as its writer leaves it that died:
+// the end of that is an end of lines like any other.
+type UpToCut struct {
+	R   io.Reader
+	Cut bool // the file was cut off
+}
+
+// Read reads from R.
+func (u *UpToCut) Read(p []byte) (int, error) {
+	n, err := u.R.Read(p)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		u.Cut, err = true, io.EOF
+	}
+	return n, err
+}
+
+// ErrPacked says that an input is packed with gzip. It is not unpacked: every start of a program
+// would pay for what unpacks it.
+var ErrPacked = errors.New("it is packed with gzip: unpack it first")
+
+// Text returns a reader of the UTF-8 text in r, which may be UTF-16 as PowerShell writes it. r
+// itself is returned if it can seek and is UTF-8. The error is ErrPacked, or one of r.
+func Text(r io.Reader) (io.Reader, error) {
+	var head []byte
+	if s, ok := r.(io.Seeker); ok {
+		if at, err := s.Seek(0, io.SeekCurrent); err == nil {
+			head = make([]byte, 2)
+			n, err := io.ReadFull(r, head)
+			if err != nil && n == len(head) {
+				return nil, err
+			}
+			head = head[:n]
+			if _, err := s.Seek(at, io.SeekStart); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if head == nil {
+		b := bufio.NewReader(r)
+		head, _ = b.Peek(2) // whoever reads on says what is wrong
+		r = b
+	}
+	switch string(head) {
+	case "\x1f\x8b":
+		return nil, ErrPacked
+	case "\xff\xfe", "{\x00", "[\x00":
+		return &wide{r: bufio.NewReader(r), order: binary.LittleEndian}, nil
+	case "\xfe\xff", "\x00{", "\x00[":
+		return &wide{r: bufio.NewReader(r), order: binary.BigEndian}, nil
+	}
+	return r, nil
+}
+
+// wide reads UTF-16 as UTF-8. A unit that is no character is U+FFFD.
+type wide struct {
+	r     *bufio.Reader
+	order binary.ByteOrder
+	out   []byte // not read yet
+	held  rune   // the first half of a character, or 0
+}
+
+// Read reads from r.
+func (w *wide) Read(p []byte) (int, error) {
+	for len(w.out) < len(p) && len(w.out) < 4096 {
+		var unit [2]byte
+		if _, err := io.ReadFull(w.r, unit[:]); err != nil {
+			if len(w.out) > 0 {
+				break
+			}
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				err = io.EOF
+			}
+			return 0, err
+		}
+		w.add(rune(w.order.Uint16(unit[:])))
+	}
+	n := copy(p, w.out)
+	w.out = append(w.out[:0], w.out[n:]...)
+	return n, nil
+}
+
+func (w *wide) add(c rune) {
+	if w.held != 0 {
+		first := w.held
+		w.held = 0
+		both := utf16.DecodeRune(first, c)
+		w.out = utf8.AppendRune(w.out, both)
+		if both != utf8.RuneError || utf16.IsSurrogate(c) {
+			return
+		}
+	}
+	if utf16.IsSurrogate(c) {
+		w.held = c
+		return
+	}
+	w.out = utf8.AppendRune(w.out, c)
+}
