@@ -253,6 +253,7 @@ var layers = map[string]string{
 	"internal/faults/program": "",
 	"internal/faults/rot":     "",
 	"internal/faults/storm":   "",
+	"internal/homes":          "",
 	"internal/maintenance/kit": "format forest internal/durable objects refs " +
 		"sanitize internal/epochs/epoch internal/history internal/clusters internal/epochs " +
 		"internal/summaries internal/conversation internal/recall internal/compaction " +
@@ -274,7 +275,7 @@ var libraries = map[string]string{
 	"github.com/rogpeppe/go-internal/robustio": "internal/durable",
 	"github.com/rogpeppe/go-internal/diff":     "internal/hooks",
 	"github.com/klauspost/compress/zstd": "objects internal/agent/catalog " +
-		"internal/page/embedded",
+		"internal/page/embedded internal/homes",
 	"github.com/BurntSushi/toml":             "internal/repo internal/hooks/doctor",
 	"github.com/clipperhouse/displaywidth":   "cmd/ctx internal/browse",
 	"github.com/clipperhouse/uax29/v2/words": "internal/terms internal/browse",

@@ -1,0 +1,290 @@
+package homes
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// agents are those that a home has sessions of.
+var agents = []struct {
+	name   string
+	shapes []Shape
+	write  func(h *Home, s *Session, more []*Session) error
+}{
+	{"claude-code", []Shape{Plain, Torn, Compacted, Twice, Rewritten, Rewound, Forked, WithAgent,
+		Running, Interrupted, Beside, OldClock}, writeClaude},
+	{"claude-code", []Shape{Plain}, writeClaude}, // the most common agent
+	{"codex", []Shape{Plain, Torn, Packed, HalfPacked, OldClock}, writeCodex},
+	{"gemini-cli", []Shape{Plain, Torn}, writeGemini},
+	{"qwen", []Shape{Plain, Torn}, writeQwen},
+	{"opencode", []Shape{Plain}, writeOpencode},
+	{"copilot", []Shape{Plain, Torn}, writeCopilot},
+	{"droid", []Shape{Plain, Torn}, writeDroid},
+}
+
+// finish writes records, torn if the session is: then the last one, which says the last text, is
+// not whole.
+func finish(s *Session, file string, records []object) error {
+	b := lines(records)
+	if s.Shape == Torn {
+		s.Said[len(s.Said)-1].Gone = true
+		b = b[:len(b)-20]
+	}
+	return s.store(file, b)
+}
+
+func writeCodex(h *Home, s *Session, _ []*Session) error {
+	records := []object{{"timestamp": s.at(0), "type": "session_meta", "payload": object{"id": s.ID,
+		"timestamp": s.at(0), "cwd": s.Cwd, "originator": "codex_cli_rs", "cli_version": "0.169.0",
+		"source": "cli"}}}
+	item := func(payload object) {
+		records = append(records, object{"timestamp": s.at(len(records)), "type": "response_item",
+			"payload": payload})
+	}
+	item(object{"type": "message", "role": "user", "content": []object{{"type": "input_text",
+		"text": "<environment_context>\n  <cwd>" + s.Cwd + "</cwd>\n</environment_context>"}}})
+	for _, said := range s.Said {
+		switch said.Who {
+		case Person:
+			item(object{"type": "message", "role": "user",
+				"content": []object{{"type": "input_text", "text": said.Text}}})
+		case Tool:
+			item(object{"type": "function_call", "name": "shell", "call_id": said.id,
+				"arguments": `{"command":["count"]}`})
+			item(object{"type": "function_call_output", "call_id": said.id, "output": said.Text})
+		case Model:
+			item(object{"type": "message", "role": "assistant",
+				"content": []object{{"type": "output_text", "text": said.Text}}})
+		}
+	}
+	day := s.start.Format("2006/01/02")
+	file := filepath.Join(h.Dir, ".codex", "sessions", filepath.FromSlash(day),
+		"rollout-"+s.start.Format("2006-01-02T15-04-05")+"-"+s.ID+".jsonl")
+	if s.Shape != Packed && s.Shape != HalfPacked {
+		return finish(s, file, records)
+	}
+	var out bytes.Buffer
+	z, err := zstd.NewWriter(&out)
+	if err != nil {
+		return err
+	}
+	if s.Shape == HalfPacked { // all but the last record are in blocks that are whole
+		_, err = z.Write(lines(records[:len(records)-1]))
+		if err == nil {
+			err = z.Flush()
+		}
+		whole := out.Len()
+		if err == nil {
+			_, err = z.Write(lines(records[len(records)-1:]))
+		}
+		if err == nil {
+			err = z.Close()
+		}
+		s.Said[len(s.Said)-1].Gone = true
+		out.Truncate(whole + (out.Len()-whole)/2)
+	} else {
+		if _, err = z.Write(lines(records)); err == nil {
+			err = z.Close()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return s.store(file+".zst", out.Bytes())
+}
+
+func writeGemini(h *Home, s *Session, _ []*Session) error {
+	sum := sha256.Sum256([]byte(s.Cwd))
+	hash := hex.EncodeToString(sum[:])
+	folder, err := h.geminiFolder(s.Cwd)
+	if err != nil {
+		return err
+	}
+	records := []object{{"sessionId": s.ID, "projectHash": hash, "startTime": s.at(0),
+		"lastUpdated": s.at(0), "kind": "main"}}
+	add := func(o object) {
+		o["timestamp"] = s.at(len(records))
+		records = append(records, o)
+	}
+	for _, said := range s.Said {
+		switch said.Who {
+		case Person:
+			add(object{"id": said.id, "type": "user", "content": []object{{"text": said.Text}}})
+		case Tool:
+			add(object{"id": "g-" + said.id, "type": "gemini", "content": "", "model": "gemini-3-pro",
+				"toolCalls": []object{{"id": "c-" + said.id, "name": "run_shell_command",
+					"args": object{"command": "count"}, "status": "success",
+					"result": []object{{"functionResponse": object{"id": "c-" + said.id,
+						"name": "run_shell_command", "response": object{"output": said.Text}}}}}}})
+		case Model:
+			add(object{"id": said.id, "type": "gemini", "content": said.Text,
+				"model": "gemini-3-pro"})
+		}
+	}
+	return finish(s, filepath.Join(folder, "chats",
+		"session-"+s.start.Format("2006-01-02T15-04")+"-"+s.ID[:8]+".jsonl"), records)
+}
+
+// geminiFolder returns the folder that Gemini CLI has for a directory, and makes it: its name is
+// short and free, and projects.json tells whose it is.
+func (h *Home) geminiFolder(cwd string) (string, error) {
+	if h.gemini == nil {
+		h.gemini = map[string]string{}
+	}
+	tmp := filepath.Join(h.Dir, ".gemini", "tmp")
+	if name := h.gemini[cwd]; name != "" {
+		return filepath.Join(tmp, name), nil
+	}
+	name := strings.ToLower(strings.Trim(slug(filepath.Base(cwd)), "-"))
+	for taken := true; taken; {
+		taken = name == ""
+		for _, other := range h.gemini {
+			taken = taken || other == name
+		}
+		if taken {
+			name = strings.TrimLeft(fmt.Sprintf("%s-%d", name, len(h.gemini)), "-")
+		}
+	}
+	h.gemini[cwd] = name
+	b, err := json.Marshal(object{"projects": h.gemini})
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(tmp, name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	return dir, errors.Join(os.WriteFile(filepath.Join(dir, ".project_root"), []byte(cwd), 0o600),
+		os.WriteFile(filepath.Join(h.Dir, ".gemini", "projects.json"), b, 0o600))
+}
+
+func writeQwen(h *Home, s *Session, _ []*Session) error {
+	var records []object
+	var last any
+	add := func(id, kind, role string, parts ...object) {
+		records = append(records, object{"uuid": id, "parentUuid": last, "sessionId": s.ID,
+			"timestamp": s.at(len(records)), "type": kind, "cwd": s.Cwd, "version": "0.24.4",
+			"message": object{"role": role, "parts": parts}})
+		last = id
+	}
+	for _, said := range s.Said {
+		switch said.Who {
+		case Person:
+			add(said.id, "user", "user", object{"text": said.Text})
+		case Tool:
+			add(beside(said.id, 'a'), "assistant", "model", object{"functionCall": object{"id": "c" + said.id,
+				"name": "run_shell_command", "args": object{"command": "count"}}})
+			add(said.id, "tool_result", "user", object{"functionResponse": object{
+				"id": "c" + said.id, "name": "run_shell_command",
+				"response": object{"output": said.Text}}})
+		case Model:
+			add(said.id, "assistant", "model", object{"text": said.Text})
+		}
+	}
+	return finish(s, filepath.Join(h.Dir, ".qwen", "projects", slug(s.Cwd), "chats",
+		s.ID+".jsonl"), records)
+}
+
+// writeOpencode writes the files that opencode keeps without a database.
+func writeOpencode(h *Home, s *Session, _ []*Session) error {
+	id := "ses_" + strings.ReplaceAll(s.ID, "-", "")
+	root := filepath.Join(h.Dir, ".local", "share", "opencode", "storage")
+	ms := func(i int) int64 { return s.start.UnixMilli() + int64(i)*7000 }
+	write := func(name string, o object) error {
+		b, err := json.Marshal(o)
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			return err
+		}
+		return os.WriteFile(file, b, 0o600)
+	}
+	for i, said := range s.Said {
+		message := fmt.Sprintf("msg_%s%04d", s.ID[:8], i)
+		role := map[Who]string{Person: "user", Model: "assistant", Tool: "assistant"}[said.Who]
+		if err := write("message/"+id+"/"+message+".json", object{"id": message, "sessionID": id,
+			"role": role, "time": object{"created": ms(i), "completed": ms(i) + 1}}); err != nil {
+			return err
+		}
+		part := object{"id": "prt_" + message[4:], "sessionID": id, "messageID": message,
+			"type": "text", "text": said.Text}
+		if said.Who == Tool {
+			part = object{"id": part["id"], "sessionID": id, "messageID": message, "type": "tool",
+				"callID": "call_" + message, "tool": "bash", "state": object{"status": "completed",
+					"input": object{"command": "count"}, "output": said.Text, "title": "count",
+					"time": object{"start": ms(i), "end": ms(i) + 1}}}
+		}
+		if err := write("part/"+message+"/prt_"+message[4:]+".json", part); err != nil {
+			return err
+		}
+	}
+	s.File = filepath.Join(root, "session", "p1", id+".json")
+	return write("session/p1/"+id+".json", object{"id": id, "projectID": "p1", "directory": s.Cwd,
+		"title": "Lamps", "version": "1.1.40",
+		"time": object{"created": ms(0), "updated": ms(len(s.Said))}})
+}
+
+func writeCopilot(h *Home, s *Session, _ []*Session) error {
+	records := []object{{"type": "session.start", "id": "e0", "timestamp": s.at(0),
+		"parentId": nil, "data": object{"sessionId": s.ID, "version": 1, "startTime": s.at(0),
+			"context": object{"cwd": s.Cwd}}}}
+	add := func(kind string, data object) {
+		n := len(records)
+		records = append(records, object{"type": kind, "data": data, "id": fmt.Sprintf("e%d", n),
+			"timestamp": s.at(n), "parentId": fmt.Sprintf("e%d", n-1)})
+	}
+	for _, said := range s.Said {
+		switch said.Who {
+		case Person:
+			add("user.message", object{"content": said.Text, "attachments": []any{}})
+		case Tool:
+			add("assistant.message", object{"messageId": "a" + said.id, "content": "",
+				"toolRequests": []object{{"toolCallId": said.id, "name": "bash",
+					"arguments": object{"command": "count"}}}})
+			add("tool.execution_complete", object{"toolCallId": said.id, "success": true,
+				"result": object{"content": said.Text}})
+		case Model:
+			add("assistant.message", object{"messageId": said.id, "content": said.Text,
+				"toolRequests": []any{}})
+		}
+	}
+	return finish(s, filepath.Join(h.Dir, ".copilot", "session-state", s.ID, "events.jsonl"),
+		records)
+}
+
+func writeDroid(h *Home, s *Session, _ []*Session) error {
+	records := []object{{"type": "session_start", "id": s.ID, "title": "Lamps", "version": 2,
+		"cwd": s.Cwd}}
+	var last any
+	add := func(id, role string, content ...object) {
+		records = append(records, object{"type": "message", "id": id, "parentId": last,
+			"timestamp": s.at(len(records)), "message": object{"role": role, "content": content}})
+		last = id
+	}
+	for _, said := range s.Said {
+		switch said.Who {
+		case Person:
+			add(said.id, "user", object{"type": "text", "text": said.Text})
+		case Tool:
+			add(beside(said.id, 'a'), "assistant", object{"type": "tool_use", "id": "t" + said.id,
+				"name": "Execute", "input": object{"command": "count"}})
+			add(said.id, "user", object{"type": "tool_result", "tool_use_id": "t" + said.id,
+				"content": said.Text})
+		case Model:
+			add(said.id, "assistant", object{"type": "text", "text": said.Text})
+		}
+	}
+	return finish(s, filepath.Join(h.Dir, ".factory", "sessions", slug(s.Cwd), s.ID+".jsonl"),
+		records)
+}
