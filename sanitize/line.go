@@ -8,7 +8,7 @@ import (
 
 // Line makes a foreign text one line that can neither move the cursor of a terminal nor begin a new
 // line, reorder its letters or hide some. Line ends and tabs become spaces. Other controls, marks
-// of direction and tag characters become U+FFFD.
+// of direction, spaces without width and tag characters become U+FFFD.
 func Line(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -17,6 +17,7 @@ func Line(s string) string {
 		case r < ' ' || r == 0x7f ||
 			controls.IsC1(r), r == 0x061c, r >= 0x200e && r <= 0x200f, r >= 0x202a &&
 			r <= 0x202e, r >= 0x2066 && r <= 0x2069,
+			r == 0x200b, r == 0x2060, r == 0xfeff,
 			r >= 0xe0000 && r <= 0xe007f:
 			return '\uFFFD'
 		}
