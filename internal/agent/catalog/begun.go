@@ -61,8 +61,8 @@ func Judge(list []Begun, look *identity.Look, also []string) []Judged {
 	for i := range out {
 		b := &out[i]
 		if !b.Ours {
-			if b.Verdict = look.Belongs(&b.Session); b.Ours && proof[b.Verdict.Of] != "" {
-				b.Why = proof[b.Verdict.Of]
+			if b.Verdict = look.Belongs(&b.Session); b.Ours && proof[b.Of] != "" {
+				b.Why = proof[b.Of]
 			}
 		}
 		switch {
