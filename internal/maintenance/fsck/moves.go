@@ -131,10 +131,17 @@ func (m *moves) foreignEntry(name string, v format.Value) string {
 		return ""
 	}
 	e, err := m.entryOf(v.ID)
-	if err != nil || e.Session == session {
+	if err != nil || e.Session == session || m.shares(session, e.Session) {
 		return "" // checkPlaces reports damage
 	}
 	return fmt.Sprintf("moves ref %q to entry %v, which is of session %q", name, v.ID, e.Session)
+}
+
+// shares reports whether a session is what another store shares under a name of its own.
+func (m *moves) shares(session, own string) bool {
+	label, ok := strings.CutPrefix(session, own+"@")
+	ref := history.LabelRefs + label
+	return ok && (m.base[ref].Exists() || m.refs[ref].Exists())
 }
 
 func (m *moves) entryOf(id format.ID) (*format.Entry, error) {
