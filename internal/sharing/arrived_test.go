@@ -108,6 +108,9 @@ func TestPullOfJoinedPacksAfterForget(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.collect()
+	if there, err := b.Objects.Has(secret); err != nil || there {
+		t.Fatalf("gc keeps what was removed: %v, error %v", there, err)
+	}
 	if _, err := forget.Run(t.Context(), a.Store,
 		forget.Options{IDs: []format.ID{secret}}); err != nil {
 		t.Fatal(err)
@@ -118,6 +121,36 @@ func TestPullOfJoinedPacksAfterForget(t *testing.T) {
 		a.say("work", fmt.Sprint("message ", i))
 		a.push(open(t, root))
 	}
+	b.pull(open(t, root))
+	same(t, a, "work", b)
+	storetest.Check(t, b.Store)
+}
+
+// A push while a forget is at work: what the push tells the others to forget does not leave with it,
+// though the words are here still.
+func TestPushBesideForgetLeavesNoWords(t *testing.T) {
+	root := place(t)
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	a.say("work", "one")
+	a.push(open(t, root))
+	secret := a.say("work", "under the mat")
+	if err := a.Store.Store.Locked(t.Context(), func(tx *store.Tx) error {
+		return tx.MarkGone([]format.ID{secret}, a.Now()) // as far as the forget has come
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if raw, err := a.Objects.Get(secret); err != nil || raw.Body == nil {
+		t.Fatalf("the words are gone already: %v", err)
+	}
+	if got := a.push(open(t, root)); got.Forgot != 1 {
+		t.Errorf("the push tells of %d bodies", got.Forgot)
+	}
+	noWords(t, a, root, "under the mat")
+	if _, err := forget.Run(t.Context(), a.Store,
+		forget.Options{IDs: []format.ID{secret}}); err != nil {
+		t.Fatal(err)
+	}
+	a.push(open(t, root))
 	b.pull(open(t, root))
 	same(t, a, "work", b)
 	storetest.Check(t, b.Store)

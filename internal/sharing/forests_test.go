@@ -19,6 +19,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/sharing"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/objects"
@@ -98,9 +99,15 @@ func (p *party) later() {
 	p.Objects.Now = p.Now
 }
 
+// collect removes what a party has no more, also what only the log of long ago leads to.
 func (p *party) collect() {
 	p.Helper()
 	p.later()
+	if err := p.Store.Store.Locked(p.Context(), func(t *store.Tx) error {
+		return t.CloseLog()
+	}); err != nil {
+		p.Fatal(err)
+	}
 	if _, err := gc.Run(p.Context(), p.Store, gc.Options{}); err != nil {
 		p.Fatal(err)
 	}

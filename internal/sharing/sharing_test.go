@@ -18,7 +18,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
-	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/remote/dir"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -267,12 +266,7 @@ func TestRemovedSessionComesBack(t *testing.T) {
 	if _, err := b.Conversation.RemoveSession(t.Context(), "work@laptop"); err != nil {
 		t.Fatal(err)
 	}
-	day := b.Now().AddDate(1, 0, 0)
-	b.Now = func() time.Time { return day }
-	b.Objects.Now = b.Now
-	if _, err := gc.Run(t.Context(), b.Store, gc.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	b.collect()
 	a.say("work", "second")
 	a.push(r)
 	b.pull(r)
