@@ -106,7 +106,8 @@ func TestSections(t *testing.T) {
 		tests("2 failed: TestA", digest.Failed), tests("9 passed", digest.Passed),
 		todo("Mend the parser", digest.Open), todo("Print it", digest.Open),
 		todo("Mend the parser", digest.Done),
-		digest.Fact{Kind: digest.Commit, Key: "commit", Text: "committed: Keep the last token"},
+		digest.Fact{Kind: digest.Commit, Key: "commit", State: digest.Passed,
+			Text: "committed: Keep the last token"},
 		said("The scanner dropped what stood before the end"))
 	want := `wanted: > Mend the parser
 decided: Which parser? → The old one
@@ -401,4 +402,33 @@ func TestRepeated(t *testing.T) {
 	room := 10 * cost(Line{Section: Wanted, Text: "> go on then"})
 	got := Choose(list, Options{Room: room, Cost: cost})
 	contains(t, show(got), "wanted: > go on then", "files: a.go, b.go")
+}
+
+// TestNothingFails has acts that failed without leaving anything failing.
+func TestNothingFails(t *testing.T) {
+	lost := edited("a.go", "", 1, 1)
+	lost.State = digest.Failed
+	search := digest.Fact{Kind: digest.Search, State: digest.Failed, Text: "ran rg x docs"}
+	for _, list := range [][]digest.Fact{
+		facts(lost, failure(lost.ActKey(), "not read yet"), edited("a.go", "", 1, 1)),
+		facts(search, failure(search.ActKey(), "docs: no such file")),
+		facts(ran("make", digest.Failed), failure("make", "missing brace"),
+			ran("make", digest.Passed)),
+	} {
+		lacks(t, choose(list, endless), "failing")
+	}
+	contains(t, choose(facts(lost, failure(lost.ActKey(), "not read yet")), endless),
+		"failing: not read yet")
+}
+
+func TestDroppedTodos(t *testing.T) {
+	got := choose(facts(todo("Mend it", digest.Open), todo("Mend it", digest.Dropped)), endless)
+	lacks(t, got, "Mend it")
+}
+
+func TestQuestions(t *testing.T) {
+	q := digest.Fact{Kind: digest.Question, Text: "Which parser?"}
+	contains(t, choose(facts(q), endless), "noted: asked, without an answer: Which parser?")
+	q.State = digest.Done
+	lacks(t, choose(facts(q), endless), "Which parser?")
 }

@@ -39,7 +39,8 @@ func itemsOf(facts []digest.Fact, root string) []item {
 	items := make([]item, 0, len(facts))
 	for n := range facts {
 		f := &facts[n]
-		if f.Kind == digest.Edit && f.State == digest.Failed {
+		if f.Kind == digest.Edit && f.State == digest.Failed ||
+			f.Kind == digest.Question && f.State == digest.Done {
 			continue
 		}
 		key := keyOf(f)
@@ -52,6 +53,9 @@ func itemsOf(facts []digest.Fact, root string) []item {
 		items[i].join(f, root)
 		items[i].line.Section = sectionOf(f, passed)
 	}
+	items = slices.DeleteFunc(items, func(it item) bool {
+		return it.fact.Kind == digest.Todo && it.fact.State == digest.Dropped
+	})
 	slices.SortStableFunc(items, func(a, b item) int {
 		return cmp.Or(cmp.Compare(a.line.Seq, b.line.Seq), cmp.Compare(a.line.Pos, b.line.Pos))
 	})
@@ -72,6 +76,8 @@ func (it *item) join(f *digest.Fact, root string) {
 		text = "> " + text
 	case digest.Todo:
 		text = string(f.State) + ": " + text
+	case digest.Question:
+		text = "asked, without an answer: " + text
 	}
 	if root != "" {
 		text = strings.ReplaceAll(text, root+"/", "")
@@ -149,12 +155,20 @@ func keyOf(f *digest.Fact) string {
 	return "\x00" + f.Text
 }
 
-// passing returns the keys of commands whose newest run passed.
+// passing returns the keys of acts of which nothing is failing: the newest run of a command passed,
+// a change or another call was repeated, or the act only looked for something.
 func passing(facts []digest.Fact) map[string]bool {
 	passed := map[string]bool{}
 	for i := range facts {
-		if f := &facts[i]; f.Kind == digest.Command && f.State != "" {
-			passed[f.Key] = f.State == digest.Passed
+		switch f := &facts[i]; f.Kind {
+		case digest.Command:
+			if f.State != "" {
+				passed[f.Key] = f.State == digest.Passed
+			}
+		case digest.Edit, digest.Act:
+			passed[f.ActKey()] = f.State != digest.Failed
+		case digest.Read, digest.Search:
+			passed[f.ActKey()] = true
 		}
 	}
 	return passed
@@ -162,7 +176,7 @@ func passing(facts []digest.Fact) map[string]bool {
 
 func sectionOf(f *digest.Fact, passed map[string]bool) Section {
 	switch f.Kind {
-	case digest.Decision, digest.Question:
+	case digest.Decision:
 		return Decided
 	case digest.Edit:
 		return Changed

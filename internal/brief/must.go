@@ -134,7 +134,7 @@ func (c *chooser) signs() []sign {
 		switch {
 		case f.Kind == digest.Branch:
 			what, rank = "branch", branchRank
-		case f.Kind == digest.Commit && f.State != digest.Failed:
+		case f.Kind == digest.Commit && f.State == digest.Passed:
 			what, rank = "commit", commitRank
 		case f.Kind == digest.Command && f.Test && f.State != "", c.short && f.Checks():
 			what, rank = "tests", checkRank

@@ -160,11 +160,22 @@ func (d *Digester) edits(a args) {
 	d.written(path, old, now)
 }
 
-// todos adds the items of a list that a tool sets as a whole.
+// todos adds the items of a list that a tool sets as a whole. Items of the list before that the new
+// one does not have are dropped.
 func (d *Digester) todos(a args) {
+	before := d.Plan
+	if a.has([]string{"todos", "plan", "items"}) {
+		d.Plan = nil
+	}
 	for _, item := range a.list("todos", "plan", "items") {
 		what := item.text([]string{"content", "step", "description", "text", "title", "subject"})
 		d.todo(what, item.text([]string{"status", "state"}))
+		d.Plan = append(d.Plan, valid(cut(squeeze(what), maxTitle)))
+	}
+	for _, key := range before {
+		if !slices.Contains(d.Plan, key) {
+			d.add(Fact{Kind: Todo, Key: key, State: Dropped, Text: key})
+		}
 	}
 	if why := a.text([]string{"explanation"}); why != "" {
 		d.sentences(Said, why)

@@ -18,7 +18,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 8
+const Version = 9
 
 // Kind is the subject of a fact.
 type Kind string
@@ -62,6 +62,8 @@ const (
 	Done   State = "done"
 	Passed State = "passed"
 	Failed State = "failed"
+	// Dropped is the state of an item of a todo list that a newer list does not have.
+	Dropped State = "dropped"
 )
 
 // Fact is one thing that was said or done.
@@ -131,6 +133,8 @@ type Digester struct {
 	Open map[string][]int
 	// Tasks holds the titles of the tasks of a task list, by number.
 	Tasks map[string]string
+	// Plan holds the keys of the items of the newest todo list that a tool set as a whole.
+	Plan []string
 	// Last holds the indexes of the facts of the model's newest text, if no call came after it.
 	Last []int
 

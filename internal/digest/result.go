@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -37,7 +38,7 @@ func (d *Digester) result(r *Result) {
 	case Command, Commit:
 		d.ended(facts[0], o)
 	case Question:
-		d.chosen(o.output)
+		d.chosen(facts, o)
 	case Todo:
 		d.numberedTask(f.Text, o.output)
 	case Said:
@@ -80,6 +81,9 @@ func (d *Digester) awaited(a args) []int {
 // ended adds to the fact of a command how the command ended.
 func (d *Digester) ended(i int, o outcome) {
 	f := &d.Made[i]
+	if f.Kind == Commit && !o.failed {
+		f.Text = "committed: " + strings.TrimPrefix(f.Text, committing)
+	}
 	t := readTests(o.output)
 	if f.Test && t.seen {
 		failed := o.failed || t.failed > 0 || len(t.names) > 0
@@ -93,10 +97,12 @@ func (d *Digester) ended(i int, o outcome) {
 		}
 		return
 	}
+	// A branch stays checked out when a later command of the same script fails
+	d.branchShown(*f, o.output)
+	f = &d.Made[i]
 	if !o.failed {
 		f.State = Passed
 		if f.Kind == Command {
-			d.branchShown(o.output)
 			d.short(o.output)
 		}
 		return
@@ -117,7 +123,20 @@ func (d *Digester) failedAct(facts []int, output string) {
 		d.Made[i].State = Failed
 		d.Made[i].Text += ": failed"
 	}
-	d.failures(d.Made[facts[0]].Text, output)
+	d.failures(d.Made[facts[0]].ActKey(), output)
+}
+
+// ActKey returns the key that an act shares with the lines that tell how it failed, and with later
+// acts of its kind on the same subject.
+func (f *Fact) ActKey() string {
+	switch f.Kind {
+	case Command, Commit:
+		return f.Key
+	case Edit, Read:
+		return string(f.Kind) + " " + f.Path
+	}
+	what, _, _ := strings.Cut(f.Text, ": ")
+	return string(f.Kind) + " " + what
 }
 
 // refusals begin the result of a call that the user refused.
@@ -149,9 +168,22 @@ func (d *Digester) refused(facts []int, words string) {
 	d.sentences(Prompt, words)
 }
 
-// chosen adds the user's answers to a tool's questions: one fact for each "question"="answer".
-func (d *Digester) chosen(output string) {
-	n := 0
+// silences are the words of clients for a question that nobody answered, in lower case.
+var silences = [...]string{"no response", "no answer", "not answer", "not respond", "timed out",
+	"timeout", "declined", "dismissed", "cancelled", "canceled", "unanswered", "skipped",
+	"interrupted", "away from keyboard", "without answering"}
+
+// isSilence reports whether a result says that nobody answered.
+func isSilence(output string) bool {
+	line := strings.ToLower(firstLine(output, maxTitle))
+	return line == "" || slices.ContainsFunc(silences[:],
+		func(s string) bool { return strings.Contains(line, s) })
+}
+
+// chosen adds the user's answers to a tool's questions: one fact for each "question"="answer". A
+// question that has an answer is done: the answer repeats it.
+func (d *Digester) chosen(questions []int, o outcome) {
+	output, n := o.output, 0
 	for rest := output; ; {
 		before, after, ok := strings.Cut(rest, `"="`)
 		if !ok {
@@ -168,8 +200,17 @@ func (d *Digester) chosen(output string) {
 		rest = next
 		n++
 	}
-	if n == 0 {
+	switch {
+	case n == 0 && (o.failed || isSilence(output)):
+		return
+	case n == 0 && len(questions) == 1:
+		d.add(Fact{Kind: Decision, Text: d.Made[questions[0]].Text + " → " +
+			cut(squeeze(output), maxTitle)})
+	case n == 0:
 		d.add(Fact{Kind: Decision, Text: cut(squeeze(output), maxTitle)})
+	}
+	for _, i := range questions {
+		d.Made[i].State = Done
 	}
 }
 
@@ -184,8 +225,14 @@ func (d *Digester) numberedTask(title, output string) {
 	}
 }
 
-// branchShown adds the branch that an output of git names.
-func (d *Digester) branchShown(output string) {
+// branchShown adds the branch that the output of a command names.
+func (d *Digester) branchShown(f Fact, output string) {
+	script, _, _ := strings.Cut(f.Text, " # ")
+	if name := lastLine(output); strings.HasSuffix(script, "git branch --show-current") &&
+		name != "" && !strings.Contains(name, " ") {
+		d.add(Fact{Kind: Branch, Key: "branch", Text: "on branch " + name})
+		return
+	}
 	eachLine(output[:min(len(output), 600)], func(line string) bool {
 		for _, lead := range [...]string{"On branch ", "Switched to a new branch '",
 			"Switched to branch '"} {

@@ -102,13 +102,25 @@ func TestAnswers(t *testing.T) {
 				`{"questions":[{"question":"Which parser?"},{"question":"Which branch?"}]}`),
 				answered("a",
 					`User has answered your questions: "Which parser?"="The old one", "Which branch?"="main". You can now continue.`)},
-			"question: Which parser?", "question: Which branch?",
+			"question[done]: Which parser?", "question[done]: Which branch?",
 			"decision: Which parser? → The old one", "decision: Which branch? → main")
 	})
 	t.Run("in other words", func(t *testing.T) {
 		check(t, []Message{called("a", "ask_user", `{"questions":[{"question":"Which parser?"}]}`),
 			answered("a", "The old\none")},
-			"question: Which parser?", "decision: The old one")
+			"question[done]: Which parser?", "decision: Which parser? → The old one")
+	})
+	for _, silence := range []string{"", "No response after 60s, the user may be away.",
+		"User declined to answer questions", "The question timed out", "[Dismissed by the user]",
+		"The user did not answer the questions."} {
+		t.Run("nobody answered: "+silence, func(t *testing.T) {
+			check(t, []Message{called("a", "ask_user", `{"question":"Which parser?"}`),
+				answered("a", silence)}, "question: Which parser?")
+		})
+	}
+	t.Run("the call failed", func(t *testing.T) {
+		check(t, []Message{called("a", "ask_user", `{"question":"Which parser?"}`),
+			failedWith("a", "no such tool")}, "question: Which parser?")
 	})
 	t.Run("after a prompt typed meanwhile", func(t *testing.T) {
 		check(t,

@@ -29,7 +29,7 @@ func (d *Digester) command(script, why string) {
 		return
 	}
 	for _, c := range work {
-		if message, ok := commitMessage(c); ok {
+		if message, ok := commitMessage(c); ok && !d.inScratch(script, all) {
 			d.committed(message)
 			return
 		}
@@ -55,9 +55,51 @@ func (d *Digester) ran(line, key, why string, test bool) {
 }
 
 func (d *Digester) committed(message string) {
-	d.add(Fact{Kind: Commit, Key: "commit", Text: "committed: " + firstLine(message, maxTitle)})
+	d.add(Fact{Kind: Commit, Key: "commit", Text: committing + firstLine(message, maxTitle)})
 	_, body, _ := strings.Cut(strings.TrimSpace(message), "\n")
 	d.sentences(Written, body)
+}
+
+// committing begins the text of a commit until its result says that it was made.
+const committing = "tried to commit: "
+
+// inScratch reports whether a script works in a repository for trying things out: it changes to a
+// temporary directory, or to one whose repository it makes itself. A directory where a file was
+// edited belongs to the work.
+func (d *Digester) inScratch(script string, all []simple) bool {
+	dir, made := "", false
+	for _, c := range all {
+		words := c.words
+		switch {
+		case words[0] == "cd" && len(words) > 1:
+			dir = inDirectory(dir, words[1])
+		case words[0] == "git" && len(words) > 1:
+			if words[1] == "-C" && len(words) > 2 {
+				dir = inDirectory(dir, words[2])
+			}
+			made = made || slices.Contains(words[1:min(len(words), 5)], "init") ||
+				words[1] == "clone"
+		}
+	}
+	variable := strings.HasPrefix(dir, "$") && strings.Contains(script, "mktemp")
+	if dir == "" || !made && !variable && !isTemporary(dir) {
+		return false
+	}
+	return !slices.ContainsFunc(d.Made, func(f Fact) bool {
+		return f.Kind == Edit && strings.HasPrefix(f.Path, dir+"/")
+	})
+}
+
+// isTemporary reports whether a directory is one that a system clears.
+func isTemporary(dir string) bool {
+	for _, lead := range [...]string{"/tmp", "/private/tmp", "/var/tmp", "/var/folders",
+		"/private/var/folders", "/dev/shm", "$TMPDIR", "${TMPDIR", "$(mktemp", "`mktemp"} {
+		if rest, ok := strings.CutPrefix(dir, lead); ok &&
+			(rest == "" || strings.IndexByte("/}: -", rest[0]) >= 0) {
+			return true
+		}
+	}
+	return false
 }
 
 func because(why string) string {

@@ -39,21 +39,21 @@ func TestCommands(t *testing.T) {
 		{`# only words`, "command: ran # only words"},
 		{`cd /p`, "command: ran cd /p"},
 		// Commits
-		{`git commit -m "Keep the last token"`, "commit: committed: Keep the last token"},
-		{`git commit -m 'It'\''s kept'`, "commit: committed: It's kept"},
-		{`git commit -m "Keep \"EOF\" tokens"`, `commit: committed: Keep "EOF" tokens`},
-		{`git commit --message="Keep it"`, "commit: committed: Keep it"},
-		{`git commit -am "Keep it"`, "commit: committed: Keep it"},
-		{`git add . && git -C /p commit -q -m "Keep it" && git push`, "commit: committed: Keep it"},
-		{`git commit --amend --no-edit`, "commit: committed: amended the last commit"},
+		{`git commit -m "Keep the last token"`, "commit: tried to commit: Keep the last token"},
+		{`git commit -m 'It'\''s kept'`, "commit: tried to commit: It's kept"},
+		{`git commit -m "Keep \"EOF\" tokens"`, `commit: tried to commit: Keep "EOF" tokens`},
+		{`git commit --message="Keep it"`, "commit: tried to commit: Keep it"},
+		{`git commit -am "Keep it"`, "commit: tried to commit: Keep it"},
+		{`git add . && git -C /p commit -q -m "Keep it" && git push`, "commit: tried to commit: Keep it"},
+		{`git commit --amend --no-edit`, "commit: tried to commit: amended the last commit"},
 		{`git commit`, "command: ran git commit"},
 		{`git commit -m ""`, `command: ran git commit -m ""`},
 		{"git commit -m \"$(cat <<'EOF'\nKeep the last token :)\n\nThe scanner dropped what " +
 			"stood before the end.\nEOF\n)\"",
-			"commit: committed: Keep the last token :)\nwritten: The scanner dropped what stood " +
+			"commit: tried to commit: Keep the last token :)\nwritten: The scanner dropped what stood " +
 				"before the end."},
 		{"git commit -F - <<'EOF'\nKeep the last token\nEOF",
-			"commit: committed: Keep the last token"},
+			"commit: tried to commit: Keep the last token"},
 		{`echo "git commit -m x"`, `command: ran echo "git commit -m x"`},
 		// Patches
 		{"apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a b.go\n+x\n*** End Patch\nEOF",
@@ -151,4 +151,49 @@ func TestParseScript(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", tt.script, s, tt.want)
 		}
 	}
+}
+
+// TestCommitsCount has commits of the project and others, with what the call printed.
+func TestCommitsCount(t *testing.T) {
+	const made = "[main 1a2b3c4] Keep it\n 1 file changed"
+	tests := []struct{ name, script, output, want string }{
+		{"here", `git add -A && git commit -m "Keep it"`, made, "commit[passed]: committed: Keep it"},
+		{"in a directory of the project", `cd /p/sub && git commit -m "Keep it"`, made,
+			"commit[passed]: committed: Keep it"},
+		{"in a new repository here", `git init && git add . && git commit -m "Keep it"`, made,
+			"commit[passed]: committed: Keep it"},
+		{"in a temporary directory", `cd /tmp/try && git commit -m "Keep it"`, made, "command"},
+		{"with -C", `git -C /tmp/try commit -m "Keep it"`, made, "command"},
+		{"in a directory of mktemp", `T=$(mktemp -d); cd "$T" && git commit -m "Keep it"`, made,
+			"command"},
+		{"in a new repository elsewhere", `mkdir t && cd t && git init && git commit -m "Keep it"`,
+			made, "command"},
+		{"in a clone", `git clone /p /q && cd /q && git commit -m "Keep it"`, made, "command"},
+		{"where files are edited", `cd /tmp/work && git commit -m "Keep it"`, made,
+			"commit[passed]: committed: Keep it"},
+		{"failed", `git commit -m "Keep it"`, "Exit code 1\nerror: nothing to commit",
+			"commit[failed]: tried to commit: Keep it"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			facts := Of(numbered(
+				called("e", "Write", `{"file_path":"/tmp/work/a.go","content":"x"}`),
+				called("a", "bash", fmt.Sprintf(`{"command":%q}`, tt.script)),
+				answered("a", tt.output)))
+			if got := show(facts[1]); !strings.HasPrefix(got, tt.want) {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestBranchOfAFailedScript(t *testing.T) {
+	check(t, []Message{called("a", "bash", `{"command":"git checkout -b v2 && ls nothing"}`),
+		failedWith("a", "Switched to a new branch 'v2'\nls: nothing: No such file")},
+		"command[failed]: ran git checkout -b v2 && ls nothing: failed", "branch: on branch v2",
+		"failure: ls: nothing: No such file")
+	check(t, []Message{called("a", "bash",
+		`{"command":"git status --short && git branch --show-current"}`), answered("a", "?? x\nv2")},
+		"command[passed]: ran git status --short && git branch --show-current",
+		"branch: on branch v2")
 }

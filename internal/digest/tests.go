@@ -106,8 +106,11 @@ func (t *tests) failedFile(rest string) {
 func (t *tests) counts(line string) {
 	words := strings.Fields(strings.ToLower(line))
 	for i := 1; i < len(words) && i < 16; i++ {
+		if !isOfSummary(words[i-1]) {
+			return // a program tells of other things
+		}
 		n, ok := leadingNumber(words[i-1])
-		if !ok || len(words[i-1]) > 5 {
+		if !ok || len(words[i-1]) > 5 || !endsCount(words[i:]) {
 			continue
 		}
 		switch strings.Trim(words[i], ",;.)") {
@@ -117,6 +120,32 @@ func (t *tests) counts(line string) {
 			t.seen, t.passed = true, max(t.passed, n)
 		}
 	}
+}
+
+// isOfSummary reports whether a word, in lower case, may stand before a count in the last line of a
+// test runner: a label, a number, a time, a state, or no word at all.
+func isOfSummary(word string) bool {
+	word = strings.Trim(word, "=-:,;.()[]|#*✓✗✖×❌✅")
+	if word == "" || word[0] >= '0' && word[0] <= '9' {
+		return true
+	}
+	switch word {
+	case "test", "tests", "files", "suites", "result", "results", "summary", "specs", "spec",
+		"examples", "assertions", "ok", "fail", "failed", "failing", "failures", "passed",
+		"passing", "pass", "skipped", "pending", "todo", "total", "ignored", "measured",
+		"filtered", "flaky", "errors", "error", "warnings", "deselected", "xfailed", "xpassed",
+		"completed", "run", "ran", "and", "in", "of", "out", "failures!", "failed!", "passed!":
+		return true
+	}
+	return false
+}
+
+// endsCount reports whether a count ends after the first of words: "30 failed files" counts files.
+func endsCount(words []string) bool {
+	if len(words) == 1 || strings.ContainsAny(words[0][len(words[0])-1:], ",;.)") {
+		return true
+	}
+	return isOfSummary(words[1]) && words[1] != "files"
 }
 
 // maxTestName is the largest number of bytes of a test's name.

@@ -56,6 +56,21 @@ func TestRunners(t *testing.T) {
 			"[passed]: 2 passed"},
 		{"TAP, failing", "node --test", "ok 1 - keeps\nnot ok 2 - drops the last\n",
 			"[failed]: 1 failed: drops the last"},
+		{"Go, a test that counts other things", "go test -v .",
+			"=== RUN   TestA\n    a_test.go:46: wrote 30 failing files\n" +
+				"--- FAIL: TestA (1.03s)\nFAIL\nFAIL\tx/a\t1.7s\nFAIL\n",
+			"[failed]: 1 failed: TestA"},
+		{"Go, a log with a count at its end", "go test -v .",
+			"    a_test.go:46: retried: 7 failed\n--- PASS: TestA (1.03s)\nPASS\nok  \tx/a\t1s\n",
+			"[passed]: 1 passed"},
+		{"pytest, a print", "pytest",
+			"12 failed requests were sent again\n=== 3 passed in 0.40s ===\n",
+			"[passed]: 3 passed"},
+		{"RSpec", "bundle exec rspec", "12 examples, 2 failures, 1 pending\n",
+			"[failed]: 2 failed"},
+		{"nextest", "cargo nextest run",
+			"Summary [   0.1s] 12 tests run: 11 passed, 1 failed, 0 skipped\n",
+			"[failed]: 1 failed"},
 		{"none ran", "go test ./...", "", "[passed]"},
 	}
 	for _, tt := range tests {

@@ -51,4 +51,19 @@ func TestTodos(t *testing.T) {
 			t.Errorf("keys %q and %q", facts[0].Key, facts[1].Key)
 		}
 	})
+	t.Run("a list that replaces another", func(t *testing.T) {
+		check(t, []Message{
+			called("a", "TodoWrite", `{"todos":[{"content":"Mend the parser"},{"content":"Test it"}]}`),
+			called("b", "TodoWrite", `{"todos":[{"content":"Test it"},{"content":"Print it"}]}`),
+			called("c", "update_plan", `{"plan":[]}`)},
+			"todo[open]: Mend the parser", "todo[open]: Test it", "todo[open]: Test it",
+			"todo[open]: Print it", "todo[dropped]: Mend the parser", "todo[dropped]: Test it",
+			"todo[dropped]: Print it")
+	})
+	t.Run("a list leaves numbered tasks alone", func(t *testing.T) {
+		check(t, []Message{
+			called("a", "TaskCreate", `{"subject":"Mend the parser"}`),
+			called("b", "TodoWrite", `{"todos":[{"content":"Test it"}]}`)},
+			"todo[open]: Mend the parser", "todo[open]: Test it")
+	})
 }

@@ -13,11 +13,13 @@ func (d *Digester) sentences(kind Kind, text string) int {
 	list := summarize.Fragments(unwrapped(text))
 	for _, p := range list {
 		line := tidy(p.Text)
-		if line == "" || isNumbered(line) || p.Code && strings.Count(line, " ") < minCode {
+		answers := kind == Prompt && len(list) <= shortPrompt // "2" answers a question of the model
+		if line == "" || isNumbered(line) && !answers ||
+			p.Code && strings.Count(line, " ") < minCode {
 			continue
 		}
 		f := Fact{Kind: kind, Text: line}
-		if p.Code {
+		if p.Code || kind == Prompt && isPastedCommand(line) {
 			f.Kind = Code
 		} else {
 			f.Slight = kind == Recap && isFrame(line) ||
@@ -37,9 +39,30 @@ const shortPrompt = 3
 // tells nothing by itself.
 const minCode = 3
 
-// tidy removes the marks of Markdown from a line: heads, bullets, quotes, and pairs of asterisks.
+// isPastedCommand reports whether a line is one of a command that was pasted: it stands after the
+// prompt of a shell, goes on in the next line, or begins with a long flag.
+func isPastedCommand(line string) bool {
+	for _, lead := range [...]string{"$ ", "❯ ", "➜ ", "PS> "} {
+		if strings.HasPrefix(line, lead) {
+			return true
+		}
+	}
+	return strings.HasSuffix(line, " \\") || len(line) > 2 && strings.HasPrefix(line, "--") &&
+		isLetter(rune(line[2]))
+}
+
+// tidy removes the marks of Markdown from a line: heads, bullets, quotes, and pairs of asterisks. A
+// mark ends before a space; without one, as in --flag, it belongs to the word.
 func tidy(line string) string {
-	line = strings.TrimLeft(line, "#>*-• \t")
+	line = strings.TrimLeft(line, " \t")
+	for {
+		rest := strings.TrimLeft(line, "#>*-•")
+		if rest == line || rest != "" && strings.IndexByte(" \t", rest[0]) < 0 &&
+			strings.HasPrefix(line, "-") {
+			break
+		}
+		line = strings.TrimLeft(rest, " \t")
+	}
 	line = strings.ReplaceAll(line, "**", "")
 	return strings.Trim(line, "| \t")
 }
