@@ -156,6 +156,55 @@ func TestPushBesideForgetLeavesNoWords(t *testing.T) {
 	storetest.Check(t, b.Store)
 }
 
+// A forget reaches what only the log of another store leads to: a session that was removed there,
+// and messages that their owner has undone. An undo brings no words back.
+func TestForgetReachesWhatTheLogKeeps(t *testing.T) {
+	for _, removed := range []bool{true, false} {
+		root := place(t)
+		a, b, c := newParty(t, "laptop"), newParty(t, "desk"), newParty(t, "shed")
+		a.say("work", "one")
+		secret := a.say("work", "under the mat")
+		a.push(open(t, root))
+		b.pull(open(t, root))
+		c.pull(open(t, root))
+		var err error
+		if removed {
+			_, err = b.Conversation.RemoveSession(t.Context(), "work@laptop")
+		} else {
+			_, err = a.Conversation.Undo(t.Context(), "work")
+			a.push(open(t, root))
+			b.pull(open(t, root))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		// What somebody else forgets of it stays.
+		if _, err := forget.Run(t.Context(), c.Store,
+			forget.Options{IDs: []format.ID{secret}}); err != nil {
+			t.Fatal(err)
+		}
+		c.say("work", "two")
+		c.push(open(t, root))
+		b.pull(open(t, root))
+		if gone, err := b.Objects.Forgotten(secret); err != nil || gone {
+			t.Errorf("removed %v: the words went: error %v", removed, err)
+		}
+		if _, err := forget.Run(t.Context(), a.Store,
+			forget.Options{IDs: []format.ID{secret}}); err != nil {
+			t.Fatal(err)
+		}
+		a.push(open(t, root))
+		b.pull(open(t, root))
+		if gone, err := b.Objects.Forgotten(secret); err != nil || !gone {
+			t.Errorf("removed %v: the words are there still: error %v", removed, err)
+		}
+		if _, err := b.Objects.Get(secret); err == nil {
+			t.Errorf("removed %v: the words can be read", removed)
+		}
+		storetest.Check(t, b.Store)
+	}
+}
+
 // A push that another one of the same store overtakes leaves no words that were forgotten
 // meanwhile.
 func TestOvertakenPushLeavesNoForgottenWords(t *testing.T) {

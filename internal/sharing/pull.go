@@ -354,8 +354,12 @@ func (p *pulling) forget(ctx context.Context) error {
 		return err
 	}
 	theirs = append(theirs, clusters...)
+	left, err := p.leftBehind(ctx, setOf(theirs))
+	if err != nil {
+		return err
+	}
 	var here []format.ID
-	for _, id := range theirs {
+	for _, id := range append(theirs, left...) {
 		if !p.news.forgot[id] {
 			continue
 		}
@@ -390,6 +394,68 @@ func (p *pulling) forget(ctx context.Context) error {
 	// The store tells all that went
 	_, err = forget.Run(ctx, x.s, forget.Options{IDs: here, Exact: true})
 	return err
+}
+
+// leftBehind returns what the store has forgotten and only the log here leads to: what was in a
+// session that was removed here, or that its owner has moved away from it since. An undo would
+// bring it back. theirs is what the store's sessions lead to now.
+func (p *pulling) leftBehind(ctx context.Context, theirs map[format.ID]bool) ([]format.ID, error) {
+	x := p.x
+	rest := map[format.ID]bool{}
+	for id := range p.news.forgot {
+		if theirs[id] {
+			continue
+		}
+		there, err := x.s.Objects.Has(id)
+		if err != nil {
+			return nil, err
+		}
+		forgot, err := x.s.Objects.Forgotten(id)
+		if err != nil {
+			return nil, err
+		}
+		if there && !forgot {
+			rest[id] = true
+		}
+	}
+	if len(rest) == 0 {
+		return nil, nil
+	}
+	tips, err := p.tipsOnce()
+	if err != nil {
+		return nil, err
+	}
+	all, err := x.missingBySession(ctx, tips, nil)
+	return slices.DeleteFunc(all, func(id format.ID) bool { return !rest[id] }), err
+}
+
+// tipsOnce are the ends that the store's branches have had here, as far as the log goes back.
+func (p *pulling) tipsOnce() (branchTips, error) {
+	tips, seen := branchTips{}, map[format.ID]bool{}
+	add := func(ref string, v format.Value) {
+		session, name, ok := history.BranchOfRef(ref)
+		if !ok || v.ID.IsZero() || seen[v.ID] {
+			return
+		}
+		if label, shared := history.Owner(p.view, session); shared && label == p.of.label {
+			seen[v.ID] = true
+			tips.add(share.Branch{Session: session, Name: name}, v.ID)
+		}
+	}
+	base, err := p.x.s.Refs.Base()
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range base.Refs {
+		add(ref.Name, ref.Value)
+	}
+	return tips, p.x.s.Refs.Forward(func(r refs.Record) bool {
+		for _, u := range r.Op.Refs {
+			add(u.Name, u.Old)
+			add(u.Name, u.New)
+		}
+		return true
+	})
 }
 
 // from counts bodies by the session of the store that they are in, here or in what is pulled. A
