@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
+
+	"github.com/gemini-ctx/ctx/internal/faults/program"
 )
 
 // turn does one thing that a person does.
@@ -330,17 +331,14 @@ func (p *party) beside() {
 		return
 	}
 	p.note(r)
-	forget := p.Command("forget", "--force", r.ID)
-	var said strings.Builder
-	forget.Stderr = &said
-	if err := forget.Start(); err != nil {
-		p.Fatal(err)
-	}
-	time.Sleep(time.Duration(p.rng.IntN(60)) * time.Millisecond)
-	p.judge(p.Run("push"))
-	if err := forget.Wait(); err != nil {
-		p.Errorf("seed %d: %s: a forget beside a push: %v: %s", p.seed, p.name, err,
-			said.String())
+	said := make(chan program.Result)
+	go func() { said <- p.Run("forget", "--force", r.ID) }()
+	push := p.Run("push")
+	forget := <-said
+	p.judge(push)
+	p.judge(forget)
+	if !forget.OK() {
+		p.Errorf("seed %d: %s: a forget beside a push: %v", p.seed, p.name, forget)
 	}
 	p.texts("forget beside a push")
 }
