@@ -36,7 +36,9 @@ func (p *party) turn() {
 	case n < 57:
 		p.changes("redo", "-s", p.mine())
 	case n < 59:
-		p.changes("session", "rm", "--force", p.any())
+		session := p.any()
+		p.gone[session] = true
+		p.changes("session", "rm", "--force", session)
 	case n < 67:
 		p.forget()
 	case n < 69:
