@@ -31,7 +31,8 @@ With --all the command imports every transcript of this project that it finds on
 Gemini CLI, Claude Code, Codex CLI, opencode, Antigravity, Cursor, GitHub Copilot CLI, Qwen Code and
 Factory Droid. A session is the project's if it began in the directory of the project or below it,
 in another checkout of the same repository, or where the project was before; and where no other
-store is used. The command says what it leaves out. --path DIR, for a directory in the project,
+store is used. A session that was removed stays removed; to name its file brings it back. The
+command says what it leaves out. --path DIR, for a directory in the project,
 imports the sessions of DIR alone; those of a directory elsewhere come, too. Each transcript
 becomes the session with its own id, the one with the newest message last. Run the command again
 at any time: it adds only what is new, and prints a line for each file that had something new, and

@@ -1,11 +1,46 @@
 package main
 
 import (
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/session"
 )
+
+// withoutRemoved leaves out the transcripts of sessions that somebody has removed from the store,
+// and those of their subagents, and says how many there are. To name a file brings it back.
+func (a *app) withoutRemoved(s *session.Store, list []found) ([]found, error) {
+	v, err := s.Refs.Read()
+	if err != nil {
+		return nil, err
+	}
+	removed, err := s.Conversation.Removed(v)
+	if err != nil || len(removed) == 0 {
+		return list, err
+	}
+	before := len(list)
+	list = slices.DeleteFunc(list, func(f found) bool {
+		agent, _ := catalog.Named(f.agent)
+		name := agent.NameOf(a.path(f.file))
+		if f.listed != nil {
+			name = f.listed.ID
+		}
+		if removed[name] {
+			return true
+		}
+		session, _, beside := strings.Cut(filepath.ToSlash(f.file), "/subagents/")
+		return beside && removed[path.Base(session)]
+	})
+	if n := before - len(list); n > 0 {
+		a.say("ctx: import: left out: %s; `ctx import FILE` brings one back",
+			plural(n, "transcript of a session that was removed",
+				"transcripts of sessions that were removed"))
+	}
+	return list, nil
+}
 
 // importAll imports every transcript of the project that is on this machine, or of those of its
 // directories that paths names. A directory elsewhere is the project, too.
@@ -23,6 +58,9 @@ func importAll(a *app, paths []string, dryRun bool) error {
 	}
 	look, p := a.lookFor(s, noted, paths)
 	list, outside, looked := a.pick(s, look, &p)
+	if list, err = a.withoutRemoved(s, list); err != nil {
+		return err
+	}
 	if len(list) == 0 {
 		in := append(p.Asked, p.Dir)[0]
 		return withHint(notFound("a transcript of this project: %q", in), "looked in %s", looked)

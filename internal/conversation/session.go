@@ -34,6 +34,20 @@ func (s *Writer) setHEAD(ctx context.Context, verb, session string) error {
 	})
 }
 
+// Removed returns the sessions that were removed and are not there again, as far back as the log
+// reaches.
+func (s *Reader) Removed(v *refs.View) (map[string]bool, error) {
+	removed := map[string]bool{}
+	err := s.Refs.Backward(v, func(r refs.Record) bool {
+		if name := r.Op.Session; r.Op.Verb == refs.VerbSessionRm &&
+			len(v.Names("sessions/"+name+"/")) == 0 {
+			removed[name] = true
+		}
+		return true
+	})
+	return removed, err
+}
+
 // RemoveSession removes the refs and the own state of a session, and its entries from the forest.
 // It returns how many messages the session had. State that is shared with an app or a user stays;
 // gc removes the words.
