@@ -181,8 +181,9 @@ func writeQwen(h *Home, s *Session, _ []*Session) error {
 		case Person:
 			add(said.id, "user", "user", object{"text": said.Text})
 		case Tool:
-			add(beside(said.id, 'a'), "assistant", "model", object{"functionCall": object{"id": "c" + said.id,
-				"name": "run_shell_command", "args": object{"command": "count"}}})
+			add(beside(said.id, 'a'), "assistant", "model", object{"functionCall": object{
+				"id": "c" + said.id, "name": "run_shell_command",
+				"args": object{"command": "count"}}})
 			add(said.id, "tool_result", "user", object{"functionResponse": object{
 				"id": "c" + said.id, "name": "run_shell_command",
 				"response": object{"output": said.Text}}})

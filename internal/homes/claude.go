@@ -26,8 +26,8 @@ func lines(records []object) (b []byte) {
 
 var noName = regexp.MustCompile(`[^a-zA-Z0-9]`)
 
-// slug is the name that Claude Code and Qwen Code give to a directory. It counts UTF-16 units, which
-// for the names of homes are runes.
+// slug is the name that Claude Code and Qwen Code give to a directory. It counts UTF-16 units,
+// which for the names of homes are runes.
 func slug(dir string) string { return noName.ReplaceAllString(dir, "-") }
 
 // claude writes a session of Claude Code.

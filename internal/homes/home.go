@@ -79,7 +79,7 @@ const (
 	Packed      Shape = "packed"      // compressed
 	HalfPacked  Shape = "half packed" // compressed, and cut off
 	Compacted   Shape = "compacted"
-	Twice       Shape = "compacted twice" // in one process: the second boundary names the first's parent
+	Twice       Shape = "compacted twice" // in one process: both boundaries name one parent
 	Rewritten   Shape = "rewritten"       // records come again with a field more
 	Rewound     Shape = "rewound"
 	Forked      Shape = "forked" // begins with the records of its parent

@@ -14,8 +14,8 @@ import (
 )
 
 // TestHomes imports everything of generated homes into the stores of their projects, and compares
-// every text with the truth: who said it, in which project, in which order, how often. It then looks
-// at what status, brief, a hook, search and a clone say. CTX_HOMES=20 takes 20 homes of 200
+// every text with the truth: who said it, in which project, in which order, how often. It then
+// looks at what status, brief, a hook, search and a clone say. CTX_HOMES=20 takes 20 homes of 200
 // sessions; CTX_HOMES_SEED is the first seed. With CTX_HOMES_FORKS there are sessions that Claude
 // Code has forked: their shared beginning is stored twice, which is open.
 func TestHomes(t *testing.T) {

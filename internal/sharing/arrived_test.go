@@ -126,8 +126,8 @@ func TestPullOfJoinedPacksAfterForget(t *testing.T) {
 	storetest.Check(t, b.Store)
 }
 
-// A push while a forget is at work: what the push tells the others to forget does not leave with it,
-// though the words are here still.
+// A push while a forget is at work: what the push tells the others to forget does not leave with
+// it, though the words are here still.
 func TestPushBesideForgetLeavesNoWords(t *testing.T) {
 	root := place(t)
 	a, b := newParty(t, "laptop"), newParty(t, "desk")

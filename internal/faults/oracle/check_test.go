@@ -19,7 +19,8 @@ func (w *world) agree() {
 		for session, want := range owner.now {
 			for _, other := range w.stores {
 				name := session + "@" + owner.name
-				if other == owner || other.gone[name] && !slices.Contains(other.sessions(true), name) {
+				if other == owner ||
+					other.gone[name] && !slices.Contains(other.sessions(true), name) {
 					continue // one that was removed comes back when its owner goes on with it
 				}
 				got := other.log(name)
