@@ -27,7 +27,8 @@ func logTool() tool {
 	return tool{
 		name: "log", title: "Show the messages of a session",
 		text: `Shows the messages and notes of a session's branch, oldest first, word for word. "limit" shows only the
-newest; "reverse" begins with the newest. The default session is the one that HEAD names.` + isData,
+newest; "reverse" begins with the newest. Notes without words are shown only with "all".
+The default session is the one that HEAD names.` + isData,
 		params: append([]param{
 			sessionParam(), branchParam(),
 			{name: "rev", kind: "string",
@@ -80,7 +81,7 @@ func (cl *call) log(a logArgs) (*mcp.CallToolResult, error) {
 	w := &entryWalk{cl: cl, page: newPage(a.tokens())}
 	var tip format.ID
 	o := recall.LogOptions{All: a.All, Limit: a.Limit, Since: since, NewestFirst: a.Reverse,
-		Masked: a.Masked}
+		Masked: a.Masked, Worded: true}
 	if more {
 		tip, o.After, o.Skip = at.ids[0], at.ids[1], at.numbers[0]
 		w.resume(at.numbers[1], at.numbers[2])

@@ -36,6 +36,8 @@ func newLogCmd(a *app) *cobra.Command {
 		Long: long(`Prints the messages and notes of a branch, or of the history of a revision,
 oldest first. A..B prints what the history of B has and the history of A has not. An amended message
 appears in its first place with its newest words, and a forgotten message as a line that says so.
+Notes without words, records that an agent keeps for itself, are left out unless --all or --json is
+given.
 With --since the command takes entries from the newest back to the first one at that time or later;
 -n limits their number. With --role and --grep it prints only messages of that role, and those in
 whose words the pattern (RE2, as in Go; ^ and $ match at lines) is found.
@@ -124,7 +126,8 @@ func (o *logOptions) run(a *app, rev string) error {
 		return err
 	}
 	show := recall.LogOptions{All: o.all, Limit: o.limit, After: after, Since: since,
-		NewestFirst: o.reverse, Masked: o.masked, Role: o.role, Pattern: pattern}
+		NewestFirst: o.reverse, Masked: o.masked, Role: o.role, Pattern: pattern,
+		Worded: !a.json}
 	err = s.Recall.LogEach(tip, show, func(shown *history.Shown) error {
 		return errors.Join(a.c.Err(), o.print(a, shown))
 	})
@@ -225,6 +228,7 @@ func (o *logOptions) watch(a *app, s *session.Store, view *refs.View) error {
 
 func (o *logOptions) printNew(a *app, s *session.Store, shown *history.Shown) error {
 	switch e := shown.Entry; {
+	case !o.all && !a.json && shown.IsBare():
 	case o.all || e.Kind == format.KindMessage || e.Kind == format.KindNote:
 		return a.printEntry(shown)
 	case e.Kind == format.KindAmend:

@@ -39,18 +39,23 @@ func (o *logOptions) graph(a *app, s *session.Store, view *refs.View) error {
 	l := &lanes{}
 	printed := 0
 	for _, e := range order {
-		if len(tips[e.ID]) == 0 && !o.all && !isDrawn(e.Entry) {
+		free := len(tips[e.ID]) == 0 && !o.all // to be left out
+		if free && !isDrawn(e.Entry) {
 			l.pass(e.ID, e.Parents)
 			continue
 		}
 		if o.limit > 0 && printed == o.limit {
 			break
 		}
-		printed++
 		shown, err := s.History.Version(e.ID, versions[e.ID])
 		if err != nil {
 			return err
 		}
+		if free && len(e.Parents) < 2 && shown.IsBare() {
+			l.pass(e.ID, e.Parents)
+			continue
+		}
+		printed++
 		before, mark, after := l.add(e.ID, e.Parents)
 		for _, row := range before {
 			a.line("%s", row)

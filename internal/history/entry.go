@@ -3,6 +3,8 @@ package history
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/message"
@@ -23,6 +25,16 @@ type Shown struct {
 	// Version is the newest version's id where the text is that of an amend, else ID.
 	Version format.ID
 	Masked  []int // parts that are shown shortened; only where that was asked for
+}
+
+// IsBare reports whether an entry is a note without words: a record that an agent keeps for
+// itself. A note whose words are gone is not bare, nor is one with a picture or another medium.
+func (s *Shown) IsBare() bool {
+	if s.Entry.Kind != format.KindNote || s.Gone != "" || strings.TrimSpace(s.Text) != "" {
+		return false
+	}
+	parts, _ := message.Parse(s.Parts) // none in a body of another form
+	return !slices.ContainsFunc(parts, func(p message.Part) bool { return p.Media != nil })
 }
 
 // Header reads an entry without its body. The error is objects.ErrNotFound for a missing object; an

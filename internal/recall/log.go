@@ -27,6 +27,8 @@ type LogOptions struct {
 	Role string
 	// Pattern takes messages alone in whose latest text it is found; nil for all.
 	Pattern *regexp.Regexp
+	// Worded leaves out notes that are bare; not with All.
+	Worded bool
 	// Skip leaves out so many of those that would come first. What a tip has does not change, so that
 	// a reader can go on where they stopped.
 	Skip uint64
@@ -113,9 +115,13 @@ func (s *Reader) picks(o LogOptions, e history.Entry, version format.ID) (bool, 
 	if o.Role != "" && e.Role != o.Role {
 		return false, nil
 	}
-	if o.Pattern == nil {
+	worded := o.Worded && !o.All && e.Kind == format.KindNote
+	if o.Pattern == nil && !worded {
 		return true, nil
 	}
 	shown, err := s.Version(e.ID, version)
-	return err == nil && o.Pattern.MatchString(shown.Text), err
+	if err != nil || worded && shown.IsBare() {
+		return false, err
+	}
+	return o.Pattern == nil || o.Pattern.MatchString(shown.Text), nil
 }
