@@ -92,7 +92,7 @@ func (o *briefOptions) printProject(a *app, list []brief.SessionBrief) error {
 			}
 			continue
 		}
-		if _, err := fmt.Fprintf(a.out, "session %s\n%s", oneLine(list[i].Session),
+		if _, err := fmt.Fprintf(a.out, "%s\n%s", oneLine(view.SessionHeading(list[i])),
 			printedBrief(list[i].Lines)); err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (o *briefOptions) printProject(a *app, list []brief.SessionBrief) error {
 // printedBrief returns the lines of a brief as they are printed.
 func printedBrief(lines []brief.Line) string {
 	var w strings.Builder
-	for _, l := range view.BriefLines(lines) {
+	for _, l := range view.PlainLines(lines) {
 		w.WriteString(l + "\n")
 	}
 	return w.String()

@@ -432,3 +432,18 @@ func TestQuestions(t *testing.T) {
 	q.State = digest.Done
 	lacks(t, choose(facts(q), endless), "Which parser?")
 }
+
+func TestOvertakenConclusion(t *testing.T) {
+	answer := digest.Fact{Kind: digest.Answer, Text: "The tree is back to v1.4, as before."}
+	commit := digest.Fact{Kind: digest.Commit, Key: "commit", State: digest.Passed,
+		Text: "committed: Use v2.0"}
+	conclude := func(list ...digest.Fact) string {
+		return show(Choose(facts(list...), Options{Room: endless, Cost: cost, Conclude: true}))
+	}
+	contains(t, conclude(prompt("Mend it"), answer, prompt("Use v2.0 now")),
+		"concluded: The tree is back to v1.4, as before.")
+	contains(t, conclude(prompt("Mend it"), answer, commit),
+		"concluded: The tree is back to v1.4, as before.")
+	contains(t, conclude(prompt("Mend it"), answer, prompt("Use v2.0 now"), commit),
+		"noted: The tree is back to v1.4, as before.")
+}

@@ -42,7 +42,24 @@ func (c *chooser) concluded(purse int) []Line {
 	if c.short {
 		return c.result(purse)
 	}
-	return c.takeWhile(list, Concluded, purse, 0)
+	return c.takeWhile(list, c.conclusion(newest), purse, 0)
+}
+
+// conclusion returns the section of the answer with a seq: it concludes nothing any more once the
+// user said something else and files or commits followed.
+func (c *chooser) conclusion(seq uint64) Section {
+	prompt := false
+	for i := range c.items {
+		switch f := c.items[i].fact; {
+		case f.Seq <= seq:
+		case f.Kind == digest.Prompt:
+			prompt = true
+		case prompt && (f.Kind == digest.Edit || f.Kind == digest.Commit) &&
+			f.State != digest.Failed:
+			return Story
+		}
+	}
+	return Concluded
 }
 
 // takeWhile takes items into a section until one does not fit into purse. The first may cost as

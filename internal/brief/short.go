@@ -72,7 +72,7 @@ func (c *chooser) joined(section Section, facts []*digest.Fact, purse int, cuts 
 	}
 	purse = min(purse, c.left)
 	cut := withoutMiddle
-	if section == Concluded {
+	if f.Kind == digest.Answer {
 		cut = withoutEnd // what was done stands at the beginning
 	}
 	if cuts {
@@ -134,7 +134,7 @@ func (c *chooser) result(purse int) []Line {
 	if len(facts) == 0 {
 		return nil
 	}
-	return c.joined(Concluded, facts, purse, true)
+	return c.joined(c.conclusion(facts[0].Seq), facts, purse, true)
 }
 
 // answer returns the sentences of the answer with a seq.

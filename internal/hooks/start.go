@@ -75,7 +75,7 @@ func (h *hook) brief(e call) ([]byte, error) {
 			if len(list[i].Lines) == 0 {
 				continue // nothing was said in it
 			}
-			lines = append(lines, "session "+view.Escape(list[i].Session))
+			lines = append(lines, view.SessionHeading(list[i]))
 			lines = append(lines, view.BriefLines(list[i].Lines)...)
 		}
 		given.Overview = true

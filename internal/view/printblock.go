@@ -81,8 +81,11 @@ func (p blockPrinter) briefCost(l brief.Line) int { return cost(p.quote(briefTex
 
 // briefText is a line of a brief: the word for its section, the id of its message, the text.
 func briefText(l brief.Line) string {
-	return string(l.Section) + " [" + l.Entry.Short(briefID) + "] " +
-		escapeQuoted(oneLine(l.Text)) + "\n"
+	return lineStart(l) + escapeQuoted(oneLine(l.Text)) + "\n"
+}
+
+func lineStart(l brief.Line) string {
+	return string(l.Section) + " [" + l.Entry.Short(briefID) + "] "
 }
 
 func (p blockPrinter) describesCalls() bool { return false }

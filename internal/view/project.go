@@ -22,6 +22,15 @@ func BriefLines(list []brief.Line) []string {
 	return lines
 }
 
+// PlainLines returns the lines of a brief for a person: quotations are not escaped.
+func PlainLines(list []brief.Line) []string {
+	lines := make([]string, len(list))
+	for i, l := range list {
+		lines[i] = sanitize.Line(lineStart(l) + oneLine(l.Text))
+	}
+	return lines
+}
+
 // BriefCost returns the cost of BriefText and a line end, in quarters of a token.
 func BriefCost(l brief.Line) int { return cost(briefText(l)) }
 
@@ -57,10 +66,19 @@ func ProjectFrame(list []brief.SessionBrief) int {
 }
 
 func projectHeading(s brief.SessionBrief) string {
-	day := ""
+	return fmt.Sprintf("<session %s> %s\n", escapeQuoted(oneLine(s.Session)), extent(s))
+}
+
+// SessionHeading returns the line before the brief of one of several sessions, escaped.
+func SessionHeading(s brief.SessionBrief) string {
+	return "session " + escapeQuoted(oneLine(s.Session)) + ": " + extent(s)
+}
+
+// extent says how long a session is, and when it ended.
+func extent(s brief.SessionBrief) string {
+	text := count(int(s.Messages), "message")
 	if !s.Last.IsZero() {
-		day = ", last on " + s.Last.UTC().Format(time.DateOnly)
+		text += ", last on " + s.Last.UTC().Format(time.DateOnly)
 	}
-	return fmt.Sprintf("<session %s> %s%s\n", escapeQuoted(oneLine(s.Session)),
-		count(int(s.Messages), "message"), day)
+	return text
 }
