@@ -15,6 +15,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sharing"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // The minimum and maximum bytes of a text to forget. Almost every body contains a shorter text.
@@ -45,8 +46,12 @@ ID is an entry, with all its versions; a cluster or a tombstone, which stands fo
 summary, a blob or an epoch, which stands for itself. With --text the command erases every body that
 contains the text. Use --text - to read the text from standard input, so that it is not in the list
 of processes. With --rule the command erases every body in which `+"`ctx scan`"+` finds a secret of
-the class; the class "all" is every class. With --text or --rule the command asks on a terminal, and
-needs --force elsewhere. The next `+"`ctx compact`"+` summarizes clusters that lost a summary.
+the class; the class "all" is every class. The next `+"`ctx compact`"+` summarizes clusters that lost
+a summary.
+
+The id of one message is enough. Before more than one message goes, and with --text or --rule, the
+command says how many of which session, and how they begin, and asks; where nobody can be asked it
+needs --force.
 
 With --remote the command then pushes to every remote of the store: the files there that hold the
 words are replaced, and everybody who pulls forgets them too. `+"`ctx push`"+` does the same later.
@@ -90,19 +95,11 @@ func (o *forgetOptions) run(a *app, args []string) error {
 		}
 		set.IDs = append(set.IDs, id)
 	}
-	if len(args) == 0 && !o.dryRun && !o.force {
-		if err := o.ask(a, s, set); err != nil {
-			return err
-		}
-	}
-	show, done := a.progress()
-	set.Progress = show
-	report, err := forget.Run(a.c, s, set)
-	done()
+	report, err := o.forget(a, s, view, set)
 	if err != nil {
 		return err
 	}
-	if err := o.print(a, report); err != nil || !o.remote || o.dryRun {
+	if err := o.print(a, s, view, report); err != nil || !o.remote || o.dryRun {
 		return err
 	}
 	return a.forgetRemotely(s)
@@ -140,7 +137,6 @@ func (a *app) pushForgotten(s *session.Store, name string) (err error) {
 
 // read returns the options that the flags describe.
 func (o *forgetOptions) read(a *app, args []string) (set forget.Options, err error) {
-	set.DryRun = o.dryRun
 	byText, byRule := o.cmd.Flags().Changed("text"), o.cmd.Flags().Changed("rule")
 	switch {
 	case byText && byRule, len(args) > 0 && (byText || byRule):
@@ -177,18 +173,95 @@ func (o *forgetOptions) read(a *app, args []string) (set forget.Options, err err
 	return set, nil
 }
 
-// ask asks for confirmation, with the number of objects that would be erased.
-func (o *forgetOptions) ask(a *app, s *session.Store, set forget.Options) error {
-	if o.text == "-" || !asked(a.inTerm) {
-		return withHint(usagef("refusing to forget by text or rule without confirmation"),
-			"--dry-run lists what would be erased; use --force to erase without asking")
+// forget forgets what was asked for. What is more than one message it shows first, and asks.
+func (o *forgetOptions) forget(
+	a *app, s *session.Store, view *refs.View, set forget.Options,
+) (forget.Report, error) {
+	run := func() (forget.Report, error) {
+		show, done := a.progress()
+		defer done()
+		set.Progress = show
+		return forget.Run(a.c, s, set)
 	}
-	set.DryRun = true
-	report, err := forget.Run(a.c, s, set)
-	if err != nil || len(report.Objects) == 0 {
-		return err
+	set.DryRun = o.dryRun
+	if o.dryRun || o.force {
+		return run()
 	}
-	return a.confirm("forget for good %s", whatGoes(&report))
+	byID := len(set.IDs) > 0
+	if !byID && (o.text == "-" || !asked(a.inTerm)) {
+		return forget.Report{},
+			withHint(usagef("refusing to forget by text or rule without confirmation"),
+				"--dry-run lists what would be erased; use --force to erase without asking")
+	}
+	var shown map[format.ID]string
+	set.Agreed = func(r *forget.Report) bool {
+		if byID && saidCount(r) < 2 || set.Rule != "" && len(r.Objects) == 0 {
+			return true
+		}
+		return shown != nil && !slices.ContainsFunc(r.Objects, func(id format.ID) bool {
+			_, ok := shown[id]
+			return !ok
+		})
+	}
+	// The lock is not taken to look for what may have to be asked about
+	set.DryRun = len(set.IDs) != 1 || !isEntry(s, set.IDs[0])
+	for {
+		report, err := run()
+		switch {
+		case errors.Is(err, forget.ErrNotAgreed):
+			a.sayWhatGoes(s, view, &report)
+			if err := a.confirm("forget for good %s", whatGoes(&report)); err != nil {
+				return report, err
+			}
+			shown = report.Kinds
+		case err != nil || !set.DryRun:
+			return report, err
+		}
+		set.DryRun = false
+	}
+}
+
+func isEntry(s *session.Store, id format.ID) bool {
+	_, err := s.History.Header(id)
+	return err == nil
+}
+
+// saidCount counts the messages that go.
+func saidCount(r *forget.Report) (n int) {
+	for _, of := range r.Said {
+		n += len(of.Messages)
+	}
+	return n
+}
+
+// maxGoing is the number of sessions that a question about a forget shows.
+const maxGoing = 10
+
+// sayWhatGoes says how many messages of which session go, and how the first of them begins.
+func (a *app) sayWhatGoes(s *session.Store, view *refs.View, r *forget.Report) {
+	if a.json {
+		return
+	}
+	titles := map[string]string{}
+	list, _ := s.Recall.Overviews(view) // without titles where they cannot be read
+	for i := range list {
+		titles[list[i].Name] = list[i].Title
+	}
+	for i, of := range r.Said {
+		if i == maxGoing {
+			a.say("and messages of %s", plural(len(r.Said)-i, "other session", "other sessions"))
+			return
+		}
+		name := of.Session
+		if title := titles[of.Session]; title != "" {
+			name += " (" + cutWidth(oneLine(title), noTerminal/2) + ")"
+		}
+		first := ""
+		if shown, err := s.History.Latest(view, of.Messages[0]); err == nil {
+			first = cutWidth(strings.TrimSpace(firstLine(entryBody(shown))), noTerminal/2)
+		}
+		a.say("%s: %s, the first: %s", name, plural(len(of.Messages), "message", "messages"), first)
+	}
 }
 
 // whatGoes counts the erased objects by kind.
@@ -200,26 +273,41 @@ func whatGoes(r *forget.Report) string {
 	return plural(len(r.Objects), "body", "bodies") + " (" + counts(n) + ")"
 }
 
+// saidDoc says how many messages of a session go.
+type saidDoc struct {
+	Session  string `json:"session"`
+	Messages int    `json:"messages"`
+}
+
+func saidDocs(list []forget.OfSession) []saidDoc {
+	docs := []saidDoc{}
+	for _, of := range list {
+		docs = append(docs, saidDoc{of.Session, len(of.Messages)})
+	}
+	return docs
+}
+
 type goneObjectDoc struct {
 	ID   format.ID `json:"id"`
 	Kind string    `json:"kind"`
 }
 
-func (o *forgetOptions) print(a *app, r forget.Report) error {
+func (o *forgetOptions) print(
+	a *app, s *session.Store, view *refs.View, r forget.Report,
+) error {
 	var forgotten []goneObjectDoc
 	for _, id := range slices.SortedFunc(maps.Keys(r.Kinds), format.ID.Compare) {
 		forgotten = append(forgotten, goneObjectDoc{id, r.Kinds[id]})
 	}
 	if a.json {
 		a.document("dry_run", o.dryRun, "operation", document.OrNull(r.Operation), "forgotten",
-			forgotten, "already", r.Already,
-			"summaries", r.Covers, "remains", r.Remains, "unread", r.Unread,
+			forgotten, "said", saidDocs(r.Said), "already", r.Already, "summaries", r.Covers, "remains", r.Remains, "unread", r.Unread,
 			"transcripts", r.Sources)
 	} else {
 		for _, g := range forgotten {
 			a.line("%v %s", g.ID, g.Kind)
 		}
-		o.tell(a, r)
+		o.tell(a, s, view, r)
 	}
 	switch left := slices.Compact(
 		slices.Sorted(slices.Values(append(slices.Clone(r.Remains), r.Unread...)))); {
@@ -236,7 +324,7 @@ func (o *forgetOptions) print(a *app, r forget.Report) error {
 	}
 }
 
-func (o *forgetOptions) tell(a *app, r forget.Report) {
+func (o *forgetOptions) tell(a *app, s *session.Store, view *refs.View, r forget.Report) {
 	switch {
 	case len(r.Objects) == 0 && r.Already > 0:
 		a.say("it was forgotten before")
@@ -246,6 +334,7 @@ func (o *forgetOptions) tell(a *app, r forget.Report) {
 	case len(r.Objects) == 0:
 		a.say("nothing in the store contains it")
 	case o.dryRun:
+		a.sayWhatGoes(s, view, &r)
 		a.say("%s would be forgotten", whatGoes(&r))
 		return
 	default:

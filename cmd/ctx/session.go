@@ -157,9 +157,9 @@ finds that nothing names them. Until then `+"`ctx undo -s SESSION`"+` brings the
 				return err
 			}
 			if !force {
-				if err := a.confirm("remove session %s with %s", one.Name,
-					plural(int(document.SessionOf(one.Session).Messages), "message",
-						"messages")); err != nil {
+				n := int(document.SessionOf(one.Session).Messages)
+				if err := a.confirm("remove session %s with %s (%s)", one.Name,
+					plural(n, "message", "messages"), a.sessionTitle(&one)); err != nil {
 					return err
 				}
 			}

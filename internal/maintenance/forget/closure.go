@@ -168,7 +168,7 @@ func (c *selection) closeNotes() error {
 		}
 		for _, note := range notesIn(text) {
 			if c.notes[note] {
-				wanted[note] = true
+				wanted[note], c.outputs[note] = true, true
 				c.said = append(c.said, note)
 			}
 		}

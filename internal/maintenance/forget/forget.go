@@ -5,9 +5,11 @@
 package forget
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,9 +32,15 @@ type Options struct {
 	// of them goes: summaries, tombstones, masks and replacements.
 	Exact bool
 
-	DryRun   bool // say what would go, and change nothing
+	DryRun bool // say what would go, and change nothing
+	// Agreed is told what would go, before anything changes. If it says no, Run changes nothing and
+	// returns ErrNotAgreed with the report. The lock may be held, so it asks nobody. nil agrees.
+	Agreed   func(*Report) bool
 	Progress graph.Progress
 }
+
+// ErrNotAgreed is the error of Run where more would go than Options.Agreed accepts.
+var ErrNotAgreed = errors.New("more would go than was agreed")
 
 // anyClass is the rule that every secret is of.
 const anyClass = "all"
@@ -41,9 +49,17 @@ const anyClass = "all"
 type Report struct {
 	store.Forgot
 	Kinds   map[format.ID]string // of Forgot.Objects: what each is
+	Said    []OfSession          // the messages among them
 	Already int                  // of what was named: bodies that were gone before, or never there
 	Sources []SourceName         // whose own transcripts have the words still
 	Unread  []string             // files that could not be looked into when it was chosen what goes
+}
+
+// OfSession is what goes of the messages that were first said in a session. The versions of a message
+// count as one, and so do the entries of one record of a transcript.
+type OfSession struct {
+	Session  string
+	Messages []format.ID // in the order of the session
 }
 
 // SourceName is a conversation as the agent that had it names it.
@@ -62,17 +78,23 @@ func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
 	var report Report
 	plan := func() (*store.Forgetting, error) {
 		c := &selection{s: s, o: o, report: &report, selected: map[format.ID]bool{}}
-		return c.plan(ctx)
+		p, err := c.plan(ctx)
+		if err != nil {
+			return nil, err
+		}
+		report.Objects = p.Objects
+		if o.Agreed != nil && !o.Agreed(&report) {
+			return nil, ErrNotAgreed
+		}
+		return p, nil
 	}
 	var err error
 	if o.DryRun {
-		var p *store.Forgetting
-		if p, err = plan(); err == nil {
-			report.Objects = p.Objects
-		}
+		_, err = plan()
 	} else {
-		if report.Forgot, err = s.Store.Forget(ctx, plan); err == nil {
-			err = storedir.DropAsides(s)
+		var done store.Forgot
+		if done, err = s.Store.Forget(ctx, plan); err == nil {
+			report.Forgot, err = done, storedir.DropAsides(s)
 		}
 	}
 	if err != nil {
@@ -91,13 +113,15 @@ type selection struct {
 	selected map[format.ID]bool
 	said     []format.ID // named, or holding a secret: their words are not to come back
 
-	first  map[format.ID]format.ID   // of an amend, the message
-	newer  map[format.ID][]format.ID // of a message, its amends
-	edits  []format.ID               // masks and replacements
-	notes  map[format.ID]bool
-	epochs []epochAt
-	made   []madeOf // summaries and tombstones
-	srcs   map[format.ID]SourceName
+	first map[format.ID]format.ID   // of an amend, the message
+	newer map[format.ID][]format.ID // of a message, its amends
+	edits []format.ID               // masks and replacements
+	notes map[format.ID]bool
+	// Notes that are outputs of messages: a message with such an output is one message
+	outputs map[format.ID]bool
+	epochs  []epochAt
+	made    []madeOf // summaries and tombstones
+	srcs    map[format.ID]SourceName
 
 	records map[format.ID]recordName   // of an entry, the record of a transcript that it comes from
 	same    map[recordName][]format.ID // the entries that come from a record
@@ -140,7 +164,7 @@ func (c *selection) read(ctx context.Context) error {
 		map[format.ID]bool{}
 	c.srcs = map[format.ID]SourceName{}
 	c.records, c.same = map[format.ID]recordName{}, map[recordName][]format.ID{}
-	c.named = map[format.ID]bool{}
+	c.named, c.outputs = map[format.ID]bool{}, map[format.ID]bool{}
 	inv, err := graph.TakeInventory(c.s,
 		func(path string, _ error) error { c.unread(path); return nil })
 	if err != nil {
@@ -329,6 +353,9 @@ func (c *selection) settle() (*store.Forgetting, error) {
 	if c.o.Text != "" {
 		p.Phrases = []string{c.o.Text}
 	}
+	if err := c.countSaid(p.Objects); err != nil {
+		return nil, err
+	}
 	for src := range sources {
 		c.report.Sources = append(c.report.Sources, src)
 	}
@@ -339,4 +366,54 @@ func (c *selection) settle() (*store.Forgetting, error) {
 		return strings.Compare(a.Session, b.Session)
 	})
 	return p, nil
+}
+
+// countSaid notes in the report which messages go, by the session in which each was first said.
+func (c *selection) countSaid(going []format.ID) error {
+	type message struct {
+		id  format.ID
+		seq uint64
+	}
+	sessions := map[string][]message{}
+	counted, records := map[format.ID]bool{}, map[recordName]bool{}
+	for _, id := range going {
+		switch c.report.Kinds[id] {
+		case format.KindMessage, format.KindAmend:
+		case format.KindNote:
+			if c.outputs[id] {
+				continue
+			}
+		default:
+			continue
+		}
+		header, err := c.s.Objects.Header(id)
+		if err != nil {
+			return err
+		}
+		e, err := format.DecodeEntry(header)
+		if err != nil {
+			return err
+		}
+		if first, ok := c.first[id]; ok {
+			id = first
+		}
+		record, ok := c.records[id]
+		if counted[id] || ok && records[record] {
+			continue
+		}
+		counted[id], records[record] = true, ok
+		sessions[e.Session] = append(sessions[e.Session], message{id, e.Seq})
+	}
+	for _, name := range slices.Sorted(maps.Keys(sessions)) {
+		list := sessions[name]
+		slices.SortFunc(list, func(a, b message) int {
+			return cmp.Or(cmp.Compare(a.seq, b.seq), a.id.Compare(b.id))
+		})
+		of := OfSession{Session: name}
+		for _, m := range list {
+			of.Messages = append(of.Messages, m.id)
+		}
+		c.report.Said = append(c.report.Said, of)
+	}
+	return nil
 }
