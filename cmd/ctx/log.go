@@ -37,10 +37,9 @@ func newLogCmd(a *app) *cobra.Command {
 oldest first. A..B prints what the history of B has and the history of A has not. An amended message
 appears in its first place with its newest words, and a forgotten message as a line that says so.
 Notes without words, records that an agent keeps for itself, are left out unless --all or --json is
-given.
-With --since the command takes entries from the newest back to the first one at that time or later;
--n limits their number. With --role and --grep it prints only messages of that role, and those in
-whose words the pattern (RE2, as in Go; ^ and $ match at lines) is found.
+given. --since, --role and --grep pick entries: those at that time or later, messages of that role,
+and those in whose words the pattern (RE2, as in Go; ^ and $ match at lines) is found. -n N prints
+the newest N of them.
 
 With --oneline each entry is one line. --graph does that for all branches of the session, newest
 entry first, and draws how they part and meet.

@@ -15,9 +15,8 @@ type LogOptions struct {
 	All   bool      // every kind of entry; else messages and notes
 	Limit int       // the newest so many; 0 for all
 	After format.ID // only entries after this one; zero for all
-	// Since leaves out what comes before the newest entry that is older: from the end on back, entries
-	// are taken up to the first that was said before it. It looks at those that Limit leaves, and at
-	// the time that is shown. The zero time is for all.
+	// Since takes what was said at this time or later, by the time that is shown, wherever in the
+	// branch it is: clocks are set, and transcripts have times that go back. The zero time is for all.
 	Since time.Time
 	// NewestFirst turns the order round.
 	NewestFirst bool
@@ -71,8 +70,8 @@ func (s *Reader) LogEach(tip format.ID, o LogOptions, each func(*history.Shown) 
 			if !newer {
 				when = e.Time
 			}
-			if !o.Since.IsZero() && when.Before(o.Since) {
-				break
+			if when.Before(o.Since) {
+				continue
 			}
 			picked, err := s.picks(o, e, version[e.ID])
 			if err != nil {
