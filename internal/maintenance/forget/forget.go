@@ -55,8 +55,8 @@ type Report struct {
 	Unread  []string             // files that could not be looked into when it was chosen what goes
 }
 
-// OfSession is what goes of the messages that were first said in a session. The versions of a message
-// count as one, and so do the entries of one record of a transcript.
+// OfSession is what goes of the messages that were first said in a session. The versions of a
+// message count as one, and so do the entries of one record of a transcript.
 type OfSession struct {
 	Session  string
 	Messages []format.ID // in the order of the session
