@@ -43,7 +43,7 @@ func TestBeside(t *testing.T) {
 
 func TestOneLine(t *testing.T) {
 	for s, want := range map[string]string{
-		"": "", "a\n\tb": "a b", "\x1b[31mred": "[31mred",
+		"": "", "a\n\tb": "a b", "\x1b[31mred": "red",
 		strings.Repeat("é", 30): strings.Repeat("é", 10) + "…", "\xff": "\ufffd",
 	} {
 		if got := OneLine(s, 20); got != want {
