@@ -139,9 +139,10 @@ func TestViewsTogether(t *testing.T) {
 	for limit := range 12 {
 		for bound := range 11 {
 			var want []string
-			for i := len(seconds) - 1; i >= 0 && (limit == 0 || len(want) < limit) &&
-				seconds[i] >= bound; i-- {
-				want = slices.Insert(want, 0, fmt.Sprint(i))
+			for i := len(seconds) - 1; i >= 0 && (limit == 0 || len(want) < limit); i-- {
+				if seconds[i] >= bound {
+					want = slices.Insert(want, 0, fmt.Sprint(i))
+				}
 			}
 			o := recall.LogOptions{Limit: limit,
 				Since: time.Date(2026, 1, 2, 10, 0, bound, 0, time.UTC)}
