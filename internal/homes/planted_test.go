@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gemini-ctx/ctx/internal/faults/program"
 )
@@ -112,7 +113,7 @@ func TestPlantedTexts(t *testing.T) {
 	if len(planted) != 40 {
 		t.Fatalf("%d texts", len(planted))
 	}
-	line := regexp.MustCompile(`^(What was done |session [0-9a-f-]+( |$)|(wanted|decided|` +
+	line := regexp.MustCompile(`^(What was done |session [0-9a-f-]+(: [0-9]+ messages?, last on [0-9-]+)?$|(wanted|decided|` +
 		`concluded|state|changed|files|failing|todo|noted|recap|tool) \[[0-9a-f]+\] )`)
 	ctx := program.Build(t)
 	for _, place := range hiding {
@@ -122,7 +123,8 @@ func TestPlantedTexts(t *testing.T) {
 		run := h.in(ctx, dir)
 		run.Must(t, "init")
 		s := &Session{Agent: "claude-code", Cwd: dir,
-			ID: "11111111-0000-4000-8000-000000000001"}
+			start: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC),
+			ID:    "11111111-0000-4000-8000-000000000001"}
 		c := &claude{s: s}
 		for i, form := range planted {
 			text := fmt.Sprintf(form, fmt.Sprintf("plantedverb%02d", i))
