@@ -11,11 +11,13 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/sharing"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/storetest"
+	"github.com/gemini-ctx/ctx/objects"
 )
 
 // A folder in the course of a sync: each file of a store missing, empty, cut or with zeros in the
@@ -269,6 +271,59 @@ func TestStoppedFirstPushLeavesNoForgottenWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		noWords(t, a, root, "under the mat")
+	}
+}
+
+// What others make of words, before they hear that these were forgotten, does not bring them back.
+func TestForgottenWordsDoNotComeBackInSummaries(t *testing.T) {
+	r := open(t, place(t))
+	laptop, desk := newParty(t, "laptop"), newParty(t, "desk")
+	secret := laptop.say("s", "the key to the parcel depot is under the mat")
+	laptop.talk("s", 40)
+	laptop.push(r)
+	desk.pull(r)
+	if _, err := desk.Conversation.GoOn(t.Context(), "s@laptop", history.MainBranch,
+		"s"); err != nil {
+		t.Fatal(err)
+	}
+	desk.talk("s", 40)
+	storetest.Compact(t, desk.Store, "s")
+	masked := storetest.Replace(t, desk.Store,
+		storetest.BeginReplace(t, desk.Store, format.Target{Entry: secret}),
+		"in short: under the mat")
+	desk.push(r)
+	if _, err := forget.Run(t.Context(), laptop.Store,
+		forget.Options{IDs: []format.ID{secret}}); err != nil {
+		t.Fatal(err)
+	}
+	laptop.pull(r)
+	if gone, err := laptop.Objects.Forgotten(masked); err != nil || !gone {
+		t.Errorf("a replacement for what was forgotten: forgotten %v, error %v", gone, err)
+	}
+	noBodies(t, laptop, "under the mat")
+	sound(t, laptop)
+	for range 2 { // desk, too, when it hears
+		laptop.push(r)
+		desk.pull(r)
+		desk.push(r)
+	}
+	noBodies(t, desk, "under the mat")
+	laptop.pull(r)
+	sound(t, desk)
+	same(t, desk, "s", laptop)
+}
+
+// noBodies fails if a body in a store holds a text.
+func noBodies(t *testing.T, p *party, text string) {
+	t.Helper()
+	err := p.Objects.Contents(func(at objects.Place, raw format.Raw) error {
+		if bytes.Contains(raw.Body, []byte(text)) {
+			t.Errorf("%s: object %v holds the words", p.label, at.ID)
+		}
+		return nil
+	}, func(_ string, err error) error { return err })
+	if err != nil {
+		t.Error(err)
 	}
 }
 

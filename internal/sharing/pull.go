@@ -341,24 +341,41 @@ func isFree(view *refs.View, label string) bool {
 // sealed with its own key stays, and is reported: nobody else erases what was said here. So does
 // what is no message.
 func (p *pulling) forget(ctx context.Context) error {
-	if len(p.news.forgot) == 0 {
+	remade, err := p.remade(ctx)
+	if err != nil {
+		return err
+	}
+	here, err := p.asked(ctx)
+	if err != nil {
+		return err
+	}
+	if len(here)+len(remade) == 0 {
 		return nil
+	}
+	// The store tells all that went
+	_, err = forget.Run(ctx, p.x.s, forget.Options{IDs: append(here, remade...), Exact: true})
+	return err
+}
+
+// asked returns the bodies that go because the store has forgotten them, and says which.
+func (p *pulling) asked(ctx context.Context) (here []format.ID, err error) {
+	if len(p.news.forgot) == 0 {
+		return nil, nil
 	}
 	x := p.x
 	theirs, err := p.objects(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	clusters, err := p.forestObjects()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	theirs = append(theirs, clusters...)
 	left, err := p.leftBehind(ctx, setOf(theirs))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var here []format.ID
 	for _, id := range append(theirs, left...) {
 		if !p.news.forgot[id] {
 			continue
@@ -369,12 +386,12 @@ func (p *pulling) forget(ctx context.Context) error {
 			continue
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		mine, sealed, err := x.s.Store.FitsKey(raw)
 		switch {
 		case err != nil:
-			return err
+			return nil, err
 		case mine || !sealed:
 			p.one.Asked = append(p.one.Asked, id)
 		default:
@@ -383,17 +400,14 @@ func (p *pulling) forget(ctx context.Context) error {
 	}
 	slices.SortFunc(p.one.Asked, format.ID.Compare)
 	if len(here) == 0 {
-		return nil
+		return nil, nil
 	}
 	p.one.Forgot = len(here)
 	from, err := p.from(ctx, setOf(here))
-	if err != nil {
-		return err
+	if err == nil {
+		x.o.Forgetting(p.of.label, from)
 	}
-	x.o.Forgetting(p.of.label, from)
-	// The store tells all that went
-	_, err = forget.Run(ctx, x.s, forget.Options{IDs: here, Exact: true})
-	return err
+	return here, err
 }
 
 // leftBehind returns what the store has forgotten and only the log here leads to: what was in a

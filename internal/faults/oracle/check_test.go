@@ -1,85 +1,251 @@
 package oracle
 
 import (
-	"bytes"
-	"io"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/klauspost/compress/zstd"
 )
 
-// agree fails unless each store has of each other one what that one has. Words that somebody has
-// forgotten may be missing.
-func (w *world) agree() {
-	for _, owner := range w.stores {
-		for session, want := range owner.now {
-			for _, other := range w.stores {
-				name := session + "@" + owner.name
-				if other == owner ||
-					other.gone[name] && !slices.Contains(other.sessions(true), name) {
-					continue // one that was removed comes back when its owner goes on with it
-				}
-				got := other.log(name)
-				if len(got) != len(want) {
-					w.Errorf("seed %d: %s has %d messages of %s's %s, which has %d", w.seed,
-						other.name, len(got), owner.name, session, len(want))
-					continue
-				}
-				for i := range want {
-					if got[i].ID != want[i].ID ||
-						!same(got[i].Text, want[i].Text) && !w.forgot[want[i].ID] {
-						w.Errorf("seed %d: message %d of %s's %s is %.12s %s, and %.12s %s at %s",
-							w.seed, i, owner.name, session, want[i].ID, said(want[i].Text),
-							got[i].ID, said(got[i].Text), other.name)
-					}
-				}
+// record is what a session has in one place.
+type record struct {
+	ID   string
+	Text *string
+	Kind string
+}
+
+func same(a, b *string) bool { return said(a) == said(b) }
+
+func said(text *string) string {
+	if text == nil {
+		return "(forgotten)"
+	}
+	return *text
+}
+
+// sessions returns the sessions of the store, or those of others.
+func (p *party) sessions(others bool) (names []string) {
+	p.Helper()
+	for line := range strings.Lines(p.must("session", "list", "--json")) {
+		var s struct{ Session string }
+		if err := json.Unmarshal([]byte(line), &s); err != nil {
+			p.Fatal(err)
+		}
+		if s.Session != "" && strings.Contains(s.Session, "@") == others {
+			names = append(names, s.Session)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (p *party) log(session string) (list []record) {
+	p.Helper()
+	for line := range strings.Lines(p.must("log", "-s", session, "--json")) {
+		var r record
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			p.Fatal(err)
+		}
+		if r.Kind == "message" {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// look reads what the store's own sessions say, and learns what it has said itself: what it has
+// that nobody else has said.
+func (p *party) look() map[string][]record {
+	p.Helper()
+	now := map[string][]record{}
+	for _, session := range p.sessions(false) {
+		now[session] = p.log(session)
+		for _, r := range now[session] {
+			if r.Text != nil && strings.HasPrefix(*r.Text, p.name+" ") {
+				p.own[r.ID] = *r.Text
 			}
 		}
+	}
+	return now
+}
+
+// keeps fails unless the own sessions are as they were, but for what others have said and
+// forgotten.
+func (p *party) keeps(what string) {
+	p.Helper()
+	before, now := p.now, p.look()
+	p.now = now
+	for session, list := range before {
+		if len(now[session]) != len(list) {
+			p.fails("%s has %d messages after %s, and had %d", session, len(now[session]), what,
+				len(list))
+			return
+		}
+		for i, was := range list {
+			is := now[session][i]
+			gone := was.Text != nil && is.Text == nil && p.own[was.ID] == "" && p.forgot[was.ID]
+			if is.ID != was.ID || !gone && !same(is.Text, was.Text) {
+				p.fails("%s after %s: message %d was %.12s %s, and is %.12s %s", session, what, i,
+					was.ID, said(was.Text), is.ID, said(is.Text))
+				return
+			}
+		}
+	}
+}
+
+// texts fails if a message of the own sessions has other words than before.
+func (p *party) texts(what string) {
+	p.Helper()
+	p.now = p.look()
+	for session, list := range p.now {
+		for _, r := range list {
+			want, own := p.own[r.ID]
+			if own && !p.forgot[r.ID] && (r.Text == nil || *r.Text != want) {
+				p.fails("%s after %s: %.12s says %s, and was %s", session, what, r.ID,
+					said(r.Text), want)
+			}
+		}
+		if what != "import --all" {
+			delete(p.removed, session)
+		}
+	}
+}
+
+// upToDate fails unless the store has, after a pull, what the others have put on the remote.
+func (p *party) upToDate(at *place) {
+	p.Helper()
+	for _, owner := range p.stores {
+		if there := owner.shares[at.name]; there != nil && owner != p && len(p.places) == 1 {
+			p.hasOf(owner, there)
+		}
+	}
+}
+
+// hasOf compares what the store has of another one with what that one has. Words that somebody has
+// forgotten may be missing.
+func (p *party) hasOf(owner *party, there map[string][]record) {
+	p.Helper()
+	here := p.sessions(true)
+	for session, want := range there {
+		name := session + "@" + owner.name
+		if p.gone[name] && !slices.Contains(here, name) {
+			continue // one that was removed comes back when its owner goes on with it
+		}
+		if !slices.Contains(here, name) {
+			p.fails("%s of %s is not here", session, owner.name)
+			continue
+		}
+		got := p.log(name)
+		if len(got) != len(want) {
+			p.fails("%d messages of %s's %s, which has %d", len(got), owner.name, session,
+				len(want))
+			continue
+		}
+		for i := range want {
+			if got[i].ID != want[i].ID ||
+				!same(got[i].Text, want[i].Text) && !p.forgot[want[i].ID] {
+				p.fails("message %d of %s's %s is %.12s %s there, and %.12s %s here", i, owner.name,
+					session, want[i].ID, said(want[i].Text), got[i].ID, said(got[i].Text))
+			}
+		}
+	}
+}
+
+// settle brings everything to everybody, and checks all of it.
+func (w *world) settle() {
+	for range 3 {
+		for _, p := range w.stores {
+			for _, at := range w.places {
+				p.must("pull", at.name)
+				p.must("push", at.name)
+			}
+			p.keeps("pull, push")
+		}
+	}
+	for _, p := range w.stores {
+		p.must("gc")
+		p.must("gc")
+		p.keeps("gc")
+		p.sound()
+	}
+	for _, owner := range w.stores {
+		for _, other := range w.stores {
+			if other != owner {
+				other.hasOf(owner, owner.now)
+			}
+		}
+	}
+	w.nowhere()
+	for _, p := range w.stores {
+		for _, session := range p.sessions(false) {
+			p.must("session", "rm", "--force", session)
+		}
+		p.sound()
 	}
 }
 
 // nowhere fails if a word that the one who said it has forgotten is anywhere: in the bytes of a
 // file, or of what a zstd frame in it holds.
 func (w *world) nowhere() {
-	var words []string
-	for _, s := range w.secret {
-		words = append(words, s.word)
-	}
-	if len(words) == 0 {
-		return
-	}
+	words := w.secrets("")
 	for _, p := range w.stores {
-		w.search(filepath.Join(p.Dir, ".gemini"), words)
+		w.search(filepath.Join(p.dir, ".gemini"), words)
 	}
-	if w.git {
-		w.gitSearch(w.place, words)
-	} else {
-		w.search(strings.TrimPrefix(w.place, "dir:"), words)
+	for _, at := range w.places {
+		if at.git {
+			w.gitSearch(at.root, words)
+		} else {
+			w.search(at.root, words)
+		}
 	}
 }
 
-func (w *world) search(root string, words []string) {
-	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
+// secrets returns the words that a store has said and forgotten, or every store.
+func (w *world) secrets(by string) (words []string) {
+	for _, s := range w.secret {
+		if by == "" || s.by == by {
+			words = append(words, s.word)
 		}
-		b, err := os.ReadFile(path)
-		if err == nil {
-			w.holds(path, b, words)
-		}
-		return err
-	})
-	if err != nil {
-		w.Error(err)
 	}
+	slices.Sort(words)
+	return words
+}
+
+// silent fails if a file of the store holds a word that it has said and forgotten.
+func (p *party) silent() {
+	p.Helper()
+	p.search(filepath.Join(p.dir, ".gemini"), p.secrets(p.name))
+}
+
+// unsaid fails if a remote has a word that the store has forgotten, after its push, in the files of
+// the store or in what nobody has finished.
+func (p *party) unsaid(at *place) {
+	p.Helper()
+	words := p.secrets(p.name)
+	if at.git || len(words) == 0 {
+		return
+	}
+	id, err := os.ReadFile(filepath.Join(p.dir, ".gemini", "context", "format"))
+	if err != nil {
+		p.Fatal(err)
+	}
+	folders, err := filepath.Glob(filepath.Join(at.root, "stores", "*"))
+	if err != nil {
+		p.Fatal(err)
+	}
+	for _, folder := range folders {
+		if strings.Contains(string(id), filepath.Base(folder)) {
+			p.search(folder, words)
+		}
+	}
+	p.search(filepath.Join(at.root, ".unfinished"), words)
 }
 
 // gitSearch searches every object that the repository keeps once it has collected its garbage.
 func (w *world) gitSearch(root string, words []string) {
+	w.Helper()
 	if out, err := exec.Command("git", "-C", root, "-c", "gc.pruneExpire=now", "gc", "-q",
 		"--prune=now").CombinedOutput(); err != nil {
 		w.Errorf("git gc: %v: %s", err, out)
@@ -89,31 +255,4 @@ func (w *world) gitSearch(root string, words []string) {
 		w.Error(err)
 	}
 	w.holds(root, b, words)
-}
-
-// holds fails if bytes hold a word, as they are or unpacked.
-func (w *world) holds(path string, b []byte, words []string) {
-	texts := [][]byte{b}
-	magic := []byte{0x28, 0xb5, 0x2f, 0xfd}
-	for rest := b; ; rest = rest[1:] {
-		at := bytes.Index(rest, magic)
-		if at < 0 {
-			break
-		}
-		rest = rest[at:]
-		d, err := zstd.NewReader(bytes.NewReader(rest), zstd.WithDecoderConcurrency(1))
-		if err == nil {
-			text, _ := io.ReadAll(d) // up to where the frame ends, or something else begins
-			texts = append(texts, text)
-			d.Close()
-		}
-	}
-	for _, text := range texts {
-		for _, word := range words {
-			if bytes.Contains(text, []byte(word)) {
-				w.Errorf("seed %d: %s holds the forgotten %s", w.seed, path, word)
-				return
-			}
-		}
-	}
 }

@@ -2,34 +2,19 @@ package oracle
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/gemini-ctx/ctx/internal/faults/program"
-)
-
-// settings make windows short, so that every few messages something graduates, is summarized and is
-// evicted, and gc spares nothing for its age.
-var settings = []string{"CTX_WINDOW_GRADUATE_AT=4", "CTX_WINDOW_EVICT_AT=8",
-	"CTX_FOREST_MAX_COLD_CLUSTERS=1", "CTX_GC_GRACE=0s", "CTX_LOCK_TIMEOUT=2m"}
-
-// The turns of a world: of the few that a usual run has, and of those of a long one, in which a
-// store pushes more often than it joins its packs.
-const (
-	fewTurns  = 45
-	manyTurns = 500
 )
 
 func TestOracle(t *testing.T) {
-	worlds, seed, until := 2, uint64(1), time.Time{}
+	worlds, seed, until := 6, uint64(1), time.Time{}
 	if testing.Short() {
-		worlds = 1
+		worlds = 2
 	}
 	if v := os.Getenv("CTX_ORACLE"); v != "" {
 		d, notTime := time.ParseDuration(v)
@@ -48,165 +33,74 @@ func TestOracle(t *testing.T) {
 		}
 		seed = n
 	}
-	path := program.Build(t)
-	for n := 0; n < worlds || worlds == 0 && time.Now().Before(until); n++ {
-		w := &world{T: t, seed: seed + uint64(n), turns: fewTurns, path: path,
-			forgot: map[string]bool{}, secret: map[string]secret{}, count: map[string]int{}}
-		if !until.IsZero() && w.seed%8 == 0 {
-			w.turns = manyTurns
-		}
+	inMemory(t)
+	s := startServer(t)
+	all := tally{verbs: map[string]int{}}
+	begun, n := time.Now(), 0
+	for ; n < worlds || worlds == 0 && time.Now().Before(until); n++ {
+		w := newWorld(t, s, seed+uint64(n))
 		w.run()
-		t.Logf("seed %d: %d turns, %d commands, %d killed, %d messages forgotten, commands %v",
-			w.seed, w.turns, w.commands, w.kills, len(w.forgot), w.count)
+		all.add(&w.tally)
 		if t.Failed() {
-			t.FailNow()
+			break
+		}
+		if err := os.RemoveAll(w.dir); err != nil {
+			t.Fatal(err)
 		}
 	}
+	t.Logf("seeds %d to %d, %.0f s: %v", seed, seed+uint64(max(n, 1))-1,
+		time.Since(begun).Seconds(), &all)
 }
 
-// secret is a message that its store has forgotten.
-type secret struct {
-	by, word string
+// inMemory has the stores in memory, where there is such a place: most of the time would go into
+// syncs.
+func inMemory(t *testing.T) {
+	const memory = "/dev/shm"
+	if info, err := os.Stat(memory); err != nil || !info.IsDir() || os.Getenv("TMPDIR") != "" {
+		return
+	}
+	if dir, err := os.MkdirTemp(memory, "ctx-oracle-"); err == nil {
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		t.Setenv("TMPDIR", dir)
+	}
 }
 
-// world is a few stores and a remote.
-type world struct {
-	*testing.T
-	seed   uint64
-	turns  int
-	path   string // of ctx
-	rng    *rand.Rand
-	place  string // of the remote
-	git    bool
-	stores []*party
-
-	said     int
-	forgot   map[string]bool   // ids of messages, by whomever
-	secret   map[string]secret // those of them that the one who said them has forgotten
-	commands int
-	kills    int
-	count    map[string]int
-	last     []string // commands
+// tally counts what happened.
+type tally struct {
+	commands, stops, kills, beside, forgotten int
+	repairs, pulls, pushes                    int // pulls and pushes that succeeded
+	verbs                                     map[string]int
 }
 
-// party is a store.
-type party struct {
-	*world
-	program.Program
-	name string
-	own  map[string]string   // what it has said itself: texts by ids
-	now  map[string][]record // its own sessions after the last command
-	file int                 // records of its transcript
-	gone map[string]bool     // sessions of others that it has removed: they may stay away
+func (c *tally) add(o *tally) {
+	c.commands, c.stops, c.kills = c.commands+o.commands, c.stops+o.stops, c.kills+o.kills
+	c.beside, c.forgotten = c.beside+o.beside, c.forgotten+o.forgotten
+	c.repairs, c.pulls, c.pushes = c.repairs+o.repairs, c.pulls+o.pulls, c.pushes+o.pushes
+	for verb, n := range o.verbs {
+		c.verbs[verb] += n
+	}
 }
 
-func (w *world) run() {
-	defer func() {
-		if !w.Failed() {
-			return
+func (c *tally) String() string {
+	var verbs []string
+	for verb, n := range c.verbs {
+		verbs = append(verbs, fmt.Sprintf("%s %d", verb, n))
+	}
+	slices.Sort(verbs)
+	return fmt.Sprintf("%d commands, %d stopped at a step, %d killed by a signal, %d beside another, "+
+		"%d messages forgotten, %d repairs, %d pulls, %d pushes; %s", c.commands, c.stops, c.kills,
+		c.beside, c.forgotten, c.repairs, c.pulls, c.pushes, strings.Join(verbs, ", "))
+}
+
+// slug is the name of the folder in which Claude Code keeps the sessions of a directory.
+func slug(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
 		}
-		length := "1"
-		if w.turns == manyTurns {
-			length = "1m" // only a run of some time has worlds of so many turns
-		}
-		w.Logf("CTX_ORACLE=%s CTX_ORACLE_SEED=%d begins with the same commands. The last:\n%s",
-			length, w.seed, strings.Join(w.last, "\n"))
-	}()
-	w.rng = rand.New(rand.NewPCG(w.seed, 1))
-	dir := w.TempDir()
-	w.git = w.seed%2 == 0
-	w.place = "dir:" + filepath.Join(dir, "shared")
-	if w.git {
-		bare := filepath.Join(dir, "shared")
-		init := exec.Command("git", "init", "-q", "--bare", bare)
-		if out, err := init.CombinedOutput(); err != nil {
-			w.Skipf("no git: %v: %s", err, out)
-		}
-		w.place = bare
-	}
-	for n := range 2 + w.rng.IntN(2) {
-		p := &party{world: w, name: string(rune('a' + n)), own: map[string]string{},
-			gone: map[string]bool{}}
-		p.Program = program.Program{Path: w.path, Dir: filepath.Join(dir, p.name), Env: settings}
-		if err := os.MkdirAll(p.Dir, 0o700); err != nil {
-			w.Fatal(err)
-		}
-		p.must("init")
-		p.must("config", "set", "remote.label", p.name)
-		p.must("remote", "add", "--share", "all", "origin", w.place)
-		w.stores = append(w.stores, p)
-	}
-	for step := 0; step < w.turns && !w.Failed(); step++ {
-		w.stores[w.rng.IntN(len(w.stores))].turn()
-	}
-	if !w.Failed() {
-		w.settle()
-	}
-}
-
-// text is a message of which no other has the last word.
-func (p *party) text() string {
-	topics := []string{"the parcel depot and its route", "the oven, flour and a recipe",
-		"the railway signal at the junction"}
-	p.said++
-	return fmt.Sprintf("%s %d asks about %s: xyl%s%dwombat", p.name, p.said,
-		topics[p.rng.IntN(len(topics))], p.name, p.said)
-}
-
-// do runs a command, sometimes kills it, and looks whether the store still says what it has said.
-// Killed commands have the exit code -1.
-func (p *party) do(kill bool, args ...string) program.Result {
-	after := time.Duration(-1)
-	if kill && p.rng.IntN(4) == 0 {
-		after = time.Duration(p.rng.IntN(40)) * time.Millisecond
-	}
-	r := p.RunKill(after, args...)
-	p.judge(r)
-	return r
-}
-
-// judge looks at the result of a command.
-func (p *party) judge(r program.Result) {
-	p.Helper()
-	p.commands++
-	p.count[r.Args[0]]++
-	p.last = append(p.last, fmt.Sprintf("%s: %v", p.name, r))
-	if len(p.last) > 40 {
-		p.last = p.last[1:]
-	}
-	if r.Code == -1 {
-		p.kills++
-	}
-	if r.Code == 13 || r.Code < -1 || strings.Contains(r.Err, "goroutine ") {
-		p.Errorf("seed %d: %s: %v", p.seed, p.name, r)
-	}
-}
-
-// must is do for a command that succeeds.
-func (p *party) must(args ...string) string {
-	p.Helper()
-	r := p.do(false, args...)
-	if !r.OK() {
-		p.Fatalf("seed %d: %s: %v", p.seed, p.name, r)
-	}
-	return r.Out
-}
-
-// settle brings everything to everybody, and checks all of it.
-func (w *world) settle() {
-	for range 3 {
-		for _, p := range w.stores {
-			p.must("pull")
-			p.must("push")
-			p.keeps("pull, push")
-		}
-	}
-	for _, p := range w.stores {
-		p.must("gc")
-		p.must("gc")
-		p.keeps("gc")
-		p.must("fsck")
-	}
-	w.agree()
-	w.nowhere()
+		return '-'
+	}, dir)
 }

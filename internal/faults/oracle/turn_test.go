@@ -8,71 +8,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/gemini-ctx/ctx/internal/faults/program"
+	"time"
 )
 
-// turn does one thing that a person does.
-func (p *party) turn() {
-	switch n := p.rng.IntN(100); {
-	case n < 20:
-		p.append()
-	case n < 24:
-		p.grow()
-	case n < 30:
-		p.compact()
-	case n < 34:
-		p.evict()
-	case n < 40:
-		p.goOn()
-	case n < 44:
-		p.forkAndJoin()
-	case n < 48:
-		p.joinOther()
-	case n < 51:
-		p.changes("rewind", "-s", p.mine(), fmt.Sprintf("@~%d", p.rng.IntN(4)))
-	case n < 55:
-		p.changes("undo", "-s", p.mine())
-	case n < 57:
-		p.changes("redo", "-s", p.mine())
-	case n < 59:
-		session := p.any()
-		p.gone[session] = true
-		p.changes("session", "rm", "--force", session)
-	case n < 67:
-		p.forget()
-	case n < 69:
-		p.beside()
-	case n < 74:
-		p.stays("gc")
-	case n < 86:
-		p.stays("pull")
-	case n < 98:
-		p.stays("push")
-	default:
-		p.clone()
-	}
-}
-
-// record is what a session has in one place.
-type record struct {
-	ID   string
-	Text *string
-	Kind string
-}
-
-// sessions returns the sessions of the store, or those of others.
-func (p *party) sessions(others bool) (names []string) {
-	for line := range strings.Lines(p.must("session", "list", "--json")) {
-		var s struct{ Session string }
-		if err := json.Unmarshal([]byte(line), &s); err != nil {
-			p.Fatal(err)
-		}
-		if s.Session != "" && strings.Contains(s.Session, "@") == others {
-			names = append(names, s.Session)
-		}
-	}
-	return names
+// text is a message of which no other has the last word.
+func (p *party) text() string {
+	topics := []string{"the parcel depot and its route", "the oven, flour and a recipe",
+		"the railway signal at the junction"}
+	p.said++
+	return fmt.Sprintf("%s %d asks about %s: xyl%s%dwombat", p.name, p.said,
+		topics[p.rng.IntN(len(topics))], p.name, p.said)
 }
 
 // mine returns a session of the store's own, which may not exist yet.
@@ -81,140 +26,84 @@ func (p *party) mine() string {
 	return names[p.rng.IntN(len(names))]
 }
 
-func (p *party) any() string {
-	names := append(p.sessions(true), p.mine())
-	return names[p.rng.IntN(len(names))]
+// changes runs a command that moves sessions, and may refuse to.
+func (p *party) changes(args ...string) *served {
+	r := p.do(p.rng.IntN(2) == 0, args...)
+	p.texts(strings.Join(args, " "))
+	return r
 }
 
-func (p *party) log(session string) (list []record) {
-	for line := range strings.Lines(p.must("log", "-s", session, "--json")) {
-		var r record
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			p.Fatal(err)
-		}
-		if r.Kind == "message" {
-			list = append(list, r)
-		}
-	}
-	return list
-}
-
-// look reads what the store's own sessions say, and learns what it has said itself: what it has
-// that nobody else has said.
-func (p *party) look() map[string][]record {
-	now := map[string][]record{}
-	for _, session := range p.sessions(false) {
-		now[session] = p.log(session)
-		for _, r := range now[session] {
-			if r.Text != nil && strings.HasPrefix(*r.Text, p.name+" ") {
-				p.own[r.ID] = *r.Text
-			}
-		}
-	}
-	return now
-}
-
-// keeps fails unless the own sessions are as they were, but for what others have said and
-// forgotten.
-func (p *party) keeps(what string) {
-	p.Helper()
-	before, now := p.now, p.look()
-	p.now = now
-	for session, list := range before {
-		if len(now[session]) != len(list) {
-			p.Errorf("seed %d: %s: %s has %d messages after %s, and had %d", p.seed, p.name,
-				session, len(now[session]), what, len(list))
-			return
-		}
-		for i, was := range list {
-			is := now[session][i]
-			gone := was.Text != nil && is.Text == nil && p.own[was.ID] == "" && p.forgot[was.ID]
-			if is.ID != was.ID || !gone && !same(is.Text, was.Text) {
-				p.Errorf("seed %d: %s: %s after %s: message %d was %.12s %s, and is %.12s %s", p.seed,
-					p.name, session, what, i, was.ID, said(was.Text), is.ID, said(is.Text))
-				return
-			}
-		}
-	}
-}
-
-func same(a, b *string) bool { return said(a) == said(b) }
-
-func said(text *string) string {
-	if text == nil {
-		return "(forgotten)"
-	}
-	return *text
-}
-
-// texts fails if a message of the own sessions has other words than before.
-func (p *party) texts(what string) {
-	p.Helper()
-	p.now = p.look()
-	for session, list := range p.now {
-		for _, r := range list {
-			want, own := p.own[r.ID]
-			if own && !p.forgot[r.ID] && (r.Text == nil || *r.Text != want) {
-				p.Errorf("seed %d: %s: %s after %s: %.12s says %s, and was %s", p.seed, p.name,
-					session, what, r.ID, said(r.Text), want)
-			}
-		}
-	}
-}
-
-// stays runs a command that changes no session of the store, and may be killed.
-func (p *party) stays(args ...string) {
+// stays runs a command that changes no session of the store.
+func (p *party) stays(args ...string) *served {
 	r := p.do(true, args...)
 	if r.Code > 0 {
-		p.Errorf("seed %d: %s: %v", p.seed, p.name, r)
+		p.fails("ctx %s: exit code %d: %s", strings.Join(args, " "), r.Code, r.Err)
 	}
 	p.keeps(strings.Join(args, " "))
+	return r
 }
 
-// changes runs a command that moves sessions, and may refuse to.
-func (p *party) changes(args ...string) {
-	p.do(false, args...)
-	p.texts(strings.Join(args, " "))
-}
+func (p *party) append() { p.say(p.mine(), 1+p.rng.IntN(8)) }
 
-func (p *party) append() {
+func (p *party) say(session string, n int) {
 	var lines strings.Builder
-	for range 1 + p.rng.IntN(8) {
+	for range n {
 		fmt.Fprintf(&lines, "{\"role\":\"user\",\"text\":%q}\n", p.text())
 	}
-	path := filepath.Join(p.Dir, ".lines")
+	path := filepath.Join(p.dir, ".lines")
 	if err := os.WriteFile(path, []byte(lines.String()), 0o600); err != nil {
 		p.Fatal(err)
 	}
-	p.do(true, "append", "-s", p.mine(), "--jsonl", path)
-	p.texts("append")
+	p.changes("append", "-s", session, "--jsonl", path)
+}
+
+// transcript returns the name and the path of a session of Claude Code.
+func (p *party) transcript(n int) (session, path string) {
+	session = fmt.Sprintf("11111111-0000-4000-8000-%06d%06d", n, p.name[0])
+	return session, filepath.Join(p.home, ".claude", "projects", slug(p.dir), session+".jsonl")
 }
 
 // grow adds to a transcript of Claude Code, and imports it again.
 func (p *party) grow() {
-	path := filepath.Join(p.Dir, ".transcript.jsonl")
+	n := p.rng.IntN(len(p.records))
+	session, path := p.transcript(n)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		p.Fatal(err)
+	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		p.Fatal(err)
 	}
-	session := fmt.Sprintf("11111111-0000-4000-8000-%012d", p.name[0])
 	for range 1 + p.rng.IntN(3) {
 		parent := "null"
-		if p.file > 0 {
-			parent = fmt.Sprintf(`"22222222-0000-4000-8000-%012d"`, p.file)
+		if p.records[n] > 0 {
+			parent = fmt.Sprintf(`"22222222-0000-4000-8000-%06d%06d"`, n, p.records[n])
 		}
-		p.file++
+		p.records[n]++
 		fmt.Fprintf(f, `{"parentUuid":%s,"isSidechain":false,"cwd":%q,"sessionId":%q,`+
-			`"version":"2.1.207","uuid":"22222222-0000-4000-8000-%012d",`+
+			`"version":"2.1.207","uuid":"22222222-0000-4000-8000-%06d%06d",`+
 			`"timestamp":"2026-03-01T08:%02d:%02d.000Z","type":"user",`+
-			`"message":{"role":"user","content":%q}}`+"\n", parent, p.Dir, session, p.file,
-			p.file/60, p.file%60, p.text())
+			`"message":{"role":"user","content":%q}}`+"\n", parent, p.dir, session, n, p.records[n],
+			p.records[n]/60, p.records[n]%60, p.text())
 	}
 	if err := f.Close(); err != nil {
 		p.Fatal(err)
 	}
-	p.do(true, "import", "claude-code", path)
-	p.texts("import")
+	if p.rng.IntN(2) == 0 {
+		p.importAll()
+		return
+	}
+	p.changes("import", "claude-code", path)
+}
+
+// importAll imports what the home has. A session that was removed stays removed.
+func (p *party) importAll() {
+	p.changes("import", "--all")
+	for session := range p.removed {
+		if _, there := p.now[session]; there {
+			p.fails("import --all: the session %s was removed, and is there again", session)
+		}
+	}
 }
 
 func (p *party) compact() {
@@ -243,35 +132,95 @@ func (p *party) goOn() {
 		return
 	}
 	from := others[p.rng.IntN(len(others))]
-	p.do(false, "session", "fork", from)
-	p.texts("session fork")
+	p.changes("session", "fork", from)
 	name, _, _ := strings.Cut(from, "@")
-	for range p.rng.IntN(3) {
-		p.do(false, "append", "-s", name, "--role", "user", "-m", p.text())
-	}
-	p.texts("append")
+	p.say(name, 1+p.rng.IntN(9))
 }
 
 func (p *party) forkAndJoin() {
-	s, child := p.mine(), fmt.Sprintf("child-%d", p.said)
-	if !p.do(false, "branch", "fork", "-s", s, "main", child).OK() {
-		return
+	s := p.mine()
+	if child := p.fork(s); child != "" && p.rng.IntN(4) > 0 {
+		p.changes("branch", "join", "-s", s, "main", child)
+	}
+}
+
+// fork begins a branch and says something in it.
+func (p *party) fork(session string) string {
+	child := fmt.Sprintf("child-%d", p.said)
+	if p.do(false, "branch", "fork", "-s", session, "main", child).Code != 0 {
+		return ""
 	}
 	for range p.rng.IntN(4) {
-		p.do(false, "append", "-s", s, "-b", child, "--role", "user", "-m", p.text())
+		p.do(false, "append", "-s", session, "-b", child, "--role", "user", "-m", p.text())
 	}
-	p.do(true, "branch", "join", "-s", s, "main", child)
-	p.texts("branch join")
+	p.texts("append to a branch")
+	return child
 }
 
 func (p *party) joinOther() {
 	if others := p.sessions(true); len(others) > 0 {
-		p.do(false, "branch", "join", "-s", p.mine(), "main", others[p.rng.IntN(len(others))])
-		p.texts("branch join")
+		p.changes("branch", "join", "-s", p.mine(), "main", others[p.rng.IntN(len(others))])
 	}
 }
 
-// choose returns a message of the store's own sessions that has its words.
+func (p *party) rewind() {
+	p.changes("rewind", "-s", p.mine(), fmt.Sprintf("@~%d", p.rng.IntN(8)))
+}
+
+func (p *party) undo() { p.changes("undo", "-s", p.mine()) }
+
+func (p *party) redo() { p.changes("redo", "-s", p.mine()) }
+
+// backAndForth does a few things in one session, as people do who are not content.
+func (p *party) backAndForth() {
+	s, child := p.mine(), ""
+	for range 4 + p.rng.IntN(8) {
+		switch p.rng.IntN(9) {
+		case 0, 1:
+			p.say(s, 1+p.rng.IntN(6))
+		case 2:
+			if child = p.fork(s); p.rng.IntN(2) == 0 {
+				break
+			}
+			fallthrough
+		case 3:
+			if child != "" {
+				p.changes("branch", "join", "-s", s, "main", child)
+			}
+		case 4:
+			p.changes("rewind", "-s", s, fmt.Sprintf("@~%d", p.rng.IntN(8)))
+		case 5, 6, 7:
+			p.changes("undo", "-s", s)
+		default:
+			p.changes("redo", "-s", s)
+		}
+	}
+	p.sound()
+}
+
+// sound fails if fsck finds something.
+func (p *party) sound() {
+	p.Helper()
+	if r := p.do(false, "fsck"); r.Code != 0 {
+		p.fails("fsck: exit code %d: %s%s", r.Code, r.Out, r.Err)
+	}
+}
+
+func (p *party) remove() {
+	others := p.sessions(true)
+	session := p.mine()
+	if len(others) > 0 && p.rng.IntN(2) == 0 {
+		session = others[p.rng.IntN(len(others))]
+	}
+	p.gone[session] = true
+	r := p.changes("session", "rm", "--force", session)
+	if r.Code == 0 && strings.HasPrefix(session, "11111111-") {
+		p.removed[session] = true
+	}
+}
+
+// choose returns a message that has its words: of the store's own sessions, or what it has said and
+// no session has any more.
 func (p *party) choose() (r record, ok bool) {
 	var all []record
 	for _, session := range slices.Sorted(maps.Keys(p.now)) {
@@ -281,15 +230,23 @@ func (p *party) choose() (r record, ok bool) {
 			}
 		}
 	}
+	if p.rng.IntN(3) == 0 {
+		for _, id := range slices.Sorted(maps.Keys(p.own)) {
+			if text := p.own[id]; !p.forgot[id] {
+				all = append(all, record{ID: id, Text: &text})
+			}
+		}
+	}
 	if len(all) == 0 {
 		return r, false
 	}
 	return all[p.rng.IntN(len(all))], true
 }
 
-// note remembers what is about to be forgotten.
-func (p *party) note(r record) {
+// forgets notes that a message is forgotten.
+func (p *party) forgets(r record) {
 	p.forgot[r.ID] = true
+	p.forgotten++
 	if _, own := p.own[r.ID]; own {
 		words := strings.Fields(*r.Text)
 		p.secret[r.ID] = secret{p.name, words[len(words)-1]}
@@ -305,52 +262,195 @@ func (p *party) forget() {
 	args := []string{"forget", "--force", r.ID}
 	if p.rng.IntN(3) == 0 {
 		args = append(args, "--remote")
+		clear(p.shares) // it pushes, and says less than a push does
 	}
-	p.note(r)
+	known := p.forgot[r.ID]
+	p.forgot[r.ID] = true // from its begin on
 	before := p.now
-	if r := p.do(true, args...); r.Code == -1 {
-		p.do(false, args...) // whether or not it had begun
+	done := p.do(true, args...)
+	if done.Code == -1 {
+		done = p.do(false, args...) // whether or not it had begun
+	}
+	switch done.Code {
+	case 0, 14:
+		p.forgets(r)
+	case 1, 15:
+		if _, own := p.own[r.ID]; own && p.has(r.ID) {
+			p.fails("a forget of %.12s: exit code %d: %s", r.ID, done.Code, done.Err)
+		}
+		p.forgot[r.ID] = known // gc has removed it
+	default:
+		p.fails("a forget of %.12s: exit code %d: %s", r.ID, done.Code, done.Err)
 	}
 	p.texts("forget")
 	for session, list := range before {
 		for i, was := range list {
 			if now := p.now[session]; i >= len(now) || now[i].ID != was.ID ||
 				was.ID != r.ID && !same(now[i].Text, was.Text) {
-				p.Errorf("seed %d: %s: a forget of %.12s changed %.12s of %s", p.seed, p.name, r.ID,
-					was.ID, session)
+				p.fails("a forget of %.12s changed %.12s of %s", r.ID, was.ID, session)
 				return
+			}
+		}
+	}
+	p.silent()
+	switch p.rng.IntN(4) {
+	case 0:
+		p.push()
+	case 1:
+		p.push()
+		for _, other := range p.stores {
+			if other != p {
+				other.pull()
 			}
 		}
 	}
 }
 
-// beside pushes while a forget is at work.
+// has reports whether one of the own sessions has a message.
+func (p *party) has(id string) bool {
+	for _, list := range p.now {
+		for _, r := range list {
+			if r.ID == id {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// beside runs commands while another one is at work. Locks make some of them wait.
 func (p *party) beside() {
-	p.do(false, "append", "-s", "work", "--role", "user", "-m", p.text())
-	p.texts("append")
+	p.say("work", 1)
 	r, ok := p.choose()
-	if !ok {
+	if !ok || p.Failed() {
 		return
 	}
-	p.note(r)
-	said := make(chan program.Result)
-	go func() { said <- p.Run("forget", "--force", r.ID) }()
-	push := p.Run("push")
-	forget := <-said
-	p.judge(push)
-	p.judge(forget)
-	if !forget.OK() {
-		p.Errorf("seed %d: %s: a forget beside a push: %v", p.seed, p.name, forget)
+	other := p.stores[p.rng.IntN(len(p.stores))]
+	at := p.anywhere()
+	forget, push := []string{"forget", "--force", r.ID}, []string{"push", at.name}
+	pull, compact := []string{"pull", at.name}, []string{"compact", "--all"}
+	type one struct {
+		p    *party
+		args []string
 	}
-	p.texts("forget beside a push")
+	var list []one
+	switch p.rng.IntN(7) {
+	case 0, 1:
+		list = []one{{p, push}, {p, forget}, {p, push}}
+	case 2, 3:
+		list = []one{{p, forget}, {p, push}}
+	case 4:
+		list = []one{{p, push}, {other, pull}}
+	case 5:
+		list = []one{{p, compact}, {p, forget}}
+	default:
+		list = []one{{other, pull}, {p, forget}, {p, push}}
+	}
+	p.world.now = p.world.now.Add(time.Minute)
+	c := list[0].p.command(list[0].args...)
+	c.At = 1 + p.rng.IntN(p.steps[list[0].args[0]]+2)
+	forgets := false
+	for _, o := range list {
+		forgets = forgets || o.args[0] == "forget"
+		if o.p != list[0].p || o.args[0] != list[0].args[0] || len(c.Beside) > 0 {
+			c.Beside = append(c.Beside, o.p.command(o.args...))
+		}
+	}
+	list[0].p.note("%s: ctx %s: and beside it, at step %d:", list[0].p.name,
+		strings.Join(list[0].args, " "), c.At)
+	if forgets {
+		p.forgets(r)
+	}
+	done := p.server.run(p, &c)
+	all := append([]served{*done}, done.Beside...)
+	if len(all) != len(list) {
+		p.Fatalf("%d results of %d commands", len(all), len(list))
+	}
+	for i, o := range list {
+		p.tally.beside++
+		o.p.judge(&all[i], o.args)
+		if all[i].Code != 0 {
+			o.p.fails("ctx %s, beside others: exit code %d: %s", strings.Join(o.args, " "),
+				all[i].Code, all[i].Err)
+		}
+		if o.args[0] == "push" {
+			delete(o.p.shares, at.name)
+		}
+	}
+	p.texts("commands beside each other")
+	other.texts("commands beside those of another store")
+	p.silent()
+	if forgets {
+		p.push()
+	}
+}
+
+func (p *party) collect() {
+	args := []string{"gc"}
+	if p.rng.IntN(3) == 0 {
+		args = append(args, "--best")
+	}
+	p.stays(args...)
+}
+
+// wait lets days pass, after which gc may drop the log of before.
+func (p *party) wait() { p.world.now = p.world.now.AddDate(0, 0, 1+p.rng.IntN(4)) }
+
+func (p *party) push() { p.pushTo(p.anywhere()) }
+
+func (p *party) pushTo(at *place) {
+	r := p.stays("push", at.name)
+	delete(p.shares, at.name)
+	if r.Code == 0 {
+		p.pushes++
+		p.shares[at.name] = shared(maps.Clone(p.now))
+		p.unsaid(at)
+	}
+}
+
+func (p *party) pull() { p.pullFrom(p.anywhere()) }
+
+func (p *party) pullFrom(at *place) {
+	if r := p.stays("pull", at.name); r.Code == 0 {
+		p.pulls++
+		p.upToDate(at)
+	}
+}
+
+// pushOften pushes more often than a store joins its files on the remote, and others pull at times.
+func (p *party) pushOften() {
+	at := p.anywhere()
+	if at.git {
+		return
+	}
+	for n := range 64 {
+		p.do(false, "append", "-s", "often", "--role", "user", "-m", p.text())
+		if r := p.do(false, "push", at.name); r.Code != 0 {
+			p.fails("push: exit code %d: %s", r.Code, r.Err)
+		}
+		if other := p.stores[p.rng.IntN(len(p.stores))]; other != p && n%8 == 0 &&
+			p.rng.IntN(8) == 0 {
+			other.stays("pull", at.name)
+		}
+		if p.Failed() {
+			return
+		}
+	}
+	p.texts("pushes")
+	p.pushTo(at)
+	for _, other := range p.stores {
+		if other != p {
+			other.pullFrom(at)
+		}
+	}
 }
 
 // clone has somebody new take in everything.
 func (p *party) clone() {
-	dir := filepath.Join(p.Dir, ".clone")
+	dir, at := filepath.Join(p.dir, ".clone"), p.anywhere()
 	defer os.RemoveAll(dir)
-	if r := p.do(false, "clone", p.place, dir); !r.OK() {
-		p.Errorf("seed %d: %s: %v", p.seed, p.name, r)
+	if r := p.do(false, "clone", at.url, dir); r.Code != 0 {
+		p.fails("clone: exit code %d: %s", r.Code, r.Err)
 		return
 	}
 	p.must("-C", dir, "fsck")

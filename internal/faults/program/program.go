@@ -28,6 +28,17 @@ func Build(tb testing.TB, flags ...string) string {
 	if path := os.Getenv(variable); path != "" {
 		return path
 	}
+	return compile(tb, append([]string{"build"}, flags...))
+}
+
+// BuildTests is Build for the tests of ctx.
+func BuildTests(tb testing.TB) string {
+	tb.Helper()
+	return compile(tb, []string{"test", "-c", "-vet=off"})
+}
+
+func compile(tb testing.TB, args []string) string {
+	tb.Helper()
 	if err := look(); err != nil {
 		tb.Fatal(err)
 	}
@@ -35,9 +46,9 @@ func Build(tb testing.TB, flags ...string) string {
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
-	args := append([]string{"build", "-trimpath", "-o", path}, flags...)
-	build := exec.Command("go", append(args, "github.com/gemini-ctx/ctx/cmd/ctx")...)
-	if !slices.Contains(flags, "-race") {
+	args = append(args, "-trimpath", "-o", path, "github.com/gemini-ctx/ctx/cmd/ctx")
+	build := exec.Command("go", args...)
+	if !slices.Contains(args, "-race") {
 		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as released: without a dynamic loader
 	}
 	if out, err := build.CombinedOutput(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -78,8 +79,9 @@ func isMadeConfig(b []byte) bool {
 }
 
 // mending runs do, which reads or writes the remote by way of the copy. If do fails because the
-// copy is damaged, as a stop of the machine or a killed git leaves it, the copy is made anew and do
-// runs again. It does not if a push has begun, which may have arrived.
+// copy is damaged, as a stop of the machine or a killed git leaves it, or gone, as after a forget,
+// the copy is made anew and do runs again. If a push has begun, which may have arrived, the error
+// is remote.ErrStale: the caller looks at what the remote has now.
 func (r *Remote) mending(ctx context.Context, do func() error) error {
 	r.sent = false
 	err := do()
@@ -92,7 +94,7 @@ func (r *Remote) mending(ctx context.Context, do func() error) error {
 	}
 	r.mended = true
 	if r.sent {
-		return err
+		return fmt.Errorf("%w: %w", remote.ErrStale, err)
 	}
 	return do()
 }

@@ -249,3 +249,23 @@ func TestCopyFromElsewhere(t *testing.T) {
 		t.Errorf("the program of the copy ran: %v", err)
 	}
 }
+
+// A forget removes the copy, as all of the cache. A push that has begun asks to look again.
+func TestCopyGoesDuringPush(t *testing.T) {
+	_, env := wrapGit(t, `
+if [ "$verb" = push ] && mkdir "$AT/gone" 2>/dev/null; then rm -rf "$BARE"/*; fi
+exec "$GIT" "$@"
+`)
+	path, bare := repository(t), filepath.Join(t.TempDir(), "copy.git")
+	env["BARE"] = bare
+	for name, value := range env {
+		t.Setenv(name, value)
+	}
+	r := openAt(t, path, bare)
+	if err := r.Swap(t.Context(), "heads/a", nil, []byte("one")); !errors.Is(err, remote.ErrStale) {
+		t.Errorf("a push whose copy has gone: %v", err)
+	}
+	if err := r.Swap(t.Context(), "heads/a", nil, []byte("one")); err != nil {
+		t.Error(err)
+	}
+}

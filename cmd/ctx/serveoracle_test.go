@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gemini-ctx/ctx/internal/durable"
+)
+
+// served is a command that a test asks for: command of internal/faults/oracle describes the fields.
+type served struct {
+	Dir, Home string
+	Args      []string
+	Env       map[string]string
+	Stdin     string
+	Now       time.Time
+	Seed      uint64
+	Stop      int
+	At        int
+	Beside    []served
+}
+
+// answer is what became of a command.
+type answer struct {
+	Code, Steps int
+	Out, Err    string
+	Beside      []answer
+}
+
+// blocked is how long a command waits, at the step at which others run beside it, for them to end.
+// Others that wait for a lock of this command end after it.
+const blocked = 20 * time.Millisecond
+
+// init makes the program one that runs the commands of its standard input in itself, one after the
+// other. Its clock and its random bytes are those of the test, and it can be stopped at a step.
+func init() {
+	if len(os.Args) != 2 || os.Args[1] != "serve-oracle" {
+		return
+	}
+	debug.SetGCPercent(earlyGarbage)
+	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
+	for {
+		var s served
+		if in.Decode(&s) != nil {
+			os.Exit(0)
+		}
+		if out.Encode(s.run()) != nil {
+			os.Exit(1)
+		}
+	}
+}
+
+func (s *served) run() (r answer) {
+	var out, errs bytes.Buffer
+	fsys := &durable.FS{}
+	defer func() {
+		if failed := recover(); failed != nil {
+			r.Code = -2
+			fmt.Fprintf(&errs, "panic: %v\n%s", failed, debug.Stack())
+		}
+		if fsys.Stopped() {
+			r.Code = -1
+		}
+		r.Out, r.Err = out.String(), errs.String()
+	}()
+	beside := make(chan []answer, 1)
+	begin := sync.OnceFunc(func() {
+		go func() {
+			var list []answer
+			for _, other := range s.Beside {
+				list = append(list, other.run())
+			}
+			beside <- list
+		}()
+	})
+	fsys.Hook = func(c durable.Call) error {
+		r.Steps = c.N
+		if len(s.Beside) > 0 && c.N == s.At {
+			begin()
+			select {
+			case list := <-beside:
+				beside <- list
+			case <-time.After(blocked):
+			}
+		}
+		if c.N == s.Stop {
+			return durable.ErrStopped
+		}
+		return nil
+	}
+	r.Code = run(context.Background(), world{
+		stdin: strings.NewReader(s.Stdin), stdout: &out, stderr: &errs,
+		dir: s.Dir, home: s.Home, userConf: filepath.Join(s.Home, "config.toml"),
+		userData: filepath.Join(s.Home, "data"), host: "host", pid: 1,
+		getenv: func(name string) string { return s.Env[name] },
+		now:    func() time.Time { return s.Now },
+		random: rand.NewChaCha8([32]byte{byte(s.Seed), byte(s.Seed >> 8), byte(s.Seed >> 16),
+			byte(s.Seed >> 24), byte(s.Seed >> 32)}),
+		fs: fsys,
+	}, s.Args)
+	begin()
+	r.Beside = <-beside
+	return r
+}
