@@ -145,7 +145,7 @@ func (g *group) take(
 
 // fresh reports whether a conversation begins a session, and nothing of it was written yet.
 func (l *lane) fresh() (bool, error) {
-	if l.wrote || l.goesOn || l.resumed {
+	if l.wrote || l.goesOn || l.resumed != nil {
 		return false, nil
 	}
 	view, err := l.refs()

@@ -41,11 +41,11 @@ type messageImporter struct {
 	wrote   bool               // a part of the conversation was written
 	found   []sanitize.Finding // in the batch that the group has
 
-	began  int        // number of copies that the transcript began with
 	begins *beginning // how it may begin with a copy of another session; nil if it does not
 	bare   bool       // a message has no record
-	// The transcript goes on with a session of the store: copies of its messages may come first
-	resumed bool
+	// How the transcript goes on with a session of the store that has another name; nil if it does
+	// not
+	resumed *resumed
 	// The session has what came before: a note that was taken once is there, and Append graduates
 	goesOn bool
 }
@@ -119,7 +119,7 @@ func (im *messageImporter) step(st transcript.Step) error {
 		}
 	}
 	im.begun = true
-	if copied, err := im.isResumed(m.Origin, m.Role); err != nil || copied {
+	if copied, err := im.isCopy(&m); err != nil || copied {
 		return err
 	}
 	im.bare = im.bare || m.Record == nil
@@ -482,7 +482,7 @@ func (im *messageImporter) rewind(st transcript.Step) error {
 			return err
 		}
 	case ok:
-	case im.began > 0:
+	case im.resumed != nil:
 		im.out.Known++ // the session does not have the message
 		return nil
 	default:

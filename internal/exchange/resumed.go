@@ -1,23 +1,37 @@
 package exchange
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// resume finds the session that a transcript goes on with, by the id of its first message: some
-// agents keep the ids of messages that they are handed, and give the session a new id. A transcript
-// whose session is in the store is that session's.
+// resumed says that a transcript goes on with a session of the store, under another name: some
+// agents give a session that they are handed an id of their own, and keep the ids of its messages.
+// The copies of these messages are not new.
+type resumed struct {
+	own   bool            // the agent's own messages may be copies: no new one has come
+	calls map[string]bool // calls of the copies
+	// The agent's sessions that the history of the session names; nil until needed
+	sources []string
+}
+
+// resume finds the session that a transcript goes on with, by the id of its first message. A
+// transcript whose session is in the store is that session's.
 func (im *transcriptImporter) resume(st *transcript.Step) error {
 	from := st.Message.Origin
 	if !catalog.TraitsOf(from.Agent).Resumes {
 		return nil
 	}
-	if key, _, _ := strings.Cut(from.Message, "#"); transcript.IsEntryUUID(key) {
+	key := recordID(from)
+	if transcript.IsEntryUUID(key) {
 		if err := im.group.flush(); err != nil {
 			return err // it may hold the entry
 		}
@@ -26,76 +40,140 @@ func (im *transcriptImporter) resume(st *transcript.Step) error {
 	if err != nil || exists(view, im.out.Session) {
 		return err
 	}
-	home, err := im.entryOf(view, "", from)
-	if err != nil || home.ID.IsZero() {
-		return err
+	if !transcript.IsUUID(key) {
+		return nil // another session may have such an id as well
 	}
-	im.out.Session, im.resumed = home.Session, true
-	return nil
+	home, err := im.homeOf(view, from.Agent, key)
+	if err == nil && home != "" {
+		im.out.Session, im.resumed = home, true
+	}
+	return err
 }
 
-// isResumed reports whether a message is one of those that a resumed session began with. The first
-// other message ends them.
-func (im *messageImporter) isResumed(from transcript.Origin, role string) (bool, error) {
-	if !im.resumed {
+// recordID returns the id of the record of a message, without a number that the reader added.
+func recordID(from transcript.Origin) string {
+	key, _, _ := strings.Cut(from.Message, "#")
+	return key
+}
+
+// homeOf returns the session that has the message of a record: the one of which an export wrote it,
+// or one of the agent's own; "" for none.
+func (s *Reader) homeOf(view *refs.View, agent, key string) (string, error) {
+	exported := transcript.IsEntryUUID(key)
+	id, ok := format.ID{}, true
+	if exported {
+		id, ok = s.entryOf(view, key)
+	}
+	for _, name := range sessionNames(view) {
+		if !ok || exported && transcript.EntryUUID(id.String(), name) != key {
+			continue
+		}
+		at := id
+		if !exported {
+			list, err := s.imported(view, agent, name, key)
+			if err != nil {
+				return "", err
+			}
+			if len(list) == 0 {
+				continue
+			}
+			at = list[0].ID
+		}
+		line := s.Lineage(view.Get(history.RefName(name, history.MainBranch)).ID)
+		if in, err := line.Has(at); err != nil || in {
+			return name, err
+		}
+	}
+	return "", nil
+}
+
+// entryOf returns the entry whose first digits a record has in its id.
+func (s *Reader) entryOf(view *refs.View, key string) (id format.ID, ok bool) {
+	digits := strings.ReplaceAll(key, "-", "")[:transcript.EntryDigits]
+	id, err := s.clusters.ResolveObject(view, digits)
+	return id, err == nil
+}
+
+// isCopy reports whether a message is one that a resumed session was handed with, and notes its
+// entry.
+func (im *messageImporter) isCopy(m *transcript.Message) (bool, error) {
+	r := im.resumed
+	if r == nil {
 		return false, nil
 	}
-	view, err := im.Refs.Read()
-	if err != nil {
+	if m.Role == transcript.RoleTool {
+		for _, id := range m.Results {
+			if !r.calls[id] {
+				return false, nil
+			}
+		}
+		return len(m.Results) > 0, nil
+	}
+	id, err := im.copyOf(m.Origin)
+	if err != nil || id.IsZero() {
 		return false, err
 	}
-	at, err := im.entryOf(view, im.as, from)
-	if err != nil {
-		return false, err
+	im.ids[m.Origin] = id
+	for _, c := range m.Calls {
+		r.calls[c.ID] = true
 	}
-	if !at.ID.IsZero() {
-		im.ids[from] = at.ID
-	}
-	if role == transcript.RoleTool {
-		return true, nil // the result of a call that is a copy
-	}
-	im.resumed = !at.ID.IsZero()
-	if im.resumed {
-		im.began++
-		im.out.Known++
-	}
-	return im.resumed, nil
+	im.out.Known++
+	return true, nil
 }
 
-// entryOf returns the entry that a record is a copy of: in one session, or, for "", in any. It is
-// zero if there is none.
-func (s *Reader) entryOf(
-	view *refs.View, session string, from transcript.Origin,
-) (history.Entry, error) {
-	key, _, _ := strings.Cut(from.Message, "#") // a number that the reader added
-	if transcript.IsUUID(key) {
-		digits := strings.ReplaceAll(key, "-", "")[:transcript.EntryDigits]
-		if id, err := s.clusters.ResolveObject(view, digits); err == nil &&
-			transcript.EntryUUID(id.String()) == key {
-			e, err := s.Header(id)
-			if err == nil && (session == "" || e.Session == session) && exists(view, e.Session) {
-				return history.Entry{ID: id, Entry: e}, nil
-			}
+// copyOf returns the entry that a message is a copy of; the zero ID for none.
+func (im *messageImporter) copyOf(from transcript.Origin) (format.ID, error) {
+	r, key := im.resumed, recordID(from)
+	exported := transcript.IsEntryUUID(key)
+	if !exported && !r.own {
+		return format.ID{}, nil
+	}
+	if err := im.look(); err != nil {
+		return format.ID{}, err
+	}
+	if exported {
+		id, ok := im.entryOf(im.view, key)
+		if !ok || transcript.EntryUUID(id.String(), im.as) != key {
+			return format.ID{}, nil
 		}
-	} else if session == "" {
-		return history.Entry{}, nil // another session may have such an id as well
+		if in, err := im.line.Has(id); err != nil || !in {
+			return format.ID{}, err
+		}
+		return id, nil
 	}
-	sessions := []string{session}
-	if session == "" {
-		sessions = sessionNames(view)
+	if err := im.nameSources(from.Agent); err != nil {
+		return format.ID{}, err
 	}
-	for _, name := range sessions {
-		found, err := s.imported(view, from.Agent, name, key)
+	for _, session := range r.sources {
+		ids, err := im.sourced(&conversation.Source{Agent: from.Agent, Session: session,
+			Message: key})
 		if err != nil {
-			return history.Entry{}, err
+			return format.ID{}, err
 		}
-		for _, at := range found {
-			if at.Session == name && at.Amends.IsZero() {
-				return at, nil
-			}
+		if len(ids) > 0 {
+			return ids[0], nil
 		}
 	}
-	return history.Entry{}, nil
+	r.own = false
+	return format.ID{}, nil
+}
+
+// nameSources notes which sessions of an agent the history of the session has messages of.
+func (im *messageImporter) nameSources(agent string) error {
+	if im.resumed.sources != nil {
+		return nil
+	}
+	names := map[string]bool{}
+	for e, err := range im.Walk(im.tip, history.WithRewound) {
+		if err != nil {
+			return err
+		}
+		if e.Source != nil && e.Source.Agent == agent {
+			names[e.Source.Session] = true
+		}
+	}
+	im.resumed.sources = slices.AppendSeq([]string{}, maps.Keys(names))
+	return nil
 }
 
 // sessionNames are the sessions that have a branch main.

@@ -194,12 +194,12 @@ func (l *lane) end() error {
 // nameOf returns the session that a transcript belongs to.
 func (im *transcriptImporter) nameOf(own string, home *transcript.Home, agent string) string {
 	switch {
-	case im.as == "" && catalog.TraitsOf(agent).NamesOnly:
-		return own
 	case im.as != "":
 		return im.as
 	case home != nil && home.Store == im.ID && format.CheckName(home.Session) == nil:
 		return home.Session
+	case catalog.TraitsOf(agent).NamesOnly:
+		return own
 	}
 	return fitSession(own)
 }
@@ -240,8 +240,11 @@ func (im *transcriptImporter) step(st transcript.Step) error {
 		}
 		to = &lane{messageImporter: &messageImporter{
 			Writer: im.Writer, ctx: im.ctx, as: name, group: im.group,
-			ids: map[transcript.Origin]format.ID{}, resumed: im.resumed, goesOn: im.goesOn,
+			ids: map[transcript.Origin]format.ID{}, goesOn: im.goesOn,
 		}}
+		if im.resumed {
+			to.resumed = &resumed{own: true, calls: map[string]bool{}}
+		}
 		im.lanes[st.Thread] = to
 		im.order = append(im.order, to)
 	}

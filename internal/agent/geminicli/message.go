@@ -29,11 +29,11 @@ func timeIn(o jsonvalue.Object) time.Time {
 // message applies one message record. counts numbers the equal records without an id: in the whole
 // transcript for lines, in one list for copies.
 func (s *replay) message(o jsonvalue.Object, fromSet bool, counts transcript.Names) error {
-	if isAdded(o) {
-		return nil // an export put it there, and nobody said it
-	}
 	r := record{Object: o, kind: recordKind(o), fromSet: fromSet}
 	parts := parseContent(o["content"])
+	if isAdded(o) || isStandIn(o.Text("id"), parts) {
+		return nil // an export put it there, and nobody said it
+	}
 	if !isKnown(r.kind) {
 		if rest := o.Without("id", "timestamp", "content"); len(rest.Without("type")) > 0 {
 			parts = appendPart(parts, transcript.Kept(Agent, rest))

@@ -50,10 +50,17 @@ func ProjectHash(dir string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// isAdded reports whether an export added a record that nobody said.
+// isAdded reports whether an export added a record, or a call's result, that nobody said.
 func isAdded(o jsonvalue.Object) bool {
 	h := transcript.ReadHints(o[transcript.HintName])
 	return h != nil && (h.Added || h.Gone != "")
+}
+
+// isStandIn reports whether a message is one that an export added, where the agent did not keep the
+// hint that says so.
+func isStandIn(id string, parts []part) bool {
+	return transcript.IsEntryUUID(id) &&
+		(isSnapshot(parts, false) || len(parts) == 1 && parts[0].text == cannedInterruption)
 }
 
 // Message writes a message, or holds it back until the results of its calls have come.
@@ -108,17 +115,23 @@ func (w *writer) Begin(first *transcript.Item) {
 	text := "<state_snapshot>\n" +
 		strings.ReplaceAll(w.Before, "</state_snapshot>", "<\\/state_snapshot>") +
 		"\n</state_snapshot>"
-	w.write(jsonvalue.NewObject("id", transcript.Derive(32, "before", w.Session, w.Before),
+	w.write(jsonvalue.NewObject("id", transcript.UUID(Agent, "before", w.Session, w.Before),
 		"timestamp", start, "type", "user",
 		"content", textContent(text), transcript.HintName, transcript.Added()))
 }
 
-// recordOf returns a record without its content.
+// recordOf returns a record without its content. A message of the session that is written keeps its
+// id. Any other one has an id that tells its entry: the agent keeps ids, and nothing else that is
+// sure to tell where a message comes from.
 func (w *writer) recordOf(it *transcript.Item, kind string) jsonvalue.Object {
 	m := &it.Message
 	id := m.Origin.Message
-	if m.Origin.Agent != Agent {
-		id = cmp.Or(transcript.EntryUUID(it.Entry),
+	if m.Origin.Agent != Agent || m.Origin.Session != w.Session {
+		of := ""
+		if w.Home != nil {
+			of = w.Home.Session
+		}
+		id = cmp.Or(transcript.EntryUUID(it.Entry, of),
 			transcript.UUID(Agent, m.Origin.Agent, m.Origin.Session, m.Origin.Message))
 	}
 	return jsonvalue.NewObject("id", id, "timestamp", transcript.Stamp(m.Time), "type", kind)

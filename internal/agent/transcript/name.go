@@ -44,14 +44,15 @@ func UUID(parts ...string) string {
 // EntryDigits is how many digits at the beginning of an EntryUUID are those of the entry's id.
 const EntryDigits = 12
 
-// EntryUUID is the id that a record has in an agent's transcript if a store had its message first:
-// entry is the id of the message's entry, in hexadecimal. The result is "" for anything shorter.
-func EntryUUID(entry string) string {
+// EntryUUID is the id of a record that an export wrote for a message of a session: entry is the id
+// of the message's entry, in hexadecimal. It tells the entry, and of the sessions that have it the
+// one that was exported. The result is "" for anything shorter.
+func EntryUUID(entry, session string) string {
 	if len(entry) < 32 {
 		return ""
 	}
 	return entry[:8] + "-" + entry[8:12] + "-8" + entry[13:16] + "-8" + entry[17:20] +
-		"-" + entry[20:32]
+		"-" + entry[20:26] + Derive(6, session)
 }
 
 // IsEntryUUID reports whether s has the form of an EntryUUID, which no agent's own ids have.
