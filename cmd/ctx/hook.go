@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -19,6 +20,8 @@ func newHookCmd(a *app) *cobra.Command {
 0, within the time of the setting hook.deadline. It prints JSON for the agent, or nothing. It
 writes failures to log/hook of the store, and ` + "`ctx status`" + ` and ` + "`ctx doctor`" +
 			` report them.
+
+The store is that of the directory in which the session began, wherever the agent has gone since.
 
 In a store that was not made or allowed on this machine a hook records nothing and tells the model
 nothing: it says so once a session, to the person (` + "`ctx help allow`" + `).`),
@@ -105,18 +108,22 @@ func runHook(a *app, agent *hooks.Agent) (err error) {
 			err = nil
 		}
 	}()
-	if dir, err = repo.Find(a.env()); errors.Is(err, repo.ErrNoStore) {
-		return nil
-	} else if err != nil {
+	agent.Env = a.agentEnv()
+	in := hooks.Hear(agent, a.stdin)
+	// A store that cannot be used takes what goes wrong.
+	if dir, err = repo.Find(a.env()); err != nil && !errors.Is(err, repo.ErrNoStore) {
 		return err
 	}
-	s, err := a.openStore()
-	if err != nil {
+	ctx, cancel := context.WithTimeout(a.c, hearTime)
+	defer cancel()
+	s, err := a.storeOf(ctx, agent, in)
+	if err != nil || s == nil {
 		return err
 	}
+	dir = s.Dir
 	if ok, err := s.Allowed(); !ok {
 		dir = "" // nothing goes into the store, a trouble neither
-		out, said := hooks.Refuse(agent, a.stdin)
+		out, said := hooks.Refuse(ctx, agent, in)
 		if said {
 			a.say("%s", hooks.NotAllowed)
 		}
@@ -125,8 +132,7 @@ func runHook(a *app, agent *hooks.Agent) (err error) {
 		}
 		return err
 	}
-	agent.Env = a.agentEnv()
-	if out := hooks.Run(a.c, s, agent, a.stdin); out != nil {
+	if out := hooks.Run(a.c, s, agent, in); out != nil {
 		a.line("%s", out)
 	}
 	return nil

@@ -90,7 +90,7 @@ func (a *app) sessionsHere(s *session.Store) (all []catalog.Begun, of []found, l
 			continue
 		}
 		dirs = append(dirs, fmt.Sprintf("%q", root))
-		for _, b := range agent.Sessions(root) {
+		for _, b := range agent.Sessions(root, nil) {
 			all, of = append(all, b), append(of, found{agent: agent.Name, file: b.File})
 		}
 		for _, one := range a.inDatabase(s, agent, root) {

@@ -140,7 +140,8 @@ var layers = map[string]string{
 		"internal/agent/opencode internal/agent/qwen internal/bigstack internal/brief " +
 		"internal/durable internal/cache internal/hooks/settings refs sanitize internal/view " +
 		"internal/history internal/summaries internal/search internal/recall internal/compaction " +
-		"internal/exchange internal/session internal/maintenance/gc",
+		"internal/exchange internal/identity internal/jsonvalue internal/session " +
+		"internal/maintenance/gc",
 	"internal/hooks/doctor": "format internal/agent/transcript internal/agent/catalog " +
 		"internal/agent/antigravity internal/agent/copilot internal/agent/cursor " +
 		"internal/agent/droid internal/agent/geminicli internal/agent/opencode internal/durable " +

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -225,7 +226,7 @@ func TestSubagents(t *testing.T) {
 		header("other")+said("c", "no transcript"))
 	event, _ := json.Marshal(map[string]string{"hook_event_name": "AfterAgent",
 		"session_id": "parent:1", "transcript_path": main})
-	if out := Run(context.Background(), s, geminiCLI(), bytes.NewReader(event)); out != nil {
+	if out := hear(s, bytes.NewReader(event)); out != nil {
 		t.Errorf("printed %s", out)
 	}
 	if got := texts(t, s, "child"); len(got) != 1 || texts(t, s, "other") != nil {
@@ -252,7 +253,7 @@ func TestUnfinished(t *testing.T) {
 		t.Helper()
 		in, _ := json.Marshal(map[string]string{"hook_event_name": event, "session_id": name,
 			"transcript_path": filepath.Join(dir, name+".jsonl")})
-		if out := Run(context.Background(), s, geminiCLI(), bytes.NewReader(in)); out != nil {
+		if out := hear(s, bytes.NewReader(in)); out != nil {
 			t.Errorf("printed %s", out)
 		}
 	}
@@ -278,7 +279,7 @@ func (w wait) Read([]byte) (int, error) { <-w; panic("read on") }
 func TestDeadlineAndPanic(t *testing.T) {
 	s := newStore(t, "hook.deadline=1ms")
 	w := make(wait)
-	if out := Run(context.Background(), s, geminiCLI(), w); out != nil {
+	if out := hear(s, w); out != nil {
 		t.Errorf("printed %s", out)
 	}
 	close(w)
@@ -287,7 +288,7 @@ func TestDeadlineAndPanic(t *testing.T) {
 		t.Errorf("%v, %+v", err, list)
 	}
 	patient := newStore(t, "hook.deadline=1h")
-	if out := Run(context.Background(), patient, geminiCLI(), w); out != nil {
+	if out := hear(patient, w); out != nil {
 		t.Errorf("printed %s", out)
 	}
 	if list, err := Troubles(patient.Dir); err != nil || len(list) != 1 ||
@@ -311,7 +312,7 @@ func TestSessionEndSummarizes(t *testing.T) {
 		write(t, path, text)
 		event := fmt.Sprintf(
 			`{"session_id":"s","transcript_path":%q,"hook_event_name":"SessionEnd"}`, path)
-		if out := Run(context.Background(), s, geminiCLI(), strings.NewReader(event)); out != nil {
+		if out := hear(s, strings.NewReader(event)); out != nil {
 			t.Errorf("printed %s", out)
 		}
 		if list, err := Troubles(s.Dir); err != nil || len(list) > 0 {
@@ -420,7 +421,7 @@ func TestTell(t *testing.T) {
 		t.Helper()
 		event, _ := json.Marshal(map[string]string{"hook_event_name": "BeforeAgent",
 			"session_id": name, "prompt": prompt})
-		out := Run(context.Background(), s, geminiCLI(), bytes.NewReader(event))
+		out := hear(s, bytes.NewReader(event))
 		if out == nil {
 			return ""
 		}
@@ -481,8 +482,7 @@ func TestTell(t *testing.T) {
 	write(t, path, header("goes-on")+said("a", "the pump has its own pressure"))
 	event, _ := json.Marshal(map[string]string{"hook_event_name": "BeforeAgent",
 		"session_id": "goes-on", "transcript_path": path, "prompt": "its own pressure"})
-	if out := string(Run(context.Background(), s, geminiCLI(),
-		bytes.NewReader(event))); strings.Contains(out, "its own pressure") {
+	if out := string(hear(s, bytes.NewReader(event))); strings.Contains(out, "its own pressure") {
 		t.Errorf("told what it has: %s", out)
 	}
 	if list, err := Troubles(s.Dir); err != nil || len(list) > 0 {
@@ -543,3 +543,8 @@ func TestFailureAfterTheDeadline(t *testing.T) {
 }
 
 func geminiCLI() *Agent { return &agents[0] }
+
+// hear runs the hook of Gemini CLI for a call.
+func hear(s *session.Store, in io.Reader) []byte {
+	return Run(context.Background(), s, geminiCLI(), Hear(geminiCLI(), in))
+}

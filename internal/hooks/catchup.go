@@ -22,6 +22,7 @@ type copied struct {
 	new     int            // messages, notes, newer versions and rewinds
 	skipped map[string]int // number of records that could not be used, by reason
 	whole   bool           // the transcript was read from its beginning
+	empty   bool           // the whole has no record
 	session string         // that it belongs to
 
 	children []exchange.Child // sessions of subagents that the transcript names
@@ -30,7 +31,7 @@ type copied struct {
 func report(done exchange.ImportedTranscript, whole bool) copied {
 	return copied{session: done.Session,
 		new: done.Messages + done.Notes + done.Amended + done.Rewinds, skipped: done.Stats.Skipped,
-		whole: whole, children: done.Children}
+		whole: whole, empty: whole && done.Stats.Records == 0, children: done.Children}
 }
 
 // catchUp brings into the store what is new in a transcript. It reads on where the last copy ended

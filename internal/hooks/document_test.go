@@ -47,7 +47,7 @@ func idle(t *testing.T, s *session.Store, after, document string) string {
 	agent := openCode(t)
 	call := fmt.Sprintf(
 		`{"hook_event_name":"session.idle","session_id":"ses_1","cwd":"/p","after":%q,"document":%s}`, after, document)
-	out := Run(context.Background(), s, agent, strings.NewReader(call))
+	out := Run(context.Background(), s, agent, Hear(agent, strings.NewReader(call)))
 	if failed, err := Troubles(s.Dir); err != nil || len(failed) > 0 {
 		t.Fatalf("%v, %+v", err, failed)
 	}

@@ -5,17 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/bigstack"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/exchange"
@@ -28,10 +25,10 @@ import (
 // keepHooks is how long the cache keeps what hooks know about a session.
 const keepHooks = 60 * 24 * time.Hour
 
-// Run handles one call of a hook by an agent. It reads the event from in, and returns what to
-// print, or nil for nothing. It returns after the setting hook.deadline at the latest; the next
-// call records what this one has not. It never fails: failures go to the trouble log of the store.
-func Run(ctx context.Context, s *session.Store, agent *Agent, in io.Reader) []byte {
+// Run handles one call of a hook by an agent, and returns what to print, or nil for nothing. It
+// returns after the setting hook.deadline at the latest; the next call records what this one has
+// not. It never fails: failures go to the trouble log of the store.
+func Run(ctx context.Context, s *session.Store, agent *Agent, in *Heard) []byte {
 	ctx, cancel := context.WithTimeout(ctx, s.Config.Hook.Deadline)
 	defer cancel()
 	h := &hook{s: s, agent: agent}
@@ -99,14 +96,12 @@ func (h *hook) log(problem string) {
 }
 
 // run does the work for an event. After an error in one part it goes on with the next.
-func (h *hook) run(ctx context.Context, in io.Reader) (out []byte) {
+func (h *hook) run(ctx context.Context, in *Heard) (out []byte) {
 	h.s.History.Warn = h.log
-	most := int64(maxInput)
-	if h.agent.Plugin() != "" {
-		most = maxDocument
+	if !in.wait(ctx) {
+		return nil // Run says so
 	}
-	event, err := readCall(in, most, h.agent.Event)
-	h.locate(&event)
+	event, err := in.event, in.err
 	h.event, h.session = event, event.Session
 	if err != nil {
 		h.log(err.Error())
@@ -141,18 +136,6 @@ func (h *hook) run(ctx context.Context, in io.Reader) (out []byte) {
 		h.tidy(ctx)
 	}
 	return out
-}
-
-// locate finds the transcript of a call that does not name it.
-func (h *hook) locate(e *call) {
-	row, _ := catalog.Named(h.agent.Name)
-	if e.Transcript != "" || row.File == nil || h.agent.Env.Get == nil || e.Session == "" {
-		return
-	}
-	if root := row.Root(h.agent.Env); root != "" && filepath.IsLocal(e.Session) &&
-		filepath.Base(e.Session) == e.Session {
-		e.Transcript = row.File(root, e.Dir, e.Session)
-	}
 }
 
 // failed logs an error. After the deadline it logs nothing: Run does.
@@ -190,8 +173,10 @@ func (h *hook) copy(ctx context.Context, does work) (recorded int) {
 		h.failed(ctx, "the turn is not recorded", err)
 		return done.new
 	}
+	// At the end of a turn there is something to record, unless the agent writes it later.
+	must := h.event.Name == h.agent.Turn && !h.agent.Late && h.agent.Plugin() == ""
 	if h.event.Transcript == "" {
-		if h.event.Name == AfterAgent {
+		if must {
 			h.log("nothing is recorded: the agent names no transcript")
 		}
 		return 0
@@ -213,7 +198,15 @@ func (h *hook) copy(ctx context.Context, does work) (recorded int) {
 		}
 		recorded += done.new
 		children = append(children, done.children...)
-		if errors.Is(err, fs.ErrNotExist) && (i > 0 || h.event.Name != AfterAgent) {
+		if i == 0 && must && (errors.Is(err, fs.ErrNotExist) || err == nil && done.empty) {
+			why := "is not there"
+			if done.empty {
+				why = "has no whole record"
+			}
+			h.log(fmt.Sprintf("nothing is recorded: the transcript %q %s", path, why))
+			continue
+		}
+		if errors.Is(err, fs.ErrNotExist) {
 			if i == 0 && h.agent.Late {
 				h.failed(ctx, "the next hook may miss the turn",
 					(copiedFile{Path: path, Size: -1}).save(h.s))

@@ -1,8 +1,8 @@
 package hooks
 
 import (
+	"context"
 	"encoding/json"
-	"io"
 )
 
 // NotAllowed is what a hook says to the person where the store may not speak to models. It has no
@@ -10,14 +10,16 @@ import (
 const NotAllowed = "ctx: the store of this project was not made or allowed on this machine: " +
 	"nothing is recorded, and the model is told nothing; `ctx status` says more"
 
-// Refuse handles one call of a hook in a store that is not allowed. It reads the event and writes
-// nothing into the store, whose log and settings are as strange as its words. It returns the JSON
+// Refuse handles one call of a hook in a store that is not allowed. It writes nothing into the
+// store, whose log and settings are as strange as its words. It returns the JSON
 // that has the agent show NotAllowed to the person, and no part of it to the model: nil for an
 // agent that cannot. said is false at events that come with each turn, at which there is nothing to
 // say.
-func Refuse(agent *Agent, in io.Reader) (out []byte, said bool) {
-	event, _ := readCall(in, maxInput, agent.Event)
-	does, known := agent.at(event.Name)
+func Refuse(ctx context.Context, agent *Agent, in *Heard) (out []byte, said bool) {
+	if !in.wait(ctx) {
+		return nil, false
+	}
+	does, known := agent.at(in.event.Name)
 	if !known || does != doStart && does != doCatchUp {
 		return nil, false
 	}

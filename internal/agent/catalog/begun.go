@@ -128,6 +128,12 @@ func begunIn(file, with string, of func(jsonvalue.Object) identity.Session) (s i
 	return s
 }
 
+// wanted reports whether a file is one of those that only names; nil names all.
+func wanted(only func(file string) bool, file string) bool { return only == nil || only(file) }
+
+// begunByCwd is what a transcript of Claude Code, or of an agent like it, says.
+func begunByCwd(file string) identity.Session { return begunIn(file, `"cwd"`, ofRecord) }
+
 // ofRecord is what records of Claude Code and agents like it say.
 func ofRecord(o jsonvalue.Object) identity.Session {
 	return identity.Session{Dir: o.Text("cwd"), Branch: o.Text("gitBranch")}

@@ -20,6 +20,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/plain"
 	"github.com/gemini-ctx/ctx/internal/agent/qwen"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/identity"
 )
 
 // Agent is one row. A field that does not apply to an agent is nil or zero.
@@ -67,8 +68,12 @@ type Agent struct {
 	// Signs are files below Root of which the agent makes at least one; nil where Root is nobody
 	// else's.
 	Signs []string
-	// Sessions lists all transcripts of the agent under root, those of subagents last.
-	Sessions func(root string) []Begun
+	// Sessions lists the transcripts of the agent under root, those of subagents last. only, if it is
+	// not nil, says which: no other file is opened.
+	Sessions func(root string, only func(file string) bool) []Begun
+	// Began returns what a transcript, and what lies where the agent keeps it, says of where its
+	// session began.
+	Began func(file string) identity.Session
 	// Database is that of an agent whose sessions are in one; nil for none.
 	Database *Database
 	// File returns the file in which the agent keeps a session of the project in dir, for agents
@@ -119,6 +124,7 @@ var agents = [...]Agent{
 		// Other programs use .gemini
 		Signs:    []string{"settings.json", "projects.json", "tmp"},
 		Sessions: sessionsOfGemini,
+		Began:    begunInGemini,
 		Place: func(root, id, _, _ string) (string, error) {
 			return filepath.Join(root, "ctx", id+".jsonl"), nil
 		},
@@ -137,6 +143,7 @@ var agents = [...]Agent{
 		Program:       "claude",
 		Root:          func(e Env) string { return e.under("CLAUDE_CONFIG_DIR", ".claude", "") },
 		Sessions:      sessionsOfClaude,
+		Began:         begunByCwd,
 		Place:         placeClaude,
 		ResumeCommand: func(id, _ string) []string { return []string{"claude", "--resume", id} },
 	},
@@ -157,6 +164,7 @@ var agents = [...]Agent{
 		Program:       "codex",
 		Root:          func(e Env) string { return e.under("CODEX_HOME", ".codex", "") },
 		Sessions:      sessionsOfCodex,
+		Began:         begunInRollout,
 		Place:         placeCodex,
 		ResumeCommand: func(id, _ string) []string { return []string{"codex", "resume", id} },
 	},
@@ -175,6 +183,7 @@ var agents = [...]Agent{
 			return e.under("XDG_DATA_HOME", ".local/share", "opencode")
 		},
 		Sessions: sessionsOfOpencode,
+		Began:    begunInOpencode,
 		Database: &Database{Path: opencodeDatabase, List: listOpencode,
 			Export: exportOpencode},
 		Place: func(root, id, _, _ string) (string, error) {
@@ -196,6 +205,7 @@ var agents = [...]Agent{
 		Signs:    []string{"antigravity", "antigravity-cli"},
 		Root:     func(e Env) string { return e.under("GEMINI_CLI_HOME", "", ".gemini") },
 		Sessions: sessionsOfAntigravity,
+		Began:    begunInAntigravity,
 	},
 	{
 		Name: "cursor", Source: cursor.Agent, Title: "Cursor", Untested: true,
@@ -205,6 +215,7 @@ var agents = [...]Agent{
 		Program:  "cursor-agent",
 		Root:     func(e Env) string { return e.under("CURSOR_CONFIG_DIR", ".cursor", "") },
 		Sessions: sessionsOfCursor,
+		Began:    begunInCursor,
 		File:     fileOfCursor,
 	},
 	{
@@ -216,6 +227,7 @@ var agents = [...]Agent{
 		Program:  "copilot",
 		Root:     func(e Env) string { return e.under("COPILOT_HOME", ".copilot", "") },
 		Sessions: sessionsOfCopilot,
+		Began:    begunInCopilot,
 		File: func(root, _, id string) string {
 			return filepath.Join(root, "session-state", id, "events.jsonl")
 		},
@@ -230,6 +242,7 @@ var agents = [...]Agent{
 		Program:       "qwen",
 		Root:          rootOfQwen,
 		Sessions:      sessionsOfQwen,
+		Began:         begunByCwd,
 		Place:         placeQwen,
 		ResumeCommand: func(id, _ string) []string { return []string{"qwen", "--resume", id} },
 	},
@@ -241,6 +254,7 @@ var agents = [...]Agent{
 		Program:  "droid",
 		Root:     func(e Env) string { return e.under("FACTORY_HOME_OVERRIDE", "", ".factory") },
 		Sessions: sessionsOfDroid,
+		Began:    begunInDroid,
 	},
 	{
 		Name: "jsonl", Source: plain.Agent, Title: "any program, as JSON lines",

@@ -178,7 +178,7 @@ func TestCompressedRollout(t *testing.T) {
 	}
 	row, _ := Named("codex")
 	var files []string
-	for _, b := range row.Sessions(root) {
+	for _, b := range row.Sessions(root, nil) {
 		if b.Dir == "/p" {
 			files = append(files, b.File)
 		}

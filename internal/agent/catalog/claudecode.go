@@ -8,7 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 )
 
-func sessionsOfClaude(root string) (list []Begun) {
+func sessionsOfClaude(root string, only func(file string) bool) (list []Begun) {
 	projects := filepath.Join(root, "projects")
 	var subs []Begun
 	for _, name := range namesIn(projects) {
@@ -17,10 +17,13 @@ func sessionsOfClaude(root string) (list []Begun) {
 		for _, entry := range namesIn(folder) {
 			path := filepath.Join(folder, entry)
 			if !strings.HasSuffix(entry, ".jsonl") {
-				subs = append(subs, subagentsOfClaude(path)...)
+				subs = append(subs, subagentsOfClaude(path, only)...)
 				continue
 			}
-			b := Begun{File: path, Session: begunIn(path, `"cwd"`, ofRecord), Folder: folder,
+			if !wanted(only, path) {
+				continue
+			}
+			b := Begun{File: path, Session: begunByCwd(path), Folder: folder,
 				Fits: fits}
 			if isSubagent(entry) {
 				subs = append(subs, b)
@@ -34,11 +37,13 @@ func sessionsOfClaude(root string) (list []Begun) {
 
 // subagentsOfClaude returns the transcripts of the subagents of a session, which are in a directory
 // beside that of the session.
-func subagentsOfClaude(dir string) (list []Begun) {
+func subagentsOfClaude(dir string, only func(file string) bool) (list []Begun) {
 	for _, pattern := range []string{"subagents/*.jsonl", "subagents/workflows/*/agent-*.jsonl"} {
 		for _, file := range glob(dir, pattern) {
-			list = append(list, Begun{File: file, Session: begunIn(file, `"cwd"`, ofRecord),
-				Parent: dir + ".jsonl", Folder: filepath.Dir(dir)})
+			if wanted(only, file) {
+				list = append(list, Begun{File: file, Session: begunByCwd(file),
+					Parent: dir + ".jsonl", Folder: filepath.Dir(dir)})
+			}
 		}
 	}
 	return list

@@ -29,13 +29,13 @@ const (
 	maxDecoderBytes = 128 << 20
 )
 
-func sessionsOfCodex(root string) (list []Begun) {
+func sessionsOfCodex(root string, only func(file string) bool) (list []Begun) {
 	seen := map[string]bool{}
 	for _, dir := range []string{"sessions/*/*/*/", "sessions/", "archived_sessions/"} {
 		for _, ending := range []string{".jsonl", compressed} {
 			for _, file := range glob(root, dir+"rollout-*"+ending) {
 				plain := strings.TrimSuffix(file, ".zst")
-				if seen[plain] {
+				if seen[plain] || !wanted(only, file) {
 					continue // it is being compressed, or was unpacked to go on
 				}
 				seen[plain] = true

@@ -7,16 +7,21 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-func sessionsOfCopilot(root string) (list []Begun) {
+func sessionsOfCopilot(root string, only func(file string) bool) (list []Begun) {
 	for _, file := range append(glob(root, "session-state/*/events.jsonl"),
 		glob(root, "session-state/*.jsonl")...) {
-		list = append(list, Begun{File: file, Session: begunIn(file, `"cwd"`,
-			func(o jsonvalue.Object) identity.Session {
-				at := o.Object("data").Object("context")
-				return identity.Session{Dir: at.Text("cwd"), Branch: at.Text("branch")}
-			})})
+		if wanted(only, file) {
+			list = append(list, Begun{File: file, Session: begunInCopilot(file)})
+		}
 	}
 	return list
+}
+
+func begunInCopilot(file string) identity.Session {
+	return begunIn(file, `"cwd"`, func(o jsonvalue.Object) identity.Session {
+		at := o.Object("data").Object("context")
+		return identity.Session{Dir: at.Text("cwd"), Branch: at.Text("branch")}
+	})
 }
 
 // nameOfCopilot returns the session that a file belongs to: its directory is named for it.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -22,24 +23,32 @@ func slugsOfCursor(dir string) []string {
 	return slices.Compact([]string{slug, short})
 }
 
-// sessionsOfCursor asks the folder of a project which one it is of, where it says so, and else the
-// paths in the transcript: no record names the directory.
-func sessionsOfCursor(root string) (list []Begun) {
+func sessionsOfCursor(root string, only func(file string) bool) (list []Begun) {
 	for _, file := range inFolders(filepath.Join(root, "projects"), "agent-transcripts/*.jsonl",
 		"agent-transcripts/*/*.jsonl", "agent-transcripts/*/subagents/*.jsonl") {
-		name, _, _ := strings.Cut(strings.TrimPrefix(filepath.ToSlash(file),
-			filepath.ToSlash(filepath.Join(root, "projects"))+"/"), "/")
-		b := Begun{File: file, Folder: filepath.Join(root, "projects", name),
-			Fits: func(dir string) bool { return slices.Contains(slugsOfCursor(dir), name) }}
-		if dir := trustedByCursor(b.Folder); b.Fits(dir) {
-			b.Dir = dir
-		} else {
-			b.Dir = pathThatFits(file, b.Fits)
+		if wanted(only, file) {
+			list = append(list, ofCursor(file))
 		}
-		list = append(list, b)
 	}
 	return list
 }
+
+// ofCursor asks the folder of a project which one it is of, where it says so, and else the paths in
+// the transcript: no record names the directory.
+func ofCursor(file string) Begun {
+	folder, _, _ := strings.Cut(file, string(filepath.Separator)+"agent-transcripts")
+	name := filepath.Base(folder)
+	b := Begun{File: file, Folder: folder,
+		Fits: func(dir string) bool { return slices.Contains(slugsOfCursor(dir), name) }}
+	if dir := trustedByCursor(b.Folder); b.Fits(dir) {
+		b.Dir = dir
+	} else {
+		b.Dir = pathThatFits(file, b.Fits)
+	}
+	return b
+}
+
+func begunInCursor(file string) identity.Session { return ofCursor(file).Session }
 
 // trustedByCursor returns the directory that a folder says it is of; "" if it does not.
 func trustedByCursor(folder string) string {

@@ -16,9 +16,14 @@ func ofStart(o jsonvalue.Object) identity.Session {
 	return identity.Session{Dir: o.Text("cwd")}
 }
 
-func sessionsOfDroid(root string) (list []Begun) {
+func begunInDroid(file string) identity.Session { return begunIn(file, `"cwd"`, ofStart) }
+
+func sessionsOfDroid(root string, only func(file string) bool) (list []Begun) {
 	add := func(file, folder string) {
-		b := Begun{File: file, Session: begunIn(file, `"cwd"`, ofStart)}
+		if !wanted(only, file) {
+			return
+		}
+		b := Begun{File: file, Session: begunInDroid(file)}
 		if folder != "" {
 			b.Folder, b.Fits = folder, fitsSlug(filepath.Base(folder), claudecode.Slug)
 		}

@@ -13,16 +13,22 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-func sessionsOfOpencode(root string) (list []Begun) {
+func sessionsOfOpencode(root string, only func(file string) bool) (list []Begun) {
 	for _, file := range glob(root, "storage/session/*/*.json") {
-		b, err := durable.ReadAtMost(file, maxSettings)
-		if err != nil {
-			continue
+		if _, err := os.Stat(file); err == nil && wanted(only, file) {
+			list = append(list, Begun{File: file, Session: begunInOpencode(file)})
 		}
-		o, _ := jsonvalue.ParseObject(b)
-		list = append(list, Begun{File: file, Session: identity.Session{Dir: o.Text("directory")}})
 	}
 	return list
+}
+
+func begunInOpencode(file string) identity.Session {
+	b, err := durable.ReadAtMost(file, maxSettings)
+	if err != nil {
+		return identity.Session{}
+	}
+	o, _ := jsonvalue.ParseObject(b)
+	return identity.Session{Dir: o.Text("directory")}
 }
 
 // readOpencodeStorage reads a session from opencode's storage directory, which has its messages in

@@ -16,11 +16,14 @@ func rootOfQwen(e Env) string {
 	return e.under("QWEN_HOME", ".qwen", "")
 }
 
-func sessionsOfQwen(root string) (list []Begun) {
+func sessionsOfQwen(root string, only func(file string) bool) (list []Begun) {
 	for _, file := range inFolders(filepath.Join(root, "projects"), "chats/*.jsonl") {
+		if !wanted(only, file) {
+			continue
+		}
 		folder := filepath.Dir(filepath.Dir(file))
-		list = append(list, Begun{File: file, Session: begunIn(file, `"cwd"`, ofRecord),
-			Folder: folder, Fits: fitsSlug(filepath.Base(folder), slugOfQwen)})
+		list = append(list, Begun{File: file, Session: begunByCwd(file), Folder: folder,
+			Fits: fitsSlug(filepath.Base(folder), slugOfQwen)})
 	}
 	return list
 }
