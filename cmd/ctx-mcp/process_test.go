@@ -18,16 +18,46 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 )
 
-// build makes ctx and ctx-mcp in a directory, and returns the path of ctx.
+// programs is a directory with ctx and ctx-mcp, which the first test that needs them makes.
+var programs string
+
+// TestMain lets the test binary be ctx-mcp.
+func TestMain(m *testing.M) {
+	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == "ctx-mcp" {
+		main()
+		return
+	}
+	code := m.Run()
+	if programs != "" {
+		_ = os.RemoveAll(programs)
+	}
+	os.Exit(code)
+}
+
+// build makes ctx and ctx-mcp in a directory, once, and returns the path of ctx.
 func build(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../ctx",
-		".").CombinedOutput()
+	ctx := filepath.Join(programs, "ctx")
+	if programs != "" {
+		return ctx
+	}
+	dir, err := os.MkdirTemp("", "ctx-mcp-test-")
 	if err != nil {
+		t.Fatal(err)
+	}
+	programs, ctx = dir, filepath.Join(dir, "ctx")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, ctx+"-mcp"); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", ctx,
+		"../ctx").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return filepath.Join(dir, "ctx")
+	return ctx
 }
 
 // command is a line for ctx in a directory, with settings of nobody.

@@ -265,6 +265,7 @@ var layers = map[string]string{
 		"internal/summaries internal/conversation internal/edits internal/recall " +
 		"internal/compaction internal/session internal/storetest/loose",
 	"internal/storetest/loose":   "internal/repo lock",
+	"internal/storetest/thirds":  "",
 	"internal/remote/remotetest": "internal/remote",
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/storetest"
+	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 )
 
 // plainly answers a query from a list of what can be found, without an index that was kept.
@@ -191,7 +192,7 @@ func searchStep(t *testing.T, s *session.Store, r *rand.Rand, step int, forks bo
 // an index without a cache give the same answers.
 func TestSearchIsAsIfJustIndexed(t *testing.T) {
 	const histories = 16
-	for seed := range uint64(histories) {
+	for seed := range thirds.Range(t, uint64(histories)) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		s := storetest.Create(t, storetest.Small...)
 		for step := range 60 {

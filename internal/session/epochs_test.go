@@ -34,10 +34,9 @@ type moment struct {
 // against a model that knows nothing of blocks, folds and refs. After every step who reads what is
 // rendered, from its first line to its last, believes what the model says.
 func TestEpochHistories(t *testing.T) {
-	n := histories(20, 8)
 	seen := &tally{count: map[string]int{}}
 	t.Cleanup(func() { t.Log(seen) })
-	for seed := range n {
+	for _, seed := range histories(t, 20, 8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			w := &teller{world: newWorld(t, uint64(seed)), keys: strings.Fields("k/a k/b k/c")}

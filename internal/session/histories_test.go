@@ -26,31 +26,41 @@ import (
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
+	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// histories is how many random histories a test makes: CTX_HISTORIES, else usual, or short with
-// -short.
-func histories(usual, short int) int {
+// histories returns the seeds of the random histories that a test makes: CTX_HISTORIES says how
+// many. Otherwise they are a third of the usual number, and the first ones with -short.
+func histories(t *testing.T, usual, short int) []int {
+	t.Helper()
 	if given, err := strconv.Atoi(os.Getenv("CTX_HISTORIES")); err == nil {
-		return given
+		return seeds(given)
 	}
 	if testing.Short() {
-		return short
+		return seeds(short)
 	}
-	return usual
+	return thirds.Of(t, seeds(usual))
+}
+
+// seeds returns the first n seeds.
+func seeds(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
 }
 
 // Compaction in all of its forms against everything else that changes a store, in every order:
 // random histories, held against a simple model after every step. The seeds are fixed, and a
 // failure is named after its own; CTX_HISTORIES=20000 runs that many.
 func TestCompactionHistories(t *testing.T) {
-	n := histories(40, 8)
 	seen := &tally{count: map[string]int{}}
 	t.Cleanup(func() { t.Log(seen) })
-	for seed := range n {
+	for _, seed := range histories(t, 40, 8) {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, uint64(seed))

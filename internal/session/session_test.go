@@ -79,11 +79,8 @@ func TestAppendLogRender(t *testing.T) {
 // A random history of everything that can be done to a store, held against what must always be so.
 // The seeds are fixed; a failure prints its own.
 func TestRandomHistories(t *testing.T) {
-	histories, steps := 40, 120
-	if testing.Short() {
-		histories = 5
-	}
-	for seed := range histories {
+	const steps = 120
+	for _, seed := range histories(t, 40, 5) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			runHistory(t, uint64(seed), steps)

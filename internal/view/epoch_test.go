@@ -11,6 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
+	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 )
 
 func told(name, text string) Message {
@@ -201,7 +202,7 @@ func randomTold(in Input, seed int64, updates int) Input {
 func TestToldWithinTheBudget(t *testing.T) {
 	seen := map[DropKind]int{}
 	kept := 0
-	for seed := range int64(60) {
+	for seed := range thirds.Range(t, int64(60)) {
 		r := rand.New(rand.NewSource(seed))
 		f := formats[seed%5]
 		in := randomTold(randomInput(seed, seed, r.Intn(25)), seed, r.Intn(4))
@@ -257,7 +258,7 @@ func TestToldWithinTheBudget(t *testing.T) {
 
 // Within an epoch the prefix does not change by a byte, whatever is said and told since.
 func TestToldPrefixIsStable(t *testing.T) {
-	for seed := range int64(12) {
+	for seed := range thirds.Range(t, int64(12)) {
 		for _, f := range formats {
 			for _, budget := range []int{0, 40, 90, 200, 700, 4000} {
 				first := render(t, randomTold(randomInput(seed, 0, 0), seed, 0),
@@ -279,7 +280,7 @@ func TestToldPrefixIsStable(t *testing.T) {
 // With updates anywhere providers still get what they take, but for Gemini's turn of its own after
 // results.
 func TestToldProviderRules(t *testing.T) {
-	for seed := range int64(200) {
+	for seed := range thirds.Range(t, int64(200)) {
 		in := randomTold(randomInput(seed, seed, int(seed%30)), seed, int(seed%5))
 		if seed%2 == 0 {
 			in.Clusters, in.Tombstones = nil, nil

@@ -9,12 +9,13 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 )
 
 // Output is never over its budget, whatever is printed and however small the budget is, and JSON
 // stays JSON.
 func TestNeverOverBudget(t *testing.T) {
-	for seed := range int64(60) {
+	for seed := range thirds.Range(t, int64(60)) {
 		r := rand.New(rand.NewSource(seed))
 		in := randomInput(seed, seed, r.Intn(25))
 		o := Options{Format: formats[seed%5]}
@@ -74,7 +75,7 @@ func checkDrops(t *testing.T, in Input, o Options, out Output) {
 
 // The same pin at the same budget gives the same prefix, byte for byte, whatever was said since.
 func TestPrefixIsStable(t *testing.T) {
-	for seed := range int64(12) {
+	for seed := range thirds.Range(t, int64(12)) {
 		for _, f := range formats {
 			for _, budget := range []int{0, 40, 90, 130, 200, 700, 4000} {
 				first := render(t, randomInput(seed, 0, 0), Options{Format: f, Budget: budget})
@@ -99,7 +100,7 @@ func TestPrefixIsStable(t *testing.T) {
 
 // Any tail becomes what the providers take.
 func TestProviderRules(t *testing.T) {
-	for seed := range int64(300) {
+	for seed := range thirds.Range(t, int64(300)) {
 		in := randomInput(seed, seed, int(seed%30))
 		if seed%2 == 0 {
 			in.Clusters, in.Tombstones = nil, nil

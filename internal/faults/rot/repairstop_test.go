@@ -37,7 +37,10 @@ func TestRepairStopped(t *testing.T) {
 		named("format").becomes("cut", []byte{}),
 	}
 	tried := 0
-	for _, d := range damages {
+	for i, d := range damages {
+		if !mine(t, i) {
+			continue
+		}
 		clean := b.fork()
 		e := d.at(b.dir, clean.dir)
 		if err := e.do(); err != nil {

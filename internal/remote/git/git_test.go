@@ -17,6 +17,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/remote/git"
 	"github.com/gemini-ctx/ctx/internal/remote/remotetest"
+	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 )
 
 func now() time.Time { return time.Date(2026, 11, 21, 0, 42, 9, 0, time.UTC) }
@@ -47,13 +48,14 @@ func open(t testing.TB, url string) *git.Remote {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
+	inThird(t, 0)
 	path := repository(t)
 	remotetest.Check(t, func(t *testing.T) remote.Remote { return open(t, path) })
 }
 
 func TestConformanceByURL(t *testing.T) {
 	t.Parallel()
-	long(t)
+	inThird(t, 0)
 	path := repository(t)
 	remotetest.Check(t,
 		func(t *testing.T) remote.Remote { return open(t, "file://"+filepath.ToSlash(path)) })
@@ -62,7 +64,7 @@ func TestConformanceByURL(t *testing.T) {
 // Over git's own protocol, by a daemon on a port of this machine.
 func TestConformanceByDaemon(t *testing.T) {
 	t.Parallel()
-	long(t)
+	inThird(t, 1)
 	path := repository(t)
 	// The program itself: git would start it as a child, which outlives a kill.
 	daemon := program(t, "git-daemon")
@@ -108,6 +110,7 @@ func TestConformanceByDaemon(t *testing.T) {
 // Over HTTP, as hosts serve it.
 func TestConformanceByHTTP(t *testing.T) {
 	t.Parallel()
+	inThird(t, 2)
 	path := repository(t)
 	backend := program(t, "git-http-backend")
 	if out, err := exec.Command("git", "-C", path, "config", "http.receivepack",
@@ -136,11 +139,11 @@ func program(t *testing.T, name string) string {
 	return path
 }
 
-// long skips a test that shows little more than others, unless CTX_REMOTES=all.
-func long(t *testing.T) {
+// inThird skips a way to reach a repository that is not in the third that runs.
+func inThird(t *testing.T, third int) {
 	t.Helper()
-	if os.Getenv("CTX_REMOTES") != "all" {
-		t.Skip("SKIPPED: CTX_REMOTES=all runs every way to reach a repository")
+	if !thirds.Mine(t, third) {
+		t.Skip()
 	}
 }
 

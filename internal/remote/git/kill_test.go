@@ -14,6 +14,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/remote/git"
+	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 )
 
 // pusher is the variable that makes this test a process that pushes, and is killed.
@@ -77,8 +78,8 @@ func TestKilledPusher(t *testing.T) {
 	if calls < 4 {
 		t.Fatalf("a push took %d runs of git", calls)
 	}
-	for step := 1; step < calls; step++ {
-		run(step, "before", "one")
+	for step := range thirds.Range(t, calls-1) {
+		run(step+1, "before", "one")
 	}
 	// A kill after one run is a kill before the next. The last run is the push.
 	run(calls, "before", "one")

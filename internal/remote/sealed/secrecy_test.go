@@ -25,6 +25,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sharing"
 	"github.com/gemini-ctx/ctx/internal/storetest"
+	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
@@ -97,8 +98,8 @@ func TestConformanceOverDir(t *testing.T) {
 
 func TestConformanceOverGit(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("CTX_REMOTES") != "all" {
-		t.Skip("SKIPPED: CTX_REMOTES=all runs the suite over git as well")
+	if !thirds.Mine(t, 1) {
+		t.Skip()
 	}
 	p := repository(t)
 	k := p.begin(t)
