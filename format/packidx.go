@@ -45,7 +45,8 @@ type PackEntry struct {
 
 // SourceKey returns the key by which an import finds an entry: the first 16 bytes of the SHA-256 of
 // the agent, session and message id, which are the first three fields of the header's source line,
-// joined by single spaces. ok is false for a header without a source line.
+// joined by single spaces. The session is left out if the message id has a UUID in it: agents copy
+// such messages from session to session. ok is false for a header without a source line.
 func SourceKey(header []byte) (key [16]byte, ok bool) {
 	_, rest, ok := bytes.Cut(header, []byte("\nsource "))
 	if !ok {
@@ -59,8 +60,37 @@ func SourceKey(header []byte) (key [16]byte, ok bool) {
 	if len(fields) < 3 || len(fields[0]) == 0 || len(fields[1]) == 0 || len(fields[2]) == 0 {
 		return key, false
 	}
-	sum := sha256.Sum256(bytes.Join(fields[:3], []byte{' '}))
+	fields = fields[:3]
+	if hasUUID(fields[2]) {
+		fields = [][]byte{fields[0], fields[2]}
+	}
+	sum := sha256.Sum256(bytes.Join(fields, []byte{' '}))
 	return [16]byte(sum[:16]), true
+}
+
+// hasUUID reports whether a message id is a UUID, or has one before or after a colon.
+func hasUUID(id []byte) bool {
+	for piece := range bytes.SplitSeq(id, []byte{':'}) {
+		if isUUID(piece) {
+			return true
+		}
+	}
+	return false
+}
+
+// isUUID reports whether a word is 8, 4, 4, 4 and 12 hexadecimal digits with hyphens between them.
+func isUUID(word []byte) bool {
+	if len(word) != 36 {
+		return false
+	}
+	for i, c := range word {
+		digit := c >= '0' && c <= '9' || c >= 'a' && c <= 'f'
+		hyphen := i == 8 || i == 13 || i == 18 || i == 23
+		if hyphen != (c == '-') || !hyphen && !digit {
+			return false
+		}
+	}
+	return true
 }
 
 // SourceTag returns the part of a source key that a pack index keeps.

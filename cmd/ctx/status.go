@@ -88,7 +88,7 @@ func recordedBy(list []recall.Overview) []recordedAgent {
 			by[o.Agent] = one
 		}
 		one.sessions++
-		one.messages += int(document.SessionOf(o.Session).Messages)
+		one.messages += int(document.SessionOf(o.Session).Own())
 		if o.Last.After(one.last) {
 			one.last = o.Last
 		}

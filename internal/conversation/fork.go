@@ -184,15 +184,15 @@ func (t *Tx) forkAt(session, parent string, children []string, at format.ID) (Fo
 			op.Refs = append(op.Refs, u)
 		}
 	}
-	if err := t.noLongerAlone(session, parent); err != nil {
+	if err := t.NoLongerAlone(session, parent); err != nil {
 		return Forked{}, err
 	}
 	return Forked{Entry: v.ID, Line: true}, t.store.Commit(op)
 }
 
-// noLongerAlone notes that another line has what a branch has now. It comes before the commit:
+// NoLongerAlone notes that another line has what a branch has now. It comes before the commit:
 // otherwise the next append takes the entries for its own alone.
-func (t *Tx) noLongerAlone(session, branch string) error {
+func (t *Tx) NoLongerAlone(session, branch string) error {
 	h, err := t.Head(session, branch, t.store.View.Get(history.RefName(session, branch)))
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ func (s *Writer) GoOn(ctx context.Context, from, branch, session string) (id for
 			return fmt.Errorf("%w: there is a session %q", history.ErrRefused,
 				history.Clip(session))
 		}
-		if err := t.noLongerAlone(from, branch); err != nil {
+		if err := t.NoLongerAlone(from, branch); err != nil {
 			return err
 		}
 		head, err := t.Head(session, history.MainBranch,

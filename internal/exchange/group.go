@@ -23,7 +23,9 @@ type group struct {
 	ctx  context.Context
 	list []*waitingTranscript
 	// sessions are those that begin in the list.
-	sessions       map[string]bool
+	sessions map[string]bool
+	// messages of trees that are in the list, by agent and id
+	said           map[[2]string]bool
 	size, messages int
 	taken          int // counts the transcripts that waited
 
@@ -132,10 +134,16 @@ func (g *group) take(
 		}
 	}
 	if g.sessions == nil {
-		g.sessions = map[string]bool{}
+		g.sessions, g.said = map[string]bool{}, map[[2]string]bool{}
 	}
 	for _, l := range im.order {
 		g.sessions[l.as] = true
+		if l.tree != nil {
+			for i := range l.tree.queue {
+				o := &l.tree.queue[i].step.Message.Origin
+				g.said[[2]string{o.Agent, o.Message}] = true
+			}
+		}
 	}
 	g.list = append(g.list, &waitingTranscript{im, stats, then})
 	g.taken++
@@ -181,13 +189,21 @@ func (g *group) settle(session string) error {
 	return g.flush()
 }
 
+// settleMessage records what waits if it has a message of a tree, of whatever session.
+func (g *group) settleMessage(o *transcript.Origin) error {
+	if g == nil || !g.said[[2]string{o.Agent, o.Message}] {
+		return nil
+	}
+	return g.flush()
+}
+
 // flush records what waits in one operation, and tells of each transcript.
 func (g *group) flush() error {
 	if g == nil || len(g.list) == 0 || g.failed != nil {
 		return g.abort()
 	}
 	list := g.list
-	g.list, g.sessions, g.size, g.messages, g.view = nil, nil, 0, 0, nil
+	g.list, g.sessions, g.said, g.size, g.messages, g.view = nil, nil, nil, 0, 0, nil
 	w := groupWriter{errs: make([]error, len(list))}
 	err := g.Locked(g.ctx, func(t *Tx) error {
 		w.Tx = t
@@ -305,14 +321,21 @@ func (w *groupWriter) tree(im *treeImporter) error {
 			return err
 		}
 	}
+	if err := t.settleLeft(); err != nil {
+		return err
+	}
 	if t.Tip.Value.ID.IsZero() {
 		return nil // nothing but rewinds
 	}
-	return w.add(part{Appender: t.Appender, moved: t.moved, committed: func() {
+	err = w.add(part{Appender: t.Appender, moved: t.moved, committed: func() {
 		im.tip = t.Tip.Value.ID
 		im.wroteSteps(&t.count, t.returned)
 		im.right = im.tip == im.end()
 	}})
+	if err != nil {
+		return err
+	}
+	return t.noteShared(w.op)
 }
 
 func (w *groupWriter) messages(im *messageImporter) error {

@@ -386,7 +386,7 @@ func (s *Reader) HasMessage(session, agent, message string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	found, err := s.imported(view, agent, transcript.Fit(session), transcript.Fit(message))
+	found, err := s.copiesOf(view, agent, transcript.Fit(session), transcript.Fit(message))
 	if err != nil || len(found) == 0 {
 		return false, err
 	}
@@ -402,6 +402,16 @@ func (s *Reader) HasMessage(session, agent, message string) (bool, error) {
 // imported returns the entries that were imported from a message, in any session. A message that no
 // source can name has none.
 func (s *Reader) imported(
+	view *refs.View, agent, session, message string,
+) ([]history.Entry, error) {
+	list, err := s.copiesOf(view, agent, session, message)
+	return slices.DeleteFunc(list,
+		func(e history.Entry) bool { return e.Source.Session != session }), err
+}
+
+// copiesOf returns the entries that were imported from a message or from a copy of it, which an
+// agent has put into another session under the same UUID.
+func (s *Reader) copiesOf(
 	view *refs.View, agent, session, message string,
 ) (list []history.Entry, err error) {
 	const anyDigest = "0000000000000000" // the key of a source does not depend on the digest
@@ -419,8 +429,7 @@ func (s *Reader) imported(
 		if err != nil {
 			return nil, err
 		}
-		if of := e.Source; of != nil && of.Agent == agent && of.Session == session &&
-			of.Message == message {
+		if of := e.Source; of != nil && of.Agent == agent && of.Message == message {
 			list = append(list, history.Entry{ID: id, Entry: e})
 		}
 	}

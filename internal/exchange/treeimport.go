@@ -42,7 +42,9 @@ type lineMessage struct {
 type treeStep struct {
 	step  transcript.Step
 	out   conversation.Message
-	known []format.ID // entries of the message's source
+	known []format.ID // entries of the message in the session, see lookUp
+	// elsewhere are the entries that other sessions have of the message.
+	elsewhere []format.ID
 }
 
 func newTreeImporter(im *messageImporter, tree *transcript.Tree) *treeImporter {
@@ -62,11 +64,13 @@ func (im *treeImporter) step(st transcript.Step) error {
 	next := treeStep{step: st}
 	if st.Kind == transcript.KindMessage {
 		next.out = im.message(&st.Message)
+		if err := im.group.settleMessage(&st.Message.Origin); err != nil {
+			return err
+		}
 		if err := im.refresh(); err != nil {
 			return err
 		}
-		var err error
-		if next.known, err = im.entriesOf(next.out.Source, st.Message.Origin); err != nil {
+		if err := im.lookUp(&next); err != nil {
 			return err
 		}
 	}

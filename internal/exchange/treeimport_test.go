@@ -48,6 +48,21 @@ func entriesOfSession(
 ) (texts map[string]int, rewinds int) {
 	t.Helper()
 	texts = map[string]int{}
+	for _, text := range reachedIn(t, s, session) {
+		if text == "" {
+			rewinds++
+		} else {
+			texts[text]++
+		}
+	}
+	return texts, rewinds
+}
+
+// reachedIn returns the messages and rewinds that a session's branch reaches, what was left
+// included, with their texts.
+func reachedIn(t testing.TB, s *session.Store, session string) map[format.ID]string {
+	t.Helper()
+	texts := map[format.ID]string{}
 	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), session,
 		history.MainBranch))
 	seen := map[format.ID]bool{}
@@ -62,13 +77,13 @@ func entriesOfSession(
 		todo = append(append(todo, e.Left), e.Parents...)
 		switch e.Kind {
 		case format.KindMessage:
-			texts[strings.TrimPrefix(storetest.Must[*history.Shown](t)(s.History.Entry(id)).Text,
-				"says ")]++
+			texts[id] = strings.TrimPrefix(
+				storetest.Must[*history.Shown](t)(s.History.Entry(id)).Text, "says ")
 		case format.KindRewind:
-			rewinds++
+			texts[id] = ""
 		}
 	}
-	return texts, rewinds
+	return texts
 }
 
 func leavesOf(list []treeRecord) int {

@@ -43,7 +43,7 @@ func (w *treeWriter) moveToPlace(next *treeStep) error {
 	if err != nil {
 		return err
 	}
-	if err := w.move(target, &format.Entry{Source: src}); err != nil {
+	if err := w.move(target, src); err != nil {
 		return err
 	}
 	return w.amendAgain(left)
@@ -86,9 +86,9 @@ func (w *treeWriter) beforeLeft(
 	return to, left, nil
 }
 
-// move sets the end of the branch to an entry. rewind, if not nil, is the entry that records the
-// move and keeps the abandoned entries; only its source is required.
-func (w *treeWriter) move(target format.ID, rewind *format.Entry) error {
+// move sets the end of the branch to an entry. rewind, if not nil, is the source of the entry that
+// records the move and keeps the abandoned entries.
+func (w *treeWriter) move(target format.ID, rewind *format.Source) error {
 	from := w.Tip.Value.ID
 	if err := w.noteMove(from, target); err != nil {
 		return err
@@ -108,19 +108,24 @@ func (w *treeWriter) move(target format.ID, rewind *format.Entry) error {
 	if rewind == nil {
 		return nil
 	}
+	return w.rewound(from, rewind)
+}
+
+// rewound puts a rewind on the branch, which keeps the entries up to left.
+func (w *treeWriter) rewound(left format.ID, src *format.Source) error {
+	h := w.Tip
 	e := &format.Entry{
-		Session: h.Session, Kind: format.KindRewind, Left: from, Time: w.Now().UTC().Truncate(1e6),
-		Seq: h.Seq, Source: rewind.Source,
+		Session: h.Session, Kind: format.KindRewind, Left: left, Time: w.Now().UTC().Truncate(1e6),
+		Seq: h.Seq, Source: src,
 	}
-	if !target.IsZero() {
-		e.Parents = []format.ID{target}
+	if !h.Value.ID.IsZero() {
+		e.Parents = []format.ID{h.Value.ID}
 	}
 	header, err := e.Encode()
 	if err != nil {
 		return err
 	}
-	raw := format.Raw{Header: header}
-	id := w.store.Add(raw)
+	id := w.store.Add(format.Raw{Header: header})
 	h.Value.Kind, h.Value.ID = format.SessionValue, id
 	w.fresh[id] = e
 	w.Wrote(id, e)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 )
 
@@ -39,7 +38,8 @@ func (im *treeImporter) stored(next *treeStep, at branchState) (format.ID, error
 		return format.ID{}, nil // flush says why
 	}
 	fresh := transcript.Message{Text: clean.Text, Parts: clean.Parts}
-	if shown.Gone == "" && shown.Entry.Role == next.out.Role && sameBytes(shown, &fresh) {
+	if shown.Gone == "" && shown.Entry.Role == next.out.Role && sameBytes(shown, &fresh) ||
+		next.isCopyOf(shown) {
 		return id, nil
 	}
 	if !waits {
@@ -206,17 +206,34 @@ func (im *treeImporter) inPlace(next *treeStep, id format.ID) (bool, error) {
 	return len(im.path) == 0, nil
 }
 
-// entriesOf returns the entries of a source in the session, rewound ones included, first versions
-// only.
-func (im *messageImporter) entriesOf(
-	src *conversation.Source, o transcript.Origin,
-) ([]format.ID, error) {
+// lookUp finds the entries of a message, rewound ones included, first versions only.
+func (im *treeImporter) lookUp(next *treeStep) error {
+	next.known, next.elsewhere = nil, nil
+	o, src := next.step.Message.Origin, next.out.Source
 	if o.Agent == transcript.Own {
 		id, err := im.find(src, o)
-		if err != nil || id.IsZero() {
-			return nil, err
+		if err == nil && !id.IsZero() {
+			next.known = []format.ID{id}
 		}
-		return []format.ID{id}, nil
+		return err
 	}
-	return im.sourced(src)
+	found, err := im.copiesOf(im.view, src.Agent, src.Session, src.Message)
+	if err != nil {
+		return err
+	}
+	for _, at := range found {
+		if !at.Amends.IsZero() {
+			continue
+		}
+		in, err := im.line.Has(at.ID)
+		if err != nil {
+			return err
+		}
+		if in {
+			next.known = append(next.known, at.ID)
+		} else {
+			next.elsewhere = append(next.elsewhere, at.ID)
+		}
+	}
+	return nil
 }

@@ -21,7 +21,10 @@ type treeWriter struct {
 	newest map[format.ID]*history.Shown
 	off    map[format.ID]bool // entries whose membership in the branch's history has changed
 	moved  bool               // the branch has moved away from its end
+	shared sharedEntry        // the newest entry that another session has as well
+	owed   []format.Entry     // rewinds that are not written yet, see moveOn
 	count  Tally
+	lines  map[string]*history.Lineage // of other sessions
 	// returned counts messages of abandoned lines that are in the conversation again.
 	returned int
 }
@@ -31,18 +34,15 @@ func (im *treeImporter) open(t *Tx) (*treeWriter, error) {
 	if err := format.CheckName(im.as); err != nil {
 		return nil, fmt.Errorf("%w: session %q: %w", history.ErrInput, history.Clip(im.as), err)
 	}
+	before := im.view
 	im.view = t.store.View
 	old := t.store.View.Get(history.RefName(im.as, history.MainBranch))
-	if im.movedTo(old.ID) {
+	if im.movedTo(old.ID) || before.Number != im.view.Number { // others have written meanwhile
 		for i := range im.queue {
-			next := &im.queue[i]
-			if next.step.Kind != transcript.KindMessage {
-				continue
-			}
-			var err error
-			if next.known, err = im.entriesOf(next.out.Source,
-				next.step.Message.Origin); err != nil {
-				return nil, err
+			if next := &im.queue[i]; next.step.Kind == transcript.KindMessage {
+				if err := im.lookUp(next); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
@@ -52,7 +52,7 @@ func (im *treeImporter) open(t *Tx) (*treeWriter, error) {
 	}
 	return &treeWriter{Tx: t, Appender: t.conversation.NewAppender(h, true), im: im, old: old,
 		fresh: map[format.ID]*format.Entry{}, newest: map[format.ID]*history.Shown{},
-		off: map[format.ID]bool{}}, nil
+		off: map[format.ID]bool{}, lines: map[string]*history.Lineage{}}, nil
 }
 
 // step processes a step that waited.
@@ -61,6 +61,9 @@ func (w *treeWriter) step(next *treeStep) error {
 	if next.step.Kind == transcript.KindRewind {
 		im.abandon(next.step.RewindTo)
 		return nil
+	}
+	if shared, err := w.share(next); err != nil || shared {
+		return err
 	}
 	id, err := im.stored(next, w.state())
 	if err != nil {
@@ -79,6 +82,9 @@ func (w *treeWriter) step(next *treeStep) error {
 		if err != nil || done {
 			return err
 		}
+	}
+	if err := w.settleLeft(); err != nil {
+		return err
 	}
 	if err := w.moveToPlace(next); err != nil {
 		return err
@@ -133,6 +139,9 @@ func (w *treeWriter) entryWith(next *treeStep) (*format.Entry, error) {
 // added instead.
 func (w *treeWriter) amend(next *treeStep, id format.ID) (done bool, err error) {
 	w.im.compared = true
+	if err := w.takeSource(next, id); err != nil {
+		return false, err
+	}
 	e, err := w.entryWith(next)
 	if err != nil {
 		return false, err
@@ -187,6 +196,9 @@ func (w *treeWriter) append(
 
 // close commits what was written.
 func (w *treeWriter) close() error {
+	if err := w.settleLeft(); err != nil {
+		return err
+	}
 	h := w.Tip
 	if h.Value.ID == w.old.ID {
 		return nil // nothing was new
@@ -208,6 +220,9 @@ func (w *treeWriter) close() error {
 	}
 	if u, moved := w.store.HeadTo(h.Session); moved {
 		op.Refs = append(op.Refs, u)
+	}
+	if err := w.noteShared(op); err != nil {
+		return err
 	}
 	if err := w.store.Commit(op); err != nil {
 		return err

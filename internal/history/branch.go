@@ -41,7 +41,7 @@ type Branch struct {
 	Value format.Value
 	Seq   uint64 // messages
 	Open  bool   // a child of a fork that nobody has joined: nothing of it graduates
-	Own   uint64 // messages that no branch before it in the list has
+	Own   uint64 // messages that no branch before it has, of the session or of one before
 }
 
 // StillAt reports whether the conversation of a branch still ends at expect. Masks, replacements,

@@ -91,8 +91,8 @@ const (
 )
 
 // Make makes a home with about n sessions below dir. The same seed makes the same home, but for the
-// name of dir. Sessions are forked only if forks is true. Make needs the program git.
-func Make(dir string, seed uint64, n int, forks bool) (*Home, error) {
+// name of dir. Make needs the program git.
+func Make(dir string, seed uint64, n int) (*Home, error) {
 	h := &Home{
 		Dir: filepath.Join(dir, "home"), work: filepath.Join(dir, "work"),
 		r:   rand.New(rand.NewPCG(seed, 1)),
@@ -104,7 +104,7 @@ func Make(dir string, seed uint64, n int, forks bool) (*Home, error) {
 	}
 	for range n {
 		p := places[h.r.IntN(len(places))]
-		if err := h.converse(p, forks); err != nil {
+		if err := h.converse(p); err != nil {
 			return nil, err
 		}
 	}
@@ -112,10 +112,10 @@ func Make(dir string, seed uint64, n int, forks bool) (*Home, error) {
 }
 
 // converse adds a session that was begun in a place.
-func (h *Home) converse(p place, forks bool) error {
+func (h *Home) converse(p place) error {
 	agent := agents[h.r.IntN(len(agents))]
 	shape := agent.shapes[h.r.IntN(len(agent.shapes))]
-	if h.r.IntN(3) == 0 || shape == Forked && !forks {
+	if h.r.IntN(3) == 0 {
 		shape = Plain
 	}
 	s := h.session(agent.name, p.cwd, shape)

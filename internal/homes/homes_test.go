@@ -16,8 +16,7 @@ import (
 // TestHomes imports everything of generated homes into the stores of their projects, and compares
 // every text with the truth: who said it, in which project, in which order, how often. It then
 // looks at what status, brief, a hook, search and a clone say. CTX_HOMES=20 takes 20 homes of 200
-// sessions; CTX_HOMES_SEED is the first seed. With CTX_HOMES_FORKS there are sessions that Claude
-// Code has forked: their shared beginning is stored twice, which is open.
+// sessions; CTX_HOMES_SEED is the first seed.
 func TestHomes(t *testing.T) {
 	homes, size, seed := 1, 60, uint64(1)
 	if n, err := strconv.Atoi(os.Getenv("CTX_HOMES")); err == nil {
@@ -26,20 +25,19 @@ func TestHomes(t *testing.T) {
 	if n, err := strconv.ParseUint(os.Getenv("CTX_HOMES_SEED"), 10, 64); err == nil {
 		seed = n
 	}
-	forks := os.Getenv("CTX_HOMES_FORKS") != ""
 	ctx := program.Build(t)
 	for range homes {
-		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) { judge(t, ctx, seed, size, forks) })
+		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) { judge(t, ctx, seed, size) })
 		seed++
 	}
 }
 
-func judge(t *testing.T, ctx string, seed uint64, size int, forks bool) {
+func judge(t *testing.T, ctx string, seed uint64, size int) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := Make(dir, seed, size, forks)
+	h, err := Make(dir, seed, size)
 	if err != nil {
 		t.Fatal(err)
 	}

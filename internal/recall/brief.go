@@ -1,6 +1,8 @@
 package recall
 
 import (
+	"slices"
+
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/digest"
@@ -24,9 +26,24 @@ func (s *Reader) WorkBrief(
 func (s *Reader) WorkBriefOf(
 	name history.BranchName, tip format.Value, o brief.Options,
 ) (*brief.SessionBrief, error) {
+	return s.workBrief(name, tip, o, nil)
+}
+
+// workBrief is WorkBriefOf without what the messages in told say. If told is not nil, it adds the
+// messages of the branch.
+func (s *Reader) workBrief(
+	name history.BranchName, tip format.Value, o brief.Options, told map[format.ID]bool,
+) (*brief.SessionBrief, error) {
 	facts, e, err := s.allFacts(name, tip, o.Short)
 	if err != nil {
 		return nil, err
+	}
+	if told != nil {
+		facts = slices.DeleteFunc(slices.Clone(facts),
+			func(f digest.Fact) bool { return told[f.Entry] })
+		for i := range facts {
+			told[facts[i].Entry] = true
+		}
 	}
 	b := &brief.SessionBrief{Session: name.Session, Branch: name.Branch,
 		Messages: e.Seq, Last: e.Time}

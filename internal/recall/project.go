@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/view"
@@ -66,9 +67,16 @@ func (s *Reader) newestSessions(
 	return list[:min(len(list), most)], nil
 }
 
-// addLines sets the lines of the briefs of a project.
+// addLines sets the lines of the briefs of a project. Of sessions that share history, the first
+// tells of it.
 func (s *Reader) addLines(v *refs.View, list []brief.SessionBrief, o brief.Options) error {
 	room := o.Room
+	var told map[format.ID]bool
+	if slices.ContainsFunc(list, func(b brief.SessionBrief) bool {
+		return len(history.Relatives(v, b.Session)) > 0
+	}) {
+		told = map[format.ID]bool{}
+	}
 	for i := range list {
 		o.Room = room / 2
 		if i > 0 {
@@ -76,8 +84,12 @@ func (s *Reader) addLines(v *refs.View, list []brief.SessionBrief, o brief.Optio
 		} else if len(list) == 1 {
 			o.Room = room
 		}
-		b, err := s.WorkBrief(v,
-			history.BranchName{Session: list[i].Session, Branch: list[i].Branch}, o)
+		name := history.BranchName{Session: list[i].Session, Branch: list[i].Branch}
+		tip, err := history.Tip(v, name.Session, name.Branch)
+		if err != nil {
+			return err
+		}
+		b, err := s.workBrief(name, tip, o, told)
 		if err != nil {
 			return err
 		}

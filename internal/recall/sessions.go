@@ -67,7 +67,43 @@ func (s *Reader) sessions(view *refs.View, known *overviews) ([]Session, error) 
 			return nil, err
 		}
 	}
-	return list, nil
+	return list, s.compareSessions(view, list)
+}
+
+// compareSessions takes what a session shares with an earlier one of the list from the messages
+// that are its own.
+func (s *Reader) compareSessions(view *refs.View, list []Session) error {
+	lines := map[string][]*history.Branch{} // main branches, by the first session of the line
+	origins := map[string]string{}
+	for _, name := range view.Names(history.OriginRefs) {
+		origin, session, _ := strings.Cut(name[len(history.OriginRefs):], "/")
+		origins[session], origins[origin] = origin, origin
+	}
+	for i := range list {
+		origin := origins[list[i].Name]
+		if origin == "" {
+			continue
+		}
+		b := mainOf(&list[i])
+		shared := uint64(0)
+		for _, other := range lines[origin] {
+			base, err := s.MergeBase(other.Value.ID, b.Value.ID)
+			if err != nil {
+				return err
+			}
+			if base.IsZero() {
+				continue
+			}
+			e, err := s.Header(base)
+			if err != nil {
+				return err
+			}
+			shared = max(shared, e.Seq)
+		}
+		b.Own -= min(b.Own, shared)
+		lines[origin] = append(lines[origin], b)
+	}
+	return nil
 }
 
 // seqsOf returns the seq of the newest entry of each branch, by the name of its ref. It takes what

@@ -43,14 +43,15 @@ const (
 // unnamedID returns the name of a record that has no id of its own.
 func unnamedID(o jsonvalue.Object) string {
 	if o.Text("type") == kindQueue {
-		return queuedID + digest16(o.Without("parentUuid", "sessionId", transcript.HintName))
+		return queuedID + uuidOf(o.Without("parentUuid", "sessionId", transcript.HintName))
 	}
 	return summaryID +
-		digest16(o.Without("parentUuid", "sessionId", transcript.HintName, "timestamp"))
+		uuidOf(o.Without("parentUuid", "sessionId", transcript.HintName, "timestamp"))
 }
 
-func digest16(o jsonvalue.Object) string {
-	return transcript.Derive(16, string(jsonvalue.Canonical(jsonvalue.Encode(o))))
+// uuidOf returns a UUID that follows from a record.
+func uuidOf(o jsonvalue.Object) string {
+	return transcript.UUID(Agent, string(jsonvalue.Canonical(jsonvalue.Encode(o))))
 }
 
 // withID returns a record that has no id of its own, with a name.

@@ -31,7 +31,7 @@ func session(t testing.TB) []byte {
 
 func TestSession(t *testing.T) {
 	steps, replay, stats := kit.Steps(t, session(t))
-	want := `note system summary:c2a90496a5360058 "Harbour lights"
+	want := `note system summary:f2da27bc-bea1-8242-81bc-140729aabcfe "Harbour lights"
 message user 00000001-0000-4000-8000-000000000001 "Which lamps are <b>lit</b>?"
 message model 00000002-0000-4000-8000-000000000002 thought "I should look." tokens=3
 message model 00000003-0000-4000-8000-000000000003 call toolu_1 Read {"file_path":"lamps.txt"} tokens=37

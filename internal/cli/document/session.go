@@ -29,6 +29,14 @@ type Branch struct {
 	own      uint64
 }
 
+// Own is the number of messages that no other session counts.
+func (s Session) Own() (n uint64) {
+	for _, b := range s.Branches {
+		n += b.own
+	}
+	return n
+}
+
 // SessionOf returns the document of a session.
 func SessionOf(s recall.Session) Session {
 	d := Session{Session: s.Name, Head: s.Head, Parent: ParentOf(s.Parent)}

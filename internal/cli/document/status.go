@@ -13,7 +13,7 @@ type Status struct {
 	ID         string         `json:"id"`
 	Head       *string        `json:"head"`
 	Sessions   int            `json:"sessions"`
-	Messages   uint64         `json:"messages"` // of all branches, shared ones counted for each
+	Messages   uint64         `json:"messages"` // of all branches, each counted once
 	Live       int            `json:"live"`     // clusters
 	Dirty      int            `json:"dirty"`    // of these, without a summary of all of it
 	Tombstones uint64         `json:"tombstones"`
@@ -47,8 +47,9 @@ func StatusOf(s *session.Store, view *refs.View) (Status, error) {
 	}
 	d.Sessions = len(list)
 	for _, one := range list {
-		for _, b := range SessionOf(one).Branches {
-			d.Messages += b.own
+		session := SessionOf(one)
+		d.Messages += session.Own()
+		for _, b := range session.Branches {
 			if one.Head {
 				d.Branches = append(d.Branches,
 					StatusBranch{b, lag(b, uint64(s.Config.Window.GraduateAt))})

@@ -21,6 +21,13 @@ func (f *checker) checkMoves() {
 		checker: f,
 		held:    map[string]map[format.ID]bool{},
 		done:    map[aboutRef]format.RefUpdate{},
+		lines:   map[[2]string]bool{},
+	}
+	for name := range f.base {
+		m.line(name)
+	}
+	for _, at := range f.moves {
+		m.line(at.ref.Name)
 	}
 	for _, name := range graph.SortedNames(f.base) {
 		if why := m.foreignEntry(name, f.base[name]); why != "" {
@@ -54,6 +61,26 @@ type moves struct {
 	*checker
 	held map[string]map[format.ID]bool // by ref of a session: the ids that it has named so far
 	done map[aboutRef]format.RefUpdate // the update of each ref by each operation
+	// lines has the first session of a line with each session of it, itself included.
+	lines map[[2]string]bool
+}
+
+// line notes the line that a ref puts a session into.
+func (m *moves) line(ref string) {
+	if rest, ok := strings.CutPrefix(ref, history.OriginRefs); ok {
+		first, session, _ := strings.Cut(rest, "/")
+		m.lines[[2]string{first, session}], m.lines[[2]string{first, first}] = true, true
+	}
+}
+
+// related reports whether two sessions are, or were, of one line.
+func (m *moves) related(a, b string) bool {
+	for of := range m.lines {
+		if of[1] == a && m.lines[[2]string{of[0], b}] {
+			return true
+		}
+	}
+	return false
 }
 
 type aboutRef struct {
@@ -121,7 +148,8 @@ func (m *moves) faultsOf(op *format.Operation, u format.RefUpdate, session strin
 }
 
 // foreignEntry returns a fault if a branch's ref names an entry of another session. That is allowed
-// for a session that a repair recovered, and for a ref that returns to an earlier value.
+// for a session that a repair recovered, for a ref that returns to an earlier value, and where both
+// sessions are of one line.
 func (m *moves) foreignEntry(name string, v format.Value) string {
 	session, ok := sessionOfRef(name)
 	if !ok || v.Kind != format.SessionValue || m.held[name][v.ID] {
@@ -131,7 +159,8 @@ func (m *moves) foreignEntry(name string, v format.Value) string {
 		return ""
 	}
 	e, err := m.entryOf(v.ID)
-	if err != nil || e.Session == session || m.shares(session, e.Session) {
+	if err != nil || e.Session == session || m.shares(session, e.Session) ||
+		m.related(session, e.Session) {
 		return "" // checkPlaces reports damage
 	}
 	return fmt.Sprintf("moves ref %q to entry %v, which is of session %q", name, v.ID, e.Session)
