@@ -17,6 +17,7 @@ func TestDigestOrKey(t *testing.T) {
 		{`{"transactionHash":"%","blockHash": "%"}`, false},
 		{"the hash is %", false},
 		{"https://etherscan.io/tx/%", false},
+		{`Gx: BigInt("%")`, false},
 		{"bytes32 constant MERKLE_ROOT = %;", false},
 		{"signed the tx with %", true},
 		{"private key of the root account: %", true},

@@ -80,14 +80,18 @@ func TestWellKnown(t *testing.T) {
 func TestBareKey(t *testing.T) {
 	hex := "9f86d081884c7d659a2feaa0c55ad015"
 	for in, want := range map[string]string{
-		"[DEBUG] Using Key=" + hex:           "[DEBUG] Using Key=[REDACTED:secret]",
-		"Using Adobe KEY=" + hex:             "Using Adobe KEY=[REDACTED:secret]",
-		"key: " + hex:                        "key: [REDACTED:secret]",
-		`adobe_key = "a8Kq0Zs7Lw2Xr4Vt9Bn6"`: `adobe_key = "[REDACTED:secret]"`,
-		"cache_key: " + hex:                  "cache_key: " + hex,
-		"public key: " + hex:                 "public key: " + hex,
-		"key: some-name-2":                   "key: some-name-2",
-		"key=NewEncapsulationKey768":         "key=NewEncapsulationKey768",
+		"[DEBUG] Using Key=" + hex: "[DEBUG] Using Key=[REDACTED:secret]",
+		"Using Adobe KEY=" + hex:   "Using Adobe KEY=[REDACTED:secret]",
+		"key: " + hex:              "key: [REDACTED:secret]",
+		// Drawn by lot, with hyphens and few digits
+		`tidal_key = qWeXzKpLvBd-NmRTgH3jY`:             `tidal_key = [REDACTED:secret]`,
+		`tidalKey=7k2m9q4x-g1h7-4r8z-k3v9-2p6t8w1y5n3b`: `tidalKey=[REDACTED:secret]`,
+		`a_pat = "k7xq2mvz9bw4ntj6hrp3cgd8yfl5"`:        `a_pat = "[REDACTED:secret]"`,
+		`adobe_key = "a8Kq0Zs7Lw2Xr4Vt9Bn6"`:            `adobe_key = "[REDACTED:secret]"`,
+		"cache_key: " + hex:                             "cache_key: " + hex,
+		"public key: " + hex:                            "public key: " + hex,
+		"key: some-name-2":                              "key: some-name-2",
+		"key=NewEncapsulationKey768":                    "key=NewEncapsulationKey768",
 	} {
 		if out, _ := mustText(t, in); out != want {
 			t.Errorf("%q is %q, want %q", in, out, want)
@@ -158,11 +162,35 @@ func TestHarmless(t *testing.T) {
 		"tide.log:1169:2026-06-18T05:49:50.0672828Z gauge east answers",
 		"src/tide:5432:east:answers:a1b2c3d4 in time", "db:5432:2026-06-18T05:me:a1b2c3d4",
 		"main_test.go:1169:37:undefined:a1b2c3d4", "out.txt:2048:warn:module:x9f2kq",
+		"if(r.password=null,t.at(-1)!=r.passwordVerification)throw", "ownPass: !!ownPass2",
+		"this.password = options.password1 || 0", "#t.password = this.#c1();",
+		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "x.Token = ListProfileImportsV2200Meta",
+		"route_pat = [a-z]+-[0-9]{4}", "tidal_key = release-notes-of-2026-11-26-final",
+		"tidal_key = 3f2b8c1e-5a6d-4e7f-9b0c-1d2e3f4a5b6c", "$6$ is the mark of SHA-512 in crypt",
 		"gpg --recv-key F6E65AC044F831AC80A06380C8B3A55A6F3EFCDE",
 		"gpg --default-key 0xF6E65AC044F831AC80A06380C8B3A55A6F3EFCDE",
 	} {
 		if out, found := mustText(t, in); out != in {
 			t.Errorf("%q is %q: %v", in, out, found)
+		}
+	}
+}
+
+// TestCrypt has hashes of passwords, made of drawn letters, in the forms of crypt(5).
+func TestCrypt(t *testing.T) {
+	draw := func(n int) string { return rep("k7/Xq.2mVz9Bw4Nt", n)[:n] }
+	for _, in := range []string{
+		"$1$OKgLCmVl$" + draw(22), "$2a$12$" + draw(53), "$2b$05$" + draw(53), "$2y$10$" + draw(53),
+		"$5$GX7BopJZJxPc$" + draw(43), "$5$rounds=5000$GX7BopJZ$" + draw(43),
+		"$6$52450745$" + draw(86), "$6$rounds=656000$5245$" + draw(86),
+		"$y$j9T$F5Jx5fExrKuPp53xL$" + draw(43),
+	} {
+		hash := in[strings.LastIndexByte(in, '$')+1:]
+		for _, text := range []string{in, "root:" + in + ":19000:0:99999:7:::",
+			`hash: "` + in + `"`} {
+			if out, _ := mustText(t, text); strings.Contains(out, hash) {
+				t.Errorf("%q is %q", text, out)
+			}
 		}
 	}
 }

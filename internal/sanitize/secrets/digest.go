@@ -3,7 +3,8 @@ package secrets
 import "bytes"
 
 // namesDigest reports whether the last word before a value names it as a digest, which is public:
-// tx 0x…, "blockHash": "0x…", the hash is 0x…
+// tx 0x…, "blockHash": "0x…", the hash is 0x…. The numbers of a curve, which cryptographic programs
+// write as BigInt("0x…"), are as long.
 func namesDigest(before []byte) bool {
 	line := before[bytes.LastIndexByte(before, '\n')+1:]
 	last, rest := lastPart(line)
@@ -11,6 +12,8 @@ func namesDigest(before []byte) bool {
 		last, _ = lastPart(rest)
 	}
 	switch last {
+	case "int": // BigInt, big.Int
+		return true
 	case "hash", "tx", "txn", "txid", "txhash", "transaction", "block", "blockhash",
 		"topic", "root",
 		"slot", "digest",

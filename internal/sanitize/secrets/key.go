@@ -84,7 +84,7 @@ func mayBeKey(name []byte) bool {
 	case 'y':
 		return a == 'e' // key
 	case 't':
-		return a == 'e' // secret
+		return a == 'e' || a == 'a' // secret, pat
 	case 'a':
 		return a == 't' // key-data
 	}
@@ -112,6 +112,8 @@ func kindOf(before, last string) Key {
 		return when(before == "key", weakKey)
 	case "key":
 		return keyWith(before)
+	case "pat": // a personal access token, or a pattern
+		return when(before != "", plainKey)
 	case "token":
 		return when(!isPlainToken(before), weakKey)
 	}
@@ -178,7 +180,7 @@ func isOpenKey(word string) bool {
 		"enter", "tab", "hot",
 		"short", "range", "start", "end", "last", "first", "next", "prev", "id",
 		"checksum", "digest",
-		"etag", "fingerprint":
+		"etag", "fingerprint", "socket":
 		return true
 	}
 	return false

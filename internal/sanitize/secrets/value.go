@@ -177,6 +177,11 @@ func code(v []byte) bool {
 	if strings.IndexByte("([#&|.,:;", s[0]) >= 0 {
 		return true
 	}
+	for _, p := range [...]string{"this.", "self.", "options.", "null,", "!!", "!/"} {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
 	if strings.IndexByte("*!@%+~?-", s[0]) >= 0 && chars.RunEnd(v, 1, chars.IsDotted) == len(v) &&
 		chars.Measure(v).Digits <= 1 {
 		return true
@@ -227,9 +232,10 @@ func compound(v []byte, m chars.Counts) bool {
 }
 
 // camelWords reports whether v consists of two capitalized words or more, and of numbers, like
-// StringWithLengthBetween1And2048. What is drawn by lot has no such words.
+// StringWithLengthBetween1And2048. Up to two letters may stand alone, as in ResponseV2Meta. What is
+// drawn by lot has no such words.
 func camelWords(v []byte) bool {
-	words := 0
+	words, alone := 0, 0
 	for at := 0; at < len(v); {
 		end := chars.RunEnd(v, at, func(c byte) bool { return chars.IsDigit(c) || c == '_' })
 		if end > at {
@@ -241,15 +247,19 @@ func camelWords(v []byte) bool {
 			lower++
 		}
 		end = chars.RunEnd(v, lower, chars.IsLower)
-		if end-lower < 2 && !(end-lower == 1 && lower > at) || end == at {
+		switch {
+		case end == at:
 			return false
-		}
-		if lower > at && end-lower >= 2 {
+		case end == lower:
+			alone++
+		case end-lower < 2 && lower == at:
+			return false
+		case lower > at && end-lower >= 2:
 			words++
 		}
 		at = end
 	}
-	return words >= 2
+	return words >= 2 && alone <= 2
 }
 
 // camel reports whether a part of v ends where a capital begins the next part.
@@ -279,7 +289,8 @@ func pathOfWords(v []byte) bool {
 }
 
 // drawnKey reports whether v is surely random: at least 32 hexadecimal digits, or at least 20
-// characters in which letters and digits alternate often.
+// characters in which letters and digits alternate often, or that are unlike words and change their
+// case or kind often.
 func drawnKey(v []byte, m chars.Counts) bool {
 	if !chars.Only(v, func(c byte) bool { return chars.IsBase64(c) || chars.IsURLSafe(c) }) ||
 		chars.Stencil(v) || m.Digits == len(v) || isFingerprint(v) ||
@@ -290,8 +301,22 @@ func drawnKey(v []byte, m chars.Counts) bool {
 		return len(v) >= 32 && m.Mixed()
 	}
 	joints := bytes.Count(v, []byte("-")) + bytes.Count(v, []byte("_"))
-	return len(v) >= 20 && m.Digits >= 3 && m.Switches >= 3 && (m.Turns+m.Switches)*3 >= len(v) &&
-		joints <= 2
+	changes := m.Turns + m.Switches
+	switch {
+	case len(v) < 20 || joints > 4 || isUUID(v):
+		return false
+	case m.Digits >= 3 && m.Switches >= 3 && changes*3 >= len(v):
+		return true
+	}
+	return m.Digits > 0 && m.Turns >= 4 && m.UnlikeWords() && changes*4 >= len(v)
+}
+
+// isUUID reports whether v has the form of a UUID.
+func isUUID(v []byte) bool {
+	if len(v) != 36 || !chars.Only(v, func(c byte) bool { return chars.IsHex(c) || c == '-' }) {
+		return false
+	}
+	return v[8] == '-' && v[13] == '-' && v[18] == '-' && v[23] == '-'
 }
 
 // isFingerprint reports whether v is the fingerprint of a key, as OpenPGP prints it. Secrets are

@@ -501,4 +501,15 @@ var Table = [...]Form{
 		Source: "trufflehog zapierwebhook"},
 	{Class: "zoho", Pattern: "1000.{h32}.{h32}", Source: "kingfisher zohocrm"},
 	{Class: "zuplo", Pattern: "zpka_{w40+}", Source: "issuer: Zuplo"},
+
+	// Hashes of passwords, as crypt(5) writes them: they can be guessed at leisure.
+	{Class: "password", Pattern: "$1${t2-8}$({t22})", Source: "crypt(5)"},
+	{Class: "password", Pattern: "$2a${d2}$({t53})", Source: "crypt(5)"},
+	{Class: "password", Pattern: "$2b${d2}$({t53})", Source: "crypt(5)"},
+	{Class: "password", Pattern: "$2y${d2}$({t53})", Source: "crypt(5)"},
+	{Class: "password", Pattern: "$5${t1-16}$({t43})", Source: "crypt(5)"},
+	{Class: "password", Pattern: "$6${t1-16}$({t86})", Source: "crypt(5)"},
+	{Class: "password", Pattern: "$5$rounds={d4-9}${t1-16}$({t43})", Source: "crypt(5)"},
+	{Class: "password", Pattern: "$6$rounds={d4-9}${t1-16}$({t86})", Source: "crypt(5)"},
+	{Class: "password", Pattern: "$y${t3-9}${t1-86}$({t43})", Source: "crypt(5)"},
 }
