@@ -24,6 +24,7 @@ type server struct {
 	bin, dir string
 	why      string // why there is none
 	running  *exec.Cmd
+	ended    chan struct{} // closed when running has ended
 }
 
 // here is the server of all tests of this package. The first test that needs it starts it.
@@ -136,6 +137,7 @@ func (s *server) start(t *testing.T) error {
 			return err
 		}
 		ended := make(chan struct{})
+		s.ended = ended
 		go func(c *exec.Cmd) { defer close(ended); _ = c.Wait() }(s.running)
 		for {
 			conn, err := pgx.Connect(t.Context(), s.admin("postgres"))
@@ -158,11 +160,9 @@ func (s *server) start(t *testing.T) error {
 }
 
 func (s *server) stop(how os.Signal) {
-	if s.running != nil && s.running.Process != nil {
+	if s.ended != nil {
 		_ = s.running.Process.Signal(how)
-		for s.running.ProcessState == nil {
-			time.Sleep(time.Millisecond) // the waiting goroutine of start sets it
-		}
+		<-s.ended
 	}
 }
 
