@@ -25,6 +25,7 @@ type served struct {
 	Now       time.Time
 	Seed      uint64
 	Stop      int
+	Look      bool
 	At        int
 	Beside    []served
 }
@@ -34,6 +35,7 @@ type answer struct {
 	Code, Steps int
 	Out, Err    string
 	Beside      []answer
+	Logs        map[string]string
 }
 
 // blocked is how long a command waits, at the step at which others run beside it, for them to end.
@@ -97,8 +99,44 @@ func (s *served) run() (r answer) {
 		}
 		return nil
 	}
-	r.Code = run(context.Background(), world{
-		stdin: strings.NewReader(s.Stdin), stdout: &out, stderr: &errs,
+	r.Code = s.as(fsys, &out, &errs)
+	begin()
+	r.Beside = <-beside
+	if s.Look {
+		r.Logs = s.look()
+	}
+	return r
+}
+
+// look returns the sessions of the store, with the log of those that are its own.
+func (s *served) look() map[string]string {
+	read := func(args ...string) string {
+		var out, errs bytes.Buffer
+		other := *s
+		other.Args = args
+		if code := other.as(nil, &out, &errs); code != 0 {
+			return errs.String()
+		}
+		return out.String()
+	}
+	logs := map[string]string{}
+	for line := range strings.Lines(read("session", "list", "--json")) {
+		var one struct{ Session string }
+		if json.Unmarshal([]byte(line), &one) != nil {
+			return map[string]string{line: line}
+		}
+		logs[one.Session] = ""
+		if !strings.Contains(one.Session, "@") {
+			logs[one.Session] = read("log", "-s", one.Session, "--json")
+		}
+	}
+	return logs
+}
+
+// as runs the command with a file system.
+func (s *served) as(fsys *durable.FS, out, errs *bytes.Buffer) int {
+	return run(context.Background(), world{
+		stdin: strings.NewReader(s.Stdin), stdout: out, stderr: errs,
 		dir: s.Dir, home: s.Home, userConf: filepath.Join(s.Home, "config.toml"),
 		userData: filepath.Join(s.Home, "data"), host: "host", pid: 1,
 		getenv: func(name string) string { return s.Env[name] },
@@ -107,7 +145,4 @@ func (s *served) run() (r answer) {
 			byte(s.Seed >> 24), byte(s.Seed >> 32)}),
 		fs: fsys,
 	}, s.Args)
-	begin()
-	r.Beside = <-beside
-	return r
 }

@@ -130,6 +130,7 @@ func (p *party) damage() {
 	if err := os.Rename(saved, store); err != nil {
 		p.Fatal(err)
 	}
+	p.logs = nil
 	p.keeps("a repair of a copy")
 }
 

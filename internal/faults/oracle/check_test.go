@@ -28,13 +28,12 @@ func said(text *string) string {
 // sessions returns the sessions of the store, or those of others.
 func (p *party) sessions(others bool) (names []string) {
 	p.Helper()
-	for line := range strings.Lines(p.must("session", "list", "--json")) {
-		var s struct{ Session string }
-		if err := json.Unmarshal([]byte(line), &s); err != nil {
-			p.Fatal(err)
-		}
-		if s.Session != "" && strings.Contains(s.Session, "@") == others {
-			names = append(names, s.Session)
+	if p.logs == nil {
+		p.must("session", "list", "--json")
+	}
+	for name := range p.logs {
+		if strings.Contains(name, "@") == others {
+			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
@@ -43,10 +42,14 @@ func (p *party) sessions(others bool) (names []string) {
 
 func (p *party) log(session string) (list []record) {
 	p.Helper()
-	for line := range strings.Lines(p.must("log", "-s", session, "--json")) {
+	text := p.logs[session]
+	if text == "" {
+		text = p.must("log", "-s", session, "--json")
+	}
+	for line := range strings.Lines(text) {
 		var r record
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			p.Fatal(err)
+			p.Fatalf("seed %d: %s: log of %s: %s", p.seed, p.name, session, line)
 		}
 		if r.Kind == "message" {
 			list = append(list, r)
@@ -216,6 +219,9 @@ func (w *world) secrets(by string) (words []string) {
 // silent fails if a file of the store holds a word that it has said and forgotten.
 func (p *party) silent() {
 	p.Helper()
+	if p.halfPulled {
+		return
+	}
 	p.search(filepath.Join(p.dir, ".gemini"), p.secrets(p.name))
 }
 

@@ -32,6 +32,9 @@ func deeds() []deed {
 		{1, (*party).away},
 		{3, (*party).damage},
 		{1, (*party).pushOften},
+		{2, (*party).storyOfFork},
+		{2, (*party).storyOfLeaving},
+		{1, (*party).storyOfJoining},
 	}
 }
 

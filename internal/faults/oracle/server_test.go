@@ -20,6 +20,7 @@ type command struct {
 	Stdin     string
 	Now       time.Time // by the clock of the command
 	Seed      uint64    // of its random bytes
+	Look      bool      // whether to read the sessions then
 	Stop      int       // the step of durable.FS at which it stops, as if killed; 0 for none
 	// Commands that run from the step At of this one on, one after the other; after it, where it has
 	// not so many steps
@@ -33,6 +34,7 @@ type served struct {
 	Steps    int // that durable.FS was asked for
 	Out, Err string
 	Beside   []served
+	Logs     map[string]string // of the sessions then; "" for those of other stores
 }
 
 // server is a ctx that runs one command after the other in one process: the whole program from its

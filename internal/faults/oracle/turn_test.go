@@ -213,6 +213,9 @@ func (p *party) remove() {
 		session = others[p.rng.IntN(len(others))]
 	}
 	p.gone[session] = true
+	for _, other := range p.stores {
+		p.gone[session+"@"+other.name] = true // "work" may stand for it
+	}
 	r := p.changes("session", "rm", "--force", session)
 	if r.Code == 0 && strings.HasPrefix(session, "11111111-") {
 		p.removed[session] = true
@@ -222,6 +225,9 @@ func (p *party) remove() {
 // choose returns a message that has its words: of the store's own sessions, or what it has said and
 // no session has any more.
 func (p *party) choose() (r record, ok bool) {
+	if p.rng.IntN(3) == 0 {
+		return p.chooseOwn()
+	}
 	var all []record
 	for _, session := range slices.Sorted(maps.Keys(p.now)) {
 		for _, r := range p.now[session] {
@@ -230,17 +236,35 @@ func (p *party) choose() (r record, ok bool) {
 			}
 		}
 	}
-	if p.rng.IntN(3) == 0 {
-		for _, id := range slices.Sorted(maps.Keys(p.own)) {
-			if text := p.own[id]; !p.forgot[id] {
-				all = append(all, record{ID: id, Text: &text})
-			}
+	return p.oneOf(all)
+}
+
+// chooseOwn returns a message that the store has said, rather one of the last.
+func (p *party) chooseOwn() (r record, ok bool) {
+	var all []record
+	for id, text := range p.own {
+		if !p.forgot[id] {
+			all = append(all, record{ID: id, Text: &text})
 		}
 	}
-	if len(all) == 0 {
+	slices.SortFunc(all, func(a, b record) int { return number(*b.Text) - number(*a.Text) })
+	if p.rng.IntN(2) == 0 {
+		all = all[:min(len(all), 4)]
+	}
+	return p.oneOf(all)
+}
+
+// number is that of a text.
+func number(text string) (n int) {
+	_, _ = fmt.Sscanf(text[1:], "%d", &n)
+	return n
+}
+
+func (p *party) oneOf(list []record) (r record, ok bool) {
+	if len(list) == 0 {
 		return r, false
 	}
-	return all[p.rng.IntN(len(all))], true
+	return list[p.rng.IntN(len(list))], true
 }
 
 // forgets notes that a message is forgotten.
@@ -253,12 +277,20 @@ func (p *party) forgets(r record) {
 	}
 }
 
-// forget forgets a message, by whomever it was said.
+// forget forgets a message, by whomever it was said, and forgetOwn one of the store's own.
 func (p *party) forget() {
-	r, ok := p.choose()
-	if !ok {
-		return
+	if r, ok := p.choose(); ok {
+		p.forgetOne(r)
 	}
+}
+
+func (p *party) forgetOwn() {
+	if r, ok := p.chooseOwn(); ok {
+		p.forgetOne(r)
+	}
+}
+
+func (p *party) forgetOne(r record) {
 	args := []string{"forget", "--force", r.ID}
 	if p.rng.IntN(3) == 0 {
 		args = append(args, "--remote")
@@ -362,6 +394,7 @@ func (p *party) beside() {
 		p.forgets(r)
 	}
 	done := p.server.run(p, &c)
+	p.logs, other.logs = nil, nil
 	all := append([]served{*done}, done.Beside...)
 	if len(all) != len(list) {
 		p.Fatalf("%d results of %d commands", len(all), len(list))

@@ -62,10 +62,13 @@ type party struct {
 
 	own     map[string]string   // what it has said itself: texts by ids
 	now     map[string][]record // its own sessions after the last command
+	logs    map[string]string   // all sessions now, as served has them; nil for not known
 	records []int               // of its transcripts
 	gone    map[string]bool     // sessions of others that it has removed: they may stay away
 	removed map[string]bool     // sessions of transcripts that it has removed
-	shares  map[string]shared   // what it has put on a remote, by the name of the remote
+	// Whether a pull was stopped, and neither a pull nor gc has come to its end since
+	halfPulled bool
+	shares     map[string]shared // what it has put on a remote, by the name of the remote
 }
 
 // shared are sessions as a push that succeeded has put them on a remote; nil where a later push was
@@ -157,6 +160,7 @@ func (p *party) do(stop bool, args ...string) *served {
 	p.Helper()
 	p.world.now = p.world.now.Add(time.Duration(1+p.rng.IntN(300)) * time.Second)
 	c := p.command(args...)
+	c.Look = true
 	var r *served
 	switch n := p.rng.IntN(60); {
 	case stop && n == 0:
@@ -174,6 +178,11 @@ func (p *party) do(stop bool, args ...string) *served {
 			p.steps[args[0]] = r.Steps
 		}
 	}
+	p.logs = r.Logs
+	if verb := args[0]; verb == "pull" || verb == "gc" {
+		// Until then the store has what a pull that was stopped has brought, and nothing names
+		p.halfPulled = verb == "pull" && r.Code == -1 || p.halfPulled && r.Code != 0
+	}
 	p.judge(r, args)
 	return r
 }
@@ -183,7 +192,7 @@ func (p *party) judge(r *served, args []string) {
 	p.Helper()
 	p.commands++
 	p.verbs[args[0]]++
-	if reads := args[0] == "log" || len(args) > 1 && args[1] == "list"; !reads || r.Code != 0 {
+	if args[0] != "log" || r.Code != 0 {
 		p.note("%s: ctx %s: %d %s", p.name, strings.Join(args, " "), r.Code, r.Err)
 	}
 	if r.Code == 13 || r.Code < -1 || strings.Contains(r.Err, "goroutine ") {

@@ -80,8 +80,9 @@ func isMadeConfig(b []byte) bool {
 
 // mending runs do, which reads or writes the remote by way of the copy. If do fails because the
 // copy is damaged, as a stop of the machine or a killed git leaves it, or gone, as after a forget,
-// the copy is made anew and do runs again. If a push has begun, which may have arrived, the error
-// is remote.ErrStale: the caller looks at what the remote has now.
+// the copy is made anew and do runs again. It does so, too, where all is well by now: a forget
+// empties folders in which git is about to write. If a push has begun, which may have arrived, the
+// error is remote.ErrStale: the caller looks at what the remote has now.
 func (r *Remote) mending(ctx context.Context, do func() error) error {
 	r.sent = false
 	err := do()
@@ -89,7 +90,7 @@ func (r *Remote) mending(ctx context.Context, do func() error) error {
 		return err
 	}
 	changed, failed := r.mend(ctx)
-	if failed != nil || !changed {
+	if failed != nil || !changed && r.sent {
 		return err // the reason is elsewhere
 	}
 	r.mended = true

@@ -46,8 +46,8 @@ type Remote struct {
 	env  []string         // of git; nil before it is needed
 
 	sent   bool // whether a push has begun in this call
-	mended bool // whether the copy was made anew, which helps once or not at all
-	// Whether a fetch has found that a history was replaced, and what was in it is to be gone
+	mended bool // whether the copy was mended, which helps once or not at all
+	// Whether a history was replaced, here or by another store, and what was in it is to be gone
 	rewritten bool
 
 	staged map[string]map[string][]byte // by ref and path: what PutNew took

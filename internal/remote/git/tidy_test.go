@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -222,5 +223,32 @@ func TestReplacedHistoryLeavesTheCopy(t *testing.T) {
 	if err != nil || strings.Contains(string(out), "pack 0 of 0") ||
 		!strings.Contains(string(out), "pack 1 of 1") {
 		t.Errorf("error %v, the copy has:\n%s", err, out)
+	}
+}
+
+// What a Delete takes out of a history is not in the copy either, which has fetched it for the
+// commit that takes its place.
+func TestDeleteLeavesNothingInCopy(t *testing.T) {
+	url, bare := repository(t), filepath.Join(t.TempDir(), "copy.git")
+	r := openAt(t, url, bare)
+	secret := []byte("the key is under the mat")
+	err := r.PutNew(t.Context(), "stores/a/pack/1", secret)
+	if err == nil {
+		err = r.Swap(t.Context(), "heads/a", nil, []byte("one"))
+	}
+	if err := errors.Join(err, r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r = openAt(t, url, bare)
+	if _, err = r.List(t.Context(), ""); err == nil {
+		err = r.Delete(t.Context(), []string{"stores/a/pack/1"})
+	}
+	if err := errors.Join(err, r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("git", "-C", bare, "cat-file", "--batch-all-objects",
+		"--batch").CombinedOutput()
+	if err != nil || bytes.Contains(out, secret) {
+		t.Errorf("the copy has the words still, or error %v", err)
 	}
 }

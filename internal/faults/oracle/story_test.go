@@ -1,0 +1,55 @@
+package oracle
+
+// A story is a few deeds of two stores in an order in which each is about the last one. Chance
+// would bring it about seldom. Steps are left out at random, so that each story is many.
+
+// tell does steps in their order, and leaves out some.
+func (p *party) tell(steps ...func()) {
+	for _, step := range steps {
+		if p.Failed() {
+			return
+		}
+		if p.rng.IntN(6) > 0 {
+			step()
+		}
+	}
+}
+
+// another returns another store.
+func (p *party) another() *party {
+	for {
+		if o := p.stores[p.rng.IntN(len(p.stores))]; o != p {
+			return o
+		}
+	}
+}
+
+// storyOfFork is of a store that goes on with a session of another one, has both their words in one
+// cluster, and forgets its own.
+func (p *party) storyOfFork() {
+	o := p.another()
+	p.tell(func() { p.say("work", 6+p.rng.IntN(10)) }, p.push, o.pull, o.goOn, o.compact, o.compact,
+		o.evict, o.push, p.pull, o.forget, o.push, p.pull)
+}
+
+// storyOfLeaving is of words that no session leads to any more, here or there, and that are then
+// forgotten.
+func (p *party) storyOfLeaving() {
+	o := p.another()
+	leave := []func(){
+		func() { p.changes("undo", "-s", "work") },
+		func() { p.changes("rewind", "-s", "work", "@~2") },
+		o.remove,
+		func() { p.pushTo(p.places[0]) },
+	}[p.rng.IntN(4)]
+	p.tell(func() { p.say("work", 3) }, p.push, o.pull, leave, p.push, o.pull, p.forgetOwn, p.push,
+		o.pull)
+}
+
+// storyOfJoining is of summaries that the one has shared and made anew, and that the other has
+// collected. Then a message of them is forgotten, and so much is pushed that the files are joined.
+func (p *party) storyOfJoining() {
+	o := p.another()
+	p.tell(func() { p.say("work", 8) }, func() { p.say("work", 8) }, p.push, p.compact, p.compact,
+		p.push, o.pull, o.collect, o.collect, p.forgetOwn, p.push, o.pull, p.pushOften, o.pull)
+}
