@@ -194,7 +194,7 @@ func valueAfter(b openBranch, ref string, number uint64) (point, error) {
 		return true
 	})
 	if err == nil && p.value.ID.IsZero() {
-		err = notFound("after operation %d there was no branch %s/%s", number,
+		err = fmt.Errorf("%w: after operation %d there was no branch %s/%s", history.NoStep, number,
 			oneLine(b.name), b.branch)
 	}
 	return p, err

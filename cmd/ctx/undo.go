@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -10,28 +12,54 @@ import (
 )
 
 func newUndoCmd(a *app) *cobra.Command {
-	cmd := turnCmd(a,
-		"undid",
-		func(s *session.Store, c context.Context, name string) (conversation.Undone, error) {
-			return s.Conversation.Undo(c, name)
+	cmd := turnCmd(a, "undid", between(0, 1),
+		func(s *session.Store, c context.Context, name string, args []string) (
+			conversation.Undone, error,
+		) {
+			number := uint64(0)
+			if len(args) > 0 {
+				var err error
+				if number, err = strconv.ParseUint(args[0], 10, 64); err != nil || number == 0 {
+					return conversation.Undone{},
+						withHint(usagef("bad operation: %.80q: a number from 1", args[0]),
+							"`ctx op log` lists the operations")
+				}
+			}
+			done, err := s.Conversation.UndoMeant(c, name, number)
+			var other *conversation.NotMeantError
+			switch {
+			case !errors.As(err, &other):
+			case other.Meant.Verb == "":
+				err = withHint(err, "`ctx op log` lists the operations")
+			default:
+				err = withHint(err, "`ctx undo -s %s %d` takes that %s back, and leaves the %s",
+					shellWord(name), other.Target.Operation, other.Target.Verb, other.Meant.Verb)
+			}
+			return done, err
 		})
-	cmd.Use = "undo [-s SESSION]"
+	cmd.Use = "undo [-s SESSION] [OPERATION]"
 	cmd.Short = "Revert the last change of a session"
 	cmd.Long = long(`Reverts the last change of a session, and prints the operation. A change is an
 append, an import, a rewind, a removal, a fork or a join, a mask, a replacement, an offload, an
-observation, a new state, or a link to another session. The branches get back their old tips.
-Clusters are not restored to an old state: entries that leave the session leave the clusters, and
-entries that return go back to their places. Undo passes over compactions, evictions and pulls.
-Right after a forget it is refused. Each further undo reverts one more change, until something else
-happens in the session.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitGone, exitNotFound)
-	cmd.Example = "  ctx undo\n  ctx undo -s work"
+observation, a new state, or a link to another session. The branches get back their old tips; the
+command says how many messages left or came back. Clusters are not restored to an old state: entries
+that leave the session leave the clusters, and entries that return go back to their places. Each
+further undo reverts one more change, until something else happens in the session.
+
+Undo passes over pulls and over changes of other refs, and says so. Right after a compaction
+or an eviction, which it cannot revert, it is refused, since the change before may not be meant.
+OPERATION says that it is: the number of the change to revert, as the refusal names it. Right after
+a forget undo is refused.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitGone,
+		exitNotFound)
+	cmd.Example = "  ctx undo\n  ctx undo -s work\n  ctx undo -s work 41"
 	return cmd
 }
 
 func newRedoCmd(a *app) *cobra.Command {
-	cmd := turnCmd(a,
-		"redid",
-		func(s *session.Store, c context.Context, name string) (conversation.Undone, error) {
+	cmd := turnCmd(a, "redid", between(0, 0),
+		func(s *session.Store, c context.Context, name string, _ []string) (
+			conversation.Undone, error,
+		) {
 			return s.Conversation.Redo(c, name)
 		})
 	cmd.Use = "redo [-s SESSION]"
@@ -45,23 +73,43 @@ operation. This works only if nothing else has happened in the session since.`,
 
 // turnCmd returns the common part of undo and redo.
 func turnCmd(
-	a *app, past string,
-	turn func(*session.Store, context.Context, string) (conversation.Undone, error),
+	a *app, past string, args cobra.PositionalArgs,
+	turn func(*session.Store, context.Context, string, []string) (conversation.Undone, error),
 ) *cobra.Command {
 	o := &ofSession{}
-	cmd := &cobra.Command{Args: between(0, 0)}
+	cmd := &cobra.Command{Args: args}
 	o.add(a, cmd)
-	cmd.RunE = func(*cobra.Command, []string) error {
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		s, _, name, err := o.open(a)
 		if err != nil {
 			return err
 		}
-		done, err := turn(s, a.c, name)
+		done, err := turn(s, a.c, name, args)
 		if err != nil {
 			return err
+		}
+		if !a.json {
+			a.sayUndone(name, done)
 		}
 		return a.result(fields("session", name, done), "%s %s (operation %d)", past, done.Verb,
 			done.Operation)
 	}
 	return cmd
+}
+
+// sayUndone says what an undo or a redo did to a session, and what it left as it was.
+func (a *app) sayUndone(name string, done conversation.Undone) {
+	passed := map[string]bool{}
+	for _, p := range done.Passed {
+		if !passed[p.Verb] {
+			a.say("%s (operation %d) stays as it is", p.Verb, p.Operation)
+		}
+		passed[p.Verb] = true
+	}
+	if done.Left > 0 {
+		a.say("%s left session %s", plural(done.Left, "message", "messages"), oneLine(name))
+	}
+	if done.Back > 0 {
+		a.say("%s came back to session %s", plural(done.Back, "message", "messages"), oneLine(name))
+	}
 }

@@ -23,7 +23,7 @@ const NewestOperation = "@"
 func (s *Reader) Operation(view *refs.View, name string) (uint64, error) {
 	if name == NewestOperation {
 		if view.Number == 0 {
-			return 0, fmt.Errorf("%w: no operation yet", history.ErrNotFound)
+			return 0, fmt.Errorf("%w: no operation yet", history.NoStep)
 		}
 		return view.Number, nil
 	}
@@ -46,10 +46,10 @@ func (s *Reader) Operation(view *refs.View, name string) (uint64, error) {
 		return 0, err
 	case len(found) == 0:
 		return 0,
-			fmt.Errorf("%w: no operation with the digest %s in the log", history.ErrNotFound, name)
+			fmt.Errorf("%w: no operation with the digest %s in the log", history.NoStep, name)
 	case len(found) > 1:
 		return 0,
-			fmt.Errorf("%w: digest %s is ambiguous: operations %d and %d", history.ErrNotFound,
+			fmt.Errorf("%w: digest %s is ambiguous: operations %d and %d", history.NoStep,
 				name, found[1], found[0])
 	}
 	return found[0], nil
@@ -64,7 +64,7 @@ func (s *Reader) inLog(view *refs.View, number uint64) error {
 	case number == 0:
 		return fmt.Errorf("%w: operations are numbered from 1", history.ErrInput)
 	case number > view.Number:
-		return fmt.Errorf("%w: no operation %d yet: the newest is %d", history.ErrNotFound,
+		return fmt.Errorf("%w: no operation %d yet: the newest is %d", history.NoStep,
 			number, view.Number)
 	case number < base.Number:
 		return fmt.Errorf("%w: operation %d is older than the log, which begins after operation %d",

@@ -56,7 +56,7 @@ func (r Lookup) AnyCluster(id format.ID) (ClusterAt, error) {
 // ClusterOf finds the cluster of a forest that an id names: the id of its node now or at a
 // smaller size, of one of its summaries, or of its tombstone.
 func (r Lookup) ClusterOf(name string, id format.ID) (ClusterAt, error) {
-	notOne := fmt.Errorf("%w: %v names no cluster", history.ErrNotFound, id)
+	notOne := fmt.Errorf("%w: %v names no cluster", history.NoID, id)
 	if header, err := r.Objects.Header(id); err == nil {
 		kind, _, err := format.HeaderKind(header)
 		if err != nil || kind != "node" && kind != "summary" && kind != "tombstone" {

@@ -46,7 +46,7 @@ func (s *Reader) Members(view *refs.View, id format.ID, each func(format.ID) err
 		}
 		return nil
 	}
-	return fmt.Errorf("%w: a %s stands for no entries: %v", history.ErrNotFound, kind, id)
+	return fmt.Errorf("%w: a %s stands for no entries: %v", history.NoID, kind, id)
 }
 
 // EachMember calls each, in order, for the members below a node. It stops at the first error of
@@ -72,7 +72,7 @@ func (s *Reader) unwritten(view *refs.View, id format.ID, each func(format.ID) e
 		return err
 	}
 	if run == nil {
-		return fmt.Errorf("%w: %v", history.ErrNotFound, id)
+		return fmt.Errorf("%w: %v", history.NoID, id)
 	}
 	for _, e := range run {
 		if err := each(e); err != nil {

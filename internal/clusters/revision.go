@@ -52,7 +52,7 @@ func (s *Reader) Resolve(view *refs.View, rev string) (format.ID, error) {
 		}
 		if len(e.Parents) == 0 {
 			return format.ID{},
-				fmt.Errorf("%w: %q goes back before the first entry", history.ErrNotFound,
+				fmt.Errorf("%w: %q goes back before the first entry", history.NoStep,
 					history.Clip(rev))
 		}
 		id = e.Parents[0]
@@ -173,7 +173,7 @@ func (s *Reader) ago(view *refs.View, rev string, n int) (format.ID, error) {
 	}
 	if left > 0 || !v.Exists() {
 		return format.ID{},
-			fmt.Errorf("%w: the log of %s reaches back %d moves", history.ErrNotFound, name, n-left)
+			fmt.Errorf("%w: the log of %s reaches back %d moves", history.NoStep, name, n-left)
 	}
 	return v.ID, nil
 }
@@ -222,7 +222,7 @@ func (s *Reader) resolvePrefix(view *refs.View, prefix string) (format.ID, error
 		return format.ID{}, err
 	}
 	if !ok {
-		return format.ID{}, fmt.Errorf("%w: no object %s", history.ErrNotFound, prefix)
+		return format.ID{}, fmt.Errorf("%w: no object %s", history.NoID, prefix)
 	}
 	return id, nil
 }
@@ -250,7 +250,7 @@ func (s *Reader) ResolveObject(view *refs.View, rev string) (format.ID, error) {
 	if near, err := s.Resolve(view, rev[:len(rev)-1]); err == nil && near == id {
 		return id, nil
 	}
-	return id, fmt.Errorf("%w: no object %v", history.ErrNotFound, id)
+	return id, fmt.Errorf("%w: no object %v", history.NoID, id)
 }
 
 // ResolveEntry is ResolveObject for an entry. It returns ErrNotFound for another kind of object.
@@ -265,7 +265,7 @@ func (s *Reader) ResolveEntry(view *refs.View, rev string) (format.ID, error) {
 	}
 	kind, _, err := format.HeaderKind(header)
 	if err == nil && kind != "entry" {
-		err = fmt.Errorf("%w: %q is a %s, not an entry", history.ErrNotFound, rev, kind)
+		err = fmt.Errorf("%w: %q is a %s, not an entry", history.NoID, rev, kind)
 	}
 	return id, err
 }

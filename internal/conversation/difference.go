@@ -14,19 +14,22 @@ import (
 // Difference is what branches lose and gain when they move from one tip to another.
 type Difference struct {
 	Leaving, Coming map[format.ID]bool
-	Amended         []format.ID // messages whose latest version changes
-	Epochs          bool        // an epoch entry is among them
+	Messages        map[format.ID]bool // those of both that are messages
+	Amended         []format.ID        // messages whose latest version changes
+	Epochs          bool               // an epoch entry is among them
 }
 
 // NewDifference returns an empty difference.
 func NewDifference() *Difference {
-	return &Difference{Leaving: map[format.ID]bool{}, Coming: map[format.ID]bool{}}
+	return &Difference{Leaving: map[format.ID]bool{}, Coming: map[format.ID]bool{},
+		Messages: map[format.ID]bool{}}
 }
 
 // add adds what another branch loses and gains.
 func (d *Difference) add(o *Difference) {
 	maps.Copy(d.Leaving, o.Leaving)
 	maps.Copy(d.Coming, o.Coming)
+	maps.Copy(d.Messages, o.Messages)
 	d.Amended = append(d.Amended, o.Amended...)
 	d.Epochs = d.Epochs || o.Epochs
 }
@@ -46,6 +49,9 @@ func (t *Tx) Compare(diff *Difference, from, to format.ID) error {
 				break
 			}
 			ids[e.ID] = true
+			if e.Kind == format.KindMessage {
+				diff.Messages[e.ID] = true
+			}
 			diff.Epochs = diff.Epochs || e.Kind == format.KindEpoch
 			if e.Kind == format.KindAmend {
 				diff.Amended = append(diff.Amended, e.Amends)
@@ -67,6 +73,16 @@ func (t *Tx) Compare(diff *Difference, from, to format.ID) error {
 	}
 	maps.Copy(diff.Coming, coming)
 	return nil
+}
+
+// said counts the messages among entries.
+func (d *Difference) said(ids map[format.ID]bool) (n int) {
+	for id := range ids {
+		if d.Messages[id] {
+			n++
+		}
+	}
+	return n
 }
 
 // moveMembers retracts the entries that leave and restores the entries that return.

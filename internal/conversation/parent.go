@@ -118,7 +118,7 @@ func (t *Tx) checkParent(child string, p history.Parent, orphan, absent bool) er
 			}
 		}
 	}
-	return fmt.Errorf("%w: no call %q in session %q", history.ErrNotFound, history.Clip(p.Call),
+	return fmt.Errorf("%w: no call %q in session %q", history.NoID, history.Clip(p.Call),
 		history.Clip(p.Session))
 }
 

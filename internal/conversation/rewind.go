@@ -58,7 +58,7 @@ func (s *Reader) messageBack(tip format.ID, n int) (target format.ID, err error)
 	}
 	return target,
 		fmt.Errorf("%w: %d messages were to leave, and the branch has %d",
-			history.ErrNotFound, n, seen)
+			history.NoStep, n, seen)
 }
 
 // Rewind removes an entry and everything after it from a branch; the zero target removes
@@ -123,7 +123,7 @@ func (t *Tx) rewind(
 			fmt.Errorf("%w: entry %v is not in %s/%s", history.ErrRefused, target, session, branch)
 	case !found:
 		return Rewound{},
-			fmt.Errorf("%w: entry %v is not in the branch", history.ErrNotFound, target)
+			fmt.Errorf("%w: entry %v is not in the branch", history.NoID, target)
 	}
 	parent, err := t.newTip(session, old.ID, last)
 	if err != nil {

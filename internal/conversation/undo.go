@@ -3,6 +3,7 @@ package conversation
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -16,23 +17,73 @@ type Undone struct {
 	Verb      string `json:"verb"`      // of that one
 	Retracted int    `json:"retracted"` // entries that left the forest
 	Restored  int    `json:"restored"`  // entries that came back to it
+	Left      int    `json:"left"`      // messages that left the branches of the session
+	Back      int    `json:"back"`      // messages that came back to them
+	Passed    []Step `json:"passed"`    // later operations that stay as they are, newest first
+}
+
+// Step is an operation by its number and its verb.
+type Step struct {
+	Operation uint64 `json:"operation"`
+	Verb      string `json:"verb"`
 }
 
 // Undo takes back the last operation of a session that is not yet taken back. Refs return to their
 // earlier values. The forest goes forward: entries that leave the session are retracted, and
-// entries that return get back to their places.
+// entries that return get back to their places. Operations that change no history stay; Undo passes
+// over them.
 func (s *Writer) Undo(ctx context.Context, session string) (Undone, error) {
-	return s.apply(ctx, session, refs.VerbUndo)
+	return s.apply(ctx, session, refs.VerbUndo, func(*Undone) error { return nil })
 }
+
+// UndoMeant is Undo for a person, who may mean another operation than the one that Undo takes back.
+// It returns a *NotMeantError if Undo would pass over a compaction or an eviction, unless number is
+// that of the operation that Undo takes back. Zero names none.
+func (s *Writer) UndoMeant(ctx context.Context, session string, number uint64) (Undone, error) {
+	return s.apply(ctx, session, refs.VerbUndo, func(u *Undone) error {
+		target := Step{u.Operation, u.Verb}
+		if number == u.Operation {
+			return nil
+		}
+		if number != 0 {
+			return &NotMeantError{Meant: Step{Operation: number}, Target: target}
+		}
+		for _, p := range u.Passed {
+			if mayBeMeant(p.Verb) {
+				return &NotMeantError{Meant: p, Target: target}
+			}
+		}
+		return nil
+	})
+}
+
+// NotMeantError says that an undo would take back Target where Meant may have been meant. It is an
+// ErrRefused.
+type NotMeantError struct{ Meant, Target Step }
+
+func (e *NotMeantError) Error() string {
+	if e.Meant.Verb == "" {
+		return fmt.Sprintf("%v: operation %d is not the one that undo takes back: that is operation "+
+			"%d (%s)", history.ErrRefused, e.Meant.Operation, e.Target.Operation, e.Target.Verb)
+	}
+	return fmt.Sprintf("%v: undo cannot take back operation %d (%s), which is newer than "+
+		"operation %d (%s)", history.ErrRefused, e.Meant.Operation, e.Meant.Verb,
+		e.Target.Operation, e.Target.Verb)
+}
+
+// Unwrap returns ErrRefused.
+func (e *NotMeantError) Unwrap() error { return history.ErrRefused }
 
 // Redo repeats the operation that the last undo of a session took back, if nothing else has
 // happened in the session since.
 func (s *Writer) Redo(ctx context.Context, session string) (Undone, error) {
-	return s.apply(ctx, session, refs.VerbRedo)
+	return s.apply(ctx, session, refs.VerbRedo, func(*Undone) error { return nil })
 }
 
-// apply is Undo or Redo, as the verb says.
-func (s *Writer) apply(ctx context.Context, session, verb string) (Undone, error) {
+// apply is Undo or Redo, as the verb says. may can refuse what is about to be done.
+func (s *Writer) apply(
+	ctx context.Context, session, verb string, may func(*Undone) error,
+) (Undone, error) {
 	var done Undone
 	err := s.Locked(ctx, func(t *Tx) error {
 		if err := history.CheckOwn(t.store.View, session); err != nil {
@@ -45,7 +96,7 @@ func (s *Writer) apply(ctx context.Context, session, verb string) (Undone, error
 		if verb == refs.VerbRedo {
 			find = lastUndone
 		}
-		ops, target, err := t.operationsOf(session, find)
+		ops, passed, target, err := t.operationsOf(session, find)
 		if err == nil && target != nil {
 			err = checkUndoable(target.Op)
 		}
@@ -53,11 +104,17 @@ func (s *Writer) apply(ctx context.Context, session, verb string) (Undone, error
 			return err
 		}
 		if target == nil {
-			return fmt.Errorf("%w: nothing to %s in session %q", history.ErrNotFound, verb,
+			return fmt.Errorf("%w: nothing to %s in session %q", history.NoStep, verb,
 				history.Clip(session))
 		}
-		done, err = t.applyInverse(session, verb, *target, ops)
-		return err
+		done = Undone{Operation: target.Op.Number, Verb: target.Op.Verb, Passed: []Step{}}
+		if verb == refs.VerbUndo {
+			done.Passed = notPassedBefore(passed, ops)
+		}
+		if err := may(&done); err != nil {
+			return err
+		}
+		return t.applyInverse(session, verb, *target, ops, &done)
 	})
 	return done, err
 }
@@ -93,8 +150,9 @@ func checkUndoable(op *format.Operation) error {
 
 // applyInverse moves the refs of a session to their values before (undo) or after (redo) an
 // operation. ops are the operations of the session, newest first.
-func (t *Tx) applyInverse(session, verb string, r refs.Record, ops []refs.Record) (Undone, error) {
-	done := Undone{Operation: r.Op.Number, Verb: r.Op.Verb}
+func (t *Tx) applyInverse(
+	session, verb string, r refs.Record, ops []refs.Record, done *Undone,
+) error {
 	op := &format.Operation{Verb: verb, Session: session, About: r.Op.Number}
 	effect, _ := refs.EffectsOf(r.Op)
 	diff := NewDifference()
@@ -111,47 +169,46 @@ func (t *Tx) applyInverse(session, verb string, r refs.Record, ops []refs.Record
 			}
 		case isStateRef(u.Name):
 			if now != expected {
-				return done,
-					fmt.Errorf("%w: %s has changed since operation %d", history.ErrStale,
-						u.Name, r.Op.Number)
+				return fmt.Errorf("%w: %s has changed since operation %d", history.ErrStale,
+					u.Name, r.Op.Number)
 			}
 			op.Refs = append(op.Refs, format.RefUpdate{Name: u.Name, Old: now, New: want})
 		case !strings.HasPrefix(u.Name, "sessions/"+session+"/"):
 		default:
 			if same, err := t.epochs.SameButFolds(now.ID, expected.ID); err != nil {
-				return done, err
+				return err
 			} else if !same {
-				return done,
-					fmt.Errorf("%w: %s has moved since operation %d", history.ErrStale,
-						u.Name, r.Op.Number)
+				return fmt.Errorf("%w: %s has moved since operation %d", history.ErrStale,
+					u.Name, r.Op.Number)
 			}
 			if err := t.compareBranch(diff, u.Name, now, want); err != nil {
-				return done, fmt.Errorf("%w: %w", history.ErrGone, err)
+				return fmt.Errorf("%w: %w", history.ErrGone, err)
 			}
 			op.Refs = append(op.Refs, format.RefUpdate{Name: u.Name, Old: now, New: want})
 		}
 	}
-	if err := t.moveMembers(op, diff, ops, &done); err != nil {
-		return done, err
+	done.Left, done.Back = diff.said(diff.Leaving), diff.said(diff.Coming)
+	if err := t.moveMembers(op, diff, ops, done); err != nil {
+		return err
 	}
 	for _, u := range op.Refs {
 		if u.New.Kind != format.SessionValue {
 			continue
 		}
 		if err := t.store.SetLatestAt(u.New.ID, diff.Amended); err != nil {
-			return done, err
+			return err
 		}
 	}
 	if err := t.Refresh(diff.Amended); err != nil {
-		return done, err
+		return err
 	}
 	if err := t.restoreCovers(r.Op.Number, ops); err != nil {
-		return done, err
+		return err
 	}
 	if err := t.FitBranches(op, r.Op, diff.Epochs); err != nil {
-		return done, err
+		return err
 	}
-	return done, t.store.Commit(op)
+	return t.store.Commit(op)
 }
 
 // compareBranch adds to diff what lies between two values of a branch. What an open child gets back
@@ -184,11 +241,15 @@ func (t *Tx) compareBranch(diff *Difference, name string, now, want format.Value
 }
 
 // operationsOf returns the operations that move refs of a session, newest first, up to the first
-// for which find returns a target.
+// for which find returns a target. passed are the later operations that an undo says it leaves as
+// they are.
 func (t *Tx) operationsOf(
 	session string, find func([]refs.Record) *refs.Record,
-) (ops []refs.Record, target *refs.Record, err error) {
+) (ops []refs.Record, passed []Step, target *refs.Record, err error) {
 	err = t.Refs.Backward(t.store.View, func(r refs.Record) bool {
+		if staysSaid(r.Op.Verb) && (r.Op.Session == "" || r.Op.Session == session) {
+			passed = append(passed, Step{r.Op.Number, r.Op.Verb})
+		}
 		if !movesSession(r.Op, session) {
 			return true
 		}
@@ -196,7 +257,34 @@ func (t *Tx) operationsOf(
 		target = find(ops)
 		return target == nil
 	})
-	return ops, target, err
+	return ops, passed, target, err
+}
+
+// staysSaid reports whether an undo says that it leaves the operations of a verb as they are. It
+// does not say so of those that other commands make on their way.
+func staysSaid(verb string) bool {
+	return mayBeMeant(verb) || verb == refs.VerbPull || verb == refs.VerbSessionUse ||
+		verb == refs.VerbUpdateRef
+}
+
+// mayBeMeant reports whether somebody who undoes the last change may mean an operation of a verb,
+// which undo cannot take back: it changes what the session shows.
+func mayBeMeant(verb string) bool { return verb == refs.VerbCompact || verb == refs.VerbEvict }
+
+// notPassedBefore returns the steps that the undos of a session have not passed over yet: those
+// older than all that they took back. ops are newest first.
+func notPassedBefore(passed []Step, ops []refs.Record) []Step {
+	oldest := uint64(math.MaxUint64)
+	for number := range takenBack(ops) {
+		oldest = min(oldest, number)
+	}
+	list := []Step{}
+	for _, p := range passed {
+		if p.Operation < oldest {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // movesSession reports whether an operation moves refs of a session. Shared state belongs to the
@@ -221,25 +309,36 @@ func undoRule(op *format.Operation) format.UndoRule {
 // lastDone returns the latest operation that is not taken back, or nil. It passes over undos, what
 // they took back, and operations that change no history.
 func lastDone(ops []refs.Record) *refs.Record {
-	undone := map[uint64]bool{}
+	back := takenBack(ops)
 	for i := range ops {
 		op := ops[i].Op
-		switch rule := undoRule(op); {
-		case rule == format.UndoIsUndo:
-			if !undone[op.Number] {
-				undone[op.About] = true
-			}
-		case rule == format.UndoIsRedo:
-			// The redo cancels the undo that it answers.
-			if u := undoOf(ops[i+1:], op.About); u != 0 {
-				undone[u] = true
-			}
-		case undone[op.Number] || rule == format.UndoPasses:
+		switch undoRule(op) {
+		case format.UndoIsUndo, format.UndoIsRedo, format.UndoPasses:
 		default:
-			return &ops[i]
+			if !back[op.Number] {
+				return &ops[i]
+			}
 		}
 	}
 	return nil
+}
+
+// takenBack returns the numbers of the operations that undos took back and no redo repeated. ops
+// are newest first.
+func takenBack(ops []refs.Record) map[uint64]bool {
+	back, answered := map[uint64]bool{}, map[uint64]bool{}
+	for i := range ops {
+		switch op := ops[i].Op; undoRule(op) {
+		case format.UndoIsUndo:
+			if !answered[op.Number] {
+				back[op.About] = true
+			}
+		case format.UndoIsRedo:
+			// The redo cancels the undo that it answers.
+			answered[undoOf(ops[i+1:], op.About)] = true
+		}
+	}
+	return back
 }
 
 // undoOf returns the number of the latest undo of an operation, or 0. ops are newest first.

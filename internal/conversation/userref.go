@@ -29,7 +29,7 @@ func (s *Writer) UpdateRef(
 			return err
 		}
 		if !there {
-			return fmt.Errorf("%w: no object %v", history.ErrNotFound, id)
+			return fmt.Errorf("%w: no object %v", history.NoID, id)
 		}
 	}
 	return s.Locked(ctx, func(t *Tx) error {

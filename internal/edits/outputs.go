@@ -132,7 +132,7 @@ func (s *Reader) Shortened(
 func (o *outputs) named(t MaskTarget) ([]mask.Part, error) {
 	at, ok := o.place[t.Entry]
 	if !ok {
-		return nil, fmt.Errorf("%w: message %v is not in the branch", history.ErrNotFound, t.Entry)
+		return nil, fmt.Errorf("%w: message %v is not in the branch", history.NoID, t.Entry)
 	}
 	m := o.messages[at]
 	shown, err := o.s.Version(m.ID, m.version)
@@ -172,8 +172,8 @@ func checkPart(t format.Target, parts []byte) error {
 		return nil
 	}
 	if n == 0 {
-		return fmt.Errorf("%w: part %d of %v: it has none", history.ErrNotFound, t.Part, t.Entry)
+		return fmt.Errorf("%w: part %d of %v: it has none", history.NoID, t.Part, t.Entry)
 	}
-	return fmt.Errorf("%w: part %d of %v: its parts are 0 to %d", history.ErrNotFound,
+	return fmt.Errorf("%w: part %d of %v: its parts are 0 to %d", history.NoID,
 		t.Part, t.Entry, n-1)
 }

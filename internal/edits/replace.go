@@ -94,7 +94,7 @@ func (s *Reader) claimTargets(
 					t.Entry, r.id)
 		}
 		return out,
-			fmt.Errorf("%w: entry %v is not in %s/%s, or is no message", history.ErrNotFound,
+			fmt.Errorf("%w: entry %v is not in %s/%s, or is no message", history.NoID,
 				t.Entry, session, branch)
 	}
 	slices.SortFunc(claim.Targets, func(a, b claims.Target) int {

@@ -7,8 +7,23 @@ import (
 	"github.com/gemini-ctx/ctx/objects"
 )
 
-// ErrNotFound says that a name or an id means nothing in the store.
+// ErrNotFound says that a name or an id means nothing in the store. By itself it is about a name.
 var ErrNotFound = errors.New("not found")
+
+// NotFound is an ErrNotFound that is not about a name.
+type NotFound uint8
+
+// What was not found.
+const (
+	NoID   NotFound = iota // an id of nothing, or of something else than what is looked for
+	NoStep                 // a step back in a branch or in the log, which does not go back so far
+)
+
+// Error says the same as ErrNotFound.
+func (NotFound) Error() string { return ErrNotFound.Error() }
+
+// Unwrap returns ErrNotFound.
+func (NotFound) Unwrap() error { return ErrNotFound }
 
 // ErrInput says that a message or a name is not valid.
 var ErrInput = errors.New("bad input")

@@ -165,7 +165,7 @@ func (s *Reader) PartialJoins(tip, last format.ID) ([]*format.Entry, error) {
 		}
 	}
 	if !found {
-		return nil, fmt.Errorf("%w: entry %v is not in the history of %v", ErrNotFound, last, tip)
+		return nil, fmt.Errorf("%w: entry %v is not in the history of %v", NoID, last, tip)
 	}
 	var joins []*format.Entry
 	for in := w.todo[len(w.todo)-1]; in.outer != nil; in = in.outer {

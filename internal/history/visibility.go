@@ -39,7 +39,7 @@ func (s *Reader) EntryTokens(view *refs.View, session string, id format.ID) (dag
 	}
 	set, err := d.Tokens(id)
 	if errors.Is(err, dag.ErrNotFound) {
-		err = fmt.Errorf("%w: entry %v: %w", ErrNotFound, id, err)
+		err = fmt.Errorf("%w: entry %v: %w", NoID, id, err)
 	}
 	return set, err
 }

@@ -51,7 +51,7 @@ func (s *Reader) Expand(
 		return each(shown)
 	})
 	if err == nil && !begun {
-		err = fmt.Errorf("%w: %v is no member of %v", history.ErrNotFound, o.From, id)
+		err = fmt.Errorf("%w: %v is no member of %v", history.NoID, o.From, id)
 	}
 	return err
 }

@@ -217,6 +217,14 @@ func named(err error) (Problem, bool) {
 			true
 	case errors.As(err, &ambiguous):
 		return Problem{Code: NotFound, Kind: "ambiguous", Hint: "give more digits of the id"}, true
+	case errors.Is(err, history.NoID):
+		return Problem{Code: NotFound, Kind: "not-found",
+			Hint: "`ctx log`, `ctx forest` and `ctx search` print ids"}, true
+	case errors.Is(err, history.NoStep):
+		return Problem{Code: NotFound, Kind: "not-found",
+				Hint: "`ctx log` lists messages, `ctx reflog` where a branch was, and `ctx op log` " +
+					"what was done"},
+			true
 	case errors.Is(err, history.ErrNotFound):
 		return Problem{Code: NotFound, Kind: "not-found",
 			Hint: "`ctx session list` and `ctx show-ref` list the existing names"}, true

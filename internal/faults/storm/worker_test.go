@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -118,8 +119,7 @@ func (w *worker) turn() {
 		w.do(&event{verb: "rewind", session: s, branch: "main"}, "rewind", "-s", s,
 			fmt.Sprintf("@~%d", w.rng.IntN(4)))
 	case p < 62:
-		s := w.rough()
-		w.do(&event{verb: "undo", session: s}, "undo", "-s", s, "--json")
+		w.undo(w.rough())
 	case p < 64:
 		s := w.rough()
 		w.do(&event{verb: "redo", session: s}, "redo", "-s", s, "--json")
@@ -201,11 +201,22 @@ func (w *worker) remove() {
 	s := w.mine()
 	w.do(&event{verb: "session-rm", session: s}, "session", "rm", s, "--force")
 	if w.rng.IntN(2) == 0 {
-		w.do(&event{verb: "undo", session: s}, "undo", "-s", s, "--json")
+		w.undo(s)
 		return
 	}
 	w.own++
 }
+
+// undo takes the last change of a session back. Where a compaction is newer, it means that change.
+func (w *worker) undo(session string) {
+	e := &event{verb: "undo", session: session}
+	w.do(e, "undo", "-s", session, "--json")
+	if meant := meantUndo.FindStringSubmatch(e.Err); e.Code == 12 && meant != nil {
+		w.do(&event{verb: "undo", session: session}, "undo", "-s", session, "--json", meant[1])
+	}
+}
+
+var meantUndo = regexp.MustCompile(`ctx undo -s \S+ (\d+)`)
 
 func (w *worker) compact() {
 	if w.rng.IntN(3) == 0 {
