@@ -145,8 +145,8 @@ var layers = map[string]string{
 	"internal/hooks/doctor": "format internal/agent/transcript internal/agent/catalog " +
 		"internal/agent/antigravity internal/agent/copilot internal/agent/cursor " +
 		"internal/agent/droid internal/agent/geminicli internal/agent/opencode internal/durable " +
-		"internal/hooks internal/hooks/settings internal/history internal/identity internal/repo " +
-		"internal/session",
+		"internal/hooks internal/hooks/settings internal/history internal/identity " +
+		"internal/maintenance/storedir internal/repo internal/session",
 	"internal/cli/document": "format refs internal/view internal/history internal/blame " +
 		"internal/gitfile internal/clusters internal/recall internal/exchange " +
 		"internal/session internal/hooks",

@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/hooks"
+	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -46,6 +47,9 @@ what to do next: import what agents have, record each turn as it is said, summar
 			st := &statusPrinter{a: a, d: &d, list: list, by: recordedBy(list),
 				shield: s.Shielded()}
 			_, st.refused = s.Allowed()
+			if st.aside, err = storedir.SetAsides(s.Dir); err != nil {
+				return err
+			}
 			if st.chosen, err = s.Recall.HeadChosen(view, list); err != nil {
 				return err
 			}
@@ -68,6 +72,8 @@ type statusPrinter struct {
 	chosen  bool // HEAD stays where somebody has put it
 	shield  repo.Shield
 	refused error // why it is not known whether the store is allowed
+
+	aside []storedir.SetAside
 }
 
 // recordedAgent is what a store has of an agent; name is "" for messages of no agent.
@@ -166,6 +172,9 @@ func (st *statusPrinter) troubles() {
 		a.line(
 			"the log ends in %d bytes of an unfinished operation; the next change sets them aside",
 			d.Torn)
+	}
+	for _, one := range st.aside {
+		a.line("%s: `ctx doctor` says what to do", oneLine(one.String()))
 	}
 	if !d.Allowed {
 		a.line("%s", oneLine(notAllowed(st.refused)))

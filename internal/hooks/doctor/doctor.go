@@ -12,6 +12,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/hooks"
+	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
@@ -68,6 +69,7 @@ func Run(ctx context.Context, d Doctor, name string) []Check {
 	}
 	list = append(list, d.allowed())
 	list = append(list, d.git()...)
+	list = append(list, d.setAside()...)
 	if name == "" || name == hooks.GeminiCLI {
 		list = append(list, d.ignore())
 	}
@@ -148,6 +150,22 @@ func (d *Doctor) allowed() Check {
 		c.Hint = "look at the store, and then `ctx allow`, or `ctx destroy`"
 	}
 	return c
+}
+
+// setAside warns of each file that another program has put beside one of the store's.
+func (d *Doctor) setAside() (list []Check) {
+	found, err := storedir.SetAsides(d.Store.Dir)
+	if err != nil {
+		return []Check{{Name: "copies", State: Warn, Detail: err.Error()}}
+	}
+	for _, one := range found {
+		c := Check{Name: "copies", State: Warn, Detail: one.String(), Hint: storedir.SetAsideHint}
+		if one.Known {
+			c.Hint = "remove it"
+		}
+		list = append(list, c)
+	}
+	return list
 }
 
 // git checks that git does not remove the store with files that it does not track.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -135,6 +136,16 @@ func (f *checker) checkLeftovers() {
 	}
 	if len(left) > 0 {
 		f.note("%d leftovers of unfinished writes; gc removes them", len(left))
+	}
+	aside, err := storedir.SetAsides(f.s.Dir)
+	if err != nil {
+		f.note("cannot look for files that other programs set aside: %v", err)
+	}
+	for _, one := range aside {
+		f.note("%v", one)
+	}
+	if slices.ContainsFunc(aside, func(one storedir.SetAside) bool { return !one.Known }) {
+		f.note("to bring that in, %s", storedir.SetAsideHint)
 	}
 	orphans, err := f.s.Objects.Orphans()
 	if err == nil && len(orphans) > 0 {
