@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
@@ -39,11 +38,11 @@ func (db *DB) mustHold(held *lock.Held) error {
 
 func (db *DB) setAside(v *View) error {
 	path := db.segmentPath(v.end.segment)
-	f, err := durable.Open(path)
+	f, err := db.openSegment(v.end.segment)
 	if err != nil {
 		return err
 	}
-	tail := make([]byte, v.Torn)
+	tail := make([]byte, v.Torn-f.zeros) // the zeros behind a tail say nothing
 	_, err = f.ReadAt(tail, v.end.offset)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err

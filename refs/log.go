@@ -59,7 +59,7 @@ type cursor struct {
 // The error is fs.ErrNotExist if there is no such segment.
 func (db *DB) scanSegment(at *cursor) (*scan, error) {
 	path := db.segmentPath(at.segment)
-	b, start, err := db.readSegment(path, at)
+	b, start, zeros, err := db.readSegment(path, at)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (db *DB) scanSegment(at *cursor) (*scan, error) {
 		damaged := errors.Is(err, format.ErrObjects) && !isTorn(rest, out.end, err)
 		if err != nil && !damaged {
 			if isTorn(rest, out.end, err) {
-				out.torn = int64(len(rest))
+				out.torn = int64(len(rest)) + zeros
 				break
 			}
 			var version *format.VersionError
@@ -98,43 +98,49 @@ func (db *DB) scanSegment(at *cursor) (*scan, error) {
 	return out, nil
 }
 
-// readSegment returns the bytes of a segment from at.offset on, and their offset. Offset 0 stands
-// for the first record.
-func (db *DB) readSegment(path string, at *cursor) ([]byte, int64, error) {
+// readSegment returns the bytes of a segment from at.offset on, their offset, and the number of
+// zeros that follow them in a file that is larger than any segment. Offset 0 stands for the first
+// record.
+func (db *DB) readSegment(
+	path string, at *cursor,
+) (b []byte, start, zeros int64, err error) {
 	f, err := db.openSegment(at.segment)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	defer f.Close()
-	start := at.offset
+	start = at.offset
 	if start == 0 {
 		head := db.segmentHeader(at.number + 1)
 		got := make([]byte, len(head))
 		if n, err := f.ReadAt(got, 0); err != nil && !errors.Is(err, io.EOF) ||
 			string(got[:n]) != head {
 			if next := db.firstOf(got[:n]); next > at.number+1 && at.segment > 1 {
-				return nil, 0,
+				return nil, 0, 0,
 					&CorruptError{Path: db.segmentPath(at.segment - 1), Offset: -1,
 						Why: fmt.Sprintf(
 							"ends with operation %d, and the segment after it begins with "+
 								"operation %d", at.number, next)}
 			}
-			return nil, 0,
+			return nil, 0, 0,
 				&CorruptError{Path: path, Offset: 0, Why: "not the segment that belongs here"}
 		}
 		start = int64(len(head))
 	}
 	if f.size < start {
-		return nil, 0,
+		return nil, 0, 0,
 			&CorruptError{Path: path, Offset: f.size,
 				Why: fmt.Sprintf("ends before byte %d, where the checkpoint goes on", start)}
 	}
-	b := make([]byte, f.size-start)
+	if f.size-start > maxSegmentFile {
+		return nil, 0, 0, f.tooLarge()
+	}
+	b = make([]byte, f.size-start)
 	n, err := f.ReadAt(b, start)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
-	return b[:n], start, nil
+	return b[:n], start, f.zeros, nil
 }
 
 // firstOf parses b as the first line of a segment of this store and returns the number of the

@@ -263,6 +263,9 @@ func (db *DB) follow(
 			}
 			at.number, at.digest, at.offset = op.Number, digest, at.offset+int64(n)
 		}
+		if torn && db.isTooLarge(at.segment) {
+			return at, true, nil
+		}
 		if _, err := os.Lstat(db.segmentPath(at.segment + 1)); errors.Is(err, fs.ErrNotExist) {
 			return at, at.segment < last, nil
 		} else if err != nil {

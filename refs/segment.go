@@ -17,9 +17,10 @@ import (
 // log: they are those of the plain form, whichever form the file has. The plain bytes of a dense
 // segment are proven before they are handed out.
 type segment struct {
-	path string
-	size int64    // bytes in the plain form
-	file *os.File // of a plain segment; nil of a dense one
+	path  string
+	size  int64    // bytes in the plain form, without zeros
+	zeros int64    // zero bytes at the end of a file that is larger than any segment
+	file  *os.File // of a plain segment; nil of a dense one
 
 	// Of a dense segment:
 	db     *DB
@@ -71,7 +72,12 @@ func (db *DB) readForm(f *os.File, path string) (*segment, error) {
 		return nil, err
 	}
 	if !isDense(front[:n]) {
-		return s, nil
+		if s.size <= maxSegmentFile {
+			return s, nil
+		}
+		s.size, err = endOfData(f, s.size)
+		s.zeros = info.Size() - s.size
+		return s, err
 	}
 	if info.Size() > maxSegmentFile {
 		return nil, &CorruptError{Path: path, Offset: -1, Why: "is larger than any segment"}
@@ -256,11 +262,68 @@ func (db *DB) readAll(n uint64, gaps bool) (b []byte, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if s.size > maxSegmentFile && gaps {
+		return s.withoutHoles()
+	}
 	if s.size > maxSegmentFile {
-		return nil, &CorruptError{Path: s.path, Offset: -1, Why: "is larger than any segment"}
+		return nil, s.tooLarge()
 	}
 	if b, err = s.all(gaps); err != nil {
 		return nil, fmt.Errorf("cannot read the log: %w", err)
 	}
 	return b, nil
+}
+
+// isTooLarge reports whether a segment has more data than any may have, so that readers refuse it.
+func (db *DB) isTooLarge(n uint64) bool {
+	s, err := db.openSegment(n)
+	return err == nil && s.Close() == nil && s.size > maxSegmentFile
+}
+
+func (s *segment) tooLarge() error {
+	return s.corrupt(-1, fmt.Sprintf("has %d bytes, and is larger than any segment", s.size))
+}
+
+// holePiece is the number of bytes of a file that are read at a time to look for zeros.
+const holePiece = 1 << 20
+
+// endOfData returns the end of a file without the zeros at its end, but for as many as a record can
+// end with and some more.
+func endOfData(f io.ReaderAt, size int64) (int64, error) {
+	b := make([]byte, holePiece)
+	for end := size; end > 0; end -= int64(len(b)) {
+		b = b[:min(end, holePiece)]
+		if _, err := f.ReadAt(b, end-int64(len(b))); err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		if data := len(bytes.TrimRight(b, "\x00")); data > 0 {
+			return min(size, end-int64(len(b)-data)+diskSector), nil
+		}
+	}
+	return 0, nil
+}
+
+// diskSector is the smallest number of bytes that a disk writes.
+const diskSector = 512
+
+// withoutHoles returns the bytes of a file that is larger than any segment, with as many zeros of
+// each run as can be in one object. So whole records stay whole, and all bytes before the first run
+// stay where they are.
+func (s *segment) withoutHoles() (out []byte, err error) {
+	b, run := make([]byte, holePiece), 0
+	for at := int64(0); at < s.size; at += int64(len(b)) {
+		b = b[:min(s.size-at, holePiece)]
+		if _, err := s.file.ReadAt(b, at); err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		if len(bytes.TrimRight(b, "\x00")) > 0 {
+			run = 0
+		} else if run += len(b); run > format.MaxBody {
+			continue
+		}
+		if out = append(out, b...); len(out) > maxSegmentFile {
+			return nil, s.tooLarge()
+		}
+	}
+	return out, nil
 }
