@@ -363,8 +363,9 @@ func sets(t *testing.T, dir string) map[string][]labelled {
 var setNames = []string{"planted", "spliced", "irc-dev", "gitter-dev", "qmsum-dev", "threads-dev"}
 
 // TestFitWeights fits the weights anew on the labelled talk in the folder CTX_FIT, as the package
-// comment says: on correct clusters, then twice on clusters of the fit before. It prints them beside
-// those in use, and the B-cubed F of both on each set. Somebody who changes a sign begins here.
+// comment says: on correct clusters, then twice on clusters of the fit before. It prints them
+// beside those in use, and the B-cubed F of both on each set. Somebody who changes a sign begins
+// here.
 //
 //	CTX_FIT=DIR go test ./forest/score -run TestFitWeights -v
 func TestFitWeights(t *testing.T) {
