@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -167,7 +168,18 @@ func (p *party) rewind() {
 	p.changes("rewind", "-s", p.mine(), fmt.Sprintf("@~%d", p.rng.IntN(8)))
 }
 
-func (p *party) undo() { p.changes("undo", "-s", p.mine()) }
+func (p *party) undo() { p.undoOf(p.mine()) }
+
+// undoOf takes the last change of a session back. Where a compaction is newer, it means that change.
+func (p *party) undoOf(session string) {
+	r := p.do(false, "undo", "-s", session)
+	if meant := meantUndo.FindStringSubmatch(r.Err); r.Code == 12 && meant != nil {
+		p.do(false, "undo", "-s", session, meant[1])
+	}
+	p.texts("undo -s " + session)
+}
+
+var meantUndo = regexp.MustCompile(`ctx undo -s \S+ (\d+)`)
 
 func (p *party) redo() { p.changes("redo", "-s", p.mine()) }
 
@@ -190,7 +202,7 @@ func (p *party) backAndForth() {
 		case 4:
 			p.changes("rewind", "-s", s, fmt.Sprintf("@~%d", p.rng.IntN(8)))
 		case 5, 6, 7:
-			p.changes("undo", "-s", s)
+			p.undoOf(s)
 		default:
 			p.changes("redo", "-s", s)
 		}
