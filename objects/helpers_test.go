@@ -14,6 +14,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/objects"
 )
@@ -25,7 +26,7 @@ func now() time.Time { return time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC) }
 // quicker by some 50 ms.
 func newStore(t testing.TB, fs *durable.FS, raws ...format.Raw) (*objects.Store, string) {
 	t.Helper()
-	root := t.TempDir()
+	root := storetest.TempDir(t)
 	var err error
 	if raws == nil {
 		err = objects.Init(root, nil)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
@@ -33,7 +34,8 @@ func TestLend(t *testing.T) {
 	all := append(slices.Clone(entries), derived...)
 	plain, _ := newStore(t, nil, all[0])
 	want := pack(t, plain, all...)
-	for _, names := range []known{namesOf(all), namesOf(all[100:]), namesOf(derived), nil} {
+	for _, names := range thirds.Of(t,
+		[]known{namesOf(all), namesOf(all[100:]), namesOf(derived), nil}) {
 		s, _ := newStore(t, nil, all[0])
 		takeBack := s.Lend(names)
 		if info := pack(t, s, all...); info.ID != want.ID || info.Objects != want.Objects {

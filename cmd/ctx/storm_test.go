@@ -26,11 +26,11 @@ func testBinary(t *testing.T) string {
 	return name
 }
 
-// Sixteen processes append 40 messages each to one session, or a hundred if CTX_FAULTS is all, a
+// Sixteen processes append 14 messages each to one session, or a hundred if CTX_FAULTS is all, a
 // process a message, while another compacts and one reads. Every message is there, once, in one
 // line of history.
 func TestSixteenWriters(t *testing.T) {
-	writers, each := 16, 40
+	writers, each := 16, 14
 	if os.Getenv("CTX_FAULTS") == "all" {
 		each = 100
 	}

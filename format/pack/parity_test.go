@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 )
 
 // protect returns data with its parity and trailer, as a pack ends, and its id.
@@ -30,8 +31,8 @@ func randomBytes(r *rand.Rand, n int) []byte {
 // trailer. So does a page of 4 KiB of the blocks that became zeros.
 func TestRestore(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{1, sectorSize, 5 * sectorSize, 20_000, 83_000, segmentSize,
-		segmentSize + 1, 2*segmentSize + 70_001} {
+	for _, n := range thirds.Of(t, []int{1, sectorSize, 5 * sectorSize, 20_000, 83_000, segmentSize,
+		segmentSize + 1, 2*segmentSize + 70_001}) {
 		data := randomBytes(r, n)
 		whole, id := protect(data)
 		if want := paritySize(int64(n)); int64(len(whole)-n-Trailer) != want {

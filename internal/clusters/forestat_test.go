@@ -13,13 +13,14 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
+	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
 // After every operation the forest is noted; later each of them comes back as it was, also when
 // everything that was derived and that no ref names any more is gone.
 func TestForestAtIsWhatItWas(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range thirds.Range(t, uint64(4)) {
 		s := storetest.Create(t, storetest.Small...)
 		r := rand.New(rand.NewPCG(seed, 12))
 		was := map[uint64][]clusters.ClusterInfo{}

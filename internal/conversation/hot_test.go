@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
+	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
@@ -29,7 +30,7 @@ func tailOf(t testing.TB, s *session.Store, session, branch string) []view.Messa
 // word for word; they stay so while the session goes on, and with calls and their results whole. An
 // undo is no different.
 func TestRewindKeepsTheNewestMessages(t *testing.T) {
-	for _, to := range []int{58, 55, 50, 49, 36, 21, 12, 8, 3} {
+	for _, to := range thirds.Of(t, []int{58, 55, 50, 49, 36, 21, 12, 8, 3}) {
 		t.Run(fmt.Sprint(to), func(t *testing.T) {
 			s := storetest.Create(t, hotWindow...)
 			c := context.Background()

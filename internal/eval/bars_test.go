@@ -21,8 +21,9 @@ func TestBars(t *testing.T) {
 		only string
 		bars func(*testing.T, []report.Set)
 	}{
-		{planted, "facts query recovery trail words summaries", plantedBars},
+		{planted, "facts query recovery", plantedBars},
 		{spliced, "clustering recovery trail summaries", splicedBars},
+		{planted, "recovery trail words summaries", wordsBars},
 		{working, "facts recovery summaries", workingBars},
 	}) {
 		list := run(t, Options{Only: strings.Fields(part.only)}, part.sets...).Sets
@@ -49,11 +50,16 @@ func wholeBars(t *testing.T, list []report.Set) {
 	}
 }
 
-// plantedBars: planted facts are kept, and the user's words as far as they fit.
+// plantedBars: planted facts are kept, and more of them for a question.
 func plantedBars(t *testing.T, list []report.Set) {
 	t.Helper()
 	retentionBars(t, list[0].Retention)
 	queryBars(t, list[0].Asked)
+}
+
+// wordsBars: the user's words are kept as far as they fit.
+func wordsBars(t *testing.T, list []report.Set) {
+	t.Helper()
 	for _, u := range list[0].UserWords {
 		if u.RequestsKept < u.RequestsFit || u.CorrectionsKept < u.CorrectionsFit {
 			t.Errorf("words of the user are missing at %dx: %+v", u.Ratio, u)

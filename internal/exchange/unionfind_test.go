@@ -15,6 +15,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
+	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 )
 
 // exported is the forest of a store as a file, and as a document.
@@ -59,7 +60,7 @@ func shape(d *unionfind.Document) []string {
 // A forest that was written as a file and read into another store is the same forest, and read
 // again it changes nothing.
 func TestUnionFindThereAndBack(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range thirds.Range(t, uint64(6)) {
 		s := storetest.Create(t, storetest.Small...)
 		r := rand.New(rand.NewPCG(seed, 21))
 		for range 150 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 )
 
 func TestStamps(t *testing.T) {
@@ -602,7 +603,7 @@ func randomMessages(r *rand.Rand) (list []transcript.Message) {
 // An event that is too long costs no more memory than one that is just short enough.
 func TestMemory(t *testing.T) {
 	const size = 128 << 20
-	for _, around := range [][2]string{{"", "\n"}, {`{"id":"s","events":[`, "]}"}} {
+	for _, around := range thirds.Of(t, [][2]string{{"", "\n"}, {`{"id":"s","events":[`, "]}"}}) {
 		long := io.MultiReader(
 			strings.NewReader(around[0]+`{"id":"x","author":"user","content":{"parts":[{"text":"`),
 			io.LimitReader(letters{}, size),

@@ -358,7 +358,7 @@ func TestKill(t *testing.T) {
 	s := started(t)
 	s.granted(t, "kill", "ann")
 	const pushers, kills = 16, 3
-	pushes := int64(60)
+	pushes := int64(20)
 	if os.Getenv("CTX_POSTGRES_MESSAGES") != "" {
 		pushes = 2000
 	}
@@ -438,7 +438,7 @@ func push(
 		case errors.Is(err, remote.ErrNotFound):
 			now = nil
 		case err != nil:
-			time.Sleep(time.Millisecond)
+			time.Sleep(10 * time.Millisecond)
 			continue
 		}
 		switch string(now) {
