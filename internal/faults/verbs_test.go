@@ -548,7 +548,8 @@ func hook(event string) func(*world) error {
 			if err != nil {
 				return err
 			}
-			hooks.Run(bg, s, geminiCLI(), bytes.NewReader(in))
+			agent := geminiCLI()
+			hooks.Run(bg, s, agent, hooks.Hear(agent, bytes.NewReader(in)))
 			noted, err := hooks.Troubles(s.Dir)
 			if err == nil && len(noted) > len(before) {
 				err = errors.New(noted[len(noted)-1].Problem)
