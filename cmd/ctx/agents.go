@@ -16,12 +16,13 @@ func (a *app) transcript(agent *catalog.Agent, file string, source *watched) tra
 			return read
 		}
 	}
-	own := agent.NameOf(a.path(file))
+	path := a.path(file)
+	own := agent.NameOf(path)
 	if file == "-" {
-		own = file
+		own, path = file, ""
 	}
 	return func(emit func(transcript.Step) error) (transcript.Stats, error) {
-		return agent.Read(own, source, emit)
+		return agent.Read(own, source, agent.WithBeside(path, emit))
 	}
 }
 

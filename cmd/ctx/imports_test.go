@@ -117,7 +117,7 @@ var layers = map[string]string{
 		"internal/history internal/store internal/clusters internal/epochs internal/summaries " +
 		"internal/conversation internal/recall",
 	"internal/exchange": "format forest forest/summarize internal/jsonvalue " +
-		"internal/agent/transcript internal/agent/adk internal/agent/catalog " +
+		"internal/agent/transcript internal/agent/titles internal/agent/adk internal/agent/catalog " +
 		"internal/agent/unionfind internal/cache objects refs sanitize internal/history " +
 		"internal/store internal/clusters internal/epochs internal/conversation " +
 		"internal/edits/mask internal/edits",

@@ -117,6 +117,9 @@ func (c *Conversation) write(
 		*transcript.Item) (leave bool, err error),
 ) (transcript.Written, error) {
 	err := c.Each(func(said Said) error {
+		if of := said.Entry.Source; of != nil && transcript.IsBeside(of.Message) {
+			return ctx.Err() // the agent keeps it elsewhere
+		}
 		it := transcript.Item{
 			Message: messageOf(said.Shown), Entry: said.ID.String(), Open: said.Open,
 			Orphan: said.Caller == NoCaller,

@@ -77,6 +77,9 @@ func (r *Imports) Import(
 	im := &transcriptImporter{Writer: r.Writer, ctx: ctx, as: as, group: g, now: a.Changed,
 		lanes: map[string]*lane{}}
 	stats, err := im.readAhead(a)
+	if err == nil {
+		err = im.lastTitle(&stats)
+	}
 	if err == nil && g.take(im, stats, then) {
 		if g.size > groupBytes || g.messages >= importBatch {
 			return g.flush()

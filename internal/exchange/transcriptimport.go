@@ -10,6 +10,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/agent/titles"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -72,7 +73,11 @@ func (s *Writer) ImportLive(
 func (im *transcriptImporter) read(
 	read func() (transcript.Stats, error),
 ) (ImportedTranscript, error) {
-	return im.end(read())
+	stats, err := read()
+	if err == nil {
+		err = im.lastTitle(&stats)
+	}
+	return im.end(stats, err)
 }
 
 // end writes what waits.
@@ -148,6 +153,9 @@ type transcriptImporter struct {
 	// none that can be read. untimed counts these.
 	now     time.Time
 	untimed int
+
+	said titles.Said     // by the messages of the main conversation
+	last transcript.Step // the newest of these
 
 	live, goesOn, resumed bool
 }
@@ -247,6 +255,11 @@ func (im *transcriptImporter) step(st transcript.Step) error {
 		}
 		im.lanes[st.Thread] = to
 		im.order = append(im.order, to)
+	}
+	if st.Thread == "" && st.Kind == transcript.KindMessage {
+		newer := titles.Of(st.Message.Origin.Agent, st.Message.Parts, false)
+		newer.Older(im.said)
+		im.said, im.last = newer, st
 	}
 	to.ahead = im.ahead
 	if st.Message.Time.IsZero() && !im.now.IsZero() {

@@ -109,10 +109,10 @@ func (c *copiedFile) readOn(
 	out, err := s.Exchange.ImportLive(
 		ctx, func(emit func(transcript.Step) error) (transcript.Stats, error) {
 			return row.ReadOn(name, io.NewSectionReader(f, mark.Offset, now.Size-mark.Offset),
-				&mark, func(st transcript.Step) error {
+				&mark, row.WithBeside(c.Path, func(st transcript.Step) error {
 					st.Begins = "" // it began before
 					return emit(st)
-				})
+				}))
 		}, true)
 	if errors.Is(err, transcript.ErrWhole) {
 		return copied{}, false, nil
@@ -136,9 +136,16 @@ func (c *copiedFile) endsAt(s *session.Store, source string) bool {
 	if err != nil {
 		return false
 	}
-	tip, err := s.History.Header(view.Get(history.RefName(c.Session, history.MainBranch)).ID)
-	return err == nil && tip.Source != nil && tip.Source.Agent == source &&
-		tip.Source.Message == c.Mark.Last
+	for e, err := range s.History.Walk(
+		view.Get(history.RefName(c.Session, history.MainBranch)).ID, history.WithJoined) {
+		if err != nil || e.Source == nil || e.Source.Agent != source {
+			return false
+		}
+		if !transcript.IsBeside(e.Source.Message) {
+			return e.Source.Message == c.Mark.Last
+		}
+	}
+	return false
 }
 
 // importWhole imports a transcript from its beginning. path is that of its file, or "". changed are
@@ -152,6 +159,7 @@ func importWhole(
 		name = row.NameOf(path)
 	}
 	read := func(emit func(transcript.Step) error) (transcript.Stats, error) {
+		emit = row.WithBeside(path, emit)
 		if row.ReadOn != nil {
 			return row.ReadOn(name, in, m, emit)
 		}

@@ -47,6 +47,9 @@ type Agent struct {
 	// ReadFile returns a reader for a session that is stored as several files, of which path is
 	// one, or compressed; nil for any other path.
 	ReadFile func(path string) transcript.Read
+	// Beside has emit followed by notes with what the agent keeps in files beside the transcript at
+	// path; nil for none. Callers use WithBeside.
+	Beside func(path string, emit emit) emit
 	// Named returns the session that a file is named for, where that is not the name of the file;
 	// "" for a file without a session in its path. Callers use NameOf.
 	Named func(path string) string
@@ -142,6 +145,7 @@ var agents = [...]Agent{
 		NewID:   transcript.UUID, TakesID: transcript.IsUUID,
 		Program:       "claude",
 		Root:          func(e Env) string { return e.under("CLAUDE_CONFIG_DIR", ".claude", "") },
+		Beside:        withOutputs,
 		Sessions:      sessionsOfClaude,
 		Began:         begunByCwd,
 		Place:         placeClaude,
@@ -319,6 +323,15 @@ func (a *Agent) NameOf(path string) string {
 		}
 	}
 	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+}
+
+// WithBeside returns what takes the steps of the transcript at path, "" for none, and what lies
+// beside it.
+func (a *Agent) WithBeside(path string, emit func(transcript.Step) error) emit {
+	if a.Beside == nil || path == "" {
+		return emit
+	}
+	return a.Beside(path, emit)
 }
 
 // Keeps reports whether a part has fields of an agent's record under a name.

@@ -48,6 +48,10 @@ func finderOf(agent string) (f finder, ok bool) {
 		return finder{[]string{`"thread_name"`}, `"git"`, codex}, true
 	case "opencode":
 		return finder{[]string{`"session"`}, "", opencode}, true
+	case "qwen":
+		return finder{[]string{`"customTitle"`}, "", qwen}, true
+	case "copilot":
+		return finder{[]string{`"session.title_changed"`}, "", copilot}, true
 	}
 	return finder{}, false
 }
@@ -80,6 +84,15 @@ func Of(agent string, parts []byte, git bool) Said {
 		}
 	}
 	return said
+}
+
+// After returns what the records at the end of a transcript tell, which no message follows.
+func After(agent string, list []json.RawMessage) Said {
+	f, ok := finderOf(agent)
+	if !ok || len(list) == 0 {
+		return Said{}
+	}
+	return f.find(jsonvalue.Object{transcript.BeforeName: jsonvalue.Array(list)}, nil)
 }
 
 func (f *finder) has(parts []byte, git bool) bool {
@@ -121,6 +134,31 @@ func codex(kept jsonvalue.Object, _ []string) (s Said) {
 		}
 	})
 	s.Git = kept.Object("payload").Object("git").Text("branch")
+	return s
+}
+
+// qwen reads records that say whether the agent made the title itself.
+func qwen(kept jsonvalue.Object, _ []string) (s Said) {
+	before(kept, func(o jsonvalue.Object) {
+		p := o.Object("systemPayload")
+		if o.Text("subtype") != "custom_title" {
+			return
+		}
+		if p.Text("titleSource") == "auto" {
+			s.Older(Said{Title: p.Text("customTitle")})
+		} else {
+			s.Older(Said{Name: p.Text("customTitle")})
+		}
+	})
+	return s
+}
+
+func copilot(kept jsonvalue.Object, _ []string) (s Said) {
+	before(kept, func(o jsonvalue.Object) {
+		if o.Text("type") == "session.title_changed" {
+			s.Older(Said{Title: o.Object("data").Text("title")})
+		}
+	})
 	return s
 }
 

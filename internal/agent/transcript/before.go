@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -40,4 +41,15 @@ func (b *Before) Take() []json.RawMessage {
 }
 
 // End counts the records that no message follows yet.
-func (b *Before) End(stats *Stats) { stats.PassN("kept with what follows", len(b.list)) }
+func (b *Before) End(stats *Stats) {
+	stats.PassN("kept with what follows", len(b.list))
+	stats.After = b.list
+}
+
+// BesideID begins the names of notes with what an agent keeps beside the records of messages: the
+// title of the session after its last message, a long output in a file of its own. Exports leave
+// these notes out.
+const BesideID = "beside:"
+
+// IsBeside reports whether a name is that of such a note.
+func IsBeside(message string) bool { return strings.HasPrefix(message, BesideID) }

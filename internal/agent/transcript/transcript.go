@@ -113,15 +113,16 @@ type Stats struct {
 	Session string // the first session that the transcript names
 	// The session of a store that the transcript was exported from; nil for none
 	Home    *Home
-	Parent  string         // the session that this one works for, where the transcript says it
-	Spawned []Spawn        // in order
-	Records int            // whole records, of whatever kind
-	Skipped map[string]int // what could not be used, by reason
-	Passed  map[string]int // what says nothing new, by kind
-	Unknown int            // rewinds to a message that the transcript does not have
-	Kept    map[string]int // records of kinds that the reader does not know, kept as they are
-	Bytes   int64          // up to the end of the last whole record
-	Version string         // of the agent, the newest that the transcript names; "" for none
+	Parent  string            // the session that this one works for, where the transcript says it
+	Spawned []Spawn           // in order
+	Records int               // whole records, of whatever kind
+	Skipped map[string]int    // what could not be used, by reason
+	Passed  map[string]int    // what says nothing new, by kind
+	Unknown int               // rewinds to a message that the transcript does not have
+	Kept    map[string]int    // records of kinds that the reader does not know, kept as they are
+	Bytes   int64             // up to the end of the last whole record
+	Version string            // of the agent, the newest that the transcript names; "" for none
+	After   []json.RawMessage // records that no message follows yet
 }
 
 // NewStats returns empty stats.
