@@ -101,7 +101,8 @@ func (x *agentExport) write(
 		}
 	}
 	out := x.form.Write(w, o)
-	return x.s.Exchange.ExportTranscript(c, x.view, x.name, x.branch, from, x.masked, out, each)
+	return x.s.Exchange.ExportTranscript(c, x.view, x.name, x.branch, from, x.masked,
+		transcript.Origin{Agent: x.form.Source, Session: x.id}, out, each)
 }
 
 // agentID returns the id that the agent has for the session, or a new one that it accepts.

@@ -52,7 +52,8 @@ type placed struct {
 	results     []string
 	path        []string
 	source      *format.Source
-	said        Said // without Shown
+	first       string // the session in which it was said first
+	said        Said   // without Shown
 }
 
 // Conversation reads a branch for an export. Calls, results and invocations are matched from the
@@ -145,7 +146,8 @@ type conversationWalk struct {
 
 func (w *conversationWalk) entry(id format.ID, e *format.Entry) {
 	p := placed{said: Said{Seq: e.Seq}, id: id, parent: history.FirstParent(e), kind: e.Kind,
-		role: e.Role, name: e.Invocation, results: e.Results, source: e.Source}
+		role: e.Role, name: e.Invocation, results: e.Results, source: e.Source,
+		first: e.Session}
 	for _, c := range e.Calls {
 		p.calls = append(p.calls, c.ID)
 	}

@@ -83,7 +83,8 @@ func TestTranscriptTree(t *testing.T) {
 	w := claudecode.NewWriter(&b,
 		transcript.WriteOptions{Session: "s", Home: once.Exchange.TranscriptHome("s")})
 	storetest.Must[transcript.Written](t)(once.Exchange.ExportTranscript(context.Background(),
-		storetest.View(t, once), "s", history.MainBranch, 0, false, w, nil))
+		storetest.View(t, once), "s", history.MainBranch, 0, false,
+		transcript.Origin{}, w, nil))
 	third := storetest.Create(t)
 	importClaude(t, third, b.String(), "")
 	if got := spokenIn(t, third, "s"); !slices.Equal(got, spokenIn(t, once, "s")) {

@@ -373,16 +373,22 @@ func exists(v *refs.View, session string) bool {
 }
 
 // ExportTranscript writes the messages of a branch after the one with seq from. With masked it
-// applies the branch's masks. each may be nil; otherwise it is called with every message.
+// applies the branch's masks. own is the agent's name for the session: what the agent has copied
+// into it from another session is named as said in it. each may be nil; otherwise it is called with
+// every message.
 func (s *Reader) ExportTranscript(
 	ctx context.Context, v *refs.View, session, branch string, from uint64, masked bool,
-	w transcript.Writer, each func(*transcript.Message),
+	own transcript.Origin, w transcript.Writer, each func(*transcript.Message),
 ) (transcript.Written, error) {
 	c, err := s.Conversation(v, session, branch, masked)
 	if err != nil {
 		return transcript.Written{}, err
 	}
 	return c.write(ctx, w, func(said *Said, it *transcript.Item) (leave bool, err error) {
+		if o := &it.Message.Origin; said.Entry.Session != session && o.Agent == own.Agent &&
+			transcript.IsUUID(o.Message) {
+			o.Session = own.Session
+		}
 		if leave = said.Seq < from ||
 			said.Seq == from && from > 0 && said.Entry.Kind != format.KindNote; !leave &&
 			each != nil {
@@ -398,19 +404,22 @@ func (s *Reader) TranscriptHome(session string) *transcript.Home {
 	return &transcript.Home{Store: s.ID, Session: session}
 }
 
-// OriginOf returns the session id of an agent's first message in a branch; "" if the agent has none
-// there.
-func (s *Reader) OriginOf(v *refs.View, session, branch, agent string) (string, error) {
+// OriginOf returns the id that an agent has for a session: the one that the session is named for,
+// if a message in the branch has it, or else that of the first message that was said in the session
+// first; "" if there is none.
+func (s *Reader) OriginOf(v *refs.View, session, branch, agent string) (own string, err error) {
 	c, err := s.Conversation(v, session, branch, false)
 	if err != nil {
 		return "", err
 	}
-	i := slices.IndexFunc(c.entries,
-		func(p placed) bool {
-			return p.source != nil && p.source.Agent == agent && p.source.Session != ""
-		})
-	if i < 0 {
-		return "", nil
+	for _, p := range c.entries {
+		switch {
+		case p.source == nil || p.source.Agent != agent || p.source.Session == "":
+		case fitSession(p.source.Session) == session:
+			return p.source.Session, nil
+		case own == "" && p.first == session:
+			own = p.source.Session
+		}
 	}
-	return c.entries[i].source.Session, nil
+	return own, nil
 }

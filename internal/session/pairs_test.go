@@ -368,7 +368,7 @@ func (w *pairWorld) checkExports() {
 			transcript.WriteOptions{Session: pairSession,
 				Home: w.s.Exchange.TranscriptHome(pairSession), Dir: "/"})
 		_, err := w.s.Exchange.ExportTranscript(bg, w.view(), pairSession, history.MainBranch, 0,
-			false, out, nil)
+			false, transcript.Origin{}, out, nil)
 		w.must(err)
 		other := newPairWorld(w.T, 0, w.tally)
 		read := func(emit func(transcript.Step) error) (transcript.Stats, error) {

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -129,9 +130,9 @@ type selection struct {
 	named map[format.ID]bool
 }
 
-// recordName names a record of a transcript. One record has several entries if it was imported
-// again after an undo, or into another session.
-type recordName struct{ agent, session, message string }
+// recordName names a record of a transcript: the key of its source. One record has several entries
+// if it was imported again after an undo, or into another session, or if the agent has copied it.
+type recordName [16]byte
 
 type epochAt struct {
 	id format.ID
@@ -186,8 +187,9 @@ func (c *selection) header(id format.ID, _ []byte, read format.Object) {
 	case *format.Entry:
 		if o.Source != nil {
 			c.srcs[id] = SourceName{o.Source.Agent, o.Source.Session}
-			name := recordName{o.Source.Agent, o.Source.Session, o.Source.Message}
-			c.records[id], c.same[name] = name, append(c.same[name], id)
+			if key, err := o.Source.Key(); err == nil {
+				c.records[id], c.same[key] = key, append(c.same[key], id)
+			}
 		}
 		switch {
 		case !o.Amends.IsZero():
@@ -344,6 +346,9 @@ func (c *selection) settle() (*store.Forgetting, error) {
 			sources[src] = true
 		}
 	}
+	if err := c.addCopies(sources, p.Objects); err != nil {
+		return nil, err
+	}
 	graph.SortedIDs(p.Objects)
 	for _, id := range c.said {
 		if c.report.Kinds[id] != "" {
@@ -366,6 +371,36 @@ func (c *selection) settle() (*store.Forgetting, error) {
 		return strings.Compare(a.Session, b.Session)
 	})
 	return p, nil
+}
+
+// addCopies adds the sessions that share some of the entries, since the agent has copied them into
+// the transcripts of these.
+func (c *selection) addCopies(sources map[SourceName]bool, going []format.ID) error {
+	view, err := c.s.Refs.Read()
+	if err != nil {
+		return err
+	}
+	lines := map[string]*history.Lineage{}
+	for _, id := range going {
+		src, ok := c.srcs[id]
+		if !ok {
+			continue
+		}
+		for _, name := range history.Relatives(view, src.Session) {
+			if lines[name] == nil {
+				lines[name] = c.s.History.Lineage(
+					view.Get(history.RefName(name, history.MainBranch)).ID)
+			}
+			has, err := lines[name].Has(id)
+			if err != nil {
+				return err
+			}
+			if has {
+				sources[SourceName{src.Agent, name}] = true
+			}
+		}
+	}
+	return nil
 }
 
 // countSaid notes in the report which messages go, by the session in which each was first said.
