@@ -124,8 +124,9 @@ var giveWay atomic.Int64
 // longHeld is how long a process holds a lock at least that lets those who wait go first.
 const longHeld = 50 * time.Millisecond
 
-// Acquire takes the lock of the store in dir. It waits up to timeout (0: it tries once) or until
-// ctx is done. Then it writes who to <dir>/lock.owner, without a sync, as information for other
+// Acquire takes the lock of the store in dir. It waits until ctx is done, or until timeout is over
+// in which one holder kept the lock (0: it tries once): where others take turns, it waits for its
+// own. Then it writes who to <dir>/lock.owner, without a sync, as information for other
 // processes. When a process ends, however it ends, the system releases its lock. A held lock is
 // never stolen, whatever its age. Errors: *BusyError, the error of ctx, and those of the file
 // system.
@@ -144,12 +145,12 @@ func Acquire(
 		case <-time.After(min(time.Until(until), timeout)):
 		}
 	}
-	ok, err := wait(ctx, timeout, h.file.TryLock)
+	waited, ok, err := wait(ctx, timeout, h.file.TryLock, func() string { return ownerLine(dir) })
 	if err != nil {
 		return nil, fmt.Errorf("cannot lock %q: %w", dir, err)
 	}
 	if !ok {
-		return nil, &BusyError{Owner: readOwner(dir), Waited: timeout}
+		return nil, &BusyError{Owner: readOwner(dir), Waited: waited}
 	}
 	h.since = time.Now()
 	line, err := who.line()
@@ -162,31 +163,53 @@ func Acquire(
 	return h, nil
 }
 
-// wait calls try until it takes the lock. ok is false when the time is up. A call that a signal
-// interrupts has neither taken the lock nor failed: Go's own runtime sends signals to its threads
-// at any time.
+// wait calls try until it takes the lock. ok is false when the time is up, and the lock has not
+// changed hands in it.
 func wait(
-	ctx context.Context, timeout time.Duration, try func() (bool, error),
-) (ok bool, err error) {
-	again := func() (bool, error) {
-		for {
-			if ok, err := try(); !errors.Is(err, syscall.EINTR) {
-				return ok, err
-			}
+	ctx context.Context, timeout time.Duration, try func() (bool, error), holder func() string,
+) (waited time.Duration, ok bool, err error) {
+	if ok, err := uninterrupted(try); ok || err != nil || timeout == 0 {
+		return 0, ok, err // most locks are free; a timer would wake another thread
+	}
+	for last := holder(); ; {
+		waited += timeout
+		if ok, err := waitFor(ctx, timeout, try); ok || err != nil {
+			return waited, ok, err
+		}
+		now := holder()
+		if now == last {
+			return waited, false, nil
+		}
+		last = now
+	}
+}
+
+// uninterrupted calls try. A call that a signal interrupts has neither taken the lock nor failed:
+// Go's own runtime sends signals to its threads at any time.
+func uninterrupted(try func() (bool, error)) (bool, error) {
+	for {
+		if ok, err := try(); !errors.Is(err, syscall.EINTR) {
+			return ok, err
 		}
 	}
-	if ok, err := again(); ok || err != nil {
-		return ok, err // most locks are free; a timer would wake another thread
-	}
+}
+
+// waitFor calls try until it takes the lock, or until the time is up.
+func waitFor(
+	ctx context.Context, timeout time.Duration, try func() (bool, error),
+) (ok bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for pause := firstPause; ; pause = min(pause+pause/2, lastPause) {
 		select {
 		case <-limited.Done():
-			return false, ctx.Err()
+			if err := ctx.Err(); err != nil {
+				return false, err
+			}
+			return uninterrupted(try)
 		case <-time.After(pause):
 		}
-		if ok, err := again(); ok || err != nil {
+		if ok, err := uninterrupted(try); ok || err != nil {
 			return ok, err
 		}
 	}
@@ -217,14 +240,19 @@ func (h *Held) Release() error {
 // readOwner returns the last holder of the lock of dir, or the zero Owner if lock.owner cannot be
 // read.
 func readOwner(dir string) Owner {
-	b, err := durable.ReadAtMost(filepath.Join(dir, ownerName), maxOwner)
-	if err != nil {
-		return Owner{}
-	}
-	line, _, _ := bytes.Cut(b, []byte{'\n'}) // the rest of an older, longer line may follow
 	var o Owner
-	if json.Unmarshal(line, &o) != nil {
+	if json.Unmarshal([]byte(ownerLine(dir)), &o) != nil {
 		return Owner{}
 	}
 	return o
+}
+
+// ownerLine returns the line of lock.owner, or "" if it cannot be read.
+func ownerLine(dir string) string {
+	b, err := durable.ReadAtMost(filepath.Join(dir, ownerName), maxOwner)
+	if err != nil {
+		return ""
+	}
+	line, _, _ := bytes.Cut(b, []byte{'\n'}) // the rest of an older, longer line may follow
+	return string(line)
 }

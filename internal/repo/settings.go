@@ -174,7 +174,8 @@ func settings() []setting {
 				"written what a tool printed",
 			func(c *Config) *string { return &c.Hook.Outputs }),
 		period("lock.timeout", "10s", longestWait,
-			"how long a command waits for another to finish writing",
+			"how long a command waits for another one to finish writing; between others that take "+
+				"turns it waits for its own",
 			func(c *Config) *time.Duration { return &c.Lock.Timeout }),
 		period("log.keep", "90d", longest, "how far back undo and reflog reach",
 			func(c *Config) *time.Duration { return &c.Log.Keep }),

@@ -37,7 +37,7 @@ func (p *party) storyOfFork() {
 func (p *party) storyOfLeaving() {
 	o := p.another()
 	leave := []func(){
-		func() { p.changes("undo", "-s", "work") },
+		func() { p.undoOf("work") },
 		func() { p.changes("rewind", "-s", "work", "@~2") },
 		o.remove,
 		func() { p.pushTo(p.places[0]) },

@@ -170,7 +170,8 @@ func (p *party) rewind() {
 
 func (p *party) undo() { p.undoOf(p.mine()) }
 
-// undoOf takes the last change of a session back. Where a compaction is newer, it means that change.
+// undoOf takes the last change of a session back. Where a compaction is newer, it means the change
+// before.
 func (p *party) undoOf(session string) {
 	r := p.do(false, "undo", "-s", session)
 	if meant := meantUndo.FindStringSubmatch(r.Err); r.Code == 12 && meant != nil {
