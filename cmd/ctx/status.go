@@ -12,6 +12,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/recall"
@@ -183,8 +184,8 @@ func (st *statusPrinter) troubles() {
 	for _, h := range d.Last {
 		a.line("last hook of %s: %s at %s", h.Agent, oneLine(h.Event), h.Time)
 	}
-	for _, one := range d.Drift {
-		a.line("%s", oneLine(one.String()))
+	if len(d.Drift) > 0 {
+		a.line("%s", oneLine(exchange.DriftText(d.Drift)))
 	}
 	if d.Trouble != nil {
 		a.line("hooks failed %s; the last failure: %s", plural(d.Troubles, "time", "times"),

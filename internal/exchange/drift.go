@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/cache"
@@ -31,6 +32,28 @@ func (d Drift) String() string {
 		what = "record of kind `" + d.Kind + "` is"
 	}
 	return fmt.Sprintf("%s: %d %s kept, but not understood", agent, d.Records, what)
+}
+
+// maxNamedKinds is how many kinds are named in one line.
+const maxNamedKinds = 6
+
+// DriftText says all of a list that is not empty in one line.
+func DriftText(list []Drift) string {
+	if len(list) == 1 {
+		return list[0].String()
+	}
+	var named []string
+	records := 0
+	for _, d := range list {
+		records += d.Records
+		named = append(named, strings.TrimSpace(d.Agent+" "+d.Version)+
+			fmt.Sprintf(" `%s` %d", d.Kind, d.Records))
+	}
+	if more := len(named) - maxNamedKinds; more > 0 {
+		named = append(named[:maxNamedKinds], fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Sprintf("%d records of %d kinds are kept, but not understood: %s", records,
+		len(list), strings.Join(named, ", "))
 }
 
 // Drifted is what one transcript has of unknown kinds.
