@@ -62,7 +62,7 @@ func importADK(
 	}
 	defer closeInput()
 	done, err := s.Exchange.ImportADK(a.c, source, named, unit)
-	out := importedFile{file: file, session: done.Session,
+	out := importedFile{file: file, session: done.Session, more: done.Changed,
 		changed: done.Messages+done.Notes+done.Amended+done.Rewinds > 0,
 		skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
 	if err := importError(a.c, source, file, err); err != nil {

@@ -28,6 +28,11 @@ func (s *Reader) ExportADK(
 	if err != nil {
 		return transcript.Written{}, err
 	}
+	if branch == history.MainBranch {
+		if err := c.addWalled(v, session); err != nil {
+			return transcript.Written{}, err
+		}
+	}
 	o.Session = session
 	if o.Kept, err = c.sessionOfADK(); err != nil {
 		return transcript.Written{}, err

@@ -8,10 +8,10 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
-	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // ImportedADK reports an ImportADK.
@@ -20,36 +20,52 @@ type ImportedADK struct {
 	Session string
 	Stats   adk.Stats
 	State   int // keys of the session's state with a new value
+	// Other sessions with something new: those of isolation scopes
+	Changed []string
 }
 
 // ImportADK imports a session of ADK into the session as, or, if as is "", into the session of its
 // own id. The same events, or more of them, can be imported again: known messages are not added
-// twice. The export of a store comes back as the messages that were exported.
+// twice. The export of a store comes back as the messages that were exported. What was said in a
+// branch of ADK is a child of a fork until the session goes on outside of branches. An isolation
+// scope has a session of its own.
 func (s *Writer) ImportADK(
 	ctx context.Context, r io.Reader, as string, unit adk.Unit,
 ) (ImportedADK, error) {
-	im := &messageImporter{Writer: s, ctx: ctx, as: as, ids: map[transcript.Origin]format.ID{}}
-	stats, err := adk.Read(r, adk.ReadOptions{Unit: unit, Session: as}, im.step)
+	a := &adkImporter{Writer: s, ctx: ctx, lanes: map[string]*adkLane{}}
+	a.main = a.lane(as, history.MainBranch, "", nil)
+	stats, err := adk.Read(r, adk.ReadOptions{Unit: unit, Session: as}, a.step)
 	if err == nil {
-		err = im.flush()
+		err = a.end()
 	}
+	im := a.main.messageImporter
 	if im.as == "" {
 		im.as = stats.Session
 	}
-	set := 0
-	if o := &im.out; err == nil && o.Messages+o.Notes+o.Amended > 0 {
-		set, err = im.takeState(stats)
+	done := ImportedADK{Session: im.as, Stats: stats}
+	for _, lane := range a.order {
+		if o := lane.out; o.Messages+o.Notes+o.Amended+o.Rewinds > 0 && lane.as != im.as {
+			done.Changed = append(done.Changed, lane.as)
+		}
+		done.sum(lane.out)
+	}
+	if o := &done; err == nil && o.Messages+o.Notes+o.Amended > 0 {
+		var found []sanitize.Finding
+		done.State, found, err = im.takeState(stats)
+		done.Redacted = conversation.AddFindings(done.Redacted, found)
 	}
 	if errors.Is(err, adk.ErrForm) {
 		err = fmt.Errorf("%w: %w", history.ErrInput, err)
 	}
-	return ImportedADK{Tally: im.out, Session: im.as, Stats: stats, State: set}, err
+	return done, err
 }
 
 // takeState stores the state of a session of ADK, and returns the number of new values. An import
 // calls it only if it added something, so the same events never overwrite a value that was set here
 // since.
-func (im *messageImporter) takeState(stats adk.Stats) (set int, err error) {
+func (im *messageImporter) takeState(
+	stats adk.Stats,
+) (set int, found []sanitize.Finding, err error) {
 	names := adkNames(im.as, stats.App, stats.User)
 	var changes []conversation.StateChange
 	for _, k := range stats.State {
@@ -69,11 +85,10 @@ func (im *messageImporter) takeState(stats adk.Stats) (set int, err error) {
 				Value: k.Value}})
 	}
 	if len(changes) == 0 {
-		return 0, nil
+		return 0, nil, nil
 	}
 	done, err := im.conversation.SetState(im.ctx, names, changes)
-	im.out.Redacted = conversation.AddFindings(im.out.Redacted, done.Found)
-	return done.Set, err
+	return done.Set, done.Found, err
 }
 
 // adkNames returns the names of a session, app and user of ADK. Defaults replace invalid names.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -39,6 +40,7 @@ const NoCaller = -2
 type Conversation struct {
 	s       *Reader
 	entries []placed     // messages and notes, oldest first
+	all     []placed     // with forks, joins and what else there is
 	edits   *edits.Edits // the masks to apply
 }
 
@@ -53,7 +55,14 @@ type placed struct {
 	path        []string
 	source      *format.Source
 	first       string // the session in which it was said first
-	said        Said   // without Shown
+	when        time.Time
+	apart       bool // of a session of its own, in whose place the path stands
+	said        Said // without Shown
+}
+
+// isSaid reports whether an entry is a message or a note.
+func (p *placed) isSaid() bool {
+	return p.kind == format.KindMessage || p.kind == format.KindNote
 }
 
 // Conversation reads a branch for an export. Calls, results and invocations are matched from the
@@ -72,27 +81,29 @@ func (s *Reader) Conversation(
 	}
 	w := &conversationWalk{lanes: lanes{at: map[format.ID][]string{tip.ID: base}},
 		newer: map[format.ID]placed{}}
-	for e, err := range s.Walk(tip.ID, history.WithJoined) {
-		if err != nil {
-			return nil, err
-		}
-		w.entry(e.ID, e.Entry)
+	if err := w.walk(s, tip.ID, nil); err != nil {
+		return nil, err
 	}
-	slices.Reverse(w.list)
 	c := &Conversation{s: s, edits: &edits.Edits{}}
 	if masked {
 		if c.edits, err = s.edits.EditsAt(tip.ID); err != nil {
 			return nil, err
 		}
 	}
-	settleRuns(w.list)
-	for _, p := range w.list {
-		if p.kind == format.KindMessage || p.kind == format.KindNote {
+	c.settle(w.list)
+	return c, nil
+}
+
+// settle takes a list of entries, oldest first.
+func (c *Conversation) settle(list []placed) {
+	c.all, c.entries = list, nil
+	settleRuns(list)
+	for _, p := range list {
+		if p.isSaid() {
 			c.entries = append(c.entries, p)
 		}
 	}
 	pair(c.entries)
-	return c, nil
 }
 
 // Each calls each for every message and note, oldest first, with one entry in memory at a time. It
@@ -144,10 +155,25 @@ type conversationWalk struct {
 	list  []placed
 }
 
+// walk collects the entries that a tip stands on, oldest first, but for those in known.
+func (w *conversationWalk) walk(s *Reader, tip format.ID, known map[format.ID]bool) error {
+	for e, err := range s.Walk(tip, history.WithJoined) {
+		if err != nil {
+			return err
+		}
+		if known[e.ID] {
+			break
+		}
+		w.entry(e.ID, e.Entry)
+	}
+	slices.Reverse(w.list)
+	return nil
+}
+
 func (w *conversationWalk) entry(id format.ID, e *format.Entry) {
 	p := placed{said: Said{Seq: e.Seq}, id: id, parent: history.FirstParent(e), kind: e.Kind,
 		role: e.Role, name: e.Invocation, results: e.Results, source: e.Source,
-		first: e.Session}
+		first: e.Session, when: e.Time}
 	for _, c := range e.Calls {
 		p.calls = append(p.calls, c.ID)
 	}
@@ -277,9 +303,11 @@ func settleRuns(list []placed) {
 			}
 		}
 		of[p.id] = r
-		p.said.Number, p.said.Path, p.said.Invocation, p.said.Opener = number, p.path,
-			r.name, r.opener
-		if p.kind == format.KindMessage || p.kind == format.KindNote {
+		p.said.Number, p.said.Invocation, p.said.Opener = number, r.name, r.opener
+		if !p.apart {
+			p.said.Path = p.path
+		}
+		if p.isSaid() {
 			number++
 		}
 	}

@@ -24,6 +24,7 @@ type messageImporter struct {
 	*Writer
 	ctx     context.Context
 	as      string // the session; "" until a message has named it
+	branch  string
 	out     Tally
 	batch   []conversation.Message
 	from    []transcript.Origin // of the batch
@@ -321,7 +322,7 @@ func (im *messageImporter) look() (err error) {
 	if im.view, err = im.refs(); err != nil || im.line != nil {
 		return err
 	}
-	im.tip = im.view.Get(history.RefName(im.as, history.MainBranch)).ID
+	im.tip = im.view.Get(history.RefName(im.as, im.branch)).ID
 	im.line = im.Lineage(im.tip)
 	return nil
 }
@@ -443,7 +444,7 @@ func (im *messageImporter) flush() error {
 	if err := im.group.flush(); err != nil {
 		return err
 	}
-	done, found, err := im.conversation.Append(im.ctx, im.as, history.MainBranch, im.batch,
+	done, found, err := im.conversation.Append(im.ctx, im.as, im.branch, im.batch,
 		conversation.AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: !im.goesOn})
 	if err != nil {
 		return err
@@ -467,7 +468,7 @@ func (im *messageImporter) wroteBatch(done []conversation.Appended, found []sani
 
 // writeIn writes the waiting messages in an operation of a transaction that is open.
 func (im *messageImporter) writeIn(t *Tx) error {
-	done, err := t.conversation.Append(im.as, history.MainBranch, im.batch,
+	done, err := t.conversation.Append(im.as, im.branch, im.batch,
 		conversation.AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: true})
 	if err == nil {
 		im.wroteBatch(done, im.found)
@@ -487,7 +488,7 @@ func (im *messageImporter) rewind(st transcript.Step) error {
 	switch {
 	case to == (transcript.Origin{}):
 		if view, err := im.Refs.Read(); err != nil ||
-			!view.Get(history.RefName(im.as, history.MainBranch)).Exists() {
+			!view.Get(history.RefName(im.as, im.branch)).Exists() {
 			return err
 		}
 	case ok:
@@ -505,7 +506,7 @@ func (im *messageImporter) rewind(st transcript.Step) error {
 		return err
 	}
 	im.view, im.wrote = nil, true
-	done, err := im.conversation.Rewind(im.ctx, im.as, history.MainBranch, target,
+	done, err := im.conversation.Rewind(im.ctx, im.as, im.branch, target,
 		conversation.RewindOptions{Source: src})
 	switch {
 	case errors.Is(err, history.ErrNotFound):

@@ -247,7 +247,7 @@ func (im *transcriptImporter) step(st transcript.Step) error {
 			return err
 		}
 		to = &lane{messageImporter: &messageImporter{
-			Writer: im.Writer, ctx: im.ctx, as: name, group: im.group,
+			Writer: im.Writer, ctx: im.ctx, as: name, branch: history.MainBranch, group: im.group,
 			ids: map[transcript.Origin]format.ID{}, goesOn: im.goesOn,
 		}}
 		if im.resumed {

@@ -26,7 +26,7 @@ func fieldOrder() []string {
 		"timestamp", "partial", "turnComplete", "interrupted",
 		"errorCode", "errorMessage", "finishReason", "usageMetadata", "groundingMetadata",
 		"inputTranscription", "outputTranscription",
-		"liveSessionResumptionUpdate", "customMetadata",
+		"liveSessionResumptionUpdate", "isolationScope", "customMetadata",
 	}
 }
 
@@ -60,7 +60,7 @@ func fits(name string, value json.RawMessage) bool {
 		first = value[0]
 	}
 	switch name {
-	case "id", "invocationId", "author", "branch", "errorCode", "errorMessage", "finishReason":
+	case "id", "invocationId", "author", "branch", "isolationScope", "errorCode", "errorMessage", "finishReason":
 		return first == '"'
 	case "content", "actions", "usageMetadata", "groundingMetadata", "customMetadata",
 		"inputTranscription", "outputTranscription",

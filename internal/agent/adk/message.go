@@ -8,6 +8,7 @@
 package adk
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 
@@ -37,6 +38,26 @@ func WithoutBranch(m *transcript.Message) transcript.Message {
 	}
 	return out
 }
+
+// Wall returns what keeps an event apart from others: its branch, and its isolation scope. ADK
+// shows a reader in a branch what was said in that branch and in those that it is below, and what
+// was said in a scope only to a reader in that scope.
+func Wall(m *transcript.Message) (branch, scope string) {
+	if !bytes.Contains(m.Parts, []byte(carriedName)) {
+		return "", ""
+	}
+	_, rest := wordsOf(m)
+	branch, _ = jsonvalue.Text(rest.get("branch"))
+	for _, name := range scopeNames() {
+		if s, _ := jsonvalue.Text(rest.get(name)); s != "" {
+			scope = s
+		}
+	}
+	return branch, scope
+}
+
+// scopeNames are the spellings of the field with the isolation scope of an event.
+func scopeNames() []string { return []string{"isolationScope", "isolation_scope"} }
 
 // InvocationID returns the id of an invocation that no message names, from the session and the
 // user's message that opens it. It is the same in every export.

@@ -1,0 +1,353 @@
+package exchange
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/adk"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// This file keeps apart in the store what ADK keeps apart: branches and isolation scopes.
+
+// adkImporter has an importer for each branch and each scope of a session.
+type adkImporter struct {
+	*Writer
+	ctx   context.Context
+	main  *adkLane
+	order []*adkLane          // all of them
+	lanes map[string]*adkLane // open branches by their path, and scopes by their session
+	last  *adkLane            // that took the newest message
+}
+
+// adkLane imports what was said in one place.
+type adkLane struct {
+	*messageImporter
+	path   string   // of the branch, as ADK has it
+	parent *adkLane // the lane that a branch is a child of; nil for a session of its own
+}
+
+func (a *adkImporter) lane(as, branch, path string, parent *adkLane) *adkLane {
+	l := &adkLane{path: path, parent: parent, messageImporter: &messageImporter{Writer: a.Writer,
+		ctx: a.ctx, as: as, branch: branch, ids: map[transcript.Origin]format.ID{}}}
+	a.order = append(a.order, l)
+	return l
+}
+
+// step gives a step to the lane that it belongs to. What came before it is written first, if that
+// was said in another lane.
+func (a *adkImporter) step(st transcript.Step) error {
+	if err := a.main.name(&st.Message); err != nil {
+		return err
+	}
+	to, err := a.laneOf(&st)
+	if err != nil {
+		return err
+	}
+	if err := a.moveTo(to); err != nil {
+		return err
+	}
+	if st.Kind == transcript.KindRewind { // a fork may leave, and its children stay as they are
+		maps.DeleteFunc(a.lanes, func(_ string, l *adkLane) bool { return l.parent != nil })
+	}
+	return to.step(st)
+}
+
+// moveTo writes what waits in the lane before.
+func (a *adkImporter) moveTo(to *adkLane) error {
+	last := a.last
+	if a.last = to; last == nil || last == to {
+		return nil
+	}
+	to.view, to.past = nil, nil
+	return last.flush()
+}
+
+func (a *adkImporter) laneOf(st *transcript.Step) (*adkLane, error) {
+	if st.Kind == transcript.KindRewind {
+		return a.laneWith(st.RewindTo)
+	}
+	m := &st.Message
+	path, scope := adk.Wall(m)
+	if path == "" && scope == "" && (m.Note || len(a.lanes) == 0) {
+		return a.main, nil
+	}
+	if has, err := a.main.hasAlready(m); err != nil || has {
+		return a.main, err
+	}
+	switch {
+	case scope != "":
+		return a.scope(path, scope), nil
+	case path != "":
+		return a.branchAt(path, m)
+	}
+	return a.main, a.join()
+}
+
+// laneWith returns the lane that a message was given to.
+func (a *adkImporter) laneWith(o transcript.Origin) (*adkLane, error) {
+	if a.last != nil {
+		if err := a.last.flush(); err != nil {
+			return nil, err
+		}
+	}
+	for _, l := range a.lanes {
+		if _, ok := l.ids[o]; ok {
+			return l, nil
+		}
+	}
+	return a.main, nil
+}
+
+// hasAlready reports whether the lane has a message, in this form or another.
+func (l *adkLane) hasAlready(m *transcript.Message) (bool, error) {
+	if _, ok := l.ids[m.Origin]; ok {
+		return true, nil
+	}
+	if err := l.look(); err != nil {
+		return false, err
+	}
+	id, err := l.find(l.source(m), m.Origin)
+	return !id.IsZero(), err
+}
+
+// scope returns the lane of an isolation scope, which is one for each branch: a session of its own,
+// as nobody outside may see what was said in it.
+func (a *adkImporter) scope(path, scope string) *adkLane {
+	thread := scope
+	if path != "" {
+		thread += "." + transcript.Derive(8, path, scope)
+	}
+	name := ThreadSession(a.main.as, thread)
+	if strings.HasSuffix(a.main.as, "."+thread) {
+		return a.main // it is the session of the scope that is imported
+	}
+	if a.lanes[name] == nil {
+		a.lanes[name] = a.lane(name, history.MainBranch, "", nil)
+	}
+	return a.lanes[name]
+}
+
+// branchAt returns the lane of a branch for a message. It forks one that is not there from the
+// nearest branch around it. A session that begins in a branch has nothing to fork from: what was
+// said there before is in a session of its own, like a scope.
+func (a *adkImporter) branchAt(path string, m *transcript.Message) (*adkLane, error) {
+	if l := a.lanes[path]; l != nil {
+		return l, nil
+	}
+	parent := a.main
+	for at := path; parent == a.main && strings.Contains(at, "."); {
+		at = at[:strings.LastIndexByte(at, '.')]
+		if l := a.lanes[at]; l != nil {
+			parent = l
+		}
+	}
+	if a.last != nil {
+		if err := a.last.flush(); err != nil {
+			return nil, err
+		}
+	}
+	view, err := a.Refs.Read()
+	if err != nil {
+		return nil, err
+	}
+	there := view.Get(history.RefName(a.main.as, parent.branch)).Exists()
+	if before := a.scope(path, "branch"); !there || exists(view, before.as) {
+		if has, err := before.hasAlready(m); !there || has || err != nil {
+			return before, err
+		}
+	}
+	name, open, left, err := a.branchName(view, parent, path, m)
+	if left != nil || err != nil {
+		return left, err
+	}
+	if !open {
+		_, err = a.conversation.Fork(a.ctx, a.main.as, parent.branch, []string{name},
+			conversation.ForkOptions{})
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.lanes[path] = a.lane(a.main.as, name, path, parent)
+	return a.lanes[path], nil
+}
+
+// branchName returns the name of the branch for a path: that of an open child, or one that is free.
+// left is the lane of a branch that a rewind has left behind, if that has the message.
+func (a *adkImporter) branchName(
+	view *refs.View, parent *adkLane, path string, m *transcript.Message,
+) (name string, open bool, left *adkLane, err error) {
+	children, err := a.main.conversation.OpenChildren(view, a.main.as, parent.branch)
+	if err != nil {
+		return "", false, nil, err
+	}
+	base := fitSession(path)
+	for n := 1; ; n++ {
+		if name = base; n > 1 {
+			name = fmt.Sprintf("%s:%d", base, n)
+		}
+		open = slices.Contains(children, name)
+		if open || !view.Get(history.RefName(a.main.as, name)).Exists() {
+			return name, open, nil, nil
+		}
+		old := a.lane(a.main.as, name, path, nil)
+		if has, err := old.hasAlready(m); has || err != nil {
+			return name, false, old, err
+		}
+	}
+}
+
+// depth is how many branches a lane is below.
+func (l *adkLane) depth() (n int) {
+	for ; l.parent != nil; l = l.parent {
+		n++
+	}
+	return n
+}
+
+// join brings what the branches have said to the lanes that they are children of: a reader in no
+// branch sees all of them.
+func (a *adkImporter) join() error {
+	if err := a.moveTo(a.main); err != nil {
+		return err
+	}
+	branches := slices.DeleteFunc(slices.Clone(a.order),
+		func(l *adkLane) bool { return l.parent == nil || a.lanes[l.path] != l })
+	slices.SortStableFunc(branches, func(x, y *adkLane) int { return y.depth() - x.depth() })
+	for len(branches) > 0 {
+		to, names := branches[0].parent, []string{}
+		branches = slices.DeleteFunc(branches, func(l *adkLane) bool {
+			if l.parent != to {
+				return false
+			}
+			names = append(names, l.branch)
+			maps.Copy(to.ids, l.ids)
+			delete(a.lanes, l.path)
+			return true
+		})
+		if _, err := a.conversation.Join(a.ctx, a.main.as, to.branch, names,
+			conversation.JoinOptions{}); err != nil {
+			return err
+		}
+		to.line, to.view, to.past = nil, nil, nil
+	}
+	return nil
+}
+
+// end writes what waits, and links the sessions of scopes.
+func (a *adkImporter) end() error {
+	var children []Child
+	for _, l := range a.order {
+		if err := l.flush(); err != nil {
+			return err
+		}
+		if l.as != a.main.as {
+			children = append(children, Child{Session: l.as, Named: true,
+				Parent: history.Parent{Session: a.main.as}})
+		}
+	}
+	if len(children) == 0 {
+		return nil
+	}
+	_, err := a.LinkChildren(a.ctx, children)
+	return err
+}
+
+// addWalled adds to the conversation of a session what an import of ADK put into its open branches
+// and into the sessions of its scopes, at the times at which it was said.
+func (c *Conversation) addWalled(v *refs.View, session string) error {
+	known := map[format.ID]bool{}
+	for i := range c.all {
+		known[c.all[i].id] = true
+	}
+	of, err := c.s.forks(v)
+	if err != nil {
+		return err
+	}
+	list := c.all
+	for _, name := range of[session] {
+		if list, err = c.addLine(v, list, known, history.BranchName{Session: name,
+			Branch: history.MainBranch}); err != nil {
+			return err
+		}
+	}
+	for _, ref := range v.Names("sessions/" + session + "/") {
+		_, branch, ok := history.BranchOfRef(ref)
+		if !ok || branch == history.MainBranch {
+			continue
+		}
+		if list, err = c.addLine(v, list, known, history.BranchName{Session: session,
+			Branch: branch}); err != nil {
+			return err
+		}
+	}
+	c.settle(inTurn(list))
+	return nil
+}
+
+// ofEvent reports whether an entry came as an event.
+func (p *placed) ofEvent() bool {
+	return p.source != nil && (p.source.Agent == adk.Agent || p.source.Agent == transcript.Own) &&
+		!adk.IsSession(transcript.Origin{Agent: p.source.Agent, Message: p.source.Message})
+}
+
+// addLine adds the entries of another branch, if any of them came as an event.
+func (c *Conversation) addLine(
+	v *refs.View, list []placed, known map[format.ID]bool, b history.BranchName,
+) ([]placed, error) {
+	tip := v.Get(history.RefName(b.Session, b.Branch)).ID
+	path := []string{b.Session}
+	apart := b.Branch == history.MainBranch
+	if !apart {
+		var err error
+		if path, err = c.s.pathOf(v, b.Session, b.Branch, tip); err != nil || path == nil {
+			return list, err
+		}
+	}
+	w := &conversationWalk{lanes: lanes{at: map[format.ID][]string{tip: path}},
+		newer: map[format.ID]placed{}}
+	if err := w.walk(c.s, tip, known); err != nil {
+		return list, err
+	}
+	if !slices.ContainsFunc(w.list, func(p placed) bool { return p.ofEvent() }) {
+		return list, nil
+	}
+	for _, p := range w.list {
+		p.apart, known[p.id] = apart, true
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// inTurn moves what ADK said in branches and scopes to where it was said: before what others said
+// later. Nothing moves before what it follows in its own place.
+func inTurn(list []placed) (out []placed) {
+	for _, p := range list {
+		at := len(out)
+		for i := at - 1; len(p.path) > 0 && i >= 0; i-- {
+			before := &out[i]
+			if before.id == p.parent {
+				if !p.isSaid() {
+					at = i + 1 // a fork or a join, whose time is that of an import
+				}
+				break
+			}
+			if !p.ofEvent() || !before.ofEvent() {
+				continue
+			}
+			if !before.when.After(p.when) || slices.Equal(before.path, p.path) {
+				break
+			}
+			at = i
+		}
+		out = slices.Insert(out, at, p)
+	}
+	return out
+}
