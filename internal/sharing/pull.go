@@ -341,41 +341,24 @@ func isFree(view *refs.View, label string) bool {
 // sealed with its own key stays, and is reported: nobody else erases what was said here. So does
 // what is no message.
 func (p *pulling) forget(ctx context.Context) error {
-	remade, err := p.remade(ctx)
-	if err != nil {
-		return err
-	}
-	here, err := p.asked(ctx)
-	if err != nil {
-		return err
-	}
-	if len(here)+len(remade) == 0 {
-		return nil
-	}
-	// The store tells all that went
-	_, err = forget.Run(ctx, p.x.s, forget.Options{IDs: append(here, remade...), Exact: true})
-	return err
-}
-
-// asked returns the bodies that go because the store has forgotten them, and says which.
-func (p *pulling) asked(ctx context.Context) (here []format.ID, err error) {
 	if len(p.news.forgot) == 0 {
-		return nil, nil
+		return nil
 	}
 	x := p.x
 	theirs, err := p.objects(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	clusters, err := p.forestObjects()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	theirs = append(theirs, clusters...)
 	left, err := p.leftBehind(ctx, setOf(theirs))
 	if err != nil {
-		return nil, err
+		return err
 	}
+	var here []format.ID
 	for _, id := range append(theirs, left...) {
 		if !p.news.forgot[id] {
 			continue
@@ -386,12 +369,12 @@ func (p *pulling) asked(ctx context.Context) (here []format.ID, err error) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		mine, sealed, err := x.s.Store.FitsKey(raw)
 		switch {
 		case err != nil:
-			return nil, err
+			return err
 		case mine || !sealed:
 			p.one.Asked = append(p.one.Asked, id)
 		default:
@@ -400,14 +383,17 @@ func (p *pulling) asked(ctx context.Context) (here []format.ID, err error) {
 	}
 	slices.SortFunc(p.one.Asked, format.ID.Compare)
 	if len(here) == 0 {
-		return nil, nil
+		return nil
 	}
 	p.one.Forgot = len(here)
 	from, err := p.from(ctx, setOf(here))
-	if err == nil {
-		x.o.Forgetting(p.of.label, from)
+	if err != nil {
+		return err
 	}
-	return here, err
+	x.o.Forgetting(p.of.label, from)
+	// The store tells all that went
+	_, err = forget.Run(ctx, x.s, forget.Options{IDs: here, Exact: true})
+	return err
 }
 
 // leftBehind returns what the store has forgotten and only the log here leads to: what was in a
@@ -537,6 +523,9 @@ func (p *pulling) adopt(ctx context.Context, c content, number uint64) error {
 // adoptPack stores the objects of a pack. Those that lack their body because the store has
 // forgotten it are recorded as forgotten first, in an operation of their own.
 func (p *pulling) adoptPack(ctx context.Context, c content, b []byte, id format.ID) error {
+	if err := p.keepOut(ctx, b, id); err != nil {
+		return err
+	}
 	adopt := func() error {
 		n := 0
 		_, err := p.x.s.Objects.AdoptPack(b, id, func(id format.ID, raw format.Raw) error {

@@ -3,19 +3,19 @@ package sharing
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
-// remade returns what the pushes bring that the store has made of words which were forgotten here:
-// summaries, masks and replacements. The store may not have been told yet, and what was forgotten
-// does not come back in words that are made of it.
-func (p *pulling) remade(ctx context.Context) (list []format.ID, err error) {
+// keepOut records as forgotten what a pack brings that its store has made of words which were
+// forgotten here: summaries, masks and replacements. So their bodies are not taken in. The store
+// may not have been told yet, and what was forgotten does not come back in what is made of it.
+func (p *pulling) keepOut(ctx context.Context, b []byte, id format.ID) error {
 	gone := map[format.ID]bool{}
-	err = p.x.s.Objects.EachAbsent(func(id format.ID, _ string) error {
+	err := p.x.s.Objects.EachAbsent(func(id format.ID, _ string) error {
 		forgot, err := p.x.s.Objects.Forgotten(id)
 		if forgot {
 			gone[id] = true
@@ -23,31 +23,43 @@ func (p *pulling) remade(ctx context.Context) (list []format.ID, err error) {
 		return err
 	})
 	if err != nil || len(gone) == 0 {
-		return nil, err
+		return err
 	}
-	tainted := map[format.ID]bool{} // nodes, and whether they have a member that is gone
-	for _, id := range slices.SortedFunc(maps.Keys(p.x.decoded), format.ID.Compare) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	var list []format.ID
+	summaries := map[format.ID]format.ID{} // and their nodes
+	err = p.x.s.Objects.ReadPack(b, id, func(raw format.Raw) error {
+		id := raw.ID()
+		kind, o, err := fit(id, raw)
+		p.x.decoded.keep(id, kind, o)
+		there, here := p.x.s.Objects.Has(id)
+		if err = errors.Join(err, here); there || err != nil {
+			return err
 		}
-		made := false
-		switch o := p.x.decoded[id].Object.(type) {
+		switch o := o.(type) {
 		case *format.Summary:
-			made, err = p.holds(o.Node, gone, tainted)
+			summaries[id] = o.Node
 		case *format.Entry:
-			made, err = p.shows(id, o, gone)
+			if shows(o, raw.Body, gone) {
+				list = append(list, id)
+			}
 		}
-		if errors.Is(err, objects.ErrNotFound) {
-			err = nil // of a cluster that is left out
-		}
-		if err != nil {
-			return nil, err
-		}
-		if made && !gone[id] {
+		return nil
+	})
+	tainted := map[format.ID]bool{} // nodes, and whether they have a member that is gone
+	for id, node := range summaries {
+		made, bad := p.holds(node, gone, tainted)
+		if made {
 			list = append(list, id)
 		}
+		if !errors.Is(bad, objects.ErrNotFound) { // of a cluster that is left out
+			err = errors.Join(err, bad)
+		}
 	}
-	return list, nil
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	slices.SortFunc(list, format.ID.Compare)
+	return p.x.s.Store.Locked(ctx, func(t *store.Tx) error { return t.NoteForgotten(list) })
 }
 
 // holds reports whether a member of a node is gone. known has the answers for nodes.
@@ -73,20 +85,16 @@ func (p *pulling) holds(id format.ID, gone, known map[format.ID]bool) (bool, err
 }
 
 // shows reports whether an entry is a mask of words that are gone, or stands for them.
-func (p *pulling) shows(id format.ID, e *format.Entry, gone map[format.ID]bool) (bool, error) {
-	if e.Body == nil || e.Kind != format.KindMask && e.Kind != format.KindReplace {
-		return false, nil
+func shows(e *format.Entry, body []byte, gone map[format.ID]bool) bool {
+	if len(body) < format.NonceLen || e.Kind != format.KindMask && e.Kind != format.KindReplace {
+		return false
 	}
-	raw, err := p.x.object(id)
-	if err != nil || len(raw.Body) < format.NonceLen {
-		return false, err
-	}
-	text := raw.Body[format.NonceLen:]
+	text := body[format.NonceLen:]
 	if m, err := format.DecodeMask(text); err == nil {
 		return slices.ContainsFunc(m.Parts,
-			func(p format.MaskedPart) bool { return gone[p.Entry] }), nil
+			func(p format.MaskedPart) bool { return gone[p.Entry] })
 	}
 	r, err := format.DecodeReplacement(text)
 	return err == nil && slices.ContainsFunc(r.Targets,
-		func(t format.Target) bool { return gone[t.Entry] }), nil
+		func(t format.Target) bool { return gone[t.Entry] })
 }

@@ -12,9 +12,9 @@ import (
 )
 
 func TestOracle(t *testing.T) {
-	worlds, seed, until := 6, uint64(1), time.Time{}
+	worlds, seed, until := 2, uint64(1), time.Time{}
 	if testing.Short() {
-		worlds = 2
+		worlds = 1
 	}
 	if v := os.Getenv("CTX_ORACLE"); v != "" {
 		d, notTime := time.ParseDuration(v)
