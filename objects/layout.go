@@ -72,6 +72,16 @@ func LooseName(id format.ID) string { return Dir + "/" + fanned(id) }
 // AbsentName is LooseName for the record of an absent body.
 func AbsentName(id format.ID) string { return AbsentDir + "/" + fanned(id) }
 
+// Kept names a folder below the store's directory whose files have no other copy in the store: a
+// regular expression of their names, and how they end.
+type Kept struct{ Folder, Name, Ext string }
+
+// KeptFiles lists the folders of packs and of the records of absent bodies.
+var KeptFiles = []Kept{
+	{AbsentDir, `forget-[1-9][0-9]*`, ""},
+	{Dir + "/" + packFolder, `pack-[0-9a-f]{64}`, PackExt},
+}
+
 // PackName is LooseName for a pack (PackExt) or its index (IndexExt).
 func PackName(pack format.ID, ext string) string {
 	return Dir + "/" + packFolder + "/" + packPrefix + pack.String() + ext

@@ -209,7 +209,8 @@ var layers = map[string]string{
 	"internal/eval/fixture":     "*",
 	"internal/eval":             "*",
 	"internal/eval/program":     "*",
-	"internal/maintenance/forget": "format objects sanitize internal/store internal/session " +
+	"internal/maintenance/forget": "format objects sanitize internal/history internal/store " +
+		"internal/session " +
 		"internal/maintenance/graph internal/maintenance/storedir",
 	"internal/maintenance/repair": "format forest lock objects refs internal/repo " +
 		"internal/history internal/store internal/conversation internal/session " +

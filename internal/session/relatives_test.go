@@ -23,9 +23,7 @@ import (
 func TestHistoriesOfRelatives(t *testing.T) {
 	bg := context.Background()
 	done := map[string]int{}
-	histories := 0
 	for seed := range thirds.Range(t, uint64(6)) {
-		histories++
 		r := rand.New(rand.NewPCG(seed, 17))
 		s := storetest.Create(t, storetest.Small...)
 		storetest.Talk(t, s, "s0", 12, seed)
@@ -112,7 +110,7 @@ func TestHistoriesOfRelatives(t *testing.T) {
 	}
 	t.Log(done)
 	for _, verb := range []string{"say", "go on", "rewind", "undo", "redo", "remove"} {
-		if done[verb] < histories {
+		if done[verb] == 0 { // a third of the histories may have a rare one once
 			t.Errorf("%d times: %s", done[verb], verb)
 		}
 	}

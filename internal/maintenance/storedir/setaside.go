@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
@@ -37,20 +38,17 @@ func (s SetAside) String() string {
 const SetAsideHint = "copy the store to another place, and give the file its name there; then " +
 	"`CTX_DIR=PLACE ctx export -s SESSION --format jsonl | ctx import jsonl -s SESSION -`"
 
-// The folders whose files have no other copy in the store, what their names look like, and how they
-// end. A version that another program set aside has such a name somewhere in its own.
-var truthFolders = []struct{ path, name, ext string }{
-	{objects.AbsentDir, `forget-[1-9][0-9]*`, ""},
-	{objects.Dir + "/pack", `pack-[0-9a-f]{64}`, objects.PackExt},
-	{"refs", `checkpoint|base|log-[1-9][0-9]*`, ""},
-}
+// truthFolders are the folders whose files have no other copy in the store. A version that another
+// program set aside has such a name somewhere in its own.
+var truthFolders = append(slices.Clip(objects.KeptFiles),
+	objects.Kept{Folder: "refs", Name: `checkpoint|base|log-[1-9][0-9]*`})
 
 // SetAsides returns the files in a store that only another program can have made of the store's
 // own, in the order of their paths.
 func SetAsides(store string) (list []SetAside, err error) {
 	for _, folder := range truthFolders {
-		name := regexp.MustCompile(folder.name)
-		files, err := os.ReadDir(filepath.Join(store, folder.path))
+		name := regexp.MustCompile(folder.Name)
+		files, err := os.ReadDir(filepath.Join(store, folder.Folder))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -58,13 +56,13 @@ func SetAsides(store string) (list []SetAside, err error) {
 			return nil, err
 		}
 		for _, f := range files {
-			own := name.FindString(f.Name()) + folder.ext
-			if own == folder.ext || own == f.Name() || !f.Type().IsRegular() ||
+			own := name.FindString(f.Name()) + folder.Ext
+			if own == folder.Ext || own == f.Name() || !f.Type().IsRegular() ||
 				durable.IsTemp(f.Name()) || strings.Contains(f.Name(), objects.IndexExt) {
 				continue
 			}
-			one := SetAside{Path: filepath.Join(folder.path, f.Name()),
-				Of: filepath.Join(folder.path, own)}
+			one := SetAside{Path: filepath.Join(folder.Folder, f.Name()),
+				Of: filepath.Join(folder.Folder, own)}
 			one.Known, err = begins(filepath.Join(store, one.Of), filepath.Join(store, one.Path))
 			if err != nil {
 				return nil, err
