@@ -385,7 +385,7 @@ func (s *Reader) ExportTranscript(
 		return transcript.Written{}, err
 	}
 	return c.write(ctx, w, func(said *Said, it *transcript.Item) (leave bool, err error) {
-		if o := &it.Message.Origin; said.Entry.Session != session && o.Agent == own.Agent &&
+		if o := &it.Origin; said.Entry.Session != session && o.Agent == own.Agent &&
 			transcript.IsUUID(o.Message) {
 			o.Session = own.Session
 		}
