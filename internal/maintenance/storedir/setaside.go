@@ -38,15 +38,17 @@ func (s SetAside) String() string {
 const SetAsideHint = "copy the store to another place, and give the file its name there; then " +
 	"`CTX_DIR=PLACE ctx export -s SESSION --format jsonl | ctx import jsonl -s SESSION -`"
 
-// truthFolders are the folders whose files have no other copy in the store. A version that another
-// program set aside has such a name somewhere in its own.
-var truthFolders = append(slices.Clip(objects.KeptFiles),
-	objects.Kept{Folder: "refs", Name: `checkpoint|base|log-[1-9][0-9]*`})
+// truthFolders lists the folders whose files have no other copy in the store. A version that
+// another program set aside has such a name somewhere in its own.
+func truthFolders() []objects.Kept {
+	return append(slices.Clip(objects.KeptFiles),
+		objects.Kept{Folder: "refs", Name: `checkpoint|base|log-[1-9][0-9]*`})
+}
 
 // SetAsides returns the files in a store that only another program can have made of the store's
 // own, in the order of their paths.
 func SetAsides(store string) (list []SetAside, err error) {
-	for _, folder := range truthFolders {
+	for _, folder := range truthFolders() {
 		name := regexp.MustCompile(folder.Name)
 		files, err := os.ReadDir(filepath.Join(store, folder.Folder))
 		if errors.Is(err, fs.ErrNotExist) {
