@@ -49,6 +49,8 @@ type Remote struct {
 	mended bool // whether the copy was mended, which helps once or not at all
 	// Whether a history was replaced, here or by another store, and what was in it is to be gone
 	rewritten bool
+	// By ref, the commit that took the place of one with deleted files
+	deleted map[string]string
 
 	staged map[string]map[string][]byte // by ref and path: what PutNew took
 }
@@ -61,7 +63,8 @@ func Open(ctx context.Context, c Config) (*Remote, error) {
 		strings.ContainsAny(c.URL, "\n\x00") {
 		return nil, errors.New("the URL is not one of a git repository")
 	}
-	r := &Remote{c: c, open: ctx, staged: map[string]map[string][]byte{}}
+	r := &Remote{c: c, open: ctx, staged: map[string]map[string][]byte{},
+		deleted: map[string]string{}}
 	return r, r.make(ctx)
 }
 
@@ -218,6 +221,15 @@ func (r *Remote) stage(name string, data []byte) {
 func (r *Remote) Close() error {
 	r.staged = map[string]map[string][]byte{}
 	err := r.stopCat()
+	// The copy has fetched what was deleted. Its refs move on just before it goes, so that after a
+	// stop in between the next fetch finds a history that was replaced.
+	for ref, commit := range r.deleted {
+		_ = r.locked(r.open, func() error {
+			_, err := r.git(r.open, nil, "update-ref", ref, commit)
+			return err
+		})
+		r.rewritten = true
+	}
 	if r.rewritten {
 		r.prune(r.open)
 	}

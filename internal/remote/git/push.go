@@ -309,12 +309,9 @@ func (r *Remote) deleteFrom(ctx context.Context, ref string, paths []string) err
 			r.refs = nil
 			return err
 		}
-		if result[ref] == "" { // the copy has fetched what goes now, and lets it go, too
-			r.rewritten = true
-			return r.locked(ctx, func() error {
-				_, err := r.git(ctx, nil, "update-ref", ref, r.refs[ref].commit)
-				return err
-			})
+		if result[ref] == "" {
+			r.deleted[ref] = r.refs[ref].commit
+			return nil
 		}
 		r.refs = nil
 	}
