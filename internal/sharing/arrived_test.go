@@ -274,6 +274,40 @@ func TestStoppedFirstPushLeavesNoForgottenWords(t *testing.T) {
 	}
 }
 
+// A push that was stopped after it put packs without forgotten words, and before it told anybody,
+// keeps nobody from pulling.
+func TestPullBesideStoppedPushThatForgets(t *testing.T) {
+	stopped := errors.New("stopped")
+	// Which of two packs is read first, their names say. A push after 64 joins packs, too.
+	for i, pushes := range []int{1, 1, 1, 1, 64} {
+		root := place(t)
+		a, b := newParty(t, fmt.Sprint("laptop", 5+i)), newParty(t, "desk")
+		secret := a.say("work", "under the mat")
+		for n := range pushes {
+			a.say("work", fmt.Sprint("message ", n))
+			a.push(open(t, root))
+		}
+		if _, err := forget.Run(t.Context(), a.Store,
+			forget.Options{IDs: []format.ID{secret}}); err != nil {
+			t.Fatal(err)
+		}
+		r := &failing{Remote: open(t, root), fail: func(bool) error { return nil }, swap: stopped}
+		if _, err := a.at(r).Push(t.Context(), sharing.PushOptions{}); !errors.Is(err, stopped) {
+			t.Fatal(err)
+		}
+		b.pull(open(t, root))
+		if got := b.texts()["work@"+a.label]; len(got) != pushes+1 {
+			t.Errorf("%d pushes: %d messages", pushes, len(got))
+		}
+		a.push(open(t, root))
+		b.pull(open(t, root))
+		same(t, a, "work", b)
+		noWords(t, a, root, "under the mat")
+		noBodies(t, b, "under the mat")
+		storetest.Check(t, b.Store)
+	}
+}
+
 // What others make of words, before they hear that these were forgotten, does not bring them back.
 func TestForgottenWordsDoNotComeBackInSummaries(t *testing.T) {
 	r := open(t, place(t))

@@ -488,36 +488,55 @@ func (p *pulling) from(ctx context.Context, ids map[format.ID]bool) (list []Goin
 	return list, nil
 }
 
-// adopt fetches and stores the packs of the pushes after a known one.
+// adopt fetches and stores the packs of the pushes after a known one. A push that was stopped may
+// have left a pack from which it has taken bodies, and told nobody: those that it is to replace are
+// there still, and serve.
 func (p *pulling) adopt(ctx context.Context, c content, number uint64) error {
-	x := p.x
 	packs := needed(c.packs, number)
 	for i, f := range packs {
 		if f.First > p.head.Number {
 			continue
 		}
-		x.o.Progress(i, len(packs), "fetching from "+sanitize.Line(p.of.label))
-		b, err := x.r.Get(ctx, share.Stores+folder(p.head.Store)+"/"+share.PackFolder+f.Name(), 0,
-			-1)
-		if errors.Is(err, remote.ErrNotFound) {
-			continue // it was replaced meanwhile, or something is missing then
-		}
-		if err == nil {
-			p.one.Bytes += int64(len(b))
-			err = p.adoptPack(ctx, c, b, f.Digest)
-		}
-		var corrupt *objects.CorruptError
-		if errors.As(err, &corrupt) && packIsCut(b) {
-			return incomplete("store %s: pack %s", p.head.Store, f.Name())
-		}
-		if errors.As(err, &corrupt) {
-			return tampered("store %s: pack %s: %s", p.head.Store, f.Name(), corrupt.Why)
+		p.x.o.Progress(i, len(packs), "fetching from "+sanitize.Line(p.of.label))
+		err := p.adoptFile(ctx, c, f)
+		if errors.Is(err, objects.ErrNoBody) {
+			for _, other := range c.packs {
+				if !f.Covers(other) || other == f {
+					continue
+				}
+				if bad := p.adoptFile(ctx, c, other); !errors.Is(bad, objects.ErrNoBody) {
+					err = bad
+				}
+				if err != nil && !errors.Is(err, objects.ErrNoBody) {
+					return err
+				}
+			}
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// adoptFile fetches and stores a pack.
+func (p *pulling) adoptFile(ctx context.Context, c content, f share.File) error {
+	b, err := p.x.r.Get(ctx, share.Stores+folder(p.head.Store)+"/"+share.PackFolder+f.Name(), 0, -1)
+	if errors.Is(err, remote.ErrNotFound) {
+		return nil // it was replaced meanwhile, or something is missing then
+	}
+	if err == nil {
+		p.one.Bytes += int64(len(b))
+		err = p.adoptPack(ctx, c, b, f.Digest)
+	}
+	var corrupt *objects.CorruptError
+	if errors.As(err, &corrupt) && packIsCut(b) {
+		return incomplete("store %s: pack %s", p.head.Store, f.Name())
+	}
+	if errors.As(err, &corrupt) {
+		return tampered("store %s: pack %s: %s", p.head.Store, f.Name(), corrupt.Why)
+	}
+	return err
 }
 
 // adoptPack stores the objects of a pack. Those that lack their body because the store has
