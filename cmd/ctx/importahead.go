@@ -15,6 +15,7 @@ type readAhead struct {
 	agent func(file string) *catalog.Agent
 	// listed are the sessions in databases, by file; nil or without a file that is one.
 	listed map[string]*catalog.Listed
+	asker  *catalog.Asker // that exports them
 	open   []*reading
 }
 
@@ -39,7 +40,7 @@ const opened = 2
 func (r *readAhead) next(a *app, run *exchange.Imports) *reading {
 	for len(r.files) > 0 && len(r.open) < opened {
 		r.open = append(r.open,
-			a.beginReading(r.agent(r.files[0]), r.files[0], r.named, r.listed[r.files[0]], run))
+			r.begin(a, r.agent(r.files[0]), r.files[0], run))
 		r.files = r.files[1:]
 	}
 	first := r.open[0]
@@ -55,16 +56,18 @@ func (r *readAhead) end() {
 	r.open = nil
 }
 
-// beginReading opens a transcript. It is read if it may bring something new.
-func (a *app) beginReading(
-	f *catalog.Agent, file, named string, listed *catalog.Listed, run *exchange.Imports,
+// begin opens a transcript. It is read if it may bring something new.
+func (r *readAhead) begin(
+	a *app, f *catalog.Agent, file string, run *exchange.Imports,
 ) *reading {
 	t := &reading{file: file, began: time.Now()}
 	open := a.openImport
-	look := func() (exchange.File, bool) { return a.transcriptFile(f, file, named) }
-	if listed != nil {
-		open = func(file string) (*watched, func(), error) { return a.openListed(f, file, listed) }
-		look = func() (exchange.File, bool) { return a.listedFile(f, file, named, listed), true }
+	look := func() (exchange.File, bool) { return a.transcriptFile(f, file, r.named) }
+	if listed := r.listed[file]; listed != nil {
+		open = func(file string) (*watched, func(), error) {
+			return a.openListed(r.asker, f, file, listed)
+		}
+		look = func() (exchange.File, bool) { return a.listedFile(f, file, r.named, listed), true }
 	}
 	t.before, t.onDisk = look()
 	t.current = func() exchange.File {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"slices"
@@ -57,13 +58,18 @@ func importAll(a *app, paths []string, dryRun bool) error {
 		paths[i] = filepath.Clean(a.path(paths[i]))
 	}
 	look, p := a.lookFor(s, noted, paths)
-	list, outside, looked := a.pick(s, look, &p)
+	q := a.asker()
+	here := a.sessionsHere(s, q)
+	list, outside := a.pick(here, look, &p)
 	if list, err = a.withoutRemoved(s, list); err != nil {
 		return err
 	}
 	if len(list) == 0 {
+		if err := here.failed(); err != nil {
+			return err
+		}
 		in := append(p.Asked, p.Dir)[0]
-		return withHint(notFound("a transcript of this project: %q", in), "looked in %s", looked)
+		return withHint(notFound("a transcript of this project: %q", in), "looked in %s", here.looked)
 	}
 	if dryRun {
 		for _, f := range list {
@@ -72,7 +78,7 @@ func importAll(a *app, paths []string, dryRun bool) error {
 				return err
 			}
 		}
-		return nil
+		return here.failed()
 	}
 	inOrderOfTime(list)
 	agents, listed := map[string]string{}, map[string]*catalog.Listed{}
@@ -85,10 +91,11 @@ func importAll(a *app, paths []string, dryRun bool) error {
 		f, _ := catalog.Named(agents[file])
 		return &f
 	}
-	l := &linker{newest: true, ahead: readAhead{files: files, agent: agent, listed: listed}}
+	l := &linker{newest: true, ahead: readAhead{files: files, agent: agent, listed: listed,
+		asker: q}}
 	paths = slices.Concat([]string{p.Dir}, outside, look.Trees())
 	if err := a.notePaths(s, noted, paths); err != nil {
 		return err
 	}
-	return importFiles(a, files, l.importNext(a), l)
+	return cmp.Or(importFiles(a, files, l.importNext(a), l), here.failed())
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -18,27 +20,37 @@ type listing struct {
 	List []catalog.Listed
 }
 
+// agentPatience is how long a program of an agent may take for one answer: opencode takes two
+// seconds for a session.
+const agentPatience = 20 * time.Second
+
+func (a *app) asker() *catalog.Asker {
+	return &catalog.Asker{Limit: cmp.Or(a.patience, agentPatience)}
+}
+
 // inDatabase lists the sessions that an agent keeps in its database. It says so if that cannot be
-// read.
-func (a *app) inDatabase(s *session.Store, agent *catalog.Agent, root string) []catalog.Listed {
+// read. ok is false then, unless the agent's program is not installed.
+func (a *app) inDatabase(
+	s *session.Store, q *catalog.Asker, agent *catalog.Agent, root string,
+) (list []catalog.Listed, ok bool) {
 	if agent.Database == nil {
-		return nil
+		return nil, true
 	}
 	path := agent.Database.Path(root)
 	if path == "" {
-		return nil
+		return nil, true
 	}
-	list, err := a.listDatabase(s, agent, path)
+	list, err := a.listDatabase(s, q, agent, path)
 	if err != nil {
-		a.say("ctx: import: the sessions in %q cannot be read: %v", path, err)
+		a.warn(fmt.Sprintf("import: the sessions in %q cannot be read: %v", path, err))
 	}
-	return list
+	return list, err == nil || errors.Is(err, catalog.ErrNoProgram)
 }
 
 // listDatabase lists the sessions in a database. The agent's program takes a second or two, so it
 // is asked only if the database has changed.
 func (a *app) listDatabase(
-	s *session.Store, agent *catalog.Agent, path string,
+	s *session.Store, q *catalog.Asker, agent *catalog.Agent, path string,
 ) ([]catalog.Listed, error) {
 	name := cache.ImportName(path)
 	if b, _, ok := s.History.Cache.Load(name); ok {
@@ -48,7 +60,7 @@ func (a *app) listDatabase(
 			return was.List, nil
 		}
 	}
-	list, err := agent.Database.List(a.c, path)
+	list, err := q.List(a.c, agent, path)
 	if err != nil {
 		return nil, err
 	}
@@ -69,9 +81,9 @@ func (a *app) listedFile(f *catalog.Agent, file, named string, of *catalog.Liste
 
 // openListed opens a session in a database.
 func (a *app) openListed(
-	f *catalog.Agent, file string, of *catalog.Listed,
+	q *catalog.Asker, f *catalog.Agent, file string, of *catalog.Listed,
 ) (source *watched, closeIt func(), err error) {
-	in, closeIt, err := f.Database.Export(a.c, *of)
+	in, closeIt, err := q.Export(a.c, f, *of)
 	if err != nil {
 		return nil, nil, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}

@@ -50,19 +50,16 @@ func (a *app) storeIn(dir string) string {
 
 // pick returns the transcripts of the project among those of this machine, agent by agent. It says
 // which other directories are the project and why, and what it leaves out. outside are those
-// directories, and looked names those in which agents keep their files.
+// directories.
 func (a *app) pick(
-	s *session.Store, look *identity.Look, p *identity.Project,
-) (list []found, outside []string, looked string) {
-	var all []catalog.Begun
-	var of []found
-	all, of, looked = a.sessionsHere(s)
+	here *sessionsHere, look *identity.Look, p *identity.Project,
+) (list []found, outside []string) {
 	also := slices.Concat([]string{p.Dir}, p.Asked, p.Known)
 	left := leftOut{}
-	for i, j := range catalog.Judge(all, look, also) {
+	for i, j := range catalog.Judge(here.all, look, also) {
 		switch {
 		case j.Ours:
-			list = append(list, of[i])
+			list = append(list, here.of[i])
 			if j.Of != "" && !slices.Contains(outside, j.Of) {
 				outside = append(outside, j.Of)
 				a.say("ctx: import: of %q, too: %s", j.Of, j.Why)
@@ -74,11 +71,19 @@ func (a *app) pick(
 	if len(left) > 0 {
 		a.say("ctx: import: left out: %s", left.text(p.Dir))
 	}
-	return list, outside, looked
+	return list, outside
 }
 
-// sessionsHere lists all transcripts of this machine, and for each what an import needs of it.
-func (a *app) sessionsHere(s *session.Store) (all []catalog.Begun, of []found, looked string) {
+// sessionsHere are all transcripts of this machine.
+type sessionsHere struct {
+	all    []catalog.Begun
+	of     []found  // what an import needs of each of all
+	looked string   // names the directories in which agents keep their files
+	unread []string // the databases that cannot be read
+}
+
+func (a *app) sessionsHere(s *session.Store, q *catalog.Asker) *sessionsHere {
+	here := &sessionsHere{}
 	var dirs []string
 	for i := range catalog.All() {
 		agent := &catalog.All()[i]
@@ -91,19 +96,33 @@ func (a *app) sessionsHere(s *session.Store) (all []catalog.Begun, of []found, l
 		}
 		dirs = append(dirs, fmt.Sprintf("%q", root))
 		for _, b := range agent.Sessions(root, nil) {
-			all, of = append(all, b), append(of, found{agent: agent.Name, file: b.File})
+			here.all = append(here.all, b)
+			here.of = append(here.of, found{agent: agent.Name, file: b.File})
 		}
-		for _, one := range a.inDatabase(s, agent, root) {
+		listed, ok := a.inDatabase(s, q, agent, root)
+		if !ok {
+			here.unread = append(here.unread, agent.Database.Path(root))
+		}
+		for _, one := range listed {
 			file := one.File(agent.Database.Path(root))
-			all = append(all, catalog.Begun{File: file,
+			here.all = append(here.all, catalog.Begun{File: file,
 				Session: identity.Session{Dir: one.Directory}})
-			of = append(of, found{agent: agent.Name, file: file, listed: &one})
+			here.of = append(here.of, found{agent: agent.Name, file: file, listed: &one})
 		}
 	}
+	here.looked = strings.Join(dirs, ", ")
 	if len(dirs) == 0 {
-		return all, of, "no directory: there is no home directory"
+		here.looked = "no directory: there is no home directory"
 	}
-	return all, of, strings.Join(dirs, ", ")
+	return here
+}
+
+// failed returns the error for what cannot be read; nil if all can.
+func (h *sessionsHere) failed() error {
+	if len(h.unread) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the sessions in %q were not read", h.unread)
 }
 
 // leftOut counts the sessions that an import leaves out, by the reason.

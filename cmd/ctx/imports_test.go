@@ -55,7 +55,7 @@ var layers = map[string]string{
 		"internal/agent/adk internal/agent/antigravity internal/agent/claudecode " +
 		"internal/agent/codex internal/agent/copilot internal/agent/cursor internal/agent/droid " +
 		"internal/agent/geminicli internal/agent/opencode internal/agent/plain " +
-		"internal/agent/qwen internal/durable internal/hooks/settings",
+		"internal/agent/qwen internal/child internal/durable internal/hooks/settings",
 	"internal/agent/unionfind":   "format internal/jsonvalue",
 	"internal/architecture":      "",
 	"internal/digest":            "internal/varint format internal/terms forest/summarize",

@@ -71,6 +71,7 @@ func fixed(w world) world {
 	seed, _ := strconv.ParseUint(os.Getenv("SEED"), 10, 32) // 0 where a script sets none
 	w.random = &hashStream{n: seed << 32}
 	w.host = "host"
+	w.patience, _ = time.ParseDuration(os.Getenv("PATIENCE"))
 	if dir := os.Getenv("SCHEMAS"); dir != "" {
 		w.tell = func(command string, fields []any, doc []byte) {
 			noteSchema(dir, command, fields, doc)

@@ -40,6 +40,7 @@ type world struct {
 	pid      int
 	getenv   func(string) string
 	now      func() time.Time
+	patience time.Duration // with the program of an agent that is asked; 0 for agentPatience
 	random   io.Reader
 	// Runs a program in the place of this one; nil for no way to
 	become func(dir, path string, args []string) (int, error)

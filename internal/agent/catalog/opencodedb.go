@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gemini-ctx/ctx/internal/child"
 	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
@@ -24,9 +25,13 @@ type Database struct {
 	Path func(root string) string
 	// List lists the sessions in a database.
 	List func(ctx context.Context, path string) ([]Listed, error)
-	// Export returns one of them in the form that Agent.Read takes. end removes the file.
+	// Export returns one of them in the form that Agent.Read takes. end removes the file. Callers use
+	// an Asker.
 	Export func(ctx context.Context, of Listed) (f *os.File, end func(), err error)
 }
+
+// ErrNoProgram is the error of a Database whose agent is not installed, or not any more.
+var ErrNoProgram = errors.New("its program is not on the PATH")
 
 // Listed is a session in a database.
 type Listed struct {
@@ -74,8 +79,6 @@ const (
 
 // listOpencode lists the sessions in opencode's database.
 func listOpencode(ctx context.Context, path string) ([]Listed, error) {
-	ctx, cancel := context.WithTimeout(ctx, listDeadline)
-	defer cancel()
 	list, err := queryOpencode(ctx, path, listOne)
 	if err == nil && len(list) > 0 && list[0].Newer == 0 || ctx.Err() != nil {
 		return list, err
@@ -114,25 +117,16 @@ func exportOpencode(ctx context.Context, of Listed) (f *os.File, end func(), err
 	return runOpencode(ctx, os.TempDir(), args...)
 }
 
-// listDeadline is how long the sessions of an agent may take to be listed, and exportDeadline one
-// run of its program. A program that does not answer holds up the sessions of all other agents.
-const (
-	listDeadline   = 15 * time.Second
-	exportDeadline = time.Minute
-)
-
 // runOpencode runs opencode in a directory that is no project, without plugins, ours among them. It
 // returns what opencode printed, in a file: into a pipe it may print only the beginning. end closes
-// and removes the file.
+// and removes the file. When ctx ends, so does the program, with all that it has started.
 func runOpencode(
 	ctx context.Context, dir string, args ...string,
 ) (f *os.File, end func(), err error) {
 	program, err := exec.LookPath("opencode")
 	if err != nil {
-		return nil, nil, errors.New("opencode is not on the PATH")
+		return nil, nil, ErrNoProgram
 	}
-	ctx, cancel := context.WithTimeout(ctx, exportDeadline)
-	defer cancel()
 	if f, err = os.CreateTemp("", "ctx-opencode-"); err != nil {
 		return nil, nil, err
 	}
@@ -143,6 +137,11 @@ func runOpencode(
 	var said bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, append(args, "--pure")...)
 	cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.WaitDelay = f, &said, dir, time.Second
+	child.OwnGroup(cmd) // it may be a script that runs the program proper
+	cmd.Cancel = func() error {
+		child.KillGroup(cmd)
+		return nil
+	}
 	if err = cmd.Run(); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
@@ -150,9 +149,6 @@ func runOpencode(
 		return f, end, nil
 	}
 	end()
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return nil, nil, fmt.Errorf("`opencode %s` does not answer: %w", args[0], ctx.Err())
-	}
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
