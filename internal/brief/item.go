@@ -155,19 +155,17 @@ func keyOf(f *digest.Fact) string {
 	return "\x00" + f.Text
 }
 
-// passing returns the keys of acts of which nothing is failing: the newest run of a command passed,
-// a change or another call was repeated, or the act only looked for something.
+// passing returns the keys of acts of which nothing is failing: the newest run of a check passed,
+// or the act is no check, so that its failure was a slip or an answer.
 func passing(facts []digest.Fact) map[string]bool {
 	passed := map[string]bool{}
 	for i := range facts {
 		switch f := &facts[i]; f.Kind {
 		case digest.Command:
 			if f.State != "" {
-				passed[f.Key] = f.State == digest.Passed
+				passed[f.Key] = f.State == digest.Passed || !f.Checks()
 			}
-		case digest.Edit, digest.Act:
-			passed[f.ActKey()] = f.State != digest.Failed
-		case digest.Read, digest.Search:
+		case digest.Edit, digest.Read, digest.Search, digest.Act, digest.Commit:
 			passed[f.ActKey()] = true
 		}
 	}
@@ -192,7 +190,7 @@ func sectionOf(f *digest.Fact, passed map[string]bool) Section {
 		}
 		return Tool
 	case digest.Command:
-		if f.State == digest.Failed {
+		if f.State == digest.Failed && f.Checks() {
 			return Failing
 		}
 	}

@@ -103,25 +103,3 @@ func announces(line string) bool {
 	verb, _, _ := strings.Cut(doing, " ")
 	return ok && strings.HasSuffix(verb, "ing")
 }
-
-// builders are the words of commands that build or check a project without running its tests, in
-// lower case.
-var builders = [...]string{"go build", "go vet", "golangci-lint", "npm run build", "npm run lint",
-	"npm run typecheck", "pnpm build", "pnpm run build", "pnpm lint", "yarn build", "yarn lint",
-	"bun run build", "cargo build", "cargo check", "cargo clippy", "make", "tsc",
-	"npx tsc", "eslint",
-	"npx eslint", "mvn", "gradle", "gradlew", "./gradlew", "cmake", "ninja", "dotnet build",
-	"swift build", "mypy", "ruff", "mise run lint", "mise run build", "mise run check",
-	"bazel build",
-	"just"}
-
-// Checks reports whether a fact is a command that tests, builds or checks the project, and that
-// ended.
-func (f Fact) Checks() bool {
-	if f.Kind != Command || f.State == "" {
-		return false
-	}
-	return f.Test || slices.ContainsFunc(builders[:], func(b string) bool {
-		return f.Key == b || strings.HasPrefix(f.Key, b+" ")
-	})
-}

@@ -65,22 +65,3 @@ func TestIsForClient(t *testing.T) {
 		}
 	}
 }
-
-func TestChecks(t *testing.T) {
-	for _, c := range []struct {
-		f    Fact
-		want bool
-	}{
-		{Fact{Kind: Command, Test: true, Key: "./run-all", State: Passed}, true},
-		{Fact{Kind: Command, Key: "go build ./...", State: Failed}, true},
-		{Fact{Kind: Command, Key: "make", State: Passed}, true},
-		{Fact{Kind: Command, Key: "makeshift", State: Passed}, false},
-		{Fact{Kind: Command, Key: "go build ./..."}, false}, // it has not ended
-		{Fact{Kind: Command, Key: "ls -l", State: Failed}, false},
-		{Fact{Kind: Failure, Key: "go build ./...", State: Failed}, false},
-	} {
-		if c.f.Checks() != c.want {
-			t.Errorf("%+v: %t", c.f, !c.want)
-		}
-	}
-}

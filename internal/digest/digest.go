@@ -18,7 +18,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 9
+const Version = 10
 
 // Kind is the subject of a fact.
 type Kind string

@@ -41,12 +41,13 @@ func (d *Digester) command(script, why string) {
 			Text: "ran " + cut(line, maxCommand) + because(why)})
 		return
 	}
-	run := work[0]
 	test := slices.IndexFunc(work, runsTests)
-	if test >= 0 {
-		run = work[test]
+	run := max(test, 0)
+	if test < 0 {
+		check := func(c simple) bool { return isCheck(strings.Fields(commandKey(c))) }
+		run = max(slices.IndexFunc(work, check), 0)
 	}
-	d.ran(line, commandKey(run), why, test >= 0)
+	d.ran(line, commandKey(work[run]), why, test >= 0)
 }
 
 func (d *Digester) ran(line, key, why string, test bool) {
@@ -68,9 +69,16 @@ const committing = "tried to commit: "
 // edited belongs to the work.
 func (d *Digester) inScratch(script string, all []simple) bool {
 	dir, made := "", false
+	var left []string // by pushd
 	for _, c := range all {
 		words := c.words
+		_, commits := commitMessage(c)
 		switch {
+		case words[0] == "pushd" && len(words) > 1:
+			left = append(left, dir)
+			dir = inDirectory(dir, words[1])
+		case words[0] == "popd" && len(left) > 0:
+			dir, left = left[len(left)-1], left[:len(left)-1]
 		case words[0] == "cd" && len(words) > 1:
 			dir = inDirectory(dir, words[1])
 		case words[0] == "git" && len(words) > 1:
@@ -79,6 +87,9 @@ func (d *Digester) inScratch(script string, all []simple) bool {
 			}
 			made = made || slices.Contains(words[1:min(len(words), 5)], "init") ||
 				words[1] == "clone"
+		}
+		if commits {
+			break
 		}
 	}
 	variable := strings.HasPrefix(dir, "$") && strings.Contains(script, "mktemp")
