@@ -364,7 +364,7 @@ func (f *finder) addNames(list []Name) {
 
 // directory returns the directory in which a session worked when it made calls.
 func (o *ofSession) directory(parts []message.Part) (string, error) {
-	if dir := keptDirectory(parts); dir != "" {
+	if dir := message.Directory(parts); dir != "" {
 		return dir, nil
 	}
 	if o.dir != nil {
@@ -377,35 +377,13 @@ func (o *ofSession) directory(parts []message.Part) (string, error) {
 			return "", err
 		}
 		if parts, err := message.Parse(raw); err == nil {
-			if dir := keptDirectory(parts); dir != "" {
+			if dir := message.Directory(parts); dir != "" {
 				*o.dir = dir
 				break
 			}
 		}
 	}
 	return *o.dir, nil
-}
-
-// keptDirectory returns the directory that a field of an agent's record names; "" if there is none.
-// Only what no model was shown counts.
-func keptDirectory(parts []message.Part) string {
-	for i := range parts {
-		p := &parts[i]
-		if p.Call != nil || p.Result != nil || !p.Thought {
-			continue
-		}
-		for _, key := range [...]string{`"cwd":`, `"directory":`} {
-			_, rest, ok := bytes.Cut(p.Raw, []byte(key))
-			if !ok {
-				continue
-			}
-			var dir string
-			if json.NewDecoder(bytes.NewReader(rest)).Decode(&dir) == nil && dir != "" {
-				return dir
-			}
-		}
-	}
-	return ""
 }
 
 // answer reads the result of a call. done is false if the call failed. A call without a result

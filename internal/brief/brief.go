@@ -69,6 +69,8 @@ type Options struct {
 	// Conclude reserves room for the newest answer, for a caller that prints no messages beside the
 	// lines.
 	Conclude bool
+	// Root is the directory from which files are named.
+	Root Root
 	// Said holds texts that are printed beside the lines. Their terms count as said.
 	Said []string
 	// About holds texts that the lines should be about. If it is not nil, only lines that share
@@ -119,7 +121,7 @@ func needsOf(o Options) []need {
 // Choose returns the most valuable lines that fit into the room, sorted by section and then by the
 // order of the conversation.
 func Choose(facts []digest.Fact, o Options) []Line {
-	root := Root(facts)
+	root := o.Root.Of(facts)
 	if o.NoTools {
 		facts = slices.DeleteFunc(slices.Clone(facts),
 			func(f digest.Fact) bool { return f.Kind.ByTool() })

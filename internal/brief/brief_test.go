@@ -290,26 +290,6 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-func TestRoot(t *testing.T) {
-	tests := []struct {
-		paths string
-		want  string
-	}{
-		{"", ""}, {"a.go b.go", ""}, {"/p/a.go", "/p"}, {"/p/a.go /p/q/b.go", "/p"},
-		{"/p/q/a.go /p/q/b.go", "/p/q"},
-		{"/p/1 /p/2 /p/3 /p/4 /tmp/5", "/p"}, {"/p/1 /p/2 /p/3 /tmp/5", ""}, {"/a/1 /b/2", ""},
-	}
-	for _, tt := range tests {
-		var list []digest.Fact
-		for _, p := range strings.Fields(tt.paths) {
-			list = append(list, read(p, ""))
-		}
-		if got := Root(list); got != tt.want {
-			t.Errorf("%s: got %q, want %q", tt.paths, got, tt.want)
-		}
-	}
-}
-
 // random makes facts of all kinds from a few words.
 func random(r *rand.Rand, n int) []digest.Fact {
 	kinds := []digest.Kind{digest.Prompt, digest.Answer, digest.Said, digest.Recap, digest.Report,

@@ -20,7 +20,7 @@ const again = 0.15
 // chooser takes the lines that add most value for their cost.
 type chooser struct {
 	items []item
-	root  string    // paths are printed relative to this directory
+	root  Root
 	worth []float64 // by number of a term
 	seen  []bool    // by number of a term: a chosen line has it
 	terms *vocabulary
@@ -38,7 +38,7 @@ type chooser struct {
 // chance.
 const minShared = 2
 
-func newChooser(items []item, root string, o Options) *chooser {
+func newChooser(items []item, root Root, o Options) *chooser {
 	v := weigh(items, o.About)
 	c := &chooser{
 		items: items, root: root, terms: v, worth: v.worth, seen: make([]bool, len(v.worth)),

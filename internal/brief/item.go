@@ -3,7 +3,6 @@ package brief
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -33,7 +32,7 @@ type item struct {
 // itemsOf makes one item of all facts with the same subject: the edits of a file, the runs of a
 // command, the states of a todo item, equal lines. The newest fact determines the text and the
 // place, so the newest item is the last.
-func itemsOf(facts []digest.Fact, root string) []item {
+func itemsOf(facts []digest.Fact, root Root) []item {
 	passed := passing(facts)
 	at := map[string]int{}
 	items := make([]item, 0, len(facts))
@@ -43,7 +42,7 @@ func itemsOf(facts []digest.Fact, root string) []item {
 			f.Kind == digest.Question && f.State == digest.Done {
 			continue
 		}
-		key := keyOf(f)
+		key := keyOf(f, root)
 		i, ok := at[key]
 		if !ok {
 			i = len(items)
@@ -63,7 +62,7 @@ func itemsOf(facts []digest.Fact, root string) []item {
 }
 
 // join adds f, the newest fact, to an item.
-func (it *item) join(f *digest.Fact, root string) {
+func (it *item) join(f *digest.Fact, root Root) {
 	it.fact = f
 	it.uses = append(it.uses, f.Seq)
 	text := f.Text
@@ -79,14 +78,11 @@ func (it *item) join(f *digest.Fact, root string) {
 	case digest.Question:
 		text = "asked, without an answer: " + text
 	}
-	if root != "" {
-		text = strings.ReplaceAll(text, root+"/", "")
-	}
-	it.line = Line{Entry: f.Entry, Seq: f.Seq, Pos: f.Pos, Text: text}
+	it.line = Line{Entry: f.Entry, Seq: f.Seq, Pos: f.Pos, Text: root.Shorten(text)}
 }
 
 // edited returns the text for all edits of a file: the number of changed lines, and the names.
-func (it *item) edited(f *digest.Fact, root string) string {
+func (it *item) edited(f *digest.Fact, root Root) string {
 	head, names := textAndNames(f)
 	if names != "" {
 		it.names = front(strings.Split(names, ", "), it.names)
@@ -94,7 +90,7 @@ func (it *item) edited(f *digest.Fact, root string) string {
 	it.added += f.Added
 	it.removed += f.Removed
 	verb, _, _ := strings.Cut(head, " ")
-	text := verb + " " + relative(f.Path, root)
+	text := verb + " " + root.Name(f.Path)
 	if verb == "moved" {
 		text = head
 	}
@@ -119,12 +115,12 @@ func textAndNames(f *digest.Fact) (text, names string) {
 }
 
 // read returns the text for all reads of a file.
-func (it *item) read(f *digest.Fact, root string) string {
+func (it *item) read(f *digest.Fact, root Root) string {
 	_, names := textAndNames(f)
 	if names != "" && f.State != digest.Failed {
 		it.names = front(strings.Split(names, ", "), it.names)
 	}
-	text := "read " + relative(f.Path, root)
+	text := "read " + root.Name(f.Path)
 	if f.State == digest.Failed {
 		text += ": failed"
 	}
@@ -145,10 +141,10 @@ func front(now, before []string) []string {
 	return out
 }
 
-func keyOf(f *digest.Fact) string {
+func keyOf(f *digest.Fact, root Root) string {
 	switch f.Kind {
 	case digest.Edit, digest.Read:
-		return string(f.Kind) + "\x00" + f.Path
+		return string(f.Kind) + "\x00" + root.Name(f.Path)
 	case digest.Todo, digest.Command:
 		return string(f.Kind) + "\x00" + f.Key
 	}
@@ -195,34 +191,4 @@ func sectionOf(f *digest.Fact, passed map[string]bool) Section {
 		}
 	}
 	return Story
-}
-
-// Root returns the deepest directory that holds four fifths of the absolute paths, or "" if there
-// is none.
-func Root(facts []digest.Fact) string {
-	count := map[string]int{}
-	total := 0
-	for _, f := range facts {
-		if !path.IsAbs(f.Path) {
-			continue
-		}
-		total++
-		for dir := path.Dir(f.Path); len(dir) > 1; dir = path.Dir(dir) {
-			count[dir]++
-		}
-	}
-	best := ""
-	for dir, n := range count {
-		if 5*n >= 4*total && (len(dir) > len(best) || len(dir) == len(best) && dir < best) {
-			best = dir
-		}
-	}
-	return best
-}
-
-func relative(p, root string) string {
-	if rest, ok := strings.CutPrefix(p, root+"/"); ok && root != "" {
-		return rest
-	}
-	return p
 }

@@ -255,7 +255,7 @@ func (c *chooser) files(purse int) []Line {
 	l.left = min(l.left, purse/namedPart)
 	for i := range slices.Backward(c.items) {
 		for _, name := range c.items[i].fact.Files {
-			if dir, _ := path.Split(relative(name, c.root)); len(l.names[dir]) > 0 {
+			if dir, _ := path.Split(c.root.Name(name)); len(l.names[dir]) > 0 {
 				l.add(c.items[i].fact, name)
 			}
 		}
@@ -269,14 +269,14 @@ const namedPart = 3
 // fileList collects names of files by directory.
 type fileList struct {
 	c     *chooser
-	root  string
+	root  Root
 	left  int
 	dirs  []Line              // one per directory, in order of first use
 	names map[string][]string // by directory
 }
 
 func (l *fileList) add(f *digest.Fact, file string) {
-	dir, name := path.Split(relative(file, l.root))
+	dir, name := path.Split(l.root.Name(file))
 	if name == "" || slices.Contains(l.names[dir], name) {
 		return
 	}

@@ -220,8 +220,8 @@ func (c *chooser) changes(purse int) []Line {
 			continue
 		}
 		at = append(at, i)
-		dir, name := path.Split(relative(f.Path, c.root))
-		if path.IsAbs(dir) {
+		dir, name := path.Split(c.root.Name(f.Path))
+		if isAbs(dir) {
 			dir = path.Base(dir) + "/"
 		}
 		if strings.HasPrefix(f.Text, "deleted ") {
@@ -230,9 +230,9 @@ func (c *chooser) changes(purse int) []Line {
 		list = append(list, change{dir, name})
 	}
 	inRoot := !slices.ContainsFunc(list, func(f change) bool { return f.dir != "" })
-	if len(at) > 1 && c.root != "" && inRoot {
+	if len(at) > 1 && c.root.base() != "" && inRoot {
 		for i := range list { // else no line would say where the files are
-			list[i].dir = path.Base(c.root) + "/"
+			list[i].dir = c.root.base() + "/"
 		}
 	}
 	if len(at) == 0 {

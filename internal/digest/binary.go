@@ -11,7 +11,7 @@ import (
 
 // The binary form of a Digester is made for a cache, because reading it is many times faster than
 // reading text. All numbers are varints; a text is its length followed by its bytes. The facts come
-// first, then Open, Tasks and Last. A change of this form needs a new Version.
+// first, then Open, Tasks, Last, Plan and Began. A change of this form needs a new Version.
 
 // errBinary says that bytes are not the binary form of a Digester.
 var errBinary = errors.New("not a digest")
@@ -30,13 +30,21 @@ func (d *Digester) AppendBinary(b []byte) ([]byte, error) {
 	for _, number := range slices.Sorted(maps.Keys(d.Tasks)) {
 		b = varint.AppendString(varint.AppendString(b, number), d.Tasks[number])
 	}
-	return appendNumbers(b, d.Last), nil
+	b = appendNumbers(b, d.Last)
+	b = binary.AppendUvarint(b, uint64(len(d.Plan)))
+	for _, key := range d.Plan {
+		b = varint.AppendString(b, key)
+	}
+	return varint.AppendString(b, d.Began), nil
 }
 
 // BinarySize returns a bound of the bytes that AppendBinary appends. In a long session there are
 // megabytes, and a slice that grows to them copies them many times.
 func (d *Digester) BinarySize() int {
-	size := binary.MaxVarintLen64 * (4 + len(d.Last))
+	size := binary.MaxVarintLen64*(6+len(d.Last)+len(d.Plan)) + len(d.Began)
+	for _, key := range d.Plan {
+		size += len(key)
+	}
 	for i := range d.Made {
 		size += d.Made[i].binarySize()
 	}
@@ -120,6 +128,10 @@ func (d *Digester) UnmarshalBinary(b []byte) error {
 		out.Tasks[number] = r.text()
 	}
 	out.Last = r.facts(len(out.Made))
+	for range r.Count(1) {
+		out.Plan = append(out.Plan, r.text())
+	}
+	out.Began = r.text()
 	if r.Err != nil || len(r.Rest) > 0 {
 		return errBinary
 	}

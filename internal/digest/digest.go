@@ -10,6 +10,7 @@
 package digest
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -100,6 +101,7 @@ type Message struct {
 	Text    string // the text for people: no thoughts, calls or results
 	Calls   []Call
 	Results []Result
+	Dir     string // in which the agent worked; "" if it does not tell
 	// Recap marks a text that the client wrote in place of older history.
 	Recap bool
 }
@@ -135,6 +137,8 @@ type Digester struct {
 	Tasks map[string]string
 	// Plan holds the keys of the items of the newest todo list that a tool set as a whole.
 	Plan []string
+	// Began is the directory of the oldest message that tells one.
+	Began string
 	// Last holds the indexes of the facts of the model's newest text, if no call came after it.
 	Last []int
 
@@ -170,6 +174,7 @@ func (d *Digester) Facts() []Fact {
 
 func (d *Digester) message(m *Message) {
 	d.at, d.pos = m, 0
+	d.Began = cmp.Or(d.Began, valid(m.Dir))
 	switch {
 	case m.Recap || m.Role == "user" && IsRecap(m.Text):
 		d.sentences(Recap, m.Text)

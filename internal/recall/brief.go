@@ -34,7 +34,7 @@ func (s *Reader) WorkBriefOf(
 func (s *Reader) workBrief(
 	name history.BranchName, tip format.Value, o brief.Options, told map[format.ID]bool,
 ) (*brief.SessionBrief, error) {
-	facts, e, err := s.allFacts(name, tip, o.Short)
+	facts, root, e, err := s.allFacts(name, tip, o.Short)
 	if err != nil {
 		return nil, err
 	}
@@ -47,28 +47,28 @@ func (s *Reader) workBrief(
 	}
 	b := &brief.SessionBrief{Session: name.Session, Branch: name.Branch,
 		Messages: e.Seq, Last: e.Time}
-	o.Conclude = true
+	o.Conclude, o.Root = true, root
 	b.Lines = brief.Choose(facts, o)
 	return b, nil
 }
 
-// allFacts returns the facts of all messages of a branch, as far back as a digest goes, and the
-// newest entry. If settled is true, every act has its outcome.
+// allFacts returns the facts of all messages of a branch, as far back as a digest goes, the root of
+// the session, and the newest entry. If settled is true, every act has its outcome.
 func (s *Reader) allFacts(
 	name history.BranchName, v format.Value, settled bool,
-) ([]digest.Fact, *format.Entry, error) {
+) ([]digest.Fact, brief.Root, *format.Entry, error) {
 	e, err := s.Header(v.ID)
 	if err != nil {
-		return nil, nil, err
+		return nil, brief.Root{}, nil, err
 	}
 	w, err := s.readFacts(name, v.ID, s.digestBorder(v, e), true)
 	if err != nil {
-		return nil, nil, err
+		return nil, brief.Root{}, nil, err
 	}
 	if settled {
-		return w.whole, e, nil
+		return w.whole, w.root, e, nil
 	}
-	return append(w.before, w.after...), e, nil
+	return append(w.before, w.after...), w.root, e, nil
 }
 
 // digestBorder returns the seq up to which the digest of a branch is cached. That is the end of the

@@ -3,9 +3,11 @@ package recall
 import (
 	"bytes"
 	"encoding/binary"
+	"path/filepath"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -40,7 +42,8 @@ type branchFacts struct {
 	// whole are the facts of both, as they are at the end: before has no result of a call that was
 	// answered after it.
 	whole []digest.Fact
-	agent bool // one of the newest messages calls a tool, with its arguments
+	root  brief.Root // of the session
+	agent bool       // one of the newest messages calls a tool, with its arguments
 }
 
 // readFacts returns the facts of a branch up to the message with number through, and those after
@@ -84,7 +87,7 @@ func (s *Reader) readFactsAfter(
 		d.at = h.before.list[0].ID
 		s.storeDigest(name, &d)
 	}
-	w := &branchFacts{before: d.Facts(), agent: d.isAgents(0)}
+	w := &branchFacts{before: d.Facts(), agent: d.isAgents(0), root: s.rootOf(&d.Digester)}
 	if through > 0 && !w.agent && !all {
 		return w, nil
 	}
@@ -96,10 +99,16 @@ func (s *Reader) readFactsAfter(
 	w.whole = w.before
 	if len(list) > 0 {
 		d.Add(list)
-		w.whole = d.Facts()
+		w.whole, w.root = d.Facts(), s.rootOf(&d.Digester)
 	}
 	w.after = w.whole[len(w.before):]
 	return w, nil
+}
+
+// rootOf returns the root of a session of which a digester has seen the beginning. The project is the
+// directory that has the store.
+func (s *Reader) rootOf(d *digest.Digester) brief.Root {
+	return brief.NewRoot(d.Began, filepath.Dir(filepath.Dir(s.Dir)))
 }
 
 // isAgents reports whether one of the newest messages calls a tool: one of the digest, or the

@@ -30,7 +30,7 @@ func (s *Reader) readWork(v format.Value, in *view.Input, bounded bool) (*view.W
 		in.Through = v.Through
 		return nil, nil
 	}
-	return &view.Work{Facts: w.before, Tail: w.after, Whole: w.whole}, nil
+	return &view.Work{Facts: w.before, Tail: w.after, Whole: w.whole, Root: w.root}, nil
 }
 
 // readWorkClusters reads the clusters that contain the facts of a branch: their headings and

@@ -119,7 +119,7 @@ func DigestMessage(shown *history.Shown) digest.Message {
 		m.Text = history.Words(shown.Parts)
 		return m
 	}
-	m.Text = message.Text(parts)
+	m.Text, m.Dir = message.Text(parts), message.Directory(parts)
 	for _, c := range message.Calls(parts) {
 		m.Calls = append(m.Calls, digest.Call{ID: c.ID, Name: c.Name, Args: c.Args})
 	}

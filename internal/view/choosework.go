@@ -39,6 +39,7 @@ func (c *chooser) work() {
 	}
 	how := c.how
 	how.Room, how.Cost, how.Said = int(free), c.workCost, said
+	how.Root = c.in.Work.Root
 	lines := brief.Choose(c.in.Work.Facts, how)
 	for i, l := range lines {
 		if l.Section != brief.Story {

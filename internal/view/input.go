@@ -7,6 +7,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/digest"
 )
 
@@ -124,6 +125,7 @@ type Work struct {
 	// Whole are the facts of both. An act before the tail whose result is in the tail has its outcome
 	// only here, because Facts do not change while the branch grows.
 	Whole []digest.Fact
+	Root  brief.Root // of the session
 	// Earlier are the newest messages of the history before the tail. They are printed if room is left
 	// after all facts.
 	Earlier []Message

@@ -120,7 +120,7 @@ func (f fitter) workDigest(messages, kept []messageItems, left room) []summarize
 		}
 	}
 	lines := brief.Choose(facts,
-		brief.Options{Room: int(left) - cost(digestLead),
+		brief.Options{Root: f.work.Root, Room: int(left) - cost(digestLead),
 			Cost: func(l brief.Line) int { return cost(l.Text) + 1 }})
 	slices.SortStableFunc(lines, func(a, b brief.Line) int {
 		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Pos, b.Pos))

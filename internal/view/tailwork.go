@@ -33,10 +33,7 @@ func (w *Work) compact(all []messageItems, r room, sizes []actSize) []messageIte
 	for _, f := range w.Tail {
 		facts[f.Entry] = append(facts[f.Entry], f)
 	}
-	root := brief.Root(w.Facts)
-	if root == "" {
-		root = brief.Root(w.Tail)
-	}
+	root := w.Root.Of(w.Whole)
 	var out []messageItems
 	for _, size := range sizes {
 		out = out[:0]
@@ -102,7 +99,7 @@ func (w *Work) withEarlier(tail []messageItems, r room, sizes []actSize) []messa
 
 // describeCalls returns a message with its calls and results described in text.
 func (m messageItems) describeCalls(
-	facts []digest.Fact, root string, result, argument int,
+	facts []digest.Fact, root brief.Root, result, argument int,
 ) messageItems {
 	if m.Update || len(m.Replaced) > 0 || m.isReplacement() {
 		return m
@@ -131,7 +128,7 @@ func (m messageItems) describeCalls(
 }
 
 // callText describes a call, with up to most bytes of what it wrote.
-func callText(it item, facts []digest.Fact, root string, most int) string {
+func callText(it item, facts []digest.Fact, root brief.Root, most int) string {
 	var lines []string
 	for _, f := range facts {
 		switch f.Kind {
@@ -145,10 +142,8 @@ func callText(it item, facts []digest.Fact, root string, most int) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	if root != "" {
-		for i := range lines {
-			lines[i] = strings.ReplaceAll(lines[i], root+"/", "")
-		}
+	for i := range lines {
+		lines[i] = root.Shorten(lines[i])
 	}
 	if passed := passedOn(it, facts, lines); passed != "" && most > 0 {
 		lines = append(lines, cutLine(passed, most))

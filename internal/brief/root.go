@@ -1,0 +1,181 @@
+package brief
+
+import (
+	"cmp"
+	"path"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/digest"
+)
+
+// Root is the directory from which the files of a session are named. The zero Root is that of
+// sessions of which it is not known where they began.
+type Root struct {
+	dir     string // clean, with slashes; "" if it is not known
+	project string // the same of the project that the session is in, or ""
+}
+
+// NewRoot returns the root of a session that began in a directory, "" if it is not known: the work
+// tree that the directory is in, as far as its name tells, or else the project that it is in, or
+// else the directory itself. Both may be paths of any system.
+func NewRoot(began, project string) Root {
+	r := Root{dir: slashed(began), project: slashed(project)}
+	if within(r.dir, r.project) {
+		r.dir = r.project
+	}
+	if tree := workTree(slashed(began)); len(tree) > len(r.dir) {
+		r.dir = tree
+	}
+	return r
+}
+
+// workTree returns the work tree that a path is in: what agents and people make below a directory
+// for work trees; "" for none.
+func workTree(dir string) string {
+	for _, parent := range [...]string{"/.worktrees/", "/.claude/worktrees/"} {
+		if i := strings.LastIndex(dir, parent); i >= 0 {
+			name, _, _ := strings.Cut(dir[i+len(parent):], "/")
+			return dir[:i+len(parent)] + name
+		}
+	}
+	return ""
+}
+
+// Of returns the root for facts of the session. If they have no file below it, it is the directory
+// that most of their files are in.
+func (r Root) Of(facts []digest.Fact) Root {
+	below, inProject := false, false
+	for i := range facts {
+		p := slashed(facts[i].Path)
+		below = below || within(p, r.dir)
+		inProject = inProject || within(p, r.project)
+	}
+	switch {
+	case below:
+	case inProject && r.dir == "":
+		r.dir = r.project
+	default:
+		r.dir = cmp.Or(mostly(facts), r.dir)
+	}
+	return r
+}
+
+// mostly returns the deepest directory that holds four fifths of the absolute paths, or "" if there
+// is none.
+func mostly(facts []digest.Fact) string {
+	count := map[string]int{}
+	total := 0
+	for i := range facts {
+		p := slashed(facts[i].Path)
+		if !isAbs(p) {
+			continue
+		}
+		total++
+		for dir := path.Dir(p); len(dir) > 1; dir = path.Dir(dir) {
+			count[dir]++
+		}
+	}
+	best := ""
+	for dir, n := range count {
+		if 5*n >= 4*total && (len(dir) > len(best) || len(dir) == len(best) && dir < best) {
+			best = dir
+		}
+	}
+	return best
+}
+
+// Name returns the name of a file: from the root if it is below, or else its path with slashes.
+func (r Root) Name(file string) string {
+	if isWindows(r.dir) && !strings.HasPrefix(file, "/") {
+		file = strings.ReplaceAll(file, `\`, "/")
+	}
+	if p := slashed(file); within(p, r.dir) && len(p) > len(r.dir) {
+		return p[len(r.dir)+1:]
+	}
+	if isWindows(file) {
+		return slashed(file)
+	}
+	return file
+}
+
+// base returns the last element of the root, "" if it is not known.
+func (r Root) base() string {
+	if r.dir == "" {
+		return ""
+	}
+	return path.Base(r.dir)
+}
+
+// Shorten returns a text in which files below the root are named from it.
+func (r Root) Shorten(text string) string {
+	if r.dir == "" {
+		return text
+	}
+	text = cutPaths(text, r.dir+"/")
+	if isWindows(r.dir) {
+		text = cutPaths(text, strings.ReplaceAll(r.dir, "/", `\`)+`\`)
+	}
+	return text
+}
+
+// cutPaths removes the beginning of paths in a text, where it is not in the middle of another path.
+func cutPaths(text, start string) string {
+	if !strings.Contains(text, start) {
+		return text
+	}
+	var w strings.Builder
+	for {
+		i := strings.Index(text, start)
+		if i < 0 {
+			w.WriteString(text)
+			return w.String()
+		}
+		w.WriteString(text[:i])
+		if i > 0 && inPath(text[i-1]) {
+			w.WriteString(start)
+		}
+		text = text[i+len(start):]
+	}
+}
+
+// inPath reports whether a byte before a path shows that the path is the end of a longer one.
+func inPath(c byte) bool {
+	return c == '/' || c == '\\' || c == '.' || c == '-' || c == '_' || c == '~' || c >= 0x80 ||
+		'0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+}
+
+// within reports whether a path with slashes is a directory or in it. A path of Windows is however
+// it spells capitals.
+func within(p, dir string) bool {
+	if dir == "" || len(p) < len(dir) || len(p) > len(dir) && p[len(dir)] != '/' {
+		return false
+	}
+	if isWindows(dir) {
+		return strings.EqualFold(p[:len(dir)], dir)
+	}
+	return p[:len(dir)] == dir
+}
+
+// slashed returns a clean path, with slashes if it is one of Windows; "" for a path that is not
+// absolute, and for the root of a file system.
+func slashed(p string) string {
+	if isWindows(p) {
+		p = strings.ReplaceAll(p, `\`, "/")
+	}
+	if !isAbs(p) {
+		return ""
+	}
+	if clean := path.Clean(p); len(clean) > len("c:/") || clean[0] == '/' && len(clean) > 1 {
+		return clean
+	}
+	return ""
+}
+
+// isAbs reports whether a path is absolute on any system.
+func isAbs(p string) bool { return strings.HasPrefix(p, "/") || isWindows(p) }
+
+// isWindows reports whether a path is an absolute one of Windows.
+func isWindows(p string) bool {
+	return strings.HasPrefix(p, `\\`) || len(p) > 2 && p[1] == ':' &&
+		'a' <= p[0]|0x20 && p[0]|0x20 <= 'z' && (p[2] == '\\' || p[2] == '/')
+}
