@@ -105,8 +105,8 @@ func (s *Reader) readFactsAfter(
 	return w, nil
 }
 
-// rootOf returns the root of a session of which a digester has seen the beginning. The project is the
-// directory that has the store.
+// rootOf returns the root of a session of which a digester has seen the beginning. The project is
+// the directory that has the store.
 func (s *Reader) rootOf(d *digest.Digester) brief.Root {
 	return brief.NewRoot(d.Began, filepath.Dir(filepath.Dir(s.Dir)))
 }

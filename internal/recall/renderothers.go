@@ -156,14 +156,13 @@ func (s *Reader) readOthers(v *refs.View, in *view.Input, room int) ([]view.Othe
 	}
 	var out []view.OtherLine
 	for _, o := range list {
-		ref := v.Get(history.RefName(o.Session, o.Branch))
-		facts, root, _, err := s.allFacts(history.BranchName{Session: o.Session, Branch: o.Branch}, ref,
-			false)
+		name := history.BranchName{Session: o.Session, Branch: o.Branch}
+		facts, root, _, err := s.allFacts(name, v.Get(history.RefName(o.Session, o.Branch)), false)
 		if err != nil {
 			return nil, err
 		}
-		lines := brief.Choose(facts,
-			brief.Options{Root: root, Room: room / len(list), Cost: view.BriefCost, About: about})
+		lines := brief.Choose(facts, brief.Options{Root: root, Room: room / len(list),
+			Cost: view.BriefCost, About: about})
 		for _, l := range lines {
 			out = append(out, view.OtherLine{Session: o.Session, Entry: l.Entry, Text: l.Text})
 		}
