@@ -15,6 +15,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
@@ -23,6 +24,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/terms"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // Limits of the work for one prompt.
@@ -31,8 +33,6 @@ const (
 	maxQuestion = 4 << 10
 	maxHits     = 8
 	maxOwn      = 2000 // newest messages of the session itself that are compared
-	maxTail     = 8    // newest messages quoted from the session that spoke last
-	maxClusters = 12
 	maxInjected = 4096 // ids of injected items that are kept
 )
 
@@ -113,9 +113,8 @@ func (g *injected) save(s *session.Store, name string) error {
 }
 
 // inject returns the text to add to a prompt: what other sessions of the store said that the model
-// does not have yet. For the first prompt of a session these are summaries of the newest clusters,
-// the end of the session that spoke last, and messages that match the prompt. For later prompts
-// these are only messages that match.
+// does not have yet. For the first prompt of a session these are briefs of the newest sessions, and
+// messages that match the prompt. For later prompts these are only messages that match.
 func (h *hook) inject(ctx context.Context, e call) ([]byte, error) {
 	budget := h.s.Config.Hook.Context
 	if budget == 0 || e.Session == "" {
@@ -143,13 +142,13 @@ func (h *hook) inject(ctx context.Context, e call) ([]byte, error) {
 	if err := t.choose(e.Prompt, first); err != nil {
 		return nil, err
 	}
-	if fresh || len(t.items) > 0 {
+	if fresh || len(t.items)+len(t.lines) > 0 {
 		t.injected.Overview = true
 		if err := t.injected.save(h.s, e.Session); err != nil {
 			h.log("what the model was told will be told again: " + err.Error())
 		}
 	}
-	if len(t.items) == 0 {
+	if len(t.items)+len(t.lines) == 0 {
 		return nil, nil
 	}
 	return answer(e.Name, t.print())
@@ -161,21 +160,17 @@ type contextWriter struct {
 	view     *refs.View
 	own      string
 	injected injected
-	left     int // tokens that are still free
+	left     int      // tokens that are still free
+	lines    []string // of the briefs of other sessions
 	items    []item
 }
 
-// item is a quoted message or a cluster's summary.
+// item is a quoted message.
 type item struct {
-	order int // items are printed in this order, and items of equal order by time
-	time  time.Time
-	text  string
+	id   format.ID
+	time time.Time
+	text string
 }
-
-const (
-	orderCluster = iota
-	orderMessage
-)
 
 func (t *contextWriter) choose(prompt string, first bool) error {
 	hits, err := t.hits(prompt)
@@ -185,17 +180,14 @@ func (t *contextWriter) choose(prompt string, first bool) error {
 	all := t.left
 	for _, hit := range hits {
 		if first && t.left < all/2 {
-			break // the other half is for the newest work
+			break // the other half is for the briefs
 		}
 		t.message(hit.Shown, hit.Session)
 	}
 	if !first {
 		return nil
 	}
-	if err := t.tail(t.left / 2); err != nil {
-		return err
-	}
-	return t.clusters()
+	return t.overview()
 }
 
 // hits returns the messages of other sessions that match the prompt, best first.
@@ -217,7 +209,8 @@ func (t *contextWriter) hits(prompt string) ([]recall.Hit, error) {
 
 // withholds reports whether a message has the words of a tool, which no model is told unasked.
 func (t *contextWriter) withholds(m *history.Shown) bool {
-	return m.Entry.Role == "tool" && !t.s.Config.QuotesOutputs()
+	return (m.Entry.Role == transcript.RoleTool || len(m.Entry.Results) > 0) &&
+		!t.s.Config.QuotesOutputs()
 }
 
 // answers reports whether a text shares enough terms with a prompt to be worth its tokens: two
@@ -233,83 +226,27 @@ func answers(asked terms.Bag, text string) bool {
 	return shared > 0 && shared >= min(2, len(asked))
 }
 
-// tail quotes the newest messages of the session that spoke last, in at most most tokens.
-func (t *contextWriter) tail(most int) error {
-	name, tip, err := t.spokeLast()
-	if err != nil || tip.IsZero() {
-		return err
+// overview quotes the briefs of the newest sessions, without the messages that are quoted already.
+func (t *contextWriter) overview() error {
+	how := briefOptions(t.s, t.left)
+	how.Printed = map[format.ID]bool{}
+	for _, it := range t.items {
+		how.Printed[it.id] = true
 	}
-	newer := map[format.ID]format.ID{}
-	var ids []format.ID
-	for e, err := range t.s.History.Walk(tip, history.WithJoined) {
-		if err != nil {
-			return err
-		}
-		switch {
-		case e.Kind == format.KindAmend && newer[e.Amends].IsZero():
-			newer[e.Amends] = e.ID
-		case e.Kind == format.KindMessage && e.Role != "tool":
-			ids = append(ids, e.ID)
-		}
-		if len(ids) == maxTail {
-			break
-		}
-	}
-	floor := t.left - most
-	for _, id := range ids {
-		if t.left <= floor {
-			break
-		}
-		shown, err := t.s.History.Version(id, newer[id])
-		if err != nil {
-			return err
-		}
-		t.message(shown, name)
-	}
-	return nil
-}
-
-// spokeLast returns the session, other than the own one, whose newest entry is the newest of all,
-// and that entry.
-func (t *contextWriter) spokeLast() (name string, tip format.ID, err error) {
-	var when time.Time
-	for _, ref := range t.view.Names("sessions/") {
-		one, branch, _ := strings.Cut(strings.TrimPrefix(ref, "sessions/"), "/")
-		if one == t.own || branch != history.MainBranch {
-			continue
-		}
-		id := t.view.Get(ref).ID
-		shown, err := t.s.History.Entry(id)
-		if err != nil {
-			return "", format.ID{}, err
-		}
-		if e := shown.Entry; tip.IsZero() || e.Time.After(when) {
-			name, tip, when = one, id, e.Time
-		}
-	}
-	return name, tip, nil
-}
-
-// clusters quotes the summaries of the newest clusters.
-func (t *contextWriter) clusters() error {
-	list, err := t.s.Recall.NewestClusters(t.view, maxClusters)
+	lines, err := othersLines(t.s, t.view, t.own, how)
 	if err != nil {
 		return err
 	}
-	for _, c := range list {
-		if t.injected.has(c.ID) || c.Last.Session == t.own {
-			continue
+	for _, line := range lines {
+		cost := summarize.Tokens(line) + 1
+		if cost > t.left {
+			break
 		}
-		text, found, err := t.s.Recall.CoversText(c.Covers, max(40, t.left/4))
-		if err != nil {
-			return err
-		}
-		if !found {
-			continue // it has no summary yet
-		}
-		head := fmt.Sprintf("topic, %d messages up to %s, id %s", c.Count, stamp(c.Last.Time),
-			c.ID.Short(12))
-		t.add(item{order: orderCluster, time: c.Last.Time}, head, text, c.ID)
+		t.left -= cost
+		t.lines = append(t.lines, line)
+	}
+	if n := len(t.lines); n > 0 && strings.HasPrefix(t.lines[n-1], view.SessionWord) {
+		t.lines = t.lines[:n-1] // a heading alone
 	}
 	return nil
 }
@@ -320,7 +257,7 @@ func (t *contextWriter) message(m *history.Shown, from string) {
 	}
 	head := fmt.Sprintf("%s in session %s, %s, id %s", m.Entry.Role, quote(from),
 		stamp(m.Entry.Time), m.ID.Short(12))
-	t.add(item{order: orderMessage, time: m.Entry.Time}, head, m.Text, m.ID)
+	t.add(item{id: m.ID, time: m.Entry.Time}, head, m.Text)
 }
 
 func stamp(when time.Time) string { return when.UTC().Format("2006-01-02 15:04") }
@@ -330,7 +267,7 @@ const minQuote = 12
 
 // add adds an item, cut to a quarter of the free tokens but at least minQuote. It adds nothing if
 // fewer than minQuote tokens are free.
-func (t *contextWriter) add(it item, head, text string, id format.ID) {
+func (t *contextWriter) add(it item, head, text string) {
 	head = "[" + head + "]\n"
 	room := t.left - summarize.Tokens(head) - 1
 	if strings.TrimSpace(text) == "" || room < minQuote {
@@ -343,7 +280,7 @@ func (t *contextWriter) add(it item, head, text string, id format.ID) {
 	}
 	t.left -= cost
 	t.items = append(t.items, it)
-	t.injected.IDs = append(t.injected.IDs, id.String())
+	t.injected.IDs = append(t.injected.IDs, it.id.String())
 }
 
 // fitting cuts a text to a number of tokens, counted as the text will be printed.
@@ -366,21 +303,23 @@ func fitting(text string, tokens int) string {
 // of the agent's.
 func lined(text string) string {
 	var b strings.Builder
-	for line := range strings.Lines(quote(text)) {
-		b.WriteString("| " + strings.TrimRight(line, "\r\n") + "\n")
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		b.WriteString("| " + quote(line) + "\n")
 	}
 	return b.String()
 }
 
-func quote(s string) string { return view.Escape(s) }
+// quote makes one line of a text in which nothing can end the line, or steer a terminal.
+func quote(s string) string { return sanitize.Line(view.Escape(s)) }
 
-// print joins the items: first clusters, then messages, each oldest first.
+// print joins what was chosen: first the briefs, then the messages, the oldest first.
 func (t *contextWriter) print() string {
-	slices.SortStableFunc(t.items, func(a, b item) int {
-		return cmp.Or(cmp.Compare(a.order, b.order), a.time.Compare(b.time))
-	})
+	slices.SortStableFunc(t.items, func(a, b item) int { return a.time.Compare(b.time) })
 	var b strings.Builder
 	b.WriteString(contextIntro)
+	for _, line := range t.lines {
+		b.WriteString(line + "\n")
+	}
 	for _, it := range t.items {
 		b.WriteString(it.text)
 	}

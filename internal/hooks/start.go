@@ -1,13 +1,14 @@
 package hooks
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/view"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // maxStart is the most characters that a hook gives to a model when a session starts. Claude Code
@@ -35,8 +36,7 @@ func (h *hook) brief(e call) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	how := brief.Options{Room: view.BriefRoom(budget), Cost: view.BriefCost,
-		Short: brief.IsShort(budget), NoTools: !h.s.Config.QuotesOutputs()}
+	how := briefOptions(h.s, budget)
 	tip := v.Get(history.RefName(h.session, history.MainBranch))
 	exists := tip.Exists()
 	goesOn := false
@@ -64,20 +64,11 @@ func (h *hook) brief(e call) ([]byte, error) {
 		if !fresh && given.Overview {
 			return nil, nil
 		}
-		list, err := h.s.Recall.ProjectBrief(v, how)
+		others, err := othersLines(h.s, v, h.session, how)
 		if err != nil {
 			return nil, err
 		}
-		list = slices.DeleteFunc(list,
-			func(b brief.SessionBrief) bool { return b.Session == h.session })
-		lines = append(lines, othersIntro)
-		for i := range list {
-			if len(list[i].Lines) == 0 {
-				continue // nothing was said in it
-			}
-			lines = append(lines, view.SessionHeading(list[i]))
-			lines = append(lines, view.BriefLines(list[i].Lines)...)
-		}
+		lines = append([]string{othersIntro}, others...)
 		given.Overview = true
 		if err := given.save(h.s, e.Session); err != nil {
 			return nil, err
@@ -87,6 +78,32 @@ func (h *hook) brief(e call) ([]byte, error) {
 		return nil, nil
 	}
 	return h.answer(e.Name, bounded(lines, maxStart))
+}
+
+// briefOptions says how a brief for a model is made. The words of tools are left out unless somebody
+// wants them: what a model is told of other sessions comes from briefs made so, and from messages
+// that are no tool's.
+func briefOptions(s *session.Store, tokens int) brief.Options {
+	return brief.Options{Room: view.BriefRoom(tokens), Cost: view.BriefCost,
+		Short: brief.IsShort(tokens), NoTools: !s.Config.QuotesOutputs()}
+}
+
+// othersLines returns the briefs of the newest sessions but one, each below a heading.
+func othersLines(
+	s *session.Store, v *refs.View, except string, how brief.Options,
+) (lines []string, err error) {
+	list, err := s.Recall.ProjectBrief(v, how)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if list[i].Session == except || len(list[i].Lines) == 0 {
+			continue // nothing was said in it
+		}
+		lines = append(lines, view.SessionHeading(list[i]))
+		lines = append(lines, view.BriefLines(list[i].Lines)...)
+	}
+	return lines, nil
 }
 
 // bounded joins as many whole lines as have at most most characters.

@@ -1,12 +1,9 @@
 package recall
 
 import (
-	"cmp"
 	"errors"
-	"slices"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
@@ -23,18 +20,6 @@ func (s *Reader) Clusters(view *refs.View) ([]clusters.ClusterInfo, error) {
 		return nil, err
 	}
 	return s.clusters.Infos(st)
-}
-
-// NewestClusters returns at most n live clusters, sorted by their newest member, newest first.
-func (s *Reader) NewestClusters(view *refs.View, n int) ([]clusters.ClusterInfo, error) {
-	st, err := s.Forest(view)
-	if err != nil {
-		return nil, err
-	}
-	live := slices.Clone(st.Live())
-	slices.SortStableFunc(live,
-		func(a, b *forest.Cluster) int { return cmp.Compare(b.Arrival, a.Arrival) })
-	return s.clusters.LiveInfos(st, live[:min(n, len(live))])
 }
 
 // CoversText returns the text of a list of covers: the texts of models as they are, and of ranked

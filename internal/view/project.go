@@ -69,9 +69,12 @@ func projectHeading(s brief.SessionBrief) string {
 	return fmt.Sprintf("<session %s> %s\n", escapeQuoted(oneLine(s.Session)), extent(s))
 }
 
+// SessionWord begins the line before the brief of one of several sessions.
+const SessionWord = "session "
+
 // SessionHeading returns the line before the brief of one of several sessions, escaped.
 func SessionHeading(s brief.SessionBrief) string {
-	return "session " + escapeQuoted(oneLine(s.Session)) + ": " + extent(s)
+	return SessionWord + escapeQuoted(oneLine(s.Session)) + ": " + extent(s)
 }
 
 // extent says how long a session is, and when it ended.
