@@ -80,9 +80,9 @@ func (h *hook) brief(e call) ([]byte, error) {
 	return h.answer(e.Name, bounded(lines, maxStart))
 }
 
-// briefOptions says how a brief for a model is made. The words of tools are left out unless somebody
-// wants them: what a model is told of other sessions comes from briefs made so, and from messages
-// that are no tool's.
+// briefOptions says how a brief for a model is made. The words of tools are left out unless
+// somebody wants them: what a model is told of other sessions comes from briefs made so, and from
+// messages that are no tool's.
 func briefOptions(s *session.Store, tokens int) brief.Options {
 	return brief.Options{Room: view.BriefRoom(tokens), Cost: view.BriefCost,
 		Short: brief.IsShort(tokens), NoTools: !s.Config.QuotesOutputs()}
