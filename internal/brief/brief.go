@@ -50,11 +50,13 @@ type Line struct {
 	Seq     uint64    `json:"-"`     // of the message
 	Pos     int       `json:"-"`     // index among the lines of the message
 	Text    string    `json:"text"`  // one line, never empty
+	Theirs  bool      `json:"-"`     // of a session of another store
 }
 
 // SessionBrief is the brief of a branch of a session.
 type SessionBrief struct {
 	Session, Branch string
+	Theirs          bool // of another store
 	Messages        uint64
 	Last            time.Time // of the newest message; zero if unknown
 	Lines           []Line

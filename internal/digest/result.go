@@ -3,6 +3,7 @@ package digest
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // The limits of what is read of a result.
@@ -229,7 +230,7 @@ func (d *Digester) numberedTask(title, output string) {
 func (d *Digester) branchShown(f Fact, output string) {
 	script, _, _ := strings.Cut(f.Text, " # ")
 	if name := lastLine(output); strings.HasSuffix(script, "git branch --show-current") &&
-		name != "" && !strings.Contains(name, " ") {
+		isBranchName(name) {
 		d.add(Fact{Kind: Branch, Key: "branch", Text: "on branch " + name})
 		return
 	}
@@ -237,11 +238,24 @@ func (d *Digester) branchShown(f Fact, output string) {
 		for _, lead := range [...]string{"On branch ", "Switched to a new branch '",
 			"Switched to branch '"} {
 			if name, ok := strings.CutPrefix(line, lead); ok {
-				name, _, _ = strings.Cut(name, "'")
-				d.add(Fact{Kind: Branch, Key: "branch", Text: "on branch " + name})
+				if name, _, _ = strings.Cut(name, "'"); isBranchName(name) {
+					d.add(Fact{Kind: Branch, Key: "branch", Text: "on branch " + name})
+				}
 				return false
 			}
 		}
 		return true
 	})
+}
+
+// maxBranch is the most bytes of the name of a branch.
+const maxBranch = 100
+
+// isBranchName reports whether git lets a branch have this name. What a command prints may be
+// anything else, and would be told as what the agent did.
+func isBranchName(name string) bool {
+	return name != "" && len(name) <= maxBranch && name[0] != '-' && name[0] != '.' &&
+		!strings.ContainsAny(name, " ~^:?*[\\<>\"`") && !strings.Contains(name, "..") &&
+		!strings.Contains(name, "@{") && !strings.HasSuffix(name, "/") &&
+		!strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) })
 }

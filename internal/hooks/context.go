@@ -255,7 +255,11 @@ func (t *contextWriter) message(m *history.Shown, from string) {
 	if m.Gone != "" || t.injected.has(m.ID) || slices.Contains(t.injected.Own, checksum(m.Text)) {
 		return
 	}
-	head := fmt.Sprintf("%s in session %s, %s, id %s", m.Entry.Role, quote(from),
+	role := m.Entry.Role
+	if _, theirs := history.Owner(t.view, from); theirs {
+		role += " of another store"
+	}
+	head := fmt.Sprintf("%s in session %s, %s, id %s", role, view.Escape(view.NameText(from)),
 		stamp(m.Entry.Time), m.ID.Short(12))
 	t.add(item{id: m.ID, time: m.Entry.Time}, head, m.Text)
 }

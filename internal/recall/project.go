@@ -56,8 +56,9 @@ func (s *Reader) newestSessions(
 			return nil, err
 		}
 		if session != except {
-			list = append(list,
-				brief.SessionBrief{Session: session, Branch: branch, Messages: t.seq, Last: t.last})
+			_, theirs := history.Owner(v, session)
+			list = append(list, brief.SessionBrief{Session: session, Branch: branch,
+				Theirs: theirs, Messages: t.seq, Last: t.last})
 		}
 	}
 	s.storeTips(known)
@@ -94,6 +95,9 @@ func (s *Reader) addLines(v *refs.View, list []brief.SessionBrief, o brief.Optio
 			return err
 		}
 		list[i].Lines = b.Lines
+		for j := range b.Lines {
+			b.Lines[j].Theirs = list[i].Theirs
+		}
 	}
 	return nil
 }

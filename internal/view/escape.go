@@ -3,8 +3,10 @@ package view
 import (
 	"encoding/json"
 	"strings"
+	"unicode"
 
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // escapeQuoted escapes a quotation so that it contains no tag, no heading and no entity of its own:
@@ -53,12 +55,29 @@ func isAlnum(c byte) bool {
 // Escape escapes a quotation as the block does, for quotations in other places.
 func Escape(s string) string { return escapeQuoted(s) }
 
+// NameText is nameText for other places.
+func NameText(name string) string { return nameText(name) }
+
 // oneLine makes a sentence one line, so that a quotation cannot begin a line of the block.
 func oneLine(s string) string {
 	if isOneLine(s) {
 		return s
 	}
 	return strings.Join(strings.Fields(s), " ")
+}
+
+// nameText is the name of a session or of an author as it stands in a line of ours. A name that may
+// be read as more than a name, such as a sentence, is quoted.
+func nameText(name string) string {
+	plain := strings.Count(name, " ") < 3
+	for _, c := range name {
+		plain = plain && (unicode.In(c, unicode.L, unicode.Mn, unicode.Mc, unicode.N) ||
+			strings.ContainsRune(" -_.,@+/~()#'", c))
+	}
+	if plain {
+		return name
+	}
+	return `"` + strings.ReplaceAll(sanitize.Line(name), `"`, "'") + `"`
 }
 
 // isOneLine reports whether oneLine certainly returns s as it is.

@@ -85,7 +85,12 @@ func briefText(l brief.Line) string {
 }
 
 func lineStart(l brief.Line) string {
-	return string(l.Section) + " [" + l.Entry.Short(briefID) + "] "
+	start := string(l.Section) + " [" + l.Entry.Short(briefID) + "] "
+	if l.Theirs && (l.Section == brief.Wanted || l.Section == brief.Decided ||
+		l.Section == brief.Concluded) {
+		return "they " + start // it is not the user of this store who wanted it
+	}
+	return start
 }
 
 func (p blockPrinter) describesCalls() bool { return false }
@@ -127,7 +132,7 @@ func sessionsText(s section) string {
 	}
 	names := slices.Clone(s.Sessions[:min(len(s.Sessions), namedSessions)])
 	for i, name := range names {
-		names[i] = escapeQuoted(oneLine(name))
+		names[i] = escapeQuoted(nameText(name))
 	}
 	if more := len(s.Sessions) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
@@ -195,7 +200,7 @@ func messageText(m messageItems, brief bool) string {
 		head = "update"
 	}
 	if m.Author != "" {
-		head += " " + m.Author
+		head += " " + nameText(m.Author)
 	}
 	if !m.Time.IsZero() && !brief {
 		head += " " + format.FormatTime(m.Time)

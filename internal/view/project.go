@@ -66,7 +66,7 @@ func ProjectFrame(list []brief.SessionBrief) int {
 }
 
 func projectHeading(s brief.SessionBrief) string {
-	return fmt.Sprintf("<session %s> %s\n", escapeQuoted(oneLine(s.Session)), extent(s))
+	return fmt.Sprintf("<session %s> %s\n", escapeQuoted(nameText(s.Session)), extent(s))
 }
 
 // SessionWord begins the line before the brief of one of several sessions.
@@ -74,7 +74,7 @@ const SessionWord = "session "
 
 // SessionHeading returns the line before the brief of one of several sessions, escaped.
 func SessionHeading(s brief.SessionBrief) string {
-	return SessionWord + escapeQuoted(oneLine(s.Session)) + ": " + extent(s)
+	return SessionWord + escapeQuoted(nameText(s.Session)) + ": " + extent(s)
 }
 
 // extent says how long a session is, and when it ended.
@@ -82,6 +82,9 @@ func extent(s brief.SessionBrief) string {
 	text := count(int(s.Messages), "message")
 	if !s.Last.IsZero() {
 		text += ", last on " + s.Last.UTC().Format(time.DateOnly)
+	}
+	if s.Theirs {
+		text += ", of another store"
 	}
 	return text
 }

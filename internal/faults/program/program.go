@@ -28,25 +28,34 @@ func Build(tb testing.TB, flags ...string) string {
 	if path := os.Getenv(variable); path != "" {
 		return path
 	}
-	return compile(tb, append([]string{"build"}, flags...))
+	return compile(tb, "ctx", append([]string{"build"}, flags...))
+}
+
+// BuildBeside returns the path of another program of this module, such as ctx-mcp.
+func BuildBeside(tb testing.TB, name string) string {
+	tb.Helper()
+	if path := os.Getenv(variable); path != "" {
+		return filepath.Join(filepath.Dir(path), name)
+	}
+	return compile(tb, name, []string{"build"})
 }
 
 // BuildTests is Build for the tests of ctx.
 func BuildTests(tb testing.TB) string {
 	tb.Helper()
-	return compile(tb, []string{"test", "-c", "-vet=off"})
+	return compile(tb, "ctx", []string{"test", "-c", "-vet=off"})
 }
 
-func compile(tb testing.TB, args []string) string {
+func compile(tb testing.TB, name string, args []string) string {
 	tb.Helper()
 	if err := look(); err != nil {
 		tb.Fatal(err)
 	}
-	path := filepath.Join(tb.TempDir(), "ctx")
+	path := filepath.Join(tb.TempDir(), name)
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
-	args = append(args, "-trimpath", "-o", path, "github.com/gemini-ctx/ctx/cmd/ctx")
+	args = append(args, "-trimpath", "-o", path, "github.com/gemini-ctx/ctx/cmd/"+name)
 	build := exec.Command("go", args...)
 	if !slices.Contains(args, "-race") {
 		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as released: without a dynamic loader
@@ -170,7 +179,7 @@ var outside = sync.OnceValue(func() []string {
 			kept = append(kept, v)
 		}
 	}
-	return kept
+	return slices.Clip(kept) // each command adds variables of its own
 })
 
 // Must is Run, but ends the test if the command fails. It returns the standard output.
