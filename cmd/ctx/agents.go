@@ -22,7 +22,11 @@ func (a *app) transcript(agent *catalog.Agent, file string, source *watched) tra
 		own, path = file, ""
 	}
 	return func(emit func(transcript.Step) error) (transcript.Stats, error) {
-		return agent.Read(own, source, agent.WithBeside(path, emit))
+		stats, err := agent.Read(own, source, agent.WithBeside(path, emit))
+		if source.packed != nil {
+			source.packed.CountIn(&stats)
+		}
+		return stats, err
 	}
 }
 

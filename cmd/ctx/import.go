@@ -229,16 +229,24 @@ func (e *fileError) Unwrap() error { return e.error }
 
 // openImport opens a file to import.
 func (a *app) openImport(file string) (source *watched, closeIt func(), err error) {
-	in, closeIt, err := a.input(file)
+	in, closeFile, err := a.input(file)
 	if err != nil {
 		return nil, nil, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}
-	text, err := transcript.Text(in)
+	unpacked, end, err := catalog.Unpack(in)
+	if err == nil {
+		in, err = transcript.Text(unpacked)
+	}
 	if err != nil {
-		closeIt()
+		closeFile()
 		return nil, nil, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}
-	return &watched{c: a.c, from: text}, closeIt, nil
+	source = &watched{c: a.c, from: in}
+	source.packed, _ = unpacked.(*transcript.UpToCut)
+	return source, func() {
+		end()
+		closeFile()
+	}, nil
 }
 
 // importedDoc is the JSON document for an imported file. Not every format has all members.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 )
 
 // watched is a reader that keeps its error, since libraries do not always tell an error of the
@@ -12,6 +14,8 @@ type watched struct {
 	c    context.Context
 	from io.Reader
 	err  error
+
+	packed *transcript.UpToCut // what from reads from, if it was packed; or nil
 }
 
 // Read implements io.Reader.

@@ -141,7 +141,8 @@ func (h *Heard) locate(agent *Agent) {
 // the call names, in another place.
 func isOf(row *catalog.Agent, file string, e *call) bool {
 	name := row.NameOf(file)
-	if row.ReadFile != nil && row.ReadFile(file) != nil || e.Transcript == "" && e.Session == "" {
+	if row.ReadFile != nil && row.ReadFile(file) != nil || catalog.Plain(file) != file ||
+		e.Transcript == "" && e.Session == "" {
 		return false
 	}
 	return e.Session != "" && (name == e.Session || strings.HasSuffix(name, "-"+e.Session)) ||

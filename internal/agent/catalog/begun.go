@@ -52,7 +52,7 @@ func Judge(list []Begun, look *identity.Look, also []string) []Judged {
 	for i := range list {
 		b := &list[i]
 		out[i] = Judged{*b, look.Belongs(&b.Session)}
-		at[b.File] = i
+		at[Plain(b.File)] = i
 		if of := out[i].Of; out[i].Ours && of != "" && proof[of] == "" {
 			proof[of] = out[i].Why
 			look.Learn(of)
@@ -155,7 +155,7 @@ func namesIn(dir string) (names []string) {
 func inFolders(dir string, patterns ...string) (files []string) {
 	for _, name := range namesIn(dir) {
 		for _, pattern := range patterns {
-			files = append(files, glob(filepath.Join(dir, name), pattern)...)
+			files = append(files, transcripts(filepath.Join(dir, name), pattern)...)
 		}
 	}
 	return files

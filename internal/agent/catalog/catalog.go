@@ -45,7 +45,7 @@ type Agent struct {
 	ReadOn func(name string, r io.Reader, m *transcript.Mark,
 		emit func(transcript.Step) error) (transcript.Stats, error)
 	// ReadFile returns a reader for a session that is stored as several files, of which path is
-	// one, or compressed; nil for any other path.
+	// one; nil for any other path.
 	ReadFile func(path string) transcript.Read
 	// Beside has emit followed by notes with what the agent keeps in files beside the transcript at
 	// path; nil for none. Callers use WithBeside.
@@ -161,9 +161,8 @@ var agents = [...]Agent{
 		ReadOn: func(_ string, r io.Reader, m *transcript.Mark, e emit) (transcript.Stats, error) {
 			return codex.ReadOn(r, m, e)
 		},
-		ReadFile: readCompressedRollout,
-		Write:    codex.NewWriter,
-		NewID:    transcript.UUID, TakesID: transcript.IsUUID,
+		Write: codex.NewWriter,
+		NewID: transcript.UUID, TakesID: transcript.IsUUID,
 		Order:         orderCodex,
 		Program:       "codex",
 		Root:          func(e Env) string { return e.under("CODEX_HOME", ".codex", "") },
@@ -322,7 +321,8 @@ func (a *Agent) NameOf(path string) string {
 			return name
 		}
 	}
-	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	name := Plain(filepath.Base(path))
+	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
 // WithBeside returns what takes the steps of the transcript at path, "" for none, and what lies

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -183,31 +184,35 @@ func TestCompressedRollout(t *testing.T) {
 			files = append(files, b.File)
 		}
 	}
-	if len(files) != 2 || filepath.Base(files[0]) != "rollout-b.jsonl" ||
-		filepath.Base(files[1]) != "rollout-a.jsonl.zst" {
+	if len(files) != 2 || filepath.Base(files[0]) != "rollout-a.jsonl.zst" ||
+		filepath.Base(files[1]) != "rollout-b.jsonl" {
 		t.Fatalf("found %q", files)
 	}
-	said := ""
-	stats, err := row.ReadFile(files[1])(func(st transcript.Step) error {
-		said += transcript.Words(&st.Message)
-		return nil
-	})
-	if err != nil || stats.Session != "one" || !strings.Contains(said, "Paint the buoy") {
-		t.Errorf("read %q, %+v, %v", said, stats, err)
+	n, stats, err := readPacked(&row, packed)
+	if err != nil || stats.Session != "one" || n != 2 {
+		t.Errorf("read %d, %+v, %v", n, stats, err)
 	}
-	if row.ReadFile(files[0]) != nil {
-		t.Error("a plain rollout has a reader of its own")
-	}
-	broken := row.ReadFile(filepath.Join(dir, "rollout-c.jsonl.zst"))
-	stats, err = broken(func(transcript.Step) error { return nil })
-	if err != nil || stats.Skipped[transcript.SkipTornTail] != 1 {
-		t.Errorf("a rollout that is cut off: %v, %v", stats.Skipped, err)
+	if name := row.NameOf(files[0]); name != "rollout-a" {
+		t.Errorf("named %q", name)
 	}
 }
 
-// A compressed rollout is read up to where it was cut off, wherever that is, and the cut is
-// counted.
-func TestCutRollout(t *testing.T) {
+// readPacked reads a transcript as an import does, and returns how many messages it has.
+func readPacked(row *Agent, b []byte) (n int, stats transcript.Stats, err error) {
+	in, end, err := Unpack(bytes.NewReader(b))
+	if err != nil {
+		return 0, stats, err
+	}
+	defer end()
+	stats, err = row.Read("", in, func(transcript.Step) error { n++; return nil })
+	if of, ok := in.(*transcript.UpToCut); ok {
+		of.CountIn(&stats)
+	}
+	return n, stats, err
+}
+
+// A packed transcript is read up to where it was cut off, wherever that is, and the cut is counted.
+func TestCutPacked(t *testing.T) {
 	var lines []byte
 	lines = fmt.Appendf(lines, "%s\n",
 		`{"timestamp":"2026-01-02T03:00:00Z","type":"session_meta","payload":{"id":"one","cwd":"/p"}}`)
@@ -225,22 +230,26 @@ func TestCutRollout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	packed := enc.EncodeAll(lines, nil)
-	path := filepath.Join(t.TempDir(), "rollout-a.jsonl.zst")
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	if _, err := z.Write(lines); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
 	row, _ := Named("codex")
-	for tenths := range 10 {
-		at := len(packed) * tenths / 10
-		if err := os.WriteFile(path, packed[:at], 0o600); err != nil {
-			t.Fatal(err)
+	for form, packed := range map[string][]byte{
+		"zstd": enc.EncodeAll(lines, nil), "gzip": zipped.Bytes(),
+	} {
+		for _, at := range []int{5, 9, len(packed) / 10, len(packed) / 2, len(packed) - 1} {
+			n, stats, err := readPacked(&row, packed[:at])
+			if err != nil || stats.Skipped[transcript.SkipTornTail] == 0 || n > 1+said ||
+				n < said*(10*at/len(packed)-3)/10 {
+				t.Errorf("%s, %d of %d bytes: %d messages, %v, %v", form, at, len(packed), n,
+					stats.Skipped, err)
+			}
 		}
-		n := 0
-		stats, err := row.ReadFile(path)(func(transcript.Step) error { n++; return nil })
-		if tenths == 0 {
-			continue // there is nothing
-		}
-		if err != nil || stats.Skipped[transcript.SkipTornTail] == 0 || n > said ||
-			n < said*(tenths-3)/10 {
-			t.Errorf("%d of 10 parts: %d messages, %v, %v", tenths, n, stats.Skipped, err)
+		n, stats, err := readPacked(&row, packed)
+		if n != 1+said || len(stats.Skipped) > 0 || err != nil {
+			t.Errorf("%s, whole: %d messages, %v, %v", form, n, stats.Skipped, err)
 		}
 	}
 }

@@ -14,9 +14,9 @@ func sessionsOfClaude(root string, only func(file string) bool) (list []Begun) {
 	for _, name := range namesIn(projects) {
 		folder := filepath.Join(projects, name)
 		fits := fitsSlug(name, claudecode.Slug)
-		for _, entry := range namesIn(folder) {
+		for _, entry := range unpacked(namesIn(folder)) {
 			path := filepath.Join(folder, entry)
-			if !strings.HasSuffix(entry, ".jsonl") {
+			if !strings.HasSuffix(Plain(entry), ".jsonl") {
 				subs = append(subs, subagentsOfClaude(path, only)...)
 				continue
 			}
@@ -39,7 +39,7 @@ func sessionsOfClaude(root string, only func(file string) bool) (list []Begun) {
 // beside that of the session.
 func subagentsOfClaude(dir string, only func(file string) bool) (list []Begun) {
 	for _, pattern := range []string{"subagents/*.jsonl", "subagents/workflows/*/agent-*.jsonl"} {
-		for _, file := range glob(dir, pattern) {
+		for _, file := range transcripts(dir, pattern) {
 			if wanted(only, file) {
 				list = append(list, Begun{File: file, Session: begunByCwd(file),
 					Parent: dir + ".jsonl", Folder: filepath.Dir(dir)})

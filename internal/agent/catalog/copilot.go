@@ -8,8 +8,8 @@ import (
 )
 
 func sessionsOfCopilot(root string, only func(file string) bool) (list []Begun) {
-	for _, file := range append(glob(root, "session-state/*/events.jsonl"),
-		glob(root, "session-state/*.jsonl")...) {
+	for _, file := range append(transcripts(root, "session-state/*/events.jsonl"),
+		transcripts(root, "session-state/*.jsonl")...) {
 		if wanted(only, file) {
 			list = append(list, Begun{File: file, Session: begunInCopilot(file)})
 		}
@@ -26,7 +26,7 @@ func begunInCopilot(file string) identity.Session {
 
 // nameOfCopilot returns the session that a file belongs to: its directory is named for it.
 func nameOfCopilot(path string) string {
-	if filepath.Base(path) != "events.jsonl" {
+	if Plain(filepath.Base(path)) != "events.jsonl" {
 		return ""
 	}
 	return filepath.Base(filepath.Dir(path))

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -62,15 +61,22 @@ func glob(dir, pattern string) []string {
 	return files
 }
 
+// transcripts is glob for files that somebody may have packed.
+func transcripts(dir, pattern string) []string {
+	return unpacked(slices.DeleteFunc(glob(dir, pattern+"*"), func(file string) bool {
+		return filepath.Ext(Plain(file)) != filepath.Ext(pattern)
+	}))
+}
+
 // maxSettings is the most that is read of a file that describes sessions.
 const maxSettings = 4 << 20
 
 // headsOf is heads for a file.
 func headsOf(file, with string, see func(jsonvalue.Object) bool) {
-	f, _, err := durable.OpenAtMost(file, durable.MaxInput)
+	in, end, err := open(file)
 	if err != nil {
 		return
 	}
-	defer f.Close()
-	heads(f, with, see)
+	defer end()
+	heads(in, with, see)
 }

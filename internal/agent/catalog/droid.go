@@ -34,7 +34,7 @@ func sessionsOfDroid(root string, only func(file string) bool) (list []Begun) {
 			add(file, filepath.Dir(file))
 		}
 	}
-	for _, file := range glob(root, "sessions/*.jsonl") {
+	for _, file := range transcripts(root, "sessions/*.jsonl") {
 		add(file, "")
 	}
 	return list

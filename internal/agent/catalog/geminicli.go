@@ -20,20 +20,21 @@ func sessionsOfGemini(root string, only func(file string) bool) (list []Begun) {
 		folder := filepath.Join(tmp, name)
 		of := Begun{Session: ofGeminiFolder(folder, owner), Folder: folder, Exact: true,
 			Fits: func(dir string) bool { return geminicli.ProjectHash(dir) == name }}
+		var files []string
 		for _, pattern := range []string{"chats/session-*.jsonl", "chats/session-*.json",
 			"chats/*/*.jsonl", "checkpoint-*.json"} {
-			files := glob(folder, pattern)
-			for _, file := range files {
-				if strings.HasSuffix(file, ".json") && slices.Contains(files, file+"l") {
-					continue // it went on in another form
-				}
-				if !wanted(only, file) {
-					continue
-				}
-				one := of
-				one.File = file
-				list = append(list, one)
+			files = append(files, transcripts(folder, pattern)...)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, ".json") && slices.Contains(files, file+"l") {
+				continue // it went on in another form
 			}
+			if !wanted(only, file) {
+				continue
+			}
+			one := of
+			one.File = file
+			list = append(list, one)
 		}
 	}
 	return list

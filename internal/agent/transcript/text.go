@@ -25,35 +25,40 @@ func (u *UpToCut) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ErrPacked says that an input is packed with gzip. It is not unpacked: every start of a program
-// would pay for what unpacks it.
-var ErrPacked = errors.New("it is packed with gzip: unpack it first")
+// CountIn counts a cut in the statistics of the transcript that was read, unless they tell of one.
+func (u *UpToCut) CountIn(stats *Stats) {
+	if u.Cut && stats.Skipped[SkipTornTail] == 0 {
+		stats.Skip(SkipTornTail, 1)
+	}
+}
 
-// Text returns a reader of the UTF-8 text in r, which may be UTF-16 as PowerShell writes it. r
-// itself is returned if it can seek and is UTF-8. The error is ErrPacked, or one of r.
-func Text(r io.Reader) (io.Reader, error) {
-	var head []byte
+// Peek returns the first n bytes of r, or all if there are fewer, and a reader of all bytes: r
+// itself if it can seek.
+func Peek(r io.Reader, n int) (head []byte, all io.Reader, err error) {
 	if s, ok := r.(io.Seeker); ok {
 		if at, err := s.Seek(0, io.SeekCurrent); err == nil {
-			head = make([]byte, 2)
+			head = make([]byte, n)
 			n, err := io.ReadFull(r, head)
 			if err != nil && n == len(head) {
-				return nil, err
+				return nil, nil, err
 			}
-			head = head[:n]
-			if _, err := s.Seek(at, io.SeekStart); err != nil {
-				return nil, err
-			}
+			_, err = s.Seek(at, io.SeekStart)
+			return head[:n], r, err
 		}
 	}
-	if head == nil {
-		b := bufio.NewReader(r)
-		head, _ = b.Peek(2) // whoever reads on says what is wrong
-		r = b
+	b := bufio.NewReader(r)
+	head, _ = b.Peek(n) // whoever reads on says what is wrong
+	return head, b, nil
+}
+
+// Text returns a reader of the UTF-8 text in r, which may be UTF-16 as PowerShell writes it. r
+// itself is returned if it can seek and is UTF-8. The error is one of r.
+func Text(r io.Reader) (io.Reader, error) {
+	head, r, err := Peek(r, 2)
+	if err != nil {
+		return nil, err
 	}
 	switch string(head) {
-	case "\x1f\x8b":
-		return nil, ErrPacked
 	case "\xff\xfe", "{\x00", "[\x00":
 		return &wide{r: bufio.NewReader(r), order: binary.LittleEndian}, nil
 	case "\xfe\xff", "\x00{", "\x00[":

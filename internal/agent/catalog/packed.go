@@ -1,0 +1,118 @@
+package catalog
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/durable"
+)
+
+// The most that is read of a packed transcript, and the most memory that its decoder takes, in
+// bytes. A small file can be made that unpacks without end.
+const (
+	maxUnpacked     = 4 << 30
+	maxDecoderBytes = 128 << 20
+)
+
+// packings are the forms in which a transcript may be packed: how the bytes begin, and what the
+// name of a file ends with.
+var packings = [...]struct {
+	begin, ending string
+	unpack        func(io.Reader) (io.Reader, func(), error)
+}{
+	{"\x1f\x8b", ".gz", func(r io.Reader) (io.Reader, func(), error) {
+		return &gunzip{r: r}, func() {}, nil
+	}},
+	{"\x28\xb5\x2f\xfd", ".zst", func(r io.Reader) (io.Reader, func(), error) {
+		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxMemory(maxDecoderBytes))
+		if err != nil {
+			return nil, nil, err
+		}
+		return z, z.Close, nil
+	}},
+}
+
+// gunzip reads a gzip file, also one that ends in its header.
+type gunzip struct {
+	r io.Reader
+	z *gzip.Reader
+}
+
+// Read reads from r.
+func (g *gunzip) Read(p []byte) (n int, err error) {
+	if g.z == nil {
+		if g.z, err = gzip.NewReader(g.r); errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return g.z.Read(p)
+}
+
+// Unpack returns what is packed in r, as a *transcript.UpToCut, whatever the file is called; r
+// itself, or a reader of the same bytes, if nothing is. A caller calls end after it has read.
+func Unpack(r io.Reader) (in io.Reader, end func(), err error) {
+	head, r, err := transcript.Peek(r, 4)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, p := range packings {
+		if bytes.HasPrefix(head, []byte(p.begin)) {
+			in, end, err := p.unpack(r)
+			return &transcript.UpToCut{R: &transcript.AtMost{R: in, Most: maxUnpacked}}, end, err
+		}
+	}
+	return r, func() {}, nil
+}
+
+// Plain returns the name that a file has without the ending of what it is packed with. A file that
+// has none keeps its name.
+func Plain(name string) string {
+	for _, p := range packings {
+		if plain, ok := strings.CutSuffix(name, p.ending); ok {
+			return plain
+		}
+	}
+	return name
+}
+
+// open opens a transcript, packed or not.
+func open(file string) (io.Reader, func(), error) {
+	f, _, err := durable.OpenAtMost(file, durable.MaxInput)
+	if err != nil {
+		return nil, nil, err
+	}
+	in, end, err := Unpack(f)
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return in, func() {
+		end()
+		_ = f.Close() // it was only read
+	}, nil
+}
+
+// unpacked returns the files of which an agent writes one, without those that are there as they
+// were written, too: one is being packed, or was unpacked to go on.
+func unpacked(files []string) (list []string) {
+	there := map[string]bool{}
+	for _, file := range files {
+		there[file] = true
+	}
+	for _, file := range files {
+		if plain := Plain(file); plain == file || !there[plain] {
+			there[plain] = true
+			list = append(list, file)
+		}
+	}
+	return list
+}
