@@ -77,6 +77,7 @@ var golden = map[string][]string{
 	},
 	"store": {
 		"16fb6339ee3c1cefe756a455eec911a4f833627b1e005412ac51d3dd69d2d61c",
+		"bcc5f767bb3018c412ab8a773665f5a522b224f4c4d57f753e38c5d05ccfa118",
 	},
 }
 

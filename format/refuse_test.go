@@ -168,8 +168,10 @@ func refusals() []refusal {
 		{"store", 0, "sha256", "sha512", "unknown hash"},
 		{"store", 0, sampleStore, strings.ToUpper(sampleStore), "bad store id"},
 		{"store", 0, sampleStore, sampleStore[1:], "bad store id"},
-		{"store", 0, sampleStore + "\n", sampleStore, "3 lines"},
-		{"store", 0, sampleStore + "\n", sampleStore + "\nmore 1\n", "3 lines"},
+		{"store", 0, sampleStore + "\n", sampleStore, "3 or 4 lines"},
+		{"store", 0, sampleStore + "\n", sampleStore + "\nmore 1\n", "bad id on remotes"},
+		{"store", 0, sampleStore + "\n", sampleStore + "\nshared-as 1\n", "bad id on remotes"},
+		{"store", 1, "shared-as", "more\nshared-as", "3 or 4 lines"},
 	}
 }
 

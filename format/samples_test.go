@@ -426,7 +426,9 @@ func codecs(tb testing.TB) []codec {
 		{"checkpoint",
 			[][]byte{bytesOf(sampleCheckpoint().Encode()), bytesOf(emptyCheckpoint().Encode())},
 			againCheckpoint},
-		{"store", [][]byte{format.StoreFormat{Hash: "sha256", Store: sampleStore}.Encode()},
+		{"store", [][]byte{format.StoreFormat{Hash: "sha256", Store: sampleStore}.Encode(),
+			format.StoreFormat{Hash: "sha256", Store: sampleStore,
+				SharedAs: strings.Repeat("3c", 16)}.Encode()},
 			againStore},
 	}
 }

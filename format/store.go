@@ -12,11 +12,18 @@ const StoreVersion = 1
 type StoreFormat struct {
 	Hash  string // "sha256"
 	Store string // random, 32 hexadecimal digits; distinguishes different stores
+	// SharedAs is the id of the store on remotes, of the same form, if that is another one than
+	// Store: the directory is a copy, and the one that it is a copy of has the other. Or "".
+	SharedAs string
 }
 
 // Encode returns the format file.
 func (f StoreFormat) Encode() []byte {
-	return fmt.Appendf(nil, "ctx %d\nhash %s\nstore %s\n", StoreVersion, f.Hash, f.Store)
+	b := fmt.Appendf(nil, "ctx %d\nhash %s\nstore %s\n", StoreVersion, f.Hash, f.Store)
+	if f.SharedAs != "" {
+		b = fmt.Appendf(b, "shared-as %s\n", f.SharedAs)
+	}
+	return b
 }
 
 // DecodeStoreFormat reads a format file. A *VersionError says that the store has another version;
@@ -30,8 +37,8 @@ func DecodeStoreFormat(b []byte) (StoreFormat, error) {
 		return StoreFormat{}, &VersionError{What: "store", Got: v, Known: StoreVersion}
 	}
 	lines := strings.Split(string(b), "\n")
-	if len(lines) != 4 || lines[3] != "" {
-		return StoreFormat{}, fmt.Errorf("format file does not have 3 lines")
+	if n := len(lines); n < 4 || n > 5 || lines[n-1] != "" {
+		return StoreFormat{}, fmt.Errorf("format file does not have 3 or 4 lines")
 	}
 	hash, okHash := strings.CutPrefix(lines[1], "hash ")
 	store, okStore := strings.CutPrefix(lines[2], "store ")
@@ -41,5 +48,13 @@ func DecodeStoreFormat(b []byte) (StoreFormat, error) {
 	if !okStore || !IsStoreID(store) {
 		return StoreFormat{}, fmt.Errorf("bad store id: %.40q", lines[2])
 	}
-	return StoreFormat{Hash: hash, Store: store}, nil
+	f := StoreFormat{Hash: hash, Store: store}
+	if len(lines) == 5 {
+		as, ok := strings.CutPrefix(lines[3], "shared-as ")
+		if !ok || !IsStoreID(as) {
+			return StoreFormat{}, fmt.Errorf("bad id on remotes: %.40q", lines[3])
+		}
+		f.SharedAs = as
+	}
+	return f, nil
 }

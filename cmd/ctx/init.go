@@ -9,7 +9,8 @@ import (
 )
 
 func newInitCmd(a *app) *cobra.Command {
-	return &cobra.Command{
+	newID := false
+	cmd := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Create a store for a project",
 		Long: long(`Creates a store at .gemini/context and prints its path, byte for byte with -z.
@@ -20,12 +21,20 @@ change an existing store. If an earlier run was interrupted, it finishes the sto
 
 In a work tree of git the command adds a line for the store to .git/info/exclude, and puts an empty
 .git into the store, so that git clean -fdx passes it over. With git clean -ffdx everything that was
-said is gone.`,
+said is gone.
+
+A copy of a store's directory, or one that was restored from a backup, is the same store to remotes,
+and the second one that pushes or pulls is refused (12). --new-id makes an existing store another one
+to them: it keeps all that it has, shares it again under an id of its own, and its next pull brings
+what the other one has more, as SESSION@STORE. Run it in the copy, not in both.`,
 			exitNoStore, exitLocked, exitCorrupt),
-		Example: "  ctx init\n  ctx init ~/src/parcels",
+		Example: "  ctx init\n  ctx init ~/src/parcels\n  ctx init --new-id",
 		Args:    between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			a.watchInterrupts()
+			if newID {
+				return a.newID(args)
+			}
 			r, created, err := repo.Init(a.env(), a.project(args))
 			if err != nil {
 				return err
@@ -39,6 +48,28 @@ said is gone.`,
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&newID, "new-id", false,
+		"give a store that was copied or restored an id of its own on remotes")
+	return cmd
+}
+
+// newID gives a store that is there an id of its own on remotes.
+func (a *app) newID(args []string) error {
+	env := a.env()
+	if len(args) > 0 {
+		env.WorkDir, env.StoreDir = a.path(args[0]), ""
+	}
+	r, err := repo.NewID(env)
+	if err != nil {
+		return err
+	}
+	a.opened = append(a.opened, r)
+	if a.json {
+		return a.answer("path", r.Dir, "id", r.Shared, "created", false)
+	}
+	a.pathLine(r.Dir)
+	a.say("the next push shares all again, as another store")
+	return nil
 }
 
 // placed says where a store is, if that is not in the project that was asked for, whether it may

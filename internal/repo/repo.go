@@ -4,6 +4,7 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ type Env struct {
 	// "key=value" from the command line, the last one of a key counts
 	Overrides []string
 	Now       func() time.Time // the clock
-	Random    io.Reader        // where a new store's key and id come from; read by Init only
+	Random    io.Reader        // where keys and ids come from; read by Init and NewID only
 	// Who takes the lock; Since is filled in from Now where it is zero
 	Owner lock.Owner
 	FS    *durable.FS // makes the durable calls; nil for the real thing
@@ -42,6 +43,7 @@ type Env struct {
 type Repo struct {
 	Dir     string           // the absolute path of .gemini/context
 	ID      string           // the store's random id, 32 lower-case hexadecimal digits
+	Shared  string           // its id on remotes: ID, but for a copy that NewID made another store
 	Config  *Config          // the settings, checked; not to be changed
 	FS      *durable.FS      // as in Env
 	Objects *objects.Store   // its clock is Now
@@ -57,7 +59,7 @@ type Repo struct {
 	shield     sync.Once
 }
 
-// maxFormat limits the format file, in bytes: it has three lines of about 70 bytes.
+// maxFormat limits the format file, in bytes: it has up to four lines of about 70 bytes.
 const maxFormat = 4096
 
 // Open finds the store that env names, checks that this build may use it, and reads the settings.
@@ -121,6 +123,7 @@ func assemble(env Env, dir string, f format.StoreFormat, config *Config) *Repo {
 	r := &Repo{
 		Dir:        dir,
 		ID:         f.Store,
+		Shared:     cmp.Or(f.SharedAs, f.Store),
 		Config:     config,
 		FS:         env.FS,
 		Objects:    store,

@@ -55,7 +55,7 @@ func (x *Sharer) index(ctx context.Context, chosen []chosenObject, forgot []form
 	for i, id := range forgot {
 		ids[i] = id.String()
 	}
-	return engine.Forget(ctx, x.s.ID, ids)
+	return engine.Forget(ctx, x.s.Shared, ids)
 }
 
 // message returns what an engine is told of an object; ok is false for what is no message with
@@ -74,7 +74,7 @@ func (x *Sharer) message(c chosenObject) (m remote.Message, ok bool, err error) 
 		return m, false, err
 	}
 	return remote.Message{
-		ID: c.id.String(), Store: x.s.ID, Session: c.session, At: shown.Entry.Time,
+		ID: c.id.String(), Store: x.s.Shared, Session: c.session, At: shown.Entry.Time,
 		Role: shown.Entry.Role, Text: cut(shown.Text, remote.MaxText),
 	}, true, nil
 }
@@ -122,7 +122,7 @@ func (x *Sharer) Search(ctx context.Context, query string, n int) ([]Hit, error)
 	for i, h := range found {
 		name := h.Session
 		switch of, there := stores[h.Store]; {
-		case h.Store == x.s.ID:
+		case h.Store == x.s.Shared:
 		case there:
 			name += "@" + of.label
 		default:

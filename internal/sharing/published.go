@@ -14,7 +14,7 @@ import (
 // cache keeps what this store shares on the remote, so that the next push need not read its log
 // there. It has the form of a push that shares all of it.
 func (x *Sharer) cache(p *published) {
-	all := &share.Push{Store: x.s.ID, Number: p.number + 1, Before: p.digest, Time: x.now(),
+	all := &share.Push{Store: x.s.Shared, Number: p.number + 1, Before: p.digest, Time: x.now(),
 		Forest: p.forest}
 	for b, tip := range p.tips {
 		b.Tip = tip
@@ -38,7 +38,7 @@ func (x *Sharer) cached(number uint64, digest format.ID) *published {
 		return nil
 	}
 	all, _, err := share.DecodePush(b)
-	if err != nil || all.Store != x.s.ID {
+	if err != nil || all.Store != x.s.Shared {
 		return nil
 	}
 	p := newPublished()

@@ -60,7 +60,7 @@ func (x *Sharer) Pull(ctx context.Context) (report PullReport, err error) {
 			continue // nothing that a store writes
 		}
 		there[name] = true
-		if name == folder(x.s.ID) {
+		if name == folder(x.s.Shared) {
 			bad = errors.Join(bad, x.isOwn(ctx))
 			continue
 		}

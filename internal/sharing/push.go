@@ -82,7 +82,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	if err != nil {
 		return report, err
 	}
-	p := &share.Push{Store: x.s.ID, Number: base.number + 1, Before: base.digest, Time: x.now()}
+	p := &share.Push{Store: x.s.Shared, Number: base.number + 1, Before: base.digest, Time: x.now()}
 	chosen, goesOn, err := x.choose(ctx, view, base, p, &report)
 	if err != nil {
 		return report, err
@@ -107,7 +107,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 			return report, nil
 		}
 		if head == nil {
-			c, err := x.list(ctx, folder(x.s.ID))
+			c, err := x.list(ctx, folder(x.s.Shared))
 			if err != nil {
 				return report, err
 			}
@@ -131,7 +131,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	if err != nil {
 		return report, err
 	}
-	next := &share.Head{Store: x.s.ID, Label: x.o.Label, Number: p.Number,
+	next := &share.Head{Store: x.s.Shared, Label: x.o.Label, Number: p.Number,
 		Digest: format.Sum(b), Time: p.Time}
 	files := append(packs,
 		named{
@@ -161,7 +161,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	next.Trash = append(next.Trash, renewed.trash...)
 	for i, f := range files {
 		x.o.Progress(i, len(files), "pushing")
-		if err := x.r.PutNew(ctx, share.Stores+folder(x.s.ID)+"/"+f.name, f.data); err != nil {
+		if err := x.r.PutNew(ctx, share.Stores+folder(x.s.Shared)+"/"+f.name, f.data); err != nil {
 			return report, err
 		}
 	}
@@ -172,7 +172,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	if err != nil {
 		return report, err
 	}
-	if err := x.r.Swap(ctx, share.HeadName(folder(x.s.ID)), headBytes, nextBytes); err != nil {
+	if err := x.r.Swap(ctx, share.HeadName(folder(x.s.Shared)), headBytes, nextBytes); err != nil {
 		if errors.Is(err, remote.ErrStale) {
 			err = errors.Join(err, x.takeBack(ctx, filesOf(packs)))
 		}
@@ -209,13 +209,16 @@ func filesOf(list []named) (files []share.File) {
 func (x *Sharer) own(
 	ctx context.Context, view *refs.View,
 ) (*share.Head, []byte, *published, error) {
-	head, b, err := x.headOf(ctx, folder(x.s.ID))
+	head, b, err := x.headOf(ctx, folder(x.s.Shared))
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	seen, err := x.seen(view, history.RemoteRefs+x.o.Name)
 	if err != nil {
 		return nil, nil, nil, err
+	}
+	if seen != nil && seen.Store != x.s.Shared {
+		seen = nil // of before it had an id of its own
 	}
 	if err := follows(head, seen); err != nil {
 		return nil, nil, nil, err
@@ -229,7 +232,7 @@ func (x *Sharer) own(
 	}
 	base := x.cached(head.Number, head.Digest)
 	if base == nil {
-		c, err := x.list(ctx, folder(x.s.ID))
+		c, err := x.list(ctx, folder(x.s.Shared))
 		if err != nil {
 			return nil, nil, nil, err
 		}

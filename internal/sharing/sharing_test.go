@@ -20,6 +20,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/remote/dir"
+	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sharing"
 	"github.com/gemini-ctx/ctx/internal/storetest"
@@ -682,6 +683,20 @@ func TestCopiedStore(t *testing.T) {
 	if !errors.Is(err, sharing.ErrCopied) {
 		t.Errorf("got error %v", err)
 	}
+	// With an id of its own it is another store, which has all that it had, and takes in the rest.
+	env := storetest.Env(to, nil)
+	env.Random = rand.NewChaCha8([32]byte{1})
+	if _, err := repo.NewID(env); err != nil {
+		t.Fatal(err)
+	}
+	copied = &party{storetest.Reopen(t, to, nil), t, "copy"}
+	copied.pull(r)
+	copied.push(r)
+	a.pull(r)
+	copied.says("work", "one", "two of the copy")
+	copied.says("work@laptop", "one", "two of the one")
+	a.says("work@copy", "one", "two of the copy")
+	a.says("work", "one", "two of the one")
 }
 
 // A remote that stops in any step of a push or a pull costs nothing: the next one completes it.

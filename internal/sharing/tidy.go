@@ -31,7 +31,7 @@ func (x *Sharer) renew(ctx context.Context, head *share.Head, forgot []format.ID
 	if len(forgot) == 0 && !joins {
 		return r, nil
 	}
-	c, err := x.list(ctx, folder(x.s.ID))
+	c, err := x.list(ctx, folder(x.s.Shared))
 	if err != nil {
 		return r, err
 	}
@@ -62,7 +62,7 @@ func (x *Sharer) get(ctx context.Context, r *renewal, name string) ([]byte, erro
 			return f.data, nil
 		}
 	}
-	return x.r.Get(ctx, share.Stores+folder(x.s.ID)+"/"+name, 0, -1)
+	return x.r.Get(ctx, share.Stores+folder(x.s.Shared)+"/"+name, 0, -1)
 }
 
 // without replaces a pack that holds bodies which are gone. It returns the packs as they are then.
@@ -119,7 +119,7 @@ func (x *Sharer) takeBack(ctx context.Context, packs []share.File) error {
 			return err
 		}
 		for _, bare := range r.files {
-			root := share.Stores + folder(x.s.ID) + "/"
+			root := share.Stores + folder(x.s.Shared) + "/"
 			if err := x.r.PutNew(ctx, root+bare.name, bare.data); err != nil {
 				return err
 			}
@@ -295,7 +295,7 @@ func (x *Sharer) empty(ctx context.Context, head *share.Head, headBytes []byte) 
 	}
 	names := make([]string, len(due))
 	for i, name := range due {
-		names[i] = share.Stores + folder(x.s.ID) + "/" + name
+		names[i] = share.Stores + folder(x.s.Shared) + "/" + name
 	}
 	if err := x.r.Delete(ctx, names); err != nil {
 		return headBytes, err
@@ -306,7 +306,7 @@ func (x *Sharer) empty(ctx context.Context, head *share.Head, headBytes []byte) 
 	if err != nil {
 		return headBytes, err
 	}
-	if err := x.r.Swap(ctx, share.HeadName(folder(x.s.ID)), headBytes, b); err != nil {
+	if err := x.r.Swap(ctx, share.HeadName(folder(x.s.Shared)), headBytes, b); err != nil {
 		return headBytes, err
 	}
 	*head = next

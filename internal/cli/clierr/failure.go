@@ -163,7 +163,8 @@ func inStore(err error) (Problem, bool) {
 			Hint: "ask who runs the remote what happened; this store is as it was"}, true
 	case errors.Is(err, sharing.ErrCopied):
 		return Problem{Code: Stale, Kind: "copied",
-			Hint: "`ctx clone` makes another store of the same sessions, with an id of its own"}, true
+			Hint: "`ctx init --new-id` in the one that was copied or restored makes it a store of " +
+				"its own, and the next pull brings what the other one has more"}, true
 	case errors.Is(err, remote.ErrIncomplete):
 		return Problem{Code: Failed, Kind: "incomplete",
 			Hint: "run it again later: a program that syncs the folder may be at work; if the " +
