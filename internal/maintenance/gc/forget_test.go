@@ -3,13 +3,17 @@ package gc_test
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
 	"github.com/gemini-ctx/ctx/internal/storetest"
+	"github.com/gemini-ctx/ctx/lock"
 )
 
 // What is forgotten while gc packs it keeps gc from nothing: it begins anew. Where that happens in
@@ -55,5 +59,48 @@ func TestGCBesideForget(t *testing.T) {
 			t.Errorf("%s: %+v", tt.name, report)
 		}
 		kit.Clean(t, kit.Fresh(t, s))
+	}
+}
+
+// A forget removes what others are writing, in whatever step of theirs it comes: gc begins anew.
+func TestGCBesideForgetAtEachStep(t *testing.T) {
+	bg := context.Background()
+	base := kit.Grow(t, 1)
+	kit.Say(t, base, "talk", "a message", "secrets", "an answer")
+	storetest.Loosen(t, base)
+	kit.Age(t, base, storetest.Start.Add(-30*kit.Day))
+	beside := 0
+	for n, done := 0, false; !done; n++ {
+		dir := filepath.Dir(filepath.Dir(storetest.CopyStore(t, base.Dir)))
+		step := 0
+		fsys := &durable.FS{}
+		fsys.Hook = func(c durable.Call) error {
+			if c.Op != durable.OpSync {
+				return nil
+			}
+			if step++; step != n+1 {
+				return nil
+			}
+			other := storetest.Reopen(t, dir, nil, "lock.timeout=1ms")
+			_, err := forget.Run(bg, other, forget.Options{Text: "secrets"})
+			var busy *lock.BusyError
+			switch {
+			case err == nil:
+				beside++
+			case !errors.As(err, &busy): // gc has the lock in this step
+				t.Errorf("forget at step %d: %v", n, err)
+			}
+			return nil
+		}
+		s := storetest.Reopen(t, dir, fsys, "log.keep=1s")
+		s.Now = func() time.Time { return storetest.Start.Add(kit.Day) }
+		if _, err := gc.Run(bg, s, gc.Options{Grace: -1, LogFrom: 1}); err != nil {
+			t.Errorf("beside a forget at step %d: %v", n, err)
+		}
+		kit.Clean(t, storetest.Reopen(t, dir, nil))
+		done = step <= n
+	}
+	if beside < 2 {
+		t.Errorf("%d forgets beside gc", beside)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -61,10 +62,9 @@ func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
 	defer graph.Frugal()()
 	defer s.Objects.KeepFew()()
 	c := &collector{s: s, o: o, now: s.Now()}
-	if !o.DryRun {
-		if err := s.Store.FinishForget(ctx); err != nil {
-			return Report{}, fmt.Errorf("cannot collect garbage: %w", err)
-		}
+	forgets, err := c.forgets(ctx)
+	if err != nil {
+		return Report{}, fmt.Errorf("cannot collect garbage: %w", err)
 	}
 	if o.Auto {
 		due, err := autoDue(s)
@@ -77,9 +77,15 @@ func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
 		c.report.Segments += segments // a try that ends early has dropped old log already
 		segments = c.report.Segments
 		var gone *objects.GoneError
-		if !errors.Is(err, graph.ErrForgot) && !errors.As(err, &gone) {
+		begin := errors.Is(err, graph.ErrForgot) || errors.As(err, &gone)
+		if !begin && !errors.Is(err, fs.ErrNotExist) {
 			return c.report, err
 		}
+		now, failed := c.forgets(ctx)
+		if failed != nil || !begin && now == forgets {
+			return c.report, errors.Join(err, failed)
+		}
+		forgets = now
 		if try == maxTries {
 			return c.report, fmt.Errorf("cannot collect garbage: %w", graph.ErrForgot)
 		}
@@ -87,12 +93,25 @@ func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
 	}
 }
 
-// maxTries is how often Run begins anew because something that it was packing was forgotten. Each
-// time it takes another forget at the same moment.
+// forgets waits until no forget is under way, and returns how many there were. A forget removes all
+// that writes have not finished, since the words may be in it: also what gc is writing without the
+// lock, which then finds its file gone.
+func (c *collector) forgets(ctx context.Context) (int, error) {
+	if !c.o.DryRun {
+		if err := c.s.Store.FinishForget(ctx); err != nil {
+			return 0, err
+		}
+	}
+	list, _, err := c.s.Objects.ForgetFiles()
+	return len(list), err
+}
+
+// maxTries is how often Run begins anew because something was forgotten that it was packing or while
+// it was writing. Each time it takes another forget at the same moment.
 const maxTries = 8
 
-// run is one try. *objects.GoneError and ErrForgot say that something was forgotten meanwhile;
-// nothing is removed then.
+// run is one try. *objects.GoneError and ErrForgot say that something was forgotten meanwhile, and so
+// may fs.ErrNotExist; nothing that stays is removed then.
 func (c *collector) run(ctx context.Context) (err error) {
 	c.takeBack = func() error { return nil }
 	defer func() { err = errors.Join(err, c.takeBack()) }()
