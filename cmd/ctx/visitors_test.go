@@ -20,6 +20,7 @@ type record = map[string]any
 // The files are those that real versions write (internal/e2e has these).
 type visitor struct {
 	name string
+	turn string // the event of its hooks at the end of a turn
 	// open begins with a session: handed is the file that ctx wrote, nil for a session of its own.
 	// It returns the file that the agent goes on to write.
 	open func(v *visit, handed []byte) (file string)
@@ -49,8 +50,9 @@ type turnPart struct {
 
 func visitors() []visitor {
 	return []visitor{
-		{"claude-code", openClaude, growClaude}, {"codex", openCodex, growCodex},
-		{"gemini-cli", openGemini, growGemini}, {"opencode", openOpencode, growOpencode},
+		{"claude-code", "Stop", openClaude, growClaude}, {"codex", "Stop", openCodex, growCodex},
+		{"gemini-cli", "AfterAgent", openGemini, growGemini},
+		{"opencode", "session.idle", openOpencode, growOpencode},
 	}
 }
 

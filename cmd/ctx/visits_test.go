@@ -19,8 +19,8 @@ import (
 
 // TestVisits hands a session from agent to agent, six times, as people do who change the agent in
 // the middle of a work: whole and compacted, with turns of every kind. After each visit the session
-// has every word once, in the order in which the words were said. CTX_VISITS=24 takes 24 chains;
-// CTX_VISITS_SEED is the first seed.
+// has every word once, in the order in which the words were said, whether it is imported or hooks of
+// the agents record it. CTX_VISITS=24 takes 24 chains of each; CTX_VISITS_SEED is the first seed.
 func TestVisits(t *testing.T) {
 	chains, seed := 2, uint64(3)
 	if n, err := strconv.Atoi(os.Getenv("CTX_VISITS")); err == nil {
@@ -31,6 +31,11 @@ func TestVisits(t *testing.T) {
 	}
 	for range chains {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) { newChain(t, seed).run(6) })
+		t.Run(fmt.Sprint("hooks, seed", seed), func(t *testing.T) {
+			c := newChain(t, seed)
+			c.hooks = true
+			c.run(6)
+		})
 		seed++
 	}
 }
@@ -47,6 +52,8 @@ type visitChain struct {
 	words     int
 	database  map[string]bool
 	story     []string // what happened, for the report
+	hooks     bool     // of the agents record it, most of the time
+	in        []byte   // standard input of the next command
 }
 
 func newChain(t *testing.T, seed uint64) *visitChain {
@@ -67,7 +74,9 @@ func (c *visitChain) ctx(args ...string) string {
 	c.Helper()
 	var out, errs bytes.Buffer
 	c.tick++
-	if code := run(context.Background(), screenWorld(c.dir, &out, &errs, c.tick), args); code != 0 {
+	w := screenWorld(c.dir, &out, &errs, c.tick)
+	w.stdin, c.in = bytes.NewReader(c.in), nil
+	if code := run(context.Background(), w, args); code != 0 {
 		c.Fatalf("ctx %s: exit %d: %s%s\n%s", strings.Join(args, " "), code, errs.String(),
 			out.String(), strings.Join(c.story, "\n"))
 	}
@@ -188,10 +197,29 @@ func (c *visitChain) turn(v *visit) (list []turnPart) {
 
 var tokens = regexp.MustCompile(`w(\d+|again)w`)
 
-// bring imports what an agent has.
+// bring imports what an agent has, or has a hook of the agent record it.
 func (c *visitChain) bring(v *visit) {
 	c.Helper()
-	c.ctx("import", v.name, v.file)
+	if !c.hooks || c.rng.IntN(4) == 0 {
+		c.ctx("import", v.name, v.file)
+		return
+	}
+	call := record{"session_id": v.id, "transcript_path": v.file, "cwd": c.dir,
+		"hook_event_name": v.turn}
+	if v.name == "opencode" {
+		b, err := os.ReadFile(v.file)
+		if err != nil {
+			c.Fatal(err)
+		}
+		delete(call, "transcript_path")
+		call["document"] = json.RawMessage(b)
+	}
+	c.in = linesOf([]record{call})
+	c.ctx("hook", v.name)
+	if out := c.ctx("status", "--json"); strings.Contains(out, "not recorded") ||
+		strings.Contains(out, "nothing is recorded") {
+		c.Fatalf("hook: %s\n%s", out, strings.Join(c.story, "\n"))
+	}
 }
 
 // judge compares the session with the truth.

@@ -57,15 +57,14 @@ func (s *Writer) ImportAhead(ctx context.Context, a *Ahead, as string) (Imported
 	return im.read(func() (transcript.Stats, error) { return im.readAhead(a) })
 }
 
-// ImportLive is ImportTranscript for a transcript that an agent is still writing. It does not look
-// for a session that the transcript resumes. With goesOn, the session has all that the agent wrote
-// before what read gives: few messages come, and those that are due graduate in the same operation.
-// Else the caller has to call Graduate.
+// ImportLive is ImportTranscript for what follows in a transcript that an agent is still writing:
+// the session has all that the agent wrote before what read gives. Few messages come, and those that
+// are due graduate in the same operation. It does not look for a session that the transcript
+// resumes.
 func (s *Writer) ImportLive(
-	ctx context.Context, read transcript.Read, goesOn bool,
+	ctx context.Context, as string, read transcript.Read,
 ) (ImportedTranscript, error) {
-	im := &transcriptImporter{Writer: s, ctx: ctx, lanes: map[string]*lane{}, live: true,
-		goesOn: goesOn}
+	im := &transcriptImporter{Writer: s, ctx: ctx, as: as, lanes: map[string]*lane{}, goesOn: true}
 	return im.read(func() (transcript.Stats, error) { return read(im.step) })
 }
 
@@ -157,7 +156,7 @@ type transcriptImporter struct {
 	said titles.Said     // by the messages of the main conversation
 	last transcript.Step // the newest of these
 
-	live, goesOn, resumed bool
+	goesOn, resumed bool
 }
 
 // lane imports one conversation of a transcript: the main one, or a subagent's.
@@ -228,7 +227,7 @@ func ThreadSession(parent, thread string) string { return fitSession(parent + ".
 func (im *transcriptImporter) step(st transcript.Step) error {
 	if im.out.Session == "" {
 		im.out.Session = im.nameOf(st.Session, st.Home, st.Message.Origin.Agent)
-		if im.as == "" && !im.live {
+		if im.as == "" && !im.goesOn {
 			if err := im.resume(&st); err != nil {
 				return err
 			}

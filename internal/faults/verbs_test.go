@@ -453,10 +453,10 @@ func oldestCluster(s *session.Store) (format.ID, error) {
 }
 
 func importGemini(s *session.Store) error {
-	_, err := s.Exchange.ImportLive(
+	_, err := s.Exchange.ImportTranscript(
 		bg, func(emit func(transcript.Step) error) (transcript.Stats, error) {
 			return geminicli.ReadAs("", strings.NewReader(geminiTalk), emit)
-		}, false)
+		}, "")
 	return err
 }
 

@@ -99,21 +99,24 @@ func (c *copiedFile) readOn(
 	now *copiedFile,
 ) (done copied, ok bool, err error) {
 	if row.ReadOn == nil || c.Mark.State == nil || c.Size < 0 || c.Size > now.Size ||
-		c.File != now.File || !c.endsAt(s, row.Source) {
+		c.File != now.File || row.Resumes && !c.begun(s) || !c.endsAt(s, row.Source) {
 		return copied{}, false, nil
 	}
 	if sum, err := ends(f, c.Size); err != nil || !bytes.Equal(sum, c.Ends) {
 		return copied{}, false, nil
 	}
-	mark := c.Mark
+	mark, as := c.Mark, ""
+	if row.Resumes {
+		as = c.Session // which may be the one that the transcript goes on with
+	}
 	out, err := s.Exchange.ImportLive(
-		ctx, func(emit func(transcript.Step) error) (transcript.Stats, error) {
+		ctx, as, func(emit func(transcript.Step) error) (transcript.Stats, error) {
 			return row.ReadOn(name, io.NewSectionReader(f, mark.Offset, now.Size-mark.Offset),
 				&mark, row.WithBeside(c.Path, func(st transcript.Step) error {
 					st.Begins = "" // it began before
 					return emit(st)
 				}))
-		}, true)
+		})
 	if errors.Is(err, transcript.ErrWhole) {
 		return copied{}, false, nil
 	}
@@ -124,6 +127,13 @@ func (c *copiedFile) readOn(
 	done = report(out, false)
 	done.session = c.Session
 	return done, true, err
+}
+
+// begun reports whether the session of a copy is there. Before its first message nobody knows which
+// session the transcript goes on with.
+func (c *copiedFile) begun(s *session.Store) bool {
+	view, err := s.Refs.Read()
+	return err == nil && view.Get(history.RefName(c.Session, history.MainBranch)).Exists()
 }
 
 // endsAt reports whether the newest entry of the session is the message that the last copy ended
@@ -153,7 +163,7 @@ func (c *copiedFile) endsAt(s *session.Store, source string) bool {
 func importWhole(
 	ctx context.Context, s *session.Store, row *catalog.Agent, path string, in io.Reader,
 	m *transcript.Mark,
-) (done copied, changed []string, err error) {
+) (copied, []string, error) {
 	name := ""
 	if path != "" {
 		name = row.NameOf(path)
@@ -165,13 +175,7 @@ func importWhole(
 		}
 		return row.Read(name, in, emit)
 	}
-	var out exchange.ImportedTranscript
-	if row.Resumes {
-		// The agent says which session it goes on with
-		out, err = s.Exchange.ImportLive(ctx, read, false)
-	} else {
-		out, err = s.Exchange.ImportTranscript(ctx, read, "")
-	}
+	out, err := s.Exchange.ImportTranscript(ctx, read, "")
 	if err == nil {
 		err = s.Exchange.NoteDrift(exchange.DriftOf(row.Name, path, &out))
 	}

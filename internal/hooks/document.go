@@ -31,9 +31,9 @@ func (h *hook) take(ctx context.Context) (copied, error) {
 		return copied{}, err
 	}
 	out, err := h.s.Exchange.ImportLive(
-		ctx, func(emit func(transcript.Step) error) (transcript.Stats, error) {
+		ctx, "", func(emit func(transcript.Step) error) (transcript.Stats, error) {
 			return row.Read("", in, emit)
-		}, true)
+		})
 	if err == nil {
 		err = h.s.Exchange.AddDrift(exchange.DriftOf(row.Name, "", &out))
 	}
