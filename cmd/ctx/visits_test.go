@@ -19,8 +19,8 @@ import (
 
 // TestVisits hands a session from agent to agent, six times, as people do who change the agent in
 // the middle of a work: whole and compacted, with turns of every kind. After each visit the session
-// has every word once, in the order in which the words were said, whether it is imported or hooks of
-// the agents record it. CTX_VISITS=24 takes 24 chains of each; CTX_VISITS_SEED is the first seed.
+// has every word once, in the order in which the words were said, whether it is imported or hooks
+// record it. CTX_VISITS=24 takes 24 chains of each; CTX_VISITS_SEED is the first seed.
 func TestVisits(t *testing.T) {
 	chains, seed := 2, uint64(3)
 	if n, err := strconv.Atoi(os.Getenv("CTX_VISITS")); err == nil {

@@ -58,8 +58,8 @@ func (s *Writer) ImportAhead(ctx context.Context, a *Ahead, as string) (Imported
 }
 
 // ImportLive is ImportTranscript for what follows in a transcript that an agent is still writing:
-// the session has all that the agent wrote before what read gives. Few messages come, and those that
-// are due graduate in the same operation. It does not look for a session that the transcript
+// the session has all that the agent wrote before what read gives. Few messages come, and those
+// that are due graduate in the same operation. It does not look for a session that the transcript
 // resumes.
 func (s *Writer) ImportLive(
 	ctx context.Context, as string, read transcript.Read,

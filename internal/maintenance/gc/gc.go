@@ -106,12 +106,12 @@ func (c *collector) forgets(ctx context.Context) (int, error) {
 	return len(list), err
 }
 
-// maxTries is how often Run begins anew because something was forgotten that it was packing or while
-// it was writing. Each time it takes another forget at the same moment.
+// maxTries is how often Run begins anew because something was forgotten that it was packing, or
+// while it was writing. Each time it takes another forget at the same moment.
 const maxTries = 8
 
-// run is one try. *objects.GoneError and ErrForgot say that something was forgotten meanwhile, and so
-// may fs.ErrNotExist; nothing that stays is removed then.
+// run is one try. *objects.GoneError and ErrForgot say that something was forgotten meanwhile, and
+// so may fs.ErrNotExist; nothing that stays is removed then.
 func (c *collector) run(ctx context.Context) (err error) {
 	c.takeBack = func() error { return nil }
 	defer func() { err = errors.Join(err, c.takeBack()) }()
