@@ -14,14 +14,7 @@ import (
 // forgotten here: summaries, masks and replacements. So their bodies are not taken in. The store
 // may not have been told yet, and what was forgotten does not come back in what is made of it.
 func (p *pulling) keepOut(ctx context.Context, b []byte, id format.ID) error {
-	gone := map[format.ID]bool{}
-	err := p.x.s.Objects.EachAbsent(func(id format.ID, _ string) error {
-		forgot, err := p.x.s.Objects.Forgotten(id)
-		if forgot {
-			gone[id] = true
-		}
-		return err
-	})
+	gone, err := p.x.forgottenHere()
 	if err != nil || len(gone) == 0 {
 		return err
 	}
@@ -60,6 +53,33 @@ func (p *pulling) keepOut(ctx context.Context, b []byte, id format.ID) error {
 	}
 	slices.SortFunc(list, format.ID.Compare)
 	return p.x.s.Store.Locked(ctx, func(t *store.Tx) error { return t.NoteForgotten(list) })
+}
+
+// forgottenIDs are the objects that are forgotten here, as of some operations that forgot.
+type forgottenIDs struct {
+	as  []uint64 // the operations; nil for not known
+	ids map[format.ID]bool
+}
+
+// forgottenHere returns the objects that are forgotten here. It reads their records once, and again
+// after another forget: there is one of each.
+func (x *Sharer) forgottenHere() (map[format.ID]bool, error) {
+	as, unfinished, err := x.s.Objects.ForgetFiles()
+	if err != nil || len(as) > 0 && !unfinished && slices.Equal(as, x.gone.as) {
+		return x.gone.ids, err
+	}
+	ids := map[format.ID]bool{}
+	err = x.s.Objects.EachAbsent(func(id format.ID, _ string) error {
+		forgot, err := x.s.Objects.Forgotten(id)
+		if forgot {
+			ids[id] = true
+		}
+		return err
+	})
+	if err == nil && !unfinished {
+		x.gone = forgottenIDs{as, ids}
+	}
+	return ids, err
 }
 
 // holds reports whether a member of a node is gone. known has the answers for nodes.

@@ -53,6 +53,7 @@ type Sharer struct {
 	key ed25519.PrivateKey
 
 	decoded decoded // while a store is pulled
+	gone    forgottenIDs
 }
 
 // Open checks that the remote is one of ctx, or empty, and returns the Sharer. Errors:
