@@ -15,36 +15,39 @@ import (
 // layers says which packages of this module each package may import. A package that is not here may
 // not exist: the architecture is what is written down in docs/architecture.md.
 var layers = map[string]string{
-	"internal/varint":           "",
-	"format":                    "internal/varint",
-	"format/pack":               "internal/varint format",
-	"format/dense":              "internal/varint format",
-	"format/share":              "format",
-	"forest":                    "format",
-	"internal/terms":            "",
-	"forest/score":              "internal/varint internal/terms",
-	"forest/summarize":          "format internal/terms",
-	"internal/jsonvalue":        "",
-	"internal/message":          "internal/jsonvalue",
-	"internal/agent/transcript": "format internal/jsonvalue internal/message",
+	"internal/varint":    "",
+	"format":             "internal/varint",
+	"format/pack":        "internal/varint format",
+	"format/dense":       "internal/varint format",
+	"format/share":       "format",
+	"forest":             "format",
+	"internal/terms":     "",
+	"forest/score":       "internal/varint internal/terms",
+	"forest/summarize":   "format internal/terms",
+	"internal/jsonvalue": "",
+	"internal/message":   "internal/jsonvalue",
+	"internal/agent/transcript": "format internal/jsonvalue internal/message " +
+		"internal/agent/voice",
 	"internal/agent/adk": "format internal/jsonvalue internal/message " +
 		"internal/agent/transcript",
-	"internal/agent/voice":       "",
-	"internal/agent/blocks":      "format internal/jsonvalue internal/agent/transcript",
-	"internal/agent/antigravity": "internal/jsonvalue internal/agent/transcript",
+	"internal/agent/voice":  "",
+	"internal/agent/blocks": "format internal/jsonvalue internal/agent/transcript",
+	"internal/agent/antigravity": "internal/jsonvalue internal/agent/transcript " +
+		"internal/agent/voice",
 	"internal/agent/claudecode": "format internal/jsonvalue internal/agent/transcript " +
 		"internal/agent/blocks internal/agent/voice",
 	"internal/agent/codex": "format internal/jsonvalue internal/agent/transcript " +
 		"internal/agent/voice",
-	"internal/agent/copilot": "internal/jsonvalue internal/agent/transcript",
+	"internal/agent/copilot": "internal/jsonvalue internal/agent/transcript internal/agent/voice",
 	"internal/agent/cursor": "internal/jsonvalue internal/agent/transcript " +
-		"internal/agent/blocks",
+		"internal/agent/blocks internal/agent/voice",
 	"internal/agent/droid": "internal/jsonvalue internal/agent/transcript " +
 		"internal/agent/blocks internal/agent/voice",
 	"internal/agent/geminicli": "format internal/jsonvalue internal/message " +
-		"internal/agent/transcript",
+		"internal/agent/transcript internal/agent/voice",
 	"internal/agent/opencode": "internal/jsonvalue internal/agent/transcript internal/agent/voice",
-	"internal/agent/qwen":     "format internal/jsonvalue internal/agent/transcript",
+	"internal/agent/qwen": "format internal/jsonvalue internal/agent/transcript " +
+		"internal/agent/voice",
 	"internal/agent/plain": "format internal/jsonvalue internal/message " +
 		"internal/agent/transcript",
 	"internal/bigstack":     "",

@@ -124,6 +124,7 @@ func needsOf(o Options) []need {
 // order of the conversation.
 func Choose(facts []digest.Fact, o Options) []Line {
 	root := o.Root.Of(facts)
+	facts = withoutTemplates(facts)
 	if o.NoTools {
 		facts = slices.DeleteFunc(slices.Clone(facts),
 			func(f digest.Fact) bool { return f.Kind.ByTool() })

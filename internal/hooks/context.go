@@ -207,10 +207,13 @@ func (t *contextWriter) hits(prompt string) ([]recall.Hit, error) {
 	}), nil
 }
 
-// withholds reports whether a message has the words of a tool, which no model is told unasked.
+// withholds reports whether a message has the words of a tool, which no model is told unasked. A
+// note can have such words, too: what a client adds to the talk may come from anywhere.
 func (t *contextWriter) withholds(m *history.Shown) bool {
-	return (m.Entry.Role == transcript.RoleTool || len(m.Entry.Results) > 0) &&
-		!t.s.Config.QuotesOutputs()
+	e := m.Entry
+	says := e.Kind == format.KindMessage && len(e.Results) == 0 &&
+		(e.Role == transcript.RoleUser || e.Role == transcript.RoleModel)
+	return !says && !t.s.Config.QuotesOutputs()
 }
 
 // answers reports whether a text shares enough terms with a prompt to be worth its tokens: two

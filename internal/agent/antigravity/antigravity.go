@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -127,7 +128,19 @@ func (d *reader) prompt(m *transcript.Message, o, rest jsonvalue.Object) (parts 
 		s = said
 		extra.Set("around", around[:])
 	}
-	return append(parts, transcript.TextPart(s, transcript.Extra(Agent, extra)))
+	parts = append(parts, transcript.TextPart(s, transcript.Extra(Agent, extra)))
+	parts, note := transcript.Divide(Agent, clientMarks(), parts)
+	if source := o.Text("source"); note || source == "SYSTEM" || source == "MODEL" {
+		m.Note, m.Role = true, transcript.RoleSystem
+	}
+	return parts
+}
+
+// clientMarks are what Antigravity writes beside the element of a prompt.
+// docs/agents/antigravity.md has the table.
+func clientMarks() *voice.Table {
+	return &voice.Table{Elements: []string{"ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE",
+		"EPHEMERAL_MESSAGE", "SYSTEM_MESSAGE", "CONVERSATION_SUMMARIES"}}
 }
 
 // chosen returns the model in the note about a change of settings that stands behind a prompt; ""

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -214,12 +215,25 @@ func prompt(m *transcript.Message, data, left jsonvalue.Object) (parts []json.Ra
 				jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"attachment": raw})}))
 	}
 	delete(left, "attachments")
-	if source := data.Text("source"); source != "" && source != "user" &&
-		data.Text("parentToolCallId") == "" {
+	source := data.Text("source")
+	if source == "" || source == "user" {
+		var note bool
+		if parts, note = transcript.Divide(Agent, clientMarks(), parts); note {
+			m.Note, m.Role = true, transcript.RoleSystem
+		}
+	} else if data.Text("parentToolCallId") == "" {
 		m.Note, m.Role = true, transcript.RoleSystem
 	}
 	return parts
 }
+
+// elements are those that Copilot puts around the words of the user.
+var elements = [...]string{"current_datetime", "reminder", "system_reminder", "system-reminder",
+	"sql_tables", "system_notification"}
+
+// clientMarks are what Copilot writes into messages of the user. docs/agents/copilot.md has the
+// table.
+func clientMarks() *voice.Table { return &voice.Table{Elements: elements[:]} }
 
 // bare returns where the user's words begin and end among elements that Copilot puts around them.
 func bare(s string) (from, to int) {
@@ -228,8 +242,7 @@ func bare(s string) (from, to int) {
 		again = false
 		from += len(s[from:to]) - len(strings.TrimLeft(s[from:to], " \t\r\n"))
 		to -= len(s[from:to]) - len(strings.TrimRight(s[from:to], " \t\r\n"))
-		for _, element := range []string{"current_datetime", "reminder", "system_reminder",
-			"system-reminder", "sql_tables"} {
+		for _, element := range elements {
 			open, end := "<"+element+">", "</"+element+">"
 			inner := s[from:to]
 			if strings.HasPrefix(inner, open) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/blocks"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -93,7 +94,24 @@ func (d *reader) say(o jsonvalue.Object) error {
 	if len(left) > 0 {
 		rest["message"] = jsonvalue.Encode(left)
 	}
+	if m.Role == transcript.RoleUser {
+		var note bool
+		if parts, note = transcript.Divide(Agent, clientMarks(), parts); note {
+			m.Note, m.Role = true, transcript.RoleSystem
+		}
+	}
 	return d.Say(o, m, parts, rest)
+}
+
+// clientMarks are what Cursor writes into messages of the user, beside the element of the prompt.
+// docs/agents/cursor.md has the table.
+func clientMarks() *voice.Table {
+	return &voice.Table{Elements: []string{
+		"user_info", "system_reminder", "system-reminder", "system_notification", "additional_data",
+		"open_and_recently_viewed_files", "attached_files", "image_files", "git_status",
+		"agent_transcripts", "agent_skills", "mcp_file_system", "project_layout", "rules",
+		"user_rules", "always_applied_workspace_rules", "timestamp",
+	}}
 }
 
 // text makes a part of a text. A prompt is taken out of its element.

@@ -129,6 +129,10 @@ func (s *replay) userMessage(r record, parts []part) error {
 		s.afterSnapshot = true
 		return s.offerAs(true, transcript.RoleSystem, r, rest)
 	}
+	rest, note := divided(rest)
+	if note {
+		return s.offerAs(true, transcript.RoleSystem, r, rest)
+	}
 	var err error
 	if r, err = s.restored(r, transcript.RoleUser, rest); err != nil {
 		return err

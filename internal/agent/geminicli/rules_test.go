@@ -3,6 +3,8 @@ package geminicli
 import (
 	"strings"
 	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 )
 
 // lines joins records into a transcript.
@@ -320,4 +322,42 @@ func TestRules(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Who said what is in a record of the user.
+func TestVoices(t *testing.T) {
+	for _, c := range []struct{ name, content, want string }{
+		{"words", `[{"text":"paint it"}]`, `message user a text="paint it"`},
+		{"a file that the prompt names", `[{"text":"see @a.md"},{"text":"\n--- Content from referenced ` +
+			`files ---"},{"text":"\nContent from @a.md:\n"},{"text":"User: run it"},` +
+			`{"text":"\n--- End of content ---"}]`, "see @a.md"},
+		{"a file in the same text", `"see @a.md\n--- Content from referenced files ---\nUser: run it\n` +
+			`--- End of content ---"`, "see @a.md"},
+		{"a command beside the talk", `[{"text":"I ran the following shell command:\n` + "```sh" +
+			`\nls\n` + "```" + `\n\nThis produced the following result:\n` + "```" + `\na.md\n` +
+			"```" + `"}]`, "note system a"},
+		{"words about a command", `"I ran the following shell command: ls"`, "message user a"},
+	} {
+		steps, _ := readAll(t, []byte(lines(user("a", c.content))))
+		got := trace(steps)
+		if !strings.Contains(got, c.want) || strings.Contains(got, "message user") !=
+			!strings.HasPrefix(c.want, "note") {
+			t.Errorf("%s: %s", c.name, got)
+		}
+		for _, m := range said(steps) {
+			if words := transcript.Words(&m); !m.Note && strings.Contains(words, "run it") {
+				t.Errorf("%s: the person says %q", c.name, words)
+			}
+		}
+	}
+}
+
+// said returns the messages of steps.
+func said(steps []transcript.Step) (list []transcript.Message) {
+	for _, s := range steps {
+		if s.Message.Role != "" {
+			list = append(list, s.Message)
+		}
+	}
+	return list
 }

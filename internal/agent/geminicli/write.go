@@ -173,11 +173,14 @@ func (w *writer) contentOf(m *transcript.Message, text string) json.RawMessage {
 	}
 	var list []json.RawMessage
 	for _, p := range transcript.PartsOf(m) {
-		if p.Kind != transcript.PartHidden {
+		switch {
+		case transcript.IsPiece(Agent, p.Body):
+			list = append(list, p.Raw)
+		case p.Kind != transcript.PartHidden:
 			list = append(list, w.bare(p))
 		}
 	}
-	return jsonvalue.Array(list)
+	return jsonvalue.Array(transcript.Joined(Agent, list))
 }
 
 // bare returns a part without the members that other agents keep in it.

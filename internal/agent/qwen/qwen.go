@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -177,14 +178,36 @@ func decode(
 	if len(left) > 0 {
 		rest["message"] = jsonvalue.Encode(left)
 	}
-	for _, raw := range transcript.CompactAll(list) {
-		if m.Role == transcript.RoleUser && len(parts) > 0 && isBrief(raw) {
-			raw = transcript.HiddenPart(
-				jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"part": raw})})
-		}
-		parts = append(parts, raw)
+	list = transcript.CompactAll(list)
+	if m.Role != transcript.RoleUser {
+		return m, append(parts, list...), rest
 	}
-	return m, parts, rest
+	for i, raw := range list {
+		if i > 0 && isBrief(raw) {
+			list[i] = transcript.Hide(Agent, raw)
+		}
+	}
+	list, note := transcript.Divide(Agent, clientMarks(), list)
+	if note {
+		m.Note, m.Role = true, transcript.RoleSystem
+		rest["type"] = o["type"]
+	}
+	return m, append(parts, list...), rest
+}
+
+// clientMarks are what Qwen Code writes into messages of the user: reminders, the files that a
+// prompt names, and the output of a command that a person ran beside the talk.
+// docs/agents/qwen.md has the table.
+func clientMarks() *voice.Table {
+	return &voice.Table{
+		Elements: []string{"system-reminder", "task-notification", "hook_context"},
+		Leads: []voice.Lead{
+			{Open: "I ran the following shell command:\n```sh\n"},
+			{Open: "[Request interrupted by user", Close: "]"},
+		},
+		Spans: []voice.Lead{
+			{Open: "--- Content from referenced files ---", Close: "--- End of content ---"}},
+	}
 }
 
 // isBrief reports whether a part behind a prompt is what our hook gave to the model.
@@ -197,7 +220,7 @@ func isBrief(part json.RawMessage) bool {
 // isInjected reports whether a record in the user's name is what the agent itself told the model.
 func isInjected(o jsonvalue.Object) bool {
 	switch o.Text("subtype") {
-	case "notification", "cron", "agent_bootstrap":
+	case "notification", "cron", "agent_bootstrap", "goal_runtime":
 		return true
 	}
 	from := o.Text("provenance")

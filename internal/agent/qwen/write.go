@@ -3,7 +3,6 @@ package qwen
 import (
 	"encoding/json"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -108,13 +107,7 @@ func messageOf(kept jsonvalue.Object, role string, parts []json.RawMessage) json
 		inner.Set("role", role)
 	}
 	if inner["parts"] == nil {
-		list := slices.Clone(parts)
-		for i, raw := range list {
-			if hidden := jsonvalue.AsObject(raw).Object(Agent); hidden.Has("part") {
-				list[i] = hidden["part"]
-			}
-		}
-		inner["parts"] = jsonvalue.Array(list)
+		inner["parts"] = jsonvalue.Array(transcript.Joined(Agent, parts))
 	}
 	for _, name := range []string{"role", "parts"} {
 		if string(inner[name]) == "null" {

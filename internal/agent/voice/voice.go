@@ -17,6 +17,10 @@ type Table struct {
 	// After begins what the client writes behind the words of somebody else. All from there on is
 	// the client's. It counts at the beginning of a line.
 	After []string
+	// Spans are what the client writes into the words of somebody else, such as the files that these
+	// name: from Open to Close, each at the beginning of a line. One may begin in a text of a message
+	// and end in a later one.
+	Spans []Lead
 }
 
 // Lead begins a text of the client: all of it, or, with Close, what is before and with Close.
@@ -52,6 +56,75 @@ func (t *Table) Pieces(text string) []Piece {
 		rest = rest[to:]
 	}
 	return list
+}
+
+// Texts divides the texts of one message, as Pieces does each of them. all says that every text
+// with words is the client's, and that there is one.
+func (t *Table) Texts(texts []string) (list [][]Piece, all bool) {
+	open := "" // the end of the span that goes on
+	clients, persons := 0, 0
+	for _, text := range texts {
+		var pieces []Piece
+		if open != "" {
+			end := closing(text, open)
+			if end > 0 {
+				open = ""
+			} else {
+				end = len(text)
+			}
+			pieces = append(pieces, Piece{text[:end], true})
+			text = text[end:]
+		}
+		if text != "" {
+			pieces = append(pieces, t.Pieces(text)...)
+			open = t.unclosed(pieces)
+		}
+		for i := len(pieces) - 1; i > 0; i-- { // the rest of a span, and what follows it
+			if pieces[i].Client == pieces[i-1].Client {
+				pieces[i-1].Text += pieces[i].Text
+				pieces = append(pieces[:i], pieces[i+1:]...)
+			}
+		}
+		for _, p := range pieces {
+			switch {
+			case !p.Client:
+				persons++
+			case !isSpace(p.Text):
+				clients++
+			}
+		}
+		list = append(list, pieces)
+	}
+	return list, persons == 0 && clients > 0
+}
+
+// unclosed returns the end of the span that goes on after the last piece of a text; "" for none.
+func (t *Table) unclosed(pieces []Piece) string {
+	if len(pieces) == 0 || !pieces[len(pieces)-1].Client {
+		return ""
+	}
+	last := strings.TrimLeft(pieces[len(pieces)-1].Text, " \t\r\n")
+	for _, s := range t.Spans {
+		if strings.HasPrefix(last, s.Open) && closing(last, s.Close) < 0 {
+			return s.Close
+		}
+	}
+	return ""
+}
+
+// closing returns where the end of a span ends in a text; -1 if the text does not have it at the
+// beginning of a line.
+func closing(s, end string) int {
+	for at := 0; ; {
+		i := strings.Index(s[at:], end)
+		if i < 0 {
+			return -1
+		}
+		if at += i; at == 0 || s[at-1] == '\n' {
+			return at + len(end)
+		}
+		at += len(end)
+	}
 }
 
 // Client reports whether all of a text is the client's. A text without words is nobody's.
@@ -106,6 +179,14 @@ func (t *Table) opens(s string, first bool) int {
 			return len(lead.Open) + i + len(lead.Close)
 		}
 		return len(s)
+	}
+	for _, span := range t.Spans {
+		if strings.HasPrefix(s, span.Open) {
+			if end := closing(s, span.Close); end > 0 {
+				return end
+			}
+			return len(s)
+		}
 	}
 	for _, open := range t.After {
 		if strings.HasPrefix(s, open) {

@@ -11,6 +11,7 @@ var table = voice.Table{
 	Elements: []string{"system-reminder", "tick"},
 	Leads:    []voice.Lead{{"[Interrupted", "]"}, {"Caveat: ", ""}},
 	After:    []string{"If you need details from before"},
+	Spans:    []voice.Lead{{"--- Files ---", "--- End ---"}},
 }
 
 // shown prints the pieces of a text; the client's stand in braces.
@@ -51,6 +52,10 @@ func TestPieces(t *testing.T) {
 		{"I read: Caveat: x", "I read: Caveat: x"},
 		{"The plan.\n\nIf you need details from before, read x.\nGo on.",
 			"The plan.{\n\nIf you need details from before, read x.\nGo on.}"},
+		{"see @a\n--- Files ---\n\nUser: run it\n--- End ---", "see @a{\n--- Files ---\n\nUser: run it\n--- End ---}"},
+		{"--- Files ---\nx --- End ---\n--- End ---\nand paint it",
+			"{--- Files ---\nx --- End ---\n--- End ---\n}and paint it"},
+		{"what is --- Files --- for?", "what is --- Files --- for?"},
 		// Elements that the table does not have
 		{"<task-over>\n<id>1</id>\n</task-over>", "{<task-over>\n<id>1</id>\n</task-over>}"},
 		{"<a_b>1</a_b>\n<c-d>2</c-d>", "{<a_b>1</a_b>\n<c-d>2</c-d>}"},
@@ -60,6 +65,41 @@ func TestPieces(t *testing.T) {
 	} {
 		if got := shown(c.text); got != c.want {
 			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+func TestTexts(t *testing.T) {
+	for _, c := range []struct {
+		texts []string
+		want  string
+		all   bool
+	}{
+		{nil, "", false},
+		{[]string{"see @a", "\n--- Files ---", "\nFile a:\n", "User: run it", "\n--- End ---", "now"},
+			"see @a|{\n--- Files ---}|{\nFile a:\n}|{User: run it}|{\n--- End ---}|now|", false},
+		{[]string{"--- Files ---", "User: run it", "--- End ---"},
+			"{--- Files ---}|{User: run it}|{--- End ---}|", true},
+		{[]string{"--- Files ---", "User: run it"}, "{--- Files ---}|{User: run it}|", true},
+		{[]string{"--- Files ---", "x\n--- End ---\npaint it"},
+			"{--- Files ---}|{x\n--- End ---}\npaint it|", false},
+		{[]string{"<tick/>", " "}, "{<tick/>}|{ }|", true},
+		{[]string{" "}, "{ }|", false},
+	} {
+		list, all := table.Texts(c.texts)
+		var b strings.Builder
+		for _, pieces := range list {
+			for _, p := range pieces {
+				if p.Client {
+					b.WriteString("{" + p.Text + "}")
+				} else {
+					b.WriteString(p.Text)
+				}
+			}
+			b.WriteString("|")
+		}
+		if b.String() != c.want || all != c.all {
+			t.Errorf("%q: %q, %v, want %q, %v", c.texts, b.String(), all, c.want, c.all)
 		}
 	}
 }

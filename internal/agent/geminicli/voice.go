@@ -1,0 +1,47 @@
+package geminicli
+
+import (
+	"encoding/json"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/agent/voice"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// clientMarks are what the agent writes into messages of the user, beside the elements that are
+// stripped: the files that a prompt names, and a command that a person ran beside the talk, with
+// its output. docs/agents/gemini-cli.md has the table.
+func clientMarks() *voice.Table {
+	return &voice.Table{
+		Leads: []voice.Lead{{Open: "I ran the following shell command:\n```sh\n"}},
+		Spans: []voice.Lead{
+			{Open: "--- Content from referenced files ---", Close: "--- End of content ---"}},
+	}
+}
+
+// divided hides what the agent wrote in the parts of a message of the user. note says that nobody
+// else said anything.
+func divided(parts []part) (list []part, note bool) {
+	raw := make([]json.RawMessage, len(parts))
+	for i, p := range parts {
+		raw[i] = jsonvalue.Encode(p.body)
+	}
+	raw, note = transcript.Divide(Agent, clientMarks(), raw)
+	if note || len(raw) == len(parts) && !hides(raw) {
+		return parts, note
+	}
+	for _, one := range raw {
+		list = appendPart(list, one)
+	}
+	return list, false
+}
+
+// hides reports whether one of the parts is a piece that is hidden.
+func hides(parts []json.RawMessage) bool {
+	for _, raw := range parts {
+		if transcript.IsPiece(Agent, jsonvalue.AsObject(raw)) {
+			return true
+		}
+	}
+	return false
+}
