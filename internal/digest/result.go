@@ -150,7 +150,10 @@ var refusals = [...]string{"The user doesn't want to proceed with this tool use"
 func refusal(output string) (words string, ok bool) {
 	for _, lead := range refusals {
 		if strings.HasPrefix(output, lead) {
-			_, words, _ = strings.Cut(output, "the user said:")
+			const said = "the user said:"
+			if i := strings.Index(strings.ToLower(output), said); i >= 0 {
+				words = output[min(i+len(said), len(output)):]
+			}
 			return strings.TrimSpace(words), true
 		}
 	}
@@ -160,10 +163,15 @@ func refusal(output string) (words string, ok bool) {
 // Refused begins the text of a decision against a call.
 const Refused = "the user refused: "
 
-// refused marks the facts of a call that the user refused.
+// refused marks the facts of a call that the user refused. To leave a question unanswered decides
+// nothing.
 func (d *Digester) refused(facts []int, words string) {
 	for _, i := range facts {
 		d.Made[i].State = Failed
+	}
+	if d.Made[facts[0]].Kind == Question {
+		d.sentences(Prompt, words)
+		return
 	}
 	d.add(Fact{Kind: Decision, Text: cut(Refused+d.Made[facts[0]].Text, maxTitle)})
 	d.sentences(Prompt, words)

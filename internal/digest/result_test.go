@@ -122,6 +122,12 @@ func TestAnswers(t *testing.T) {
 		check(t, []Message{called("a", "ask_user", `{"question":"Which parser?"}`),
 			failedWith("a", "no such tool")}, "question: Which parser?")
 	})
+	t.Run("the user refused to answer", func(t *testing.T) {
+		check(t, []Message{called("a", "ask_user", `{"question":"Which parser?"}`),
+			failedWith("a", "The user doesn't want to take this action. STOP what you are doing. "+
+				"The user said: measure both parsers before you ask")},
+			"question[failed]: Which parser?", "prompt: measure both parsers before you ask")
+	})
 	t.Run("after a prompt typed meanwhile", func(t *testing.T) {
 		check(t,
 			[]Message{called("a", "bash", `{"command":"make"}`),
