@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -28,6 +29,9 @@ func entryBody(shown *history.Shown) string {
 	case shown.Gone != "":
 		text = "[gone: " + shown.Gone + "]"
 	case strings.TrimSpace(text) != "":
+		for _, m := range mediaOf(shown) {
+			text += "\n" + oneLine(m.Label())
+		}
 	case shown.Entry.Body == nil && shown.Text == "":
 		return ""
 	default:
@@ -39,6 +43,22 @@ func entryBody(shown *history.Shown) string {
 		b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
 	}
 	return b.String()
+}
+
+// mediaOf returns the pictures and files that a message has beside its words.
+func mediaOf(shown *history.Shown) []*message.Media {
+	if !bytes.Contains(shown.Parts, []byte(`"inlineData"`)) &&
+		!bytes.Contains(shown.Parts, []byte(`"fileData"`)) {
+		return nil // most messages, and parsing takes time
+	}
+	parts, _ := message.Parse(shown.Parts) // none in a body of another form
+	var media []*message.Media
+	for i := range parts {
+		if m := parts[i].Media; m != nil && !parts[i].Thought {
+			media = append(media, m)
+		}
+	}
+	return media
 }
 
 // body is entryBody for a.out: what is gone has its own colour.

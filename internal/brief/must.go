@@ -145,6 +145,7 @@ func (c *chooser) state(purse int) []Line {
 func (c *chooser) signs() []sign {
 	var list []sign
 	seen := map[string]bool{}
+	tested := slices.ContainsFunc(c.items, func(it item) bool { return it.fact.Test })
 	for i := range slices.Backward(c.items) {
 		f := c.items[i].fact
 		what, rank := "", 0
@@ -153,7 +154,9 @@ func (c *chooser) signs() []sign {
 			what, rank = "branch", branchRank
 		case f.Kind == digest.Commit && f.State == digest.Passed:
 			what, rank = "commit", commitRank
-		case f.Kind == digest.Command && f.Test && f.State != "", c.short && f.Checks():
+		case f.Kind == digest.Command && f.Test && f.State != "",
+			// Of other checks one that passed says less than a test
+			c.short && f.Checks() && (!tested || f.State == digest.Failed):
 			what, rank = "tests", checkRank
 		case f.Kind == digest.Todo && f.State != digest.Done:
 			if what, rank = "todo "+f.Key, todoRank; f.State == digest.Active {

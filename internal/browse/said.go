@@ -3,7 +3,6 @@ package browse
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -50,19 +49,9 @@ func partRows(p *message.Part) []row {
 	case strings.TrimSpace(p.Text) != "":
 		return textRows(p.Text)
 	case p.Media != nil && !p.Thought:
-		return []row{{style: faint, text: mediaText(p.Media)}}
+		return []row{{style: faint, text: p.Media.Label()}}
 	}
 	return nil
-}
-
-func mediaText(m *message.Media) string {
-	switch {
-	case m.URI != "":
-		return fmt.Sprintf("[%s: %s]", m.MimeType, m.URI)
-	case m.Data != "":
-		return fmt.Sprintf("[%s, %d kB]", m.MimeType, (len(m.Data)*3/4+1023)/1024)
-	}
-	return "[" + m.MimeType + "]"
 }
 
 // textRows returns a text with the lines of changes marked, and headings.

@@ -3,6 +3,7 @@ package message
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -34,6 +35,22 @@ func Wordless(parts []Part, note bool) string {
 		return strings.Join(held, ", ")
 	}
 	return "no text"
+}
+
+// Label describes media to people: the type, and the address or the size, as in "[image/png, 3 kB]".
+// Both are as the agent wrote them: a caller that prints them has to clean them.
+func (m *Media) Label() string {
+	var says []string
+	if m.MimeType != "" {
+		says = append(says, m.MimeType)
+	}
+	switch {
+	case m.URI != "":
+		says = append(says, m.URI)
+	case m.Data != "":
+		says = append(says, strconv.Itoa((len(m.Data)*3/4+1023)/1024)+" kB")
+	}
+	return "[" + strings.Join(says, ", ") + "]"
 }
 
 // mediaIn returns the types of media that a value has somewhere in it, as agents write them.

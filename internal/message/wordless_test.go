@@ -39,3 +39,16 @@ func TestWordless(t *testing.T) {
 		}
 	}
 }
+
+func TestLabel(t *testing.T) {
+	for want, m := range map[string]message.Media{
+		"[image/png, 1 kB]":                  {MimeType: "image/png", Data: "AAAA"},
+		"[image/png, https://example.com/a]": {MimeType: "image/png", URI: "https://example.com/a"},
+		"[https://example.com/a]":            {URI: "https://example.com/a"},
+		"[audio/wav]":                        {MimeType: "audio/wav"},
+	} {
+		if got := m.Label(); got != want {
+			t.Errorf("%+v: %s, want %s", m, got, want)
+		}
+	}
+}
