@@ -61,11 +61,12 @@ func importAll(a *app, paths []string, dryRun bool) error {
 	q := a.asker()
 	here := a.sessionsHere(s, q)
 	list, outside := a.pick(here, look, &p)
+	found := len(list)
 	if list, err = a.withoutRemoved(s, list); err != nil {
 		return err
 	}
 	if len(list) == 0 {
-		if err := here.failed(); err != nil {
+		if err := here.failed(); err != nil || found > 0 {
 			return err
 		}
 		in := append(p.Asked, p.Dir)[0]
