@@ -37,8 +37,8 @@ func Wordless(parts []Part, note bool) string {
 	return "no text"
 }
 
-// Label describes media to people: the type, and the address or the size, as in "[image/png, 3 kB]".
-// Both are as the agent wrote them: a caller that prints them has to clean them.
+// Label describes media to people: the type, and the address or the size, as in
+// "[image/png, 3 kB]". Both are as the agent wrote them: a caller that prints them has to clean them.
 func (m *Media) Label() string {
 	var says []string
 	if m.MimeType != "" {
