@@ -38,7 +38,8 @@ func Wordless(parts []Part, note bool) string {
 }
 
 // Label describes media to people: the type, and the address or the size, as in
-// "[image/png, 3 kB]". Both are as the agent wrote them: a caller that prints them has to clean them.
+// "[image/png, 3 kB]". Both are as the agent wrote them: a caller that prints them has to clean
+// them.
 func (m *Media) Label() string {
 	var says []string
 	if m.MimeType != "" {
