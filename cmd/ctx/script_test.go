@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){
 		"ctx": func() {
 			c, watch := environ.Interrupts("ctx")
-			os.Exit(run(c, fixed(fromOS(c, watch)), os.Args[1:]))
+			os.Exit(run(c, fixed(fromOS(c, watch), os.Getenv), os.Args[1:]))
 		},
 		"ctx-browse":          func() { os.Exit(browse.Main()) },
 		"ctx-eval":            func() { os.Exit(program.Main()) },
@@ -50,14 +51,16 @@ type tests struct{ *testing.M }
 // Run implements testscript.TestingM.
 func (t tests) Run() int {
 	defer inMemory()()
+	debug.SetGCPercent(earlyGarbage) // as of a short command: each script makes many
 	return t.M.Run()
 }
 
-// fixed pins a world: the first ctx of a script runs at one second past scriptStart, the next one a
-// second later. The file .clock in the script's directory gets a byte from each.
-func fixed(w world) world {
+// fixed pins a world with an environment: the first ctx of a script runs at one second past
+// scriptStart, the next one a second later. The file .clock in the script's directory gets a byte
+// from each.
+func fixed(w world, getenv func(string) string) world {
 	tick := int64(0)
-	if dir := os.Getenv("WORK"); dir != "" {
+	if dir := getenv("WORK"); dir != "" {
 		f, err := os.OpenFile(filepath.Join(dir, ".clock"),
 			os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err == nil {
@@ -68,11 +71,11 @@ func fixed(w world) world {
 	}
 	now := scriptStart().Add(time.Duration(tick) * time.Second)
 	w.now = func() time.Time { return now }
-	seed, _ := strconv.ParseUint(os.Getenv("SEED"), 10, 32) // 0 where a script sets none
+	seed, _ := strconv.ParseUint(getenv("SEED"), 10, 32) // 0 where a script sets none
 	w.random = &hashStream{n: seed << 32}
 	w.host = "host"
-	w.patience, _ = time.ParseDuration(os.Getenv("PATIENCE"))
-	if dir := os.Getenv("SCHEMAS"); dir != "" {
+	w.patience, _ = time.ParseDuration(getenv("PATIENCE"))
+	if dir := getenv("SCHEMAS"); dir != "" {
 		w.tell = func(command string, fields []any, doc []byte) {
 			noteSchema(dir, command, fields, doc)
 		}
@@ -104,7 +107,7 @@ func TestScripts(t *testing.T) {
 	seen := t.TempDir()
 	t.Cleanup(func() { checkSchemas(t, seen) })
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("..", "..", "testscript"),
+		Files:               scripts(t),
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -148,6 +151,7 @@ func TestScripts(t *testing.T) {
 			"page":    cmdPage,
 			"serve":   cmdServe,
 			"expand":  cmdExpand,
+			"run":     cmdRun,
 		},
 	})
 }

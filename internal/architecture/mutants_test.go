@@ -307,8 +307,8 @@ func newJudge(t *testing.T, root string) *judge {
 	return &judge{t: t, root: root, dir: t.TempDir(), sound: map[string]bool{}}
 }
 
-// of returns the verdict of a package's tests on a mutant of it. Tests that do not end, or that take
-// more memory than tests do, have seen it.
+// of returns the verdict of a package's tests on a mutant of it. Tests that do not end, or that
+// take more memory than tests do, have seen it.
 func (j *judge) of(m mutant, src []byte) verdict {
 	j.t.Helper()
 	if !j.sound[m.pkg] {
