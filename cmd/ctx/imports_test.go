@@ -16,6 +16,7 @@ import (
 // not exist: the architecture is what is written down in docs/architecture.md.
 var layers = map[string]string{
 	"internal/varint":    "",
+	"internal/script":    "",
 	"format":             "internal/varint",
 	"format/pack":        "internal/varint format",
 	"format/dense":       "internal/varint format",
@@ -61,7 +62,7 @@ var layers = map[string]string{
 		"internal/agent/qwen internal/child internal/durable internal/hooks/settings",
 	"internal/agent/unionfind":   "format internal/jsonvalue",
 	"internal/architecture":      "",
-	"internal/digest":            "internal/varint format internal/terms forest/summarize",
+	"internal/digest":            "internal/script internal/varint format internal/terms forest/summarize",
 	"internal/brief":             "format internal/terms forest/summarize internal/digest",
 	"internal/cache":             "format internal/durable",
 	"internal/history/dag":       "format",
@@ -111,7 +112,7 @@ var layers = map[string]string{
 		"internal/agent/titles format forest forest/summarize internal/digest internal/brief " +
 		"internal/cache objects refs internal/view internal/window internal/history " +
 		"internal/clusters internal/epochs internal/summaries internal/edits internal/search",
-	"internal/blame/replay": "",
+	"internal/blame/replay": "internal/script",
 	"internal/blame": "format internal/message internal/digest objects refs " +
 		"internal/history internal/blame/replay",
 	"internal/usage": "format internal/message objects refs internal/history " +

@@ -4,20 +4,22 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/script"
 )
 
 // command adds the facts of a shell command: the patch that it applies, the files that it reads,
 // the search that it makes, the commit that it makes, or the command itself.
-func (d *Digester) command(script, why string) {
-	script = strings.TrimSpace(script)
-	if strings.Contains(script, patchLead) {
-		d.patch(script)
+func (d *Digester) command(text, why string) {
+	text = strings.TrimSpace(text)
+	if strings.Contains(text, patchLead) {
+		d.patch(text)
 		return
 	}
-	all := parseScript(script)
+	all := commandsOf(text)
 	dir, work := directory(all)
 	if len(work) == 0 {
-		if line := squeeze(script); line != "" {
+		if line := squeeze(text); line != "" {
 			d.ran(line, line, why, false)
 		}
 		return
@@ -29,14 +31,14 @@ func (d *Digester) command(script, why string) {
 		return
 	}
 	for _, c := range work {
-		if message, ok := commitMessage(c); ok && !d.inScratch(script, all) {
+		if message, ok := commitMessage(c); ok && !d.inScratch(text, all) {
 			d.committed(message)
 			return
 		}
 	}
-	line := shown(script)
+	line := shown(text)
 	if slices.IndexFunc(work,
-		func(c simple) bool { return !c.piped && !searches(c.words[0]) }) < 0 {
+		func(c script.Command) bool { return !c.Piped && !searches(c.Words[0]) }) < 0 {
 		d.add(Fact{Kind: Search, Key: commandKey(work[0]),
 			Text: "ran " + cut(line, maxCommand) + because(why)})
 		return
@@ -44,10 +46,25 @@ func (d *Digester) command(script, why string) {
 	test := slices.IndexFunc(work, runsTests)
 	run := max(test, 0)
 	if test < 0 {
-		check := func(c simple) bool { return isCheck(strings.Fields(commandKey(c))) }
+		check := func(c script.Command) bool { return isCheck(strings.Fields(commandKey(c))) }
 		run = max(slices.IndexFunc(work, check), 0)
 	}
 	d.ran(line, commandKey(work[run]), why, test >= 0)
+}
+
+// The limits of what is read of a script.
+const (
+	maxScript   = 64 << 10 // bytes
+	maxCommands = 64
+)
+
+// commandsOf returns the commands of a script that have words. The end of a group is none.
+func commandsOf(text string) []script.Command {
+	all := slices.DeleteFunc(script.Read(text[:min(len(text), maxScript)]),
+		func(c script.Command) bool {
+			return len(c.Words) == 0 || c.Words[0] == ")" || c.Words[0] == "}"
+		})
+	return all[:min(len(all), maxCommands)]
 }
 
 func (d *Digester) ran(line, key, why string, test bool) {
@@ -67,11 +84,11 @@ const committing = "tried to commit: "
 // inScratch reports whether a script works in a repository for trying things out: it changes to a
 // temporary directory, or to one whose repository it makes itself. A directory where a file was
 // edited belongs to the work.
-func (d *Digester) inScratch(script string, all []simple) bool {
+func (d *Digester) inScratch(text string, all []script.Command) bool {
 	dir, made := "", false
 	var left []string // by pushd
 	for _, c := range all {
-		words := c.words
+		words := c.Words
 		_, commits := commitMessage(c)
 		switch {
 		case words[0] == "pushd" && len(words) > 1:
@@ -92,7 +109,7 @@ func (d *Digester) inScratch(script string, all []simple) bool {
 			break
 		}
 	}
-	variable := strings.HasPrefix(dir, "$") && strings.Contains(script, "mktemp")
+	variable := strings.HasPrefix(dir, "$") && strings.Contains(text, "mktemp")
 	if dir == "" || !made && !variable && !isTemporary(dir) {
 		return false
 	}
@@ -122,13 +139,13 @@ func because(why string) string {
 
 // directory splits a script into the directory that its first commands change to, and the other
 // commands.
-func directory(all []simple) (dir string, work []simple) {
+func directory(all []script.Command) (dir string, work []script.Command) {
 	for i, c := range all {
-		if c.words[0] != "cd" || i > 3 {
+		if c.Words[0] != "cd" || i > 3 {
 			return dir, all[i:]
 		}
-		if len(c.words) > 1 {
-			dir = inDirectory(dir, c.words[1])
+		if len(c.Words) > 1 {
+			dir = inDirectory(dir, c.Words[1])
 		}
 	}
 	return dir, nil
@@ -177,8 +194,8 @@ func withoutHeredoc(script string) string {
 const keyWords = 4
 
 // commandKey returns the key that all runs of a command share.
-func commandKey(c simple) string {
-	words := c.words
+func commandKey(c script.Command) string {
+	words := c.Words
 	for len(words) > 1 && wraps(words[0]) {
 		words = words[1:]
 		for len(words) > 1 &&
@@ -217,15 +234,15 @@ func searches(program string) bool {
 }
 
 // filesRead returns the files that a script prints, or nil if it does anything else.
-func filesRead(work []simple) []string {
+func filesRead(work []script.Command) []string {
 	var files []string
 	for _, c := range work {
-		if c.piped || c.words[0] == "echo" || c.words[0] == "printf" {
+		if c.Piped || c.Words[0] == "echo" || c.Words[0] == "printf" {
 			continue
 		}
 		n := len(files)
-		if c.input == "" && reads(c.words[0]) && !(c.words[0] == "sed" && inPlace(c.words)) {
-			for _, w := range c.words[1:] {
+		if c.Input == nil && reads(c.Words[0]) && !(c.Words[0] == "sed" && inPlace(c.Words)) {
+			for _, w := range c.Words[1:] {
 				if looksLikePath(w) && !isScriptOfSed(w) {
 					files = append(files, w)
 				}
@@ -259,25 +276,25 @@ func looksLikePath(w string) bool {
 }
 
 // commitMessage returns the message of the commit that a command makes.
-func commitMessage(c simple) (string, bool) {
-	at := slices.Index(c.words, "commit")
-	if c.words[0] != "git" || at < 0 {
+func commitMessage(c script.Command) (string, bool) {
+	at := slices.Index(c.Words, "commit")
+	if c.Words[0] != "git" || at < 0 {
 		return "", false
 	}
 	amends := false
-	for i := at + 1; i < len(c.words); i++ {
-		w := c.words[i]
+	for i := at + 1; i < len(c.Words); i++ {
+		w := c.Words[i]
 		if text, ok := strings.CutPrefix(w, "--message="); ok {
 			return text, squeeze(text) != ""
 		}
 		isText := w == "--message" || len(w) > 1 && w[0] == '-' && w[1] != '-' && w[len(w)-1] == 'm'
-		if isText && i+1 < len(c.words) {
-			return c.words[i+1], squeeze(c.words[i+1]) != ""
+		if isText && i+1 < len(c.Words) {
+			return c.Words[i+1], squeeze(c.Words[i+1]) != ""
 		}
 		amends = amends || w == "--amend"
 	}
-	if squeeze(c.input) != "" {
-		return c.input, true
+	if c.Input != nil && squeeze(*c.Input) != "" {
+		return *c.Input, true
 	}
 	return "amended the last commit", amends
 }
@@ -293,11 +310,11 @@ var runners = [...]string{"go test", "pytest", "npm test", "npm run test", "npm 
 	"playwright test"}
 
 // runsTests reports whether a command runs tests.
-func runsTests(c simple) bool {
-	if searches(c.words[0]) || reads(c.words[0]) || c.words[0] == "git" || c.words[0] == "echo" {
+func runsTests(c script.Command) bool {
+	if searches(c.Words[0]) || reads(c.Words[0]) || c.Words[0] == "git" || c.Words[0] == "echo" {
 		return false
 	}
-	line := strings.ToLower(strings.Join(c.words[:min(len(c.words), 8)], " "))
+	line := strings.ToLower(strings.Join(c.Words[:min(len(c.Words), 8)], " "))
 	for _, r := range runners {
 		i := strings.Index(line, r)
 		if i < 0 || i > 0 && (isIdentifier(line[i-1]) || line[i-1] == '-') {

@@ -109,50 +109,6 @@ func TestRunsTests(t *testing.T) {
 	}
 }
 
-func TestParseScript(t *testing.T) {
-	tests := []struct{ script, want string }{
-		{`a b c`, "[a b c]"},
-		{`a 'b c' "d e" f\ g`, "[a|b c|d e|f g]"},
-		{`a && b || c; d & e | f |& g`, "[a] [b] [c] [d] [e] >[f] >[g]"},
-		{`A=1 B="2 3" a C=4`, "[a C=4]"},
-		{`a > out 2>&1 < in >> "more text" b`, "[a b]"},
-		{`a "x $(b "c") y" $(d (e))`, `[a|x $(b "c") y|$(d (e))]`},
-		{"a `b c` d", "[a|`b c`|d]"},
-		{"a <<END b\nbody 'one'\nEND\nc", "[a b]<body 'one'\n> [c]"},
-		{"a <<-'END'\n\tbody\n\tEND", "[a]<\tbody\n>"},
-		{"a <<< word", "[a]"},
-		{"a # b\nc", "[a] [c]"},
-		{"a#b c", "[a#b c]"},
-		{"a 'open", "[a open]"},
-		{`a "open`, "[a open]"},
-		{"a <<END\nopen", "[a]<open>"},
-		{`a $(open`, "[a $(open]"},
-		{"a `open", "[a `open]"},
-		{`a \`, "[a]"},
-		{"", ""},
-	}
-	for _, tt := range tests {
-		var got []string
-		for _, c := range parseScript(tt.script) {
-			sep := " "
-			if strings.Contains(strings.Join(c.words, ""), " ") {
-				sep = "|"
-			}
-			s := "[" + strings.Join(c.words, sep) + "]"
-			if c.input != "" {
-				s += "<" + c.input + ">"
-			}
-			if c.piped {
-				s = ">" + s
-			}
-			got = append(got, s)
-		}
-		if s := strings.Join(got, " "); s != tt.want {
-			t.Errorf("%q: got %s, want %s", tt.script, s, tt.want)
-		}
-	}
-}
-
 // TestCommitsCount has commits of the project and others, with what the call printed.
 func TestCommitsCount(t *testing.T) {
 	const made = "[main 1a2b3c4] Keep it\n 1 file changed"

@@ -3,6 +3,8 @@ package replay
 import (
 	"slices"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/script"
 )
 
 // maxScript is the longest script that is read, in bytes.
@@ -11,25 +13,25 @@ const maxScript = 1 << 20
 // scriptChanges returns the changes that a shell script makes to files, as far as the script itself
 // says what it writes: here-documents, echo and printf into a file, tee, apply_patch, mv and rm. Of
 // a file that it changes in another way, by sed -i or by the output of a program, there is a Touch.
-func scriptChanges(script, dir string) []Change {
-	if len(script) > maxScript {
+func scriptChanges(text, dir string) []Change {
+	if len(text) > maxScript {
 		return nil
 	}
 	var out []Change
 	piped := (*string)(nil) // what the command before writes into the pipe
 	start := dir
-	for _, c := range readScript(script) {
-		if !c.piped {
+	for _, c := range script.Read(text) {
+		if !c.Piped {
 			piped = nil
 		}
-		if len(c.words) > 0 && c.words[0] == ")" { // the end of a subshell, whose cd ends with it
+		if len(c.Words) > 0 && c.Words[0] == ")" { // the end of a subshell, whose cd ends with it
 			dir = start
 		}
-		if len(c.words) > 1 && c.words[0] == "cd" {
-			dir = under(dir, c.words[1])
+		if len(c.Words) > 1 && c.Words[0] == "cd" {
+			dir = under(dir, c.Words[1])
 			continue
 		}
-		changes, printed := c.changes(dir, piped)
+		changes, printed := changesOf(c, dir, piped)
 		out, piped = append(out, changes...), printed
 	}
 	return slices.DeleteFunc(out, func(c Change) bool { return !isName(c.Path) })
@@ -41,25 +43,18 @@ func isName(w string) bool {
 		!strings.HasPrefix(w, "/dev/") && w != "."
 }
 
-// command is a simple command of a script.
-type command struct {
-	words []string
-	to    string  // the file that it prints into; "" for none
-	more  bool    // at its end
-	input *string // its here-document, or the last of them
-	piped bool    // it reads what the command before prints
-}
-
-// changes returns what a command does to files, and what it prints; nil if that is not known, or if
-// it goes into a file.
-func (c *command) changes(dir string, piped *string) (out []Change, printed *string) {
-	input := c.input
+// changesOf returns what a command does to files, and what it prints; nil if that is not known, or
+// if it goes into a file.
+func changesOf(
+	c script.Command, dir string, piped *string,
+) (out []Change, printed *string) {
+	input := c.Input
 	if input == nil {
 		input = piped
 	}
 	name, args := "", []string(nil)
-	if len(c.words) > 0 {
-		name, args = c.words[0], c.words[1:]
+	if len(c.Words) > 0 {
+		name, args = c.Words[0], c.Words[1:]
 		if name == "sudo" || name == "command" {
 			if len(args) == 0 {
 				return nil, nil
@@ -130,8 +125,8 @@ func (c *command) changes(dir string, piped *string) (out []Change, printed *str
 			out = append(out, Change{Path: under(dir, files[1]), Kind: Touch})
 		}
 	}
-	if c.to != "" {
-		out = append(out, writes(under(dir, c.to), printed, c.more))
+	if c.To != "" {
+		out = append(out, writes(under(dir, c.To), printed, c.More))
 		printed = nil
 	}
 	return out, printed
