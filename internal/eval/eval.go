@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
@@ -31,8 +30,6 @@ type Options struct {
 	// empty store that has the settings. If Summarizer or its result is nil, the built-in one is used.
 	// What ctx is compared with always uses the built-in one.
 	Summarizer func(*session.Store) (summarize.Summarizer, error)
-	// Clock tells how long verbs take. If it is nil, that is not measured.
-	Clock func() time.Time
 }
 
 // Parts returns the names that Options.Only takes, in the order of the report.
@@ -63,7 +60,7 @@ func CheckParts(only []string) error {
 }
 
 // Run measures the sets of a list. An error in the settings is a *repo.ConfigError. With the
-// built-in summarizer and without a clock, the same sets and options give the same report.
+// built-in summarizer the same sets and options give the same report.
 func Run(ctx context.Context, list []sets.Set, o Options) (r *report.Report, err error) {
 	if err := CheckParts(o.Only); err != nil {
 		return nil, err
@@ -149,17 +146,12 @@ func sizeOf(set sets.Set) report.Set {
 func (u *runner) measure(ctx context.Context, set sets.Set, o Options) (report.Set, error) {
 	r := sizeOf(set)
 	wanted := partsWanted(set, o)
-	var err error
 	if set.Transcripts == nil {
-		if err = u.messageParts(ctx, set, wanted, o.Seed, &r); err != nil {
+		if err := u.messageParts(ctx, set, wanted, o.Seed, &r); err != nil {
 			return r, err
 		}
 	}
-	if err = u.sessionParts(ctx, set, wanted, o.Seed, &r); err != nil || o.Clock == nil {
-		return r, err
-	}
-	r.Timing, err = u.timing(ctx, set, o.Clock)
-	return r, err
+	return r, u.sessionParts(ctx, set, wanted, o.Seed, &r)
 }
 
 // messageParts measures the parts that take labelled messages.

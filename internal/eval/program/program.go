@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +40,6 @@ type program struct {
 	stored          bool // a session of the store is measured, not files
 	only            []string
 	seed            uint64
-	timing          bool
 
 	running bool // the command line was understood
 	opened  []io.Closer
@@ -99,7 +97,7 @@ that needs no labels. Without either, the conversations that ctx brings along ar
 
 All work is done on copies in a temporary directory. Unless summarize.chain names helpers, which
 then word the summaries, no model is asked, and the same input and settings give the same output
-on every machine, but for --timing.
+on every machine.
 
 This is the program ctx-eval, which has to be beside ctx or in a directory of PATH.`,
 			clierr.NoStore, clierr.Corrupt, clierr.NotFound),
@@ -127,7 +125,6 @@ This is the program ctx-eval, which has to be beside ctx or in a directory of PA
 	f.StringSliceVar(&p.only, "only", nil,
 		"measure only these `PARTS`: "+strings.Join(eval.Parts(), ", "))
 	f.Uint64Var(&p.seed, "seed", 1, "the seed `N` of what is drawn")
-	f.BoolVar(&p.timing, "timing", false, "measure how long append, graduate and render take, too")
 	return cmd
 }
 
@@ -154,9 +151,6 @@ func (p *program) run(c context.Context, args []string) error {
 		Summarizer: func(s *session.Store) (summarize.Summarizer, error) {
 			return p.summarizer(c, s)
 		},
-	}
-	if p.timing {
-		options.Clock = time.Now
 	}
 	report, err := eval.Run(c, list, options)
 	if err != nil {

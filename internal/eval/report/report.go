@@ -10,8 +10,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
 
-// Report is the result of a run. All of it but Timing is the same in every run and on every
-// platform.
+// Report is the result of a run. It is the same in every run and on every platform.
 type Report struct {
 	V        int      `json:"v"`
 	Version  string   `json:"version"` // of ctx
@@ -45,8 +44,6 @@ type Set struct {
 	Continuation []Continuation  `json:"continuation,omitempty"`
 	Known        []Known         `json:"known,omitempty"`
 	Sessions     []SessionSearch `json:"sessions,omitempty"`
-
-	Timing []Timing `json:"timing,omitempty"`
 }
 
 // WriteText writes the report as tables.
@@ -80,7 +77,6 @@ func (s *Set) text(b *strings.Builder) {
 	s.stabilityText(b)
 	s.continuationText(b)
 	s.knownText(b)
-	s.timingText(b)
 }
 
 func (s *Set) clusteringText(b *strings.Builder) {
@@ -236,18 +232,6 @@ func (s *Set) knownText(b *strings.Builder) {
 		}
 		writeTable(b, rows)
 	}
-}
-
-func (s *Set) timingText(b *strings.Builder) {
-	if s.Timing == nil {
-		return
-	}
-	rows := [][]string{{"milliseconds", "n", "p50", "p95"}}
-	for _, t := range s.Timing {
-		rows = append(rows,
-			cells(t.Verb, t.N, fmt.Sprintf("%.3f", t.P50), fmt.Sprintf("%.3f", t.P95)))
-	}
-	writeTable(b, rows)
 }
 
 // cells returns values as they are in a table. A nil is a dash.

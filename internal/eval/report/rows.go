@@ -237,12 +237,3 @@ func (s *SessionSearch) Add(rank int) {
 	s.Three += stats.One(rank >= 0 && rank < 3)
 	s.FirstShare, s.ThreeShare = stats.MilliShare(s.First, s.N), stats.MilliShare(s.Three, s.N)
 }
-
-// Timing is how long a verb took for one message. It differs from run to run, so a report has it
-// only on request.
-type Timing struct {
-	Verb string  `json:"verb"`
-	N    int     `json:"n"`
-	P50  float64 `json:"p50_ms"`
-	P95  float64 `json:"p95_ms"`
-}
