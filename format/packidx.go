@@ -71,26 +71,11 @@ func SourceKey(header []byte) (key [16]byte, ok bool) {
 // hasUUID reports whether a message id is a UUID, or has one before or after a colon.
 func hasUUID(id []byte) bool {
 	for piece := range bytes.SplitSeq(id, []byte{':'}) {
-		if isUUID(piece) {
+		if IsUUID(piece) {
 			return true
 		}
 	}
 	return false
-}
-
-// isUUID reports whether a word is 8, 4, 4, 4 and 12 hexadecimal digits with hyphens between them.
-func isUUID(word []byte) bool {
-	if len(word) != 36 {
-		return false
-	}
-	for i, c := range word {
-		digit := c >= '0' && c <= '9' || c >= 'a' && c <= 'f'
-		hyphen := i == 8 || i == 13 || i == 18 || i == 23
-		if hyphen != (c == '-') || !hyphen && !digit {
-			return false
-		}
-	}
-	return true
 }
 
 // SourceTag returns the part of a source key that a pack index keeps.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -113,7 +114,7 @@ func (x *agentExport) agentID() (string, error) {
 		return "", err
 	case own != "" && x.form.TakesID(own):
 		return own, nil
-	case transcript.IsUUID(x.name) && x.form.TakesID(x.name) && x.form.Name != geminicli.Agent:
+	case format.IsUUID(x.name) && x.form.TakesID(x.name) && x.form.Name != geminicli.Agent:
 		return x.name, nil
 	}
 	return x.form.NewID(x.form.Name, x.s.ID, x.name, x.branch), nil

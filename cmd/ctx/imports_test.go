@@ -55,7 +55,7 @@ var layers = map[string]string{
 	"internal/durable":      "",
 	"internal/identity":     "internal/durable",
 	"internal/agent/titles": "internal/jsonvalue internal/agent/transcript",
-	"internal/agent/catalog": "internal/identity internal/jsonvalue internal/agent/transcript " +
+	"internal/agent/catalog": "format internal/identity internal/jsonvalue internal/agent/transcript " +
 		"internal/agent/adk internal/agent/antigravity internal/agent/claudecode " +
 		"internal/agent/codex internal/agent/copilot internal/agent/cursor internal/agent/droid " +
 		"internal/agent/geminicli internal/agent/opencode internal/agent/plain " +
@@ -133,7 +133,7 @@ var layers = map[string]string{
 		"internal/session",
 	"internal/maintenance/replay": "format forest refs internal/session " +
 		"internal/maintenance/graph",
-	"internal/maintenance/storedir": "format internal/durable objects internal/session",
+	"internal/maintenance/storedir": "format internal/durable objects refs internal/session",
 	"internal/maintenance/gc": "format forest internal/durable lock objects refs " +
 		"internal/store internal/session internal/maintenance/graph internal/maintenance/replay " +
 		"internal/maintenance/storedir",

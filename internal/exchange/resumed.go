@@ -40,7 +40,7 @@ func (im *transcriptImporter) resume(st *transcript.Step) error {
 	if err != nil || exists(view, im.out.Session) {
 		return err
 	}
-	if !transcript.IsUUID(key) {
+	if !format.IsUUID(key) {
 		return nil // another session may have such an id as well
 	}
 	home, err := im.homeOf(view, from.Agent, key)

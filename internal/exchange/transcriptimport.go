@@ -385,7 +385,7 @@ func (s *Reader) ExportTranscript(
 	}
 	return c.write(ctx, w, func(said *Said, it *transcript.Item) (leave bool, err error) {
 		if o := &it.Origin; said.Entry.Session != session && o.Agent == own.Agent &&
-			transcript.IsUUID(o.Message) {
+			format.IsUUID(o.Message) {
 			o.Session = own.Session
 		}
 		if leave = said.Seq < from ||

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
 	"github.com/gemini-ctx/ctx/internal/agent/antigravity"
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
@@ -142,7 +143,7 @@ var agents = [...]Agent{
 		Read:    claudecode.ReadAs,
 		ReadOn:  claudecode.ReadOn,
 		Write:   claudecode.NewWriter,
-		NewID:   transcript.UUID, TakesID: transcript.IsUUID,
+		NewID:   transcript.UUID, TakesID: format.IsUUID[string],
 		Program:       "claude",
 		Root:          func(e Env) string { return e.under("CLAUDE_CONFIG_DIR", ".claude", "") },
 		Beside:        withOutputs,
@@ -162,7 +163,7 @@ var agents = [...]Agent{
 			return codex.ReadOn(r, m, e)
 		},
 		Write: codex.NewWriter,
-		NewID: transcript.UUID, TakesID: transcript.IsUUID,
+		NewID: transcript.UUID, TakesID: format.IsUUID[string],
 		Order:         orderCodex,
 		Program:       "codex",
 		Root:          func(e Env) string { return e.under("CODEX_HOME", ".codex", "") },

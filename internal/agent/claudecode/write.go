@@ -190,7 +190,7 @@ func content(
 func (w *writer) foreign(it *transcript.Item) {
 	m := &it.Message
 	id := m.Origin.Message
-	if m.Origin.Agent != Agent || !transcript.IsUUID(id) {
+	if m.Origin.Agent != Agent || !format.IsUUID(id) {
 		id = transcript.UUID(Agent, m.Origin.Agent, m.Origin.Session, m.Origin.Message)
 	}
 	rec := w.made()

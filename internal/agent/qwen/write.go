@@ -27,7 +27,7 @@ func NewID(of ...string) string {
 
 // TakesID reports whether Qwen Code takes a session id: a UUID of version 1 to 5.
 func TakesID(id string) bool {
-	return transcript.IsUUID(id) && id[14] >= '1' && id[14] <= '5' &&
+	return format.IsUUID(id) && id[14] >= '1' && id[14] <= '5' &&
 		strings.IndexByte("89ab", id[19]) >= 0
 }
 
@@ -121,7 +121,7 @@ func messageOf(kept jsonvalue.Object, role string, parts []json.RawMessage) json
 func (w *writer) foreign(it *transcript.Item) {
 	m := &it.Message
 	id := m.Origin.Message
-	if m.Origin.Agent != Agent || !transcript.IsUUID(id) {
+	if m.Origin.Agent != Agent || !format.IsUUID(id) {
 		id = transcript.UUID(Agent, m.Origin.Agent, m.Origin.Session, m.Origin.Message)
 	}
 	if m.Note {

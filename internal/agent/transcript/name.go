@@ -56,25 +56,7 @@ func EntryUUID(entry, session string) string {
 }
 
 // IsEntryUUID reports whether s has the form of an EntryUUID, which no agent's own ids have.
-func IsEntryUUID(s string) bool { return IsUUID(s) && s[14] == '8' && s[19] == '8' }
-
-// IsUUID reports whether s has the form of a UUID in lower case.
-func IsUUID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		if i == 8 || i == 13 || i == 18 || i == 23 {
-			if c != '-' {
-				return false
-			}
-		} else if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}
+func IsEntryUUID(s string) bool { return format.IsUUID(s) && s[14] == '8' && s[19] == '8' }
 
 // Fit returns a name that a header can hold: s itself, or a digest of it if s is too long or not a
 // valid name.

@@ -82,13 +82,13 @@ func TestHints(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	if id := UUID("a", "b"); !IsUUID(id) || id != UUID("a", "b") || id == UUID("ab") ||
+	if id := UUID("a", "b"); !format.IsUUID(id) || id != UUID("a", "b") || id == UUID("ab") ||
 		id == UUID("a", "b", "") {
 		t.Errorf("%s", id)
 	}
 	for _, bad := range []string{"", "x", strings.Repeat("0", 36),
 		"00000000-0000-4000-8000-00000000000G"} {
-		if IsUUID(bad) {
+		if format.IsUUID(bad) {
 			t.Errorf("%q", bad)
 		}
 	}

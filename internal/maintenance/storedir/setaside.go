@@ -14,6 +14,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // SetAside is a file that another program has put beside a file of the store: a program that syncs
@@ -42,7 +43,7 @@ const SetAsideHint = "copy the store to another place, and give the file its nam
 // another program set aside has such a name somewhere in its own.
 func truthFolders() []objects.Kept {
 	return append(slices.Clip(objects.KeptFiles),
-		objects.Kept{Folder: "refs", Name: `checkpoint|base|log-[1-9][0-9]*`})
+		objects.Kept{Folder: "refs", Name: refs.KeptNames})
 }
 
 // SetAsides returns the files in a store that only another program can have made of the store's

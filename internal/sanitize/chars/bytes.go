@@ -117,3 +117,11 @@ func Unescape(c byte) byte {
 	}
 	return c
 }
+
+// IsUUID reports whether v has the form of a UUID, in letters of either case.
+func IsUUID(v []byte) bool {
+	if len(v) != 36 || !Only(v, func(c byte) bool { return IsHex(c) || c == '-' }) {
+		return false
+	}
+	return v[8] == '-' && v[13] == '-' && v[18] == '-' && v[23] == '-'
+}

@@ -303,20 +303,12 @@ func drawnKey(v []byte, m chars.Counts) bool {
 	joints := bytes.Count(v, []byte("-")) + bytes.Count(v, []byte("_"))
 	changes := m.Turns + m.Switches
 	switch {
-	case len(v) < 20 || joints > 4 || isUUID(v):
+	case len(v) < 20 || joints > 4 || chars.IsUUID(v):
 		return false
 	case m.Digits >= 3 && m.Switches >= 3 && changes*3 >= len(v):
 		return true
 	}
 	return m.Digits > 0 && m.Turns >= 4 && m.UnlikeWords() && changes*4 >= len(v)
-}
-
-// isUUID reports whether v has the form of a UUID.
-func isUUID(v []byte) bool {
-	if len(v) != 36 || !chars.Only(v, func(c byte) bool { return chars.IsHex(c) || c == '-' }) {
-		return false
-	}
-	return v[8] == '-' && v[13] == '-' && v[18] == '-' && v[23] == '-'
 }
 
 // isFingerprint reports whether v is the fingerprint of a key, as OpenPGP prints it. Secrets are
