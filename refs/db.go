@@ -112,8 +112,8 @@ func Init(root, store string, fsys *durable.FS) error {
 	return fsys.WriteDurable(db.checkpointPath(), b, 0o600)
 }
 
-// KeptNames is a regular expression of the names of the files below refs/ that have no other copy in
-// the store.
+// KeptNames is a regular expression of the names of the files below refs/ that have no other copy
+// in the store.
 const KeptNames = `checkpoint|base|log-[1-9][0-9]*`
 
 func (db *DB) checkpointPath() string { return filepath.Join(db.root, "refs", "checkpoint") }
