@@ -8,11 +8,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
+	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
@@ -31,8 +34,13 @@ func TestHistoriesOfRelatives(t *testing.T) {
 		for step := range 45 {
 			name := names[r.IntN(len(names))]
 			before := storetest.Texts(t, s)
-			verb, err := "nothing", error(nil)
-			switch n := r.IntN(20); {
+			verb, err, gone := "nothing", error(nil), ""
+			log := func() []*history.Shown {
+				tip := storetest.View(t, s).Get(history.RefName(name, history.MainBranch)).ID
+				return storetest.Must[[]*history.Shown](t)(
+					s.Recall.Log(tip, recall.LogOptions{Limit: 20}))
+			}
+			switch n := r.IntN(27); {
 			case n < 8:
 				verb = "say"
 				for range 1 + r.IntN(6) {
@@ -47,15 +55,12 @@ func TestHistoriesOfRelatives(t *testing.T) {
 				}
 			case n < 14:
 				verb = "rewind"
-				log := storetest.Must[[]*history.Shown](t)(
-					s.Recall.Log(
-						storetest.View(t, s).Get(history.RefName(name, history.MainBranch)).ID,
-						recall.LogOptions{Limit: 20}))
-				if len(log) < 4 {
+				list := log()
+				if len(list) < 4 {
 					continue
 				}
 				_, err = s.Conversation.Rewind(bg, name, history.MainBranch,
-					log[1+r.IntN(len(log)-1)].ID, conversation.RewindOptions{})
+					list[1+r.IntN(len(list)-1)].ID, conversation.RewindOptions{})
 			case n < 17:
 				verb = "undo"
 				if _, err = s.Conversation.Undo(bg, name); err == nil && r.IntN(2) == 0 {
@@ -71,15 +76,50 @@ func TestHistoriesOfRelatives(t *testing.T) {
 				_, err = s.Compaction.Compact(bg,
 					compaction.CompactOptions{Branches: []history.BranchName{{Session: name,
 						Branch: history.MainBranch}}})
-			case len(names) > 2:
+			case n < 20 && len(names) > 2:
 				verb = "remove"
 				_, err = s.Conversation.RemoveSession(bg, name)
+			case n < 23:
+				verb = "fork"
+				child := fmt.Sprint("b", step)
+				if _, err = s.Conversation.Fork(bg, name, history.MainBranch, []string{child},
+					conversation.ForkOptions{}); err == nil {
+					_, _, err = s.Conversation.Append(bg, name, child,
+						[]conversation.Message{{Role: "model", Text: storetest.Chatter(r)}},
+						conversation.AppendOptions{})
+				}
+			case n < 25:
+				verb = "join"
+				var children []string
+				for _, ref := range storetest.View(t, s).Names("sessions/" + name + "/") {
+					if _, b, _ := history.BranchOfRef(ref); b != history.MainBranch {
+						children = append(children, b)
+					}
+				}
+				if len(children) == 0 {
+					continue
+				}
+				_, err = s.Conversation.Join(bg, name, history.MainBranch,
+					children[:1+r.IntN(len(children))], conversation.JoinOptions{})
+			case n < 26:
+				verb = "forget"
+				list := log()
+				if len(list) == 0 {
+					continue
+				}
+				one := list[r.IntN(len(list))]
+				gone = one.Text
+				_, err = forget.Run(bg, s, forget.Options{IDs: []format.ID{one.ID}})
+			default:
+				verb = "gc"
+				_, err = gc.Run(bg, s, gc.Options{Grace: -1})
 			}
 			switch {
 			case err == nil:
 				done[verb]++
 			case errors.Is(err, history.ErrNotFound), errors.Is(err, history.ErrStale),
-				errors.Is(err, history.ErrRefused), clusters.IsMissing(err):
+				errors.Is(err, history.ErrRefused), errors.Is(err, history.ErrAfterForget),
+				clusters.IsMissing(err):
 			default:
 				t.Fatalf("seed %d, step %d: %s of %s: %v", seed, step, verb, name, err)
 			}
@@ -92,8 +132,12 @@ func TestHistoriesOfRelatives(t *testing.T) {
 				break
 			}
 			for ref, words := range storetest.Texts(t, s) {
-				if old, was := before[ref]; was &&
-					ref != history.RefName(name, history.MainBranch) && !slices.Equal(words, old) {
+				if of, _, _ := history.BranchOfRef(ref); of == name && verb != "forget" &&
+					verb != "gc" {
+					continue
+				}
+				words, old := without(words, gone), without(before[ref], gone)
+				if _, was := before[ref]; was && !slices.Equal(words, old) {
 					t.Fatalf("seed %d, step %d: %s of %s: %s had %q, has %q", seed, step, verb,
 						name, ref, old, words)
 				}
@@ -109,9 +153,16 @@ func TestHistoriesOfRelatives(t *testing.T) {
 		}
 	}
 	t.Log(done)
-	for _, verb := range []string{"say", "go on", "rewind", "undo", "redo", "remove"} {
+	for _, verb := range []string{"say", "go on", "rewind", "undo", "redo", "remove", "fork", "join",
+		"gc"} {
 		if done[verb] == 0 { // a third of the histories may have a rare one once
 			t.Errorf("%d times: %s", done[verb], verb)
 		}
 	}
+}
+
+// without returns the words that are left of a branch when one text was forgotten.
+func without(words []string, gone string) []string {
+	return slices.DeleteFunc(slices.Clone(words),
+		func(w string) bool { return gone != "" && (w == gone || w == "") })
 }
