@@ -12,6 +12,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sharing"
@@ -49,9 +50,9 @@ of processes. With --rule the command erases every body in which `+"`ctx scan`"+
 the class; the class "all" is every class. The next `+"`ctx compact`"+` summarizes clusters that lost
 a summary.
 
-The id of one message is enough. Before more than one message goes, and with --text or --rule, the
-command says how many of which session, and how they begin, and asks; where nobody can be asked it
-needs --force.
+The id of one message is enough; the name of a session is refused. Before more than one message
+goes, and with --text or --rule, the command says how many of which session, and how they begin, and
+asks; where nobody can be asked it needs --force.
 
 With --remote the command then pushes to every remote of the store: the files there that hold the
 words are replaced, and everybody who pulls forgets them too. `+"`ctx push`"+` does the same later.
@@ -89,6 +90,9 @@ func (o *forgetOptions) run(a *app, args []string) error {
 		return err
 	}
 	for _, rev := range args {
+		if err := notASession(view, rev); err != nil {
+			return err
+		}
 		id, err := s.Clusters.Resolve(view, rev)
 		if err != nil {
 			return err
@@ -103,6 +107,18 @@ func (o *forgetOptions) run(a *app, args []string) error {
 		return err
 	}
 	return a.forgetRemotely(s)
+}
+
+// notASession refuses the name of a session, or the first characters of one: as a revision it means
+// the newest message alone, and whoever writes it means all of them.
+func notASession(view *refs.View, rev string) error {
+	name, err := history.Named(view, rev)
+	if err != nil {
+		return nil //nolint:nilerr // it names something else, or nothing: resolving it says so
+	}
+	return withHint(usagef("%q names a session: name the messages to forget", rev),
+		"`ctx session rm %s` removes the session, `ctx log -s %s` lists its messages",
+		name, name)
 }
 
 // forgetRemotely pushes to every remote what was forgotten.

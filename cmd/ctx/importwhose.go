@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"fmt"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
@@ -39,7 +40,8 @@ func (a *app) whose(file string) (string, error) {
 
 // notOf returns an error if a transcript of which nothing was stored is not the agent's.
 func (a *app) notOf(f *catalog.Agent, file string, stats *transcript.Stats) error {
-	if len(stats.Kept) == 0 && len(stats.Skipped) == 0 || file == "-" && stats.Records == 0 {
+	nothing := len(stats.Kept) == 0 && len(stats.Skipped) == 0
+	if file == "-" && (nothing || stats.Records == 0) || nothing && a.isEmpty(file) {
 		return nil
 	}
 	whose := ""
@@ -54,4 +56,10 @@ func (a *app) notOf(f *catalog.Agent, file string, stats *transcript.Stats) erro
 		failed = withHint(failed, "`ctx import %s %s` reads it", whose, oneLine(file))
 	}
 	return &fileError{failed}
+}
+
+// isEmpty reports whether a file has no byte.
+func (a *app) isEmpty(file string) bool {
+	info, err := os.Stat(a.path(file))
+	return err == nil && info.Size() == 0
 }

@@ -62,7 +62,7 @@ func screenStore(t *testing.T, dir string) {
 	say("append", "-s", "work", "-b", "zwei", "--role", "tool", "-m", "exit 1\nsecond line")
 	say("branch", "join", "-s", "work", "main", "eins", "zwei")
 	say("append", "-s", "other", "--role", "user", "-m", "a secret that goes")
-	say("forget", "other")
+	say("forget", "other~0")
 }
 
 // screenWorld is a world with a fixed clock and no terminal.
