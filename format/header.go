@@ -291,10 +291,14 @@ func (r *headerReader) at(key string) bool {
 // VersionError says that bytes have a version that this build cannot read.
 type VersionError struct {
 	What       string
-	Got, Known int // Known is 0 if this build reads no version
+	Got, Known int  // Known is 0 if this build reads no version
+	Early      bool // a build wrote them that is from before version 1; then there are no numbers
 }
 
 func (e *VersionError) Error() string {
+	if e.Early {
+		return e.What + " is of a build from before version 1 of the formats"
+	}
 	if e.Known == 0 {
 		return fmt.Sprintf("%s version %d is not known here", e.What, e.Got)
 	}

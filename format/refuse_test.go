@@ -163,8 +163,9 @@ func refusals() []refusal {
 		{"forgotten", 0, "text 32", "text 33", "its sum"},
 		{"forgotten", 0, "forgotten 1", "forgotten 2", "version 2"},
 
-		{"store", 0, "ctx 1", "ctx 2", "version 2"},
-		{"store", 0, "ctx 1", "git 1", "not a store's format file"},
+		{"store", 0, "store 1", "store 2", "version 2"},
+		{"store", 0, "store 1", "ctx 1", "before version 1"},
+		{"store", 0, "store 1", "git 1", "not a store's format file"},
 		{"store", 0, "sha256", "sha512", "unknown hash"},
 		{"store", 0, sampleStore, strings.ToUpper(sampleStore), "bad store id"},
 		{"store", 0, sampleStore, sampleStore[1:], "bad store id"},

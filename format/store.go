@@ -19,7 +19,7 @@ type StoreFormat struct {
 
 // Encode returns the format file.
 func (f StoreFormat) Encode() []byte {
-	b := fmt.Appendf(nil, "ctx %d\nhash %s\nstore %s\n", StoreVersion, f.Hash, f.Store)
+	b := fmt.Appendf(nil, "store %d\nhash %s\nid %s\n", StoreVersion, f.Hash, f.Store)
 	if f.SharedAs != "" {
 		b = fmt.Appendf(b, "shared-as %s\n", f.SharedAs)
 	}
@@ -30,7 +30,10 @@ func (f StoreFormat) Encode() []byte {
 // such a store must not be written to.
 func DecodeStoreFormat(b []byte) (StoreFormat, error) {
 	k, v, err := HeaderKind(b)
-	if err != nil || k != "ctx" {
+	if err == nil && k == "ctx" { // what this file began with before there was a release
+		return StoreFormat{}, &VersionError{What: "store", Early: true}
+	}
+	if err != nil || k != "store" {
 		return StoreFormat{}, fmt.Errorf("not a store's format file: %.40q", b)
 	}
 	if v != StoreVersion {
@@ -41,7 +44,7 @@ func DecodeStoreFormat(b []byte) (StoreFormat, error) {
 		return StoreFormat{}, fmt.Errorf("format file does not have 3 or 4 lines")
 	}
 	hash, okHash := strings.CutPrefix(lines[1], "hash ")
-	store, okStore := strings.CutPrefix(lines[2], "store ")
+	store, okStore := strings.CutPrefix(lines[2], "id ")
 	if !okHash || hash != "sha256" {
 		return StoreFormat{}, fmt.Errorf("unknown hash: %.40q", lines[1])
 	}

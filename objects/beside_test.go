@@ -79,7 +79,7 @@ func TestSummariesBesideEntries(t *testing.T) {
 				}
 			}
 			n := 0
-			_, err := s.SalvagePack(info.ID, func(r format.Raw, whole bool) error {
+			err := s.SalvagePack(info.ID, func(r format.Raw, whole bool) error {
 				if whole {
 					n++
 				}

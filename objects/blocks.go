@@ -13,20 +13,16 @@ type Packed = packs.Object
 // EachBlock reads a pack block by block. It calls work with the objects of each block that can be
 // read, and take with what work returns, in the order in which the blocks were written. It calls
 // work for several blocks at a time, each in a goroutine of its own; the objects are shared and not
-// to be changed. It reads no pack of version 1. It ends with the first error of take. Other errors:
+// to be changed. It ends with the first error of take. Other errors:
 // as PackContents, once all was taken that can be read.
 func EachBlock[T any](
 	s *Store, pack format.ID, work func([]Packed) T, take func(T) error,
 ) (err error) {
 	p := s.newPack(pack)
 	defer func() { err = errors.Join(err, p.close()) }()
-	reader, err := p.open()
+	r, err := p.open()
 	if err != nil {
 		return err
-	}
-	r, ok := reader.(*pack2)
-	if !ok {
-		return nil
 	}
 	return eachBlock(s, r, func(_ packs.Span, list []packs.Object) T { return work(list) }, take)
 }
@@ -37,7 +33,7 @@ const largeBlock = blockBytes
 
 // eachBlock is EachBlock for a pack that is open.
 func eachBlock[T any](
-	s *Store, r *pack2, work func(packs.Span, []packs.Object) T, take func(T) error,
+	s *Store, r *packReader, work func(packs.Span, []packs.Object) T, take func(T) error,
 ) error {
 	layout, err := r.layout()
 	if err != nil {

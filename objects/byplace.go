@@ -28,11 +28,7 @@ func (s *Store) ByPlace(ids []format.ID) {
 		places[i] = packPlace{id: id, pack: len(list.packs)}
 	}
 	for k, p := range list.packs {
-		reader, err := p.open()
-		if err != nil {
-			continue
-		}
-		if r, ok := reader.(*pack2); ok {
+		if r, err := p.open(); err == nil {
 			r.place(places, k)
 		}
 	}
@@ -56,7 +52,7 @@ type packPlace struct {
 }
 
 // place gives the places of objects of this pack, the pack k, to ids that are sorted.
-func (r *pack2) place(places []packPlace, k int) {
+func (r *packReader) place(places []packPlace, k int) {
 	at := 0
 	// What an index that cannot be read to its end has said is as good as before.
 	_ = r.index.EachObject(func(e packs.Entry) {

@@ -24,11 +24,9 @@ type blockKey struct {
 	n    int
 }
 
-// cachedBlock is a block that was unpacked: the raw bytes of one of version 1, a reader of one of
-// version 2.
+// cachedBlock is a block that was unpacked.
 type cachedBlock struct {
 	key    blockKey
-	raw    []byte
 	mu     sync.Mutex // of reader
 	reader *packs.Reader
 	size   int // bytes that it takes, about, besides those of extracts

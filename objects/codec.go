@@ -90,8 +90,8 @@ func newEncoder(level Level, blocks int) (*zstd.Encoder, error) {
 	return e, nil
 }
 
-// decode unpacks a block's frame. It never allocates more than the block's raw length, which has
-// been checked.
+// decode unpacks a block's frame. It allocates the block's raw length, which has been checked; for
+// a frame that has more in it, as much again and a quarter before it is refused.
 func (c *codec) decode(size int, frame []byte) ([]byte, error) {
 	d, err := c.reader()
 	if err != nil {

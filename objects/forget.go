@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	packs "github.com/gemini-ctx/ctx/format/pack"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/lock"
 )
@@ -198,7 +199,7 @@ type Place struct {
 // log, loose ones in the order of their ids, then pack by pack in the order that they were written
 // in. The bytes are good until fn returns. A copy that cannot be read, or is not what its id says,
 // is told to bad instead, whose error ends it; so does an error of fn. Memory does not grow with
-// the store, but for packs of version 1: some 100 bytes for each object of the largest one.
+// the store.
 func (s *Store) Contents(
 	fn func(Place, format.Raw) error, bad func(path string, err error) error,
 ) error {
@@ -299,7 +300,7 @@ func (s *Store) Remains(
 func (s *Store) remainsInPack(
 	path string, digests map[[sha256.Size]byte]bool, holds func([]byte) bool,
 ) (left bool, err error) {
-	err = s.walkPack(path, func(r format.Raw) {
+	err = s.walkPack(path, func(r packs.Object) {
 		left = left || holds(r.Header) ||
 			r.Body != nil && (digests[sha256.Sum256(r.Body)] || holds(r.Body))
 	})

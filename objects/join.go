@@ -65,9 +65,8 @@ type part struct {
 func (s *Store) joinable(list *packList) (some []part) {
 	key := s.packKey()
 	for _, p := range list.packs {
-		reader, err := p.open()
-		r, ok := reader.(*pack2)
-		if err != nil || !ok || r.len() > joinObjects/joinPart {
+		r, err := p.open()
+		if err != nil || r.len() > joinObjects/joinPart {
 			continue
 		}
 		info, err := os.Stat(p.path)
@@ -85,7 +84,7 @@ func (s *Store) joinable(list *packList) (some []part) {
 }
 
 // selfContained reports whether no block of a pack needs another one.
-func (r *pack2) selfContained() bool {
+func (r *packReader) selfContained() bool {
 	layout, err := r.layout()
 	return err == nil &&
 		!slices.ContainsFunc(layout.Spans, func(b packs.Span) bool { return b.Kind != packs.Whole })
@@ -142,7 +141,7 @@ func (s *Store) join(held *lock.Held, group []part) (unfit *pack, err error) {
 // copyPack adds the blocks of a pack as they are. Errors: *CorruptError, what the file system says,
 // that of writing.
 func (w *packWriter) copyPack(p part) (err error) {
-	file, _, size, err := openPack(p.path)
+	file, size, err := openPack(p.path)
 	if err != nil {
 		return err
 	}
@@ -179,9 +178,8 @@ func (s *Store) twice(group []part, objects []packs.Entry) (unfit *pack, err err
 			continue
 		}
 		p, number := partOf(group, objects[i].Number)
-		reader, err := p.open()
-		r, ok := reader.(*pack2)
-		if err != nil || !ok {
+		r, err := p.open()
+		if err != nil {
 			return p, nil
 		}
 		o, err := r.object(s, number, true)
@@ -209,7 +207,7 @@ func partOf(group []part, number uint32) (*pack, uint32) {
 // of its blocks.
 func (s *Store) walkOver(pack format.ID, blocks int) (err error) {
 	path := s.PackPath(pack)
-	file, _, size, err := openPack(path)
+	file, size, err := openPack(path)
 	if err != nil {
 		return err
 	}

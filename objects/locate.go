@@ -116,25 +116,24 @@ func (l *locator) forget(gone *pack) {
 }
 
 // learn takes the objects of the packs of a list in the place of those that the locator knows. It
-// leaves out packs of version 1, and those with an index that cannot be read.
+// leaves out those with an index that cannot be read.
 func (l *locator) learn(list *packList) {
 	l.packs, l.fan, l.low, l.place = nil, make([]uint32, 1<<16+1), nil, nil
 	var indexes []*packs.Index
 	for _, p := range list.packs {
 		reader, err := p.open()
-		two, ok := reader.(*pack2)
-		if err != nil || !ok {
+		if err != nil {
 			continue
 		}
-		counted := make([]uint32, 0, two.len())
-		err = two.index.EachPrefix(func(prefix uint32) { counted = append(counted, prefix>>16) })
+		counted := make([]uint32, 0, reader.len())
+		err = reader.index.EachPrefix(func(prefix uint32) { counted = append(counted, prefix>>16) })
 		if err != nil {
 			continue
 		}
 		for _, n := range counted {
 			l.fan[n+1]++
 		}
-		l.packs, indexes = append(l.packs, p), append(indexes, two.index)
+		l.packs, indexes = append(l.packs, p), append(indexes, reader.index)
 	}
 	for n := range 1 << 16 {
 		l.fan[n+1] += l.fan[n]

@@ -152,7 +152,7 @@ func TestSalvageBesideABadBlock(t *testing.T) {
 			}
 		}
 		saved := 0
-		if _, err := s.SalvagePack(info.ID, func(r format.Raw, whole bool) error {
+		if err := s.SalvagePack(info.ID, func(r format.Raw, whole bool) error {
 			if whole {
 				saved++
 			}

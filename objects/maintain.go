@@ -214,9 +214,8 @@ func (s *Store) Packs() ([]PackInfo, error) {
 type PackContents struct {
 	IDs []format.ID // in the order that they were written in
 	// Bodyless are the places in IDs, in order, of the objects that have a body, but not in this
-	// pack. Of a pack of an old version they are those of all that have none there.
+	// pack.
 	Bodyless []uint32
-	Old      bool // the pack has a version that is no longer written
 }
 
 // PackLen returns how many objects the index of a pack has. Errors: as PackContents.
@@ -230,7 +229,7 @@ func (s *Store) PackLen(pack format.ID) (n int, err error) {
 	return reader.len(), nil
 }
 
-// PackContents lists the objects of a pack. It reads all of a pack of version 2. Errors:
+// PackContents lists the objects of a pack. It reads all of the pack. Errors:
 // *CorruptError, and what the file system says; with an error it lists those that can be read.
 func (s *Store) PackContents(pack format.ID) (PackContents, error) {
 	return s.PackContentsBehind(nil, pack)
@@ -248,19 +247,7 @@ func (s *Store) PackContentsBehind(ids []format.ID, pack format.ID) (c PackConte
 		return c, err
 	}
 	c.IDs = slices.Grow(ids, reader.len())
-	if r, ok := reader.(*pack2); ok {
-		err = r.list(s, &c)
-		return c, err
-	}
-	c.Old = true
-	at := uint32(0)
-	err = reader.each(s, func(o placed) {
-		if c.IDs = append(c.IDs, o.id); !o.stored {
-			c.Bodyless = append(c.Bodyless, at)
-		}
-		at++
-	})
-	return c, err
+	return c, reader.list(s, &c)
 }
 
 // Orphans returns the packs that have no index, in the order of their names: a crash came between

@@ -54,7 +54,7 @@ func TestTwiceInPack(t *testing.T) {
 		{[4]format.ID{{9}, alike(2), alike(2), {8}}, true},
 		{[4]format.ID{{9}, alike(2), {8}, {9}}, true},
 	} {
-		var c census2
+		var c census
 		for n, b := range blocks {
 			ids := someIDs{ids: tt.ids[2*n : 2*n+2]}
 			c.met.add(b, &ids)

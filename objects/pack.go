@@ -24,43 +24,9 @@ type pack struct {
 
 	mu     sync.Mutex
 	file   io.Closer
-	reader packReader
+	reader *packReader
 	looked bool  // check was asked
 	fault  error // what it said
-}
-
-// packReader reads a pack of one version. Errors: *CorruptError, and what the file system says.
-type packReader interface {
-	// len returns the number of objects.
-	len() int
-	// check compares the index with its digest.
-	check() error
-	// has reports whether the pack has the object id.
-	has(s *Store, id format.ID) (bool, error)
-	// get reads an object; ok is false where the pack does not have it. The header may have been
-	// read where there is an error. Body is nil where the pack has none, or none is wanted. The
-	// bytes belong to the caller.
-	get(s *Store, id format.ID, body bool) (r format.Raw, ok bool, err error)
-	// prefix returns the ids that begin with the digits, which are at least minPrefix, unsorted.
-	prefix(s *Store, digits string) ([]format.ID, error)
-	// tagged returns the ids whose source key may begin with tag, unsorted.
-	tagged(s *Store, tag uint32) ([]format.ID, error)
-	// eachTag calls fn for the tags of all sources.
-	eachTag(fn func(tag uint32)) error
-	// contents lists the objects in the order that they were written in. With an error it lists
-	// those that can be read.
-	contents(s *Store) ([]placed, error)
-	// each calls fn for what contents lists.
-	each(s *Store, fn func(placed)) error
-	// every calls fn with the objects in the order that they were written in, and with what is
-	// wrong with each: a reason, or nil. The bytes are not to be changed, and good until fn
-	// returns. It ends with an error of fn. Another error comes once fn was called for all that can
-	// be read.
-	every(s *Store, fn func(id format.ID, r format.Raw, wrong error) error) error
-	// at reads an object from its place. The bytes are not to be changed.
-	at(s *Store, o placed, body bool) (format.Raw, error)
-	// salvage calls fn for what can be had of a pack whose index is sound, as SalvagePack.
-	salvage(s *Store, fn func(r format.Raw, whole bool) error) (lost []format.ID, err error)
 }
 
 // kept is a value that is read when it is first needed. An error is not remembered.
@@ -87,12 +53,11 @@ func (k *kept[T]) get(read func() (T, error)) (T, error) {
 type placed struct {
 	id     format.ID
 	stored bool // its body is in the pack
-	where  int64
-	body   int64 // of version 1: the place of the body
+	number uint32
 }
 
 // open returns the reader of a pack. An error is not remembered: the next call tries again.
-func (p *pack) open() (packReader, error) {
+func (p *pack) open() (*packReader, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.reader != nil {
@@ -119,7 +84,7 @@ func (p *pack) open() (packReader, error) {
 const wholeIndex = 64 << 10
 
 // read returns the reader of an index; held says that the file is not needed any more.
-func (p *pack) read(file *os.File) (reader packReader, held bool, err error) {
+func (p *pack) read(file *os.File) (reader *packReader, held bool, err error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, false, err
@@ -136,31 +101,16 @@ func (p *pack) read(file *os.File) (reader packReader, held bool, err error) {
 	return reader, held, p.blame(err)
 }
 
-// readerOf returns the reader of the version that the index has.
-func (p *pack) readerOf(r io.ReaderAt, size int64) (packReader, error) {
-	magic := make([]byte, len(format.PackIndexMagic))
-	if _, err := r.ReadAt(magic, 0); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+// readerOf returns the reader for an index.
+func (p *pack) readerOf(r io.ReaderAt, size int64) (*packReader, error) {
+	index, err := packs.OpenIndex(r, size)
+	if err != nil {
+		return nil, p.orNewer(err)
 	}
-	var reader packReader
-	var of format.ID
-	if string(magic) == format.PackIndexMagic {
-		index, err := format.OpenPackIndex(r, size)
-		if err != nil {
-			return nil, err
-		}
-		reader, of = &pack1{p: p, index: index}, index.Pack
-	} else {
-		index, err := packs.OpenIndex(r, size)
-		if err != nil {
-			return nil, p.orNewer(err)
-		}
-		reader, of = &pack2{p: p, index: index}, index.Pack
-	}
-	if of != p.id {
+	if index.Pack != p.id {
 		return nil, errors.New("index is for another pack")
 	}
-	return reader, nil
+	return &packReader{p: p, index: index}, nil
 }
 
 // orNewer returns err, the error of opening the index. That it has a version which is not known

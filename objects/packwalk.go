@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -16,79 +15,45 @@ import (
 	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
-// openPack opens a pack's own file and tells its version and size.
-func openPack(path string) (file *os.File, version int, size int64, err error) {
+// openPack opens a pack's own file and tells its size.
+func openPack(path string) (file *os.File, size int64, err error) {
 	if file, err = durable.Open(path); err != nil {
-		return nil, 0, 0, notFile(path, err)
+		return nil, 0, notFile(path, err)
 	}
 	info, err := file.Stat()
-	magic := make([]byte, len(packs.Magic))
-	if err == nil {
-		if _, err = file.ReadAt(magic, 0); errors.Is(err, io.EOF) {
-			err = nil // walking it says that it is short
-		}
-	}
 	if err != nil {
-		return nil, 0, 0, errors.Join(err, file.Close())
+		return nil, 0, errors.Join(err, file.Close())
 	}
-	version = 2
-	if bytes.Equal(magic, []byte(format.PackMagic)) {
-		version = 1
-	}
-	return file, version, info.Size(), nil
+	return file, info.Size(), nil
 }
 
-// walkPack calls fn for what is in a pack, in no order: the objects of version 2; the headers and
-// the bodies of version 1, each in a Raw of its own. It passes over a block that cannot be read; a
-// damaged head ends the walk. Errors: *CorruptError, once all was told that can be read; what the
-// file system says.
-func (s *Store) walkPack(path string, fn func(format.Raw)) (err error) {
-	file, version, size, err := openPack(path)
+// walkPack calls fn for the objects of a pack, in no order. It passes over a block that cannot be
+// read; a damaged head ends the walk. Errors: *CorruptError, once all was told that can be read;
+// what the file system says.
+func (s *Store) walkPack(path string, fn func(packs.Object)) (err error) {
+	file, size, err := openPack(path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	in := bufio.NewReaderSize(file, packBuffer)
 	var passed error // over the first bad block
-	pass := func(err error) error {
-		if passed == nil {
-			passed = err
-		}
-		return nil
-	}
-	if version == 2 {
-		_, err = s.walk2(in, size, &walked{}, nil, func(o packs.Object) error {
-			fn(format.Raw{Header: o.Header, Body: o.Body})
-			return nil
-		}, func(packs.Block) {}, pass)
-		return blamed(path, cmp.Or(passed, err))
-	}
-	_, err = format.WalkPack(in, size, func(b format.PackBlock, frame []byte) error {
-		raw, err := s.codec.decode(b.Raw, frame)
-		for off := 0; err == nil && off < len(raw); {
-			var data []byte
-			if data, off, err = format.PackRecord(raw, off); err == nil {
-				if b.Kind == format.PackHeaders {
-					fn(format.Raw{Header: data})
-				} else {
-					fn(format.Raw{Body: data})
-				}
+	_, err = s.walk(bufio.NewReaderSize(file, packBuffer), size, &walked{}, nil,
+		func(o packs.Object) error { fn(o); return nil }, func(packs.Block) {},
+		func(err error) error {
+			if passed == nil {
+				passed = err
 			}
-		}
-		if err != nil {
-			return pass(err)
-		}
-		return nil
-	})
+			return nil
+		})
 	return blamed(path, cmp.Or(passed, err))
 }
 
-// walk2 reads a pack of version 2 and calls fn for every object and then block for its block. It
+// walk reads a pack and calls fn for every object and then block for its block. It
 // calls bad with the error of a block that cannot be read, and ends with the error that bad
 // returns. Several blocks are unpacked at a time, and check is called for their objects then; an
-// error of check ends the walk. It is nil for no check. walk2 keeps the ids in met: 32 bytes an
+// error of check ends the walk. It is nil for no check. walk keeps the ids in met: 32 bytes an
 // object, or 4 where the store was lent names. The bytes are good until the block ends.
-func (s *Store) walk2(
+func (s *Store) walk(
 	in io.Reader, size int64, met *walked,
 	check, fn func(packs.Object) error, block func(packs.Block), bad func(error) error,
 ) (format.ID, error) {
@@ -197,8 +162,8 @@ func (w *walked) far(n uint32) (format.ID, error) {
 	return id, nil
 }
 
-// census2 is what a walk through a pack of version 2 finds.
-type census2 struct {
+// census is what a walk through a pack finds.
+type census struct {
 	met    walked
 	table  table
 	blocks []packs.Block
@@ -212,13 +177,13 @@ func soundPacked(o packs.Object) error {
 	return nil
 }
 
-func (c *census2) object(o packs.Object) error {
+func (c *census) object(o packs.Object) error {
 	c.table.add(o.ID, o.Header)
 	return nil
 }
 
 // index returns the index of the pack, once all objects were met. The pack must have each once.
-func (c *census2) index(pack format.ID) ([]byte, error) {
+func (c *census) index(pack format.ID) ([]byte, error) {
 	index, sorted, err := c.table.index(pack, c.blocks)
 	if err != nil {
 		return nil, err
@@ -289,36 +254,19 @@ func (t *table) index(
 	return index, sorted, err
 }
 
-// salvagePack reads a pack without an index as far as it goes, and gives each header the body that
-// it names.
+// salvagePack reads a pack without an index as far as it goes.
 func (s *Store) salvagePack(path string, fn func(r format.Raw, whole bool) error) error {
-	var headers [][]byte
-	bodies := map[[sha256.Size]byte][]byte{}
+	var raws []format.Raw
 	// What cannot be unpacked is passed over, and what follows a bad head is out of reach.
-	err := s.walkPack(path, func(r format.Raw) {
-		if r.Header != nil {
-			headers = append(headers, bytes.Clone(r.Header))
-		}
-		if r.Body != nil {
-			bodies[sha256.Sum256(r.Body)] = bytes.Clone(r.Body)
-		}
-	})
+	err := s.walkPack(path, func(o packs.Object) { raws = append(raws, copied(o, true)) })
 	var corrupt *CorruptError
 	if err != nil && !errors.As(err, &corrupt) && !vanished(err) {
 		return err
 	}
-	for _, header := range headers {
-		r := format.Raw{Header: header}
-		id := r.ID()
-		if _, err := sound(id, r); err != nil {
-			continue
-		}
-		if body, ok, _ := format.HeaderBody(header); ok {
-			r.Body = bodies[body.Digest]
-		}
-		whole, err := sound(id, r)
+	for _, r := range raws {
+		whole, err := sound(r.ID(), r)
 		if err != nil {
-			r.Body, whole = nil, false
+			continue
 		}
 		if err := fn(r, whole); err != nil {
 			return err

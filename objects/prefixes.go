@@ -78,11 +78,7 @@ func (s *Store) resolveIn(
 			}
 			continue
 		}
-		finder, ok := reader.(prefixFinder)
-		if !ok {
-			finder = slowFinder{reader}
-		}
-		if err := finder.resolve(s, prefixes, what, found); err != nil && !vanished(err) {
+		if err := reader.resolve(s, prefixes, what, found); err != nil && !vanished(err) {
 			unread = errors.Join(unread, err)
 		}
 	}
@@ -132,39 +128,9 @@ type sought struct {
 	nodes bool // also nodes that stand in blocks that are not self-contained
 }
 
-// prefixFinder adds to found what a pack has for each prefix.
-type prefixFinder interface {
-	resolve(s *Store, prefixes [][PrefixSize]byte, what sought, found [][]format.ID) error
-}
-
-// slowFinder is for packs of version 1.
-type slowFinder struct{ packReader }
-
-func (r slowFinder) resolve(
-	s *Store, prefixes [][PrefixSize]byte, what sought, found [][]format.ID,
-) error {
-	for i, p := range prefixes {
-		if what.first && found[i] != nil {
-			continue
-		}
-		ids, err := r.prefix(s, hexOf(p))
-		if err != nil {
-			return err
-		}
-		found[i] = append(found[i], ids...)
-	}
-	return nil
-}
-
-func hexOf(p [PrefixSize]byte) string {
-	var id format.ID
-	copy(id[:], p[:])
-	return id.String()[:2*PrefixSize]
-}
-
-// resolve looks into the index for each prefix. With first it tries the objects behind those that
+// resolve adds to found what the pack has for each prefix: it looks into the index for each. With first it tries the objects behind those that
 // it has found before it does so: neighbours in the log are mostly neighbours in a pack.
-func (r *pack2) resolve(
+func (r *packReader) resolve(
 	s *Store, prefixes [][PrefixSize]byte, what sought, found [][]format.ID,
 ) error {
 	next := map[[PrefixSize]byte]uint32{} // the objects behind those that were found
@@ -225,7 +191,7 @@ const neighbours = 2
 
 // idAt returns the id of an object. ok is false for a node in a block that is not self-contained,
 // unless nodes are sought.
-func (r *pack2) idAt(s *Store, n uint32, nodes bool) (id format.ID, ok bool, err error) {
+func (r *packReader) idAt(s *Store, n uint32, nodes bool) (id format.ID, ok bool, err error) {
 	whole, err := r.isWhole(n)
 	switch {
 	case err != nil:
@@ -240,7 +206,7 @@ func (r *pack2) idAt(s *Store, n uint32, nodes bool) (id format.ID, ok bool, err
 	return o.ID, true, err
 }
 
-func (r *pack2) isWhole(n uint32) (bool, error) {
+func (r *packReader) isWhole(n uint32) (bool, error) {
 	layout, err := r.layout()
 	if err != nil {
 		return false, err

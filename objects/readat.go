@@ -24,9 +24,8 @@ func (s *Store) getAt(in format.ID, place uint32, id format.ID) (raw format.Raw,
 	if at < 0 {
 		return raw, false
 	}
-	reader, err := list.packs[at].open()
-	r, version2 := reader.(*pack2)
-	if err != nil || !version2 {
+	r, err := list.packs[at].open()
+	if err != nil {
 		return raw, false
 	}
 	o, err := r.object(s, place, false) // the caller knows the id

@@ -12,7 +12,7 @@ import (
 )
 
 // RestorePack writes a damaged pack anew as it was, if its parity gives the bytes back; then it
-// indexes the pack. ok is false where it does not, as for packs of version 1. It reads all of the
+// indexes the pack. ok is false where it does not. It reads all of the
 // pack into memory. What it wrote lasts when it returns; a crash leaves the old file or the new.
 func (s *Store) RestorePack(held *lock.Held, id format.ID) (ok bool, err error) {
 	if err := s.holds(held); err != nil {
@@ -34,20 +34,18 @@ func (s *Store) RestorePack(held *lock.Held, id format.ID) (ok bool, err error) 
 
 // SalvagePack calls fn for every object that can still be had of a damaged pack: whole, or its
 // header alone where its body is not in the pack or is damaged. Where the index is sound it says
-// where the blocks are; else the pack is read from its beginning as far as it goes. It returns the
-// ids that an index of version 1 lists and of which not even the header can be had; one of version
-// 2 lists none.
+// where the blocks are; else the pack is read from its beginning as far as it goes.
 func (s *Store) SalvagePack(
 	pack format.ID, fn func(r format.Raw, whole bool) error,
-) (lost []format.ID, err error) {
+) error {
 	p := s.newPack(pack)
 	defer func() { _ = p.close() }()
 	if p.check() != nil {
-		return nil, s.salvagePack(s.PackPath(pack), fn)
+		return s.salvagePack(s.PackPath(pack), fn)
 	}
 	reader, err := p.open()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	return reader.salvage(s, fn)
 }

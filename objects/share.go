@@ -58,12 +58,12 @@ func (s *Store) AdoptPack(
 	if err != nil {
 		return nil, &CorruptError{Path: want.String(), Why: err.Error()}
 	}
-	var c census2
+	var c census
 	in := &gate{Store: s}
 	here := map[format.ID]bool{} // that come without the body, which this store has
 	var refused error            // of the gate
 	checks := checkBehind(check)
-	id, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), &c.met,
+	id, err := s.walk(bytes.NewReader(whole), int64(len(whole)), &c.met,
 		nil, func(o packs.Object) error {
 			if err := c.object(o); err != nil {
 				return err
@@ -140,7 +140,7 @@ func (s *Store) ReadPack(bare []byte, want format.ID, fn func(format.Raw) error)
 		return &CorruptError{Path: want.String(), Why: err.Error()}
 	}
 	var refused error
-	id, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), &walked{},
+	id, err := s.walk(bytes.NewReader(whole), int64(len(whole)), &walked{},
 		nil, func(o packs.Object) error {
 			raw := format.Raw{Header: o.Header}
 			if o.Stored {
@@ -168,7 +168,7 @@ func (s *Store) putWithout(whole []byte, gone []format.ID, here map[format.ID]bo
 		without[id] = true
 	}
 	var raws []format.Raw
-	_, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), &walked{},
+	_, err := s.walk(bytes.NewReader(whole), int64(len(whole)), &walked{},
 		nil, func(o packs.Object) error {
 			if here[o.ID] {
 				return nil

@@ -3,7 +3,6 @@ package objects
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -107,16 +106,18 @@ func (s *Store) Reindex(pack format.ID) error {
 // scan reads a pack and returns the index that follows from it.
 func (s *Store) scan(pack format.ID) (index []byte, err error) {
 	path := s.PackPath(pack)
-	file, version, size, err := openPack(path)
+	file, size, err := openPack(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read pack %v: %w", pack, err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	scan := s.scan1
-	if version == 2 {
-		scan = s.scan2
+	var c census
+	id, err := s.walk(bufio.NewReaderSize(file, packBuffer), size, &c.met, soundPacked, c.object,
+		func(b packs.Block) { c.blocks = append(c.blocks, b) },
+		func(err error) error { return err })
+	if err == nil {
+		index, err = c.index(id)
 	}
-	id, index, err := scan(bufio.NewReaderSize(file, packBuffer), size)
 	if err == nil && id != pack {
 		err = errors.New("pack does not match its name")
 	}
@@ -124,109 +125,4 @@ func (s *Store) scan(pack format.ID) (index []byte, err error) {
 		return nil, &CorruptError{Path: path, Why: err.Error()}
 	}
 	return index, nil
-}
-
-func (s *Store) scan2(in io.Reader, size int64) (id format.ID, index []byte, err error) {
-	var c census2
-	id, err = s.walk2(in, size, &c.met, soundPacked, c.object,
-		func(b packs.Block) { c.blocks = append(c.blocks, b) },
-		func(err error) error { return err })
-	if err == nil {
-		index, err = c.index(id)
-	}
-	return id, index, err
-}
-
-func (s *Store) scan1(in io.Reader, size int64) (id format.ID, index []byte, err error) {
-	var c census
-	id, err = format.WalkPack(in, size, func(b format.PackBlock, frame []byte) error {
-		raw, err := s.codec.decode(b.Raw, frame)
-		if err != nil {
-			return err
-		}
-		return c.block(b, raw)
-	})
-	if err == nil {
-		index, err = c.index(id)
-	}
-	return id, index, err
-}
-
-// census is what a walk through a pack of version 1 finds.
-type census struct {
-	blocks          []format.PackBlock
-	headers, bodies int64 // lengths of the streams so far
-	entries         []format.PackEntry
-	named           []named
-	stored          []stored
-}
-
-// named is a body that the entry of that number names.
-type named struct {
-	entry int
-	body  format.Body
-}
-
-// stored is a body record.
-type stored struct {
-	at     int64
-	size   int64
-	digest [sha256.Size]byte
-}
-
-func (c *census) block(b format.PackBlock, raw []byte) error {
-	c.blocks = append(c.blocks, b)
-	start := &c.headers
-	if b.Kind == format.PackBodies {
-		start = &c.bodies
-	}
-	for off := 0; off < len(raw); {
-		data, next, err := format.PackRecord(raw, off)
-		if err != nil {
-			return err
-		}
-		at := *start + int64(off)
-		if b.Kind == format.PackBodies {
-			c.stored = append(c.stored,
-				stored{at: at, size: int64(len(data)), digest: sha256.Sum256(data)})
-		} else if err := c.header(at, data); err != nil {
-			return err
-		}
-		off = next
-	}
-	*start += int64(len(raw))
-	return nil
-}
-
-func (c *census) header(at int64, header []byte) error {
-	id := format.Sum(header)
-	if _, err := sound(id, format.Raw{Header: header}); err != nil {
-		return fmt.Errorf("object %v: %w", id, err)
-	}
-	e := format.PackEntry{ID: id, PackPlace: format.PackPlace{Header: at, Body: -1}}
-	if key, ok := format.SourceKey(header); ok {
-		e.Sourced, e.Tag = true, format.SourceTag(key)
-	}
-	if body, ok, _ := format.HeaderBody(header); ok {
-		c.named = append(c.named, named{entry: len(c.entries), body: body})
-	}
-	c.entries = append(c.entries, e)
-	return nil
-}
-
-// index gives each header its body. Bodies are in the order of their headers, so the next body is
-// that of the next header which names it; a header that names another one has none in this pack.
-func (c *census) index(pack format.ID) ([]byte, error) {
-	next := 0
-	for _, n := range c.named {
-		if next < len(c.stored) && c.stored[next].digest == n.body.Digest &&
-			c.stored[next].size == n.body.Size {
-			c.entries[n.entry].Body = c.stored[next].at
-			next++
-		}
-	}
-	if next < len(c.stored) {
-		return nil, fmt.Errorf("body at %d is named by no header", c.stored[next].at)
-	}
-	return format.EncodePackIndex(pack, c.entries, c.blocks)
 }

@@ -45,6 +45,7 @@ func TestExplain(t *testing.T) {
 		{repo.ErrHalf, exitNoStore, "no-store", true},
 		{&repo.OwnerError{Path: "x", UID: 1}, exitNoStore, "no-store", true},
 		{&format.VersionError{What: "store", Got: 2, Known: 1}, exitNoStore, "newer-format", true},
+		{&format.VersionError{What: "store", Early: true}, exitNoStore, "older-format", true},
 		{&lock.BusyError{}, exitLocked, "locked", true},
 		{history.ErrStale, exitStale, "stale", true},
 		{&refs.StaleError{Ref: "x"}, exitStale, "stale", true},

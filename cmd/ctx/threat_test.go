@@ -89,8 +89,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 			"format.FuzzDecodeCheckpoint format.FuzzParseValue format.FuzzDecodeAbsent " +
 			"format.FuzzDecodeStoreFormat",
 		"dense log segments": "dense.FuzzDecode dense.FuzzEncode refs.FuzzDenseSegment",
-		"packs": "pack.FuzzDecode pack.FuzzWalk pack.FuzzOpenIndex " +
-			"format.FuzzWalkPack format.FuzzDecodePackIndex format.FuzzPackRecord",
+		"packs": "pack.FuzzDecode pack.FuzzWalk pack.FuzzOpenIndex",
 		"names, ids and times": "format.FuzzDecodeName format.FuzzParseID format.FuzzParseTime",
 		"links of fsck, gc":    "format.FuzzDecodeObject",
 		"bundles":              "bundle.FuzzReadBundle",

@@ -1,4 +1,4 @@
-// Package pack is the form of a pack, version 2, and of its index: many objects in one file. What
+// Package pack is the form of a pack and of its index: many objects in one file. What
 // follows from the rest is not stored: an object's id, the digest and size of its body, a nonce
 // that the key gives, an id that another object of the block has.
 //

@@ -15,7 +15,7 @@ import (
 
 // A pack is a head, blocks, their parity, and the SHA-256 of everything before it.
 const (
-	Magic    = "ctx pack 2\n"
+	Magic    = "ctx pack 1\n"
 	HeadSize = len(Magic) + len(Key{}) // bytes: magic, key
 	Trailer  = sha256.Size             // bytes
 
@@ -48,13 +48,18 @@ func (b Block) check() error {
 		return fmt.Errorf("unknown kind of block: %q", b.Kind)
 	case b.Raw < 1 || b.Raw > MaxRaw:
 		return fmt.Errorf("bad length of a block: %d", b.Raw)
-	case b.Frame < 1 || b.Frame > format.MaxFrame(b.Raw):
+	case b.Frame < 1 || b.Frame > maxFrame(b.Raw):
 		return fmt.Errorf("bad compressed length of a block: %d for %d", b.Frame, b.Raw)
 	case b.Objects < 1 || b.Objects > MaxObjects:
 		return fmt.Errorf("bad number of objects in a block: %d", b.Objects)
 	}
 	return nil
 }
+
+// maxFrame returns the size of the largest frame of zstd for raw bytes. zstd adds 3 bytes to each
+// of its blocks that do not compress, and a frame header and a checksum of at most 22 bytes. A
+// block has 64 KiB at the fastest level and 128 KiB at the others.
+func maxFrame(raw int) int { return raw + 3*(raw>>16+1) + 22 }
 
 // AppendHead appends the head of a pack to dst.
 func AppendHead(dst []byte, key Key) []byte { return append(append(dst, Magic...), key[:]...) }
@@ -76,7 +81,7 @@ func checkMagic(what string, b []byte, magic string) error {
 	if string(b[:len(magic)]) == magic {
 		return nil
 	}
-	name := magic[:len(magic)-len("2\n")]
+	name := magic[:len(magic)-len("1\n")]
 	line, _, _ := bytes.Cut(b[:len(magic)], []byte{'\n'})
 	if v, err := strconv.Atoi(strings.TrimPrefix(string(line), name)); err == nil && v > version {
 		return &format.VersionError{What: what, Got: v, Known: version}
@@ -85,7 +90,7 @@ func checkMagic(what string, b []byte, magic string) error {
 }
 
 // version is the version of packs and of their indexes.
-const version = 2
+const version = 1
 
 // AppendBlockHead appends the head of b, BlockHead bytes, to dst. It refuses a block that
 // ParseBlockHead would refuse.

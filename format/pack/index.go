@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -17,7 +18,7 @@ import (
 // An index finds objects of a pack by the first bytes of their ids and of their source keys. What
 // it finds has to be read to know whether it is what was asked for. It follows from the pack.
 const (
-	IndexMagic = "ctx idx 2\n"
+	IndexMagic = "ctx idx 1\n"
 
 	// Magic, pack, numbers of objects, sources, blocks
 	indexHead  = len(IndexMagic) + len(format.ID{}) + 3*4
@@ -167,7 +168,7 @@ func OpenIndex(r io.ReaderAt, size int64) (*Index, error) {
 	if size < int64(len(head)) {
 		return nil, errShortIndex
 	}
-	if err := format.ReadIndexAt(r, head[:], 0); err != nil {
+	if err := readIndexAt(r, head[:], 0); err != nil {
 		return nil, err
 	}
 	if err := checkMagic("pack index", head[:], IndexMagic); err != nil {
@@ -295,7 +296,7 @@ func (x *Index) near(
 
 // items reads items of a table from a place on.
 func (x *Index) items(t table, b []byte, from int) error {
-	return format.ReadIndexAt(x.r, b, t.items()+int64(from)*int64(t.item()))
+	return readIndexAt(x.r, b, t.items()+int64(from)*int64(t.item()))
 }
 
 // span returns between which prefixes those lie that bounds has found for one.
@@ -336,7 +337,7 @@ func (x *Index) bounds(t table, first, last uint32) (lo, hi int, err error) {
 	fan := t.ends.Load()
 	if fan == nil {
 		fan = new([fanSize]byte)
-		if err := format.ReadIndexAt(x.r, fan[:], t.at); err != nil {
+		if err := readIndexAt(x.r, fan[:], t.at); err != nil {
 			return 0, 0, err
 		}
 		t.ends.Store(fan)
@@ -372,7 +373,7 @@ func (x *Index) each(t table, fn func(Entry)) error {
 	var ends []byte
 	if t.fan {
 		ends = make([]byte, fanSize)
-		if err := format.ReadIndexAt(x.r, ends, t.at); err != nil {
+		if err := readIndexAt(x.r, ends, t.at); err != nil {
 			return err
 		}
 	}
@@ -398,13 +399,13 @@ func (x *Index) each(t table, fn func(Entry)) error {
 // Check reads the whole index and compares it with its digest. Without this check, a look-up that
 // finds nothing proves nothing.
 func (x *Index) Check() error {
-	return format.CheckIndexDigest(x.r, x.blocksAt+int64(x.blocks)*indexBlock)
+	return checkIndexDigest(x.r, x.blocksAt+int64(x.blocks)*indexBlock)
 }
 
 // Blocks returns where the blocks of the pack are. The digests are in the pack alone.
 func (x *Index) Blocks() (*Map, error) {
 	b := make([]byte, x.blocks*indexBlock)
-	if err := format.ReadIndexAt(x.r, b, x.blocksAt); err != nil {
+	if err := readIndexAt(x.r, b, x.blocksAt); err != nil {
 		return nil, err
 	}
 	m := &Map{Spans: make([]Span, 0, x.blocks)}
@@ -447,4 +448,32 @@ func (m *Map) Find(number uint32) (span Span, i int, ok bool) {
 		return Span{}, 0, false
 	}
 	return m.Spans[n], int(number) - m.Spans[n].First, true
+}
+
+// checkIndexDigest compares the first size bytes of an index with the SHA-256 that follows them.
+func checkIndexDigest(r io.ReaderAt, size int64) error {
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.NewSectionReader(r, 0, size)); err != nil {
+		return err
+	}
+	var want [sha256.Size]byte
+	if err := readIndexAt(r, want[:], size); err != nil {
+		return err
+	}
+	if !bytes.Equal(sum.Sum(nil), want[:]) {
+		return errors.New("pack index does not match its digest")
+	}
+	return nil
+}
+
+// readIndexAt fills b from offset at of an index. That the index ends before is an error.
+func readIndexAt(r io.ReaderAt, b []byte, at int64) error {
+	n, err := r.ReadAt(b, at)
+	if n == len(b) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		return errors.New("pack index is cut short")
+	}
+	return err
 }

@@ -117,11 +117,11 @@ func checkMap(t *testing.T, x *Index, blocks []Block) {
 func TestVersions(t *testing.T) {
 	b, _, _, _ := indexOf(t, rand.New(rand.NewPCG(1, 1)), 3)
 	var version *format.VersionError
-	if _, err := OpenIndex(bytes.NewReader(bytes.Replace(b, []byte("idx 2"), []byte("idx 3"), 1)),
-		int64(len(b))); !errors.As(err, &version) || version.Got != 3 {
-		t.Errorf("index 3: %v", err)
+	if _, err := OpenIndex(bytes.NewReader(bytes.Replace(b, []byte("idx 1"), []byte("idx 2"), 1)),
+		int64(len(b))); !errors.As(err, &version) || version.Got != 2 {
+		t.Errorf("index 2: %v", err)
 	}
-	if _, err := OpenIndex(bytes.NewReader(bytes.Replace(b, []byte("idx 2"), []byte("idy 2"), 1)),
+	if _, err := OpenIndex(bytes.NewReader(bytes.Replace(b, []byte("idx 1"), []byte("idy 1"), 1)),
 		int64(len(b))); err == nil || errors.As(err, &version) {
 		t.Errorf("no index: %v", err)
 	}
@@ -129,7 +129,7 @@ func TestVersions(t *testing.T) {
 	if key, err := ParseHead(head); err != nil || key != testKey {
 		t.Errorf("%v, %v", key, err)
 	}
-	if _, err := ParseHead(bytes.Replace(head, []byte("pack 2"), []byte("pack 4"),
+	if _, err := ParseHead(bytes.Replace(head, []byte("pack 1"), []byte("pack 4"),
 		1)); !errors.As(err, &version) || version.Got != 4 {
 		t.Errorf("pack 4: %v", err)
 	}

@@ -29,7 +29,7 @@ const (
 
 // Format returns the content of the file format of a remote with these features, sorted.
 func Format(features ...string) []byte {
-	b := fmt.Appendf(nil, "ctx-remote %d\n", Version)
+	b := fmt.Appendf(nil, "remote %d\n", Version)
 	for _, f := range features {
 		b = fmt.Appendf(b, "feature %s\n", f)
 	}
@@ -40,12 +40,14 @@ func Format(features ...string) []byte {
 // with no features but the known ones. The error is a *format.VersionError for a later version.
 func CheckFormat(b []byte, known ...string) error {
 	first, rest, _ := strings.Cut(string(b), "\n")
-	n, err := strconv.Atoi(strings.TrimPrefix(first, "ctx-remote "))
+	n, err := strconv.Atoi(strings.TrimPrefix(first, "remote "))
 	switch {
-	case err != nil || !strings.HasPrefix(first, "ctx-remote "):
+	case strings.HasPrefix(first, "ctx-remote "): // before there was a release
+		return &format.VersionError{What: "remote", Early: true}
+	case err != nil || n < 1 || !strings.HasPrefix(first, "remote "):
 		return errors.New("this is no remote of ctx: the file format is of another kind")
 	case n != Version:
-		return &format.VersionError{What: "ctx-remote", Got: n, Known: Version}
+		return &format.VersionError{What: "remote", Got: n, Known: Version}
 	}
 	for line := range strings.Lines(rest) {
 		feature, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "feature ")

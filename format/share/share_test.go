@@ -126,8 +126,9 @@ func TestFormat(t *testing.T) {
 		{string(share.Format()), nil, true},
 		{string(share.Format("age")), []string{"age"}, true},
 		{string(share.Format("age")), nil, false},
-		{"ctx-remote 2\n", nil, false},
-		{"ctx-remote 1\nunknown line\n", nil, false},
+		{"remote 2\n", nil, false},
+		{"ctx-remote 1\n", nil, false},
+		{"remote 1\nunknown line\n", nil, false},
 		{"ref: refs/heads/main\n", nil, false},
 		{"", nil, false},
 	} {

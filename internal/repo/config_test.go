@@ -155,7 +155,7 @@ func TestConfigFaults(t *testing.T) {
 		{"# " + strings.Repeat("x", 1<<20), "", 0, "more than", ""},
 	} {
 		w := newWorld(t)
-		w.write(w.path("format"), "ctx 1\nhash sha256\nstore "+strings.Repeat("0a", 16)+"\n")
+		w.write(w.path("format"), "store 1\nhash sha256\nid "+strings.Repeat("0a", 16)+"\n")
 		w.write(w.path("config.toml"), c.text)
 		_, err := repo.Open(w.env)
 		var bad *repo.ConfigError

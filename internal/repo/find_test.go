@@ -154,7 +154,7 @@ func TestOpenRefusesAStrangersStore(t *testing.T) {
 func TestOpenGate(t *testing.T) {
 	w := newWorld(t)
 	w.init()
-	w.write(w.path("format"), "ctx 2\nwhatever comes\n")
+	w.write(w.path("format"), "store 2\nwhatever comes\n")
 	var version *format.VersionError
 	if _, err := repo.Open(w.env); !errors.As(err, &version) || version.Got != 2 {
 		t.Errorf("newer: got %v", err)
@@ -166,7 +166,7 @@ func TestOpenGate(t *testing.T) {
 	if after := files(t, w.store()); len(after) != len(before) {
 		t.Error("init has touched a newer store")
 	}
-	for _, text := range []string{"", "ctx", "ctx 1\nhash md5\nstore 00\n",
+	for _, text := range []string{"", "store", "store 1\nhash md5\nid 00\n",
 		strings.Repeat("x", 5000)} {
 		w.write(w.path("format"), text)
 		var corrupt *repo.CorruptError

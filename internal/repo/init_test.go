@@ -30,7 +30,7 @@ func TestInitMakesEverything(t *testing.T) {
 			t.Errorf("no directory %s", dir)
 		}
 	}
-	if want := "ctx 1\nhash sha256\nstore " + r.ID + "\n"; got["format"] != want {
+	if want := "store 1\nhash sha256\nid " + r.ID + "\n"; got["format"] != want {
 		t.Errorf("format is %q, want %q", got["format"], want)
 	}
 	if got[".gitignore"] != "*\n" {

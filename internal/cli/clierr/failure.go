@@ -134,6 +134,13 @@ func settings(err error) (Problem, bool) {
 	case errors.As(err, &owner):
 		return Problem{Code: NoStore, Kind: "no-store",
 			Hint: "if you trust the store, set CTX_DIR to its path"}, true
+	case errors.As(err, &version) && version.Early && version.What == "remote":
+		return Problem{Code: NoStore, Kind: "older-format",
+			Hint: "add an empty place as a remote and push to it: it gets all that is shared"}, true
+	case errors.As(err, &version) && version.Early:
+		return Problem{Code: NoStore, Kind: "older-format",
+			Hint: "with that build `ctx export --format html -o FILE` each session, with this one " +
+				"`ctx init` elsewhere and `ctx import html FILE`"}, true
 	case errors.As(err, &version):
 		return Problem{Code: NoStore, Kind: "newer-format",
 			Hint: "a newer version of ctx wrote the store: update ctx"}, true

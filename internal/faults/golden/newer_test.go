@@ -102,8 +102,11 @@ func TestNewerIsRefused(t *testing.T) {
 		says   string
 	}{
 		"store": {func(t *testing.T, dir string) {
-			rewrite(t, filepath.Join(dir, "format"), swap("ctx 1\n", "ctx 2\n"))
+			rewrite(t, filepath.Join(dir, "format"), swap("store 1\n", "store 2\n"))
 		}, read, clierr.NoStore, "version 2"},
+		"early store": {func(t *testing.T, dir string) {
+			rewrite(t, filepath.Join(dir, "format"), swap("store 1\n", "ctx 1\n"))
+		}, read, clierr.NoStore, "before version 1"},
 		"another hash": {func(t *testing.T, dir string) {
 			rewrite(t, filepath.Join(dir, "format"), swap("hash sha256", "hash blake3"))
 		}, read, clierr.Corrupt, "blake3"},

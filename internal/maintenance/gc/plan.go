@@ -86,14 +86,14 @@ func (c *collector) sparePack(p *graph.PackPlace) error {
 	return nil
 }
 
-// choosePacks chooses the packs with garbage and those of an old version, and of the others the
+// choosePacks chooses the packs with garbage, and of the others the
 // small ones once they are many. Afterwards each pack is at least twice as large as all smaller
 // ones together: there are few packs, and an object is seldom written again.
 func (c *collector) choosePacks(packs []*graph.PackPlace) {
 	var clean []*graph.PackPlace
 	sum := c.looseToPack()
 	for _, p := range packs {
-		if h := c.holdings(p); h.garbage > 0 || c.o.Best || p.Old && !c.o.Auto {
+		if h := c.holdings(p); h.garbage > 0 || c.o.Best {
 			c.replacedPacks = append(c.replacedPacks, p)
 			sum += h.reached
 		} else {

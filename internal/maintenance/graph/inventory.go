@@ -45,7 +45,6 @@ type PackPlace struct {
 	size    int64       // bytes of the pack and its index
 	IDs     []format.ID // in the order that they were written in; nil in an inventory
 	Numbers []uint32    // of the same objects, in the same order; nil but in an inventory
-	Old     bool        // it has a version that is no longer written
 
 	count int // of its ids, in an inventory
 	// Places in IDs and Numbers of those whose body is not in this pack; numbers after LetGo
@@ -231,7 +230,7 @@ func readPack(s *session.Store, id format.ID, others []format.ID) (*PackPlace, [
 	}
 	p.Time, p.size = pack.ModTime(), pack.Size()+index.Size()
 	c, err := s.Objects.PackContentsBehind(others, id)
-	p.Old, p.bodyless = c.Old, c.Bodyless
+	p.bodyless = c.Bodyless
 	return p, c.IDs, err
 }
 

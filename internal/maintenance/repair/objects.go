@@ -74,7 +74,7 @@ func (r *repairer) stripForgotten() error {
 
 func (r *repairer) mendPack(id format.ID) error {
 	var good []format.Raw
-	lost, err := r.s.Objects.SalvagePack(id, func(raw format.Raw, whole bool) error {
+	err := r.s.Objects.SalvagePack(id, func(raw format.Raw, whole bool) error {
 		if !whole {
 			whole, err := r.keepHeader(raw.ID(), raw.Header)
 			if err != nil || !whole {
@@ -88,7 +88,6 @@ func (r *repairer) mendPack(id format.ID) error {
 	if err != nil {
 		return err
 	}
-	r.missing = append(r.missing, lost...)
 	if len(good) > 0 {
 		written, err := r.s.Objects.WritePack(func(yield func(format.Raw, error) bool) {
 			for _, raw := range good {

@@ -174,7 +174,7 @@ func (r *repairer) open() (id string, err error) {
 
 func (r *repairer) writeFormat(id string) error {
 	path := filepath.Join(r.dir, "format")
-	text := fmt.Appendf(nil, "ctx 1\nhash sha256\nstore %s\n", id)
+	text := format.StoreFormat{Hash: "sha256", Store: id}.Encode()
 	if err := errors.Join(r.touch(), r.clear(path)); err != nil {
 		return err
 	}

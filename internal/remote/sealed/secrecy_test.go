@@ -161,7 +161,7 @@ func TestHostLearnsNoWord(t *testing.T) {
 				}
 			}
 			// The search would find what is there.
-			if !bytes.Contains(host, []byte("ctx-remote 1\nfeature age\n")) ||
+			if !bytes.Contains(host, []byte("remote 1\nfeature age\n")) ||
 				!bytes.Contains(host, []byte("age-encryption.org/v1")) {
 				t.Error("the search does not see what the host has")
 			}
@@ -206,7 +206,7 @@ func secrets(t *testing.T, p place, k sealed.Keyring, s *session.Store) map[stri
 	}
 	// What is no secret stands in the open: the words of git, of the formats of age and of ctx, and
 	// of the lock of a folder.
-	const public = "format feature stores remote ctx-remote committer encryption refs/ctx/shared lock.owner command objects"
+	const public = "format feature stores remote remote committer encryption refs/ctx/shared lock.owner command objects"
 	for word := range known {
 		if strings.Contains(public, word) || bytes.Contains(p.blank, []byte(word)) {
 			delete(known, word)

@@ -12,9 +12,9 @@ import (
 	packs "github.com/gemini-ctx/ctx/format/pack"
 )
 
-// pack2 reads packs of version 2. An index has the first bytes of ids, so what it finds is read, a
-// block at a time, before it counts.
-type pack2 struct {
+// packReader reads a pack. An index has the first bytes of ids, so what it finds is read, a block
+// at a time, before it counts. Errors: *CorruptError, and what the file system says.
+type packReader struct {
 	p      *pack
 	index  *packs.Index
 	blocks kept[*packs.Map]
@@ -23,11 +23,13 @@ type pack2 struct {
 	ids blockIDs // of the self-contained blocks that others named objects of
 }
 
-func (r *pack2) len() int { return r.index.Len() }
+// len returns the number of objects.
+func (r *packReader) len() int { return r.index.Len() }
 
-func (r *pack2) check() error { return r.index.Check() }
+// check compares the index with its digest.
+func (r *packReader) check() error { return r.index.Check() }
 
-func (r *pack2) layout() (*packs.Map, error) {
+func (r *packReader) layout() (*packs.Map, error) {
 	return r.blocks.get(func() (*packs.Map, error) {
 		blocks, err := r.index.Blocks()
 		return blocks, r.p.blame(err)
@@ -35,7 +37,7 @@ func (r *pack2) layout() (*packs.Map, error) {
 }
 
 // keyOf returns the key in the head of the pack.
-func (r *pack2) keyOf() (packs.Key, error) {
+func (r *packReader) keyOf() (packs.Key, error) {
 	return r.key.get(func() (packs.Key, error) {
 		var head [packs.HeadSize]byte
 		if err := r.p.readPiece(head[:], 0); err != nil {
@@ -50,7 +52,7 @@ func (r *pack2) keyOf() (packs.Key, error) {
 }
 
 // block returns a block.
-func (r *pack2) block(s *Store, span packs.Span) (*cachedBlock, error) {
+func (r *packReader) block(s *Store, span packs.Span) (*cachedBlock, error) {
 	key := blockKey{r.p.id, span.N}
 	if b := s.cache.get(key); b != nil {
 		return b, nil
@@ -63,7 +65,7 @@ func (r *pack2) block(s *Store, span packs.Span) (*cachedBlock, error) {
 }
 
 // fresh returns a block that is not in the cache.
-func (r *pack2) fresh(s *Store, span packs.Span) (*cachedBlock, error) {
+func (r *packReader) fresh(s *Store, span packs.Span) (*cachedBlock, error) {
 	raw, head, err := r.unpack(s, span)
 	if err != nil {
 		return nil, err
@@ -76,7 +78,7 @@ func (r *pack2) fresh(s *Store, span packs.Span) (*cachedBlock, error) {
 }
 
 // all returns the objects of a block; they are shared and must not be changed.
-func (r *pack2) all(s *Store, span packs.Span) ([]packs.Object, error) {
+func (r *packReader) all(s *Store, span packs.Span) ([]packs.Object, error) {
 	b, err := r.block(s, span)
 	if err != nil {
 		return nil, err
@@ -85,7 +87,7 @@ func (r *pack2) all(s *Store, span packs.Span) ([]packs.Object, error) {
 }
 
 // once is all for who reads each block once: what is not in the cache does not get there.
-func (r *pack2) once(s *Store, span packs.Span) ([]packs.Object, error) {
+func (r *packReader) once(s *Store, span packs.Span) ([]packs.Object, error) {
 	b := s.cache.get(blockKey{r.p.id, span.N})
 	if b == nil {
 		var err error
@@ -96,7 +98,7 @@ func (r *pack2) once(s *Store, span packs.Span) ([]packs.Object, error) {
 	return r.allOf(s, b)
 }
 
-func (r *pack2) allOf(s *Store, b *cachedBlock) ([]packs.Object, error) {
+func (r *packReader) allOf(s *Store, b *cachedBlock) ([]packs.Object, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	list, err := b.reader.All()
@@ -108,7 +110,7 @@ func (r *pack2) allOf(s *Store, b *cachedBlock) ([]packs.Object, error) {
 }
 
 // unpack reads the frame of a block and unpacks it.
-func (r *pack2) unpack(s *Store, span packs.Span) (raw []byte, head packs.Block, err error) {
+func (r *packReader) unpack(s *Store, span packs.Span) (raw []byte, head packs.Block, err error) {
 	b := make([]byte, packs.BlockHead+span.Frame)
 	if err := r.p.readPiece(b, span.Offset); err != nil {
 		return nil, head, err
@@ -127,7 +129,7 @@ func (r *pack2) unpack(s *Store, span packs.Span) (raw []byte, head packs.Block,
 	return raw, head, r.p.blamePack(err)
 }
 
-func (r *pack2) open(
+func (r *packReader) open(
 	s *Store, span packs.Span, raw []byte, head packs.Block,
 ) (*packs.Reader, error) {
 	key, err := r.keyOf()
@@ -142,7 +144,7 @@ func (r *pack2) open(
 }
 
 // far returns the id of an object in a self-contained block before the object numbered before.
-func (r *pack2) far(s *Store, n uint32, before int) (format.ID, error) {
+func (r *packReader) far(s *Store, n uint32, before int) (format.ID, error) {
 	layout, err := r.layout()
 	if err != nil {
 		return format.ID{}, err
@@ -169,7 +171,7 @@ func (r *pack2) far(s *Store, n uint32, before int) (format.ID, error) {
 
 // object returns the object of a number. Unless proven is true, it is proven only to a caller that
 // knows its id.
-func (r *pack2) object(s *Store, number uint32, proven bool) (packs.Object, error) {
+func (r *packReader) object(s *Store, number uint32, proven bool) (packs.Object, error) {
 	layout, err := r.layout()
 	if err != nil {
 		return packs.Object{}, err
@@ -200,7 +202,7 @@ func (r *pack2) object(s *Store, number uint32, proven bool) (packs.Object, erro
 }
 
 // find returns the object id. A block that cannot be read hides only what it may have.
-func (r *pack2) find(s *Store, id format.ID) (o packs.Object, ok bool, err error) {
+func (r *packReader) find(s *Store, id format.ID) (o packs.Object, ok bool, err error) {
 	numbers, err := r.index.Find(packs.Prefix(id))
 	if err != nil {
 		return o, false, r.p.blame(err)
@@ -220,12 +222,15 @@ func (r *pack2) find(s *Store, id format.ID) (o packs.Object, ok bool, err error
 	return packs.Object{}, false, unread
 }
 
-func (r *pack2) has(s *Store, id format.ID) (bool, error) {
+// has reports whether the pack has the object id.
+func (r *packReader) has(s *Store, id format.ID) (bool, error) {
 	_, ok, err := r.find(s, id)
 	return ok, err
 }
 
-func (r *pack2) get(s *Store, id format.ID, body bool) (raw format.Raw, ok bool, err error) {
+// get reads an object; ok is false where the pack does not have it. Body is nil where the pack has
+// none, or none is wanted. The bytes belong to the caller.
+func (r *packReader) get(s *Store, id format.ID, body bool) (raw format.Raw, ok bool, err error) {
 	o, ok, err := r.find(s, id)
 	if err != nil || !ok {
 		return raw, ok, err
@@ -243,7 +248,7 @@ func copied(o packs.Object, body bool) (raw format.Raw) {
 }
 
 // those returns the ids of the objects of these numbers.
-func (r *pack2) those(s *Store, numbers []uint32) (ids []format.ID, err error) {
+func (r *packReader) those(s *Store, numbers []uint32) (ids []format.ID, err error) {
 	slices.Sort(numbers) // a block is read once
 	for _, n := range numbers {
 		o, err := r.object(s, n, true)
@@ -255,7 +260,8 @@ func (r *pack2) those(s *Store, numbers []uint32) (ids []format.ID, err error) {
 	return ids, nil
 }
 
-func (r *pack2) prefix(s *Store, digits string) (ids []format.ID, err error) {
+// prefix returns the ids that begin with the digits, which are at least minPrefix, unsorted.
+func (r *packReader) prefix(s *Store, digits string) (ids []format.ID, err error) {
 	const known = 8 // digits that an index has
 	some := digits[:min(len(digits), known)]
 	var first, last [4]byte
@@ -278,7 +284,8 @@ func (r *pack2) prefix(s *Store, digits string) (ids []format.ID, err error) {
 		func(id format.ID) bool { return !strings.HasPrefix(id.String(), digits) }), err
 }
 
-func (r *pack2) tagged(s *Store, tag uint32) ([]format.ID, error) {
+// tagged returns the ids whose source key may begin with tag, unsorted.
+func (r *packReader) tagged(s *Store, tag uint32) ([]format.ID, error) {
 	numbers, err := r.index.Tagged(tag)
 	if err != nil {
 		return nil, r.p.blame(err)
@@ -286,32 +293,28 @@ func (r *pack2) tagged(s *Store, tag uint32) ([]format.ID, error) {
 	return r.those(s, numbers)
 }
 
-func (r *pack2) eachTag(fn func(tag uint32)) error { return r.p.blame(r.index.EachTag(fn)) }
+// eachTag calls fn for the tags of all sources.
+func (r *packReader) eachTag(fn func(tag uint32)) error { return r.p.blame(r.index.EachTag(fn)) }
 
-func (r *pack2) contents(s *Store) (order []placed, err error) {
-	err = r.each(s, func(o placed) { order = append(order, o) })
-	return order, err
-}
-
-// each calls fn for the objects in the order that they were written in. With an error it did so for
-// those that can be read.
-func (r *pack2) each(s *Store, fn func(placed)) error {
-	return eachBlock(s, r, func(span packs.Span, list []packs.Object) []placed {
+// contents lists the objects in the order that they were written in. With an error it lists those
+// that can be read.
+func (r *packReader) contents(s *Store) (order []placed, err error) {
+	err = eachBlock(s, r, func(span packs.Span, list []packs.Object) []placed {
 		of := make([]placed, len(list))
 		for i, o := range list {
-			of[i] = placed{id: o.ID, stored: o.Stored, where: int64(span.First + i)}
+			of[i] = placed{id: o.ID, stored: o.Stored, number: uint32(span.First + i)}
 		}
 		return of
 	}, func(of []placed) error {
-		for _, o := range of {
-			fn(o)
-		}
+		order = append(order, of...)
 		return nil
 	})
+	return order, err
 }
 
-// list is each for PackContents. The ids in c are also those that the nodes of the pack name.
-func (r *pack2) list(s *Store, c *PackContents) error {
+// list lists the objects for PackContents. The ids in c are also those that the nodes of the pack
+// name.
+func (r *packReader) list(s *Store, c *PackContents) error {
 	before := len(c.IDs)
 	type block struct {
 		packs.Span
@@ -341,8 +344,9 @@ func (r *pack2) list(s *Store, c *PackContents) error {
 }
 
 // every calls fn for the objects in the order that they were written in, with what is wrong with
-// each. With an error it did so for those that can be read.
-func (r *pack2) every(s *Store, fn func(id format.ID, raw format.Raw, wrong error) error) error {
+// each: a reason, or nil. The bytes are not to be changed, and good until fn returns. It ends with
+// an error of fn. Another error comes once fn was called for all that can be read.
+func (r *packReader) every(s *Store, fn func(id format.ID, raw format.Raw, wrong error) error) error {
 	type checked struct {
 		objects []packs.Object
 		wrong   []error
@@ -363,8 +367,9 @@ func (r *pack2) every(s *Store, fn func(id format.ID, raw format.Raw, wrong erro
 	})
 }
 
-func (r *pack2) at(s *Store, o placed, body bool) (format.Raw, error) {
-	at, err := r.object(s, uint32(o.where), false) // o names the id
+// at reads an object from its place. The bytes are not to be changed.
+func (r *packReader) at(s *Store, o placed, body bool) (format.Raw, error) {
+	at, err := r.object(s, o.number, false) // o names the id
 	if err != nil {
 		return format.Raw{}, err
 	}
@@ -377,10 +382,10 @@ func (r *pack2) at(s *Store, o placed, body bool) (format.Raw, error) {
 
 // salvage reads block by block. The objects of a block that cannot be read are lost, and the pack
 // does not say what they were; so are the nodes that name one of them by its number.
-func (r *pack2) salvage(s *Store, fn func(format.Raw, bool) error) (lost []format.ID, err error) {
+func (r *packReader) salvage(s *Store, fn func(format.Raw, bool) error) error {
 	layout, err := r.layout()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, span := range layout.Spans {
 		list, err := r.all(s, span)
@@ -394,9 +399,9 @@ func (r *pack2) salvage(s *Store, fn func(format.Raw, bool) error) (lost []forma
 				continue
 			}
 			if err := fn(raw, whole); err != nil {
-				return nil, fmt.Errorf("object %v: %w", o.ID, err)
+				return fmt.Errorf("object %v: %w", o.ID, err)
 			}
 		}
 	}
-	return nil, nil
+	return nil
 }
