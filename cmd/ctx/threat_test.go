@@ -88,8 +88,8 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"the log and refs": "format.FuzzDecodeOperation format.FuzzDecodePayload " +
 			"format.FuzzDecodeCheckpoint format.FuzzParseValue format.FuzzDecodeAbsent " +
 			"format.FuzzDecodeStoreFormat",
-		"dense log segments": "dense.FuzzDecode dense.FuzzEncode refs.FuzzDenseSegment",
-		"packs": "pack.FuzzDecode pack.FuzzWalk pack.FuzzOpenIndex",
+		"dense log segments":   "dense.FuzzDecode dense.FuzzEncode refs.FuzzDenseSegment",
+		"packs":                "pack.FuzzDecode pack.FuzzWalk pack.FuzzOpenIndex",
 		"names, ids and times": "format.FuzzDecodeName format.FuzzParseID format.FuzzParseTime",
 		"links of fsck, gc":    "format.FuzzDecodeObject",
 		"bundles":              "bundle.FuzzReadBundle",
