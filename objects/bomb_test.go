@@ -60,7 +60,8 @@ func TestBomb(t *testing.T) {
 			if err == nil {
 				t.Errorf("raw %d: %d bytes", raw, len(got))
 			}
-			if used, most := after.TotalAlloc-before.TotalAlloc, uint64(raw*9/4+(16<<20)); used > most {
+			used, most := after.TotalAlloc-before.TotalAlloc, uint64(raw*9/4+(16<<20))
+			if used > most {
 				t.Errorf("raw %d: %d bytes were allocated, at most %d expected", raw, used, most)
 			}
 		}

@@ -346,7 +346,9 @@ func (r *packReader) list(s *Store, c *PackContents) error {
 // every calls fn for the objects in the order that they were written in, with what is wrong with
 // each: a reason, or nil. The bytes are not to be changed, and good until fn returns. It ends with
 // an error of fn. Another error comes once fn was called for all that can be read.
-func (r *packReader) every(s *Store, fn func(id format.ID, raw format.Raw, wrong error) error) error {
+func (r *packReader) every(
+	s *Store, fn func(id format.ID, raw format.Raw, wrong error) error,
+) error {
 	type checked struct {
 		objects []packs.Object
 		wrong   []error

@@ -128,8 +128,9 @@ type sought struct {
 	nodes bool // also nodes that stand in blocks that are not self-contained
 }
 
-// resolve adds to found what the pack has for each prefix: it looks into the index for each. With first it tries the objects behind those that
-// it has found before it does so: neighbours in the log are mostly neighbours in a pack.
+// resolve adds to found what the pack has for each prefix: it looks into the index for each. With
+// first it tries the objects behind those that it has found before it does so: neighbours in the
+// log are mostly neighbours in a pack.
 func (r *packReader) resolve(
 	s *Store, prefixes [][PrefixSize]byte, what sought, found [][]format.ID,
 ) error {
