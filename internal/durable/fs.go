@@ -29,6 +29,7 @@ const (
 	OpRemove   = "remove"   // a file or an empty directory is removed
 	OpMkdir    = "mkdir"    // a directory is created
 	OpChtimes  = "chtimes"  // the times of a file are set
+	OpRun      = "run"      // another program runs, which is not asked about its own steps
 )
 
 // Operations that are not steps: a crash may lose them. Only OnStep sees them.
@@ -164,6 +165,11 @@ func (f *FS) quiet(c Call, do func() error) error {
 		f.OnStep(c, err)
 	}
 	return err
+}
+
+// Run is a step before another program runs: Path is its name. It does nothing itself.
+func (f *FS) Run(program string) error {
+	return f.step(&Call{Op: OpRun, Path: program}, func([]byte) error { return nil })
 }
 
 // SyncDir makes the names in a directory durable: which files were created in it, renamed into it

@@ -231,6 +231,7 @@ func (d *disk) run(e event, part int) {
 		d.rename(dir, change{dir, []string{name}, []*node{newDir(0o700)}})
 	case durable.OpChtimes:
 		n.time = e.Time
+	case durable.OpRun:
 	default:
 		panic("what is " + e.Op + "?")
 	}

@@ -84,7 +84,7 @@ func isMadeConfig(b []byte) bool {
 // empties folders in which git is about to write. If a push has begun, which may have arrived, the
 // error is remote.ErrStale: the caller looks at what the remote has now.
 func (r *Remote) mending(ctx context.Context, do func() error) error {
-	r.sent = false
+	r.sent, r.built = false, nil
 	err := do()
 	if err == nil || ctx.Err() != nil || r.mended || isAnswer(err) {
 		return err
@@ -113,12 +113,15 @@ func isAnswer(err error) bool {
 
 // mend removes what a killed git has left locked, and makes the copy anew if an object or a ref in
 // it is damaged. changed is false if there was nothing to mend: neither now, nor by another process
-// since this one last fetched.
+// since this one last fetched, or made commits.
 func (r *Remote) mend(ctx context.Context) (changed bool, err error) {
 	if err := r.stopCat(); err != nil {
 		return false, err
 	}
-	known := r.refs
+	known := r.built
+	for _, t := range r.refs {
+		known = append(known, t.commit)
+	}
 	r.refs = nil
 	err = r.locked(ctx, func() error {
 		if changed, err = r.unlock(); err != nil {
@@ -140,13 +143,10 @@ func (r *Remote) mend(ctx context.Context) (changed bool, err error) {
 	return changed, err
 }
 
-// has reports whether the copy has the commits of refs.
-func (r *Remote) has(ctx context.Context, refs map[string]*tree) bool {
-	var in bytes.Buffer
-	for _, t := range refs {
-		in.WriteString(t.commit + "\n")
-	}
-	out, err := r.git(ctx, &in, "cat-file", "--batch-check")
+// has reports whether the copy has commits.
+func (r *Remote) has(ctx context.Context, commits []string) bool {
+	out, err := r.git(ctx, strings.NewReader(strings.Join(commits, "\n")), "cat-file",
+		"--batch-check")
 	return err == nil && !bytes.Contains(out, []byte(" missing\n"))
 }
 

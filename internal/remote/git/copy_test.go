@@ -250,22 +250,29 @@ func TestCopyFromElsewhere(t *testing.T) {
 	}
 }
 
-// A forget removes the copy, as all of the cache. A push that has begun asks to look again.
+// A forget removes the copy, as all of the cache, and another process may make it anew. A push that
+// has begun asks to look again.
 func TestCopyGoesDuringPush(t *testing.T) {
-	_, env := wrapGit(t, `
-if [ "$verb" = push ] && mkdir "$AT/gone" 2>/dev/null; then rm -rf "$BARE"/*; fi
+	for name, then := range map[string]string{"gone": "", "anew": `"$GIT" init -q --bare "$BARE"`} {
+		t.Run(name, func(t *testing.T) {
+			_, env := wrapGit(t, `
+if [ "$verb" = push ] && mkdir "$AT/gone" 2>/dev/null; then rm -rf "$BARE"/*; `+then+`
+fi
 exec "$GIT" "$@"
 `)
-	path, bare := repository(t), filepath.Join(t.TempDir(), "copy.git")
-	env["BARE"] = bare
-	for name, value := range env {
-		t.Setenv(name, value)
-	}
-	r := openAt(t, path, bare)
-	if err := r.Swap(t.Context(), "heads/a", nil, []byte("one")); !errors.Is(err, remote.ErrStale) {
-		t.Errorf("a push whose copy has gone: %v", err)
-	}
-	if err := r.Swap(t.Context(), "heads/a", nil, []byte("one")); err != nil {
-		t.Error(err)
+			path, bare := repository(t), filepath.Join(t.TempDir(), "copy.git")
+			env["BARE"] = bare
+			for name, value := range env {
+				t.Setenv(name, value)
+			}
+			r := openAt(t, path, bare)
+			err := r.Swap(t.Context(), "heads/a", nil, []byte("one"))
+			if !errors.Is(err, remote.ErrStale) {
+				t.Errorf("a push whose copy has gone: %v", err)
+			}
+			if err := r.Swap(t.Context(), "heads/a", nil, []byte("one")); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -45,8 +45,9 @@ type Remote struct {
 	cat  *catFile         // reads objects; nil before it is needed
 	env  []string         // of git; nil before it is needed
 
-	sent   bool // whether a push has begun in this call
-	mended bool // whether the copy was mended, which helps once or not at all
+	sent   bool     // whether a push has begun in this call
+	built  []string // commits that this call has made
+	mended bool     // whether the copy was mended, which helps once or not at all
 	// Whether a history was replaced, here or by another store, and what was in it is to be gone
 	rewritten bool
 	// By ref, the commit that took the place of one with deleted files

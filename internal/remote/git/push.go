@@ -166,6 +166,7 @@ func (r *Remote) build(ctx context.Context, commits []commit) (ids []string, err
 	err = r.locked(ctx, func() error {
 		out, err := r.git(ctx, &in, "fast-import", "--quiet", "--force")
 		ids = strings.Fields(string(out))
+		r.built = append(r.built, ids...)
 		return err
 	})
 	if err == nil && len(ids) != len(commits) {

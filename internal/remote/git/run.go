@@ -105,6 +105,9 @@ func (r *Remote) gitWith(
 	ctx, cancel := context.WithTimeoutCause(ctx, maxRun,
 		fmt.Errorf("git %s: %w: it has run for %v", args[0], errBound, maxRun))
 	defer cancel()
+	if err := r.c.FS.Run("git " + args[0]); err != nil {
+		return nil, err
+	}
 	var out, said bytes.Buffer
 	cmd := r.command(ctx, args...)
 	cmd.Env = append(slices.Clip(cmd.Env), env...)
