@@ -208,36 +208,96 @@ func TestForgetReachesWhatTheLogKeeps(t *testing.T) {
 }
 
 // A push that another one of the same store overtakes leaves no words that were forgotten
-// meanwhile.
+// meanwhile: in new packs, and in those that it puts in the place of others. Its packs may come late,
+// or be gone when it looks.
 func TestOvertakenPushLeavesNoForgottenWords(t *testing.T) {
+	for _, late := range []bool{true, false} {
+		root := place(t)
+		a := newParty(t, "laptop")
+		first, old := a.say("work", "what is forgotten first"), a.say("work", "under the old mat")
+		a.push(open(t, root))
+		forgets := func(ids ...format.ID) {
+			t.Helper()
+			if _, err := forget.Run(t.Context(), a.Store, forget.Options{IDs: ids}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		forgets(first)
+		secret := a.say("work", "under the mat")
+		r := &failing{Remote: open(t, root)} // it fails in no step, and does something else in one
+		done := false
+		r.fail = func(bool) error {
+			put, err := filepath.Glob(filepath.Join(root, "stores", a.ID, "log", "2-*"))
+			renewed, bad := filepath.Glob(filepath.Join(root, "stores", a.ID, "pack", "1-*"))
+			if err = errors.Join(err, bad); done || err != nil || len(put) == 0 || len(renewed) < 2 {
+				return err
+			}
+			done = true // the first push has put its files, and is about to name them
+			forgets(secret, old)
+			if late {
+				for _, path := range append(glob(t, root, "stores", a.ID, "pack", "2-*"),
+					renewed...) {
+					if b := read(t, path); path == packOf(t, a, root, first) {
+						continue
+					} else {
+						defer write(t, path, b) // as if they came only now
+					}
+					remove(t, path)
+				}
+			}
+			a.push(open(t, root))
+			return nil
+		}
+		if _, err := a.at(r).Push(t.Context(), sharing.PushOptions{}); err != nil || !done {
+			t.Fatal(done, err)
+		}
+		noWords(t, a, root, "under the")
+	}
+}
+
+// A push that was stopped before it removed what its head no longer needs leaves no words to the next
+// one that replaces packs.
+func TestPushThatForgetsAfterAStoppedOne(t *testing.T) {
 	root := place(t)
 	a := newParty(t, "laptop")
-	a.say("work", "one")
+	one, two := a.say("work", "under the mat"), a.say("work", "under the other mat")
 	a.push(open(t, root))
-	secret := a.say("work", "under the mat")
-	r := &failing{Remote: open(t, root)} // it fails in no step, and does something else in one
-	done := false
-	r.fail = func(bool) error {
-		put, err := filepath.Glob(filepath.Join(root, "stores", a.ID, "log", "2-*"))
-		if done || err != nil || len(put) == 0 {
-			return err
-		}
-		done = true // the first push has put its files, and is about to name them
+	forgets := func(id format.ID) {
+		t.Helper()
 		if _, err := forget.Run(t.Context(), a.Store,
-			forget.Options{IDs: []format.ID{secret}}); err != nil {
-			return err
+			forget.Options{IDs: []format.ID{id}}); err != nil {
+			t.Fatal(err)
 		}
-		for _, path := range glob(t, root, "stores", a.ID, "pack", "2-*") {
-			defer write(t, path, read(t, path)) // as if they came only now
-			remove(t, path)
+	}
+	forgets(one)
+	stopped := errors.New("stopped")
+	r := &failing{Remote: open(t, root), fail: func(bool) error { return nil }, swapped: stopped}
+	if _, err := a.at(r).Push(t.Context(), sharing.PushOptions{}); !errors.Is(err, stopped) {
+		t.Fatal(err)
+	}
+	forgets(two)
+	a.push(open(t, root))
+	noWords(t, a, root, "under the")
+}
+
+// packOf returns the pack on a remote that has the body of an object.
+func packOf(t *testing.T, a *party, root string, id format.ID) (path string) {
+	t.Helper()
+	for _, file := range glob(t, root, "stores", a.ID, "pack", "*") {
+		digest, err := format.ParseID(file[len(file)-format.IDLen:])
+		if err == nil {
+			err = a.Objects.ReadPack(read(t, file), digest, func(raw format.Raw) error {
+				if raw.ID() == id && raw.Body != nil {
+					path = file
+				}
+				return nil
+			})
 		}
-		a.push(open(t, root))
-		return nil
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	if _, err := a.at(r).Push(t.Context(), sharing.PushOptions{}); err != nil || !done {
-		t.Fatal(done, err)
-	}
-	noWords(t, a, root, "under the mat")
+	return path
 }
 
 // A first push that was stopped is named by no head. Its words are forgotten all the same, whether

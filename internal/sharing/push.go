@@ -174,7 +174,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	}
 	if err := x.r.Swap(ctx, share.HeadName(folder(x.s.Shared)), headBytes, nextBytes); err != nil {
 		if errors.Is(err, remote.ErrStale) {
-			err = errors.Join(err, x.takeBack(ctx, filesOf(packs)))
+			err = errors.Join(err, x.takeBack(ctx, packsOf(files)))
 		}
 		return report, err
 	}
@@ -194,14 +194,15 @@ type named struct {
 	data []byte
 }
 
-// filesOf returns what the names of files under a store's folder say.
-func filesOf(list []named) (files []share.File) {
+// packsOf returns what the names of the packs among files under a store's folder say.
+func packsOf(list []named) (packs []share.File) {
 	for _, f := range list {
-		if _, file, err := share.ParseFileName(f.name); err == nil {
-			files = append(files, file)
+		folder, file, err := share.ParseFileName(f.name)
+		if err == nil && folder == share.PackFolder {
+			packs = append(packs, file)
 		}
 	}
-	return files
+	return packs
 }
 
 // own returns the head of this store on the remote, and what the store shares there. It compares

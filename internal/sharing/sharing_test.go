@@ -757,6 +757,8 @@ type failing struct {
 	remote.Remote
 	fail func(after bool) error
 	swap error // of each swap, which does nothing then
+
+	swapped error // of each swap, after it is done
 }
 
 func (f *failing) List(ctx context.Context, prefix string) ([]remote.File, error) {
@@ -793,7 +795,7 @@ func (f *failing) Swap(ctx context.Context, name string, old, new []byte) error 
 	if err := f.Remote.Swap(ctx, name, old, new); err != nil {
 		return err
 	}
-	return f.fail(true)
+	return errors.Join(f.swapped, f.fail(true))
 }
 
 // An engine that can search is told of every message before the head is, and of what was forgotten.

@@ -2,11 +2,14 @@ package sharing
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/share"
+	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
@@ -24,7 +27,8 @@ type renewal struct {
 }
 
 // renew returns the files that take the place of earlier ones: packs without the bodies that were
-// forgotten, and one file for many small ones.
+// forgotten, and one file for many small ones. Another push may be about to remove a pack because
+// of what it has told: so all goes that is forgotten, and not only what this push tells.
 func (x *Sharer) renew(ctx context.Context, head *share.Head, forgot []format.ID) (renewal, error) {
 	var r renewal
 	joins := head != nil && head.Number%manyFiles == 0
@@ -35,7 +39,10 @@ func (x *Sharer) renew(ctx context.Context, head *share.Head, forgot []format.ID
 	if err != nil {
 		return r, err
 	}
-	gone := setOf(forgot)
+	gone, err := x.forgottenHere()
+	if err != nil {
+		return r, err
+	}
 	packs := c.packs
 	for _, f := range c.packs { // those that another one covers as well, until they are removed
 		if len(gone) == 0 {
@@ -62,7 +69,11 @@ func (x *Sharer) get(ctx context.Context, r *renewal, name string) ([]byte, erro
 			return f.data, nil
 		}
 	}
-	return x.r.Get(ctx, share.Stores+folder(x.s.Shared)+"/"+name, 0, -1)
+	b, err := x.r.Get(ctx, share.Stores+folder(x.s.Shared)+"/"+name, 0, -1)
+	if errors.Is(err, remote.ErrNotFound) {
+		err = fmt.Errorf("%w: another push has replaced %s", remote.ErrStale, name)
+	}
+	return b, err
 }
 
 // without replaces a pack that holds bodies which are gone. It returns the packs as they are then.
@@ -100,22 +111,18 @@ func (x *Sharer) without(
 }
 
 // takeBack replaces packs that no head names, where a body in them was forgotten since. They are of
-// a push that another push of this store has overtaken: that one may have told of the forget, and
-// looked for files with the words, before these were there. Or they are of a first push that was
-// stopped.
+// a push that another push of this store has overtaken, new ones and those in the place of earlier
+// ones: that one may have told of the forget, and looked for files with the words, before these were
+// there. Or they are of a first push that was stopped.
 func (x *Sharer) takeBack(ctx context.Context, packs []share.File) error {
-	gone := map[format.ID]bool{}
-	err := x.s.Objects.EachAbsent(func(id format.ID, _ string) error {
-		forgot, err := x.s.Objects.Forgotten(id)
-		gone[id] = forgot
-		return err
-	})
+	gone, err := x.forgottenHere()
 	if err != nil || len(gone) == 0 {
 		return err
 	}
 	for _, f := range packs {
 		var r renewal
-		if _, err := x.without(ctx, &r, []share.File{f}, f, gone); err != nil {
+		_, err := x.without(ctx, &r, []share.File{f}, f, gone)
+		if err != nil && !errors.Is(err, remote.ErrStale) { // or it is replaced already
 			return err
 		}
 		for _, bare := range r.files {
