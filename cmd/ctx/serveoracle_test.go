@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
@@ -25,6 +26,7 @@ type served struct {
 	Now       time.Time
 	Seed      uint64
 	Stop      int
+	Keep      int
 	Look      bool
 	At        int
 	Beside    []served
@@ -38,9 +40,9 @@ type answer struct {
 	Logs        map[string]string
 }
 
-// blocked is how long a command waits, at the step at which others run beside it, for them to end.
-// Others that wait for a lock of this command end after it.
-const blocked = 20 * time.Millisecond
+// blocked is how long the others that run beside a command do nothing before it goes on: they wait
+// for a lock of it then, and end after it.
+const blocked = 30 * time.Millisecond
 
 // init makes the program one that runs the commands of its standard input in itself, one after the
 // other. Its clock and its random bytes are those of the test, and it can be stopped at a step.
@@ -55,13 +57,14 @@ func init() {
 		if in.Decode(&s) != nil {
 			os.Exit(0)
 		}
-		if out.Encode(s.run()) != nil {
+		if out.Encode(s.run(&atomic.Int64{})) != nil {
 			os.Exit(1)
 		}
 	}
 }
 
-func (s *served) run() (r answer) {
+// run runs the command. steps counts its steps.
+func (s *served) run(steps *atomic.Int64) (r answer) {
 	var out, errs bytes.Buffer
 	fsys := &durable.FS{}
 	defer func() {
@@ -75,27 +78,32 @@ func (s *served) run() (r answer) {
 		r.Out, r.Err = out.String(), errs.String()
 	}()
 	beside := make(chan []answer, 1)
+	var others atomic.Int64
 	begin := sync.OnceFunc(func() {
 		go func() {
 			var list []answer
 			for _, other := range s.Beside {
-				list = append(list, other.run())
+				list = append(list, other.run(&others))
 			}
 			beside <- list
 		}()
 	})
 	fsys.Hook = func(c durable.Call) error {
 		r.Steps = c.N
+		steps.Add(1)
 		if len(s.Beside) > 0 && c.N == s.At {
 			begin()
-			select {
-			case list := <-beside:
-				beside <- list
-			case <-time.After(blocked):
+			for done := int64(-1); others.Load() != done; {
+				done = others.Load()
+				select {
+				case list := <-beside:
+					beside <- list
+				case <-time.After(blocked):
+				}
 			}
 		}
 		if c.N == s.Stop {
-			return durable.ErrStopped
+			return &durable.Torn{Keep: len(c.Data) * s.Keep / 4}
 		}
 		return nil
 	}

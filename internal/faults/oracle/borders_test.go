@@ -12,7 +12,7 @@ import (
 // pull takes in what it can, or asks for patience; it never speaks of tampering.
 func (p *party) arriving() {
 	at := p.anywhere()
-	files := at.files("stores")
+	files := append(at.files("stores"), at.files("heads")...)
 	if at.git || len(files) == 0 {
 		return
 	}
@@ -82,6 +82,26 @@ func (p *party) away() {
 	p.pullFrom(at)
 }
 
+// twin pulls into a copy of the store that has fallen behind it. It hears of it.
+func (p *party) twin() {
+	at, copy := p.anywhere(), filepath.Join(p.dir, ".twin")
+	defer os.RemoveAll(copy)
+	p.push()
+	if err := os.CopyFS(filepath.Join(copy, ".gemini"),
+		os.DirFS(filepath.Join(p.dir, ".gemini"))); err != nil {
+		p.Fatal(err)
+	}
+	p.say("work", 1)
+	if p.pushTo(at); p.shares[at.name] == nil {
+		return
+	}
+	r := p.do(false, "-C", copy, "pull", at.name)
+	if r.Code == 0 {
+		p.fails("pull into a copy of the store that has fallen behind: %s%s", r.Out, r.Err)
+	}
+	p.logs = nil
+}
+
 // damage has a copy of the store damaged and repaired. The repair loses nothing that could be read.
 func (p *party) damage() {
 	store := filepath.Join(p.dir, ".gemini")
@@ -110,7 +130,7 @@ func (p *party) damage() {
 		done := p.server.run(p, &r)
 		p.repairs++
 		p.note("%s: ctx fsck --repair: %d %s%s", p.name, done.Code, done.Out, done.Err)
-		if done.Code < -1 {
+		if done.Code < -1 || strings.Contains(done.Err, "would lose") {
 			p.fails("fsck --repair: %s", done.Err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -198,6 +199,9 @@ func (w *world) nowhere() {
 	words := w.secrets("")
 	for _, p := range w.stores {
 		w.search(filepath.Join(p.dir, ".gemini"), words)
+		for _, at := range w.places {
+			p.copied(at)
+		}
 	}
 	for _, at := range w.places {
 		if at.git {
@@ -219,13 +223,32 @@ func (w *world) secrets(by string) (words []string) {
 	return words
 }
 
-// silent fails if a file of the store holds a word that it has said and forgotten.
+// silent fails if a file of the store holds a word that it has said and forgotten. Its copies of
+// remotes have what the remotes have.
 func (p *party) silent() {
 	p.Helper()
-	if p.halfPulled {
+	p.search(filepath.Join(p.dir, ".gemini"), p.secrets(p.name))
+}
+
+// copied fails if the copy of a git repository has a forgotten word that the repository does not
+// lead to any more.
+func (p *party) copied(at *place) {
+	p.Helper()
+	copy := filepath.Join(p.dir, ".gemini", "context", "cache", "remote-"+at.name+".git")
+	if _, err := os.Stat(copy); err != nil || !at.git {
 		return
 	}
-	p.search(filepath.Join(p.dir, ".gemini"), p.secrets(p.name))
+	here := wordsIn(p.gitObjects(copy, "--batch-all-objects"), p.secrets(""))
+	if len(here) == 0 {
+		return
+	}
+	there := wordsIn(p.gitReachable(at.root, "refs/"), here)
+	for _, word := range here {
+		if !slices.Contains(there, word) {
+			p.fails("the copy of %s has the forgotten %s, and %s has it no more", at.name, word,
+				at.name)
+		}
+	}
 }
 
 // unsaid fails if a remote has a word that the store has forgotten, after its push, in the files of
@@ -233,22 +256,19 @@ func (p *party) silent() {
 func (p *party) unsaid(at *place) {
 	p.Helper()
 	words := p.secrets(p.name)
-	if at.git || len(words) == 0 {
+	if len(words) == 0 {
 		return
 	}
-	id, err := os.ReadFile(filepath.Join(p.dir, ".gemini", "context", "format"))
+	b, err := os.ReadFile(filepath.Join(p.dir, ".gemini", "context", "format"))
 	if err != nil {
 		p.Fatal(err)
 	}
-	folders, err := filepath.Glob(filepath.Join(at.root, "stores", "*"))
-	if err != nil {
-		p.Fatal(err)
+	id := regexp.MustCompile(`[0-9a-f]{32}`).FindString(string(b))
+	if at.git {
+		p.holds(at.root, p.gitReachable(at.root, "refs/ctx/"+id), words)
+		return
 	}
-	for _, folder := range folders {
-		if strings.Contains(string(id), filepath.Base(folder)) {
-			p.search(folder, words)
-		}
-	}
+	p.search(filepath.Join(at.root, "stores", id), words)
 	p.search(filepath.Join(at.root, ".unfinished"), words)
 }
 
@@ -259,9 +279,28 @@ func (w *world) gitSearch(root string, words []string) {
 		"--prune=now").CombinedOutput(); err != nil {
 		w.Errorf("git gc: %v: %s", err, out)
 	}
-	b, err := exec.Command("git", "-C", root, "cat-file", "--batch", "--batch-all-objects").Output()
+	w.holds(root, w.gitObjects(root, "--batch-all-objects"), words)
+}
+
+// gitReachable returns the objects of a repository to which the refs lead whose names begin so.
+func (w *world) gitReachable(root, refs string) []byte {
+	w.Helper()
+	list, err := exec.Command("git", "-C", root, "rev-list", "--objects", "--no-object-names",
+		"--glob="+refs+"*").Output()
 	if err != nil {
 		w.Error(err)
 	}
-	w.holds(root, b, words)
+	return w.gitObjects(root, "--buffer", string(list))
+}
+
+// gitObjects returns the objects of a repository that an option says, or a list.
+func (w *world) gitObjects(root, option string, list ...string) []byte {
+	w.Helper()
+	cat := exec.Command("git", "-C", root, "cat-file", "--batch", option)
+	cat.Stdin = strings.NewReader(strings.Join(list, "\n"))
+	b, err := cat.Output()
+	if err != nil {
+		w.Error(err)
+	}
+	return b
 }

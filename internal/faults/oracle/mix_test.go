@@ -22,7 +22,7 @@ func deeds() []deed {
 		{4, (*party).backAndForth},
 		{3, (*party).remove},
 		{9, (*party).forget},
-		{5, (*party).beside},
+		{8, (*party).beside},
 		{5, (*party).collect},
 		{12, (*party).pull},
 		{12, (*party).push},
@@ -30,11 +30,13 @@ func deeds() []deed {
 		{2, (*party).wait},
 		{3, (*party).arriving},
 		{1, (*party).away},
+		{1, (*party).twin},
 		{3, (*party).damage},
 		{1, (*party).pushOften},
 		{2, (*party).storyOfFork},
 		{2, (*party).storyOfLeaving},
 		{1, (*party).storyOfJoining},
+		{4, (*party).storyOfStopping},
 	}
 }
 

@@ -9,22 +9,22 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 )
 
+// usual is how long a run is where nobody says it.
+const usual = 8 * time.Second
+
 func TestOracle(t *testing.T) {
-	worlds, seed, until := 2, uint64(1), time.Time{}
-	if testing.Short() {
-		worlds = 1
-	}
+	worlds, seed, until := 0, thirds.Commit()%1_000_000, time.Now().Add(usual)
 	if v := os.Getenv("CTX_ORACLE"); v != "" {
 		d, notTime := time.ParseDuration(v)
 		n, notNumber := strconv.Atoi(v)
 		if notTime != nil && notNumber != nil {
 			t.Fatalf("CTX_ORACLE=%q is neither a time nor a number", v)
 		}
-		if worlds = n; d > 0 {
-			until = time.Now().Add(d)
-		}
+		worlds, until = n, time.Now().Add(d)
 	}
 	if v := os.Getenv("CTX_ORACLE_SEED"); v != "" {
 		n, err := strconv.ParseUint(v, 10, 64)
@@ -34,13 +34,17 @@ func TestOracle(t *testing.T) {
 		seed = n
 	}
 	inMemory(t)
-	s := startServer(t)
+	ctx := built(t)
 	all := tally{verbs: map[string]int{}}
-	begun, n := time.Now(), 0
-	for ; n < worlds || worlds == 0 && time.Now().Before(until); n++ {
-		w := newWorld(t, s, seed+uint64(n))
-		w.run()
-		all.add(&w.tally)
+	begun, n := time.Now(), uint64(0)
+	defer func() {
+		t.Logf("seeds %d to %d, %.0f s: %v", seed, seed+max(n, 1)-1, time.Since(begun).Seconds(),
+			&all)
+	}()
+	for n == 0 || int(n) < worlds || worlds == 0 && time.Now().Before(until) {
+		w := newWorld(t, ctx, seed+n)
+		n++
+		w.run(&all)
 		if t.Failed() {
 			break
 		}
@@ -48,8 +52,6 @@ func TestOracle(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("seeds %d to %d, %.0f s: %v", seed, seed+uint64(max(n, 1))-1,
-		time.Since(begun).Seconds(), &all)
 }
 
 // inMemory has the stores in memory, where there is such a place: most of the time would go into

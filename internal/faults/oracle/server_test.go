@@ -22,6 +22,7 @@ type command struct {
 	Seed      uint64    // of its random bytes
 	Look      bool      // whether to read the sessions then
 	Stop      int       // the step of durable.FS at which it stops, as if killed; 0 for none
+	Keep      int       // how many quarters of a write at that step are done
 	// Commands that run from the step At of this one on, one after the other; after it, where it has
 	// not so many steps
 	Beside []command
@@ -48,18 +49,16 @@ type server struct {
 	kill func() error
 }
 
-// startServer starts a server. It ends with the test.
-func startServer(tb testing.TB) *server {
+// built returns the path of the program that serves.
+func built(tb testing.TB) string {
 	tb.Helper()
-	path := os.Getenv("CTX_TEST_BINARY")
-	if path == "" {
-		path = program.BuildTests(tb)
+	if path := os.Getenv("CTX_TEST_BINARY"); path != "" {
+		return path
 	}
-	s := serverAt(tb, path)
-	tb.Cleanup(s.end)
-	return s
+	return program.BuildTests(tb)
 }
 
+// serverAt starts a server. The caller ends it.
 func serverAt(tb testing.TB, path string) *server {
 	tb.Helper()
 	s := &server{path: path}

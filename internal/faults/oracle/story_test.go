@@ -1,5 +1,7 @@
 package oracle
 
+import "strings"
+
 // A story is a few deeds of two stores in an order in which each is about the last one. Chance
 // would bring it about seldom. Steps are left out at random, so that each story is many.
 
@@ -46,10 +48,38 @@ func (p *party) storyOfLeaving() {
 		o.pull)
 }
 
-// storyOfJoining is of summaries that the one has shared and made anew, and that the other has
+// storyOfJoining is of summaries or a session that the one has shared, and that the other has
 // collected. Then a message of them is forgotten, and so much is pushed that the files are joined.
 func (p *party) storyOfJoining() {
 	o := p.another()
-	p.tell(func() { p.say("work", 8) }, func() { p.say("work", 8) }, p.push, p.compact, p.compact,
+	leave := func() { p.compact(); p.compact() }
+	if p.rng.IntN(2) == 0 {
+		leave = func() { o.removeOne("work@" + p.name); o.wait(); o.collect() }
+	}
+	p.tell(func() { p.say("work", 8) }, func() { p.say("work", 8) }, p.push, o.pull, leave,
 		p.push, o.pull, o.collect, o.collect, p.forgetOwn, p.push, o.pull, p.pushOften, o.pull)
+}
+
+// storyOfStopping is of what a push or a pull leaves behind that is stopped, and of words in it that
+// are forgotten then.
+func (p *party) storyOfStopping() {
+	o, at := p.another(), p.anywhere()
+	stop := func() {
+		by := []*party{p, p, o}[p.rng.IntN(3)]
+		verb := []string{"push", "pull"}[p.rng.IntN(2)]
+		by.stopped(verb, at.name)
+		delete(by.shares, at.name)
+	}
+	p.tell(func() { p.say("work", 1+p.rng.IntN(3)) }, stop, p.forgetOwn, stop,
+		func() { p.pushTo(at) }, stop, func() { o.pullFrom(at) })
+}
+
+// stopped runs a command that is to stop at one of its steps.
+func (p *party) stopped(args ...string) {
+	c := p.command(args...)
+	c.Look = true
+	r := p.stopAt(&c)
+	p.logs = r.Logs
+	p.judge(r, args)
+	p.keeps(strings.Join(args, " "))
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -75,17 +76,19 @@ func (p *party) grow() {
 	if err != nil {
 		p.Fatal(err)
 	}
+	record := func(number int) string { // of this store alone
+		return fmt.Sprintf("22222222-0000-4000-8000-%02x%02d%08d", p.name[0], n, number)
+	}
 	for range 1 + p.rng.IntN(3) {
 		parent := "null"
 		if p.records[n] > 0 {
-			parent = fmt.Sprintf(`"22222222-0000-4000-8000-%06d%06d"`, n, p.records[n])
+			parent = strconv.Quote(record(p.records[n]))
 		}
 		p.records[n]++
 		fmt.Fprintf(f, `{"parentUuid":%s,"isSidechain":false,"cwd":%q,"sessionId":%q,`+
-			`"version":"2.1.207","uuid":"22222222-0000-4000-8000-%06d%06d",`+
-			`"timestamp":"2026-03-01T08:%02d:%02d.000Z","type":"user",`+
-			`"message":{"role":"user","content":%q}}`+"\n", parent, p.dir, session, n, p.records[n],
-			p.records[n]/60, p.records[n]%60, p.text())
+			`"version":"2.1.207","uuid":%q,"timestamp":"2026-03-01T08:%02d:%02d.000Z",`+
+			`"type":"user","message":{"role":"user","content":%q}}`+"\n", parent, p.dir, session,
+			record(p.records[n]), p.records[n]/60, p.records[n]%60, p.text())
 	}
 	if err := f.Close(); err != nil {
 		p.Fatal(err)
@@ -225,6 +228,11 @@ func (p *party) remove() {
 	if len(others) > 0 && p.rng.IntN(2) == 0 {
 		session = others[p.rng.IntN(len(others))]
 	}
+	p.removeOne(session)
+}
+
+// removeOne removes a session.
+func (p *party) removeOne(session string) {
 	p.gone[session] = true
 	for _, other := range p.stores {
 		p.gone[session+"@"+other.name] = true // "work" may stand for it
@@ -265,6 +273,16 @@ func (p *party) chooseOwn() (r record, ok bool) {
 		all = all[:min(len(all), 4)]
 	}
 	return p.oneOf(all)
+}
+
+// newest returns the message that the store has said last.
+func (p *party) newest() (newest record, ok bool) {
+	for id, text := range p.own {
+		if !p.forgot[id] && (!ok || number(text) > number(*newest.Text)) {
+			newest, ok = record{ID: id, Text: &text}, true
+		}
+	}
+	return newest, ok
 }
 
 // number is that of a text.
@@ -367,6 +385,9 @@ func (p *party) has(id string) bool {
 func (p *party) beside() {
 	p.say("work", 1)
 	r, ok := p.choose()
+	if p.rng.IntN(2) == 0 {
+		r, ok = p.newest()
+	}
 	if !ok || p.Failed() {
 		return
 	}
@@ -451,15 +472,19 @@ func (p *party) pushTo(at *place) {
 		p.pushes++
 		p.shares[at.name] = shared(maps.Clone(p.now))
 		p.unsaid(at)
+		p.copied(at)
 	}
 }
 
 func (p *party) pull() { p.pullFrom(p.anywhere()) }
 
 func (p *party) pullFrom(at *place) {
-	if r := p.stays("pull", at.name); r.Code == 0 {
+	r := p.stays("pull", at.name)
+	p.silent()
+	if r.Code == 0 {
 		p.pulls++
 		p.upToDate(at)
+		p.copied(at)
 	}
 }
 
@@ -470,10 +495,16 @@ func (p *party) pushOften() {
 		return
 	}
 	for n := range 64 {
-		p.do(false, "append", "-s", "often", "--role", "user", "-m", p.text())
-		if r := p.do(false, "push", at.name); r.Code != 0 {
-			p.fails("push: exit code %d: %s", r.Code, r.Err)
+		for _, args := range [][]string{
+			{"append", "-s", "often", "--role", "user", "-m", p.text()}, {"push", at.name}} {
+			c := p.command(args...)
+			r := p.server.run(p, &c)
+			p.judge(r, args)
+			if r.Code != 0 {
+				p.fails("%s: exit code %d: %s", args[0], r.Code, r.Err)
+			}
 		}
+		p.logs = nil
 		if other := p.stores[p.rng.IntN(len(p.stores))]; other != p && n%8 == 0 &&
 			p.rng.IntN(8) == 0 {
 			other.stays("pull", at.name)

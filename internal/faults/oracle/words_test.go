@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -17,6 +19,9 @@ func (w *world) search(root string, words []string) {
 		return
 	}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), "remote-") {
+			return filepath.SkipDir // the copy of a git repository, which copied looks into
+		}
 		if err != nil || !d.Type().IsRegular() {
 			if errors.Is(err, fs.ErrNotExist) {
 				err = nil
@@ -37,6 +42,14 @@ func (w *world) search(root string, words []string) {
 // holds fails if bytes hold a word, as they are or unpacked.
 func (w *world) holds(path string, b []byte, words []string) {
 	w.Helper()
+	if found := wordsIn(b, words); len(found) > 0 {
+		w.Errorf("seed %d, command %d: %s holds the forgotten %s", w.seed, w.commands, path,
+			found[0])
+	}
+}
+
+// wordsIn returns the words that bytes hold, as they are or in a zstd frame.
+func wordsIn(b []byte, words []string) (found []string) {
 	texts := [][]byte{b}
 	magic := []byte{0x28, 0xb5, 0x2f, 0xfd}
 	for rest := b; ; rest = rest[1:] {
@@ -47,15 +60,13 @@ func (w *world) holds(path string, b []byte, words []string) {
 		rest = rest[at:]
 		texts = append(texts, unpack(rest))
 	}
-	for _, text := range texts {
-		for _, word := range words {
-			if at := bytes.Index(text, []byte(word)); at >= 0 {
-				w.Errorf("seed %d, command %d: %s holds the forgotten %s", w.seed, w.commands, path,
-					word)
-				return
-			}
+	for _, word := range words {
+		if slices.ContainsFunc(texts,
+			func(text []byte) bool { return bytes.Contains(text, []byte(word)) }) {
+			found = append(found, word)
 		}
 	}
+	return found
 }
 
 var decoder, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))

@@ -76,11 +76,14 @@ func now() int {
 	if n, err := strconv.Atoi(text); err == nil && n >= 0 {
 		return n % parts
 	}
-	return here()
+	return int(Commit() % parts)
 }
 
-// here is the third of the commit that is checked out; 0 where there is none, as in an archive.
-var here = sync.OnceValue(func() int {
+// Commit returns a number for the commit that is checked out; 0 where there is none, as in an
+// archive. A random test begins with it, so that each commit sees other cases.
+func Commit() uint64 { return here() }
+
+var here = sync.OnceValue(func() uint64 {
 	id, err := exec.Command("git", "rev-parse", "--short=8", "HEAD").Output()
 	if err != nil {
 		return 0
@@ -88,11 +91,11 @@ var here = sync.OnceValue(func() int {
 	return ofCommit(string(bytes.TrimSpace(id)))
 })
 
-// ofCommit returns the third of the first eight digits of an id.
-func ofCommit(id string) int {
+// ofCommit returns the number of the first eight digits of an id.
+func ofCommit(id string) uint64 {
 	n, err := strconv.ParseUint(id[:min(len(id), 8)], 16, 64)
 	if err != nil {
 		return 0
 	}
-	return int(n % parts)
+	return n
 }
