@@ -102,15 +102,11 @@ func (x *Sharer) isOwn(ctx context.Context) error {
 
 // vanished returns an error for stores that had a head on the remote and have none any more.
 func (x *Sharer) vanished(there map[string]bool) (bad error) {
-	view, err := x.s.Refs.Read()
-	if err != nil {
-		return err
-	}
-	for _, ref := range view.Names(history.StoreRefs) {
+	for _, ref := range x.began.Names(history.StoreRefs) {
 		if !strings.HasSuffix(ref, "/"+x.o.Name) {
 			continue
 		}
-		head, err := x.seen(view, ref)
+		head, err := x.seen(x.began, ref)
 		if err == nil && !there[folder(head.Store)] {
 			err = follows(nil, head)
 		}
@@ -178,7 +174,7 @@ func (x *Sharer) pullStore(
 	if p.seen != nil {
 		number, digest = p.seen.Number, p.seen.Digest
 	}
-	if head.Number == number {
+	if head.Number <= number { // another pull of this store may be further
 		return nil, nil
 	}
 	err := p.fetch(ctx, number, digest)
@@ -224,7 +220,7 @@ func (p *pulling) begin() (err error) {
 	if p.seen, err = x.seen(p.view, ref); err != nil {
 		return err
 	}
-	return follows(p.head, p.seen)
+	return x.follows(p.head, p.seen, ref)
 }
 
 // fetch reads the pushes after a known one, stores their objects, and checks that nothing is

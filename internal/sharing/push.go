@@ -221,7 +221,7 @@ func (x *Sharer) own(
 	if seen != nil && seen.Store != x.s.Shared {
 		seen = nil // of before it had an id of its own
 	}
-	if err := follows(head, seen); err != nil {
+	if err := x.follows(head, seen, history.RemoteRefs+x.o.Name); err != nil {
 		return nil, nil, nil, err
 	}
 	if head == nil {
@@ -566,7 +566,8 @@ func (x *Sharer) packs(
 	return files, nil
 }
 
-// remember records the head that this store has on the remote, unless it is recorded.
+// remember records the head that this store has on the remote, unless it, or a newer one, is
+// recorded.
 func (x *Sharer) remember(
 	ctx context.Context, view *refs.View, head *share.Head, b []byte, base *published,
 ) error {
@@ -577,6 +578,9 @@ func (x *Sharer) remember(
 	x.cache(base)
 	return x.s.Store.Locked(ctx, func(t *store.Tx) error {
 		old := t.View.Get(ref)
+		if seen, err := x.seen(t.View, ref); err == nil && seen != nil && seen.Number > head.Number {
+			return nil
+		}
 		v, err := textBlob(t, b)
 		if err != nil || v == old {
 			return err

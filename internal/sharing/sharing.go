@@ -54,6 +54,8 @@ type Sharer struct {
 
 	decoded decoded // while a store is pulled
 	gone    forgottenIDs
+
+	began *refs.View // when the remote was opened, before anything of it was read
 }
 
 // Open checks that the remote is one of ctx, or empty, and returns the Sharer. Errors:
@@ -69,6 +71,9 @@ func Open(ctx context.Context, s *session.Store, r remote.Remote, o Options) (*S
 	}
 	if x.o.Forgetting == nil {
 		x.o.Forgetting = func(string, []Going) {}
+	}
+	if x.began, err = s.Refs.Read(); err != nil {
+		return nil, err
 	}
 	switch b, err := r.Get(ctx, share.FormatFile, 0, -1); {
 	case errors.Is(err, remote.ErrNotFound):
@@ -139,6 +144,18 @@ func (x *Sharer) seen(view *refs.View, ref string) (*share.Head, error) {
 		return nil, err
 	}
 	return share.DecodeHead(raw.Body)
+}
+
+// follows compares a head with the one that was seen before. A remote may tell of the moment at
+// which it was opened: a head that another command of this store has seen since is no sign that this
+// one was rolled back.
+func (x *Sharer) follows(head, seen *share.Head, ref string) (err error) {
+	if seen != nil && (head == nil || head.Number < seen.Number) {
+		if seen, err = x.seen(x.began, ref); err != nil {
+			return err
+		}
+	}
+	return follows(head, seen)
 }
 
 // peer is another store that this one knows.

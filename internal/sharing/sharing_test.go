@@ -798,6 +798,74 @@ func (f *failing) Swap(ctx context.Context, name string, old, new []byte) error 
 	return errors.Join(f.swapped, f.fail(true))
 }
 
+// A remote that tells of the moment at which it was opened, as a git repository does, accuses nobody
+// where another command of the same store was faster.
+func TestRemoteOfAMoment(t *testing.T) {
+	root := place(t)
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	begin := func(p *party) *sharing.Sharer { return p.at(&moment{Remote: open(t, root)}) }
+	for n := range 3 {
+		slow, pulls := begin(a), begin(b)
+		a.say("work", fmt.Sprint("message ", n))
+		a.push(open(t, root))
+		b.pull(open(t, root))
+		a.say("work", "and more")
+		if _, err := slow.Push(t.Context(), sharing.PushOptions{}); err != nil {
+			t.Errorf("push %d: %v", n, err)
+		}
+		if _, err := pulls.Pull(t.Context()); err != nil {
+			t.Errorf("pull %d: %v", n, err)
+		}
+		b.pull(open(t, root))
+		same(t, a, "work", b)
+	}
+}
+
+// moment is a remote of which everything is read at once, until a swap finds that it has changed.
+type moment struct {
+	remote.Remote
+	files map[string][]byte
+}
+
+func (m *moment) read(ctx context.Context) error {
+	if m.files != nil {
+		return nil
+	}
+	m.files = map[string][]byte{}
+	list, err := m.Remote.List(ctx, "")
+	for _, f := range list {
+		if m.files[f.Name], err = m.Remote.Get(ctx, f.Name, 0, -1); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (m *moment) List(ctx context.Context, prefix string) (list []remote.File, err error) {
+	err = m.read(ctx)
+	for name, b := range m.files {
+		if strings.HasPrefix(name, prefix) {
+			list = append(list, remote.File{Name: name, Size: int64(len(b))})
+		}
+	}
+	return list, err
+}
+
+func (m *moment) Get(ctx context.Context, name string, _, _ int64) ([]byte, error) {
+	if err := m.read(ctx); err != nil {
+		return nil, err
+	}
+	if b, ok := m.files[name]; ok {
+		return b, nil
+	}
+	return nil, remote.ErrNotFound
+}
+
+func (m *moment) Swap(ctx context.Context, name string, old, new []byte) error {
+	m.files = nil
+	return m.Remote.Swap(ctx, name, old, new)
+}
+
 // An engine that can search is told of every message before the head is, and of what was forgotten.
 func TestEngine(t *testing.T) {
 	e := &engine{Remote: open(t, place(t)), texts: map[string]string{}}
