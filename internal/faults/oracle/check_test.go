@@ -235,8 +235,8 @@ func (p *party) silent() {
 func (p *party) copied(at *place) {
 	p.Helper()
 	copy := filepath.Join(p.dir, ".gemini", "context", "cache", "remote-"+at.name+".git")
-	if _, err := os.Stat(copy); err != nil || !at.git {
-		return
+	if _, err := os.Stat(filepath.Join(copy, "HEAD")); err != nil || !at.git {
+		return // a forget empties it
 	}
 	here := wordsIn(p.gitObjects(copy, "--batch-all-objects"), p.secrets(""))
 	if len(here) == 0 {

@@ -48,7 +48,8 @@ type Remote struct {
 	sent   bool     // whether a push has begun in this call
 	built  []string // commits that this call has made
 	mended bool     // whether the copy was mended, which helps once or not at all
-	// Whether a history was replaced, here or by another store, and what was in it is to be gone
+	// Whether a history was replaced, here or by another store, or a commit was refused, and what was
+	// in it is to be gone
 	rewritten bool
 	// By ref, the commit that took the place of one with deleted files
 	deleted map[string]string

@@ -214,8 +214,8 @@ func (r *Remote) send(ctx context.Context, commits []commit) (map[string]string,
 		}
 		_, ref, _ := strings.Cut(f[1], ":")
 		result[ref] = ""
-		if f[0] == "!" {
-			result[ref] = withoutSecrets(f[2])
+		if f[0] == "!" { // what the commit has may have been forgotten meanwhile
+			result[ref], r.rewritten = withoutSecrets(f[2]), true
 		}
 	}
 	for i, c := range commits {

@@ -252,3 +252,32 @@ func TestDeleteLeavesNothingInCopy(t *testing.T) {
 		t.Errorf("the copy has the words still, or error %v", err)
 	}
 }
+
+// A commit that the remote refuses, because another push was faster, does not stay in the copy: what
+// is in it may have been forgotten meanwhile.
+func TestRefusedPushLeavesNothingInCopy(t *testing.T) {
+	t.Parallel()
+	path, bare := repository(t), filepath.Join(t.TempDir(), "copy.git")
+	slow, fast := openAt(t, path, bare), openAt(t, path, filepath.Join(t.TempDir(), "copy.git"))
+	if _, err := slow.List(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := fast.Swap(t.Context(), "heads/a", nil, []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	const words = "under the mat"
+	if err := slow.PutNew(t.Context(), "stores/a/pack/1", []byte(words)); err != nil {
+		t.Fatal(err)
+	}
+	if err := slow.Swap(t.Context(), "heads/a", nil, []byte("two")); !errors.Is(err,
+		remote.ErrStale) {
+		t.Fatalf("a push that was overtaken: %v", err)
+	}
+	if err := slow.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := exec.Command("git", "-C", bare, "cat-file", "--batch",
+		"--batch-all-objects").Output(); err != nil || strings.Contains(string(all), words) {
+		t.Errorf("the copy has what was not pushed: error %v", err)
+	}
+}
