@@ -3,6 +3,7 @@ package sharing
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -11,15 +12,16 @@ import (
 )
 
 // keepOut records as forgotten what a pack brings that its store has made of words which were
-// forgotten here: summaries, masks and replacements. So their bodies are not taken in. The store
+// forgotten here: summaries, tombstones, masks and replacements. So their bodies are not taken in. The store
 // may not have been told yet, and what was forgotten does not come back in what is made of it.
 func (p *pulling) keepOut(ctx context.Context, b []byte, id format.ID) error {
 	gone, err := p.x.forgottenHere()
 	if err != nil || len(gone) == 0 {
 		return err
 	}
+	gone = maps.Clone(gone)
 	var list []format.ID
-	summaries := map[format.ID]format.ID{} // and their nodes
+	made := map[format.ID][]format.Input{} // of what summaries and tombstones are made
 	err = p.x.s.Objects.ReadPack(b, id, func(raw format.Raw) error {
 		id := raw.ID()
 		kind, o, err := fit(id, raw)
@@ -30,7 +32,9 @@ func (p *pulling) keepOut(ctx context.Context, b []byte, id format.ID) error {
 		}
 		switch o := o.(type) {
 		case *format.Summary:
-			summaries[id] = o.Node
+			made[id] = append(o.Inputs, format.Input{ID: o.Node})
+		case *format.Tombstone:
+			made[id] = []format.Input{{ID: o.Node}, {ID: o.Summary, Summary: true}}
 		case *format.Entry:
 			if shows(o, raw.Body, gone) {
 				list = append(list, id)
@@ -38,14 +42,24 @@ func (p *pulling) keepOut(ctx context.Context, b []byte, id format.ID) error {
 		}
 		return nil
 	})
-	tainted := map[format.ID]bool{} // nodes, and whether they have a member that is gone
-	for id, node := range summaries {
-		made, bad := p.holds(node, gone, tainted)
-		if made {
-			list = append(list, id)
-		}
-		if !errors.Is(bad, objects.ErrNotFound) { // of a cluster that is left out
-			err = errors.Join(err, bad)
+	known := map[format.ID]bool{} // nodes and messages, and whether there is one that is gone
+	for again := true; again; {
+		again = false
+		for id, of := range made {
+			if !slices.ContainsFunc(of, func(in format.Input) bool {
+				is, bad := gone[in.ID], error(nil)
+				if !in.Summary {
+					is, bad = p.holds(in.ID, gone, known)
+				}
+				if !errors.Is(bad, objects.ErrNotFound) { // of a cluster that is left out
+					err = errors.Join(err, bad)
+				}
+				return is
+			}) {
+				continue
+			}
+			list, gone[id], again = append(list, id), true, true
+			delete(made, id)
 		}
 	}
 	if err != nil || len(list) == 0 {
@@ -82,8 +96,11 @@ func (x *Sharer) forgottenHere() (map[format.ID]bool, error) {
 	return ids, err
 }
 
-// holds reports whether a member of a node is gone. known has the answers for nodes.
+// holds reports whether a member of a node, or a message, is gone. known has the answers for nodes.
 func (p *pulling) holds(id format.ID, gone, known map[format.ID]bool) (bool, error) {
+	if gone[id] {
+		return true, nil
+	}
 	if answer, ok := known[id]; ok {
 		return answer, nil
 	}
