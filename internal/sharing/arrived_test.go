@@ -208,8 +208,8 @@ func TestForgetReachesWhatTheLogKeeps(t *testing.T) {
 }
 
 // A push that another one of the same store overtakes leaves no words that were forgotten
-// meanwhile: in new packs, and in those that it puts in the place of others. Its packs may come late,
-// or be gone when it looks.
+// meanwhile: in new packs, and in those that it puts in the place of others. Its packs may come
+// late, or be gone when it looks.
 func TestOvertakenPushLeavesNoForgottenWords(t *testing.T) {
 	for _, late := range []bool{true, false} {
 		root := place(t)
@@ -229,7 +229,8 @@ func TestOvertakenPushLeavesNoForgottenWords(t *testing.T) {
 		r.fail = func(bool) error {
 			put, err := filepath.Glob(filepath.Join(root, "stores", a.ID, "log", "2-*"))
 			renewed, bad := filepath.Glob(filepath.Join(root, "stores", a.ID, "pack", "1-*"))
-			if err = errors.Join(err, bad); done || err != nil || len(put) == 0 || len(renewed) < 2 {
+			err = errors.Join(err, bad)
+			if done || err != nil || len(put) == 0 || len(renewed) < 2 {
 				return err
 			}
 			done = true // the first push has put its files, and is about to name them
@@ -255,8 +256,8 @@ func TestOvertakenPushLeavesNoForgottenWords(t *testing.T) {
 	}
 }
 
-// A push that was stopped before it removed what its head no longer needs leaves no words to the next
-// one that replaces packs.
+// A push that was stopped before it removed what its head no longer needs leaves no words to the
+// next one that replaces packs.
 func TestPushThatForgetsAfterAStoppedOne(t *testing.T) {
 	root := place(t)
 	a := newParty(t, "laptop")

@@ -578,7 +578,8 @@ func (x *Sharer) remember(
 	x.cache(base)
 	return x.s.Store.Locked(ctx, func(t *store.Tx) error {
 		old := t.View.Get(ref)
-		if seen, err := x.seen(t.View, ref); err == nil && seen != nil && seen.Number > head.Number {
+		seen, err := x.seen(t.View, ref)
+		if err == nil && seen != nil && seen.Store == head.Store && seen.Number > head.Number {
 			return nil
 		}
 		v, err := textBlob(t, b)

@@ -12,8 +12,9 @@ import (
 )
 
 // keepOut records as forgotten what a pack brings that its store has made of words which were
-// forgotten here: summaries, tombstones, masks and replacements. So their bodies are not taken in. The store
-// may not have been told yet, and what was forgotten does not come back in what is made of it.
+// forgotten here: summaries, tombstones, masks and replacements. So their bodies are not taken in.
+// The store may not have been told yet, and what was forgotten does not come back in what is made
+// of it.
 func (p *pulling) keepOut(ctx context.Context, b []byte, id format.ID) error {
 	gone, err := p.x.forgottenHere()
 	if err != nil || len(gone) == 0 {

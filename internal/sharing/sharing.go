@@ -147,8 +147,8 @@ func (x *Sharer) seen(view *refs.View, ref string) (*share.Head, error) {
 }
 
 // follows compares a head with the one that was seen before. A remote may tell of the moment at
-// which it was opened: a head that another command of this store has seen since is no sign that this
-// one was rolled back.
+// which it was opened: a head that another command of this store has seen since is no sign that
+// this one was rolled back.
 func (x *Sharer) follows(head, seen *share.Head, ref string) (err error) {
 	if seen != nil && (head == nil || head.Number < seen.Number) {
 		if seen, err = x.seen(x.began, ref); err != nil {

@@ -798,8 +798,8 @@ func (f *failing) Swap(ctx context.Context, name string, old, new []byte) error 
 	return errors.Join(f.swapped, f.fail(true))
 }
 
-// A remote that tells of the moment at which it was opened, as a git repository does, accuses nobody
-// where another command of the same store was faster.
+// A remote that tells of the moment at which it was opened, as a git repository does, accuses
+// nobody where another command of the same store was faster.
 func TestRemoteOfAMoment(t *testing.T) {
 	root := place(t)
 	a, b := newParty(t, "laptop"), newParty(t, "desk")

@@ -112,8 +112,8 @@ func (x *Sharer) without(
 
 // takeBack replaces packs that no head names, where a body in them was forgotten since. They are of
 // a push that another push of this store has overtaken, new ones and those in the place of earlier
-// ones: that one may have told of the forget, and looked for files with the words, before these were
-// there. Or they are of a first push that was stopped.
+// ones: that one may have told of the forget, and looked for files with the words, before these
+// were there. Or they are of a first push that was stopped.
 func (x *Sharer) takeBack(ctx context.Context, packs []share.File) error {
 	gone, err := x.forgottenHere()
 	if err != nil || len(gone) == 0 {

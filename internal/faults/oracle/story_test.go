@@ -60,8 +60,8 @@ func (p *party) storyOfJoining() {
 		p.push, o.pull, o.collect, o.collect, p.forgetOwn, p.push, o.pull, p.pushOften, o.pull)
 }
 
-// storyOfStopping is of what a push or a pull leaves behind that is stopped, and of words in it that
-// are forgotten then.
+// storyOfStopping is of what a push or a pull leaves behind that is stopped, and of words in it
+// that are forgotten then.
 func (p *party) storyOfStopping() {
 	o, at := p.another(), p.anywhere()
 	stop := func() {

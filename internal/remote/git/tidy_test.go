@@ -253,8 +253,8 @@ func TestDeleteLeavesNothingInCopy(t *testing.T) {
 	}
 }
 
-// A commit that the remote refuses, because another push was faster, does not stay in the copy: what
-// is in it may have been forgotten meanwhile.
+// A commit that the remote refuses, because another push was faster, does not stay in the copy:
+// what is in it may have been forgotten meanwhile.
 func TestRefusedPushLeavesNothingInCopy(t *testing.T) {
 	t.Parallel()
 	path, bare := repository(t), filepath.Join(t.TempDir(), "copy.git")

@@ -37,7 +37,8 @@ func TestOf(t *testing.T) {
 
 // Where nobody says which third runs, the commit does, and an archive has the first.
 func TestOfCommit(t *testing.T) {
-	for id, want := range map[string]uint64{"0000000cd1c95a2e": 12, "00000005": 5, "": 0, "none": 0} {
+	for id, want := range map[string]uint64{
+		"0000000cd1c95a2e": 12, "00000005": 5, "": 0, "none": 0} {
 		if got := ofCommit(id); got != want {
 			t.Errorf("number of %q: %d, not %d", id, got, want)
 		}
