@@ -8,7 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/varint"
 )
 
-// A payload of version 2 carries objects: the version, the operation's own payload with its length,
+// A payload of form 2 carries objects: the form, the operation's own payload with its length,
 // the SHA-256 of that, the number of objects, and each object with its length, encoded as a loose
 // file. docs/format/operation.md describes it.
 
@@ -29,7 +29,7 @@ func withObjects(own []byte, digest ID, objects []Raw) []byte {
 	return p
 }
 
-// splitObjects parts a payload of version 2: the operation's own payload, the digest that is given
+// splitObjects parts a payload of form 2: the operation's own payload, the digest that is given
 // for it, and the objects, which are not nil. Parts that are cut short are empty.
 func splitObjects(p []byte) (own []byte, digest ID, objects []byte) {
 	r := varint.Reader{Rest: p[1:]}

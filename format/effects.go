@@ -9,7 +9,7 @@ import (
 
 // Effects says what an operation does, so that a program which does not know its verb can still
 // follow it, undo it or refuse to. The first six fields are about session refs. The zero Effects
-// are those of an operation that states none: a record of payload version 1.
+// are no effects: an operation states some.
 type Effects struct {
 	Extends  bool // branches grow: the new value descends from the old one, or a session begins
 	Moves    bool // refs change to a value that need not descend from the old one
@@ -34,7 +34,7 @@ type Effects struct {
 // values.
 type UndoRule byte
 
-// The rules. An operation that states no effects, and whose verb is unknown, has the first.
+// The rules.
 const (
 	UndoRefuses UndoRule = 0 // undo stops here
 	UndoTakes   UndoRule = 1 // undo takes the operation back
@@ -71,14 +71,13 @@ func readEffects(r *varint.Reader) (e Effects) {
 		*is = bits&(1<<i) != 0
 	}
 	e.Undo = UndoRule(r.Byte())
-	if r.Err == nil && e == (Effects{}) {
-		r.Fail(errors.New("an operation that states no effects"))
-	}
 	return e
 }
 
 func (e *Effects) check() error {
 	switch {
+	case *e == (Effects{}):
+		return errors.New("an operation that states no effects")
 	case e.Undo > UndoIsRedo:
 		return fmt.Errorf("unknown rule of undo: %d", e.Undo)
 	case e.Leaves && !e.Moves:

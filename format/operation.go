@@ -84,11 +84,10 @@ const (
 	MaxPayload = 64 << 20 // bytes of one record's payload
 )
 
-// The versions of payloads. Version 3 is DensePayload.
+// The forms of payloads, by their first byte. Form 3 is DensePayload.
 const (
-	opPlain   = 1 // an operation without effects
-	opCarries = 2 // an operation of version 1 or 4 and, behind it, its objects
-	opStates  = 4 // an operation with its effects
+	opAlone   = 1 // an operation
+	opCarries = 2 // a payload of form 1 and, behind it, the operation's objects
 )
 
 var errShortRecord = errors.New("record is cut short")
@@ -246,17 +245,11 @@ func (op *Operation) payload() ([]byte, error) {
 	if err := op.check(); err != nil {
 		return nil, err
 	}
-	b := []byte{opStates}
-	if op.Effects == (Effects{}) {
-		b[0] = opPlain
-	}
-	b = binary.AppendUvarint(b, op.Number)
+	b := binary.AppendUvarint([]byte{opAlone}, op.Number)
 	b = append(b, op.Before[:]...)
 	b = binary.AppendUvarint(b, uint64(op.Time.UnixMilli()))
 	b = varint.AppendString(b, op.Verb)
-	if b[0] == opStates {
-		b = appendEffects(b, op.Effects)
-	}
+	b = appendEffects(b, op.Effects)
 	b = varint.AppendString(b, op.Session)
 	b = binary.AppendUvarint(b, op.About)
 	b = binary.AppendUvarint(b, uint64(len(op.Refs)))
@@ -288,20 +281,18 @@ func decodePayload(p []byte) (*Operation, error) {
 	r := &byteReader{varint.Reader{Rest: p}}
 	v := r.Byte()
 	switch {
-	case r.Err != nil || v == opPlain || v == opStates:
+	case r.Err != nil || v == opAlone:
 	case v == opCarries:
 		return nil, errors.New("objects without an operation before them")
 	case v == DensePayload:
 		return nil, errDense
 	default:
-		return nil, &VersionError{What: "operation", Got: int(v), Known: opStates}
+		return nil, &VersionError{What: "operation", Got: int(v), Known: opAlone}
 	}
 	op := &Operation{Number: r.Uvarint(), Before: r.id()}
 	op.Time = time.UnixMilli(int64(r.Uvarint())).UTC()
 	op.Verb = r.String()
-	if v == opStates {
-		op.Effects = readEffects(&r.Reader)
-	}
+	op.Effects = readEffects(&r.Reader)
 	op.Session, op.About = r.String(), r.Uvarint()
 	for n := r.Count(minRef); n > 0 && r.Err == nil; n-- {
 		op.Refs = append(op.Refs, RefUpdate{Name: r.String(), Old: r.value(), New: r.value()})

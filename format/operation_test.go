@@ -8,7 +8,6 @@ import (
 	"hash/crc32"
 	"math"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +17,7 @@ import (
 
 func TestOperationRoundTrip(t *testing.T) {
 	for _, op := range []*format.Operation{sampleOperation(), fullOperation(), emptyOperation(),
-		carryingOperation(), statingOperation(), statingAndCarrying()} {
+		carryingOperation(), statingOperation()} {
 		record, digest, err := op.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -92,7 +91,7 @@ func frame(payload []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(len(payload)))
 }
 
-// carrying returns the payload of version 2 around own, up to its objects.
+// carrying returns the payload of form 2 around own, up to its objects.
 func carrying(own []byte) []byte {
 	sum := sha256.Sum256(own)
 	return append(append(binary.AppendUvarint([]byte{2}, uint64(len(own))), own...), sum[:]...)
@@ -124,15 +123,13 @@ func payloadOf(t *testing.T, op *format.Operation) []byte {
 }
 
 func TestOperationPayloadRefused(t *testing.T) {
-	// Version, number, 32 zeros, time, "init", "", about, no refs, no forests
+	// Form, number, 32 zeros, time, "init", effects, "", about, no refs, no forests
 	empty := payloadOf(t, emptyOperation())
 	at := func(i int, b ...byte) []byte {
 		return append(append(bytes.Clone(empty[:i]), b...), empty[i+1:]...)
 	}
 	stating := func(flags, undo byte) []byte {
-		p := slices.Insert(bytes.Clone(empty), 40, flags, undo) // behind the verb
-		p[0] = 4
-		return p
+		return append(append(bytes.Clone(empty[:40]), flags, undo), empty[42:]...)
 	}
 	tests := []struct {
 		name    string
@@ -141,15 +138,15 @@ func TestOperationPayloadRefused(t *testing.T) {
 	}{
 		{"nothing", nil, "ends early"},
 		{"version 5", at(0, 5), "version 5"},
-		{"version 4 without effects", stating(0, 0), "states no effects"},
+		{"no effects", stating(0, 0), "states no effects"},
 		{"a rule of undo to come", stating(1, 5), "rule of undo"},
 		{"leaving without moving", stating(1<<4, 1), "without moving"},
 		{"effects cut", stating(1, 1)[:41], "ends early"},
 		{"a dense block", at(0, 3), "dense"},
-		{"version 2 around nothing", []byte{2, 0}, "digest"},
-		{"version 2 around version 2", carrying([]byte{2, 0}), "without an operation"},
-		{"version 2 with no objects", append(carrying(empty), 0), "objects"},
-		{"version 2 with bytes after the objects",
+		{"form 2 around nothing", []byte{2, 0}, "digest"},
+		{"form 2 around form 2", carrying([]byte{2, 0}), "without an operation"},
+		{"form 2 with no objects", append(carrying(empty), 0), "objects"},
+		{"form 2 with bytes after the objects",
 			append(carrying(empty), 1, 1, '\n', 0), "objects"},
 		{"number in two bytes", at(1, 0x81, 0), "more bytes than it needs"},
 		{"number 0", at(1, 0), "count from 1"},
@@ -160,9 +157,9 @@ func TestOperationPayloadRefused(t *testing.T) {
 		{"time past int64", at(34, binary.AppendUvarint(nil, math.MaxUint64)...), "before 1970"},
 		{"verb past the end", at(35, 0xff, 0x7f), "ends early"},
 		{"bad verb", at(36, 'I'), "bad verb"},
-		{"about itself", at(41, 1), "not before it"},
-		{"refs past the end", at(42, 0xff, 0xff, 0xff, 0xff, 0x0f), "ends early"},
-		{"forests past the end", at(43, 0xff, 0xff, 0xff, 0xff, 0x0f), "ends early"},
+		{"about itself", at(43, 1), "not before it"},
+		{"refs past the end", at(44, 0xff, 0xff, 0xff, 0xff, 0x0f), "ends early"},
+		{"forests past the end", at(45, 0xff, 0xff, 0xff, 0xff, 0x0f), "ends early"},
 	}
 	for _, tt := range tests {
 		_, _, _, err := format.DecodeOperation(frame(tt.payload))
@@ -172,7 +169,7 @@ func TestOperationPayloadRefused(t *testing.T) {
 	}
 	_, _, _, err := format.DecodeOperation(frame(at(0, 9)))
 	var v *format.VersionError
-	if !errors.As(err, &v) || v.Got != 9 || v.Known != 4 {
+	if !errors.As(err, &v) || v.Got != 9 || v.Known != 1 {
 		t.Errorf("got %v, want a VersionError", err)
 	}
 }
@@ -209,7 +206,7 @@ func TestOperationObjectsDamaged(t *testing.T) {
 	}
 }
 
-// carriedPart returns the objects of a payload of version 2.
+// carriedPart returns the objects of a payload of form 2.
 func carriedPart(payload []byte) []byte {
 	return payload[len(carrying(operationPart(payload))):]
 }
@@ -218,7 +215,7 @@ func carriedPart(payload []byte) []byte {
 // must encode to the same bytes again.
 func TestOperationPayloadDamage(t *testing.T) {
 	for _, op := range []*format.Operation{sampleOperation(), fullOperation(), emptyOperation(),
-		carryingOperation(), statingOperation(), statingAndCarrying()} {
+		carryingOperation(), statingOperation()} {
 		for _, p := range damaged(payloadOf(t, op)) {
 			record := frame(p)
 			if again, err := againOperation(record); err == nil && !bytes.Equal(again, record) {

@@ -23,8 +23,7 @@ type Slot struct {
 	ID       ID
 }
 
-// pageVersion is 2: version 1, which kept the list by the numbers of evictions, was never released.
-const pageVersion = 2
+const pageVersion = 1
 
 // Encode returns the page's header.
 func (p *Page) Encode() ([]byte, error) {

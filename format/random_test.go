@@ -257,11 +257,9 @@ func (r random) operation() *format.Operation {
 	if r.coin() {
 		op.Session = r.name()
 	}
-	if r.coin() {
-		op.Effects = format.Effects{Moves: r.coin(), Makes: r.coin(), Forgets: r.coin(),
-			Undo: format.UndoRule(1 + r.IntN(4))}
-		op.Effects.Leaves = op.Effects.Moves && r.coin()
-	}
+	op.Effects = format.Effects{Moves: r.coin(), Makes: r.coin(), Forgets: r.coin(),
+		Undo: format.UndoRule(1 + r.IntN(4))}
+	op.Effects.Leaves = op.Effects.Moves && r.coin()
 	for _, n := range r.sorted(0, 4) {
 		op.Refs = append(op.Refs, format.RefUpdate{Name: n, Old: r.value(true), New: r.value(true)})
 	}

@@ -36,11 +36,11 @@ func CutRecord(b []byte) (payload, rest []byte, err error) {
 	return payload, b[opFront+len(payload)+opBack:], nil
 }
 
-// DensePayload is the version of a payload that holds a block of records in a dense log segment
+// DensePayload is the form of a payload that holds a block of records in a dense log segment
 // (docs/format/dense-log.md).
 const DensePayload = 3
 
-// BeginsDense reports whether b begins with a record whose payload has the version DensePayload.
+// BeginsDense reports whether b begins with a record whose payload has the form DensePayload.
 // Thirteen bytes are enough to tell.
 func BeginsDense(b []byte) bool {
 	return len(b) > opFront && frontFits(b[:opFront]) && b[opFront] == DensePayload

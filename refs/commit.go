@@ -79,7 +79,9 @@ func (db *DB) Commit(
 	if err := db.mustHold(held); err != nil {
 		return nil, err
 	}
-	op.Effects, _ = EffectsOf(op)
+	if op.Effects == (format.Effects{}) {
+		op.Effects, _ = EffectsOfVerb(op.Verb)
+	}
 	op.Number, op.Before = v.Number+1, v.Digest
 	slices.SortFunc(op.Refs,
 		func(a, b format.RefUpdate) int { return strings.Compare(a.Name, b.Name) })

@@ -71,15 +71,6 @@ var effects = [...]struct {
 	{VerbRepair, format.Effects{Moves: true, Makes: true, Undo: format.UndoRefuses}},
 }
 
-// EffectsOf returns what an operation does: what its record states, or else what this version knows
-// of its verb. If both are missing, known is false and undo refuses.
-func EffectsOf(op *format.Operation) (e format.Effects, known bool) {
-	if op.Effects != (format.Effects{}) {
-		return op.Effects, true
-	}
-	return EffectsOfVerb(op.Verb)
-}
-
 // EffectsOfVerb returns what the operations of a verb do that this version commits. For an unknown
 // verb, known is false and undo refuses.
 func EffectsOfVerb(verb string) (e format.Effects, known bool) {

@@ -50,7 +50,7 @@ func opShow(a *app, s *session.Store, view *refs.View, name string) error {
 			"`ctx op log` lists those that are kept")
 	}
 	var ids []format.ID
-	if effect, _ := refs.EffectsOf(found.Op); effect.Forgets {
+	if found.Op.Effects.Forgets {
 		if f, err := s.History.Forgotten(number); err == nil {
 			ids = f.Objects
 		} else if !errors.Is(err, fs.ErrNotExist) {

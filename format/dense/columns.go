@@ -31,9 +31,8 @@ const (
 
 // The forms of records.
 const (
-	formWhole  = 0
-	formPlain  = 1 // the version of the payload, which is without effects
-	formStates = 4 // the same, with effects
+	formWhole = 0
+	formAlone = 1 // that of the payload
 )
 
 // columns are the parts of an unpacked block.

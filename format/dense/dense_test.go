@@ -54,10 +54,8 @@ func records(t testing.TB, r *rand.Rand, count int) []byte {
 	tip := format.Value{}
 	for n := range count {
 		op := &format.Operation{Number: uint64(n + 1), Before: before,
-			Time: time.UnixMilli(int64(n) * 1000), Verb: "append", Session: "s"}
-		if r.IntN(2) == 0 {
-			op.Effects = format.Effects{Extends: true, Undo: format.UndoTakes}
-		}
+			Time: time.UnixMilli(int64(n) * 1000), Verb: "append", Session: "s",
+			Effects: format.Effects{Extends: true, Undo: format.UndoTakes}}
 		next := format.Value{Kind: format.SessionValue, ID: id(r.IntN(200)), Frontier: uint64(n)}
 		if r.IntN(3) == 0 {
 			next.Pin = id(1000 + n)
@@ -170,6 +168,7 @@ func TestMissing(t *testing.T) {
 // are never shortened.
 func TestOnlyWhatStays(t *testing.T) {
 	op := &format.Operation{Number: 1, Verb: "checkpoint", Time: time.UnixMilli(1),
+		Effects: format.Effects{Undo: format.UndoPasses},
 		Refs: []format.RefUpdate{
 			{Name: "forests/main", New: format.Value{Kind: format.ObjectValue, ID: id(1)}},
 			{Name: "sessions/s/main",

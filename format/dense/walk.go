@@ -19,7 +19,7 @@ const (
 	passes              // an object that may go or move: a forest, a pin, what a user's ref names
 )
 
-// walk goes through a payload of version 1 or 4. It calls id at each place of an id, and copies the
+// walk goes through a payload of form 1. It calls id at each place of an id, and copies the
 // bytes between to copied. id takes the id from r where the payload has it. The payload ends where
 // the walk ends.
 type walk struct {
@@ -34,17 +34,14 @@ var errKind = errors.New("an unknown kind of value or decision")
 func (w *walk) run() error {
 	r := &w.r
 	w.mark = r.Rest
-	version := r.Byte()
-	if version != formPlain && version != formStates {
+	if r.Byte() != formAlone {
 		r.Fail(errKind)
 	}
 	r.Uvarint() // number
 	w.at(before)
 	r.Uvarint()         // time
 	r.Take(r.Uvarint()) // verb
-	if version == formStates {
-		r.Take(2) // effects
-	}
+	r.Take(2)           // effects
 	r.Take(r.Uvarint()) // session
 	r.Uvarint()         // about
 	refs := r.Uvarint()

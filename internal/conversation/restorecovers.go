@@ -55,7 +55,7 @@ func (t *Tx) changedSince(name string, number uint64) (map[format.ID]bool, error
 		if r.Op.Number <= number {
 			return false
 		}
-		if effect, _ := refs.EffectsOf(r.Op); effect.Summarizes {
+		if r.Op.Effects.Summarizes {
 			return true
 		}
 		for _, f := range r.Op.Forests {

@@ -127,7 +127,7 @@ func (t *Tx) checkNoForget() error {
 		last = r.Op
 		return last.Verb == refs.VerbCheckpoint
 	})
-	if err != nil || last == nil || !history.Forgets(last) {
+	if err != nil || last == nil || !last.Effects.Forgets {
 		return err
 	}
 	return fmt.Errorf("%w: operation %d was to forget, and cannot be taken back: %w",
@@ -136,12 +136,7 @@ func (t *Tx) checkNoForget() error {
 
 // checkUndoable returns ErrRefused for an operation that cannot be taken back.
 func checkUndoable(op *format.Operation) error {
-	e, known := refs.EffectsOf(op)
-	switch {
-	case !known:
-		return fmt.Errorf("%w: this version does not know what operation %d (%s) did",
-			history.ErrRefused, op.Number, op.Verb)
-	case e.Undo != format.UndoTakes:
+	if op.Effects.Undo != format.UndoTakes {
 		return fmt.Errorf("%w: operation %d (%s) cannot be taken back", history.ErrRefused,
 			op.Number, op.Verb)
 	}
@@ -154,7 +149,6 @@ func (t *Tx) applyInverse(
 	session, verb string, r refs.Record, ops []refs.Record, done *Undone,
 ) error {
 	op := &format.Operation{Verb: verb, Session: session, About: r.Op.Number}
-	effect, _ := refs.EffectsOf(r.Op)
 	diff := NewDifference()
 	for _, u := range r.Op.Refs {
 		want, expected := u.Old, u.New
@@ -164,7 +158,7 @@ func (t *Tx) applyInverse(
 		now := t.store.View.Get(u.Name)
 		switch {
 		case u.Name == "HEAD":
-			if effect.Removes && now == expected && now != want {
+			if r.Op.Effects.Removes && now == expected && now != want {
 				op.Refs = append(op.Refs, format.RefUpdate{Name: u.Name, Old: now, New: want})
 			}
 		case isStateRef(u.Name):
@@ -300,19 +294,13 @@ func movesSession(op *format.Operation, session string) bool {
 	return false
 }
 
-// undoRule returns how undo treats an operation. Undo refuses a verb that is not known.
-func undoRule(op *format.Operation) format.UndoRule {
-	e, _ := refs.EffectsOf(op)
-	return e.Undo
-}
-
 // lastDone returns the latest operation that is not taken back, or nil. It passes over undos, what
 // they took back, and operations that change no history.
 func lastDone(ops []refs.Record) *refs.Record {
 	back := takenBack(ops)
 	for i := range ops {
 		op := ops[i].Op
-		switch undoRule(op) {
+		switch op.Effects.Undo {
 		case format.UndoIsUndo, format.UndoIsRedo, format.UndoPasses:
 		default:
 			if !back[op.Number] {
@@ -328,7 +316,7 @@ func lastDone(ops []refs.Record) *refs.Record {
 func takenBack(ops []refs.Record) map[uint64]bool {
 	back, answered := map[uint64]bool{}, map[uint64]bool{}
 	for i := range ops {
-		switch op := ops[i].Op; undoRule(op) {
+		switch op := ops[i].Op; op.Effects.Undo {
 		case format.UndoIsUndo:
 			if !answered[op.Number] {
 				back[op.About] = true
@@ -344,7 +332,7 @@ func takenBack(ops []refs.Record) map[uint64]bool {
 // undoOf returns the number of the latest undo of an operation, or 0. ops are newest first.
 func undoOf(ops []refs.Record, about uint64) uint64 {
 	for _, r := range ops {
-		if undoRule(r.Op) == format.UndoIsUndo && r.Op.About == about {
+		if r.Op.Effects.Undo == format.UndoIsUndo && r.Op.About == about {
 			return r.Op.Number
 		}
 	}
@@ -357,7 +345,7 @@ func lastUndone(ops []refs.Record) *refs.Record {
 	redone := map[uint64]int{}
 	for i := range ops {
 		op := ops[i].Op
-		switch undoRule(op) {
+		switch op.Effects.Undo {
 		case format.UndoPasses:
 		case format.UndoIsRedo:
 			redone[op.About]++

@@ -17,7 +17,7 @@ import (
 )
 
 // graft commits an operation of a verb that this version does not know. It moves a branch to the
-// value that to returns for the present one, and states e if e is not zero.
+// value that to returns for the present one, and states e.
 func graft(t *testing.T, s *session.Store, e format.Effects, to func(format.Value) format.Value) {
 	t.Helper()
 	err := s.Store.Locked(context.Background(), func(x *store.Tx) error {
@@ -79,7 +79,7 @@ func TestUndoOfAStatedEffect(t *testing.T) {
 }
 
 // An operation moves a session's branch under a verb that this version does not know, and states
-// no effects: it is read, and neither undo nor redo goes past it.
+// that undo refuses it: it is read, and neither undo nor redo goes past it.
 func TestUndoRefusesAnUnknownVerb(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
 	ctx := context.Background()
@@ -88,7 +88,7 @@ func TestUndoRefusesAnUnknownVerb(t *testing.T) {
 	if _, err := s.Conversation.Undo(ctx, "talk"); err != nil {
 		t.Fatal(err)
 	}
-	graft(t, s, format.Effects{}, func(v format.Value) format.Value {
+	graft(t, s, format.Effects{Moves: true}, func(v format.Value) format.Value {
 		v.Frontier++
 		return v
 	})

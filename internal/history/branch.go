@@ -103,12 +103,11 @@ func (s *Reader) Joined(
 			}
 			last, ended = r.Op.Refs[i].Old, r.Op.Number
 		}
-		effect, _ := refs.EffectsOf(r.Op)
-		if effect.Restores {
+		if r.Op.Effects.Restores {
 			about = r.Op.About
 			return true
 		}
-		if effect.Extends && effect.Removes {
+		if r.Op.Effects.Extends && r.Op.Effects.Removes {
 			v, by = last, ended
 		}
 		return false

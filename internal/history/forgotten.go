@@ -9,7 +9,6 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/objects"
-	"github.com/gemini-ctx/ctx/refs"
 )
 
 // ReadForgotten reads a file of what was forgotten, named as in the store.
@@ -36,12 +35,6 @@ func (s *Reader) Forgotten(n uint64) (*format.Forgotten, error) {
 func (s *Reader) Forgets() ([]uint64, error) {
 	numbers, _, err := s.Objects.ForgetFiles()
 	return numbers, err
-}
-
-// Forgets reports whether an operation erased words.
-func Forgets(op *format.Operation) bool {
-	e, _ := refs.EffectsOf(op)
-	return e.Forgets
 }
 
 // Unfinished returns what an interrupted forget was to forget; nil where there is none.

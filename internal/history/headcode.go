@@ -9,9 +9,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/varint"
 )
 
-// headForm is the first byte of a head in the cache. A head with any other byte is made anew: older
-// versions of ctx wrote JSON.
-const headForm = 2
+// headForm is the first byte of a head in the cache. A head with any other byte is made anew.
+const headForm = 1
 
 // Append appends the encoded head to b. Session, Branch and Value are not part of it.
 func (h *Head) Append(b []byte) ([]byte, error) {

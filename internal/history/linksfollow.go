@@ -171,7 +171,7 @@ func (s *Reader) followOne(l *Links, op *format.Operation, view *refs.View) erro
 	if len(moved) == 0 {
 		return nil
 	}
-	effect, _ := refs.EffectsOf(op)
+	effect := op.Effects
 	grown := effect.Extends
 	if effect.Leaves {
 		on, err := s.extends(moved)

@@ -62,8 +62,7 @@ func (c copiedFile) encode() ([]byte, error) {
 	return append(append(append(b, line...), '\n'), state...), nil
 }
 
-// decode undoes encode. Mark.State shares the memory of b. It also reads what older versions wrote:
-// one line of JSON, with Mark.State in it.
+// decode undoes encode. Mark.State shares the memory of b.
 func (c *copiedFile) decode(b []byte) error {
 	line, state, parted := bytes.Cut(b, []byte("\n"))
 	err := json.Unmarshal(line, c)

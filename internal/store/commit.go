@@ -126,7 +126,7 @@ func (t *Tx) Commit(op *format.Operation) error {
 			return err
 		}
 	}
-	if _, known := refs.EffectsOf(op); !known {
+	if _, known := refs.EffectsOfVerb(op.Verb); !known {
 		return fmt.Errorf("no effect is known of a verb %q", op.Verb)
 	}
 	if err := t.ownOnly(op); err != nil {

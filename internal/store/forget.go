@@ -432,7 +432,7 @@ func (t *Tx) hasForgotten(n uint64) (bool, error) {
 	happened := true
 	err := t.Refs.Backward(t.View, func(r refs.Record) bool {
 		if r.Op.Number == n {
-			happened = history.Forgets(r.Op)
+			happened = r.Op.Effects.Forgets
 		}
 		return r.Op.Number > n
 	})

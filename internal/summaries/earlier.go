@@ -45,8 +45,7 @@ func EarlierCovers(
 	err = r.Refs.Backward(r.View, func(rec refs.Record) bool {
 		for _, f := range rec.Op.Forests {
 			if f.Name == at.Forest && failed == nil {
-				effect, _ := refs.EffectsOf(rec.Op)
-				failed = past.record(effect, f.Decisions)
+				failed = past.record(rec.Op.Effects, f.Decisions)
 			}
 		}
 		return failed == nil && !past.done

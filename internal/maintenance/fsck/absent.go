@@ -9,12 +9,11 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/objects"
-	"github.com/gemini-ctx/ctx/refs"
 )
 
 // noteForget records an operation that forgot something.
 func (f *checker) noteForget(op *format.Operation) {
-	if effect, _ := refs.EffectsOf(op); effect.Forgets {
+	if op.Effects.Forgets {
 		f.forgetOps = append(f.forgetOps, op.Number)
 	}
 }

@@ -120,7 +120,8 @@ func TestFsckOfEpochRefs(t *testing.T) {
 			v, err := s.Refs.Begin(held)
 			if err == nil {
 				op := &format.Operation{Verb: "x", Time: s.Now().Truncate(time.Millisecond),
-					Refs: []format.RefUpdate{{Name: name, Old: old, New: to}}}
+					Effects: format.Effects{Undo: format.UndoPasses},
+					Refs:    []format.RefUpdate{{Name: name, Old: old, New: to}}}
 				_, err = s.Refs.Commit(held, v, op, nil)
 			}
 			if err != nil {

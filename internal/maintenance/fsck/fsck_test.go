@@ -207,7 +207,8 @@ func TestFsckFindsWhatCannotBe(t *testing.T) {
 	} {
 		s := kit.Open(t, storetest.CopyStore(t, from.Dir), nil)
 		view := storetest.View(t, s)
-		op := &format.Operation{Verb: "wrong", Time: storetest.Start.Add(time.Hour)}
+		op := &format.Operation{Verb: "wrong", Time: storetest.Start.Add(time.Hour),
+			Effects: format.Effects{Undo: format.UndoPasses}}
 		change(s, view.Get(ref), op)
 		held, err := s.Lock(context.Background())
 		if err != nil {

@@ -110,7 +110,8 @@ func TestFsckCountsWhatAJoinBrings(t *testing.T) {
 func record(t *testing.T, s *session.Store, change func(format.Value, *format.Operation)) {
 	t.Helper()
 	view := storetest.View(t, s)
-	op := &format.Operation{Verb: "wrong", Time: storetest.Start.Add(time.Hour)}
+	op := &format.Operation{Verb: "wrong", Time: storetest.Start.Add(time.Hour),
+		Effects: format.Effects{Undo: format.UndoPasses}}
 	change(view.Get("sessions/talk/main"), op)
 	held, err := s.Lock(context.Background())
 	if err != nil {

@@ -125,7 +125,7 @@ func (m *moves) faultsOf(op *format.Operation, u format.RefUpdate, session strin
 			faults = append(faults, why)
 		}
 	}
-	effect, known := refs.EffectsOf(op)
+	effect := op.Effects
 	history := effect.Extends || effect.Moves || effect.Makes || effect.Removes
 	switch {
 	case op.Session != "" && op.Session != session:
@@ -141,7 +141,7 @@ func (m *moves) faultsOf(op *format.Operation, u format.RefUpdate, session strin
 		return faults // the session has another name in its own store, and may move in any way
 	}
 	add(m.foreignEntry(u.Name, u.New))
-	if known && op.Verb != refs.VerbRepair {
+	if op.Verb != refs.VerbRepair {
 		add(m.otherEffect(op, effect, u))
 	}
 	return faults

@@ -130,7 +130,8 @@ func TestFsckOfRecordsThatAgree(t *testing.T) {
 	to.ID = parent
 	held := storetest.Must[*lock.Held](t)(s.Lock(bg))
 	op := &format.Operation{Verb: "graft", Session: "talk", Time: storetest.Start.Add(time.Hour),
-		Refs: []format.RefUpdate{{Name: "sessions/talk/main", Old: v, New: to}}}
+		Effects: format.Effects{Moves: true, Leaves: true, Undo: format.UndoTakes},
+		Refs:    []format.RefUpdate{{Name: "sessions/talk/main", Old: v, New: to}}}
 	storetest.Must[*kit.View](t)(s.Refs.Commit(held, view, op, nil))
 	if err := held.Release(); err != nil {
 		t.Fatal(err)

@@ -85,7 +85,7 @@ func (f *checker) checkLog() {
 // of a verb never change, and those of an unknown verb are not judged.
 func (f *checker) checkEffects(op *format.Operation) {
 	want, known := refs.EffectsOfVerb(op.Verb)
-	if known && op.Effects != (format.Effects{}) && op.Effects != want {
+	if known && op.Effects != want {
 		f.fault("log", fmt.Sprintf("operation %d", op.Number), "",
 			fmt.Sprintf("states effects that a verb %q does not have", op.Verb))
 	}

@@ -95,7 +95,7 @@ func (r *repairer) listForgotten() error {
 		op := record.Op
 		half := known.Half != nil && known.Half.Operation == op.Number
 		has := half || slices.Contains(known.Files, op.Number)
-		if effect, _ := refs.EffectsOf(op); effect.Forgets && !has {
+		if op.Effects.Forgets && !has {
 			missing = append(missing, format.Forgotten{Operation: op.Number, Time: op.Time})
 		}
 		return true

@@ -49,21 +49,7 @@ func Open(root string, fsys *durable.FS, owner lock.Owner) (*Dir, error) {
 	}
 	owner.Host = ""
 	d := &Dir{root: root, mode: info.Mode() & (fs.ModePerm | fs.ModeSetgid), fs: fsys, owner: owner}
-	d.eraseHost()
 	return d, d.shareLock()
-}
-
-// maxOwner is how many bytes of lock.owner are looked at.
-const maxOwner = 4096
-
-// eraseHost writes spaces over the owner that an earlier version of ctx has left, which names a
-// machine: a shorter line that is written over it leaves its end. Who may only read leaves it.
-func (d *Dir) eraseHost() {
-	path := filepath.Join(d.root, "lock.owner")
-	b, err := durable.ReadAtMost(path, maxOwner)
-	if err == nil && bytes.Contains(b, []byte(`"host"`)) {
-		_ = d.fs.WriteNoSync(path, bytes.Repeat([]byte{' '}, len(b)))
-	}
 }
 
 // shareLock makes the files of the lock, so that everybody who may write to the root can take it.
