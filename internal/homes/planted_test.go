@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/faults/program"
+	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 )
 
 // planted are texts that somebody hides where an agent will read them. Each has a token in place of
@@ -100,6 +101,9 @@ var hiding = []struct {
 	})},
 	{"file that was read", true, false, steps(func(text string) step {
 		return step{"Read", object{"file_path": "README.md"}, "     1\t" + text, false}
+	})},
+	{"task of a subagent", false, false, steps(func(text string) step {
+		return step{"Task", object{"description": "look", "prompt": text}, "seen", false}
 	})},
 	{"name of a file that was changed", false, false, steps(func(text string) step {
 		return step{"Write", object{"file_path": "/w/" + text + ".go", "content": "x"}, "ok", false}
@@ -390,11 +394,14 @@ var toldLine = regexp.MustCompile(`^(What was done |What this session was about 
 // In what commands print, no line looks like one of ctx that names what the planted texts name: no
 // header, tag or heading is forged.
 var forged = regexp.MustCompile(`(?m)^(\[(user|model|tool|system)\b[^"\]\n]*(4119527a|$)|` +
-	`(wanted|decided|concluded) \[4119527a\]|session 2222|4119527a |ctx: hint|` +
+	`(they )?(wanted|decided|concluded|noted) \[4119527a\]|4119527a #|` +
 	`<(cluster|evicted) 4119527a|</(context_clusters|project)>\n<)`)
 
 // spoken are the lines of a brief that say what the user or the agent said.
 var spoken = regexp.MustCompile(`^(wanted|decided|concluded) `)
+
+// byToolLine are the lines of a rendered block that say that a tool printed them.
+var byToolLine = regexp.MustCompile(`^(tool: |(tool|failing) \[[0-9a-f]+\] |\[tool )`)
 
 // Marks that do not show, or that steer a terminal.
 const unseen = "\x1b\u202e\u202c\u200b\r\u2028"
@@ -421,6 +428,9 @@ func TestPlantedTexts(t *testing.T) {
 				size = 4
 			}
 			for from := 0; from < len(planted); from += size {
+				if place.each && !thirds.Mine(t, from/size) {
+					continue
+				}
 				var texts, tokens []string
 				for i := from; i < from+size; i++ {
 					tokens = append(tokens, fmt.Sprintf("plantedverb%02d", i))
@@ -565,7 +575,7 @@ func (w *world) judge(byTool bool, from int, tokens []string, reached map[int]bo
 		}
 	}
 	for _, args := range [][]string{{"brief"}, {"brief", "--project"}, {"log"}, {"render"},
-		{"render", "--budget", "2000"}, {"search", tokens[0]}, {"grep", "plantedverb"},
+		{"render", "--budget", "2000"}, {"render", "--query", tokens[0]}, {"search", tokens[0]}, {"grep", "plantedverb"},
 		{"session", "list"}, {"status"}, {"forest"}, {"branch", "list"}, {"show-ref"}} {
 		out := w.run.Run(args...).Out
 		if at := forged.FindString(out); at != "" {
@@ -577,6 +587,14 @@ func (w *world) judge(byTool bool, from int, tokens []string, reached map[int]bo
 		}
 		if strings.ContainsAny(out, marks) {
 			t.Errorf("%q: a mark that does not show", args)
+		}
+		block, _, _ := strings.Cut(out, "</context_clusters>")
+		if args[0] == "render" && byTool && len(block) < len(out) {
+			for l := range strings.SplitSeq(block, "\n") {
+				if strings.Contains(l, "plantedverb") && !byToolLine.MatchString(l) {
+					t.Errorf("%q: words of a tool without a mark: %q", args, l)
+				}
+			}
 		}
 		if args[0] != "brief" {
 			continue

@@ -259,6 +259,10 @@ func (t *contextWriter) message(m *history.Shown, from string) {
 		return
 	}
 	role := m.Entry.Role
+	if _, child, err := t.s.Recall.ParentOf(t.view, from); err == nil && child &&
+		role == transcript.RoleUser {
+		role = "agent" // it gave a subagent this task
+	}
 	if _, theirs := history.Owner(t.view, from); theirs {
 		role += " of another store"
 	}

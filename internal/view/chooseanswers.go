@@ -63,7 +63,7 @@ func (c *chooser) answers() {
 		if !ok {
 			i = c.looseSection()
 		}
-		l := line{sentence: true, from: m.ID, text: tidy(p.Text),
+		l := line{sentence: true, from: m.ID, text: tidy(p.Text), byTool: m.Role == "tool",
 			order: lineOrder{seq: m.Seq, entry: m.ID, pos: p.Pos}}
 		n := c.p.lineCost(l)
 		if l.text == "" || said[l.text] || !purse.holds(n) || !c.payLine(i, n) {

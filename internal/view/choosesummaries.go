@@ -83,7 +83,7 @@ func (c *chooser) offers() []offer {
 // sentenceLine returns sentence k of a summary that is part j of its cluster.
 func sentenceLine(list []summarize.Sentence, j, k int) line {
 	s := list[k]
-	return line{sentence: true, from: s.Entry, text: oneLine(s.Text),
+	return line{sentence: true, from: s.Entry, text: oneLine(s.Text), byTool: s.Role == "tool",
 		order: lineOrder{j, s.Seq, s.Entry, s.Pos, k}}
 }
 

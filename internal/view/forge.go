@@ -38,9 +38,23 @@ var printedBeginnings = [...]string{"[user ", "[model ", "[tool ", "[system ", "
 	"<initial_context", "</initial_context", "<system-update", "</system-update", "<evicted ",
 	"<project>", "</project>", "<session ", "</session"}
 
+// briefBeginnings begin lines of a brief, before the id in brackets.
+var briefBeginnings = [...]string{"wanted [", "decided [", "concluded [", "they ", "state [",
+	"changed [", "files [", "failing [", "todo [", "noted [", "recap [", "tool ["}
+
 // looksPrinted reports whether a text begins as a line that a printer writes.
 func looksPrinted(text string) bool {
 	if text[0] != '[' && text[0] != '<' {
+		start := text[:min(len(text), len("they concluded ["))]
+		if strings.IndexByte(start, '[') < 0 {
+			return false
+		}
+		start = strings.ToLower(start)
+		for _, begin := range briefBeginnings {
+			if strings.HasPrefix(start, begin) {
+				return true
+			}
+		}
 		return false
 	}
 	lower := strings.ToLower(text[:min(len(text), 24)])

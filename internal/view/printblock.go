@@ -166,7 +166,13 @@ func spanText(first, last time.Time) string {
 	return ", " + first.Format(day+" "+clock)
 }
 
-func lineText(l line) string { return escapeQuoted(l.text) + "\n" }
+// lineText says it if a line has the words of a tool, which may come from anywhere.
+func lineText(l line) string {
+	if l.byTool {
+		return "tool: " + strings.ReplaceAll(escapeQuoted(l.text), "\n", "\ntool: ") + "\n"
+	}
+	return unforged(escapeQuoted(l.text)) + "\n"
+}
 
 func (p blockPrinter) quoted(m messageItems) string { return escapeQuoted(messageText(m, p.brief)) }
 

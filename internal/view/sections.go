@@ -56,6 +56,7 @@ type line struct {
 	sentence bool
 	from     format.ID
 	text     string
+	byTool   bool // the words of a tool
 	order    lineOrder
 }
 
