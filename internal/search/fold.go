@@ -5,9 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// Fold removes the accents of Latin letters, precomposed or combining, so that "café" and "cafe"
-// match. It writes ligatures as two letters: "ß" becomes "ss". It keeps case and all other
-// characters.
+// Fold removes the accents of Latin and Greek letters, precomposed or combining, so that "café" and
+// "cafe" match, and writes the wide forms of ASCII as ASCII: "ＡＢＣ" as "ABC". It writes ligatures
+// as two letters: "ß" becomes "ss"; the last sigma of a word as any other, and "ё" as "е". It keeps
+// case and all other characters.
 func Fold(text string) string {
 	for i := 0; i < len(text); i++ {
 		if text[i] >= utf8.RuneSelf {
@@ -47,8 +48,13 @@ func fold(text string, from int, withPlaces bool) (string, []int) {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		out := text[i : i+size]
 		switch base := bases.get()[r]; {
+		case r >= firstWide && r <= lastWide:
+			out = string(r - firstWide + '!')
+			letter = isLatin(out[0])
 		case base != "":
 			out, letter = base, true
+		case r >= 'Α' && r <= 'ω':
+			letter = true
 		case letter && isAccent(r):
 			out = ""
 		default:
@@ -68,6 +74,12 @@ func fold(text string, from int, withPlaces bool) (string, []int) {
 	return b.String(), places
 }
 
+// The wide forms of the ASCII characters from '!' to '~'.
+const (
+	firstWide = 0xff01
+	lastWide  = 0xff5e
+)
+
 func isLatin(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }
 
 // isAccent reports whether a rune is a combining diacritical mark.
@@ -86,8 +98,8 @@ var bases = madeOnce[rune]{make: func() map[rune]string {
 }}
 
 // accented has a line for each base letter with the letters that decompose to it: those of Latin-1
-// Supplement, Latin Extended-A and -B, and Latin Extended Additional (Unicode 15), and letters with
-// a stroke or without a dot.
+// Supplement, Latin Extended-A and -B, and Latin Extended Additional (Unicode 15), letters with a
+// stroke or without a dot, and those of today's Greek and Russian.
 const accented = `A ÀÁÂÃÄÅĀĂĄǍǞǠǺȀȂȦḀẠẢẤẦẨẪẬẮẰẲẴẶ
 B ḂḄḆ
 C ÇĆĈĊČḈ
@@ -137,4 +149,21 @@ v ṽṿ
 w ŵẁẃẅẇẉẘ
 x ẋẍ
 y ýÿŷȳẏẙỳỵỷỹ
-z źżžẑẓẕ`
+z źżžẑẓẕ
+Α Ά
+Ε Έ
+Η Ή
+Ι ΊΪ
+Ο Ό
+Υ ΎΫ
+Ω Ώ
+α ά
+ε έ
+η ή
+ι ίϊΐ
+ο ό
+σ ς
+υ ύϋΰ
+ω ώ
+Е Ё
+е ё`
