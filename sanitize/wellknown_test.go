@@ -180,7 +180,8 @@ func TestHarmless(t *testing.T) {
 func TestCrypt(t *testing.T) {
 	draw := func(n int) string { return rep("k7/Xq.2mVz9Bw4Nt", n)[:n] }
 	for _, in := range []string{
-		"$1$OKgLCmVl$" + draw(22), "$2a$12$" + draw(53), "$2b$05$" + draw(53), "$2y$10$" + draw(53),
+		"$1$OKgLCmVl$" + draw(22), "$apr1$OKgLCmVl$" + draw(22),
+		"$2a$12$" + draw(53), "$2b$05$" + draw(53), "$2y$10$" + draw(53),
 		"$5$GX7BopJZJxPc$" + draw(43), "$5$rounds=5000$GX7BopJZ$" + draw(43),
 		"$6$52450745$" + draw(86), "$6$rounds=656000$5245$" + draw(86),
 		"$y$j9T$F5Jx5fExrKuPp53xL$" + draw(43),

@@ -504,6 +504,7 @@ var Table = [...]Form{
 
 	// Hashes of passwords, as crypt(5) writes them: they can be guessed at leisure.
 	{Class: "password", Pattern: "$1${t2-8}$({t22})", Source: "crypt(5)"},
+	{Class: "password", Pattern: "$apr1${t2-8}$({t22})", Source: "htpasswd(1)"},
 	{Class: "password", Pattern: "$2a${d2}$({t53})", Source: "crypt(5)"},
 	{Class: "password", Pattern: "$2b${d2}$({t53})", Source: "crypt(5)"},
 	{Class: "password", Pattern: "$2y${d2}$({t53})", Source: "crypt(5)"},
