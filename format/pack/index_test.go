@@ -113,6 +113,36 @@ func checkMap(t *testing.T, x *Index, blocks []Block) {
 	}
 }
 
+// What a head says of a block is within limits, so a reader may allocate it.
+func TestBlockLimits(t *testing.T) {
+	good := Block{Kind: Whole, Frame: 1, Raw: 1, Objects: 1}
+	for name, change := range map[string]func(*Block){
+		"kind": func(b *Block) { b.Kind = 'x' }, "no frame": func(b *Block) { b.Frame = 0 },
+		"no raw": func(b *Block) { b.Raw = 0 }, "none": func(b *Block) { b.Objects = 0 },
+		"raw":     func(b *Block) { b.Raw = MaxRaw + 1 },
+		"frame":   func(b *Block) { b.Frame = 27 },
+		"objects": func(b *Block) { b.Objects = MaxObjects + 1 },
+		"below":   func(b *Block) { b.Frame = -1 },
+	} {
+		bad := good
+		change(&bad)
+		if _, err := AppendBlockHead(nil, bad); err == nil {
+			t.Errorf("%s: %v was taken", name, bad)
+		}
+	}
+	head, err := AppendBlockHead(nil, good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 1; at < 13; at += 4 { // each number
+		bad := bytes.Clone(head)
+		copy(bad[at:], "\xff\xff\xff\xff")
+		if b, err := ParseBlockHead(bad); err == nil {
+			t.Errorf("byte %d: %v was taken", at, b)
+		}
+	}
+}
+
 // A version that is not known is told from damage.
 func TestVersions(t *testing.T) {
 	b, _, _, _ := indexOf(t, rand.New(rand.NewPCG(1, 1)), 3)
