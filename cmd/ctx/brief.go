@@ -92,7 +92,7 @@ func (o *briefOptions) printProject(a *app, list []brief.SessionBrief) error {
 			}
 			continue
 		}
-		if _, err := fmt.Fprintf(a.out, "%s\n%s", oneLine(view.SessionHeading(list[i])),
+		if _, err := fmt.Fprintf(a.out, "%s\n%s", view.SessionHeading(list[i]),
 			printedBrief(list[i].Lines)); err != nil {
 			return err
 		}

@@ -60,6 +60,14 @@ type SessionBrief struct {
 	Messages        uint64
 	Last            time.Time // of the newest message; zero if unknown
 	Lines           []Line
+
+	// By what a person recognizes the session. A brief of one session alone has none of it.
+	Short string    // the beginning of its name by which commands find it
+	First time.Time // of the oldest message; zero if unknown
+	Agent string    // that said the newest message; "" if none did
+	Git   string    // the branch of git; "" if no agent tells
+	Title string    // or the beginning of the first prompt; "" if there is neither
+	Named bool      // an agent keeps the title
 }
 
 // Options limit and direct a brief.

@@ -385,7 +385,8 @@ func longest(value any) (text string) {
 // In a text that a hook gives, each line begins with words of ctx, or with the mark of a quotation.
 var toldLine = regexp.MustCompile(`^(What was done |What this session was about |` +
 	`From other sessions |` +
-	`session .*: [0-9]+ messages?(, last on [0-9-]+)?(, of another store)?$|` +
+	`session .*: ([0-9-]+( to [0-9-]+)?, )?([a-z0-9-]+, )?(branch [^ ]+, )?[0-9]+ messages?` +
+	`(, of another store$|: |$)|` +
 	`(they )?(wanted|decided|concluded) \[[0-9a-f]+\] |` +
 	`(state|changed|files|failing|todo|noted|recap|tool) \[[0-9a-f]+\] |` +
 	`\[(user|model|system)( of another store)? in session .*, [0-9-]+ [0-9:]+, id [0-9a-f]{12}\]$|` +

@@ -100,7 +100,7 @@ func othersLines(
 		if list[i].Session == except || len(list[i].Lines) == 0 {
 			continue // nothing was said in it
 		}
-		lines = append(lines, view.SessionHeading(list[i]))
+		lines = append(lines, view.Escape(view.SessionHeading(list[i])))
 		lines = append(lines, view.BriefLines(list[i].Lines)...)
 	}
 	return lines, nil

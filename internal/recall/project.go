@@ -21,6 +21,9 @@ func (s *Reader) ProjectBrief(v *refs.View, o brief.Options) ([]brief.SessionBri
 	if err != nil {
 		return nil, err
 	}
+	if err := s.describe(v, list); err != nil {
+		return nil, err
+	}
 	return list, s.addLines(v, list, o)
 }
 
@@ -116,6 +119,9 @@ func (s *Reader) ProjectInput(v *refs.View, session string, budget int) (view.In
 	if err != nil || len(newest) == 0 {
 		return in, err
 	}
+	if err := s.describe(v, newest); err != nil {
+		return in, err
+	}
 	// A part of the room is for what a format prints around the text.
 	room := view.BriefRoom(budget)*7/8 - view.ProjectFrame(newest)
 	o := brief.Options{Room: room, Cost: view.BriefCost, Short: brief.IsShort(budget)}
@@ -149,6 +155,9 @@ func (s *Reader) AddProject(v *refs.View, in *view.Input, budget int) error {
 	newest = slices.DeleteFunc(newest,
 		func(b brief.SessionBrief) bool { return b.Last.After(first.Time) })
 	newest = newest[:min(len(newest), projectSessions)]
+	if err := s.describe(v, newest); err != nil {
+		return err
+	}
 	room := view.BriefRoom(projectBudget)
 	if budget > 0 {
 		room = min(view.OthersRoom(budget), view.BriefRoom(budget)-2*view.TailSize(in.Tail))

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -66,25 +67,59 @@ func ProjectFrame(list []brief.SessionBrief) int {
 }
 
 func projectHeading(s brief.SessionBrief) string {
-	return fmt.Sprintf("<session %s> %s\n", escapeQuoted(nameText(s.Session)), extent(s))
+	return fmt.Sprintf("<session %s> %s\n", escapeQuoted(nameOf(s)), escapeQuoted(extent(s)))
 }
 
 // SessionWord begins the line before the brief of one of several sessions.
 const SessionWord = "session "
 
-// SessionHeading returns the line before the brief of one of several sessions, escaped.
+// SessionHeading returns the line before the brief of one of several sessions, in one line, not
+// escaped.
 func SessionHeading(s brief.SessionBrief) string {
-	return SessionWord + escapeQuoted(nameText(s.Session)) + ": " + extent(s)
+	return sanitize.Line(SessionWord + nameOf(s) + ": " + extent(s))
 }
 
-// extent says how long a session is, and when it ended.
+func nameOf(s brief.SessionBrief) string {
+	return nameText(cmp.Or(s.Short, s.Session))
+}
+
+// maxTitle is the most bytes of the title of a session in a heading.
+const maxTitle = 80
+
+// extent says when a session was, in which agent and on which branch, how long it is, and its
+// title. Words of the user begin with ">", as in the lines. Of a session of another store it has no
+// words.
 func extent(s brief.SessionBrief) string {
-	text := count(int(s.Messages), "message")
-	if !s.Last.IsZero() {
-		text += ", last on " + s.Last.UTC().Format(time.DateOnly)
+	var parts []string
+	if last := date(s.Last); last != "" {
+		if first := date(s.First); first != "" && first < last {
+			last = first + " to " + last
+		}
+		parts = append(parts, last)
 	}
+	if s.Agent != "" {
+		parts = append(parts, s.Agent)
+	}
+	if s.Git != "" && !s.Theirs {
+		parts = append(parts, "branch "+s.Git)
+	}
+	text := strings.Join(append(parts, count(int(s.Messages), "message")), ", ")
 	if s.Theirs {
-		text += ", of another store"
+		return text + ", of another store"
 	}
-	return text
+	if title := oneLine(s.Title); title != "" {
+		if text += ": "; !s.Named {
+			text += "> "
+		}
+		text += cutLine(title, maxTitle)
+	}
+	return oneLine(text)
+}
+
+// date returns the date of a time, "" if it is unknown.
+func date(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.DateOnly)
 }
