@@ -60,9 +60,11 @@ var layers = map[string]string{
 		"internal/agent/codex internal/agent/copilot internal/agent/cursor internal/agent/droid " +
 		"internal/agent/geminicli internal/agent/opencode internal/agent/plain " +
 		"internal/agent/qwen internal/child internal/durable internal/hooks/settings",
-	"internal/agent/unionfind":   "format internal/jsonvalue",
-	"internal/architecture":      "",
-	"internal/digest":            "internal/script internal/varint format internal/terms forest/summarize",
+	"internal/agent/unionfind": "format internal/jsonvalue",
+	"internal/architecture":    "",
+	"internal/pasted":          "",
+	"internal/digest": "internal/script internal/varint format internal/terms " +
+		"forest/summarize internal/pasted",
 	"internal/brief":             "format internal/terms forest/summarize internal/digest",
 	"internal/cache":             "format internal/durable",
 	"internal/history/dag":       "format",
@@ -80,7 +82,8 @@ var layers = map[string]string{
 		"internal/hooks/settings lock objects refs sanitize",
 	"internal/epochs/epoch": "format internal/jsonvalue internal/message sanitize",
 	"internal/view": "format forest/summarize internal/jsonvalue " +
-		"internal/message internal/digest internal/brief sanitize internal/epochs/epoch",
+		"internal/message internal/digest internal/brief internal/pasted sanitize " +
+		"internal/epochs/epoch",
 	"internal/window": "",
 	"internal/history": "internal/varint format forest forest/score " +
 		"internal/message internal/durable internal/cache internal/history/dag objects refs " +
@@ -142,8 +145,9 @@ var layers = map[string]string{
 		"internal/agent/claudecode internal/agent/codex internal/agent/copilot " +
 		"internal/agent/cursor internal/agent/droid internal/agent/geminicli " +
 		"internal/agent/opencode internal/agent/qwen internal/bigstack internal/brief " +
-		"internal/durable internal/cache internal/hooks/settings refs sanitize internal/view " +
-		"internal/history internal/summaries internal/search internal/recall internal/compaction " +
+		"internal/durable internal/cache internal/hooks/settings internal/pasted refs sanitize " +
+		"internal/view internal/history internal/summaries internal/search internal/recall " +
+		"internal/compaction " +
 		"internal/exchange internal/identity internal/jsonvalue internal/session " +
 		"internal/maintenance/gc",
 	"internal/hooks/doctor": "format internal/agent/transcript internal/agent/catalog " +

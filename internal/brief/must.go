@@ -266,6 +266,22 @@ func (c *chooser) files(purse int) []Line {
 	return l.lines()
 }
 
+// tellRoot adds a line that says from where files are named, if some are outside: then nothing else
+// says where the others are.
+func (l *fileList) tellRoot() {
+	outside := slices.ContainsFunc(l.dirs,
+		func(d Line) bool { return isAbs(d.Text) || strings.HasPrefix(d.Text, "../") })
+	if !outside || l.root.dir == "" || l.root.guessed {
+		return
+	}
+	line := l.dirs[0]
+	line.Text, line.Pos = "named from "+l.root.dir, -1
+	if n := l.c.cost(line); n <= l.c.left {
+		l.c.left -= n
+		l.dirs = append(l.dirs, line)
+	}
+}
+
 // namedPart is the divisor of the purse for files that were only named.
 const namedPart = 3
 
@@ -306,8 +322,12 @@ func (l *fileList) add(f *digest.Fact, file string) {
 }
 
 func (l *fileList) lines() []Line {
+	l.tellRoot()
 	for i := range l.dirs {
-		dir, _, _ := strings.Cut(l.dirs[i].Text, ": ")
+		dir, _, ok := strings.Cut(l.dirs[i].Text, ": ")
+		if !ok {
+			continue
+		}
 		l.dirs[i].Text = strings.TrimPrefix(dir+": "+strings.Join(l.names[dir], ", "), ": ")
 	}
 	return l.dirs

@@ -1,7 +1,6 @@
 package brief
 
 import (
-	"cmp"
 	"path"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 type Root struct {
 	dir     string // clean, with slashes; "" if it is not known
 	project string // the same of the project that the session is in, or ""
+	guessed bool   // from the files
 }
 
 // NewRoot returns the root of a session that began in a directory, "" if it is not known: the work
@@ -55,7 +55,9 @@ func (r Root) Of(facts []digest.Fact) Root {
 	case inProject && r.dir == "":
 		r.dir = r.project
 	default:
-		r.dir = cmp.Or(mostly(facts), r.dir)
+		if most := mostly(facts); most != "" {
+			r.dir, r.guessed = most, true
+		}
 	}
 	return r
 }
@@ -84,7 +86,8 @@ func mostly(facts []digest.Fact) string {
 	return best
 }
 
-// Name returns the name of a file: from the root if it is below, or else its path with slashes.
+// Name returns the name of a file: from the root if it is below or beside it, or else its path with
+// slashes.
 func (r Root) Name(file string) string {
 	if isWindows(r.dir) && !strings.HasPrefix(file, "/") {
 		file = strings.ReplaceAll(file, `\`, "/")
@@ -92,10 +95,21 @@ func (r Root) Name(file string) string {
 	if p := slashed(file); within(p, r.dir) && len(p) > len(r.dir) {
 		return p[len(r.dir)+1:]
 	}
+	if p := slashed(file); within(p, r.parent()) && len(p) > len(r.parent()) {
+		return "../" + p[len(r.parent())+1:]
+	}
 	if isWindows(file) {
 		return slashed(file)
 	}
 	return file
+}
+
+// parent returns the directory that the root is in, "" if that is the top, or the root is a guess.
+func (r Root) parent() string {
+	if r.guessed {
+		return ""
+	}
+	return slashed(path.Dir(r.dir))
 }
 
 // base returns the last element of the root, "" if it is not known.
@@ -111,15 +125,18 @@ func (r Root) Shorten(text string) string {
 	if r.dir == "" {
 		return text
 	}
-	text = cutPaths(text, r.dir+"/")
+	text = cutPaths(text, r.dir+"/", "")
 	if isWindows(r.dir) {
-		text = cutPaths(text, strings.ReplaceAll(r.dir, "/", `\`)+`\`)
+		text = cutPaths(text, strings.ReplaceAll(r.dir, "/", `\`)+`\`, "")
+	}
+	if up := r.parent(); up != "" {
+		text = cutPaths(text, up+"/", "../")
 	}
 	return text
 }
 
-// cutPaths removes the beginning of paths in a text, where it is not in the middle of another path.
-func cutPaths(text, start string) string {
+// cutPaths replaces the beginning of paths in a text, where no longer path ends with it.
+func cutPaths(text, start, by string) string {
 	if !strings.Contains(text, start) {
 		return text
 	}
@@ -133,6 +150,8 @@ func cutPaths(text, start string) string {
 		w.WriteString(text[:i])
 		if i > 0 && inPath(text[i-1]) {
 			w.WriteString(start)
+		} else {
+			w.WriteString(by)
 		}
 		text = text[i+len(start):]
 	}

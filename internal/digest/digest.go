@@ -180,7 +180,7 @@ func (d *Digester) message(m *Message) {
 		d.sentences(Recap, m.Text)
 	case m.Role == "user":
 		d.endTurn()
-		d.sentences(Prompt, ownWords(m.Text))
+		d.prompt(ownWords(m.Text))
 	case m.Role == "model":
 		d.said(m)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/internal/pasted"
 )
 
 // sentences adds the sentences of a text and returns their number. Lines inside fences are code.
@@ -29,6 +30,23 @@ func (d *Digester) sentences(kind Kind, text string) int {
 		n++
 	}
 	return n
+}
+
+// prompt adds what a user typed: the sentences, and one fact in place of each block that was
+// pasted.
+func (d *Digester) prompt(text string) {
+	blocks := pasted.Find(text)
+	if len(blocks) == 0 {
+		d.sentences(Prompt, text)
+		return
+	}
+	at := 0
+	for _, b := range blocks {
+		d.sentences(Prompt, text[at:b.Start])
+		d.add(Fact{Kind: Prompt, Text: b.String()})
+		at = b.End
+	}
+	d.sentences(Prompt, text[at:])
 }
 
 // shortPrompt is the largest number of sentences of a prompt that a user types; a longer one is
@@ -74,6 +92,15 @@ func Typed(text string) string {
 		return ""
 	}
 	return ownWords(text)
+}
+
+// Asked returns Typed without what was pasted, or a line for it if nothing else was said.
+func Asked(text string) string {
+	text = Typed(text)
+	if said := pasted.Said(text); said != "" {
+		return said
+	}
+	return pasted.Fold(text)
 }
 
 // ownWords returns the words that the user typed. It removes the blocks in angle brackets and the

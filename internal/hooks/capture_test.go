@@ -445,7 +445,7 @@ func TestTell(t *testing.T) {
 			ours := strings.HasPrefix(line, "[user in session work, ") ||
 				name == "new" && strings.HasPrefix(line, "[user in session own, ") ||
 				strings.HasPrefix(line, "[model in session work, ") ||
-				line == "session own: 1 message, last on 2026-01-02\n" ||
+				line == "session own: 2026-01-02, 1 message: > the pump has its own pressure\n" ||
 				briefLine.MatchString(line)
 			if !ours && !strings.HasPrefix(line, "| ") || strings.Contains(line, "<") {
 				t.Errorf("line %q", line)

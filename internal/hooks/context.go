@@ -18,6 +18,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/pasted"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -268,7 +269,11 @@ func (t *contextWriter) message(m *history.Shown, from string) {
 	}
 	head := fmt.Sprintf("%s in session %s, %s, id %s", role, view.Escape(view.NameText(from)),
 		stamp(m.Entry.Time), m.ID.Short(12))
-	t.add(item{id: m.ID, time: m.Entry.Time}, head, m.Text)
+	text := m.Text
+	if m.Entry.Role == "user" {
+		text = pasted.Fold(text)
+	}
+	t.add(item{id: m.ID, time: m.Entry.Time}, head, text)
 }
 
 func stamp(when time.Time) string { return when.UTC().Format("2006-01-02 15:04") }

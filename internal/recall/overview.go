@@ -207,7 +207,7 @@ func (s *Reader) readBeginning(row *overviewRow, fresh []history.Entry) error {
 		if err != nil {
 			return err
 		}
-		row.prompt = cutTitle(withoutFrame(digest.Typed(shown.Text)))
+		row.prompt = cutTitle(withoutFrame(digest.Asked(shown.Text)))
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // overviewVersion is that of what a row holds, and of the rules by which it is found.
-const overviewVersion = 3
+const overviewVersion = 4
 
 var errOverviews = errors.New("not the overviews of sessions")
 

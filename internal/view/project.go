@@ -100,7 +100,7 @@ func extent(s brief.SessionBrief) string {
 	if s.Agent != "" {
 		parts = append(parts, s.Agent)
 	}
-	if s.Git != "" && !s.Theirs {
+	if isBranchName(s.Git) && !s.Theirs {
 		parts = append(parts, "branch "+s.Git)
 	}
 	text := strings.Join(append(parts, count(int(s.Messages), "message")), ", ")
@@ -114,6 +114,14 @@ func extent(s brief.SessionBrief) string {
 		text += cutLine(title, maxTitle)
 	}
 	return oneLine(text)
+}
+
+// isBranchName reports whether a text is a name as git takes it for a branch, in plain letters. A
+// record may say anything, such as a sentence to the reader.
+func isBranchName(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r >= 0x80 || !isAlnum(byte(r)) && !strings.ContainsRune("-_./+#@", r)
+	})
 }
 
 // date returns the date of a time, "" if it is unknown.

@@ -7,6 +7,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/pasted"
 )
 
 // tailPart is the divisor of the budget that the newest messages may take from a prefix made of
@@ -117,6 +118,11 @@ func (m messageItems) describeCalls(
 				items = append(items, textOf(text))
 			}
 		default:
+			if m.Role == "user" && !digest.IsRecap(m.Text) {
+				if folded := pasted.Fold(it.text); folded != it.text {
+					it, m.cut = textOf(folded), true
+				}
+			}
 			if strings.TrimSpace(it.text) != "" {
 				items = append(items, it)
 			}

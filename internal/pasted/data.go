@@ -1,0 +1,138 @@
+package pasted
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// maxJSON is the most lines of one value of JSON.
+const maxJSON = 4096
+
+// json returns the end of the values of JSON that begin at a line. One that ends in the middle of
+// nowhere, or is no JSON, as a literal of code, is none.
+func (f *finder) json(start int) (end int, kind Kind) {
+	for end = start; end < len(f.lines); {
+		next := f.value(end)
+		if next == end {
+			break
+		}
+		end = next
+	}
+	if end-start >= minLines && strings.Contains(f.lines[start].text, `"level":`) {
+		return end, Log
+	}
+	return end, JSON
+}
+
+// value returns the end of one value of JSON with a member, or with a list of them.
+func (f *finder) value(start int) int {
+	text := strings.TrimSpace(f.lines[start].text)
+	if text == "" || text[0] != '{' && text[0] != '[' {
+		return start
+	}
+	// A line beside it, such as a comma between two values, belongs to it.
+	depth, quoted, escaped := 0, false, false
+	for i := start; i < len(f.lines) && i-start < maxJSON; i++ {
+		for _, c := range []byte(f.lines[i].text) {
+			switch {
+			case escaped:
+				escaped = false
+			case quoted:
+				escaped, quoted = c == '\\', c != '"'
+			case c == '"':
+				quoted = true
+			case c == '{', c == '[':
+				depth++
+			case c == '}', c == ']':
+				depth--
+			}
+		}
+		if depth > 0 || quoted {
+			continue
+		}
+		value := f.text[f.lines[start].start:f.lines[i].end]
+		value = strings.TrimRight(strings.TrimSpace(value), ",")
+		if depth == 0 && strings.Contains(value, `":`) && json.Valid([]byte(value)) {
+			return i + 1
+		}
+		return start
+	}
+	return start
+}
+
+// csv returns the end of lines with the same number of fields: at least three behind commas without
+// spaces, or two behind tabs.
+func (f *finder) csv(start int) (end int, kind Kind) {
+	for _, sep := range [...]string{",", "\t", ";"} {
+		least := 2
+		if sep == "\t" {
+			least = 1
+		}
+		want := f.fields(start, sep)
+		if want < least {
+			continue
+		}
+		for end = start; end < len(f.lines) && f.fields(end, sep) == want; end++ {
+		}
+		if end-start >= minLines {
+			return end, CSV
+		}
+	}
+	return start, ""
+}
+
+// fields returns the number of separators of a line of data; 0 if it is none, as code is, or words
+// with commas between them.
+func (f *finder) fields(i int, sep string) int {
+	text := f.lines[i].text
+	n := strings.Count(text, sep)
+	if n == 0 || strings.ContainsAny(text[:1], " \t{}()[]|#+-*/\"'") && sep != "\t" ||
+		text[0] == '\t' || strings.Contains(text, ", ") && strings.Count(text, ", ") > n/2 ||
+		strings.ContainsAny(text[len(text)-1:], "{}();,") {
+		return 0
+	}
+	return n
+}
+
+// plan returns the end of a plan: a document of Markdown that begins with a head that calls it so,
+// up to its end.
+func (f *finder) plan(start int) (end int, kind Kind) {
+	if !isPlanHead(f.lines[start].text) {
+		return start, ""
+	}
+	marked := 0
+	for end = start; end < len(f.lines); end++ {
+		if text := strings.TrimSpace(f.lines[end].text); isMarked(text) {
+			marked++
+		}
+	}
+	for end > start && f.lines[end-1].text == "" {
+		end--
+	}
+	if end-start < minPlan || marked < minPlan/2 {
+		return start, ""
+	}
+	return end, Plan
+}
+
+// minPlan is the smallest number of lines of a plan.
+const minPlan = 12
+
+func isPlanHead(s string) bool {
+	if !strings.HasPrefix(s, "# ") {
+		return false
+	}
+	for word := range strings.FieldsSeq(strings.ToLower(s)) {
+		if word = strings.Trim(word, ":*_`"); word == "plan" {
+			return true
+		}
+	}
+	return false
+}
+
+// isMarked reports whether a line is a head or an item of a list.
+func isMarked(s string) bool {
+	rest := strings.TrimLeft(s, "0123456789")
+	return strings.HasPrefix(s, "#") || strings.HasPrefix(s, "- ") || strings.HasPrefix(s, "* ") ||
+		len(rest) < len(s) && strings.HasPrefix(rest, ". ")
+}

@@ -1,0 +1,303 @@
+// Package pasted finds what a person pasted into a message: logs, traces, output of programs,
+// diffs, data. Nobody wrote it, so it is not what the person wants, though it may be long.
+//
+// The package is pure. A line counts as pasted only by its form: a time in front, a level, a place
+// in a file, a percentage. Words in sentences are the person's, in any language, and so is code
+// without such lines: somebody who pastes code often wants it used as it is. A few lines are kept
+// in any case, because they cost little. Begin with Find and Fold.
+package pasted
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Kind is what a block is.
+type Kind string
+
+// The kinds, as they stand in "58 lines of a log".
+const (
+	Log      Kind = "a log"
+	Trace    Kind = "a stack trace"
+	Check    Kind = "output of a compiler or of tests"
+	Diff     Kind = "a diff"
+	JSON     Kind = "JSON"
+	CSV      Kind = "CSV"
+	Table    Kind = "a table"
+	Terminal Kind = "a terminal"
+	Plan     Kind = "a plan"
+)
+
+// Block is a run of pasted lines.
+type Block struct {
+	Start, End int // of the text, in bytes, without the line end
+	Lines      int
+	Kind       Kind
+	Telling    string // the line that tells most of it, such as the last error; "" for none
+}
+
+// The smallest block: shorter ones stay. A long line is one that nobody types.
+const (
+	minLines = 4
+	longLine = 400
+)
+
+// Find returns the blocks of a text, in order.
+func Find(text string) []Block {
+	if len(text) < longLine && strings.Count(text, "\n") < minLines-1 {
+		return nil
+	}
+	f := finder{lines: linesOf(text), text: text}
+	for f.at < len(f.lines) {
+		if b, ok := f.block(); ok {
+			f.blocks = append(f.blocks, b)
+		}
+	}
+	return f.blocks
+}
+
+// Fold returns a text with one line in place of each block.
+func Fold(text string) string {
+	blocks := Find(text)
+	if len(blocks) == 0 {
+		return text
+	}
+	var w strings.Builder
+	at := 0
+	for _, b := range blocks {
+		w.WriteString(text[at:b.Start] + b.String())
+		at = b.End
+	}
+	return w.String() + text[at:]
+}
+
+// String returns the line that stands for a block.
+func (b Block) String() string {
+	lines := "1 line"
+	if b.Lines > 1 {
+		lines = fmt.Sprint(b.Lines, " lines")
+	}
+	if b.Telling == "" {
+		return fmt.Sprintf("[%s of %s]", lines, b.Kind)
+	}
+	return fmt.Sprintf("[%s of %s: %s]", lines, b.Kind, b.Telling)
+}
+
+// Said returns a text without its blocks.
+func Said(text string) string {
+	blocks := Find(text)
+	for i := len(blocks) - 1; i >= 0; i-- {
+		text = text[:blocks[i].Start] + text[blocks[i].End:]
+	}
+	return strings.TrimSpace(text)
+}
+
+// line is a line of a text.
+type line struct {
+	start, end int
+	text       string // without spaces at its end
+}
+
+func linesOf(text string) []line {
+	list := make([]line, 0, strings.Count(text, "\n")+1)
+	at := 0
+	for l := range strings.Lines(text) {
+		whole := strings.TrimRight(l, " \t\r\n")
+		list = append(list, line{at, at + len(strings.TrimRight(l, "\r\n")), whole})
+		at += len(l)
+	}
+	return list
+}
+
+// finder goes through the lines of a text.
+type finder struct {
+	text   string
+	lines  []line
+	at     int
+	blocks []Block
+}
+
+// block returns the block that begins at the line at; ok is false if none does. It moves on in any
+// case.
+func (f *finder) block() (b Block, ok bool) {
+	start := f.at
+	for _, whole := range [...]func(int) (int, Kind){f.json, f.csv, f.plan, f.run} {
+		end, kind := whole(start)
+		if end == start {
+			continue
+		}
+		if f.at = end; kind == "" {
+			return b, false
+		}
+		start = f.behindCommand(start, end)
+		from, to := f.fenced(start, end)
+		b = Block{f.lines[from].start, f.lines[to-1].end, end - start, kind,
+			f.telling(start, end, kind)}
+		return b, b.Lines >= minLines || b.End-b.Start >= longLine
+	}
+	f.at++
+	return b, false
+}
+
+// behindCommand returns the first line behind the command that a block begins with: what somebody
+// ran says what the rest is.
+func (f *finder) behindCommand(start, end int) int {
+	if !isCommand(strings.TrimSpace(f.lines[start].text)) {
+		return start
+	}
+	for start < end-1 && strings.HasSuffix(f.lines[start].text, "\\") {
+		start++
+	}
+	return min(start+1, end-1)
+}
+
+// fenced widens a block by the fences around it, if it is all that they have between them.
+func (f *finder) fenced(start, end int) (from, to int) {
+	if start > 0 && end < len(f.lines) && isFence(f.lines[start-1].text) &&
+		isFence(f.lines[end].text) {
+		return start - 1, end + 1
+	}
+	return start, end
+}
+
+func isFence(s string) bool {
+	s = strings.TrimSpace(s)
+	return strings.HasPrefix(s, "```") || strings.HasPrefix(s, "~~~")
+}
+
+// maxGap is the largest number of blank or unclear lines between two pasted lines of a block.
+const maxGap = 3
+
+// run returns the end of a run of lines that look pasted, and what most of them are; "" if the run
+// is none after all.
+func (f *finder) run(start int) (end int, kind Kind) {
+	first := kindOf(f.lines[start].text, "")
+	if first == "" {
+		return start, ""
+	}
+	count := map[Kind]int{}
+	leads := map[string]bool{} // words such as "remote:" before which lines of the block stand
+	commands, last, clear := 0, start, 0
+	mode := first
+	for i := start; i < len(f.lines); i++ {
+		text := f.lines[i].text
+		k := kindOf(text, "")
+		if k == "" && (mode == Diff || mode == Check && isDeep(text) || !asks(text)) {
+			if k = kindOf(text, mode); k == "" && leads[lead(text)] {
+				k = Log
+			}
+		}
+		switch {
+		case k != "":
+			count[k]++
+			clear++
+			if l := lead(text); l != "" {
+				leads[l] = true
+			}
+			if isCommand(strings.TrimSpace(text)) {
+				commands++
+			}
+			last, mode = i, k
+		case asks(text) || isFence(text) || i-last > maxGap:
+			i = len(f.lines)
+		case mode == Terminal && text != "":
+			// What a command printed may look like anything.
+			count[Terminal]++
+			clear++
+			last = i
+		}
+	}
+	end = last + 1
+	whole := 0
+	for _, l := range f.lines[start:end] {
+		if l.text != "" {
+			whole++
+		}
+	}
+	// A list of commands is what somebody wants done. A few telling lines do not make a text a log.
+	if 2*commands > whole || 2*clear < whole {
+		return end, ""
+	}
+	for _, k := range [...]Kind{Diff, Trace, Log, Check, Table, JSON, Terminal} {
+		if count[k] > count[kind] {
+			kind = k
+		}
+	}
+	return end, kind
+}
+
+// isDeep reports whether a line is as deep as the output of a test.
+func isDeep(s string) bool { return strings.HasPrefix(s, "    ") || strings.HasPrefix(s, "\t") }
+
+// lead returns the one word before the first colon of a line, "" if there is none.
+func lead(s string) string {
+	word, _, ok := strings.Cut(s, ": ")
+	if !ok || strings.Contains(word, " ") {
+		return ""
+	}
+	return word
+}
+
+// maxTelling is the most bytes of the line that tells most of a block.
+const maxTelling = 120
+
+// telling returns the line that tells most of a block: the last that names an error, or the file of
+// a diff.
+func (f *finder) telling(start, end int, kind Kind) string {
+	switch kind {
+	case JSON, CSV, Table:
+		return ""
+	case Plan:
+		return cut(strings.TrimSpace(strings.TrimLeft(f.lines[start].text, "# ")))
+	case Diff:
+		for _, l := range f.lines[start:end] {
+			if name, ok := strings.CutPrefix(l.text, "+++ b/"); ok {
+				return cut(name)
+			}
+		}
+		return ""
+	}
+	for _, tells := range [...]func(string) bool{isError, namesError} {
+		for i := end - 1; i >= start; i-- {
+			if text := strings.TrimSpace(f.lines[i].text); tells(text) {
+				return cut(text)
+			}
+		}
+	}
+	return ""
+}
+
+// isError reports whether a line is an error, and does not only speak of one.
+func isError(s string) bool {
+	lower := strings.ToLower(s)
+	for _, word := range [...]string{"error: ", "fatal: ", "panic: ", "level=error", `"level":"error`,
+		"exception: ", "--- fail", " error "} {
+		if strings.Contains(lower, word) {
+			return true
+		}
+	}
+	return false
+}
+
+func cut(s string) string {
+	if len(s) <= maxTelling {
+		return s
+	}
+	n := maxTelling
+	for !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return strings.TrimSpace(s[:n]) + " …"
+}
+
+// namesError reports whether a line says that something failed.
+func namesError(s string) bool {
+	lower := strings.ToLower(s)
+	for _, word := range [...]string{"error", "fatal", "panic", "exception", "fail", "refused"} {
+		if strings.Contains(lower, word) {
+			return true
+		}
+	}
+	return false
+}
