@@ -502,7 +502,9 @@ func (w *world) served(token string) (texts []string) {
 				calls[i])
 		}
 	}
-	in.Close()
+	if err := in.Close(); err != nil {
+		w.t.Error(err)
+	}
 	if err := command.Wait(); err != nil {
 		w.t.Error(err)
 	}

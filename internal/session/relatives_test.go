@@ -34,7 +34,8 @@ func TestHistoriesOfRelatives(t *testing.T) {
 		for step := range 45 {
 			name := names[r.IntN(len(names))]
 			before := storetest.Texts(t, s)
-			verb, err, gone := "nothing", error(nil), ""
+			var verb, gone string
+			var err error
 			log := func() []*history.Shown {
 				tip := storetest.View(t, s).Get(history.RefName(name, history.MainBranch)).ID
 				return storetest.Must[[]*history.Shown](t)(
