@@ -35,11 +35,15 @@ func (r *Remote) fetched(ctx context.Context) error {
 // fetch brings the refs of all stores, and removes those that are gone.
 func (r *Remote) fetch(ctx context.Context) error {
 	var before, out []byte
+	var unmark func() error
 	list := func() ([]byte, error) {
 		return r.git(ctx, nil, "for-each-ref", "--format=%(objectname) %(refname)", refPrefix)
 	}
 	err := r.locked(ctx, func() (err error) {
 		if before, err = list(); err != nil {
+			return err
+		}
+		if unmark, err = r.mark(); err != nil {
 			return err
 		}
 		err = r.bounded(ctx, func(ctx context.Context) error {
@@ -69,7 +73,10 @@ func (r *Remote) fetch(ctx context.Context) error {
 			r.rewritten = true
 		}
 	}
-	return nil
+	if r.rewritten {
+		return nil // Close prunes, and removes the mark then
+	}
+	return unmark()
 }
 
 // leads reports whether a commit has another one in its history.

@@ -1,8 +1,11 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,6 +30,28 @@ const (
 
 // packingName is the file in the copy that says when a packing began, until it ends well.
 const packingName = "packing"
+
+// fetchedName is the file in the copy that says that a fetch began, of which nobody has seen yet
+// whether a history was replaced by it, or that what was replaced is still to be pruned.
+const fetchedName = "fetched"
+
+// mark writes the file before a fetch, and returns what removes it again. If it is there already,
+// an earlier run was stopped after its fetch had moved the refs, or another one is at work: this
+// run cannot see what they were, and prunes. The caller has the lock of the copy.
+func (r *Remote) mark() (unmark func() error, err error) {
+	path := filepath.Join(r.c.Bare, fetchedName)
+	if _, err := os.Stat(path); err == nil {
+		r.rewritten = true
+	}
+	mine := fmt.Appendf(nil, "%d %d\n", r.c.Owner.PID, r.c.Now().UnixNano())
+	unmark = func() error {
+		if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, mine) {
+			return nil //nolint:nilerr // another run has removed it, or needs it still
+		}
+		return r.c.FS.RemoveNoSync(path)
+	}
+	return unmark, r.c.FS.WriteNoSync(path, mine)
+}
 
 // pack packs loose objects and small packs of the copy, if there are many. It keeps every object,
 // so another process can push meanwhile. Where it fails, or another process works on the copy,
@@ -60,7 +85,13 @@ func (r *Remote) prune(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, packTime)
 	defer cancel()
 	_ = r.lockedFor(ctx, 0, func() error {
-		_, err := r.git(ctx, nil, "gc", "--quiet", "--prune=now")
+		if _, err := r.git(ctx, nil, "gc", "--quiet", "--prune=now"); err != nil {
+			return err
+		}
+		err := r.c.FS.RemoveNoSync(filepath.Join(r.c.Bare, fetchedName))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		return err
 	})
 }

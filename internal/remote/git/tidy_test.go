@@ -226,6 +226,40 @@ func TestReplacedHistoryLeavesTheCopy(t *testing.T) {
 	}
 }
 
+// A run that fetched a replaced history and was stopped before it pruned leaves it to the next one,
+// whose own fetch finds nothing new.
+func TestStoppedFetchLeavesItToTheNext(t *testing.T) {
+	t.Parallel()
+	p := grow(t)
+	p.push()
+	p.push()
+	other := openAt(t, p.url, filepath.Join(t.TempDir(), "copy.git"))
+	err := other.Delete(t.Context(), []string{nameOf(0, 0)})
+	if err := errors.Join(err, other.Close()); err != nil {
+		t.Fatal(err)
+	}
+	stopped := openAt(t, p.url, p.bare) // it is not closed
+	if _, err := stopped.List(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		next := openAt(t, p.url, p.bare)
+		_, err := next.List(t.Context(), "")
+		if err := errors.Join(err, next.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := exec.Command("git", "-C", p.bare, "cat-file", "--batch",
+		"--batch-all-objects").Output()
+	if err != nil || strings.Contains(string(out), "pack 0 of 0") ||
+		!strings.Contains(string(out), "pack 1 of 1") {
+		t.Errorf("error %v, the copy has:\n%s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(p.bare, "fetched")); err == nil {
+		t.Error("each fetch prunes from now on")
+	}
+}
+
 // What a Delete takes out of a history is not in the copy either, which has fetched it for the
 // commit that takes its place.
 func TestDeleteLeavesNothingInCopy(t *testing.T) {
