@@ -25,7 +25,8 @@ var (
 	// Programs that ctx starts read the environment, and so does the system; patterns of the user's
 	// own hold for a process; or the script says that it is about processes
 	ownProcess = regexp.MustCompile(
-		`(?m)^env (PATH|TMPDIR|GIT_\w+|FAKE_\w+|CTX_SANITIZE_EXTRA)=|^# Each ctx is a process\.`)
+		`(?m)^env (PATH|TMPDIR|GIT_\w+|FAKE_\w+|CTX_SANITIZE_EXTRA)=|^extra = |` +
+			`^# Each ctx is a process\.`)
 )
 
 // scripts returns the files with the scripts. Where a process is not the subject, ctx runs in this
