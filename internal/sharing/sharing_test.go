@@ -566,6 +566,35 @@ func TestManyPushes(t *testing.T) {
 	storetest.Check(t, c.Store)
 }
 
+// What a push that was stopped has left of its number is no part of the file that joins the pushes
+// before: who reads that file would not look for the push that counts.
+func TestStoppedPushIsNotJoined(t *testing.T) {
+	root := place(t)
+	a, b, late := newParty(t, "laptop"), newParty(t, "desk"), newParty(t, "late")
+	for i := range 64 {
+		a.say("work", fmt.Sprint("message ", i))
+		a.push(open(t, root))
+	}
+	b.pull(open(t, root))
+	a.say("work", "said before a stop")
+	stopped := errors.New("stopped")
+	r := &failing{Remote: open(t, root), fail: func(after bool) error {
+		if after {
+			return stopped // behind the first pack
+		}
+		return nil
+	}}
+	if _, err := a.at(r).Push(t.Context(), sharing.PushOptions{}); !errors.Is(err, stopped) {
+		t.Fatalf("the push was not stopped: %v", err)
+	}
+	a.say("work", "said after")
+	a.push(open(t, root))
+	for _, p := range []*party{b, late} {
+		p.pull(open(t, root))
+		same(t, a, "work", p)
+	}
+}
+
 // A head that a newer build wrote is told from tampering, and nothing is taken in.
 func TestHeadOfNewerBuild(t *testing.T) {
 	root := place(t)

@@ -52,10 +52,12 @@ func (x *Sharer) renew(ctx context.Context, head *share.Head, forgot []format.ID
 			return r, err
 		}
 	}
-	packs = needed(packs, 0)
 	if !joins {
 		return r, nil
 	}
+	// A push that was stopped may have left packs of the number that this one has.
+	packs = slices.DeleteFunc(needed(packs, 0),
+		func(f share.File) bool { return f.Last > head.Number })
 	if err := x.joinPacks(ctx, &r, packs); err != nil {
 		return r, err
 	}
