@@ -20,6 +20,7 @@ type installOptions struct {
 	agent     hooks.Agent
 	user      bool
 	dryRun    bool
+	force     bool // of one agent: nothing is asked in any case
 	extension string
 	created   bool // the store was made now
 }
@@ -38,13 +39,14 @@ settings, and asks once before it makes them. Without a terminal it requires --f
 			"--user --dry-run",
 	}
 	all := &everyAgent{}
-	all.flags(cmd, func() error { return all.install(a) })
+	all.flags(cmd)
+	cmd.RunE = func(*cobra.Command, []string) error { return all.install(a) }
 	var subs []*cobra.Command
 	for _, agent := range hooks.Agents() {
 		o := &installOptions{agent: agent}
-		use, more := "[--user] [--dry-run]", ""
+		use, more := "[--user] [--dry-run] [--force]", ""
 		if agent.Name == hooks.GeminiCLI {
-			use, more = "[--user | --extension DIR] [--dry-run]", `
+			use, more = "[--user | --extension DIR] [--dry-run] [--force]", `
 
 With --extension the command writes the hooks, and the commands /ctx:expand, /ctx:search and
 /ctx:status, into DIR, for `+"`gemini extensions install DIR`"+`.`
@@ -70,11 +72,9 @@ message of its shell.`,
 			Args: between(0, 0),
 			RunE: func(*cobra.Command, []string) error { return o.install(a) },
 		}
-		f := sub.Flags()
-		f.BoolVar(&o.user, "user", false, "change the settings of the user, for all projects")
-		f.BoolVar(&o.dryRun, "dry-run", false, "print the change, and do not make it")
+		o.flags(sub)
 		if agent.Name == hooks.GeminiCLI {
-			f.StringVar(&o.extension, "extension", "", "write an extension into `DIR` instead")
+			sub.Flags().StringVar(&o.extension, "extension", "", "write an extension into `DIR` instead")
 		}
 		subs = append(subs, sub)
 	}
@@ -87,11 +87,12 @@ func newUninstallCmd(a *app) *cobra.Command {
 		Short: "Remove ctx from the settings of an agent",
 		Long: long("Removes what `ctx install` added to the settings of an agent, or, without " +
 			"AGENT, of every agent.\n" +
-			"The recorded messages stay."),
+			"A directory of the project that is empty then goes, too. The recorded messages stay."),
 		Example: "  ctx uninstall\n  ctx uninstall gemini-cli",
 	}
 	all := &everyAgent{}
-	all.flags(cmd, func() error { return all.uninstall(a) })
+	all.flags(cmd)
+	cmd.RunE = func(*cobra.Command, []string) error { return all.uninstall(a) }
 	var subs []*cobra.Command
 	for _, agent := range hooks.Agents() {
 		o := &installOptions{agent: agent}
@@ -100,7 +101,7 @@ func newUninstallCmd(a *app) *cobra.Command {
 			more = " To remove an extension, run `gemini extensions uninstall ctx`."
 		}
 		sub := &cobra.Command{
-			Use:   agent.Name + " [--user] [--dry-run]",
+			Use:   agent.Name + " [--user] [--dry-run] [--force]",
 			Short: "Remove the hooks from the settings of " + agent.Title,
 			Long: long(`Removes the hooks of ctx from ` + agent.Project +
 				` of the project, or with --user from the
@@ -112,12 +113,18 @@ the entries of ctx.` + more),
 			Args: between(0, 0),
 			RunE: func(*cobra.Command, []string) error { return o.uninstall(a) },
 		}
-		sub.Flags().BoolVar(&o.user, "user", false,
-			"change the settings of the user, for all projects")
-		sub.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the change, and do not make it")
+		o.flags(sub)
 		subs = append(subs, sub)
 	}
 	return group(cmd, subs...)
+}
+
+// flags adds the flags of the command, which are the same for one agent and for all.
+func (o *installOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&o.user, "user", false, "change the settings of the user, for all projects")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the changes, and do not make them")
+	f.BoolVar(&o.force, "force", false, "do not ask")
 }
 
 func (o *installOptions) install(a *app) error {
@@ -193,7 +200,16 @@ func (o *installOptions) uninstall(a *app) error {
 	if err != nil {
 		return explainSettings(err)
 	}
+	o.keepNoEmpty(a, change)
 	return a.applySettings(change, installedDoc{Agent: o.agent.Name, DryRun: o.dryRun})
+}
+
+// keepNoEmpty makes a change remove the directories of the project that it leaves empty. A
+// directory of the user stays: an agent may want it to exist.
+func (o *installOptions) keepNoEmpty(a *app, change *hooks.Change) {
+	if !o.user {
+		change.Below = a.agentProject()
+	}
 }
 
 func explainSettings(err error) error {

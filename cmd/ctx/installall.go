@@ -6,8 +6,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/hooks"
 )
@@ -15,18 +13,8 @@ import (
 // everyAgent changes the settings of each agent that is on this machine.
 type everyAgent struct {
 	installOptions
-	force   bool
 	command string // how hooks call ctx; "" to uninstall
 	shown   bool   // what changes was shown before the question
-}
-
-// flags adds the flags of the command, and makes it run one of the methods.
-func (o *everyAgent) flags(cmd *cobra.Command, run func() error) {
-	f := cmd.Flags()
-	f.BoolVar(&o.user, "user", false, "change the settings of the user, for all projects")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print the changes, and do not make them")
-	f.BoolVar(&o.force, "force", false, "do not ask")
-	cmd.RunE = func(*cobra.Command, []string) error { return run() }
 }
 
 // plannedChange is a change of one agent's settings.
@@ -93,6 +81,7 @@ func (o *everyAgent) uninstall(a *app) error {
 		return err
 	}
 	for _, c := range has {
+		o.keepNoEmpty(a, c.Change)
 		failed = errors.Join(failed,
 			a.applySettings(c.Change,
 				installedDoc{Agent: c.agent.Name, DryRun: o.dryRun, shown: o.shown}))

@@ -112,6 +112,7 @@ type Change struct {
 	Before []byte // nil if there is no file
 	After  []byte // nil if the file is to be removed
 	Backup string // path of the copy of the file as it was before ctx
+	Below  string // if not "", the directories below it that become empty are removed
 
 	form    settings.Form
 	perm    fs.FileMode
@@ -306,5 +307,23 @@ func (c *Change) Apply(fsys *durable.FS) error {
 	if c.restore {
 		err = fsys.Remove(c.Backup)
 	}
-	return errors.Join(err, fsys.SyncDir(filepath.Dir(c.Path)))
+	return errors.Join(err, fsys.SyncDir(c.removeEmpty(fsys)))
+}
+
+// removeEmpty removes the directories that have become empty, and returns the first that stays.
+func (c *Change) removeEmpty(fsys *durable.FS) string {
+	dir := filepath.Dir(c.Path)
+	top, err := filepath.EvalSymlinks(c.Below)
+	if c.Below == "" || c.After != nil || err != nil {
+		return dir
+	}
+	for {
+		rel, err := filepath.Rel(top, dir)
+		list, unread := os.ReadDir(dir)
+		if err != nil || rel == "." || !filepath.IsLocal(rel) || unread != nil || len(list) > 0 ||
+			fsys.Remove(dir) != nil { // somebody wrote into it just now
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
 }
