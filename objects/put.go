@@ -153,6 +153,9 @@ func (s *Store) renew(id format.ID, path string, r format.Raw) (there bool, err 
 	return true, nil
 }
 
+// folderTries is how often writeLoose makes folders that another process removes meanwhile.
+const folderTries = 5
+
 // writeLoose writes files and makes the folders that they need. It syncs objects/ even where the
 // folders exist: another process may have made one and not have synced it yet.
 func (s *Store) writeLoose(files []durable.File) error {
@@ -162,13 +165,20 @@ func (s *Store) writeLoose(files []durable.File) error {
 	if _, err := os.Stat(s.objectsDir()); err != nil {
 		return err // no store at all
 	}
-	for _, f := range files {
-		if err := mkdir(s.fs, filepath.Dir(f.Path)); err != nil {
+	for try := 1; ; try++ {
+		for _, f := range files {
+			if err := mkdir(s.fs, filepath.Dir(f.Path)); err != nil {
+				return err
+			}
+		}
+		err := s.fs.WriteFiles(files, true)
+		if errors.Is(err, fs.ErrNotExist) && try < folderTries {
+			continue // gc has removed a folder that was empty still
+		}
+		if err != nil {
 			return err
 		}
-	}
-	if err := s.fs.WriteFiles(files, true); err != nil {
-		return err
+		break
 	}
 	return s.fs.SyncDir(s.objectsDir())
 }

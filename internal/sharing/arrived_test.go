@@ -408,6 +408,38 @@ func TestForgottenWordsDoNotComeBackInSummaries(t *testing.T) {
 	same(t, desk, "s", laptop)
 }
 
+// A summary on the remote that gc has removed here goes from there with the words that it was made
+// of, and others are told.
+func TestForgetReachesSummariesThatAreGoneHere(t *testing.T) {
+	root := place(t)
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	secret := a.say("s", "the key to the parcel depot is under the mat")
+	if _, err := a.Conversation.GoOn(t.Context(), "s", history.MainBranch, "other"); err != nil {
+		t.Fatal(err)
+	}
+	a.talk("s", 200)
+	storetest.Compact(t, a.Store, "s")
+	a.push(open(t, root))
+	b.pull(open(t, root))
+	if _, err := a.Conversation.RemoveSession(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	a.collect()
+	if _, err := forget.Run(t.Context(), a.Store,
+		forget.Options{IDs: []format.ID{secret}}); err != nil {
+		t.Fatal(err)
+	}
+	a.push(open(t, root))
+	noWords(t, a, root, "under the mat")
+	late := newParty(t, "late")
+	for _, p := range []*party{b, late} {
+		p.pull(open(t, root))
+		noBodies(t, p, "under the mat")
+		sound(t, p)
+		same(t, a, "other", p)
+	}
+}
+
 // noBodies fails if a body in a store holds a text.
 func noBodies(t *testing.T, p *party, text string) {
 	t.Helper()

@@ -101,6 +101,19 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 			}
 		}
 	}
+	if len(p.Forgot) > 0 && !o.DryRun {
+		c, err := x.list(ctx, folder(x.s.Shared))
+		if err != nil {
+			return report, err
+		}
+		if more, err := x.forgetRemade(ctx, c.packs); err != nil {
+			return report, err
+		} else if more > 0 {
+			if p.Forgot, err = x.forgotten(base, p, chosen); err != nil {
+				return report, err
+			}
+		}
+	}
 	report.Forgot = len(p.Forgot)
 	if len(p.Branches)+len(p.Ends)+len(p.Forgot) == 0 && p.Forest.IsZero() {
 		if o.DryRun {

@@ -7,67 +7,127 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/format/share"
+	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
 // keepOut records as forgotten what a pack brings that its store has made of words which were
-// forgotten here: summaries, tombstones, masks and replacements. So their bodies are not taken in.
-// The store may not have been told yet, and what was forgotten does not come back in what is made
-// of it.
+// forgotten here. So their bodies are not taken in. The store may not have been told yet, and what
+// was forgotten does not come back in what is made of it.
 func (p *pulling) keepOut(ctx context.Context, b []byte, id format.ID) error {
 	gone, err := p.x.forgottenHere()
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	gone = maps.Clone(gone)
-	var list []format.ID
-	made := map[format.ID][]format.Input{} // of what summaries and tombstones are made
-	err = p.x.s.Objects.ReadPack(b, id, func(raw format.Raw) error {
+	m := p.x.remadeOf(gone)
+	if err := m.read(b, id); err != nil {
+		return err
+	}
+	_, err = m.note(ctx)
+	return err
+}
+
+// forgetRemade is keepOut for this store's own packs on the remote. They may have summaries that gc
+// has removed here before a forget, which did not know of them. It returns how many it recorded.
+func (x *Sharer) forgetRemade(ctx context.Context, packs []share.File) (int, error) {
+	gone, err := x.forgottenHere()
+	if err != nil || len(gone) == 0 {
+		return 0, err
+	}
+	x.decoded = decoded{}
+	defer func() { x.decoded = nil }()
+	m := x.remadeOf(gone)
+	for _, f := range packs {
+		b, err := x.get(ctx, &renewal{}, share.PackFolder+f.Name())
+		if errors.Is(err, remote.ErrStale) {
+			continue // another push has replaced it
+		}
+		if err == nil {
+			err = m.read(b, f.Digest)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return m.note(ctx)
+}
+
+// remade is what packs have that is not here, and was made of words that are gone: summaries,
+// tombstones, masks and replacements.
+type remade struct {
+	x    *Sharer
+	gone map[format.ID]bool           // with what was found
+	of   map[format.ID][]format.Input // of what summaries and tombstones are made
+	list []format.ID                  // what was found
+}
+
+func (x *Sharer) remadeOf(gone map[format.ID]bool) *remade {
+	return &remade{x: x, gone: maps.Clone(gone), of: map[format.ID][]format.Input{}}
+}
+
+// read looks at what a pack has.
+func (m *remade) read(b []byte, id format.ID) error {
+	return m.x.s.Objects.ReadPack(b, id, func(raw format.Raw) error {
 		id := raw.ID()
 		kind, o, err := fit(id, raw)
-		p.x.decoded.keep(id, kind, o)
-		there, here := p.x.s.Objects.Has(id)
+		m.x.decoded.keep(id, kind, o)
+		there, here := m.x.s.Objects.Has(id)
 		if err = errors.Join(err, here); there || err != nil {
 			return err
 		}
 		switch o := o.(type) {
 		case *format.Summary:
-			made[id] = append(o.Inputs, format.Input{ID: o.Node})
+			m.of[id] = append(o.Inputs, format.Input{ID: o.Node})
 		case *format.Tombstone:
-			made[id] = []format.Input{{ID: o.Node}, {ID: o.Summary, Summary: true}}
+			m.of[id] = []format.Input{{ID: o.Node}, {ID: o.Summary, Summary: true}}
 		case *format.Entry:
-			if shows(o, raw.Body, gone) {
-				list = append(list, id)
+			if !m.gone[id] && shows(o, raw.Body, m.gone) {
+				m.list = append(m.list, id)
 			}
 		}
 		return nil
 	})
+}
+
+// note records as forgotten what was found, and returns how many these are.
+func (m *remade) note(ctx context.Context) (int, error) {
 	known := map[format.ID]bool{} // nodes and messages, and whether there is one that is gone
 	for again := true; again; {
 		again = false
-		for id, of := range made {
-			if !slices.ContainsFunc(of, func(in format.Input) bool {
-				is, bad := gone[in.ID], error(nil)
+		for id, of := range m.of {
+			var err error
+			made := m.gone[id] || slices.ContainsFunc(of, func(in format.Input) bool {
+				is, bad := m.gone[in.ID], error(nil)
 				if !in.Summary {
-					is, bad = p.holds(in.ID, gone, known)
+					is, bad = m.x.holds(in.ID, m.gone, known)
 				}
 				if !errors.Is(bad, objects.ErrNotFound) { // of a cluster that is left out
 					err = errors.Join(err, bad)
 				}
 				return is
-			}) {
+			})
+			if err != nil {
+				return 0, err
+			}
+			if !made {
 				continue
 			}
-			list, gone[id], again = append(list, id), true, true
-			delete(made, id)
+			if !m.gone[id] {
+				m.list = append(m.list, id)
+			}
+			m.gone[id], again = true, true
+			delete(m.of, id)
 		}
 	}
-	if err != nil || len(list) == 0 {
-		return err
+	slices.SortFunc(m.list, format.ID.Compare)
+	m.list = slices.Compact(m.list)
+	if len(m.list) == 0 {
+		return 0, nil
 	}
-	slices.SortFunc(list, format.ID.Compare)
-	return p.x.s.Store.Locked(ctx, func(t *store.Tx) error { return t.NoteForgotten(list) })
+	return len(m.list), m.x.s.Store.Locked(ctx,
+		func(t *store.Tx) error { return t.NoteForgotten(m.list) })
 }
 
 // forgottenIDs are the objects that are forgotten here, as of some operations that forgot.
@@ -98,21 +158,21 @@ func (x *Sharer) forgottenHere() (map[format.ID]bool, error) {
 }
 
 // holds reports whether a member of a node, or a message, is gone. known has the answers for nodes.
-func (p *pulling) holds(id format.ID, gone, known map[format.ID]bool) (bool, error) {
+func (x *Sharer) holds(id format.ID, gone, known map[format.ID]bool) (bool, error) {
 	if gone[id] {
 		return true, nil
 	}
 	if answer, ok := known[id]; ok {
 		return answer, nil
 	}
-	kind, o, err := p.x.decode(id)
+	kind, o, err := x.decode(id)
 	if err != nil || kind != format.NodeKind {
 		return false, err
 	}
 	n := o.(*format.Node)
 	for _, child := range n.Children {
 		if known[id] = gone[child]; n.Level > 0 {
-			known[id], err = p.holds(child, gone, known)
+			known[id], err = x.holds(child, gone, known)
 		}
 		if err != nil || known[id] {
 			return known[id], err

@@ -117,6 +117,9 @@ func (x *Sharer) without(
 // ones: that one may have told of the forget, and looked for files with the words, before these
 // were there. Or they are of a first push that was stopped.
 func (x *Sharer) takeBack(ctx context.Context, packs []share.File) error {
+	if _, err := x.forgetRemade(ctx, packs); err != nil {
+		return err
+	}
 	gone, err := x.forgottenHere()
 	if err != nil || len(gone) == 0 {
 		return err
