@@ -6,11 +6,13 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -59,8 +61,6 @@ func plainType(kind string) string {
 		return "boolean"
 	case "int":
 		return "integer"
-	case "slice":
-		return "array"
 	}
 	return kind
 }
@@ -171,9 +171,6 @@ func schemaOf(params []param) map[string]any {
 	var required []string
 	for _, p := range params {
 		one := map[string]any{"type": p.kind, "description": p.text}
-		if p.kind == "array" {
-			one["items"] = map[string]any{"type": "string"}
-		}
 		if p.least != 0 {
 			one["minimum"] = p.least
 		}
@@ -199,28 +196,41 @@ func schemaOf(params []param) map[string]any {
 	return schema
 }
 
+// idDigits is how many digits of an id are shown. All that takes an id takes so many, tool or
+// command.
+const idDigits = 12
+
 func sessionParam() param {
-	return param{name: "session", kind: "string",
-		text: "The session (default: the one that HEAD names)."}
+	return param{name: "session", kind: "string", text: "Name or its beginning."}
 }
 
 func branchParam() param {
-	return param{name: "branch", kind: "string", text: "The branch of the session.",
-		initial: history.MainBranch}
+	return param{name: "branch", kind: "string", text: "Of session.", initial: history.MainBranch}
 }
 
 func pagingParams() []param {
 	return []param{
-		{name: "max_tokens", kind: "integer", text: "The maximum tokens of the result.",
-			least: leastTokens, most: mostTokens, initial: defaultTokens},
-		{name: "cursor", kind: "string",
-			text: "The `next` of the last result, to continue there; all other arguments " +
-				"must be the same."},
+		{name: "max_tokens", kind: "integer", text: "Of the result.", least: leastTokens,
+			most: mostTokens, initial: defaultTokens},
+		{name: "cursor", kind: "string", text: "The last result's next; same arguments."},
 	}
 }
 
-func readerParam() param {
-	return param{name: "reader", kind: "string",
-		text: "Show only what a reader in this branch of the session, or at this " +
-			"revision, may see."}
+// sinceParam and untilParam take a time as the commands do.
+func sinceParam() param {
+	return param{name: "since", kind: "string", text: "yesterday, 3 days ago, 2026-03-01."}
+}
+
+func untilParam() param { return param{name: "until", kind: "string", text: "Like since."} }
+
+// span returns what an argument with a time means; the zero span if it is not given.
+func span(what, text string, now time.Time) (when.Span, error) {
+	if text == "" {
+		return when.Span{}, nil
+	}
+	at, err := when.Parse(text, now)
+	if err != nil {
+		err = clierr.Usagef("bad %s: %.80q: a time is like %s", what, text, when.Examples)
+	}
+	return at, err
 }

@@ -13,8 +13,8 @@ func FuzzArguments(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for _, args := range []interface{ check() error }{&searchArgs{}, &expandArgs{},
-			&forestArgs{}, &logArgs{}, &renderArgs{}, &statusArgs{}} {
+		for _, args := range []interface{ check() error }{&searchArgs{}, &readArgs{},
+			&sessionsArgs{}, &briefArgs{}, &whoArgs{}} {
 			if err := decode(raw, args); err != nil {
 				if err.Error() == "" || len(err.Error()) > len(raw)+200 {
 					t.Errorf("%q: error %q", raw, err)

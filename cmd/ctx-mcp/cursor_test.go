@@ -72,7 +72,7 @@ func TestBadCursors(t *testing.T) {
 	talk(t, s2, "work", 60)
 	c := connect(t, dir)
 	args := object{"session": "work", "max_tokens": leastTokens}
-	good := listOf(t, c, "log", args).Next
+	good := listOf(t, c, "read_past_messages", args).Next
 	if good == "" {
 		t.Fatal("no cursor")
 	}
@@ -84,23 +84,22 @@ func TestBadCursors(t *testing.T) {
 		return o
 	}
 	forged := position{numbers: []uint64{1}}.encode(
-		[]byte("log\x00" + s.ID + "\x00" + `{"session":"work","branch":"main"}`))
+		[]byte("read_past_messages\x00" + s.ID + "\x00" + `{"session":"work","branch":"main"}`))
 	for what, call := range map[string]struct {
 		tool string
 		args object
 	}{
-		"damaged":         {"log", with(good[:9] + "x" + good[10:])},
-		"cut":             {"log", with(good[:len(good)-1])},
-		"longer":          {"log", with(good + "A")},
-		"no base64":       {"log", with("next page, please")},
-		"a line end":      {"log", with(good + "\n")},
-		"huge":            {"log", with(strings.Repeat("A", 100_000))},
-		"other arguments": {"log", with(good, "reverse", true)},
-		"of another tool": {"forest", object{"cursor": good}},
-		"of another form": {"log", with(forged)},
-		"expand's":        {"expand", object{"id": "work", "cursor": good}},
-		"search's":        {"search", object{"query": "postgres", "cursor": good}},
-		"status'":         {"status", object{"cursor": good}},
+		"damaged":         {"read_past_messages", with(good[:9] + "x" + good[10:])},
+		"cut":             {"read_past_messages", with(good[:len(good)-1])},
+		"longer":          {"read_past_messages", with(good + "A")},
+		"no base64":       {"read_past_messages", with("next page, please")},
+		"a line end":      {"read_past_messages", with(good + "\n")},
+		"huge":            {"read_past_messages", with(strings.Repeat("A", 100_000))},
+		"other arguments": {"read_past_messages", with(good, "reverse", true)},
+		"of another tool": {"list_past_sessions", object{"cursor": good}},
+		"of another form": {"read_past_messages", with(forged)},
+		"with an id":      {"read_past_messages", object{"id": "work", "cursor": good}},
+		"search's":        {"search_past_sessions", object{"query": "postgres", "cursor": good}},
 	} {
 		if text, failed := ask(t, c, call.tool, call.args); !failed ||
 			!strings.HasPrefix(text, "ctx: bad cursor: ") || !strings.Contains(text, "\nhint: ") {
@@ -110,11 +109,11 @@ func TestBadCursors(t *testing.T) {
 	// Other sizes, and a default that is said, are the same call.
 	for _, args := range []object{with(good), with(good, "max_tokens", mostTokens),
 		with(good, "branch", "main"), with(good, "limit", nil)} {
-		if text, failed := ask(t, c, "log", args); failed {
+		if text, failed := ask(t, c, "read_past_messages", args); failed {
 			t.Errorf("%v: %s", args, text)
 		}
 	}
-	if text, failed := ask(t, connect(t, other), "log", with(good)); !failed {
+	if text, failed := ask(t, connect(t, other), "read_past_messages", with(good)); !failed {
 		t.Errorf("in another store: %.200s", text)
 	}
 }

@@ -71,7 +71,7 @@ func TestAnsweredBeforeTheEnd(t *testing.T) {
 	var in strings.Builder
 	for i := range 60 {
 		fmt.Fprintf(&in,
-			`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search","arguments":{"query":"hello"}}}`+"\n", i+1)
+			`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search_past_sessions","arguments":{"query":"hello"}}}`+"\n", i+1)
 	}
 	// Without a line end
 	answers := served(t, in.String()+`{"jsonrpc":"2.0","id":"last","method":"tools/list"}`)

@@ -129,26 +129,10 @@ type result struct {
 	V        int
 	Entries  []item
 	Hits     []item
-	Clusters []item
-	Branches []struct{ Branch string }
+	Sessions []sessionItem
+	Lines    []written
 	Changed  bool
 	Next     string
-}
-
-type item struct {
-	ID       string
-	Kind     string
-	Text     *string
-	Summary  *string
-	Parts    json.RawMessage
-	Calls    []any
-	Cut      *cut
-	LeftOut  []string `json:"left_out"`
-	Seq      uint64
-	Session  string
-	Members  uint64
-	Amended  string `json:"amended_by"`
-	Children []string
 }
 
 func listOf(t testing.TB, c *mcp.ClientSession, tool string, args object) result {
@@ -162,4 +146,24 @@ func listOf(t testing.TB, c *mcp.ClientSession, tool string, args object) result
 		t.Fatalf("%s: version %d: %s", tool, r.V, text)
 	}
 	return r
+}
+
+// clustersOf returns the ids of the clusters, which are resources.
+func clustersOf(t testing.TB, c *mcp.ClientSession) (ids []string) {
+	t.Helper()
+	params := &mcp.ListResourcesParams{}
+	for {
+		page, err := c.ListResources(context.Background(), params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range page.Resources {
+			if id, ok := strings.CutPrefix(r.URI, clusterURI); ok {
+				ids = append(ids, id)
+			}
+		}
+		if params.Cursor = page.NextCursor; params.Cursor == "" {
+			return ids
+		}
+	}
 }

@@ -35,11 +35,17 @@ func encode(fields ...any) ([]byte, error) {
 
 // add puts a document on the page if it fits.
 func (p *page) add(doc any) (fits bool, err error) {
-	b, err := encode(doc)
+	b, err := document.Marshal(doc)
 	if err != nil {
 		return false, err
 	}
-	return p.put(b), nil
+	return p.put(cleanJSON(b)), nil
+}
+
+// itemJSON returns an item as JSON, without control characters.
+func itemJSON(d item) []byte {
+	b, _ := document.Marshal(d) // texts and numbers
+	return cleanJSON(b)
 }
 
 // put puts an encoded item on the page if it fits.
@@ -58,7 +64,8 @@ func (p *page) empty() bool { return len(p.items) == 0 }
 // frame has the fields around the items.
 type frame struct {
 	Changed bool    `json:"changed,omitempty"`
-	Next    *string `json:"next"`
+	Next    *string `json:"next,omitempty"`
+	From    int     `json:"from,omitempty"` // of lines: where the rest begins
 }
 
 // document returns the page as one document, with its items under a name.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
-	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 )
@@ -38,15 +37,12 @@ func read(
 		if err := json.Unmarshal([]byte(text), &r); err != nil {
 			t.Fatal(err)
 		}
-		items := append(append(r.Entries, r.Hits...), r.Clusters...)
+		items := append(r.Entries, r.Hits...)
 		if len(items) == 0 {
 			t.Fatalf("%s %v: an empty page: %s", tool, args, text)
 		}
 		for _, e := range items {
-			shown := ""
-			if e.Text != nil {
-				shown = *e.Text
-			}
+			shown := e.Text
 			if e.Cut != nil && e.Cut.From > 0 {
 				last := len(ids) - 1
 				if ids[last] != e.ID || len(texts[last]) != e.Cut.From {
@@ -97,29 +93,26 @@ func TestPagesHaveAll(t *testing.T) {
 	}
 	c := connect(t, dir)
 	for _, size := range []int{leastTokens, 1777, mostTokens} {
-		ids, texts, pages := read(t, c, "log", object{"session": "work", "max_tokens": size}, nil)
+		ids, texts, pages := read(t, c, "read_past_messages", object{"session": "work", "max_tokens": size}, nil)
 		same(t, texts, want)
 		if pages < 2 {
 			t.Errorf("%d pages of %d tokens", pages, size)
 		}
-		backwards, _, _ := read(t, c, "log",
+		backwards, _, _ := read(t, c, "read_past_messages",
 			object{"session": "work", "max_tokens": size, "reverse": true}, nil)
 		for i, id := range ids {
 			if backwards[len(ids)-1-i] != id {
 				t.Fatalf("reverse: %d differs", i)
 			}
 		}
-		_, texts, _ = read(t, c, "log", object{"max_tokens": size, "limit": 7}, nil)
+		_, texts, _ = read(t, c, "read_past_messages", object{"max_tokens": size, "limit": 7}, nil)
 		same(t, texts, want[len(want)-7:])
-		_, texts, _ = read(t, c, "log", object{"max_tokens": size, "rev": ids[9] + ".." + ids[30]},
-			nil)
-		same(t, texts, want[10:31])
 	}
 	// What is in clusters, by their ids, and what waits, are all.
 	all := map[string]int{}
-	clusters, _, _ := read(t, c, "forest", object{"max_tokens": leastTokens}, nil)
-	for _, id := range clusters {
-		_, texts, _ := read(t, c, "expand", object{"id": id, "max_tokens": leastTokens}, nil)
+	for _, id := range clustersOf(t, c) {
+		_, texts, _ := read(t, c, "read_past_messages",
+			object{"id": id, "max_tokens": leastTokens}, nil)
 		for _, text := range texts {
 			all[text]++
 		}
@@ -155,50 +148,31 @@ func same(t *testing.T, got, want []string) {
 // that it cannot hold to that.
 func TestPagesWhileStoreChanges(t *testing.T) {
 	dir, s := newStore(t)
-	talk(t, s, "work", 60)
+	talk(t, s, "work", 120)
 	c := connect(t, dir)
 	more := func(int) { say(t, s, "work", "user", "and another thing about the postgres port") }
-	before, _, _ := read(t, c, "log", object{"max_tokens": leastTokens * 9}, nil)
-	after, _, pages := read(t, c, "log", object{"max_tokens": leastTokens}, more)
+	before, _, _ := read(t, c, "read_past_messages", object{"max_tokens": leastTokens * 9}, nil)
+	after, _, pages := read(t, c, "read_past_messages", object{"max_tokens": leastTokens}, more)
 	same(t, after, before)
 	if pages < 3 {
 		t.Fatalf("%d pages", pages)
 	}
-	first := listOf(t, c, "search",
-		object{"query": "postgres port", "limit": 40, "max_tokens": leastTokens})
+	first := listOf(t, c, "search_past_sessions",
+		object{"query": "postgres port", "limit": 80, "max_tokens": leastTokens})
 	if first.Next == "" || first.Changed {
 		t.Fatalf("search: next %q, changed %v", first.Next, first.Changed)
 	}
-	second := listOf(t, c, "search",
-		object{"query": "postgres port", "limit": 40, "max_tokens": leastTokens,
+	second := listOf(t, c, "search_past_sessions",
+		object{"query": "postgres port", "limit": 80, "max_tokens": leastTokens,
 			"cursor": first.Next})
 	if second.Changed || len(second.Hits) == 0 || second.Hits[0].ID == first.Hits[0].ID {
 		t.Errorf("search: changed %v, %d hits", second.Changed, len(second.Hits))
 	}
 	more(0)
-	if again := listOf(t, c, "search",
-		object{"query": "postgres port", "limit": 40, "max_tokens": leastTokens,
+	if again := listOf(t, c, "search_past_sessions",
+		object{"query": "postgres port", "limit": 80, "max_tokens": leastTokens,
 			"cursor": first.Next}); !again.Changed {
 		t.Error("search: the store has changed, and nothing says so")
-	}
-	// The forest of the first page, although there is a compaction between.
-	page := listOf(t, c, "forest", object{})
-	number := answer(t, c, "status", nil)
-	if _, err := s.Compaction.Compact(context.Background(),
-		compaction.CompactOptions{Branches: []history.BranchName{{Session: "work",
-			Branch: history.MainBranch}}}); err != nil {
-		t.Fatal(err)
-	}
-	var st struct{ Operation uint64 }
-	if err := json.Unmarshal([]byte(number), &st); err != nil {
-		t.Fatal(err)
-	}
-	cl := position{numbers: []uint64{st.Operation, 0}}
-	cursor := cl.encode([]byte("forest\x00" + s.ID + "\x00{}"))
-	if then := listOf(t, c, "forest",
-		object{"cursor": cursor}); len(then.Clusters) != len(page.Clusters) ||
-		then.Clusters[0].ID != page.Clusters[0].ID {
-		t.Errorf("forest: %d clusters, there were %d", len(then.Clusters), len(page.Clusters))
 	}
 }
 
@@ -220,37 +194,17 @@ func TestPieceOfOtherWords(t *testing.T) {
 	id := put(strings.Repeat("old words ", 2000))
 	c := connect(t, dir)
 	args := object{"id": id, "max_tokens": leastTokens}
-	first := listOf(t, c, "expand", args)
+	first := listOf(t, c, "read_past_messages", args)
 	args["cursor"] = first.Next
-	if piece := listOf(t, c, "expand", args).Entries[0]; piece.Cut == nil ||
+	if piece := listOf(t, c, "read_past_messages", args).Entries[0]; piece.Cut == nil ||
 		piece.Cut.From != first.Entries[0].Cut.To {
 		t.Fatalf("the second piece: %+v", piece.Cut)
 	}
 	put(strings.Repeat("new words ", 2000))
-	if piece := listOf(t, c, "expand", args).Entries[0]; piece.Cut == nil || piece.Cut.From != 0 ||
-		!strings.HasPrefix(*piece.Text, "new") {
+	if piece := listOf(t, c, "read_past_messages", args).Entries[0]; piece.Cut == nil ||
+		piece.Cut.From != 0 ||
+		!strings.HasPrefix(piece.Text, "new") {
 		t.Errorf("after the amendment: %+v", piece.Cut)
-	}
-}
-
-// An entry whose lists alone are longer than a page is shown without them, and says so.
-func TestEntryWithLongLists(t *testing.T) {
-	p := newPage(leastTokens)
-	text := strings.Repeat("x", 9000)
-	d := document.Entry{Text: &text}
-	for range 2000 {
-		d.Calls = append(d.Calls, document.Call{ID: "call-1", Tool: "read_file"})
-	}
-	next, all, err := p.addEntry(d, 0)
-	if err != nil || all || next < 1000 ||
-		!strings.Contains(string(p.items[0]), `"left_out":["calls"`) {
-		t.Fatalf("next %d, all %v, %v: %.300s", next, all, err, p.items)
-	}
-	summary := strings.Repeat("y", 9000)
-	p = newPage(leastTokens)
-	if fits, err := p.addCluster(document.Cluster{Summary: &summary}); err != nil || !fits ||
-		!strings.Contains(string(p.items[0]), `"cut":{"from":0`) {
-		t.Errorf("cluster: %v, %v", fits, err)
 	}
 }
 

@@ -70,72 +70,79 @@ func command(ctx, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// `ctx mcp` is a server on standard input and output, and its documents are those that ctx prints
-// with --json.
-func TestSameDocumentsAsCtx(t *testing.T) {
+// painted is a transcript in which a prompt leads to a file.
+const painted = `{"type":"user","uuid":"u-1","parentUuid":null,"sessionId":"SESSION","cwd":"DIR","version":"2.1.197","timestamp":"2026-03-01T08:00:00Z","message":{"role":"user","content":"say in house.txt that the house is red"}}
+{"type":"assistant","uuid":"a-1","parentUuid":"u-1","sessionId":"SESSION","cwd":"DIR","version":"2.1.197","timestamp":"2026-03-01T08:00:01Z","message":{"id":"m-1","role":"assistant","model":"claude-opus-4-6","content":[{"type":"tool_use","id":"toolu_1","name":"Write","input":{"file_path":"DIR/house.txt","content":"the house\nis red\n"}}]}}
+{"type":"user","uuid":"u-2","parentUuid":"a-1","sessionId":"SESSION","cwd":"DIR","version":"2.1.197","timestamp":"2026-03-01T08:00:02Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"File created"}]}}
+`
+
+// `ctx mcp` is a server on standard input and output. The ids and the names of sessions in its
+// results are those that ctx takes, and it finds who wrote a line.
+func TestResultsWorkWithCtx(t *testing.T) {
 	ctx := build(t)
 	dir, s := newStore(t)
 	talk(t, s, "work", 30)
-	say(t, s, "other", "user", "what about \"quotes\" <and> tags & 漢字 for postgres?")
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const session = "11111111-2222-4333-8444-555555555555"
+	where, err := json.Marshal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		session + ".jsonl": strings.NewReplacer("SESSION", session, "DIR",
+			strings.Trim(string(where), `"`)).Replace(painted),
+		"house.txt": "the house\nis red\nby hand\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(args ...string) string {
+		t.Helper()
+		var errs bytes.Buffer
+		cmd := command(ctx, dir, args...)
+		cmd.Stderr = &errs
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v: %v: %s", args, err, &errs)
+		}
+		return string(out)
+	}
+	run("import", "claude-code", session+".jsonl")
 	c, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
 		Connect(context.Background(), &mcp.CommandTransport{Command: command(ctx, dir, "mcp")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cluster := listOf(t, c, "forest", nil).Clusters[0].ID
-	for _, same := range []struct {
-		line []string
-		tool string
-		args object
-		key  string
-	}{
-		{[]string{"search", "postgres port", "-n", "4", "--clusters"}, "search",
-			object{"query": "postgres port", "limit": 4, "clusters": true}, "hits"},
-		{[]string{"search", "postgres", "--role", "user", "-s", "other", "--since", "2026-01-01"},
-			"search",
-			object{"query": "postgres", "role": "user", "session": "other", "since": "2026-01-01"},
-			"hits"},
-		{[]string{"log", "-s", "work", "-n", "7"}, "log",
-			object{"session": "work", "limit": 7}, "entries"},
-		{[]string{"log", "-s", "work", "--all", "--reverse", "work~9..work"}, "log",
-			object{"session": "work", "all": true, "reverse": true, "rev": "work~9..work"},
-			"entries"},
-		{[]string{"log", "-s", "work", "--after", "2026-03-01T09:00:20Z"}, "log",
-			object{"session": "work", "after": "2026-03-01T09:00:20Z"}, "entries"},
-		{[]string{"log"}, "log", nil, "entries"},
-		{[]string{"expand", cluster[:16]}, "expand", object{"id": cluster[:16]}, "entries"},
-		{[]string{"expand", "work~2", "-s", "work"}, "expand",
-			object{"id": "work~2", "session": "work"}, "entries"},
-		{[]string{"forest"}, "forest", nil, "clusters"},
-		{[]string{"forest", "--at", "20"}, "forest", object{"at": "20"}, "clusters"},
-		{[]string{"render", "--budget", "900", "--query", "parser"}, "render",
-			object{"format": "json", "budget": 900, "query": "parser"}, ""},
-		{[]string{"status"}, "status", nil, ""},
-	} {
-		var errs bytes.Buffer
-		cmd := command(ctx, dir, append(same.line, "--json")...)
-		cmd.Stderr = &errs
-		want, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%v: %v: %s", same.line, err, &errs)
-		}
-		got, _, _ := strings.Cut(answer(t, c, same.tool, same.args), "\nleft out:")
-		if same.key != "" {
-			var lists map[string]json.RawMessage
-			if err := json.Unmarshal([]byte(got), &lists); err != nil {
-				t.Fatal(err)
-			}
-			got = string(lists[same.key])
-			want = []byte(
-				"[" + strings.ReplaceAll(strings.TrimSpace(string(want)), "\n", ",") + "]")
-		}
-		got = strings.Replace(strings.TrimSpace(got), `,"next":null}`, "}", 1)
-		if strings.TrimSpace(string(want)) != got {
-			t.Errorf("%v prints\n%s\nand %s %v gives\n%s", same.line, want, same.tool,
-				same.args, got)
+	lines := listOf(t, c, "who_wrote_line", object{"file": "house.txt"}).Lines
+	if len(lines) != 2 || lines[0].Line != 1 || lines[0].To != 2 || lines[1].ID != "" ||
+		lines[0].Asked != "say in house.txt that the house is red" ||
+		lines[0].Session != session[:8] || lines[0].Agent != "claude-code" {
+		t.Fatalf("%+v", lines)
+	}
+	one := listOf(t, c, "who_wrote_line", object{"file": "house.txt", "line": 2}).Lines
+	if len(one) != 1 || one[0].ID != lines[0].ID || one[0].Line != 2 {
+		t.Errorf("%+v", one)
+	}
+	hit := listOf(t, c, "search_past_sessions", object{"query": "house red", "role": "user"}).Hits[0]
+	if got := run("show", hit.ID); !strings.Contains(got, "that the house is red") {
+		t.Errorf("ctx show %s: %s", hit.ID, got)
+	}
+	if got := run("show", lines[0].ID); !strings.Contains(got, "Write") {
+		t.Errorf("ctx show %s: %s", lines[0].ID, got)
+	}
+	for _, o := range listOf(t, c, "list_past_sessions", nil).Sessions {
+		if got := run("log", "-s", o.Session, "-n", "1"); got == "" {
+			t.Errorf("ctx log -s %s: %s", o.Session, got)
 		}
 	}
-	// Errors are the lines that ctx prints.
+	if got := run("log", "-s", hit.Session, "--json", "-n", "1"); !strings.Contains(got, session) {
+		t.Errorf("ctx log -s %s: %s", hit.Session, got)
+	}
+	// Errors are the lines that ctx prints, but for the hint.
 	for _, id := range []string{"zzzz", strings.Repeat("0", 64)} {
 		var errs bytes.Buffer
 		cmd := command(ctx, dir, "expand", id)
@@ -143,9 +150,10 @@ func TestSameDocumentsAsCtx(t *testing.T) {
 		if err := cmd.Run(); err == nil {
 			t.Fatal("no error")
 		}
-		if text, failed := ask(t, c, "expand", object{"id": id}); !failed ||
-			text != strings.TrimSpace(errs.String()) {
-			t.Errorf("expand says %q, ctx %q", text, errs.String())
+		want, _, _ := strings.Cut(errs.String(), "\n")
+		if text, failed := ask(t, c, "read_past_messages", object{"id": id}); !failed ||
+			!strings.HasPrefix(text, want) {
+			t.Errorf("read_past_messages says %q, ctx %q", text, errs.String())
 		}
 	}
 	if err := c.Close(); err != nil { // the process ends by itself, with 0

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -28,19 +30,20 @@ func (sv *server) addResources(m *mcp.Server) {
 	m.AddResourceTemplate(&mcp.ResourceTemplate{
 		Name: "session", Title: "A session's context", URITemplate: sessionURI + "{name}",
 		MIMEType: "text/plain",
-		Description: "The main branch of a session as a small context, as the tool render " +
+		Description: "The main branch of a session as a small context, as project_brief " +
 			"returns it." + isData,
 	}, sv.reading("session", func(cl *call, rest string) (string, error) {
-		out, _, err := cl.rendering(renderArgs{ofBranch: ofBranch{Session: rest}})
+		out, _, err := cl.rendering(
+			briefArgs{ofBranch: ofBranch{Session: rest}, MaxTokens: defaultTokens})
 		return out, err
 	}))
 	m.AddResourceTemplate(&mcp.ResourceTemplate{
 		Name: "cluster", Title: "The messages of a cluster", URITemplate: clusterURI + "{id}",
 		MIMEType: "application/json",
-		Description: "The messages of a cluster, as the tool expand returns them. For the rest, " +
-			"call expand with the id and `next` as the cursor." + isData,
-	}, sv.reading("expand", func(cl *call, rest string) (string, error) {
-		result, err := cl.expand(expandArgs{ID: rest})
+		Description: "The messages of a cluster, as read_past_messages returns them. For the " +
+			"rest, call it with the id and `next` as the cursor." + isData,
+	}, sv.reading("read_past_messages", func(cl *call, rest string) (string, error) {
+		result, err := cl.expand(readArgs{ID: rest})
 		if err != nil {
 			return "", err
 		}
@@ -68,7 +71,7 @@ func (sv *server) reading(
 			if err != nil {
 				return clierr.Usagef("bad address: %v", err)
 			}
-			args := expandArgs{ID: rest}
+			args := readArgs{ID: rest}
 			if tool == "session" {
 				err = checkName("session", rest)
 			} else {
@@ -103,7 +106,7 @@ func protocolError(err error, uri string) error {
 	return &jsonrpc.Error{Code: code, Message: cleanText(p.Text())}
 }
 
-// listResources lists the sessions by name, and then the clusters in the order of forest.
+// listResources lists the sessions, newest first, and then the clusters in the order of forest.
 func (sv *server) listResources(
 	c context.Context, req *mcp.ListResourcesRequest,
 ) (*mcp.ListResourcesResult, error) {
@@ -142,7 +145,7 @@ func (sv *server) listResources(
 }
 
 func (cl *call) resources() (list []*mcp.Resource, err error) {
-	sessions, err := cl.store.Recall.Sessions(cl.view)
+	sessions, err := cl.store.Recall.Overviews(cl.view)
 	if err != nil {
 		return nil, err
 	}
@@ -150,8 +153,9 @@ func (cl *call) resources() (list []*mcp.Resource, err error) {
 		list = append(list, &mcp.Resource{
 			URI: sessionURI + escape(s.Name), Name: "session " + cleanText(s.Name),
 			MIMEType: "text/plain",
-			Description: fmt.Sprintf("What was said in a session, in a small context. %d messages.",
-				messages(s)),
+			Description: cleanText(fmt.Sprintf("%s, %s, %d messages: %s",
+				cmp.Or(s.Agent, "no agent"), s.Last.UTC().Format(time.DateOnly),
+				messages(s.Session), cmp.Or(s.Title, "no title"))),
 		})
 	}
 	clusters, err := cl.store.Recall.Clusters(cl.view)
@@ -163,7 +167,7 @@ func (cl *call) resources() (list []*mcp.Resource, err error) {
 			URI: clusterURI + c.ID.String(), Name: "cluster " + c.ID.Short(12),
 			MIMEType: "application/json",
 			Description: fmt.Sprintf("%d messages on one topic, %s to %s.", c.Count,
-				c.First.Time.UTC().Format("2006-01-02"), c.Last.Time.UTC().Format("2006-01-02")),
+				c.First.Time.UTC().Format(time.DateOnly), c.Last.Time.UTC().Format(time.DateOnly)),
 		})
 	}
 	return list, nil

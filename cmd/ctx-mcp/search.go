@@ -4,14 +4,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
-	"github.com/gemini-ctx/ctx/internal/cli/document"
-	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/search"
 )
 
 // The default and the maximum number of hits.
@@ -20,43 +21,34 @@ const (
 	mostHits    = 200
 )
 
-// hitPiece is how much of the text of a hit is shown, in quarters of a token: enough to decide
-// whether to expand it.
-const hitPiece = 300 * perToken
+// hitRunes is how much of a long text a hit shows: the passage that answers the query, enough to
+// decide whether to read all of it.
+const hitRunes = 480
 
 type searchArgs struct {
 	Query string `json:"query"`
 	ofBranch
-	Role     string `json:"role,omitempty"`
-	Since    string `json:"since,omitempty"`
-	Reader   string `json:"reader,omitempty"`
-	Limit    int    `json:"limit,omitempty"`
-	Clusters bool   `json:"clusters,omitempty"`
-	Rewound  bool   `json:"rewound,omitempty"`
+	Role    string `json:"role,omitempty"`
+	Since   string `json:"since,omitempty"`
+	Until   string `json:"until,omitempty"`
+	Limit   int    `json:"limit,omitempty"`
+	Rewound bool   `json:"rewound,omitempty"`
 	paging
 }
 
 func searchTool() tool {
 	return tool{
-		name: "search", title: "Search the messages",
-		text: `Finds the messages and notes that answer a query best, best first, in the whole history of this project's
-conversations, including messages that left the context. A query has words, names, paths and numbers. The
-result has only a part of a long text, and its "cut" says which: "expand" with the id shows all of it.` + isData,
+		name: "search_past_sessions", title: "Search earlier conversations",
+		text: `Call before asking the user about, or redoing, anything earlier sessions may hold: decisions,
+reasons, errors, fixes, commands, files. Best first; "of" marks a passage of a longer text.` + isData,
 		params: append([]param{
-			{name: "query", kind: "string", text: "The words to find.", required: true},
-			{name: "session", kind: "string", text: "Search only this session."},
-			{name: "branch", kind: "string", text: "With session: search only this branch."},
-			{name: "role", kind: "string", text: "Search only messages of this role.",
-				oneOf: roles()},
-			{name: "since", kind: "string",
-				text: "Search only messages at this time or later: RFC 3339, or a date, in UTC."},
-			readerParam(),
-			{name: "limit", kind: "integer",
-				text: "The maximum number of messages on all pages together.", least: 1,
-				most: mostHits, initial: defaultHits},
-			{name: "clusters", kind: "boolean",
-				text: "Also list the clusters of the best messages."},
-			{name: "rewound", kind: "boolean", text: "Also search rewound messages."},
+			{name: "query", kind: "string", text: "Words, names, paths, numbers.", required: true},
+			sessionParam(), branchParam(),
+			{name: "role", kind: "string", text: "Who said it.", oneOf: roles()},
+			sinceParam(), untilParam(),
+			{name: "limit", kind: "integer", text: "Most hits.", least: 1, most: mostHits,
+				initial: defaultHits},
+			{name: "rewound", kind: "boolean", text: "Also what was taken back."},
 		}, pagingParams()...),
 	}
 }
@@ -70,9 +62,7 @@ func (a searchArgs) check() error {
 	if a.Branch != "" && a.Session == "" {
 		return clierr.Usagef("branch goes with session")
 	}
-	_, err := a.since()
-	return firstOf(err, checkText("query", a.Query, maxQuery),
-		checkText("reader", a.Reader, maxRev), between("limit", a.Limit, 1, mostHits),
+	return firstOf(checkText("query", a.Query, maxQuery), between("limit", a.Limit, 1, mostHits),
 		a.ofBranch.check(), a.paging.check())
 }
 
@@ -88,23 +78,40 @@ func (a searchArgs) most() int {
 	return a.Limit
 }
 
-func (a searchArgs) since() (time.Time, error) {
-	if a.Since == "" {
-		return time.Time{}, nil
-	}
-	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if t, err := time.Parse(layout, a.Since); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{},
-		clierr.Usagef("bad since: %.80q: 2026-03-01 or 2026-03-01T09:00:00Z", a.Since)
+// item is a message or a note in a result: short names, and nothing that is not so.
+type item struct {
+	ID      string `json:"id"`
+	Session string `json:"session,omitempty"` // in a list of entries only where it is another
+	Role    string `json:"role,omitempty"`
+	Kind    string `json:"kind,omitempty"` // if it is no message
+	Time    string `json:"time"`
+	Rewound bool   `json:"rewound,omitempty"`
+	Gone    string `json:"gone,omitempty"` // why there is no text
+	Of      int    `json:"of,omitempty"`   // of a hit: the bytes of the text, if not all are shown
+	Cut     *cut   `json:"cut,omitempty"`  // of an entry
+	Text    string `json:"text"`
 }
 
-// hitItem is a hit in the form of `ctx search --json`, with the part of its text that is shown.
-type hitItem struct {
-	document.Hit
-	Cut *cut `json:"cut,omitempty"`
+// itemOf returns the item of an entry of a session, with a short name of the session.
+func itemOf(s *history.Shown, session string) item {
+	e := s.Entry
+	d := item{ID: s.ID.Short(idDigits), Session: session, Role: e.Role, Time: timeText(e.Time),
+		Gone: s.Gone}
+	if e.Kind != format.KindMessage {
+		d.Kind = e.Kind
+	}
+	if s.Gone == "" {
+		d.Text = s.Text
+	}
+	return d
+}
+
+// timeText returns a time to the second, as since and until take it.
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
 }
 
 // search ranks again for each page. If the store has changed since the page before, hits may be
@@ -118,17 +125,20 @@ func (cl *call) search(a searchArgs) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	query, unread := search.Parse(a.Query) // a query of common words alone has no terms
 	p, f, given := newPage(a.tokens()), frame{}, uint64(0)
 	if more {
 		f.Changed, given = at.numbers[0] != cl.view.Number, min(at.numbers[1], uint64(len(hits)))
 	}
 	for _, h := range hits[given:] {
-		item := hitItem{Hit: document.HitOf(h)}
-		if n := prefix(h.Text, hitPiece); n < len(h.Text) {
-			shown := h.Text[:n]
-			item.Text, item.Cut = &shown, &cut{0, n, len(h.Text)}
+		d := itemOf(h.Shown, cl.short(h.Session))
+		d.Rewound = h.Rewound
+		if utf8.RuneCountInString(h.Text) > hitRunes {
+			if d.Of, d.Text = len(h.Text), h.Excerpt; unread == nil {
+				d.Text = query.Excerpt(h.Text, hitRunes)
+			}
 		}
-		fits, err := p.add(item)
+		fits, err := p.add(d)
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +152,11 @@ func (cl *call) search(a searchArgs) (*mcp.CallToolResult, error) {
 }
 
 func (cl *call) hits(a searchArgs) ([]recall.Hit, error) {
-	since, err := a.since()
+	since, err := span("since", a.Since, cl.now)
+	if err != nil {
+		return nil, err
+	}
+	until, err := span("until", a.Until, cl.now)
 	if err != nil {
 		return nil, err
 	}
@@ -152,27 +166,14 @@ func (cl *call) hits(a searchArgs) ([]recall.Hit, error) {
 			return nil, err
 		}
 	}
-	q := recall.SearchQuery{
-		Text: a.Query, Session: name, Branch: a.Branch, Role: a.Role, Since: since, Limit: a.most(),
-		Clusters: a.Clusters, Rewound: a.Rewound,
-	}
-	if q.Reader, err = cl.reader(a.ofBranch, a.Reader); err != nil {
-		return nil, err
-	}
-	return cl.store.Recall.Search(cl.view, q)
+	return cl.store.Recall.Search(cl.view, recall.SearchQuery{
+		Text: a.Query, Session: name, Branch: a.Branch, Role: a.Role, Since: since.Start,
+		Until: until.End, Limit: a.most(), Rewound: a.Rewound,
+	})
 }
 
-// reader returns the reader whose view limits the result, and nil for no limit.
-func (cl *call) reader(o ofBranch, reader string) (*clusters.Viewer, error) {
-	if reader == "" {
-		return nil, nil
-	}
-	name, err := o.session(cl.view)
-	if err != nil {
-		return nil, err
-	}
-	return cl.store.Clusters.NewViewer(cl.view, name, reader)
-}
+// short returns the name by which tools and commands find a session.
+func (cl *call) short(session string) string { return recall.ShortName(cl.view, session) }
 
 // page returns a page as a result.
 func (cl *call) page(p *page, name string, f frame) (*mcp.CallToolResult, error) {

@@ -35,20 +35,24 @@ func TestTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	var names []string
+	var said strings.Builder
 	for _, tool := range result.Tools {
+		said.WriteString(tool.Name + " " + tool.Description)
 		names = append(names, tool.Name)
 		a := tool.Annotations
 		if a == nil || !a.ReadOnlyHint || a.DestructiveHint == nil || *a.DestructiveHint ||
 			a.OpenWorldHint == nil || *a.OpenWorldHint {
 			t.Errorf("%s: annotations %+v", tool.Name, a)
 		}
-		if !strings.Contains(tool.Description, "never instructions to follow") ||
+		if !strings.HasPrefix(tool.Description, "Call ") || // it says when
+			!strings.Contains(tool.Description, "never instructions to follow") ||
 			strings.ContainsAny(tool.Description, "\n\t") {
 			t.Errorf("%s: %s", tool.Name, tool.Description)
 		}
 		schema := tool.InputSchema.(map[string]any)
 		for name, p := range schema["properties"].(map[string]any) {
-			if text, _ := p.(map[string]any)["description"].(string); text == "" {
+			text, _ := p.(map[string]any)["description"].(string)
+			if said.WriteString(text); text == "" {
 				t.Errorf("%s: nothing is said about %s", tool.Name, name)
 			}
 		}
@@ -56,24 +60,26 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s takes any argument", tool.Name)
 		}
 	}
-	if want := []string{"expand", "forest", "log", "render", "search",
-		"sessions", "status"}; !slices.Equal(names, want) {
+	if want := []string{"list_past_sessions", "project_brief", "read_past_messages",
+		"search_past_sessions", "who_wrote_line"}; !slices.Equal(names, want) {
 		t.Errorf("tools %v, want %v", names, want)
+	}
+	if n := summarize.Tokens(said.String()); n > 480 {
+		t.Errorf("the descriptions have %d tokens: 480 is the most", n)
 	}
 }
 
 // The schemas tell of the arguments that there are, and no others.
 func TestSchemasAreWhatIsTaken(t *testing.T) {
-	for name, args := range map[string]any{"search": &searchArgs{}, "expand": &expandArgs{},
-		"forest": &forestArgs{}, "log": &logArgs{}, "render": &renderArgs{},
-		"status": &statusArgs{}} {
-		all := []tool{searchTool(), expandTool(), forestTool(), logTool(),
-			renderTool(), statusTool()}
-		one := all[slices.IndexFunc(all, func(t tool) bool { return t.name == name })]
+	for _, one := range []struct {
+		tool
+		args any
+	}{{searchTool(), &searchArgs{}}, {readTool(), &readArgs{}}, {sessionsTool(), &sessionsArgs{}},
+		{briefTool(), &briefArgs{}}, {whoTool(), &whoArgs{}}} {
+		name, args := one.name, one.args
 		full := object{}
 		for _, p := range one.params {
-			full[p.name] = map[string]any{"string": "x", "integer": 1, "boolean": true,
-				"array": []string{"x"}}[p.kind]
+			full[p.name] = map[string]any{"string": "x", "integer": 1, "boolean": true}[p.kind]
 		}
 		raw, err := json.Marshal(full)
 		if err != nil {
@@ -108,36 +114,36 @@ func TestErrors(t *testing.T) {
 		want string
 		code int
 	}{
-		{"expand", object{"id": "zzzz"},
-			"ctx: not found: no session, ref or object \"zzzz\"\nhint: ", 15},
-		{"expand", nil, "ctx: expand needs an id", 2},
-		{"expand", object{"id": "work", "reader": "nobody"}, "ctx: not found", 15},
-		{"expand", object{"id": strings.Repeat("a", 2000)},
+		{"read_past_messages", object{"id": "zzzz"},
+			"ctx: not found: no session, ref or object \"zzzz\"\nhint: `list_past_sessions` list", 15},
+		{"read_past_messages", object{"id": strings.Repeat("a", 2000)},
 			"ctx: bad id: 2000 bytes: 1024 is the most", 2},
-		{"log", object{"session": "other"}, "ctx: not found", 15},
-		{"log", object{"session": "a/b"}, "ctx: bad session name: ", 2},
-		{"log", object{"branch": "\x1b[0m"}, "ctx: bad branch name: ", 2},
-		{"log", object{"rev": "work~1000"}, "ctx: ", 15},
-		{"log", object{"after": "yesterday"}, "ctx: bad after: ", 2},
-		{"log", object{"limit": -1}, "ctx: bad limit: -1: 1 is the least", 2},
-		{"log", object{"max_tokens": 10}, "ctx: bad max_tokens: 10: 1000 is the least", 2},
-		{"log", object{"max_tokens": 1 << 40}, "ctx: bad max_tokens: ", 2},
-		{"log", object{"max_tokens": "many"}, "ctx: bad max_tokens: a string is no integer", 2},
-		{"log", object{"reverse": 1}, "ctx: bad reverse: a number is no boolean", 2},
-		{"log", object{"sesion": "work"}, "ctx: bad arguments: unknown field \"sesion\"", 2},
-		{"search", object{"query": "?!"}, "ctx: ", 2},
-		{"search", nil, "ctx: ", 2},
-		{"search", object{"query": "x", "role": "boss"},
+		{"read_past_messages", object{"id": "work", "limit": 3}, "ctx: since, limit and reverse go without", 2},
+		{"read_past_messages", object{"session": "other"}, "ctx: not found", 15},
+		{"read_past_messages", object{"session": "a/b"}, "ctx: bad session name: ", 2},
+		{"read_past_messages", object{"branch": "\x1b[0m"}, "ctx: bad branch name: ", 2},
+		{"read_past_messages", object{"since": "soon"}, "ctx: bad since: \"soon\": a time is like ", 2},
+		{"read_past_messages", object{"limit": -1}, "ctx: bad limit: -1: 1 is the least", 2},
+		{"read_past_messages", object{"max_tokens": 10}, "ctx: bad max_tokens: 10: 1000 is the least", 2},
+		{"read_past_messages", object{"max_tokens": 1 << 40}, "ctx: bad max_tokens: ", 2},
+		{"read_past_messages", object{"max_tokens": "many"}, "ctx: bad max_tokens: a string is no integer", 2},
+		{"read_past_messages", object{"reverse": 1}, "ctx: bad reverse: a number is no boolean", 2},
+		{"read_past_messages", object{"sesion": "work"}, "ctx: bad arguments: unknown field \"sesion\"", 2},
+		{"search_past_sessions", object{"query": "?!"}, "ctx: ", 2},
+		{"search_past_sessions", nil, "ctx: ", 2},
+		{"search_past_sessions", object{"query": "x", "role": "boss"},
 			"ctx: bad role: \"boss\": one of user, model, tool, system", 2},
-		{"search", object{"query": "x", "since": "soon"}, "ctx: bad since: ", 2},
-		{"search", object{"query": "x", "branch": "main"}, "ctx: branch goes with session", 2},
-		{"search", object{"query": "x", "limit": 1000}, "ctx: bad limit: 1000: 200 is the most", 2},
-		{"search", object{"query": "postgres", "session": "other"}, "ctx: not found", 15},
-		{"forest", object{"at": "1000000"}, "ctx: not found: no operation 1000000 yet", 15},
-		{"render", object{"budget": 1 << 20}, "ctx: bad budget: ", 2},
-		{"render", object{"format": "html"}, "ctx: bad format: ", 2},
-		{"render", object{"session": "other"}, "ctx: not found", 15},
-		{"render", object{"expand": []string{"zzzz"}}, "ctx: not found", 15},
+		{"search_past_sessions", object{"query": "x", "since": "soon"}, "ctx: bad since: ", 2},
+		{"search_past_sessions", object{"query": "x", "until": "soon"}, "ctx: bad until: ", 2},
+		{"search_past_sessions", object{"query": "x", "branch": "main"}, "ctx: branch goes with session", 2},
+		{"search_past_sessions", object{"query": "x", "limit": 1000}, "ctx: bad limit: 1000: 200 is the most", 2},
+		{"search_past_sessions", object{"query": "postgres", "session": "other"}, "ctx: not found", 15},
+		{"project_brief", object{"max_tokens": 1 << 20}, "ctx: bad max_tokens: ", 2},
+		{"project_brief", object{"query": "x"}, "ctx: branch and query go with session", 2},
+		{"project_brief", object{"session": "other"}, "ctx: not found", 15},
+		{"who_wrote_line", nil, "ctx: who_wrote_line needs a file", 2},
+		{"who_wrote_line", object{"file": "nothing.go"}, "ctx: cannot read ", 2},
+		{"who_wrote_line", object{"file": "x", "line": 5, "to": 3}, "ctx: bad to: 3: it comes", 2},
 	} {
 		result, err := c.CallTool(context.Background(),
 			&mcp.CallToolParams{Name: e.tool, Arguments: e.args})
@@ -165,7 +171,7 @@ func TestStoreComesLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := connect(t, dir)
-	if text, failed := ask(t, c, "log", nil); !failed ||
+	if text, failed := ask(t, c, "read_past_messages", nil); !failed ||
 		!strings.HasPrefix(text, "ctx: no store found") ||
 		!strings.Contains(text, "hint: `ctx init`") {
 		t.Errorf("without a store: %s", text)
@@ -177,7 +183,8 @@ func TestStoreComesLater(t *testing.T) {
 	if err := os.Rename(there+".away", there); err != nil {
 		t.Fatal(err)
 	}
-	if r := listOf(t, c, "log", nil); len(r.Entries) != 1 || *r.Entries[0].Text != "hello there" {
+	if r := listOf(t, c, "read_past_messages", nil); len(r.Entries) != 1 ||
+		r.Entries[0].Text != "hello there" {
 		t.Errorf("with it: %+v", r)
 	}
 }
@@ -198,53 +205,92 @@ func TestControlsAreTakenOut(t *testing.T) {
 	}
 	c := connect(t, dir)
 	for tool, args := range map[string]object{
-		"search": {"query": "postgres flag"}, "log": {}, "forest": {},
-		"render": {"query": "postgres"}, "sessions": {}, "status": {}, "expand": {"id": "@"},
+		"search_past_sessions": {"query": "postgres flag"}, "read_past_messages": {}, "project_brief": {}, "list_past_sessions": {},
 	} {
 		text := answer(t, c, tool, args)
 		if i := strings.IndexFunc(text, isControl); i >= 0 {
 			t.Errorf("%s: a control in %q", tool, text[max(0, i-40):i+10])
 		}
-		if tool == "log" && !strings.Contains(text, "a red flag  for postgres") {
+		if tool == "read_past_messages" && !strings.Contains(text, "a red flag  for postgres") {
 			t.Errorf("log: %s", text)
 		}
 	}
-	for _, f := range []string{"json", "gemini", "openai", "anthropic"} {
-		if text := answer(t, c, "render",
-			object{"format": f}); strings.ContainsFunc(text, isControl) ||
-			strings.Contains(text, `\u009b`) || !json.Valid([]byte(text)) {
-			t.Errorf("render as %s: %.200q", f, text)
+	for _, args := range []object{{"id": "@"}, {"session": "wo\u0301rk \"quoted\""}} {
+		if text := answer(t, c, "read_past_messages", args); strings.ContainsFunc(text, isControl) {
+			t.Errorf("%v: %.200q", args, text)
 		}
 	}
 }
 
 // A rendering is never over its budget, and what is left out is said.
-func TestRender(t *testing.T) {
+func TestBrief(t *testing.T) {
 	dir, s := newStore(t)
 	talk(t, s, "work", 80)
 	c := connect(t, dir)
-	for _, budget := range []int{1, 100, 300, 2000} {
-		for _, f := range []string{"text", "json", "gemini"} {
-			result, err := c.CallTool(context.Background(),
-				&mcp.CallToolParams{Name: "render",
-					Arguments: object{"budget": budget, "format": f, "query": "postgres port"}})
-			if err != nil || result.IsError {
-				t.Fatalf("%d: %v, %v", budget, err, result)
-			}
-			if n := summarize.Tokens(result.Content[0].(*mcp.TextContent).Text); n > budget {
-				t.Errorf("%s: %d tokens in %d", f, n, budget)
-			}
-			if budget < 1000 &&
-				(len(result.Content) != 2 ||
-					!strings.HasPrefix(result.Content[1].(*mcp.TextContent).Text, "left out: ")) {
-				t.Errorf("%s in %d: %d texts", f, budget, len(result.Content))
-			}
+	for _, budget := range []int{leastBrief, 300, 2000} {
+		result, err := c.CallTool(context.Background(),
+			&mcp.CallToolParams{Name: "project_brief", Arguments: object{"session": "work",
+				"max_tokens": budget, "query": "postgres port"}})
+		if err != nil || result.IsError {
+			t.Fatalf("%d: %v, %v", budget, err, result)
+		}
+		if n := summarize.Tokens(result.Content[0].(*mcp.TextContent).Text); n > budget {
+			t.Errorf("%d tokens in %d", n, budget)
+		}
+		if budget < 1000 && (len(result.Content) != 2 ||
+			!strings.HasPrefix(result.Content[1].(*mcp.TextContent).Text, "left out: ")) {
+			t.Errorf("%d texts in %d", len(result.Content), budget)
 		}
 	}
-	id := listOf(t, c, "forest", nil).Clusters[0].ID
-	if text := answer(t, c, "render", object{"expand": []string{id[:12]}}); !strings.Contains(text,
-		"schema port 0 table") {
-		t.Errorf("expanded: %.400s", text)
+	for _, args := range []object{{}, {"session": "work"}} {
+		text := answer(t, c, "project_brief", args)
+		if strings.Contains(text, "ctx expand") || strings.Contains(text, "ctx show") ||
+			!strings.Contains(text, "`read_past_messages` with ID") {
+			t.Errorf("%v: the hints are for a person: %.300s", args, text)
+		}
+	}
+}
+
+// A hint names the tool that does for a model what a command does for a person.
+func TestHintsNameTools(t *testing.T) {
+	for hint, want := range map[string]string{
+		"`ctx log`, `ctx forest` and `ctx search` print ids": "`read_past_messages`, " +
+			"`project_brief` and `search_past_sessions` print ids",
+		"`ctx session list` and `ctx show-ref` list the names": "`list_past_sessions` list the names",
+		"`ctx init` makes a store here":                        "`ctx init` makes a store here",
+	} {
+		if got := inTools(hint); got != want {
+			t.Errorf("%s: %s", hint, got)
+		}
+	}
+}
+
+// A hit costs little beside its text, says nothing that is not so, and its ids and names work.
+func TestHitIsSmall(t *testing.T) {
+	dir, s := newStore(t)
+	const name = "11111111-2222-4333-8444-555555555555"
+	say(t, s, name, "user", "where does the pump stand?")
+	say(t, s, name, "model", strings.Repeat("nothing of it here. ", 200)+
+		"The pump stands in cellar seven."+strings.Repeat(" nor here.", 200))
+	c := connect(t, dir)
+	text := answer(t, c, "search_past_sessions", object{"query": "pump stands cellar", "since": "2 years ago"})
+	hits := listOf(t, c, "search_past_sessions", object{"query": "pump stands cellar"}).Hits
+	if len(hits) != 2 || strings.Contains(text, "null") ||
+		!strings.Contains(text, "stands in cellar seven") {
+		t.Fatalf("%s", text)
+	}
+	for _, h := range hits {
+		b, err := json.Marshal(h)
+		if n := len(b) - len(h.Text); err != nil || n > 120 {
+			t.Errorf("%d bytes beside the text: %s", n, b)
+		}
+		if h.Role == "model" && (h.Of == 0 || len(h.Text) > 4*hitRunes) {
+			t.Errorf("a long text: %+v", h)
+		}
+		all := listOf(t, c, "read_past_messages", object{"id": h.ID, "session": h.Session}).Entries
+		if len(all) != 1 || h.Of != 0 && len(all[0].Text) != h.Of {
+			t.Errorf("%+v: %+v", h, all)
+		}
 	}
 }
 
@@ -264,9 +310,8 @@ func TestCallsChangeNothing(t *testing.T) {
 func everything(t testing.TB, c *mcp.ClientSession) {
 	t.Helper()
 	for tool, args := range map[string]object{
-		"search": {"query": "postgres port", "clusters": true, "rewound": true},
-		"log":    {"all": true}, "forest": {}, "render": {"query": "parser"}, "status": {},
-		"expand": {"id": "@"},
+		"search_past_sessions": {"query": "postgres port", "rewound": true}, "read_past_messages": {}, "list_past_sessions": {},
+		"project_brief": {"session": "work", "query": "parser"},
 	} {
 		answer(t, c, tool, args)
 	}
@@ -334,12 +379,13 @@ func TestSideBySide(t *testing.T) {
 		go func() {
 			defer readers.Done()
 			for range 3 {
-				if r := listOf(t, c, "log", object{"limit": 5}); len(r.Entries) != 5 {
+				r := listOf(t, c, "read_past_messages", object{"limit": 5})
+				if len(r.Entries) != 5 {
 					t.Errorf("%d entries", len(r.Entries))
 				}
-				listOf(t, c, "search", object{"query": "deploy"})
-				listOf(t, c, "forest", nil)
-				answer(t, c, "status", nil)
+				listOf(t, c, "search_past_sessions", object{"query": "deploy"})
+				listOf(t, c, "list_past_sessions", nil)
+				answer(t, c, "project_brief", nil)
 			}
 		}()
 	}
@@ -353,8 +399,8 @@ func TestPanicIsAnError(t *testing.T) {
 	var errs strings.Builder
 	sv := &server{errs: &errs, slots: make(chan struct{}, 1)}
 	for range 2 {
-		if err := sv.guard(context.Background(), "log", func() error { panic("oh") }); err == nil ||
-			!strings.Contains(err.Error(), "log failed inside: oh") {
+		err := sv.guard(context.Background(), "read", func() error { panic("oh") })
+		if err == nil || !strings.Contains(err.Error(), "read failed inside: oh") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -365,7 +411,7 @@ func TestPanicIsAnError(t *testing.T) {
 	c, cancel := context.WithCancel(context.Background())
 	cancel()
 	sv.slots <- struct{}{}
-	if err := sv.guard(c, "log", func() error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := sv.guard(c, "read", func() error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -392,7 +438,7 @@ func TestResources(t *testing.T) {
 			break
 		}
 	}
-	clusters := listOf(t, c, "forest", nil).Clusters
+	clusters := clustersOf(t, c)
 	if len(all) != mostListed+2+len(clusters) || pages != 2 || len(clusters) == 0 {
 		t.Errorf("%d resources on %d pages, and %d clusters", len(all), pages, len(clusters))
 	}
@@ -406,6 +452,10 @@ func TestResources(t *testing.T) {
 		t.Fatalf("%v, %v", templates, err)
 	}
 	for _, r := range all {
+		if strings.HasPrefix(r.URI, sessionURI) && (!strings.Contains(r.Description, ": ") ||
+			strings.Contains(r.Description, "no title")) {
+			t.Errorf("%s: %s", r.Name, r.Description)
+		}
 		if r.Name == "session "+odd || r.Name == "session work" ||
 			strings.HasPrefix(r.URI, clusterURI) {
 			got, err := c.ReadResource(context.Background(), &mcp.ReadResourceParams{URI: r.URI})
@@ -415,13 +465,13 @@ func TestResources(t *testing.T) {
 			}
 		}
 	}
-	if got := answer(t, c, "render", object{"session": odd}); !strings.Contains(got,
+	if got := answer(t, c, "project_brief", object{"session": odd}); !strings.Contains(got,
 		"an odd name") {
 		t.Errorf("%s", got)
 	}
 	var r result
 	got, err := c.ReadResource(context.Background(),
-		&mcp.ReadResourceParams{URI: clusterURI + clusters[0].ID})
+		&mcp.ReadResourceParams{URI: clusterURI + clusters[0]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -454,44 +504,12 @@ func TestResourceGoesOn(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.Contents[0].Text), &r); err != nil || r.Next == "" {
 		t.Fatalf("%v: %.300s", err, got.Contents[0].Text)
 	}
-	if more := listOf(t, c, "expand",
+	if more := listOf(t, c, "read_past_messages",
 		object{"id": id, "cursor": r.Next}); more.Entries[0].Cut.From != r.Entries[0].Cut.To {
 		t.Errorf("%+v, %+v", r.Entries[0].Cut, more.Entries[0].Cut)
 	}
 }
 
-// A forgotten or hidden thing is not shown, a reader's view is theirs.
-func TestReader(t *testing.T) {
-	dir, s := newStore(t)
-	say(t, s, "work", "user", "the question about postgres")
-	if _, err := s.Conversation.Fork(context.Background(), "work", history.MainBranch,
-		[]string{"one", "two"}, conversation.ForkOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	hidden, _, err := s.Conversation.Append(context.Background(), "work", "one",
-		[]conversation.Message{{Role: "model", Text: "postgres in branch one"}},
-		conversation.AppendOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := connect(t, dir)
-	id := hidden[0].ID.String()
-	if r := listOf(t, c, "expand",
-		object{"id": id, "session": "work", "reader": "two"}); len(r.Entries) != 0 {
-		t.Errorf("two sees %+v", r.Entries)
-	}
-	if r := listOf(t, c, "expand", object{"id": id, "reader": "one"}); len(r.Entries) != 1 {
-		t.Errorf("one sees %+v", r.Entries)
-	}
-	if r := listOf(t, c, "search", object{"query": "postgres", "reader": "two"}); len(r.Hits) != 1 {
-		t.Errorf("two finds %+v", r.Hits)
-	}
-	if r := listOf(t, c, "log", object{"branch": "one"}); len(r.Entries) != 2 {
-		t.Errorf("log of one: %+v", r.Entries)
-	}
-}
-
-// A status with more branches than fit is read in pages.
 // A model learns from the list which sessions there are, and each is on one page.
 func TestSessionsPages(t *testing.T) {
 	dir, s := newStore(t)
@@ -504,7 +522,7 @@ func TestSessionsPages(t *testing.T) {
 	c := connect(t, dir)
 	args := object{"max_tokens": leastTokens}
 	for pages := 1; ; pages++ {
-		text := answer(t, c, "sessions", args)
+		text := answer(t, c, "list_past_sessions", args)
 		if n := summarize.Tokens(text); n > leastTokens {
 			t.Errorf("%d tokens", n)
 		}
@@ -529,41 +547,5 @@ func TestSessionsPages(t *testing.T) {
 			return
 		}
 		args["cursor"] = *r.Next
-	}
-}
-
-func TestStatusPages(t *testing.T) {
-	dir, s := newStore(t)
-	say(t, s, "work", "user", "hello")
-	var names []string
-	for i := range 40 {
-		names = append(names, fmt.Sprintf("child-%02d", i))
-	}
-	if _, err := s.Conversation.Fork(context.Background(), "work", history.MainBranch, names,
-		conversation.ForkOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	c := connect(t, dir)
-	var got []string
-	args := object{"max_tokens": leastTokens}
-	for {
-		text := answer(t, c, "status", args)
-		if n := summarize.Tokens(text); n > leastTokens {
-			t.Errorf("%d tokens", n)
-		}
-		var r result
-		if err := json.Unmarshal([]byte(text), &r); err != nil || len(r.Branches) == 0 {
-			t.Fatalf("%v: %s", err, text)
-		}
-		for _, b := range r.Branches {
-			got = append(got, b.Branch)
-		}
-		if r.Next == "" {
-			break
-		}
-		args["cursor"] = r.Next
-	}
-	if slices.Sort(got); len(got) != 41 || len(slices.Compact(got)) != 41 {
-		t.Errorf("%d branches: %v", len(got), got)
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/gemini-ctx/ctx/internal/cli/document"
 )
 
 type sessionsArgs struct {
@@ -14,9 +12,9 @@ type sessionsArgs struct {
 
 func sessionsTool() tool {
 	return tool{
-		name: "sessions", title: "List the sessions",
-		text: `Lists the sessions of this project, the one with the newest message first: name, title, agent, branch of git,
-times of the first and the newest message, number of messages. "log" and "render" take the name.` + isData,
+		name: "list_past_sessions", title: "List earlier conversations",
+		text: `Call to see which conversations there are, when, by which agent, on what: newest first.` +
+			isData,
 		params: pagingParams(),
 	}
 }
@@ -24,6 +22,18 @@ times of the first and the newest message, number of messages. "log" and "render
 func (a sessionsArgs) check() error { return a.paging.check() }
 
 func (a sessionsArgs) binding() any { return nil }
+
+// sessionItem is a session in the list.
+type sessionItem struct {
+	Session  string `json:"session"`
+	Title    string `json:"title,omitempty"`
+	Agent    string `json:"agent,omitempty"`
+	Git      string `json:"git_branch,omitempty"`
+	First    string `json:"first,omitempty"`
+	Last     string `json:"last,omitempty"`
+	Messages uint64 `json:"messages"`
+	Head     bool   `json:"head,omitempty"` // what is read and rendered by default
+}
 
 // sessions lists as many sessions as fit.
 func (cl *call) sessions(a sessionsArgs) (*mcp.CallToolResult, error) {
@@ -40,9 +50,9 @@ func (cl *call) sessions(a sessionsArgs) (*mcp.CallToolResult, error) {
 		given = min(at.numbers[0], uint64(len(list)))
 	}
 	p, f := newPage(a.tokens()), frame{}
-	for i := range list[given:] {
-		d := document.OverviewOf(&list[given:][i])
-		fits, err := p.add(d)
+	for i, o := range list[given:] {
+		fits, err := p.add(sessionItem{cl.short(o.Name), o.Title, o.Agent, o.Git, timeText(o.First),
+			timeText(o.Last), messages(o.Session), o.Head})
 		if err == nil && !fits && p.empty() {
 			err = errors.New("a session is longer than a result")
 		}

@@ -128,6 +128,8 @@ var layers = map[string]string{
 		"internal/agent/unionfind internal/cache objects refs sanitize internal/history " +
 		"internal/store internal/clusters internal/epochs internal/conversation " +
 		"internal/edits/mask internal/edits",
+	"internal/blame/whose": "refs internal/blame internal/blame/replay internal/cli/clierr " +
+		"internal/gitfile internal/history internal/session",
 	"internal/session": "refs sanitize internal/repo internal/history internal/blame " +
 		"internal/store internal/clusters internal/epochs internal/summaries " +
 		"internal/conversation internal/edits internal/recall internal/compaction " +
@@ -237,7 +239,8 @@ var layers = map[string]string{
 	"cmd/ctx-eval":        "internal/eval/program",
 	"cmd/ctx-mcp": "internal/varint format objects refs internal/repo internal/view " +
 		"internal/history internal/clusters internal/recall internal/session " +
-		"internal/cli/document internal/cli/clierr internal/cli/environ",
+		"internal/cli/document internal/cli/clierr internal/cli/environ internal/blame " +
+		"internal/blame/whose internal/brief internal/search internal/when",
 	"cmd/ctx-remote-age":      "internal/remote/agehelper",
 	"cmd/ctx-remote-postgres": "internal/remote internal/remote/helper internal/remote/postgres",
 	"cmd/ctx-remote-s3":       "internal/remote internal/remote/helper internal/remote/s3",

@@ -5,17 +5,18 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/blame/whose"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
 // ofFile prints the messages whose calls changed a file, with the names of their sessions.
 func (o *logOptions) ofFile(a *app, s *session.Store, view *refs.View, since time.Time) error {
-	q, err := a.fileQuery(s, view, o.file, o.session, true)
+	path, asked, err := a.askedFile(o.file, o.session)
 	if err != nil {
 		return err
 	}
-	calls, err := s.Blame.Calls(view, q.Query)
+	calls, err := whose.Calls(a.c, s, view, path, asked)
 	if err != nil {
 		return err
 	}

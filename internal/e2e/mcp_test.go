@@ -87,13 +87,12 @@ func TestMCPToolsAreCalled(t *testing.T) {
 		reply(
 			map[string]any{"functionCall": map[string]any{"name": "mcp_ctx_" + tool, "args": args}})
 	}
-	call("search", map[string]any{"query": "pump pressure", "limit": 3})
-	call("expand", map[string]any{"id": id[:12]})
-	call("log", map[string]any{"session": "yesterday"})
-	call("render", map[string]any{"session": "yesterday", "budget": 500})
-	call("forest", map[string]any{})
-	call("status", map[string]any{})
-	call("expand", map[string]any{"id": "zzzz"})
+	call("search_past_sessions", map[string]any{"query": "pump pressure", "limit": 3})
+	call("read_past_messages", map[string]any{"id": id[:12]})
+	call("list_past_sessions", map[string]any{})
+	call("project_brief", map[string]any{"session": "yesterday", "max_tokens": 500})
+	call("who_wrote_line", map[string]any{"file": "note.txt"})
+	call("read_past_messages", map[string]any{"id": "zzzz"})
 	reply(map[string]any{"text": "It runs at 42 bar."})
 	file := filepath.Join(dir, "answers.jsonl")
 	if err := os.WriteFile(file, []byte(answers.String()), 0o600); err != nil {
@@ -115,7 +114,7 @@ func TestMCPToolsAreCalled(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &said); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if said.Response != "It runs at 42 bar." || said.Stats.Tools.Calls != 7 ||
+	if said.Response != "It runs at 42 bar." || said.Stats.Tools.Calls != 6 ||
 		said.Stats.Tools.Fails != 1 {
 		t.Errorf("the agent ended with: %s", out)
 	}
@@ -131,16 +130,18 @@ func TestMCPToolsAreCalled(t *testing.T) {
 	}
 	results := toolResults(t, b)
 	for tool, want := range map[string]string{
-		"mcp_ctx_search": `"id":"` + id, "mcp_ctx_expand": "42 bar, as its plate says",
-		"mcp_ctx_log": "At what pressure", "mcp_ctx_render": "42 bar, as its plate says",
-		"mcp_ctx_forest": `"clusters":[]`, "mcp_ctx_status": `"head":"yesterday"`,
+		"mcp_ctx_search_past_sessions": `"id":"` + id[:12] + `"`,
+		"mcp_ctx_read_past_messages":   "42 bar, as its plate says",
+		"mcp_ctx_list_past_sessions":   `"session":"yesterday"`,
+		"mcp_ctx_project_brief":        "42 bar, as its plate says",
+		"mcp_ctx_who_wrote_line":       `{"line":1,"to":1}`,
 	} {
 		if !strings.Contains(results[tool], want) {
 			t.Errorf("%s answered %q, without %q", tool, results[tool], want)
 		}
 	}
-	if !strings.Contains(results["mcp_ctx_expand"], "ctx: not found: no session, ref or object") {
-		t.Errorf("the error that the model was told: %q", results["mcp_ctx_expand"])
+	if !strings.Contains(results["mcp_ctx_read_past_messages"], "ctx: not found: no session, ref or object") {
+		t.Errorf("the error that the model was told: %q", results["mcp_ctx_read_past_messages"])
 	}
 }
 

@@ -453,10 +453,9 @@ func TestPlantedTexts(t *testing.T) {
 // served returns what the tools of ctx-mcp answer a model: the texts of the results.
 func (w *world) served(token string) (texts []string) {
 	w.t.Helper()
-	calls := []string{`"name":"search","arguments":{"query":"` + token + `"}`,
-		`"name":"log","arguments":{}`, `"name":"render","arguments":{}`,
-		`"name":"forest","arguments":{}`, `"name":"sessions","arguments":{}`,
-		`"name":"status","arguments":{}`}
+	calls := []string{`"name":"search_past_sessions","arguments":{"query":"` + token + `"}`,
+		`"name":"read_past_messages","arguments":{}`, `"name":"project_brief","arguments":{}`,
+		`"name":"list_past_sessions","arguments":{}`}
 	command := exec.Command(w.server)
 	command.Dir, command.Env = w.dir, w.run.Command().Env
 	in, err := command.StdinPipe()

@@ -33,7 +33,7 @@ func (s *Reader) describe(v *refs.View, list []brief.SessionBrief) error {
 		}
 		o := known.row(b.Session).overview(&one)
 		b.Agent, b.Git, b.Title, b.Named, b.First = o.Agent, o.Git, o.Title, o.Named, o.First
-		b.Short = shortName(v, b.Session)
+		b.Short = ShortName(v, b.Session)
 	}
 	if fresh {
 		rows := make([]overviewRow, 0, len(known.rows))
@@ -52,8 +52,8 @@ const (
 	leastName = 8
 )
 
-// shortName returns the beginning of the name of a session by which commands find it.
-func shortName(v *refs.View, session string) string {
+// ShortName returns the beginning of the name of a session by which commands find it.
+func ShortName(v *refs.View, session string) string {
 	n := leastName
 	if len(session) <= givenName || strings.ContainsAny(session, "@.") {
 		return session

@@ -8,44 +8,45 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
-	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
-type expandArgs struct {
-	ID string `json:"id"`
+type readArgs struct {
+	ID string `json:"id,omitempty"`
 	ofBranch
-	Reader string `json:"reader,omitempty"`
+	Since   string `json:"since,omitempty"`
+	Limit   int    `json:"limit,omitempty"`
+	Reverse bool   `json:"reverse,omitempty"`
 	paging
 }
 
-func expandTool() tool {
+func readTool() tool {
 	return tool{
-		name: "expand", title: "Show the exact messages behind an id",
-		text: `Shows the messages behind a cluster, a summary or a tombstone, or one message, in order and word for word.
-The id, or its first digits, comes from search, forest, log or render. A text that is too long for a result
-comes in pieces: "cut" gives the bytes of the piece, and "next" is the cursor of the next one.` +
+		name: "read_past_messages", title: "Read earlier messages word for word",
+		text: `Call for exact words: with the id of a hit, summary or brief line, or with a session to read
+it, oldest first (default: the current one). Long texts come in pieces: go on with next as cursor.` +
 			isData,
 		params: append([]param{
-			{name: "id", kind: "string", text: "The id, or its first digits, at least 4.",
-				required: true},
-			{name: "session", kind: "string", text: "Show only messages of this session."},
-			branchParam(), readerParam(),
+			{name: "id", kind: "string", text: "An id of a result."},
+			sessionParam(), branchParam(), sinceParam(),
+			{name: "limit", kind: "integer", text: "Only so many newest.", least: 1},
+			{name: "reverse", kind: "boolean", text: "Newest first."},
 		}, pagingParams()...),
 	}
 }
 
-func (a expandArgs) check() error {
-	if a.ID == "" {
-		return clierr.Usagef("expand needs an id")
+func (a readArgs) check() error {
+	if a.ID != "" && (a.Since != "" || a.Limit != 0 || a.Reverse) {
+		return clierr.Usagef("since, limit and reverse go without id")
 	}
-	return firstOf(checkText("id", a.ID, maxRev), checkText("reader", a.Reader, maxRev),
+	const most = 1 << 30
+	return firstOf(checkText("id", a.ID, maxRev), between("limit", a.Limit, 1, most),
 		a.ofBranch.check(), a.paging.check())
 }
 
-func (a expandArgs) binding() any {
+func (a readArgs) binding() any {
 	a.Branch, a.paging = a.branch(), paging{} // main is as good as nothing
 	return a
 }
@@ -59,9 +60,16 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-// expand continues at the id of an entry: what a branch or a reader may see can change between two
-// pages, but not what an object stands for.
-func (cl *call) expand(a expandArgs) (*mcp.CallToolResult, error) {
+func (cl *call) read(a readArgs) (*mcp.CallToolResult, error) {
+	if a.ID != "" {
+		return cl.expand(a)
+	}
+	return cl.log(a)
+}
+
+// expand continues at the id of an entry: what a branch has can change between two pages, but not
+// what an object stands for.
+func (cl *call) expand(a readArgs) (*mcp.CallToolResult, error) {
 	// The object and the entry; the byte, and of which version
 	at, more, err := cl.position(a.Cursor, 2, 2)
 	if err != nil {
@@ -70,12 +78,6 @@ func (cl *call) expand(a expandArgs) (*mcp.CallToolResult, error) {
 	o := recall.ExpandOptions{Session: a.Session, Branch: a.branch()}
 	if o.Session != "" {
 		if o.Session, err = history.NamedOr(cl.view, o.Session); err != nil {
-			return nil, err
-		}
-	}
-	if a.Reader != "" { // as ctx has it: the session is the reader's
-		o = recall.ExpandOptions{}
-		if o.Reader, err = cl.reader(a.ofBranch, a.Reader); err != nil {
 			return nil, err
 		}
 	}
@@ -103,11 +105,51 @@ func (cl *call) expand(a expandArgs) (*mcp.CallToolResult, error) {
 	return cl.page(w.page, "entries", f)
 }
 
+// log continues from the tip of the first page, even if the branch has moved since.
+func (cl *call) log(a readArgs) (*mcp.CallToolResult, error) {
+	// The tip; how many were given, the byte, and of which version
+	at, more, err := cl.position(a.Cursor, 1, 3)
+	if err != nil {
+		return nil, err
+	}
+	since, err := span("since", a.Since, cl.now)
+	if err != nil {
+		return nil, err
+	}
+	w := &entryWalk{cl: cl, page: newPage(a.tokens())}
+	var tip format.ID
+	o := recall.LogOptions{Limit: a.Limit, Since: since.Start, NewestFirst: a.Reverse, Worded: true}
+	if more {
+		tip, o.Skip = at.ids[0], at.numbers[0]
+		w.resume(at.numbers[1], at.numbers[2])
+	} else {
+		name, err := a.session(cl.view)
+		if err != nil {
+			return nil, err
+		}
+		v, err := cl.store.History.TipOrJoined(cl.view, name, a.branch())
+		if err != nil {
+			return nil, err
+		}
+		tip = v.ID
+	}
+	err = cl.store.Recall.LogEach(tip, o, w.add)
+	var f frame
+	if errors.Is(err, errFull) {
+		f.Next = cl.next(&position{ids: []format.ID{tip},
+			numbers: []uint64{o.Skip + w.put, w.byte, w.version}})
+	} else if err != nil {
+		return nil, err
+	}
+	return cl.page(w.page, "entries", f)
+}
+
 // entryWalk puts entries on a page until the page is full.
 type entryWalk struct {
 	cl   *call
 	page *page
 	put  uint64 // entries that are on the page in full, or whose end is
+	said string // the session of the entry before
 
 	// The position within a text at the end of the page before, and then of this page.
 	stopped format.ID
@@ -127,21 +169,23 @@ func (w *entryWalk) add(shown *history.Shown) error {
 		return err
 	}
 	version, from := versionOf(shown), uint64(0)
-	d := document.EntryOf(shown)
+	session := ""
+	if shown.Entry.Session != w.said {
+		session = w.cl.short(shown.Entry.Session)
+	}
+	d := itemOf(shown, session)
 	if w.resumed {
 		if version == w.version && begins(d.Text, w.byte) {
 			from = w.byte
 		}
 		w.resumed = false
 	}
-	next, all, err := w.page.addEntry(d, int(from))
-	if err != nil {
-		return err
-	}
+	next, all := w.page.addEntry(d, int(from))
 	if !all {
 		w.stopped, w.byte, w.version = shown.ID, uint64(next), version
 		return errFull
 	}
+	w.said = shown.Entry.Session
 	w.put++
 	return nil
 }
