@@ -35,12 +35,13 @@ type app struct {
 	noPager bool   // --no-pager
 	color   string // color.ui, once a store is open; else ""
 
-	dirs      []string // -C, in order
-	overrides []string // -c, in order
-	command   string   // the command line without its arguments, as in "ctx op log"
-	running   bool     // the command line was understood
-	hook      bool     // an agent calls it
-	opened    []io.Closer
+	dirs       []string // -C, in order
+	overrides  []string // -c, in order
+	command    string   // the command line without its arguments, as in "ctx op log"
+	running    bool     // the command line was understood
+	completing bool     // a shell asks how the command line may go on
+	hook       bool     // an agent calls it
+	opened     []io.Closer
 }
 
 // run executes one command line and returns its exit code. A process may call it any number of

@@ -24,7 +24,7 @@ func (o *availScope) add(a *app, cmd *cobra.Command) {
 		"what this session knows: its parent's and the store's, or its own")
 	cmd.Flags().StringVar(&o.scope, "scope", "",
 		"what is known under a `NAME`; "+sharedScope+" is the store's")
-	completeFlag(cmd, "session", a.completeSessions())
+	a.completeFlag(cmd, "session", a.completeSessions())
 }
 
 // open opens the store and the file of the scope.

@@ -56,7 +56,7 @@ the exit code is 1.`,
 	f.StringVarP(&o.session, "session", "s", "", "only edits of this session")
 	f.BoolVar(&o.rewound, "rewound", false, "also edits that were rewound")
 	f.BoolVar(&o.noGit, "no-git", false, "do not ask git")
-	completeFlag(cmd, "session", a.completeSessions())
+	a.completeFlag(cmd, "session", a.completeSessions())
 	return cmd
 }
 

@@ -27,7 +27,7 @@ func (f *branchFlags) add(a *app, cmd *cobra.Command) {
 		"the session (default: the one that HEAD names)")
 	cmd.Flags().StringVarP(&f.branch, "branch", "b", history.MainBranch,
 		"the branch of the session")
-	completeFlag(cmd, "session", a.completeSessions())
+	a.completeFlag(cmd, "session", a.completeSessions())
 	f.takeSession(a, cmd)
 }
 
@@ -157,7 +157,7 @@ func (o *ofSession) add(a *app, cmd *cobra.Command) {
 func (o *ofSession) addWith(a *app, cmd *cobra.Command, usage string) {
 	o.cmd = cmd
 	cmd.Flags().StringVarP(&o.session, "session", "s", "", usage)
-	completeFlag(cmd, "session", a.completeSessions())
+	a.completeFlag(cmd, "session", a.completeSessions())
 }
 
 // check refuses an invalid name.

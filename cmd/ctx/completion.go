@@ -126,13 +126,20 @@ func (a *app) completeFrom(words func(*session.Store, *refs.View) []string) comp
 }
 
 // completeWords offers fixed words for the value of a flag.
-func completeWords(cmd *cobra.Command, flag string, words ...string) {
-	completeFlag(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+func (a *app) completeWords(cmd *cobra.Command, flag string, words ...string) {
+	a.completeFlag(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// completeFlag completes the value of a flag.
-func completeFlag(cmd *cobra.Command, flag string, words completer) {
+// completeFlag completes the value of a flag, in a run that a shell asks to complete: cobra never
+// lets go of a flag that has a function, nor of the commands around it.
+func (a *app) completeFlag(cmd *cobra.Command, flag string, words completer) {
+	if cmd.Flag(flag) == nil {
+		panic("no flag " + flag)
+	}
+	if !a.completing {
+		return
+	}
 	if err := cmd.RegisterFlagCompletionFunc(flag, words); err != nil {
-		panic(err) // the flag was not defined before
+		panic(err)
 	}
 }

@@ -55,7 +55,7 @@ the two differ, and 15 where the log does not go back as far.`,
 	f.IntVar(&o.budget, "budget", 0,
 		"render the contexts, or print the briefs, in at most `N` tokens")
 	f.IntVarP(&o.context, "unified", "U", 3, "print `N` equal lines around each difference")
-	completeWords(cmd, "part", diffContext, diffForest, diffBrief)
+	a.completeWords(cmd, "part", diffContext, diffForest, diffBrief)
 	cmd.RunE = o.onTip(a, func(b openBranch, args []string) error { return o.run(a, b, args) })
 	return cmd
 }

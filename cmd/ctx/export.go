@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/agent/adk"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
@@ -127,7 +128,8 @@ conversation is split into pages, which need -o.`,
 	for _, f := range exportFormats() {
 		f.flags(o, cmd)
 	}
-	completeWords(cmd, "format", exportNames()...)
+	a.completeWords(cmd, "format", exportNames()...)
+	a.completeWords(cmd, "time-unit", string(adk.JavaScript), string(adk.Python))
 	return cmd
 }
 

@@ -40,7 +40,6 @@ func addADKFlags(o *exportOptions, cmd *cobra.Command) {
 	f.BoolVar(&o.adk.masked, "masked", false, "shorten tool outputs as masks say")
 	f.BoolVar(&o.adk.tokens, "tokens", false,
 		"add to the metadata of each event the token set of its place (see ctx branch tokens)")
-	completeWords(cmd, "time-unit", string(adk.JavaScript), string(adk.Python))
 }
 
 func checkADKFlags(o *exportOptions) error {

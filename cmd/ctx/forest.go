@@ -78,7 +78,7 @@ contains everything that was said: give it only to people who may read the store
 	cmd.Flags().StringVar(&of, "of", "", "list the clusters that `STORE` shares")
 	cmd.Flags().StringVar(&form, "format", "",
 		"write the whole forest in `FORMAT`: union-find-json")
-	completeWords(cmd, "format", unionFindForm)
+	a.completeWords(cmd, "format", unionFindForm)
 	return cmd
 }
 

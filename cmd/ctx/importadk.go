@@ -49,7 +49,7 @@ store or another one.`,
 	o.addWith(a, cmd, "the session (default: that of the events)")
 	cmd.Flags().StringVar(&unit, "time-unit", "",
 		"the unit of timestamps: py (seconds) or js (milliseconds) (default: by their size)")
-	completeWords(cmd, "time-unit", string(adk.Python), string(adk.JavaScript))
+	a.completeWords(cmd, "time-unit", string(adk.Python), string(adk.JavaScript))
 	return cmd
 }
 

@@ -68,7 +68,7 @@ before, and without calls that failed.`,
 	f.StringVar(&o.since, "after", "", "the same as --since")
 	_ = f.MarkHidden("after") // what --since was called
 	f.StringVar(&o.role, "role", "", "print only what was said by user, model, tool or system")
-	completeWords(cmd, "role", searchRoles...)
+	a.completeWords(cmd, "role", searchRoles...)
 	f.StringVar(&o.grep, "grep", "", "print only messages in which the `PATTERN` is found")
 	f.BoolVar(&o.oneline, "oneline", false, "print each entry in one line")
 	f.BoolVar(&o.drawn, "graph", false, "draw the branches of the session, newest entry first")

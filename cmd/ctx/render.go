@@ -57,7 +57,7 @@ the messages of a request.`,
 	f.StringVar(&o.format, "format", "text", "print text, json, gemini, openai or anthropic")
 	f.StringArrayVar(&o.expand, "expand", nil,
 		"print the messages of the cluster `ID` instead of its summary")
-	completeWords(cmd, "format", "text", "json", "gemini", "openai", "anthropic")
+	a.completeWords(cmd, "format", "text", "json", "gemini", "openai", "anthropic")
 	return cmd
 }
 

@@ -65,7 +65,7 @@ have.`,
 	f.BoolVar(&o.compacted, "compacted", false,
 		"a brief of 4,000 tokens instead of the messages that left the window")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the path of the file, and write nothing")
-	completeWords(cmd, "to", agents...)
+	a.completeWords(cmd, "to", agents...)
 	return cmd
 }
 

@@ -12,6 +12,7 @@ import (
 // args.
 func newRoot(a *app, args []string) *cobra.Command {
 	var showVersion bool
+	a.completing = strings.HasPrefix(commandName(args), cobra.ShellCompRequestCmd)
 	root := &cobra.Command{
 		Use:                   "ctx",
 		DisableFlagsInUseLine: true,

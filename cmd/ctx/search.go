@@ -38,8 +38,8 @@ func (o *scopeOptions) flags(a *app, cmd *cobra.Command) {
 	f.StringVar(&o.until, "until", "",
 		"only what was said before `TIME`, or on that day, week or month at the latest")
 	f.BoolVar(&o.rewound, "rewound", false, "look at what was rewound, too")
-	completeFlag(cmd, "session", a.completeSessions())
-	completeWords(cmd, "role", searchRoles...)
+	a.completeFlag(cmd, "session", a.completeSessions())
+	a.completeWords(cmd, "role", searchRoles...)
 }
 
 var searchRoles = []string{"user", "model", "tool", "system"}

@@ -31,7 +31,7 @@ func (o *stateFlags) add(a *app, cmd *cobra.Command) {
 	f.StringVarP(&o.session, "session", "s", "", "the session (default: the one that HEAD names)")
 	f.StringVar(&o.app, "app", "", "the app: its keys begin with app:")
 	f.StringVar(&o.user, "user", "", "the app's user: their keys begin with user:")
-	completeFlag(cmd, "session", a.completeSessions())
+	a.completeFlag(cmd, "session", a.completeSessions())
 }
 
 // names returns the owners of the state. With an app, there may be no session if none is named.

@@ -48,7 +48,7 @@ With --files the command also counts how often calls of tools changed each file.
 		"count only what was said at `TIME` or later, in UTC: "+when.Examples)
 	f.BoolVar(&o.files, "files", false, "count changes of files, too")
 	f.IntVarP(&o.limit, "limit", "n", 10, "print at most `N` weeks, agents and files")
-	completeFlag(cmd, "session", a.completeSessions())
+	a.completeFlag(cmd, "session", a.completeSessions())
 	return cmd
 }
 
