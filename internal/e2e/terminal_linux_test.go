@@ -125,6 +125,21 @@ func (t *terminal) at() int {
 	return len(t.shown)
 }
 
+// look returns what was shown since a place, whether a text is in it, and what is closed when there
+// is more. A "…" in the text stands for anything.
+func (t *terminal) look(from int, text string) (shown string, found bool, more chan struct{}) {
+	t.mu.Lock()
+	shown, more = letters(t.shown[from:]), t.more
+	t.mu.Unlock()
+	rest := shown
+	for want := range strings.SplitSeq(text, "…") {
+		if _, rest, found = strings.Cut(rest, letters([]byte(want))); !found {
+			break
+		}
+	}
+	return shown, found, more
+}
+
 // see waits until the client has shown a text since a place.
 func (t *terminal) see(from int, text string) { t.Helper(); t.pressUntil(from, text, "") }
 
@@ -132,15 +147,12 @@ func (t *terminal) see(from int, text string) { t.Helper(); t.pressUntil(from, t
 // throws away what is typed before it has drawn all of a question.
 func (t *terminal) pressUntil(from int, text, keys string) {
 	t.Helper()
-	want := letters([]byte(text))
 	over := time.After(shortDeadline)
 	again := time.NewTicker(time.Second)
 	defer again.Stop()
 	for {
-		t.mu.Lock()
-		shown, more := letters(t.shown[from:]), t.more
-		t.mu.Unlock()
-		if strings.Contains(shown, want) {
+		shown, found, more := t.look(from, text)
+		if found {
 			return
 		}
 		select {
@@ -177,13 +189,10 @@ func (t *terminal) enter(line string) {
 
 // shows reports whether the client shows a text since a place, within a time.
 func (t *terminal) shows(from int, text string, within time.Duration) bool {
-	want := letters([]byte(text))
 	over := time.After(within)
 	for {
-		t.mu.Lock()
-		shown, more := letters(t.shown[from:]), t.more
-		t.mu.Unlock()
-		if strings.Contains(shown, want) {
+		_, found, more := t.look(from, text)
+		if found {
 			return true
 		}
 		select {

@@ -72,6 +72,10 @@ type Agent struct {
 	// last answer to its transcript, and tells the hook what it is.
 	LateAnswer bool
 
+	// Forgets says that the agent keeps nothing of what a hook gave to the model: it asks again when
+	// it starts.
+	Forgets bool
+
 	// Trust says what the user has to do before the agent runs new hooks; "" for nothing.
 	Trust string
 }
@@ -135,7 +139,7 @@ var agents = [...]Agent{
 		Name: opencode.Agent, Title: "opencode", Turn: "session.idle",
 		Events:  []Event{{"session.start", doStart}, {"session.idle", doRecord}},
 		Project: ".opencode/plugins/ctx.js", User: "opencode/plugins/ctx.js",
-		Home: "XDG_CONFIG_HOME", Standard: ".config",
+		Home: "XDG_CONFIG_HOME", Standard: ".config", Forgets: true,
 	},
 	{
 		Name: antigravity.Agent, Title: "Antigravity", Turn: "Stop",

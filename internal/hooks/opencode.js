@@ -48,27 +48,44 @@ async function quietly(work) {
 
 const server = async ({ client, directory }) => {
   const told = new Map()
+  const session = async (id) => {
+    const path = { id }
+    const info = await client.session.get({ path })
+    const messages = await client.session.messages({ path })
+    return { info: info.data, messages: messages.data }
+  }
+  // brief asks for what the model of a session is told. opencode keeps nothing of it, so a session
+  // that goes on in a new process is told again; one that was made shorter, of itself.
   const brief = async (id) => {
-    const info = await client.session.get({ path: { id } })
-    if (info.data?.parentID) return "" // a subagent is told by the one that it works for
-    const told = call(directory, { hook_event_name: "session.start", source: "startup", session_id: id })
-    return told.hookSpecificOutput?.additionalContext ?? ""
+    const { info, messages } = await session(id)
+    if (!info || !messages || info.parentID) return "" // a subagent is told by the one that it works for
+    const short = messages.some((m) => m.info.role === "assistant" && m.info.summary)
+    if (short) handOver(directory, info, messages)
+    const event = { hook_event_name: "session.start", source: short ? "compact" : "startup", session_id: id }
+    return call(directory, event).hookSpecificOutput?.additionalContext ?? ""
+  }
+  // isHelper reports whether a request is one for a title or a summary, by the prompt of its agent.
+  let helpers
+  const isHelper = async (system) => {
+    helpers ??= client.app.agents().then(
+      ({ data }) => (data ?? []).filter((a) => a.prompt && ["title", "summary", "compaction"].includes(a.name)),
+      () => [],
+    )
+    return (await helpers).some((a) => system[0]?.startsWith(a.prompt))
   }
   return {
     event: ({ event }) =>
       quietly(async () => {
         if (event.type !== "session.idle") return
-        const path = { id: event.properties.sessionID }
-        const info = await client.session.get({ path })
-        const messages = await client.session.messages({ path })
-        if (!info.data || !messages.data) return
-        handOver(directory, info.data, messages.data)
+        const { info, messages } = await session(event.properties.sessionID)
+        if (info && messages) handOver(directory, info, messages)
       }),
+    // The next request is one of a session that is shorter.
+    "experimental.session.compacting": async (input) => void told.delete(input.sessionID),
     "experimental.chat.system.transform": (input, output) =>
       quietly(async () => {
         const id = input.sessionID
-        if (!id) return
-        // A title is asked for at the same time: whoever comes second waits for the same text.
+        if (!id || (await isHelper(output.system))) return
         if (!told.has(id)) told.set(id, brief(id))
         const text = await told.get(id)
         if (text) output.system.push(text)

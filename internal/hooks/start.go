@@ -26,7 +26,7 @@ const (
 
 // brief returns what a model is given when a session starts: after a compaction, a brief of the
 // session itself; in a session that begins, briefs of the newest sessions of the project. A session
-// that goes on has both already.
+// that goes on has both already, unless the agent forgets them.
 func (h *hook) brief(e call) ([]byte, error) {
 	budget := h.s.Config.Hook.Context
 	if budget == 0 || e.Session == "" {
@@ -57,11 +57,11 @@ func (h *hook) brief(e call) ([]byte, error) {
 			return nil, err
 		}
 		lines = append([]string{ownIntro}, view.BriefLines(b.Lines)...)
-	case goesOn, e.Source == "compact", e.Source == "resume":
+	case goesOn && !h.agent.Forgets, e.Source == "compact", e.Source == "resume":
 		return nil, nil
 	default:
 		given, fresh := loadInjected(h.s, e.Session)
-		if !fresh && given.Overview {
+		if !fresh && given.Overview && !h.agent.Forgets {
 			return nil, nil
 		}
 		others, err := othersLines(h.s, v, h.session, how)
