@@ -22,6 +22,7 @@ type Push struct {
 
 	Branches []Branch    // that have another tip than before, or are shared since, sorted
 	Ends     []Branch    // that are shared no more, sorted; without a tip
+	Parents  []Parent    // of shared sessions that work for another, where they changed, sorted
 	Forest   format.ID   // the clusters of what is shared; zero where they are those of before
 	Forgot   []format.ID // objects whose bodies the store has forgotten since, sorted
 }
@@ -30,6 +31,12 @@ type Push struct {
 type Branch struct {
 	Session, Name string
 	Tip           format.ID
+}
+
+// Parent says which session another one works for, and for which call of it; "" where that is not
+// known.
+type Parent struct {
+	Session, Of, Call string
 }
 
 // Compare orders branches by session and name.
@@ -56,6 +63,13 @@ func (p *Push) Encode() ([]byte, error) {
 	for _, b := range p.Ends {
 		w.line("end", w.name(b.Session), w.name(b.Name))
 	}
+	for _, parent := range p.Parents {
+		if parent.Call != "" {
+			w.line("parent", w.name(parent.Session), w.name(parent.Of), w.name(parent.Call))
+		} else {
+			w.line("parent", w.name(parent.Session), w.name(parent.Of))
+		}
+	}
 	if !p.Forest.IsZero() {
 		w.line("forest", p.Forest.String())
 	}
@@ -77,6 +91,11 @@ func (p *Push) check() error {
 			if i > 0 && list[i-1].Compare(b) >= 0 {
 				return errors.New("branches are not in order, each once")
 			}
+		}
+	}
+	for i, parent := range p.Parents {
+		if i > 0 && p.Parents[i-1].Session >= parent.Session || parent.Session == parent.Of {
+			return errors.New("parents are not in order, each session once and with another one")
 		}
 	}
 	for i, id := range p.Forgot {
@@ -121,6 +140,10 @@ func DecodePush(b []byte) (p *Push, digest format.ID, err error) {
 			p.Branches = append(p.Branches, Branch{r.name(f[0]), r.name(f[1]), r.id(f[2])})
 		case key == "end" && len(f) == 2:
 			p.Ends = append(p.Ends, Branch{Session: r.name(f[0]), Name: r.name(f[1])})
+		case key == "parent" && len(f) == 3:
+			p.Parents = append(p.Parents, Parent{r.name(f[0]), r.name(f[1]), r.name(f[2])})
+		case key == "parent" && len(f) == 2:
+			p.Parents = append(p.Parents, Parent{Session: r.name(f[0]), Of: r.name(f[1])})
 		case key == "forest" && len(f) == 1:
 			p.Forest = r.id(f[0])
 		case key == "forgot" && len(f) == 1:

@@ -32,7 +32,9 @@ func samplePushes() []*share.Push {
 		{Store: store, Number: 2, Before: one, Time: when, Forest: two, Forgot: ids,
 			Branches: []share.Branch{{Session: "a b", Name: "main", Tip: one},
 				{Session: "c", Name: "child", Tip: two}},
-			Ends: []share.Branch{{Session: "gone", Name: "main"}}},
+			Ends: []share.Branch{{Session: "gone", Name: "main"}},
+			Parents: []share.Parent{{Session: "a b", Of: "c", Call: "call 1"},
+				{Session: "c", Of: "d"}}},
 	}
 }
 

@@ -77,8 +77,6 @@ type court struct {
 	p     *Project
 	run   program.Program
 	texts int
-
-	cloned bool // what is compared is the clone
 }
 
 func (c *court) name() string {
@@ -243,8 +241,7 @@ func (c *court) compareSession(s *Session, stored []*conversation) {
 				what)
 		}
 	}
-	// A clone does not have the links between sessions.
-	if sub := s.Parent != nil && s.Shape != Forked; sub && !c.cloned && stored[at].Parent == nil {
+	if sub := s.Parent != nil && s.Shape != Forked; sub && stored[at].Parent == nil {
 		c.errorf("the subagent of a session that is %s has no parent: %s", s.Parent.Shape, what)
 	}
 }
@@ -347,7 +344,6 @@ func (c *court) travels(ctx string) {
 	clone := c.h.in(ctx, there)
 	clone.Must(c.t, "clone", "--share", "all", "dir:"+far, ".")
 	texts := c.texts
-	c.cloned = true
 	c.compare(clone)
-	c.texts, c.cloned = texts, false
+	c.texts = texts
 }

@@ -86,7 +86,8 @@ func linksOf(st *forest.State, c *forest.Cluster) ([]format.Link, error) {
 
 // after returns the tips that a store shares once p is pushed.
 func (p *published) after(push *share.Push) map[share.Branch]format.ID {
-	next := &published{tips: maps.Clone(p.tips), forgot: map[format.ID]bool{}}
+	next := newPublished()
+	maps.Copy(next.tips, p.tips)
 	next.apply([]step{{Push: push}})
 	return next.tips
 }

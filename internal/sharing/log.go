@@ -173,12 +173,14 @@ type published struct {
 	number uint64
 	digest format.ID
 	tips   map[share.Branch]format.ID // by branch without its tip
+	parent map[string]share.Parent    // by session
 	forest format.ID
 	forgot map[format.ID]bool
 }
 
 func newPublished() *published {
-	return &published{tips: map[share.Branch]format.ID{}, forgot: map[format.ID]bool{}}
+	return &published{tips: map[share.Branch]format.ID{}, parent: map[string]share.Parent{},
+		forgot: map[format.ID]bool{}}
 }
 
 // apply takes further pushes.
@@ -189,6 +191,12 @@ func (p *published) apply(steps []step) {
 		}
 		for _, b := range s.Ends {
 			delete(p.tips, b)
+			if len(p.tipsOf(b.Session)) == 0 {
+				delete(p.parent, b.Session)
+			}
+		}
+		for _, parent := range s.Parents {
+			p.parent[parent.Session] = parent
 		}
 		if !s.Forest.IsZero() {
 			p.forest = s.Forest

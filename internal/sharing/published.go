@@ -21,6 +21,9 @@ func (x *Sharer) cache(p *published) {
 		all.Branches = append(all.Branches, b)
 	}
 	slices.SortFunc(all.Branches, share.Branch.Compare)
+	for _, session := range slices.Sorted(maps.Keys(p.parent)) {
+		all.Parents = append(all.Parents, p.parent[session])
+	}
 	for id := range p.forgot {
 		all.Forgot = append(all.Forgot, id)
 	}

@@ -665,7 +665,7 @@ func (p *pulling) take(ctx context.Context) error {
 			if blob.fixed && t.View.Get(blob.ref).Exists() {
 				continue
 			}
-			v, err := textBlob(t, blob.text)
+			v, err := newBlob(t, blob.text, "text/plain")
 			if err != nil {
 				return err
 			}
@@ -692,6 +692,9 @@ func (p *pulling) take(ctx context.Context) error {
 			}
 			p.one.Ended = append(p.one.Ended, history.SharedName(b.Session, p.of.label))
 			add(p.ref(b), format.Value{})
+		}
+		if err := p.link(t, add); err != nil {
+			return err
 		}
 		if v, moves, err := p.takeForest(t); err != nil {
 			return err

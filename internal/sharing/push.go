@@ -87,6 +87,9 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	if err != nil {
 		return report, err
 	}
+	if p.Parents, err = x.parents(view, base, p); err != nil {
+		return report, err
+	}
 	if p.Forgot, err = x.forgotten(base, p, chosen); err != nil {
 		return report, err
 	}
@@ -115,7 +118,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 		}
 	}
 	report.Forgot = len(p.Forgot)
-	if len(p.Branches)+len(p.Ends)+len(p.Forgot) == 0 && p.Forest.IsZero() {
+	if len(p.Branches)+len(p.Ends)+len(p.Parents)+len(p.Forgot) == 0 && p.Forest.IsZero() {
 		if o.DryRun {
 			return report, nil
 		}
@@ -595,7 +598,7 @@ func (x *Sharer) remember(
 		if err == nil && seen != nil && seen.Store == head.Store && seen.Number > head.Number {
 			return nil
 		}
-		v, err := textBlob(t, b)
+		v, err := newBlob(t, b, "text/plain")
 		if err != nil || v == old {
 			return err
 		}
@@ -604,9 +607,9 @@ func (x *Sharer) remember(
 	})
 }
 
-// textBlob adds a blob, and returns the value of a ref that names it.
-func textBlob(t *store.Tx, b []byte) (format.Value, error) {
-	header, err := format.EncodeBlob(format.SumBody(b, "text/plain"))
+// newBlob adds a blob, and returns the value of a ref that names it.
+func newBlob(t *store.Tx, b []byte, media string) (format.Value, error) {
+	header, err := format.EncodeBlob(format.SumBody(b, media))
 	if err != nil {
 		return format.Value{}, err
 	}

@@ -980,6 +980,60 @@ func TestEnds(t *testing.T) {
 	storetest.Check(t, b.Store)
 }
 
+// Sessions of subagents work for the same calls in other stores. The name of a session that stays
+// does not leave with them.
+func TestParents(t *testing.T) {
+	r := open(t, place(t))
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	for _, session := range []string{"work", "work.agent", "helper", "private"} {
+		a.say(session, "in "+session)
+	}
+	link := func(child, parent, call string) {
+		t.Helper()
+		storetest.Must[bool](t)(a.Conversation.Link(t.Context(), child,
+			history.Parent{Session: parent, Call: call}, true))
+	}
+	link("work.agent", "work", "call-1")
+	link("helper", "private", "call-2")
+	push := func(rule string) {
+		t.Helper()
+		x, err := sharing.Open(t.Context(), a.Store, r, a.options(rule))
+		if err == nil {
+			_, err = x.Push(t.Context(), sharing.PushOptions{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.pull(r)
+	}
+	want := func(parents map[string]history.Parent) {
+		t.Helper()
+		view := storetest.View(t, b.Store)
+		for _, session := range []string{"work.agent", "helper", "private"} {
+			got, _, err := b.History.ParentOf(view, session+"@laptop")
+			if err != nil || got != parents[session] {
+				t.Errorf("%s works for %+v, want %+v, error %v", session, got, parents[session],
+					err)
+			}
+		}
+	}
+	agent := history.Parent{Session: "work@laptop", Call: "call-1"}
+	push("all,!private")
+	want(map[string]history.Parent{"work.agent": agent})
+	link("private", "work", "call-3")
+	push("all")
+	want(map[string]history.Parent{"work.agent": agent,
+		"helper":  {Session: "private@laptop", Call: "call-2"},
+		"private": {Session: "work@laptop", Call: "call-3"}})
+	push("all,!private")
+	want(map[string]history.Parent{"work.agent": agent,
+		"helper": {Session: "private@laptop", Call: "call-2"}})
+	sound(t, b)
+	late := newParty(t, "late")
+	late.pull(r)
+	sound(t, late)
+}
+
 // Two stores of one label are told apart, and neither takes the name of a session that is there.
 func TestLabels(t *testing.T) {
 	r := open(t, place(t))
