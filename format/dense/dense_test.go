@@ -211,6 +211,31 @@ func TestDamagedBlocks(t *testing.T) {
 	}
 }
 
+// TestLeftOver adds what no record takes to each column of a block. The records are as they were,
+// and yet the block has another form than Encode gives them.
+func TestLeftOver(t *testing.T) {
+	plain := records(t, rand.New(rand.NewPCG(9, 1)), 12)
+	w := objects(200)
+	block, raw, err := Encode(plain, w.present)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, add := range map[string]func(*columns){
+		"place":  func(c *columns) { c.places = append(slices.Clip(c.places), placeLiteral) },
+		"id":     func(c *columns) { c.literals = slices.Concat(c.literals, make([]byte, idSize)) },
+		"record": func(c *columns) { c.shapes = append(slices.Clip(c.shapes), formWhole) },
+	} {
+		c, err := split(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		add(&c)
+		if _, err := block.Decode(c.bytes(), w.find); !errors.Is(err, errLeft) {
+			t.Errorf("a %s too many: %v", name, err)
+		}
+	}
+}
+
 // FuzzEncode codes any operations, and any bytes in the frame of a record: what is decoded is what
 // was encoded.
 func FuzzEncode(f *testing.F) {

@@ -232,7 +232,6 @@ func (t *Tx) rewindPin(
 		}
 		return v, false, nil
 	}
-	v.Through = min(v.Through, v.Frontier)
 	to, err = t.Adopt(v, seq)
 	return to, true, err
 }
