@@ -17,6 +17,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
@@ -45,7 +46,7 @@ func testEnv(dir string) repo.Env {
 // newStore makes a store in a new directory.
 func newStore(t testing.TB) (string, *session.Store) {
 	t.Helper()
-	dir := t.TempDir()
+	dir := storetest.TempDir(t)
 	e := testEnv(dir)
 	if _, _, err := repo.Init(e, dir); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/internal/faults/program"
+	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
 // TestHomes imports everything of generated homes into the stores of their projects, and compares
@@ -33,7 +34,7 @@ func TestHomes(t *testing.T) {
 }
 
 func judge(t *testing.T, ctx string, seed uint64, size int) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
+	dir, err := filepath.EvalSymlinks(storetest.TempDir(t))
 	if err != nil {
 		t.Fatal(err)
 	}

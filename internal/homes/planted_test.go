@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/faults/program"
+	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 )
 
@@ -418,7 +419,7 @@ func TestPlantedTexts(t *testing.T) {
 	for _, place := range hiding {
 		t.Run(place.name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
+			dir := storetest.TempDir(t)
 			w := &world{t: t, ctx: ctx, server: server, marks: map[string]int{},
 				home: &Home{Dir: filepath.Join(dir, "home"), work: dir}, dir: dir}
 			w.run = w.home.in(ctx, dir)
