@@ -15,6 +15,9 @@ type Agent struct {
 	Login   string // how the user logs in, as the end of a sentence
 	// MaxInput is the default for the most tokens of history in one request.
 	MaxInput int
+	// Small is the model that is asked if none is named: a summary needs no large one. "" stands for
+	// the user's own.
+	Small string
 
 	clear []string // variables that the agent does not inherit
 	// call returns the command for one request.
@@ -24,6 +27,9 @@ type Agent struct {
 	list *listing
 	// read returns the reply in the agent's standard output.
 	read func(out []byte) (model.Reply, error)
+	// offline reports whether a line of the standard output says that no server can be reached, and
+	// that the agent goes on trying. It is nil for an agent that gives up by itself.
+	offline func(line []byte) bool
 	// after removes what the agent keeps of a run in the directory work. It is nil for an agent
 	// that keeps nothing.
 	after func(work string, getenv func(string) string)
@@ -60,7 +66,7 @@ type listing struct {
 func Agents() []Agent {
 	return []Agent{
 		{
-			Name: "claude", Program: "claude", MaxInput: 100_000,
+			Name: "claude", Program: "claude", MaxInput: 100_000, Small: "haiku",
 			Login: "run `claude` once and log in",
 			// Claude Code does not start inside one of its own sessions if it detects that session.
 			clear: []string{
@@ -70,16 +76,17 @@ func Agents() []Agent {
 			call: callClaude, read: readClaude,
 		},
 		{
-			Name: "codex", Program: "codex", MaxInput: 100_000,
+			Name: "codex", Program: "codex", MaxInput: 100_000, Small: "gpt-6-luna",
 			Login: "run `codex login`",
 			clear: []string{"CODEX_THREAD_ID"},
-			call:  callCodex, read: readCodex,
+			call:  callCodex, read: readCodex, offline: codexOffline,
 			list: &listing{
 				args: []string{"mcp", "list", "--json"}, names: codexServers, must: true,
 			},
 		},
 		{
-			Name: "gemini", Program: "gemini", MaxInput: 200_000,
+			// Without a model, the agent would first ask another one which to use
+			Name: "gemini", Program: "gemini", MaxInput: 200_000, Small: "gemini-2.5-flash",
 			Login: "run `gemini` once and log in",
 			clear: []string{
 				"GEMINI_CLI_IDE_PID", "GEMINI_CLI_IDE_SERVER_PORT", "GEMINI_CLI_IDE_WORKSPACE_PATH",
@@ -165,10 +172,6 @@ func callCodex(c call) (command, error) {
 	return command{args: append(args, "-")}, nil
 }
 
-// defaultGemini is the model if the user names none. Without a name, the agent would first ask
-// another model which one to use.
-const defaultGemini = "gemini-2.5-flash"
-
 // denyAll is a policy of Gemini CLI. A denied tool is not offered to the model.
 const denyAll = `[[rule]]
 toolName = "*"
@@ -181,15 +184,11 @@ const noServer = "ctx-none"
 
 // callGemini runs Gemini CLI with a policy that denies every tool, so that it offers none.
 func callGemini(c call) (command, error) {
-	name := c.model
-	if name == "" {
-		name = defaultGemini
-	}
 	policy, system := filepath.Join(c.dir, "policy.toml"), filepath.Join(c.dir, "system.md")
 	return command{
 		args: []string{
 			"--output-format", "json", "--approval-mode", "default", "--extensions", "none",
-			"--allowed-mcp-server-names", noServer, "--admin-policy", policy, "--model", name,
+			"--allowed-mcp-server-names", noServer, "--admin-policy", policy, "--model", c.model,
 		},
 		env: map[string]string{
 			"GEMINI_SYSTEM_MD": system, "GEMINI_CLI_TRUST_WORKSPACE": "true",

@@ -22,6 +22,9 @@ var errNoOutput = errors.New("no answer in its output")
 var errLate = errors.New("did not answer in time; " +
 	"summarizer.NAME.timeout sets how long it may take")
 
+// errOffline is the error of an agent that was killed because it reaches no server.
+var errOffline = errors.New("no connection")
+
 // errTool says that the agent used a tool. None was offered, so this version of the agent does not
 // follow its flags.
 var errTool = errors.New("a tool was used, though none is allowed: " +
@@ -102,6 +105,8 @@ func (r *Runner) explain(e ended, err error) error {
 		text = fmt.Sprintf("%v; the last that it said: %s", errLate, text)
 	case errors.Is(e.err, errLate):
 		text = errLate.Error()
+	case errors.Is(e.err, errOffline):
+		kind, text = summarizer.Transient, fmt.Sprintf("%v: %s", errOffline, text)
 	case text == "":
 		text = errNoOutput.Error()
 		if err != nil {

@@ -113,6 +113,17 @@ func readCodex(out []byte) (model.Reply, error) {
 	return settle(text, done, tool, cmp.Or(failed, told))
 }
 
+// unreached says in a message of Codex that it has reached no server.
+var unreached = regexp.MustCompile(`(?i)^reconnecting\b.*(waiting for network|lookup address|` +
+	`error sending request|connection (failed|refused)|network is unreachable)`)
+
+// codexOffline recognizes the message of Codex that it tries again, if it says that there is no
+// connection. Codex goes on for minutes.
+func codexOffline(line []byte) bool {
+	var e codexEvent
+	return json.Unmarshal(line, &e) == nil && e.Type == "error" && unreached.MatchString(e.Message)
+}
+
 // settle returns the reply of an agent that prints events. done says that its turn ended
 // successfully, tool that it used a tool.
 func settle(text string, done, tool bool, failed string) (model.Reply, error) {

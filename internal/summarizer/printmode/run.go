@@ -47,6 +47,7 @@ type Runner struct {
 	path    string
 	listed  bool
 	servers []string
+	unknown bool // the agent does not know its small model
 }
 
 // New finds the agent's program, at the given path or on PATH, but never in the working directory.
@@ -78,8 +79,26 @@ func (r *Runner) Ask(ctx context.Context, in summarizer.WireRequest) (model.Repl
 	if err := r.listServers(ctx, dir); err != nil {
 		return model.Reply{}, err
 	}
+	name := r.Model
+	if name == "" && !r.unknown {
+		name = r.Agent.Small
+	}
+	reply, err := r.askModel(ctx, dir, name, in)
+	var failed *model.Error
+	if name == r.Model || r.Agent.Name == "gemini" || !errors.As(err, &failed) ||
+		failed.Kind != summarizer.Terminal || strings.HasSuffix(failed.Message, r.Agent.Login) {
+		return reply, err
+	}
+	r.unknown = true // the user's provider may have no such model, but has their own
+	return r.askModel(ctx, dir, r.Model, in)
+}
+
+// askModel asks a model; "" stands for the agent's default.
+func (r *Runner) askModel(
+	ctx context.Context, dir, name string, in summarizer.WireRequest,
+) (model.Reply, error) {
 	c, err := r.Agent.call(call{
-		dir: dir, prompt: in.Prompt, model: r.Model, servers: r.servers, getenv: r.getenv,
+		dir: dir, prompt: in.Prompt, model: name, servers: r.servers, getenv: r.getenv,
 	})
 	if err != nil {
 		return model.Reply{}, err
@@ -96,7 +115,7 @@ func (r *Runner) Ask(ctx context.Context, in summarizer.WireRequest) (model.Repl
 	reply, err := r.Agent.read(ended.out)
 	if err == nil && ended.err == nil {
 		if reply.Model == "" {
-			reply.Model = r.Model
+			reply.Model = name
 		}
 		return reply, nil
 	}
@@ -158,7 +177,16 @@ func (r *Runner) run(ctx context.Context, dir string, c command, in string) (end
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	offline := false
 	out, errs := &bounded{most: maxOutput, over: stop}, &bounded{most: maxErrors, newest: true}
+	if r.Agent.offline != nil {
+		out.line = func(line []byte) {
+			if !offline && r.Agent.offline(line) {
+				offline = true
+				stop()
+			}
+		}
+	}
 	cmd := exec.CommandContext(ctx, r.path, c.args...)
 	cmd.Dir, cmd.Env = work, r.environ(work, c.env)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(in), out, errs
@@ -168,6 +196,8 @@ func (r *Runner) run(ctx context.Context, dir string, c command, in string) (end
 	case out.full:
 		return ended{}, failure(summarizer.Transient, "%s wrote more than %d bytes",
 			r.Agent.Name, maxOutput)
+	case offline:
+		err = errOffline
 	case ctx.Err() != nil:
 		err = errLate
 	case errors.Is(err, io.ErrClosedPipe), errors.Is(err, exec.ErrWaitDelay):
@@ -211,6 +241,9 @@ type bounded struct {
 	over   func() // called on overflow, unless newest is set
 	kept   []byte
 	full   bool
+
+	line func(line []byte) // called for each line, unless nil or newest is set
+	read int               // bytes of kept whose lines were given
 }
 
 // Write implements io.Writer. It never fails.
@@ -223,6 +256,14 @@ func (b *bounded) Write(p []byte) (int, error) {
 	}
 	room := b.most - len(b.kept)
 	b.kept = append(b.kept, p[:min(n, room)]...)
+	for b.line != nil {
+		end := bytes.IndexByte(b.kept[b.read:], '\n')
+		if end < 0 {
+			break
+		}
+		b.line(b.kept[b.read : b.read+end])
+		b.read += end + 1
+	}
 	if n > room && !b.full {
 		b.full = true
 		b.over()

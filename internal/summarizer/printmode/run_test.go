@@ -30,7 +30,8 @@ type script struct {
 	Out, Err      string
 	Exit          int
 	Flood         int  // bytes that are printed before Out
-	Hang          bool // it never ends
+	Hang          bool // it never says a word, nor ends
+	Stay          bool // it does not end when it has said all
 }
 
 // seen is what the played agent found.
@@ -90,6 +91,9 @@ func play(file string) int {
 	}
 	fmt.Print(s.Out)
 	fmt.Fprint(os.Stderr, s.Err)
+	if s.Stay {
+		time.Sleep(time.Hour) // until it is killed
+	}
 	return s.Exit
 }
 
@@ -197,7 +201,7 @@ func TestRows(t *testing.T) {
 			[]string{"--tools", "", "--strict-mcp-config", "--disable-slash-commands",
 				"--no-session-persistence"},
 			[]string{"CLAUDE_CODE_SAFE_MODE=1", "CLAUDE_CODE_MAX_RETRIES=2"}, "CLAUDECODE"},
-		{"codex", "",
+		{"codex", "gpt-6-luna",
 			[]string{"exec", "--ephemeral", "--skip-git-repo-check", "--ignore-rules", "--sandbox",
 				"read-only"}, nil, "CODEX_THREAD_ID"},
 		{"gemini", "g-flash",
@@ -246,6 +250,57 @@ func TestRows(t *testing.T) {
 				t.Errorf("no instructions in %q", instructions(saw))
 			}
 		})
+	}
+}
+
+// Codex says that it tries again, and does so for minutes; where no server is reached, it is not
+// waited for. Where a server was reached, it may well answer.
+func TestOffline(t *testing.T) {
+	for said, offline := range map[string]bool{
+		"Reconnecting... 2/5 (stream disconnected before completion: failed to lookup address " +
+			"information: Name does not resolve)": true,
+		"Reconnecting... waiting for network (Connection failed: error sending request)": true,
+		"Reconnecting... 1/5 (unexpected status 503 Service Unavailable)":                false,
+		"the connection failed, said the tool":                                           false,
+	} {
+		b, err := json.Marshal(map[string]string{"type": "error", "message": said})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := codexOffline(b); got != offline {
+			t.Errorf("%s: %v", said, got)
+		}
+		if !offline {
+			continue
+		}
+		begun := time.Now()
+		_, err = newStage(t, "codex", script{Out: string(b) + "\n", Stay: true}).ask()
+		var failed *model.Error
+		if !errors.As(err, &failed) || failed.Kind != summarizer.Transient ||
+			!strings.HasPrefix(failed.Message, "codex: no connection: Reconnecting") ||
+			time.Since(begun) > 30*time.Second {
+			t.Errorf("after %v: %v", time.Since(begun), err)
+		}
+	}
+}
+
+// A small model is asked, and the user's own if their provider has no such model.
+func TestSmallModel(t *testing.T) {
+	s := newStage(t, "codex", script{Out: `{"type":"turn.failed","error":{"message":` +
+		`"unexpected status 404 Not Found: model not found"}}` + "\n", Exit: 1})
+	for range 2 {
+		if _, err := s.ask(); err == nil {
+			t.Fatal("no error")
+		}
+	}
+	var asked []bool
+	for _, run := range s.runs() {
+		if run.Args[0] == "exec" {
+			asked = append(asked, slices.Contains(run.Args, "gpt-6-luna"))
+		}
+	}
+	if !slices.Equal(asked, []bool{true, false, false}) {
+		t.Errorf("asked the small model: %v", asked)
 	}
 }
 
