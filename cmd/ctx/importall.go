@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
@@ -61,6 +62,7 @@ func importAll(a *app, paths []string, dryRun bool) error {
 	q := a.asker()
 	here := a.sessionsHere(s, q)
 	list, outside := a.pick(here, look, &p)
+	a.sayUnreadable(look, &p)
 	found := len(list)
 	if list, err = a.withoutRemoved(s, list); err != nil {
 		return err
@@ -99,4 +101,24 @@ func importAll(a *app, paths []string, dryRun bool) error {
 		return err
 	}
 	return cmp.Or(importFiles(a, files, l.importNext(a), l), here.failed())
+}
+
+// sayUnreadable says which sessions of the project are of agents that ctx cannot read yet.
+func (a *app) sayUnreadable(look *identity.Look, p *identity.Project) {
+	for _, s := range catalog.Strangers(a.agentEnv(), p.Dir, look) {
+		what, them := plural(s.Sessions, "session", "sessions")+" of this project", "it"
+		if s.Database {
+			what = "a database that names this project"
+		} else if s.Sessions > 1 {
+			them = "them"
+		}
+		place := s.Place
+		if rel, err := filepath.Rel(p.Dir, place); err == nil && filepath.IsLocal(rel) {
+			place = rel
+		} else if rel, err := filepath.Rel(a.home, place); err == nil && filepath.IsLocal(rel) {
+			place = "~" + string(filepath.Separator) + rel
+		}
+		a.say("ctx: import: %s has %s; ctx cannot read %s yet (%s)", place, what, them,
+			s.Title)
+	}
 }

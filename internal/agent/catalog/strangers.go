@@ -1,0 +1,177 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/identity"
+)
+
+// Stranger is an agent that leaves sessions in known places, and whose sessions no reader takes.
+type Stranger struct {
+	Title string // for people: "Pi"
+	// Homes are directories below the home directory, with slashes, and Files patterns of sessions
+	// below each. Own are patterns below a project.
+	Homes, Files []string
+	Own          []string
+	// Database says that Files and Own are databases: each counts as one session, and is a
+	// project's if it names the directory anywhere.
+	Database bool
+}
+
+// inCode returns the directories in which an extension keeps files in VS Code and its relatives.
+func inCode(below string) (dirs []string) {
+	for _, base := range []string{".config", "Library/Application Support", "AppData/Roaming"} {
+		for _, editor := range []string{"Code", "Code - Insiders", "VSCodium", "Cursor"} {
+			dirs = append(dirs, base+"/"+editor+"/User/"+below)
+		}
+	}
+	return append(dirs, ".vscode-server/data/User/"+below)
+}
+
+// strangers returns the rows. The places are those that the agents' own documents name.
+func strangers() []Stranger {
+	task := []string{"tasks/*/api_conversation_history.json"}
+	return []Stranger{
+		{Title: "Pi", Homes: []string{".pi"}, Files: []string{"agent/sessions/*/*.jsonl"}},
+		{Title: "OpenClaw", Homes: []string{".openclaw"}, Files: []string{"agents/*/sessions/*.jsonl"}},
+		{Title: "Continue", Homes: []string{".continue"}, Files: []string{"sessions/*-*.json"}},
+		{Title: "Cline", Homes: []string{".cline"}, Files: []string{"data/sessions/*/*.messages.json"}},
+		{Title: "Cline", Homes: inCode("globalStorage/saoudrizwan.claude-dev"), Files: task},
+		{Title: "Roo Code", Homes: inCode("globalStorage/rooveterinaryinc.roo-cline"), Files: task},
+		{Title: "Kilo Code", Homes: inCode("globalStorage/kilocode.kilo-code"), Files: task},
+		{Title: "Copilot in VS Code", Homes: inCode("workspaceStorage"),
+			Files: []string{"*/chatSessions/*.json", "*/chatSessions/*.jsonl"}},
+		{Title: "Kiro", Homes: []string{".kiro"},
+			Files: []string{"sessions/*.json", "sessions/*/*.json", "sessions/*/*.jsonl"}},
+		{Title: "Kiro", Homes: []string{".local/share/kiro-cli", "Library/Application Support/kiro-cli"},
+			Files: []string{"data.sqlite3"}, Database: true},
+		{Title: "Goose", Homes: []string{".local/share/goose"}, Files: []string{"sessions/*.jsonl"}},
+		{Title: "Goose", Homes: []string{".local/share/goose"}, Files: []string{"sessions/sessions.db"},
+			Database: true},
+		{Title: "Amp", Homes: []string{".local/share/amp"}, Files: []string{"threads/*.json"}},
+		{Title: "Kimi CLI", Homes: []string{".kimi"}, Files: []string{"sessions/*/*.jsonl"}},
+		{Title: "Vibe", Homes: []string{".vibe"}, Files: []string{"logs/session/*.json"}},
+		{Title: "gptme", Homes: []string{".local/share/gptme"}, Files: []string{"logs/*/*.jsonl"}},
+		{Title: "Zed", Homes: []string{".local/share/zed", "Library/Application Support/Zed"},
+			Files: []string{"threads/threads.db"}, Database: true},
+		{Title: "aider", Own: []string{".aider.chat.history.md"}},
+		{Title: "SpecStory", Own: []string{".specstory/history/*.md"}},
+		{Title: "Crush", Own: []string{".crush/crush.db"}, Database: true},
+	}
+}
+
+// Strange is a place with sessions of a project that no reader takes.
+type Strange struct {
+	Title    string
+	Place    string // a directory or a file
+	Sessions int
+	Database bool // Sessions counts databases
+}
+
+// The most files of an agent that are looked at, the bytes at the beginning of each, and the bytes
+// of a database.
+const (
+	maxStrange  = 4000
+	strangeHead = 256 << 10
+	strangeData = 64 << 20
+)
+
+// Strangers returns the places that have sessions of a project. dir is its directory, and look says
+// which sessions are its own. It opens only regular files, and keeps nothing of them.
+func Strangers(e Env, dir string, look *identity.Look) (list []Strange) {
+	named := regexp.MustCompile(dirPattern) // here: no program needs it at its start
+	for _, s := range strangers() {
+		for _, pattern := range s.Own {
+			if files := glob(dir, pattern); len(files) > 0 {
+				place, _, _ := strings.Cut(pattern, "/*")
+				list = append(list, Strange{s.Title, filepath.Join(dir, filepath.FromSlash(place)),
+					len(files), s.Database})
+			}
+		}
+		for _, home := range s.Homes {
+			if e.Home == "" {
+				continue
+			}
+			place := filepath.Join(e.Home, filepath.FromSlash(home))
+			found := Strange{s.Title, place, 0, s.Database}
+			for _, pattern := range s.Files {
+				files := glob(place, pattern)
+				for _, file := range files[:min(len(files), maxStrange)] {
+					if s.isOf(named, file, dir, look) {
+						found.Sessions++
+					}
+				}
+			}
+			if found.Sessions > 0 {
+				list = append(list, found)
+			}
+		}
+	}
+	return list
+}
+
+// isOf reports whether a file is of a project.
+func (s *Stranger) isOf(named *regexp.Regexp, file, dir string, look *identity.Look) bool {
+	most := int64(strangeHead)
+	if s.Database {
+		most = strangeData
+	}
+	b := beginning(file, most)
+	if s.Database {
+		quoted, _ := json.Marshal(filepath.ToSlash(dir)) // a text
+		return bytes.Contains(b, []byte(dir)) || bytes.Contains(b, quoted[1:len(quoted)-1])
+	}
+	where := namedDir(named, b)
+	if where == "" { // of VS Code, which keeps it beside
+		beside := filepath.Join(filepath.Dir(file), "../workspace.json")
+		where = namedDir(named, beginning(beside, most))
+	}
+	return where != "" && look.Belongs(&identity.Session{Dir: where}).Ours
+}
+
+// beginning returns the first bytes of a regular file; nil if it cannot be read.
+func beginning(file string, most int64) []byte {
+	f, info, err := durable.OpenAtMost(file, durable.MaxInput)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	defer f.Close()
+	b, _ := io.ReadAll(io.LimitReader(f, most)) // a part is as good
+	return b
+}
+
+// dirPattern finds the directory that a session names: by a member of JSON, or in the words with
+// which Cline tells the model.
+const dirPattern = `"(?:cwd|workspaceDirectory|workspace_dir|working_dir|working_directory|` +
+	`workingDirectory|work_dir|workspacePath|folder)"\s*:\s*("(?:[^"\\]|\\.)*")|` +
+	`Current (?:Working|Workspace) Directory \(([^()"]+)\)`
+
+// namedDir returns the first directory that a session names; "" for none.
+func namedDir(named *regexp.Regexp, b []byte) string {
+	m := named.FindSubmatch(b)
+	if m == nil {
+		return ""
+	}
+	dir := string(m[2])
+	if m[1] != nil && json.Unmarshal(m[1], &dir) != nil {
+		return ""
+	}
+	if u, err := url.Parse(dir); err == nil && u.Scheme == "file" {
+		dir = strings.TrimPrefix(u.Path, "/")
+		if os.PathSeparator == '/' {
+			dir = u.Path
+		}
+	}
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	return dir
+}
