@@ -47,6 +47,7 @@ func newServer(env repo.Env, errs io.Writer) *mcp.Server {
 			c.CacheScope = "private"
 		},
 	})
+	m.AddReceivingMiddleware(byCommand)
 	add(sv, m, searchTool(), (*call).search)
 	add(sv, m, sessionsTool(), (*call).sessions)
 	add(sv, m, readTool(), (*call).read)
@@ -54,6 +55,17 @@ func newServer(env repo.Env, errs io.Writer) *mcp.Server {
 	add(sv, m, whoTool(), (*call).who)
 	sv.addResources(m)
 	return m
+}
+
+// byCommand lets a model call a tool by the name of the command that does the same: models meet
+// these names in hints and in what was said before. They are not listed.
+func byCommand(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(c context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if r, ok := req.(*mcp.CallToolRequest); ok && commandTools[r.Params.Name] != "" {
+			r.Params.Name = commandTools[r.Params.Name]
+		}
+		return next(c, method, req)
+	}
 }
 
 // call is one running call: a store, the refs at its start, and what its cursors are bound to.

@@ -265,6 +265,20 @@ func TestHintsNameTools(t *testing.T) {
 	}
 }
 
+// A model may call a tool by the name of the command that does the same.
+func TestToolsByCommand(t *testing.T) {
+	dir, s := newStore(t)
+	say(t, s, "work", "user", "where does the pump stand?")
+	c := connect(t, dir)
+	for name, args := range map[string]object{"log": {"limit": 1}, "grep": {"query": "pump"},
+		"session": {}, "render": {"session": "work"}} {
+		got, want := answer(t, c, name, args), answer(t, c, commandTools[name], args)
+		if got != want {
+			t.Errorf("%s: %s\nwant %s", name, got, want)
+		}
+	}
+}
+
 // A hit costs little beside its text, says nothing that is not so, and its ids and names work.
 func TestHitIsSmall(t *testing.T) {
 	dir, s := newStore(t)
