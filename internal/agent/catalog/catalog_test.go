@@ -253,3 +253,38 @@ func TestCutPacked(t *testing.T) {
 		}
 	}
 }
+
+// Members that name the account of the person are in no step of any agent, and are counted.
+func TestAccountIsLeftOut(t *testing.T) {
+	for name, file := range map[string]string{
+		"antigravity": "antigravity/testdata/transcript_full.jsonl",
+		"claude-code": "claudecode/testdata/session.jsonl",
+		"codex":       "codex/testdata/rollout.jsonl",
+		"copilot":     "copilot/testdata/events.jsonl",
+		"cursor":      "cursor/testdata/cli.jsonl",
+		"droid":       "droid/testdata/session.jsonl",
+		"gemini-cli":  "geminicli/testdata/turn.jsonl",
+		"qwen":        "qwen/testdata/session.jsonl",
+	} {
+		var with strings.Builder
+		for line := range strings.Lines(read(t, "../"+file)) {
+			if rest, ok := strings.CutPrefix(line, "{"); ok {
+				line = `{"userEmail":"ada@quay.example","at":{"account_id":"acc0ffee-1"},` + rest
+			}
+			with.WriteString(line)
+		}
+		a, _ := Named(name)
+		steps := 0
+		stats, err := a.Read("", strings.NewReader(with.String()), func(s transcript.Step) error {
+			steps++
+			said := string(s.Message.Parts) + s.Message.Text
+			if strings.Contains(said, "ada@quay") || strings.Contains(said, "acc0ffee") {
+				t.Errorf("%s: %.400s", name, said)
+			}
+			return nil
+		})
+		if n := stats.Passed[transcript.PassedAccount]; err != nil || steps == 0 || n < steps {
+			t.Errorf("%s: %d members are counted in %d steps, %v", name, n, steps, err)
+		}
+	}
+}

@@ -1,11 +1,11 @@
 package claudecode
 
 import (
-	"encoding/json"
 	"hash/fnv"
 	"io"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -61,77 +61,10 @@ func (p *plan) copies(o jsonvalue.Object) bool {
 	return found
 }
 
-// isAccount reports whether a member names the account of the person.
-func isAccount(name string) bool {
-	switch strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name)) {
-	case "email", "useremail", "emailaddress", "accountuuid", "accountid", "owneraccountuuid",
-		"owneraccountid", "organizationuuid", "organizationid", "ownerorganizationuuid",
-		"ownerorganizationid", "orgid", "orguuid", "credentialorg", "organizationname", "username",
-		"userid":
-		return true
-	}
-	return false
-}
-
-// withoutAccount returns a value without members that name the account of the person, and without
-// what these members say anywhere else in it.
-func withoutAccount(value json.RawMessage) json.RawMessage {
-	var said []string
-	out := dropAccount(value, &said)
-	if len(said) == 0 {
-		return value
-	}
-	clean, err := jsonvalue.Rewrite(out, func(scalar []byte) ([]byte, error) {
-		s, ok := jsonvalue.Text(scalar)
-		if !ok {
-			return scalar, nil
-		}
-		whole := s
-		for _, name := range said {
-			if len(name) >= 6 {
-				s = strings.ReplaceAll(s, name, "[account]")
-			}
-		}
-		if s == whole {
-			return scalar, nil
-		}
-		return jsonvalue.Encode(s), nil
-	})
-	if err != nil {
-		return out
-	}
-	return clean
-}
-
-// dropAccount returns a value without members that name the account, and adds what they said.
-func dropAccount(value json.RawMessage, said *[]string) json.RawMessage {
-	if list, err := jsonvalue.Elements(value); err == nil && len(value) > 0 && value[0] == '[' {
-		for i := range list {
-			list[i] = dropAccount(list[i], said)
-		}
-		return jsonvalue.Array(list)
-	}
-	o := jsonvalue.AsObject(value)
-	if o == nil {
-		return value
-	}
-	o = o.Without()
-	for name, member := range o {
-		if isAccount(name) {
-			s, _ := jsonvalue.Text(member)
-			*said = append(*said, s)
-			delete(o, name)
-			continue
-		}
-		o[name] = dropAccount(member, said)
-	}
-	return jsonvalue.Encode(o)
-}
-
 // anonymous returns a record that is kept as it is, without the account of the person.
 func anonymous(o jsonvalue.Object) jsonvalue.Object {
 	if o.Text("type") == kindQueue {
 		return o
 	}
-	return jsonvalue.AsObject(withoutAccount(jsonvalue.Encode(o)))
+	return jsonvalue.AsObject(transcript.WithoutAccount(jsonvalue.Encode(o)))
 }

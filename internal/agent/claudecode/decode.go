@@ -86,7 +86,7 @@ func (d *decoder) prompted(
 	m.Note, m.Role = true, transcript.RoleSystem
 	if from == nil || o.Text("type") == kindAttachment && from.Text("type") != queuedCommand {
 		delete(rest, "rendered") // what the client made of it for the model
-		clean := jsonvalue.AsObject(withoutAccount(jsonvalue.Encode(rest)))
+		clean := jsonvalue.AsObject(transcript.WithoutAccount(jsonvalue.Encode(rest)))
 		clear(rest)
 		maps.Copy(rest, clean)
 		return nil

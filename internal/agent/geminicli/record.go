@@ -16,6 +16,7 @@ func (s *replay) record(raw []byte) error {
 		s.stats.Skip(transcript.SkipUnknown, 1)
 		return nil
 	}
+	s.stats.CountAccount(raw)
 	if id, ok := jsonvalue.Text(o["$rewindTo"]); ok {
 		return s.rewind(id)
 	}

@@ -289,5 +289,6 @@ func (s *Stats) Parse(raw json.RawMessage) (jsonvalue.Object, bool) {
 		return nil, false
 	}
 	s.Records++
+	s.CountAccount(raw)
 	return o, true
 }

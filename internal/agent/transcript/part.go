@@ -202,9 +202,10 @@ func LinksOf(parts []json.RawMessage) (calls []format.Call, results []string) {
 }
 
 // Kept returns the last part of a message, which keeps the members of its record that are not in
-// the other parts, under the agent's name.
+// the other parts, under the agent's name. Members that name the account of the person are left
+// out: nobody said them.
 func Kept(agent string, rest jsonvalue.Object) json.RawMessage {
-	return HiddenPart(jsonvalue.Object{agent: jsonvalue.Encode(rest)})
+	return HiddenPart(jsonvalue.Object{agent: WithoutAccount(jsonvalue.Encode(rest))})
 }
 
 // KeptIn returns the members in the part of Kept; nil if a message has none.

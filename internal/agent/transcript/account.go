@@ -1,0 +1,109 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// isAccount reports whether a member names the account of the person.
+func isAccount(name string) bool {
+	switch strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name)) {
+	case "email", "useremail", "emailaddress", "accountuuid", "accountid", "owneraccountuuid",
+		"owneraccountid", "organizationuuid", "organizationid", "ownerorganizationuuid",
+		"ownerorganizationid", "orgid", "orguuid", "credentialorg", "organizationname", "username",
+		"userid":
+		return true
+	}
+	return false
+}
+
+// PassedAccount is what Stats counts the members as that name the account of the person.
+const PassedAccount = "member with the user's account"
+
+// likeAccount are parts of the names for which isAccount is true.
+var likeAccount = [...]string{"mail", "ccount", "rgani", "org", "Org", "ser_id", "serId", "serid",
+	"username", "userName", "user_name"}
+
+// CountAccount counts the members of a record that name the account of the person.
+func (s *Stats) CountAccount(record json.RawMessage) {
+	for _, part := range likeAccount {
+		if bytes.Contains(record, []byte(part)) {
+			var said []string
+			dropAccount(record, &said)
+			s.PassN(PassedAccount, len(said))
+			return
+		}
+	}
+}
+
+// isTold reports whether a member has what was given to a tool, or what a tool or a person told:
+// there an address is a word like others.
+func isTold(name string) bool {
+	switch name {
+	case "args", "arguments", "content", "input", "output", "parameters", "result", "text",
+		"toolUseResult":
+		return true
+	}
+	return false
+}
+
+// WithoutAccount returns a value without members that name the account of the person, and without
+// what these members say anywhere else in it.
+func WithoutAccount(value json.RawMessage) json.RawMessage {
+	var said []string
+	out := dropAccount(value, &said)
+	if len(said) == 0 {
+		return value
+	}
+	clean, err := jsonvalue.Rewrite(out, func(scalar []byte) ([]byte, error) {
+		s, ok := jsonvalue.Text(scalar)
+		if !ok {
+			return scalar, nil
+		}
+		whole := s
+		for _, name := range said {
+			if len(name) >= 6 {
+				s = strings.ReplaceAll(s, name, "[account]")
+			}
+		}
+		if s == whole {
+			return scalar, nil
+		}
+		return jsonvalue.Encode(s), nil
+	})
+	if err != nil {
+		return out
+	}
+	return clean
+}
+
+// dropAccount returns a value without members that name the account, and adds what they said.
+func dropAccount(value json.RawMessage, said *[]string) json.RawMessage {
+	if list, err := jsonvalue.Elements(value); err == nil && len(value) > 0 && value[0] == '[' {
+		for i := range list {
+			list[i] = dropAccount(list[i], said)
+		}
+		return jsonvalue.Array(list)
+	}
+	o := jsonvalue.AsObject(value)
+	if o == nil {
+		return value
+	}
+	o = o.Without()
+	for name, member := range o {
+		switch {
+		case isAccount(name):
+			s, _ := jsonvalue.Text(member)
+			*said = append(*said, s)
+			delete(o, name)
+			continue
+		case isTold(name):
+			continue
+		}
+		o[name] = dropAccount(member, said)
+	}
+	return jsonvalue.Encode(o)
+}
