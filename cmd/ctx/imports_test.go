@@ -293,7 +293,8 @@ var libraries = map[string]string{
 	"github.com/BurntSushi/toml":             "internal/repo internal/hooks/doctor",
 	"github.com/clipperhouse/displaywidth":   "cmd/ctx internal/browse",
 	"github.com/clipperhouse/uax29/v2/words": "internal/terms internal/browse",
-	"github.com/blevesearch/snowballstem":    "internal/terms",
+	"github.com/blevesearch/snowballstem":    "internal/terms internal/search",
+	"golang.org/x/text/unicode/norm":         "internal/search",
 	"github.com/go-json-experiment/json": "internal/jsonvalue internal/message " +
 		"internal/epochs/epoch sanitize",
 	"github.com/tailscale/hujson":  "internal/hooks/settings",

@@ -73,6 +73,9 @@ func (q *Query) spots(low string) []spot {
 // stemLike returns the approximate common beginning of the forms of a word. The stems of the index
 // do not serve here, because a stem need not be a beginning of the word.
 func stemLike(word string) string {
+	if stem := otherStem(word); stem != "" && strings.HasPrefix(word, stem) {
+		return stem
+	}
 	if len(word) <= 4 || strings.IndexFunc(word, notInName) >= 0 || !isASCIIText(word) {
 		return word
 	}

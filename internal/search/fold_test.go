@@ -8,21 +8,27 @@ import (
 
 func TestFold(t *testing.T) {
 	for text, want := range map[string]string{
-		"plain":        "plain",
-		"Café":         "Cafe",
-		"Cafe\u0301":   "Cafe",
-		"résumé ñandú": "resume nandu",
-		"Straße Æsir":  "Strasse AEsir",
-		"Łódź Đặng":    "Lodz Dang",
-		"Ĳssel":        "Ĳssel",
-		"й и\u0306":    "й и\u0306", // Cyrillic stays
-		"東京 ×÷ “x”":    "東京 ×÷ “x”",
-		"ＡＢＣ－１２ｚ！":     "ABC-12z!",
-		"Βάση ϊός":     "Βαση ιοσ",
-		"βα\u0301ση":   "βαση",
-		"Ёлка ещё":     "Елка еще",
-		"a\xffé":       "a\xffe",
-		"":             "",
+		"plain":            "plain",
+		"Café":             "Cafe",
+		"Cafe\u0301":       "Cafe",
+		"résumé ñandú":     "resume nandu",
+		"Straße Æsir":      "Strasse AEsir",
+		"Łódź Đặng":        "Lodz Dang",
+		"Ĳssel":            "Ĳssel",
+		"й и\u0306":        "й й",
+		"е\u0308ж":         "еж",
+		"ﾃﾞｰﾀ":             "データ",
+		"か\u3099ハ\uff9f":   "がパ",
+		"\u1100\u1161":     "가",
+		"ﬁle x² 𝐁 Ⅷ ㍻":     "file x2 B VIII 平成",
+		"so\u00adft\u200b": "soft",
+		"東京 ×÷ “x”":        "東京 ×÷ “x”",
+		"ＡＢＣ－１２ｚ！":         "ABC-12z!",
+		"Βάση ϊός":         "Βαση ιοσ",
+		"βα\u0301ση":       "βαση",
+		"Ёлка ещё":         "Елка еще",
+		"a\xffé":           "a\xffe",
+		"":                 "",
 	} {
 		if got := Fold(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

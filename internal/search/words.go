@@ -5,17 +5,26 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/arabic"
+	"github.com/blevesearch/snowballstem/russian"
+	"github.com/blevesearch/snowballstem/tamil"
+
 	"github.com/gemini-ctx/ctx/internal/terms"
 )
 
 // scan yields the tokens of text as they are indexed. Irregular forms of a word, which have no
-// common stem, get the term of their base form.
+// common stem, get the term of their base form, and words of other alphabets that of their stem.
 func scan(s *terms.Scanner, text string, yield func(t terms.Token, word string)) {
 	s.Scan(text, func(t terms.Token) {
 		word := ""
 		if t.Kind == terms.Word || t.Kind == terms.Part {
 			word = strings.ToLower(text[t.Start:t.End])
-			if base, ok := irregular.get()[word]; ok {
+			base := irregular.get()[word]
+			if base == "" {
+				base = otherStem(word)
+			}
+			if base != "" {
 				terms.Scan(base, func(b terms.Token) { t.Term = b.Term })
 			}
 		}
@@ -24,6 +33,27 @@ func scan(s *terms.Scanner, text string, yield func(t terms.Token, word string))
 			pieces(text, t, yield)
 		}
 	})
+}
+
+// otherStem returns the stem of a lower-case word of another alphabet, or "" if its endings are not
+// known here. A language whose letters are Latin cannot be told by a word.
+func otherStem(word string) string {
+	r, size := utf8.DecodeRuneInString(word)
+	if size < 2 || len(word) > 60 {
+		return ""
+	}
+	env := snowballstem.NewEnv(word)
+	switch {
+	case unicode.Is(unicode.Cyrillic, r):
+		russian.Stem(env)
+	case unicode.Is(unicode.Arabic, r):
+		arabic.Stem(env)
+	case unicode.Is(unicode.Tamil, r):
+		tamil.Stem(env)
+	default:
+		return ""
+	}
+	return env.Current()
 }
 
 // runsOn reports whether a word is of a script that writes its words without spaces between, or
