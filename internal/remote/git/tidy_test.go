@@ -202,6 +202,21 @@ func TestCollect(t *testing.T) {
 	}
 }
 
+// copyLacks fails a test if an object of the copy has the words, or none has one of the others.
+func copyLacks(t *testing.T, bare, words string, others ...string) {
+	t.Helper()
+	out, err := exec.Command("git", "-C", bare, "cat-file", "--batch",
+		"--batch-all-objects").Output()
+	if err != nil || bytes.Contains(out, []byte(words)) {
+		t.Errorf("error %v, the copy has %q:\n%s", err, words, out)
+	}
+	for _, other := range others {
+		if !bytes.Contains(out, []byte(other)) {
+			t.Errorf("the copy has no %q:\n%s", other, out)
+		}
+	}
+}
+
 // What a history that was replaced had is gone from the copy with the next fetch: it may be words
 // that were forgotten.
 func TestReplacedHistoryLeavesTheCopy(t *testing.T) {
@@ -218,12 +233,7 @@ func TestReplacedHistoryLeavesTheCopy(t *testing.T) {
 	if err := errors.Join(err, next.Close()); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("git", "-C", p.bare, "cat-file", "--batch",
-		"--batch-all-objects").Output()
-	if err != nil || strings.Contains(string(out), "pack 0 of 0") ||
-		!strings.Contains(string(out), "pack 1 of 1") {
-		t.Errorf("error %v, the copy has:\n%s", err, out)
-	}
+	copyLacks(t, p.bare, "pack 0 of 0", "pack 1 of 1")
 }
 
 // A run that fetched a replaced history and was stopped before it pruned leaves it to the next one,
@@ -249,12 +259,7 @@ func TestStoppedFetchLeavesItToTheNext(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, err := exec.Command("git", "-C", p.bare, "cat-file", "--batch",
-		"--batch-all-objects").Output()
-	if err != nil || strings.Contains(string(out), "pack 0 of 0") ||
-		!strings.Contains(string(out), "pack 1 of 1") {
-		t.Errorf("error %v, the copy has:\n%s", err, out)
-	}
+	copyLacks(t, p.bare, "pack 0 of 0", "pack 1 of 1")
 	if _, err := os.Stat(filepath.Join(p.bare, "fetched")); err == nil {
 		t.Error("each fetch prunes from now on")
 	}
@@ -280,11 +285,7 @@ func TestDeleteLeavesNothingInCopy(t *testing.T) {
 	if err := errors.Join(err, r.Close()); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("git", "-C", bare, "cat-file", "--batch-all-objects",
-		"--batch").CombinedOutput()
-	if err != nil || bytes.Contains(out, secret) {
-		t.Errorf("the copy has the words still, or error %v", err)
-	}
+	copyLacks(t, bare, string(secret), "one")
 }
 
 // A commit that the remote refuses, because another push was faster, does not stay in the copy:
@@ -310,8 +311,5 @@ func TestRefusedPushLeavesNothingInCopy(t *testing.T) {
 	if err := slow.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := exec.Command("git", "-C", bare, "cat-file", "--batch",
-		"--batch-all-objects").Output(); err != nil || strings.Contains(string(all), words) {
-		t.Errorf("the copy has what was not pushed: error %v", err)
-	}
+	copyLacks(t, bare, words)
 }
