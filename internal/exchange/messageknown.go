@@ -1,0 +1,271 @@
+package exchange
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/adk"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/edits"
+	"github.com/gemini-ctx/ctx/internal/edits/mask"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// This file finds what the store has of a message already.
+
+// known reports whether the store has a message under another source than an event's: a message
+// that the store exported, or one of another agent. A message with new content becomes a newer
+// version. The shortened output of a mask is not new content.
+func (im *messageImporter) known(m *transcript.Message, out *conversation.Message) (bool, error) {
+	if m.Record != nil {
+		return false, nil // Append compares
+	}
+	if err := im.look(); err != nil {
+		return false, err
+	}
+	if im.goesOn && m.Note {
+		if taken, err := im.tookNote(out.Source); taken || err != nil {
+			return taken, err
+		}
+	}
+	if m.Origin.Agent == adk.Agent && !mask.Tagged(m.Text) && !mask.Tagged(string(m.Parts)) {
+		if held, err := im.edited(); err != nil || len(held.Masks) == 0 {
+			return false, err // Append knows
+		}
+	}
+	id, err := im.find(out.Source, m.Origin)
+	if err != nil || id.IsZero() {
+		return false, err
+	}
+	shown, err := im.Latest(im.view, id)
+	if err != nil {
+		return false, err
+	}
+	clean := *out
+	if _, err := clean.Clean(); err != nil {
+		return false, nil // Append says why
+	}
+	fresh := transcript.Message{Text: clean.Text, Parts: clean.Parts}
+	same, err := im.holds(shown, out.Role, &fresh)
+	if err != nil {
+		return false, err
+	}
+	if same {
+		im.ids[m.Origin] = id
+		im.out.Known++
+		return true, nil
+	}
+	if m.Origin.Agent != adk.Agent && shown.Entry.Source == nil {
+		out.Amends = id
+	}
+	return false, nil
+}
+
+// tookNote reports whether the session has taken the note of a source at some time. An agent that
+// hands over what is new repeats the note of the session's title each time; it stands at the
+// beginning, far from all else that is looked for.
+func (im *messageImporter) tookNote(src *conversation.Source) (bool, error) {
+	found, err := im.imported(im.view, src.Agent, src.Session, src.Message)
+	if err != nil ||
+		!slices.ContainsFunc(found, func(e history.Entry) bool { return e.Session == im.as }) {
+		return false, err
+	}
+	im.out.Known++
+	return true, nil
+}
+
+// holds reports whether an entry is a message of this role and content. A forgotten entry is any.
+func (im *messageImporter) holds(
+	shown *history.Shown, role string, fresh *transcript.Message,
+) (bool, error) {
+	switch {
+	case shown.Gone != "":
+		return true, nil
+	case shown.Entry.Role != role:
+		return false, nil
+	}
+	return im.says(shown, fresh)
+}
+
+// says reports whether a message has the content of an entry, masked or not. The export may be
+// older than the end of a mask, so the content that a mask would show counts as well. Fork branches
+// that an export adds do not count.
+func (im *messageImporter) says(shown *history.Shown, fresh *transcript.Message) (bool, error) {
+	alone := adk.WithoutBranch(fresh)
+	same := func(version *history.Shown) bool {
+		old := messageOf(version)
+		said := adk.Normal(&old)
+		return bytes.Equal(said, adk.Normal(fresh)) || bytes.Equal(said, adk.Normal(&alone))
+	}
+	if same(shown) {
+		return true, nil // without a look for masks, which reads the whole session
+	}
+	held, err := im.edited()
+	if err != nil {
+		return false, err
+	}
+	versions := []*history.Shown{held.MaskedShown(shown)}
+	if mask.Tagged(fresh.Text) || mask.Tagged(string(fresh.Parts)) {
+		versions = append(versions, im.shortenedAs(shown, fresh))
+	}
+	return slices.ContainsFunc(versions, same), nil
+}
+
+// shortenedAs returns an entry with those outputs shortened that fresh shows shortened.
+func (im *messageImporter) shortenedAs(
+	shown *history.Shown, fresh *transcript.Message,
+) *history.Shown {
+	raws := mask.Split(fresh.Parts)
+	return im.edits.Shortened(shown, im.toolsOf(shown.Entry), func(part int) bool {
+		return fresh.Parts == nil || part < len(raws) && mask.Tagged(string(raws[part]))
+	})
+}
+
+// toolsOf returns the tools of the calls that an entry answers, by call id, if the branch's history
+// has the calls.
+func (im *messageImporter) toolsOf(e *format.Entry) map[string]string {
+	tools := map[string]string{}
+	at := history.FirstParent(e)
+	for range history.MaxPairDistance {
+		if at.IsZero() || len(tools) == len(e.Results) {
+			break
+		}
+		before, err := im.Header(at)
+		if err != nil {
+			break // an unknown call's output is shortened like any other
+		}
+		for _, c := range before.Calls {
+			if _, known := tools[c.ID]; !known && slices.Contains(e.Results, c.ID) {
+				tools[c.ID] = c.Tool
+			}
+		}
+		at = history.FirstParent(before)
+	}
+	return tools
+}
+
+// look refreshes the view of the store.
+func (im *messageImporter) look() (err error) {
+	if im.view != nil {
+		return nil
+	}
+	if im.view, err = im.refs(); err != nil || im.line != nil {
+		return err
+	}
+	im.tip = im.view.Get(history.RefName(im.as, im.branch)).ID
+	im.line = im.Lineage(im.tip)
+	return nil
+}
+
+// edited returns the masks of the history before the import. To find them reads all of that
+// history, so they are looked for when a message is there already.
+func (im *messageImporter) edited() (held *edits.Edits, err error) {
+	if im.changes == nil {
+		im.changes, err = im.edits.EditsAt(im.tip)
+	}
+	return im.changes, err
+}
+
+// refs returns the refs of the store. A run of imports reads them now and then.
+func (im *messageImporter) refs() (*refs.View, error) {
+	if im.group != nil {
+		return im.group.refs()
+	}
+	return im.Refs.Read()
+}
+
+// find returns the first entry of a message in the session; the zero ID if there is none.
+func (im *messageImporter) find(src *conversation.Source, o transcript.Origin) (format.ID, error) {
+	if o.Agent == transcript.Own {
+		id, err := format.ParseID(o.Message)
+		if err != nil {
+			return format.ID{}, nil
+		}
+		in, err := im.line.Has(id)
+		if err != nil || in {
+			return id, err
+		}
+		return format.ID{}, nil
+	}
+	ids, err := im.sourced(src)
+	if err != nil || len(ids) == 0 {
+		return format.ID{}, err
+	}
+	return ids[0], nil
+}
+
+// sourced returns the entries of a source in the session, rewound ones included, first versions
+// only.
+func (im *messageImporter) sourced(src *conversation.Source) (list []format.ID, err error) {
+	found, err := im.imported(im.view, src.Agent, src.Session, src.Message)
+	for _, at := range found {
+		in, err := im.line.Has(at.ID)
+		if err != nil {
+			return nil, err
+		}
+		if in && at.Amends.IsZero() {
+			list = append(list, at.ID)
+		}
+	}
+	return list, err
+}
+
+// HasMessage reports whether the main branch of an agent's session has an entry that was imported
+// from a message, or had it before a rewind.
+func (s *Reader) HasMessage(session, agent, message string) (bool, error) {
+	view, err := s.Refs.Read()
+	if err != nil {
+		return false, err
+	}
+	found, err := s.copiesOf(view, agent, transcript.Fit(session), transcript.Fit(message))
+	if err != nil || len(found) == 0 {
+		return false, err
+	}
+	line := s.Lineage(view.Get(history.RefName(fitSession(session), history.MainBranch)).ID)
+	for _, e := range found {
+		if in, err := line.Has(e.ID); in || err != nil {
+			return in, err
+		}
+	}
+	return false, nil
+}
+
+// imported returns the entries that were imported from a message, in any session. A message that no
+// source can name has none.
+func (s *Reader) imported(
+	view *refs.View, agent, session, message string,
+) ([]history.Entry, error) {
+	list, err := s.copiesOf(view, agent, session, message)
+	return slices.DeleteFunc(list,
+		func(e history.Entry) bool { return e.Source.Session != session }), err
+}
+
+// copiesOf returns the entries that were imported from a message or from a copy of it, which an
+// agent has put into another session under the same UUID.
+func (s *Reader) copiesOf(
+	view *refs.View, agent, session, message string,
+) (list []history.Entry, err error) {
+	const anyDigest = "0000000000000000" // the key of a source does not depend on the digest
+	key, err := (&format.Source{Agent: agent, Session: session, Message: message,
+		Digest: anyDigest}).Key()
+	if err != nil {
+		return nil, nil
+	}
+	ids, err := s.BySource(view, key)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		e, err := s.Header(id)
+		if err != nil {
+			return nil, err
+		}
+		if of := e.Source; of != nil && of.Agent == agent && of.Message == message {
+			list = append(list, history.Entry{ID: id, Entry: e})
+		}
+	}
+	return list, nil
+}
