@@ -123,6 +123,10 @@ func toolPart(o jsonvalue.Object) (call, result json.RawMessage) {
 	said, isText := jsonvalue.Text(state[from])
 	if isText {
 		delete(left, from)
+		if meta := state.Object("metadata"); meta != nil && member == "output" {
+			// Copies of the output, which a forget of the result would not reach.
+			left["metadata"] = jsonvalue.Encode(meta.Without("output", "preview"))
+		}
 		result = transcript.ResultPart(id, tool, jsonvalue.Encode(map[string]string{member: said}),
 			nil)
 	}

@@ -121,6 +121,11 @@ func (d *draft) answer(p transcript.Part, when time.Time) bool {
 				state.Set("title", p.Tool)
 			}
 			state.Set("metadata", map[string]string{})
+		} else if meta := state.Object("metadata"); meta != nil && !failed &&
+			o.Text("tool") == "bash" {
+			meta = meta.Without()
+			meta.Set("output", text) // which opencode shows
+			state["metadata"] = jsonvalue.Encode(meta)
 		}
 		if ms := when.UnixMilli(); state["time"] == nil && ms > 0 {
 			state.Set("time", map[string]int64{"start": ms, "end": ms})
