@@ -7,17 +7,20 @@ import (
 )
 
 // withAlias puts the command line that the user's config file has for a name in the place of that
-// name. Names of commands and programs stay what they are, and an alias stands for a command, not
-// for another alias or a program.
+// name; without one, `ctx list` is `ctx session list`. Names of commands and programs stay what
+// they are, and an alias stands for a command, not for another alias or a program.
 func (a *app) withAlias(args []string) ([]string, error) {
 	name := commandName(args)
-	if name == "" || a.userConf == "" || isCommand(name) {
+	if name == "" || isCommand(name) {
 		return args, nil
 	}
 	if _, found, err := a.findExternal(args); found || err != nil {
 		return args, nil //nolint:nilerr // run finds it again, and says what is wrong
 	}
 	words, err := repo.Alias(repo.Env{UserConfig: a.userConf}, name)
+	if err == nil && len(words) == 0 && name == "list" {
+		words = []string{"session", "list"}
+	}
 	if err != nil || len(words) == 0 {
 		return args, err
 	}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 )
@@ -32,17 +34,103 @@ func group(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 
 func long(text string, codes ...int) string { return command.Long(text, codes...) }
 
+// otherWord returns which command does here what people try who know other programs; "" where
+// nothing is known.
+func otherWord(name string) string {
+	switch name {
+	case "add":
+		return "`ctx append` adds a message, and `ctx import --all` what agents have"
+	case "cat":
+		return "`ctx expand ID` prints a message or the messages of a cluster"
+	case "checkout", "switch", "use":
+		return "`ctx session use SESSION` makes a session the current one"
+	case "commit":
+		return "every change is kept at once: `ctx op log` lists them"
+	case "config unset":
+		return "`ctx config list --show-origin` names the file that a setting is in"
+	case "delete", "rm":
+		return "`ctx session rm SESSION` removes a session, `ctx forget ID` erases messages"
+	case "fetch":
+		return "`ctx pull` takes what others share"
+	case "find":
+		return "`ctx search WORDS` finds messages"
+	case "history":
+		return "`ctx log` prints messages, and `ctx op log` what was done"
+	case "ls", "sessions":
+		return "`ctx list` lists the sessions"
+	case "merge":
+		return "`ctx branch join` joins branches of a session"
+	case "new":
+		return "`ctx append -s NAME` begins a session"
+	case "op undo", "revert":
+		return "`ctx undo` takes back the last change"
+	case "op restore":
+		return "`ctx undo` takes back the last change, and `ctx rewind` goes back to a message"
+	case "open":
+		return "`ctx view --open` shows a session as a page, and `ctx browse` on the terminal"
+	case "reset":
+		return "`ctx rewind REV` goes back to a message, and `ctx undo` takes back a change"
+	case "session delete", "session remove":
+		return "`ctx session rm SESSION` removes a session"
+	case "topics":
+		return "`ctx forest` lists the clusters"
+	}
+	return ""
+}
+
+// withCount writes a count, as in `ctx log -5`, as the flag -n of a command that has one.
+func withCount(root *cobra.Command, args []string) []string {
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		digits, isFlag := strings.CutPrefix(arg, "-")
+		if !isFlag || digits == "" || strings.Trim(digits, "0123456789") != "" {
+			continue
+		}
+		cmd, _, err := root.Find(args)
+		if err != nil || cmd.Flags().ShorthandLookup("n") == nil || i > 0 && wants(cmd, args[i-1]) {
+			continue
+		}
+		args = slices.Clone(args)
+		args[i] = "-n" + digits
+	}
+	return args
+}
+
+// wants reports whether an argument is a flag whose value is the next argument.
+func wants(cmd *cobra.Command, arg string) bool {
+	name := strings.TrimLeft(arg, "-")
+	if name == arg || strings.Contains(name, "=") {
+		return false
+	}
+	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.InheritedFlags()} {
+		f := flags.Lookup(name)
+		if f == nil && len(name) == 1 {
+			f = flags.ShorthandLookup(name)
+		}
+		if f != nil {
+			return f.NoOptDefVal == ""
+		}
+	}
+	return false
+}
+
 // noSuchCommand checks the arguments of a command that has only subcommands.
 func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	cmd.SuggestionsMinimumDistance = 2 // letters that may be wrong
-	err := usagef("no such command: %q", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "ctx "))
+	name := strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "ctx ")
+	err := usagef("no such command: %q", name)
 	if !cmd.HasParent() && isShipped(args[0]) {
 		return withHint(err,
 			"ctx-%s is a separate program: install it beside ctx or in a directory of PATH",
 			args[0])
+	}
+	if does := otherWord(name); does != "" {
+		return withHint(err, "%s", does)
 	}
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		for i := range near {

@@ -24,6 +24,7 @@ func newSessionListCmd(a *app) *cobra.Command {
 each has the beginning of its name, which every command accepts, and its title: the agent's own, or
 else the first prompt. The second line says when its newest message was said, in which agent and on
 which branch of git, and how many messages it has. A star marks the session that HEAD names.
+`+"`ctx list`"+` is the same.
 
 Sessions of subagents are counted with the session that they work for; --all lists them below it.
 --json prints every session, with whole names.`, exitNoStore, exitCorrupt),

@@ -17,16 +17,18 @@ import (
 
 func newShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "show REV...",
+		Use:   "show [REV...]",
 		Short: "Show objects in full",
-		Long: long(`Shows an object: its id, the lines of its header, and its body in words. The
-command shows an entry as it was written; if there is a newer version, a line says so. For a
-forgotten object it shows the header, and says that the body is gone.`,
+		Long: long(`Shows an object (default: the newest entry): its id, the lines of its header, and its
+body in words. The command shows an entry as it was written; if there is a newer version, a line
+says so. For a forgotten object it shows the header, and says that the body is gone.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example:           "  ctx show @\n  ctx show --json 3f9a6c01",
-		Args:              between(1, -1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
+			if len(args) == 0 {
+				args = []string{"@"}
+			}
 			for _, rev := range args {
 				id, err := resolve(s, view, rev)
 				if err == nil {

@@ -2,13 +2,17 @@ package repo
 
 import "strings"
 
-// farthest is the largest edit distance between a key and the known key that is suggested for it.
+// farthest is the largest edit distance between a key and the known key that is suggested for it. A
+// short key has less of it, since any other short one is near.
 const farthest = 3
 
 // Nearest returns the known key that the user probably meant by key, or "". A key without its
 // section counts as near to the full key.
 func Nearest(key string, known []string) string {
-	best, at := "", farthest+1
+	best, at := "", min(len(key)/3, farthest-1)+2
+	if len(key) < 4 {
+		at = 2
+	}
 	for _, k := range known {
 		_, name, _ := strings.Cut(k, ".")
 		if d := min(distance(key, k), distance(key, name)+1); d < at {

@@ -235,7 +235,7 @@ func named(err error) (Problem, bool) {
 			true
 	case errors.Is(err, history.ErrNotFound):
 		return Problem{Code: NotFound, Kind: "not-found",
-			Hint: "`ctx session list` and `ctx show-ref` list the existing names"}, true
+			Hint: "`ctx session list` lists sessions, `ctx log` and `ctx search` print ids"}, true
 	case errors.Is(err, objects.ErrNotFound):
 		// The user did not name the object: something in the store did.
 		return Problem{Code: Corrupt, Kind: "corrupt",

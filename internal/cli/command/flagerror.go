@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,6 +16,10 @@ import (
 func FlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
+		name := strings.TrimPrefix(cmd.CommandPath(), "ctx ")
+		if hint := otherFlag(name + " " + unknown.GetSpecifiedName()); hint != "" {
+			return clierr.WithHint(clierr.Usagef("%v", err), "%s", hint)
+		}
 		if near := nearFlag(cmd, unknown.GetSpecifiedName()); near != "" {
 			return clierr.WithHint(clierr.Usagef("%v", err), "did you mean --%s?", near)
 		}
@@ -30,6 +35,40 @@ func FlagError(cmd *cobra.Command, err error) error {
 		return clierr.Usagef("bad --%s: %.80q is too large for %s", flag.Name, value, kind)
 	}
 	return clierr.Usagef("bad --%s: %.80q is not %s", flag.Name, value, kind)
+}
+
+// otherFlag returns what does here what a flag does that other programs have, and somebody gives to
+// a command; "" for one that is not known. key is the command, a space and the flag.
+func otherFlag(key string) string {
+	switch key {
+	case "blame L":
+		return "lines stand behind the file: `ctx blame FILE:FIRST-LAST`"
+	case "ctx v":
+		return "`ctx version` prints the version"
+	case "doctor fix":
+		return "`ctx install AGENT` sets up hooks, `ctx fsck --repair` mends a store"
+	case "fsck fix":
+		return "`ctx fsck --repair` repairs"
+	case "gc prune":
+		return "`ctx -c gc.grace=0s gc` removes at once what nothing names"
+	case "grep color":
+		return "`ctx -c color.ui=always grep PATTERN` paints, also into a pipe"
+	case "grep n":
+		return "each line has the id of its message, which `ctx expand ID` prints whole"
+	case "help all":
+		return "`ctx help` lists all commands"
+	case "log p":
+		return "`ctx log` prints whole messages, and `ctx log --oneline` a line of each"
+	case "push s", "push session":
+		return "`ctx config set remote.NAME.share PATTERN` says which sessions go"
+	case "session list since":
+		return "the newest stand first: `ctx list -n N`"
+	case "status porcelain":
+		return "`ctx status --json` is for programs"
+	case "status s", "status short":
+		return "`ctx list` is short, and `ctx status --json` is for programs"
+	}
+	return ""
 }
 
 // nearFlag returns the flag of a command whose name is nearest to a misspelled one, or "".
