@@ -27,14 +27,16 @@ func newBriefCmd(a *app) *cobra.Command {
 		Use:   "brief [SESSION] [--budget N]",
 		Short: "Print the state of the work in a session",
 		Long: long(`Prints a summary of the state of a session, for somebody who continues the work:
-what the user wanted, what was decided, the state of the work (branch, newest commit, newest test
-run), the files that were changed and read, what fails, the todo list, and what else was said. Each
-line begins with the name of its section and the id of the message that it comes from. `+"`"+`ctx
-expand ID`+"`"+` prints the exact words. The command needs no model and no compaction.
+first what the user told to heed (rules, and words to calls that were refused), the newest prompt
+and what came of it, the state of the work (branch, newest commit, newest test run), the files that
+were changed and read, what fails, and the todo list. Then come the turns before, the newest first:
+each prompt, and below it the beginning of its answer and what else was said. Each line begins with
+the name of its section and the id of the message that it comes from. The exact words are printed by
+`+"`"+`ctx expand ID`+"`"+`. The command needs no model and no compaction.
 
-The section says whose words a line has. Words of the user are in wanted and decided, or begin with
-">". What a tool printed is in tool, or in failing. What the client wrote of older history is in
-recap. All others are words of the agent, or say what it did.
+The section says whose words a line has. Words of the user are in heed, wanted and decided, or begin
+with ">". What a tool printed is in tool, or in failing. What the client wrote of older history is
+in recap. All others are words of the agent, or say what it did.
 
 With --project the command prints the newest sessions of the project, newest first.
 `+"`ctx render`"+` prints the same for a session that does not exist yet.`,

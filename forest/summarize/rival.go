@@ -295,7 +295,7 @@ func firstTelling(text string) (term uint64, ok bool) {
 // tellsChange reports whether a text states a change: it corrects something, or has a word such as
 // "now".
 func tellsChange(lower string) bool {
-	if corrects(lower) {
+	if Corrects(lower) {
 		return true
 	}
 	for w := range strings.FieldsSeq(lower) {

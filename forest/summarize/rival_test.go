@@ -145,7 +145,7 @@ func TestCorrects(t *testing.T) {
 		"is it not there?": false,
 		"run the tests":    false, "nothing new": false,
 	} {
-		if got := corrects(strings.ToLower(text)); got != want {
+		if got := Corrects(strings.ToLower(text)); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

@@ -39,7 +39,7 @@ func setUrgent(list []valued) {
 		}
 		if message := list[start:end]; message[0].role == "user" &&
 			quartersOf(message) <= maxUrgent {
-			if corrects(strings.ToLower(textOf(message))) {
+			if Corrects(strings.ToLower(textOf(message))) {
 				setFirst(message)
 			} else if requests < lastRequests && !isShortNod(message) {
 				setFirst(message)
@@ -79,11 +79,11 @@ func quartersOf(message []valued) int {
 	return sum
 }
 
-// corrects reports whether a text corrects something, forbids it or insists on it. It depends on
+// Corrects reports whether a text corrects something, forbids it or insists on it. It depends on
 // the form of the text and not on its subject: a sentence begins with a negation; a part of it
 // denies one thing beside another, as in "use this, not that"; a "but" follows an acknowledgement;
 // or a word allows no exception. A single question counts only if it begins with a negation.
-func corrects(lower string) bool {
+func Corrects(lower string) bool {
 	asks := strings.HasSuffix(lower, "?") && !strings.Contains(lower, ". ")
 	raw, before, first := "", "", false // of the word before, and whether that began a sentence
 	i := 0

@@ -5,7 +5,8 @@
 // and in every run. The value of a line is that of the terms that it adds. A term is worth more if
 // it recurs, if it was used recently, and if few lines have it; it is worth little once a chosen
 // line has it. In addition, a brief always has room for the newest prompts, the state of the work,
-// and the names of the newest files.
+// and the names of the newest files. The brief of a session is made of turns (turns.go): a line
+// stands below the prompt that it belongs to.
 //
 // Begin with Choose.
 package brief
@@ -24,9 +25,10 @@ type Section string
 
 // The sections, in the order of a brief.
 const (
-	Wanted    Section = "wanted"    // the newest prompts, and the first
+	Heed      Section = "heed"      // rules of the user, and what was said to refused calls
+	Wanted    Section = "wanted"    // a prompt
 	Decided   Section = "decided"   // the user's answers to questions of the agent
-	Concluded Section = "concluded" // the beginning of the model's newest answer
+	Concluded Section = "concluded" // the beginning of the model's answer
 	State     Section = "state"     // the branch, the newest commit, the newest test run
 	Changed   Section = "changed"   // changed files
 	Files     Section = "files"     // names of the most recently used files, one line per directory
@@ -37,11 +39,12 @@ const (
 	Tool      Section = "tool"      // what a tool printed, or a subagent returned
 )
 
-// The section of a line says whose words it has. Wanted and Decided have those of the user, Recap
-// those of the client, and Tool those of a tool. In Failing a tool says how a command failed. All
-// others have words of the agent, or say what it did; words of the user among them begin with ">".
-var order = []Section{Wanted, Decided, Concluded, State, Changed, Files, Failing, Todos, Story,
-	Recap, Tool}
+// The section of a line says whose words it has. Heed, Wanted and Decided have those of the user,
+// Recap those of the client, and Tool those of a tool. In Failing a tool says how a command failed.
+// All others have words of the agent, or say what it did; words of the user among them begin with
+// ">".
+var order = []Section{Heed, Wanted, Decided, Concluded, State, Changed, Files, Failing, Todos,
+	Story, Recap, Tool}
 
 // Line is a line of a brief.
 type Line struct {
@@ -49,6 +52,7 @@ type Line struct {
 	Entry   format.ID `json:"entry"` // the newest message that it comes from
 	Seq     uint64    `json:"-"`     // of the message
 	Pos     int       `json:"-"`     // index among the lines of the message
+	Turn    int       `json:"-"`     // how many turns came after that of the message
 	Text    string    `json:"text"`  // one line, never empty
 	Theirs  bool      `json:"-"`     // of a session of another store
 }
@@ -76,8 +80,8 @@ type Options struct {
 	Room int
 	// Cost returns the cost of printing a line, at least 1.
 	Cost func(Line) int
-	// Conclude reserves room for the newest answer, for a caller that prints no messages beside the
-	// lines.
+	// Conclude makes turns of the lines, each prompt with its answer, for a caller that prints few
+	// messages beside them.
 	Conclude bool
 	// Root is the directory from which files are named.
 	Root Root
@@ -110,26 +114,21 @@ type need struct {
 // needsOf returns what a brief always has room for, the most important first. In a short brief a
 // share is one of the room that is left, because each need matters more than all after it.
 func needsOf(o Options) []need {
-	var needs []need
 	switch {
 	case o.About != nil:
-	case o.Short:
-		needs = []need{{40, (*chooser).request}, {40, (*chooser).changes}, {60, (*chooser).state}}
-		if o.Conclude {
-			needs = append(needs, need{50, (*chooser).concluded})
-		}
-	default:
-		needs = []need{{10, (*chooser).prompts}}
-		if o.Conclude {
-			needs = append(needs, need{15, (*chooser).concluded})
-		}
-		needs = append(needs, need{10, (*chooser).state}, need{10, (*chooser).files})
+		return nil
+	case o.Short && o.Conclude:
+		return []need{{10, (*chooser).heed}, {40, (*chooser).now}, {40, (*chooser).changes},
+			{60, (*chooser).state}}
+	case o.Conclude:
+		return []need{{12, (*chooser).heed}, {35, (*chooser).now}, {8, (*chooser).changes},
+			{10, (*chooser).state}, {4, (*chooser).files}}
 	}
-	return needs
+	return []need{{10, (*chooser).prompts}, {10, (*chooser).state}, {10, (*chooser).files}}
 }
 
 // Choose returns the most valuable lines that fit into the room, sorted by section and then by the
-// order of the conversation.
+// order of the conversation. After them come the lines of older turns, the newest turn first.
 func Choose(facts []digest.Fact, o Options) []Line {
 	root := o.Root.Of(facts)
 	facts = withoutTemplates(facts)
@@ -148,8 +147,11 @@ func Choose(facts []digest.Fact, o Options) []Line {
 	}
 	chosen = append(chosen, c.best()...)
 	slices.SortStableFunc(chosen, func(a, b Line) int {
-		return cmp.Or(
-			cmp.Compare(slices.Index(order, a.Section), slices.Index(order, b.Section)),
+		sections := 0
+		if a.Turn == 0 {
+			sections = cmp.Compare(slices.Index(order, a.Section), slices.Index(order, b.Section))
+		}
+		return cmp.Or(cmp.Compare(a.Turn, b.Turn), sections,
 			cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Pos, b.Pos))
 	})
 	return chosen

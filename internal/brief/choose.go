@@ -30,6 +30,9 @@ type chooser struct {
 	left  int
 	cost  func(Line) int
 	queue queue
+	turns []turn
+	// turnOf is the turn of each item, -1 for none; nil if the unit is the line.
+	turnOf []int
 	// sentences is the number of sentences of each prompt, by seq.
 	sentences map[uint64]int
 }
@@ -52,6 +55,9 @@ func newChooser(items []item, root Root, o Options) *chooser {
 	if o.About != nil {
 		c.least = minShared
 	}
+	if o.Conclude && o.About == nil {
+		c.setTurns()
+	}
 	for _, text := range o.Said {
 		for _, t := range v.known(text) {
 			c.seen[t] = true
@@ -70,6 +76,9 @@ func (c *chooser) take(i int) (Line, bool) {
 	}
 	it.taken = true
 	c.left -= n
+	if t := c.turnAt(i); t != nil {
+		t.more++
+	}
 	for _, t := range it.terms {
 		c.seen[t] = true
 	}
@@ -81,14 +90,17 @@ func (c *chooser) take(i int) (Line, bool) {
 func (c *chooser) best() []Line {
 	var out []Line
 	for i := range c.items {
-		if it := &c.items[i]; !it.taken && !c.idle(i) && c.telling(i) >= c.least {
+		if c.enters(i) {
 			c.queue = append(c.queue, bid{c.density(i), i})
 		}
+	}
+	for t := range c.turns {
+		c.queue = append(c.queue, bid{c.turnDensity(&c.turns[t]), -1 - t})
 	}
 	heap.Init(&c.queue)
 	for len(c.queue) > 0 {
 		top := c.queue[0]
-		if now := c.density(top.index); now != top.density {
+		if now := c.bidOf(top.index); now != top.density {
 			c.queue[0].density = now
 			heap.Fix(&c.queue, 0)
 			continue
@@ -97,12 +109,73 @@ func (c *chooser) best() []Line {
 		if top.density <= 0 {
 			break
 		}
+		if t := c.turnAt(top.index); t != nil && !t.taken && len(t.lines) > 0 {
+			lines := c.takeTurn(t)
+			if lines == nil {
+				c.setLines(t, maxAsked/2, maxCame/2)
+				if lines = c.takeTurn(t); lines == nil {
+					continue
+				}
+			}
+			out = append(out, lines...)
+			for i := range c.items { // the rest of it costs less now
+				if c.turnAt(i) == t && c.enters(i) {
+					heap.Push(&c.queue, bid{c.density(i), i})
+				}
+			}
+		}
+		if top.index < 0 {
+			continue
+		}
 		if l, ok := c.take(top.index); ok {
 			out = append(out, l)
 		}
 	}
 	return out
 }
+
+// enters reports whether an item may be chosen by its value.
+func (c *chooser) enters(i int) bool {
+	return !c.items[i].taken && !c.idle(i) && c.telling(i) >= c.least
+}
+
+// turnAt returns the turn of a bid, or nil.
+func (c *chooser) turnAt(index int) *turn {
+	t := -1 - index
+	if index >= 0 {
+		if c.turnOf == nil {
+			return nil
+		}
+		t = c.turnOf[index]
+	}
+	if t < 0 {
+		return nil
+	}
+	return &c.turns[t]
+}
+
+// bidOf returns the value for its cost of what a bid is for.
+func (c *chooser) bidOf(index int) float64 {
+	if index < 0 {
+		return c.turnDensity(&c.turns[-1-index])
+	}
+	return c.density(index)
+}
+
+// turnDensity returns the value that the lines of a turn add for each unit of their cost.
+func (c *chooser) turnDensity(t *turn) float64 {
+	if t.taken || len(t.came) == 0 && (len(t.asked) == 0 || c.isThin(t.asked[0])) {
+		return 0
+	}
+	return float64(c.worthOf(t.terms)*turnFactor) / float64(t.cost+overhead)
+}
+
+// turnFactor is the factor of the lines of a turn, as factorOf.
+const turnFactor = 2.2
+
+// moreFactor is by how much of its value a line of an older turn is worth less for each line of the
+// turn that was taken: one long turn would be all that a brief says.
+const moreFactor = 0.1
 
 // idle reports whether an item is no line of a story: it tells nothing by itself, or its message is
 // printed beside the lines.
@@ -111,19 +184,8 @@ func (c *chooser) idle(i int) bool {
 	if f.Slight || c.shown[f.Entry] {
 		return true
 	}
-	if !c.short || !tellsAlone(f) {
-		return c.short
-	}
-	all := c.costOf(i)
-	return all > c.left/storyPart && all > c.withText(c.items[i].line, leastStory)
+	return c.turnOf != nil && !tellsAlone(f)
 }
-
-// In a short brief a line of the story costs at most this part of what is left, as a divisor, or
-// its text at most the least number: one long line would be all that the story says.
-const (
-	storyPart  = 5
-	leastStory = 160
-)
 
 // tellsAlone reports whether the line of a fact tells something to a reader who sees few others.
 func tellsAlone(f *digest.Fact) bool {
@@ -163,19 +225,34 @@ func (c *chooser) costOf(i int) int {
 // density returns the value that an item adds for each unit of its cost.
 func (c *chooser) density(i int) float64 {
 	it := &c.items[i]
+	worth, n := c.worthOf(it.terms), c.costOf(i)+overhead
+	if c.turnOf == nil {
+		return float64(worth*factorOf(it.fact)) / float64(n)
+	}
+	worth *= c.turnFactorOf(it.fact)
+	if t := c.turnAt(i); t != nil {
+		if it.line.Turn > 0 {
+			worth /= 1 + moreFactor*float64(t.more)
+		}
+		if !t.taken {
+			worth += float64(c.worthOf(t.terms) * turnFactor)
+			n += t.cost
+		}
+	}
+	return worth / float64(n)
+}
+
+// worthOf returns what terms add to those that were said.
+func (c *chooser) worthOf(terms []int32) float64 {
 	worth := 0.0
-	for _, t := range it.terms {
+	for _, t := range terms {
 		if c.seen[t] {
 			worth += float64(c.worth[t] * again)
 		} else {
 			worth += c.worth[t]
 		}
 	}
-	factor := factorOf(it.fact)
-	if c.short {
-		factor = c.shortFactorOf(it.fact)
-	}
-	return float64(worth*factor) / float64(c.costOf(i)+overhead)
+	return worth
 }
 
 // factorOf returns the factor of a kind of fact. The words of the user count most, records of tools
@@ -199,21 +276,22 @@ func factorOf(f *digest.Fact) float64 {
 	return 1
 }
 
-// shortFactorOf is factorOf in a short brief: what was decided, concluded and committed counts
-// most, and what a client wrote of older history least, because it is old. Of a long prompt, which
-// a user pastes, a sentence counts like any other.
-func (c *chooser) shortFactorOf(f *digest.Fact) float64 {
+// turnFactorOf is factorOf in a brief of turns: what was said and committed counts more, and what a
+// client wrote of older history least, because it is old. Of a long prompt, which a user pastes, a
+// sentence beside its aim says less than any other line.
+func (c *chooser) turnFactorOf(f *digest.Fact) float64 {
 	switch f.Kind {
 	case digest.Prompt:
 		if c.sentences[f.Seq] > typedPrompt {
-			return 1
+			return 0.6
 		}
-	case digest.Answer, digest.Commit:
-		return 2
+		return 1.5
+	case digest.Commit:
+		return 1.5
 	case digest.Said:
-		return 0.8
+		return 1.2
 	case digest.Recap:
-		return 0.5
+		return 0.4
 	}
 	return factorOf(f)
 }

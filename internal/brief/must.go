@@ -24,44 +24,6 @@ func (c *chooser) prompts(purse int) []Line {
 	return c.takeWhile(list, Wanted, purse, c.left/newestShare)
 }
 
-// concluded takes the beginning of the newest answer, which is the result of the last complete
-// turn.
-func (c *chooser) concluded(purse int) []Line {
-	var list []int
-	newest := uint64(0)
-	for i := range c.items {
-		f := c.items[i].fact
-		if f.Kind != digest.Answer || f.Slight || f.Seq < newest {
-			continue
-		}
-		if f.Seq > newest {
-			list, newest = nil, f.Seq
-		}
-		list = append(list, i)
-	}
-	if c.short {
-		return c.result(purse)
-	}
-	return c.takeWhile(list, c.conclusion(newest), purse, 0)
-}
-
-// conclusion returns the section of the answer with a seq: it concludes nothing any more once the
-// user said something else and files or commits followed.
-func (c *chooser) conclusion(seq uint64) Section {
-	prompt := false
-	for i := range c.items {
-		switch f := c.items[i].fact; {
-		case f.Seq <= seq:
-		case f.Kind == digest.Prompt:
-			prompt = true
-		case prompt && (f.Kind == digest.Edit || f.Kind == digest.Commit) &&
-			f.State != digest.Failed:
-			return Story
-		}
-	}
-	return Concluded
-}
-
 // takeWhile takes items into a section until one does not fit into purse. The first may cost as
 // much as first. The item that does not fit belongs to the story.
 func (c *chooser) takeWhile(list []int, section Section, purse, first int) []Line {
@@ -91,7 +53,7 @@ func (c *chooser) takeWhile(list []int, section Section, purse, first int) []Lin
 // sign is an item that says how the work stands.
 type sign struct {
 	item int
-	rank int // in a short brief, the smallest first
+	rank int // in a brief of turns, the smallest first
 }
 
 // The ranks of signs.
@@ -106,20 +68,20 @@ const (
 )
 
 // state takes the newest facts about the state of the work: the branch, the newest commit, the
-// newest test run, the open items of the todo list, and the last failure. A short brief counts
-// builds as tests, and begins with the newest run and its first error.
+// newest test run, the open items of the todo list, and the last failure. A brief of turns
+// counts builds as tests, and begins with the newest run and its first error.
 func (c *chooser) state(purse int) []Line {
 	var out []Line
 	for _, s := range c.signs() {
 		it := &c.items[s.item]
 		if it.line.Section == Story {
-			it.line.Section = State
+			it.line.Section, it.line.Turn = State, 0
 		}
 		whole := it.line
 		if c.shown[it.fact.Entry] {
 			continue
 		}
-		if c.short {
+		if c.turnOf != nil {
 			if s.rank == checkRank {
 				it.line.Text = c.outcome(s.item)
 			}
@@ -141,7 +103,7 @@ func (c *chooser) state(purse int) []Line {
 }
 
 // signs returns the newest items of each kind that says how the work stands: the newest first, or
-// in a short brief by rank.
+// in a brief of turns by rank.
 func (c *chooser) signs() []sign {
 	var list []sign
 	seen := map[string]bool{}
@@ -156,7 +118,7 @@ func (c *chooser) signs() []sign {
 			what, rank = "commit", commitRank
 		case f.Kind == digest.Command && f.Test && f.State != "",
 			// Of other checks one that passed says less than a test
-			c.short && f.Checks() && (!tested || f.State == digest.Failed):
+			c.turnOf != nil && f.Checks() && (!tested || f.State == digest.Failed):
 			what, rank = "tests", checkRank
 		case f.Kind == digest.Todo && f.State != digest.Done:
 			if what, rank = "todo "+f.Key, todoRank; f.State == digest.Active {
@@ -170,11 +132,11 @@ func (c *chooser) signs() []sign {
 		}
 		seen[what] = true
 		list = append(list, sign{i, rank})
-		if cause := c.causeOf(i); c.short && rank == checkRank && cause >= 0 {
+		if cause := c.causeOf(i); c.turnOf != nil && rank == checkRank && cause >= 0 {
 			list = append(list, sign{cause, causeRank})
 		}
 	}
-	if c.short {
+	if c.turnOf != nil {
 		list = c.mostUrgent(list)
 	}
 	return list

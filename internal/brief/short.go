@@ -1,7 +1,6 @@
 package brief
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -22,9 +21,6 @@ const (
 	// maxState is the largest cost of a line about the state of the work.
 	maxState = 120
 
-	// maxEarlier is the largest cost of the line of a prompt before the newest.
-	maxEarlier = 120
-
 	// leastCut is the smallest cost of a text that is cut to fit. Less would be a few words.
 	leastCut = 50
 
@@ -37,115 +33,6 @@ const (
 func (c *chooser) withText(l Line, n int) int {
 	l.Text = ""
 	return c.cost(l) + n
-}
-
-// request takes the newest prompts, one line each. The newest that is understood alone is cut if it
-// does not fit; prompts before it are taken if they are short.
-func (c *chooser) request(purse int) []Line {
-	var out []Line
-	told := false
-	for _, p := range c.newestPrompts() {
-		most := purse
-		if told {
-			most = min(most, c.withText(Line{Section: Wanted}, maxEarlier))
-		}
-		lines := c.joined(Wanted, p, most, !told)
-		for _, l := range lines {
-			purse -= c.cost(l)
-		}
-		out = append(out, lines...)
-		told = told || len(p) > 1 || !digest.IsThin(p[0].Text)
-	}
-	return out
-}
-
-// joined takes one line of all sentences of a message. If it costs more than purse, it is cut, or
-// not taken.
-func (c *chooser) joined(section Section, facts []*digest.Fact, purse int, cuts bool) []Line {
-	f := facts[0]
-	l := Line{Section: section, Entry: f.Entry, Seq: f.Seq, Pos: f.Pos, Text: wholeText(facts)}
-	if f.Kind == digest.Prompt {
-		l.Text = "> " + l.Text
-	}
-	if c.shown[f.Entry] {
-		return nil
-	}
-	purse = min(purse, c.left)
-	cut := withoutMiddle
-	if f.Kind == digest.Answer {
-		cut = withoutEnd // what was done stands at the beginning
-	}
-	if cuts {
-		l = c.cutLine(l, purse, cut)
-	}
-	if l.Text == "" || c.cost(l) > purse {
-		return nil
-	}
-	c.left -= c.cost(l)
-	c.markSaid(l, f.Kind)
-	return []Line{l}
-}
-
-// newestPrompts returns the facts of each of the newest prompts, the newest prompt first.
-func (c *chooser) newestPrompts() [][]*digest.Fact {
-	var list [][]*digest.Fact
-	for i := range slices.Backward(c.items) {
-		f := c.items[i].fact
-		if f.Kind != digest.Prompt || digest.IsForClient(f.Text) {
-			continue
-		}
-		n := len(list)
-		if n > 0 && list[n-1][0].Seq == f.Seq {
-			list[n-1] = append(list[n-1], f)
-			continue
-		}
-		if n == maxRequests {
-			break
-		}
-		list = append(list, []*digest.Fact{f})
-	}
-	for _, p := range list {
-		slices.Reverse(p)
-	}
-	return list
-}
-
-// wholeText joins the sentences of a message.
-func wholeText(facts []*digest.Fact) string {
-	texts := make([]string, len(facts))
-	for i, f := range facts {
-		texts[i] = f.Text
-	}
-	return strings.Join(texts, " ")
-}
-
-// result takes one line of the newest answer that tells something, or else of the newest.
-func (c *chooser) result(purse int) []Line {
-	newest, telling := uint64(0), uint64(0)
-	for i := range c.items {
-		if f := c.items[i].fact; f.Kind == digest.Answer && !f.Slight {
-			newest = max(newest, f.Seq)
-			if !digest.IsBare(f.Text) {
-				telling = max(telling, f.Seq)
-			}
-		}
-	}
-	facts := c.answer(cmp.Or(telling, newest))
-	if len(facts) == 0 {
-		return nil
-	}
-	return c.joined(c.conclusion(facts[0].Seq), facts, purse, true)
-}
-
-// answer returns the sentences of the answer with a seq.
-func (c *chooser) answer(seq uint64) []*digest.Fact {
-	var facts []*digest.Fact
-	for i := range c.items {
-		if f := c.items[i].fact; f.Kind == digest.Answer && f.Seq == seq && !f.Slight {
-			facts = append(facts, f)
-		}
-	}
-	return facts
 }
 
 // markSaid marks the terms of a line as said, and the facts of a kind in its message as taken.
@@ -209,8 +96,8 @@ func withoutEnd(text string, n int) string {
 type change struct{ dir, name string }
 
 // changes takes one line with the names of all changed files, the newest first. If there is only
-// one, it is the line of that file. Without changed files, it takes the names of files that were
-// read.
+// one, or there is room, each file has its line. Without changed files, it takes the names of files
+// that were read.
 func (c *chooser) changes(purse int) []Line {
 	var at []int
 	var list []change
@@ -235,16 +122,20 @@ func (c *chooser) changes(purse int) []Line {
 			list[i].dir = c.root.base() + "/"
 		}
 	}
-	if len(at) == 0 {
+	if len(at) == 0 && c.short { // a long brief has the files anyway
 		return c.files(purse / 2)
+	} else if len(at) == 0 {
+		return nil
 	}
 	purse = min(purse, c.withText(c.items[at[0]].line, maxChanges))
-	if len(at) == 1 {
-		if c.cost(c.items[at[0]].line) <= purse/2 {
-			if l, ok := c.take(at[0]); ok {
-				return []Line{l}
+	if all := c.costsOf(at); all <= purse*2/3 && !c.short || len(at) == 1 && all <= purse/2 {
+		var out []Line
+		for _, i := range at {
+			if l, ok := c.take(i); ok {
+				out = append(out, l)
 			}
 		}
+		return out
 	}
 	l := c.items[at[0]].line
 	for _, text := range changedTexts(list) {
@@ -259,6 +150,14 @@ func (c *chooser) changes(purse int) []Line {
 		}
 	}
 	return nil
+}
+
+func (c *chooser) costsOf(items []int) int {
+	n := 0
+	for _, i := range items {
+		n += c.costOf(i)
+	}
+	return n
 }
 
 // changedTexts returns texts for the line of changed files, the best first: with directories, with

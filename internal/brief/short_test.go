@@ -80,7 +80,9 @@ func TestShortNeeds(t *testing.T) {
 		{"an answer of a word or two, if there is no other", []digest.Fact{answer("No.")},
 			[]string{"concluded: No."}, nil},
 		{"the newest answer, in one line",
-			[]digest.Fact{answer("The parser loses the last token of each line."), answer("Done.")},
+			[]digest.Fact{prompt("Mend the parser of tables"),
+				answer("The parser loses the last token of each line."), prompt("go on"),
+				answer("Done.")},
 			[]string{"concluded: The parser loses the last token of each line."}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

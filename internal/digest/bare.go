@@ -3,6 +3,8 @@ package digest
 import (
 	"slices"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/forest/summarize"
 )
 
 // The smallest numbers of telling words of a line that stands by itself.
@@ -102,4 +104,10 @@ func announces(line string) bool {
 	doing, ok := strings.CutPrefix(line, "i'm ")
 	verb, _, _ := strings.Cut(doing, " ")
 	return ok && strings.HasSuffix(verb, "ing")
+}
+
+// IsRule reports whether a sentence of a user tells what to do, or not to do, from then on.
+func IsRule(line string) bool {
+	return !strings.HasSuffix(line, "?") && !IsThin(line) &&
+		summarize.Corrects(strings.ToLower(line))
 }

@@ -160,7 +160,7 @@ func refusal(output string) (words string, ok bool) {
 	return "", false
 }
 
-// Refused begins the text of a decision against a call.
+// Refused begins the text of a decision against a call, and is the key of the user's words to it.
 const Refused = "the user refused: "
 
 // refused marks the facts of a call that the user refused. To leave a question unanswered decides
@@ -174,7 +174,11 @@ func (d *Digester) refused(facts []int, words string) {
 		return
 	}
 	d.add(Fact{Kind: Decision, Text: cut(Refused+d.Made[facts[0]].Text, maxTitle)})
+	first := len(d.Made)
 	d.sentences(Prompt, words)
+	for i := first; i < len(d.Made); i++ {
+		d.Made[i].Key = Refused
+	}
 }
 
 // silences are the words of clients for a question that nobody answered, in lower case.

@@ -445,6 +445,7 @@ func TestTell(t *testing.T) {
 			ours := strings.HasPrefix(line, "[user in session work, ") ||
 				name == "new" && strings.HasPrefix(line, "[user in session own, ") ||
 				strings.HasPrefix(line, "[model in session work, ") ||
+				strings.HasPrefix(line, "session work: 2026-01-02, 80 messages: > pump 0 ") ||
 				line == "session own: 2026-01-02, 1 message: > the pump has its own pressure\n" ||
 				briefLine.MatchString(line)
 			if !ours && !strings.HasPrefix(line, "| ") || strings.Contains(line, "<") {

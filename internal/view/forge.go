@@ -39,8 +39,8 @@ var printedBeginnings = [...]string{"[user ", "[model ", "[tool ", "[system ", "
 	"<project>", "</project>", "<session ", "</session"}
 
 // briefBeginnings begin lines of a brief, before the id in brackets.
-var briefBeginnings = [...]string{"wanted [", "decided [", "concluded [", "they ", "state [",
-	"changed [", "files [", "failing [", "todo [", "noted [", "recap [", "tool ["}
+var briefBeginnings = [...]string{"heed [", "wanted [", "decided [", "concluded [", "they ",
+	"state [", "changed [", "files [", "failing [", "todo [", "noted [", "recap [", "tool ["}
 
 // looksPrinted reports whether a text begins as a line that a printer writes.
 func looksPrinted(text string) bool {

@@ -1,0 +1,231 @@
+package brief
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/digest"
+)
+
+// turn is a prompt and what came of it. Its lines enter a brief together: a prompt without its
+// answer, and an answer without its prompt, are understood by nobody.
+type turn struct {
+	asked, came []int  // items of the prompt, and of the answer or else of the commits
+	lines       []Line // one of each, as long as they may be
+	covers      []int  // the items whose text the lines have
+	terms       []int32
+	cost        int
+	taken       bool
+	more        int // lines that were taken beside them
+}
+
+// The costs of the texts of a turn's lines.
+const (
+	maxAsked = 160
+	maxCame  = 160
+)
+
+// setTurns sets the turns of a brief, and to which one each item belongs. What comes before the
+// first prompt is a turn without one.
+func (c *chooser) setTurns() {
+	c.turnOf = make([]int, len(c.items))
+	asked := uint64(0)
+	for i := range c.items {
+		f := c.items[i].fact
+		isHead := isAsked(f) && !digest.IsForClient(f.Text)
+		if len(c.turns) == 0 || isHead && f.Seq != asked {
+			c.turns = append(c.turns, turn{})
+		}
+		c.turnOf[i] = len(c.turns) - 1
+		if t := &c.turns[c.turnOf[i]]; isHead {
+			asked = f.Seq
+			t.asked = append(t.asked, i)
+		} else if c.concludes(t, f) {
+			if len(t.came) > 0 && c.items[t.came[0]].fact.Seq != f.Seq {
+				t.came = nil
+			}
+			t.came = append(t.came, i)
+		}
+	}
+	for i := range c.items {
+		switch l := &c.items[i].line; l.Section {
+		case Story, Decided, Recap, Tool: // all others are about the whole
+			l.Turn = len(c.turns) - 1 - c.turnOf[i]
+		}
+	}
+	for t := range c.turns {
+		c.setLines(&c.turns[t], maxAsked, maxCame)
+	}
+}
+
+// concludes reports whether a fact says what came of a turn: the answer, or else the newest commit.
+func (c *chooser) concludes(t *turn, f *digest.Fact) bool {
+	if f.Kind == digest.Commit && f.State == digest.Passed {
+		return len(t.came) == 0 || c.items[t.came[0]].fact.Kind == digest.Commit
+	}
+	return f.Kind == digest.Answer && !f.Slight
+}
+
+// isAsked reports whether a fact has words of a prompt. What a user says to a call that is refused
+// belongs to the turn of the call.
+func isAsked(f *digest.Fact) bool { return f.Kind == digest.Prompt && f.Key != digest.Refused }
+
+// setLines sets the lines of a turn, with texts of at most so much.
+func (c *chooser) setLines(t *turn, asked, came int) {
+	t.lines, t.covers, t.cost, t.terms = nil, nil, 0, nil
+	c.addLine(t, Wanted, t.asked, asked)
+	c.addLine(t, Concluded, t.came, came)
+	for _, l := range t.lines {
+		t.cost += c.cost(l)
+	}
+	for _, i := range t.covers {
+		t.terms = append(t.terms, c.items[i].terms...)
+	}
+	slices.Sort(t.terms)
+	t.terms = slices.Compact(t.terms)
+}
+
+// addLine adds a line with the first sentences of items that tell something, and with the last one
+// if it asks something.
+func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
+	list := items
+	begins := func(i int) bool { return !digest.IsBare(c.items[i].fact.Text) }
+	if first := slices.IndexFunc(items, begins); first >= 0 && section == Concluded {
+		list = items[first:]
+	} else if section == Wanted { // the aim comes before what was pasted
+		list = slices.Clone(items)
+		slices.SortStableFunc(list, func(a, b int) int {
+			return cmp.Compare(c.pasted(a), c.pasted(b))
+		})
+	}
+	if len(list) == 0 || c.shown[c.items[list[0]].fact.Entry] {
+		return
+	}
+	last := list[len(list)-1]
+	question := ""
+	if len(list) > 1 && strings.HasSuffix(c.items[last].fact.Text, "?") {
+		question = c.items[last].fact.Text
+	}
+	l := c.items[list[0]].line
+	if l.Section = section; c.items[list[0]].fact.Kind == digest.Commit {
+		l.Section = Story
+	}
+	l.Turn = len(c.turns) - 1 - c.turnOf[list[0]]
+	l.Text = ""
+	if section == Wanted {
+		l.Text = "> "
+	}
+	most += len(l.Text)
+	for n, i := range list {
+		text := c.items[i].fact.Text
+		if n > 0 {
+			text = " " + text
+		}
+		if n > 0 && len(l.Text)+len(text)+len(question) > most {
+			break
+		}
+		l.Text += text
+		t.covers = append(t.covers, i)
+	}
+	if question != "" && t.covers[len(t.covers)-1] != last && len(question) < most/2 {
+		l.Text += " … " + question
+		t.covers = append(t.covers, last)
+	}
+	l.Text = c.root.Shorten(l.Text)
+	if len(l.Text) > most {
+		cut := withoutMiddle
+		if section == Concluded {
+			cut = withoutEnd
+		}
+		l.Text = cut(l.Text, most)
+	}
+	t.lines = append(t.lines, l)
+}
+
+// pasted returns 1 for an item that stands for what was pasted, else 0.
+func (c *chooser) pasted(i int) int {
+	text := c.items[i].fact.Text
+	if len(text) > 1 && text[0] == '[' && '0' <= text[1] && text[1] <= '9' &&
+		strings.HasSuffix(text, "]") {
+		return 1
+	}
+	return 0
+}
+
+// isThin reports whether an item is understood only with what stands before it.
+func (c *chooser) isThin(i int) bool { return digest.IsThin(c.items[i].fact.Text) }
+
+// takeTurn takes the lines of a turn. It returns none if the turn is already taken or does not fit.
+func (c *chooser) takeTurn(t *turn) []Line {
+	if t.taken || t.cost > c.left {
+		return nil
+	}
+	t.taken = true
+	c.left -= t.cost
+	for _, i := range t.covers {
+		c.items[i].taken = true
+	}
+	for _, n := range t.terms {
+		c.seen[n] = true
+	}
+	return t.lines
+}
+
+// now takes the newest turns: the newest prompt, what it follows if it says little by itself, and
+// the newest answer.
+func (c *chooser) now(purse int) []Line {
+	var out []Line
+	told, answered := false, false
+	for n := len(c.turns) - 1; n >= 0 && n >= len(c.turns)-maxRequests && !(told && answered); n-- {
+		t := &c.turns[n]
+		asked, came := purse/3, purse/2
+		if told {
+			asked = min(asked, maxAsked)
+		}
+		if answered {
+			came = min(came, maxCame)
+		}
+		c.setLines(t, max(asked, maxAsked), max(came, maxCame))
+		lines := c.takeTurn(t)
+		if lines == nil {
+			c.setLines(t, leastCut, leastCut)
+			lines = c.takeTurn(t)
+		}
+		out = append(out, lines...)
+		tells := func(i int) bool { return !c.isThin(i) }
+		answered = answered || slices.ContainsFunc(t.came, tells)
+		told = told || slices.ContainsFunc(t.asked, tells)
+	}
+	return out
+}
+
+// heed takes what the user told to heed, newest first: words to a call that was refused, and
+// rules.
+func (c *chooser) heed(purse int) []Line {
+	var out []Line
+	typed := func(i int) bool { return c.sentences[c.items[i].fact.Seq] <= typedPrompt }
+	for i := range slices.Backward(c.items) {
+		it := &c.items[i]
+		f := it.fact
+		if f.Kind != digest.Prompt || c.shown[f.Entry] || // the newest prompt is there anyway
+			isAsked(f) && c.turnOf[i] == len(c.turns)-1 ||
+			f.Key != digest.Refused && !(typed(i) && digest.IsRule(f.Text)) {
+			continue
+		}
+		l := it.line
+		l.Section, l.Turn = Heed, 0
+		l = c.cutLine(l, c.withText(l, maxAsked), withoutEnd)
+		if n := c.cost(l); n > purse || n > c.left {
+			continue
+		}
+		purse -= c.cost(l)
+		c.left -= c.cost(l)
+		it.taken = true
+		for _, t := range it.terms {
+			c.seen[t] = true
+		}
+		out = append(out, l)
+	}
+	return out
+}

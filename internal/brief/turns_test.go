@@ -1,0 +1,128 @@
+package brief
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/digest"
+)
+
+// of makes the facts of one message each.
+func of(messages ...[]digest.Fact) []digest.Fact {
+	var list []digest.Fact
+	for n, m := range messages {
+		for i := range m {
+			m[i].Seq, m[i].Pos = uint64(n+1), i
+		}
+		list = append(list, m...)
+	}
+	return list
+}
+
+func one(f ...digest.Fact) []digest.Fact { return f }
+
+// TestTurns checks what a brief makes of prompts and what came of them.
+func TestTurns(t *testing.T) {
+	refused := digest.Fact{Kind: digest.Decision, Text: digest.Refused + "ran git push"}
+	words := prompt("ask me before you push anything")
+	words.Key = digest.Refused
+	commit := digest.Fact{Kind: digest.Commit, Key: "commit", State: digest.Passed,
+		Text: "committed: Use version two"}
+	long := one(prompt("Rewrite the parser of tables for speed."))
+	for range 12 {
+		long = append(long, prompt("Each row of cells has borders and some padding around it."))
+	}
+	for i := range long {
+		long[i].Text += strings.Repeat(" again", i)
+	}
+	for _, c := range []struct {
+		name  string
+		facts []digest.Fact
+		want  string
+	}{
+		{"the newest first, each prompt before its answer",
+			of(one(prompt("Mend the parser of tables")),
+				one(answer("The parser keeps the last token of each line now.")),
+				one(prompt("Print the tables without borders")),
+				one(answer("The printer leaves the borders of tables out."))),
+			`wanted: > Print the tables without borders
+concluded: The printer leaves the borders of tables out.
+wanted: > Mend the parser of tables
+concluded: The parser keeps the last token of each line now.
+`},
+		{"a conclusion that was overtaken stands under its own prompt",
+			of(one(prompt("Mend the old version of the tree")),
+				one(answer("The tree is back at version one as before.")),
+				one(prompt("Use version two for the tree now")), one(commit)),
+			`wanted: > Use version two for the tree now
+noted: committed: Use version two
+wanted: > Mend the old version of the tree
+concluded: The tree is back at version one as before.
+`},
+		{"words to a refused call, and rules, come first",
+			of(one(prompt("Never change the files of the vendor directory.")),
+				one(answer("The vendor directory stays as it is from now on.")),
+				one(refused, words), one(prompt("Mend the parser of tables"))),
+			`heed: > Never change the files of the vendor directory.
+heed: > ask me before you push anything
+wanted: > Mend the parser of tables
+wanted: > Never change the files of the vendor directory.
+concluded: The vendor directory stays as it is from now on.
+`},
+		{"a newest prompt that is a rule, and files that were read, stand there once",
+			of(one(read("/p/a.go", "")), one(prompt("Never change the files of the vendor."))),
+			"wanted: > Never change the files of the vendor.\nfiles: a.go\n"},
+		{"the aim of a long prompt", of(long),
+			"wanted: > Rewrite the parser of tables for speed. Each row"},
+		{"an answer ends with its question",
+			of(one(prompt("Look into the parser of tables")), one(
+				answer("The parser loses the last token of each line."),
+				answer(strings.Repeat("It reads every line of a table twice. ", 40)),
+				answer("Shall I mend the parser?"))),
+			"wanted: > Look into the parser of tables\n" +
+				"concluded: The parser loses the last token of each line. … Shall I mend the parser?\n"},
+		{"a prompt that says little stands with the question before it",
+			of(one(prompt("Look into the parser of tables")),
+				one(answer("The parser loses the last token of each line."),
+					answer("Shall I mend the parser?")), one(prompt("yes"))),
+			`wanted: > yes
+wanted: > Look into the parser of tables
+concluded: The parser loses the last token of each line. Shall I mend the parser?
+`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, short := range []bool{false, true} {
+				got := show(Choose(slices.Clone(c.facts),
+					Options{Room: 3000, Cost: cost, Conclude: true, Short: short}))
+				if !strings.HasPrefix(got, c.want) || strings.Count(got, "files:") > 1 {
+					t.Errorf("short %t: got\n%swant\n%s", short, got, c.want)
+				}
+			}
+		})
+	}
+}
+
+// TestQuestionWithAnswer has more questions than fit: each is there with its answer or not at all.
+func TestQuestionWithAnswer(t *testing.T) {
+	var messages [][]digest.Fact
+	for i := range 40 {
+		word := string(rune('a'+i%26)) + string(rune('a'+i/26)) + "word"
+		messages = append(messages, one(prompt("Why does the "+word+"Parser read tables twice?")),
+			one(answer("It reads the header of "+word+" tables before the other lines.")))
+	}
+	lines := Choose(of(messages...), Options{Room: 1500, Cost: cost, Conclude: true})
+	asked := 0
+	for i, l := range lines {
+		if l.Section != Wanted {
+			continue
+		}
+		asked++
+		if i+1 == len(lines) || lines[i+1].Section != Concluded || lines[i+1].Turn != l.Turn {
+			t.Errorf("%q stands without its answer\n%s", l.Text, show(lines))
+		}
+	}
+	if asked < 5 || asked == 40 {
+		t.Errorf("%d questions", asked)
+	}
+}
