@@ -10,7 +10,7 @@ import (
 // The smallest numbers of telling words of a line that stands by itself.
 const (
 	minBare  = 5 // in a line without names
-	minNamed = 4 // names included
+	minNamed = 4 // names and numbers included
 )
 
 // IsBare reports whether a line of prose tells nothing to a reader who does not see the lines
@@ -27,7 +27,7 @@ func IsBare(line string) bool {
 	}
 	c := contentOf(text)
 	if c.names > 0 {
-		return c.words < 2 || c.words+c.names < minNamed
+		return c.words < 2 || c.words+c.names+c.numbers < minNamed
 	}
 	isItem := len(withoutMark(line)) < len(line) // it says little without its list
 	return isItem || c.words < minBare
@@ -108,6 +108,18 @@ func announces(line string) bool {
 
 // IsRule reports whether a sentence of a user tells what to do, or not to do, from then on.
 func IsRule(line string) bool {
-	return !strings.HasSuffix(line, "?") && !IsThin(line) &&
+	return !strings.HasSuffix(line, "?") && !IsThin(line) && !pointsBack(line) &&
 		summarize.Corrects(strings.ToLower(line))
+}
+
+// pointsBack reports whether the object of an order stands in a sentence before: "teach that to the
+// checker", "do it".
+func pointsBack(line string) bool {
+	words := strings.Fields(strings.ToLower(line))
+	if len(words) < 2 {
+		return true
+	}
+	isPronoun := slices.Contains([]string{"that", "this", "it", "those", "these", "them"}, words[1])
+	return isPronoun && (len(words) == 2 || slices.Contains([]string{"to", "in", "into", "for",
+		"with", "as", "on", "at", "and", "from", "by"}, words[2]))
 }
