@@ -76,6 +76,10 @@ func (c *chooser) setLines(t *turn, asked, came int) {
 	t.lines, t.covers, t.cost, t.terms = nil, nil, 0, nil
 	c.addLine(t, Wanted, t.asked, asked)
 	c.addLine(t, Concluded, t.came, came)
+	if len(t.lines) == 1 && t.lines[0].Section == Wanted && t.lines[0].Turn > 0 &&
+		!slices.ContainsFunc(t.covers, func(i int) bool { return !c.isThin(i) }) {
+		t.lines = nil // "Commit.": what came of it stands elsewhere
+	}
 	for _, l := range t.lines {
 		t.cost += c.cost(l)
 	}
