@@ -2,12 +2,14 @@ package main
 
 import (
 	"cmp"
+	"io"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
@@ -30,7 +32,7 @@ func (a *app) withoutRemoved(s *session.Store, list []found) ([]found, error) {
 		if f.listed != nil {
 			name = f.listed.ID
 		}
-		if removed[name] {
+		if removed[name] || f.listed == nil && removed[a.sessionIn(s, &agent, f.file)] {
 			return true
 		}
 		session, _, beside := strings.Cut(filepath.ToSlash(f.file), "/subagents/")
@@ -42,6 +44,21 @@ func (a *app) withoutRemoved(s *session.Store, list []found) ([]found, error) {
 				"transcripts of sessions that were removed"))
 	}
 	return list, nil
+}
+
+// sessionIn returns the session that an import of a transcript is for, as its first message says; ""
+// where it has none, or cannot be read.
+func (a *app) sessionIn(s *session.Store, agent *catalog.Agent, file string) (name string) {
+	source, closeIt, err := a.openImport(file)
+	if err != nil {
+		return "" // the import says what is wrong
+	}
+	defer closeIt()
+	_, _ = a.transcript(agent, file, source)(func(st transcript.Step) error {
+		name = s.Exchange.SessionOf(agent.Name, st)
+		return io.EOF // it is known now
+	})
+	return name
 }
 
 // importAll imports every transcript of the project that is on this machine, or of those of its

@@ -211,6 +211,12 @@ func (im *transcriptImporter) nameOf(own string, home *transcript.Home, agent st
 	return fitSession(own)
 }
 
+// SessionOf returns the session into which the import of a transcript with this step brings it,
+// where nobody names another.
+func (s *Writer) SessionOf(agent string, st transcript.Step) string {
+	return (&transcriptImporter{Writer: s}).nameOf(st.Session, st.Home, agent)
+}
+
 // fitSession makes a valid session name out of an agent's id.
 func fitSession(s string) string {
 	if s == "" || format.CheckName(s) == nil {
