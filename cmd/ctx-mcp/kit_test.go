@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,10 +36,13 @@ func (b bytesOf) Read(p []byte) (int, error) {
 // small windows.
 func testEnv(dir string) repo.Env {
 	t := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	var seconds atomic.Int64 // calls run beside each other
 	return repo.Env{
 		WorkDir: dir, Random: bytesOf(dir[len(dir)-1]), UserData: filepath.Join(dir, "data"),
-		Owner:     lock.Owner{PID: 1, Host: "test", Command: "test"},
-		Now:       func() time.Time { t = t.Add(time.Second); return t },
+		Owner: lock.Owner{PID: 1, Host: "test", Command: "test"},
+		Now: func() time.Time {
+			return t.Add(time.Duration(seconds.Add(1)) * time.Second)
+		},
 		Overrides: []string{"window.graduate_at=4", "window.evict_at=6"},
 	}
 }

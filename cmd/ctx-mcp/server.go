@@ -155,9 +155,8 @@ func (sv *server) open(c context.Context, tool string, args any, work func(*call
 }
 
 // failed returns an error as the result of a tool: the line and the hint that ctx would print, with
-// tools in place of the commands that read. The
-// code and the kind are metadata for programs; there is no structured content, since some agents
-// would show the model both.
+// tools in place of the commands that read. The code and the kind are metadata for programs; there
+// is no structured content, since some agents would show the model both.
 func failed(err error) *mcp.CallToolResult {
 	p := clierr.Explain(err)
 	p.Hint = inTools(p.Hint)

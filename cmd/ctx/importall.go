@@ -46,8 +46,8 @@ func (a *app) withoutRemoved(s *session.Store, list []found) ([]found, error) {
 	return list, nil
 }
 
-// sessionIn returns the session that an import of a transcript is for, as its first message says; ""
-// where it has none, or cannot be read.
+// sessionIn returns the session that an import of a transcript is for, as its first message says;
+// "" where it has none, or cannot be read.
 func (a *app) sessionIn(s *session.Store, agent *catalog.Agent, file string) (name string) {
 	source, closeIt, err := a.openImport(file)
 	if err != nil {

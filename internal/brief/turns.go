@@ -112,10 +112,11 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		question = c.items[last].fact.Text
 	}
 	l := c.items[list[0]].line
-	if l.Section = section; c.items[list[0]].fact.Kind == digest.Commit {
+	l.Turn = len(c.turns) - 1 - c.turnOf[list[0]]
+	if l.Section = section; c.items[list[0]].fact.Kind == digest.Commit ||
+		section == Concluded && l.Turn > 0 && c.overtaken() {
 		l.Section = Story
 	}
-	l.Turn = len(c.turns) - 1 - c.turnOf[list[0]]
 	l.Text = ""
 	if section == Wanted {
 		l.Text = "> "
@@ -145,6 +146,13 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		l.Text = cut(l.Text, most)
 	}
 	t.lines = append(t.lines, l)
+}
+
+// overtaken reports whether the newest turn ended with a commit and no answer: then no answer of
+// before says where the work stands.
+func (c *chooser) overtaken() bool {
+	came := c.turns[len(c.turns)-1].came
+	return len(came) > 0 && c.items[came[0]].fact.Kind == digest.Commit
 }
 
 // pasted returns 1 for an item that stands for what was pasted, else 0.

@@ -51,14 +51,14 @@ concluded: The printer leaves the borders of tables out.
 wanted: > Mend the parser of tables
 concluded: The parser keeps the last token of each line now.
 `},
-		{"a conclusion that was overtaken stands under its own prompt",
+		{"a conclusion that was overtaken is one no more",
 			of(one(prompt("Mend the old version of the tree")),
 				one(answer("The tree is back at version one as before.")),
 				one(prompt("Use version two for the tree now")), one(commit)),
 			`wanted: > Use version two for the tree now
 noted: committed: Use version two
 wanted: > Mend the old version of the tree
-concluded: The tree is back at version one as before.
+noted: The tree is back at version one as before.
 `},
 		{"words to a refused call, and rules, come first",
 			of(one(prompt("Never change the files of the vendor directory.")),
