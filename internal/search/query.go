@@ -15,6 +15,7 @@ type Query struct {
 	terms []queryTerm
 	words []string // as written, to find names of authors
 	attr  uint8    // properties that an answer should have: attrNumber, attrWhen
+	asker bool     // it asks what the user said or decided
 
 	text    string
 	whole   phrase   // all words of the query
@@ -65,7 +66,9 @@ func Parse(text string) (*Query, error) {
 	q.length, q.print = analyse(text).length, printOf(text)
 	q.words = strings.FieldsFunc(text, notInName)
 	for i, w := range q.words[1:] {
-		q.attr |= wants(strings.ToLower(q.words[i]), strings.ToLower(w))
+		word, next := strings.ToLower(q.words[i]), strings.ToLower(w)
+		q.attr |= wants(word, next)
+		q.asker = q.asker || asksOneself(word, next)
 	}
 	return q, nil
 }
@@ -102,6 +105,27 @@ func wants(word, next string) uint8 {
 		}
 	}
 	return 0
+}
+
+// asksOneself reports whether a query with these two consecutive words asks what the user said,
+// wanted or decided, as "did I" and "I forbid" do: the answer then stands in a user's message.
+func asksOneself(word, next string) bool {
+	if next == "i" || next == "we" {
+		switch word {
+		case "did", "do", "have", "had", "may", "must", "should", "shall":
+			return true
+		}
+	}
+	if word != "i" && word != "we" {
+		return false
+	}
+	switch next {
+	case "say", "said", "want", "wanted", "tell", "told", "ask", "asked", "forbid", "forbade",
+		"allow", "allowed", "reject", "rejected", "refuse", "refused", "decide", "decided",
+		"agree", "agreed", "settle", "settled", "mean", "meant":
+		return true
+	}
+	return false
 }
 
 // notInName reports whether a rune separates the parts of names.

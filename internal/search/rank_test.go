@@ -154,7 +154,8 @@ func TestRankIsTheSimpleRank(t *testing.T) {
 		if r.IntN(4) == 0 {
 			o.Until = time.UnixMilli(int64(r.IntN(120)) * 1000)
 		}
-		question := []string{"What did Bob think about ", "How many ", "Grad C ", ""}[r.IntN(4)] +
+		question := []string{"What did Bob think about ", "How many ", "Grad C ",
+			"What did I say about ", ""}[r.IntN(5)] +
 			vocabulary[r.IntN(len(vocabulary))] + " " + text(r, r.IntN(4))
 		q, err := Parse(question)
 		if err != nil {
@@ -167,6 +168,37 @@ func TestRankIsTheSimpleRank(t *testing.T) {
 		want := simply(docs, q, o)
 		if a, b := hitsText(got), hitsText(want); !slices.Equal(a, b) {
 			t.Fatalf("seed %d, %q, %+v:\n got %q\nwant %q", seed, question, o, a, b)
+		}
+	}
+}
+
+// A question about what the user said has the answer of a user first; any other question does not.
+func TestQuestionAboutOnesOwnWords(t *testing.T) {
+	var docs []Doc
+	for i, d := range []Doc{
+		{Role: "model", Text: "The nightly migration of the piers runs at four, after the backup ends."},
+		{Role: "user", Text: "Never start the migration of the piers by hand while a ship is there."},
+	} {
+		d.ID, d.Session, d.Seq = format.Sum(fmt.Append(nil, i)), "a", uint64(40*i+1)
+		d.Version = d.ID
+		docs = append(docs, d)
+	}
+	segment, _ := segmentOf(t, docs)
+	for question, first := range map[string]uint64{
+		"when does the nightly migration run":                1,
+		"how do the migrations of the piers run after four":  1,
+		"what did I say about the migration of the piers":    41,
+		"which migration of the piers must we never start":   41,
+		"what I forbade about the migration of the piers":    41,
+		"did we decide anything about migrations at a pier?": 41,
+	} {
+		q, err := Parse(question)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits, err := Rank([]Source{{Segment: segment}}, q, Options{Limit: 2})
+		if err != nil || len(hits) != 2 || hits[0].Seq != first {
+			t.Errorf("%q: %+v, %v; want #%d first", question, hits, err, first)
 		}
 	}
 }

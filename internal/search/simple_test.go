@@ -176,6 +176,9 @@ func simplyFactor(d Doc, a analysed, q *Query, named map[string]bool) float64 {
 	}
 	if d.Role == "user" {
 		factor = float64(factor * (1 + userGain))
+		if q.asker {
+			factor = float64(factor * (1 + askerGain))
+		}
 	}
 	if a.question {
 		factor = float64(factor * (1 - questionLoss))
