@@ -315,7 +315,7 @@ func (o *diffOptions) print(a *app, b openBranch, from, to point, sides [2][]str
 		switch {
 		case near[i]:
 			style := map[byte]style{'-': styleGone, '+': styleNew}[e.mark]
-			a.line("%s", a.paintIf(style, string(e.mark)+e.text))
+			a.line("%s", a.paintIf(style, string(e.mark)+cleanLines(e.text)))
 		case i == 0 || near[i-1]:
 			a.line("%s", a.paint(styleID, "@@"))
 		}

@@ -24,7 +24,7 @@ func (a *app) printEntry(shown *history.Shown) error {
 // entryBody returns the indented text of an entry, with line ends. The text is empty if the heading
 // says everything. For a body without a visible character, the text says what the body has.
 func entryBody(shown *history.Shown) string {
-	text := strings.TrimRight(shown.Text, "\n")
+	text := strings.TrimRight(shown.Text, "\r\n")
 	switch {
 	case shown.Gone != "":
 		text = "[gone: " + shown.Gone + "]"
@@ -38,11 +38,7 @@ func entryBody(shown *history.Shown) string {
 		parts, _ := message.Parse(shown.Parts) // none in a body of another form
 		text = "[" + oneLine(message.Wordless(parts, shown.Entry.Kind == format.KindNote)) + "]"
 	}
-	var b strings.Builder
-	for line := range strings.SplitSeq(text, "\n") {
-		b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
-	}
-	return b.String()
+	return indented(text)
 }
 
 // mediaOf returns the pictures and files that a message has beside its words.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -108,19 +109,16 @@ func keyDocs(keys []recall.EpochKey) (list []keyDoc) {
 
 // printEpoch prints the block and the updates, with an empty line between them.
 func printEpoch(a *app, e recall.EpochShown) {
-	between := ""
-	say := func(text string) {
-		a.printf("%s%s\n", between, text)
-		between = "\n"
-	}
+	var texts []string
 	for _, k := range e.Initial {
 		if !k.Missing {
-			say(k.Text)
+			texts = append(texts, k.Text+"\n")
 		}
 	}
 	for _, u := range e.Updates {
-		say(epoch.Wrap(u.Text))
+		texts = append(texts, epoch.Wrap(u.Text)+"\n")
 	}
+	_ = a.forModel(strings.Join(texts, "\n")) // a.out keeps the error
 }
 
 // unreadable returns an error if a part of the block cannot be read.

@@ -58,9 +58,8 @@ func (o *offloadOptions) run(a *app, b openBranch, file string) error {
 		return a.answer("id", done.Entry, "offloaded", !done.Entry.IsZero(), "known", done.Known,
 			"chars", done.Chars, "text", done.Text)
 	}
-	a.printf("%s", done.Text)
 	if !done.Entry.IsZero() {
-		a.printf("\n")
+		done.Text += "\n"
 	}
-	return nil
+	return a.forModel(done.Text)
 }

@@ -82,17 +82,37 @@ func (a *app) pathLine(path string) {
 	a.line("%s", path)
 }
 
-// cleanLines applies oneLine to each line of a text, but keeps tabs.
+// cleanLines applies oneLine to each line of a text, but keeps tabs. A line may end as on Windows.
 func cleanLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		cells := strings.Split(line, "\t")
+		cells := strings.Split(strings.TrimSuffix(line, "\r"), "\t")
 		for j, cell := range cells {
 			cells[j] = oneLine(cell)
 		}
 		lines[i] = strings.Join(cells, "\t")
 	}
 	return strings.Join(lines, "\n")
+}
+
+// indented returns a body as people are shown it, with a line end. No body can steer a terminal, or
+// write a line that looks like one of ours: all of its lines begin with four spaces.
+func indented(body string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(cleanLines(strings.TrimRight(body, "\r\n")), "\n") {
+		b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
+	}
+	return b.String()
+}
+
+// forModel prints a text that a model is given: byte for byte, but cleaned where a terminal shows
+// it.
+func (a *app) forModel(text string) error {
+	if asked(a.outTerm) {
+		text = cleanLines(text)
+	}
+	_, err := io.WriteString(a.out, text)
+	return err
 }
 
 func (a *app) end() string {

@@ -95,8 +95,7 @@ func (o *renderOptions) run(a *app) error {
 	if a.tell != nil && options.Format == view.JSON {
 		a.tell(a.command, nil, out.Bytes)
 	}
-	_, err = a.out.Write(out.Bytes)
-	return err
+	return a.forModel(string(out.Bytes))
 }
 
 // input returns the branch to render. For a session that does not exist yet, it returns the

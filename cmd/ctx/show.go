@@ -20,8 +20,8 @@ func newShowCmd(a *app) *cobra.Command {
 		Use:   "show [REV...]",
 		Short: "Show objects in full",
 		Long: long(`Shows an object (default: the newest entry): its id, the lines of its header, and its
-body in words. The command shows an entry as it was written; if there is a newer version, a line
-says so. For a forgotten object it shows the header, and says that the body is gone.`,
+body in words, indented. The command shows an entry as it was written; if there is a newer version,
+a line says so. For a forgotten object it shows the header, and says that the body is gone.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example:           "  ctx show @\n  ctx show --json 3f9a6c01",
 		ValidArgsFunction: a.completeRevs(),
@@ -101,7 +101,7 @@ func printContent(a *app, c content, note, text string) {
 		a.printf("%s\n", note)
 	}
 	if len(c.bytes) > len(c.header) {
-		a.printf("\n%s\n", text)
+		a.printf("\n%s", indented(text))
 	}
 }
 
