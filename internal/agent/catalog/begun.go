@@ -3,13 +3,13 @@ package catalog
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"sync"
 
-	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -23,12 +23,11 @@ type Begun struct {
 	// Parent is the transcript of the session that this one is a subagent's of: it goes where that
 	// goes.
 	Parent string
-	// Folder is where the agent keeps the transcripts of one directory, and others whose names it
-	// writes alike: its name says where to look, and never whose they are. Fits says whether the
-	// agent would keep sessions of a directory there; Exact, that no two directories fit.
-	Folder string
-	Fits   func(dir string) bool
-	Exact  bool
+	// Folder is where the agent keeps the transcript; nil if that says nothing of a directory. Named
+	// are the directories that fit it and that the agent worked in, where no record says the one in
+	// which the session began.
+	Folder *Folder
+	Named  []string
 }
 
 // Judged is a transcript with the verdict whether it is the project's.
@@ -42,13 +41,13 @@ type Judged struct {
 //
 // also are directories of the project, for a transcript that names no directory, and for one that
 // names a directory that is gone and whose folder has another name: somebody moved the transcript.
-// Such a transcript is taken if it lies in the folder of one of them, and nothing in that folder is
-// known to be of another directory.
+// Such a transcript is taken if it lies in the folder of one of them, and the agent would keep the
+// sessions of no other directory there that is on this machine, or that a transcript there names.
 func Judge(list []Begun, look *identity.Look, also []string) []Judged {
 	out := make([]Judged, len(list))
 	at := map[string]int{}
-	foreign := map[string]bool{} // folders
-	proof := map[string]string{} // why a directory outside of the project is the project
+	known := map[string][]string{} // the directories that fit a folder, by transcripts in it
+	proof := map[string]string{}   // why a directory outside of the project is the project
 	for i := range list {
 		b := &list[i]
 		out[i] = Judged{*b, look.Belongs(&b.Session)}
@@ -65,24 +64,38 @@ func Judge(list []Begun, look *identity.Look, also []string) []Judged {
 				b.Why = proof[b.Of]
 			}
 		}
-		switch {
-		case b.Ours && b.Dir != "":
-			also = append(also, b.Dir)
-		case b.Fits != nil && b.Fits(b.Dir):
-			foreign[b.Folder] = true
-		}
-	}
-	slices.Sort(also)
-	also = slices.Compact(also)
-	for i := range out {
-		b := &out[i]
-		moved := b.Dir != "" && !b.Ours && !look.There(b.Dir)
-		if b.Fits == nil || b.Dir != "" && !moved || foreign[b.Folder] && !b.Exact {
+		if b.Dir == "" || b.Folder == nil {
 			continue
 		}
-		if k := slices.IndexFunc(also, b.Fits); k >= 0 {
-			b.Verdict = look.Belongs(&identity.Session{Dir: also[k]})
+		if b.Folder.fits(b.Dir) {
+			known[b.Folder.Path] = append(known[b.Folder.Path], b.Dir)
 		}
+		if b.Ours {
+			also = append(also, b.Dir)
+		}
+	}
+	also = append(also, look.Trees()...)
+	slices.Sort(also)
+	also = slices.Compact(also)
+	below := sync.OnceValue(func() []string { return inside(also) })
+	for i := range out {
+		b := &out[i]
+		if b.Folder == nil || b.Dir != "" && (b.Ours || b.Folder.fits(b.Dir) || look.There(b.Dir)) {
+			continue
+		}
+		dirs := slices.Concat(b.Named, b.Folder.There(), known[b.Folder.Path])
+		for _, dir := range also {
+			if b.Folder.fits(dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+		if b.Folder.Exact && len(dirs) == 0 {
+			k := slices.IndexFunc(below(), b.Folder.fits)
+			if k >= 0 {
+				dirs = append(dirs, below()[k])
+			}
+		}
+		b.Verdict = among(b, spelledOnce(dirs), look)
 	}
 	for i := range out {
 		if k, ok := at[out[i].Parent]; ok {
@@ -90,6 +103,22 @@ func Judge(list []Begun, look *identity.Look, also []string) []Judged {
 		}
 	}
 	return out
+}
+
+// among judges a session that began in one of some directories.
+func among(b *Judged, dirs []string, look *identity.Look) identity.Verdict {
+	for _, dir := range dirs {
+		v := look.Belongs(&identity.Session{Dir: dir})
+		if len(dirs) == 1 {
+			return v
+		}
+		if v.Ours {
+			slices.Sort(dirs)
+			return identity.Verdict{Why: fmt.Sprintf("in %q, which does not say of which of %q they "+
+				"are: `ctx import FILE` takes one", b.Folder.Path, dirs)}
+		}
+	}
+	return b.Verdict
 }
 
 // The most that is read of a file to find out where its session began, and of its lines. Most
@@ -159,16 +188,4 @@ func inFolders(dir string, patterns ...string) (files []string) {
 		}
 	}
 	return files
-}
-
-// fitsSlug returns a function that reports whether Claude Code, or an agent like it, keeps the
-// sessions of a directory in a folder with a name.
-func fitsSlug(name string, slug func(dir string) string) func(dir string) bool {
-	return func(dir string) bool {
-		of := slug(dir)
-		if len(of) > claudecode.MaxSlug {
-			return strings.HasPrefix(name, of[:claudecode.MaxSlug]+"-")
-		}
-		return name == of
-	}
 }

@@ -13,7 +13,7 @@ func sessionsOfClaude(root string, only func(file string) bool) (list []Begun) {
 	var subs []Begun
 	for _, name := range namesIn(projects) {
 		folder := filepath.Join(projects, name)
-		fits := fitsSlug(name, claudecode.Slug)
+		of := newFolder(folder, oneName(claudecode.Slug))
 		for _, entry := range unpacked(namesIn(folder)) {
 			path := filepath.Join(folder, entry)
 			if !strings.HasSuffix(Plain(entry), ".jsonl") {
@@ -23,8 +23,7 @@ func sessionsOfClaude(root string, only func(file string) bool) (list []Begun) {
 			if !wanted(only, path) {
 				continue
 			}
-			b := Begun{File: path, Session: begunByCwd(path), Folder: folder,
-				Fits: fits}
+			b := Begun{File: path, Session: begunByCwd(path), Folder: of}
 			if isSubagent(entry) {
 				subs = append(subs, b)
 			} else {
@@ -42,7 +41,7 @@ func subagentsOfClaude(dir string, only func(file string) bool) (list []Begun) {
 		for _, file := range transcripts(dir, pattern) {
 			if wanted(only, file) {
 				list = append(list, Begun{File: file, Session: begunByCwd(file),
-					Parent: dir + ".jsonl", Folder: filepath.Dir(dir)})
+					Parent: dir + ".jsonl"})
 			}
 		}
 	}

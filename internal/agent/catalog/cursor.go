@@ -24,31 +24,64 @@ func slugsOfCursor(dir string) []string {
 }
 
 func sessionsOfCursor(root string, only func(file string) bool) (list []Begun) {
+	folders := map[string]*Folder{}
 	for _, file := range inFolders(filepath.Join(root, "projects"), "agent-transcripts/*.jsonl",
 		"agent-transcripts/*/*.jsonl", "agent-transcripts/*/subagents/*.jsonl") {
 		if wanted(only, file) {
-			list = append(list, ofCursor(file))
+			list = append(list, ofCursor(file, folders))
 		}
 	}
 	return list
 }
 
-// ofCursor asks the folder of a project which one it is of, where it says so, and else the paths in
-// the transcript: no record names the directory.
-func ofCursor(file string) Begun {
-	folder, _, _ := strings.Cut(file, string(filepath.Separator)+"agent-transcripts")
-	name := filepath.Base(folder)
-	b := Begun{File: file, Folder: folder,
-		Fits: func(dir string) bool { return slices.Contains(slugsOfCursor(dir), name) }}
-	if dir := trustedByCursor(b.Folder); b.Fits(dir) {
-		b.Dir = dir
-	} else {
-		b.Dir = pathThatFits(file, b.Fits)
+// ofCursor asks the calls in a transcript which project it is of: no record names the directory.
+func ofCursor(file string, folders map[string]*Folder) Begun {
+	path, _, _ := strings.Cut(file, string(filepath.Separator)+"agent-transcripts")
+	f := folders[path]
+	if f == nil {
+		f = newFolder(path, slugsOfCursor, trustedByCursor(path))
+		folders[path] = f
+	}
+	b := Begun{File: file, Folder: f}
+	b.Named = pathsThatFit(file, f.fits, workOfCursor, func(found []string) bool {
+		return len(found) > 1 || slices.Equal(found, f.There())
+	})
+	if len(b.Named) == 1 {
+		b.Dir = b.Named[0]
 	}
 	return b
 }
 
-func begunInCursor(file string) identity.Session { return ofCursor(file).Session }
+// begunInCursor says nothing where several directories have a folder of this name: the hook is told
+// which one it is.
+func begunInCursor(file string) identity.Session {
+	b := ofCursor(file, map[string]*Folder{})
+	there := b.Folder.There()
+	switch {
+	case len(there) > 1:
+		b.Dir = ""
+	case b.Dir == "" && len(b.Named) == 0 && len(there) == 1:
+		b.Dir = there[0]
+	}
+	return b.Session
+}
+
+// workOfCursor returns what of a record shows where the agent works: its calls, and what Cursor
+// says of the workspace. The words of the person and of the model may be about any project.
+func workOfCursor(o jsonvalue.Object) string {
+	var work strings.Builder
+	blocks, _ := o.Object("message").Array("content")
+	for _, raw := range blocks {
+		b := jsonvalue.AsObject(raw)
+		if b.Text("type") == "tool_use" {
+			work.Write(b["input"])
+		}
+		_, info, _ := strings.Cut(b.Text("text"), "<user_info>")
+		info, _, _ = strings.Cut(info, "</user_info>")
+		work.WriteString(info + "\n")
+	}
+	return work.String()
+}
 
 // trustedByCursor returns the directory that a folder says it is of; "" if it does not.
 func trustedByCursor(folder string) string {
@@ -57,42 +90,6 @@ func trustedByCursor(folder string) string {
 		return ""
 	}
 	return jsonvalue.AsObject(b).Text("workspacePath")
-}
-
-// maxPath is the longest path that is looked for.
-const maxPath = 1 << 10
-
-// pathThatFits returns a directory that fits and that an absolute path in a file is, or is in; ""
-// if there is none.
-func pathThatFits(file string, fits func(dir string) bool) (dir string) {
-	headsOf(file, "/", func(o jsonvalue.Object) bool {
-		text := string(jsonvalue.Encode(o))
-		for at := 0; at < len(text) && dir == ""; at++ {
-			if text[at] == '/' && !isName(text[at-1]) { // the text begins with a brace
-				dir = prefixThatFits(text[at:min(len(text), at+maxPath)], fits)
-			}
-		}
-		return dir == ""
-	})
-	return dir
-}
-
-func prefixThatFits(path string, fits func(dir string) bool) string {
-	for end := 1; end < len(path); end++ {
-		if (path[end] == '/' || !isName(path[end])) && fits(path[:end]) {
-			return path[:end]
-		}
-		if path[end] == '"' || path[end] == '\\' {
-			return ""
-		}
-	}
-	return ""
-}
-
-// isName reports whether a byte is one of a name in a path that needs no quotes.
-func isName(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80 ||
-		strings.IndexByte("/._-+@~", c) >= 0
 }
 
 // fileOfCursor returns the file of a session: that of the CLI, or that of the editor if it is

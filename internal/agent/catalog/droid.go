@@ -25,7 +25,7 @@ func sessionsOfDroid(root string, only func(file string) bool) (list []Begun) {
 		}
 		b := Begun{File: file, Session: begunInDroid(file)}
 		if folder != "" {
-			b.Folder, b.Fits = folder, fitsSlug(filepath.Base(folder), claudecode.Slug)
+			b.Folder = newFolder(folder, oneName(claudecode.Slug))
 		}
 		list = append(list, b)
 	}

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/identity"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // sessionsOfGemini asks the agent's own list of its folders: no transcript names a directory. A
@@ -18,8 +20,9 @@ func sessionsOfGemini(root string, only func(file string) bool) (list []Begun) {
 	tmp := filepath.Join(root, "tmp")
 	for _, name := range namesIn(tmp) {
 		folder := filepath.Join(tmp, name)
-		of := Begun{Session: ofGeminiFolder(folder, owner), Folder: folder, Exact: true,
-			Fits: func(dir string) bool { return geminicli.ProjectHash(dir) == name }}
+		of := Begun{Session: ofGeminiFolder(folder, owner)}
+		of.Folder = &Folder{Path: folder, Exact: true,
+			fits: func(dir string) bool { return geminicli.ProjectHash(dir) == name }}
 		var files []string
 		for _, pattern := range []string{"chats/session-*.jsonl", "chats/session-*.json",
 			"chats/*/*.jsonl", "checkpoint-*.json"} {
@@ -32,12 +35,25 @@ func sessionsOfGemini(root string, only func(file string) bool) (list []Begun) {
 			if !wanted(only, file) {
 				continue
 			}
-			one := of
-			one.File = file
-			list = append(list, one)
+			if of.Dir == "" && len(name) == sha256.Size*2 {
+				of.Dir = firstThatFits(file, of.Folder)
+			}
+			of.File = file
+			list = append(list, of)
 		}
 	}
 	return list
+}
+
+// firstThatFits returns the first directory that a transcript has a path in, and whose digest is
+// the name of the folder; "" if there is none.
+func firstThatFits(file string, f *Folder) string {
+	one := func([]string) bool { return true }
+	for _, dir := range pathsThatFit(file, f.fits,
+		func(o jsonvalue.Object) string { return string(jsonvalue.Encode(o)) }, one) {
+		return dir
+	}
+	return ""
 }
 
 // foldersOfGemini returns the directory that each folder of the agent is of, by the agent's own

@@ -22,8 +22,8 @@ func sessionsOfQwen(root string, only func(file string) bool) (list []Begun) {
 			continue
 		}
 		folder := filepath.Dir(filepath.Dir(file))
-		list = append(list, Begun{File: file, Session: begunByCwd(file), Folder: folder,
-			Fits: fitsSlug(filepath.Base(folder), slugOfQwen)})
+		list = append(list, Begun{File: file, Session: begunByCwd(file),
+			Folder: newFolder(folder, oneName(slugOfQwen))})
 	}
 	return list
 }
