@@ -59,7 +59,7 @@ func (a briefArgs) tokens() int {
 
 func (cl *call) brief(a briefArgs) (*mcp.CallToolResult, error) {
 	if a.Session == "" {
-		list, err := cl.store.Recall.ProjectBrief(cl.view, brief.Options{
+		list, err := cl.store.Recall.ProjectBrief(cl.view, "", brief.Options{
 			Room: view.BriefRoom(a.tokens()), Cost: view.BriefCost,
 			Short: brief.IsShort(a.tokens()),
 		})

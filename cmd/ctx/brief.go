@@ -65,7 +65,7 @@ func (o *briefOptions) run(a *app) error {
 	how := brief.Options{Room: view.BriefRoom(o.budget), Cost: view.BriefCost}
 	how.Short = brief.IsShort(o.budget)
 	if o.project {
-		list, err := s.Recall.ProjectBrief(v, how)
+		list, err := s.Recall.ProjectBrief(v, "", how)
 		if err != nil {
 			return err
 		}

@@ -134,13 +134,22 @@ func (x *agentExport) newest() (time.Time, error) {
 const compactedBrief = 4000
 
 // before returns a brief of the session for an agent that sees only the window; "" if no message
-// has left it.
+// has left it. It repeats nothing of the window.
 func (x *agentExport) before() (string, error) {
 	if x.tip.Pin.IsZero() || x.tip.Through == 0 {
 		return "", nil
 	}
 	how := brief.Options{Room: view.BriefRoom(compactedBrief), Cost: view.BriefCost,
-		Short: brief.IsShort(compactedBrief)}
+		Short: brief.IsShort(compactedBrief), Printed: map[format.ID]bool{}}
+	for e, err := range x.s.History.Walk(x.tip.ID, history.WithJoined) {
+		if err != nil {
+			return "", err
+		}
+		if e.Seq <= x.tip.Through {
+			break
+		}
+		how.Printed[e.ID] = true
+	}
 	b, err := x.s.Recall.WorkBrief(x.view, history.BranchName{Session: x.name, Branch: x.branch},
 		how)
 	if err != nil {

@@ -21,7 +21,7 @@ func TestExportGoesOn(t *testing.T) {
 			fmt.Sprintf("Valve %d gets a new seal of type S%d.", i, i))
 	}
 	a.ctx("compact", "-s", session)
-	before := a.log(session)
+	said := texts(a.log(session))
 	sizes := map[string]int{}
 	for _, form := range []string{"whole", "compacted"} {
 		file := filepath.Join(a.dir, form+".jsonl")
@@ -53,25 +53,22 @@ func TestExportGoesOn(t *testing.T) {
 		// What the session began with is not told to it again.
 		for line := range strings.Lines(got) {
 			if strings.Contains(line, "which seal for valve 59") &&
-				strings.Contains(line, "| Valve 59 gets") {
+				strings.Contains(line, "Valve ") {
 				t.Errorf("%s: it was told what it has: %s", form, line)
 			}
 		}
-		recorded := texts(a.log(next))
-		if !strings.HasSuffix(recorded,
-			"user: And which seal for valve 59?\nmodel: Seal S59, as before.\n") {
-			t.Errorf("%s: recorded:\n%s", form, recorded)
-		}
-		if form == "whole" && !strings.HasPrefix(recorded, texts(before)) {
-			t.Errorf("recorded of the whole:\n%s\nwant first:\n%s", recorded, texts(before))
+		// The turn is one of the session that the agent was handed.
+		said += "user: And which seal for valve 59?\nmodel: Seal S59, as before.\n"
+		if got := texts(a.log(session)); got != said {
+			t.Errorf("%s: recorded:\n%s\nwant:\n%s", form, got, said)
 		}
 	}
 	if sizes["compacted"] >= sizes["whole"] {
 		t.Errorf("the transcript has %d bytes compacted, %d whole", sizes["compacted"],
 			sizes["whole"])
 	}
-	if got := texts(a.log(session)); got != texts(before) {
-		t.Errorf("the session changed:\n%s", got)
+	if n := strings.Count(a.ctx("session", "list", "--json"), "\n"); n != 1 {
+		t.Errorf("the store has %d sessions", n)
 	}
 	a.wellNoted()
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -220,7 +221,7 @@ func TestSecondSessionSeesFirst(t *testing.T) {
 	// What the agent sent to the model is what it wrote down.
 	if got := string(b); !strings.Contains(got,
 		`<hook_context>From other sessions of this project`) ||
-		!strings.Contains(got, "| It runs at 42 bar.") {
+		!regexp.MustCompile(`concluded \[[0-9a-f]+\] It runs at 42 bar\.`).MatchString(got) {
 		t.Errorf("the second session was not told:\n%s", got)
 	}
 	want := "user: Which pressure did we find for the pump?\nmodel: 42 bar, as found before.\n"

@@ -107,7 +107,9 @@ func (w *world) goOn(from, to client) {
 		w.cameBack(session, before, tag(againTag))
 	}
 
-	w.run("ctx", "append", "-s", session, "--jsonl", w.valves())
+	valves := valves()
+	w.write("valves.jsonl", valves)
+	w.run("ctx", "append", "-s", session, "--jsonl", filepath.Join(w.home, "valves.jsonl"))
 	w.run("ctx", "compact", "-s", session)
 	before = w.log(session)
 	compacted := w.resume(to, session, tag(thenTag), "--compacted")
@@ -116,16 +118,22 @@ func (w *world) goOn(from, to client) {
 			t.Errorf("compacted, the model was not told %q:\n%s", want, cut(compacted))
 		}
 	}
-	if said := strings.Count(compacted, "gets a new seal"); said > 100 {
-		t.Errorf("compacted, the model was told of %d of 200 valves", said)
+	for i := range 200 {
+		seal := fmt.Sprintf("Valve %d gets a new seal", i)
+		if n := strings.Count(compacted, seal); n > 1 {
+			t.Errorf("compacted, the model was told %d times: %s", n, seal)
+		}
+	}
+	// It is told the newest messages, and a brief of those before.
+	if more := len(compacted) - len(whole); more > len(valves)/2 {
+		t.Errorf("compacted, the model was told %d bytes of %d", more, len(valves))
 	}
 	w.cameBack(session, before, tag(thenTag))
 	w.run("ctx", "fsck")
 }
 
-// valves writes a conversation that is longer than a window, as JSON lines, and returns its file.
-func (w *world) valves() string {
-	w.Helper()
+// valves is a conversation that is longer than a window, as JSON lines.
+func valves() string {
 	var b strings.Builder
 	for i := range 200 {
 		fmt.Fprintf(&b,
@@ -135,11 +143,7 @@ func (w *world) valves() string {
 			"{\"role\":\"model\",\"text\":\"Valve %d gets a new seal of type S%d. %s\"}\n", i, i,
 			strings.Repeat("It was measured twice. ", 8))
 	}
-	file := filepath.Join(w.home, "valves.jsonl")
-	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
-		w.Fatal(err)
-	}
-	return file
+	return b.String()
 }
 
 // resume goes on with a session in a client, with a prompt of a tag, imports what was said, and

@@ -121,22 +121,23 @@ func (h *hook) inject(ctx context.Context, e call) ([]byte, error) {
 	if budget == 0 || e.Session == "" {
 		return nil, nil
 	}
-	t := &contextWriter{s: h.s, own: e.Session, left: budget - summarize.Tokens(contextIntro) - 1}
+	t := &contextWriter{s: h.s, left: budget - summarize.Tokens(contextIntro) - 1}
 	var fresh bool
 	var err error
 	if t.injected, fresh = loadInjected(h.s, e.Session); fresh && e.Transcript != "" {
 		h.record(ctx, doRecord) // it may continue another session
 	}
+	t.own = h.session
 	if t.view, err = h.s.Refs.Read(); err != nil {
 		return nil, err
 	}
 	if fresh {
-		if err := t.injected.learnOwn(h.s, t.view, e.Session); err != nil {
+		if err := t.injected.learnOwn(h.s, t.view, t.own); err != nil {
 			return nil, err
 		}
 	}
 	first := !t.injected.Overview &&
-		!t.view.Get(history.RefName(e.Session, history.MainBranch)).Exists()
+		!t.view.Get(history.RefName(t.own, history.MainBranch)).Exists()
 	if !first {
 		t.left = budget/2 - summarize.Tokens(contextIntro) - 1
 	}

@@ -109,6 +109,9 @@ func (h *hook) run(ctx context.Context, in *Heard) (out []byte) {
 	if event.Name == "" {
 		return nil
 	}
+	if was, ok := loadCopied(h.s, event.Transcript); ok && was.Session != "" {
+		h.session = was.Session
+	}
 	recorded := 0
 	does, known := h.agent.at(event.Name)
 	switch {
@@ -171,6 +174,9 @@ func (h *hook) copy(ctx context.Context, does work) (recorded int) {
 		h.begin("recording: `ctx import opencode` does that without a deadline")
 		done, err := h.take(ctx)
 		h.failed(ctx, "the turn is not recorded", err)
+		if done.session != "" {
+			h.session = done.session
+		}
 		return done.new
 	}
 	// At the end of a turn there is something to record, unless the agent writes it later.

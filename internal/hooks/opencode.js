@@ -60,8 +60,9 @@ const server = async ({ client, directory }) => {
     const { info, messages } = await session(id)
     if (!info || !messages || info.parentID) return "" // a subagent is told by the one that it works for
     const short = messages.some((m) => m.info.role === "assistant" && m.info.summary)
-    if (short) handOver(directory, info, messages)
     const event = { hook_event_name: "session.start", source: short ? "compact" : "startup", session_id: id }
+    // Of a session that goes on ctx has to know what it is, to tell it nothing that it has.
+    if (messages.length > 2) event.document = { info, messages }
     return call(directory, event).hookSpecificOutput?.additionalContext ?? ""
   }
   // isHelper reports whether a request is one for a title or a summary, by the prompt of its agent.

@@ -88,17 +88,17 @@ func briefOptions(s *session.Store, tokens int) brief.Options {
 		Short: brief.IsShort(tokens), NoTools: !s.Config.QuotesOutputs()}
 }
 
-// othersLines returns the briefs of the newest sessions but one, each below a heading.
+// othersLines returns the briefs of the newest other sessions for a session, each below a heading.
 func othersLines(
-	s *session.Store, v *refs.View, except string, how brief.Options,
+	s *session.Store, v *refs.View, own string, how brief.Options,
 ) (lines []string, err error) {
-	list, err := s.Recall.ProjectBrief(v, how)
+	list, err := s.Recall.ProjectBrief(v, own, how)
 	if err != nil {
 		return nil, err
 	}
 	for i := range list {
-		if list[i].Session == except || len(list[i].Lines) == 0 {
-			continue // nothing was said in it
+		if len(list[i].Lines) == 0 {
+			continue // nothing was said in it that the session does not know
 		}
 		lines = append(lines, view.Escape(view.SessionHeading(list[i])))
 		lines = append(lines, view.BriefLines(list[i].Lines)...)

@@ -29,20 +29,53 @@ func (s *Reader) WorkBriefOf(
 	return s.workBrief(name, tip, o, nil)
 }
 
-// workBrief is WorkBriefOf without what the messages in told say. If told is not nil, it adds the
-// messages of the branch.
+// told is what a reader of briefs knows: messages, and what messages of its own session say, which
+// other sessions may hold as copies with other ids.
+type told struct {
+	entries map[format.ID]bool
+	own     map[saying]bool
+}
+
+// saying is what a fact says, wherever it stands.
+type saying struct {
+	kind digest.Kind
+	text string
+}
+
+// toldTo returns what the history of a session tells its model: nothing, if the session is "". A
+// session of one message has only begun: its prompt may be given to any session.
+func (s *Reader) toldTo(v *refs.View, session string) (*told, error) {
+	t := &told{map[format.ID]bool{}, map[saying]bool{}}
+	tip := v.Get(history.RefName(session, history.MainBranch))
+	if session == "" || !tip.Exists() {
+		return t, nil
+	}
+	name := history.BranchName{Session: session, Branch: history.MainBranch}
+	facts, _, e, err := s.allFacts(name, tip, false)
+	if err != nil || e.Seq < 2 {
+		return t, err
+	}
+	for _, f := range facts {
+		t.entries[f.Entry], t.own[saying{f.Kind, f.Text}] = true, true
+	}
+	return t, nil
+}
+
+// workBrief is WorkBriefOf without what a reader was told, to which it adds the messages of the
+// branch; nil is a reader of this brief alone.
 func (s *Reader) workBrief(
-	name history.BranchName, tip format.Value, o brief.Options, told map[format.ID]bool,
+	name history.BranchName, tip format.Value, o brief.Options, known *told,
 ) (*brief.SessionBrief, error) {
 	facts, root, e, err := s.allFacts(name, tip, o.Short)
 	if err != nil {
 		return nil, err
 	}
-	if told != nil {
-		facts = slices.DeleteFunc(slices.Clone(facts),
-			func(f digest.Fact) bool { return told[f.Entry] })
+	if known != nil {
+		facts = slices.DeleteFunc(slices.Clone(facts), func(f digest.Fact) bool {
+			return known.entries[f.Entry] || known.own[saying{f.Kind, f.Text}]
+		})
 		for i := range facts {
-			told[facts[i].Entry] = true
+			known.entries[facts[i].Entry] = true
 		}
 	}
 	b := &brief.SessionBrief{Session: name.Session, Branch: name.Branch,

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/view"
@@ -15,16 +14,19 @@ import (
 const projectSessions = 4
 
 // ProjectBrief returns the briefs of the newest sessions, newest first. The first gets half of
-// o.Room, and the others share the rest.
-func (s *Reader) ProjectBrief(v *refs.View, o brief.Options) ([]brief.SessionBrief, error) {
-	list, err := s.newestSessions(v, "", projectSessions)
+// o.Room, and the others share the rest. They are for the session reader, "" for none: it is not
+// among them, and what its own history holds is not in them.
+func (s *Reader) ProjectBrief(
+	v *refs.View, reader string, o brief.Options,
+) ([]brief.SessionBrief, error) {
+	list, err := s.newestSessions(v, reader, projectSessions)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.describe(v, list); err != nil {
 		return nil, err
 	}
-	return list, s.addLines(v, list, o)
+	return list, s.addLines(v, reader, list, o)
 }
 
 // newestSessions returns the main branches of the sessions with the newest messages, newest first,
@@ -71,15 +73,15 @@ func (s *Reader) newestSessions(
 	return list[:min(len(list), most)], nil
 }
 
-// addLines sets the lines of the briefs of a project. Of sessions that share history, the first
-// tells of it.
-func (s *Reader) addLines(v *refs.View, list []brief.SessionBrief, o brief.Options) error {
+// addLines sets the lines of the briefs of a project for the session reader. Of sessions that share
+// history, the first tells of it, and none tells what the reader's own history holds.
+func (s *Reader) addLines(
+	v *refs.View, reader string, list []brief.SessionBrief, o brief.Options,
+) error {
 	room := o.Room
-	var told map[format.ID]bool
-	if slices.ContainsFunc(list, func(b brief.SessionBrief) bool {
-		return len(history.Relatives(v, b.Session)) > 0
-	}) {
-		told = map[format.ID]bool{}
+	told, err := s.toldTo(v, reader)
+	if err != nil {
+		return err
 	}
 	for i := range list {
 		o.Room = room / 2
@@ -125,7 +127,7 @@ func (s *Reader) ProjectInput(v *refs.View, session string, budget int) (view.In
 	// A part of the room is for what a format prints around the text.
 	room := view.BriefRoom(budget)*7/8 - view.ProjectFrame(newest)
 	o := brief.Options{Room: room, Cost: view.BriefCost, Short: brief.IsShort(budget)}
-	if err := s.addLines(v, newest, o); err != nil {
+	if err := s.addLines(v, session, newest, o); err != nil {
 		return in, err
 	}
 	in.Epoch = []view.EpochPart{{Key: "project", Text: view.ProjectText(newest)}}
@@ -167,7 +169,7 @@ func (s *Reader) AddProject(v *refs.View, in *view.Input, budget int) error {
 		return nil
 	}
 	o := brief.Options{Room: room, Cost: view.BriefCost, Short: brief.IsShort(budget)}
-	if err := s.addLines(v, newest, o); err != nil {
+	if err := s.addLines(v, in.Session, newest, o); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(newest, func(b brief.SessionBrief) bool { return len(b.Lines) > 0 }) {

@@ -19,7 +19,8 @@ import (
 func projectBrief(t *testing.T, s *session.Store) []brief.SessionBrief {
 	t.Helper()
 	o := brief.Options{Room: 1000, Cost: view.BriefCost}
-	return storetest.Must[[]brief.SessionBrief](t)(s.Recall.ProjectBrief(storetest.View(t, s), o))
+	v := storetest.View(t, s)
+	return storetest.Must[[]brief.SessionBrief](t)(s.Recall.ProjectBrief(v, "", o))
 }
 
 // What the cache holds of tips changes nothing but the cost, whatever has happened to the sessions.
