@@ -42,6 +42,7 @@ type app struct {
 	completing bool     // a shell asks how the command line may go on
 	hook       bool     // an agent calls it
 	opened     []io.Closer
+	at         *place // with --everywhere: what is printed now is of this place
 }
 
 // run executes one command line and returns its exit code. A process may call it any number of
@@ -130,9 +131,11 @@ func (a *app) env() repo.Env {
 }
 
 // openStore finds and opens the store. run closes it.
-func (a *app) openStore() (*session.Store, error) {
+func (a *app) openStore() (*session.Store, error) { return a.openIn(a.env()) }
+
+func (a *app) openIn(env repo.Env) (*session.Store, error) {
 	a.watchInterrupts()
-	r, err := repo.Open(a.env())
+	r, err := repo.Open(env)
 	if err != nil {
 		return nil, err
 	}

@@ -54,12 +54,29 @@ func (o *grepOptions) run(a *app, text string) error {
 	if err != nil {
 		return err
 	}
-	s, view, err := o.open(a, &q)
+	places, err := o.places(a, &q)
 	if err != nil {
 		return err
 	}
-	found, last := false, format.ID{}
-	err = s.Recall.Grep(view, q, func(l recall.Line) error {
+	found := false
+	for i := range places {
+		a.enter(&places[i])
+		ok, err := o.in(a, &places[i], q)
+		if found = found || ok; err == nil {
+			continue
+		}
+		if a.at == nil || a.out.err != nil {
+			return err
+		}
+		a.skip(places[i].s.Dir, err)
+	}
+	return exitIf(!found, exitFailed)
+}
+
+// in prints the matching lines of a place, and reports whether there are any.
+func (o *grepOptions) in(a *app, p *place, q recall.SearchQuery) (found bool, err error) {
+	last := format.ID{}
+	err = p.s.Recall.Grep(p.view, q, func(l recall.Line) error {
 		if o.ids && found && l.Shown.ID == last {
 			return nil
 		}
@@ -70,15 +87,12 @@ func (o *grepOptions) run(a *app, text string) error {
 		case o.ids:
 			a.line("%s", l.Shown.ID)
 		default:
-			a.line("%s %s %s: %s", a.paint(styleID, l.Shown.ID.Short(shortLen)), oneLine(l.Session),
+			a.line("%s %s %s: %s", a.paint(styleID, l.Shown.ID.Short(shortLen)), a.named(l.Session),
 				a.paint(styleRole, roleOrKind(l.Shown)), a.matched(l))
 		}
 		return a.out.err
 	})
-	if err == nil && !found {
-		return &exitError{exitFailed}
-	}
-	return err
+	return found, err
 }
 
 // matched returns the line of a match, or where it is long the passage around the match.

@@ -18,10 +18,10 @@ import (
 )
 
 func newImportCmd(a *app) *cobra.Command {
-	var all, dryRun bool
+	var all, everywhere, dryRun, force bool
 	var paths []string
 	cmd := &cobra.Command{
-		Use: "import --all | FILE... | " +
+		Use: "import --all | --everywhere | FILE... | " +
 			"gemini-cli|claude-code|codex|opencode|antigravity|cursor|copilot|qwen|droid|jsonl|adk-events|union-find-json|html",
 		Short: "Import the transcripts of an agent, or a forest",
 		Long: long(`Copies the transcripts of agents, or the forest of another store, into sessions
@@ -38,6 +38,10 @@ becomes the session with its own id, the one with the newest message last. Run t
 at any time: it adds only what is new, and prints a line for each file that had something new, and
 totals. With --dry-run it lists the files.
 
+With --everywhere the command lists the projects of which agents have sessions on this machine, and
+asks once. It then makes a store in each that has none, and imports all there as --all does. It names
+what it leaves out: sessions of directories that are gone, and those begun in the home directory.
+
 With FILE the command imports the transcripts that are named. It sees by their first records whose
 they are; the name of an agent before FILE says it.
 
@@ -48,14 +52,20 @@ HEAD then names the session in which a person spoke last. It stays where it is i
 			"ctx import union-find-json union-find.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case all && len(args) > 0:
-				return usagef("--all finds the transcripts itself: give no FILE")
+			case (all || everywhere) && len(args) > 0:
+				return usagef("--all and --everywhere find the transcripts: give no FILE")
+			case everywhere && (all || len(paths) > 0):
+				return usagef("--everywhere goes without --all and --path")
+			case everywhere:
+				return importEverywhere(a, dryRun, force)
+			case force:
+				return usagef("--force goes with --everywhere")
 			case all:
 				return importAll(a, paths, dryRun)
 			case len(paths) > 0:
 				return usagef("--path goes with --all")
 			case dryRun:
-				return usagef("--dry-run goes with --all")
+				return usagef("--dry-run goes with --all or --everywhere")
 			case len(args) > 0:
 				return importWhosever(a, args)
 			}
@@ -66,7 +76,11 @@ HEAD then names the session in which a person spoke last. It stays where it is i
 		"import every transcript of this project that is on this machine")
 	cmd.Flags().StringArrayVar(&paths, "path", nil,
 		"with --all: only sessions of `DIR`, or also those of a DIR elsewhere; may be given again")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "with --all: list the files, and import nothing")
+	cmd.Flags().BoolVar(&everywhere, "everywhere", false,
+		"make a store for each project that agents have sessions of, and import them")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false,
+		"list the files, or the projects, and import nothing")
+	cmd.Flags().BoolVarP(&force, "force", "f", false, "with --everywhere: do not ask")
 	for i := range catalog.All() {
 		cmd.AddCommand(newImportFormCmd(a, &catalog.All()[i]))
 	}

@@ -48,11 +48,14 @@ func (a *app) inDatabase(
 }
 
 // listDatabase lists the sessions in a database. The agent's program takes a second or two, so it
-// is asked only if the database has changed.
+// is asked only if the database has changed since the store, which may be nil, was told.
 func (a *app) listDatabase(
 	s *session.Store, q *catalog.Asker, agent *catalog.Agent, path string,
 ) ([]catalog.Listed, error) {
 	name := cache.ImportName(path)
+	if s == nil {
+		return q.List(a.c, agent, path)
+	}
 	if b, _, ok := s.History.Cache.Load(name); ok {
 		var was listing
 		if json.Unmarshal(b, &was) == nil && was.Path == path && was.Mark != "" &&

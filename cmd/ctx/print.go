@@ -124,6 +124,9 @@ func (a *app) end() string {
 
 // answer prints one JSON document on a line. document.Encode defines the fields.
 func (a *app) answer(fields ...any) error {
+	if a.at != nil {
+		fields = slices.Concat([]any{"project", a.at.dir}, fields)
+	}
 	b, err := document.Encode(fields...)
 	if err != nil {
 		return a.out.keep(err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -22,7 +23,7 @@ import (
 type scopeOptions struct {
 	session, branch, role, since, until string
 	reader                              string
-	rewound                             bool
+	rewound, everywhere                 bool
 }
 
 func (o *scopeOptions) flags(a *app, cmd *cobra.Command) {
@@ -38,6 +39,7 @@ func (o *scopeOptions) flags(a *app, cmd *cobra.Command) {
 	f.StringVar(&o.until, "until", "",
 		"only what was said before `TIME`, or on that day, week or month at the latest")
 	f.BoolVar(&o.rewound, "rewound", false, "look at what was rewound, too")
+	everywhereFlag(cmd, &o.everywhere, "look")
 	a.completeFlag(cmd, "session", a.completeSessions())
 	a.completeWords(cmd, "role", searchRoles...)
 }
@@ -52,6 +54,8 @@ func (o *scopeOptions) query(now time.Time) (recall.SearchQuery, error) {
 		return q, usagef("bad --role: %.80q: one of %s", o.role, strings.Join(searchRoles, ", "))
 	case o.branch != "" && o.session == "":
 		return q, usagef("--branch goes with --session")
+	case o.everywhere && (o.session != "" || o.reader != ""):
+		return q, usagef("--everywhere goes without --session and --reader")
 	}
 	for _, n := range []struct{ what, name string }{{"session", o.session}, {"branch", o.branch}} {
 		if n.name != "" {
@@ -105,6 +109,15 @@ func (o *scopeOptions) open(a *app, q *recall.SearchQuery) (*session.Store, *ref
 		q.Reader, err = s.Clusters.NewViewer(view, name, o.reader)
 	}
 	return s, view, err
+}
+
+// places opens the store of the project, or all of this user, to look in.
+func (o *scopeOptions) places(a *app, q *recall.SearchQuery) ([]place, error) {
+	if o.everywhere {
+		return a.everywhere()
+	}
+	s, view, err := o.open(a, q)
+	return []place{{s: s, view: view}}, err
 }
 
 type searchOptions struct {
@@ -172,35 +185,40 @@ func (o *searchOptions) run(a *app, text string) error {
 	if o.remote != "" {
 		return o.askRemote(a, text)
 	}
-	s, view, err := o.open(a, &q)
+	places, err := o.places(a, &q)
 	if err != nil {
 		return err
 	}
 	found := 0
 	if o.sessions {
-		hits, err := s.Recall.SearchSessions(view, q)
-		if err != nil {
-			return err
-		}
-		found = len(hits)
-		for _, h := range hits {
-			if err := a.printSessionHit(h); err != nil {
-				return err
-			}
-		}
+		found, err = printBest(a, places, o.limit, func(p *place) ([]recall.SessionHit, error) {
+			return p.s.Recall.SearchSessions(p.view, q)
+		}, func(x, y recall.SessionHit) int { return cmp.Compare(x.Score, y.Score) },
+			a.printSessionHit)
 	} else {
-		hits, err := s.Recall.Search(view, q)
-		if err != nil {
-			return err
+		most := o.limit
+		if o.clusters {
+			most *= 2 // as many clusters more
 		}
-		found = len(hits)
-		for _, h := range hits {
-			if err := a.printHit(h); err != nil {
-				return err
-			}
-		}
+		found, err = printBest(a, places, most, func(p *place) ([]recall.Hit, error) {
+			return p.s.Recall.Search(p.view, q)
+		}, byScore, a.printHit)
+	}
+	if err != nil {
+		return err
 	}
 	return exitIf(found == 0, exitFailed)
+}
+
+// byScore compares hits: by score, and those of a pattern, which have none, by time.
+func byScore(x, y recall.Hit) int {
+	said := func(h recall.Hit) (t time.Time) {
+		if h.Shown != nil {
+			t = h.Shown.Entry.Time
+		}
+		return t
+	}
+	return cmp.Or(cmp.Compare(x.Score, y.Score), said(x).Compare(said(y)))
 }
 
 func (o *searchOptions) query(now time.Time, text string) (recall.SearchQuery, error) {
@@ -262,7 +280,7 @@ func (a *app) printHit(h recall.Hit) error {
 		title = fmt.Sprintf("cluster %s %s, %s", h.ID.Short(shortLen), document.StateOf(c),
 			plural(int(c.Count), "member", "members"))
 	} else {
-		title = fmt.Sprintf("%s %s%s", a.paint(styleTitle, oneLine(h.Session)),
+		title = fmt.Sprintf("%s %s%s", a.paint(styleTitle, a.named(h.Session)),
 			a.heading(h.Shown), remarks(h))
 	}
 	a.line("%.3f %s\n    %s", h.Score, title, oneLine(h.Excerpt))
@@ -288,7 +306,7 @@ func (a *app) printSessionHit(h recall.SessionHit) error {
 	if a.json {
 		return a.answer(document.SessionHitOf(h))
 	}
-	title := fmt.Sprintf("%s, %s: %s%s", a.paint(styleTitle, oneLine(h.Best.Session)),
+	title := fmt.Sprintf("%s, %s: %s%s", a.paint(styleTitle, a.named(h.Best.Session)),
 		plural(h.Matches, "match", "matches"), a.heading(h.Best.Shown), remarks(h.Best))
 	a.line("%.3f %s\n    %s", h.Score, title, oneLine(h.Best.Excerpt))
 	return a.out.err

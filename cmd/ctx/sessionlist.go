@@ -1,18 +1,18 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/recall"
-	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/refs"
 )
 
 type sessionListOptions struct {
-	cmd   *cobra.Command
-	all   bool
-	limit int
+	cmd             *cobra.Command
+	all, everywhere bool
+	limit           int
 }
 
 func newSessionListCmd(a *app) *cobra.Command {
@@ -27,45 +27,93 @@ which branch of git, and how many messages it has. A star marks the session that
 `+"`ctx list`"+` is the same.
 
 Sessions of subagents are counted with the session that they work for; --all lists them below it.
---json prints every session, with whole names.`, exitNoStore, exitCorrupt),
+--json prints every session, with whole names.
+
+With --everywhere the command lists the sessions of all your projects, wherever it runs, and names
+the project of each. It reads the stores that you made or allowed on this machine, says which of them
+it cannot read, and changes none of them.`, exitNoStore, exitCorrupt),
 		Example: "  ctx session list -n 10\n  ctx session list --json",
 		Args:    between(0, 0),
-		RunE: a.onView(func(s *session.Store, view *refs.View, _ []string) error {
+		RunE: func(*cobra.Command, []string) error {
 			if o.limit < 0 || o.cmd.Flags().Changed("limit") && o.limit == 0 {
 				return usagef("bad --limit: %d: 1 is the least", o.limit)
 			}
-			list, err := s.Recall.Overviews(view)
+			places, err := o.places(a)
 			if err != nil {
 				return err
 			}
-			o.print(a, list)
-			return nil
-		}),
+			lists, err := ofAll(a, places, func(p *place) ([]listed, error) {
+				list, err := p.s.Recall.Overviews(p.view)
+				return listOf(list), err
+			}, func(x, y listed) int { return x.one().Last.Compare(y.one().Last) })
+			if err == nil {
+				o.print(a, lists)
+			}
+			return err
+		},
 	}
 	o.cmd = cmd
 	cmd.Flags().BoolVar(&o.all, "all", false, "list the sessions of subagents, too")
+	everywhereFlag(cmd, &o.everywhere, "list the sessions")
 	cmd.Flags().IntVarP(&o.limit, "limit", "n", 0, "list only the newest `N` sessions")
 	return cmd
 }
 
-func (o *sessionListOptions) print(a *app, list []recall.Overview) {
+// places opens the store of the project, or all of this user.
+func (o *sessionListOptions) places(a *app) ([]place, error) {
+	if o.everywhere {
+		return a.everywhere()
+	}
+	s, view, err := a.openView()
+	return []place{{s: s, view: view}}, err
+}
+
+// listed is a session of a list.
+type listed struct {
+	list []recall.Overview
+	tree *sessionTree
+	i    int
+}
+
+func (l *listed) one() *recall.Overview { return &l.list[l.i] }
+
+// listOf returns the sessions of a store.
+func listOf(list []recall.Overview) (all []listed) {
+	tree := newSessionTree(list)
+	for i := range list {
+		all = append(all, listed{list, tree, i})
+	}
+	return all
+}
+
+func (o *sessionListOptions) print(a *app, all []of[listed]) {
 	if a.json {
-		for i := range newest(list, o.limit) {
-			a.document(document.OverviewOf(&list[i]))
+		for _, one := range newest(all, o.limit) {
+			a.enter(one.place)
+			a.document(document.OverviewOf(one.T.one()))
 		}
 		return
 	}
-	t := newSessionTree(list)
-	p := a.sessionPrinter(list, 2)
-	for _, i := range newest(t.top, o.limit) {
+	all = slices.DeleteFunc(all, func(one of[listed]) bool { return !one.T.tree.isTop(one.T.i) })
+	printers, width := map[*place]*sessionPrinter{}, 0
+	for _, one := range all {
+		if printers[one.place] == nil {
+			printers[one.place] = a.sessionPrinter(one.T.list, 2)
+			width = max(width, printers[one.place].name)
+		}
+	}
+	for _, one := range newest(all, o.limit) {
+		p, t := printers[one.place], one.T.tree
+		p.name, p.project = width, one.place.name
 		star := "  "
-		if list[i].Head {
+		if one.T.one().Head {
 			star = "* "
 		}
-		p.print(star, "", &list[i], t.below(i))
+		p.print(star, "", one.T.one(), t.below(one.T.i))
 		if o.all {
-			t.each(i, "  ",
-				func(child int, indent string) { p.print("  ", indent, &list[child], 0) })
+			t.each(one.T.i, "  ", func(child int, indent string) {
+				p.print("  ", indent, &one.T.list[child], 0)
+			})
 		}
 	}
 }

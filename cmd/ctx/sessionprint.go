@@ -37,6 +37,12 @@ func newSessionTree(list []recall.Overview) *sessionTree {
 	return t
 }
 
+// isTop reports whether a session works for no session of the list.
+func (t *sessionTree) isTop(i int) bool {
+	_, top := slices.BinarySearch(t.top, i)
+	return top
+}
+
 // below returns how many sessions work for one, and for those.
 func (t *sessionTree) below(i int) (n int) {
 	t.each(i, "", func(int, string) { n++ })
@@ -57,6 +63,8 @@ type sessionPrinter struct {
 	short map[string]string
 	name  int // the width of the longest short name
 	width int
+	// The project that the sessions are of, if they are not all of one
+	project string
 }
 
 // The widths of lines where standard output is no terminal, and of the narrowest one.
@@ -104,7 +112,11 @@ func (p *sessionPrinter) print(mark, indent string, o *recall.Overview, below in
 		o = &named
 	}
 	second := indent + strings.Repeat(" ", displaywidth.String(name))
-	second += p.a.paint(styleFaint, cutWidth(p.a.sessionDetails(o, below), left))
+	details := p.a.sessionDetails(o, below)
+	if p.project != "" {
+		details = oneLine(p.project) + ", " + details
+	}
+	second += p.a.paint(styleFaint, cutWidth(details, left))
 	p.a.line("%s\n%s", strings.TrimRight(mark+first, " "), strings.Repeat(" ", len(mark))+second)
 }
 

@@ -24,41 +24,107 @@ import (
 )
 
 func newStatusCmd(a *app) *cobra.Command {
-	return &cobra.Command{
+	everywhere := false
+	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show what is recorded, and what to do next",
 		Long: long(`Shows where the store is, how many sessions and messages of which agents it has,
 when the newest message was said, and the current session, which HEAD names. Then come troubles, and
-what to do next: import what agents have, record each turn as it is said, summarize.`,
+what to do next: import what agents have, record each turn as it is said, summarize.
+
+With --everywhere the command prints a line for each of your projects.`,
 			exitNoStore, exitCorrupt),
 		Example: "  ctx status\n  ctx status --json",
 		Args:    between(0, 0),
-		RunE: a.onView(func(s *session.Store, view *refs.View, _ []string) error {
-			d, err := document.StatusOf(s, view)
+		RunE: func(*cobra.Command, []string) error {
+			if everywhere {
+				return a.statusEverywhere()
+			}
+			s, view, err := a.openView()
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.answer(d)
-			}
-			list, err := s.Recall.Overviews(view)
-			if err != nil {
-				return err
-			}
-			st := &statusPrinter{a: a, d: &d, list: list, by: recordedBy(list),
-				shield: s.Shielded()}
-			_, st.refused = s.Allowed()
-			st.aside, _ = storedir.SetAsides(s.Dir) // fsck says why they cannot be looked for
-			if st.chosen, err = s.Recall.HeadChosen(view, list); err != nil {
-				return err
-			}
-			st.recorded()
-			st.current()
-			st.troubles()
-			st.next(a.projectDir(s))
-			return nil
-		}),
+			return a.status(s, view)
+		},
 	}
+	everywhereFlag(cmd, &everywhere, "say what is recorded")
+	return cmd
+}
+
+func (a *app) status(s *session.Store, view *refs.View) error {
+	d, err := document.StatusOf(s, view)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.answer(d)
+	}
+	list, err := s.Recall.Overviews(view)
+	if err != nil {
+		return err
+	}
+	st := &statusPrinter{a: a, d: &d, list: list, by: recordedBy(list), shield: s.Shielded()}
+	_, st.refused = s.Allowed()
+	st.aside, _ = storedir.SetAsides(s.Dir) // fsck says why they cannot be looked for
+	if st.chosen, err = s.Recall.HeadChosen(view, list); err != nil {
+		return err
+	}
+	st.recorded()
+	st.current()
+	st.troubles()
+	st.next(a.projectDir(s))
+	return nil
+}
+
+// statusEverywhere prints a line for each project of this user, the one with the newest message
+// first.
+func (a *app) statusEverywhere() error {
+	places, err := a.everywhere()
+	if err != nil {
+		return err
+	}
+	type counted struct {
+		d    document.Status
+		last time.Time
+	}
+	all, err := ofAll(a, places, func(p *place) ([]counted, error) {
+		d, err := document.StatusOf(p.s, p.view)
+		if err != nil {
+			return nil, err
+		}
+		list, err := p.s.Recall.Overviews(p.view)
+		one := counted{d: d}
+		for _, o := range list {
+			if o.Last.After(one.last) {
+				one.last = o.Last
+			}
+		}
+		return []counted{one}, err
+	}, func(x, y counted) int { return x.last.Compare(y.last) })
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, one := range all {
+		a.enter(one.place)
+		if a.json {
+			a.document(one.T.d)
+		}
+		newest := "–"
+		if !one.T.last.IsZero() {
+			newest = when.Ago(one.T.last, a.now())
+		}
+		trouble := ""
+		if one.T.d.Trouble != nil {
+			trouble = "hooks failed"
+		}
+		rows = append(rows, []string{oneLine(one.place.name), strconv.Itoa(one.T.d.Sessions),
+			strconv.FormatUint(one.T.d.Messages, 10), newest, trouble, oneLine(one.place.dir)})
+	}
+	if !a.json && len(rows) > 0 {
+		a.titled([]string{"PROJECT", "SESSIONS", "MESSAGES", "NEWEST", "", "IN"}, rows)
+	}
+	return nil
 }
 
 // statusPrinter prints a status for a person, a part after the other.

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// place is a store of this user, open for reading.
+type place struct {
+	name string // of its project; no two places have the same
+	dir  string // of its project
+	s    *session.Store
+	view *refs.View
+}
+
+// everywhereFlag adds --everywhere to a command.
+func everywhereFlag(cmd *cobra.Command, everywhere *bool, what string) {
+	cmd.Flags().BoolVar(everywhere, "everywhere", false, what+
+		" in all stores that ctx allow --list has, of all your projects")
+}
+
+// everywhere opens the stores on the user's list, in the order of their paths. A store that cannot
+// be read is skipped and named on standard error. That a store is gone is said only if the list has
+// no other place of it.
+func (a *app) everywhere() ([]place, error) {
+	list, err := repo.AllowedStores(a.env())
+	if err != nil {
+		return nil, err
+	}
+	var places []place
+	var gone []repo.AllowedStore
+	there := map[string]bool{} // directories and ids of stores
+	for _, one := range list {
+		env := a.env()
+		env.StoreDir = one.Path
+		p := place{dir: filepath.Dir(filepath.Dir(one.Path))}
+		if p.s, err = a.openIn(env); err == nil {
+			if there[p.s.Dir] {
+				continue // two paths lead to it
+			}
+			there[p.s.Dir], there[one.Store] = true, true
+			p.view, err = p.s.Refs.Read()
+		}
+		switch {
+		case errors.Is(err, repo.ErrNoStore):
+			gone = append(gone, one)
+		case err != nil:
+			a.skip(one.Path, err)
+		default:
+			places = append(places, p)
+		}
+	}
+	for _, one := range gone {
+		if !there[one.Store] {
+			a.skip(one.Path, errors.New("it is gone"))
+		}
+	}
+	namePlaces(places)
+	return places, nil
+}
+
+func (a *app) skip(path string, err error) { a.say("ctx: skipped store %q: %v", path, err) }
+
+// namePlaces names each place by the end of its project's path, as long as no other ends so.
+func namePlaces(places []place) {
+	ending := func(dir string, n int) string {
+		parts := strings.Split(filepath.ToSlash(dir), "/")
+		return strings.Join(parts[max(len(parts)-n, 0):], "/")
+	}
+	for i := range places {
+		same := func(n int) bool {
+			name := ending(places[i].dir, n)
+			return name != filepath.ToSlash(places[i].dir) &&
+				slices.ContainsFunc(places, func(p place) bool {
+					return p.dir != places[i].dir && ending(p.dir, n) == name
+				})
+		}
+		n := 1
+		for same(n) {
+			n++
+		}
+		places[i].name = ending(places[i].dir, n)
+	}
+}
+
+// of is something that a place has.
+type of[T any] struct {
+	place *place
+	T     T
+}
+
+// ofAll asks each place, several at once, and returns all answers, the largest by order first. A
+// place that fails is skipped and named; if it is the project's, which was not to be looked for
+// everywhere, its error is returned.
+func ofAll[T any](
+	a *app, places []place, ask func(p *place) ([]T, error), order func(x, y T) int,
+) (all []of[T], err error) {
+	answers, errs := make([][]T, len(places)), make([]error, len(places))
+	next := atomic.Int64{}
+	var wait sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(places)) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(places); i = int(next.Add(1)) - 1 {
+				answers[i], errs[i] = ask(&places[i])
+			}
+		})
+	}
+	wait.Wait()
+	for i := range places {
+		if errs[i] != nil && places[i].name == "" {
+			return nil, errs[i]
+		}
+		if errs[i] != nil {
+			a.skip(places[i].s.Dir, errs[i])
+		}
+		for _, one := range answers[i] {
+			all = append(all, of[T]{&places[i], one})
+		}
+	}
+	if len(places) == 1 {
+		return all, nil // in its own order
+	}
+	slices.SortStableFunc(all, func(x, y of[T]) int {
+		return cmp.Or(order(y.T, x.T), strings.Compare(x.place.dir, y.place.dir))
+	})
+	return all, nil
+}
+
+// printBest asks each place, and prints the first n answers by order, the largest first. It returns
+// how many there are.
+func printBest[T any](
+	a *app, places []place, n int, ask func(p *place) ([]T, error), order func(x, y T) int,
+	print func(T) error,
+) (int, error) {
+	list, err := ofAll(a, places, ask, order)
+	if err != nil {
+		return 0, err
+	}
+	list = newest(list, n)
+	for _, one := range list {
+		a.enter(one.place)
+		if err := print(one.T); err != nil {
+			return 0, err
+		}
+	}
+	return len(list), nil
+}
+
+// enter has what is printed from now on be of a place.
+func (a *app) enter(p *place) {
+	if a.at = nil; p.name != "" {
+		a.at = p
+	}
+}
+
+// named returns the name of a session for a line about something of it, with the project if the
+// command looks everywhere.
+func (a *app) named(session string) string {
+	if a.at != nil {
+		return oneLine(a.at.name + ":" + session)
+	}
+	return oneLine(session)
+}

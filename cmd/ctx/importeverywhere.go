@@ -1,0 +1,186 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/identity"
+)
+
+// foundProject is a project of which agents have sessions on this machine.
+type foundProject struct {
+	dir      string
+	has      bool // a store
+	sessions int
+	bytes    int64
+	agents   []string
+}
+
+// importEverywhere makes a store for each project of which agents have sessions on this machine,
+// after one question, and imports them: it runs `ctx init` and `ctx import --all` there.
+func importEverywhere(a *app, dryRun, force bool) error {
+	a.watchInterrupts()
+	list, sessions := a.foundProjects()
+	if len(list) == 0 {
+		return notFound("a transcript of a project that is on this machine")
+	}
+	var rows [][]string
+	stores := 0
+	for _, p := range list {
+		what := "is there"
+		if !p.has {
+			what = "to be made"
+			stores++
+		}
+		if a.json {
+			a.document("project", p.dir, "store", p.has, "sessions", p.sessions, "bytes", p.bytes,
+				"agents", p.agents)
+		}
+		rows = append(rows, []string{oneLine(p.dir), fmt.Sprint(p.sessions), byteCount(p.bytes),
+			strings.Join(p.agents, ", "), what})
+	}
+	if !a.json && !a.quiet {
+		a.titled([]string{"PROJECT", "SESSIONS", "SIZE", "AGENTS", "STORE"}, rows)
+	}
+	if dryRun {
+		return nil
+	}
+	if err := a.out.Flush(); err != nil {
+		return err
+	}
+	if !force {
+		err := a.confirm("make %s, and import what is new of %s", plural(stores, "store", "stores"),
+			plural(sessions, "session", "sessions"))
+		if err != nil {
+			return err
+		}
+	}
+	failed := 0
+	for _, p := range list {
+		a.say("ctx: import: %s", p.dir)
+		if !a.runIn(p) {
+			failed++
+		}
+		if err := a.c.Err(); err != nil {
+			return err
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%s of %d could not be imported whole", plural(failed, "project", "projects"),
+			len(list))
+	}
+	return nil
+}
+
+// runIn imports the sessions of a project, and reports whether all went well.
+func (a *app) runIn(p foundProject) bool {
+	flags := []string{"-C", p.dir}
+	for name, on := range map[string]bool{"--json": a.json, "-q": a.quiet} {
+		if on {
+			flags = append(flags, name)
+		}
+	}
+	for _, one := range a.overrides {
+		flags = append(flags, "-c", one)
+	}
+	w := a.world
+	w.getenv = func(name string) string {
+		if name == "CTX_DIR" {
+			return ""
+		}
+		return a.getenv(name)
+	}
+	if !p.has {
+		silent := w
+		silent.stdout = io.Discard // the path of the store
+		if run(a.c, silent, append(slices.Clone(flags), "init")) != exitDone {
+			return false
+		}
+	}
+	return run(a.c, w, append(flags, "import", "--all")) == exitDone
+}
+
+// foundProjects returns the projects of which agents have sessions on this machine, the one with
+// the most sessions first, and the number of those sessions. It says what it leaves out: sessions
+// that name no directory, or one that is gone, and those begun in the home directory or above it,
+// since a store there would take in what is said anywhere below.
+func (a *app) foundProjects() (list []foundProject, sessions int) {
+	here := a.sessionsHere(nil, a.asker())
+	by := map[string]*foundProject{}
+	left := map[string]int{}
+	for i, b := range here.all {
+		if b.Parent != "" {
+			continue
+		}
+		dir, has, why := a.projectOf(b.Dir)
+		if why != "" {
+			left[why]++
+			continue
+		}
+		p := by[dir]
+		if p == nil {
+			p = &foundProject{dir: dir, has: has}
+			by[dir] = p
+		}
+		p.sessions++
+		sessions++
+		if info, err := os.Stat(here.of[i].file); err == nil {
+			p.bytes += info.Size()
+		}
+		if agent := here.of[i].agent; !slices.Contains(p.agents, agent) {
+			p.agents = append(p.agents, agent)
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(left)) {
+		a.say("ctx: import: left out: %s %s", plural(left[why], "session", "sessions"), why)
+	}
+	for _, p := range by {
+		slices.Sort(p.agents)
+		list = append(list, *p)
+	}
+	slices.SortFunc(list, func(x, y foundProject) int {
+		return cmp.Or(cmp.Compare(y.sessions, x.sessions), strings.Compare(x.dir, y.dir))
+	})
+	return list, sessions
+}
+
+// projectOf returns the project that a session begun in a directory is of, and whether it has a
+// store; or why none can be made for it.
+func (a *app) projectOf(dir string) (project string, has bool, why string) {
+	if dir == "" {
+		return "", false, "that name no directory"
+	}
+	root, _, ok := identity.Enclosing(dir)
+	if main, linked := identity.MainWorkTree(root); ok && linked {
+		root = main
+	}
+	home := cmp.Or(a.home, string(filepath.Separator))
+	if !ok || identity.Below(home, root) {
+		root = dir
+	}
+	at := dir
+	if !isDir(dir) { // a work tree that was removed, for one
+		at = root
+	}
+	if !isDir(at) {
+		return "", false, "of directories that are gone"
+	}
+	if store := a.storeIn(at); store != "" {
+		return store, true, ""
+	}
+	if identity.Below(home, root) {
+		return "", false, "begun in the home directory or above it"
+	}
+	return root, false, ""
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
