@@ -27,6 +27,7 @@ const (
 	VerbReplace     = "replace"
 	VerbRewind      = "rewind"
 	VerbFollow      = "session-follow" // HEAD goes to where a person spoke
+	VerbAbout       = "session-about"  // title, tags and pin of a session
 	VerbSessionLink = "session-link"
 	VerbSessionRm   = "session-rm"
 	VerbSessionUse  = "session-use"
@@ -52,6 +53,7 @@ var effects = [...]struct {
 
 	{VerbRewind, format.Effects{Moves: true, Undo: format.UndoTakes}},
 	{VerbState, format.Effects{Moves: true, Undo: format.UndoTakes}},
+	{VerbAbout, format.Effects{Moves: true, Undo: format.UndoTakes}},
 	{VerbSessionLink, format.Effects{Moves: true, Undo: format.UndoTakes}},
 	{VerbSessionRm, format.Effects{Removes: true, Undo: format.UndoTakes}},
 	{VerbUndo, format.Effects{Moves: true, Restores: true, Undo: format.UndoIsUndo}},

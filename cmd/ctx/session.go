@@ -14,13 +14,14 @@ import (
 
 func newSessionCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "session list|show|use|fork|rm|link|state|model",
+		Use:   "session list|show|use|rename|tag|pin|unpin|fork|rm|link|state|model",
 		Short: "Manage sessions and their state",
 		Long: long(`A session is one conversation, with one or more branches. HEAD names the current
 session, which commands use by default.`),
 		Example: "  ctx session list\n  ctx session use work",
 	}
 	return group(cmd, newSessionListCmd(a), newSessionShowCmd(a), newSessionUseCmd(a),
+		newSessionRenameCmd(a), newSessionTagCmd(a), newSessionPinCmd(a), newSessionUnpinCmd(a),
 		newSessionForkCmd(a), newSessionRmCmd(a),
 		newSessionLinkCmd(a), newSessionStateCmd(a), newSessionModelCmd(a))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -18,13 +19,15 @@ type sessionListOptions struct {
 func newSessionListCmd(a *app) *cobra.Command {
 	o := &sessionListOptions{}
 	cmd := &cobra.Command{
-		Use:   "list",
+		Use:   "list [WORDS...]",
 		Short: "List the sessions",
-		Long: long(`Lists the sessions, the one with the newest message first. The first line of
-each has the beginning of its name, which every command accepts, and its title: the agent's own, or
-else the first prompt. The second line says when its newest message was said, in which agent and on
-which branch of git, and how many messages it has. A star marks the session that HEAD names.
-`+"`ctx list`"+` is the same.
+		Long: long(`Lists the sessions, the pinned ones and then the one with the newest message first.
+The first line of each has the beginning of its name, which every command accepts, and its title:
+the one of `+"`ctx session rename`"+`, the agent's own, or else the first prompt. The second line has
+its tags, says when its newest message was said, in which agent and on which branch of git, and how
+many messages it has. A star marks the session that HEAD names. `+"`ctx list`"+` is the same.
+
+With WORDS the command lists the sessions that have each of them in their title, tags or name.
 
 Sessions of subagents are counted with the session that they work for; --all lists them below it.
 --json prints every session, with whole names.
@@ -32,9 +35,8 @@ Sessions of subagents are counted with the session that they work for; --all lis
 With --everywhere the command lists the sessions of all your projects, wherever it runs, and names
 the project of each. It reads the stores that you made or allowed on this machine, says which of them
 it cannot read, and changes none of them.`, exitNoStore, exitCorrupt),
-		Example: "  ctx session list -n 10\n  ctx session list --json",
-		Args:    between(0, 0),
-		RunE: func(*cobra.Command, []string) error {
+		Example: "  ctx session list -n 10\n  ctx session list flaky test --json",
+		RunE: func(_ *cobra.Command, words []string) error {
 			if o.limit < 0 || o.cmd.Flags().Changed("limit") && o.limit == 0 {
 				return usagef("bad --limit: %d: 1 is the least", o.limit)
 			}
@@ -44,8 +46,10 @@ it cannot read, and changes none of them.`, exitNoStore, exitCorrupt),
 			}
 			lists, err := ofAll(a, places, func(p *place) ([]listed, error) {
 				list, err := p.s.Recall.Overviews(p.view)
-				return listOf(list), err
-			}, func(x, y listed) int { return x.one().Last.Compare(y.one().Last) })
+				return listOf(chosen(list, words)), err
+			}, func(x, y listed) int {
+				return cmp.Or(byPin(*y.one(), *x.one()), x.one().Last.Compare(y.one().Last))
+			})
 			if err == nil {
 				o.print(a, lists)
 			}
@@ -57,6 +61,26 @@ it cannot read, and changes none of them.`, exitNoStore, exitCorrupt),
 	everywhereFlag(cmd, &o.everywhere, "list the sessions")
 	cmd.Flags().IntVarP(&o.limit, "limit", "n", 0, "list only the newest `N` sessions")
 	return cmd
+}
+
+// chosen returns the sessions of a list that have some words, the pinned ones first.
+func chosen(list []recall.Overview, words []string) []recall.Overview {
+	if len(words) > 0 {
+		list = slices.DeleteFunc(list, func(o recall.Overview) bool { return !o.HasWords(words) })
+	}
+	slices.SortStableFunc(list, byPin)
+	return list
+}
+
+// byPin compares sessions: those that are pinned come first.
+func byPin(a, b recall.Overview) int {
+	switch {
+	case a.About.Pinned == b.About.Pinned:
+		return 0
+	case a.About.Pinned:
+		return -1
+	}
+	return 1
 }
 
 // places opens the store of the project, or all of this user.

@@ -131,6 +131,9 @@ func (a *app) sessionTitle(o *recall.Overview) string {
 // sessionDetails says when a session was, how long it is, and where it was.
 func (a *app) sessionDetails(o *recall.Overview, below int) string {
 	var said []string
+	if tags := tagsText(o.About); tags != "" {
+		said = append(said, tags)
+	}
 	if !o.Last.IsZero() {
 		said = append(said, when.Ago(o.Last, a.now()))
 	}

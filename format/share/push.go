@@ -23,6 +23,7 @@ type Push struct {
 	Branches []Branch    // that have another tip than before, or are shared since, sorted
 	Ends     []Branch    // that are shared no more, sorted; without a tip
 	Parents  []Parent    // of shared sessions that work for another, where they changed, sorted
+	Abouts   []About     // what is said of shared sessions, where that changed, sorted
 	Forest   format.ID   // the clusters of what is shared; zero where they are those of before
 	Forgot   []format.ID // objects whose bodies the store has forgotten since, sorted
 }
@@ -37,6 +38,12 @@ type Branch struct {
 // known.
 type Parent struct {
 	Session, Of, Call string
+}
+
+// About names the blob with what is said of a session; zero where nothing is said any more.
+type About struct {
+	Session string
+	Blob    format.ID
 }
 
 // Compare orders branches by session and name.
@@ -70,6 +77,13 @@ func (p *Push) Encode() ([]byte, error) {
 			w.line("parent", w.name(parent.Session), w.name(parent.Of))
 		}
 	}
+	for _, about := range p.Abouts {
+		if about.Blob.IsZero() {
+			w.line("about", w.name(about.Session))
+		} else {
+			w.line("about", w.name(about.Session), about.Blob.String())
+		}
+	}
 	if !p.Forest.IsZero() {
 		w.line("forest", p.Forest.String())
 	}
@@ -96,6 +110,11 @@ func (p *Push) check() error {
 	for i, parent := range p.Parents {
 		if i > 0 && p.Parents[i-1].Session >= parent.Session || parent.Session == parent.Of {
 			return errors.New("parents are not in order, each session once and with another one")
+		}
+	}
+	for i, about := range p.Abouts {
+		if i > 0 && p.Abouts[i-1].Session >= about.Session {
+			return errors.New("what is said of sessions is not in order, each once")
 		}
 	}
 	for i, id := range p.Forgot {
@@ -144,6 +163,10 @@ func DecodePush(b []byte) (p *Push, digest format.ID, err error) {
 			p.Parents = append(p.Parents, Parent{r.name(f[0]), r.name(f[1]), r.name(f[2])})
 		case key == "parent" && len(f) == 2:
 			p.Parents = append(p.Parents, Parent{Session: r.name(f[0]), Of: r.name(f[1])})
+		case key == "about" && len(f) == 2:
+			p.Abouts = append(p.Abouts, About{r.name(f[0]), r.id(f[1])})
+		case key == "about" && len(f) == 1:
+			p.Abouts = append(p.Abouts, About{Session: r.name(f[0])})
 		case key == "forest" && len(f) == 1:
 			p.Forest = r.id(f[0])
 		case key == "forgot" && len(f) == 1:

@@ -34,7 +34,8 @@ func samplePushes() []*share.Push {
 				{Session: "c", Name: "child", Tip: two}},
 			Ends: []share.Branch{{Session: "gone", Name: "main"}},
 			Parents: []share.Parent{{Session: "a b", Of: "c", Call: "call 1"},
-				{Session: "c", Of: "d"}}},
+				{Session: "c", Of: "d"}},
+			Abouts: []share.About{{Session: "a b", Blob: two}, {Session: "c"}}},
 	}
 }
 

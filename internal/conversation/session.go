@@ -2,16 +2,62 @@ package conversation
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // Use makes HEAD name a session, since somebody chose it.
 func (s *Writer) Use(ctx context.Context, session string) error {
 	return s.setHEAD(ctx, refs.VerbSessionUse, session)
+}
+
+// SetAbout changes what is said of a session of this store, in one operation, and returns what is
+// said now. It sanitizes it as Append sanitizes messages. An undo of the session takes it back; a
+// rewind leaves it alone. Errors: ErrInput, ErrRefused, ErrNotFound.
+func (s *Writer) SetAbout(
+	ctx context.Context, session string, change func(*history.About),
+) (about history.About, found []sanitize.Finding, err error) {
+	err = s.Locked(ctx, func(t *Tx) error {
+		view, ref := t.store.View, history.AboutRef(session)
+		if len(view.Names("sessions/"+session+"/")) == 0 {
+			return history.UnknownSession(session, history.MainBranch)
+		}
+		if err := history.CheckOwn(view, session); err != nil {
+			return err
+		}
+		was, err := t.AboutOf(view, session)
+		if err != nil {
+			return err
+		}
+		about = was
+		about.Tags = slices.Clone(was.Tags)
+		change(&about)
+		b, err := about.Encode()
+		if err == nil {
+			b, found, err = sanitize.JSON(b)
+		}
+		if err == nil {
+			about, err = history.DecodeAbout(b)
+		}
+		if err == nil {
+			err = t.CheckForgotten(b)
+		}
+		if err != nil {
+			return err
+		}
+		u := format.RefUpdate{Name: ref, Old: view.Get(ref)}
+		if u.New, err = t.blob(b); err != nil || u.New == u.Old {
+			return err
+		}
+		return t.store.Commit(&format.Operation{Verb: refs.VerbAbout, Session: session,
+			Refs: []format.RefUpdate{u}})
+	})
+	return about, found, err
 }
 
 // FollowTo makes HEAD name a session, since a person spoke there.

@@ -354,7 +354,7 @@ func (c *StateChange) Clean() ([]sanitize.Finding, error) {
 func sessionState(v *refs.View, session string) (names []string) {
 	origin := history.OriginRef(history.OriginOf(v, session), session)
 	for _, name := range []string{history.StateRefs + "session/" + session,
-		history.ParentRef(session), origin} {
+		history.ParentRef(session), history.AboutRef(session), origin} {
 		if v.Get(name).Exists() {
 			names = append(names, name)
 		}

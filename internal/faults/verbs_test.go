@@ -201,6 +201,11 @@ func verbs() []verb {
 				true)
 			return err
 		})},
+		{name: "session rename", do: on(func(s *session.Store) error {
+			_, _, err := s.Conversation.SetAbout(bg, "talk",
+				func(about *history.About) { about.Title, about.Pinned = "the parser", true })
+			return err
+		})},
 		{name: "session model", do: on(func(s *session.Store) error {
 			_, err := s.Conversation.SetModel(bg, "talk", main, "gemini-2.5-flash")
 			return err

@@ -25,7 +25,7 @@ const ForestRef = "forests/" + MainForest
 func ForestRefOf(name string) string { return "forests/" + name }
 
 // StateRefs begins the names of refs that hold state: state/session/S, state/app/A, state/user/A/U,
-// and state/parent/S for who called a session.
+// state/parent/S for who called a session, and state/about/S for what is said of one.
 const StateRefs = "state/"
 
 // RefName is the name of the ref of a session's branch.

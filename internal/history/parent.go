@@ -28,19 +28,12 @@ func ParentRef(session string) string { return StateRefs + "parent/" + session }
 
 // ParentOf returns who a session works for; ok is false where it works for nobody.
 func (s *Reader) ParentOf(v *refs.View, session string) (p Parent, ok bool, err error) {
-	id := v.Get(ParentRef(session)).ID
-	if id.IsZero() {
-		return p, false, nil
-	}
-	raw, err := s.Objects.Get(id)
-	if err != nil && ButGone(err) == nil {
-		return p, false, nil
-	}
-	if err != nil {
-		return p, false, fmt.Errorf("cannot read %s: %w", ParentRef(session), err)
+	b, err := s.stateBlob(v, ParentRef(session))
+	if b == nil || err != nil {
+		return p, false, err
 	}
 	var doc ParentDoc
-	if err := json.Unmarshal(raw.Body, &doc); err != nil || doc.V != 1 || doc.Session == "" {
+	if err := json.Unmarshal(b, &doc); err != nil || doc.V != 1 || doc.Session == "" {
 		return p, false, fmt.Errorf("cannot read %s: unknown form", ParentRef(session))
 	}
 	return doc.Parent, true, nil

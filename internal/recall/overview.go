@@ -19,16 +19,32 @@ import (
 // of the first one if there is no main.
 type Overview struct {
 	Session
-	Title string // of the agent, or else the beginning of the first prompt; "" if there is neither
-	Named bool   // an agent keeps the title
-	Agent string // in the source of the newest message that an agent said; "" if there is none
-	Git   string // the branch of git that was checked out last; "" if no agent tells
+	// Title is what a person called the session, else the agent's, or else the beginning of the
+	// first prompt; "" if there is none of these.
+	Title string
+	About history.About // what a person said of it
+	Named bool          // a person or an agent keeps the title
+	Agent string        // in the source of the newest message of an agent; "" if there is none
+	Git   string        // the branch of git that was checked out last; "" if no agent tells
 	// First and Last are the times of the first and of the newest message; zero if there is none.
 	First, Last time.Time
 	Spoke       time.Time // when a person said the newest message; zero if nobody did
 	// Also, for a session of another store, is the session of this one with the same beginning: one
 	// that goes on from the same message, or that was imported from the same transcript. "" for none.
 	Also string
+}
+
+// HasWords reports whether each of some words is in the title, the tags or the name of a session.
+// Capitals do not matter. "#word" is a tag.
+func (o *Overview) HasWords(words []string) bool {
+	text := strings.ToLower(strings.Join(
+		append([]string{o.Title, o.Name, ""}, o.About.Tags...), "\n#") + "\n")
+	for _, word := range words {
+		if word = strings.ToLower(word); word == "" || !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
 }
 
 // maxTitle is the most bytes of a title.
@@ -93,7 +109,8 @@ func setAlso(view *refs.View, list []Overview, rows []overviewRow) {
 func (o *overviews) has(view *refs.View, one *Session) bool {
 	b, row := mainOf(one), o.row(one.Name)
 	return row != nil && row.branch == b.Name && row.tip == b.Value.ID &&
-		row.link == view.Get(history.ParentRef(one.Name)).ID
+		row.link == view.Get(history.ParentRef(one.Name)).ID &&
+		row.aboutID == view.Get(history.AboutRef(one.Name)).ID
 }
 
 // readRow returns the row of a session, which goes on from the known one.
@@ -108,7 +125,12 @@ func (s *Reader) readRow(view *refs.View, one *Session, known *overviews) (overv
 	}
 	row.branch, row.tip, row.seq, row.parent = b.Name, b.Value.ID, b.Seq, one.Parent
 	row.link = view.Get(history.ParentRef(one.Name)).ID
-	return row, nil
+	row.aboutID = view.Get(history.AboutRef(one.Name)).ID
+	about, err := s.AboutOf(view, one.Name)
+	if err == nil {
+		row.about, err = about.Encode()
+	}
+	return row, err
 }
 
 func mainOf(one *Session) *history.Branch {

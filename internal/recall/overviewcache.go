@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"time"
@@ -13,7 +14,7 @@ import (
 )
 
 // overviewVersion is that of what a row holds, and of the rules by which it is found.
-const overviewVersion = 4
+const overviewVersion = 5
 
 var errOverviews = errors.New("not the overviews of sessions")
 
@@ -24,6 +25,8 @@ type overviewRow struct {
 	tip             format.ID
 	seq             uint64
 	link            format.ID // the blob that names the parent
+	aboutID         format.ID // the blob with what is said of the session
+	about           []byte
 	parent          *history.Parent
 	said            titles.Said
 	prompt, agent   string
@@ -65,9 +68,8 @@ func (o *overviews) parentOf(session string, link format.ID) (p *history.Parent,
 func (r *overviewRow) overview(one *Session) Overview {
 	o := Overview{Session: *one, Title: cutTitle(r.said.Name), Agent: r.agent, Git: r.said.Git,
 		First: r.first, Last: r.last, Spoke: r.spoke}
-	if o.Title == "" {
-		o.Title = cutTitle(r.said.Title)
-	}
+	o.About, _ = history.DecodeAbout(r.about)
+	o.Title = cmp.Or(o.About.Title, o.Title, cutTitle(r.said.Title))
 	if o.Named = o.Title != ""; !o.Named {
 		o.Title = r.prompt
 	}
@@ -103,7 +105,7 @@ func encodeOverviews(rows []overviewRow) []byte {
 	b = binary.AppendUvarint(b, uint64(len(rows)))
 	for i := range rows {
 		r := &rows[i]
-		b = append(append(b, r.tip[:]...), r.link[:]...)
+		b = append(append(append(b, r.tip[:]...), r.link[:]...), r.aboutID[:]...)
 		b = binary.AppendUvarint(b, r.seq)
 		b = binary.AppendVarint(b, millis(r.first))
 		b = binary.AppendVarint(b, millis(r.last))
@@ -118,7 +120,7 @@ func encodeOverviews(rows []overviewRow) []byte {
 		}
 		b = append(b, apart)
 		for _, s := range []string{r.session, r.branch, r.said.Name, r.said.Title, r.said.Git,
-			r.prompt, r.agent, r.origin, p.Session, p.Call} {
+			r.prompt, r.agent, r.origin, p.Session, p.Call, string(r.about)} {
 			b = varint.AppendString(b, s)
 		}
 	}
@@ -129,7 +131,7 @@ func encodeOverviews(rows []overviewRow) []byte {
 const idSize = uint64(len(format.ID{}))
 
 // rowSize is the least size of an encoded row.
-const rowSize = 2*idSize + 4 + 1 + 10
+const rowSize = 3*idSize + 4 + 1 + 11
 
 func decodeOverviews(b []byte) ([]overviewRow, error) {
 	r := varint.Reader{Rest: b}
@@ -141,14 +143,16 @@ func decodeOverviews(b []byte) ([]overviewRow, error) {
 		row := &rows[i]
 		copy(row.tip[:], r.Take(idSize))
 		copy(row.link[:], r.Take(idSize))
+		copy(row.aboutID[:], r.Take(idSize))
 		row.seq = r.Uvarint()
 		row.first, row.last = fromMillis(r.Varint()), fromMillis(r.Varint())
 		row.spoke = fromMillis(r.Varint())
-		p := history.Parent{Apart: r.Bool()}
+		p, about := history.Parent{Apart: r.Bool()}, ""
 		for _, s := range []*string{&row.session, &row.branch, &row.said.Name, &row.said.Title,
-			&row.said.Git, &row.prompt, &row.agent, &row.origin, &p.Session, &p.Call} {
+			&row.said.Git, &row.prompt, &row.agent, &row.origin, &p.Session, &p.Call, &about} {
 			*s = r.String()
 		}
+		row.about = []byte(about)
 		if p.Session != "" {
 			row.parent = &p
 		} else if p != (history.Parent{}) {

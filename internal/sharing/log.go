@@ -174,13 +174,14 @@ type published struct {
 	digest format.ID
 	tips   map[share.Branch]format.ID // by branch without its tip
 	parent map[string]share.Parent    // by session
+	about  map[string]format.ID       // by session
 	forest format.ID
 	forgot map[format.ID]bool
 }
 
 func newPublished() *published {
 	return &published{tips: map[share.Branch]format.ID{}, parent: map[string]share.Parent{},
-		forgot: map[format.ID]bool{}}
+		about: map[string]format.ID{}, forgot: map[format.ID]bool{}}
 }
 
 // apply takes further pushes.
@@ -193,10 +194,14 @@ func (p *published) apply(steps []step) {
 			delete(p.tips, b)
 			if len(p.tipsOf(b.Session)) == 0 {
 				delete(p.parent, b.Session)
+				delete(p.about, b.Session)
 			}
 		}
 		for _, parent := range s.Parents {
 			p.parent[parent.Session] = parent
+		}
+		for _, about := range s.Abouts {
+			p.about[about.Session] = about.Blob
 		}
 		if !s.Forest.IsZero() {
 			p.forest = s.Forest

@@ -1,7 +1,9 @@
 package sharing
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -11,16 +13,18 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // maxParents limits how many sessions of another store may work for one another in a chain.
 const maxParents = 64
 
-// parents returns for which sessions shared ones work, where that is not told yet. The name of a
-// session that stays does not leave with the one that works for it.
-func (x *Sharer) parents(
-	view *refs.View, base *published, p *share.Push,
-) (list []share.Parent, err error) {
+// tell adds to p for which sessions shared ones work, and what is said of them, where that is not
+// told yet. It returns the objects of what is said. The name of a session that stays does not leave
+// with the one that works for it, and what has a secret stays.
+func (x *Sharer) tell(
+	ctx context.Context, view *refs.View, base *published, p *share.Push, report *PushReport,
+) (said []chosenObject, err error) {
 	leaves := map[string]bool{}
 	for b := range base.tips {
 		leaves[b.Session] = true
@@ -32,6 +36,20 @@ func (x *Sharer) parents(
 		if !leaves[session] || !x.o.Rule.Shares(session) {
 			continue
 		}
+		if blob := view.Get(history.AboutRef(session)).ID; blob != base.about[session] {
+			found := PushedSession{}
+			if !blob.IsZero() {
+				if err := x.examine(ctx, []format.ID{blob}, &found); err != nil {
+					return nil, err
+				}
+				said = append(said, chosenObject{id: blob, session: session})
+			}
+			if report.Findings = append(report.Findings, found.Findings...); found.Held() {
+				said = said[:len(said)-1]
+			} else {
+				p.Abouts = append(p.Abouts, share.About{Session: session, Blob: blob})
+			}
+		}
 		of, ok, err := x.s.History.ParentOf(view, session)
 		if err != nil {
 			return nil, err
@@ -40,9 +58,49 @@ func (x *Sharer) parents(
 		if !ok || one == base.parent[session] || !leaves[one.Of] || !x.o.Rule.Shares(one.Of) {
 			continue
 		}
-		list = append(list, one)
+		p.Parents = append(p.Parents, one)
 	}
-	return list, nil
+	return said, nil
+}
+
+// takeAbouts adds to an operation what is said of the sessions of the store.
+func (p *pulling) takeAbouts(add func(string, format.Value)) error {
+	for _, session := range slices.Sorted(maps.Keys(p.news.about)) {
+		v := format.Value{}
+		if id := p.news.about[session]; !id.IsZero() {
+			v = format.Value{Kind: format.ObjectValue, ID: id}
+			raw, err := p.x.object(id)
+			if err == nil && raw.Body != nil {
+				if _, err := history.DecodeAbout(raw.Body); err != nil {
+					return tampered("what is said of session %s: %v", sanitize.Line(session), err)
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+		add(history.AboutRef(history.SharedName(session, p.of.label)), v)
+	}
+	return nil
+}
+
+// forgottenAbouts returns what the store has said of its sessions and forgotten since. What a
+// session of this store has, too, stays.
+func (p *pulling) forgottenAbouts() (list []format.ID, err error) {
+	stays := map[format.ID]bool{}
+	for _, ref := range p.view.Names(history.AboutRefs) {
+		session, id := ref[len(history.AboutRefs):], p.view.Get(ref).ID
+		if label, shared := history.Owner(p.view, session); !shared || label != p.of.label {
+			stays[id] = true
+		} else if p.news.forgot[id] {
+			list = append(list, id)
+		}
+	}
+	return slices.DeleteFunc(list, func(id format.ID) bool {
+		gone, bad := p.x.s.Objects.Forgotten(id)
+		err = errors.Join(err, bad)
+		return gone || stays[id]
+	}), err
 }
 
 // link adds to an operation which sessions of the store work for which. A link that would let a
@@ -74,6 +132,7 @@ func (p *pulling) link(t *store.Tx, add func(string, format.Value)) error {
 			return !p.ends[share.Branch{Session: own, Name: name}]
 		}) {
 			add(history.ParentRef(session), format.Value{})
+			add(history.AboutRef(session), format.Value{})
 		}
 	}
 	return nil

@@ -24,6 +24,9 @@ func (x *Sharer) cache(p *published) {
 	for _, session := range slices.Sorted(maps.Keys(p.parent)) {
 		all.Parents = append(all.Parents, p.parent[session])
 	}
+	for _, session := range slices.Sorted(maps.Keys(p.about)) {
+		all.Abouts = append(all.Abouts, share.About{Session: session, Blob: p.about[session]})
+	}
 	for id := range p.forgot {
 		all.Forgot = append(all.Forgot, id)
 	}

@@ -377,6 +377,11 @@ func (p *pulling) forget(ctx context.Context) error {
 			here = append(here, id)
 		}
 	}
+	said, err := p.forgottenAbouts()
+	if err != nil {
+		return err
+	}
+	here = append(here, said...)
 	slices.SortFunc(p.one.Asked, format.ID.Compare)
 	if len(here) == 0 {
 		return nil
@@ -693,7 +698,7 @@ func (p *pulling) take(ctx context.Context) error {
 			p.one.Ended = append(p.one.Ended, history.SharedName(b.Session, p.of.label))
 			add(p.ref(b), format.Value{})
 		}
-		if err := p.link(t, add); err != nil {
+		if err := errors.Join(p.link(t, add), p.takeAbouts(add)); err != nil {
 			return err
 		}
 		if v, moves, err := p.takeForest(t); err != nil {

@@ -87,9 +87,11 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	if err != nil {
 		return report, err
 	}
-	if p.Parents, err = x.parents(view, base, p); err != nil {
+	said, err := x.tell(ctx, view, base, p, &report)
+	if err != nil {
 		return report, err
 	}
+	chosen = append(chosen, said...)
 	if p.Forgot, err = x.forgotten(base, p, chosen); err != nil {
 		return report, err
 	}
@@ -118,7 +120,8 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 		}
 	}
 	report.Forgot = len(p.Forgot)
-	if len(p.Branches)+len(p.Ends)+len(p.Parents)+len(p.Forgot) == 0 && p.Forest.IsZero() {
+	if len(p.Branches)+len(p.Ends)+len(p.Parents)+len(p.Abouts)+len(p.Forgot) == 0 &&
+		p.Forest.IsZero() {
 		if o.DryRun {
 			return report, nil
 		}

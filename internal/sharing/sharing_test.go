@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -1032,6 +1033,65 @@ func TestParents(t *testing.T) {
 	late := newParty(t, "late")
 	late.pull(r)
 	sound(t, late)
+}
+
+// What is said of a session is said in other stores, too, and goes when it is taken back or
+// forgotten.
+func TestAbouts(t *testing.T) {
+	r := open(t, place(t))
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	a.say("work", "hello")
+	name := func(title string) {
+		t.Helper()
+		_, _, err := a.Conversation.SetAbout(t.Context(), "work", func(about *history.About) {
+			about.Title, about.Tags, about.Pinned = title, []string{"ci"}, true
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	push := func(want history.About) {
+		t.Helper()
+		x, err := sharing.Open(t.Context(), a.Store, r, a.options("all"))
+		if err == nil {
+			_, err = x.Push(t.Context(), sharing.PushOptions{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		late := newParty(t, "late")
+		late.pull(r)
+		b.pull(r)
+		for _, p := range []*party{b, late} {
+			got, err := p.History.AboutOf(storetest.View(t, p.Store), "work@laptop")
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%+v is said, want %+v, error %v", got, want, err)
+			}
+			sound(t, p)
+		}
+	}
+	of := func(title string) history.About {
+		return history.About{V: 1, Title: title, Tags: []string{"ci"}, Pinned: true}
+	}
+	push(history.About{})
+	name("the parser")
+	push(of("the parser"))
+	name("the printer")
+	push(of("the printer"))
+	if _, err := a.Conversation.Undo(t.Context(), "work"); err != nil {
+		t.Fatal(err)
+	}
+	push(of("the parser"))
+	ref := history.AboutRef("work")
+	gone := storetest.View(t, a.Store).Get(ref).ID
+	_, err := forget.Run(t.Context(), a.Store, forget.Options{Text: "the parser"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	push(history.About{})
+	if forgot, err := b.Objects.Forgotten(gone); !forgot || err != nil {
+		t.Errorf("the other store has the words still: %v", err)
+	}
 }
 
 // Two stores of one label are told apart, and neither takes the name of a session that is there.

@@ -54,25 +54,30 @@ func SessionOf(s recall.Session) Session {
 // Overview is a session with what a person recognizes it by.
 type Overview struct {
 	Session
-	Title     *string `json:"title"`
-	TitleFrom *string `json:"title_from"` // "agent" or "prompt"
-	Agent     *string `json:"agent"`
-	GitBranch *string `json:"git_branch"`
-	First     *string `json:"first"` // the time of the first message
-	Last      *string `json:"last"`  // the time of the newest message
-	Also      *string `json:"also"`  // the session of this store with the same beginning
+	Title     *string  `json:"title"`
+	TitleFrom *string  `json:"title_from"` // "user", "agent" or "prompt"
+	Tags      []string `json:"tags"`
+	Pinned    bool     `json:"pinned"`
+	Agent     *string  `json:"agent"`
+	GitBranch *string  `json:"git_branch"`
+	First     *string  `json:"first"` // the time of the first message
+	Last      *string  `json:"last"`  // the time of the newest message
+	Also      *string  `json:"also"`  // the session of this store with the same beginning
 }
 
 // OverviewOf returns the document of a session.
 func OverviewOf(o *recall.Overview) Overview {
 	d := Overview{
-		Session: SessionOf(o.Session), Title: OrNull(o.Title), Agent: OrNull(o.Agent),
+		Session: SessionOf(o.Session), Title: OrNull(o.Title),
+		Tags: append([]string{}, o.About.Tags...), Pinned: o.About.Pinned, Agent: OrNull(o.Agent),
 		GitBranch: OrNull(o.Git),
 		First:     timeOrNull(o.First), Last: timeOrNull(o.Last), Also: OrNull(o.Also),
 	}
 	if o.Title != "" {
 		from := "prompt"
-		if o.Named {
+		if o.About.Title != "" {
+			from = "user"
+		} else if o.Named {
 			from = "agent"
 		}
 		d.TitleFrom = &from

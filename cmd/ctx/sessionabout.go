@@ -1,0 +1,137 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
+)
+
+// newSessionRenameCmd and the commands below change what is said of a session.
+func newSessionRenameCmd(a *app) *cobra.Command {
+	return a.aboutCmd(&cobra.Command{
+		Use:   "rename SESSION TITLE...",
+		Short: "Give a session a title",
+		Long: long(`Gives a session a title, which stands in place of the agent's and of the first
+prompt wherever a session is shown. An empty TITLE takes it away again. The title travels with the
+session to other stores, and `+"`ctx undo -s SESSION`"+` takes the change back.`, exitNoStore,
+			exitLocked, exitStale, exitCorrupt, exitNotFound),
+		Example: "  ctx session rename work the flaky test\n  ctx session rename work ''",
+		Args:    between(2, -1),
+	}, func(about *history.About, words []string) {
+		about.Title = strings.Join(strings.Fields(strings.Join(words, " ")), " ")
+	})
+}
+
+func newSessionTagCmd(a *app) *cobra.Command {
+	var remove []string
+	cmd := a.aboutCmd(&cobra.Command{
+		Use:   "tag SESSION [TAG | +TAG | -TAG]...",
+		Short: "Add tags to a session, and remove them",
+		Long: long(`Adds a TAG or +TAG to a session, removes -TAG, and prints the tags that the
+session has. `+"`ctx list`"+` prints them, and `+"`ctx list TAG`"+` lists the sessions that have one.
+Tags travel with the session to other stores, and `+"`ctx undo -s SESSION`"+` takes the change back.`,
+			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
+		Example: "  ctx session tag work ci later\n  ctx session tag work --remove later",
+		Args:    between(1, -1),
+	}, func(about *history.About, tags []string) {
+		for _, tag := range tags {
+			about.Tags = append(about.Tags, strings.TrimPrefix(tag, "+"))
+		}
+		slices.Sort(about.Tags)
+		about.Tags = slices.DeleteFunc(slices.Compact(about.Tags),
+			func(tag string) bool { return slices.Contains(remove, tag) })
+	})
+	cmd.Flags().StringArrayVarP(&remove, "remove", "d", nil, "remove `TAG`, as -TAG does")
+	return cmd
+}
+
+func newSessionPinCmd(a *app) *cobra.Command {
+	return a.aboutCmd(&cobra.Command{
+		Use:   "pin SESSION",
+		Short: "Put a session first in lists",
+		Long: long("Puts a session first in `ctx list`, before those that are not pinned.",
+			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
+		Example: "  ctx session pin work",
+		Args:    between(1, 1),
+	}, func(about *history.About, _ []string) { about.Pinned = true })
+}
+
+func newSessionUnpinCmd(a *app) *cobra.Command {
+	return a.aboutCmd(&cobra.Command{
+		Use:   "unpin SESSION",
+		Short: "Put a session back among the others",
+		Long: long("Lists a session by its newest message again, after `ctx session pin`.",
+			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
+		Example: "  ctx session unpin work",
+		Args:    between(1, 1),
+	}, func(about *history.About, _ []string) { about.Pinned = false })
+}
+
+// aboutCmd completes a command whose first argument is a session of which it changes what is said.
+func (a *app) aboutCmd(
+	cmd *cobra.Command, change func(about *history.About, rest []string),
+) *cobra.Command {
+	cmd.ValidArgsFunction = a.completeSessions()
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		s, view, err := a.openView()
+		if err != nil {
+			return err
+		}
+		one, err := sessionNamed(s, view, args[:1])
+		if err != nil {
+			return err
+		}
+		about, found, err := s.Conversation.SetAbout(a.c, one.Name,
+			func(about *history.About) { change(about, args[1:]) })
+		if err != nil {
+			return err
+		}
+		a.sayCleaned(strings.TrimPrefix(cmd.CommandPath(), "ctx "), found)
+		if view, err = s.Refs.Read(); err == nil {
+			one, err = sessionNamed(s, view, []string{one.Name})
+		}
+		if err != nil {
+			return err
+		}
+		text := oneLine(recall.ShortName(view, one.Name)) + "  " + a.sessionTitle(&one)
+		if tags := tagsText(about); tags != "" {
+			text += "  " + tags
+		}
+		return a.result(fields("session", one.Name, "title", document.OrNull(about.Title), "tags",
+			append([]string{}, about.Tags...), "pinned", about.Pinned), "%s", text)
+	}
+	return cmd
+}
+
+// tagsText returns what is said of a session besides its title: that it is pinned, and its tags.
+func tagsText(about history.About) string {
+	var said []string
+	if about.Pinned {
+		said = append(said, "pinned")
+	}
+	for _, tag := range about.Tags {
+		said = append(said, "#"+oneLine(tag))
+	}
+	return strings.Join(said, " ")
+}
+
+// withTags writes -TAG of `ctx session tag` as --remove=TAG: it is no row of flags.
+func withTags(root *cobra.Command, args []string) []string {
+	cmd, rest, err := root.Find(args)
+	if err != nil || cmd.Name() != "tag" || cmd.Flags().Lookup("remove") == nil || len(rest) < 2 {
+		return args
+	}
+	args = slices.Clone(args)
+	for i := slices.Index(args, cmd.Name()); i < len(args) && args[i] != "--"; i++ {
+		tag, is := strings.CutPrefix(args[i], "-")
+		if is && len(tag) > 1 && tag[0] != '-' && !wants(cmd, args[i-1]) {
+			args[i] = "--remove=" + tag
+		}
+	}
+	return args
+}
