@@ -29,7 +29,9 @@ type exportFormat struct {
 }
 
 // exportFormats lists the formats.
-func exportFormats() []exportFormat { return append(agentFormats(), htmlFormat(), adkFormat()) }
+func exportFormats() []exportFormat {
+	return append(agentFormats(), htmlFormat(), markdownFormat(), adkFormat())
+}
 
 func exportNames() []string {
 	var names []string
@@ -112,12 +114,16 @@ lists its fields.
 The format html is a page for people, as `+"`ctx view`"+` writes it: one file that loads nothing. It
 has the entries of the branch, and `+"`ctx import html`"+` stores them under the same ids. What the
 rules of this version find in a text is left out of the page, and counted. With --max-bytes the
-conversation is split into pages, which need -o.`,
+conversation is split into pages, which need -o.
+
+The format md is the same page as one document of Markdown, for a review or a gist: prompts as
+quotations, the steps of a turn folded, long results cut to 40 lines, and the id of each message.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx export -s work --format gemini-cli --compacted -o small.jsonl\n  ctx " +
 			"export -s work --format claude-code\n" +
 			"  ctx export -s work --format adk-events --time-unit py --agent helper --lines\n  " +
-			"ctx export -s work --format html -o work.html",
+			"ctx export -s work --format html -o work.html\n  " +
+			"ctx export -s work --format md | gh gist create -f work.md -",
 		Args: between(0, 0),
 		RunE: func(*cobra.Command, []string) error { return o.run(a) },
 	}

@@ -1,6 +1,7 @@
 // Package markup writes pages of HTML: a conversation with its forest, and the sessions of a
 // project. It takes values and returns bytes. Every text of a page goes through appendText,
-// appendAttr or appendName, so that nothing that was said can become markup.
+// appendAttr or appendName, so that nothing that was said can become markup. A conversation can
+// also be a document of Markdown.
 //
 // Begin with Session and Session.Write. The package is pure: the same value gives the same bytes.
 package markup
