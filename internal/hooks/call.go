@@ -16,7 +16,7 @@ const (
 // call is what an agent sends to a hook.
 type call struct {
 	Name       string // of an event of the agent
-	Source     string // why a session starts: startup, resume, clear, compact
+	Source     string // why a session starts: startup, resume, fork, clear, compact
 	Session    string
 	Transcript string // path of the file that the agent writes
 	Subagent   string // path of the file that the agent writes for a subagent that has ended

@@ -57,7 +57,8 @@ func (h *hook) brief(e call) ([]byte, error) {
 			return nil, err
 		}
 		lines = append([]string{ownIntro}, view.BriefLines(b.Lines)...)
-	case goesOn && !h.agent.Forgets, e.Source == "compact", e.Source == "resume":
+	case goesOn && !h.agent.Forgets, e.Source == "compact", e.Source == "resume",
+		e.Source == "fork":
 		return nil, nil
 	default:
 		given, fresh := loadInjected(h.s, e.Session)

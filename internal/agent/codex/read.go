@@ -94,7 +94,7 @@ func (d *reader) record(o jsonvalue.Object) error {
 			return d.rollBack(o, int(min(payload.Number("num_turns"), 1<<30)))
 		}
 		o = o.Without()
-		o["payload"] = jsonvalue.Encode(withoutCopies(payload))
+		o["payload"] = copies().Without(o["payload"])
 	case typeContext, "world_state", "token_usage_record", "inter_agent_communication",
 		"realtime_item", "thread_settings_applied":
 	case "":
@@ -107,26 +107,10 @@ func (d *reader) record(o jsonvalue.Object) error {
 	return nil
 }
 
-// withoutCopies returns what an event says without the words of messages that it repeats, which a
-// forget of the message would not reach. Its form stays, for Codex reads it again.
-func withoutCopies(payload jsonvalue.Object) jsonvalue.Object {
-	payload = payload.Without()
-	for _, name := range []string{"last_agent_message", "stdout", "stderr", "aggregated_output",
-		"formatted_output", "result"} {
-		// What is not JSON says nothing.
-		if value, err := jsonvalue.Rewrite(payload[name], func(s []byte) ([]byte, error) {
-			if _, ok := jsonvalue.Text(s); ok {
-				return []byte(`""`), nil
-			}
-			return s, nil
-		}); err == nil && payload.Has(name) {
-			payload[name] = value
-		}
-	}
-	if item := payload.Object("item"); item != nil {
-		payload["item"] = jsonvalue.Encode(withoutCopies(item))
-	}
-	return payload
+// copies are members of events that repeat the words of messages. Codex reads the events again.
+func copies() *transcript.Copies {
+	return &transcript.Copies{Members: []string{"last_agent_message", "stdout", "stderr",
+		"aggregated_output", "formatted_output", "result"}}
 }
 
 // meta reads the session and its parent from the first record.

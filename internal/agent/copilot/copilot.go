@@ -75,6 +75,8 @@ func noteMember(kind string) (member string, ok bool) {
 // file is named for, or ""; it counts if no event names the session.
 func Read(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
 	d := &reader{Flat: transcript.NewFlat(Agent, emit), tools: map[string]string{}}
+	d.Copies.Members = []string{"detailedContent", "partialOutput", "prompt", "initialPrompt",
+		"toolArgs", "toolResult", "arguments"}
 	d.Stats.Session = transcript.NameOfFile(name)
 	err := d.Read(r, starts(), d.record)
 	return d.Stats, err
@@ -194,18 +196,20 @@ func (d *reader) say(o jsonvalue.Object, kind string, data jsonvalue.Object) err
 // prompt reads what the user said. Some versions leave it empty and have only what the model was
 // given, with elements that Copilot adds. What other sources than the user said is a note.
 func prompt(m *transcript.Message, data, left jsonvalue.Object) (parts []json.RawMessage) {
-	said, member := data.Text("content"), "content"
+	said, whole := data.Text("content"), data.Text("transformedContent")
+	from := strings.Index(whole, said)
+	to := from + len(said)
 	if said == "" {
-		member = "transformedContent"
-		from, to := bare(data.Text(member))
-		if s := data.Text(member)[from:to]; s != "" {
-			whole := data.Text(member)
-			said = s
-			left.Set("around", []string{whole[:from], whole[to:]})
-		}
+		from, to = bare(whole)
+		said = whole[from:to]
+	} else {
+		delete(left, "content")
 	}
 	if said != "" {
-		delete(left, member)
+		if from >= 0 && whole != "" {
+			left.Set("around", []string{whole[:from], whole[to:]})
+			delete(left, "transformedContent")
+		}
 		parts = append(parts, transcript.TextPart(said, nil))
 	}
 	list, _ := data.Array("attachments")

@@ -23,7 +23,8 @@ func TestTraces(t *testing.T) {
 		"events.jsonl": {Session: "c0000000-0000-4000-8000-000000000001", Version: "1.0.102",
 			Kept: map[string]int{"session.tide": 1}},
 		"old.jsonl": {Session: "c0000000-0000-4000-8000-000000000002", Version: "0.0.420"},
-	}, "user.message", "assistant.message", `{"prompt":"count"}`)
+	}, "user.message", "assistant.message", `{"prompt":"count"}`,
+		"north: on\n(1 line)")
 }
 
 // Who said what is in an event of the user.

@@ -146,6 +146,7 @@ func decode(
 		m.Tokens = o.Object("usageMetadata").Number("candidatesTokenCount")
 	case typeResult:
 		m.Role = transcript.RoleTool
+		display(o, rest)
 	default:
 		m.Note, m.Role = true, transcript.RoleSystem
 		rest["type"] = o["type"]
@@ -228,6 +229,32 @@ func isInjected(o jsonvalue.Object) bool {
 		from = o.Object("provenance").Text("kind")
 	}
 	return from != "" && from != "real_user"
+}
+
+// display leaves out of the members to keep what the client shows of a result, if the result has
+// it: an export gives that back.
+func display(o, rest jsonvalue.Object) {
+	call := o.Object("toolCallResult")
+	s := call.Text("resultDisplay")
+	if output := outputOf(o.Object("message")["parts"]); s != "" && strings.Contains(output, s) {
+		call = call.Without()
+		call["resultDisplay"] = json.RawMessage("true")
+		rest["toolCallResult"] = jsonvalue.Encode(call)
+	}
+}
+
+// outputOf returns the words of the result in the parts of a message; "" for none.
+func outputOf(parts json.RawMessage) string {
+	list, _ := jsonvalue.Elements(parts)
+	for _, raw := range list {
+		response := jsonvalue.AsObject(raw).Object("functionResponse").Object("response")
+		for _, name := range []string{"output", "error"} {
+			if s := response.Text(name); s != "" {
+				return s
+			}
+		}
+	}
+	return ""
 }
 
 // noteText returns the words of a system record.

@@ -88,6 +88,11 @@ func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 	} else if kept.Has("message") {
 		rec["message"] = kept["message"]
 	}
+	if call := rec.Object("toolCallResult"); call.True("resultDisplay") {
+		call = call.Without()
+		call.Set("resultDisplay", outputOf(m.Parts))
+		rec["toolCallResult"] = jsonvalue.Encode(call)
+	}
 	if m.Author != "" {
 		rec.Set("model", m.Author)
 	}

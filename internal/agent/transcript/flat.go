@@ -17,6 +17,8 @@ type Flat struct {
 	Names Names
 	// Thread names the conversation of a subagent that the record belongs to; "" is the main one.
 	Thread string
+	// Copies are taken out of what is kept beside the messages.
+	Copies Copies
 
 	agent  string
 	emit   func(Step) error
@@ -42,6 +44,9 @@ func NewFlat(agent string, emit func(Step) error) *Flat {
 // Read calls record for each record of r. starts are the beginnings that a record can have.
 func (f *Flat) Read(r io.Reader, starts []string, record func(jsonvalue.Object) error) error {
 	err := Lines(r, &f.Stats, starts, true, record)
+	for i, raw := range f.before.list {
+		f.before.list[i] = f.Copies.Without(raw)
+	}
 	f.before.End(&f.Stats)
 	return err
 }
@@ -79,7 +84,15 @@ func (f *Flat) Say(
 		return nil
 	}
 	f.seen[m.Origin.Message] = digest
-	m = Compose(f.agent, o, m, parts, rest, f.before.Take())
+	f.Copies.Hear(parts)
+	for name, value := range rest {
+		rest[name] = f.Copies.without(value, slices.Contains(f.Copies.Members, name))
+	}
+	before := f.before.Take()
+	for i, raw := range before {
+		before[i] = f.Copies.Without(raw)
+	}
+	m = Compose(f.agent, o, m, parts, rest, before)
 	if f.open && f.Thread == "" {
 		f.chain[len(f.chain)-1].origin, f.open = m.Origin, false
 	}
