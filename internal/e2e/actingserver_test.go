@@ -20,6 +20,8 @@ const (
 	runTool  = "RUNTOOL"  // in a prompt: the model asks for one shell command first
 	holdTurn = "HOLDTURN" // in a prompt: the last answer of the turn waits for release
 	fullTurn = "FULLTURN" // in a prompt: the model says that its window is full
+	askOther = "ASKOTHER" // in a prompt: the model has a subagent do its task first
+	ownTask  = "OWNTASK"  // in a prompt: it is the task of a subagent
 	looking  = "I will look at the file first."
 	noteFile = "note.txt"
 	noteText = "lighthouse-42" // only the file has it
@@ -45,6 +47,7 @@ type actingServer struct {
 	said   int      // answers so far
 	short  int      // requests for a shorter conversation
 	record []words  // what was said where a model may call tools
+	worked []words  // the same, of subagents
 	filled bool     // the model has said that its window is full, once
 	before int      // what was recorded before the newest request
 	// heardTwice is what the next request says again.
@@ -105,6 +108,7 @@ func (s *actingServer) lastWith(text string) string {
 type turn struct {
 	number int
 	call   bool
+	task   bool // the call is one of a subagent
 	text   string
 	hold   bool
 	tokens int // that the conversation has
@@ -204,8 +208,12 @@ func (s *actingServer) next(body, list, result, tool string) turn {
 		return t
 	}
 	t.call = strings.Contains(prompt, runTool) && !strings.Contains(last, result) && offered
+	own := strings.Contains(prompt, ownTask)
+	t.task = offered && !own && strings.Contains(prompt, askOther) &&
+		!strings.Contains(last, result)
+	t.call = t.call && !t.task // a brief may quote a prompt with runTool
 	t.text = fmt.Sprintf("Answer %d: the note says %s. %s", t.number, noteText, tricky)
-	if t.call {
+	if t.call || t.task {
 		t.text = looking
 	}
 	t.hold = offered && !t.call && strings.Contains(prompt, holdTurn)
@@ -213,19 +221,22 @@ func (s *actingServer) next(body, list, result, tool string) turn {
 		s.filled, t.tokens = true, full
 	}
 	if offered {
+		to := &s.record
+		if own {
+			to = &s.worked
+		}
 		s.main = append(s.main, body)
 		s.before = len(s.record)
 		for _, n := range news(items[at:]) {
 			// After a compaction, prompts stand together with new ones. Each prompt of a test is another.
-			if !slices.Contains(s.heardTwice, n) &&
-				(n.who != "user" || !slices.Contains(s.record, n)) {
-				s.record = append(s.record, n)
+			if !slices.Contains(s.heardTwice, n) && (n.who != "user" || !slices.Contains(*to, n)) {
+				*to = append(*to, n)
 			}
 		}
 		s.heardTwice = nil
-		s.record = append(s.record, words{"model", t.text})
+		*to = append(*to, words{"model", t.text})
 		if t.call {
-			s.record = append(s.record, words{"call", toolCall})
+			*to = append(*to, words{"call", toolCall})
 		}
 	}
 	return t
@@ -312,6 +323,14 @@ func (s *actingServer) anthropic(w http.ResponseWriter, t turn, body string) {
 		content = append(content, map[string]any{"type": "tool_use",
 			"id": fmt.Sprintf("toolu_%d", t.number), "name": "Bash",
 			"input": map[string]string{"command": toolCall, "description": "Read the note"}})
+	}
+	if t.task {
+		stop = "tool_use"
+		content = append(content, map[string]any{"type": "tool_use",
+			"id": fmt.Sprintf("toolu_%d", t.number), "name": "Agent",
+			"input": map[string]string{"description": "Read the note",
+				"subagent_type": "general-purpose",
+				"prompt":        saidTag + "task: read the note. " + runTool + " " + ownTask}})
 	}
 	message := map[string]any{"id": fmt.Sprintf("msg_%d", t.number), "type": "message",
 		"role": "assistant", "model": "claude-sonnet-4-5",

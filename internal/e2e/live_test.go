@@ -189,6 +189,18 @@ func (w *world) newest(known ...string) string {
 	return list[0]
 }
 
+// spokenIn makes sure that HEAD is the session in which a person spoke last.
+func (w *world) spokenIn(session string) {
+	w.Helper()
+	var status struct{ Head string }
+	if err := json.Unmarshal([]byte(w.run("ctx", "status", "--json")), &status); err != nil {
+		w.Fatal(err)
+	}
+	if status.Head != session {
+		w.Errorf("HEAD is %q, and the person spoke in %q", status.Head, session)
+	}
+}
+
 // store is a path in the store.
 func (w *world) store(name ...string) string {
 	return filepath.Join(append([]string{w.dir, ".gemini", "context"}, name...)...)
@@ -292,6 +304,7 @@ func recordLive(t *testing.T, c live) {
 	w.run(c.last(turnText(4))...)
 	w.only()
 	w.same(session, w.server.recorded(0))
+	w.spokenIn(session)
 	if w.server.lastWith(told) != "" {
 		t.Error("the first session was told of others")
 	}
@@ -303,6 +316,7 @@ func recordLive(t *testing.T, c live) {
 	w.run(c.again(second, saidTag+"again: hello")...)
 	w.told(c, "again: hello", 1)
 	w.same(second, w.server.recorded(at))
+	w.spokenIn(second)
 	w.sound()
 
 	at = len(w.server.recorded(0))
@@ -318,6 +332,9 @@ func recordLive(t *testing.T, c live) {
 	w.locked(func() { goOn(8) })
 	goOn(9)
 	w.same(session, append(before, w.server.recorded(at)...))
+	if !lost {
+		w.spokenIn(session)
+	}
 	w.toldWorkersAlone()
 	w.run("ctx", "fsck")
 }

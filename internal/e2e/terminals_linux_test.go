@@ -102,6 +102,7 @@ func (p *person) said(before int) {
 		return len(p.words(p.session)) >= len(p.before)+len(said)-p.from
 	})
 	p.same(p.session, append(slices.Clone(p.before), p.server.recorded(p.from)...))
+	p.spokenIn(p.session)
 }
 
 // say types a prompt, and waits for the end of the turn.
