@@ -65,7 +65,8 @@ var layers = map[string]string{
 	"internal/pasted":          "",
 	"internal/digest": "internal/script internal/varint format internal/terms " +
 		"forest/summarize internal/pasted",
-	"internal/brief":             "format internal/terms forest/summarize internal/digest",
+	"internal/brief": "format internal/terms forest/summarize internal/digest " +
+		"internal/pasted",
 	"internal/cache":             "format internal/durable",
 	"internal/history/dag":       "format",
 	"internal/hooks/settings":    "",

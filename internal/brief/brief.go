@@ -80,9 +80,9 @@ type Options struct {
 	Room int
 	// Cost returns the cost of printing a line, at least 1.
 	Cost func(Line) int
-	// Conclude makes turns of the lines, each prompt with its answer, for a caller that prints few
-	// messages beside them.
-	Conclude bool
+	// InOrder prints the turns as they were, the oldest first, for a caller that prints the newest
+	// messages after them. Else the newest turn comes first.
+	InOrder bool
 	// Root is the directory from which files are named.
 	Root Root
 	// Said holds texts that are printed beside the lines. Their terms count as said.
@@ -117,18 +117,18 @@ func needsOf(o Options) []need {
 	switch {
 	case o.About != nil:
 		return nil
-	case o.Short && o.Conclude:
+	case o.Short:
 		return []need{{10, (*chooser).heed}, {40, (*chooser).now}, {40, (*chooser).changes},
 			{60, (*chooser).state}}
-	case o.Conclude:
-		return []need{{12, (*chooser).heed}, {35, (*chooser).now}, {8, (*chooser).changes},
-			{10, (*chooser).state}, {4, (*chooser).files}}
 	}
-	return []need{{10, (*chooser).prompts}, {10, (*chooser).state}, {10, (*chooser).files}}
+	return []need{{12, (*chooser).heed}, {35, (*chooser).now}, {8, (*chooser).changes},
+		{10, (*chooser).state}, {4, (*chooser).files}}
 }
 
-// Choose returns the most valuable lines that fit into the room, sorted by section and then by the
-// order of the conversation. After them come the lines of older turns, the newest turn first.
+// Choose returns the most valuable lines that fit into the room: those of the newest turn and of
+// the whole, sorted by section and then by the order of the conversation, and after them those of
+// older turns, the newest turn first. If o.InOrder is set, the turns come between the lines about
+// the state of the work and those about its files.
 func Choose(facts []digest.Fact, o Options) []Line {
 	root := o.Root.Of(facts)
 	facts = withoutTemplates(facts)
@@ -147,12 +147,28 @@ func Choose(facts []digest.Fact, o Options) []Line {
 	}
 	chosen = append(chosen, c.best()...)
 	slices.SortStableFunc(chosen, func(a, b Line) int {
-		sections := 0
+		parts, sections := 0, 0
+		if o.InOrder {
+			parts = cmp.Or(cmp.Compare(partOf(a.Section), partOf(b.Section)),
+				cmp.Compare(b.Turn, a.Turn))
+		}
 		if a.Turn == 0 {
 			sections = cmp.Compare(slices.Index(order, a.Section), slices.Index(order, b.Section))
 		}
-		return cmp.Or(cmp.Compare(a.Turn, b.Turn), sections,
+		return cmp.Or(parts, cmp.Compare(a.Turn, b.Turn), sections,
 			cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Pos, b.Pos))
 	})
 	return chosen
+}
+
+// partOf returns the part of a brief in order that a section belongs to: what holds now, then the
+// turns, then the files.
+func partOf(s Section) int {
+	switch s {
+	case Heed, State, Failing, Todos:
+		return 0
+	case Changed, Files:
+		return 2
+	}
+	return 1
 }

@@ -108,23 +108,35 @@ func TestSections(t *testing.T) {
 		todo("Mend the parser", digest.Done),
 		digest.Fact{Kind: digest.Commit, Key: "commit", State: digest.Passed,
 			Text: "committed: Keep the last token"},
-		said("The scanner dropped what stood before the end"))
+		said("The scanner dropped what stood before the end of each line"))
 	want := `wanted: > Mend the parser
 decided: Which parser? → The old one
 state: on branch fix-parser
 state: ran go test: 9 passed
-state: committed: Keep the last token
 changed: edited a.go (+5 -1): Print, Parse, lastToken
 files: a.go, b.go
-failing: ran make
-failing: a.go:3: missing brace
 todo: open: Print it
-todo: done: Mend the parser
-noted: read b.go: Scan
-noted: The scanner dropped what stood before the end
+noted: committed: Keep the last token
+noted: The scanner dropped what stood before the end of each line
 `
-	if got := choose(list, 4000); got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
+	inOrder := `state: on branch fix-parser
+state: ran go test: 9 passed
+todo: open: Print it
+wanted: > Mend the parser
+decided: Which parser? → The old one
+noted: committed: Keep the last token
+noted: The scanner dropped what stood before the end of each line
+changed: edited a.go (+5 -1): Print, Parse, lastToken
+files: a.go, b.go
+`
+	for _, o := range []bool{false, true} {
+		if o {
+			want = inOrder
+		}
+		got := show(Choose(list, Options{Room: 4000, Cost: cost, InOrder: o}))
+		if got != want {
+			t.Errorf("in order %t: got\n%swant\n%s", o, got, want)
+		}
 	}
 }
 
@@ -147,28 +159,23 @@ func TestOneLineEach(t *testing.T) {
 	t.Run("a path with a colon and a space", func(t *testing.T) {
 		got := choose(facts(edited("/p/a: b.go", ": Parse", 1, 2), read("/p/c: d.go", ": Scan")),
 			endless)
-		contains(t, got, "changed: edited a: b.go (+1 -2): Parse", "noted: read c: d.go: Scan")
+		contains(t, got, "changed: edited a: b.go (+1 -2): Parse", "files: c: d.go, a: b.go")
 	})
 	t.Run("a file that was moved", func(t *testing.T) {
 		f := digest.Fact{Kind: digest.Edit, Path: "/p/b.go", Text: "moved /p/a.go to /p/b.go"}
 		contains(t, choose(facts(f), endless), "changed: moved a.go to b.go")
 	})
-	t.Run("the reads of a file", func(t *testing.T) {
-		got := choose(facts(read("/p/a.go", ": Scan"), read("/p/a.go", ": Parse, Scan"),
-			read("/p/a.go", "")), endless)
-		contains(t, got, "noted: read a.go: Parse, Scan")
-	})
 	t.Run("equal lines", func(t *testing.T) {
-		got := choose(facts(said("The parser loses tokens"), said("Other words were said"),
-			said("The parser loses tokens")), endless)
-		if strings.Count(got, "The parser loses tokens") != 1 {
+		lost := "The parser loses the last token of lines"
+		got := choose(facts(said(lost), said("Other words were said"), said(lost)), endless)
+		if strings.Count(got, lost) != 1 {
 			t.Error(got)
 		}
 	})
 	t.Run("the states of a todo item", func(t *testing.T) {
 		got := choose(facts(todo("Mend it", digest.Open), todo("Mend it", digest.Active),
 			todo("Mend it", digest.Done)), endless)
-		if got != "todo: done: Mend it\n" {
+		if got != "" {
 			t.Error(got)
 		}
 	})
@@ -178,10 +185,9 @@ func TestFailing(t *testing.T) {
 	passed := choose(facts(ran("make", digest.Failed), failure("make", "a.go:3: missing brace"),
 		ran("make", digest.Passed)), endless)
 	lacks(t, passed, "failing:")
-	contains(t, passed, "noted: ran make")
-	failed := choose(facts(ran("make", digest.Passed), ran("make", digest.Failed),
-		failure("make", "a.go:3: missing brace"),
-		ran("make other", digest.Passed)), endless)
+	contains(t, passed, "state: ran make: passed")
+	failed := choose(facts(ran("make", digest.Passed), ran("make other", digest.Passed),
+		ran("make", digest.Failed), failure("make", "a.go:3: missing brace")), endless)
 	contains(t, failed, "failing: ran make", "failing: a.go:3: missing brace")
 }
 
@@ -193,8 +199,8 @@ func TestFailedCommit(t *testing.T) {
 			digest.Fact{Kind: digest.Commit, Key: "commit",
 				Text:  "committed: Print it: exit status 1",
 				State: digest.Failed}), endless)
-	contains(t, got, "state: committed: Keep the last token")
-	lacks(t, got, "state: committed: Print it")
+	contains(t, got, "noted: committed: Keep the last token")
+	lacks(t, got, "committed: Print it")
 }
 
 // filler returns n unrelated sentences.
@@ -210,13 +216,12 @@ func filler(n int) []digest.Fact {
 // TestMust checks the lines that a brief has even in little room.
 func TestMust(t *testing.T) {
 	list := facts(slices.Concat(
-		[]digest.Fact{prompt("Look into the weather"), ran("make", digest.Failed),
-			failure("make", "a.go:3: missing brace"),
-			todo("Print it", digest.Open), todo("Mend it", digest.Done),
-			tests("9 passed", digest.Passed)},
-		filler(300), []digest.Fact{prompt("Now mend the parser")}, filler(300))...)
+		[]digest.Fact{prompt("Look into the weather")}, filler(300),
+		[]digest.Fact{prompt("Now mend the parser"), todo("Print it", digest.Open),
+			todo("Mend it", digest.Done), tests("1 failed", digest.Failed),
+			failure("go test", "a.go:3: missing brace")}, filler(300))...)
 	got := choose(list, 2000)
-	contains(t, got, "wanted: > Now mend the parser", "state: ran go test: 9 passed",
+	contains(t, got, "wanted: > Now mend the parser", "failing: ran go test: 1 failed",
 		"todo: open: Print it", "failing: a.go:3: missing brace")
 	if small := choose(list, 400); !strings.HasPrefix(small, "wanted: > Now mend the parser\n") {
 		t.Errorf("within little room: %s", small)
@@ -226,14 +231,14 @@ func TestMust(t *testing.T) {
 func TestSlightLines(t *testing.T) {
 	f := said("Review Summary")
 	f.Slight = true
-	if got := choose(facts(f, said("The parser loses tokens")),
-		endless); got != "noted: The parser loses tokens\n" {
+	if got := choose(facts(f, said("The parser loses the last token of lines")),
+		endless); got != "noted: The parser loses the last token of lines\n" {
 		t.Error(got)
 	}
 }
 
 func TestSaid(t *testing.T) {
-	a, b := "Parser loses the lastToken sometimes", "Scanner keeps the firstToken always"
+	a, b := "Parser loses the lastToken of long lines", "Scanner keeps the firstToken always"
 	list := facts(said(a), said(b))
 	room := cost(Line{Section: Story, Text: a})
 	without := choose(list, room)
@@ -336,7 +341,7 @@ func TestBudget(t *testing.T) {
 		if seed%4 == 2 {
 			o.About = []string{list0(list)}
 		}
-		o.Short, o.Conclude = seed%8 > 3, seed%16 > 7
+		o.Short, o.InOrder = seed%8 > 3, seed%16 > 7
 		lines := Choose(slices.Clone(list), o)
 		if again := Choose(list, o); show(again) != show(lines) {
 			t.Fatalf("seed %d: twice\n%sand\n%s", seed, show(lines), show(again))
@@ -352,11 +357,18 @@ func TestBudget(t *testing.T) {
 			t.Errorf("seed %d: %d spent of %d", seed, spent, o.Room)
 		}
 		if !slices.IsSortedFunc(lines, func(a, b Line) int {
+			if o.InOrder && partOf(a.Section) != partOf(b.Section) {
+				return cmp.Compare(partOf(a.Section), partOf(b.Section))
+			}
 			sections := cmp.Compare(slices.Index(order, a.Section), slices.Index(order, b.Section))
 			if a.Turn > 0 {
 				sections = 0
 			}
-			return cmp.Or(cmp.Compare(a.Turn, b.Turn), sections, cmp.Compare(a.Seq, b.Seq))
+			turns := cmp.Compare(a.Turn, b.Turn)
+			if o.InOrder {
+				turns = -turns
+			}
+			return cmp.Or(turns, sections, cmp.Compare(a.Seq, b.Seq))
 		}) {
 			t.Errorf("seed %d: not in order\n%s", seed, show(lines))
 		}
@@ -382,9 +394,7 @@ func BenchmarkChoose(b *testing.B) {
 func TestRepeated(t *testing.T) {
 	list := facts(prompt("go on then"), read("/p/a.go", ""), prompt("Mend the parser"),
 		read("/p/b.go", ""), prompt("go on then"), read("/p/a.go", ""))
-	room := 10 * cost(Line{Section: Wanted, Text: "> go on then"})
-	got := Choose(list, Options{Room: room, Cost: cost})
-	contains(t, show(got), "wanted: > go on then", "files: a.go, b.go")
+	contains(t, choose(list, 4000), "wanted: > go on then", "files: a.go, b.go")
 }
 
 // TestNothingFails has acts that failed without leaving anything failing.

@@ -55,15 +55,20 @@ func newChooser(items []item, root Root, o Options) *chooser {
 	if o.About != nil {
 		c.least = minShared
 	}
-	if o.Conclude && o.About == nil {
+	if o.About == nil {
 		c.setTurns()
 	}
 	for _, text := range o.Said {
-		for _, t := range v.known(text) {
-			c.seen[t] = true
-		}
+		c.say(v.known(text))
 	}
 	return c
+}
+
+// say marks terms as said.
+func (c *chooser) say(terms []int32) {
+	for _, t := range terms {
+		c.seen[t] = true
+	}
 }
 
 // take takes item i and subtracts its cost. It returns false if the item is already taken or does
@@ -79,9 +84,7 @@ func (c *chooser) take(i int) (Line, bool) {
 	if t := c.turnAt(i); t != nil {
 		t.more++
 	}
-	for _, t := range it.terms {
-		c.seen[t] = true
-	}
+	c.say(it.terms)
 	return it.line, true
 }
 
@@ -194,6 +197,8 @@ func tellsAlone(f *digest.Fact) bool {
 		return f.State != digest.Failed
 	case digest.Decision: // a refusal tells nothing without the user's reason, which is a prompt
 		return !strings.HasPrefix(f.Text, digest.Refused)
+	case digest.Question:
+		return true
 	case digest.Prompt, digest.Answer, digest.Said, digest.Report, digest.Returned:
 		return !digest.IsBare(f.Text)
 	case digest.Recap: // its lists number the parts of a form

@@ -9,51 +9,10 @@ import (
 	"github.com/gemini-ctx/ctx/internal/digest"
 )
 
-// newestShare is the divisor of the room that the newest sentence of a prompt may take, even if the
-// room for prompts is smaller: a short brief is useless without it.
-const newestShare = 3
-
-// prompts takes the newest prompts, as many sentences as fit into purse, the newest first.
-func (c *chooser) prompts(purse int) []Line {
-	var list []int
-	for i := range slices.Backward(c.items) {
-		if f := c.items[i].fact; f.Kind == digest.Prompt && !f.Slight {
-			list = append(list, i)
-		}
-	}
-	return c.takeWhile(list, Wanted, purse, c.left/newestShare)
-}
-
-// takeWhile takes items into a section until one does not fit into purse. The first may cost as
-// much as first. The item that does not fit belongs to the story.
-func (c *chooser) takeWhile(list []int, section Section, purse, first int) []Line {
-	var out []Line
-	for n, i := range list {
-		most := purse
-		if n == 0 {
-			most = max(most, first)
-		}
-		it := &c.items[i]
-		it.line.Section = section
-		cost, ok := c.cost(it.line), false
-		var l Line
-		if cost <= most {
-			l, ok = c.take(i)
-		}
-		if !ok {
-			it.line.Section = Story
-			break
-		}
-		purse -= cost
-		out = append(out, l)
-	}
-	return out
-}
-
 // sign is an item that says how the work stands.
 type sign struct {
 	item int
-	rank int // in a brief of turns, the smallest first
+	rank int // the smallest first
 }
 
 // The ranks of signs.
@@ -68,8 +27,8 @@ const (
 )
 
 // state takes the newest facts about the state of the work: the branch, the newest commit, the
-// newest test run, the open items of the todo list, and the last failure. A brief of turns
-// counts builds as tests, and begins with the newest run and its first error.
+// newest test run, the open items of the todo list, and the last failure. Builds count as tests.
+// The newest run comes first, with its first error.
 func (c *chooser) state(purse int) []Line {
 	var out []Line
 	for _, s := range c.signs() {
@@ -81,12 +40,10 @@ func (c *chooser) state(purse int) []Line {
 		if c.shown[it.fact.Entry] {
 			continue
 		}
-		if c.turnOf != nil {
-			if s.rank == checkRank {
-				it.line.Text = c.outcome(s.item)
-			}
-			it.line = c.cutLine(it.line, min(purse, c.withText(it.line, maxState)), withoutMiddle)
+		if s.rank == checkRank {
+			it.line.Text = c.outcome(s.item)
 		}
+		it.line = c.cutLine(it.line, min(purse, c.withText(it.line, maxState)), withoutMiddle)
 		n := c.cost(it.line)
 		l, ok := Line{}, false
 		if n <= purse && it.line.Text != "" {
@@ -102,8 +59,7 @@ func (c *chooser) state(purse int) []Line {
 	return out
 }
 
-// signs returns the newest items of each kind that says how the work stands: the newest first, or
-// in a brief of turns by rank.
+// signs returns the newest items of each kind that says how the work stands, by rank.
 func (c *chooser) signs() []sign {
 	var list []sign
 	seen := map[string]bool{}
@@ -118,7 +74,7 @@ func (c *chooser) signs() []sign {
 			what, rank = "commit", commitRank
 		case f.Kind == digest.Command && f.Test && f.State != "",
 			// Of other checks one that passed says less than a test
-			c.turnOf != nil && f.Checks() && (!tested || f.State == digest.Failed):
+			f.Checks() && (!tested || f.State == digest.Failed):
 			what, rank = "tests", checkRank
 		case f.Kind == digest.Todo && f.State != digest.Done:
 			if what, rank = "todo "+f.Key, todoRank; f.State == digest.Active {
@@ -132,14 +88,11 @@ func (c *chooser) signs() []sign {
 		}
 		seen[what] = true
 		list = append(list, sign{i, rank})
-		if cause := c.causeOf(i); c.turnOf != nil && rank == checkRank && cause >= 0 {
+		if cause := c.causeOf(i); rank == checkRank && cause >= 0 {
 			list = append(list, sign{cause, causeRank})
 		}
 	}
-	if c.turnOf != nil {
-		list = c.mostUrgent(list)
-	}
-	return list
+	return c.mostUrgent(list)
 }
 
 // mostUrgent sorts signs by rank. It leaves out todo items above the largest number, and a failure
@@ -278,9 +231,7 @@ func (l *fileList) add(f *digest.Fact, file string) {
 	if f.Path == "" {
 		return // the file was only named, so a line about it keeps its value
 	}
-	for _, t := range l.c.terms.known(name) {
-		l.c.seen[t] = true
-	}
+	l.c.say(l.c.terms.known(name))
 }
 
 func (l *fileList) lines() []Line {

@@ -42,9 +42,7 @@ func (c *chooser) markSaid(l Line, kind digest.Kind) {
 			it.taken = true
 		}
 	}
-	for _, t := range c.terms.known(l.Text) {
-		c.seen[t] = true
-	}
+	c.say(c.terms.known(l.Text))
 }
 
 // cutLine returns a line, with its text cut to fewer bytes if it costs more than most; without any
@@ -127,7 +125,9 @@ func (c *chooser) changes(purse int) []Line {
 	} else if len(at) == 0 {
 		return nil
 	}
-	purse = min(purse, c.withText(c.items[at[0]].line, maxChanges))
+	if c.short {
+		purse = min(purse, c.withText(c.items[at[0]].line, maxChanges))
+	}
 	if all := c.costsOf(at); all <= purse*2/3 && !c.short || len(at) == 1 && all <= purse/2 {
 		var out []Line
 		for _, i := range at {
@@ -138,7 +138,7 @@ func (c *chooser) changes(purse int) []Line {
 		return out
 	}
 	l := c.items[at[0]].line
-	for _, text := range changedTexts(list) {
+	for _, text := range changedTexts(list, c.short) {
 		l.Text = text
 		if n := c.cost(l); n <= purse {
 			c.left -= n
@@ -161,17 +161,20 @@ func (c *chooser) costsOf(items []int) int {
 }
 
 // changedTexts returns texts for the line of changed files, the best first: with directories, with
-// the last directory alone, with names alone, and with ever fewer names.
-func changedTexts(list []change) []string {
-	short := slices.Clone(list)
+// the last directory alone, in a short brief with names alone, and with ever fewer names.
+func changedTexts(list []change, short bool) []string {
+	last := slices.Clone(list)
 	bare := slices.Clone(list)
 	for i := range list {
 		if dir := path.Base(list[i].dir); list[i].dir != "" {
-			short[i].dir = dir + "/"
+			last[i].dir = dir + "/"
 		}
 		bare[i].dir = ""
 	}
-	texts := []string{grouped(list), grouped(short), grouped(bare)}
+	texts := []string{grouped(list), grouped(last), grouped(bare)}
+	if !short {
+		texts, bare = texts[:2], last
+	}
 	for n := len(list) - 1; n > 0; n-- {
 		texts = append(texts, fmt.Sprintf("%s and %d more", grouped(bare[:n]), len(list)-n))
 	}

@@ -12,7 +12,7 @@ import (
 
 // chooseShort is choose for a short brief.
 func chooseShort(list []digest.Fact, room int) string {
-	return show(Choose(list, Options{Room: room, Cost: cost, Short: true, Conclude: true}))
+	return show(Choose(list, Options{Room: room, Cost: cost, Short: true}))
 }
 
 func answer(text string) digest.Fact { return digest.Fact{Kind: digest.Answer, Text: text} }
@@ -147,7 +147,7 @@ func TestPrinted(t *testing.T) {
 	}
 	got := show(
 		Choose(list,
-			Options{Room: endless, Cost: cost, Short: true, Conclude: true, Printed: printed}))
+			Options{Room: endless, Cost: cost, Short: true, Printed: printed}))
 	if got != "changed: edited a.go (+1 -0)\n" {
 		t.Errorf("got\n%s", got)
 	}

@@ -1,11 +1,11 @@
 package brief
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/pasted"
 )
 
 // turn is a prompt and what came of it. Its lines enter a brief together: a prompt without its
@@ -100,7 +100,14 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	} else if section == Wanted { // the aim comes before what was pasted
 		list = slices.Clone(items)
 		slices.SortStableFunc(list, func(a, b int) int {
-			return cmp.Compare(c.pasted(a), c.pasted(b))
+			isPasted := func(i int) bool { return pasted.IsMark(c.items[i].fact.Text) }
+			switch {
+			case isPasted(a) == isPasted(b):
+				return 0
+			case isPasted(b):
+				return -1
+			}
+			return 1
 		})
 	}
 	if len(list) == 0 || c.shown[c.items[list[0]].fact.Entry] {
@@ -155,16 +162,6 @@ func (c *chooser) overtaken() bool {
 	return len(came) > 0 && c.items[came[0]].fact.Kind == digest.Commit
 }
 
-// pasted returns 1 for an item that stands for what was pasted, else 0.
-func (c *chooser) pasted(i int) int {
-	text := c.items[i].fact.Text
-	if len(text) > 1 && text[0] == '[' && '0' <= text[1] && text[1] <= '9' &&
-		strings.HasSuffix(text, "]") {
-		return 1
-	}
-	return 0
-}
-
 // isThin reports whether an item is understood only with what stands before it.
 func (c *chooser) isThin(i int) bool { return digest.IsThin(c.items[i].fact.Text) }
 
@@ -178,9 +175,7 @@ func (c *chooser) takeTurn(t *turn) []Line {
 	for _, i := range t.covers {
 		c.items[i].taken = true
 	}
-	for _, n := range t.terms {
-		c.seen[n] = true
-	}
+	c.say(t.terms)
 	return t.lines
 }
 
@@ -213,9 +208,10 @@ func (c *chooser) now(purse int) []Line {
 }
 
 // heed takes what the user told to heed, newest first: words to a call that was refused, and
-// rules.
+// rules. Of rules about the same, which agree or contradict each other, the newest holds.
 func (c *chooser) heed(purse int) []Line {
 	var out []Line
+	var told [][]int32 // the terms of each
 	typed := func(i int) bool { return c.sentences[c.items[i].fact.Seq] <= typedPrompt }
 	for i := range slices.Backward(c.items) {
 		it := &c.items[i]
@@ -225,6 +221,11 @@ func (c *chooser) heed(purse int) []Line {
 			f.Key != digest.Refused && !(typed(i) && digest.IsRule(f.Text)) {
 			continue
 		}
+		if slices.ContainsFunc(told, func(terms []int32) bool { return isSame(terms, it.terms) }) {
+			it.taken = true // a newer rule about the same stands in its place
+			continue
+		}
+		told = append(told, it.terms)
 		l := it.line
 		l.Section, l.Turn = Heed, 0
 		l = c.cutLine(l, c.withText(l, maxAsked), withoutEnd)
@@ -234,10 +235,20 @@ func (c *chooser) heed(purse int) []Line {
 		purse -= c.cost(l)
 		c.left -= c.cost(l)
 		it.taken = true
-		for _, t := range it.terms {
-			c.seen[t] = true
-		}
+		c.say(it.terms)
 		out = append(out, l)
 	}
 	return out
+}
+
+// isSame reports whether two sentences are about the same: one has more than half of the telling
+// terms of the other, and at least two.
+func isSame(a, b []int32) bool {
+	shared := 0
+	for _, t := range a {
+		if _, ok := slices.BinarySearch(b, t); ok {
+			shared++
+		}
+	}
+	return shared >= 2 && 2*shared > min(len(a), len(b))
 }

@@ -70,6 +70,15 @@ wanted: > Mend the parser of tables
 wanted: > Never change the files of the vendor directory.
 concluded: The vendor directory stays as it is from now on.
 `},
+		{"of rules about the same the newest holds",
+			of(one(prompt("Never push to the branch of the review.")),
+				one(answer("The branch of the review stays as it is from now on.")),
+				one(prompt("You may push to the branch of the review now.")),
+				one(answer("Pushed to the branch of the review.")),
+				one(prompt("Mend the parser of tables"))),
+			`heed: > You may push to the branch of the review now.
+wanted: > Mend the parser of tables
+`},
 		{"a newest prompt that is a rule, and files that were read, stand there once",
 			of(one(read("/p/a.go", "")), one(prompt("Never change the files of the vendor."))),
 			"wanted: > Never change the files of the vendor.\nfiles: a.go\n"},
@@ -94,7 +103,7 @@ concluded: The parser loses the last token of each line. Shall I mend the parser
 		t.Run(c.name, func(t *testing.T) {
 			for _, short := range []bool{false, true} {
 				got := show(Choose(slices.Clone(c.facts),
-					Options{Room: 3000, Cost: cost, Conclude: true, Short: short}))
+					Options{Room: 3000, Cost: cost, Short: short}))
 				if !strings.HasPrefix(got, c.want) || strings.Count(got, "files:") > 1 {
 					t.Errorf("short %t: got\n%swant\n%s", short, got, c.want)
 				}
@@ -111,7 +120,7 @@ func TestQuestionWithAnswer(t *testing.T) {
 		messages = append(messages, one(prompt("Why does the "+word+"Parser read tables twice?")),
 			one(answer("It reads the header of "+word+" tables before the other lines.")))
 	}
-	lines := Choose(of(messages...), Options{Room: 1500, Cost: cost, Conclude: true})
+	lines := Choose(of(messages...), Options{Room: 1500, Cost: cost})
 	asked := 0
 	for i, l := range lines {
 		if l.Section != Wanted {

@@ -3,8 +3,6 @@ package digest
 import (
 	"slices"
 	"strings"
-
-	"github.com/gemini-ctx/ctx/forest/summarize"
 )
 
 // The smallest numbers of telling words of a line that stands by itself.
@@ -104,22 +102,4 @@ func announces(line string) bool {
 	doing, ok := strings.CutPrefix(line, "i'm ")
 	verb, _, _ := strings.Cut(doing, " ")
 	return ok && strings.HasSuffix(verb, "ing")
-}
-
-// IsRule reports whether a sentence of a user tells what to do, or not to do, from then on.
-func IsRule(line string) bool {
-	return !strings.HasSuffix(line, "?") && !IsThin(line) && !pointsBack(line) &&
-		summarize.Corrects(strings.ToLower(line))
-}
-
-// pointsBack reports whether the object of an order stands in a sentence before: "teach that to the
-// checker", "do it".
-func pointsBack(line string) bool {
-	words := strings.Fields(strings.ToLower(line))
-	if len(words) < 2 {
-		return true
-	}
-	isPronoun := slices.Contains([]string{"that", "this", "it", "those", "these", "them"}, words[1])
-	return isPronoun && (len(words) == 2 || slices.Contains([]string{"to", "in", "into", "for",
-		"with", "as", "on", "at", "and", "from", "by"}, words[2]))
 }

@@ -84,6 +84,13 @@ func (b Block) String() string {
 	return fmt.Sprintf("[%s of %s: %s]", lines, b.Kind, b.Telling)
 }
 
+// IsMark reports whether a line is one that stands for a block.
+func IsMark(line string) bool {
+	n := digits(strings.TrimPrefix(line, "["))
+	return n > 0 && line[0] == '[' && strings.HasPrefix(line[n+1:], " line") &&
+		line[len(line)-1] == ']'
+}
+
 // Said returns a text without its blocks.
 func Said(text string) string {
 	blocks := Find(text)

@@ -80,7 +80,7 @@ func (s *Reader) workBrief(
 	}
 	b := &brief.SessionBrief{Session: name.Session, Branch: name.Branch,
 		Messages: e.Seq, Last: e.Time}
-	o.Conclude, o.Root = true, root
+	o.Root = root
 	b.Lines = brief.Choose(facts, o)
 	return b, nil
 }

@@ -45,7 +45,6 @@ func (r *clusterReader) readWorkClusters(st *forest.State, in *view.Input) error
 		return err
 	}
 	nodes := map[uint64]format.ID{}
-	in.Work.Places = make(map[format.ID]format.ID, len(places))
 	for _, f := range in.Work.Facts {
 		p, ok := places[f.Entry]
 		if !ok {
@@ -62,7 +61,6 @@ func (r *clusterReader) readWorkClusters(st *forest.State, in *view.Input) error
 			}
 			nodes[p.Cluster] = node
 		}
-		in.Work.Places[f.Entry] = node
 	}
 	return r.addLabels(st, in, nodes)
 }

@@ -129,8 +129,6 @@ type Work struct {
 	// Earlier are the newest messages of the history before the tail. They are printed if room is left
 	// after all facts.
 	Earlier []Message
-	// Places has the nodes of the clusters of messages.
-	Places map[format.ID]format.ID
 	// Others are lines about other sessions of the project, the best first.
 	Others []OtherLine
 }

@@ -132,13 +132,17 @@ func TestShortTail(t *testing.T) {
 	}
 }
 
-// TestPrefixOfWork checks that from 1,000 tokens on the prefix of an agent's work knows nothing of
-// the tail.
+// TestPrefixOfWork checks that the prefix of an agent's work knows the tail if that is not printed
+// whole, and otherwise says nothing that the tail says anew.
 func TestPrefixOfWork(t *testing.T) {
-	out := render(t, agentSession(), Options{Budget: 1000})
-	if prefix := string(out.Bytes[:out.Prefix]); strings.Contains(prefix, "5 passed") ||
-		!strings.Contains(prefix, "1 passed") {
-		t.Errorf("got\n%s", prefix)
+	for budget, want := range map[int]string{0: "1 passed", 1000: "5 passed", 100_000: ""} {
+		out := render(t, agentSession(), Options{Budget: budget})
+		prefix := string(out.Bytes[:out.Prefix])
+		for _, state := range []string{"1 passed", "5 passed"} {
+			if strings.Contains(prefix, state) != (state == want) {
+				t.Errorf("%d tokens: got\n%s", budget, prefix)
+			}
+		}
 	}
 }
 

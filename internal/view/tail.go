@@ -169,8 +169,7 @@ func newestSaid(all []messageItems) int {
 // whole returns the messages that are printed whole.
 func (f fitter) whole(all []messageItems) []messageItems {
 	half := f
-	if half.room /= wordsShare; !f.p.digests() || f.blockKnowsTail() ||
-		f.work != nil && f.p.describesCalls() {
+	if half.room /= wordsShare; !f.p.digests() || f.work != nil {
 		half = f
 	}
 	return slices.DeleteFunc(f.since(all, half.oldest(all)),

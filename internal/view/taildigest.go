@@ -1,13 +1,11 @@
 package view
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/digest"
 )
 
@@ -44,15 +42,12 @@ func (f fitter) withDigest(all, kept []messageItems) ([]messageItems, []Drop) {
 // digest returns the best sentences of messages that fit beside kept, without those that the prefix
 // quotes.
 func (f fitter) digest(messages, kept []messageItems) []summarize.Sentence {
-	if !f.p.digests() || len(messages) == 0 || f.blockKnowsTail() {
+	if !f.p.digests() || len(messages) == 0 || f.work != nil {
 		return nil
 	}
 	r := f.r
 	r.tail = slices.Concat(f.lead, kept)
 	left := f.room - room(cost(f.p.suffix(r)))
-	if f.work != nil {
-		return f.workDigest(messages, kept, left)
-	}
 	var src []summarize.Source
 	for _, m := range messages {
 		if m.Update {
@@ -74,9 +69,6 @@ func (f fitter) digest(messages, kept []messageItems) []summarize.Sentence {
 	}
 	return list
 }
-
-// blockKnowsTail reports whether the block was made of the facts of the tail, too.
-func (f fitter) blockKnowsTail() bool { return f.short && f.work != nil }
 
 // fitsDigest reports whether sentences fit before kept, where they shorten or drop so many
 // messages.
@@ -105,35 +97,6 @@ func droppedOf(rest []messageItems, quoted map[format.ID]bool) []Drop {
 		}
 	}
 	return merge(missing, slices.Clip(shorter))
-}
-
-// workDigest returns the best lines about the work in messages that fit beside kept.
-func (f fitter) workDigest(messages, kept []messageItems, left room) []summarize.Sentence {
-	in := map[format.ID]bool{}
-	for _, m := range messages {
-		in[m.ID] = true
-	}
-	var facts []digest.Fact
-	for _, fact := range f.work.Tail {
-		if in[fact.Entry] {
-			facts = append(facts, fact)
-		}
-	}
-	lines := brief.Choose(facts,
-		brief.Options{Root: f.work.Root, Room: int(left) - cost(digestLead),
-			Cost: func(l brief.Line) int { return cost(l.Text) + 1 }})
-	slices.SortStableFunc(lines, func(a, b brief.Line) int {
-		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Pos, b.Pos))
-	})
-	var list []summarize.Sentence
-	for _, l := range lines {
-		list = append(list,
-			summarize.Sentence{Entry: l.Entry, Seq: l.Seq, Pos: l.Pos, Text: oneLine(l.Text)})
-	}
-	for len(list) > 0 && !f.fitsDigest(list, kept, len(messages)) {
-		list = list[1+len(list)/8:]
-	}
-	return list
 }
 
 // othersPart is the divisor of the budget for lines about other sessions.

@@ -65,15 +65,30 @@ func (m messageItems) isForClient() bool {
 }
 
 // withTail returns work whose facts are also those of the tail, so that the newest state is known.
-// If the tail is everything, and is printed, withTail returns no facts: there is nothing to add.
-func (w *Work) withTail(printed map[format.ID]bool) *Work {
+// If the whole tail is printed, and the rendering is not short, there is nothing to add: the facts
+// then change only when the pin does, except for those about a state that the tail tells anew.
+func (w *Work) withTail(printed map[format.ID]bool, short bool) *Work {
 	hidden := slices.ContainsFunc(w.Tail, func(f digest.Fact) bool { return !printed[f.Entry] })
-	if len(w.Facts) == 0 && !hidden {
-		return w
-	}
 	all := *w
-	all.Facts = w.Whole
+	if all.Facts = w.Whole; !hidden && !short {
+		told := map[digest.Kind]bool{}
+		for i := range w.Tail {
+			told[stateOf(&w.Tail[i])] = true
+		}
+		all.Facts = slices.DeleteFunc(slices.Clone(w.Facts), func(f digest.Fact) bool {
+			kind := stateOf(&f)
+			return kind != "" && told[kind]
+		})
+	}
 	return &all
+}
+
+// stateOf returns the kind of a fact of which the newest alone holds, "" for any other.
+func stateOf(f *digest.Fact) digest.Kind {
+	if f.Kind == digest.Branch || f.Kind == digest.Todo || f.Checks() {
+		return f.Kind
+	}
+	return ""
 }
 
 // withEarlier adds the newest messages before the tail that fit.

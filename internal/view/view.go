@@ -6,7 +6,7 @@
 // block that stands for everything up to the pin of the branch: clusters with their summaries, then
 // tombstones. It depends only on the epoch, the pin, the format, the budget and the expanded
 // clusters, so that the prompt cache of a provider stays valid while the branch grows. Only the
-// block of an agent's work in a short rendering (see brief.IsShort) knows the whole branch. The
+// block of an agent's work under a budget knows the whole branch, if not all of it is printed. The
 // suffix is the tail: every message after the pin, word for word, and between them the updates of
 // the epoch. Text in the block of clusters is a quotation and is escaped. The tail is the
 // conversation itself and is not escaped. An update is escaped, so that nothing in it can end it.
@@ -121,13 +121,13 @@ func Render(in Input, o Options) (Output, error) {
 		return Output{Dropped: merge(drops, nothingPrinted(clusters, tombstones, all))}, nil
 	}
 	most := prefixRoom(p, o.Budget, in.prefixShare(), worst)
-	how := brief.Options{Short: f.short, Conclude: f.short}
-	if f.short && in.Work != nil {
-		if len(in.Matches) == 0 { // else the answers come first
+	how := brief.Options{Short: f.short, InOrder: !f.short}
+	if in.Work != nil && total != endless {
+		if f.short && len(in.Matches) == 0 { // else the answers come first
 			most = min(most, total-f.shortRoom(all, total))
 		}
 		how.Printed = f.printed(all, total, most)
-		in.Work = in.Work.withTail(how.Printed)
+		in.Work = in.Work.withTail(how.Printed, f.short)
 	}
 	f.work = in.Work
 	if len(in.Matches) > 0 && p.digests() {
@@ -150,7 +150,7 @@ func Render(in Input, o Options) (Output, error) {
 		all = in.Work.compact(whole, left(total, prefix), sizes)
 		tail := len(all)
 		all = in.Work.withEarlier(all, left(total, prefix), sizes)
-		if f.short && block != nil {
+		if block != nil {
 			block.leaveOut(idsOf(all[:len(all)-tail]), brief.Wanted)
 			prefix = p.prefix(block)
 		}

@@ -1,0 +1,40 @@
+package digest
+
+import "testing"
+
+func TestIsRule(t *testing.T) {
+	for line, want := range map[string]bool{
+		"Never change the files of the vendor directory.":                          true,
+		"always ask me before you push, and keep the old flag names":               true,
+		"ask me before you push anything":                                          true,
+		"Please don\u2019t touch the relay, Bram is working in it this week.":      true,
+		"Then add the index, but only build it if the table is small enough.":      true,
+		"Oostrand has 9 million rows and must not block at start-up.":              true,
+		"We don't want if-else call site logic if we can help it":                  true,
+		"Use the page of the store, not the database.":                             true,
+		"no, 0 is a real level in the basin of Oostrand":                           true,
+		"From now on, commit after each step of the plan.":                         true,
+		"You may push to the branch of the review without asking.":                 true,
+		"Leave the encoder of the gauge alone, that's on purpose.":                 true,
+		"A record says its own version, so go by that, not by the header.":         true,
+		"Please do not build the next flaky test on the same day":                  false,
+		"commit only the add version command for now":                              false,
+		"I've only recently started seeing this happen in persistent worktrees":    false,
+		"can you review the change in this branch, but don't change the tree":      false,
+		"no wait, so this branch adds the agent to the logging of hooks":           false,
+		"why don't you just clone the repository instead":                          false,
+		"check we have good test coverage so we don't break things as well":        false,
+		"That treats missing content as a match, so it can be linked even when so": false,
+		"Let's turn this into a list, so that we are not throwing out things":      false,
+		"annotate the list, and keep going, do meaningful commits in the meantime": false,
+		"5k finished but I want to try 10k rows of the journal too":                false,
+		"Return findings only, ordered by severity, with file references.":         false,
+		"I wish every build of the parser were always so quick":                    false,
+		"leave out anything that they cannot see.":                                 false,
+		"don't do it?": false, "teach that to the checker": false, "Raise the limit to 64 MB.": false,
+	} {
+		if IsRule(line) != want {
+			t.Errorf("IsRule(%q) = %t", line, !want)
+		}
+	}
+}
