@@ -43,9 +43,15 @@ func TestClaudeCodeBranches(t *testing.T) {
 	fork := w.newest(first)
 	recorded("forked", fork, before, at)
 	w.same(first, before)
-	if n := strings.Count(w.run("ctx", "search", saidTag+"0", "--role", "user", "--json"),
-		"\n"); n != 1 {
-		t.Errorf("what both have is found %d times", n)
+	found := 0
+	for line := range strings.Lines(
+		w.run("ctx", "search", saidTag+"0", "--role", "user", "--json")) {
+		if strings.Contains(line, saidTag+"0:") {
+			found++
+		}
+	}
+	if found != 1 {
+		t.Errorf("what both have is found %d times", found)
 	}
 	if strings.Contains(w.server.lastWith(saidTag+"2:"), told) {
 		t.Error("a fork was told of the session that it has")
