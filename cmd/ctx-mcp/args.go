@@ -11,9 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/when"
-	"github.com/gemini-ctx/ctx/refs"
 )
 
 // arguments are the arguments of a tool.
@@ -91,12 +89,9 @@ func (o ofBranch) branch() string {
 	return o.Branch
 }
 
-// session returns the session, by default the one that HEAD names.
-func (o ofBranch) session(view *refs.View) (string, error) {
-	if o.Session != "" {
-		return history.NamedOr(view, o.Session)
-	}
-	return recall.HEAD(view)
+// sessionOf returns the session, by default the one that HEAD names.
+func (cl *call) sessionOf(o ofBranch) (string, error) {
+	return cl.store.Recall.NamedOr(cl.view, o.Session)
 }
 
 func checkName(what, name string) error {

@@ -83,7 +83,7 @@ func (cl *call) brief(a briefArgs) (*mcp.CallToolResult, error) {
 // rendering renders a branch, and says what is left out.
 func (cl *call) rendering(a briefArgs) (string, []view.Drop, error) {
 	o := view.Options{Budget: a.tokens(), Format: view.Text}
-	name, err := a.session(cl.view)
+	name, err := cl.sessionOf(a.ofBranch)
 	if err != nil {
 		return "", nil, err
 	}

@@ -77,7 +77,7 @@ func (cl *call) expand(a readArgs) (*mcp.CallToolResult, error) {
 	}
 	o := recall.ExpandOptions{Session: a.Session, Branch: a.branch()}
 	if o.Session != "" {
-		if o.Session, err = history.NamedOr(cl.view, o.Session); err != nil {
+		if o.Session, err = cl.store.Recall.NamedOr(cl.view, o.Session); err != nil {
 			return nil, err
 		}
 	}
@@ -123,7 +123,7 @@ func (cl *call) log(a readArgs) (*mcp.CallToolResult, error) {
 		tip, o.Skip = at.ids[0], at.numbers[0]
 		w.resume(at.numbers[1], at.numbers[2])
 	} else {
-		name, err := a.session(cl.view)
+		name, err := cl.sessionOf(a.ofBranch)
 		if err != nil {
 			return nil, err
 		}

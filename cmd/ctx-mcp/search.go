@@ -162,7 +162,7 @@ func (cl *call) hits(a searchArgs) ([]recall.Hit, error) {
 	}
 	name := a.Session
 	if name != "" {
-		if name, err = history.Named(cl.view, name); err != nil {
+		if name, err = cl.store.Recall.Named(cl.view, name); err != nil {
 			return nil, err
 		}
 	}

@@ -12,8 +12,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/lock"
@@ -191,13 +189,10 @@ func (a *app) onView(work func(s *session.Store, view *refs.View, args []string)
 
 type runE = func(cmd *cobra.Command, args []string) error
 
-// sessionOr returns the session that -s names, by its name or the first characters of it; without a
-// name, the session that HEAD names. It returns an unknown name as it is.
-func sessionOr(view *refs.View, named string) (string, error) {
-	if named != "" {
-		return history.NamedOr(view, named)
-	}
-	return recall.HEAD(view)
+// sessionOr returns the session that -s names; without a name, the one that HEAD names. It returns
+// an unknown name as it is.
+func sessionOr(s *session.Store, view *refs.View, named string) (string, error) {
+	return s.Recall.NamedOr(view, named)
 }
 
 func resolve(s *session.Store, view *refs.View, rev string) (format.ID, error) {

@@ -29,6 +29,7 @@ type appendOptions struct {
 
 func newAppendCmd(a *app) *cobra.Command {
 	o := &appendOptions{}
+	o.whole = true
 	cmd := &cobra.Command{
 		Use:   "append -s SESSION (--role ROLE [-m TEXT | -F FILE] | --jsonl [FILE])",
 		Short: "Append messages to a session",
@@ -75,6 +76,7 @@ Before anything is stored, the command replaces each secret that it recognizes b
 	o.add(a, cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.role, "role", "", "the role of the speaker: user, model, tool or system")
+	a.completeWords(cmd, "role", searchRoles...)
 	f.StringVarP(&o.text, "message", "m", "", "the text of the message")
 	f.StringVarP(&o.file, "file", "F", "", "read the text from a file; - is standard input")
 	f.StringVar(&o.parts, "parts", "", "a JSON array of message parts instead of a text")

@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/summarizer"
 )
@@ -56,7 +55,7 @@ func (o *availScope) open(a *app) (*session.Store, *summarizer.HealthFile, error
 		if err != nil {
 			return nil, nil, err
 		}
-		if o.session, err = history.Named(view, o.session); err != nil {
+		if o.session, err = s.Recall.Named(view, o.session); err != nil {
 			return nil, nil, err
 		}
 		whose, err := s.Conversation.HealthOf(view, o.session)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -28,11 +30,16 @@ func (f *branchFlags) add(a *app, cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.branch, "branch", "b", history.MainBranch,
 		"the branch of the session")
 	a.completeFlag(cmd, "session", a.completeSessions())
+	a.completeFlag(cmd, "branch", a.completeFrom(
+		func(s *session.Store, view *refs.View) []string {
+			name, _ := s.Recall.NamedOr(view, f.session)
+			return history.BranchesIn(view, name)
+		}))
 	f.takeSession(a, cmd)
 }
 
-// takeSession lets a command that takes no argument take the session as one, in place of -s. It has
-// to exist: a misspelled word is no new session.
+// takeSession lets a command that takes no argument take the session, or words of its title, in
+// place of -s. It has to exist: a misspelled word is no new session.
 func (f *branchFlags) takeSession(a *app, cmd *cobra.Command) {
 	without := cmd.Args
 	if without == nil || without(cmd, []string{""}) == nil {
@@ -40,10 +47,9 @@ func (f *branchFlags) takeSession(a *app, cmd *cobra.Command) {
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		err := without(cmd, args)
-		if err != nil && len(args) == 1 && without(cmd, nil) == nil &&
-			!cmd.Flags().Changed("session") {
+		if err != nil && without(cmd, nil) == nil && !cmd.Flags().Changed("session") {
 			f.argument = true
-			return cmd.Flags().Set("session", args[0])
+			return cmd.Flags().Set("session", strings.Join(args, " "))
 		}
 		return err
 	}
@@ -54,7 +60,7 @@ func (f *branchFlags) takeSession(a *app, cmd *cobra.Command) {
 
 // check refuses invalid names.
 func (f *branchFlags) check() error {
-	if f.cmd.Flags().Changed("session") {
+	if f.cmd.Flags().Changed("session") && (f.session == "" || f.whole) {
 		if err := checkName("session", f.session); err != nil {
 			return err
 		}
@@ -63,24 +69,26 @@ func (f *branchFlags) check() error {
 }
 
 // pick returns the session and the branch. Both names are valid, but neither need exist.
-func (f *branchFlags) pick(view *refs.View) (name, branch string, err error) {
+func (f *branchFlags) pick(s *session.Store, view *refs.View) (name, branch string, err error) {
 	if err := f.check(); err != nil {
 		return "", "", err
 	}
 	if f.argument {
-		name, err = history.Named(view, f.session)
+		name, err = s.Recall.Named(view, f.session)
 		return name, f.branch, err
 	}
 	if f.whole && f.session != "" {
 		return f.session, f.branch, nil
 	}
-	name, err = sessionOr(view, f.session)
+	name, err = sessionOr(s, view, f.session)
 	return name, f.branch, err
 }
 
 // tip is pick for a branch that must exist. It also returns the value of the branch.
-func (f *branchFlags) tip(view *refs.View) (name, branch string, tip format.Value, err error) {
-	name, branch, err = f.pick(view)
+func (f *branchFlags) tip(
+	s *session.Store, view *refs.View,
+) (name, branch string, tip format.Value, err error) {
+	name, branch, err = f.pick(s, view)
 	if err == nil {
 		tip, err = history.Tip(view, name, branch)
 	}
@@ -90,7 +98,7 @@ func (f *branchFlags) tip(view *refs.View) (name, branch string, tip format.Valu
 // open opens the store and picks the branch.
 func (f *branchFlags) open(a *app) (b openBranch, err error) {
 	if b.s, b.view, err = a.openView(); err == nil {
-		b.name, b.branch, err = f.pick(b.view)
+		b.name, b.branch, err = f.pick(b.s, b.view)
 	}
 	return b, err
 }
@@ -147,6 +155,7 @@ func checkName(what, name string) error { return command.CheckName(what, name) }
 type ofSession struct {
 	cmd     *cobra.Command
 	session string
+	whole   bool // the name of a session that need not exist
 }
 
 func (o *ofSession) add(a *app, cmd *cobra.Command) {
@@ -162,7 +171,7 @@ func (o *ofSession) addWith(a *app, cmd *cobra.Command, usage string) {
 
 // check refuses an invalid name.
 func (o *ofSession) check() error {
-	if o.cmd.Flags().Changed("session") {
+	if o.cmd.Flags().Changed("session") && (o.whole || o.session == "") {
 		return checkName("session", o.session)
 	}
 	return nil
@@ -177,7 +186,7 @@ func (o *ofSession) open(a *app) (*session.Store, *refs.View, string, error) {
 	if err != nil {
 		return nil, nil, "", err
 	}
-	name, err := sessionOr(view, o.session)
+	name, err := sessionOr(s, view, o.session)
 	return s, view, name, err
 }
 

@@ -71,7 +71,7 @@ func (o *briefOptions) run(a *app) error {
 		}
 		return o.printProject(a, list)
 	}
-	name, branch, err := o.pick(v)
+	name, branch, err := o.pick(s, v)
 	if err != nil {
 		return err
 	}

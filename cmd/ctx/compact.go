@@ -187,7 +187,7 @@ func (o *compactOptions) compact(
 
 func (o *compactOptions) branches(s *session.Store, view *refs.View) ([]history.BranchName, error) {
 	if !o.all {
-		name, branch, _, err := o.tip(view)
+		name, branch, _, err := o.tip(s, view)
 		return []history.BranchName{{Session: name, Branch: branch}}, err
 	}
 	list, err := s.Recall.Sessions(view)

@@ -44,16 +44,15 @@ type completer = func(cmd *cobra.Command, args []string,
 
 // completeSessions offers the names of sessions with their titles, the newest first.
 func (a *app) completeSessions() completer {
-	return a.completeFrom(func(s *session.Store, view *refs.View) (words []string) {
-		list, err := s.Recall.Overviews(view)
-		if err != nil {
-			return nil
-		}
-		for i := range list {
-			words = append(words, list[i].Name+"\t"+a.sessionTitle(&list[i]))
-		}
-		return words
-	})
+	return a.completeFrom(a.titledSessions)
+}
+
+func (a *app) titledSessions(s *session.Store, view *refs.View) (words []string) {
+	list, _ := s.Recall.Overviews(view)
+	for i := range list {
+		words = append(words, list[i].Name+"\t"+a.sessionTitle(&list[i]))
+	}
+	return words
 }
 
 // completeSettings offers the keys of settings, with their values.
@@ -94,8 +93,8 @@ func (a *app) completeRefs() completer {
 
 // completeRevs offers revisions: sessions, branches and other refs.
 func (a *app) completeRevs() completer {
-	return a.completeFrom(func(_ *session.Store, view *refs.View) []string {
-		words := []string{"@"}
+	return a.completeFrom(func(s *session.Store, view *refs.View) []string {
+		words := append([]string{"@"}, a.titledSessions(s, view)...)
 		for _, name := range view.Names("") {
 			if name != "HEAD" {
 				words = append(words, strings.TrimPrefix(name, "sessions/"))

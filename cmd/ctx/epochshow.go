@@ -36,13 +36,13 @@ replaced. If nothing was observed in the branch, the command prints nothing.`,
 		RunE: a.onView(func(s *session.Store, view *refs.View, _ []string) error {
 			var tip format.ID
 			if o.at == "" {
-				_, _, value, err := o.tip(view)
+				_, _, value, err := o.tip(s, view)
 				if err != nil {
 					return err
 				}
 				tip = value.ID
 			} else {
-				name, err := sessionOr(view, o.session)
+				name, err := sessionOr(s, view, o.session)
 				if err != nil && !clusters.IsMissing(err) {
 					return err
 				}

@@ -49,7 +49,7 @@ session, and with --reader only those that a reader in a branch of the session m
 		}
 		options := recall.ExpandOptions{Session: o.session, Branch: o.branch}
 		if o.session != "" {
-			if options.Session, err = history.NamedOr(view, o.session); err != nil {
+			if options.Session, err = s.Recall.NamedOr(view, o.session); err != nil {
 				return err
 			}
 		}
@@ -72,7 +72,7 @@ session, and with --reader only those that a reader in a branch of the session m
 func readerOnly(
 	s *session.Store, view *refs.View, name, reader string,
 ) (o recall.ExpandOptions, err error) {
-	if name, err = sessionOr(view, name); err != nil {
+	if name, err = sessionOr(s, view, name); err != nil {
 		return o, err
 	}
 	o.Reader, err = s.Clusters.NewViewer(view, name, reader)

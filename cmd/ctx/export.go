@@ -92,7 +92,7 @@ type exportOptions struct {
 func newExportCmd(a *app) *cobra.Command {
 	o := &exportOptions{a: a}
 	cmd := &cobra.Command{
-		Use:   "export [-s SESSION] --format FORMAT",
+		Use:   "export [SESSION] --format FORMAT",
 		Short: "Write a branch for another program",
 		Long: long(`Writes a branch in the format of another program, to standard output or into a
 file. The output has amended messages with their newest words, and no rewound ones. The same branch

@@ -124,8 +124,18 @@ const revisionsHelp = `Each of these forms of REV names an object:
   work@{2}           the value two moves ago, as far back as the log goes
   A..B               for commands that take a range: everything in B that is not in A
 
-Names precede ids: a session called "beef" is not the beginning of an id. -s also takes the first characters of the name of
-a session, but not in a command that makes a session (append, import), removes one, or renders one that does not exist yet.
+Names precede ids: a session called "beef" is not the beginning of an id.
+
+Where a command takes a SESSION, after -s or as an argument, each of these names one:
+
+  work               the session of that name, and nothing else in commands that make one (append, import)
+  2a55               the first characters of its name, at least 4, if only one session has them
+  @, HEAD            the session that HEAD names; also where none is given
+  @{-1}              the session that HEAD named before it; @{-2} the one before that
+  flaky test         words of its title or tags, #tag for a tag, if only one session has all of them
+
+` + "`ctx list WORDS`" +
+	` lists the sessions that words mean. As an argument the beginning of a name goes before the beginning of an id.
 
 ` + "`ctx rewind`" +
 	` counts messages: @ and HEAD are the newest message, and @~2 or HEAD~2 removes the two newest messages.`

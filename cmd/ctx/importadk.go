@@ -8,7 +8,7 @@ import (
 )
 
 func newImportADKCmd(a *app) *cobra.Command {
-	o := &ofSession{}
+	o := &ofSession{whole: true}
 	var unit string
 	cmd := &cobra.Command{
 		Use:   adkEvents + " FILE...",

@@ -10,7 +10,7 @@ import (
 
 // newImportFormCmd returns the command that imports the transcripts of one agent.
 func newImportFormCmd(a *app, f *catalog.Agent) *cobra.Command {
-	o := &ofSession{}
+	o := &ofSession{whole: true}
 	cmd := &cobra.Command{
 		Use:   f.Name + " FILE...",
 		Short: "Import transcripts of " + f.Title,

@@ -13,7 +13,7 @@ import (
 )
 
 func newImportUnionFindCmd(a *app) *cobra.Command {
-	o := &ofSession{}
+	o := &ofSession{whole: true}
 	cmd := &cobra.Command{
 		Use:   "union-find-json FILE...",
 		Short: "Import the forest of another store",

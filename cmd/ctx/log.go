@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -23,6 +24,7 @@ type logOptions struct {
 	all, reverse, follow bool
 	masked               bool
 	oneline, drawn       bool
+	messages             bool
 	limit                int
 	since                string
 	file, role, grep     string
@@ -31,7 +33,7 @@ type logOptions struct {
 func newLogCmd(a *app) *cobra.Command {
 	o := &logOptions{}
 	cmd := &cobra.Command{
-		Use:   "log [-s SESSION] [REV | A..B]",
+		Use:   "log [SESSION | REV | A..B]",
 		Short: "Print messages, oldest first",
 		Long: long(`Prints the messages and notes of a branch, or of the history of a revision,
 oldest first. A..B prints what the history of B has and the history of A has not. An amended message
@@ -41,8 +43,10 @@ given. --since, --role and --grep pick entries: those at that time or later, mes
 and those in whose words the pattern (RE2, as in Go; ^ and $ match at lines) is found. -n N prints
 the newest N of them.
 
-With --oneline each entry is one line. --graph does that for all branches of the session, newest
-entry first, and draws how they part and meet.
+With --oneline each turn is one line, oldest first: when, what was wanted, and what came of it in
+edits, checks and commits, or else the answer. With --messages as well, each entry is one line.
+--graph does that for all branches of the session, newest entry first, and draws how they part and
+meet.
 
 With --file the command prints the messages of all sessions, or of the session of -s, whose calls
 changed that file. It finds them as `+"`ctx blame`"+` does: under the names that the file had
@@ -51,10 +55,10 @@ before, and without calls that failed.`,
 		Example: "  ctx log -s work -n 20\n  ctx log -s work --since " +
 			"2026-11-21T00:00:00Z\n  ctx log -s work --graph\n  ctx log --json work@{1}..work\n  " +
 			"ctx log -s work --follow\n  ctx log --file main.go -n 5",
-		Args:              between(0, 1),
+		Args:              between(0, -1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return o.run(a, append(args, "")[0])
+			return o.run(a, strings.Join(args, " "))
 		},
 	}
 	o.add(a, cmd)
@@ -70,7 +74,8 @@ before, and without calls that failed.`,
 	f.StringVar(&o.role, "role", "", "print only what was said by user, model, tool or system")
 	a.completeWords(cmd, "role", searchRoles...)
 	f.StringVar(&o.grep, "grep", "", "print only messages in which the `PATTERN` is found")
-	f.BoolVar(&o.oneline, "oneline", false, "print each entry in one line")
+	f.BoolVar(&o.oneline, "oneline", false, "print each turn in one line")
+	f.BoolVar(&o.messages, "messages", false, "with --oneline, print each entry in one line")
 	f.BoolVar(&o.drawn, "graph", false, "draw the branches of the session, newest entry first")
 	f.BoolVar(&o.masked, "masked", false, "shorten tool outputs as masks say")
 	f.BoolVar(&o.reverse, "reverse", false, "print the newest entry first")
@@ -96,6 +101,8 @@ func (o *logOptions) run(a *app, rev string) error {
 		return usagef("--graph goes with --session, --all and --limit")
 	case o.role != "" && !slices.Contains(searchRoles, o.role):
 		return usagef("bad --role: %.80q: one of %s", o.role, strings.Join(searchRoles, ", "))
+	case o.messages && !o.oneline:
+		return usagef("--messages goes with --oneline")
 	case o.follow && o.picks():
 		return usagef("--follow cannot be given with --role or --grep")
 	}
@@ -120,7 +127,22 @@ func (o *logOptions) run(a *app, rev string) error {
 	if o.drawn {
 		return o.graph(a, s, view)
 	}
+	var several error
+	if rev != "" && !o.cmd.Flags().Changed("session") {
+		name, err := s.Recall.Named(view, rev)
+		if err == nil {
+			o.session, rev = name, "" // a session goes before the entry of a short id
+		} else if !clusters.IsMissing(err) {
+			several = err
+		}
+	}
+	if o.turns(a, rev) {
+		return o.printTurns(a, s, view)
+	}
 	tip, after, err := o.span(s, view, rev)
+	if several != nil && clusters.IsMissing(err) {
+		err = several
+	}
 	if err != nil {
 		return err
 	}
@@ -134,6 +156,52 @@ func (o *logOptions) run(a *app, rev string) error {
 		return err
 	}
 	return o.watch(a, s, view)
+}
+
+// turns reports whether each line is a turn: only then is what came of it known.
+func (o *logOptions) turns(a *app, rev string) bool {
+	return o.oneline && !o.messages && rev == "" && !a.json && !o.all && !o.follow && !o.picks() &&
+		!o.masked && o.since == ""
+}
+
+// printTurns prints the newest turns, a line for each.
+func (o *logOptions) printTurns(a *app, s *session.Store, view *refs.View) error {
+	name, branch, tip, err := o.tip(s, view)
+	if err != nil {
+		return err
+	}
+	list, err := s.Recall.Turns(history.BranchName{Session: name, Branch: branch}, tip)
+	if err != nil {
+		return err
+	}
+	if o.limit > 0 && o.limit < len(list) {
+		list = list[len(list)-o.limit:]
+	}
+	if o.reverse {
+		slices.Reverse(list)
+	}
+	for i := range list {
+		a.line("%s", a.turnLine(&list[i]))
+	}
+	return nil
+}
+
+// turnLine returns a turn as one line. What was wanted and what came of it share its width.
+func (a *app) turnLine(t *recall.Turn) string {
+	zone := a.zone
+	if zone == nil || !asked(a.outTerm) {
+		zone = time.UTC
+	}
+	head := t.Entry.Short(shortLen) + " " + t.Time.In(zone).Format("2006-01-02 15:04") + " "
+	room := max(a.lineWidth()-len(head)-len(" → "), narrowest)
+	wanted, came := oneLine(t.Wanted), oneLine(t.Came())
+	if wanted == "" {
+		wanted = "(nothing asked)"
+	}
+	short := min(displaywidth.String(came), room*3/5)
+	wanted = cutWidth(wanted, room-short)
+	return a.paint(styleID, head) + wanted + a.paint(styleFaint, " → "+
+		cutWidth(came, room-displaywidth.String(wanted)))
 }
 
 // picks reports whether flags pick single messages.
@@ -162,7 +230,7 @@ func (o *logOptions) span(
 	s *session.Store, view *refs.View, rev string,
 ) (tip, after format.ID, err error) {
 	if rev == "" {
-		name, branch, err := o.pick(view)
+		name, branch, err := o.pick(s, view)
 		if err != nil {
 			return tip, after, err
 		}
@@ -173,7 +241,7 @@ func (o *logOptions) span(
 	if err := o.check(); err != nil {
 		return tip, after, err
 	}
-	if name, err = sessionOr(view, o.session); err != nil && !clusters.IsMissing(err) {
+	if name, err = sessionOr(s, view, o.session); err != nil && !clusters.IsMissing(err) {
 		return tip, after, err
 	}
 	return s.Recall.ResolveRange(view, name, branch, rev)
@@ -189,7 +257,7 @@ const followPause = 200 * time.Millisecond
 // watch prints what is appended after view. After a rewind it prints only new messages. It prints
 // an amended message again.
 func (o *logOptions) watch(a *app, s *session.Store, view *refs.View) error {
-	name, branch, value, err := o.tip(view)
+	name, branch, value, err := o.tip(s, view)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 // graph prints the history of all branches of a session, newest entry first, with lines from each
 // entry to those that it stands on.
 func (o *logOptions) graph(a *app, s *session.Store, view *refs.View) error {
-	name, err := sessionOr(view, o.session)
+	name, err := sessionOr(s, view, o.session)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func opLog(a *app, inSession string, limit int) error {
 		return err
 	}
 	if inSession != "" {
-		if inSession, err = history.NamedOr(view, inSession); err != nil {
+		if inSession, err = s.Recall.NamedOr(view, inSession); err != nil {
 			return err
 		}
 	}

@@ -103,7 +103,7 @@ func (o *renderOptions) run(a *app) error {
 func (o *renderOptions) input(
 	a *app, s *session.Store, v *refs.View, options view.Options,
 ) (view.Input, error) {
-	name, branch, _, err := o.tip(v)
+	name, branch, _, err := o.tip(s, v)
 	if err == nil {
 		in, err := s.Recall.RenderInput(v, name, branch, options)
 		if err == nil {

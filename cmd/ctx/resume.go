@@ -30,7 +30,7 @@ func newResumeCmd(a *app) *cobra.Command {
 	o := &resumeOptions{}
 	agents := catalog.Resumable()
 	cmd := &cobra.Command{
-		Use:   "resume [[-s SESSION] --to AGENT]",
+		Use:   "resume [SESSION] [--to AGENT]",
 		Short: "Continue a session in another agent",
 		Long: long(`Writes a branch as a transcript where the agent finds it, under a new id, and
 prints the command that continues the session there. It first reads the transcript back, to check

@@ -27,7 +27,7 @@ const maxAsked = 3
 func (o *resumeOptions) ask(a *app) error {
 	if a.json || !asked(a.inTerm) {
 		return withHint(usagef("no --to: the agents are %s", wordsAnd(catalog.Resumable())),
-			"`ctx resume [-s SESSION] --to AGENT`; `ctx session list` lists the sessions")
+			"`ctx resume [SESSION] --to AGENT`; `ctx session list` lists the sessions")
 	}
 	s, view, err := a.openView()
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/cli/document"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/when"
@@ -97,14 +96,14 @@ func (o *scopeOptions) open(a *app, q *recall.SearchQuery) (*session.Store, *ref
 		return s, view, err
 	}
 	if o.session != "" {
-		if q.Session, err = history.Named(view, o.session); err != nil {
+		if q.Session, err = s.Recall.Named(view, o.session); err != nil {
 			return s, view, err
 		}
 	}
 	if o.reader == "" {
 		return s, view, nil
 	}
-	name, err := sessionOr(view, o.session)
+	name, err := sessionOr(s, view, o.session)
 	if err == nil {
 		q.Reader, err = s.Clusters.NewViewer(view, name, o.reader)
 	}

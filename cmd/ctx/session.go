@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,56 +39,103 @@ func plural(n int, one, many string) string {
 func newSessionShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [SESSION]",
-		Short: "Show the branches of a session",
+		Short: "Show what a session is about, and its branches",
 		Long: long(`Shows a session (default: the one that HEAD names): what
-`+"`ctx session list`"+` tells of it, and then a line for each branch with its messages, how many
+`+"`ctx list`"+` tells of it, how many turns it has, the newest files and commits, and the last
+prompt with what came of it. Then comes a line for each branch with its messages, how many
 graduated, how many are rendered in clusters, and the tip.`, exitNoStore, exitCorrupt,
 			exitNotFound),
 		Example:           "  ctx session show work",
 		Args:              between(0, 1),
 		ValidArgsFunction: a.completeSessions(),
 		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
-			one, err := sessionNamed(s, view, args)
-			if err != nil {
-				return err
-			}
-			d := document.OverviewOf(&one)
-			if a.json {
-				return a.answer(d)
-			}
-			if !a.nul {
-				alone := one
-				alone.Parent = nil // the last line says it
-				a.line("%s\n%s", a.sessionTitle(&one), a.sessionDetails(&alone, 0))
-			}
-			var rows [][]string
-			for i, b := range d.Branches {
-				rows = append(rows, []string{
-					b.Name, strconv.FormatUint(b.Seq, 10), strconv.FormatUint(b.Frontier, 10),
-					strconv.FormatUint(b.Through, 10),
-					short(s, one.Branches[i].Value.ID),
-				})
-			}
-			a.titled([]string{"BRANCH", "MESSAGES", "GRADUATED", "IN CLUSTERS AS RENDERED", "TIP"},
-				rows)
-			if d.Parent != nil {
-				a.line("%s", parentText(d.Parent))
-			}
-			return nil
+			return showSession(a, s, view, args)
 		}),
 	}
+}
+
+// showSession shows the session of the argument, or the one that HEAD names.
+func showSession(a *app, s *session.Store, view *refs.View, args []string) error {
+	one, err := sessionNamed(s, view, args)
+	if err != nil {
+		return err
+	}
+	d := document.OverviewOf(&one)
+	if a.json {
+		return a.answer(d)
+	}
+	if !a.nul {
+		alone := one
+		alone.Parent = nil // the last line says it
+		a.line("%s  %s\n%s", a.paint(styleID, oneLine(recall.ShortName(view, one.Name))),
+			a.sessionTitle(&one), a.sessionDetails(&alone, 0))
+		if err := a.sayWork(s, &one); err != nil {
+			return err
+		}
+	}
+	var rows [][]string
+	for i, b := range d.Branches {
+		rows = append(rows, []string{
+			b.Name, strconv.FormatUint(b.Seq, 10), strconv.FormatUint(b.Frontier, 10),
+			strconv.FormatUint(b.Through, 10),
+			short(s, one.Branches[i].Value.ID),
+		})
+	}
+	a.titled([]string{"BRANCH", "MESSAGES", "GRADUATED", "IN CLUSTERS AS RENDERED", "TIP"}, rows)
+	if d.Parent != nil {
+		a.line("%s", parentText(d.Parent))
+	}
+	return nil
+}
+
+// mostShown is how many files and commits of a session are shown, the newest.
+const mostShown = 8
+
+// sayWork says how many turns a session has, what was changed in it, and how it ended.
+func (a *app) sayWork(s *session.Store, one *recall.Overview) error {
+	main := recall.MainOf(&one.Session)
+	turns, err := s.Recall.Turns(history.BranchName{Session: one.Name, Branch: main.Name},
+		main.Value)
+	if err != nil || len(turns) == 0 {
+		return err
+	}
+	var files, commits []string
+	for i := range turns {
+		for _, edited := range turns[i].Edited {
+			file, _, _ := strings.Cut(edited, " +")
+			file, _, _ = strings.Cut(file, " -")
+			files = slices.DeleteFunc(files, func(old string) bool { return old == file })
+			files = append(files, file)
+		}
+		commits = append(commits, turns[i].Commits...)
+	}
+	a.line("%s", plural(len(turns), "turn", "turns"))
+	for _, part := range []struct {
+		name string
+		list []string
+	}{{"files", files}, {"commits", commits}} {
+		if n := len(part.list); n > 0 {
+			text := strings.Join(part.list[max(n-mostShown, 0):], ", ")
+			if n > mostShown {
+				text = fmt.Sprintf("%d, the newest: %s", n, text)
+			}
+			a.line("%-9s %s", part.name, oneLine(text))
+		}
+	}
+	last := &turns[len(turns)-1]
+	a.line("%-9s %s\n%-9s %s", "last", oneLine(last.Wanted), "", oneLine(last.Came()))
+	return nil
 }
 
 // sessionNamed returns the session of the argument, or the session that HEAD names.
 func sessionNamed(s *session.Store, view *refs.View, args []string) (recall.Overview, error) {
 	name := ""
 	if len(args) > 0 {
-		name = args[0]
-		if err := checkName("session", name); err != nil {
-			return recall.Overview{}, err
+		if name = args[0]; name == "" {
+			return recall.Overview{}, checkName("session", name)
 		}
 	}
-	name, err := sessionOr(view, name)
+	name, err := sessionOr(s, view, name)
 	if err != nil {
 		return recall.Overview{}, err
 	}
@@ -114,14 +164,11 @@ follows again when you choose that session, or speak in the chosen one.`, exitNo
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeSessions(),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := checkName("session", args[0]); err != nil {
-				return err
-			}
 			s, view, err := a.openView()
 			if err != nil {
 				return err
 			}
-			name, err := history.Named(view, args[0])
+			name, err := s.Recall.Named(view, args[0])
 			if err == nil {
 				err = s.Conversation.Use(a.c, name)
 			}
@@ -146,9 +193,6 @@ finds that nothing names them. Until then `+"`ctx undo -s SESSION`"+` brings the
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeSessions(),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := checkName("session", args[0]); err != nil {
-				return err
-			}
 			s, view, err := a.openView()
 			if err != nil {
 				return err

@@ -33,7 +33,7 @@ The command refuses a NAME that a session has (12).`, exitNoStore, exitLocked, e
 			if err != nil {
 				return err
 			}
-			from, err := history.Named(view, args[0])
+			from, err := s.Recall.Named(view, args[0])
 			if err != nil {
 				return err
 			}

@@ -33,21 +33,16 @@ The child shares with its parent what it learns about models (`+"`ctx avail -s C
 		Args:              between(3, 3),
 		ValidArgsFunction: a.completeSessions(),
 		RunE: func(_ *cobra.Command, args []string) error {
-			for _, name := range args[:2] {
-				if err := checkName("session", name); err != nil {
-					return err
-				}
-			}
 			s, view, err := a.openView()
 			if err != nil {
 				return err
 			}
-			child, err := history.NamedOr(view, args[0])
+			child, err := s.Recall.NamedOr(view, args[0])
 			if err != nil {
 				return err
 			}
 			p := history.Parent{Call: args[2], Apart: apart}
-			if p.Session, err = history.NamedOr(view, args[1]); err != nil {
+			if p.Session, err = s.Recall.NamedOr(view, args[1]); err != nil {
 				return err
 			}
 			known, err := s.Conversation.Link(a.c, child, p, orphan)

@@ -16,6 +16,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -35,7 +36,9 @@ func (o *stateFlags) add(a *app, cmd *cobra.Command) {
 }
 
 // names returns the owners of the state. With an app, there may be no session if none is named.
-func (o *stateFlags) names(view *refs.View) (conversation.StateNames, error) {
+func (o *stateFlags) names(
+	s *session.Store, view *refs.View,
+) (conversation.StateNames, error) {
 	n := conversation.StateNames{Session: o.session, App: o.app, User: o.user}
 	for _, name := range []struct{ flag, name string }{{"session", o.session}, {"app", o.app},
 		{"user", o.user}} {
@@ -49,7 +52,7 @@ func (o *stateFlags) names(view *refs.View) (conversation.StateNames, error) {
 		return n, usagef("--user goes with --app")
 	}
 	var err error
-	if n.Session, err = sessionOr(view, n.Session); clusters.IsMissing(err) && o.app != "" {
+	if n.Session, err = sessionOr(s, view, n.Session); clusters.IsMissing(err) && o.app != "" {
 		err = nil
 	}
 	return n, err
@@ -87,7 +90,7 @@ func (o *stateFlags) read(
 	if err != nil {
 		return n, nil, err
 	}
-	if n, err = o.names(view); err != nil {
+	if n, err = o.names(s, view); err != nil {
 		return n, nil, err
 	}
 	list, err = s.Conversation.State(view, n)
@@ -203,7 +206,7 @@ func (o *stateFlags) change(a *app, changes []conversation.StateChange) error {
 	if err != nil {
 		return err
 	}
-	n, err := o.names(view)
+	n, err := o.names(s, view)
 	if err != nil {
 		return err
 	}

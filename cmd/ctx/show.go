@@ -2,12 +2,14 @@ package main
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -17,30 +19,50 @@ import (
 
 func newShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "show [REV...]",
-		Short: "Show objects in full",
-		Long: long(`Shows an object (default: the newest entry): its id, the lines of its header, and its
-body in words, indented. The command shows an entry as it was written; if there is a newer version,
-a line says so. For a forgotten object it shows the header, and says that the body is gone.`,
+		Use:   "show [SESSION | REV]...",
+		Short: "Show a session, or objects in full",
+		Long: long(`Shows a session, as `+"`ctx session show`"+` does, or an object (default: the newest
+entry): its id, the lines of its header, and its body in words, indented. The command shows an entry
+as it was written; if there is a newer version, a line says so. For a forgotten object it shows the
+header, and says that the body is gone.`,
 			exitNoStore, exitCorrupt, exitNotFound),
-		Example:           "  ctx show @\n  ctx show --json 3f9a6c01",
+		Example:           "  ctx show work\n  ctx show @\n  ctx show --json 3f9a6c01",
 		ValidArgsFunction: a.completeRevs(),
 		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			if len(args) == 0 {
 				args = []string{"@"}
 			}
 			for _, rev := range args {
-				id, err := resolve(s, view, rev)
-				if err == nil {
-					err = show(a, s, view, id)
-				}
-				if err != nil {
+				if err := showRev(a, s, view, rev); err != nil {
 					return err
 				}
 			}
 			return nil
 		}),
 	}
+}
+
+// showRev shows a session or an object. The name of a session, and the beginning of one, go before
+// an id; words of its title come last.
+func showRev(a *app, s *session.Store, view *refs.View, rev string) error {
+	if name, err := history.Named(view, rev); err == nil && !strings.Contains(rev, "/") {
+		return showSession(a, s, view, []string{name})
+	}
+	id, err := resolve(s, view, rev)
+	if clusters.IsMissing(err) {
+		name, none := s.Recall.Named(view, rev)
+		if none == nil {
+			return showSession(a, s, view, []string{name})
+		}
+		var several *history.AmbiguousNameError
+		if errors.As(none, &several) {
+			err = none
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return show(a, s, view, id)
 }
 
 func show(a *app, s *session.Store, v *refs.View, id format.ID) error {

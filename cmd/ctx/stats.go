@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/cli/document"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/usage"
 	"github.com/gemini-ctx/ctx/internal/when"
@@ -24,7 +23,7 @@ type statsOptions struct {
 func newStatsCmd(a *app) *cobra.Command {
 	o := &statsOptions{}
 	cmd := &cobra.Command{
-		Use:   "stats",
+		Use:   "stats [SESSION]",
 		Short: "Count sessions, messages and tokens, and what compaction saved",
 		Long: long(`Counts what the store has: sessions, messages by role, and tokens, by week and
 by agent. Tokens are an estimate, a quarter of the bytes of what was said, calls and outputs of
@@ -49,6 +48,7 @@ With --files the command also counts how often calls of tools changed each file.
 	f.BoolVar(&o.files, "files", false, "count changes of files, too")
 	f.IntVarP(&o.limit, "limit", "n", 10, "print at most `N` weeks, agents and files")
 	a.completeFlag(cmd, "session", a.completeSessions())
+	(&branchFlags{}).takeSession(a, cmd)
 	return cmd
 }
 
@@ -66,7 +66,7 @@ func (o *statsOptions) run(a *app, s *session.Store, view *refs.View) error {
 	}
 	if o.session != "" {
 		var err error
-		if want.Session, err = history.Named(view, o.session); err != nil {
+		if want.Session, err = s.Recall.Named(view, o.session); err != nil {
 			return err
 		}
 	}

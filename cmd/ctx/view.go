@@ -28,10 +28,10 @@ type viewOptions struct {
 func newViewCmd(a *app) *cobra.Command {
 	o := &viewOptions{}
 	cmd := &cobra.Command{
-		Use:   "view [-s SESSION] [--open] [--serve]",
+		Use:   "view [SESSION] [--open] [--serve]",
 		Short: "Write a page to look at a session or the project",
-		Long: long(`Writes a page of HTML and prints its path. With -s it shows a session: the
-conversation, the forest, and a time line. Each sentence of a summary opens its sources. Without -s
+		Long: long(`Writes a page of HTML and prints its path. With SESSION it shows a session: the
+conversation, the forest, and a time line. Each sentence of a summary opens its sources. Without one
 it shows the project: its sessions, where their work stands, and the files that were touched.
 
 A page is one file that loads nothing. It can be read without JavaScript, and is better with it.
@@ -66,7 +66,7 @@ func (o *viewOptions) run(a *app) error {
 		return err
 	}
 	if o.serve || o.cmd.Flags().Changed("port") {
-		return o.startServer(a, view)
+		return o.startServer(a, s, view)
 	}
 	path := a.path(o.file)
 	cache := filepath.Join(s.Dir, "cache", "view")
@@ -108,7 +108,7 @@ func (o *viewOptions) run(a *app) error {
 }
 
 // startServer runs the program that serves pages in the place of this one.
-func (o *viewOptions) startServer(a *app, view *refs.View) error {
+func (o *viewOptions) startServer(a *app, s *session.Store, view *refs.View) error {
 	switch {
 	case !o.serve:
 		return usagef("--port goes with --serve")
@@ -123,7 +123,7 @@ func (o *viewOptions) startServer(a *app, view *refs.View) error {
 	}
 	switch {
 	case o.cmd.Flags().Changed("session"):
-		session, branch, _, err := o.tip(view)
+		session, branch, _, err := o.tip(s, view)
 		if err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ const viewServer = "view-serve"
 func (o *viewOptions) sessionPages(
 	a *app, s *session.Store, view *refs.View, cache, path string,
 ) ([][]byte, string, error) {
-	session, branch, tip, err := o.tip(view)
+	session, branch, tip, err := o.tip(s, view)
 	if err != nil {
 		return nil, "", err
 	}

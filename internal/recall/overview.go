@@ -34,19 +34,6 @@ type Overview struct {
 	Also string
 }
 
-// HasWords reports whether each of some words is in the title, the tags or the name of a session.
-// Capitals do not matter. "#word" is a tag.
-func (o *Overview) HasWords(words []string) bool {
-	text := strings.ToLower(strings.Join(
-		append([]string{o.Title, o.Name, ""}, o.About.Tags...), "\n#") + "\n")
-	for _, word := range words {
-		if word = strings.ToLower(word); word == "" || !strings.Contains(text, word) {
-			return false
-		}
-	}
-	return true
-}
-
 // maxTitle is the most bytes of a title.
 const maxTitle = 200
 
@@ -68,7 +55,7 @@ func (s *Reader) Overviews(view *refs.View) ([]Overview, error) {
 		}
 		unknown, at[list[i].Name] = append(unknown, list[i].Name), i
 	}
-	tip := func(session string) format.ID { return mainOf(&list[at[session]]).Value.ID }
+	tip := func(session string) format.ID { return MainOf(&list[at[session]]).Value.ID }
 	for _, session := range s.ByPlace(unknown, tip) {
 		i := at[session]
 		if rows[i], err = s.readRow(view, &list[i], known); err != nil {
@@ -107,7 +94,7 @@ func setAlso(view *refs.View, list []Overview, rows []overviewRow) {
 
 // has reports whether the row of a session is still right.
 func (o *overviews) has(view *refs.View, one *Session) bool {
-	b, row := mainOf(one), o.row(one.Name)
+	b, row := MainOf(one), o.row(one.Name)
 	return row != nil && row.branch == b.Name && row.tip == b.Value.ID &&
 		row.link == view.Get(history.ParentRef(one.Name)).ID &&
 		row.aboutID == view.Get(history.AboutRef(one.Name)).ID
@@ -115,7 +102,7 @@ func (o *overviews) has(view *refs.View, one *Session) bool {
 
 // readRow returns the row of a session, which goes on from the known one.
 func (s *Reader) readRow(view *refs.View, one *Session, known *overviews) (overviewRow, error) {
-	b := mainOf(one)
+	b := MainOf(one)
 	row := overviewRow{session: one.Name}
 	if was := known.row(one.Name); was != nil && was.branch == b.Name {
 		row = *was
@@ -133,7 +120,8 @@ func (s *Reader) readRow(view *refs.View, one *Session, known *overviews) (overv
 	return row, err
 }
 
-func mainOf(one *Session) *history.Branch {
+// MainOf returns the branch main of a session, or the first one if there is no main.
+func MainOf(one *Session) *history.Branch {
 	i := slices.IndexFunc(one.Branches,
 		func(b history.Branch) bool { return b.Name == history.MainBranch })
 	return &one.Branches[max(i, 0)]

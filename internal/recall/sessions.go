@@ -84,7 +84,7 @@ func (s *Reader) compareSessions(view *refs.View, list []Session) error {
 		if origin == "" {
 			continue
 		}
-		b := mainOf(&list[i])
+		b := MainOf(&list[i])
 		shared := uint64(0)
 		for _, other := range lines[origin] {
 			base, err := s.MergeBase(other.Value.ID, b.Value.ID)

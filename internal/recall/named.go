@@ -1,0 +1,156 @@
+package recall
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// Named returns the session that a text names, the first of these that there is: the session of
+// that name; for "", @ or HEAD the one that HEAD names, and for @{-N} the one that HEAD named N
+// moves before; the one whose name begins so (history.Named); the one whose title and tags have all
+// the words. Errors: NoSession, ErrInput, ErrNotFound, *history.AmbiguousNameError.
+func (s *Reader) Named(view *refs.View, text string) (string, error) {
+	bad := format.CheckName(text)
+	if text != "" && bad == nil && len(view.Names("sessions/"+text+"/")) > 0 {
+		return text, nil
+	}
+	if text == "" || text == "@" || text == "HEAD" {
+		return HEAD(view)
+	}
+	if n, ok := strings.CutPrefix(text, "@{-"); ok {
+		if steps, err := strconv.Atoi(strings.TrimSuffix(n, "}")); err == nil && steps > 0 {
+			return s.headBefore(view, steps)
+		}
+	}
+	name, err := "", fmt.Errorf("%w: session %q: %w", history.ErrInput, history.Clip(text), bad)
+	if bad == nil {
+		if name, err = history.Named(view, text); err == nil {
+			return name, nil
+		}
+	}
+	var several *history.AmbiguousNameError
+	if bad == nil && !errors.Is(err, history.ErrNotFound) && !errors.As(err, &several) {
+		return "", err
+	}
+	list, wrong := s.Overviews(view)
+	if wrong != nil {
+		return "", wrong
+	}
+	var found []Overview
+	for _, o := range list {
+		if several != nil && strings.HasPrefix(o.Name, text) ||
+			several == nil && o.HasWords(strings.Fields(text)) {
+			found = append(found, o)
+		}
+	}
+	for _, better := range []func(o *Overview) bool{
+		func(o *Overview) bool { return strings.EqualFold(o.Title, text) },
+		func(o *Overview) bool { return o.Parent == nil },
+		func(o *Overview) bool { _, shared := history.Owner(view, o.Name); return !shared },
+	} {
+		var some []Overview
+		for i := range found {
+			if better(&found[i]) {
+				some = append(some, found[i])
+			}
+		}
+		if len(some) > 0 && several == nil {
+			found = some
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", err
+	case 1:
+		return found[0].Name, nil
+	}
+	several = &history.AmbiguousNameError{Prefix: text}
+	for _, o := range found {
+		several.Names = append(several.Names, ShortName(view, o.Name)+" ("+titleIn(o.Title)+")")
+	}
+	return "", several
+}
+
+// titleIn returns as much of a title as an error with several of them has room for.
+func titleIn(title string) string {
+	const most = 40
+	if title == "" {
+		return "no prompt"
+	}
+	if utf8.RuneCountInString(title) > most {
+		title = string([]rune(title)[:most-1]) + "…"
+	}
+	return title
+}
+
+// NamedOr is Named, but returns text itself where there is no such session: the caller has an
+// answer of its own for that.
+func (s *Reader) NamedOr(view *refs.View, text string) (string, error) {
+	name, err := s.Named(view, text)
+	if text != "" && errors.Is(err, history.ErrNotFound) {
+		return text, nil
+	}
+	return name, err
+}
+
+// headBefore returns the session that HEAD named before the last so many of its moves. One that was
+// removed does not count.
+func (s *Reader) headBefore(view *refs.View, steps int) (name string, err error) {
+	now, left := view.Get("HEAD").Name, steps
+	err = s.Refs.Backward(view, func(r refs.Record) bool {
+		for _, u := range r.Op.Refs {
+			if u.Name == "HEAD" && u.Old.Name != "" && u.Old.Name != now &&
+				len(view.Names("sessions/"+u.Old.Name+"/")) > 0 {
+				now = u.Old.Name
+				left--
+			}
+		}
+		return left > 0
+	})
+	if err == nil && left > 0 {
+		err = fmt.Errorf("%w: HEAD named no other session %d times before", history.NoStep, steps)
+	}
+	return now, err
+}
+
+// HasWords reports whether a session has each of some words: at the beginning of a word of its
+// title or of a tag, or of its name. "#word" is a tag. Capitals do not matter.
+func (o *Overview) HasWords(words []string) bool {
+	title, tags := strings.ToLower(o.Title), strings.ToLower(" #"+strings.Join(o.About.Tags, " #"))
+	for _, word := range words {
+		word = strings.ToLower(word)
+		if !beginsWord(title, word) && !beginsWord(tags, word) &&
+			!strings.HasPrefix(strings.ToLower(o.Name), word) {
+			return false
+		}
+	}
+	return len(words) > 0
+}
+
+// beginsWord reports whether a text has a word at the beginning of one of its own; beside letters
+// beyond ASCII, which need no blanks between words, anywhere.
+func beginsWord(text, word string) bool {
+	for at := 0; word != ""; {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		at += i
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		first, n := utf8.DecodeRuneInString(text[at:])
+		inWord := unicode.IsLetter(before) || unicode.IsDigit(before)
+		if at == 0 || first >= utf8.RuneSelf || !inWord {
+			return true
+		}
+		at += n
+	}
+	return false
+}

@@ -1,0 +1,131 @@
+package recall
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/history"
+)
+
+// Turn is a prompt and what came of it.
+type Turn struct {
+	Entry   format.ID // of the prompt; of the first message where nobody asked
+	Seq     uint64
+	Time    time.Time
+	Wanted  string   // "" where nobody asked
+	Edited  []string // files, each once, with the lines that came and went: a.go +3 -1
+	Checked []string // newest runs of checks: go test ./x → failed
+	Commits []string // subjects
+	Answer  string   // the first sentence of the answer; "" without one
+}
+
+// Came returns what came of a turn, in a few words: edits, checks, commits, or else the answer.
+func (t *Turn) Came() string {
+	var said []string
+	switch n := len(t.Edited); {
+	case n > 0 && n <= 2:
+		said = append(said, "edited "+strings.Join(t.Edited, ", "))
+	case n > 2:
+		said = append(said, fmt.Sprintf("edited %s and %d more files", t.Edited[0], n-1))
+	}
+	if n := len(t.Checked); n > 0 {
+		said = append(said, t.Checked[n-1])
+	}
+	if n := len(t.Commits); n > 0 {
+		said = append(said, "committed "+t.Commits[n-1])
+	}
+	if len(said) == 0 && t.Answer != "" {
+		said = append(said, t.Answer)
+	}
+	if len(said) == 0 {
+		return "no result yet"
+	}
+	return strings.Join(said, "; ")
+}
+
+// mostWanted is how many bytes of the sentences of a prompt a turn has.
+const mostWanted = 160
+
+// Turns returns the turns of a branch, as far back as a digest goes, oldest first.
+func (s *Reader) Turns(name history.BranchName, tip format.Value) ([]Turn, error) {
+	facts, root, _, err := s.allFacts(name, tip, true)
+	if err != nil {
+		return nil, err
+	}
+	var list []Turn
+	edits := map[string][2]int{}
+	asked := uint64(0)
+	for i := range facts {
+		f := &facts[i]
+		isHead := f.Kind == digest.Prompt && f.Key != digest.Refused && !digest.IsForClient(f.Text)
+		if len(list) == 0 || isHead && f.Seq != asked {
+			clear(edits)
+			list = append(list, Turn{Entry: f.Entry, Seq: f.Seq})
+		}
+		t := &list[len(list)-1]
+		switch {
+		case isHead:
+			asked = f.Seq
+			if len(t.Wanted) < mostWanted && (t.Wanted == "" || !f.Slight) {
+				t.Wanted = strings.TrimSpace(t.Wanted + " " + root.Shorten(f.Text))
+			}
+		case f.Kind == digest.Edit && f.State != digest.Failed:
+			path := root.Name(f.Path)
+			sum := edits[path]
+			was := editText(path, sum)
+			sum[0], sum[1] = sum[0]+f.Added, sum[1]+f.Removed
+			edits[path] = sum
+			if at := slices.Index(t.Edited, was); at >= 0 {
+				t.Edited = slices.Delete(t.Edited, at, at+1)
+			}
+			t.Edited = append(t.Edited, editText(path, sum))
+		case f.Checks():
+			run := CommandText(f)
+			t.Checked = slices.DeleteFunc(t.Checked,
+				func(old string) bool { return strings.HasPrefix(old, run+" → ") })
+			t.Checked = append(t.Checked, run+" → "+string(f.State))
+		case f.Kind == digest.Commit && f.State == digest.Passed:
+			t.Commits = append(t.Commits, strings.TrimPrefix(f.Text, "committed: "))
+		case f.Kind == digest.Answer && (t.Answer == "" || digest.IsBare(t.Answer)):
+			t.Answer = root.Shorten(f.Text)
+		}
+	}
+	for i := range list {
+		e, err := s.Header(list[i].Entry)
+		if err != nil {
+			return nil, err
+		}
+		list[i].Time = e.Time
+	}
+	return list, nil
+}
+
+func editText(path string, sum [2]int) string {
+	if sum[0] > 0 {
+		path += fmt.Sprintf(" +%d", sum[0])
+	}
+	if sum[1] > 0 {
+		path += fmt.Sprintf(" -%d", sum[1])
+	}
+	return path
+}
+
+// CommandText returns the command of a fact, without why it was run and how it ended.
+func CommandText(f *digest.Fact) string {
+	text, _, _ := strings.Cut(strings.TrimPrefix(f.Text, "ran "), " # ")
+	for _, end := range []string{": failed", ": exit status "} {
+		if i := strings.LastIndex(text, end); i > 0 && f.State == digest.Failed {
+			text = text[:i]
+		}
+	}
+	if f.Test && f.State != "" {
+		if i := strings.LastIndex(text, ": "); i > 0 {
+			text = text[:i]
+		}
+	}
+	return text
+}
