@@ -31,6 +31,7 @@ type app struct {
 	quiet bool // -q
 
 	noPager bool   // --no-pager
+	allHelp bool   // ctx help --all
 	color   string // color.ui, once a store is open; else ""
 
 	dirs       []string // -C, in order

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -16,9 +17,10 @@ import (
 func newHelpCmd(a *app) *cobra.Command {
 	var man string
 	cmd := &cobra.Command{
-		Use:   "help [COMMAND | TOPIC]",
+		Use:   "help [COMMAND | TOPIC | --all]",
 		Short: "Explain a command or a topic",
-		Long: long(`Explains a command, or one of the topics exit-codes, revisions and environment.
+		Long: long(`Explains a command, or one of the topics exit-codes, revisions and environment. Without
+one it lists the commands of every day, and with --all every command.
 
 With --man the command writes all of this as manual pages into a directory, for packages. Their
 date is that of SOURCE_DATE_EPOCH, if this is set, so that two builds have the same bytes.`),
@@ -41,7 +43,7 @@ date is that of SOURCE_DATE_EPOCH, if this is set, so that two builds have the s
 					"`ctx help` lists them")
 			}
 			about.InitDefaultHelpFlag()
-			if err := about.Help(); err != nil || about.HasParent() {
+			if err := about.Help(); err != nil || about.HasParent() || !a.allHelp {
 				return err
 			}
 			if names := a.listExternal(); len(names) > 0 {
@@ -65,8 +67,33 @@ date is that of SOURCE_DATE_EPOCH, if this is set, so that two builds have the s
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
+	cmd.Flags().BoolVar(&a.allHelp, "all", false, "list every command")
 	cmd.Flags().StringVar(&man, "man", "", "write manual pages into the directory `DIR`")
 	return cmd
+}
+
+// printFront lists the commands of every day, by the work that they do.
+func (a *app) printFront(w io.Writer, root *cobra.Command) {
+	fmt.Fprintf(w, "ctx: %s\n", root.Short)
+	for _, group := range []struct{ title, names string }{
+		{"Look back", "status, list, search, blame, brief, log, show, view"},
+		{"Go on", "import, resume, render, undo, rewind, session, compact"},
+		{"Set up", "init, install, doctor, demo"},
+		{"Share", "remote, push, pull, clone"},
+	} {
+		fmt.Fprintf(w, "\n%s\n", a.paint(styleTitle, group.title+":"))
+		for _, name := range strings.Split(group.names, ", ") {
+			path := []string{name}
+			if name == "list" {
+				path = []string{"session", "list"}
+			}
+			if cmd, _, err := root.Find(path); err == nil {
+				fmt.Fprintf(w, "  %-8s  %s\n", name, cmd.Short)
+			}
+		}
+	}
+	fmt.Fprintln(w, "\n`ctx help COMMAND` explains a command, `ctx help revisions` how to name sessions and\n"+
+		"messages. `ctx help --all` lists every command. -C DIR runs one in another project.")
 }
 
 // writeMan writes the manual pages of all commands.

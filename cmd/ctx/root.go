@@ -55,6 +55,10 @@ on a terminal. ` + "`ctx eval`" +
 	root.SetFlagErrorFunc(command.FlagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		a.usePager(cmd.Root(), "help")
+		if !cmd.HasParent() && !a.allHelp {
+			a.printFront(cmd.OutOrStdout(), cmd)
+			return
+		}
 		command.PrintHelp(cmd.OutOrStdout(), cmd,
 			func(title string) string { return a.paint(styleTitle, title) })
 	})
