@@ -31,8 +31,8 @@ func IsRule(line string) bool {
 
 var (
 	// requests begin a request, whatever comes after it.
-	requests = [...]string{"can you ", "could you ", "would you ", "will you ", "why ", "what ",
-		"how ", "where ", "when ", "which ", "is ", "are ", "did ", "does ", "no wait", "/"}
+	requests = [...]string{"can you ", "could you ", "would you ", "will you ", "why ", "no wait",
+		"/"}
 	// occasions name the one occasion that an order is for.
 	occasions = [...]string{" for now", " the next ", " this time", " today", " tonight",
 		" the same day", " tomorrow", " yet", " this once", " just this"}

@@ -17,6 +17,8 @@ func TestIsRule(t *testing.T) {
 		"You may push to the branch of the review without asking.":                 true,
 		"Leave the encoder of the gauge alone, that's on purpose.":                 true,
 		"A record says its own version, so go by that, not by the header.":         true,
+		"When you change a file of the vendor, always ask me first.":               true,
+		"how to use bitmaps here <- do that, but only if there is no local disk":   true,
 		"Please do not build the next flaky test on the same day":                  false,
 		"commit only the add version command for now":                              false,
 		"I've only recently started seeing this happen in persistent worktrees":    false,
