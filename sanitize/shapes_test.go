@@ -3,6 +3,7 @@ package sanitize
 import (
 	"encoding/base64"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -153,11 +154,11 @@ func shapeOf(r *rand.Rand, text string) sample {
 }
 
 // TestShapes puts a name and a value into every shape. A shape that catches less than half is a
-// fault by itself; all together catch 96 %. CTX_MISSES=1 shows a miss of each.
+// fault by itself; all together catch 98 %. CTX_MISSES=1 shows a miss of each.
 func TestShapes(t *testing.T) {
 	r := rand.New(rand.NewPCG(recallSeed, 7))
 	var all score
-	for _, shape := range shapes {
+	for _, shape := range slices.Concat(shapes, commandShapes) {
 		var c score
 		missed := ""
 		for range 16 {
@@ -179,7 +180,7 @@ func TestShapes(t *testing.T) {
 		}
 	}
 	t.Logf("%s%% of %d", all, all.tried)
-	if 100*all.caught < 96*all.tried {
+	if 100*all.caught < 98*all.tried {
 		t.Errorf("%s%% of %d are caught", all, all.tried)
 	}
 }
@@ -258,6 +259,14 @@ func TestEncodedKeys(t *testing.T) {
 func TestNoShapes(t *testing.T) {
 	hash := "4f3c2a1b9d8e7f60514233241506a7b8c9d0e1f2"
 	for _, text := range []string{
+		"net user growth in 2024q1 was small", "docker run -p 8080:80 -e A=b web-2024a1",
+		"zip -r -9 build-a1b2c3.zip dir", "cargo login with the token of your account",
+		"{\"user\":\"a\",\"out\":\"--- PASS: TestIs/7_hex_chars_num3\"}", "unzip -P <password> a.zip",
+		"vault.getSecret(\"prod/db1x2/name3\")", "req.SetBasicAuth(\"user\", \"password\")",
+		"run wandb login first and then look at the curves of run-2024-a1b2c3",
+		"sqlplus /nolog @scripts/setup2024.sql", "smbclient -U bob //a/share-2024a1",
+		"curl -u user:pass https://a.test", "rar a -r build-2024a1.rar dir", "b.pass(\"a1b2c3d4\")",
+		"host: a.test\ntests:\n  run: a  pass: 12b4c6d8\n",
 		"the token must not be longer than 64 bytes", "password reset2fa flow", "a secret handshake",
 		"#define TEST_PASS\t\t0x00800000", "struct passwd pwd;\n\tstruct passwd *result;\n",
 		"func auth(token string, key []byte) error", "cache key " + hash, "commit " + hash,

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
@@ -30,6 +31,9 @@ func (s *scan) flagAt(i int) {
 		}
 	}
 	kind := KeyOf(b[name:end])
+	if string(b[i:end]) == "--pass" {
+		kind = strongKey
+	}
 	if kind == NoKey {
 		return
 	}
@@ -67,30 +71,25 @@ func nextElement(b []byte, start, end int) int {
 	return at + gap
 }
 
-// commandAt finds passwords in the arguments of the program at b[i], which takes them after a short
-// flag.
-func (s *scan) commandAt(i int, program string, r rule) {
+// commandAt finds secrets in the arguments of the command at b[i].
+func (s *scan) commandAt(i int, c command) {
 	if !chars.StartsToken(s.b, i) {
 		return
 	}
-	flags := "p"
-	switch program {
-	case "curl":
-		flags = "uU"
-	case "smbclient":
-		flags = "U"
-	case "redis-cli":
-		flags = "a"
-	case "ldapsearch":
-		flags = "w"
+	at := i + len(c.text)
+	line := s.b[:commandEnd(s.b, at)]
+	var room [48]value
+	args := arguments(room[:0], line, at)
+	for takes := range strings.FieldsSeq(c.takes) {
+		s.taken(line, args, takes)
 	}
-	s.arguments(i+len(program), flags, r)
 }
 
-// commandEnd returns the end of the command at b[at:]: a bar, a semicolon, or a line feed without a
-// backslash before it.
+// commandEnd returns the end of the command at b[at:]: a bar, a semicolon, two ampersands, or a
+// line feed without a backslash before it.
 func commandEnd(b []byte, at int) int {
-	for end := at; end < min(len(b), at+1024); end++ {
+	most := min(len(b), at+1024)
+	for end := at; end < most; end++ {
 		switch b[end] {
 		case '\n', '\r':
 			if !endsInBackslash(b[at:end]) {
@@ -98,9 +97,13 @@ func commandEnd(b []byte, at int) int {
 			}
 		case '|', ';':
 			return end
+		case '&':
+			if end+1 < len(b) && b[end+1] == '&' {
+				return end
+			}
 		}
 	}
-	return min(len(b), at+1024)
+	return most
 }
 
 func endsInBackslash(line []byte) bool {
@@ -108,72 +111,142 @@ func endsInBackslash(line []byte) bool {
 	return len(line) > 0 && line[len(line)-1] == '\\'
 }
 
-// arguments reads the arguments at b[at:], up to the end of the command. A password follows one of
-// the flags: in the same word if r is joinedCommandRule, and after a user name and a colon if r is
-// userCommandRule.
-func (s *scan) arguments(at int, flags string, r rule) {
-	b := s.b
-	user, joined := r == userCommandRule, r == joinedCommandRule
-	end := commandEnd(b, at)
-	line := b[:end]
-	for i := at; i+1 < end; i++ {
-		if line[i] != ' ' || line[i+1] != '-' {
+// arguments appends the arguments at line[at:] to args, as many as have room, without the quotes
+// around them. A quote inside an argument belongs to it behind a separator or a short flag, as in
+// -p'value'; elsewhere it ends the command, which stands in a literal.
+func arguments(args []value, line []byte, at int) []value {
+	for len(args) < cap(args) {
+		at = chars.RunEnd(line, at, chars.IsSpace)
+		for at < len(line) && line[at] == '\\' && at+1 < len(line) && chars.IsSpace(line[at+1]) {
+			at = chars.RunEnd(line, at+1, chars.IsSpace)
+		}
+		if at == len(line) {
+			return args
+		}
+		start := at
+		quote := chars.RunEnd(line, at, isBackslash)
+		if quote < len(line) && chars.IsQuote(line[quote]) {
+			v := quotedValue(line, quote)
+			args = append(args, v)
+			at = min(len(line), chars.RunEnd(line, v.end, isBackslash)+1)
 			continue
 		}
-		start := argumentStart(line, i+1, flags, joined, user)
-		if start == 0 {
-			continue
-		}
-		start = chars.RunEnd(line, start, func(c byte) bool {
-			return chars.IsQuote(c) || c == '\\' || c == ' '
+		at = chars.RunEnd(line, at, func(c byte) bool {
+			return !chars.IsSpace(c) && !chars.IsQuote(c)
 		})
-		stop := chars.RunEnd(line, start, isArgument)
-		name := []byte(nil)
-		if user {
-			stop = chars.RunEnd(line, start,
-				func(c byte) bool { return isArgument(c) || chars.IsQuote(c) })
-			colon := bytes.IndexByte(line[start:stop], ':')
-			if colon < 0 {
+		end := at
+		if at < len(line) && chars.IsQuote(line[at]) {
+			end = start + len(bytes.TrimRight(line[start:at], "\\"))
+			if !takesQuote(line[start:end]) {
+				return append(args, value{start, end, false})
+			}
+			end = quotedValue(line, at).end
+			at = min(len(line), chars.RunEnd(line, end, isBackslash)+1)
+		}
+		args = append(args, value{start, end, false})
+	}
+	return args
+}
+
+func isBackslash(c byte) bool { return c == '\\' }
+
+// takesQuote reports whether a quote behind this part of an argument belongs to the argument.
+func takesQuote(part []byte) bool {
+	return len(part) > 1 && (bytes.IndexByte([]byte("=:,%/"), part[len(part)-1]) >= 0 ||
+		part[0] == '-' && len(part) <= len("-hp"))
+}
+
+// taken finds the secrets that a command takes in one way; see command.
+func (s *scan) taken(line []byte, args []value, takes string) {
+	form := takes[len(takes)-1]
+	flag := takes[:len(takes)-1]
+	switch {
+	case takes[0] == '$' || chars.IsDigit(takes[0]):
+		if at := place(line, args, takes[0]); at >= 0 {
+			s.argument(line, args[at].start, args[at].end, form)
+		}
+		return
+	case chars.IsAlnum(form):
+		form, flag = ' ', takes
+	}
+	for i, a := range args {
+		text := line[a.start:a.end]
+		if len(text) < len(flag) || !bytes.EqualFold(text[:len(flag)], []byte(flag)) ||
+			flag[0] == '-' && string(text[:len(flag)]) != flag {
+			continue
+		}
+		joined := len(text) > len(flag)
+		start, end, kind := a.start+len(flag), a.end, form
+		switch {
+		case joined && text[len(flag)] == '=':
+			start++
+		case joined && form == '*':
+			kind = '+'
+		case joined && (form == ' ' || len(flag) > 2 && form != '+' && form != '>'):
+			continue
+		case !joined && form == '+':
+			continue
+		case form == '>' || !joined:
+			if i+1 == len(args) {
 				continue
 			}
-			name = line[start : start+colon]
-			after := chars.RunEnd(line, start+colon+1, chars.IsQuote)
-			switch stop = chars.RunEnd(line, after, isArgument); {
-			case stop > after:
-				start = after
-			case len(name) >= 8 && literalSecret(weakKey, unmarked(name)):
-				stop, name = start+colon, nil // a token in place of the user
-			default:
-				continue
+			start, end = args[i+1].start, args[i+1].end
+			if form == '*' {
+				kind = ' '
 			}
 		}
-		if argumentSecret(unmarked(line[start:stop]), name, user || joined) {
-			s.add(start, stop, strongKey.Class())
-		}
+		s.argument(line, start, end, kind)
 	}
 }
 
-// isArgument is the alphabet of an argument.
-func isArgument(c byte) bool { return !chars.IsSpace(c) && !chars.IsQuote(c) && c != '\\' }
-
-// argumentStart returns the start of the value of the flag at line[i], or 0 if it is none of the
-// flags.
-func argumentStart(line []byte, i int, flags string, joined, user bool) int {
-	rest := line[i:]
-	for _, long := range [...]string{"--user ", "--user=", "--proxy-user "} {
-		if user && bytes.HasPrefix(rest, []byte(long)) {
-			return i + len(long)
+// place returns the index of the argument that is no flag and stands at this place, or -1.
+func place(line []byte, args []value, which byte) int {
+	const most = 6 // in prose, more words follow
+	n := 0
+	for i, a := range args {
+		if a.start < a.end && line[a.start] != '-' {
+			n++
+		}
+		if n > 0 && (which == '$' && i == len(args)-1 && len(args) <= most || n == int(which-'0')) {
+			return i
 		}
 	}
-	switch {
-	case len(rest) < 4 || bytes.IndexByte([]byte(flags), rest[1]) < 0:
-		return 0
-	case rest[2] == ' ' && !joined:
-		return i + 3
-	case rest[2] != ' ' && (joined || user):
-		return i + 2
+	return -1
+}
+
+// argument adds line[start:end] if it is a secret, where it stands in the given form.
+func (s *scan) argument(line []byte, start, end int, form byte) {
+	quoted := func(c byte) bool { return chars.IsQuote(c) || c == '\\' }
+	start = chars.RunEnd(line[:end], start, quoted)
+	var user []byte
+	sure := form == '+' || form == '>'
+	if bytes.IndexByte([]byte(":%,/="), form) >= 0 {
+		before, _, ok := bytes.Cut(line[start:end], []byte{form})
+		if !ok || len(before) == 0 && form != ':' {
+			return
+		}
+		user, sure = before, true
+		after := chars.RunEnd(line[:end], start+len(user)+1, quoted)
+		switch {
+		case form == '/':
+			if at := bytes.IndexByte(line[after:end], '@'); at >= 0 {
+				end = after + at
+			}
+			if !chars.Only(user, chars.IsDotted) {
+				return
+			}
+			start = after
+		case after < end:
+			start = after
+		case len(user) >= 8 && literalSecret(weakKey, unmarked(user)):
+			end, user = start+len(user), nil // a token in place of the user
+		default:
+			return
+		}
 	}
-	return 0
+	if argumentSecret(unmarked(line[start:end]), user, sure) {
+		s.add(start, end, strongKey.Class())
+	}
 }
 
 // argumentSecret decides whether an argument is a password. If sure, only a password may stand
@@ -205,23 +278,6 @@ func (s *scan) vaultAt(at int) {
 	end := chars.RunEnd(s.b, at, isBare)
 	if v := unmarked(s.b[at:end]); len(v) >= 16 && v[0] != '-' && bareSecret(weakKey, v) {
 		s.add(at, end, "vault")
-	}
-}
-
-// accountAt reads the account of http -a user:value, and of net use /user:name value, at b[at].
-func (s *scan) accountAt(at int) {
-	b := s.b
-	v := valueAfter(&s.runs, at)
-	if b[at-1] == ' ' {
-		if bytes.IndexByte(b[v.start:v.end], ':') > 0 {
-			s.given(v, true)
-		}
-		return
-	}
-	if bytes.Contains(bytes.ToLower(b[max(0, at-2*maxKey):at]), []byte("net use ")) {
-		if next := valueAfter(&s.runs, v.end); next.end > next.start && b[next.start] != '/' {
-			s.given(next, false)
-		}
 	}
 }
 

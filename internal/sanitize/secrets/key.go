@@ -108,7 +108,7 @@ func kindOf(before, last string) Key {
 		return when(strings.HasSuffix(before, "sonar"), weakKey)
 	case "auth":
 		return authKey
-	case "data":
+	case "data", "base": // secret_key_base of Rails
 		return when(before == "key", weakKey)
 	case "key":
 		return keyWith(before)
@@ -122,7 +122,8 @@ func kindOf(before, last string) Key {
 
 // kindBySuffix decides names that are written as one word, such as dbpassword.
 func kindBySuffix(last string) Key {
-	for _, s := range [...]string{"password", "passwd", "passphrase"} {
+	for _, s := range [...]string{"password", "passwd", "passphrase", "requirepass",
+		"storepass", "keypass"} {
 		if strings.HasSuffix(last, s) {
 			return strongKey
 		}
@@ -135,11 +136,7 @@ func kindBySuffix(last string) Key {
 	if qualifier, ok := strings.CutSuffix(last, "key"); ok {
 		return keyWith(qualifier)
 	}
-	switch last {
-	case "requirepass", "masterauth", "storepass", "keypass":
-		return strongKey
-	}
-	return NoKey
+	return when(last == "masterauth", strongKey)
 }
 
 // keyWith returns the kind of "<word> key".

@@ -186,6 +186,9 @@ func keyBefore(b []byte, i int) Key {
 				isAccount(b[nameStart(b, start-1):start-1])) {
 		start = nameStart(b, start-1) // "API key: …" in prose
 	}
+	if isLonePass(b, start, end) {
+		return when(accountNear(b, start), strongKey)
+	}
 	if bytes.HasPrefix(b[start:end], []byte("BUNDLE_")) &&
 		bytes.Contains(b[start:end], []byte("__")) {
 		return strongKey // credentials for a host, as Bundler takes them
@@ -331,6 +334,47 @@ func isAccount(word []byte) bool {
 	switch strings.ToLower(string(word)) {
 	case "smtp", "db", "ftp", "user", "admin", "root", "mail", "imap", "wifi", "sudo", "database":
 		return true
+	}
+	return false
+}
+
+// isLonePass reports whether the name b[start:end] is "pass" alone, which most often is no
+// password, and begins a setting or a member of an object.
+func isLonePass(b []byte, start, end int) bool {
+	switch string(b[start:end]) {
+	case "pass", "Pass", "pw":
+		lead := bytes.TrimRight(b[max(0, start-maxGap):start], " \t\"'\\")
+		return len(lead) == 0 || bytes.IndexByte([]byte("\n{,"), lead[len(lead)-1]) >= 0
+	}
+	return false
+}
+
+// accountNear reports whether the settings around b[i], up to an empty line, are those of an
+// account: one of them names a user or a host.
+func accountNear(b []byte, i int) bool {
+	near := b[max(0, i-4*maxKey):min(len(b), i+4*maxKey)]
+	at := min(i, 4*maxKey)
+	if empty := bytes.LastIndex(near[:at], []byte("\n\n")); empty >= 0 {
+		near, at = near[empty:], at-empty
+	}
+	if empty := bytes.Index(near[at:], []byte("\n\n")); empty >= 0 {
+		near = near[:at+empty]
+	}
+	for _, word := range [...]string{"user", "host", "login", "server", "email"} {
+		for rest := near; ; {
+			n := bytes.Index(rest, []byte(word))
+			if n < 0 {
+				break
+			}
+			before := n == 0 || !chars.IsLetter(rest[n-1])
+			rest = rest[n+len(word):]
+			end := chars.RunEnd(rest, 0, func(c byte) bool {
+				return chars.IsURLSafe(c) || chars.IsQuote(c) || c == ' ' || c == '\\'
+			})
+			if before && end < min(len(rest), 16) && (rest[end] == '=' || rest[end] == ':') {
+				return true
+			}
+		}
 	}
 	return false
 }

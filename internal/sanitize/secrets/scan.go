@@ -4,6 +4,7 @@
 package secrets
 
 import (
+	"bytes"
 	"encoding/binary"
 	"strings"
 
@@ -83,7 +84,7 @@ func (s *scan) nodesAt(t *table, n uint16, i int, word uint32) {
 
 // singles marks the bytes at which a rule is tried whatever follows.
 var singles = [256]bool{'=': true, ':': true, '%': true, '|': true, ',': true, '-': true, '.': true,
-	'<': true, '\n': true}
+	'<': true, '(': true, '\n': true}
 
 // byteAt tries the rules for a single byte.
 func (s *scan) byteAt(i int) {
@@ -111,13 +112,21 @@ func (s *scan) byteAt(i int) {
 		s.discordAt(i)
 	case '<':
 		s.elementAt(i)
+	case '(':
+		s.methodAt(i)
 	}
 }
 
 // nodeAt tries the rule of a trigger, or a form, at b[i], where the first bytes match.
 func (s *scan) nodeAt(t *table, id, i int) {
+	if id >= firstForm {
+		s.formAt(t, id-firstForm, i)
+		return
+	}
 	if id >= len(triggers) {
-		s.formAt(t, id-len(triggers), i)
+		if c := commands[id-len(triggers)]; bytes.HasPrefix(s.b[i:], []byte(c.text)) {
+			s.commandAt(i, c)
+		}
 		return
 	}
 	r, text := triggers[id].rule, triggers[id].text
@@ -143,8 +152,6 @@ func (s *scan) nodeAt(t *table, id, i int) {
 		s.isAt(i)
 	case sqlRule:
 		s.sqlAt(i, strings.TrimSuffix(text, " "))
-	case userCommandRule, joinedCommandRule, spacedCommandRule:
-		s.commandAt(i, strings.TrimSuffix(text, " "), r)
 	case vaultRule:
 		s.vaultAt(i + len(text))
 	case passRule:
@@ -171,10 +178,10 @@ func (s *scan) nodeAt(t *table, id, i int) {
 		s.encodedAt(i)
 	case bodyRule:
 		s.bodyAt(i)
-	case accountRule:
-		s.accountAt(i + len(text))
 	case networkRule:
 		s.networkAt(i + len(text))
+	case sendRule:
+		s.sendAt(i + len(text))
 	}
 }
 

@@ -25,9 +25,6 @@ const (
 	cookieRule
 	isRule
 	sqlRule
-	userCommandRule
-	joinedCommandRule
-	spacedCommandRule
 	vaultRule
 	passRule
 	netrcRule
@@ -43,7 +40,7 @@ const (
 	encodedRule
 	bodyRule
 	networkRule
-	accountRule
+	sendRule
 	numRules // the number of rules
 )
 
@@ -66,15 +63,6 @@ var triggers = [...]trigger{
 	{"ookie: ", cookieRule}, {"OOKIE: ", cookieRule},
 	{" is ", isRule},
 	{"PASSWORD ", sqlRule}, {"password ", sqlRule}, {"BY ", sqlRule}, {"by ", sqlRule},
-	{"curl ", userCommandRule}, {"smbclient ", userCommandRule},
-	{"mysql ", joinedCommandRule}, {"mysqldump ", joinedCommandRule},
-	{"mysqladmin ", joinedCommandRule}, {"mariadb ", joinedCommandRule},
-	{"sshpass ", spacedCommandRule}, {"redis-cli ", spacedCommandRule},
-	{"login ", spacedCommandRule}, {"mongosh ", spacedCommandRule},
-	{"mongodump ", spacedCommandRule}, {"ldapsearch ", spacedCommandRule},
-	{"psexec ", spacedCommandRule}, {"PsExec ", spacedCommandRule},
-	{"PSEXEC ", spacedCommandRule}, {"psexec.exe ", spacedCommandRule},
-	{"PsExec.exe ", spacedCommandRule}, {"PSEXEC.EXE ", spacedCommandRule},
 	{"vault login ", vaultRule}, {"operator unseal ", vaultRule},
 	{"pass:", passRule},
 	{"login ", netrcRule},
@@ -89,9 +77,10 @@ var triggers = [...]trigger{
 	{"MIIJJwIBAAKCAgEA", bodyRule}, {"MHcCAQEEI", bodyRule}, // P-256
 	{"MIGHAgEAMBMGByqGSM49", bodyRule}, {"MC4CAQAwBQYDK2Vw", bodyRule}, // Ed25519
 	{"b3BlbnNzaC1rZXktdjEA", bodyRule}, // OpenSSH
-	{"NetworkCredential(", networkRule},
-	{"http -a ", accountRule}, {"https -a ", accountRule}, {"/user:", accountRule},
-	{"/USER:", accountRule},
+	{"NetworkCredential(", networkRule}, {"PasswordCredentials(", networkRule},
+	{"PasswordAuthentication(", networkRule}, {"BasicAuth(", networkRule},
+	{"basicAuth(", networkRule}, {"basic_auth(", networkRule}, {"auth=(", networkRule},
+	{"auth = (", networkRule}, {".login(", networkRule}, {"send ", sendRule},
 	{"password", wordRule}, {"Password", wordRule}, {"PASSWORD", wordRule},
 	{"passwd", wordRule}, {"Passwd", wordRule}, {"PASSWD", wordRule},
 	{"passphrase", wordRule}, {"Passphrase", wordRule}, {"PASSPHRASE", wordRule},
@@ -104,7 +93,9 @@ var triggers = [...]trigger{
 	{"--passphrase-fd", stdinRule}, {"docker secret create ", stdinRule},
 	{"gh secret set ", stdinRule}, {"wrangler secret put ", stdinRule},
 	{"secrets create ", stdinRule}, {"vercel env add ", stdinRule}, {"sudo -S", stdinRule},
-	{"chpasswd", stdinRule}, {"SecureString ", secureRule}, {":thin:", thinRule},
+	{"chpasswd", stdinRule}, {"passwd --stdin", stdinRule}, {"smbpasswd -s", stdinRule},
+	{"cryptsetup ", stdinRule}, {" su ", stdinRule}, {"kinit ", stdinRule},
+	{"SecureString ", secureRule}, {":thin:", thinRule},
 	{"random_password", resultRule}, {"LS0tLS1CRUdJTiB", encodedRule},
 	{"TFMwdExTMUNS", encodedRule}, {"eyJ", encodedRule}, {"ZXlK", encodedRule},
 }
@@ -118,12 +109,15 @@ type table struct {
 	before []uint8               // by form: number of bytes of the token before its anchor
 }
 
-// node is a trigger, or the anchor of a form.
+// node is a trigger, the text of a command, or the anchor of a form.
 type node struct {
 	tokens.Beginning
 	next uint16
-	id   uint16 // index of a trigger, or len(triggers) plus that of a form
+	id   uint16 // index of a trigger, then of a command, then of a form
 }
+
+// firstForm is the id of the first form.
+const firstForm = len(triggers) + len(commands)
 
 // hash3 hashes the first three bytes of a text, which are the lower bytes of word.
 func hash3(word uint32) uint32 { return word << 8 * 0x9E3779B1 >> (32 - hashBits) }
@@ -171,9 +165,12 @@ func makeTable(extra []tokens.Form) *table {
 	for i := range triggers {
 		t.add(tokens.BeginningOf(triggers[i].text), i)
 	}
+	for i := range commands {
+		t.add(tokens.BeginningOf(commands[i].text), len(triggers)+i)
+	}
 	t.before = make([]uint8, len(t.forms))
 	for i := range t.forms {
-		before := t.forms[i].EachBeginning(func(b tokens.Beginning) { t.add(b, len(triggers)+i) })
+		before := t.forms[i].EachBeginning(func(b tokens.Beginning) { t.add(b, firstForm+i) })
 		t.before[i] = uint8(before)
 	}
 	return t

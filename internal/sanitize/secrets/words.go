@@ -125,7 +125,61 @@ func (s *scan) secureAt(at int) {
 	}
 }
 
-// networkAt reads NetworkCredential("user", "value") of .NET, with the first argument at b[at].
+// methodAt reads password("value") and the like, as builders have it, with the bracket at b[i].
+// What a method gets or looks for by a name is no secret.
+func (s *scan) methodAt(i int) {
+	b := s.b
+	if i+1 >= len(b) || b[i+1] != '"' && b[i+1] != '\'' && b[i+1] != '\\' || !mayEndKey(b[:i]) {
+		return
+	}
+	name := b[nameStart(b, i):i]
+	name = name[bytes.LastIndexByte(name, '.')+1:]
+	kind := KeyOf(name)
+	if kind != strongKey && kind != weakKey || readsByName(name) {
+		return
+	}
+	quote := openingQuote(b, i+1)
+	if quote < 0 {
+		return
+	}
+	v := quotedValue(b, quote)
+	after := chars.RunEnd(b, v.end, func(c byte) bool { return c == '\\' || c == b[quote] })
+	if after < len(b) && (b[after] == ')' || b[after] == '.') &&
+		Judge(b[v.start:v.end], true, kind) {
+		s.add(v.start, v.end, kind.Class())
+	}
+}
+
+// readsByName reports whether a method takes the name of what it returns.
+func readsByName(method []byte) bool {
+	for _, verb := range [...]string{"get", "read", "fetch", "find", "lookup", "load", "has", "is",
+		"delete", "remove", "describe", "list", "parse", "new"} {
+		if len(method) >= len(verb) && bytes.EqualFold(method[:len(verb)], []byte(verb)) {
+			return true
+		}
+	}
+	return false
+}
+
+// sendAt reads send "value\r" of expect, with the argument at b[at], if a password was asked for.
+func (s *scan) sendAt(at int) {
+	b := s.b
+	if bytes.HasPrefix(b[at:], []byte("-- ")) {
+		at += len("-- ")
+	}
+	asked := bytes.Contains(b[max(0, at-2*maxKey):at], []byte("assword"))
+	if at == len(b) || b[at] != '"' || !asked {
+		return
+	}
+	v := quotedValue(b, at)
+	for _, end := range [...]string{`\r`, `\n`} {
+		v.end = v.start + len(bytes.TrimSuffix(b[v.start:v.end], []byte(end)))
+	}
+	s.given(v, false)
+}
+
+// networkAt reads the value in ("user", "value"), where the name before the bracket says that it is
+// a password, with the first argument at b[at].
 func (s *scan) networkAt(at int) {
 	user := valueAfter(&s.runs, at)
 	if !user.quoted || !bytes.HasPrefix(s.b[min(len(s.b), user.end+1):], []byte(",")) {
