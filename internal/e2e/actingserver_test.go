@@ -279,6 +279,8 @@ func news(items []json.RawMessage) (list []words) {
 					// Of Claude Code
 					text, _, _ := strings.Cut(strings.Join(blocks(r.Content), ""),
 						"\n\n<system-reminder>")
+					// What follows is of the client, as the result says: no words of a tool
+					text, _, _ = strings.Cut(text, " (This tool result is internal metadata")
 					list = append(list, words{"tool", text})
 				}
 			}
