@@ -56,8 +56,8 @@ func (t tests) Run() int {
 }
 
 // fixed pins a world with an environment: the first ctx of a script runs at one second past
-// scriptStart, the next one a second later. The file .clock in the script's directory gets a byte
-// from each.
+// scriptStart, or the variable NOW, the next one a second later. The file .clock in the script's
+// directory gets a byte from each.
 func fixed(w world, getenv func(string) string) world {
 	tick := int64(0)
 	if dir := getenv("WORK"); dir != "" {
@@ -69,7 +69,11 @@ func fixed(w world, getenv func(string) string) world {
 			_ = f.Close()
 		}
 	}
-	now := scriptStart().Add(time.Duration(tick) * time.Second)
+	start, err := time.Parse(time.RFC3339, getenv("NOW"))
+	if err != nil {
+		start = scriptStart()
+	}
+	now := start.Add(time.Duration(tick) * time.Second)
 	w.now = func() time.Time { return now }
 	seed, _ := strconv.ParseUint(getenv("SEED"), 10, 32) // 0 where a script sets none
 	w.random = &hashStream{n: seed << 32}

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -148,27 +147,19 @@ type recordedAgent struct {
 	last               time.Time
 }
 
-// recordedBy counts the sessions of each agent, the one with the newest message first.
-func recordedBy(list []recall.Overview) []recordedAgent {
-	by := map[string]*recordedAgent{}
+// recordedBy counts the sessions of each agent, the one with the newest message first. The list has
+// the newest session first.
+func recordedBy(list []recall.Overview) (out []recordedAgent) {
+	at := map[string]int{}
 	for i := range list {
 		o := &list[i]
-		one := by[o.Agent]
-		if one == nil {
-			one = &recordedAgent{name: agentNamed(o.Agent)}
-			by[o.Agent] = one
+		k, seen := at[o.Agent]
+		if !seen {
+			k, at[o.Agent] = len(out), len(out)
+			out = append(out, recordedAgent{name: agentNamed(o.Agent), last: o.Last})
 		}
-		one.sessions++
-		one.messages += int(document.SessionOf(o.Session).Own())
-		if o.Last.After(one.last) {
-			one.last = o.Last
-		}
-	}
-	out := make([]recordedAgent, 0, len(by))
-	for _, one := range slices.SortedFunc(maps.Values(by), func(a, b *recordedAgent) int {
-		return cmp.Or(b.last.Compare(a.last), cmp.Compare(a.name, b.name))
-	}) {
-		out = append(out, *one)
+		out[k].sessions++
+		out[k].messages += int(document.SessionOf(o.Session).Own())
 	}
 	return out
 }

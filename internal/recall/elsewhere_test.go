@@ -69,6 +69,7 @@ func TestNewSessionKnowsTheProject(t *testing.T) {
 	}
 	// A session that goes on beside it is left out: what it says further changes nothing before
 	// the first leave.
+	s.History.Now = storetest.Clock(time.Date(2026, 3, 3, 0, 0, 0, 0, time.UTC))
 	at := func(session string, hour int, text string) {
 		t.Helper()
 		m := conversation.Message{Role: "user", Text: text,

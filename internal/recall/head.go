@@ -28,7 +28,7 @@ type Head struct {
 // SpokeLast returns the session in which a person spoke last; "" if there is none that HEAD may
 // name. A session that works for another one, or that another store shares, does not count. If
 // nobody spoke in any, the newest message counts.
-func SpokeLast(list []Speaker) string {
+func SpokeLast(list []Speaker, now time.Time) string {
 	list = slices.DeleteFunc(slices.Clone(list),
 		func(s Speaker) bool { return s.Works || s.Shared })
 	if len(list) == 0 {
@@ -36,8 +36,8 @@ func SpokeLast(list []Speaker) string {
 	}
 	return slices.MaxFunc(list, func(a, b Speaker) int {
 		return cmp.Or(
-			a.Spoke.Compare(b.Spoke),
-			a.Last.Compare(b.Last),
+			Newer(a.Spoke, b.Spoke, now),
+			Newer(a.Last, b.Last, now),
 			cmp.Compare(b.Session, a.Session))
 	}).Session
 }
@@ -73,7 +73,8 @@ func (s *Reader) FollowPerson(before, after *refs.View) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	next := SpokeLast(speakersOf(after, list))
+	now := s.Now()
+	next := SpokeLast(speakersOf(after, list), now)
 	head := headOf(after)
 	if next == head.Session {
 		return "", nil
@@ -84,7 +85,7 @@ func (s *Reader) FollowPerson(before, after *refs.View) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		was = SpokeLast(speakersOf(before, list))
+		was = SpokeLast(speakersOf(before, list), now)
 	}
 	if head.There && head.Session != was {
 		if head.Chosen, err = s.headChosen(after); err != nil {
@@ -103,7 +104,8 @@ func headOf(view *refs.View) Head {
 // HeadChosen reports whether HEAD stays where `ctx session use` has put it, although a person spoke
 // in another session since.
 func (s *Reader) HeadChosen(view *refs.View, list []Overview) (bool, error) {
-	if head := headOf(view); !head.There || head.Session == SpokeLast(speakersOf(view, list)) {
+	head := headOf(view)
+	if !head.There || head.Session == SpokeLast(speakersOf(view, list), s.Now()) {
 		return false, nil
 	}
 	return s.headChosen(view)

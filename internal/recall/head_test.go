@@ -32,11 +32,17 @@ func TestSpokeLast(t *testing.T) {
 			{Session: "a", Last: at(1)}, {Session: "b", Last: at(6)},
 		}, "b"},
 		"only subagents": {[]recall.Speaker{{Session: "a", Spoke: at(1), Works: true}}, ""},
+		"a clock that was wrong": {[]recall.Speaker{
+			{Session: "a", Spoke: at(1)}, {Session: "b", Spoke: at(1000)},
+		}, "a"},
+		"clocks that were all wrong": {[]recall.Speaker{
+			{Session: "a", Spoke: at(1000)}, {Session: "b", Spoke: at(1001)}, {Session: "c"},
+		}, "b"},
 		"at once": {[]recall.Speaker{
 			{Session: "b", Spoke: at(1), Last: at(1)}, {Session: "a", Spoke: at(1), Last: at(1)},
 		}, "a"},
 	} {
-		if got := recall.SpokeLast(row.list); got != row.want {
+		if got := recall.SpokeLast(row.list, at(59)); got != row.want {
 			t.Errorf("%s: %q, want %q", name, got, row.want)
 		}
 	}

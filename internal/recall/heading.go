@@ -20,7 +20,7 @@ func (s *Reader) describe(v *refs.View, list []brief.SessionBrief) error {
 		tip := v.Get(history.RefName(b.Session, b.Branch))
 		one := Session{Name: b.Session,
 			Branches: []history.Branch{{Name: b.Branch, Value: tip, Seq: b.Messages}}}
-		if !known.has(v, &one) {
+		if !s.isRight(known, v, &one) {
 			var err error
 			if one.Parent, err = s.parentIn(v, b.Session, known); err != nil {
 				return err

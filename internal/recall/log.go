@@ -16,7 +16,8 @@ type LogOptions struct {
 	Limit int       // the newest so many; 0 for all
 	After format.ID // only entries after this one; zero for all
 	// Since takes what was said at this time or later, by the time that is shown, wherever in the
-	// branch it is: clocks are set, and transcripts have times that go back. The zero time is for all.
+	// branch it is: clocks are set, and transcripts have times that go back. What has a time that is
+	// not Sane was said when the message before it was. The zero time is for all.
 	Since time.Time
 	// NewestFirst turns the order round.
 	NewestFirst bool
@@ -55,6 +56,7 @@ func (s *Reader) LogEach(tip format.ID, o LogOptions, each func(*history.Shown) 
 	var list []found
 	version := map[format.ID]format.ID{}
 	said := map[format.ID]time.Time{} // the time of the latest version
+	var before *time.Time             // the time of the message before those that have no sane one
 	for e, err := range s.Walk(tip, history.WithJoined) {
 		if err != nil {
 			return err
@@ -69,6 +71,9 @@ func (s *Reader) LogEach(tip format.ID, o LogOptions, each func(*history.Shown) 
 			when, newer := said[e.ID]
 			if !newer {
 				when = e.Time
+			}
+			if before, err = s.sinceWhen(e.ID, &when, before, &o); err != nil {
+				return err
 			}
 			if when.Before(o.Since) {
 				continue
@@ -107,6 +112,27 @@ func (s *Reader) LogEach(tip format.ID, o LogOptions, each func(*history.Shown) 
 		}
 	}
 	return nil
+}
+
+// sinceWhen sets the time by which Since picks an entry. before is what it returned for the entry
+// after that.
+func (s *Reader) sinceWhen(
+	id format.ID, when, before *time.Time, o *LogOptions,
+) (*time.Time, error) {
+	if o.Since.IsZero() || Sane(*when, s.Now()) {
+		return nil, nil
+	}
+	if before == nil {
+		at, err := s.saidBy(id)
+		if err != nil {
+			return nil, err
+		}
+		before = &at
+	}
+	if !before.IsZero() {
+		*when = *before
+	}
+	return before, nil
 }
 
 // picks reports whether the role and the text of an entry are those that were asked for.

@@ -27,6 +27,7 @@ type Overview struct {
 	Agent string        // in the source of the newest message of an agent; "" if there is none
 	Git   string        // the branch of git that was checked out last; "" if no agent tells
 	// First and Last are the times of the first and of the newest message; zero if there is none.
+	// Which one is the newest, and whether it is newer than another session's, says Newer.
 	First, Last time.Time
 	Spoke       time.Time // when a person said the newest message; zero if nobody did
 	// Also, for a session of another store, is the session of this one with the same beginning: one
@@ -49,7 +50,7 @@ func (s *Reader) Overviews(view *refs.View) ([]Overview, error) {
 	var unknown []string
 	at := map[string]int{} // the places of these in the list
 	for i := range list {
-		if known.has(view, &list[i]) {
+		if s.isRight(known, view, &list[i]) {
 			rows[i] = *known.row(list[i].Name)
 			continue
 		}
@@ -70,8 +71,9 @@ func (s *Reader) Overviews(view *refs.View) ([]Overview, error) {
 		out[i] = rows[i].overview(&list[i])
 	}
 	setAlso(view, out, rows)
+	now := s.Now()
 	slices.SortStableFunc(out, func(a, b Overview) int {
-		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(Newer(b.Last, a.Last, now), cmp.Compare(a.Name, b.Name))
 	})
 	return out, nil
 }
@@ -92,19 +94,24 @@ func setAlso(view *refs.View, list []Overview, rows []overviewRow) {
 	}
 }
 
-// has reports whether the row of a session is still right.
-func (o *overviews) has(view *refs.View, one *Session) bool {
-	b, row := MainOf(one), o.row(one.Name)
+// isRight reports whether the row of a session is known, and still right.
+func (s *Reader) isRight(known *overviews, view *refs.View, one *Session) bool {
+	b, row := MainOf(one), known.row(one.Name)
 	return row != nil && row.branch == b.Name && row.tip == b.Value.ID &&
 		row.link == view.Get(history.ParentRef(one.Name)).ID &&
-		row.aboutID == view.Get(history.AboutRef(one.Name)).ID
+		row.aboutID == view.Get(history.AboutRef(one.Name)).ID && !s.caughtUp(row)
+}
+
+// caughtUp reports whether the clock has reached a time that was later when the row was made.
+func (s *Reader) caughtUp(row *overviewRow) bool {
+	return !row.ahead.IsZero() && Sane(row.ahead, s.Now())
 }
 
 // readRow returns the row of a session, which goes on from the known one.
 func (s *Reader) readRow(view *refs.View, one *Session, known *overviews) (overviewRow, error) {
 	b := MainOf(one)
 	row := overviewRow{session: one.Name}
-	if was := known.row(one.Name); was != nil && was.branch == b.Name {
+	if was := known.row(one.Name); was != nil && was.branch == b.Name && !s.caughtUp(was) {
 		row = *was
 	}
 	if err := s.readOverview(&row, b.Value.ID); err != nil {
@@ -137,15 +144,11 @@ func (s *Reader) readOverview(row *overviewRow, tip format.ID) error {
 	if !goesOn {
 		*row = overviewRow{session: row.session}
 	}
-	latest := titles.Said{}
+	latest, now := titles.Said{}, s.Now()
 	newest := true // no message of an agent was seen
 	for _, e := range fresh {
-		if e.Kind == format.KindMessage && (row.last.IsZero() || e.Time.After(row.last)) {
-			row.last = e.Time
-		}
-		if e.Kind == format.KindMessage && e.Role == transcript.RoleUser &&
-			e.Time.After(row.spoke) {
-			row.spoke = e.Time
+		if e.Kind == format.KindMessage {
+			row.note(&e, now)
 		}
 		agent := ""
 		if e.Source != nil && e.Source.Agent != transcript.Own {
@@ -166,6 +169,19 @@ func (s *Reader) readOverview(row *overviewRow, tip format.ID) error {
 	latest.Older(row.said)
 	row.said = latest
 	return s.readBeginning(row, fresh)
+}
+
+// note takes the time of a message.
+func (r *overviewRow) note(e *history.Entry, now time.Time) {
+	if !Sane(e.Time, now) && (r.ahead.IsZero() || e.Time.Before(r.ahead)) {
+		r.ahead = e.Time
+	}
+	if Newer(e.Time, r.last, now) > 0 {
+		r.last = e.Time
+	}
+	if e.Role == transcript.RoleUser && Newer(e.Time, r.spoke, now) > 0 {
+		r.spoke = e.Time
+	}
 }
 
 // newEntries returns the messages, notes and amends that a tip has and the tip was has not, newest

@@ -14,7 +14,7 @@ import (
 )
 
 // overviewVersion is that of what a row holds, and of the rules by which it is found.
-const overviewVersion = 5
+const overviewVersion = 6
 
 var errOverviews = errors.New("not the overviews of sessions")
 
@@ -33,6 +33,7 @@ type overviewRow struct {
 	origin          string // see originOf; "" without a message
 	first, last     time.Time
 	spoke           time.Time // zero if no user has
+	ahead           time.Time // the first time in it that was later than the clock; zero for none
 }
 
 // overviews is what the cache has. Its methods may be called on nil, which knows nothing.
@@ -110,6 +111,7 @@ func encodeOverviews(rows []overviewRow) []byte {
 		b = binary.AppendVarint(b, millis(r.first))
 		b = binary.AppendVarint(b, millis(r.last))
 		b = binary.AppendVarint(b, millis(r.spoke))
+		b = binary.AppendVarint(b, millis(r.ahead))
 		p := r.parent
 		apart := byte(0)
 		if p == nil {
@@ -131,7 +133,7 @@ func encodeOverviews(rows []overviewRow) []byte {
 const idSize = uint64(len(format.ID{}))
 
 // rowSize is the least size of an encoded row.
-const rowSize = 3*idSize + 4 + 1 + 11
+const rowSize = 3*idSize + 5 + 1 + 11
 
 func decodeOverviews(b []byte) ([]overviewRow, error) {
 	r := varint.Reader{Rest: b}
@@ -146,7 +148,7 @@ func decodeOverviews(b []byte) ([]overviewRow, error) {
 		copy(row.aboutID[:], r.Take(idSize))
 		row.seq = r.Uvarint()
 		row.first, row.last = fromMillis(r.Varint()), fromMillis(r.Varint())
-		row.spoke = fromMillis(r.Varint())
+		row.spoke, row.ahead = fromMillis(r.Varint()), fromMillis(r.Varint())
 		p, about := history.Parent{Apart: r.Bool()}, ""
 		for _, s := range []*string{&row.session, &row.branch, &row.said.Name, &row.said.Title,
 			&row.said.Git, &row.prompt, &row.agent, &row.origin, &p.Session, &p.Call, &about} {

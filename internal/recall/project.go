@@ -54,11 +54,21 @@ func (s *Reader) newestSessions(
 		return nil, err
 	}
 	var list []brief.SessionBrief
+	now := s.Now()
 	for _, ref := range names {
 		session, branch, _ := history.BranchOfRef(ref)
 		t, err := known.newest(s, v.Get(ref).ID)
 		if err != nil {
 			return nil, err
+		}
+		if !Sane(t.last, now) {
+			said, err := s.saidBy(v.Get(ref).ID)
+			if err != nil {
+				return nil, err
+			}
+			if !said.IsZero() {
+				t.last = said
+			}
 		}
 		if session != except {
 			_, theirs := history.Owner(v, session)
@@ -68,7 +78,7 @@ func (s *Reader) newestSessions(
 	}
 	s.storeTips(known)
 	slices.SortStableFunc(list, func(a, b brief.SessionBrief) int {
-		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Session, b.Session))
+		return cmp.Or(Newer(b.Last, a.Last, now), cmp.Compare(a.Session, b.Session))
 	})
 	return list[:min(len(list), most)], nil
 }
