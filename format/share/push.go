@@ -78,10 +78,10 @@ func (p *Push) Encode() ([]byte, error) {
 		}
 	}
 	for _, about := range p.Abouts {
-		if about.Blob.IsZero() {
-			w.line("about", w.name(about.Session))
-		} else {
+		if !about.Blob.IsZero() {
 			w.line("about", w.name(about.Session), about.Blob.String())
+		} else {
+			w.line("about", w.name(about.Session))
 		}
 	}
 	if !p.Forest.IsZero() {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,9 +53,24 @@ func TestExportGoesOn(t *testing.T) {
 		}
 		// What the session began with is not told to it again.
 		for line := range strings.Lines(got) {
-			if strings.Contains(line, "which seal for valve 59") &&
-				strings.Contains(line, "Valve ") {
-				t.Errorf("%s: it was told what it has: %s", form, line)
+			var record struct {
+				Content json.RawMessage
+				Set     struct {
+					Messages []struct{ Content json.RawMessage }
+				} `json:"$set"`
+			}
+			if err := json.Unmarshal([]byte(line), &record); err != nil {
+				t.Fatal(err)
+			}
+			prompts := []string{string(record.Content)}
+			for _, m := range record.Set.Messages {
+				prompts = append(prompts, string(m.Content))
+			}
+			for _, prompt := range prompts {
+				if strings.Contains(prompt, "which seal for valve 59") &&
+					strings.Contains(prompt, "Valve ") {
+					t.Errorf("%s: it was told what it has: %s", form, prompt)
+				}
 			}
 		}
 		// The turn is one of the session that the agent was handed.

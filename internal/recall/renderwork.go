@@ -50,17 +50,17 @@ func (r *clusterReader) readWorkClusters(st *forest.State, in *view.Input) error
 		if !ok {
 			continue
 		}
-		node, ok := nodes[p.Cluster]
-		if !ok {
-			c, err := r.workCluster(st, p.Cluster)
-			if err != nil {
-				return err
-			}
-			if node = c.ID; !node.IsZero() {
-				in.Clusters = append(in.Clusters, c)
-			}
-			nodes[p.Cluster] = node
+		if _, known := nodes[p.Cluster]; known {
+			continue
 		}
+		c, err := r.workCluster(st, p.Cluster)
+		if err != nil {
+			return err
+		}
+		if !c.ID.IsZero() {
+			in.Clusters = append(in.Clusters, c)
+		}
+		nodes[p.Cluster] = c.ID
 	}
 	return r.addLabels(st, in, nodes)
 }
