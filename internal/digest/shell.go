@@ -284,6 +284,9 @@ func commitMessage(c script.Command) (string, bool) {
 	amends := false
 	for i := at + 1; i < len(c.Words); i++ {
 		w := c.Words[i]
+		if w == "--dry-run" {
+			return "", false
+		}
 		if text, ok := strings.CutPrefix(w, "--message="); ok {
 			return text, squeeze(text) != ""
 		}

@@ -46,6 +46,7 @@ func TestCommands(t *testing.T) {
 		{`git commit -am "Keep it"`, "commit: tried to commit: Keep it"},
 		{`git add . && git -C /p commit -q -m "Keep it" && git push`, "commit: tried to commit: Keep it"},
 		{`git commit --amend --no-edit`, "commit: tried to commit: amended the last commit"},
+		{`git commit --dry-run -m "Keep it"`, `command: ran git commit --dry-run -m "Keep it"`},
 		{`git commit`, "command: ran git commit"},
 		{`git commit -m ""`, `command: ran git commit -m ""`},
 		{"git commit -m \"$(cat <<'EOF'\nKeep the last token :)\n\nThe scanner dropped what " +

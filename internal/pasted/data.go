@@ -136,3 +136,43 @@ func isMarked(s string) bool {
 	return strings.HasPrefix(s, "#") || strings.HasPrefix(s, "- ") || strings.HasPrefix(s, "* ") ||
 		len(rest) < len(s) && strings.HasPrefix(rest, ". ")
 }
+
+// alike returns the end of lines that all have one form, which a few lines of what a person writes
+// have, too: a quote of somebody else, settings of an environment, markup.
+func (f *finder) alike(start int) (end int, kind Kind) {
+	for _, form := range [...]struct {
+		kind  Kind
+		least int // lines: fewer are what the person wants used
+		is    func(string) bool
+	}{{Quote, minLines, isQuote}, {Settings, 8, isSetting}, {Markup, 16, isMarkup}} {
+		n := 0
+		for end = start; end < len(f.lines); end++ {
+			if text := strings.TrimSpace(f.lines[end].text); form.is(text) {
+				n++
+			} else if n == 0 || text != "" || form.kind == Quote {
+				break
+			}
+		}
+		for end > start && f.lines[end-1].text == "" {
+			end--
+		}
+		if n >= form.least {
+			return end, form.kind
+		}
+	}
+	return start, ""
+}
+
+func isQuote(t string) bool { return t == ">" || strings.HasPrefix(t, "> ") }
+
+// isSetting reports whether a line is NAME=value, as in the environment of a process.
+func isSetting(t string) bool {
+	name, _, ok := strings.Cut(strings.TrimPrefix(t, "export "), "=")
+	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+}
+
+// isMarkup reports whether a line is of HTML or XML, from its first tag to its last.
+func isMarkup(t string) bool {
+	return len(t) > 2 && t[0] == '<' && t[len(t)-1] == '>' &&
+		(isLetter(t[1]) || strings.IndexByte("/!?", t[1]) >= 0)
+}

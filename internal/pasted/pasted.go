@@ -27,6 +27,9 @@ const (
 	Table    Kind = "a table"
 	Terminal Kind = "a terminal"
 	Plan     Kind = "a plan"
+	Quote    Kind = "a quote"
+	Settings Kind = "settings"
+	Markup   Kind = "markup"
 )
 
 // Block is a run of pasted lines.
@@ -129,7 +132,8 @@ type finder struct {
 // case.
 func (f *finder) block() (b Block, ok bool) {
 	start := f.at
-	for _, whole := range [...]func(int) (int, Kind){f.json, f.csv, f.plan, f.run} {
+	for _, whole := range [...]func(int) (int, Kind){f.json, f.csv, f.plan, f.alike,
+		f.run} {
 		end, kind := whole(start)
 		if end == start {
 			continue
@@ -253,7 +257,7 @@ const maxTelling = 120
 // a diff.
 func (f *finder) telling(start, end int, kind Kind) string {
 	switch kind {
-	case JSON, CSV, Table:
+	case JSON, CSV, Table, Quote, Settings, Markup:
 		return ""
 	case Plan:
 		return cut(strings.TrimSpace(strings.TrimLeft(f.lines[start].text, "# ")))

@@ -38,6 +38,13 @@ func TestFoldsWhatWasPasted(t *testing.T) {
 		{"a log in JSON", many(5, `{"level":"info","n":%d}`), "[5 lines of a log]"},
 		{"words behind the same lead", many(3, "target: Resolving deltas: 1%d%% (2/3), done.") +
 			"target: Time 2026\ntarget: bye", "[5 lines of a log]"},
+		{"a mail", many(5, "> please take route %d"), "[5 lines of a quote]"},
+		{"an environment", many(9, "PLEASE_USE_%d=other"), "[9 lines of settings]"},
+		{"exports", many(9, "export ROUTE_%d=\"north\""), "[9 lines of settings]"},
+		{"HTML", "<ul>\n" + many(16, "  <li>please use route %d</li>") + "</ul>",
+			"[18 lines of markup]"},
+		{"XML", "<?xml version=\"1.0\"?>\n\n" + many(16, "<route id=\"%d\"/>"),
+			"[18 lines of markup]"},
 		{"Python", "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n" +
 			"    run()\n  File \"b.py\", line 9, in run\n    raise ValueError(x)\nValueError: no name",
 			"[6 lines of a stack trace: ValueError: no name]"},
@@ -116,6 +123,8 @@ func TestKeepsWhatWasWritten(t *testing.T) {
 		{"files to be made", "src/\n├── main.go\n├── net\n│   └── a.go\n└── README.md"},
 		{"a timetable", "10:30 look at the queue\n11:00 call Bo\n11:30 write it down\n12:00 eat"},
 		{"what was done when", many(5, "2026-03-0%d: shipped one more part")},
+		{"settings to be made", "Set these:\n" + many(6, "ROUTE_%d=north")},
+		{"a page to be made", many(12, "<li>route %d</li>")},
 		{"a poem", "The tide, the light,\nthe harbour wall,\nthe bell at night,\nand that is all."},
 		{"a list of words", "red, green, blue\none, two, three\nup, down, left\nin, out, on"},
 		{"quotations of a few lines", "It says\nerror: no such file\nerror: gone\nWhat now?"},
