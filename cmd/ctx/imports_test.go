@@ -120,7 +120,8 @@ var layers = map[string]string{
 	"internal/blame": "format internal/message internal/digest objects refs " +
 		"internal/history internal/blame/replay",
 	"internal/usage": "format internal/message objects refs internal/history " +
-		"internal/blame/replay internal/recall",
+		"internal/blame/replay internal/recall internal/repo internal/jsonvalue " +
+		"internal/agent/transcript internal/agent/catalog",
 	"internal/compaction": "format forest forest/summarize refs internal/view " +
 		"internal/history internal/store internal/clusters internal/epochs internal/summaries " +
 		"internal/conversation internal/recall",

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +19,7 @@ import (
 type statsOptions struct {
 	cmd            *cobra.Command
 	session, since string
-	files          bool
+	files, cost    bool
 	limit          int
 }
 
@@ -31,10 +34,17 @@ tools included. "compacted" is what the contexts of the sessions leave out: mess
 window for clusters, and beside their tokens those of the summaries that stand for them. What a
 rewind has left does not count. Weeks are those of ISO 8601, in UTC.
 
-With --files the command also counts how often calls of tools changed each file.`,
+With --files the command also counts how often calls of tools changed each file.
+
+With --cost it also prints what the calls of models took, as agents reported it: tokens that no
+cache had, read from a cache, written to one, and of the answers, thoughts included. A call counts
+once, whatever sessions and forks it stands in. Dollars are list prices of `+usage.PricesOf+`, not
+what a subscription or a discount makes of them. Your own prices come first: the setting
+stats.prices has them, as in ctx config set --user stats.prices '["gpt-5.4 2.5 15 0.25"]': model,
+input, output, cache read, cache write, of a million tokens.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx stats\n  ctx stats --since 'last month' --files -n 5\n  ctx " +
-			"stats -s work --json",
+			"stats --cost --since 'last week'\n  ctx stats -s work --json",
 		Args: between(0, 0),
 		RunE: a.onView(func(s *session.Store, view *refs.View, _ []string) error {
 			return o.run(a, s, view)
@@ -46,6 +56,7 @@ With --files the command also counts how often calls of tools changed each file.
 	f.StringVar(&o.since, "since", "",
 		"count only what was said at `TIME` or later, in UTC: "+when.Examples)
 	f.BoolVar(&o.files, "files", false, "count changes of files, too")
+	f.BoolVar(&o.cost, "cost", false, "count what calls of models took, and what that costs")
 	f.IntVarP(&o.limit, "limit", "n", 10, "print at most `N` weeks, agents and files")
 	a.completeFlag(cmd, "session", a.completeSessions())
 	(&branchFlags{}).takeSession(a, cmd)
@@ -56,7 +67,7 @@ func (o *statsOptions) run(a *app, s *session.Store, view *refs.View) error {
 	if o.limit < 1 {
 		return usagef("bad --limit: %d: 1 is the least", o.limit)
 	}
-	want := usage.Options{Files: o.files}
+	want := usage.Options{Files: o.files, Cost: o.cost, Prices: s.Config.Stats.Prices}
 	if o.since != "" {
 		span, err := parseTime("since", o.since, a.now())
 		if err != nil {
@@ -120,6 +131,7 @@ func (o *statsOptions) print(a *app, r *usage.Report) {
 	a.table(list)
 	o.printRows(a, "week", r.Weeks[max(0, len(r.Weeks)-o.limit):])
 	o.printRows(a, "agent", r.Agents[:min(len(r.Agents), o.limit)])
+	o.printSpent(a, r.Spent)
 	if len(r.Files) == 0 {
 		return
 	}
@@ -153,6 +165,39 @@ func (o *statsOptions) printRows(a *app, what string, list []usage.Row) {
 	a.line("")
 	a.titled([]string{what, "sessions", "messages", "tokens"}, rows)
 }
+
+// printSpent prints what each model took, and the sum of what has a price.
+func (o *statsOptions) printSpent(a *app, list []usage.Spent) {
+	if !o.cost {
+		return
+	}
+	a.line("")
+	if len(list) == 0 {
+		a.line("no call of a model is reported")
+		return
+	}
+	rows, sum, priced, without := [][]string{}, 0.0, 0, []string{}
+	for _, m := range list {
+		name, dollars := cmp.Or(oneLine(m.Model), "(no name)"), "-"
+		if m.Dollars != nil {
+			dollars = fmt.Sprintf("%.2f", *m.Dollars)
+			sum, priced = sum+*m.Dollars, priced+1
+		} else {
+			without = append(without, name)
+		}
+		rows = append(rows, []string{name, grouped(int64(m.Calls)), big(m.Input),
+			big(m.CacheRead), big(m.CacheWrite), big(m.Output), dollars})
+	}
+	a.titled([]string{"model", "calls", "input", "cache read", "cache write", "output", "$"}, rows)
+	if priced > 0 {
+		a.line("%.2f dollars at the list prices of %s", sum, usage.PricesOf)
+	}
+	if len(without) > 0 {
+		a.line("without a price, or with its output only: %s", strings.Join(without, ", "))
+	}
+}
+
+func big(n uint64) string { return grouped(int64(min(n, math.MaxInt64))) }
 
 // grouped writes a number with a comma before each three digits.
 func grouped(n int64) string {

@@ -54,6 +54,9 @@ type Config struct {
 	Sanitize struct {
 		Extra []string // the user's own patterns of secrets
 	}
+	Stats struct {
+		Prices []Price // of models, which count before those that come with ctx
+	}
 	Summarize struct {
 		Chain []string // names of summarizers, who is asked first at the front; never empty
 	}
@@ -206,6 +209,9 @@ func settings() []setting {
 			func(c *Config) *int { return &c.Offload.ThresholdChars }),
 		{key: "sanitize.extra", form: words, def: "[]",
 			doc: "patterns of secrets that only you have", put: putPatterns, from: usersFile},
+		{key: "stats.prices", form: words, def: "[]",
+			doc: "what a million tokens of a model cost in dollars: model, input, output, cache read, " +
+				"cache write", put: putPrices, from: usersFile},
 		{key: "summarize.chain", form: names, def: extractive,
 			doc: "who is asked for summaries, in this order", put: putChain, from: notStore},
 		{key: "summarizer.*.command", form: words, named: commandOf, from: usersFile},

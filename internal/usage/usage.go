@@ -1,5 +1,5 @@
 // Package usage counts what a store holds: sessions, messages and tokens, by week and by agent,
-// what compaction saved, and how often files were changed.
+// what compaction saved, how often files were changed, and what the calls of models took.
 //
 // It promises to read only, and to count each message once, in the session in which it was said.
 // Begin with Count.
@@ -15,14 +15,17 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
 // Options say what to count.
 type Options struct {
-	Session string    // only this session; "" for all
-	Since   time.Time // only messages that were said then or later; the zero time for all
-	Files   bool      // also count changes of files, which reads every call of a tool
+	Session string       // only this session; "" for all
+	Since   time.Time    // only messages that were said then or later; the zero time for all
+	Files   bool         // also count changes of files, which reads every call of a tool
+	Cost    bool         // also count what calls of models took, which reads every message
+	Prices  []repo.Price // of the user, before those that come with ctx
 }
 
 // Report is what Count returns. Tokens are an estimate: a quarter of the bytes of what was said,
@@ -38,6 +41,7 @@ type Report struct {
 	Weeks       []Row          `json:"weeks"`  // oldest first
 	Agents      []Row          `json:"agents"` // most messages first
 	Files       []File         `json:"files,omitempty"`
+	Spent       []Spent        `json:"spent,omitempty"` // the model that took most first
 }
 
 // Compacted says what the contexts of the sessions' main branches leave out.
@@ -77,7 +81,7 @@ func Count(c context.Context, s *recall.Reader, view *refs.View, o Options) (*Re
 	}
 	n := &counter{c: c, s: s, o: o, r: &Report{Roles: map[string]int{}}, weeks: map[string]*Row{},
 		agents: map[string]*Row{},
-		files:  map[string]*File{}, seen: map[format.ID]bool{}}
+		files:  map[string]*File{}, seen: map[format.ID]bool{}, calls: map[string]call{}}
 	for i := range list {
 		if o.Session == "" || list[i].Name == o.Session {
 			if err := n.session(&list[i]); err != nil {
@@ -91,7 +95,7 @@ func Count(c context.Context, s *recall.Reader, view *refs.View, o Options) (*Re
 	n.r.Weeks, n.r.Agents = rows(n.weeks), rows(n.agents)
 	slices.SortStableFunc(n.r.Agents,
 		func(a, b Row) int { return cmp.Compare(b.Messages, a.Messages) })
-	n.r.Files = n.sortedFiles()
+	n.r.Files, n.r.Spent = n.sortedFiles(), n.spent()
 	return n.r, nil
 }
 
@@ -105,6 +109,9 @@ type counter struct {
 	agents map[string]*Row
 	files  map[string]*File
 	seen   map[format.ID]bool // entries, which forked sessions share
+	calls  map[string]call    // by their agent and name
+	// nameless are the calls whose model an older message names.
+	nameless []string
 }
 
 // session counts a session. One without a message in the time that was asked for does not count.
@@ -115,6 +122,7 @@ func (n *counter) session(one *recall.Session) error {
 		if b.Name == history.MainBranch {
 			through = b.Value.Through
 		}
+		n.nameless = nil
 		for e, err := range n.s.Walk(b.Value.ID, history.WithJoined) {
 			if err = cmp.Or(err, n.c.Err()); err != nil {
 				return err
@@ -123,7 +131,15 @@ func (n *counter) session(one *recall.Session) error {
 				continue // a branch stands on what another one has counted
 			}
 			n.seen[e.ID] = true
-			if e.Kind != format.KindMessage || e.Time.Before(n.o.Since) {
+			if e.Time.Before(n.o.Since) {
+				continue
+			}
+			if n.o.Cost {
+				if err := n.spend(e); err != nil {
+					return err
+				}
+			}
+			if e.Kind != format.KindMessage {
 				continue
 			}
 			if err := n.message(one.Name, e, e.Seq <= through); err != nil {

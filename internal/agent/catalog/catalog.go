@@ -22,6 +22,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/qwen"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/identity"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // Agent is one row. A field that does not apply to an agent is nil or zero.
@@ -54,6 +55,9 @@ type Agent struct {
 	// Named returns the session that a file is named for, where that is not the name of the file;
 	// "" for a file without a session in its path. Callers use NameOf.
 	Named func(path string) string
+	// Spent reads what calls of a model took from what is kept of a record; nil for an agent that
+	// keeps no such record. Callers use SpentOf.
+	Spent func(kept jsonvalue.Object) []transcript.Spent
 	// Write begins a transcript. It, NewID and TakesID are nil for an agent whose transcripts are
 	// only read.
 	Write func(w io.Writer, o transcript.WriteOptions) transcript.Writer
@@ -138,6 +142,7 @@ var agents = [...]Agent{
 	},
 	{
 		Name: "claude-code", Source: claudecode.Agent, Title: "Claude Code",
+		Spent:   claudecode.Spent,
 		Example: "~/.claude/projects/*/*.jsonl",
 		Traits:  Traits{Keeps: true, ByWords: true},
 		Read:    claudecode.ReadAs,
@@ -154,6 +159,7 @@ var agents = [...]Agent{
 	},
 	{
 		Name: "codex", Source: codex.Agent, Title: "Codex CLI",
+		Spent:   codex.Spent,
 		Example: "~/.codex/sessions/*/*/*/rollout-*.jsonl",
 		Traits:  Traits{Keeps: true, ByWords: true},
 		Read: func(_ string, r io.Reader, e emit) (transcript.Stats, error) {
@@ -174,6 +180,7 @@ var agents = [...]Agent{
 	},
 	{
 		Name: "opencode", Source: opencode.Agent, Title: "opencode", Example: "session.json",
+		Spent:  opencode.Spent,
 		Traits: Traits{Keeps: true, ByWords: true},
 		Read: func(_ string, r io.Reader, e emit) (transcript.Stats, error) {
 			return opencode.Read(r, e)
@@ -238,6 +245,7 @@ var agents = [...]Agent{
 	},
 	{
 		Name: "qwen", Source: qwen.Agent, Title: "Qwen Code",
+		Spent:   transcript.SpentAsGemini,
 		Example: "~/.qwen/projects/*/chats/*.jsonl",
 		Traits:  Traits{Keeps: true, ByWords: true},
 		Read:    qwen.Read,
@@ -313,6 +321,17 @@ func TraitsOf(source string) Traits {
 		}
 	}
 	return Traits{}
+}
+
+// SpentOf returns what reads the calls of a model from what is kept of a record of the agent that a
+// source names; nil if that is not known.
+func SpentOf(source string) func(kept jsonvalue.Object) []transcript.Spent {
+	for i := range agents {
+		if agents[i].Source == source {
+			return agents[i].Spent
+		}
+	}
+	return nil
 }
 
 // NameOf returns the session that the file of a transcript is named for.
