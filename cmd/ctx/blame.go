@@ -196,7 +196,8 @@ func (o *blameOptions) explain(
 		if err != nil {
 			return err
 		}
-		a.line("prompt   %s\n%s", a.heading(shown), strings.TrimSuffix(entryBody(shown), "\n"))
+		a.line("prompt   %s\n%s", a.heading(shown),
+			strings.TrimSuffix(entryBody(&recall.Telling{Reader: s.Recall}, shown), "\n"))
 	}
 	said, err := s.History.Header(c.Entry)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/history/dag"
+	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
 func newBranchCmd(a *app) *cobra.Command {
@@ -213,8 +214,9 @@ revision; the reader knows nothing that came later.`,
 		if err != nil {
 			return err
 		}
+		t := &recall.Telling{Reader: s.Recall, View: view}
 		return s.Clusters.Each(r, o.all, func(shown *history.Shown) error {
-			return errors.Join(a.c.Err(), a.printEntry(shown))
+			return errors.Join(a.c.Err(), a.printEntry(t, shown))
 		})
 	}
 	return cmd

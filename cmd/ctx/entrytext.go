@@ -9,22 +9,23 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/message"
+	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
 // printEntry prints an entry as log and expand do: a JSON document, or a heading and the indented
 // text.
-func (a *app) printEntry(shown *history.Shown) error {
+func (a *app) printEntry(t *recall.Telling, shown *history.Shown) error {
 	if a.json {
 		return a.answer(document.EntryOf(shown))
 	}
-	a.line("%s\n%s", a.heading(shown), a.body(shown))
+	a.line("%s\n%s", a.heading(shown), a.body(t, shown))
 	return a.out.err
 }
 
 // entryBody returns the indented text of an entry, with line ends. The text is empty if the heading
 // says everything. For a body without a visible character, the text says what the body has.
-func entryBody(shown *history.Shown) string {
-	text := strings.TrimRight(shown.Text, "\r\n")
+func entryBody(t *recall.Telling, shown *history.Shown) string {
+	text := strings.TrimRight(t.Text(shown), "\r\n")
 	switch {
 	case shown.Gone != "":
 		text = "[gone: " + shown.Gone + "]"
@@ -58,11 +59,11 @@ func mediaOf(shown *history.Shown) []*message.Media {
 }
 
 // body is entryBody for a.out: what is gone has its own colour.
-func (a *app) body(shown *history.Shown) string {
+func (a *app) body(t *recall.Telling, shown *history.Shown) string {
 	if shown.Gone != "" {
-		return a.paint(styleGone, strings.TrimRight(entryBody(shown), "\n")) + "\n"
+		return a.paint(styleGone, strings.TrimRight(entryBody(t, shown), "\n")) + "\n"
 	}
-	return entryBody(shown)
+	return entryBody(t, shown)
 }
 
 // heading describes an entry in one line.

@@ -138,38 +138,9 @@ func ofAll[T any](
 	return all, nil
 }
 
-// printBest asks each place, and prints the first n answers by order, the largest first. It returns
-// how many there are.
-func printBest[T any](
-	a *app, places []place, n int, ask func(p *place) ([]T, error), order func(x, y T) int,
-	print func(T) error,
-) (int, error) {
-	list, err := ofAll(a, places, ask, order)
-	if err != nil {
-		return 0, err
-	}
-	list = newest(list, n)
-	for _, one := range list {
-		a.enter(one.place)
-		if err := print(one.T); err != nil {
-			return 0, err
-		}
-	}
-	return len(list), nil
-}
-
 // enter has what is printed from now on be of a place.
 func (a *app) enter(p *place) {
 	if a.at = nil; p.name != "" {
 		a.at = p
 	}
-}
-
-// named returns the name of a session for a line about something of it, with the project if the
-// command looks everywhere.
-func (a *app) named(session string) string {
-	if a.at != nil {
-		return oneLine(a.at.name + ":" + session)
-	}
-	return oneLine(session)
 }

@@ -83,11 +83,12 @@ func readerOnly(
 // such; a forgotten entry that the caller named is an error.
 func expand(a *app, s *session.Store, view *refs.View, id format.ID, o recall.ExpandOptions) error {
 	var gone error
+	t := &recall.Telling{Reader: s.Recall, View: view}
 	err := s.Recall.Expand(view, id, o, func(shown *history.Shown) error {
 		if shown.Gone != "" && shown.ID == id {
 			gone = &objects.GoneError{ID: id, Reason: shown.Gone}
 		}
-		return errors.Join(a.c.Err(), a.printEntry(shown))
+		return errors.Join(a.c.Err(), a.printEntry(t, shown))
 	})
 	return errors.Join(err, gone)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sharing"
 	"github.com/gemini-ctx/ctx/refs"
@@ -274,7 +275,8 @@ func (a *app) sayWhatGoes(s *session.Store, view *refs.View, r *forget.Report) {
 		}
 		first := ""
 		if shown, err := s.History.Latest(view, of.Messages[0]); err == nil {
-			first = cutWidth(strings.TrimSpace(firstLine(entryBody(shown))), noTerminal/2)
+			first = cutWidth(strings.TrimSpace(
+				firstLine(entryBody(&recall.Telling{Reader: s.Recall}, shown))), noTerminal/2)
 		}
 		a.say("%s: %s, the first: %s", name, plural(len(of.Messages), "message", "messages"), first)
 	}

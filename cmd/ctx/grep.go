@@ -25,8 +25,9 @@ func newGrepCmd(a *app) *cobra.Command {
 		Use:   "grep PATTERN",
 		Short: "Print the lines of messages that match a pattern",
 		Long: long(`Prints each line of a message or a note that matches a regular expression (RE2,
-as in Go), with the id, the session and the role. Lines are sorted by session, and then by the order
-in which they were said. The command looks where `+"`ctx search`"+` looks: at the newest words of an
+as in Go), with the short id and the role, below the title, the time and the short name of its
+session. Lines are sorted by session, and then by the order in which they were said. A call is a
+line that says what it did. The command looks where `+"`ctx search`"+` looks: at the newest words of an
 amended message, at rewound messages only with --rewound, and never at forgotten ones. It cuts a
 long line to the part around the match; with --json the line is whole. Without a match the exit code
 is 1.`,
@@ -58,10 +59,10 @@ func (o *grepOptions) run(a *app, text string) error {
 	if err != nil {
 		return err
 	}
-	found := false
+	found, p := false, &foundPrinter{a: a, verbose: o.verbose}
 	for i := range places {
 		a.enter(&places[i])
-		ok, err := o.in(a, &places[i], q)
+		ok, err := o.in(a, p, &places[i], q)
 		if found = found || ok; err == nil {
 			continue
 		}
@@ -74,9 +75,11 @@ func (o *grepOptions) run(a *app, text string) error {
 }
 
 // in prints the matching lines of a place, and reports whether there are any.
-func (o *grepOptions) in(a *app, p *place, q recall.SearchQuery) (found bool, err error) {
+func (o *grepOptions) in(
+	a *app, p *foundPrinter, at *place, q recall.SearchQuery,
+) (found bool, err error) {
 	last := format.ID{}
-	err = p.s.Recall.Grep(p.view, q, func(l recall.Line) error {
+	err = at.s.Recall.Grep(at.view, q, func(l recall.Line) error {
 		if o.ids && found && l.Shown.ID == last {
 			return nil
 		}
@@ -87,8 +90,7 @@ func (o *grepOptions) in(a *app, p *place, q recall.SearchQuery) (found bool, er
 		case o.ids:
 			a.line("%s", l.Shown.ID)
 		default:
-			a.line("%s %s %s: %s", a.paint(styleID, l.Shown.ID.Short(shortLen)), a.named(l.Session),
-				a.paint(styleRole, roleOrKind(l.Shown)), a.matched(l))
+			return p.line(at, &l, &q)
 		}
 		return a.out.err
 	})

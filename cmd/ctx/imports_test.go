@@ -114,8 +114,9 @@ var layers = map[string]string{
 	"internal/search": "internal/varint format internal/terms",
 	"internal/recall": "internal/varint internal/agent/transcript " +
 		"internal/agent/titles format forest forest/summarize internal/digest internal/brief " +
-		"internal/cache objects refs internal/view internal/window internal/history " +
-		"internal/clusters internal/epochs internal/summaries internal/edits internal/search",
+		"internal/jsonvalue internal/message internal/cache objects refs internal/view internal/window " +
+		"internal/history internal/clusters internal/epochs internal/summaries internal/edits " +
+		"internal/search",
 	"internal/blame/replay": "internal/script",
 	"internal/blame": "format internal/message internal/digest objects refs " +
 		"internal/history internal/blame/replay",
@@ -207,7 +208,7 @@ var layers = map[string]string{
 		"internal/cli/environ internal/summarizer",
 	"internal/cli/deltas": "format internal/conversation/loop internal/cli/jsonl " +
 		"internal/cli/clierr",
-	"internal/browse": "format internal/jsonvalue internal/message refs sanitize " +
+	"internal/browse": "format internal/digest internal/jsonvalue internal/message refs sanitize " +
 		"internal/repo internal/history internal/clusters internal/recall internal/session " +
 		"internal/cli/document internal/cli/clierr internal/cli/command internal/cli/environ",
 	"internal/bench":            "",

@@ -24,7 +24,7 @@ type logOptions struct {
 	all, reverse, follow bool
 	masked               bool
 	oneline, drawn       bool
-	messages             bool
+	messages, verbose    bool
 	limit                int
 	since                string
 	file, role, grep     string
@@ -39,7 +39,8 @@ func newLogCmd(a *app) *cobra.Command {
 oldest first. A..B prints what the history of B has and the history of A has not. An amended message
 appears in its first place with its newest words, and a forgotten message as a line that says so.
 Notes without words, records that an agent keeps for itself, are left out unless --all or --json is
-given. --since, --role and --grep pick entries: those at that time or later, messages of that role,
+given. A call is a line that says what it did and how it ended; with --verbose its arguments and the
+thoughts of the model are printed, too. --since, --role and --grep pick entries: those at that time or later, messages of that role,
 and those in whose words the pattern (RE2, as in Go; ^ and $ match at lines) is found. -n N prints
 the newest N of them.
 
@@ -76,6 +77,7 @@ before, and without calls that failed.`,
 	f.StringVar(&o.grep, "grep", "", "print only messages in which the `PATTERN` is found")
 	f.BoolVar(&o.oneline, "oneline", false, "print each turn in one line")
 	f.BoolVar(&o.messages, "messages", false, "with --oneline, print each entry in one line")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "print thoughts, and the arguments of calls")
 	f.BoolVar(&o.drawn, "graph", false, "draw the branches of the session, newest entry first")
 	f.BoolVar(&o.masked, "masked", false, "shorten tool outputs as masks say")
 	f.BoolVar(&o.reverse, "reverse", false, "print the newest entry first")
@@ -146,11 +148,13 @@ func (o *logOptions) run(a *app, rev string) error {
 	if err != nil {
 		return err
 	}
+	t := o.telling(s)
 	show := recall.LogOptions{All: o.all, Limit: o.limit, After: after, Since: since,
+		Results:     t.Results,
 		NewestFirst: o.reverse, Masked: o.masked, Role: o.role, Pattern: pattern,
 		Worded: !a.json}
 	err = s.Recall.LogEach(tip, show, func(shown *history.Shown) error {
-		return errors.Join(a.c.Err(), o.print(a, shown))
+		return errors.Join(a.c.Err(), o.print(a, t, shown))
 	})
 	if err != nil || !o.follow {
 		return err
@@ -208,12 +212,17 @@ func (a *app) turnLine(t *recall.Turn) string {
 func (o *logOptions) picks() bool { return o.role != "" || o.cmd.Flags().Changed("grep") }
 
 // print prints an entry in the form that was asked for.
-func (o *logOptions) print(a *app, shown *history.Shown) error {
+func (o *logOptions) print(a *app, t *recall.Telling, shown *history.Shown) error {
 	if !o.oneline || a.json {
-		return a.printEntry(shown)
+		return a.printEntry(t, shown)
 	}
-	a.line("%s", a.oneline(shown, nil, 0))
+	a.line("%s", a.oneline(t, shown, nil, 0))
 	return a.out.err
+}
+
+// telling returns what tells what entries say.
+func (o *logOptions) telling(s *session.Store) *recall.Telling {
+	return &recall.Telling{Reader: s.Recall, Full: o.verbose, Results: map[string]format.ID{}}
 }
 
 // start returns the time of --since.
@@ -294,16 +303,17 @@ func (o *logOptions) watch(a *app, s *session.Store, view *refs.View) error {
 }
 
 func (o *logOptions) printNew(a *app, s *session.Store, shown *history.Shown) error {
+	t := o.telling(s)
 	switch e := shown.Entry; {
 	case !o.all && !a.json && shown.IsBare():
 	case o.all || e.Kind == format.KindMessage || e.Kind == format.KindNote:
-		return a.printEntry(shown)
+		return a.printEntry(t, shown)
 	case e.Kind == format.KindAmend:
 		newer, err := s.History.Version(e.Amends, shown.ID)
 		if err != nil {
 			return err
 		}
-		return a.printEntry(newer)
+		return a.printEntry(t, newer)
 	}
 	return nil
 }

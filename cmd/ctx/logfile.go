@@ -6,6 +6,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/blame/whose"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -32,6 +33,7 @@ func (o *logOptions) ofFile(a *app, s *session.Store, view *refs.View, since tim
 	if o.reverse {
 		slices.Reverse(list)
 	}
+	t := &recall.Telling{Reader: s.Recall, Full: o.verbose, View: view}
 	for _, id := range list {
 		newest, err := s.History.Newest(view, id)
 		if err != nil {
@@ -42,9 +44,9 @@ func (o *logOptions) ofFile(a *app, s *session.Store, view *refs.View, since tim
 			return err
 		}
 		if a.json {
-			err = a.printEntry(shown)
+			err = a.printEntry(t, shown)
 		} else {
-			a.line("%s %s\n%s", oneLine(shown.Entry.Session), a.heading(shown), entryBody(shown))
+			a.line("%s %s\n%s", oneLine(shown.Entry.Session), a.heading(shown), entryBody(t, shown))
 			err = a.out.err
 		}
 		if err != nil {

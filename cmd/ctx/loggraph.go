@@ -9,6 +9,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -36,7 +37,7 @@ func (o *logOptions) graph(a *app, s *session.Store, view *refs.View) error {
 	if err != nil {
 		return err
 	}
-	l := &lanes{}
+	l, t := &lanes{}, o.telling(s)
 	printed := 0
 	for _, e := range order {
 		free := len(tips[e.ID]) == 0 && !o.all // to be left out
@@ -60,7 +61,7 @@ func (o *logOptions) graph(a *app, s *session.Store, view *refs.View) error {
 		for _, row := range before {
 			a.line("%s", row)
 		}
-		a.line("%s %s", mark, a.oneline(shown, tips[e.ID], displaywidth.String(mark)+1))
+		a.line("%s %s", mark, a.oneline(t, shown, tips[e.ID], displaywidth.String(mark)+1))
 		for _, row := range after {
 			a.line("%s", row)
 		}
@@ -137,7 +138,9 @@ func newestFirst(
 
 // oneline returns an entry in one line: its id, the branches that end there, who said it, and the
 // beginning of what was said. On a terminal it is cut to the width that is left of the columns.
-func (a *app) oneline(shown *history.Shown, branches []string, columns int) string {
+func (a *app) oneline(
+	t *recall.Telling, shown *history.Shown, branches []string, columns int,
+) string {
 	e := shown.Entry
 	said := []string{a.paint(styleID, shown.ID.Short(shortLen))}
 	if len(branches) > 0 {
@@ -157,7 +160,7 @@ func (a *app) oneline(shown *history.Shown, branches []string, columns int) stri
 	case format.KindRewind:
 		words = "left " + e.Left.Short(shortLen)
 	default:
-		words = strings.Join(strings.Fields(oneLine(firstLine(entryBody(shown)))), " ")
+		words = strings.Join(strings.Fields(oneLine(firstLine(entryBody(t, shown)))), " ")
 	}
 	if asked(a.outTerm) {
 		words = cutWidth(words, a.lineWidth()-columns-displaywidth.String(unpainted(line))-1)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/when"
@@ -22,7 +20,7 @@ import (
 type scopeOptions struct {
 	session, branch, role, since, until string
 	reader                              string
-	rewound, everywhere                 bool
+	rewound, everywhere, verbose        bool
 }
 
 func (o *scopeOptions) flags(a *app, cmd *cobra.Command) {
@@ -39,6 +37,7 @@ func (o *scopeOptions) flags(a *app, cmd *cobra.Command) {
 		"only what was said before `TIME`, or on that day, week or month at the latest")
 	f.BoolVar(&o.rewound, "rewound", false, "look at what was rewound, too")
 	everywhereFlag(cmd, &o.everywhere, "look")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "print whole ids and names, scores and times")
 	a.completeFlag(cmd, "session", a.completeSessions())
 	a.completeWords(cmd, "role", searchRoles...)
 }
@@ -133,7 +132,10 @@ func newSearchCmd(a *app) *cobra.Command {
 		Use:   "search QUERY",
 		Short: "Find messages, best first",
 		Long: long(`Prints the messages and notes that answer a query best, from the whole history
-of the store, each with the passage that matches. Messages in tombstones are found like all others,
+of the store, each with the passage that matches, below the title, the time and the short name of
+its session. The session of the best message comes first, before it those whose title or tags have
+all the words. With --verbose the command prints scores, times, and ids and names in full. Messages
+in tombstones are found like all others,
 amended messages by their newest words, and rewound messages only with --rewound. The command never
 finds messages that were forgotten or that went with a removed session. Without a hit the exit code
 is 1.
@@ -152,7 +154,7 @@ case matters unless --ignore-case is given. `+"`ctx grep`"+` prints the matching
 With --remote the engine of a remote searches what all stores share there, without a pull; a
 database has one (`+"`ctx help remote add`"+`). Its order and its idea of a word are its own.
 
-With --sessions each line is a session with its best message. With --clusters the command also
+With --sessions each session is there with its best message alone. With --clusters the command also
 lists the clusters of the best messages.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx search 'which port does postgres listen on'\n  ctx search '\"connection " +
@@ -188,25 +190,30 @@ func (o *searchOptions) run(a *app, text string) error {
 	if err != nil {
 		return err
 	}
-	found := 0
+	p := &foundPrinter{a: a, verbose: o.verbose}
 	if o.sessions {
-		found, err = printBest(a, places, o.limit, func(p *place) ([]recall.SessionHit, error) {
-			return p.s.Recall.SearchSessions(p.view, q)
-		}, func(x, y recall.SessionHit) int { return cmp.Compare(x.Score, y.Score) },
-			a.printSessionHit)
-	} else {
-		most := o.limit
-		if o.clusters {
-			most *= 2 // as many clusters more
+		list, err := ofAll(a, places, func(at *place) ([]recall.SessionHit, error) {
+			return at.s.Recall.SearchSessions(at.view, q)
+		}, func(x, y recall.SessionHit) int { return cmp.Compare(x.Score, y.Score) })
+		list = newest(list, o.limit)
+		for i := range list {
+			if err == nil {
+				err = p.best(list[i].place, &list[i].T)
+			}
 		}
-		found, err = printBest(a, places, most, func(p *place) ([]recall.Hit, error) {
-			return p.s.Recall.Search(p.view, q)
-		}, byScore, a.printHit)
+		return cmp.Or(err, exitIf(len(list) == 0, exitFailed))
 	}
+	most := o.limit
+	if o.clusters {
+		most *= 2 // as many clusters more
+	}
+	list, err := ofAll(a, places, func(at *place) ([]recall.Hit, error) {
+		return at.s.Recall.Search(at.view, q)
+	}, byScore)
 	if err != nil {
 		return err
 	}
-	return exitIf(found == 0, exitFailed)
+	return cmp.Or(p.hits(newest(list, most)), exitIf(len(list) == 0, exitFailed))
 }
 
 // byScore compares hits: by score, and those of a pattern, which have none, by time.
@@ -217,7 +224,13 @@ func byScore(x, y recall.Hit) int {
 		}
 		return t
 	}
-	return cmp.Or(cmp.Compare(x.Score, y.Score), said(x).Compare(said(y)))
+	titles := func(h recall.Hit) int {
+		if h.Named != nil {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(titles(x)-titles(y), cmp.Compare(x.Score, y.Score), said(x).Compare(said(y)))
 }
 
 func (o *searchOptions) query(now time.Time, text string) (recall.SearchQuery, error) {
@@ -226,9 +239,11 @@ func (o *searchOptions) query(now time.Time, text string) (recall.SearchQuery, e
 		return q, err
 	}
 	q.Text, q.Limit, q.Clusters, q.Phrases = text, o.limit, o.clusters, true
+	q.Titles = o.scopeOptions == scopeOptions{everywhere: o.everywhere, verbose: o.verbose}
 	switch {
 	case o.remote != "" &&
-		(o.scopeOptions != scopeOptions{} || o.clusters || o.sessions || o.literal || o.regexp):
+		(o.scopeOptions != scopeOptions{verbose: o.verbose} || o.clusters || o.sessions ||
+			o.literal || o.regexp):
 		return q, usagef("--remote goes with a query and --limit alone")
 	case o.limit < 1:
 		return q, usagef("bad --limit: %d: 1 is the least", o.limit)
@@ -270,22 +285,6 @@ func compilePattern(text string, literal, ignoreCase bool) (*regexp.Regexp, erro
 	return p, nil
 }
 
-func (a *app) printHit(h recall.Hit) error {
-	if a.json {
-		return a.answer(document.HitOf(h))
-	}
-	title := ""
-	if c := h.Cluster; c != nil {
-		title = fmt.Sprintf("cluster %s %s, %s", h.ID.Short(shortLen), document.StateOf(c),
-			plural(int(c.Count), "member", "members"))
-	} else {
-		title = fmt.Sprintf("%s %s%s", a.paint(styleTitle, a.named(h.Session)),
-			a.heading(h.Shown), remarks(h))
-	}
-	a.line("%.3f %s\n    %s", h.Score, title, oneLine(h.Excerpt))
-	return a.out.err
-}
-
 // remarks are facts about a hit that its heading does not have.
 func remarks(h recall.Hit) string {
 	said := ""
@@ -299,14 +298,4 @@ func remarks(h recall.Hit) string {
 		said += " (and " + strconv.Itoa(h.Copies) + " copies)"
 	}
 	return said
-}
-
-func (a *app) printSessionHit(h recall.SessionHit) error {
-	if a.json {
-		return a.answer(document.SessionHitOf(h))
-	}
-	title := fmt.Sprintf("%s, %s: %s%s", a.paint(styleTitle, a.named(h.Best.Session)),
-		plural(h.Matches, "match", "matches"), a.heading(h.Best.Shown), remarks(h.Best))
-	a.line("%.3f %s\n    %s", h.Score, title, oneLine(h.Best.Excerpt))
-	return a.out.err
 }

@@ -113,7 +113,8 @@ func showEntry(a *app, s *session.Store, v *refs.View, c content) error {
 	if newest != c.id {
 		note = "amended by " + newest.String()
 	}
-	printContent(a, c, note, shown.Text)
+	t := &recall.Telling{Reader: s.Recall, View: v, Full: true}
+	printContent(a, c, note, t.Text(shown))
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/internal/message"
@@ -108,45 +109,23 @@ func markDiff(rows []row) {
 // mostArg is how many bytes of a value stand on one line with its name.
 const mostArg = 200
 
-// first are the names of the arguments that say what a call is about. The first of them stands
-// beside the name of the tool.
-var first = []string{
-	"command", "cmd", "file_path", "filePath", "absolute_path", "notebook_path", "target_file",
-	"path", "pattern", "query", "url",
-	"description", "title", "prompt", "input", "name", "id",
-}
-
-// callRows shows a call: the tool and what it is about, then the other arguments.
+// callRows shows a call: what it did, then the arguments that this does not say.
 func callRows(c *message.Call) []row {
-	head := row{lead: "▸ " + short(c.Name) + "  "}
+	did := digest.Did(digest.Call{Name: c.Name, Args: c.Args}, nil)
+	rows := []row{{lead: "▸ ", text: did, hang: 4}}
 	args, ok := members(c.Args)
 	if !ok {
-		rows := valueRows(c.Args)
-		if len(rows) == 0 {
-			return []row{head}
+		if value := valueRows(c.Args); len(value) > 1 || !strings.Contains(did, joined(value)) {
+			rows = append(rows, indented(value)...)
 		}
-		if isDiff(rows[0].text) || len(rows) > 1 {
-			return append([]row{head}, indented(rows)...)
-		}
-		rows[0].lead = head.lead
 		return rows
 	}
-	var rows []row
+	args = slices.DeleteFunc(slices.Clone(args), func(m jsonvalue.Member) bool {
+		text, is := jsonvalue.Text(m.Value)
+		return is && strings.Contains(did, strings.Join(strings.Fields(text), " "))
+	})
 	at := slices.IndexFunc(args,
 		func(m jsonvalue.Member) bool { return isNew(m.Name) || isOld(m.Name) })
-	for _, name := range first {
-		i := slices.IndexFunc(args, func(m jsonvalue.Member) bool { return m.Name == name })
-		if i < 0 {
-			continue
-		}
-		if value := valueRows(args[i].Value); len(value) > 0 && !isDiff(joined(value)) {
-			head.text, head.hang = value[0].text, 4
-			rows = indented(value[1:])
-			args = slices.Delete(slices.Clone(args), i, i+1)
-			break
-		}
-	}
-	rows = append([]row{head}, rows...)
 	var numbers []string // and other short values, on one line
 	for _, m := range args {
 		if isPlain(m.Value) {

@@ -288,6 +288,9 @@ func (s *source) expand(c context.Context, id format.ID) (*page, error) {
 // mostHits is the number of hits of a search: more than a person goes through.
 const mostHits = 50
 
+// mostExcerpt is how many characters a hit shows.
+const mostExcerpt = 160
+
 // search finds messages as `ctx search` does.
 func (s *source) search(text string) (*page, error) {
 	hits, err := s.store.Recall.Search(s.view,
@@ -297,8 +300,9 @@ func (s *source) search(text string) (*page, error) {
 	}
 	p := &page{kind: hitsPage, title: "search: " + short(text),
 		none: "nothing found: " + short(text)}
+	tell := &recall.Telling{Reader: s.store.Recall, View: s.view}
 	for _, h := range hits {
-		e, excerpt, text := h.Shown.Entry, h.Excerpt, h.Text
+		e, excerpt, text := h.Shown.Entry, tell.Passage(&h, mostExcerpt), h.Text
 		head := line{
 			{ofRole, short(e.Role)}, {normal, fmt.Sprintf("  #%d  ", e.Seq)},
 			{faint, s.clock(e.Time) + "  "}, {ofID, h.ID.Short(12)},

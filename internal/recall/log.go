@@ -32,6 +32,8 @@ type LogOptions struct {
 	// Skip leaves out so many of those that would come first. What a tip has does not change, so that
 	// a reader can go on where they stopped.
 	Skip uint64
+	// Results, if it is not nil, gets the entries that answer calls, by the id of the call.
+	Results map[string]format.ID
 }
 
 // Log returns the entries of the history that ends at a tip, oldest first. Seq of an entry is its
@@ -66,6 +68,11 @@ func (s *Reader) LogEach(tip format.ID, o LogOptions, each func(*history.Shown) 
 		}
 		if _, newer := version[e.Amends]; e.Kind == format.KindAmend && !newer {
 			version[e.Amends], said[e.Amends] = e.ID, e.Time
+		}
+		if o.Results != nil {
+			for _, call := range e.Results {
+				o.Results[call] = e.ID
+			}
 		}
 		if o.All || e.Kind == format.KindMessage || e.Kind == format.KindNote {
 			when, newer := said[e.ID]

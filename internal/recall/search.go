@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -35,6 +36,9 @@ type SearchQuery struct {
 	Pattern *regexp.Regexp
 	// Clusters asks also for the clusters of the best entries.
 	Clusters bool
+	// Titles asks also for sessions whose title or tags, as a person or an agent gave them, have all
+	// words of Text.
+	Titles bool
 }
 
 // Hit is an entry or a cluster that Search found.
@@ -50,6 +54,11 @@ type Hit struct {
 	Rewound bool   // no branch has the entry any more
 	Excerpt string // the passage of Text with most of the query, as one line
 	Copies  int    // the number of other entries with the same words
+	// Named is the session whose title or tags have all the words of the query; it has no entry, and
+	// the title is its Text.
+	Named *Overview
+
+	find finder
 }
 
 // Search returns the entries, and if q.Clusters is set the clusters, that answer a query best, best
@@ -79,6 +88,9 @@ func (s *Reader) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
 		return nil, err
 	}
 	hits, err := s.entryHits(view, parsed, ranked, q)
+	if err == nil && q.Titles {
+		hits, err = s.withTitles(view, hits, q)
+	}
 	if err != nil || !q.Clusters {
 		return hits, err
 	}
@@ -89,6 +101,32 @@ func (s *Reader) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
 	hits = append(hits, clusters...)
 	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
 	return hits, err
+}
+
+// maxTitles is the largest number of sessions that are hits for their titles: of more, the title
+// tells them from each other no better than their messages do.
+const maxTitles = 3
+
+// withTitles returns hits after those for the titles and the tags of sessions, which score more.
+func (s *Reader) withTitles(view *refs.View, hits []Hit, q SearchQuery) ([]Hit, error) {
+	list, err := s.Overviews(view)
+	if err != nil {
+		return nil, err
+	}
+	top := 0.0
+	for i := range hits {
+		top = max(top, hits[i].Score)
+	}
+	words := strings.Fields(strings.ReplaceAll(q.Text, `"`, " "))
+	var titled []Hit
+	for i := range list {
+		o := &list[i]
+		if (o.Named || len(o.About.Tags) > 0) && o.HasWords(words) && len(titled) < maxTitles {
+			titled = append(titled, Hit{Session: o.Name, Branch: MainOf(&o.Session).Name, Named: o,
+				Score: top + 1, Text: o.Title, Excerpt: o.Title})
+		}
+	}
+	return append(titled, hits...), nil
 }
 
 func (q *SearchQuery) parse() (*search.Query, error) {
@@ -154,6 +192,7 @@ func (s *Reader) entryHits(
 			ID: r.ID, Score: r.Score, Session: r.Session, Branch: branch, Shown: shown,
 			Text: shown.Text, Rewound: r.Rewound,
 			Excerpt: parsed.Excerpt(shown.Text, excerptLen), Copies: len(r.Copies) + r.quoted,
+			find: queryFinder{parsed},
 		})
 	}
 	return hits, nil

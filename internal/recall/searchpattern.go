@@ -50,7 +50,7 @@ func (s *Reader) searchPatterns(
 				continue
 			}
 			h := Hit{ID: d.ID, Score: 1, Session: d.Session, Shown: shown, Text: shown.Text,
-				Rewound: d.Rewound}
+				Rewound: d.Rewound, find: patternFinder{patterns[i]}}
 			h.Excerpt = search.Passage(shown.Text, at[0], at[1], excerptLen)
 			if h.Branch, err = names.of(d.Session, d.ID, d.Rewound); err != nil {
 				return nil, err

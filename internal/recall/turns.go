@@ -76,15 +76,15 @@ func (s *Reader) Turns(name history.BranchName, tip format.Value) ([]Turn, error
 		case f.Kind == digest.Edit && f.State != digest.Failed:
 			path := root.Name(f.Path)
 			sum := edits[path]
-			was := editText(path, sum)
+			was := digest.Changed(path, sum[0], sum[1])
 			sum[0], sum[1] = sum[0]+f.Added, sum[1]+f.Removed
 			edits[path] = sum
 			if at := slices.Index(t.Edited, was); at >= 0 {
 				t.Edited = slices.Delete(t.Edited, at, at+1)
 			}
-			t.Edited = append(t.Edited, editText(path, sum))
+			t.Edited = append(t.Edited, digest.Changed(path, sum[0], sum[1]))
 		case f.Checks():
-			run := CommandText(f)
+			run := f.Command()
 			t.Checked = slices.DeleteFunc(t.Checked,
 				func(old string) bool { return strings.HasPrefix(old, run+" → ") })
 			t.Checked = append(t.Checked, run+" → "+string(f.State))
@@ -102,30 +102,4 @@ func (s *Reader) Turns(name history.BranchName, tip format.Value) ([]Turn, error
 		list[i].Time = e.Time
 	}
 	return list, nil
-}
-
-func editText(path string, sum [2]int) string {
-	if sum[0] > 0 {
-		path += fmt.Sprintf(" +%d", sum[0])
-	}
-	if sum[1] > 0 {
-		path += fmt.Sprintf(" -%d", sum[1])
-	}
-	return path
-}
-
-// CommandText returns the command of a fact, without why it was run and how it ended.
-func CommandText(f *digest.Fact) string {
-	text, _, _ := strings.Cut(strings.TrimPrefix(f.Text, "ran "), " # ")
-	for _, end := range []string{": failed", ": exit status "} {
-		if i := strings.LastIndex(text, end); i > 0 && f.State == digest.Failed {
-			text = text[:i]
-		}
-	}
-	if f.Test && f.State != "" {
-		if i := strings.LastIndex(text, ": "); i > 0 {
-			text = text[:i]
-		}
-	}
-	return text
 }

@@ -82,3 +82,23 @@ func (o *Options) admits(s *Source, doc uint32, session string) (bool, error) {
 	}
 	return true, nil
 }
+
+// After calls yield for the documents of a session that come after a seq, up to a number of seqs
+// later, until it returns false.
+func After(
+	sources []Source, session string, seq, most uint64, yield func(id format.ID) bool,
+) error {
+	for i := range sources {
+		first, end := sources[i].seqRange(session, seq+1, seq+most)
+		for doc := first; doc < end; doc++ {
+			_, id, err := sources[i].cold(doc)
+			if err != nil {
+				return err
+			}
+			if !yield(id) {
+				return nil
+			}
+		}
+	}
+	return nil
+}

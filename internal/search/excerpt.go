@@ -25,6 +25,19 @@ func (q *Query) Excerpt(text string, most int) string {
 	return Passage(text, start, end, most)
 }
 
+// Weight returns how much of the query a text has: the sum of the weights of its terms and phrases.
+func (q *Query) Weight(text string) (sum float64) {
+	low, _ := foldWithPlaces(text)
+	seen := map[int]bool{}
+	for _, s := range q.spots(asciiLower(low)) {
+		if !seen[s.what] {
+			seen[s.what] = true
+			sum += s.weight
+		}
+	}
+	return sum
+}
+
 // spot is an occurrence of a phrase or term of the query in a text.
 type spot struct {
 	start, end int // byte offsets

@@ -58,6 +58,21 @@ func HitOf(h recall.Hit) Hit {
 	return d
 }
 
+// TitleHit is a session that was found for its title or its tags.
+type TitleHit struct {
+	Kind    string   `json:"kind"` // session
+	Score   Score    `json:"score"`
+	Session string   `json:"session"`
+	Title   *string  `json:"title"`
+	Tags    []string `json:"tags"`
+}
+
+// TitleHitOf returns the document of a hit that is a session.
+func TitleHitOf(h recall.Hit) TitleHit {
+	return TitleHit{"session", Score(h.Score), h.Session, OrNull(h.Text),
+		append([]string{}, h.Named.About.Tags...)}
+}
+
 // StateOf returns "live" or "tombstone".
 func StateOf(c *clusters.ClusterInfo) string {
 	if c.Tombstone.IsZero() {

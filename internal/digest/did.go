@@ -1,0 +1,116 @@
+package digest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Did says in one line what a call did, as people are shown it wherever a call stands:
+// `$ go test ./x → failed`, `edited a.go +3 -1`, `read b.go`, `searched "x"`. r is the call's
+// result; nil if it is not known. Paths are as the agent wrote them.
+func Did(c Call, r *Result) string {
+	c.ID = "call"
+	m := Message{Calls: []Call{c}}
+	calls := Of([]Message{m}) // without what results add to texts
+	if r != nil {
+		m.Results = []Result{{ID: c.ID, Name: r.Name, Output: r.Output, Failed: r.Failed}}
+	}
+	facts := Of([]Message{m})
+	var lines []string
+	for i := range calls {
+		f := &calls[i]
+		if f.Kind == Commit {
+			f = &facts[i]
+		}
+		if line := f.did(readArgs(c.Args), facts[i].State); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	server, tool := serverTool(c.Name)
+	if name := strings.TrimSpace(server + " " + tool); len(lines) == 0 || lines[0] == name {
+		return cut(strings.TrimSpace(oneLine(name+" "+readArgs(c.Args).told())), maxTitle)
+	}
+	const most = 3 // of the files of a patch, or the items of a list
+	if n := len(lines); n > most {
+		lines = append(lines[:most], fmt.Sprintf("and %d more", n-most))
+	}
+	return strings.Join(lines, "; ")
+}
+
+// told returns the arguments of a call of which nothing else is known.
+func (a args) told() string {
+	var said []string
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		value := a.text([]string{name})
+		if value == "" {
+			value = string(a[name])
+		}
+		said = append(said, name+": "+value)
+	}
+	return strings.Join(said, ", ")
+}
+
+// did returns a fact of a call, which ended so, as a line; "" if it is no act.
+func (f *Fact) did(a args, state State) string {
+	ended := ""
+	if state == Failed || state != "" && f.Kind == Command {
+		ended = " → " + string(state)
+	}
+	switch f.Kind {
+	case Command:
+		return "$ " + f.Command() + ended
+	case Search:
+		if f.Key != "" {
+			return "$ " + f.Command() + ended
+		}
+		pattern, where := a.text(patternNames), a.text(pathNames)
+		switch {
+		case pattern == "":
+			return "listed " + where + ended
+		case where != "":
+			where = " in " + where
+		}
+		return fmt.Sprintf("searched %q", cut(squeeze(pattern), maxPattern)) + where + ended
+	case Edit:
+		verb, _, _ := strings.Cut(f.Text, " ")
+		return verb + " " + Changed(f.Path, f.Added, f.Removed) + ended
+	case Read:
+		return "read " + f.Path + ended
+	case Todo:
+		return string(f.State) + ": " + f.Text
+	case Question:
+		return "asked: " + f.Text
+	case Commit, Act:
+		return f.Text
+	}
+	return ""
+}
+
+// Changed returns the name of a file with the lines that came and went: a.go +3 -1.
+func Changed(path string, added, removed int) string {
+	if added > 0 {
+		path += fmt.Sprintf(" +%d", added)
+	}
+	if removed > 0 {
+		path += fmt.Sprintf(" -%d", removed)
+	}
+	return path
+}
+
+// Command returns the command of a fact, without why it was run and how it ended.
+func (f *Fact) Command() string {
+	text, _, _ := strings.Cut(strings.TrimPrefix(f.Text, "ran "), " # ")
+	for at := len(text); f.State != ""; {
+		if at = strings.LastIndex(text[:at], ": "); at <= 0 {
+			break
+		}
+		end := strings.TrimLeft(text[at+len(": "):], "0123456789 ")
+		if end == "passed" || strings.HasPrefix(end, "failed") ||
+			strings.HasPrefix(end, "exit status ") {
+			return text[:at]
+		}
+	}
+	return text
+}

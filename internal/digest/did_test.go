@@ -1,0 +1,51 @@
+package digest_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/digest"
+)
+
+// What a call did is one line, whichever agent made it, and never JSON.
+func TestDid(t *testing.T) {
+	failed := &digest.Result{Output: "Exit code 1\nboom", Failed: true}
+	done := &digest.Result{Output: "a.go: fine"}
+	for _, c := range []struct {
+		tool, args string
+		result     *digest.Result
+		want       string
+	}{
+		{"Bash", `{"command":"go test ./x","description":"Run"}`, failed, "$ go test ./x → failed"},
+		{"Bash", `{"command":"go test ./x"}`, done, "$ go test ./x → passed"},
+		{"Bash", `{"command":"go test ./x"}`, nil, "$ go test ./x"},
+		{"Bash", `{"command":"go test ./x"}`,
+			&digest.Result{Output: "--- FAIL: TestA (0.0s)\nFAIL\n", Failed: true},
+			"$ go test ./x → failed"},
+		{"Bash", `{"command":"echo 'a: 1 failed: b'"}`, done, "$ echo 'a: 1 failed: b' → passed"},
+		{"shell", `{"command":["bash","-lc","rg -n x a"]}`,
+			&digest.Result{Output: "a.go:1:x\n"}, "$ rg -n x a"},
+		{"exec_command", `{"cmd":"cat b.go"}`, done, "read b.go"},
+		{"Edit", `{"file_path":"a.go","old_string":"1\n2\n","new_string":"1\n3\n4\n"}`, done,
+			"edited a.go +2 -1"},
+		{"Edit", `{"file_path":"a.go","old_string":"1","new_string":"2"}`, failed,
+			"edited a.go +1 -1 → failed"},
+		{"Write", `{"file_path":"a.go","content":"1\n2\n"}`, done, "wrote a.go +2"},
+		{"apply_patch", `{"input":"*** Begin Patch\n*** Update File: a\n+x\n*** Update File: b\n-x\n` +
+			`*** Delete File: c\n*** Delete File: d\n*** End Patch"}`, nil,
+			"edited a +1; edited b -1; deleted c; and 1 more"},
+		{"Read", `{"file_path":"b.go","limit":3}`, done, "read b.go"},
+		{"Grep", `{"pattern":"func \"x\"","path":"src"}`, done, `searched "func \"x\"" in src`},
+		{"Glob", `{"pattern":"*.go"}`, nil, `searched "*.go"`},
+		{"TodoWrite", `{"todos":[{"content":"a","status":"completed"}]}`, nil, "done: a"},
+		{"Bash", `{"command":"git commit -m 'fix: it'"}`, done, "committed: fix: it"},
+		{"BashOutput", `{"bash_id":"b1"}`, done, "BashOutput bash_id: b1"},
+		{"mcp__x__do", `{"n":1}`, nil, "x do n: 1"},
+		{"", ``, nil, ""},
+	} {
+		got := digest.Did(digest.Call{Name: c.tool, Args: json.RawMessage(c.args)}, c.result)
+		if got != c.want {
+			t.Errorf("%s %s: %q, want %q", c.tool, c.args, got, c.want)
+		}
+	}
+}
