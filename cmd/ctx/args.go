@@ -42,12 +42,18 @@ func otherWord(name string) string {
 		return "`ctx append` adds a message, and `ctx import --all` what agents have"
 	case "cat":
 		return "`ctx expand ID` prints a message or the messages of a cluster"
+	case "backup", "restore":
+		return "`ctx bundle FILE` copies the store into a file, `ctx bundle --restore FILE` brings it back"
 	case "checkout", "switch", "use":
 		return "`ctx session use SESSION` makes a session the current one"
 	case "commit":
 		return "every change is kept at once: `ctx op log` lists them"
 	case "config unset":
 		return "`ctx config list --show-origin` names the file that a setting is in"
+	case "context":
+		return "`ctx render` prints the context of a session, `ctx brief` the facts of its work"
+	case "cost", "tokens", "usage":
+		return "`ctx stats --cost` counts what calls of models took"
 	case "delete", "rm":
 		return "`ctx session rm SESSION` removes a session, `ctx forget ID` erases messages"
 	case "fetch":
@@ -72,6 +78,14 @@ func otherWord(name string) string {
 		return "`ctx rewind REV` goes back to a message, and `ctx undo` takes back a change"
 	case "session delete", "session remove":
 		return "`ctx session rm SESSION` removes a session"
+	case "pin", "rename", "tag":
+		return "`ctx session " + name + " SESSION` does that"
+	case "remote remove", "remote delete":
+		return "`ctx remote rm NAME` removes a remote"
+	case "serve", "web":
+		return "`ctx view --serve` serves a session to a browser"
+	case "summarize", "summary":
+		return "`ctx compact --all` summarizes what is old, `ctx brief` prints the facts of a session"
 	case "topics":
 		return "`ctx forest` lists the clusters"
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/summaries"
+	"github.com/gemini-ctx/ctx/internal/usage"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -38,12 +40,14 @@ that were quiet longest into one-line tombstones. The session then renders the r
 the old messages, and the newest messages word for word. Nothing is removed: `+"`ctx expand`"+`
 prints the messages behind each summary and tombstone.
 
-The command prints how many summaries cover their whole cluster (settled), cover a part of it
-because it has grown (carried), came too late (lost), existed already (known) or could not be
-made (failed), how many clusters became tombstones (evicted), and how many still need a summary
-(dirty). A cluster without a summary stays as it was, and the next compaction asks again. If a
-summary could not be made, the exit code is 1. If the result is not shorter than what the
-session renders now, the session keeps what it renders.
+The command prints how many clusters, each of a topic, it summarized, and the estimated tokens of
+the old messages beside those of the summaries that stand for them. A cluster without a summary
+stays as it was, and the next compaction asks again. If a summary could not be made, the exit code
+is 1. If the result is not shorter than what the session renders now, the session keeps what it
+renders. With --json, and with --commit, it prints how many summaries cover their whole cluster
+(settled), cover a part of it because it has grown (carried), came too late (lost), existed already
+(known) or could not be made (failed), how many clusters became tombstones (evicted), and how many
+still need a summary (dirty).
 
 With --strategy flat the command puts all old messages into one cluster, instead of one for each
 topic. compact.strategy in the settings, or coreTools.compression.strategy in the project's
@@ -157,10 +161,72 @@ func (o *compactOptions) run(a *app) error {
 		return err
 	}
 	defer a.tidy(s)
-	if err := printCompaction(a, done); err != nil {
+	if a.json {
+		err = a.answer(done)
+	} else {
+		err = o.tell(a, s, branches, done)
+	}
+	return cmp.Or(err, exitIf(done.Failed > 0, exitFailed))
+}
+
+// tell says what a compaction did, and what the contexts of its sessions save by now.
+func (o *compactOptions) tell(
+	a *app, s *session.Store, branches []history.BranchName, d summaries.Compaction,
+) error {
+	n := d.Settled + d.Carried
+	text := "nothing new to summarize"
+	switch changed := o.cmd.Flags().Changed; {
+	case n > 0 && changed("revert"):
+		text = "the summary before stands again"
+	case n > 0:
+		text = "summarized " + plural(n, "topic", "topics")
+	}
+	view, err := s.Refs.Read()
+	if err != nil {
 		return err
 	}
-	return exitIf(done.Failed > 0, exitFailed)
+	of := usage.Options{}
+	if !o.all && len(branches) == 1 {
+		of.Session = branches[0].Session
+	}
+	r, err := usage.Count(a.c, s.Recall, view, of)
+	if err != nil {
+		return err
+	}
+	if c := r.Compacted; c.Tokens > 0 {
+		was, is := inUnit(c.Tokens, c.Summaries)
+		text += fmt.Sprintf(": %s tokens -> %s", was, is)
+	}
+	for _, more := range []struct {
+		n         int
+		one, many string
+	}{
+		{d.Evicted, "quiet topic is one line now", "quiet topics are one line each now"},
+		{d.Lost, "summary came too late", "summaries came too late"},
+		{d.Failed, "summary could not be made", "summaries could not be made"},
+		{d.Dirty, "topic still needs a summary", "topics still need a summary"},
+	} {
+		if more.n > 0 {
+			text += "; " + plural(more.n, more.one, more.many)
+		}
+	}
+	a.line("%s", text)
+	return nil
+}
+
+// inUnit writes two numbers in the unit that fits the larger: "9.3 M" and "0.3 M".
+func inUnit(large, small int64) (string, string) {
+	unit, name := 1.0, ""
+	switch {
+	case large >= 1_000_000:
+		unit, name = 1e6, " M"
+	case large >= 10_000:
+		unit, name = 1e3, " k"
+	default:
+		return grouped(large), grouped(small)
+	}
+	return fmt.Sprintf("%.1f%s", float64(large)/unit, name),
+		fmt.Sprintf("%.1f%s", float64(small)/unit, name)
 }
 
 // compactMemory is how many bytes a compaction of any size needs: with fewer it takes longer.

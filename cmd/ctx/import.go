@@ -88,7 +88,11 @@ HEAD then names the session in which a person spoke last. It stays where it is i
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		for _, name := range args {
 			if _, err := os.Stat(a.path(name)); err != nil && !strings.ContainsAny(name, `./\`) {
-				return noSuchCommand(cmd, args)
+				if len(cmd.SuggestionsFor(name)) > 0 {
+					return noSuchCommand(cmd, args)
+				}
+				return withHint(usagef("there is no file %q, and no agent of that name", name),
+					"`ctx import --help` lists the agents, `ctx import --all` takes what they have")
 			}
 		}
 		return nil // another name is that of a file

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -34,6 +36,11 @@ what the other one has more, as SESSION@STORE. Run it in the copy, not in both.`
 			a.watchInterrupts()
 			if newID {
 				return a.newID(args)
+			}
+			if len(args) > 0 {
+				if err := os.MkdirAll(a.path(args[0]), 0o777); err != nil {
+					return fmt.Errorf("cannot make a store: %w", err)
+				}
 			}
 			r, created, err := repo.Init(a.env(), a.project(args))
 			if err != nil {

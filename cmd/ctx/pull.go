@@ -184,6 +184,9 @@ a store in which something was said. A clone that was stopped is completed by th
 			if err != nil {
 				return err
 			}
+			if err := haveFolder(url); err != nil {
+				return err
+			}
 			place, _ := cutGroup(url)
 			target := path.Base(strings.TrimSuffix(strings.TrimRight(place, "/"), ".git"))
 			if len(args) > 1 {

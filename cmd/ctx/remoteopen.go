@@ -85,6 +85,24 @@ func isGit(path string) bool {
 	return false
 }
 
+// haveFolder returns an error if a remote is to be read and its folder is not there: a name that is
+// misspelled, or a disk that is not mounted, must not become an empty remote.
+func haveFolder(url string) error {
+	place, _ := cutGroup(url)
+	for strings.HasPrefix(place, sealedPrefix) {
+		place = strings.TrimPrefix(place, sealedPrefix)
+	}
+	path, ok := strings.CutPrefix(place, "dir:")
+	if !ok {
+		return nil
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return withHint(fmt.Errorf("there is no folder %q", path),
+			"is its disk mounted? the first `ctx push` to a remote makes the folder")
+	}
+	return nil
+}
+
 // openURL opens the remote at a place that remoteURL returned. name is that of the remote in the
 // store.
 func (a *app) openURL(s *session.Store, name, url string) (remote.Remote, error) {

@@ -53,16 +53,21 @@ func otherFlag(key string) string {
 		return "`ctx -c gc.grace=0s gc` removes at once what nothing names"
 	case "grep color":
 		return "`ctx -c color.ui=always grep PATTERN` paints, also into a pipe"
+	case "grep E", "grep P", "grep r":
+		return "patterns are of RE2 and look at all messages: leave it out"
 	case "grep n":
 		return "each line has the id of its message, which `ctx expand ID` prints whole"
-	case "help all":
-		return "`ctx help` lists all commands"
 	case "log p":
 		return "`ctx log` prints whole messages, and `ctx log --oneline` a line of each"
+	case "brief n":
+		return "`ctx brief --budget TOKENS` says how long it may be"
 	case "push s", "push session":
 		return "`ctx config set remote.NAME.share PATTERN` says which sessions go"
 	case "session list since":
 		return "the newest stand first: `ctx list -n N`"
+	case "undo dry-run", "undo n":
+		return "`ctx op log` lists what was done, the newest first: `ctx undo` takes back the first " +
+			"that changed a session, `ctx undo NUMBER` another"
 	case "status porcelain":
 		return "`ctx status --json` is for programs"
 	case "status s", "status short":
