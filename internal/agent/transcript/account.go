@@ -10,7 +10,21 @@ import (
 
 // isAccount reports whether a member names the account of the person.
 func isAccount(name string) bool {
-	switch strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name)) {
+	var plain [len("ownerorganizationuuid")]byte
+	n := 0
+	for _, c := range []byte(name) {
+		if c == '_' || c == '-' {
+			continue
+		}
+		if n == len(plain) {
+			return false
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		plain[n], n = c, n+1
+	}
+	switch string(plain[:n]) {
 	case "email", "useremail", "emailaddress", "accountuuid", "accountid", "owneraccountuuid",
 		"owneraccountid", "organizationuuid", "organizationid", "ownerorganizationuuid",
 		"ownerorganizationid", "orgid", "orguuid", "credentialorg", "organizationname", "username",
@@ -23,20 +37,28 @@ func isAccount(name string) bool {
 // PassedAccount is what Stats counts the members as that name the account of the person.
 const PassedAccount = "member with the user's account"
 
-// likeAccount are parts of the names for which isAccount is true.
-var likeAccount = [...]string{"mail", "ccount", "rgani", "org", "Org", "ser_id", "serId", "serid",
-	"username", "userName", "user_name"}
+// likeAccount are parts of all names for which isAccount is true, in the spellings that JSON has.
+var likeAccount = [...]string{"mail", "Mail", "MAIL", "ccount", "CCOUNT", "rgani", "RGANI", "org",
+	"Org", "ORG", "sern", "serN", "SERN", "seri", "serI", "SERI", "ser_", "SER_", "ser-"}
 
 // CountAccount counts the members of a record that name the account of the person.
 func (s *Stats) CountAccount(record json.RawMessage) {
+	if !mayNameAccount(record) {
+		return
+	}
+	var said []string
+	dropAccount(record, &said)
+	s.PassN(PassedAccount, len(said))
+}
+
+// mayNameAccount reports whether a value is to be looked through for members of isAccount.
+func mayNameAccount(value []byte) bool {
 	for _, part := range likeAccount {
-		if bytes.Contains(record, []byte(part)) {
-			var said []string
-			dropAccount(record, &said)
-			s.PassN(PassedAccount, len(said))
-			return
+		if bytes.Contains(value, []byte(part)) {
+			return true
 		}
 	}
+	return false
 }
 
 // isTold reports whether a member has what was given to a tool, or what a tool or a person told:
@@ -53,6 +75,9 @@ func isTold(name string) bool {
 // WithoutAccount returns a value without members that name the account of the person, and without
 // what these members say anywhere else in it.
 func WithoutAccount(value json.RawMessage) json.RawMessage {
+	if !mayNameAccount(value) {
+		return value
+	}
 	var said []string
 	out := dropAccount(value, &said)
 	if len(said) == 0 {
