@@ -75,6 +75,8 @@ func listCommands() []entry {
 		{"view", groupConversation, newViewCmd},
 		{"search", groupConversation, newSearchCmd},
 		{"grep", groupConversation, newGrepCmd},
+		{"how", groupConversation, newHowCmd},
+		{"fix", groupConversation, newFixCmd},
 		{"blame", groupConversation, newBlameCmd},
 		{"mask", groupConversation, newMaskCmd},
 		{"offload", groupConversation, newOffloadCmd},

@@ -31,6 +31,15 @@ func everywhereFlag(cmd *cobra.Command, everywhere *bool, what string) {
 		" in all stores that ctx allow --list has, of all your projects")
 }
 
+// places opens the store of the project, or all of this user.
+func (a *app) places(everywhere bool) ([]place, error) {
+	if everywhere {
+		return a.everywhere()
+	}
+	s, view, err := a.openView()
+	return []place{{s: s, view: view}}, err
+}
+
 // everywhere opens the stores on the user's list, in the order of their paths. A store that cannot
 // be read is skipped and named on standard error. That a store is gone is said only if the list has
 // no other place of it.

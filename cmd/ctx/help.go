@@ -76,7 +76,7 @@ date is that of SOURCE_DATE_EPOCH, if this is set, so that two builds have the s
 func (a *app) printFront(w io.Writer, root *cobra.Command) {
 	fmt.Fprintf(w, "ctx: %s\n", root.Short)
 	for _, group := range []struct{ title, names string }{
-		{"Look back", "status, list, search, blame, brief, log, show, view"},
+		{"Look back", "status, list, search, how, fix, blame, brief, log, show, view"},
 		{"Go on", "import, resume, render, undo, rewind, session, compact"},
 		{"Set up", "init, install, doctor, demo"},
 		{"Share", "remote, push, pull, clone"},

@@ -111,8 +111,9 @@ var layers = map[string]string{
 		"internal/view internal/history internal/claims internal/store internal/clusters " +
 		"internal/epochs internal/wording internal/summaries internal/conversation " +
 		"internal/edits/mask",
-	"internal/search": "internal/varint format internal/terms",
-	"internal/recall": "internal/varint internal/agent/transcript " +
+	"internal/search":  "internal/varint format internal/terms",
+	"internal/outcome": "internal/digest internal/terms",
+	"internal/recall": "internal/varint internal/agent/transcript internal/outcome sanitize " +
 		"internal/agent/titles format forest forest/summarize internal/digest internal/brief " +
 		"internal/jsonvalue internal/message internal/cache objects refs internal/view internal/window " +
 		"internal/history internal/clusters internal/epochs internal/summaries internal/edits " +

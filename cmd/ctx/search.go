@@ -11,9 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/recall"
-	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/when"
-	"github.com/gemini-ctx/ctx/refs"
 )
 
 // scopeOptions are the flags that limit where search and grep look.
@@ -88,34 +86,26 @@ func parseTime(flag, text string, now time.Time) (when.Span, error) {
 	return span, err
 }
 
-// open opens the store and adds the reader to the query.
-func (o *scopeOptions) open(a *app, q *recall.SearchQuery) (*session.Store, *refs.View, error) {
-	s, view, err := a.openView()
-	if err != nil {
-		return s, view, err
+// places opens the stores to look in, and adds the session and the reader to the query.
+func (o *scopeOptions) places(a *app, q *recall.SearchQuery) ([]place, error) {
+	places, err := a.places(o.everywhere)
+	if err != nil || o.everywhere {
+		return places, err
 	}
+	s, view := places[0].s, places[0].view
 	if o.session != "" {
 		if q.Session, err = s.Recall.Named(view, o.session); err != nil {
-			return s, view, err
+			return nil, err
 		}
 	}
 	if o.reader == "" {
-		return s, view, nil
+		return places, nil
 	}
 	name, err := sessionOr(s, view, o.session)
 	if err == nil {
 		q.Reader, err = s.Clusters.NewViewer(view, name, o.reader)
 	}
-	return s, view, err
-}
-
-// places opens the store of the project, or all of this user, to look in.
-func (o *scopeOptions) places(a *app, q *recall.SearchQuery) ([]place, error) {
-	if o.everywhere {
-		return a.everywhere()
-	}
-	s, view, err := o.open(a, q)
-	return []place{{s: s, view: view}}, err
+	return places, err
 }
 
 type searchOptions struct {

@@ -120,8 +120,14 @@ func tagsText(about history.About) string {
 	return strings.Join(said, " ")
 }
 
-// withTags writes -TAG of `ctx session tag` as --remove=TAG: it is no row of flags.
+// withTags writes -TAG of `ctx session tag` as --remove=TAG, and -- before what begins with three
+// dashes: both are no flags.
 func withTags(root *cobra.Command, args []string) []string {
+	for i, arg := range args { // a line of a program's output, as `--- FAIL: TestX`
+		if strings.HasPrefix(arg, "---") && !slices.Contains(args[:i], "--") {
+			return slices.Insert(slices.Clone(args), i, "--")
+		}
+	}
 	cmd, rest, err := root.Find(args)
 	if err != nil || cmd.Name() != "tag" || cmd.Flags().Lookup("remove") == nil || len(rest) < 2 {
 		return args

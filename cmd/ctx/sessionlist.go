@@ -40,7 +40,7 @@ it cannot read, and changes none of them.`, exitNoStore, exitCorrupt),
 			if o.limit < 0 || o.cmd.Flags().Changed("limit") && o.limit == 0 {
 				return usagef("bad --limit: %d: 1 is the least", o.limit)
 			}
-			places, err := o.places(a)
+			places, err := a.places(o.everywhere)
 			if err != nil {
 				return err
 			}
@@ -81,15 +81,6 @@ func byPin(a, b recall.Overview) int {
 		return -1
 	}
 	return 1
-}
-
-// places opens the store of the project, or all of this user.
-func (o *sessionListOptions) places(a *app) ([]place, error) {
-	if o.everywhere {
-		return a.everywhere()
-	}
-	s, view, err := a.openView()
-	return []place{{s: s, view: view}}, err
 }
 
 // listed is a session of a list.

@@ -10,7 +10,7 @@ func (d *Digester) failures(key, output string) {
 	n := 0
 	seen := map[string]bool{}
 	eachLine(output, func(line string) bool {
-		if isError(line) && tells(line) && !seen[line] {
+		if IsError(line) && tells(line) && !seen[line] {
 			seen[line] = true
 			d.add(Fact{Kind: Failure, Key: key, Text: cut(line, maxLine)})
 			n++
@@ -29,8 +29,8 @@ func (d *Digester) failures(key, output string) {
 	})
 }
 
-// isError reports whether a line has words with which compilers, shells and runtimes report errors.
-func isError(line string) bool {
+// IsError reports whether a line has words with which compilers, shells and runtimes report errors.
+func IsError(line string) bool {
 	// A line that ends with a brace is code
 	if isHead(line) || isNumbered(line) || strings.HasSuffix(line, "{") {
 		return false

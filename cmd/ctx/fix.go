@@ -1,0 +1,112 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/recall"
+)
+
+// maxError is the most bytes of an error that is piped.
+const maxError = 1 << 20
+
+func newFixCmd(a *app) *cobra.Command {
+	o := &outcomeOptions{}
+	cmd := &cobra.Command{
+		Use:   "fix TEXT | -",
+		Short: "Print what ended an error when it stood before",
+		Long: long(`Prints where an error stood before, and what ended it: the command that failed, the
+line of its output, the files that were edited then, what the agent said about it, and the next run
+of the same command, or one much like it, that passed. TEXT is the error as a program printed it; -
+reads it from standard input. Lines are compared without numbers, times, addresses and directories.
+Each line has an id for `+"`ctx expand`"+`. Failures that nothing ended are printed only if there
+are no others. Without a line that is much like the error the command prints nothing and the exit
+code is 1.`, exitNoStore, exitCorrupt, exitNotFound),
+		Example: "  ctx fix 'undefined: capability'\n  make test 2>&1 | ctx fix -",
+		Args:    between(1, -1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			text := strings.Join(args, " ")
+			if text == "-" {
+				b, err := a.readInput("-", maxError)
+				if err != nil {
+					return err
+				}
+				text = string(b)
+			}
+			return o.fix(a, text)
+		},
+	}
+	o.flags(a, cmd, 3)
+	return cmd
+}
+
+func (o *outcomeOptions) fix(a *app, text string) error {
+	places, err := o.places(a)
+	if err != nil {
+		return err
+	}
+	list, err := ofAll(a, places, func(p *place) ([]recall.Mending, error) {
+		return p.s.Recall.Fixes(p.view, text, o.session, o.limit)
+	}, recall.CompareMendings)
+	if err != nil {
+		return err
+	}
+	list = newest(list, o.limit)
+	p := &foundPrinter{a: a}
+	for i := range list {
+		m := &list[i].T
+		if a.json {
+			a.enter(list[i].place)
+			a.document(document.MendingOf(m))
+			continue
+		}
+		p.session = "" // each has the line of its session
+		if err := p.in(list[i].place, m.Failed.Session, ""); err != nil {
+			return err
+		}
+		a.printMending(m)
+	}
+	return exitIf(len(list) == 0, exitFailed)
+}
+
+// printMending prints a failure and what ended it.
+func (a *app) printMending(m *recall.Mending) {
+	var rows []string
+	row := func(what string, id format.ID, text string) {
+		head := what + strings.Repeat(" ", len("passed ")-len(what))
+		short := strings.Repeat(" ", shortLen)
+		if !id.IsZero() {
+			short = a.paint(styleID, id.Short(shortLen))
+		}
+		rows = append(rows, "  "+a.paint(styleFaint, head)+short+" "+
+			cutWidth(text, a.lineWidth()-len("  passed ")-shortLen-1))
+	}
+	row("failed", m.Failed.Entry, m.Failed.Command)
+	row("tool", m.Result, "| "+m.Line)
+	if m.Passed == nil {
+		row("", format.ID{}, "(nothing of the kind passed since)")
+	} else {
+		for _, edit := range m.Edits[:min(len(m.Edits), maxEdits)] {
+			row("edited", format.ID{}, edit)
+		}
+		if n := len(m.Edits) - maxEdits; n > 0 {
+			row("", format.ID{}, "and "+plural(n, "file", "files")+" more")
+		}
+		if m.Said != "" {
+			row("said", m.SaidBy, m.Said)
+		}
+		what := "passed"
+		if m.Passed.State == digest.Failed {
+			what = "other" // failure
+		}
+		row(what, m.Passed.Entry, m.Passed.Command)
+	}
+	a.line("%s", strings.Join(rows, "\n"))
+}
+
+// maxEdits is how many edited files are named.
+const maxEdits = 5

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/when"
+)
+
+// outcomeOptions say where commands and failures are looked for, and how many are printed.
+type outcomeOptions struct {
+	session    string
+	everywhere bool
+	limit      int
+}
+
+func (o *outcomeOptions) flags(a *app, cmd *cobra.Command, limit int) {
+	f := cmd.Flags()
+	f.StringVarP(&o.session, "session", "s", "", "only what was done in this session")
+	f.IntVarP(&o.limit, "limit", "n", limit, "print at most `N`")
+	everywhereFlag(cmd, &o.everywhere, "look")
+	a.completeFlag(cmd, "session", a.completeSessions())
+}
+
+// places opens the stores to look in, and finds the session.
+func (o *outcomeOptions) places(a *app) ([]place, error) {
+	switch {
+	case o.limit < 1:
+		return nil, usagef("bad --limit: %d: 1 is the least", o.limit)
+	case o.everywhere && o.session != "":
+		return nil, usagef("--everywhere goes without --session")
+	}
+	places, err := a.places(o.everywhere)
+	if err == nil && o.session != "" {
+		o.session, err = places[0].s.Recall.Named(places[0].view, o.session)
+	}
+	return places, err
+}
+
+func newHowCmd(a *app) *cobra.Command {
+	o := &outcomeOptions{}
+	cmd := &cobra.Command{
+		Use:   "how WORDS...",
+		Short: "Print the commands that worked for something",
+		Long: long(`Prints the commands that worked for some words, the newest first: those that
+agents ran in the sessions of the store, whose words, or what was said and asked for before them,
+answer WORDS. Below each command is where it ran, how often, how often it failed, when it ran last,
+and the ids of that session and message, for `+"`ctx expand`"+`. Options that only shorten the
+output do not tell commands apart. If no command has enough of the words, the command prints nothing
+and the exit code is 1.`, exitNoStore, exitCorrupt, exitNotFound),
+		Example: "  ctx how run the integration tests\n  ctx how --everywhere release -n 3",
+		Args:    between(1, -1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			places, err := o.places(a)
+			if err != nil {
+				return err
+			}
+			list, err := ofAll(a, places, func(p *place) ([]recall.Ran, error) {
+				return p.s.Recall.How(p.view, strings.Join(args, " "), o.session, o.limit)
+			}, func(x, y recall.Ran) int { return x.Time.Compare(y.Time) })
+			if err != nil {
+				return err
+			}
+			list = newest(list, o.limit)
+			for _, one := range list {
+				a.enter(one.place)
+				if err := a.printRan(&one.T, one.place); err != nil {
+					return err
+				}
+			}
+			return exitIf(len(list) == 0, exitFailed)
+		},
+	}
+	o.flags(a, cmd, 5)
+	return cmd
+}
+
+// printRan prints a command that worked.
+func (a *app) printRan(r *recall.Ran, at *place) error {
+	if a.json {
+		return a.answer(document.RanOf(r), "runs", r.Runs, "failed", r.Failed)
+	}
+	said := []string{"exit 0", plural(r.Runs, "run", "runs")}
+	if r.Failed > 0 {
+		said = append(said, plural(r.Failed, "failed", "failed"))
+	}
+	said = append(said, when.Ago(r.Time, a.now()))
+	if r.Dir != "" && r.Dir != "." {
+		said = append(said, "in "+r.Dir)
+	}
+	if at.name != "" {
+		said = append(said, at.name)
+	}
+	a.line("$ %s\n    %s %s  %s", r.Command,
+		a.paint(styleID, oneLine(recall.ShortName(at.view, r.Session))),
+		a.paint(styleID, r.Entry.Short(shortLen)), a.paint(styleFaint, strings.Join(said, ", ")))
+	return a.out.err
+}

@@ -1,0 +1,275 @@
+package outcome
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/gemini-ctx/ctx/internal/digest"
+)
+
+// Line is a line of an error as every run prints it: numbers, times, addresses and the directories
+// of paths are folded.
+type Line struct {
+	Text  string   // the words as they are written, to search for
+	words []string // in small letters
+	error bool     // it says that something failed
+}
+
+// The most lines of an error that are looked for, and how much of a line is read.
+const (
+	maxLines = 6
+	maxLine  = 400
+)
+
+// Lines returns the lines of a text that tell how something failed, or if there are none, all that
+// tell something.
+func Lines(text string) (list []Line) {
+	var others []Line
+	for line := range strings.Lines(text) {
+		l := LineOf(line)
+		if !l.tells() || slices.ContainsFunc(list, func(o Line) bool { return o.Text == l.Text }) {
+			continue
+		}
+		if l.error {
+			list = append(list, l)
+		} else {
+			others = append(others, l)
+		}
+	}
+	if len(list) == 0 {
+		list = others
+	}
+	return list[:min(len(list), maxLines)]
+}
+
+// LineOf folds a line.
+func LineOf(line string) (l Line) {
+	line = strings.TrimSpace(line[:min(len(line), maxLine)])
+	l.error = digest.IsError(line)
+	for word := range strings.FieldsFuncSeq(line, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_/.\\", r)
+	}) {
+		word = strings.Trim(word[strings.LastIndexAny(word, `/\`)+1:], ".")
+		if folded := fold(word); folded != "" {
+			l.words, l.Text = append(l.words, folded), strings.TrimSpace(l.Text+" "+word)
+		}
+	}
+	return l
+}
+
+// fold returns a word in small letters; "" for a number, the rest of a time, and an address or a
+// digest.
+func fold(word string) string {
+	digits, hex := 0, 0
+	for _, r := range word {
+		if unicode.IsDigit(r) {
+			digits++
+		}
+		if unicode.Is(unicode.ASCII_Hex_Digit, r) {
+			hex++
+		}
+	}
+	if n := len(word); digits*2 > n || digits > 0 && hex == n && n >= 6 || hex == n && n >= 16 {
+		return ""
+	}
+	return strings.ToLower(word)
+}
+
+// tells reports whether a line has enough words to know an error by.
+func (l Line) tells() bool { return weight(l.words, l.words) >= 12 && len(l.words) > 1 }
+
+// weight is how much those of some words tell that others have, too: long ones, up to a limit,
+// more.
+func weight(words, others []string) (sum float64) {
+	const most = 12
+	for i, w := range words {
+		if !slices.Contains(words[:i], w) && slices.Contains(others, w) {
+			sum += float64(min(len(w), most))
+		}
+	}
+	return sum
+}
+
+// Like returns how much of an error a line has, from 0 to 1. A line that says much else is another
+// one.
+func (l Line) Like(line string) float64 {
+	other := LineOf(line)
+	all := weight(l.words, l.words)
+	if l.error && !other.error { // as one that says that the same test passed
+		return 0
+	}
+	if weight(other.words, other.words) > 3*all+20 {
+		return 0
+	}
+	return weight(l.words, other.words) / all
+}
+
+// Least is how much a line has to be like an error to be the same.
+const Least = 0.75
+
+// Ended is how a failure was mended.
+type Ended struct {
+	// Of the same command, or one much like it, that passed; else the next check that passed after an
+	// edit; else a run of the command that failed, but not so.
+	Run   *digest.Fact
+	Edits []string     // files that changed until then, with lines that came and went
+	Said  *digest.Fact // what the agent said about it; nil for nothing
+}
+
+// maxChecks is how many acts after a failure another check tells of it.
+const maxChecks = 12
+
+// The most acts after a failure, and the least likeness of commands, between which its end is
+// looked for; with enough likeness the first such run is taken.
+const (
+	maxActs    = 80
+	leastAlike = 0.5
+	alike      = 0.75
+)
+
+// Ended returns what ended the failure of the act at a place among the facts. stood has the places
+// of acts with the same failure. It returns nil if nothing did.
+func (s *Session) Ended(at int, stood map[int]bool) *Ended {
+	run := &s.Facts[at]
+	end, best, acts := -1, 0.0, 0
+	edited, check, other := false, -1, -1
+	for j := at + 1; j < len(s.Facts) && acts < maxActs; j++ {
+		f := &s.Facts[j]
+		edited = edited || f.Kind == digest.Edit && f.State != digest.Failed
+		if f.Kind != run.Kind && f.Kind != digest.Command {
+			continue
+		}
+		acts++
+		passed := f.State == digest.Passed
+		if edited && run.Checks() && f.Checks() && !stood[j] && acts <= maxChecks {
+			if passed && check < 0 {
+				check = j
+			} else if !passed && other < 0 && alikeCommands(run, f) >= alike {
+				other = j
+			}
+		}
+		if f.Kind != run.Kind || stood[j] || f.State == digest.Failed ||
+			run.Kind == digest.Command && f.State != digest.Passed {
+			continue
+		}
+		like := 1.0
+		if run.Kind == digest.Command {
+			like = alikeCommands(run, f)
+		} else if f.ActKey() != run.ActKey() {
+			continue
+		}
+		if like >= leastAlike && like > best {
+			end, best = j, like
+		}
+		if like >= alike {
+			break
+		}
+	}
+	if end < 0 {
+		end = check
+	}
+	if end < 0 {
+		end = other
+	}
+	if end < 0 {
+		return nil
+	}
+	return &Ended{Run: &s.Facts[end], Edits: s.edits(at, end), Said: s.said(at, end)}
+}
+
+// alikeCommands returns how much two commands are alike, by the words of the program that failed
+// and the most like one of the other's.
+func alikeCommands(run, other *digest.Fact) (best float64) {
+	mine := wordsOf(programs(run.Command()), run.Key)
+	for _, p := range programs(other.Command()) {
+		theirs := wordsOf([]string{p}, "")
+		shared, all := 0, len(mine)
+		for _, w := range theirs {
+			if slices.Contains(mine, w) {
+				shared++
+			} else {
+				all++
+			}
+		}
+		if all > 0 && len(mine) > 0 && len(theirs) > 0 && mine[0] == theirs[0] {
+			best = max(best, float64(shared)/float64(all))
+		}
+	}
+	return best
+}
+
+// programs splits a script into its commands.
+func programs(script string) []string {
+	for _, by := range []string{"&&", "||", ";", "|"} {
+		script = strings.ReplaceAll(script, by, "\n")
+	}
+	return strings.Split(script, "\n")
+}
+
+// wordsOf returns the words of the first program of a list that begins with a key, each once,
+// without options, settings of the environment and numbers.
+func wordsOf(list []string, key string) (words []string) {
+	text := list[0]
+	for _, p := range list {
+		if key != "" && strings.Contains(p, key) {
+			text = p
+			break
+		}
+	}
+	for _, field := range strings.Fields(text) {
+		if strings.HasPrefix(field, "-") || len(words) == 0 && strings.Contains(field, "=") ||
+			strings.ContainsAny(field, "<>") {
+			continue
+		}
+		for w := range strings.FieldsFuncSeq(field, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-", r)
+		}) {
+			if w = fold(w); w != "" && !slices.Contains(words, w) {
+				words = append(words, w)
+			}
+		}
+	}
+	return words
+}
+
+// edits returns the files that changed between two places.
+func (s *Session) edits(from, to int) (list []string) {
+	sums, order := map[string][2]int{}, []string{}
+	for i := range s.Facts[from:to] {
+		f := &s.Facts[from+i]
+		if f.Kind != digest.Edit || f.State == digest.Failed {
+			continue
+		}
+		sum, seen := sums[f.Path]
+		if !seen {
+			order = append(order, f.Path)
+		}
+		sums[f.Path] = [2]int{sum[0] + f.Added, sum[1] + f.Removed}
+	}
+	for _, path := range order {
+		list = append(list, digest.Changed(path, sums[path][0], sums[path][1]))
+	}
+	return list
+}
+
+// said returns what the agent said about a failure: the sentence between two places that has most
+// of what the failure says, or the first one.
+func (s *Session) said(from, to int) (best *digest.Fact) {
+	var lines []string
+	most := 0.0
+	for i := range s.Facts[from:to] {
+		f := &s.Facts[from+i]
+		switch {
+		case f.Kind == digest.Failure && f.Key == s.Facts[from].ActKey():
+			lines = append(lines, LineOf(f.Text).words...)
+		case f.Kind == digest.Edit:
+			lines = append(lines, LineOf(f.Path).words...)
+		case (f.Kind == digest.Said || f.Kind == digest.Answer) && !f.Slight:
+			if n := weight(LineOf(f.Text).words, lines) + 1; n > most {
+				best, most = f, n
+			}
+		}
+	}
+	return best
+}

@@ -1,0 +1,187 @@
+// Package outcome finds, among what agents did, the commands that worked for something, and what
+// ended a failure. The package is pure: facts go in, answers come out. Begin with How, Lines and
+// Session.Ended.
+package outcome
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/terms"
+)
+
+// Session is what an agent did in a session, oldest first.
+type Session struct {
+	Name   string
+	Branch string
+	Facts  []digest.Fact
+}
+
+// Command is a command that worked.
+type Command struct {
+	Session *Session
+	Run     *digest.Fact // the newest run that passed
+	Runs    int          // with those that failed
+	Failed  int
+	Share   float64   // of what the words tell
+	has     []float64 // by word: how much it counts
+}
+
+// What a command is found by, and how much each counts: its own words and those with which the
+// agent said why it ran; the words before it; what the user wanted.
+const (
+	ownWeight    = 1
+	beforeWeight = 0.4
+	wantedWeight = 0.3
+)
+
+// A command answers if it has at least this share of what the words tell, and this part of the best
+// one's share.
+const (
+	leastShare = 0.5
+	leastPart  = 0.65
+)
+
+// How returns the commands that worked for some words, the best first, by what they share with the
+// words. It returns none if no command has enough of the words.
+func How(words string, sessions []Session) []Command {
+	asked := askedFor(words)
+	var all []*Command
+	by := map[string]*Command{}
+	for i := range sessions {
+		s := &sessions[i]
+		wanted, before, seq := "", "", uint64(0)
+		for j := range s.Facts {
+			f := &s.Facts[j]
+			switch f.Kind {
+			case digest.Prompt:
+				if wanted += " " + f.Text; f.Seq != seq {
+					wanted, seq = f.Text, f.Seq
+				}
+				before = ""
+			case digest.Said:
+				before = f.Text
+			case digest.Command:
+				text := canonical(f.Command())
+				c := by[text]
+				if c == nil {
+					c = &Command{has: make([]float64, len(asked))}
+					by[text], all = c, append(all, c)
+				}
+				c.Runs++
+				switch {
+				case f.State == digest.Failed:
+					c.Failed++
+				default:
+					c.Session, c.Run = s, f
+					c.add(asked, f.Text, ownWeight)
+					c.add(asked, before, beforeWeight)
+					c.add(asked, wanted, wantedWeight)
+				}
+			}
+		}
+	}
+	return choose(asked, all)
+}
+
+// canonical is a command as all its runs have it: without what only shortens its output.
+func canonical(command string) string {
+	command, _, _ = strings.Cut(command, " | ")
+	for _, end := range []string{" 2>&1", " 2>/dev/null", " -v", " -count=1"} {
+		command = strings.ReplaceAll(command+" ", end+" ", " ")
+	}
+	return strings.TrimSpace(command)
+}
+
+// asked is a word of a question, with those of the same meaning.
+type asked []uint64
+
+// kin are words that mean the same where a command is named.
+var kin = [...][]string{{"format", "fmt", "formatter", "gofmt"}, {"lint", "linter", "golangci-lint"},
+	{"build", "compile", "binary"}, {"dependencies", "deps", "mod"}, {"pr", "pulls"},
+	{"corruption", "fsck"}, {"race", "-race"}, {"screenshot", "screenshots"}}
+
+func askedFor(words string) (list []asked) {
+	for _, t := range termsOf(words) {
+		list = append(list, asked{t.Term})
+	}
+	for _, group := range kin {
+		var ids asked
+		for _, w := range group {
+			for _, t := range terms.Of(w) {
+				ids = append(ids, t.Term)
+			}
+		}
+		for i := range list {
+			if slices.Contains(ids, list[i][0]) {
+				list[i] = append(list[i], ids...)
+			}
+		}
+	}
+	return list
+}
+
+// termsOf returns the terms of a text, with those of the parts of its paths and names.
+func termsOf(text string) terms.Bag {
+	text = strings.ReplaceAll(strings.ToLower(text), "pull request", "pr")
+	return terms.Of(text + " " + strings.Map(func(r rune) rune {
+		if strings.ContainsRune("/._-:=", r) {
+			return ' '
+		}
+		return r
+	}, text))
+}
+
+// add notes which words of the question a text has.
+func (c *Command) add(list []asked, text string, weight float64) {
+	has := termsOf(text)
+	for i, a := range list {
+		if c.has[i] < weight && slices.ContainsFunc(a, func(id uint64) bool {
+			_, ok := slices.BinarySearchFunc(has, id,
+				func(t terms.Count, id uint64) int { return cmp.Compare(t.Term, id) })
+			return ok
+		}) {
+			c.has[i] = weight
+		}
+	}
+}
+
+// choose returns the commands with enough of the words, the best first. A word that fewer commands
+// have tells more.
+func choose(list []asked, all []*Command) (found []Command) {
+	tells, sum := make([]float64, len(list)), 0.0
+	for i := range list {
+		n := 0
+		for _, c := range all {
+			if c.has[i] == ownWeight {
+				n++
+			}
+		}
+		tells[i] = math.Log(1 + float64(len(all)+1)/float64(n+1))
+		sum += tells[i]
+	}
+	best := leastShare / leastPart
+	for _, c := range all {
+		own := false
+		for i, w := range c.has {
+			c.Share += w * tells[i] / sum
+			own = own || w == ownWeight
+		}
+		if c.Run == nil || !own {
+			c.Share = 0
+		}
+		best = max(best, c.Share)
+	}
+	for _, c := range all {
+		if c.Share >= best*leastPart {
+			found = append(found, *c)
+		}
+	}
+	slices.SortStableFunc(found, func(x, y Command) int {
+		return cmp.Or(cmp.Compare(y.Share, x.Share), cmp.Compare(y.Runs, x.Runs))
+	})
+	return found
+}

@@ -1,0 +1,75 @@
+package outcome_test
+
+import (
+	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/outcome"
+)
+
+// A line is the same error in every run and every checkout, and no other.
+func TestLike(t *testing.T) {
+	for _, c := range []struct {
+		error, line string
+		same        bool
+	}{
+		{"a/b.go:12:3: undefined: lantern", "/src/a/b.go:99:1: undefined: lantern", true},
+		{"a/b.go:12:3: undefined: lantern", "a/b.go:12:3: undefined: light", false},
+		{"--- FAIL: TestLamp (0.12s)", "--- FAIL: TestLamp (3s)", true},
+		{"--- FAIL: TestLamp (0.12s)", "--- PASS: TestLamp (0.12s)", false},
+		{"--- FAIL: TestLamp (0.12s)", "=== RUN TestLamp", false},
+		{"fatal: unable to read 9fa647ba1f1e", "fatal: unable to read 0123456789ab", true},
+		{"2026-01-02T03:04:05Z error: port 5433 is not open", "error: port 80 is not open", true},
+		{"error: port is not open",
+			"error: the port is not open because the whole house is dark, and nobody has found the key " +
+				"of the cellar where the fuses are", false},
+		{"TypeError: Cannot read properties of undefined", "", false},
+	} {
+		list := outcome.Lines(c.error)
+		if len(list) != 1 {
+			t.Fatalf("%q: %d lines", c.error, len(list))
+		}
+		if got := list[0].Like(c.line); got >= outcome.Least != c.same {
+			t.Errorf("%q, %q: %.2f", c.error, c.line, got)
+		}
+	}
+	if list := outcome.Lines("FAIL\nok\n12\n\n"); len(list) > 0 {
+		t.Errorf("lines that tell nothing: %v", list)
+	}
+}
+
+// What ends a failure is the next run of the command that passed, or one like it.
+func TestEnded(t *testing.T) {
+	run := func(command, key string, state digest.State) digest.Fact {
+		return digest.Fact{Kind: digest.Command, Key: key, Text: "ran " + command, State: state}
+	}
+	edit := digest.Fact{Kind: digest.Edit, Path: "a.go", Text: "edited a.go", Added: 1}
+	failed := run("go test ./a", "go test ./a", digest.Failed)
+	for name, c := range map[string]struct {
+		facts []digest.Fact
+		want  int // 0 for nothing
+	}{
+		"the same":       {[]digest.Fact{failed, edit, run("go test ./a -v", "go test ./a -v", "passed")}, 2},
+		"in a chain":     {[]digest.Fact{failed, run("go vet && go test ./a", "go vet", "passed")}, 1},
+		"a better one":   {[]digest.Fact{failed, run("go test ./b", "", "passed"), run("go test ./a", "", "passed")}, 2},
+		"another":        {[]digest.Fact{failed, run("git status", "git status", "passed")}, 0},
+		"a check":        {[]digest.Fact{failed, edit, run("make test", "make test", "passed")}, 2},
+		"unedited":       {[]digest.Fact{failed, run("make test", "make test", "passed")}, 0},
+		"failed again":   {[]digest.Fact{failed, failed}, 0},
+		"failed, not so": {[]digest.Fact{failed, edit, failed}, 2},
+		"edit": {[]digest.Fact{{Kind: digest.Edit, Path: "a", Text: "edited a", State: "failed"},
+			{Kind: digest.Edit, Path: "b", Text: "edited b"},
+			{Kind: digest.Edit, Path: "a", Text: "edited a"}}, 2},
+	} {
+		s := outcome.Session{Facts: c.facts}
+		got, end := 0, s.Ended(0, map[int]bool{0: true})
+		for i := range c.facts {
+			if end != nil && end.Run == &c.facts[i] {
+				got = i
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,323 @@
+package recall
+
+import (
+	"cmp"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/brief"
+	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/message"
+	"github.com/gemini-ctx/ctx/internal/outcome"
+	"github.com/gemini-ctx/ctx/internal/search"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/sanitize"
+)
+
+// Ran is a command that worked, or that failed.
+type Ran struct {
+	Session string
+	Entry   format.ID // the message that ran it
+	Time    time.Time
+	Command string // harmless, and without secrets
+	Dir     string // where; "" if it is not known
+	State   digest.State
+	Runs    int // of the command, with those that failed
+	Failed  int
+	score   float64
+}
+
+// The most sessions whose acts are looked at for a question: those with the best messages for it.
+const maxActSessions = 24
+
+// How returns the commands that worked for some words, the newest first: of those that have most of
+// what the words tell, at most most. It returns none if there is no such command.
+func (s *Reader) How(view *refs.View, words, session string, most int) ([]Ran, error) {
+	names, err := s.actSessions(view, words, session)
+	if err != nil {
+		return nil, err
+	}
+	acts := make([]outcome.Session, 0, len(names))
+	roots := map[string]brief.Root{}
+	for _, name := range names {
+		one, root, err := s.actsOf(view, name)
+		if err != nil {
+			return nil, err
+		}
+		acts, roots[name] = append(acts, one), root
+	}
+	var list []Ran
+	for _, c := range outcome.How(words, acts) {
+		if len(list) == most {
+			break
+		}
+		r, err := s.ran(c.Session.Name, c.Run, roots[c.Session.Name])
+		if err != nil {
+			return nil, err
+		}
+		r.Runs, r.Failed, r.score = c.Runs, c.Failed, c.Share
+		list = append(list, *r)
+	}
+	now := s.Now()
+	slices.SortStableFunc(list, func(x, y Ran) int { return Newer(y.Time, x.Time, now) })
+	return list, nil
+}
+
+// actSessions returns the sessions that may have what some words ask for.
+func (s *Reader) actSessions(view *refs.View, words, session string) (names []string, err error) {
+	if session != "" {
+		return []string{session}, nil
+	}
+	list, err := s.Overviews(view)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) > maxActSessions {
+		hits, err := s.SearchSessions(view, SearchQuery{Text: words, Limit: maxActSessions})
+		if err != nil && !errors.Is(err, search.ErrNoTerms) {
+			return nil, err
+		}
+		for _, h := range hits {
+			names = append(names, h.Best.Session)
+		}
+		return names, nil
+	}
+	for i := range list {
+		names = append(names, list[i].Name)
+	}
+	return names, nil
+}
+
+// actsOf returns what was done in the main branch of a session.
+func (s *Reader) actsOf(view *refs.View, session string) (outcome.Session, brief.Root, error) {
+	branches := history.BranchesIn(view, session)
+	branch := history.MainBranch
+	if !slices.Contains(branches, branch) && len(branches) > 0 {
+		branch = branches[0]
+	}
+	tip, err := history.Tip(view, session, branch)
+	if err != nil {
+		return outcome.Session{}, brief.Root{}, err
+	}
+	name := history.BranchName{Session: session, Branch: branch}
+	facts, root, _, err := s.allFacts(name, tip, true)
+	return outcome.Session{Name: session, Branch: branch, Facts: facts}, root, err
+}
+
+// ran returns the run of a command, or another act.
+func (s *Reader) ran(session string, f *digest.Fact, root brief.Root) (*Ran, error) {
+	shown, err := s.Parts(f.Entry)
+	if err != nil {
+		return nil, err
+	}
+	r := &Ran{Session: session, Entry: f.Entry, Time: shown.Entry.Time, State: f.State}
+	if r.Command, _, _ = strings.Cut(f.Text, ": failed"); f.Kind == digest.Command {
+		r.Command = f.Command()
+	}
+	r.Command = harmless(root.Shorten(r.Command))
+	parts, _ := message.Parse(shown.Parts) // none in a body of another form
+	r.Dir = message.Directory(parts)
+	for _, c := range message.Calls(parts) {
+		members, _ := jsonvalue.Members(c.Args) // none if it is no object
+		for _, m := range members {
+			if text, ok := jsonvalue.Text(m.Value); ok && (m.Name == "workdir" || m.Name == "cwd") {
+				r.Dir = text
+			}
+		}
+	}
+	if r.Dir != "" {
+		r.Dir = harmless(root.Name(filepath.ToSlash(r.Dir)))
+	}
+	return r, nil
+}
+
+// harmless returns a text as one line, without secrets: what is stored was cleaned by the rules of
+// its time.
+func harmless(text string) string {
+	clean, _, err := sanitize.Text([]byte(text))
+	if err != nil {
+		return "" // more than can be looked at
+	}
+	return sanitize.Line(string(clean))
+}
+
+// Mending is a failure, and what ended it.
+type Mending struct {
+	Failed Ran
+	Line   string // of the tool that failed: quoted data
+	Result format.ID
+	// Of the act that did not fail so; nil if nothing of the kind was done since
+	Passed *Ran
+	Edits  []string
+	Said   string // by the agent, about the failure
+	SaidBy format.ID
+	like   float64
+}
+
+// How many messages with an error are looked at, for each of its first lines.
+const (
+	maxStood = 24
+	maxAsked = 3
+)
+
+// Fixes returns where an error stood and what ended it, the most like the error first, at most
+// most. Lines are compared without numbers, times, addresses and directories. What ended a failure
+// is the next act of its kind that passed. Failures that nothing ended are there only if there are
+// no others. It returns none if no message of a tool has a line that is much like one of the error.
+func (s *Reader) Fixes(view *refs.View, text, session string, most int) ([]Mending, error) {
+	type stood struct {
+		shown   *history.Shown
+		line    string
+		like    float64
+		session string
+	}
+	found := map[format.ID]*stood{}
+	var order []*stood
+	lines := outcome.Lines(text)
+	for _, l := range lines[:min(len(lines), maxAsked)] {
+		hits, err := s.Search(view,
+			SearchQuery{Text: l.Text, Role: "tool", Session: session, Limit: maxStood})
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range hits {
+			at := found[h.ID]
+			if at == nil {
+				at = &stood{shown: h.Shown, session: h.Session}
+				found[h.ID] = at
+				order = append(order, at)
+			}
+			for line := range strings.Lines(h.Text) {
+				if like := l.Like(line); like >= outcome.Least && like > at.like {
+					at.like, at.line = like, strings.TrimSpace(line)
+				}
+			}
+		}
+	}
+	order = slices.DeleteFunc(order, func(at *stood) bool { return at.like == 0 })
+	sessions := map[string][]*stood{}
+	for _, at := range order {
+		sessions[at.session] = append(sessions[at.session], at)
+	}
+	var list []Mending
+	for name, all := range sessions {
+		acts, root, err := s.actsOf(view, name)
+		if err != nil {
+			return nil, err
+		}
+		runs, places := map[int]bool{}, make([]int, len(all))
+		for i, at := range all {
+			places[i] = s.runOf(&acts, at.shown)
+			runs[places[i]] = true
+		}
+		for i, at := range all {
+			if places[i] < 0 {
+				continue
+			}
+			m, err := s.mending(&acts, places[i], runs, root)
+			if err != nil {
+				return nil, err
+			}
+			m.Line, m.Result, m.like = harmless(at.line), at.shown.ID, at.like
+			list = append(list, *m)
+		}
+	}
+	return chosen(list, most), nil
+}
+
+// mending returns the failure of an act, and what ended it.
+func (s *Reader) mending(
+	acts *outcome.Session, at int, stood map[int]bool, root brief.Root,
+) (*Mending, error) {
+	failed, err := s.ran(acts.Name, &acts.Facts[at], root)
+	if err != nil {
+		return nil, err
+	}
+	m := &Mending{Failed: *failed}
+	end := acts.Ended(at, stood)
+	if end == nil {
+		return m, nil
+	}
+	if m.Passed, err = s.ran(acts.Name, end.Run, root); err != nil {
+		return nil, err
+	}
+	for _, edit := range end.Edits {
+		m.Edits = append(m.Edits, harmless(root.Shorten(edit)))
+	}
+	if end.Said != nil {
+		m.Said, m.SaidBy = harmless(root.Shorten(end.Said.Text)), end.Said.Entry
+	}
+	return m, nil
+}
+
+// runOf returns the place of the act that an entry is the result of; -1 if it is of none that can
+// be done again.
+func (s *Reader) runOf(acts *outcome.Session, result *history.Shown) int {
+	for i := range slices.Backward(acts.Facts) {
+		f := &acts.Facts[i]
+		if f.Seq > result.Entry.Seq {
+			continue
+		}
+		if f.Kind == digest.Failure && f.Entry == result.ID { // of a command that went on meanwhile
+			key := f.Key
+			for j := i - 1; j >= 0; j-- {
+				if a := &acts.Facts[j]; a.Kind != digest.Failure && a.State == digest.Failed &&
+					a.ActKey() == key {
+					return j
+				}
+			}
+		}
+		if f.Seq+maxResults < result.Entry.Seq {
+			break
+		}
+		if f.Kind != digest.Command && f.Kind != digest.Edit && f.Kind != digest.Act {
+			continue
+		}
+		e, err := s.Header(f.Entry)
+		if err != nil {
+			return -1
+		}
+		for _, call := range e.Calls {
+			if slices.Contains(result.Entry.Results, call.ID) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// CompareMendings compares mendings of an error: a failure that something ended is larger than any
+// other, then one with a line that is more like the error, then a newer one.
+func CompareMendings(x, y Mending) int {
+	ended := func(m Mending) int {
+		if m.Passed != nil {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(ended(x)-ended(y), cmp.Compare(int(x.like*10), int(y.like*10)),
+		x.Failed.Time.Compare(y.Failed.Time), strings.Compare(y.Line, x.Line))
+}
+
+// chosen returns the best of some mendings, each failure that the same act ended once.
+func chosen(list []Mending, most int) (out []Mending) {
+	slices.SortStableFunc(list, func(x, y Mending) int { return CompareMendings(y, x) })
+	for _, m := range list {
+		if len(out) == most || m.Passed == nil && len(out) > 0 && out[0].Passed != nil {
+			break
+		}
+		if !slices.ContainsFunc(out, func(o Mending) bool {
+			return m.Passed != nil && o.Passed.Entry == m.Passed.Entry ||
+				o.Failed.Entry == m.Failed.Entry
+		}) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
