@@ -69,25 +69,27 @@ func speakersOf(view *refs.View, all []Overview) []Speaker {
 // FollowPerson returns the session that HEAD goes to after the change between two views; "" if HEAD
 // stays.
 func (s *Reader) FollowPerson(before, after *refs.View) (string, error) {
-	list, err := s.Overviews(after)
-	if err != nil {
-		return "", err
-	}
 	now := s.Now()
-	next := SpokeLast(speakersOf(after, list), now)
-	head := headOf(after)
-	if next == head.Session {
-		return "", nil
-	}
-	was := next
+	var was string
 	if before.Number != after.Number {
+		// The view before comes first: the cache keeps the overviews of the view that was asked for
+		// last, and the next command asks for the one after.
 		list, err := s.Overviews(before)
 		if err != nil {
 			return "", err
 		}
 		was = SpokeLast(speakersOf(before, list), now)
 	}
-	if head.There && head.Session != was {
+	list, err := s.Overviews(after)
+	if err != nil {
+		return "", err
+	}
+	next := SpokeLast(speakersOf(after, list), now)
+	if before.Number == after.Number {
+		was = next
+	}
+	head := headOf(after)
+	if head.There && head.Session != was && head.Session != next {
 		if head.Chosen, err = s.headChosen(after); err != nil {
 			return "", err
 		}

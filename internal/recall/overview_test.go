@@ -45,6 +45,26 @@ func TestOverviewsOfAWarmCache(t *testing.T) {
 	}
 }
 
+// After HEAD has followed the person, the cache has the overviews of the sessions that are there
+// now: a list after an import makes none anew.
+func TestOverviewsAfterFollowing(t *testing.T) {
+	s := storetest.Create(t)
+	before := storetest.View(t, s)
+	for _, name := range []string{"quay", "pier", "buoy"} {
+		storetest.AppendOne(t, s, name, conversation.Message{Role: "user", Text: name})
+	}
+	after := storetest.View(t, s)
+	storetest.Must[string](t)(s.Recall.FollowPerson(before, after))
+	path := filepath.Join(s.Dir, "cache", cache.OverviewsName)
+	kept := storetest.Must[[]byte](t)(os.ReadFile(path))
+	if got := overviews(t, s); len(got) != 3 {
+		t.Fatalf("%d sessions", len(got))
+	}
+	if now := storetest.Must[[]byte](t)(os.ReadFile(path)); !bytes.Equal(now, kept) {
+		t.Error("the overviews were made anew")
+	}
+}
+
 // What was rewound tells nothing any more.
 func TestOverviewsAfterARewind(t *testing.T) {
 	s := storetest.Create(t)
