@@ -86,14 +86,18 @@ func mostly(facts []digest.Fact) string {
 	return best
 }
 
-// Name returns the name of a file: from the root if it is below or beside it, or else its path with
-// slashes.
+// Name returns the name of a file: "." of the root, from the root if it is below or beside it, or
+// else its path with slashes.
 func (r Root) Name(file string) string {
 	if isWindows(r.dir) && !strings.HasPrefix(file, "/") {
 		file = strings.ReplaceAll(file, `\`, "/")
 	}
-	if p := slashed(file); within(p, r.dir) && len(p) > len(r.dir) {
+	switch p := slashed(file); {
+	case !within(p, r.dir):
+	case len(p) > len(r.dir):
 		return p[len(r.dir)+1:]
+	case r.dir != "":
+		return "."
 	}
 	if p := slashed(file); within(p, r.parent()) && len(p) > len(r.parent()) {
 		return "../" + p[len(r.parent())+1:]

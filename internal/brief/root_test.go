@@ -31,6 +31,8 @@ func TestRoot(t *testing.T) {
 			"/p/.claude/worktrees/x/lib/a", "lib/a"},
 		{"the main work tree, from another one", "/p/.worktrees/x", "/p", "/p/.worktrees/x/a",
 			"/p/a", "/p/a"},
+		{"the root itself", "/d/p", "", "/d/p/a", "/d/p", "."},
+		{"the root itself on Windows", win, "", win + `\a`, win, "."},
 		{"far away", "/d/p", "", "/d/p/a", "/tmp/c", "/tmp/c"},
 		{"a work tree of another machine", "/Users/u/p/.worktrees/1/cmd", "/p",
 			"/Users/u/p/.worktrees/1/a", "/Users/u/p/.worktrees/1/a", "a"},
