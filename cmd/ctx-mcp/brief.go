@@ -127,7 +127,7 @@ var commandTools = map[string]string{
 	"show-ref": "list_past_sessions",
 	"log":      "read_past_messages", "show": "read_past_messages", "expand": "read_past_messages",
 	"forest": "project_brief", "brief": "project_brief", "render": "project_brief",
-	"blame": "who_wrote_line",
+	"blame": "who_wrote_line", "how": "how_we_ran", "fix": "how_we_fixed",
 }
 
 var commandHint = regexp.MustCompile("`ctx ([a-z-]+)[^`]*`")

@@ -53,6 +53,8 @@ func newServer(env repo.Env, errs io.Writer) *mcp.Server {
 	add(sv, m, readTool(), (*call).read)
 	add(sv, m, briefTool(), (*call).brief)
 	add(sv, m, whoTool(), (*call).who)
+	add(sv, m, howTool(), (*call).how)
+	add(sv, m, fixTool(), (*call).fix)
 	sv.addResources(m)
 	return m
 }

@@ -60,7 +60,7 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s takes any argument", tool.Name)
 		}
 	}
-	if want := []string{"list_past_sessions", "project_brief", "read_past_messages",
+	if want := []string{"how_we_fixed", "how_we_ran", "list_past_sessions", "project_brief", "read_past_messages",
 		"search_past_sessions", "who_wrote_line"}; !slices.Equal(names, want) {
 		t.Errorf("tools %v, want %v", names, want)
 	}
@@ -561,5 +561,60 @@ func TestSessionsPages(t *testing.T) {
 			return
 		}
 		args["cursor"] = *r.Next
+	}
+}
+
+// What was done is found by what it was for, an error by what ended it, and a session has its tags.
+func TestOutcomes(t *testing.T) {
+	dir, s := newStore(t)
+	var list []conversation.Message
+	for _, m := range []struct{ role, parts string }{
+		{"user", `[{"text":"Mend the lamp."}]`},
+		{"model", `[{"functionCall":{"id":"1","name":"Bash","args":{"command":"make check"}}}]`},
+		{"tool", `[{"functionResponse":{"id":"1","name":"Bash","response":{"error":"Exit code 2\nlamp.c:3: error: light is not declared"}}}]`},
+		{"model", `[{"text":"The lamp needs its header."},{"functionCall":{"id":"2","name":"Edit","args":{"file_path":"lamp.c","old_string":"","new_string":"#include"}}}]`},
+		{"tool", `[{"functionResponse":{"id":"2","name":"Edit","response":{"output":"done"}}}]`},
+		{"model", `[{"functionCall":{"id":"3","name":"Bash","args":{"command":"make check"}}}]`},
+		{"tool", `[{"functionResponse":{"id":"3","name":"Bash","response":{"output":"ok"}}}]`},
+	} {
+		list = append(list, conversation.Message{Role: m.role, Parts: json.RawMessage(m.parts)})
+	}
+	_, _, err := s.Conversation.Append(context.Background(), "work", history.MainBranch, list,
+		conversation.AppendOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = s.Conversation.SetAbout(context.Background(), "work", func(a *history.About) {
+		a.Tags, a.Pinned = []string{"lamps"}, true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := connect(t, dir)
+	for _, q := range []struct {
+		tool string
+		args object
+		want []string
+	}{
+		{"how_we_ran", object{"words": "check"},
+			[]string{`"command":"make check","runs":2,"failed":1}]`}},
+		{"how_we_ran", object{"words": "deploy the moon"}, []string{`"commands":[]`}},
+		{"how_we_fixed", object{"error": "/x/lamp.c:99: error: light is not declared"},
+			[]string{`"tool_said":"lamp.c:3: error: light is not declared"`,
+				`"edits":["lamp.c +1"]`, `"said":"The lamp needs its header."`, `"passed":{"id":"`}},
+		{"how_we_fixed", object{"error": "error: the moon is not up"}, []string{`"fixes":[]`}},
+		{"list_past_sessions", object{}, []string{`"tags":["lamps"],"pinned":true`}},
+	} {
+		text, failed := ask(t, c, q.tool, q.args)
+		for _, want := range q.want {
+			if failed || !strings.Contains(text, want) {
+				t.Errorf("%s %v: %s", q.tool, q.args, text)
+			}
+		}
+	}
+	for tool, args := range map[string]object{"how_we_ran": {}, "how_we_fixed": {"error": ""}} {
+		if text, failed := ask(t, c, tool, args); !failed {
+			t.Errorf("%s: %s", tool, text)
+		}
 	}
 }

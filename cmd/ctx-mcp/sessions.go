@@ -2,8 +2,11 @@ package main
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
 type sessionsArgs struct {
@@ -13,7 +16,7 @@ type sessionsArgs struct {
 func sessionsTool() tool {
 	return tool{
 		name: "list_past_sessions", title: "List earlier conversations",
-		text: `Call to see which conversations there are, when, by which agent, on what: newest first.` +
+		text: `Call to see which conversations there are, when, by which agent, on what: pinned, then newest first.` +
 			isData,
 		params: pagingParams(),
 	}
@@ -25,14 +28,16 @@ func (a sessionsArgs) binding() any { return nil }
 
 // sessionItem is a session in the list.
 type sessionItem struct {
-	Session  string `json:"session"`
-	Title    string `json:"title,omitempty"`
-	Agent    string `json:"agent,omitempty"`
-	Git      string `json:"git_branch,omitempty"`
-	First    string `json:"first,omitempty"`
-	Last     string `json:"last,omitempty"`
-	Messages uint64 `json:"messages"`
-	Head     bool   `json:"head,omitempty"` // what is read and rendered by default
+	Session  string   `json:"session"`
+	Title    string   `json:"title,omitempty"`
+	Tags     []string `json:"tags,omitempty"`
+	Pinned   bool     `json:"pinned,omitempty"`
+	Agent    string   `json:"agent,omitempty"`
+	Git      string   `json:"git_branch,omitempty"`
+	First    string   `json:"first,omitempty"`
+	Last     string   `json:"last,omitempty"`
+	Messages uint64   `json:"messages"`
+	Head     bool     `json:"head,omitempty"` // what is read and rendered by default
 }
 
 // sessions lists as many sessions as fit.
@@ -45,13 +50,15 @@ func (cl *call) sessions(a sessionsArgs) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	slices.SortStableFunc(list, recall.ByPin)
 	given := uint64(0)
 	if more {
 		given = min(at.numbers[0], uint64(len(list)))
 	}
 	p, f := newPage(a.tokens()), frame{}
 	for i, o := range list[given:] {
-		fits, err := p.add(sessionItem{cl.short(o.Name), o.Title, o.Agent, o.Git, timeText(o.First),
+		fits, err := p.add(sessionItem{cl.short(o.Name), o.Title, o.About.Tags,
+			o.About.Pinned, o.Agent, o.Git, timeText(o.First),
 			timeText(o.Last), messages(o.Session), o.Head})
 		if err == nil && !fits && p.empty() {
 			err = errors.New("a session is longer than a result")

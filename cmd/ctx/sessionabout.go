@@ -51,25 +51,27 @@ Tags travel with the session to other stores, and `+"`ctx undo -s SESSION`"+` ta
 }
 
 func newSessionPinCmd(a *app) *cobra.Command {
-	return a.aboutCmd(&cobra.Command{
-		Use:   "pin SESSION",
-		Short: "Put a session first in lists",
-		Long: long("Puts a session first in `ctx list`, before those that are not pinned.",
-			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
+	return a.pinCmd(&cobra.Command{
+		Use:     "pin SESSION",
+		Short:   "Put a session first in lists",
+		Long:    "Puts a session first in `ctx list`, before those that are not pinned.",
 		Example: "  ctx session pin work",
-		Args:    between(1, 1),
-	}, func(about *history.About, _ []string) { about.Pinned = true })
+	}, true)
 }
 
 func newSessionUnpinCmd(a *app) *cobra.Command {
-	return a.aboutCmd(&cobra.Command{
-		Use:   "unpin SESSION",
-		Short: "Put a session back among the others",
-		Long: long("Lists a session by its newest message again, after `ctx session pin`.",
-			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
+	return a.pinCmd(&cobra.Command{
+		Use:     "unpin SESSION",
+		Short:   "Put a session back among the others",
+		Long:    "Lists a session by its newest message again, after `ctx session pin`.",
 		Example: "  ctx session unpin work",
-		Args:    between(1, 1),
-	}, func(about *history.About, _ []string) { about.Pinned = false })
+	}, false)
+}
+
+func (a *app) pinCmd(cmd *cobra.Command, pinned bool) *cobra.Command {
+	cmd.Long = long(cmd.Long, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound)
+	cmd.Args = between(1, 1)
+	return a.aboutCmd(cmd, func(about *history.About, _ []string) { about.Pinned = pinned })
 }
 
 // aboutCmd completes a command whose first argument is a session of which it changes what is said.
@@ -110,14 +112,7 @@ func (a *app) aboutCmd(
 
 // tagsText returns what is said of a session besides its title: that it is pinned, and its tags.
 func tagsText(about history.About) string {
-	var said []string
-	if about.Pinned {
-		said = append(said, "pinned")
-	}
-	for _, tag := range about.Tags {
-		said = append(said, "#"+oneLine(tag))
-	}
-	return strings.Join(said, " ")
+	return oneLine(strings.Join(about.Labels(), " "))
 }
 
 // withTags writes -TAG of `ctx session tag` as --remove=TAG, and -- before what begins with three

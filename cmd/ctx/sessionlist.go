@@ -48,7 +48,7 @@ it cannot read, and changes none of them.`, exitNoStore, exitCorrupt),
 				list, err := p.s.Recall.Overviews(p.view)
 				return listOf(chosen(list, words)), err
 			}, func(x, y listed) int {
-				return cmp.Or(byPin(*y.one(), *x.one()), x.one().Last.Compare(y.one().Last))
+				return cmp.Or(recall.ByPin(*y.one(), *x.one()), x.one().Last.Compare(y.one().Last))
 			})
 			if err == nil {
 				o.print(a, lists)
@@ -68,19 +68,8 @@ func chosen(list []recall.Overview, words []string) []recall.Overview {
 	if len(words) > 0 {
 		list = slices.DeleteFunc(list, func(o recall.Overview) bool { return !o.HasWords(words) })
 	}
-	slices.SortStableFunc(list, byPin)
+	slices.SortStableFunc(list, recall.ByPin)
 	return list
-}
-
-// byPin compares sessions: those that are pinned come first.
-func byPin(a, b recall.Overview) int {
-	switch {
-	case a.About.Pinned == b.About.Pinned:
-		return 0
-	case a.About.Pinned:
-		return -1
-	}
-	return 1
 }
 
 // listed is a session of a list.

@@ -590,3 +590,33 @@ func FuzzSaid(f *testing.F) {
 		}
 	})
 }
+
+// The pinned sessions come first, with their tags.
+func TestTags(t *testing.T) {
+	s := newStore(t)
+	for _, name := range []string{"old", "new"} {
+		_, _, err := s.Conversation.Append(context.Background(), name, history.MainBranch,
+			[]conversation.Message{{Role: "user", Text: name}}, conversation.AppendOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _, err := s.Conversation.SetAbout(context.Background(), "old",
+		func(a *history.About) { a.Tags, a.Pinned = []string{"ci"}, true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := s.Refs.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := (&source{store: s, view: view, zone: time.UTC}).sessions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := p.items[0].read()
+	if err != nil || p.items[0].session != "old" ||
+		!strings.HasSuffix(rows[0].text, "pinned  #ci") {
+		t.Errorf("%v, %s: %v", err, p.items[0].session, rows)
+	}
+}

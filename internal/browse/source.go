@@ -35,12 +35,13 @@ func (s *source) clock(t time.Time) string {
 	return t.In(s.zone).Format(minute)
 }
 
-// sessions lists the sessions, the newest first.
+// sessions lists the sessions, the pinned ones and then the newest first.
 func (s *source) sessions() (*page, error) {
 	list, err := s.store.Recall.Overviews(s.view)
 	if err != nil {
 		return nil, err
 	}
+	slices.SortStableFunc(list, recall.ByPin)
 	p := &page{kind: sessionsPage, title: "sessions"}
 	for i := range list {
 		p.items = append(p.items, s.sessionItem(&list[i]))
@@ -73,6 +74,9 @@ func (s *source) sessionItem(o *recall.Overview) *item {
 	}
 	if o.Agent != "" {
 		said += "  " + short(o.Agent)
+	}
+	for _, label := range o.About.Labels() {
+		said += "  " + short(label)
 	}
 	it.read = func() ([]row, error) { return []row{{style: faint, text: said, cut: true}}, nil }
 	return it

@@ -18,6 +18,17 @@ type About struct {
 	Pinned bool     `json:"pinned,omitempty"` // it comes first in lists
 }
 
+// Labels are what is said besides the title: that the session is pinned, and #tags.
+func (a *About) Labels() (list []string) {
+	if a.Pinned {
+		list = append(list, "pinned")
+	}
+	for _, tag := range a.Tags {
+		list = append(list, "#"+tag)
+	}
+	return list
+}
+
 // aboutVersion is the form of a record.
 const aboutVersion = 1
 

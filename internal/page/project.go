@@ -38,6 +38,7 @@ func Project(
 	if err != nil {
 		return nil, err
 	}
+	slices.SortStableFunc(list, recall.ByPin)
 	files := map[string]*markup.FileRow{}
 	days := map[string]int{}
 	left := mostCalls
@@ -84,6 +85,9 @@ func sessionRow(
 ) (row markup.SessionRow, err error) {
 	row = markup.SessionRow{Name: o.Name, Agent: o.Agent, Git: o.Git, First: o.First, Last: o.Last,
 		Messages: int(mainOf(o).Seq)}
+	if row.Labels, err = clean.text(strings.Join(o.About.Labels(), " ")); err != nil {
+		return row, err
+	}
 	if row.Title, err = clean.text(o.Title); err != nil || !brief {
 		return row, err
 	}

@@ -35,6 +35,17 @@ type Overview struct {
 	Also string
 }
 
+// ByPin compares sessions: those that are pinned come first.
+func ByPin(a, b Overview) int {
+	switch {
+	case a.About.Pinned == b.About.Pinned:
+		return 0
+	case a.About.Pinned:
+		return -1
+	}
+	return 1
+}
+
 // maxTitle is the most bytes of a title.
 const maxTitle = 200
 

@@ -23,6 +23,7 @@ type Project struct {
 // sessions.
 type SessionRow struct {
 	Name, Title, Agent, Git string
+	Labels                  string // "pinned", and tags
 	Href                    string // the name of its page; "" for none
 	First, Last             time.Time
 	Messages                int
@@ -180,8 +181,10 @@ func (p *Project) sessions(b []byte) []byte {
 			b = appendName(b, cmpTitle(s))
 		}
 		b = append(appendName(append(b, "<br><small><code>ctx view -s "...), s.Name), "</code>"...)
-		if s.Git != "" {
-			b = appendName(append(b, " · "...), s.Git)
+		for _, more := range []string{s.Labels, s.Git} {
+			if more != "" {
+				b = appendName(append(b, " · "...), more)
+			}
 		}
 		b = append(appendName(append(b, "</small></td><td>"...), s.Agent), "</td><td>"...)
 		if !s.Last.IsZero() {
