@@ -133,6 +133,7 @@ func importFiles(
 		if l.run, err = s.Exchange.BeginImports(build()); err != nil {
 			return err
 		}
+		l.run.Named = !l.newest
 		defer l.ahead.end()
 	}
 	index := a.indexes(s)

@@ -87,6 +87,9 @@ func (l *linker) imported(
 	if err != nil {
 		return out, err
 	}
+	for _, name := range done.Back {
+		a.say("ctx: import: session %s was removed before, and is there again", oneLine(name))
+	}
 	path := ""
 	if file != "-" {
 		path = a.path(file)

@@ -2,11 +2,8 @@ package main
 
 import (
 	"cmp"
-	"io"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -15,28 +12,26 @@ import (
 )
 
 // withoutRemoved leaves out the transcripts of sessions that somebody has removed from the store,
-// and those of their subagents, and says how many there are. To name a file brings it back.
+// and says how many there are. To name a file brings it back.
 func (a *app) withoutRemoved(s *session.Store, list []found) ([]found, error) {
-	v, err := s.Refs.Read()
-	if err != nil {
-		return nil, err
-	}
-	removed, err := s.Conversation.Removed(v)
-	if err != nil || len(removed) == 0 {
+	removed, err := s.Exchange.Removed()
+	if err != nil || removed == nil {
 		return list, err
 	}
 	before := len(list)
 	list = slices.DeleteFunc(list, func(f found) bool {
-		agent, _ := catalog.Named(f.agent)
-		name := agent.NameOf(a.path(f.file))
 		if f.listed != nil {
-			name = f.listed.ID
+			return removed(func(emit func(transcript.Step) error) (transcript.Stats, error) {
+				return transcript.Stats{}, emit(transcript.Step{Session: f.listed.ID})
+			})
 		}
-		if removed[name] || f.listed == nil && removed[a.sessionIn(s, &agent, f.file)] {
-			return true
+		source, closeIt, err := a.openImport(f.file)
+		if err != nil {
+			return false // the import says what is wrong
 		}
-		session, _, beside := strings.Cut(filepath.ToSlash(f.file), "/subagents/")
-		return beside && removed[path.Base(session)]
+		defer closeIt()
+		agent, _ := catalog.Named(f.agent)
+		return removed(a.transcript(&agent, f.file, source))
 	})
 	if n := before - len(list); n > 0 {
 		a.say("ctx: import: left out: %s; `ctx import FILE` brings one back",
@@ -44,21 +39,6 @@ func (a *app) withoutRemoved(s *session.Store, list []found) ([]found, error) {
 				"transcripts of sessions that were removed"))
 	}
 	return list, nil
-}
-
-// sessionIn returns the session that an import of a transcript is for, as its first message says;
-// "" where it has none, or cannot be read.
-func (a *app) sessionIn(s *session.Store, agent *catalog.Agent, file string) (name string) {
-	source, closeIt, err := a.openImport(file)
-	if err != nil {
-		return "" // the import says what is wrong
-	}
-	defer closeIt()
-	_, _ = a.transcript(agent, file, source)(func(st transcript.Step) error {
-		name = s.Exchange.SessionOf(agent.Name, st)
-		return io.EOF // it is known now
-	})
-	return name
 }
 
 // importAll imports every transcript of the project that is on this machine, or of those of its

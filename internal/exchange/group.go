@@ -29,6 +29,8 @@ type group struct {
 	size, messages int
 	taken          int // counts the transcripts that waited
 
+	removed map[string]bool // sessions that were removed before the run; nil until asked
+
 	view  *refs.View // as last read; nil after a change
 	asked int        // how often view was asked for
 	// failed is the error of a then. It ends the run.
@@ -75,7 +77,7 @@ func (r *Imports) Import(
 		return g.failed
 	}
 	im := &transcriptImporter{Writer: r.Writer, ctx: ctx, as: as, group: g, now: a.Changed,
-		lanes: map[string]*lane{}}
+		named: r.Named, lanes: map[string]*lane{}}
 	stats, err := im.readAhead(a)
 	if err == nil {
 		err = im.lastTitle(&stats)

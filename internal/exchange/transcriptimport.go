@@ -27,6 +27,9 @@ type ImportedTranscript struct {
 	Returned int      // messages that a rewind had removed and that are in the conversation again
 	Stats    transcript.Stats
 
+	// Back are the sessions that were removed before, and are there again.
+	Back []string
+
 	again repeated
 }
 
@@ -43,17 +46,20 @@ type Child struct {
 // ImportTranscript imports a transcript into the session as. If as is "", that is the session which
 // the transcript was exported from, or else the one of its own id. Conversations of subagents
 // become sessions of their own, named after it. The same transcript, or a longer one, can be
-// imported again: known messages are not added twice.
+// imported again: known messages are not added twice. It returns a *RemovedError for a session that
+// was removed, if as is "".
 func (s *Writer) ImportTranscript(
 	ctx context.Context, read transcript.Read, as string,
 ) (ImportedTranscript, error) {
-	im := &transcriptImporter{Writer: s, ctx: ctx, as: as, lanes: map[string]*lane{}}
+	im := &transcriptImporter{Writer: s, ctx: ctx, as: as, named: as != "",
+		lanes: map[string]*lane{}}
 	return im.read(func() (transcript.Stats, error) { return read(im.step) })
 }
 
 // ImportAhead is ImportTranscript for a transcript that is read in a goroutine of its own.
 func (s *Writer) ImportAhead(ctx context.Context, a *Ahead, as string) (ImportedTranscript, error) {
-	im := &transcriptImporter{Writer: s, ctx: ctx, as: as, lanes: map[string]*lane{}}
+	im := &transcriptImporter{Writer: s, ctx: ctx, as: as, named: as != "",
+		lanes: map[string]*lane{}}
 	return im.read(func() (transcript.Stats, error) { return im.readAhead(a) })
 }
 
@@ -111,6 +117,9 @@ func (im *transcriptImporter) report(stats transcript.Stats) ImportedTranscript 
 			im.out.Stats.Passed["copy of the session that began it"] += len(lane.copy.left)
 		}
 	}
+	if im.gone > 0 {
+		im.out.Stats.Passed["message of a subagent whose session was removed"] += im.gone
+	}
 	if im.untimed > 0 {
 		im.out.Stats.Passed[untimed] += im.untimed
 	}
@@ -157,6 +166,10 @@ type transcriptImporter struct {
 	last transcript.Step // the newest of these
 
 	goesOn, resumed bool
+
+	named   bool            // somebody has asked for this transcript, or for its session
+	removed map[string]bool // sessions that are not there any more; nil until asked
+	gone    int             // messages of subagents whose sessions were removed
 }
 
 // lane imports one conversation of a transcript: the main one, or a subagent's.
@@ -211,12 +224,6 @@ func (im *transcriptImporter) nameOf(own string, home *transcript.Home, agent st
 	return fitSession(own)
 }
 
-// SessionOf returns the session into which the import of a transcript with this step brings it,
-// where nobody names another.
-func (s *Writer) SessionOf(agent string, st transcript.Step) string {
-	return (&transcriptImporter{Writer: s}).nameOf(st.Session, st.Home, agent)
-}
-
 // fitSession makes a valid session name out of an agent's id.
 func fitSession(s string) string {
 	if s == "" || format.CheckName(s) == nil {
@@ -232,21 +239,21 @@ func ThreadSession(parent, thread string) string { return fitSession(parent + ".
 
 func (im *transcriptImporter) step(st transcript.Step) error {
 	if im.out.Session == "" {
-		im.out.Session = im.nameOf(st.Session, st.Home, st.Message.Origin.Agent)
-		if im.as == "" && !im.goesOn {
-			if err := im.resume(&st); err != nil {
-				return err
-			}
+		if err := im.begin(&st); err != nil {
+			return err
 		}
-	}
-	if im.out.Session == "" {
-		return fmt.Errorf("%w: the transcript names no session: give one", history.ErrInput)
 	}
 	to := im.lanes[st.Thread]
 	if to == nil {
 		name := im.out.Session
 		if st.Thread != "" {
 			name = ThreadSession(name, st.Thread)
+			if was, err := im.wasRemoved(name); err != nil {
+				return err
+			} else if was {
+				im.gone++
+				return nil
+			}
 		}
 		if err := im.group.settle(name); err != nil {
 			return err
@@ -274,6 +281,24 @@ func (im *transcriptImporter) step(st transcript.Step) error {
 		im.now = st.Message.Time
 	}
 	return to.step(st)
+}
+
+// begin finds the session of a transcript, with its first step.
+func (im *transcriptImporter) begin(st *transcript.Step) error {
+	im.out.Session = im.nameOf(st.Session, st.Home, st.Message.Origin.Agent)
+	if im.out.Session == "" {
+		return fmt.Errorf("%w: the transcript names no session: give one", history.ErrInput)
+	}
+	if im.as == "" && !im.goesOn {
+		if err := im.resume(st); err != nil {
+			return err
+		}
+	}
+	was, err := im.wasRemoved(im.out.Session)
+	if err == nil && was {
+		err = &RemovedError{im.out.Session}
+	}
+	return err
 }
 
 // refs returns the refs of the store. A run of imports reads them now and then.

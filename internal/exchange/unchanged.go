@@ -20,6 +20,10 @@ import (
 // that this depended on. It is for one goroutine.
 type Imports struct {
 	*Writer
+	// Named says that somebody has asked for the files by name. They may bring back sessions that
+	// were removed; else Import tells then of a *RemovedError.
+	Named bool
+
 	program  string
 	rules    string // digest of what decides, beside file and sessions, what an import does
 	mark     int    // ForgetMark at the beginning

@@ -152,6 +152,24 @@ func (h *hook) failed(ctx context.Context, what string, err error) {
 	}
 }
 
+// unrecorded logs why a turn is not recorded. That its session was removed is logged once: nobody
+// has to do anything.
+func (h *hook) unrecorded(ctx context.Context, err error) {
+	var removed *exchange.RemovedError
+	if errors.As(err, &removed) {
+		logged, _ := Troubles(h.s.Dir)
+		if slices.ContainsFunc(logged, func(t Trouble) bool {
+			return t.Session == removed.Session && t.Problem == tame(err.Error(), maxTroubleText)
+		}) {
+			return
+		}
+		LogTrouble(h.s.FS, h.s.Dir, Trouble{Time: h.s.Now(), Agent: h.agent.Name,
+			Event: h.event.Name, Session: removed.Session, Problem: err.Error()})
+		return
+	}
+	h.failed(ctx, "the turn is not recorded", err)
+}
+
 // record copies what was said since the last copy, by subagents too, and has HEAD follow the
 // person. It returns how many messages, notes, versions and rewinds are new.
 func (h *hook) record(ctx context.Context, does work) (recorded int) {
@@ -173,7 +191,7 @@ func (h *hook) copy(ctx context.Context, does work) (recorded int) {
 	if len(h.event.Document) > 0 {
 		h.begin("recording: `ctx import opencode` does that without a deadline")
 		done, err := h.take(ctx)
-		h.failed(ctx, "the turn is not recorded", err)
+		h.unrecorded(ctx, err)
 		if done.session != "" {
 			h.session = done.session
 		}
@@ -220,7 +238,7 @@ func (h *hook) copy(ctx context.Context, does work) (recorded int) {
 			// Nothing was said yet, the agent has removed the file, or its own subagents have none
 			continue
 		}
-		h.failed(ctx, "the turn is not recorded", err)
+		h.unrecorded(ctx, err)
 		if skipped := skippedText(done.skipped); skipped != "" {
 			h.log("records were skipped: " + skipped)
 		}

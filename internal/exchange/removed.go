@@ -1,0 +1,67 @@
+package exchange
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/history"
+)
+
+// RemovedError says that a transcript is of a session that somebody has removed from the store.
+// What was removed stays removed, whoever imports: only an undo, or an import that somebody has
+// asked for by the name of the file or of the session, brings it back.
+type RemovedError struct{ Session string }
+
+func (e *RemovedError) Error() string {
+	return fmt.Sprintf("session %q was removed from this store, and stays so until `ctx undo -s` or "+
+		"`ctx import FILE` brings it back", history.Clip(e.Session))
+}
+
+// Removed returns what reports whether a transcript is of a session that was removed; nil if no
+// session was. It reads only the beginning; what is wrong with a transcript, the import says.
+func (s *Writer) Removed() (is func(transcript.Read) bool, err error) {
+	view, err := s.Refs.Read()
+	if err != nil {
+		return nil, err
+	}
+	removed, err := s.conversation.Removed(view)
+	if err != nil || len(removed) == 0 {
+		return nil, err
+	}
+	return func(read transcript.Read) bool {
+		im := &transcriptImporter{Writer: s, removed: removed}
+		var of *RemovedError
+		_, _ = read(func(st transcript.Step) error {
+			_ = errors.As(im.begin(&st), &of)
+			return io.EOF // it is known now
+		})
+		return of != nil
+	}, nil
+}
+
+// wasRemoved reports whether a session is not there because it was removed, and may not come back.
+// Where it may, it is noted as one that does.
+func (im *transcriptImporter) wasRemoved(session string) (bool, error) {
+	view, err := im.refs()
+	if err != nil || exists(view, session) {
+		return false, err
+	}
+	removed := &im.removed
+	if im.group != nil {
+		removed = &im.group.removed
+	}
+	if *removed == nil {
+		if *removed, err = im.conversation.Removed(view); err != nil {
+			return false, err
+		}
+	}
+	if !(*removed)[session] {
+		return false, nil
+	}
+	if im.named {
+		im.out.Back = append(im.out.Back, session)
+	}
+	return !im.named, nil
+}
