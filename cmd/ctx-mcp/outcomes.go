@@ -98,7 +98,8 @@ type mendingItem struct {
 
 // fix returns what ended an error before, as `ctx fix` does.
 func (cl *call) fix(a fixArgs) (*mcp.CallToolResult, error) {
-	list, err := cl.store.Recall.Fixes(cl.view, a.Error, "", mostOutcomes)
+	list, err := cl.store.Recall.Fixes(cl.view,
+		recall.FixQuery{Text: a.Error, Limit: mostOutcomes})
 	if err != nil {
 		return nil, err
 	}

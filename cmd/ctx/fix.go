@@ -50,7 +50,8 @@ func (o *outcomeOptions) fix(a *app, text string) error {
 		return err
 	}
 	list, err := ofAll(a, places, func(p *place) ([]recall.Mending, error) {
-		return p.s.Recall.Fixes(p.view, text, o.session, o.limit)
+		return p.s.Recall.Fixes(p.view,
+			recall.FixQuery{Text: text, Session: o.session, Limit: o.limit})
 	}, recall.CompareMendings)
 	if err != nil {
 		return err

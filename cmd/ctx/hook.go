@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -74,13 +75,20 @@ tokens and 10,000 characters at most; a session that goes on gets none. hook.con
 it off. At sessionEnd it also makes the summaries that are due, unless a model makes them, and
 packs the store if that is due.`
 	}
-	return "At " + wordsAnd(agent.EventNames()) + ` it copies what is new in the
+	records, mends := agent.EventNames(), ""
+	if event := agent.Mends(); event != "" {
+		records = slices.DeleteFunc(records, func(name string) bool { return name == event })
+		mends = "\n\nAt " + event + ` it prints, where another session of the project had the same
+failure of the same program, what was done then until it passed: 400 tokens at most, nothing twice,
+and no words of tools. hook.recall=none switches it off.`
+	}
+	return "At " + wordsAnd(records) + ` it copies what is new in the
 transcript and in those of subagents into the session that the transcript belongs to. When a
 session starts it also copies what earlier hooks have missed, and prints a brief for the model: of
 the newest sessions of the project when a session begins, and of the session itself after a
 compaction. The brief has at most hook.context tokens and 10,000 characters; a session that goes
 on gets none. hook.context=0 switches it off. When a session ends it also makes the summaries
-that are due, unless a model makes them, and packs the store if that is due.`
+that are due, unless a model makes them, and packs the store if that is due.` + mends
 }
 
 // isHook reports whether a command is a hook or a part of one.

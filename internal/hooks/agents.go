@@ -96,6 +96,7 @@ const (
 	doCatchUp // doStart without the brief
 	doAsk     // the model is given what answers the prompt
 	doEnd     // doRecord; then the work that a session leaves is done
+	doMend    // the model is told what ended the failure of a command before
 )
 
 // GeminiCLI is the name of the agent in sources and in the trouble log.
@@ -118,7 +119,7 @@ var agents = [...]Agent{
 	{
 		Name: claudecode.Agent, Title: "Claude Code", Turn: "Stop",
 		Events: []Event{{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord},
-			{"SubagentStop", doRecord}, {"SessionEnd", doEnd}},
+			{"SubagentStop", doRecord}, {"SessionEnd", doEnd}, {"PostToolUseFailure", doMend}},
 		// The project's settings.json is shared with everybody who works on it, and they may not
 		// have ctx.
 		Project: ".claude/settings.local.json", Local: true, User: "settings.json", Home: "CLAUDE_CONFIG_DIR",
@@ -270,6 +271,16 @@ func AgentNamed(name string) (a Agent, ok bool) {
 		}
 	}
 	return Agent{}, false
+}
+
+// Mends returns the event at which the model is told what ended a failure before; "" for none.
+func (a *Agent) Mends() string {
+	for _, e := range a.Events {
+		if e.does == doMend {
+			return e.Name
+		}
+	}
+	return ""
 }
 
 // EventNames returns the names of the events at which the agent calls our hook.

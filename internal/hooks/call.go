@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // The most bytes of a call: a prompt may be as long as a message, and a plugin sends the session.
@@ -23,6 +25,8 @@ type call struct {
 	Dir        string // working directory of the agent
 	Prompt     string
 	Answer     string          // with which the turn has ended
+	Command    string          // that a tool was to run
+	Failure    string          // of the tool
 	Document   json.RawMessage // the session, where a plugin sends it
 	After      string          // the message that Document begins after; "" for none
 }
@@ -99,6 +103,8 @@ func (e *call) value(dec *json.Decoder, key json.Token) error {
 		to = &e.After
 	case "last_assistant_message":
 		to = &e.Answer
+	case "error":
+		to = &e.Failure
 	}
 	var raw json.RawMessage
 	if err := dec.Decode(&raw); err != nil {
@@ -107,6 +113,8 @@ func (e *call) value(dec *json.Decoder, key json.Token) error {
 	switch key {
 	case "document":
 		e.Document = raw
+	case "tool_input":
+		e.Command = jsonvalue.AsObject(raw).Text("command")
 	case "workspace_roots", "workspacePaths":
 		var roots []string
 		if json.Unmarshal(raw, &roots) == nil && len(roots) > 0 && e.Dir == "" {

@@ -122,6 +122,11 @@ func (h *hook) run(ctx context.Context, in *Heard) (out []byte) {
 		h.begin("looking for what to tell the model")
 		out, err = h.inject(ctx, event)
 		h.failed(ctx, "nothing is told to the model", err)
+	case does == doMend:
+		h.begin("looking for what ended the failure before")
+		out, err = h.mended(event)
+		h.failed(ctx, "nothing is told to the model", err)
+		return out
 	case does == doStart:
 		recorded = h.record(ctx, does)
 		h.begin("looking for what to tell the model")

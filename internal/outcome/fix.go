@@ -105,8 +105,50 @@ func (l Line) Like(line string) float64 {
 	return weight(l.words, other.words) / all
 }
 
-// Least is how much a line has to be like an error to be the same.
-const Least = 0.75
+// How much a line has to be like an error to be the same, and to be so for sure.
+const (
+	Least = 0.75
+	Sure  = 0.9
+)
+
+// Share returns how much of an error's lines a text has, from 0 to 1, each as a line that is at
+// least so much like it, and the line of the text that is most like one of them.
+func Share(lines []Line, text string, least float64) (share float64, most string) {
+	sum, best := 0.0, 0.0
+	like := make([]float64, len(lines))
+	for line := range strings.Lines(text) {
+		for i, l := range lines {
+			n := l.Like(line)
+			if n < least {
+				continue
+			}
+			if like[i] = max(like[i], n); n > best {
+				best, most = n, strings.TrimSpace(line)
+			}
+		}
+	}
+	for i, l := range lines {
+		w := weight(l.words, l.words)
+		share, sum = share+w*like[i], sum+w
+	}
+	return share / max(sum, 1), most
+}
+
+// SameProgram reports whether two scripts run the same program, beside those that only change the
+// directory or print.
+func SameProgram(a, b string) bool {
+	names := func(script string) (list []string) {
+		for _, p := range programs(script) {
+			words := wordsOf([]string{p}, "")
+			if len(words) > 0 && words[0] != "cd" && words[0] != "echo" {
+				list = append(list, words[0])
+			}
+		}
+		return list
+	}
+	other := names(b)
+	return slices.ContainsFunc(names(a), func(n string) bool { return slices.Contains(other, n) })
+}
 
 // Ended is how a failure was mended.
 type Ended struct {

@@ -38,6 +38,22 @@ func TestLike(t *testing.T) {
 	}
 }
 
+func TestSameProgram(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"go test ./a", "cd x && CGO_ENABLED=0 go test ./b 2>&1 | tail", true},
+		{"cd x && ls", "cd x && grep y z", false},
+		{"make", "echo make", false},
+		{"", "", false},
+	} {
+		if got := outcome.SameProgram(c.a, c.b); got != c.same {
+			t.Errorf("%q, %q: %v", c.a, c.b, got)
+		}
+	}
+}
+
 // What ends a failure is the next run of the command that passed, or one like it.
 func TestEnded(t *testing.T) {
 	run := func(command, key string, state digest.State) digest.Fact {

@@ -166,11 +166,26 @@ const (
 	maxAsked = 3
 )
 
+// FixQuery says what Fixes looks for.
+type FixQuery struct {
+	Text    string // the error, as it was printed
+	Session string // only in this session; "" for all
+	Except  string // not in this session; "" for no such limit
+	Limit   int
+	// Sure leaves out all but failures of the same program as Command, with most of the error, that
+	// something ended.
+	Sure    bool
+	Command string
+}
+
+// sureShare is the least share of an error's lines that a sure answer has.
+const sureShare = 0.6
+
 // Fixes returns where an error stood and what ended it, the most like the error first, at most
 // most. Lines are compared without numbers, times, addresses and directories. What ended a failure
 // is the next act of its kind that passed. Failures that nothing ended are there only if there are
 // no others. It returns none if no message of a tool has a line that is much like one of the error.
-func (s *Reader) Fixes(view *refs.View, text, session string, most int) ([]Mending, error) {
+func (s *Reader) Fixes(view *refs.View, q FixQuery) ([]Mending, error) {
 	type stood struct {
 		shown   *history.Shown
 		line    string
@@ -179,24 +194,21 @@ func (s *Reader) Fixes(view *refs.View, text, session string, most int) ([]Mendi
 	}
 	found := map[format.ID]*stood{}
 	var order []*stood
-	lines := outcome.Lines(text)
+	lines, least := outcome.Lines(q.Text), outcome.Least
+	if q.Sure {
+		least = outcome.Sure
+	}
 	for _, l := range lines[:min(len(lines), maxAsked)] {
-		hits, err := s.Search(view,
-			SearchQuery{Text: l.Text, Role: "tool", Session: session, Limit: maxStood})
+		hits, err := s.Search(view, SearchQuery{Text: l.Text, Role: "tool", Session: q.Session,
+			Except: q.Except, Limit: maxStood})
 		if err != nil {
 			return nil, err
 		}
 		for _, h := range hits {
-			at := found[h.ID]
-			if at == nil {
-				at = &stood{shown: h.Shown, session: h.Session}
-				found[h.ID] = at
-				order = append(order, at)
-			}
-			for line := range strings.Lines(h.Text) {
-				if like := l.Like(line); like >= outcome.Least && like > at.like {
-					at.like, at.line = like, strings.TrimSpace(line)
-				}
+			if found[h.ID] == nil {
+				at := &stood{shown: h.Shown, session: h.Session}
+				at.like, at.line = outcome.Share(lines, h.Text, least)
+				found[h.ID], order = at, append(order, at)
 			}
 		}
 	}
@@ -228,7 +240,13 @@ func (s *Reader) Fixes(view *refs.View, text, session string, most int) ([]Mendi
 			list = append(list, *m)
 		}
 	}
-	return chosen(list, most), nil
+	if q.Sure {
+		list = slices.DeleteFunc(list, func(m Mending) bool {
+			return m.like < sureShare || m.Passed == nil || m.Passed.State != digest.Passed ||
+				!outcome.SameProgram(q.Command, m.Failed.Command)
+		})
+	}
+	return chosen(list, q.Limit), nil
 }
 
 // mending returns the failure of an act, and what ended it.

@@ -30,6 +30,7 @@ type Config struct {
 	Hook struct {
 		Context  int           // tokens that a hook adds to a prompt, at most; 0 for none
 		Deadline time.Duration // for how long a hook works
+		Recall   string        // RecallNone or RecallFailures: what a hook gives unasked
 		Outputs  string        // OutputsNone or OutputsQuoted: words of tools in what a hook gives
 	}
 	Lock struct {
@@ -138,6 +139,9 @@ const (
 const (
 	OutputsNone   = "none"
 	OutputsQuoted = "quoted"
+
+	RecallNone     = "none"
+	RecallFailures = "failures"
 )
 
 // QuotesOutputs reports whether what a hook gives a model may have words of tools.
@@ -176,6 +180,9 @@ func settings() []setting {
 			"words of tools in what a hook gives a model: none or quoted; anybody may have "+
 				"written what a tool printed",
 			func(c *Config) *string { return &c.Hook.Outputs }),
+		choice("hook.recall", RecallFailures, []string{RecallNone, RecallFailures},
+			"what a hook tells a model during its work: none, or failures, what ended one before",
+			func(c *Config) *string { return &c.Hook.Recall }),
 		period("lock.timeout", "10s", longestWait,
 			"how long a command waits for another one to finish writing; between others that take "+
 				"turns it waits for its own",
