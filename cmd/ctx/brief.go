@@ -19,6 +19,7 @@ type briefOptions struct {
 	branchFlags
 	budget  int
 	project bool
+	rules   bool
 }
 
 func newBriefCmd(a *app) *cobra.Command {
@@ -38,16 +39,21 @@ The section says whose words a line has. Words of the user are in heed, wanted a
 with ">". What a tool printed is in tool, or in failing. What the client wrote of older history is
 in recap. All others are words of the agent, or say what it did.
 
+With --rules the command prints alone what the user told to heed, newest first, in all sessions of
+the project; with -s, in that session. Only words of your own sessions are rules, never those of a
+model or a tool. Of rules about the same the newest holds.
+
 With --project the command prints the newest sessions of the project, newest first.
 `+"`ctx render`"+` prints the same for a session that does not exist yet.`,
 			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx brief\n  ctx brief -s work --budget 400 --json",
+		Example: "  ctx brief\n  ctx brief --rules\n  ctx brief -s work --budget 400 --json",
 		Args:    between(0, 0),
 		RunE:    func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
 	cmd.Flags().IntVar(&o.budget, "budget", defaultBrief, "print at most `N` tokens")
 	cmd.Flags().BoolVar(&o.project, "project", false, "print the newest sessions of the project")
+	cmd.Flags().BoolVar(&o.rules, "rules", false, "print alone what the user told to heed")
 	return cmd
 }
 
@@ -55,7 +61,8 @@ func (o *briefOptions) run(a *app) error {
 	if o.budget < 1 {
 		return usagef("bad --budget: %d: 1 is the least", o.budget)
 	}
-	if o.project && (o.cmd.Flags().Changed("session") || o.cmd.Flags().Changed("branch")) {
+	one := o.cmd.Flags().Changed("session") || o.cmd.Flags().Changed("branch")
+	if o.project && one {
 		return usagef("--project goes without --session and --branch")
 	}
 	s, v, err := a.openView()
@@ -64,6 +71,11 @@ func (o *briefOptions) run(a *app) error {
 	}
 	how := brief.Options{Room: view.BriefRoom(o.budget), Cost: view.BriefCost}
 	how.Short = brief.IsShort(o.budget)
+	how.Rules = o.rules
+	if o.rules && !one {
+		b, err := s.Recall.ProjectRules(v, how)
+		return o.print(a, b, err)
+	}
 	if o.project {
 		list, err := s.Recall.ProjectBrief(v, "", how)
 		if err != nil {
@@ -76,6 +88,10 @@ func (o *briefOptions) run(a *app) error {
 		return err
 	}
 	b, err := s.Recall.WorkBrief(v, history.BranchName{Session: name, Branch: branch}, how)
+	return o.print(a, b, err)
+}
+
+func (o *briefOptions) print(a *app, b *brief.SessionBrief, err error) error {
 	if err != nil {
 		return err
 	}

@@ -93,6 +93,8 @@ type Options struct {
 	// Short says that the reader gets little beside the lines (see IsShort). The lines then first
 	// say what a colleague needs to go on, and a line that tells nothing by itself is not chosen.
 	Short bool
+	// Rules leaves all but what the user told to heed, of the newest turn too.
+	Rules bool
 	// NoTools leaves out the words of tools.
 	NoTools bool
 	// Printed holds messages that are printed beside the lines. What they say is not repeated.
@@ -115,13 +117,15 @@ type need struct {
 // share is one of the room that is left, because each need matters more than all after it.
 func needsOf(o Options) []need {
 	switch {
+	case o.Rules:
+		return []need{{100, (*chooser).heed}}
 	case o.About != nil:
 		return nil
 	case o.Short:
 		return []need{{10, (*chooser).heed}, {40, (*chooser).now}, {40, (*chooser).changes},
 			{60, (*chooser).state}}
 	}
-	return []need{{12, (*chooser).heed}, {35, (*chooser).now}, {8, (*chooser).changes},
+	return []need{{10, (*chooser).heed}, {35, (*chooser).now}, {8, (*chooser).changes},
 		{10, (*chooser).state}, {4, (*chooser).files}}
 }
 
@@ -145,7 +149,9 @@ func Choose(facts []digest.Fact, o Options) []Line {
 		}
 		chosen = append(chosen, n.take(c, room*n.share/100)...)
 	}
-	chosen = append(chosen, c.best()...)
+	if !o.Rules {
+		chosen = append(chosen, c.best()...)
+	}
 	slices.SortStableFunc(chosen, func(a, b Line) int {
 		parts, sections := 0, 0
 		if o.InOrder {

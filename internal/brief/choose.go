@@ -26,6 +26,7 @@ type chooser struct {
 	terms *vocabulary
 	least int // smallest number of telling terms of a line
 	short bool
+	rules bool               // alone
 	shown map[format.ID]bool // messages that are printed beside the lines
 	left  int
 	cost  func(Line) int
@@ -45,7 +46,8 @@ func newChooser(items []item, root Root, o Options) *chooser {
 	v := weigh(items, o.About)
 	c := &chooser{
 		items: items, root: root, terms: v, worth: v.worth, seen: make([]bool, len(v.worth)),
-		left: o.Room, cost: o.Cost, short: o.Short, shown: o.Printed, sentences: map[uint64]int{},
+		left: o.Room, cost: o.Cost, short: o.Short, rules: o.Rules, shown: o.Printed,
+		sentences: map[uint64]int{},
 	}
 	for i := range items {
 		if items[i].fact.Kind == digest.Prompt {

@@ -217,7 +217,7 @@ func (c *chooser) heed(purse int) []Line {
 		it := &c.items[i]
 		f := it.fact
 		if f.Kind != digest.Prompt || c.shown[f.Entry] || // the newest prompt is there anyway
-			isAsked(f) && c.turnOf[i] == len(c.turns)-1 ||
+			isAsked(f) && c.turnOf[i] == len(c.turns)-1 && !c.rules ||
 			f.Key != digest.Refused && !(typed(i) && digest.IsRule(f.Text)) {
 			continue
 		}

@@ -10,12 +10,17 @@ import (
 // permission. A question is no rule, nor is an order for one occasion, or one whose object stands
 // in a sentence before.
 func IsRule(line string) bool {
-	c := contentOf(line)
-	if strings.HasSuffix(line, "?") || c.words+c.names+c.numbers < 2 || pointsBack(line) {
+	if strings.HasSuffix(line, "?") || pointsBack(line) {
 		return false
 	}
 	lower := strings.ToLower(strings.ReplaceAll(line, "\u2019", "'"))
 	if hasLead(lower, requests[:]) || hasAny(lower, occasions[:]) {
+		return false
+	}
+	if hasAny(lower, unasked[:]) || hasLead(lower, bans[:]) {
+		return true
+	}
+	if c := contentOf(line); c.words+c.names+c.numbers < 2 {
 		return false
 	}
 	if hasAny(lower, lasting[:]) || hasLead(lower, denials[:]) {
@@ -39,15 +44,29 @@ var (
 	// lasting say that an order holds for good, or what is so instead of something else.
 	lasting = [...]string{"from now on", "in future", "in the future", "at all times",
 		"under no circumstances", " must not ", " must never ", " should never ", " may not ",
-		" shall not ", " has to ask", " want you to ask",
-		", not "}
-	// denials begin a correction.
-	denials = [...]string{"no, ", "no ", "nope", "not ", "wrong", "actually"}
+		" shall not ", " has to ask", " want you to ask", " after each ", " after every ",
+		" before each ", " before every ", " should stick to ", " not subject to ", ", not "}
+	// unasked deny that something was asked for.
+	unasked = [...]string{"i did not say", "i didn't say", "i did not ask", "i didn't ask",
+		"i never said", "i never asked"}
+	// bans hold with a single telling word: "do not make changes".
+	bans = [...]string{"do not make ", "don't make ", "let's not "}
+	// assurances are orders if they say what must not be, or when. Else they are for one occasion.
+	assurances = [...]string{"make sure ", "be sure "}
+	conditions = [...]string{" not ", "n't ", " never ", " always ", " only ", " should ", " must ",
+		" before ", " after ", " when ", " every "}
+	// denials begin a correction. What else begins with "no" says what there is not.
+	denials = [...]string{"no, ", "nope", "not ", "wrong", "actually", "no it ", "no it's ",
+		"no that ", "no this ", "no they", "no the ", "no i ", "no we ", "no you ", "no don't ",
+		"no dont ", "no do not ", "no never ", "no use ", "no new ", "no more "}
+	// wholly says of what is removed that it stays away.
+	wholly = [...]string{" completely", " entirely", " altogether", " for good"}
 	// orders begin a clause that allows no exception, forbids, insists or permits.
 	orders = [...]string{"never ", "always ", "don't ", "dont ", "do not ", "avoid ", "only ",
-		"make sure ", "be sure ", "remember ", "prefer ", "stop ", "leave ", "keep ", "ask me ",
-		"ask before ", "we don't want ", "we do not want ", "i don't want ", "i dont want ",
-		"i do not want ", "you may ", "you must ", "we must ", "feel free "}
+		"remember ", "prefer ", "stop ", "leave ", "keep ", "ask me ", "ask before ",
+		"we don't want ", "we do not want ", "i don't want ", "i dont want ", "i do not want ",
+		"i don't think i want ", "i dont think i want ", "you may ", "you must ", "we must ",
+		"feel free "}
 	// openers of clauses that say nothing of their own.
 	clauseOpeners = [...]string{"please ", "also ", "and ", "but ", "so ", "then ", "ok ", "okay ",
 		"yes ", "well ", "just "}
@@ -67,11 +86,18 @@ func isDirective(clause string) bool {
 		if rest, ok := strings.CutPrefix(clause, o); ok {
 			next, _, _ := strings.Cut(rest, " ")
 			isBan := o == "stop " || o == "avoid "
+			if pointsBack(rest) && len(strings.Fields(rest)) == 2 {
+				return false
+			}
 			return next != "" && next != "out" && (isBan || !strings.HasSuffix(next, "ing"))
 		}
 	}
+	if hasLead(clause, assurances[:]) {
+		return hasAny(clause, conditions[:])
+	}
 	contrasts := hasAny(clause, []string{" not ", " instead of ", " rather than ", " never "})
-	return strings.HasPrefix(clause, "use ") && contrasts
+	removes := hasLead(clause, []string{"remove ", "drop ", "delete ", "get rid of "})
+	return strings.HasPrefix(clause, "use ") && contrasts || removes && hasAny(clause, wholly[:])
 }
 
 // clausesOf splits a sentence at the marks between its clauses and before "but". What follows a

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/internal/brief"
+	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/refs"
@@ -27,6 +28,39 @@ func (s *Reader) ProjectBrief(
 		return nil, err
 	}
 	return list, s.addLines(v, reader, list, o)
+}
+
+// ProjectRules returns what users told to heed, in all sessions of the store's owner, as the brief
+// of the session that said something last. Of rules about the same the newest holds.
+func (s *Reader) ProjectRules(v *refs.View, o brief.Options) (*brief.SessionBrief, error) {
+	list, err := s.newestSessions(v, "", len(v.Names("sessions/")))
+	if err != nil {
+		return nil, err
+	}
+	b := &brief.SessionBrief{Branch: history.MainBranch}
+	var facts []digest.Fact
+	for _, of := range slices.Backward(list) {
+		if of.Theirs {
+			continue
+		}
+		name := history.BranchName{Session: of.Session, Branch: of.Branch}
+		tip, err := history.Tip(v, name.Session, name.Branch)
+		if err != nil {
+			return nil, err
+		}
+		own, root, _, err := s.allFacts(name, tip, false)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range own { // the seqs of all sessions in one order
+			f.Seq += b.Messages
+			facts = append(facts, f)
+		}
+		b.Session, b.Last, o.Root = of.Session, of.Last, root
+		b.Messages += of.Messages
+	}
+	b.Lines = brief.Choose(facts, o)
+	return b, nil
 }
 
 // newestSessions returns the main branches of the sessions with the newest messages, newest first,
