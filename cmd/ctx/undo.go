@@ -12,7 +12,8 @@ import (
 )
 
 func newUndoCmd(a *app) *cobra.Command {
-	cmd := turnCmd(a, "undid", between(0, 1),
+	var cmd *cobra.Command
+	cmd = turnCmd(a, "undid", between(0, 1),
 		func(s *session.Store, c context.Context, name string, args []string) (
 			conversation.Undone, error,
 		) {
@@ -25,12 +26,16 @@ func newUndoCmd(a *app) *cobra.Command {
 							"`ctx op log` lists the operations")
 				}
 			}
-			done, err := s.Conversation.UndoMeant(c, name, number)
+			done, err := s.Conversation.UndoMeant(c, name, number,
+				cmd.Flags().Changed("session"))
 			var other *conversation.NotMeantError
 			switch {
 			case !errors.As(err, &other):
 			case other.Meant.Verb == "":
 				err = withHint(err, "`ctx op log` lists the operations")
+			case other.Session != "":
+				err = withHint(err, "`ctx undo -s %s` takes that %s back, `ctx undo -s %s` the %s",
+					shellWord(other.Session), other.Meant.Verb, shellWord(name), other.Target.Verb)
 			default:
 				err = withHint(err, "`ctx undo -s %s %d` takes that %s back, and leaves the %s",
 					shellWord(name), other.Target.Operation, other.Target.Verb, other.Meant.Verb)
@@ -46,10 +51,12 @@ command says how many messages left or came back. Clusters are not restored to a
 that leave the session leave the clusters, and entries that return go back to their places. Each
 further undo reverts one more change, until something else happens in the session.
 
-Undo passes over pulls and over changes of other refs, and says so. Right after a compaction
-or an eviction, which it cannot revert, it is refused, since the change before may not be meant.
-OPERATION says that it is: the number of the change to revert, as the refusal names it. Right after
-a forget undo is refused.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitGone,
+Undo passes over pulls and over changes of other refs, and says so. Right after a compaction, an
+eviction or a `+"`ctx session use`"+`, which it cannot revert, it is refused, since the change before
+may not be meant. OPERATION says that it is: the number of the change to revert, as the refusal
+names it. Without -s it is refused, too, where the last change by a command is one of another
+session. Settings, remotes and what hooks of agents run are no part of a session: undo leaves them.
+Right after a forget undo is refused.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitGone,
 		exitNotFound)
 	cmd.Example = "  ctx undo\n  ctx undo -s work\n  ctx undo -s work 41"
 	return cmd

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -33,14 +34,17 @@ type Step struct {
 // entries that return get back to their places. Operations that change no history stay; Undo passes
 // over them.
 func (s *Writer) Undo(ctx context.Context, session string) (Undone, error) {
-	return s.apply(ctx, session, refs.VerbUndo, func(*Undone) error { return nil })
+	return s.apply(ctx, session, refs.VerbUndo, func(*Tx, *Undone) error { return nil })
 }
 
 // UndoMeant is Undo for a person, who may mean another operation than the one that Undo takes back.
-// It returns a *NotMeantError if Undo would pass over a compaction or an eviction, unless number is
-// that of the operation that Undo takes back. Zero names none.
-func (s *Writer) UndoMeant(ctx context.Context, session string, number uint64) (Undone, error) {
-	return s.apply(ctx, session, refs.VerbUndo, func(u *Undone) error {
+// It returns a *NotMeantError if Undo would pass over a compaction, an eviction or a choice of the
+// session, unless number is that of the operation that Undo takes back. Zero names none. chosen
+// says that the person has named the session: else the last change of another one may be meant.
+func (s *Writer) UndoMeant(
+	ctx context.Context, session string, number uint64, chosen bool,
+) (Undone, error) {
+	return s.apply(ctx, session, refs.VerbUndo, func(t *Tx, u *Undone) error {
 		target := Step{u.Operation, u.Verb}
 		if number == u.Operation {
 			return nil
@@ -53,18 +57,48 @@ func (s *Writer) UndoMeant(ctx context.Context, session string, number uint64) (
 				return &NotMeantError{Meant: p, Target: target}
 			}
 		}
-		return nil
+		if chosen {
+			return nil
+		}
+		return t.isOfAnother(session, target)
 	})
 }
 
-// NotMeantError says that an undo would take back Target where Meant may have been meant. It is an
-// ErrRefused.
-type NotMeantError struct{ Meant, Target Step }
+// isOfAnother returns a *NotMeantError if the last change that undo can take back is of another
+// session, and somebody has made it by a command: what agents said meanwhile is not meant.
+func (t *Tx) isOfAnother(session string, target Step) (meant error) {
+	return cmp.Or(t.Refs.Backward(t.store.View, func(r refs.Record) bool {
+		op := r.Op
+		switch {
+		case op.Number <= target.Operation:
+			return false
+		case op.Effects.Undo == format.UndoPasses, op.Verb == refs.VerbImport,
+			op.Verb == refs.VerbObserve:
+			return true
+		case op.Session != "" && op.Session != session && op.Effects.Undo == format.UndoTakes:
+			meant = &NotMeantError{Meant: Step{op.Number, op.Verb}, Session: op.Session,
+				Target: target}
+		}
+		return false
+	}), meant)
+}
+
+// NotMeantError says that an undo would take back Target where Meant may have been meant, which is
+// of another Session if that is not "". It is an ErrRefused.
+type NotMeantError struct {
+	Meant, Target Step
+	Session       string
+}
 
 func (e *NotMeantError) Error() string {
-	if e.Meant.Verb == "" {
+	switch {
+	case e.Meant.Verb == "":
 		return fmt.Sprintf("%v: operation %d is not the one that undo takes back: that is operation "+
 			"%d (%s)", history.ErrRefused, e.Meant.Operation, e.Target.Operation, e.Target.Verb)
+	case e.Session != "":
+		return fmt.Sprintf("%v: the last change is operation %d (%s) of session %q, and not "+
+			"operation %d (%s)", history.ErrRefused, e.Meant.Operation, e.Meant.Verb,
+			history.Clip(e.Session), e.Target.Operation, e.Target.Verb)
 	}
 	return fmt.Sprintf("%v: undo cannot take back operation %d (%s), which is newer than "+
 		"operation %d (%s)", history.ErrRefused, e.Meant.Operation, e.Meant.Verb,
@@ -77,12 +111,12 @@ func (e *NotMeantError) Unwrap() error { return history.ErrRefused }
 // Redo repeats the operation that the last undo of a session took back, if nothing else has
 // happened in the session since.
 func (s *Writer) Redo(ctx context.Context, session string) (Undone, error) {
-	return s.apply(ctx, session, refs.VerbRedo, func(*Undone) error { return nil })
+	return s.apply(ctx, session, refs.VerbRedo, func(*Tx, *Undone) error { return nil })
 }
 
 // apply is Undo or Redo, as the verb says. may can refuse what is about to be done.
 func (s *Writer) apply(
-	ctx context.Context, session, verb string, may func(*Undone) error,
+	ctx context.Context, session, verb string, may func(*Tx, *Undone) error,
 ) (Undone, error) {
 	var done Undone
 	err := s.Locked(ctx, func(t *Tx) error {
@@ -111,7 +145,7 @@ func (s *Writer) apply(
 		if verb == refs.VerbUndo {
 			done.Passed = notPassedBefore(passed, ops)
 		}
-		if err := may(&done); err != nil {
+		if err := may(t, &done); err != nil {
 			return err
 		}
 		return t.applyInverse(session, verb, *target, ops, &done)
@@ -257,13 +291,14 @@ func (t *Tx) operationsOf(
 // staysSaid reports whether an undo says that it leaves the operations of a verb as they are. It
 // does not say so of those that other commands make on their way.
 func staysSaid(verb string) bool {
-	return mayBeMeant(verb) || verb == refs.VerbPull || verb == refs.VerbSessionUse ||
-		verb == refs.VerbUpdateRef
+	return mayBeMeant(verb) || verb == refs.VerbPull || verb == refs.VerbUpdateRef
 }
 
 // mayBeMeant reports whether somebody who undoes the last change may mean an operation of a verb,
-// which undo cannot take back: it changes what the session shows.
-func mayBeMeant(verb string) bool { return verb == refs.VerbCompact || verb == refs.VerbEvict }
+// which undo cannot take back: it changes what the session shows, or which one commands show.
+func mayBeMeant(verb string) bool {
+	return verb == refs.VerbCompact || verb == refs.VerbEvict || verb == refs.VerbSessionUse
+}
 
 // notPassedBefore returns the steps that the undos of a session have not passed over yet: those
 // older than all that they took back. ops are newest first.
