@@ -1,11 +1,12 @@
 package main
 
 import (
-	"path/filepath"
+	"cmp"
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
@@ -32,11 +33,7 @@ func (a *app) transcript(agent *catalog.Agent, file string, source *watched) tra
 
 // projectDir returns the project directory of a store.
 func (a *app) projectDir(s *session.Store) string {
-	if up := filepath.Dir(s.Dir); filepath.Base(s.Dir) == "context" &&
-		filepath.Base(up) == ".gemini" {
-		return filepath.Dir(up)
-	}
-	return a.dir
+	return cmp.Or(repo.ProjectOf(s.Dir), a.dir)
 }
 
 // writeOptions returns the options for the transcript of a session.

@@ -138,11 +138,16 @@ func (a *app) openIn(env repo.Env) (*session.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.opened = append(a.opened, r)
-	a.color = r.Config.Color.UI
 	s := session.New(r)
-	s.History.Warn = a.warn
+	a.keep(s)
 	return s, nil
+}
+
+// keep has the run close a store at its end.
+func (a *app) keep(s *session.Store) {
+	a.opened = append(a.opened, s.Repo)
+	a.color = s.Config.Color.UI
+	s.History.Warn = a.warn
 }
 
 // watchInterrupts makes an interrupt end the run. A hook then ends with 0, like always.

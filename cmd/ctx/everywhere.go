@@ -48,19 +48,30 @@ func (a *app) everywhere() ([]place, error) {
 	if err != nil {
 		return nil, err
 	}
+	opened, errs := make([]place, len(list)), make([]error, len(list))
+	sideBySide(len(list), func(i int) {
+		env := a.env()
+		env.StoreDir = list[i].Path
+		r, err := repo.Open(env)
+		if err != nil {
+			errs[i] = err
+			return
+		}
+		p := &opened[i]
+		p.s, p.dir = session.New(r), cmp.Or(repo.ProjectOf(list[i].Path), list[i].Path)
+		p.view, errs[i] = p.s.Refs.Read()
+	})
 	var places []place
 	var gone []repo.AllowedStore
 	there := map[string]bool{} // directories and ids of stores
-	for _, one := range list {
-		env := a.env()
-		env.StoreDir = one.Path
-		p := place{dir: filepath.Dir(filepath.Dir(one.Path))}
-		if p.s, err = a.openIn(env); err == nil {
+	for i, one := range list {
+		p, err := opened[i], errs[i]
+		if p.s != nil {
+			a.keep(p.s)
 			if there[p.s.Dir] {
 				continue // two paths lead to it
 			}
 			there[p.s.Dir], there[one.Store] = true, true
-			p.view, err = p.s.Refs.Read()
 		}
 		switch {
 		case errors.Is(err, repo.ErrNoStore):
@@ -104,6 +115,20 @@ func namePlaces(places []place) {
 	}
 }
 
+// sideBySide calls do for each number below n, several at once.
+func sideBySide(n int, do func(i int)) {
+	next := atomic.Int64{}
+	var wait sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	wait.Wait()
+}
+
 // of is something that a place has.
 type of[T any] struct {
 	place *place
@@ -117,16 +142,7 @@ func ofAll[T any](
 	a *app, places []place, ask func(p *place) ([]T, error), order func(x, y T) int,
 ) (all []of[T], err error) {
 	answers, errs := make([][]T, len(places)), make([]error, len(places))
-	next := atomic.Int64{}
-	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(places)) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(places); i = int(next.Add(1)) - 1 {
-				answers[i], errs[i] = ask(&places[i])
-			}
-		})
-	}
-	wait.Wait()
+	sideBySide(len(places), func(i int) { answers[i], errs[i] = ask(&places[i]) })
 	for i := range places {
 		if errs[i] != nil && places[i].name == "" {
 			return nil, errs[i]

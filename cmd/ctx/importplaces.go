@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ func (a *app) storeIn(dir string) string {
 	found, err := repo.Find(env)
 	switch {
 	case err == nil:
-		return filepath.Dir(filepath.Dir(found))
+		return cmp.Or(repo.ProjectOf(found), dir)
 	case errors.Is(err, repo.ErrNoStore):
 		return ""
 	}

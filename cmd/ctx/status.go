@@ -93,10 +93,8 @@ func (a *app) statusEverywhere() error {
 		}
 		list, err := p.s.Recall.Overviews(p.view)
 		one := counted{d: d}
-		for _, o := range list {
-			if o.Last.After(one.last) {
-				one.last = o.Last
-			}
+		if len(list) > 0 {
+			one.last = list[0].Last // of the newest
 		}
 		return []counted{one}, err
 	}, func(x, y counted) int { return x.last.Compare(y.last) })

@@ -19,8 +19,8 @@ const maxIgnore = 1 << 20
 // in a git work tree the store's own .gitignore is enough. ctx never edits .geminiignore. A store
 // that is not at .gemini/context of a project gets no advice.
 func (r *Repo) IgnoreAdvice() string {
-	project := filepath.Dir(filepath.Dir(r.Dir))
-	if r.Dir != storeIn(project) || inGit(project) {
+	project := ProjectOf(r.Dir)
+	if project == "" || inGit(project) {
 		return ""
 	}
 	line := agentName + "/" + storeName + "/"

@@ -182,6 +182,16 @@ func statOrNil(path string) fs.FileInfo {
 	return info
 }
 
+// ProjectOf returns the directory of the project whose store is in a directory; "" for a store that
+// is not at .gemini/context of one.
+func ProjectOf(dir string) string {
+	project := filepath.Dir(filepath.Dir(dir))
+	if filepath.Clean(dir) != storeIn(project) {
+		return ""
+	}
+	return project
+}
+
 // SamePlace reports whether two paths lead to one directory.
 func SamePlace(a, b string) bool { return same(statOrNil(a), statOrNil(b)) }
 
