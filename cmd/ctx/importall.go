@@ -57,7 +57,10 @@ func importAll(a *app, paths []string, dryRun bool) error {
 	}
 	look, p := a.lookFor(s, noted, paths)
 	q := a.asker()
-	here := a.sessionsHere(s, q)
+	here := a.here
+	if here == nil {
+		here = a.sessionsHere(s, q)
+	}
 	list, outside := a.pick(here, look, &p)
 	a.sayUnreadable(look, &p)
 	found := len(list)

@@ -26,7 +26,8 @@ type foundProject struct {
 // after one question, and imports them: it runs `ctx init` and `ctx import --all` there.
 func importEverywhere(a *app, dryRun, force bool) error {
 	a.watchInterrupts()
-	list, sessions := a.foundProjects()
+	a.here = a.sessionsHere(nil, a.asker()) // once, for all projects
+	list, sessions := a.foundProjects(a.here)
 	if len(list) == 0 {
 		return notFound("a transcript of a project that is on this machine")
 	}
@@ -110,8 +111,7 @@ func (a *app) runIn(p foundProject) bool {
 // the most sessions first, and the number of those sessions. It says what it leaves out: sessions
 // that name no directory, or one that is gone, and those begun in the home directory or above it,
 // since a store there would take in what is said anywhere below.
-func (a *app) foundProjects() (list []foundProject, sessions int) {
-	here := a.sessionsHere(nil, a.asker())
+func (a *app) foundProjects(here *sessionsHere) (list []foundProject, sessions int) {
 	by := map[string]*foundProject{}
 	left := map[string]int{}
 	for i, b := range here.all {

@@ -44,6 +44,8 @@ type world struct {
 	random   io.Reader
 	// Runs a program in the place of this one; nil for no way to
 	become func(dir, path string, args []string) (int, error)
+	// The transcripts of this machine, where they were looked for; nil for not yet
+	here *sessionsHere
 	// Makes the durable calls; nil for the real thing
 	fs *durable.FS
 }
