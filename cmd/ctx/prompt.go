@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
@@ -78,8 +79,8 @@ func (o *promptOptions) run(a *app) error {
 
 // promptName shortens the name of a session that a program gave: it is long, and nobody reads it.
 func promptName(name string) string {
-	if len(name) >= wholeName && !strings.Contains(name, "@") {
-		return name[:shortName]
+	if !strings.Contains(name, "@") {
+		return recall.ShortNames([]string{name})[name]
 	}
 	return name
 }
