@@ -189,6 +189,9 @@ func (c *chooser) idle(i int) bool {
 	if f.Slight || c.shown[f.Entry] {
 		return true
 	}
+	if t := c.turnAt(i); t != nil && (c.isPast(t, f) || t.refuted && isWord(f)) {
+		return true
+	}
 	return c.turnOf != nil && !tellsAlone(f)
 }
 

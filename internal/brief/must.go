@@ -19,6 +19,7 @@ type sign struct {
 const (
 	checkRank = iota
 	causeRank
+	obstacleRank
 	commitRank
 	activeRank
 	todoRank
@@ -80,6 +81,9 @@ func (c *chooser) signs() []sign {
 			if what, rank = "todo "+f.Key, todoRank; f.State == digest.Active {
 				rank = activeRank
 			}
+		case c.isObstacle(i):
+			what, rank = "obstacle", obstacleRank
+			c.items[i].line.Turn = 0
 		case f.Kind == digest.Failure && c.items[i].line.Section == Failing:
 			what, rank = "failure", failureRank
 		}
@@ -93,6 +97,23 @@ func (c *chooser) signs() []sign {
 		}
 	}
 	return c.mostUrgent(list)
+}
+
+// minRecurs is the number of times that a call fails with the same words until these are no slip.
+const minRecurs = 3
+
+// isObstacle reports whether an item says what gets in the way of the work: words with which calls
+// failed again and again, or with which git refused a command that did not pass later.
+func (c *chooser) isObstacle(i int) bool {
+	it := &c.items[i]
+	if it.fact.Kind != digest.Failure || it.line.Section != Tool {
+		return false
+	}
+	refused := strings.HasPrefix(it.fact.Text, "fatal: ")
+	return (refused || len(it.uses) >= minRecurs) && !slices.ContainsFunc(c.items[i:],
+		func(later item) bool {
+			return later.fact.Key == it.fact.Key && later.fact.State == digest.Passed
+		})
 }
 
 // mostUrgent sorts signs by rank. It leaves out todo items above the largest number, and a failure

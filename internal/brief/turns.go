@@ -17,7 +17,8 @@ type turn struct {
 	terms       []int32
 	cost        int
 	taken       bool
-	more        int // lines that were taken beside them
+	refuted     bool // a later turn says that what was found is not so, or is gone
+	more        int  // lines that were taken beside them
 }
 
 // The costs of the texts of a turn's lines.
@@ -54,9 +55,54 @@ func (c *chooser) setTurns() {
 			l.Turn = len(c.turns) - 1 - c.turnOf[i]
 		}
 	}
+	c.setRefuted()
 	for t := range c.turns {
 		c.setLines(&c.turns[t], maxAsked, maxCame)
 	}
+}
+
+// setRefuted marks the turns of which only the prompt and the answer are worth a line: the next
+// prompt doubts the answer, or a later sentence says that what it is about was removed.
+func (c *chooser) setRefuted() {
+	of := make([][]int32, len(c.turns)) // the terms of the answers
+	for t := range c.turns {
+		for _, i := range c.turns[t].came {
+			of[t] = append(of[t], c.items[i].terms...)
+		}
+		slices.Sort(of[t])
+		if t+1 < len(c.turns) && len(c.turns[t+1].asked) > 0 {
+			asked := c.turns[t+1].asked
+			c.turns[t].refuted = slices.ContainsFunc(asked, func(i int) bool {
+				return digest.Doubts(c.items[i].fact.Text)
+			})
+		}
+	}
+	for i := range c.items {
+		if k := c.items[i].fact.Kind; k != digest.Answer || !digest.Removes(c.items[i].fact.Text) {
+			continue
+		}
+		for t := range c.turnOf[i] {
+			shared := 0
+			for _, term := range c.items[i].terms {
+				if _, ok := slices.BinarySearch(of[t], term); ok {
+					shared++
+				}
+			}
+			c.turns[t].refuted = c.turns[t].refuted || shared >= minGone
+		}
+	}
+}
+
+// minGone is the number of terms that a sentence of a removal shares with the answer whose subject
+// is gone.
+const minGone = 3
+
+// isWord reports whether a fact has words of the model.
+func isWord(f *digest.Fact) bool { return f.Kind == digest.Answer || f.Kind == digest.Said }
+
+// isPast reports whether a fact is an offer or a lead of an older turn.
+func (c *chooser) isPast(t *turn, f *digest.Fact) bool {
+	return isWord(f) && t != &c.turns[len(c.turns)-1] && digest.IsOffer(f.Text)
 }
 
 // concludes reports whether a fact says what came of a turn: the answer, or else the newest commit.
@@ -94,6 +140,12 @@ func (c *chooser) setLines(t *turn, asked, came int) {
 // if it asks something.
 func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	list := items
+	for n, i := range items { // after the last offer comes what is recommended
+		if section == Concluded && c.isPast(t, c.items[i].fact) && n+1 < len(items) {
+			list = items[n+1:]
+		}
+	}
+	items = list
 	begins := func(i int) bool { return !digest.IsBare(c.items[i].fact.Text) }
 	if first := slices.IndexFunc(items, begins); first >= 0 && section == Concluded {
 		list = items[first:]

@@ -135,3 +135,55 @@ func TestQuestionWithAnswer(t *testing.T) {
 		t.Errorf("%d questions", asked)
 	}
 }
+
+// TestPast checks that what was refuted, offered or removed has no line beside the answer of its
+// turn, and that what gets in the way of the work has one.
+func TestPast(t *testing.T) {
+	said := func(text string) digest.Fact { return digest.Fact{Kind: digest.Said, Text: text} }
+	fatal := digest.Fact{Kind: digest.Failure, Key: "git checkout main",
+		Text: "fatal: 'main' is already used by worktree at '/work/cli'"}
+	later := digest.Fact{Kind: digest.Command, Key: "git checkout main", State: digest.Passed,
+		Text: "ran git checkout main"}
+	ran := later
+	ran.State = digest.Failed
+	look := digest.Fact{Kind: digest.Search, Text: "searched tides"}
+	again := digest.Fact{Kind: digest.Failure, Key: look.ActKey(), Text: "ENOENT: posix_spawn rg"}
+	cause := said("The watcher of the shell skips files that a pipe removes from the index.")
+	found := answer("The pipe of the shell hides removed files from the watcher.")
+	ratio := said("Lines with few letters of the alphabet count as trivial structure here.")
+	newest := one(prompt("Print the tables without borders"))
+	for _, c := range []struct {
+		name       string
+		facts      []digest.Fact
+		has, lacks string
+	}{
+		{"a doubt", of(one(prompt("Why does the watcher miss files")), one(cause), one(found),
+			one(prompt("the outcome of the pipe was clearly stored")), newest),
+			found.Text, cause.Text},
+		{"no doubt", of(one(prompt("Why does the watcher miss files")), one(cause), one(found),
+			one(prompt("mend the watcher of files then")), newest), cause.Text, "doubt"},
+		{"a removal", of(one(prompt("Skip trivial lines of the parser")), one(ratio),
+			one(answer("The parser skips lines by an alphanumeric ratio heuristic.")),
+			one(prompt("let's do length only")),
+			one(answer("The alphanumeric ratio heuristic of the parser is gone.")), newest),
+			"is gone", ratio.Text},
+		{"offers", of(one(prompt("Move the package of gauges")),
+			one(answer("Option A: Keep the name of the package of gauges."),
+				answer("Option B: Rename the package of gauges to tides."),
+				answer("I recommend to keep the name and to move the directory.")), newest),
+			"recommend", "Option"},
+		{"git refused", of(newest, one(ran, fatal)), fatal.Text, "passed"},
+		{"git refused first", of(newest, one(ran, fatal), one(later)), "tables", fatal.Text},
+		{"once", of(newest, one(look, again)), "tables", again.Text},
+		{"again and again", of(newest, one(look, again), one(look, again), one(look, again)),
+			again.Text, "passed"},
+	} {
+		text := ""
+		for _, l := range Choose(c.facts, Options{Room: 4000, Cost: cost}) {
+			text += string(l.Section) + ": " + l.Text + "\n"
+		}
+		if !strings.Contains(text, c.has) || strings.Contains(text, c.lacks) {
+			t.Errorf("%s: the brief is\n%s", c.name, text)
+		}
+	}
+}

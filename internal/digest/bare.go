@@ -60,6 +60,16 @@ func IsForClient(text string) bool {
 	return own == "" || isCommand || strings.HasPrefix(own, planFrame)
 }
 
+// IsOffer reports whether a line of an answer is a choice that the user is given, or a lead that
+// the model means to follow. When the user has chosen, or the lead was followed, it misleads.
+func IsOffer(line string) bool {
+	line = strings.ToLower(strings.TrimLeft(line, "*_ "))
+	name, isOption := strings.CutPrefix(line, "option ")
+	mark, _, _ := strings.Cut(name, " ")
+	return isOption && len(strings.TrimRight(mark, ":.)*_")) == 1 ||
+		hasAny(line, []string{" worth checking", " worth looking", " worth exploring"})
+}
+
 // looksLikeCode reports whether a line begins like a comment or a declaration.
 func looksLikeCode(line string) bool {
 	for _, lead := range [...]string{"//", "/*", "func ", "type ", "const ", "import ", "return ",
@@ -84,9 +94,18 @@ var announcements = [...]string{"let me", "let's", "i'll ", "i will ", "i need t
 var openers = [...]string{"now", "next", "first", "then", "also", "ok", "okay", "so", "good",
 	"great", "perfect", "excellent", "right", "yes", "alright", "sure", "finally", "and", "but"}
 
+// reasons begin a clause that says why the model does what it announces.
+var reasons = [...]string{"rather than", "instead of", "since", "because", "given", "before", "to "}
+
 // announces reports whether a line says what the model does next.
 func announces(line string) bool {
-	line = strings.ReplaceAll(strings.ToLower(line[:min(len(line), 80)]), "’", "'")
+	line = strings.ReplaceAll(strings.ToLower(line), "’", "'")
+	if hasLead(line, reasons[:]) {
+		if _, rest, ok := strings.Cut(line, ", "); ok && hasLead(rest, announcements[:]) {
+			return true
+		}
+	}
+	line = line[:min(len(line), 80)]
 	for {
 		first, rest, ok := strings.Cut(line, " ")
 		if !ok || !slices.Contains(openers[:], strings.TrimRight(first, ",.!:-")) {

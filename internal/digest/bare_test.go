@@ -11,6 +11,7 @@ func TestIsBare(t *testing.T) {
 		"I'll add a test for Parse in parse_test.go first.",
 		"Good, now I'll look at the store in internal/store.",
 		"I’m running the linter of cmd/ctx next, because it checks names.",
+		"Rather than changing Parse in parse.go, let me add a function for each agent of internal.",
 		"Would Parse in parse.go have helped in this scenario?",
 		"2. Read the whole list of items below", "Changes made", "type CheckpointInfo struct {",
 		"func (s *Store) Get(id string) error",
@@ -29,6 +30,7 @@ func TestIsBare(t *testing.T) {
 		"1. Medium: `pkg/types.go` changes the JSON shape of exported types.",
 		"Windows builds stay skipped, as the user decided.",
 		"The remotes are proxies, so `git fetch` needs a token.",
+		"Since the lexer of internal/lexer keeps bytes, Parse reads each line of them once.",
 		"Letters of the parser are read twice when a line ends.",
 	} {
 		if IsBare(line) {
@@ -62,6 +64,29 @@ func TestIsForClient(t *testing.T) {
 	} {
 		if IsForClient(text) != want {
 			t.Errorf("IsForClient(%q) = %t", text, !want)
+		}
+	}
+}
+
+// TestStanding checks which sentences say that something before them is past.
+func TestStanding(t *testing.T) {
+	for _, c := range []struct {
+		line                   string
+		offer, doubts, removes bool
+	}{
+		{"**Option B:** Rename the package of gauges", true, false, false},
+		{"There are two features worth checking more closely: `tide` and `ebb`.", true, false, false},
+		{"Option types of the parser are pointers", false, false, false},
+		{"no, the gauge was read before", false, true, false},
+		{"the outcome of this was clearly stored in 72a7142", false, true, false},
+		{"now print the tables without borders", false, false, false},
+		{"Removed `isEbb` - the rule of ratios is gone.", false, false, true},
+		{"The gauge removes its own file.", false, false, false},
+	} {
+		if IsOffer(c.line) != c.offer || Doubts(c.line) != c.doubts ||
+			Removes(c.line) != c.removes {
+			t.Errorf("%q: an offer %t, doubts %t, removes %t", c.line, IsOffer(c.line),
+				Doubts(c.line), Removes(c.line))
 		}
 	}
 }

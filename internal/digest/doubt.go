@@ -1,0 +1,20 @@
+package digest
+
+import "strings"
+
+// Doubts reports whether a sentence of a user says that what the model found is not so.
+func Doubts(line string) bool {
+	line = strings.ReplaceAll(strings.ToLower(line), "’", "'")
+	return hasLead(line, []string{"no, ", "no it ", "nope", "wrong", "wait", "are you sure",
+		"i'm questioning", "i doubt", "that's not ", "that is not ", "but that's not "}) ||
+		hasAny(line, []string{" was clearly ", " is clearly ", "doesn't work", "does not work",
+			"not true", "still failing", "still fails", "misdiagnos"})
+}
+
+// Removes reports whether a sentence of a model says that something is no longer there.
+func Removes(line string) bool {
+	line = strings.ToLower(line)
+	return hasLead(line, []string{"removed ", "dropped ", "reverted "}) ||
+		hasAny(line, []string{" is gone", " are gone", " was removed", " were removed",
+			" was reverted", " was dropped"})
+}
