@@ -93,7 +93,7 @@ type Options struct {
 	// Short says that the reader gets little beside the lines (see IsShort). The lines then first
 	// say what a colleague needs to go on, and a line that tells nothing by itself is not chosen.
 	Short bool
-	// Rules leaves all but what the user told to heed, of the newest turn too.
+	// Rules leaves what the user told to heed alone, newest first, of the newest turn too.
 	Rules bool
 	// NoTools leaves out the words of tools.
 	NoTools bool
@@ -117,8 +117,6 @@ type need struct {
 // share is one of the room that is left, because each need matters more than all after it.
 func needsOf(o Options) []need {
 	switch {
-	case o.Rules:
-		return []need{{100, (*chooser).heed}}
 	case o.About != nil:
 		return nil
 	case o.Short:
@@ -141,6 +139,9 @@ func Choose(facts []digest.Fact, o Options) []Line {
 			func(f digest.Fact) bool { return f.Kind.ByTool() })
 	}
 	c := newChooser(itemsOf(facts, root), root, o)
+	if o.Rules {
+		return c.heed(o.Room)
+	}
 	var chosen []Line
 	for _, n := range needsOf(o) {
 		room := o.Room
@@ -149,9 +150,7 @@ func Choose(facts []digest.Fact, o Options) []Line {
 		}
 		chosen = append(chosen, n.take(c, room*n.share/100)...)
 	}
-	if !o.Rules {
-		chosen = append(chosen, c.best()...)
-	}
+	chosen = append(chosen, c.best()...)
 	slices.SortStableFunc(chosen, func(a, b Line) int {
 		parts, sections := 0, 0
 		if o.InOrder {
