@@ -194,13 +194,13 @@ func (s *Reader) Fixes(view *refs.View, q FixQuery) ([]Mending, error) {
 	}
 	found := map[format.ID]*stood{}
 	var order []*stood
-	lines, least := outcome.Lines(q.Text), outcome.Least
-	if q.Sure {
-		least = outcome.Sure
+	lines, least, looked := outcome.Lines(q.Text), outcome.Least, maxStood
+	if q.Sure { // while a model waits
+		least, looked = outcome.Sure, maxStood/3
 	}
 	for _, l := range lines[:min(len(lines), maxAsked)] {
 		hits, err := s.Search(view, SearchQuery{Text: l.Text, Role: "tool", Session: q.Session,
-			Except: q.Except, Limit: maxStood})
+			Except: q.Except, Limit: looked})
 		if err != nil {
 			return nil, err
 		}
