@@ -49,10 +49,12 @@ func (s *Store) EncodePack(
 // anything. The calls come one after another, from a goroutine of their own; the bytes stay good.
 // Bodies that this store has forgotten stay
 // forgotten, and their ids are returned. When AdoptPack returns nil, the objects are there after a
-// power cut. Nothing names them yet, so gc removes them after its time of grace. Errors: those of
-// Put, ErrNoBody, *CorruptError, that of check.
+// power cut. Nothing names them yet, so gc removes them after its time of grace. The objects get
+// their names in publish, which when calls with the lock of the store: it looks once more for what
+// is forgotten. Errors: those of Put, ErrNoBody, *CorruptError, those of check and of when.
 func (s *Store) AdoptPack(
 	bare []byte, want format.ID, check func(format.ID, format.Raw) error,
+	when func(publish func() error) error,
 ) (gone []format.ID, err error) {
 	whole, err := packs.Complete(bare)
 	if err != nil {
@@ -61,6 +63,7 @@ func (s *Store) AdoptPack(
 	var c census
 	in := &gate{Store: s}
 	here := map[format.ID]bool{} // that come without the body, which this store has
+	var bodies []format.ID       // that come with theirs
 	var refused error            // of the gate
 	checks := checkBehind(check)
 	id, err := s.walk(bytes.NewReader(whole), int64(len(whole)), &c.met,
@@ -71,11 +74,13 @@ func (s *Store) AdoptPack(
 			raw := format.Raw{Header: o.Header, Body: o.Body}
 			if !o.Stored {
 				raw.Body = nil
+			} else {
+				bodies = append(bodies, o.ID)
 			}
 			_, err := in.admit(raw)
 			var forgotten *GoneError
 			if errors.As(err, &forgotten) {
-				gone, err = append(gone, o.ID), nil
+				err = nil // publish looks for what is forgotten then
 			}
 			if err != nil && !o.Stored {
 				if _, whole := s.Get(o.ID); whole == nil {
@@ -104,24 +109,51 @@ func (s *Store) AdoptPack(
 	if err != nil {
 		return nil, &CorruptError{Path: want.String(), Why: err.Error()}
 	}
-	if len(gone)+len(here) > 0 {
-		return gone, s.putWithout(whole, gone, here)
-	}
+	err = when(func() error {
+		var err error
+		if gone, err = s.forgottenOf(bodies); err != nil {
+			return err
+		}
+		if len(gone)+len(here) > 0 {
+			return s.putWithout(whole, gone, here)
+		}
+		return s.putPack(whole, id, index, int(c.table.len()))
+	})
+	return gone, err
+}
+
+// putPack writes a pack that has been checked.
+func (s *Store) putPack(whole []byte, id format.ID, index []byte, objects int) error {
 	if !exists(s.packDir()) && exists(s.root) {
 		if err := Init(s.root, s.fs); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	temp := s.fs.NewTemp(s.packDir())
 	defer temp.Discard()
 	if _, err := temp.Write(whole); err != nil {
-		return nil, err
+		return err
 	}
 	if err := s.publish(temp, id, index); err != nil {
-		return nil, fmt.Errorf("cannot write pack %v: %w", id, err)
+		return fmt.Errorf("cannot write pack %v: %w", id, err)
 	}
-	_, err = s.announce(id, index, int(c.table.len()))
-	return nil, err
+	_, err := s.announce(id, index, objects)
+	return err
+}
+
+// forgottenOf returns those of ids whose bodies were forgotten.
+func (s *Store) forgottenOf(ids []format.ID) (list []format.ID, err error) {
+	gone, err := s.Gone(ids)
+	for _, id := range gone {
+		forgotten, err := s.Forgotten(id)
+		if err != nil {
+			return nil, err
+		}
+		if forgotten {
+			list = append(list, id)
+		}
+	}
+	return list, err
 }
 
 // PackIsCut reports whether bytes are the beginning of a bare pack. One that ends behind a block is

@@ -24,6 +24,8 @@ func each(raws []format.Raw) iter.Seq2[format.Raw, error] {
 
 func takeAll(format.ID, format.Raw) error { return nil }
 
+func atOnce(publish func() error) error { return publish() }
+
 // A pack goes from one store to another, is whole there, and has nothing of the first one's key.
 func TestAdoptPack(t *testing.T) {
 	from, _ := newStore(t, nil)
@@ -45,7 +47,7 @@ func TestAdoptPack(t *testing.T) {
 	gone, err := to.AdoptPack(b, id, func(id format.ID, _ format.Raw) error {
 		met = append(met, id)
 		return nil
-	})
+	}, atOnce)
 	if err != nil || len(gone) > 0 || len(met) != len(raws) {
 		t.Fatalf("gone %v, %d of %d objects met, error %v", gone, len(met), len(raws), err)
 	}
@@ -59,7 +61,7 @@ func TestAdoptPack(t *testing.T) {
 		t.Error(err)
 	}
 	// Again is no error.
-	if _, err := to.AdoptPack(b, id, takeAll); err != nil {
+	if _, err := to.AdoptPack(b, id, takeAll, atOnce); err != nil {
 		t.Error(err)
 	}
 }
@@ -76,19 +78,19 @@ func TestAdoptPackRefuses(t *testing.T) {
 	for i := range b {
 		bad := bytes.Clone(b)
 		bad[i] ^= 4
-		if _, err := to.AdoptPack(bad, id, takeAll); err == nil {
+		if _, err := to.AdoptPack(bad, id, takeAll, atOnce); err == nil {
 			t.Fatalf("byte %d was changed, and the pack was taken in", i)
 		}
-		if _, err := to.AdoptPack(b[:i], id, takeAll); err == nil {
+		if _, err := to.AdoptPack(b[:i], id, takeAll, atOnce); err == nil {
 			t.Fatalf("the pack was cut at byte %d, and taken in", i)
 		}
 	}
-	if _, err := to.AdoptPack(b, format.Sum([]byte("another")), takeAll); err == nil {
+	if _, err := to.AdoptPack(b, format.Sum([]byte("another")), takeAll, atOnce); err == nil {
 		t.Error("a pack of another name was taken in")
 	}
 	refused := errors.New("refused")
 	if _, err := to.AdoptPack(b, id,
-		func(format.ID, format.Raw) error { return refused }); !errors.Is(err, refused) {
+		func(format.ID, format.Raw) error { return refused }, atOnce); !errors.Is(err, refused) {
 		t.Errorf("got error %v", err)
 	}
 	if _, err := to.Get(object(1, words(900, 1)).ID()); !errors.Is(err, objects.ErrNotFound) {
@@ -96,8 +98,14 @@ func TestAdoptPackRefuses(t *testing.T) {
 	}
 }
 
-// What a store has forgotten does not come back with a pack.
+// What a store has forgotten does not come back with a pack, and neither does what it forgets while
+// the pack waits for the lock.
 func TestAdoptPackForgotten(t *testing.T) {
+	t.Run("before", func(t *testing.T) { testAdoptPackForgotten(t, false) })
+	t.Run("meanwhile", func(t *testing.T) { testAdoptPackForgotten(t, true) })
+}
+
+func testAdoptPackForgotten(t *testing.T, meanwhile bool) {
 	from, _ := newStore(t, nil)
 	kept, secret := object(1, "kept"), object(2, "the secret words")
 	b, id, err := from.EncodePack(each([]format.Raw{kept, secret}), objects.Default)
@@ -105,10 +113,20 @@ func TestAdoptPackForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	to, root := newStore(t, nil)
-	if err := to.MarkGone(hold(t, root), []format.ID{secret.ID()}, now()); err != nil {
-		t.Fatal(err)
+	forget := func() {
+		if err := to.MarkGone(hold(t, root), []format.ID{secret.ID()}, now()); err != nil {
+			t.Fatal(err)
+		}
 	}
-	gone, err := to.AdoptPack(b, id, takeAll)
+	if !meanwhile {
+		forget()
+	}
+	gone, err := to.AdoptPack(b, id, takeAll, func(publish func() error) error {
+		if meanwhile {
+			forget()
+		}
+		return publish()
+	})
 	if err != nil || !slices.Equal(gone, []format.ID{secret.ID()}) {
 		t.Fatalf("gone %v, error %v", gone, err)
 	}

@@ -52,11 +52,9 @@ func hashObjects(a *app, names []string, write bool) error {
 			return err
 		}
 		if write {
-			if err := s.History.CheckForgotten(raw.Body); err != nil {
+			err := s.Store.Put(a.c, func() error { return s.History.CheckForgotten(raw.Body) }, raw)
+			if err != nil {
 				return fmt.Errorf("%q: %w", name, err)
-			}
-			if err := s.Objects.Put(raw); err != nil {
-				return err
 			}
 		}
 		if err := a.result(fields("id", raw.ID(), "file", name, "size", len(raw.Body)), "%v",

@@ -96,7 +96,7 @@ func (im *forestImporter) run(ctx context.Context) error {
 	}
 	for len(im.raws) > 0 {
 		n := min(len(im.raws), importBatch)
-		if err := im.store.Put(im.raws[:n]...); err != nil {
+		if err := im.store.Put(ctx, nil, im.raws[:n]...); err != nil {
 			return err
 		}
 		im.raws = im.raws[n:]

@@ -176,7 +176,7 @@ func (t *taking) store(ctx context.Context) error {
 	}
 	const batch = 4096
 	for list := range slices.Chunk(t.fresh, batch) {
-		if err := t.s.Store.Put(list...); err != nil {
+		if err := t.s.Store.Put(ctx, nil, list...); err != nil {
 			return err
 		}
 	}

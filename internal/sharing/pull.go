@@ -553,6 +553,8 @@ func (p *pulling) adoptPack(ctx context.Context, c content, b []byte, id format.
 			kind, o, err := fit(id, raw)
 			p.x.decoded.keep(id, kind, o)
 			return err
+		}, func(publish func() error) error {
+			return p.x.s.Store.Locked(ctx, func(*store.Tx) error { return publish() })
 		})
 		if err == nil {
 			p.one.Objects += n

@@ -43,6 +43,12 @@ func (s *Store) LockedWith(
 	_, err = s.repo.Objects.WritePackWhen(each, objects.Fast, func(publish func() error) error {
 		failed = s.Locked(ctx, func(t *Tx) error {
 			return do(t, func() error {
+				if gone, err := s.repo.Objects.Gone(ids); err != nil {
+					return err
+				} else if len(gone) > 0 { // a forget came in between
+					t.Add(raws...)
+					return t.Flush()
+				}
 				if err := publish(); err != nil {
 					return err
 				}

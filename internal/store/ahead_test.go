@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/storetest"
+	"github.com/gemini-ctx/ctx/objects"
 )
 
 // Objects that are written before the lock is taken are in the store if the transaction puts them,
@@ -62,5 +63,44 @@ func TestLockedWith(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A body that is forgotten between the writing of a pack and its turn at the lock stays forgotten,
+// and so does one that is stored without an operation.
+func TestForgottenMeanwhile(t *testing.T) {
+	ctx := context.Background()
+	s := storetest.Create(t)
+	var raws []format.Raw
+	for i := range 300 {
+		b := fmt.Appendf(nil, "secret %d", i)
+		header, err := format.EncodeBlob(format.SumBody(b, format.MediaText))
+		if err != nil {
+			t.Fatal(err)
+		}
+		raws = append(raws, format.Raw{Header: header, Body: b})
+	}
+	id := raws[7].ID()
+	err := s.Store.LockedWith(ctx, raws, func(tx *store.Tx, put func() error) error {
+		if err := tx.MarkGone([]format.ID{id}, s.Now()); err != nil {
+			return err
+		}
+		return put()
+	})
+	var gone *objects.GoneError
+	if !errors.As(err, &gone) || gone.ID != id {
+		t.Errorf("LockedWith: got %v", err)
+	}
+	if err := s.Store.Put(ctx, nil, raws[7]); !errors.As(err, &gone) {
+		t.Errorf("Put: got %v", err)
+	}
+	if raw, err := s.Objects.Get(id); err == nil && raw.Body != nil {
+		t.Errorf("the body is there: %q", raw.Body)
+	}
+	if err := s.Store.Put(ctx, nil, raws[8]); err != nil {
+		t.Error(err)
+	}
+	if raw, err := s.Objects.Get(raws[8].ID()); err != nil || string(raw.Body) != "secret 8" {
+		t.Errorf("the other body: %q, %v", raw.Body, err)
 	}
 }

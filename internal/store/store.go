@@ -99,9 +99,19 @@ func (s *Store) EndLoad(ctx context.Context) error {
 	return nil
 }
 
-// Put writes objects before an operation names them. It takes no lock: objects that nothing names
-// are garbage.
-func (s *Store) Put(raws ...format.Raw) error { return s.repo.Objects.Put(distinct(raws)...) }
+// Put writes objects before an operation names them. It takes the lock: no body comes back that a
+// forget takes away meanwhile. may, if not nil, is asked under the lock first. Errors: those of
+// objects.Store.Put and of may.
+func (s *Store) Put(ctx context.Context, may func() error, raws ...format.Raw) error {
+	return s.Locked(ctx, func(t *Tx) error {
+		if may != nil {
+			if err := may(); err != nil {
+				return err
+			}
+		}
+		return t.repo.Objects.Put(distinct(raws)...)
+	})
+}
 
 // MarkGone records that the bodies of objects are gone from a time on.
 func (t *Tx) MarkGone(ids []format.ID, at time.Time) error {
