@@ -252,16 +252,12 @@ func (a *app) openImport(file string) (source *watched, closeIt func(), err erro
 	if err != nil {
 		return nil, nil, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}
-	unpacked, end, err := catalog.Unpack(in)
-	if err == nil {
-		in, err = transcript.Text(unpacked)
-	}
+	text, packed, end, err := catalog.Text(in)
 	if err != nil {
 		closeFile()
 		return nil, nil, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}
-	source = &watched{c: a.c, from: in}
-	source.packed, _ = unpacked.(*transcript.UpToCut)
+	source = &watched{c: a.c, from: text, packed: packed}
 	return source, func() {
 		end()
 		closeFile()

@@ -168,12 +168,21 @@ func importWhole(
 	if path != "" {
 		name = row.NameOf(path)
 	}
+	text, packed, end, err := catalog.Text(in)
+	if err != nil {
+		return copied{whole: true}, nil, err
+	}
+	defer end()
 	read := func(emit func(transcript.Step) error) (transcript.Stats, error) {
 		emit = row.WithBeside(path, emit)
-		if row.ReadOn != nil {
+		if row.ReadOn != nil && text == in {
 			return row.ReadOn(name, in, m, emit)
 		}
-		return row.Read(name, in, emit)
+		stats, err := row.Read(name, text, emit) // it has no place to go on from
+		if packed != nil {
+			packed.CountIn(&stats)
+		}
+		return stats, err
 	}
 	out, err := s.Exchange.ImportTranscript(ctx, read, "")
 	if err == nil {

@@ -1,11 +1,15 @@
 package hooks
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/gemini-ctx/ctx/internal/conversation"
 )
@@ -88,4 +92,44 @@ func TestCatchUpAfterAnother(t *testing.T) {
 	}
 	appendTo(t, path, turns(9, 10))
 	catch(true)
+}
+
+// TestCatchUpText reads a transcript as an import does, however its text is written, and reads it
+// again when it has grown.
+func TestCatchUpText(t *testing.T) {
+	wide := func(order binary.AppendByteOrder) func(string) string {
+		return func(text string) string {
+			var b []byte
+			for _, unit := range utf16.Encode([]rune("\ufeff" + text)) {
+				b = order.AppendUint16(b, unit)
+			}
+			return string(b)
+		}
+	}
+	for name, as := range map[string]func(string) string{
+		"plain":        func(text string) string { return text },
+		"a mark":       func(text string) string { return "\ufeff" + text },
+		"UTF-16LE":     wide(binary.LittleEndian),
+		"UTF-16BE":     wide(binary.BigEndian),
+		"gzip":         zipped,
+		"gzip, UTF-16": func(text string) string { return zipped(wide(binary.LittleEndian)(text)) },
+	} {
+		s, path := newStore(t), filepath.Join(t.TempDir(), "s.jsonl")
+		for _, step := range []struct{ end, new int }{{3, 3}, {5, 2}, {5, 0}} {
+			write(t, path, as(turns(0, step.end)))
+			got, err := catchUp(t.Context(), s, "claude-code", path, true)
+			if err != nil || got.new != step.new || got.session != "s" || len(got.skipped) > 0 {
+				t.Errorf("%s, %d messages: %d new, session %q, skipped %v, error %v", name, step.end,
+					got.new, got.session, got.skipped, err)
+			}
+		}
+	}
+}
+
+func zipped(text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(text)) // a buffer takes all
+	_ = z.Close()
+	return b.String()
 }

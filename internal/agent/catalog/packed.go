@@ -74,6 +74,18 @@ func Unpack(r io.Reader) (in io.Reader, end func(), err error) {
 	return r, func() {}, nil
 }
 
+// Text returns the UTF-8 text of a transcript, which may be packed, or UTF-16. It is r itself if r
+// can seek and is UTF-8 already. packed is nil if nothing is packed; a caller has it count what is
+// cut off, and calls end after it has read.
+func Text(r io.Reader) (text io.Reader, packed *transcript.UpToCut, end func(), err error) {
+	in, end, err := Unpack(r)
+	if err == nil {
+		packed, _ = in.(*transcript.UpToCut)
+		text, err = transcript.Text(in)
+	}
+	return text, packed, end, err
+}
+
 // Plain returns the name that a file has without the ending of what it is packed with. A file that
 // has none keeps its name.
 func Plain(name string) string {
