@@ -216,14 +216,12 @@ func (o *compactOptions) tell(
 
 // inUnit writes two numbers in the unit that fits the larger: "9.3 M" and "0.3 M".
 func inUnit(large, small int64) (string, string) {
-	unit, name := 1.0, ""
+	unit, name := 1e6, " M"
 	switch {
-	case large >= 1_000_000:
-		unit, name = 1e6, " M"
-	case large >= 10_000:
-		unit, name = 1e3, " k"
-	default:
+	case large < 10_000:
 		return grouped(large), grouped(small)
+	case large < 1_000_000:
+		unit, name = 1e3, " k"
 	}
 	return fmt.Sprintf("%.1f%s", float64(large)/unit, name),
 		fmt.Sprintf("%.1f%s", float64(small)/unit, name)

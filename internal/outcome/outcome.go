@@ -71,16 +71,14 @@ func How(words string, sessions []Session) []Command {
 					c = &Command{has: make([]float64, len(asked))}
 					by[text], all = c, append(all, c)
 				}
-				c.Runs++
-				switch {
-				case f.State == digest.Failed:
+				if c.Runs++; f.State == digest.Failed {
 					c.Failed++
-				default:
-					c.Session, c.Run = s, f
-					c.add(asked, f.Text, ownWeight)
-					c.add(asked, before, beforeWeight)
-					c.add(asked, wanted, wantedWeight)
+					continue
 				}
+				c.Session, c.Run = s, f
+				c.add(asked, f.Text, ownWeight)
+				c.add(asked, before, beforeWeight)
+				c.add(asked, wanted, wantedWeight)
 			}
 		}
 	}

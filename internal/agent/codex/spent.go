@@ -1,8 +1,6 @@
 package codex
 
 import (
-	"fmt"
-
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -18,7 +16,7 @@ func Spent(of jsonvalue.Object) []transcript.Spent {
 			return nil
 		}
 		cached := min(u.Number("cached_input_tokens"), u.Number("input_tokens"))
-		return []transcript.Spent{{Call: fmt.Sprintf("%s", info["total_token_usage"]),
+		return []transcript.Spent{{Call: string(info["total_token_usage"]),
 			Input:     u.Number("input_tokens") - cached,
 			CacheRead: cached, Output: u.Number("output_tokens")}}
 	})
