@@ -18,6 +18,7 @@ import (
 // The words that an acting server reads and says.
 const (
 	runTool  = "RUNTOOL"  // in a prompt: the model asks for one shell command first
+	runCheck = "RUNCHECK" // in a prompt with runTool: the command is checkCall
 	holdTurn = "HOLDTURN" // in a prompt: the last answer of the turn waits for release
 	fullTurn = "FULLTURN" // in a prompt: the model says that its window is full
 	askOther = "ASKOTHER" // in a prompt: the model has a subagent do its task first
@@ -26,9 +27,11 @@ const (
 	noteFile = "note.txt"
 	noteText = "lighthouse-42" // only the file has it
 	toolCall = "cat " + noteFile
-	tricky   = "é ✓ <b>&amp;</b> \"x\" \\ `y` 'z' $HOME %d\n\n  indented\tby two"
-	saidTag  = "live-" // in a prompt: the server keeps its words
-	inShort  = "In short: the pump was looked for."
+	// checkCall is a command that a client of Anthropic's language runs.
+	checkCall = "./check.sh"
+	tricky    = "é ✓ <b>&amp;</b> \"x\" \\ `y` 'z' $HOME %d\n\n  indented\tby two"
+	saidTag   = "live-" // in a prompt: the server keeps its words
+	inShort   = "In short: the pump was looked for."
 )
 
 // full is the number of tokens at which a client has to make its conversation shorter.
@@ -108,6 +111,7 @@ func (s *actingServer) lastWith(text string) string {
 type turn struct {
 	number int
 	call   bool
+	check  bool // the call is checkCall
 	task   bool // the call is one of a subagent
 	text   string
 	hold   bool
@@ -208,6 +212,7 @@ func (s *actingServer) next(body, list, result, tool string) turn {
 		return t
 	}
 	t.call = strings.Contains(prompt, runTool) && !strings.Contains(last, result) && offered
+	t.check = strings.Contains(prompt, runCheck)
 	own := strings.Contains(prompt, ownTask)
 	t.task = offered && !own && strings.Contains(prompt, askOther) &&
 		!strings.Contains(last, result)
@@ -319,12 +324,15 @@ func blocks(raw json.RawMessage) (texts []string) {
 
 func (s *actingServer) anthropic(w http.ResponseWriter, t turn, body string) {
 	content := []any{map[string]any{"type": "text", "text": t.text}}
-	stop := "end_turn"
+	stop, command := "end_turn", toolCall
+	if t.check {
+		command = checkCall
+	}
 	if t.call {
 		stop = "tool_use"
 		content = append(content, map[string]any{"type": "tool_use",
 			"id": fmt.Sprintf("toolu_%d", t.number), "name": "Bash",
-			"input": map[string]string{"command": toolCall, "description": "Read the note"}})
+			"input": map[string]string{"command": command, "description": "Read the note"}})
 	}
 	if t.task {
 		stop = "tool_use"
