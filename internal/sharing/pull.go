@@ -541,32 +541,59 @@ func (p *pulling) adoptFile(ctx context.Context, c content, f share.File) error 
 }
 
 // adoptPack stores the objects of a pack. Those that lack their body because the store has
-// forgotten it are recorded as forgotten first, in an operation of their own.
+// forgotten it are recorded as forgotten first, in an operation of their own. So are those that
+// were made of words that are forgotten here: if another process forgets some meanwhile, the pack
+// is looked at again before its objects get their names.
 func (p *pulling) adoptPack(ctx context.Context, c content, b []byte, id format.ID) error {
-	if err := p.keepOut(ctx, b, id); err != nil {
-		return err
-	}
-	adopt := func() error {
-		n := 0
-		_, err := p.x.s.Objects.AdoptPack(b, id, func(id format.ID, raw format.Raw) error {
-			n++
-			kind, o, err := fit(id, raw)
-			p.x.decoded.keep(id, kind, o)
+	absent := false
+	for try := 1; ; try++ {
+		before, _, err := p.x.s.Objects.ForgetFiles()
+		if err != nil {
 			return err
-		}, func(publish func() error) error {
-			return p.x.s.Store.Locked(ctx, func(*store.Tx) error { return publish() })
+		}
+		noted, err := p.keepOut(ctx, b, id)
+		if err != nil {
+			return err
+		}
+		if noted == 0 {
+			err = p.adoptAs(ctx, b, id, before)
+		}
+		switch {
+		case noted > 0, errors.Is(err, history.ErrStale) && try < pullTries:
+		case errors.Is(err, objects.ErrNoBody) && !absent:
+			absent = true
+			if err := p.noteAbsent(ctx, c, b, id); err != nil {
+				return err
+			}
+		default:
+			return err
+		}
+	}
+}
+
+// adoptAs stores the objects of a pack. ErrStale says that something was forgotten here since some
+// operations.
+func (p *pulling) adoptAs(ctx context.Context, b []byte, id format.ID, before []uint64) error {
+	n := 0
+	_, err := p.x.s.Objects.AdoptPack(b, id, func(id format.ID, raw format.Raw) error {
+		n++
+		kind, o, err := fit(id, raw)
+		p.x.decoded.keep(id, kind, o)
+		return err
+	}, func(publish func() error) error {
+		return p.x.s.Store.Locked(ctx, func(*store.Tx) error {
+			now, _, err := p.x.s.Objects.ForgetFiles()
+			switch {
+			case err != nil:
+				return err
+			case !slices.Equal(now, before):
+				return fmt.Errorf("%w: something was forgotten meanwhile", history.ErrStale)
+			}
+			return publish()
 		})
-		if err == nil {
-			p.one.Objects += n
-		}
-		return err
-	}
-	err := adopt()
-	if errors.Is(err, objects.ErrNoBody) {
-		if err := p.noteAbsent(ctx, c, b, id); err != nil {
-			return err
-		}
-		err = adopt()
+	})
+	if err == nil {
+		p.one.Objects += n
 	}
 	return err
 }

@@ -15,18 +15,17 @@ import (
 
 // keepOut records as forgotten what a pack brings that its store has made of words which were
 // forgotten here. So their bodies are not taken in. The store may not have been told yet, and what
-// was forgotten does not come back in what is made of it.
-func (p *pulling) keepOut(ctx context.Context, b []byte, id format.ID) error {
+// was forgotten does not come back in what is made of it. It returns how many it recorded.
+func (p *pulling) keepOut(ctx context.Context, b []byte, id format.ID) (int, error) {
 	gone, err := p.x.forgottenHere()
 	if err != nil || len(gone) == 0 {
-		return err
+		return 0, err
 	}
 	m := p.x.remadeOf(gone)
 	if err := m.read(b, id); err != nil {
-		return err
+		return 0, err
 	}
-	_, err = m.note(ctx)
-	return err
+	return m.note(ctx)
 }
 
 // forgetRemade is keepOut for this store's own packs on the remote. They may have summaries that gc
