@@ -20,6 +20,15 @@ type Raw struct {
 // ID returns the object's id.
 func (r Raw) ID() ID { return Sum(r.Header) }
 
+// Text returns the body without the nonce that some kinds begin with (see HasNonce); nil where there
+// is no body. It works for all kinds and versions, as HeaderBody does.
+func (r Raw) Text() []byte {
+	if kind, _, err := HeaderKind(r.Header); err != nil || !HasNonce(kind) {
+		return r.Body
+	}
+	return r.Body[min(NonceLen, len(r.Body)):]
+}
+
 // NonceLen is the number of nonce bytes before the text in a stored body (see HasNonce). 16 random
 // bytes keep anybody from guessing a short secret from the digest of its body.
 const NonceLen = 16

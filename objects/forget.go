@@ -267,10 +267,11 @@ func (s *Store) contentsOf(
 }
 
 // Remains looks at everything under objects/, whatever its name, and returns the files in which a
-// body with one of the digests is left, or a header or a body for which holds is true; packs are
-// unpacked for it. What cannot be read is told to bad.
+// body with one of the digests is left, or an object for which holds is true; packs are unpacked
+// for it. Of a file that is no object, holds is given all as a header. What cannot be read is told
+// to bad.
 func (s *Store) Remains(
-	digests map[[sha256.Size]byte]bool, holds func([]byte) bool,
+	digests map[[sha256.Size]byte]bool, holds func(format.Raw) bool,
 	bad func(path string, err error) error,
 ) (paths []string, err error) {
 	err = filepath.WalkDir(s.objectsDir(), func(path string, d fs.DirEntry, err error) error {
@@ -298,17 +299,17 @@ func (s *Store) Remains(
 }
 
 func (s *Store) remainsInPack(
-	path string, digests map[[sha256.Size]byte]bool, holds func([]byte) bool,
+	path string, digests map[[sha256.Size]byte]bool, holds func(format.Raw) bool,
 ) (left bool, err error) {
 	err = s.walkPack(path, func(r packs.Object) {
-		left = left || holds(r.Header) ||
-			r.Body != nil && (digests[sha256.Sum256(r.Body)] || holds(r.Body))
+		left = left || r.Body != nil && digests[sha256.Sum256(r.Body)] ||
+			holds(format.Raw{Header: r.Header, Body: r.Body})
 	})
 	return left, err
 }
 
 func remainsInFile(
-	path string, digests map[[sha256.Size]byte]bool, holds func([]byte) bool,
+	path string, digests map[[sha256.Size]byte]bool, holds func(format.Raw) bool,
 ) (bool, error) {
 	b, err := durable.ReadAtMost(path, maxIndexRead)
 	if errors.Is(err, durable.ErrTooLarge) {
@@ -317,8 +318,12 @@ func remainsInFile(
 	if err != nil {
 		return false, err
 	}
-	header, body, whole := bytes.Cut(b, []byte("\n\n"))
-	return holds(header) || whole && (digests[sha256.Sum256(body)] || holds(body)), nil
+	end := bytes.Index(b, []byte("\n\n"))
+	if end < 0 {
+		return holds(format.Raw{Header: b}), nil
+	}
+	header, body := b[:end+1], b[end+2:]
+	return digests[sha256.Sum256(body)] || holds(format.Raw{Header: header, Body: body}), nil
 }
 
 // maxIndexRead bounds what is read of a file that is no pack: the largest loose file.

@@ -149,13 +149,10 @@ func readContent(s *session.Store, id format.ID) (content, error) {
 	case err != nil && !errors.As(err, &gone):
 		return content{}, err
 	}
-	c := content{id: id, header: raw.Header, body: raw.Body, bytes: raw.Header, gone: gone != nil}
+	c := content{id: id, header: raw.Header, body: raw.Text(), bytes: raw.Header, gone: gone != nil}
 	var kindErr error
 	if c.kind, _, kindErr = format.HeaderKind(raw.Header); kindErr != nil {
 		return c, kindErr
-	}
-	if format.HasNonce(c.kind) {
-		c.body = c.body[min(format.NonceLen, len(c.body)):]
 	}
 	if raw.Body != nil {
 		c.bytes = append(append(append([]byte(nil), raw.Header...), '\n'), c.body...)

@@ -99,7 +99,7 @@ func (s *Reader) entryParts(id format.ID) (*Shown, error) {
 			return nil, err
 		}
 	case e.Body != nil:
-		text := raw.Body[min(format.NonceLen, len(raw.Body)):]
+		text := raw.Text()
 		switch e.Body.Media {
 		case format.MediaParts:
 			shown.Parts = text
@@ -160,7 +160,7 @@ func (s *Reader) Text(id format.ID) (header, text []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return raw.Header, raw.Body[min(format.NonceLen, len(raw.Body)):], nil
+	return raw.Header, raw.Text(), nil
 }
 
 // EpochObject reads an epoch object and, of an update, its text. Where the text was forgotten it

@@ -91,7 +91,7 @@ func (w *Traces) TraceEntry(f *format.Forgotten, id format.ID) error {
 		}
 		f.Sources = append(f.Sources, source)
 	}
-	for _, form := range formsOf(raw.Body[min(format.NonceLen, len(raw.Body)):], body.Media) {
+	for _, form := range formsOf(raw.Text(), body.Media) {
 		trace, err := w.Trace(form)
 		if err != nil {
 			return err
@@ -218,13 +218,15 @@ func (w *Traces) InFile(path string) (bool, error) {
 // InBytes reports whether b holds what was forgotten.
 func (w *Traces) InBytes(b []byte) bool { return w.within(w.texts, b) || w.within(w.Phrases, b) }
 
-// InRecord reports whether a phrase stands in a stored header or body, or in a decoded name of a
-// header.
-func (w *Traces) InRecord(b []byte) bool {
-	if len(w.Phrases) == 0 {
-		return false
-	}
-	if w.InAny(w.Phrases, skipNonce(b)) {
+// InRecord reports whether a phrase stands in a stored header, in the text of a stored body, or in a
+// decoded name of either. A nonce is no text: with the first letters of the text behind it, it can
+// be the phrase by chance.
+func (w *Traces) InRecord(r format.Raw) bool {
+	return len(w.Phrases) > 0 && (w.inNamed(r.Header) || w.inNamed(r.Text()))
+}
+
+func (w *Traces) inNamed(b []byte) bool {
+	if w.InAny(w.Phrases, b) {
 		return true
 	}
 	if !bytes.Contains(b, []byte{'%'}) {
@@ -237,16 +239,6 @@ func (w *Traces) InRecord(b []byte) bool {
 		}
 	}
 	return false
-}
-
-// skipNonce leaves what is looked at as JSON where it is JSON: of most bodies the nonce comes
-// first. Of those that have none nothing is lost but what inAny would find in their first bytes by
-// unescaping.
-func skipNonce(b []byte) []byte {
-	if len(b) > format.NonceLen && (b[format.NonceLen] == '[' || b[format.NonceLen] == '{') {
-		return b[format.NonceLen:]
-	}
-	return b
 }
 
 // formsOf are the forms in which a message is known again: as it is stored, and its words.

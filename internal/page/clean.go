@@ -130,14 +130,7 @@ func (c *cleaner) passes(id format.ID, raw format.Raw) (bool, error) {
 	if err != nil || !named {
 		return err == nil, err
 	}
-	kind, _, err := format.HeaderKind(raw.Header)
-	if err != nil {
-		return false, err
-	}
-	text := raw.Body
-	if format.HasNonce(kind) {
-		text = text[min(format.NonceLen, len(text)):]
-	}
+	text := raw.Text()
 	var found []sanitize.Finding
 	switch {
 	case strings.Contains(body.Media, "json"):

@@ -142,10 +142,7 @@ func (t *taking) mayCome(
 	if err != nil || !ok {
 		return false, nil // what the rules cannot read does not come in
 	}
-	text := raw.Body
-	if e != nil {
-		text = text[min(format.NonceLen, len(text)):]
-	}
+	text := raw.Text()
 	if _, found, broken := controls.Strip(text, nil); found+broken > 0 {
 		return false, nil
 	}

@@ -659,10 +659,7 @@ func fit(id format.ID, raw format.Raw) (format.ObjectKind, format.Object, error)
 	if err != nil || !named || raw.Body == nil {
 		return kind, o, err
 	}
-	text := raw.Body
-	if format.HasNonce(kind.String()) {
-		text = text[min(format.NonceLen, len(text)):]
-	}
+	text := raw.Text()
 	if !strings.HasPrefix(body.Media, "text/") && !strings.Contains(body.Media, "json") {
 		return kind, o, nil
 	}

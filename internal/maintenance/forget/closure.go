@@ -108,11 +108,7 @@ func (c *selection) body(id format.ID) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	}
-	kind, _, err := format.HeaderKind(raw.Header)
-	if err == nil && format.HasNonce(kind) {
-		return raw.Body[min(format.NonceLen, len(raw.Body)):], nil
-	}
-	return raw.Body, err
+	return raw.Text(), nil
 }
 
 // closeEdits selects the masks and replacements of selected entries.

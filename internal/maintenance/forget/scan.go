@@ -143,9 +143,5 @@ func storedText(raw format.Raw) (kind, media string, text []byte, err error) {
 	if err != nil {
 		return "", "", nil, err
 	}
-	text = raw.Body
-	if format.HasNonce(kind) {
-		text = text[min(format.NonceLen, len(text)):]
-	}
-	return kind, body.Media, text, nil
+	return kind, body.Media, raw.Text(), nil
 }

@@ -95,17 +95,21 @@ var topics = []string{
 
 func Chatter(r *rand.Rand) string { return fmt.Sprintf(topics[r.IntN(len(topics))], r.IntN(10000)) }
 
-func Say(t testing.TB, s *session.Store, name string, texts ...string) {
+func Say(
+	t testing.TB, s *session.Store, name string, texts ...string,
+) (done []conversation.Appended) {
 	t.Helper()
 	var batch []conversation.Message
 	for i, text := range texts {
 		batch = append(batch,
 			conversation.Message{Role: []string{"user", "model"}[i%2], Text: text})
 	}
-	if _, _, err := s.Conversation.Append(context.Background(), name, history.MainBranch, batch,
-		conversation.AppendOptions{NoGraduation: len(texts) > 1}); err != nil {
+	done, _, err := s.Conversation.Append(context.Background(), name, history.MainBranch, batch,
+		conversation.AppendOptions{NoGraduation: len(texts) > 1})
+	if err != nil {
 		t.Fatal(err)
 	}
+	return done
 }
 
 // Live does n random things to a store's sessions.
