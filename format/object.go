@@ -20,8 +20,8 @@ type Raw struct {
 // ID returns the object's id.
 func (r Raw) ID() ID { return Sum(r.Header) }
 
-// Text returns the body without the nonce that some kinds begin with (see HasNonce); nil where there
-// is no body. It works for all kinds and versions, as HeaderBody does.
+// Text returns the body without the nonce that some kinds begin with (see HasNonce); nil where
+// there is no body. It works for all kinds and versions, as HeaderBody does.
 func (r Raw) Text() []byte {
 	if kind, _, err := HeaderKind(r.Header); err != nil || !HasNonce(kind) {
 		return r.Body

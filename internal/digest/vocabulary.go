@@ -31,7 +31,7 @@ const (
 
 // vocabulary maps the names of tools to deeds, one group per agent. Names are compared without
 // case, hyphens and underscores, so each name is listed once. Sources: Claude Code 2.1, Codex
-// 0.169, Gemini CLI 0.61 and opencode 1.18, as their transcripts name the tools.
+// 0.169, Gemini CLI 0.61, opencode 1.18 and Cline 3, as their transcripts name the tools.
 func vocabulary() map[string]deed {
 	return map[string]deed{
 		// Claude Code
@@ -57,6 +57,12 @@ func vocabulary() map[string]deed {
 		"writetodos": setTodos, "askuser": askUser,
 		// opencode
 		"list": listFiles, "patch": applyPatch, "todoread": waitFor, "question": askUser,
+		// Cline, Roo Code and Kilo Code
+		"executecommand": runCommand, "writetofile": writeFile, "replaceinfile": editFile,
+		"applydiff": editFile, "searchfiles": searchText, "askfollowupquestion": askUser,
+		"usesubagents": delegate, "newtask": delegate, "updatetodolist": setTodos,
+		"listcodedefinitionnames": searchText, "attemptcompletion": waitFor,
+		"planmoderespond": waitFor,
 	}
 }
 
@@ -93,8 +99,8 @@ var (
 		"filename", "file", "target_file", "dir_path", "paths", "include"}
 	commandNames = []string{"command", "cmd", "script"}
 	patternNames = []string{"pattern", "query", "regex", "q", "search"}
-	oldNames     = []string{"old_string", "oldString", "old_str", "old_text"}
-	newNames     = []string{"new_string", "newString", "new_str", "new_text"}
+	oldNames     = []string{"old_string", "oldString", "old_str", "old_text", "oldText"}
+	newNames     = []string{"new_string", "newString", "new_str", "new_text", "newText"}
 	contentNames = []string{"content", "contents", "file_text", "text"}
 	patchNames   = []string{"input", "patch", "patchText", "diff"}
 	urlNames     = []string{"url", "uri", "link"}

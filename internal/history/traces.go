@@ -218,9 +218,9 @@ func (w *Traces) InFile(path string) (bool, error) {
 // InBytes reports whether b holds what was forgotten.
 func (w *Traces) InBytes(b []byte) bool { return w.within(w.texts, b) || w.within(w.Phrases, b) }
 
-// InRecord reports whether a phrase stands in a stored header, in the text of a stored body, or in a
-// decoded name of either. A nonce is no text: with the first letters of the text behind it, it can
-// be the phrase by chance.
+// InRecord reports whether a phrase stands in a stored header, in the text of a stored body, or in
+// a decoded name of either. A nonce is no text: with the first letters of the text behind it, it
+// can be the phrase by chance.
 func (w *Traces) InRecord(r format.Raw) bool {
 	return len(w.Phrases) > 0 && (w.inNamed(r.Header) || w.inNamed(r.Text()))
 }

@@ -29,6 +29,8 @@ var agents = []struct {
 	{"opencode", []Shape{Plain}, writeOpencode},
 	{"copilot", []Shape{Plain, Torn}, writeCopilot},
 	{"droid", []Shape{Plain, Torn}, writeDroid},
+	{"pi", []Shape{Plain, Torn}, writePi},
+	{"cline", []Shape{Plain}, writeCline},
 }
 
 // finish writes records, torn if the session is: then the last one, which says the last text, is
@@ -288,4 +290,63 @@ func writeDroid(h *Home, s *Session, _ []*Session) error {
 	}
 	return finish(s, filepath.Join(h.Dir, ".factory", "sessions", slug(s.Cwd), s.ID+".jsonl"),
 		records)
+}
+
+func writePi(h *Home, s *Session, _ []*Session) error {
+	records := []object{{"type": "session", "version": 3, "id": s.ID, "timestamp": s.at(0),
+		"cwd": s.Cwd}}
+	var last any
+	add := func(id string, message object) {
+		records = append(records, object{"type": "message", "id": id, "parentId": last,
+			"timestamp": s.at(len(records)), "message": message})
+		last = id
+	}
+	text := func(s string) []object { return []object{{"type": "text", "text": s}} }
+	for _, said := range s.Said {
+		switch said.Who {
+		case Person:
+			add(said.id, object{"role": "user", "content": said.Text})
+		case Tool:
+			add(beside(said.id, 'a'), object{"role": "assistant", "content": []object{{
+				"type": "toolCall", "id": "t" + said.id, "name": "bash",
+				"arguments": object{"command": "count"}}}})
+			add(said.id, object{"role": "toolResult", "toolCallId": "t" + said.id,
+				"toolName": "bash", "content": text(said.Text), "isError": false})
+		case Model:
+			add(said.id, object{"role": "assistant", "content": text(said.Text)})
+		}
+	}
+	return finish(s, filepath.Join(h.Dir, ".pi", "agent", "sessions", "-"+slug(s.Cwd)+"--",
+		s.start.Format("2006-01-02T15-04-05")+"_"+s.ID+".jsonl"), records)
+}
+
+func writeCline(h *Home, s *Session, _ []*Session) error {
+	var list []object
+	add := func(role string, blocks ...object) {
+		if role == "user" {
+			blocks = append(blocks, object{"type": "text", "text": "<environment_details>\n" +
+				"# Current Working Directory (" + s.Cwd + ") Files\nlamps.txt\n</environment_details>"})
+		}
+		list = append(list, object{"role": role, "content": blocks,
+			"ts": s.start.UnixMilli() + int64(len(list))*7000})
+	}
+	for _, said := range s.Said {
+		switch said.Who {
+		case Person:
+			add("user", object{"type": "text", "text": "<task>\n" + said.Text + "\n</task>"})
+		case Tool:
+			add("assistant", object{"type": "tool_use", "id": "t" + said.id,
+				"name": "execute_command", "input": object{"command": "count"}})
+			add("user", object{"type": "text",
+				"text": "[execute_command for 'count'] Result:\n" + said.Text})
+		case Model:
+			add("assistant", object{"type": "text", "text": said.Text})
+		}
+	}
+	b, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	return s.store(filepath.Join(h.Dir, ".config", "Code", "User", "globalStorage",
+		"saoudrizwan.claude-dev", "tasks", s.ID, "api_conversation_history.json"), b)
 }

@@ -12,12 +12,14 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
 	"github.com/gemini-ctx/ctx/internal/agent/antigravity"
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
+	"github.com/gemini-ctx/ctx/internal/agent/cline"
 	"github.com/gemini-ctx/ctx/internal/agent/codex"
 	"github.com/gemini-ctx/ctx/internal/agent/copilot"
 	"github.com/gemini-ctx/ctx/internal/agent/cursor"
 	"github.com/gemini-ctx/ctx/internal/agent/droid"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/opencode"
+	"github.com/gemini-ctx/ctx/internal/agent/pi"
 	"github.com/gemini-ctx/ctx/internal/agent/plain"
 	"github.com/gemini-ctx/ctx/internal/agent/qwen"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -32,6 +34,7 @@ type Agent struct {
 	Title   string // for people: "Claude Code"
 	Example string // a pattern of files that Read takes
 	About   string // more help for the import
+	Page    string // of docs/agents, where it is not that of Name
 	// Short says that the JSON document of an import has unknown_rewinds, and none of agent,
 	// changed, returned and kept.
 	Short bool
@@ -267,6 +270,74 @@ var agents = [...]Agent{
 		Root:     func(e Env) string { return e.under("FACTORY_HOME_OVERRIDE", "", ".factory") },
 		Sessions: sessionsOfDroid,
 		Began:    begunInDroid,
+	},
+	{
+		Name: "pi", Source: pi.Agent, Title: "Pi", Untested: true,
+		Example:  "~/.pi/agent/sessions/*/*.jsonl",
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Spent:    pi.Spent,
+		Read:     pi.Read,
+		Program:  "pi",
+		Root:     func(e Env) string { return e.under("PI_CODING_AGENT_DIR", ".pi/agent", "") },
+		Sessions: sessionsOfPi,
+		Began:    begunInPi,
+	},
+	{
+		Name: "openclaw", Source: pi.OpenClawAgent, Title: "OpenClaw", Page: "pi", Untested: true,
+		Example:  "~/.openclaw/agents/*/sessions/*.jsonl",
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Spent:    pi.Spent,
+		Read:     pi.ReadOpenClaw,
+		Program:  "openclaw",
+		Root:     func(e Env) string { return e.under("OPENCLAW_STATE_DIR", ".openclaw", "") },
+		Sessions: sessionsOfOpenClaw,
+		Began:    begunInPi,
+	},
+	{
+		Name: "cline", Source: cline.Agent, Title: "Cline", Untested: true,
+		Example: "TASK/api_conversation_history.json",
+		Traits:  Traits{Keeps: true, ByWords: true},
+		Read: func(name string, r io.Reader, e emit) (transcript.Stats, error) {
+			return cline.Read(cline.Agent, name, r, e)
+		},
+		Spent: cline.Spent,
+		Named: nameOfTask,
+		Root:  func(e Env) string { return e.Home },
+		Sessions: func(root string, only func(file string) bool) []Begun {
+			return tasksIn(root, "saoudrizwan.claude-dev", only)
+		},
+		Began: begunInTask,
+	},
+	{
+		Name: "roo-code", Source: cline.RooAgent, Title: "Roo Code", Page: "cline", Untested: true,
+		Example: "TASK/api_conversation_history.json",
+		Traits:  Traits{Keeps: true, ByWords: true},
+		Read: func(name string, r io.Reader, e emit) (transcript.Stats, error) {
+			return cline.Read(cline.RooAgent, name, r, e)
+		},
+		Spent: cline.Spent,
+		Named: nameOfTask,
+		Root:  func(e Env) string { return e.Home },
+		Sessions: func(root string, only func(file string) bool) []Begun {
+			return tasksIn(root, "rooveterinaryinc.roo-cline", only)
+		},
+		Began: begunInTask,
+	},
+	{
+		Name: "kilo-code", Source: cline.KiloAgent, Title: "Kilo Code", Page: "cline",
+		Untested: true,
+		Example:  "TASK/api_conversation_history.json",
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Read: func(name string, r io.Reader, e emit) (transcript.Stats, error) {
+			return cline.Read(cline.KiloAgent, name, r, e)
+		},
+		Spent: cline.Spent,
+		Named: nameOfTask,
+		Root:  func(e Env) string { return e.Home },
+		Sessions: func(root string, only func(file string) bool) []Begun {
+			return tasksIn(root, "kilocode.kilo-code", only)
+		},
+		Began: begunInTask,
 	},
 	{
 		Name: "jsonl", Source: plain.Agent, Title: "any program, as JSON lines",

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"fmt"
 	"math/rand/v2"
@@ -35,7 +36,7 @@ func packages(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile(`(?m)^\s*(?:const )?Agent\s*=\s*"([^"]+)"`)
+	named := regexp.MustCompile(`(?m)^\s*(?:const )?\w*Agent\s*=\s*"([^"]+)"`)
 	found := map[string]string{}
 	for _, file := range files {
 		for _, m := range named.FindAllStringSubmatch(read(t, file), -1) {
@@ -71,8 +72,9 @@ func TestRowsAreComplete(t *testing.T) {
 			t.Errorf("%s: no package of %q", a.Name, a.Source)
 		}
 		delete(found, a.Source)
-		read(t, "../../../docs/agents/"+a.Name+".md")
-		if !strings.Contains(index, "("+a.Name+".md)") {
+		page := cmp.Or(a.Page, a.Name)
+		read(t, "../../../docs/agents/"+page+".md")
+		if !strings.Contains(index, "("+page+".md)") {
 			t.Errorf("%s: docs/agents/README.md does not link its page", a.Name)
 		}
 		commands := []string{"ctx import " + a.Name + " "}

@@ -35,6 +35,11 @@ func TestSpent(t *testing.T) {
 			`"reasoning":3,"cache":{"read":4,"write":5}}}}`, []transcript.Spent{{Call: "msg_1",
 			Model: "big-1", Input: 1, Output: 5, CacheRead: 4, CacheWrite: 5}}},
 		{"opencode", `{"part":{"tokens":{"input":1}}}`, nil},
+		{"pi", `{"message":{"usage":{"input":1,"output":2,"cacheRead":3,"cacheWrite":4}}}`,
+			[]transcript.Spent{{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4}}},
+		{"openclaw", `{"message":{"stopReason":"stop"}}`, nil},
+		{"cline", `{"metrics":{"tokens":{"prompt":7,"completion":2,"cached":5}}}`,
+			[]transcript.Spent{{Input: 7, Output: 2, CacheRead: 5}}},
 		{"qwen", `{"usageMetadata":{"promptTokenCount":10,"cachedContentTokenCount":4,` +
 			`"candidatesTokenCount":3,"thoughtsTokenCount":2}}`,
 			[]transcript.Spent{{Input: 6, CacheRead: 4, Output: 5}}},

@@ -16,7 +16,7 @@ import (
 
 // Stranger is an agent that leaves sessions in known places, and whose sessions no reader takes.
 type Stranger struct {
-	Title string // for people: "Pi"
+	Title string // for people: "Zed"
 	// Homes are directories below the home directory, with slashes, and Files patterns of sessions
 	// below each. Own are patterns below a project.
 	Homes, Files []string
@@ -38,15 +38,9 @@ func inCode(below string) (dirs []string) {
 
 // strangers returns the rows. The places are those that the agents' own documents name.
 func strangers() []Stranger {
-	task := []string{"tasks/*/api_conversation_history.json"}
 	return []Stranger{
-		{Title: "Pi", Homes: []string{".pi"}, Files: []string{"agent/sessions/*/*.jsonl"}},
-		{Title: "OpenClaw", Homes: []string{".openclaw"}, Files: []string{"agents/*/sessions/*.jsonl"}},
 		{Title: "Continue", Homes: []string{".continue"}, Files: []string{"sessions/*-*.json"}},
 		{Title: "Cline", Homes: []string{".cline"}, Files: []string{"data/sessions/*/*.messages.json"}},
-		{Title: "Cline", Homes: inCode("globalStorage/saoudrizwan.claude-dev"), Files: task},
-		{Title: "Roo Code", Homes: inCode("globalStorage/rooveterinaryinc.roo-cline"), Files: task},
-		{Title: "Kilo Code", Homes: inCode("globalStorage/kilocode.kilo-code"), Files: task},
 		{Title: "Copilot in VS Code", Homes: inCode("workspaceStorage"),
 			Files: []string{"*/chatSessions/*.json", "*/chatSessions/*.jsonl"}},
 		{Title: "Kiro", Homes: []string{".kiro"},

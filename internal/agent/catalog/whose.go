@@ -3,10 +3,12 @@ package catalog
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"slices"
 
+	"github.com/gemini-ctx/ctx/internal/agent/cline"
 	"github.com/gemini-ctx/ctx/internal/agent/plain"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -42,6 +44,9 @@ var marks = [...]mark{
 	}},
 	{"droid", func(o jsonvalue.Object) bool {
 		return o.Text("type") == "session_start" && o.Has("id")
+	}},
+	{"pi", func(o jsonvalue.Object) bool {
+		return o.Text("type") == "session" && o.Has("id") && in(o, "cwd")
 	}},
 	{"gemini-cli", func(o jsonvalue.Object) bool {
 		kind := o.Text("type")
@@ -79,6 +84,13 @@ func Whose(r io.Reader) string {
 	if o, ok := jsonvalue.ParseObject(bytes.TrimSpace(head)); ok {
 		return formOf(o)
 	}
+	if list := bytes.TrimSpace(head); bytes.HasPrefix(list, []byte("[")) {
+		dec := json.NewDecoder(bytes.NewReader(list[1:]))
+		var first json.RawMessage
+		if dec.Decode(&first) == nil && isTask(jsonvalue.AsObject(first)) {
+			return cline.Agent
+		}
+	}
 	stats, found, n := transcript.NewStats(), "", 0
 	errFound := errors.New("found")
 	_ = transcript.Lines(bufio.NewReader(bytes.NewReader(head)), &stats, nil, true,
@@ -93,6 +105,12 @@ func Whose(r io.Reader) string {
 			return nil
 		})
 	return found
+}
+
+// isTask reports whether a message is one that the lists of Cline have.
+func isTask(o jsonvalue.Object) bool {
+	_, blocks := o.Array("content")
+	return o.Text("role") == "user" && blocks
 }
 
 // formOf returns the agent whose mark a record has; "" for none.

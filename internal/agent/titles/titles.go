@@ -52,6 +52,8 @@ func finderOf(agent string) (f finder, ok bool) {
 		return finder{[]string{`"customTitle"`}, "", qwen}, true
 	case "copilot":
 		return finder{[]string{`"session.title_changed"`}, "", copilot}, true
+	case "pi", "openclaw":
+		return finder{[]string{`"session_info"`}, "", pi}, true
 	}
 	return finder{}, false
 }
@@ -124,6 +126,15 @@ func claude(kept jsonvalue.Object, _ []string) (s Said) {
 	if s.Git = kept.Text("gitBranch"); s.Git == "HEAD" { // no branch is checked out
 		s.Git = ""
 	}
+	return s
+}
+
+func pi(kept jsonvalue.Object, _ []string) (s Said) {
+	before(kept, func(o jsonvalue.Object) {
+		if o.Text("type") == "session_info" {
+			s.Older(Said{Name: o.Text("name")})
+		}
+	})
 	return s
 }
 

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"slices"
@@ -44,11 +45,48 @@ func NewFlat(agent string, emit func(Step) error) *Flat {
 // Read calls record for each record of r. starts are the beginnings that a record can have.
 func (f *Flat) Read(r io.Reader, starts []string, record func(jsonvalue.Object) error) error {
 	err := Lines(r, &f.Stats, starts, true, record)
+	f.end()
+	return err
+}
+
+func (f *Flat) end() {
 	for i, raw := range f.before.list {
 		f.before.list[i] = f.Copies.Without(raw)
 	}
 	f.before.End(&f.Stats)
-	return err
+}
+
+// ReadList calls record for each record of r, which is one JSON list, or an object with one as its
+// member "messages". It reads as much of a list that is cut off as is whole.
+func (f *Flat) ReadList(r io.Reader, record func(jsonvalue.Object) error) error {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return &ReadError{Err: err}
+	}
+	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
+	if o, ok := jsonvalue.ParseObject(bytes.TrimSpace(b)); ok {
+		b = o["messages"]
+	}
+	dec := json.NewDecoder(bytes.NewReader(b))
+	if start, err := dec.Token(); err != nil || start != json.Delim('[') {
+		f.Stats.Skip(SkipBadJSON, 1)
+		return nil
+	}
+	for dec.More() {
+		var raw json.RawMessage
+		if dec.Decode(&raw) != nil {
+			break
+		}
+		if err := f.Stats.each([]json.RawMessage{raw}, record); err != nil {
+			return err
+		}
+	}
+	if end, err := dec.Token(); err != nil || end != json.Delim(']') {
+		f.Stats.Skip(SkipTornTail, 1)
+	}
+	f.Stats.Bytes = int64(len(b))
+	f.end()
+	return nil
 }
 
 // Wait keeps a record that says nothing for the message that follows.

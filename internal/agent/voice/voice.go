@@ -12,6 +12,9 @@ type Table struct {
 	// Elements are names of elements, as in <name>…</name>, that the client writes. One counts at
 	// the beginning of a line, with everything up to its end.
 	Elements []string
+	// Wraps are names of elements that the client puts the words of a person into. Of a client that
+	// has them, all that stands outside of them is the client's.
+	Wraps []string
 	// Leads begin texts of the client. See Lead.
 	Leads []Lead
 	// After begins what the client writes behind the words of somebody else. All from there on is
@@ -36,6 +39,9 @@ type Piece struct {
 // each other have the same speaker. A text of nothing but elements whose names have a hyphen or an
 // underscore is the client's, whatever their names: people do not talk in such elements.
 func (t *Table) Pieces(text string) []Piece {
+	if len(t.Wraps) > 0 {
+		return t.wrapped(text)
+	}
 	if isMarkup(text) {
 		return []Piece{{text, true}}
 	}
@@ -54,6 +60,27 @@ func (t *Table) Pieces(text string) []Piece {
 		add(rest[:from], false)
 		add(rest[from:to], true)
 		rest = rest[to:]
+	}
+	return list
+}
+
+// wrapped divides a text whose persons speak in elements alone.
+func (t *Table) wrapped(text string) []Piece {
+	from, to := len(text), len(text)
+	for _, name := range t.Wraps {
+		open, end := "<"+name+">", "</"+name+">"
+		at := strings.Index(text, open)
+		if last := strings.LastIndex(text, end); at >= 0 && at < from && last > at {
+			said := strings.TrimSpace(text[at+len(open) : last])
+			from = at + strings.Index(text[at:], said)
+			to = from + len(said)
+		}
+	}
+	var list []Piece
+	for _, p := range []Piece{{text[:from], true}, {text[from:to], false}, {text[to:], true}} {
+		if p.Text != "" {
+			list = append(list, p)
+		}
 	}
 	return list
 }

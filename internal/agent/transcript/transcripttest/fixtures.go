@@ -14,10 +14,14 @@ import (
 
 var update = flag.Bool("traces", false, "write the traces of the fixtures")
 
-// Fixtures returns the transcripts in testdata, by the names of the files.
+// Fixtures returns the transcripts in testdata, by the names of the files: JSON lines or, where
+// there are none, JSON documents.
 func Fixtures(t testing.TB) map[string][]byte {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.jsonl")
+	if len(files) == 0 {
+		files, err = filepath.Glob("testdata/*.json")
+	}
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no fixtures: %v", err)
 	}
@@ -77,7 +81,7 @@ func (f *Format) CheckTraces(t *testing.T, want map[string]Expected, dropped ...
 	t.Helper()
 	for name, data := range Fixtures(t) {
 		steps, _, stats := f.Steps(t, data)
-		golden := filepath.Join("testdata", strings.TrimSuffix(name, ".jsonl")+".trace")
+		golden := filepath.Join("testdata", strings.TrimSuffix(name, filepath.Ext(name))+".trace")
 		got := Trace(steps)
 		if *update {
 			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// CheckKept reads a transcript of JSON lines, and checks that each of its strings comes back in a
-// message, or in pieces that follow each other. Strings of records behind the last message wait for
-// the next one: the transcript must end with a message. dropped are strings that need not come
-// back, such as the type of a record that follows from the role of its message.
+// CheckKept reads a transcript of JSON lines, or a JSON list, and checks that each of its strings
+// comes back in a message, or in pieces that follow each other. Strings of records behind the last
+// message wait for the next one: the transcript must end with a message. dropped are strings that
+// need not come back, such as the type of a record that follows from the role of its message.
 func (f *Format) CheckKept(t testing.TB, data []byte, dropped ...string) {
 	t.Helper()
 	steps, _, stats := f.Steps(t, data)
@@ -37,8 +37,12 @@ func (f *Format) CheckKept(t testing.TB, data []byte, dropped ...string) {
 		pieces = append(pieces, s)
 	}
 	slices.Sort(pieces)
-	for line := range strings.Lines(string(data)) {
-		eachString([]byte(line), func(s string) {
+	records := strings.Lines(string(data))
+	if data[0] == '[' {
+		records = slices.Values([]string{string(data)})
+	}
+	for record := range records {
+		eachString([]byte(record), func(s string) {
 			if !have[s] && !composed(s, pieces) {
 				t.Errorf("%.200q does not come back", s)
 			}
