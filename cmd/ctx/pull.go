@@ -18,19 +18,21 @@ import (
 )
 
 func newPullCmd(a *app) *cobra.Command {
-	return &cobra.Command{
+	var back []string
+	cmd := &cobra.Command{
 		Use:   "pull [NAME]",
 		Short: "Take in what others share",
 		Long: long(`Takes in what is new on the remote NAME (default: the only one, or origin). A
 session that another store shares has the name SESSION@STORE here. All commands that read take such
 a name; only a pull changes such a session. What another store has forgotten is forgotten here, but
-for what this store said itself; the command says first how much of which session that is.
+for what this store said itself; the command says first how much of which session that is. A session
+that you removed (ctx session rm) stays removed, until --back SESSION brings all of it.
 
 Everything is checked before it is taken in: that each store's log goes on from where it was, that
 it is signed by the store, and that no object is missing or changed. What has not arrived at the
 remote yet is left for a later pull (1).`, exitNoStore, exitLocked, exitStale, exitCorrupt,
 			exitNotFound),
-		Example: "  ctx pull\n  ctx log -s work@laptop",
+		Example: "  ctx pull\n  ctx log -s work@laptop\n  ctx pull --back work@laptop",
 		Args:    between(0, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
 			x, name, done, err := a.openRemote(a.c, s, args)
@@ -38,7 +40,7 @@ remote yet is left for a later pull (1).`, exitNoStore, exitLocked, exitStale, e
 				return err
 			}
 			defer func() { done(&err) }()
-			r, err := x.Pull(a.c)
+			r, err := x.Pull(a.c, back...)
 			a.printPull(name, r, err)
 			if err != nil {
 				return fmt.Errorf("cannot pull all of %s: %w", name, err)
@@ -46,6 +48,9 @@ remote yet is left for a later pull (1).`, exitNoStore, exitLocked, exitStale, e
 			return nil
 		}),
 	}
+	cmd.Flags().StringArrayVar(&back, "back", nil,
+		"bring back this `SESSION`, which was removed here")
+	return cmd
 }
 
 type pulledDoc struct {
@@ -54,6 +59,7 @@ type pulledDoc struct {
 	Pushes   int      `json:"pushes"`
 	Sessions []string `json:"sessions"`
 	Ended    []string `json:"ended"`
+	Removed  []string `json:"removed"`
 	Objects  int      `json:"objects"`
 	Bytes    int64    `json:"bytes"`
 	Forgot   int      `json:"forgot"`
@@ -68,7 +74,7 @@ func (a *app) printPull(name string, r sharing.PullReport, bad error) {
 		for _, p := range r.Stores {
 			docs = append(docs,
 				pulledDoc{p.Store, p.Label, p.Pushes, nonNil(p.Sessions), nonNil(p.Ended),
-					p.Objects, p.Bytes, p.Forgot, idTexts(p.Asked)})
+					nonNil(p.Removed), p.Objects, p.Bytes, p.Forgot, idTexts(p.Asked)})
 		}
 		a.document("remote", name, "stores", docs, "known", r.Known)
 		return
@@ -80,6 +86,10 @@ func (a *app) printPull(name string, r sharing.PullReport, bad error) {
 		}
 		for _, session := range p.Ended {
 			a.line("%s  no longer shared", oneLine(session))
+		}
+		for _, session := range p.Removed {
+			a.say("%s was removed here, and stays so: `ctx pull --back %s` brings it back",
+				oneLine(session), oneLine(session))
 		}
 		if p.Forgot > 0 {
 			a.say("%s has forgotten %s, and so has this store now", oneLine(p.Label),

@@ -34,6 +34,7 @@ type PulledStore struct {
 	Pushes       int
 	Sessions     []string // that began, went on or moved, by the names that they have here
 	Ended        []string // that are shared no more
+	Removed      []string // that went on, and were removed here: they stay so
 	Objects      int
 	Bytes        int64
 	Forgot       int         // bodies that went here because the store has forgotten them
@@ -45,7 +46,11 @@ type PulledStore struct {
 // so a crash leaves the old state or the new one. What is wrong with one store keeps it out, and
 // not the others: the errors are joined. Errors: remote.ErrIncomplete, ErrTampered, ErrCopied,
 // those of the remote and of the store.
-func (x *Sharer) Pull(ctx context.Context) (report PullReport, err error) {
+//
+// A session that was removed here stays removed, unless back names it: all of it comes then, also
+// where nothing is new.
+func (x *Sharer) Pull(ctx context.Context, back ...string) (report PullReport, err error) {
+	x.back = back
 	heads, err := x.r.List(ctx, share.Heads)
 	if err != nil {
 		return report, err
@@ -64,7 +69,7 @@ func (x *Sharer) Pull(ctx context.Context) (report PullReport, err error) {
 			bad = errors.Join(bad, x.isOwn(ctx))
 			continue
 		}
-		if f.Tag != "" && tags[name] == f.Tag {
+		if f.Tag != "" && tags[name] == f.Tag && len(back) == 0 {
 			report.Known++
 			continue
 		}
@@ -84,9 +89,21 @@ func (x *Sharer) Pull(ctx context.Context) (report PullReport, err error) {
 		}
 	}
 	x.keepTags(tags)
+	bad = errors.Join(bad, x.areBack())
 	slices.SortFunc(report.Stores,
 		func(a, b PulledStore) int { return strings.Compare(a.Label, b.Label) })
 	return report, errors.Join(bad, x.vanished(there))
+}
+
+// areBack returns an error for a session that was to come back and has not.
+func (x *Sharer) areBack() (bad error) {
+	view, err := x.s.Refs.Read()
+	for _, session := range x.back {
+		if err == nil && len(view.Names("sessions/"+session+"/")) == 0 {
+			bad = errors.Join(bad, history.UnknownSession(session, history.MainBranch))
+		}
+	}
+	return errors.Join(err, bad)
 }
 
 // isOwn returns ErrCopied where this store's own log on the remote has what is not here: only a
@@ -171,7 +188,7 @@ func (x *Sharer) pullStore(
 		return nil, err
 	}
 	number, digest := uint64(0), format.ID{}
-	if p.seen != nil {
+	if p.seen != nil && !slices.ContainsFunc(x.back, p.has) {
 		number, digest = p.seen.Number, p.seen.Digest
 	}
 	if head.Number <= number { // another pull of this store may be further
@@ -249,13 +266,41 @@ func (p *pulling) fetch(ctx context.Context, number uint64, digest format.ID) er
 		p.news.apply([]step{s})
 	}
 	p.one = &PulledStore{Store: p.head.Store, Label: p.of.label, Pushes: len(steps)}
+	if err := p.leaveRemoved(); err != nil {
+		return err
+	}
 	if err := p.adopt(ctx, c, number); err != nil {
 		return err
 	}
 	if p.fresh, err = p.x.missingBySession(ctx, p.tips(), p.had()); err != nil {
 		return err
 	}
-	return p.readForest(ctx, number == 0)
+	return p.readForest(ctx, number == 0 && len(p.one.Removed) == 0)
+}
+
+// has reports whether a session, as it is called here, is one of the store.
+func (p *pulling) has(session string) bool { return strings.HasSuffix(session, "@"+p.of.label) }
+
+// leaveRemoved takes sessions that were removed here out of what the pushes bring.
+func (p *pulling) leaveRemoved() error {
+	removed, err := p.x.s.Conversation.Removed(p.view)
+	if err != nil || len(removed) == 0 {
+		return err
+	}
+	left := map[string]bool{}
+	for b := range p.news.tips {
+		if name := history.SharedName(b.Session, p.of.label); removed[name] &&
+			!slices.Contains(p.x.back, name) {
+			left[b.Session] = true
+			delete(p.news.tips, b)
+		}
+	}
+	for _, session := range slices.Sorted(maps.Keys(left)) {
+		delete(p.news.parent, session)
+		delete(p.news.about, session)
+		p.one.Removed = append(p.one.Removed, history.SharedName(session, p.of.label))
+	}
+	return nil
 }
 
 // tips are the new ends of branches, and had what they were here.
@@ -714,12 +759,14 @@ func (p *pulling) take(ctx context.Context) error {
 			if older {
 				continue
 			}
-			p.one.Sessions = append(p.one.Sessions, session)
+			if t.View.Get(p.ref(b)).ID != tip {
+				p.one.Sessions = append(p.one.Sessions, session)
+			}
 			add(p.ref(b), format.Value{Kind: format.SessionValue, ID: tip})
 		}
 		for b := range p.ends {
-			if p.several {
-				continue // another remote may share it still
+			if p.several || !t.View.Get(p.ref(b)).Exists() {
+				continue // another remote may share it still, or it is not here
 			}
 			p.one.Ended = append(p.one.Ended, history.SharedName(b.Session, p.of.label))
 			add(p.ref(b), format.Value{})

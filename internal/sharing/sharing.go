@@ -56,6 +56,7 @@ type Sharer struct {
 	gone    forgottenIDs
 
 	began *refs.View // when the remote was opened, before anything of it was read
+	back  []string   // removed sessions that the pull brings back
 }
 
 // Open checks that the remote is one of ctx, or empty, and returns the Sharer. Errors:
