@@ -2,6 +2,7 @@ package sharing_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,8 +10,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/remote"
@@ -406,6 +409,58 @@ func TestForgottenWordsDoNotComeBackInSummaries(t *testing.T) {
 	laptop.pull(r)
 	sound(t, desk)
 	same(t, desk, "s", laptop)
+}
+
+// A forget that comes between a pull's look at a pack and its storing is not too late: what the
+// pack has that was made of those words does not come in. The clock is read just before the pull
+// waits for the lock.
+func TestForgetBesidePullOfWhatWasMade(t *testing.T) {
+	r := open(t, place(t))
+	laptop, desk := newParty(t, "laptop"), newParty(t, "desk")
+	secret := laptop.say("s", "the key to the parcel depot is under the mat")
+	laptop.push(r)
+	desk.pull(r)
+	if _, err := desk.Conversation.GoOn(t.Context(), "s@laptop", history.MainBranch,
+		"s"); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Replace(t, desk.Store,
+		storetest.BeginReplace(t, desk.Store, format.Target{Entry: secret}),
+		"in short: under the mat")
+	desk.push(r)
+	x := laptop.at(&fetching{r, func() {
+		now := laptop.Now
+		laptop.Now = func() time.Time {
+			laptop.Now = now
+			if _, err := forget.Run(t.Context(), storetest.Reopen(t, laptop.Dir, nil),
+				forget.Options{IDs: []format.ID{secret}}); err != nil {
+				t.Error(err)
+			}
+			return now()
+		}
+	}})
+	if _, err := x.Pull(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if gone, err := laptop.Objects.Forgotten(secret); err != nil || !gone {
+		t.Fatalf("the forget did not run: forgotten %v, error %v", gone, err)
+	}
+	noBodies(t, laptop, "under the mat")
+	sound(t, laptop)
+}
+
+// fetching is a remote that says when it is asked for a pack.
+type fetching struct {
+	remote.Remote
+	pack func()
+}
+
+func (f *fetching) Get(ctx context.Context, name string, off, n int64) ([]byte, error) {
+	b, err := f.Remote.Get(ctx, name, off, n)
+	if strings.Contains(name, "/"+share.PackFolder) {
+		f.pack()
+	}
+	return b, err
 }
 
 // A summary on the remote that gc has removed here goes from there with the words that it was made

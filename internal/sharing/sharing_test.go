@@ -257,8 +257,10 @@ func TestStoppedPushIsNoFork(t *testing.T) {
 	}
 }
 
-// A session that was removed comes back with its owner's next push, whatever gc has removed.
-func TestRemovedSessionComesBack(t *testing.T) {
+// A session that was removed stays removed, with what is said of it, until somebody asks for it.
+// Then all of it comes, whatever gc has removed. So it does once the log no longer tells of the
+// removal.
+func TestRemovedSession(t *testing.T) {
 	r := open(t, place(t))
 	a, b := newParty(t, "laptop"), newParty(t, "desk")
 	a.say("work", "first")
@@ -268,12 +270,44 @@ func TestRemovedSessionComesBack(t *testing.T) {
 	if _, err := b.Conversation.RemoveSession(t.Context(), "work@laptop"); err != nil {
 		t.Fatal(err)
 	}
-	b.collect()
+	pull := func() {
+		t.Helper()
+		a.push(r)
+		got := b.pull(r)
+		if len(got.Stores) != 1 || !slices.Equal(got.Stores[0].Removed, []string{"work@laptop"}) {
+			t.Errorf("%+v", got)
+		}
+		view := storetest.View(t, b.Store)
+		if b.texts()["work@laptop"] != nil || view.Get(history.AboutRef("work@laptop")).Exists() {
+			t.Error("it is there again")
+		}
+		sound(t, b)
+	}
 	a.say("work", "second")
+	pull()
+	_, _, err := a.Conversation.SetAbout(t.Context(), "work",
+		func(about *history.About) { about.Title = "of the work" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	pull()
+	same(t, a, "other", b)
+	if _, err := b.at(r).Pull(t.Context(), "work@laptop"); err != nil {
+		t.Fatal(err)
+	}
+	same(t, a, "work", b)
+	if about, err := b.History.AboutOf(storetest.View(t, b.Store), "work@laptop"); err != nil ||
+		about.Title != "of the work" {
+		t.Errorf("%+v, error %v", about, err)
+	}
+	if _, err := b.Conversation.RemoveSession(t.Context(), "work@laptop"); err != nil {
+		t.Fatal(err)
+	}
+	b.collect()
+	a.say("work", "third")
 	a.push(r)
 	b.pull(r)
 	same(t, a, "work", b)
-	same(t, a, "other", b)
 }
 
 // What was shared once is forgotten by others, also where it is shared no more; so is what a fork

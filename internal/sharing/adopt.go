@@ -1,0 +1,198 @@
+package sharing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/format/share"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/remote"
+	"github.com/gemini-ctx/ctx/internal/sanitize/controls"
+	"github.com/gemini-ctx/ctx/internal/store"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/sanitize"
+)
+
+// adopt fetches and stores the packs of the pushes after a known one. A push that was stopped may
+// have left a pack from which it has taken bodies, and told nobody: those that it is to replace are
+// there still, and serve.
+func (p *pulling) adopt(ctx context.Context, c content, number uint64) error {
+	packs := needed(c.packs, number)
+	for i, f := range packs {
+		if f.First > p.head.Number {
+			continue
+		}
+		p.x.o.Progress(i, len(packs), "fetching from "+sanitize.Line(p.of.label))
+		err := p.adoptFile(ctx, c, f)
+		if errors.Is(err, objects.ErrNoBody) {
+			for _, other := range c.packs {
+				if !f.Covers(other) || other == f {
+					continue
+				}
+				if bad := p.adoptFile(ctx, c, other); !errors.Is(bad, objects.ErrNoBody) {
+					err = bad
+				}
+				if err != nil && !errors.Is(err, objects.ErrNoBody) {
+					return err
+				}
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adoptFile fetches and stores a pack.
+func (p *pulling) adoptFile(ctx context.Context, c content, f share.File) error {
+	b, err := p.x.r.Get(ctx, share.Stores+folder(p.head.Store)+"/"+share.PackFolder+f.Name(), 0, -1)
+	if errors.Is(err, remote.ErrNotFound) {
+		return nil // it was replaced meanwhile, or something is missing then
+	}
+	if err == nil {
+		p.one.Bytes += int64(len(b))
+		err = p.adoptPack(ctx, c, b, f.Digest)
+	}
+	var corrupt *objects.CorruptError
+	if errors.As(err, &corrupt) && packIsCut(b) {
+		return incomplete("store %s: pack %s", p.head.Store, f.Name())
+	}
+	if errors.As(err, &corrupt) {
+		return tampered("store %s: pack %s: %s", p.head.Store, f.Name(), corrupt.Why)
+	}
+	return err
+}
+
+// adoptPack stores the objects of a pack. Those that lack their body because the store has
+// forgotten it are recorded as forgotten first, in an operation of their own. So are those that
+// were made of words that are forgotten here: if another process forgets some meanwhile, the pack
+// is looked at again before its objects get their names.
+func (p *pulling) adoptPack(ctx context.Context, c content, b []byte, id format.ID) error {
+	absent := false
+	for try := 1; ; try++ {
+		before, _, err := p.x.s.Objects.ForgetFiles()
+		if err != nil {
+			return err
+		}
+		noted, err := p.keepOut(ctx, b, id)
+		if err != nil {
+			return err
+		}
+		if noted == 0 {
+			err = p.adoptAs(ctx, b, id, before)
+		}
+		switch {
+		case noted > 0, errors.Is(err, history.ErrStale) && try < pullTries:
+		case errors.Is(err, objects.ErrNoBody) && !absent:
+			absent = true
+			if err := p.noteAbsent(ctx, c, b, id); err != nil {
+				return err
+			}
+		default:
+			return err
+		}
+	}
+}
+
+// adoptAs stores the objects of a pack. ErrStale says that something was forgotten here since some
+// operations.
+func (p *pulling) adoptAs(ctx context.Context, b []byte, id format.ID, before []uint64) error {
+	n := 0
+	_, err := p.x.s.Objects.AdoptPack(b, id, func(id format.ID, raw format.Raw) error {
+		n++
+		kind, o, err := fit(id, raw)
+		p.x.decoded.keep(id, kind, o)
+		return err
+	}, func(publish func() error) error {
+		return p.x.s.Store.Locked(ctx, func(*store.Tx) error {
+			now, _, err := p.x.s.Objects.ForgetFiles()
+			switch {
+			case err != nil:
+				return err
+			case !slices.Equal(now, before):
+				return fmt.Errorf("%w: something was forgotten meanwhile", history.ErrStale)
+			}
+			return publish()
+		})
+	})
+	if err == nil {
+		p.one.Objects += n
+	}
+	return err
+}
+
+// noteAbsent records as forgotten what a pack has without its body because the store has forgotten
+// it, and what is not here. A pack of pushes that were joined may have objects of long ago: the
+// push that told of their end was pulled before them, or gc has removed them here since.
+func (p *pulling) noteAbsent(ctx context.Context, c content, b []byte, id format.ID) error {
+	var absent []format.ID
+	err := p.x.s.Objects.ReadPack(b, id, func(raw format.Raw) error {
+		if _, named, err := format.HeaderBody(raw.Header); err != nil || !named || raw.Body != nil {
+			return err
+		}
+		id := raw.ID()
+		there, err := p.x.s.Objects.Has(id)
+		if err != nil || there {
+			return err
+		}
+		forgot := p.news.forgot[id]
+		if !forgot {
+			forgot, err = p.everForgot(ctx, c, id)
+		}
+		if forgot {
+			absent = append(absent, id)
+		}
+		return err
+	})
+	if err != nil || len(absent) == 0 {
+		return err
+	}
+	return p.x.s.Store.Locked(ctx, func(t *store.Tx) error { return t.NoteForgotten(absent) })
+}
+
+// everForgot reports whether the store has told in any of its pushes that it has forgotten a body.
+func (p *pulling) everForgot(ctx context.Context, c content, id format.ID) (bool, error) {
+	if p.ever == nil {
+		steps, err := p.x.pushes(ctx, p.head, c, 0, format.ID{})
+		if err != nil {
+			return false, err
+		}
+		all := newPublished()
+		all.apply(steps)
+		p.ever = all.forgot
+	}
+	return p.ever[id], nil
+}
+
+// fit decodes an object, and returns an error for one that no push of ctx brings: of another kind,
+// or with what sanitizing takes out of every text.
+func fit(id format.ID, raw format.Raw) (format.ObjectKind, format.Object, error) {
+	kind, o, err := format.DecodeObject(raw.Header)
+	if err != nil {
+		return kind, o, tampered("object %v: %v", id, err)
+	}
+	switch kind {
+	case format.EntryKind, format.EpochKind, format.BlobKind,
+		format.NodeKind, format.SummaryKind, format.ForestKind, format.PageKind,
+		format.TombstoneKind:
+	default:
+		return kind, o, tampered("object %v is a %v, which no push brings", id, kind)
+	}
+	body, named, err := format.HeaderBody(raw.Header)
+	if err != nil || !named || raw.Body == nil {
+		return kind, o, err
+	}
+	text := raw.Text()
+	if !strings.HasPrefix(body.Media, "text/") && !strings.Contains(body.Media, "json") {
+		return kind, o, nil
+	}
+	if _, found, broken := controls.Strip(text, nil); found+broken > 0 {
+		return kind, o, tampered("object %v has control characters, or bytes that are no text", id)
+	}
+	return kind, o, nil
+}
