@@ -219,6 +219,9 @@ func (st *statusPrinter) current() {
 	}
 }
 
+// mostRemoved is the largest number of removed sessions that have lines of their own.
+const mostRemoved = 3
+
 // troubles says what hooks did last, and what went wrong.
 func (st *statusPrinter) troubles() {
 	a, d := st.a, st.d
@@ -245,6 +248,14 @@ func (st *statusPrinter) troubles() {
 	if d.Trouble != nil {
 		a.line("hooks failed %s; the last failure: %s", plural(d.Troubles, "time", "times"),
 			oneLine(*d.Trouble))
+	}
+	for _, session := range d.Removed[:min(len(d.Removed), mostRemoved)] {
+		a.line("hooks leave a session out: %s",
+			oneLine((&exchange.RemovedError{Session: session}).Error()))
+	}
+	if more := len(d.Removed) - mostRemoved; more > 0 {
+		a.line("hooks leave out %s more that were removed: `ctx status --json` names them",
+			plural(more, "session", "sessions"))
 	}
 	if d.Ignore != nil {
 		a.say(

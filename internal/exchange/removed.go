@@ -15,8 +15,9 @@ import (
 type RemovedError struct{ Session string }
 
 func (e *RemovedError) Error() string {
-	return fmt.Sprintf("session %q was removed from this store, and stays so until `ctx undo -s` or "+
-		"`ctx import FILE` brings it back", history.Clip(e.Session))
+	name := history.Clip(e.Session)
+	return fmt.Sprintf("session %q was removed from this store, and stays so until `ctx undo -s %s` "+
+		"or `ctx import FILE` brings it back", name, name)
 }
 
 // Removed returns what reports whether a transcript is of a session that was removed; nil if no

@@ -157,22 +157,20 @@ func (h *hook) failed(ctx context.Context, what string, err error) {
 	}
 }
 
-// unrecorded logs why a turn is not recorded. That its session was removed is logged once: nobody
-// has to do anything.
+// unrecorded logs why a turn is not recorded. That its session was removed is logged once, and is
+// no failure: nobody has to do anything.
 func (h *hook) unrecorded(ctx context.Context, err error) {
 	var removed *exchange.RemovedError
-	if errors.As(err, &removed) {
-		logged, _ := Troubles(h.s.Dir)
-		if slices.ContainsFunc(logged, func(t Trouble) bool {
-			return t.Session == removed.Session && t.Problem == tame(err.Error(), maxTroubleText)
-		}) {
-			return
-		}
-		LogTrouble(h.s.FS, h.s.Dir, Trouble{Time: h.s.Now(), Agent: h.agent.Name,
-			Event: h.event.Name, Session: removed.Session, Problem: err.Error()})
+	if !errors.As(err, &removed) {
+		h.failed(ctx, "the turn is not recorded", err)
 		return
 	}
-	h.failed(ctx, "the turn is not recorded", err)
+	list, _ := Troubles(h.s.Dir)
+	if _, known := Failures(list); !slices.Contains(known, tame(removed.Session, maxTroubleName)) {
+		LogTrouble(h.s.FS, h.s.Dir, Trouble{Time: h.s.Now(), Agent: h.agent.Name,
+			Event: h.event.Name, Session: removed.Session, Removed: removed.Session,
+			Problem: err.Error()})
+	}
 }
 
 // record copies what was said since the last copy, by subagents too, and has HEAD follow the

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 // Disabled is the variable that switches hooks off.
 const Disabled = "CTX_HOOK_DISABLE"
 
-// Trouble is a failure that a hook logged.
+// Trouble is what a hook logged: a failure, or that it left out a session that was removed.
 type Trouble struct {
 	V       int       `json:"v"`
 	Time    time.Time `json:"time"`
@@ -26,6 +27,8 @@ type Trouble struct {
 	Event   string    `json:"event"`
 	Session string    `json:"session"`
 	Problem string    `json:"problem"`
+	// Removed is the session that was removed from the store; "" for a failure.
+	Removed string `json:"removed,omitempty"`
 }
 
 // The trouble log is log/hook, one JSON object per line, and the older log is log/hook.1.
@@ -43,6 +46,7 @@ func LogTrouble(fsys *durable.FS, dir string, t Trouble) {
 	t.V, t.Time = 1, t.Time.UTC().Truncate(time.Millisecond)
 	t.Event, t.Session, t.Problem = tame(t.Event, maxTroubleName), tame(t.Session, maxTroubleName),
 		tame(t.Problem, maxTroubleText)
+	t.Removed = tame(t.Removed, maxTroubleName)
 	b, err := json.Marshal(t)
 	if err != nil {
 		return
@@ -87,6 +91,21 @@ func Troubles(dir string) ([]Trouble, error) {
 		}
 	}
 	return list, nil
+}
+
+// Failures returns what of a trouble log hooks could not do, and apart from it the sessions that
+// they have left out because they were removed, the last one first.
+func Failures(list []Trouble) (failed []Trouble, removed []string) {
+	for _, t := range slices.Backward(list) {
+		switch {
+		case t.Removed == "":
+			failed = append(failed, t)
+		case !slices.Contains(removed, t.Removed):
+			removed = append(removed, t.Removed)
+		}
+	}
+	slices.Reverse(failed)
+	return failed, removed
 }
 
 // Last describes the last hook that ran to its end.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // Hooks is the state of an agent's hooks.
@@ -14,6 +15,8 @@ type Hooks struct {
 	Last     []Hook  `json:"hooks"`    // the last one of each agent that has called one
 	Troubles int     `json:"troubles"` // what hooks could not do, as far as the log goes back
 	Trouble  *string `json:"trouble"`  // the last of it
+	// Removed are sessions that go on and were removed: hooks leave them out.
+	Removed []string `json:"removed"`
 }
 
 // Hook is one run of a hook.
@@ -24,8 +27,8 @@ type Hook struct {
 	Time    string `json:"time"`
 }
 
-func hooksOf(s *session.Store) (h Hooks, err error) {
-	h.Last = []Hook{}
+func hooksOf(s *session.Store, view *refs.View) (h Hooks, err error) {
+	h.Last, h.Removed = []Hook{}, []string{}
 	var newest time.Time
 	for _, agent := range hooks.Agents() {
 		l, ok := hooks.LastHook(s, agent.Name)
@@ -40,6 +43,12 @@ func hooksOf(s *session.Store) (h Hooks, err error) {
 		}
 	}
 	list, err := hooks.Troubles(s.Dir)
+	list, removed := hooks.Failures(list)
+	for _, session := range removed {
+		if len(view.Names("sessions/"+session+"/")) == 0 {
+			h.Removed = append(h.Removed, session)
+		}
+	}
 	if err != nil || len(list) == 0 {
 		return h, err
 	}

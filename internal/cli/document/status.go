@@ -67,7 +67,7 @@ func StatusOf(s *session.Store, view *refs.View) (Status, error) {
 		}
 	}
 	if _, d.Tombstones, err = st.NewestEvicted(0); err == nil {
-		d.Hooks, err = hooksOf(s)
+		d.Hooks, err = hooksOf(s, view)
 	}
 	return d, err
 }

@@ -244,6 +244,7 @@ func (d *Doctor) trouble(name string) Check {
 	if err != nil {
 		return Check{Name: "trouble", State: Warn, Detail: err.Error()}
 	}
+	list, _ = hooks.Failures(list)
 	list = slices.DeleteFunc(list, func(t hooks.Trouble) bool {
 		return t.Time.Before(d.Now.Add(-recent)) || name != "" && t.Agent != name
 	})
