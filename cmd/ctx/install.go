@@ -87,7 +87,8 @@ func newUninstallCmd(a *app) *cobra.Command {
 		Short: "Remove ctx from the settings of an agent",
 		Long: long("Removes what `ctx install` added to the settings of an agent, or, without " +
 			"AGENT, of every agent.\n" +
-			"A directory of the project that is empty then goes, too. The recorded messages stay."),
+			"A directory of the project that is empty then goes, too, and so do the lines of the\n" +
+			"installation in .git/info/exclude. The recorded messages stay."),
 		Example: "  ctx uninstall\n  ctx uninstall gemini-cli",
 	}
 	all := &everyAgent{}
@@ -172,10 +173,19 @@ func (o *installOptions) install(a *app) error {
 
 // keepFromGit keeps what an installation leaves for this machine alone out of the next commit.
 func (a *app) keepFromGit(agent *hooks.Agent) {
-	if err := repo.Exclude(a.fs, a.agentProject(), agent.LocalFiles()...); err != nil {
+	if err := repo.Exclude(a.fs, a.agentProject(), agent.Name,
+		agent.LocalFiles()...); err != nil {
 		a.say("ctx: install: git may commit %s: %s", strings.Join(agent.LocalFiles(), " and "),
 			oneLine(err.Error()))
 	}
+}
+
+// giveBackToGit takes away what keepFromGit has written, unless a file is left to keep from git.
+func (a *app) giveBackToGit(agent *hooks.Agent, change *hooks.Change) error {
+	if _, err := os.Lstat(change.Backup); err == nil {
+		return nil
+	}
+	return repo.Include(a.fs, a.agentProject(), agent.Name, agent.LocalFiles()...)
 }
 
 // makeStore makes the store of the project if there is none, and names it in d.
@@ -200,8 +210,20 @@ func (o *installOptions) uninstall(a *app) error {
 	if err != nil {
 		return explainSettings(err)
 	}
+	return o.remove(a, &o.agent, change, false)
+}
+
+// remove takes the hooks out of the settings of an agent. shown says that the change was shown.
+func (o *installOptions) remove(
+	a *app, agent *hooks.Agent, change *hooks.Change, shown bool,
+) error {
 	o.keepNoEmpty(a, change)
-	return a.applySettings(change, installedDoc{Agent: o.agent.Name, DryRun: o.dryRun})
+	err := a.applySettings(change,
+		installedDoc{Agent: agent.Name, DryRun: o.dryRun, shown: shown})
+	if err == nil && !o.user && !o.dryRun {
+		err = a.giveBackToGit(agent, change)
+	}
+	return err
 }
 
 // keepNoEmpty makes a change remove the directories of the project that it leaves empty. A

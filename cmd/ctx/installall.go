@@ -81,10 +81,7 @@ func (o *everyAgent) uninstall(a *app) error {
 		return err
 	}
 	for _, c := range has {
-		o.keepNoEmpty(a, c.Change)
-		failed = errors.Join(failed,
-			a.applySettings(c.Change,
-				installedDoc{Agent: c.agent.Name, DryRun: o.dryRun, shown: o.shown}))
+		failed = errors.Join(failed, o.remove(a, &c.agent, c.Change, o.shown))
 	}
 	return failed
 }

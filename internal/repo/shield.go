@@ -54,7 +54,7 @@ func (r *Repo) PutShield() error {
 	if !ok {
 		return nil
 	}
-	err := exclude(r.FS, common, excludeLine)
+	err := exclude(r.FS, common, "", excludeLine)
 	if err == nil && !r.marked() {
 		err = r.mark()
 	}
