@@ -99,7 +99,7 @@ func (d *Digester) ended(i int, o outcome) {
 		return
 	}
 	// A branch stays checked out when a later command of the same script fails
-	d.branchShown(*f, o.output)
+	d.branchShown(*f, o.output, o.failed)
 	f = &d.Made[i]
 	if !o.failed {
 		f.State = Passed
@@ -239,13 +239,14 @@ func (d *Digester) numberedTask(title, output string) {
 }
 
 // branchShown adds the branch that the output of a command names.
-func (d *Digester) branchShown(f Fact, output string) {
+func (d *Digester) branchShown(f Fact, output string, failed bool) {
 	script, _, _ := strings.Cut(f.Text, " # ")
 	if name := lastLine(output); strings.HasSuffix(script, "git branch --show-current") &&
 		isBranchName(name) {
 		d.add(Fact{Kind: Branch, Key: "branch", Text: "on branch " + name})
 		return
 	}
+	told := false
 	eachLine(output[:min(len(output), 600)], func(line string) bool {
 		for _, lead := range [...]string{"On branch ", "Switched to a new branch '",
 			"Switched to branch '"} {
@@ -253,11 +254,16 @@ func (d *Digester) branchShown(f Fact, output string) {
 				if name, _, _ = strings.Cut(name, "'"); isBranchName(name) {
 					d.add(Fact{Kind: Branch, Key: "branch", Text: "on branch " + name})
 				}
+				told = true
 				return false
 			}
 		}
 		return true
 	})
+	if name := branchMade(strings.TrimPrefix(script, "ran ")); !told && !failed &&
+		isBranchName(name) {
+		d.add(Fact{Kind: Branch, Key: "branch", Text: "on branch " + name})
+	}
 }
 
 // maxBranch is the most bytes of the name of a branch.

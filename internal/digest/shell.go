@@ -30,11 +30,9 @@ func (d *Digester) command(text, why string) {
 		}
 		return
 	}
-	for _, c := range work {
-		if message, ok := commitMessage(c); ok && !d.inScratch(text, all) {
-			d.committed(message)
-			return
-		}
+	if message, ok := d.commitHere(text); ok {
+		d.committed(message)
+		return
 	}
 	line := shown(text)
 	if slices.IndexFunc(work,
@@ -80,43 +78,6 @@ func (d *Digester) committed(message string) {
 
 // committing begins the text of a commit until its result says that it was made.
 const committing = "tried to commit: "
-
-// inScratch reports whether a script works in a repository for trying things out: it changes to a
-// temporary directory, or to one whose repository it makes itself. A directory where a file was
-// edited belongs to the work.
-func (d *Digester) inScratch(text string, all []script.Command) bool {
-	dir, made := "", false
-	var left []string // by pushd
-	for _, c := range all {
-		words := c.Words
-		_, commits := commitMessage(c)
-		switch {
-		case words[0] == "pushd" && len(words) > 1:
-			left = append(left, dir)
-			dir = inDirectory(dir, words[1])
-		case words[0] == "popd" && len(left) > 0:
-			dir, left = left[len(left)-1], left[:len(left)-1]
-		case words[0] == "cd" && len(words) > 1:
-			dir = inDirectory(dir, words[1])
-		case words[0] == "git" && len(words) > 1:
-			if words[1] == "-C" && len(words) > 2 {
-				dir = inDirectory(dir, words[2])
-			}
-			made = made || slices.Contains(words[1:min(len(words), 5)], "init") ||
-				words[1] == "clone"
-		}
-		if commits {
-			break
-		}
-	}
-	variable := strings.HasPrefix(dir, "$") && strings.Contains(text, "mktemp")
-	if dir == "" || !made && !variable && !isTemporary(dir) {
-		return false
-	}
-	return !slices.ContainsFunc(d.Made, func(f Fact) bool {
-		return f.Kind == Edit && strings.HasPrefix(f.Path, dir+"/")
-	})
-}
 
 // isTemporary reports whether a directory is one that a system clears.
 func isTemporary(dir string) bool {
@@ -273,33 +234,6 @@ func looksLikePath(w string) bool {
 	}
 	dot := strings.LastIndexByte(w, '.')
 	return strings.Contains(w, "/") || dot > 0 && dot < len(w)-1 && len(w)-dot <= 6
-}
-
-// commitMessage returns the message of the commit that a command makes.
-func commitMessage(c script.Command) (string, bool) {
-	at := slices.Index(c.Words, "commit")
-	if c.Words[0] != "git" || at < 0 {
-		return "", false
-	}
-	amends := false
-	for i := at + 1; i < len(c.Words); i++ {
-		w := c.Words[i]
-		if w == "--dry-run" {
-			return "", false
-		}
-		if text, ok := strings.CutPrefix(w, "--message="); ok {
-			return text, squeeze(text) != ""
-		}
-		isText := w == "--message" || len(w) > 1 && w[0] == '-' && w[1] != '-' && w[len(w)-1] == 'm'
-		if isText && i+1 < len(c.Words) {
-			return c.Words[i+1], squeeze(c.Words[i+1]) != ""
-		}
-		amends = amends || w == "--amend"
-	}
-	if c.Input != nil && squeeze(*c.Input) != "" {
-		return *c.Input, true
-	}
-	return "amended the last commit", amends
 }
 
 // runners are the words of commands that run tests, in lower case.

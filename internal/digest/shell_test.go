@@ -131,6 +131,42 @@ func TestCommitsCount(t *testing.T) {
 		{"failed", `git commit -m "Keep it"`, "Exit code 1\nerror: nothing to commit",
 			"commit[failed]: tried to commit: Keep it"},
 	}
+	here, other := "commit[passed]: committed: Keep it", "command"
+	for script, want := range map[string]string{
+		`cd /home/u/p/sub && git commit -m "Keep it"`:                            here,
+		`cd /home/u && git commit -m "Keep it"`:                                  here,
+		`cd ~/p && git commit -m "Keep it"`:                                      here,
+		`cd $HOME/p/sub && git commit -m "Keep it"`:                              here,
+		`cd sub && cd .. && git commit -m "Keep it"`:                             here,
+		`git -C . commit -m "Keep it"`:                                           here,
+		`git -c user.name=x --no-pager commit -m "Keep it"`:                      here,
+		`git --git-dir=.git commit -m "Keep it"`:                                 here,
+		`git --git-dir /home/u/p/.git --work-tree /home/u/p commit -m "Keep it"`: here,
+		`(cd ../other && git commit -m "Not it") && git commit -m "Keep it"`:     here,
+		`cd ~/other && git commit -m "Keep it"`:                                  other,
+		`cd ~ && git commit -m "Keep it"`:                                        other,
+		`(cd ../other && git commit -m "Keep it")`:                               other,
+		`git -C ../other commit -m "Keep it"`:                                    other,
+		`git -C /home/u/other commit -m "Keep it"`:                               other,
+		`git --git-dir=../other/.git commit -m "Keep it"`:                        other,
+		`git --git-dir ~/other.git --work-tree ~/other commit -m "Keep it"`:      other,
+		`GIT_DIR=../other/.git git commit -m "Keep it"`:                          other,
+		`export GIT_DIR=../other/.git && git commit -m "Keep it"`:                other,
+		`pushd ../other && git commit -m "Keep it"`:                              other,
+		`pushd ../other && popd && git commit -m "Keep it"`:                      here,
+		`cd ../edited && git commit -m "Keep it"`:                                here,
+		`git log commit -m "Keep it"`:                                            other,
+	} {
+		t.Run(script, func(t *testing.T) {
+			list := []Message{
+				called("e", "Write", `{"file_path":"/home/u/edited/a.go","content":"x"}`),
+				called("a", "bash", fmt.Sprintf(`{"command":%q}`, script)), answered("a", made)}
+			list[0].Dir = "/home/u/p"
+			if got := show(Of(numbered(list...))[1]); !strings.HasPrefix(got, want) {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
+	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			facts := Of(numbered(
@@ -153,4 +189,15 @@ func TestBranchOfAFailedScript(t *testing.T) {
 		`{"command":"git status --short && git branch --show-current"}`), answered("a", "?? x\nv2")},
 		"command[passed]: ran git status --short && git branch --show-current",
 		"branch: on branch v2")
+	for script, name := range map[string]string{
+		"git checkout -B x base -q": "x", "git checkout -q -b x": "x", "git switch -q -c x main": "x",
+		"git switch --quiet --force-create x": "x", "git checkout -q main": "",
+		"git -C ../other checkout -q -b x": "", "git branch -q x": "", "git checkout -b": ""} {
+		want := []string{"command[passed]: ran " + script}
+		if name != "" {
+			want = append(want, "branch: on branch "+name)
+		}
+		check(t, []Message{called("a", "bash", fmt.Sprintf(`{"command":%q}`, script)),
+			answered("a", "")}, want...)
+	}
 }

@@ -8,6 +8,7 @@ import "strings"
 // word ) or }.
 type Command struct {
 	Words []string // without quotes, redirections, assignments and keywords before the first
+	Vars  []string // the assignments before the first word
 	To    string   // the file that it prints into; "" for none
 	More  bool     // at its end
 	Input *string  // its here-document, or the last of them; nil for none
@@ -315,7 +316,12 @@ func (p *reader) endWord() {
 		text := word + "\n"
 		p.cur.Input = &text
 	case noRedirection:
-		if len(p.cur.Words) == 0 && isAssignment(word) || len(p.cur.Words) == 0 && isKeyword(word) {
+		switch {
+		case len(p.cur.Words) > 0:
+		case isAssignment(word):
+			p.cur.Vars = append(p.cur.Vars, word)
+			return
+		case isKeyword(word):
 			return
 		}
 		p.cur.Words = append(p.cur.Words, word)

@@ -1,0 +1,192 @@
+package digest
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/script"
+)
+
+// commitHere returns the message of the first commit of a script that is made in the project's
+// repository, and in none for trying things out or beside the project.
+func (d *Digester) commitHere(text string) (message string, ok bool) {
+	dir, repository, made := "", "", false // repository is what an exported GIT_DIR names
+	var left []string                      // by pushd
+	for _, c := range script.Read(text[:min(len(text), maxScript)]) {
+		if len(c.Words) == 0 {
+			continue
+		}
+		words, at := gitDirectory(c, dir, repository)
+		switch {
+		case words[0] == ")":
+			dir = "" // it is not known where the group began
+		case words[0] == "pushd" && len(words) > 1:
+			left = append(left, dir)
+			dir = inDirectory(dir, words[1])
+		case words[0] == "popd" && len(left) > 0:
+			dir, left = left[len(left)-1], left[:len(left)-1]
+		case words[0] == "cd" && len(words) > 1:
+			dir = inDirectory(dir, words[1])
+		case words[0] == "export" && len(words) > 1:
+			if value, is := strings.CutPrefix(words[1], gitDir); is {
+				repository = value
+			}
+		case isGit(words, "init"), isGit(words, "clone"):
+			made = true
+		}
+		c.Words = words
+		if message, ok = commitMessage(c); ok && !d.elsewhere(at, text, made) {
+			return message, true
+		}
+	}
+	return "", false
+}
+
+// gitDir begins the assignment of the variable that names the repository.
+const gitDir = "GIT_DIR="
+
+// elsewhere reports whether a directory that a script works in is of another repository than the
+// project's: a temporary one, one in which the script makes a repository, or one beside the
+// project. A directory where a file was edited belongs to the work.
+func (d *Digester) elsewhere(dir, script string, made bool) bool {
+	if dir == "" {
+		return false
+	}
+	place := d.place(dir)
+	variable := strings.HasPrefix(dir, "$") && strings.Contains(script, "mktemp")
+	if !made && !variable && !isTemporary(dir) && !d.isBeside(place) {
+		return false
+	}
+	return !slices.ContainsFunc(d.Made, func(f Fact) bool {
+		return f.Kind == Edit && (isBelow(f.Path, place) || isBelow(f.Path, dir))
+	})
+}
+
+// place returns a directory as a path from the root, as far as that is known: one of the home
+// directory is found by the names that it shares with where the session began.
+func (d *Digester) place(dir string) string {
+	for _, home := range [...]string{"$HOME", "${HOME}", "~"} {
+		rest, ok := strings.CutPrefix(dir, home)
+		if !ok || rest != "" && rest[0] != '/' {
+			continue
+		}
+		for names := path.Clean("/" + rest); names != "/"; names = path.Dir(names) {
+			if i := strings.Index(d.Began+"/", names+"/"); i >= 0 {
+				return path.Clean(d.Began[:i] + rest)
+			}
+		}
+		return "~" + rest
+	}
+	return path.Clean(inDirectory(d.Began, dir))
+}
+
+// isBeside reports whether a directory is neither the one where the session began, nor below or
+// above it.
+func (d *Digester) isBeside(place string) bool {
+	if !path.IsAbs(d.Began) {
+		return place == ".." || strings.HasPrefix(place, "../")
+	}
+	return !isBelow(place, d.Began) && !isBelow(d.Began, place)
+}
+
+func isBelow(file, dir string) bool {
+	return file == dir || strings.HasPrefix(file, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// isGit reports whether words are of a command of git.
+func isGit(words []string, command string) bool {
+	return len(words) > 1 && words[0] == "git" && words[1] == command
+}
+
+// gitDirectory returns the words of a command, and the directory where it works. Of git they are
+// without the options before the name of its command, and -C, --git-dir, --work-tree and GIT_DIR,
+// also an exported one, say where it works.
+func gitDirectory(c script.Command, dir, exported string) (words []string, at string) {
+	if c.Words[0] != "git" {
+		return c.Words, dir
+	}
+	for _, v := range c.Vars {
+		if value, ok := strings.CutPrefix(v, gitDir); ok {
+			exported = value
+		}
+	}
+	rest, repository, tree := c.Words[1:], exported, ""
+	for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
+		name, value, joined := strings.Cut(rest[0], "=")
+		rest = rest[1:]
+		switch name {
+		case "-C", "-c", "--git-dir", "--work-tree", "--namespace":
+			if !joined && len(rest) > 0 {
+				value, rest = rest[0], rest[1:]
+			}
+		}
+		switch name {
+		case "-C":
+			dir = inDirectory(dir, value)
+		case "--work-tree":
+			tree = value
+		case "--git-dir":
+			repository = value
+		}
+	}
+	words = append([]string{"git"}, rest...)
+	switch {
+	case repository != "":
+		at := strings.TrimSuffix(strings.TrimSuffix(repository, "/"), ".git")
+		return words, inDirectory(dir, strings.TrimSuffix(at, "/"))
+	case tree != "":
+		return words, inDirectory(dir, tree)
+	}
+	return words, dir
+}
+
+// commitMessage returns the message of the commit that a command makes, whose words gitDirectory
+// has returned.
+func commitMessage(c script.Command) (string, bool) {
+	if !isGit(c.Words, "commit") {
+		return "", false
+	}
+	amends := false
+	for i := 2; i < len(c.Words); i++ {
+		w := c.Words[i]
+		if w == "--dry-run" {
+			return "", false
+		}
+		if text, ok := strings.CutPrefix(w, "--message="); ok {
+			return text, squeeze(text) != ""
+		}
+		isText := w == "--message" || len(w) > 1 && w[0] == '-' && w[1] != '-' && w[len(w)-1] == 'm'
+		if isText && i+1 < len(c.Words) {
+			return c.Words[i+1], squeeze(c.Words[i+1]) != ""
+		}
+		amends = amends || w == "--amend"
+	}
+	if c.Input != nil && squeeze(*c.Input) != "" {
+		return *c.Input, true
+	}
+	return "amended the last commit", amends
+}
+
+// branchMade returns the branch that a script makes and is on then, as its words say: git may have
+// been told to print nothing.
+func branchMade(text string) (name string) {
+	for _, c := range script.Read(text) {
+		if len(c.Words) == 0 {
+			continue
+		}
+		words, at := gitDirectory(c, "", "")
+		if at != "" || !isGit(words, "checkout") && !isGit(words, "switch") {
+			continue
+		}
+		for i, w := range words[2:] {
+			switch w {
+			case "-b", "-B", "-c", "-C", "--create", "--force-create", "--orphan":
+				if i+3 < len(words) {
+					name = words[i+3]
+				}
+			}
+		}
+	}
+	return name
+}
