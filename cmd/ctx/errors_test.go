@@ -43,6 +43,8 @@ func TestExplain(t *testing.T) {
 		{repo.ErrNoStore, exitNoStore, "no-store", true},
 		{repo.ErrNotAllowed, exitFailed, "not-allowed", true},
 		{repo.ErrHalf, exitNoStore, "no-store", true},
+		{&repo.HalfError{Path: "x"}, exitNoStore, "no-store", true},
+		{&repo.HalfError{Path: "x", Lost: true}, exitCorrupt, "corrupt", true},
 		{&repo.OwnerError{Path: "x", UID: 1}, exitNoStore, "no-store", true},
 		{&format.VersionError{What: "store", Got: 2, Known: 1}, exitNoStore, "newer-format", true},
 		{&format.VersionError{What: "store", Early: true}, exitNoStore, "older-format", true},

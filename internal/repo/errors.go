@@ -9,11 +9,28 @@ var (
 	// ErrNoStore says that no store was found.
 	ErrNoStore = errors.New("no store found")
 	// ErrHalf says that a store is unfinished: Init was interrupted, or the format file is lost. Init
-	// finishes it.
+	// finishes it. Such an error is a *HalfError.
 	ErrHalf = errors.New("store is not finished; run ctx init")
 	// ErrHome says that a store would be in the home directory's .gemini, which belongs to the agent.
 	ErrHome = errors.New("no store can be made in the home directory")
 )
+
+// HalfError is ErrHalf for a store.
+type HalfError struct {
+	Path string // the store's directory
+	Lost bool   // it has operations, so it was finished and has lost its format file
+}
+
+func halfError(dir string) error { return &HalfError{Path: dir, Lost: hasLog(dir)} }
+
+func (e *HalfError) Error() string {
+	if e.Lost {
+		return fmt.Sprintf("store has lost its format file: %q", e.Path)
+	}
+	return fmt.Sprintf("%v: %q", ErrHalf, e.Path)
+}
+
+func (e *HalfError) Unwrap() error { return ErrHalf }
 
 // OwnerError says that a store belongs to another user, who may have made its content to mislead.
 type OwnerError struct {

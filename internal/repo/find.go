@@ -57,9 +57,9 @@ func findNamed(env Env) (string, error) {
 	}
 	switch {
 	case parts[1]:
-		return "", fmt.Errorf("%w: %q", ErrHalf, inside)
+		return "", halfError(inside)
 	case parts[0]:
-		return "", fmt.Errorf("%w: %q", ErrHalf, named)
+		return "", halfError(named)
 	}
 	return "", fmt.Errorf("%w: %q", ErrNoStore, named)
 }
@@ -148,7 +148,7 @@ func look(dir string) (bool, error) {
 	case err != nil:
 		return false, err
 	case found == half:
-		return false, fmt.Errorf("%w: %q", ErrHalf, dir)
+		return false, halfError(dir)
 	default:
 		return found == whole, nil
 	}

@@ -73,7 +73,7 @@ func Open(env Env) (*Repo, error) {
 	}
 	f, err := readFormat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %q", ErrHalf, dir)
+		return nil, halfError(dir)
 	}
 	if err != nil {
 		return nil, err

@@ -115,6 +115,7 @@ func outside(err error) (Problem, bool) {
 func settings(err error) (Problem, bool) {
 	var config *repo.ConfigError
 	var owner *repo.OwnerError
+	var half *repo.HalfError
 	var version *format.VersionError
 	switch {
 	case errors.As(err, &config):
@@ -125,6 +126,9 @@ func settings(err error) (Problem, bool) {
 	case errors.Is(err, repo.ErrNotAllowed):
 		return Problem{Code: Failed, Kind: "not-allowed",
 			Hint: "the person at the machine decides that: `ctx status` says how"}, true
+	case errors.As(err, &half) && half.Lost:
+		return Problem{Code: Corrupt, Kind: "corrupt",
+			Hint: "`ctx fsck --repair` makes it again from what the log says"}, true
 	case errors.Is(err, repo.ErrHalf):
 		return Problem{Code: NoStore, Kind: "no-store",
 			Hint: "`ctx init` in the same directory finishes it"}, true

@@ -154,7 +154,12 @@ const lockTimeout = 10 * time.Second
 // open opens the store. id is what belongs into a format file that is missing or damaged, and ""
 // for one that is sound.
 func (r *repairer) open() (id string, err error) {
-	if r.dir, err = repo.Find(r.env); err != nil {
+	r.dir, err = repo.Find(r.env)
+	var half *repo.HalfError
+	if errors.As(err, &half) && half.Lost {
+		r.dir, err = half.Path, nil
+	}
+	if err != nil {
 		return "", err
 	}
 	opened, err := repo.Open(r.env)
@@ -184,7 +189,8 @@ func (r *repairer) writeFormat(id string) error {
 	if err := r.reopen(); err != nil {
 		return err
 	}
-	r.mended("the format file is made again: store %s, as the log says", id)
+	r.mended("the format file is made again: store %s, as the log says; if this was a copy with an "+
+		"id of its own, run `ctx init --new-id` again", id)
 	return nil
 }
 
