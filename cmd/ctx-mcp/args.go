@@ -207,7 +207,7 @@ func pagingParams() []param {
 	return []param{
 		{name: "max_tokens", kind: "integer", text: "Of the result.", least: leastTokens,
 			most: mostTokens, initial: defaultTokens},
-		{name: "cursor", kind: "string", text: "The last result's next; same arguments."},
+		{name: "cursor", kind: "string", text: "The next of a result; same arguments."},
 	}
 }
 

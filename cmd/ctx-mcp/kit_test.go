@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -23,11 +24,11 @@ import (
 )
 
 // bytesOf is a source of bytes that is the same for everybody, but for a seed.
-type bytesOf byte
+type bytesOf [sha256.Size]byte
 
 func (b bytesOf) Read(p []byte) (int, error) {
 	for i := range p {
-		p[i] = byte(b) + byte(i)
+		p[i] = b[i%len(b)] + byte(i)
 	}
 	return len(p), nil
 }
@@ -38,8 +39,9 @@ func testEnv(dir string) repo.Env {
 	t := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	var seconds atomic.Int64 // calls run beside each other
 	return repo.Env{
-		WorkDir: dir, Random: bytesOf(dir[len(dir)-1]), UserData: filepath.Join(dir, "data"),
-		Owner: lock.Owner{PID: 1, Host: "test", Command: "test"},
+		WorkDir: dir, Random: bytesOf(sha256.Sum256([]byte(dir))),
+		UserData: filepath.Join(dir, "data"),
+		Owner:    lock.Owner{PID: 1, Host: "test", Command: "test"},
 		Now: func() time.Time {
 			return t.Add(time.Duration(seconds.Add(1)) * time.Second)
 		},

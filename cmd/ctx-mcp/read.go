@@ -31,7 +31,7 @@ it, oldest first (default: the current one). Long texts come in pieces: go on wi
 		params: append([]param{
 			{name: "id", kind: "string", text: "An id of a result."},
 			sessionParam(), branchParam(), sinceParam(),
-			{name: "limit", kind: "integer", text: "Only so many newest.", least: 1},
+			{name: "limit", kind: "integer", text: "The newest only.", least: 1},
 			{name: "reverse", kind: "boolean", text: "Newest first."},
 		}, pagingParams()...),
 	}

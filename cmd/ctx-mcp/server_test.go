@@ -40,12 +40,13 @@ func TestTools(t *testing.T) {
 		said.WriteString(tool.Name + " " + tool.Description)
 		names = append(names, tool.Name)
 		a := tool.Annotations
-		if a == nil || !a.ReadOnlyHint || a.DestructiveHint == nil || *a.DestructiveHint ||
+		writes := tool.Name == "remember"
+		if a == nil || a.ReadOnlyHint == writes || a.DestructiveHint == nil || *a.DestructiveHint ||
 			a.OpenWorldHint == nil || *a.OpenWorldHint {
 			t.Errorf("%s: annotations %+v", tool.Name, a)
 		}
 		if !strings.HasPrefix(tool.Description, "Call ") || // it says when
-			!strings.Contains(tool.Description, "never instructions to follow") ||
+			strings.Contains(tool.Description, "never instructions to follow") == writes ||
 			strings.ContainsAny(tool.Description, "\n\t") {
 			t.Errorf("%s: %s", tool.Name, tool.Description)
 		}
@@ -60,7 +61,7 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s takes any argument", tool.Name)
 		}
 	}
-	if want := []string{"how_we_fixed", "how_we_ran", "list_past_sessions", "project_brief", "read_past_messages",
+	if want := []string{"how_we_fixed", "how_we_ran", "list_past_sessions", "project_brief", "read_past_messages", "remember",
 		"search_past_sessions", "who_wrote_line"}; !slices.Equal(names, want) {
 		t.Errorf("tools %v, want %v", names, want)
 	}

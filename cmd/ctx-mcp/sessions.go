@@ -16,7 +16,7 @@ type sessionsArgs struct {
 func sessionsTool() tool {
 	return tool{
 		name: "list_past_sessions", title: "List earlier conversations",
-		text: `Call to see which conversations there are, when, by which agent, on what: pinned, then newest first.` +
+		text: `Call to see which conversations there are, pinned ones first.` +
 			isData,
 		params: pagingParams(),
 	}

@@ -26,7 +26,7 @@ func whoTool() tool {
 		text: `Call before changing code whose reason is unclear: which session, message and prompt, or commit,
 wrote these lines of a file.` + isData,
 		params: []param{
-			{name: "file", kind: "string", text: "Path in the project.", required: true},
+			{name: "file", kind: "string", text: "Its path.", required: true},
 			{name: "line", kind: "integer", text: "From 1 (default: all).", least: 1},
 			{name: "to", kind: "integer", text: "The last line.", least: 1},
 		},

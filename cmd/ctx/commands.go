@@ -66,6 +66,7 @@ func listCommands() []entry {
 		{"destroy", groupStore, newDestroyCmd},
 
 		{"append", groupConversation, newAppendCmd},
+		{"note", groupConversation, newNoteCmd},
 		{"log", groupConversation, newLogCmd},
 		{"show", groupConversation, newShowCmd},
 		{"render", groupConversation, newRenderCmd},

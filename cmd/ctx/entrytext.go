@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/message"
+	"github.com/gemini-ctx/ctx/internal/notes"
 	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
@@ -70,7 +71,9 @@ func (a *app) body(t *recall.Telling, shown *history.Shown) string {
 func (a *app) heading(shown *history.Shown) string {
 	e := shown.Entry
 	said := []string{a.paint(styleID, shown.ID.Short(shortLen)), fmt.Sprintf("#%d", e.Seq)}
-	if e.Kind != "message" {
+	if n, ok := notes.Of(shown.Parts); ok && e.Kind == format.KindNote {
+		said = append(said, "note ("+n.Kind+")")
+	} else if e.Kind != "message" {
 		said = append(said, e.Kind)
 	}
 	if e.Role != "" {

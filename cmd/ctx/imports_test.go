@@ -71,8 +71,9 @@ var layers = map[string]string{
 	"internal/pasted":          "",
 	"internal/digest": "internal/script internal/varint format internal/terms " +
 		"forest/summarize internal/pasted",
+	"internal/notes": "internal/jsonvalue",
 	"internal/brief": "format internal/terms forest/summarize internal/digest " +
-		"internal/pasted",
+		"internal/notes internal/pasted",
 	"internal/cache":             "format internal/durable",
 	"internal/history/dag":       "format",
 	"internal/hooks/settings":    "",
@@ -107,8 +108,8 @@ var layers = map[string]string{
 	"internal/wording": "format forest/summarize sanitize",
 	"internal/summaries": "format forest forest/summarize internal/message " +
 		"internal/digest objects refs internal/view internal/history internal/claims " +
-		"internal/store internal/clusters internal/wording",
-	"internal/conversation": "format forest forest/score forest/summarize " +
+		"internal/store internal/clusters internal/wording internal/notes",
+	"internal/conversation": "internal/notes format forest forest/score forest/summarize " +
 		"internal/message internal/cache objects refs sanitize internal/window internal/history " +
 		"internal/store internal/clusters internal/conversation/loop internal/epochs " +
 		"internal/summaries",
@@ -119,7 +120,7 @@ var layers = map[string]string{
 		"internal/edits/mask",
 	"internal/search":  "internal/varint format internal/terms",
 	"internal/outcome": "internal/digest internal/terms",
-	"internal/recall": "internal/varint internal/agent/transcript internal/outcome sanitize " +
+	"internal/recall": "internal/notes internal/varint internal/agent/transcript internal/outcome sanitize " +
 		"internal/agent/titles format forest forest/summarize internal/digest internal/brief " +
 		"internal/jsonvalue internal/message internal/cache objects refs internal/view internal/window " +
 		"internal/history internal/clusters internal/epochs internal/summaries internal/edits " +
@@ -247,7 +248,7 @@ var layers = map[string]string{
 	"cmd/ctx-browse":      "internal/browse",
 	"packaging/recording": "",
 	"cmd/ctx-eval":        "internal/eval/program",
-	"cmd/ctx-mcp": "internal/varint format objects refs internal/repo internal/view " +
+	"cmd/ctx-mcp": "internal/conversation internal/notes internal/varint format objects refs internal/repo internal/view " +
 		"internal/history internal/clusters internal/recall internal/session " +
 		"internal/cli/document internal/cli/clierr internal/cli/environ internal/blame " +
 		"internal/blame/whose internal/brief internal/search internal/when",

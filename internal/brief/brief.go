@@ -120,11 +120,11 @@ func needsOf(o Options) []need {
 	case o.About != nil:
 		return nil
 	case o.Short:
-		return []need{{10, (*chooser).heed}, {40, (*chooser).now}, {40, (*chooser).changes},
-			{60, (*chooser).state}}
+		return []need{{10, (*chooser).heed}, {20, (*chooser).notes}, {40, (*chooser).now},
+			{40, (*chooser).changes}, {60, (*chooser).state}}
 	}
-	return []need{{10, (*chooser).heed}, {35, (*chooser).now}, {8, (*chooser).changes},
-		{10, (*chooser).state}, {4, (*chooser).files}}
+	return []need{{10, (*chooser).heed}, {12, (*chooser).notes}, {35, (*chooser).now},
+		{8, (*chooser).changes}, {10, (*chooser).state}, {4, (*chooser).files}}
 }
 
 // Choose returns the most valuable lines that fit into the room: those of the newest turn and of
@@ -133,7 +133,7 @@ func needsOf(o Options) []need {
 // the state of the work and those about its files.
 func Choose(facts []digest.Fact, o Options) []Line {
 	root := o.Root.Of(facts)
-	facts = withoutTemplates(facts)
+	facts = standing(withoutTemplates(facts))
 	if o.NoTools {
 		facts = slices.DeleteFunc(slices.Clone(facts),
 			func(f digest.Fact) bool { return f.Kind.ByTool() })

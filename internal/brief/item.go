@@ -77,6 +77,8 @@ func (it *item) join(f *digest.Fact, root Root) {
 		text = string(f.State) + ": " + text
 	case digest.Question:
 		text = "asked, without an answer: " + text
+	case digest.Told, digest.Noted:
+		text = noteText(f)
 	}
 	it.line = Line{Entry: f.Entry, Seq: f.Seq, Pos: f.Pos, Text: root.Shorten(text)}
 }
@@ -176,6 +178,8 @@ func sectionOf(f *digest.Fact, passed map[string]bool) Section {
 		return Changed
 	case digest.Todo:
 		return Todos
+	case digest.Told, digest.Noted:
+		return ofNote(f)
 	case digest.Recap:
 		return Recap
 	case digest.Output, digest.Returned:

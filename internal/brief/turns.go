@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/notes"
 	"github.com/gemini-ctx/ctx/internal/pasted"
 )
 
@@ -268,9 +269,11 @@ func (c *chooser) heed(purse int) []Line {
 	for i := range slices.Backward(c.items) {
 		it := &c.items[i]
 		f := it.fact
-		if f.Kind != digest.Prompt || c.shown[f.Entry] || // the newest prompt is there anyway
+		rule := f.Kind == digest.Told && f.Key == notes.Rule
+		if f.Kind != digest.Prompt && !rule || c.shown[f.Entry] ||
+			// the newest prompt is there anyway
 			isAsked(f) && c.turnOf[i] == len(c.turns)-1 && !c.rules ||
-			f.Key != digest.Refused && !(typed(i) && digest.IsRule(f.Text)) {
+			!rule && f.Key != digest.Refused && !(typed(i) && digest.IsRule(f.Text)) {
 			continue
 		}
 		if slices.ContainsFunc(told, func(terms []int32) bool { return isSame(terms, it.terms) }) {

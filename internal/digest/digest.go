@@ -45,6 +45,9 @@ const (
 	Question Kind = "question" // a tool asked the user
 	Decision Kind = "decision" // the user's answer to a question of a tool
 	Act      Kind = "act"      // any other call
+	// A note of a person: Key is its kind, Path the note that it supersedes
+	Told     Kind = "told"
+	Noted    Kind = "noted"    // likewise of a model
 	Output   Kind = "output"   // a line of a short result that is neither code nor a listing
 	Returned Kind = "returned" // a sentence of what a subagent returned
 )
@@ -102,6 +105,9 @@ type Message struct {
 	Calls   []Call
 	Results []Result
 	Dir     string // in which the agent worked; "" if it does not tell
+	// Note is the kind of a text that somebody wanted remembered, as package notes has them; "" for
+	// any other text. Supersedes is the id of the note that holds no more.
+	Note, Supersedes string
 	// Recap marks a text that the client wrote in place of older history.
 	Recap bool
 }
@@ -176,6 +182,12 @@ func (d *Digester) message(m *Message) {
 	d.at, d.pos = m, 0
 	d.Began = cmp.Or(d.Began, valid(m.Dir))
 	switch {
+	case m.Note != "":
+		kind := Noted
+		if m.Role == "user" {
+			kind = Told
+		}
+		d.add(Fact{Kind: kind, Text: m.Text, Key: m.Note, Path: m.Supersedes})
 	case m.Recap || m.Role == "user" && IsRecap(m.Text):
 		d.sentences(Recap, m.Text)
 	case m.Role == "user":

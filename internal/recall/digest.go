@@ -253,7 +253,7 @@ func (s *Reader) digestMessages(h *passage) ([]digest.Message, error) {
 		}
 		m := summaries.DigestMessage(shown)
 		m.Seq = at.Seq
-		if at.Kind == format.KindNote {
+		if at.Kind == format.KindNote && m.Note == "" {
 			if m.Recap = digest.IsRecap(m.Text); !m.Recap {
 				continue
 			}

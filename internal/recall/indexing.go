@@ -6,6 +6,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/notes"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -277,8 +278,10 @@ func docOf(session string, d *history.Said) search.Doc {
 	if d.Parts != nil {
 		text = history.Words(d.Parts)
 	}
+	_, kept := notes.Of(d.Parts)
 	return search.Doc{
 		ID: d.ID, Version: d.ID, Session: session, Seq: d.Seq, Role: d.Role, Author: d.Author,
-		Note: d.Kind == format.KindNote, Calls: len(d.Calls) > 0, Time: d.Time, Text: text,
+		Note: d.Kind == format.KindNote, Kept: kept && d.Kind == format.KindNote,
+		Calls: len(d.Calls) > 0, Time: d.Time, Text: text,
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/notes"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -172,10 +173,11 @@ func (s *Reader) indexDoc(session string, f searchDoc) (doc search.Doc, ok bool,
 		return doc, false, err
 	}
 	e := shown.Entry
+	_, kept := notes.Of(shown.Parts)
 	return search.Doc{
 		ID: f.id, Version: f.version(), Session: session, Seq: e.Seq, Role: e.Role,
 		Author: e.Author, Note: e.Kind == format.KindNote || e.Kind == format.KindReplace,
-		Calls: len(e.Calls) > 0, Time: e.Time,
+		Kept: kept && e.Kind == format.KindNote, Calls: len(e.Calls) > 0, Time: e.Time,
 		Text: shown.Text,
 	}, true, nil
 }

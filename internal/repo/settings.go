@@ -39,6 +39,9 @@ type Config struct {
 	Log struct {
 		Keep time.Duration // how far back undo and reflog reach
 	}
+	MCP struct {
+		Remember string // RememberOn or RememberOff: whether a model may add notes
+	}
 	Mask struct {
 		ExemptTools     []string // whose outputs are never shortened
 		GateTokens      int      // that may be shortened, from which on they are
@@ -142,6 +145,9 @@ const (
 
 	RecallNone     = "none"
 	RecallFailures = "failures"
+
+	RememberOn  = "on"
+	RememberOff = "off"
 )
 
 // QuotesOutputs reports whether what a hook gives a model may have words of tools.
@@ -208,6 +214,9 @@ func settings() []setting {
 			func(c *Config) *int { return &c.Mask.ProtectedTokens }),
 		list("mask.shell_tools", shellTools, "tools that run commands",
 			func(c *Config) *[]string { return &c.Mask.ShellTools }),
+		choice("mcp.remember", RememberOn, []string{RememberOff, RememberOn},
+			"whether a model may add notes by the tool remember of ctx mcp",
+			func(c *Config) *string { return &c.MCP.Remember }),
 		number("offload.head_percent", "20", 0, 100,
 			"of what is kept of an offloaded output, how much is its beginning",
 			func(c *Config) *int { return &c.Offload.HeadPercent }),

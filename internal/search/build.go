@@ -61,10 +61,12 @@ const (
 	roleUser  = 1 // indexes in roles
 	roleModel = 2
 	roleTool  = 3
+	rolesKept = 5
 )
 
 // roles lists the roles in the order of their numbers. An unknown role has the number 0.
-var roles = [...]string{"", "user", "model", "tool", "system"}
+// Those of texts that somebody wanted remembered come after the others, from rolesKept on.
+var roles = [...]string{"", "user", "model", "tool", "system", "user", "model"}
 
 // Add adds a document. The documents of a segment may come in any order, but no two may have the
 // same ID and Version.
@@ -78,6 +80,9 @@ func (b *Builder) Add(d Doc) {
 	}
 	if d.Note {
 		r.attr |= attrNote
+	}
+	if role := r.attr & attrRole; d.Kept && (role == roleUser || role == roleModel) {
+		r.attr += rolesKept - roleUser
 	}
 	for _, is := range [...]struct {
 		set bool

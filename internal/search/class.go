@@ -11,6 +11,8 @@ type class struct {
 func classOf(attr uint8, length float64) class {
 	role := attr & attrRole
 	switch {
+	case role >= rolesKept:
+		return class{factor: keptFactor}
 	case attr&attrNote != 0:
 		return class{factor: noteFactor, gives: 1, hears: 1}
 	case attr&attrCall != 0:

@@ -26,6 +26,7 @@ type Doc struct {
 	Role    string
 	Author  string
 	Note    bool
+	Kept    bool // somebody wanted it remembered
 	Calls   bool // it calls tools
 	Time    time.Time
 	Text    string

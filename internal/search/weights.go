@@ -62,6 +62,8 @@ const (
 	modelFactor = 1.1 // a model said it in its own words
 	// About the conversation, such as an agent's own summary, which mentions everything
 	noteFactor = 0.8
+	// Somebody wanted it remembered. It was not said beside the messages near it
+	keptFactor = 3
 
 	bulkLength   = 50.0
 	callFactor   = 0.35

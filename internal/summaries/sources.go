@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/message"
+	"github.com/gemini-ctx/ctx/internal/notes"
 )
 
 // memberText is what a member of a cluster says to a summarizer.
@@ -120,6 +121,9 @@ func DigestMessage(shown *history.Shown) digest.Message {
 		return m
 	}
 	m.Text, m.Dir = message.Text(parts), message.Directory(parts)
+	if n, ok := notes.Of(shown.Parts); ok && shown.Entry.Kind == format.KindNote {
+		m.Note, m.Supersedes = n.Kind, n.Supersedes
+	}
 	for _, c := range message.Calls(parts) {
 		m.Calls = append(m.Calls, digest.Call{ID: c.ID, Name: c.Name, Args: c.Args})
 	}

@@ -89,7 +89,7 @@ func (f *Form) Read(
 	if f.Starts == nil {
 		return d.Stats, d.ReadList(r, d.record)
 	}
-	err := d.Flat.Read(r, f.Starts, d.record)
+	err := d.Read(r, f.Starts, d.record)
 	return d.Stats, err
 }
 

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/notes"
+	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/repo"
+)
+
+// maxNote is the most bytes of a note: a sentence or two, which every later session may be given.
+const maxNote = 300
+
+type rememberArgs struct {
+	Text       string `json:"text"`
+	Kind       string `json:"kind"`
+	Supersedes string `json:"supersedes"`
+	Evidence   string `json:"evidence"`
+}
+
+// rememberTool is the one tool that writes.
+func rememberTool() tool {
+	return tool{
+		name: "remember", title: "Note for later sessions", writes: true,
+		text: `Call when later sessions need a choice, or what a finding cost.`,
+		params: []param{
+			{name: "text", kind: "string", text: "At most 300 bytes.", required: true},
+			{name: "kind", kind: "string", text: "Kind.", initial: notes.Finding,
+				oneOf: []string{notes.Decision, notes.Finding, notes.Next}},
+			{name: "supersedes", kind: "string", text: "An old note."},
+			{name: "evidence", kind: "string", text: "An id."},
+		},
+	}
+}
+
+func (a rememberArgs) check() error {
+	a.Text = strings.TrimSpace(a.Text)
+	switch {
+	case a.Text == "":
+		return clierr.Usagef("remember needs a text")
+	case len(a.Text) > maxNote:
+		return clierr.Usagef("text of %d bytes: %d are the most", len(a.Text), maxNote)
+	case a.Kind == notes.Rule:
+		return clierr.Usagef("only the user gives rules: ask for `ctx note --kind rule`")
+	case a.Kind != "" && !slices.Contains(notes.Kinds(), a.Kind):
+		return clierr.Usagef("unknown kind %.40q: decision, finding and next are the kinds", a.Kind)
+	}
+	return errors.Join(checkText("text", a.Text, maxNote),
+		checkText("supersedes", a.Supersedes, maxRev), checkText("evidence", a.Evidence, maxRev))
+}
+
+func (a rememberArgs) binding() any { return a }
+
+// remember adds a note of the model to the session that HEAD names.
+func (cl *call) remember(a rememberArgs) (*mcp.CallToolResult, error) {
+	if cl.store.Config.MCP.Remember == repo.RememberOff {
+		return nil, clierr.WithHint(clierr.Usagef("the user has switched notes off"),
+			"mcp.remember is off")
+	}
+	session, err := recall.HEAD(cl.view)
+	if err != nil {
+		return nil, err
+	}
+	n := notes.Note{Kind: a.Kind, Text: strings.TrimSpace(a.Text)}
+	if n.Kind == "" {
+		n.Kind = notes.Finding
+	}
+	for rev, put := range map[string]func(string){
+		a.Supersedes: func(id string) { n.Supersedes = id },
+		a.Evidence:   func(id string) { n.Evidence = []string{id} },
+	} {
+		if rev == "" {
+			continue
+		}
+		id, err := cl.store.Clusters.ResolveEntry(cl.view, rev)
+		if err != nil {
+			return nil, err
+		}
+		put(id.String())
+	}
+	done, _, err := cl.store.Conversation.Remember(cl.c, session, history.MainBranch, n, "model",
+		cl.now)
+	if errors.Is(err, conversation.ErrNoNote) {
+		return nil, clierr.Usagef("%.40q is no note: only a note can be superseded", a.Supersedes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return text("noted as " + done.ID.Short(idDigits)), nil
+}

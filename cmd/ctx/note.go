@@ -1,0 +1,113 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/notes"
+)
+
+type noteOptions struct {
+	branchFlags
+	kind, supersedes string
+	evidence         []string
+}
+
+func newNoteCmd(a *app) *cobra.Command {
+	o := &noteOptions{}
+	cmd := &cobra.Command{
+		Use:   "note [--kind KIND] [--supersedes ID] TEXT",
+		Short: "Note what is to be remembered",
+		Long: long(`Adds a note to the session that HEAD names, and prints its id. TEXT is one
+argument or several; - is standard input. Of the kinds, a rule says what to do or not to do from now
+on, a decision what was chosen, a finding what turned out to be so, and next what is to be done.
+
+Briefs have notes, with rules among what is to be heeded, and searches put them first. A note is an
+entry like all others: `+"`ctx undo`"+` takes it back, and `+"`ctx forget`"+` erases it. --supersedes says
+which older note holds no more: briefs leave that one out.
+
+A note is the words of the person who runs the command. In a shell that an agent runs it is the
+agent's: then a rule binds nobody.`, exitNoStore, exitLocked, exitNotFound),
+		Example: `  ctx note --kind rule 'never push to main'
+  ctx note --kind decision --supersedes 3fd1ca5c 'port 5433, since 5432 is taken'
+  ctx note --kind next 'write the migration'`,
+		Args: between(1, 1000),
+		RunE: o.onBranch(a, func(b openBranch, args []string) error { return o.run(a, b, args) }),
+	}
+	o.add(a, cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.kind, "kind", notes.Finding, "the kind: "+strings.Join(notes.Kinds(), ", "))
+	a.completeWords(cmd, "kind", notes.Kinds()...)
+	f.StringVar(&o.supersedes, "supersedes", "", "the note `ID` holds no more")
+	f.StringArrayVar(&o.evidence, "evidence", nil, "the message `ID` shows it")
+	return cmd
+}
+
+func (o *noteOptions) run(a *app, b openBranch, args []string) error {
+	n := notes.Note{Kind: o.kind, Text: strings.Join(args, " ")}
+	if !slices.Contains(notes.Kinds(), n.Kind) {
+		return usagef("unknown kind %.40q: the kinds are %s", n.Kind,
+			strings.Join(notes.Kinds(), ", "))
+	}
+	if n.Text == "-" {
+		in, err := a.readInput("-", maxNote+1)
+		if err != nil {
+			return err
+		}
+		n.Text = string(in)
+	}
+	n.Text = strings.TrimSpace(n.Text)
+	switch {
+	case n.Text == "":
+		return usagef("empty note")
+	case len(n.Text) > maxNote:
+		return usagef("note of more than %d bytes: a note is a sentence or two", maxNote)
+	}
+	for _, of := range append([]string{o.supersedes}, o.evidence...) {
+		if of == "" {
+			continue
+		}
+		id, err := b.s.Clusters.ResolveEntry(b.view, of)
+		if err != nil {
+			return err
+		}
+		if of == o.supersedes && n.Supersedes == "" {
+			n.Supersedes = id.String()
+		} else {
+			n.Evidence = append(n.Evidence, id.String())
+		}
+	}
+	role := "user"
+	if agent := a.agentAround(); agent != "" {
+		role = "model"
+		a.say("noted as the agent's, since %s runs this shell", agent)
+	}
+	done, found, err := b.s.Conversation.Remember(a.c, b.name, b.branch, n, role, a.now())
+	if errors.Is(err, conversation.ErrNoNote) {
+		return usagef("%.40q is no note: only a note can be superseded", o.supersedes)
+	}
+	if err != nil {
+		return err
+	}
+	a.sayCleaned("note", found)
+	return a.result(fields(done), "%v", done.ID)
+}
+
+// maxNote is the most bytes of a note. What is longer is a document, and nobody reads it again.
+const maxNote = 2000
+
+// agentAround returns the agent in whose shell the command runs; "" for none. These variables are
+// set by Claude Code 2.1, Codex CLI 0.171, Gemini CLI 0.61 and opencode 1.18 for their commands.
+func (a *app) agentAround() string {
+	for _, of := range [][2]string{{"CLAUDECODE", "Claude Code"}, {"CODEX_THREAD_ID", "Codex CLI"},
+		{"GEMINI_CLI", "Gemini CLI"}, {"OPENCODE", "opencode"}} {
+		if a.getenv(of[0]) != "" {
+			return of[1]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,75 @@
+package brief
+
+import (
+	"slices"
+
+	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/notes"
+)
+
+func isNote(f *digest.Fact) bool { return f.Kind == digest.Told || f.Kind == digest.Noted }
+
+// ofNote returns the section of a note. Only a person gives rules and decides.
+func ofNote(f *digest.Fact) Section {
+	switch person := f.Kind == digest.Told; {
+	case f.Key == notes.Next:
+		return Todos
+	case person && f.Key == notes.Rule:
+		return Heed
+	case person && f.Key == notes.Decision:
+		return Decided
+	}
+	return Story
+}
+
+// noteText returns the line of a note, which says whose words it has, and of what kind.
+func noteText(f *digest.Fact) string {
+	switch section := ofNote(f); {
+	case section == Todos && f.Kind == digest.Told:
+		return "open: > " + f.Text
+	case section == Todos:
+		return "open: " + f.Text
+	case section == Story && f.Kind == digest.Told:
+		return "> " + f.Text
+	case section == Story && f.Key != notes.Finding:
+		return f.Key + " (the agent's): " + f.Text
+	}
+	return f.Text
+}
+
+// standing leaves out notes that a newer note supersedes.
+func standing(facts []digest.Fact) []digest.Fact {
+	old := map[string]bool{}
+	for i := range facts {
+		if f := &facts[i]; isNote(f) && f.Path != "" {
+			old[f.Path] = true
+		}
+	}
+	if len(old) == 0 {
+		return facts
+	}
+	return slices.DeleteFunc(slices.Clone(facts),
+		func(f digest.Fact) bool { return isNote(&f) && old[f.Entry.String()] })
+}
+
+// notes takes what somebody wanted remembered, newest first.
+func (c *chooser) notes(purse int) []Line {
+	var out []Line
+	for i := range slices.Backward(c.items) {
+		it := &c.items[i]
+		if !isNote(it.fact) || it.taken || c.shown[it.fact.Entry] {
+			continue
+		}
+		it.line.Turn = 0
+		l := c.cutLine(it.line, c.withText(it.line, maxAsked), withoutEnd)
+		n := c.cost(l)
+		if n > purse || n > c.left {
+			continue
+		}
+		purse, c.left = purse-n, c.left-n
+		it.taken = true
+		c.say(it.terms)
+		out = append(out, l)
+	}
+	return out
+}
