@@ -27,6 +27,7 @@ type Command struct {
 	Runs    int          // with those that failed
 	Failed  int
 	Share   float64   // of what the words tell
+	Rank    int       // the best has the highest
 	has     []float64 // by word: how much it counts
 }
 
@@ -45,8 +46,11 @@ const (
 	leastPart  = 0.65
 )
 
-// How returns the commands that worked for some words, the best first, by what they share with the
-// words. It returns none if no command has enough of the words.
+// rankSteps is how finely commands are ranked: of those that are about as good the newest is first.
+const rankSteps = 10
+
+// How returns the commands that worked for some words, the best first: by what they share with the
+// words, and how often they passed. It returns none if no command has enough of the words.
 func How(words string, sessions []Session) []Command {
 	asked := askedFor(words)
 	var all []*Command
@@ -175,11 +179,11 @@ func choose(list []asked, all []*Command) (found []Command) {
 	}
 	for _, c := range all {
 		if c.Share >= best*leastPart {
+			passed := float64(c.Runs - c.Failed)
+			c.Rank = int(rankSteps * c.Share * (1 + math.Log10(passed*passed/float64(c.Runs))))
 			found = append(found, *c)
 		}
 	}
-	slices.SortStableFunc(found, func(x, y Command) int {
-		return cmp.Or(cmp.Compare(y.Share, x.Share), cmp.Compare(y.Runs, x.Runs))
-	})
+	slices.SortStableFunc(found, func(x, y Command) int { return cmp.Compare(y.Rank, x.Rank) })
 	return found
 }

@@ -38,6 +38,29 @@ func TestLike(t *testing.T) {
 	}
 }
 
+// A command that passed often comes before one that ran once, and before one that mostly failed.
+func TestHowRanks(t *testing.T) {
+	run := func(command string, state digest.State) digest.Fact {
+		return digest.Fact{Kind: digest.Command, Text: "ran " + command, State: state}
+	}
+	failing := []digest.Fact{run("try lint", "failed"), run("try lint", "failed"),
+		run("try lint", "passed")}
+	for name, c := range map[string]struct {
+		words string
+		facts []digest.Fact
+		want  string
+	}{
+		"often":        {"lint", []digest.Fact{run("new lint", "passed"), run("old lint", "passed"), run("old lint", "passed")}, "old lint"},
+		"mostly fails": {"lint", append(failing, run("old lint", "passed"), run("old lint", "passed")), "old lint"},
+		"has more":     {"lint docs", []digest.Fact{run("a lint", "passed"), run("a lint", "passed"), run("a lint docs", "passed")}, "a lint docs"},
+	} {
+		list := outcome.How(c.words, []outcome.Session{{Facts: c.facts}})
+		if len(list) == 0 || list[0].Run.Command() != c.want {
+			t.Errorf("%s: %+v, want %q", name, list, c.want)
+		}
+	}
+}
+
 func TestSameProgram(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

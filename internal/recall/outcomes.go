@@ -30,14 +30,14 @@ type Ran struct {
 	State   digest.State
 	Runs    int // of the command, with those that failed
 	Failed  int
-	score   float64
+	rank    int
 }
 
 // The most sessions whose acts are looked at for a question: those with the best messages for it.
 const maxActSessions = 24
 
-// How returns the commands that worked for some words, the newest first: of those that have most of
-// what the words tell, at most most. It returns none if there is no such command.
+// How returns the commands that worked for some words, at most most, in the order of CompareRan. It
+// returns none if there is no such command.
 func (s *Reader) How(view *refs.View, words, session string, most int) ([]Ran, error) {
 	names, err := s.actSessions(view, words, session)
 	if err != nil {
@@ -61,12 +61,17 @@ func (s *Reader) How(view *refs.View, words, session string, most int) ([]Ran, e
 		if err != nil {
 			return nil, err
 		}
-		r.Runs, r.Failed, r.score = c.Runs, c.Failed, c.Share
+		r.Runs, r.Failed, r.rank = c.Runs, c.Failed, c.Rank
 		list = append(list, *r)
 	}
-	now := s.Now()
-	slices.SortStableFunc(list, func(x, y Ran) int { return Newer(y.Time, x.Time, now) })
+	slices.SortStableFunc(list, func(x, y Ran) int { return CompareRan(y, x) })
 	return list, nil
+}
+
+// CompareRan compares commands that worked for some words: one that has more of the words and passed
+// more often is larger, and of those that are about as good the one that ran last.
+func CompareRan(x, y Ran) int {
+	return cmp.Or(cmp.Compare(x.rank, y.rank), x.Time.Compare(y.Time))
 }
 
 // actSessions returns the sessions that may have what some words ask for.
