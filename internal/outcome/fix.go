@@ -150,6 +150,9 @@ func SameProgram(a, b string) bool {
 	return slices.ContainsFunc(names(a), func(n string) bool { return slices.Contains(other, n) })
 }
 
+// IsTold reports whether a fact is of what a person said, such as an error that was pasted.
+func IsTold(f *digest.Fact) bool { return f.Kind == digest.Prompt || f.Kind == digest.Code }
+
 // Ended is how a failure was mended.
 type Ended struct {
 	// Of the same command, or one much like it, that passed; else the next check that passed after an
@@ -170,14 +173,19 @@ const (
 	alike      = 0.75
 )
 
-// Ended returns what ended the failure of the act at a place among the facts. stood has the places
-// of acts with the same failure. It returns nil if nothing did.
+// Ended returns what ended the failure of the act at a place among the facts. An error that a
+// person pasted ends with the next check that passed after an edit, in the same turn. stood has
+// the places of acts with the same failure. It returns nil if nothing did.
 func (s *Session) Ended(at int, stood map[int]bool) *Ended {
 	run := &s.Facts[at]
 	end, best, acts := -1, 0.0, 0
 	edited, check, other := false, -1, -1
+	told := IsTold(run)
 	for j := at + 1; j < len(s.Facts) && acts < maxActs; j++ {
 		f := &s.Facts[j]
+		if told && f.Kind == digest.Prompt && f.Seq > run.Seq {
+			break // whatever passes from here on may be of something else
+		}
 		edited = edited || f.Kind == digest.Edit && f.State != digest.Failed
 		if f.Kind != run.Kind && f.Kind != digest.Command {
 			continue
@@ -191,7 +199,11 @@ func (s *Session) Ended(at int, stood map[int]bool) *Ended {
 				other = j
 			}
 		}
-		if f.Kind != run.Kind || stood[j] || f.State == digest.Failed ||
+		if told && edited && f.Checks() && passed {
+			end = j
+			break
+		}
+		if told || f.Kind != run.Kind || stood[j] || f.State == digest.Failed ||
 			run.Kind == digest.Command && f.State != digest.Passed {
 			continue
 		}
@@ -299,6 +311,9 @@ func (s *Session) edits(from, to int) (list []string) {
 // of what the failure says, or the first one.
 func (s *Session) said(from, to int) (best *digest.Fact) {
 	var lines []string
+	if IsTold(&s.Facts[from]) {
+		lines = LineOf(s.Facts[from].Text).words
+	}
 	most := 0.0
 	for i := range s.Facts[from:to] {
 		f := &s.Facts[from+i]

@@ -82,6 +82,9 @@ func TestEnded(t *testing.T) {
 	run := func(command, key string, state digest.State) digest.Fact {
 		return digest.Fact{Kind: digest.Command, Key: key, Text: "ran " + command, State: state}
 	}
+	told := func(seq uint64) digest.Fact {
+		return digest.Fact{Kind: digest.Prompt, Seq: seq, Text: "error: it is dark"}
+	}
 	edit := digest.Fact{Kind: digest.Edit, Path: "a.go", Text: "edited a.go", Added: 1}
 	failed := run("go test ./a", "go test ./a", digest.Failed)
 	for name, c := range map[string]struct {
@@ -96,6 +99,9 @@ func TestEnded(t *testing.T) {
 		"unedited":       {[]digest.Fact{failed, run("make test", "make test", "passed")}, 0},
 		"failed again":   {[]digest.Fact{failed, failed}, 0},
 		"failed, not so": {[]digest.Fact{failed, edit, failed}, 2},
+		"pasted":         {[]digest.Fact{told(1), edit, run("ls", "ls", "passed"), run("make test", "make test", "passed")}, 3},
+		"pasted, turn":   {[]digest.Fact{told(1), told(2), edit, run("make test", "make test", "passed")}, 0},
+		"pasted, as is":  {[]digest.Fact{told(1), run("make test", "make test", "passed")}, 0},
 		"edit": {[]digest.Fact{{Kind: digest.Edit, Path: "a", Text: "edited a", State: "failed"},
 			{Kind: digest.Edit, Path: "b", Text: "edited b"},
 			{Kind: digest.Edit, Path: "a", Text: "edited a"}}, 2},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -68,8 +69,8 @@ func (s *Reader) How(view *refs.View, words, session string, most int) ([]Ran, e
 	return list, nil
 }
 
-// CompareRan compares commands that worked for some words: one that has more of the words and passed
-// more often is larger, and of those that are about as good the one that ran last.
+// CompareRan compares commands that worked for some words: one that has more of the words and
+// passed more often is larger, and of those that are about as good the one that ran last.
 func CompareRan(x, y Ran) int {
 	return cmp.Or(cmp.Compare(x.rank, y.rank), x.Time.Compare(y.Time))
 }
@@ -156,6 +157,8 @@ func harmless(text string) string {
 type Mending struct {
 	Failed Ran
 	Line   string // of the tool that failed: quoted data
+	// Result is the message with the line. It is that of Failed itself if a person pasted the error:
+	// the command of Failed is then what the person said, and a check ended it.
 	Result format.ID
 	// Of the act that did not fail so; nil if nothing of the kind was done since
 	Passed *Ran
@@ -189,7 +192,8 @@ const sureShare = 0.6
 // Fixes returns where an error stood and what ended it, the most like the error first, at most
 // most. Lines are compared without numbers, times, addresses and directories. What ended a failure
 // is the next act of its kind that passed. Failures that nothing ended are there only if there are
-// no others. It returns none if no message of a tool has a line that is much like one of the error.
+// no others. It returns none if no message of a tool, and none of a person unless the answer has to
+// be sure, has a line that is much like one of the error.
 func (s *Reader) Fixes(view *refs.View, q FixQuery) ([]Mending, error) {
 	type stood struct {
 		shown   *history.Shown
@@ -203,9 +207,13 @@ func (s *Reader) Fixes(view *refs.View, q FixQuery) ([]Mending, error) {
 	if q.Sure { // while a model waits
 		least, looked = outcome.Sure, maxStood/3
 	}
-	for _, l := range lines[:min(len(lines), maxAsked)] {
-		hits, err := s.Search(view, SearchQuery{Text: l.Text, Role: "tool", Session: q.Session,
-			Except: q.Except, Limit: looked})
+	roles := []string{transcript.RoleTool, transcript.RoleUser}
+	if q.Sure {
+		roles = roles[:1]
+	}
+	for i := range min(len(lines), maxAsked) * len(roles) {
+		hits, err := s.Search(view, SearchQuery{Text: lines[i/len(roles)].Text,
+			Role: roles[i%len(roles)], Session: q.Session, Except: q.Except, Limit: looked})
 		if err != nil {
 			return nil, err
 		}
@@ -286,6 +294,9 @@ func (s *Reader) runOf(acts *outcome.Session, result *history.Shown) int {
 		f := &acts.Facts[i]
 		if f.Seq > result.Entry.Seq {
 			continue
+		}
+		if result.Entry.Role == transcript.RoleUser && f.Entry == result.ID && outcome.IsTold(f) {
+			return i
 		}
 		if f.Kind == digest.Failure && f.Entry == result.ID { // of a command that went on meanwhile
 			key := f.Key
