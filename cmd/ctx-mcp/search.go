@@ -86,10 +86,12 @@ type item struct {
 	Kind    string `json:"kind,omitempty"` // if it is no message
 	Time    string `json:"time"`
 	Rewound bool   `json:"rewound,omitempty"`
-	Gone    string `json:"gone,omitempty"` // why there is no text
-	Of      int    `json:"of,omitempty"`   // of a hit: the bytes of the text, if not all are shown
-	Cut     *cut   `json:"cut,omitempty"`  // of an entry
-	Text    string `json:"text"`
+	// The note that holds instead of this one
+	Newer string `json:"superseded_by,omitempty"`
+	Gone  string `json:"gone,omitempty"` // why there is no text
+	Of    int    `json:"of,omitempty"`   // of a hit: the bytes of the text, if not all are shown
+	Cut   *cut   `json:"cut,omitempty"`  // of an entry
+	Text  string `json:"text"`
 }
 
 // itemOf returns the item of an entry of a session, with a short name of the session.
@@ -132,7 +134,9 @@ func (cl *call) search(a searchArgs) (*mcp.CallToolResult, error) {
 	}
 	for _, h := range hits[given:] {
 		d := itemOf(h.Shown, cl.short(h.Session))
-		d.Rewound = h.Rewound
+		if d.Rewound = h.Rewound; !h.SupersededBy.IsZero() {
+			d.Newer = h.SupersededBy.Short(idDigits)
+		}
 		if utf8.RuneCountInString(h.Text) > hitRunes {
 			if d.Of, d.Text = len(h.Text), h.Excerpt; unread == nil {
 				d.Text = query.Excerpt(h.Text, hitRunes)

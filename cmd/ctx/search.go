@@ -281,6 +281,9 @@ func remarks(h recall.Hit) string {
 	if h.Rewound {
 		said += " rewound"
 	}
+	if !h.SupersededBy.IsZero() {
+		said += " superseded by " + h.SupersededBy.Short(shortLen)
+	}
 	switch {
 	case h.Copies == 1:
 		said += " (and 1 copy)"

@@ -54,6 +54,8 @@ type Hit struct {
 	Rewound bool   // no branch has the entry any more
 	Excerpt string // the passage of Text with most of the query, as one line
 	Copies  int    // the number of other entries with the same words
+	// SupersededBy is the newer note which says that this one holds no more; zero for none.
+	SupersededBy format.ID
 	// Named is the session whose title or tags have all the words of the query; it has no entry, and
 	// the title is its Text.
 	Named *Overview
@@ -88,6 +90,9 @@ func (s *Reader) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
 		return nil, err
 	}
 	hits, err := s.entryHits(view, parsed, ranked, q)
+	if err == nil {
+		hits, err = s.markSuperseded(view, q, hits)
+	}
 	if err == nil && q.Titles {
 		hits, err = s.withTitles(view, hits, q)
 	}

@@ -68,9 +68,11 @@ func (o *Options) admits(s *Source, doc uint32, session string) (bool, error) {
 	if o.Session != "" && session != o.Session || o.Except != "" && session == o.Except {
 		return false, nil
 	}
-	if o.Role != "" {
+	if o.Role != "" || o.Kept {
 		attr, err := s.attr(doc)
-		if role := int(attr & attrRole); err != nil || role >= len(roles) || roles[role] != o.Role {
+		role := int(attr & attrRole)
+		if err != nil || o.Kept && role < rolesKept ||
+			o.Role != "" && (role >= len(roles) || roles[role] != o.Role) {
 			return false, err
 		}
 	}

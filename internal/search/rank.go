@@ -24,6 +24,7 @@ type Options struct {
 	Since   time.Time // only messages of this time or later; the zero Time for all
 	Until   time.Time // only messages before this time; the zero Time for all
 	Rewound bool      // also rewound messages
+	Kept    bool      // only what somebody wanted remembered; Rank ignores it
 	Limit   int       // largest number of hits
 	// Whole is the largest number of further hits that have every term of the query, those with the
 	// highest own scores first: one of them may contain the query word for word.

@@ -31,7 +31,9 @@ type HitEntry struct {
 	Source    *string `json:"source"`
 	AmendedBy *string `json:"amended_by,omitempty"`
 	Rewound   bool    `json:"rewound,omitempty"`
-	Copies    int     `json:"copies,omitempty"` // how many more entries have the same words
+	// The note which says that this one holds no more
+	SupersededBy string `json:"superseded_by,omitempty"`
+	Copies       int    `json:"copies,omitempty"` // how many more entries have the same words
 }
 
 // Score is a number with three decimals in JSON.
@@ -54,6 +56,9 @@ func HitOf(h recall.Hit) Hit {
 		Branch: h.Branch, Seq: e.Seq, Role: e.Role, Author: e.Author, Time: e.Time,
 		Source: e.Source, AmendedBy: e.AmendedBy,
 		Rewound: h.Rewound, Copies: h.Copies,
+	}
+	if !h.SupersededBy.IsZero() {
+		d.SupersededBy = h.SupersededBy.String()
 	}
 	return d
 }

@@ -135,7 +135,7 @@ func (p *party) hasOf(owner *party, there map[string][]record) {
 	for session, want := range there {
 		name := session + "@" + owner.name
 		if p.gone[name] && !slices.Contains(here, name) {
-			continue // one that was removed comes back when its owner goes on with it
+			continue // it was removed, and stays so unless that was undone
 		}
 		if !slices.Contains(here, name) {
 			p.fails("%s of %s is not here", session, owner.name)
