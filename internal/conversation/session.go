@@ -80,23 +80,9 @@ func (s *Writer) setHEAD(ctx context.Context, verb, session string) error {
 	})
 }
 
-// Removed returns the sessions that were removed and are not there again, as far back as the log
-// reaches.
-func (s *Reader) Removed(v *refs.View) (map[string]bool, error) {
-	removed := map[string]bool{}
-	err := s.Refs.Backward(v, func(r refs.Record) bool {
-		if name := r.Op.Session; r.Op.Verb == refs.VerbSessionRm &&
-			len(v.Names("sessions/"+name+"/")) == 0 {
-			removed[name] = true
-		}
-		return true
-	})
-	return removed, err
-}
-
-// RemoveSession removes the refs and the own state of a session, and its entries from the forest.
-// It returns how many messages the session had. State that is shared with an app or a user stays;
-// gc removes the words.
+// RemoveSession removes the refs and the own state of a session, and its entries from the forest,
+// and marks it as removed. It returns how many messages the session had. State that is shared with
+// an app or a user stays; gc removes the words.
 func (s *Writer) RemoveSession(ctx context.Context, session string) (messages int, err error) {
 	err = s.Locked(ctx, func(t *Tx) error {
 		op := &format.Operation{Verb: refs.VerbSessionRm, Session: session}
@@ -134,10 +120,20 @@ func (s *Writer) RemoveSession(ctx context.Context, session string) (messages in
 			op.Refs = append(op.Refs,
 				format.RefUpdate{Name: "HEAD", Old: HEAD, New: t.nextHEAD(session)})
 		}
+		if mark := history.RemovedRefs + session; !t.store.View.Get(mark).Exists() {
+			v, err := t.blob([]byte(removedMark))
+			if err != nil {
+				return err
+			}
+			op.Refs = append(op.Refs, format.RefUpdate{Name: mark, New: v})
+		}
 		return t.store.Commit(op)
 	})
 	return messages, err
 }
+
+// removedMark is the content of the blob that the refs below RemovedRefs name.
+const removedMark = `{"v":1}`
 
 func (t *Tx) countMessages(ids map[format.ID]bool) (n int, err error) {
 	for id := range ids {

@@ -29,8 +29,6 @@ type group struct {
 	size, messages int
 	taken          int // counts the transcripts that waited
 
-	removed map[string]bool // sessions that were removed before the run; nil until asked
-
 	view  *refs.View // as last read; nil after a change
 	asked int        // how often view was asked for
 	// failed is the error of a then. It ends the run.

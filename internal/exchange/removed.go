@@ -24,15 +24,11 @@ func (e *RemovedError) Error() string {
 // session was. It reads only the beginning; what is wrong with a transcript, the import says.
 func (s *Writer) Removed() (is func(transcript.Read) bool, err error) {
 	view, err := s.Refs.Read()
-	if err != nil {
-		return nil, err
-	}
-	removed, err := s.conversation.Removed(view)
-	if err != nil || len(removed) == 0 {
+	if err != nil || len(view.Names(history.RemovedRefs)) == 0 {
 		return nil, err
 	}
 	return func(read transcript.Read) bool {
-		im := &transcriptImporter{Writer: s, removed: removed}
+		im := &transcriptImporter{Writer: s}
 		var of *RemovedError
 		_, _ = read(func(st transcript.Step) error {
 			_ = errors.As(im.begin(&st), &of)
@@ -46,20 +42,8 @@ func (s *Writer) Removed() (is func(transcript.Read) bool, err error) {
 // Where it may, it is noted as one that does.
 func (im *transcriptImporter) wasRemoved(session string) (bool, error) {
 	view, err := im.refs()
-	if err != nil || exists(view, session) {
+	if err != nil || !history.WasRemoved(view, session) {
 		return false, err
-	}
-	removed := &im.removed
-	if im.group != nil {
-		removed = &im.group.removed
-	}
-	if *removed == nil {
-		if *removed, err = im.conversation.Removed(view); err != nil {
-			return false, err
-		}
-	}
-	if !(*removed)[session] {
-		return false, nil
 	}
 	if im.named {
 		im.out.Back = append(im.out.Back, session)

@@ -167,9 +167,8 @@ type transcriptImporter struct {
 
 	goesOn, resumed bool
 
-	named   bool            // somebody has asked for this transcript, or for its session
-	removed map[string]bool // sessions that are not there any more; nil until asked
-	gone    int             // messages of subagents whose sessions were removed
+	named bool // somebody has asked for this transcript, or for its session
+	gone  int  // messages of subagents whose sessions were removed
 }
 
 // lane imports one conversation of a transcript: the main one, or a subagent's.

@@ -25,8 +25,18 @@ const ForestRef = "forests/" + MainForest
 func ForestRefOf(name string) string { return "forests/" + name }
 
 // StateRefs begins the names of refs that hold state: state/session/S, state/app/A, state/user/A/U,
-// state/parent/S for who called a session, and state/about/S for what is said of one.
+// state/parent/S for who called a session, state/about/S for what is said of one, and
+// state/removed/S for one that was removed.
 const StateRefs = "state/"
+
+// RemovedRefs begins the names of the refs that mark sessions which were removed. A mark stays when
+// its session comes back, and counts while the session is not there.
+const RemovedRefs = StateRefs + "removed/"
+
+// WasRemoved reports whether a session was removed, and is not there again.
+func WasRemoved(view *refs.View, session string) bool {
+	return view.Get(RemovedRefs+session).Exists() && len(BranchesIn(view, session)) == 0
+}
 
 // RefName is the name of the ref of a session's branch.
 func RefName(session, branch string) string { return "sessions/" + session + "/" + branch }

@@ -388,7 +388,9 @@ func TestForestOfRemovedSession(t *testing.T) {
 	a.say("work", "go on")
 	storetest.Compact(t, a.Store, "work")
 	a.push(r)
-	b.pull(r)
+	if _, err := b.at(r).Pull(t.Context(), "work@laptop"); err != nil {
+		t.Fatal(err)
+	}
 	same(t, a, "work", b)
 	a.push(r)
 	b.pull(r)

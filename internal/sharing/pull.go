@@ -263,9 +263,7 @@ func (p *pulling) fetch(ctx context.Context, number uint64, digest format.ID) er
 		p.news.apply([]step{s})
 	}
 	p.one = &PulledStore{Store: p.head.Store, Label: p.of.label, Pushes: len(steps)}
-	if err := p.leaveRemoved(); err != nil {
-		return err
-	}
+	p.leaveRemoved()
 	if err := p.adopt(ctx, c, number); err != nil {
 		return err
 	}
@@ -280,15 +278,11 @@ func (p *pulling) has(session string) bool { return strings.HasSuffix(session, "
 
 // leaveRemoved takes sessions that were removed here out of what the pushes bring: their branches,
 // what is said of them, and for which they work.
-func (p *pulling) leaveRemoved() error {
-	removed, err := p.x.s.Conversation.Removed(p.view)
-	if err != nil || len(removed) == 0 {
-		return err
-	}
+func (p *pulling) leaveRemoved() {
 	left := map[string]bool{}
 	leave := func(session string) bool {
 		name := history.SharedName(session, p.of.label)
-		if !removed[name] || slices.Contains(p.x.back, name) {
+		if !history.WasRemoved(p.view, name) || slices.Contains(p.x.back, name) {
 			return false
 		}
 		left[name] = true
@@ -300,7 +294,6 @@ func (p *pulling) leaveRemoved() error {
 	maps.DeleteFunc(p.news.parent,
 		func(session string, _ share.Parent) bool { return leave(session) })
 	p.one.Removed = slices.Sorted(maps.Keys(left))
-	return nil
 }
 
 // tips are the new ends of branches, and had what they were here.

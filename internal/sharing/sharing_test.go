@@ -257,9 +257,8 @@ func TestStoppedPushIsNoFork(t *testing.T) {
 	}
 }
 
-// A session that was removed stays removed, with what is said of it, until somebody asks for it.
-// Then all of it comes, whatever gc has removed. So it does once the log no longer tells of the
-// removal.
+// A session that was removed stays removed, with what is said of it, until somebody asks for it,
+// also once the log no longer tells of the removal. Then all of it comes, whatever gc has removed.
 func TestRemovedSession(t *testing.T) {
 	r := open(t, place(t))
 	a, b := newParty(t, "laptop"), newParty(t, "desk")
@@ -305,8 +304,10 @@ func TestRemovedSession(t *testing.T) {
 	}
 	b.collect()
 	a.say("work", "third")
-	a.push(r)
-	b.pull(r)
+	pull()
+	if _, err := b.at(r).Pull(t.Context(), "work@laptop"); err != nil {
+		t.Fatal(err)
+	}
 	same(t, a, "work", b)
 }
 

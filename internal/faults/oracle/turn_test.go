@@ -237,7 +237,14 @@ func (p *party) removeOne(session string) {
 	for _, other := range p.stores {
 		p.gone[session+"@"+other.name] = true // "work" may stand for it
 	}
+	before := p.sessions(true)
 	r := p.changes("session", "rm", "--force", session)
+	after := p.sessions(true)
+	for _, other := range before {
+		if !slices.Contains(after, other) {
+			p.stayAway[other] = true
+		}
+	}
 	if r.Code == 0 && strings.HasPrefix(session, "11111111-") {
 		p.removed[session] = true
 	}
@@ -482,7 +489,15 @@ func (p *party) pushTo(at *place) {
 func (p *party) pull() { p.pullFrom(p.anywhere()) }
 
 func (p *party) pullFrom(at *place) {
+	for _, session := range p.sessions(true) {
+		delete(p.stayAway, session) // an undo has brought it back
+	}
 	r := p.stays("pull", at.name)
+	for _, session := range p.sessions(true) {
+		if p.stayAway[session] {
+			p.fails("pull brought %s back, which was removed", session)
+		}
+	}
 	p.silent()
 	if r.Code == 0 {
 		p.pulls++

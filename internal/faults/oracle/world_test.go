@@ -60,13 +60,14 @@ type party struct {
 	*world
 	name, dir, home string
 
-	own     map[string]string   // what it has said itself: texts by ids
-	now     map[string][]record // its own sessions after the last command
-	logs    map[string]string   // all sessions now, as served has them; nil for not known
-	records []int               // of its transcripts
-	gone    map[string]bool     // sessions of others that it has removed: they may stay away
-	removed map[string]bool     // sessions of transcripts that it has removed
-	shares  map[string]shared   // what it has put on a remote, by the name of the remote
+	own      map[string]string   // what it has said itself: texts by ids
+	now      map[string][]record // its own sessions after the last command
+	logs     map[string]string   // all sessions now, as served has them; nil for not known
+	records  []int               // of its transcripts
+	gone     map[string]bool     // sessions of others that it has removed: they may stay away
+	stayAway map[string]bool     // sessions of others that it has removed, and not seen again since
+	removed  map[string]bool     // sessions of transcripts that it has removed
+	shares   map[string]shared   // what it has put on a remote, by the name of the remote
 }
 
 // shared are sessions as a push that succeeded has put them on a remote; nil where a later push was
@@ -123,8 +124,9 @@ func (w *world) begin() {
 		name := string(rune('a' + n))
 		p := &party{world: w, name: name, dir: filepath.Join(w.dir, name),
 			home: filepath.Join(w.dir, "home-"+name), own: map[string]string{},
-			records: make([]int, 2), gone: map[string]bool{}, removed: map[string]bool{},
-			shares: map[string]shared{}}
+			records: make([]int, 2), gone: map[string]bool{}, stayAway: map[string]bool{},
+			removed: map[string]bool{},
+			shares:  map[string]shared{}}
 		for _, dir := range []string{p.dir, p.home} {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				w.Fatal(err)

@@ -100,7 +100,8 @@ func (m *moves) hold(ref string, id format.ID) {
 
 // sessionOfRef returns the session whose branch, epoch, state, parent or origin a ref names.
 func sessionOfRef(name string) (session string, ok bool) {
-	for _, prefix := range []string{"state/session/", "state/parent/", "state/about/"} {
+	for _, prefix := range []string{"state/session/", "state/parent/", "state/about/",
+		history.RemovedRefs} {
 		if session, ok = strings.CutPrefix(name, prefix); ok {
 			return session, true
 		}
