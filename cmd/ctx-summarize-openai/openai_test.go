@@ -85,7 +85,7 @@ func TestOpenAI(t *testing.T) {
 		got, err := told(t, server.URL+"/v1", "OPENAI_API_KEY", withKey,
 			"CTX_OPENAI_MODEL", "qwen3:8b")
 		if err != nil || got.Text != "Port 5433." || got.Summarizer != "openai" ||
-			got.Prompt != summarizer.PromptID() ||
+			got.Prompt != summarizer.PromptID("") ||
 			!strings.HasPrefix(got.Version, "qwen3:8b@ctx-summarize-openai/") {
 			t.Errorf("got %+v, %v", got, err)
 		}

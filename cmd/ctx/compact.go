@@ -16,6 +16,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/internal/usage"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 type compactOptions struct {
@@ -27,12 +28,15 @@ type compactOptions struct {
 	limit    int
 	redo     string
 	revert   string
+	focus    string
+	helpers  bool // a model may be asked
 }
 
 func newCompactCmd(a *app) *cobra.Command {
 	o := &compactOptions{}
 	cmd := &cobra.Command{
-		Use:   "compact [-s SESSION | --all] [--redo ID | --revert ID] | --begin | --commit FILE",
+		Use: "compact [-s SESSION | --all] [--focus TEXT] [--redo ID | --revert ID] | --begin | " +
+			"--commit FILE",
 		Short: "Summarize clusters and shorten what a session renders",
 		Long: long(`Moves messages that left the window into clusters and summarizes each cluster
 that needs a summary. In sessions with more than forest.max_cold_clusters clusters, it turns those
@@ -57,6 +61,15 @@ flat strategy until `+"`ctx rebuild`"+`.
 --redo makes a bad summary again from the messages. --revert restores the summary before it; a
 second --revert restores the bad one. ID names the cluster or the summary. The command
 summarizes only that cluster, and the session renders the result.
+
+--focus says what the summaries of the session must keep before all else, in a few words. A model
+is told so in its prompt, the digest of which is in the header of the summary. Without a model, the
+sentences that share most words with TEXT come first, in up to a third of the room, also in
+summaries without a model that the session has already; the command prints how many there are. A
+summary by a model stays as it is: --redo ID --focus TEXT makes it again. The focus holds for the
+summaries that the command writes, and nothing remembers it. What a rendering says of the work of an
+agent is chosen anew each time: `+"`ctx render --query TEXT`"+` adds what is about TEXT, and
+changes nothing.
 
 With --begin the command changes nothing. It prints a claim for each summary that is needed.
 With --json each claim is a line for a worker outside of ctx:
@@ -92,10 +105,14 @@ that happens at the next compaction without --commit, or when a message makes th
 	f.StringVar(&o.commit, "commit", "", "read summaries from a file; - is standard input")
 	f.StringVar(&o.redo, "redo", "", "summarize the cluster `ID` from its messages again")
 	f.StringVar(&o.revert, "revert", "", "restore the previous summary of the cluster `ID`")
+	f.StringVar(&o.focus, "focus", "", "keep what is about `TEXT` before all else")
 	f.IntVar(&o.limit, "limit", 32000,
 		"with --begin: the maximum tokens of inputs in a claim; longer clusters come in pieces")
 	return cmd
 }
+
+// maxFocus is the most bytes of a focus. What is longer is no focus.
+const maxFocus = 1000
 
 // check refuses flags that exclude each other.
 func (o *compactOptions) check() error {
@@ -120,6 +137,12 @@ func (o *compactOptions) check() error {
 		return usagef("--strategy cannot be given with %s", modes[0])
 	case changed("commit") && o.commit == "":
 		return usagef("--commit takes the name of a file, or - for standard input")
+	case changed("focus") && (outside || changed("revert")):
+		return usagef("--focus cannot be given with %s: it writes no summary", modes[0])
+	case changed("focus") && strings.TrimSpace(o.focus) == "":
+		return usagef("--focus takes a few words")
+	case len(o.focus) > maxFocus:
+		return usagef("--focus of more than %d bytes: it takes a few words", maxFocus)
 	case changed("limit") && !o.begin:
 		return usagef("--limit is for --begin")
 	case o.limit < summaries.MinLimit:
@@ -154,8 +177,15 @@ func (o *compactOptions) run(a *app) error {
 	if err != nil {
 		return err
 	}
+	o.helpers = ask != nil
+	focus, found, err := sanitize.Text([]byte(o.focus))
+	if err != nil {
+		return err
+	}
+	a.sayCleaned("focus", found)
 	done, err := o.compact(a.c, s, view,
-		compaction.CompactOptions{Branches: branches, Strategy: o.strategy, Summarizer: ask})
+		compaction.CompactOptions{Branches: branches, Strategy: o.strategy, Summarizer: ask,
+			Focus: strings.TrimSpace(string(focus))})
 	tellReasons(a, done)
 	if err != nil {
 		return err
@@ -211,6 +241,16 @@ func (o *compactOptions) tell(
 		}
 	}
 	a.line("%s", text)
+	switch {
+	case o.focus == "":
+	case d.Focused > 0:
+		a.line("%s", plural(d.Focused, "sentence about the focus comes first",
+			"sentences about the focus come first"))
+	case n > 0 && !o.helpers:
+		a.say("ctx: compact: no sentence is about the focus")
+	case n+d.Known == 0:
+		a.say("hint: no topic needs a summary: `ctx compact --redo ID --focus TEXT` makes one again")
+	}
 	return nil
 }
 

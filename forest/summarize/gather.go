@@ -9,8 +9,9 @@ import (
 // candidate is a sentence that may be chosen.
 type candidate struct {
 	piece
-	src, pos int // index of the source, and of the sentence in it
-	at       int // index in the list that it is from; only in a Pool
+	src, pos int   // index of the source, and of the sentence in it
+	at       int   // index in the list that it is from; only in a Pool
+	weight   int64 // in that list
 	entry    format.ID
 	seq      uint64
 	role     string

@@ -32,15 +32,17 @@ func NewPool(lists [][]Sentence, most, tokens int) *Pool {
 			_, q := measure(s.Text)
 			p := piece{text: s.Text, quarters: q, line: s.Role == "tool"}
 			all = append(all,
-				candidate{piece: p, src: i, at: k, pos: s.Pos, entry: s.Entry, seq: s.Seq,
-					role: s.Role})
+				candidate{piece: p, src: i, at: k, weight: s.Weight, pos: s.Pos, entry: s.Entry,
+					seq: s.Seq, role: s.Role})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.seq, b.seq), a.entry.Compare(b.entry),
 			cmp.Compare(a.pos, b.pos))
 	})
-	return &Pool{r: newRanking(once(all), nil, 4*tokens/urgentShare)}
+	p := &Pool{r: newRanking(once(all), nil, 4*tokens/urgentShare)}
+	p.r.keepFocus()
+	return p
 }
 
 // Next returns the best sentence that it has not returned before. The terms of taken sentences

@@ -19,8 +19,8 @@ type ranking struct {
 	gone []bool // by index: must not be taken any more
 	q    queue
 	near rivals
-	// purse is the remaining budget for urgent sentences, in quarters of a token.
-	purse int
+	// The remaining budgets for urgent sentences and for those on a focus, in quarters of a token.
+	purse, focusPurse int
 }
 
 // newRanking ranks list, which is in reading order. Urgent sentences come first up to most quarters
@@ -28,13 +28,29 @@ type ranking struct {
 func newRanking(list []candidate, authors []string, most int) *ranking {
 	vals, vocabulary := value(list, authors)
 	r := &ranking{list: vals, seen: make([]bool, vocabulary), gone: make([]bool, len(vals)),
-		q: make(queue, len(vals)), purse: most}
+		q: make(queue, len(vals)), purse: most, focusPurse: most}
 	r.near = findRivals(vals, vocabulary)
-	for i := range vals {
+	r.rank()
+	return r
+}
+
+// rank makes the queue anew.
+func (r *ranking) rank() {
+	for i := range r.list {
 		r.q[i] = bid{density: r.density(i), index: i}
 	}
 	heap.Init(&r.q)
-	return r
+}
+
+// purseOf returns the budget from which sentence i comes first, nil if it does not.
+func (r *ranking) purseOf(i int) *int {
+	switch first := r.list[i].first; {
+	case first >= focused:
+		return &r.focusPurse
+	case first > 0:
+		return &r.purse
+	}
+	return nil
 }
 
 // best removes the best sentence from the queue. It counts as taken only after take.
@@ -64,8 +80,8 @@ func (r *ranking) take(i int) {
 	for _, other := range r.near.of(i) {
 		r.gone[other] = true
 	}
-	if r.list[i].first > 0 {
-		r.purse -= r.list[i].quarters
+	if purse := r.purseOf(i); purse != nil {
+		*purse -= r.list[i].quarters
 	}
 }
 
@@ -81,7 +97,7 @@ func (r *ranking) density(i int) int64 {
 		}
 	}
 	density := worth * v.factor / 1000 * 4 / int64(v.quarters+overhead)
-	if v.quarters <= r.purse {
+	if purse := r.purseOf(i); purse != nil && v.quarters <= *purse {
 		density += v.first
 	}
 	return density

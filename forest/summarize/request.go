@@ -12,6 +12,7 @@ type Request struct {
 	Claim  format.ID // the node over the members, which identifies the work
 	Inputs []Input   // in order; the answer must include all of them
 	Tokens int       // the most tokens of the answer, as counted by Tokens
+	Focus  string    // what the answer must keep before all else; "" for nothing
 }
 
 // Piece is one input: an entry, or an earlier summary.

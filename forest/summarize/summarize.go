@@ -51,9 +51,10 @@ const (
 // The value of a sentence is the sum of the values of its terms, times a factor for its form: see
 // value and setFactors. A ranked list can be ranked again among the sentences of other clusters:
 // see Pool.
-func Extract(src []Source, maxTokens int) []Sentence {
-	src = inOrder(src)
-	r := newRanking(gather(src), authorsOf(src), 4*max(maxTokens, 0)/urgentShare)
+func Extract(src []Source, maxTokens int) []Sentence { return ExtractOn(src, maxTokens, "") }
+
+// extract takes the best sentences, of sources in order.
+func (r *ranking) extract(src []Source, maxTokens int) []Sentence {
 	left := roomFor(src, maxTokens)
 	var out []Sentence
 	for {

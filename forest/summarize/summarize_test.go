@@ -240,3 +240,50 @@ func BenchmarkExtract(b *testing.B) {
 		Extract(src, 20_000)
 	}
 }
+
+// What is about the focus comes first, within a third of the room, and a pool keeps it there.
+func TestExtractOn(t *testing.T) {
+	var lines []string
+	for i := range 60 {
+		lines = append(lines, fmt.Sprintf("Port 54%02d is taken by server%d.example.com today.", i, i))
+	}
+	lines[17] = "We walked about the harbour and somebody talked of the lighthouse."
+	lines[40] = "Paint the lighthouse white before the harbour closes."
+	src := said(lines...)
+	for _, c := range []struct {
+		focus string
+		first []string
+	}{
+		{"", nil},
+		{"the of", nil},
+		{"zeppelins", nil},
+		{"lighthouse", []string{lines[40], lines[17]}},
+		{"Harbour and zeppelins", []string{lines[40], lines[17]}},
+		{"paint the lighthouse", []string{lines[40], lines[17]}},
+	} {
+		list := ExtractOn(src, 200, c.focus)
+		n := 0
+		for n < len(list) && list[n].IsOnFocus() {
+			n++
+		}
+		if got := texts(list[:n]); !slices.Equal(got, c.first) {
+			t.Errorf("%q: %q comes first, not %q", c.focus, got, c.first)
+		}
+		if c.first == nil && !slices.Equal(list, Extract(src, 200)) {
+			t.Errorf("%q: another list than without a focus", c.focus)
+		}
+		if got := all(NewPool([][]Sentence{list}, 1000, 200))[:n]; !slices.Equal(got, c.first) {
+			t.Errorf("%q: a pool begins with %q", c.focus, got)
+		}
+	}
+	on := 0
+	list := ExtractOn(src, 200, "port today")
+	for i := range list {
+		if list[i].IsOnFocus() {
+			on += Tokens(list[i].Text)
+		}
+	}
+	if on == 0 || on > 200/urgentShare {
+		t.Errorf("a focus on everything takes %d of 200 tokens", on)
+	}
+}

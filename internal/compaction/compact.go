@@ -19,6 +19,9 @@ type CompactOptions struct {
 	Strategy string
 	// Summarizer writes the summaries; nil means the built-in one, which picks sentences.
 	Summarizer summarize.Summarizer
+	// Focus is what the summaries of the sessions of Branches must keep before all else; "" for
+	// nothing. Clusters of these sessions with nothing but extracts get new ones.
+	Focus string
 }
 
 // Compaction is one run of Compact.
@@ -52,13 +55,21 @@ func (s *Writer) Compact(ctx context.Context, o CompactOptions) (summaries.Compa
 	if err != nil {
 		return summaries.Compaction{}, err
 	}
-	r := &Compaction{Writer: s, o: o, Forest: name}
+	r := &Compaction{Writer: s, o: o, Forest: name, force: o.Focus != ""}
+	r.owners.Focus = o.Focus
+	if name == history.MainForest {
+		r.owners.FocusOf = map[string]bool{}
+		for _, b := range o.Branches {
+			r.owners.FocusOf[b.Session] = true
+		}
+	}
 	err = r.run(ctx)
 	if name == history.MainForest && err != nil && history.IsDamage(err) {
 		s.Report(fmt.Errorf(
 			"the clusters cannot be used, one flat cluster stands for them until `ctx rebuild`: %w",
 			err))
-		r = &Compaction{Writer: s, o: o, Forest: history.FlatForest}
+		r = &Compaction{Writer: s, o: o, Forest: history.FlatForest, force: o.Focus != ""}
+		r.owners.Focus = o.Focus
 		err = r.run(ctx)
 	}
 	return r.done, err

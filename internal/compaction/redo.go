@@ -20,6 +20,7 @@ func (s *Writer) RedoSummary(
 	ctx context.Context, id format.ID, o CompactOptions,
 ) (summaries.Compaction, error) {
 	r := &Compaction{Writer: s, o: o, force: true}
+	r.owners.Focus = o.Focus
 	var number uint64
 	err := s.Locked(ctx, func(t *Tx) error {
 		at, err := t.clusters.Lookup().AnyCluster(id)

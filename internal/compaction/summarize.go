@@ -28,7 +28,7 @@ func (r *Compaction) summarizeAll(ctx context.Context, but int) error {
 	}
 	var todo []uint64
 	for _, c := range clusters.ByArrival(st) {
-		if c.Dirty() {
+		if c.Dirty() || r.o.Focus != "" && r.o.Summarizer == nil && but == 0 {
 			todo = append(todo, c.Number)
 		}
 	}
@@ -121,6 +121,13 @@ func (r *Compaction) ask(ctx context.Context, number uint64) error {
 		if err != nil {
 			return err
 		}
+		focus, err := r.owners.FocusOn(r.Reader.Reader, st, c)
+		if err != nil {
+			return err
+		}
+		for i := range claims {
+			claims[i].Focus = focus
+		}
 		before := r.done
 		if err := r.askRound(ctx, view, st, claims, limit); err != nil {
 			return err
@@ -195,7 +202,7 @@ func (r *Compaction) askOne(
 		told = asItIs(inputs)
 	} else {
 		told, err = r.o.Summarizer.Summarize(ctx,
-			summarize.Request{Claim: c.Node, Inputs: inputs, Tokens: c.Tokens})
+			summarize.Request{Claim: c.Node, Inputs: inputs, Tokens: c.Tokens, Focus: c.Focus})
 		if err == nil && told.Summarizer == summaries.Extractive {
 			stand, err := r.summaries.WrittenCovers(
 				summaries.RealCovers(st.Cluster(c.Cluster).Covers, c.Offset, c.End()))
@@ -233,6 +240,9 @@ func (r *Compaction) extractBeside(
 	claims, err := r.summaries.ExtractBetween(view, st, st.Cluster(c.Cluster), c.Offset, c.End())
 	if err != nil {
 		return nil, err
+	}
+	for i := range claims {
+		claims[i].Focus = c.Focus
 	}
 	return r.summaries.ExtractAll(ctx, view, st, claims)
 }

@@ -21,6 +21,7 @@ type SealedAnswer struct {
 	Summary format.ID
 	stone   format.ID    // zero if none was made
 	line    string       // of the tombstone
+	focused int          // sentences of an extract that are first for the focus
 	Raws    []format.Raw // all objects of it, which are put when it is recorded
 }
 
@@ -156,6 +157,7 @@ func (t *Tx) settleCluster(
 		if err := t.store.DecideIn(name, d); err != nil {
 			return err
 		}
+		done.Focused += a.focused
 		if c.Count() == uint64(len(a.Members)) {
 			done.Settled++
 		} else {

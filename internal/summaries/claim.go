@@ -27,6 +27,7 @@ type Claim struct {
 	// summaries, although the worker reads the members.
 	Replaces bool
 	Tokens   int    // the largest number of tokens of the summary
+	Focus    string // what the summary must keep before all else; "" for nothing
 	arrival  uint64 // of the cluster
 	evict    bool   // the cluster will be evicted if nothing changes
 }

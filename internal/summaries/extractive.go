@@ -20,7 +20,7 @@ import (
 )
 
 // ExtractClaims returns the claims of some clusters for the built-in summarizer, as far as they
-// want a summary. Members under a standing summary want none.
+// want a summary, or another one for a focus. Members under a standing summary want none.
 func (s *Reader) ExtractClaims(
 	view *refs.View, st *forest.State, owners *Owners, numbers []uint64,
 ) ([]Claim, error) {
@@ -37,19 +37,41 @@ func (s *Reader) ExtractClaims(
 	var list []Claim
 	for _, number := range numbers {
 		c := st.Cluster(number)
-		if c == nil || !c.Dirty() {
+		if c == nil {
 			continue
 		}
-		claims, err := s.ExtractBetween(view, st, c, 0, c.Count())
+		focus, err := owners.FocusOn(s.Reader, st, c)
+		if err != nil {
+			return nil, err
+		}
+		var claims []Claim
+		if c.Dirty() {
+			claims, err = s.ExtractBetween(view, st, c, 0, c.Count())
+		} else if focus != "" {
+			claims, err = s.extractAgain(view, st, c)
+		}
 		if err != nil {
 			return nil, err
 		}
 		for i := range claims {
+			claims[i].Focus = focus
 			claims[i].evict = over[number] && IsWhole(st, &claims[i])
 		}
 		list = append(list, claims...)
 	}
 	return list, nil
+}
+
+// extractAgain returns the claim of a cluster whose summaries are all extracts.
+func (s *Reader) extractAgain(
+	view *refs.View, st *forest.State, c *forest.Cluster,
+) ([]Claim, error) {
+	written, err := s.WrittenCovers(RealCovers(c.Covers, 0, c.Count()))
+	if err != nil || len(written) > 0 {
+		return nil, err
+	}
+	cl, err := s.ClaimToReplace(view, st, c, c.Count())
+	return []Claim{cl}, err
 }
 
 // ExtractBetween returns the claims of the members from..to of a cluster for the built-in
@@ -228,6 +250,9 @@ func inParallel(ctx context.Context, n int, do func(i int) error) error {
 func (s *Reader) extract(view *refs.View, c *Claim) (extracted, error) {
 	e := extracted{SealedAnswer: SealedAnswer{Claim: *c}, read: &entries{Reader: s.Reader}}
 	sum := &format.Summary{Generation: 1, Summarizer: Extractive, Version: ExtractiveVersion}
+	if c.Focus != "" {
+		sum.Version += "+focus"
+	}
 	var list []summarize.Sentence
 	for _, v := range c.Covers {
 		sentences, generation, err := s.ReadExtract(v.Summary)
@@ -242,7 +267,13 @@ func (s *Reader) extract(view *refs.View, c *Claim) (extracted, error) {
 		if err != nil {
 			return e, err
 		}
-		list = MergeExtracts(list, summarize.Extract(sources, ExtractTokens(sources)))
+		fresh := summarize.ExtractOn(sources, ExtractTokens(sources), c.Focus)
+		list = MergeExtracts(list, fresh)
+		for i := range fresh {
+			if fresh[i].IsOnFocus() {
+				e.focused++
+			}
+		}
 	}
 	raws, err := namesOf(c, sum)
 	if err != nil {

@@ -14,6 +14,11 @@ import (
 // header of that member once, as long as number, arrival and count of the cluster stay. The zero
 // value is ready.
 type Owners struct {
+	// Focus is what the summaries of clusters must keep before all else: of those of the sessions
+	// in FocusOf, or of all where that is nil.
+	Focus   string
+	FocusOf map[string]bool
+
 	known map[ownedCluster]string
 
 	// What above returned last, of all sessions, as of a state. While no cluster gets a member, the
@@ -37,6 +42,20 @@ func (o *Owners) of(s *history.Reader, st *forest.State, c *forest.Cluster) (str
 		o.note(c, name)
 	}
 	return name, err
+}
+
+// FocusOn returns what a summary of a cluster must keep before all else; "" for nothing.
+func (o *Owners) FocusOn(
+	s *history.Reader, st *forest.State, c *forest.Cluster,
+) (string, error) {
+	if o.Focus == "" || o.FocusOf == nil {
+		return o.Focus, nil
+	}
+	name, err := o.of(s, st, c)
+	if !o.FocusOf[name] {
+		return "", err
+	}
+	return o.Focus, err
 }
 
 func keyOf(c *forest.Cluster) ownedCluster { return ownedCluster{c.Number, c.Arrival, c.Count()} }

@@ -23,6 +23,8 @@ type Compaction struct {
 	Forest  format.ID `json:"forest"`
 	// Claims without a summary that could be used; their clusters are as they were
 	Failed int `json:"failed"`
+	// Sentences of extracts that come first because they are about the focus
+	Focused int `json:"focused,omitempty"`
 	// Strategy is the strategy that was used. It is Flat if the main forest cannot be read,
 	// whatever was requested.
 	Strategy string   `json:"strategy"`

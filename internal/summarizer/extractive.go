@@ -34,7 +34,7 @@ func (extractive) Summarize(
 			Author: p.Author, Text: p.Text}
 	}
 	// The answer must be shorter than its source.
-	list := summarize.Extract(src, min(ask.Tokens, sourceTokens(ask)-1))
+	list := summarize.ExtractOn(src, min(ask.Tokens, sourceTokens(ask)-1), ask.Focus)
 	var lines []string
 	for _, s := range summarize.Order(list) {
 		lines = append(lines, s.Text)

@@ -79,7 +79,7 @@ func (h *Helper) Summarize(ctx context.Context, ask summarize.Request) (summariz
 	told := summarize.Response{Text: text, Summarizer: h.Name,
 		Version: versionOf(h.can, answer.Model)}
 	if h.can.PromptVersion == "" || h.can.PromptVersion == PromptVersion {
-		told.Prompt = PromptID()
+		told.Prompt = PromptID(ask.Focus)
 	}
 	return told, nil
 }

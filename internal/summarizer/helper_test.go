@@ -54,7 +54,7 @@ func TestHelper(t *testing.T) {
 	for n := range byte(3) {
 		told, err := h.Summarize(t.Context(), askOf(n+1))
 		want := summarize.Response{Text: "port 5433", Summarizer: "it",
-			Version: "m-1@player/0.1+prompt/" + PromptVersion, Prompt: PromptID()}
+			Version: "m-1@player/0.1+prompt/" + PromptVersion, Prompt: PromptID("")}
 		if err != nil || told != want {
 			t.Errorf("got %+v, %v", told, err)
 		}

@@ -33,5 +33,18 @@ Rules:
 - Plain text in short, dense sentences, the most important first. No heading, no list of topics, no markup, no code fence, no introduction. The language of the inputs.
 - Stay within the length you are told. It is checked, and a longer text is thrown away.`
 
-// PromptID returns the SHA-256 of Prompt.
-func PromptID() format.ID { return format.ID(sha256.Sum256([]byte(Prompt))) }
+// PromptOn returns Prompt with what the user asked the summary to keep, unless that is "". It is a
+// part of the instruction, so that it reaches the model of every helper.
+func PromptOn(focus string) string {
+	if focus == "" {
+		return Prompt
+	}
+	return Prompt + "\n\nThe user asks that this summary keep, before all else and in detail, what " +
+		"the inputs say about the following. What they do not say about it is not to be added.\n" +
+		focus
+}
+
+// PromptID returns the SHA-256 of the prompt for a focus.
+func PromptID(focus string) format.ID {
+	return format.ID(sha256.Sum256([]byte(PromptOn(focus))))
+}

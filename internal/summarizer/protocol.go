@@ -49,11 +49,13 @@ type WireRequest struct {
 	Claim  string `json:"claim"`  // repeated in the answer
 	Tokens int    `json:"tokens"` // the most tokens of the summary
 	// The length to tell a model, which stays within Tokens
-	Words         int         `json:"words"`
-	TimeoutMS     int64       `json:"timeout_ms"` // how long ctx waits for the answer
-	PromptVersion string      `json:"prompt_version"`
-	Prompt        string      `json:"prompt"`
-	Inputs        []WireInput `json:"inputs"`
+	Words         int    `json:"words"`
+	TimeoutMS     int64  `json:"timeout_ms"` // how long ctx waits for the answer
+	PromptVersion string `json:"prompt_version"`
+	Prompt        string `json:"prompt"`
+	// What the summary must keep before all else. Prompt has it, too
+	Focus  string      `json:"focus,omitempty"`
+	Inputs []WireInput `json:"inputs"`
 }
 
 // Input is one input of a request.
@@ -84,7 +86,8 @@ type AnswerError struct {
 func requestOf(ask summarize.Request, timeout time.Duration) WireRequest {
 	r := WireRequest{V: Version, Claim: ask.Claim.String(), Tokens: ask.Tokens,
 		Words: wordsFor(ask.Tokens), TimeoutMS: timeout.Milliseconds(),
-		PromptVersion: PromptVersion, Prompt: Prompt, Inputs: make([]WireInput, 0, len(ask.Inputs))}
+		PromptVersion: PromptVersion, Prompt: PromptOn(ask.Focus), Focus: ask.Focus,
+		Inputs: make([]WireInput, 0, len(ask.Inputs))}
 	for _, p := range ask.Inputs {
 		in := WireInput{Kind: "entry", ID: p.ID.String(), Role: p.Role,
 			Author: p.Author, Text: p.Text}
