@@ -61,6 +61,8 @@ func importAll(a *app, paths []string, dryRun bool) error {
 	if here == nil {
 		here = a.sessionsHere(s, q)
 	}
+	here = here.within(slices.Compact(slices.Sorted(slices.Values(
+		slices.Concat([]string{p.Dir}, p.Asked, p.Known, look.Trees())))))
 	list, outside := a.pick(here, look, &p)
 	a.sayUnreadable(look, &p)
 	found := len(list)

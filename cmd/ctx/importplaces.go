@@ -118,6 +118,21 @@ func (a *app) sessionsHere(s *session.Store, q *catalog.Asker) *sessionsHere {
 	return here
 }
 
+// within adds the transcripts that agents keep in directories of a project.
+func (h *sessionsHere) within(dirs []string) *sessionsHere {
+	more := *h
+	for i := range catalog.All() {
+		agent := &catalog.All()[i]
+		for _, dir := range dirs {
+			for _, b := range agent.SessionsWithin(dir) {
+				more.all = append(slices.Clip(more.all), b)
+				more.of = append(slices.Clip(more.of), found{agent: agent.Name, file: b.File})
+			}
+		}
+	}
+	return &more
+}
+
 // failed returns the error for what cannot be read; nil if all can.
 func (h *sessionsHere) failed() error {
 	if len(h.unread) == 0 {

@@ -49,6 +49,7 @@ var layers = map[string]string{
 	"internal/agent/pi": "internal/jsonvalue internal/agent/transcript internal/agent/shape",
 	"internal/agent/cline": "internal/jsonvalue internal/agent/transcript internal/agent/shape " +
 		"internal/agent/voice",
+	"internal/agent/markdown": "internal/jsonvalue internal/agent/transcript internal/agent/voice",
 	"internal/agent/geminicli": "format internal/jsonvalue internal/message " +
 		"internal/agent/transcript internal/agent/voice",
 	"internal/agent/opencode": "internal/jsonvalue internal/agent/transcript internal/agent/voice",
@@ -64,7 +65,7 @@ var layers = map[string]string{
 		"internal/agent/adk internal/agent/antigravity internal/agent/claudecode " +
 		"internal/agent/codex internal/agent/copilot internal/agent/cursor internal/agent/droid " +
 		"internal/agent/geminicli internal/agent/opencode internal/agent/plain " +
-		"internal/agent/pi internal/agent/cline " +
+		"internal/agent/pi internal/agent/cline internal/agent/markdown " +
 		"internal/agent/qwen internal/child internal/durable internal/hooks/settings",
 	"internal/agent/unionfind": "format internal/jsonvalue",
 	"internal/architecture":    "",

@@ -18,6 +18,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/cursor"
 	"github.com/gemini-ctx/ctx/internal/agent/droid"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
+	"github.com/gemini-ctx/ctx/internal/agent/markdown"
 	"github.com/gemini-ctx/ctx/internal/agent/opencode"
 	"github.com/gemini-ctx/ctx/internal/agent/pi"
 	"github.com/gemini-ctx/ctx/internal/agent/plain"
@@ -82,6 +83,9 @@ type Agent struct {
 	// Sessions lists the transcripts of the agent under root, those of subagents last. only, if it is
 	// not nil, says which: no other file is opened.
 	Sessions func(root string, only func(file string) bool) []Begun
+	// Within are patterns of transcripts, with slashes, of an agent that keeps them in the directory
+	// of a project.
+	Within []string
 	// Began returns what a transcript, and what lies where the agent keeps it, says of where its
 	// session began.
 	Began func(file string) identity.Session
@@ -338,6 +342,13 @@ var agents = [...]Agent{
 			return tasksIn(root, "kilocode.kilo-code", only)
 		},
 		Began: begunInTask,
+	},
+	{
+		Name: "aider", Source: markdown.AiderAgent, Title: "aider", Untested: true,
+		Example: ".aider.chat.history.md",
+		Traits:  Traits{Keeps: true, ByWords: true},
+		Read:    markdown.ReadAider,
+		Within:  []string{".aider.chat.history.md"},
 	},
 	{
 		Name: "jsonl", Source: plain.Agent, Title: "any program, as JSON lines",

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/internal/agent/cline"
+	"github.com/gemini-ctx/ctx/internal/agent/markdown"
 	"github.com/gemini-ctx/ctx/internal/agent/plain"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -77,10 +78,20 @@ const (
 	whoseRecords = 32
 )
 
+// beginnings are what a line of a transcript that is no JSON begins with, by agent.
+var beginnings = [...]struct{ agent, begin string }{
+	{markdown.AiderAgent, "\n" + markdown.AiderBegins},
+}
+
 // Whose returns the form of a transcript, by its first records; "" if they are of no agent that is
 // known.
 func Whose(r io.Reader) string {
 	head, _ := io.ReadAll(io.LimitReader(r, mostLooked))
+	for _, b := range beginnings {
+		if bytes.Contains(head, []byte(b.begin)) || bytes.HasPrefix(head, []byte(b.begin[1:])) {
+			return b.agent
+		}
+	}
 	if o, ok := jsonvalue.ParseObject(bytes.TrimSpace(head)); ok {
 		return formOf(o)
 	}

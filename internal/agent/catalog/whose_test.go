@@ -12,7 +12,7 @@ import (
 // A transcript is known by itself: each that the readers are tested with, behind a line of noise,
 // and without its last line feed.
 func TestWhose(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "*", "testdata", "*.json*"))
+	files, err := filepath.Glob(filepath.Join("..", "*", "testdata", "*.[jm][sd]*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +20,10 @@ func TestWhose(t *testing.T) {
 	for _, file := range files {
 		dir := filepath.Base(filepath.Dir(filepath.Dir(file)))
 		want := map[string]string{"claudecode": "claude-code", "geminicli": "gemini-cli"}[dir]
-		if want == "" {
+		switch {
+		case dir == "markdown":
+			want = strings.TrimSuffix(filepath.Base(file), ".md")
+		case want == "":
 			want = dir
 		}
 		if _, ok := Named(want); !ok || strings.HasSuffix(file, ".golden") {
@@ -40,7 +43,7 @@ func TestWhose(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"claude-code", "codex", "gemini-cli", "opencode", "antigravity",
-		"cursor", "copilot", "qwen", "droid"} {
+		"cursor", "copilot", "qwen", "droid", "aider"} {
 		if !seen[name] {
 			t.Errorf("no transcript of %s was looked at", name)
 		}

@@ -1,0 +1,62 @@
+package markdown
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript/transcripttest"
+)
+
+// Each line of a history is in one message, once, in the order of the lines: nothing is lost and
+// nothing doubled, but for what aider wrote twice itself.
+func TestAiderLosesNothing(t *testing.T) {
+	text := fixture(t, "aider.md")
+	kit := readers["aider.md"]
+	steps, _, stats := kit.Steps(t, []byte(text))
+	var got, want []string
+	for _, st := range steps {
+		for line := range strings.Lines(transcripttest.AllWords(&st.Message)) {
+			if line = strings.TrimSpace(line); line != "" {
+				got = append(got, line)
+			}
+		}
+	}
+	ours := regexp.MustCompile(`^(?:####? ?|> ?)(.*)  $|^# (aider)|^</?think>$`)
+	twice := regexp.MustCompile(`^#### (why is|paint the|Paint it)`)
+	for block := range strings.SplitSeq(text, "\n\n") {
+		if twice.MatchString(block) {
+			continue
+		}
+		for line := range strings.Lines(block) {
+			line = strings.TrimSuffix(line, "\n")
+			if strings.HasPrefix(line, "> Approximate") { // the first line of several
+				line += "  "
+			}
+			if line = strings.TrimSpace(ours.ReplaceAllString(line, "$1$2")); line != "" {
+				want = append(want, line)
+			}
+		}
+	}
+	if !slices.Equal(got, want) || stats.Passed["copy of a message"] != 3 {
+		t.Errorf("got\n%q\nwant\n%q\n%v", got, want, stats.Passed)
+	}
+}
+
+// Without spaces at the ends of lines, which some tools remove, all that begins as a prompt is one.
+func TestAiderTrimmed(t *testing.T) {
+	kit := readers["aider.md"]
+	text := strings.ReplaceAll(fixture(t, "aider.md"), ends+"\n", "\n")
+	steps, _, _ := kit.Steps(t, []byte(text))
+	prompts := 0
+	for _, st := range steps {
+		if st.Message.Role == transcript.RoleUser {
+			prompts++
+		}
+	}
+	if prompts != 7 {
+		t.Errorf("%d prompts:\n%s", prompts, transcripttest.Trace(steps))
+	}
+}

@@ -1,0 +1,100 @@
+// Package markdown reads transcripts that are Markdown, written for people: a text that lines of a
+// known form divide into turns. An agent is a form, which makes turns of lines. The package is
+// pure: bytes in, values out; no clock, no environment, no files. Begin with form.
+package markdown
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/agent/voice"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// form is where an agent puts what.
+type form struct {
+	agent string
+	// turns divides a text. It sets the session and the version in the statistics, and returns nil
+	// for a text that the agent has not written.
+	turns func(text string, stats *transcript.Stats) []turn
+	// parts makes parts of the text of a turn of the model; nil for one text.
+	parts func(text string) []json.RawMessage
+	marks voice.Table
+}
+
+// turn is what somebody said at once.
+type turn struct {
+	role   string // of the transcript package; "" for a note
+	author string
+	when   time.Time
+	lines  []string
+}
+
+// text returns the words of a turn, without empty lines at their ends; "" for none.
+func (t *turn) text() string {
+	text := strings.Trim(strings.Join(t.lines, "\n"), "\n")
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	return text
+}
+
+// read reads a transcript whole: no line says where the last turn ends. A turn is named by its
+// role, its time and its first line, so that one that has grown is a newer version of itself.
+func (f *form) read(
+	r io.Reader, emit func(transcript.Step) error,
+) (transcript.Stats, error) {
+	d := transcript.NewFlat(f.agent, emit)
+	nuls := &transcript.SpaceForNUL{R: r}
+	b, err := io.ReadAll(nuls)
+	if err != nil {
+		return d.Stats, &transcript.ReadError{Err: err}
+	}
+	d.Stats.Skip(transcript.SkipNULRun, nuls.Runs)
+	d.Stats.Bytes = int64(len(b))
+	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
+	text := strings.ReplaceAll(strings.ToValidUTF8(string(b), "\uFFFD"), "\r\n", "\n")
+	list := f.turns(text, &d.Stats)
+	if list == nil && strings.TrimSpace(text) != "" {
+		d.Stats.Skip(transcript.SkipUnknown, 1)
+	}
+	for _, t := range list {
+		said := t.text()
+		switch {
+		case said == "":
+			continue
+		case len(said) > transcript.MaxRecord:
+			d.Stats.Skip(transcript.SkipLong, 1)
+		default:
+			if err := f.say(d, &t, said); err != nil {
+				return d.Stats, err
+			}
+		}
+		d.Stats.Records++
+	}
+	return d.Stats, nil
+}
+
+func (f *form) say(d *transcript.Flat, t *turn, said string) error {
+	first, _, _ := strings.Cut(said, "\n")
+	name := d.Names.Next("derived:" +
+		transcript.Derive(16, t.role, transcript.Stamp(t.when), first))
+	m := transcript.Message{Origin: d.Origin(name), Role: t.role, Author: transcript.Fit(t.author),
+		Time: t.when}
+	parts := []json.RawMessage{transcript.TextPart(said, nil)}
+	switch {
+	case t.role == "":
+		m.Note, m.Role = true, transcript.RoleSystem
+	case t.role == transcript.RoleModel && f.parts != nil:
+		parts = f.parts(said)
+	case t.role == transcript.RoleUser:
+		if parts, m.Note = transcript.Divide(f.agent, &f.marks, parts); m.Note {
+			m.Role = transcript.RoleSystem
+		}
+	}
+	return d.Say(jsonvalue.NewObject("role", t.role, "text", said), m, parts, jsonvalue.Object{})
+}
