@@ -1,8 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
@@ -55,7 +58,7 @@ func (o *compactOptions) runCommit(a *app) error {
 	if err != nil {
 		return err
 	}
-	answers, err := a.readAnswers(o.commit, "compact", claims.CheckSummary)
+	answers, err := a.readAnswers(o.commit, "compact", checkSummary)
 	if err != nil {
 		return err
 	}
@@ -77,14 +80,22 @@ func (o *compactOptions) runCommit(a *app) error {
 	return nil
 }
 
+// checkSummary validates an answer for a claim of compact.
+func checkSummary(answer *summaries.Answer) error {
+	if answer.Texts != nil {
+		return errors.New(`unknown key "texts"`)
+	}
+	return claims.CheckSummary(answer.Claim)
+}
+
 // maxAnswers is the maximum bytes of the input of a commit, which stays in memory.
 const maxAnswers = 256 << 20
 
 // readAnswers reads an answer from each line of the file that --commit names. check validates the
-// id of a claim. One bad line makes all answers an error, since its author may have meant something
+// answer. One bad line makes all answers an error, since its author may have meant something
 // else with the others, too.
 func (a *app) readAnswers(
-	file, command string, check func(claim string) error,
+	file, command string, check func(*summaries.Answer) error,
 ) (list []summaries.Answer, err error) {
 	in, closeInput, err := a.input(file)
 	if err != nil {
@@ -114,8 +125,8 @@ const (
 	unnamedVersion = "0"
 )
 
-// readAnswer reads one answer. check validates the id of its claim.
-func readAnswer(line []byte, check func(claim string) error) (summaries.Answer, error) {
+// readAnswer reads one answer, and validates it with check.
+func readAnswer(line []byte, check func(*summaries.Answer) error) (summaries.Answer, error) {
 	out := summaries.Answer{Response: summarize.Response{Summarizer: unnamedWorker,
 		Version: unnamedVersion}}
 	members, err := jsonvalue.Members(line)
@@ -132,12 +143,15 @@ func readAnswer(line []byte, check func(claim string) error) (summaries.Answer, 
 			return out, err
 		}
 	}
-	for _, k := range []string{"claim", "text"} {
-		if !seen[k] {
-			return out, fmt.Errorf("no %q", k)
-		}
+	switch {
+	case !seen["claim"]:
+		return out, errors.New(`no "claim"`)
+	case seen["text"] && seen["texts"]:
+		return out, errors.New(`"text" and "texts"`)
+	case !seen["text"] && !seen["texts"]:
+		return out, errors.New(`no "text"`)
 	}
-	return out, check(out.Claim)
+	return out, check(&out)
 }
 
 func readAnswerField(out *summaries.Answer, key string, value []byte) (err error) {
@@ -149,10 +163,9 @@ func readAnswerField(out *summaries.Answer, key string, value []byte) (err error
 	case "claim":
 		out.Claim, err = jsonl.String(value)
 	case "text":
-		out.Text, err = jsonl.String(value)
-		if err == nil && jsonl.Broken(out.Text, value) > 0 {
-			err = errors.New("not Unicode")
-		}
+		out.Text, err = readText(value)
+	case "texts":
+		out.Texts, err = readTexts(value)
 	case "summarizer":
 		out.Summarizer, err = jsonl.String(value)
 	case "version":
@@ -166,6 +179,64 @@ func readAnswerField(out *summaries.Answer, key string, value []byte) (err error
 		return fmt.Errorf("%s: %w", key, err)
 	}
 	return nil
+}
+
+func readText(value []byte) (string, error) {
+	text, err := jsonl.String(value)
+	if err == nil && jsonl.Broken(text, value) > 0 {
+		err = errors.New("not Unicode")
+	}
+	return text, err
+}
+
+// readTexts reads several texts, each with what it replaces.
+func readTexts(value []byte) (list []summaries.PartialText, err error) {
+	var texts []json.RawMessage
+	if err := json.Unmarshal(value, &texts); err != nil || len(texts) == 0 {
+		return nil, errors.New("no array of texts")
+	}
+	for _, one := range texts {
+		var p summaries.PartialText
+		members, err := jsonvalue.Members(one)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range members {
+			switch m.Name {
+			case "text":
+				p.Text, err = readText(m.Value)
+			case "replaces":
+				p.Replaces, err = readTargets(m.Value)
+			default:
+				err = fmt.Errorf("unknown key %.40q", m.Name)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// readTargets reads ids of entries and parts, as claims have them.
+func readTargets(value []byte) (list []format.Target, err error) {
+	var names []string
+	if err := json.Unmarshal(value, &names); err != nil {
+		return nil, errors.New("replaces: no array of ids")
+	}
+	for _, name := range names {
+		entry, part, isPart := strings.Cut(name, ".")
+		t := format.Target{Part: format.WholeEntry}
+		if t.Entry, err = format.ParseID(entry); err == nil && isPart {
+			t.Part, err = strconv.Atoi(part)
+		}
+		if err != nil || t.String() != name {
+			return nil, fmt.Errorf("replaces: neither ID nor ID.PART: %.80q", name)
+		}
+		list = append(list, t)
+	}
+	return list, nil
 }
 
 // readPrompt reads the digest of a prompt. null and "" mean that there is none.

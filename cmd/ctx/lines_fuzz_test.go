@@ -43,8 +43,14 @@ func FuzzReadAnswer(f *testing.F) {
 		`{"claim":"a","claim":"b"}`, `{"v":2}`} {
 		f.Add([]byte(seed))
 	}
+	f.Add([]byte(`{"claim":"entries.` + claim + `.s/main","texts":[{"text":"x","replaces":["` +
+		claim + `.0"]}]}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		a, err := readAnswer(line, claims.CheckSummary)
+		b, err := readAnswer(line, checkReplacement)
+		if err == nil && b.Texts != nil && b.Text != "" {
+			t.Errorf("%q is taken as %+v", line, b)
+		}
+		a, err := readAnswer(line, checkSummary)
 		if err == nil {
 			err = claims.CheckSummary(a.Claim)
 			if err != nil || len(a.Text) > len(line) {

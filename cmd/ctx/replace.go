@@ -8,6 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/edits"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 )
 
 type replaceOptions struct {
@@ -42,9 +43,14 @@ With --commit the command reads answers, one on each line, about one branch or a
 
   {"v":1,"claim":"…","text":"…","summarizer":"NAME"}
 
-It accepts a text if everything that was claimed is still there and unchanged: not rewound,
+"texts" in place of "text" has several, each with ids of the claim that it is for, as ID or
+ID.PART; the other ids were only read:
+
+  {"v":1,"claim":"…","texts":[{"text":"…","replaces":["…"]},…]}
+
+It accepts an answer if everything that was claimed is still there and unchanged: not rewound,
 amended, forgotten, masked or replaced by another text since. Otherwise the exit code is 12, one
-line names what changed, and nothing is written. With --partial the text stands for the rest. A
+line names what changed, and nothing is written. With --partial the texts stand for the rest. A
 second commit of the same answer changes nothing. The text for a cluster becomes its summary,
 and the session renders it when its window next moves. If the cluster has grown, the text stands
 for the members that were claimed.`,
@@ -169,13 +175,18 @@ func printReplaceClaim(a *app, claim edits.ReplaceClaim) error {
 	return a.answer("claim", claim.ID, "kind", kind, "tokens", tokens, "inputs", inputs)
 }
 
+// checkReplacement validates an answer for a claim of replace.
+func checkReplacement(answer *summaries.Answer) error {
+	return claims.CheckReplacement(answer.Claim)
+}
+
 // runCommit reads all answers and then commits them.
 func (o *replaceOptions) runCommit(a *app) error {
 	s, err := a.openStore()
 	if err != nil {
 		return err
 	}
-	answers, err := a.readAnswers(o.commit, "replace", claims.CheckReplacement)
+	answers, err := a.readAnswers(o.commit, "replace", checkReplacement)
 	if err != nil {
 		return err
 	}

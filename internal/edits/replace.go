@@ -184,10 +184,58 @@ func (s *Writer) CommitReplace(
 	return done, err
 }
 
-// broughtText is an answer with its claim parsed.
+// broughtText is an answer with its claim parsed. What the claim has and no text replaces was only
+// read.
 type broughtText struct {
 	claim  *claims.Replacement
-	answer summarize.Response
+	answer summarize.Response      // without a text, if texts is not nil
+	texts  []summaries.PartialText // targets in the order of the claim
+}
+
+// replaces reports whether a text is for a target.
+func (b *broughtText) replaces(t format.Target) bool {
+	return slices.ContainsFunc(b.texts,
+		func(p summaries.PartialText) bool { return slices.Contains(p.Replaces, t) })
+}
+
+// readTexts takes the texts of an answer: of each, what it replaces must be claimed, and no two
+// replace the same.
+func (b *broughtText) readTexts(a *summaries.Answer) error {
+	claimed := b.claim.Plain()
+	if a.Texts == nil {
+		b.texts = []summaries.PartialText{{Text: a.Text, Replaces: claimed}}
+	}
+	if a.Texts != nil && b.claim.Run != nil {
+		return errors.New("a cluster has one text")
+	}
+	seen := map[format.Target]bool{}
+	for _, p := range a.Texts {
+		for _, t := range p.Replaces {
+			if seen[t] || !slices.Contains(claimed, t) {
+				return fmt.Errorf("a text is for %v, which is not in the claim, or in two texts", t)
+			}
+			seen[t] = true
+		}
+		if len(p.Replaces) == 0 {
+			return errors.New("a text is for nothing")
+		}
+		p.Replaces = slices.DeleteFunc(slices.Clone(claimed),
+			func(t format.Target) bool { return !slices.Contains(p.Replaces, t) })
+		b.texts = append(b.texts, p)
+	}
+	for i := range b.texts {
+		if len(b.texts[i].Text) > history.MaxMessage {
+			return fmt.Errorf("a text of %d bytes: %d is the most", len(b.texts[i].Text),
+				history.MaxMessage)
+		}
+		text, fault := wording.Clean(b.texts[i].Text)
+		if fault != nil {
+			return fault
+		}
+		b.texts[i].Text = text
+	}
+	b.answer.Text = b.texts[0].Text // the only one of a cluster
+	return nil
 }
 
 // readReplaceAnswers parses the claims of answers and sanitizes the texts.
@@ -206,20 +254,16 @@ func readReplaceAnswers(answers []summaries.Answer) ([]broughtText, error) {
 					"%w: answer %d is about something else than the first one: one commit is "+
 						"about one branch, or about clusters", history.ErrInput, i+1)
 		}
-		if len(a.Text) > history.MaxMessage {
-			return nil,
-				fmt.Errorf("%w: answer %d has a text of %d bytes: %d is the most", history.ErrInput,
-					i+1, len(a.Text), history.MaxMessage)
+		b := broughtText{claim: c, answer: a.Response}
+		if err = b.readTexts(&a); err == nil {
+			if fault := summaries.CleanMaker(&b.answer); fault != nil {
+				err = fault
+			}
 		}
-		text, fault := wording.Clean(a.Text)
-		if fault == nil {
-			a.Text = text
-			fault = summaries.CleanMaker(&a.Response)
+		if err != nil {
+			return nil, fmt.Errorf("%w: answer %d is not stored: %w", history.ErrInput, i+1, err)
 		}
-		if fault != nil {
-			return nil, fmt.Errorf("%w: answer %d is not stored: %w", history.ErrInput, i+1, fault)
-		}
-		list[i] = broughtText{c, a.Response}
+		list[i] = b
 	}
 	return list, nil
 }
@@ -244,12 +288,13 @@ func (s *Reader) judge(
 	done := Replaced{}
 	taken := &Edits{} // by the answers before
 	for _, b := range brought {
-		known := func(r replaced) bool { return r.answers(b, o.Partial) }
-		if slices.ContainsFunc(st.edits.list, known) || slices.ContainsFunc(taken.list, known) {
+		if all := slices.Concat(st.edits.list, taken.list); !slices.ContainsFunc(b.texts,
+			func(p summaries.PartialText) bool { return !isThere(all, p, o.Partial) }) {
 			done.Known++
 			continue
 		}
-		if forgotten.InAnswer(b.answer.Text) {
+		if slices.ContainsFunc(b.texts,
+			func(p summaries.PartialText) bool { return forgotten.InAnswer(p.Text) }) {
 			for _, c := range b.claim.Targets {
 				done.Lost = append(done.Lost,
 					LostTarget{c.String(), "the answer holds what was forgotten"})
@@ -262,10 +307,15 @@ func (s *Reader) judge(
 			done.Lost = append(done.Lost, lost...)
 			continue
 		}
-		left, lost := st.fit(b.claim.Targets, taken)
+		left, lost := st.fit(&b, taken)
 		done.Lost = append(done.Lost, lost...)
-		if len(left) > 0 {
-			r := freshReplacement{&format.Replacement{Targets: left, Text: b.answer.Text},
+		for _, p := range b.texts {
+			list := slices.DeleteFunc(slices.Clone(p.Replaces),
+				func(t format.Target) bool { return !slices.Contains(left, t) })
+			if len(list) == 0 {
+				continue
+			}
+			r := freshReplacement{&format.Replacement{Targets: list, Text: p.Text},
 				b.answer.Summarizer}
 			taken.list = append(taken.list, replaced{Replacement: r.Replacement})
 			done.fresh = append(done.fresh, r)
@@ -332,22 +382,24 @@ func (s *Reader) wordsGone(id format.ID) (gone bool, err error) {
 	return len(ids) > 0, err
 }
 
-// answers reports whether a replacement is what an answer would make, or with partial, a part of
-// that.
-func (r *replaced) answers(b broughtText, partial bool) bool {
-	claimed := b.claim.Plain()
-	return r.Text == b.answer.Text &&
-		(slices.Equal(r.Targets, claimed) ||
-			partial && !slices.ContainsFunc(r.Targets, func(t format.Target) bool {
-				return !slices.Contains(claimed, t)
-			}))
+// isThere reports whether a replacement of a list is what a text would make, or with partial, a
+// part of that.
+func isThere(list []replaced, p summaries.PartialText, partial bool) bool {
+	return slices.ContainsFunc(list, func(r replaced) bool {
+		return r.Text == p.Text &&
+			(slices.Equal(r.Targets, p.Replaces) ||
+				partial && !slices.ContainsFunc(r.Targets, func(t format.Target) bool {
+					return !slices.Contains(p.Replaces, t)
+				}))
+	})
 }
 
-// fit returns which targets can be replaced, and why the others cannot.
+// fit returns which targets of an answer can be replaced, and why the others cannot. What was only
+// read must be as it was, too.
 func (st *replacedRange) fit(
-	claimed []claims.Target, taken *Edits,
+	b *broughtText, taken *Edits,
 ) (left []format.Target, lost []LostTarget) {
-	for _, c := range claimed {
+	for _, c := range b.claim.Targets {
 		why := st.missing(c)
 		if why == "" && taken.by(c.Target) != nil {
 			why = "is in another answer, too"
@@ -356,7 +408,9 @@ func (st *replacedRange) fit(
 			lost = append(lost, LostTarget{c.String(), why})
 			continue
 		}
-		left = append(left, c.Target)
+		if b.replaces(c.Target) {
+			left = append(left, c.Target)
+		}
 	}
 	// What is left out may have been the other half of what is left.
 	for {

@@ -287,6 +287,15 @@ func covered(v format.Cover, fit []SealedAnswer) bool {
 type Answer struct {
 	Claim string
 	summarize.Response
+	// Texts are several texts in place of Response.Text, each for a part of a claim of `ctx
+	// replace`; nil for one text for all of it.
+	Texts []PartialText
+}
+
+// PartialText is a text for a part of a claim.
+type PartialText struct {
+	Text     string
+	Replaces []format.Target
 }
 
 // Judged is the answer of a worker compared with the forest. If Lost is "" and Fault is nil, the
