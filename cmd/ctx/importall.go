@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -41,6 +42,33 @@ func (a *app) withoutRemoved(s *session.Store, list []found) ([]found, error) {
 	return list, nil
 }
 
+// withoutCopies leaves out the copies of sessions that the store has from the agents that had them
+// first, or will have by this import.
+func (a *app) withoutCopies(s *session.Store, list []found) (kept []found, err error) {
+	view, err := s.Refs.Read()
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range list {
+		agent, _ := catalog.Named(f.agent)
+		id := ""
+		if agent.CopyOf != nil {
+			id = agent.CopyOf(f.file)
+		}
+		if id == "" || len(view.Names("sessions/"+id+"/")) == 0 &&
+			!slices.ContainsFunc(list, func(o found) bool {
+				return o.agent != f.agent && strings.Contains(o.file, id)
+			}) {
+			kept = append(kept, f)
+		}
+	}
+	if n := len(list) - len(kept); n > 0 {
+		a.say("ctx: import: left out: %s of sessions that are here from the agent that had them",
+			plural(n, "copy", "copies"))
+	}
+	return kept, nil
+}
+
 // importAll imports every transcript of the project that is on this machine, or of those of its
 // directories that paths names. A directory elsewhere is the project, too.
 func importAll(a *app, paths []string, dryRun bool) error {
@@ -66,6 +94,9 @@ func importAll(a *app, paths []string, dryRun bool) error {
 	list, outside := a.pick(here, look, &p)
 	a.sayUnreadable(look, &p)
 	found := len(list)
+	if list, err = a.withoutCopies(s, list); err != nil {
+		return err
+	}
 	if list, err = a.withoutRemoved(s, list); err != nil {
 		return err
 	}

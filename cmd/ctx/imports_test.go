@@ -49,7 +49,8 @@ var layers = map[string]string{
 	"internal/agent/pi": "internal/jsonvalue internal/agent/transcript internal/agent/shape",
 	"internal/agent/cline": "internal/jsonvalue internal/agent/transcript internal/agent/shape " +
 		"internal/agent/voice",
-	"internal/agent/markdown": "internal/jsonvalue internal/agent/transcript internal/agent/voice",
+	"internal/agent/markdown": "internal/jsonvalue internal/agent/transcript internal/agent/voice " +
+		"internal/agent/claudecode",
 	"internal/agent/geminicli": "format internal/jsonvalue internal/message " +
 		"internal/agent/transcript internal/agent/voice",
 	"internal/agent/opencode": "internal/jsonvalue internal/agent/transcript internal/agent/voice",

@@ -86,6 +86,9 @@ type Agent struct {
 	// Within are patterns of transcripts, with slashes, of an agent that keeps them in the directory
 	// of a project.
 	Within []string
+	// CopyOf returns the id that the session of a transcript has in the agent that had it first, for
+	// an agent that keeps copies; "" if the transcript does not say it.
+	CopyOf func(file string) string
 	// Began returns what a transcript, and what lies where the agent keeps it, says of where its
 	// session began.
 	Began func(file string) identity.Session
@@ -349,6 +352,16 @@ var agents = [...]Agent{
 		Traits:  Traits{Keeps: true, ByWords: true},
 		Read:    markdown.ReadAider,
 		Within:  []string{".aider.chat.history.md"},
+	},
+	{
+		Name: "specstory", Source: markdown.SpecStoryAgent, Title: "SpecStory", Untested: true,
+		Example: ".specstory/history/*.md",
+		Traits:  Traits{Keeps: true, ByWords: true},
+		Read:    markdown.ReadSpecStory,
+		Within:  []string{".specstory/history/*.md"},
+		CopyOf: func(file string) string {
+			return markdown.SpecStoryOf(string(beginning(file, strangeHead)))
+		},
 	},
 	{
 		Name: "jsonl", Source: plain.Agent, Title: "any program, as JSON lines",

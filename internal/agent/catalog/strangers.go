@@ -56,7 +56,6 @@ func strangers() []Stranger {
 		{Title: "gptme", Homes: []string{".local/share/gptme"}, Files: []string{"logs/*/*.jsonl"}},
 		{Title: "Zed", Homes: []string{".local/share/zed", "Library/Application Support/Zed"},
 			Files: []string{"threads/threads.db"}, Database: true},
-		{Title: "SpecStory", Own: []string{".specstory/history/*.md"}},
 		{Title: "Crush", Own: []string{".crush/crush.db"}, Database: true},
 	}
 }

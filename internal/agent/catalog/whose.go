@@ -81,16 +81,25 @@ const (
 // beginnings are what a line of a transcript that is no JSON begins with, by agent.
 var beginnings = [...]struct{ agent, begin string }{
 	{markdown.AiderAgent, "\n" + markdown.AiderBegins},
+	{markdown.SpecStoryAgent, "\n" + markdown.SpecStoryBegins},
 }
 
 // Whose returns the form of a transcript, by its first records; "" if they are of no agent that is
 // known.
 func Whose(r io.Reader) string {
 	head, _ := io.ReadAll(io.LimitReader(r, mostLooked))
+	first, agent := len(head), "" // a transcript may quote another one
 	for _, b := range beginnings {
-		if bytes.Contains(head, []byte(b.begin)) || bytes.HasPrefix(head, []byte(b.begin[1:])) {
-			return b.agent
+		at := bytes.Index(head, []byte(b.begin))
+		if bytes.HasPrefix(head, []byte(b.begin[1:])) {
+			at = 0
 		}
+		if at >= 0 && at < first {
+			first, agent = at, b.agent
+		}
+	}
+	if agent != "" {
+		return agent
 	}
 	if o, ok := jsonvalue.ParseObject(bytes.TrimSpace(head)); ok {
 		return formOf(o)

@@ -22,7 +22,7 @@ func TestWhose(t *testing.T) {
 		want := map[string]string{"claudecode": "claude-code", "geminicli": "gemini-cli"}[dir]
 		switch {
 		case dir == "markdown":
-			want = strings.TrimSuffix(filepath.Base(file), ".md")
+			want, _, _ = strings.Cut(strings.TrimSuffix(filepath.Base(file), ".md"), "-")
 		case want == "":
 			want = dir
 		}

@@ -50,6 +50,9 @@ var clientMarks = voice.Table{
 	After: []string{"Full transcript available at: "},
 }
 
+// Marks returns what the client writes into texts, for copies of its transcripts in another form.
+func Marks() *voice.Table { return &clientMarks }
+
 // commandMark opens what the client makes of a command that a person typed. Where the element
 // stands first, the command is for the client alone (/clear, /model); where the model gets a prompt
 // for it, promptMark comes first, or the message says that the command is running.

@@ -22,16 +22,16 @@ func ReadAider(
 	_ string, r io.Reader, emit func(transcript.Step) error,
 ) (transcript.Stats, error) {
 	f := &form{agent: AiderAgent, turns: turnsOfAider, parts: partsOfAider}
-	f.marks.Leads = []voice.Lead{
+	f.marks = &voice.Table{Leads: []voice.Lead{
 		{Open: "<blank>"}, // the person has typed nothing
 		// Answers that a person gave once for several questions
 		{Open: "Add file to the chat? (Y)es"}, {Open: "Add URL to the chat? (Y)es"},
 		{Open: "Run shell command? (Y)es"}, {Open: "Run shell commands? (Y)es"},
-	}
+	}}
 	return f.read(r, emit)
 }
 
-func partsOfAider(text string) (parts []json.RawMessage) {
+func partsOfAider(_, text string) (parts, _ []json.RawMessage) {
 	thought, answer := thoughtOf(text)
 	if thought != "" {
 		parts = append(parts, transcript.ThoughtPart(thought, nil))
@@ -39,7 +39,7 @@ func partsOfAider(text string) (parts []json.RawMessage) {
 	if answer != "" || thought == "" {
 		parts = append(parts, transcript.TextPart(answer, nil))
 	}
-	return parts
+	return parts, nil
 }
 
 // thoughtOf takes what the model thinks out of the element that is in front of its answer.

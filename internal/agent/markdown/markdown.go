@@ -21,15 +21,17 @@ type form struct {
 	// turns divides a text. It sets the session and the version in the statistics, and returns nil
 	// for a text that the agent has not written.
 	turns func(text string, stats *transcript.Stats) []turn
-	// parts makes parts of the text of a turn of the model; nil for one text.
-	parts func(text string) []json.RawMessage
-	marks voice.Table
+	// parts makes parts of the text of a turn of the model, and of results that stand in it. name
+	// is that of the turn, and no other one's.
+	parts func(name, text string) (parts, results []json.RawMessage)
+	marks *voice.Table
 }
 
 // turn is what somebody said at once.
 type turn struct {
 	role   string // of the transcript package; "" for a note
 	author string
+	thread string // of a subagent; "" is the main conversation
 	when   time.Time
 	lines  []string
 }
@@ -82,19 +84,26 @@ func (f *form) read(
 func (f *form) say(d *transcript.Flat, t *turn, said string) error {
 	first, _, _ := strings.Cut(said, "\n")
 	name := d.Names.Next("derived:" +
-		transcript.Derive(16, t.role, transcript.Stamp(t.when), first))
+		transcript.Derive(16, t.role+t.thread, transcript.Stamp(t.when), first))
+	d.Thread = t.thread
 	m := transcript.Message{Origin: d.Origin(name), Role: t.role, Author: transcript.Fit(t.author),
 		Time: t.when}
 	parts := []json.RawMessage{transcript.TextPart(said, nil)}
-	switch {
-	case t.role == "":
+	var results []json.RawMessage
+	switch t.role {
+	case "":
 		m.Note, m.Role = true, transcript.RoleSystem
-	case t.role == transcript.RoleModel && f.parts != nil:
-		parts = f.parts(said)
-	case t.role == transcript.RoleUser:
-		if parts, m.Note = transcript.Divide(f.agent, &f.marks, parts); m.Note {
+	case transcript.RoleModel:
+		parts, results = f.parts(name, said)
+	case transcript.RoleUser:
+		if parts, m.Note = transcript.Divide(f.agent, f.marks, parts); m.Note {
 			m.Role = transcript.RoleSystem
 		}
 	}
-	return d.Say(jsonvalue.NewObject("role", t.role, "text", said), m, parts, jsonvalue.Object{})
+	o := jsonvalue.NewObject("role", t.role, "text", said)
+	if err := d.Say(o, m, parts, jsonvalue.Object{}); err != nil || results == nil {
+		return err
+	}
+	m.Origin.Message, m.Role, m.Author = name+":results", transcript.RoleTool, ""
+	return d.Say(o, m, results, jsonvalue.Object{})
 }

@@ -17,7 +17,9 @@ var update = flag.Bool("update", false, "write the traces of the fixtures")
 
 // readers are those of this package, by the fixture that each is tested with.
 var readers = map[string]transcripttest.Format{
-	"aider.md": kitOf(ReadAider),
+	"aider.md":         kitOf(ReadAider),
+	"specstory.md":     kitOf(ReadSpecStory),
+	"specstory-old.md": kitOf(ReadSpecStory),
 }
 
 func kitOf(
@@ -56,7 +58,8 @@ func TestTraces(t *testing.T) {
 }
 
 // A transcript with other ends of lines, or a mark in front, says the same, and one that is cut off
-// says as much as it has: what was said before the last turn stays as it was.
+// says as much as it has: what was said before the last turn, which is a message and perhaps one
+// with results, stays as it was.
 func TestForms(t *testing.T) {
 	for name, kit := range readers {
 		text := fixture(t, name)
@@ -70,7 +73,7 @@ func TestForms(t *testing.T) {
 		for at := range strings.Count(text, "\n") {
 			lines := slices.Collect(strings.Lines(text))
 			short, _, _ := kit.Steps(t, []byte(strings.Join(lines[:at], "")))
-			n := max(0, len(short)-1)
+			n := max(0, len(short)-2)
 			if n > len(whole) ||
 				transcripttest.Trace(short[:n]) != transcripttest.Trace(whole[:n]) {
 				t.Fatalf("%s up to line %d says\n%s", name, at, transcripttest.Trace(short))
