@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
@@ -226,13 +224,9 @@ func readTargets(value []byte) (list []format.Target, err error) {
 		return nil, errors.New("replaces: no array of ids")
 	}
 	for _, name := range names {
-		entry, part, isPart := strings.Cut(name, ".")
-		t := format.Target{Part: format.WholeEntry}
-		if t.Entry, err = format.ParseID(entry); err == nil && isPart {
-			t.Part, err = strconv.Atoi(part)
-		}
-		if err != nil || t.String() != name {
-			return nil, fmt.Errorf("replaces: neither ID nor ID.PART: %.80q", name)
+		t, err := claims.ParseTarget(name)
+		if err != nil {
+			return nil, fmt.Errorf("replaces: %w", err)
 		}
 		list = append(list, t)
 	}

@@ -46,7 +46,7 @@ func printGC(a *app, r gc.Report, dry bool) error {
 	if a.json {
 		return a.answer("idle", r.Idle, "kept", r.Kept, "packed", r.Packed, "unloosed", r.Unloosed,
 			"pruned", r.PrunedLoose+r.PrunedPacked,
-			"temp", r.Temp, "segments", r.Segments, "bytes_before", r.Before,
+			"temp", r.Temp, "answers", r.Answers, "segments", r.Segments, "bytes_before", r.Before,
 			"bytes_after", r.After)
 	}
 	if r.Idle {

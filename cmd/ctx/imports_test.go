@@ -119,7 +119,7 @@ var layers = map[string]string{
 	"internal/edits": "format forest/summarize objects refs sanitize " +
 		"internal/view internal/history internal/claims internal/store internal/clusters " +
 		"internal/epochs internal/wording internal/summaries internal/conversation " +
-		"internal/edits/mask",
+		"internal/edits/mask internal/cache",
 	"internal/search":  "internal/varint format internal/terms",
 	"internal/outcome": "internal/digest internal/terms",
 	"internal/recall": "internal/notes internal/varint internal/agent/transcript internal/outcome sanitize " +

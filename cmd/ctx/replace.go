@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -8,19 +10,21 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/edits"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 )
 
 type replaceOptions struct {
 	branchFlags
 	begin, partial bool
-	commit         string
+	commit, on     string
 }
 
 func newReplaceCmd(a *app) *cobra.Command {
 	o := &replaceOptions{}
 	cmd := &cobra.Command{
-		Use:   "replace --begin [-s SESSION] ID... | --commit FILE [--partial]",
+		Use:   "replace --begin [-s SESSION] [--on DRAFT] ID... | --commit FILE [--partial] | list",
 		Short: "Replace messages by the text of a worker",
 		Long: long(`A worker claims some messages, writes a text in its own time, and brings the
 text back. From then on the text is rendered in the place of the messages. The messages stay in the
@@ -53,7 +57,12 @@ amended, forgotten, masked or replaced by another text since. Otherwise the exit
 line names what changed, and nothing is written. With --partial the texts stand for the rest. A
 second commit of the same answer changes nothing. The text for a cluster becomes its summary,
 and the session renders it when its window next moves. If the cluster has grown, the text stands
-for the members that were claimed.`,
+for the members that were claimed.
+
+An answer that was refused is kept for a while: `+"`ctx replace list`"+` shows it, and its id can be
+given to --commit in place of a file. With --on the claim goes on from DRAFT, an answer that was not
+taken, as a file or such an id. It is over everything that the draft is over, and the text of the
+draft is an input, of kind "draft", in the place of what it stands for.`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt, exitGone, exitNotFound),
 		Example: "  ctx replace --begin -s work --json @~3 @~2 | my-worker | ctx " +
 			"replace --commit -",
@@ -62,8 +71,10 @@ for the members that were claimed.`,
 		RunE:              func(_ *cobra.Command, args []string) error { return o.run(a, args) },
 	}
 	o.add(a, cmd)
+	cmd.AddCommand(newReplaceListCmd(a))
 	f := cmd.Flags()
 	f.BoolVar(&o.begin, "begin", false, "print claims, and change nothing")
+	f.StringVar(&o.on, "on", "", "with --begin: go on from the answer `DRAFT`")
 	f.StringVar(&o.commit, "commit", "", "read texts from a file; - is standard input")
 	f.BoolVar(&o.partial, "partial", false, "with --commit: leave out what has changed")
 	return cmd
@@ -76,6 +87,8 @@ func (o *replaceOptions) run(a *app, args []string) error {
 		return usagef("replace needs one of --begin and --commit")
 	case o.begin && o.partial:
 		return usagef("--partial is for --commit")
+	case !o.begin && changed("on"):
+		return usagef("--on is for --begin")
 	case o.begin && len(args) == 0:
 		return usagef("--begin needs the ids that are to be replaced")
 	case o.begin:
@@ -90,6 +103,13 @@ func (o *replaceOptions) run(a *app, args []string) error {
 
 // runBegin prints claims for the arguments.
 func (o *replaceOptions) runBegin(a *app, args []string) error {
+	var draft summaries.Answer
+	if o.cmd.Flags().Changed("on") {
+		var err error
+		if draft, err = o.draft(a); err != nil {
+			return err
+		}
+	}
 	b, err := o.openTip(a)
 	if err != nil {
 		return err
@@ -107,6 +127,16 @@ func (o *replaceOptions) runBegin(a *app, args []string) error {
 			targets = append(targets, t)
 		}
 	}
+	if draft.Claim != "" {
+		if len(whole) > 0 {
+			return usagef("--on goes on from an answer about messages: no cluster can be with it")
+		}
+		claim, err := b.s.Edits.BeginReplaceOn(b.view, draft, targets)
+		if err != nil {
+			return err
+		}
+		return printReplaceClaim(a, claim)
+	}
 	claims, err := b.s.Edits.BeginReplace(b.view, b.name, b.branch, targets, whole)
 	if err != nil {
 		return err
@@ -117,6 +147,42 @@ func (o *replaceOptions) runBegin(a *app, args []string) error {
 		}
 	}
 	return nil
+}
+
+// draft reads the answer that --on names, and takes the branch from it.
+func (o *replaceOptions) draft(a *app) (summaries.Answer, error) {
+	s, _, err := a.openView()
+	if err != nil {
+		return summaries.Answer{}, err
+	}
+	list, err := o.answers(a, s, o.on)
+	if err != nil {
+		return summaries.Answer{}, err
+	}
+	if len(list) != 1 {
+		return summaries.Answer{}, usagef("--on takes one answer, not %d", len(list))
+	}
+	claim, err := claims.ParseReplacement(list[0].Claim)
+	if err != nil {
+		return summaries.Answer{}, err
+	}
+	changed := o.cmd.Flags().Changed
+	if changed("session") && o.session != claim.Session || changed("branch") &&
+		o.branch != claim.Branch {
+		return summaries.Answer{}, usagef("the draft is about %s/%s", claim.Session, claim.Branch)
+	}
+	o.session, o.branch, o.whole = claim.Session, claim.Branch, true
+	return list[0], nil
+}
+
+// answers reads the answers in a file, or the one that was refused and has the id.
+func (o *replaceOptions) answers(
+	a *app, s *session.Store, file string,
+) ([]summaries.Answer, error) {
+	if answer, ok := s.Edits.Kept(file); ok {
+		return []summaries.Answer{answer}, nil
+	}
+	return a.readAnswers(file, "replace", checkReplacement)
 }
 
 // replaceTarget resolves an argument of replace: an entry, a part of one, or a cluster by its node,
@@ -141,7 +207,7 @@ func (b *openBranch) replaceTarget(arg string) (t format.Target, cluster bool, e
 }
 
 type replaceInputDoc struct {
-	Kind   string    `json:"kind"` // entry, part or replacement
+	Kind   string    `json:"kind"` // entry, part, replacement or draft
 	ID     format.ID `json:"id"`
 	Part   *int      `json:"part"` // null for a whole entry
 	Role   string    `json:"role"`
@@ -186,11 +252,14 @@ func (o *replaceOptions) runCommit(a *app) error {
 	if err != nil {
 		return err
 	}
-	answers, err := a.readAnswers(o.commit, "replace", checkReplacement)
+	answers, err := o.answers(a, s, o.commit)
 	if err != nil {
 		return err
 	}
 	done, err := s.Edits.CommitReplace(a.c, answers, edits.ReplaceOptions{Partial: o.partial})
+	if errors.Is(err, history.ErrStale) {
+		err = withHint(err, "`ctx replace list` shows the answers that were refused")
+	}
 	if err != nil {
 		return err
 	}

@@ -180,6 +180,9 @@ func NearName(session, branch string) string { return branchFile("near-", sessio
 // OverviewsName is the file with what a person is shown of each session.
 const OverviewsName = "sessions"
 
+// AnswersName is the file with answers of workers that were refused. It cannot be made again.
+const AnswersName = "answers"
+
 // TipsName is the file with the number and the time of the newest entry of each session.
 const TipsName = "tips"
 

@@ -229,6 +229,19 @@ func parseTarget(s string) (t Target, ok bool) {
 	return t, err == nil && (!hasPart || t.Part >= 0)
 }
 
+// ParseTarget reads a target as format.Target.String writes it: ID, or ID.PART.
+func ParseTarget(s string) (t format.Target, err error) {
+	entry, part, isPart := strings.Cut(s, ".")
+	t.Part = format.WholeEntry
+	if t.Entry, err = format.ParseID(entry); err == nil && isPart {
+		t.Part, err = strconv.Atoi(part)
+	}
+	if err != nil || t.String() != s {
+		return t, fmt.Errorf("%w: neither ID nor ID.PART: %q", history.ErrInput, history.Clip(s))
+	}
+	return t, nil
+}
+
 // CheckTargets returns ErrInput if a target occurs twice, or a part occurs together with its whole
 // message.
 func CheckTargets(list []format.Target) error {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/conversation"
@@ -29,6 +31,9 @@ import (
 //	refuse p WHY       its text p is refused, for a reason that says so
 //	known p            its text p is there already
 //	same p q           two claims have one id
+//	draft q C on p     a worker goes on from the text p, which was not taken, and reads C
+//	listed open open   so the answers are, by time
+//	gc 1               so many answers go
 //	amend A, rewind B, undo
 //	shown p C          so the branch is rendered
 func TestInbox(t *testing.T) {
@@ -51,6 +56,19 @@ func TestInbox(t *testing.T) {
 			"say AB; claim p AB; commit p; known p; shown p"},
 		{"async", "a proposal names all that it consumed, whatever order it was given in",
 			"say ABC; claim p CA; claim q AC; same p q; commit p; known q; shown p B"},
+		{"async", "a draft that was not applied is taken off the shelf, and its nodes carried",
+			"say ABC; claim p AB; draft q C on p; claim r ABC; same q r; commit q; shown q"},
+		{"async", "so is a draft of a draft",
+			"say ABCD; claim p A; draft q B on p; draft r D on q; commit r; shown r C"},
+		{"async", "a draft that could not be applied is nothing to go on from",
+			"say ABC; claim p AB; amend B; draft! q C on p; rewind B; draft! q C on p"},
+		{"sync", "what is refused stays in the inbox, and goes when it is taken",
+			"say ABC; claim p AB; rewind B; refuse p is_not_in_s/main; listed rejected; undo; " +
+				"listed open; commit p; listed applied"},
+		{"sync", "what is refused stays until it is collected",
+			"say AB; claim p AB; amend A; refuse p was_amended; listed rejected; gc 1; listed"},
+		{"sync", "an open one is not collected",
+			"say AB; claim p AB; rewind B; refuse p is_not_in_s/main; undo; gc 0; listed open"},
 		{"notes", "several nodes, each with what it replaces",
 			"say ABCD; claim p ABCD; split p x=AB y=D; shown x C y"},
 		{"notes", "what was read and is not replaced is a part of the proof",
@@ -129,6 +147,34 @@ func (b *inbox) play(step []string) {
 		}
 	case "refuse":
 		refusedClaim(b, b.s, b.claims[args[0]], args[0], strings.ReplaceAll(args[1], "_", " "))
+	case "draft", "draft!":
+		claim, err := b.s.Edits.BeginReplaceOn(storetest.View(b, b.s),
+			storetest.AnswerOf(b.claims[args[3]], args[3])[0], b.targets(args[1]))
+		if verb == "draft!" {
+			if !errors.Is(err, history.ErrStale) {
+				b.Errorf("%v: %+v, %v", step, claim, err)
+			}
+			return
+		}
+		if err != nil || claim.Inputs[0].Kind != "draft" || claim.Inputs[0].Text != args[3] {
+			b.Fatalf("%v: %+v, %v", step, claim, err)
+		}
+		b.claims[args[0]] = claim.ID
+	case "listed":
+		list := storetest.Must[[]edits.ListedAnswer](b)(b.s.Edits.Answers(storetest.View(b, b.s),
+			"s", history.MainBranch))
+		var states []string
+		for _, l := range list {
+			states = append(states, l.State)
+		}
+		if !slices.Equal(states, args) {
+			b.Errorf("%v: %v", step, states)
+		}
+	case "gc":
+		n, err := b.s.Edits.DropAnswers(storetest.View(b, b.s), b.s.Now().Add(time.Hour), false)
+		if err != nil || strconv.Itoa(n) != args[0] {
+			b.Errorf("%v: %d, %v", step, n, err)
+		}
 	case "same":
 		if b.claims[args[0]] != b.claims[args[1]] {
 			b.Errorf("%v: %s and %s", step, b.claims[args[0]], b.claims[args[1]])

@@ -177,6 +177,12 @@ func (s *Writer) CommitReplace(
 		func(t *Tx, done *Replaced) error {
 			return t.putReplacements(first.Session, first.Branch, done)
 		})
+	if stale := errors.Is(err, history.ErrStale); stale || err == nil {
+		for i := range brought {
+			brought[i].refused = stale || brought[i].refused
+		}
+		s.keep(brought)
+	}
 	if errors.Is(err, history.ErrNotFound) {
 		err = fmt.Errorf("%w: %s/%s is not there any more", history.ErrStale,
 			first.Session, first.Branch)
@@ -190,6 +196,9 @@ type broughtText struct {
 	claim  *claims.Replacement
 	answer summarize.Response      // without a text, if texts is not nil
 	texts  []summaries.PartialText // targets in the order of the claim
+
+	refused   bool // nothing of it can be taken
+	forgotten bool // because words were forgotten
 }
 
 // replaces reports whether a text is for a target.
@@ -287,7 +296,9 @@ func (s *Reader) judge(
 	}
 	done := Replaced{}
 	taken := &Edits{} // by the answers before
-	for _, b := range brought {
+	for i := range brought {
+		b := &brought[i]
+		b.refused, b.forgotten = false, false
 		if all := slices.Concat(st.edits.list, taken.list); !slices.ContainsFunc(b.texts,
 			func(p summaries.PartialText) bool { return !isThere(all, p, o.Partial) }) {
 			done.Known++
@@ -295,6 +306,7 @@ func (s *Reader) judge(
 		}
 		if slices.ContainsFunc(b.texts,
 			func(p summaries.PartialText) bool { return forgotten.InAnswer(p.Text) }) {
+			b.refused, b.forgotten = true, true
 			for _, c := range b.claim.Targets {
 				done.Lost = append(done.Lost,
 					LostTarget{c.String(), "the answer holds what was forgotten"})
@@ -304,10 +316,12 @@ func (s *Reader) judge(
 		if lost, err := s.forgottenOf(b.claim); err != nil {
 			return Replaced{}, err
 		} else if len(lost) > 0 {
+			b.refused, b.forgotten = true, true
 			done.Lost = append(done.Lost, lost...)
 			continue
 		}
-		left, lost := st.fit(&b, taken)
+		left, lost := st.fit(b, taken)
+		b.refused = len(left) == 0
 		done.Lost = append(done.Lost, lost...)
 		for _, p := range b.texts {
 			list := slices.DeleteFunc(slices.Clone(p.Replaces),

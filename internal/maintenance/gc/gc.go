@@ -44,6 +44,7 @@ type Report struct {
 	PrunedLoose  int   // loose objects that nothing named
 	PrunedPacked int   // objects that nothing named, in packs that were rewritten
 	Temp         int   // leftovers of writes that were cut short
+	Answers      int   // answers of workers that were refused for good
 	Segments     int   // log segments that were older than log.keep
 	Before       int64 // bytes of all objects, indexes of packs included
 	After        int64 // the same afterwards; with DryRun the same as Before
@@ -116,7 +117,8 @@ func (c *collector) run(ctx context.Context) (err error) {
 	c.takeBack = func() error { return nil }
 	defer func() { err = errors.Join(err, c.takeBack()) }()
 	for _, step := range []func(context.Context) error{c.reindex, c.dropLog, c.closeLog, c.look,
-		c.plan, c.pack, c.unload, c.sweep, c.letGo, c.condense, c.sweepTemp} {
+		c.plan, c.pack, c.unload, c.sweep, c.letGo, c.condense, c.sweepTemp,
+		c.dropAnswers} {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

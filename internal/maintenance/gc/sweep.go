@@ -287,6 +287,16 @@ func (c *collector) sweepTemp(context.Context) error {
 	return nil
 }
 
+// dropAnswers removes answers of workers that were refused before the grace period, and would be
+// again.
+func (c *collector) dropAnswers(context.Context) error {
+	view, err := c.s.Refs.Read()
+	if err == nil {
+		c.report.Answers, err = c.s.Edits.DropAnswers(view, c.cutoff(), c.o.DryRun)
+	}
+	return err
+}
+
 // objectBytes returns how many bytes the objects of a store take now.
 func objectBytes(s *session.Store) (int64, error) {
 	n := int64(0)

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/edits"
+)
+
+func newReplaceListCmd(a *app) *cobra.Command {
+	o := &branchFlags{}
+	cmd := &cobra.Command{
+		Use:   "list [-s SESSION]",
+		Short: "List the answers of workers",
+		Long: long(`Lists the answers about a branch, oldest first, with their state, how many messages
+and parts they are for, who wrote them, and why the text does not stand:
+
+  applied   the text stands for its messages
+  replaced  it was applied, and another text stands for it now
+  void      it was applied, and a message was amended since
+  open      it was refused, together with another answer or for something that holds no
+            more: `+"`ctx replace --commit ID`"+` takes it
+  rejected  it was refused, and would be again
+
+An answer that was refused is kept in the cache, unless it was refused because words were forgotten;
+`+"`ctx gc`"+` removes it after gc.grace if it is not open, and a forget removes all that were refused.
+The newest 64 are kept.`, exitNoStore, exitCorrupt, exitNotFound),
+		Example: "  ctx replace list -s work\n  ctx replace list --json",
+		Args:    between(0, 0),
+	}
+	o.add(a, cmd)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		b, err := o.openTip(a)
+		if err != nil {
+			return err
+		}
+		list, err := b.s.Edits.Answers(b.view, b.name, b.branch)
+		if err != nil {
+			return err
+		}
+		for _, l := range list {
+			if err := printListedAnswer(a, &b, &l); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return cmd
+}
+
+func printListedAnswer(a *app, b *openBranch, l *edits.ListedAnswer) error {
+	if a.json {
+		var targets []string
+		for _, t := range l.Targets {
+			targets = append(targets, t.String())
+		}
+		return a.answer("id", l.ID, "state", l.State, "why", document.OrNull(l.Why), "time",
+			document.TimeText(l.Time), "summarizer", document.OrNull(l.Summarizer), "session",
+			b.name, "branch", b.branch, "claim", document.OrNull(l.Claim), "texts", l.Texts,
+			"stands_for", targets)
+	}
+	a.line("%s  %-8s  %s, %s, %s", short(b.s, l.ID), l.State,
+		plural(len(l.Targets), "message", "messages"), l.Summarizer, document.TimeText(l.Time))
+	if l.Why != "" {
+		a.line("  %s", l.Why)
+	}
+	for _, text := range l.Texts {
+		a.line("  > %s", firstLine(text))
+	}
+	return nil
+}
