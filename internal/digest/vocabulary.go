@@ -63,6 +63,9 @@ func vocabulary() map[string]deed {
 		"usesubagents": delegate, "newtask": delegate, "updatetodolist": setTodos,
 		"listcodedefinitionnames": searchText, "attemptcompletion": waitFor,
 		"planmoderespond": waitFor,
+		// Continue
+		"runterminalcommand": runCommand, "createnewfile": writeFile, "editexistingfile": editFile,
+		"singlefindandreplace": editFile, "fileglobsearch": listFiles, "fetchurlcontent": fetchPage,
 	}
 }
 
@@ -95,7 +98,7 @@ func plainName(name string) string {
 
 // The names that tools give to the same argument, the most telling first.
 var (
-	pathNames = []string{"file_path", "filePath", "absolute_path", "notebook_path", "path",
+	pathNames = []string{"file_path", "filePath", "filepath", "dirPath", "absolute_path", "notebook_path", "path",
 		"filename", "file", "target_file", "dir_path", "paths", "include"}
 	commandNames = []string{"command", "cmd", "script"}
 	patternNames = []string{"pattern", "query", "regex", "q", "search"}

@@ -14,6 +14,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 	"github.com/gemini-ctx/ctx/internal/agent/cline"
 	"github.com/gemini-ctx/ctx/internal/agent/codex"
+	"github.com/gemini-ctx/ctx/internal/agent/continuedev"
 	"github.com/gemini-ctx/ctx/internal/agent/copilot"
 	"github.com/gemini-ctx/ctx/internal/agent/cursor"
 	"github.com/gemini-ctx/ctx/internal/agent/droid"
@@ -345,6 +346,30 @@ var agents = [...]Agent{
 			return tasksIn(root, "kilocode.kilo-code", only)
 		},
 		Began: begunInTask,
+	},
+	{
+		Name: "continue", Source: continuedev.Agent, Title: "Continue",
+		Example: "~/.continue/sessions/*.json",
+		Traits:  Traits{Keeps: true, ByWords: true},
+		Read: func(name string, r io.Reader, e emit) (transcript.Stats, error) {
+			return continuedev.Read(continuedev.Agent, name, r, e)
+		},
+		Program:  "cn",
+		Root:     func(e Env) string { return e.under("CONTINUE_GLOBAL_DIR", ".continue", "") },
+		Sessions: sessionsOfContinue,
+		Began:    begunInWorkspace,
+	},
+	{
+		Name: "kiro", Source: continuedev.KiroAgent, Title: "Kiro", Page: "continue",
+		Untested: true,
+		Example:  "workspace-sessions/*/*.json",
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Read: func(name string, r io.Reader, e emit) (transcript.Stats, error) {
+			return continuedev.Read(continuedev.KiroAgent, name, r, e)
+		},
+		Root:     func(e Env) string { return e.Home },
+		Sessions: sessionsOfKiro,
+		Began:    begunInWorkspace,
 	},
 	{
 		Name: "aider", Source: markdown.AiderAgent, Title: "aider", Untested: true,

@@ -28,18 +28,23 @@ type Stranger struct {
 
 // inCode returns the directories in which an extension keeps files in VS Code and its relatives.
 func inCode(below string) (dirs []string) {
+	return append(inEditors(below, "Code", "Code - Insiders", "VSCodium", "Cursor"),
+		".vscode-server/data/User/"+below)
+}
+
+// inEditors returns the directories in which editors that are made of VS Code keep files.
+func inEditors(below string, editors ...string) (dirs []string) {
 	for _, base := range []string{".config", "Library/Application Support", "AppData/Roaming"} {
-		for _, editor := range []string{"Code", "Code - Insiders", "VSCodium", "Cursor"} {
+		for _, editor := range editors {
 			dirs = append(dirs, base+"/"+editor+"/User/"+below)
 		}
 	}
-	return append(dirs, ".vscode-server/data/User/"+below)
+	return dirs
 }
 
 // strangers returns the rows. The places are those that the agents' own documents name.
 func strangers() []Stranger {
 	return []Stranger{
-		{Title: "Continue", Homes: []string{".continue"}, Files: []string{"sessions/*-*.json"}},
 		{Title: "Cline", Homes: []string{".cline"}, Files: []string{"data/sessions/*/*.messages.json"}},
 		{Title: "Copilot in VS Code", Homes: inCode("workspaceStorage"),
 			Files: []string{"*/chatSessions/*.json", "*/chatSessions/*.jsonl"}},
@@ -156,6 +161,12 @@ func namedDir(named *regexp.Regexp, b []byte) string {
 	if m[1] != nil && json.Unmarshal(m[1], &dir) != nil {
 		return ""
 	}
+	return localDir(dir)
+}
+
+// localDir returns a directory on this machine that a session names as a path or as a URL; "" for
+// none.
+func localDir(dir string) string {
 	if u, err := url.Parse(dir); err == nil && u.Scheme == "file" {
 		dir = strings.TrimPrefix(u.Path, "/")
 		if os.PathSeparator == '/' {

@@ -57,6 +57,14 @@ var marks = [...]mark{
 	{"opencode", func(o jsonvalue.Object) bool {
 		return o.Object("info").Has("id") && o.Has("messages")
 	}},
+	{"kiro", func(o jsonvalue.Object) bool {
+		list, _ := o.Array("history")
+		return o.Has("workspaceDirectory") && slices.ContainsFunc(list,
+			func(raw json.RawMessage) bool { return jsonvalue.AsObject(raw).Has("executionId") })
+	}},
+	{"continue", func(o jsonvalue.Object) bool {
+		return o.Has("workspaceDirectory") && o.Has("history")
+	}},
 	{"cursor", func(o jsonvalue.Object) bool {
 		return o.Has("role") && o.Object("message").Has("content") && !in(o, "uuid")
 	}},

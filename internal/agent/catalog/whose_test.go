@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,6 +24,9 @@ func TestWhose(t *testing.T) {
 		switch {
 		case dir == "markdown":
 			want, _, _ = strings.Cut(strings.TrimSuffix(filepath.Base(file), ".md"), "-")
+		case dir == "continuedev":
+			want = map[string]string{"kiro.json": "kiro"}[filepath.Base(file)]
+			want = cmp.Or(want, "continue")
 		case want == "":
 			want = dir
 		}

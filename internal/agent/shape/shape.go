@@ -30,6 +30,13 @@ type Form struct {
 	Starts []string
 	// Kinds say what a record is, by its member "type". nil: each record is a message.
 	Kinds []Kind
+	// Head is a member of the record about the session, where Kinds is nil; "" for no such record.
+	Head string
+	// Time is the member with the time of a message that has none in "timestamp" and "ts".
+	Time string
+	// Unfold makes records of a transcript that is one JSON object, and sets the session in the
+	// statistics. It returns nil for an object of anybody else. nil: the object is not unfolded.
+	Unfold func(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object
 	// Dated says that the session is named for the time in milliseconds at which it began. It stands
 	// for that of messages which have none.
 	Dated bool
@@ -86,6 +93,9 @@ func (f *Form) Read(
 			d.begun = time.UnixMilli(ms).UTC()
 		}
 	}
+	if f.Unfold != nil {
+		return d.Stats, d.ReadDocument(r, f.Unfold, d.record)
+	}
 	if f.Starts == nil {
 		return d.Stats, d.ReadList(r, d.record)
 	}
@@ -105,11 +115,15 @@ type reader struct {
 
 func (d *reader) record(o jsonvalue.Object) error {
 	if d.f.Kinds == nil {
-		if !o.Has("role") {
+		switch {
+		case o.Has("role"):
+			return d.say(o, o)
+		case d.f.Head != "" && o.Has(d.f.Head):
+			d.Wait(o)
+		default:
 			d.Stats.Skip(transcript.SkipUnknown, 1)
-			return nil
 		}
-		return d.say(o, o)
+		return nil
 	}
 	kind := o.Text("type")
 	for _, k := range d.f.Kinds {
@@ -159,7 +173,7 @@ func (d *reader) begin(
 	}
 	m = transcript.Message{Origin: d.Origin(name), Note: true, Role: transcript.RoleSystem}
 	for _, in := range []jsonvalue.Object{o, inner} {
-		for _, member := range []string{"timestamp", "ts"} {
+		for _, member := range []string{"timestamp", "ts", d.f.Time} {
 			when, exact := transcript.TimeOf(in[member])
 			if m.Time.IsZero() && !when.IsZero() {
 				if m.Time = when; exact {
@@ -253,7 +267,7 @@ func (d *reader) say(o, inner jsonvalue.Object) error {
 		delete(left, "role")
 	}
 	if d.f.Kinds == nil {
-		rest = left.Without("ts")
+		rest = left.Without("ts", "id", d.f.Time)
 	} else if rest = rest.Without("type", "message"); len(left) > 0 {
 		rest["message"] = jsonvalue.Encode(left)
 	}

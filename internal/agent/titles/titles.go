@@ -52,6 +52,8 @@ func finderOf(agent string) (f finder, ok bool) {
 		return finder{[]string{`"customTitle"`}, "", qwen}, true
 	case "copilot":
 		return finder{[]string{`"session.title_changed"`}, "", copilot}, true
+	case "continue", "kiro":
+		return finder{[]string{`"title"`}, "", ofDocument}, true
 	case "pi", "openclaw":
 		return finder{[]string{`"session_info"`}, "", pi}, true
 	}
@@ -126,6 +128,12 @@ func claude(kept jsonvalue.Object, _ []string) (s Said) {
 	if s.Git = kept.Text("gitBranch"); s.Git == "HEAD" { // no branch is checked out
 		s.Git = ""
 	}
+	return s
+}
+
+// ofDocument reads what is kept of a document with the session.
+func ofDocument(kept jsonvalue.Object, _ []string) (s Said) {
+	before(kept, func(o jsonvalue.Object) { s.Older(Said{Title: o.Text("title")}) })
 	return s
 }
 

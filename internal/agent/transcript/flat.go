@@ -89,6 +89,37 @@ func (f *Flat) ReadList(r io.Reader, record func(jsonvalue.Object) error) error 
 	return nil
 }
 
+// ReadDocument calls record for each record that unfold makes of r, which is one JSON object.
+// unfold returns nil for an object that is no transcript.
+func (f *Flat) ReadDocument(r io.Reader,
+	unfold func(jsonvalue.Object, *Stats) []jsonvalue.Object, record func(jsonvalue.Object) error,
+) error {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return &ReadError{Err: err}
+	}
+	f.Stats.Bytes = int64(len(b))
+	b = bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
+	doc, ok := jsonvalue.ParseObject(b)
+	if !ok {
+		if len(b) > 0 {
+			f.Stats.Skip(SkipBadJSON, 1)
+		}
+		return nil
+	}
+	list := unfold(doc, &f.Stats)
+	if list == nil {
+		f.Stats.Skip(SkipUnknown, 1)
+	}
+	for _, o := range list {
+		if err := f.Stats.each([]json.RawMessage{jsonvalue.Encode(o)}, record); err != nil {
+			return err
+		}
+	}
+	f.end()
+	return nil
+}
+
 // Wait keeps a record that says nothing for the message that follows.
 func (f *Flat) Wait(o jsonvalue.Object) { f.before.Add(o, &f.Stats) }
 

@@ -1,0 +1,48 @@
+package catalog
+
+import (
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/internal/identity"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// This file finds the sessions of agents that write one JSON object for each.
+
+// document reads a transcript that is one JSON object; nil if it is none.
+func document(file string) jsonvalue.Object {
+	in, end, err := open(file)
+	if err != nil {
+		return nil
+	}
+	defer end()
+	b, _ := io.ReadAll(io.LimitReader(in, maxHead)) // a part is no object
+	return jsonvalue.AsObject(b)
+}
+
+// begunInWorkspace is what a session of Continue says.
+func begunInWorkspace(file string) identity.Session {
+	return identity.Session{Dir: localDir(document(file).Text("workspaceDirectory"))}
+}
+
+// sessionsByWorkspace lists the sessions of Continue, or of an agent that is made of it, in a
+// directory that has a list of them, too.
+func sessionsByWorkspace(dir, pattern string, only func(file string) bool) []Begun {
+	files := slices.DeleteFunc(transcripts(dir, pattern),
+		func(file string) bool { return Plain(filepath.Base(file)) == "sessions.json" })
+	return begunEach(files, only, begunInWorkspace)
+}
+
+func sessionsOfContinue(root string, only func(file string) bool) []Begun {
+	return sessionsByWorkspace(root, "sessions/*.json", only)
+}
+
+func sessionsOfKiro(home string, only func(file string) bool) (list []Begun) {
+	for _, dir := range inEditors("globalStorage/kiro.kiroagent", "Kiro") {
+		list = append(list, sessionsByWorkspace(filepath.Join(home, filepath.FromSlash(dir)),
+			"workspace-sessions/*/*.json", only)...)
+	}
+	return list
+}
