@@ -75,12 +75,23 @@ tokens and 10,000 characters at most; a session that goes on gets none. hook.con
 it off. At sessionEnd it also makes the summaries that are due, unless a model makes them, and
 packs the store if that is due.`
 	}
-	records, mends := agent.EventNames(), ""
-	if event := agent.Mends(); event != "" {
-		records = slices.DeleteFunc(records, func(name string) bool { return name == event })
-		mends = "\n\nAt " + event + ` it prints, where another session of the project had the same
-failure of the same program, what was done then until it passed: 400 tokens at most, nothing twice,
-and no words of tools. hook.recall=none switches it off.`
+	records, tells := agent.EventNames(), ""
+	for _, t := range [...]struct{ event, text string }{
+		{agent.Answers(), ` it prints earlier turns of the project that are about what the prompt
+names or asks, where the context does not have them: three at most, and mostly none.`},
+		{agent.Mends(), ` it prints, where another session of the project had the same failure of
+the same program, what was done then until it passed.`},
+	} {
+		if t.event != "" {
+			records = slices.DeleteFunc(records, func(name string) bool { return name == t.event })
+			tells += "\n\nAt " + t.event + t.text
+		}
+	}
+	if tells != "" {
+		tells += `
+
+What it prints during the work has 400 tokens at most, tells nothing twice, and has no words of
+tools. hook.recall says which of it there is: all, none, or some of prompt and failure.`
 	}
 	return "At " + wordsAnd(records) + ` it copies what is new in the
 transcript and in those of subagents into the session that the transcript belongs to. When a
@@ -88,7 +99,7 @@ session starts it also copies what earlier hooks have missed, and prints a brief
 the newest sessions of the project when a session begins, and of the session itself after a
 compaction. The brief has at most hook.context tokens and 10,000 characters; a session that goes
 on gets none. hook.context=0 switches it off. When a session ends it also makes the summaries
-that are due, unless a model makes them, and packs the store if that is due.` + mends
+that are due, unless a model makes them, and packs the store if that is due.` + tells
 }
 
 // isHook reports whether a command is a hook or a part of one.

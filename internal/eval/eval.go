@@ -38,7 +38,7 @@ func Parts() []string {
 	for _, g := range metrics(nil) {
 		list = append(list, g.part)
 	}
-	return append(list, partContinuation, partKnown, partSessions)
+	return append(list, partContinuation, partKnown, partSessions, partRecall)
 }
 
 // The parts that are not measured on one compacted conversation at a time.
@@ -47,6 +47,7 @@ const (
 	partContinuation = "continuation"
 	partKnown        = "known"
 	partSessions     = "sessions"
+	partRecall       = "recall"
 )
 
 // CheckParts returns an error for a name that is none of Parts.
@@ -77,6 +78,10 @@ func Run(ctx context.Context, list []sets.Set, o Options) (r *report.Report, err
 	}
 	for _, set := range list {
 		one, err := u.measure(ctx, set, o)
+		if err == nil && len(set.Transcripts) > 0 &&
+			slices.Contains(partsWanted(set, o), partRecall) {
+			one.Recalled, err = u.recalled(ctx, set, list)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("set %s: %w", set.Name, err)
 		}

@@ -94,6 +94,35 @@ func (ref reference) coverage(context string) coverage {
 	return c
 }
 
+// beyond returns the reference without what a text has already.
+func (ref reference) beyond(text string) reference {
+	for _, t := range contentTerms(text) {
+		delete(ref.said, t)
+		delete(ref.called, t)
+	}
+	for _, name := range fileNames(text) {
+		delete(ref.files, name)
+	}
+	return ref
+}
+
+// touches reports whether a text has a file of the reference, or leastTouched of the terms that are
+// called.
+func (ref reference) touches(text string) bool {
+	n, seen := 0, map[string]bool{}
+	for _, t := range contentTerms(text) {
+		if ref.called[t] > 0 && !seen[t] {
+			seen[t] = true
+			n++
+		}
+	}
+	return n >= leastTouched ||
+		slices.ContainsFunc(fileNames(text), func(f string) bool { return ref.files[f] > 0 })
+}
+
+// leastTouched is how many terms of what comes next show that a text was about it.
+const leastTouched = 3
+
 // uses reports whether a line has anything of the reference.
 func (ref reference) uses(line string) bool {
 	for _, t := range contentTerms(line) {

@@ -96,6 +96,7 @@ const (
 	doCatchUp // doStart without the brief
 	doAsk     // the model is given what answers the prompt
 	doEnd     // doRecord; then the work that a session leaves is done
+	doAnswer  // the model is told of earlier turns that are about the prompt
 	doMend    // the model is told what ended the failure of a command before
 )
 
@@ -119,7 +120,8 @@ var agents = [...]Agent{
 	{
 		Name: claudecode.Agent, Title: "Claude Code", Turn: "Stop",
 		Events: []Event{{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord},
-			{"SubagentStop", doRecord}, {"SessionEnd", doEnd}, {"PostToolUseFailure", doMend}},
+			{"SubagentStop", doRecord}, {"SessionEnd", doEnd}, {"UserPromptSubmit", doAnswer},
+			{"PostToolUseFailure", doMend}},
 		// The project's settings.json is shared with everybody who works on it, and they may not
 		// have ctx.
 		Project: ".claude/settings.local.json", Local: true, User: "settings.json", Home: "CLAUDE_CONFIG_DIR",
@@ -274,9 +276,15 @@ func AgentNamed(name string) (a Agent, ok bool) {
 }
 
 // Mends returns the event at which the model is told what ended a failure before; "" for none.
-func (a *Agent) Mends() string {
+func (a *Agent) Mends() string { return a.eventOf(doMend) }
+
+// Answers returns the event at which the model is told of earlier turns that are about the prompt;
+// "" for none.
+func (a *Agent) Answers() string { return a.eventOf(doAnswer) }
+
+func (a *Agent) eventOf(does work) string {
 	for _, e := range a.Events {
-		if e.does == doMend {
+		if e.does == does {
 			return e.Name
 		}
 	}

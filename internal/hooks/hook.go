@@ -122,9 +122,9 @@ func (h *hook) run(ctx context.Context, in *Heard) (out []byte) {
 		h.begin("looking for what to tell the model")
 		out, err = h.inject(ctx, event)
 		h.failed(ctx, "nothing is told to the model", err)
-	case does == doMend:
-		h.begin("looking for what ended the failure before")
-		out, err = h.mended(event)
+	case does.tells() != nil:
+		h.begin("looking for what to tell the model")
+		out, err = does.tells()(h, event)
 		h.failed(ctx, "nothing is told to the model", err)
 		return out
 	case does == doStart:
@@ -144,6 +144,18 @@ func (h *hook) run(ctx context.Context, in *Heard) (out []byte) {
 		h.tidy(ctx)
 	}
 	return out
+}
+
+// tells returns the function that says what the model is told at an event at which nothing is
+// recorded; nil for any other event.
+func (w work) tells() func(*hook, call) ([]byte, error) {
+	switch w {
+	case doAnswer:
+		return (*hook).answers
+	case doMend:
+		return (*hook).mended
+	}
+	return nil
 }
 
 // failed logs an error. After the deadline it logs nothing: Run does.

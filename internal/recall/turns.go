@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
 )
@@ -21,6 +22,7 @@ type Turn struct {
 	Checked []string // newest runs of checks: go test ./x → failed
 	Commits []string // subjects
 	Answer  string   // the first sentence of the answer; "" without one
+	facts   []digest.Fact
 }
 
 // Came returns what came of a turn, in a few words: edits, checks, commits, or else the answer.
@@ -56,7 +58,13 @@ func (s *Reader) Turns(name history.BranchName, tip format.Value) ([]Turn, error
 	if err != nil {
 		return nil, err
 	}
+	return s.turnsOf(facts, root)
+}
+
+// turnsOf divides the facts of a branch into turns.
+func (s *Reader) turnsOf(facts []digest.Fact, root brief.Root) ([]Turn, error) {
 	var list []Turn
+	first := 0 // of the facts of the turn
 	edits := map[string][2]int{}
 	asked := uint64(0)
 	for i := range facts {
@@ -65,8 +73,10 @@ func (s *Reader) Turns(name history.BranchName, tip format.Value) ([]Turn, error
 		if len(list) == 0 || isHead && f.Seq != asked {
 			clear(edits)
 			list = append(list, Turn{Entry: f.Entry, Seq: f.Seq})
+			first = i
 		}
 		t := &list[len(list)-1]
+		t.facts = facts[first : i+1]
 		switch {
 		case isHead:
 			asked = f.Seq

@@ -30,7 +30,7 @@ type Config struct {
 	Hook struct {
 		Context  int           // tokens that a hook adds to a prompt, at most; 0 for none
 		Deadline time.Duration // for how long a hook works
-		Recall   string        // RecallNone or RecallFailures: what a hook gives unasked
+		Recall   []string      // of RecallPrompt and so on: when a hook tells what it was not asked
 		Outputs  string        // OutputsNone or OutputsQuoted: words of tools in what a hook gives
 	}
 	Lock struct {
@@ -143,12 +143,18 @@ const (
 	OutputsNone   = "none"
 	OutputsQuoted = "quoted"
 
-	RecallNone     = "none"
-	RecallFailures = "failures"
-
 	RememberOn  = "on"
 	RememberOff = "off"
 )
+
+// The parts of hook.recall: at a prompt, and after a failure.
+const (
+	RecallPrompt  = "prompt"
+	RecallFailure = "failure"
+)
+
+// Recalls reports whether a hook tells a model what it was not asked, in a part of its work.
+func (c *Config) Recalls(part string) bool { return slices.Contains(c.Hook.Recall, part) }
 
 // QuotesOutputs reports whether what a hook gives a model may have words of tools.
 func (c *Config) QuotesOutputs() bool { return c.Hook.Outputs == OutputsQuoted }
@@ -186,9 +192,10 @@ func settings() []setting {
 			"words of tools in what a hook gives a model: none or quoted; anybody may have "+
 				"written what a tool printed",
 			func(c *Config) *string { return &c.Hook.Outputs }),
-		choice("hook.recall", RecallFailures, []string{RecallNone, RecallFailures},
-			"what a hook tells a model during its work: none, or failures, what ended one before",
-			func(c *Config) *string { return &c.Hook.Recall }),
+		some("hook.recall", []string{RecallPrompt, RecallFailure},
+			"when a hook tells a model during its work what was before: all, none, or some of "+
+				"prompt (earlier turns about it), failure (what ended it)",
+			func(c *Config) *[]string { return &c.Hook.Recall }),
 		period("lock.timeout", "10s", longestWait,
 			"how long a command waits for another one to finish writing; between others that take "+
 				"turns it waits for its own",
@@ -294,6 +301,30 @@ func choice(key, def string, among []string, doc string, field func(*Config) *st
 				return "", fmt.Errorf("not one of %s: %.40q", strings.Join(among, ", "), text)
 			}
 			*field(c) = text
+			return text, nil
+		}}
+}
+
+// some returns a setting that is a list of a few words, all or none. It is all if nobody says.
+func some(key string, among []string, doc string, field func(*Config) *[]string) setting {
+	return setting{key: key, form: names, def: "all", doc: doc,
+		put: func(c *Config, text string) (string, error) {
+			var chosen []string
+			switch text {
+			case "all":
+				chosen = among
+			case "none":
+			default:
+				for word := range strings.SplitSeq(text, ",") {
+					word = strings.TrimSpace(word)
+					if !slices.Contains(among, word) {
+						return "", fmt.Errorf("not all, none or some of %s: %.40q",
+							strings.Join(among, ", "), text)
+					}
+					chosen = append(chosen, word)
+				}
+			}
+			*field(c) = chosen
 			return text, nil
 		}}
 }

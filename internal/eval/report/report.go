@@ -44,6 +44,7 @@ type Set struct {
 	Continuation []Continuation  `json:"continuation,omitempty"`
 	Known        []Known         `json:"known,omitempty"`
 	Sessions     []SessionSearch `json:"sessions,omitempty"`
+	Recalled     []Recalled      `json:"recalled,omitempty"`
 }
 
 // WriteText writes the report as tables.
@@ -77,6 +78,7 @@ func (s *Set) text(b *strings.Builder) {
 	s.stabilityText(b)
 	s.continuationText(b)
 	s.knownText(b)
+	s.recalledText(b)
 }
 
 func (s *Set) clusteringText(b *strings.Builder) {
@@ -232,6 +234,16 @@ func (s *Set) knownText(b *strings.Builder) {
 		}
 		writeTable(b, rows)
 	}
+}
+
+func (s *Set) recalledText(b *strings.Builder) {
+	rows := [][]string{{"recall at a prompt", "half", "n", "given", "share", "held", "by chance",
+		"tokens", "most"}}
+	for _, r := range s.Recalled {
+		rows = append(rows, cells(r.Of, r.Half, r.N, r.Given, r.Share, r.Held, r.Chance, r.Tokens,
+			r.Most))
+	}
+	writeTable(b, rows)
 }
 
 // cells returns values as they are in a table. A nil is a dash.

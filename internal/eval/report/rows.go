@@ -237,3 +237,27 @@ func (s *SessionSearch) Add(rank int) {
 	s.Three += stats.One(rank >= 0 && rank < 3)
 	s.FirstShare, s.ThreeShare = stats.MilliShare(s.First, s.N), stats.MilliShare(s.Three, s.N)
 }
+
+// Recalled says what the hook of Claude Code gives at prompts: of the set, each with what was said
+// before it as the store, and of other sets, to whom nothing should be given.
+type Recalled struct {
+	Of    string `json:"of"`
+	Half  string `json:"half"`  // of the sessions
+	N     int    `json:"n"`     // prompts
+	Given int    `json:"given"` // those at which something is given
+	// Those at which it has a file, or three words of calls, of the next 20 records that the prompt
+	// does not have; and the same of what was given before in another session.
+	Held   int         `json:"held"`
+	Chance int         `json:"chance"`
+	Tokens int         `json:"tokens"` // of all that is given
+	Most   int         `json:"most_tokens"`
+	Share  stats.Milli `json:"given_share"`
+}
+
+// Add adds a prompt by the tokens of what is given.
+func (r *Recalled) Add(tokens int) {
+	r.N++
+	r.Given += stats.One(tokens > 0)
+	r.Tokens += tokens
+	r.Most, r.Share = max(r.Most, tokens), stats.MilliShare(r.Given, r.N)
+}

@@ -25,7 +25,8 @@ type Record struct {
 	Said    string // words of a prompt or an answer
 	Called  string // the values of the arguments of tool calls
 	Output  string // what tools printed
-	prompt  bool   // the user said it
+	Prompt  bool   // the user said it
+	Time    string // when, as the agent writes it
 	Summary bool   // said is the client's own summary of everything before
 }
 
@@ -79,7 +80,7 @@ func (t Transcript) Records() []Record {
 			continue
 		case queue:
 			queued[text] = true
-		case r.prompt && queued[text]:
+		case r.Prompt && queued[text]:
 			delete(queued, text) // typed while the agent worked; it counts where it was typed
 			continue
 		}
@@ -101,6 +102,7 @@ type block struct {
 func claudeRecord(line []byte) (r Record, queue, ok bool) {
 	var in struct {
 		Type      string          `json:"type"`
+		Time      string          `json:"timestamp"`
 		Meta      bool            `json:"isMeta"`
 		Summary   bool            `json:"isCompactSummary"`
 		Sidechain bool            `json:"isSidechain"`
@@ -117,11 +119,12 @@ func claudeRecord(line []byte) (r Record, queue, ok bool) {
 	case in.Type == "queue-operation" && in.Operation == "enqueue":
 		text := textOf(in.Content)
 		command := strings.HasPrefix(text, "<") || strings.HasPrefix(text, "/")
-		return Record{Said: text, prompt: true}, true, !command
+		return Record{Said: text, Prompt: true, Time: in.Time}, true, !command
 	case in.Type != "user" && in.Type != "assistant":
 		return r, false, false
 	}
-	r.prompt, r.Summary = in.Type == "user" && !in.Summary, in.Summary
+	r.Time = in.Time
+	r.Prompt, r.Summary = in.Type == "user" && !in.Summary, in.Summary
 	var text string
 	if json.Unmarshal(in.Message.Content, &text) == nil {
 		r.Said = text
@@ -139,7 +142,7 @@ func claudeRecord(line []byte) (r Record, queue, ok bool) {
 			r.Output = joinLines(r.Output, textOf(b.Content))
 		}
 	}
-	r.prompt = r.prompt && r.Said != ""
+	r.Prompt = r.Prompt && r.Said != ""
 	return r, false, true
 }
 
@@ -147,6 +150,7 @@ func claudeRecord(line []byte) (r Record, queue, ok bool) {
 func codexRecord(line []byte) (r Record, queue, ok bool) {
 	var in struct {
 		Type    string `json:"type"`
+		Time    string `json:"timestamp"`
 		Payload struct {
 			Type      string          `json:"type"`
 			Role      string          `json:"role"`
@@ -161,6 +165,7 @@ func codexRecord(line []byte) (r Record, queue, ok bool) {
 		return r, false, false
 	}
 	p := in.Payload
+	r.Time = in.Time
 	if in.Type == "compacted" {
 		return Record{Said: p.Message, Summary: true}, false, p.Message != ""
 	}
@@ -169,8 +174,8 @@ func codexRecord(line []byte) (r Record, queue, ok bool) {
 	}
 	switch p.Type {
 	case "message":
-		r.Said, r.prompt = textOf(p.Content), p.Role == "user"
-		isContext := r.prompt &&
+		r.Said, r.Prompt = textOf(p.Content), p.Role == "user"
+		isContext := r.Prompt &&
 			(strings.HasPrefix(r.Said, "<") || strings.HasPrefix(r.Said, "# AGENTS"))
 		return r, false, (p.Role == "user" || p.Role == "assistant") && !isContext
 	case "function_call":

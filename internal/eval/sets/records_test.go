@@ -38,12 +38,12 @@ func TestClaudeRecords(t *testing.T) {
 	data := []byte(strings.Join(lines, "\n"))
 	got := Transcript{Agent: AgentOf(data), Data: data}.Records()
 	want := []Record{
-		{Said: "Fix it", prompt: true},
+		{Said: "Fix it", Prompt: true},
 		{Said: "I look.", Called: "a.go\n3"},
 		{Output: "package a"},
-		{Said: "and hurry", prompt: true},
+		{Said: "and hurry", Prompt: true},
 		{Said: "what was", Summary: true},
-		{Said: "and hurry", prompt: true},
+		{Said: "and hurry", Prompt: true},
 	}
 	if len(got) != len(want) {
 		t.Fatalf("%+v", got)
@@ -76,7 +76,7 @@ func TestCodexRecords(t *testing.T) {
 	got := Transcript{Agent: AgentOf(data), Data: data}.Records()
 	want := []Record{
 		{
-			Said: "Fix it", prompt: true,
+			Said: "Fix it", Prompt: true,
 		}, {Called: "ls\n-l"}, {Called: "*** Begin Patch"}, {Output: "a.go"}, {
 			Said: "what was", Summary: true,
 		},

@@ -1,0 +1,215 @@
+package recall
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/brief"
+	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/search"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// Answer is a turn that is about what a prompt names, or asks.
+type Answer struct {
+	Turn
+	Session string
+	// Said are the words of the turn that have most of the prompt, or else its answer: Who said them,
+	// and In which message.
+	Said  string
+	Who   string
+	In    format.ID
+	score float64
+}
+
+// AnswerQuery says what Answers looks for.
+type AnswerQuery struct {
+	Text    string                  // the prompt
+	Session string                  // that asks: what its context still has is no answer
+	Given   func(id format.ID) bool // the prompts of turns that the session was told of
+	Limit   int
+}
+
+// A text answers a prompt if it has names of the prompt that weigh leastNames, other words added at
+// wordPart, and namesShare of what all its names do; or if it has fewWords clues or more that weigh
+// manyWords, and wordsShare of all. This is as low as it could be on one half of the sessions of
+// two projects without giving anything at prompts of the other one; `ctx eval --only recall`
+// measures what that is worth on the other half.
+const (
+	leastNames = 0.5
+	wordPart   = 0.35
+	namesShare = 0.1
+	fewWords   = 5
+	manyWords  = 1.2
+	wordsShare = 0.15
+)
+
+// The most messages, and sessions, that are looked at for a prompt, and the most sentences in a row
+// that are one text.
+const (
+	maxTold     = 32
+	maxTellers  = 4
+	maxTogether = 3
+)
+
+// answers returns how much a text with a sight of the clues answers; 0 if it does not.
+func answers(c *search.Clues, s search.Sight) float64 {
+	all, sum := c.All(), s.Names+s.Words
+	switch byName := s.Names + wordPart*s.Words; {
+	case s.Names > 0 && byName >= leastNames && s.Names >= namesShare*all.Names:
+		return byName
+	case s.N >= fewWords && sum >= manyWords && sum >= wordsShare*(all.Names+all.Words):
+		return sum
+	}
+	return 0
+}
+
+// Answers returns the turns of the project that answer a prompt, at most q.Limit, the best first.
+// Most prompts have none. Words of tools, and what subagents of the session said, are no answer.
+func (s *Reader) Answers(view *refs.View, q AnswerQuery) ([]Answer, error) {
+	clues := search.CluesOf(q.Text)
+	if answers(clues, clues.All()) == 0 {
+		return nil, nil
+	}
+	var hits []search.Hit
+	err := s.withIndex(view, SearchQuery{}, func(sources []search.Source) error {
+		if err := clues.Weigh(sources); err != nil || answers(clues, clues.Known()) == 0 {
+			return err
+		}
+		parsed, err := search.Parse(clues.Query())
+		if err == nil {
+			hits, err = search.Rank(sources, parsed, search.Options{Limit: maxTold})
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, search.ErrNoTerms) {
+		return nil, err
+	}
+	seqs, tellers := map[string][]uint64{}, []string(nil)
+	for _, h := range hits {
+		if !strings.HasPrefix(h.Session, q.Session+".") {
+			if seqs[h.Session] == nil {
+				tellers = append(tellers, h.Session)
+			}
+			seqs[h.Session] = append(seqs[h.Session], h.Seq)
+		}
+	}
+	var list []Answer
+	for _, name := range tellers[:min(len(tellers), maxTellers)] {
+		found, err := s.answersIn(view, name, seqs[name], clues)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, found...)
+	}
+	if len(list) > 0 {
+		if err := s.leaveOutKnown(view, q, &list); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(list, func(x, y Answer) int {
+		return cmp.Or(cmp.Compare(y.score, x.score), y.Time.Compare(x.Time))
+	})
+	return list[:min(len(list), q.Limit)], nil
+}
+
+// leaveOutKnown leaves out what a session was told, and what its context still has: the turns since
+// the newest summary of its client, and the same prompts where another session has them.
+func (s *Reader) leaveOutKnown(view *refs.View, q AnswerQuery, list *[]Answer) error {
+	since, said := uint64(0), map[string]bool{}
+	if view.Get(history.RefName(q.Session, history.MainBranch)).Exists() {
+		acts, root, err := s.actsOf(view, q.Session)
+		if err != nil {
+			return err
+		}
+		turns, err := s.turnsOf(acts.Facts, root)
+		if err != nil {
+			return err
+		}
+		for _, f := range acts.Facts {
+			if f.Kind == digest.Recap {
+				since = f.Seq
+			}
+		}
+		for i := range turns {
+			if turns[i].last() >= since {
+				said[turns[i].Wanted] = true
+			}
+		}
+	}
+	*list = slices.DeleteFunc(*list, func(a Answer) bool {
+		return a.Session == q.Session && a.last() >= since || said[a.Wanted] || q.Given(a.Entry)
+	})
+	return nil
+}
+
+// last is the seq of the newest message of a turn.
+func (t *Turn) last() uint64 { return t.facts[len(t.facts)-1].Seq }
+
+// answersIn returns the turns of a session, of those with some messages, that answer.
+func (s *Reader) answersIn(
+	view *refs.View, session string, seqs []uint64, clues *search.Clues,
+) (list []Answer, err error) {
+	acts, root, err := s.actsOf(view, session)
+	if err != nil {
+		return nil, err
+	}
+	turns, err := s.turnsOf(acts.Facts, root)
+	if err != nil {
+		return nil, err
+	}
+	for i := range turns {
+		a := Answer{Turn: turns[i], Session: session}
+		if slices.ContainsFunc(seqs, func(n uint64) bool { return n >= a.Seq && n <= a.last() }) {
+			a.see(clues, root)
+		}
+		if a.score > 0 {
+			list = append(list, a)
+		}
+	}
+	return list, nil
+}
+
+// see looks for the words of the turn that have most of the clues.
+func (a *Answer) see(clues *search.Clues, root brief.Root) {
+	for i := range a.facts {
+		f, who, text := &a.facts[i], "the agent said", a.facts[i].Text
+		switch f.Kind {
+		case digest.Prompt:
+			who = ""
+		case digest.Edit:
+			who, text = "", f.Path
+		case digest.Decision, digest.Told:
+			who = "the user said"
+		case digest.Answer, digest.Said, digest.Noted:
+		default:
+			continue
+		}
+		for _, next := range a.facts[i+1 : min(i+maxTogether, len(a.facts))] {
+			if next.Seq == f.Seq && next.Kind == f.Kind && f.Kind != digest.Edit {
+				text += " " + next.Text
+			}
+		}
+		if score := answers(clues, clues.In(text)); score > a.score {
+			a.score, a.Said, a.Who, a.In = score, "", who, f.Entry
+			if who != "" {
+				a.Said = harmless(root.Shorten(text))
+			}
+		}
+	}
+	for i := range a.facts {
+		if f := &a.facts[i]; a.score > 0 && a.Said == "" && f.Kind == digest.Answer && !f.Slight {
+			a.Said, a.Who, a.In = harmless(root.Shorten(f.Text)), "the agent said", f.Entry
+		}
+	}
+	a.Wanted = harmless(a.Wanted)
+	for _, list := range [][]string{a.Edited, a.Checked, a.Commits} {
+		for i := range list {
+			list[i] = harmless(list[i])
+		}
+	}
+}
