@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 
@@ -17,6 +18,10 @@ func importWhosever(a *app, files []string) error {
 			return err
 		}
 		f, ok := catalog.Named(name)
+		if s, strange := catalog.StrangerOf(a.path(file)); !ok && strange {
+			return withHint(usagef("%q is of %s, whose sessions ctx cannot read yet", file, s.Title),
+				"%s", cmp.Or(s.Way, "`ctx import --help` lists the agents that it reads"))
+		}
 		if !ok {
 			return withHint(usagef("cannot tell whose transcript %q is", file),
 				"`ctx import NAME %s` says it; `ctx import --help` lists the names", oneLine(file))

@@ -114,6 +114,16 @@ var (
 
 // deedByShape guesses the deed of an unknown tool from its arguments.
 func deedByShape(a args) deed {
+	if a.text(pathNames) != "" { // an editor with commands of its own
+		switch a.text(commandNames) {
+		case "view":
+			return readFile
+		case "create", "write":
+			return writeFile
+		case "str_replace", "insert":
+			return editFile
+		}
+	}
 	switch {
 	case a.text(commandNames) != "":
 		return runCommand

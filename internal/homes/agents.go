@@ -31,6 +31,7 @@ var agents = []struct {
 	{"droid", []Shape{Plain, Torn}, writeDroid},
 	{"pi", []Shape{Plain, Torn}, writePi},
 	{"cline", []Shape{Plain}, writeCline},
+	{"goose", []Shape{Plain, Torn}, writeGoose},
 }
 
 // finish writes records, torn if the session is: then the last one, which says the last text, is
@@ -349,4 +350,30 @@ func writeCline(h *Home, s *Session, _ []*Session) error {
 	}
 	return s.store(filepath.Join(h.Dir, ".config", "Code", "User", "globalStorage",
 		"saoudrizwan.claude-dev", "tasks", s.ID, "api_conversation_history.json"), b)
+}
+
+func writeGoose(h *Home, s *Session, _ []*Session) error {
+	records := []object{{"id": s.ID, "description": "", "working_dir": s.Cwd}}
+	add := func(id, role string, block object) {
+		records = append(records, object{"id": id, "role": role, "content": []object{block},
+			"created": s.start.Unix() + int64(len(records))*7})
+	}
+	ok := func(value any) object { return object{"status": "success", "value": value} }
+	for _, said := range s.Said {
+		text := object{"type": "text", "text": said.Text}
+		switch said.Who {
+		case Person:
+			add(said.id, "user", text)
+		case Tool:
+			call := object{"name": "shell", "arguments": object{"command": "count"}}
+			add(beside(said.id, 'a'), "assistant",
+				object{"type": "toolRequest", "id": "t" + said.id, "toolCall": ok(call)})
+			add(said.id, "user", object{"type": "toolResponse", "id": "t" + said.id,
+				"toolResult": ok([]object{text})})
+		case Model:
+			add(said.id, "assistant", text)
+		}
+	}
+	return finish(s, filepath.Join(h.Dir, ".local", "share", "goose", "sessions", s.ID+".jsonl"),
+		records)
 }

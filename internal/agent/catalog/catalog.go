@@ -19,6 +19,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/cursor"
 	"github.com/gemini-ctx/ctx/internal/agent/droid"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
+	"github.com/gemini-ctx/ctx/internal/agent/goose"
 	"github.com/gemini-ctx/ctx/internal/agent/markdown"
 	"github.com/gemini-ctx/ctx/internal/agent/opencode"
 	"github.com/gemini-ctx/ctx/internal/agent/pi"
@@ -370,6 +371,16 @@ var agents = [...]Agent{
 		Root:     func(e Env) string { return e.Home },
 		Sessions: sessionsOfKiro,
 		Began:    begunInWorkspace,
+	},
+	{
+		Name: "goose", Source: goose.Agent, Title: "Goose", Untested: true,
+		Example:  "~/.local/share/goose/sessions/*.jsonl",
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Read:     goose.Read,
+		Program:  "goose",
+		Root:     func(e Env) string { return e.under("XDG_DATA_HOME", ".local/share", "goose") },
+		Sessions: sessionsOfGoose,
+		Began:    begunInGoose,
 	},
 	{
 		Name: "aider", Source: markdown.AiderAgent, Title: "aider", Untested: true,

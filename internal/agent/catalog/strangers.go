@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -24,6 +25,8 @@ type Stranger struct {
 	// Database says that Files and Own are databases: each counts as one session, and is a
 	// project's if it names the directory anywhere.
 	Database bool
+	// Way says how a person gets such a session into the store all the same; "" for no way.
+	Way string
 }
 
 // inCode returns the directories in which an extension keeps files in VS Code and its relatives.
@@ -52,9 +55,8 @@ func strangers() []Stranger {
 			Files: []string{"sessions/*.json", "sessions/*/*.json", "sessions/*/*.jsonl"}},
 		{Title: "Kiro", Homes: []string{".local/share/kiro-cli", "Library/Application Support/kiro-cli"},
 			Files: []string{"data.sqlite3"}, Database: true},
-		{Title: "Goose", Homes: []string{".local/share/goose"}, Files: []string{"sessions/*.jsonl"}},
 		{Title: "Goose", Homes: []string{".local/share/goose"}, Files: []string{"sessions/sessions.db"},
-			Database: true},
+			Database: true, Way: "`goose session export --format json` writes a session that it reads"},
 		{Title: "Amp", Homes: []string{".local/share/amp"}, Files: []string{"threads/*.json"}},
 		{Title: "Kimi CLI", Homes: []string{".kimi"}, Files: []string{"sessions/*/*.jsonl"}},
 		{Title: "Vibe", Homes: []string{".vibe"}, Files: []string{"logs/session/*.json"}},
@@ -63,6 +65,30 @@ func strangers() []Stranger {
 			Files: []string{"threads/threads.db"}, Database: true},
 		{Title: "Crush", Own: []string{".crush/crush.db"}, Database: true},
 	}
+}
+
+// StrangerOf returns whose session a file is that no reader takes, by its path; ok is false for any
+// other file.
+func StrangerOf(file string) (s Stranger, ok bool) {
+	names := strings.Split(filepath.ToSlash(file), "/")
+	for _, s := range strangers() {
+		patterns := s.Own
+		for _, home := range s.Homes {
+			for _, pattern := range s.Files {
+				patterns = append(patterns, path.Join(path.Base(home), pattern))
+			}
+		}
+		for _, pattern := range patterns {
+			n := len(names) - 1 - strings.Count(pattern, "/")
+			if n < 0 {
+				continue
+			}
+			if ok, _ := path.Match(pattern, strings.Join(names[n:], "/")); ok {
+				return s, true
+			}
+		}
+	}
+	return Stranger{}, false
 }
 
 // Strange is a place with sessions of a project that no reader takes.

@@ -57,6 +57,9 @@ var marks = [...]mark{
 	{"opencode", func(o jsonvalue.Object) bool {
 		return o.Object("info").Has("id") && o.Has("messages")
 	}},
+	{"goose", func(o jsonvalue.Object) bool {
+		return o.Has("working_dir") && (in(o, "description") || o.Has("conversation"))
+	}},
 	{"kiro", func(o jsonvalue.Object) bool {
 		list, _ := o.Array("history")
 		return o.Has("workspaceDirectory") && slices.ContainsFunc(list,

@@ -54,6 +54,8 @@ func finderOf(agent string) (f finder, ok bool) {
 		return finder{[]string{`"session.title_changed"`}, "", copilot}, true
 	case "continue", "kiro":
 		return finder{[]string{`"title"`}, "", ofDocument}, true
+	case "goose":
+		return finder{[]string{`"description"`}, "", goose}, true
 	case "pi", "openclaw":
 		return finder{[]string{`"session_info"`}, "", pi}, true
 	}
@@ -134,6 +136,16 @@ func claude(kept jsonvalue.Object, _ []string) (s Said) {
 // ofDocument reads what is kept of a document with the session.
 func ofDocument(kept jsonvalue.Object, _ []string) (s Said) {
 	before(kept, func(o jsonvalue.Object) { s.Older(Said{Title: o.Text("title")}) })
+	return s
+}
+
+// goose reads the record of a session.
+func goose(kept jsonvalue.Object, _ []string) (s Said) {
+	before(kept, func(o jsonvalue.Object) {
+		if o.Has("working_dir") {
+			s.Older(Said{Title: o.Text("description")})
+		}
+	})
 	return s
 }
 
