@@ -268,8 +268,8 @@ func (o *replaceOptions) runCommit(a *app) error {
 	}
 	if done.Unseen > 0 {
 		a.say(
-			"ctx: replace: %d of %d are in clusters now, and are rendered by the summaries "+
-				"of these", done.Unseen, done.Replaced)
+			"ctx: replace: %d of %d are in clusters now: the text takes their place there when "+
+				"the window next moves", done.Unseen, done.Replaced)
 	}
 	if a.json {
 		return a.answer("ids", done.Entries, "replaced", done.Replaced, "settled", done.Settled,

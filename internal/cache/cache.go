@@ -165,8 +165,9 @@ func CandidatesName(forest string) string {
 	return "candidates-" + hex.EncodeToString(sum[:12])
 }
 
-// LinksName is the file of what later entries say about earlier ones: newest versions and sources.
-const LinksName = "links"
+// LinksName is the file of what later entries say about earlier ones: newest versions, sources and
+// replacements. A file of another name had no replacements.
+const LinksName = "links-2"
 
 // DigestName is the name of the file that says how far the facts of a branch are kept.
 func DigestName(session, branch string) string { return branchFile("digest-", session, branch) }

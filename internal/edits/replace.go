@@ -131,7 +131,7 @@ type Replaced struct {
 	Known   int // answers that were there already
 	// What was claimed and is not as it was; with Partial alone: else they are an error
 	Lost []LostTarget
-	// Of Replaced, how many the summaries of clusters stand for: the text does not show
+	// Of Replaced, how many are in clusters: the text takes their place when the branch adopts
 	Unseen int
 
 	fresh []freshReplacement

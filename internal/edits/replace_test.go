@@ -506,8 +506,8 @@ func TestReplaceParts(t *testing.T) {
 	}
 }
 
-// TestReplaceGraduated: what went into clusters meanwhile is still there; the text shows in what
-// the tail has of it, and whoever brings it is told.
+// TestReplaceGraduated: what went into clusters meanwhile is still there. The text comes before the
+// tail, and goes into the prefix when the branch adopts.
 func TestReplaceGraduated(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
 	ids := letters(t, s, "abcd")
@@ -521,7 +521,24 @@ func TestReplaceGraduated(t *testing.T) {
 	if err != nil || done.Unseen != 2 {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	wantTalk(t, s, before...)
+	wantTalk(t, s, append([]string{"BC"}, before...)...)
+	prefix := func() string {
+		in := storetest.Must[view.Input](t)(s.Recall.RenderInput(storetest.View(t, s), "s",
+			history.MainBranch, view.Options{}))
+		in.Tail = nil
+		return string(storetest.Must[view.Output](t)(view.Render(in, view.Options{})).Bytes)
+	}
+	if p := prefix(); strings.Contains(p, "BC") || !strings.Contains(p, "\nb\n") {
+		t.Errorf("before the branch adopts, the prefix is %s", p)
+	}
+	letters(t, s, "klmnop")
+	if p := prefix(); !strings.Contains(p, "[2 messages in other words") ||
+		!strings.Contains(p, "\nBC\n") || strings.Contains(p, "\nb\n") {
+		t.Errorf("the prefix is %s", p)
+	}
+	if got := textsShown(t, s); slices.Contains(got, "BC") {
+		t.Errorf("the prefix and the tail have it: %q", got)
+	}
 	storetest.Check(t, s)
 }
 

@@ -18,6 +18,9 @@ type Links struct {
 	stamp cache.Stamp
 	// newer are the amends of a message that a branch stands on, oldest first, by the message's id.
 	Newer map[format.ID][]format.ID
+	// replaces are the replace entries that a branch stands on, by the digest of the session in which
+	// they were made.
+	replaces map[format.ID][]format.ID
 	// source are entries by source, oldest first; those in packs may be missing, and there may be some
 	// that nothing stands on any more.
 	source map[[16]byte][]format.ID
@@ -122,13 +125,28 @@ func (l *Links) add(e Entry) {
 		l.Newer[e.Amends] = append(l.Newer[e.Amends], e.ID)
 		l.added++
 	}
+	if key := format.Sum([]byte(e.Session)); e.Kind == format.KindReplace &&
+		!slices.Contains(l.replaces[key], e.ID) {
+		l.replaces[key] = append(l.replaces[key], e.ID)
+		l.added++
+	}
 	l.addSource(e)
 }
 
-// drop takes out an amend that no branch stands on any more.
+// ReplacesIn returns the replace entries that were made in a session, and that a branch stands on.
+func (l *Links) ReplacesIn(session string) []format.ID {
+	return l.replaces[format.Sum([]byte(session))]
+}
+
+// drop takes out an amend or a replacement that no branch stands on any more.
 func (l *Links) drop(e Entry) {
 	if e.Kind == format.KindAmend {
 		l.Newer[e.Amends] = slices.DeleteFunc(l.Newer[e.Amends],
+			func(a format.ID) bool { return a == e.ID })
+		l.added++
+	}
+	if key := format.Sum([]byte(e.Session)); e.Kind == format.KindReplace {
+		l.replaces[key] = slices.DeleteFunc(l.replaces[key],
 			func(a format.ID) bool { return a == e.ID })
 		l.added++
 	}
@@ -137,7 +155,8 @@ func (l *Links) drop(e Entry) {
 // concerns reports whether add would note anything of an entry.
 func (l *Links) concerns(e Entry) bool {
 	_, asked := l.own[e.ID]
-	return asked || e.Kind == format.KindAmend || l.concernsSource(e)
+	return asked || e.Kind == format.KindAmend || e.Kind == format.KindReplace ||
+		l.concernsSource(e)
 }
 
 // concernsSource reports whether an entry has a source that no pack's index tells.
@@ -158,7 +177,7 @@ func (l *Links) addSource(e Entry) {
 
 func newLinks(stamp cache.Stamp) *Links {
 	return &Links{stamp: stamp, saved: stamp.Number, Newer: map[format.ID][]format.ID{},
-		source: map[[16]byte][]format.ID{}}
+		replaces: map[format.ID][]format.ID{}, source: map[[16]byte][]format.ID{}}
 }
 
 // loadLinks returns nil where the file cannot be used.
@@ -170,9 +189,11 @@ func (s *Reader) loadLinks(view *refs.View) *Links {
 	}
 	l := newLinks(stamp)
 	r := varint.Reader{Rest: b}
-	for range r.Count(64) {
-		message := format.ID(r.Take(32))
-		l.Newer[message] = append(l.Newer[message], format.ID(r.Take(32)))
+	for _, to := range []map[format.ID][]format.ID{l.Newer, l.replaces} {
+		for range r.Count(64) {
+			key := format.ID(r.Take(32))
+			to[key] = append(to[key], format.ID(r.Take(32)))
+		}
 	}
 	if r.Err != nil || len(r.Rest)%48 != 0 {
 		return nil
@@ -188,14 +209,17 @@ func (s *Reader) saveLinks(l *Links) {
 	if len(l.source) > keepSources {
 		s.dropPacked(l)
 	}
-	pairs := 0
-	for _, list := range l.Newer {
-		pairs += len(list)
-	}
-	b := binary.AppendUvarint(nil, uint64(pairs))
-	for message, list := range l.Newer {
-		for _, id := range list {
-			b = append(append(b, message[:]...), id[:]...)
+	var b []byte
+	for _, from := range []map[format.ID][]format.ID{l.Newer, l.replaces} {
+		pairs := 0
+		for _, list := range from {
+			pairs += len(list)
+		}
+		b = binary.AppendUvarint(b, uint64(pairs))
+		for key, list := range from {
+			for _, id := range list {
+				b = append(append(b, key[:]...), id[:]...)
+			}
 		}
 	}
 	for key, ids := range l.source {

@@ -148,6 +148,9 @@ func (s *Reader) rebuildLinks(view *refs.View) (*Links, error) {
 			l.Newer[message] = list
 		}
 	}
+	for key, ids := range theirs.replaces {
+		l.replaces[key] = append(l.replaces[key], ids...)
+	}
 	for key, ids := range theirs.source {
 		for _, id := range ids {
 			if !slices.Contains(l.source[key], id) {

@@ -48,7 +48,12 @@ func (s *Reader) RenderInputOf(
 	if in.Work, err = s.readWork(value, &in, o.Budget > 0); err != nil {
 		return in, err
 	}
-	if err := s.readTail(value, &in, o.Budget); err != nil || value.Pin.IsZero() {
+	if err := s.readTail(value, &in, o.Budget); err != nil {
+		return in, err
+	}
+	standing, err := s.readStanding(v, value, &in)
+	if err != nil || value.Pin.IsZero() {
+		standing.toTail(&in)
 		return in, err
 	}
 	if st == nil {
@@ -56,12 +61,16 @@ func (s *Reader) RenderInputOf(
 			return in, err
 		}
 	}
-	r := &clusterReader{Reader: s, lists: &summaries.ListReader{Reader: s.summaries}}
+	lists := &summaries.ListReader{Reader: s.summaries, Hidden: standing.hidden}
+	r := &clusterReader{Reader: s, lists: lists}
 	if r.filter, err = s.newMemberFilter(v, value, &in); err != nil {
 		return in, err
 	}
 	if in.Work != nil {
-		return in, r.readWorkClusters(st, &in)
+		if err := r.readWorkClusters(st, &in); err != nil {
+			return in, err
+		}
+		return in, r.placeStanding(st, &in, standing)
 	}
 	live, left, err := r.candidates(st, value, o.Budget)
 	if err != nil {
@@ -81,7 +90,10 @@ func (s *Reader) RenderInputOf(
 	}
 	r.limitOthers(st, &in, o.Budget)
 	in.OlderTombstones += left
-	return in, r.lists.Read(o.Reads())
+	if err := r.lists.Read(o.Reads()); err != nil {
+		return in, err
+	}
+	return in, r.placeStanding(st, &in, standing)
 }
 
 // maxTail is the largest number of messages after the pin that a rendering under a budget reads,

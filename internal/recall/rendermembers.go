@@ -172,6 +172,7 @@ func (r *clusterReader) partialParts(
 
 // extractOf makes an extract of messages for this rendering only.
 func (r *clusterReader) extractOf(ids []format.ID) (view.Part, error) {
+	ids = slices.DeleteFunc(ids, func(id format.ID) bool { return r.lists.Hidden[id] })
 	sources, err := r.summaries.Sources(r.filter.view, ids)
 	if err != nil {
 		return view.Part{}, err

@@ -14,7 +14,8 @@ import (
 // of each as much as a rendering can use.
 type ListReader struct {
 	*Reader
-	Lists []list
+	Lists  []list
+	Hidden map[format.ID]bool // entries for which other texts stand: none of their sentences
 }
 
 // list is a ranked list that was not decoded yet.
@@ -80,7 +81,7 @@ func (r *ListReader) Read(most int) error {
 			return fmt.Errorf("summary %v: %w", l.Part.Summary, err)
 		}
 		l.Part.Sentences = slices.DeleteFunc(l.Part.Sentences,
-			func(s summarize.Sentence) bool { return l.Without[s.Entry] })
+			func(s summarize.Sentence) bool { return l.Without[s.Entry] || r.Hidden[s.Entry] })
 	}
 	return nil
 }
