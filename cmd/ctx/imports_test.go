@@ -49,6 +49,7 @@ var layers = map[string]string{
 	"internal/agent/pi": "internal/jsonvalue internal/agent/transcript internal/agent/shape",
 	"internal/agent/continuedev": "internal/jsonvalue internal/agent/transcript " +
 		"internal/agent/shape",
+	"internal/agent/vscode": "internal/jsonvalue internal/agent/transcript internal/agent/shape",
 	"internal/agent/goose": "internal/jsonvalue internal/agent/transcript internal/agent/shape " +
 		"internal/agent/voice",
 	"internal/agent/cline": "internal/jsonvalue internal/agent/transcript internal/agent/shape " +
@@ -71,7 +72,7 @@ var layers = map[string]string{
 		"internal/agent/codex internal/agent/copilot internal/agent/cursor internal/agent/droid " +
 		"internal/agent/geminicli internal/agent/opencode internal/agent/plain " +
 		"internal/agent/pi internal/agent/cline internal/agent/markdown " +
-		"internal/agent/continuedev internal/agent/goose " +
+		"internal/agent/continuedev internal/agent/goose internal/agent/vscode " +
 		"internal/agent/qwen internal/child internal/durable internal/hooks/settings",
 	"internal/agent/unionfind": "format internal/jsonvalue",
 	"internal/architecture":    "",

@@ -63,6 +63,12 @@ func vocabulary() map[string]deed {
 		"usesubagents": delegate, "newtask": delegate, "updatetodolist": setTodos,
 		"listcodedefinitionnames": searchText, "attemptcompletion": waitFor,
 		"planmoderespond": waitFor,
+		// Copilot Chat in VS Code
+		"runinterminal": runCommand, "replacestringinfile": editFile, "listdir": listFiles,
+		"multireplacestringinfile": editFile, "inserteditintofile": editFile,
+		"filesearch": listFiles, "semanticsearch": searchText, "fetchwebpage": fetchPage,
+		"managetodolist": setTodos, "runsubagent": delegate, "getterminaloutput": waitFor,
+		"createfile": writeFile,
 		// Continue
 		"runterminalcommand": runCommand, "createnewfile": writeFile, "editexistingfile": editFile,
 		"singlefindandreplace": editFile, "fileglobsearch": listFiles, "fetchurlcontent": fetchPage,

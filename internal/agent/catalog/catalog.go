@@ -26,6 +26,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/plain"
 	"github.com/gemini-ctx/ctx/internal/agent/qwen"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/agent/vscode"
 	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -381,6 +382,15 @@ var agents = [...]Agent{
 		Root:     func(e Env) string { return e.under("XDG_DATA_HOME", ".local/share", "goose") },
 		Sessions: sessionsOfGoose,
 		Began:    begunInGoose,
+	},
+	{
+		Name: "vscode", Source: vscode.Agent, Title: "Copilot Chat in VS Code", Untested: true,
+		Example:  "workspaceStorage/*/chatSessions/*.json*",
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Read:     vscode.Read,
+		Root:     func(e Env) string { return e.Home },
+		Sessions: sessionsOfVSCode,
+		Began:    begunInVSCode,
 	},
 	{
 		Name: "aider", Source: markdown.AiderAgent, Title: "aider", Untested: true,

@@ -46,3 +46,25 @@ func sessionsOfKiro(home string, only func(file string) bool) (list []Begun) {
 	}
 	return list
 }
+
+func sessionsOfVSCode(home string, only func(file string) bool) (list []Begun) {
+	for _, dir := range inCode("workspaceStorage") {
+		for _, ending := range []string{".json", ".jsonl"} {
+			files := transcripts(filepath.Join(home, filepath.FromSlash(dir)),
+				"*/chatSessions/*"+ending)
+			list = append(list, begunEach(files, only, begunInVSCode)...)
+		}
+	}
+	return list
+}
+
+// begunInVSCode reads what the editor keeps of a window in the directory above: the folder that was
+// open, or the file that lists several.
+func begunInVSCode(file string) identity.Session {
+	window := document(filepath.Join(filepath.Dir(filepath.Dir(file)), "workspace.json"))
+	dir := localDir(window.Text("folder"))
+	if list := localDir(window.Text("workspace")); dir == "" && list != "" {
+		dir = filepath.Dir(list)
+	}
+	return identity.Session{Dir: dir}
+}

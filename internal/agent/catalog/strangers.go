@@ -49,8 +49,6 @@ func inEditors(below string, editors ...string) (dirs []string) {
 func strangers() []Stranger {
 	return []Stranger{
 		{Title: "Cline", Homes: []string{".cline"}, Files: []string{"data/sessions/*/*.messages.json"}},
-		{Title: "Copilot in VS Code", Homes: inCode("workspaceStorage"),
-			Files: []string{"*/chatSessions/*.json", "*/chatSessions/*.jsonl"}},
 		{Title: "Kiro", Homes: []string{".kiro"},
 			Files: []string{"sessions/*.json", "sessions/*/*.json", "sessions/*/*.jsonl"}},
 		{Title: "Kiro", Homes: []string{".local/share/kiro-cli", "Library/Application Support/kiro-cli"},

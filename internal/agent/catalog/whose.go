@@ -57,6 +57,12 @@ var marks = [...]mark{
 	{"opencode", func(o jsonvalue.Object) bool {
 		return o.Object("info").Has("id") && o.Has("messages")
 	}},
+	{"vscode", func(o jsonvalue.Object) bool {
+		if string(o["kind"]) == "0" { // the first of several lines
+			o = o.Object("v")
+		}
+		return in(o, "requests") && (o.Has("responderUsername") || o.Has("sessionId"))
+	}},
 	{"goose", func(o jsonvalue.Object) bool {
 		return o.Has("working_dir") && (in(o, "description") || o.Has("conversation"))
 	}},
