@@ -79,6 +79,9 @@ packs the store if that is due.`
 	for _, t := range [...]struct{ event, text string }{
 		{agent.Answers(), ` it prints earlier turns of the project that are about what the prompt
 names or asks, where the context does not have them: three at most, and mostly none.`},
+		{agent.Heeds(), ` of a tool that changes a file it prints what somebody told to heed of the
+file or its directory, by name: notes, rules of the user, decisions, words to a call that was
+refused.`},
 		{agent.Mends(), ` it prints, where another session of the project had the same failure of
 the same program, what was done then until it passed.`},
 	} {
@@ -91,7 +94,8 @@ the same program, what was done then until it passed.`},
 		tells += `
 
 What it prints during the work has 400 tokens at most, tells nothing twice, and has no words of
-tools. hook.recall says which of it there is: all, none, or some of prompt and failure.`
+tools. hook.recall says which of it there is: all, none, or some of prompt, edit and
+failure.`
 	}
 	return "At " + wordsAnd(records) + ` it copies what is new in the
 transcript and in those of subagents into the session that the transcript belongs to. When a

@@ -7,8 +7,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/notes"
 )
 
-func isNote(f *digest.Fact) bool { return f.Kind == digest.Told || f.Kind == digest.Noted }
-
 // ofNote returns the section of a note. Only a person gives rules and decides.
 func ofNote(f *digest.Fact) Section {
 	switch person := f.Kind == digest.Told; {
@@ -41,7 +39,7 @@ func noteText(f *digest.Fact) string {
 func standing(facts []digest.Fact) []digest.Fact {
 	old := map[string]bool{}
 	for i := range facts {
-		if f := &facts[i]; isNote(f) && f.Path != "" {
+		if f := &facts[i]; f.IsNote() && f.Path != "" {
 			old[f.Path] = true
 		}
 	}
@@ -49,7 +47,7 @@ func standing(facts []digest.Fact) []digest.Fact {
 		return facts
 	}
 	return slices.DeleteFunc(slices.Clone(facts),
-		func(f digest.Fact) bool { return isNote(&f) && old[f.Entry.String()] })
+		func(f digest.Fact) bool { return f.IsNote() && old[f.Entry.String()] })
 }
 
 // notes takes what somebody wanted remembered, newest first.
@@ -57,7 +55,7 @@ func (c *chooser) notes(purse int) []Line {
 	var out []Line
 	for i := range slices.Backward(c.items) {
 		it := &c.items[i]
-		if !isNote(it.fact) || it.taken || c.shown[it.fact.Entry] {
+		if !it.fact.IsNote() || it.taken || c.shown[it.fact.Entry] {
 			continue
 		}
 		it.line.Turn = 0

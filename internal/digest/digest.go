@@ -96,6 +96,9 @@ type Fact struct {
 	Test bool
 }
 
+// IsNote reports whether somebody wanted the fact remembered.
+func (f *Fact) IsNote() bool { return f.Kind == Told || f.Kind == Noted }
+
 // Message is one message in the form that a digest needs.
 type Message struct {
 	Entry   format.ID

@@ -333,6 +333,16 @@ func (w *world) told(session string, tokens []string) (texts []string) {
 	if session != "" {
 		texts = append(texts, w.hook("claude-code", "SessionStart", session, `"source":"compact"`))
 	}
+	// These tell something where a text has what they ask for by name.
+	for _, token := range tokens {
+		w.n++
+		next := fmt.Sprintf("ffffffff-0000-4000-8000-%012d", w.n)
+		texts = append(texts,
+			w.hook("claude-code", "UserPromptSubmit", next,
+				fmt.Sprintf(`"prompt":"Do the thing of %s with %[1]s, %[1]s.go and src/%[1]s."`, token)),
+			w.hook("claude-code", "PreToolUse", next,
+				fmt.Sprintf(`"tool_input":{"file_path":"%s/src/%s"}`, w.dir, token)))
+	}
 	return texts
 }
 
@@ -385,7 +395,7 @@ func longest(value any) (text string) {
 
 // In a text that a hook gives, each line begins with words of ctx, or with the mark of a quotation.
 var toldLine = regexp.MustCompile(`^(What was done |What this session was about |` +
-	`From other sessions |` +
+	`From other sessions |Earlier turns of this project |Said of this file, |` +
 	`session .*: ([0-9-]+( to [0-9-]+)?, )?([a-z0-9-]+, )?(branch [^ ]+, )?[0-9]+ messages?` +
 	`(, of another store$|: |$)|` +
 	`(they )?(wanted|decided|concluded) \[[0-9a-f]+\] |` +

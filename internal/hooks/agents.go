@@ -97,8 +97,20 @@ const (
 	doAsk     // the model is given what answers the prompt
 	doEnd     // doRecord; then the work that a session leaves is done
 	doAnswer  // the model is told of earlier turns that are about the prompt
+	doHeed    // the model is told what to heed of a file that it is about to change
 	doMend    // the model is told what ended the failure of a command before
 )
+
+// editTools are the tools that change files, as a regular expression.
+const editTools = "Edit|MultiEdit|NotebookEdit|Write"
+
+// only returns the tools that an event is for, as a regular expression; "" for all.
+func (w work) only() string {
+	if w == doHeed {
+		return editTools
+	}
+	return ""
+}
 
 // GeminiCLI is the name of the agent in sources and in the trouble log.
 const GeminiCLI = geminicli.Agent
@@ -121,7 +133,7 @@ var agents = [...]Agent{
 		Name: claudecode.Agent, Title: "Claude Code", Turn: "Stop",
 		Events: []Event{{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord},
 			{"SubagentStop", doRecord}, {"SessionEnd", doEnd}, {"UserPromptSubmit", doAnswer},
-			{"PostToolUseFailure", doMend}},
+			{"PreToolUse", doHeed}, {"PostToolUseFailure", doMend}},
 		// The project's settings.json is shared with everybody who works on it, and they may not
 		// have ctx.
 		Project: ".claude/settings.local.json", Local: true, User: "settings.json", Home: "CLAUDE_CONFIG_DIR",
@@ -281,6 +293,9 @@ func (a *Agent) Mends() string { return a.eventOf(doMend) }
 // Answers returns the event at which the model is told of earlier turns that are about the prompt;
 // "" for none.
 func (a *Agent) Answers() string { return a.eventOf(doAnswer) }
+
+// Heeds returns the event at which the model is told what to heed of a file; "" for none.
+func (a *Agent) Heeds() string { return a.eventOf(doHeed) }
 
 func (a *Agent) eventOf(does work) string {
 	for _, e := range a.Events {

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type call struct {
 	Prompt     string
 	Answer     string          // with which the turn has ended
 	Command    string          // that a tool was to run
+	File       string          // that a tool was to change
 	Failure    string          // of the tool
 	Document   json.RawMessage // the session, where a plugin sends it
 	After      string          // the message that Document begins after; "" for none
@@ -114,7 +116,9 @@ func (e *call) value(dec *json.Decoder, key json.Token) error {
 	case "document":
 		e.Document = raw
 	case "tool_input":
-		e.Command = jsonvalue.AsObject(raw).Text("command")
+		in := jsonvalue.AsObject(raw)
+		e.Command = in.Text("command")
+		e.File = cmp.Or(in.Text("file_path"), in.Text("notebook_path"))
 	case "workspace_roots", "workspacePaths":
 		var roots []string
 		if json.Unmarshal(raw, &roots) == nil && len(roots) > 0 && e.Dir == "" {

@@ -152,6 +152,8 @@ func (w work) tells() func(*hook, call) ([]byte, error) {
 	switch w {
 	case doAnswer:
 		return (*hook).answers
+	case doHeed:
+		return (*hook).heeded
 	case doMend:
 		return (*hook).mended
 	}

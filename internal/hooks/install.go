@@ -76,7 +76,8 @@ func (a *Agent) hooks(command, shell func(event string) string) []settings.Hook 
 			members = append(members,
 				settings.Member{Name: cmp.Or(a.TimeoutIn, "timeout"), Value: a.Timeout})
 		}
-		list = append(list, settings.Hook{Event: event.Name, Members: members})
+		list = append(list,
+			settings.Hook{Event: event.Name, Matcher: event.does.only(), Members: members})
 	}
 	return list
 }

@@ -75,9 +75,55 @@ func (s *Reader) Answers(view *refs.View, q AnswerQuery) ([]Answer, error) {
 	if answers(clues, clues.All()) == 0 {
 		return nil, nil
 	}
+	seqs, tellers, err := s.tellers(view, clues, q.Session,
+		func(known search.Sight) bool { return answers(clues, known) > 0 })
+	if err != nil {
+		return nil, err
+	}
+	var list []Answer
+	for _, name := range tellers {
+		err := s.turnsWith(view, name, seqs[name], func(t *Turn, root brief.Root) error {
+			a := Answer{Turn: *t, Session: name}
+			if a.see(clues, root); a.score > 0 && !q.Given(a.Entry) {
+				list = append(list, a)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	known, err := s.contextOf(view, q.Session)
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(a Answer) bool {
+		return known.has(a.Session, &a.facts[0]) || known.has(a.Session, &a.facts[len(a.facts)-1])
+	})
+	for i := range list {
+		e, err := s.Header(list[i].Entry)
+		if err != nil {
+			return nil, err
+		}
+		list[i].Time = e.Time
+	}
+	slices.SortStableFunc(list, func(x, y Answer) int {
+		return cmp.Or(cmp.Compare(y.score, x.score), y.Time.Compare(x.Time))
+	})
+	return list[:min(len(list), q.Limit)], nil
+}
+
+// tellers returns the sessions with the best messages for some clues, and the seqs of these, if the
+// clues that the index knows are enough. A subagent of the session that asks is none of them.
+func (s *Reader) tellers(
+	view *refs.View, clues *search.Clues, session string, enough func(known search.Sight) bool,
+) (seqs map[string][]uint64, tellers []string, err error) {
 	var hits []search.Hit
-	err := s.withIndex(view, SearchQuery{}, func(sources []search.Source) error {
-		if err := clues.Weigh(sources); err != nil || answers(clues, clues.Known()) == 0 {
+	err = s.withIndex(view, SearchQuery{}, func(sources []search.Source) error {
+		if err := clues.Weigh(sources); err != nil || !enough(clues.Known()) {
 			return err
 		}
 		parsed, err := search.Parse(clues.Query())
@@ -86,93 +132,77 @@ func (s *Reader) Answers(view *refs.View, q AnswerQuery) ([]Answer, error) {
 		}
 		return err
 	})
-	if err != nil && !errors.Is(err, search.ErrNoTerms) {
-		return nil, err
+	if errors.Is(err, search.ErrNoTerms) {
+		err = nil
 	}
-	seqs, tellers := map[string][]uint64{}, []string(nil)
+	seqs = map[string][]uint64{}
 	for _, h := range hits {
-		if !strings.HasPrefix(h.Session, q.Session+".") {
-			if seqs[h.Session] == nil {
-				tellers = append(tellers, h.Session)
-			}
-			seqs[h.Session] = append(seqs[h.Session], h.Seq)
+		if strings.HasPrefix(h.Session, session+".") {
+			continue
 		}
-	}
-	var list []Answer
-	for _, name := range tellers[:min(len(tellers), maxTellers)] {
-		found, err := s.answersIn(view, name, seqs[name], clues)
-		if err != nil {
-			return nil, err
+		if seqs[h.Session] == nil {
+			tellers = append(tellers, h.Session)
 		}
-		list = append(list, found...)
+		seqs[h.Session] = append(seqs[h.Session], h.Seq)
 	}
-	if len(list) > 0 {
-		if err := s.leaveOutKnown(view, q, &list); err != nil {
-			return nil, err
-		}
-	}
-	slices.SortStableFunc(list, func(x, y Answer) int {
-		return cmp.Or(cmp.Compare(y.score, x.score), y.Time.Compare(x.Time))
-	})
-	return list[:min(len(list), q.Limit)], nil
+	return seqs, tellers[:min(len(tellers), maxTellers)], err
 }
 
-// leaveOutKnown leaves out what a session was told, and what its context still has: the turns since
-// the newest summary of its client, and the same prompts where another session has them.
-func (s *Reader) leaveOutKnown(view *refs.View, q AnswerQuery, list *[]Answer) error {
-	since, said := uint64(0), map[string]bool{}
-	if view.Get(history.RefName(q.Session, history.MainBranch)).Exists() {
-		acts, root, err := s.actsOf(view, q.Session)
-		if err != nil {
-			return err
-		}
-		turns, err := s.turnsOf(acts.Facts, root)
-		if err != nil {
-			return err
-		}
-		for _, f := range acts.Facts {
-			if f.Kind == digest.Recap {
-				since = f.Seq
-			}
-		}
-		for i := range turns {
-			if turns[i].last() >= since {
-				said[turns[i].Wanted] = true
+// turnsWith calls see for the turns of a session that have one of some messages.
+func (s *Reader) turnsWith(
+	view *refs.View, session string, seqs []uint64, see func(t *Turn, root brief.Root) error,
+) error {
+	acts, root, err := s.actsOf(view, session)
+	if err != nil {
+		return err
+	}
+	turns := turnsOf(acts.Facts, root)
+	for i := range turns {
+		t := &turns[i]
+		if slices.ContainsFunc(seqs, func(n uint64) bool { return n >= t.Seq && n <= t.last() }) {
+			if err := see(t, root); err != nil {
+				return err
 			}
 		}
 	}
-	*list = slices.DeleteFunc(*list, func(a Answer) bool {
-		return a.Session == q.Session && a.last() >= since || said[a.Wanted] || q.Given(a.Entry)
-	})
 	return nil
+}
+
+// knowledge is what the model of a session knows.
+type knowledge struct {
+	session string
+	// since is the seq of the newest summary of its client, which took the place of the rest.
+	since uint64
+	said  map[string]bool // by people since then: another session may have copies
+}
+
+func (s *Reader) contextOf(view *refs.View, session string) (c knowledge, err error) {
+	c = knowledge{session: session, said: map[string]bool{}}
+	if !view.Get(history.RefName(session, history.MainBranch)).Exists() {
+		return c, nil
+	}
+	acts, _, err := s.actsOf(view, session)
+	for _, f := range acts.Facts {
+		if f.Kind == digest.Recap {
+			c.since = f.Seq
+		}
+	}
+	for _, f := range acts.Facts {
+		if f.Seq >= c.since && f.Kind == digest.Prompt {
+			c.said[f.Text] = true
+		}
+	}
+	return c, err
+}
+
+// has reports whether a model knows a fact of a session. It does not know the notes of a person,
+// who writes them elsewhere.
+func (c *knowledge) has(session string, f *digest.Fact) bool {
+	return session == c.session && f.Seq >= c.since && f.Kind != digest.Told || c.said[f.Text]
 }
 
 // last is the seq of the newest message of a turn.
 func (t *Turn) last() uint64 { return t.facts[len(t.facts)-1].Seq }
-
-// answersIn returns the turns of a session, of those with some messages, that answer.
-func (s *Reader) answersIn(
-	view *refs.View, session string, seqs []uint64, clues *search.Clues,
-) (list []Answer, err error) {
-	acts, root, err := s.actsOf(view, session)
-	if err != nil {
-		return nil, err
-	}
-	turns, err := s.turnsOf(acts.Facts, root)
-	if err != nil {
-		return nil, err
-	}
-	for i := range turns {
-		a := Answer{Turn: turns[i], Session: session}
-		if slices.ContainsFunc(seqs, func(n uint64) bool { return n >= a.Seq && n <= a.last() }) {
-			a.see(clues, root)
-		}
-		if a.score > 0 {
-			list = append(list, a)
-		}
-	}
-	return list, nil
-}
 
 // see looks for the words of the turn that have most of the clues.
 func (a *Answer) see(clues *search.Clues, root brief.Root) {

@@ -29,14 +29,27 @@ func (s *Reader) markSuperseded(view *refs.View, q SearchQuery, hits []Hit) ([]H
 	if !slices.ContainsFunc(hits, func(h Hit) bool { _, ok := noteOf(h.Shown); return ok }) {
 		return hits, nil
 	}
+	newer, err := s.newerNotes(view, q)
+	if err != nil {
+		return nil, err
+	}
+	for i := range hits {
+		if id, ok := newer[hits[i].ID.String()]; ok {
+			hits[i].SupersededBy = id
+			hits[i].Score /= supersededLoss
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return hits, nil
+}
+
+// newerNotes returns the notes that supersede others, by the ids of those.
+func (s *Reader) newerNotes(view *refs.View, q SearchQuery) (map[string]format.ID, error) {
 	var all []search.Document
 	err := s.withIndex(view, q, func(sources []search.Source) (err error) {
 		all, err = search.Each(sources, search.Options{Kept: true})
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
 	newer := map[string]format.ID{}
 	for _, d := range all {
 		shown, err := s.Version(d.ID, d.Version)
@@ -47,12 +60,5 @@ func (s *Reader) markSuperseded(view *refs.View, q SearchQuery, hits []Hit) ([]H
 			newer[n.Supersedes] = d.ID
 		}
 	}
-	for i := range hits {
-		if id, ok := newer[hits[i].ID.String()]; ok {
-			hits[i].SupersededBy = id
-			hits[i].Score /= supersededLoss
-		}
-	}
-	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
-	return hits, nil
+	return newer, err
 }

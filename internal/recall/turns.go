@@ -58,12 +58,19 @@ func (s *Reader) Turns(name history.BranchName, tip format.Value) ([]Turn, error
 	if err != nil {
 		return nil, err
 	}
-	return s.turnsOf(facts, root)
+	list := turnsOf(facts, root)
+	for i := range list {
+		e, err := s.Header(list[i].Entry)
+		if err != nil {
+			return nil, err
+		}
+		list[i].Time = e.Time
+	}
+	return list, nil
 }
 
-// turnsOf divides the facts of a branch into turns.
-func (s *Reader) turnsOf(facts []digest.Fact, root brief.Root) ([]Turn, error) {
-	var list []Turn
+// turnsOf divides the facts of a branch into turns, without their times.
+func turnsOf(facts []digest.Fact, root brief.Root) (list []Turn) {
 	first := 0 // of the facts of the turn
 	edits := map[string][2]int{}
 	asked := uint64(0)
@@ -104,12 +111,5 @@ func (s *Reader) turnsOf(facts []digest.Fact, root brief.Root) ([]Turn, error) {
 			t.Answer = root.Shorten(f.Text)
 		}
 	}
-	for i := range list {
-		e, err := s.Header(list[i].Entry)
-		if err != nil {
-			return nil, err
-		}
-		list[i].Time = e.Time
-	}
-	return list, nil
+	return list
 }

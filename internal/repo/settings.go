@@ -147,9 +147,10 @@ const (
 	RememberOff = "off"
 )
 
-// The parts of hook.recall: at a prompt, and after a failure.
+// The parts of hook.recall: at a prompt, before an edit, and after a failure.
 const (
 	RecallPrompt  = "prompt"
+	RecallEdit    = "edit"
 	RecallFailure = "failure"
 )
 
@@ -192,9 +193,10 @@ func settings() []setting {
 			"words of tools in what a hook gives a model: none or quoted; anybody may have "+
 				"written what a tool printed",
 			func(c *Config) *string { return &c.Hook.Outputs }),
-		some("hook.recall", []string{RecallPrompt, RecallFailure},
+		some("hook.recall", []string{RecallPrompt, RecallEdit, RecallFailure},
 			"when a hook tells a model during its work what was before: all, none, or some of "+
-				"prompt (earlier turns about it), failure (what ended it)",
+				"prompt (earlier turns about it), edit (what to heed of the file), failure (what "+
+				"ended it)",
 			func(c *Config) *[]string { return &c.Hook.Recall }),
 		period("lock.timeout", "10s", longestWait,
 			"how long a command waits for another one to finish writing; between others that take "+

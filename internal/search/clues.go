@@ -50,6 +50,18 @@ func CluesOf(text string) *Clues {
 	return c
 }
 
+// NamesOf returns clues that are names, whatever they look like.
+func NamesOf(names ...string) *Clues {
+	c := &Clues{whole: terms.Scanner{Whole: true}}
+	for _, name := range names {
+		scan(&c.whole, Fold(name), func(t terms.Token, _ string) {
+			c.list = append(c.list, clue{term: t.Term, text: name, name: true, weight: 1})
+		})
+	}
+	c.all = c.Known()
+	return c
+}
+
 // Weigh sets the weights of the clues by how many documents of an index have them.
 func (c *Clues) Weigh(sources []Source) error {
 	docs := 0

@@ -27,6 +27,7 @@ func Groups(agent string) Form { return Form{Agent: agent, In: "hooks"} }
 // Hook is a command that an agent runs at an event.
 type Hook struct {
 	Event   string
+	Matcher string // of its group; "" for none
 	Members []Member
 }
 
@@ -62,7 +63,11 @@ func (f *Form) item(h Hook) string {
 	if f.Flat {
 		return "{\n\t" + strings.Join(lines, ",\n\t") + "\n}"
 	}
-	return "{\n\t\"hooks\": [\n\t\t{\n\t\t\t" + strings.Join(lines, ",\n\t\t\t") + "\n\t\t}\n\t]\n}"
+	matcher := ""
+	if h.Matcher != "" {
+		matcher = "\t\"matcher\": " + quoted(h.Matcher) + ",\n"
+	}
+	return "{\n" + matcher + "\t\"hooks\": [\n\t\t{\n\t\t\t" + strings.Join(lines, ",\n\t\t\t") + "\n\t\t}\n\t]\n}"
 }
 
 func quoted(s string) string {

@@ -13,7 +13,7 @@ import (
 func hooks() []Hook {
 	members := []Member{{"type", "command"}, {"name", "ctx"},
 		Command("ctx hook gemini-cli; exit 0"), {"timeout", 10000}}
-	return []Hook{{"BeforeAgent", members}, {"AfterAgent", members}}
+	return []Hook{{Event: "BeforeAgent", Members: members}, {Event: "AfterAgent", Members: members}}
 }
 
 const fresh = `{
