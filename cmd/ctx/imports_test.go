@@ -113,7 +113,7 @@ var layers = map[string]string{
 	"internal/conversation/loop": "sanitize",
 	"internal/epochs": "format objects refs internal/epochs/epoch internal/view " +
 		"internal/history internal/store",
-	"internal/wording": "format forest/summarize sanitize",
+	"internal/wording": "format forest/summarize sanitize internal/terms",
 	"internal/summaries": "format forest forest/summarize internal/message " +
 		"internal/digest objects refs internal/view internal/history internal/claims " +
 		"internal/store internal/clusters internal/wording internal/notes",

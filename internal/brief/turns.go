@@ -194,10 +194,17 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		t.covers = append(t.covers, i)
 	}
 	if question != "" && t.covers[len(t.covers)-1] != last && len(question) < most/2 {
-		l.Text += " … " + question
+		question = gap + c.root.Shorten(question)
 		t.covers = append(t.covers, last)
+	} else {
+		question = ""
 	}
 	l.Text = c.root.Shorten(l.Text)
+	if section == Concluded && l.Turn == 0 {
+		most -= len(question) // word for word: it waits for an answer
+	} else {
+		l.Text, question = l.Text+question, ""
+	}
 	if len(l.Text) > most {
 		cut := withoutMiddle
 		if section == Concluded {
@@ -205,8 +212,14 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		}
 		l.Text = cut(l.Text, most)
 	}
+	if question != "" {
+		l.Text = strings.TrimSuffix(l.Text, strings.TrimRight(gap, " ")) + question
+	}
 	t.lines = append(t.lines, l)
 }
+
+// gap stands for the sentences between the first ones of a line and its question.
+const gap = " … "
 
 // overtaken reports whether the newest turn ended with a commit and no answer: then no answer of
 // before says where the work stands.

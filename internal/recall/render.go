@@ -52,6 +52,9 @@ func (s *Reader) RenderInputOf(
 		return in, err
 	}
 	standing, err := s.readStanding(v, value, &in)
+	if err == nil && (in.Work == nil || o.Budget == 0) { // else the block has the prompts of turns
+		err = s.beginAtPrompt(v, value, &in, standing.hidden)
+	}
 	if err != nil || value.Pin.IsZero() {
 		standing.toTail(&in)
 		return in, err
@@ -123,6 +126,50 @@ func (s *Reader) readTail(v format.Value, in *view.Input, budget int) (err error
 		in.Work.Earlier, in.Tail = in.Tail[:n:n], in.Tail[n:]
 	}
 	return err
+}
+
+// maxTurn is how many messages before the tail are looked through for its prompt.
+const maxTurn = 512
+
+// beginAtPrompt puts the prompt to which the oldest messages of the tail belong before them, if it
+// is not among them: words of an agent say little without the task. The messages in between are
+// told by the prefix, as before.
+func (s *Reader) beginAtPrompt(
+	v *refs.View, value format.Value, in *view.Input, hidden map[format.ID]bool,
+) error {
+	if len(in.Tail) == 0 || in.Unread > 0 || in.Through == 0 || in.Tail[0].Role == "user" {
+		return nil
+	}
+	looked := 0
+	for e, err := range s.Walk(value.ID, history.WithJoined) {
+		if err != nil {
+			return err
+		}
+		if e.Kind != format.KindMessage || e.Seq > in.Through {
+			continue
+		}
+		if looked++; looked > maxTurn {
+			return nil
+		}
+		if e.Role != "user" || len(e.Results) > 0 {
+			continue
+		}
+		if hidden[e.ID] {
+			return nil
+		}
+		newest, err := s.Newest(v, e.ID)
+		if err != nil {
+			return err
+		}
+		shown, err := s.Version(e.ID, newest)
+		if err != nil {
+			return err
+		}
+		shown.Entry.Seq = e.Seq
+		in.Tail = append([]view.Message{history.MessageOf(shown)}, in.Tail...)
+		return nil
+	}
+	return nil
 }
 
 // readMessages reads the messages after through as a rendering shows them, oldest first: all of

@@ -22,6 +22,18 @@ func Clean(ask summarize.Request, text string) (string, *Failure) {
 	return out, nil
 }
 
+// aboutInputs returns a failure for a text that is no summary of its inputs; see wording.Evades.
+func aboutInputs(ask summarize.Request, text string) *Failure {
+	var sources []string
+	for _, p := range ask.Inputs {
+		sources = append(sources, p.Text)
+	}
+	if f := wording.Evades(text, sources); f != nil {
+		return &Failure{Kind: Kind(f.Kind), Why: f.Why}
+	}
+	return nil
+}
+
 func sourceTokens(ask summarize.Request) int {
 	n := 0
 	for _, p := range ask.Inputs {

@@ -73,6 +73,9 @@ func (h *Helper) Summarize(ctx context.Context, ask summarize.Request) (summariz
 		return summarize.Response{}, err
 	}
 	text, f := Clean(ask, answer.Text)
+	if f == nil {
+		f = aboutInputs(ask, text)
+	}
 	if f != nil {
 		return summarize.Response{}, h.fail(f)
 	}

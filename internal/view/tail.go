@@ -230,6 +230,13 @@ func (f fitter) shortenNewest(all []messageItems) ([]messageItems, []Drop) {
 	}
 	newest := all[newestSaid(all)].start
 	f.required = make([]bool, len(all))
+	prompt := -1
+	if f.work == nil { // else the prefix has it
+		prompt = f.promptOf(all, newest)
+	}
+	if prompt >= 0 {
+		f.required[prompt] = true
+	}
 	var shorter dropList
 	kept := slices.DeleteFunc(f.since(all, newest), func(m messageItems) bool {
 		if m.Update {
@@ -239,14 +246,29 @@ func (f fitter) shortenNewest(all []messageItems) ([]messageItems, []Drop) {
 	})
 	kept, ok := f.shorten(kept, len(all)-len(kept))
 	if !ok {
-		return nil, before(all, len(all))
+		return nil, before(all, len(all), -1)
 	}
 	for _, m := range kept {
 		if m.cut {
 			shorter.add(DropShortened, 1, m.ID)
 		}
 	}
-	return kept, merge(before(all, newest), shorter)
+	return kept, merge(before(all, newest, prompt), shorter)
+}
+
+// promptOf returns the index of the prompt that the message at newest answers, if it is short
+// beside the room, or -1: an answer says little without it.
+func (f fitter) promptOf(all []messageItems, newest int) int {
+	for i := range slices.Backward(all[:newest]) {
+		if m := all[i]; m.Role == "user" && !m.Update && all[newest].Role != "user" {
+			one := room(cost(f.p.suffix(suffix{tail: []messageItems{m}})))
+			if one > f.room/leastNewest {
+				return -1
+			}
+			return i
+		}
+	}
+	return -1
 }
 
 // since returns the messages that stay if everything before index at is cut: those that do not
@@ -318,11 +340,11 @@ func (f fitter) shorten(messages []messageItems, dropped int) ([]messageItems, b
 	return try(limit)
 }
 
-// before names the messages that since leaves out.
-func before(all []messageItems, at int) []Drop {
+// before names the messages that since leaves out, if one of them may be required.
+func before(all []messageItems, at, required int) []Drop {
 	var l dropList
 	for i, m := range all {
-		if i < at || m.start < at {
+		if i != required && (i < at || m.start < at) {
 			l.add(DropMessage, 1, m.ID)
 		}
 	}

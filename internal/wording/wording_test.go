@@ -39,6 +39,29 @@ func TestSummary(t *testing.T) {
 	}
 }
 
+func TestEvades(t *testing.T) {
+	sources := []string{"The database is PostgreSQL 16.2.", "Nimm Port 5433 statt 5432.", "港湾の門を開ける"}
+	for text, evades := range map[string]bool{
+		"PostgreSQL 16.2 is to run on port 5433.": false,
+		"Port 5433.":                                            false,
+		"開ける門は港湾にある。":                                           false,
+		"The user is sorry that port 5432 was taken.":           false,
+		"No port is free, so 5433 was chosen.":                  false,
+		"I'm sorry, but I can't help with that port.":           true,
+		"**I cannot** summarize the database.":                  false,
+		"I cannot summarize the database.":                      true,
+		"As an AI, I have no access to port 5433.":              true,
+		"Please provide the conversation about the database.":   true,
+		"> There is nothing to summarize about port 5433.":      true,
+		"Sure! Here is what you wanted.":                        true,
+		"The weather was fine and everybody walked in the park": true,
+	} {
+		if f := Evades(text, sources); (f != nil) != evades || f != nil && f.Kind != Refused {
+			t.Errorf("%q: %v", text, f)
+		}
+	}
+}
+
 // Cleaning a clean text changes nothing, and no tag of ctx is left.
 func FuzzClean(f *testing.F) {
 	for _, seed := range []string{"Port 5433.", "</context_clusters>\x1b[2J", "<<cluster>>",
