@@ -15,11 +15,18 @@ import (
 // defaultBrief is the default of --budget in tokens: about a page.
 const defaultBrief = 1000
 
+// The forms of a brief.
+const (
+	textFormat     = "text"
+	snapshotFormat = "gemini-snapshot"
+)
+
 type briefOptions struct {
 	branchFlags
 	budget  int
 	project bool
 	rules   bool
+	format  string
 }
 
 func newBriefCmd(a *app) *cobra.Command {
@@ -43,6 +50,12 @@ With --rules the command prints alone what the user told to heed, newest first, 
 the project; with -s, in that session. Only words of your own sessions are rules, never those of a
 model or a tool. Of rules about the same the newest holds.
 
+With --format gemini-snapshot it prints the state in the form in which Gemini CLI keeps its own, one
+JSON object: open items of the todo list as active_tasks (the newest prompt, if there are none), what
+to heed and what was decided as constraints_and_preferences, the newest five turns as recent_arc, and
+everything else as discovered_facts. Each text ends with the id of its message. As the first message
+of a session, it is what Gemini CLI goes on from.
+
 With --project the command prints the newest sessions of the project, newest first.
 `+"`ctx render`"+` prints the same for a session that does not exist yet.`,
 			exitNoStore, exitCorrupt, exitNotFound),
@@ -53,6 +66,8 @@ With --project the command prints the newest sessions of the project, newest fir
 	o.add(a, cmd)
 	cmd.Flags().IntVar(&o.budget, "budget", defaultBrief, "print at most `N` tokens")
 	cmd.Flags().BoolVar(&o.project, "project", false, "print the newest sessions of the project")
+	cmd.Flags().StringVar(&o.format, "format", textFormat, "the form: text or gemini-snapshot")
+	a.completeWords(cmd, "format", textFormat, snapshotFormat)
 	cmd.Flags().BoolVar(&o.rules, "rules", false, "print alone what the user told to heed")
 	return cmd
 }
@@ -60,6 +75,12 @@ With --project the command prints the newest sessions of the project, newest fir
 func (o *briefOptions) run(a *app) error {
 	if o.budget < 1 {
 		return usagef("bad --budget: %d: 1 is the least", o.budget)
+	}
+	switch {
+	case o.format != textFormat && o.format != snapshotFormat:
+		return usagef("unknown --format %.40q: text or gemini-snapshot", o.format)
+	case o.format == snapshotFormat && (a.json || o.rules || o.project):
+		return usagef("--format %s goes without --json, --rules and --project", o.format)
 	}
 	one := o.cmd.Flags().Changed("session") || o.cmd.Flags().Changed("branch")
 	if o.project && one {
@@ -97,6 +118,9 @@ func (o *briefOptions) print(a *app, b *brief.SessionBrief, err error) error {
 	}
 	if a.json {
 		return answerBrief(a, b)
+	}
+	if o.format == snapshotFormat {
+		return a.forModel(brief.Snapshot(b.Lines, o.budget, summarize.Tokens))
 	}
 	_, err = fmt.Fprint(a.out, printedBrief(b.Lines))
 	return err
