@@ -126,7 +126,7 @@ func deedByShape(a args) deed {
 			return readFile
 		case "create", "write":
 			return writeFile
-		case "str_replace", "insert":
+		case "str_replace", "strReplace", "insert":
 			return editFile
 		}
 	}

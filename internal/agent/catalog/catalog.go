@@ -10,6 +10,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
+	"github.com/gemini-ctx/ctx/internal/agent/amp"
 	"github.com/gemini-ctx/ctx/internal/agent/antigravity"
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 	"github.com/gemini-ctx/ctx/internal/agent/cline"
@@ -20,6 +21,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/droid"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/goose"
+	"github.com/gemini-ctx/ctx/internal/agent/kiro"
 	"github.com/gemini-ctx/ctx/internal/agent/markdown"
 	"github.com/gemini-ctx/ctx/internal/agent/opencode"
 	"github.com/gemini-ctx/ctx/internal/agent/pi"
@@ -362,16 +364,26 @@ var agents = [...]Agent{
 		Began:    begunInWorkspace,
 	},
 	{
-		Name: "kiro", Source: continuedev.KiroAgent, Title: "Kiro", Page: "continue",
-		Untested: true,
-		Example:  "workspace-sessions/*/*.json",
+		Name: "kiro", Source: kiro.Agent, Title: "Kiro", Untested: true,
+		Example:  "~/.kiro/sessions/*/*.jsonl",
 		Traits:   Traits{Keeps: true, ByWords: true},
-		Read: func(name string, r io.Reader, e emit) (transcript.Stats, error) {
-			return continuedev.Read(continuedev.KiroAgent, name, r, e)
-		},
+		Read:     kiro.Read,
+		Program:  "kiro-cli",
 		Root:     func(e Env) string { return e.Home },
+		Signs:    []string{".kiro"},
 		Sessions: sessionsOfKiro,
-		Began:    begunInWorkspace,
+		Began:    begunInKiro,
+	},
+	{
+		Name: "amp", Source: amp.Agent, Title: "Amp", Untested: true,
+		Example:  "~/.local/share/amp/threads/*.json",
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Spent:    amp.Spent,
+		Read:     amp.Read,
+		Program:  "amp",
+		Root:     func(e Env) string { return e.under("XDG_DATA_HOME", ".local/share", "amp") },
+		Sessions: sessionsOfAmp,
+		Began:    begunInAmp,
 	},
 	{
 		Name: "goose", Source: goose.Agent, Title: "Goose", Untested: true,

@@ -4,6 +4,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -39,7 +40,9 @@ func sessionsOfContinue(root string, only func(file string) bool) []Begun {
 	return sessionsByWorkspace(root, "sessions/*.json", only)
 }
 
+// sessionsOfKiro lists those of the command line, and those of the editor.
 func sessionsOfKiro(home string, only func(file string) bool) (list []Begun) {
+	list = begunEach(transcripts(home, ".kiro/sessions/*/*.jsonl"), only, begunInKiro)
 	for _, dir := range inEditors("globalStorage/kiro.kiroagent", "Kiro") {
 		list = append(list, sessionsByWorkspace(filepath.Join(home, filepath.FromSlash(dir)),
 			"workspace-sessions/*/*.json", only)...)
@@ -67,4 +70,25 @@ func begunInVSCode(file string) identity.Session {
 		dir = filepath.Dir(list)
 	}
 	return identity.Session{Dir: dir}
+}
+
+// begunInKiro reads what lies beside the lines of a session, or the session of the editor.
+func begunInKiro(file string) identity.Session {
+	if lines, ok := strings.CutSuffix(Plain(file), ".jsonl"); ok {
+		return identity.Session{Dir: document(lines + ".json").Text("cwd")}
+	}
+	return begunInWorkspace(file)
+}
+
+func sessionsOfAmp(root string, only func(file string) bool) []Begun {
+	return begunEach(transcripts(root, "threads/*.json"), only, begunInAmp)
+}
+
+// begunInAmp takes the first of the directories that a thread began with.
+func begunInAmp(file string) identity.Session {
+	trees, _ := document(file).Object("env").Object("initial").Array("trees")
+	if len(trees) == 0 {
+		return identity.Session{}
+	}
+	return identity.Session{Dir: localDir(jsonvalue.AsObject(trees[0]).Text("uri"))}
 }

@@ -40,6 +40,12 @@ func TestSpent(t *testing.T) {
 		{"openclaw", `{"message":{"stopReason":"stop"}}`, nil},
 		{"cline", `{"metrics":{"tokens":{"prompt":7,"completion":2,"cached":5}}}`,
 			[]transcript.Spent{{Input: 7, Output: 2, CacheRead: 5}}},
+		{"amp", `{"usage":{"model":"harbour","inputTokens":1,"outputTokens":2,` +
+			`"cacheReadInputTokens":3,"cacheCreationInputTokens":4}}`,
+			[]transcript.Spent{{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4}}},
+		{"amp", `{"usage":{"model":"gpt-9","inputTokens":0,"cacheCreationInputTokens":4}}`,
+			[]transcript.Spent{{Input: 4}}},
+		{"amp", `{}`, nil},
 		{"qwen", `{"usageMetadata":{"promptTokenCount":10,"cachedContentTokenCount":4,` +
 			`"candidatesTokenCount":3,"thoughtsTokenCount":2}}`,
 			[]transcript.Spent{{Input: 6, CacheRead: 4, Output: 5}}},

@@ -49,13 +49,10 @@ func inEditors(below string, editors ...string) (dirs []string) {
 func strangers() []Stranger {
 	return []Stranger{
 		{Title: "Cline", Homes: []string{".cline"}, Files: []string{"data/sessions/*/*.messages.json"}},
-		{Title: "Kiro", Homes: []string{".kiro"},
-			Files: []string{"sessions/*.json", "sessions/*/*.json", "sessions/*/*.jsonl"}},
 		{Title: "Kiro", Homes: []string{".local/share/kiro-cli", "Library/Application Support/kiro-cli"},
 			Files: []string{"data.sqlite3"}, Database: true},
 		{Title: "Goose", Homes: []string{".local/share/goose"}, Files: []string{"sessions/sessions.db"},
 			Database: true, Way: "`goose session export --format json` writes a session that it reads"},
-		{Title: "Amp", Homes: []string{".local/share/amp"}, Files: []string{"threads/*.json"}},
 		{Title: "Kimi CLI", Homes: []string{".kimi"}, Files: []string{"sessions/*/*.jsonl"}},
 		{Title: "Vibe", Homes: []string{".vibe"}, Files: []string{"logs/session/*.json"}},
 		{Title: "gptme", Homes: []string{".local/share/gptme"}, Files: []string{"logs/*/*.jsonl"}},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/cline"
 	"github.com/gemini-ctx/ctx/internal/agent/markdown"
@@ -61,13 +62,24 @@ var marks = [...]mark{
 		if string(o["kind"]) == "0" { // the first of several lines
 			o = o.Object("v")
 		}
-		return in(o, "requests") && (o.Has("responderUsername") || o.Has("sessionId"))
+		list, ok := o.Array("requests")
+		if !ok || o.Has("responderUsername") || o.Has("sessionId") || len(list) == 0 {
+			return ok && (o.Has("responderUsername") || o.Has("sessionId"))
+		}
+		first := jsonvalue.AsObject(list[0])
+		return first.Has("message") && first.Has("response")
 	}},
 	{"goose", func(o jsonvalue.Object) bool {
 		return o.Has("working_dir") && (in(o, "description") || o.Has("conversation"))
 	}},
+	{"amp", func(o jsonvalue.Object) bool {
+		return strings.HasPrefix(o.Text("id"), "T-") && o.Has("created") && in(o, "messages")
+	}},
 	{"kiro", func(o jsonvalue.Object) bool {
 		list, _ := o.Array("history")
+		if o.Has("kind") && o.Object("data").Has("message_id") {
+			return true
+		}
 		return o.Has("workspaceDirectory") && slices.ContainsFunc(list,
 			func(raw json.RawMessage) bool { return jsonvalue.AsObject(raw).Has("executionId") })
 	}},

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"bytes"
-	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,8 +24,7 @@ func TestWhose(t *testing.T) {
 		case dir == "markdown":
 			want, _, _ = strings.Cut(strings.TrimSuffix(filepath.Base(file), ".md"), "-")
 		case dir == "continuedev":
-			want = map[string]string{"kiro.json": "kiro"}[filepath.Base(file)]
-			want = cmp.Or(want, "continue")
+			want = "continue"
 		case want == "":
 			want = dir
 		}

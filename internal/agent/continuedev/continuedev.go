@@ -1,5 +1,5 @@
-// Package continuedev reads the sessions of Continue, and of the editor Kiro, which is made of it:
-// one JSON object with a list of items. It is a shape.Form. docs/agents/continue.md lists what
+// Package continuedev reads the sessions of Continue, and of editors that are made of it: one JSON
+// object with a list of items. It is a shape.Form. docs/agents/continue.md lists what
 // becomes of an item.
 package continuedev
 
@@ -15,14 +15,11 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// The agents in the source of a message, and the members of a part with the fields that only these
-// have.
-const (
-	Agent     = "continue"
-	KiroAgent = "kiro"
-)
+// Agent is the agent in the source of a message, and the member of a part with the fields that only
+// this agent has.
+const Agent = "continue"
 
-// Read reads a session of one of the agents, as shape.Form.Read says.
+// Read reads a session of Continue, or of an agent that is made of it, as shape.Form.Read says.
 func Read(
 	agent, name string, r io.Reader, emit func(transcript.Step) error,
 ) (transcript.Stats, error) {

@@ -53,9 +53,8 @@ func TestTraces(t *testing.T) {
 	kit.CheckTraces(t, map[string]transcripttest.Expected{
 		"session.json": {Session: "c0000000-0000-4000-8000-000000000001",
 			Kept: map[string]int{"role pilot": 1}},
-		"kiro.json": {Session: "c0000000-0000-4000-8000-000000000002"},
 	}, "user", "assistant", "thinking", "tool", "text", "imageUrl", "function",
 		"data:image/png;base64,iVBORw0KGgo=", "doc", // the state of the editor
-		"done", "errored", "generating", "File", "Error", "harbour", "x", // of calls and prompt logs
+		"done", "errored", "generating", "File", "Error", "harbour", // of calls and prompt logs
 		`{"filepath":"lamps.txt"}`, `{"command":"false"}`, `{"dirPath":"."}`)
 }

@@ -37,6 +37,8 @@ type Form struct {
 	// Unfold makes records of a transcript that is one JSON object, and sets the session in the
 	// statistics. It returns nil for an object of anybody else. nil: the object is not unfolded.
 	Unfold func(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object
+	// Recast returns a record as this reader takes it, where Kinds is nil. nil: as it is.
+	Recast func(record jsonvalue.Object) jsonvalue.Object
 	// Dated says that the session is named for the time in milliseconds at which it began. It stands
 	// for that of messages which have none.
 	Dated bool
@@ -115,6 +117,9 @@ type reader struct {
 
 func (d *reader) record(o jsonvalue.Object) error {
 	if d.f.Kinds == nil {
+		if d.f.Recast != nil {
+			o = d.f.Recast(o)
+		}
 		switch {
 		case o.Has("role"):
 			return d.say(o, o)

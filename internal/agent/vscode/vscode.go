@@ -135,6 +135,10 @@ func (q *request) answer() {
 		}
 	}
 	q.flush()
+	if words := q.Object.Object("result").Object("errorDetails").Text("message"); words != "" {
+		q.records = append(q.records, jsonvalue.NewObject("id", q.id+":error", "role", "system",
+			"content", words))
+	}
 }
 
 // idOf returns the id that a call has everywhere.
@@ -254,7 +258,7 @@ func (q *request) call(c, shown jsonvalue.Object, results map[string]string) {
 
 // inputOf makes arguments of what the person saw of a call.
 func inputOf(data, shown jsonvalue.Object) jsonvalue.Object {
-	input := jsonvalue.Object{}
+	input := data.Object("rawInput").Without() // of a server's tool
 	for name, value := range map[string]string{
 		"command":     cmp.Or(data.Object("commandLine").Text("original"), data.Text("command")),
 		"prompt":      data.Text("prompt"),

@@ -32,7 +32,7 @@ func TestTraces(t *testing.T) {
 	}, "text", "ada", // the account
 		"copilot/auto", "copilot/harbour-2", "GitHub Copilot", "panel", "c2ln",
 		// of parts of a response
-		"mcpServersStarting", "thinking", "inlineReference", "toolInvocationSerialized",
+		"mcpServersStarting", "Running tide", "input", "embed", "{}", "thinking", "inlineReference", "toolInvocationSerialized",
 		"markdownContent", "terminal", "/src/quay/lamps.txt",
 		// calls that the model's own arguments tell
 		"copilot_readFile", "Reading lamps.txt", "Running make", "call_1__vscode-1",

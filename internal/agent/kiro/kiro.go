@@ -1,0 +1,120 @@
+// Package kiro reads the sessions of Kiro: JSON lines of its command line, in a shape.Form, and
+// what its editor writes, which is made of Continue. docs/agents/kiro.md lists what becomes of a
+// record.
+package kiro
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/agent/continuedev"
+	"github.com/gemini-ctx/ctx/internal/agent/shape"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// Agent is the agent in the source of a message, and the member of a part with the fields that only
+// this agent has.
+const Agent = "kiro"
+
+// begins is how each line of the command line begins.
+const begins = `{"version":"`
+
+// Read reads a session, as shape.Form.Read says.
+func Read(
+	name string, r io.Reader, emit func(transcript.Step) error,
+) (transcript.Stats, error) {
+	head, r, err := transcript.Peek(r, 4<<10)
+	if err != nil {
+		return transcript.NewStats(), &transcript.ReadError{Err: err}
+	}
+	if !bytes.Contains(head, []byte(begins)) {
+		return continuedev.Read(Agent, name, r, emit)
+	}
+	f := &shape.Form{Agent: Agent, Starts: []string{begins}, Recast: recast}
+	return f.Read(name, r, emit)
+}
+
+// recast makes a message of a record.
+func recast(o jsonvalue.Object) jsonvalue.Object {
+	data := o.Object("data")
+	kind := o.Text("kind")
+	if kind == "" || !data.Has("content") {
+		return o
+	}
+	rest := data.Without("message_id", "meta")
+	rest["id"] = data["message_id"]
+	if at := data.Object("meta"); at.Has("timestamp") {
+		rest["ts"] = at["timestamp"]
+	}
+	role := kind // one that is not known is counted
+	switch kind {
+	case "Prompt", "ToolResults":
+		role = "user"
+	case "AssistantMessage":
+		role = "assistant"
+	}
+	rest.Set("role", role)
+	blocks, _ := data.Array("content")
+	for i, raw := range blocks {
+		blocks[i] = block(raw)
+	}
+	rest["content"] = jsonvalue.Array(blocks)
+	return rest
+}
+
+// block returns a block of content as Anthropic's API has it.
+func block(raw json.RawMessage) json.RawMessage {
+	b := jsonvalue.AsObject(raw)
+	data := b.Object("data")
+	switch b.Text("kind") {
+	case "text":
+		return jsonvalue.Encode(jsonvalue.NewObject("type", "text", "text", b.Text("data")))
+	case "thinking":
+		rest := data.Without("text")
+		rest.Set("type", "thinking")
+		rest.Set("thinking", data.Text("text"))
+		return jsonvalue.Encode(rest)
+	case "toolUse":
+		rest := data.Without("toolUseId")
+		rest.Set("type", "tool_use")
+		rest["id"] = data["toolUseId"]
+		return jsonvalue.Encode(rest)
+	case "toolResult":
+		rest := data.Without("toolUseId", "content", "status")
+		rest.Set("type", "tool_result")
+		rest["tool_use_id"] = data["toolUseId"]
+		outputs, _ := data.Array("content")
+		var texts []string
+		failed := data.Text("status") != "success"
+		for _, raw := range outputs {
+			text, ended := output(jsonvalue.AsObject(raw))
+			texts, failed = append(texts, text), failed || ended
+		}
+		rest.Set("content", strings.Join(texts, "\n"))
+		if failed {
+			rest.Set("is_error", true)
+		}
+		return jsonvalue.Encode(rest)
+	}
+	return raw
+}
+
+// output returns a piece of an output as a text: what a command has printed, with how it ended if
+// it failed, or the value as it is.
+func output(piece jsonvalue.Object) (text string, failed bool) {
+	if text, ok := jsonvalue.Text(piece["data"]); ok {
+		return text, false
+	}
+	o := piece.Object("data")
+	if !o.Has("stdout") && !o.Has("stderr") {
+		return string(piece["data"]), false
+	}
+	text = o.Text("stdout") + o.Text("stderr")
+	if exit := o.Text("exit_status"); exit != "" && exit != "exit status: 0" {
+		return text + exit, true
+	}
+	return text, false
+}
