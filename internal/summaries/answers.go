@@ -339,6 +339,9 @@ func (s *Reader) judge(
 		return Judged{}, err
 	}
 	answer, err = CleanAnswer(answer, AnswerTokens(inputs), InputTokens(inputs))
+	if fault := wording.Excuse(answer.Text); err == nil && fault != nil {
+		err = fault
+	}
 	if err != nil {
 		return Judged{Fault: err}, nil
 	}

@@ -16,14 +16,23 @@ var excuses = [...]string{"i'm sorry", "i am sorry", "i’m sorry", "sorry, ", "
 	"i don't have", "i do not have", "as an ai", "please provide", "it seems you haven't",
 	"there is nothing to summari", "nothing to summari", "no content to summari"}
 
-// Evades returns a *Fault for a text that is no summary of its sources: it excuses itself, or has
-// no word of them.
-func Evades(text string, sources []string) *Fault {
+// Excuse returns a *Fault for a text that says why there is no summary. Extracts are not to be
+// judged by it: they may begin with words of a user.
+func Excuse(text string) *Fault {
 	begin := strings.ToLower(strings.TrimLeft(text, " \n*_#>\"'"))
 	for _, excuse := range excuses {
 		if strings.HasPrefix(begin, excuse) {
 			return fault(Refused, "the answer is an excuse: %.60q", text)
 		}
+	}
+	return nil
+}
+
+// Evades returns a *Fault for a text that is no summary of its sources: it excuses itself, or has
+// no word of them.
+func Evades(text string, sources []string) *Fault {
+	if f := Excuse(text); f != nil {
+		return f
 	}
 	has := map[uint64]bool{}
 	terms.Scan(text, func(t terms.Token) { has[t.Term] = true })
