@@ -30,24 +30,17 @@ func (h *hook) mended(e call) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	given, _ := loadInjected(h.s, e.Session)
 	list, err := h.s.Recall.Fixes(v, recall.FixQuery{Text: e.Failure, Command: e.Command,
-		Except: h.session, Sure: true, Limit: maxHits})
-	if err != nil {
+		Except: h.session, Sure: true, Given: given.has, Limit: 1})
+	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	given, _ := loadInjected(h.s, e.Session)
-	for i := range list {
-		m := &list[i]
-		if given.has(m.Passed.Entry) {
-			continue
-		}
-		given.IDs = append(given.IDs, m.Passed.Entry.String())
-		if err := given.save(h.s, e.Session); err != nil {
-			return nil, err
-		}
-		return h.answer(e.Name, mendedText(m))
+	given.IDs = append(given.IDs, list[0].Passed.Entry.String())
+	if err := given.save(h.s, e.Session); err != nil {
+		return nil, err
 	}
-	return nil, nil
+	return h.answer(e.Name, mendedText(&list[0]))
 }
 
 // mendedText is what a model is told of a failure and its end.

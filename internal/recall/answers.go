@@ -81,38 +81,45 @@ func (s *Reader) Answers(view *refs.View, q AnswerQuery) ([]Answer, error) {
 		return nil, err
 	}
 	var list []Answer
+	var known *knowledge
 	for _, name := range tellers {
-		err := s.turnsWith(view, name, seqs[name], func(t *Turn, root brief.Root) error {
+		if len(list) >= q.Limit {
+			break // the best messages are in the first sessions
+		}
+		err := s.turnsWith(view, name, seqs[name], func(t *Turn, root brief.Root) (err error) {
 			a := Answer{Turn: *t, Session: name}
-			if a.see(clues, root); a.score > 0 && !q.Given(a.Entry) {
+			if a.see(clues, root); a.score == 0 || q.Given(a.Entry) {
+				return nil
+			}
+			if known == nil {
+				known, err = s.contextOf(view, q.Session)
+			}
+			if err == nil && !known.has(name, &a.facts[0]) &&
+				!known.has(name, &a.facts[len(a.facts)-1]) {
 				list = append(list, a)
 			}
-			return nil
+			return err
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	if len(list) == 0 {
-		return nil, nil
+	best := func(x, y Answer) int {
+		return cmp.Or(cmp.Compare(y.score, x.score), y.Time.Compare(x.Time))
 	}
-	known, err := s.contextOf(view, q.Session)
-	if err != nil {
-		return nil, err
-	}
-	list = slices.DeleteFunc(list, func(a Answer) bool {
-		return known.has(a.Session, &a.facts[0]) || known.has(a.Session, &a.facts[len(a.facts)-1])
-	})
-	for i := range list {
+	slices.SortStableFunc(list, best)
+	for i := range list { // those that are as good as the last of the best
+		if i >= q.Limit && list[i].score < list[q.Limit-1].score {
+			list = list[:i]
+			break
+		}
 		e, err := s.Header(list[i].Entry)
 		if err != nil {
 			return nil, err
 		}
 		list[i].Time = e.Time
 	}
-	slices.SortStableFunc(list, func(x, y Answer) int {
-		return cmp.Or(cmp.Compare(y.score, x.score), y.Time.Compare(x.Time))
-	})
+	slices.SortStableFunc(list, best)
 	return list[:min(len(list), q.Limit)], nil
 }
 
@@ -152,11 +159,20 @@ func (s *Reader) tellers(
 func (s *Reader) turnsWith(
 	view *refs.View, session string, seqs []uint64, see func(t *Turn, root brief.Root) error,
 ) error {
-	acts, root, err := s.actsOf(view, session)
+	name, tip, err := mainOf(view, session)
 	if err != nil {
 		return err
 	}
-	turns := turnsOf(acts.Facts, root)
+	// The last turn of what a digest has may go on after it.
+	facts, root := s.factsBefore(name, tip.ID)
+	turns := turnsOf(facts, root)
+	if len(turns) == 0 || slices.Max(seqs) >= turns[len(turns)-1].Seq {
+		if facts, root, _, err = s.allFacts(name, tip, true); err != nil {
+			return err
+		}
+		s.noteTip(name, tip.ID)
+		turns = turnsOf(facts, root)
+	}
 	for i := range turns {
 		t := &turns[i]
 		if slices.ContainsFunc(seqs, func(n uint64) bool { return n >= t.Seq && n <= t.last() }) {
@@ -176,8 +192,8 @@ type knowledge struct {
 	said  map[string]bool // by people since then: another session may have copies
 }
 
-func (s *Reader) contextOf(view *refs.View, session string) (c knowledge, err error) {
-	c = knowledge{session: session, said: map[string]bool{}}
+func (s *Reader) contextOf(view *refs.View, session string) (*knowledge, error) {
+	c := &knowledge{session: session, said: map[string]bool{}}
 	if !view.Get(history.RefName(session, history.MainBranch)).Exists() {
 		return c, nil
 	}

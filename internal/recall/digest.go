@@ -33,6 +33,8 @@ type digestCache struct {
 	newest uint64    // seq of the newest message
 	called uint64    // seq of the newest message that calls a tool, with its arguments
 	unread bool      // the digester is in its file, until readDigester has read it
+	// tip is one of which at is known to be in the history; zero for none.
+	tip format.ID
 	digest.Digester
 }
 
@@ -84,7 +86,7 @@ func (s *Reader) readFactsAfter(
 		}
 		d.Add(list)
 		d.called = max(d.called, calledIn(list))
-		d.at = h.before.list[0].ID
+		d.at, d.tip = h.before.list[0].ID, format.ID{}
 		s.storeDigest(name, &d)
 	}
 	w := &branchFacts{before: d.Facts(), agent: d.isAgents(0), root: s.rootOf(&d.Digester)}
@@ -157,7 +159,30 @@ func (s *Reader) loadDigest(name history.BranchName) *digestCache {
 	if r.Err != nil || version != digest.Version {
 		return nil
 	}
+	if uint64(len(r.Rest)) == idSize {
+		copy(d.tip[:], r.Rest)
+	}
 	return &d
+}
+
+// factsBefore returns the facts of a branch up to where its digest goes, without a look at the
+// branch: none unless noteTip said that the digest is of the history of this tip.
+func (s *Reader) factsBefore(
+	name history.BranchName, tip format.ID,
+) (facts []digest.Fact, root brief.Root) {
+	d := s.loadDigest(name)
+	if d == nil || d.tip != tip || !s.readDigester(name, d) {
+		return nil, root
+	}
+	return d.Facts(), s.rootOf(&d.Digester)
+}
+
+// noteTip notes that the facts of a branch were read at a tip: its digest is of that history.
+func (s *Reader) noteTip(name history.BranchName, tip format.ID) {
+	if d := s.loadDigest(name); d != nil && d.tip != tip {
+		d.tip = tip
+		s.storeDigestHead(name, d)
+	}
 }
 
 // readDigester reads the digester of a cached digest. It takes milliseconds in a long session. The
@@ -175,20 +200,27 @@ func (s *Reader) readDigester(name history.BranchName, d *digestCache) bool {
 		d.UnmarshalBinary(r.Rest) == nil
 }
 
-// storeDigest caches a digest. One file has the version, newest, called and at, the other one the
-// version, at and the digester. An error is ignored, because the cache may be lost at any time.
+// storeDigest caches a digest. One file has the version, newest, called, at and perhaps tip, the
+// other one the version, at and the digester. An error is ignored, because the cache may be lost at
+// any time.
 func (s *Reader) storeDigest(name history.BranchName, d *digestCache) {
-	head := make([]byte, 0, 3*binary.MaxVarintLen64+len(d.at))
-	for _, n := range [...]uint64{digest.Version, d.newest, d.called} {
-		head = binary.AppendUvarint(head, n)
-	}
 	facts := make([]byte, 0, binary.MaxVarintLen64+len(d.at)+d.BinarySize())
 	facts = append(binary.AppendUvarint(facts, digest.Version), d.at[:]...)
 	if facts, err := d.AppendBinary(facts); err == nil {
 		_ = s.Cache.Store(cache.FactsName(name.Session, name.Branch), cache.Stamp{}, facts)
-		_ = s.Cache.Store(cache.DigestName(name.Session, name.Branch), cache.Stamp{},
-			append(head, d.at[:]...))
+		s.storeDigestHead(name, d)
 	}
+}
+
+func (s *Reader) storeDigestHead(name history.BranchName, d *digestCache) {
+	head := make([]byte, 0, 3*binary.MaxVarintLen64+2*len(d.at))
+	for _, n := range [...]uint64{digest.Version, d.newest, d.called} {
+		head = binary.AppendUvarint(head, n)
+	}
+	if head = append(head, d.at[:]...); !d.tip.IsZero() {
+		head = append(head, d.tip[:]...)
+	}
+	_ = s.Cache.Store(cache.DigestName(name.Session, name.Branch), cache.Stamp{}, head)
 }
 
 // digestHistory reads headers from a tip back to the cached entry, or to the oldest message of a

@@ -102,18 +102,23 @@ func (s *Reader) actSessions(view *refs.View, words, session string) (names []st
 
 // actsOf returns what was done in the main branch of a session.
 func (s *Reader) actsOf(view *refs.View, session string) (outcome.Session, brief.Root, error) {
+	name, tip, err := mainOf(view, session)
+	if err != nil {
+		return outcome.Session{}, brief.Root{}, err
+	}
+	facts, root, _, err := s.allFacts(name, tip, true)
+	return outcome.Session{Name: session, Branch: name.Branch, Facts: facts}, root, err
+}
+
+// mainOf returns the main branch of a session, or its first one, and the tip of it.
+func mainOf(view *refs.View, session string) (history.BranchName, format.Value, error) {
 	branches := history.BranchesIn(view, session)
 	branch := history.MainBranch
 	if !slices.Contains(branches, branch) && len(branches) > 0 {
 		branch = branches[0]
 	}
 	tip, err := history.Tip(view, session, branch)
-	if err != nil {
-		return outcome.Session{}, brief.Root{}, err
-	}
-	name := history.BranchName{Session: session, Branch: branch}
-	facts, root, _, err := s.allFacts(name, tip, true)
-	return outcome.Session{Name: session, Branch: branch, Facts: facts}, root, err
+	return history.BranchName{Session: session, Branch: branch}, tip, err
 }
 
 // ran returns the run of a command, or another act.
@@ -181,9 +186,10 @@ type FixQuery struct {
 	Except  string // not in this session; "" for no such limit
 	Limit   int
 	// Sure leaves out all but failures of the same program as Command, with most of the error, that
-	// something ended.
+	// something ended, and what was Given; it looks no further than the first session with one.
 	Sure    bool
 	Command string
+	Given   func(passed format.ID) bool
 }
 
 // sureShare is the least share of an error's lines that a sure answer has.
@@ -212,26 +218,52 @@ func (s *Reader) Fixes(view *refs.View, q FixQuery) ([]Mending, error) {
 		roles = roles[:1]
 	}
 	for i := range min(len(lines), maxAsked) * len(roles) {
-		hits, err := s.Search(view, SearchQuery{Text: lines[i/len(roles)].Text,
-			Role: roles[i%len(roles)], Session: q.Session, Except: q.Except, Limit: looked})
+		sq := SearchQuery{Text: lines[i/len(roles)].Text, Role: roles[i%len(roles)],
+			Session: q.Session, Except: q.Except, Limit: looked}
+		read := s.Search
+		if q.Sure {
+			read = s.searchWords
+		}
+		hits, err := read(view, sq)
 		if err != nil {
 			return nil, err
 		}
+		enough := false
 		for _, h := range hits {
 			if found[h.ID] == nil {
 				at := &stood{shown: h.Shown, session: h.Session}
-				at.like, at.line = outcome.Share(lines, h.Text, least)
+				at.like, at.line = outcome.Share(lines, h.Shown.Text, least)
 				found[h.ID], order = at, append(order, at)
+				enough = enough || at.like >= outcome.Sure
 			}
+		}
+		if q.Sure && enough {
+			break
 		}
 	}
 	order = slices.DeleteFunc(order, func(at *stood) bool { return at.like == 0 })
+	slices.SortStableFunc(order, func(x, y *stood) int {
+		return cmp.Or(cmp.Compare(int(y.like*10), int(x.like*10)),
+			y.shown.Entry.Time.Compare(x.shown.Entry.Time))
+	})
+	var names []string
 	sessions := map[string][]*stood{}
 	for _, at := range order {
+		if sessions[at.session] == nil {
+			names = append(names, at.session)
+		}
 		sessions[at.session] = append(sessions[at.session], at)
 	}
+	sure := func(m Mending) bool {
+		return m.like >= sureShare && m.Passed != nil && m.Passed.State == digest.Passed &&
+			outcome.SameProgram(q.Command, m.Failed.Command) && !q.Given(m.Passed.Entry)
+	}
 	var list []Mending
-	for name, all := range sessions {
+	for _, name := range names {
+		if q.Sure && slices.ContainsFunc(list, sure) {
+			break // the best there is
+		}
+		all := sessions[name]
 		acts, root, err := s.actsOf(view, name)
 		if err != nil {
 			return nil, err
@@ -254,10 +286,7 @@ func (s *Reader) Fixes(view *refs.View, q FixQuery) ([]Mending, error) {
 		}
 	}
 	if q.Sure {
-		list = slices.DeleteFunc(list, func(m Mending) bool {
-			return m.like < sureShare || m.Passed == nil || m.Passed.State != digest.Passed ||
-				!outcome.SameProgram(q.Command, m.Failed.Command)
-		})
+		list = slices.DeleteFunc(list, func(m Mending) bool { return !sure(m) })
 	}
 	return chosen(list, q.Limit), nil
 }

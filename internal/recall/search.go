@@ -108,6 +108,33 @@ func (s *Reader) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
 	return hits, err
 }
 
+// searchWords is Search for words, without the gain of messages that have them in a row, and
+// without passages: it reads nothing but the messages that it returns, of a query that one of this
+// package has checked.
+func (s *Reader) searchWords(view *refs.View, q SearchQuery) (hits []Hit, err error) {
+	parsed, err := q.parse()
+	if err != nil {
+		return nil, err
+	}
+	o := q.options()
+	o.Whole = 0
+	var ranked []search.Hit
+	err = s.withIndex(view, q, func(sources []search.Source) (err error) {
+		ranked, err = search.Rank(sources, parsed, o)
+		return err
+	})
+	for _, r := range ranked {
+		shown, err := s.Version(r.ID, r.Version)
+		if err != nil {
+			return nil, err
+		}
+		if shown.Gone == "" {
+			hits = append(hits, Hit{ID: r.ID, Session: r.Session, Shown: shown})
+		}
+	}
+	return hits, err
+}
+
 // maxTitles is the largest number of sessions that are hits for their titles: of more, the title
 // tells them from each other no better than their messages do.
 const maxTitles = 3
