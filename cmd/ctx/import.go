@@ -21,15 +21,13 @@ func newImportCmd(a *app) *cobra.Command {
 	var all, everywhere, dryRun, force bool
 	var paths []string
 	cmd := &cobra.Command{
-		Use: "import --all | --everywhere | FILE... | " +
-			"gemini-cli|claude-code|codex|opencode|antigravity|cursor|copilot|qwen|droid|jsonl|adk-events|union-find-json|html",
+		Use:   "import --all | --everywhere | FILE... | AGENT FILE...",
 		Short: "Import the transcripts of an agent, or a forest",
 		Long: long(`Copies the transcripts of agents, or the forest of another store, into sessions
 of this store.
 
-With --all the command imports every transcript of this project that it finds on this machine, from
-Gemini CLI, Claude Code, Codex CLI, opencode, Antigravity, Cursor, GitHub Copilot CLI, Qwen Code and
-Factory Droid. A session is the project's if it began in the directory of the project or below it,
+With --all the command imports every transcript of this project that it finds on this machine, of
+each agent that has a command below, also of those that keep them in the project. A session is the project's if it began in the directory of the project or below it,
 in another checkout of the same repository, or where the project was before; and where no other
 store is used. A session that was removed stays removed; to name its file brings it back. The
 command says what it leaves out. --path DIR, for a directory in the project,

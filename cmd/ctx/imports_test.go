@@ -53,6 +53,7 @@ var layers = map[string]string{
 	"internal/agent/amp":    "internal/jsonvalue internal/agent/transcript internal/agent/shape",
 	"internal/agent/kiro": "internal/jsonvalue internal/agent/transcript internal/agent/shape " +
 		"internal/agent/continuedev",
+	"internal/agent/zed": "internal/jsonvalue internal/agent/transcript internal/agent/shape",
 	"internal/agent/goose": "internal/jsonvalue internal/agent/transcript internal/agent/shape " +
 		"internal/agent/voice",
 	"internal/agent/cline": "internal/jsonvalue internal/agent/transcript internal/agent/shape " +
@@ -76,7 +77,7 @@ var layers = map[string]string{
 		"internal/agent/geminicli internal/agent/opencode internal/agent/plain " +
 		"internal/agent/pi internal/agent/cline internal/agent/markdown " +
 		"internal/agent/continuedev internal/agent/goose internal/agent/vscode " +
-		"internal/agent/amp internal/agent/kiro " +
+		"internal/agent/amp internal/agent/kiro internal/agent/zed " +
 		"internal/agent/qwen internal/child internal/durable internal/hooks/settings",
 	"internal/agent/unionfind": "format internal/jsonvalue",
 	"internal/architecture":    "",

@@ -32,6 +32,8 @@ var agents = []struct {
 	{"pi", []Shape{Plain, Torn}, writePi},
 	{"cline", []Shape{Plain}, writeCline},
 	{"goose", []Shape{Plain, Torn}, writeGoose},
+	{"amp", []Shape{Plain}, writeAmp},
+	{"vscode", []Shape{Plain}, writeVSCode},
 }
 
 // finish writes records, torn if the session is: then the last one, which says the last text, is
@@ -376,4 +378,70 @@ func writeGoose(h *Home, s *Session, _ []*Session) error {
 	}
 	return finish(s, filepath.Join(h.Dir, ".local", "share", "goose", "sessions", s.ID+".jsonl"),
 		records)
+}
+
+func writeAmp(h *Home, s *Session, _ []*Session) error {
+	var list []object
+	add := func(role string, block object) {
+		list = append(list, object{"role": role, "content": []object{block},
+			"meta": object{"sentAt": s.start.UnixMilli() + int64(len(list))*7000}})
+	}
+	for _, said := range s.Said {
+		text := object{"type": "text", "text": said.Text}
+		switch said.Who {
+		case Person:
+			add("user", text)
+		case Tool:
+			add("assistant", object{"type": "tool_use", "id": "t" + said.id, "name": "Bash",
+				"input": object{"cmd": "count"}})
+			add("user", object{"type": "tool_result", "toolUseID": "t" + said.id,
+				"run": object{"status": "done", "result": object{"output": said.Text}}})
+		case Model:
+			add("assistant", text)
+		}
+	}
+	trees := []object{{"uri": "file://" + filepath.ToSlash(s.Cwd)}}
+	return s.storeJSON(filepath.Join(h.Dir, ".local", "share", "amp", "threads", s.ID+".json"),
+		object{"id": s.ID, "created": s.start.UnixMilli(), "messages": list,
+			"env": object{"initial": object{"trees": trees}}})
+}
+
+// writeVSCode writes a session of a window of its own.
+func writeVSCode(h *Home, s *Session, _ []*Session) error {
+	var requests []object
+	for _, said := range s.Said {
+		last := len(requests) - 1
+		part := object{"value": said.Text}
+		switch said.Who {
+		case Person:
+			requests = append(requests, object{"requestId": said.id, "response": []object{},
+				"message":   object{"text": said.Text},
+				"timestamp": s.start.UnixMilli() + int64(len(requests))*7000})
+			continue
+		case Tool:
+			part = object{"kind": "toolInvocationSerialized", "toolId": "run", "toolCallId": said.id,
+				"resultDetails": object{"output": []object{{"value": said.Text}}}}
+		}
+		requests[last]["response"] = append(requests[last]["response"].([]object), part)
+	}
+	window := filepath.Join(h.Dir, ".config", "Code", "User", "workspaceStorage", s.ID)
+	err := s.storeJSON(filepath.Join(window, "chatSessions", s.ID+".json"),
+		object{"sessionId": s.ID, "requests": requests})
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(object{"folder": "file://" + filepath.ToSlash(s.Cwd)})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(window, "workspace.json"), b, 0o600)
+}
+
+// storeJSON writes a transcript that is one object.
+func (s *Session) storeJSON(file string, doc object) error {
+	b, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	return s.store(file, b)
 }

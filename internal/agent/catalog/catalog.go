@@ -29,6 +29,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/qwen"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/agent/vscode"
+	"github.com/gemini-ctx/ctx/internal/agent/zed"
 	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -403,6 +404,12 @@ var agents = [...]Agent{
 		Root:     func(e Env) string { return e.Home },
 		Sessions: sessionsOfVSCode,
 		Began:    begunInVSCode,
+	},
+	{
+		Name: "zed", Source: zed.Agent, Title: "Zed", Untested: true,
+		Example: "~/.local/share/zed/conversations/*.zed.json",
+		Traits:  Traits{Keeps: true, ByWords: true},
+		Read:    zed.Read,
 	},
 	{
 		Name: "aider", Source: markdown.AiderAgent, Title: "aider", Untested: true,

@@ -72,6 +72,7 @@ var marks = [...]mark{
 	{"goose", func(o jsonvalue.Object) bool {
 		return o.Has("working_dir") && (in(o, "description") || o.Has("conversation"))
 	}},
+	{"zed", func(o jsonvalue.Object) bool { return o.Text("zed") == "context" }},
 	{"amp", func(o jsonvalue.Object) bool {
 		return strings.HasPrefix(o.Text("id"), "T-") && o.Has("created") && in(o, "messages")
 	}},

@@ -44,7 +44,7 @@ func recast(o jsonvalue.Object) jsonvalue.Object {
 	if kind == "" || !data.Has("content") {
 		return o
 	}
-	rest := data.Without("message_id", "meta")
+	rest := data.Without("message_id", "meta", "results") // these say what the content says
 	rest["id"] = data["message_id"]
 	if at := data.Object("meta"); at.Has("timestamp") {
 		rest["ts"] = at["timestamp"]

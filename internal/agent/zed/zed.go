@@ -1,0 +1,104 @@
+// Package zed reads the text threads of Zed: one JSON object with a text, and where in it each
+// message begins. It is a shape.Form. docs/agents/zed.md lists what becomes of a message.
+package zed
+
+import (
+	"encoding/json"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/agent/shape"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// Agent is the agent in the source of a message, and the member of a part with the fields that only
+// this agent has.
+const Agent = "zed"
+
+// Read reads a text thread, as shape.Form.Read says.
+func Read(
+	name string, r io.Reader, emit func(transcript.Step) error,
+) (transcript.Stats, error) {
+	f := &shape.Form{Agent: Agent, Head: "version", Unfold: unfold}
+	return f.Read(name, r, emit)
+}
+
+// span is a piece of the text, in bytes.
+type span struct {
+	from, to int
+	kind     string // the type of its block
+}
+
+// unfold makes a record of each message. A message is named by its place: a person may edit it.
+func unfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
+	messages, ok := doc.Array("messages")
+	if !ok || doc.Text("zed") != "context" {
+		return nil
+	}
+	if id := doc.Text("id"); id != "" {
+		stats.Session = id
+	}
+	text := doc.Text("text")
+	var spans []span
+	for member, kind := range map[string]string{"thought_process_output_sections": "thinking",
+		"slash_command_output_sections": "command"} {
+		sections, _ := doc.Array(member)
+		for _, raw := range sections {
+			at := jsonvalue.AsObject(raw).Object("range")
+			spans = append(spans, span{place(at, "start", text), place(at, "end", text), kind})
+		}
+	}
+	slices.SortFunc(spans, func(x, y span) int { return x.from - y.from })
+	head := jsonvalue.NewObject("version", doc.Text("version"))
+	if title := doc.Text("summary"); title != "" {
+		head.Set("title", title)
+	}
+	list := []jsonvalue.Object{head}
+	for i, raw := range messages {
+		m := jsonvalue.AsObject(raw)
+		from, to := place(m, "start", text), len(text)
+		if i+1 < len(messages) {
+			to = max(from, place(jsonvalue.AsObject(messages[i+1]), "start", text))
+		}
+		o := jsonvalue.NewObject("id", "message-"+strconv.Itoa(i), "role",
+			m.Object("metadata").Text("role"), "content", blocks(text, from, to, spans))
+		if status := m.Object("metadata")["status"]; len(status) > 0 && status[0] == '{' {
+			o["status"] = status // an error
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// place returns an offset in the text; its end for one that is outside of it.
+func place(o jsonvalue.Object, member, text string) int {
+	return int(min(o.Number(member), uint64(len(text))))
+}
+
+// blocks divides a message. What a command put into it is no word of the person.
+func blocks(text string, from, to int, spans []span) (list []json.RawMessage) {
+	add := func(at, end int, kind string) {
+		said := strings.TrimSpace(strings.ToValidUTF8(text[at:end], ""))
+		if said == "" {
+			return
+		}
+		member := "text"
+		if kind == "thinking" {
+			member = kind
+		}
+		list = append(list, jsonvalue.Encode(jsonvalue.NewObject("type", kind, member, said)))
+	}
+	for _, s := range spans {
+		if s.from < from || s.to > to || s.from >= s.to {
+			continue
+		}
+		add(from, s.from, "text")
+		add(s.from, s.to, s.kind)
+		from = s.to
+	}
+	add(from, to, "text")
+	return list
+}
