@@ -65,7 +65,8 @@ summarizes only that cluster, and the session renders the result.
 --focus says what the summaries of the session must keep before all else, in a few words. A model
 is told so in its prompt, the digest of which is in the header of the summary. Without a model, the
 sentences that share most words with TEXT come first, in up to a third of the room, also in
-summaries without a model that the session has already; the command prints how many there are. A
+summaries without a model that the session has already, of tombstones too; the command prints how
+many there are. A
 summary by a model stays as it is: --redo ID --focus TEXT makes it again. The focus holds for the
 summaries that the command writes, and nothing remembers it. What a rendering says of the work of an
 agent is chosen anew each time: `+"`ctx render --query TEXT`"+` adds what is about TEXT, and

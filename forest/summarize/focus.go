@@ -16,12 +16,25 @@ const focusSteps = 4
 func ExtractOn(src []Source, maxTokens int, focus string) []Sentence {
 	src = inOrder(src)
 	r := newRanking(gather(src), authorsOf(src), 4*max(maxTokens, 0)/urgentShare)
+	r.focusPurse = max(r.focusPurse, maxUrgent) // a short source may be one sentence
 	r.setFocus(focus)
 	return r.extract(src, maxTokens)
 }
 
 // IsOnFocus reports whether a sentence was ranked first for a focus.
 func (s *Sentence) IsOnFocus() bool { return s.Weight >= focused }
+
+// Touches reports whether a sentence of a list has a term of a focus.
+func Touches(list []Sentence, focus string) bool {
+	wanted := map[uint64]bool{}
+	scan := terms.Scanner{Whole: true}
+	scan.Scan(focus, func(t terms.Token) { wanted[t.Term] = true })
+	found := false
+	for i := range list {
+		scan.Scan(list[i].Text, func(t terms.Token) { found = found || wanted[t.Term] })
+	}
+	return found
+}
 
 // setFocus marks the sentences on a focus. Of its terms those count that are in the list, the rarer
 // the more.

@@ -83,6 +83,9 @@ func (r *Compaction) run(ctx context.Context) error {
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
+	if err := r.revive(ctx); err != nil {
+		return err
+	}
 	if err := r.summarizeAll(ctx, 0); err != nil {
 		return err
 	}
