@@ -91,6 +91,7 @@ type work uint8
 
 const (
 	doRecord work = iota // what was said is recorded
+	doAside              // doRecord, and the agent goes on meanwhile
 	// The same, also of sessions whose last hook was missed; the model is given a brief
 	doStart
 	doCatchUp // doStart without the brief
@@ -131,8 +132,9 @@ var agents = [...]Agent{
 	},
 	{
 		Name: claudecode.Agent, Title: "Claude Code", Turn: "Stop",
-		Events: []Event{{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord},
-			{"SubagentStop", doRecord}, {"SessionEnd", doEnd}, {"UserPromptSubmit", doAnswer},
+		// What a Stop misses, when it is ended with the agent, SessionEnd records.
+		Events: []Event{{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doAside},
+			{"SubagentStop", doAside}, {"SessionEnd", doEnd}, {"UserPromptSubmit", doAnswer},
 			{"PreToolUse", doHeed}, {"PostToolUseFailure", doMend}},
 		// The project's settings.json is shared with everybody who works on it, and they may not
 		// have ctx.

@@ -76,6 +76,9 @@ func (a *Agent) hooks(command, shell func(event string) string) []settings.Hook 
 			members = append(members,
 				settings.Member{Name: cmp.Or(a.TimeoutIn, "timeout"), Value: a.Timeout})
 		}
+		if event.does == doAside {
+			members = append(members, settings.Member{Name: "async", Value: true})
+		}
 		list = append(list,
 			settings.Hook{Event: event.Name, Matcher: event.does.only(), Members: members})
 	}
