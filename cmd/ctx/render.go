@@ -18,6 +18,7 @@ type renderOptions struct {
 	format string
 	query  string
 	expand []string
+	stable bool
 }
 
 func newRenderCmd(a *app) *cobra.Command {
@@ -31,6 +32,10 @@ then the newest messages word for word, with the updates between them. With --bu
 at most N tokens (Gemini's estimate). The command reports on standard error how much it left out; if
 it left out everything, the exit code is 1. The part before the newest messages stays the same, byte
 for byte, until the window moves.
+
+With --stable a rendering under a budget only grows, at its end: it is made anew, in half of the
+budget, when the other half is full of what was said since, and after a compaction. So a client that
+renders at each step keeps its prompt cache. What was edited or masked meanwhile shows then, too.
 
 With a budget of less than 1,000 tokens, the rendering of an agent's work begins with what
 somebody needs who continues it: the newest prompt, the newest test or build run, and the names
@@ -52,6 +57,7 @@ the messages of a request.`,
 	o.whole = true // a session that does not exist yet is given what the project has
 	f := cmd.Flags()
 	f.IntVar(&o.budget, "budget", 0, "print at most `N` tokens")
+	f.BoolVar(&o.stable, "stable", false, "with --budget, change only at the end, for prompt caches")
 	f.StringVar(&o.query, "query", "",
 		"also print what answers `QUESTION`, in up to half of the budget")
 	f.StringVar(&o.format, "format", "text", "print text, json, gemini, openai or anthropic")
@@ -104,6 +110,9 @@ func (o *renderOptions) input(
 	a *app, s *session.Store, v *refs.View, options view.Options,
 ) (view.Input, error) {
 	name, branch, _, err := o.tip(s, v)
+	if err == nil && o.stable {
+		return s.Recall.StableInput(v, name, branch, options)
+	}
 	if err == nil {
 		in, err := s.Recall.RenderInput(v, name, branch, options)
 		if err == nil {
@@ -135,6 +144,9 @@ func (o *renderOptions) options(a *app) (view.Options, error) {
 	}
 	if a.json && !o.cmd.Flags().Changed("format") {
 		o.format = string(view.JSON)
+	}
+	if o.stable && (o.budget == 0 || o.query != "" || len(o.expand) > 0) {
+		return view.Options{}, usagef("--stable needs --budget, and goes with no --query and no --expand")
 	}
 	f, err := view.ParseFormat(o.format)
 	if err != nil {

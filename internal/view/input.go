@@ -29,6 +29,8 @@ type Input struct {
 	// Unread is the number of messages between the prefix and the tail that were not read.
 	Unread int
 
+	Growth *Growth // of a stable rendering, under a budget; nil for none
+
 	Pin     format.ID // the forest; zero before the first adoption
 	Through uint64    // seq of the last message for which the pin stands
 }

@@ -94,13 +94,21 @@ func Render(in Input, o Options) (Output, error) {
 	if o.Budget < 0 {
 		return Output{}, errors.New("budget is negative")
 	}
+	budget := o.Budget
+	if in.Growth != nil {
+		o.Budget -= o.Budget / 2
+	}
 	var drops dropList
 	if !epochFits(in, o) {
 		drops.add(DropEpoch, 1, in.EpochID)
 		in.Epoch = nil
 	}
 	p := newPrinter(in, o)
-	all := readAll(in.Tail)
+	all, grown := readAll(in.Tail), []messageItems(nil)
+	if in.Growth != nil { // a result that grows may answer a call of the tail
+		both := readAll(slices.Concat(in.Tail, in.Growth.Messages))
+		grown = in.grown(p, both[len(in.Tail):], budget)
+	}
 	total := budgetRoom(o.Budget)
 	acts := in.Work != nil && total != endless && p.describesCalls()
 	whole := all
@@ -161,7 +169,7 @@ func Render(in Input, o Options) (Output, error) {
 	f.r, f.quotes = suffix{prefix: prefix, bare: block == nil, drops: tallyOf(drops)},
 		block.answers()
 	kept, untold := f.tail(all, total)
-	drops = merge(drops, untold)
+	drops, kept = merge(drops, untold), append(kept, grown...)
 	body := p.suffix(suffix{prefix: prefix, bare: block == nil, tail: kept, drops: tallyOf(drops)})
 	out := Output{Bytes: []byte(prefix + body), Prefix: len(prefix), Dropped: drops}
 	out.Tokens = summarize.Tokens(string(out.Bytes))
