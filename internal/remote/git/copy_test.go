@@ -276,3 +276,29 @@ exec "$GIT" "$@"
 		})
 	}
 }
+
+// A forget removes the copy just after a fetch, and another process makes it anew: an empty one,
+// which does not say what the remote has.
+func TestCopyGoesDuringFetch(t *testing.T) {
+	_, env := wrapGit(t, `
+if [ "$verb" = fetch ] && [ -n "$BARE" ] && mkdir "$AT/gone" 2>/dev/null; then
+	"$GIT" "$@"
+	rm -rf "$BARE"/*
+	"$GIT" init -q --bare "$BARE"
+	exit
+fi
+exec "$GIT" "$@"
+`)
+	path, bare := repository(t), filepath.Join(t.TempDir(), "copy.git")
+	if err := open(t, path).Swap(t.Context(), "heads/a", nil, []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	env["BARE"] = bare
+	for name, value := range env {
+		t.Setenv(name, value)
+	}
+	r := openAt(t, path, bare)
+	if got, err := r.Get(t.Context(), "heads/a", 0, -1); err != nil || string(got) != "one" {
+		t.Errorf("got %q, error %v", got, err)
+	}
+}

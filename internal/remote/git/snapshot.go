@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -40,6 +42,10 @@ func (r *Remote) fetch(ctx context.Context) error {
 		return r.git(ctx, nil, "for-each-ref", "--format=%(objectname) %(refname)", refPrefix)
 	}
 	err := r.locked(ctx, func() (err error) {
+		same, err := r.still()
+		if err != nil {
+			return err
+		}
 		if before, err = list(); err != nil {
 			return err
 		}
@@ -54,6 +60,9 @@ func (r *Remote) fetch(ctx context.Context) error {
 		})
 		if err == nil {
 			out, err = list()
+		}
+		if err == nil && !same() {
+			err = errAnew
 		}
 		return err
 	})
@@ -77,6 +86,20 @@ func (r *Remote) fetch(ctx context.Context) error {
 		return nil // Close prunes, and removes the mark then
 	}
 	return unmark()
+}
+
+// errAnew says that the copy was removed while it was read, and perhaps made anew: an empty one
+// would say that the remote has nothing. A forget does not wait for the lock, which goes with it.
+var errAnew = errors.New("the copy of the remote was removed meanwhile")
+
+// still returns what reports whether the copy is the one that is there now.
+func (r *Remote) still() (same func() bool, err error) {
+	name := filepath.Join(r.c.Bare, "HEAD") // written when the copy is made, and never again
+	was, err := os.Stat(name)
+	return func() bool {
+		is, err := os.Stat(name)
+		return err == nil && os.SameFile(was, is) && is.ModTime().Equal(was.ModTime())
+	}, err
 }
 
 // leads reports whether a commit has another one in its history.
