@@ -53,6 +53,10 @@ var clientMarks = voice.Table{
 // Marks returns what the client writes into texts, for copies of its transcripts in another form.
 func Marks() *voice.Table { return &clientMarks }
 
+// Typed reports whether a text is what the client makes of a command that a person typed for the
+// model: it has the form of the client's marks, and is the person's.
+func Typed(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), promptMark) }
+
 // commandMark opens what the client makes of a command that a person typed. Where the element
 // stands first, the command is for the client alone (/clear, /model); where the model gets a prompt
 // for it, promptMark comes first, or the message says that the command is running.

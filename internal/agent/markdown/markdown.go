@@ -25,6 +25,9 @@ type form struct {
 	// is that of the turn, and no other one's.
 	parts func(name, text string) (parts, results []json.RawMessage)
 	marks *voice.Table
+	// typed reports whether a text in the user's name is the person's, whatever marks it has; nil for
+	// none.
+	typed func(text string) bool
 }
 
 // turn is what somebody said at once.
@@ -96,6 +99,9 @@ func (f *form) say(d *transcript.Flat, t *turn, said string) error {
 	case transcript.RoleModel:
 		parts, results = f.parts(name, said)
 	case transcript.RoleUser:
+		if f.typed != nil && f.typed(said) {
+			break
+		}
 		if parts, m.Note = transcript.Divide(f.agent, f.marks, parts); m.Note {
 			m.Role = transcript.RoleSystem
 		}
