@@ -166,7 +166,7 @@ var layers = map[string]string{
 	"internal/maintenance/gc": "format forest internal/durable lock objects refs " +
 		"internal/store internal/session internal/maintenance/graph internal/maintenance/replay " +
 		"internal/maintenance/storedir",
-	"internal/hooks": "format internal/terms forest/summarize internal/repo " +
+	"internal/hooks": "format internal/terms internal/outcome forest/summarize internal/repo " +
 		"internal/agent/transcript internal/agent/catalog internal/agent/antigravity " +
 		"internal/agent/claudecode internal/agent/codex internal/agent/copilot " +
 		"internal/agent/cursor internal/agent/droid internal/agent/geminicli " +

@@ -17,18 +17,19 @@ import (
 
 // The words that an acting server reads and says.
 const (
-	runTool  = "RUNTOOL"  // in a prompt: the model asks for one shell command first
-	runCheck = "RUNCHECK" // in a prompt with runTool: the command is checkCall
-	holdTurn = "HOLDTURN" // in a prompt: the last answer of the turn waits for release
-	fullTurn = "FULLTURN" // in a prompt: the model says that its window is full
-	askOther = "ASKOTHER" // in a prompt: the model has a subagent do its task first
-	ownTask  = "OWNTASK"  // in a prompt: it is the task of a subagent
-	looking  = "I will look at the file first."
-	noteFile = "note.txt"
-	noteText = "lighthouse-42" // only the file has it
-	toolCall = "cat " + noteFile
-	// checkCall is a command that a client of Anthropic's language runs.
-	checkCall = "./check.sh"
+	runTool   = "RUNTOOL"  // in a prompt: the model asks for one shell command first
+	runCheck  = "RUNCHECK" // in a prompt with runTool: the command is checkCall
+	runWrite  = "RUNWRITE" // with runTool: writeFile is written in the directory after it
+	holdTurn  = "HOLDTURN" // in a prompt: the last answer of the turn waits for release
+	fullTurn  = "FULLTURN" // in a prompt: the model says that its window is full
+	askOther  = "ASKOTHER" // in a prompt: the model has a subagent do its task first
+	ownTask   = "OWNTASK"  // in a prompt: it is the task of a subagent
+	looking   = "I will look at the file first."
+	noteFile  = "note.txt"
+	noteText  = "lighthouse-42" // only the file has it
+	toolCall  = "cat " + noteFile
+	checkCall = "./check.sh"  // which clients of Anthropic's and OpenAI's language run
+	writeFile = "/sluice.txt" // which a client of Anthropic's language writes
 	tricky    = "é ✓ <b>&amp;</b> \"x\" \\ `y` 'z' $HOME %d\n\n  indented\tby two"
 	saidTag   = "live-" // in a prompt: the server keeps its words
 	inShort   = "In short: the pump was looked for."
@@ -111,11 +112,12 @@ func (s *actingServer) lastWith(text string) string {
 type turn struct {
 	number int
 	call   bool
-	check  bool // the call is checkCall
-	task   bool // the call is one of a subagent
-	text   string
-	hold   bool
-	tokens int // that the conversation has
+	// command is what the call runs; with dir it writes writeFile of that directory instead.
+	command, dir string
+	task         bool // the call is one of a subagent
+	text         string
+	hold         bool
+	tokens       int // that the conversation has
 }
 
 // ServeHTTP implements http.Handler.
@@ -212,7 +214,13 @@ func (s *actingServer) next(body, list, result, tool string) turn {
 		return t
 	}
 	t.call = strings.Contains(prompt, runTool) && !strings.Contains(last, result) && offered
-	t.check = strings.Contains(prompt, runCheck)
+	t.command = toolCall
+	if strings.Contains(prompt, runCheck) {
+		t.command = checkCall
+	}
+	if _, rest, ok := strings.Cut(prompt, runWrite+" "); ok {
+		t.dir, _, _ = strings.Cut(rest, " ")
+	}
 	own := strings.Contains(prompt, ownTask)
 	t.task = offered && !own && strings.Contains(prompt, askOther) &&
 		!strings.Contains(last, result)
@@ -324,15 +332,16 @@ func blocks(raw json.RawMessage) (texts []string) {
 
 func (s *actingServer) anthropic(w http.ResponseWriter, t turn, body string) {
 	content := []any{map[string]any{"type": "text", "text": t.text}}
-	stop, command := "end_turn", toolCall
-	if t.check {
-		command = checkCall
-	}
+	stop := "end_turn"
 	if t.call {
 		stop = "tool_use"
+		name, args := "Bash", map[string]string{"command": t.command, "description": "Read the note"}
+		if t.dir != "" {
+			name = "Write"
+			args = map[string]string{"file_path": t.dir + writeFile, "content": "open"}
+		}
 		content = append(content, map[string]any{"type": "tool_use",
-			"id": fmt.Sprintf("toolu_%d", t.number), "name": "Bash",
-			"input": map[string]string{"command": command, "description": "Read the note"}})
+			"id": fmt.Sprintf("toolu_%d", t.number), "name": name, "input": args})
 	}
 	if t.task {
 		stop = "tool_use"
@@ -381,9 +390,9 @@ func (s *actingServer) responses(w http.ResponseWriter, t turn, body string) {
 		"content": []any{map[string]any{"type": "output_text", "text": t.text,
 			"annotations": []any{}}}}}
 	if t.call {
-		name, args := "shell", map[string]any{"command": []string{"cat", noteFile}}
-		for tool, form := range map[string]map[string]any{"exec_command": {"cmd": toolCall},
-			"shell_command": {"command": toolCall}} {
+		name, args := "shell", map[string]any{"command": strings.Fields(t.command)}
+		for tool, form := range map[string]map[string]any{"exec_command": {"cmd": t.command},
+			"shell_command": {"command": t.command}} {
 			if strings.Contains(body, `"name":"`+tool+`"`) {
 				name, args = tool, form
 			}

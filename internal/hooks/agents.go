@@ -102,13 +102,19 @@ const (
 	doMend    // the model is told what ended the failure of a command before
 )
 
-// editTools are the tools that change files, as a regular expression.
-const editTools = "Edit|MultiEdit|NotebookEdit|Write"
+// The tools that change files, and that run commands, as agents match them.
+const (
+	editTools  = "Edit|MultiEdit|NotebookEdit|Write"
+	shellTools = "Bash"
+)
 
 // only returns the tools that an event is for, as a regular expression; "" for all.
-func (w work) only() string {
-	if w == doHeed {
+func (e *Event) only() string {
+	switch {
+	case e.does == doHeed:
 		return editTools
+	case e.Name == "PostToolUse": // after every call, whether it failed or not
+		return shellTools
 	}
 	return ""
 }
@@ -146,7 +152,8 @@ var agents = [...]Agent{
 	{
 		Name: codex.Agent, Title: "Codex CLI", Turn: "Stop",
 		Events: []Event{{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord},
-			{"SubagentStop", doRecord}, {"SessionEnd", doEnd}},
+			{"SubagentStop", doRecord}, {"SessionEnd", doEnd}, {"UserPromptSubmit", doAnswer},
+			{"PostToolUse", doMend}},
 		Project: ".codex/hooks.json", User: "hooks.json", Home: "CODEX_HOME", Standard: ".codex",
 		Timeout: 30, Sh: "$SHELL", Shows: true,
 		Trust: "Codex runs new hooks only after you have reviewed them: type /hooks in Codex " +

@@ -29,6 +29,7 @@ type call struct {
 	Command    string          // that a tool was to run
 	File       string          // that a tool was to change
 	Failure    string          // of the tool
+	Output     string          // of the tool, of which the agent does not say whether it failed
 	Document   json.RawMessage // the session, where a plugin sends it
 	After      string          // the message that Document begins after; "" for none
 }
@@ -107,6 +108,8 @@ func (e *call) value(dec *json.Decoder, key json.Token) error {
 		to = &e.Answer
 	case "error":
 		to = &e.Failure
+	case "tool_response":
+		to = &e.Output
 	}
 	var raw json.RawMessage
 	if err := dec.Decode(&raw); err != nil {

@@ -238,7 +238,7 @@ func (t *contextWriter) overview() error {
 	for _, it := range t.items {
 		how.Printed[it.id] = true
 	}
-	lines, err := othersLines(t.s, t.view, t.own, how)
+	lines, err := t.injected.othersLines(t.s, t.view, t.own, how)
 	if err != nil {
 		return err
 	}

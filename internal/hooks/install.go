@@ -80,7 +80,7 @@ func (a *Agent) hooks(command, shell func(event string) string) []settings.Hook 
 			members = append(members, settings.Member{Name: "async", Value: true})
 		}
 		list = append(list,
-			settings.Hook{Event: event.Name, Matcher: event.does.only(), Members: members})
+			settings.Hook{Event: event.Name, Matcher: event.only(), Members: members})
 	}
 	return list
 }

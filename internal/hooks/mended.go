@@ -5,6 +5,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/outcome"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 )
@@ -22,6 +23,9 @@ const (
 // mended returns what ended the failure of a command when it failed so before, in another session:
 // this one has its own words. It tells no words of tools, and each answer once.
 func (h *hook) mended(e call) ([]byte, error) {
+	if e.Failure == "" && outcome.Failed(e.Command, e.Output) {
+		e.Failure = e.Output
+	}
 	if !h.s.Config.Recalls(repo.RecallFailure) || e.Session == "" || e.Command == "" ||
 		e.Failure == "" {
 		return nil, nil

@@ -49,6 +49,7 @@ func (h *hook) brief(e call) ([]byte, error) {
 		goesOn = newest.Entry.Seq > 1
 	}
 	var lines []string
+	given, fresh := loadInjected(h.s, e.Session)
 	switch {
 	case e.Source == "compact" && exists:
 		b, err := h.s.Recall.WorkBrief(v,
@@ -57,23 +58,23 @@ func (h *hook) brief(e call) ([]byte, error) {
 			return nil, err
 		}
 		lines = append([]string{ownIntro}, view.BriefLines(b.Lines)...)
+		given.heed(b.Lines)
 	case goesOn && !h.agent.Forgets, e.Source == "compact", e.Source == "resume",
 		e.Source == "fork":
 		return nil, nil
 	default:
-		given, fresh := loadInjected(h.s, e.Session)
 		if !fresh && given.Overview && !h.agent.Forgets {
 			return nil, nil
 		}
-		others, err := othersLines(h.s, v, h.session, how)
+		others, err := given.othersLines(h.s, v, h.session, how)
 		if err != nil {
 			return nil, err
 		}
 		lines = append([]string{othersIntro}, others...)
 		given.Overview = true
-		if err := given.save(h.s, e.Session); err != nil {
-			return nil, err
-		}
+	}
+	if err := given.save(h.s, e.Session); err != nil {
+		return nil, err
 	}
 	if len(lines) < 2 {
 		return nil, nil
@@ -89,8 +90,18 @@ func briefOptions(s *session.Store, tokens int) brief.Options {
 		Short: brief.IsShort(tokens), NoTools: !s.Config.QuotesOutputs()}
 }
 
-// othersLines returns the briefs of the newest other sessions for a session, each below a heading.
-func othersLines(
+// heed notes that a model is told what to heed in the lines of a brief, word for word.
+func (g *injected) heed(lines []brief.Line) {
+	for _, l := range lines {
+		if l.Section == brief.Heed || l.Section == brief.Decided {
+			g.IDs = append(g.IDs, l.Entry.String())
+		}
+	}
+}
+
+// othersLines returns the briefs of the newest other sessions for a session, each below a heading,
+// which the model is then told.
+func (g *injected) othersLines(
 	s *session.Store, v *refs.View, own string, how brief.Options,
 ) (lines []string, err error) {
 	list, err := s.Recall.ProjectBrief(v, own, how)
@@ -103,6 +114,7 @@ func othersLines(
 		}
 		lines = append(lines, view.Escape(view.SessionHeading(list[i])))
 		lines = append(lines, view.BriefLines(list[i].Lines)...)
+		g.heed(list[i].Lines)
 	}
 	return lines, nil
 }

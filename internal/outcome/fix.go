@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"unicode"
@@ -329,4 +330,18 @@ func (s *Session) said(from, to int) (best *digest.Fact) {
 		}
 	}
 	return best
+}
+
+// Failed reports whether a command failed, by what it printed alone: an agent may not say how it
+// ended.
+func Failed(command, output string) bool {
+	args, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		return false
+	}
+	facts := digest.Of([]digest.Message{
+		{Role: "model", Calls: []digest.Call{{ID: "c", Name: "Bash", Args: args}}},
+		{Role: "tool", Results: []digest.Result{{ID: "c", Output: output}}},
+	})
+	return slices.ContainsFunc(facts, func(f digest.Fact) bool { return f.State == digest.Failed })
 }

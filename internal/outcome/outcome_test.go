@@ -118,3 +118,22 @@ func TestEnded(t *testing.T) {
 		}
 	}
 }
+
+func TestFailed(t *testing.T) {
+	for _, c := range []struct {
+		command, output string
+		want            bool
+	}{
+		{"go test ./lamp", "--- FAIL: TestLamp (0.01s)\nFAIL\texample.com/lamp\t0.1s\nFAIL", true},
+		{"go test ./lamp | tail -3", "--- FAIL: TestLamp (0.01s)\nFAIL", true},
+		{"go run .", "panic: no oil\nexit status 2", true},
+		{"go test ./lamp", "ok  \texample.com/lamp\t0.1s", false},
+		{"cat log", "--- FAIL: TestLamp (0.01s)\nFAIL", false},
+		{"make", "undefined: lantern", false},
+		{"", "", false},
+	} {
+		if got := outcome.Failed(c.command, c.output); got != c.want {
+			t.Errorf("%q: %q: %t", c.command, c.output, got)
+		}
+	}
+}
