@@ -68,9 +68,9 @@ sentences that share most words with TEXT come first, in up to a third of the ro
 summaries without a model that the session has already, of tombstones too; the command prints how
 many there are. A
 summary by a model stays as it is: --redo ID --focus TEXT makes it again. The focus holds for the
-summaries that the command writes, and nothing remembers it. What a rendering says of the work of an
-agent is chosen anew each time: `+"`ctx render --query TEXT`"+` adds what is about TEXT, and
-changes nothing.
+summaries that the command writes, and nothing remembers it. A rendering of the work of an agent,
+which has no other sentences of extracts, has those about TEXT below the heading of their cluster.
+`+"`ctx render --query TEXT`"+` answers from all messages, and changes nothing.
 
 With --begin the command changes nothing. It prints a claim for each summary that is needed.
 With --json each claim is a line for a worker outside of ctx:

@@ -98,7 +98,8 @@ func (r *clusterReader) addLabels(
 	return nil
 }
 
-// workCluster reads a cluster, live or evicted, without ranked extracts.
+// workCluster reads a cluster, live or evicted, without ranked extracts, but for what they have on
+// a focus.
 func (r *clusterReader) workCluster(st *forest.State, number uint64) (view.Cluster, error) {
 	var c view.Cluster
 	if live := st.Cluster(number); live != nil {
@@ -124,6 +125,9 @@ func (r *clusterReader) workCluster(st *forest.State, number uint64) (view.Clust
 			[]format.Cover{{Summary: stone.Summary, Count: stone.Count}}, true); err != nil {
 			return c, err
 		}
+	}
+	if err := r.lists.TakeFocus(); err != nil {
+		return c, err
 	}
 	c.Parts = slices.DeleteFunc(c.Parts, func(p view.Part) bool { return p.Text == "" })
 	return c, nil

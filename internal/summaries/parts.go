@@ -3,6 +3,7 @@ package summaries
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
@@ -83,6 +84,30 @@ func (r *ListReader) Read(most int) error {
 		l.Part.Sentences = slices.DeleteFunc(l.Part.Sentences,
 			func(s summarize.Sentence) bool { return l.Without[s.Entry] || r.Hidden[s.Entry] })
 	}
+	return nil
+}
+
+// mostFocus is how many bytes of sentences on a focus a text has.
+const mostFocus = 2048
+
+// TakeFocus makes texts of the sentences of the lists that come first for a focus, in the order in
+// which they were said, and takes the lists away. A list without such sentences has no text.
+func (r *ListReader) TakeFocus() error {
+	for _, l := range r.Lists {
+		list, _, err := summarize.DecodeSome(l.Body, mostFocus)
+		if err != nil {
+			return fmt.Errorf("summary %v: %w", l.Part.Summary, err)
+		}
+		list = slices.DeleteFunc(list, func(s summarize.Sentence) bool {
+			return !s.IsOnFocus() || l.Without[s.Entry] || r.Hidden[s.Entry]
+		})
+		var lines []string
+		for _, s := range summarize.Order(list) {
+			lines = append(lines, s.Text)
+		}
+		l.Part.Text = strings.Join(lines, "\n")
+	}
+	r.Lists = nil
 	return nil
 }
 

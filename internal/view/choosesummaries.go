@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -87,19 +88,27 @@ func sentenceLine(list []summarize.Sentence, j, k int) line {
 		order: lineOrder{j, s.Seq, s.Entry, s.Pos, k}}
 }
 
-// takeTexts takes plain texts. If everything that is offered, which costs total, does not fit, each
-// text is cut in proportion.
+// takeTexts takes plain texts. If everything that is offered, which costs total, does not fit, they
+// get their share of the room, and the longest are cut to one length: short ones stay whole.
 func (c *chooser) takeTexts(texts []offer, total int) {
 	for _, o := range texts {
 		c.payIn(o.section, 0)
 	}
 	whole := c.left
+	most := 0
+	if cut := whole != endless && !whole.holds(total); cut {
+		sum := 0
+		for _, o := range texts {
+			sum += o.cost
+		}
+		hi, lo := bits.Mul64(uint64(whole), uint64(sum))
+		share, _ := bits.Div64(hi, lo, uint64(total))
+		most = fairShare(texts, int(share))
+	}
 	for _, o := range texts {
 		full := o.line.text
-		if whole != endless && !whole.holds(total) {
-			hi, lo := bits.Mul64(uint64(whole), uint64(o.cost))
-			share, _ := bits.Div64(hi, lo, uint64(total))
-			o.line.text = c.cutTo(o, int(share))
+		if most > 0 && o.cost > most {
+			o.line.text = c.cutTo(o, most)
 		}
 		taken := o.line.text != "" && c.payIn(o.section, c.p.lineCost(o.line))
 		if taken {
@@ -109,6 +118,22 @@ func (c *chooser) takeTexts(texts []offer, total int) {
 			c.drops.add(DropShortened, 1, c.block.sections[o.section].ID)
 		}
 	}
+}
+
+// fairShare returns the cost to which texts are cut so that all of them fit into room.
+func fairShare(texts []offer, room int) int {
+	costs := make([]int, len(texts))
+	for i, o := range texts {
+		costs[i] = o.cost
+	}
+	slices.Sort(costs)
+	for i, c := range costs {
+		if share := room / (len(costs) - i); c > share {
+			return max(share, 1)
+		}
+		room -= c
+	}
+	return math.MaxInt
 }
 
 // cutTo returns as much of the text of o as costs at most most.
