@@ -10,7 +10,9 @@ import (
 const (
 	maxCommand = 200
 	maxTitle   = 240
-	maxPattern = 80
+	// An unanswered question is told word for word, as far as a form could hold it
+	maxQuestion = 1000
+	maxPattern  = 80
 )
 
 // call adds the facts of a call and keeps them open until its result comes.
@@ -83,7 +85,7 @@ func (d *Digester) deed(kind deed, c *Call, a args) {
 		for _, q := range append(a.list("questions"), a) {
 			d.add(
 				Fact{Kind: Question,
-					Text: cut(squeeze(q.text([]string{"question", "header"})), maxTitle)})
+					Text: cut(squeeze(q.text([]string{"question", "header"})), maxQuestion)})
 		}
 	case showPlan:
 		d.sentences(Report, a.text([]string{"plan"}))

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"math"
 	"math/rand"
 	"strings"
 	"testing"
@@ -279,6 +280,29 @@ func TestNeverOverBudgetWithAnswers(t *testing.T) {
 			if again := render(t, in, o); string(again.Bytes) != string(out.Bytes) {
 				t.Fatalf("seed %d: two runs differ", seed)
 			}
+		}
+	}
+}
+
+// Of texts that do not fit, the longest are cut to one length.
+func TestFairShare(t *testing.T) {
+	for _, c := range []struct {
+		costs      []int
+		room, want int
+	}{
+		{nil, 10, math.MaxInt},
+		{[]int{3, 4}, 7, math.MaxInt},
+		{[]int{10, 10}, 10, 5},
+		{[]int{2, 100, 50}, 42, 20},
+		{[]int{100, 2, 20, 100}, 122, 50},
+		{[]int{5, 5}, 0, 1},
+	} {
+		var texts []offer
+		for _, n := range c.costs {
+			texts = append(texts, offer{cost: n})
+		}
+		if got := fairShare(texts, c.room); got != c.want {
+			t.Errorf("%v in %d: %d, not %d", c.costs, c.room, got, c.want)
 		}
 	}
 }
