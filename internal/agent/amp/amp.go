@@ -3,6 +3,7 @@
 package amp
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"strconv"
@@ -25,7 +26,8 @@ func Read(
 	return f.Read(name, r, emit)
 }
 
-// unfold makes a record of each message. A message is named by its place: it grows.
+// unfold makes a record of each message. A message that has no name is named by its place: it
+// grows.
 func unfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 	messages, ok := doc.Array("messages")
 	if !ok || !doc.Has("created") {
@@ -35,15 +37,17 @@ func unfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 		stats.Session = id
 	}
 	head := jsonvalue.Object{}
-	for _, member := range []string{"created", "title", "v"} {
+	for _, member := range []string{"created", "title"} {
 		if doc.Has(member) {
 			head[member] = doc[member]
 		}
 	}
 	list := []jsonvalue.Object{head}
+	last := doc["created"]
 	for i, raw := range messages {
-		o := jsonvalue.AsObject(raw).Without("messageId")
-		o.Set("id", "message-"+strconv.Itoa(i))
+		o := jsonvalue.AsObject(raw)
+		o.Set("id", cmp.Or(o.Text("protocolMessageID"), "message-"+strconv.Itoa(i)))
+		o = o.Without("messageId", "protocolMessageID")
 		blocks, _ := o.Array("content")
 		for j, raw := range blocks {
 			blocks[j] = block(raw)
@@ -55,12 +59,12 @@ func unfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 		if model := usage.Text("model"); model != "" {
 			o.Set("model", model)
 		}
-		for _, at := range []json.RawMessage{doc["created"], o.Object("meta")["sentAt"],
-			usage["timestamp"]} {
+		for _, at := range []json.RawMessage{o.Object("meta")["sentAt"], usage["timestamp"]} {
 			if when, _ := transcript.TimeOf(at); !when.IsZero() {
-				o["ts"] = at
+				last = at
 			}
 		}
+		o["ts"] = last // results have no time: that of their calls
 		list = append(list, o)
 	}
 	return list
@@ -69,6 +73,11 @@ func unfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 // block returns a block of content as Anthropic's API has it. A call that runs has no result yet.
 func block(raw json.RawMessage) json.RawMessage {
 	b := jsonvalue.AsObject(raw)
+	if sealed := b.Object("openAIReasoning"); b.Has("signature") &&
+		jsonvalue.Same(sealed["encryptedContent"], b["signature"]) {
+		b.Set("openAIReasoning", sealed.Without("encryptedContent"))
+		return jsonvalue.Encode(b)
+	}
 	run := b.Object("run")
 	status := run.Text("status")
 	if b.Text("type") != "tool_result" || b.Text("toolUseID") == "" || status == "in-progress" ||
@@ -77,7 +86,16 @@ func block(raw json.RawMessage) json.RawMessage {
 	}
 	rest := b.Without("toolUseID", "run")
 	rest["tool_use_id"] = b["toolUseID"]
-	rest.Set("content", output(run["result"]))
+	result := run.Object("result")
+	if _, ok := result.Array("content"); ok {
+		rest["content"] = result["content"]
+	} else {
+		rest.Set("content", output(run["result"]))
+	}
+	if exit := string(result["exitCode"]); exit != "" && exit != "0" && exit != "null" {
+		rest["exitCode"] = result["exitCode"]
+		rest.Set("is_error", true)
+	}
 	if status != "done" {
 		rest.Set("status", status)
 		rest.Set("is_error", true)
@@ -88,30 +106,40 @@ func block(raw json.RawMessage) json.RawMessage {
 	return jsonvalue.Encode(rest)
 }
 
-// output returns what a tool has returned as a text: the member that has it, or the value as it is.
+// output returns what a tool has returned as a text: the member that has it, the texts or the
+// differences of files in a list, or the value as it is.
 func output(result json.RawMessage) string {
 	if text, ok := jsonvalue.Text(result); ok {
 		return text
 	}
 	o := jsonvalue.AsObject(result)
 	for _, member := range []string{"output", "content", "diff"} {
-		if text := o.Text(member); text != "" {
+		if text, ok := jsonvalue.Text(o[member]); ok {
 			return text
 		}
 	}
-	var lines []string
 	list, err := jsonvalue.Elements(result)
+	if err != nil {
+		list, _ = o.Array("files")
+	}
+	if err != nil && len(list) == 0 {
+		return string(jsonvalue.Compact(result))
+	}
+	var lines []string
+	if summary := o.Text("summary"); summary != "" {
+		lines = append(lines, summary)
+	}
 	for _, raw := range list {
 		line, ok := jsonvalue.Text(raw)
 		if !ok {
-			return string(result)
+			line = jsonvalue.AsObject(raw).Text("diff")
+		}
+		if !ok && line == "" {
+			return string(jsonvalue.Compact(result))
 		}
 		lines = append(lines, line)
 	}
-	if err == nil {
-		return strings.Join(lines, "\n")
-	}
-	return string(result)
+	return strings.Join(lines, "\n")
 }
 
 // Spent reads what a call of the model took, from what is kept of its message. Models of OpenAI

@@ -392,7 +392,7 @@ var agents = [...]Agent{
 		Traits:   Traits{Keeps: true, ByWords: true},
 		Read:     goose.Read,
 		Program:  "goose",
-		Root:     func(e Env) string { return e.under("XDG_DATA_HOME", ".local/share", "goose") },
+		Root:     rootOfGoose,
 		Sessions: sessionsOfGoose,
 		Began:    begunInGoose,
 	},

@@ -1,16 +1,32 @@
 package catalog
 
 import (
+	"path/filepath"
+
 	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
+func rootOfGoose(e Env) string {
+	if root := e.Get("GOOSE_PATH_ROOT"); root != "" {
+		return filepath.Join(root, "data")
+	}
+	return e.under("XDG_DATA_HOME", ".local/share", "goose")
+}
+
+// begunInGoose reads the first line, or an export whole.
 func begunInGoose(file string) identity.Session {
+	if filepath.Ext(Plain(file)) == ".json" {
+		return identity.Session{Dir: document(file).Text("working_dir")}
+	}
 	return begunIn(file, `"working_dir"`, func(o jsonvalue.Object) identity.Session {
 		return identity.Session{Dir: o.Text("working_dir")}
 	})
 }
 
+// sessionsOfGoose lists those of older versions, and exports: hooks of Entire lay them beside the
+// database.
 func sessionsOfGoose(root string, only func(file string) bool) []Begun {
-	return begunEach(transcripts(root, "sessions/*.jsonl"), only, begunInGoose)
+	files := append(transcripts(root, "sessions/*.jsonl"), transcripts(root, "sessions/*.json")...)
+	return begunEach(files, only, begunInGoose)
 }

@@ -102,7 +102,8 @@ func in(o jsonvalue.Object, name string) bool {
 }
 
 // mostLooked is how many bytes of a file are looked at, and whoseRecords how many of its records:
-// the first may be about anything.
+// the first may be about anything. Where they say nothing, as much is looked at as the largest
+// record may have: a transcript that is one record tells whose it is at its end.
 const (
 	mostLooked   = 4 << 20
 	whoseRecords = 32
@@ -118,6 +119,15 @@ var beginnings = [...]struct{ agent, begin string }{
 // known.
 func Whose(r io.Reader) string {
 	head, _ := io.ReadAll(io.LimitReader(r, mostLooked))
+	agent := whoseIs(head)
+	if agent == "" && len(head) == mostLooked {
+		rest, _ := io.ReadAll(io.LimitReader(r, maxHead-mostLooked))
+		agent = whoseIs(append(head, rest...))
+	}
+	return agent
+}
+
+func whoseIs(head []byte) string {
 	first, agent := len(head), "" // a transcript may quote another one
 	for _, b := range beginnings {
 		at := bytes.Index(head, []byte(b.begin))

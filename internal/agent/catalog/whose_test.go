@@ -56,6 +56,15 @@ func TestWhose(t *testing.T) {
 			t.Errorf("%q is of %q", in, got)
 		}
 	}
+	long := strings.Repeat("x", mostLooked)
+	for _, in := range []string{
+		`{"requests":[{"message":{"text":"` + long + `"},"response":[]}],"sessionId":"s"}`,
+		`{"kind":0,"v":{"requests":[{"message":{"text":"` + long + `"},"response":[]}]}}` + "\n",
+	} {
+		if got := Whose(strings.NewReader(in)); got != "vscode" {
+			t.Errorf("a long record of VS Code is of %q", got)
+		}
+	}
 	if got := Whose(strings.NewReader(`{"role":"user","content":"hi"}`)); got != "jsonl" {
 		t.Errorf("JSON lines are of %q", got)
 	}

@@ -31,7 +31,7 @@ func Read(
 	}
 	f := &shape.Form{Agent: Agent, Head: "working_dir", Time: "created", Adapt: adapt,
 		Starts: []string{`{"id":"`, `{"role":"`, `{"working_dir":"`},
-		Hidden: hidden, Marks: marks}
+		Hidden: hidden, Marks: marks, Recast: recast}
 	if bytes.Contains(head, []byte(`"conversation"`)) {
 		f.Unfold = unfold
 	}
@@ -52,6 +52,16 @@ func unfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 		list = append(list, jsonvalue.AsObject(raw))
 	}
 	return list
+}
+
+// recast leaves out of the record of the session what changes with each message.
+func recast(o jsonvalue.Object) jsonvalue.Object {
+	if o.Has("role") {
+		return o
+	}
+	return o.Without("updated_at", "message_count", "total_tokens", "input_tokens",
+		"output_tokens", "accumulated_total_tokens", "accumulated_input_tokens",
+		"accumulated_output_tokens", "accumulated_cost")
 }
 
 // marks are what the client writes in the name of the user.

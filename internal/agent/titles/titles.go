@@ -5,6 +5,7 @@ package titles
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -55,7 +56,7 @@ func finderOf(agent string) (f finder, ok bool) {
 	case "continue", "kiro", "vscode", "amp", "zed":
 		return finder{[]string{`"title"`}, "", ofDocument}, true
 	case "goose":
-		return finder{[]string{`"description"`}, "", goose}, true
+		return finder{[]string{`"working_dir"`}, "", goose}, true
 	case "pi", "openclaw":
 		return finder{[]string{`"session_info"`}, "", pi}, true
 	}
@@ -139,11 +140,16 @@ func ofDocument(kept jsonvalue.Object, _ []string) (s Said) {
 	return s
 }
 
-// goose reads the record of a session.
+// goose reads the record of a session. Newer ones have a name, which the agent finds unless the
+// person has set it.
 func goose(kept jsonvalue.Object, _ []string) (s Said) {
 	before(kept, func(o jsonvalue.Object) {
 		if o.Has("working_dir") {
-			s.Older(Said{Title: o.Text("description")})
+			name := Said{Title: cmp.Or(o.Text("name"), o.Text("description"))}
+			if o.True("user_set_name") {
+				name.Name = o.Text("name")
+			}
+			s.Older(name)
 		}
 	})
 	return s

@@ -1,0 +1,38 @@
+package catalog
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Exports of Goose are found beside the sessions of older versions.
+func TestGooseSessions(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, "data", "sessions")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"20260203_1.jsonl": `{"working_dir":"/src/quay","description":""}` + "\n",
+		"20260203_2.json":  "{\n \"working_dir\": \"/src/quay\",\n \"conversation\": []\n}",
+		"sessions.db":      "SQLite format 3\x00",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	goose, _ := Named("goose")
+	root := goose.Root(Env{Home: "/nowhere", Get: func(name string) string {
+		return map[string]string{"GOOSE_PATH_ROOT": home}[name]
+	}})
+	list := goose.Sessions(root, nil)
+	if len(list) != 2 {
+		t.Errorf("found %+v", list)
+	}
+	for _, b := range list {
+		if b.Dir != "/src/quay" {
+			t.Errorf("%s began in %q", b.File, b.Dir)
+		}
+	}
+}
