@@ -133,9 +133,9 @@ func (s *Reader) tellers(
 		if err := clues.Weigh(sources); err != nil || !enough(clues.Known()) {
 			return err
 		}
-		parsed, err := search.Parse(clues.Query())
+		query, err := clues.Query()
 		if err == nil {
-			hits, err = search.Rank(sources, parsed, search.Options{Limit: maxTold})
+			hits, err = search.Rank(sources, query, search.Options{Limit: maxTold})
 		}
 		return err
 	})

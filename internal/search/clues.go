@@ -120,22 +120,20 @@ func (c *Clues) In(text string) (s Sight) {
 	return s
 }
 
-// Query returns the words of a query for the clues that an index has: for the names if it has any,
-// else for all.
-func (c *Clues) Query() string {
-	var names, all []string
+// Query returns a query for the clues that an index has: for the names if it has any, else for all.
+// It returns ErrNoTerms if it has none.
+func (c *Clues) Query() (*Query, error) {
+	named := slices.ContainsFunc(c.list, func(o clue) bool { return o.name && o.weight > 0 })
+	q := &Query{}
 	for _, one := range c.list {
-		if one.weight > 0 {
-			all = append(all, one.text)
-			if one.name {
-				names = append(names, one.text)
-			}
+		if one.weight > 0 && (one.name || !named) {
+			q.add(queryTerm{term: one.term, weight: 1, word: strings.ToLower(one.text)})
 		}
 	}
-	if len(names) > 0 {
-		all = names
+	if len(q.terms) == 0 {
+		return nil, ErrNoTerms
 	}
-	return strings.Join(all, " ")
+	return q, nil
 }
 
 func (c *Clues) at(term uint64) int {
@@ -160,7 +158,7 @@ func (c *Clues) each(text string, yield func(clue)) {
 				end = t.End
 				yield(clue{term: t.Term, text: written, name: true})
 			}
-		case t.Kind == terms.Name && isTelling(written):
+		case t.Kind == terms.Name && isTelling(written), t.Kind == terms.Word && isNamed(written):
 			end = t.End
 			yield(clue{term: t.Term, text: written, name: true})
 		case t.Kind == terms.Word && t.Start >= end && len(word) >= leastWord && !isCommon(word) &&
@@ -183,7 +181,7 @@ const (
 )
 
 // isTelling reports whether a name is one that people and agents gave to something: it has an
-// underscore, a dot, a hump, or a digit after a hyphen.
+// underscore, a dot, a hump, or a digit after a hyphen, or is named.
 func isTelling(name string) bool {
 	if len(name) < leastName || slices.Contains(usual[:], strings.ToLower(name)) {
 		return false
@@ -193,12 +191,25 @@ func isTelling(name string) bool {
 		switch {
 		case b == '_' || b == '.' && lower(c) && alnum(a):
 			return true
-		case lower(a) && upper(b), b == '-' && digit(c):
+		case upper(b) && (lower(a) || digit(a) && lower(c)),
+			b == '-' && (digit(c) || isNamed(name)):
 			return true
 		}
 	}
 	return false
 }
+
+// isNamed reports whether a word with hyphens is a name, such as that of a branch or a skill: it
+// has two or more, and none of the small words of which common ones are made.
+func isNamed(name string) bool {
+	parts := strings.Split(strings.ToLower(name), "-")
+	return len(parts) > 2 && !slices.ContainsFunc(parts, func(p string) bool {
+		return len(p) < 2 || slices.Contains(small[:], p)
+	})
+}
+
+// small are words inside of others: up-to-date, state-of-the-art, out-of-the-box.
+var small = [...]string{"to", "of", "in", "by", "on", "or", "and", "the", "for", "at", "up", "as"}
 
 func lower(c byte) bool { return 'a' <= c && c <= 'z' }
 func upper(c byte) bool { return 'A' <= c && c <= 'Z' }
