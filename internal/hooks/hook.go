@@ -143,6 +143,7 @@ func (h *hook) run(ctx context.Context, in *Heard) (out []byte) {
 	saveLast(h.s, h.agent.Name, event, recorded)
 	if does == doEnd {
 		h.summarize(ctx)
+		h.index(ctx)
 		h.tidy(ctx)
 	}
 	return out
@@ -297,6 +298,16 @@ func (h *hook) summarize(ctx context.Context) {
 		return // the store has nothing of the session
 	}
 	h.failed(ctx, "summaries have to wait", err)
+}
+
+// index brings the search index up to date, for hooks that a model waits for.
+func (h *hook) index(ctx context.Context) {
+	h.begin("indexing: a search does that without a deadline")
+	v, err := h.s.Refs.Read()
+	if err == nil {
+		err = h.s.Recall.CatchUpAll(v, func() bool { return ctx.Err() != nil })
+	}
+	h.failed(ctx, "the search index has to wait", err)
 }
 
 // tidy packs loose objects if there are many and there is time.

@@ -129,7 +129,7 @@ func (s *Reader) tellers(
 	view *refs.View, clues *search.Clues, session string, enough func(known search.Sight) bool,
 ) (seqs map[string][]uint64, tellers []string, err error) {
 	var hits []search.Hit
-	err = s.withIndex(view, SearchQuery{}, func(sources []search.Source) error {
+	err = s.withNearIndex(view, func(sources []search.Source) error {
 		if err := clues.Weigh(sources); err != nil || !enough(clues.Known()) {
 			return err
 		}

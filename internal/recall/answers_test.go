@@ -75,3 +75,37 @@ func TestAnswersAreOfTheBranch(t *testing.T) {
 		}
 	}
 }
+
+// An index that is not there comes in steps while models wait, and as a whole with CatchUpAll.
+func TestAnswersWithoutAnIndex(t *testing.T) {
+	env := storetest.Env(storetest.TempDir(t), nil)
+	s := storetest.Init(t, env)
+	for i := range 3 {
+		storetest.Talk(t, s, fmt.Sprintf("talk-%d", i), 600, uint64(i))
+	}
+	storetest.Say(t, s, "talk-2", "user", "Why does trimWick drop a lamp?")
+	storetest.Say(t, s, "talk-2", "model", "It counts from one.")
+	query := recall.AnswerQuery{Text: "trimWick drops it again", Session: "now"}
+	var got []string
+	n := 0
+	for ; n < 4 && len(got) == 0; n++ {
+		got = asked(t, s, query)
+	}
+	if n != 3 || len(got) != 1 {
+		t.Errorf("after %d: %q", n, got)
+	}
+	storetest.Talk(t, s, "talk-3", 1100, 3)
+	storetest.Say(t, s, "talk-3", "user", "Who knows douseWick?")
+	storetest.Say(t, s, "talk-3", "model", "Nobody does.")
+	query.Text = "douseWick fails"
+	if got := asked(t, s, query); got != nil {
+		t.Errorf("more than it may read: %q", got)
+	}
+	view := storetest.Must[*refs.View](t)(s.Refs.Read())
+	if err := s.Recall.CatchUpAll(view, func() bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	if got := asked(t, s, query); len(got) != 1 {
+		t.Errorf("after the whole: %q", got)
+	}
+}

@@ -27,7 +27,7 @@ func SetManyClusters(n int) (was int) {
 func (s *Reader) RebuildSearch(view *refs.View) error {
 	s.searching.Lock()
 	defer s.searching.Unlock()
-	_, err := s.searchSources(view, true)
+	_, err := s.searchSources(view, true, math.MaxUint64)
 	return err
 }
 
@@ -41,7 +41,7 @@ func (s *Reader) DropSearch() { s.dropSearch() }
 func (s *Reader) Documents(view *refs.View, fresh bool) ([]search.Document, error) {
 	s.searching.Lock()
 	defer s.searching.Unlock()
-	sources, err := s.searchSources(view, fresh)
+	sources, err := s.searchSources(view, fresh, math.MaxUint64)
 	if err != nil {
 		return nil, err
 	}

@@ -108,9 +108,9 @@ func (s *Reader) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
 	return hits, err
 }
 
-// searchWords is Search for words, without the gain of messages that have them in a row, and
-// without passages: it reads nothing but the messages that it returns, of a query that one of this
-// package has checked.
+// searchWords is Search for words while a model waits, without the gain of messages that have them
+// in a row, and without passages: it reads nothing but the messages that it returns, of a query
+// that one of this package has checked.
 func (s *Reader) searchWords(view *refs.View, q SearchQuery) (hits []Hit, err error) {
 	parsed, err := q.parse()
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Reader) searchWords(view *refs.View, q SearchQuery) (hits []Hit, err er
 	o := q.options()
 	o.Whole = 0
 	var ranked []search.Hit
-	err = s.withIndex(view, q, func(sources []search.Source) (err error) {
+	err = s.withNearIndex(view, func(sources []search.Source) (err error) {
 		ranked, err = search.Rank(sources, parsed, o)
 		return err
 	})

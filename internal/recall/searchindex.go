@@ -3,9 +3,11 @@ package recall
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"math"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/search"
@@ -45,10 +47,47 @@ func (s *Reader) dropSearch() {
 // withIndex calls ask with the sources that q may search. If the index turns out to be damaged,
 // withIndex makes it anew and calls ask again.
 func (s *Reader) withIndex(view *refs.View, q SearchQuery, ask func([]search.Source) error) error {
+	return s.withIndexAt(view, q, math.MaxUint64, ask)
+}
+
+// maxBehind is about how many messages that the index lacks are read while a model waits.
+const maxBehind = 1024
+
+// withNearIndex is withIndex while a model waits: with an index that is far behind, it asks of
+// what that has, and of some more. The next call finds this there.
+func (s *Reader) withNearIndex(view *refs.View, ask func([]search.Source) error) error {
+	return s.withIndexAt(view, SearchQuery{}, maxBehind, ask)
+}
+
+// CatchUpAll brings the index up to date, in steps that are kept, until that is done or stop says
+// so.
+func (s *Reader) CatchUpAll(view *refs.View, stop func() bool) error {
+	for most := uint64(maxBehind); !stop(); most *= 2 {
+		err := s.withIndexAt(view, SearchQuery{}, most, func([]search.Source) error { return nil })
+		if err != nil || s.isUpToDate(view) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Reader) isUpToDate(view *refs.View) bool {
+	s.searching.Lock()
+	defer s.searching.Unlock()
+	now := branchTipsIn(view, "sessions/")
+	return s.index != nil && maps.EqualFunc(now, s.index.tips,
+		func(a, b map[string]format.ID) bool { return maps.Equal(a, b) })
+}
+
+// withIndexAt is withIndex with an index that is brought up to date by reading at most most
+// messages.
+func (s *Reader) withIndexAt(
+	view *refs.View, q SearchQuery, most uint64, ask func([]search.Source) error,
+) error {
 	s.searching.Lock()
 	defer s.searching.Unlock()
 	once := func(fresh bool) error {
-		sources, err := s.searchSources(view, fresh)
+		sources, err := s.searchSources(view, fresh, most)
 		if err == nil && q.Branch != "" {
 			sources, err = s.onlyBranch(view, q, sources)
 		}
@@ -64,9 +103,11 @@ func (s *Reader) withIndex(view *refs.View, q SearchQuery, ask func([]search.Sou
 	return err
 }
 
-// searchSources returns the index as of view. If fresh is true, it ignores the cached index. The
-// caller holds s.searching.
-func (s *Reader) searchSources(view *refs.View, fresh bool) ([]search.Source, error) {
+// searchSources returns the index as of view, as far as at most most messages bring it there. If
+// fresh is true, it ignores the cached index. The caller holds s.searching.
+func (s *Reader) searchSources(
+	view *refs.View, fresh bool, most uint64,
+) ([]search.Source, error) {
 	s.Cache.Begin()
 	if fresh && s.index != nil {
 		s.index.close()
@@ -80,7 +121,7 @@ func (s *Reader) searchSources(view *refs.View, fresh bool) ([]search.Source, er
 		x = s.emptySearch()
 	}
 	s.index = nil // after an error its state is unknown
-	if _, err := s.updateSearch(x, view, math.MaxUint64); err != nil {
+	if _, err := s.updateSearch(x, view, most); err != nil {
 		x.close()
 		return nil, err
 	}
