@@ -35,16 +35,16 @@ func (h *hook) mended(e call) ([]byte, error) {
 		return nil, err
 	}
 	given, _ := loadInjected(h.s, e.Session)
-	list, err := h.s.Recall.Fixes(v, recall.FixQuery{Text: e.Failure, Command: e.Command,
-		Except: h.session, Sure: true, Given: given.has, Limit: 1})
-	if err != nil || len(list) == 0 {
+	m, err := h.s.Recall.SureFix(v, e.Failure, e.Command, h.session,
+		func(passed format.ID) bool { return !given.has(passed) })
+	if err != nil || m == nil {
 		return nil, err
 	}
-	given.IDs = append(given.IDs, list[0].Passed.Entry.String())
+	given.IDs = append(given.IDs, m.Passed.Entry.String())
 	if err := given.save(h.s, e.Session); err != nil {
 		return nil, err
 	}
-	return h.answer(e.Name, mendedText(&list[0]))
+	return h.answer(e.Name, mendedText(m))
 }
 
 // mendedText is what a model is told of a failure and its end.

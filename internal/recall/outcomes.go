@@ -183,23 +183,14 @@ const (
 type FixQuery struct {
 	Text    string // the error, as it was printed
 	Session string // only in this session; "" for all
-	Except  string // not in this session; "" for no such limit
 	Limit   int
-	// Sure leaves out all but failures of the same program as Command, with most of the error, that
-	// something ended, and what was Given; it looks no further than the first session with one.
-	Sure    bool
-	Command string
-	Given   func(passed format.ID) bool
 }
-
-// sureShare is the least share of an error's lines that a sure answer has.
-const sureShare = 0.6
 
 // Fixes returns where an error stood and what ended it, the most like the error first, at most
 // most. Lines are compared without numbers, times, addresses and directories. What ended a failure
 // is the next act of its kind that passed. Failures that nothing ended are there only if there are
-// no others. It returns none if no message of a tool, and none of a person unless the answer has to
-// be sure, has a line that is much like one of the error.
+// no others. It returns none if no message of a tool or a person has a line that is much like one
+// of the error.
 func (s *Reader) Fixes(view *refs.View, q FixQuery) ([]Mending, error) {
 	type stood struct {
 		shown   *history.Shown
@@ -209,61 +200,29 @@ func (s *Reader) Fixes(view *refs.View, q FixQuery) ([]Mending, error) {
 	}
 	found := map[format.ID]*stood{}
 	var order []*stood
-	lines, least, looked := outcome.Lines(q.Text), outcome.Least, maxStood
-	if q.Sure { // while a model waits
-		least, looked = outcome.Sure, maxStood/3
-	}
+	lines := outcome.Lines(q.Text)
 	roles := []string{transcript.RoleTool, transcript.RoleUser}
-	if q.Sure {
-		roles = roles[:1]
-	}
 	for i := range min(len(lines), maxAsked) * len(roles) {
-		sq := SearchQuery{Text: lines[i/len(roles)].Text, Role: roles[i%len(roles)],
-			Session: q.Session, Except: q.Except, Limit: looked}
-		read := s.Search
-		if q.Sure {
-			read = s.searchWords
-		}
-		hits, err := read(view, sq)
+		hits, err := s.Search(view, SearchQuery{Text: lines[i/len(roles)].Text,
+			Role: roles[i%len(roles)], Session: q.Session, Limit: maxStood})
 		if err != nil {
 			return nil, err
 		}
-		enough := false
 		for _, h := range hits {
 			if found[h.ID] == nil {
 				at := &stood{shown: h.Shown, session: h.Session}
-				at.like, at.line = outcome.Share(lines, h.Shown.Text, least)
+				at.like, at.line = outcome.Share(lines, h.Text, outcome.Least)
 				found[h.ID], order = at, append(order, at)
-				enough = enough || at.like >= outcome.Sure
 			}
-		}
-		if q.Sure && enough {
-			break
 		}
 	}
 	order = slices.DeleteFunc(order, func(at *stood) bool { return at.like == 0 })
-	slices.SortStableFunc(order, func(x, y *stood) int {
-		return cmp.Or(cmp.Compare(int(y.like*10), int(x.like*10)),
-			y.shown.Entry.Time.Compare(x.shown.Entry.Time))
-	})
-	var names []string
 	sessions := map[string][]*stood{}
 	for _, at := range order {
-		if sessions[at.session] == nil {
-			names = append(names, at.session)
-		}
 		sessions[at.session] = append(sessions[at.session], at)
 	}
-	sure := func(m Mending) bool {
-		return m.like >= sureShare && m.Passed != nil && m.Passed.State == digest.Passed &&
-			outcome.SameProgram(q.Command, m.Failed.Command) && !q.Given(m.Passed.Entry)
-	}
 	var list []Mending
-	for _, name := range names {
-		if q.Sure && slices.ContainsFunc(list, sure) {
-			break // the best there is
-		}
-		all := sessions[name]
+	for name, all := range sessions {
 		acts, root, err := s.actsOf(view, name)
 		if err != nil {
 			return nil, err
@@ -285,10 +244,68 @@ func (s *Reader) Fixes(view *refs.View, q FixQuery) ([]Mending, error) {
 			list = append(list, *m)
 		}
 	}
-	if q.Sure {
-		list = slices.DeleteFunc(list, func(m Mending) bool { return !sure(m) })
-	}
 	return chosen(list, q.Limit), nil
+}
+
+// sureShare is the least share of an error's lines that a sure answer has, and maxSure the most
+// messages that are read for each of the first lines.
+const (
+	sureShare = 0.6
+	maxSure   = 8
+)
+
+// SureFix returns what ended an error while a model waits; nil for nothing that is sure: a failure
+// of the same program as the command, with most of the error, that ended outside of a session, and
+// that is fresh, by the act that passed. The first that has the whole error will do, or else the
+// one that has most of it.
+func (s *Reader) SureFix(
+	view *refs.View, text, command, except string, fresh func(passed format.ID) bool,
+) (best *Mending, err error) {
+	lines := outcome.Lines(text)
+	type looked struct {
+		acts outcome.Session
+		root brief.Root
+	}
+	known, seen := map[string]*looked{}, map[format.ID]bool{}
+	whole := false
+	look := func(session string, shown *history.Shown) (done bool, err error) {
+		like, line := outcome.Share(lines, shown.Text, outcome.Sure)
+		if like < sureShare || seen[shown.ID] || best != nil && like <= best.like {
+			return false, nil
+		}
+		seen[shown.ID], whole = true, whole || like >= outcome.Sure
+		at := known[session]
+		if at == nil {
+			at = &looked{}
+			if at.acts, at.root, err = s.actsOf(view, session); err != nil {
+				return false, err
+			}
+			known[session] = at
+		}
+		run := s.runOf(&at.acts, shown)
+		if run < 0 || !outcome.SameProgram(command, at.acts.Facts[run].Command()) {
+			return false, nil
+		}
+		m, err := s.mending(&at.acts, run, map[int]bool{run: true}, at.root)
+		if err != nil || m.Passed == nil || m.Passed.State != digest.Passed ||
+			!fresh(m.Passed.Entry) {
+			return false, err
+		}
+		m.Line, m.Result, m.like = harmless(line), shown.ID, like
+		best = m
+		return like >= outcome.Sure, nil
+	}
+	for _, l := range lines[:min(len(lines), maxAsked)] {
+		if whole {
+			break // further lines stand in the same messages
+		}
+		err := s.searchWords(view, SearchQuery{Text: l.Text, Role: transcript.RoleTool,
+			Except: except, Limit: maxSure}, look)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return best, nil
 }
 
 // mending returns the failure of an act, and what ended it.

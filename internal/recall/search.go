@@ -108,13 +108,15 @@ func (s *Reader) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
 	return hits, err
 }
 
-// searchWords is Search for words while a model waits, without the gain of messages that have them
-// in a row, and without passages: it reads nothing but the messages that it returns, of a query
-// that one of this package has checked.
-func (s *Reader) searchWords(view *refs.View, q SearchQuery) (hits []Hit, err error) {
+// searchWords calls yield for the messages that Search would find for words, while a model waits,
+// until that is done: without the gain of messages that have the words in a row. It reads no
+// message that it does not yield. The query is one that a caller in this package has checked.
+func (s *Reader) searchWords(
+	view *refs.View, q SearchQuery, yield func(session string, shown *history.Shown) (bool, error),
+) error {
 	parsed, err := q.parse()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	o := q.options()
 	o.Whole = 0
@@ -123,16 +125,15 @@ func (s *Reader) searchWords(view *refs.View, q SearchQuery) (hits []Hit, err er
 		ranked, err = search.Rank(sources, parsed, o)
 		return err
 	})
-	for _, r := range ranked {
-		shown, err := s.Version(r.ID, r.Version)
-		if err != nil {
-			return nil, err
-		}
-		if shown.Gone == "" {
-			hits = append(hits, Hit{ID: r.ID, Session: r.Session, Shown: shown})
+	done := false
+	for i := 0; i < len(ranked) && err == nil && !done; i++ {
+		var shown *history.Shown
+		shown, err = s.Version(ranked[i].ID, ranked[i].Version)
+		if err == nil && shown.Gone == "" {
+			done, err = yield(ranked[i].Session, shown)
 		}
 	}
-	return hits, err
+	return err
 }
 
 // maxTitles is the largest number of sessions that are hits for their titles: of more, the title
