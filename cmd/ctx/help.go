@@ -77,7 +77,7 @@ func (a *app) printFront(w io.Writer, root *cobra.Command) {
 	fmt.Fprintf(w, "ctx: %s\n", root.Short)
 	for _, group := range []struct{ title, names string }{
 		{"Look back", "status, list, search, how, fix, blame, brief, log, show, view"},
-		{"Go on", "import, resume, render, undo, rewind, session, compact"},
+		{"Go on", "import, resume, note, render, undo, rewind, session, compact"},
 		{"Set up", "init, install, doctor, demo"},
 		{"Share", "remote, push, pull, clone"},
 	} {
