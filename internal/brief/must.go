@@ -25,6 +25,7 @@ const (
 	todoRank
 	failureRank
 	branchRank
+	otherCheckRank
 )
 
 // state takes the newest facts about the state of the work: the branch, the newest commit, the
@@ -72,11 +73,13 @@ func (c *chooser) signs() []sign {
 		case f.Kind == digest.Branch:
 			what, rank = "branch", branchRank
 		case f.Kind == digest.Commit && f.State == digest.Passed:
-			what, rank = "commit", commitRank
+			what, rank = f.Key, commitRank
 		case f.Kind == digest.Command && f.Test && f.State != "",
 			// Of other checks one that passed says less than a test
 			f.Checks() && (!tested || f.State == digest.Failed):
 			what, rank = "tests", checkRank
+		case f.Checks() && !f.Test && !c.short: // how else the work is checked
+			what, rank = "check", otherCheckRank
 		case f.Kind == digest.Todo && f.State != digest.Done:
 			if what, rank = "todo "+f.Key, todoRank; f.State == digest.Active {
 				rank = activeRank

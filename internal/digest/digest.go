@@ -19,7 +19,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 15
+const Version = 16
 
 // Kind is the subject of a fact.
 type Kind string
@@ -32,14 +32,15 @@ const (
 	Recap  Kind = "recap"  // a sentence of a summary that the client wrote of older history
 	Report Kind = "report" // a sentence of a plan, or that a subagent was asked
 	// A sentence that the model wrote into a document, a comment or a commit
-	Written  Kind = "written"
-	Code     Kind = "code"     // a line of code inside a prompt or an answer
-	Todo     Kind = "todo"     // an item of a plan or todo list; Key names it, State is its state
-	Edit     Kind = "edit"     // a file was changed, written, moved or deleted
-	Read     Kind = "read"     // a file was read
-	Search   Kind = "search"   // files were searched or listed
-	Command  Kind = "command"  // a command was run; State says how it ended
-	Commit   Kind = "commit"   // a commit was made
+	Written Kind = "written"
+	Code    Kind = "code"    // a line of code inside a prompt or an answer
+	Todo    Kind = "todo"    // an item of a plan or todo list; Key names it, State is its state
+	Edit    Kind = "edit"    // a file was changed, written, moved or deleted
+	Read    Kind = "read"    // a file was read
+	Search  Kind = "search"  // files were searched or listed
+	Command Kind = "command" // a command was run; State says how it ended
+	// A commit was made; with RequestKey, a pull request was opened
+	Commit   Kind = "commit"
 	Branch   Kind = "branch"   // a branch of the project was checked out or shown
 	Failure  Kind = "failure"  // how a command or a call failed; Key is that of the act
 	Question Kind = "question" // a tool asked the user

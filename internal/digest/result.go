@@ -37,7 +37,11 @@ func (d *Digester) result(r *Result) {
 	}
 	switch f.Kind {
 	case Command, Commit:
-		d.ended(facts[0], o)
+		for _, i := range facts {
+			if i == facts[0] || d.Made[i].Key == RequestKey {
+				d.ended(i, o)
+			}
+		}
 	case Question:
 		d.chosen(facts, o)
 	case Todo:
@@ -82,7 +86,9 @@ func (d *Digester) awaited(a args) []int {
 // ended adds to the fact of a command how the command ended.
 func (d *Digester) ended(i int, o outcome) {
 	f := &d.Made[i]
-	if f.Kind == Commit && !o.failed {
+	if f.Key == RequestKey && !o.failed {
+		f.Text = opened(strings.TrimPrefix(f.Text, requesting), o.output)
+	} else if f.Kind == Commit && !o.failed {
 		f.Text = "committed: " + strings.TrimPrefix(f.Text, committing)
 	}
 	t := readTests(o.output)

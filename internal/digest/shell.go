@@ -30,8 +30,16 @@ func (d *Digester) command(text, why string) {
 		}
 		return
 	}
+	request, title := pullRequest(work)
 	if message, ok := d.commitHere(text); ok {
 		d.committed(message)
+		if request {
+			d.requested(title)
+		}
+		return
+	}
+	if request {
+		d.requested(title)
 		return
 	}
 	line := shown(text)

@@ -21,6 +21,7 @@ type Turn struct {
 	Edited  []string // files, each once, with the lines that came and went: a.go +3 -1
 	Checked []string // newest runs of checks: go test ./x → failed
 	Commits []string // subjects
+	Opened  string   // opened PR #7: the title; "" for none
 	Answer  string   // the first sentence of the answer; "" without one
 	facts   []digest.Fact
 }
@@ -37,7 +38,9 @@ func (t *Turn) Came() string {
 	if n := len(t.Checked); n > 0 {
 		said = append(said, t.Checked[n-1])
 	}
-	if n := len(t.Commits); n > 0 {
+	if n := len(t.Commits); t.Opened != "" {
+		said = append(said, t.Opened)
+	} else if n > 0 {
 		said = append(said, "committed "+t.Commits[n-1])
 	}
 	if len(said) == 0 && t.Answer != "" {
@@ -105,6 +108,8 @@ func turnsOf(facts []digest.Fact, root brief.Root) (list []Turn) {
 			t.Checked = slices.DeleteFunc(t.Checked,
 				func(old string) bool { return strings.HasPrefix(old, run+" → ") })
 			t.Checked = append(t.Checked, run+" → "+string(f.State))
+		case f.Key == digest.RequestKey && f.State == digest.Passed:
+			t.Opened = f.Text
 		case f.Kind == digest.Commit && f.State == digest.Passed:
 			t.Commits = append(t.Commits, strings.TrimPrefix(f.Text, "committed: "))
 		case f.Kind == digest.Answer && (t.Answer == "" || digest.IsBare(t.Answer)):

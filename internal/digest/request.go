@@ -1,0 +1,69 @@
+package digest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/script"
+)
+
+// RequestKey is the key of the fact that a pull request was opened. Its kind is Commit: its title
+// says of a piece of work what that of a commit says of a step.
+const RequestKey = "pull request"
+
+// requesting begins the text of a pull request until its result says that it was opened.
+const requesting = "tried to open a pull request: "
+
+// pullRequest reports whether a script opens a pull request by the program of a forge, and returns
+// the title, "" if it is not given.
+func pullRequest(work []script.Command) (opens bool, title string) {
+	for _, c := range work {
+		w := c.Words
+		if len(w) < 3 || w[2] != "create" ||
+			!(w[0] == "gh" && w[1] == "pr") && !(w[0] == "glab" && w[1] == "mr") {
+			continue
+		}
+		for i, word := range w {
+			if value, ok := strings.CutPrefix(word, "--title="); ok {
+				return true, value
+			}
+			if (word == "--title" || word == "-t") && i+1 < len(w) {
+				return true, w[i+1]
+			}
+		}
+		return !slices.Contains(w, "--help"), ""
+	}
+	return false, ""
+}
+
+func (d *Digester) requested(title string) {
+	d.add(Fact{Kind: Commit, Key: RequestKey, Text: requesting + firstLine(title, maxTitle)})
+}
+
+// opened returns the text of a pull request that was opened. Of the output it has the number alone:
+// what a tool printed is nobody's word.
+func opened(title, output string) string {
+	text := "opened a pull request"
+	if n := requestNumber(output); n != "" {
+		text = "opened PR #" + n
+	}
+	return strings.TrimSuffix(text+": "+title, ": ")
+}
+
+// requestNumber returns the number of the first pull request of GitHub, or merge request of GitLab,
+// whose address an output has; "" for none.
+func requestNumber(output string) string {
+	for word := range strings.FieldsSeq(output) {
+		if !strings.HasPrefix(word, "https://") {
+			continue
+		}
+		for _, lead := range [...]string{"/pull/", "/merge_requests/"} {
+			_, n, _ := strings.Cut(word, lead)
+			n = n[:len(n)-len(strings.TrimLeft(n, "0123456789"))]
+			if n != "" && len(n) < 10 {
+				return n
+			}
+		}
+	}
+	return ""
+}
