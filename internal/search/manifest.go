@@ -27,7 +27,7 @@ type Part struct {
 	Hidden map[uint32]bool
 }
 
-const manifestVersion = 7
+const manifestVersion = 8
 
 // Encode returns the manifest's bytes.
 func (m *Manifest) Encode() []byte {

@@ -42,6 +42,12 @@ func otherStem(word string) string {
 	if size < 2 || len(word) > 60 {
 		return ""
 	}
+	switch {
+	case unicode.Is(unicode.Greek, r):
+		return greekStem(word)
+	case unicode.Is(unicode.Hebrew, r):
+		return hebrewStem(word)
+	}
 	env := snowballstem.NewEnv(word)
 	switch {
 	case unicode.Is(unicode.Cyrillic, r):

@@ -543,6 +543,9 @@ func (p *party) pushOften() {
 // clone has somebody new take in everything.
 func (p *party) clone() {
 	dir, at := filepath.Join(p.dir, ".clone"), p.anywhere()
+	if _, err := os.Stat(at.root); err != nil {
+		return // nobody has pushed yet, and clone says so
+	}
 	defer os.RemoveAll(dir)
 	if r := p.do(false, "clone", at.url, dir); r.Code != 0 {
 		p.fails("clone: exit code %d: %s", r.Code, r.Err)
