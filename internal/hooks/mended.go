@@ -60,15 +60,10 @@ func mendedText(m *recall.Mending) string {
 // telling is a text for a model of at most maxTold tokens: an introduction, and quoted lines that
 // say whose words they have.
 type telling struct {
-	b    strings.Builder
-	left int // tokens
+	said string
 }
 
-func newTelling(intro string) *telling {
-	t := &telling{left: maxTold - summarize.Tokens(intro)}
-	t.b.WriteString(intro)
-	return t
-}
+func newTelling(intro string) *telling { return &telling{intro} }
 
 // line adds a line; none without a text, or without room.
 func (t *telling) line(what string, id format.ID, text string) {
@@ -76,13 +71,14 @@ func (t *telling) line(what string, id format.ID, text string) {
 		return
 	}
 	text = "[" + strings.TrimSpace(what+" "+shortID(id)) + "] " + text
-	if text = lined(fitting(text, min(maxLine, t.left))); summarize.Tokens(text) <= t.left {
-		t.left -= summarize.Tokens(text)
-		t.b.WriteString(text)
+	left := maxTold - summarize.Tokens(t.said)
+	text = t.said + lined(fitting(text, min(maxLine, left)))
+	if summarize.Tokens(text) <= maxTold {
+		t.said = text
 	}
 }
 
-func (t *telling) text() string { return strings.TrimRight(t.b.String(), "\n") }
+func (t *telling) text() string { return strings.TrimRight(t.said, "\n") }
 
 func shortID(id format.ID) string {
 	if id.IsZero() {

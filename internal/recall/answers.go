@@ -247,10 +247,18 @@ func (a *Answer) see(clues *search.Clues, root brief.Root) {
 			}
 		}
 	}
+	if a.score == 0 {
+		return
+	}
+	matched := a.Said != ""
 	for i := range a.facts {
-		if f := &a.facts[i]; a.score > 0 && a.Said == "" && f.Kind == digest.Answer && !f.Slight {
+		if f := &a.facts[i]; f.Kind == digest.Answer && !f.Slight && !matched &&
+			(a.Said == "" || digest.IsBare(a.Said)) {
 			a.Said, a.Who, a.In = harmless(root.Shorten(f.Text)), "the agent said", f.Entry
 		}
+	}
+	if a.Said == "" && len(a.Edited)+len(a.Checked)+len(a.Commits) == 0 {
+		a.score = 0 // nothing came of it
 	}
 	a.Wanted = harmless(a.Wanted)
 	for _, list := range [][]string{a.Edited, a.Checked, a.Commits} {
