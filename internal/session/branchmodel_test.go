@@ -716,7 +716,7 @@ func (w *forked) checkBranch(
 	w.must(err)
 	w.checkTold(v, name, branch, line, out.Bytes)
 	var tail []format.ID
-	for _, m := range in.Tail {
+	for _, m := range tailOf(in) {
 		if m.Update {
 			continue
 		}
@@ -730,6 +730,16 @@ func (w *forked) checkBranch(
 		w.fatal("%s/%s: the tail is %s\nwant %s", name, branch, w.short(tail),
 			w.short(line.log[value.Through:]))
 	}
+}
+
+// tailOf returns the messages after the pin: without the prompt that stands before them, where they
+// begin within its turn.
+func tailOf(in view.Input) []view.Message {
+	if len(in.Tail) > 0 && !in.Tail[0].Update && in.Tail[0].Role == "user" &&
+		in.Tail[0].Seq <= in.Through {
+		return in.Tail[1:]
+	}
+	return in.Tail
 }
 
 func (w *forked) short(ids []format.ID) string {

@@ -155,7 +155,7 @@ func (w *pairWorld) checkRender(branch string) {
 		}
 		want = append(want, w.form(d, u))
 	}
-	for _, m := range in.Tail {
+	for _, m := range tailOf(in) {
 		switch {
 		case m.Update:
 		case m.Gone:

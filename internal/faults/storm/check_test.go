@@ -419,6 +419,9 @@ func (h *history) checkReaders() {
 				return l.same(want)
 			}
 			for i := len(e.seen.ids) - 1; i >= 0; i-- {
+				for i == 0 && l != nil && l.id != e.seen.ids[0] {
+					l = l.prev // the prompt of a turn that goes on in the tail
+				}
 				if l == nil || l.id != e.seen.ids[i] {
 					return false
 				}

@@ -164,7 +164,10 @@ func help(path string) {
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		var request struct{ Claim string }
+		var request struct {
+			Claim  string
+			Inputs []struct{ Text string }
+		}
 		if err := json.Unmarshal(lines.Bytes(), &request); err != nil {
 			os.Exit(1)
 		}
@@ -176,6 +179,12 @@ func help(path string) {
 				request.Claim, string(out))
 			continue
 		}
-		fmt.Printf(`{"v":1,"claim":%q,"text":"They spoke."}`+"\n", request.Claim)
+		said := ""
+		for _, word := range strings.Fields(request.Inputs[0].Text) {
+			if len(word) > len(said) {
+				said = word
+			}
+		}
+		fmt.Printf(`{"v":1,"claim":%q,"text":%q}`+"\n", request.Claim, "Of "+said+".")
 	}
 }
