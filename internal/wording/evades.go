@@ -28,6 +28,10 @@ func Excuse(text string) *Fault {
 	return nil
 }
 
+// mostStrange is how many words an answer has at most that is refused for having none of its
+// inputs: a greeting, or a remark of a model that has seen nothing.
+const mostStrange = 30
+
 // Evades returns a *Fault for a text that is no summary of its sources: it excuses itself, or has
 // no word of them.
 func Evades(text string, sources []string) *Fault {
@@ -36,7 +40,8 @@ func Evades(text string, sources []string) *Fault {
 	}
 	has := map[uint64]bool{}
 	terms.Scan(text, func(t terms.Token) { has[t.Term] = true })
-	found := len(has) == 0 // stop words alone: nothing can be said
+	// Of stop words alone nothing can be said. A long text may be in another language.
+	found := len(has) == 0 || len(has) > mostStrange
 	for _, s := range sources {
 		if found {
 			break
