@@ -39,7 +39,7 @@ const (
 	Read    Kind = "read"    // a file was read
 	Search  Kind = "search"  // files were searched or listed
 	Command Kind = "command" // a command was run; State says how it ended
-	// A commit was made; with RequestKey, a pull request was opened
+	// A commit was made, or a pull request was opened: see IsRequest
 	Commit   Kind = "commit"
 	Branch   Kind = "branch"   // a branch of the project was checked out or shown
 	Failure  Kind = "failure"  // how a command or a call failed; Key is that of the act

@@ -7,16 +7,19 @@ import (
 	"github.com/gemini-ctx/ctx/internal/script"
 )
 
-// RequestKey is the key of the fact that a pull request was opened. Its kind is Commit: its title
+// requestKey is the key of the fact that a pull request was opened. Its kind is Commit: its title
 // says of a piece of work what that of a commit says of a step.
-const RequestKey = "pull request"
+const requestKey = "pull request"
+
+// IsRequest reports whether a fact is that a pull request was opened.
+func (f *Fact) IsRequest() bool { return f.Kind == Commit && f.Key == requestKey }
 
 // requesting begins the text of a pull request until its result says that it was opened.
 const requesting = "tried to open a pull request: "
 
-// pullRequest reports whether a script opens a pull request by the program of a forge, and returns
-// the title, "" if it is not given.
-func pullRequest(work []script.Command) (opens bool, title string) {
+// pullRequest returns the title of the pull request that a script opens by the program of a forge,
+// "" if it is not given. ok is false if the script opens none.
+func pullRequest(work []script.Command) (title string, ok bool) {
 	for _, c := range work {
 		w := c.Words
 		if len(w) < 3 || w[2] != "create" ||
@@ -25,19 +28,15 @@ func pullRequest(work []script.Command) (opens bool, title string) {
 		}
 		for i, word := range w {
 			if value, ok := strings.CutPrefix(word, "--title="); ok {
-				return true, value
+				return value, true
 			}
 			if (word == "--title" || word == "-t") && i+1 < len(w) {
-				return true, w[i+1]
+				return w[i+1], true
 			}
 		}
-		return !slices.Contains(w, "--help"), ""
+		return "", !slices.Contains(w, "--help")
 	}
-	return false, ""
-}
-
-func (d *Digester) requested(title string) {
-	d.add(Fact{Kind: Commit, Key: RequestKey, Text: requesting + firstLine(title, maxTitle)})
+	return "", false
 }
 
 // opened returns the text of a pull request that was opened. Of the output it has the number alone:

@@ -17,14 +17,14 @@ func TestRequest(t *testing.T) {
 		{"gh pr create --fill", "see http://github.com/a/b/pull/3", "opened a pull request"},
 		{"gh pr create --fill", "https://github.com/a/b/pull/new/x", "opened a pull request"},
 	} {
-		opens, title := pullRequest(commandsOf(c.script))
+		title, opens := pullRequest(commandsOf(c.script))
 		if got := opened(firstLine(title, maxTitle), c.output); !opens || got != c.want {
 			t.Errorf("%s: %v, %q, want %q", c.script, opens, got, c.want)
 		}
 	}
 	for _, no := range []string{"gh pr view 94", "gh pr create --help", "echo gh pr create",
 		"gh issue create --title x"} {
-		if opens, _ := pullRequest(commandsOf(no)); opens {
+		if _, opens := pullRequest(commandsOf(no)); opens {
 			t.Errorf("%s opens one", no)
 		}
 	}

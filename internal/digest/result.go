@@ -38,7 +38,7 @@ func (d *Digester) result(r *Result) {
 	switch f.Kind {
 	case Command, Commit:
 		for _, i := range facts {
-			if i == facts[0] || d.Made[i].Key == RequestKey {
+			if k := d.Made[i].Kind; k == Command || k == Commit {
 				d.ended(i, o)
 			}
 		}
@@ -86,9 +86,11 @@ func (d *Digester) awaited(a args) []int {
 // ended adds to the fact of a command how the command ended.
 func (d *Digester) ended(i int, o outcome) {
 	f := &d.Made[i]
-	if f.Key == RequestKey && !o.failed {
+	switch {
+	case o.failed:
+	case f.IsRequest():
 		f.Text = opened(strings.TrimPrefix(f.Text, requesting), o.output)
-	} else if f.Kind == Commit && !o.failed {
+	case f.Kind == Commit:
 		f.Text = "committed: " + strings.TrimPrefix(f.Text, committing)
 	}
 	t := readTests(o.output)

@@ -30,16 +30,15 @@ func (d *Digester) command(text, why string) {
 		}
 		return
 	}
-	request, title := pullRequest(work)
-	if message, ok := d.commitHere(text); ok {
+	message, commits := d.commitHere(text)
+	if commits {
 		d.committed(message)
-		if request {
-			d.requested(title)
-		}
-		return
 	}
-	if request {
-		d.requested(title)
+	title, requests := pullRequest(work)
+	if requests {
+		d.add(Fact{Kind: Commit, Key: requestKey, Text: requesting + firstLine(title, maxTitle)})
+	}
+	if commits || requests {
 		return
 	}
 	line := shown(text)

@@ -108,7 +108,7 @@ func turnsOf(facts []digest.Fact, root brief.Root) (list []Turn) {
 			t.Checked = slices.DeleteFunc(t.Checked,
 				func(old string) bool { return strings.HasPrefix(old, run+" → ") })
 			t.Checked = append(t.Checked, run+" → "+string(f.State))
-		case f.Key == digest.RequestKey && f.State == digest.Passed:
+		case f.IsRequest() && f.State == digest.Passed:
 			t.Opened = f.Text
 		case f.Kind == digest.Commit && f.State == digest.Passed:
 			t.Commits = append(t.Commits, strings.TrimPrefix(f.Text, "committed: "))
