@@ -40,10 +40,7 @@ func (h *hook) answers(e call) ([]byte, error) {
 		h.tellTurn(t, v, &list[i])
 		given.IDs = append(given.IDs, list[i].Entry.String())
 	}
-	if err := given.save(h.s, e.Session); err != nil {
-		return nil, err
-	}
-	return h.answer(e.Name, t.text())
+	return h.tell(e, &given, t.text())
 }
 
 // tellTurn tells of a turn: what was wanted, what was said that answers, and what came of it.

@@ -33,8 +33,5 @@ func (h *hook) heeded(e call) ([]byte, error) {
 		t.line(o.What+" "+stamp(o.Time), o.Entry, o.Text)
 		given.IDs = append(given.IDs, o.Entry.String())
 	}
-	if err := given.save(h.s, e.Session); err != nil {
-		return nil, err
-	}
-	return h.answer(e.Name, t.text())
+	return h.tell(e, &given, t.text())
 }

@@ -41,10 +41,15 @@ func (h *hook) mended(e call) ([]byte, error) {
 		return nil, err
 	}
 	given.IDs = append(given.IDs, m.Passed.Entry.String())
+	return h.tell(e, &given, mendedText(m))
+}
+
+// tell answers an event with a text, and notes what its session was given with it.
+func (h *hook) tell(e call, given *injected, text string) ([]byte, error) {
 	if err := given.save(h.s, e.Session); err != nil {
 		return nil, err
 	}
-	return h.answer(e.Name, mendedText(m))
+	return h.answer(e.Name, text)
 }
 
 // mendedText is what a model is told of a failure and its end.
