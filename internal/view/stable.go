@@ -75,7 +75,7 @@ func Leave(messages []Message, facts []digest.Fact, o Options, may func(format.I
 	for i := range all {
 		calls.read(i, &messages[i])
 		ends := i+1 == len(all) || may(all[i].ID) && len(calls.waits) == 0
-		if ends && !fits(at+1, max(at, i)+1) {
+		if ends && !fits(at+1, i+1) {
 			at = i
 		}
 	}
