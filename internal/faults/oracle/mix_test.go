@@ -36,6 +36,8 @@ func deeds() []deed {
 		{2, (*party).storyOfFork},
 		{2, (*party).storyOfLeaving},
 		{1, (*party).storyOfJoining},
+		{3, (*party).storyOfGoingBack},
+		{1, (*party).storyOfDamage},
 		{4, (*party).storyOfStopping},
 	}
 }

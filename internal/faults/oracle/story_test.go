@@ -1,6 +1,9 @@
 package oracle
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // A story is a few deeds of two stores in an order in which each is about the last one. Chance
 // would bring it about seldom. Steps are left out at random, so that each story is many.
@@ -72,6 +75,31 @@ func (p *party) storyOfStopping() {
 	}
 	p.tell(func() { p.say("work", 1+p.rng.IntN(3)) }, stop, p.forgetOwn, stop,
 		func() { p.pushTo(at) }, stop, func() { o.pullFrom(at) })
+}
+
+// storyOfGoingBack is of a branch that was forked and joined, and of changes around it that are
+// taken back one after the other.
+func (p *party) storyOfGoingBack() {
+	s, child := p.mine(), ""
+	back := func() { p.undoOf(s) }
+	p.tell(func() { p.say(s, 4+p.rng.IntN(8)) },
+		func() { child = p.fork(s) },
+		func() { p.say(s, 1+p.rng.IntN(6)) },
+		func() {
+			if child != "" {
+				p.changes("branch", "join", "-s", s, "main", child)
+			}
+		},
+		func() { p.say(s, 1+p.rng.IntN(9)) }, back, back,
+		func() { p.changes("rewind", "-s", s, fmt.Sprintf("@~%d", 1+p.rng.IntN(10))) }, back,
+		func() { p.changes("redo", "-s", s) }, back)
+	p.sound()
+}
+
+// storyOfDamage is of packs that gc and a forget have written, and that are damaged.
+func (p *party) storyOfDamage() {
+	p.tell(func() { p.say("work", 12) }, p.compact, p.collect, p.forgetOwn, p.damage, p.damage,
+		p.damage)
 }
 
 // stopped runs a command that is to stop at one of its steps.

@@ -446,6 +446,9 @@ func (p *party) beside() {
 		switch {
 		case all[i].Code == 1 && o.args[0] == "pull": // it took nothing in; the next one does
 			o.p.must(o.args...)
+		case all[i].Code == 15 && o.args[0] == "forget" && !p.has(r.ID): // gc has removed it
+			delete(p.forgot, r.ID)
+			delete(p.secret, r.ID)
 		case all[i].Code != 0:
 			o.p.fails("ctx %s, beside others: exit code %d: %s", strings.Join(o.args, " "),
 				all[i].Code, all[i].Err)
