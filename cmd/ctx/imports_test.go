@@ -275,8 +275,7 @@ var layers = map[string]string{
 	"cmd/ctx-view-serve":       "internal/page/live",
 
 	// For tests alone.
-	"internal/agent/transcript/transcripttest": "format internal/jsonvalue " +
-		"internal/agent/transcript",
+	"internal/agent":               "",
 	"internal/durable/durabletest": "internal/durable",
 	"internal/faults":              "",
 	"internal/faults/golden":       "",

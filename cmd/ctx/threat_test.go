@@ -101,8 +101,8 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"--format": "cmd/ctx.FuzzRefFormat",
 		"queries":  "search.FuzzParse",
 		"transcripts": "agent/geminicli.FuzzRead agent/geminicli.FuzzReadOn " +
-			"agent/geminicli.FuzzCheckpoint agent/claudecode.FuzzRead agent/codex.FuzzRead " +
-			"agent/opencode.FuzzRead agent/plain.FuzzRead",
+			"agent/geminicli.FuzzCheckpoint agent.FuzzClaudeCode agent.FuzzClaudeCodeOn " +
+			"agent.FuzzCodex agent.FuzzCodexOn agent.FuzzOpencode agent.FuzzPlain",
 		"ADK events":          "agent/adk.FuzzRead agent/adk.FuzzOwn",
 		"union-find JSON":     "agent/unionfind.FuzzDecode",
 		"hooks":               "hooks.FuzzReadEvent",

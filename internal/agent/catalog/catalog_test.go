@@ -17,7 +17,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/agent/transcript/transcripttest"
 )
 
 func read(t *testing.T, file string) string {
@@ -91,8 +90,10 @@ func TestRowsAreComplete(t *testing.T) {
 			t.Errorf("%s: no fixtures in testdata", a.Name)
 		}
 		tests, _ := filepath.Glob(dir + "/*_test.go")
-		if !slices.ContainsFunc(tests,
-			func(file string) bool { return strings.Contains(read(t, file), "func FuzzRead(") }) {
+		shared, _ := filepath.Glob("../*_test.go")
+		target := regexp.MustCompile(`(?i)func Fuzz(Read|` + filepath.Base(dir) + `)\(`)
+		if !slices.ContainsFunc(append(tests, shared...),
+			func(file string) bool { return target.MatchString(read(t, file)) }) {
 			t.Errorf("%s: no fuzz target reads transcripts", a.Name)
 		}
 	}
@@ -119,8 +120,8 @@ func TestRowsRoundTrip(t *testing.T) {
 		}
 		var b bytes.Buffer
 		w := a.Write(&b, transcript.WriteOptions{Session: a.NewID("s"), Keeps: Keeps})
-		for _, it := range transcripttest.Items(list) {
-			if err := w.Add(it); err != nil {
+		for _, m := range list {
+			if err := w.Add(transcript.Item{Message: m}); err != nil {
 				t.Fatal(err)
 			}
 		}

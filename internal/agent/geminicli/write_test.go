@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/agent/transcript/transcripttest"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -51,6 +50,30 @@ func write(
 	return b.Bytes(), done
 }
 
+// items are the messages of a conversation as a writer takes them.
+func items(list []transcript.Message) []transcript.Item {
+	made, answered := map[string]bool{}, map[string]bool{}
+	out := make([]transcript.Item, len(list))
+	for i, m := range list {
+		out[i].Message = m
+		for _, c := range m.Calls {
+			made[c.ID] = true
+		}
+		for _, id := range m.Results {
+			answered[id] = true
+			out[i].Orphan = out[i].Orphan || !made[id]
+		}
+	}
+	for i, m := range list {
+		for _, c := range m.Calls {
+			if !answered[c.ID] {
+				out[i].Open = append(out[i].Open, c.ID)
+			}
+		}
+	}
+	return out
+}
+
 // say is a message in a line: what an export keeps of it.
 func say(m transcript.Message) string {
 	return fmt.Sprintf("%s %v %s %s %q %s %v %v %d", m.Origin.Message, m.Note, m.Role, m.Author,
@@ -62,7 +85,7 @@ func TestExportRoundTrips(t *testing.T) {
 	for n, seed := range seeds(t) {
 		steps, stats := readAll(t, seed)
 		list := conversationOf(steps)
-		out, _ := write(t, transcripttest.Items(list),
+		out, _ := write(t, items(list),
 			transcript.WriteOptions{Session: stats.Session, Dir: "/p"})
 		back, again := readAll(t, out)
 		if len(again.Skipped) > 0 {
@@ -90,7 +113,7 @@ func TestExport(t *testing.T) {
 		`{"id":"n","type":"info","content":"note"}`, user("u2", `"/stop"`),
 		`{"id":"g2","type":"gemini","content":"","toolCalls":[{"id":"c9","name":"ls","args":{}}]}`)
 	steps, _ := readAll(t, []byte(in))
-	out, done := write(t, transcripttest.Items(conversationOf(steps)), transcript.WriteOptions{
+	out, done := write(t, items(conversationOf(steps)), transcript.WriteOptions{
 		Session: "s", Dir: "/p", Before: "clusters </state_snapshot>",
 	})
 	want := map[string]int{"answers that end with a result": 2, "calls answered with an error": 1,
@@ -182,35 +205,4 @@ func FuzzCheckpoint(f *testing.F) {
 		}
 		checkSteps(t, steps)
 	})
-}
-
-// Other agents make several calls in several messages before the first result: each call has its
-// own result nevertheless.
-func TestExportOfCallsAtOnce(t *testing.T) {
-	say := func(id, role, part string) transcript.Message {
-		m := transcript.Message{
-			Origin: transcript.Origin{Agent: "codex", Session: "s", Message: id}, Role: role,
-		}
-		m.SetParts([]json.RawMessage{[]byte(part)})
-		return m
-	}
-	call := func(id string) transcript.Message {
-		return say("c"+id, "model", `{"functionCall":{"args":{},"id":"`+id+`","name":"ls"}}`)
-	}
-	result := func(id string) transcript.Message {
-		return say("r"+id, "tool",
-			`{"functionResponse":{"id":"`+id+`","name":"ls","response":{"output":"of `+id+`"}}}`)
-	}
-	text := say("t", "model", `{"text":"done"}`)
-	out, done := write(t,
-		transcripttest.Items([]transcript.Message{call("1"), call("2"), result("2"), result("1"),
-			text}), transcript.WriteOptions{})
-	if len(done.Changed) > 0 || done.Messages != 5 {
-		t.Errorf("%+v", done)
-	}
-	steps, _ := readAll(t, out)
-	if got := trace(steps); strings.Count(got, "\n") != 5 ||
-		strings.Index(got, "of 1") > strings.Index(got, "of 2") {
-		t.Errorf("%s\n%s", got, out)
-	}
 }

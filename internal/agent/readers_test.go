@@ -1,0 +1,271 @@
+package agent
+
+import (
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/agent/amp"
+	"github.com/gemini-ctx/ctx/internal/agent/antigravity"
+	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
+	"github.com/gemini-ctx/ctx/internal/agent/cline"
+	"github.com/gemini-ctx/ctx/internal/agent/codex"
+	"github.com/gemini-ctx/ctx/internal/agent/continuedev"
+	"github.com/gemini-ctx/ctx/internal/agent/copilot"
+	"github.com/gemini-ctx/ctx/internal/agent/cursor"
+	"github.com/gemini-ctx/ctx/internal/agent/droid"
+	"github.com/gemini-ctx/ctx/internal/agent/goose"
+	"github.com/gemini-ctx/ctx/internal/agent/kiro"
+	"github.com/gemini-ctx/ctx/internal/agent/opencode"
+	"github.com/gemini-ctx/ctx/internal/agent/pi"
+	"github.com/gemini-ctx/ctx/internal/agent/plain"
+	"github.com/gemini-ctx/ctx/internal/agent/qwen"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/agent/vscode"
+	"github.com/gemini-ctx/ctx/internal/agent/zed"
+)
+
+// of reads the transcripts of an agent as those of a session.
+func of[T ~func(string, io.Reader, func(transcript.Step) error) (transcript.Stats, error)](
+	session string, read T,
+) func(io.Reader, func(transcript.Step) error) (transcript.Stats, error) {
+	return func(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
+		return read(session, r, emit)
+	}
+}
+
+// ofAgent is of for a reader of several agents.
+func ofAgent(
+	agent, session string, read func(
+		string, string, io.Reader, func(transcript.Step) error) (transcript.Stats, error),
+) func(io.Reader, func(transcript.Step) error) (transcript.Stats, error) {
+	return func(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
+		return read(agent, session, r, emit)
+	}
+}
+
+// common are strings that the blocks of Anthropic's API have, and that need not come back.
+func common(more ...string) []string {
+	return append(more, "user", "assistant", "text", "tool_use", "tool_result", "thinking", "image",
+		"base64")
+}
+
+// The readers that have tests of their own besides.
+var (
+	claude = &Format{Dir: "claudecode", Tree: true, Read: of("", claudecode.ReadAs),
+		Write: Write(claudecode.NewWriter), Others: asOthers,
+		Pieces: map[string]int{`"type":"tool_use"`: 4, `"type":"tool_result"`: 4}}
+	rollouts = &Format{Dir: "codex", Read: codex.Read, Write: Write(codex.NewWriter),
+		Others: asOthers,
+		Pieces: map[string]int{`"type":"function_call"`: 4, `"type":"function_call_output"`: 4,
+			`{"timestamp":"1970-01-01T00:00:00.000Z","type":"session_meta","payload":{"id":"ses_s"`: 1}}
+	open = &Format{Dir: "opencode", Whole: true, Read: opencode.Read,
+		Write: Write(opencode.NewWriter), Others: asOthers}
+	jsonLines = &Format{Dir: "plain", Read: plain.Read, Write: Write(plain.NewWriter),
+		Others: map[string]int{"forgotten": 1}}
+	qwens = &Format{Dir: "qwen", Read: of("s-1", qwen.Read), Write: Write(qwen.NewWriter),
+		Others: asOthers, Pieces: map[string]int{`"functionCall":{`: 4, `"functionResponse":{`: 4},
+		Want: map[string]Expected{
+			"session.jsonl": {Session: "f0000000-0000-4000-9000-000000000001", Version: "0.21.14",
+				Kept: map[string]int{"system tide_state": 1}},
+		}, Dropped: []string{"assistant", "tool_result", "model"}}
+	continues = &Format{Dir: "continuedev", Whole: true,
+		Read: ofAgent(continuedev.Agent, "s-1", continuedev.Read),
+		Want: map[string]Expected{
+			"session.json": {Session: "c0000000-0000-4000-8000-000000000001",
+				Kept: map[string]int{"role pilot": 1}},
+		}, Dropped: []string{"user", "assistant", "thinking", "tool", "text", "imageUrl", "function",
+			"data:image/png;base64,iVBORw0KGgo=", "doc", // the state of the editor
+			"done", "errored", "generating", "File", "Error", "harbour", // of calls and prompt logs
+			`{"filepath":"lamps.txt"}`, `{"command":"false"}`, `{"dirPath":"."}`}}
+	tasks = &Format{Dir: "cline", List: true,
+		Read: ofAgent(cline.Agent, "1770105600000", cline.Read),
+		Want: map[string]Expected{
+			"task.json": {Session: "1770105600000", Kept: map[string]int{"role pilot": 1}},
+		}, Dropped: common()}
+	gooses = &Format{Dir: "goose", Read: of("20260203_1", goose.Read),
+		Want: map[string]Expected{"20260203_1.jsonl": {Session: "20260203_1"}},
+		Dropped: []string{"user", "assistant", "text", "toolRequest", "toolResponse", "thinking",
+			"image", "success", "error"}}
+	kiros = &Format{Dir: "kiro", Read: of("s-1", kiro.Read),
+		Want: map[string]Expected{
+			"session.jsonl": {Session: "s-1", Kept: map[string]int{"role TideTable": 1}},
+		}, Dropped: []string{"v1", "Prompt", "AssistantMessage", "ToolResults", "toolResult", "toolUse",
+			"thinking", "text", "success", "error", "json", "exit status: 0", "north: on\n", "dim\n"}}
+	chats = &Format{Dir: "vscode", Whole: true, Read: of("s-1", vscode.Read),
+		Want: map[string]Expected{
+			"session.json": {Session: "f0000000-0000-4000-8000-000000000001"},
+		}, Dropped: []string{"text", "ada", // the account
+			"copilot/auto", "copilot/harbour-2", "GitHub Copilot", "panel", "c2ln",
+			// of parts of a response
+			"mcpServersStarting", "Running tide", "input", "embed", "{}", "thinking",
+			"inlineReference", "toolInvocationSerialized", "markdownContent", "terminal",
+			"/src/quay/lamps.txt",
+			// calls that the model's own arguments tell
+			"copilot_readFile", "Reading lamps.txt", "Running make", "call_1__vscode-1",
+			`{"filePath":"/src/quay/lamps.txt"}`, `{"query":"south"}`, "I should ", "look.", ".",
+			"south: off", "I look at ", "I look at lamps.txt.", "north: on", "\nend",
+			"The north one. ", "It is old."}}
+	threads      = &Format{Dir: "zed", Whole: true, Read: of("s-1", zed.Read)}
+	antigravitys = &Format{Dir: "antigravity", Read: of("s-1", antigravity.Read),
+		Want: map[string]Expected{"transcript_full.jsonl": {Session: "s-1",
+			Kept: map[string]int{"TIDE_STATE": 1, "TIDE_READING": 1}}},
+		Dropped: []string{"MODEL", "PLANNER_RESPONSE", "true"}}
+	copilots = &Format{Dir: "copilot", Read: of("s-1", copilot.Read),
+		Want: map[string]Expected{
+			"events.jsonl": {Session: "c0000000-0000-4000-8000-000000000001", Version: "1.0.102",
+				Kept: map[string]int{"session.tide": 1}},
+			"old.jsonl": {Session: "c0000000-0000-4000-8000-000000000002", Version: "0.0.420"},
+		}, Dropped: []string{"user.message", "assistant.message", `{"prompt":"count"}`,
+			"north: on\n(1 line)"}}
+	cursors = &Format{Dir: "cursor", Read: of("s-1", cursor.Read),
+		Want: map[string]Expected{
+			"editor.jsonl": {Session: "s-1"}, "cli.jsonl": {Session: "s-1",
+				Kept: map[string]int{"tide_state": 1, "role pilot": 1}},
+		}, Dropped: common()}
+	amps = &Format{Dir: "amp", Whole: true, Read: of("s-1", amp.Read),
+		Want: map[string]Expected{
+			"thread.json": {Session: "T-e0000000-0000-4000-8000-000000000001",
+				Kept: map[string]int{"role pilot": 1}},
+			"export.json": {Session: "T-e0000000-0000-4000-8000-000000000002"},
+		}, Dropped: []string{"user", "assistant", "text", "tool_use", "tool_result", "thinking", "done",
+			"/src/quay/lamps.txt", // which file was read is in the call
+			"quay", "file:///src/quay", "linux", "lamps.txt:1: on", "log.txt:2: on",
+			"local-client", "medium", "2026-02-03T08:00:00.000Z", // of the program
+			"file:///src/quay/lamps.txt", "update", "update: lamps.txt (+1/-1)",
+			"--- lamps.txt\n+++ lamps.txt\n-south: off\n+south: on\n"}} // in one text
+	droids = &Format{Dir: "droid", Read: of("s-1", droid.Read),
+		Want: map[string]Expected{
+			"session.jsonl": {Session: "d0000000-0000-4000-8000-000000000001",
+				Kept: map[string]int{"tide_state": 1, "role pilot": 1}},
+		}, Dropped: common("message")}
+	pis = &Format{Dir: "pi", Read: of("s-1", pi.Read),
+		Want: map[string]Expected{
+			"session.jsonl": {Session: "e0000000-0000-4000-8000-000000000001",
+				Kept: map[string]int{"tide_state": 1, "role pilot": 1}},
+		}, Dropped: []string{"message", "user", "assistant", "toolResult", "text", "toolCall",
+			"thinking", "image", "session", "model_change"}}
+)
+
+// asOthers is what most writers cannot write of Others as it was said.
+var asOthers = map[string]int{"results without a call": 1, "calls answered with an error": 1,
+	"forgotten": 1, "thoughts of other models": 1, "parts without a form": 1}
+
+// readers are all of them.
+var readers = []*Format{claude, rollouts, open, jsonLines, qwens, continues, tasks, gooses, kiros,
+	chats, threads, antigravitys, copilots, cursors, amps, droids, pis}
+
+func each(t *testing.T, which func(*Format) bool, do func(*testing.T, *Format)) {
+	t.Helper()
+	for _, f := range readers {
+		if which(f) {
+			t.Run(f.Dir, func(t *testing.T) {
+				t.Parallel()
+				do(t, f)
+			})
+		}
+	}
+}
+
+// Lines that are torn, damaged or cut off give what is whole.
+func TestFixtures(t *testing.T) {
+	each(t, func(f *Format) bool { return f.Want != nil && !f.Whole && !f.List },
+		func(t *testing.T, f *Format) { f.CheckFixtures(t) })
+}
+
+// What is said is what the traces beside the fixtures say.
+func TestTraces(t *testing.T) {
+	each(t, func(f *Format) bool { return f.Want != nil },
+		func(t *testing.T, f *Format) { f.CheckTraces(t, f.Want, f.Dropped...) })
+}
+
+// A document that is cut off, or of anybody else, says nothing, and that is counted.
+func TestNone(t *testing.T) {
+	each(t, func(f *Format) bool { return f.Whole && f.Write == nil },
+		func(t *testing.T, f *Format) {
+			for name, data := range f.Fixtures(t) {
+				f.CheckErrors(t, string(data))
+				if steps, _, stats := f.Steps(t, data[:len(data)/2]); len(steps) > 0 ||
+					stats.Skipped[transcript.SkipBadJSON] != 1 {
+					t.Errorf("%s: %d steps of a half, %v", name, len(steps), stats.Skipped)
+				}
+			}
+			for _, in := range []string{`{"messages":[]}`, `{"history":[]}`} {
+				_, _, stats := f.Steps(t, []byte(in))
+				if stats.Skipped[transcript.SkipUnknown] != 1 {
+					t.Errorf("%s: skipped %v", in, stats.Skipped)
+				}
+			}
+		})
+}
+
+// A list that is cut off gives the messages that are whole.
+func TestCutOff(t *testing.T) {
+	each(t, func(f *Format) bool { return f.List }, func(t *testing.T, f *Format) {
+		for name, data := range f.Fixtures(t) {
+			whole, _, _ := f.Steps(t, data)
+			for cut := 1; cut < len(data)-2; cut += 97 {
+				steps, _, stats := f.Steps(t, data[:cut])
+				if len(steps) > len(whole) || len(stats.Skipped) != 1 ||
+					Trace(steps) != Trace(whole[:len(steps)]) {
+					t.Fatalf("%s up to %d: %d steps, %v", name, cut, len(steps), stats.Skipped)
+				}
+			}
+		}
+	})
+}
+
+// What others said is written, and comes back; what cannot be written as it was is counted.
+func TestOthers(t *testing.T) {
+	writes := func(f *Format) bool { return f.Write != nil }
+	o := transcript.WriteOptions{Session: "ses_s", Dir: "/p", Title: "t"}
+	each(t, writes, func(t *testing.T, f *Format) {
+		f.CheckWritten(t, Others())
+		out, done, err := f.Write(Items(Others()), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !maps.Equal(done.Changed, f.Others) || done.Messages != 13 || done.Notes != 1 {
+			t.Errorf("%+v", done)
+		}
+		for piece, n := range f.Pieces { // every call has a result
+			if got := strings.Count(string(out), piece); got < n {
+				t.Errorf("%d times %s in\n%s", got, piece, out)
+			}
+		}
+		f.CheckSeveral(t, o)
+	})
+}
+
+// Every reader has fixtures, and a row.
+func TestRows(t *testing.T) {
+	dirs, err := filepath.Glob("*/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range dirs {
+		name := filepath.Dir(dir)
+		own := []string{"adk", "geminicli", "markdown"} // these have other forms
+		if !slices.Contains(own, name) &&
+			!slices.ContainsFunc(readers, func(f *Format) bool { return f.Dir == name }) {
+			t.Errorf("%s has no row", name)
+		}
+	}
+}
+
+func FuzzAmp(f *testing.F)         { amps.FuzzFixtures(f) }
+func FuzzAntigravity(f *testing.F) { antigravitys.FuzzFixtures(f) }
+func FuzzCline(f *testing.F)       { tasks.FuzzFixtures(f) }
+func FuzzContinueDev(f *testing.F) { continues.FuzzFixtures(f) }
+func FuzzCopilot(f *testing.F)     { copilots.FuzzFixtures(f) }
+func FuzzCursor(f *testing.F)      { cursors.FuzzFixtures(f) }
+func FuzzDroid(f *testing.F)       { droids.FuzzFixtures(f) }
+func FuzzGoose(f *testing.F)       { gooses.FuzzFixtures(f) }
+func FuzzKiro(f *testing.F)        { kiros.FuzzFixtures(f) }
+func FuzzPi(f *testing.F)          { pis.FuzzFixtures(f) }
+func FuzzQwen(f *testing.F)        { qwens.FuzzFixtures(f) }
+func FuzzVSCode(f *testing.F)      { chats.FuzzFixtures(f, changes) }
+func FuzzZed(f *testing.F)         { threads.FuzzFixtures(f) }
