@@ -126,6 +126,10 @@ func TestPullOfJoinedPacksAfterForget(t *testing.T) {
 		a.say("work", fmt.Sprint("message ", i))
 		a.push(open(t, root))
 	}
+	day := a.Now().Add(25 * time.Hour)
+	a.Now = func() time.Time { return day }
+	a.say("work", "a day later, when only the joined pack is left")
+	a.push(open(t, root))
 	b.pull(open(t, root))
 	same(t, a, "work", b)
 	storetest.Check(t, b.Store)

@@ -284,6 +284,7 @@ func errorIsDamage(err error, unread map[string]bool) bool {
 // cleanFiles removes what is made of words outside of objects/: the cache, what writes left behind,
 // and of the logs what holds something of it. All of it can be had again, or be done without.
 func (t *Tx) cleanFiles(w *history.Traces) error {
+	aside := t.setAside()
 	for _, sub := range []string{"cache", "tmp", "log", "refs", objects.AbsentDir,
 		objects.Dir, "."} {
 		err := filepath.WalkDir(
@@ -332,7 +333,33 @@ func (t *Tx) cleanFiles(w *history.Traces) error {
 			return err
 		}
 	}
+	for _, dir := range aside {
+		_ = os.RemoveAll(dir) // folders without files: gc removes what is left
+	}
 	return nil
+}
+
+// setAside gives the folders of the cache, such as the copies of remotes, names under which nobody
+// looks for them, and returns their paths. Another process that makes one of them anew meanwhile
+// would lose files of it to the forget. Where a folder is in use and cannot be renamed, its files
+// are removed one by one.
+func (t *Tx) setAside() (aside []string) {
+	cache := filepath.Join(t.Dir, "cache")
+	entries, err := os.ReadDir(cache)
+	if err != nil {
+		return nil // the walk that follows says so
+	}
+	for _, d := range entries {
+		if !d.IsDir() || durable.IsTemp(d.Name()) {
+			continue
+		}
+		to := filepath.Join(cache, fmt.Sprintf("%s%s-%d", durable.OwnPrefix, d.Name(),
+			t.Now().UnixNano()))
+		if t.repo.FS.Rename(filepath.Join(cache, d.Name()), to) == nil {
+			aside = append(aside, to)
+		}
+	}
+	return aside
 }
 
 // remains looks at every byte of the store for what is forgotten: at bodies by their digests, which

@@ -55,12 +55,23 @@ func (p *party) storyOfLeaving() {
 // collected. Then a message of them is forgotten, and so much is pushed that the files are joined.
 func (p *party) storyOfJoining() {
 	o := p.another()
-	leave := func() { p.compact(); p.compact() }
 	if p.rng.IntN(2) == 0 {
-		leave = func() { o.removeOne("work@" + p.name); o.wait(); o.collect() }
+		p.tell(func() { p.say("work", 8) }, func() { p.say("work", 8) }, p.push, o.pull, p.compact,
+			p.compact, p.push, o.pull, o.collect, o.collect, p.forgetOwn, p.push, o.pull,
+			p.pushOften, o.pull)
+		return
 	}
-	p.tell(func() { p.say("work", 8) }, func() { p.say("work", 8) }, p.push, o.pull, leave,
-		p.push, o.pull, o.collect, o.collect, p.forgetOwn, p.push, o.pull, p.pushOften, o.pull)
+	session, at := fmt.Sprintf("left-%d", p.said), p.anywhere()
+	push, pull := func() { p.pushTo(at) }, func() { o.pullFrom(at) }
+	p.say(session, 3)
+	p.tell(push, pull)
+	o.removeOne(session + "@" + p.name)
+	for range 2 {
+		o.world.now = o.world.now.AddDate(0, 0, 2) // the log before it may be dropped
+		o.collect()
+	}
+	p.forgetNewest()
+	p.tell(push, pull, p.pushOften, p.wait, p.wait, func() { p.say("often", 1) }, push, pull)
 }
 
 // storyOfStopping is of what a push or a pull leaves behind that is stopped, and of words in it

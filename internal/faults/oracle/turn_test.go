@@ -315,7 +315,8 @@ func (p *party) forgets(r record) {
 	}
 }
 
-// forget forgets a message, by whomever it was said, and forgetOwn one of the store's own.
+// forget forgets a message, by whomever it was said, forgetOwn one of the store's own, and
+// forgetNewest the last of these.
 func (p *party) forget() {
 	if r, ok := p.choose(); ok {
 		p.forgetOne(r)
@@ -324,6 +325,12 @@ func (p *party) forget() {
 
 func (p *party) forgetOwn() {
 	if r, ok := p.chooseOwn(); ok {
+		p.forgetOne(r)
+	}
+}
+
+func (p *party) forgetNewest() {
+	if r, ok := p.newest(); ok {
 		p.forgetOne(r)
 	}
 }
