@@ -39,7 +39,7 @@ const (
 
 	authorGain   = 0.8  // the query names its author
 	userGain     = 0.15 // a user said it
-	askerGain    = 1.5  // the query asks what the user said, and a user said it
+	askerGain    = 4.0  // the query asks what the user said, and a user said it
 	wantGain     = 0.3  // it has a number or a time, and the query asks for one
 	questionLoss = 0.3  // it is a question itself
 
