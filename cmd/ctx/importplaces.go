@@ -88,7 +88,7 @@ func (a *app) sessionsHere(s *session.Store, q *catalog.Asker) *sessionsHere {
 	var dirs []string
 	for i := range catalog.All() {
 		agent := &catalog.All()[i]
-		if agent.Sessions == nil {
+		if agent.Root == nil {
 			continue
 		}
 		root := agent.Root(a.agentEnv())

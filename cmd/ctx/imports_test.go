@@ -78,7 +78,8 @@ var layers = map[string]string{
 		"internal/agent/pi internal/agent/cline internal/agent/markdown " +
 		"internal/agent/continuedev internal/agent/goose internal/agent/vscode " +
 		"internal/agent/amp internal/agent/kiro internal/agent/zed " +
-		"internal/agent/qwen internal/child internal/durable internal/hooks/settings",
+		"internal/agent/qwen internal/agent/shape internal/child internal/durable " +
+		"internal/hooks/settings",
 	"internal/agent/unionfind": "format internal/jsonvalue",
 	"internal/architecture":    "",
 	"internal/pasted":          "",

@@ -23,6 +23,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/pi"
 	"github.com/gemini-ctx/ctx/internal/agent/plain"
 	"github.com/gemini-ctx/ctx/internal/agent/qwen"
+	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/agent/vscode"
 	"github.com/gemini-ctx/ctx/internal/agent/zed"
@@ -37,13 +38,12 @@ func of[T ~func(string, io.Reader, func(transcript.Step) error) (transcript.Stat
 	}
 }
 
-// ofAgent is of for a reader of several agents.
-func ofAgent(
-	agent, session string, read func(
-		string, string, io.Reader, func(transcript.Step) error) (transcript.Stats, error),
+// ofForm is of for an agent whose transcripts have a shape.Form.
+func ofForm(
+	agent, session string, form func() *shape.Form,
 ) func(io.Reader, func(transcript.Step) error) (transcript.Stats, error) {
 	return func(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
-		return read(agent, session, r, emit)
+		return form().Read(agent, session, r, emit)
 	}
 }
 
@@ -73,7 +73,7 @@ var (
 				Kept: map[string]int{"system tide_state": 1}},
 		}, Dropped: []string{"assistant", "tool_result", "model"}}
 	continues = &Format{Dir: "continuedev", Whole: true,
-		Read: ofAgent(continuedev.Agent, "s-1", continuedev.Read),
+		Read: ofForm(continuedev.Agent, "s-1", continuedev.Form),
 		Want: map[string]Expected{
 			"session.json": {Session: "c0000000-0000-4000-8000-000000000001",
 				Kept: map[string]int{"role pilot": 1}},
@@ -82,20 +82,20 @@ var (
 			"done", "errored", "generating", "File", "Error", "harbour", // of calls and prompt logs
 			`{"filepath":"lamps.txt"}`, `{"command":"false"}`, `{"dirPath":"."}`}}
 	tasks = &Format{Dir: "cline", List: true,
-		Read: ofAgent(cline.Agent, "1770105600000", cline.Read),
+		Read: ofForm(cline.Agent, "1770105600000", cline.Form),
 		Want: map[string]Expected{
 			"task.json": {Session: "1770105600000", Kept: map[string]int{"role pilot": 1}},
 		}, Dropped: common()}
-	gooses = &Format{Dir: "goose", Read: of("20260203_1", goose.Read),
+	gooses = &Format{Dir: "goose", Read: ofForm(goose.Agent, "20260203_1", goose.Form),
 		Want: map[string]Expected{"20260203_1.jsonl": {Session: "20260203_1"}},
 		Dropped: []string{"user", "assistant", "text", "toolRequest", "toolResponse", "thinking",
 			"image", "success", "error"}}
-	kiros = &Format{Dir: "kiro", Read: of("s-1", kiro.Read),
+	kiros = &Format{Dir: "kiro", Read: ofForm(kiro.Agent, "s-1", kiro.Form),
 		Want: map[string]Expected{
 			"session.jsonl": {Session: "s-1", Kept: map[string]int{"role TideTable": 1}},
 		}, Dropped: []string{"v1", "Prompt", "AssistantMessage", "ToolResults", "toolResult", "toolUse",
 			"thinking", "text", "success", "error", "json", "exit status: 0", "north: on\n", "dim\n"}}
-	chats = &Format{Dir: "vscode", Whole: true, Read: of("s-1", vscode.Read),
+	chats = &Format{Dir: "vscode", Whole: true, Read: ofForm(vscode.Agent, "s-1", vscode.Form),
 		Want: map[string]Expected{
 			"session.json": {Session: "f0000000-0000-4000-8000-000000000001"},
 		}, Dropped: []string{"text", "ada", // the account
@@ -109,7 +109,7 @@ var (
 			`{"filePath":"/src/quay/lamps.txt"}`, `{"query":"south"}`, "I should ", "look.", ".",
 			"south: off", "I look at ", "I look at lamps.txt.", "north: on", "\nend",
 			"The north one. ", "It is old."}}
-	threads      = &Format{Dir: "zed", Whole: true, Read: of("s-1", zed.Read)}
+	threads      = &Format{Dir: "zed", Whole: true, Read: ofForm(zed.Agent, "s-1", zed.Form)}
 	antigravitys = &Format{Dir: "antigravity", Read: of("s-1", antigravity.Read),
 		Want: map[string]Expected{"transcript_full.jsonl": {Session: "s-1",
 			Kept: map[string]int{"TIDE_STATE": 1, "TIDE_READING": 1}}},
@@ -126,7 +126,7 @@ var (
 			"editor.jsonl": {Session: "s-1"}, "cli.jsonl": {Session: "s-1",
 				Kept: map[string]int{"tide_state": 1, "role pilot": 1}},
 		}, Dropped: common()}
-	amps = &Format{Dir: "amp", Whole: true, Read: of("s-1", amp.Read),
+	amps = &Format{Dir: "amp", Whole: true, Read: ofForm(amp.Agent, "s-1", amp.Form),
 		Want: map[string]Expected{
 			"thread.json": {Session: "T-e0000000-0000-4000-8000-000000000001",
 				Kept: map[string]int{"role pilot": 1}},
@@ -137,12 +137,12 @@ var (
 			"local-client", "medium", "2026-02-03T08:00:00.000Z", // of the program
 			"file:///src/quay/lamps.txt", "update", "update: lamps.txt (+1/-1)",
 			"--- lamps.txt\n+++ lamps.txt\n-south: off\n+south: on\n"}} // in one text
-	droids = &Format{Dir: "droid", Read: of("s-1", droid.Read),
+	droids = &Format{Dir: "droid", Read: ofForm(droid.Agent, "s-1", droid.Form),
 		Want: map[string]Expected{
 			"session.jsonl": {Session: "d0000000-0000-4000-8000-000000000001",
 				Kept: map[string]int{"tide_state": 1, "role pilot": 1}},
 		}, Dropped: common("message")}
-	pis = &Format{Dir: "pi", Read: of("s-1", pi.Read),
+	pis = &Format{Dir: "pi", Read: ofForm(pi.Agent, "s-1", pi.Form),
 		Want: map[string]Expected{
 			"session.jsonl": {Session: "e0000000-0000-4000-8000-000000000001",
 				Kept: map[string]int{"tide_state": 1, "role pilot": 1}},

@@ -98,15 +98,16 @@ func (c *copiedFile) readOn(
 	ctx context.Context, s *session.Store, row *catalog.Agent, name string, f *os.File,
 	now *copiedFile,
 ) (done copied, ok bool, err error) {
+	resumes := catalog.TraitsOf(row.Source).Resumes
 	if row.ReadOn == nil || c.Mark.State == nil || c.Size < 0 || c.Size > now.Size ||
-		c.File != now.File || row.Resumes && !c.begun(s) || !c.endsAt(s, row.Source) {
+		c.File != now.File || resumes && !c.begun(s) || !c.endsAt(s, row.Source) {
 		return copied{}, false, nil
 	}
 	if sum, err := ends(f, c.Size); err != nil || !bytes.Equal(sum, c.Ends) {
 		return copied{}, false, nil
 	}
 	mark, as := c.Mark, ""
-	if row.Resumes {
+	if resumes {
 		as = c.Session // which may be the one that the transcript goes on with
 	}
 	out, err := s.Exchange.ImportLive(

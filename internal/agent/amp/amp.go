@@ -5,7 +5,6 @@ package amp
 import (
 	"cmp"
 	"encoding/json"
-	"io"
 	"strconv"
 	"strings"
 
@@ -18,13 +17,8 @@ import (
 // this agent has.
 const Agent = "amp"
 
-// Read reads a thread, as shape.Form.Read says.
-func Read(
-	name string, r io.Reader, emit func(transcript.Step) error,
-) (transcript.Stats, error) {
-	f := &shape.Form{Agent: Agent, Head: "created", Unfold: unfold}
-	return f.Read(name, r, emit)
-}
+// Form is that of a thread.
+func Form() *shape.Form { return &shape.Form{Head: "created", Unfold: unfold} }
 
 // unfold makes a record of each message. A message that has no name is named by its place: it
 // grows.

@@ -3,6 +3,7 @@
 package catalog
 
 import (
+	"cmp"
 	"io"
 	"path/filepath"
 	"slices"
@@ -27,6 +28,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/pi"
 	"github.com/gemini-ctx/ctx/internal/agent/plain"
 	"github.com/gemini-ctx/ctx/internal/agent/qwen"
+	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/agent/vscode"
 	"github.com/gemini-ctx/ctx/internal/agent/zed"
@@ -45,13 +47,15 @@ type Agent struct {
 	// Short says that the JSON document of an import has unknown_rewinds, and none of agent,
 	// changed, returned and kept.
 	Short bool
-	Traits
+	// unlike are the traits of an agent that has not those of most. Callers use TraitsOf.
+	unlike Traits
 
 	// Untested says that no real version of the agent has been seen to write such transcripts.
 	Untested bool
 
-	// Read reads a transcript. name is what NameOf returns for its file, or "".
-	Read func(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error)
+	// Form is that of the agent's transcripts, and Reads reads those that have none. Callers use Read.
+	Form  func() *shape.Form
+	Reads func(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error)
 	// ReadOn goes on with a transcript at a mark, as its package says; nil if transcripts are only
 	// read whole.
 	ReadOn func(name string, r io.Reader, m *transcript.Mark,
@@ -86,9 +90,14 @@ type Agent struct {
 	// Signs are files below Root of which the agent makes at least one; nil where Root is nobody
 	// else's.
 	Signs []string
-	// Sessions lists the transcripts of the agent under root, those of subagents last. only, if it is
-	// not nil, says which: no other file is opened.
-	Sessions func(root string, only func(file string) bool) []Begun
+	// Files are patterns of transcripts below Root, with slashes. InEditors are those below the
+	// directories of users in Editors; of these nil is VS Code and its relatives.
+	Files, InEditors, Editors []string
+	// Folder returns where the agent keeps the transcripts of one directory, of which file is one;
+	// nil if that says nothing of a directory.
+	Folder func(file string) *Folder
+	// Find lists the transcripts of an agent where Files do not do. Callers use Sessions.
+	Find func(root string, only func(file string) bool) []Begun
 	// Within are patterns of transcripts, with slashes, of an agent that keeps them in the directory
 	// of a project.
 	Within []string
@@ -138,17 +147,17 @@ var agents = [...]Agent{
 		Name: "gemini-cli", Source: geminicli.Agent, Title: "Gemini CLI",
 		Example: "~/.gemini/tmp/*/chats/*.jsonl", Short: true,
 		About:  "\nA file of /chat save (checkpoint-TAG.json) becomes the session checkpoint-TAG.",
-		Traits: Traits{ByWords: true, Resumes: true, NamesOnly: true},
-		Read:   geminicli.ReadAs,
+		unlike: Traits{ByWords: true, Resumes: true, NamesOnly: true},
+		Reads:  geminicli.ReadAs,
 		ReadOn: geminicli.ReadOn,
 		Write:  geminicli.NewWriter,
 		NewID:  transcript.UUID, TakesID: anyID, // it gives what it reads an id of its own
 		Program: "gemini",
 		Root:    func(e Env) string { return e.under("GEMINI_CLI_HOME", "", ".gemini") },
 		// Other programs use .gemini
-		Signs:    []string{"settings.json", "projects.json", "tmp"},
-		Sessions: sessionsOfGemini,
-		Began:    begunInGemini,
+		Signs: []string{"settings.json", "projects.json", "tmp"},
+		Find:  sessionsOfGemini,
+		Began: begunInGemini,
 		Place: func(root, id, _, _ string) (string, error) {
 			return filepath.Join(root, "ctx", id+".jsonl"), nil
 		},
@@ -160,15 +169,14 @@ var agents = [...]Agent{
 		Name: "claude-code", Source: claudecode.Agent, Title: "Claude Code",
 		Spent:   claudecode.Spent,
 		Example: "~/.claude/projects/*/*.jsonl",
-		Traits:  Traits{Keeps: true, ByWords: true},
-		Read:    claudecode.ReadAs,
+		Reads:   claudecode.ReadAs,
 		ReadOn:  claudecode.ReadOn,
 		Write:   claudecode.NewWriter,
 		NewID:   transcript.UUID, TakesID: format.IsUUID[string],
 		Program:       "claude",
 		Root:          func(e Env) string { return e.under("CLAUDE_CONFIG_DIR", ".claude", "") },
 		Beside:        withOutputs,
-		Sessions:      sessionsOfClaude,
+		Find:          sessionsOfClaude,
 		Began:         begunByCwd,
 		Place:         placeClaude,
 		ResumeCommand: func(id, _ string) []string { return []string{"claude", "--resume", id} },
@@ -177,8 +185,7 @@ var agents = [...]Agent{
 		Name: "codex", Source: codex.Agent, Title: "Codex CLI",
 		Spent:   codex.Spent,
 		Example: "~/.codex/sessions/*/*/*/rollout-*.jsonl",
-		Traits:  Traits{Keeps: true, ByWords: true},
-		Read: func(_ string, r io.Reader, e emit) (transcript.Stats, error) {
+		Reads: func(_ string, r io.Reader, e emit) (transcript.Stats, error) {
 			return codex.Read(r, e)
 		},
 		ReadOn: func(_ string, r io.Reader, m *transcript.Mark, e emit) (transcript.Stats, error) {
@@ -186,19 +193,19 @@ var agents = [...]Agent{
 		},
 		Write: codex.NewWriter,
 		NewID: transcript.UUID, TakesID: format.IsUUID[string],
-		Order:         orderCodex,
-		Program:       "codex",
-		Root:          func(e Env) string { return e.under("CODEX_HOME", ".codex", "") },
-		Sessions:      sessionsOfCodex,
+		Order:   orderCodex,
+		Program: "codex",
+		Root:    func(e Env) string { return e.under("CODEX_HOME", ".codex", "") },
+		Files: []string{"sessions/*/*/*/rollout-*.jsonl", "sessions/rollout-*.jsonl",
+			"archived_sessions/rollout-*.jsonl"},
 		Began:         begunInRollout,
 		Place:         placeCodex,
 		ResumeCommand: func(id, _ string) []string { return []string{"codex", "resume", id} },
 	},
 	{
 		Name: "opencode", Source: opencode.Agent, Title: "opencode", Example: "session.json",
-		Spent:  opencode.Spent,
-		Traits: Traits{Keeps: true, ByWords: true},
-		Read: func(_ string, r io.Reader, e emit) (transcript.Stats, error) {
+		Spent: opencode.Spent,
+		Reads: func(_ string, r io.Reader, e emit) (transcript.Stats, error) {
 			return opencode.Read(r, e)
 		},
 		ReadFile: readOpencodeStorage,
@@ -209,8 +216,8 @@ var agents = [...]Agent{
 		Root: func(e Env) string {
 			return e.under("XDG_DATA_HOME", ".local/share", "opencode")
 		},
-		Sessions: sessionsOfOpencode,
-		Began:    begunInOpencode,
+		Find:  sessionsOfOpencode,
+		Began: begunInOpencode,
 		Database: &Database{Path: opencodeDatabase, List: listOpencode,
 			Export: exportOpencode},
 		Place: func(root, id, _, _ string) (string, error) {
@@ -224,37 +231,34 @@ var agents = [...]Agent{
 	},
 	{
 		Name: "antigravity", Source: antigravity.Agent, Title: "Antigravity", Untested: true,
-		Example:  "~/.gemini/antigravity-cli/brain/*/.system_generated/logs/transcript_full.jsonl",
-		Traits:   Traits{Keeps: true, ByWords: true},
-		Read:     antigravity.Read,
-		Named:    nameOfAntigravity,
-		Program:  "agy",
-		Signs:    []string{"antigravity", "antigravity-cli"},
-		Root:     func(e Env) string { return e.under("GEMINI_CLI_HOME", "", ".gemini") },
-		Sessions: sessionsOfAntigravity,
-		Began:    begunInAntigravity,
+		Example: "~/.gemini/antigravity-cli/brain/*/.system_generated/logs/transcript_full.jsonl",
+		Reads:   antigravity.Read,
+		Named:   nameOfAntigravity,
+		Program: "agy",
+		Signs:   []string{"antigravity", "antigravity-cli"},
+		Root:    func(e Env) string { return e.under("GEMINI_CLI_HOME", "", ".gemini") },
+		Find:    sessionsOfAntigravity,
+		Began:   begunInAntigravity,
 	},
 	{
 		Name: "cursor", Source: cursor.Agent, Title: "Cursor", Untested: true,
-		Example:  "~/.cursor/projects/*/agent-transcripts/*.jsonl",
-		Traits:   Traits{Keeps: true, ByWords: true},
-		Read:     cursor.Read,
-		Program:  "cursor-agent",
-		Root:     func(e Env) string { return e.under("CURSOR_CONFIG_DIR", ".cursor", "") },
-		Sessions: sessionsOfCursor,
-		Began:    begunInCursor,
-		File:     fileOfCursor,
+		Example: "~/.cursor/projects/*/agent-transcripts/*.jsonl",
+		Reads:   cursor.Read,
+		Program: "cursor-agent",
+		Root:    func(e Env) string { return e.under("CURSOR_CONFIG_DIR", ".cursor", "") },
+		Find:    sessionsOfCursor,
+		Began:   begunInCursor,
+		File:    fileOfCursor,
 	},
 	{
 		Name: "copilot", Source: copilot.Agent, Title: "GitHub Copilot CLI",
-		Example:  "~/.copilot/session-state/*/events.jsonl",
-		Traits:   Traits{Keeps: true, ByWords: true},
-		Read:     copilot.Read,
-		Named:    nameOfCopilot,
-		Program:  "copilot",
-		Root:     func(e Env) string { return e.under("COPILOT_HOME", ".copilot", "") },
-		Sessions: sessionsOfCopilot,
-		Began:    begunInCopilot,
+		Example: "~/.copilot/session-state/*/events.jsonl",
+		Reads:   copilot.Read,
+		Named:   nameOfCopilot,
+		Program: "copilot",
+		Root:    func(e Env) string { return e.under("COPILOT_HOME", ".copilot", "") },
+		Files:   []string{"session-state/*/events.jsonl", "session-state/*.jsonl"},
+		Began:   begunInCopilot,
 		File: func(root, _, id string) string {
 			return filepath.Join(root, "session-state", id, "events.jsonl")
 		},
@@ -263,166 +267,142 @@ var agents = [...]Agent{
 		Name: "qwen", Source: qwen.Agent, Title: "Qwen Code",
 		Spent:   transcript.SpentAsGemini,
 		Example: "~/.qwen/projects/*/chats/*.jsonl",
-		Traits:  Traits{Keeps: true, ByWords: true},
-		Read:    qwen.Read,
+		Reads:   qwen.Read,
 		Write:   qwen.NewWriter,
 		NewID:   qwen.NewID, TakesID: qwen.TakesID,
 		Program:       "qwen",
 		Root:          rootOfQwen,
-		Sessions:      sessionsOfQwen,
+		Files:         []string{"projects/*/chats/*.jsonl"},
+		Folder:        folderOfQwen,
 		Began:         begunByCwd,
 		Place:         placeQwen,
 		ResumeCommand: func(id, _ string) []string { return []string{"qwen", "--resume", id} },
 	},
 	{
 		Name: "droid", Source: droid.Agent, Title: "Factory Droid", Untested: true,
-		Example:  "~/.factory/sessions/*/*.jsonl",
-		Traits:   Traits{Keeps: true, ByWords: true},
-		Read:     droid.Read,
-		Program:  "droid",
-		Root:     func(e Env) string { return e.under("FACTORY_HOME_OVERRIDE", "", ".factory") },
-		Sessions: sessionsOfDroid,
-		Began:    begunInDroid,
+		Example: "~/.factory/sessions/*/*.jsonl",
+		Form:    droid.Form,
+		Program: "droid",
+		Root:    func(e Env) string { return e.under("FACTORY_HOME_OVERRIDE", "", ".factory") },
+		Files:   []string{"sessions/*/*.jsonl", "projects/*/*.jsonl", "sessions/*.jsonl"},
+		Folder:  folderOfDroid,
+		Began:   begunInDroid,
 	},
 	{
 		Name: "pi", Source: pi.Agent, Title: "Pi", Untested: true,
-		Example:  "~/.pi/agent/sessions/*/*.jsonl",
-		Traits:   Traits{Keeps: true, ByWords: true},
-		Spent:    pi.Spent,
-		Read:     pi.Read,
-		Program:  "pi",
-		Root:     func(e Env) string { return e.under("PI_CODING_AGENT_DIR", ".pi/agent", "") },
-		Sessions: sessionsOfPi,
-		Began:    begunInPi,
+		Example: "~/.pi/agent/sessions/*/*.jsonl",
+		Spent:   pi.Spent,
+		Form:    pi.Form,
+		Program: "pi",
+		Root:    func(e Env) string { return e.under("PI_CODING_AGENT_DIR", ".pi/agent", "") },
+		Files:   []string{"sessions/*/*.jsonl"},
+		Began:   begunInPi,
 	},
 	{
 		Name: "openclaw", Source: pi.OpenClawAgent, Title: "OpenClaw", Page: "pi", Untested: true,
-		Example:  "~/.openclaw/agents/*/sessions/*.jsonl",
-		Traits:   Traits{Keeps: true, ByWords: true},
-		Spent:    pi.Spent,
-		Read:     pi.ReadOpenClaw,
-		Program:  "openclaw",
-		Root:     func(e Env) string { return e.under("OPENCLAW_STATE_DIR", ".openclaw", "") },
-		Sessions: sessionsOfOpenClaw,
-		Began:    begunInPi,
+		Example: "~/.openclaw/agents/*/sessions/*.jsonl",
+		Spent:   pi.Spent,
+		Form:    pi.Form,
+		Program: "openclaw",
+		Root:    func(e Env) string { return e.under("OPENCLAW_STATE_DIR", ".openclaw", "") },
+		Files:   []string{"agents/*/sessions/*.jsonl"},
+		Began:   begunInPi,
 	},
 	{
 		Name: "cline", Source: cline.Agent, Title: "Cline", Untested: true,
-		Example: "TASK/api_conversation_history.json",
-		Traits:  Traits{Keeps: true, ByWords: true},
-		Read: func(name string, r io.Reader, e emit) (transcript.Stats, error) {
-			return cline.Read(cline.Agent, name, r, e)
-		},
-		Spent: cline.Spent,
-		Named: nameOfTask,
-		Root:  func(e Env) string { return e.Home },
-		Sessions: func(root string, only func(file string) bool) []Begun {
-			return tasksIn(root, "saoudrizwan.claude-dev", only)
-		},
-		Began: begunInTask,
+		Example:   "TASK/api_conversation_history.json",
+		Form:      cline.Form,
+		Spent:     cline.Spent,
+		Named:     nameOfTask,
+		Root:      func(e Env) string { return e.Home },
+		InEditors: []string{"globalStorage/saoudrizwan.claude-dev/tasks/*/" + taskFile},
+		Began:     begunInTask,
 	},
 	{
 		Name: "roo-code", Source: cline.RooAgent, Title: "Roo Code", Page: "cline", Untested: true,
-		Example: "TASK/api_conversation_history.json",
-		Traits:  Traits{Keeps: true, ByWords: true},
-		Read: func(name string, r io.Reader, e emit) (transcript.Stats, error) {
-			return cline.Read(cline.RooAgent, name, r, e)
-		},
-		Spent: cline.Spent,
-		Named: nameOfTask,
-		Root:  func(e Env) string { return e.Home },
-		Sessions: func(root string, only func(file string) bool) []Begun {
-			return tasksIn(root, "rooveterinaryinc.roo-cline", only)
-		},
-		Began: begunInTask,
+		Example:   "TASK/api_conversation_history.json",
+		Form:      cline.Form,
+		Spent:     cline.Spent,
+		Named:     nameOfTask,
+		Root:      func(e Env) string { return e.Home },
+		InEditors: []string{"globalStorage/rooveterinaryinc.roo-cline/tasks/*/" + taskFile},
+		Began:     begunInTask,
 	},
 	{
 		Name: "kilo-code", Source: cline.KiloAgent, Title: "Kilo Code", Page: "cline",
-		Untested: true,
-		Example:  "TASK/api_conversation_history.json",
-		Traits:   Traits{Keeps: true, ByWords: true},
-		Read: func(name string, r io.Reader, e emit) (transcript.Stats, error) {
-			return cline.Read(cline.KiloAgent, name, r, e)
-		},
-		Spent: cline.Spent,
-		Named: nameOfTask,
-		Root:  func(e Env) string { return e.Home },
-		Sessions: func(root string, only func(file string) bool) []Begun {
-			return tasksIn(root, "kilocode.kilo-code", only)
-		},
-		Began: begunInTask,
+		Untested:  true,
+		Example:   "TASK/api_conversation_history.json",
+		Form:      cline.Form,
+		Spent:     cline.Spent,
+		Named:     nameOfTask,
+		Root:      func(e Env) string { return e.Home },
+		InEditors: []string{"globalStorage/kilocode.kilo-code/tasks/*/" + taskFile},
+		Began:     begunInTask,
 	},
 	{
 		Name: "continue", Source: continuedev.Agent, Title: "Continue",
 		Example: "~/.continue/sessions/*.json",
-		Traits:  Traits{Keeps: true, ByWords: true},
-		Read: func(name string, r io.Reader, e emit) (transcript.Stats, error) {
-			return continuedev.Read(continuedev.Agent, name, r, e)
-		},
-		Program:  "cn",
-		Root:     func(e Env) string { return e.under("CONTINUE_GLOBAL_DIR", ".continue", "") },
-		Sessions: sessionsOfContinue,
-		Began:    begunInWorkspace,
+		Form:    continuedev.Form,
+		Program: "cn",
+		Root:    func(e Env) string { return e.under("CONTINUE_GLOBAL_DIR", ".continue", "") },
+		Files:   []string{"sessions/*.json"},
+		Began:   begunInWorkspace,
 	},
 	{
 		Name: "kiro", Source: kiro.Agent, Title: "Kiro", Untested: true,
-		Example:  "~/.kiro/sessions/*/*.jsonl",
-		Traits:   Traits{Keeps: true, ByWords: true},
-		Read:     kiro.Read,
-		Program:  "kiro-cli",
-		Root:     func(e Env) string { return e.Home },
-		Signs:    []string{".kiro"},
-		Sessions: sessionsOfKiro,
-		Began:    begunInKiro,
+		Example:   "~/.kiro/sessions/*/*.jsonl",
+		Form:      kiro.Form,
+		Program:   "kiro-cli",
+		Root:      func(e Env) string { return e.Home },
+		Signs:     []string{".kiro"},
+		Files:     []string{".kiro/sessions/*/*.jsonl"},
+		InEditors: []string{"globalStorage/kiro.kiroagent/workspace-sessions/*/*.json"},
+		Editors:   []string{"Kiro"},
+		Began:     begunInKiro,
 	},
 	{
 		Name: "amp", Source: amp.Agent, Title: "Amp", Untested: true,
-		Example:  "~/.local/share/amp/threads/*.json",
-		Traits:   Traits{Keeps: true, ByWords: true},
-		Spent:    amp.Spent,
-		Read:     amp.Read,
-		Program:  "amp",
-		Root:     func(e Env) string { return e.under("XDG_DATA_HOME", ".local/share", "amp") },
-		Sessions: sessionsOfAmp,
-		Began:    begunInAmp,
+		Example: "~/.local/share/amp/threads/*.json",
+		Spent:   amp.Spent,
+		Form:    amp.Form,
+		Program: "amp",
+		Root:    func(e Env) string { return e.under("XDG_DATA_HOME", ".local/share", "amp") },
+		Files:   []string{"threads/*.json"},
+		Began:   begunInAmp,
 	},
 	{
 		Name: "goose", Source: goose.Agent, Title: "Goose", Untested: true,
-		Example:  "~/.local/share/goose/sessions/*.jsonl",
-		Traits:   Traits{Keeps: true, ByWords: true},
-		Read:     goose.Read,
-		Program:  "goose",
-		Root:     rootOfGoose,
-		Sessions: sessionsOfGoose,
-		Began:    begunInGoose,
+		Example: "~/.local/share/goose/sessions/*.jsonl",
+		Form:    goose.Form,
+		Program: "goose",
+		Root:    rootOfGoose,
+		Files:   []string{"sessions/*.jsonl", "sessions/*.json"},
+		Began:   begunInGoose,
 	},
 	{
 		Name: "vscode", Source: vscode.Agent, Title: "Copilot Chat in VS Code", Untested: true,
-		Example:  "workspaceStorage/*/chatSessions/*.json*",
-		Traits:   Traits{Keeps: true, ByWords: true},
-		Read:     vscode.Read,
-		Root:     func(e Env) string { return e.Home },
-		Sessions: sessionsOfVSCode,
-		Began:    begunInVSCode,
+		Example: "workspaceStorage/*/chatSessions/*.json*",
+		Form:    vscode.Form,
+		Root:    func(e Env) string { return e.Home },
+		InEditors: []string{"workspaceStorage/*/chatSessions/*.json",
+			"workspaceStorage/*/chatSessions/*.jsonl"},
+		Began: begunInVSCode,
 	},
 	{
 		Name: "zed", Source: zed.Agent, Title: "Zed", Untested: true,
 		Example: "~/.local/share/zed/conversations/*.zed.json",
-		Traits:  Traits{Keeps: true, ByWords: true},
-		Read:    zed.Read,
+		Form:    zed.Form,
 	},
 	{
 		Name: "aider", Source: markdown.AiderAgent, Title: "aider", Untested: true,
 		Example: ".aider.chat.history.md",
-		Traits:  Traits{Keeps: true, ByWords: true},
-		Read:    markdown.ReadAider,
+		Reads:   markdown.ReadAider,
 		Within:  []string{".aider.chat.history.md"},
 	},
 	{
 		Name: "specstory", Source: markdown.SpecStoryAgent, Title: "SpecStory", Untested: true,
 		Example: ".specstory/history/*.md",
-		Traits:  Traits{Keeps: true, ByWords: true},
-		Read:    markdown.ReadSpecStory,
+		Reads:   markdown.ReadSpecStory,
 		Within:  []string{".specstory/history/*.md"},
 		CopyOf: func(file string) string {
 			return markdown.SpecStoryOf(string(beginning(file, strangeHead)))
@@ -431,8 +411,8 @@ var agents = [...]Agent{
 	{
 		Name: "jsonl", Source: plain.Agent, Title: "any program, as JSON lines",
 		Example: "chat.jsonl",
-		Traits:  Traits{Keeps: true},
-		Read: func(_ string, r io.Reader, e emit) (transcript.Stats, error) {
+		unlike:  Traits{Keeps: true},
+		Reads: func(_ string, r io.Reader, e emit) (transcript.Stats, error) {
 			return plain.Read(r, e)
 		},
 		Write: plain.NewWriter,
@@ -466,19 +446,28 @@ func Resumable() (names []string) {
 	return names
 }
 
+// Read reads a transcript. name is what NameOf returns for its file, or "".
+func (a *Agent) Read(
+	name string, r io.Reader, emit func(transcript.Step) error,
+) (transcript.Stats, error) {
+	if a.Form != nil {
+		return a.Form().Read(a.Source, name, r, emit)
+	}
+	return a.Reads(name, r, emit)
+}
+
 // TraitsOf returns the traits of the agent that the source of a message names: an agent of a row, a
 // store, or ADK, which has events instead of transcripts. Any other name has none.
 func TraitsOf(source string) Traits {
+	most := Traits{Keeps: true, ByWords: true}
 	switch source {
 	case transcript.Own:
 		return Traits{ByWords: true}
 	case adk.Agent:
-		return Traits{Keeps: true, ByWords: true}
+		return most
 	}
-	for i := range agents {
-		if agents[i].Source == source {
-			return agents[i].Traits
-		}
+	if a := ofSource(source); a != nil {
+		return cmp.Or(a.unlike, most)
 	}
 	return Traits{}
 }
@@ -486,12 +475,19 @@ func TraitsOf(source string) Traits {
 // SpentOf returns what reads the calls of a model from what is kept of a record of the agent that a
 // source names; nil if that is not known.
 func SpentOf(source string) func(kept jsonvalue.Object) []transcript.Spent {
-	for i := range agents {
-		if agents[i].Source == source {
-			return agents[i].Spent
-		}
+	if a := ofSource(source); a != nil {
+		return a.Spent
 	}
 	return nil
+}
+
+// ofSource returns the row of the agent that the source of a message names; nil for none.
+func ofSource(source string) *Agent {
+	i := slices.IndexFunc(agents[:], func(a Agent) bool { return a.Source == source })
+	if i < 0 {
+		return nil
+	}
+	return &agents[i]
 }
 
 // NameOf returns the session that the file of a transcript is named for.

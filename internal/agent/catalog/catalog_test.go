@@ -56,11 +56,14 @@ func TestRowsAreComplete(t *testing.T) {
 		t.Fatalf("no scripts: %v", err)
 	}
 	for _, a := range All() {
-		if a.Name == "" || a.Title == "" || a.Example == "" || a.Read == nil {
+		if a.Name == "" || a.Title == "" || a.Example == "" || a.Form == nil == (a.Reads == nil) {
 			t.Errorf("the row of %q lacks a field", a.Name)
 		}
-		if a.Root == nil != (a.Sessions == nil) || a.Place == nil != (a.ResumeCommand == nil) {
-			t.Errorf("%s: Root and Sessions go together, and so do Place and ResumeCommand", a.Name)
+		finds := a.Files != nil || a.InEditors != nil || a.Find != nil
+		if a.Root == nil == finds || a.Root == nil != (a.Began == nil) ||
+			a.Place == nil != (a.ResumeCommand == nil) {
+			t.Errorf("%s: Root and what finds files go together, and so do Place and ResumeCommand",
+				a.Name)
 		}
 		if a.Write == nil != (a.NewID == nil) || a.Write == nil != (a.TakesID == nil) ||
 			a.Write == nil && a.Place != nil {
@@ -147,7 +150,7 @@ func TestRowsRoundTrip(t *testing.T) {
 func TestLookUp(t *testing.T) {
 	for _, a := range All() {
 		if got, ok := Named(a.Name); !ok || got.Source != a.Source ||
-			TraitsOf(a.Source) != a.Traits {
+			!TraitsOf(a.Source).Keeps && a.unlike == (Traits{}) {
 			t.Errorf("%s: %v", a.Name, got.Source)
 		}
 	}

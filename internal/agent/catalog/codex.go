@@ -12,19 +12,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-func sessionsOfCodex(root string, only func(file string) bool) (list []Begun) {
-	seen := map[string]bool{}
-	for _, dir := range []string{"sessions/*/*/*/", "sessions/", "archived_sessions/"} {
-		for _, file := range transcripts(root, dir+"rollout-*.jsonl") {
-			if !seen[Plain(file)] && wanted(only, file) {
-				seen[Plain(file)] = true
-				list = append(list, Begun{File: file, Session: begunInRollout(file)})
-			}
-		}
-	}
-	return list
-}
-
 // begunInRollout returns what a rollout says of where its session began: in its first record, or as
 // old ones do, in what the model was told first.
 func begunInRollout(file string) (s identity.Session) {

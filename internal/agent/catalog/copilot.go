@@ -7,16 +7,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-func sessionsOfCopilot(root string, only func(file string) bool) (list []Begun) {
-	for _, file := range append(transcripts(root, "session-state/*/events.jsonl"),
-		transcripts(root, "session-state/*.jsonl")...) {
-		if wanted(only, file) {
-			list = append(list, Begun{File: file, Session: begunInCopilot(file)})
-		}
-	}
-	return list
-}
-
 func begunInCopilot(file string) identity.Session {
 	return begunIn(file, `"cwd"`, func(o jsonvalue.Object) identity.Session {
 		at := o.Object("data").Object("context")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -49,6 +50,46 @@ func (a *Agent) IsHere(e Env, look func(program string) (string, error)) bool {
 		_, err := os.Stat(filepath.Join(root, sign))
 		return err == nil
 	})
+}
+
+// listOfSessions is what Continue, and what is made of it, calls its list of the others.
+const listOfSessions = "sessions.json"
+
+// Sessions lists the transcripts of the agent under root, those of subagents last. only, if it is
+// not nil, says which: no other file is opened.
+func (a *Agent) Sessions(root string, only func(file string) bool) (list []Begun) {
+	if a.Find != nil {
+		return a.Find(root, only)
+	}
+	patterns := slices.Clone(a.Files)
+	for _, dir := range inEditors(a.Editors) {
+		for _, pattern := range a.InEditors {
+			patterns = append(patterns, dir+pattern)
+		}
+	}
+	for _, pattern := range patterns {
+		for _, file := range transcripts(root, pattern) {
+			if Plain(filepath.Base(file)) == listOfSessions || !wanted(only, file) {
+				continue
+			}
+			b := Begun{File: file, Session: a.Began(file)}
+			if a.Folder != nil {
+				b.Folder = a.Folder(file)
+			}
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// SessionsWithin lists the transcripts that the agent keeps in the directory of a project.
+func (a *Agent) SessionsWithin(dir string) (list []Begun) {
+	for _, pattern := range a.Within {
+		for _, file := range transcripts(dir, pattern) {
+			list = append(list, Begun{File: file, Session: identity.Session{Dir: dir}})
+		}
+	}
+	return list
 }
 
 // glob lists the files that match a pattern with slashes, under dir.

@@ -3,7 +3,6 @@ package catalog
 import (
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/identity"
@@ -28,39 +27,6 @@ func begunInWorkspace(file string) identity.Session {
 	return identity.Session{Dir: localDir(document(file).Text("workspaceDirectory"))}
 }
 
-// sessionsByWorkspace lists the sessions of Continue, or of an agent that is made of it, in a
-// directory that has a list of them, too.
-func sessionsByWorkspace(dir, pattern string, only func(file string) bool) []Begun {
-	files := slices.DeleteFunc(transcripts(dir, pattern),
-		func(file string) bool { return Plain(filepath.Base(file)) == "sessions.json" })
-	return begunEach(files, only, begunInWorkspace)
-}
-
-func sessionsOfContinue(root string, only func(file string) bool) []Begun {
-	return sessionsByWorkspace(root, "sessions/*.json", only)
-}
-
-// sessionsOfKiro lists those of the command line, and those of the editor.
-func sessionsOfKiro(home string, only func(file string) bool) (list []Begun) {
-	list = begunEach(transcripts(home, ".kiro/sessions/*/*.jsonl"), only, begunInKiro)
-	for _, dir := range inEditors("globalStorage/kiro.kiroagent", "Kiro") {
-		list = append(list, sessionsByWorkspace(filepath.Join(home, filepath.FromSlash(dir)),
-			"workspace-sessions/*/*.json", only)...)
-	}
-	return list
-}
-
-func sessionsOfVSCode(home string, only func(file string) bool) (list []Begun) {
-	for _, dir := range inCode("workspaceStorage") {
-		for _, ending := range []string{".json", ".jsonl"} {
-			files := transcripts(filepath.Join(home, filepath.FromSlash(dir)),
-				"*/chatSessions/*"+ending)
-			list = append(list, begunEach(files, only, begunInVSCode)...)
-		}
-	}
-	return list
-}
-
 // begunInVSCode reads what the editor keeps of a window in the directory above: the folder that was
 // open, or the file that lists several.
 func begunInVSCode(file string) identity.Session {
@@ -78,10 +44,6 @@ func begunInKiro(file string) identity.Session {
 		return identity.Session{Dir: document(lines + ".json").Text("cwd")}
 	}
 	return begunInWorkspace(file)
-}
-
-func sessionsOfAmp(root string, only func(file string) bool) []Begun {
-	return begunEach(transcripts(root, "threads/*.json"), only, begunInAmp)
 }
 
 // begunInAmp takes the first of the directories that a thread began with.

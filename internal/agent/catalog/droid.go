@@ -18,24 +18,11 @@ func ofStart(o jsonvalue.Object) identity.Session {
 
 func begunInDroid(file string) identity.Session { return begunIn(file, `"cwd"`, ofStart) }
 
-func sessionsOfDroid(root string, only func(file string) bool) (list []Begun) {
-	add := func(file, folder string) {
-		if !wanted(only, file) {
-			return
-		}
-		b := Begun{File: file, Session: begunInDroid(file)}
-		if folder != "" {
-			b.Folder = newFolder(folder, oneName(claudecode.Slug))
-		}
-		list = append(list, b)
+// folderOfDroid knows that old versions have no folders.
+func folderOfDroid(file string) *Folder {
+	dir := filepath.Dir(file)
+	if filepath.Base(dir) == "sessions" {
+		return nil
 	}
-	for _, dir := range []string{"sessions", "projects"} {
-		for _, file := range inFolders(filepath.Join(root, dir), "*.jsonl") {
-			add(file, filepath.Dir(file))
-		}
-	}
-	for _, file := range transcripts(root, "sessions/*.jsonl") {
-		add(file, "")
-	}
-	return list
+	return newFolder(dir, oneName(claudecode.Slug))
 }

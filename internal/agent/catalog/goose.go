@@ -23,10 +23,3 @@ func begunInGoose(file string) identity.Session {
 		return identity.Session{Dir: o.Text("working_dir")}
 	})
 }
-
-// sessionsOfGoose lists those of older versions, and exports: hooks of Entire lay them beside the
-// database.
-func sessionsOfGoose(root string, only func(file string) bool) []Begun {
-	files := append(transcripts(root, "sessions/*.jsonl"), transcripts(root, "sessions/*.json")...)
-	return begunEach(files, only, begunInGoose)
-}

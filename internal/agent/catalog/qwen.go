@@ -16,16 +16,8 @@ func rootOfQwen(e Env) string {
 	return e.under("QWEN_HOME", ".qwen", "")
 }
 
-func sessionsOfQwen(root string, only func(file string) bool) (list []Begun) {
-	for _, file := range inFolders(filepath.Join(root, "projects"), "chats/*.jsonl") {
-		if !wanted(only, file) {
-			continue
-		}
-		folder := filepath.Dir(filepath.Dir(file))
-		list = append(list, Begun{File: file, Session: begunByCwd(file),
-			Folder: newFolder(folder, oneName(slugOfQwen))})
-	}
-	return list
+func folderOfQwen(file string) *Folder {
+	return newFolder(filepath.Dir(filepath.Dir(file)), oneName(slugOfQwen))
 }
 
 // slugOfQwen returns the name of the directory of a project. On Windows it has no capitals.

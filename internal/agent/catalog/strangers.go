@@ -29,18 +29,20 @@ type Stranger struct {
 	Way string
 }
 
-// inCode returns the directories in which an extension keeps files in VS Code and its relatives.
-func inCode(below string) (dirs []string) {
-	return append(inEditors(below, "Code", "Code - Insiders", "VSCodium", "Cursor"),
-		".vscode-server/data/User/"+below)
-}
-
-// inEditors returns the directories in which editors that are made of VS Code keep files.
-func inEditors(below string, editors ...string) (dirs []string) {
+// inEditors returns the directories in which editors that are made of VS Code keep the files of a
+// user. Where none are named, they are VS Code and its relatives.
+func inEditors(editors []string) (dirs []string) {
+	own := editors == nil
+	if own {
+		editors = []string{"Code", "Code - Insiders", "VSCodium", "Cursor"}
+	}
 	for _, base := range []string{".config", "Library/Application Support", "AppData/Roaming"} {
 		for _, editor := range editors {
-			dirs = append(dirs, base+"/"+editor+"/User/"+below)
+			dirs = append(dirs, base+"/"+editor+"/User/")
 		}
+	}
+	if own {
+		dirs = append(dirs, ".vscode-server/data/User/")
 	}
 	return dirs
 }

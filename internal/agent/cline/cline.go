@@ -6,7 +6,6 @@ package cline
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"slices"
 	"strings"
 
@@ -24,13 +23,8 @@ const (
 	KiloAgent = "kilo-code"
 )
 
-// Read reads a task of one of the agents, as shape.Form.Read says.
-func Read(
-	agent, name string, r io.Reader, emit func(transcript.Step) error,
-) (transcript.Stats, error) {
-	f := &shape.Form{Agent: agent, Dated: true, Adapt: adapt, Marks: marks}
-	return f.Read(name, r, emit)
-}
+// Form is that of a task of one of the agents.
+func Form() *shape.Form { return &shape.Form{Dated: true, Adapt: adapt, Marks: marks} }
 
 // marks tell where a person speaks: Cline puts the words into elements, and writes all else that
 // stands in the user's name.

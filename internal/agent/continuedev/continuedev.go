@@ -6,7 +6,6 @@ package continuedev
 import (
 	"cmp"
 	"encoding/json"
-	"io"
 	"strconv"
 	"strings"
 
@@ -19,13 +18,8 @@ import (
 // this agent has.
 const Agent = "continue"
 
-// Read reads a session of Continue, or of an agent that is made of it, as shape.Form.Read says.
-func Read(
-	agent, name string, r io.Reader, emit func(transcript.Step) error,
-) (transcript.Stats, error) {
-	f := &shape.Form{Agent: agent, Head: "workspaceDirectory", Unfold: unfold}
-	return f.Read(name, r, emit)
-}
+// Form is that of a session of Continue, or of an agent that is made of it.
+func Form() *shape.Form { return &shape.Form{Head: "workspaceDirectory", Unfold: unfold} }
 
 // unfold makes a record of each item, and one of its results. An item without an id is named by its
 // place: the client writes it again while it grows.

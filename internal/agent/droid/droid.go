@@ -4,10 +4,7 @@
 package droid
 
 import (
-	"io"
-
 	"github.com/gemini-ctx/ctx/internal/agent/shape"
-	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -16,10 +13,9 @@ import (
 // fields that only Droid has.
 const Agent = "droid"
 
-// Read reads a transcript, as shape.Form.Read says.
-func Read(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
-	f := &shape.Form{
-		Agent:  Agent,
+// Form is that of a transcript.
+func Form() *shape.Form {
+	return &shape.Form{
 		Starts: []string{`{"type":"`, `{"id":"`, `{"message":`},
 		Kinds: []shape.Kind{
 			{Type: "session_start", Does: shape.Heads},
@@ -30,7 +26,6 @@ func Read(name string, r io.Reader, emit func(transcript.Step) error) (transcrip
 		},
 		Marks: marks, Hidden: hidden,
 	}
-	return f.Read(name, r, emit)
 }
 
 // hidden tells what only the model or only the person is shown.

@@ -21,21 +21,20 @@ const Agent = "goose"
 // exportHead is how many bytes of a file tell an export from lines.
 const exportHead = 64 << 10
 
-// Read reads a session, as shape.Form.Read says.
-func Read(
-	name string, r io.Reader, emit func(transcript.Step) error,
-) (transcript.Stats, error) {
-	head, r, err := transcript.Peek(r, exportHead)
-	if err != nil {
-		return transcript.NewStats(), &transcript.ReadError{Err: err}
-	}
-	f := &shape.Form{Agent: Agent, Head: "working_dir", Time: "created", Adapt: adapt,
+// Form is that of a session: lines, or an export.
+func Form() *shape.Form {
+	return &shape.Form{Head: "working_dir", Time: "created", Adapt: adapt,
 		Starts: []string{`{"id":"`, `{"role":"`, `{"working_dir":"`},
-		Hidden: hidden, Marks: marks, Recast: recast}
+		Hidden: hidden, Marks: marks, Recast: recast, Open: open}
+}
+
+// open tells an export from lines.
+func open(f *shape.Form, r io.Reader) (io.Reader, map[string]int, error) {
+	head, r, err := transcript.Peek(r, exportHead)
 	if bytes.Contains(head, []byte(`"conversation"`)) {
 		f.Unfold = unfold
 	}
-	return f.Read(name, r, emit)
+	return r, nil, err
 }
 
 // unfold takes the messages out of an export.

@@ -22,19 +22,15 @@ const Agent = "kiro"
 // begins is how each line of the command line begins.
 const begins = `{"version":"`
 
-// Read reads a session, as shape.Form.Read says.
-func Read(
-	name string, r io.Reader, emit func(transcript.Step) error,
-) (transcript.Stats, error) {
-	head, r, err := transcript.Peek(r, 4<<10)
-	if err != nil {
-		return transcript.NewStats(), &transcript.ReadError{Err: err}
-	}
-	if !bytes.Contains(head, []byte(begins)) {
-		return continuedev.Read(Agent, name, r, emit)
-	}
-	f := &shape.Form{Agent: Agent, Starts: []string{begins}, Recast: recast}
-	return f.Read(name, r, emit)
+// Form is that of a session: lines, or what Continue writes.
+func Form() *shape.Form {
+	return &shape.Form{Open: func(f *shape.Form, r io.Reader) (io.Reader, map[string]int, error) {
+		head, r, err := transcript.Peek(r, 4<<10)
+		if *f = *continuedev.Form(); bytes.Contains(head, []byte(begins)) {
+			*f = shape.Form{Starts: []string{begins}, Recast: recast}
+		}
+		return r, nil, err
+	}}
 }
 
 // recast makes a message of a record.

@@ -5,7 +5,6 @@ package pi
 
 import (
 	"encoding/json"
-	"io"
 
 	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -19,21 +18,9 @@ const (
 	OpenClawAgent = "openclaw"
 )
 
-// Read reads a transcript of Pi, as shape.Form.Read says.
-func Read(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
-	return form(Agent).Read(name, r, emit)
-}
-
-// ReadOpenClaw is Read for OpenClaw.
-func ReadOpenClaw(
-	name string, r io.Reader, emit func(transcript.Step) error,
-) (transcript.Stats, error) {
-	return form(OpenClawAgent).Read(name, r, emit)
-}
-
-func form(agent string) *shape.Form {
+// Form is that of a transcript of either.
+func Form() *shape.Form {
 	return &shape.Form{
-		Agent:  agent,
 		Starts: []string{`{"type":"`},
 		Kinds: []shape.Kind{
 			{Type: "session", Does: shape.Heads},

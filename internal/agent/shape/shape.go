@@ -22,9 +22,6 @@ import (
 
 // Form is where an agent of this shape puts what. A field that does not apply is zero.
 type Form struct {
-	// Agent is the agent in the source of a message, and the member of a part with the fields that
-	// only this agent has.
-	Agent string
 	// Starts are how a line can begin, where damage has joined two. It is nil for transcripts that
 	// are one JSON list of messages.
 	Starts []string
@@ -37,6 +34,9 @@ type Form struct {
 	// Unfold makes records of a transcript that is one JSON object, and sets the session in the
 	// statistics. It returns nil for an object of anybody else. nil: the object is not unfolded.
 	Unfold func(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object
+	// Open, where a transcript has one of several forms, looks at it and sets the form to its own. It
+	// returns what is to be read, and counts what it has left out. nil: there is one form.
+	Open func(f *Form, r io.Reader) (in io.Reader, skipped map[string]int, err error)
 	// Recast returns a record as this reader takes it, where Kinds is nil. nil: as it is.
 	Recast func(record jsonvalue.Object) jsonvalue.Object
 	// Dated says that the session is named for the time in milliseconds at which it began. It stands
@@ -82,14 +82,25 @@ const (
 	Waits             // nothing that is said: kept with the next message
 )
 
-// Read reads a transcript, as transcript.Read says. name is the session that the file is named for,
-// or ""; it counts if no record names the session.
+// Read reads a transcript, as transcript.Read says. agent is that in the source of a message, and
+// of the member of a part with the fields that only this agent has. name is the session that the
+// file is named for, or ""; it counts if no record names the session.
 func (f *Form) Read(
-	name string, r io.Reader, emit func(transcript.Step) error,
+	agent, name string, r io.Reader, emit func(transcript.Step) error,
 ) (transcript.Stats, error) {
-	d := &reader{Flat: transcript.NewFlat(f.Agent, emit), f: f, tools: map[string]string{},
-		blocks: blocks.Agent(f.Agent)}
+	d := &reader{Flat: transcript.NewFlat(agent, emit), f: f, tools: map[string]string{},
+		blocks: blocks.Agent(agent)}
 	d.Stats.Session = transcript.NameOfFile(name)
+	if f.Open != nil {
+		in, skipped, err := f.Open(f, r)
+		if err != nil {
+			return d.Stats, &transcript.ReadError{Err: err}
+		}
+		for reason, n := range skipped {
+			d.Stats.Skip(reason, n)
+		}
+		r = in
+	}
 	if f.Dated {
 		if ms, err := strconv.ParseInt(name, 10, 64); err == nil && ms > 0 {
 			d.begun = time.UnixMilli(ms).UTC()
@@ -342,13 +353,13 @@ func (d *reader) whose(list []json.RawMessage) (role string, parts []json.RawMes
 	if slices.Contains(kinds, transcript.PartResult) {
 		for i, raw := range list {
 			if kinds[i] == transcript.PartText {
-				raw = transcript.Hide(d.f.Agent, raw)
+				raw = transcript.Hide(string(d.blocks), raw)
 			}
 			parts = append(parts, raw)
 		}
 		return transcript.RoleTool, parts
 	}
-	parts, note := transcript.Divide(d.f.Agent, d.marks(), list)
+	parts, note := transcript.Divide(string(d.blocks), d.marks(), list)
 	if note {
 		return transcript.RoleSystem, parts
 	}

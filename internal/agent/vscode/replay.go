@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -19,7 +20,7 @@ const (
 
 // replayed returns a session as one object: as it is, or as lines with its changes make it. skipped
 // counts the lines that make none.
-func replayed(r io.Reader) (doc io.Reader, skipped map[string]int, err error) {
+func replayed(_ *shape.Form, r io.Reader) (doc io.Reader, skipped map[string]int, err error) {
 	b, err := io.ReadAll(r)
 	if err != nil {
 		return nil, nil, err

@@ -6,7 +6,6 @@ package vscode
 import (
 	"cmp"
 	"encoding/json"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,20 +19,9 @@ import (
 // this agent has.
 const Agent = "vscode"
 
-// Read reads a session, as shape.Form.Read says.
-func Read(
-	name string, r io.Reader, emit func(transcript.Step) error,
-) (transcript.Stats, error) {
-	f := &shape.Form{Agent: Agent, Head: "responderUsername", Unfold: unfold, Hidden: hidden}
-	doc, skipped, err := replayed(r)
-	if err != nil {
-		return transcript.NewStats(), &transcript.ReadError{Err: err}
-	}
-	stats, err := f.Read(name, doc, emit)
-	for reason, n := range skipped {
-		stats.Skip(reason, n)
-	}
-	return stats, err
+// Form is that of a session: an object, or lines with changes of one.
+func Form() *shape.Form {
+	return &shape.Form{Head: "responderUsername", Unfold: unfold, Hidden: hidden, Open: replayed}
 }
 
 // hidden reports whether a person has not typed a prompt.

@@ -4,7 +4,6 @@ package zed
 
 import (
 	"encoding/json"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,13 +17,8 @@ import (
 // this agent has.
 const Agent = "zed"
 
-// Read reads a text thread, as shape.Form.Read says.
-func Read(
-	name string, r io.Reader, emit func(transcript.Step) error,
-) (transcript.Stats, error) {
-	f := &shape.Form{Agent: Agent, Head: "version", Unfold: unfold}
-	return f.Read(name, r, emit)
-}
+// Form is that of a text thread.
+func Form() *shape.Form { return &shape.Form{Head: "version", Unfold: unfold} }
 
 // span is a piece of the text, in bytes.
 type span struct {

@@ -14,7 +14,7 @@ import (
 // the project, a hook has run, or a session came from it.
 func (d *Doctor) used(agent *hooks.Agent) bool {
 	row, ok := catalog.Named(agent.Name)
-	if ok && row.Sessions != nil {
+	if ok && row.Root != nil {
 		if root := row.Root(catalog.Env{Get: d.Getenv, Home: d.UserHome}); root != "" {
 			look := identity.NewLook(context.Background(),
 				&identity.Project{Dir: physical(d.Project)}, nil)
