@@ -16,6 +16,13 @@ const version = 1
 
 // The parts of a file, with their keys in the order in which they are written.
 type (
+	headDoc struct {
+		Version   uint64  `json:"version"`
+		Store     string  `json:"store"`
+		Forest    string  `json:"forest"`
+		Operation uint64  `json:"operation"`
+		Time      *string `json:"time"`
+	}
 	nodeDoc struct {
 		ID         int             `json:"id"`
 		Stable     string          `json:"stable"`
@@ -79,9 +86,8 @@ func Encode(w io.Writer, d *Document) error {
 		return fmt.Errorf("union-find-json: %w", err)
 	}
 	p := &printer{bufio.NewWriter(w)} // it keeps the first error
-	p.printf(`{"version":%d,"store":%s,"forest":%s,"operation":%d,"time":%s,`,
-		version, jsonvalue.Encode(d.Store), jsonvalue.Encode(d.Forest), d.Operation,
-		jsonvalue.Encode(timeOrNil(d.Time)))
+	head := jsonvalue.Encode(headDoc{version, d.Store, d.Forest, d.Operation, timeOrNil(d.Time)})
+	p.printf("%s,", head[:len(head)-1])
 	p.list("nodes", len(d.Nodes), func(i int) any { return d.nodeDoc(i) })
 	p.printf(",")
 	p.list("clusters", len(d.Clusters), func(i int) any { return d.clusterDoc(&d.Clusters[i]) })
