@@ -382,8 +382,9 @@ func (r *packReader) at(s *Store, o placed, body bool) (format.Raw, error) {
 	return raw, nil
 }
 
-// salvage reads block by block. The objects of a block that cannot be read are lost, and the pack
-// does not say what they were; so are the nodes that name one of them by its number.
+// salvage reads block by block. Of a block that cannot be read as a whole it takes the objects that
+// can be read by their ids, as find does. The others are lost, and the pack does not say what they
+// were; so are the nodes that name one of them by its number.
 func (r *packReader) salvage(s *Store, fn func(format.Raw, bool) error) error {
 	layout, err := r.layout()
 	if err != nil {
@@ -392,7 +393,7 @@ func (r *packReader) salvage(s *Store, fn func(format.Raw, bool) error) error {
 	for _, span := range layout.Spans {
 		list, err := r.all(s, span)
 		if err != nil {
-			continue
+			list = r.some(s, span)
 		}
 		for _, o := range list {
 			raw := format.Raw{Header: o.Header, Body: o.Body}
@@ -406,4 +407,29 @@ func (r *packReader) salvage(s *Store, fn func(format.Raw, bool) error) error {
 		}
 	}
 	return nil
+}
+
+// some returns the objects of a damaged block that the index has under the beginnings of their ids.
+// Damage gives an object another id.
+func (r *packReader) some(s *Store, span packs.Span) (list []packs.Object) {
+	b, err := r.block(s, span)
+	if err != nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range int(span.Objects) {
+		o, err := b.reader.At(i)
+		if err != nil {
+			continue
+		}
+		numbers, err := r.index.Find(packs.Prefix(o.ID))
+		if err == nil && slices.Contains(numbers, uint32(span.First+i)) {
+			raw := copied(o, true)
+			o.Header, o.Body = raw.Header, raw.Body
+			list = append(list, o)
+		}
+	}
+	s.cache.drop(r.p.id) // the next reader may find it restored
+	return list
 }

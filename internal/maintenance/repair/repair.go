@@ -281,17 +281,36 @@ func (r *repairer) eachTruth(each func(format.ID) error) error {
 	if err != nil {
 		return err
 	}
-	for _, id := range inv.IDs {
+	look := func(id format.ID) error {
 		raw, err := r.s.Objects.Get(id)
 		if err != nil {
-			continue
+			return nil //nolint:nilerr // what cannot be read is not compared
 		}
 		switch kindOfHeader(raw.Header) {
 		case "node", "page", "forest": // rebuild makes them again
-		default:
-			if err := each(id); err != nil {
-				return err
-			}
+			return nil
+		}
+		return each(id)
+	}
+	for _, id := range inv.IDs {
+		if err := look(id); err != nil {
+			return err
+		}
+	}
+	// The inventory passes over damaged blocks, of which some objects may be read by their ids.
+	names, err := r.s.Objects.PackNames(objects.IndexExt)
+	if err != nil {
+		return err
+	}
+	for _, pack := range names {
+		if r.s.Objects.CheckPack(pack) == nil {
+			continue
+		}
+		err := r.s.Objects.SalvagePack(pack, func(raw format.Raw, _ bool) error {
+			return look(raw.ID())
+		})
+		if err != nil && r.ctx.Err() != nil {
+			return err
 		}
 	}
 	return nil
