@@ -257,11 +257,10 @@ var layers = map[string]string{
 	"internal/when":    "",
 	"internal/gitfile": "",
 
-	"cmd/ctx":             "*",
-	"packaging/site":      "",
-	"cmd/ctx-browse":      "internal/browse",
-	"packaging/recording": "",
-	"cmd/ctx-eval":        "internal/eval/program",
+	"cmd/ctx":        "*",
+	"packaging/site": "",
+	"cmd/ctx-browse": "internal/browse",
+	"cmd/ctx-eval":   "internal/eval/program",
 	"cmd/ctx-mcp": "internal/conversation internal/notes internal/varint format objects refs internal/repo internal/view " +
 		"internal/history internal/clusters internal/recall internal/session " +
 		"internal/cli/document internal/cli/clierr internal/cli/environ internal/blame " +
@@ -313,7 +312,7 @@ var libraries = map[string]string{
 	"github.com/rogpeppe/go-internal/robustio": "internal/durable",
 	"github.com/rogpeppe/go-internal/diff":     "internal/hooks",
 	"github.com/klauspost/compress/zstd": "objects internal/agent/catalog " +
-		"internal/page/embedded internal/homes",
+		"internal/page/embedded",
 	"github.com/BurntSushi/toml":             "internal/repo internal/hooks/doctor",
 	"github.com/clipperhouse/displaywidth":   "cmd/ctx internal/browse",
 	"github.com/clipperhouse/uax29/v2/words": "internal/terms internal/browse",

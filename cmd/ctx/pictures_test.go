@@ -16,8 +16,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/gemini-ctx/ctx/packaging/recording"
 )
 
 // The pictures of README.md are made by one command:
@@ -92,12 +90,12 @@ func (p *terminal) run(shown bool, stdin string, args ...string) string {
 // TestPicturesRecording holds the recording to what the commands print.
 func TestPicturesRecording(t *testing.T) {
 	p := newTerminal(t)
-	r := recording.Recording{Columns: columns, Rows: 16,
+	r := Recording{Columns: columns, Rows: 16,
 		Label: "A terminal: ctx status, compact, forest, brief, undo, search and expand in a " +
 			"project with a conversation of two days."}
 	old := ""
 	for _, lines := range story() {
-		var scene recording.Scene
+		var scene Scene
 		for _, line := range lines {
 			line = strings.ReplaceAll(line, "OLD", old)
 			var args []string
@@ -109,7 +107,7 @@ func TestPicturesRecording(t *testing.T) {
 				out); args[0] == "search" && m != nil {
 				old = m[1]
 			}
-			scene = append(scene, recording.Step{Command: "ctx " + line, Output: out})
+			scene = append(scene, Step{Command: "ctx " + line, Output: out})
 		}
 		r.Scenes = append(r.Scenes, scene)
 	}

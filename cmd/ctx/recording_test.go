@@ -1,5 +1,4 @@
-// Package recording draws what a terminal shows as an SVG that plays by itself.
-package recording
+package main
 
 import (
 	"errors"
@@ -8,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 )
+
+// This file draws what a terminal shows as an SVG that plays by itself.
 
 // Recording is a sequence of screens of a terminal.
 type Recording struct {
@@ -51,7 +52,7 @@ func (r Recording) SVG() ([]byte, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b,
 		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%[1]s" height="%[2]s" role="img" aria-label="%s">`+"\n<style>\n%s",
-		px(width), px(height), html.EscapeString(r.Label), style)
+		px(width), px(height), html.EscapeString(r.Label), svgStyle)
 	for _, k := range d.frames {
 		b.WriteString(k.css(d.now))
 	}
@@ -69,9 +70,9 @@ func (r Recording) SVG() ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// style has the colours for light and for dark, and how everything is when nothing moves: the last
-// scene is there, and no cursor.
-const style = `text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace; white-space: pre; fill: #24292f }
+// svgStyle has the colours for light and for dark, and how everything is when nothing moves: the
+// last scene is there, and no cursor.
+const svgStyle = `text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace; white-space: pre; fill: #24292f }
 .w { fill: #fff; stroke: #d0d7de } .c { fill: #fff } .k { fill: #57606a }
 .b { font-weight: 700 } .d { fill: #6e7781 } text.f1 { fill: #cf222e } text.f2 { fill: #116329 } text.f3 { fill: #7d4e00 }
 text.f4 { fill: #0550ae } text.f5 { fill: #8250df } text.f6 { fill: #0e6b74 } circle.r { fill: #ff5f57 } circle.y { fill: #febc2e } circle.g { fill: #28c840 }

@@ -1,4 +1,4 @@
-package recording_test
+package main
 
 import (
 	"encoding/xml"
@@ -6,14 +6,12 @@ import (
 	"io"
 	"strings"
 	"testing"
-
-	"github.com/gemini-ctx/ctx/packaging/recording"
 )
 
 // one returns a recording of a command with an output, on a screen of 20 by 5.
-func one(output string) recording.Recording {
-	return recording.Recording{Label: `a "screen"`, Columns: 20, Rows: 5,
-		Scenes: []recording.Scene{{{Command: "ls <x>", Output: output}}}}
+func one(output string) Recording {
+	return Recording{Label: `a "screen"`, Columns: 20, Rows: 5,
+		Scenes: []Scene{{{Command: "ls <x>", Output: output}}}}
 }
 
 // The picture is XML, has what was typed and printed, and does not move where that is not wanted.
@@ -50,7 +48,7 @@ func TestSVG(t *testing.T) {
 
 // What does not fit, or looks like nothing that is known here, is an error, not a wrong picture.
 func TestRefused(t *testing.T) {
-	for name, r := range map[string]recording.Recording{
+	for name, r := range map[string]Recording{
 		"a row too many":    one("1\n2\n3\n4\n"),
 		"a wide character":  one("宇宙\n"),
 		"a tab":             one("a\tb\n"),
@@ -58,7 +56,7 @@ func TestRefused(t *testing.T) {
 		"another sequence":  one("\x1b[2J"),
 		"a cursor position": one("\x1b[2;3Hxm"),
 		"a long command": {Columns: 5, Rows: 4,
-			Scenes: []recording.Scene{{{Command: "longer", Output: "x"}}}},
+			Scenes: []Scene{{{Command: "longer", Output: "x"}}}},
 	} {
 		if svg, err := r.SVG(); err == nil {
 			t.Errorf("%s is drawn: %s", name, svg)
