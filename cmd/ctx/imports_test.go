@@ -44,20 +44,6 @@ var layers = map[string]string{
 		"internal/agent/blocks internal/agent/voice",
 	"internal/agent/shape": "internal/jsonvalue internal/agent/transcript " +
 		"internal/agent/blocks internal/agent/voice",
-	"internal/agent/droid": "internal/jsonvalue internal/agent/transcript internal/agent/shape " +
-		"internal/agent/voice",
-	"internal/agent/pi": "internal/jsonvalue internal/agent/transcript internal/agent/shape",
-	"internal/agent/continuedev": "internal/jsonvalue internal/agent/transcript " +
-		"internal/agent/shape",
-	"internal/agent/vscode": "internal/jsonvalue internal/agent/transcript internal/agent/shape",
-	"internal/agent/amp":    "internal/jsonvalue internal/agent/transcript internal/agent/shape",
-	"internal/agent/kiro": "internal/jsonvalue internal/agent/transcript internal/agent/shape " +
-		"internal/agent/continuedev",
-	"internal/agent/zed": "internal/jsonvalue internal/agent/transcript internal/agent/shape",
-	"internal/agent/goose": "internal/jsonvalue internal/agent/transcript internal/agent/shape " +
-		"internal/agent/voice",
-	"internal/agent/cline": "internal/jsonvalue internal/agent/transcript internal/agent/shape " +
-		"internal/agent/voice",
 	"internal/agent/markdown": "internal/jsonvalue internal/agent/transcript internal/agent/voice " +
 		"internal/agent/claudecode",
 	"internal/agent/geminicli": "format internal/jsonvalue internal/message " +
@@ -73,12 +59,10 @@ var layers = map[string]string{
 	"internal/agent/titles": "internal/jsonvalue internal/agent/transcript",
 	"internal/agent/catalog": "format internal/identity internal/jsonvalue internal/agent/transcript " +
 		"internal/agent/adk internal/agent/antigravity internal/agent/claudecode " +
-		"internal/agent/codex internal/agent/copilot internal/agent/cursor internal/agent/droid " +
+		"internal/agent/codex internal/agent/copilot internal/agent/cursor internal/agent/shape " +
 		"internal/agent/geminicli internal/agent/opencode internal/agent/plain " +
-		"internal/agent/pi internal/agent/cline internal/agent/markdown " +
-		"internal/agent/continuedev internal/agent/goose internal/agent/vscode " +
-		"internal/agent/amp internal/agent/kiro internal/agent/zed " +
-		"internal/agent/qwen internal/agent/shape internal/child internal/durable " +
+		"internal/agent/markdown " +
+		"internal/agent/qwen internal/child internal/durable " +
 		"internal/hooks/settings",
 	"internal/agent/unionfind": "format internal/jsonvalue",
 	"internal/architecture":    "",
@@ -170,7 +154,7 @@ var layers = map[string]string{
 	"internal/hooks": "format internal/terms internal/outcome forest/summarize internal/repo " +
 		"internal/agent/transcript internal/agent/catalog internal/agent/antigravity " +
 		"internal/agent/claudecode internal/agent/codex internal/agent/copilot " +
-		"internal/agent/cursor internal/agent/droid internal/agent/geminicli " +
+		"internal/agent/cursor internal/agent/shape internal/agent/geminicli " +
 		"internal/agent/opencode internal/agent/qwen internal/bigstack internal/brief " +
 		"internal/durable internal/cache internal/hooks/settings internal/pasted refs sanitize " +
 		"internal/view internal/history internal/summaries internal/search internal/recall " +
@@ -179,7 +163,7 @@ var layers = map[string]string{
 		"internal/maintenance/gc",
 	"internal/hooks/doctor": "format internal/agent/transcript internal/agent/catalog " +
 		"internal/agent/antigravity internal/agent/copilot internal/agent/cursor " +
-		"internal/agent/droid internal/agent/geminicli internal/agent/opencode internal/durable " +
+		"internal/agent/shape internal/agent/geminicli internal/agent/opencode internal/durable " +
 		"internal/hooks internal/hooks/settings internal/history internal/identity " +
 		"internal/maintenance/storedir internal/repo internal/session",
 	"internal/cli/document": "format refs internal/view internal/history internal/blame " +

@@ -18,9 +18,9 @@ var update = flag.Bool("traces", false, "write the traces of the fixtures")
 // there are none, JSON documents.
 func (f *Format) Fixtures(t testing.TB) map[string][]byte {
 	t.Helper()
-	files, err := filepath.Glob(f.Dir + "/testdata/*.jsonl")
+	files, err := filepath.Glob(f.Dir + "/*.jsonl")
 	if len(files) == 0 {
-		files, err = filepath.Glob(f.Dir + "/testdata/*.json")
+		files, err = filepath.Glob(f.Dir + "/*.json")
 	}
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no fixtures: %v", err)
@@ -84,7 +84,7 @@ func (f *Format) CheckTraces(t *testing.T, want map[string]Expected, dropped ...
 	t.Helper()
 	for name, data := range f.Fixtures(t) {
 		steps, _, stats := f.Steps(t, data)
-		golden := filepath.Join(f.Dir, "testdata",
+		golden := filepath.Join(f.Dir,
 			strings.TrimSuffix(name, filepath.Ext(name))+".trace")
 		got := Trace(steps)
 		if *update {

@@ -10,7 +10,7 @@ import (
 )
 
 // gemini has tests of its own beside its reader: a message of it need not come back as a step.
-var gemini = Format{Dir: "geminicli", Read: of("", geminicli.ReadAs),
+var gemini = Format{Dir: "geminicli/testdata", Read: of("", geminicli.ReadAs),
 	Write: Write(geminicli.NewWriter)}
 
 // Other agents make several calls in several messages before the first result: each call has its

@@ -7,7 +7,7 @@ import (
 
 // The editor writes objects.
 func TestKiroEditor(t *testing.T) {
-	data, err := os.ReadFile("kiro/testdata/editor.json")
+	data, err := os.ReadFile("shape/testdata/kiro/editor.json")
 	if err != nil {
 		t.Fatal(err)
 	}

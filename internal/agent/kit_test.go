@@ -17,7 +17,7 @@ import (
 
 // Format is one agent's transcripts.
 type Format struct {
-	Dir  string // its package, with the fixtures in testdata
+	Dir  string // of its fixtures
 	Read func(io.Reader, func(transcript.Step) error) (transcript.Stats, error)
 	// Write is nil for an agent whose transcripts are read only.
 	Write func([]transcript.Item, transcript.WriteOptions) ([]byte, transcript.Written, error)

@@ -8,25 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/internal/agent/amp"
 	"github.com/gemini-ctx/ctx/internal/agent/antigravity"
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
-	"github.com/gemini-ctx/ctx/internal/agent/cline"
 	"github.com/gemini-ctx/ctx/internal/agent/codex"
-	"github.com/gemini-ctx/ctx/internal/agent/continuedev"
 	"github.com/gemini-ctx/ctx/internal/agent/copilot"
 	"github.com/gemini-ctx/ctx/internal/agent/cursor"
-	"github.com/gemini-ctx/ctx/internal/agent/droid"
-	"github.com/gemini-ctx/ctx/internal/agent/goose"
-	"github.com/gemini-ctx/ctx/internal/agent/kiro"
 	"github.com/gemini-ctx/ctx/internal/agent/opencode"
-	"github.com/gemini-ctx/ctx/internal/agent/pi"
 	"github.com/gemini-ctx/ctx/internal/agent/plain"
 	"github.com/gemini-ctx/ctx/internal/agent/qwen"
 	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/agent/vscode"
-	"github.com/gemini-ctx/ctx/internal/agent/zed"
 )
 
 // of reads the transcripts of an agent as those of a session.
@@ -55,25 +46,32 @@ func common(more ...string) []string {
 
 // The readers that have tests of their own besides.
 var (
-	claude = &Format{Dir: "claudecode", Tree: true, Read: of("", claudecode.ReadAs),
+	claude = &Format{Dir: "claudecode/testdata", Tree: true,
+		Read:  of("", claudecode.ReadAs),
 		Write: Write(claudecode.NewWriter), Others: asOthers,
 		Pieces: map[string]int{`"type":"tool_use"`: 4, `"type":"tool_result"`: 4}}
-	rollouts = &Format{Dir: "codex", Read: codex.Read, Write: Write(codex.NewWriter),
+	rollouts = &Format{Dir: "codex/testdata",
+		Read: codex.Read, Write: Write(codex.NewWriter),
 		Others: asOthers,
 		Pieces: map[string]int{`"type":"function_call"`: 4, `"type":"function_call_output"`: 4,
 			`{"timestamp":"1970-01-01T00:00:00.000Z","type":"session_meta","payload":{"id":"ses_s"`: 1}}
-	open = &Format{Dir: "opencode", Whole: true, Read: opencode.Read,
+	open = &Format{Dir: "opencode/testdata", Whole: true,
+		Read:  opencode.Read,
 		Write: Write(opencode.NewWriter), Others: asOthers}
-	jsonLines = &Format{Dir: "plain", Read: plain.Read, Write: Write(plain.NewWriter),
-		Others: map[string]int{"forgotten": 1}}
-	qwens = &Format{Dir: "qwen", Read: of("s-1", qwen.Read), Write: Write(qwen.NewWriter),
+	jsonLines = &Format{Dir: "plain/testdata",
+		Read: plain.Read, Write: Write(plain.NewWriter),
+		Others:  map[string]int{"forgotten": 1},
+		Want:    map[string]Expected{"chat.jsonl": {}},
+		Dropped: []string{"user", "model", "tool", "system"}}
+	qwens = &Format{Dir: "qwen/testdata",
+		Read: of("s-1", qwen.Read), Write: Write(qwen.NewWriter),
 		Others: asOthers, Pieces: map[string]int{`"functionCall":{`: 4, `"functionResponse":{`: 4},
 		Want: map[string]Expected{
 			"session.jsonl": {Session: "f0000000-0000-4000-9000-000000000001", Version: "0.21.14",
 				Kept: map[string]int{"system tide_state": 1}},
 		}, Dropped: []string{"assistant", "tool_result", "model"}}
-	continues = &Format{Dir: "continuedev", Whole: true,
-		Read: ofForm(continuedev.Agent, "s-1", continuedev.Form),
+	continues = &Format{Dir: "shape/testdata/continue", Whole: true,
+		Read: ofForm(shape.ContinueAgent, "s-1", shape.Continue),
 		Want: map[string]Expected{
 			"session.json": {Session: "c0000000-0000-4000-8000-000000000001",
 				Kept: map[string]int{"role pilot": 1}},
@@ -81,21 +79,24 @@ var (
 			"data:image/png;base64,iVBORw0KGgo=", "doc", // the state of the editor
 			"done", "errored", "generating", "File", "Error", "harbour", // of calls and prompt logs
 			`{"filepath":"lamps.txt"}`, `{"command":"false"}`, `{"dirPath":"."}`}}
-	tasks = &Format{Dir: "cline", List: true,
-		Read: ofForm(cline.Agent, "1770105600000", cline.Form),
+	tasks = &Format{Dir: "shape/testdata/cline", List: true,
+		Read: ofForm(shape.ClineAgent, "1770105600000", shape.Cline),
 		Want: map[string]Expected{
 			"task.json": {Session: "1770105600000", Kept: map[string]int{"role pilot": 1}},
 		}, Dropped: common()}
-	gooses = &Format{Dir: "goose", Read: ofForm(goose.Agent, "20260203_1", goose.Form),
+	gooses = &Format{Dir: "shape/testdata/goose",
+		Read: ofForm(shape.GooseAgent, "20260203_1", shape.Goose),
 		Want: map[string]Expected{"20260203_1.jsonl": {Session: "20260203_1"}},
 		Dropped: []string{"user", "assistant", "text", "toolRequest", "toolResponse", "thinking",
 			"image", "success", "error"}}
-	kiros = &Format{Dir: "kiro", Read: ofForm(kiro.Agent, "s-1", kiro.Form),
+	kiros = &Format{Dir: "shape/testdata/kiro",
+		Read: ofForm(shape.KiroAgent, "s-1", shape.Kiro),
 		Want: map[string]Expected{
 			"session.jsonl": {Session: "s-1", Kept: map[string]int{"role TideTable": 1}},
 		}, Dropped: []string{"v1", "Prompt", "AssistantMessage", "ToolResults", "toolResult", "toolUse",
 			"thinking", "text", "success", "error", "json", "exit status: 0", "north: on\n", "dim\n"}}
-	chats = &Format{Dir: "vscode", Whole: true, Read: ofForm(vscode.Agent, "s-1", vscode.Form),
+	chats = &Format{Dir: "shape/testdata/vscode", Whole: true,
+		Read: ofForm(shape.VSCodeAgent, "s-1", shape.VSCode),
 		Want: map[string]Expected{
 			"session.json": {Session: "f0000000-0000-4000-8000-000000000001"},
 		}, Dropped: []string{"text", "ada", // the account
@@ -109,24 +110,29 @@ var (
 			`{"filePath":"/src/quay/lamps.txt"}`, `{"query":"south"}`, "I should ", "look.", ".",
 			"south: off", "I look at ", "I look at lamps.txt.", "north: on", "\nend",
 			"The north one. ", "It is old."}}
-	threads      = &Format{Dir: "zed", Whole: true, Read: ofForm(zed.Agent, "s-1", zed.Form)}
-	antigravitys = &Format{Dir: "antigravity", Read: of("s-1", antigravity.Read),
+	threads = &Format{Dir: "shape/testdata/zed", Whole: true,
+		Read: ofForm(shape.ZedAgent, "s-1", shape.Zed)}
+	antigravitys = &Format{Dir: "antigravity/testdata",
+		Read: of("s-1", antigravity.Read),
 		Want: map[string]Expected{"transcript_full.jsonl": {Session: "s-1",
 			Kept: map[string]int{"TIDE_STATE": 1, "TIDE_READING": 1}}},
 		Dropped: []string{"MODEL", "PLANNER_RESPONSE", "true"}}
-	copilots = &Format{Dir: "copilot", Read: of("s-1", copilot.Read),
+	copilots = &Format{Dir: "copilot/testdata",
+		Read: of("s-1", copilot.Read),
 		Want: map[string]Expected{
 			"events.jsonl": {Session: "c0000000-0000-4000-8000-000000000001", Version: "1.0.102",
 				Kept: map[string]int{"session.tide": 1}},
 			"old.jsonl": {Session: "c0000000-0000-4000-8000-000000000002", Version: "0.0.420"},
 		}, Dropped: []string{"user.message", "assistant.message", `{"prompt":"count"}`,
 			"north: on\n(1 line)"}}
-	cursors = &Format{Dir: "cursor", Read: of("s-1", cursor.Read),
+	cursors = &Format{Dir: "cursor/testdata",
+		Read: of("s-1", cursor.Read),
 		Want: map[string]Expected{
 			"editor.jsonl": {Session: "s-1"}, "cli.jsonl": {Session: "s-1",
 				Kept: map[string]int{"tide_state": 1, "role pilot": 1}},
 		}, Dropped: common()}
-	amps = &Format{Dir: "amp", Whole: true, Read: ofForm(amp.Agent, "s-1", amp.Form),
+	amps = &Format{Dir: "shape/testdata/amp", Whole: true,
+		Read: ofForm(shape.AmpAgent, "s-1", shape.Amp),
 		Want: map[string]Expected{
 			"thread.json": {Session: "T-e0000000-0000-4000-8000-000000000001",
 				Kept: map[string]int{"role pilot": 1}},
@@ -137,12 +143,14 @@ var (
 			"local-client", "medium", "2026-02-03T08:00:00.000Z", // of the program
 			"file:///src/quay/lamps.txt", "update", "update: lamps.txt (+1/-1)",
 			"--- lamps.txt\n+++ lamps.txt\n-south: off\n+south: on\n"}} // in one text
-	droids = &Format{Dir: "droid", Read: ofForm(droid.Agent, "s-1", droid.Form),
+	droids = &Format{Dir: "shape/testdata/droid",
+		Read: ofForm(shape.DroidAgent, "s-1", shape.Droid),
 		Want: map[string]Expected{
 			"session.jsonl": {Session: "d0000000-0000-4000-8000-000000000001",
 				Kept: map[string]int{"tide_state": 1, "role pilot": 1}},
 		}, Dropped: common("message")}
-	pis = &Format{Dir: "pi", Read: ofForm(pi.Agent, "s-1", pi.Form),
+	pis = &Format{Dir: "shape/testdata/pi",
+		Read: ofForm(shape.PiAgent, "s-1", shape.Pi),
 		Want: map[string]Expected{
 			"session.jsonl": {Session: "e0000000-0000-4000-8000-000000000001",
 				Kept: map[string]int{"tide_state": 1, "role pilot": 1}},
@@ -246,12 +254,16 @@ func TestRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, dir := range dirs {
-		name := filepath.Dir(dir)
-		own := []string{"adk", "geminicli", "markdown"} // these have other forms
-		if !slices.Contains(own, name) &&
-			!slices.ContainsFunc(readers, func(f *Format) bool { return f.Dir == name }) {
-			t.Errorf("%s has no row", name)
+	shaped, err := filepath.Glob("shape/testdata/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// These have other forms
+	own := []string{"adk/testdata", "geminicli/testdata", "markdown/testdata", "shape/testdata"}
+	for _, dir := range append(dirs, shaped...) {
+		if !slices.Contains(own, dir) &&
+			!slices.ContainsFunc(readers, func(f *Format) bool { return f.Dir == dir }) {
+			t.Errorf("%s has no row", dir)
 		}
 	}
 }
@@ -259,7 +271,7 @@ func TestRows(t *testing.T) {
 func FuzzAmp(f *testing.F)         { amps.FuzzFixtures(f) }
 func FuzzAntigravity(f *testing.F) { antigravitys.FuzzFixtures(f) }
 func FuzzCline(f *testing.F)       { tasks.FuzzFixtures(f) }
-func FuzzContinueDev(f *testing.F) { continues.FuzzFixtures(f) }
+func FuzzContinue(f *testing.F)    { continues.FuzzFixtures(f) }
 func FuzzCopilot(f *testing.F)     { copilots.FuzzFixtures(f) }
 func FuzzCursor(f *testing.F)      { cursors.FuzzFixtures(f) }
 func FuzzDroid(f *testing.F)       { droids.FuzzFixtures(f) }

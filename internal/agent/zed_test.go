@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/agent/zed"
 )
 
 // The messages have the text of the thread, in its order: nothing is lost, and nothing doubled.
@@ -23,7 +23,7 @@ func TestZedWords(t *testing.T) {
 		for _, p := range transcript.PartsOf(&st.Message) {
 			text := p.Text
 			if text == "" {
-				text = p.Body.Object(zed.Agent).Object("block").Text("text")
+				text = p.Body.Object(shape.ZedAgent).Object("block").Text("text")
 			}
 			said = append(said, strings.Fields(text)...)
 		}

@@ -2,6 +2,7 @@ package hooks
 
 import (
 	_ "embed"
+	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"path/filepath"
 
 	"github.com/gemini-ctx/ctx/internal/agent/antigravity"
@@ -10,7 +11,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/codex"
 	"github.com/gemini-ctx/ctx/internal/agent/copilot"
 	cursoragent "github.com/gemini-ctx/ctx/internal/agent/cursor"
-	"github.com/gemini-ctx/ctx/internal/agent/droid"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/opencode"
 	"github.com/gemini-ctx/ctx/internal/agent/qwen"
@@ -216,7 +216,7 @@ var agents = [...]Agent{
 		Timeout: 30_000, Sh: "bash", LateAnswer: true, Shows: true,
 	},
 	{
-		Name: droid.Agent, Title: "Factory Droid", Turn: "Stop",
+		Name: shape.DroidAgent, Title: "Factory Droid", Turn: "Stop",
 		Events: []Event{
 			{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord},
 			{"SubagentStop", doRecord}, {"SessionEnd", doEnd},

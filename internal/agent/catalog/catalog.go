@@ -1,5 +1,5 @@
 // Package catalog lists the agents whose transcripts are read and written, a row each. A new agent
-// is a package beside this one and a row here.
+// is a package beside this one, or a Form in package shape, and a row here.
 package catalog
 
 import (
@@ -11,27 +11,18 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
-	"github.com/gemini-ctx/ctx/internal/agent/amp"
 	"github.com/gemini-ctx/ctx/internal/agent/antigravity"
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
-	"github.com/gemini-ctx/ctx/internal/agent/cline"
 	"github.com/gemini-ctx/ctx/internal/agent/codex"
-	"github.com/gemini-ctx/ctx/internal/agent/continuedev"
 	"github.com/gemini-ctx/ctx/internal/agent/copilot"
 	"github.com/gemini-ctx/ctx/internal/agent/cursor"
-	"github.com/gemini-ctx/ctx/internal/agent/droid"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
-	"github.com/gemini-ctx/ctx/internal/agent/goose"
-	"github.com/gemini-ctx/ctx/internal/agent/kiro"
 	"github.com/gemini-ctx/ctx/internal/agent/markdown"
 	"github.com/gemini-ctx/ctx/internal/agent/opencode"
-	"github.com/gemini-ctx/ctx/internal/agent/pi"
 	"github.com/gemini-ctx/ctx/internal/agent/plain"
 	"github.com/gemini-ctx/ctx/internal/agent/qwen"
 	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/agent/vscode"
-	"github.com/gemini-ctx/ctx/internal/agent/zed"
 	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -279,9 +270,9 @@ var agents = [...]Agent{
 		ResumeCommand: func(id, _ string) []string { return []string{"qwen", "--resume", id} },
 	},
 	{
-		Name: "droid", Source: droid.Agent, Title: "Factory Droid", Untested: true,
+		Name: "droid", Source: shape.DroidAgent, Title: "Factory Droid", Untested: true,
 		Example: "~/.factory/sessions/*/*.jsonl",
-		Form:    droid.Form,
+		Form:    shape.Droid,
 		Program: "droid",
 		Root:    func(e Env) string { return e.under("FACTORY_HOME_OVERRIDE", "", ".factory") },
 		Files:   []string{"sessions/*/*.jsonl", "projects/*/*.jsonl", "sessions/*.jsonl"},
@@ -289,69 +280,70 @@ var agents = [...]Agent{
 		Began:   begunInDroid,
 	},
 	{
-		Name: "pi", Source: pi.Agent, Title: "Pi", Untested: true,
+		Name: "pi", Source: shape.PiAgent, Title: "Pi", Untested: true,
 		Example: "~/.pi/agent/sessions/*/*.jsonl",
-		Spent:   pi.Spent,
-		Form:    pi.Form,
+		Spent:   shape.PiSpent,
+		Form:    shape.Pi,
 		Program: "pi",
 		Root:    func(e Env) string { return e.under("PI_CODING_AGENT_DIR", ".pi/agent", "") },
 		Files:   []string{"sessions/*/*.jsonl"},
 		Began:   begunInPi,
 	},
 	{
-		Name: "openclaw", Source: pi.OpenClawAgent, Title: "OpenClaw", Page: "pi", Untested: true,
-		Example: "~/.openclaw/agents/*/sessions/*.jsonl",
-		Spent:   pi.Spent,
-		Form:    pi.Form,
-		Program: "openclaw",
-		Root:    func(e Env) string { return e.under("OPENCLAW_STATE_DIR", ".openclaw", "") },
-		Files:   []string{"agents/*/sessions/*.jsonl"},
-		Began:   begunInPi,
+		Name: "openclaw", Source: shape.OpenClawAgent, Title: "OpenClaw", Page: "pi",
+		Untested: true,
+		Example:  "~/.openclaw/agents/*/sessions/*.jsonl",
+		Spent:    shape.PiSpent,
+		Form:     shape.Pi,
+		Program:  "openclaw",
+		Root:     func(e Env) string { return e.under("OPENCLAW_STATE_DIR", ".openclaw", "") },
+		Files:    []string{"agents/*/sessions/*.jsonl"},
+		Began:    begunInPi,
 	},
 	{
-		Name: "cline", Source: cline.Agent, Title: "Cline", Untested: true,
+		Name: "cline", Source: shape.ClineAgent, Title: "Cline", Untested: true,
 		Example:   "TASK/api_conversation_history.json",
-		Form:      cline.Form,
-		Spent:     cline.Spent,
+		Form:      shape.Cline,
+		Spent:     shape.ClineSpent,
 		Named:     nameOfTask,
 		Root:      func(e Env) string { return e.Home },
 		InEditors: []string{"globalStorage/saoudrizwan.claude-dev/tasks/*/" + taskFile},
 		Began:     begunInTask,
 	},
 	{
-		Name: "roo-code", Source: cline.RooAgent, Title: "Roo Code", Page: "cline", Untested: true,
+		Name: "roo-code", Source: shape.RooAgent, Title: "Roo Code", Page: "cline", Untested: true,
 		Example:   "TASK/api_conversation_history.json",
-		Form:      cline.Form,
-		Spent:     cline.Spent,
+		Form:      shape.Cline,
+		Spent:     shape.ClineSpent,
 		Named:     nameOfTask,
 		Root:      func(e Env) string { return e.Home },
 		InEditors: []string{"globalStorage/rooveterinaryinc.roo-cline/tasks/*/" + taskFile},
 		Began:     begunInTask,
 	},
 	{
-		Name: "kilo-code", Source: cline.KiloAgent, Title: "Kilo Code", Page: "cline",
+		Name: "kilo-code", Source: shape.KiloAgent, Title: "Kilo Code", Page: "cline",
 		Untested:  true,
 		Example:   "TASK/api_conversation_history.json",
-		Form:      cline.Form,
-		Spent:     cline.Spent,
+		Form:      shape.Cline,
+		Spent:     shape.ClineSpent,
 		Named:     nameOfTask,
 		Root:      func(e Env) string { return e.Home },
 		InEditors: []string{"globalStorage/kilocode.kilo-code/tasks/*/" + taskFile},
 		Began:     begunInTask,
 	},
 	{
-		Name: "continue", Source: continuedev.Agent, Title: "Continue",
+		Name: "continue", Source: shape.ContinueAgent, Title: "Continue",
 		Example: "~/.continue/sessions/*.json",
-		Form:    continuedev.Form,
+		Form:    shape.Continue,
 		Program: "cn",
 		Root:    func(e Env) string { return e.under("CONTINUE_GLOBAL_DIR", ".continue", "") },
 		Files:   []string{"sessions/*.json"},
 		Began:   begunInWorkspace,
 	},
 	{
-		Name: "kiro", Source: kiro.Agent, Title: "Kiro", Untested: true,
+		Name: "kiro", Source: shape.KiroAgent, Title: "Kiro", Untested: true,
 		Example:   "~/.kiro/sessions/*/*.jsonl",
-		Form:      kiro.Form,
+		Form:      shape.Kiro,
 		Program:   "kiro-cli",
 		Root:      func(e Env) string { return e.Home },
 		Signs:     []string{".kiro"},
@@ -361,37 +353,37 @@ var agents = [...]Agent{
 		Began:     begunInKiro,
 	},
 	{
-		Name: "amp", Source: amp.Agent, Title: "Amp", Untested: true,
+		Name: "amp", Source: shape.AmpAgent, Title: "Amp", Untested: true,
 		Example: "~/.local/share/amp/threads/*.json",
-		Spent:   amp.Spent,
-		Form:    amp.Form,
+		Spent:   shape.AmpSpent,
+		Form:    shape.Amp,
 		Program: "amp",
 		Root:    func(e Env) string { return e.under("XDG_DATA_HOME", ".local/share", "amp") },
 		Files:   []string{"threads/*.json"},
 		Began:   begunInAmp,
 	},
 	{
-		Name: "goose", Source: goose.Agent, Title: "Goose", Untested: true,
+		Name: "goose", Source: shape.GooseAgent, Title: "Goose", Untested: true,
 		Example: "~/.local/share/goose/sessions/*.jsonl",
-		Form:    goose.Form,
+		Form:    shape.Goose,
 		Program: "goose",
 		Root:    rootOfGoose,
 		Files:   []string{"sessions/*.jsonl", "sessions/*.json"},
 		Began:   begunInGoose,
 	},
 	{
-		Name: "vscode", Source: vscode.Agent, Title: "Copilot Chat in VS Code", Untested: true,
+		Name: "vscode", Source: shape.VSCodeAgent, Title: "Copilot Chat in VS Code", Untested: true,
 		Example: "workspaceStorage/*/chatSessions/*.json*",
-		Form:    vscode.Form,
+		Form:    shape.VSCode,
 		Root:    func(e Env) string { return e.Home },
 		InEditors: []string{"workspaceStorage/*/chatSessions/*.json",
 			"workspaceStorage/*/chatSessions/*.jsonl"},
 		Began: begunInVSCode,
 	},
 	{
-		Name: "zed", Source: zed.Agent, Title: "Zed", Untested: true,
+		Name: "zed", Source: shape.ZedAgent, Title: "Zed", Untested: true,
 		Example: "~/.local/share/zed/conversations/*.zed.json",
-		Form:    zed.Form,
+		Form:    shape.Zed,
 	},
 	{
 		Name: "aider", Source: markdown.AiderAgent, Title: "aider", Untested: true,

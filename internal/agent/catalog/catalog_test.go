@@ -89,12 +89,16 @@ func TestRowsAreComplete(t *testing.T) {
 				t.Errorf("%s: no script has %q", a.Name, command)
 			}
 		}
-		if fixtures, _ := filepath.Glob(dir + "/testdata/*"); len(fixtures) == 0 {
+		data, reader := dir+"/testdata/*", filepath.Base(dir)
+		if a.Form != nil {
+			data, reader = dir+"/testdata/"+page+"/*", page
+		}
+		if fixtures, _ := filepath.Glob(data); len(fixtures) == 0 {
 			t.Errorf("%s: no fixtures in testdata", a.Name)
 		}
 		tests, _ := filepath.Glob(dir + "/*_test.go")
 		shared, _ := filepath.Glob("../*_test.go")
-		target := regexp.MustCompile(`(?i)func Fuzz(Read|` + filepath.Base(dir) + `)\(`)
+		target := regexp.MustCompile(`(?i)func Fuzz(Read|` + reader + `)\(`)
 		if !slices.ContainsFunc(append(tests, shared...),
 			func(file string) bool { return target.MatchString(read(t, file)) }) {
 			t.Errorf("%s: no fuzz target reads transcripts", a.Name)
@@ -268,7 +272,7 @@ func TestAccountIsLeftOut(t *testing.T) {
 		"codex":       "codex/testdata/rollout.jsonl",
 		"copilot":     "copilot/testdata/events.jsonl",
 		"cursor":      "cursor/testdata/cli.jsonl",
-		"droid":       "droid/testdata/session.jsonl",
+		"droid":       "shape/testdata/droid/session.jsonl",
 		"gemini-cli":  "geminicli/testdata/turn.jsonl",
 		"qwen":        "qwen/testdata/session.jsonl",
 	} {

@@ -1,15 +1,15 @@
 package catalog
 
 import (
+	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"path/filepath"
 
-	"github.com/gemini-ctx/ctx/internal/agent/cline"
 	"github.com/gemini-ctx/ctx/internal/identity"
 )
 
 // begunInTask looks for the directory in what the extension tells the model with the first prompt.
 func begunInTask(file string) identity.Session {
-	return identity.Session{Dir: cline.Dir(beginning(file, maxSettings))}
+	return identity.Session{Dir: shape.TaskDir(beginning(file, maxSettings))}
 }
 
 // taskFile is the name of the transcript in the directory of a task.

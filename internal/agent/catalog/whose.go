@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/agent/cline"
 	"github.com/gemini-ctx/ctx/internal/agent/markdown"
 	"github.com/gemini-ctx/ctx/internal/agent/plain"
+	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -148,7 +148,7 @@ func whoseIs(head []byte) string {
 		dec := json.NewDecoder(bytes.NewReader(list[1:]))
 		var first json.RawMessage
 		if dec.Decode(&first) == nil && isTask(jsonvalue.AsObject(first)) {
-			return cline.Agent
+			return shape.ClineAgent
 		}
 	}
 	stats, found, n := transcript.NewStats(), "", 0

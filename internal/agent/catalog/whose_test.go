@@ -16,15 +16,21 @@ func TestWhose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	shaped, err := filepath.Glob(filepath.Join("..", "shape", "testdata", "*", "*.[jm][sd]*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, shaped...)
 	seen := map[string]bool{}
 	for _, file := range files {
-		dir := filepath.Base(filepath.Dir(filepath.Dir(file)))
+		dir := filepath.Base(filepath.Dir(file))
+		if dir == "testdata" {
+			dir = filepath.Base(filepath.Dir(filepath.Dir(file)))
+		}
 		want := map[string]string{"claudecode": "claude-code", "geminicli": "gemini-cli"}[dir]
 		switch {
 		case dir == "markdown":
 			want, _, _ = strings.Cut(strings.TrimSuffix(filepath.Base(file), ".md"), "-")
-		case dir == "continuedev":
-			want = "continue"
 		case want == "":
 			want = dir
 		}

@@ -34,18 +34,20 @@ type Form struct {
 	// Unfold makes records of a transcript that is one JSON object, and sets the session in the
 	// statistics. It returns nil for an object of anybody else. nil: the object is not unfolded.
 	Unfold func(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object
-	// Open, where a transcript has one of several forms, looks at it and sets the form to its own. It
-	// returns what is to be read, and counts what it has left out. nil: there is one form.
+	// Open, where a transcript has one of several forms, looks at it and sets the form to its own.
+	// It returns what is to be read, and counts what it has left out. nil: there is one form.
 	Open func(f *Form, r io.Reader) (in io.Reader, skipped map[string]int, err error)
 	// Recast returns a record as this reader takes it, where Kinds is nil. nil: as it is.
 	Recast func(record jsonvalue.Object) jsonvalue.Object
-	// Dated says that the session is named for the time in milliseconds at which it began. It stands
-	// for that of messages which have none.
+	// Dated says that the session is named for the time in milliseconds at which it began. It
+	// stands for that of messages which have none.
 	Dated bool
 
 	// Adapt returns what a message says, where Plain does not do. open are the calls that have no
 	// result yet, in order. nil: Plain.
 	Adapt func(message jsonvalue.Object, open []Call) Message
+	// Block returns a block of content as Anthropic's API has it. nil: as it is.
+	Block func(block json.RawMessage) json.RawMessage
 	// Marks are what the client writes in the name of the user; nil for nothing.
 	Marks func() *voice.Table
 	// Hidden reports whether the person and the model do not both see a message of the user.
@@ -308,6 +310,9 @@ func (d *reader) parts(said Message) (parts, words []json.RawMessage) {
 	var persons []bool
 	results := false
 	for _, raw := range said.Content {
+		if d.f.Block != nil {
+			raw = d.f.Block(raw)
+		}
 		p := d.blocks.PartOf(raw, func(id string) string { return d.tools[id] })
 		switch p.Kind {
 		case transcript.PartCall:
@@ -364,4 +369,28 @@ func (d *reader) whose(list []json.RawMessage) (role string, parts []json.RawMes
 		return transcript.RoleSystem, parts
 	}
 	return transcript.RoleUser, parts
+}
+
+// inlineImage returns an image whose bytes stand in a block as Anthropic's API has it.
+func inlineImage(b jsonvalue.Object) json.RawMessage {
+	image := b.Without("data", "mimeType")
+	image.Set("source", imageSource(b.Text("mimeType"), b.Text("data")))
+	return jsonvalue.Encode(image)
+}
+
+func imageSource(mime, data string) jsonvalue.Object {
+	return jsonvalue.NewObject("type", "base64", "media_type", mime, "data", data)
+}
+
+func thought(text string) json.RawMessage {
+	return jsonvalue.Encode(jsonvalue.NewObject("type", "thinking", "thinking", text))
+}
+
+// result returns a block with the result of a call.
+func result(id string, content any, failed bool) json.RawMessage {
+	o := jsonvalue.NewObject("type", "tool_result", "tool_use_id", id, "content", content)
+	if failed {
+		o.Set("is_error", true)
+	}
+	return jsonvalue.Encode(o)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/copilot"
 	"github.com/gemini-ctx/ctx/internal/agent/cursor"
-	"github.com/gemini-ctx/ctx/internal/agent/droid"
 	"github.com/gemini-ctx/ctx/internal/agent/opencode"
+	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/hooks"
@@ -133,7 +133,7 @@ func writeRead(agent, name, dir string, now time.Time) (event []byte, err error)
 			map[string]any{"role": "user", "message": map[string]any{"content": text}},
 			map[string]any{"role": "assistant", "message": map[string]any{"content": text}},
 		}
-	case droid.Agent:
+	case shape.DroidAgent:
 		records = []any{
 			map[string]any{"type": "session_start", "id": name, "cwd": dir},
 			map[string]any{"type": "message", "id": "probe-1", "timestamp": when,

@@ -1,7 +1,4 @@
-// Package kiro reads the sessions of Kiro: JSON lines of its command line, in a shape.Form, and
-// what its editor writes, which is made of Continue. docs/agents/kiro.md lists what becomes of a
-// record.
-package kiro
+package shape
 
 import (
 	"bytes"
@@ -9,32 +6,30 @@ import (
 	"io"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/agent/continuedev"
-	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// Agent is the agent in the source of a message, and the member of a part with the fields that only
-// this agent has.
-const Agent = "kiro"
+// This file reads the sessions of Kiro: JSON lines of its command line, in a Form, and
+// what its editor writes, which is made of Continue. docs/agents/kiro.md lists what becomes of a
+// record.
 
-// begins is how each line of the command line begins.
-const begins = `{"version":"`
+// kiroBegins is how each line of the command line begins.
+const kiroBegins = `{"version":"`
 
-// Form is that of a session: lines, or what Continue writes.
-func Form() *shape.Form {
-	return &shape.Form{Open: func(f *shape.Form, r io.Reader) (io.Reader, map[string]int, error) {
+// Kiro is the Form of a session: lines, or what Continue writes.
+func Kiro() *Form {
+	return &Form{Open: func(f *Form, r io.Reader) (io.Reader, map[string]int, error) {
 		head, r, err := transcript.Peek(r, 4<<10)
-		if *f = *continuedev.Form(); bytes.Contains(head, []byte(begins)) {
-			*f = shape.Form{Starts: []string{begins}, Recast: recast}
+		if *f = *Continue(); bytes.Contains(head, []byte(kiroBegins)) {
+			*f = Form{Starts: []string{kiroBegins}, Recast: kiroRecast}
 		}
 		return r, nil, err
 	}}
 }
 
-// recast makes a message of a record.
-func recast(o jsonvalue.Object) jsonvalue.Object {
+// kiroRecast makes a message of a record.
+func kiroRecast(o jsonvalue.Object) jsonvalue.Object {
 	data := o.Object("data")
 	kind := o.Text("kind")
 	if kind == "" || !data.Has("content") {
@@ -55,14 +50,14 @@ func recast(o jsonvalue.Object) jsonvalue.Object {
 	rest.Set("role", role)
 	blocks, _ := data.Array("content")
 	for i, raw := range blocks {
-		blocks[i] = block(raw)
+		blocks[i] = kiroBlock(raw)
 	}
 	rest["content"] = jsonvalue.Array(blocks)
 	return rest
 }
 
-// block returns a block of content as Anthropic's API has it.
-func block(raw json.RawMessage) json.RawMessage {
+// kiroBlock returns a block of content as Anthropic's API has it.
+func kiroBlock(raw json.RawMessage) json.RawMessage {
 	b := jsonvalue.AsObject(raw)
 	data := b.Object("data")
 	switch b.Text("kind") {
@@ -86,7 +81,7 @@ func block(raw json.RawMessage) json.RawMessage {
 		var texts []string
 		failed := data.Text("status") != "success"
 		for _, raw := range outputs {
-			text, ended := output(jsonvalue.AsObject(raw))
+			text, ended := kiroOutput(jsonvalue.AsObject(raw))
 			texts, failed = append(texts, text), failed || ended
 		}
 		rest.Set("content", strings.Join(texts, "\n"))
@@ -98,9 +93,9 @@ func block(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// output returns a piece of an output as a text: what a command has printed, with how it ended if
-// it failed, or the value as it is.
-func output(piece jsonvalue.Object) (text string, failed bool) {
+// kiroOutput returns a piece of an output as a text: what a command has printed, with how it ended
+// if it failed, or the value as it is.
+func kiroOutput(piece jsonvalue.Object) (text string, failed bool) {
 	if text, ok := jsonvalue.Text(piece["data"]); ok {
 		return text, false
 	}

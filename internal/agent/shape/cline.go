@@ -1,7 +1,4 @@
-// Package cline reads the tasks of Cline, and of Roo Code and Kilo Code, which are made of it: one
-// JSON list of messages in blocks of the Anthropic API. It is a shape.Form. docs/agents/cline.md
-// lists what becomes of a message.
-package cline
+package shape
 
 import (
 	"bytes"
@@ -9,32 +6,27 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// The agents in the source of a message, and the members of a part with the fields that only these
-// have.
-const (
-	Agent     = "cline"
-	RooAgent  = "roo-code"
-	KiloAgent = "kilo-code"
-)
+// This file reads the tasks of Cline, and of Roo Code and Kilo Code, which are made of it: one
+// JSON list of messages in blocks of the Anthropic API. docs/agents/cline.md
+// lists what becomes of a message.
 
-// Form is that of a task of one of the agents.
-func Form() *shape.Form { return &shape.Form{Dated: true, Adapt: adapt, Marks: marks} }
+// Cline is the Form of a task of one of the agents.
+func Cline() *Form { return &Form{Dated: true, Adapt: clineAdapt, Marks: clineMarks} }
 
-// marks tell where a person speaks: Cline puts the words into elements, and writes all else that
-// stands in the user's name.
-func marks() *voice.Table {
+// clineMarks tell where a person speaks: Cline puts the words into elements, and writes all else
+// that stands in the user's name.
+func clineMarks() *voice.Table {
 	return &voice.Table{Wraps: []string{"task", "feedback", "answer", "user_message"}}
 }
 
-// adapt makes results of the texts in which Cline writes them, and reads the model.
-func adapt(o jsonvalue.Object, open []shape.Call) shape.Message {
-	said := shape.Plain(o)
+// clineAdapt makes results of the texts in which Cline writes them, and reads the model.
+func clineAdapt(o jsonvalue.Object, open []Call) Message {
+	said := Plain(o)
 	if model := o.Object("modelInfo").Text("modelId"); said.Role == transcript.RoleModel &&
 		transcript.Fit(model) == model {
 		said.Model = model
@@ -42,23 +34,23 @@ func adapt(o jsonvalue.Object, open []shape.Call) shape.Message {
 	var list []json.RawMessage
 	if said.Role != transcript.RoleUser {
 		for _, raw := range said.Content {
-			list = append(list, spoken(raw)...)
+			list = append(list, clineSpoken(raw)...)
 		}
 		said.Content = list
 		return said
 	}
 	for i := 0; i < len(said.Content); i++ {
 		raw := said.Content[i]
-		text := textOf(raw)
-		tool, output, ok := resultIn(text)
-		at := callOf(open, tool)
+		text := clineText(raw)
+		tool, output, ok := clineResult(text)
+		at := clineCall(open, tool)
 		if !ok || at < 0 {
 			list = append(list, raw)
 			continue
 		}
 		head := text[:len(text)-len(output)]
 		if output == "" && i+1 < len(said.Content) { // some versions write it in a block of its own
-			if next := textOf(said.Content[i+1]); next != "" && !strings.HasPrefix(next, "<") &&
+			if next := clineText(said.Content[i+1]); next != "" && !strings.HasPrefix(next, "<") &&
 				!strings.HasPrefix(next, "[") {
 				i, output = i+1, next
 			}
@@ -71,9 +63,9 @@ func adapt(o jsonvalue.Object, open []shape.Call) shape.Message {
 	return said
 }
 
-// spoken takes out of a call what the model says with it to the person: in Cline an answer or a
-// question is the argument of a call.
-func spoken(raw json.RawMessage) []json.RawMessage {
+// clineSpoken takes out of a call what the model says with it to the person: in Cline an answer or
+// a question is the argument of a call.
+func clineSpoken(raw json.RawMessage) []json.RawMessage {
 	call := jsonvalue.AsObject(raw)
 	member := ""
 	switch call.Text("name") {
@@ -94,9 +86,9 @@ func spoken(raw json.RawMessage) []json.RawMessage {
 	return []json.RawMessage{jsonvalue.Encode(words), jsonvalue.Encode(call)}
 }
 
-// Dir returns the directory that the client tells the model in the first messages of a task; "" for
-// none.
-func Dir(task []byte) string {
+// TaskDir returns the directory that the client tells the model in the first messages of a task; ""
+// for none.
+func TaskDir(task []byte) string {
 	dec := json.NewDecoder(bytes.NewReader(bytes.TrimSpace(task)))
 	_, _ = dec.Token() // anything but a list has no messages
 	for range 8 {
@@ -104,8 +96,8 @@ func Dir(task []byte) string {
 		if dec.Decode(&raw) != nil {
 			break
 		}
-		for _, block := range shape.Plain(jsonvalue.AsObject(raw)).Content {
-			for line := range strings.Lines(textOf(block)) {
+		for _, block := range Plain(jsonvalue.AsObject(raw)).Content {
+			for line := range strings.Lines(clineText(block)) {
 				for _, word := range []string{"Working", "Workspace"} {
 					rest, ok := strings.CutPrefix(line, "# Current "+word+" Directory (")
 					if end := strings.LastIndex(rest, ") Files"); ok && end > 0 {
@@ -118,38 +110,38 @@ func Dir(task []byte) string {
 	return ""
 }
 
-func textOf(raw json.RawMessage) string {
+func clineText(raw json.RawMessage) string {
 	if s, ok := jsonvalue.Text(raw); ok {
 		return s
 	}
 	return jsonvalue.AsObject(raw).Text("text")
 }
 
-// callOf returns which of the open calls a result of a tool is of: the first one of that tool, or
-// else the first one, since some tools have two names; -1 if no call is open.
-func callOf(open []shape.Call, tool string) int {
-	i := slices.IndexFunc(open, func(c shape.Call) bool { return c.Tool == tool })
+// clineCall returns which of the open calls a result of a tool is of: the first one of that tool,
+// or else the first one, since some tools have two names; -1 if no call is open.
+func clineCall(open []Call, tool string) int {
+	i := slices.IndexFunc(open, func(c Call) bool { return c.Tool == tool })
 	return max(i, min(0, len(open)-1))
 }
 
-// resultIn reads a text such as "[read_file for 'a.go'] Result:\npackage a". ok is false for any
+// clineResult reads a text such as "[read_file for 'a.go'] Result:\npackage a". ok is false for any
 // other text, and for an answer of the person: that stands in one of the elements of marks.
-func resultIn(text string) (tool, output string, ok bool) {
+func clineResult(text string) (tool, output string, ok bool) {
 	head, output, ok := strings.Cut(text, "] Result:")
 	if !ok || !strings.HasPrefix(head, "[") {
 		return "", "", false
 	}
 	tool, _, _ = strings.Cut(head[1:], " ")
 	output = strings.TrimLeft(output, " \n")
-	if asks(tool) || strings.HasPrefix(output, "The user ") {
-		table := marks()
+	if clineAsks(tool) || strings.HasPrefix(output, "The user ") {
+		table := clineMarks()
 		ok = table.Client(text)
 	}
 	return tool, output, ok
 }
 
-// asks reports whether the result of a tool is what the person answers.
-func asks(tool string) bool {
+// clineAsks reports whether the result of a tool is what the person answers.
+func clineAsks(tool string) bool {
 	switch tool {
 	case "ask_followup_question", "attempt_completion", "plan_mode_respond", "act_mode_respond",
 		"new_task", "condense", "report_bug":
@@ -158,8 +150,8 @@ func asks(tool string) bool {
 	return false
 }
 
-// Spent reads what a call of the model took, from what is kept of its message.
-func Spent(of jsonvalue.Object) []transcript.Spent {
+// ClineSpent reads what a call of the model took, from what is kept of its message.
+func ClineSpent(of jsonvalue.Object) []transcript.Spent {
 	u := of.Object("metrics").Object("tokens")
 	if len(u) == 0 {
 		return nil

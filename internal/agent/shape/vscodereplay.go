@@ -1,11 +1,10 @@
-package vscode
+package shape
 
 import (
 	"bytes"
 	"encoding/json"
 	"io"
 
-	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -18,9 +17,9 @@ const (
 	remove = "3"
 )
 
-// replayed returns a session as one object: as it is, or as lines with its changes make it. skipped
-// counts the lines that make none.
-func replayed(_ *shape.Form, r io.Reader) (doc io.Reader, skipped map[string]int, err error) {
+// vscodeReplay returns a session as one object: as it is, or as lines with its changes make it.
+// skipped counts the lines that make none.
+func vscodeReplay(_ *Form, r io.Reader) (doc io.Reader, skipped map[string]int, err error) {
 	b, err := io.ReadAll(r)
 	if err != nil {
 		return nil, nil, err

@@ -1,7 +1,4 @@
-// Package continuedev reads the sessions of Continue, and of editors that are made of it: one JSON
-// object with a list of items. It is a shape.Form. docs/agents/continue.md lists what
-// becomes of an item.
-package continuedev
+package shape
 
 import (
 	"cmp"
@@ -9,21 +6,20 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// Agent is the agent in the source of a message, and the member of a part with the fields that only
-// this agent has.
-const Agent = "continue"
+// This file reads the sessions of Continue, and of editors that are made of it: one JSON
+// object with a list of items. docs/agents/continue.md lists what
+// becomes of an item.
 
-// Form is that of a session of Continue, or of an agent that is made of it.
-func Form() *shape.Form { return &shape.Form{Head: "workspaceDirectory", Unfold: unfold} }
+// Continue is the Form of a session of Continue, or of an agent that is made of it.
+func Continue() *Form { return &Form{Head: "workspaceDirectory", Unfold: continueUnfold} }
 
-// unfold makes a record of each item, and one of its results. An item without an id is named by its
-// place: the client writes it again while it grows.
-func unfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
+// continueUnfold makes a record of each item, and one of its results. An item without an id is
+// named by its place: the client writes it again while it grows.
+func continueUnfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 	items, ok := doc.Array("history")
 	if !ok || !doc.Has("workspaceDirectory") {
 		return nil
@@ -41,7 +37,7 @@ func unfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 	}
 	list := []jsonvalue.Object{head}
 	for i, raw := range items {
-		it := item{Object: jsonvalue.AsObject(raw), model: doc.Text("chatModelTitle"),
+		it := continueItem{Object: jsonvalue.AsObject(raw), model: doc.Text("chatModelTitle"),
 			answered: answered}
 		record, results := it.records(stats)
 		id := cmp.Or(record.Text("id"), "item-"+strconv.Itoa(i))
@@ -54,15 +50,15 @@ func unfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 	return list
 }
 
-// item is one of the history.
-type item struct {
+// continueItem is one of the history.
+type continueItem struct {
 	jsonvalue.Object
 	model    string
 	answered map[string]bool
 }
 
 // records makes a record of the message of an item, and blocks of the results that stand in it.
-func (it *item) records(
+func (it *continueItem) records(
 	stats *transcript.Stats,
 ) (record jsonvalue.Object, results []json.RawMessage) {
 	said := it.Object.Object("message")
@@ -72,14 +68,14 @@ func (it *item) records(
 	}
 	logs, _ := it.Array("promptLogs") // each has all that was said before
 	stats.PassN("prompt log", len(logs))
-	role, content := said.Text("role"), contentOf(said["content"])
+	role, content := said.Text("role"), continueContent(said["content"])
 	switch role {
 	case "thinking":
-		role, content = "assistant", []json.RawMessage{thought(textOf(said["content"]))}
+		role, content = "assistant", []json.RawMessage{thought(continueText(said["content"]))}
 	case "tool":
 		role = "user"
 		content = []json.RawMessage{
-			result(said.Text("toolCallId"), textOf(said["content"]), false)}
+			result(said.Text("toolCallId"), continueText(said["content"]), false)}
 	case "assistant":
 		content, results = it.answer(content, said, logs)
 		if it.model != "" {
@@ -92,7 +88,7 @@ func (it *item) records(
 }
 
 // answer adds to what the model said its thought, its calls and their results.
-func (it *item) answer(
+func (it *continueItem) answer(
 	content []json.RawMessage, said jsonvalue.Object, logs []json.RawMessage,
 ) (_, results []json.RawMessage) {
 	for _, raw := range logs {
@@ -109,14 +105,14 @@ func (it *item) answer(
 	}
 	calls, _ := said.Array("toolCalls")
 	for _, raw := range calls {
-		content = append(content, call(jsonvalue.AsObject(raw)))
+		content = append(content, continueCall(jsonvalue.AsObject(raw)))
 	}
 	states, _ := it.Array("toolCallStates")
 	for _, raw := range states {
 		state := jsonvalue.AsObject(raw)
 		id := state.Text("toolCallId")
 		if calls == nil {
-			content = append(content, call(state.Object("toolCall")))
+			content = append(content, continueCall(state.Object("toolCall")))
 		}
 		outputs, ended := state.Array("output")
 		if it.answered[id] || !ended {
@@ -132,8 +128,8 @@ func (it *item) answer(
 	return content, results
 }
 
-// contentOf returns the blocks of a content, which is a text or a list of parts.
-func contentOf(raw json.RawMessage) []json.RawMessage {
+// continueContent returns the blocks of a content, which is a text or a list of parts.
+func continueContent(raw json.RawMessage) []json.RawMessage {
 	if text, ok := jsonvalue.Text(raw); ok {
 		if text == "" {
 			return nil
@@ -145,15 +141,15 @@ func contentOf(raw json.RawMessage) []json.RawMessage {
 		url := jsonvalue.AsObject(part).Object("imageUrl").Text("url")
 		if mime, data, ok := transcript.DataURL(url); ok {
 			list[i] = jsonvalue.Encode(jsonvalue.NewObject("type", "image", "source",
-				jsonvalue.NewObject("type", "base64", "media_type", mime, "data", data)))
+				imageSource(mime, data)))
 		}
 	}
 	return list
 }
 
-func textOf(raw json.RawMessage) string {
+func continueText(raw json.RawMessage) string {
 	var texts []string
-	for _, part := range contentOf(raw) {
+	for _, part := range continueContent(raw) {
 		text, ok := jsonvalue.Text(part)
 		if !ok {
 			text = jsonvalue.AsObject(part).Text("text")
@@ -163,20 +159,8 @@ func textOf(raw json.RawMessage) string {
 	return strings.Join(texts, "\n")
 }
 
-func thought(text string) json.RawMessage {
-	return jsonvalue.Encode(jsonvalue.NewObject("type", "thinking", "thinking", text))
-}
-
-func result(id, output string, failed bool) json.RawMessage {
-	o := jsonvalue.NewObject("type", "tool_result", "tool_use_id", id, "content", output)
-	if failed {
-		o.Set("is_error", true)
-	}
-	return jsonvalue.Encode(o)
-}
-
-// call makes a block of a call, whose arguments are a text with JSON.
-func call(o jsonvalue.Object) json.RawMessage {
+// continueCall makes a block of a call, whose arguments are a text with JSON.
+func continueCall(o jsonvalue.Object) json.RawMessage {
 	function := o.Object("function")
 	input := json.RawMessage(function.Text("arguments"))
 	if _, ok := jsonvalue.ParseObject(input); !ok { // it is not whole

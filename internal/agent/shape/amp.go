@@ -1,6 +1,4 @@
-// Package amp reads the threads of Amp: one JSON object with a list of messages. It is a
-// shape.Form. docs/agents/amp.md lists what becomes of a message.
-package amp
+package shape
 
 import (
 	"cmp"
@@ -8,21 +6,19 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// Agent is the agent in the source of a message, and the member of a part with the fields that only
-// this agent has.
-const Agent = "amp"
+// This file reads the threads of Amp: one JSON object with a list of messages. docs/agents/amp.md
+// lists what becomes of a message.
 
-// Form is that of a thread.
-func Form() *shape.Form { return &shape.Form{Head: "created", Unfold: unfold} }
+// Amp is the Form of a thread.
+func Amp() *Form { return &Form{Head: "created", Unfold: ampUnfold, Block: ampBlock} }
 
-// unfold makes a record of each message. A message that has no name is named by its place: it
+// ampUnfold makes a record of each message. A message that has no name is named by its place: it
 // grows.
-func unfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
+func ampUnfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 	messages, ok := doc.Array("messages")
 	if !ok || !doc.Has("created") {
 		return nil
@@ -42,13 +38,6 @@ func unfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 		o := jsonvalue.AsObject(raw)
 		o.Set("id", cmp.Or(o.Text("protocolMessageID"), "message-"+strconv.Itoa(i)))
 		o = o.Without("messageId", "protocolMessageID")
-		blocks, _ := o.Array("content")
-		for j, raw := range blocks {
-			blocks[j] = block(raw)
-		}
-		if blocks != nil {
-			o["content"] = jsonvalue.Array(blocks)
-		}
 		usage := o.Object("usage")
 		if model := usage.Text("model"); model != "" {
 			o.Set("model", model)
@@ -64,8 +53,9 @@ func unfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 	return list
 }
 
-// block returns a block of content as Anthropic's API has it. A call that runs has no result yet.
-func block(raw json.RawMessage) json.RawMessage {
+// ampBlock returns a block of content as Anthropic's API has it. A call that runs has no result
+// yet.
+func ampBlock(raw json.RawMessage) json.RawMessage {
 	b := jsonvalue.AsObject(raw)
 	if sealed := b.Object("openAIReasoning"); b.Has("signature") &&
 		jsonvalue.Same(sealed["encryptedContent"], b["signature"]) {
@@ -84,7 +74,7 @@ func block(raw json.RawMessage) json.RawMessage {
 	if _, ok := result.Array("content"); ok {
 		rest["content"] = result["content"]
 	} else {
-		rest.Set("content", output(run["result"]))
+		rest.Set("content", ampOutput(run["result"]))
 	}
 	if exit := string(result["exitCode"]); exit != "" && exit != "0" && exit != "null" {
 		rest["exitCode"] = result["exitCode"]
@@ -100,9 +90,9 @@ func block(raw json.RawMessage) json.RawMessage {
 	return jsonvalue.Encode(rest)
 }
 
-// output returns what a tool has returned as a text: the member that has it, the texts or the
+// ampOutput returns what a tool has returned as a text: the member that has it, the texts or the
 // differences of files in a list, or the value as it is.
-func output(result json.RawMessage) string {
+func ampOutput(result json.RawMessage) string {
 	if text, ok := jsonvalue.Text(result); ok {
 		return text
 	}
@@ -136,9 +126,9 @@ func output(result json.RawMessage) string {
 	return strings.Join(lines, "\n")
 }
 
-// Spent reads what a call of the model took, from what is kept of its message. Models of OpenAI
+// AmpSpent reads what a call of the model took, from what is kept of its message. Models of OpenAI
 // have no writes to a cache: what is called so is input.
-func Spent(of jsonvalue.Object) []transcript.Spent {
+func AmpSpent(of jsonvalue.Object) []transcript.Spent {
 	u := of.Object("usage")
 	if len(u) == 0 {
 		return nil

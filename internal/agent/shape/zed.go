@@ -1,6 +1,4 @@
-// Package zed reads the text threads of Zed: one JSON object with a text, and where in it each
-// message begins. It is a shape.Form. docs/agents/zed.md lists what becomes of a message.
-package zed
+package shape
 
 import (
 	"encoding/json"
@@ -8,26 +6,24 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// Agent is the agent in the source of a message, and the member of a part with the fields that only
-// this agent has.
-const Agent = "zed"
+// This file reads the text threads of Zed: one JSON object with a text, and where in it each
+// message begins. docs/agents/zed.md lists what becomes of a message.
 
-// Form is that of a text thread.
-func Form() *shape.Form { return &shape.Form{Head: "version", Unfold: unfold} }
+// Zed is the Form of a text thread.
+func Zed() *Form { return &Form{Head: "version", Unfold: zedUnfold} }
 
-// span is a piece of the text, in bytes.
-type span struct {
+// zedSpan is a piece of the text, in bytes.
+type zedSpan struct {
 	from, to int
 	kind     string // the type of its block
 }
 
-// unfold makes a record of each message. A message is named by its place: a person may edit it.
-func unfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
+// zedUnfold makes a record of each message. A message is named by its place: a person may edit it.
+func zedUnfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 	messages, ok := doc.Array("messages")
 	if !ok || doc.Text("zed") != "context" {
 		return nil
@@ -36,16 +32,17 @@ func unfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 		stats.Session = id
 	}
 	text := doc.Text("text")
-	var spans []span
+	var spans []zedSpan
 	for member, kind := range map[string]string{"thought_process_output_sections": "thinking",
 		"slash_command_output_sections": "command"} {
 		sections, _ := doc.Array(member)
 		for _, raw := range sections {
 			at := jsonvalue.AsObject(raw).Object("range")
-			spans = append(spans, span{place(at, "start", text), place(at, "end", text), kind})
+			from, to := zedPlace(at, "start", text), zedPlace(at, "end", text)
+			spans = append(spans, zedSpan{from, to, kind})
 		}
 	}
-	slices.SortFunc(spans, func(x, y span) int { return x.from - y.from })
+	slices.SortFunc(spans, func(x, y zedSpan) int { return x.from - y.from })
 	head := jsonvalue.NewObject("version", doc.Text("version"))
 	if title := doc.Text("summary"); title != "" {
 		head.Set("title", title)
@@ -53,12 +50,12 @@ func unfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 	list := []jsonvalue.Object{head}
 	for i, raw := range messages {
 		m := jsonvalue.AsObject(raw)
-		from, to := place(m, "start", text), len(text)
+		from, to := zedPlace(m, "start", text), len(text)
 		if i+1 < len(messages) {
-			to = max(from, place(jsonvalue.AsObject(messages[i+1]), "start", text))
+			to = max(from, zedPlace(jsonvalue.AsObject(messages[i+1]), "start", text))
 		}
 		o := jsonvalue.NewObject("id", "message-"+strconv.Itoa(i), "role",
-			m.Object("metadata").Text("role"), "content", blocks(text, from, to, spans))
+			m.Object("metadata").Text("role"), "content", zedBlocks(text, from, to, spans))
 		if status := m.Object("metadata")["status"]; len(status) > 0 && status[0] == '{' {
 			o["status"] = status // an error
 		}
@@ -67,13 +64,13 @@ func unfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 	return list
 }
 
-// place returns an offset in the text; its end for one that is outside of it.
-func place(o jsonvalue.Object, member, text string) int {
+// zedPlace returns an offset in the text; its end for one that is outside of it.
+func zedPlace(o jsonvalue.Object, member, text string) int {
 	return int(min(o.Number(member), uint64(len(text))))
 }
 
-// blocks divides a message. What a command put into it is no word of the person.
-func blocks(text string, from, to int, spans []span) (list []json.RawMessage) {
+// zedBlocks divides a message. What a command put into it is no word of the person.
+func zedBlocks(text string, from, to int, spans []zedSpan) (list []json.RawMessage) {
 	add := func(at, end int, kind string) {
 		said := strings.TrimSpace(strings.ToValidUTF8(text[at:end], ""))
 		if said == "" {

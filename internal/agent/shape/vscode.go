@@ -1,7 +1,4 @@
-// Package vscode reads the chat sessions of VS Code, which are mostly those of GitHub Copilot: one
-// JSON object, or lines with changes of one. It is a shape.Form. docs/agents/vscode.md lists what
-// becomes of a request and its response.
-package vscode
+package shape
 
 import (
 	"cmp"
@@ -10,26 +7,26 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// Agent is the agent in the source of a message, and the member of a part with the fields that only
-// this agent has.
-const Agent = "vscode"
+// This file reads the chat sessions of VS Code, which are mostly those of GitHub Copilot: one
+// JSON object, or lines with changes of one. docs/agents/vscode.md lists what
+// becomes of a request and its response.
 
-// Form is that of a session: an object, or lines with changes of one.
-func Form() *shape.Form {
-	return &shape.Form{Head: "responderUsername", Unfold: unfold, Hidden: hidden, Open: replayed}
+// VSCode is the Form of a session: an object, or lines with changes of one.
+func VSCode() *Form {
+	return &Form{Head: "responderUsername", Unfold: vscodeUnfold, Hidden: vscodeHidden,
+		Open: vscodeReplay}
 }
 
-// hidden reports whether a person has not typed a prompt.
-func hidden(_, message jsonvalue.Object) bool {
+// vscodeHidden reports whether a person has not typed a prompt.
+func vscodeHidden(_, message jsonvalue.Object) bool {
 	return message.True("isSystemInitiated") || message.True("hiddenFromTranscript")
 }
 
-func unfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
+func vscodeUnfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 	requests, ok := doc.Array("requests")
 	if !ok {
 		return nil
@@ -46,7 +43,7 @@ func unfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 	}
 	list := []jsonvalue.Object{head}
 	for i, raw := range requests {
-		q := &request{Object: jsonvalue.AsObject(raw), stats: stats}
+		q := &vscodeRequest{Object: jsonvalue.AsObject(raw), stats: stats}
 		q.id = cmp.Or(q.Text("requestId"), "request-"+strconv.Itoa(i))
 		list = append(list, q.prompt())
 		q.answer()
@@ -55,8 +52,8 @@ func unfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 	return list
 }
 
-// request is a prompt, with what was answered.
-type request struct {
+// vscodeRequest is a prompt, with what was answered.
+type vscodeRequest struct {
 	jsonvalue.Object
 	id      string
 	stats   *transcript.Stats
@@ -66,7 +63,7 @@ type request struct {
 	text             string
 }
 
-func (q *request) prompt() jsonvalue.Object {
+func (q *vscodeRequest) prompt() jsonvalue.Object {
 	o := jsonvalue.NewObject("id", q.id, "role", "user")
 	if q.Has("timestamp") {
 		o["ts"] = q.Object["timestamp"]
@@ -89,7 +86,7 @@ func (q *request) prompt() jsonvalue.Object {
 
 // answer makes messages of the response: what the model says after the results of calls is a
 // message of its own.
-func (q *request) answer() {
+func (q *vscodeRequest) answer() {
 	metadata := q.Object.Object("result").Object("metadata")
 	rounds, _ := metadata.Array("toolCallRounds")
 	calls := map[string]jsonvalue.Object{} // as the model made them, by id
@@ -140,7 +137,7 @@ var uiKinds = []string{"mcpServersStarting", "autoModeResolution", "undoStop", "
 	"prepareToolInvocation", "progressTaskSerialized", "progressTask", "progressMessage"}
 
 // part takes a part of the response, and reports whether the model said or did something in it.
-func (q *request) part(p jsonvalue.Object, calls map[string]jsonvalue.Object,
+func (q *vscodeRequest) part(p jsonvalue.Object, calls map[string]jsonvalue.Object,
 	results map[string]string,
 ) bool {
 	kind := p.Text("kind")
@@ -175,14 +172,14 @@ func (q *request) part(p jsonvalue.Object, calls map[string]jsonvalue.Object,
 }
 
 // say adds words to the text that the model is saying: it comes in pieces.
-func (q *request) say(words string) {
+func (q *vscodeRequest) say(words string) {
 	if len(q.results) > 0 && words != "" {
 		q.flush()
 	}
 	q.text += words
 }
 
-func (q *request) think(value json.RawMessage) {
+func (q *vscodeRequest) think(value json.RawMessage) {
 	words, ok := jsonvalue.Text(value)
 	if !ok {
 		list, _ := jsonvalue.Elements(value)
@@ -198,12 +195,11 @@ func (q *request) think(value json.RawMessage) {
 		q.flush()
 	}
 	q.next()
-	q.content = append(q.content,
-		jsonvalue.Encode(jsonvalue.NewObject("type", "thinking", "thinking", words)))
+	q.content = append(q.content, thought(words))
 }
 
 // next ends the text that the model was saying.
-func (q *request) next() {
+func (q *vscodeRequest) next() {
 	if text := strings.TrimSpace(q.text); text != "" {
 		q.content = append(q.content, jsonvalue.Encode(text))
 	}
@@ -211,7 +207,7 @@ func (q *request) next() {
 }
 
 // call adds a call c of the model, and its result. shown is what the person saw of it.
-func (q *request) call(c, shown jsonvalue.Object, results map[string]string) {
+func (q *vscodeRequest) call(c, shown jsonvalue.Object, results map[string]string) {
 	q.next()
 	id := idOf(c.Text("id"))
 	input := json.RawMessage(c.Text("arguments"))
@@ -236,12 +232,9 @@ func (q *request) call(c, shown jsonvalue.Object, results map[string]string) {
 	if !ok {
 		return
 	}
-	result := jsonvalue.NewObject("type", "tool_result", "tool_use_id", id, "content", output)
-	if exit := string(data.Object("terminalCommandState")["exitCode"]); details.True("isError") ||
-		exit != "" && exit != "0" {
-		result.Set("is_error", true)
-	}
-	q.results = append(q.results, jsonvalue.Encode(result))
+	exit := string(data.Object("terminalCommandState")["exitCode"])
+	q.results = append(q.results,
+		result(id, output, details.True("isError") || exit != "" && exit != "0"))
 }
 
 // inputOf makes arguments of what the person saw of a call.
@@ -301,7 +294,7 @@ func treeText(b *strings.Builder, node jsonvalue.Object) {
 }
 
 // flush makes records of the message, and of the results of its calls.
-func (q *request) flush() {
+func (q *vscodeRequest) flush() {
 	q.next()
 	n := strconv.Itoa(len(q.records))
 	add := func(role, id string, content []json.RawMessage) {
