@@ -184,3 +184,33 @@ func FuzzCodex(f *testing.F) {
 }
 
 func TestCodexErrors(t *testing.T) { rollouts.CheckErrors(t, string(rollout(t))) }
+
+// Who said what is in a message of the user.
+func TestCodexVoices(t *testing.T) {
+	user := func(texts ...string) string {
+		var list []string
+		for _, s := range texts {
+			list = append(list, `{"type":"input_text","text":"`+s+`"}`)
+		}
+		return `{"timestamp":"2026-02-03T08:00:00.000Z","type":"response_item","payload":` +
+			`{"type":"message","role":"user","content":[` + strings.Join(list, ",") + `]}}`
+	}
+	rollouts.CheckVoices(t, []Voice{
+		{"words", user("paint it"), "user: paint it"},
+		{"an editor", user(`# Context from my IDE setup:\n\n## Open tabs:\n- a.go: a.go\n\n` +
+			`## My request for Codex:\npaint it\n`), "user: paint it\n"},
+		{"files of the app", user(`# Files mentioned by the user:\n\n## a.png: /w/a.png\n\n` +
+			`## My request for Codex:\npaint it`), "user: paint it"},
+		{"the names of pictures", user(`<image name=[Image #1]>`, `</image>`, "paint it"),
+			"user: paint it"},
+		{"an element before words", user(`<environment_context>x</environment_context>`, "paint it"),
+			"user: paint it"},
+		{"an element alone", user(`<environment_context>x</environment_context>`),
+			"note: <environment_context>x</environment_context>"},
+		{"a warning", user("Warning: apply_patch was requested via shell. Use the tool."),
+			"note: Warning: apply_patch was requested via shell. Use the tool."},
+		{"words of a warning", user("Warning: the paint is wet"), "user: Warning: the paint is wet"},
+		{"a plan", user(`PLEASE IMPLEMENT THIS PLAN:\n# Lamps`),
+			"model: PLEASE IMPLEMENT THIS PLAN:\n# Lamps"},
+	})
+}

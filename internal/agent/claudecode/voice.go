@@ -46,6 +46,9 @@ var clientMarks = voice.Table{
 		{Open: "Stop hook feedback:"},
 		{Open: "Another Claude session sent a message:"},
 		{Open: "API Error: Request was aborted."},
+		{Open: "[SYSTEM NOTIFICATION - NOT USER INPUT]"},
+		{Open: "Unknown slash command: ", Close: "\n"},
+		{Open: "Unknown skill: ", Close: "\n"},
 	},
 	After: []string{"Full transcript available at: "},
 }

@@ -8,6 +8,8 @@ package codex
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/agent/voice"
@@ -67,21 +69,24 @@ var clientMarks = voice.Table{
 		{Open: "# AGENTS.md instructions"},
 		{Open: "<permissions instructions>"},
 		{Open: "Another language model started to solve this problem"},
+		{Open: "Warning: apply_patch was requested via "},
+		{Open: "Warning: The maximum number of unified exec processes"},
+		{Open: "<image name=[Image #", Close: ">"},
+		{Open: "</image>"},
+		// What an editor and the app tell before the words of a person
+		{Open: "# Context from my IDE setup:", Close: requestMark},
+		{Open: "# Files mentioned by the user:", Close: requestMark},
 	},
 }
 
-// isContext reports whether a message in the user's name is the agent's: the environment,
-// instructions, the end of another agent.
-func isContext(parts []json.RawMessage) bool {
-	texts := 0
-	for _, raw := range parts {
-		switch p := transcript.ReadPart(raw); {
-		case p.Kind == transcript.PartMedia, p.Kind == transcript.PartText &&
-			!clientMarks.Client(p.Text):
-			return false
-		case p.Kind == transcript.PartText:
-			texts++
-		}
-	}
-	return texts > 0
+const requestMark = "## My request for Codex:"
+
+// planLeads begin a plan that the model wrote, and that the person accepted.
+var planLeads = [...]string{"PLEASE IMPLEMENT THIS PLAN:",
+	"A previous agent produced the plan below"}
+
+func isPlan(parts []json.RawMessage) bool {
+	return len(parts) > 0 && slices.ContainsFunc(planLeads[:], func(lead string) bool {
+		return strings.HasPrefix(transcript.ReadPart(parts[0]).Text, lead)
+	})
 }

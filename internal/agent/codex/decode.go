@@ -150,10 +150,18 @@ func (d *decoder) message(
 	for _, raw := range list {
 		parts = append(parts, contentPart(raw, usual))
 	}
-	if m.Role == transcript.RoleUser && isContext(parts) {
-		m.Note, m.Role = true, transcript.RoleSystem
-		left["role"] = payload["role"]
+	switch {
+	case m.Role != transcript.RoleUser:
+		return parts
+	case isPlan(parts):
+		m.Role = transcript.RoleModel
+	default:
+		if parts, m.Note = transcript.Divide(Agent, &clientMarks, parts); !m.Note {
+			return parts
+		}
+		m.Role = transcript.RoleSystem
 	}
+	left["role"] = payload["role"]
 	return parts
 }
 

@@ -209,7 +209,7 @@ func nativeItem(m *transcript.Message, payload jsonvalue.Object, parts []json.Ra
 
 func contentOf(role string, parts []json.RawMessage) json.RawMessage {
 	var list []json.RawMessage
-	for _, p := range transcript.ReadParts(parts) {
+	for _, p := range transcript.ReadParts(transcript.Joined(Agent, parts)) {
 		if piece, ok := pieceOf(p, role); ok {
 			list = append(list, piece)
 		}

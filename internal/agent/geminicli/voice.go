@@ -9,11 +9,22 @@ import (
 )
 
 // clientMarks are what the agent writes into messages of the user, beside the elements that are
-// stripped: the files that a prompt names, and a command that a person ran beside the talk, with
-// its output. docs/agents/gemini-cli.md has the table.
+// stripped: the files that a prompt names, a command that a person ran beside the talk, with its
+// output, what an editor shows, and how the agent has the model go on. docs/agents/gemini-cli.md
+// has the table.
 func clientMarks() *voice.Table {
 	return &voice.Table{
-		Leads: []voice.Lead{{Open: "I ran the following shell command:\n```sh\n"}},
+		Leads: []voice.Lead{
+			{Open: "I ran the following shell command:\n```sh\n"},
+			{Open: "System: Please continue."},
+			{Open: "System: Potential loop detected."},
+			{Open: "This is the Gemini CLI. We are setting up the context for our chat."},
+			{Open: "Here is the user's editor context as a JSON object."},
+			{Open: "Here is a summary of changes in the user's editor context"},
+			// What a person types while the model works
+			{Open: "User steering update:", Close: "<user_input>"},
+		},
+		After: []string{"</user_input>\nInternal instruction: "},
 		Spans: []voice.Lead{
 			{Open: "--- Content from referenced files ---", Close: "--- End of content ---"}},
 	}

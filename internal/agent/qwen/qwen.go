@@ -205,6 +205,12 @@ func clientMarks() *voice.Table {
 		Leads: []voice.Lead{
 			{Open: "I ran the following shell command:\n```sh\n"},
 			{Open: "[Request interrupted by user", Close: "]"},
+			{Open: "System: Please continue."},
+			{Open: "System: Potential loop detected."},
+			{Open: "This is the Qwen Code. We are setting up the context for our chat."},
+			{Open: "Here is the user's editor context as a JSON object."},
+			{Open: "Here is a summary of changes in the user's editor context"},
+			{Open: "Base directory for this skill: "},
 		},
 		Spans: []voice.Lead{
 			{Open: "--- Content from referenced files ---", Close: "--- End of content ---"}},
