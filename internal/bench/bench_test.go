@@ -43,39 +43,3 @@ func TestRun(t *testing.T) {
 		t.Errorf("left: %v, %v", left, err)
 	}
 }
-
-// A curve has a point for each size, and the picture a line for each command.
-func TestCurves(t *testing.T) {
-	top := t.TempDir()
-	t.Setenv("TMPDIR", top)
-	out, err := os.Create(filepath.Join(top, "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	picture := filepath.Join(top, "growth.svg")
-	if err := run(options{rounds: 1, curves: picture, sizes: "40,10"}, out); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(out.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	svg, err := os.ReadFile(picture)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"append --jsonl of all", "compact", "gc", "fsck", "log -n 20",
-		"rewind @~1, undo"} {
-		if !strings.Contains(string(text), "| "+name+" | 10: ") ||
-			!strings.Contains(string(svg), ">"+name+"</text>") {
-			t.Errorf("no curve %q in:\n%s", name, text)
-		}
-	}
-	if n := strings.Count(string(svg), "<polyline"); n != 2*11 {
-		t.Errorf("%d lines", n)
-	}
-	if _, err := numbers("1000,many"); err == nil {
-		t.Error("many is a number")
-	}
-}

@@ -3,14 +3,10 @@
 //
 //	go run ./internal/bench -n 100000 -sessions DIR -lines FILE
 //
-// or, as curves over the size of a store, in an SVG and a table:
-//
-//	go run ./internal/bench -curves FILE.svg -sizes 1000,10000,100000,1000000
-//
 // -n is the size of the generated store, -talks the number of sessions in another one. -sessions
 // names a directory with transcripts of Claude Code or Codex, -lines a file of messages as JSON
-// lines, -before another build of ctx to compare with on a disk that syncs slowly. A rival or a
-// tool that is not installed is named, and its rows are left out. Begin with the list in main.
+// lines. A rival or a tool that is not installed is named, and its rows are left out. Begin with the
+// list in run.
 package main
 
 import (
@@ -20,8 +16,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -34,12 +28,6 @@ func main() {
 	flag.StringVar(&o.sessions, "sessions", "", "`directory` with transcripts, *.jsonl")
 	flag.StringVar(&o.agent, "agent", "claude-code", "`agent` that wrote the transcripts")
 	flag.StringVar(&o.lines, "lines", "", "`file` of messages as JSON lines")
-	flag.StringVar(&o.before, "before", "",
-		"another `build` of ctx to compare with on a disk that syncs slowly")
-	flag.StringVar(&o.curves, "curves", "",
-		"`file` for an SVG of times and memory in growing stores, instead of the table with rivals")
-	flag.StringVar(&o.sizes, "sizes", "1000,10000,100000",
-		"`messages` of these stores, between commas")
 	flag.StringVar(&o.ctx, "ctx", "", "`binary` to measure; built from this tree without it")
 	flag.Parse()
 	if err := run(o, os.Stdout); err != nil {
@@ -52,8 +40,7 @@ type options struct {
 	n, rounds, talks       int
 	parts                  int // of a session that pushes cuts, as an agent's hook at each turn
 	sessions, agent, lines string
-	ctx, before            string
-	curves, sizes          string
+	ctx                    string
 }
 
 // run measures every group of rows in a directory of its own, which it removes.
@@ -75,34 +62,13 @@ func run(o options, out *os.File) (err error) {
 			b.missing = append(b.missing, tool)
 		}
 	}
-	groups := []func() error{b.start, b.empty, b.append, b.slow, b.chat, b.transcripts, b.pushes,
-		b.large, b.many}
-	if o.curves != "" {
-		sizes, err := numbers(o.sizes)
-		if err != nil {
-			return err
-		}
-		groups = []func() error{func() error { return b.grow(sizes, o.curves) }}
-	}
-	for _, group := range groups {
+	for _, group := range []func() error{b.start, b.empty, b.append, b.chat, b.transcripts, b.pushes,
+		b.large, b.many} {
 		if err := group(); err != nil {
 			return err
 		}
 	}
 	return b.print(out)
-}
-
-// numbers reads positive numbers between commas, the least first.
-func numbers(list string) (sizes []int, err error) {
-	for s := range strings.SplitSeq(list, ",") {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 {
-			return nil, fmt.Errorf("not a number of messages: %q", s)
-		}
-		sizes = append(sizes, n)
-	}
-	slices.Sort(sizes)
-	return sizes, nil
 }
 
 // print writes the table, and the tools that were not there.

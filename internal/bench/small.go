@@ -11,6 +11,11 @@ import (
 	"strings"
 )
 
+// slowSyncs is put before a command to have each of its syncs take 5 ms longer. It slows the
+// process down as well.
+const slowSyncs = "strace -f -qq -o /dev/null -e trace=fsync,fdatasync -e " +
+	"inject=fsync,fdatasync:delay_exit=5000"
+
 // start times a process that does nothing beside static Go programs that do nothing. One of them
 // links the libraries of ctx, which run before main does.
 func (b *bench) start() error {
