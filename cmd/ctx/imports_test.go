@@ -221,7 +221,7 @@ var layers = map[string]string{
 	"internal/e2e":              "",
 	"internal/eval/corpus":      "",
 	"internal/eval/transcripts": "internal/eval/corpus",
-	"internal/eval/stats":       "internal/search",
+	"internal/eval/stats":       "",
 	"internal/eval/baseline":    "internal/search internal/eval/corpus",
 	"internal/eval/report":      "internal/eval/stats",
 	"internal/eval/sets":        "*",

@@ -5,8 +5,8 @@
 //
 // -n is the size of the generated store, -talks the number of sessions in another one. -sessions
 // names a directory with transcripts of Claude Code or Codex, -lines a file of messages as JSON
-// lines. A rival or a tool that is not installed is named, and its rows are left out. Begin with the
-// list in run.
+// lines. A rival or a tool that is not installed is named, and its rows are left out. Begin with
+// the list in run.
 package main
 
 import (
@@ -62,8 +62,8 @@ func run(o options, out *os.File) (err error) {
 			b.missing = append(b.missing, tool)
 		}
 	}
-	for _, group := range []func() error{b.start, b.empty, b.append, b.chat, b.transcripts, b.pushes,
-		b.large, b.many} {
+	for _, group := range []func() error{b.start, b.empty, b.append, b.chat, b.transcripts,
+		b.pushes, b.large, b.many} {
 		if err := group(); err != nil {
 			return err
 		}

@@ -85,18 +85,15 @@ func (u *runner) ownClusters(ctx context.Context, m []corpus.Message) (labels []
 
 // tally adds up the measures of one rule over conversations.
 type tally struct {
-	row                           report.Clustering
-	n, contiguous                 int
-	bcubed, exact, edges          stats.PRF
-	oneToOne, vi, ari, pk, window float64
-	fs                            []float64 // B-cubed F, by conversation
-	gold, pred                    []int     // of all conversations, none with a label of another
+	row    report.Clustering
+	bcubed stats.PRF
+	fs     []float64 // B-cubed F, by conversation
 }
 
 func newTally(rule string) *tally { return &tally{row: report.Clustering{Rule: rule}} }
 
 func (t *tally) add(m []corpus.Message, labels []int) {
-	names := map[string]int{}
+	names, clusters := map[string]int{}, map[int]bool{}
 	var gold, pred []int
 	for i := range m {
 		if m[i].Topic == "" {
@@ -105,61 +102,22 @@ func (t *tally) add(m []corpus.Message, labels []int) {
 		if _, ok := names[m[i].Topic]; !ok {
 			names[m[i].Topic] = len(names)
 		}
+		clusters[labels[i]] = true
 		gold, pred = append(gold, names[m[i].Topic]), append(pred, labels[i])
 	}
-	t.n++
 	b3 := stats.BCubed(gold, pred)
 	t.fs = append(t.fs, b3.F)
 	t.bcubed = t.bcubed.Plus(b3)
-	t.exact = t.exact.Plus(stats.ExactMatch(gold, pred))
-	t.edges = t.edges.Plus(stats.Boundaries(gold, pred))
-	t.oneToOne += stats.OneToOne(gold, pred)
-	t.vi += stats.ScaledVI(gold, pred)
-	t.ari += stats.ARI(gold, pred)
-	if stats.Contiguous(gold) {
-		t.contiguous++
-		t.pk += stats.Pk(gold, pred)
-		t.window += stats.WindowDiff(gold, pred)
-	}
-	g, p := stats.Number(gold), stats.Number(pred)
-	for i := range g {
-		t.gold, t.pred = append(t.gold, t.row.Gold+g[i]), append(t.pred, t.row.Clusters+p[i])
-	}
-	t.row.Gold += distinct(g)
-	t.row.Clusters += distinct(p)
-}
-
-// distinct returns the number of labels that stats.Number gave.
-func distinct(numbered []int) int {
-	most := -1
-	for _, n := range numbered {
-		most = max(most, n)
-	}
-	return most + 1
+	t.row.Gold += len(names)
+	t.row.Clusters += len(clusters)
 }
 
 // result returns the means. The seed is that of the interval of F.
 func (t *tally) result(seed uint64) report.Clustering {
-	n := float64(t.n)
-	r := t.row
-	r.P, r.R, r.F = means(t.bcubed, n)
+	r, n := t.row, float64(len(t.fs))
+	r.P, r.R, r.F = stats.MilliOf(t.bcubed.P/n), stats.MilliOf(t.bcubed.R/n),
+		stats.MilliOf(t.bcubed.F/n)
 	low, high := stats.Bootstrap(t.fs, seed)
 	r.Low, r.High = stats.MilliOf(low), stats.MilliOf(high)
-	r.ExactP, r.ExactR, r.ExactF = means(t.exact, n)
-	r.BoundaryP, r.BoundaryR, r.BoundaryF = means(t.edges, n)
-	r.OneToOne, r.VI, r.ARI = stats.MilliOf(t.oneToOne/n), stats.MilliOf(t.vi/n),
-		stats.MilliOf(t.ari/n)
-	r.PooledP, r.PooledR, r.PooledF = means(stats.BCubed(t.gold, t.pred), 1)
-	r.Ratio = stats.MilliShare(r.Clusters, r.Gold)
-	if t.contiguous > 0 {
-		n := float64(t.contiguous)
-		pk, window := stats.MilliOf(t.pk/n), stats.MilliOf(t.window/n)
-		r.Pk, r.WindowDiff = &pk, &window
-	}
 	return r
-}
-
-// means divides sums by n.
-func means(sum stats.PRF, n float64) (p, r, f stats.Milli) {
-	return stats.MilliOf(sum.P / n), stats.MilliOf(sum.R / n), stats.MilliOf(sum.F / n)
 }

@@ -4,10 +4,9 @@ package report
 import (
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/gemini-ctx/ctx/internal/eval/stats"
+	"text/tabwriter"
 )
 
 // Report is the result of a run. It is the same in every run and on every platform.
@@ -66,227 +65,53 @@ func (s *Set) text(b *strings.Builder) {
 		fmt.Fprintf(b, ", %d of them without evidence", s.Unused)
 	}
 	b.WriteByte('\n')
-	s.clusteringText(b)
-	retentionText(b, "facts kept", s.Retention)
-	retentionText(b, "for each question", s.Asked)
-	s.reachText(b)
-	s.casesText(b)
-	s.recoveryText(b)
-	s.artifactsText(b)
-	s.wordsText(b)
-	s.fidelityText(b)
-	s.stabilityText(b)
-	s.continuationText(b)
-	s.knownText(b)
-	s.recalledText(b)
-}
-
-func (s *Set) clusteringText(b *strings.Builder) {
-	if s.Clustering == nil {
-		return
-	}
-	rows := [][]string{{"clustering", "B3 P", "R", "F", "95% from", "to", "pooled P",
-		"R", "F", "1-1",
-		"VI", "ARI", "exact F", "clusters", "gold", "ratio"}}
-	edges := [][]string{{"boundaries", "P", "R", "F", "Pk", "WindowDiff"}}
-	for _, c := range s.Clustering {
-		rows = append(rows,
-			cells(c.Rule, c.P, c.R, c.F, c.Low, c.High, c.PooledP, c.PooledR, c.PooledF,
-				c.OneToOne, c.VI, c.ARI, c.ExactF, c.Clusters, c.Gold, c.Ratio))
-		edges = append(edges,
-			cells(c.Rule, c.BoundaryP, c.BoundaryR, c.BoundaryF, c.Pk, c.WindowDiff))
-	}
-	writeTable(b, rows)
-	writeTable(b, edges)
-}
-
-func retentionText(b *strings.Builder, title string, list []Retention) {
-	if list == nil {
-		return
-	}
-	rows := [][]string{{title, "ratio", "budget", "tokens", "kept", "n", "share", "95% from", "to",
-		"lost", "found", "p", "stale", "leaked", "evidence", "n"}}
-	for _, r := range list {
-		rows = append(rows,
-			cells(r.Way, fmt.Sprintf("%dx", r.Ratio), r.Budget, r.Tokens, r.Kept, r.N,
-				r.Share, r.Low,
-				r.High, r.Lost, r.Found, r.P,
-				r.Stale, r.Leaked, r.Evidence, r.Prose))
-	}
-	writeTable(b, rows)
-}
-
-func (s *Set) reachText(b *strings.Builder) {
-	if s.Reach == nil {
-		return
-	}
-	rows := [][]string{{"evidence", "n", "hit@1", "95% from", "hit@5", "95% from", "MRR"}}
-	for _, r := range s.Reach {
-		rows = append(rows, cells(r.By, r.N, r.Hit1, r.Low1, r.Hit5, r.Low5, r.MRR))
-	}
-	writeTable(b, rows)
-}
-
-func (s *Set) casesText(b *strings.Builder) {
-	if s.Cases == nil {
-		return
-	}
-	rows := [][]string{{"cases", "n", "found", "first", "asked", "stale at 4x", "at 10x", "leaked"}}
-	for _, c := range s.Cases {
-		rows = append(rows,
-			cells(c.Kind, c.N, c.Found, c.First, c.Asked, c.Stale4, c.Stale10, c.Leaked))
-	}
-	writeTable(b, rows)
-}
-
-func (s *Set) recoveryText(b *strings.Builder) {
-	if r := s.Recovery; r != nil {
-		writeTable(b, [][]string{
-			{"recovery", "ids", "exact", "messages", "reachable", "share"},
-			cells("", r.IDs, r.Exact, r.Messages, r.Reachable, r.Share),
-		})
-	}
-}
-
-func (s *Set) artifactsText(b *strings.Builder) {
-	if s.Artifacts == nil {
-		return
-	}
-	rows := [][]string{{"tool traffic", "n", "at 4x", "share", "at 10x", "share", "recoverable",
-		"searched", "found"}}
-	for _, r := range s.Artifacts {
-		rows = append(rows,
-			cells(r.Kind, r.N, r.At4, r.Share4, r.At10, r.Share10, r.Recoverable,
-				r.Searched, r.Found))
-	}
-	writeTable(b, rows)
-}
-
-func (s *Set) wordsText(b *strings.Builder) {
-	if s.UserWords == nil {
-		return
-	}
-	rows := [][]string{{"user's words", "requests", "fit", "kept", "corrections", "fit", "kept"}}
-	for _, r := range s.UserWords {
-		rows = append(rows,
-			cells(fmt.Sprintf("at %dx", r.Ratio), r.Requests, r.RequestsFit, r.RequestsKept,
-				r.Corrections,
-				r.CorrectionsFit, r.CorrectionsKept))
-	}
-	writeTable(b, rows)
-}
-
-func (s *Set) fidelityText(b *strings.Builder) {
-	if r := s.Fidelity; r != nil {
-		writeTable(b, [][]string{
-			{"summaries", "sentences", "verbatim", "tombstones", "labels", "in cluster",
-				"share", "hit@1",
-				"MRR"},
-			cells("", r.Sentences, r.Verbatim, r.Lines, r.Labels, r.InCluster, r.Share,
-				r.First, r.MRR),
-		})
-	}
-}
-
-func (s *Set) stabilityText(b *strings.Builder) {
-	if s.Stability == nil {
-		return
-	}
-	rows := [][]string{{"turn to turn", "turns", "bytes kept", "all kept", "tokens", "without ctx"}}
-	for _, r := range s.Stability {
-		rows = append(rows, cells("budget "+r.Budget, r.Turns, r.Share, r.Kept, r.Tokens, r.Whole))
-	}
-	writeTable(b, rows)
-	rows = [][]string{{"message to message", "messages", "bytes kept", "all kept"}}
-	for _, r := range s.Steadiness {
-		rows = append(rows, cells(r.Rule, r.Messages, r.Share, r.Kept))
-	}
-	writeTable(b, rows)
-}
-
-func (s *Set) continuationText(b *strings.Builder) {
-	if s.Continuation == nil {
-		return
-	}
-	rows := [][]string{{"going on", "at", "n", "budget", "tokens", "said", "called", "files",
-		"lines of use", "junk lines"}}
-	for _, c := range s.Continuation {
-		rows = append(rows,
-			cells(c.Way, c.At, c.N, c.Budget, c.Tokens, c.Said, c.Called, c.Files, c.Lines, c.Junk))
-	}
-	writeTable(b, rows)
-}
-
-func (s *Set) knownText(b *strings.Builder) {
-	if s.Known != nil {
-		rows := [][]string{{"prompts by their words", "n", "first", "share", "in ten", "share"}}
-		for _, k := range s.Known {
-			rows = append(rows, cells(k.By, k.N, k.First, k.FirstShare, k.Ten, k.TenShare))
-		}
-		writeTable(b, rows)
-	}
-	if s.Sessions != nil {
-		rows := [][]string{{"session of", "by", "sessions", "n", "first", "share",
-			"in three", "share"}}
-		for _, r := range s.Sessions {
-			rows = append(rows,
-				cells(r.Of, r.By, r.Sessions, r.N, r.First, r.FirstShare, r.Three, r.ThreeShare))
-		}
-		writeTable(b, rows)
-	}
-}
-
-func (s *Set) recalledText(b *strings.Builder) {
-	rows := [][]string{{"recall at a prompt", "half", "n", "given", "share", "held", "by chance",
-		"tokens", "most"}}
-	for _, r := range s.Recalled {
-		rows = append(rows, cells(r.Of, r.Half, r.N, r.Given, r.Share, r.Held, r.Chance, r.Tokens,
-			r.Most))
-	}
-	writeTable(b, rows)
-}
-
-// cells returns values as they are in a table. A nil is a dash.
-func cells(values ...any) []string {
-	out := make([]string, len(values))
-	for i, v := range values {
-		if p, ok := v.(*stats.Milli); ok {
-			if p == nil {
-				out[i] = "-"
-				continue
+	set := reflect.ValueOf(*s)
+	for i := range set.NumField() {
+		var rows []reflect.Value
+		switch part := set.Field(i); {
+		case part.Kind() == reflect.Slice:
+			for _, row := range part.Seq2() {
+				rows = append(rows, row)
 			}
-			v = *p
+		case part.Kind() == reflect.Pointer && !part.IsNil():
+			rows = append(rows, part.Elem())
 		}
-		out[i] = fmt.Sprint(v)
+		if len(rows) > 0 {
+			writeTable(b, heading(set.Type().Field(i)), rows)
+		}
 	}
-	return out
 }
 
-// writeTable writes an empty line, and rows in columns. The first column is aligned to the left,
-// the others to the right.
-func writeTable(b *strings.Builder, rows [][]string) {
-	var width []int
-	for _, row := range rows {
-		for i, cell := range row {
-			if i == len(width) {
-				width = append(width, 0)
-			}
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
-		}
+// heading returns the name of a field in JSON, as words.
+func heading(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return strings.ReplaceAll(name, "_", " ")
+}
+
+// writeTable writes an empty line, and structs as rows below the names of their fields. The title
+// stands above the first field if that is a string, and else in front. A nil is a dash.
+func writeTable(b *strings.Builder, title string, rows []reflect.Value) {
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fields, named := reflect.VisibleFields(rows[0].Type()), 0
+	if fields[0].Type.Kind() == reflect.String {
+		named = 1
 	}
-	b.WriteByte('\n')
+	head := []string{title}
+	for _, f := range fields[named:] {
+		head = append(head, heading(f))
+	}
+	fmt.Fprintf(t, "\n%s\n", strings.Join(head, "\t"))
 	for _, row := range rows {
-		for i, cell := range row {
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
-			switch {
-			case i == 0 && len(row) == 1:
-				b.WriteString(cell)
-			case i == 0:
-				b.WriteString(cell + pad)
+		cells := make([]string, 1-named, 1+len(fields))
+		for i := range fields {
+			switch v := row.Field(i); {
+			case v.Kind() == reflect.Pointer && v.IsNil():
+				cells = append(cells, "-")
 			default:
-				b.WriteString("  " + pad + cell)
+				cells = append(cells, fmt.Sprint(reflect.Indirect(v)))
 			}
 		}
-		b.WriteByte('\n')
+		fmt.Fprintln(t, strings.Join(cells, "\t"))
 	}
+	_ = t.Flush() // to a builder
 }

@@ -3,34 +3,17 @@ package report
 import "github.com/gemini-ctx/ctx/internal/eval/stats"
 
 // Clustering is how well one rule put the messages of a set into clusters. Each share is the mean
-// over the conversations; the pooled ones are over all messages of the set. Messages without a
-// topic are clustered too, but not counted.
+// over the conversations. Messages without a topic are clustered too, but not counted.
 type Clustering struct {
 	Rule string      `json:"rule"`
 	P    stats.Milli `json:"bcubed_p"`
 	R    stats.Milli `json:"bcubed_r"`
 	F    stats.Milli `json:"bcubed_f"`
 	// the 95 % interval of F, by resampling the conversations
-	Low       stats.Milli `json:"bcubed_f_low"`
-	High      stats.Milli `json:"bcubed_f_high"`
-	PooledP   stats.Milli `json:"pooled_p"`
-	PooledR   stats.Milli `json:"pooled_r"`
-	PooledF   stats.Milli `json:"pooled_f"`
-	OneToOne  stats.Milli `json:"one_to_one"`
-	VI        stats.Milli `json:"scaled_vi"`
-	ARI       stats.Milli `json:"ari"`
-	ExactP    stats.Milli `json:"exact_p"`
-	ExactR    stats.Milli `json:"exact_r"`
-	ExactF    stats.Milli `json:"exact_f"`
-	BoundaryP stats.Milli `json:"boundary_p"`
-	BoundaryR stats.Milli `json:"boundary_r"`
-	BoundaryF stats.Milli `json:"boundary_f"`
-	// over the conversations whose topics are contiguous; null without any
-	Pk         *stats.Milli `json:"pk"`
-	WindowDiff *stats.Milli `json:"windowdiff"` // likewise
-	Clusters   int          `json:"clusters"`
-	Gold       int          `json:"gold"`
-	Ratio      stats.Milli  `json:"ratio"` // Clusters to Gold
+	Low      stats.Milli `json:"bcubed_f_low"`
+	High     stats.Milli `json:"bcubed_f_high"`
+	Clusters int         `json:"clusters"`
+	Gold     int         `json:"gold"`
 }
 
 // Retention is what one way to shorten conversations keeps of their facts, at one size: the tokens
