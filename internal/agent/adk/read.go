@@ -145,29 +145,26 @@ func (d *reader) rest(s *scanner) {
 // lines reads an event a line.
 func (d *reader) lines(s *scanner) error {
 	d.settle()
-	for {
-		text, ended, err := s.line(MaxEvent)
+	err := transcript.NewLineReader(s.r, MaxEvent, 0).Each(func(l transcript.Line) error {
+		s.nuls += l.NULs
+		text := bytes.TrimSpace(l.Text)
 		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case errors.Is(err, errTooLong):
+		case l.TooLong:
 			d.stats.Skip(SkipLong, 1)
-			continue
-		}
-		text = bytes.TrimSpace(text)
-		switch {
 		case len(text) == 0:
 		case json.Valid(bytes.ToValidUTF8(text, []byte("\uFFFD"))):
-			err = d.event(text)
-		case ended:
+			return d.event(text)
+		case l.Complete:
 			d.stats.Skip(transcript.SkipBadJSON, 1)
 		default:
 			d.stats.Skip(transcript.SkipTornTail, 1)
 		}
-		if err != nil {
-			return err
-		}
+		return nil
+	})
+	if bad := (*transcript.ReadError)(nil); errors.As(err, &bad) {
+		return readError(bad.Err)
 	}
+	return err
 }
 
 // list reads the events of an array.

@@ -32,7 +32,7 @@ func (s *scanner) take() (byte, error) {
 		c, err := s.r.ReadByte()
 		if err != nil {
 			if !errors.Is(err, io.EOF) && s.err == nil {
-				s.err = fmt.Errorf("read events: %w", err)
+				s.err = readError(err)
 			}
 			return 0, io.EOF
 		}
@@ -50,6 +50,8 @@ func (s *scanner) take() (byte, error) {
 	}
 }
 
+func readError(err error) error { return fmt.Errorf("read events: %w", err) }
+
 // back unreads the last byte.
 func (s *scanner) back() {
 	_ = s.r.UnreadByte() // one was read just now
@@ -64,26 +66,6 @@ func (s *scanner) next() (byte, error) {
 		c, err := s.take()
 		if err != nil || c != ' ' && c != '\t' && c != '\n' && c != '\r' {
 			return c, err
-		}
-	}
-}
-
-// line returns the next line without its line feed. ended is false if the line has none. It returns
-// errTooLong for a line over limit bytes, which it passes over, and io.EOF after the last line.
-func (s *scanner) line(limit int) (text []byte, ended bool, err error) {
-	for {
-		c, end := s.take()
-		switch {
-		case end != nil && len(text) == 0 && err == nil:
-			return nil, false, end
-		case end != nil:
-			return text, false, err
-		case c == '\n':
-			return text, true, err
-		case len(text) == limit:
-			text, err = nil, errTooLong
-		case err == nil:
-			text = append(text, c)
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package claudecode
 
 import (
-	"bytes"
-	"encoding/json"
 	"io"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -53,9 +51,9 @@ func ReadOn(
 func readOn(
 	name string, r io.Reader, m *transcript.Mark, emit func(transcript.Step) error,
 ) (transcript.Stats, error) {
-	line, earlier := transcript.CutState(m.State)
 	var was state
-	if m.State == nil || json.Unmarshal(line, &was) != nil || was.Name != name {
+	earlier, ok := m.Resume(&was)
+	if !ok || was.Name != name {
 		return transcript.NewStats(), transcript.ErrWhole
 	}
 	var d *reader
@@ -78,11 +76,8 @@ func readOn(
 		return stats, err
 	}
 	steps = steps[1:] // the first one was emitted before
-	for _, st := range steps {
-		if err := emit(st); err != nil {
-			return stats, err
-		}
-		m.Last = st.Message.Origin.Message
+	if err := m.Emit(steps, emit); err != nil {
+		return stats, err
 	}
 	base := m.Offset
 	if len(steps) > 0 {
@@ -171,10 +166,6 @@ func (d *reader) leave(m *transcript.Mark, name string, base int64, earlier []by
 		int(tip)+1 < len(d.list) && e.line == d.list[tip+1].line {
 		return // records on one line cannot be told apart
 	}
-	line, err := json.Marshal(state{Session: d.session, Home: d.stats.Home, Name: name})
-	if err != nil {
-		return
-	}
 	from := 0
 	if base > 0 {
 		from = 1
@@ -183,7 +174,7 @@ func (d *reader) leave(m *transcript.Mark, name string, base int64, earlier []by
 	if tip > 0 {
 		m.Offset += d.list[tip-1].line
 	}
-	m.State = transcript.JoinState(line, d.met(from), bytes.Clone(earlier))
+	m.Leave(state{Session: d.session, Home: d.stats.Home, Name: name}, d.met(from), earlier)
 }
 
 // timed reports whether a record has a time that can be read.

@@ -189,10 +189,7 @@ func content(
 // foreign writes a message of another origin.
 func (w *writer) foreign(it *transcript.Item) {
 	m := &it.Message
-	id := m.Origin.Message
-	if m.Origin.Agent != Agent || !format.IsUUID(id) {
-		id = transcript.UUID(Agent, m.Origin.Agent, m.Origin.Session, m.Origin.Message)
-	}
+	id := transcript.RecordID(Agent, m.Origin)
 	rec := w.made()
 	switch {
 	case m.Note:
@@ -298,9 +295,7 @@ func (w *writer) added(rec jsonvalue.Object, id string, content any) {
 		rec.Set("parentUuid", w.prev)
 	}
 	rec.Set("sessionId", w.Session)
-	hints := transcript.Added()
-	hints.Home = w.TakeHome()
-	rec.Set(transcript.HintName, hints)
+	rec.Set(transcript.HintName, w.AddedHere())
 	rec.Set("message", jsonvalue.NewObject("role", kindUser, "content", content))
 	w.write(rec)
 	w.prev = id

@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -49,9 +48,9 @@ func ReadOn(
 func readOn(
 	r io.Reader, m *transcript.Mark, emit func(transcript.Step) error,
 ) (transcript.Stats, error) {
-	line, earlier := transcript.CutState(m.State)
 	var was state
-	if m.State == nil || json.Unmarshal(line, &was) != nil {
+	earlier, ok := m.Resume(&was)
+	if !ok {
 		return transcript.NewStats(), transcript.ErrWhole
 	}
 	var steps []transcript.Step
@@ -72,11 +71,8 @@ func readOn(
 		return d.stats, transcript.ErrWhole
 	}
 	d.before.End(&d.stats)
-	for _, st := range steps {
-		if err := emit(st); err != nil {
-			return d.stats, err
-		}
-		m.Last = st.Message.Origin.Message
+	if err := m.Emit(steps, emit); err != nil {
+		return d.stats, err
 	}
 	base := m.Offset
 	d.leave(m, base, earlier)
@@ -92,11 +88,8 @@ func (d *reader) leave(m *transcript.Mark, base int64, earlier []byte) {
 	if d.stats.Session == "" || d.shared || m.Last == "" || m.Offset == 0 {
 		return
 	}
-	line, err := json.Marshal(state{Session: d.stats.Session, Home: d.stats.Home, Begins: d.begins,
-		Model: d.model, Open: d.open})
-	if err == nil {
-		m.State = transcript.JoinState(line, d.met, earlier)
-	}
+	m.Leave(state{Session: d.stats.Session, Home: d.stats.Home, Begins: d.begins,
+		Model: d.model, Open: d.open}, d.met, earlier)
 }
 
 // marked is record for a reader that leaves a mark.

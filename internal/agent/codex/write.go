@@ -37,9 +37,7 @@ func (w *writer) Begin(first *transcript.Item) {
 		kept.Text("type") == typeMeta {
 		return
 	}
-	hints := transcript.Added()
-	hints.Home = w.TakeHome()
-	w.record(typeMeta, transcript.Stamp(first.Time), hints, jsonvalue.NewObject(
+	w.record(typeMeta, transcript.Stamp(first.Time), w.AddedHere(), jsonvalue.NewObject(
 		"id", w.Session, "timestamp", transcript.Stamp(first.Time), "cwd", w.Dir, "originator",
 		"ctx", "cli_version", "0.0.0", "source", "cli", "instructions", nil))
 	if w.Before != "" {

@@ -2,7 +2,6 @@ package geminicli
 
 import (
 	"bufio"
-	"encoding/json"
 	"io"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -45,9 +44,9 @@ func ReadOn(
 func readOn(
 	r io.Reader, m *transcript.Mark, emit func(transcript.Step) error,
 ) (transcript.Stats, error) {
-	line, earlier := transcript.CutState(m.State)
 	var was state
-	if m.State == nil || json.Unmarshal(line, &was) != nil {
+	earlier, ok := m.Resume(&was)
+	if !ok {
 		return transcript.NewStats(), transcript.ErrWhole
 	}
 	var steps []transcript.Step
@@ -79,9 +78,7 @@ func (s *replay) leaveMark(m *transcript.Mark, earlier []byte) {
 	if s.document || s.restore.on || s.stats.Session == "" || m.Offset == 0 {
 		return
 	}
-	if line, err := json.Marshal(state{Session: s.stats.Session}); err == nil {
-		m.State = transcript.JoinState(line, s.met, earlier)
-	}
+	m.Leave(state{Session: s.stats.Session}, s.met, earlier)
 }
 
 // meet notes the id of a message or a call.

@@ -185,19 +185,8 @@ func (w *writer) contentOf(m *transcript.Message, text string) json.RawMessage {
 
 // bare returns a part without the members that other agents keep in it.
 func (w *writer) bare(p transcript.Part) json.RawMessage {
-	if p.Body == nil || w.Keeps == nil {
-		return p.Raw
-	}
-	out := jsonvalue.Object{}
-	changed := false
-	for name, value := range p.Body {
-		if w.Keeps(name) {
-			changed = true
-		} else {
-			out[name] = value
-		}
-	}
-	if !changed {
+	out := w.Plain(p.Body)
+	if len(out) == len(p.Body) {
 		return p.Raw
 	}
 	return jsonvalue.Encode(out)

@@ -125,10 +125,7 @@ func messageOf(kept jsonvalue.Object, role string, parts []json.RawMessage) json
 // foreign writes a message of another origin.
 func (w *writer) foreign(it *transcript.Item) {
 	m := &it.Message
-	id := m.Origin.Message
-	if m.Origin.Agent != Agent || !format.IsUUID(id) {
-		id = transcript.UUID(Agent, m.Origin.Agent, m.Origin.Session, m.Origin.Message)
-	}
+	id := transcript.RecordID(Agent, m.Origin)
 	if m.Note {
 		rec := w.made(typeSystem)
 		rec.Set("subtype", subtypeNote)
@@ -169,7 +166,7 @@ func (w *writer) standIn(it *transcript.Item) (parts []json.RawMessage, ok bool)
 		case p.Kind == transcript.PartText && p.Text == "":
 		case p.Kind == transcript.PartText, p.Kind == transcript.PartCall,
 			p.Kind == transcript.PartResult, p.Kind == transcript.PartMedia:
-			parts = append(parts, jsonvalue.Encode(w.plain(p.Body)))
+			parts = append(parts, jsonvalue.Encode(w.Plain(p.Body).Without("thoughtSignature")))
 		default:
 			w.Lose(p)
 		}
@@ -178,17 +175,6 @@ func (w *writer) standIn(it *transcript.Item) (parts []json.RawMessage, ok bool)
 		parts = append(parts, transcript.TextPart(transcript.EmptyText, nil))
 	}
 	return parts, false
-}
-
-// plain returns a part without the fields of the records of other agents.
-func (w *writer) plain(part jsonvalue.Object) jsonvalue.Object {
-	out := part.Without("thoughtSignature")
-	for name := range part {
-		if w.Keeps != nil && w.Keeps(name) {
-			delete(out, name)
-		}
-	}
-	return out
 }
 
 // made returns the first members of a record that Qwen Code did not write.
@@ -234,9 +220,7 @@ func (w *writer) Answer(open []format.Call) {
 // added writes a record that nobody said.
 func (w *writer) added(kind, name string, parts []json.RawMessage) {
 	rec := w.made(kind)
-	hints := transcript.Added()
-	hints.Home = w.TakeHome()
-	rec.Set(transcript.HintName, hints)
+	rec.Set(transcript.HintName, w.AddedHere())
 	rec.Set("message", jsonvalue.NewObject("role", "user", "parts", jsonvalue.Array(parts)))
 	id := transcript.UUID(Agent, name, w.Session, w.prev)
 	rec.Set("uuid", id)

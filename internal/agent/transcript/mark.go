@@ -3,10 +3,13 @@ package transcript
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"hash/fnv"
 	"io"
 	"slices"
+
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // ErrWhole says that the records after a mark depend on those before it, so that the transcript has
@@ -56,14 +59,28 @@ func (m Met) In(b []byte) bool {
 	return false
 }
 
-// JoinState makes a Mark.State of a line of JSON and digests; CutState undoes it.
-func JoinState(line []byte, met Met, earlier []byte) []byte {
+// Leave sets State to what a reader knows, which is encoded as JSON, and to the names that it has
+// met now and earlier. Resume undoes it.
+func (m *Mark) Leave(known any, met Met, earlier []byte) {
+	line := jsonvalue.Encode(known)
 	b := make([]byte, 0, len(line)+1+len(earlier)+8*len(met))
-	return met.Append(append(append(append(b, line...), '\n'), earlier...))
+	m.State = met.Append(append(append(append(b, line...), '\n'), earlier...))
 }
 
-// CutState returns the line and the digests of a state.
-func CutState(state []byte) (line, met []byte) {
-	line, met, _ = bytes.Cut(state, []byte("\n"))
-	return line, met
+// Resume reads into known what a reader knew at the mark, and returns the names that it had met. ok
+// is false if it cannot go on.
+func (m *Mark) Resume(known any) (met []byte, ok bool) {
+	line, met, _ := bytes.Cut(m.State, []byte("\n"))
+	return met, m.State != nil && json.Unmarshal(line, known) == nil
+}
+
+// Emit emits steps, and notes the name of the last one.
+func (m *Mark) Emit(steps []Step, emit func(Step) error) error {
+	for _, st := range steps {
+		if err := emit(st); err != nil {
+			return err
+		}
+		m.Last = st.Message.Origin.Message
+	}
+	return nil
 }

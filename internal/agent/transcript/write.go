@@ -163,6 +163,32 @@ func (o *Output) Hint(
 // Added returns the hints of a record that nobody said.
 func Added() Hints { return Hints{V: 1, Added: true} }
 
+// AddedHere returns Added, with the session of the store if no record before has it.
+func (o *Output) AddedHere() Hints {
+	h := Added()
+	h.Home = o.TakeHome()
+	return h
+}
+
+// Plain returns a part without the fields of the records of other agents.
+func (o *Output) Plain(part jsonvalue.Object) jsonvalue.Object {
+	out := part.Without()
+	for name := range part {
+		if o.Keeps != nil && o.Keeps(name) {
+			delete(out, name)
+		}
+	}
+	return out
+}
+
+// RecordID returns the id of a record of an agent, which names its records by UUIDs.
+func RecordID(agent string, o Origin) string {
+	if o.Agent == agent && format.IsUUID(o.Message) {
+		return o.Message
+	}
+	return UUID(agent, o.Agent, o.Session, o.Message)
+}
+
 // StandIn returns the text that is written for a message whose words are gone, or for results
 // without a call; ok is false for any other message. It counts the message as changed.
 func (o *Output) StandIn(it *Item) (text string, ok bool) {
