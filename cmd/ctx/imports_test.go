@@ -217,17 +217,16 @@ var layers = map[string]string{
 	"internal/browse": "format internal/digest internal/jsonvalue internal/message refs sanitize " +
 		"internal/repo internal/history internal/clusters internal/recall internal/session " +
 		"internal/cli/document internal/cli/clierr internal/cli/command internal/cli/environ",
-	"internal/bench":            "",
-	"internal/e2e":              "",
-	"internal/eval/corpus":      "",
-	"internal/eval/transcripts": "internal/eval/corpus",
-	"internal/eval/stats":       "",
-	"internal/eval/baseline":    "internal/search internal/eval/corpus",
-	"internal/eval/report":      "internal/eval/stats",
-	"internal/eval/sets":        "*",
-	"internal/eval/fixture":     "*",
-	"internal/eval":             "*",
-	"internal/eval/program":     "*",
+	"internal/bench":         "",
+	"internal/e2e":           "",
+	"internal/eval/corpus":   "",
+	"internal/eval/stats":    "",
+	"internal/eval/baseline": "internal/search internal/eval/corpus",
+	"internal/eval/report":   "internal/eval/stats",
+	"internal/eval/sets":     "*",
+	"internal/eval/fixture":  "*",
+	"internal/eval":          "*",
+	"internal/eval/program":  "*",
 	"internal/maintenance/forget": "format objects sanitize internal/history internal/store " +
 		"internal/session " +
 		"internal/maintenance/graph internal/maintenance/storedir",

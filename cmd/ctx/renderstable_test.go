@@ -8,14 +8,15 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"github.com/gemini-ctx/ctx/internal/eval/transcripts"
+	"github.com/gemini-ctx/ctx/internal/eval/corpus"
 )
 
 // A stable rendering of a session that grows, record by record, only grows at its end, but for a
 // few steps at which it is made anew, and keeps to its budget.
 func TestStableRendering(t *testing.T) {
 	const budget = "1500"
-	for _, tr := range transcripts.All()[:2] {
+	sessions, _ := corpus.Sessions()
+	for _, tr := range sessions[:2] {
 		t.Run(tr.Name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -34,7 +35,7 @@ func TestStableRendering(t *testing.T) {
 				if err := os.WriteFile(file, bytes.Join(lines[:n], nil), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				must("import", tr.Agent, file)
+				must("import", "claude-code", file)
 				now := must("render", "--stable", "--budget", budget)
 				if units := len(utf16.Encode([]rune(now))); units > 4*1500+3 {
 					t.Fatalf("after %d records: %d units", n, units)

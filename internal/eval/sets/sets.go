@@ -4,7 +4,6 @@ package sets
 
 import (
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
-	"github.com/gemini-ctx/ctx/internal/eval/transcripts"
 )
 
 // Set is what is measured together: conversations or transcripts, and questions about them.
@@ -24,13 +23,10 @@ const (
 	splicedAtOnce = 6
 )
 
-// workingTalks is the number of conversations in the working set.
-const workingTalks = 3
-
 // Own returns the sets that come with ctx: a long conversation with planted facts, conversations
 // with rewinds, agent sessions that are spliced, conversations about work with facts that no
 // setting was tuned for, and transcripts of coding agents. The seed decides how sessions are
-// spliced and what the conversations about work say.
+// spliced.
 func Own(seed uint64) []Set {
 	planted, facts := corpus.Planted()
 	rewound, after := corpus.Rewound()
@@ -43,10 +39,13 @@ func Own(seed uint64) []Set {
 	// Its other messages are no requests of a user, and no tool is used.
 	working := Set{Name: "working",
 		Parts: []string{"facts", "query", "reach", "recovery", "summaries"}}
-	working.Messages, working.Facts = corpus.Working(seed, workingTalks)
-	agents := Set{Name: "agent-sessions", Facts: transcripts.Facts()}
-	for _, t := range transcripts.All() {
-		agents.Transcripts = append(agents.Transcripts, Transcript(t))
+	working.Messages, working.Facts = corpus.Working()
+	agents := Set{Name: "agent-sessions"}
+	sessionFiles, questions := corpus.Sessions()
+	agents.Facts = questions
+	for _, s := range sessionFiles {
+		agents.Transcripts = append(agents.Transcripts,
+			Transcript{s.Name, AgentOf(s.Data), s.Data})
 	}
 	return []Set{
 		{Name: "planted", Messages: planted, Facts: facts}, {Name: "rewound", Messages: rewound,

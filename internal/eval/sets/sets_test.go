@@ -11,8 +11,8 @@ func TestOwnSets(t *testing.T) {
 			t.Errorf("%s has messages and transcripts", set.Name)
 		}
 	}
-	if w := names["working"]; len(w.Messages) != 200*workingTalks ||
-		len(w.Facts) != 40*workingTalks {
+	if w := names["working"]; len(w.Messages) != 3*200 ||
+		len(w.Facts) != 3*40 {
 		t.Errorf("working: %d messages, %d facts", len(w.Messages), len(w.Facts))
 	}
 	for _, tr := range names["agent-sessions"].Transcripts {
