@@ -129,9 +129,14 @@ const (
 	maxHeadLine = transcript.MaxLine
 )
 
-// heads calls see for the records at the beginning of a stream of JSON lines that have a text in
+// headsOf calls see for the records at the beginning of a file of JSON lines that have a text in
 // them, until it returns false.
-func heads(in io.Reader, with string, see func(jsonvalue.Object) bool) {
+func headsOf(file, with string, see func(jsonvalue.Object) bool) {
+	in, end, err := open(file)
+	if err != nil {
+		return
+	}
+	defer end()
 	lines := transcript.NewLineReader(
 		bufio.NewReaderSize(io.LimitReader(in, maxHead), headBuffer), maxHeadLine, 0)
 	for {
@@ -160,12 +165,11 @@ func begunIn(file, with string, of func(jsonvalue.Object) identity.Session) (s i
 // wanted reports whether a file is one of those that only names; nil names all.
 func wanted(only func(file string) bool, file string) bool { return only == nil || only(file) }
 
-// begunByCwd is what a transcript of Claude Code, or of an agent like it, says.
-func begunByCwd(file string) identity.Session { return begunIn(file, `"cwd"`, ofRecord) }
-
-// ofRecord is what records of Claude Code and agents like it say.
-func ofRecord(o jsonvalue.Object) identity.Session {
-	return identity.Session{Dir: o.Text("cwd"), Branch: o.Text("gitBranch")}
+// begunByCwd is what a transcript says whose records have the directory.
+func begunByCwd(file string) identity.Session {
+	return begunIn(file, `"cwd"`, func(o jsonvalue.Object) identity.Session {
+		return identity.Session{Dir: o.Text("cwd"), Branch: o.Text("gitBranch")}
+	})
 }
 
 // namesIn returns the names in a directory; none if it cannot be read.

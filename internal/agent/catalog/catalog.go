@@ -277,7 +277,7 @@ var agents = [...]Agent{
 		Root:    func(e Env) string { return e.under("FACTORY_HOME_OVERRIDE", "", ".factory") },
 		Files:   []string{"sessions/*/*.jsonl", "projects/*/*.jsonl", "sessions/*.jsonl"},
 		Folder:  folderOfDroid,
-		Began:   begunInDroid,
+		Began:   begunByCwd,
 	},
 	{
 		Name: "pi", Source: shape.PiAgent, Title: "Pi", Untested: true,
@@ -287,7 +287,7 @@ var agents = [...]Agent{
 		Program: "pi",
 		Root:    func(e Env) string { return e.under("PI_CODING_AGENT_DIR", ".pi/agent", "") },
 		Files:   []string{"sessions/*/*.jsonl"},
-		Began:   begunInPi,
+		Began:   begunByCwd,
 	},
 	{
 		Name: "openclaw", Source: shape.OpenClawAgent, Title: "OpenClaw", Page: "pi",
@@ -298,7 +298,7 @@ var agents = [...]Agent{
 		Program:  "openclaw",
 		Root:     func(e Env) string { return e.under("OPENCLAW_STATE_DIR", ".openclaw", "") },
 		Files:    []string{"agents/*/sessions/*.jsonl"},
-		Began:    begunInPi,
+		Began:    begunByCwd,
 	},
 	{
 		Name: "cline", Source: shape.ClineAgent, Title: "Cline", Untested: true,

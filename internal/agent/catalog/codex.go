@@ -1,9 +1,6 @@
 package catalog
 
 import (
-	"bufio"
-	"bytes"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,12 +12,7 @@ import (
 // begunInRollout returns what a rollout says of where its session began: in its first record, or as
 // old ones do, in what the model was told first.
 func begunInRollout(file string) (s identity.Session) {
-	in, end, err := open(file)
-	if err != nil {
-		return s
-	}
-	defer end()
-	heads(in, "cwd", func(o jsonvalue.Object) bool {
+	headsOf(file, "cwd", func(o jsonvalue.Object) bool {
 		payload := o.Object("payload")
 		if payload == nil {
 			payload = o // of the first versions
@@ -44,18 +36,12 @@ func begunInRollout(file string) (s identity.Session) {
 
 // codexMeta returns the payload of a rollout's first record, which describes its session; nil if
 // there is none.
-func codexMeta(file string) jsonvalue.Object {
-	in, end, err := open(file)
-	if err != nil {
-		return nil
-	}
-	defer end()
-	head, err := bufio.NewReaderSize(io.LimitReader(in, maxSettings), 64<<10).ReadBytes('\n')
-	if err != nil && len(head) == 0 {
-		return nil
-	}
-	o, _ := jsonvalue.ParseObject(bytes.TrimSpace(head))
-	return o.Object("payload")
+func codexMeta(file string) (meta jsonvalue.Object) {
+	headsOf(file, "", func(o jsonvalue.Object) bool {
+		meta = o.Object("payload")
+		return false
+	})
+	return meta
 }
 
 // orderCodex puts a rollout after the one whose history it begins with, and changes the order of

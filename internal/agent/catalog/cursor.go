@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
-	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -85,11 +84,7 @@ func workOfCursor(o jsonvalue.Object) string {
 
 // trustedByCursor returns the directory that a folder says it is of; "" if it does not.
 func trustedByCursor(folder string) string {
-	b, err := durable.ReadAtMost(filepath.Join(folder, ".workspace-trusted"), maxSettings)
-	if err != nil {
-		return ""
-	}
-	return jsonvalue.AsObject(b).Text("workspacePath")
+	return document(filepath.Join(folder, ".workspace-trusted")).Text("workspacePath")
 }
 
 // fileOfCursor returns the file of a session: that of the CLI, or that of the editor if it is

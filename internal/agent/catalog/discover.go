@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/identity"
-	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // Env is the part of the environment that decides where agents keep their files.
@@ -111,13 +110,3 @@ func transcripts(dir, pattern string) []string {
 
 // maxSettings is the most that is read of a file that describes sessions.
 const maxSettings = 4 << 20
-
-// headsOf is heads for a file.
-func headsOf(file, with string, see func(jsonvalue.Object) bool) {
-	in, end, err := open(file)
-	if err != nil {
-		return
-	}
-	defer end()
-	heads(in, with, see)
-}

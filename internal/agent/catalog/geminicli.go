@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -59,15 +58,10 @@ func firstThatFits(file string, f *Folder) string {
 // foldersOfGemini returns the directory that each folder of the agent is of, by the agent's own
 // list.
 func foldersOfGemini(root string) map[string]string {
-	b, err := durable.ReadAtMost(filepath.Join(root, "projects.json"), maxSettings)
-	var doc struct {
-		Projects map[string]string `json:"projects"`
-	}
-	if err == nil {
-		_ = json.Unmarshal(b, &doc) // a file that is damaged names nothing
-	}
+	projects := document(filepath.Join(root, "projects.json")).Object("projects")
 	owner := map[string]string{}
-	for dir, slug := range doc.Projects {
+	for dir := range projects {
+		slug := projects.Text(dir)
 		if was, known := owner[slug]; !known || dir < was {
 			owner[slug] = dir
 		}

@@ -23,12 +23,7 @@ func sessionsOfOpencode(root string, only func(file string) bool) (list []Begun)
 }
 
 func begunInOpencode(file string) identity.Session {
-	b, err := durable.ReadAtMost(file, maxSettings)
-	if err != nil {
-		return identity.Session{}
-	}
-	o, _ := jsonvalue.ParseObject(b)
-	return identity.Session{Dir: o.Text("directory")}
+	return identity.Session{Dir: document(file).Text("directory")}
 }
 
 // readOpencodeStorage reads a session from opencode's storage directory, which has its messages in
@@ -69,13 +64,8 @@ func modelOfOpencode(e Env, dir string) string {
 			}
 		}
 	}
-	b, err := durable.ReadAtMost(
-		filepath.Join(e.under("XDG_STATE_HOME", ".local/state", "opencode"), "model.json"), maxSettings)
-	if err != nil {
-		return ""
-	}
-	o, _ := jsonvalue.ParseObject(b)
-	recent, _ := o.Array("recent")
+	state := e.under("XDG_STATE_HOME", ".local/state", "opencode")
+	recent, _ := document(filepath.Join(state, "model.json")).Array("recent")
 	for _, raw := range recent {
 		used := jsonvalue.AsObject(raw)
 		if provider, model := used.Text("providerID"),
