@@ -81,24 +81,34 @@ func isMadeConfig(b []byte) bool {
 // mending runs do, which reads or writes the remote by way of the copy. If do fails because the
 // copy is damaged, as a stop of the machine or a killed git leaves it, or gone, as after a forget,
 // the copy is made anew and do runs again. It does so, too, where all is well by now: a forget
-// empties folders in which git is about to write. If a push has begun, which may have arrived, the
-// error is remote.ErrStale: the caller looks at what the remote has now.
+// empties folders in which git is about to write. Damage is mended once; a copy may go several
+// times. If a push has begun, which may have arrived, the error is remote.ErrStale: the caller looks
+// at what the remote has now.
 func (r *Remote) mending(ctx context.Context, do func() error) error {
-	r.sent, r.built = false, nil
-	err := do()
-	if err == nil || ctx.Err() != nil || r.mended || isAnswer(err) {
-		return err
+	for {
+		r.sent, r.built = false, nil
+		same, _ := r.still()
+		err := do()
+		if err == nil || ctx.Err() != nil || isAnswer(err) {
+			return err
+		}
+		gone := !same()
+		if r.mends > 0 && !gone || r.mends == maxMends {
+			return err
+		}
+		changed, failed := r.mend(ctx)
+		if failed != nil || !changed && !gone && r.sent {
+			return err // the reason is elsewhere
+		}
+		r.mends++
+		if r.sent {
+			return fmt.Errorf("%w: %w", remote.ErrStale, err)
+		}
 	}
-	changed, failed := r.mend(ctx)
-	if failed != nil || !changed && r.sent {
-		return err // the reason is elsewhere
-	}
-	r.mended = true
-	if r.sent {
-		return fmt.Errorf("%w: %w", remote.ErrStale, err)
-	}
-	return do()
 }
+
+// maxMends is how often a copy is made anew for one Remote.
+const maxMends = 4
 
 // isAnswer reports whether an error is what the remote has to say, or why it says nothing, so that
 // the copy has no part in it. A look at a large copy takes minutes.
@@ -123,6 +133,9 @@ func (r *Remote) mend(ctx context.Context) (changed bool, err error) {
 		known = append(known, t.commit)
 	}
 	r.refs = nil
+	if err := r.make(ctx); err != nil {
+		return false, err
+	}
 	err = r.locked(ctx, func() error {
 		if changed, err = r.unlock(); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -253,11 +254,22 @@ func TestCopyFromElsewhere(t *testing.T) {
 // A forget removes the copy, as all of the cache, and another process may make it anew. A push that
 // has begun asks to look again.
 func TestCopyGoesDuringPush(t *testing.T) {
-	for name, then := range map[string]string{"gone": "", "anew": `"$GIT" init -q --bare "$BARE"`} {
+	for name, c := range map[string]struct {
+		times, then string
+	}{
+		"gone":       {"1", ""},
+		"gone twice": {"1 2", ""},
+		"anew":       {"1", `"$GIT" init -q --bare "$BARE"`},
+		"anew twice": {"1 2", `"$GIT" init -q --bare "$BARE"`},
+	} {
 		t.Run(name, func(t *testing.T) {
 			_, env := wrapGit(t, `
-if [ "$verb" = push ] && mkdir "$AT/gone" 2>/dev/null; then rm -rf "$BARE"/*; `+then+`
-fi
+for n in `+c.times+`; do
+	if [ "$verb" = push ] && mkdir "$AT/gone$n" 2>/dev/null; then
+		rm -rf "$BARE"/*; `+c.then+`
+		break
+	fi
+done
 exec "$GIT" "$@"
 `)
 			path, bare := repository(t), filepath.Join(t.TempDir(), "copy.git")
@@ -266,9 +278,11 @@ exec "$GIT" "$@"
 				t.Setenv(name, value)
 			}
 			r := openAt(t, path, bare)
-			err := r.Swap(t.Context(), "heads/a", nil, []byte("one"))
-			if !errors.Is(err, remote.ErrStale) {
-				t.Errorf("a push whose copy has gone: %v", err)
+			for range strings.Fields(c.times) {
+				err := r.Swap(t.Context(), "heads/a", nil, []byte("one"))
+				if !errors.Is(err, remote.ErrStale) {
+					t.Errorf("a push whose copy has gone: %v", err)
+				}
 			}
 			if err := r.Swap(t.Context(), "heads/a", nil, []byte("one")); err != nil {
 				t.Error(err)

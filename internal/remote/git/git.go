@@ -45,9 +45,9 @@ type Remote struct {
 	cat  *catFile         // reads objects; nil before it is needed
 	env  []string         // of git; nil before it is needed
 
-	sent   bool     // whether a push has begun in this call
-	built  []string // commits that this call has made
-	mended bool     // whether the copy was mended, which helps once or not at all
+	sent  bool     // whether a push has begun in this call
+	built []string // commits that this call has made
+	mends int      // how often the copy was mended, or made anew
 	// Whether a history was replaced, here or by another store, or a commit was refused, and what was
 	// in it is to be gone
 	rewritten bool
