@@ -11,7 +11,7 @@ import (
 
 // The binary form of a Digester is made for a cache, because reading it is many times faster than
 // reading text. All numbers are varints; a text is its length followed by its bytes. The facts come
-// first, then Open, Tasks, Last, Plan and Began. A change of this form needs a new Version.
+// first, then Open, Tasks, Last, Plan, Began and Branch. A change of this form needs a new Version.
 
 // errBinary says that bytes are not the binary form of a Digester.
 var errBinary = errors.New("not a digest")
@@ -35,13 +35,14 @@ func (d *Digester) AppendBinary(b []byte) ([]byte, error) {
 	for _, key := range d.Plan {
 		b = varint.AppendString(b, key)
 	}
-	return varint.AppendString(b, d.Began), nil
+	return varint.AppendString(varint.AppendString(b, d.Began), d.Branch), nil
 }
 
 // BinarySize returns a bound of the bytes that AppendBinary appends. In a long session there are
 // megabytes, and a slice that grows to them copies them many times.
 func (d *Digester) BinarySize() int {
-	size := binary.MaxVarintLen64*(6+len(d.Last)+len(d.Plan)) + len(d.Began)
+	size := binary.MaxVarintLen64*(7+len(d.Last)+len(d.Plan)) + len(d.Began) +
+		len(d.Branch)
 	for _, key := range d.Plan {
 		size += len(key)
 	}
@@ -73,6 +74,7 @@ func (f *Fact) binarySize() int {
 const (
 	flagSlight = 1 << iota
 	flagTest
+	flagElsewhere
 )
 
 func (f *Fact) append(b []byte) []byte {
@@ -82,6 +84,9 @@ func (f *Fact) append(b []byte) []byte {
 	}
 	if f.Test {
 		flags |= flagTest
+	}
+	if f.Elsewhere {
+		flags |= flagElsewhere
 	}
 	b = append(varint.AppendString(b, string(f.Kind)), f.Entry[:]...)
 	for _, n := range [...]uint64{f.Seq, uint64(f.Pos), uint64(f.Added), uint64(f.Removed), flags} {
@@ -131,7 +136,7 @@ func (d *Digester) UnmarshalBinary(b []byte) error {
 	for range r.Count(1) {
 		out.Plan = append(out.Plan, r.text())
 	}
-	out.Began = r.text()
+	out.Began, out.Branch = r.text(), r.text()
 	if r.Err != nil || len(r.Rest) > 0 {
 		return errBinary
 	}
@@ -183,6 +188,7 @@ func (r *binaryReader) fact(f *Fact) {
 	f.Pos, f.Added, f.Removed = int(r.Uvarint()), int(r.Uvarint()), int(r.Uvarint())
 	flags := r.Uvarint()
 	f.Slight, f.Test = flags&flagSlight != 0, flags&flagTest != 0
+	f.Elsewhere = flags&flagElsewhere != 0
 	f.Text, f.Path, f.Key, f.State = r.text(), r.text(), r.text(), State(r.text())
 	if n := r.Count(1); n > 0 {
 		f.Files = make([]string, n)

@@ -19,7 +19,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 16
+const Version = 17
 
 // Kind is the subject of a fact.
 type Kind string
@@ -95,6 +95,8 @@ type Fact struct {
 	Slight bool
 	// Test is true for a command that runs tests.
 	Test bool
+	// Elsewhere is true for a command that runs git, in other repositories than the project's alone.
+	Elsewhere bool
 }
 
 // IsNote reports whether somebody wanted the fact remembered.
@@ -109,6 +111,7 @@ type Message struct {
 	Calls   []Call
 	Results []Result
 	Dir     string // in which the agent worked; "" if it does not tell
+	Branch  string // of git, that was checked out then; "" if the record does not name it
 	// Note is the kind of a text that somebody wanted remembered, as package notes has them; "" for
 	// any other text. Supersedes is the id of the note that holds no more.
 	Note, Supersedes string
@@ -149,6 +152,8 @@ type Digester struct {
 	Plan []string
 	// Began is the directory of the oldest message that tells one.
 	Began string
+	// Branch is the branch that the newest record names.
+	Branch string
 	// Last holds the indexes of the facts of the model's newest text, if no call came after it.
 	Last []int
 
@@ -185,6 +190,7 @@ func (d *Digester) Facts() []Fact {
 func (d *Digester) message(m *Message) {
 	d.at, d.pos = m, 0
 	d.Began = cmp.Or(d.Began, valid(m.Dir))
+	d.recorded(m)
 	switch {
 	case m.Note != "":
 		kind := Noted

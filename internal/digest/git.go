@@ -11,6 +11,34 @@ import (
 // commitHere returns the message of the first commit of a script that is made in the project's
 // repository, and in none for trying things out or beside the project.
 func (d *Digester) commitHere(text string) (message string, ok bool) {
+	d.eachCommand(text, func(c script.Command, here func() bool) bool {
+		message, ok = commitMessage(c)
+		ok = ok && here()
+		return !ok
+	})
+	if !ok {
+		return "", false
+	}
+	return message, true
+}
+
+// gitElsewhere reports whether all commands of git of a script, of which there are some, work in
+// another repository than the project's.
+func (d *Digester) gitElsewhere(text string) bool {
+	elsewhere, anyHere := false, false
+	d.eachCommand(text, func(c script.Command, here func() bool) bool {
+		if c.Words[0] == "git" {
+			anyHere = here()
+			elsewhere = true
+		}
+		return !anyHere
+	})
+	return elsewhere && !anyHere
+}
+
+// eachCommand calls each for the commands of a script, with the words that gitDirectory returns,
+// until it returns false. here reports whether the command works in the project's repository.
+func (d *Digester) eachCommand(text string, each func(c script.Command, here func() bool) bool) {
 	dir, repository, made := "", "", false // repository is what an exported GIT_DIR names
 	var left []string                      // by pushd
 	for _, c := range script.Read(text[:min(len(text), maxScript)]) {
@@ -36,11 +64,10 @@ func (d *Digester) commitHere(text string) (message string, ok bool) {
 			made = true
 		}
 		c.Words = words
-		if message, ok = commitMessage(c); ok && !d.elsewhere(at, text, made) {
-			return message, true
+		if !each(c, func() bool { return !d.elsewhere(at, text, made) }) {
+			return
 		}
 	}
-	return "", false
 }
 
 // gitDir begins the assignment of the variable that names the repository.

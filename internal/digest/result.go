@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -246,9 +247,23 @@ func (d *Digester) numberedTask(title, output string) {
 	}
 }
 
-// branchShown adds the branch that the output of a command names.
+// recorded adds the branch that the record of a message names, where another one was named before.
+func (d *Digester) recorded(m *Message) {
+	if m.Branch == d.Branch || !isBranchName(m.Branch) ||
+		m.Dir != "" && d.isBeside(path.Clean(m.Dir)) {
+		return
+	}
+	d.Branch = m.Branch
+	d.add(Fact{Kind: Branch, Key: "branch", Text: "on branch " + m.Branch})
+}
+
+// branchShown adds the branch that the output of a command names, unless it is one of another
+// repository, or the record itself names the branch.
 func (d *Digester) branchShown(f Fact, output string, failed bool) {
 	script, _, _ := strings.Cut(f.Text, " # ")
+	if d.at.Branch != "" || f.Elsewhere {
+		return
+	}
 	if name := lastLine(output); strings.HasSuffix(script, "git branch --show-current") &&
 		isBranchName(name) {
 		d.add(Fact{Kind: Branch, Key: "branch", Text: "on branch " + name})

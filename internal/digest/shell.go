@@ -20,7 +20,7 @@ func (d *Digester) command(text, why string) {
 	dir, work := directory(all)
 	if len(work) == 0 {
 		if line := squeeze(text); line != "" {
-			d.ran(line, line, why, false)
+			d.ran(Fact{Key: line}, line, why)
 		}
 		return
 	}
@@ -54,7 +54,8 @@ func (d *Digester) command(text, why string) {
 		check := func(c script.Command) bool { return isCheck(strings.Fields(commandKey(c))) }
 		run = max(slices.IndexFunc(work, check), 0)
 	}
-	d.ran(line, commandKey(work[run]), why, test >= 0)
+	d.ran(Fact{Key: commandKey(work[run]), Test: test >= 0, Elsewhere: d.gitElsewhere(text)}, line,
+		why)
 }
 
 // The limits of what is read of a script.
@@ -72,9 +73,9 @@ func commandsOf(text string) []script.Command {
 	return all[:min(len(all), maxCommands)]
 }
 
-func (d *Digester) ran(line, key, why string, test bool) {
-	d.add(Fact{Kind: Command, Key: key, Text: "ran " + cut(line, maxCommand) + because(why),
-		Test: test})
+func (d *Digester) ran(f Fact, line, why string) {
+	f.Kind, f.Text = Command, "ran "+cut(line, maxCommand)+because(why)
+	d.add(f)
 }
 
 func (d *Digester) committed(message string) {

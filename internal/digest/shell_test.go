@@ -201,3 +201,25 @@ func TestBranchOfAFailedScript(t *testing.T) {
 			answered("a", "")}, want...)
 	}
 }
+
+// The branch that a record names counts, not one that a command printed of another repository.
+func TestBranchOfTheRecord(t *testing.T) {
+	at := func(dir, branch string, m Message) Message {
+		m.Dir, m.Branch = dir, branch
+		return m
+	}
+	status := called("a", "bash", `{"command":"cd /tmp/try && git status"}`)
+	ran := "command[passed]: ran git status"
+	printed := answered("a", "On branch try\nclean")
+	output := "output: On branch try"
+	check(t, []Message{at("/p", "fix", status), at("/p", "fix", printed)},
+		"branch: on branch fix", ran, output)
+	check(t, []Message{at("/p", "", status), at("/p", "", printed)}, ran, output)
+	here := called("a", "bash", `{"command":"git status"}`)
+	check(t, []Message{at("/p", "", here), at("/p", "", printed)},
+		ran, "branch: on branch try", output)
+	check(t, []Message{at("/p", "fix", here), at("/p/web", "main", printed)},
+		"branch: on branch fix", ran, "branch: on branch main", output)
+	check(t, []Message{at("/p", "fix", here), at("/other", "main", printed)},
+		"branch: on branch fix", ran, output)
+}

@@ -37,7 +37,9 @@ type Block struct {
 	Start, End int // of the text, in bytes, without the line end
 	Lines      int
 	Kind       Kind
-	Telling    string // the line that tells most of it, such as the last error; "" for none
+	// The line that tells most of it, such as the last error, and for a test that failed what it
+	// expected; "" for none
+	Telling string
 }
 
 // The smallest block: shorter ones stay. A long line is one that nobody types.
@@ -272,11 +274,45 @@ func (f *finder) telling(start, end int, kind Kind) string {
 	for _, tells := range [...]func(string) bool{isError, namesError} {
 		for i := end - 1; i >= start; i-- {
 			if text := strings.TrimSpace(f.lines[i].text); tells(text) {
+				return cut(text) + f.expectation(start, end, text)
+			}
+		}
+	}
+	if kind == Check { // a compiler says the place and what is wrong there, the first one first
+		for _, l := range f.lines[start:end] {
+			if text := strings.TrimSpace(l.text); place(text) {
 				return cut(text)
 			}
 		}
 	}
 	return ""
+}
+
+// expectation returns the last line of a block that says what a test expected, behind a semicolon,
+// if the line that tells most is the head of a failed test, which names no reason.
+func (f *finder) expectation(start, end int, head string) string {
+	if !strings.HasPrefix(head, "--- FAIL: ") {
+		return ""
+	}
+	for i := end - 1; i >= start; i-- {
+		text := strings.TrimSpace(f.lines[i].text)
+		if place(text) && expects(text) {
+			return "; " + cut(text)
+		}
+	}
+	return ""
+}
+
+// expects reports whether a line says what should have been.
+func expects(s string) bool {
+	lower := strings.ToLower(s)
+	for _, word := range [...]string{"should", "want", "expect", "must", ": got ", " got ", "mismatch",
+		"not equal"} {
+		if strings.Contains(lower, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // isError reports whether a line is an error, and does not only speak of one.

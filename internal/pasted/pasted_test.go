@@ -56,17 +56,19 @@ func TestFoldsWhatWasPasted(t *testing.T) {
 			many(3, "\tat a.b.C.run(C.java:%d)"), "[4 lines of a stack trace: Exception in thread " +
 			"\"main\" java.lang.IllegalStateException: closed]"},
 		{"a compiler", many(4, "net/a.go:%d:3: undefined: run"),
-			"[4 lines of output of a compiler or of tests]"},
+			"[4 lines of output of a compiler or of tests: net/a.go:0:3: undefined: run]"},
 		{"TypeScript", many(4, "src/a.ts(%d,5): error TS2304: no name"),
 			"[4 lines of output of a compiler or of tests: src/a.ts(3,5): error TS2304: no name]"},
 		{"Rust", "error[E0308]: mismatched types\n  --> src/a.rs:3:4\n   |\n3  |     let x: u8 = 1;\n" +
 			"   |                 ^ expected", "[5 lines of output of a compiler or of tests: " +
 			"error[E0308]: mismatched types]"},
 		{"tests", "=== RUN   TestA\n--- FAIL: TestA (0.00s)\n    a_test.go:4: got 1\nFAIL\tshop/a\t0.1s",
-			"[4 lines of output of a compiler or of tests: --- FAIL: TestA (0.00s)]"},
+			"[4 lines of output of a compiler or of tests: --- FAIL: TestA (0.00s); " +
+				"a_test.go:4: got 1]"},
 		{"what a test said in sentences", "--- FAIL: TestA (0.00s)\n    a_test.go:4: got 1\n" +
 			"    Created the branch and committed the changes to it.\n    a_test.go:5: done\nFAIL",
-			"[5 lines of output of a compiler or of tests: --- FAIL: TestA (0.00s)]"},
+			"[5 lines of output of a compiler or of tests: --- FAIL: TestA (0.00s); " +
+				"a_test.go:4: got 1]"},
 		{"a diff", "diff --git a/x.go b/x.go\nindex 1..2 100644\n--- a/x.go\n+++ b/x.go\n@@ -1,2 +1,2 @@\n" +
 			"-old\n+new\n same", "[8 lines of a diff: x.go]"},
 		{"JSON", "{\n  \"a\": 1,\n  \"b\": [\n    2\n  ]\n}", "[6 lines of JSON]"},

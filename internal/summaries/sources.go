@@ -121,6 +121,7 @@ func DigestMessage(shown *history.Shown) digest.Message {
 		return m
 	}
 	m.Text, m.Dir = message.Text(parts), message.Directory(parts)
+	m.Branch = message.Branch(parts)
 	if n, ok := notes.Of(shown.Parts); ok && shown.Entry.Kind == format.KindNote {
 		m.Note, m.Supersedes = n.Kind, n.Supersedes
 	}

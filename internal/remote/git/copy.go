@@ -82,8 +82,8 @@ func isMadeConfig(b []byte) bool {
 // copy is damaged, as a stop of the machine or a killed git leaves it, or gone, as after a forget,
 // the copy is made anew and do runs again. It does so, too, where all is well by now: a forget
 // empties folders in which git is about to write. Damage is mended once; a copy may go several
-// times. If a push has begun, which may have arrived, the error is remote.ErrStale: the caller looks
-// at what the remote has now.
+// times. If a push has begun, which may have arrived, the error is remote.ErrStale: the caller
+// looks at what the remote has now.
 func (r *Remote) mending(ctx context.Context, do func() error) error {
 	for {
 		r.sent, r.built = false, nil
