@@ -261,18 +261,12 @@ var layers = map[string]string{
 	"internal/agent":               "",
 	"internal/durable/durabletest": "internal/durable",
 	"internal/faults":              "",
-	"internal/faults/golden":       "",
 	"internal/faults/kernel":       "",
-	"internal/faults/kit": "format internal/durable lock objects refs " +
-		"internal/repo internal/epochs/epoch internal/view internal/history internal/clusters " +
-		"internal/epochs internal/summaries internal/conversation internal/edits internal/recall " +
-		"internal/compaction internal/session internal/maintenance/gc " +
-		"internal/maintenance/forget internal/storetest/loose",
-	"internal/faults/oracle":  "",
-	"internal/faults/program": "",
-	"internal/faults/rot":     "",
-	"internal/faults/storm":   "",
-	"internal/homes":          "",
+	"internal/faults/oracle":       "",
+	"internal/faults/program":      "",
+	"internal/faults/rot":          "",
+	"internal/faults/storm":        "",
+	"internal/homes":               "",
 	"internal/maintenance/kit": "format forest internal/durable objects refs " +
 		"sanitize internal/epochs/epoch internal/history internal/clusters internal/epochs " +
 		"internal/summaries internal/conversation internal/recall internal/compaction " +

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gemini-ctx/ctx/internal/faults/kit"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 )
@@ -21,7 +20,7 @@ import (
 func denseSubject(t *testing.T) *subject {
 	t.Helper()
 	b := theSubject(t).fork()
-	s, err := kit.Open(b.dir, nil, kit.Later)
+	s, err := Open(b.dir, nil, Later)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,10 +29,10 @@ func denseSubject(t *testing.T) *subject {
 	if _, err := gc.Run(context.Background(), s, gc.Options{LogFrom: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if b.ids, err = kit.IDs(s); err != nil {
+	if b.ids, err = IDs(s); err != nil {
 		t.Fatal(err)
 	}
-	b.answers = []kit.Answers{b.ask()}
+	b.answers = []Answers{b.ask()}
 	b.kinds = read(t, b.dir)
 	if len(b.kinds["dense log"]) == 0 || len(b.kinds["log"]) == 0 {
 		t.Fatal("no segment became dense, or all did")
@@ -131,7 +130,7 @@ func TestDenseLogLost(t *testing.T) {
 		}
 		c.same(d.String(), "operations", "reflog", "undo", "checkpoint", "base", "forest",
 			"visible", "tokens")
-		s, err := kit.Open(c.dir, nil, kit.Later)
+		s, err := Open(c.dir, nil, Later)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
-	"github.com/gemini-ctx/ctx/internal/faults/kit"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
@@ -19,7 +18,7 @@ import (
 // repaired repairs the store in dir.
 func repaired(dir string, o repair.Options) (repair.Report, error) {
 	e := storetest.Env(dir, nil)
-	e.Now = storetest.Clock(kit.Later)
+	e.Now = storetest.Clock(Later)
 	return repair.Run(context.Background(), e, o)
 }
 

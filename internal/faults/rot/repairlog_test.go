@@ -15,14 +15,13 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/faults/kit"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 )
 
 var entryLine = regexp.MustCompile(`(?m)^([0-9a-f]{64}) `)
 
 // standing returns the entries that some branch contains.
-func standing(answers kit.Answers) map[string]bool {
+func standing(answers Answers) map[string]bool {
 	ids := map[string]bool{}
 	for _, q := range answers.Questions() {
 		if strings.HasPrefix(q, "log ") {
@@ -108,7 +107,7 @@ func TestRepairOfTheLog(t *testing.T) {
 		if len(done.Left) > 0 {
 			t.Errorf("%s: left: %v; lost %q, mended %q", what, done.Left[0], done.Lost, done.Mended)
 		}
-		answers, err := kit.ReadObjects(c.dir, b.ids)
+		answers, err := ReadObjects(c.dir, b.ids)
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 			return
@@ -127,7 +126,7 @@ func TestRepairOfTheLog(t *testing.T) {
 			t.Errorf("%s: %d entries of %d are in no branch any more; lost %q, mended %q", what,
 				missing, len(before), done.Lost, done.Mended)
 		}
-		s, err := kit.Open(c.dir, nil, kit.Later)
+		s, err := Open(c.dir, nil, Later)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
-	"github.com/gemini-ctx/ctx/internal/faults/kit"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
@@ -57,7 +56,7 @@ func TestRepairStopped(t *testing.T) {
 		if err != nil {
 			t.Fatal(d, err)
 		}
-		right, err := kit.ReadObjects(clean.dir, b.ids)
+		right, err := ReadObjects(clean.dir, b.ids)
 		if err != nil {
 			t.Fatal(d, err)
 		}
@@ -86,7 +85,7 @@ func TestRepairStopped(t *testing.T) {
 						after.Left, want.Left)
 				}
 			}
-			got, err := kit.ReadObjects(c.dir, b.ids)
+			got, err := ReadObjects(c.dir, b.ids)
 			if err != nil {
 				t.Errorf("%v, stopped at %+v: %v", d, p, err)
 				continue
@@ -113,6 +112,6 @@ func TestRepairStopped(t *testing.T) {
 
 func repairWith(dir string, fsys *durable.FS) (repair.Report, error) {
 	e := storetest.Env(dir, fsys)
-	e.Now = storetest.Clock(kit.Later)
+	e.Now = storetest.Clock(Later)
 	return repair.Run(context.Background(), e, repair.Options{})
 }

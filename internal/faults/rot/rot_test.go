@@ -18,7 +18,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
-	"github.com/gemini-ctx/ctx/internal/faults/kit"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
@@ -107,24 +106,24 @@ type subject struct {
 	named map[format.ID]bool // something leads to the object
 	// answers holds the answers of the whole store, then those without the last operation, without
 	// the last two and so on, back to the start of the newest segment.
-	answers []kit.Answers
+	answers []Answers
 	cache   map[string]string
 	alloc   uint64 // bytes allocated by one look
 }
 
 func newSubject(t testing.TB) *subject {
 	t.Helper()
-	dir, err := kit.Everything(place(t))
+	dir, err := Everything(place(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := &subject{t: t, dir: dir, named: map[format.ID]bool{}}
-	s, err := kit.Open(dir, nil, kit.Later)
+	s, err := Open(dir, nil, Later)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if b.ids, err = kit.IDs(s); err != nil {
+	if b.ids, err = IDs(s); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range namedIn(t, dir) {
@@ -145,7 +144,7 @@ func newSubject(t testing.TB) *subject {
 		if err := cut.do(); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := kit.ReadObjects(dir, b.ids); err == nil {
+		if got, err := ReadObjects(dir, b.ids); err == nil {
 			b.answers = append(b.answers, got)
 		}
 		b.mend(cut)
@@ -166,7 +165,7 @@ func namedIn(t testing.TB, dir string) []format.ID {
 	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := kit.Open(to, nil, kit.Later)
+	s, err := Open(to, nil, Later)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,16 +174,16 @@ func namedIn(t testing.TB, dir string) []format.ID {
 	if _, err := gc.Run(context.Background(), s, gc.Options{Grace: -1}); err != nil {
 		t.Fatal(err)
 	}
-	ids, err := kit.IDs(s)
+	ids, err := IDs(s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return ids
 }
 
-func (b *subject) ask() kit.Answers {
+func (b *subject) ask() Answers {
 	b.t.Helper()
-	got, err := kit.ReadObjects(b.dir, b.ids)
+	got, err := ReadObjects(b.dir, b.ids)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -222,14 +221,14 @@ func (b *subject) mend(d *damage) {
 type seen struct {
 	openErr error
 	report  fsck.Report
-	answers kit.Answers
+	answers Answers
 	readErr error
 }
 
 // look opens the store, checks it, and asks it everything.
 func (b *subject) look() seen {
 	var out seen
-	s, err := kit.Open(b.dir, nil, kit.Later)
+	s, err := Open(b.dir, nil, Later)
 	if err != nil {
 		out.openErr = err
 		return out
@@ -238,7 +237,7 @@ func (b *subject) look() seen {
 	if out.report, err = fsck.Run(context.Background(), s, fsck.Options{}); err != nil {
 		b.t.Fatal(err)
 	}
-	out.answers, out.readErr = kit.ReadObjects(b.dir, b.ids)
+	out.answers, out.readErr = ReadObjects(b.dir, b.ids)
 	return out
 }
 
@@ -409,7 +408,7 @@ func TestEveryFile(t *testing.T) {
 	t.Logf("%d damages", total)
 }
 
-func same(a, b kit.Answers) bool {
+func same(a, b Answers) bool {
 	for q, want := range b {
 		if a[q].Text != want.Text {
 			return false

@@ -1,7 +1,4 @@
-// Package kit makes small stores with every kind of file, and reads everything that a store can
-// answer. It serves tests that damage stores or keep old ones; no program uses it. Begin with
-// Everything and Read.
-package kit
+package rot
 
 import (
 	"bytes"

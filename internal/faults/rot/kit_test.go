@@ -1,4 +1,4 @@
-package kit_test
+package rot
 
 import (
 	"context"
@@ -6,26 +6,25 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/internal/faults/kit"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 )
 
 // The stores are as described, sound, and the same each time they are made and read.
 func TestStores(t *testing.T) {
-	for name, make := range map[string]func(string) (string, error){"plain": kit.Plain,
-		"everything": kit.Everything} {
+	for name, make := range map[string]func(string) (string, error){"plain": Plain,
+		"everything": Everything} {
 		var dirs [2]string
-		var said [2]kit.Answers
+		var said [2]Answers
 		for i := range dirs {
 			dir, err := make(t.TempDir())
 			if err != nil {
 				t.Fatal(name, err)
 			}
 			dirs[i] = dir
-			if said[i], err = kit.Read(dir); err != nil {
+			if said[i], err = Read(dir); err != nil {
 				t.Fatal(name, err)
 			}
-			s, err := kit.Open(dir, nil, kit.Later)
+			s, err := Open(dir, nil, Later)
 			if err != nil {
 				t.Fatal(err)
 			}

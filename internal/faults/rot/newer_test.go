@@ -1,4 +1,4 @@
-package golden
+package rot
 
 import (
 	"bytes"
@@ -15,7 +15,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
-	"github.com/gemini-ctx/ctx/internal/faults/kit"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
@@ -75,7 +74,7 @@ func withKind(header string) func(t *testing.T, dir string) {
 	}
 }
 
-func read(_ *testing.T, dir string) error { _, err := kit.Read(dir); return err }
+func answers(_ *testing.T, dir string) error { _, err := Read(dir); return err }
 
 func collect(t *testing.T, dir string) error {
 	_, err := gc.Run(context.Background(), open(t, dir), gc.Options{Grace: -1})
@@ -103,27 +102,27 @@ func TestNewerIsRefused(t *testing.T) {
 	}{
 		"store": {func(t *testing.T, dir string) {
 			rewrite(t, filepath.Join(dir, "format"), swap("store 1\n", "store 2\n"))
-		}, read, clierr.NoStore, "version 2"},
+		}, answers, clierr.NoStore, "version 2"},
 		"early store": {func(t *testing.T, dir string) {
 			rewrite(t, filepath.Join(dir, "format"), swap("store 1\n", "ctx 1\n"))
-		}, read, clierr.NoStore, "before version 1"},
+		}, answers, clierr.NoStore, "before version 1"},
 		"another hash": {func(t *testing.T, dir string) {
 			rewrite(t, filepath.Join(dir, "format"), swap("hash sha256", "hash blake3"))
-		}, read, clierr.Corrupt, "blake3"},
+		}, answers, clierr.Corrupt, "blake3"},
 		"setting": {func(t *testing.T, dir string) {
 			rewrite(t, filepath.Join(dir, "config.toml"),
 				func(b []byte) []byte { return append(b, "\n[future]\nkey = 1\n"...) })
-		}, read, clierr.Usage, "future"},
+		}, answers, clierr.Usage, "future"},
 		"checkpoint": {func(t *testing.T, dir string) {
 			rewrite(t, filepath.Join(dir, "refs", "checkpoint"), func(b []byte) []byte {
 				body := swap("checkpoint 1\n", "checkpoint 2\n")(
 					b[:bytes.LastIndex(b, []byte("sum "))])
 				return fmt.Appendf(body, "sum %x\n", sha256.Sum256(body))
 			})
-		}, read, clierr.NoStore, "version 2"},
+		}, answers, clierr.NoStore, "version 2"},
 		"record": {func(t *testing.T, dir string) {
 			rewrite(t, filepath.Join(dir, "refs", "log-1"), record([]byte{5, 1, 2, 3}))
-		}, read, clierr.NoStore, "version 5"},
+		}, answers, clierr.NoStore, "version 5"},
 		"entry, read": {withKind("entry 9\nthought deep\n"), show,
 			clierr.NoStore, "version 9"},
 		"entry, gc": {withKind("entry 9\nthought deep\n"), collect,

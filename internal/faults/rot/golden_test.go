@@ -1,4 +1,4 @@
-package golden
+package rot
 
 import (
 	"archive/tar"
@@ -20,7 +20,6 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/faults/kit"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
@@ -39,11 +38,11 @@ var stores = []struct {
 	name string
 	make func(project string) (dir string, err error)
 }{
-	{"plain", kit.Plain},
-	{"everything", kit.Everything},
-	{"forgetful", kit.Forgetful},
+	{"plain", Plain},
+	{"everything", Everything},
+	{"forgetful", Forgetful},
 	{"demo", func(project string) (string, error) {
-		return kit.Conversation(project,
+		return Conversation(project,
 			filepath.Join("..", "..", "..", "cmd", "ctx", "demo", "conversation.jsonl"), 60)
 	}},
 }
@@ -129,7 +128,7 @@ func unpack(t *testing.T, file string) (dir string) {
 // objects, whose ids identify them.
 func said(t *testing.T, dir string) string {
 	t.Helper()
-	answers, err := kit.Read(dir)
+	answers, err := Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +154,7 @@ func TestUpdate(t *testing.T) {
 		}
 		if !*update {
 			t.Fatalf(
-				"there is no golden store %s; `go test ./internal/faults/golden -update` makes it",
+				"there is no golden store %s; `go test ./internal/faults/rot -update` makes it",
 				base)
 		}
 		if err := os.MkdirAll(filepath.Dir(base), 0o755); err != nil {
@@ -187,7 +186,7 @@ func each(t *testing.T, do func(t *testing.T, file string)) {
 
 func open(t *testing.T, dir string) *session.Store {
 	t.Helper()
-	s, err := kit.Open(dir, nil, kit.Later)
+	s, err := Open(dir, nil, Later)
 	if err != nil {
 		t.Fatal(err)
 	}
