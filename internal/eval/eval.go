@@ -35,7 +35,7 @@ type Options struct {
 // Parts returns the names that Options.Only takes, in the order of the report.
 func Parts() []string {
 	list := []string{partClustering}
-	for _, g := range metrics(nil) {
+	for _, g := range metrics() {
 		list = append(list, g.part)
 	}
 	return append(list, partContinuation, partKnown, partSessions, partRecall)

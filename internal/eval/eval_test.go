@@ -75,7 +75,7 @@ func TestRunIsRepeatable(t *testing.T) {
 		t.Errorf("another report:\n%s\n%s", texts[0].String(), texts[1].String())
 	}
 	for _, want := range []string{"== chat: 1 conversations, 120 messages,", "\nctx ", "all alone",
-		"head+tail", "reachable", "stability"} {
+		"head+tail", "reachable"} {
 		if !strings.Contains("\n"+texts[0].String(), want) {
 			t.Errorf("nothing of %q in\n%s", want, texts[0].String())
 		}

@@ -121,8 +121,7 @@ func TestPartsOfASet(t *testing.T) {
 	set := two()
 	set.Parts = []string{"known"}
 	s := run(t, Options{}, set).Sets[0]
-	if s.Known == nil || s.Sessions != nil || s.Clustering != nil || s.Retention != nil ||
-		s.Stability != nil {
+	if s.Known == nil || s.Sessions != nil || s.Clustering != nil || s.Retention != nil {
 		t.Errorf("%+v", s)
 	}
 }

@@ -53,9 +53,8 @@ type metric interface {
 	report(*report.Set)
 }
 
-// metrics returns the parts that are measured on one compacted conversation at a time. u makes the
-// stores of those that need more; it may be nil if none of them is used.
-func metrics(u *runner) []struct {
+// metrics returns the parts that are measured on one compacted conversation at a time.
+func metrics() []struct {
 	part string
 	make func() metric
 } {
@@ -71,14 +70,13 @@ func metrics(u *runner) []struct {
 		{"trail", func() metric { return &trail{} }},
 		{"words", func() metric { return &userWords{} }},
 		{"summaries", func() metric { return &fidelity{} }},
-		{"prefix", func() metric { return &stability{runner: u} }},
 	}
 }
 
 // look measures the wanted parts on every conversation of a set.
 func (u *runner) look(ctx context.Context, set sets.Set, wanted []string, r *report.Set) error {
 	var list []metric
-	for _, g := range metrics(u) {
+	for _, g := range metrics() {
 		if slices.Contains(wanted, g.part) {
 			list = append(list, g.make())
 		}

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
@@ -102,37 +101,5 @@ func TestLabels(t *testing.T) {
 		if got := append([]string{goal}, names...); !slices.Equal(got, want) {
 			t.Errorf("%q: %q", line, got)
 		}
-	}
-}
-
-func TestTurns(t *testing.T) {
-	back := 0
-	var talk, chat []corpus.Message
-	for i, role := range []string{"user", "model", "tool", "model", "user", "model"} {
-		talk = append(talk, corpus.Message{Seq: i, Role: role})
-	}
-	talk = append(talk, corpus.Message{Seq: 6, Role: "model", RewindTo: &back})
-	for i := range 19 {
-		chat = append(chat, corpus.Message{Seq: i, Role: "user"})
-	}
-	sizes := func(m []corpus.Message) string {
-		var out [][]int
-		for _, turn := range turns(m) {
-			var n []int
-			for _, batch := range turn {
-				n = append(n, len(batch))
-			}
-			out = append(out, n)
-		}
-		return fmt.Sprint(out)
-	}
-	if got := sizes(talk); got != "[[1 1 1 1] [1 1] [1]]" {
-		t.Error(got)
-	}
-	if got := sizes(chat); got != "[[8] [8] [3]]" {
-		t.Error(got)
-	}
-	if common("abc", "abd") != 2 || common("ab", "abc") != 2 || common("", "x") != 0 {
-		t.Error("common beginnings are not counted")
 	}
 }

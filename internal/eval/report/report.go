@@ -30,15 +30,13 @@ type Set struct {
 	Clustering []Clustering `json:"clustering,omitempty"`
 	Retention  []Retention  `json:"facts_kept,omitempty"`
 	// with a rendering for each question
-	Asked      []Retention  `json:"facts_kept_with_query,omitempty"`
-	Reach      []Reach      `json:"reach,omitempty"`
-	Cases      []Cases      `json:"cases,omitempty"`
-	Recovery   *Recovery    `json:"recovery,omitempty"`
-	Artifacts  []Artifacts  `json:"artifacts,omitempty"`
-	UserWords  []UserWords  `json:"user_words,omitempty"`
-	Fidelity   *Fidelity    `json:"fidelity,omitempty"`
-	Stability  []Stability  `json:"stability,omitempty"`
-	Steadiness []Steadiness `json:"steadiness,omitempty"`
+	Asked     []Retention `json:"facts_kept_with_query,omitempty"`
+	Reach     []Reach     `json:"reach,omitempty"`
+	Cases     []Cases     `json:"cases,omitempty"`
+	Recovery  *Recovery   `json:"recovery,omitempty"`
+	Artifacts []Artifacts `json:"artifacts,omitempty"`
+	UserWords []UserWords `json:"user_words,omitempty"`
+	Fidelity  *Fidelity   `json:"fidelity,omitempty"`
 
 	Continuation []Continuation  `json:"continuation,omitempty"`
 	Known        []Known         `json:"known,omitempty"`

@@ -134,30 +134,6 @@ type Fidelity struct {
 	MRR   stats.Milli `json:"mrr"`
 }
 
-// Stability says how much of a rendering a provider's prompt cache can use again at the next turn.
-// The conversations are replayed, long ones only up to a number of messages.
-type Stability struct {
-	Budget string `json:"budget"` // "none" or "4x"
-	Turns  int    `json:"turns"`
-	// of the bytes of a rendering, those with which the next one begins
-	Share stats.Milli `json:"share"`
-	// Kept is the share of turns whose rendering begins with the whole rendering before.
-	Kept   stats.Milli `json:"kept"`
-	Tokens int         `json:"tokens"` // of all renderings together
-	// the same without ctx: at every turn, all messages so far in full
-	Whole int `json:"whole"`
-}
-
-// Steadiness is Stability from message to message. It compares a branch from which many messages
-// leave at a time with one from which a message leaves whenever one comes.
-type Steadiness struct {
-	// "leaves": by the settings of the window; "one a message": with evict_at equal to graduate_at
-	Rule     string      `json:"rule"`
-	Messages int         `json:"messages"`
-	Share    stats.Milli `json:"share"`
-	Kept     stats.Milli `json:"kept"`
-}
-
 // Continuation says how well an agent could go on from the contexts that are made in one way: how
 // much of what the next records say, call and touch is in the context. It is measured at the
 // compactions of the agent's client, with as many tokens as the client's summary has. Sessions
