@@ -115,8 +115,8 @@ func (s *Store) join(held *lock.Held, group []part) (unfit *pack, err error) {
 			return nil, err
 		}
 	}
-	if unfit, err := s.twice(group, w.table.objects()); unfit != nil || err != nil {
-		return unfit, err
+	if unfit := s.twice(group, w.table.objects()); unfit != nil {
+		return unfit, nil
 	}
 	id, index, err := w.finish()
 	if err == nil {
@@ -167,7 +167,7 @@ func (w *packWriter) copyPack(p part) (err error) {
 // twice returns a pack of a group with an object that one before it has; nil for none. The
 // objects are sorted. An index has the first bytes of ids, and where these are the same it
 // reads the objects.
-func (s *Store) twice(group []part, objects []packs.Entry) (unfit *pack, err error) {
+func (s *Store) twice(group []part, objects []packs.Entry) (unfit *pack) {
 	ids := map[format.ID]bool{}
 	for i := range objects {
 		before := i > 0 && objects[i-1].Prefix == objects[i].Prefix
@@ -180,15 +180,15 @@ func (s *Store) twice(group []part, objects []packs.Entry) (unfit *pack, err err
 		p, number := partOf(group, objects[i].Number)
 		r, err := p.open()
 		if err != nil {
-			return p, nil
+			return p
 		}
 		o, err := r.object(s, number, true)
 		if err != nil || ids[o.ID] {
-			return p, nil
+			return p
 		}
 		ids[o.ID] = true
 	}
-	return nil, nil
+	return nil
 }
 
 // partOf returns the pack of a group that has an object of the joined pack, and its number there.

@@ -24,7 +24,7 @@ does before it makes the store.`, exitNoStore, exitLocked, exitStale, exitCorrup
 		Args: either(&restore, between(1, 2), between(1, 1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if restore {
-				return unbundle(a, cmd, args)
+				return unbundle(a, args)
 			}
 			s, err := a.openStore()
 			if err != nil {
@@ -43,7 +43,7 @@ does before it makes the store.`, exitNoStore, exitLocked, exitStale, exitCorrup
 	return cmd
 }
 
-func unbundle(a *app, cmd *cobra.Command, args []string) error {
+func unbundle(a *app, args []string) error {
 	a.watchInterrupts()
 	project := a.project(args[1:])
 	r, err := bundle.Unpack(a.c, a.env(), a.path(args[0]), project)

@@ -20,18 +20,6 @@ const (
 	maxLabel  = 60 // bytes; a longer path is shortened to its base name
 )
 
-// Line returns one line of at most MaxLine bytes that identifies a cluster of n messages: the
-// paths, commands, names and numbers that tell most, then the number of messages and their days in
-// UTC. The days are those of first and last; a zero time omits them. A label that many messages
-// mention counts more, but only with the logarithm of their number. The line has no control
-// characters. src holds the messages of the cluster, or what a summary kept of them; without any,
-// the line is only the number of messages and the days.
-//
-//	src/parser.go, PostgreSQL, 5433 (12 messages, 2026-11-20 to 2026-11-21)
-func Line(src []Source, n int, first, last time.Time) string {
-	return new(Others).Line(src, n, first, last)
-}
-
 // Others counts the labels of other clusters, so that a line can prefer labels that are rare among
 // them. The zero value has no clusters.
 type Others struct {
@@ -75,7 +63,16 @@ func (o *Others) rare(label string) int64 {
 	return rarity(o.clusters+1, o.with[strings.ToLower(label)]+1)
 }
 
-// Line is the function Line, but prefers labels that are rare among the others.
+// Line returns one line of at most MaxLine bytes that identifies a cluster of n messages: the
+// paths, commands, names and numbers that tell most, then the number of messages and their days in
+// UTC. The days are those of first and last; a zero time omits them. A label that many messages
+// mention counts more, but only with the logarithm of their number. The line has no control
+// characters. src holds the messages of the cluster, or what a summary kept of them; without any,
+// the line is only the number of messages and the days.
+//
+//	src/parser.go, PostgreSQL, 5433 (12 messages, 2026-11-20 to 2026-11-21)
+//
+// Labels that are rare among the others are preferred.
 func (o *Others) Line(src []Source, n int, first, last time.Time) string {
 	tail := Span(n, first, last)
 	list := labels(inOrder(src))

@@ -29,7 +29,7 @@ func TestLine(t *testing.T) {
 		{said("ok", "the"), day(1), day(1).In(time.FixedZone("", 3600)),
 			"(2 messages, 2026-11-01)"},
 	} {
-		if got := Line(tt.src, len(tt.src), tt.first, tt.last); got != tt.want {
+		if got := new(Others).Line(tt.src, len(tt.src), tt.first, tt.last); got != tt.want {
 			t.Errorf("got  %s\nwant %s", got, tt.want)
 		}
 	}
@@ -43,7 +43,7 @@ func TestLineIsShort(t *testing.T) {
 		strings.Repeat("漢字かな", 200), strings.Repeat("a_b", 70), "evil\u202E\u0007name\x1b[31m_x",
 		"$ rm\u0085x y",
 	} {
-		got := Line(said(text), len(said(text)), time.Unix(0, 0), time.Unix(1e9, 0))
+		got := new(Others).Line(said(text), len(said(text)), time.Unix(0, 0), time.Unix(1e9, 0))
 		if len(got) > MaxLine || strings.ContainsFunc(got, unicode.IsControl) ||
 			!strings.HasSuffix(got, "(1 message, 1970-01-01 to 2001-09-09)") {
 			t.Errorf("%d bytes: %q", len(got), got)
@@ -66,7 +66,7 @@ func TestLineAmongOthers(t *testing.T) {
 		at >= 0 && at < strings.Index(got, "parseList") {
 		t.Errorf("got %q", got)
 	}
-	if plain := Line(src, 2, time.Time{}, time.Time{}); !strings.HasPrefix(plain,
+	if plain := new(Others).Line(src, 2, time.Time{}, time.Time{}); !strings.HasPrefix(plain,
 		"tools/build.sh") {
 		t.Errorf("without others: %q", plain)
 	}

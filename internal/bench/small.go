@@ -105,7 +105,7 @@ func (b *bench) append() error {
 	}
 	var lines strings.Builder
 	for i := range 100 {
-		fmt.Fprintf(&lines, "{\"role\":\"user\",\"text\":%q}\n", words(i, 1000))
+		fmt.Fprintf(&lines, "{\"role\":\"user\",\"text\":%q}\n", kilobyte(i))
 	}
 	if _, err := b.run(dir, strings.NewReader(lines.String()), b.ctx, "append", "-s", "talk",
 		"--jsonl"); err != nil {
@@ -153,10 +153,10 @@ func (b *bench) appends(dir, tree, name string, rounds int, before []string) err
 		return b.run(dir, strings.NewReader(in), all[0], all[1:]...)
 	}
 	own := func(i int) (took, error) {
-		return on(words(i, 1000), b.ctx, "append", "-s", "talk", "--role", "user")
+		return on(kilobyte(i), b.ctx, "append", "-s", "talk", "--role", "user")
 	}
 	git := func(i int) (took, error) {
-		first, err := on(words(i, 1000), "git", "-C", "git", "hash-object", "-w", "--stdin")
+		first, err := on(kilobyte(i), "git", "-C", "git", "hash-object", "-w", "--stdin")
 		if err != nil {
 			return first, err
 		}
@@ -170,7 +170,7 @@ func (b *bench) appends(dir, tree, name string, rounds int, before []string) err
 		return third, err
 	}
 	sqlite := func(i int) (took, error) {
-		return on("", "sqlite3", "db", "insert into m (text) values ('"+words(i, 1000)+"')")
+		return on("", "sqlite3", "db", "insert into m (text) values ('"+kilobyte(i)+"')")
 	}
 	for _, rival := range []struct {
 		tool, name string
@@ -198,7 +198,7 @@ func (b *bench) syncs(dir string) error {
 	trace := filepath.Join(b.dir, "trace")
 	var counts []int
 	for i := range b.rounds + 20 {
-		if _, err := b.run(dir, strings.NewReader(words(i, 1000)), "strace", "-f", "-qq", "-o",
+		if _, err := b.run(dir, strings.NewReader(kilobyte(i)), "strace", "-f", "-qq", "-o",
 			trace, "-e", "trace=fsync,fdatasync", b.ctx, "append", "-s", "talk", "--role",
 			"user"); err != nil {
 			return err
@@ -219,11 +219,11 @@ func (b *bench) syncs(dir string) error {
 	return nil
 }
 
-// words returns n bytes of text that differs with i.
-func words(i, n int) string {
+// kilobyte returns a thousand bytes of text that differs with i.
+func kilobyte(i int) string {
 	var b bytes.Buffer
-	for k := 0; b.Len() < n; k++ {
+	for k := 0; b.Len() < 1000; k++ {
 		fmt.Fprintf(&b, "word%d of message %d and ", (i*7+k*13)%997, i)
 	}
-	return b.String()[:n]
+	return b.String()[:1000]
 }

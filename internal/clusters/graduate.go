@@ -50,7 +50,7 @@ func (t *Tx) GraduateDue(h *history.Head) error {
 
 // graduate is Graduate; items are those of h in the form that the window takes.
 func (t *Tx) graduate(h *history.Head, items []window.Item, limit int) (done graduated, err error) {
-	units := window.DueUpTo(limit, items, h.Model, t.Params())
+	units := window.Due(limit, items, h.Model, t.Params())
 	if len(units) == 0 {
 		return done, nil
 	}

@@ -28,7 +28,7 @@ type Facts struct {
 	Git   Checkout // that Left is in
 	// Twin is the project of the store that is used in the project where Dir is in another checkout.
 	Twin   string
-	Same   string // why that is a checkout of the project's repository, as Same says
+	Same   string // why that is a checkout of the project's repository, as same says
 	Listed bool   // git lists it, or one above it, as a work tree of the project's repository
 	Remote string // the address of its repository, as the session says
 	Branch bool   // the session says a branch that the project's repository has

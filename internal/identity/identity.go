@@ -138,14 +138,9 @@ func Address(remote string) string {
 	return strings.ToLower(host) + "/" + path
 }
 
-// Same says why two checkouts are of one project: "the same repository", "the same remote" or "the
+// same says why two checkouts are of one project: "the same repository", "the same remote" or "the
 // same first commit"; "" if they are not. Where both have remotes, the remotes decide: forks have
-// common commits.
-func Same(ctx context.Context, a, b *Checkout) string {
-	return same(a, b, func(c *Checkout) []string { return roots(ctx, c.Dir) })
-}
-
-// same is Same with what returns the first commits of a checkout.
+// common commits. roots returns the first commits of a checkout.
 func same(a, b *Checkout, roots func(*Checkout) []string) string {
 	if a.Common == "" || b.Common == "" {
 		return ""

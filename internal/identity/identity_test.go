@@ -1,7 +1,6 @@
 package identity
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -106,7 +105,8 @@ func TestSame(t *testing.T) {
 		{"remote", "renamed", "the same remote"},
 		{"one", "other", ""},
 	} {
-		if got := Same(context.Background(), of(c.a), of(c.b)); got != c.want {
+		first := func(c *Checkout) []string { return roots(t.Context(), c.Dir) }
+		if got := same(of(c.a), of(c.b), first); got != c.want {
 			t.Errorf("%s and %s: %q, not %q", c.a, c.b, got, c.want)
 		}
 	}

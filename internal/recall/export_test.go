@@ -55,7 +55,7 @@ func (s *Reader) Behind(view *refs.View) (int, error) {
 		return -1, nil
 	}
 	defer x.close()
-	_, err := s.updateSearch(x, view, math.MaxUint64)
+	err := s.updateSearch(x, view, math.MaxUint64)
 	return x.changed, err
 }
 

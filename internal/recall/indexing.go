@@ -140,7 +140,7 @@ func (s *Reader) finishIndex(x *searchIndex, most uint64) bool {
 	if err != nil {
 		return false
 	}
-	if _, err := s.updateSearch(x, view, most); err != nil {
+	if err := s.updateSearch(x, view, most); err != nil {
 		return false
 	}
 	return x.changed == 0 || s.saveSearch(x, view, 1)

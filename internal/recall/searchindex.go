@@ -121,7 +121,7 @@ func (s *Reader) searchSources(
 		x = s.emptySearch()
 	}
 	s.index = nil // after an error its state is unknown
-	if _, err := s.updateSearch(x, view, most); err != nil {
+	if err := s.updateSearch(x, view, most); err != nil {
 		x.close()
 		return nil, err
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 // updateSearch brings x up to date with view. It passes over sessions of which it would have to
-// read more than most messages, together with those before; all is false then.
-func (s *Reader) updateSearch(x *searchIndex, view *refs.View, most uint64) (all bool, err error) {
+// read more than most messages, together with those before.
+func (s *Reader) updateSearch(x *searchIndex, view *refs.View, most uint64) error {
 	now := branchTipsIn(view, "sessions/")
 	var changed []string
 	for session, branches := range now {
@@ -34,26 +34,24 @@ func (s *Reader) updateSearch(x *searchIndex, view *refs.View, most uint64) (all
 			func(session string) format.ID { return now[session][history.MainBranch] })
 	}
 	r := newSearchUpdate(s, x)
-	all = true
 	for _, session := range changed {
 		was, is := x.tips[session], now[session]
 		if most < math.MaxUint64 {
 			n, err := s.behind(was, is)
 			if err != nil {
-				return false, err
+				return err
 			}
 			if n > most {
-				all = false
 				continue
 			}
 			most -= n
 		}
 		if err := r.session(view, session, was, is); err != nil {
-			return false, err
+			return err
 		}
 		x.tips.put(session, is)
 	}
-	return all, r.flush()
+	return r.flush()
 }
 
 // behind returns about how many messages of a session the index lacks, given its branches as they

@@ -34,13 +34,8 @@ type Unit struct {
 // to the next prompt, in pieces of MaxPiece; elsewhere it is one message. A tool call and its
 // result are in one unit. A unit graduates when all of it is older than the newest GraduateAt
 // messages; one that waits for the result of a call, only once more than EvictAt messages are
-// there.
-func Due(items []Item, exchange bool, p Params) []Unit {
-	return DueUpTo(len(items), items, exchange, p)
-}
-
-// DueUpTo is Due, but ends with the first unit that reaches beyond most items.
-func DueUpTo(most int, items []Item, exchange bool, p Params) []Unit {
+// there. The list ends with the first unit that reaches beyond most items.
+func Due(most int, items []Item, exchange bool, p Params) []Unit {
 	var units []Unit
 	for start := 0; start < len(items)-p.GraduateAt && start <= most; {
 		end, open := unitFrom(items, start, exchange)

@@ -54,7 +54,7 @@ func TestDue(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, u := range Due(items(tt.in), tt.exchange, p) {
+			for _, u := range Due(len(tt.in), items(tt.in), tt.exchange, p) {
 				s := fmt.Sprintf("%d-%d", u.Start, u.End)
 				if u.Continues {
 					s += "+"
@@ -80,7 +80,7 @@ func TestDueHolds(t *testing.T) {
 		}
 		list := items(b.String())
 		end := 0
-		for _, u := range Due(list, r.IntN(2) == 0, p) {
+		for _, u := range Due(len(list), list, r.IntN(2) == 0, p) {
 			if u.Start != end || u.End <= u.Start {
 				t.Fatalf("unit %v after %d", u, end)
 			}
@@ -126,8 +126,8 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// DueUpTo gives the first units of Due, as many as reach to a number of messages and one more.
-func TestDueUpTo(t *testing.T) {
+// A limit leaves the first units of all, as many as reach to a number of messages and one more.
+func TestDueUpToSomeItems(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	for range 300 {
 		var items []Item
@@ -142,9 +142,9 @@ func TestDueUpTo(t *testing.T) {
 			items = append(items, it)
 		}
 		p := Params{GraduateAt: r.IntN(8), EvictAt: 8 + r.IntN(20)}
-		all := Due(items, true, p)
+		all := Due(len(items), items, true, p)
 		for _, most := range []int{0, 1, 7, 20, 100} {
-			some := DueUpTo(most, items, true, p)
+			some := Due(most, items, true, p)
 			if !slices.Equal(some, all[:len(some)]) {
 				t.Fatalf("up to %d: %v, of %v", most, some, all)
 			}

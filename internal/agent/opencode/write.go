@@ -101,7 +101,7 @@ func (d *draft) call(p transcript.Part) {
 }
 
 // answer adds a result to its call.
-func (d *draft) answer(p transcript.Part, when time.Time) bool {
+func (d *draft) answer(p transcript.Part, when time.Time) {
 	for i := range slices.Backward(d.parts) {
 		o := d.parts[i]
 		state := o.Object("state")
@@ -131,9 +131,8 @@ func (d *draft) answer(p transcript.Part, when time.Time) bool {
 			state.Set("time", map[string]int64{"start": ms, "end": ms})
 		}
 		o["state"] = jsonvalue.Encode(state)
-		return true
+		return
 	}
-	return false
 }
 
 // answers reports whether a message only answers calls of the draft.

@@ -15,17 +15,6 @@ type line struct {
 // the lines gives the text again.
 func split(text string) []string { return strings.Split(text, "\n") }
 
-func join(list []line) string {
-	var b strings.Builder
-	for i := range list {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(list[i].text)
-	}
-	return b.String()
-}
-
 func texts(list []line) []string {
 	out := make([]string, len(list))
 	for i := range list {

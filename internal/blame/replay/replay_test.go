@@ -221,3 +221,5 @@ func TestLinesModel(t *testing.T) {
 		t.Errorf("%d of %d lines are by others", wrong, lines)
 	}
 }
+
+func join(list []line) string { return strings.Join(texts(list), "\n") }

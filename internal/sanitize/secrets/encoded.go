@@ -50,7 +50,7 @@ func encodedClass(text []byte) string {
 	if bytes.Contains(plain[:min(n, 256)], []byte("PRIVATE KEY")) {
 		return "pem"
 	}
-	if found, _ := rules(nil, plain); len(found) > 0 {
+	if found, _ := rules(plain); len(found) > 0 {
 		return found[0].Class
 	}
 	return ""

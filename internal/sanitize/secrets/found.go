@@ -22,7 +22,7 @@ func Marker(class string) string { return markOpen + class + string(markClose) }
 // Find runs every rule over b, as it is and in other ways of reading, and returns disjoint findings
 // in order.
 func Find(b []byte) []Found {
-	found, seen := rules(nil, b)
+	found, seen := rules(b)
 	if seen.percent {
 		found = percentEncoded(found, b)
 	}

@@ -34,11 +34,11 @@ type views struct {
 }
 
 // rules runs every rule over b. The findings have no order and may overlap.
-func rules(found []Found, b []byte) ([]Found, views) {
+func rules(b []byte) ([]Found, views) {
 	if len(b) < shortestSecret {
-		return found, views{}
+		return nil, views{}
 	}
-	s := scan{b: b, found: found, runs: bareRuns{b: b}}
+	s := scan{b: b, runs: bareRuns{b: b}}
 	s.pass(currentTable())
 	return s.found, s.seen
 }

@@ -19,16 +19,16 @@ func (s *scan) wordAt(i, end int) {
 	switch b[end] {
 	case ' ', '\t':
 		s.headAt(i)
-		s.spokenAt(i, end)
+		s.spokenAt(end)
 	case '-':
-		s.dashedAt(i, end)
+		s.dashedAt(end)
 	case '"', ',', ';', '\n', '\r':
 		s.headAt(i)
 	}
 }
 
 // spokenAt reads the value after the name that ends at end.
-func (s *scan) spokenAt(i, end int) {
+func (s *scan) spokenAt(end int) {
 	b := s.b
 	start := nameStart(b, end)
 	kind, spoken := KeyOf(b[start:end]), !isIdentifier(b[start:end])
@@ -67,7 +67,7 @@ func (s *scan) spokenAt(i, end int) {
 }
 
 // dashedAt reads vendor-secret-VALUE.
-func (s *scan) dashedAt(i, end int) {
+func (s *scan) dashedAt(end int) {
 	b := s.b
 	stop := chars.RunEnd(b, end+1, chars.IsURLSafe)
 	start := nameStart(b, end)

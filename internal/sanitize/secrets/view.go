@@ -46,7 +46,7 @@ func percentEncoded(found []Found, b []byte) []Found {
 			v.text, v.from = append(v.text, c), append(v.from, last)
 			i = last
 		}
-		spans, _ := rules(nil, v.text)
+		spans, _ := rules(v.text)
 		for _, s := range spans {
 			first := 0
 			if s.From > 0 {
@@ -122,7 +122,7 @@ func wrappedLines(found []Found, b []byte) []Found {
 		}
 		j.add(b, start, end)
 		start = next
-		spans, _ := rules(nil, j.text)
+		spans, _ := rules(j.text)
 		for _, s := range spans {
 			if j.crosses(s, found[:alone]) {
 				found = j.split(found, s)
