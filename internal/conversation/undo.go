@@ -53,24 +53,30 @@ func (s *Writer) UndoMeant(
 			return &NotMeantError{Meant: Step{Operation: number}, Target: target}
 		}
 		for _, p := range u.Passed {
-			if mayBeMeant(p.Verb) {
-				return &NotMeantError{Meant: p, Target: target}
+			if !mayBeMeant(p.Verb) {
+				continue
 			}
+			meant := &NotMeantError{Meant: p, Target: target}
+			if chosen {
+				return meant
+			}
+			return cmp.Or(t.isOfAnother(session, p, target), error(meant))
 		}
 		if chosen {
 			return nil
 		}
-		return t.isOfAnother(session, target)
+		return t.isOfAnother(session, target, target)
 	})
 }
 
-// isOfAnother returns a *NotMeantError if the last change that undo can take back is of another
-// session, and somebody has made it by a command: what agents said meanwhile is not meant.
-func (t *Tx) isOfAnother(session string, target Step) (meant error) {
+// isOfAnother returns a *NotMeantError if the last change after a step that undo can take back is
+// of another session than that of target, and somebody has made it by a command: what agents said
+// meanwhile is not meant.
+func (t *Tx) isOfAnother(session string, after, target Step) (meant error) {
 	return cmp.Or(t.Refs.Backward(t.store.View, func(r refs.Record) bool {
 		op := r.Op
 		switch {
-		case op.Number <= target.Operation:
+		case op.Number <= after.Operation:
 			return false
 		case op.Effects.Undo == format.UndoPasses, op.Verb == refs.VerbImport,
 			op.Verb == refs.VerbObserve:

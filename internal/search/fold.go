@@ -12,8 +12,8 @@ import (
 // "cafe" match, and writes the wide forms of ASCII as ASCII: "ＡＢＣ" as "ABC", and other forms of a
 // letter as the letter: "ﾃﾞｰﾀ" as "データ", "𝐁" as "B", "x²" as "x2". It writes ligatures as two
 // letters: "ß" becomes "ss"; the last sigma of a word as any other, and "ё" as "е". It leaves out
-// what has no width, as a soft hyphen, and the points of Hebrew. It keeps case and all other
-// characters.
+// what has no width, as a soft hyphen, and the points of Hebrew and Arabic. It keeps case and all
+// other characters.
 func Fold(text string) string {
 	for i := 0; i < len(text); i++ {
 		if text[i] >= utf8.RuneSelf {
@@ -134,10 +134,11 @@ func noWidth(r rune) bool {
 	return r == 0xad || r == 0x200b || r == 0x2060 || r == 0xfeff || isPoint(r)
 }
 
-// isPoint reports whether a rune is a point or an accent of Hebrew, which few texts have. Between
-// them are punctuation marks.
+// isPoint reports whether a rune is a point or an accent of Hebrew, between which are punctuation
+// marks, or a vowel or a stretched line of Arabic. Few texts have them.
 func isPoint(r rune) bool {
-	return r >= 0x591 && r <= 0x5c7 && r != 0x5be && r != 0x5c0 && r != 0x5c3 && r != 0x5c6
+	return r >= 0x591 && r <= 0x5c7 && r != 0x5be && r != 0x5c0 && r != 0x5c3 && r != 0x5c6 ||
+		r >= 0x64b && r <= 0x65f || r == 0x670 || r == 0x640
 }
 
 func isLatin(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }

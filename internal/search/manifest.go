@@ -27,7 +27,7 @@ type Part struct {
 	Hidden map[uint32]bool
 }
 
-const manifestVersion = 8
+const manifestVersion = 9
 
 // Encode returns the manifest's bytes.
 func (m *Manifest) Encode() []byte {

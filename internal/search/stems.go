@@ -47,6 +47,48 @@ func hebrewStem(word string) string {
 	return strings.Map(within, word)
 }
 
+// The words in front of a word of Arabic (and, the, with the, as the, to the) and the endings of
+// its plurals and of its feminine forms.
+const (
+	arabicPrefixes = "فال بال كال لل ال و"
+	arabicEndings  = "ات ون ين ها ية ة ه ي"
+)
+
+// arabicStem returns a word of Arabic without what stands in front of it and without its ending, as
+// hebrewStem does.
+func arabicStem(word string) string {
+	word = strings.Map(bare, word)
+	for again := true; again; {
+		again = false
+		for prefix := range strings.FieldsSeq(arabicPrefixes) {
+			if stem, ok := strings.CutPrefix(word, prefix); ok &&
+				utf8.RuneCountInString(stem) >= leastStem {
+				word, again = stem, true
+			}
+		}
+	}
+	for ending := range strings.FieldsSeq(arabicEndings) {
+		if stem, ok := strings.CutSuffix(word, ending); ok &&
+			utf8.RuneCountInString(stem) >= leastStem {
+			return stem
+		}
+	}
+	return word
+}
+
+// bare returns a letter of Arabic without a hamza or a madda, which many leave out.
+func bare(r rune) rune {
+	switch r {
+	case 'أ', 'إ', 'آ', 'ٱ':
+		return 'ا'
+	case 'ى', 'ی':
+		return 'ي'
+	case 'ک':
+		return 'ك'
+	}
+	return r
+}
+
 // within returns the form that a letter has within a word, where it has another at the end.
 func within(r rune) rune {
 	switch r {

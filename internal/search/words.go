@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/blevesearch/snowballstem"
-	"github.com/blevesearch/snowballstem/arabic"
 	"github.com/blevesearch/snowballstem/russian"
 	"github.com/blevesearch/snowballstem/tamil"
 
@@ -47,13 +46,13 @@ func otherStem(word string) string {
 		return greekStem(word)
 	case unicode.Is(unicode.Hebrew, r):
 		return hebrewStem(word)
+	case unicode.Is(unicode.Arabic, r):
+		return arabicStem(word)
 	}
 	env := snowballstem.NewEnv(word)
 	switch {
 	case unicode.Is(unicode.Cyrillic, r):
 		russian.Stem(env)
-	case unicode.Is(unicode.Arabic, r):
-		arabic.Stem(env)
 	case unicode.Is(unicode.Tamil, r):
 		tamil.Stem(env)
 	default:
