@@ -64,24 +64,24 @@ var layers = map[string]string{
 		"internal/agent/markdown " +
 		"internal/agent/qwen internal/child internal/durable " +
 		"internal/hooks/settings",
-	"internal/agent/unionfind": "format internal/jsonvalue",
-	"internal/architecture":    "",
-	"internal/pasted":          "",
+	"internal/agent/unionfind":   "format internal/jsonvalue",
+	"internal/architecture":      "",
+	"internal/pasted":            "",
+	"internal/sanitize/controls": "",
 	"internal/digest": "internal/script internal/varint format internal/terms " +
-		"forest/summarize internal/pasted",
+		"forest/summarize internal/pasted internal/sanitize/controls",
 	"internal/notes": "internal/jsonvalue",
 	"internal/brief": "format internal/terms forest/summarize internal/digest " +
 		"internal/notes internal/pasted",
-	"internal/cache":             "format internal/durable",
-	"internal/history/dag":       "format",
-	"internal/hooks/settings":    "",
-	"lock":                       "internal/durable",
-	"objects":                    "format format/pack internal/durable lock",
-	"refs":                       "format format/dense format/pack internal/durable lock",
-	"internal/sanitize/chars":    "",
-	"internal/sanitize/controls": "",
-	"internal/sanitize/tokens":   "internal/sanitize/chars",
-	"internal/sanitize/secrets":  "internal/sanitize/chars internal/sanitize/tokens",
+	"internal/cache":            "format internal/durable",
+	"internal/history/dag":      "format",
+	"internal/hooks/settings":   "",
+	"lock":                      "internal/durable",
+	"objects":                   "format format/pack internal/durable lock",
+	"refs":                      "format format/dense format/pack internal/durable lock",
+	"internal/sanitize/chars":   "",
+	"internal/sanitize/tokens":  "internal/sanitize/chars",
+	"internal/sanitize/secrets": "internal/sanitize/chars internal/sanitize/tokens",
 	"sanitize": "internal/jsonvalue internal/sanitize/chars " +
 		"internal/sanitize/controls internal/sanitize/secrets internal/sanitize/tokens",
 	"internal/repo": "format internal/jsonvalue internal/durable internal/identity " +

@@ -3,6 +3,8 @@ package digest
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/controls"
 )
 
 // outcome is a parsed result.
@@ -26,7 +28,9 @@ func outcomeOf(r *Result) outcome {
 	text := r.Output
 	if strings.HasPrefix(text, "{") && json.Unmarshal([]byte(text), &wrapped) == nil &&
 		wrapped.Output != nil {
-		o := outcome{output: *wrapped.Output, exit: -1, failed: r.Failed}
+		// What is within the object is not clean yet: its controls are written as escapes.
+		output, _, _ := controls.Strip([]byte(*wrapped.Output), nil)
+		o := outcome{output: string(output), exit: -1, failed: r.Failed}
 		if e := wrapped.Metadata.Exit; e != nil {
 			o.exit, o.failed = *e, *e != 0
 		}

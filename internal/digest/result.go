@@ -1,8 +1,11 @@
 package digest
 
 import (
+	"encoding/json"
+	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -222,8 +225,20 @@ func (d *Digester) chosen(questions []int, o outcome) {
 		rest = next
 		n++
 	}
+	given, isObject := answersOf(output)
+	for _, id := range slices.Sorted(maps.Keys(given)) {
+		question := id
+		if i, err := strconv.Atoi(id); err == nil && i >= 0 && i < len(questions) {
+			question = d.Made[questions[i]].Text
+		} else if len(questions) == 1 {
+			question = d.Made[questions[0]].Text
+		}
+		d.add(Fact{Kind: Decision,
+			Text: cut(squeeze(question), maxTitle) + " → " + cut(squeeze(given[id]), maxTitle)})
+		n++
+	}
 	switch {
-	case n == 0 && (o.failed || isSilence(output)):
+	case n == 0 && (o.failed || isObject || isSilence(output)):
 		return
 	case n == 0 && len(questions) == 1:
 		d.add(Fact{Kind: Decision, Text: d.Made[questions[0]].Text + " → " +
@@ -234,6 +249,33 @@ func (d *Digester) chosen(questions []int, o outcome) {
 	for _, i := range questions {
 		d.Made[i].State = Done
 	}
+}
+
+// answersOf returns the answers in a result that is an object of them, by the number (Gemini CLI)
+// or the id (Codex) of their question.
+func answersOf(output string) (given map[string]string, ok bool) {
+	var all struct {
+		Answers map[string]json.RawMessage `json:"answers"`
+	}
+	if !strings.HasPrefix(output, "{") || json.Unmarshal([]byte(output), &all) != nil ||
+		all.Answers == nil {
+		return nil, false
+	}
+	given = map[string]string{}
+	for id, raw := range all.Answers {
+		answer := ""
+		if json.Unmarshal(raw, &answer) != nil {
+			var several struct {
+				Answers []string `json:"answers"`
+			}
+			_ = json.Unmarshal(raw, &several) // without any, nobody answered
+			answer = strings.Join(several.Answers, ", ")
+		}
+		if answer != "" {
+			given[id] = answer
+		}
+	}
+	return given, true
 }
 
 // numberedTask notes the number that a task list gave to its newest task: "Task #7 created".

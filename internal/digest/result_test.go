@@ -16,6 +16,9 @@ func TestExit(t *testing.T) {
 	}{
 		{"Codex, object",
 			`{"output":"main.go:3:1: error: missing brace\n","metadata":{"exit_code":2,"duration_seconds":0.1}}`, false, failed},
+		{"Codex, object with colours",
+			`{"output":"\u001b[31mmain.go:3:1: error: missing brace\u001b[0m\n","metadata":{"exit_code":2}}`,
+			false, failed},
 		{"Codex, object that passed", `{"output":"","metadata":{"exit_code":0}}`, false, passed},
 		{"Codex, lines",
 			"Command: bash -lc 'make\nbuild'\nChunk ID: 1\nWall time: 0.1 seconds\nProcess " +
@@ -110,7 +113,21 @@ func TestAnswers(t *testing.T) {
 			answered("a", "The old\none")},
 			"question[done]: Which parser?", "decision: Which parser? → The old one")
 	})
-	for _, silence := range []string{"", "No response after 60s, the user may be away.",
+	for _, c := range [][3]string{
+		{"by number", `{"0":"The old one","1":"main"}`,
+			"decision: Which parser? → The old one\ndecision: Which branch? → main"},
+		{"by id", `{"parser":{"answers":["The old one","user_note: once"]},"branch":{"answers":[]}}`,
+			"decision: parser → The old one, user_note: once"},
+	} {
+		t.Run("as an object "+c[0], func(t *testing.T) {
+			check(t, []Message{called("a", "request_user_input",
+				`{"questions":[{"question":"Which parser?"},{"question":"Which branch?"}]}`),
+				answered("a", `{"answers":`+c[1]+`}`)}, append([]string{
+				"question[done]: Which parser?", "question[done]: Which branch?"},
+				strings.Split(c[2], "\n")...)...)
+		})
+	}
+	for _, silence := range []string{"", `{"answers":{}}`, "No response after 60s, the user may be away.",
 		"User declined to answer questions", "The question timed out", "[Dismissed by the user]",
 		"The user did not answer the questions."} {
 		t.Run("nobody answered: "+silence, func(t *testing.T) {

@@ -49,7 +49,7 @@ func vocabulary() map[string]deed {
 		"localshellcall": runCommand, "containerexec": runCommand, "applypatch": applyPatch,
 		"updateplan": setTodos,
 		"writestdin": waitFor, "spawnagent": delegate, "waitagent": waitFor, "closeagent": waitFor,
-		"sendinput": delegate, "viewimage": readFile,
+		"sendinput": delegate, "viewimage": readFile, "requestuserinput": askUser,
 		// Gemini CLI
 		"readfile": readFile, "readmanyfiles": readFile, "listdirectory": listFiles,
 		"searchfilecontent": searchText, "grepsearch": searchText, "replace": editFile,

@@ -44,6 +44,8 @@ func TestVocabulary(t *testing.T) {
 		{"AskUserQuestion",
 			`{"questions":[{"question":"Which parser?","header":"Parser"},{"question":"Which branch?"}]}`,
 			"question: Which parser?\nquestion: Which branch?"},
+		{"request_user_input", `{"questions":[{"id":"parser","question":"Which parser?"}]}`,
+			"question: Which parser?"},
 		{"Skill", `{"skill":"review","args":"12"}`, "act: Skill: review"},
 		{"TaskOutput", `{"task_id":"a","block":true}`, ""},
 		{"TaskStop", `{"task_id":"a"}`, ""},
