@@ -91,9 +91,10 @@ func (p *party) twin() {
 		os.DirFS(filepath.Join(p.dir, ".gemini"))); err != nil {
 		p.Fatal(err)
 	}
+	before := len(p.now["work"])
 	p.say("work", 1)
-	if p.pushTo(at); p.shares[at.name] == nil {
-		return
+	if p.pushTo(at); p.shares[at.name] == nil || len(p.now["work"]) == before {
+		return // it has not fallen behind
 	}
 	r := p.do(false, "-C", copy, "pull", at.name)
 	if r.Code == 0 {
