@@ -300,10 +300,12 @@ func (d *Digester) recorded(m *Message) {
 }
 
 // branchShown adds the branch that the output of a command names, unless it is one of another
-// repository, or the record itself names the branch.
+// repository. Where the record itself names the branch, only a command that makes another one
+// counts: the record may be older than the command's end.
 func (d *Digester) branchShown(f Fact, output string, failed bool) {
 	script, _, _ := strings.Cut(f.Text, " # ")
-	if d.at.Branch != "" || f.Elsewhere {
+	made := branchMade(strings.TrimPrefix(script, "ran "))
+	if f.Elsewhere || d.at.Branch != "" && made == "" {
 		return
 	}
 	if name := lastLine(output); strings.HasSuffix(script, "git branch --show-current") &&
@@ -325,9 +327,8 @@ func (d *Digester) branchShown(f Fact, output string, failed bool) {
 		}
 		return true
 	})
-	if name := branchMade(strings.TrimPrefix(script, "ran ")); !told && !failed &&
-		isBranchName(name) {
-		d.add(Fact{Kind: Branch, Key: "branch", Text: "on branch " + name})
+	if !told && !failed && isBranchName(made) {
+		d.add(Fact{Kind: Branch, Key: "branch", Text: "on branch " + made})
 	}
 }
 

@@ -222,4 +222,8 @@ func TestBranchOfTheRecord(t *testing.T) {
 		"branch: on branch fix", ran, "branch: on branch main", output)
 	check(t, []Message{at("/p", "fix", here), at("/other", "main", printed)},
 		"branch: on branch fix", ran, output)
+	script := called("a", "bash", `{"command":"git checkout -b fix-2 && echo made"}`)
+	check(t, []Message{at("/p", "fix", script), at("/p", "fix", answered("a", "made"))},
+		"branch: on branch fix", "command[passed]: ran git checkout -b fix-2 && echo made",
+		"branch: on branch fix-2")
 }
