@@ -137,7 +137,7 @@ func (p *party) damage() {
 	}
 	after := p.readable()
 	for id, text := range before {
-		if after[id] != text {
+		if after[id] != text && !p.forgot[id] { // it ends a forget that was stopped
 			p.fails("a repair of %s lost %.12s %q", filepath.Base(path), id, text)
 			break
 		}
