@@ -8,38 +8,12 @@ import (
 	"github.com/gemini-ctx/ctx/internal/script"
 )
 
-// commitHere returns the message of the first commit of a script that is made in the project's
-// repository, and in none for trying things out or beside the project.
-func (d *Digester) commitHere(text string) (message string, ok bool) {
-	d.eachCommand(text, func(c script.Command, here func() bool) bool {
-		message, ok = commitMessage(c)
-		ok = ok && here()
-		return !ok
-	})
-	if !ok {
-		return "", false
-	}
-	return message, true
-}
-
-// gitElsewhere reports whether all commands of git of a script, of which there are some, work in
-// another repository than the project's.
-func (d *Digester) gitElsewhere(text string) bool {
-	elsewhere, anyHere := false, false
-	d.eachCommand(text, func(c script.Command, here func() bool) bool {
-		if c.Words[0] == "git" {
-			anyHere = here()
-			elsewhere = true
-		}
-		return !anyHere
-	})
-	return elsewhere && !anyHere
-}
-
-// eachCommand calls each for the commands of a script, with the words that gitDirectory returns,
-// until it returns false. here reports whether the command works in the project's repository.
-func (d *Digester) eachCommand(text string, each func(c script.Command, here func() bool) bool) {
+// gitWork reads what a script does with git. message is that of its first commit in the project's
+// repository, and of none for trying things out or beside the project. Without one, elsewhere
+// reports whether there are commands of git, and all work in another repository.
+func (d *Digester) gitWork(text string) (message string, commits, elsewhere bool) {
 	dir, repository, made := "", "", false // repository is what an exported GIT_DIR names
+	here := false                          // a command of git works in the project's repository
 	var left []string                      // by pushd
 	for _, c := range script.Read(text[:min(len(text), maxScript)]) {
 		if len(c.Words) == 0 {
@@ -63,11 +37,16 @@ func (d *Digester) eachCommand(text string, each func(c script.Command, here fun
 		case isGit(words, "init"), isGit(words, "clone"):
 			made = true
 		}
-		c.Words = words
-		if !each(c, func() bool { return !d.elsewhere(at, text, made) }) {
-			return
+		if words[0] != "git" || d.elsewhere(at, text, made) {
+			elsewhere = elsewhere || words[0] == "git"
+			continue
+		}
+		here, c.Words = true, words
+		if message, ok := commitMessage(c); ok {
+			return message, true, false
 		}
 	}
+	return "", false, elsewhere && !here
 }
 
 // gitDir begins the assignment of the variable that names the repository.

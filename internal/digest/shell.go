@@ -30,7 +30,7 @@ func (d *Digester) command(text, why string) {
 		}
 		return
 	}
-	message, commits := d.commitHere(text)
+	message, commits, elsewhere := d.gitWork(text)
 	if commits {
 		d.committed(message)
 	}
@@ -54,8 +54,7 @@ func (d *Digester) command(text, why string) {
 		check := func(c script.Command) bool { return isCheck(strings.Fields(commandKey(c))) }
 		run = max(slices.IndexFunc(work, check), 0)
 	}
-	d.ran(Fact{Key: commandKey(work[run]), Test: test >= 0, Elsewhere: d.gitElsewhere(text)}, line,
-		why)
+	d.ran(Fact{Key: commandKey(work[run]), Test: test >= 0, Elsewhere: elsewhere}, line, why)
 }
 
 // The limits of what is read of a script.

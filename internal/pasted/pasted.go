@@ -306,7 +306,7 @@ func (f *finder) expectation(start, end int, head string) string {
 // expects reports whether a line says what should have been.
 func expects(s string) bool {
 	lower := strings.ToLower(s)
-	for _, word := range [...]string{"should", "want", "expect", "must", ": got ", " got ", "mismatch",
+	for _, word := range [...]string{"should", "want", "expect", "must", " got ", "mismatch",
 		"not equal"} {
 		if strings.Contains(lower, word) {
 			return true
