@@ -139,9 +139,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	name := strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "ctx ")
 	err := usagef("no such command: %q", name)
 	if !cmd.HasParent() && isShipped(args[0]) {
-		return withHint(err,
-			"ctx-%s is a separate program: install it beside ctx or in a directory of PATH",
-			args[0])
+		return notInstalled(err, args[0])
 	}
 	if does := otherWord(name); does != "" {
 		return withHint(err, "%s", does)
@@ -153,6 +151,12 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 		return withHint(err, "did you mean %s?", strings.Join(near, " or "))
 	}
 	return err
+}
+
+// notInstalled adds to an error that ctx-NAME, which comes with ctx, is not there.
+func notInstalled(err error, name string) error {
+	return withHint(err,
+		"ctx-%s is a separate program: install it beside ctx or in a directory of PATH", name)
 }
 
 // needsCommand runs a command that has only subcommands: it says which they are.

@@ -204,6 +204,16 @@ func (b *browser) shot(name string) {
 	}
 }
 
+// runBeside is runIn with the other programs of ctx beside this one.
+func runBeside(dir, stdin string, args ...string) (code int, stdout, stderr string) {
+	w := testWorld(dir, stdin)
+	w.beside = func() string {
+		path, _ := exec.LookPath("ctx-view-serve") // that of TestMain
+		return filepath.Dir(path)
+	}
+	return runWorld(w, args)
+}
+
 // pageOf makes a store with a session of n messages in lines, compacts it, and returns the
 // directory and the page of the session.
 func pageOf(t *testing.T, lines string, compacted bool) (dir, page string) {
@@ -220,7 +230,7 @@ func pageOf(t *testing.T, lines string, compacted bool) (dir, page string) {
 		if args[0] == "append" {
 			stdin = lines
 		}
-		if code, _, stderr := runIn(t, dir, stdin, args...); code != 0 {
+		if code, _, stderr := runBeside(dir, stdin, args...); code != 0 {
 			t.Fatalf("%v: exit code %d: %s", args, code, stderr)
 		}
 	}

@@ -137,7 +137,7 @@ func TestBrowserAccessible(t *testing.T) {
 	dir, page := pageOf(t, longTalk(120), true)
 	_, hostile := pageOf(t, hostileLines(), false)
 	project := dir + "/project.html"
-	if code, _, stderr := runIn(t, dir, "", "view", "-o", project); code != 0 {
+	if code, _, stderr := runBeside(dir, "", "view", "-o", project); code != 0 {
 		t.Fatal(stderr)
 	}
 	look := func(name string) {

@@ -50,27 +50,21 @@ func writeHTML(c context.Context, o *exportOptions, b openBranch, w io.Writer) (
 		return exported{}, err
 	}
 	done := exported{Messages: doc.Messages, losses: losses{Left: doc.Left}}
-	pages, embedded := doc.Pages(o.html.most, o.pageName)
-	if len(pages) > 1 && (o.file == "" || o.file == "-") {
-		return done,
-			usagef("%d pages of at most %d bytes: -o FILE says where they go",
-				len(pages), o.html.most)
+	answer, err := o.a.makePages(
+		viewer.Ask{Session: doc, Most: o.html.most, First: filepath.Base(o.file)})
+	if err != nil {
+		return done, err
 	}
-	if doc.Entries != "" && !embedded {
+	if n := len(answer.Pages); n > 1 && (o.file == "" || o.file == "-") {
+		return done,
+			usagef("%d pages of at most %d bytes: -o FILE says where they go", n, o.html.most)
+	}
+	if doc.Entries != "" && !answer.Embedded {
 		o.a.warn("the entries do not fit into the last page, so `ctx import html` cannot read it")
 	}
-	for n, p := range pages[1:] {
-		path := filepath.Join(filepath.Dir(o.a.path(o.file)), o.pageName(n+1))
-		err := writeWhole(b.s.FS, path, func(w io.Writer) error {
-			_, err := w.Write(p)
-			return err
-		})
-		if err != nil {
-			return done, err
-		}
+	if err := writePages(b.s.FS, o.a.path(o.file), answer.Pages, 1); err != nil {
+		return done, err
 	}
-	_, err = w.Write(pages[0])
+	_, err = w.Write(answer.Pages[0])
 	return done, err
 }
-
-func (o *exportOptions) pageName(n int) string { return viewer.NthName(filepath.Base(o.file), n) }

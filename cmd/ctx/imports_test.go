@@ -185,12 +185,12 @@ var layers = map[string]string{
 		"internal/epochs/epoch internal/history internal/clusters internal/maintenance/graph " +
 		"internal/maintenance/bundle internal/maintenance/rebuild internal/remote internal/sharing",
 	"internal/cli/environ":   "lock internal/repo",
-	"internal/page/markup":   "",
+	"internal/page/markup":   "format internal/jsonvalue internal/page",
 	"internal/page/embedded": "format",
 	"internal/page": "format forest/summarize internal/jsonvalue " +
 		"internal/message objects refs sanitize internal/sanitize/controls internal/view " +
 		"internal/brief internal/history internal/store internal/clusters internal/epochs " +
-		"internal/recall internal/session internal/page/markup internal/page/embedded",
+		"internal/recall internal/session internal/page/embedded",
 	"internal/page/live": "format refs internal/repo internal/history " +
 		"internal/session internal/cli/clierr internal/cli/environ " +
 		"internal/page/markup internal/page",

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -84,18 +81,12 @@ func (o *viewOptions) run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if err := writePages(s.FS, path, pages, 0); err != nil {
+		return err
+	}
 	total := 0
-	for n, p := range slices.Backward(pages) {
+	for _, p := range pages {
 		total += len(p)
-		err := writeWhole(s.FS,
-			filepath.Join(filepath.Dir(path), viewer.NthName(filepath.Base(path), n)),
-			func(w io.Writer) error {
-				_, err := w.Write(p)
-				return err
-			})
-		if err != nil {
-			return err
-		}
 	}
 	if err := a.pathResult(fields("path", path, "pages", len(pages), "bytes", total),
 		path); err != nil || !o.open {
@@ -134,10 +125,9 @@ func (o *viewOptions) startServer(a *app, s *session.Store, view *refs.View) err
 	if o.open {
 		args = append(args, "-open")
 	}
-	path := a.findProgram(a.dir, viewServer)
-	if path == "" {
-		return withHint(errors.New("view: ctx-view-serve is not there"),
-			"ctx-view-serve is a separate program: install it beside ctx or in a directory of PATH")
+	path, err := a.pageMaker()
+	if err != nil {
+		return err
 	}
 	code, err := a.runExternal(external{name: viewServer, path: path, args: args})
 	if err != nil {
@@ -145,9 +135,6 @@ func (o *viewOptions) startServer(a *app, s *session.Store, view *refs.View) err
 	}
 	return exitWith(code)
 }
-
-// viewServer is the program that serves pages, without the prefix of programs.
-const viewServer = "view-serve"
 
 // sessionPages returns the pages of a session, and the path of the first.
 func (o *viewOptions) sessionPages(
@@ -165,18 +152,14 @@ func (o *viewOptions) sessionPages(
 	if err != nil {
 		return nil, "", err
 	}
-	name := func(n int) string { return viewer.NthName(filepath.Base(path), n) }
-	pages, _ := doc.Pages(0, name)
-	if len(pages[0]) > viewer.MostBytes {
-		var embedded bool
-		if pages, embedded = doc.Pages(viewer.MostBytes, name); !embedded {
-			a.say(
-				"ctx: view: %s: %s without the entries: `ctx export --format html` writes "+
-					"one page with them",
-				oneLine(session), plural(len(pages), "page", "pages"))
-		}
+	answer, err := a.makePages(
+		viewer.Ask{Session: doc, Most: viewer.MostBytes, First: filepath.Base(path)})
+	if err == nil && !answer.Embedded {
+		a.say("ctx: view: %s: %s without the entries: `ctx export --format html` writes "+
+			"one page with them",
+			oneLine(session), plural(len(answer.Pages), "page", "pages"))
 	}
-	return pages, path, nil
+	return answer.Pages, path, err
 }
 
 // projectPage returns the page of the project, and its path.
@@ -186,7 +169,7 @@ func (o *viewOptions) projectPage(
 	if o.cmd.Flags().Changed("branch") {
 		return nil, "", usagef("--branch goes with --session")
 	}
-	doc, err := viewer.Project(a.c, s, view, func(name string) string {
+	doc, err := viewer.ReadProject(a.c, s, view, func(name string) string {
 		page := viewer.FileName(name, history.MainBranch)
 		if _, err := os.Stat(filepath.Join(cache, page)); err != nil || o.file != "" {
 			return ""
@@ -199,5 +182,6 @@ func (o *viewOptions) projectPage(
 	if o.file == "" {
 		path = filepath.Join(cache, "index.html")
 	}
-	return [][]byte{doc.Page()}, path, nil
+	answer, err := a.makePages(viewer.Ask{Project: doc})
+	return answer.Pages, path, err
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/internal/message"
-	"github.com/gemini-ctx/ctx/internal/page/markup"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
@@ -39,11 +38,11 @@ func (c *cleaner) text(s string) (string, error) {
 // message returns the words of a message in pieces, and its thoughts.
 func (c *cleaner) message(
 	shown *history.Shown, tools map[string]string,
-) (pieces []markup.Piece, aside []string, err error) {
+) (pieces []Piece, aside []string, err error) {
 	if shown.Parts == nil {
 		text, err := c.text(shown.Text)
 		c.fits[shown.Version] = text == shown.Text
-		return []markup.Piece{{Kind: markup.PieceText, Text: text}}, nil, err
+		return []Piece{{Kind: PieceText, Text: text}}, nil, err
 	}
 	parts, found, err := sanitize.JSON(shown.Parts)
 	if err != nil {
@@ -63,13 +62,13 @@ func (c *cleaner) message(
 		said = append(said, pieces[i].Text)
 	}
 	if strings.Join(said, "\n") != words {
-		return []markup.Piece{{Kind: markup.PieceText, Text: words}}, aside, nil
+		return []Piece{{Kind: PieceText, Text: words}}, aside, nil
 	}
 	return pieces, aside, nil
 }
 
 // piecesOf takes parts apart as message.Words puts them together.
-func piecesOf(raw []byte, tools map[string]string) (pieces []markup.Piece, aside []string) {
+func piecesOf(raw []byte, tools map[string]string) (pieces []Piece, aside []string) {
 	parts, err := message.Parse(raw)
 	if err != nil {
 		return nil, nil
@@ -79,7 +78,7 @@ func piecesOf(raw []byte, tools map[string]string) (pieces []markup.Piece, aside
 		switch {
 		case p.Call != nil:
 			pieces = append(pieces,
-				markup.Piece{Kind: markup.PieceCall, Tool: p.Call.Name,
+				Piece{Kind: PieceCall, Tool: p.Call.Name,
 					File: fileOf(p.Call.Args), Text: words})
 		case p.Result != nil:
 			tool := p.Result.Name
@@ -87,10 +86,10 @@ func piecesOf(raw []byte, tools map[string]string) (pieces []markup.Piece, aside
 				tool = known
 			}
 			pieces = append(pieces,
-				markup.Piece{Kind: markup.PieceResult, Tool: tool, Text: words,
+				Piece{Kind: PieceResult, Tool: tool, Text: words,
 					Failed: p.Result.Failed()})
 		case p.Text != "" && !p.Thought:
-			pieces = append(pieces, markup.Piece{Kind: markup.PieceText, Text: p.Text})
+			pieces = append(pieces, Piece{Kind: PieceText, Text: p.Text})
 		case p.Text != "":
 			aside = append(aside, p.Text)
 		case p.Media != nil:

@@ -38,3 +38,22 @@ func NthName(first string, n int) string {
 	ext := filepath.Ext(first)
 	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(first, ext), n+1, ext)
 }
+
+// Program makes pages of HTML: it answers an Ask, and serves pages to a browser. It is a program of
+// its own because templates would make every start of ctx slower.
+const Program = "ctx-view-serve"
+
+// Ask asks Program for the pages of a session, or for the page of the project. It is JSON on
+// standard input.
+type Ask struct {
+	Session *Session
+	Project *Project
+	Most    int    // bytes of a page of a session; 0 for one page
+	First   string // name of the file of the first page
+}
+
+// Answer has the pages that were asked for. Embedded reports whether the last one has the entries.
+type Answer struct {
+	Pages    [][]byte
+	Embedded bool
+}

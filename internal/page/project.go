@@ -12,7 +12,6 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/page/markup"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/view"
@@ -28,18 +27,19 @@ const (
 	mostFiles   = 60
 )
 
-// Project reads the page of a project. href returns the name of the page of a session; "" for none.
-func Project(
+// ReadProject reads the page of a project. href returns the name of the page of a session; "" for
+// none.
+func ReadProject(
 	c context.Context, s *session.Store, v *refs.View, href func(session string) string,
-) (*markup.Project, error) {
+) (*Project, error) {
 	clean := newCleaner(s)
-	out := &markup.Project{Name: projectName(s.Dir), Store: s.ID, Operation: v.Number}
+	out := &Project{Name: projectName(s.Dir), Store: s.ID, Operation: v.Number}
 	list, err := s.Recall.Overviews(v)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(list, recall.ByPin)
-	files := map[string]*markup.FileRow{}
+	files := map[string]*FileRow{}
 	days := map[string]int{}
 	left := mostCalls
 	for i := range list {
@@ -59,13 +59,13 @@ func Project(
 		}
 		out.Files = append(out.Files, *f)
 	}
-	slices.SortFunc(out.Files, func(a, b markup.FileRow) int {
+	slices.SortFunc(out.Files, func(a, b FileRow) int {
 		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(b.Calls, a.Calls),
 			cmp.Compare(a.Name, b.Name))
 	})
 	out.Files = out.Files[:min(len(out.Files), mostFiles)]
 	for _, day := range slices.Sorted(maps.Keys(days)) {
-		out.Days = append(out.Days, markup.Day{Day: day, Messages: days[day]})
+		out.Days = append(out.Days, Day{Day: day, Messages: days[day]})
 	}
 	out.Left = clean.left
 	return out, nil
@@ -82,8 +82,8 @@ func projectName(dir string) string {
 
 func sessionRow(
 	s *session.Store, v *refs.View, clean *cleaner, o *recall.Overview, brief bool,
-) (row markup.SessionRow, err error) {
-	row = markup.SessionRow{Name: o.Name, Agent: o.Agent, Git: o.Git, First: o.First, Last: o.Last,
+) (row SessionRow, err error) {
+	row = SessionRow{Name: o.Name, Agent: o.Agent, Git: o.Git, First: o.First, Last: o.Last,
 		Messages: int(mainOf(o).Seq)}
 	if row.Labels, err = clean.text(strings.Join(o.About.Labels(), " ")); err != nil {
 		return row, err
@@ -98,7 +98,7 @@ func sessionRow(
 
 func briefLines(
 	s *session.Store, v *refs.View, clean *cleaner, name history.BranchName,
-) (list []markup.Line, err error) {
+) (list []Line, err error) {
 	o := brief.Options{Room: view.BriefRoom(briefTokens), Cost: view.BriefCost,
 		Short: brief.IsShort(briefTokens)}
 	b, err := s.Recall.WorkBrief(v, name, o)
@@ -110,7 +110,7 @@ func briefLines(
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, markup.Line{Section: string(l.Section), Text: text})
+		list = append(list, Line{Section: string(l.Section), Text: text})
 	}
 	return list, nil
 }
@@ -124,7 +124,7 @@ func mainOf(o *recall.Overview) *history.Branch {
 // touched counts the messages of a session by day, and the files that its newest calls name. It
 // reads at most most messages with calls, and returns how many are left of them.
 func touched(
-	c context.Context, s *session.Store, o *recall.Overview, files map[string]*markup.FileRow,
+	c context.Context, s *session.Store, o *recall.Overview, files map[string]*FileRow,
 	days map[string]int, most int,
 ) (int, error) {
 	seen := map[string]bool{}
@@ -147,7 +147,7 @@ func touched(
 		for _, name := range filesOf(shown.Parts) {
 			f := files[name]
 			if f == nil {
-				f = &markup.FileRow{Name: name}
+				f = &FileRow{Name: name}
 				files[name] = f
 			}
 			f.Calls++

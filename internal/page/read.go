@@ -1,5 +1,6 @@
 // Package page reads a store for people: the page of a session, the page of a project, and the
-// entries that a page brings back into a store. internal/page/markup writes the HTML.
+// entries that a page brings back into a store. internal/page/markup writes the HTML. A session can
+// also be a document of Markdown.
 //
 // Begin with Read and Take.
 package page
@@ -17,7 +18,6 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/page/markup"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/view"
@@ -37,7 +37,7 @@ type reader struct {
 	c      context.Context
 	view   *refs.View
 	of     Branch
-	out    *markup.Session
+	out    *Session
 	clean  *cleaner
 	tools  map[string]string // of a call, by its id
 	in     map[format.ID]uint64
@@ -48,11 +48,11 @@ type reader struct {
 // they take out is counted. It embeds the entries of the branch if embed is true.
 func Read(
 	c context.Context, s *session.Store, v *refs.View, of Branch, embed bool,
-) (*markup.Session, error) {
+) (*Session, error) {
 	r := &reader{
 		s: s, c: c, view: v, of: of, clean: newCleaner(s), tools: map[string]string{},
 		in: map[format.ID]uint64{}, events: map[format.ID]uint64{},
-		out: &markup.Session{Name: of.Session, Branch: of.Branch, Store: s.ID, Operation: v.Number},
+		out: &Session{Name: of.Session, Branch: of.Branch, Store: s.ID, Operation: v.Number},
 	}
 	for _, step := range []func() error{r.messages, r.overview, r.told, r.forest, r.seen} {
 		if err := step(); err != nil {
@@ -95,7 +95,7 @@ func (r *reader) told() error {
 		if err != nil {
 			return err
 		}
-		r.out.Told = append(r.out.Told, markup.Told{Key: p.Key, Text: text})
+		r.out.Told = append(r.out.Told, Told{Key: p.Key, Text: text})
 	}
 	return nil
 }
@@ -103,11 +103,11 @@ func (r *reader) told() error {
 // messages reads the entries of the branch into turns.
 func (r *reader) messages() error {
 	out := r.out
-	var turn markup.Turn
+	var turn Turn
 	end := func() {
 		if len(turn.Items) > 0 {
 			out.Turns = append(out.Turns, turn)
-			turn = markup.Turn{}
+			turn = Turn{}
 		}
 	}
 	answered := false // the turn has more than the prompt
@@ -152,9 +152,9 @@ func (r *reader) messages() error {
 }
 
 // item returns an entry as a page shows it. show is false for what has no place of its own.
-func (r *reader) item(shown *history.Shown) (it markup.Item, show bool, err error) {
+func (r *reader) item(shown *history.Shown) (it Item, show bool, err error) {
 	e := shown.Entry
-	it = markup.Item{ID: shown.ID.String(), Kind: e.Kind, Role: e.Role, Author: e.Author,
+	it = Item{ID: shown.ID.String(), Kind: e.Kind, Role: e.Role, Author: e.Author,
 		Time: e.Time, Seq: e.Seq}
 	switch e.Kind {
 	case format.KindMessage:
@@ -191,11 +191,11 @@ func (r *reader) item(shown *history.Shown) (it markup.Item, show bool, err erro
 
 func (r *reader) mark(kind, text string) {
 	r.out.Marks = append(r.out.Marks,
-		markup.Mark{Seq: uint64(r.out.Messages), Kind: kind, Text: text})
+		Mark{Seq: uint64(r.out.Messages), Kind: kind, Text: text})
 }
 
 // said reads the words of a message.
-func (r *reader) said(it *markup.Item, shown *history.Shown) (err error) {
+func (r *reader) said(it *Item, shown *history.Shown) (err error) {
 	for _, c := range shown.Entry.Calls {
 		r.tools[c.ID] = c.Tool
 	}
@@ -232,7 +232,7 @@ func (r *reader) gone(shown *history.Shown) string {
 const mostLeft = 500
 
 // left reads the messages that a rewind has taken out of the branch, oldest first.
-func (r *reader) left(e *format.Entry) (list []markup.Item, err error) {
+func (r *reader) left(e *format.Entry) (list []Item, err error) {
 	stop := map[format.ID]bool{}
 	for _, p := range e.Parents {
 		stop[p] = true
@@ -252,7 +252,7 @@ func (r *reader) left(e *format.Entry) (list []markup.Item, err error) {
 			return nil, err
 		}
 		shown.ID = old.ID
-		it := markup.Item{ID: old.ID.String(), Kind: format.KindMessage, Role: old.Role,
+		it := Item{ID: old.ID.String(), Kind: format.KindMessage, Role: old.Role,
 			Author: old.Author, Time: old.Time, Seq: old.Seq}
 		if err := r.said(&it, shown); err != nil {
 			return nil, err
@@ -277,13 +277,13 @@ func (r *reader) forest() error {
 		id     format.ID
 		number uint64
 	}
-	members := map[cluster][]markup.Ref{}
+	members := map[cluster][]Ref{}
 	sessions := map[string]bool{}
 	for _, info := range infos {
 		err := r.s.Clusters.Members(r.view, info.ID, func(id format.ID) error {
 			if seq := r.in[id]; seq > 0 {
 				at := cluster{info.ID, info.Number}
-				members[at] = append(members[at], markup.Ref{ID: id.String(), Seq: seq})
+				members[at] = append(members[at], Ref{ID: id.String(), Seq: seq})
 				sessions[info.Last.Session] = true
 			}
 			return r.c.Err()
@@ -300,7 +300,7 @@ func (r *reader) forest() error {
 		return err
 	}
 	for _, info := range infos {
-		c := markup.Cluster{ID: info.ID.String(), Count: int(info.Count), First: info.First.Time,
+		c := Cluster{ID: info.ID.String(), Count: int(info.Count), First: info.First.Time,
 			Last: info.Last.Time, Members: members[cluster{info.ID, info.Number}]}
 		if len(c.Members) == 0 {
 			continue
@@ -359,12 +359,12 @@ func stateOf(c *clusters.ClusterInfo) string {
 // words.
 func (r *reader) summaries(
 	info *clusters.ClusterInfo, shared bool,
-) (list []markup.Summary, err error) {
+) (list []Summary, err error) {
 	for _, cover := range info.Covers {
-		one := markup.Summary{ID: cover.Summary.String()}
+		one := Summary{ID: cover.Summary.String()}
 		header, _, err := r.s.History.Text(cover.Summary)
 		if history.IsLost(err) {
-			one.Sentences = []markup.Sentence{{Text: "The words of this summary are gone."}}
+			one.Sentences = []Sentence{{Text: "The words of this summary are gone."}}
 			list = append(list, one)
 			continue
 		}
@@ -393,10 +393,10 @@ func (r *reader) summaries(
 	return list, nil
 }
 
-func (r *reader) sentences(one *markup.Summary, p *view.Part) error {
+func (r *reader) sentences(one *Summary, p *view.Part) error {
 	add := func(from, text string) error {
 		text, err := r.clean.text(text)
-		one.Sentences = append(one.Sentences, markup.Sentence{From: from, Text: text})
+		one.Sentences = append(one.Sentences, Sentence{From: from, Text: text})
 		return err
 	}
 	if p.Text != "" {
@@ -426,7 +426,7 @@ func (r *reader) sentences(one *markup.Summary, p *view.Part) error {
 // the beginning.
 func (r *reader) seen() error {
 	ref := history.RefName(r.of.Session, r.of.Branch)
-	var list []markup.Seen
+	var list []Seen
 	var tips []format.ID
 	err := r.s.Refs.Backward(r.view, func(rec refs.Record) bool {
 		for _, u := range rec.Op.Refs {
@@ -439,7 +439,7 @@ func (r *reader) seen() error {
 				pin = u.New.Pin.String()
 			}
 			list = append(list,
-				markup.Seen{Through: u.New.Through, Pin: pin, Operation: rec.Op.Number,
+				Seen{Through: u.New.Through, Pin: pin, Operation: rec.Op.Number,
 					Verb: rec.Op.Verb, Time: rec.Op.Time})
 			tips = append(tips, u.New.ID)
 		}
@@ -467,7 +467,7 @@ func (r *reader) seen() error {
 		}
 		text := fmt.Sprintf("%s: messages up to %d are in summaries (operation %d)", s.Verb,
 			s.Through, s.Operation)
-		r.out.Marks = append(r.out.Marks, markup.Mark{Seq: s.Tip, Kind: kind, Text: text})
+		r.out.Marks = append(r.out.Marks, Mark{Seq: s.Tip, Kind: kind, Text: text})
 	}
 	return r.c.Err()
 }

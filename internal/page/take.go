@@ -11,7 +11,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/page/embedded"
-	"github.com/gemini-ctx/ctx/internal/page/markup"
 	"github.com/gemini-ctx/ctx/internal/sanitize/controls"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/store"
@@ -30,10 +29,17 @@ type Taken struct {
 	Moved    bool
 }
 
+// EntriesOpen and EntriesClose stand around the embedded entries. No text of a page has these
+// bytes: it would have &lt; in the place of <.
+const (
+	EntriesOpen  = `<script type="application/vnd.ctx.entries" id=entries>`
+	EntriesClose = "</script>\n"
+)
+
 // Entries finds the entries in a page and decodes them. Errors are embedded.ErrForm.
 func Entries(page []byte) (*embedded.Entries, error) {
-	_, rest, found := bytes.Cut(page, []byte(markup.EntriesOpen))
-	text, _, closed := bytes.Cut(rest, []byte(markup.EntriesClose))
+	_, rest, found := bytes.Cut(page, []byte(EntriesOpen))
+	text, _, closed := bytes.Cut(rest, []byte(EntriesClose))
 	if !found || !closed {
 		return nil, fmt.Errorf("%w: the page has none", embedded.ErrForm)
 	}

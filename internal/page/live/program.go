@@ -18,25 +18,23 @@ import (
 	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
-// Name is the program.
-const Name = "ctx-view-serve"
-
-const usage = `ctx-view-serve serves the pages of a store to a browser on this machine. ` +
-	"`ctx view --serve`" + ` starts it.
+const usage = `ctx-view-serve serves the pages of a store to a browser on this machine, ` +
+	"and makes pages of HTML. `ctx view` and `ctx export`" + ` start it.
 
   -c KEY=VALUE  set a setting for this run
   -s SESSION    print the address of this session, not that of the project
   -b BRANCH     of this branch of the session
   -port N       listen on this port of 127.0.0.1
   -open         open the page
+  -pages        serve nothing: make the pages that JSON on standard input asks for
   -version      print the version
 `
 
 // Main runs the program with the arguments of the process, and ends the process.
 func Main() {
-	c, watch := environ.Interrupts(Name)
+	c, watch := environ.Interrupts(page.Program)
 	watch(clierr.Done)
-	os.Exit(run(c, os.Args[1:], environ.Env(Name), os.Stdout, os.Stderr))
+	os.Exit(run(c, os.Args[1:], environ.Env(page.Program), os.Stdout, os.Stderr))
 }
 
 // options are the command line.
@@ -44,6 +42,7 @@ type options struct {
 	session, branch string
 	port            int
 	open, version   bool
+	pages           bool
 }
 
 // run serves until c ends, which is how it is meant to end: it returns 0 then.
@@ -54,8 +53,10 @@ func run(c context.Context, args []string, env repo.Env, out, errs io.Writer) in
 		fmt.Fprint(out, usage)
 		return clierr.Done
 	case err == nil && o.version:
-		fmt.Fprintf(out, "%s version %s\n", Name, environ.Version())
+		fmt.Fprintf(out, "%s version %s\n", page.Program, environ.Version())
 		return clierr.Done
+	case err == nil && o.pages:
+		err = pages(os.Stdin, out)
 	case err == nil:
 		err = o.serve(c, env, out, errs)
 	}
@@ -68,7 +69,7 @@ func run(c context.Context, args []string, env repo.Env, out, errs io.Writer) in
 }
 
 func parse(args []string, env *repo.Env) (o options, err error) {
-	flags := flag.NewFlagSet(Name, flag.ContinueOnError)
+	flags := flag.NewFlagSet(page.Program, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.Func("c", "", func(s string) error {
 		env.Overrides = append(env.Overrides, s)
@@ -78,13 +79,14 @@ func parse(args []string, env *repo.Env) (o options, err error) {
 	flags.StringVar(&o.branch, "b", "main", "")
 	flags.IntVar(&o.port, "port", 0, "")
 	flags.BoolVar(&o.open, "open", false, "")
+	flags.BoolVar(&o.pages, "pages", false, "")
 	flags.BoolVar(&o.version, "version", false, "")
 	err = flags.Parse(args)
 	if err == nil && flags.NArg() > 0 {
 		err = fmt.Errorf("takes no argument: %.80q", flags.Arg(0))
 	}
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		err = clierr.Usagef("%s: %v", Name, err)
+		err = clierr.Usagef("%s: %v", page.Program, err)
 	}
 	return o, err
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/page"
+	"github.com/gemini-ctx/ctx/internal/page/markup"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
@@ -64,13 +65,13 @@ func (p *project) Page(c context.Context, name string) (b []byte, ok bool, err e
 }
 
 func index(c context.Context, s *session.Store, v *refs.View) ([]byte, error) {
-	doc, err := page.Project(c, s, v,
+	doc, err := page.ReadProject(c, s, v,
 		func(name string) string { return page.FileName(name, history.MainBranch) })
 	if err != nil {
 		return nil, err
 	}
 	doc.Live = true
-	return doc.Page(), nil
+	return markup.Project(doc)
 }
 
 // isPageOf reports whether name may be that of a page of the branch whose first page is first.
@@ -92,15 +93,11 @@ func nth(
 		return nil, false, err
 	}
 	doc.Live = true
-	names := func(n int) string { return page.NthName(first, n) }
-	pages, _ := doc.Pages(0, names)
-	if len(pages[0]) > page.MostBytes {
-		pages, _ = doc.Pages(page.MostBytes, names)
-	}
+	pages, _, err := markup.Pages(doc, page.MostBytes, first)
 	for n, b := range pages {
-		if names(n) == name {
-			return b, true, nil
+		if page.NthName(first, n) == name {
+			return b, true, err
 		}
 	}
-	return nil, false, nil
+	return nil, false, err
 }

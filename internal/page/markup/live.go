@@ -33,20 +33,9 @@ func Stamp(page []byte) (state string) {
 // Policy returns the Content Security Policy of a page. A live page has a second script, which
 // watches for a newer state of the page, and may ask the server that it came from.
 func Policy(live bool) string {
-	scripts, rest := source(script), "; base-uri 'none'; form-action 'none'"
+	scripts, rest := sourceOf(script), "; base-uri 'none'; form-action 'none'"
 	if live {
-		scripts, rest = scripts+" "+source(liveScript), rest+"; connect-src 'self'"
+		scripts, rest = scripts+" "+sourceOf(liveScript), rest+"; connect-src 'self'"
 	}
-	return "default-src 'none'; style-src " + source(style) + "; script-src " + scripts + rest
+	return "default-src 'none'; style-src " + sourceOf(style) + "; script-src " + scripts + rest
 }
-
-// appendBody opens the body of a page.
-func appendBody(b []byte, live bool) []byte {
-	if live {
-		return append(b, liveOpen...)
-	}
-	return append(b, "<body"...)
-}
-
-// liveSign is where a live page says whether it hears of news.
-const liveSign = "<output id=live role=status></output>"

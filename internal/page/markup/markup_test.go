@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/internal/page"
 )
 
 // tag is any markup that the package writes.
@@ -16,6 +18,18 @@ var tag = regexp.MustCompile(`</?[a-z][a-z0-9]*( [a-z-]+(=("[^"<>]*"|[^"'<>\s=]+
 // textContent is what a browser takes as the text of markup.
 func textContent(b []byte) string {
 	return html.UnescapeString(tag.ReplaceAllString(string(b), ""))
+}
+
+// piecesOf returns the words of a message as a page has them.
+func piecesOf(list ...page.Piece) []byte {
+	w := &sheet{t: templates()}
+	it := item{Item: &page.Item{ID: strings.Repeat("0", 64), Pieces: list}}
+	w.message(&it)
+	b := w.execute("pieces", it.Pieces)
+	if w.err != nil {
+		panic(w.err)
+	}
+	return b
 }
 
 // checkMarkup fails where the text content of markup is not text, or has a sign that could be read
@@ -81,7 +95,6 @@ func FuzzProse(f *testing.F) {
 		checkMarkup(t, appendProse(nil, s), shownText(s))
 		checkMarkup(t, appendLines(nil, s), shownText(s))
 		checkMarkup(t, appendText(nil, s), shownText(s))
-		checkMarkup(t, append(appendValue([]byte("<div data-t="), s), '>'), "")
 	})
 }
 
@@ -92,8 +105,8 @@ func TestArgs(t *testing.T) {
 		`{"a":"\\"}`, `{"a":"\\n\n"}`, `{"</s>":"</p>"}`, `{"a":1}x`, `{"a" :1}`, `{a:1}`, `{"a":}`,
 		`{"input":"*** Begin Patch\n+x\n-y\n z"}`, `{"a":"",}`,
 	} {
-		p := Piece{Kind: PieceCall, Tool: "edit", Text: "[call edit] " + s}
-		checkMarkup(t, appendPieces(nil, []Piece{p}), p.Text)
+		p := page.Piece{Kind: page.PieceCall, Tool: "edit", Text: "[call edit] " + s}
+		checkMarkup(t, piecesOf(p), p.Text)
 	}
 	got := string(appendArgs(nil, "", `{"path":"a","old_string":"x\ny"}`))
 	if !strings.Contains(got, "<p class=del>") || !strings.Contains(got, "<b>path</b>") ||
@@ -108,45 +121,55 @@ func FuzzArgs(f *testing.F) {
 		if !utf8.ValidString(s) || !utf8.ValidString(tool) {
 			return
 		}
-		p := Piece{Kind: PieceCall, Tool: tool, Text: "[call " + tool + "] " + s}
-		checkMarkup(t, appendPieces(nil, []Piece{p, {Kind: PieceText, Text: s}}),
+		p := page.Piece{Kind: page.PieceCall, Tool: tool, Text: "[call " + tool + "] " + s}
+		checkMarkup(t, piecesOf(p, page.Piece{Kind: page.PieceText, Text: s}),
 			shownText(p.Text)+"\n"+shownText(s))
 	})
 }
 
 // sample is a session with markup in every field.
-func sample(n int) *Session {
+func sample(n int) *page.Session {
 	bad := `</script><script>x</script><!--" onload='x`
-	s := &Session{
+	s := &page.Session{
 		Name: bad, Branch: bad, Title: bad, Agent: bad, Store: bad, Left: map[string]int{bad: 2},
-		Told: []Told{{bad, bad}}, Entries: "AAAA",
-		Seen:  []Seen{{Tip: 1, Through: 1, Pin: bad + "00000000", Verb: bad}},
-		Marks: []Mark{{1, "leave", bad}},
+		Told: []page.Told{{Key: bad, Text: bad}}, Entries: "AAAA",
+		Seen:  []page.Seen{{Tip: 1, Through: 1, Pin: bad + "00000000", Verb: bad}},
+		Marks: []page.Mark{{Seq: 1, Kind: "leave", Text: bad}},
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for i := range n {
-		it := Item{
+		it := page.Item{
 			ID: fmt.Sprintf("%064x", i+1), Kind: "message", Role: "user", Author: bad, Time: at,
 			Seq: uint64(i + 1), Note: bad, Tokens: 9,
-			Pieces: []Piece{{Kind: PieceText, Text: bad},
-				{Kind: PieceCall, Tool: bad, File: bad, Text: "[call " + bad + "] {}"}},
+			Pieces: []page.Piece{{Kind: page.PieceText, Text: bad},
+				{Kind: page.PieceCall, Tool: bad, File: bad, Text: "[call " + bad + "] {}"}},
 			Aside: []string{bad},
 		}
 		it.ID = it.ID[52:] + it.ID[:52]
-		s.Turns = append(s.Turns, Turn{Items: []Item{it}})
+		s.Turns = append(s.Turns, page.Turn{Items: []page.Item{it}})
 		s.Messages++
 	}
 	from := s.Turns[0].Items[0].ID
-	s.Clusters = []Cluster{{
+	s.Clusters = []page.Cluster{{
 		ID: from, Label: bad, State: "live", Count: n, First: at, Last: at,
-		Members:   []Ref{{from, 1}},
-		Summaries: []Summary{{ID: from, By: bad, Sentences: []Sentence{{from, bad}, {"", bad}}}},
+		Members: []page.Ref{{ID: from, Seq: 1}},
+		Summaries: []page.Summary{{ID: from, By: bad,
+			Sentences: []page.Sentence{{From: from, Text: bad}, {Text: bad}}}},
 	}}
 	return s
 }
 
+func pagesOf(t *testing.T, s *page.Session, most int, first string) ([][]byte, bool) {
+	t.Helper()
+	pages, embedded, err := Pages(s, most, first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages, embedded
+}
+
 func TestSessionEscapes(t *testing.T) {
-	pages, embedded := sample(3).Pages(0, func(int) string { return "x" })
+	pages, embedded := pagesOf(t, sample(3), 0, "x")
 	if len(pages) != 1 || !embedded {
 		t.Fatalf("%d pages, embedded %v", len(pages), embedded)
 	}
@@ -159,16 +182,15 @@ func TestSessionEscapes(t *testing.T) {
 	if n := strings.Count(p, "<script"); n != 3 {
 		t.Errorf("%d scripts: the page has one, what was seen, and the entries", n)
 	}
-	again, _ := sample(3).Pages(0, func(int) string { return "x" })
+	again, _ := pagesOf(t, sample(3), 0, "x")
 	if p != string(again[0]) {
 		t.Error("not the same bytes twice")
 	}
 }
 
 func TestPages(t *testing.T) {
-	name := func(n int) string { return fmt.Sprintf("a b-%d.html", n+1) }
 	const most = 64 << 10
-	pages, _ := sample(400).Pages(most, name)
+	pages, _ := pagesOf(t, sample(400), most, "a b.html")
 	if len(pages) < 3 {
 		t.Fatalf("%d pages", len(pages))
 	}
@@ -190,11 +212,16 @@ func TestPages(t *testing.T) {
 func TestProjectEscapes(t *testing.T) {
 	bad := `</script><script>x</script>"'`
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	p := Project{Name: bad, Store: bad, Days: []Day{{"2026-01-02", 3}},
-		Files: []FileRow{{Name: bad, Last: at}}, Sessions: []SessionRow{{
-			Name: bad, Title: bad, Agent: bad, Git: bad, Href: bad, Lines: []Line{{"wanted", bad}},
+	p := page.Project{Name: bad, Store: bad, Days: []page.Day{{Day: "2026-01-02", Messages: 3}},
+		Files: []page.FileRow{{Name: bad, Last: at}}, Sessions: []page.SessionRow{{
+			Name: bad, Title: bad, Agent: bad, Git: bad, Href: bad,
+			Lines: []page.Line{{Section: "wanted", Text: bad}},
 		}}}
-	if b := string(p.Page()); strings.Contains(b, "<script>x") || strings.Count(b, "<script") != 1 {
+	b, err := Project(&p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := string(b); strings.Contains(b, "<script>x") || strings.Count(b, "<script") != 1 {
 		t.Errorf("markup got through:\n%s", b)
 	}
 }

@@ -1,6 +1,9 @@
 package markup
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // appendProse appends what a person or a model said. Code, emphasis and headings are marked where
 // their signs stand; the signs stay in the text content.
@@ -19,10 +22,13 @@ func appendProse(b []byte, s string) []byte {
 			b = append(appendText(b, line), "</code>"...)
 			fenced = false
 		case fenced:
-			b = appendLine(b, line)
+			tag := lineTag(line)
+			if strings.HasPrefix(line, "- ") {
+				tag = "" // of a list
+			}
+			b = appendIn(b, tag, line)
 		case isHeading(line):
-			b = append(b, "<b>"...)
-			b = append(appendText(b, line), "</b>"...)
+			b = appendIn(b, "b", line)
 		default:
 			b = appendInline(b, line)
 		}
@@ -31,17 +37,6 @@ func appendProse(b []byte, s string) []byte {
 		b = append(b, "</code>"...)
 	}
 	return b
-}
-
-// appendLine appends a line of code, marked if it was added or removed.
-func appendLine(b []byte, line string) []byte {
-	tag := lineTag(line)
-	if tag == "" || strings.HasPrefix(line, "- ") {
-		return appendText(b, line)
-	}
-	b = append(append(append(b, '<'), tag...), '>')
-	b = appendText(b, line)
-	return append(append(append(b, "</"...), tag...), '>')
 }
 
 func isHeading(line string) bool {
@@ -69,11 +64,8 @@ func appendInline(b []byte, line string) []byte {
 			continue
 		}
 		b = appendText(b, line[:i])
-		b = append(append(append(b, '<'), tag...), "><s>"...)
-		b = append(append(b, sign...), "</s>"...)
-		b = append(appendText(b, rest[:end]), "<s>"...)
-		b = append(append(append(b, sign...), "</s></"...), tag...)
-		b = append(b, '>')
+		b = fmt.Appendf(b, "<%s><s>%s</s>", tag, sign)
+		b = fmt.Appendf(appendText(b, rest[:end]), "<s>%s</s></%s>", sign, tag)
 		line = rest[end+len(sign):]
 	}
 	return appendText(b, line)

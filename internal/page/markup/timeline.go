@@ -2,7 +2,8 @@ package markup
 
 import (
 	"fmt"
-	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
 )
 
 // The picture of the time line: its size in units, and the most bars and points that it has.
@@ -16,79 +17,62 @@ const (
 // bar is the tokens of some messages in a row, by role.
 type bar struct{ user, model, tool int }
 
-// timeline appends the time line of the session: how much was said by whom, what of it the branch
-// shows word for word, and what happened. Its x axis is the number of messages.
-func (w *writer) timeline(b []byte) []byte {
-	tokens, bars := w.bars()
-	if len(tokens) == 0 {
-		return b
-	}
-	n := len(tokens)
-	x := func(seq uint64) float64 { return float64(seq) / float64(n) * lineWidth }
-	b = fmt.Appendf(b,
-		"<section class=line aria-label=\"Time line\"><figure><svg viewBox=\"0 0 %d %d\" "+
-			"preserveAspectRatio=none role=img aria-label=\"Time line of %s\">",
-		lineWidth, lineHeight, count(n, "message"))
-	b = appendBars(b, bars)
-	b = append(b, `<polyline class=ctx points="`...)
-	for i, p := range w.window(tokens) {
-		if i > 0 {
-			b = append(b, ' ')
-		}
-		b = fmt.Appendf(b, "%.0f,%.0f", x(uint64(p.seq)), p.y)
-	}
-	b = append(b, `"></polyline>`...)
-	for _, m := range w.s.Marks {
-		at := x(m.Seq)
-		b = fmt.Appendf(b, `<line class=%s x1=%.1f x2=%.1f y1=0 y2=%d><title>`, m.Kind, at,
-			at, lineHeight)
-		b = append(appendText(b, m.Text), "</title></line>"...)
-	}
-	b = append(b, "<rect id=at y=0 width=2 height=100></rect></svg>\n<figcaption>"...)
-	b = append(b,
-		"<span class=user>user</span><span class=model>model</span><span "+
-			"class=tool>tools</span>"...)
-	b = append(b, "<span class=ctx>shown word for word</span>"...)
-	seen := map[string]int{}
-	for _, m := range w.s.Marks {
-		seen[m.Kind]++
-	}
-	for _, kind := range []string{"leave", "compact", "rewind", "fork", "join", "epoch"} {
-		if seen[kind] > 0 {
-			b = fmt.Appendf(b, "<span class=%s>%s</span>", kind, count(seen[kind], kind))
-		}
-	}
-	b = append(b, "<label id=sawbox hidden>What the model saw at message "...)
-	b = fmt.Appendf(b,
-		"<input id=saw type=range min=1 max=%d value=%d><output "+
-			"id=sawn></output></label></figcaption></figure></section>\n", n, n)
-	b = append(b, `<script type="application/json" id=seen>[`...)
-	for i, s := range w.s.Seen {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = fmt.Appendf(b, `[%d,%d,"%.8s",%d,"%s"]`, s.Tip, s.Through, s.Pin, s.Operation,
-			plainWord(s.Verb))
-	}
-	return append(b, "]</script>\n"...)
+// timeline is how much was said by whom, what of it the branch shows word for word, and what
+// happened. Its x axis is the number of messages.
+type timeline struct {
+	Messages int
+	Bars     []path
+	Window   string // points
+	Marks    []mark
+	Legend   []legend
+	Seen     [][]any // what the branch showed its model, for the script
 }
 
-// plainWord returns a word without what is not a small letter or a hyphen.
-func plainWord(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r == '-' {
-			return r
+// path is the bars of a role.
+type path struct{ Role, Wide, D string }
+
+type mark struct{ Kind, Text, X string }
+
+type legend struct {
+	Kind string
+	N    int
+}
+
+// Line returns the time line of the session; nil if nothing was said.
+func (w *sheet) Line() *timeline {
+	tokens, bars := w.bars()
+	if len(tokens) == 0 {
+		return nil
+	}
+	line := &timeline{Messages: len(tokens), Bars: paths(bars)}
+	x := func(seq uint64) float64 { return float64(seq) / float64(len(tokens)) * lineWidth }
+	for _, p := range w.window(tokens) {
+		line.Window += fmt.Sprintf("%.0f,%.0f ", x(uint64(p.seq)), p.y)
+	}
+	kinds := map[string]int{}
+	for _, m := range w.Marks {
+		kinds[m.Kind]++
+		line.Marks = append(line.Marks, mark{m.Kind, m.Text, fmt.Sprintf("%.1f", x(m.Seq))})
+	}
+	for _, kind := range []string{"leave", "compact", "rewind", "fork", "join", "epoch"} {
+		if kinds[kind] > 0 {
+			line.Legend = append(line.Legend, legend{kind, kinds[kind]})
 		}
-		return -1
-	}, s)
+	}
+	line.Seen = make([][]any, 0, len(w.Seen))
+	for _, s := range w.Seen {
+		line.Seen = append(line.Seen,
+			[]any{s.Tip, s.Through, fmt.Sprintf("%.8s", s.Pin), s.Operation})
+	}
+	return line
 }
 
 // bars returns the tokens of each message of the line, and the bars.
-func (w *writer) bars() (tokens []int, bars []bar) {
+func (w *sheet) bars() (tokens []int, bars []bar) {
 	var roles []string
-	for i := range w.s.Turns {
-		for j := range w.s.Turns[i].Items {
-			if it := &w.s.Turns[i].Items[j]; it.Kind == "message" {
+	for i := range w.Turns {
+		for j := range w.Turns[i].Items {
+			if it := &w.Turns[i].Items[j]; it.Kind == format.KindMessage {
 				tokens, roles = append(tokens, it.Tokens), append(roles, it.Role)
 			}
 		}
@@ -108,14 +92,16 @@ func (w *writer) bars() (tokens []int, bars []bar) {
 	return tokens, bars
 }
 
-func appendBars(b []byte, bars []bar) []byte {
+// paths returns the bars as one path for each role.
+func paths(bars []bar) (list []path) {
 	most := 1
 	for _, a := range bars {
 		most = max(most, a.user+a.model+a.tool)
 	}
 	wide := float64(lineWidth) / float64(len(bars))
+	y := func(n int) float64 { return lineHeight - lineHeight*float64(n)/float64(most) }
 	for _, role := range []string{"user", "model", "tool"} {
-		b = fmt.Appendf(b, `<path class=%s stroke-width=%.1f d="`, role, wide*0.8)
+		d := ""
 		for i, a := range bars {
 			low, n := 0, a.user
 			switch role {
@@ -124,16 +110,14 @@ func appendBars(b []byte, bars []bar) []byte {
 			case "tool":
 				low, n = a.user+a.model, a.tool
 			}
-			if n == 0 {
-				continue
+			if n > 0 {
+				d += fmt.Sprintf("M%.0f %.0fV%.0f", (float64(i)+0.4)*wide,
+					min(y(low+n), y(low)-1), y(low))
 			}
-			top := lineHeight - lineHeight*float64(low+n)/float64(most)
-			bottom := lineHeight - lineHeight*float64(low)/float64(most)
-			b = fmt.Appendf(b, "M%.0f %.0fV%.0f", (float64(i)+0.4)*wide, min(top, bottom-1), bottom)
 		}
-		b = append(b, `"></path>`...)
+		list = append(list, path{role, fmt.Sprintf("%.1f", wide*0.8), d})
 	}
-	return b
+	return list
 }
 
 type point struct {
@@ -142,7 +126,7 @@ type point struct {
 }
 
 // window returns how many tokens the branch showed word for word after each message, as heights.
-func (w *writer) window(tokens []int) (list []point) {
+func (w *sheet) window(tokens []int) (list []point) {
 	sums := make([]int, len(tokens)+1)
 	for i, t := range tokens {
 		sums[i+1] = sums[i] + t
@@ -156,11 +140,11 @@ func (w *writer) window(tokens []int) (list []point) {
 		seqs, values, most = append(seqs, seq), append(values, v), max(most, v)
 	}
 	for seq := 0; seq <= len(tokens); seq += step {
-		for at < len(w.s.Seen) && w.s.Seen[at].Tip <= uint64(seq) {
-			if tip := int(w.s.Seen[at].Tip); len(w.s.Seen) < mostPoints && tip <= len(tokens) {
+		for at < len(w.Seen) && w.Seen[at].Tip <= uint64(seq) {
+			if tip := int(w.Seen[at].Tip); len(w.Seen) < mostPoints && tip <= len(tokens) {
 				add(tip)
 			}
-			through = int(w.s.Seen[at].Through)
+			through = int(w.Seen[at].Through)
 			at++
 		}
 		add(seq)

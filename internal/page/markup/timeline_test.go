@@ -3,13 +3,15 @@ package markup
 import (
 	"slices"
 	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/page"
 )
 
 // The window has a point for each message, and two where it was cut: before and after.
 func TestWindow(t *testing.T) {
-	s := &Session{Seen: []Seen{{Tip: 3, Through: 2}, {Tip: 9, Through: 8}}}
+	s := &page.Session{Seen: []page.Seen{{Tip: 3, Through: 2}, {Tip: 9, Through: 8}}}
 	var seqs, tokens []int
-	for _, p := range (&writer{s: s}).window([]int{10, 20, 30, 40}) {
+	for _, p := range (&sheet{Session: s}).window([]int{10, 20, 30, 40}) {
 		seqs = append(seqs, p.seq)
 		tokens = append(tokens, int((lineHeight-p.y)/(lineHeight-4)*70+0.5))
 	}

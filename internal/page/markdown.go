@@ -1,10 +1,12 @@
-package markup
+package page
 
 import (
 	"bytes"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/gemini-ctx/ctx/format"
 )
 
 // The most that a document of Markdown shows of the arguments or the result of a call: people paste
@@ -20,22 +22,18 @@ const (
 // can end its place: headings in it are below those of the document, and tags of HTML are text.
 func (s *Session) Markdown() (b []byte, cut int) {
 	w := &markdown{}
-	title := s.Title
-	if title == "" {
-		title = s.Name
-	}
-	fmt.Fprintf(&w.b, "# %s\n\nSession `%s`, branch `%s`", plainLine(title), s.Name, s.Branch)
+	fmt.Fprintf(&w.b, "# %s\n\nSession `%s`, branch `%s`", plainLine(s.Heading()), s.Name, s.Branch)
 	if s.Agent != "" {
 		fmt.Fprintf(&w.b, ", %s", plainLine(s.Agent))
 	}
-	fmt.Fprintf(&w.b, ": %s", count(s.Messages, "message"))
+	fmt.Fprintf(&w.b, ": %s", Count(s.Messages, "message"))
 	if !s.First.IsZero() {
-		fmt.Fprintf(&w.b, ", %s to %s UTC", s.First.UTC().Format(minute),
-			s.Last.UTC().Format(minute))
+		fmt.Fprintf(&w.b, ", %s to %s UTC", s.First.UTC().Format(Minute),
+			s.Last.UTC().Format(Minute))
 	}
 	w.b.WriteString(".\nAn id leads to the exact words: `ctx expand ID`.\n")
 	for i := range s.Turns {
-		w.turn(s.Turns[i].Items)
+		w.turn(&s.Turns[i])
 	}
 	return w.b.Bytes(), w.cut
 }
@@ -46,23 +44,24 @@ type markdown struct {
 	cut int
 }
 
-func (w *markdown) turn(items []Item) {
-	asked, answer, end := shape(items)
-	for _, part := range []struct {
-		items  []Item
-		folded bool
-	}{{items[:asked], false}, {items[asked:answer], true}, {items[answer:end], false},
-		{items[end:], true}} {
-		if len(part.items) == 0 {
-			continue
+func (w *markdown) turn(t *Turn) {
+	for _, part := range t.Parts() {
+		if part.Folded {
+			line := part.Steps()
+			if line.Tools != "" {
+				tools := strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(oneLine(line.Tools))
+				line.Tools = " <small>" + tools + "</small>"
+			}
+			if line.Failed != "" {
+				line.Failed = " · <em>" + line.Failed + "</em>"
+			}
+			fmt.Fprintf(&w.b, "\n<details><summary>%s%s%s%s</summary>\n", line.Count, line.Tools,
+				line.Rest, line.Failed)
 		}
-		if part.folded {
-			fmt.Fprintf(&w.b, "\n<details><summary>%s</summary>\n", appendSteps(nil, part.items))
+		for i := range part.Items {
+			w.item(&part.Items[i])
 		}
-		for i := range part.items {
-			w.item(&part.items[i])
-		}
-		if part.folded {
+		if part.Folded {
 			w.b.WriteString("\n</details>\n")
 		}
 	}
@@ -70,10 +69,10 @@ func (w *markdown) turn(items []Item) {
 
 // item writes a message or an event with its heading.
 func (w *markdown) item(it *Item) {
-	id := it.ID[:anchorLen]
+	id := Anchor(it.ID)
 	who := it.Role
 	switch {
-	case it.Kind != "message":
+	case it.Kind != format.KindMessage:
 		who = it.Kind
 	case it.Author != "":
 		who += ", " + plainLine(it.Author)
@@ -82,7 +81,7 @@ func (w *markdown) item(it *Item) {
 	if !it.Time.IsZero() {
 		form := "15:04"
 		if day := it.Time.UTC().Format(time.DateOnly); day != w.day {
-			w.day, form = day, minute
+			w.day, form = day, Minute
 		}
 		fmt.Fprintf(&w.b, ", %s", it.Time.UTC().Format(form))
 	}
@@ -111,7 +110,7 @@ func (w *markdown) item(it *Item) {
 		}
 	}
 	if n := len(it.Left); n > 0 {
-		fmt.Fprintf(&w.b, "\n<details><summary>%s taken back</summary>\n", count(n, "message"))
+		fmt.Fprintf(&w.b, "\n<details><summary>%s taken back</summary>\n", Count(n, "message"))
 		for i := range it.Left {
 			w.item(&it.Left[i])
 		}
@@ -120,6 +119,11 @@ func (w *markdown) item(it *Item) {
 }
 
 func (w *markdown) line(format string, args ...any) { fmt.Fprintf(&w.b, "\n"+format+"\n", args...) }
+
+// oneLine returns a text with spaces for what would end a line.
+func oneLine(text string) string {
+	return strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(text)
+}
 
 // plainLine returns a text as one line without marks of Markdown that could open something.
 func plainLine(text string) string {
@@ -148,7 +152,7 @@ func (w *markdown) code(p *Piece, id string) {
 	w.line("%s\n%s\n%s", fence, strings.TrimRight(text, "\n"), fence)
 	if more > 0 {
 		w.cut++
-		w.line("*%s more: `ctx expand %s`*", count(more, "line"), id[:anchorLen])
+		w.line("*%s more: `ctx expand %s`*", Count(more, "line"), Anchor(id))
 	}
 }
 

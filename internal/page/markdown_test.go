@@ -1,4 +1,4 @@
-package markup
+package page
 
 import (
 	"strings"
