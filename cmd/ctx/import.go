@@ -174,7 +174,7 @@ func importFiles(
 	if err := l.link(a, s); err != nil {
 		return err
 	}
-	if l != nil && len(sessions) > 0 {
+	if l != nil { // with nothing new, too: the import before may have been killed
 		if err := s.FollowPerson(a.c, before); err != nil {
 			return err
 		}

@@ -13,7 +13,8 @@ import (
 
 // Use makes HEAD name a session, since somebody chose it.
 func (s *Writer) Use(ctx context.Context, session string) error {
-	return s.setHEAD(ctx, refs.VerbSessionUse, session)
+	return s.setHEAD(ctx, refs.VerbSessionUse,
+		func(*refs.View) (string, error) { return session, nil })
 }
 
 // SetAbout changes what is said of a session of this store, in one operation, and returns what is
@@ -60,13 +61,22 @@ func (s *Writer) SetAbout(
 	return about, found, err
 }
 
-// FollowTo makes HEAD name a session, since a person spoke there.
-func (s *Writer) FollowTo(ctx context.Context, session string) error {
-	return s.setHEAD(ctx, refs.VerbFollow, session)
+// FollowTo makes HEAD name the session that choose returns, since a person spoke there; "" leaves
+// HEAD where it is. choose is given the newest view, which nobody changes meanwhile.
+func (s *Writer) FollowTo(
+	ctx context.Context, choose func(*refs.View) (session string, err error),
+) error {
+	return s.setHEAD(ctx, refs.VerbFollow, choose)
 }
 
-func (s *Writer) setHEAD(ctx context.Context, verb, session string) error {
+func (s *Writer) setHEAD(
+	ctx context.Context, verb string, choose func(*refs.View) (session string, err error),
+) error {
 	return s.Locked(ctx, func(t *Tx) error {
+		session, err := choose(t.store.View)
+		if err != nil || session == "" {
+			return err
+		}
 		if len(t.store.View.Names("sessions/"+session+"/")) == 0 {
 			return history.UnknownSession(session, history.MainBranch)
 		}

@@ -185,7 +185,10 @@ func verbs() []verb {
 		{name: "session use",
 			do: on(func(s *session.Store) error { return s.Conversation.Use(bg, "told") })},
 		{name: "session follow",
-			do: on(func(s *session.Store) error { return s.Conversation.FollowTo(bg, "told") })},
+			do: on(func(s *session.Store) error {
+				return s.Conversation.FollowTo(bg,
+					func(*refs.View) (string, error) { return "told", nil })
+			})},
 		{name: "session state", do: on(func(s *session.Store) error {
 			set := func(key, value string) conversation.StateChange {
 				return conversation.StateChange{StateValue: conversation.StateValue{Key: key,

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf16"
 
 	"github.com/gemini-ctx/ctx/internal/conversation"
@@ -92,6 +93,34 @@ func TestCatchUpAfterAnother(t *testing.T) {
 	}
 	appendTo(t, path, turns(9, 10))
 	catch(true)
+}
+
+// TestHeadFollowsLater ends a hook after it has recorded a turn and before HEAD moved, as a client
+// does that ends; the next hook has nothing to record.
+func TestHeadFollowsLater(t *testing.T) {
+	s, path := newStore(t), filepath.Join(t.TempDir(), "s.jsonl")
+	c := context.Background()
+	if _, _, err := s.Conversation.Append(c, "old", "main",
+		[]conversation.Message{{Role: "user", Text: "before",
+			Time: time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)}},
+		conversation.AppendOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, strings.ReplaceAll(turns(0, 2), "T10:", "T03:"))
+	if _, err := catchUp(c, s, "claude-code", path, false); err != nil {
+		t.Fatal(err)
+	}
+	agent := named(t, "claude-code")
+	call := fmt.Sprintf(`{"hook_event_name":"SessionEnd","session_id":"s","transcript_path":%q}`,
+		path)
+	Run(c, s, agent, Hear(agent, strings.NewReader(call)))
+	v, err := s.Refs.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if head := v.Get("HEAD").Name; head != "s" {
+		t.Errorf("HEAD is %q", head)
+	}
 }
 
 // TestCatchUpText reads a transcript as an import does, however its text is written, and reads it

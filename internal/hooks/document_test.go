@@ -14,11 +14,11 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-func openCode(t *testing.T) *Agent {
+func named(t *testing.T, name string) *Agent {
 	t.Helper()
-	at := slices.IndexFunc(agents[:], func(a Agent) bool { return a.Name == "opencode" })
+	at := slices.IndexFunc(agents[:], func(a Agent) bool { return a.Name == name })
 	if at < 0 {
-		t.Fatal("no opencode")
+		t.Fatal("no " + name)
 	}
 	return &agents[at]
 }
@@ -44,7 +44,7 @@ func openDocument(title string, messages ...string) string {
 // idle ends a turn of opencode, and returns what the hook answers.
 func idle(t *testing.T, s *session.Store, after, document string) string {
 	t.Helper()
-	agent := openCode(t)
+	agent := named(t, "opencode")
 	call := fmt.Sprintf(
 		`{"hook_event_name":"session.idle","session_id":"ses_1","cwd":"/p","after":%q,"document":%s}`, after, document)
 	out := Run(context.Background(), s, agent, Hear(agent, strings.NewReader(call)))
@@ -113,7 +113,7 @@ func TestPluginHandsOver(t *testing.T) {
 		t.Skip("node runs the plugin")
 	}
 	dir := t.TempDir()
-	agent := openCode(t)
+	agent := named(t, "opencode")
 	program := filepath.Join(dir, "ctx.mjs")
 	plugin := strings.Replace(agent.Plugin(), `spawnSync(program, ["hook", "opencode"]`,
 		fmt.Sprintf(`spawnSync(%q, [%q]`, node, program), 1)

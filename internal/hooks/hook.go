@@ -199,7 +199,8 @@ func (h *hook) record(ctx context.Context, does work) (recorded int) {
 		return 0
 	}
 	recorded = h.copy(ctx, does)
-	if recorded > 0 && before.Get("HEAD").Name != h.session {
+	// Even with nothing new: a client may have ended the hook that recorded it before HEAD moved.
+	if before.Get("HEAD").Name != h.session {
 		h.begin("looking for the session that a person spoke in last")
 		h.failed(ctx, "HEAD stays where it was", h.s.FollowPerson(ctx, before))
 	}

@@ -18,5 +18,11 @@ func (s *Store) FollowPerson(ctx context.Context, before *refs.View) error {
 	if err != nil || next == "" {
 		return err
 	}
-	return s.Conversation.FollowTo(ctx, next)
+	return s.Conversation.FollowTo(ctx, func(now *refs.View) (string, error) {
+		if now.Number == after.Number {
+			return next, nil
+		}
+		// Another process changed the store since, and may have had HEAD follow already.
+		return s.Recall.FollowPerson(before, now)
+	})
 }
