@@ -26,7 +26,7 @@ var layers = map[string]string{
 	"forest/score":       "internal/varint internal/terms",
 	"forest/summarize":   "format internal/terms",
 	"internal/jsonvalue": "",
-	"internal/message":   "internal/jsonvalue",
+	"internal/message":   "internal/jsonvalue internal/sanitize/controls",
 	"internal/agent/transcript": "format internal/jsonvalue internal/message " +
 		"internal/agent/voice",
 	"internal/agent/adk": "format internal/jsonvalue internal/message " +
@@ -69,7 +69,7 @@ var layers = map[string]string{
 	"internal/pasted":            "",
 	"internal/sanitize/controls": "",
 	"internal/digest": "internal/script internal/varint format internal/terms " +
-		"forest/summarize internal/pasted internal/sanitize/controls",
+		"forest/summarize internal/pasted internal/message",
 	"internal/notes": "internal/jsonvalue",
 	"internal/brief": "format internal/terms forest/summarize internal/digest " +
 		"internal/notes internal/pasted",

@@ -153,9 +153,14 @@ func (o *logOptions) run(a *app, rev string) error {
 		Results:     t.Results,
 		NewestFirst: o.reverse, Masked: o.masked, Role: o.role, Pattern: pattern,
 		Worded: !a.json}
+	printed := false
 	err = s.Recall.LogEach(tip, show, func(shown *history.Shown) error {
+		printed = true
 		return errors.Join(a.c.Err(), o.print(a, t, shown))
 	})
+	if err == nil && !printed && !a.json && (o.picks() || !since.IsZero()) && !tip.IsZero() {
+		err = o.sayNone(a, s, tip)
+	}
 	if err != nil || !o.follow {
 		return err
 	}
@@ -206,6 +211,15 @@ func (a *app) turnLine(t *recall.Turn) string {
 	wanted = cutWidth(wanted, room-short)
 	return a.paint(styleID, head) + wanted + a.paint(styleFaint, " → "+
 		cutWidth(came, room-displaywidth.String(wanted)))
+}
+
+// sayNone says that flags have picked nothing, and when the newest message was said.
+func (o *logOptions) sayNone(a *app, s *session.Store, tip format.ID) error {
+	e, err := s.History.Header(tip)
+	if err == nil {
+		a.say("nothing that these flags pick: the newest entry is of %s", a.clock(e.Time))
+	}
+	return err
 }
 
 // picks reports whether flags pick single messages.

@@ -25,8 +25,14 @@ const maxAsked = 3
 // ask asks on a terminal for the session, unless -s names it, and for the agent. Elsewhere it
 // refuses.
 func (o *resumeOptions) ask(a *app) error {
+	noTo := usagef("no --to: the agents are %s", wordsAnd(catalog.Resumable()))
+	for _, agent := range catalog.Resumable() {
+		if o.session != "" && strings.HasPrefix(agent, strings.ToLower(o.session)) {
+			return withHint(noTo, "`ctx resume --to %s` continues the current session there", agent)
+		}
+	}
 	if a.json || !asked(a.inTerm) {
-		return withHint(usagef("no --to: the agents are %s", wordsAnd(catalog.Resumable())),
+		return withHint(noTo,
 			"`ctx resume [SESSION] --to AGENT`; `ctx session list` lists the sessions")
 	}
 	s, view, err := a.openView()

@@ -35,10 +35,12 @@ func newUndoCmd(a *app) *cobra.Command {
 				err = withHint(err, "`ctx op log` lists the operations")
 			case other.Session != "":
 				err = withHint(err, "`ctx undo -s %s` takes that %s back, `ctx undo -s %s` the %s",
-					shellWord(other.Session), other.Meant.Verb, shellWord(name), other.Target.Verb)
+					shellWord(other.Session), other.Meant.Called, shellWord(name),
+					other.Target.Called)
 			default:
 				err = withHint(err, "`ctx undo -s %s %d` takes that %s back, and leaves the %s",
-					shellWord(name), other.Target.Operation, other.Target.Verb, other.Meant.Verb)
+					shellWord(name), other.Target.Operation, other.Target.Called,
+					other.Meant.Called)
 			}
 			return done, err
 		})
@@ -98,7 +100,7 @@ func turnCmd(
 		if !a.json {
 			a.sayUndone(name, done)
 		}
-		return a.result(fields("session", name, done), "%s %s (operation %d)", past, done.Verb,
+		return a.result(fields("session", name, done), "%s %s (operation %d)", past, done.Called,
 			done.Operation)
 	}
 	return cmd
@@ -109,7 +111,7 @@ func (a *app) sayUndone(name string, done conversation.Undone) {
 	passed := map[string]bool{}
 	for _, p := range done.Passed {
 		if !passed[p.Verb] {
-			a.say("%s (operation %d) stays as it is", p.Verb, p.Operation)
+			a.say("%s (operation %d) stays as it is", p.Called, p.Operation)
 		}
 		passed[p.Verb] = true
 	}

@@ -310,7 +310,7 @@ func resultRows(r *message.Result) []row {
 			}
 		}
 	} else {
-		rows = textRows(r.Output())
+		rows = textRows(r.Printed())
 	}
 	for _, part := range r.Parts {
 		if p, err := message.ParsePart(part); err == nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/epochs"
@@ -75,14 +76,51 @@ func (t *Tx) Compare(diff *Difference, from, to format.ID) error {
 	return nil
 }
 
-// said counts the messages among entries.
-func (d *Difference) said(ids map[format.ID]bool) (n int) {
+// said counts the messages among entries that none of some tips has: a branch may lose what another
+// one of its session has still.
+func (t *Tx) said(d *Difference, ids map[format.ID]bool, tips []format.ID) (n int, err error) {
+	var lines []*history.Lineage
+	for _, tip := range tips {
+		lines = append(lines, t.History(tip))
+	}
 	for id := range ids {
-		if d.Messages[id] {
+		has := !d.Messages[id]
+		for i := 0; i < len(lines) && !has && err == nil; i++ {
+			has, err = lines[i].Has(id)
+		}
+		if err != nil {
+			return n, err
+		}
+		if !has {
 			n++
 		}
 	}
-	return n
+	return n, nil
+}
+
+// tipsAround returns the tips of the branches of a session before and after an operation that is to
+// move some of them; none for a session of one branch.
+func (t *Tx) tipsAround(session string, op *format.Operation) (before, after []format.ID) {
+	moved := map[string]format.Value{}
+	for _, u := range op.Refs {
+		moved[u.Name] = u.New
+	}
+	for _, name := range t.store.View.Names("sessions/" + session + "/") {
+		now := t.store.View.Get(name)
+		before = append(before, now.ID)
+		if _, ok := moved[name]; !ok {
+			moved[name] = now
+		}
+	}
+	for name, v := range moved {
+		if strings.HasPrefix(name, "sessions/") && v.Exists() {
+			after = append(after, v.ID)
+		}
+	}
+	if len(before) < 2 && len(after) < 2 {
+		return nil, nil
+	}
+	return before, after
 }
 
 // moveMembers retracts the entries that leave and restores the entries that return.

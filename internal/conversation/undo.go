@@ -3,6 +3,7 @@ package conversation
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -16,6 +17,7 @@ import (
 type Undone struct {
 	Operation uint64 `json:"operation"` // the one taken back, or repeated
 	Verb      string `json:"verb"`      // of that one
+	Called    string `json:"-"`         // that one in the words of the command that makes it
 	Retracted int    `json:"retracted"` // entries that left the forest
 	Restored  int    `json:"restored"`  // entries that came back to it
 	Left      int    `json:"left"`      // messages that left the branches of the session
@@ -27,6 +29,7 @@ type Undone struct {
 type Step struct {
 	Operation uint64 `json:"operation"`
 	Verb      string `json:"verb"`
+	Called    string `json:"-"` // in the words of the command that makes it
 }
 
 // Undo takes back the last operation of a session that is not yet taken back. Refs return to their
@@ -45,7 +48,7 @@ func (s *Writer) UndoMeant(
 	ctx context.Context, session string, number uint64, chosen bool,
 ) (Undone, error) {
 	return s.apply(ctx, session, refs.VerbUndo, func(t *Tx, u *Undone) error {
-		target := Step{u.Operation, u.Verb}
+		target := Step{u.Operation, u.Verb, u.Called}
 		if number == u.Operation {
 			return nil
 		}
@@ -82,11 +85,45 @@ func (t *Tx) isOfAnother(session string, after, target Step) (meant error) {
 			op.Verb == refs.VerbObserve:
 			return true
 		case op.Session != "" && op.Session != session && op.Effects.Undo == format.UndoTakes:
-			meant = &NotMeantError{Meant: Step{op.Number, op.Verb}, Session: op.Session,
+			meant = &NotMeantError{Meant: t.stepOf(op), Session: op.Session,
 				Target: target}
 		}
 		return false
 	}), meant)
+}
+
+// stepOf returns an operation as a step.
+func (t *Tx) stepOf(op *format.Operation) Step {
+	return Step{op.Number, op.Verb, t.called(op)}
+}
+
+// called returns what a person calls an operation: the words of the command that makes it.
+func (t *Tx) called(op *format.Operation) string {
+	switch op.Verb {
+	case refs.VerbSessionRm, refs.VerbSessionLink, refs.VerbSessionUse:
+		return strings.Replace(op.Verb, "-", " ", 1)
+	case refs.VerbState:
+		return "session state"
+	case refs.VerbFork, refs.VerbJoin:
+		return "branch " + op.Verb
+	}
+	for _, u := range op.Refs {
+		switch {
+		case op.Verb == refs.VerbAbout:
+			was, _ := t.AboutAt(u.Old.ID) // of one that is gone nothing is known
+			is, _ := t.AboutAt(u.New.ID)
+			return "session " + is.ChangeOf(&was)
+		case op.Verb != refs.VerbAppend:
+		case strings.HasPrefix(u.Name, history.OriginRefs):
+			return "session fork"
+		case u.New.Kind == format.SessionValue:
+			e, err := t.Header(u.New.ID)
+			if err == nil && e.Kind == format.KindNote && len(op.Refs) == 1 {
+				return "note"
+			}
+		}
+	}
+	return op.Verb
 }
 
 // NotMeantError says that an undo would take back Target where Meant may have been meant, which is
@@ -100,15 +137,15 @@ func (e *NotMeantError) Error() string {
 	switch {
 	case e.Meant.Verb == "":
 		return fmt.Sprintf("%v: operation %d is not the one that undo takes back: that is operation "+
-			"%d (%s)", history.ErrRefused, e.Meant.Operation, e.Target.Operation, e.Target.Verb)
+			"%d (%s)", history.ErrRefused, e.Meant.Operation, e.Target.Operation, e.Target.Called)
 	case e.Session != "":
 		return fmt.Sprintf("%v: the last change is operation %d (%s) of session %q, and not "+
-			"operation %d (%s)", history.ErrRefused, e.Meant.Operation, e.Meant.Verb,
-			history.Clip(e.Session), e.Target.Operation, e.Target.Verb)
+			"operation %d (%s)", history.ErrRefused, e.Meant.Operation, e.Meant.Called,
+			history.Clip(e.Session), e.Target.Operation, e.Target.Called)
 	}
 	return fmt.Sprintf("%v: undo cannot take back operation %d (%s), which is newer than "+
-		"operation %d (%s)", history.ErrRefused, e.Meant.Operation, e.Meant.Verb,
-		e.Target.Operation, e.Target.Verb)
+		"operation %d (%s)", history.ErrRefused, e.Meant.Operation, e.Meant.Called,
+		e.Target.Operation, e.Target.Called)
 }
 
 // Unwrap returns ErrRefused.
@@ -147,7 +184,9 @@ func (s *Writer) apply(
 			return fmt.Errorf("%w: nothing to %s in session %q", history.NoStep, verb,
 				history.Clip(session))
 		}
-		done = Undone{Operation: target.Op.Number, Verb: target.Op.Verb, Passed: []Step{}}
+		step := t.stepOf(target.Op)
+		done = Undone{Operation: step.Operation, Verb: step.Verb, Called: step.Called,
+			Passed: []Step{}}
 		if verb == refs.VerbUndo {
 			done.Passed = notPassedBefore(passed, ops)
 		}
@@ -221,7 +260,13 @@ func (t *Tx) applyInverse(
 			op.Refs = append(op.Refs, format.RefUpdate{Name: u.Name, Old: now, New: want})
 		}
 	}
-	done.Left, done.Back = diff.said(diff.Leaving), diff.said(diff.Coming)
+	before, after := t.tipsAround(session, op)
+	var left, back error
+	done.Left, left = t.said(diff, diff.Leaving, after)
+	done.Back, back = t.said(diff, diff.Coming, before)
+	if err := errors.Join(left, back); err != nil {
+		return err
+	}
 	if err := t.moveMembers(op, diff, ops, done); err != nil {
 		return err
 	}
@@ -282,7 +327,7 @@ func (t *Tx) operationsOf(
 ) (ops []refs.Record, passed []Step, target *refs.Record, err error) {
 	err = t.Refs.Backward(t.store.View, func(r refs.Record) bool {
 		if staysSaid(r.Op.Verb) && (r.Op.Session == "" || r.Op.Session == session) {
-			passed = append(passed, Step{r.Op.Number, r.Op.Verb})
+			passed = append(passed, t.stepOf(r.Op))
 		}
 		if !movesSession(r.Op, session) {
 			return true

@@ -1,10 +1,9 @@
 package digest
 
 import (
-	"encoding/json"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/sanitize/controls"
+	"github.com/gemini-ctx/ctx/internal/message"
 )
 
 // outcome is a parsed result.
@@ -19,20 +18,11 @@ type outcome struct {
 // (older Codex), lines such as "Process exited with code 1" before "Output:" (Codex), "Exit code 1"
 // in the first line (Claude Code), or "Exit Code: 1" in the last line (Gemini CLI).
 func outcomeOf(r *Result) outcome {
-	var wrapped struct {
-		Output   *string `json:"output"`
-		Metadata struct {
-			Exit *int `json:"exit_code"`
-		} `json:"metadata"`
-	}
 	text := r.Output
-	if strings.HasPrefix(text, "{") && json.Unmarshal([]byte(text), &wrapped) == nil &&
-		wrapped.Output != nil {
-		// What is within the object is not clean yet: its controls are written as escapes.
-		output, _, _ := controls.Strip([]byte(*wrapped.Output), nil)
-		o := outcome{output: string(output), exit: -1, failed: r.Failed}
-		if e := wrapped.Metadata.Exit; e != nil {
-			o.exit, o.failed = *e, *e != 0
+	if printed, exit, ok := message.Unwrap(text); ok {
+		o := outcome{output: printed, exit: -1, failed: r.Failed}
+		if exit != nil {
+			o.exit, o.failed = *exit, *exit != 0
 		}
 		return o
 	}

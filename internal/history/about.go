@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -97,18 +98,36 @@ func (a *About) check() error {
 
 // AboutOf returns what is said of a session; nothing if that was forgotten.
 func (s *Reader) AboutOf(v *refs.View, session string) (a About, err error) {
-	b, err := s.stateBlob(v, AboutRef(session))
-	if err == nil && b != nil {
-		if a, err = DecodeAbout(b); err != nil {
-			err = fmt.Errorf("cannot read %s: %w", AboutRef(session), err)
-		}
+	if a, err = s.AboutAt(v.Get(AboutRef(session)).ID); err != nil {
+		err = fmt.Errorf("cannot read %s: %w", AboutRef(session), err)
 	}
 	return a, err
 }
 
+// AboutAt returns the record in a blob; nothing for no blob, and if it was forgotten.
+func (s *Reader) AboutAt(id format.ID) (a About, err error) {
+	b, err := s.stateBlob(id)
+	if err == nil && b != nil {
+		a, err = DecodeAbout(b)
+	}
+	return a, err
+}
+
+// ChangeOf names the command that makes a of was: rename, tag, pin or unpin.
+func (a *About) ChangeOf(was *About) string {
+	switch {
+	case a.Title != was.Title:
+		return "rename"
+	case !a.Pinned && was.Pinned:
+		return "unpin"
+	case a.Pinned != was.Pinned:
+		return "pin"
+	}
+	return "tag"
+}
+
 // stateBlob returns the body that a ref of state names; nil where there is none, or it is gone.
-func (s *Reader) stateBlob(v *refs.View, ref string) ([]byte, error) {
-	id := v.Get(ref).ID
+func (s *Reader) stateBlob(id format.ID) ([]byte, error) {
 	if id.IsZero() {
 		return nil, nil
 	}
@@ -116,8 +135,5 @@ func (s *Reader) stateBlob(v *refs.View, ref string) ([]byte, error) {
 	if err != nil && ButGone(err) == nil {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", ref, err)
-	}
-	return raw.Body, nil
+	return raw.Body, err
 }

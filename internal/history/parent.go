@@ -28,9 +28,12 @@ func ParentRef(session string) string { return StateRefs + "parent/" + session }
 
 // ParentOf returns who a session works for; ok is false where it works for nobody.
 func (s *Reader) ParentOf(v *refs.View, session string) (p Parent, ok bool, err error) {
-	b, err := s.stateBlob(v, ParentRef(session))
-	if b == nil || err != nil {
-		return p, false, err
+	b, err := s.stateBlob(v.Get(ParentRef(session)).ID)
+	if err != nil {
+		return p, false, fmt.Errorf("cannot read %s: %w", ParentRef(session), err)
+	}
+	if b == nil {
+		return p, false, nil
 	}
 	var doc ParentDoc
 	if err := json.Unmarshal(b, &doc); err != nil || doc.V != 1 || doc.Session == "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/sanitize/controls"
 )
 
 // Text returns the text for people: all texts except thoughts and empty ones, joined by line feeds.
@@ -23,7 +24,7 @@ func Text(parts []Part) string {
 }
 
 // Words returns everything in the parts that search and summaries use, joined by line feeds in the
-// order of the parts: texts, calls as "[call NAME] ARGS", and the output of results. The contents
+// order of the parts: texts, calls as "[call NAME] ARGS", and what results printed. The contents
 // of one part have the order of Split. Thoughts, empty texts and media are omitted.
 func Words(parts []Part) string {
 	var said []string
@@ -32,7 +33,7 @@ func Words(parts []Part) string {
 		case p.Call != nil:
 			said = append(said, "[call "+p.Call.Name+"] "+plain(p.Call.Args))
 		case p.Result != nil:
-			said = append(said, p.Result.Output())
+			said = append(said, p.Result.Printed())
 		case p.Text != "" && !p.Thought:
 			said = append(said, p.Text)
 		}
@@ -45,6 +46,33 @@ func Words(parts []Part) string {
 // without white space and unnecessary escapes, with its members in their order. The result is "" if
 // there is no response.
 func (r *Result) Output() string { return plain(r.Response) }
+
+// Printed is Output without the JSON object that older Codex puts around what a tool printed.
+func (r *Result) Printed() string {
+	text := r.Output()
+	if printed, exit, _ := Unwrap(text); exit != nil {
+		return printed
+	}
+	return text
+}
+
+// Unwrap reads an output that is a JSON object with "output", and the exit status in "metadata", as
+// older Codex has it.
+func Unwrap(text string) (printed string, exit *int, ok bool) {
+	var wrapped struct {
+		Output   *string `json:"output"`
+		Metadata struct {
+			Exit *int `json:"exit_code"`
+		} `json:"metadata"`
+	}
+	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &wrapped) != nil ||
+		wrapped.Output == nil {
+		return "", nil, false
+	}
+	// What is within the object is not clean yet: its controls are written as escapes.
+	clean, _, _ := controls.Strip([]byte(*wrapped.Output), nil)
+	return string(clean), wrapped.Metadata.Exit, true
+}
 
 // plain returns a value as text, as Output describes.
 func plain(raw json.RawMessage) string {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/digest"
@@ -275,7 +276,8 @@ func (h *passage) add(e history.Entry) {
 	}
 }
 
-// digestMessages reads the messages of a passage, oldest first. A forgotten message has no text.
+// digestMessages reads the messages of a passage, oldest first. A prompt whose words are gone says
+// so: what came of it is not to count for the prompt before.
 func (s *Reader) digestMessages(h *passage) ([]digest.Message, error) {
 	list := make([]digest.Message, 0, len(h.list))
 	for _, at := range slices.Backward(h.list) {
@@ -285,6 +287,9 @@ func (s *Reader) digestMessages(h *passage) ([]digest.Message, error) {
 		}
 		m := summaries.DigestMessage(shown)
 		m.Seq = at.Seq
+		if shown.Gone != "" && at.Kind == format.KindMessage && m.Role == transcript.RoleUser {
+			m.Text = "[" + shown.Gone + "]"
+		}
 		if at.Kind == format.KindNote && m.Note == "" {
 			if m.Recap = digest.IsRecap(m.Text); !m.Recap {
 				continue

@@ -131,7 +131,7 @@ func (t *Telling) pieces(shown *history.Shown) (list []piece) {
 			list = append(list, piece{text: did, args: argsText(p.Call.Args, did),
 				raw: message.Words([]message.Part{p})})
 		case p.Result != nil:
-			list = append(list, piece{text: p.Result.Output()})
+			list = append(list, piece{text: p.Result.Printed()})
 		case p.Text == "" || p.Thought && !t.Full:
 		case p.Thought:
 			list = append(list, piece{text: "[thought] " + p.Text})

@@ -47,10 +47,13 @@ func (t *Turn) Came() string {
 		said = append(said, t.Answer)
 	}
 	if len(said) == 0 {
-		return "no result yet"
+		return nothingCame
 	}
 	return strings.Join(said, "; ")
 }
+
+// nothingCame is what is said of a turn of which nothing came.
+const nothingCame = "no result yet"
 
 // mostWanted is how many bytes of the sentences of a prompt a turn has.
 const mostWanted = 160
@@ -62,6 +65,9 @@ func (s *Reader) Turns(name history.BranchName, tip format.Value) ([]Turn, error
 		return nil, err
 	}
 	list := turnsOf(facts, root)
+	if len(list) > 1 && list[0].Wanted == "" && list[0].Came() == nothingCame {
+		list = list[1:] // what a client writes before the first prompt
+	}
 	for i := range list {
 		e, err := s.Header(list[i].Entry)
 		if err != nil {

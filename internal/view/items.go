@@ -142,7 +142,7 @@ func readResult(r *message.Result, raw json.RawMessage) item {
 	it := item{
 		kind: resultItem, id: r.ID, wire: r.ID, name: r.Name,
 		response: object(r.Response, "output"), parts: r.Parts, raw: raw,
-		text: r.Output(), failed: r.Failed(),
+		text: r.Printed(), failed: r.Failed(),
 	}
 	for _, attached := range r.Parts {
 		p, err := message.ParsePart(attached)
