@@ -66,7 +66,7 @@ func tells(was, said titles.Said) bool {
 func (im *transcriptImporter) tipOf(stats *transcript.Stats) (format.ID, error) {
 	name := im.out.Session
 	if name == "" {
-		name = im.nameOf(stats.Session, stats.Home, "")
+		name = im.nameOf(stats.Session, stats.Home, transcript.Origin{})
 	}
 	view, err := im.refs()
 	if err != nil || name == "" {

@@ -180,16 +180,12 @@ func (im *messageImporter) refs() (*refs.View, error) {
 // find returns the first entry of a message in the session; the zero ID if there is none.
 func (im *messageImporter) find(src *conversation.Source, o transcript.Origin) (format.ID, error) {
 	if o.Agent == transcript.Own {
-		id, err := format.ParseID(o.Message)
-		if err != nil {
-			return format.ID{}, nil
+		if id, err := format.ParseID(o.Message); err == nil {
+			if in, err := im.line.Has(id); err != nil || in {
+				return id, err
+			}
 		}
-		in, err := im.line.Has(id)
-		if err != nil || in {
-			return id, err
-		}
-		return format.ID{}, nil
-	}
+	} // it may have come from another store
 	ids, err := im.sourced(src)
 	if err != nil || len(ids) == 0 {
 		return format.ID{}, err
@@ -220,11 +216,21 @@ func (s *Reader) HasMessage(session, agent, message string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	found, err := s.copiesOf(view, agent, transcript.Fit(session), transcript.Fit(message))
-	if err != nil || len(found) == 0 {
+	return s.has(view, fitSession(session), transcript.Origin{Agent: agent,
+		Session: transcript.Fit(session), Message: transcript.Fit(message)})
+}
+
+// has reports whether the main branch of a session has an entry that was imported from a message or
+// is the message, or had it before a rewind.
+func (s *Reader) has(view *refs.View, session string, o transcript.Origin) (bool, error) {
+	found, err := s.copiesOf(view, o.Agent, o.Session, o.Message)
+	if err != nil {
 		return false, err
 	}
-	line := s.Lineage(view.Get(history.RefName(fitSession(session), history.MainBranch)).ID)
+	if id, err := format.ParseID(o.Message); err == nil && o.Agent == transcript.Own {
+		found = append(found, history.Entry{ID: id})
+	}
+	line := s.Lineage(view.Get(history.RefName(session, history.MainBranch)).ID)
 	for _, e := range found {
 		if in, err := line.Has(e.ID); in || err != nil {
 			return in, err

@@ -103,7 +103,7 @@ const untimed = "time of the message before, or of the file"
 func (im *transcriptImporter) report(stats transcript.Stats) ImportedTranscript {
 	im.out.Stats = stats
 	if im.out.Session == "" {
-		im.out.Session = im.nameOf(stats.Session, stats.Home, "")
+		im.out.Session = im.nameOf(stats.Session, stats.Home, transcript.Origin{})
 	}
 	for _, lane := range im.order {
 		if o := lane.out; o.Messages+o.Notes+o.Amended+o.Rewinds > 0 {
@@ -210,17 +210,46 @@ func (l *lane) end() error {
 	return l.flush()
 }
 
-// nameOf returns the session that a transcript belongs to.
-func (im *transcriptImporter) nameOf(own string, home *transcript.Home, agent string) string {
+// nameOf returns the session that a transcript belongs to. first is the origin of its first
+// message.
+func (im *transcriptImporter) nameOf(
+	own string, home *transcript.Home, first transcript.Origin,
+) string {
 	switch {
 	case im.as != "":
 		return im.as
-	case home != nil && home.Store == im.ID && format.CheckName(home.Session) == nil:
-		return home.Session
-	case catalog.TraitsOf(agent).NamesOnly:
+	case home != nil && format.CheckName(home.Session) == nil:
+		return im.exportedAs(home, first)
+	case catalog.TraitsOf(first.Agent).NamesOnly:
 		return own
 	}
 	return fitSession(own)
+}
+
+// exportedAs returns the session of a transcript that a store exported: the one of the same name,
+// whatever the format and whichever store exported it, so that no two formats make two sessions. If
+// that one has another conversation than the session of another store, a name of both.
+func (im *transcriptImporter) exportedAs(h *transcript.Home, first transcript.Origin) string {
+	if h.Store == im.ID || first.Agent != transcript.Own && fitSession(first.Session) == h.Session {
+		return h.Session
+	}
+	apart := fitSession(h.Session + "." + transcript.Derive(8, h.Store))
+	if im.group.settle(h.Session) != nil || im.group.settle(apart) != nil {
+		return h.Session // Import returns the error
+	}
+	view, err := im.refs()
+	switch {
+	case err != nil || im.goesOn && !exists(view, apart):
+		return h.Session // the import itself says what is wrong
+	case exists(view, apart):
+		return apart
+	case !exists(view, h.Session):
+		return h.Session
+	}
+	if has, err := im.has(view, h.Session, first); err != nil || has {
+		return h.Session
+	}
+	return apart
 }
 
 // fitSession makes a valid session name out of an agent's id.
@@ -284,7 +313,7 @@ func (im *transcriptImporter) step(st transcript.Step) error {
 
 // begin finds the session of a transcript, with its first step.
 func (im *transcriptImporter) begin(st *transcript.Step) error {
-	im.out.Session = im.nameOf(st.Session, st.Home, st.Message.Origin.Agent)
+	im.out.Session = im.nameOf(st.Session, st.Home, st.Message.Origin)
 	if im.out.Session == "" {
 		return fmt.Errorf("%w: the transcript names no session: give one", history.ErrInput)
 	}

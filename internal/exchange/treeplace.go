@@ -212,7 +212,7 @@ func (im *treeImporter) lookUp(next *treeStep) error {
 	o, src := next.step.Message.Origin, next.out.Source
 	if o.Agent == transcript.Own {
 		id, err := im.find(src, o)
-		if err == nil && !id.IsZero() {
+		if !id.IsZero() {
 			next.known = []format.ID{id}
 		}
 		return err

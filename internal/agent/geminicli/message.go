@@ -17,6 +17,7 @@ type record struct {
 	physical string // the id that a rewind would name
 	id       string // the key: physical, or the id of the message that this one repeats
 	kind     string // "user", "gemini", "info", …
+	hints    *transcript.Hints
 	fromSet  bool
 }
 
@@ -29,13 +30,16 @@ func timeIn(o jsonvalue.Object) time.Time {
 // message applies one message record. counts numbers the equal records without an id: in the whole
 // transcript for lines, in one list for copies.
 func (s *replay) message(o jsonvalue.Object, fromSet bool, counts transcript.Names) error {
-	r := record{Object: o, kind: recordKind(o), fromSet: fromSet}
+	r := record{Object: o, kind: recordKind(o), fromSet: fromSet,
+		hints: transcript.ReadHints(o[transcript.HintName])}
+	s.stats.ReadHome(r.hints)
 	parts := parseContent(o["content"])
 	if isAdded(o) || isStandIn(o.Text("id"), parts) {
 		return nil // an export put it there, and nobody said it
 	}
 	if !isKnown(r.kind) {
-		if rest := o.Without("id", "timestamp", "content"); len(rest.Without("type")) > 0 {
+		rest := o.Without("id", "timestamp", "content", transcript.HintName)
+		if len(rest.Without("type")) > 0 {
 			parts = appendPart(parts, transcript.Kept(Agent, rest))
 		}
 	}
@@ -98,7 +102,7 @@ func (s *replay) offerAs(note bool, role string, r record, parts []part) error {
 	if role == transcript.RoleModel {
 		m.Author, m.Tokens = transcript.Fit(r.Text("model")), outputTokens(r.Object)
 	}
-	return s.offer(candidate{key: r.id, msg: m, parts: parts, fromSet: r.fromSet})
+	return s.offer(candidate{key: r.id, msg: m, parts: parts, fromSet: r.fromSet, hints: r.hints})
 }
 
 func (s *replay) userMessage(r record, parts []part) error {

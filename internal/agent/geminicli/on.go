@@ -9,7 +9,8 @@ import (
 
 // state is what a reader that goes on has to know of the records before.
 type state struct {
-	Session string `json:"session"`
+	Session string           `json:"session"`
+	Home    *transcript.Home `json:"home,omitempty"`
 }
 
 // metID is the one kind of name that a reader meets: the id of a message or a call.
@@ -55,7 +56,7 @@ func readOn(
 		return nil
 	})
 	s.met = transcript.Met{}
-	s.stats.Session, s.stats.Bytes = was.Session, m.Offset
+	s.stats.Session, s.stats.Home, s.stats.Bytes = was.Session, was.Home, m.Offset
 	lr := transcript.NewLineReader(bufio.NewReaderSize(r, 64<<10), MaxLine, m.Offset)
 	if err := lr.Each(s.line); err != nil {
 		return s.stats, err
@@ -78,7 +79,7 @@ func (s *replay) leaveMark(m *transcript.Mark, earlier []byte) {
 	if s.document || s.restore.on || s.stats.Session == "" || m.Offset == 0 {
 		return
 	}
-	m.Leave(state{Session: s.stats.Session}, s.met, earlier)
+	m.Leave(state{Session: s.stats.Session, Home: s.stats.Home}, s.met, earlier)
 }
 
 // meet notes the id of a message or a call.

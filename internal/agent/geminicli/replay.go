@@ -48,6 +48,7 @@ type candidate struct {
 	msg     transcript.Message // without origin and content
 	parts   []part
 	fromSet bool // it comes from a list that the agent wrote again
+	hints   *transcript.Hints
 }
 
 // offer emits c unless it is known and says nothing new.
@@ -115,6 +116,11 @@ func (s *replay) publish(c candidate, known *version) error {
 		case partResponse:
 			m.Results = append(m.Results, transcript.Fit(p.callID))
 		}
+	}
+	if c.hints != nil && c.hints.From != nil {
+		c.hints.Apply(&m)
+		m.Record = nil // the words tell versions apart, as those of other transcripts do
+		v.from = m.Origin
 	}
 	s.chain.push(c.key, v)
 	s.began = true

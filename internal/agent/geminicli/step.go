@@ -56,7 +56,7 @@ func (s *replay) release() error {
 	list := s.waiting
 	s.waiting = nil
 	for _, st := range list {
-		st.Session = s.stats.Session
+		st.Session, st.Home = s.stats.Session, s.stats.Home
 		if err := s.emit(st); err != nil {
 			return err
 		}

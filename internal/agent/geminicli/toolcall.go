@@ -138,6 +138,7 @@ func (s *replay) recordedResult(r record, tc *toolCall) error {
 	if when.IsZero() {
 		when = timeIn(r.Object)
 	}
+	r.hints = transcript.ReadHints(tc.Object[transcript.HintName])
 	groups := groupResults(tc.call, parts)
 	for i, group := range groups {
 		id := group[0].callID
@@ -165,7 +166,8 @@ func (s *replay) result(r record, callID string, when time.Time, parts []part) e
 	s.view.bind(r.physical, key)
 	s.restoredResult(key)
 	m := transcript.Message{Role: transcript.RoleTool, Time: when}
-	return s.offerResult(candidate{key: key, msg: m, parts: parts, fromSet: r.fromSet})
+	return s.offerResult(
+		candidate{key: key, msg: m, parts: parts, fromSet: r.fromSet, hints: r.hints})
 }
 
 // groupResults cuts the result of a call into responses, each with the media and texts that follow

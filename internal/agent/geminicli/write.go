@@ -19,11 +19,13 @@ import (
 // writer is the codec of transcripts.
 type writer struct {
 	*transcript.Output
+	of   string // the session of the store
 	held []*heldAnswer
 }
 
 // heldAnswer is an answer of the model whose calls wait for their results.
 type heldAnswer struct {
+	of    *transcript.Message
 	rec   jsonvalue.Object
 	calls []*heldCall
 	notes []jsonvalue.Object // that came meanwhile
@@ -33,6 +35,8 @@ type heldCall struct {
 	format.Call
 	args   json.RawMessage
 	result []json.RawMessage
+	of     *transcript.Message // that the result is in
+	last   bool                // of the calls that the message answers
 	failed bool
 	never  bool // nobody answers it
 	when   time.Time
@@ -41,7 +45,13 @@ type heldCall struct {
 // NewWriter begins a transcript that `gemini --session-file` reads.
 func NewWriter(w io.Writer, o transcript.WriteOptions) transcript.Writer {
 	return transcript.NewWriter(w, o,
-		func(out *transcript.Output) transcript.Codec { return &writer{Output: out} })
+		func(out *transcript.Output) transcript.Codec {
+			c := &writer{Output: out}
+			if o.Home != nil {
+				c.of = o.Home.Session
+			}
+			return c
+		})
 }
 
 // ProjectHash returns the name of a project's directory in a transcript of Gemini CLI.
@@ -126,15 +136,34 @@ func (w *writer) Begin(first *transcript.Item) {
 func (w *writer) recordOf(it *transcript.Item, kind string) jsonvalue.Object {
 	m := &it.Message
 	id := m.Origin.Message
-	if m.Origin.Agent != Agent || m.Origin.Session != w.Session {
-		of := ""
-		if w.Home != nil {
-			of = w.Home.Session
-		}
-		id = cmp.Or(transcript.EntryUUID(it.Entry, of),
+	if !w.own(m) {
+		id = cmp.Or(transcript.EntryUUID(it.Entry, w.of),
 			transcript.UUID(Agent, m.Origin.Agent, m.Origin.Session, m.Origin.Message))
 	}
 	return jsonvalue.NewObject("id", id, "timestamp", transcript.Stamp(m.Time), "type", kind)
+}
+
+// own reports whether a message was said in the session that is written.
+func (w *writer) own(m *transcript.Message) bool {
+	return m.Origin.Agent == Agent && m.Origin.Session == w.Session
+}
+
+// hint adds to a record of one message, which was said elsewhere, what makes that message of it.
+func (w *writer) hint(rec jsonvalue.Object, m *transcript.Message) {
+	if got := w.decode(rec); len(got) == 1 && !w.own(m) && !rec.Has(transcript.HintName) {
+		rec.Set(transcript.HintName, transcript.Diff(m, &got[0]))
+	}
+}
+
+// decode returns the messages that a reader makes of a record.
+func (w *writer) decode(rec jsonvalue.Object) (list []transcript.Message) {
+	s := newReplay(func(st transcript.Step) error {
+		list = append(list, st.Message)
+		return nil
+	})
+	s.stats.Session = w.Session
+	_ = s.message(rec, false, s.derived) // no step fails
+	return list
 }
 
 // note writes a note. The agent shows it, and no model sees it.
@@ -157,6 +186,7 @@ func (w *writer) note(it *transcript.Item) bool {
 	if text != "" {
 		rec["content"] = w.contentOf(&it.Message, text)
 	}
+	w.hint(rec, &it.Message)
 	if n := len(w.held); n > 0 {
 		w.held[n-1].notes = append(w.held[n-1].notes, rec)
 	} else {
@@ -211,6 +241,7 @@ func (w *writer) user(it *transcript.Item) {
 	} else if strings.HasPrefix(text, "/") || strings.HasPrefix(text, "?") {
 		w.Report.Changed["commands, which no model sees"]++
 	}
+	w.hint(rec, m)
 	w.write(rec)
 }
 
@@ -226,7 +257,7 @@ func (w *writer) model(it *transcript.Item) {
 			map[string]uint64{"input": 0, "output": m.Tokens, "cached": 0, "total": m.Tokens})
 	}
 	var thoughts, content, inOrder []json.RawMessage
-	held := &heldAnswer{rec: rec}
+	held := &heldAnswer{of: m, rec: rec}
 	trailing, leading := true, true
 	for _, p := range transcript.PartsOf(m) {
 		switch p.Kind {
@@ -271,6 +302,7 @@ func (w *writer) model(it *transcript.Item) {
 		w.held = append(w.held, held)
 		return
 	}
+	w.hint(rec, m)
 	w.write(rec)
 }
 
@@ -319,9 +351,12 @@ func (w *writer) answers(m *transcript.Message) bool {
 		switch p.Kind {
 		case transcript.PartHidden:
 		case transcript.PartResult:
+			if to != nil {
+				to.last = false
+			}
 			to = w.open(p.ID)
 			_, to.failed = p.Said()
-			to.when = m.Time
+			to.of, to.last, to.when = m, true, m.Time
 			to.result = append(to.result, w.bare(p))
 		default:
 			to.result = append(to.result, w.bare(p))
@@ -361,7 +396,7 @@ func (w *writer) flush(goesOn bool) {
 
 // answer writes an answer with the results of its calls, and an error for each that has none.
 func (w *writer) answer(h *heldAnswer) {
-	var list []json.RawMessage
+	var calls []jsonvalue.Object
 	for _, c := range h.calls {
 		o := jsonvalue.NewObject("id", c.ID, "name", c.Tool, "args", c.args, "timestamp",
 			transcript.Stamp(c.when), "status", "success")
@@ -376,18 +411,57 @@ func (w *writer) answer(h *heldAnswer) {
 			w.Report.Changed[transcript.ChangedCalls]++
 		}
 		o["result"] = jsonvalue.Array(c.result)
-		list = append(list, o.Ordered("id", "name", "args", "status", "timestamp", "result"))
+		calls = append(calls, o)
 	}
-	if len(list) > 0 {
-		h.rec["toolCalls"] = jsonvalue.Array(list)
-	}
+	setCalls(h.rec, calls)
+	w.hintAnswer(h, calls)
 	w.write(h.rec)
 	for _, rec := range h.notes {
 		w.write(rec)
 	}
 }
 
+func setCalls(rec jsonvalue.Object, calls []jsonvalue.Object) {
+	var list []json.RawMessage
+	for _, o := range calls {
+		list = append(list, o.Ordered("id", "name", "args", "status", "timestamp", "result"))
+	}
+	if len(list) > 0 {
+		rec["toolCalls"] = jsonvalue.Array(list)
+	}
+}
+
+// hintAnswer is hint for an answer, and for the messages of which it has the results. A message
+// with several of them is that of the last one.
+func (w *writer) hintAnswer(h *heldAnswer, calls []jsonvalue.Object) {
+	got := w.decode(h.rec)
+	for i, c := range h.calls {
+		at := slices.IndexFunc(got, func(m transcript.Message) bool {
+			return len(m.Calls) == 0 && slices.Contains(m.Results, transcript.Fit(c.ID))
+		})
+		switch {
+		case c.of == nil || at < 0 || w.own(c.of):
+		case c.last:
+			calls[i].Set(transcript.HintName, transcript.Diff(c.of, &got[at]))
+		default:
+			calls[i].Set(transcript.HintName, transcript.Added())
+		}
+	}
+	setCalls(h.rec, calls)
+	if len(got) > 0 && !w.own(h.of) {
+		h.rec.Set(transcript.HintName, transcript.Diff(h.of, &got[0]))
+	}
+}
+
 func (w *writer) write(rec jsonvalue.Object) {
+	if home := w.TakeHome(); home != nil {
+		h := transcript.ReadHints(rec[transcript.HintName])
+		if h == nil {
+			h = &transcript.Hints{V: 1}
+		}
+		h.Home = home
+		rec.Set(transcript.HintName, h)
+	}
 	w.Record(rec.Ordered("id", "timestamp", "type", "content", "thoughts", "tokens",
 		"model", "toolCalls"))
 }

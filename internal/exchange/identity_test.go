@@ -1,0 +1,163 @@
+package exchange_test
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/agent/adk"
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/storetest"
+)
+
+// cameBy is a conversation in one of the forms in which it can come.
+type cameBy struct {
+	how  string // the name of the form, or adk-events
+	text []byte
+}
+
+// take imports a conversation.
+func (c *cameBy) take(t testing.TB, s *session.Store, as string) exchange.Tally {
+	t.Helper()
+	if c.how == adk.Agent {
+		return importADK(t, s, c.text, as).Tally
+	}
+	row, _ := catalog.Named(c.how)
+	return storetest.Must[exchange.ImportedTranscript](t)(
+		s.Exchange.ImportTranscript(
+			context.Background(), func(emit func(transcript.Step) error) (transcript.Stats, error) {
+				return row.Read("", bytes.NewReader(c.text), emit)
+			}, as)).Tally
+}
+
+// exportsOf are exports of a session in all forms that have a writer.
+func exportsOf(t testing.TB, s *session.Store, name string) (list []cameBy) {
+	t.Helper()
+	for _, row := range catalog.All() {
+		if row.Write == nil {
+			continue
+		}
+		id := storetest.Must[string](t)(
+			s.Exchange.OriginOf(storetest.View(t, s), name, history.MainBranch, row.Source))
+		if id == "" {
+			id = row.NewID(row.Name, s.ID, name)
+		}
+		var b bytes.Buffer
+		o := transcript.WriteOptions{Session: id, Home: s.Exchange.TranscriptHome(name), Dir: "/p",
+			Keeps: catalog.Keeps}
+		storetest.Must[transcript.Written](t)(s.Exchange.ExportTranscript(context.Background(),
+			storetest.View(t, s), name, history.MainBranch, 0, false,
+			transcript.Origin{Agent: row.Source, Session: id}, row.Write(&b, o), nil))
+		list = append(list, cameBy{row.Name, b.Bytes()})
+	}
+	out, _ := exportADK(t, s, name, history.MainBranch, adk.WriteOptions{})
+	return append(list, cameBy{adk.Agent, out})
+}
+
+// anotherStore makes a store that has another id and key than those that others make.
+func anotherStore(t testing.TB) *session.Store {
+	e := storetest.Env(storetest.TempDir(t), nil)
+	e.Random = strings.NewReader(strings.Repeat("other randomness", 8))
+	return storetest.Init(t, e)
+}
+
+// mainSessions counts the messages of each session that is no subagent's. Some forms have no place
+// for a note without words.
+func mainSessions(t testing.TB, s *session.Store) map[string]int {
+	t.Helper()
+	said := map[string]int{}
+	for _, ref := range storetest.View(t, s).Names("sessions/") {
+		name, branch, _ := history.BranchOfRef(ref)
+		if branch == history.MainBranch && !strings.Contains(name, ".") {
+			said[name] = len(slices.DeleteFunc(spoken(t, s, name, branch),
+				func(line string) bool { return !strings.HasPrefix(line, "message ") }))
+		}
+	}
+	return said
+}
+
+// A conversation that came to a store in one form is known there in every other form: its own
+// transcript, and what another store exports.
+func TestIdentity(t *testing.T) {
+	for _, of := range []struct{ form, file string }{
+		{"claude-code", "claudecode/testdata/session.jsonl"},
+		{"codex", "codex/testdata/rollout.jsonl"},
+		{"opencode", "opencode/testdata/session.json"},
+		{"gemini-cli", "geminicli/testdata/turn.jsonl"},
+		{"qwen", "qwen/testdata/session.jsonl"},
+		{"droid", "shape/testdata/droid/session.jsonl"},
+		{"pi", "shape/testdata/pi/session.jsonl"},
+		{adk.Agent, "adk/testdata/session.json"},
+		{"", ""},
+	} {
+		t.Run("of "+of.form, func(t *testing.T) {
+			t.Parallel()
+			s, name := storetest.Create(t), "w"
+			var ways []cameBy
+			if of.form == "" {
+				storetest.Say(t, s, name, "user", "purple elephants")
+				storetest.Say(t, s, name, "model", "grey zebras")
+			} else {
+				text, err := os.ReadFile(filepath.Join("../agent", of.file))
+				if err != nil {
+					t.Fatal(err)
+				}
+				own := cameBy{of.form, text}
+				own.take(t, s, "")
+				ways = append(ways, own)
+				name = slices.Collect(maps.Keys(mainSessions(t, s)))[0]
+			}
+			ways = append(ways, exportsOf(t, s, name)...)
+			for _, first := range ways {
+				to := anotherStore(t)
+				first.take(t, to, "")
+				want := mainSessions(t, to)
+				for _, way := range ways {
+					done := way.take(t, to, "")
+					again := way.how == of.form // it may tell of older versions
+					amended := done.Amended > 0 && !again
+					if got := mainSessions(t, to); !maps.Equal(got, want) || amended {
+						t.Errorf("by %s, then by %s: %v, want %v; %d amended", first.how, way.how,
+							got, want, done.Amended)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A session of another store that happens to have the name of one here stays apart from it, in
+// whatever form it comes.
+func TestIdentityOfNamesakes(t *testing.T) {
+	here, there := storetest.Create(t), anotherStore(t)
+	storetest.Say(t, here, "work", "user", "purple elephants")
+	storetest.Say(t, there, "work", "user", "grey zebras")
+	for _, way := range exportsOf(t, there, "work") {
+		if way.how == adk.Agent {
+			continue // it does not say which store it comes from
+		}
+		way.take(t, here, "")
+		way.take(t, here, "")
+	}
+	if got := spoken(t, here, "work", history.MainBranch); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+	apart := 0
+	for _, ref := range storetest.View(t, here).Names("sessions/") {
+		if name, branch, _ := history.BranchOfRef(ref); strings.HasPrefix(name, "work.") {
+			apart += len(spoken(t, here, name, branch))
+		}
+	}
+	if apart != 1 {
+		t.Errorf("%d messages of the other store, want 1", apart)
+	}
+}
