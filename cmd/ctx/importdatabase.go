@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -56,12 +55,10 @@ func (a *app) listDatabase(
 	if s == nil {
 		return q.List(a.c, agent, path)
 	}
-	if b, _, ok := s.History.Cache.Load(name); ok {
-		var was listing
-		if json.Unmarshal(b, &was) == nil && was.Path == path && was.Mark != "" &&
-			was.Mark == catalog.Mark(path) {
-			return was.List, nil
-		}
+	var was listing
+	if s.History.Cache.GetJSON(name, &was) && was.Path == path && was.Mark != "" &&
+		was.Mark == catalog.Mark(path) {
+		return was.List, nil
 	}
 	list, err := q.List(a.c, agent, path)
 	if err != nil {
@@ -70,9 +67,8 @@ func (a *app) listDatabase(
 	// The program itself writes whenever it opens the database, so the mark is taken afterwards. What
 	// somebody else wrote in that moment is seen after the next change.
 	now := listing{Path: path, Mark: catalog.Mark(path), List: list}
-	if b, err := json.Marshal(now); err == nil {
-		_ = s.History.Cache.Store(name, cache.Stamp{}, b) // without it the database is listed again
-	}
+	// Without it the database is listed again
+	_ = s.History.Cache.PutJSON(name, cache.Stamp{}, now)
 	return list, nil
 }
 

@@ -73,7 +73,7 @@ var layers = map[string]string{
 	"internal/notes": "internal/jsonvalue",
 	"internal/brief": "format internal/terms forest/summarize internal/digest " +
 		"internal/notes internal/pasted",
-	"internal/cache":            "format internal/durable",
+	"internal/cache":            "format internal/durable internal/varint",
 	"internal/history/dag":      "format",
 	"internal/hooks/settings":   "",
 	"lock":                      "internal/durable",
@@ -157,7 +157,7 @@ var layers = map[string]string{
 		"internal/agent/cursor internal/agent/shape internal/agent/geminicli " +
 		"internal/agent/opencode internal/agent/qwen internal/bigstack internal/brief " +
 		"internal/durable internal/cache internal/hooks/settings internal/pasted refs sanitize " +
-		"internal/view internal/history internal/summaries internal/search internal/recall " +
+		"internal/varint internal/view internal/history internal/summaries internal/search internal/recall " +
 		"internal/compaction " +
 		"internal/exchange internal/identity internal/jsonvalue internal/session " +
 		"internal/maintenance/gc",
@@ -289,7 +289,7 @@ var libraries = map[string]string{
 	"github.com/rogpeppe/go-internal/robustio": "internal/durable",
 	"github.com/rogpeppe/go-internal/diff":     "internal/hooks",
 	"github.com/klauspost/compress/zstd": "objects internal/agent/catalog " +
-		"internal/page/embedded",
+		"internal/page/embedded internal/cache",
 	"github.com/BurntSushi/toml":             "internal/repo internal/hooks/doctor",
 	"github.com/clipperhouse/displaywidth":   "cmd/ctx internal/browse",
 	"github.com/clipperhouse/uax29/v2/words": "internal/terms internal/browse",

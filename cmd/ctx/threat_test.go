@@ -119,7 +119,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"calls that edit": "blame/replay.FuzzChanges blame/replay.FuzzScript " +
 			"blame/replay.FuzzPatch blame/replay.FuzzPairs gitfile.FuzzOutput",
 		"parts of messages": "internal/message.FuzzParse view.FuzzParts mask.FuzzReplace",
-		"states and caches": "loop.FuzzState search.FuzzSegment search.FuzzManifest " +
+		"states and caches": "loop.FuzzState search.FuzzSegment varint.FuzzCode " +
 			"forest/score.FuzzDecodeCandidates forest/score.FuzzDecodeFeatures " +
 			"forest/summarize.FuzzDecode dag.FuzzTokens",
 		"who has the lock": "lock.FuzzOwner",

@@ -166,11 +166,8 @@ func CandidatesName(forest string) string {
 }
 
 // LinksName is the file of what later entries say about earlier ones: newest versions, sources and
-// replacements. A file of another name had no replacements.
-const LinksName = "links-2"
-
-// DigestName is the name of the file that says how far the facts of a branch are kept.
-func DigestName(session, branch string) string { return branchFile("digest-", session, branch) }
+// replacements.
+const LinksName = "links"
 
 // FactsName is the name of the file with the facts of a branch, from which briefs are made.
 func FactsName(session, branch string) string { return branchFile("facts-", session, branch) }
@@ -183,9 +180,6 @@ const OverviewsName = "sessions"
 
 // AnswersName is the file with answers of workers that were refused. It cannot be made again.
 const AnswersName = "answers"
-
-// TipsName is the file with the number and the time of the newest entry of each session.
-const TipsName = "tips"
 
 // SearchName is the file with the manifest of the search index. SearchPrefix begins the names of
 // the index segments.

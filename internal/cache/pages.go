@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -221,4 +220,4 @@ func (c *Cache) Names(prefix string) ([]string, error) {
 }
 
 // Remove removes a file.
-func (c *Cache) Remove(name string) error { return c.fs.Remove(filepath.Join(c.dir, name)) }
+func (c *Cache) Remove(name string) error { return c.fs.RemoveNoSync(c.path(name)) }

@@ -28,6 +28,9 @@ func (s *Writer) GraduateAndAdoptAll(ctx context.Context, sessions []string) err
 		if err != nil {
 			return err
 		}
+		for _, session := range sessions[:n] { // most of them are over
+			s.DropHead(session, history.MainBranch)
+		}
 		sessions = sessions[n:]
 	}
 	return nil
@@ -44,7 +47,6 @@ func (t *Tx) graduateSome(sessions []string) (n int, err error) {
 	t.store.BeforeOthers()
 	t.store.Hold()
 	op := &format.Operation{Verb: refs.VerbGraduate}
-	var heads []*history.Head
 	seen := 0
 	for _, session := range sessions {
 		if seen >= graduatedMessages {
@@ -76,17 +78,16 @@ func (t *Tx) graduateSome(sessions []string) (n int, err error) {
 		if h.Value == old {
 			continue
 		}
-		if op.Session = session; len(heads) > 0 {
+		if op.Session = session; len(op.Refs) > 0 {
 			op.Session = "" // it is about several
 		}
 		op.Refs = append(append(op.Refs, format.RefUpdate{Name: name, Old: old, New: h.Value}),
 			told...)
-		heads = append(heads, h)
 	}
 	if n == 0 {
 		return 0, nil
 	}
-	return n, t.recordGraduation(op, heads)
+	return n, t.recordGraduation(op)
 }
 
 // graduateAndAdopt is what GraduateAndAdopt does with a branch, without the record.
@@ -118,7 +119,7 @@ func (t *Tx) graduateAndAdopt(h *history.Head) (told []format.RefUpdate, err err
 }
 
 // recordGraduation commits what several sessions have graduated.
-func (t *Tx) recordGraduation(op *format.Operation, heads []*history.Head) error {
+func (t *Tx) recordGraduation(op *format.Operation) error {
 	decided := len(t.store.Decided(history.MainForest)) > 0
 	if !decided && t.store.View.PendingCount(history.MainForest) == 0 && len(op.Refs) == 0 {
 		t.store.KeepForest(history.MainForest)
@@ -129,9 +130,6 @@ func (t *Tx) recordGraduation(op *format.Operation, heads []*history.Head) error
 	}
 	if err := t.store.Commit(op); err != nil {
 		return err
-	}
-	for _, h := range heads {
-		t.SaveHead(h)
 	}
 	if err := t.store.ShortenLog(); err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/internal/varint"
 )
 
 // conversation makes messages of a fuzzer's words: a text, a call, its result, and another text.
@@ -57,15 +59,8 @@ func FuzzDigest(f *testing.F) {
 		var first, second Digester
 		cut := int(at) % (len(messages) + 1)
 		first.Add(messages[:cut])
-		stored, err := first.AppendBinary(nil)
-		if err != nil {
+		if err := varint.Decode(varint.Append(nil, first.Code), second.Code); err != nil {
 			t.Fatal(err)
-		}
-		if err := second.UnmarshalBinary(stored); err != nil {
-			t.Fatal(err)
-		}
-		if bound := first.BinarySize(); len(stored) > bound {
-			t.Errorf("%d bytes, and the bound is %d", len(stored), bound)
 		}
 		second.Add(messages[cut:])
 		if got := second.Facts(); !reflect.DeepEqual(got, whole) && len(got)+len(whole) > 0 {
@@ -79,25 +74,16 @@ func FuzzDigest(f *testing.F) {
 func FuzzBinary(f *testing.F) {
 	var d Digester
 	d.Add(conversation("Mend the parser", "Bash", `{"command":"go test"}`, "FAIL", 3))
-	seed, err := d.AppendBinary(nil)
-	if err != nil {
-		f.Fatal(err)
-	}
+	seed := varint.Append(nil, d.Code)
 	f.Add(seed)
 	f.Add(seed[:len(seed)/2])
 	f.Add([]byte{0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var first, second Digester
-		if first.UnmarshalBinary(b) != nil {
+		if varint.Decode(b, first.Code) != nil {
 			return
 		}
-		again, err := first.AppendBinary(nil)
-		if bound := first.BinarySize(); len(again) > bound {
-			t.Errorf("%d bytes, and the bound is %d", len(again), bound)
-		}
-		if err == nil {
-			err = second.UnmarshalBinary(again)
-		}
+		err := varint.Decode(varint.Append(nil, first.Code), second.Code)
 		if err != nil || !reflect.DeepEqual(first, second) {
 			t.Errorf("%v: got\n%swant\n%s", err, showAll(second.Facts()), showAll(first.Facts()))
 		}

@@ -1,7 +1,6 @@
 package edits
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -72,7 +71,7 @@ func (k *keptAnswer) brought() (broughtText, error) {
 // kept returns the answers in the cache, oldest first.
 func (s *Reader) kept() (list []keptAnswer) {
 	s.Cache.Begin()
-	if b, _, ok := s.Cache.Load(cache.AnswersName); !ok || json.Unmarshal(b, &list) != nil {
+	if !s.Cache.GetJSON(cache.AnswersName, &list) {
 		return nil
 	}
 	return list
@@ -113,13 +112,7 @@ func (s *Writer) keep(brought []broughtText) {
 			break
 		}
 	}
-	s.storeKept(list)
-}
-
-func (s *Reader) storeKept(list []keptAnswer) {
-	if b, err := json.Marshal(list); err == nil {
-		_ = s.Cache.Store(cache.AnswersName, cache.Stamp{}, b)
-	}
+	_ = s.Cache.PutJSON(cache.AnswersName, cache.Stamp{}, list)
 }
 
 // The states of an answer.
@@ -308,7 +301,7 @@ func (s *Writer) DropAnswers(view *refs.View, before time.Time, dry bool) (n int
 		}
 	}
 	if n > 0 && !dry {
-		s.storeKept(left)
+		_ = s.Cache.PutJSON(cache.AnswersName, cache.Stamp{}, left)
 	}
 	return n, nil
 }

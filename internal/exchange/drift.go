@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -115,11 +114,7 @@ func (s *Reader) NoteDrift(list ...Drifted) error {
 	}) {
 		return nil
 	}
-	b, err := json.Marshal(now[max(0, len(now)-maxDrifted):])
-	if err != nil {
-		return err
-	}
-	return s.Cache.Store(cache.DriftName, cache.Stamp{}, b)
+	return s.Cache.PutJSON(cache.DriftName, cache.Stamp{}, now[max(0, len(now)-maxDrifted):])
 }
 
 // AddDrift is NoteDrift for the end of a transcript, which is read on: its records are more of what
@@ -140,8 +135,7 @@ func (s *Reader) AddDrift(d Drifted) error {
 }
 
 func (s *Reader) drifted() (list []Drifted) {
-	payload, _, ok := s.Cache.Load(cache.DriftName)
-	if !ok || json.Unmarshal(payload, &list) != nil {
+	if !s.Cache.GetJSON(cache.DriftName, &list) {
 		return nil
 	}
 	return list

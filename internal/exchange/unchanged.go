@@ -213,9 +213,8 @@ func (r *Imports) unchanged(f File) answer {
 	if r.off {
 		return a
 	}
-	payload, _, ok := r.Cache.Load(f.cacheName())
 	var was remembered
-	if !ok || json.Unmarshal(payload, &was) != nil || was.File != f || was.Rules != r.rules {
+	if !r.Cache.GetJSON(f.cacheName(), &was) || was.File != f || was.Rules != r.rules {
 		return a
 	}
 	for session, sum := range was.Sessions {
@@ -329,11 +328,8 @@ func (r *Imports) Remember() {
 			p.Sessions[session] = r.digest(session)
 		}
 		p.Links, _ = r.links(p.Done.Children)
-		b, err := json.Marshal(p)
-		if err == nil {
-			// Without it the next import reads the file
-			_ = r.Cache.Store(p.cacheName(), cache.Stamp{}, b)
-		}
+		// Without it the next import reads the file
+		_ = r.Cache.PutJSON(p.cacheName(), cache.Stamp{}, p)
 	}
 }
 

@@ -39,8 +39,6 @@ type Head struct {
 	ForksKnown bool
 	// Had is the newest entry of each open child that joins have brought, as far as is remembered.
 	Had map[string]string
-	// Looks is the version of the features of Items.
-	Looks int
 	// Lags says that there are more messages after the frontier than Items holds, which are the newest
 	// ones.
 	Lags bool
@@ -69,13 +67,11 @@ func (s *Reader) Head(session, branch string, v format.Value) (*Head, error) {
 	if !v.Exists() {
 		return h, nil
 	}
-	if payload, stamp, ok := s.Cache.Load(cache.HeadName(session, branch)); ok &&
+	if stamp, ok := s.Cache.Get(cache.HeadName(session, branch), headVersion, h.code); ok &&
 		stamp == headStamp(v) {
-		if h.decode(payload) {
-			return h, nil
-		}
-		*h = Head{Session: session, Branch: branch, Value: v}
+		return h, nil
 	}
+	h = &Head{Session: session, Branch: branch, Value: v}
 	return h, s.rebuildHead(h)
 }
 
@@ -165,18 +161,15 @@ func (s *Reader) SaveHead(h *Head) {
 			it.Features = f.Append(nil)
 		}
 	}
-	h.Looks = LooksVersion
-	size := 256
-	for i := range h.Items {
-		size += 128 + len(h.Items[i].Features)
-	}
-	b, err := h.Append(make([]byte, 0, size))
-	if err == nil {
-		err = s.Cache.Store(cache.HeadName(h.Session, h.Branch), headStamp(h.Value), b)
-	}
-	if err != nil {
+	if err := s.Cache.Put(cache.HeadName(h.Session, h.Branch), headStamp(h.Value), headVersion,
+		h.code); err != nil {
 		s.Report(fmt.Errorf("cannot write the cache: %w", err))
 	}
+}
+
+// DropHead takes the state of a branch from the cache, where nobody is about to append.
+func (s *Reader) DropHead(session, branch string) {
+	_ = s.Cache.Remove(cache.HeadName(session, branch)) // it is no more than of no use
 }
 
 // Came adds an entry that a join brought.

@@ -1,7 +1,7 @@
 package history
 
 import (
-	"encoding/binary"
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -180,28 +180,35 @@ func newLinks(stamp cache.Stamp) *Links {
 		replaces: map[format.ID][]format.ID{}, source: map[[16]byte][]format.ID{}}
 }
 
+// linksVersion is that of the form of the links in the cache.
+const linksVersion = 3
+
+func (l *Links) code(c *varint.Code) {
+	list := func(ids *[]format.ID) {
+		varint.List(c, ids, func(id *format.ID, c *varint.Code) { c.Fixed(id[:]) })
+	}
+	for _, m := range []*map[format.ID][]format.ID{&l.Newer, &l.replaces} {
+		varint.MapBy(c, m, format.ID.Compare, func(key *format.ID, ids *[]format.ID) {
+			c.Fixed(key[:])
+			list(ids)
+		})
+	}
+	byBytes := func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) }
+	varint.MapBy(c, &l.source, byBytes, func(key *[16]byte, ids *[]format.ID) {
+		c.Fixed(key[:])
+		list(ids)
+	})
+}
+
 // loadLinks returns nil where the file cannot be used.
 func (s *Reader) loadLinks(view *refs.View) *Links {
-	b, stamp, ok := s.Cache.Load(cache.LinksName)
+	l := &Links{}
+	stamp, ok := s.Cache.Get(cache.LinksName, linksVersion, l.code)
 	if !ok || stamp.Number > view.Number ||
 		stamp.Number == view.Number && stamp.Digest != view.Digest {
 		return nil
 	}
-	l := newLinks(stamp)
-	r := varint.Reader{Rest: b}
-	for _, to := range []map[format.ID][]format.ID{l.Newer, l.replaces} {
-		for range r.Count(64) {
-			key := format.ID(r.Take(32))
-			to[key] = append(to[key], format.ID(r.Take(32)))
-		}
-	}
-	if r.Err != nil || len(r.Rest)%48 != 0 {
-		return nil
-	}
-	for len(r.Rest) > 0 {
-		key := [16]byte(r.Take(16))
-		l.source[key] = append(l.source[key], format.ID(r.Take(32)))
-	}
+	l.stamp, l.saved = stamp, stamp.Number
 	return l
 }
 
@@ -209,25 +216,7 @@ func (s *Reader) saveLinks(l *Links) {
 	if len(l.source) > keepSources {
 		s.dropPacked(l)
 	}
-	var b []byte
-	for _, from := range []map[format.ID][]format.ID{l.Newer, l.replaces} {
-		pairs := 0
-		for _, list := range from {
-			pairs += len(list)
-		}
-		b = binary.AppendUvarint(b, uint64(pairs))
-		for key, list := range from {
-			for _, id := range list {
-				b = append(append(b, key[:]...), id[:]...)
-			}
-		}
-	}
-	for key, ids := range l.source {
-		for _, id := range ids {
-			b = append(append(b, key[:]...), id[:]...)
-		}
-	}
-	if err := s.Cache.Store(cache.LinksName, l.stamp, b); err != nil {
+	if err := s.Cache.Put(cache.LinksName, l.stamp, linksVersion, l.code); err != nil {
 		s.Report(fmt.Errorf("cannot write the cache: %w", err))
 		return
 	}

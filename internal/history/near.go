@@ -2,7 +2,6 @@ package history
 
 import (
 	"bytes"
-	"encoding/binary"
 	"maps"
 	"slices"
 	"sync"
@@ -15,7 +14,7 @@ import (
 )
 
 const (
-	nearVersion = 1
+	nearVersion = 2
 
 	// nearObject is the largest object that the cache keeps, in bytes, and nearBytes is the most of
 	// all of them. Larger objects share no block with others, so it costs little to read them.
@@ -60,8 +59,8 @@ func (s *Reader) Nearby(name string) (done func()) {
 		return func() {}
 	}
 	set := &nearSet{}
-	if b, _, ok := s.Cache.Load(name); ok {
-		set = decodeNear(b)
+	if _, ok := s.Cache.Get(name, nearVersion, set.code); !ok {
+		set = &nearSet{}
 	}
 	if !n.set.CompareAndSwap(nil, set) {
 		return func() {}
@@ -71,7 +70,7 @@ func (s *Reader) Nearby(name string) (done func()) {
 		set.mu.Lock()
 		defer set.mu.Unlock()
 		if set.missed > nearMisses {
-			_ = s.Cache.Store(name, cache.Stamp{}, encodeNear(set)) // may be lost at any time
+			_ = s.Cache.Put(name, cache.Stamp{}, nearVersion, set.code) // may be lost
 		}
 	}
 }
@@ -153,66 +152,32 @@ func (s *nearSet) add(id format.ID, r nearRaw) {
 	s.list = append(s.list, r)
 }
 
-// The form of an object in the file says what follows its id: the header alone, all of an object
-// that has no body, or header and body.
-const (
-	nearHeader = iota
-	nearBare
-	nearWhole
-)
-
-// encodeNear encodes the version, the number of the objects that were used, and these objects in
-// the order of their ids.
-func encodeNear(s *nearSet) []byte {
-	var list []byte
-	n := 0
+// code is the form of the file: the objects by their ids, of those that were used as many as have
+// room. A header alone is an object that is not whole.
+func (s *nearSet) code(c *varint.Code) {
+	left := nearBytes
+	kept := make(map[format.ID]int32, len(s.place))
 	for _, id := range slices.SortedFunc(maps.Keys(s.place), format.ID.Compare) {
 		r := &s.list[s.place[id]]
-		if !r.used || len(list)+len(r.Header)+len(r.Body) > nearBytes {
-			continue
-		}
-		n++
-		form := byte(nearHeader)
-		switch {
-		case r.whole && r.Body == nil:
-			form = nearBare
-		case r.whole:
-			form = nearWhole
-		}
-		list = append(append(list, id[:]...), form)
-		list = varint.AppendString(list, string(r.Header))
-		if form == nearWhole {
-			list = varint.AppendString(list, string(r.Body))
+		if size := len(r.Header) + len(r.Body); r.used && size <= left {
+			kept[id] = s.place[id]
+			left -= size
 		}
 	}
-	b := binary.AppendUvarint(make([]byte, 0, len(list)+16), nearVersion)
-	return append(binary.AppendUvarint(b, uint64(n)), list...)
-}
-
-// decodeNear returns the objects that encodeNear was given, none if the file is of another version
-// or damaged. They share memory with b.
-func decodeNear(b []byte) *nearSet {
-	r := varint.Reader{Rest: b}
-	if r.Uvarint() != nearVersion {
-		return &nearSet{}
-	}
-	n := r.Count(len(format.ID{}) + 2)
-	s := &nearSet{place: make(map[format.ID]int32, n), list: make([]nearRaw, n)}
-	for i := range s.list {
-		var id format.ID
-		copy(id[:], r.Take(uint64(len(id))))
-		form, o := r.Byte(), &s.list[i]
-		o.Header = slices.Clip(r.Take(r.Uvarint()))
-		if form != nearHeader {
-			o.whole = true
-			if form == nearWhole {
-				o.Body = slices.Clip(r.Take(r.Uvarint()))
-			}
+	varint.MapBy(c, &kept, format.ID.Compare, func(id *format.ID, at *int32) {
+		if !c.Writes {
+			*at = int32(len(s.list))
+			s.list = append(s.list, nearRaw{})
 		}
-		s.place[id] = int32(i)
-	}
-	if r.Err != nil || len(r.Rest) > 0 {
-		return &nearSet{}
-	}
-	return s
+		r := &s.list[*at]
+		hasBody := r.Body != nil
+		c.Fixed(id[:])
+		c.Flag(&r.whole)
+		c.Flag(&hasBody)
+		c.Bytes(&r.Header)
+		if c.Bytes(&r.Body); hasBody && r.Body == nil {
+			r.Body = []byte{}
+		}
+	})
+	s.place = kept
 }

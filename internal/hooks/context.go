@@ -1,11 +1,8 @@
 package hooks
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -23,6 +20,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/terms"
+	"github.com/gemini-ctx/ctx/internal/varint"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/sanitize"
@@ -43,25 +41,27 @@ const contextIntro = "From other sessions of this project, kept by ctx. Quoted r
 
 // injected records what hooks have added to the prompts of a session: the model has it already.
 type injected struct {
-	Overview bool     `json:"overview"`
-	IDs      []string `json:"ids"`
+	Overview bool
+	IDs      []string
 	// Own are checksums of the messages that the session had at its first prompt. A session that
-	// begins with the words of another one, as a continued export does, has them already. In the
-	// cache they follow the JSON, four bytes each: a decoder needs half a millisecond for a long
-	// session.
-	Own []uint32 `json:"own,omitempty"`
+	// begins with the words of another one, as a continued export does, has them already.
+	Own []uint32
+}
+
+// injectedVersion is that of the form of injected in the cache.
+const injectedVersion = 1
+
+func (g *injected) code(c *varint.Code) {
+	c.Flag(&g.Overview)
+	c.Texts(&g.IDs)
+	varint.List(c, &g.Own, func(sum *uint32, c *varint.Code) { varint.Number(c, sum) })
 }
 
 // loadInjected returns what hooks have added to the prompts of a session. fresh is true if nothing
 // is recorded.
 func loadInjected(s *session.Store, name string) (g injected, fresh bool) {
-	payload, _, ok := s.History.Cache.Load(cache.GivenName(name))
-	front, own, _ := bytes.Cut(payload, []byte("\n"))
-	if !ok || json.Unmarshal(front, &g) != nil {
+	if _, ok := s.History.Cache.Get(cache.GivenName(name), injectedVersion, g.code); !ok {
 		return injected{}, true
-	}
-	for ; len(own) >= 4; own = own[4:] {
-		g.Own = append(g.Own, binary.BigEndian.Uint32(own))
 	}
 	return g, false
 }
@@ -100,17 +100,7 @@ func (g *injected) has(id format.ID) bool { return slices.Contains(g.IDs, id.Str
 
 func (g *injected) save(s *session.Store, name string) error {
 	g.IDs = g.IDs[max(0, len(g.IDs)-maxInjected):]
-	front := *g
-	front.Own = nil
-	b, err := json.Marshal(front)
-	if err != nil {
-		return err
-	}
-	b = append(b, '\n')
-	for _, sum := range g.Own {
-		b = binary.BigEndian.AppendUint32(b, sum)
-	}
-	return s.History.Cache.Store(cache.GivenName(name), cache.Stamp{}, b)
+	return s.History.Cache.Put(cache.GivenName(name), cache.Stamp{}, injectedVersion, g.code)
 }
 
 // inject returns the text to add to a prompt: what other sessions of the store said that the model

@@ -121,8 +121,7 @@ type Last struct {
 
 // LastHook returns the last hook of an agent in a store. ok is false if none is known.
 func LastHook(s *session.Store, agent string) (l Last, ok bool) {
-	payload, _, ok := s.History.Cache.Load(cache.HookName(agent))
-	return l, ok && json.Unmarshal(payload, &l) == nil && !l.Time.IsZero()
+	return l, s.History.Cache.GetJSON(cache.HookName(agent), &l) && !l.Time.IsZero()
 }
 
 func saveLast(s *session.Store, agent string, e call, messages int) {
@@ -132,7 +131,5 @@ func saveLast(s *session.Store, agent string, e call, messages int) {
 	if messages > 0 {
 		l.Recorded, l.Messages = l.Time, l.Messages+messages
 	}
-	if b, err := json.Marshal(l); err == nil {
-		_ = s.History.Cache.Store(cache.HookName(agent), cache.Stamp{}, b) // may be lost
-	}
+	_ = s.History.Cache.PutJSON(cache.HookName(agent), cache.Stamp{}, l) // may be lost
 }

@@ -1,8 +1,6 @@
 package recall
 
 import (
-	"bytes"
-	"encoding/binary"
 	"path/filepath"
 	"slices"
 
@@ -27,16 +25,22 @@ const (
 )
 
 // digestCache is the cached digest of a branch. As long as no body is forgotten, it depends only on
-// at and on digest.Version. It is in two files, so that a rendering of talk, which does without the
-// facts, does not read them.
+// at and on digest.Version.
 type digestCache struct {
 	at     format.ID // the newest entry of the digest
 	newest uint64    // seq of the newest message
 	called uint64    // seq of the newest message that calls a tool, with its arguments
-	unread bool      // the digester is in its file, until readDigester has read it
 	// tip is one of which at is known to be in the history; zero for none.
 	tip format.ID
 	digest.Digester
+}
+
+func (d *digestCache) code(c *varint.Code) {
+	c.Fixed(d.at[:])
+	varint.Number(c, &d.newest)
+	varint.Number(c, &d.called)
+	c.Fixed(d.tip[:])
+	d.Code(c)
 }
 
 // branchFacts are the facts of the messages of a branch, up to a message and after it.
@@ -57,14 +61,7 @@ type branchFacts struct {
 func (s *Reader) readFacts(
 	name history.BranchName, tip format.ID, through uint64, all bool,
 ) (*branchFacts, error) {
-	return s.readFactsAfter(s.loadDigest(name), name, tip, through, all)
-}
-
-// readFactsAfter is readFacts with the cached digest, or nil.
-func (s *Reader) readFactsAfter(
-	cached *digestCache, name history.BranchName, tip format.ID, through uint64, all bool,
-) (*branchFacts, error) {
-	h, err := s.digestHistory(tip, through, cached, all)
+	h, err := s.digestHistory(tip, through, s.loadDigest(name), all)
 	if err != nil {
 		return nil, err
 	}
@@ -77,9 +74,6 @@ func (s *Reader) readFactsAfter(
 	if through > 0 && !may && !all {
 		return &branchFacts{}, nil // talk is not rendered from facts
 	}
-	if !s.readDigester(name, &d) {
-		return s.readFactsAfter(nil, name, tip, through, all)
-	}
 	if len(h.before.list) > 0 && (may || all) {
 		list, err := s.digestMessages(&h.before)
 		if err != nil {
@@ -87,7 +81,7 @@ func (s *Reader) readFactsAfter(
 		}
 		d.Add(list)
 		d.called = max(d.called, calledIn(list))
-		d.at, d.tip = h.before.list[0].ID, format.ID{}
+		d.at, d.tip = h.before.list[0].ID, tip
 		s.storeDigest(name, &d)
 	}
 	w := &branchFacts{before: d.Facts(), agent: d.isAgents(0), root: s.rootOf(&d.Digester)}
@@ -148,22 +142,18 @@ type passage struct {
 }
 
 func (s *Reader) loadDigest(name history.BranchName) *digestCache {
-	b, _, ok := s.Cache.Load(cache.DigestName(name.Session, name.Branch))
-	if !ok {
+	d := &digestCache{}
+	if _, ok := s.Cache.Get(cache.FactsName(name.Session, name.Branch), digest.Version,
+		d.code); !ok {
 		return nil
 	}
-	r := varint.Reader{Rest: b}
-	d := digestCache{unread: true}
-	version := r.Uvarint()
-	d.newest, d.called = r.Uvarint(), r.Uvarint()
-	copy(d.at[:], r.Take(idSize))
-	if r.Err != nil || version != digest.Version {
-		return nil
-	}
-	if uint64(len(r.Rest)) == idSize {
-		copy(d.tip[:], r.Rest)
-	}
-	return &d
+	return d
+}
+
+// storeDigest caches a digest. An error is ignored, because the cache may be lost at any time.
+func (s *Reader) storeDigest(name history.BranchName, d *digestCache) {
+	_ = s.Cache.PutPacked(cache.FactsName(name.Session, name.Branch), cache.Stamp{}, digest.Version,
+		d.code)
 }
 
 // factsBefore returns the facts of a branch up to where its digest goes, without a look at the
@@ -172,7 +162,7 @@ func (s *Reader) factsBefore(
 	name history.BranchName, tip format.ID,
 ) (facts []digest.Fact, root brief.Root) {
 	d := s.loadDigest(name)
-	if d == nil || d.tip != tip || !s.readDigester(name, d) {
+	if d == nil || d.tip != tip {
 		return nil, root
 	}
 	return d.Facts(), s.rootOf(&d.Digester)
@@ -182,46 +172,8 @@ func (s *Reader) factsBefore(
 func (s *Reader) noteTip(name history.BranchName, tip format.ID) {
 	if d := s.loadDigest(name); d != nil && d.tip != tip {
 		d.tip = tip
-		s.storeDigestHead(name, d)
+		s.storeDigest(name, d)
 	}
-}
-
-// readDigester reads the digester of a cached digest. It takes milliseconds in a long session. The
-// result is false if the file is missing, damaged, or of another digest.
-func (s *Reader) readDigester(name history.BranchName, d *digestCache) bool {
-	if !d.unread {
-		return true
-	}
-	b, _, ok := s.Cache.Load(cache.FactsName(name.Session, name.Branch))
-	r := varint.Reader{Rest: b}
-	version := r.Uvarint()
-	at := r.Take(idSize)
-	d.unread = false
-	return ok && version == digest.Version && bytes.Equal(at, d.at[:]) &&
-		d.UnmarshalBinary(r.Rest) == nil
-}
-
-// storeDigest caches a digest. One file has the version, newest, called, at and perhaps tip, the
-// other one the version, at and the digester. An error is ignored, because the cache may be lost at
-// any time.
-func (s *Reader) storeDigest(name history.BranchName, d *digestCache) {
-	facts := make([]byte, 0, binary.MaxVarintLen64+len(d.at)+d.BinarySize())
-	facts = append(binary.AppendUvarint(facts, digest.Version), d.at[:]...)
-	if facts, err := d.AppendBinary(facts); err == nil {
-		_ = s.Cache.Store(cache.FactsName(name.Session, name.Branch), cache.Stamp{}, facts)
-		s.storeDigestHead(name, d)
-	}
-}
-
-func (s *Reader) storeDigestHead(name history.BranchName, d *digestCache) {
-	head := make([]byte, 0, 3*binary.MaxVarintLen64+2*len(d.at))
-	for _, n := range [...]uint64{digest.Version, d.newest, d.called} {
-		head = binary.AppendUvarint(head, n)
-	}
-	if head = append(head, d.at[:]...); !d.tip.IsZero() {
-		head = append(head, d.tip[:]...)
-	}
-	_ = s.Cache.Store(cache.DigestName(name.Session, name.Branch), cache.Stamp{}, head)
 }
 
 // digestHistory reads headers from a tip back to the cached entry, or to the oldest message of a

@@ -61,9 +61,3 @@ func (s *Reader) Behind(view *refs.View) (int, error) {
 
 // SaveAfter has the index saved whenever so many documents were added.
 func (g *Indexing) SaveAfter(docs int) { g.most = docs }
-
-// RecodeOverviews decodes the cached overviews and encodes them again.
-func RecodeOverviews(in []byte) ([]byte, error) {
-	rows, err := decodeOverviews(in)
-	return encodeOverviews(rows), err
-}

@@ -67,7 +67,8 @@ func TestNearbyIsChecked(t *testing.T) {
 	s, from, file, first := counted(t)
 	whole, stamp, _ := s.History.Cache.Load(file)
 	r := varint.Reader{Rest: whole}
-	r.Uvarint()
+	r.Uvarint() // the version
+	r.Uvarint() // not packed
 	n := r.Uvarint()
 	changed := bytes.ReplaceAll(whole, []byte("user\n"), []byte("tool\n"))
 	if n < 64 || bytes.Equal(changed, whole) {

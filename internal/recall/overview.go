@@ -75,7 +75,11 @@ func (s *Reader) Overviews(view *refs.View) ([]Overview, error) {
 		}
 	}
 	if len(unknown) > 0 || len(known.rows) != len(list) {
-		s.storeOverviews(rows)
+		now := &overviews{rows: make(map[string]*overviewRow, len(rows))}
+		for i := range rows {
+			now.rows[rows[i].session] = &rows[i]
+		}
+		s.storeOverviews(now)
 	}
 	out := make([]Overview, len(list))
 	for i := range rows {

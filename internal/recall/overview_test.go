@@ -130,23 +130,3 @@ func TestOverviewTitles(t *testing.T) {
 	say("model", "More?", `{"before":[{"type":"ai-title","aiTitle":"Thanks"}]}`)
 	check("My lamps", "quay", true)
 }
-
-// A file that decodes encodes to the same bytes.
-func FuzzOverviews(f *testing.F) {
-	s := storetest.Create(f)
-	storetest.Say(f, s, "talk", "user", "Which lamps are lit?")
-	if _, err := s.Recall.Overviews(storetest.View(f, s)); err != nil {
-		f.Fatal(err)
-	}
-	payload, _, ok := s.History.Cache.Load(cache.OverviewsName)
-	if !ok {
-		f.Fatal("no cache")
-	}
-	f.Add(payload)
-	f.Add([]byte{1, 0})
-	f.Fuzz(func(t *testing.T, in []byte) {
-		if out, err := recall.RecodeOverviews(in); err == nil && !bytes.Equal(in, out) {
-			t.Fatalf("%x became %x", in, out)
-		}
-	})
-}

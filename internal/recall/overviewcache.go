@@ -2,8 +2,6 @@ package recall
 
 import (
 	"cmp"
-	"encoding/binary"
-	"errors"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -14,9 +12,7 @@ import (
 )
 
 // overviewVersion is that of what a row holds, and of the rules by which it is found.
-const overviewVersion = 6
-
-var errOverviews = errors.New("not the overviews of sessions")
+const overviewVersion = 7
 
 // overviewRow is what the cache has of a session. It depends only on the tip and the link: words
 // that are forgotten empty the cache.
@@ -79,107 +75,50 @@ func (r *overviewRow) overview(one *Session) Overview {
 
 // loadOverviews returns what the cache has, nothing if that is damaged.
 func (s *Reader) loadOverviews() *overviews {
-	known := &overviews{rows: map[string]*overviewRow{}}
-	b, _, ok := s.Cache.Load(cache.OverviewsName)
-	if !ok {
-		return known
-	}
-	rows, err := decodeOverviews(b)
-	if err != nil {
-		return known
-	}
-	for i := range rows {
-		known.rows[rows[i].session] = &rows[i]
+	known := &overviews{}
+	if _, ok := s.Cache.Get(cache.OverviewsName, overviewVersion, known.code); !ok {
+		known.rows = map[string]*overviewRow{}
 	}
 	return known
 }
 
 // storeOverviews replaces what the cache has. An error is ignored, because the cache may be lost at
 // any time.
-func (s *Reader) storeOverviews(rows []overviewRow) {
-	_ = s.Cache.Store(cache.OverviewsName, cache.Stamp{}, encodeOverviews(rows))
+func (s *Reader) storeOverviews(known *overviews) {
+	_ = s.Cache.Put(cache.OverviewsName, cache.Stamp{}, overviewVersion, known.code)
 }
 
-// encodeOverviews encodes the version, the number of rows, and the rows.
-func encodeOverviews(rows []overviewRow) []byte {
-	b := binary.AppendUvarint(make([]byte, 0, 256*len(rows)+16), overviewVersion)
-	b = binary.AppendUvarint(b, uint64(len(rows)))
-	for i := range rows {
-		r := &rows[i]
-		b = append(append(append(b, r.tip[:]...), r.link[:]...), r.aboutID[:]...)
-		b = binary.AppendUvarint(b, r.seq)
-		b = binary.AppendVarint(b, millis(r.first))
-		b = binary.AppendVarint(b, millis(r.last))
-		b = binary.AppendVarint(b, millis(r.spoke))
-		b = binary.AppendVarint(b, millis(r.ahead))
-		p := r.parent
-		apart := byte(0)
-		if p == nil {
-			p = &history.Parent{}
+func (o *overviews) code(c *varint.Code) {
+	varint.Map(c, &o.rows, func(session *string, row **overviewRow) {
+		if *row == nil {
+			*row = &overviewRow{}
 		}
-		if p.Apart {
-			apart = 1
-		}
-		b = append(b, apart)
-		for _, s := range []string{r.session, r.branch, r.said.Name, r.said.Title, r.said.Git,
-			r.prompt, r.agent, r.origin, p.Session, p.Call, string(r.about)} {
-			b = varint.AppendString(b, s)
-		}
-	}
-	return b
+		(*row).code(c)
+		*session = (*row).session
+	})
 }
 
-// idSize is the length of an id in bytes.
-const idSize = uint64(len(format.ID{}))
-
-// rowSize is the least size of an encoded row.
-const rowSize = 3*idSize + 5 + 1 + 11
-
-func decodeOverviews(b []byte) ([]overviewRow, error) {
-	r := varint.Reader{Rest: b}
-	if r.Uvarint() != overviewVersion {
-		return nil, errOverviews
+func (r *overviewRow) code(c *varint.Code) {
+	c.Fixed(r.tip[:])
+	c.Fixed(r.link[:])
+	c.Fixed(r.aboutID[:])
+	varint.Number(c, &r.seq)
+	for _, t := range []*time.Time{&r.first, &r.last, &r.spoke, &r.ahead} {
+		c.Time(t)
 	}
-	rows := make([]overviewRow, r.Count(int(rowSize)))
-	for i := range rows {
-		row := &rows[i]
-		copy(row.tip[:], r.Take(idSize))
-		copy(row.link[:], r.Take(idSize))
-		copy(row.aboutID[:], r.Take(idSize))
-		row.seq = r.Uvarint()
-		row.first, row.last = fromMillis(r.Varint()), fromMillis(r.Varint())
-		row.spoke, row.ahead = fromMillis(r.Varint()), fromMillis(r.Varint())
-		p, about := history.Parent{Apart: r.Bool()}, ""
-		for _, s := range []*string{&row.session, &row.branch, &row.said.Name, &row.said.Title,
-			&row.said.Git, &row.prompt, &row.agent, &row.origin, &p.Session, &p.Call, &about} {
-			*s = r.String()
+	child := r.parent != nil
+	c.Flag(&child)
+	if child {
+		if r.parent == nil {
+			r.parent = &history.Parent{}
 		}
-		row.about = []byte(about)
-		if p.Session != "" {
-			row.parent = &p
-		} else if p != (history.Parent{}) {
-			return nil, errOverviews
-		}
+		c.Flag(&r.parent.Apart)
+		varint.Text(c, &r.parent.Session)
+		varint.Text(c, &r.parent.Call)
 	}
-	if r.Err == nil && len(r.Rest) > 0 {
-		return nil, errOverviews
+	for _, s := range []*string{&r.session, &r.branch, &r.said.Name, &r.said.Title, &r.said.Git,
+		&r.prompt, &r.agent, &r.origin} {
+		varint.Text(c, s)
 	}
-	return rows, r.Err
-}
-
-// noTime is the encoding of the zero time.
-const noTime = -1 << 62
-
-func millis(t time.Time) int64 {
-	if t.IsZero() {
-		return noTime
-	}
-	return t.UnixMilli()
-}
-
-func fromMillis(ms int64) time.Time {
-	if ms == noTime {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
+	c.Bytes(&r.about)
 }

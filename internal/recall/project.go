@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -22,9 +23,6 @@ func (s *Reader) ProjectBrief(
 ) ([]brief.SessionBrief, error) {
 	list, err := s.newestSessions(v, reader, projectSessions)
 	if err != nil {
-		return nil, err
-	}
-	if err := s.describe(v, list); err != nil {
 		return nil, err
 	}
 	return list, s.addLines(v, reader, list, o)
@@ -69,52 +67,73 @@ func (s *Reader) ProjectRules(v *refs.View, o brief.Options) (*brief.SessionBrie
 func (s *Reader) newestSessions(
 	v *refs.View, except string, most int,
 ) ([]brief.SessionBrief, error) {
-	var names []string
-	known := s.loadTips()
+	known := s.loadOverviews()
+	var all, unknown []string
 	for _, ref := range v.Names("sessions/") {
 		session, branch, _ := history.BranchOfRef(ref)
 		if branch != history.MainBranch {
 			continue
 		}
-		child, err := known.child(s, v, session)
-		if err != nil {
-			return nil, err
-		}
-		if !child {
-			names = append(names, ref)
+		one := mainAlone(v, session)
+		if all = append(all, session); !s.isRight(known, v, &one) {
+			unknown = append(unknown, session)
 		}
 	}
-	if err := known.readAll(s, v, names); err != nil {
-		return nil, err
+	for _, session := range s.ByPlace(unknown, func(session string) format.ID {
+		return v.Get(history.RefName(session, history.MainBranch)).ID
+	}) {
+		if err := s.addRow(v, session, known); err != nil {
+			return nil, err
+		}
+	}
+	if len(unknown) > 0 {
+		s.storeOverviews(known)
 	}
 	var list []brief.SessionBrief
-	now := s.Now()
-	for _, ref := range names {
-		session, branch, _ := history.BranchOfRef(ref)
-		t, err := known.newest(s, v.Get(ref).ID)
-		if err != nil {
-			return nil, err
+	for _, session := range all {
+		one, row := mainAlone(v, session), known.row(session)
+		if session == except || row.parent != nil {
+			continue
 		}
-		if !Sane(t.last, now) {
-			said, err := s.saidBy(v.Get(ref).ID)
-			if err != nil {
-				return nil, err
-			}
-			if !said.IsZero() {
-				t.last = said
-			}
-		}
-		if session != except {
-			_, theirs := history.Owner(v, session)
-			list = append(list, brief.SessionBrief{Session: session, Branch: branch,
-				Theirs: theirs, Messages: t.seq, Last: t.last})
-		}
+		_, theirs := history.Owner(v, session)
+		o := row.overview(&one)
+		list = append(list, brief.SessionBrief{Session: session, Branch: history.MainBranch,
+			Theirs: theirs, Messages: row.seq, First: o.First, Last: o.Last, Agent: o.Agent,
+			Git: o.Git, Title: o.Title, Named: o.Named})
 	}
-	s.storeTips(known)
+	now := s.Now()
 	slices.SortStableFunc(list, func(a, b brief.SessionBrief) int {
 		return cmp.Or(Newer(b.Last, a.Last, now), cmp.Compare(a.Session, b.Session))
 	})
-	return list[:min(len(list), most)], nil
+	list = list[:min(len(list), most)]
+	short := ShortNames(all)
+	for i := range list {
+		list[i].Short = short[list[i].Session]
+	}
+	return list, nil
+}
+
+// mainAlone returns a session with its main branch alone.
+func mainAlone(v *refs.View, session string) Session {
+	tip := v.Get(history.RefName(session, history.MainBranch))
+	return Session{Name: session,
+		Branches: []history.Branch{{Name: history.MainBranch, Value: tip}}}
+}
+
+// addRow makes the row of a session's main branch.
+func (s *Reader) addRow(v *refs.View, session string, known *overviews) error {
+	one := mainAlone(v, session)
+	e, err := s.Header(one.Branches[0].Value.ID)
+	if err != nil {
+		return err
+	}
+	one.Branches[0].Seq = e.Seq
+	if one.Parent, err = s.parentIn(v, session, known); err != nil {
+		return err
+	}
+	row, err := s.readRow(v, &one, known)
+	known.rows[session] = &row
+	return err
 }
 
 // addLines sets the lines of the briefs of a project for the session reader. Of sessions that share
@@ -165,9 +184,6 @@ func (s *Reader) ProjectInput(v *refs.View, session string, budget int) (view.In
 	if err != nil || len(newest) == 0 {
 		return in, err
 	}
-	if err := s.describe(v, newest); err != nil {
-		return in, err
-	}
 	// A part of the room is for what a format prints around the text.
 	room := view.BriefRoom(budget)*7/8 - view.ProjectFrame(newest)
 	o := brief.Options{Room: room, Cost: view.BriefCost, Short: brief.IsShort(budget)}
@@ -201,9 +217,6 @@ func (s *Reader) AddProject(v *refs.View, in *view.Input, budget int) error {
 	newest = slices.DeleteFunc(newest,
 		func(b brief.SessionBrief) bool { return b.Last.After(first.Time) })
 	newest = newest[:min(len(newest), projectSessions)]
-	if err := s.describe(v, newest); err != nil {
-		return err
-	}
 	room := view.BriefRoom(projectBudget)
 	if budget > 0 {
 		room = min(view.OthersRoom(budget), view.BriefRoom(budget)-2*view.TailSize(in.Tail))

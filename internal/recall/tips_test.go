@@ -27,7 +27,7 @@ func projectBrief(t *testing.T, s *session.Store) []brief.SessionBrief {
 func TestProjectBriefOfAWarmCache(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
 	r := rand.New(rand.NewPCG(5, 9))
-	path := filepath.Join(s.Dir, "cache", cache.TipsName)
+	path := filepath.Join(s.Dir, "cache", cache.OverviewsName)
 	most := 0
 	for i := range 60 {
 		storetest.RandomStep(t, s, r)

@@ -173,23 +173,3 @@ func TestManifest(t *testing.T) {
 		t.Errorf("got %+v, %v", empty, err)
 	}
 }
-
-// Every manifest that can be decoded encodes to the same bytes.
-func FuzzManifest(f *testing.F) {
-	m := &Manifest{Tips: []Tip{{Name: "a/main"}},
-		Segments: []Part{{Name: "search-1", Hidden: map[uint32]bool{3: true, 9: false}}}}
-	f.Add(m.Encode())
-	f.Add([]byte{manifestVersion, 0, 0})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := DecodeManifest(b)
-		if err != nil {
-			if !errors.Is(err, ErrDamaged) {
-				t.Fatal(err)
-			}
-			return
-		}
-		if got := m.Encode(); !bytes.Equal(got, b) {
-			t.Errorf("got %x, want %x", got, b)
-		}
-	})
-}
