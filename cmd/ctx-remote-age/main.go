@@ -4,4 +4,4 @@ package main
 
 import "github.com/gemini-ctx/ctx/internal/remote/agehelper"
 
-func main() { agehelper.Main() }
+func main() { agehelper.Program().Main() }

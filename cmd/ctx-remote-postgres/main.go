@@ -9,11 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
-	"os/signal"
-	"runtime/debug"
 	"strings"
-	"syscall"
 
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/remote/helper"
@@ -32,43 +28,10 @@ A URL on a command line must have no password, because others on the machine can
 or write ~/.pgpass. With "-" for the URL it is read from standard input.
 `
 
-// The exit codes: 0 for done.
-const (
-	failed     = 1
-	wrongUsage = 2
-)
-
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-}
-
-func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
-	var err error
-	switch {
-	case len(args) == 0:
-		err = helper.Serve(ctx, program(), in, out)
-	case args[0] == "version" && len(args) == 1:
-		fmt.Fprintf(out, "ctx-remote-postgres version %s\n", buildVersion())
-	case args[0] == "init" && len(args) == 2, (args[0] == "grant" || args[0] == "revoke") &&
-		len(args) == 4:
-		err = admin(ctx, args, in, out)
-	case args[0] == "help" || args[0] == "-h" || args[0] == "--help":
-		fmt.Fprint(out, usage)
-	default:
-		fmt.Fprint(errs, usage)
-		return wrongUsage
-	}
-	if err != nil {
-		fmt.Fprintf(errs, "ctx-remote-postgres: %v\n", err)
-		return failed
-	}
-	return 0
-}
+func main() { program().Main() }
 
 func program() helper.Program {
-	return helper.Program{Name: "ctx-remote-postgres", Version: buildVersion(),
+	return helper.Program{Name: "ctx-remote-postgres", Usage: usage,
 		Features: []string{helper.FeatureSearch, helper.FeatureCheck},
 		Open: func(ctx context.Context, url string) (remote.Remote, error) {
 			r, err := postgres.Open(ctx, url)
@@ -76,39 +39,47 @@ func program() helper.Program {
 				return nil, err
 			}
 			return r, nil
-		}}
+		},
+		Verbs: map[string]helper.Verb{
+			"init": {Least: 1, Most: 1, Run: setUp},
+			"grant": {Least: 3, Most: 3, Run: onRole(postgres.Grant,
+				"Role %[2]q may read and write team %[1]q.\n")},
+			"revoke": {Least: 3, Most: 3, Run: onRole(postgres.Revoke,
+				"Role %[2]q may no longer use team %[1]q. What it has read, it keeps.\n")},
+		},
+	}
 }
 
-func admin(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
-	address, err := urlOf(args[1], in)
+func setUp(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
+	address, err := urlOf(args[0], in)
 	if err != nil {
 		return err
 	}
-	switch args[0] {
-	case "init":
-		before, err := postgres.Init(ctx, address)
-		switch {
-		case err != nil:
-			return err
-		case before == postgres.SchemaVersion:
-			fmt.Fprintf(out, "The tables have version %d already.\n", before)
-		default:
-			fmt.Fprintf(out, "The tables now have version %d.\n", postgres.SchemaVersion)
-		}
-		return nil
-	case "grant":
-		if err := postgres.Grant(ctx, address, args[2], args[3]); err != nil {
-			return err
-		}
-		fmt.Fprintf(out, "Role %q may read and write team %q.\n", args[3], args[2])
-		return nil
+	before, err := postgres.Init(ctx, address)
+	switch {
+	case err != nil:
+	case before == postgres.SchemaVersion:
+		fmt.Fprintf(out, "The tables have version %d already.\n", before)
+	default:
+		fmt.Fprintf(out, "The tables now have version %d.\n", postgres.SchemaVersion)
 	}
-	if err := postgres.Revoke(ctx, address, args[2], args[3]); err != nil {
+	return err
+}
+
+// onRole does what a verb does with a team and a role, and prints that it is done.
+func onRole(
+	do func(ctx context.Context, url, team, role string) error, done string,
+) func(context.Context, []string, io.Reader, io.Writer) error {
+	return func(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
+		address, err := urlOf(args[0], in)
+		if err == nil {
+			err = do(ctx, address, args[1], args[2])
+		}
+		if err == nil {
+			fmt.Fprintf(out, done, args[1], args[2])
+		}
 		return err
 	}
-	fmt.Fprintf(out, "Role %q may no longer use team %q. What it has read, it keeps.\n",
-		args[3], args[2])
-	return nil
 }
 
 // urlOf returns the URL that an argument names. It never repeats the URL in an error.
@@ -131,11 +102,4 @@ func urlOf(arg string, in io.Reader) (string, error) {
 					"~/.pgpass, or - to read the URL from standard input")
 	}
 	return arg, nil
-}
-
-func buildVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
 }

@@ -234,7 +234,7 @@ var layers = map[string]string{
 		"internal/history internal/store internal/conversation internal/session " +
 		"internal/maintenance/graph internal/maintenance/storedir internal/maintenance/fsck " +
 		"internal/maintenance/rebuild",
-	"internal/summarizer/model": "forest/summarize internal/summarizer",
+	"internal/summarizer/model": "forest/summarize internal/child internal/summarizer",
 	"internal/summarizer/printmode": "internal/durable internal/summarizer " +
 		"internal/summarizer/model",
 	"internal/when":    "",

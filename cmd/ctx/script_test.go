@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 		},
 		"ctx-browse":          func() { os.Exit(browse.Main()) },
 		"ctx-eval":            func() { os.Exit(program.Main()) },
-		"ctx-remote-age":      func() { agehelper.Main() },
+		"ctx-remote-age":      func() { agehelper.Program().Main() },
 		"ctx-view-serve":      func() { live.Main() },
 		"ctx-summarize-agent": func() { os.Exit(printmode.Program().Main()) },
 	})

@@ -8,12 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
@@ -39,43 +36,15 @@ Your keys are in the folder age beside the config file of ctx. Keep a copy of th
 // name is the program, and what it calls itself in locks.
 const name = "ctx-remote-age"
 
-// The exit codes: 0 for done.
-const (
-	failed     = 1
-	wrongUsage = 2
-)
-
-// Main runs the program with the arguments of the process, and ends the process.
-func Main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-}
-
-func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
-	var err error
-	switch {
-	case len(args) == 0:
-		err = helper.Serve(ctx, program(), in, out)
-	case args[0] == "version" && len(args) == 1:
-		fmt.Fprintf(out, "%s version %s\n", name, buildVersion())
-	case args[0] == "identity" && len(args) <= 2:
-		err = identity(args[1:], out)
-	case args[0] == "help" || args[0] == "-h" || args[0] == "--help":
-		fmt.Fprint(out, usage)
-	default:
-		fmt.Fprint(errs, usage)
-		return wrongUsage
-	}
-	if err != nil {
-		fmt.Fprintf(errs, "%s: %v\n", name, err)
-		return failed
-	}
-	return 0
+// Program returns the program.
+func Program() helper.Program {
+	return helper.Program{Name: name, Usage: usage,
+		Features: []string{helper.FeatureCheck, helper.FeatureMembers}, Open: open,
+		Verbs: map[string]helper.Verb{"identity": {Least: 0, Most: 1, Run: identity}}}
 }
 
 // identity prints the user's recipient, after it has taken the keys of a file.
-func identity(files []string, out io.Writer) error {
+func identity(_ context.Context, files []string, _ io.Reader, out io.Writer) error {
 	keys, err := keyring()
 	if err != nil {
 		return err
@@ -104,13 +73,6 @@ func keyring() (sealed.Keyring, error) {
 	}
 	return sealed.Keyring{Dir: filepath.Join(filepath.Dir(config), "age"), FS: &durable.FS{},
 		Owner: environ.Env(name).Owner}, nil
-}
-
-func program() helper.Program {
-	return helper.Program{
-		Name: name, Version: buildVersion(),
-		Features: []string{helper.FeatureCheck, helper.FeatureMembers}, Open: open,
-	}
 }
 
 // groupForm is the group that a URL may end with.
@@ -162,11 +124,4 @@ func openInner(ctx context.Context, url string) (remote.Remote, error) {
 		return nil, errors.New("no kind of remote is known for the URL behind age+")
 	}
 	return helper.Open(ctx, helper.Config{URL: url, Beside: environ.Beside(), Cache: cache})
-}
-
-func buildVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
 }

@@ -28,18 +28,18 @@ func TestRun(t *testing.T) {
 	}{
 		{"version", "", 0, "ctx-remote-age version", ""},
 		{"help", "", 0, "ctx-remote-age identity [FILE]", ""},
-		{"dance", "", wrongUsage, "", "ctx-remote-age identity [FILE]"},
+		{"dance", "", 2, "", "ctx-remote-age identity [FILE]"},
 		{"identity", "", 0, "age1pq1", ""},
-		{"identity " + filepath.Join(dir, "none"), "", failed, "", "none"},
+		{"identity " + filepath.Join(dir, "none"), "", 1, "", "none"},
 		{"", `{"id":1,"do":"open","url":"age+"}` + "\n", 0, "the URL is not age+", ""},
 		{"", `{"id":1,"do":"open","url":"age+dir:relative"}` + "\n", 0, "no absolute path", ""},
 		{"", `{"id":1,"do":"open","url":"age+thing"}` + "\n", 0, "no kind of remote", ""},
 		{"", `{"id":1,"do":"open","url":"age+nobody://ann:hunter2@x"}` + "\n", 0,
 			"ctx-remote-nobody", ""},
-		{"", "nonsense\n", failed, `"features":["check","members"]`, "not of the protocol"},
+		{"", "nonsense\n", 1, `"features":["check","members"]`, "not of the protocol"},
 	} {
 		var out, errs bytes.Buffer
-		code := run(t.Context(), strings.Fields(c.args), strings.NewReader(c.in), &out, &errs)
+		code := Program().Run(t.Context(), strings.Fields(c.args), strings.NewReader(c.in), &out, &errs)
 		said := out.String() + errs.String()
 		if code != c.code || !strings.Contains(out.String(), c.out) ||
 			!strings.Contains(errs.String(), c.errs) || strings.Contains(said, "hunter2") ||

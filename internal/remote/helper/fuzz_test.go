@@ -55,7 +55,7 @@ func FuzzServe(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var out bytes.Buffer
-		p := Program{Name: "n", Version: "1", Features: []string{FeatureSearch, FeatureCheck},
+		p := Program{Name: "n", Features: []string{FeatureSearch, FeatureCheck},
 			Open: func(context.Context, string) (remote.Remote, error) { return none{}, nil }}
 		err := Serve(t.Context(), p, bytes.NewReader(in), &out)
 		r := bufio.NewReader(&out)

@@ -65,7 +65,7 @@ func play(part string) error {
 
 // program serves a folder that the URL names, with a search in memory.
 func program() Program {
-	return Program{Name: "ctx-remote-play", Version: "0.1",
+	return Program{Name: "ctx-remote-play",
 		Features: []string{FeatureSearch, FeatureCheck},
 		Open: func(_ context.Context, url string) (remote.Remote, error) {
 			d, err := dir.Open(filepath.FromSlash(strings.TrimPrefix(url, "play://")), nil,

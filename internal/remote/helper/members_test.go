@@ -14,7 +14,7 @@ import (
 
 // group serves a remote that has members.
 func group() Program {
-	return Program{Name: "ctx-remote-play", Version: "0.1", Features: []string{FeatureMembers},
+	return Program{Name: "ctx-remote-play", Features: []string{FeatureMembers},
 		Open: func(context.Context, string) (remote.Remote, error) { return &grouped{}, nil }}
 }
 

@@ -10,18 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gemini-ctx/ctx/internal/child"
 	"github.com/gemini-ctx/ctx/internal/remote"
 )
-
-// Program is a helper as it describes itself.
-type Program struct {
-	Name    string // of the executable
-	Version string
-	// Features are the optional features that the remotes of Open have, such as FeatureSearch.
-	Features []string
-	// Open connects to the place that a URL names. It is called once.
-	Open func(ctx context.Context, url string) (remote.Remote, error)
-}
 
 // Serve answers requests until in ends, then closes the remote and returns nil. It returns an error
 // if a request is not of the protocol or an answer cannot be written, after which no byte of either
@@ -30,7 +21,7 @@ func Serve(ctx context.Context, p Program, in io.Reader, out io.Writer) (err err
 	s := &server{program: p, r: bufio.NewReaderSize(in, 64<<10),
 		w: bufio.NewWriterSize(out, 64<<10)}
 	if err := write(s.w,
-		hello{Ctx: "remote", V: Version, Name: p.Name, Version: p.Version,
+		hello{Ctx: "remote", V: Version, Name: p.Name, Version: child.Version(),
 			Features: p.Features}); err != nil {
 		return err
 	}

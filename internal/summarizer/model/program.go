@@ -8,11 +8,11 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/gemini-ctx/ctx/internal/child"
 	"github.com/gemini-ctx/ctx/internal/summarizer"
 )
 
@@ -101,7 +101,7 @@ func (p Program) Run(
 	case err != nil:
 		return 2
 	case *version:
-		fmt.Fprintf(out, "%s version %s\n", p.Name, buildVersion())
+		fmt.Fprintf(out, "%s version %s\n", p.Name, child.Version())
 		return 0
 	}
 	if err := p.takeArguments(&s, flags.Args()); err != nil {
@@ -115,7 +115,7 @@ func (p Program) Run(
 			return Reply{}, because
 		}, 1000
 	}
-	can := summarizer.Capability{Name: p.Name, Version: buildVersion(), MaxInputTokens: most}
+	can := summarizer.Capability{Name: p.Name, Version: child.Version(), MaxInputTokens: most}
 	if err := Serve(ctx, in, out, can, ask); err != nil {
 		fmt.Fprintf(errs, "%s: %v\n", p.Name, err)
 		return 1
@@ -134,13 +134,6 @@ func (p Program) takeArguments(s *Settings, args []string) error {
 		s.Argument = args[0]
 	}
 	return nil
-}
-
-func buildVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
