@@ -28,7 +28,8 @@ func TestRun(t *testing.T) {
 		{"", `{"id":1,"do":"open","url":"` + withSecret + `"}` + "\n", 0, "add ?team=NAME", ""},
 	} {
 		var out, errs bytes.Buffer
-		code := program().Run(t.Context(), strings.Fields(c.args), strings.NewReader(c.in), &out, &errs)
+		code := program().Run(t.Context(), strings.Fields(c.args),
+			strings.NewReader(c.in), &out, &errs)
 		if code != c.code || !strings.Contains(out.String(), c.out) ||
 			!strings.Contains(errs.String(), c.errs) ||
 			strings.Contains(out.String()+errs.String(), secret) {

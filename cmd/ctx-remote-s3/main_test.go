@@ -25,7 +25,8 @@ func TestRun(t *testing.T) {
 		{"", "nonsense\n", 1, `"features":["check"]`, "not of the protocol"},
 	} {
 		var out, errs bytes.Buffer
-		code := program().Run(t.Context(), strings.Fields(c.args), strings.NewReader(c.in), &out, &errs)
+		code := program().Run(t.Context(), strings.Fields(c.args),
+			strings.NewReader(c.in), &out, &errs)
 		if code != c.code || !strings.Contains(out.String(), c.out) ||
 			!strings.Contains(errs.String(), c.errs) ||
 			strings.Contains(out.String()+errs.String(), secret) {

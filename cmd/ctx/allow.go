@@ -15,20 +15,7 @@ func newAllowCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "allow [--revoke | --list]",
 		Short: "Let a store from elsewhere speak to models",
-		Long: long(`Puts the store on the list of those that may speak to models, and prints its path.
-A store may have come with somebody's project, with words that were made for your model. In a store
-that is not on the list hooks record nothing and tell models nothing, and `+"`ctx mcp`"+` answers
-nothing. Every other command works, so look at the store first: `+"`ctx log --all`"+`,
-`+"`ctx brief`"+`.
-
-Stores that `+"`ctx init`"+`, `+"`ctx install`"+` or `+"`ctx clone`"+` make are on the list. The
-list knows a store by its key, so that it may be moved or copied. It is in CTX_USER_DATA/stores,
-which is private; `+"`ctx help environment`"+` says where that is.
-
-With --revoke the store is taken off the list, and so are its copies. With --list the command prints
-the list.`, exitNoStore, exitCorrupt),
-		Example: "  ctx allow\n  ctx allow --list\n  ctx allow --revoke",
-		Args:    between(0, 0),
+		Args:  between(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if revoke && list {
 				return usagef("--revoke and --list do not go together")

@@ -33,33 +33,6 @@ func newAppendCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "append -s SESSION (--role ROLE [-m TEXT | -F FILE] | --jsonl [FILE])",
 		Short: "Append messages to a session",
-		Long: long(`Appends one message to a branch of a session. The text comes from -m, from a
-file (-F), or from standard input. The command prints the id of the new entry. If the session does
-not exist, the command creates it.
-
-With --jsonl the command reads any number of messages, one JSON object on each line:
-
-  {"role":"user","text":"…","author":"…","time":"2026-11-21T00:42:09Z","source":"…","invocation":"…"}
-
-Each object needs "role" and either "text" or "parts", an array of message parts. All other keys
-are optional. A message without "time" gets the current time. The command prints one id on each
-line, as soon as the batch of the message is on disk. A batch ends after 4,096 lines, after 1
-MiB, at the end of the input, or after 50 ms without input.
-
-"source" is the message's own name. If the session already has a message with that source, the
-command prints the id of the old entry. If the content is different, the new message amends the
-old one. With --json each answer has the number of its "line".
-
-The command skips lines that it cannot use, and reports and counts them on standard error. It
-does not store a line with "partial":true, which is a piece of a message that arrives as a whole
-later. Such a line gets no id.
-
-Before anything is stored, the command replaces each secret that it recognizes by
-[REDACTED:<class>] and removes control characters.`,
-			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
-		Example: `  ctx append -s work --role user -m 'port 5433, not 5432'
-  ctx append -s work --role model -F answer.md
-  ctx append -s work --jsonl < messages.jsonl`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 1 && !o.jsonl {
 				return usagef("unexpected argument %.80q", args[len(args)-1])

@@ -15,20 +15,6 @@ func newAvailCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "avail [show | select | check | mark | consume | healthy | reset-turn | reset]",
 		Short: "Show and set which summarizers are available",
-		Long: long(`Shows, for each summarizer of the chain and each other marked name, whether it
-is available, and the reason if it is not. ctx marks a summarizer that fails. After a failure with
-the reason quota, ctx does not ask it again until it is marked healthy or all marks are reset; with
-the reason capacity, for 30 seconds; after any other failure, ctx asks it once in each run. Agents
-may keep their models here, too: a name is any text.
-
-The store keeps one state for all. For a session that works for another (`+"`ctx session link`"+`),
--s means the state of its parent, so that both share it, or its own state if the link has --apart.
---scope names a separate state. Summarizers belong to the store.
-
-The state is in the store's cache, and all processes share it. If it is lost, ctx only asks once
-too often.`, exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx avail\n  ctx avail check\n  ctx avail mark gemini quota\n  ctx avail " +
-			"select gemini-2.5-pro gemini-2.5-flash --json",
 		RunE: func(*cobra.Command, []string) error {
 			return runAvailShow(a, &availScope{}, nil)
 		},
@@ -54,12 +40,8 @@ func newAvailShowCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [NAME...]",
 		Short: "Show which names are available",
-		Long: long(
-			"Shows the state of the names (default: the summarizers of the chain and all marked "+
-				"names).", exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx avail show\n  ctx avail show gemini --json",
-		Args:    checkedNames(0, -1),
-		RunE:    func(_ *cobra.Command, args []string) error { return runAvailShow(a, o, args) },
+		Args:  checkedNames(0, -1),
+		RunE:  func(_ *cobra.Command, args []string) error { return runAvailShow(a, o, args) },
 	}
 	o.add(a, cmd)
 	return cmd
@@ -159,12 +141,8 @@ func newAvailSelectCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "select NAME...",
 		Short: "Print the first available name",
-		Long: long(`Prints the first of the names that is available. With --json the command also
-prints which names it skipped, and why. If no name is available, the exit code is 1. The command
-marks nothing.`, exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx avail select gemini-2.5-pro gemini-2.5-flash",
-		Args:    checkedNames(1, -1),
-		RunE:    func(_ *cobra.Command, args []string) error { return runAvailSelect(a, o, args) },
+		Args:  checkedNames(1, -1),
+		RunE:  func(_ *cobra.Command, args []string) error { return runAvailSelect(a, o, args) },
 	}
 	o.add(a, cmd)
 	return cmd
@@ -217,12 +195,6 @@ func newAvailMarkCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mark NAME quota|capacity|retry",
 		Short: "Mark a name as unavailable",
-		Long: long(`Marks a name with a reason. quota: unavailable until it is marked healthy or all
-marks are reset. capacity: unavailable for 30 seconds. retry: available once in each turn. A name
-with the mark quota or capacity keeps it when it is marked with retry.`, exitNoStore, exitCorrupt,
-			exitNotFound),
-		Example: "  ctx avail mark gemini quota\n  ctx avail mark gemini-2.5-flash " +
-			"retry --attempts 3",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if err := between(2, 2)(cmd, args); err != nil {
 				return err

@@ -18,13 +18,8 @@ func newAvailCheckCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check [NAME...]",
 		Short: "Test summarizers with a sample",
-		Long: long(`Asks summarizers for a summary of a few made-up sentences, whatever their state,
-and prints the result. The default is all summarizers of the chain. Nothing from the store is sent.
-A summarizer that answers is healthy from then on; one that does not is marked as in a compaction.
-If a summarizer gives no summary, the exit code is 1.`, exitNoStore, exitCorrupt),
-		Example: "  ctx avail check\n  ctx avail check openai",
-		Args:    checkedNames(0, -1),
-		RunE:    func(_ *cobra.Command, args []string) error { return runAvailCheck(a, args) },
+		Args:  checkedNames(0, -1),
+		RunE:  func(_ *cobra.Command, args []string) error { return runAvailCheck(a, args) },
 	}
 }
 

@@ -31,26 +31,8 @@ func newBlameCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "blame FILE[:LINE[-LINE]]",
 		Short: "Print which message of which session wrote each line of a file",
-		Long: long(`Prints each line of a file with the message that wrote it: its id, the session,
-the agent and the time. For FILE:LINE it prints also the prompt of that turn and how to go on
-reading.
-
-The command replays the edits that agents made in all sessions, in the order of time, and compares
-the result with the file as it is now. So the place of a line decides, and not its text alone. It
-knows the tools of Claude Code, Codex, Gemini CLI and opencode that edit files, patches, and shell
-commands that say what they write (here-documents, echo, tee, mv). A line that has only other white
-space than before, or that was moved, keeps its writer. Calls that failed do not count, nor calls
-that were rewound, except with --rewound.
-
-In a work tree of git the command also asks git: for the names that the file had before, and for the
-commit of each line. A call after that commit did not write the line. A line that no session wrote
-is shown with its commit, and one that is in no commit with -. If no session wrote any of the lines,
-the exit code is 1.`,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx blame main.go:42\n  ctx blame main.go:10-20 --json\n  ctx blame -s " +
-			"3f9a6c01 main.go",
-		Args: between(1, 1),
-		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
+		Args:  between(1, 1),
+		RunE:  func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.session, "session", "s", "", "only edits of this session")

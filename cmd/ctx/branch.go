@@ -19,11 +19,6 @@ func newBranchCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "branch fork|join|list|visible|tokens",
 		Short: "Fork and join the branches of a session",
-		Long: long(`A session has a branch main, and may have more. Agents that work in parallel
-each get a branch from a fork. Each branch sees what its parent had said by then, and nothing of its
-siblings, until a join brings its messages to the parent.`),
-		Example: "  ctx branch fork -s work main tests docs\n  ctx branch join -s work " +
-			"main tests docs",
 	}
 	return group(cmd, newBranchForkCmd(a), newBranchJoinCmd(a), newBranchListCmd(a),
 		newBranchVisibleCmd(a),
@@ -40,18 +35,8 @@ func newBranchForkCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fork [-s SESSION] PARENT CHILD...",
 		Short: "Start branches at the tip of a branch",
-		Long: long(`Starts each CHILD at the tip of PARENT, in one operation, and prints the id of
-the fork. A child has what PARENT has said so far. Its own messages stay in the child until
-`+"`ctx branch join`"+`, and graduate only then, so that no summary shows them to others. In an open
-fork, messages without an invocation belong to the invocation of the fork.
-
-With --at the children are independent lines: they end at REV, an earlier entry of PARENT, and
-are no children to join. They keep what the model of PARENT was last told.`, exitNoStore,
-			exitLocked, exitStale, exitCorrupt, exitNotFound),
-		Example: "  ctx branch fork -s work main tests docs\n  ctx branch fork -s work main " +
-			"again --at work~4",
-		Args: between(2, -1),
-		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0], args[1:]) },
+		Args:  between(2, -1),
+		RunE:  func(_ *cobra.Command, args []string) error { return o.run(a, args[0], args[1:]) },
 	}
 	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.at, "at", "", "start independent lines, whose last entry is `REV`")
@@ -97,19 +82,8 @@ func newBranchJoinCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "join [-s SESSION] PARENT CHILD...",
 		Short: "Join child branches into their parent",
-		Long: long(`Brings the messages of each CHILD to PARENT, in the order of the arguments, and
-prints the id of the join. The names of the children become free. A child that failed is joined like
-any other, with the messages that it has. A child that is not named stays open, and PARENT does not
-see its messages within this invocation.
-
-CHILD may also be SESSION@STORE, a session of another store that is one with this session up to
-some message. The join brings what its main branch has said since, and can be repeated as the
-other store goes on. The session of the other store stays as it is.`, exitNoStore, exitLocked,
-			exitStale, exitCorrupt, exitNotFound),
-		Example: "  ctx branch join -s work main tests docs\n  ctx branch join -s work " +
-			"main work@laptop",
-		Args: between(2, -1),
-		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0], args[1:]) },
+		Args:  between(2, -1),
+		RunE:  func(_ *cobra.Command, args []string) error { return o.run(a, args[0], args[1:]) },
 	}
 	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless the tip of PARENT is this entry")
@@ -143,11 +117,7 @@ func newBranchListCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [-s SESSION]",
 		Short: "List the branches of a session",
-		Long: long(`Lists the branches by name, with their state, the number of their messages,
-their tip and their parent. The state "open" means a child of a fork that is not joined; "line"
-means main or an independent line.`, exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx branch list -s work --json",
-		Args:    between(0, 0),
+		Args:  between(0, 0),
 	}
 	o.add(a, cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
@@ -192,14 +162,7 @@ func newBranchVisibleCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "visible [-s SESSION] --reader BRANCH",
 		Short: "Print what a reader in a branch may see",
-		Long: long(`Prints each message and note of the session that a reader in BRANCH may see, in
-the order in which they came. Within an invocation, that is what the branch stands on: what was said
-on it, before its fork, and on the children that were joined into it. Messages of other invocations
-are visible as soon as they exist. BRANCH may also be a joined branch, as it was then, or a
-revision; the reader knows nothing that came later.`,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx branch visible -s work --reader tests --json | jq -r .id",
-		Args:    between(0, 0),
+		Args:  between(0, 0),
 	}
 	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.reader, "reader", history.MainBranch,
@@ -227,12 +190,6 @@ func newBranchTokensCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tokens [-s SESSION] [BRANCH|REV]...",
 		Short: "Print token sets of branches",
-		Long: long(`Prints the token set of each branch, or of the named branches and entries. Some
-agents use token sets to say what a branch may see. A set has a number for each child of a fork that
-the branch has come through, in its invocation. A reader sees an entry if the entry's set is part of
-the reader's set. The sets are derived from forks and joins; ctx decides nothing by them.`,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx branch tokens -s work",
 	}
 	o.add(a, cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error { return o.tokens(a, args) }

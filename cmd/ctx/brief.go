@@ -34,34 +34,8 @@ func newBriefCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "brief [SESSION] [--budget N]",
 		Short: "Print the state of the work in a session",
-		Long: long(`Prints a summary of the state of a session, for somebody who continues the work:
-first what the user told to heed (rules, and words to calls that were refused), the newest prompt
-and what came of it, the state of the work (branch, newest commit, newest test run), the files that
-were changed and read, what fails, and the todo list. Then come the turns before, the newest first:
-each prompt, and below it the beginning of its answer and what else was said. Each line begins with
-the name of its section and the id of the message that it comes from. The exact words are printed by
-`+"`"+`ctx expand ID`+"`"+`. The command needs no model and no compaction.
-
-The section says whose words a line has. Words of the user are in heed, wanted and decided, or begin
-with ">". What a tool printed is in tool, or in failing. What the client wrote of older history is
-in recap. All others are words of the agent, or say what it did.
-
-With --rules the command prints alone what the user told to heed, newest first, in all sessions of
-the project; with -s, in that session. Only words of your own sessions are rules, never those of a
-model or a tool. Of rules about the same the newest holds.
-
-With --format gemini-snapshot it prints the state in the form in which Gemini CLI keeps its own, one
-JSON object: open items of the todo list as active_tasks (the newest prompt, if there are none), what
-to heed and what was decided as constraints_and_preferences, the newest five turns as recent_arc, and
-everything else as discovered_facts. Each text ends with the id of its message. As the first message
-of a session, it is what Gemini CLI goes on from.
-
-With --project the command prints the newest sessions of the project, newest first.
-`+"`ctx render`"+` prints the same for a session that does not exist yet.`,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx brief\n  ctx brief --rules\n  ctx brief -s work --budget 400 --json",
-		Args:    between(0, 0),
-		RunE:    func(*cobra.Command, []string) error { return o.run(a) },
+		Args:  between(0, 0),
+		RunE:  func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
 	cmd.Flags().IntVar(&o.budget, "budget", defaultBrief, "print at most `N` tokens")

@@ -12,16 +12,7 @@ func newBundleCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bundle FILE | --restore FILE [DIR]",
 		Short: "Copy the store into one file, or restore it from one",
-		Long: long(`Writes a copy of the whole store into FILE, and prints the path. FILE must not
-exist. Other processes may write to the store at the same time. The file contains everything in the
-store, including its key: give it only to people who may read the store.
-
-With --restore the command makes a store from FILE, for the project in DIR or in the working
-directory. The project must not have a store yet. The command checks the file as `+"`ctx fsck`"+`
-does before it makes the store.`, exitNoStore, exitLocked, exitStale, exitCorrupt),
-		Example: "  ctx bundle ~/backup/parcels.ctx\n  ctx bundle --restore " +
-			"~/backup/parcels.ctx ~/src/parcels",
-		Args: either(&restore, between(1, 2), between(1, 1)),
+		Args:  either(&restore, between(1, 2), between(1, 1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if restore {
 				return unbundle(a, args)

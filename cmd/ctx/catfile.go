@@ -23,19 +23,6 @@ func newCatFileCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cat-file (-t | -s | -e | -p) REV | --batch | --batch-check",
 		Short: "Print the content, kind or size of an object",
-		Long: long(`Prints the kind (-t), the size (-s) or the content (-p) of an object. With -e
-the command prints nothing, and the exit code says whether the object exists and is whole (0 or 1).
-The content is the header and, if there is a body, an empty line and the body without its nonce. The
-size is the size of the content in bytes. For an object whose body was forgotten, -p prints the
-header, and the exit code is 14.
-
-With --batch the command reads one revision from each line of standard input, and answers each
-with "<id> <kind> <size>", the content and a newline. With --batch-check it answers with the
-first line only. If there is no such object, the answer is "<rev> missing", "<rev> ambiguous",
-"<rev> gone" or "<rev> corrupt". With -z a zero byte ends each line of the input.`, exitNoStore,
-			exitCorrupt, exitGone, exitNotFound),
-		Example: "  ctx cat-file -p @\n  ctx log -s work --json | jq -r .id | ctx " +
-			"cat-file --batch-check",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.batch || o.batchCheck {
 				return between(0, 0)(cmd, args)

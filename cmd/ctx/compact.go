@@ -38,63 +38,8 @@ func newCompactCmd(a *app) *cobra.Command {
 		Use: "compact [-s SESSION | --all] [--focus TEXT] [--redo ID | --revert ID] | --begin | " +
 			"--commit FILE",
 		Short: "Summarize clusters and shorten what a session renders",
-		Long: long(`Moves messages that left the window into clusters and summarizes each cluster
-that needs a summary. In sessions with more than forest.max_cold_clusters clusters, it turns those
-that were quiet longest into one-line tombstones. The session then renders the result: summaries of
-the old messages, and the newest messages word for word. Nothing is removed: `+"`ctx expand`"+`
-prints the messages behind each summary and tombstone.
-
-The command prints how many clusters, each of a topic, it summarized, and the estimated tokens of
-the old messages beside those of the summaries that stand for them. A cluster without a summary
-stays as it was, and the next compaction asks again. If a summary could not be made, the exit code
-is 1. If the result is not shorter than what the session renders now, the session keeps what it
-renders. With --json, and with --commit, it prints how many summaries cover their whole cluster
-(settled), cover a part of it because it has grown (carried), came too late (lost), existed already
-(known) or could not be made (failed), how many clusters became tombstones (evicted), and how many
-still need a summary (dirty).
-
-With --strategy flat the command puts all old messages into one cluster, instead of one for each
-topic. compact.strategy in the settings, or coreTools.compression.strategy in the project's
-.gemini/settings.json, does the same. If the forest is damaged, the command warns and uses the
-flat strategy until `+"`ctx rebuild`"+`.
-
---redo makes a bad summary again from the messages. --revert restores the summary before it; a
-second --revert restores the bad one. ID names the cluster or the summary. The command
-summarizes only that cluster, and the session renders the result.
-
---focus says what the summaries of the session must keep before all else, in a few words. A model
-is told so in its prompt, the digest of which is in the header of the summary. Without a model, the
-sentences that share most words with TEXT come first, in up to a third of the room, also in
-summaries without a model that the session has already, of tombstones too; the command prints how
-many there are. A
-summary by a model stays as it is: --redo ID --focus TEXT makes it again. The focus holds for the
-summaries that the command writes, and nothing remembers it. A rendering of the work of an agent,
-which has no other sentences of extracts, has those about TEXT below the heading of their cluster.
-`+"`ctx render --query TEXT`"+` answers from all messages, and changes nothing.
-
-With --begin the command changes nothing. It prints a claim for each summary that is needed.
-With --json each claim is a line for a worker outside of ctx:
-
-  {"v":1,"claim":"…","cluster":4,"tokens":800,"generation":1,"inputs":[…]}
-
-Each input is a message,
-{"kind":"entry","id":"…","role":"user","author":"…","time":"…","text":"…"}, or an earlier
-summary (kind "summary"), which stands for older messages. The worker summarizes all inputs in
-at most that many tokens. --commit reads the answers, in any order and at any time:
-
-  {"v":1,"claim":"…","text":"…","summarizer":"NAME","version":"…","prompt":"…"}
-
-"claim" and "text" are required. "prompt" is the SHA-256 of the prompt, if there was one. A
-claim reserves nothing: its id identifies what was claimed, and each answer is compared with the
-current forest. If a line is not such an object, the command names the line and accepts no
-answer at all. Exit code 12 means that some answers came too late (lost), and 1 that some could
-not be used (failed); the other answers are accepted. No session renders a new summary at once:
-that happens at the next compaction without --commit, or when a message makes the window move.`,
-			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
-		Example: "  ctx compact -s work\n  ctx compact --all --json\n  ctx compact --redo " +
-			"60319200b04e\n  ctx compact --begin --json | my-worker | ctx compact --commit -",
-		Args: between(0, 0),
-		RunE: func(*cobra.Command, []string) error { return o.run(a) },
+		Args:  between(0, 0),
+		RunE:  func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()

@@ -11,12 +11,8 @@ import (
 
 func newCompletionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "completion bash|zsh|fish|powershell",
-		Short: "Print a shell completion script",
-		Long: long(`Prints a script that completes commands, flags, sessions and refs in a shell.
-Load it from the start-up file of the shell.`),
-		Example: "  source <(ctx completion bash)\n  ctx completion fish > " +
-			"~/.config/fish/completions/ctx.fish",
+		Use:       "completion bash|zsh|fish|powershell",
+		Short:     "Print a shell completion script",
 		Args:      between(1, 1),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -10,13 +10,7 @@ func newConfigCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show the settings, and set what is shared",
-		Long: long(`Shows the settings that apply to this run, and where each is set.
-compact.strategy may come from the project's .gemini/settings.json. To change a setting, edit
-.gemini/context/config.toml or your own config file (see `+"`ctx help environment`"+`), or use -c
-KEY=VALUE for one run. What is shared with remotes is set with `+"`ctx config set`"+`.`,
-			exitNoStore, exitCorrupt),
-		Example: "  ctx config list --show-origin\n  ctx config get window.graduate_at",
-		RunE:    func(*cobra.Command, []string) error { return runConfigList(a, true) },
+		RunE:  func(*cobra.Command, []string) error { return runConfigList(a, true) },
 	}
 	return group(cmd, newConfigListCmd(a), newConfigGetCmd(a), newConfigSetCmd(a))
 }
@@ -24,12 +18,10 @@ KEY=VALUE for one run. What is shared with remotes is set with `+"`ctx config se
 func newConfigListCmd(a *app) *cobra.Command {
 	var origin bool
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List all settings",
-		Long:    long("Lists all settings as KEY=VALUE, sorted by key.", exitNoStore, exitCorrupt),
-		Example: "  ctx config list --show-origin",
-		Args:    between(0, 0),
-		RunE:    func(*cobra.Command, []string) error { return runConfigList(a, origin) },
+		Use:   "list",
+		Short: "List all settings",
+		Args:  between(0, 0),
+		RunE:  func(*cobra.Command, []string) error { return runConfigList(a, origin) },
 	}
 	cmd.Flags().BoolVar(&origin, "show-origin", false, "show where each setting is set")
 	return cmd
@@ -37,11 +29,9 @@ func newConfigListCmd(a *app) *cobra.Command {
 
 func newConfigGetCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "get KEY",
-		Short:   "Print the value of a setting",
-		Long:    long("Prints the value of one setting.", exitNoStore, exitCorrupt),
-		Example: "  ctx config get lock.timeout",
-		Args:    between(1, 1),
+		Use:   "get KEY",
+		Short: "Print the value of a setting",
+		Args:  between(1, 1),
 
 		ValidArgsFunction: a.completeSettings(),
 		RunE: a.onStore(func(s *session.Store, args []string) error {

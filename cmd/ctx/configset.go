@@ -13,22 +13,8 @@ import (
 func newConfigSetCmd(a *app) *cobra.Command {
 	var user bool
 	cmd := &cobra.Command{
-		Use:   "set [--user] KEY VALUE",
-		Short: "Set a setting",
-		Long: long(`Sets a setting of the store, or with --user your own, which holds for all your
-stores. The command changes one line of the config file. VALUE has the form that -c takes: lists of
-names have commas between them, and commands and aliases are JSON arrays. Settings that name
-programs are taken from your own file only.
-
-What is shared is set for you and this store alone:
-
-  remote.NAME.share   the sessions that are shared: all, none, or patterns with commas between them;
-                      a pattern with ! in front takes sessions out again
-  remote.NAME.allow   findings that may leave: classes of secrets and ids of objects, with commas
-  remote.label        what others call this store; by default the name of the machine`, exitNoStore,
-			exitNotFound),
-		Example: "  ctx config set window.evict_at 60\n  ctx config set --user alias.lg " +
-			"'[\"log\", \"--oneline\"]'\n  ctx config set remote.origin.share 'all,!private-*'",
+		Use:               "set [--user] KEY VALUE",
+		Short:             "Set a setting",
 		Args:              between(2, 2),
 		ValidArgsFunction: a.completeSettings(),
 		RunE: a.onStore(func(s *session.Store, args []string) error {

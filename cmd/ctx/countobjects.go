@@ -13,10 +13,7 @@ func newCountObjectsCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "count-objects",
 		Short: "Count objects and the bytes they take",
-		Long: long(`Prints the number of objects, packs, refs and operations, and the size of their
-files. The command reads no object.`, exitNoStore, exitCorrupt),
-		Example: "  ctx count-objects --json",
-		Args:    between(0, 0),
+		Args:  between(0, 0),
 		RunE: a.onStore(func(s *session.Store, _ []string) error {
 			c, err := storedir.Count(s)
 			if err != nil {

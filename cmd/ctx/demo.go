@@ -20,15 +20,8 @@ func newDemoCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Demonstrate ctx with a made-up conversation",
-		Long: long(`Makes a store in a temporary directory and appends a conversation of several
-interleaved topics. It then moves the conversation into clusters, renders the small context that
-results, and expands a summary to its exact messages. The command prints each step before it runs
-it. At the end it compares each message with the original, byte for byte, and removes the directory,
-unless --keep is given. With --json each step is a line: a "text", or a "command" with its whole
-"output".`),
-		Example: "  ctx demo\n  ctx demo --keep",
-		Args:    between(0, 0),
-		RunE:    func(*cobra.Command, []string) error { return runDemo(a, keep) },
+		Args:  between(0, 0),
+		RunE:  func(*cobra.Command, []string) error { return runDemo(a, keep) },
 	}
 	cmd.Flags().BoolVar(&keep, "keep", false, "keep the directory")
 	return cmd

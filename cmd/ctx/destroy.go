@@ -12,11 +12,7 @@ func newDestroyCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "destroy [--force]",
 		Short: "Remove the store and everything in it",
-		Long: long(`Removes the store and everything that was ever said in it, and prints its path.
-On a terminal the command asks first; elsewhere it needs --force. Only a copy (`+"`ctx bundle`"+`)
-can bring a store back.`, exitNoStore, exitLocked, exitCorrupt),
-		Example: "  ctx destroy\n  ctx -C old-project destroy --force",
-		Args:    between(0, 0),
+		Args:  between(0, 0),
 		RunE: a.onStore(func(s *session.Store, _ []string) error {
 			if !force {
 				if err := a.confirm("remove the store %q with everything in it",

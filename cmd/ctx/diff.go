@@ -37,17 +37,7 @@ func newDiffCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff [-s SESSION] FROM [TO]",
 		Short: "Compare a session at two points of its history",
-		Long: long(`Compares what the model gets of a session at two points, line by line. With
---part forest the command compares the list of clusters, and with --part brief the state of the
-work.
-
-A point is the number of an operation, as `+"`ctx op log`"+` lists it, or a revision, as HEAD~3,
-work@{3} or the id of an entry. Without TO it is now. The exit code is 0, also where
-the two differ, and 15 where the log does not go back as far.`,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx diff @{5}\n  ctx diff -s work 120 150 --part forest\n  ctx diff --part " +
-			"brief @{20} --json",
-		Args: between(1, 2),
+		Args:  between(1, 2),
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()

@@ -94,6 +94,18 @@ func TestHelp(t *testing.T) {
 	})
 }
 
+// TestHelpTexts holds help.txt to the commands that there are.
+func TestHelpTexts(t *testing.T) {
+	known := map[string]bool{}
+	eachCommand(docTree(), func(cmd *cobra.Command) { known[cmd.CommandPath()] = true })
+	for line := range strings.Lines(helpTexts) {
+		name, begins := strings.CutPrefix(strings.TrimSpace(line), "# ")
+		if begins && !known[name] {
+			t.Errorf("help.txt has a text for %q, which is no command", name)
+		}
+	}
+}
+
 // TestCommandNames holds the list of commands to their own names: a line is taken by the first
 // word.
 func TestCommandNames(t *testing.T) {
@@ -116,6 +128,7 @@ func docTree() *cobra.Command {
 	}
 	root.SetContext(context.Background())
 	root.InitDefaultHelpCmd()
+	describe(root)
 	return root
 }
 

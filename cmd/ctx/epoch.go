@@ -18,12 +18,6 @@ func newEpochCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "epoch observe|preview|show|guard",
 		Short: "Record what the model is told about its environment",
-		Long: long(`An agent tells its model facts that are not part of the conversation: the date,
-the directory, AGENTS.md, the tools. ctx keeps these facts in one block before everything else,
-which stays the same byte for byte, so that a provider's prompt cache stays warm. A later change
-becomes an update at the place in the conversation where it was noticed. When old messages leave the
-window, a new block includes the updates. See docs/epochs.md.`),
-		Example: "  ctx epoch observe -s work < observations\n  ctx epoch show -s work",
 	}
 	return group(cmd, newEpochObserveCmd(a), newEpochPreviewCmd(a), newEpochShowCmd(a),
 		newEpochGuardCmd(a))
@@ -39,29 +33,6 @@ func newEpochObserveCmd(a *app) *cobra.Command {
 	o := &observeOptions{}
 	cmd := o.command(a, "observe")
 	cmd.Short = "Record observations, and print what to tell the model"
-	cmd.Long = long(`Reads the current observations of an agent's sources, one on each line, in the
-order in which the model is told:
-
-  {"key":"core/date","value":"2026-11-21","first":"Today is …","changed":"It is … now","removed_text":"…"}
-  {"key":"core/env","unavailable":true}
-  {"key":"core/skills","removed":true,"removed_text":"There are no skills any more"}
-
-Prints what to tell the model: the initial block the first time, and later an update, in its
-wrapper, of everything that has changed. If nothing has changed, the command prints and writes
-nothing. It records the observations in one operation. Run it before you append the prompt that
-follows.
-
-The command compares values, not texts: a text stays as it was when its value was told. A source
-that is "unavailable" keeps its last value; if it never had one, the command writes nothing and
-ends with exit code 16. Only "removed" removes a key; a key that is not in the input keeps its
-value. While a tool call waits for its result, the command refuses to run (12).
-
-If the session does not exist, the command creates it. It replaces secrets that it recognizes
-before it compares or stores anything.`,
-		exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound, exitBlocked)
-	cmd.Example =
-		"  ctx epoch observe -s work < observations\n  ctx epoch observe -s work --json " +
-			"observations.jsonl"
 	return cmd
 }
 
@@ -69,10 +40,6 @@ func newEpochPreviewCmd(a *app) *cobra.Command {
 	o := &observeOptions{preview: true}
 	cmd := o.command(a, "preview")
 	cmd.Short = "Print what `ctx epoch observe` would print, and write nothing"
-	cmd.Long = long(
-		"Reads the same lines as `ctx epoch observe`, prints the same answer, and writes nothing.",
-		exitNoStore, exitStale, exitCorrupt, exitNotFound, exitBlocked)
-	cmd.Example = "  ctx epoch preview -s work --json < observations"
 	return cmd
 }
 

@@ -15,14 +15,7 @@ func newEpochGuardCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "guard [FILE]",
 		Short: "Check whether an update may follow these messages",
-		Long: long(`Reads messages as a JSON array, as one object on each line, or as ` +
-			"`ctx render`" + ` prints them for a
-program or a provider. The exit code says whether an update may follow the last message (0) or
-not (1). It may not if a tool call still waits for its result, since the update would separate
-them. The command checks updates and system messages among the messages in the same way. It
-ignores calls that the provider runs itself. It needs no store.`),
-		Example: "  ctx render -s work --format gemini | ctx epoch guard",
-		Args:    between(0, 1),
+		Args:  between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := a.readInput(append(args, "-")[0], maxGuarded)
 			if err != nil {

@@ -24,13 +24,8 @@ func newEpochShowCmd(a *app) *cobra.Command {
 		at string
 	}
 	cmd := &cobra.Command{
-		Use:   "show [-s SESSION] [--at REV]",
-		Short: "Print what the model of a branch was told",
-		Long: long(`Prints the current initial block and all updates since, as they were sent. With
---at the command prints what was current at an entry. This includes updates that a later block has
-replaced. If nothing was observed in the branch, the command prints nothing.`,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example:           "  ctx epoch show -s work\n  ctx epoch show --at 3f9a6c01 --json",
+		Use:               "show [-s SESSION] [--at REV]",
+		Short:             "Print what the model of a branch was told",
 		Args:              between(0, 0),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.onView(func(s *session.Store, view *refs.View, _ []string) error {

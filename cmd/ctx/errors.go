@@ -26,7 +26,6 @@ const (
 	exitCorrupt     = clierr.Corrupt
 	exitGone        = clierr.Gone
 	exitNotFound    = clierr.NotFound
-	exitBlocked     = clierr.Blocked
 	exitInterrupted = clierr.Interrupted
 )
 

@@ -17,14 +17,8 @@ func newExpandCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
 	var reader string
 	cmd := &cobra.Command{
-		Use:   "expand ID...",
-		Short: "Print the exact messages behind a cluster, summary or tombstone",
-		Long: long(`Prints the messages that an object stands for, in order and in full. The object
-is a cluster, a summary, a tombstone, a forest, or one entry. ID is an id that `+"`ctx render`"+` or
-`+"`ctx forest`"+` prints, or its first digits. With -s the command prints only messages of that
-session, and with --reader only those that a reader in a branch of the session may see.`,
-			exitNoStore, exitCorrupt, exitGone, exitNotFound),
-		Example:           "  ctx expand 9d2f04c1\n  ctx expand --json 9d2f04c1 | jq -r .text",
+		Use:               "expand ID...",
+		Short:             "Print the exact messages behind a cluster, summary or tombstone",
 		Args:              between(1, -1),
 		ValidArgsFunction: a.completeRevs(),
 	}

@@ -94,38 +94,8 @@ func newExportCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [SESSION] --format FORMAT",
 		Short: "Write a branch for another program",
-		Long: long(`Writes a branch in the format of another program, to standard output or into a
-file. The output has amended messages with their newest words, and no rewound ones. The same branch
-always gives the same bytes. The command counts and reports what the format cannot have as it was
-said: on standard error, or with -o on standard output.
-
-The formats gemini-cli, claude-code, codex, opencode and qwen are the transcripts of these agents.
-`+"`ctx resume`"+` writes one where the agent finds it; `+"`gemini --session-file`"+` reads one.
-With --compacted a transcript of Gemini CLI has summaries in the place of the messages that left the
-window, so that it starts small. jsonl has one message on each line. `+"`ctx import`"+` reads all of
-these formats; docs/agents lists their fields.
-
-The format adk-events is a session of the Agent Development Kit: one JSON document with the session
-and its events, or with --lines one event on each line. Results follow their calls, and a call
-without a result gets an error as its result. What no model may see is only in the metadata of
-events. `+"`ctx import adk-events`"+` reads the format, message for message. docs/agents/adk.md
-lists its fields.
-
-The format html is a page for people, as `+"`ctx view`"+` writes it: one file that loads nothing. It
-has the entries of the branch, and `+"`ctx import html`"+` stores them under the same ids. What the
-rules of this version find in a text is left out of the page, and counted. With --max-bytes the
-conversation is split into pages, which need -o.
-
-The format md is the same page as one document of Markdown, for a review or a gist: prompts as
-quotations, the steps of a turn folded, long results cut to 40 lines, and the id of each message.`,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx export -s work --format gemini-cli --compacted -o small.jsonl\n  ctx " +
-			"export -s work --format claude-code\n" +
-			"  ctx export -s work --format adk-events --time-unit py --agent helper --lines\n  " +
-			"ctx export -s work --format html -o work.html\n  " +
-			"ctx export -s work --format md | gh gist create -f work.md -",
-		Args: between(0, 0),
-		RunE: func(*cobra.Command, []string) error { return o.run(a) },
+		Args:  between(0, 0),
+		RunE:  func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.format, "format", "", "the format: "+strings.Join(exportNames(), ", "))

@@ -19,16 +19,7 @@ func newFixCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fix TEXT | -",
 		Short: "Print what ended an error when it stood before",
-		Long: long(`Prints where an error stood before, and what ended it: the command that failed, the
-line of its output, the files that were edited then, what the agent said about it, and the next run
-of the same command, or one much like it, that passed. An error that you pasted in a prompt is found
-as well: what ended it is the next check that passed after an edit, in the same turn. TEXT is the
-error as a program printed it; - reads it from standard input. Lines are compared without numbers,
-times, addresses and directories. Each line has an id for `+"`ctx expand`"+`. Failures that nothing
-ended are printed only if there are no others. Without a line that is much like the error the
-command prints nothing and the exit code is 1.`, exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx fix 'undefined: capability'\n  make test 2>&1 | ctx fix -",
-		Args:    between(1, -1),
+		Args:  between(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			text := strings.Join(args, " ")
 			if text == "-" {

@@ -18,20 +18,8 @@ func newForEachRefCmd(a *app) *cobra.Command {
 	var layout string
 	var count int
 	cmd := &cobra.Command{
-		Use:   "for-each-ref [--format FORMAT] [--count N] [PREFIX...]",
-		Short: "Print a line of your format for each ref",
-		Long: long(`Prints a line for each ref whose name is a PREFIX, or begins with a PREFIX and a
-slash, sorted by name. HEAD is not among them. In FORMAT, %% is a percent sign, %0a is a byte in
-hexadecimal, and the command replaces:
-
-  %(refname)           the name of the ref; %(refname:short) without sessions/ or user/
-  %(objectname)        the id of the object; %(objectname:short) its first digits
-  %(objecttype)        the kind of the object; also %(type)
-  %(session) %(branch) the parts of the name of a session's branch
-  %(seq)               the number of the newest message of that branch
-  %(frontier) %(pin) %(through)   what has graduated, and what the branch renders`,
-			exitNoStore, exitCorrupt),
-		Example:           "  ctx for-each-ref --format '%(refname:short) %(seq)' sessions",
+		Use:               "for-each-ref [--format FORMAT] [--count N] [PREFIX...]",
+		Short:             "Print a line of your format for each ref",
 		ValidArgsFunction: a.completeRefs(),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if count < 0 {

@@ -20,26 +20,7 @@ func newForestCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forest [--at OPERATION | --of STORE] [--format union-find-json]",
 		Short: "List the clusters",
-		Long: long(`Lists the clusters of the forest that all sessions share: the live clusters in
-the order in which they were opened, then the tombstones, newest first. `+"`ctx expand`"+` takes
-each id. The label of a cluster is its first request, with its rarest paths and names; the live
-clusters of one session have different labels. With --json each cluster also has its summary, if
-there is one.
-
-With --at the command lists the forest as it was after an operation. OPERATION is a number from
-`+"`ctx op log`"+`, a digest or its first digits (at least 4), or @ for the newest. log.keep sets
-how far the log goes back.
-
-With --of the command lists the clusters that another store shares, by the label of the store.
-
-With --format union-find-json the command writes the whole forest as one JSON document: messages
-as nodes with integer parents, clusters with summaries and tombstones, and the lineage of the
-summaries. `+"`ctx import union-find-json`"+` reads it, into this store or another one. The document
-contains everything that was said: give it only to people who may read the store.`,
-			exitNoStore, exitStale, exitCorrupt, exitGone, exitNotFound),
-		Example: "  ctx forest\n  ctx forest --json\n  ctx forest --at 42\n  ctx forest --of " +
-			"laptop\n  ctx forest --format union-find-json >union-find.json",
-		Args: between(0, 0),
+		Args:  between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if form != "" && form != unionFindForm {
 				return usagef("unknown format %q: the only format is %s", form, unionFindForm)

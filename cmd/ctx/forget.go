@@ -36,34 +36,8 @@ type forgetOptions struct {
 func newForgetCmd(a *app) *cobra.Command {
 	o := &forgetOptions{}
 	cmd := &cobra.Command{
-		Use:   "forget (ID... | --text STRING | --rule CLASS) [--dry-run] [--force] [--remote]",
-		Short: "Erase messages and everything derived from them",
-		Long: long(`Erases the words of a message from every place in the store, with everything
-that was made from them: summaries, tombstones, masks, replacements, epochs and the cache. Headers
-stay, so that ids, history and `+"`ctx fsck`"+` remain valid, and `+"`ctx log`"+` shows that the
-message is gone. Nothing brings the words back: neither undo, nor a new import of the transcript,
-nor a new summary.
-
-ID is an entry, with all its versions; a cluster or a tombstone, which stands for its members; or a
-summary, a blob or an epoch, which stands for itself. With --text the command erases every body that
-contains the text. Use --text - to read the text from standard input, so that it is not in the list
-of processes. With --rule the command erases every body in which `+"`ctx scan`"+` finds a secret of
-the class; the class "all" is every class. The next `+"`ctx compact`"+` summarizes clusters that lost
-a summary.
-
-The id of one message is enough; the name of a session is refused. Before more than one message
-goes, and with --text or --rule, the command says how many of which session, and how they begin, and
-asks; where nobody can be asked it needs --force.
-
-With --remote the command then pushes to every remote of the store: the files there that hold the
-words are replaced, and everybody who pulls forgets them too. `+"`ctx push`"+` does the same later.
-
-The command prints the id and the kind of each object that it erases. It does not touch copies
-elsewhere: transcripts of agents, bundles, backups, or what was sent to a model. Change a secret
-that was said.`,
-			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
-		Example: "  ctx forget 3f9a6c01\n  ctx forget --dry-run --rule all --json\n  " +
-			"pass show old-key | ctx forget --force --text -",
+		Use:               "forget (ID... | --text STRING | --rule CLASS) [--dry-run] [--force] [--remote]",
+		Short:             "Erase messages and everything derived from them",
 		Args:              between(0, -1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: func(cmd *cobra.Command, args []string) error {

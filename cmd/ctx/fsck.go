@@ -15,19 +15,7 @@ func newFsckCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fsck [--repair [--dry-run] [--copy DIR] [--new-key]]",
 		Short: "Check the store, and repair it",
-		Long: long(`Reads the whole store and checks it: objects, packs, refs, the log, sessions,
-and the forest, by replaying the log. The command prints one line for each fault, and changes
-nothing. Exit code 13 means that there is a fault. What a crash or ordinary use leaves behind is no
-fault: a torn last record, unfinished files, and objects without a name.
-
-With --repair the command first copies a damaged store, and then makes it sound again as far as
-possible: from other copies of objects, from the log and its checkpoints, and from what follows
-from them. It prints one line for each thing that is repaired or lost. Exit code 13 means that a
-fault is left. The command does not touch a store without faults. With --dry-run it repairs a
-copy and then removes the copy.`, exitNoStore, exitLocked, exitCorrupt),
-		Example: "  ctx fsck\n  ctx fsck --json | jq '.faults[].path'\n  ctx fsck " +
-			"--repair --dry-run",
-		Args: between(0, 0),
+		Args:  between(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if err := o.check(); err != nil {
 				return err
@@ -75,12 +63,7 @@ func newRebuildCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rebuild [--dry-run]",
 		Short: "Recompute everything that follows from history",
-		Long: long(`Recomputes all derived state from entries, summaries and the log: the indexes of
-packs, the nodes and forests of clusters, and the cache. The command repeats the decisions in the
-log and makes no new ones, so the same history gives the same ids. Exit code 13 means that it does
-not.`, exitNoStore, exitLocked, exitCorrupt),
-		Example: "  ctx rebuild\n  ctx rebuild --dry-run --json",
-		Args:    between(0, 0),
+		Args:  between(0, 0),
 		RunE: a.onStore(func(s *session.Store, _ []string) error {
 			show, done := a.progress()
 			o.Progress = show

@@ -14,14 +14,7 @@ func newGCCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gc [--auto] [--best] [--dry-run]",
 		Short: "Pack objects, and remove those without a name",
-		Long: long(`Packs loose objects, and prints how much it did. It removes objects that have
-had no name for some time (gc.grace), old segments of the log (log.keep), and what interrupted
-writes left behind. It keeps everything that a session, a ref, a summary or the kept log names, and
-everything that was rewound. It closes the log where that has grown, and stores what is closed
-densely. It packs the copies of remotes that are git repositories, too.`, exitNoStore, exitLocked,
-			exitStale, exitCorrupt),
-		Example: "  ctx gc\n  ctx gc --dry-run --json",
-		Args:    between(0, 0),
+		Args:  between(0, 0),
 		RunE: a.onStore(func(s *session.Store, _ []string) error {
 			show, done := a.progress()
 			o.Progress = show

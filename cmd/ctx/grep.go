@@ -24,18 +24,8 @@ func newGrepCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grep PATTERN",
 		Short: "Print the lines of messages that match a pattern",
-		Long: long(`Prints each line of a message or a note that matches a regular expression (RE2,
-as in Go), with the short id and the role, below the title, the time and the short name of its
-session. Lines are sorted by session, and then by the order in which they were said. A call is a
-line that says what it did. The command looks where `+"`ctx search`"+` looks: at the newest words of an
-amended message, at rewound messages only with --rewound, and never at forgotten ones. It cuts a
-long line to the part around the match; with --json the line is whole. Without a match the exit code
-is 1.`,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx grep 'exit (code|status) [1-9]' --role tool --since yesterday\n  ctx " +
-			"grep -F 'os.Getwd()' -s work\n  ctx grep -il todo",
-		Args: between(1, 1),
-		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
+		Args:  between(1, 1),
+		RunE:  func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
 	}
 	o.flags(a, cmd)
 	f := cmd.Flags()

@@ -17,12 +17,6 @@ func newHashObjectCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hash-object [-w] [--stdin | FILE...]",
 		Short: "Print the id of a blob, and store it",
-		Long: long(`Prints the id that each file has as a blob, one on each line. With -w the
-command also stores the blob. It first removes secrets and control characters from text, as for
-everything that a store keeps; other bytes stay as they are. Without -w no store is needed. gc
-removes blobs without a name: name a blob with `+"`ctx update-ref user/NAME ID`"+`.`,
-			exitNoStore, exitCorrupt, exitGone),
-		Example: "  ctx hash-object -w notes.txt\n  printf hello | ctx hash-object --stdin",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if stdin {
 				args = append([]string{"-"}, args...)

@@ -16,17 +16,6 @@ func newHookCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hook AGENT",
 		Short: "Run a hook of an agent",
-		Long: long(`Runs when an agent calls it; ` + "`ctx install`" +
-			` sets that up. The command always ends with exit code
-0, within the time of the setting hook.deadline. It prints JSON for the agent, or nothing. It
-writes failures to log/hook of the store, and ` + "`ctx status`" + ` and ` + "`ctx doctor`" +
-			` report them.
-
-The store is that of the directory in which the session began, wherever the agent has gone since.
-
-In a store that was not made or allowed on this machine a hook records nothing and tells the model
-nothing: it says so once a session, to the person (` + "`ctx help allow`" + `).`),
-		Example: "  ctx hook gemini-cli < event.json",
 	}
 	var subs []*cobra.Command
 	for _, agent := range hooks.Agents() {

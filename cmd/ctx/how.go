@@ -45,15 +45,7 @@ func newHowCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "how WORDS...",
 		Short: "Print the commands that worked for something",
-		Long: long(`Prints the commands that worked for some words, the best first: those that
-agents ran in the sessions of the store, whose words, or what was said and asked for before them,
-answer WORDS. A command that has more of the words, and one that passed more often, is better; of
-those that are about as good, the one that ran last comes first. Below each command is where it ran,
-how often, how often it failed, when it ran last, and the ids of that session and message, for
-`+"`ctx expand`"+`. Options that only shorten the output do not tell commands apart. If no command
-has enough of the words, the command prints nothing and the exit code is 1.`, exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx how run the integration tests\n  ctx how --everywhere release -n 3",
-		Args:    between(1, -1),
+		Args:  between(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			places, err := o.places(a)
 			if err != nil {

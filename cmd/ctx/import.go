@@ -23,31 +23,6 @@ func newImportCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import --all | --everywhere | FILE... | AGENT FILE...",
 		Short: "Import the transcripts of an agent, or a forest",
-		Long: long(`Copies the transcripts of agents, or the forest of another store, into sessions
-of this store.
-
-With --all the command imports every transcript of this project that it finds on this machine, of
-each agent that has a command below, also of those that keep them in the project. A session is the project's if it began in the directory of the project or below it,
-in another checkout of the same repository, or where the project was before; and where no other
-store is used. A session that was removed stays removed; to name its file brings it back. The
-command says what it leaves out. --path DIR, for a directory in the project,
-imports the sessions of DIR alone; those of a directory elsewhere come, too. Each transcript
-becomes the session with its own id, the one with the newest message last. Run the command again
-at any time: it adds only what is new, and prints a line for each file that had something new, and
-totals. With --dry-run it lists the files.
-
-With --everywhere the command lists the projects of which agents have sessions on this machine, and
-asks once. It then makes a store in each that has none, and imports all there as --all does. It names
-what it leaves out: sessions of directories that are gone, and those begun in the home directory.
-
-With FILE the command imports the transcripts that are named. It sees by their first records whose
-they are; the name of an agent before FILE says it.
-
-HEAD then names the session in which a person spoke last. It stays where it is if
-`+"`ctx session use`"+` has put it on another session than that.`,
-			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
-		Example: "  ctx import --all\n  ctx import chat.jsonl\n  ctx import gemini-cli ~/.gemini/tmp/*/chats/*.jsonl\n  " +
-			"ctx import union-find-json union-find.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case (all || everywhere) && len(args) > 0:

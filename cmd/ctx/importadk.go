@@ -13,21 +13,7 @@ func newImportADKCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   adkEvents + " FILE...",
 		Short: "Import sessions of the Agent Development Kit",
-		Long: long(`Imports sessions of the Agent Development Kit; - is standard input. A file has a
-session as one JSON document, or such a document under "session", or a list of events, or one event
-on each line. It becomes the session with its own id, or the session that -s names.
-
-The same events can be imported again, also with newer ones. The command adds only what is new; an
-event that has changed amends its message, and a rewind is recorded as one. It keeps fields that a
-message has no place for. It ignores pieces of an event that comes as a whole later, and skips,
-counts and reports what it cannot use.
-
-A file that `+"`ctx export --format adk-events`"+` wrote becomes the same messages again, in this
-store or another one.`,
-			exitNoStore, exitLocked, exitCorrupt),
-		Example: "  ctx import adk-events session.json\n  ctx import adk-events --json -s work " +
-			"--time-unit py events.jsonl",
-		Args: between(1, -1),
+		Args:  between(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err

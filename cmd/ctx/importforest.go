@@ -17,18 +17,7 @@ func newImportUnionFindCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "union-find-json FILE...",
 		Short: "Import the forest of another store",
-		Long: long(`Imports files that `+"`ctx forest --format union-find-json`"+` wrote; - is
-standard input. The messages become the session that -s names, or a session named after the store of
-the file. Each message joins the same cluster as in the file. Summaries keep their summarizers, and
-tombstones are evicted.
-
-A file can be imported again, also after it has grown. The command adds only what is new, and
-replaces no summary of this store. It refuses a session that has other messages that have not
-graduated.`,
-			exitNoStore, exitLocked, exitStale, exitCorrupt),
-		Example: "  ctx import union-find-json union-find.json\n  ctx import union-find-json " +
-			"--json -s old - <union-find.json",
-		Args: between(1, -1),
+		Args:  between(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err

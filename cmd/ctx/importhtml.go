@@ -17,15 +17,7 @@ func newImportHTMLCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "html FILE...",
 		Short: "Import the entries of a page",
-		Long: long(`Imports files that `+"`ctx view`"+` or `+"`ctx export --format html`"+` wrote; -
-is standard input. The entries are stored under the ids that they had, as the session and the branch
-of the page. Words that were left out of the page stay out: their entries come without them.
-
-A page can be imported again, also after the session has grown. A session of the same name with
-other messages is refused.`,
-			exitNoStore, exitLocked, exitStale, exitCorrupt),
-		Example: "  ctx import html work.html",
-		Args:    between(1, -1),
+		Args:  between(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return importPages(a, args)
 		},

@@ -15,23 +15,7 @@ func newInitCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Create a store for a project",
-		Long: long(`Creates a store at .gemini/context and prints its path, byte for byte with -z.
-The store belongs to the project in DIR, to the project that CTX_DIR names, or to the working
-directory. The linked work trees of a git repository share the store of the main one, so the command
-makes it there; with CTX_DIR it makes one of its own for a linked work tree. The command does not
-change an existing store. If an earlier run was interrupted, it finishes the store.
-
-In a work tree of git the command adds a line for the store to .git/info/exclude, and puts an empty
-.git into the store, so that git clean -fdx passes it over. With git clean -ffdx everything that was
-said is gone.
-
-A copy of a store's directory, or one that was restored from a backup, is the same store to remotes,
-and the second one that pushes or pulls is refused (12). --new-id makes an existing store another one
-to them: it keeps all that it has, shares it again under an id of its own, and its next pull brings
-what the other one has more, as SESSION@STORE. Run it in the copy, not in both.`,
-			exitNoStore, exitLocked, exitCorrupt),
-		Example: "  ctx init\n  ctx init ~/src/parcels\n  ctx init --new-id",
-		Args:    between(0, 1),
+		Args:  between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			a.watchInterrupts()
 			if newID {

@@ -29,14 +29,6 @@ func newInstallCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install [AGENT]",
 		Short: "Set up an agent to record what is said",
-		Long: long(`Changes the settings of an agent, so that the agent records what is said and
-knows what was said in other sessions. `+"`ctx uninstall`"+` removes the changes.
-
-Without AGENT, the command finds the agents on this machine, shows the change of each one's
-settings, and asks once before it makes them. Without a terminal it requires --force.`,
-			exitNotFound, exitNoStore, exitLocked, exitCorrupt),
-		Example: "  ctx install\n  ctx install claude-code\n  ctx install gemini-cli " +
-			"--user --dry-run",
 	}
 	all := &everyAgent{}
 	all.flags(cmd)
@@ -85,11 +77,6 @@ func newUninstallCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "uninstall [AGENT]",
 		Short: "Remove ctx from the settings of an agent",
-		Long: long("Removes what `ctx install` added to the settings of an agent, or, without " +
-			"AGENT, of every agent.\n" +
-			"A directory of the project that is empty then goes, too, and so do the lines of the\n" +
-			"installation in .git/info/exclude. The recorded messages stay."),
-		Example: "  ctx uninstall\n  ctx uninstall gemini-cli",
 	}
 	all := &everyAgent{}
 	all.flags(cmd)

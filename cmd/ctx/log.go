@@ -33,29 +33,8 @@ type logOptions struct {
 func newLogCmd(a *app) *cobra.Command {
 	o := &logOptions{}
 	cmd := &cobra.Command{
-		Use:   "log [SESSION | REV | A..B]",
-		Short: "Print messages, oldest first",
-		Long: long(`Prints the messages and notes of a branch, or of the history of a revision,
-oldest first. A..B prints what the history of B has and the history of A has not. An amended message
-appears in its first place with its newest words, and a forgotten message as a line that says so.
-Notes without words, records that an agent keeps for itself, are left out unless --all or --json is
-given. A call is a line that says what it did and how it ended; with --verbose its arguments and the
-thoughts of the model are printed, too. --since, --role and --grep pick entries: those at that time or later, messages of that role,
-and those in whose words the pattern (RE2, as in Go; ^ and $ match at lines) is found. -n N prints
-the newest N of them.
-
-With --oneline each turn is one line, oldest first: when, what was wanted, and what came of it in
-edits, checks and commits, or else the answer. With --messages as well, each entry is one line.
---graph does that for all branches of the session, newest entry first, and draws how they part and
-meet.
-
-With --file the command prints the messages of all sessions, or of the session of -s, whose calls
-changed that file. It finds them as `+"`ctx blame`"+` does: under the names that the file had
-before, and without calls that failed.`,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx log -s work -n 20\n  ctx log -s work --since " +
-			"2026-11-21T00:00:00Z\n  ctx log -s work --graph\n  ctx log --json work@{1}..work\n  " +
-			"ctx log -s work --follow\n  ctx log --file main.go -n 5",
+		Use:               "log [SESSION | REV | A..B]",
+		Short:             "Print messages, oldest first",
 		Args:              between(0, -1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: func(_ *cobra.Command, args []string) error {

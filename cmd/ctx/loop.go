@@ -18,10 +18,8 @@ import (
 
 func newLoopCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "loop check",
-		Short:   "Detect that a model repeats itself",
-		Long:    long("Reads what a model says and which tools it calls, and detects repetition."),
-		Example: "  ctx loop check < deltas.jsonl",
+		Use:   "loop check",
+		Short: "Detect that a model repeats itself",
 	}
 	return group(cmd, newLoopCheckCmd(a))
 }
@@ -37,32 +35,10 @@ func newLoopCheckCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Detect a loop in a stream of deltas",
-		Long: long(`Reads the deltas of a model's text and its tool calls from a file or standard
-input, one on each line:
-
-  {"text":"…","partial":true}
-  {"call":{"id":"…","name":"…","args":{…}}}
-
-The command prints whether there is a loop. With a loop the exit code is 1. A loop is a cycle of
-1 to 5 calls that repeats 5 times in a row, or the same 50 characters 10 times close together,
-outside code blocks, lists, tables, headings, quotes and dividers. A detected loop stays
-detected.
-
-The command ignores a text without "partial":true, which repeats earlier deltas as a whole, and
-a call with an id that it has seen.
-
-By default the command examines only this stream. With -s it continues from the last check of
-the branch, and starts again after a prompt of the user, a rewind, or an undo of the tip. With
---state FILE it continues from that file and writes the file at the end; with -s it also starts
-again in the cases above. A different --prompt starts again, too.
-
-With --record the command appends a note to the branch when it detects a loop in this stream.
-The messages stay as they are.`, exitNoStore, exitLocked, exitCorrupt, exitNotFound),
-		Example: `  ctx loop check < deltas.jsonl
-  agent-deltas | ctx loop check -s work --stop --record --json
-  ctx loop check --state loop.json --prompt p-17 --clear < deltas.jsonl`,
-		Args: between(0, 1),
-		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, append(args, "-")[0]) },
+		Args:  between(0, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return o.run(a, append(args, "-")[0])
+		},
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()

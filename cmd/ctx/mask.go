@@ -15,31 +15,16 @@ func newMaskCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mask plan|apply",
 		Short: "Shorten old outputs of tools",
-		Long: long(`Old outputs of tools take most of a context, and are seldom read again. A mask
-says which of them are shown in a short form, with a pointer to the whole. Nothing is removed:
-` + "`ctx expand` and `ctx show`" + ` print the words as they were. A rewind to before the mask, or
-` + "`ctx undo`" + `, removes the mask.`),
-		Example: "  ctx mask plan -s work\n  ctx mask apply -s work",
 	}
 	return group(cmd, newMaskPlanCmd(a), newMaskApplyCmd(a))
 }
-
-const maskRule = `The rule ignores the newest message. Of the outputs before it, the newest stay whole, up to
-mask.protected_tokens (50,000). The output that crosses this limit and all older outputs become
-shorter, if together they have mask.gate_tokens (30,000) or more. The output of a command keeps
-its first and last lines, and any other output its first and last characters. An output stays
-whole if the short form does not take fewer tokens, or if its tool is in mask.exempt_tools.`
 
 func newMaskPlanCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
 	cmd := &cobra.Command{
 		Use:   "plan [-s SESSION]",
 		Short: "Print what a mask would shorten",
-		Long: long(`Prints which outputs of tools `+"`ctx mask apply`"+` would shorten, oldest
-first. The command writes nothing.`+"\n\n"+maskRule,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx mask plan -s work\n  ctx mask plan -s work --json | jq .saved",
-		Args:    between(0, 0),
+		Args:  between(0, 0),
 	}
 	o.add(a, cmd)
 	cmd.RunE = o.onBranch(a, func(b openBranch, _ []string) error {
@@ -75,19 +60,8 @@ func printMaskPlan(a *app, name, branch string, p edits.MaskPlan) error {
 func newMaskApplyCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
 	cmd := &cobra.Command{
-		Use:   "apply [-s SESSION] [ENTRY[.PART]...]",
-		Short: "Shorten old outputs of tools from now on",
-		Long: long(`Records on the branch which outputs of tools are shown shortened from now on,
-and prints the id of the mask. If there is nothing to shorten, the command prints and writes
-nothing. With ENTRY it shortens all outputs in that message, and with ENTRY.PART one part of it,
-counted from 0, whatever the rule says. A message of plain text is its own part 0.`+
-			"\n\n"+maskRule+`
-
-`+"`ctx render` and `ctx log --masked`"+` show the short form. `+
-			"`ctx log`, `ctx show` and `ctx expand`"+` show the words
-as they were. A message that is amended later is shown whole again.`,
-			exitNoStore, exitLocked, exitStale, exitCorrupt, exitGone, exitNotFound),
-		Example:           "  ctx mask apply -s work\n  ctx mask apply -s work 3f9a6c01.0",
+		Use:               "apply [-s SESSION] [ENTRY[.PART]...]",
+		Short:             "Shorten old outputs of tools from now on",
 		Args:              between(0, -1),
 		ValidArgsFunction: a.completeRevs(),
 	}

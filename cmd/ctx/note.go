@@ -22,21 +22,8 @@ func newNoteCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "note [--kind KIND] [--supersedes ID] TEXT",
 		Short: "Note what is to be remembered",
-		Long: long(`Adds a note to the session that HEAD names, and prints its id. TEXT is one
-argument or several; - is standard input. Of the kinds, a rule says what to do or not to do from now
-on, a decision what was chosen, a finding what turned out to be so, and next what is to be done.
-
-Briefs have notes, with rules among what is to be heeded, and searches put them first. A note is an
-entry like all others: `+"`ctx undo`"+` takes it back, and `+"`ctx forget`"+` erases it. --supersedes says
-which older note holds no more: briefs leave that one out.
-
-A note is the words of the person who runs the command. In a shell that an agent runs it is the
-agent's: then a rule binds nobody.`, exitNoStore, exitLocked, exitNotFound),
-		Example: `  ctx note --kind rule 'never push to main'
-  ctx note --kind decision --supersedes 3fd1ca5c 'port 5433, since 5432 is taken'
-  ctx note --kind next 'write the migration'`,
-		Args: between(1, 1000),
-		RunE: o.onBranch(a, func(b openBranch, args []string) error { return o.run(a, b, args) }),
+		Args:  between(1, 1000),
+		RunE:  o.onBranch(a, func(b openBranch, args []string) error { return o.run(a, b, args) }),
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()

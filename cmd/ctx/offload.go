@@ -19,18 +19,7 @@ func newOffloadCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "offload [-s SESSION] [--tool NAME] [--call ID] [FILE]",
 		Short: "Store a long tool output, and print a short form",
-		Long: long(`Reads the output of a tool from a file or standard input, before the output
-becomes a message. If it has more than offload.threshold_chars characters (40,000), the command
-stores the whole output as a note on the branch and prints a short form: the first 20 % and the last
-80 % (offload.head_percent), with the id for `+"`ctx expand`"+`. The id stays valid when the agent's
-own files are gone. The command prints a shorter output as it is, and stores nothing.
-
-The command stores the same output of the same --call once. Before it stores anything, it
-replaces each secret that it recognizes by [REDACTED:<class>] and removes control characters.`,
-			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
-		Example: "  go test ./... 2>&1 | ctx offload -s work --tool run_shell_command --call " +
-			"call_7\n  ctx offload -s work --json log.txt",
-		Args: between(0, 1),
+		Args:  between(0, 1),
 	}
 	cmd.RunE = o.onBranch(a,
 		func(b openBranch, args []string) error { return o.run(a, b, append(args, "-")[0]) })

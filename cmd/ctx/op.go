@@ -16,10 +16,6 @@ func newOpCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "op",
 		Short: "Show the log of operations",
-		Long: long(
-			"Each change of a store is one operation in its log. These commands read the log.",
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx op log -n 10\n  ctx op show 42",
 	}
 	return group(cmd, newOpLogCmd(a), newOpShowCmd(a))
 }
@@ -30,10 +26,7 @@ func newOpLogCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log",
 		Short: "List operations, newest first",
-		Long: long("Lists operations, newest first, as far back as the log goes (log.keep).",
-			exitNoStore, exitCorrupt),
-		Example: "  ctx op log -n 10\n  ctx op log -s work --json",
-		Args:    between(0, 0),
+		Args:  between(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if limit < 0 {
 				return usagef("bad number of operations: %d", limit)

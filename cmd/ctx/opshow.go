@@ -18,12 +18,7 @@ func newOpShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [OPERATION]",
 		Short: "Show one operation",
-		Long: long(`Shows one operation: each ref with its old and its new value, and the decisions
-about the forest. OPERATION is @ for the newest operation, a number from `+"`ctx op log`"+`, or a
-digest or its first digits (at least 4). The default is @.`,
-			exitNoStore, exitCorrupt, exitGone, exitNotFound),
-		Example: "  ctx op show @\n  ctx op show 42",
-		Args:    between(0, 1),
+		Args:  between(0, 1),
 		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			return opShow(a, s, view, append(args, clusters.NewestOperation)[0])
 		}),

@@ -23,16 +23,8 @@ func newPromptCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prompt [-s SESSION]",
 		Short: "Print the state of a session for the prompt of a shell",
-		Long: long(`Prints one short line for the prompt of a shell or the status line of an agent:
-the session, the number of its messages, and after ~ how many of these the context has word for
-word. Outside of a store, and for a session that is not there, the command prints nothing and the
-exit code is 0, so that a prompt is never in the way.
-
-With --status-line the command reads the JSON that Claude Code gives its status line from standard
-input, and shows the session that it names.`, exitNoStore),
-		Example: "  PS1='$(ctx prompt) \\$ '\n  ctx prompt -s work",
-		Args:    between(0, 0),
-		RunE:    func(*cobra.Command, []string) error { return o.run(a) },
+		Args:  between(0, 0),
+		RunE:  func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
 	cmd.Flags().BoolVar(&o.statusLine, "status-line", false,

@@ -15,13 +15,8 @@ import (
 
 func newProvenanceCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "provenance ID",
-		Short: "Show what an object was made from",
-		Long: long(`For a summary, a cluster or a tombstone, shows what it stands for and what it
-was made from. For an entry, shows the clusters and summaries that contain it. For each summary, the
-command also shows its summarizer, the digest of the prompt, and the operation that added it, as far
-back as the log goes.`, exitNoStore, exitCorrupt, exitGone, exitNotFound),
-		Example:           "  ctx provenance 9d2f04c1 --json",
+		Use:               "provenance ID",
+		Short:             "Show what an object was made from",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {

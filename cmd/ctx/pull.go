@@ -22,18 +22,7 @@ func newPullCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pull [NAME]",
 		Short: "Take in what others share",
-		Long: long(`Takes in what is new on the remote NAME (default: the only one, or origin). A
-session that another store shares has the name SESSION@STORE here. All commands that read take such
-a name; only a pull changes such a session. What another store has forgotten is forgotten here, but
-for what this store said itself; the command says first how much of which session that is. A session
-that you removed (ctx session rm) stays removed, until --back SESSION brings all of it.
-
-Everything is checked before it is taken in: that each store's log goes on from where it was, that
-it is signed by the store, and that no object is missing or changed. What has not arrived at the
-remote yet is left for a later pull (1).`, exitNoStore, exitLocked, exitStale, exitCorrupt,
-			exitNotFound),
-		Example: "  ctx pull\n  ctx log -s work@laptop\n  ctx pull --back work@laptop",
-		Args:    between(0, 1),
+		Args:  between(0, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
 			x, name, done, err := a.openRemote(a.c, s, args)
 			if err != nil {
@@ -143,11 +132,7 @@ func newSyncCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "sync [NAME]",
 		Short: "Pull, then push, and say nothing",
-		Long: long(`Does what `+"`ctx pull`"+` and then `+"`ctx push`"+` do, and prints only errors:
-for hooks and timers. With --json it prints the documents of both, a line each.`, exitNoStore,
-			exitLocked, exitStale, exitCorrupt, exitNotFound),
-		Example: "  ctx sync",
-		Args:    between(0, 1),
+		Args:  between(0, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
 			x, name, done, err := a.openRemote(a.c, s, args)
 			if err != nil {
@@ -181,13 +166,7 @@ func newCloneCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clone URL [DIR]",
 		Short: "Make a store, and take in what others share at a place",
-		Long: long(`Makes a store in DIR (default: a directory that is named for the place), adds
-the place as its remote origin, and pulls. DIR may exist and be a project already; it must not have
-a store in which something was said. A clone that was stopped is completed by the same command.
-`+"`ctx help remote add`"+` says what URL may be.`, exitLocked, exitCorrupt),
-		Example: "  ctx clone ~/memory.git parcels\n  ctx clone --share all " +
-			"dir:/mnt/team/parcels .",
-		Args: between(1, 2),
+		Args:  between(1, 2),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
 			a.watchInterrupts()
 			url, err := a.remoteURL(args[0])

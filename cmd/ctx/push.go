@@ -16,16 +16,7 @@ func newPushCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "push [NAME]",
 		Short: "Share what is new with a remote",
-		Long: long(`Puts what is new in the shared sessions on the remote NAME (default: the only
-one, or origin). Which sessions are shared is a setting:
-`+"`ctx config set remote.NAME.share RULE`"+`; without it none are.
-
-Every text is searched for secrets again before it leaves, with the rules of today. A session in
-which something is found is held back, and the exit code is 1: `+"`ctx forget ID`"+` erases the
-text, or `+"`ctx config set remote.NAME.allow ID`"+` lets it leave. What was forgotten here is
-forgotten by everybody who pulls.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
-		Example: "  ctx push --dry-run\n  ctx push team",
-		Args:    between(0, 1),
+		Args:  between(0, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
 			x, name, done, err := a.openRemote(a.c, s, args)
 			if err != nil {

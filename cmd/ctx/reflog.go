@@ -15,13 +15,8 @@ import (
 func newReflogCmd(a *app) *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
-		Use:   "reflog [REF]",
-		Short: "Show the history of a ref",
-		Long: long(`Shows the values of a ref, newest first, as far back as the log goes (log.keep).
-Each line is "<id> <ref>@{n} <time> <verb>". The default is the session that HEAD names. For a
-deleted ref, give its full name.`,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example:           "  ctx reflog work\n  ctx reflog -n 5 user/before-demo",
+		Use:               "reflog [REF]",
+		Short:             "Show the history of a ref",
 		Args:              between(0, 1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: func(_ *cobra.Command, args []string) error {

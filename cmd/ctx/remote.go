@@ -19,14 +19,6 @@ func newRemoteCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remote add|list|rm|test|member",
 		Short: "Manage the places where sessions are shared",
-		Long: long(`A remote is a place that several stores share sessions through: a git
-repository, a folder, or what a program ctx-remote-SCHEME reaches. The remotes of a store are kept
-in remotes.toml beside your own config file, and not in the store: a store that comes from elsewhere
-cannot say where your sessions go.
-
-Nothing is shared until you say what: ` + "`ctx config set remote.NAME.share RULE`" + `.`),
-		Example: "  ctx remote add origin git@example.com:team/memory.git\n  ctx config set " +
-			"remote.origin.share all\n  ctx sync",
 	}
 	return group(cmd, newRemoteAddCmd(a), newRemoteListCmd(a), newRemoteRmCmd(a),
 		newRemoteTestCmd(a), newRemoteMemberCmd(a))
@@ -38,23 +30,7 @@ func newRemoteAddCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NAME URL",
 		Short: "Add a remote",
-		Long: long(`Adds a remote to the store. URL is one of
-
-  git+URL, or a URL or path that git knows   a git repository; the command git reaches it
-  dir:PATH                                   a folder: on a file server, or synced by another program
-  SCHEME://…                                 what the program ctx-remote-SCHEME reaches: s3, postgres
-  age+URL                                    any of these, encrypted by the program ctx-remote-age
-
-The sessions are in refs of their own in a git repository, which an ordinary clone does not fetch.
-Use a repository that holds nothing else where you can.
-
-The first who adds an age+URL encrypts the place, to their own key and to those of each --member.
-`+"`ctx-remote-age identity`"+` prints a person's recipient, and makes a key for whoever has none.`,
-			exitNoStore, exitCorrupt),
-		Example: "  ctx remote add origin ~/memory.git\n  ctx remote add --share all team " +
-			"dir:/mnt/team/parcels\n" +
-			"  ctx remote add --share all team age+dir:/mnt/team/parcels --member bob=bob.txt",
-		Args: between(2, 2),
+		Args:  between(2, 2),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
 			url, err := a.remoteURL(args[1])
 			if err != nil {
@@ -165,11 +141,7 @@ func newRemoteListCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the remotes",
-		Long: long(
-			"Lists the remotes of the store with their places and what is shared with each.",
-			exitNoStore),
-		Example: "  ctx remote list --json",
-		Args:    between(0, 0),
+		Args:  between(0, 0),
 		RunE: a.onStore(func(s *session.Store, _ []string) error {
 			set, err := s.Remotes()
 			if err != nil {
@@ -196,10 +168,7 @@ func newRemoteRmCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "rm NAME",
 		Short: "Remove a remote",
-		Long: long(`Removes a remote from the settings of the store. What was pushed stays on the
-remote, and what was pulled stays here.`, exitNoStore, exitNotFound),
-		Example: "  ctx remote rm origin",
-		Args:    between(1, 1),
+		Args:  between(1, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
 			set, err := s.Remotes()
 			if err != nil {
@@ -225,11 +194,7 @@ func newRemoteTestCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "test [NAME]",
 		Short: "Check that a remote can be reached, and that it is safe",
-		Long: long(`Reads from the remote, writes a small file, checks that the remote refuses what
-it has to refuse when two stores write at once, and removes the file. Some endpoints ignore the
-conditions that this needs; the command says so.`, exitNoStore, exitNotFound),
-		Example: "  ctx remote test origin",
-		Args:    between(0, 1),
+		Args:  between(0, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
 			set, err := s.Remotes()
 			if err != nil {

@@ -18,13 +18,6 @@ func newRemoteMemberCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "member list|add|rm",
 		Short: "Say who can read an encrypted remote",
-		Long: long(`An encrypted remote has the URL age+URL. Its members read what is there, whoever
-runs the place does not. Every member can add members and remove them.
-
-A RECIPIENT is a public key, or a file with one: of age (age1…), or of SSH (ssh-ed25519 …).
-` + "`ctx-remote-age identity`" + ` prints one's own.`),
-		Example: "  ctx remote member list team\n  ctx remote member add team bob=bob.txt\n  ctx " +
-			"remote member rm team bob",
 	}
 	return group(cmd, newRemoteMemberListCmd(a), newRemoteMemberAddCmd(a), newRemoteMemberRmCmd(a))
 }
@@ -33,12 +26,7 @@ func newRemoteMemberListCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list [NAME]",
 		Short: "List who can read an encrypted remote",
-		Long: long(`Lists the members of an encrypted remote with their keys. The digits of the
-group are the same for all who have the same keys. The URL ends with them, as
-`+"`ctx remote list`"+` shows it: whoever is given that URL notices a host that shows other keys.`,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx remote member list team --json",
-		Args:    between(0, 1),
+		Args:  between(0, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
 			return a.members(s, args, remote.MemberChange{Do: remote.ListMembers})
 		}),
@@ -49,11 +37,7 @@ func newRemoteMemberAddCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "add NAME [NAME=]RECIPIENT...",
 		Short: "Let somebody read an encrypted remote",
-		Long: long(`Encrypts the keys of the remote NAME to further members. They read everything
-that is there, also what was pushed before. Without a name of their own they are called what the
-key's comment says.`, exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx remote member add team bob=age1…\n  ctx remote member add team ~/ann.pub",
-		Args:    between(2, -1),
+		Args:  between(2, -1),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
 			list, err := a.recipients(args[1:])
 			if err != nil {
@@ -68,13 +52,7 @@ func newRemoteMemberRmCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "rm NAME MEMBER...",
 		Short: "Keep somebody from reading what comes from now on",
-		Long: long(`Gives the remote NAME new keys, without these members. A member is named by
-name, or by 12 or more of the first characters of the key. They cannot read what is pushed from now
-on. What they have read they keep; and what was pushed before they can still read, for as long as
-the host lets them fetch it. So take their access to the host away, too. A push that is under way at
-this moment may still use the old keys.`, exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx remote member rm team bob",
-		Args:    between(2, -1),
+		Args:  between(2, -1),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
 			change := remote.MemberChange{Do: remote.RemoveMembers}
 			for _, name := range args[1:] {

@@ -26,32 +26,8 @@ func newRenderCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "render [-s SESSION] [--budget N] [--query QUESTION]",
 		Short: "Print the context of a session for a model",
-		Long: long(`Prints what to give to a model for a branch: the block of observed facts (see
-`+"`ctx epoch`"+`), the clusters of older messages with their summaries and ids, the tombstones, and
-then the newest messages word for word, with the updates between them. With --budget the result has
-at most N tokens (Gemini's estimate). The command reports on standard error how much it left out; if
-it left out everything, the exit code is 1. The part before the newest messages stays the same, byte
-for byte, until the window moves.
-
-With --stable a rendering under a budget only grows, at its end: it is made anew, in half of the
-budget, when the other half is full of what was said since, and after a compaction. So a client that
-renders at each step keeps its prompt cache. What was edited or masked meanwhile shows then, too.
-
-With a budget of less than 1,000 tokens, the rendering of an agent's work begins with what
-somebody needs who continues it: the newest prompt, the newest test or build run, and the names
-of all changed files. That part then changes with each message.
-
-With --query the command also prints passages from all history of the branch that answer a
-question. They take at most half of the budget, or 2,000 tokens without a budget. The part
-before the newest messages then depends on the question.
-
-The formats are text; json, which is one document; and gemini, openai and anthropic, which are
-the messages of a request.`,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx render -s work --budget 4000\n  ctx render -s work --format gemini\n  " +
-			"ctx render -s work --expand 9d2f04c1",
-		Args: between(0, 0),
-		RunE: func(*cobra.Command, []string) error { return o.run(a) },
+		Args:  between(0, 0),
+		RunE:  func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
 	o.whole = true // a session that does not exist yet is given what the project has

@@ -24,48 +24,8 @@ type replaceOptions struct {
 func newReplaceCmd(a *app) *cobra.Command {
 	o := &replaceOptions{}
 	cmd := &cobra.Command{
-		Use:   "replace --begin [-s SESSION] [--on DRAFT] ID... | --commit FILE [--partial] | list",
-		Short: "Replace messages by the text of a worker",
-		Long: long(`A worker claims some messages, writes a text in its own time, and brings the
-text back. From then on the text is rendered in the place of the messages. The messages stay in the
-store: `+"`"+`ctx expand`+"`"+` of the replacement prints them. The command locks and reserves
-nothing in between.
-
-With --begin the command changes nothing. It prints a claim with its inputs. With --json the
-claim is one line:
-
-  {"v":1,"claim":"…","kind":"entries","tokens":null,"inputs":[…]}
-
-Each input is {"kind":"entry","id":"…","part":null,"role":"user","time":"…","text":"…"}.
-
-ID is an entry, ENTRY.PART for one of its parts (counted from 0), an earlier replacement, or a
-cluster. One claim covers all entries and parts. Each cluster has a claim of its own, with the
-kind "cluster" and the maximum "tokens" of the text. To claim the output of a tool, also claim
-the message that called the tool, or claim the output as a part.
-
-With --commit the command reads answers, one on each line, about one branch or about clusters:
-
-  {"v":1,"claim":"…","text":"…","summarizer":"NAME"}
-
-"texts" in place of "text" has several, each with ids of the claim that it is for, as ID or
-ID.PART; the other ids were only read:
-
-  {"v":1,"claim":"…","texts":[{"text":"…","replaces":["…"]},…]}
-
-It accepts an answer if everything that was claimed is still there and unchanged: not rewound,
-amended, forgotten, masked or replaced by another text since. Otherwise the exit code is 12, one
-line names what changed, and nothing is written. With --partial the texts stand for the rest. A
-second commit of the same answer changes nothing. The text for a cluster becomes its summary,
-and the session renders it when its window next moves. If the cluster has grown, the text stands
-for the members that were claimed.
-
-An answer that was refused is kept for a while: `+"`ctx replace list`"+` shows it, and its id can be
-given to --commit in place of a file. With --on the claim goes on from DRAFT, an answer that was not
-taken, as a file or such an id. It is over everything that the draft is over, and the text of the
-draft is an input, of kind "draft", in the place of what it stands for.`,
-			exitNoStore, exitLocked, exitStale, exitCorrupt, exitGone, exitNotFound),
-		Example: "  ctx replace --begin -s work --json @~3 @~2 | my-worker | ctx " +
-			"replace --commit -",
+		Use:               "replace --begin [-s SESSION] [--on DRAFT] ID... | --commit FILE [--partial] | list",
+		Short:             "Replace messages by the text of a worker",
 		Args:              between(0, -1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE:              func(_ *cobra.Command, args []string) error { return o.run(a, args) },

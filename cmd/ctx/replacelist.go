@@ -12,21 +12,7 @@ func newReplaceListCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [-s SESSION]",
 		Short: "List the answers of workers",
-		Long: long(`Lists the answers about a branch, oldest first, with their state, how many messages
-and parts they are for, who wrote them, and why the text does not stand:
-
-  applied   the text stands for its messages
-  replaced  it was applied, and another text stands for it now
-  void      it was applied, and a message was amended since
-  open      it was refused, together with another answer or for something that holds no
-            more: `+"`ctx replace --commit ID`"+` takes it
-  rejected  it was refused, and would be again
-
-An answer that was refused is kept in the cache, unless it was refused because words were forgotten;
-`+"`ctx gc`"+` removes it after gc.grace if it is not open, and a forget removes all that were refused.
-The newest 64 are kept.`, exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx replace list -s work\n  ctx replace list --json",
-		Args:    between(0, 0),
+		Args:  between(0, 0),
 	}
 	o.add(a, cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {

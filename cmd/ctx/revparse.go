@@ -10,12 +10,8 @@ import (
 func newRevParseCmd(a *app) *cobra.Command {
 	var shorten, storeDir bool
 	cmd := &cobra.Command{
-		Use:   "rev-parse [--short] REV... | --store-dir",
-		Short: "Print the ids that revisions name",
-		Long: long(`Prints the full id of the object that each revision names, one on each line. For
-a range A..B the command prints the id of B, and then ^ and the id of A. A missing side is @.`,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example:           "  ctx rev-parse @~3\n  ctx rev-parse --short work/main",
+		Use:               "rev-parse [--short] REV... | --store-dir",
+		Short:             "Print the ids that revisions name",
 		Args:              either(&storeDir, between(0, 0), between(1, -1)),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -14,17 +14,8 @@ type rewindOptions struct {
 func newRewindCmd(a *app) *cobra.Command {
 	o := &rewindOptions{}
 	cmd := &cobra.Command{
-		Use:   "rewind [-s SESSION] REV",
-		Short: "Remove an entry and everything after it from a branch",
-		Long: long(`Removes REV and everything after it from the branch, and prints the new tip of
-the branch. It reports on standard error, or with --json as "messages", how many messages left. If a
-tool call would lose its result, the branch goes back to before the call. The messages also leave
-the clusters. Their words stay in the store, and `+"`ctx undo`"+` brings them back.
-
-@ is the newest message of the branch that -s and -b name, and @~N removes its N newest messages, as
-`+"`git reset HEAD~N`"+` does. HEAD is the same if it names that branch. Any other REV is the entry
-that it names.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
-		Example:           "  ctx rewind -s work @~2\n  ctx rewind -s work 3f9a6c01",
+		Use:               "rewind [-s SESSION] REV",
+		Short:             "Remove an entry and everything after it from a branch",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE:              func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },

@@ -18,20 +18,6 @@ func newRoot(a *app, args []string) *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short: "Store the conversations of AI agents, and render small " +
 			"contexts from them",
-		Long: `ctx stores the conversations of AI agents and their users, in the project that they belong to. It
-keeps conversations as git keeps files. A long history renders into a small context, and every
-summary in the context expands to the exact messages that it stands for.
-
-A command that ctx does not have is a program: ` + "`ctx NAME`" +
-			` runs ctx-NAME, which stands beside
-ctx or in a directory of PATH. Only the flag -C may stand before such a name. ` +
-			"`ctx mcp`" + ` runs
-ctx-mcp, which serves a store to agents. ` + "`ctx browse`" + ` runs ctx-browse, which shows a store
-on a terminal. ` + "`ctx eval`" +
-			` runs ctx-eval, which measures how well ctx keeps conversations.`,
-		Example: `  ctx init
-  ctx append -s work --role user -m 'the tests fail on Windows'
-  ctx render -s work --budget 4000`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noSuchCommand,
@@ -59,6 +45,7 @@ on a terminal. ` + "`ctx eval`" +
 			a.printFront(cmd.OutOrStdout(), cmd)
 			return
 		}
+		describe(cmd)
 		command.PrintHelp(cmd.OutOrStdout(), cmd,
 			func(title string) string { return a.paint(styleTitle, title) })
 	})

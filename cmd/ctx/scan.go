@@ -15,12 +15,7 @@ func newScanCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scan [--rule CLASS]",
 		Short: "Find secrets in the store",
-		Long: long(`Reads every stored body and lists what looks like a secret under today's rules.
-These may know more secrets than the rules that cleaned the body when it came in. Each line has the
-object, the class, and the position in the text, in bytes from 0. The command never prints a secret.
-If it finds one, the exit code is 1. `+"`ctx forget`"+` erases it.`, exitNoStore, exitCorrupt),
-		Example: "  ctx scan\n  ctx scan --rule password --json",
-		Args:    between(0, 0),
+		Args:  between(0, 0),
 		RunE: a.onStore(func(s *session.Store, _ []string) error {
 			o := forget.ScanOptions{Rule: rule}
 			show, done := a.progress()

@@ -121,37 +121,7 @@ func newSearchCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search QUERY",
 		Short: "Find messages, best first",
-		Long: long(`Prints the messages and notes that answer a query best, from the whole history
-of the store, each with the passage that matches, below the title, the time and the short name of
-its session. The session of the best message comes first, before it those whose title or tags have
-all the words. With --verbose the command prints scores, times, and ids and names in full. Messages
-in tombstones are found like all others,
-amended messages by their newest words, and rewound messages only with --rewound. The command never
-finds messages that were forgotten or that went with a removed session. Without a hit the exit code
-is 1.
-
-A query has words, names, paths and numbers. The name of a speaker finds what that person said.
-Words in double quotes are a phrase, which a message must have in a row. Messages with the whole
-query word for word come first, and among them those that say nothing else. If every text has
-the words of the query, the command finds the messages that have these words in a row. Case,
-accents and punctuation do not matter. The words of users and models count more than long tool
-outputs and calls. Messages with the same words are one hit, the newest of them.
-
-With --literal the query is one string, and with --regexp it is a regular expression (RE2, as in
-Go; ^ and $ match at lines). The command then compares whole texts, newest message first, and
-case matters unless --ignore-case is given. `+"`ctx grep`"+` prints the matching lines.
-
-With --remote the engine of a remote searches what all stores share there, without a pull; a
-database has one (`+"`ctx help remote add`"+`). Its order and its idea of a word are its own.
-
-With --sessions each session is there with its best message alone. With --clusters the command also
-lists the clusters of the best messages.`,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx search 'which port does postgres listen on'\n  ctx search '\"connection " +
-			"refused\" postgres' --since yesterday\n" +
-			"  ctx search parser.go --json -n 3\n  ctx search --sessions 'flaky upload test'\n  " +
-			"ctx search 'delivery window' -s work --since 2026-03-01 --clusters",
-		Args: between(1, -1),
+		Args:  between(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return o.run(a, strings.Join(args, " "))
 		},

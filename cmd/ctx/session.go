@@ -19,9 +19,6 @@ func newSessionCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session list|show|use|rename|tag|pin|unpin|fork|rm|link|state|model",
 		Short: "Manage sessions and their state",
-		Long: long(`A session is one conversation, with one or more branches. HEAD names the current
-session, which commands use by default.`),
-		Example: "  ctx session list\n  ctx session use work",
 	}
 	return group(cmd, newSessionListCmd(a), newSessionShowCmd(a), newSessionUseCmd(a),
 		newSessionRenameCmd(a), newSessionTagCmd(a), newSessionPinCmd(a), newSessionUnpinCmd(a),
@@ -38,14 +35,8 @@ func plural(n int, one, many string) string {
 
 func newSessionShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "show [SESSION]",
-		Short: "Show what a session is about, and its branches",
-		Long: long(`Shows a session (default: the one that HEAD names): what
-`+"`ctx list`"+` tells of it, how many turns it has, the newest files and commits, and the last
-prompt with what came of it. Then comes a line for each branch with its messages, how many
-graduated, how many are rendered in clusters, and the tip.`, exitNoStore, exitCorrupt,
-			exitNotFound),
-		Example:           "  ctx session show work",
+		Use:               "show [SESSION]",
+		Short:             "Show what a session is about, and its branches",
 		Args:              between(0, 1),
 		ValidArgsFunction: a.completeSessions(),
 		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
@@ -153,14 +144,8 @@ func sessionNamed(s *session.Store, view *refs.View, args []string) (recall.Over
 
 func newSessionUseCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "use SESSION",
-		Short: "Make HEAD name a session",
-		Long: long(
-			`Makes HEAD name a session. Commands use it when you name no session. Where nobody has
-chosen, HEAD follows to the session in which a person spoke last, with each import and each hook; it
-follows again when you choose that session, or speak in the chosen one.`, exitNoStore,
-			exitLocked, exitCorrupt, exitNotFound),
-		Example:           "  ctx session use work",
+		Use:               "use SESSION",
+		Short:             "Make HEAD name a session",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeSessions(),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -183,13 +168,8 @@ follows again when you choose that session, or speak in the chosen one.`, exitNo
 func newSessionRmCmd(a *app) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
-		Use:   "rm SESSION",
-		Short: "Remove a session",
-		Long: long(`Removes a session, and removes its messages from the clusters. On a terminal the
-command asks first; elsewhere it needs --force. The words stay in the store until `+"`ctx gc`"+`
-finds that nothing names them. Until then `+"`ctx undo -s SESSION`"+` brings the session back.`,
-			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
-		Example:           "  ctx session rm scratch --force",
+		Use:               "rm SESSION",
+		Short:             "Remove a session",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeSessions(),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -16,12 +16,7 @@ func newSessionRenameCmd(a *app) *cobra.Command {
 	return a.aboutCmd(&cobra.Command{
 		Use:   "rename SESSION TITLE...",
 		Short: "Give a session a title",
-		Long: long(`Gives a session a title, which stands in place of the agent's and of the first
-prompt wherever a session is shown. An empty TITLE takes it away again. The title travels with the
-session to other stores, and `+"`ctx undo -s SESSION`"+` takes the change back.`, exitNoStore,
-			exitLocked, exitStale, exitCorrupt, exitNotFound),
-		Example: "  ctx session rename work the flaky test\n  ctx session rename work ''",
-		Args:    between(2, -1),
+		Args:  between(2, -1),
 	}, func(about *history.About, words []string) {
 		about.Title = strings.Join(strings.Fields(strings.Join(words, " ")), " ")
 	})
@@ -32,12 +27,7 @@ func newSessionTagCmd(a *app) *cobra.Command {
 	cmd := a.aboutCmd(&cobra.Command{
 		Use:   "tag SESSION [TAG | +TAG | -TAG]...",
 		Short: "Add tags to a session, and remove them",
-		Long: long(`Adds a TAG or +TAG to a session, removes -TAG, and prints the tags that the
-session has. `+"`ctx list`"+` prints them, and `+"`ctx list TAG`"+` lists the sessions that have one.
-Tags travel with the session to other stores, and `+"`ctx undo -s SESSION`"+` takes the change back.`,
-			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
-		Example: "  ctx session tag work ci later\n  ctx session tag work --remove later",
-		Args:    between(1, -1),
+		Args:  between(1, -1),
 	}, func(about *history.About, tags []string) {
 		for _, tag := range tags {
 			about.Tags = append(about.Tags, strings.TrimPrefix(tag, "+"))
@@ -52,24 +42,19 @@ Tags travel with the session to other stores, and `+"`ctx undo -s SESSION`"+` ta
 
 func newSessionPinCmd(a *app) *cobra.Command {
 	return a.pinCmd(&cobra.Command{
-		Use:     "pin SESSION",
-		Short:   "Put a session first in lists",
-		Long:    "Puts a session first in `ctx list`, before those that are not pinned.",
-		Example: "  ctx session pin work",
+		Use:   "pin SESSION",
+		Short: "Put a session first in lists",
 	}, true)
 }
 
 func newSessionUnpinCmd(a *app) *cobra.Command {
 	return a.pinCmd(&cobra.Command{
-		Use:     "unpin SESSION",
-		Short:   "Put a session back among the others",
-		Long:    "Lists a session by its newest message again, after `ctx session pin`.",
-		Example: "  ctx session unpin work",
+		Use:   "unpin SESSION",
+		Short: "Put a session back among the others",
 	}, false)
 }
 
 func (a *app) pinCmd(cmd *cobra.Command, pinned bool) *cobra.Command {
-	cmd.Long = long(cmd.Long, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound)
 	cmd.Args = between(1, 1)
 	return a.aboutCmd(cmd, func(about *history.About, _ []string) { about.Pinned = pinned })
 }

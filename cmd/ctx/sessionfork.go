@@ -11,16 +11,8 @@ import (
 func newSessionForkCmd(a *app) *cobra.Command {
 	var branch string
 	cmd := &cobra.Command{
-		Use:   "fork SESSION [NAME]",
-		Short: "Begin a session where another one is now",
-		Long: long(`Begins the session NAME where SESSION is now, and prints the id of its first
-entry, a note that names SESSION. Everything that was said before is in both. This is how to go on
-with a session that another store shares: NAME is then its name without the store, unless another
-one is given.
-
-The command refuses a NAME that a session has (12).`, exitNoStore, exitLocked, exitStale,
-			exitCorrupt, exitNotFound),
-		Example:           "  ctx session fork work@laptop\n  ctx session fork work other-way",
+		Use:               "fork SESSION [NAME]",
+		Short:             "Begin a session where another one is now",
 		Args:              between(1, 2),
 		ValidArgsFunction: a.completeSessions(),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -20,16 +20,8 @@ func parentText(d *document.Parent) string {
 func newSessionLinkCmd(a *app) *cobra.Command {
 	var orphan, apart bool
 	cmd := &cobra.Command{
-		Use:   "link CHILD PARENT CALL",
-		Short: "Link a session to the tool call that it works for",
-		Long: long(`Links CHILD, the session of a subagent, to the session and the tool call that it
-works for. `+"`"+`ctx session show`+"`"+` prints the link. The parent does not change, and does not
-show what is said in the child. The command refuses to change an existing link (12).
-
-The child shares with its parent what it learns about models (`+"`ctx avail -s CHILD`"+`), unless
---apart is given.`,
-			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
-		Example:           "  ctx session link work-search work call-7",
+		Use:               "link CHILD PARENT CALL",
+		Short:             "Link a session to the tool call that it works for",
 		Args:              between(3, 3),
 		ValidArgsFunction: a.completeSessions(),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -21,21 +21,6 @@ func newSessionListCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [WORDS...]",
 		Short: "List the sessions",
-		Long: long(`Lists the sessions, the pinned ones and then the one with the newest message first.
-The first line of each has the beginning of its name, which every command accepts, and its title:
-the one of `+"`ctx session rename`"+`, the agent's own, or else the first prompt. The second line has
-its tags, says when its newest message was said, in which agent and on which branch of git, and how
-many messages it has. A star marks the session that HEAD names. `+"`ctx list`"+` is the same.
-
-With WORDS the command lists the sessions that have each of them in their title, tags or name.
-
-Sessions of subagents are counted with the session that they work for; --all lists them below it.
---json prints every session, with whole names.
-
-With --everywhere the command lists the sessions of all your projects, wherever it runs, and names
-the project of each. It reads the stores that you made or allowed on this machine, says which of them
-it cannot read, and changes none of them.`, exitNoStore, exitCorrupt),
-		Example: "  ctx session list -n 10\n  ctx session list flaky test --json",
 		RunE: func(_ *cobra.Command, words []string) error {
 			if o.limit < 0 || o.cmd.Flags().Changed("limit") && o.limit == 0 {
 				return usagef("bad --limit: %d: 1 is the least", o.limit)

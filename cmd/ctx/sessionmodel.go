@@ -10,14 +10,8 @@ import (
 func newSessionModelCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
 	cmd := &cobra.Command{
-		Use:   "model [-s SESSION] [NAME]",
-		Short: "Show or set the model of a branch",
-		Long: long(`With NAME, records that the branch continues with another model. Without NAME,
-prints the model that was recorded since the last prompt of the user; if there is none, the exit
-code is 1. A new prompt or a rewind to before the record ends its effect. Recording the same model
-again changes nothing.`, exitNoStore, exitLocked, exitCorrupt, exitNotFound),
-		Example: "  ctx session model -s work gemini-2.5-flash\n  ctx " +
-			"session model -s work",
+		Use:               "model [-s SESSION] [NAME]",
+		Short:             "Show or set the model of a branch",
 		Args:              checkedNames(0, 1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: o.onTip(a, func(b openBranch, args []string) error {

@@ -63,14 +63,6 @@ func newSessionStateCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "state [get | set | rm]",
 		Short: "Show and set the state of a session",
-		Long: long(`Shows the state that an agent keeps with a session: keys with JSON values. A key
-with the prefix app: belongs to all sessions of the --app, and a key with the prefix user: to all
-sessions of its --user; give these flags to see them. A key with the prefix temp: is never stored.
-
-A rewind does not change the state. Removing a session removes its own keys, but not the shared
-ones.`, exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx session state -s work\n  ctx session state -s work --app shop " +
-			"--user ada --json",
 		RunE: func(*cobra.Command, []string) error {
 			n, list, err := o.read(a)
 			if err != nil {
@@ -119,11 +111,7 @@ func newSessionStateGetCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get KEY",
 		Short: "Print the value of a key",
-		Long: long("Prints a value as JSON. If there is no such key, the exit code is 1.",
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx session state get -s work branch\n  ctx session state get --app " +
-			"shop app:currency",
-		Args: between(1, 1),
+		Args:  between(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			_, list, err := o.read(a)
 			if err != nil {
@@ -148,15 +136,7 @@ func newSessionStateSetCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set KEY=JSON... | --jsonl [FILE]",
 		Short: "Set keys, all or none of them",
-		Long: long(`Sets keys to JSON values, in one operation. With --jsonl the command reads JSON
-objects, one on each line, from a file or standard input. null is a value, too. The command replaces
-each secret that it recognizes by [REDACTED:<class>]. `+"`ctx undo`"+` reverts the operation, if
-nobody has changed the keys of the same session, app or user since.`, exitNoStore, exitLocked,
-			exitCorrupt, exitNotFound),
-		Example: `  ctx session state set -s work branch='"main"' tries=3
-  ctx session state set --app shop --user ada app:currency='"EUR"' user:lang='"en"'
-  echo '{"tries":4,"temp:token":"x"}' | ctx session state set -s work --jsonl`,
-		Args: either(&lines, between(0, 1), between(1, -1)),
+		Args:  either(&lines, between(0, 1), between(1, -1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var changes []conversation.StateChange
 			var err error
@@ -182,11 +162,7 @@ func newSessionStateRmCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm KEY...",
 		Short: "Remove keys, all or none of them",
-		Long: long(
-			"Removes keys, in one operation. The command counts a missing key; it is no error.",
-			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
-		Example: "  ctx session state rm -s work branch tries",
-		Args:    between(1, -1),
+		Args:  between(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var changes []conversation.StateChange
 			for _, key := range args {

@@ -19,14 +19,8 @@ import (
 
 func newShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "show [SESSION | REV]...",
-		Short: "Show a session, or objects in full",
-		Long: long(`Shows a session, as `+"`ctx session show`"+` does, or an object (default: the newest
-entry): its id, the lines of its header, and its body in words, indented. The command shows an entry
-as it was written; if there is a newer version, a line says so. For a forgotten object it shows the
-header, and says that the body is gone.`,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example:           "  ctx show work\n  ctx show @\n  ctx show --json 3f9a6c01",
+		Use:               "show [SESSION | REV]...",
+		Short:             "Show a session, or objects in full",
 		ValidArgsFunction: a.completeRevs(),
 		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			if len(args) == 0 {

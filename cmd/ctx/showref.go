@@ -14,12 +14,8 @@ import (
 func newShowRefCmd(a *app) *cobra.Command {
 	var head bool
 	cmd := &cobra.Command{
-		Use:   "show-ref [--head] [NAME...]",
-		Short: "List refs and the objects that they name",
-		Long: long(`Lists refs by name, as "<id> <ref>" on each line. A NAME selects the refs that
-end in it: main, work/main and sessions/work/main all select the last one. If there is no such ref,
-the exit code is 1.`, exitNoStore, exitCorrupt),
-		Example:           "  ctx show-ref\n  ctx show-ref --json work/main",
+		Use:               "show-ref [--head] [NAME...]",
+		Short:             "List refs and the objects that they name",
 		ValidArgsFunction: a.completeRefs(),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return showRefs(a, args, head)

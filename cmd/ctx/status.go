@@ -27,14 +27,7 @@ func newStatusCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show what is recorded, and what to do next",
-		Long: long(`Shows where the store is, how many sessions and messages of which agents it has,
-when the newest message was said, and the current session, which HEAD names. Then come troubles, and
-what to do next: import what agents have, record each turn as it is said, summarize.
-
-With --everywhere the command prints a line for each of your projects.`,
-			exitNoStore, exitCorrupt),
-		Example: "  ctx status\n  ctx status --json",
-		Args:    between(0, 0),
+		Args:  between(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if everywhere {
 				return a.statusEverywhere()

@@ -46,21 +46,6 @@ func newUndoCmd(a *app) *cobra.Command {
 		})
 	cmd.Use = "undo [-s SESSION] [OPERATION]"
 	cmd.Short = "Revert the last change of a session"
-	cmd.Long = long(`Reverts the last change of a session, and prints the operation. A change is an
-append, an import, a rewind, a removal, a fork or a join, a mask, a replacement, an offload, an
-observation, a new state, or a link to another session. The branches get back their old tips; the
-command says how many messages left or came back. Clusters are not restored to an old state: entries
-that leave the session leave the clusters, and entries that return go back to their places. Each
-further undo reverts one more change, until something else happens in the session.
-
-Undo passes over pulls and over changes of other refs, and says so. Right after a compaction, an
-eviction or a `+"`ctx session use`"+`, which it cannot revert, it is refused, since the change before
-may not be meant. OPERATION says that it is: the number of the change to revert, as the refusal
-names it. Without -s it is refused, too, where the last change by a command is one of another
-session. Settings, remotes and what hooks of agents run are no part of a session: undo leaves them.
-Right after a forget undo is refused.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitGone,
-		exitNotFound)
-	cmd.Example = "  ctx undo\n  ctx undo -s work\n  ctx undo -s work 41"
 	return cmd
 }
 
@@ -73,10 +58,6 @@ func newRedoCmd(a *app) *cobra.Command {
 		})
 	cmd.Use = "redo [-s SESSION]"
 	cmd.Short = "Repeat the change that the last undo reverted"
-	cmd.Long = long(`Repeats the change that the last undo of a session reverted, and prints the
-operation. This works only if nothing else has happened in the session since.`,
-		exitNoStore, exitLocked, exitStale, exitCorrupt, exitGone, exitNotFound)
-	cmd.Example = "  ctx redo -s work"
 	return cmd
 }
 

@@ -17,18 +17,8 @@ import (
 func newUpdateRefCmd(a *app) *cobra.Command {
 	var remove bool
 	cmd := &cobra.Command{
-		Use:   "update-ref REF NEW [OLD] | -d REF [OLD]",
-		Short: "Move or delete a ref safely",
-		Long: long(`Makes a ref under user/ name an object. With -d the command deletes the ref.
-With OLD nothing happens (12) unless the ref names OLD now; an OLD of 64 zeros means that the ref
-must not exist.
-
-For the ref of a session's branch, the command does what `+"`ctx rewind`"+` does: NEW must be in the
-branch, and everything after it leaves. Other refs belong to other commands, and this command
-refuses to move them (12).`,
-			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
-		Example: "  ctx update-ref user/before-demo @\n  ctx update-ref -d " +
-			"user/before-demo",
+		Use:               "update-ref REF NEW [OLD] | -d REF [OLD]",
+		Short:             "Move or delete a ref safely",
 		Args:              either(&remove, between(1, 2), between(2, 3)),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -15,12 +15,8 @@ func newVersionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Long: long(`Prints the version of ctx, the commit that it was built from and its date, and
-the platform. With --json the command also prints the version of Go, and that of the store
-format.`),
-		Example: "  ctx version",
-		Args:    between(0, 0),
-		RunE:    func(*cobra.Command, []string) error { return printVersion(a) },
+		Args:  between(0, 0),
+		RunE:  func(*cobra.Command, []string) error { return printVersion(a) },
 	}
 }
 

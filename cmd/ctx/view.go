@@ -27,23 +27,8 @@ func newViewCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "view [SESSION] [--open] [--serve]",
 		Short: "Write a page to look at a session or the project",
-		Long: long(`Writes a page of HTML and prints its path. With SESSION it shows a session: the
-conversation, the forest, and a time line. Each sentence of a summary opens its sources. Without one
-it shows the project: its sessions, where their work stands, and the files that were touched.
-
-A page is one file that loads nothing. It can be read without JavaScript, and is better with it.
-What the rules of this version find in a text is left out, and counted at the end of the page. The
-page is written into the cache of the store, where the next one of the same session replaces it, or
-into the file that -o names. A session of more than 5 MiB becomes several pages.
-
-With --serve nothing is written. It prints an address on this machine, which nobody can guess, and
-shows the pages there until it is interrupted. A page hears of what hooks record, and shows it
-without losing your place. docs/viewing.md tells more.`,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx view --open\n  ctx view -s work --open\n  ctx view -s work -o " +
-			"work.html\n  ctx view --serve --open",
-		Args: between(0, 0),
-		RunE: func(*cobra.Command, []string) error { return o.run(a) },
+		Args:  between(0, 0),
+		RunE:  func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
 	cmd.Flags().StringVarP(&o.file, "output", "o", "",

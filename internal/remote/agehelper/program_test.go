@@ -39,7 +39,8 @@ func TestRun(t *testing.T) {
 		{"", "nonsense\n", 1, `"features":["check","members"]`, "not of the protocol"},
 	} {
 		var out, errs bytes.Buffer
-		code := Program().Run(t.Context(), strings.Fields(c.args), strings.NewReader(c.in), &out, &errs)
+		code := Program().Run(t.Context(), strings.Fields(c.args),
+			strings.NewReader(c.in), &out, &errs)
 		said := out.String() + errs.String()
 		if code != c.code || !strings.Contains(out.String(), c.out) ||
 			!strings.Contains(errs.String(), c.errs) || strings.Contains(said, "hunter2") ||
