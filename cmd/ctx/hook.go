@@ -70,7 +70,8 @@ packs the store if that is due.`
 names or asks, where the context does not have them: three at most, and mostly none.`},
 		{agent.Heeds(), ` of a tool that changes a file it prints what somebody told to heed of the
 file or its directory, by name: notes, rules of the user, decisions, words to a call that was
-refused.`},
+refused. Of one that runs a command it prints what passed instead, where the command itself was
+wrong when it ran last in another session.`},
 		{agent.Mends(), ` it prints, where another session of the project had the same failure of
 the same program, what was done then until it passed.`},
 	} {
@@ -83,8 +84,8 @@ the same program, what was done then until it passed.`},
 		tells += `
 
 What it prints during the work has 400 tokens at most, tells nothing twice, and has no words of
-tools. hook.recall says which of it there is: all, none, or some of prompt, edit and
-failure.`
+tools. hook.recall says which of it there is: all, none, or some of prompt, edit,
+command and failure.`
 	}
 	return "At " + wordsAnd(records) + ` it copies what is new in the
 transcript and in those of subagents into the session that the transcript belongs to. When a

@@ -11,8 +11,9 @@ import (
 )
 
 // What a model is told while it works, as whole processes in a store of 129 sessions: at a prompt
-// that names what an earlier turn was about and at one that names nothing, before an edit, and
-// after a failure. On a busy machine processor time (cpu) says more than what a clock does:
+// that names what an earlier turn was about and at one that names nothing, before an edit, before
+// a command that never ran, and after a failure. On a busy machine processor time (cpu) says more
+// than what a clock does:
 //
 //	go test ./cmd/ctx -run '^$' -bench HookWork -benchtime 50x
 func BenchmarkHookWork(b *testing.B) {
@@ -36,6 +37,10 @@ func BenchmarkHookWork(b *testing.B) {
 		{"edit", func(s, i int) map[string]any {
 			return map[string]any{"hook_event_name": "PreToolUse",
 				"tool_input": map[string]string{"file_path": fmt.Sprintf("lamps/wick%d_%d.go", s, i)}}
+		}},
+		{"command", func(s, i int) map[string]any {
+			return map[string]any{"hook_event_name": "PreToolUse",
+				"tool_input": map[string]string{"command": fmt.Sprintf("go vet ./lamp%d/%d", s, i)}}
 		}},
 		{"failure", func(s, i int) map[string]any {
 			return map[string]any{"hook_event_name": "PostToolUseFailure", "error": failed(s, i),

@@ -19,6 +19,7 @@ import (
 const (
 	runTool   = "RUNTOOL"  // in a prompt: the model asks for one shell command first
 	runCheck  = "RUNCHECK" // in a prompt with runTool: the command is checkCall
+	runShell  = "RUNSHELL" // in a prompt with runTool: the command is shellCall
 	runWrite  = "RUNWRITE" // with runTool: writeFile is written in the directory after it
 	holdTurn  = "HOLDTURN" // in a prompt: the last answer of the turn waits for release
 	fullTurn  = "FULLTURN" // in a prompt: the model says that its window is full
@@ -28,7 +29,8 @@ const (
 	noteFile  = "note.txt"
 	noteText  = "lighthouse-42" // only the file has it
 	toolCall  = "cat " + noteFile
-	checkCall = "./check.sh"  // which clients of Anthropic's and OpenAI's language run
+	checkCall = "./check.sh" // which clients of Anthropic's and OpenAI's language run
+	shellCall = "sh " + checkCall
 	writeFile = "/sluice.txt" // which a client of Anthropic's language writes
 	tricky    = "é ✓ <b>&amp;</b> \"x\" \\ `y` 'z' $HOME %d\n\n  indented\tby two"
 	saidTag   = "live-" // in a prompt: the server keeps its words
@@ -217,6 +219,9 @@ func (s *actingServer) next(body, list, result, tool string) turn {
 	t.command = toolCall
 	if strings.Contains(prompt, runCheck) {
 		t.command = checkCall
+	}
+	if strings.LastIndex(prompt, runShell) > strings.LastIndex(prompt, runCheck) { // a brief has it
+		t.command = shellCall
 	}
 	if _, rest, ok := strings.Cut(prompt, runWrite+" "); ok {
 		t.dir, _, _ = strings.Cut(rest, " ")

@@ -66,6 +66,33 @@ func TestFailureIsTold(t *testing.T) {
 	})
 }
 
+// A program cannot be run as it is named, and then is run otherwise in the same session. Before it
+// is run so again in another session, the model is told what passed, once.
+func TestCommandIsTold(t *testing.T) {
+	t.Parallel()
+	atWork(t, func(t *testing.T, w *world, c live) {
+		if c.name != "claude-code" {
+			t.Skip("only Claude Code has this hook")
+		}
+		w.write("../project/"+checkCall, "echo checked\n")
+		if err := os.Chmod(filepath.Join(w.dir, checkCall), 0o600); err != nil { // no program
+			t.Fatal(err)
+		}
+		w.run("ctx", "install", c.name)
+		w.run(c.prompt(saidTag + "wrong: is the pump dry? " + runTool + " " + runCheck)...)
+		first := w.only()
+		w.run(c.again(first, saidTag+"right: is it dry? "+runTool+" "+runShell)...)
+		const instead = "The command was wrong when it ran last"
+		w.heard(saidTag+"right: is", instead, 0)
+		w.run(c.prompt(saidTag + "wrong again: is the pump dry? " + runTool + " " + runCheck)...)
+		second := w.newest(first)
+		w.heard(saidTag+"wrong again: is", instead, 1)
+		w.run(c.again(second, saidTag+"still wrong: is it? "+runTool+" "+runCheck)...)
+		w.heard(saidTag+"still wrong: is", instead, 1) // with the request of the turn before
+		w.sound()
+	})
+}
+
 // What a prompt names was spoken of in another session: the model is told with the prompt, once.
 func TestPromptIsTold(t *testing.T) {
 	t.Parallel()

@@ -98,7 +98,7 @@ const (
 	doAsk     // the model is given what answers the prompt
 	doEnd     // doRecord; then the work that a session leaves is done
 	doAnswer  // the model is told of earlier turns that are about the prompt
-	doHeed    // the model is told what to heed of a file that it is about to change
+	doHeed    // the model is told what to heed of what it is about to change, or to run
 	doMend    // the model is told what ended the failure of a command before
 )
 
@@ -112,7 +112,7 @@ const (
 func (e *Event) only() string {
 	switch {
 	case e.does == doHeed:
-		return editTools
+		return editTools + "|" + shellTools
 	case e.Name == "PostToolUse": // after every call, whether it failed or not
 		return shellTools
 	}

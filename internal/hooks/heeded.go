@@ -13,8 +13,12 @@ const heededIntro = "Said of this file, or of its directory, before; ctx keeps i
 const maxHeeded = 4
 
 // heeded returns what somebody told to heed of the file that a tool is about to change, and that
-// the context of the session does not have: each saying once.
+// the context of the session does not have: each saying once. Before a command it is what instead
+// returns.
 func (h *hook) heeded(e call) ([]byte, error) {
+	if e.Command != "" {
+		return h.instead(e)
+	}
 	if !h.s.Config.Recalls(repo.RecallEdit) || e.Session == "" || e.File == "" {
 		return nil, nil
 	}

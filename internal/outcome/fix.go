@@ -335,13 +335,18 @@ func (s *Session) said(from, to int) (best *digest.Fact) {
 // Failed reports whether a command failed, by what it printed alone: an agent may not say how it
 // ended.
 func Failed(command, output string) bool {
+	return slices.ContainsFunc(ran(command, output),
+		func(f digest.Fact) bool { return f.State == digest.Failed })
+}
+
+// ran returns the facts of a command that printed something.
+func ran(command, output string) []digest.Fact {
 	args, err := json.Marshal(map[string]string{"command": command})
 	if err != nil {
-		return false
+		return nil
 	}
-	facts := digest.Of([]digest.Message{
+	return digest.Of([]digest.Message{
 		{Role: "model", Calls: []digest.Call{{ID: "c", Name: "Bash", Args: args}}},
 		{Role: "tool", Results: []digest.Result{{ID: "c", Output: output}}},
 	})
-	return slices.ContainsFunc(facts, func(f digest.Fact) bool { return f.State == digest.Failed })
 }

@@ -137,3 +137,48 @@ func TestFailed(t *testing.T) {
 		}
 	}
 }
+
+func TestInstead(t *testing.T) {
+	run := func(command, text string, state digest.State) digest.Fact {
+		return digest.Fact{Kind: digest.Command, Key: command, Text: "ran " + command + text,
+			State: state}
+	}
+	failure := func(command, text string) digest.Fact {
+		return digest.Fact{Kind: digest.Failure, Key: command, Text: text}
+	}
+	missing := run("pytest -q", ": exit status 127", digest.Failed)
+	right := run("python -m pytest -q", "", digest.Passed)
+	none := run("ls", "", digest.Passed)
+	option := []digest.Fact{run("pytest -q", ": exit status 4", digest.Failed),
+		failure("pytest -q", "error: unrecognized arguments: -q"), right}
+	work := []digest.Fact{run("pytest -q", ": exit status 1", digest.Failed),
+		failure("pytest -q", "E assert 1 == 2"), right}
+	others := []digest.Fact{run("pytest -q", ": failed", digest.Failed),
+		failure("jest", "jest: command not found"), right}
+	again := run("python -m pytest -q", "", digest.Failed)
+	later := run("pytest -q", "", digest.Passed)
+	for name, row := range map[string]struct {
+		facts []digest.Fact
+		want  string
+	}{
+		"never":                 {[]digest.Fact{right}, ""},
+		"by another program":    {[]digest.Fact{missing, right}, right.Text},
+		"after something else":  {[]digest.Fact{missing, none, right}, right.Text},
+		"an option":             {option, right.Text},
+		"nothing was run":       {[]digest.Fact{missing}, ""},
+		"something else was":    {[]digest.Fact{missing, none}, ""},
+		"that failed, too":      {[]digest.Fact{missing, again}, ""},
+		"the same passed later": {[]digest.Fact{missing, right, later}, ""},
+		"the work failed":       {work, ""},
+		"what another lacks":    {others, ""},
+	} {
+		s := outcome.Session{Facts: row.facts}
+		got := ""
+		if _, f := s.Instead("cd /p && pytest -q 2>&1 | tail -n 3"); f != nil {
+			got = f.Text
+		}
+		if got != row.want {
+			t.Errorf("%s: %q, want %q", name, got, row.want)
+		}
+	}
+}

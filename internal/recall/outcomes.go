@@ -308,6 +308,41 @@ func (s *Reader) SureFix(
 	return best, nil
 }
 
+// maxInstead is how many of the newest sessions are looked at for the last run of a command.
+const maxInstead = 8
+
+// Instead returns, while a model waits, what passed in place of a command that was wrong when it
+// ran last in the project; nil for nothing. A session that ran it itself knows. fresh says whether
+// what passed is worth telling.
+func (s *Reader) Instead(
+	view *refs.View, command, session string, fresh func(passed format.ID) bool,
+) (*Mending, error) {
+	list, err := s.Overviews(view) // the newest first
+	if err != nil {
+		return nil, err
+	}
+	for i := range list[:min(len(list), maxInstead)] {
+		acts, root, err := s.actsOf(view, list[i].Name)
+		if err != nil {
+			return nil, err
+		}
+		last, right := acts.Instead(command)
+		switch {
+		case last == nil:
+			continue
+		case right == nil || list[i].Name == session || !fresh(right.Entry):
+			return nil, nil
+		}
+		failed, err := s.ran(acts.Name, last, root)
+		if err != nil {
+			return nil, err
+		}
+		passed, err := s.ran(acts.Name, right, root)
+		return &Mending{Failed: *failed, Passed: passed}, err
+	}
+	return nil, nil
+}
+
 // mending returns the failure of an act, and what ended it.
 func (s *Reader) mending(
 	acts *outcome.Session, at int, stood map[int]bool, root brief.Root,

@@ -147,10 +147,11 @@ const (
 	RememberOff = "off"
 )
 
-// The parts of hook.recall: at a prompt, before an edit, and after a failure.
+// The parts of hook.recall: at a prompt, before an edit and a command, and after a failure.
 const (
 	RecallPrompt  = "prompt"
 	RecallEdit    = "edit"
+	RecallCommand = "command"
 	RecallFailure = "failure"
 )
 
@@ -193,10 +194,10 @@ func settings() []setting {
 			"words of tools in what a hook gives a model: none or quoted; anybody may have "+
 				"written what a tool printed",
 			func(c *Config) *string { return &c.Hook.Outputs }),
-		some("hook.recall", []string{RecallPrompt, RecallEdit, RecallFailure},
+		some("hook.recall", []string{RecallPrompt, RecallEdit, RecallCommand, RecallFailure},
 			"when a hook tells a model during its work what was before: all, none, or some of "+
-				"prompt (earlier turns about it), edit (what to heed of the file), failure (what "+
-				"ended it)",
+				"prompt (earlier turns about it), edit (what to heed of the file), command (what ran "+
+				"instead when it was wrong), failure (what ended it)",
 			func(c *Config) *[]string { return &c.Hook.Recall }),
 		period("lock.timeout", "10s", longestWait,
 			"how long a command waits for another one to finish writing; between others that take "+
