@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
@@ -28,6 +29,8 @@ type Cache struct {
 	dir  string
 	fs   *durable.FS
 	mark func() (int, error) // counts what was forgotten; nil without Guard
+
+	passing atomic.Int32 // see PassBy
 
 	mu     sync.Mutex
 	begun  bool

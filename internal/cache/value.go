@@ -15,12 +15,15 @@ func (c *Cache) Put(name string, stamp Stamp, version uint64, fields func(*varin
 	return c.put(name, stamp, version, varint.Append(nil, fields), nil)
 }
 
-// PutPacked is Put for a long value that is written rarely: it is compressed.
+// PutPacked is Put for a long value that is written rarely: it is compressed. While somebody passes
+// by, it writes nothing.
 func (c *Cache) PutPacked(
 	name string, stamp Stamp, version uint64, fields func(*varint.Code),
 ) error {
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
-		zstd.WithEncoderLevel(zstd.SpeedDefault))
+	if c.passing.Load() > 0 {
+		return nil
+	}
+	z, err := packer(zstd.SpeedFastest, 128<<10)
 	if err != nil {
 		return err
 	}
@@ -34,6 +37,12 @@ func (c *Cache) put(name string, stamp Stamp, version uint64, raw, packed []byte
 		f.Bytes(&packed)
 		f.Fixed(raw)
 	}))
+}
+
+// PassBy says until done is called that what is read is not about to be read again: it is not kept.
+func (c *Cache) PassBy() (done func()) {
+	c.passing.Add(1)
+	return func() { c.passing.Add(-1) }
 }
 
 // Get sets a value to what Put or PutPacked has stored. ok is false if the file is missing, damaged
@@ -55,20 +64,25 @@ func (c *Cache) Get(
 		}
 	})
 	if err == nil && packed != nil {
-		raw, err = unpack(packed)
+		var z *zstd.Decoder
+		if z, err = unpacker(maxCache); err == nil {
+			raw, err = z.DecodeAll(packed, nil)
+		}
 	}
 	return stamp, err == nil && varint.Decode(raw, fields) == nil
 }
 
 var errVersion = errors.New("of another version")
 
-func unpack(b []byte) ([]byte, error) {
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
-		zstd.WithDecoderMaxMemory(maxCache))
-	if err != nil {
-		return nil, err
-	}
-	return z.DecodeAll(b, nil)
+// packer returns what compresses a file: every file has a checksum already.
+func packer(level zstd.EncoderLevel, window int) (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
+		zstd.WithEncoderLevel(level), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))
+}
+
+// unpacker returns what undoes packer, up to a number of bytes.
+func unpacker(most uint64) (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(most))
 }
 
 // PutJSON is Put for a value that JSON describes.

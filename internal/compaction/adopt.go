@@ -130,6 +130,7 @@ func (t *Tx) shrinks(b history.BranchName, from, to format.Value) (bool, error) 
 	if err := t.store.Flush(); err != nil { // the rendering reads it
 		return false, err
 	}
+	defer t.Cache.PassBy()() // most of the branches are of sessions that are over
 	var before, after int
 	var failed, err error
 	var wait sync.WaitGroup

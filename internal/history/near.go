@@ -75,6 +75,17 @@ func (s *Reader) Nearby(name string) (done func()) {
 	}
 }
 
+// Afar lets a reading go on without the file until done is called: what is read meanwhile is not
+// read by the next one.
+func (s *Reader) Afar() (done func()) {
+	n, ok := s.Objects.(*near)
+	if !ok {
+		return func() {}
+	}
+	set := n.set.Swap(nil)
+	return func() { n.set.Store(set) }
+}
+
 // ReadFrom makes the reader read from other objects, for tests that count.
 func (s *Reader) ReadFrom(o Objects) { s.Objects = &near{Objects: o} }
 

@@ -75,7 +75,9 @@ func (s *Reader) readFacts(
 		return &branchFacts{}, nil // talk is not rendered from facts
 	}
 	if len(h.before.list) > 0 && (may || all) {
+		done := s.Afar() // the next reading has the facts
 		list, err := s.digestMessages(&h.before)
+		done()
 		if err != nil {
 			return nil, err
 		}

@@ -244,10 +244,12 @@ const (
 	coldLen    = 40 // time, id
 	versionLen = 36 // document, version; only for documents with the text of an amend
 	runLen     = 16 // session, first document, its seq; the next documents have the next seqs
-	termLen    = 20 // term, offset of its postings, number of documents that have it
-	sections   = 9  // without the trailer
+	termLen    = 13 // storedTerm, length of its postings, number of documents that have it
+	termBlock  = 64 // terms for each of which there is an offset, after all terms
+	offsetLen  = 8
+	sections   = 9 // without the trailer
 	trailerLen = 8 + 6*4 + (sections-1)*8
-	trailMagic = "ctxsrch3"
+	trailMagic = "ctxsrch4"
 
 	// maxDocs is the largest number of documents of a segment.
 	maxDocs = 1 << 28
@@ -269,6 +271,8 @@ type writer struct {
 	next     uint64 // the seq that continues the current run
 	session  string
 	terms    []byte
+	offsets  []byte
+	begun    uint64   // where the postings of the newest term begin
 	starts   []uint64 // offsets of the sections after the first
 	buf      []byte
 }
@@ -365,11 +369,26 @@ func (s *writer) term(term uint64, list []posting) {
 
 // beginTerm begins the postings of a term, which the caller appends to buf.
 func (s *writer) beginTerm(term uint64) {
-	s.terms = binary.BigEndian.AppendUint64(s.terms, term)
-	s.terms = binary.BigEndian.AppendUint64(s.terms, s.at+uint64(len(s.buf))-s.starts[6])
+	s.begun = s.at + uint64(len(s.buf)) - s.starts[6]
+	if len(s.terms)%(termBlock*termLen) == 0 {
+		s.offsets = binary.BigEndian.AppendUint64(s.offsets, s.begun)
+	}
+	s.terms = binary.BigEndian.AppendUint32(append(s.terms, byte(term>>32)), uint32(term))
+}
+
+// storedTerm returns the 40 bits by which a term is stored: of a million terms one may be taken for
+// another.
+func storedTerm(term uint64) uint64 { return term * 0x9e3779b97f4a7c15 >> 24 }
+
+// decodeTerm returns what a row of the terms has.
+func decodeTerm(b []byte) (term uint64, length int64, docs int) {
+	return uint64(b[0])<<32 | uint64(binary.BigEndian.Uint32(b[1:])),
+		int64(binary.BigEndian.Uint32(b[5:])), int(binary.BigEndian.Uint32(b[9:]))
 }
 
 func (s *writer) endTerm(docs int) {
+	length := s.at + uint64(len(s.buf)) - s.starts[6] - s.begun
+	s.terms = binary.BigEndian.AppendUint32(s.terms, uint32(length))
 	s.terms = binary.BigEndian.AppendUint32(s.terms, uint32(docs))
 	s.flush(putAhead)
 }
@@ -399,6 +418,7 @@ func (s *writer) finish() error {
 	s.flush(0)
 	s.starts = append(s.starts, s.at)
 	s.put(s.terms)
+	s.put(s.offsets)
 	t := []byte(trailMagic)
 	t = binary.BigEndian.AppendUint32(t, s.docs)
 	t = binary.BigEndian.AppendUint32(t, uint32(len(s.versions)/versionLen))

@@ -9,7 +9,7 @@ import (
 // lexicon numbers terms, and remembers the terms of runs of text: most runs are words that come
 // again and again, and their stems are most of the work. The zero value is ready for use.
 type lexicon struct {
-	terms   []uint64 // by number
+	terms   []uint64 // by number, as stored
 	numbers map[uint64]uint32
 	scanner terms.Scanner
 	runs    map[string]runTerms
@@ -69,6 +69,7 @@ func (v *lexicon) of(run string) ([]foundTerm, runTerms) {
 }
 
 func (v *lexicon) numberOf(term uint64) uint32 {
+	term = storedTerm(term)
 	n, ok := v.numbers[term]
 	if !ok {
 		if v.numbers == nil {

@@ -24,7 +24,7 @@ type Part struct {
 	Hidden map[uint32]bool
 }
 
-const manifestVersion = 10
+const manifestVersion = 11
 
 // Encode returns the manifest's bytes.
 func (m *Manifest) Encode() []byte { return varint.Append([]byte{manifestVersion}, m.code) }

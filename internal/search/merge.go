@@ -391,7 +391,8 @@ type termReader struct {
 	term     uint64
 	docs     int
 	postings []byte
-	rows     []byte // of terms, from next on, and the offset of the one after
+	to       int64  // the end of the postings in the segment
+	rows     []byte // of terms, from next on
 	bytes    []byte // of postings, from at on
 	at       int64
 }
@@ -407,25 +408,25 @@ func (r *termReader) advance() error {
 	if !r.ok {
 		return nil
 	}
-	if len(r.rows) < 2*termLen {
+	if r.next == 0 {
+		r.to = r.s.atPostings
+	}
+	if len(r.rows) == 0 {
 		r.rows = make([]byte, min(termsAhead, r.s.terms-r.next)*termLen)
 		if err := readFull(r.s.r, r.rows, r.s.atTerms+int64(r.next)*termLen); err != nil {
 			return err
 		}
 	}
-	term := binary.BigEndian.Uint64(r.rows)
+	term, length, docs := decodeTerm(r.rows)
 	if r.next > 0 && term <= r.term {
 		return damaged("terms out of order")
 	}
-	from := r.s.atPostings + int64(binary.BigEndian.Uint64(r.rows[8:]))
-	to := r.s.atTerms
-	if len(r.rows) >= 2*termLen {
-		to = r.s.atPostings + int64(binary.BigEndian.Uint64(r.rows[termLen+8:]))
-	}
-	if from < r.s.atPostings || to < from || to > r.s.atTerms {
+	from, to := r.to, r.to+length
+	if to > r.s.atTerms {
 		return damaged("terms")
 	}
-	r.term, r.docs = term, int(binary.BigEndian.Uint32(r.rows[16:]))
+	r.to = to
+	r.term, r.docs = term, docs
 	r.rows = r.rows[termLen:]
 	r.next++
 	if from < r.at || to > r.at+int64(len(r.bytes)) {

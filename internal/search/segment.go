@@ -73,7 +73,8 @@ func OpenSegment(r io.ReaderAt, size int64) (*Segment, error) {
 	if docs > maxDocs || at[0] != docs*hotLen || at[1]-at[0] != docs*printLen ||
 		at[2]-at[1] != docs*coldLen ||
 		at[3]-at[2] != versions*versionLen || at[4]-at[3] != runs*runLen ||
-		at[8]-at[7] != terms*termLen || runs > docs || versions > docs {
+		at[8]-at[7] != terms*termLen+(terms+termBlock-1)/termBlock*offsetLen ||
+		runs > docs || versions > docs {
 		return nil, damaged("sections of the wrong size")
 	}
 	s := &Segment{
@@ -320,27 +321,36 @@ func (s *Segment) Entry(doc uint32) (id, version format.ID, err error) {
 // lookup returns the byte range of a term's postings and the number of documents that have the
 // term.
 func (s *Segment) lookup(term uint64) (from, to int64, docs int, err error) {
-	var b [2 * termLen]byte
-	read := func(i int) uint64 {
+	var b [termBlock * termLen]byte
+	read := func(from, n int) []byte {
 		if err == nil {
-			err = readFull(s.r, b[:termLen], s.atTerms+int64(i)*termLen)
+			err = readFull(s.r, b[:n*termLen], s.atTerms+int64(from)*termLen)
 		}
-		return binary.BigEndian.Uint64(b[:])
+		return b[:n*termLen]
 	}
-	i := sort.Search(s.terms, func(i int) bool { return read(i) >= term })
-	if err != nil || i == s.terms || read(i) != term || err != nil {
+	term = storedTerm(term)
+	i := sort.Search(s.terms, func(i int) bool {
+		is, _, _ := decodeTerm(read(i, 1))
+		return is >= term
+	})
+	if err != nil || i == s.terms {
 		return 0, 0, 0, err
 	}
-	from = s.atPostings + int64(binary.BigEndian.Uint64(b[8:]))
-	docs = int(binary.BigEndian.Uint32(b[16:]))
-	to = s.atTerms
-	if i+1 < s.terms {
-		read(i + 1)
-		to = s.atPostings + int64(binary.BigEndian.Uint64(b[8:]))
+	first := i - i%termBlock
+	at := s.atTerms + int64(s.terms)*termLen + int64(i/termBlock)*offsetLen
+	if err = readFull(s.r, b[:offsetLen], at); err != nil {
+		return 0, 0, 0, err
 	}
-	if err == nil &&
-		(from < s.atPostings || to < from || to > s.atTerms || int64(docs) > to-from ||
-			docs > s.docs) {
+	to = s.atPostings + int64(binary.BigEndian.Uint64(b[:]))
+	is, length := uint64(0), int64(0)
+	for rows := read(first, i+1-first); len(rows) > 0; rows = rows[termLen:] {
+		is, length, docs = decodeTerm(rows)
+		from, to = to, to+length
+	}
+	if is != term || err != nil {
+		return 0, 0, 0, err
+	}
+	if from < s.atPostings || to > s.atTerms || int64(docs) > length || docs > s.docs {
 		err = damaged("terms")
 	}
 	return from, to, docs, err
