@@ -14,8 +14,8 @@ type tableColumns struct {
 }
 
 // rowAt reads the table row whose first bar is at b[i]. It finds | Key | value |, and values in the
-// column below a key.
-func (s *scan) rowAt(i int) {
+// column below a key. bar is what stands between cells.
+func (s *scan) rowAt(i int, bar string) {
 	b, t := s.b, &s.table
 	if t.seen && i < t.end {
 		return // another bar of the same row
@@ -29,9 +29,9 @@ func (s *scan) rowAt(i int) {
 		t.kinds = nil
 	}
 	t.seen, t.end = true, end
-	if line := b[start:end]; isRow(line) || t.kinds != nil ||
+	if line := b[start:end]; isRow(line, bar) || t.kinds != nil ||
 		isRuled(b[min(end+1, len(b)):lineEnd(b, end+1)]) {
-		s.row(line, start)
+		s.row(line, start, bar)
 	} else {
 		t.kinds = nil
 	}
@@ -39,31 +39,37 @@ func (s *scan) rowAt(i int) {
 
 // isRow reports whether a line with a bar is a table row and not a pipe of a shell: it begins or
 // ends with a bar, except for quotation marks and the like.
-func isRow(line []byte) bool {
+func isRow(line []byte, bar string) bool {
 	line = bytes.Trim(line, " \t\r>+-#/*\"'`")
-	return len(line) > 1 && (line[0] == '|' || line[len(line)-1] == '|')
+	return len(line) > 1 && (bytes.HasPrefix(line, []byte(bar)) ||
+		bytes.HasSuffix(line, []byte(bar)))
 }
 
-// isRuled reports whether a line is the one that psql and mysql draw below the names of columns.
+// isRuled reports whether a line is the one that psql and mysql draw below the names of columns, or
+// one of box characters.
 func isRuled(line []byte) bool {
+	if box := bytes.TrimLeft(line, " "); bytes.HasPrefix(box, []byte("\xe2\x94")) ||
+		bytes.HasPrefix(box, []byte("\xe2\x95")) {
+		return chars.Only(box, func(c byte) bool { return c >= 0x80 || c == ' ' || c == '\r' })
+	}
 	return len(line) > 2 && bytes.IndexByte(line, '+') >= 0 &&
 		chars.Only(line, func(c byte) bool { return c == '-' || c == '+' || c == '\r' })
 }
 
 // row reads a row, which begins at the given offset of the text.
-func (s *scan) row(line []byte, offset int) {
+func (s *scan) row(line []byte, offset int, bar string) {
 	t := &s.table
 	first := t.kinds == nil
 	before := NoKey
 	n := 0
 	for at := 0; at < len(line); n++ {
-		cellEnd := at + bytes.IndexByte(line[at:], '|')
+		cellEnd := at + bytes.Index(line[at:], []byte(bar))
 		if cellEnd < at {
 			cellEnd = len(line)
 		}
 		from, to := trimCell(line, at, cellEnd)
 		cell := line[from:to]
-		at = cellEnd + 1
+		at = cellEnd + len(bar)
 		kind := before
 		if n < len(t.kinds) && t.kinds[n] != NoKey {
 			kind = t.kinds[n]

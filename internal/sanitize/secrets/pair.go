@@ -255,8 +255,27 @@ func keyOfVariable(b []byte, i int) Key {
 }
 
 // keyBeside returns the kind of the name beside a "value", on the same line or the line before:
-// name="db.password" value="…", or "- name: DB_PASSWORD" over "value: …".
+// name="db.password" value="…", or "- name: DB_PASSWORD" over "value: …". Or the object with the
+// value has a name: "db_password": {"sensitive": true, "value": "…"}.
 func keyBeside(b []byte, value int) Key {
+	if kind := keyInTag(b, value); kind != NoKey {
+		return kind
+	}
+	low := max(0, value-2*maxKey)
+	open := low + bytes.LastIndexByte(b[low:value], '{')
+	if open < low || bytes.IndexByte(b[open:value], '}') >= 0 {
+		return NoKey
+	}
+	end := trimKey(b, open)
+	if end == 0 || b[end-1] != ':' {
+		return NoKey
+	}
+	end = trimKey(b, end-1)
+	return KeyOf(b[nameStart(b, end):end])
+}
+
+// keyInTag is keyBeside for names on the line of the value and the one before.
+func keyInTag(b []byte, value int) Key {
 	low := max(0, value-2*maxKey)
 	line := value - 1
 	for lines := 0; line >= low; line-- {
@@ -270,7 +289,7 @@ func keyBeside(b []byte, value int) Key {
 		}
 	}
 	before := b[line+1 : value]
-	for _, word := range [...]string{"name", "key", "Name", "Key"} {
+	for _, word := range [...]string{"name", "key", "Name", "Key", "type"} {
 		i := bytes.LastIndex(before, []byte(word))
 		if i < 0 || i > 0 && chars.IsAlnum(before[i-1]) &&
 			!(chars.IsUpper(word[0]) && chars.IsLower(before[i-1])) {
@@ -281,7 +300,11 @@ func keyBeside(b []byte, value int) Key {
 			continue
 		}
 		rest = bytes.TrimLeft(rest[1:], " \"'\\")
-		return KeyOf(rest[:chars.RunEnd(rest, 0, chars.IsDotted)])
+		kind := KeyOf(rest[:chars.RunEnd(rest, 0,
+			func(c byte) bool { return chars.IsDotted(c) || c == '/' })])
+		if kind != NoKey {
+			return kind
+		}
 	}
 	return NoKey
 }

@@ -101,7 +101,7 @@ func (s *scan) byteAt(i int) {
 		s.pairAt(i)
 		s.pgpassAt(i)
 	case '|':
-		s.rowAt(i)
+		s.rowAt(i, "|")
 		s.facebookAt(i)
 	case ',':
 		s.callAt(i)
@@ -180,6 +180,16 @@ func (s *scan) nodeAt(t *table, id, i int) {
 		s.bodyAt(i)
 	case networkRule:
 		s.networkAt(i + len(text))
+	case boxRule:
+		s.rowAt(i, text)
+	case crumbRule:
+		s.found = crumbs(s.found, s.b[:lineEnd(s.b, i)], openQuote(s.b, i+len(text)))
+	case authRule:
+		s.authAt(i, len(text))
+	case foreignRule:
+		s.foreignAt(i + len(text))
+	case fieldRule:
+		s.fieldAt(i + len(text))
 	case sendRule:
 		s.sendAt(i + len(text))
 	}

@@ -41,6 +41,11 @@ const (
 	bodyRule
 	networkRule
 	sendRule
+	boxRule
+	crumbRule
+	authRule
+	fieldRule
+	foreignRule
 	numRules // the number of rules
 )
 
@@ -95,6 +100,16 @@ var triggers = [...]trigger{
 	{"secrets create ", stdinRule}, {"vercel env add ", stdinRule}, {"sudo -S", stdinRule},
 	{"chpasswd", stdinRule}, {"passwd --stdin", stdinRule}, {"smbpasswd -s", stdinRule},
 	{"cryptsetup ", stdinRule}, {" su ", stdinRule}, {"kinit ", stdinRule},
+	{"│", boxRule}, {"┃", boxRule}, {" -b ", crumbRule}, {"--cookie ", crumbRule},
+	{"asswort", foreignRule}, {"ennwort", foreignRule}, {"mot de passe", foreignRule},
+	{"ontraseña", foreignRule}, {"senha", foreignRule}, {"Senha", foreignRule},
+	{"parola", foreignRule}, {"Parola", foreignRule}, {"wachtwoord", foreignRule},
+	{"ösenord", foreignRule}, {"adgangskode", foreignRule}, {"salasana", foreignRule},
+	{"hasło", foreignRule}, {"Hasło", foreignRule}, {"heslo", foreignRule},
+	{"jelszó", foreignRule}, {"şifre", foreignRule}, {"Şifre", foreignRule},
+	{"ароль", foreignRule}, {"密码", foreignRule}, {"密碼", foreignRule}, {"口令", foreignRule},
+	{"パスワード", foreignRule}, {"비밀번호", foreignRule}, {"mật khẩu", foreignRule},
+	{"AUTH ", authRule}, {"form-data; name=", fieldRule},
 	{"SecureString ", secureRule}, {":thin:", thinRule},
 	{"random_password", resultRule}, {"LS0tLS1CRUdJTiB", encodedRule},
 	{"TFMwdExTMUNS", encodedRule}, {"eyJ", encodedRule}, {"ZXlK", encodedRule},

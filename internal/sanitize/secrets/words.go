@@ -22,6 +22,26 @@ func (s *scan) isAt(i int) {
 	}
 }
 
+// foreignAt reads the value behind a word for a password in another language than English, which
+// ends at b[at]: Passwort: …, das Passwort lautet …
+func (s *scan) foreignAt(at int) {
+	b := s.b
+	at = chars.RunEnd(b, at, func(c byte) bool {
+		return chars.IsQuote(c) || c == '*' || c == '\\' || c == ' '
+	})
+	for _, sign := range [...]string{":", "=", "：", "＝", "— ", "- ", "ist ", "lautet ", "est ", "es ",
+		"é ", "è ", "is ", "är ", "to ", "это ", "是", "为", "為", "は", "는 ", "은 ", "là "} {
+		if !bytes.HasPrefix(b[at:], []byte(sign)) {
+			continue
+		}
+		v := valueAfter(&s.runs, at+len(sign))
+		if Judge(b[v.start:v.end], v.quoted, strongKey) {
+			s.add(v.start, v.end, strongKey.Class())
+		}
+		return
+	}
+}
+
 // callAt reads ("KEY", "value"), as in Setenv, Set and put, with the comma at b[i].
 func (s *scan) callAt(i int) {
 	b := s.b
