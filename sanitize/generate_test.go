@@ -140,7 +140,7 @@ func tableForms() []form {
 	var out []form
 	at := map[string]int{}
 	byClass := map[string][]string{}
-	for _, s := range tokens.Table {
+	for _, s := range tokens.Table() {
 		if _, ok := at[s.Class]; !ok {
 			at[s.Class] = len(out)
 			out = append(out, form{kind: "table: " + s.Class})

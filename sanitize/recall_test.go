@@ -185,7 +185,7 @@ func TestClassesAreListed(t *testing.T) {
 	_, list, _ := strings.Cut(string(page), "The other classes are:\n//\n")
 	list, _, _ = strings.Cut(list, "\n//\n")
 	listed := strings.Fields(strings.ReplaceAll(list, "//", " "))
-	for _, s := range tokens.Table {
+	for _, s := range tokens.Table() {
 		if !slices.Contains(listed, s.Class) {
 			listed = append(listed, s.Class)
 		}

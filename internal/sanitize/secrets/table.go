@@ -176,7 +176,7 @@ func UsePatterns(patterns []string) error {
 
 func makeTable(extra []tokens.Form) *table {
 	t := &table{nodes: make([]node, 1, 2048),
-		forms: append(tokens.Table[:len(tokens.Table):len(tokens.Table)], extra...)}
+		forms: append(tokens.Table(), extra...)}
 	for i := range triggers {
 		t.add(tokens.BeginningOf(triggers[i].text), i)
 	}

@@ -8,7 +8,7 @@ import (
 // TestTable checks that every form of the table can be searched, and has a source.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
-	for _, s := range Table {
+	for _, s := range Table() {
 		if s.Class == "" || s.Source == "" || seen[s.Pattern] {
 			t.Errorf("%+v has no class or source, or is there twice", s)
 		}
