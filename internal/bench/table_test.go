@@ -1,13 +1,4 @@
-// Command bench measures ctx as whole processes beside git, sqlite3 and zstd in one run, and prints
-// a Markdown table:
-//
-//	go run ./internal/bench -n 100000 -sessions DIR -lines FILE
-//
-// -n is the size of the generated store, -talks the number of sessions in another one. -sessions
-// names a directory with transcripts of Claude Code or Codex, -lines a file of messages as JSON
-// lines. A rival or a tool that is not installed is named, and its rows are left out. Begin with
-// the list in run.
-package main
+package bench
 
 import (
 	"errors"
@@ -17,22 +8,36 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"testing"
 )
 
-func main() {
-	o := options{parts: 40}
-	flag.IntVar(&o.n, "n", 100000, "`messages` of the generated store")
-	flag.IntVar(&o.rounds, "rounds", 40, "`runs` of a short command, of which the median counts")
-	flag.IntVar(&o.talks, "talks", 0,
+// asked is what the command line asks for; nothing is measured without -table.
+var (
+	asked   = options{parts: 40}
+	isAsked bool
+)
+
+func TestMain(m *testing.M) {
+	flag.BoolVar(&isAsked, "table", false, "measure, and print the table")
+	flag.IntVar(&asked.n, "n", 100000, "`messages` of the generated store")
+	flag.IntVar(&asked.rounds, "rounds", 40, "`runs` of a short command, of which the median counts")
+	flag.IntVar(&asked.talks, "talks", 0,
 		"`sessions` of ten messages in another store; 0 for no such store")
-	flag.StringVar(&o.sessions, "sessions", "", "`directory` with transcripts, *.jsonl")
-	flag.StringVar(&o.agent, "agent", "claude-code", "`agent` that wrote the transcripts")
-	flag.StringVar(&o.lines, "lines", "", "`file` of messages as JSON lines")
-	flag.StringVar(&o.ctx, "ctx", "", "`binary` to measure; built from this tree without it")
+	flag.StringVar(&asked.sessions, "sessions", "", "`directory` with transcripts, *.jsonl")
+	flag.StringVar(&asked.agent, "agent", "claude-code", "`agent` that wrote the transcripts")
+	flag.StringVar(&asked.lines, "lines", "", "`file` of messages as JSON lines")
+	flag.StringVar(&asked.ctx, "ctx", "", "`binary` to measure; built from this tree without it")
 	flag.Parse()
-	if err := run(o, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
+	os.Exit(m.Run())
+}
+
+// TestTable measures what was asked for, and prints the table.
+func TestTable(t *testing.T) {
+	if !isAsked {
+		t.Skip("NOT MEASURED: go test ./internal/bench -run TestTable -timeout 2h -args -table")
+	}
+	if err := run(asked, os.Stdout); err != nil {
+		t.Fatal(err)
 	}
 }
 
