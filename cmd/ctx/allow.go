@@ -13,9 +13,8 @@ import (
 func newAllowCmd(a *app) *cobra.Command {
 	var revoke, list bool
 	cmd := &cobra.Command{
-		Use:   "allow [--revoke | --list]",
-		Short: "Let a store from elsewhere speak to models",
-		Args:  between(0, 0),
+		Use:  "allow [--revoke | --list]",
+		Args: between(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if revoke && list {
 				return usagef("--revoke and --list do not go together")

@@ -31,8 +31,7 @@ func newAppendCmd(a *app) *cobra.Command {
 	o := &appendOptions{}
 	o.whole = true
 	cmd := &cobra.Command{
-		Use:   "append -s SESSION (--role ROLE [-m TEXT | -F FILE] | --jsonl [FILE])",
-		Short: "Append messages to a session",
+		Use: "append -s SESSION (--role ROLE [-m TEXT | -F FILE] | --jsonl [FILE])",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 1 && !o.jsonl {
 				return usagef("unexpected argument %.80q", args[len(args)-1])

@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed" // the words
 	"slices"
 	"strings"
 
@@ -34,63 +35,10 @@ func group(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 
 func long(text string, codes ...int) string { return command.Long(text, codes...) }
 
-// otherWord returns which command does here what people try who know other programs; "" where
-// nothing is known.
-func otherWord(name string) string {
-	switch name {
-	case "add":
-		return "`ctx append` adds a message, and `ctx import --all` what agents have"
-	case "cat":
-		return "`ctx expand ID` prints a message or the messages of a cluster"
-	case "backup", "restore":
-		return "`ctx bundle FILE` copies the store into a file, `ctx bundle --restore FILE` brings it back"
-	case "checkout", "switch", "use":
-		return "`ctx session use SESSION` makes a session the current one"
-	case "commit":
-		return "every change is kept at once: `ctx op log` lists them"
-	case "config unset":
-		return "`ctx config list --show-origin` names the file that a setting is in"
-	case "context":
-		return "`ctx render` prints the context of a session, `ctx brief` the facts of its work"
-	case "cost", "tokens", "usage":
-		return "`ctx stats --cost` counts what calls of models took"
-	case "delete", "rm":
-		return "`ctx session rm SESSION` removes a session, `ctx forget ID` erases messages"
-	case "fetch":
-		return "`ctx pull` takes what others share"
-	case "find":
-		return "`ctx search WORDS` finds messages"
-	case "history":
-		return "`ctx log` prints messages, and `ctx op log` what was done"
-	case "ls", "sessions":
-		return "`ctx list` lists the sessions"
-	case "merge":
-		return "`ctx branch join` joins branches of a session"
-	case "new":
-		return "`ctx append -s NAME` begins a session"
-	case "op undo", "revert":
-		return "`ctx undo` takes back the last change"
-	case "op restore":
-		return "`ctx undo` takes back the last change, and `ctx rewind` goes back to a message"
-	case "open":
-		return "`ctx view --open` shows a session as a page, and `ctx browse` on the terminal"
-	case "reset":
-		return "`ctx rewind REV` goes back to a message, and `ctx undo` takes back a change"
-	case "session delete", "session remove":
-		return "`ctx session rm SESSION` removes a session"
-	case "pin", "rename", "tag":
-		return "`ctx session " + name + " SESSION` does that"
-	case "remote remove", "remote delete":
-		return "`ctx remote rm NAME` removes a remote"
-	case "serve", "web":
-		return "`ctx view --serve` serves a session to a browser"
-	case "summarize", "summary":
-		return "`ctx compact --all` summarizes what is old, `ctx brief` prints the facts of a session"
-	case "topics":
-		return "`ctx forest` lists the clusters"
-	}
-	return ""
-}
+// otherWords says what does here what people try who know other programs.
+//
+//go:embed otherwords.txt
+var otherWords string
 
 // withCount writes a count, as in `ctx log -5`, as the flag -n of a command that has one.
 func withCount(root *cobra.Command, args []string) []string {
@@ -141,7 +89,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if !cmd.HasParent() && isShipped(args[0]) {
 		return notInstalled(err, args[0])
 	}
-	if does := otherWord(name); does != "" {
+	if does := command.Other(otherWords, name); does != "" {
 		return withHint(err, "%s", does)
 	}
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {

@@ -13,8 +13,7 @@ import (
 
 func newAvailCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "avail [show | select | check | mark | consume | healthy | reset-turn | reset]",
-		Short: "Show and set which summarizers are available",
+		Use: "avail [show | select | check | mark | consume | healthy | reset-turn | reset]",
 		RunE: func(*cobra.Command, []string) error {
 			return runAvailShow(a, &availScope{}, nil)
 		},
@@ -38,10 +37,9 @@ func newAvailCmd(a *app) *cobra.Command {
 func newAvailShowCmd(a *app) *cobra.Command {
 	o := &availScope{}
 	cmd := &cobra.Command{
-		Use:   "show [NAME...]",
-		Short: "Show which names are available",
-		Args:  checkedNames(0, -1),
-		RunE:  func(_ *cobra.Command, args []string) error { return runAvailShow(a, o, args) },
+		Use:  "show [NAME...]",
+		Args: checkedNames(0, -1),
+		RunE: func(_ *cobra.Command, args []string) error { return runAvailShow(a, o, args) },
 	}
 	o.add(a, cmd)
 	return cmd
@@ -139,10 +137,9 @@ func availText(d availDoc) string {
 func newAvailSelectCmd(a *app) *cobra.Command {
 	o := &availScope{}
 	cmd := &cobra.Command{
-		Use:   "select NAME...",
-		Short: "Print the first available name",
-		Args:  checkedNames(1, -1),
-		RunE:  func(_ *cobra.Command, args []string) error { return runAvailSelect(a, o, args) },
+		Use:  "select NAME...",
+		Args: checkedNames(1, -1),
+		RunE: func(_ *cobra.Command, args []string) error { return runAvailSelect(a, o, args) },
 	}
 	o.add(a, cmd)
 	return cmd
@@ -193,8 +190,7 @@ func availChange(
 func newAvailMarkCmd(a *app) *cobra.Command {
 	var attempts int
 	cmd := &cobra.Command{
-		Use:   "mark NAME quota|capacity|retry",
-		Short: "Mark a name as unavailable",
+		Use: "mark NAME quota|capacity|retry",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if err := between(2, 2)(cmd, args); err != nil {
 				return err

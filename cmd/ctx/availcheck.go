@@ -16,10 +16,9 @@ import (
 
 func newAvailCheckCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "check [NAME...]",
-		Short: "Test summarizers with a sample",
-		Args:  checkedNames(0, -1),
-		RunE:  func(_ *cobra.Command, args []string) error { return runAvailCheck(a, args) },
+		Use:  "check [NAME...]",
+		Args: checkedNames(0, -1),
+		RunE: func(_ *cobra.Command, args []string) error { return runAvailCheck(a, args) },
 	}
 }
 

@@ -29,10 +29,9 @@ type blameOptions struct {
 func newBlameCmd(a *app) *cobra.Command {
 	o := &blameOptions{}
 	cmd := &cobra.Command{
-		Use:   "blame FILE[:LINE[-LINE]]",
-		Short: "Print which message of which session wrote each line of a file",
-		Args:  between(1, 1),
-		RunE:  func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
+		Use:  "blame FILE[:LINE[-LINE]]",
+		Args: between(1, 1),
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.session, "session", "s", "", "only edits of this session")

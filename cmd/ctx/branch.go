@@ -17,8 +17,7 @@ import (
 
 func newBranchCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "branch fork|join|list|visible|tokens",
-		Short: "Fork and join the branches of a session",
+		Use: "branch fork|join|list|visible|tokens",
 	}
 	return group(cmd, newBranchForkCmd(a), newBranchJoinCmd(a), newBranchListCmd(a),
 		newBranchVisibleCmd(a),
@@ -33,10 +32,9 @@ type forkOptions struct {
 func newBranchForkCmd(a *app) *cobra.Command {
 	o := &forkOptions{}
 	cmd := &cobra.Command{
-		Use:   "fork [-s SESSION] PARENT CHILD...",
-		Short: "Start branches at the tip of a branch",
-		Args:  between(2, -1),
-		RunE:  func(_ *cobra.Command, args []string) error { return o.run(a, args[0], args[1:]) },
+		Use:  "fork [-s SESSION] PARENT CHILD...",
+		Args: between(2, -1),
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0], args[1:]) },
 	}
 	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.at, "at", "", "start independent lines, whose last entry is `REV`")
@@ -80,10 +78,9 @@ type joinOptions struct {
 func newBranchJoinCmd(a *app) *cobra.Command {
 	o := &joinOptions{}
 	cmd := &cobra.Command{
-		Use:   "join [-s SESSION] PARENT CHILD...",
-		Short: "Join child branches into their parent",
-		Args:  between(2, -1),
-		RunE:  func(_ *cobra.Command, args []string) error { return o.run(a, args[0], args[1:]) },
+		Use:  "join [-s SESSION] PARENT CHILD...",
+		Args: between(2, -1),
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0], args[1:]) },
 	}
 	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless the tip of PARENT is this entry")
@@ -115,9 +112,8 @@ func (o *joinOptions) run(a *app, parent string, children []string) error {
 func newBranchListCmd(a *app) *cobra.Command {
 	o := &ofSession{}
 	cmd := &cobra.Command{
-		Use:   "list [-s SESSION]",
-		Short: "List the branches of a session",
-		Args:  between(0, 0),
+		Use:  "list [-s SESSION]",
+		Args: between(0, 0),
 	}
 	o.add(a, cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
@@ -160,9 +156,8 @@ type visibleOptions struct {
 func newBranchVisibleCmd(a *app) *cobra.Command {
 	o := &visibleOptions{}
 	cmd := &cobra.Command{
-		Use:   "visible [-s SESSION] --reader BRANCH",
-		Short: "Print what a reader in a branch may see",
-		Args:  between(0, 0),
+		Use:  "visible [-s SESSION] --reader BRANCH",
+		Args: between(0, 0),
 	}
 	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.reader, "reader", history.MainBranch,
@@ -188,8 +183,7 @@ func newBranchVisibleCmd(a *app) *cobra.Command {
 func newBranchTokensCmd(a *app) *cobra.Command {
 	o := &ofSession{}
 	cmd := &cobra.Command{
-		Use:   "tokens [-s SESSION] [BRANCH|REV]...",
-		Short: "Print token sets of branches",
+		Use: "tokens [-s SESSION] [BRANCH|REV]...",
 	}
 	o.add(a, cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error { return o.tokens(a, args) }

@@ -32,10 +32,9 @@ type briefOptions struct {
 func newBriefCmd(a *app) *cobra.Command {
 	o := &briefOptions{}
 	cmd := &cobra.Command{
-		Use:   "brief [SESSION] [--budget N]",
-		Short: "Print the state of the work in a session",
-		Args:  between(0, 0),
-		RunE:  func(*cobra.Command, []string) error { return o.run(a) },
+		Use:  "brief [SESSION] [--budget N]",
+		Args: between(0, 0),
+		RunE: func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
 	cmd.Flags().IntVar(&o.budget, "budget", defaultBrief, "print at most `N` tokens")

@@ -10,9 +10,8 @@ import (
 func newBundleCmd(a *app) *cobra.Command {
 	var restore bool
 	cmd := &cobra.Command{
-		Use:   "bundle FILE | --restore FILE [DIR]",
-		Short: "Copy the store into one file, or restore it from one",
-		Args:  either(&restore, between(1, 2), between(1, 1)),
+		Use:  "bundle FILE | --restore FILE [DIR]",
+		Args: either(&restore, between(1, 2), between(1, 1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if restore {
 				return unbundle(a, args)

@@ -21,8 +21,7 @@ type catOptions struct {
 func newCatFileCmd(a *app) *cobra.Command {
 	var o catOptions
 	cmd := &cobra.Command{
-		Use:   "cat-file (-t | -s | -e | -p) REV | --batch | --batch-check",
-		Short: "Print the content, kind or size of an object",
+		Use: "cat-file (-t | -s | -e | -p) REV | --batch | --batch-check",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.batch || o.batchCheck {
 				return between(0, 0)(cmd, args)

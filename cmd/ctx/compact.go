@@ -37,9 +37,8 @@ func newCompactCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "compact [-s SESSION | --all] [--focus TEXT] [--redo ID | --revert ID] | --begin | " +
 			"--commit FILE",
-		Short: "Summarize clusters and shorten what a session renders",
-		Args:  between(0, 0),
-		RunE:  func(*cobra.Command, []string) error { return o.run(a) },
+		Args: between(0, 0),
+		RunE: func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()

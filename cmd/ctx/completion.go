@@ -12,7 +12,6 @@ import (
 func newCompletionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:       "completion bash|zsh|fish|powershell",
-		Short:     "Print a shell completion script",
 		Args:      between(1, 1),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {

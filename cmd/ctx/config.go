@@ -8,9 +8,8 @@ import (
 
 func newConfigCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "config",
-		Short: "Show the settings, and set what is shared",
-		RunE:  func(*cobra.Command, []string) error { return runConfigList(a, true) },
+		Use:  "config",
+		RunE: func(*cobra.Command, []string) error { return runConfigList(a, true) },
 	}
 	return group(cmd, newConfigListCmd(a), newConfigGetCmd(a), newConfigSetCmd(a))
 }
@@ -18,10 +17,9 @@ func newConfigCmd(a *app) *cobra.Command {
 func newConfigListCmd(a *app) *cobra.Command {
 	var origin bool
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List all settings",
-		Args:  between(0, 0),
-		RunE:  func(*cobra.Command, []string) error { return runConfigList(a, origin) },
+		Use:  "list",
+		Args: between(0, 0),
+		RunE: func(*cobra.Command, []string) error { return runConfigList(a, origin) },
 	}
 	cmd.Flags().BoolVar(&origin, "show-origin", false, "show where each setting is set")
 	return cmd
@@ -29,9 +27,8 @@ func newConfigListCmd(a *app) *cobra.Command {
 
 func newConfigGetCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "get KEY",
-		Short: "Print the value of a setting",
-		Args:  between(1, 1),
+		Use:  "get KEY",
+		Args: between(1, 1),
 
 		ValidArgsFunction: a.completeSettings(),
 		RunE: a.onStore(func(s *session.Store, args []string) error {

@@ -14,7 +14,6 @@ func newConfigSetCmd(a *app) *cobra.Command {
 	var user bool
 	cmd := &cobra.Command{
 		Use:               "set [--user] KEY VALUE",
-		Short:             "Set a setting",
 		Args:              between(2, 2),
 		ValidArgsFunction: a.completeSettings(),
 		RunE: a.onStore(func(s *session.Store, args []string) error {

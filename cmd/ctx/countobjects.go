@@ -11,9 +11,8 @@ import (
 
 func newCountObjectsCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "count-objects",
-		Short: "Count objects and the bytes they take",
-		Args:  between(0, 0),
+		Use:  "count-objects",
+		Args: between(0, 0),
 		RunE: a.onStore(func(s *session.Store, _ []string) error {
 			c, err := storedir.Count(s)
 			if err != nil {

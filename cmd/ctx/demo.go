@@ -18,10 +18,9 @@ var demoConversation []byte
 func newDemoCmd(a *app) *cobra.Command {
 	var keep bool
 	cmd := &cobra.Command{
-		Use:   "demo",
-		Short: "Demonstrate ctx with a made-up conversation",
-		Args:  between(0, 0),
-		RunE:  func(*cobra.Command, []string) error { return runDemo(a, keep) },
+		Use:  "demo",
+		Args: between(0, 0),
+		RunE: func(*cobra.Command, []string) error { return runDemo(a, keep) },
 	}
 	cmd.Flags().BoolVar(&keep, "keep", false, "keep the directory")
 	return cmd

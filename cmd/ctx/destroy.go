@@ -10,9 +10,8 @@ import (
 func newDestroyCmd(a *app) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
-		Use:   "destroy [--force]",
-		Short: "Remove the store and everything in it",
-		Args:  between(0, 0),
+		Use:  "destroy [--force]",
+		Args: between(0, 0),
 		RunE: a.onStore(func(s *session.Store, _ []string) error {
 			if !force {
 				if err := a.confirm("remove the store %q with everything in it",

@@ -35,9 +35,8 @@ const (
 func newDiffCmd(a *app) *cobra.Command {
 	o := &diffOptions{}
 	cmd := &cobra.Command{
-		Use:   "diff [-s SESSION] FROM [TO]",
-		Short: "Compare a session at two points of its history",
-		Args:  between(1, 2),
+		Use:  "diff [-s SESSION] FROM [TO]",
+		Args: between(1, 2),
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()

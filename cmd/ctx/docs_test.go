@@ -100,6 +100,7 @@ func TestHelpTexts(t *testing.T) {
 	eachCommand(docTree(), func(cmd *cobra.Command) { known[cmd.CommandPath()] = true })
 	for line := range strings.Lines(helpTexts) {
 		name, begins := strings.CutPrefix(strings.TrimSpace(line), "# ")
+		name, _, _ = strings.Cut(name, ": ")
 		if begins && !known[name] {
 			t.Errorf("help.txt has a text for %q, which is no command", name)
 		}

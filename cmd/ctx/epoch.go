@@ -16,8 +16,7 @@ import (
 
 func newEpochCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "epoch observe|preview|show|guard",
-		Short: "Record what the model is told about its environment",
+		Use: "epoch observe|preview|show|guard",
 	}
 	return group(cmd, newEpochObserveCmd(a), newEpochPreviewCmd(a), newEpochShowCmd(a),
 		newEpochGuardCmd(a))
@@ -32,14 +31,12 @@ type observeOptions struct {
 func newEpochObserveCmd(a *app) *cobra.Command {
 	o := &observeOptions{}
 	cmd := o.command(a, "observe")
-	cmd.Short = "Record observations, and print what to tell the model"
 	return cmd
 }
 
 func newEpochPreviewCmd(a *app) *cobra.Command {
 	o := &observeOptions{preview: true}
 	cmd := o.command(a, "preview")
-	cmd.Short = "Print what `ctx epoch observe` would print, and write nothing"
 	return cmd
 }
 

@@ -13,9 +13,8 @@ const maxGuarded = 256 << 20
 
 func newEpochGuardCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "guard [FILE]",
-		Short: "Check whether an update may follow these messages",
-		Args:  between(0, 1),
+		Use:  "guard [FILE]",
+		Args: between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := a.readInput(append(args, "-")[0], maxGuarded)
 			if err != nil {

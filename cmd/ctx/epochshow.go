@@ -25,7 +25,6 @@ func newEpochShowCmd(a *app) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:               "show [-s SESSION] [--at REV]",
-		Short:             "Print what the model of a branch was told",
 		Args:              between(0, 0),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.onView(func(s *session.Store, view *refs.View, _ []string) error {

@@ -12,9 +12,8 @@ import (
 
 func newEvictCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "evict ID",
-		Short: "Turn a cluster into a tombstone",
-		Args:  between(1, 1),
+		Use:  "evict ID",
+		Args: between(1, 1),
 		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			id, err := resolve(s, view, args[0])
 			if err != nil {

@@ -18,7 +18,6 @@ func newExpandCmd(a *app) *cobra.Command {
 	var reader string
 	cmd := &cobra.Command{
 		Use:               "expand ID...",
-		Short:             "Print the exact messages behind a cluster, summary or tombstone",
 		Args:              between(1, -1),
 		ValidArgsFunction: a.completeRevs(),
 	}

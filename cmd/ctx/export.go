@@ -92,10 +92,9 @@ type exportOptions struct {
 func newExportCmd(a *app) *cobra.Command {
 	o := &exportOptions{a: a}
 	cmd := &cobra.Command{
-		Use:   "export [SESSION] --format FORMAT",
-		Short: "Write a branch for another program",
-		Args:  between(0, 0),
-		RunE:  func(*cobra.Command, []string) error { return o.run(a) },
+		Use:  "export [SESSION] --format FORMAT",
+		Args: between(0, 0),
+		RunE: func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.format, "format", "", "the format: "+strings.Join(exportNames(), ", "))

@@ -17,9 +17,8 @@ const maxError = 1 << 20
 func newFixCmd(a *app) *cobra.Command {
 	o := &outcomeOptions{}
 	cmd := &cobra.Command{
-		Use:   "fix TEXT | -",
-		Short: "Print what ended an error when it stood before",
-		Args:  between(1, -1),
+		Use:  "fix TEXT | -",
+		Args: between(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			text := strings.Join(args, " ")
 			if text == "-" {

@@ -19,7 +19,6 @@ func newForEachRefCmd(a *app) *cobra.Command {
 	var count int
 	cmd := &cobra.Command{
 		Use:               "for-each-ref [--format FORMAT] [--count N] [PREFIX...]",
-		Short:             "Print a line of your format for each ref",
 		ValidArgsFunction: a.completeRefs(),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if count < 0 {

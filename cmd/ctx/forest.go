@@ -18,9 +18,8 @@ import (
 func newForestCmd(a *app) *cobra.Command {
 	var at, form, of string
 	cmd := &cobra.Command{
-		Use:   "forest [--at OPERATION | --of STORE] [--format union-find-json]",
-		Short: "List the clusters",
-		Args:  between(0, 0),
+		Use:  "forest [--at OPERATION | --of STORE] [--format union-find-json]",
+		Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if form != "" && form != unionFindForm {
 				return usagef("unknown format %q: the only format is %s", form, unionFindForm)

@@ -37,7 +37,6 @@ func newForgetCmd(a *app) *cobra.Command {
 	o := &forgetOptions{}
 	cmd := &cobra.Command{
 		Use:               "forget (ID... | --text STRING | --rule CLASS) [--dry-run] [--force] [--remote]",
-		Short:             "Erase messages and everything derived from them",
 		Args:              between(0, -1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -13,9 +13,8 @@ import (
 func newFsckCmd(a *app) *cobra.Command {
 	o := &repairOptions{}
 	cmd := &cobra.Command{
-		Use:   "fsck [--repair [--dry-run] [--copy DIR] [--new-key]]",
-		Short: "Check the store, and repair it",
-		Args:  between(0, 0),
+		Use:  "fsck [--repair [--dry-run] [--copy DIR] [--new-key]]",
+		Args: between(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if err := o.check(); err != nil {
 				return err
@@ -61,9 +60,8 @@ func printFsck(a *app, r fsck.Report) error {
 func newRebuildCmd(a *app) *cobra.Command {
 	var o rebuild.Options
 	cmd := &cobra.Command{
-		Use:   "rebuild [--dry-run]",
-		Short: "Recompute everything that follows from history",
-		Args:  between(0, 0),
+		Use:  "rebuild [--dry-run]",
+		Args: between(0, 0),
 		RunE: a.onStore(func(s *session.Store, _ []string) error {
 			show, done := a.progress()
 			o.Progress = show

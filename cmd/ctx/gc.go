@@ -12,9 +12,8 @@ import (
 func newGCCmd(a *app) *cobra.Command {
 	var o gc.Options
 	cmd := &cobra.Command{
-		Use:   "gc [--auto] [--best] [--dry-run]",
-		Short: "Pack objects, and remove those without a name",
-		Args:  between(0, 0),
+		Use:  "gc [--auto] [--best] [--dry-run]",
+		Args: between(0, 0),
 		RunE: a.onStore(func(s *session.Store, _ []string) error {
 			show, done := a.progress()
 			o.Progress = show

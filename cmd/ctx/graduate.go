@@ -7,9 +7,8 @@ import (
 func newGraduateCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
 	cmd := &cobra.Command{
-		Use:   "graduate [-s SESSION]",
-		Short: "Move messages that left the window into clusters",
-		Args:  between(0, 0),
+		Use:  "graduate [-s SESSION]",
+		Args: between(0, 0),
 	}
 	o.add(a, cmd)
 	cmd.RunE = o.onTip(a, func(b openBranch, _ []string) error {

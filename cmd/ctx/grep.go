@@ -22,10 +22,9 @@ type grepOptions struct {
 func newGrepCmd(a *app) *cobra.Command {
 	o := &grepOptions{}
 	cmd := &cobra.Command{
-		Use:   "grep PATTERN",
-		Short: "Print the lines of messages that match a pattern",
-		Args:  between(1, 1),
-		RunE:  func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
+		Use:  "grep PATTERN",
+		Args: between(1, 1),
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
 	}
 	o.flags(a, cmd)
 	f := cmd.Flags()

@@ -15,8 +15,7 @@ import (
 func newHashObjectCmd(a *app) *cobra.Command {
 	var write, stdin bool
 	cmd := &cobra.Command{
-		Use:   "hash-object [-w] [--stdin | FILE...]",
-		Short: "Print the id of a blob, and store it",
+		Use: "hash-object [-w] [--stdin | FILE...]",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if stdin {
 				args = append([]string{"-"}, args...)

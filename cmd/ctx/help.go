@@ -18,7 +18,6 @@ func newHelpCmd(a *app) *cobra.Command {
 	var man string
 	cmd := &cobra.Command{
 		Use:     "help [COMMAND | TOPIC | --all]",
-		Short:   "Explain a command or a topic",
 		GroupID: groupOther,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if man != "" {
@@ -112,8 +111,8 @@ func (a *app) writeMan(cmd *cobra.Command, dir string, args []string) error {
 func helpTopics() []*cobra.Command {
 	return []*cobra.Command{
 		{Use: "exit-codes", Short: "Explain the exit codes", Long: exitCodesHelp()},
-		{Use: "revisions", Short: "Explain how to name objects and points in history"},
-		{Use: "environment", Short: "List the variables and files that ctx reads"},
+		{Use: "revisions"},
+		{Use: "environment"},
 	}
 }
 

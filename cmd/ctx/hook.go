@@ -14,8 +14,7 @@ import (
 
 func newHookCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "hook AGENT",
-		Short: "Run a hook of an agent",
+		Use: "hook AGENT",
 	}
 	var subs []*cobra.Command
 	for _, agent := range hooks.Agents() {

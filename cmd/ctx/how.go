@@ -43,9 +43,8 @@ func (o *outcomeOptions) places(a *app) ([]place, error) {
 func newHowCmd(a *app) *cobra.Command {
 	o := &outcomeOptions{}
 	cmd := &cobra.Command{
-		Use:   "how WORDS...",
-		Short: "Print the commands that worked for something",
-		Args:  between(1, -1),
+		Use:  "how WORDS...",
+		Args: between(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			places, err := o.places(a)
 			if err != nil {

@@ -21,8 +21,7 @@ func newImportCmd(a *app) *cobra.Command {
 	var all, everywhere, dryRun, force bool
 	var paths []string
 	cmd := &cobra.Command{
-		Use:   "import --all | --everywhere | FILE... | AGENT FILE...",
-		Short: "Import the transcripts of an agent, or a forest",
+		Use: "import --all | --everywhere | FILE... | AGENT FILE...",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case (all || everywhere) && len(args) > 0:

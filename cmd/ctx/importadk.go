@@ -11,9 +11,8 @@ func newImportADKCmd(a *app) *cobra.Command {
 	o := &ofSession{whole: true}
 	var unit string
 	cmd := &cobra.Command{
-		Use:   adkEvents + " FILE...",
-		Short: "Import sessions of the Agent Development Kit",
-		Args:  between(1, -1),
+		Use:  adkEvents + " FILE...",
+		Args: between(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err

@@ -15,9 +15,8 @@ import (
 func newImportUnionFindCmd(a *app) *cobra.Command {
 	o := &ofSession{whole: true}
 	cmd := &cobra.Command{
-		Use:   "union-find-json FILE...",
-		Short: "Import the forest of another store",
-		Args:  between(1, -1),
+		Use:  "union-find-json FILE...",
+		Args: between(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err

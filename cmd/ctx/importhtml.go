@@ -15,9 +15,8 @@ import (
 
 func newImportHTMLCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "html FILE...",
-		Short: "Import the entries of a page",
-		Args:  between(1, -1),
+		Use:  "html FILE...",
+		Args: between(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return importPages(a, args)
 		},

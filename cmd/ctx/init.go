@@ -13,9 +13,8 @@ import (
 func newInitCmd(a *app) *cobra.Command {
 	newID := false
 	cmd := &cobra.Command{
-		Use:   "init [DIR]",
-		Short: "Create a store for a project",
-		Args:  between(0, 1),
+		Use:  "init [DIR]",
+		Args: between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			a.watchInterrupts()
 			if newID {

@@ -27,8 +27,7 @@ type installOptions struct {
 
 func newInstallCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "install [AGENT]",
-		Short: "Set up an agent to record what is said",
+		Use: "install [AGENT]",
 	}
 	all := &everyAgent{}
 	all.flags(cmd)
@@ -75,8 +74,7 @@ message of its shell.`,
 
 func newUninstallCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "uninstall [AGENT]",
-		Short: "Remove ctx from the settings of an agent",
+		Use: "uninstall [AGENT]",
 	}
 	all := &everyAgent{}
 	all.flags(cmd)

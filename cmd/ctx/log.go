@@ -34,7 +34,6 @@ func newLogCmd(a *app) *cobra.Command {
 	o := &logOptions{}
 	cmd := &cobra.Command{
 		Use:               "log [SESSION | REV | A..B]",
-		Short:             "Print messages, oldest first",
 		Args:              between(0, -1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: func(_ *cobra.Command, args []string) error {

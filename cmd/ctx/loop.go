@@ -18,8 +18,7 @@ import (
 
 func newLoopCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "loop check",
-		Short: "Detect that a model repeats itself",
+		Use: "loop check",
 	}
 	return group(cmd, newLoopCheckCmd(a))
 }
@@ -33,9 +32,8 @@ type loopOptions struct {
 func newLoopCheckCmd(a *app) *cobra.Command {
 	o := &loopOptions{}
 	cmd := &cobra.Command{
-		Use:   "check [FILE]",
-		Short: "Detect a loop in a stream of deltas",
-		Args:  between(0, 1),
+		Use:  "check [FILE]",
+		Args: between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return o.run(a, append(args, "-")[0])
 		},

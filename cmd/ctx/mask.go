@@ -13,8 +13,7 @@ import (
 
 func newMaskCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "mask plan|apply",
-		Short: "Shorten old outputs of tools",
+		Use: "mask plan|apply",
 	}
 	return group(cmd, newMaskPlanCmd(a), newMaskApplyCmd(a))
 }
@@ -22,9 +21,8 @@ func newMaskCmd(a *app) *cobra.Command {
 func newMaskPlanCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
 	cmd := &cobra.Command{
-		Use:   "plan [-s SESSION]",
-		Short: "Print what a mask would shorten",
-		Args:  between(0, 0),
+		Use:  "plan [-s SESSION]",
+		Args: between(0, 0),
 	}
 	o.add(a, cmd)
 	cmd.RunE = o.onBranch(a, func(b openBranch, _ []string) error {
@@ -61,7 +59,6 @@ func newMaskApplyCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
 	cmd := &cobra.Command{
 		Use:               "apply [-s SESSION] [ENTRY[.PART]...]",
-		Short:             "Shorten old outputs of tools from now on",
 		Args:              between(0, -1),
 		ValidArgsFunction: a.completeRevs(),
 	}

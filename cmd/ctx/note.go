@@ -20,10 +20,9 @@ type noteOptions struct {
 func newNoteCmd(a *app) *cobra.Command {
 	o := &noteOptions{}
 	cmd := &cobra.Command{
-		Use:   "note [--kind KIND] [--supersedes ID] TEXT",
-		Short: "Note what is to be remembered",
-		Args:  between(1, 1000),
-		RunE:  o.onBranch(a, func(b openBranch, args []string) error { return o.run(a, b, args) }),
+		Use:  "note [--kind KIND] [--supersedes ID] TEXT",
+		Args: between(1, 1000),
+		RunE: o.onBranch(a, func(b openBranch, args []string) error { return o.run(a, b, args) }),
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()

@@ -17,9 +17,8 @@ type offloadOptions struct {
 func newOffloadCmd(a *app) *cobra.Command {
 	o := &offloadOptions{}
 	cmd := &cobra.Command{
-		Use:   "offload [-s SESSION] [--tool NAME] [--call ID] [FILE]",
-		Short: "Store a long tool output, and print a short form",
-		Args:  between(0, 1),
+		Use:  "offload [-s SESSION] [--tool NAME] [--call ID] [FILE]",
+		Args: between(0, 1),
 	}
 	cmd.RunE = o.onBranch(a,
 		func(b openBranch, args []string) error { return o.run(a, b, append(args, "-")[0]) })

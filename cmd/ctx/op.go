@@ -14,8 +14,7 @@ import (
 
 func newOpCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "op",
-		Short: "Show the log of operations",
+		Use: "op",
 	}
 	return group(cmd, newOpLogCmd(a), newOpShowCmd(a))
 }
@@ -24,9 +23,8 @@ func newOpLogCmd(a *app) *cobra.Command {
 	var limit int
 	var inSession string
 	cmd := &cobra.Command{
-		Use:   "log",
-		Short: "List operations, newest first",
-		Args:  between(0, 0),
+		Use:  "log",
+		Args: between(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if limit < 0 {
 				return usagef("bad number of operations: %d", limit)

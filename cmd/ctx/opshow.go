@@ -16,9 +16,8 @@ import (
 
 func newOpShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "show [OPERATION]",
-		Short: "Show one operation",
-		Args:  between(0, 1),
+		Use:  "show [OPERATION]",
+		Args: between(0, 1),
 		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			return opShow(a, s, view, append(args, clusters.NewestOperation)[0])
 		}),

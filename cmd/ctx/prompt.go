@@ -21,10 +21,9 @@ type promptOptions struct {
 func newPromptCmd(a *app) *cobra.Command {
 	o := &promptOptions{}
 	cmd := &cobra.Command{
-		Use:   "prompt [-s SESSION]",
-		Short: "Print the state of a session for the prompt of a shell",
-		Args:  between(0, 0),
-		RunE:  func(*cobra.Command, []string) error { return o.run(a) },
+		Use:  "prompt [-s SESSION]",
+		Args: between(0, 0),
+		RunE: func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
 	cmd.Flags().BoolVar(&o.statusLine, "status-line", false,

@@ -16,7 +16,6 @@ import (
 func newProvenanceCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "provenance ID",
-		Short:             "Show what an object was made from",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {

@@ -20,9 +20,8 @@ import (
 func newPullCmd(a *app) *cobra.Command {
 	var back []string
 	cmd := &cobra.Command{
-		Use:   "pull [NAME]",
-		Short: "Take in what others share",
-		Args:  between(0, 1),
+		Use:  "pull [NAME]",
+		Args: between(0, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
 			x, name, done, err := a.openRemote(a.c, s, args)
 			if err != nil {
@@ -130,9 +129,8 @@ func idTexts(ids []format.ID) []string {
 
 func newSyncCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "sync [NAME]",
-		Short: "Pull, then push, and say nothing",
-		Args:  between(0, 1),
+		Use:  "sync [NAME]",
+		Args: between(0, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
 			x, name, done, err := a.openRemote(a.c, s, args)
 			if err != nil {
@@ -164,9 +162,8 @@ func newSyncCmd(a *app) *cobra.Command {
 func newCloneCmd(a *app) *cobra.Command {
 	var share string
 	cmd := &cobra.Command{
-		Use:   "clone URL [DIR]",
-		Short: "Make a store, and take in what others share at a place",
-		Args:  between(1, 2),
+		Use:  "clone URL [DIR]",
+		Args: between(1, 2),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
 			a.watchInterrupts()
 			url, err := a.remoteURL(args[0])

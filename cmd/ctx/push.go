@@ -14,9 +14,8 @@ import (
 func newPushCmd(a *app) *cobra.Command {
 	var o sharing.PushOptions
 	cmd := &cobra.Command{
-		Use:   "push [NAME]",
-		Short: "Share what is new with a remote",
-		Args:  between(0, 1),
+		Use:  "push [NAME]",
+		Args: between(0, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
 			x, name, done, err := a.openRemote(a.c, s, args)
 			if err != nil {

@@ -16,7 +16,6 @@ func newReflogCmd(a *app) *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:               "reflog [REF]",
-		Short:             "Show the history of a ref",
 		Args:              between(0, 1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -17,8 +17,7 @@ import (
 
 func newRemoteCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "remote add|list|rm|test|member",
-		Short: "Manage the places where sessions are shared",
+		Use: "remote add|list|rm|test|member",
 	}
 	return group(cmd, newRemoteAddCmd(a), newRemoteListCmd(a), newRemoteRmCmd(a),
 		newRemoteTestCmd(a), newRemoteMemberCmd(a))
@@ -28,9 +27,8 @@ func newRemoteAddCmd(a *app) *cobra.Command {
 	var share string
 	var members []string
 	cmd := &cobra.Command{
-		Use:   "add NAME URL",
-		Short: "Add a remote",
-		Args:  between(2, 2),
+		Use:  "add NAME URL",
+		Args: between(2, 2),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
 			url, err := a.remoteURL(args[1])
 			if err != nil {
@@ -139,9 +137,8 @@ func withoutPassword(url string) string {
 
 func newRemoteListCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "list",
-		Short: "List the remotes",
-		Args:  between(0, 0),
+		Use:  "list",
+		Args: between(0, 0),
 		RunE: a.onStore(func(s *session.Store, _ []string) error {
 			set, err := s.Remotes()
 			if err != nil {
@@ -166,9 +163,8 @@ func newRemoteListCmd(a *app) *cobra.Command {
 
 func newRemoteRmCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "rm NAME",
-		Short: "Remove a remote",
-		Args:  between(1, 1),
+		Use:  "rm NAME",
+		Args: between(1, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
 			set, err := s.Remotes()
 			if err != nil {
@@ -192,9 +188,8 @@ func newRemoteRmCmd(a *app) *cobra.Command {
 
 func newRemoteTestCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "test [NAME]",
-		Short: "Check that a remote can be reached, and that it is safe",
-		Args:  between(0, 1),
+		Use:  "test [NAME]",
+		Args: between(0, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
 			set, err := s.Remotes()
 			if err != nil {

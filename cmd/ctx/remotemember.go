@@ -16,17 +16,15 @@ import (
 
 func newRemoteMemberCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "member list|add|rm",
-		Short: "Say who can read an encrypted remote",
+		Use: "member list|add|rm",
 	}
 	return group(cmd, newRemoteMemberListCmd(a), newRemoteMemberAddCmd(a), newRemoteMemberRmCmd(a))
 }
 
 func newRemoteMemberListCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "list [NAME]",
-		Short: "List who can read an encrypted remote",
-		Args:  between(0, 1),
+		Use:  "list [NAME]",
+		Args: between(0, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
 			return a.members(s, args, remote.MemberChange{Do: remote.ListMembers})
 		}),
@@ -35,9 +33,8 @@ func newRemoteMemberListCmd(a *app) *cobra.Command {
 
 func newRemoteMemberAddCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "add NAME [NAME=]RECIPIENT...",
-		Short: "Let somebody read an encrypted remote",
-		Args:  between(2, -1),
+		Use:  "add NAME [NAME=]RECIPIENT...",
+		Args: between(2, -1),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
 			list, err := a.recipients(args[1:])
 			if err != nil {
@@ -50,9 +47,8 @@ func newRemoteMemberAddCmd(a *app) *cobra.Command {
 
 func newRemoteMemberRmCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "rm NAME MEMBER...",
-		Short: "Keep somebody from reading what comes from now on",
-		Args:  between(2, -1),
+		Use:  "rm NAME MEMBER...",
+		Args: between(2, -1),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
 			change := remote.MemberChange{Do: remote.RemoveMembers}
 			for _, name := range args[1:] {

@@ -24,10 +24,9 @@ type renderOptions struct {
 func newRenderCmd(a *app) *cobra.Command {
 	o := &renderOptions{}
 	cmd := &cobra.Command{
-		Use:   "render [-s SESSION] [--budget N] [--query QUESTION]",
-		Short: "Print the context of a session for a model",
-		Args:  between(0, 0),
-		RunE:  func(*cobra.Command, []string) error { return o.run(a) },
+		Use:  "render [-s SESSION] [--budget N] [--query QUESTION]",
+		Args: between(0, 0),
+		RunE: func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
 	o.whole = true // a session that does not exist yet is given what the project has

@@ -25,7 +25,6 @@ func newReplaceCmd(a *app) *cobra.Command {
 	o := &replaceOptions{}
 	cmd := &cobra.Command{
 		Use:               "replace --begin [-s SESSION] [--on DRAFT] ID... | --commit FILE [--partial] | list",
-		Short:             "Replace messages by the text of a worker",
 		Args:              between(0, -1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE:              func(_ *cobra.Command, args []string) error { return o.run(a, args) },

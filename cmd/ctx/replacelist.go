@@ -10,9 +10,8 @@ import (
 func newReplaceListCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
 	cmd := &cobra.Command{
-		Use:   "list [-s SESSION]",
-		Short: "List the answers of workers",
-		Args:  between(0, 0),
+		Use:  "list [-s SESSION]",
+		Args: between(0, 0),
 	}
 	o.add(a, cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {

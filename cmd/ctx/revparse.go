@@ -11,7 +11,6 @@ func newRevParseCmd(a *app) *cobra.Command {
 	var shorten, storeDir bool
 	cmd := &cobra.Command{
 		Use:               "rev-parse [--short] REV... | --store-dir",
-		Short:             "Print the ids that revisions name",
 		Args:              either(&storeDir, between(0, 0), between(1, -1)),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -15,7 +15,6 @@ func newRewindCmd(a *app) *cobra.Command {
 	o := &rewindOptions{}
 	cmd := &cobra.Command{
 		Use:               "rewind [-s SESSION] REV",
-		Short:             "Remove an entry and everything after it from a branch",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE:              func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },

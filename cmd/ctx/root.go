@@ -16,11 +16,9 @@ func newRoot(a *app, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:                   "ctx",
 		DisableFlagsInUseLine: true,
-		Short: "Store the conversations of AI agents, and render small " +
-			"contexts from them",
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          noSuchCommand,
+		SilenceErrors:         true,
+		SilenceUsage:          true,
+		Args:                  noSuchCommand,
 
 		ValidArgsFunction: a.completePrograms,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,11 +39,11 @@ func newRoot(a *app, args []string) *cobra.Command {
 	root.SetFlagErrorFunc(command.FlagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		a.usePager(cmd.Root(), "help")
+		describe(cmd)
 		if !cmd.HasParent() && !a.allHelp {
 			a.printFront(cmd.OutOrStdout(), cmd)
 			return
 		}
-		describe(cmd)
 		command.PrintHelp(cmd.OutOrStdout(), cmd,
 			func(title string) string { return a.paint(styleTitle, title) })
 	})
@@ -55,6 +53,9 @@ func newRoot(a *app, args []string) *cobra.Command {
 	root.AddGroup(groups()...)
 	addCommands(a, root, args)
 	markRunning(a, root)
+	if a.completing {
+		describe(root)
+	}
 	return root
 }
 

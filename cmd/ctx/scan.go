@@ -13,9 +13,8 @@ import (
 func newScanCmd(a *app) *cobra.Command {
 	var rule string
 	cmd := &cobra.Command{
-		Use:   "scan [--rule CLASS]",
-		Short: "Find secrets in the store",
-		Args:  between(0, 0),
+		Use:  "scan [--rule CLASS]",
+		Args: between(0, 0),
 		RunE: a.onStore(func(s *session.Store, _ []string) error {
 			o := forget.ScanOptions{Rule: rule}
 			show, done := a.progress()

@@ -119,9 +119,8 @@ type searchOptions struct {
 func newSearchCmd(a *app) *cobra.Command {
 	o := &searchOptions{}
 	cmd := &cobra.Command{
-		Use:   "search QUERY",
-		Short: "Find messages, best first",
-		Args:  between(1, -1),
+		Use:  "search QUERY",
+		Args: between(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return o.run(a, strings.Join(args, " "))
 		},

@@ -17,8 +17,7 @@ import (
 
 func newSessionCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "session list|show|use|rename|tag|pin|unpin|fork|rm|link|state|model",
-		Short: "Manage sessions and their state",
+		Use: "session list|show|use|rename|tag|pin|unpin|fork|rm|link|state|model",
 	}
 	return group(cmd, newSessionListCmd(a), newSessionShowCmd(a), newSessionUseCmd(a),
 		newSessionRenameCmd(a), newSessionTagCmd(a), newSessionPinCmd(a), newSessionUnpinCmd(a),
@@ -36,7 +35,6 @@ func plural(n int, one, many string) string {
 func newSessionShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "show [SESSION]",
-		Short:             "Show what a session is about, and its branches",
 		Args:              between(0, 1),
 		ValidArgsFunction: a.completeSessions(),
 		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
@@ -145,7 +143,6 @@ func sessionNamed(s *session.Store, view *refs.View, args []string) (recall.Over
 func newSessionUseCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "use SESSION",
-		Short:             "Make HEAD name a session",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeSessions(),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -169,7 +166,6 @@ func newSessionRmCmd(a *app) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:               "rm SESSION",
-		Short:             "Remove a session",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeSessions(),
 		RunE: func(_ *cobra.Command, args []string) error {

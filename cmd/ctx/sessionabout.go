@@ -14,9 +14,8 @@ import (
 // newSessionRenameCmd and the commands below change what is said of a session.
 func newSessionRenameCmd(a *app) *cobra.Command {
 	return a.aboutCmd(&cobra.Command{
-		Use:   "rename SESSION TITLE...",
-		Short: "Give a session a title",
-		Args:  between(2, -1),
+		Use:  "rename SESSION TITLE...",
+		Args: between(2, -1),
 	}, func(about *history.About, words []string) {
 		about.Title = strings.Join(strings.Fields(strings.Join(words, " ")), " ")
 	})
@@ -25,9 +24,8 @@ func newSessionRenameCmd(a *app) *cobra.Command {
 func newSessionTagCmd(a *app) *cobra.Command {
 	var remove []string
 	cmd := a.aboutCmd(&cobra.Command{
-		Use:   "tag SESSION [TAG | +TAG | -TAG]...",
-		Short: "Add tags to a session, and remove them",
-		Args:  between(1, -1),
+		Use:  "tag SESSION [TAG | +TAG | -TAG]...",
+		Args: between(1, -1),
 	}, func(about *history.About, tags []string) {
 		for _, tag := range tags {
 			about.Tags = append(about.Tags, strings.TrimPrefix(tag, "+"))
@@ -42,15 +40,13 @@ func newSessionTagCmd(a *app) *cobra.Command {
 
 func newSessionPinCmd(a *app) *cobra.Command {
 	return a.pinCmd(&cobra.Command{
-		Use:   "pin SESSION",
-		Short: "Put a session first in lists",
+		Use: "pin SESSION",
 	}, true)
 }
 
 func newSessionUnpinCmd(a *app) *cobra.Command {
 	return a.pinCmd(&cobra.Command{
-		Use:   "unpin SESSION",
-		Short: "Put a session back among the others",
+		Use: "unpin SESSION",
 	}, false)
 }
 

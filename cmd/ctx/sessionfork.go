@@ -12,7 +12,6 @@ func newSessionForkCmd(a *app) *cobra.Command {
 	var branch string
 	cmd := &cobra.Command{
 		Use:               "fork SESSION [NAME]",
-		Short:             "Begin a session where another one is now",
 		Args:              between(1, 2),
 		ValidArgsFunction: a.completeSessions(),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -21,7 +21,6 @@ func newSessionLinkCmd(a *app) *cobra.Command {
 	var orphan, apart bool
 	cmd := &cobra.Command{
 		Use:               "link CHILD PARENT CALL",
-		Short:             "Link a session to the tool call that it works for",
 		Args:              between(3, 3),
 		ValidArgsFunction: a.completeSessions(),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -19,8 +19,7 @@ type sessionListOptions struct {
 func newSessionListCmd(a *app) *cobra.Command {
 	o := &sessionListOptions{}
 	cmd := &cobra.Command{
-		Use:   "list [WORDS...]",
-		Short: "List the sessions",
+		Use: "list [WORDS...]",
 		RunE: func(_ *cobra.Command, words []string) error {
 			if o.limit < 0 || o.cmd.Flags().Changed("limit") && o.limit == 0 {
 				return usagef("bad --limit: %d: 1 is the least", o.limit)

@@ -11,7 +11,6 @@ func newSessionModelCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
 	cmd := &cobra.Command{
 		Use:               "model [-s SESSION] [NAME]",
-		Short:             "Show or set the model of a branch",
 		Args:              checkedNames(0, 1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: o.onTip(a, func(b openBranch, args []string) error {

@@ -61,8 +61,7 @@ func (o *stateFlags) names(
 func newSessionStateCmd(a *app) *cobra.Command {
 	o := &stateFlags{}
 	cmd := &cobra.Command{
-		Use:   "state [get | set | rm]",
-		Short: "Show and set the state of a session",
+		Use: "state [get | set | rm]",
 		RunE: func(*cobra.Command, []string) error {
 			n, list, err := o.read(a)
 			if err != nil {
@@ -109,9 +108,8 @@ func printState(a *app, n conversation.StateNames, list []conversation.StateValu
 func newSessionStateGetCmd(a *app) *cobra.Command {
 	o := &stateFlags{}
 	cmd := &cobra.Command{
-		Use:   "get KEY",
-		Short: "Print the value of a key",
-		Args:  between(1, 1),
+		Use:  "get KEY",
+		Args: between(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			_, list, err := o.read(a)
 			if err != nil {
@@ -134,9 +132,8 @@ func newSessionStateSetCmd(a *app) *cobra.Command {
 	o := &stateFlags{}
 	lines := false
 	cmd := &cobra.Command{
-		Use:   "set KEY=JSON... | --jsonl [FILE]",
-		Short: "Set keys, all or none of them",
-		Args:  either(&lines, between(0, 1), between(1, -1)),
+		Use:  "set KEY=JSON... | --jsonl [FILE]",
+		Args: either(&lines, between(0, 1), between(1, -1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var changes []conversation.StateChange
 			var err error
@@ -160,9 +157,8 @@ func newSessionStateSetCmd(a *app) *cobra.Command {
 func newSessionStateRmCmd(a *app) *cobra.Command {
 	o := &stateFlags{}
 	cmd := &cobra.Command{
-		Use:   "rm KEY...",
-		Short: "Remove keys, all or none of them",
-		Args:  between(1, -1),
+		Use:  "rm KEY...",
+		Args: between(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var changes []conversation.StateChange
 			for _, key := range args {

@@ -20,7 +20,6 @@ import (
 func newShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "show [SESSION | REV]...",
-		Short:             "Show a session, or objects in full",
 		ValidArgsFunction: a.completeRevs(),
 		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			if len(args) == 0 {

@@ -15,7 +15,6 @@ func newShowRefCmd(a *app) *cobra.Command {
 	var head bool
 	cmd := &cobra.Command{
 		Use:               "show-ref [--head] [NAME...]",
-		Short:             "List refs and the objects that they name",
 		ValidArgsFunction: a.completeRefs(),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return showRefs(a, args, head)

@@ -25,9 +25,8 @@ import (
 func newStatusCmd(a *app) *cobra.Command {
 	everywhere := false
 	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "Show what is recorded, and what to do next",
-		Args:  between(0, 0),
+		Use:  "status",
+		Args: between(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if everywhere {
 				return a.statusEverywhere()

@@ -45,7 +45,6 @@ func newUndoCmd(a *app) *cobra.Command {
 			return done, err
 		})
 	cmd.Use = "undo [-s SESSION] [OPERATION]"
-	cmd.Short = "Revert the last change of a session"
 	return cmd
 }
 
@@ -57,7 +56,6 @@ func newRedoCmd(a *app) *cobra.Command {
 			return s.Conversation.Redo(c, name)
 		})
 	cmd.Use = "redo [-s SESSION]"
-	cmd.Short = "Repeat the change that the last undo reverted"
 	return cmd
 }
 

@@ -18,7 +18,6 @@ func newUpdateRefCmd(a *app) *cobra.Command {
 	var remove bool
 	cmd := &cobra.Command{
 		Use:               "update-ref REF NEW [OLD] | -d REF [OLD]",
-		Short:             "Move or delete a ref safely",
 		Args:              either(&remove, between(1, 2), between(2, 3)),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -13,10 +13,9 @@ import (
 
 func newVersionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  between(0, 0),
-		RunE:  func(*cobra.Command, []string) error { return printVersion(a) },
+		Use:  "version",
+		Args: between(0, 0),
+		RunE: func(*cobra.Command, []string) error { return printVersion(a) },
 	}
 }
 

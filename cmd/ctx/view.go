@@ -25,10 +25,9 @@ type viewOptions struct {
 func newViewCmd(a *app) *cobra.Command {
 	o := &viewOptions{}
 	cmd := &cobra.Command{
-		Use:   "view [SESSION] [--open] [--serve]",
-		Short: "Write a page to look at a session or the project",
-		Args:  between(0, 0),
-		RunE:  func(*cobra.Command, []string) error { return o.run(a) },
+		Use:  "view [SESSION] [--open] [--serve]",
+		Args: between(0, 0),
+		RunE: func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
 	cmd.Flags().StringVarP(&o.file, "output", "o", "",

@@ -1,7 +1,9 @@
 package command
 
 import (
+	_ "embed" // the flags
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +19,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
 		name := strings.TrimPrefix(cmd.CommandPath(), "ctx ")
-		if hint := otherFlag(name + " " + unknown.GetSpecifiedName()); hint != "" {
+		if hint := Other(otherFlags, name+" "+unknown.GetSpecifiedName()); hint != "" {
 			return clierr.WithHint(clierr.Usagef("%v", err), "%s", hint)
 		}
 		if near := nearFlag(cmd, unknown.GetSpecifiedName()); near != "" {
@@ -37,41 +39,20 @@ func FlagError(cmd *cobra.Command, err error) error {
 	return clierr.Usagef("bad --%s: %.80q is not %s", flag.Name, value, kind)
 }
 
-// otherFlag returns what does here what a flag does that other programs have, and somebody gives to
-// a command; "" for one that is not known. key is the command, a space and the flag.
-func otherFlag(key string) string {
-	switch key {
-	case "blame L":
-		return "lines stand behind the file: `ctx blame FILE:FIRST-LAST`"
-	case "ctx v":
-		return "`ctx version` prints the version"
-	case "doctor fix":
-		return "`ctx install AGENT` sets up hooks, `ctx fsck --repair` mends a store"
-	case "fsck fix":
-		return "`ctx fsck --repair` repairs"
-	case "gc prune":
-		return "`ctx -c gc.grace=0s gc` removes at once what nothing names"
-	case "grep color":
-		return "`ctx -c color.ui=always grep PATTERN` paints, also into a pipe"
-	case "grep E", "grep P", "grep r":
-		return "patterns are of RE2 and look at all messages: leave it out"
-	case "grep n":
-		return "each line has the id of its message, which `ctx expand ID` prints whole"
-	case "log p":
-		return "`ctx log` prints whole messages, and `ctx log --oneline` a line of each"
-	case "brief n":
-		return "`ctx brief --budget TOKENS` says how long it may be"
-	case "push s", "push session":
-		return "`ctx config set remote.NAME.share PATTERN` says which sessions go"
-	case "session list since":
-		return "the newest stand first: `ctx list -n N`"
-	case "undo dry-run", "undo n":
-		return "`ctx op log` lists what was done, the newest first: `ctx undo` takes back the first " +
-			"that changed a session, `ctx undo NUMBER` another"
-	case "status porcelain":
-		return "`ctx status --json` is for programs"
-	case "status s", "status short":
-		return "`ctx list` is short, and `ctx status --json` is for programs"
+// otherFlags says what does here what a flag does that other programs have, and somebody gives to a
+// command: the command, a space and the flag.
+//
+//go:embed otherflags.txt
+var otherFlags string
+
+// Other returns what a table says of a name; "" for nothing. A line has names with commas between
+// them, a colon, and a text.
+func Other(table, name string) string {
+	for line := range strings.Lines(table) {
+		names, text, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		if slices.Contains(strings.Split(names, ", "), name) {
+			return text
+		}
 	}
 	return ""
 }
