@@ -150,73 +150,9 @@ func (p paging) tokens() int {
 	return p.MaxTokens
 }
 
-// param is an argument in a schema.
-type param struct {
-	name, kind, text string
-	required         bool
-	least, most      int      // of a number; 0 for no bound
-	initial          any      // what it is when it is not given; nil for nothing to say
-	oneOf            []string // of a text
-}
-
-// schemaOf returns the JSON schema of a tool's arguments. It only informs agents; check refuses bad
-// values.
-func schemaOf(params []param) map[string]any {
-	properties := map[string]any{}
-	var required []string
-	for _, p := range params {
-		one := map[string]any{"type": p.kind, "description": p.text}
-		if p.least != 0 {
-			one["minimum"] = p.least
-		}
-		if p.most != 0 {
-			one["maximum"] = p.most
-		}
-		if p.initial != nil {
-			one["default"] = p.initial
-		}
-		if p.oneOf != nil {
-			one["enum"] = p.oneOf
-		}
-		if p.required {
-			required = append(required, p.name)
-		}
-		properties[p.name] = one
-	}
-	schema := map[string]any{"type": "object", "properties": properties,
-		"additionalProperties": false}
-	if required != nil {
-		schema["required"] = required
-	}
-	return schema
-}
-
 // idDigits is how many digits of an id are shown. All that takes an id takes so many, tool or
 // command.
 const idDigits = 12
-
-func sessionParam() param {
-	return param{name: "session", kind: "string", text: "Name or its beginning."}
-}
-
-func branchParam() param {
-	return param{name: "branch", kind: "string", text: "Of session.", initial: history.MainBranch}
-}
-
-func pagingParams() []param {
-	return []param{
-		{name: "max_tokens", kind: "integer", text: "Of the result.", least: leastTokens,
-			most: mostTokens, initial: defaultTokens},
-		{name: "cursor", kind: "string", text: "The next of a result; same arguments."},
-	}
-}
-
-// sinceParam and untilParam take a time as the commands do.
-func sinceParam() param {
-	return param{name: "since", kind: "string", text: "yesterday, 3 days ago, 2026-03-01."}
-}
-
-func untilParam() param { return param{name: "until", kind: "string", text: "Like since."} }
 
 // span returns what an argument with a time means; the zero span if it is not given.
 func span(what, text string, now time.Time) (when.Span, error) {

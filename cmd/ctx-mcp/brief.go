@@ -26,20 +26,6 @@ type briefArgs struct {
 	MaxTokens int    `json:"max_tokens,omitempty"`
 }
 
-func briefTool() tool {
-	return tool{
-		name: "project_brief", title: "The state of the work",
-		text: `Call at the start of a task, or to resume one: what was wanted, decided, changed, what fails. With
-a session, that one in more detail; its ids can be read.` + isData,
-		params: []param{
-			sessionParam(), branchParam(),
-			{name: "query", kind: "string", text: "With session: a question to answer."},
-			{name: "max_tokens", kind: "integer", text: "Of the result.", least: leastBrief,
-				most: mostTokens, initial: defaultBrief},
-		},
-	}
-}
-
 func (a briefArgs) check() error {
 	if a.Session == "" && (a.Branch != "" || a.Query != "") {
 		return clierr.Usagef("branch and query go with session")

@@ -14,14 +14,6 @@ type howArgs struct {
 	Words string `json:"words"`
 }
 
-func howTool() tool {
-	return tool{
-		name: "how_we_ran", title: "Commands that worked",
-		text:   `Call before guessing how to build, test, lint, run or release here.` + isData,
-		params: []param{{name: "words", kind: "string", text: "What for.", required: true}},
-	}
-}
-
 func (a howArgs) check() error {
 	if a.Words == "" {
 		return clierr.Usagef("how_we_ran needs words")
@@ -64,14 +56,6 @@ func (cl *call) how(a howArgs) (*mcp.CallToolResult, error) {
 
 type fixArgs struct {
 	Error string `json:"error"`
-}
-
-func fixTool() tool {
-	return tool{
-		name: "how_we_fixed", title: "What ended an error before",
-		text:   `Call when a command fails, with its error.` + isData,
-		params: []param{{name: "error", kind: "string", text: "As printed.", required: true}},
-	}
 }
 
 func (a fixArgs) check() error {

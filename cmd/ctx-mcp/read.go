@@ -22,21 +22,6 @@ type readArgs struct {
 	paging
 }
 
-func readTool() tool {
-	return tool{
-		name: "read_past_messages", title: "Read earlier messages word for word",
-		text: `Call for exact words: with the id of a hit, summary or brief line, or with a session to read
-it, oldest first (default: the current one). Long texts come in pieces: go on with next as cursor.` +
-			isData,
-		params: append([]param{
-			{name: "id", kind: "string", text: "An id of a result."},
-			sessionParam(), branchParam(), sinceParam(),
-			{name: "limit", kind: "integer", text: "The newest only.", least: 1},
-			{name: "reverse", kind: "boolean", text: "Newest first."},
-		}, pagingParams()...),
-	}
-}
-
 func (a readArgs) check() error {
 	if a.ID != "" && (a.Since != "" || a.Limit != 0 || a.Reverse) {
 		return clierr.Usagef("since, limit and reverse go without id")

@@ -25,21 +25,6 @@ type rememberArgs struct {
 	Evidence   string `json:"evidence"`
 }
 
-// rememberTool is the one tool that writes.
-func rememberTool() tool {
-	return tool{
-		name: "remember", title: "Note for later sessions", writes: true,
-		text: `Call when later sessions need a choice, or what a finding cost.`,
-		params: []param{
-			{name: "text", kind: "string", text: "At most 300 bytes.", required: true},
-			{name: "kind", kind: "string", text: "Kind.", initial: notes.Finding,
-				oneOf: []string{notes.Decision, notes.Finding, notes.Next}},
-			{name: "supersedes", kind: "string", text: "An old note."},
-			{name: "evidence", kind: "string", text: "An id."},
-		},
-	}
-}
-
 func (a rememberArgs) check() error {
 	a.Text = strings.TrimSpace(a.Text)
 	switch {

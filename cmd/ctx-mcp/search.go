@@ -36,23 +36,6 @@ type searchArgs struct {
 	paging
 }
 
-func searchTool() tool {
-	return tool{
-		name: "search_past_sessions", title: "Search earlier conversations",
-		text: `Call before asking the user about, or redoing, anything earlier sessions may hold: decisions,
-reasons, errors, fixes, commands, files. Best first; "of" marks a passage of a longer text.` + isData,
-		params: append([]param{
-			{name: "query", kind: "string", text: "Words, names, paths, numbers.", required: true},
-			sessionParam(), branchParam(),
-			{name: "role", kind: "string", text: "Who said it.", oneOf: roles()},
-			sinceParam(), untilParam(),
-			{name: "limit", kind: "integer", text: "Most hits.", least: 1, most: mostHits,
-				initial: defaultHits},
-			{name: "rewound", kind: "boolean", text: "Also what was taken back."},
-		}, pagingParams()...),
-	}
-}
-
 func roles() []string { return []string{"user", "model", "tool", "system"} }
 
 func (a searchArgs) check() error {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,25 +71,30 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// The schemas tell of the arguments that there are, and no others.
+// The schemas tell of the arguments that there are, and no others, and of their bounds.
 func TestSchemasAreWhatIsTaken(t *testing.T) {
-	for _, one := range []struct {
-		tool
-		args any
-	}{{searchTool(), &searchArgs{}}, {readTool(), &readArgs{}}, {sessionsTool(), &sessionsArgs{}},
-		{briefTool(), &briefArgs{}}, {whoTool(), &whoArgs{}}} {
-		name, args := one.name, one.args
-		full := object{}
-		for _, p := range one.params {
-			full[p.name] = map[string]any{"string": "x", "integer": 1, "boolean": true}[p.kind]
+	for name, fresh := range map[string]func() arguments{
+		"search_past_sessions": func() arguments { return &searchArgs{} },
+		"read_past_messages":   func() arguments { return &readArgs{} },
+		"list_past_sessions":   func() arguments { return &sessionsArgs{} },
+		"project_brief":        func() arguments { return &briefArgs{} },
+		"who_wrote_line":       func() arguments { return &whoArgs{} },
+		"how_we_ran":           func() arguments { return &howArgs{} },
+		"how_we_fixed":         func() arguments { return &fixArgs{} },
+		"remember":             func() arguments { return &rememberArgs{} },
+	} {
+		schema := tools()[name].InputSchema.(map[string]any)
+		full, needed := object{}, object{}
+		for arg, p := range schema["properties"].(map[string]any) {
+			kind := p.(map[string]any)["type"].(string)
+			full[arg] = map[string]any{"string": "x", "integer": 1, "boolean": true}[kind]
 		}
-		raw, err := json.Marshal(full)
-		if err != nil {
-			t.Fatal(err)
+		required, _ := schema["required"].([]any)
+		for _, arg := range required {
+			needed[arg.(string)] = "x"
 		}
-		if err := decode(raw, args); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		args := fresh()
+		take(t, full, args)
 		back, err := json.Marshal(args)
 		if err != nil {
 			t.Fatal(err)
@@ -101,6 +107,37 @@ func TestSchemasAreWhatIsTaken(t *testing.T) {
 			t.Errorf("%s: %d arguments are told of, and it takes %d: %s", name, len(full),
 				len(got), back)
 		}
+		for arg, p := range schema["properties"].(map[string]any) {
+			for bound, off := range map[string]float64{"minimum": -1, "maximum": 1} {
+				n, ok := p.(map[string]any)[bound].(float64)
+				if !ok {
+					continue
+				}
+				beyond := n + off
+				if beyond == 0 {
+					beyond = -1 // 0 is as good as no number
+				}
+				for value, good := range map[float64]bool{n: true, beyond: false} {
+					args, one := fresh(), maps.Clone(needed)
+					one[arg] = value
+					take(t, one, args)
+					if err := args.check(); (err == nil) != good {
+						t.Errorf("%s: %s of %v: %v", name, arg, value, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+func take(t *testing.T, args object, into arguments) {
+	t.Helper()
+	raw, err := json.Marshal(args)
+	if err == nil {
+		err = decode(raw, into)
+	}
+	if err != nil {
+		t.Errorf("%v: %v", args, err)
 	}
 }
 

@@ -13,15 +13,6 @@ type sessionsArgs struct {
 	paging
 }
 
-func sessionsTool() tool {
-	return tool{
-		name: "list_past_sessions", title: "List earlier conversations",
-		text: `Call to see which conversations there are, pinned ones first.` +
-			isData,
-		params: pagingParams(),
-	}
-}
-
 func (a sessionsArgs) check() error { return a.paging.check() }
 
 func (a sessionsArgs) binding() any { return nil }

@@ -20,19 +20,6 @@ type whoArgs struct {
 	To   int    `json:"to,omitempty"`
 }
 
-func whoTool() tool {
-	return tool{
-		name: "who_wrote_line", title: "Who wrote a line, and why",
-		text: `Call before changing code whose reason is unclear: which session, message and prompt, or commit,
-wrote these lines of a file.` + isData,
-		params: []param{
-			{name: "file", kind: "string", text: "Its path.", required: true},
-			{name: "line", kind: "integer", text: "From 1 (default: all).", least: 1},
-			{name: "to", kind: "integer", text: "The last line.", least: 1},
-		},
-	}
-}
-
 func (a whoArgs) check() error {
 	const most = 1 << 30
 	switch {
