@@ -6,8 +6,9 @@ package main
 
 import (
 	"bytes"
+	_ "embed" // the frame of a page, and the style
 	"fmt"
-	"html"
+	"html/template"
 	"io/fs"
 	"os"
 	"path"
@@ -20,6 +21,12 @@ import (
 	"github.com/yuin/goldmark/parser"
 	unsafe "github.com/yuin/goldmark/renderer/html"
 )
+
+//go:embed page.html
+var frame string
+
+//go:embed style.css
+var style []byte
 
 func main() {
 	if len(os.Args) != 2 {
@@ -69,7 +76,7 @@ func write(root, out string) (int, error) {
 			return 0, err
 		}
 	}
-	return s.pages, os.WriteFile(filepath.Join(out, "style.css"), []byte(style), 0o644)
+	return s.pages, os.WriteFile(filepath.Join(out, "style.css"), style, 0o644)
 }
 
 // sourcesIn returns the names of the files that the site has.
@@ -119,23 +126,11 @@ func (s *site) page(source string, text []byte, reference string) ([]byte, error
 	s.pages++
 	title, _, _ := strings.Cut(strings.TrimPrefix(string(heading.Find(text)), "# "), "\n")
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>%s</title>
-<link rel="stylesheet" href="%sstyle.css">
-</head>
-<body>
-<nav><p><a href="%sindex.html">ctx</a></p>
-%s</nav>
-<main>
-%s</main>
-</body>
-</html>
-`, html.EscapeString(title), up, up, relative.ReplaceAllString(nav, `href="`+up+`$1"`), body)
-	return b.Bytes(), nil
+	err = template.Must(template.New("page").Parse(frame)).Execute(&b, map[string]any{
+		"Title": title, "Up": up, "Body": template.HTML(body),
+		"Nav": template.HTML(relative.ReplaceAllString(nav, `href="`+up+`$1"`)),
+	})
+	return b.Bytes(), err
 }
 
 var (
@@ -185,22 +180,3 @@ func (s *site) isFolder(name string) bool {
 	}
 	return false
 }
-
-const style = `:root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 15%, transparent); }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 76rem; display: grid; grid-template-columns: 17rem minmax(0, 1fr); gap: 3rem; padding: 2rem 1.5rem;
-  font: 1rem/1.6 system-ui, sans-serif; }
-nav { font-size: .85rem; border-right: 1px solid var(--line); padding-right: 1rem; }
-nav ol { list-style: none; padding: 0; }
-nav li { margin-bottom: .8rem; }
-nav > p:first-child { font-size: 1.4rem; font-weight: 700; margin-top: 0; }
-main { min-width: 0; }
-h1, h2, h3 { line-height: 1.25; }
-h2 { margin-top: 2.2rem; border-bottom: 1px solid var(--line); padding-bottom: .2rem; }
-pre { overflow-x: auto; padding: .8rem 1rem; border: 1px solid var(--line); border-radius: .4rem; font-size: .85rem; line-height: 1.45; }
-code { font-family: ui-monospace, monospace; font-size: .92em; }
-table { border-collapse: collapse; display: block; overflow-x: auto; }
-td, th { border-bottom: 1px solid var(--line); padding: .3rem .7rem .3rem 0; text-align: left; vertical-align: top; }
-img { max-width: 100%; }
-@media (max-width: 55rem) { body { grid-template-columns: minmax(0, 1fr); gap: 1rem; } nav { border: 0; order: 2; } }
-`
