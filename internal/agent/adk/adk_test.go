@@ -423,11 +423,11 @@ func TestC3_eventsByTheTable(t *testing.T) {
 	// What follows from an event is not said again in its metadata.
 	for id, want := range map[string]string{
 		"m1":      `{"ctx":{"from":{"agent":"gemini-cli","message":"m1","session":"s-1"},"v":1}}`,
-		"m2#resp": `{"ctx":{"of":[{"at":0,"count":1,"from":{"agent":"gemini-cli","message":"result:c2","session":"s-1"},"wrapped":[0]}],"v":1}}`,
-		"m2": `{"ctx":{"from":{"agent":"gemini-cli","message":"m2","session":"s-1"},"thoughts":[{"at":0,"part":{"text":"**Plan** look","thought":true}}],"v":1},` +
+		"m2#resp": `{"ctx":{"of":[{"at":0,"count":1,"from":{"agent":"gemini-cli","message":"result:c2","session":"s-1"},"parts":[{"functionResponse":{"id":"c2","name":"cat","response":"<tool_output_masked>saved</tool_output_masked>"}}]}],"v":1}}`,
+		"m2": `{"ctx":{"from":{"agent":"gemini-cli","message":"m2","session":"s-1"},"hidden":[{"at":0,"part":{"text":"**Plan** look","thought":true}}],"v":1},` +
 			`"model":"gemini-2.5-flash"}`,
 		fmt.Sprintf("%064d", 6):  `{"ctx":{"listed":true,"v":1},"model":"gemini-2.5-flash"}`,
-		fmt.Sprintf("%064d", 9):  `{"ctx":{"author":"Ada Lovelace","invocation":true,"v":1}}`,
+		fmt.Sprintf("%064d", 9):  `{"ctx":{"author":"Ada Lovelace","invocation":"i-7","v":1}}`,
 		fmt.Sprintf("%064d", 12): `{"ctx":{"role":"system","v":1}}`,
 	} {
 		if got := string(jsonvalue.Encode(by[id]["customMetadata"])); got != want {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/internal/message"
@@ -36,7 +35,7 @@ func (d *reader) decode(o object) event {
 	case own && len(h.Of)+len(h.Stand) > 0:
 		out.messages = e.segments()
 	case own:
-		out.messages = []transcript.Message{e.message(h, e.parts)}
+		out.messages = []transcript.Message{e.message(&h.Hints, e.parts)}
 	case e.rewind == "" || e.says():
 		out.messages = []transcript.Message{e.foreign()}
 	}
@@ -311,74 +310,25 @@ func isConsent(parts []json.RawMessage) bool {
 }
 
 // message returns a message that ctx wrote.
-func (e *decoder) message(h hints, parts []json.RawMessage) transcript.Message {
+func (e *decoder) message(h *transcript.Hints, parts []json.RawMessage) transcript.Message {
 	m := e.m
-	if h.From != nil {
-		m.Origin = originOr(*h.From,
-			transcript.Origin{Agent: transcript.Own, Session: e.m.Origin.Session,
-				Message: e.m.Origin.Message})
-	} else {
-		m.Origin.Agent = transcript.Own
-	}
-	m.Note = h.Note
-	if h.Invocation {
-		m.Invocation = transcript.Fit(e.invocation)
-		if h.Named != "" {
-			m.Invocation = transcript.Fit(h.Named)
-		}
-	}
-	h.say(&m, parts, e.rest)
-	list, _ := wordsOf(&m)
-	m.Calls, m.Results = transcript.LinksOf(list)
-	if h.Calls != nil || h.Results != nil {
-		m.Calls, m.Results = nil, nil
-		for _, c := range h.Calls {
-			m.Calls = append(m.Calls,
-				format.Call{ID: transcript.Fit(c.ID), Tool: transcript.Fit(c.Tool)})
-		}
-		for _, r := range h.Results {
-			m.Results = append(m.Results, transcript.Fit(r))
-		}
-	}
-	e.speaker(&m, h)
-	if h.Tokens > 0 {
-		m.Tokens = h.Tokens
-	}
-	if h.Time != nil && *h.Time >= leastMilli && *h.Time <= mostMilli {
-		m.Time = time.UnixMilli(*h.Time).UTC()
-	}
-	return m
-}
-
-// speaker sets role and author.
-func (e *decoder) speaker(m *transcript.Message, h hints) {
-	custom, _ := parseObject(e.in.get("customMetadata"))
-	m.Role = e.derivedRole()
+	m.Origin.Agent, m.Role = transcript.Own, e.derivedRole()
 	if m.Role == transcript.RoleModel {
+		custom, _ := parseObject(e.in.get("customMetadata"))
 		m.Author, _ = jsonvalue.Text(custom.get("model"))
 		m.Author = transcript.Fit(m.Author)
 	}
-	if format.IsRole(h.Role) {
-		m.Role = h.Role
+	setParts(&m, parts, nil, false)
+	m.Calls, m.Results = transcript.LinksOf(parts)
+	h.Apply(&m)
+	if len(e.rest) > 0 {
+		said, _ := jsonvalue.Elements(m.Parts)
+		if m.Parts == nil {
+			said = []json.RawMessage{transcript.TextPart(m.Text, nil)}
+		}
+		m.Text, m.Parts = "", jsonvalue.Array(append(said, carried(e.rest)))
 	}
-	if h.Author != nil {
-		m.Author = transcript.Fit(*h.Author)
-	}
-}
-
-// originOr returns other, with the fields that o has instead.
-func originOr(o, other transcript.Origin) transcript.Origin {
-	out := other
-	if o.Agent != "" {
-		out.Agent = transcript.Fit(o.Agent)
-	}
-	if o.Session != "" {
-		out.Session = transcript.Fit(o.Session)
-	}
-	if o.Message != "" {
-		out.Message = transcript.Fit(o.Message)
-	}
-	return out
+	return m
 }
 
 // segments returns the messages of an event that has the results of several.
@@ -387,7 +337,7 @@ func (e *decoder) segments() (list []transcript.Message) {
 	for _, s := range e.hints.Of {
 		from := min(s.At, len(e.parts))
 		to := min(from+s.Count, len(e.parts))
-		list = append(list, e.message(s.hints, e.parts[from:to]))
+		list = append(list, e.message(&s.Hints, e.parts[from:to]))
 	}
 	return list
 }

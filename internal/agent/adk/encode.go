@@ -34,7 +34,9 @@ func (w *writer) draft(it item, id string) *draft {
 	if it.Gone == "" && !w.o.Bare && !w.readsBack(d, it) {
 		// Somebody put a part into it that looks like what is kept with a message.
 		d.rest = nil
-		d.hints.whole(&it.Message)
+		if got := w.decode(d); len(got) == 1 {
+			d.hints.Hints = transcript.Diff(&it.Message, &got[0])
+		}
 	}
 	return d
 }
@@ -57,20 +59,25 @@ func newDraft(it item, id string) *draft {
 	return &draft{id: id, invocation: it.Turn, branch: it.branch, m: &it.Message}
 }
 
-// readsBack reports whether a reader makes exactly these messages of an event. The branch does not
-// count: it belongs to the fork, not to the message.
+// readsBack reports whether a reader makes exactly these messages of an event.
 func (w *writer) readsBack(d *draft, items ...item) bool {
-	alone := *d
-	alone.branch = ""
-	o, _ := parseObject(jsonvalue.Compact(w.print(&alone)))
-	r := newReader(ReadOptions{Unit: w.o.Unit}, nil)
-	r.stats.Session = w.Session
-	list := r.decode(o).messages
+	list := w.decode(d)
 	return len(list) == len(items) && !slices.ContainsFunc(items, func(it item) bool {
 		m := list[0]
 		list = list[1:]
 		return !same(&m, &it.Message)
 	})
+}
+
+// decode returns the messages that a reader makes of an event. The branch does not count: it
+// belongs to the fork, not to the message.
+func (w *writer) decode(d *draft) []transcript.Message {
+	inNone := *d
+	inNone.branch = ""
+	o, _ := parseObject(jsonvalue.Compact(w.print(&inNone)))
+	r := newReader(ReadOptions{Unit: w.o.Unit}, nil)
+	r.stats.Session = w.Session
+	return r.decode(o).messages
 }
 
 func same(a, b *transcript.Message) bool {
@@ -85,24 +92,13 @@ func same(a, b *transcript.Message) bool {
 func (w *writer) own(it item, id string) *draft {
 	m := &it.Message
 	d := newDraft(it, id)
-	h := &hints{V: 1, Note: m.Note, Gone: m.Gone, Set: it.Set, From: w.from(m.Origin, id)}
-	h.name(it)
-	d.hints = h
-	_, d.rest = wordsOf(m)
+	d.hints = &hints{Hints: transcript.Hints{V: 1}, Set: it.Set}
 	words := *m
 	if m.Gone != "" {
 		words.Text, words.Parts = "["+m.Gone+"]", nil
 	}
-	d.content = h.content(&words, it.tool)
-	if (m.Note || it.Orphan) && len(d.content) > 0 {
-		// No model may see it.
-		all := transcript.Message{Text: m.Text}
-		if m.Parts != nil {
-			said, _ := wordsOf(m)
-			all.Parts = jsonvalue.Array(said)
-		}
-		h.whole(&all)
-		d.content = nil
+	if !m.Note && !it.Orphan { // no model may see these
+		d.content = content(&words, it.tool)
 	}
 	d.author, d.role = w.o.Agent, contentRole(m.Role)
 	if m.Role == transcript.RoleUser && len(d.content) > 0 {
@@ -112,58 +108,13 @@ func (w *writer) own(it item, id string) *draft {
 		d.model = m.Author
 	}
 	d.tokens = m.Tokens
-	explain(h, d, m)
+	_, d.rest = wordsOf(m)
+	if got := w.decode(d); len(got) == 1 {
+		d.hints.Hints = transcript.Diff(alone(m), alone(&got[0]))
+	} else {
+		d.hints.Gone = m.Gone
+	}
 	return d
-}
-
-// name notes the name that a message has for its invocation.
-func (h *hints) name(it item) {
-	h.Invocation = it.Invocation != ""
-	if h.Invocation && it.Invocation != it.Turn {
-		h.Named = it.Invocation
-	}
-}
-
-// explain adds hints for the fields that do not follow from the event.
-func explain(h *hints, d *draft, m *transcript.Message) {
-	r := &decoder{parts: d.content, author: d.author}
-	if len(d.content) > 0 {
-		r.role = d.role
-	}
-	role, author := r.derivedRole(), ""
-	if role == transcript.RoleModel {
-		author = d.model
-	}
-	if m.Role != role {
-		h.Role = m.Role
-	}
-	if m.Author != author {
-		h.Author = &m.Author
-	}
-	said, _ := wordsOf(m)
-	calls, results := transcript.LinksOf(said)
-	if !slices.Equal(calls, m.Calls) || !slices.Equal(results, m.Results) {
-		h.Calls, h.Results = m.Calls, m.Results
-	}
-}
-
-// from returns the fields of an origin that do not follow from the event's id and session; nil for
-// none.
-func (w *writer) from(o transcript.Origin, id string) *transcript.Origin {
-	from := o
-	if o.Agent == transcript.Own {
-		from.Agent = ""
-	}
-	if o.Session == w.Session && (o.Agent == transcript.Own || o.Agent == Agent) {
-		from.Session = ""
-	}
-	if o.Message == id && o.Agent == transcript.Own {
-		from.Message = ""
-	}
-	if from == (transcript.Origin{}) {
-		return nil
-	}
-	return &from
 }
 
 // print encodes an event. A field that was kept with the message takes precedence.
@@ -261,7 +212,7 @@ func (w *writer) customWith(d *draft, kept json.RawMessage) object {
 func (w *writer) join(id string, c *caller, items []item, stand []format.Call) *draft {
 	d := newDraft(c.item, id)
 	d.author, d.role = w.o.Agent, transcript.RoleUser
-	h := &hints{V: 1}
+	h := &hints{Hints: transcript.Hints{V: 1}}
 	d.hints = h
 	type piece struct {
 		at    int
@@ -272,19 +223,9 @@ func (w *writer) join(id string, c *caller, items []item, stand []format.Call) *
 	h.Of = make([]segment, len(items))
 	for i, it := range items {
 		d.invocation, d.branch, d.m = it.Turn, it.branch, &it.Message
-		_, d.rest = wordsOf(&it.Message)
-		s := &h.Of[i]
-		s.From, s.Tokens = w.from(it.Origin, id), it.Tokens
-		s.name(it)
-		parts := s.content(&it.Message, it.tool)
-		explain(&s.hints, &draft{content: parts, author: w.o.Agent, role: transcript.RoleUser},
-			&it.Message)
-		pieces = append(pieces, piece{c.index(it.Results), parts, i})
-	}
-	for i := range h.Of {
-		if ms := items[i].Time.UnixMilli(); ms != d.m.Time.UnixMilli() {
-			h.Of[i].Time = &ms
-		}
+		_, d.rest = wordsOf(d.m)
+		pieces = append(pieces,
+			piece{c.index(it.Results), content(&it.Message, it.tool), i})
 	}
 	for _, call := range stand {
 		part := answerPart(call.ID, call.Tool, "error", transcript.NoResult)
@@ -298,6 +239,13 @@ func (w *writer) join(id string, c *caller, items []item, stand []format.Call) *
 			h.Of[p.item].At, h.Of[p.item].Count = len(d.content), len(p.parts)
 		}
 		d.content = append(d.content, p.parts...)
+	}
+	if w.o.Bare {
+		return d
+	}
+	for i, got := range w.decode(d) {
+		h.Of[i].Hints = transcript.Diff(alone(&items[i].Message), alone(&got))
+		h.Of[i].V = 0 // that of the event counts
 	}
 	return d
 }

@@ -24,7 +24,7 @@ func FuzzRead(f *testing.F) {
 		"", "\x00", "[", "{", "[]", "{}", `{"events":[{}`, `{"session":{"events":[]}}`,
 		`[{"author":"a","timestamp":1e9}`, "\xef\xbb\xbf{\"author\":\"u\"}\n\x00\x00{",
 		`{"author":"a","customMetadata":{"ctx":{"v":1,"of":[{"at":3,"count":9}],"standIn":[-1]}}}`,
-		`{"author":"a","customMetadata":{"ctx":{"v":1,"thoughts":[{"at":-4,"part":{"thought":true}}],"wrapped":[7,-1]}}}`,
+		`{"author":"a","customMetadata":{"ctx":{"v":1,"hidden":[{"at":-4,"part":{"thought":true}}],"wrapped":[7,-1]}}}`,
 		`{"author":"a","content":{"parts":[{"adk":{},"thought":true}]}}`,
 		`{"author":"a","actions":{"rewindBeforeInvocationId":""}}`,
 		`{"author":"a","content":{"role":"model","parts":[{"functionResponse":{"id":"x","response":"y"}},{"functionCall":{"id":"z","name":"n"}}]}}`,

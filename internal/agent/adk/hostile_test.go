@@ -21,7 +21,7 @@ func TestHostile(t *testing.T) {
 		"fields": `{"author":"a",` +
 			many(150000, func(i int) string { return fmt.Sprintf(`"f%d":1`, i) }) + "}",
 		"parts": `{"author":"a","content":{"parts":[` + many(30000, call) + `]}}`,
-		"thoughts": `{"author":"a","customMetadata":{"ctx":{"v":1,"thoughts":[` +
+		"thoughts": `{"author":"a","customMetadata":{"ctx":{"v":1,"hidden":[` +
 			many(60000, func(i int) string { return `{"at":0,"part":{}}` }) + `]}}}`,
 		"members": `{"id":"s",` +
 			many(100000, func(i int) string { return fmt.Sprintf(`"m%d":1`, i) }) + `,"events":[]}`,

@@ -16,7 +16,7 @@ const HintName = "ctx"
 
 // Hints are the fields of a message that do not follow from the record that it is written as.
 type Hints struct {
-	V    int   `json:"v"`
+	V    int   `json:"v,omitempty"`
 	Home *Home `json:"home,omitempty"` // in the first record
 	// The record is no message: an agent wants one in its place
 	Added bool `json:"added,omitempty"`
