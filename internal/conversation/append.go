@@ -134,15 +134,24 @@ func (t *Tx) appendAll(out *history.Batch, batch []Message, o AppendOptions) ([]
 	return done, nil
 }
 
+// GraduateOnAppend graduates some of what is due, and adopts a forest if the tail has grown too
+// long. It returns how the ref of the branch's epoch moves.
+func (t *Tx) GraduateOnAppend(h *history.Head) ([]format.RefUpdate, error) {
+	if h.Lags || h.Fork != "" {
+		return nil, nil
+	}
+	if _, err := t.clusters.Graduate(h, clusters.GraduateOnAppend); err != nil {
+		return nil, err
+	}
+	return t.adoptIfLong(h)
+}
+
 // finish graduates what is due, adopts a forest if the tail has grown too long, and commits.
 func (t *Tx) finish(h *history.Head, old format.Value, o AppendOptions) error {
 	var folded []format.RefUpdate
-	if !o.NoGraduation && !h.Lags && h.Fork == "" {
-		if _, err := t.clusters.Graduate(h, clusters.GraduateOnAppend); err != nil {
-			return err
-		}
+	if !o.NoGraduation {
 		var err error
-		if folded, err = t.adoptIfLong(h); err != nil {
+		if folded, err = t.GraduateOnAppend(h); err != nil {
 			return err
 		}
 	}

@@ -29,14 +29,15 @@ type adkImporter struct {
 
 // adkLane imports what was said in one place.
 type adkLane struct {
-	*messageImporter
+	*treeImporter
 	path   string   // of the branch, as ADK has it
 	parent *adkLane // the lane that a branch is a child of; nil for a session of its own
 }
 
 func (a *adkImporter) lane(as, branch, path string, parent *adkLane) *adkLane {
-	l := &adkLane{path: path, parent: parent, messageImporter: &messageImporter{Writer: a.Writer,
-		ctx: a.ctx, as: as, branch: branch, ids: map[transcript.Origin]format.ID{}}}
+	l := &adkLane{path: path, parent: parent, treeImporter: newTreeImporter(&messageImporter{
+		Writer: a.Writer, ctx: a.ctx, as: as, branch: branch,
+		ids: map[transcript.Origin]format.ID{}})}
 	a.order = append(a.order, l)
 	return l
 }

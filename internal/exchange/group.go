@@ -75,7 +75,7 @@ func (r *Imports) Import(
 		return g.failed
 	}
 	im := &transcriptImporter{Writer: r.Writer, ctx: ctx, as: as, group: g, now: a.Changed,
-		named: r.Named, lanes: map[string]*lane{}}
+		named: r.Named, lanes: map[string]*treeImporter{}}
 	stats, err := im.readAhead(a)
 	if err == nil {
 		err = im.lastTitle(&stats)
@@ -126,24 +126,25 @@ func (g *group) take(
 		if fresh, err := l.fresh(); err != nil || !fresh {
 			return false
 		}
-		size, messages = size+l.size, messages+l.waiting()
+		size, messages = size+l.size, messages+len(l.queue)
 	}
 	if messages == 0 {
 		return false
 	}
 	for _, l := range im.order {
-		if l.prepare() != nil {
+		found, err := l.clean()
+		if err != nil {
 			return false // the import itself says why
 		}
+		l.found = found
 	}
 	if g.sessions == nil {
 		g.sessions, g.said = map[string]bool{}, map[[2]string]bool{}
 	}
 	for _, l := range im.order {
 		g.sessions[l.as] = true
-		if l.tree != nil {
-			for i := range l.tree.queue {
-				o := &l.tree.queue[i].step.Message.Origin
+		for i := range l.queue {
+			if o := &l.queue[i].step.Message.Origin; l.tree != nil {
 				g.said[[2]string{o.Agent, o.Message}] = true
 			}
 		}
@@ -155,33 +156,15 @@ func (g *group) take(
 }
 
 // fresh reports whether a conversation begins a session, and nothing of it was written yet.
-func (l *lane) fresh() (bool, error) {
-	if l.wrote || l.goesOn || l.resumed != nil {
+func (im *treeImporter) fresh() (bool, error) {
+	if im.wrote || im.goesOn || im.resumed != nil {
 		return false, nil
 	}
-	view, err := l.refs()
-	if err != nil || exists(view, l.as) {
+	view, err := im.refs()
+	if err != nil || exists(view, im.as) {
 		return false, err
 	}
-	return true, format.CheckName(l.as)
-}
-
-// waiting is how many messages and rewinds wait to be written.
-func (l *lane) waiting() int {
-	if l.tree != nil {
-		return len(l.tree.queue)
-	}
-	return len(l.batch)
-}
-
-// prepare cleans and checks what waits.
-func (l *lane) prepare() (err error) {
-	if l.tree != nil {
-		l.found, err = l.tree.clean()
-		return err
-	}
-	l.batch, l.found, err = conversation.CleanAll(l.batch)
-	return err
+	return true, format.CheckName(im.as)
 }
 
 // settle records what waits if it begins a session.
@@ -229,8 +212,8 @@ func (g *group) flush() error {
 			failed = w.errs[i]
 		}
 		for _, l := range x.im.order {
-			if failed == nil && l.tree != nil && !l.tree.right {
-				failed = l.tree.finishPlace()
+			if failed == nil && !l.right {
+				failed = l.finish()
 			}
 		}
 		if g.failed == nil {
@@ -292,29 +275,11 @@ func (w *groupWriter) write(list []*waitingTranscript) error {
 	return w.commit()
 }
 
-// lane writes a conversation.
-func (w *groupWriter) lane(l *lane) error {
-	if l.waiting() == 0 {
+// lane writes a conversation. One that somebody else has begun meanwhile goes on waiting.
+func (w *groupWriter) lane(im *treeImporter) error {
+	if exists(w.store.View, im.as) {
 		return nil
 	}
-	if w.store.View.Get(history.RefName(l.as, history.MainBranch)).Exists() ||
-		len(w.store.View.Names("sessions/"+l.as+"/")) > 0 {
-		// Somebody else has begun the session meanwhile.
-		if err := w.commit(); err != nil {
-			return err
-		}
-		if l.tree != nil {
-			return l.tree.writeIn(w.Tx)
-		}
-		return l.writeIn(w.Tx)
-	}
-	if l.tree != nil {
-		return w.tree(l.tree)
-	}
-	return w.messages(l.messageImporter)
-}
-
-func (w *groupWriter) tree(im *treeImporter) error {
 	t, err := im.open(w.Tx)
 	if err != nil {
 		return err
@@ -331,6 +296,7 @@ func (w *groupWriter) tree(im *treeImporter) error {
 		return nil // nothing but rewinds
 	}
 	err = w.add(part{Appender: t.Appender, moved: t.moved, committed: func() {
+		t.tellWithheld()
 		im.tip = t.Tip.Value.ID
 		im.wroteSteps(&t.count, t.returned)
 		im.right = im.tip == im.end()
@@ -339,30 +305,6 @@ func (w *groupWriter) tree(im *treeImporter) error {
 		return err
 	}
 	return t.noteShared(w.op)
-}
-
-func (w *groupWriter) messages(im *messageImporter) error {
-	h, err := w.Head(im.as, history.MainBranch, format.Value{})
-	if err != nil {
-		return err
-	}
-	a := w.conversation.NewAppender(h, true)
-	done := make([]conversation.Appended, len(im.batch))
-	withheld := 0
-	for i := range im.batch {
-		if done[i], err = a.Write(&im.batch[i]); err != nil {
-			return err
-		}
-		if done[i].Forgotten {
-			withheld++
-		}
-	}
-	return w.add(part{Appender: a, committed: func() {
-		if withheld > 0 {
-			w.Report(conversation.Withheld(im.as, withheld, len(done)))
-		}
-		im.wroteBatch(done, im.found)
-	}})
 }
 
 // add adds what was written to one session to the operation.

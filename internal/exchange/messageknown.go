@@ -16,54 +16,6 @@ import (
 
 // This file finds what the store has of a message already.
 
-// known reports whether the store has a message under another source than an event's: a message
-// that the store exported, or one of another agent. A message with new content becomes a newer
-// version. The shortened output of a mask is not new content.
-func (im *messageImporter) known(m *transcript.Message, out *conversation.Message) (bool, error) {
-	if m.Record != nil {
-		return false, nil // Append compares
-	}
-	if err := im.look(); err != nil {
-		return false, err
-	}
-	if im.goesOn && m.Note {
-		if taken, err := im.tookNote(out.Source); taken || err != nil {
-			return taken, err
-		}
-	}
-	if m.Origin.Agent == adk.Agent && !mask.Tagged(m.Text) && !mask.Tagged(string(m.Parts)) {
-		if held, err := im.edited(); err != nil || len(held.Masks) == 0 {
-			return false, err // Append knows
-		}
-	}
-	id, err := im.find(out.Source, m.Origin)
-	if err != nil || id.IsZero() {
-		return false, err
-	}
-	shown, err := im.Latest(im.view, id)
-	if err != nil {
-		return false, err
-	}
-	clean := *out
-	if _, err := clean.Clean(); err != nil {
-		return false, nil // Append says why
-	}
-	fresh := transcript.Message{Text: clean.Text, Parts: clean.Parts}
-	same, err := im.holds(shown, out.Role, &fresh)
-	if err != nil {
-		return false, err
-	}
-	if same {
-		im.ids[m.Origin] = id
-		im.out.Known++
-		return true, nil
-	}
-	if m.Origin.Agent != adk.Agent && shown.Entry.Source == nil {
-		out.Amends = id
-	}
-	return false, nil
-}
-
 // tookNote reports whether the session has taken the note of a source at some time. An agent that
 // hands over what is new repeats the note of the session's title each time; it stands at the
 // beginning, far from all else that is looked for.

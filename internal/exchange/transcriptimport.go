@@ -15,7 +15,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // ImportedTranscript reports an ImportTranscript.
@@ -52,14 +51,14 @@ func (s *Writer) ImportTranscript(
 	ctx context.Context, read transcript.Read, as string,
 ) (ImportedTranscript, error) {
 	im := &transcriptImporter{Writer: s, ctx: ctx, as: as, named: as != "",
-		lanes: map[string]*lane{}}
+		lanes: map[string]*treeImporter{}}
 	return im.read(func() (transcript.Stats, error) { return read(im.step) })
 }
 
 // ImportAhead is ImportTranscript for a transcript that is read in a goroutine of its own.
 func (s *Writer) ImportAhead(ctx context.Context, a *Ahead, as string) (ImportedTranscript, error) {
 	im := &transcriptImporter{Writer: s, ctx: ctx, as: as, named: as != "",
-		lanes: map[string]*lane{}}
+		lanes: map[string]*treeImporter{}}
 	return im.read(func() (transcript.Stats, error) { return im.readAhead(a) })
 }
 
@@ -70,7 +69,8 @@ func (s *Writer) ImportAhead(ctx context.Context, a *Ahead, as string) (Imported
 func (s *Writer) ImportLive(
 	ctx context.Context, as string, read transcript.Read,
 ) (ImportedTranscript, error) {
-	im := &transcriptImporter{Writer: s, ctx: ctx, as: as, lanes: map[string]*lane{}, goesOn: true}
+	im := &transcriptImporter{Writer: s, ctx: ctx, as: as, lanes: map[string]*treeImporter{},
+		goesOn: true}
 	return im.read(func() (transcript.Stats, error) { return read(im.step) })
 }
 
@@ -89,7 +89,7 @@ func (im *transcriptImporter) read(
 func (im *transcriptImporter) end(stats transcript.Stats, err error) (ImportedTranscript, error) {
 	for _, lane := range im.order {
 		if err == nil {
-			err = lane.end()
+			err = lane.finish()
 		}
 	}
 	return im.report(stats), err
@@ -110,9 +110,7 @@ func (im *transcriptImporter) report(stats transcript.Stats) ImportedTranscript 
 			im.out.Changed = append(im.out.Changed, lane.as)
 		}
 		im.out.sum(lane.out)
-		if lane.tree != nil {
-			im.out.Returned += lane.tree.returned
-		}
+		im.out.Returned += lane.returned
 		if lane.copy != nil && len(lane.copy.left) > 0 {
 			im.out.Stats.Passed["copy of the session that began it"] += len(lane.copy.left)
 		}
@@ -152,8 +150,8 @@ type transcriptImporter struct {
 	ctx   context.Context
 	as    string
 	out   ImportedTranscript
-	lanes map[string]*lane
-	order []*lane
+	lanes map[string]*treeImporter
+	order []*treeImporter
 	ahead *aheadStep // what was done ahead for the current step; nil for nothing
 	group *group     // of transcripts that are recorded together; nil for none
 
@@ -169,45 +167,6 @@ type transcriptImporter struct {
 
 	named bool // somebody has asked for this transcript, or for its session
 	gone  int  // messages of subagents whose sessions were removed
-}
-
-// lane imports one conversation of a transcript: the main one, or a subagent's.
-type lane struct {
-	*messageImporter
-	tree *treeImporter // nil if the transcript is no tree
-}
-
-func (l *lane) step(st transcript.Step) error {
-	if st.Tree != nil && l.tree == nil {
-		l.tree = newTreeImporter(l.messageImporter, st.Tree)
-	}
-	if l.tree != nil {
-		return l.tree.step(st)
-	}
-	return l.messageImporter.step(st)
-}
-
-// repeats returns what sanitizing finds in another import of the same messages. ok is false where
-// only that import can tell what it counts. An import that has written nothing is the same again.
-func (l *lane) repeats() (redacted []sanitize.Finding, ok bool) {
-	o := l.out
-	switch {
-	case l.tree != nil && l.tree.returned+o.Amended > 0:
-		return nil, false
-	case o.Messages+o.Notes+o.Amended+o.Rewinds == 0:
-		return o.Redacted, true
-	case l.tree != nil:
-		return nil, !l.tree.loose && !l.tree.compared // known messages are not counted as cleaned
-	}
-	return o.Redacted, o.Amended+o.Rewinds == 0 && !(l.bare && len(o.Redacted) > 0)
-}
-
-// end writes the waiting messages.
-func (l *lane) end() error {
-	if l.tree != nil {
-		return l.tree.finish()
-	}
-	return l.flush()
 }
 
 // nameOf returns the session that a transcript belongs to. first is the origin of its first
@@ -286,10 +245,10 @@ func (im *transcriptImporter) step(st transcript.Step) error {
 		if err := im.group.settle(name); err != nil {
 			return err
 		}
-		to = &lane{messageImporter: &messageImporter{
+		to = newTreeImporter(&messageImporter{
 			Writer: im.Writer, ctx: im.ctx, as: name, branch: history.MainBranch, group: im.group,
 			ids: map[transcript.Origin]format.ID{}, goesOn: im.goesOn,
-		}}
+		})
 		if im.resumed {
 			to.resumed = &resumed{own: true, calls: map[string]bool{}}
 		}

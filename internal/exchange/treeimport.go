@@ -1,6 +1,9 @@
 package exchange
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/conversation"
@@ -8,12 +11,12 @@ import (
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
-// treeImporter imports one conversation of a transcript that is a tree. The steps walk the tree
-// line by line. Each message is stored once, after the entry of the message that it follows. The
-// branch ends on the last line.
+// treeImporter imports one conversation of a transcript. Each message is stored once. The steps of
+// a tree walk it line by line: a message comes after the entry of the message that it follows, and
+// the branch ends on the last line. Any other message comes at the end of the branch.
 type treeImporter struct {
 	*messageImporter
-	tree   *transcript.Tree
+	tree   *transcript.Tree   // nil if the transcript is none
 	base   format.ID          // the entry that the first message follows; zero for none
 	path   []lineMessage      // the current line, oldest message first
 	onPath map[format.ID]bool // the entries of path
@@ -26,10 +29,13 @@ type treeImporter struct {
 	queue      []treeStep
 	// returned counts messages of abandoned lines that are in the conversation again.
 	returned int
-	tip      format.ID // of the branch, as last read or written
-	loose    bool      // the store keeps messages in another order than the transcript
-	compared bool      // a message was compared with an entry of another content
-	right    bool      // the branch ends on the last line
+	tip      format.ID          // of the branch, as last read or written
+	loose    bool               // the store keeps messages in another order than the transcript
+	compared bool               // a message was compared with an entry of another content
+	right    bool               // the branch ends on the last line
+	wrote    bool               // a part of the conversation was written
+	size     int                // of queue, in bytes
+	found    []sanitize.Finding // in the queue that the group has
 }
 
 // lineMessage is a message of the transcript with its entry.
@@ -47,9 +53,22 @@ type treeStep struct {
 	elsewhere []format.ID
 }
 
-func newTreeImporter(im *messageImporter, tree *transcript.Tree) *treeImporter {
-	return &treeImporter{messageImporter: im, tree: tree, onPath: map[format.ID]bool{},
+func newTreeImporter(im *messageImporter) *treeImporter {
+	return &treeImporter{messageImporter: im, onPath: map[format.ID]bool{},
 		placed: map[format.ID]bool{}}
+}
+
+// repeats returns what sanitizing finds in another import of the same messages. ok is false where
+// only that import can tell what it counts. An import that has written nothing is the same again.
+func (im *treeImporter) repeats() (redacted []sanitize.Finding, ok bool) {
+	o := im.out
+	switch {
+	case im.returned+o.Amended > 0, im.tree == nil && o.Rewinds > 0:
+		return nil, false
+	case o.Messages+o.Notes+o.Rewinds == 0:
+		return o.Redacted, true
+	}
+	return nil, !im.loose && !im.compared // known messages are not counted as cleaned
 }
 
 // step processes the next step. A message that the store already has in its place is not written
@@ -61,18 +80,19 @@ func (im *treeImporter) step(st transcript.Step) error {
 	if err := im.name(&st.Message); err != nil {
 		return err
 	}
+	if im.tree == nil {
+		im.tree = st.Tree
+	}
 	next := treeStep{step: st}
 	if st.Kind == transcript.KindMessage {
-		next.out = im.message(&st.Message)
-		if err := im.group.settleMessage(&st.Message.Origin); err != nil {
-			return err
-		}
-		if err := im.refresh(); err != nil {
+		if done, err := im.passOver(&next); err != nil || done {
 			return err
 		}
 		if err := im.lookUp(&next); err != nil {
 			return err
 		}
+	} else if im.tree == nil {
+		return im.rewind(st)
 	}
 	if len(im.queue) == 0 {
 		if st.Kind == transcript.KindRewind {
@@ -95,6 +115,35 @@ func (im *treeImporter) step(st transcript.Step) error {
 	return nil
 }
 
+// passOver takes up a message, and reports whether that is all: it is a copy of what another
+// session has, or was taken before.
+func (im *treeImporter) passOver(next *treeStep) (done bool, err error) {
+	m := &next.step.Message
+	if !im.begun && next.step.Begins != "" {
+		if err := im.group.flush(); err != nil {
+			return false, err // it may hold the session, or another one that begins like it
+		}
+		if im.copy, err = im.copiedFrom(fitSession(next.step.Begins)); err != nil {
+			return false, err
+		}
+	}
+	im.begun = true
+	if copied, err := im.isCopy(m); err != nil || copied {
+		return copied, err
+	}
+	next.out = im.message(m)
+	if im.copy.has(m, next.out) {
+		return true, nil
+	}
+	if err := im.group.settleMessage(&m.Origin); err != nil {
+		return false, err
+	}
+	if err := im.refresh(); err != nil || im.tree != nil || !im.goesOn || !m.Note {
+		return false, err
+	}
+	return im.tookNote(next.out.Source)
+}
+
 // refresh refreshes the view of the store. If somebody else has moved the branch, its history is
 // read again.
 func (im *treeImporter) refresh() error {
@@ -104,7 +153,7 @@ func (im *treeImporter) refresh() error {
 	if err := im.look(); err != nil {
 		return err
 	}
-	im.movedTo(im.view.Get(history.RefName(im.as, history.MainBranch)).ID)
+	im.movedTo(im.view.Get(history.RefName(im.as, im.branch)).ID)
 	return nil
 }
 
@@ -121,7 +170,7 @@ func (im *treeImporter) movedTo(tip format.ID) bool {
 // history returns the history of the session's branch in the current view.
 func (im *treeImporter) history() *history.Lineage {
 	if im.past == nil {
-		im.past = im.History(im.view.Get(history.RefName(im.as, history.MainBranch)).ID)
+		im.past = im.History(im.view.Get(history.RefName(im.as, im.branch)).ID)
 	}
 	return im.past
 }
@@ -131,6 +180,9 @@ func (im *treeImporter) abandon(first transcript.Origin) {
 	at := len(im.path) - 1
 	for at >= 0 && im.path[at].origin != first {
 		at--
+	}
+	if first == (transcript.Origin{}) {
+		at = 0 // all of them
 	}
 	if at < 0 {
 		return
@@ -250,13 +302,13 @@ func (im *treeImporter) finish() error {
 
 // finishPlace moves the end of the branch to the last line.
 func (im *treeImporter) finishPlace() error {
-	if len(im.placed) == 0 {
+	if im.tree == nil || len(im.placed) == 0 {
 		return nil
 	}
 	if err := im.refresh(); err != nil {
 		return err
 	}
-	tip := im.view.Get(history.RefName(im.as, history.MainBranch)).ID
+	tip := im.view.Get(history.RefName(im.as, im.branch)).ID
 	if there, err := im.endsRight(tip, nil); err != nil || there {
 		return err
 	}
@@ -312,4 +364,54 @@ func (im *treeImporter) rewindSource(t *Tx, next *treeStep) (*format.Source, err
 			Message: name}})
 	return &format.Source{Agent: src.Agent, Session: src.Session, Message: src.Message,
 		Digest: digest}, err
+}
+
+// rewind records a rewind of a transcript that is no tree.
+func (im *treeImporter) rewind(st transcript.Step) error {
+	to := st.RewindTo
+	if err := im.flush(); err != nil {
+		return err
+	}
+	im.abandon(to)
+	if im.copy != nil && im.copy.left[to] {
+		if to = im.copy.first; to == (transcript.Origin{}) {
+			return nil // only copies leave
+		}
+	}
+	target, ok := im.ids[to]
+	switch {
+	case to == (transcript.Origin{}):
+		if view, err := im.Refs.Read(); err != nil ||
+			!view.Get(history.RefName(im.as, im.branch)).Exists() {
+			return err
+		}
+	case ok:
+	case im.resumed != nil:
+		im.out.Known++ // the session does not have the message
+		return nil
+	default:
+		return fmt.Errorf("no entry for %q", to.Message)
+	}
+	src := im.source(&transcript.Message{Origin: st.Message.Origin})
+	if src.Record = st.Message.Record; src.Record == nil {
+		src.Record = []byte(src.Message)
+	}
+	if err := im.group.flush(); err != nil {
+		return err
+	}
+	im.view, im.past, im.wrote = nil, nil, true
+	done, err := im.conversation.Rewind(im.ctx, im.as, im.branch, target,
+		conversation.RewindOptions{Source: src})
+	switch {
+	case errors.Is(err, history.ErrNotFound):
+		im.out.Known++ // it was rewound before
+		return nil
+	case err != nil:
+		return err
+	case done.Known:
+		im.out.Known++
+	default:
+		im.out.Rewinds++
+	}
+	return nil
 }

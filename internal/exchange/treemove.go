@@ -13,7 +13,7 @@ import (
 // the line.
 func (w *treeWriter) moveToPlace(next *treeStep) error {
 	im := w.im
-	if len(im.placed) == 0 || !w.Tip.Value.Exists() {
+	if im.tree == nil || len(im.placed) == 0 || !w.Tip.Value.Exists() {
 		return nil
 	}
 	target, err := im.target()

@@ -70,6 +70,9 @@ func (im *treeImporter) entryFor(next *treeStep, at branchState) (format.ID, err
 	if id, ok := im.ids[next.step.Message.Origin]; ok && im.onPath[id] {
 		return id, nil
 	}
+	if im.tree == nil {
+		return im.entryNear(next, at)
+	}
 	// Messages that left the line are written again
 	known := slices.DeleteFunc(slices.Clone(next.known),
 		func(id format.ID) bool { return im.placed[id] })
@@ -95,6 +98,20 @@ func (im *treeImporter) entryFor(next *treeStep, at branchState) (format.ID, err
 		}
 		im.loose = true
 		return id, im.begin(id)
+	}
+	return format.ID{}, nil
+}
+
+// entryNear is entryFor for a transcript that is no tree: the entry that the branch has, or else
+// one that was rewound.
+func (im *treeImporter) entryNear(next *treeStep, at branchState) (format.ID, error) {
+	for _, id := range next.known {
+		if in, err := at.onLine(id); err != nil || in {
+			return id, err
+		}
+	}
+	if len(next.known) > 0 {
+		return next.known[0], nil
 	}
 	return format.ID{}, nil
 }
@@ -229,9 +246,10 @@ func (im *treeImporter) lookUp(next *treeStep) error {
 		if err != nil {
 			return err
 		}
-		if in {
+		switch {
+		case in:
 			next.known = append(next.known, at.ID)
-		} else {
+		case im.tree != nil:
 			next.elsewhere = append(next.elsewhere, at.ID)
 		}
 	}

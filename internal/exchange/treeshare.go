@@ -25,7 +25,7 @@ func (w *treeWriter) share(next *treeStep) (bool, error) {
 		w.im.onPath[w.im.ids[next.step.Message.Origin]] {
 		return false, nil
 	}
-	if next.out.Note && !w.Tip.Value.Exists() && !w.im.isCopy() {
+	if next.out.Note && !w.Tip.Value.Exists() && !w.im.waitsForCopy() {
 		return false, nil // transcripts that have nothing else in common begin with the same notes
 	}
 	for _, id := range next.elsewhere {
@@ -57,8 +57,8 @@ func (w *treeWriter) share(next *treeStep) (bool, error) {
 	return false, nil
 }
 
-// isCopy reports whether another session has a message that waits.
-func (im *treeImporter) isCopy() bool {
+// waitsForCopy reports whether another session has a message that waits.
+func (im *treeImporter) waitsForCopy() bool {
 	return slices.ContainsFunc(im.queue,
 		func(next treeStep) bool { return !next.out.Note && len(next.elsewhere) > 0 })
 }

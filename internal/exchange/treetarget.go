@@ -59,7 +59,7 @@ func (im *treeImporter) target() (format.ID, error) {
 // stay away. A rewind that a later rewind took away counts as well.
 func (im *treeImporter) findHandRewinds() error {
 	im.hand = map[format.ID]format.ID{}
-	tip := im.view.Get(history.RefName(im.as, history.MainBranch)).ID
+	tip := im.view.Get(history.RefName(im.as, im.branch)).ID
 	im.last, im.tail = format.ID{}, tip
 	for e, err := range im.Walk(tip, history.WithJoined) {
 		if err != nil {

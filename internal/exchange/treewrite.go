@@ -24,7 +24,9 @@ type treeWriter struct {
 	shared sharedEntry        // the newest entry that another session has as well
 	owed   []format.Entry     // rewinds that are not written yet, see moveOn
 	count  Tally
-	lines  map[string]*history.Lineage // of other sessions
+	// withheld counts messages whose words were forgotten.
+	withheld int
+	lines    map[string]*history.Lineage // of other sessions
 	// returned counts messages of abandoned lines that are in the conversation again.
 	returned int
 }
@@ -36,7 +38,7 @@ func (im *treeImporter) open(t *Tx) (*treeWriter, error) {
 	}
 	before := im.view
 	im.view = t.store.View
-	old := t.store.View.Get(history.RefName(im.as, history.MainBranch))
+	old := t.store.View.Get(history.RefName(im.as, im.branch))
 	if im.movedTo(old.ID) || before.Number != im.view.Number { // others have written meanwhile
 		for i := range im.queue {
 			if next := &im.queue[i]; next.step.Kind == transcript.KindMessage {
@@ -46,7 +48,7 @@ func (im *treeImporter) open(t *Tx) (*treeWriter, error) {
 			}
 		}
 	}
-	h, err := t.Head(im.as, history.MainBranch, old)
+	h, err := t.Head(im.as, im.branch, old)
 	if err != nil {
 		return nil, err
 	}
@@ -154,10 +156,14 @@ func (w *treeWriter) amend(next *treeStep, id format.ID) (done bool, err error) 
 	if err != nil {
 		return false, err
 	}
+	isNew := w.im.tree == nil && (!on || e.Kind != format.KindMessage)
 	for _, k := range known {
-		if k.Digest == e.Source.Digest && k.Message() == id {
-			on = false // this version is stored already
+		if k.Digest == e.Source.Digest && (k.Message() == id || w.im.tree == nil) {
+			id, on, isNew = k.Message(), false, false // this version is stored already
 		}
+	}
+	if isNew {
+		return false, nil // a rewound message has no place for a later version, nor has a note
 	}
 	if !on || e.Kind != format.KindMessage {
 		w.count.Known++
@@ -185,6 +191,7 @@ func (w *treeWriter) append(
 	shown := &history.Shown{ID: a.ID, Version: a.ID, Entry: e, Text: m.Text, Parts: m.Parts}
 	if a.Forgotten {
 		shown.Gone = format.ReasonForgotten
+		w.withheld++
 	}
 	if e.Kind == format.KindAmend {
 		w.newest[e.Amends] = shown
@@ -192,6 +199,13 @@ func (w *treeWriter) append(
 		w.newest[a.ID] = shown
 	}
 	return a, nil
+}
+
+// tellWithheld says how many messages came without their words.
+func (w *treeWriter) tellWithheld() {
+	if w.withheld > 0 {
+		w.Tx.Report(conversation.Withheld(w.im.as, w.withheld, len(w.im.queue)))
+	}
 }
 
 // close commits what was written.
@@ -208,15 +222,29 @@ func (w *treeWriter) close() error {
 		return err
 	}
 	op := &format.Operation{Verb: refs.VerbImport, Session: h.Session}
-	op.Refs = append(op.Refs,
-		format.RefUpdate{Name: history.RefName(h.Session, h.Branch), Old: w.old, New: h.Value})
+	moves := func() {
+		op.Refs = append(op.Refs,
+			format.RefUpdate{Name: history.RefName(h.Session, h.Branch), Old: w.old, New: h.Value})
+	}
 	amended := len(w.Amended) > 0
 	if w.off[w.old.ID] {
+		moves()
 		if err := w.moveForest(op, &amended); err != nil {
 			return err
 		}
-	} else if err := w.conversation.Refresh(w.Amended); err != nil {
-		return err
+	} else {
+		if err := w.conversation.Refresh(w.Amended); err != nil {
+			return err
+		}
+		var folded []format.RefUpdate
+		if w.im.goesOn && w.im.tree == nil {
+			var err error
+			if folded, err = w.conversation.GraduateOnAppend(h); err != nil {
+				return err
+			}
+		}
+		moves()
+		op.Refs = append(op.Refs, folded...)
 	}
 	if u, moved := w.store.HeadTo(h.Session); moved {
 		op.Refs = append(op.Refs, u)
@@ -228,6 +256,7 @@ func (w *treeWriter) close() error {
 		return err
 	}
 	w.im.tip = h.Value.ID
+	w.tellWithheld()
 	if !w.moved {
 		w.SaveHead(h)
 	}
