@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -238,7 +239,7 @@ func (s *Reader) readBeginning(row *overviewRow, fresh []history.Entry) error {
 		if row.first.IsZero() {
 			row.first, row.origin = e.Time, originOf(&e)
 		}
-		if row.prompt != "" {
+		if !isSlight(row.prompt) {
 			break
 		}
 		if e.Role != transcript.RoleUser {
@@ -248,9 +249,20 @@ func (s *Reader) readBeginning(row *overviewRow, fresh []history.Entry) error {
 		if err != nil {
 			return err
 		}
-		row.prompt = cutTitle(withoutFrame(digest.Asked(shown.Text)))
+		prompt := cutTitle(withoutFrame(digest.Asked(shown.Text)))
+		if row.prompt == "" || !isSlight(prompt) {
+			row.prompt = prompt
+		}
 	}
 	return nil
+}
+
+// isSlight reports whether a prompt says little of what a session is about, so that a later one is
+// the title: a command without arguments, one or two words such as "commit this". Scripts without
+// spaces say much in one word.
+func isSlight(prompt string) bool {
+	return len(strings.Fields(prompt)) < 3 &&
+		!strings.ContainsFunc(prompt, func(r rune) bool { return r > unicode.MaxLatin1 })
 }
 
 // originOf returns what the oldest message of a session tells of where the session comes from: the

@@ -130,3 +130,25 @@ func TestOverviewTitles(t *testing.T) {
 	say("model", "More?", `{"before":[{"type":"ai-title","aiTitle":"Thanks"}]}`)
 	check("My lamps", "quay", true)
 }
+
+// The title is the first prompt that says what a session is about.
+func TestOverviewSlightPrompts(t *testing.T) {
+	s := storetest.Create(t)
+	for session, steps := range map[string][][2]string{
+		"later": {{"commit this", "commit this"}, {"/review-pr", "commit this"},
+			{"why does the lamp flicker?", "why does the lamp flicker?"},
+			{"and what of the other lamp?", "why does the lamp flicker?"}},
+		"an argument": {{"/debug", "/debug"}, {"/debug - the lamp flickers", "/debug - the lamp flickers"}},
+		"no spaces":   {{"修复登录错误", "修复登录错误"}, {"now commit and push it", "修复登录错误"}},
+		"never":       {{"hello", "hello"}, {"go on", "hello"}},
+	} {
+		for _, step := range steps {
+			storetest.Say(t, s, session, "user", step[0])
+			for _, o := range overviews(t, s) {
+				if o.Name == session && o.Title != step[1] {
+					t.Errorf("%s: %q after %q", session, o.Title, step[0])
+				}
+			}
+		}
+	}
+}
