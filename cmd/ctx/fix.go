@@ -83,7 +83,13 @@ func (a *app) printMending(m *recall.Mending) {
 		row("failed", m.Failed.Entry, m.Failed.Command)
 		row("tool", m.Result, "| "+m.Line)
 	}
+	said := func() {
+		if m.Said != "" {
+			row("said", m.SaidBy, m.Said)
+		}
+	}
 	if m.Passed == nil {
+		said()
 		row("", format.ID{}, "(nothing of the kind passed since)")
 	} else {
 		for _, edit := range m.Edits[:min(len(m.Edits), maxEdits)] {
@@ -92,9 +98,7 @@ func (a *app) printMending(m *recall.Mending) {
 		if n := len(m.Edits) - maxEdits; n > 0 {
 			row("", format.ID{}, "and "+plural(n, "file", "files")+" more")
 		}
-		if m.Said != "" {
-			row("said", m.SaidBy, m.Said)
-		}
+		said()
 		what := "passed"
 		if m.Passed.State == digest.Failed {
 			what = "other" // failure

@@ -17,10 +17,10 @@ type Line struct {
 	error bool     // it says that something failed
 }
 
-// The most lines of an error that are looked for, and how much of a line is read.
+// The most lines of an error that are looked for, and how many bytes of a line are read.
 const (
 	maxLines = 6
-	maxLine  = 400
+	maxLine  = 1000
 )
 
 // Lines returns the lines of a text that tell how something failed, or if there are none, all that
@@ -93,17 +93,27 @@ func weight(words, others []string) (sum float64) {
 }
 
 // Like returns how much of an error a line has, from 0 to 1. A line that says much else is another
-// one.
+// one, unless it has all words of the error in one piece: somebody asks for the end of a long line.
 func (l Line) Like(line string) float64 {
 	other := LineOf(line)
 	all := weight(l.words, l.words)
 	if l.error && !other.error { // as one that says that the same test passed
 		return 0
 	}
-	if weight(other.words, other.words) > 3*all+20 {
+	if weight(other.words, other.words) > 3*all+20 && !contains(other.words, l.words) {
 		return 0
 	}
 	return weight(l.words, other.words) / all
+}
+
+// contains reports whether a list has the words of another one in one piece.
+func contains(list, piece []string) bool {
+	for ; len(list) >= len(piece); list = list[1:] {
+		if slices.Equal(list[:len(piece)], piece) {
+			return true
+		}
+	}
+	return false
 }
 
 // How much a line has to be like an error to be the same, and to be so for sure.
@@ -231,6 +241,23 @@ func (s *Session) Ended(at int, stood map[int]bool) *Ended {
 		return nil
 	}
 	return &Ended{Run: &s.Facts[end], Edits: s.edits(at, end), Said: s.said(at, end)}
+}
+
+// Answered returns how the agent's answer about an error that a person pasted begins: that of its
+// last message before the next prompt; nil for none.
+func (s *Session) Answered(at int) (first *digest.Fact) {
+	asked := s.Facts[at].Seq
+	for i := at + 1; i < len(s.Facts); i++ {
+		f := &s.Facts[i]
+		if f.Kind == digest.Prompt && f.Seq > asked {
+			break
+		}
+		if (f.Kind == digest.Said || f.Kind == digest.Answer) && !f.Slight &&
+			(first == nil || f.Seq > first.Seq) {
+			first = f
+		}
+	}
+	return first
 }
 
 // alikeCommands returns how much two commands are alike, by the words of the program that failed

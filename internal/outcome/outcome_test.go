@@ -24,6 +24,9 @@ func TestLike(t *testing.T) {
 			"error: the port is not open because the whole house is dark, and nobody has found the key " +
 				"of the cellar where the fuses are", false},
 		{"TypeError: Cannot read properties of undefined", "", false},
+		{"too many commands: 55 (limit 25)", "We have a repository with many refs and get this: WARN " +
+			"permanent sync error, terminating error=\"sync: relay failed: execute: push target refs: " +
+			"http 400: https://host.example/repo too many commands: 55006 (limit 25000)\"", true},
 	} {
 		list := outcome.Lines(c.error)
 		if len(list) != 1 {

@@ -92,8 +92,11 @@ func (w *markdown) item(it *Item) {
 	if it.Hole != "" {
 		w.line("*%s*", plainLine(it.Hole))
 	}
-	if len(it.Pieces) == 0 && len(it.Aside) > 0 {
+	switch {
+	case len(it.Pieces) == 0 && len(it.Aside) > 0:
 		w.line("*thought*")
+	case len(it.Pieces) == 0 && it.Text+it.Note+it.Hole == "" && it.Kind == format.KindMessage:
+		w.line("*no words*") // as of a thought that the provider keeps to itself
 	}
 	if it.Text != "" {
 		w.quoted(it.Text)

@@ -352,8 +352,16 @@ func (s *Reader) mending(
 		return nil, err
 	}
 	m := &Mending{Failed: *failed}
+	said := func(f *digest.Fact) {
+		if f != nil {
+			m.Said, m.SaidBy = harmless(root.Shorten(f.Text)), f.Entry
+		}
+	}
 	end := acts.Ended(at, stood)
 	if end == nil {
+		if outcome.IsTold(&acts.Facts[at]) {
+			said(acts.Answered(at))
+		}
 		return m, nil
 	}
 	if m.Passed, err = s.ran(acts.Name, end.Run, root); err != nil {
@@ -362,9 +370,7 @@ func (s *Reader) mending(
 	for _, edit := range end.Edits {
 		m.Edits = append(m.Edits, harmless(root.Shorten(edit)))
 	}
-	if end.Said != nil {
-		m.Said, m.SaidBy = harmless(root.Shorten(end.Said.Text)), end.Said.Entry
-	}
+	said(end.Said)
 	return m, nil
 }
 
