@@ -19,7 +19,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 20
+const Version = 21
 
 // Kind is the subject of a fact.
 type Kind string

@@ -33,7 +33,7 @@ func (d *Digester) sentences(kind Kind, text string) int {
 }
 
 // prompt adds what a user typed: the sentences, and one fact in place of each block that was
-// pasted.
+// pasted, or the block behind the words that lead to it, as in "it still fails:".
 func (d *Digester) prompt(text string) {
 	blocks := pasted.Find(text)
 	if len(blocks) == 0 {
@@ -42,8 +42,12 @@ func (d *Digester) prompt(text string) {
 	}
 	at := 0
 	for _, b := range blocks {
-		d.sentences(Prompt, text[at:b.Start])
-		d.add(Fact{Kind: Prompt, Text: b.String()})
+		n := d.sentences(Prompt, text[at:b.Start])
+		if last := len(d.Made) - 1; n > 0 && strings.HasSuffix(d.Made[last].Text, ":") {
+			d.Made[last].Text += " " + b.String()
+		} else {
+			d.add(Fact{Kind: Prompt, Text: b.String()})
+		}
 		at = b.End
 	}
 	d.sentences(Prompt, text[at:])

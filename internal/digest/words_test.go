@@ -6,6 +6,7 @@ import (
 )
 
 func TestPrompts(t *testing.T) {
+	log := strings.Repeat("2026-01-02T10:00:00Z worker sealed\n", 5)
 	tests := []struct{ name, text, want string }{
 		{"sentences", "Mend the parser. It loses the last token.",
 			"prompt: Mend the parser.\nprompt: It loses the last token."},
@@ -38,6 +39,10 @@ func TestPrompts(t *testing.T) {
 			"prompt: Use the other parser."},
 		{"fenced code", "Mend this:\n```go\nx := parse(a, b, c)\n}\n```\n",
 			"prompt: Mend this:\ncode: x := parse(a, b, c)"},
+		{"a log", "Mend the parser.\n" + log, "prompt: Mend the parser.\nprompt: [5 lines of a log]"},
+		{"words that lead to a log", "It still stops:\n" + log + "Why?",
+			"prompt: It still stops: [5 lines of a log]\nprompt: Why?"},
+		{"a log behind words", "It still stops: " + log, "prompt: It still stops: [5 lines of a log]"},
 		{"numbered lines", "Look here please:\n12: x := parse(a)\n13→ y := 2\n1,234\n",
 			"prompt: Look here please:"},
 		{"Markdown", "# The parser is broken\n\n- **It** loses the last token\n> said somebody",

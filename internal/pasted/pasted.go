@@ -147,6 +147,9 @@ func (f *finder) block() (b Block, ok bool) {
 		from, to := f.fenced(start, end)
 		b = Block{f.lines[from].start, f.lines[to-1].end, end - start, kind,
 			f.telling(start, end, kind)}
+		if at := f.glued(from); at > 0 {
+			b.Start, b.Lines = at, b.Lines+1
+		}
 		return b, b.Lines >= minLines || b.End-b.Start >= longLine
 	}
 	f.at++
@@ -172,6 +175,38 @@ func (f *finder) fenced(start, end int) (from, to int) {
 		return start - 1, end + 1
 	}
 	return start, end
+}
+
+// gluedHead is how many bytes of a line must look alike for it to go on from the middle of the line
+// before.
+const gluedHead = 12
+
+// glued returns where the block that begins with a line begins in the middle of the line before, as
+// in "it still fails: {"time": …"; 0 for nowhere. Digits are alike.
+func (f *finder) glued(first int) int {
+	head := strings.TrimLeft(f.lines[first].text, " \t")
+	if first == 0 || len(head) < gluedHead ||
+		len(f.blocks) > 0 && f.blocks[len(f.blocks)-1].End > f.lines[first-1].start {
+		return 0
+	}
+	before := f.lines[first-1]
+	form := withoutDigits(before.text)
+	at := strings.Index(form, " "+withoutDigits(head[:gluedHead]))
+	if at < 0 {
+		return 0
+	}
+	return before.start + at + 1
+}
+
+// withoutDigits returns a text of the same length with a 0 for each digit.
+func withoutDigits(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= '0' && c <= '9' {
+			b[i] = '0'
+		}
+	}
+	return string(b)
 }
 
 func isFence(s string) bool {

@@ -106,6 +106,22 @@ func TestFoldsWhatWasPasted(t *testing.T) {
 	}
 }
 
+// A block may begin in the middle of a line, behind the words of the person.
+func TestFoldsBehindWords(t *testing.T) {
+	const log = `{"time":"2026-02-15T20:46:1%d.48","level":"DEBUG","msg":"hook invoked"}`
+	for _, c := range []struct{ text, want string }{
+		{"this one still fails: " + many(5, log), "this one still fails: [5 lines of a log]\n"},
+		{"It fails since 2026-04-14 on every host:\n" + many(5, "2026-04-14T14:00:0%dZ working"),
+			"It fails since 2026-04-14 on every host:\n[5 lines of a log]\n"},
+		{"why? 2026-04-14 14:00:00,100 worker started\n" +
+			many(5, "2026-04-14 14:00:0%d,100 worker started"), "why? [6 lines of a log]\n"},
+	} {
+		if got := Fold(c.text); got != c.want {
+			t.Errorf("%q\ngot %q", c.text, got)
+		}
+	}
+}
+
 // What a person wrote stays, though it may look like a paste at first sight.
 func TestKeepsWhatWasWritten(t *testing.T) {
 	tests := []struct{ name, text string }{
