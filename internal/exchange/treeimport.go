@@ -17,6 +17,7 @@ import (
 type treeImporter struct {
 	*messageImporter
 	tree   *transcript.Tree   // nil if the transcript is none
+	agent  string             // that wrote the transcript
 	base   format.ID          // the entry that the first message follows; zero for none
 	path   []lineMessage      // the current line, oldest message first
 	onPath map[format.ID]bool // the entries of path
@@ -80,8 +81,11 @@ func (im *treeImporter) step(st transcript.Step) error {
 	if err := im.name(&st.Message); err != nil {
 		return err
 	}
-	if im.tree == nil {
-		im.tree = st.Tree
+	if im.agent == "" {
+		im.agent = st.Message.Origin.Agent
+	}
+	if im.tree == nil && st.Tree != nil {
+		im.tree, im.agent = st.Tree, st.Tree.Agent
 	}
 	next := treeStep{step: st}
 	if st.Kind == transcript.KindMessage {
@@ -261,15 +265,7 @@ func (im *treeImporter) write(found []sanitize.Finding) error {
 	return nil
 }
 
-// writeIn writes the waiting steps in an operation of a transaction that is open.
-func (im *treeImporter) writeIn(t *Tx) error {
-	w, err := im.writeOpen(t)
-	if err == nil {
-		im.wroteSteps(&w.count, w.returned)
-	}
-	return err
-}
-
+// writeOpen writes the waiting steps in a transaction that is open.
 func (im *treeImporter) writeOpen(t *Tx) (*treeWriter, error) {
 	w, err := im.open(t)
 	if err != nil {
@@ -348,7 +344,7 @@ func (im *treeImporter) endsRight(tip format.ID, fresh map[format.ID]*format.Ent
 // rewindSource names a rewind of the transcript after the message that follows it.
 func (im *treeImporter) rewindSource(t *Tx, next *treeStep) (*format.Source, error) {
 	name := "rewind:end"
-	o := transcript.Origin{Agent: im.tree.Agent, Session: transcript.Fit(im.as)}
+	o := transcript.Origin{Agent: im.agent, Session: transcript.Fit(im.as)}
 	if next != nil {
 		o = next.step.Message.Origin
 		name = transcript.Fit("rewind:" + o.Message)
@@ -356,8 +352,8 @@ func (im *treeImporter) rewindSource(t *Tx, next *treeStep) (*format.Source, err
 		o, name = im.path[n-1].origin, transcript.Fit("rewind:"+im.path[n-1].origin.Message)
 	}
 	digest, err := t.Digest16([]byte(name))
-	if o.Agent != im.tree.Agent {
-		o.Agent, o.Session = im.tree.Agent, transcript.Fit(im.as)
+	if o.Agent != im.agent {
+		o.Agent, o.Session = im.agent, transcript.Fit(im.as)
 	}
 	src := im.source(
 		&transcript.Message{Origin: transcript.Origin{Agent: o.Agent, Session: o.Session,

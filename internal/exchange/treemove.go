@@ -53,7 +53,7 @@ func (w *treeWriter) moveToPlace(next *treeStep) error {
 // branch.
 func (w *treeWriter) amendAgain(left []history.Entry) error {
 	h := w.Tip
-	copies, err := w.conversation.RepeatAmends(left, h.Value.ID, h.Seq, w.im.tree.Agent,
+	copies, err := w.conversation.RepeatAmends(left, h.Value.ID, h.Seq, w.im.agent,
 		func(id format.ID) bool { return w.im.onPath[id] })
 	for _, at := range copies {
 		h.Value.ID, w.fresh[at.ID] = at.ID, at.Entry

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/adk"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/history"
 )
@@ -157,7 +158,7 @@ func (im *treeImporter) anyAtOrAfter(next *treeStep, after []history.Entry) bool
 // originOf returns the agent's name for an entry; own is false for messages of others.
 func (im *treeImporter) originOf(e *format.Entry) (of transcript.Origin, own bool) {
 	s := e.Source
-	if s == nil || s.Agent != im.tree.Agent {
+	if s == nil || s.Agent != im.agent {
 		return of, false
 	}
 	return transcript.Origin{Agent: s.Agent, Session: s.Session, Message: s.Message}, true
@@ -200,7 +201,7 @@ func (im *treeImporter) inPlace(next *treeStep, id format.ID) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if s := e.Source; s == nil || s.Agent != im.tree.Agent || len(im.placed) == 0 {
+	if s := e.Source; s == nil || s.Agent != im.agent || len(im.placed) == 0 {
 		return true, nil // another agent said it first: the order of the branch applies
 	}
 	for at := history.FirstParent(e); !at.IsZero(); at = history.FirstParent(e) {
@@ -249,7 +250,7 @@ func (im *treeImporter) lookUp(next *treeStep) error {
 		switch {
 		case in:
 			next.known = append(next.known, at.ID)
-		case im.tree != nil:
+		case im.tree != nil || src.Agent == im.agent && src.Agent != adk.Agent:
 			next.elsewhere = append(next.elsewhere, at.ID)
 		}
 	}

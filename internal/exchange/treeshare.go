@@ -9,8 +9,8 @@ import (
 )
 
 // This file lets sessions share history. An agent that forks a session copies its records into a
-// new transcript. The branch of such a session goes through the entries of the other session up to
-// where the two part, in whatever order their transcripts come.
+// new transcript, under the UUIDs that they have. The branch of such a session goes through the
+// entries of the other session up to where the two part, in whatever order their transcripts come.
 
 // sharedEntry is an entry that a session has in common with another one.
 type sharedEntry struct {
@@ -164,7 +164,7 @@ func (w *treeWriter) goesOn(id format.ID) (follows, left bool, err error) {
 	if err == nil && !met {
 		met, err = w.Lineage(id).Has(tip)
 	}
-	if err != nil || met {
+	if err != nil || met || w.im.tree == nil {
 		return met, false, err
 	}
 	target, err := w.im.target()

@@ -204,7 +204,7 @@ func (w *treeWriter) append(
 // tellWithheld says how many messages came without their words.
 func (w *treeWriter) tellWithheld() {
 	if w.withheld > 0 {
-		w.Tx.Report(conversation.Withheld(w.im.as, w.withheld, len(w.im.queue)))
+		w.Report(conversation.Withheld(w.im.as, w.withheld, len(w.im.queue)))
 	}
 }
 
