@@ -15,6 +15,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sharing"
 	"github.com/gemini-ctx/ctx/refs"
@@ -30,6 +31,7 @@ type forgetOptions struct {
 	text, rule    string
 	dryRun, force bool
 	remote        bool
+	shares        bool // the store has a remote
 	cmd           *cobra.Command
 }
 
@@ -63,15 +65,22 @@ func (o *forgetOptions) run(a *app, args []string) error {
 	if err != nil {
 		return err
 	}
+	remotes, err := s.Remotes()
+	if err != nil {
+		return err
+	}
+	o.shares = len(remoteNames(remotes)) > 0
+	set.Elsewhere = o.shares
 	for _, rev := range args {
 		if err := notASession(view, rev); err != nil {
 			return err
 		}
+		_, notID := format.ParseID(rev)
 		id, err := s.Clusters.Resolve(view, rev)
 		if err != nil {
 			return err
 		}
-		set.IDs = append(set.IDs, id)
+		set.IDs, set.Elsewhere = append(set.IDs, id), set.Elsewhere && notID == nil
 	}
 	report, err := o.forget(a, s, view, set)
 	if err != nil {
@@ -80,7 +89,7 @@ func (o *forgetOptions) run(a *app, args []string) error {
 	if err := o.print(a, s, view, report); err != nil || !o.remote || o.dryRun {
 		return err
 	}
-	return a.forgetRemotely(s)
+	return a.forgetRemotely(s, remotes)
 }
 
 // notASession refuses the name of a session, or the first characters of one: as a revision it means
@@ -96,11 +105,7 @@ func notASession(view *refs.View, rev string) error {
 }
 
 // forgetRemotely pushes to every remote what was forgotten.
-func (a *app) forgetRemotely(s *session.Store) error {
-	set, err := s.Remotes()
-	if err != nil {
-		return err
-	}
+func (a *app) forgetRemotely(s *session.Store, set repo.Remotes) error {
 	var bad error
 	for _, name := range remoteNames(set) {
 		err := a.pushForgotten(s, name)
@@ -121,7 +126,7 @@ func (a *app) pushForgotten(s *session.Store, name string) (err error) {
 		return err
 	}
 	defer func() { done(&err) }()
-	_, err = x.Push(a.c, sharing.PushOptions{})
+	_, err = x.Push(a.c, sharing.PushOptions{Look: true})
 	return err
 }
 
@@ -320,6 +325,8 @@ func (o *forgetOptions) tell(a *app, s *session.Store, view *refs.View, r forget
 	case len(r.Objects) == 0 && r.Already > 0:
 		a.say("it was forgotten before")
 		return
+	case len(r.Objects) == 0 && o.text != "" && o.shares && !o.remote:
+		a.say("nothing in the store contains it; --remote also looks into its files on remotes")
 	case len(r.Objects) == 0 && len(r.Remains)+len(r.Unread) > 0:
 		a.say("no readable body contains it")
 	case len(r.Objects) == 0:
@@ -330,6 +337,10 @@ func (o *forgetOptions) tell(a *app, s *session.Store, view *refs.View, r forget
 		return
 	default:
 		a.say("operation %d: forgot %s", r.Operation, whatGoes(&r))
+	}
+	if slices.Contains(slices.Collect(maps.Values(r.Kinds)), forget.KindElsewhere) {
+		a.say("what is elsewhere is not in this store: a push removes it from the store's files on " +
+			"the remote, and asks others to forget it")
 	}
 	var own []string
 	for _, src := range r.Sources {

@@ -110,7 +110,7 @@ func (a *app) sayForgetting(label string, from []sharing.Going) {
 		return
 	}
 	for _, g := range from {
-		of := "clusters"
+		of := "clusters and ended sessions"
 		if g.Session != "" {
 			of = oneLine(g.Session)
 		}

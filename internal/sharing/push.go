@@ -23,6 +23,9 @@ import (
 // PushOptions say what Push does.
 type PushOptions struct {
 	DryRun bool // say what would be pushed, and change nothing
+	// Look has the store's files on the remote searched for texts that were forgotten wherever they
+	// stand. Without it they are searched only where something is told to be forgotten.
+	Look bool
 }
 
 // PushReport is what Push did, or would do.
@@ -106,7 +109,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 			}
 		}
 	}
-	if len(p.Forgot) > 0 && !o.DryRun {
+	if (len(p.Forgot) > 0 || o.Look) && !o.DryRun {
 		c, err := x.list(ctx, folder(x.s.Shared))
 		if err != nil {
 			return report, err

@@ -28,16 +28,25 @@ func (p *pulling) keepOut(ctx context.Context, b []byte, id format.ID) (int, err
 	return m.note(ctx)
 }
 
-// forgetRemade is keepOut for this store's own packs on the remote. They may have summaries that gc
-// has removed here before a forget, which did not know of them. It returns how many it recorded.
+// forgetRemade is keepOut for this store's own packs on the remote. They may have what gc has
+// removed here before a forget, which did not know of it: summaries, other versions of a message,
+// and texts that were forgotten wherever they stand. It returns how many it recorded.
 func (x *Sharer) forgetRemade(ctx context.Context, packs []share.File) (int, error) {
 	gone, err := x.forgottenHere()
-	if err != nil || len(gone) == 0 {
+	if err != nil {
+		return 0, err
+	}
+	words, err := x.s.History.ForgottenWords()
+	if err != nil || len(gone) == 0 && words == nil {
 		return 0, err
 	}
 	x.decoded = decoded{}
 	defer func() { x.decoded = nil }()
 	m := x.remadeOf(gone)
+	m.holds = func(e *format.Entry, raw format.Raw) bool {
+		return e != nil && m.gone[e.Amends] ||
+			words != nil && words.InAny(words.Phrases, raw.Text())
+	}
 	for _, f := range packs {
 		b, err := x.get(ctx, &renewal{}, share.PackFolder+f.Name())
 		if errors.Is(err, remote.ErrStale) {
@@ -60,10 +69,15 @@ type remade struct {
 	gone map[format.ID]bool           // with what was found
 	of   map[format.ID][]format.Input // of what summaries and tombstones are made
 	list []format.ID                  // what was found
+	// holds reports whether an object, which may be an entry, has words that are gone
+	holds func(e *format.Entry, raw format.Raw) bool
 }
 
 func (x *Sharer) remadeOf(gone map[format.ID]bool) *remade {
-	return &remade{x: x, gone: maps.Clone(gone), of: map[format.ID][]format.Input{}}
+	m := &remade{x: x, gone: map[format.ID]bool{}, of: map[format.ID][]format.Input{},
+		holds: func(*format.Entry, format.Raw) bool { return false }}
+	maps.Copy(m.gone, gone)
+	return m
 }
 
 // read looks at what a pack has.
@@ -81,10 +95,11 @@ func (m *remade) read(b []byte, id format.ID) error {
 			m.of[id] = append(o.Inputs, format.Input{ID: o.Node})
 		case *format.Tombstone:
 			m.of[id] = []format.Input{{ID: o.Node}, {ID: o.Summary, Summary: true}}
-		case *format.Entry:
-			if !m.gone[id] && shows(o, raw.Body, m.gone) {
-				m.list = append(m.list, id)
-			}
+		}
+		e, _ := o.(*format.Entry)
+		if !m.gone[id] && raw.Body != nil &&
+			(e != nil && shows(e, raw.Body, m.gone) || m.holds(e, raw)) {
+			m.list = append(m.list, id)
 		}
 		return nil
 	})

@@ -33,6 +33,10 @@ type Options struct {
 	// of them goes: summaries, tombstones, masks and replacements.
 	Exact bool
 
+	// Elsewhere says that IDs of which nothing is here are noted as forgotten: a remote may have them,
+	// though gc has removed them here. Else Run returns ErrNotFound.
+	Elsewhere bool
+
 	DryRun bool // say what would go, and change nothing
 	// Agreed is told what would go, before anything changes. If it says no, Run changes nothing and
 	// returns ErrNotAgreed with the report. The lock may be held, so it asks nobody. nil agrees.
@@ -45,6 +49,9 @@ var ErrNotAgreed = errors.New("more would go than was agreed")
 
 // anyClass is the rule that every secret is of.
 const anyClass = "all"
+
+// KindElsewhere is what an object is called of which nothing is here.
+const KindElsewhere = "elsewhere"
 
 // Report is what Run did, or with DryRun would do.
 type Report struct {
@@ -78,7 +85,8 @@ type SourceName struct {
 func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
 	var report Report
 	plan := func() (*store.Forgetting, error) {
-		c := &selection{s: s, o: o, report: &report, selected: map[format.ID]bool{}}
+		c := &selection{s: s, o: o, report: &report, selected: map[format.ID]bool{},
+			noted: map[format.ID]bool{}}
 		p, err := c.plan(ctx)
 		if err != nil {
 			return nil, err
@@ -112,7 +120,8 @@ type selection struct {
 
 	graph    *graph.Graph
 	selected map[format.ID]bool
-	said     []format.ID // named, or holding a secret: their words are not to come back
+	noted    map[format.ID]bool // named, and not here
+	said     []format.ID        // named, or holding a secret: their words are not to come back
 
 	first map[format.ID]format.ID   // of an amend, the message
 	newer map[format.ID][]format.ID // of a message, its amends
@@ -252,6 +261,9 @@ func (c *selection) choose(ctx context.Context) error {
 		default:
 			err := c.s.Clusters.Members(view, id,
 				func(e format.ID) error { c.selectEntry(e); return nil })
+			if c.o.Elsewhere && kind == "" && errors.Is(err, history.ErrNotFound) {
+				c.selected[id], c.noted[id], err = true, true, nil
+			}
 			if err != nil {
 				return err
 			}
@@ -313,6 +325,13 @@ func (c *selection) settle() (*store.Forgetting, error) {
 	c.report.Kinds = map[format.ID]string{}
 	sources := map[SourceName]bool{}
 	for id := range c.selected {
+		if forgotten, err := c.s.Objects.Forgotten(id); err != nil {
+			return nil, err
+		} else if c.noted[id] && !forgotten {
+			c.report.Kinds[id] = KindElsewhere
+			p.Objects = append(p.Objects, id)
+			continue
+		}
 		raw, err := c.s.Objects.Get(id)
 		var gone *objects.GoneError
 		var corrupt *objects.CorruptError
