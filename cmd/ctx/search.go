@@ -197,7 +197,7 @@ func (o *searchOptions) query(now time.Time, text string) (recall.SearchQuery, e
 	if err != nil {
 		return q, err
 	}
-	q.Text, q.Limit, q.Clusters, q.Phrases = text, o.limit, o.clusters, true
+	q.Text, q.Limit, q.Clusters, q.Phrases, q.Parts = text, o.limit, o.clusters, true, true
 	q.Titles = o.scopeOptions == scopeOptions{everywhere: o.everywhere, verbose: o.verbose}
 	switch {
 	case o.remote != "" &&

@@ -34,6 +34,9 @@ type SearchQuery struct {
 	// Pattern is looked for instead of Text, in the whole texts. The newest message comes first, and
 	// Clusters is ignored.
 	Pattern *regexp.Regexp
+	// Parts looks for the words of Text as parts of others where no message has them as words, or
+	// where Text has none. It reads all texts.
+	Parts bool
 	// Clusters asks also for the clusters of the best entries.
 	Clusters bool
 	// Titles asks also for sessions whose title or tags, as a person or an agent gave them, have all
@@ -73,6 +76,16 @@ func (s *Reader) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
 	if q.Pattern != nil {
 		return s.searchPatterns(view, q, q.Pattern)
 	}
+	hits, err := s.searchTerms(view, q)
+	if as, bare := search.PartsOf(q.Text); q.Parts && !as.None() && len(hits) == 0 &&
+		(err == nil || errors.Is(err, search.ErrNoTerms)) {
+		return s.searchPatterns(view, q, as, bare)
+	}
+	return hits, err
+}
+
+// searchTerms is Search without parts of words.
+func (s *Reader) searchTerms(view *refs.View, q SearchQuery) ([]Hit, error) {
 	parsed, err := q.parse()
 	if errors.Is(err, search.ErrNoTerms) {
 		if whole, within := search.WordPatterns(q.Text); whole != nil {

@@ -3,7 +3,6 @@ package recall
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/internal/clusters"
@@ -12,11 +11,14 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
+// pattern finds itself in a text: a regular expression, or the parts of words.
+type pattern interface{ FindStringIndex(string) []int }
+
 // searchPatterns is Search for patterns: first the hits of the first pattern, then those of the
 // next one, each newest first. It reads texts from the newest on until the first pattern has enough
 // hits.
 func (s *Reader) searchPatterns(
-	view *refs.View, q SearchQuery, patterns ...*regexp.Regexp,
+	view *refs.View, q SearchQuery, patterns ...pattern,
 ) ([]Hit, error) {
 	list, err := s.documents(view, q)
 	if err != nil {

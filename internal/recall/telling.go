@@ -86,10 +86,10 @@ type finder interface {
 	excerpt(text string, most int) string
 }
 
-type patternFinder struct{ *regexp.Regexp }
+type patternFinder struct{ pattern }
 
 func (f patternFinder) weight(text string) float64 {
-	if f.MatchString(text) {
+	if f.FindStringIndex(text) != nil {
 		return 1
 	}
 	return 0

@@ -25,6 +25,13 @@ func FlagError(cmd *cobra.Command, err error) error {
 		if near := nearFlag(cmd, unknown.GetSpecifiedName()); near != "" {
 			return clierr.WithHint(clierr.Usagef("%v", err), "did you mean --%s?", near)
 		}
+		switch long := unknown.GetSpecifiedName(); name {
+		case "search", "grep", "how", "fix":
+			if len(long) > 1 {
+				return clierr.WithHint(clierr.Usagef("%v", err),
+					"`ctx %s -- --%s` takes it as words", name, long)
+			}
+		}
 	}
 	var bad *pflag.InvalidValueError
 	var number *strconv.NumError
