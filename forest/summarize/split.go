@@ -34,7 +34,7 @@ func sentences(text string, output bool, trim func(string) string) []piece {
 	for line := range strings.SplitSeq(bounded(text), "\n") {
 		line = spaced(line)
 		switch {
-		case strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~"):
+		case IsFence(line):
 			fenced = !fenced
 		case fenced || output:
 			list = appendPieces(list, line, true)
@@ -47,6 +47,14 @@ func sentences(text string, output bool, trim func(string) string) []piece {
 		}
 	}
 	return list
+}
+
+// IsFence reports whether a line begins or ends code: words in backquotes may stand at the start of
+// a sentence.
+func IsFence(line string) bool {
+	rest, ok := strings.CutPrefix(line, "```")
+	return ok && !strings.Contains(strings.TrimLeft(rest, "`"), "`") ||
+		strings.HasPrefix(line, "~~~")
 }
 
 // spaced returns a text with single spaces, and no other white space, between its words.

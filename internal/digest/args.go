@@ -63,6 +63,9 @@ func joinCommand(list []string) string {
 	return strings.Join(quoted, " ")
 }
 
+// Script returns the script that a call runs; "" if it runs none.
+func (c *Call) Script() string { return readArgs(c.Args).command() }
+
 // command returns the script that a call runs. It joins a command that is a list of words.
 func (a args) command() string {
 	for _, n := range commandNames {

@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
@@ -202,7 +203,12 @@ func (d *Digester) message(m *Message) {
 		d.sentences(Recap, m.Text)
 	case m.Role == "user":
 		d.endTurn()
-		d.prompt(ownWords(m.Text))
+		first, own := len(d.Made), strings.TrimSpace(ownWords(m.Text))
+		d.prompt(own)
+		asks := func(f Fact) bool { return f.Kind == Prompt }
+		if own != "" && !slices.ContainsFunc(d.Made[first:], asks) {
+			d.add(Fact{Kind: Prompt, Text: wordless(own)})
+		}
 	case m.Role == "model":
 		d.said(m)
 	}

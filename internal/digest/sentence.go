@@ -3,6 +3,8 @@ package digest
 import (
 	"strings"
 
+	"github.com/gemini-ctx/ctx/forest/summarize"
+
 	"github.com/gemini-ctx/ctx/internal/terms"
 )
 
@@ -73,7 +75,7 @@ func unwrapped(text string) string {
 	before, fenced := "", false
 	for line := range strings.SplitSeq(text, "\n") {
 		trimmed := strings.TrimSpace(line)
-		if strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
+		if summarize.IsFence(trimmed) {
 			fenced = !fenced
 		}
 		goesOn := len(before) >= minWrapped && trimmed != "" && trimmed[0] >= 'a' &&

@@ -32,6 +32,16 @@ func (d *Digester) sentences(kind Kind, text string) int {
 	return n
 }
 
+// wordless says what a prompt has that has no sentence: what came of it is not to count for the
+// prompt before.
+func wordless(text string) string {
+	lines := 1 + strings.Count(text, "\n")
+	if lines == 1 {
+		return cut(text, maxTitle)
+	}
+	return pasted.Block{Kind: "code", Lines: lines}.String()
+}
+
 // prompt adds what a user typed: the sentences, and one fact in place of each block that was
 // pasted, or the block behind the words that lead to it, as in "it still fails:".
 func (d *Digester) prompt(text string) {

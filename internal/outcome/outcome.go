@@ -68,8 +68,11 @@ func How(words string, sessions []Session) []Command {
 				before = ""
 			case digest.Said:
 				before = f.Text
-			case digest.Command:
-				text := canonical(f.Command())
+			case digest.Command, digest.Commit:
+				text, own := canonical(f.Command()), f.Text
+				if f.Kind == digest.Commit {
+					text, own = madeBy(f)
+				}
 				c := by[text]
 				if c == nil {
 					c = &Command{has: make([]float64, len(asked))}
@@ -80,13 +83,22 @@ func How(words string, sessions []Session) []Command {
 					continue
 				}
 				c.Session, c.Run = s, f
-				c.add(asked, f.Text, ownWeight)
+				c.add(asked, own, ownWeight)
 				c.add(asked, before, beforeWeight)
 				c.add(asked, wanted, wantedWeight)
 			}
 		}
 	}
 	return choose(asked, all)
+}
+
+// madeBy returns the command that makes a commit or opens a pull request, and the words for it: the
+// fact has only what came of it.
+func madeBy(f *digest.Fact) (command, words string) {
+	if f.IsRequest() {
+		return "gh pr create", "gh pr create: open a draft pull request"
+	}
+	return "git commit", "git commit"
 }
 
 // canonical is a command as all its runs have it: without what only shortens its output.

@@ -62,11 +62,31 @@ func (s *Reader) How(view *refs.View, words, session string, most int) ([]Ran, e
 		if err != nil {
 			return nil, err
 		}
+		if c.Run.Kind == digest.Commit {
+			if r.Command, err = s.scriptOf(c.Run.Entry); err != nil {
+				return nil, err
+			}
+		}
 		r.Runs, r.Failed, r.rank = c.Runs, c.Failed, c.Rank
 		list = append(list, *r)
 	}
 	slices.SortStableFunc(list, func(x, y Ran) int { return CompareRan(y, x) })
 	return list, nil
+}
+
+// scriptOf returns the script that an entry has called, as one line.
+func (s *Reader) scriptOf(id format.ID) (string, error) {
+	shown, err := s.Parts(id)
+	if err != nil {
+		return "", err
+	}
+	parts, _ := message.Parse(shown.Parts) // none in a body of another form
+	for _, c := range message.Calls(parts) {
+		if script := (&digest.Call{Name: c.Name, Args: c.Args}).Script(); script != "" {
+			return harmless(script), nil
+		}
+	}
+	return "", nil
 }
 
 // CompareRan compares commands that worked for some words: one that has more of the words and
@@ -75,7 +95,8 @@ func CompareRan(x, y Ran) int {
 	return cmp.Or(cmp.Compare(x.rank, y.rank), x.Time.Compare(y.Time))
 }
 
-// actSessions returns the sessions that may have what some words ask for.
+// actSessions returns the sessions that may have what some words ask for, the one of which the
+// newest message is oldest first: the newest run of a command is the one that counts.
 func (s *Reader) actSessions(view *refs.View, words, session string) (names []string, err error) {
 	if session != "" {
 		return []string{session}, nil
@@ -84,7 +105,13 @@ func (s *Reader) actSessions(view *refs.View, words, session string) (names []st
 	if err != nil {
 		return nil, err
 	}
+	last := map[string]time.Time{}
+	for i := range list {
+		last[list[i].Name] = list[i].Last
+		names = append(names, list[i].Name)
+	}
 	if len(list) > maxActSessions {
+		names = nil
 		hits, err := s.SearchSessions(view, SearchQuery{Text: words, Limit: maxActSessions})
 		if err != nil && !errors.Is(err, search.ErrNoTerms) {
 			return nil, err
@@ -92,11 +119,8 @@ func (s *Reader) actSessions(view *refs.View, words, session string) (names []st
 		for _, h := range hits {
 			names = append(names, h.Best.Session)
 		}
-		return names, nil
 	}
-	for i := range list {
-		names = append(names, list[i].Name)
-	}
+	slices.SortStableFunc(names, func(x, y string) int { return last[x].Compare(last[y]) })
 	return names, nil
 }
 
