@@ -25,6 +25,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
+	"github.com/gemini-ctx/ctx/objects"
 )
 
 // What is reachable stays, byte for byte; what is not goes after the grace period and no sooner; a
@@ -338,6 +339,32 @@ func TestGCAutoAndMerging(t *testing.T) {
 	if again := storetest.Must[gc.Report](t)(
 		gc.Run(context.Background(), s, gc.Options{Best: true})); again.After != again.Before {
 		t.Errorf("the best again: %+v", again)
+	}
+	kit.Clean(t, s)
+}
+
+// The best level writes a pack again that has what is only too young to be removed, and keeps that.
+func TestGCBestWritesYoungPacks(t *testing.T) {
+	s := kit.Create(t)
+	kit.Live(t, s, rand.New(rand.NewPCG(4, 4)), 40)
+	storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{}))
+	top, below := kit.Stray(t, s, "young")
+	raws := func(yield func(format.Raw, error) bool) {
+		for _, id := range []format.ID{below, top} {
+			if !yield(s.Objects.Get(id)) {
+				return
+			}
+		}
+	}
+	storetest.Must[objects.PackInfo](t)(s.Objects.WritePack(raws, objects.Fast))
+	before := kit.Texts(t, s)
+	storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{Best: true}))
+	c := storetest.Must[storedir.Counts](t)(storedir.Count(s))
+	if c.Packs != 1 || !kit.Has(t, s, top) || !kit.Has(t, s, below) {
+		t.Errorf("there are %d packs", c.Packs)
+	}
+	if kit.Texts(t, s) != before {
+		t.Error("history is not what it was")
 	}
 	kit.Clean(t, s)
 }

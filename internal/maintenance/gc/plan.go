@@ -46,8 +46,9 @@ func (c *collector) holdings(p *graph.PackPlace) (h holdings) {
 }
 
 // keepPacks returns the packs that may be replaced. A pack with an object that is spared only for
-// its age is left alone, garbage included: in a new pack the object would be young again. A pack
-// that stays spares everything below its objects, and those may be in yet another pack.
+// its age is left alone, garbage included: in a new pack the object would be young again, which
+// only the best level takes into account. A pack that stays spares everything below its objects,
+// and those may be in yet another pack.
 func (c *collector) keepPacks() ([]*graph.PackPlace, error) {
 	rest := slices.Clone(c.inv.Packs)
 	for again := true; again; {
@@ -56,7 +57,7 @@ func (c *collector) keepPacks() ([]*graph.PackPlace, error) {
 		for _, p := range rest {
 			h := c.holdings(p)
 			little := c.o.Auto && h.garbage*autoShare < len(p.Numbers)
-			if h.spared == 0 && (h.garbage == 0 || !little) {
+			if c.o.Best || h.spared == 0 && (h.garbage == 0 || !little) {
 				next = append(next, p)
 				continue
 			}
@@ -95,7 +96,7 @@ func (c *collector) choosePacks(packs []*graph.PackPlace) {
 	for _, p := range packs {
 		if h := c.holdings(p); h.garbage > 0 || c.o.Best {
 			c.replacedPacks = append(c.replacedPacks, p)
-			sum += h.reached
+			sum += h.reached + h.spared
 		} else {
 			clean = append(clean, p)
 		}
@@ -141,8 +142,9 @@ func (c *collector) clearMark(m graph.Mark) {
 	}
 }
 
-// chooseObjects lists the objects for the new pack: the reachable ones in the packs that it
-// replaces, and those that are loose or in the log and in no pack that stays. The order is the
+// chooseObjects lists the objects for the new pack: those in the packs that it replaces that are
+// reachable or spared, and the reachable ones that are loose or in the log and in no pack that
+// stays. The order is the
 // reverse of that in which the walk met them, oldest first, so that neighbours in time share a
 // block; arrange then puts what was made of entries behind them.
 func (c *collector) chooseObjects() {
@@ -151,14 +153,17 @@ func (c *collector) chooseObjects() {
 	c.setMark(packed, staying)
 	c.setMark(taken, c.replacedPacks)
 	marks := c.graph.Marks
-	for id := range c.inv.Unpacked() {
-		if i, ok := c.graph.Find(id); ok && marks[i]&packed == 0 {
-			marks[i] |= taken
+	for i := range marks {
+		switch marks[i] & (graph.Reached | spared | taken) {
+		case taken:
+			marks[i] &^= taken
+		case taken | spared:
+			c.order = append(c.order, uint32(i)) // the walk from the names has not met it
 		}
 	}
-	for i := range marks {
-		if marks[i]&graph.Reached == 0 {
-			marks[i] &^= taken
+	for id := range c.inv.Unpacked() {
+		if i, ok := c.graph.Find(id); ok && marks[i]&(packed|graph.Reached) == graph.Reached {
+			marks[i] |= taken
 		}
 	}
 	slices.Reverse(c.order)
