@@ -120,14 +120,11 @@ func (a *app) forgetRemotely(s *session.Store, set repo.Remotes) error {
 	return bad
 }
 
-func (a *app) pushForgotten(s *session.Store, name string) (err error) {
-	x, _, done, err := a.openRemote(a.c, s, []string{name})
-	if err != nil {
+func (a *app) pushForgotten(s *session.Store, name string) error {
+	return a.useRemote(s, []string{name}, func(x *sharing.Sharer, _ string) error {
+		_, err := x.Push(a.c, sharing.PushOptions{Look: true})
 		return err
-	}
-	defer func() { done(&err) }()
-	_, err = x.Push(a.c, sharing.PushOptions{Look: true})
-	return err
+	})
 }
 
 // read returns the options that the flags describe.

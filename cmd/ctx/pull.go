@@ -22,12 +22,7 @@ func newPullCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:  "pull [NAME]",
 		Args: between(0, 1),
-		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
-			x, name, done, err := a.openRemote(a.c, s, args)
-			if err != nil {
-				return err
-			}
-			defer func() { done(&err) }()
+		RunE: a.onRemote(func(_ *session.Store, x *sharing.Sharer, name string) error {
 			r, err := x.Pull(a.c, back...)
 			a.printPull(name, r, err)
 			if err != nil {
@@ -131,12 +126,7 @@ func newSyncCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:  "sync [NAME]",
 		Args: between(0, 1),
-		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
-			x, name, done, err := a.openRemote(a.c, s, args)
-			if err != nil {
-				return err
-			}
-			defer func() { done(&err) }()
+		RunE: a.onRemote(func(s *session.Store, x *sharing.Sharer, name string) error {
 			pulled, pullErr := x.Pull(a.c)
 			if errors.Is(pullErr, a.c.Err()) && a.c.Err() != nil {
 				return pullErr
@@ -210,17 +200,15 @@ func newCloneCmd(a *app) *cobra.Command {
 					return err
 				}
 			}
-			x, name, done, err := a.openRemote(a.c, s, nil)
-			if err != nil {
+			return a.useRemote(s, nil, func(x *sharing.Sharer, name string) error {
+				pulled, err := x.Pull(a.c)
+				a.printPull(name, pulled, err)
+				if err != nil {
+					err = fmt.Errorf("cannot clone all of %s: %w", oneLine(withoutPassword(url)),
+						err)
+				}
 				return err
-			}
-			defer func() { done(&err) }()
-			pulled, err := x.Pull(a.c)
-			a.printPull(name, pulled, err)
-			if err != nil {
-				return fmt.Errorf("cannot clone all of %s: %w", oneLine(withoutPassword(url)), err)
-			}
-			return nil
+			})
 		},
 	}
 	cmd.Flags().StringVar(&share, "share", "",

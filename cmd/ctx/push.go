@@ -16,12 +16,7 @@ func newPushCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:  "push [NAME]",
 		Args: between(0, 1),
-		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
-			x, name, done, err := a.openRemote(a.c, s, args)
-			if err != nil {
-				return err
-			}
-			defer func() { done(&err) }()
+		RunE: a.onRemote(func(s *session.Store, x *sharing.Sharer, name string) error {
 			r, err := x.Push(a.c, o)
 			if err != nil {
 				return fmt.Errorf("cannot push to %s: %w", name, err)

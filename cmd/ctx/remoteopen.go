@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
@@ -207,39 +208,47 @@ func namedRemote(set repo.Remotes, args []string) (name string, r repo.Remote, e
 	return name, r, nil
 }
 
-// openRemote opens the remote that args name, and what joins it with the store. The caller calls
-// done.
-func (a *app) openRemote(
-	c context.Context, s *session.Store, args []string,
-) (x *sharing.Sharer, name string, done func(*error), err error) {
+// useRemote opens the remote that args name, and what joins it with the store, for use.
+func (a *app) useRemote(
+	s *session.Store, args []string, use func(x *sharing.Sharer, name string) error,
+) (err error) {
 	set, err := s.Remotes()
 	if err != nil {
-		return nil, "", nil, err
+		return err
 	}
 	name, which, err := namedRemote(set, args)
 	if err != nil {
-		return nil, "", nil, err
+		return err
 	}
 	rule, err := sharing.ParseRule(which.Share)
 	if err != nil {
-		return nil, "", nil, err
+		return err
 	}
 	r, err := a.openURL(s, name, which.URL)
 	if err != nil {
-		return nil, "", nil, err
+		return err
 	}
+	defer func() { err = errors.Join(err, r.Close()) }()
 	show, clear := a.progress()
-	x, err = sharing.Open(c, s, r, sharing.Options{
+	defer clear()
+	x, err := sharing.Open(a.c, s, r, sharing.Options{
 		Name: name, Label: a.label(set), Rule: rule, Allow: which.Allow, Progress: show,
 		Forgetting: a.sayForgetting,
 	})
-	done = func(err *error) { clear(); *err = errors.Join(*err, r.Close()) }
 	if err != nil {
-		err = a.hintSealed(err, r, which.URL)
-		done(&err)
-		return nil, "", nil, fmt.Errorf("remote %s: %w", name, err)
+		return fmt.Errorf("remote %s: %w", name, a.hintSealed(err, r, which.URL))
 	}
-	return x, name, done, nil
+	return use(x, name)
+}
+
+// onRemote makes a RunE that uses the remote that the arguments name.
+func (a *app) onRemote(
+	use func(s *session.Store, x *sharing.Sharer, name string) error,
+) func(*cobra.Command, []string) error {
+	return a.onStore(func(s *session.Store, args []string) error {
+		return a.useRemote(s, args,
+			func(x *sharing.Sharer, name string) error { return use(s, x, name) })
+	})
 }
 
 // label returns what others call this store: what is set, or the name of the machine.

@@ -8,16 +8,17 @@ import (
 )
 
 // askRemote has the engine of a remote search.
-func (o *searchOptions) askRemote(a *app, text string) (err error) {
+func (o *searchOptions) askRemote(a *app, text string) error {
 	s, err := a.openStore()
 	if err != nil {
 		return err
 	}
-	x, name, done, err := a.openRemote(a.c, s, []string{o.remote})
-	if err != nil {
-		return err
-	}
-	defer func() { done(&err) }()
+	return a.useRemote(s, []string{o.remote}, func(x *sharing.Sharer, name string) error {
+		return o.printHits(a, x, name, text)
+	})
+}
+
+func (o *searchOptions) printHits(a *app, x *sharing.Sharer, name, text string) error {
 	hits, err := x.Search(a.c, text, o.limit)
 	if errors.Is(err, sharing.ErrNoSearch) {
 		return withHint(fmt.Errorf("remote %s: %w", name, err), "`ctx pull`, and search here")
