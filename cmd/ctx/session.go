@@ -145,11 +145,7 @@ func newSessionUseCmd(a *app) *cobra.Command {
 		Use:               "use SESSION",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeSessions(),
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, view, err := a.openView()
-			if err != nil {
-				return err
-			}
+		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			name, err := s.Recall.Named(view, args[0])
 			if err == nil {
 				err = s.Conversation.Use(a.c, name)
@@ -158,7 +154,7 @@ func newSessionUseCmd(a *app) *cobra.Command {
 				err = a.answer("head", name)
 			}
 			return err
-		},
+		}),
 	}
 }
 
@@ -168,11 +164,7 @@ func newSessionRmCmd(a *app) *cobra.Command {
 		Use:               "rm SESSION",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeSessions(),
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, view, err := a.openView()
-			if err != nil {
-				return err
-			}
+		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			one, err := sessionNamed(s, view, args)
 			if err != nil {
 				return err
@@ -197,7 +189,7 @@ func newSessionRmCmd(a *app) *cobra.Command {
 			_ = a.fs.Remove(sessionHealth(s, one.Name))
 			return a.result(fields("session", one.Name, "messages", n), "removed session %s: %s",
 				one.Name, plural(n, "message", "messages"))
-		},
+		}),
 	}
 	cmd.Flags().BoolVarP(&force, "force", "f", false, "do not ask")
 	return cmd

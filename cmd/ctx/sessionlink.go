@@ -8,6 +8,8 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 func parentText(d *document.Parent) string {
@@ -23,11 +25,7 @@ func newSessionLinkCmd(a *app) *cobra.Command {
 		Use:               "link CHILD PARENT CALL",
 		Args:              between(3, 3),
 		ValidArgsFunction: a.completeSessions(),
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, view, err := a.openView()
-			if err != nil {
-				return err
-			}
+		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			child, err := s.Recall.NamedOr(view, args[0])
 			if err != nil {
 				return err
@@ -41,7 +39,7 @@ func newSessionLinkCmd(a *app) *cobra.Command {
 				return err
 			}
 			return a.answer("session", child, "parent", document.ParentOf(&p), "known", known)
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&orphan, "orphan", false, "accept a call that is not in the parent")
 	cmd.Flags().BoolVar(&apart, "apart", false,

@@ -8,6 +8,7 @@ package browse
 
 import (
 	"context"
+	_ "embed" // the help
 	"errors"
 	"fmt"
 	"os"
@@ -57,22 +58,19 @@ func Run(c context.Context, env repo.Env, in, out, errs *os.File, args []string)
 		Hint: "`ctx browse --help` says how it is used"}.Report(c, errs)
 }
 
+// helpText says what the program does.
+//
+//go:embed help.txt
+var helpText string
+
 // Command returns the command, for its page in docs/cli.
 func Command() *cobra.Command { return (&program{}).command() }
 
 func (p *program) command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "browse [-s SESSION]",
-		Short: "Show sessions, the forest and searches on the whole terminal",
-		Long: command.Long(`Shows the sessions of the store, and what was said in the selected one, from
-its end. Keys open the forest, the messages behind a cluster or a summary, what a message became a
-part of, and searches; ? lists them all. The command reads the store, and changes nothing.
-
-It needs a terminal, of 80 columns and 24 lines or more for comfort. NO_COLOR=1 turns colours off,
-and color.ui never does, too. What was said is printed without the controls of terminals in it.
-
-This is the program ctx-browse, which has to be beside ctx or in a directory of PATH.`,
-			clierr.NoStore, clierr.Corrupt, clierr.NotFound),
+		Use:           "browse [-s SESSION]",
+		Short:         "Show sessions, the forest and searches on the whole terminal",
+		Long:          command.Long(helpText, clierr.NoStore, clierr.Corrupt, clierr.NotFound),
 		Example:       "  ctx browse\n  ctx browse -s work",
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -141,7 +141,7 @@ func TestPrompt(t *testing.T) {
 	if got, want := PromptVersion+" "+PromptID("").String(), promptAt; got != want {
 		t.Errorf("prompt is %s: give it a new version, and note it here", got)
 	}
-	if i := strings.Index(Prompt, "SECURITY RULE"); i < 0 || i > 200 {
+	if i := strings.Index(PromptOn(""), "SECURITY RULE"); i < 0 || i > 200 {
 		t.Error("the rule does not come first")
 	}
 }
@@ -149,11 +149,11 @@ func TestPrompt(t *testing.T) {
 // A focus ends the prompt, and nothing else changes.
 func TestPromptOn(t *testing.T) {
 	r := requestOf(summarize.Request{Focus: "the ports"}, AnswerTimeout)
-	if !strings.HasPrefix(r.Prompt, Prompt+"\n\n") || !strings.HasSuffix(r.Prompt, "\nthe ports") ||
-		r.Focus != "the ports" {
+	if !strings.HasPrefix(r.Prompt, PromptOn("")+"\n\n") ||
+		!strings.HasSuffix(r.Prompt, "\nthe ports") || r.Focus != "the ports" {
 		t.Errorf("the request has the prompt %q", r.Prompt)
 	}
-	if PromptID("the ports") == PromptID("") || PromptOn("") != Prompt {
+	if PromptID("the ports") == PromptID("") {
 		t.Error("the digest of the prompt does not tell a focus")
 	}
 }

@@ -6,6 +6,7 @@ package program
 import (
 	"bufio"
 	"context"
+	_ "embed" // the help
 	"encoding/json"
 	"fmt"
 	"io"
@@ -77,6 +78,11 @@ func Run(c context.Context, env repo.Env, out, errs io.Writer, args []string) in
 	}.Report(c, errs)
 }
 
+// helpText says what the program does.
+//
+//go:embed help.txt
+var helpText string
+
 // Command returns the command, for its page in docs/cli.
 func Command() *cobra.Command { return (&program{}).command() }
 
@@ -84,23 +90,7 @@ func (p *program) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eval [PATH… | -s SESSION]",
 		Short: "Measure clusters, summaries and search on conversations",
-		Long: command.Long(`Measures what ctx makes of conversations, beside simpler rules: how well
-topics are told apart, which facts are left at so many tokens, whether what answers a question is
-found, and that everything that is shown can be expanded to the exact words. Of agents' sessions it
-also measures how well an agent could go on: how much of what comes next is in the context that ctx
-renders.
-
-PATH is a file NAME.messages.jsonl or a transcript of Claude Code or Codex, NAME.jsonl, with
-questions in NAME.facts.jsonl beside it if there are any; or a directory of such files, whose
-transcripts are one set. SESSION is a session of the store here, of which everything is measured
-that needs no labels. Without either, the conversations that ctx brings along are measured.
-
-All work is done on copies in a temporary directory. Unless summarize.chain names helpers, which
-then word the summaries, no model is asked, and the same input and settings give the same output
-on every machine.
-
-This is the program ctx-eval, which has to be beside ctx or in a directory of PATH.`,
-			clierr.NoStore, clierr.Corrupt, clierr.NotFound),
+		Long:  command.Long(helpText, clierr.NoStore, clierr.Corrupt, clierr.NotFound),
 		Example: "  ctx eval\n  ctx eval --only clustering talks.messages.jsonl --json\n" +
 			"  ctx eval --only continuation,known ~/.claude/projects/-home-ann-work\n  " +
 			"ctx eval -s work",
