@@ -1,6 +1,7 @@
 package search
 
 import (
+	_ "embed" // the letters
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -149,7 +150,7 @@ func isAccent(r rune) bool { return r >= 0x300 && r <= 0x36f }
 // bases maps accented letters to their base letters.
 var bases = madeOnce[rune]{make: func() map[rune]string {
 	m := map[rune]string{'ß': "ss", 'ẞ': "SS", 'æ': "ae", 'Æ': "AE", 'œ': "oe", 'Œ': "OE"}
-	for _, line := range strings.Split(accented, "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(accented), "\n") {
 		base, letters, _ := strings.Cut(line, " ")
 		for _, r := range letters {
 			m[r] = base
@@ -161,70 +162,6 @@ var bases = madeOnce[rune]{make: func() map[rune]string {
 // accented has a line for each base letter with the letters that decompose to it: those of Latin-1
 // Supplement, Latin Extended-A and -B, and Latin Extended Additional (Unicode 15), letters with a
 // stroke or without a dot, and those of today's Greek and Russian.
-const accented = `A ÀÁÂÃÄÅĀĂĄǍǞǠǺȀȂȦḀẠẢẤẦẨẪẬẮẰẲẴẶ
-B ḂḄḆ
-C ÇĆĈĊČḈ
-D ĎĐḊḌḎḐḒ
-E ÈÉÊËĒĔĖĘĚȄȆȨḔḖḘḚḜẸẺẼẾỀỂỄỆ
-F Ḟ
-G ĜĞĠĢǦǴḠ
-H ĤĦȞḢḤḦḨḪ
-I ÌÍÎÏĨĪĬĮİǏȈȊḬḮỈỊ
-J Ĵ
-K ĶǨḰḲḴ
-L ĹĻĽŁḶḸḺḼ
-M ḾṀṂ
-N ÑŃŅŇǸṄṆṈṊ
-O ÒÓÔÕÖØŌŎŐƠǑǪǬȌȎȪȬȮȰṌṎṐṒỌỎỐỒỔỖỘỚỜỞỠỢ
-P ṔṖ
-R ŔŖŘȐȒṘṚṜṞ
-S ŚŜŞŠȘṠṢṤṦṨ
-T ŢŤŦȚṪṬṮṰ
-U ÙÚÛÜŨŪŬŮŰŲƯǓǕǗǙǛȔȖṲṴṶṸṺỤỦỨỪỬỮỰ
-V ṼṾ
-W ŴẀẂẄẆẈ
-X ẊẌ
-Y ÝŶŸȲẎỲỴỶỸ
-Z ŹŻŽẐẒẔ
-a àáâãäåāăąǎǟǡǻȁȃȧḁạảấầẩẫậắằẳẵặ
-b ḃḅḇ
-c çćĉċčḉ
-d ďđḋḍḏḑḓ
-e èéêëēĕėęěȅȇȩḕḗḙḛḝẹẻẽếềểễệ
-f ḟ
-g ĝğġģǧǵḡ
-h ĥħȟḣḥḧḩḫẖ
-i ìíîïĩīĭįıǐȉȋḭḯỉị
-j ĵǰ
-k ķǩḱḳḵ
-l ĺļľłḷḹḻḽ
-m ḿṁṃ
-n ñńņňǹṅṇṉṋ
-o òóôõöøōŏőơǒǫǭȍȏȫȭȯȱṍṏṑṓọỏốồổỗộớờởỡợ
-p ṕṗ
-r ŕŗřȑȓṙṛṝṟ
-s śŝşšșṡṣṥṧṩ
-t ţťŧțṫṭṯṱẗ
-u ùúûüũūŭůűųưǔǖǘǚǜȕȗṳṵṷṹṻụủứừửữự
-v ṽṿ
-w ŵẁẃẅẇẉẘ
-x ẋẍ
-y ýÿŷȳẏẙỳỵỷỹ
-z źżžẑẓẕ
-Α Ά
-Ε Έ
-Η Ή
-Ι ΊΪ
-Ο Ό
-Υ ΎΫ
-Ω Ώ
-α ά
-ε έ
-η ή
-ι ίϊΐ
-ο ό
-σ ς
-υ ύϋΰ
-ω ώ
-Е Ё
-е ё`
+//
+//go:embed accented.txt
+var accented string

@@ -1,6 +1,7 @@
 package search
 
 import (
+	_ "embed" // the forms
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -94,26 +95,20 @@ func pieces(text string, whole terms.Token, yield func(t terms.Token, word strin
 	}
 }
 
+// irregularForms has a line for each word: its irregular forms, and its base form.
+//
+//go:embed irregular.txt
+var irregularForms string
+
 // irregular maps irregular forms of English words, which a stemmer does not unite, to their base
 // forms.
 var irregular = madeOnce[string]{make: func() map[string]string {
 	m := map[string]string{}
-	for _, line := range strings.Split(`
-ate eaten eat|beaten beat|became become|began begun begin|bent bend|bitten bit bite|blew blown blow|bought buy|broke broken break
-brought bring|built build|burnt burn|came come|caught catch|chose chosen choose|crept creep|dealt deal|drank drunk drink|drawn drew draw
-drove driven drive|dug dig|fallen fell fall|fed feed|felt feel|flew flown fly|forgot forgotten forget|fought fight|found find|froze frozen freeze
-gave given give|grew grown grow|heard hear|held hold|hid hidden hide|hung hang|kept keep|knew known know|laid lay|lain lie|leapt leap|learnt learn
-led lead|left leave|lent lend|lost lose|meant mean|met meet|paid pay|ran run|rang rung ring|risen rose rise|ridden rode ride|sang sung sing
-sank sunk sink|sat sit|sent send|shaken shook shake|shone shine|shot shoot|showed shown show|slept sleep|slid slide|sold sell|sought seek
-spent spend|spoke spoken speak|spun spin|stole stolen steal|stood stand|struck strike|stuck stick|swam swum swim|swept sweep|swore sworn swear
-taken took take|taught teach|thrown threw throw|thought think|told tell|tore torn tear|understood understand|woke woken wake|won win|wore worn wear
-written wrote write|children child|feet foot|geese goose|indices index|men man|mice mouse|people person|teeth tooth|women woman|wives wife|lives life
-better good|best good|worse bad|worst bad|older old|elder old`, "\n") {
-		for _, group := range strings.Split(line, "|") {
-			words := strings.Fields(group)
-			for _, w := range words[:max(len(words)-1, 0)] {
-				m[w] = words[len(words)-1]
-			}
+	for line := range strings.Lines(irregularForms) {
+		words := strings.Fields(line)
+		base := words[len(words)-1]
+		for _, w := range words[:len(words)-1] {
+			m[w] = base
 		}
 	}
 	return m

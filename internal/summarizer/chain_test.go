@@ -110,7 +110,7 @@ func TestChainUnanswered(t *testing.T) {
 	_, err := l.Summarize(t.Context(), askOf(1))
 	var no *Unanswered
 	if !errors.As(err, &no) || len(no.Failures) != 3 || len(no.Skipped) != 0 ||
-		KindOf(err) != Refused {
+		kindOf(err) != Refused {
 		t.Fatalf("got %v", err)
 	}
 	_, err = l.Summarize(t.Context(), askOf(2))
@@ -123,13 +123,13 @@ func TestChainUnanswered(t *testing.T) {
 	}
 	// Another process sees the same state, until the lack of capacity is over.
 	other := chainOf(t, f, "quota", "capacity")
-	if _, err = other.Summarize(t.Context(), askOf(3)); KindOf(err) != None ||
+	if _, err = other.Summarize(t.Context(), askOf(3)); kindOf(err) != None ||
 		err.Error() != "no summarizer answered: quota: not asked: quota; capacity: not "+
 			"asked: capacity" {
 		t.Errorf("got %v", err)
 	}
 	other.now = other.now.Add(capacityTTL)
-	if _, err = other.Summarize(t.Context(), askOf(3)); KindOf(err) != Capacity {
+	if _, err = other.Summarize(t.Context(), askOf(3)); kindOf(err) != Capacity {
 		t.Errorf("got %v", err)
 	}
 }
@@ -141,7 +141,7 @@ func TestChainTurn(t *testing.T) {
 	for _, asked := range []int{1, 0, 0} {
 		_, err := l.Summarize(t.Context(), askOf(1))
 		var no *Unanswered
-		if !errors.As(err, &no) || len(no.Failures) != asked || KindOf(err) != Crashed {
+		if !errors.As(err, &no) || len(no.Failures) != asked || kindOf(err) != Crashed {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -150,7 +150,7 @@ func TestChainTurn(t *testing.T) {
 	}
 	update(t, f, func(h *Health) { h.MarkRetryOncePerTurn("model", 1, start); h.Consume("model") })
 	next := chainOf(t, f, "dies")
-	if _, err := next.Summarize(t.Context(), askOf(1)); KindOf(err) != Crashed {
+	if _, err := next.Summarize(t.Context(), askOf(1)); kindOf(err) != Crashed {
 		t.Errorf("got %v", err)
 	}
 	if got := next.state("model"); got != "sticky_retry retry_once_per_turn" {
@@ -278,7 +278,7 @@ func TestCheck(t *testing.T) {
 	for part, want := range map[string]Kind{"last word": Twice, "quota": Quota} {
 		if _, err := Check(t.Context(), c,
 			Member{Name: part, Command: []string{self, "play", part}},
-			askOf(1)); KindOf(err) != want {
+			askOf(1)); kindOf(err) != want {
 			t.Errorf("%s: got %v", part, err)
 		}
 	}

@@ -1,7 +1,6 @@
 package summarizer
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -105,13 +104,4 @@ func (u *Unanswered) Reason() string {
 		}
 	}
 	return string(None)
-}
-
-// KindOf returns the kind of an error of this package, or "".
-func KindOf(err error) Kind {
-	var r interface{ Reason() string }
-	if errors.As(err, &r) {
-		return Kind(r.Reason())
-	}
-	return ""
 }

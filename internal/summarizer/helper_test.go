@@ -149,7 +149,7 @@ func TestBadHelpers(t *testing.T) {
 				f.Name != "it" {
 				t.Fatalf("got %+v, %v", told, err)
 			}
-			if KindOf(err) != c.kind || strings.ContainsAny(err.Error(), "\n\x1b") {
+			if kindOf(err) != c.kind || strings.ContainsAny(err.Error(), "\n\x1b") {
 				t.Errorf("told as %q", err)
 			}
 			if running := h.running != nil; running != c.kind.ofAnswer() {
@@ -168,7 +168,7 @@ func TestHelperMissing(t *testing.T) {
 	for _, command := range [][]string{nil, {""}, {"ctx-no-such-program"},
 		{filepath.Join(dir, "none")}, {plain}, {"./plain"}, {"sub/plain"}} {
 		h := &Helper{Name: "it", Command: command, Beside: dir}
-		if _, err := h.Summarize(t.Context(), askOf(1)); KindOf(err) != Missing {
+		if _, err := h.Summarize(t.Context(), askOf(1)); kindOf(err) != Missing {
 			t.Errorf("%q: got %v", command, err)
 		}
 	}
@@ -178,7 +178,7 @@ func TestHelperTooLong(t *testing.T) {
 	h := playing(t, "good")
 	ask := askOf(1)
 	ask.Inputs[0].Text = strings.Repeat("word ", 1000)
-	if _, err := h.Summarize(t.Context(), ask); KindOf(err) != TooLong {
+	if _, err := h.Summarize(t.Context(), ask); kindOf(err) != TooLong {
 		t.Errorf("got %v", err)
 	}
 	if _, err := h.Summarize(t.Context(), askOf(1)); err != nil {
@@ -196,7 +196,7 @@ func TestHelperNeverReads(t *testing.T) {
 		ask.Inputs[i].Author = strings.Repeat("a", 1<<16)
 		ask.Inputs[i].Text = "Port 5433."
 	}
-	if _, err := h.Summarize(t.Context(), ask); KindOf(err) != Slow {
+	if _, err := h.Summarize(t.Context(), ask); kindOf(err) != Slow {
 		t.Errorf("got %v", err)
 	}
 }
@@ -246,14 +246,14 @@ func TestHelperTwiceLater(t *testing.T) {
 	if _, err := h.Summarize(t.Context(), askOf(1)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Summarize(t.Context(), askOf(2)); KindOf(err) != Twice {
+	if _, err := h.Summarize(t.Context(), askOf(2)); kindOf(err) != Twice {
 		t.Errorf("got %v", err)
 	}
 	h = playing(t, "last word")
 	if _, err := h.Summarize(t.Context(), askOf(1)); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Close(); KindOf(err) != Twice {
+	if err := h.Close(); kindOf(err) != Twice {
 		t.Errorf("got %v", err)
 	}
 }
@@ -277,4 +277,13 @@ func TestHelperCancelled(t *testing.T) {
 	if _, err := h.Summarize(ctx, askOf(1)); !errors.Is(err, context.Canceled) || h.running != nil {
 		t.Errorf("got %v", err)
 	}
+}
+
+// kindOf returns the kind of an error of the package, or "".
+func kindOf(err error) Kind {
+	var r interface{ Reason() string }
+	if errors.As(err, &r) {
+		return Kind(r.Reason())
+	}
+	return ""
 }
