@@ -75,7 +75,7 @@ func TestOpenAI(t *testing.T) {
 			}
 			if r.URL.String() != "/v1/chat/completions" || r.Header.Get("Authorization") != auth ||
 				in.Model != "qwen3:8b" || in.Stream ||
-				in.Messages[0] != (message{"system", summarizer.Prompt}) ||
+				in.Messages[0] != (message{"system", summarizer.PromptOn("")}) ||
 				!strings.Contains(in.Messages[1].Content, "port 5433") {
 				t.Errorf("asked %s %v %+v", r.URL, r.Header, in)
 			}
