@@ -130,7 +130,7 @@ func TestOpenAIAnswers(t *testing.T) {
 		server := httptest.NewServer(
 			http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w, body) }))
 		got, err := told(t, server.URL, "CTX_OPENAI_MODEL", "m")
-		if summarizer.KindOf(err) != want ||
+		if kindOf(err) != want ||
 			err == nil && !strings.HasPrefix(got.Text, "Port 5433.") {
 			t.Errorf("%.80s: got %+v, %v", body, got, err)
 		}
@@ -146,7 +146,7 @@ func TestOpenAIErrors(t *testing.T) {
 			_, _ = io.WriteString(w, `{"error":{"message":"no: `+key+`"}}`)
 		}))
 		if _, err := told(t, server.URL, "CTX_OPENAI_MODEL", "m", "OPENAI_API_KEY",
-			key); summarizer.KindOf(err) != want || !strings.Contains(err.Error(), "no: [key]") {
+			key); kindOf(err) != want || !strings.Contains(err.Error(), "no: [key]") {
 			t.Errorf("%d: got %v", code, err)
 		}
 		server.Close()
@@ -165,7 +165,7 @@ func TestOpenAISettings(t *testing.T) {
 		{"http://localhost:1/v1", []string{"CTX_OPENAI_MODEL", "m", "CTX_OPENAI_MAX_INPUT", "-1"},
 			"CTX_OPENAI_MAX_INPUT"},
 	} {
-		if _, err := told(t, c.base, c.vars...); summarizer.KindOf(err) != summarizer.Terminal ||
+		if _, err := told(t, c.base, c.vars...); kindOf(err) != summarizer.Terminal ||
 			!strings.Contains(err.Error(), c.say) {
 			t.Errorf("%q %q: got %v", c.base, c.vars, err)
 		}
@@ -182,4 +182,13 @@ func TestOpenAILimits(t *testing.T) {
 			t.Errorf("%s: %d, %v", base, most, err)
 		}
 	}
+}
+
+// kindOf returns the kind of a failure, or "".
+func kindOf(err error) summarizer.Kind {
+	var r interface{ Reason() string }
+	if errors.As(err, &r) {
+		return summarizer.Kind(r.Reason())
+	}
+	return ""
 }

@@ -137,9 +137,13 @@ func newBranchListCmd(a *app) *cobra.Command {
 					"tip", b.Value.ID, "seq", b.Seq, "invocation", document.OrNull(b.Invocation))
 				continue
 			}
+			parent := ""
+			if b.Parent != "" {
+				parent = shellWord(b.Parent)
+			}
 			rows = append(rows,
-				[]string{b.Name, state, strconv.FormatUint(b.Seq, 10),
-					b.Value.ID.Short(12), b.Parent})
+				[]string{shellWord(b.Name), state, strconv.FormatUint(b.Seq, 10),
+					b.Value.ID.Short(12), parent})
 		}
 		a.table(rows)
 		return nil

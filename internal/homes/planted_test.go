@@ -592,7 +592,7 @@ func (w *world) judge(byTool bool, from int, tokens []string, reached map[int]bo
 		{"session", "list"}, {"status"}, {"forest"}, {"branch", "list"}, {"show-ref"}} {
 		out := w.run.Run(args...).Out
 		if at := forged.FindString(out); at != "" {
-			t.Errorf("%q: a forged line: %q", args, at)
+			t.Errorf("%q: a forged line: %q\n%s", args, at, out)
 		}
 		marks := unseen
 		if args[0] == "render" || args[0] == "log" || args[0] == "show-ref" {

@@ -51,7 +51,7 @@ func TestStores(t *testing.T) {
 		}
 		for _, path := range []string{"refs/base", "refs/checkpoint", "refs/log-*",
 			"objects/pack/*.pack", "absent/*/*", "log/hook", "log/torn-*", "lock.owner",
-			"cache/links-*", "cache/search", "cache/search-*", "cache/head-*", "cache/candidates-*",
+			"cache/links", "cache/search", "cache/search-*", "cache/head-*", "cache/candidates-*",
 			"tmp/*", "key", "format", "config.toml"} {
 			found, _ := filepath.Glob(filepath.Join(dirs[0], filepath.FromSlash(path)))
 			size := int64(0)
