@@ -118,8 +118,8 @@ func (s *Store) inPacks(id format.ID, list *packList) (ok bool, fault error) {
 const minPrefix = 4
 
 // Prefix returns the ids that begin with the given lower-case hexadecimal digits, minPrefix to
-// format.IDLen of them: loose and packed, sorted, each once, none if there are none. That there
-// are none is said only if every pack's index is sound.
+// format.IDLen of them: logged, loose and packed, sorted, each once, none if there are none. That
+// there are none is said only if the log and every pack's index are sound.
 func (s *Store) Prefix(hex string) ([]format.ID, error) {
 	if len(hex) < minPrefix || len(hex) > format.IDLen ||
 		strings.Trim(hex, "0123456789abcdef") != "" {
@@ -129,8 +129,11 @@ func (s *Store) Prefix(hex string) ([]format.ID, error) {
 	if !s.knowsLog() {
 		unread = s.readLog()
 	}
-	ids := slices.DeleteFunc(s.Logged(),
-		func(id format.ID) bool { return !strings.HasPrefix(id.String(), hex) })
+	logged := func() []format.ID {
+		return slices.DeleteFunc(s.Logged(),
+			func(id format.ID) bool { return !strings.HasPrefix(id.String(), hex) })
+	}
+	ids := logged()
 	err := s.eachLooseIn(hex[:2], func(i Info) error {
 		if strings.HasPrefix(i.ID.String(), hex) {
 			ids = append(ids, i.ID)
@@ -152,6 +155,10 @@ func (s *Store) Prefix(hex string) ([]format.ID, error) {
 		ids = append(ids, more...)
 		return err
 	})
+	if err == nil && len(ids) == 0 && unread == nil { // the log may have grown, or be damaged
+		unread = s.readLog()
+		ids = logged()
+	}
 	if err == nil && len(ids) == 0 {
 		err = errors.Join(unread, s.overPacks((*pack).check))
 	}

@@ -67,6 +67,21 @@ func (db *DB) CheckCarried(v *View) error {
 	return nil
 }
 
+// Unsound returns a *CorruptError for the first record of v.Since whose objects are damaged: an
+// object that is found nowhere may have been one of these. It returns nil if all are sound.
+func (db *DB) Unsound(v *View) error {
+	if err := db.CheckCarried(v); err != nil {
+		return err
+	}
+	for _, r := range v.Since {
+		if r.Damaged {
+			return &CorruptError{Path: db.segmentPath(r.Segment), Offset: r.Offset,
+				Why: "the objects that the record carries are damaged"}
+		}
+	}
+	return nil
+}
+
 // withoutObjects returns the bytes of segment n without the objects that the given records carry.
 // It returns nil if there is nothing to leave out.
 func (db *DB) withoutObjects(n uint64, records []Record, damaged bool) ([]byte, error) {

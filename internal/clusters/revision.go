@@ -222,9 +222,18 @@ func (s *Reader) resolvePrefix(view *refs.View, prefix string) (format.ID, error
 		return format.ID{}, err
 	}
 	if !ok {
-		return format.ID{}, fmt.Errorf("%w: no object %s", history.NoID, prefix)
+		return format.ID{}, s.noObject(view, prefix)
 	}
 	return id, nil
+}
+
+// noObject returns the error for an id, or the first digits of one, that the store does not have. A
+// damaged object may have been it.
+func (s *Reader) noObject(view *refs.View, id string) error {
+	if err := s.Refs.Unsound(view); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: no object %s", history.NoID, id)
 }
 
 // IsMissing reports whether err says that something named does not exist.
@@ -250,7 +259,7 @@ func (s *Reader) ResolveObject(view *refs.View, rev string) (format.ID, error) {
 	if near, err := s.Resolve(view, rev[:len(rev)-1]); err == nil && near == id {
 		return id, nil
 	}
-	return id, fmt.Errorf("%w: no object %v", history.NoID, id)
+	return id, s.noObject(view, rev)
 }
 
 // ResolveEntry is ResolveObject for an entry. It returns ErrNotFound for another kind of object.

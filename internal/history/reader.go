@@ -46,6 +46,7 @@ type Refs interface {
 	Read() (*refs.View, error)
 	Base() (*format.Checkpoint, error)
 	Backward(view *refs.View, fn func(refs.Record) bool) error
+	Unsound(view *refs.View) error
 }
 
 // Repo knows the key of a store, and the settings of the agent in its project. repo.Repo is one.
