@@ -262,23 +262,39 @@ func (s *Session) Answered(at int) (first *digest.Fact) {
 
 // alikeCommands returns how much two commands are alike, by the words of the program that failed
 // and the most like one of the other's.
-func alikeCommands(run, other *digest.Fact) (best float64) {
+func alikeCommands(run, other *digest.Fact) float64 {
+	return mostLike(run, other, func(mine, theirs []string) float64 {
+		if len(theirs) == 0 || mine[0] != theirs[0] {
+			return 0
+		}
+		shared := sharedWords(theirs, mine)
+		return float64(shared) / float64(len(mine)+len(theirs)-shared)
+	})
+}
+
+// mostLike compares the words of the program that failed, of which there are some, with those of
+// each program of another command, and returns the highest result.
+func mostLike(
+	run, other *digest.Fact, like func(mine, theirs []string) float64,
+) (best float64) {
 	mine := wordsOf(programs(run.Command()), run.Key)
+	if len(mine) == 0 {
+		return 0
+	}
 	for _, p := range programs(other.Command()) {
-		theirs := wordsOf([]string{p}, "")
-		shared, all := 0, len(mine)
-		for _, w := range theirs {
-			if slices.Contains(mine, w) {
-				shared++
-			} else {
-				all++
-			}
-		}
-		if all > 0 && len(mine) > 0 && len(theirs) > 0 && mine[0] == theirs[0] {
-			best = max(best, float64(shared)/float64(all))
-		}
+		best = max(best, like(mine, wordsOf([]string{p}, "")))
 	}
 	return best
+}
+
+// sharedWords counts the words of a list that another one has, too.
+func sharedWords(words, others []string) (n int) {
+	for _, w := range words {
+		if slices.Contains(others, w) {
+			n++
+		}
+	}
+	return n
 }
 
 // programs splits a script into its commands.

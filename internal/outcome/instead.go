@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
@@ -46,7 +45,7 @@ func (s *Session) Instead(command string) (last, right *digest.Fact) {
 			continue
 		}
 		acts++
-		if f.State == digest.Passed && f.Key != key && sharedWords(last, f) >= leastShared {
+		if f.State == digest.Passed && f.Key != key && sharedWithRight(last, f) >= leastShared {
 			return last, f
 		}
 	}
@@ -86,28 +85,19 @@ func keyOf(command string) string {
 	return ""
 }
 
-// sharedWords returns the share of the words of a command's program that the most like program of
-// another one has, with or without the number of a version.
-func sharedWords(run, other *digest.Fact) (best float64) {
-	bare := func(list []string) []string {
-		words := make([]string, len(list))
-		for i, w := range list {
-			words[i] = strings.TrimRight(w, "0123456789")
-		}
-		return words
+// sharedWithRight returns the share of the words of a wrong command's program that the most like
+// program of another one has, with or without the number of a version.
+func sharedWithRight(wrong, other *digest.Fact) float64 {
+	return mostLike(wrong, other, func(mine, theirs []string) float64 {
+		shared := sharedWords(withoutVersions(mine), withoutVersions(theirs))
+		return float64(shared) / float64(len(mine))
+	})
+}
+
+func withoutVersions(words []string) []string {
+	bare := make([]string, len(words))
+	for i, w := range words {
+		bare[i] = strings.TrimRight(w, "0123456789")
 	}
-	mine := bare(wordsOf(programs(run.Command()), run.Key))
-	for _, p := range programs(other.Command()) {
-		n := 0
-		theirs := bare(wordsOf([]string{p}, ""))
-		for _, w := range mine {
-			if slices.Contains(theirs, w) {
-				n++
-			}
-		}
-		if len(mine) > 0 {
-			best = max(best, float64(n)/float64(len(mine)))
-		}
-	}
-	return best
+	return bare
 }
