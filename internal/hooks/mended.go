@@ -8,6 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/outcome"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // mendedIntro opens what a model is told after a failure.
@@ -30,18 +31,27 @@ func (h *hook) mended(e call) ([]byte, error) {
 		e.Failure == "" {
 		return nil, nil
 	}
+	return h.ended(e, mendedIntro,
+		func(v *refs.View, fresh func(format.ID) bool) (*recall.Mending, error) {
+			return h.s.Recall.SureFix(v, e.Failure, e.Command, h.session, fresh)
+		})
+}
+
+// ended tells what passed after a failure, if find finds some that the session was not told.
+func (h *hook) ended(e call, intro string,
+	find func(v *refs.View, fresh func(passed format.ID) bool) (*recall.Mending, error),
+) ([]byte, error) {
 	v, err := h.s.Refs.Read()
 	if err != nil {
 		return nil, err
 	}
 	given, _ := loadInjected(h.s, e.Session)
-	m, err := h.s.Recall.SureFix(v, e.Failure, e.Command, h.session,
-		func(passed format.ID) bool { return !given.has(passed) })
+	m, err := find(v, func(passed format.ID) bool { return !given.has(passed) })
 	if err != nil || m == nil {
 		return nil, err
 	}
 	given.IDs = append(given.IDs, m.Passed.Entry.String())
-	return h.tell(e, &given, mendedText(m))
+	return h.tell(e, &given, endedText(intro, m))
 }
 
 // tell answers an event with a text, and notes what its session was given with it.
@@ -62,26 +72,15 @@ func (h *hook) instead(e call) ([]byte, error) {
 	if !h.s.Config.Recalls(repo.RecallCommand) || e.Session == "" {
 		return nil, nil
 	}
-	v, err := h.s.Refs.Read()
-	if err != nil {
-		return nil, err
-	}
-	given, _ := loadInjected(h.s, e.Session)
-	m, err := h.s.Recall.Instead(v, e.Command, h.session,
-		func(passed format.ID) bool { return !given.has(passed) })
-	if err != nil || m == nil {
-		return nil, err
-	}
-	given.IDs = append(given.IDs, m.Passed.Entry.String())
-	t := newTelling(insteadIntro)
-	t.line("failed", m.Failed.Entry, m.Failed.Command)
-	t.line("passed", m.Passed.Entry, m.Passed.Command)
-	return h.tell(e, &given, t.text())
+	return h.ended(e, insteadIntro,
+		func(v *refs.View, fresh func(format.ID) bool) (*recall.Mending, error) {
+			return h.s.Recall.Instead(v, e.Command, h.session, fresh)
+		})
 }
 
-// mendedText is what a model is told of a failure and its end.
-func mendedText(m *recall.Mending) string {
-	t := newTelling(mendedIntro)
+// endedText is what a model is told of a failure and its end.
+func endedText(intro string, m *recall.Mending) string {
+	t := newTelling(intro)
 	t.line("failed", m.Failed.Entry, m.Failed.Command)
 	t.line("edited", format.ID{}, strings.Join(m.Edits, ", "))
 	t.line("the agent said", m.SaidBy, m.Said)
