@@ -135,6 +135,65 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+// pumpInGemini is a transcript with the ids that Gemini CLI gives, by which it knows copies.
+const pumpInGemini = `{"sessionId":"4bedd741-fc5b-45bb-821d-8091140532f0","kind":"main"}
+{"id":"24a3d6bd-3b4c-47b7-ab46-23ab9b107f5a","timestamp":"2026-01-02T10:31:58.646Z","type":"user",` +
+	`"content":[{"text":"At what pressure does the pump run?"}]}
+{"id":"212a2e16-9392-4dac-a5c0-3b9e19cf1dd2","timestamp":"2026-01-02T10:31:58.685Z",` +
+	`"type":"gemini","content":"","toolCalls":[{"id":"read_1","name":"read_file","args":{},` +
+	`"status":"success","result":[{"functionResponse":{"id":"read_1","name":"read_file",` +
+	`"response":{"output":"42 bar"}}}]}]}
+{"id":"9029b6d9-4b67-4192-b021-c756711cecec","timestamp":"2026-01-02T10:31:58.719Z",` +
+	`"type":"gemini","content":"It runs at 42 bar."}
+`
+
+// Gemini CLI goes on from an export in a session of its own: it copies the records with their
+// hints, but for those that no model sees. What is said then comes back into the session of the
+// export.
+func TestIdentityOfCopiedRecords(t *testing.T) {
+	for form, file := range map[string]string{
+		"claude-code": "claudecode/testdata/session.jsonl",
+		"codex":       "codex/testdata/rollout.jsonl",
+		"opencode":    "opencode/testdata/session.json",
+		"gemini-cli":  "",
+	} {
+		s := storetest.Create(t)
+		text := []byte(pumpInGemini)
+		if file != "" {
+			var err error
+			if text, err = os.ReadFile(filepath.Join("../agent", file)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		(&cameBy{form, text}).take(t, s, "")
+		before := mainSessions(t, s)
+		name := slices.Collect(maps.Keys(before))[0]
+		ways := exportsOf(t, s, name)
+		export := ways[slices.IndexFunc(ways,
+			func(c cameBy) bool { return c.how == "gemini-cli" })]
+		var b bytes.Buffer
+		for line := range bytes.Lines(export.text) {
+			switch {
+			case b.Len() == 0:
+				b.WriteString(`{"sessionId":"77777777-0000-4000-8000-000000000007","kind":"main"}` +
+					"\n" + `{"id":"import-1795861920762","type":"info",` +
+					`"content":"Imported session from /p/w.jsonl"}` + "\n")
+			case !bytes.Contains(line, []byte(`"type":"info"`)):
+				b.Write(line)
+			}
+		}
+		b.WriteString(`{"id":"11111111-2222-4333-8444-555555555555","type":"user",` +
+			`"timestamp":"2027-01-01T00:00:00.000Z","content":[{"text":"goes on"}]}` + "\n")
+		for range 2 {
+			(&cameBy{"gemini-cli", b.Bytes()}).take(t, s, "")
+		}
+		before[name]++
+		if got := mainSessions(t, s); !maps.Equal(got, before) {
+			t.Errorf("from %s: %v, want %v", form, got, before)
+		}
+	}
+}
+
 // A session of another store that happens to have the name of one here stays apart from it, in
 // whatever form it comes.
 func TestIdentityOfNamesakes(t *testing.T) {

@@ -27,12 +27,24 @@ func timeIn(o jsonvalue.Object) time.Time {
 	return t
 }
 
+// hintsOf returns the hints of a record or a call, if an export made the transcript. An agent that
+// goes on from an export copies records into a session of its own, most with their hints: what is
+// known of them their ids tell, as they do of other copies.
+func (s *replay) hintsOf(o jsonvalue.Object) *transcript.Hints {
+	h := transcript.ReadHints(o[transcript.HintName])
+	if h != nil && h.Home != nil && h.Home.As == s.stats.Session {
+		s.stats.ReadHome(h)
+	}
+	if s.stats.Home == nil {
+		return nil
+	}
+	return h
+}
+
 // message applies one message record. counts numbers the equal records without an id: in the whole
 // transcript for lines, in one list for copies.
 func (s *replay) message(o jsonvalue.Object, fromSet bool, counts transcript.Names) error {
-	r := record{Object: o, kind: recordKind(o), fromSet: fromSet,
-		hints: transcript.ReadHints(o[transcript.HintName])}
-	s.stats.ReadHome(r.hints)
+	r := record{Object: o, kind: recordKind(o), fromSet: fromSet, hints: s.hintsOf(o)}
 	parts := parseContent(o["content"])
 	if isAdded(o) || isStandIn(o.Text("id"), parts) {
 		return nil // an export put it there, and nobody said it

@@ -138,7 +138,7 @@ func (s *replay) recordedResult(r record, tc *toolCall) error {
 	if when.IsZero() {
 		when = timeIn(r.Object)
 	}
-	r.hints = transcript.ReadHints(tc.Object[transcript.HintName])
+	r.hints = s.hintsOf(tc.Object)
 	groups := groupResults(tc.call, parts)
 	for i, group := range groups {
 		id := group[0].callID

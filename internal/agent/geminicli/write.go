@@ -459,7 +459,9 @@ func (w *writer) write(rec jsonvalue.Object) {
 		if h == nil {
 			h = &transcript.Hints{V: 1}
 		}
-		h.Home = home
+		as := *home
+		as.As = w.Session
+		h.Home = &as
 		rec.Set(transcript.HintName, h)
 	}
 	w.Record(rec.Ordered("id", "timestamp", "type", "content", "thoughts", "tokens",

@@ -159,6 +159,9 @@ func (s *Stats) ReadHome(h *Hints) {
 type Home struct {
 	Store   string `json:"store"`
 	Session string `json:"session"`
+	// As is the session that the export is for its agent, if the agent copies hints into others; ""
+	// if it does not.
+	As string `json:"as,omitempty"`
 }
 
 // The keys of Stats.Skipped.
