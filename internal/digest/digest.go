@@ -20,7 +20,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 21
+const Version = 22
 
 // Kind is the subject of a fact.
 type Kind string
@@ -200,7 +200,7 @@ func (d *Digester) message(m *Message) {
 		}
 		d.add(Fact{Kind: kind, Text: m.Text, Key: m.Note, Path: m.Supersedes})
 	case m.Recap || m.Role == "user" && IsRecap(m.Text):
-		d.sentences(Recap, m.Text)
+		d.sentences(Recap, withoutDraft(m.Text))
 	case m.Role == "user":
 		d.endTurn()
 		first, own := len(d.Made), strings.TrimSpace(ownWords(m.Text))

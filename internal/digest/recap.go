@@ -42,3 +42,28 @@ func isFrame(line string) bool {
 	}
 	return IsRecap(line) || strings.HasSuffix(line, ":") && contentOf(withoutMark(line)).names == 0
 }
+
+// recapPrompts heads, behind its number, the part of a summary that lists what the user said.
+const recapPrompts = ". All user messages:"
+
+// withoutDraft returns a summary of Claude Code without the draft that its model writes first,
+// which the summary says again in order, and without what the user said, which the store has word
+// for word.
+func withoutDraft(text string) string {
+	if head, rest, ok := strings.Cut(text, "\nAnalysis:\n"); ok {
+		if _, summary, ok := strings.Cut(rest, "\nSummary:\n"); ok {
+			text = head + "\n" + summary
+		}
+	}
+	var kept strings.Builder
+	listed := false
+	for line := range strings.Lines(text) {
+		if rest := strings.TrimLeft(line, "0123456789"); strings.HasPrefix(rest, ". ") {
+			listed = rest != line && strings.TrimSpace(rest) == recapPrompts
+		}
+		if !listed {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
+}

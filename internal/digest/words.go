@@ -35,11 +35,10 @@ func (d *Digester) sentences(kind Kind, text string) int {
 // wordless says what a prompt has that has no sentence: what came of it is not to count for the
 // prompt before.
 func wordless(text string) string {
-	lines := 1 + strings.Count(text, "\n")
-	if lines == 1 {
+	if !strings.Contains(text, "\n") {
 		return cut(text, maxTitle)
 	}
-	return pasted.Block{Kind: "code", Lines: lines}.String()
+	return pasted.Whole(text).String()
 }
 
 // prompt adds what a user typed: the sentences, and one fact in place of each block that was
@@ -71,16 +70,11 @@ const shortPrompt = 3
 // tells nothing by itself.
 const minCode = 3
 
-// isPastedCommand reports whether a line is one of a command that was pasted: it stands after the
+// isPastedCommand reports whether a line is one of a command that was pasted: it stands behind the
 // prompt of a shell, goes on in the next line, or begins with a long flag.
 func isPastedCommand(line string) bool {
-	for _, lead := range [...]string{"$ ", "❯ ", "➜ ", "PS> "} {
-		if strings.HasPrefix(line, lead) {
-			return true
-		}
-	}
-	return strings.HasSuffix(line, " \\") || len(line) > 2 && strings.HasPrefix(line, "--") &&
-		isLetter(rune(line[2]))
+	return pasted.IsCommand(line) || strings.HasSuffix(line, " \\") ||
+		len(line) > 2 && strings.HasPrefix(line, "--") && isLetter(rune(line[2]))
 }
 
 // tidy removes the marks of Markdown from a line: heads, bullets, quotes, and pairs of asterisks. A

@@ -85,6 +85,24 @@ func TestRecap(t *testing.T) {
 	}
 }
 
+// A summary says its draft again, and the store has the user's own words.
+func TestRecapWithoutDraft(t *testing.T) {
+	const lead = "This session is being continued from a previous conversation.\n\n"
+	const draft = "Analysis:\n1. The user asked for a parser.\n\n"
+	const rest = "7. Pending Tasks:\n   - Mend the printer of trees.\n"
+	check(t, []Message{{Role: "user", Recap: true, Text: lead + draft +
+		"Summary:\n1. Request:\n   Mend the parser of lines.\n\n6. All user messages:\n" +
+		"   - \"Mend the parser, please.\"\n\n" + rest}},
+		"recap: This session is being continued from a previous conversation.",
+		"recap: 1. Request:", "recap: Mend the parser of lines.", "recap: 7. Pending Tasks:",
+		"recap: Mend the printer of trees.")
+	for _, text := range []string{lead + draft + rest, lead + "Summary:\n" + rest} {
+		if got := withoutDraft(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
 func TestWritten(t *testing.T) {
 	t.Run("a document", func(t *testing.T) {
 		check(t,

@@ -240,7 +240,7 @@ func place(t string) bool {
 // isTerminal reports whether a line is one that a terminal shows: behind a prompt, of a listing, or
 // of an agent's own screen.
 func isTerminal(t string) bool {
-	if isCommand(t) || hasAny(t, "⏺ ", "⎿ ", "● ", "❯ ", "╭─", "╰─", "│ ") {
+	if IsCommand(t) || hasAny(t, "⏺ ", "⎿ ", "● ", "❯ ", "╭─", "╰─", "│ ") {
 		return true
 	}
 	// -rw-r--r-- 1 root
@@ -248,15 +248,34 @@ func isTerminal(t string) bool {
 		strings.Trim(t[1:10], "rwxsStT-") == "" && strings.IndexByte(" .+@", t[10]) >= 0
 }
 
-// isCommand reports whether a line is a command behind the prompt of a shell.
-func isCommand(t string) bool {
+// IsCommand reports whether a line is a command behind the prompt of a shell, as the shells show
+// it that nobody has set up: bash, zsh, fish, PowerShell, cmd, Python.
+func IsCommand(t string) bool {
 	if hasAny(t, "$ ", "% ", "❯ ", "➜ ", "PS> ", ">>> ") {
 		return true
 	}
-	// mia@host:~/shop$ make
-	head, rest, ok := strings.Cut(t, " ")
-	return ok && rest != "" && strings.Contains(head, "@") && strings.Contains(head, ":") &&
-		(strings.HasSuffix(head, "$") || strings.HasSuffix(head, "#"))
+	if strings.HasPrefix(t, "(") { // (venv) mia@host:~$ make
+		if _, rest, ok := strings.Cut(t, ") "); ok {
+			t = rest
+		}
+	}
+	// C:\shop>dir, PS C:\shop> dir
+	if d := strings.TrimPrefix(t, "PS "); len(d) > 3 && isLetter(d[0]) && d[1] == ':' && d[2] == '\\' {
+		_, rest, ok := strings.Cut(d, ">")
+		return ok && strings.TrimSpace(rest) != ""
+	}
+	// mia@host:~/shop$ make, mia@host shop % make, [mia@host shop]$ make, mia@host ~/shop> make
+	user, rest, ok := strings.Cut(strings.TrimPrefix(t, "["), "@")
+	if !ok || user == "" || strings.Contains(user, " ") {
+		return false
+	}
+	words := strings.Fields(rest)
+	for i, w := range words[:min(len(words), 3)] {
+		if strings.IndexByte("$#%>", w[len(w)-1]) >= 0 {
+			return i+1 < len(words) && (len(w) == 1 || strings.ContainsAny(w, ":~/]"))
+		}
+	}
+	return false
 }
 
 // isRow reports whether a line is a row of a table.

@@ -26,6 +26,7 @@ const (
 	CSV      Kind = "CSV"
 	Table    Kind = "a table"
 	Terminal Kind = "a terminal"
+	Code     Kind = "code" // Find finds none: code is often to be used as it is
 	Plan     Kind = "a plan"
 	Quote    Kind = "a quote"
 	Settings Kind = "settings"
@@ -60,6 +61,17 @@ func Find(text string) []Block {
 		}
 	}
 	return f.blocks
+}
+
+// Whole returns the block that a text is if somebody pasted all of it, however short.
+func Whole(text string) Block {
+	f := finder{lines: linesOf(text), text: text}
+	b := Block{End: len(text), Lines: len(f.lines), Kind: Code}
+	if IsCommand(strings.TrimSpace(f.lines[0].text)) {
+		b.Kind = Terminal
+	}
+	b.Telling = f.telling(0, b.Lines, b.Kind)
+	return b
 }
 
 // Fold returns a text with one line in place of each block.
@@ -159,7 +171,7 @@ func (f *finder) block() (b Block, ok bool) {
 // behindCommand returns the first line behind the command that a block begins with: what somebody
 // ran says what the rest is.
 func (f *finder) behindCommand(start, end int) int {
-	if !isCommand(strings.TrimSpace(f.lines[start].text)) {
+	if !IsCommand(strings.TrimSpace(f.lines[start].text)) {
 		return start
 	}
 	for start < end-1 && strings.HasSuffix(f.lines[start].text, "\\") {
@@ -243,7 +255,7 @@ func (f *finder) run(start int) (end int, kind Kind) {
 			if l := lead(text); l != "" {
 				leads[l] = true
 			}
-			if isCommand(strings.TrimSpace(text)) {
+			if IsCommand(strings.TrimSpace(text)) {
 				commands++
 			}
 			last, mode = i, k
@@ -362,15 +374,21 @@ func isError(s string) bool {
 	return false
 }
 
+// cut returns a line of at most about maxTelling bytes: its beginning, and of a chain of errors the
+// last one, which is the cause.
 func cut(s string) string {
 	if len(s) <= maxTelling {
 		return s
 	}
-	n := maxTelling
+	cause := ""
+	if i := strings.Index(s[len(s)-maxTelling/2:], ": "); i >= 0 && s[0] != '{' {
+		cause = " " + s[len(s)-maxTelling/2+i+2:]
+	}
+	n := maxTelling - len(cause)
 	for !utf8.RuneStart(s[n]) {
 		n--
 	}
-	return strings.TrimSpace(s[:n]) + " …"
+	return strings.TrimSpace(s[:n]) + " …" + cause
 }
 
 // namesError reports whether a line says that something failed.

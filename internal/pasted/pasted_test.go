@@ -181,3 +181,46 @@ func FuzzFind(f *testing.F) {
 		}
 	})
 }
+
+func TestIsCommand(t *testing.T) {
+	for line, want := range map[string]bool{
+		"$ make": true, "% make": true, "❯ make": true, "➜ shop make": true, "PS> dir": true,
+		"mia@host:~/shop$ make":               true,
+		"(venv) mia@host:~/shop$ make":        true,
+		"root@host:/# make":                   true,
+		"mia@Mias-MacBook-Pro shop % make":    true,
+		"[mia@host shop]$ make":               true,
+		"mia@host ~/shop> make":               true,
+		`C:\shop>dir /w`:                      true,
+		`PS C:\shop> dir`:                     true,
+		"mia@host:~/shop$":                    false,
+		`C:\shop>`:                            false,
+		"mia@example.com wants 50 % of it":    false,
+		"mia@example.com wants 50% of it":     false,
+		"ask mia@host about the price in $ x": false,
+		"@mia: is it done?":                   false,
+		"C: is the drive > D":                 false,
+		"(see below) it stops":                false,
+	} {
+		if got := IsCommand(line); got != want {
+			t.Errorf("%q: %v", line, got)
+		}
+	}
+}
+
+func TestWhole(t *testing.T) {
+	get := "error: sync: plan: list refs: Get \"http://127.0.0.1:63083/former-repo.git/info/refs?" +
+		"service=git-upload-pack\": round trip: dial tcp 127.0.0.1:63083: connection refused"
+	for text, want := range map[string]string{
+		"a := 1\nb := 2": "[2 lines of code]",
+		"mia@host shop % sync plan\n" + get: "[2 lines of a terminal: error: sync: plan: list " +
+			"refs: Get \"http://127.0.0.1:63083/forme … round trip: " +
+			"dial tcp 127.0.0.1:63083: connection refused]",
+		"x\nerror: " + strings.Repeat("é", 100): "[2 lines of code: error: " +
+			strings.Repeat("é", 56) + " …]",
+	} {
+		if got := Whole(text).String(); got != want {
+			t.Errorf("%q:\n%s\n%s", text, got, want)
+		}
+	}
+}
