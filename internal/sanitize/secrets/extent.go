@@ -84,7 +84,8 @@ func blanks(b []byte, i int) int {
 // code may precede it.
 func openingQuote(b []byte, start int) int {
 	at := start
-	for _, w := range [...]string{"[]byte(", "string(", "String::from("} {
+	for _, w := range [...]string{"[]byte(", "string(", "String::from(", "Some(", "Just(",
+		"Optional.of(", "Secret::new(", "SecretString::from(", "SecretString::new(", "SecretStr("} {
 		if bytes.HasPrefix(b[at:], []byte(w)) {
 			at += len(w)
 		}

@@ -8,7 +8,8 @@ import (
 )
 
 // pairAt finds a value that follows a key that names a secret and the separator at b[i]: = : => :=
-// ::= .= or a percent-encoded = or :. Only the value is replaced.
+// ::= .= or a percent-encoded = or :, or that a comparison has in quotes. Only the value is
+// replaced.
 func (s *scan) pairAt(i int) {
 	b := s.b
 	if i < s.past[pairRule] {
@@ -33,6 +34,9 @@ func (s *scan) pairAt(i int) {
 	v := valueAfter(&s.runs, end)
 	if kind == headerKey {
 		v = afterScheme(&s.runs, v)
+	}
+	if compares(b, i) && !v.quoted {
+		return // code on both sides
 	}
 	secret := Judge(b[v.start:v.end], v.quoted, kind)
 	if !secret && b[i] == '=' && !v.quoted && isSetting(b, i) {
@@ -79,6 +83,12 @@ func separatorStart(b []byte, i int) int {
 	}
 	switch {
 	case start < i:
+	case compares(b, i):
+		for b[start-1] == '=' || b[start-1] == '!' {
+			if start--; start == 0 {
+				break
+			}
+		}
 	case i > 1 && b[i-1] == '.' && b[i-2] == ' ':
 		start--
 	case isDefault(b, i):
@@ -90,6 +100,11 @@ func separatorStart(b []byte, i int) int {
 // isDefault reports whether the equals sign at b[i] belongs to ||= or ??=, which assign a default.
 func isDefault(b []byte, i int) bool {
 	return i > 1 && (b[i-1] == '|' || b[i-1] == '?') && b[i-2] == b[i-1]
+}
+
+// compares reports whether the equals sign at b[i] is the last of a comparison: == != === !==
+func compares(b []byte, i int) bool {
+	return b[i] == '=' && i > 0 && (b[i-1] == '=' || b[i-1] == '!')
 }
 
 // afterScheme returns the value after v if v is a word such as ApiKey before the credential.
@@ -123,8 +138,8 @@ func settingSecret(kind Key, v []byte) bool {
 		bytes.IndexByte(v, '(') != chars.RunEnd(v, 0, chars.IsDotted)
 }
 
-// separator returns the offset after the separator at b[i], or 0 if there is none. Comparisons,
-// scopes and compound assignments are none.
+// separator returns the offset after the separator at b[i], or 0 if there is none. Comparisons of
+// order, scopes and compound assignments are none.
 func separator(b []byte, i int) int {
 	next := byte(0)
 	if i+1 < len(b) {
@@ -132,7 +147,7 @@ func separator(b []byte, i int) int {
 	}
 	switch b[i] {
 	case '=':
-		if i > 0 && strings.IndexByte("=!<>+-*/|^~&%", b[i-1]) >= 0 && !isDefault(b, i) ||
+		if i > 0 && strings.IndexByte("<>+-*/|^~&%", b[i-1]) >= 0 && !isDefault(b, i) ||
 			next == '=' ||
 			next == '~' {
 			return 0
@@ -179,6 +194,10 @@ func keyBefore(b []byte, i int) Key {
 	}
 	if start == end {
 		return NoKey
+	}
+	if start > 0 && b[start-1] == ' ' && chars.Only(b[start:end], chars.IsDigit) {
+		end = start - 1 // "Unseal Key 2: …"
+		start = nameStart(b, end)
 	}
 	if start > 0 && b[start-1] == ' ' &&
 		(bytes.EqualFold(b[start:end], []byte("key")) ||

@@ -34,6 +34,9 @@ func (s *scan) spokenAt(end int) {
 	kind, spoken := KeyOf(b[start:end]), !isIdentifier(b[start:end])
 	line := b[max(lineStartOf(b, start), start-2*maxKey):start]
 	at, given := argument(b, blanks(b, end))
+	if kind == strongKey {
+		s.aloneAt(end)
+	}
 	v := valueAfter(&s.runs, at)
 	if v.end-v.start < 6 || v.start-end > 2*maxGap || bytes.IndexByte(b[end:v.start], '\n') >= 0 {
 		return
@@ -66,15 +69,32 @@ func (s *scan) spokenAt(end int) {
 	}
 }
 
-// dashedAt reads vendor-secret-VALUE.
+// aloneAt reads a password that stands alone on a line, below the sentence that announces it and
+// ends with a colon. The word for it ends at end.
+func (s *scan) aloneAt(end int) {
+	b := s.b
+	stop := lineEnd(b[:min(len(b), end+2*maxKey)], end)
+	if line := bytes.TrimRight(b[end:stop], " \r"); len(line) == 0 || line[len(line)-1] != ':' {
+		return
+	}
+	start := chars.RunEnd(b[:min(len(b), stop+maxGap)], stop, chars.IsSpace)
+	stop = chars.RunEnd(b, start, chars.IsCredential)
+	if drawnFor(b[start:stop]) && (stop == len(b) || b[stop] == '\n' || b[stop] == '\r') {
+		s.add(start, stop, strongKey.Class())
+	}
+}
+
+// dashedAt reads vendor-secret-VALUE, and of any name a value of 32 hexadecimal digits or more.
 func (s *scan) dashedAt(end int) {
 	b := s.b
 	stop := chars.RunEnd(b, end+1, chars.IsURLSafe)
 	start := nameStart(b, end)
-	if !vendorBefore(b[start:end], nil) {
+	v := b[end+1 : stop]
+	if !vendorBefore(b[start:end], nil) &&
+		(len(v) < 32 || !lowerHex(v) || KeyOf(b[start:end]) != weakKey) {
 		return
 	}
-	if v := b[end+1 : stop]; drawnFor(v) {
+	if drawnFor(v) {
 		s.add(end+1, stop, weakKey.Class())
 	}
 }
