@@ -260,7 +260,8 @@ func IsCommand(t string) bool {
 		}
 	}
 	// C:\shop>dir, PS C:\shop> dir
-	if d := strings.TrimPrefix(t, "PS "); len(d) > 3 && isLetter(d[0]) && d[1] == ':' && d[2] == '\\' {
+	d := strings.TrimPrefix(t, "PS ")
+	if len(d) > 3 && isLetter(d[0]) && hasAny(d[1:], `:\`) {
 		_, rest, ok := strings.Cut(d, ">")
 		return ok && strings.TrimSpace(rest) != ""
 	}
