@@ -14,7 +14,6 @@ const minNamed = 0.5
 // nameAuthors finds the authors whom the query names. Candidates are the authors of documents that
 // have a term of the query; those whose names the query contains to the largest share count.
 func (r *ranking) nameAuthors() error {
-	r.named = make([]map[uint32]bool, len(r.sources))
 	shares := make([]map[uint32]float64, len(r.sources))
 	for i, s := range r.sources {
 		r.named[i], shares[i] = map[uint32]bool{}, map[uint32]float64{}
@@ -28,34 +27,46 @@ func (r *ranking) nameAuthors() error {
 		return nil
 	}
 	most, names := 0.0, map[string]bool{}
-	err := r.eachStretch(func(first, end int) error {
-		for i := first; i < end; i++ {
-			it := &r.items[i]
-			row, err := r.sources[it.source].hotRow(it.doc)
-			if err != nil {
-				return err
-			}
-			author := binary.BigEndian.Uint32(row[2:])
-			share := shares[it.source][author]
-			if share > most {
-				most = share
-				clear(names)
-			}
-			if share == most && share > 0 {
-				names[r.sources[it.source].authors[author]] = true
-			}
+	for i := range r.items {
+		it := &r.items[i]
+		author, err := r.authorOf(it)
+		if err != nil {
+			return err
 		}
-		return nil
-	})
-	if err != nil {
-		return err
+		share := shares[it.source][author]
+		if share > most {
+			most = share
+			clear(names)
+		}
+		if share == most && share > 0 {
+			names[r.sources[it.source].authors[author]] = true
+		}
 	}
 	for i, s := range r.sources {
 		for author := range shares[i] {
 			r.named[i][author] = names[s.authors[author]]
 		}
 	}
+	for i := range r.items {
+		it := &r.items[i]
+		author, err := r.authorOf(it)
+		if err != nil {
+			return err
+		}
+		if r.named[it.source][author] {
+			it.kind |= kindNamed << 8
+		}
+	}
 	return nil
+}
+
+// authorOf returns the number of an item's author in its source.
+func (r *ranking) authorOf(it *item) (uint32, error) {
+	row, err := r.sources[it.source].hotRow(it.doc)
+	if err != nil {
+		return 0, err
+	}
+	return binary.BigEndian.Uint32(row[2:]), nil
 }
 
 // isName reports whether a word of the query is part of the name of an author whom the query names.

@@ -272,7 +272,6 @@ type writer struct {
 	session  string
 	terms    []byte
 	offsets  []byte
-	begun    uint64   // where the postings of the newest term begin
 	starts   []uint64 // offsets of the sections after the first
 	buf      []byte
 }
@@ -305,9 +304,11 @@ func newWriter(w io.Writer, docs int) *writer {
 
 func (s *writer) row(r *row) {
 	if s.docs == 0 || r.session != s.session || r.seq != s.next {
-		s.run(r.session, s.docs, r.seq, 0)
+		s.runs = binary.BigEndian.AppendUint32(s.runs, s.sessions.of(r.session))
+		s.runs = binary.BigEndian.AppendUint32(s.runs, s.docs)
+		s.runs = binary.BigEndian.AppendUint64(s.runs, r.seq)
 	}
-	s.next = r.seq + 1
+	s.session, s.next = r.session, r.seq+1
 	s.buf = append(s.buf, r.length, r.attr)
 	s.buf = binary.BigEndian.AppendUint32(s.buf, s.authors.of(r.author))
 	s.flush(putAhead)
@@ -321,59 +322,36 @@ func (s *writer) row(r *row) {
 	s.docs++
 }
 
-// run writes the row of docs documents with consecutive seqs, the first of which is doc with seq,
-// unless they continue the run before.
-func (s *writer) run(session string, doc uint32, seq uint64, docs uint32) {
-	if doc == 0 || session != s.session || seq != s.next {
-		s.runs = binary.BigEndian.AppendUint32(s.runs, s.sessions.of(session))
-		s.runs = binary.BigEndian.AppendUint32(s.runs, doc)
-		s.runs = binary.BigEndian.AppendUint64(s.runs, seq)
-	}
-	s.session, s.next = session, seq+uint64(docs)
-}
-
-// section writes a section, and begins the next one.
-func (s *writer) section(b []byte) {
-	s.put(b)
-	s.starts = append(s.starts, s.at)
-}
-
 func (s *writer) endRows() {
 	if s.docs > maxDocs {
-		s.tooMany()
+		s.err = cmp.Or(s.err, fmt.Errorf("too many documents for one segment: %d", s.docs))
 	}
 	s.flush(0)
 	s.starts = append(s.starts, s.at)
 	for _, section := range [][]byte{s.prints, s.cold, s.versions, s.runs, s.sessions.bytes,
 		s.authors.bytes} {
-		s.section(section)
+		s.put(section)
+		s.starts = append(s.starts, s.at)
 	}
 	s.prints, s.cold = nil, nil
 }
 
-func (s *writer) tooMany() {
-	s.err = cmp.Or(s.err, fmt.Errorf("too many documents for one segment: %d", s.docs))
-}
-
 // term writes the postings of a term, sorted by document.
 func (s *writer) term(term uint64, list []posting) {
-	s.beginTerm(term)
-	b, last := s.buf, uint32(0)
+	begun := s.at + uint64(len(s.buf)) - s.starts[6]
+	if len(s.terms)%(termBlock*termLen) == 0 {
+		s.offsets = binary.BigEndian.AppendUint64(s.offsets, begun)
+	}
+	last := uint32(0)
 	for _, p := range list {
-		b = appendPosting(b, last, p)
+		s.buf = appendPosting(s.buf, last, p)
 		last = p.doc
 	}
-	s.buf = b
-	s.endTerm(len(list))
-}
-
-// beginTerm begins the postings of a term, which the caller appends to buf.
-func (s *writer) beginTerm(term uint64) {
-	s.begun = s.at + uint64(len(s.buf)) - s.starts[6]
-	if len(s.terms)%(termBlock*termLen) == 0 {
-		s.offsets = binary.BigEndian.AppendUint64(s.offsets, s.begun)
-	}
+	length := s.at + uint64(len(s.buf)) - s.starts[6] - begun
 	s.terms = binary.BigEndian.AppendUint32(append(s.terms, byte(term>>32)), uint32(term))
+	s.terms = binary.BigEndian.AppendUint32(s.terms, uint32(length))
+	s.terms = binary.BigEndian.AppendUint32(s.terms, uint32(len(list)))
+	s.flush(putAhead)
 }
 
 // storedTerm returns the 40 bits by which a term is stored: of a million terms one may be taken for
@@ -384,13 +362,6 @@ func storedTerm(term uint64) uint64 { return term * 0x9e3779b97f4a7c15 >> 24 }
 func decodeTerm(b []byte) (term uint64, length int64, docs int) {
 	return uint64(b[0])<<32 | uint64(binary.BigEndian.Uint32(b[1:])),
 		int64(binary.BigEndian.Uint32(b[5:])), int(binary.BigEndian.Uint32(b[9:]))
-}
-
-func (s *writer) endTerm(docs int) {
-	length := s.at + uint64(len(s.buf)) - s.starts[6] - s.begun
-	s.terms = binary.BigEndian.AppendUint32(s.terms, uint32(length))
-	s.terms = binary.BigEndian.AppendUint32(s.terms, uint32(docs))
-	s.flush(putAhead)
 }
 
 // appendPosting appends a posting: the distance to the document before times four, plus the count

@@ -102,89 +102,30 @@ func (c *copied) add(it item) {
 	c.same = append(c.same, it)
 }
 
-// fewValues is the number of documents for each value of the query from which on the prints of
-// single documents are read, and not all.
-const fewValues = 512
-
 // copiesOf returns by print the documents of list and their copies that have terms of the query and
 // that the options admit.
 func (r *ranking) copiesOf(list []*found) (map[uint64]*copied, error) {
 	copies := map[uint64]*copied{}
-	var beginnings [1 << 16 / 64]uint64 // a bit for each
 	for _, f := range list {
 		if f.print != 0 {
 			copies[f.print] = &copied{of: f}
-			if f.has > 0 {
-				beginnings[f.print>>54] |= 1 << (f.print >> 48 & 63)
+		}
+	}
+	for i := range r.items {
+		it := &r.items[i]
+		s := &r.sources[it.source]
+		print, err := s.print(it.doc)
+		if c := copies[print]; c != nil && c.of.has > 0 {
+			var ok bool
+			if ok, err = r.o.admits(s, it.doc, r.names[it.session]); ok {
+				c.add(*it)
 			}
 		}
-	}
-	var failed error
-	look := func(source, doc uint32, print uint64) {
-		if beginnings[print>>54]>>(print>>48&63)&1 == 0 || copies[print] == nil ||
-			copies[print].of.has == 0 {
-			return
-		}
-		it, ok, err := r.itemOf(source, doc)
-		if failed = cmp.Or(failed, err); ok {
-			copies[print].add(it)
-		}
-	}
-	for i := range r.parts {
-		p := &r.parts[i]
-		if p.values == 0 {
-			continue
-		}
-		s := &r.sources[p.source]
-		if p.values < int(p.end-p.first)/fewValues {
-			docs, err := r.docsOf(p)
-			for _, doc := range docs {
-				print, fault := s.print(doc)
-				err = cmp.Or(err, fault)
-				look(p.source, doc, print)
-			}
-			failed = cmp.Or(failed, err)
-		} else {
-			failed = cmp.Or(failed,
-				s.eachPrint(p.first, p.end,
-					func(doc uint32, print uint64) { look(p.source, doc, print) }))
-		}
-		if failed != nil {
-			return nil, failed
-		}
-	}
-	return copies, nil
-}
-
-// docsOf returns the documents of a part that have a term of the query.
-func (r *ranking) docsOf(p *part) ([]uint32, error) {
-	docs := make([]uint32, 0, p.values)
-	for _, at := range p.terms {
-		if err := r.eachIn(p, at, func(doc uint32) { docs = append(docs, doc) }); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
-	slices.Sort(docs)
-	return slices.Compact(docs), nil
-}
-
-// itemOf returns a document of a source as an item, without its values. ok is false if it is not
-// visible or the options do not admit it.
-func (r *ranking) itemOf(source, doc uint32) (it item, ok bool, err error) {
-	s := &r.sources[source]
-	if _, gone := slices.BinarySearch(r.parts[source].gone, doc); gone {
-		return it, false, nil
-	}
-	name, seq := s.place(doc)
-	session, _ := slices.BinarySearch(r.names, name)
-	row, err := s.hotRow(doc)
-	if err != nil {
-		return it, false, err
-	}
-	it = item{seq: seq, session: uint32(session), source: source, doc: doc,
-		kind: r.kindOf(source, row)}
-	ok, err = r.o.admits(s, doc, name)
-	return it, ok, err
+	return copies, nil
 }
 
 // hit makes one hit of documents with the same words. The first of them is chosen in this order: on

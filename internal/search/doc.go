@@ -7,8 +7,6 @@
 package search
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -46,58 +44,12 @@ type posting struct {
 	count uint8 // number of occurrences in halves: a word or a name counts 2, a part of a name 1
 }
 
-// analysed is the indexed part of a text. Builder.analyse fills in all but counts.
+// analysed is what the index stores of a text beside its postings.
 type analysed struct {
-	counts   []termCount // sorted by term
-	length   uint8       // as lengthClass returns it
-	question bool        // it ends with a question mark
-	number   bool        // it contains a number
-	when     bool        // it contains an expression of time
-}
-
-// termCount is one term of a document, and its count as in posting.
-type termCount struct {
-	term  uint64
-	count uint8
-}
-
-// analyse returns the indexed part of a text. It examines at most maxText bytes and keeps the
-// maxTerms most frequent terms. Builder does the same faster for many texts.
-func analyse(text string) analysed {
-	text = cutText(text)
-	var found []termCount
-	var a analysed
-	length := 0
-	scan(new(terms.Scanner), Fold(text), func(t terms.Token, word string) {
-		n := uint8(2)
-		if t.Kind == terms.Part {
-			n = 1
-		} else {
-			length++
-			a.number = a.number || t.Kind == terms.Number
-			a.when = a.when || tellsTime(word)
-		}
-		found = append(found, termCount{term: t.Term, count: n})
-	})
-	slices.SortFunc(found, func(a, b termCount) int { return cmp.Compare(a.term, b.term) })
-	kept := found[:0]
-	for _, p := range found {
-		if n := len(kept); n > 0 && kept[n-1].term == p.term {
-			kept[n-1].count = uint8(min(int(kept[n-1].count)+int(p.count), maxCount))
-		} else {
-			kept = append(kept, p)
-		}
-	}
-	if len(kept) > maxTerms {
-		slices.SortFunc(kept, func(a, b termCount) int {
-			return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.term, b.term))
-		})
-		kept = kept[:maxTerms]
-		slices.SortFunc(kept, func(a, b termCount) int { return cmp.Compare(a.term, b.term) })
-	}
-	a.counts, a.length = kept, lengthClass(length)
-	a.question = isQuestion(text)
-	return a
+	length   uint8 // as lengthClass returns it
+	question bool  // it ends with a question mark
+	number   bool  // it contains a number
+	when     bool  // it contains an expression of time
 }
 
 func isQuestion(text string) bool {

@@ -32,8 +32,7 @@ func Each(sources []Source, o Options) ([]Document, error) {
 			first, end = s.Range(o.Session)
 		}
 		for doc := first; doc < end; doc++ {
-			rewound, hidden := s.Hidden[doc]
-			if hidden && !(rewound && o.Rewound) {
+			if !o.sees(s, doc) {
 				continue
 			}
 			session, seq := s.place(doc)
@@ -42,7 +41,7 @@ func Each(sources []Source, o Options) ([]Document, error) {
 			} else if !ok {
 				continue
 			}
-			d := Document{Session: session, Seq: seq, Rewound: rewound}
+			d := Document{Session: session, Seq: seq, Rewound: s.Hidden[doc]}
 			var err error
 			if d.ID, d.Version, err = s.Entry(doc); err != nil {
 				return nil, err

@@ -63,7 +63,7 @@ func Parse(text string) (*Query, error) {
 	if len(q.terms) == 0 {
 		return nil, ErrNoTerms
 	}
-	q.length, q.print = analyse(text).length, printOf(text)
+	q.length, q.print = new(Builder).analyse(text).length, printOf(text)
 	q.words = strings.FieldsFunc(text, notInName)
 	for i, w := range q.words[1:] {
 		word, next := strings.ToLower(q.words[i]), strings.ToLower(w)

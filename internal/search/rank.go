@@ -68,7 +68,7 @@ func Rank(sources []Source, q *Query, o Options) ([]Hit, error) {
 
 func newRanking(sources []Source, q *Query, o Options) *ranking {
 	any := o.Except == "" && o.Role == "" && o.Since.IsZero() && o.Until.IsZero()
-	return &ranking{sources: sources, q: q, o: o, any: any, stretch: stretchItems}
+	return &ranking{sources: sources, q: q, o: o, any: any}
 }
 
 type ranking struct {
@@ -78,26 +78,16 @@ type ranking struct {
 	any     bool       // the options admit every item
 	names   []string   // of the sessions, sorted
 	numbers [][]uint32 // by source and session of the source: index in names
-	parts   []part
 	df      []int
 	live    int
 	weights []float64
 	all     float64           // sum of weights
 	named   []map[uint32]bool // by source: the authors whom the query names
 
-	// The stretch in memory; see eachStretch.
-	stretch int // the number of items that a stretch adds
-	// Documents with a term of the query, by session and seq; silent ones may follow
-	items   []item
-	n       int       // the number of items without silent ones
-	values  []value   // values of all items
-	scores  []float64 // see scoreOf; 0 before they are computed
-	bounds  []float32 // see bound
-	owns    []float64 // see bound
-	largest []float64 // by block and term: the largest values of its items
-	blocks  []float64 // by block and term: the largest values near its items
-	near    []float64 // room for scoreOf
-	rooms   [][]byte  // see room
+	items  []item  // documents with a term of the query, by session, seq and id
+	values []value // of all items
+	near   []float64
+	failed error // of a comparison
 
 	kinds     [256]kind // by attr, without the length
 	traits    []traits  // by kind, computed when they are needed
@@ -110,9 +100,9 @@ type item struct {
 	session uint32 // index in names
 	source  uint32
 	doc     uint32
-	from    uint32 // index of its first value; the next item's from is the end
+	from    uint32 // index of its first value
 	kind    kind
-	has     uint8 // number of the query's terms that it has
+	has     uint8 // number of the query's terms that it has, so of its values
 	must    uint8 // number of those with must
 	equal   bool  // it has only the words of the query
 }
@@ -123,22 +113,13 @@ type value struct {
 	count uint8
 }
 
-// part is what a query needs of a source.
-type part struct {
-	source     uint32
-	first, end uint32   // its documents
-	gone       []uint32 // those of them that are not visible, sorted
-	terms      []termPlace
-	values     int // the largest number of values of its documents
+// sees reports whether a document is in a history, or the options ask for rewound ones, too.
+func (o *Options) sees(s *Source, doc uint32) bool {
+	rewound, hidden := s.Hidden[doc]
+	return !hidden || rewound && o.Rewound
 }
 
-// termPlace is a result of lookup.
-type termPlace struct {
-	from, to int64
-	docs     int
-}
-
-// collect finds the postings of the query, and the frequencies of its terms.
+// collect makes the items of all sources, and counts the frequencies of the query's terms.
 func (r *ranking) collect() error {
 	r.df = make([]int, len(r.q.terms))
 	for _, s := range r.sources {
@@ -146,7 +127,6 @@ func (r *ranking) collect() error {
 	}
 	slices.Sort(r.names)
 	r.names = slices.Compact(r.names)
-	r.parts = make([]part, len(r.sources))
 	r.numbers = make([][]uint32, len(r.sources))
 	for i, s := range r.sources {
 		r.numbers[i] = make([]uint32, len(s.sessions))
@@ -154,75 +134,115 @@ func (r *ranking) collect() error {
 			at, _ := slices.BinarySearch(r.names, name)
 			r.numbers[i][k] = uint32(at)
 		}
-		if err := r.find(&r.parts[i], uint32(i)); err != nil {
+		if err := r.collectFrom(uint32(i)); err != nil {
 			return err
 		}
 	}
-	return nil
+	if len(r.sources) > 1 {
+		slices.SortFunc(r.items, func(a, b item) int {
+			return cmp.Or(comparePlaces(a, b), r.compareIDs(&a, &b), cmp.Compare(a.doc, b.doc))
+		})
+	}
+	return r.failed
 }
 
-// find looks up the terms of the query in a source.
-func (r *ranking) find(p *part, source uint32) error {
+// collectFrom adds the items of a source.
+func (r *ranking) collectFrom(source uint32) error {
 	s := &r.sources[source]
-	p.source, p.end = source, uint32(s.docs)
+	first, end := uint32(0), uint32(s.docs)
 	if r.o.Session != "" {
-		p.first, p.end = s.Range(r.o.Session)
+		first, end = s.Range(r.o.Session)
 	}
-	if p.first == p.end {
-		return nil
-	}
-	for doc, rewound := range s.Hidden {
-		if doc >= p.first && doc < p.end && !(rewound && r.o.Rewound) {
-			p.gone = append(p.gone, doc)
+	r.live += int(end - first)
+	for doc := range s.Hidden {
+		if doc >= first && doc < end && !r.o.sees(s, doc) {
+			r.live--
 		}
 	}
-	slices.Sort(p.gone)
-	r.live += int(p.end-p.first) - len(p.gone)
-	for i, t := range r.q.terms {
-		var at termPlace
-		var err error
-		if at.from, at.to, at.docs, err = s.lookup(t.term); err != nil {
-			return err
+	lists, err := r.postingsFrom(s, first, end)
+	run := 0
+	for err == nil {
+		doc := noDoc
+		for _, p := range lists {
+			doc = min(doc, p.doc)
 		}
-		p.terms = append(p.terms, at)
-		p.values += at.docs
-		n := at.docs
-		if len(p.gone) > 0 || int(p.end-p.first) < s.docs {
-			n = 0
-			if err := r.eachIn(p, at, func(uint32) { n++ }); err != nil {
-				return err
+		if doc >= end {
+			break
+		}
+		it := item{source: source, doc: doc, from: uint32(len(r.values))}
+		for t, p := range lists {
+			if p.doc == doc && err == nil {
+				r.values = append(r.values, value{term: uint8(t), count: p.count})
+				err = p.next()
 			}
 		}
-		r.df[i] += n
+		if err != nil || !r.o.sees(s, doc) {
+			r.values = r.values[:it.from]
+			continue
+		}
+		for doc >= s.runStart(run+1) {
+			run++
+		}
+		it.session, it.seq = r.numbers[source][s.runs[run].session],
+			s.runs[run].seq+uint64(doc-s.runs[run].doc)
+		err = r.addItem(it)
 	}
+	return err
+}
+
+// addItem adds an item whose values are the last ones.
+func (r *ranking) addItem(it item) error {
+	row, err := r.sources[it.source].hotRow(it.doc)
+	if err != nil {
+		return err
+	}
+	it.kind = r.kindOf(it.source, row)
+	values := r.values[it.from:]
+	it.has, it.must = uint8(len(values)), r.mustOf(values)
+	for _, v := range values {
+		r.df[v.term]++
+	}
+	r.items = append(r.items, it)
 	return nil
 }
 
-// eachIn calls yield for the visible documents of a part that have a term.
-func (r *ranking) eachIn(p *part, at termPlace, yield func(doc uint32)) error {
-	if at.docs == 0 {
-		return nil
+// postingsFrom returns the postings of the query's terms, by term, each at its first document from
+// first on. Nothing is read where there is no document before end.
+func (r *ranking) postingsFrom(s *Source, first, end uint32) ([]*postings, error) {
+	var lists []*postings
+	for _, t := range r.q.terms {
+		from, to, docs, err := s.lookup(t.term)
+		if err != nil || first == end {
+			return nil, err
+		}
+		p := &postings{r: s.r, at: from, to: to, left: docs, most: s.docs}
+		if docs > 0 {
+			p.room = make([]byte, postingsRead)
+		}
+		for err = p.next(); err == nil && p.doc < first; {
+			err = p.next()
+		}
+		if err != nil {
+			return nil, err
+		}
+		lists = append(lists, p)
 	}
-	s := &r.sources[p.source]
-	list := postings{r: s.r, at: at.from, to: at.to, left: at.docs, most: s.docs,
-		room: r.room(postingsRead)}
-	defer r.spare(list.room)
-	gone := p.gone
-	for {
-		if err := list.next(); err != nil || list.doc >= p.end {
-			return err
-		}
-		for len(gone) > 0 && gone[0] < list.doc {
-			gone = gone[1:]
-		}
-		if list.doc >= p.first && (len(gone) == 0 || gone[0] != list.doc) {
-			yield(list.doc)
-		}
-	}
+	return lists, nil
 }
 
 func comparePlaces(a, b item) int {
 	return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.seq, b.seq))
 }
 
-func (r *ranking) valuesOf(i int) []value { return r.values[r.items[i].from:r.items[i+1].from] }
+// compareIDs compares the ids of two items. It notes an error in failed.
+func (r *ranking) compareIDs(a, b *item) int {
+	if a.source == b.source && a.doc == b.doc {
+		return 0
+	}
+	_, x, err := r.sources[a.source].cold(a.doc)
+	_, y, fault := r.sources[b.source].cold(b.doc)
+	r.failed = cmp.Or(r.failed, err, fault)
+	return x.Compare(y)
+}
+
+func (r *ranking) valuesOf(it *item) []value { return r.values[it.from:][:it.has] }

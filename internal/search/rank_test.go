@@ -117,24 +117,14 @@ func hitsText(hits []Hit) []string {
 	return list
 }
 
-// rankIn is Rank with stretches of another size.
-func rankIn(sources []Source, q *Query, o Options, stretch int) ([]Hit, error) {
-	r := newRanking(sources, q, o)
-	r.stretch = stretch
-	if err := r.prepare(); err != nil {
-		return nil, err
-	}
-	return r.best()
-}
-
-// Ranks depend neither on the distribution of documents over segments, nor on hidden documents, nor
-// on the size of stretches, and equal those of a naive computation.
+// Ranks depend neither on the distribution of documents over segments, nor on hidden documents, and
+// equal those of a naive computation.
 func TestRankIsTheSimpleRank(t *testing.T) {
 	for seed := range uint64(600) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		n := r.IntN(120)
-		if seed%200 == 199 { // more than postings are decoded of at a time
-			n = 2 * laneDocs
+		if seed%200 == 199 { // more than hot rows are read of at a time
+			n = hotBlock + 100
 		}
 		docs := conversation(r, n)
 		sources := spread(t, r, docs)
@@ -161,7 +151,7 @@ func TestRankIsTheSimpleRank(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := rankIn(sources, q, o, 1+r.IntN(100))
+		got, err := Rank(sources, q, o)
 		if err != nil {
 			t.Fatal(err)
 		}

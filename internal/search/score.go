@@ -4,46 +4,37 @@ import "encoding/binary"
 
 // prepare computes what the scores of all documents need.
 func (r *ranking) prepare() error {
+	r.near = make([]float64, len(r.q.terms))
+	r.traits = make([]traits, 1<<16)
+	r.saturated = make([]float64, 1<<16)
+	r.named = make([]map[uint32]bool, len(r.sources))
+	r.makeKinds()
 	if err := r.collect(); err != nil {
 		return err
 	}
-	r.makeKinds()
 	if err := r.nameAuthors(); err != nil {
 		return err
 	}
 	r.weigh()
-	r.near = make([]float64, len(r.q.terms))
-	r.traits = make([]traits, 1<<16)
-	r.saturated = make([]float64, 1<<16)
 	return nil
 }
 
-// scoreOf returns the score of an item, from its own terms and those of the items near it. It is
-// above 0.
+// scoreOf returns the score of an item, by its index, from its own terms and those of the items near
+// it. It is above 0.
 func (r *ranking) scoreOf(i int) float64 {
-	if r.scores[i] == 0 {
-		it := &r.items[i]
-		clear(r.near)
-		r.around(i, it, r.near)
-		r.scores[i] = r.total(r.valuesOf(i), it.kind, r.near)
-	}
-	return r.scores[i]
+	it := &r.items[i]
+	clear(r.near)
+	r.around(i, it, r.near)
+	return r.total(r.valuesOf(it), it.kind, r.near)
 }
 
 // isOf returns the contribution of a term to a document of some length.
 func (r *ranking) isOf(v value, length uint8) float64 {
-	s := r.saturated[int(length)<<8|int(v.count)]
-	if s == 0 {
-		s = r.saturate(v.count, length)
+	s := &r.saturated[int(length)<<8|int(v.count)]
+	if *s == 0 {
+		*s = saturate(v.count, lengthOf(length))
 	}
-	return float64(r.weights[v.term] * s)
-}
-
-// saturate fills in an element of saturated.
-func (r *ranking) saturate(count, length uint8) float64 {
-	s := saturate(count, lengthOf(length))
-	r.saturated[int(length)<<8|int(count)] = s
-	return s
+	return float64(r.weights[v.term] * *s)
 }
 
 // weigh computes the weights of the query's terms from their frequencies.
@@ -162,14 +153,14 @@ func (r *ranking) around(i int, it *item, near []float64) {
 		decay := float64(
 			float64(nearWeight*(1-float64(d)/(window+1))) * float64(r.traitsOf(o.kind).gives*hears))
 		length := o.kind.length()
-		for _, v := range r.valuesOf(k) {
+		for _, v := range r.valuesOf(o) {
 			near[v.term] = max(near[v.term], float64(decay*r.isOf(v, length)))
 		}
 		return true
 	}
 	for k := i - 1; k >= 0 && look(k); k-- {
 	}
-	for k := i; k < r.n && look(k); k++ {
+	for k := i; k < len(r.items) && look(k); k++ {
 	}
 }
 

@@ -259,24 +259,6 @@ func (s *Segment) print(doc uint32) (uint64, error) {
 	return binary.BigEndian.Uint64(s.prints[(doc-at)*printLen:]), nil
 }
 
-// eachPrint calls yield for the documents from first up to, but not including, end.
-func (s *Segment) eachPrint(first, end uint32, yield func(doc uint32, print uint64)) error {
-	const ahead = 4096
-	var b []byte
-	for first < end {
-		n := min(end-first, ahead)
-		b = slices.Grow(b[:0], int(n*printLen))[:n*printLen]
-		if err := readFull(s.r, b, s.atPrints+int64(first)*printLen); err != nil {
-			return err
-		}
-		for k := range n {
-			yield(first+k, binary.BigEndian.Uint64(b[k*printLen:]))
-		}
-		first += n
-	}
-	return nil
-}
-
 // version returns the entry that has a document's text; id is the document's id.
 func (s *Segment) version(doc uint32, id format.ID) (format.ID, error) {
 	var b [versionLen]byte
@@ -432,15 +414,4 @@ func (p *postings) next() error {
 	}
 	p.doc = uint32(at)
 	return nil
-}
-
-// eachPosting calls yield for the documents of a term, in order.
-func eachPosting(b []byte, docs, most int, yield func(doc uint32, count uint8)) error {
-	p := postings{b: b, left: docs, most: most}
-	for {
-		if err := p.next(); err != nil || p.doc == noDoc {
-			return err
-		}
-		yield(p.doc, p.count)
-	}
 }

@@ -56,44 +56,38 @@ type sessionItems struct {
 // bySession groups the items that match the options by session, in the order of names.
 func (r *ranking) bySession() ([]sessionItems, error) {
 	var list []sessionItems
-	err := r.eachStretch(func(first, end int) error {
-		r.bound(first, end)
-		for i := first; i < end; i++ {
-			it := &r.items[i]
-			ok, err := r.passes(it)
-			if err == nil && ok && r.o.Only != nil {
-				var id format.ID
-				_, id, err = r.sources[it.source].cold(it.doc)
-				ok = r.o.Only[id]
-			}
-			if err != nil {
-				return err
-			}
-			if !ok {
-				continue
-			}
-			if n := len(list); n == 0 || list[n-1].session != it.session {
-				list = append(list,
-					sessionItems{session: it.session, counts: make([]float64, len(r.q.terms))})
-			}
-			r.addTo(&list[len(list)-1], i)
+	for i := range r.items {
+		it := &r.items[i]
+		ok, err := r.passes(it)
+		if err == nil && ok && r.o.Only != nil {
+			var id format.ID
+			_, id, err = r.sources[it.source].cold(it.doc)
+			ok = r.o.Only[id]
 		}
-		return nil
-	})
-	return list, err
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		if n := len(list); n == 0 || list[n-1].session != it.session {
+			list = append(list,
+				sessionItems{session: it.session, counts: make([]float64, len(r.q.terms))})
+		}
+		r.addTo(&list[len(list)-1], i)
+	}
+	return list, nil
 }
 
 // addTo adds an item to its session.
 func (r *ranking) addTo(s *sessionItems, i int) {
 	it := &r.items[i]
-	if float64(r.bounds[i]) >= s.score && r.mayReach(i, s.score) {
-		if score := r.scoreOf(i); score >= s.score { // at equal scores the newest
-			s.best, s.score = *it, score
-		}
+	if score := r.scoreOf(i); score >= s.score { // at equal scores the newest
+		s.best, s.score = *it, score
 	}
 	s.matches++
 	share := inSession(uint8(it.kind >> 8))
-	for _, v := range r.valuesOf(i) {
+	for _, v := range r.valuesOf(it) {
 		s.counts[v.term] += float64(float64(v.count) / 2 * share)
 	}
 }
@@ -153,7 +147,7 @@ func (r *ranking) sessionLengths() ([]float64, error) {
 				continue
 			}
 			for doc := run.doc; doc < end; doc++ {
-				if rewound, hidden := s.Hidden[doc]; hidden && !(rewound && r.o.Rewound) {
+				if !r.o.sees(s, doc) {
 					continue
 				}
 				row, err := s.hotRow(doc)

@@ -3,8 +3,11 @@ package search
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"slices"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/terms"
 )
 
 // simply ranks documents by examining each of them.
@@ -14,9 +17,9 @@ func simply(docs []Doc, q *Query, o Options) []Hit {
 	n := len(docs)
 	count := make([][]float64, n) // by document and term of the query
 	df := make([]int, len(q.terms))
-	texts := make([]analysed, n)
+	texts := make([]simpleText, n)
 	for i, d := range docs {
-		texts[i] = analyse(d.Text)
+		texts[i] = simplyAnalysed(d.Text)
 		count[i] = make([]float64, len(q.terms))
 		for t, term := range q.terms {
 			for _, p := range texts[i].counts {
@@ -87,7 +90,7 @@ func simply(docs []Doc, q *Query, o Options) []Hit {
 // simplyWhole returns the spare hits: of the documents with every term those that are most like the
 // query, and that no hit has the words of.
 func simplyWhole(
-	docs []Doc, texts []analysed, q *Query, own [][]float64, score []float64, hits []Hit, o Options,
+	docs []Doc, texts []simpleText, q *Query, own [][]float64, score []float64, hits []Hit, o Options,
 ) []Hit {
 	var order []int
 	like, equal := make([]float64, len(docs)), make([]bool, len(docs))
@@ -99,9 +102,9 @@ func simplyWhole(
 		for _, v := range own[i] {
 			sum += v
 		}
-		like[i] = 1 / (1 + 1/sum)
+		like[i] = sum
 		if equal[i] = texts[i].length == q.length && printOf(d.Text) == q.print; equal[i] {
-			like[i] = 2
+			like[i] = math.Inf(1)
 		}
 		order = append(order, i)
 	}
@@ -162,7 +165,7 @@ func simplyNamed(docs []Doc, count [][]float64, q *Query) map[string]bool {
 	return named
 }
 
-func simplyFactor(d Doc, a analysed, q *Query, named map[string]bool) float64 {
+func simplyFactor(d Doc, a simpleText, q *Query, named map[string]bool) float64 {
 	length := lengthOf(a.length)
 	factor := 1 + float64(longGain*min(length, enough))/enough
 	if length < short {
@@ -186,7 +189,7 @@ func simplyFactor(d Doc, a analysed, q *Query, named map[string]bool) float64 {
 	return float64(factor * simplyClass(d, a).factor)
 }
 
-func simplyClass(d Doc, a analysed) class {
+func simplyClass(d Doc, a simpleText) class {
 	attr := uint8(max(0, slices.Index(roles[:], d.Role)))
 	if d.Note {
 		attr |= attrNote
@@ -198,19 +201,15 @@ func simplyClass(d Doc, a analysed) class {
 }
 
 func simplyBest(
-	docs []Doc, texts []analysed, q *Query, score []float64, heard []bool, o Options,
+	docs []Doc, texts []simpleText, q *Query, score []float64, heard []bool, o Options,
 ) []Hit {
 	order := make([]int, len(docs))
 	for i := range order {
 		order[i] = i
 	}
-	sessionThenID := func(a, b int) int {
-		return cmp.Or(strings.Compare(docs[a].Session, docs[b].Session),
-			bytes.Compare(docs[a].ID[:], docs[b].ID[:]))
-	}
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(docs[b].Seq, docs[a].Seq),
-			sessionThenID(a, b))
+			bytes.Compare(docs[a].ID[:], docs[b].ID[:]))
 	})
 	beside := map[int]bool{}
 	loud := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return !heard[i] })
@@ -222,10 +221,6 @@ func simplyBest(
 			}
 		}
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(docs[b].Seq, docs[a].Seq),
-			bytes.Compare(docs[a].ID[:], docs[b].ID[:]))
-	})
 	var hits []Hit
 	seen := map[uint64]int{}
 	for _, i := range order {
@@ -268,4 +263,54 @@ func simplyNewest(docs []Doc, hits []Hit) []Hit {
 		hits[i] = all[0]
 	}
 	return hits
+}
+
+// simpleText is an analysed text with its terms, sorted.
+type simpleText struct {
+	analysed
+	counts []termCount
+}
+
+// termCount is one term of a document, and its count as in posting.
+type termCount struct {
+	term  uint64
+	count uint8
+}
+
+// simplyAnalysed is Builder.analyse for a single text.
+func simplyAnalysed(text string) simpleText {
+	text = cutText(text)
+	var found []termCount
+	var a simpleText
+	length := 0
+	scan(new(terms.Scanner), Fold(text), func(t terms.Token, word string) {
+		n := uint8(2)
+		if t.Kind == terms.Part {
+			n = 1
+		} else {
+			length++
+			a.number = a.number || t.Kind == terms.Number
+			a.when = a.when || tellsTime(word)
+		}
+		found = append(found, termCount{term: t.Term, count: n})
+	})
+	slices.SortFunc(found, func(a, b termCount) int { return cmp.Compare(a.term, b.term) })
+	kept := found[:0]
+	for _, p := range found {
+		if n := len(kept); n > 0 && kept[n-1].term == p.term {
+			kept[n-1].count = uint8(min(int(kept[n-1].count)+int(p.count), maxCount))
+		} else {
+			kept = append(kept, p)
+		}
+	}
+	if len(kept) > maxTerms {
+		slices.SortFunc(kept, func(a, b termCount) int {
+			return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.term, b.term))
+		})
+		kept = kept[:maxTerms]
+		slices.SortFunc(kept, func(a, b termCount) int { return cmp.Compare(a.term, b.term) })
+	}
+	a.counts, a.length = kept, lengthClass(length)
+	a.question = isQuestion(text)
+	return a
 }
