@@ -146,19 +146,11 @@ func (s *State) Return(decided []format.Decision) ([]format.Decision, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.ReturnAll(slices.DeleteFunc(slices.Clone(decided), func(d format.Decision) bool {
-		_, ok := there[d.ID]
-		return ok
-	}))
-}
-
-// ReturnAll is Return for entries of which none is a member.
-func (s *State) ReturnAll(decided []format.Decision) ([]format.Decision, error) {
 	room := map[uint64]uint64{}
 	var list []format.Decision
 	for i := len(decided) - 1; i >= 0; i-- {
 		d := decided[i]
-		if d.Kind != format.DecideRetract {
+		if _, ok := there[d.ID]; ok || d.Kind != format.DecideRetract {
 			continue
 		}
 		if _, ok := room[d.Cluster]; !ok {

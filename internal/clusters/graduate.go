@@ -168,41 +168,6 @@ func (t *Tx) stillNone(operation uint64, ids map[format.ID]bool) bool {
 	return !slices.ContainsFunc(t.store.Decided(history.MainForest), joins)
 }
 
-// Alone reports whether no other branch of a session graduates messages, and none has a member that
-// the branch does not have up to its frontier. What the branch has after its frontier is no member
-// then, unless the transaction has put it back.
-func (t *Tx) Alone(session, branch string) (bool, error) {
-	own := t.store.View.Get(history.RefName(session, branch))
-	for _, other := range history.BranchesIn(t.store.View, session) {
-		if other == branch {
-			continue
-		}
-		v := t.store.View.Get(history.RefName(session, other))
-		fork, err := t.OpenFork(session, other, v)
-		if err != nil || fork.IsZero() {
-			return false, err
-		}
-		if within, err := t.within(v, own); err != nil || !within {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// within reports whether the members that a branch at v has are members that one at own has, too.
-// An open child keeps those that its parent had at the fork, also after the parent has gone back.
-func (t *Tx) within(v, own format.Value) (bool, error) {
-	if v.Frontier == 0 || v.Frontier > own.Frontier {
-		return v.Frontier == 0, nil
-	}
-	base, err := t.MergeBase(v.ID, own.ID)
-	if err != nil || base.IsZero() {
-		return false, err
-	}
-	e, err := t.Header(base)
-	return err == nil && e.Seq >= v.Frontier, err
-}
-
 // place chooses the cluster of a unit. It is the cluster of the call that the unit answers, the
 // cluster of the exchange that it continues, the cluster with the best score, or a new one.
 func (t *Tx) place(

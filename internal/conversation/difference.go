@@ -135,12 +135,8 @@ func (t *Tx) moveMembers(
 	if len(diff.Coming) == 0 {
 		return nil
 	}
-	alone, err := t.alone(op)
-	if err != nil {
-		return err
-	}
 	for _, name := range t.store.Forests() {
-		back, err := t.restoreMembers(name, maps.Clone(diff.Coming), ops, alone)
+		back, err := t.restoreMembers(name, maps.Clone(diff.Coming), ops)
 		if err != nil {
 			return err
 		}
@@ -159,9 +155,9 @@ func (t *Tx) moveMembers(
 }
 
 // restoreMembers restores entries to the places in a forest that the retractions in ops, newest
-// first, took them from. alone says that none of them is a member.
+// first, took them from.
 func (t *Tx) restoreMembers(
-	name string, coming map[format.ID]bool, ops []refs.Record, alone bool,
+	name string, coming map[format.ID]bool, ops []refs.Record,
 ) (all []format.Decision, err error) {
 	st, err := t.store.DraftOf(name)
 	if err != nil {
@@ -177,11 +173,7 @@ func (t *Tx) restoreMembers(
 				}
 			}
 		}
-		give := st.Return
-		if alone {
-			give = st.ReturnAll
-		}
-		back, err := give(left)
+		back, err := st.Return(left)
 		if err != nil {
 			return nil, err
 		}
@@ -199,7 +191,7 @@ func (t *Tx) restoreMembers(
 // ones.
 func (t *Tx) FitBranches(op, of *format.Operation, epochs bool) error {
 	for i := range len(op.Refs) {
-		adopts, err := t.fitValue(op, of, &op.Refs[i])
+		adopts, err := t.fitValue(&op.Refs[i])
 		if err != nil {
 			return err
 		}
@@ -220,32 +212,12 @@ func (t *Tx) FitBranches(op, of *format.Operation, epochs bool) error {
 // fitValue fits an earlier value of a branch to the forest as it is now. The frontier is just past
 // the last member. The branch adopts the newest forest if its pin is gone or stands for messages
 // that the branch does not have.
-func (t *Tx) fitValue(op, of *format.Operation, u *format.RefUpdate) (adopts bool, err error) {
+func (t *Tx) fitValue(u *format.RefUpdate) (adopts bool, err error) {
 	if u.New.Kind != format.SessionValue {
 		return false, nil
 	}
 	session, branch, _ := history.BranchOfRef(u.Name)
-	find := t.membersAmong
-	if op != of { // an import may have brought members in any other way
-		alone, err := t.alone(op)
-		if err != nil {
-			return false, err
-		}
-		// Where the histories part before the frontier, as after a rewind among joined messages,
-		// members of the one may be messages of the other.
-		common, err := t.commonMembers(u.Old, u.New)
-		if err != nil {
-			return false, err
-		}
-		alone = alone && common == u.Old.Frontier
-		switch {
-		case alone && t.restores():
-			find = t.restoredAmong
-		case alone:
-			find = nil
-		}
-	}
-	frontier, err := t.frontierOf(u.Old, u.New, find)
+	frontier, err := t.frontierOf(u.Old, u.New)
 	if err != nil {
 		return false, err
 	}
@@ -302,76 +274,12 @@ func (t *Tx) moveEpoch(
 	return told, moved, err
 }
 
-// alone reports whether op moves a single branch of its session, no other branch of the session has
-// graduated anything, and the session has no relatives. Then what is not within the frontier of the
-// branch is no member, unless this transaction has put it back: the forest, which may be large,
-// need not be searched for it.
-func (t *Tx) alone(op *format.Operation) (bool, error) {
-	branch := ""
-	for _, u := range op.Refs {
-		of, name, ok := history.BranchOfRef(u.Name)
-		switch {
-		case !ok:
-		case of != op.Session || branch != "" && branch != name:
-			return false, nil
-		default:
-			branch = name
-		}
-	}
-	if branch == "" || len(history.Relatives(t.store.View, op.Session, op.RefNames()...)) > 0 {
-		return false, nil
-	}
-	return t.clusters.Alone(op.Session, branch)
-}
-
-// membersAmong returns those of some entries that are members of the main forest.
-func (t *Tx) membersAmong(ids map[format.ID]bool) (map[format.ID]bool, error) {
-	st, err := t.store.Draft()
-	if err != nil {
-		return nil, err
-	}
-	found, err := st.Find(ids)
-	members := make(map[format.ID]bool, len(found))
-	for id := range found {
-		members[id] = true
-	}
-	return members, err
-}
-
-// restores reports whether this transaction has put an entry back into the main forest.
-func (t *Tx) restores() bool {
-	return slices.ContainsFunc(t.store.Decided(history.MainForest),
-		func(d format.Decision) bool { return d.Kind == format.DecideRestore })
-}
-
-// restoredAmong returns those of some entries that this transaction has put back into the main
-// forest.
-func (t *Tx) restoredAmong(ids map[format.ID]bool) (map[format.ID]bool, error) {
-	members := map[format.ID]bool{}
-	for _, d := range t.store.Decided(history.MainForest) {
-		switch {
-		case d.Kind == format.DecideRestore && ids[d.ID]:
-			members[d.ID] = true
-		case d.Kind == format.DecideRetract:
-			delete(members, d.ID)
-		}
-	}
-	return members, nil
-}
-
 // frontierOf returns the seq up to which every message of a branch at value want is a member. It
-// looks only at messages that have returned or that now had not graduated; find tells which of them
-// are members. If find is nil, none of them is, and none is looked at: there may be many that wait
-// to graduate.
-func (t *Tx) frontierOf(
-	now, want format.Value, find func(map[format.ID]bool) (map[format.ID]bool, error),
-) (uint64, error) {
+// looks only at messages that have returned or that now had not graduated.
+func (t *Tx) frontierOf(now, want format.Value) (uint64, error) {
 	members, err := t.commonMembers(now, want)
 	if err != nil {
 		return 0, err
-	}
-	if find == nil {
-		return members, nil
 	}
 	var list []history.Entry
 	ids := map[format.ID]bool{}
@@ -391,12 +299,16 @@ func (t *Tx) frontierOf(
 	if len(list) == 0 {
 		return members, nil
 	}
-	found, err := find(ids)
+	st, err := t.store.Draft()
+	if err != nil {
+		return 0, err
+	}
+	found, err := st.Find(ids)
 	if err != nil {
 		return 0, err
 	}
 	for _, at := range slices.Backward(list) {
-		if !found[at.ID] {
+		if _, ok := found[at.ID]; !ok {
 			break // a later one may be a member through another branch
 		}
 		members = at.Seq
