@@ -117,7 +117,6 @@ func (o *appendOptions) runOne(a *app) error {
 		return err
 	}
 	set := conversation.AppendOptions{Expect: expect, Orphan: o.orphan, Parent: parent}
-	defer a.indexesNowAndThen(s)()
 	done, found, err := s.Conversation.Append(a.c, name, o.branch, []conversation.Message{m}, set)
 	if err != nil {
 		return err

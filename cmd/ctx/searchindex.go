@@ -1,8 +1,6 @@
 package main
 
 import (
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
@@ -19,16 +17,5 @@ func (a *app) indexes(s *session.Store) (finish func(appended int)) {
 			return
 		}
 		g.Finish(appended)
-	}
-}
-
-// indexesNowAndThen is indexes for a single small append, which almost never does any work.
-func (a *app) indexesNowAndThen(s *session.Store) (finish func()) {
-	due := false
-	s.Conversation.Follow = func(b *history.Batch) { due = recall.Crosses(b) }
-	return func() {
-		if due && a.out.Flush() == nil && a.c.Err() == nil {
-			s.Recall.CatchUp()
-		}
 	}
 }

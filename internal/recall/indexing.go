@@ -18,8 +18,7 @@ type Indexing struct {
 	s *Reader
 	// Number of documents after which the index is saved; 0 for that of a full builder
 	most     int
-	messages int  // number of entries that were appended
-	crossed  bool // the seq of a branch has passed a multiple of tailStep
+	messages int // number of entries that were appended
 	batches  chan *history.Batch
 	done     chan struct{}
 	stopped  atomic.Bool
@@ -37,12 +36,9 @@ const (
 	// indexAtOnce is the number of entries from which on an append indexes what it appends. A search
 	// needs 5 ms more for so many that are not in the index.
 	indexAtOnce = 256
-	// tailStep is the number of entries of a branch between two small appends that bring the index up
-	// to date. Each of them takes about 20 ms, so the mean append takes 20 µs more.
-	tailStep = 1024
 	// mostBehind is the largest number of messages that an append reads to bring the index up to date,
 	// and as many again as it appended itself. A search reads any number.
-	mostBehind = 4 * tailStep
+	mostBehind = 4096
 	// batchesAhead is the number of batches that wait to be indexed.
 	batchesAhead = 4
 	// segmentsAhead is the number of equal segments that a load writes before it merges them.
@@ -59,9 +55,6 @@ func (s *Reader) NewIndexing() *Indexing {
 // Take takes a batch that was appended. It waits while batchesAhead others are not indexed yet.
 func (g *Indexing) Take(b *history.Batch) {
 	g.messages += len(b.Said)
-	if Crosses(b) {
-		g.crossed = true
-	}
 	if g.batches == nil {
 		if g.messages < indexAtOnce {
 			return
@@ -70,15 +63,6 @@ func (g *Indexing) Take(b *history.Batch) {
 		go g.run()
 	}
 	g.batches <- b
-}
-
-// Crosses reports whether an append was the one of many that brings the index up to date.
-func Crosses(b *history.Batch) bool {
-	if len(b.Said) == 0 {
-		return false
-	}
-	last := b.Said[len(b.Said)-1].Seq
-	return last/tailStep != (last-min(last, uint64(len(b.Said))))/tailStep
 }
 
 // Finish indexes and saves what is left. It belongs after the answer of the command. appended is
@@ -92,9 +76,6 @@ func (g *Indexing) Finish(appended int) {
 		<-g.done
 	case g.messages >= indexAtOnce:
 		g.open()
-	case g.crossed:
-		g.s.CatchUp()
-		return
 	default:
 		return
 	}
@@ -106,7 +87,11 @@ func (g *Indexing) Finish(appended int) {
 		}
 	}
 	// Another process has saved an index meanwhile.
-	g.s.catchUp(most)
+	g.s.Cache.Begin()
+	if x := g.s.loadSearch(); x != nil {
+		g.s.finishIndex(x, most)
+		x.close()
+	}
 }
 
 // Stop ends without an index of what is left.
@@ -119,18 +104,6 @@ func (g *Indexing) Stop() {
 	<-g.done
 	if g.x != nil {
 		g.x.close()
-	}
-}
-
-// CatchUp brings the search index up to date if that is little work. It does nothing where there is
-// no index.
-func (s *Reader) CatchUp() { s.catchUp(mostBehind) }
-
-func (s *Reader) catchUp(most uint64) {
-	s.Cache.Begin()
-	if x := s.loadSearch(); x != nil {
-		s.finishIndex(x, most)
-		x.close()
 	}
 }
 

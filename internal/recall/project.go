@@ -1,10 +1,8 @@
 package recall
 
 import (
-	"cmp"
 	"slices"
 
-	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -67,73 +65,31 @@ func (s *Reader) ProjectRules(v *refs.View, o brief.Options) (*brief.SessionBrie
 func (s *Reader) newestSessions(
 	v *refs.View, except string, most int,
 ) ([]brief.SessionBrief, error) {
-	known := s.loadOverviews()
-	var all, unknown []string
-	for _, ref := range v.Names("sessions/") {
-		session, branch, _ := history.BranchOfRef(ref)
-		if branch != history.MainBranch {
-			continue
-		}
-		one := mainAlone(v, session)
-		if all = append(all, session); !s.isRight(known, v, &one) {
-			unknown = append(unknown, session)
-		}
-	}
-	for _, session := range s.ByPlace(unknown, func(session string) format.ID {
-		return v.Get(history.RefName(session, history.MainBranch)).ID
-	}) {
-		if err := s.addRow(v, session, known); err != nil {
-			return nil, err
-		}
-	}
-	if len(unknown) > 0 {
-		s.storeOverviews(known)
+	all, err := s.Overviews(v)
+	if err != nil {
+		return nil, err
 	}
 	var list []brief.SessionBrief
-	for _, session := range all {
-		one, row := mainAlone(v, session), known.row(session)
-		if session == except || row.parent != nil {
+	var names []string
+	for i := range all {
+		o, b := &all[i], MainOf(&all[i].Session)
+		if b.Name != history.MainBranch {
 			continue
 		}
-		_, theirs := history.Owner(v, session)
-		o := row.overview(&one)
-		list = append(list, brief.SessionBrief{Session: session, Branch: history.MainBranch,
-			Theirs: theirs, Messages: row.seq, First: o.First, Last: o.Last, Agent: o.Agent,
-			Git: o.Git, Title: o.Title, Named: o.Named})
+		if names = append(names, o.Name); o.Name == except || o.Parent != nil {
+			continue
+		}
+		_, theirs := history.Owner(v, o.Name)
+		list = append(list, brief.SessionBrief{Session: o.Name, Branch: b.Name, Theirs: theirs,
+			Messages: b.Seq, First: o.First, Last: o.Last, Agent: o.Agent, Git: o.Git,
+			Title: o.Title, Named: o.Named})
 	}
-	now := s.Now()
-	slices.SortStableFunc(list, func(a, b brief.SessionBrief) int {
-		return cmp.Or(Newer(b.Last, a.Last, now), cmp.Compare(a.Session, b.Session))
-	})
 	list = list[:min(len(list), most)]
-	short := ShortNames(all)
+	short := ShortNames(names)
 	for i := range list {
 		list[i].Short = short[list[i].Session]
 	}
 	return list, nil
-}
-
-// mainAlone returns a session with its main branch alone.
-func mainAlone(v *refs.View, session string) Session {
-	tip := v.Get(history.RefName(session, history.MainBranch))
-	return Session{Name: session,
-		Branches: []history.Branch{{Name: history.MainBranch, Value: tip}}}
-}
-
-// addRow makes the row of a session's main branch.
-func (s *Reader) addRow(v *refs.View, session string, known *overviews) error {
-	one := mainAlone(v, session)
-	e, err := s.Header(one.Branches[0].Value.ID)
-	if err != nil {
-		return err
-	}
-	one.Branches[0].Seq = e.Seq
-	if one.Parent, err = s.parentIn(v, session, known); err != nil {
-		return err
-	}
-	row, err := s.readRow(v, &one, known)
-	known.rows[session] = &row
-	return err
 }
 
 // addLines sets the lines of the briefs of a project for the session reader. Of sessions that share

@@ -210,17 +210,13 @@ func (q *SearchQuery) options() search.Options {
 func (s *Reader) entryHits(
 	view *refs.View, parsed *search.Query, ranked []rankedHit, q SearchQuery,
 ) ([]Hit, error) {
-	texts, err := s.firstTexts(ranked, q.Limit)
-	if err != nil {
-		return nil, err
-	}
 	names := s.newBranchNames(view, q.Branch)
 	var hits []Hit
-	for i, r := range ranked {
+	for _, r := range ranked {
 		if len(hits) == q.Limit {
 			break
 		}
-		shown, err := cmp.Or(r.shown, texts[i]), error(nil)
+		shown, err := r.shown, error(nil)
 		if shown == nil {
 			shown, err = s.Version(r.ID, r.Version)
 		}
@@ -242,16 +238,4 @@ func (s *Reader) entryHits(
 		})
 	}
 	return hits, nil
-}
-
-// firstTexts reads the texts of the first hits that were not read yet, by their indexes.
-func (s *Reader) firstTexts(ranked []rankedHit, most int) (map[int]*history.Shown, error) {
-	var unread []int
-	for i := range ranked[:min(len(ranked), most)] {
-		if ranked[i].shown == nil {
-			unread = append(unread, i)
-		}
-	}
-	return readAll(unread,
-		func(i int) (*history.Shown, error) { return s.Version(ranked[i].ID, ranked[i].Version) })
 }

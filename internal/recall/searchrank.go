@@ -3,10 +3,7 @@ package recall
 import (
 	"cmp"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -60,29 +57,24 @@ func (s *Reader) rank(view *refs.View, parsed *search.Query, q SearchQuery) ([]r
 
 // byWords sorts ranked hits by their texts. Hits without a required phrase are left out. Hits with
 // the whole query word for word score higher, and hits with nothing else come first. It returns at
-// most most hits; read returns the text of one, and may be called by several goroutines at once.
+// most most hits; read returns the text of one.
 func byWords(
 	q *search.Query, ranked []search.Hit, most int, read func(h search.Hit) (*history.Shown, error),
-) ([]rankedHit, error) {
-	kept := make([]rankedHit, 0, min(len(ranked), most))
-	texts := map[int]*history.Shown{}
-	if !q.HasPhrases() {
-		var err error
-		if texts, err = readAll(compared(q, ranked),
-			func(i int) (*history.Shown, error) { return read(ranked[i]) }); err != nil {
-			return nil, err
-		}
-	}
-	for i, h := range ranked {
+) (kept []rankedHit, err error) {
+	best := 0 // the number of hits that are compared with the query word for word, without spare ones
+	for _, h := range ranked {
 		if q.HasPhrases() && len(kept) == most {
 			break
 		}
-		hit := rankedHit{Hit: h, shown: texts[i]}
-		if q.HasPhrases() {
-			var err error
+		hit := rankedHit{Hit: h}
+		like := h.Whole && q.Words() > 1 && (h.Spare || best < wholeDepth)
+		if like || q.HasPhrases() {
 			if hit.shown, err = read(h); err != nil {
 				return nil, err
 			}
+		}
+		if like && !h.Spare {
+			best++
 		}
 		if hit.shown != nil {
 			m := q.Match(hit.shown.Text)
@@ -107,50 +99,6 @@ func byWords(
 	}
 	slices.SortStableFunc(kept, func(a, b rankedHit) int { return cmp.Compare(b.Score, a.Score) })
 	return kept[:min(len(kept), most)], nil
-}
-
-// compared returns the indexes of the hits whose texts are compared with a query of several words.
-func compared(q *search.Query, ranked []search.Hit) (list []int) {
-	best := 0
-	for i, h := range ranked {
-		switch {
-		case !h.Whole || q.Words() < 2:
-		case h.Spare:
-			list = append(list, i)
-		case best < wholeDepth:
-			list = append(list, i)
-			best++
-		}
-	}
-	return list
-}
-
-// readAll reads the texts of some hits, by their indexes. In the packs they are in different
-// blocks, so most of the time is that of unpacking these, on all processors.
-func readAll(
-	indexes []int, read func(i int) (*history.Shown, error),
-) (map[int]*history.Shown, error) {
-	shown, errs := make([]*history.Shown, len(indexes)), make([]error, len(indexes))
-	next := atomic.Int64{}
-	var wait sync.WaitGroup
-	work := func() {
-		for k := int(next.Add(1)) - 1; k < len(indexes); k = int(next.Add(1)) - 1 {
-			shown[k], errs[k] = read(indexes[k])
-		}
-	}
-	for range min(runtime.GOMAXPROCS(0), len(indexes)) - 1 {
-		wait.Go(work)
-	}
-	work()
-	wait.Wait()
-	texts := make(map[int]*history.Shown, len(indexes))
-	for k, i := range indexes {
-		if errs[k] != nil {
-			return nil, errs[k]
-		}
-		texts[i] = shown[k]
-	}
-	return texts, nil
 }
 
 // minQuotedWords is the smallest number of words in a row that count as a quotation.

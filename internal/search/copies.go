@@ -31,7 +31,11 @@ func printOf(text string) uint64 {
 			i += size - 1
 			c = ' '
 		}
-		if low := nameBytes[c]; low != 0 {
+		if alnum(c) {
+			low := c
+			if upper(c) {
+				low += 'a' - 'A'
+			}
 			h = (h ^ uint64(low)) * fnvPrime
 			any, word = true, true
 		} else if word {
@@ -49,17 +53,6 @@ func printOf(text string) uint64 {
 }
 
 const fnvPrime = 1099511628211
-
-// nameBytes has the ASCII letters, in lower case, and digits; 0 for other characters.
-var nameBytes = [utf8.RuneSelf]byte{
-	'0': '0', '1': '1', '2': '2', '3': '3', '4': '4', '5': '5', '6': '6', '7': '7', '8': '8',
-	'9': '9', 'A': 'a', 'B': 'b', 'C': 'c', 'D': 'd', 'E': 'e', 'F': 'f', 'G': 'g', 'H': 'h',
-	'I': 'i', 'J': 'j', 'K': 'k', 'L': 'l', 'M': 'm', 'N': 'n', 'O': 'o', 'P': 'p', 'Q': 'q',
-	'R': 'r', 'S': 's', 'T': 't', 'U': 'u', 'V': 'v', 'W': 'w', 'X': 'x', 'Y': 'y', 'Z': 'z',
-	'a': 'a', 'b': 'b', 'c': 'c', 'd': 'd', 'e': 'e', 'f': 'f', 'g': 'g', 'h': 'h', 'i': 'i',
-	'j': 'j', 'k': 'k', 'l': 'l', 'm': 'm', 'n': 'n', 'o': 'o', 'p': 'p', 'q': 'q', 'r': 'r',
-	's': 's', 't': 't', 'u': 'u', 'v': 'v', 'w': 'w', 'x': 'x', 'y': 'y', 'z': 'z',
-}
 
 // withCopies makes hits of documents with different words. The first of them, as many as hits says,
 // are the best ones; the others are spare. A hit lists its copies, which are no hits of their own.

@@ -168,53 +168,30 @@ type termReader struct {
 	docs     int
 	postings []byte
 	to       int64  // the end of the postings in the segment
-	rows     []byte // of terms, from next on
-	bytes    []byte // of postings, from at on
-	at       int64
+	rows     []byte // of the terms from next on
 }
 
-// The numbers of terms, and of bytes of postings, that are read at a time.
-const (
-	termsAhead    = 4096
-	postingsAhead = 256 << 10
-)
-
 func (r *termReader) advance() error {
-	r.ok = r.next < r.s.terms
-	if !r.ok {
-		return nil
-	}
+	s := r.s
 	if r.next == 0 {
-		r.to = r.s.atPostings
-	}
-	if len(r.rows) == 0 {
-		r.rows = make([]byte, min(termsAhead, r.s.terms-r.next)*termLen)
-		if err := readFull(r.s.r, r.rows, r.s.atTerms+int64(r.next)*termLen); err != nil {
+		r.to, r.rows = s.atPostings, make([]byte, s.terms*termLen)
+		if err := readFull(s.r, r.rows, s.atTerms); err != nil {
 			return err
 		}
 	}
+	if r.ok = r.next < s.terms; !r.ok {
+		return nil
+	}
 	term, length, docs := decodeTerm(r.rows)
+	from := r.to
 	if r.next > 0 && term <= r.term {
 		return damaged("terms out of order")
 	}
-	from, to := r.to, r.to+length
-	if to > r.s.atTerms {
+	if r.to += length; r.to > s.atTerms || docs > s.docs || int64(docs) > length {
 		return damaged("terms")
 	}
-	r.to = to
-	r.term, r.docs = term, docs
-	r.rows = r.rows[termLen:]
+	r.term, r.docs, r.rows = term, docs, r.rows[termLen:]
 	r.next++
-	if from < r.at || to > r.at+int64(len(r.bytes)) {
-		r.at = from
-		r.bytes = make([]byte, min(max(to-from, postingsAhead), r.s.atTerms-from))
-		if err := readFull(r.s.r, r.bytes, from); err != nil {
-			return err
-		}
-	}
-	r.postings = r.bytes[from-r.at : to-r.at]
-	if r.docs > r.s.docs || r.docs > len(r.postings) {
-		return damaged("terms")
-	}
-	return nil
+	r.postings = slices.Grow(r.postings[:0], int(length))[:length]
+	return readFull(s.r, r.postings, from)
 }

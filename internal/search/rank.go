@@ -159,7 +159,7 @@ func (r *ranking) collectFrom(source uint32) error {
 			r.live--
 		}
 	}
-	lists, err := r.postingsFrom(s, first, end)
+	lists, err := r.postingsFrom(s, first)
 	run := 0
 	for err == nil {
 		doc := noDoc
@@ -207,19 +207,12 @@ func (r *ranking) addItem(it item) error {
 }
 
 // postingsFrom returns the postings of the query's terms, by term, each at its first document from
-// first on. Nothing is read where there is no document before end.
-func (r *ranking) postingsFrom(s *Source, first, end uint32) ([]*postings, error) {
+// first on.
+func (r *ranking) postingsFrom(s *Source, first uint32) ([]*postings, error) {
 	var lists []*postings
 	for _, t := range r.q.terms {
-		from, to, docs, err := s.lookup(t.term)
-		if err != nil || first == end {
-			return nil, err
-		}
-		p := &postings{r: s.r, at: from, to: to, left: docs, most: s.docs}
-		if docs > 0 {
-			p.room = make([]byte, postingsRead)
-		}
-		for err = p.next(); err == nil && p.doc < first; {
+		p, err := s.postingsOf(t.term)
+		for begun := false; err == nil && (!begun || p.doc < first); begun = true {
 			err = p.next()
 		}
 		if err != nil {

@@ -348,39 +348,20 @@ type postings struct {
 	begun      bool
 	doc        uint32 // noDoc after the last one
 	count      uint8
-
-	// The bytes that follow b: those of r from at up to, but not including, to. None if r is nil.
-	r      io.ReaderAt
-	at, to int64
-	room   []byte // what b is read into
 }
 
-const (
-	// maxPosting is the largest number of bytes of a posting.
-	maxPosting = binary.MaxVarintLen64 + 1
-	// postingsRead is the number of bytes of postings that a query reads at a time. It is above
-	// maxPosting.
-	postingsRead = 16 << 10
-)
-
-// fill reads more bytes behind those that are left of b.
-func (p *postings) fill() error {
-	n := copy(p.room, p.b)
-	more := int(min(int64(len(p.room)-n), p.to-p.at))
-	if err := readFull(p.r, p.room[n:n+more], p.at); err != nil {
-		return err
+// postingsOf returns the postings of a term.
+func (s *Segment) postingsOf(term uint64) (*postings, error) {
+	from, to, docs, err := s.lookup(term)
+	if err != nil {
+		return nil, err
 	}
-	p.b, p.at = p.room[:n+more], p.at+int64(more)
-	return nil
+	p := &postings{b: make([]byte, to-from), left: docs, most: s.docs}
+	return p, readFull(s.r, p.b, from)
 }
 
 // next moves to the next posting.
 func (p *postings) next() error {
-	if len(p.b) < maxPosting && p.at < p.to {
-		if err := p.fill(); err != nil {
-			return err
-		}
-	}
 	if p.left == 0 {
 		if p.doc = noDoc; len(p.b) != 0 {
 			return damaged("postings")
