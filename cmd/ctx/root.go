@@ -62,8 +62,8 @@ func newRoot(a *app, args []string) *cobra.Command {
 func addGlobalFlags(a *app, root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
-	f.VarP((*texts)(&a.dirs), "dir", "C", "run as if started in `DIR`")
-	f.VarP((*texts)(&a.overrides), "config", "c", "set `KEY=VALUE` for this run")
+	f.StringArrayVarP(&a.dirs, "dir", "C", nil, "run as if started in `DIR`")
+	f.StringArrayVarP(&a.overrides, "config", "c", nil, "set `KEY=VALUE` for this run")
 	f.BoolVar(&a.json, "json", false,
 		"print JSON: one document, or one line for each item of a list")
 	f.BoolVarP(&a.nul, "null", "z", false,
@@ -71,21 +71,6 @@ func addGlobalFlags(a *app, root *cobra.Command) {
 	f.BoolVar(&a.noPager, "no-pager", false, "print to the terminal, without a pager")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "print only errors on standard error")
 }
-
-// texts is the value of a flag that may be given several times. pflag's own makes a CSV encoder for
-// each flag of each run.
-type texts []string
-
-func (t *texts) String() string { return strings.Join(*t, ",") }
-
-// Set adds a text.
-func (t *texts) Set(text string) error {
-	*t = append(*t, text)
-	return nil
-}
-
-// Type is that of pflag's own value: shells complete such a flag more than once.
-func (t *texts) Type() string { return "stringArray" }
 
 // markRunning makes every command record that its line was parsed. Earlier errors are usage errors.
 func markRunning(a *app, cmd *cobra.Command) {

@@ -61,7 +61,7 @@ func (s *Reader) rank(view *refs.View, parsed *search.Query, q SearchQuery) ([]r
 func byWords(
 	q *search.Query, ranked []search.Hit, most int, read func(h search.Hit) (*history.Shown, error),
 ) (kept []rankedHit, err error) {
-	best := 0 // the number of hits that are compared with the query word for word, without spare ones
+	best := 0 // the number of hits that are compared word for word, without spare ones
 	for _, h := range ranked {
 		if q.HasPhrases() && len(kept) == most {
 			break

@@ -33,22 +33,7 @@ func fromFile(path string, table []setting) ([]assignment, error) {
 	case err != nil:
 		return nil, fmt.Errorf("cannot read config: %w", err)
 	}
-	text := string(b)
-	if !says(text) {
-		return nil, nil
-	}
-	return parseConfig(text, origin, table)
-}
-
-// says reports whether a file has a line that is neither empty nor a comment. The template has
-// none and need not be parsed.
-func says(text string) bool {
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
-			return true
-		}
-	}
-	return false
+	return parseConfig(string(b), origin, table)
 }
 
 // parseConfig returns the assignments in the order of the text.

@@ -19,8 +19,8 @@ func (r *ranking) prepare() error {
 	return nil
 }
 
-// scoreOf returns the score of an item, by its index, from its own terms and those of the items near
-// it. It is above 0.
+// scoreOf returns the score of an item, by its index, from its own terms and those of the items
+// near it. It is above 0.
 func (r *ranking) scoreOf(i int) float64 {
 	it := &r.items[i]
 	clear(r.near)

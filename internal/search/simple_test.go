@@ -90,7 +90,8 @@ func simply(docs []Doc, q *Query, o Options) []Hit {
 // simplyWhole returns the spare hits: of the documents with every term those that are most like the
 // query, and that no hit has the words of.
 func simplyWhole(
-	docs []Doc, texts []simpleText, q *Query, own [][]float64, score []float64, hits []Hit, o Options,
+	docs []Doc, texts []simpleText, q *Query, own [][]float64, score []float64, hits []Hit,
+	o Options,
 ) []Hit {
 	var order []int
 	like, equal := make([]float64, len(docs)), make([]bool, len(docs))
