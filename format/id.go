@@ -33,6 +33,22 @@ func (id ID) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + id.String() + `"`), nil
 }
 
+// UnmarshalJSON reads what MarshalJSON writes.
+func (id *ID) UnmarshalJSON(b []byte) error {
+	*id = ID{}
+	if string(b) == "null" {
+		return nil
+	}
+	if n := len(b); n > 1 && b[0] == '"' {
+		b = b[1 : n-1]
+	}
+	is, err := ParseID(string(b))
+	if *id = is; err == nil && is.IsZero() {
+		return fmt.Errorf("not an id: %.80q", b)
+	}
+	return err
+}
+
 // Compare orders ids by their bytes: -1, 0 or 1.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 

@@ -29,15 +29,16 @@ func past(b *testing.B, n int) *session.Store {
 	s.History.Warn = nil
 	const each = 20
 	r := rand.New(rand.NewPCG(1, 1))
-	doc := &unionfind.Document{Store: "00000000000000000000000000000000",
-		Forest: history.MainForest}
+	doc := &unionfind.Document{Head: unionfind.Head{Store: "00000000000000000000000000000000",
+		Forest: history.MainForest}}
 	when := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range n {
 		when = when.Add(time.Second)
+		text := storetest.Chatter(r)
 		doc.Nodes = append(doc.Nodes, unionfind.Node{
-			Stable: format.Sum(fmt.Appendf(nil, "node %d", i)), Parent: i / each * each,
+			ID: i, Stable: format.Sum(fmt.Appendf(nil, "node %d", i)), Parent: i / each * each,
 			Session: "old", Seq: uint64(i + 1),
-			Role: []string{"user", "model"}[i%2], Time: when, Text: storetest.Chatter(r),
+			Role: []string{"user", "model"}[i%2], Time: unionfind.Time{Time: when}, Text: &text,
 		})
 	}
 	for start := 0; start < n; start += each {
@@ -47,16 +48,15 @@ func past(b *testing.B, n int) *session.Store {
 		for m := start; m < min(start+each, n); m++ {
 			c.Members = append(c.Members, m)
 		}
-		c.Covers = []int{len(doc.Lineage)}
+		c.Covers = []format.ID{format.Sum(fmt.Appendf(nil, "summary %d", start))}
 		doc.Lineage = append(doc.Lineage, unionfind.Summary{
-			Stable: format.Sum(fmt.Appendf(nil, "summary %d", start)), Cluster: len(doc.Clusters),
-			Members: c.Members, Generation: 1,
+			Stable: c.Covers[0], Root: start, Members: c.Members, Parents: []format.ID{}, Generation: 1,
 			Summarizer: "test", Version: "1", Text: doc.Nodes[start].Text,
 		})
 		if start+10*each < n {
 			c.Tombstone = &unionfind.Tombstone{
 				Stable: format.Sum(fmt.Appendf(nil, "stone %d", start)),
-				Line:   doc.Nodes[start].Text, Eviction: c.Number,
+				Line:   doc.Nodes[start].Said(), Eviction: c.Number,
 			}
 		}
 		doc.Clusters = append(doc.Clusters, c)

@@ -23,7 +23,8 @@ import (
 func (s *Reader) UnionFind(view *refs.View, number uint64) (*unionfind.Document, error) {
 	g := &gatherer{Reader: s, view: view, nodes: map[format.ID]int{}, lineage: map[format.ID]int{},
 		sums: map[int]int{}}
-	g.doc = &unionfind.Document{Store: s.ID, Forest: history.MainForest, Operation: number}
+	g.doc = &unionfind.Document{Head: unionfind.Head{Store: s.ID, Forest: history.MainForest,
+		Operation: number}}
 	st, err := s.Forest(view)
 	if number != view.Number {
 		st, err = s.clusters.ForestAt(view, number)
@@ -76,8 +77,8 @@ func (g *gatherer) gatherClusters(st *forest.State) error {
 			return err
 		}
 		list = append(list,
-			found{unionfind.Cluster{Stable: node, Number: c.Number, Arrival: c.Arrival},
-				run{slices.Clone(members), c.Covers}})
+			found{unionfind.Cluster{Stable: node, Number: c.Number, Arrival: c.Arrival,
+				Covers: []format.ID{}}, run{slices.Clone(members), c.Covers}})
 	}
 	evicted, err := st.Evicted()
 	if err != nil {
@@ -88,7 +89,8 @@ func (g *gatherer) gatherClusters(st *forest.State) error {
 		if err != nil {
 			return err
 		}
-		f := found{unionfind.Cluster{Stable: stone.Node, Number: e.Cluster, Arrival: stone.Arrival},
+		f := found{unionfind.Cluster{Stable: stone.Node, Number: e.Cluster, Arrival: stone.Arrival,
+			Covers: []format.ID{}},
 			run{covers: []format.Cover{{Summary: stone.Summary, Count: stone.Count}}}}
 		f.Tombstone = &unionfind.Tombstone{Stable: e.Tombstone, Line: line, Eviction: e.Eviction}
 		if f.members, err = forest.Slice(g.Loader(), stone.Node, 0, stone.Count); err != nil {
@@ -131,8 +133,8 @@ func (g *gatherer) members() error {
 		c.Members = g.indexes(g.runs[i].members)
 		c.Root = c.Members[0]
 	}
-	for _, at := range list {
-		n, err := g.node(at)
+	for i, at := range list {
+		n, err := g.node(i, at)
 		if err != nil {
 			return err
 		}
@@ -174,7 +176,7 @@ func (g *gatherer) indexes(ids []format.ID) []int {
 	return list
 }
 
-func (g *gatherer) node(at history.Entry) (unionfind.Node, error) {
+func (g *gatherer) node(i int, at history.Entry) (unionfind.Node, error) {
 	newest, err := g.Newest(g.view, at.ID)
 	if err != nil {
 		return unionfind.Node{}, err
@@ -185,8 +187,8 @@ func (g *gatherer) node(at history.Entry) (unionfind.Node, error) {
 	}
 	e := shown.Entry
 	n := unionfind.Node{
-		Stable: at.ID, Session: e.Session, Seq: at.Seq, Role: e.Role, Author: e.Author,
-		Time: e.Time, Invocation: e.Invocation,
+		ID: i, Stable: at.ID, Session: e.Session, Seq: at.Seq, Role: e.Role, Author: e.Author,
+		Time: unionfind.Time{Time: e.Time}, Invocation: e.Invocation,
 		Tokens: e.Tokens, Calls: e.Calls, Results: e.Results, Gone: shown.Gone,
 	}
 	if src := at.Source; src != nil {
@@ -194,7 +196,7 @@ func (g *gatherer) node(at history.Entry) (unionfind.Node, error) {
 	}
 	if n.Gone == "" {
 		if n.Parts = shown.Parts; n.Parts == nil {
-			n.Text = shown.Text
+			n.Text = &shown.Text
 		}
 	}
 	return n, nil
@@ -204,11 +206,11 @@ func (g *gatherer) node(at history.Entry) (unionfind.Node, error) {
 func (g *gatherer) summaries() error {
 	for i, r := range g.runs {
 		for _, v := range r.covers {
-			at, err := g.summary(i, v.Summary, g.doc.Clusters[i].Members[v.Offset:v.Offset+v.Count])
-			if err != nil {
+			c := &g.doc.Clusters[i]
+			if err := g.summary(i, v.Summary, c.Members[v.Offset:v.Offset+v.Count]); err != nil {
 				return err
 			}
-			g.doc.Clusters[i].Covers = append(g.doc.Clusters[i].Covers, at)
+			c.Covers = append(c.Covers, v.Summary)
 		}
 	}
 	return nil
@@ -216,38 +218,42 @@ func (g *gatherer) summaries() error {
 
 // summary adds one summary of members, after the summaries that it was made of: a few generations
 // at most.
-func (g *gatherer) summary(cluster int, id format.ID, members []int) (int, error) {
-	if at, there := g.lineage[id]; there {
-		return at, nil
+func (g *gatherer) summary(cluster int, id format.ID, members []int) error {
+	if _, there := g.lineage[id]; there {
+		return nil
 	}
 	sum, err := g.header(id)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	out := unionfind.Summary{
-		Stable: id, Cluster: cluster, Members: members, Generation: sum.Generation,
-		Interim:    sum.Interim,
+		Stable: id, Root: g.doc.Clusters[cluster].Root, Members: members,
+		Parents: []format.ID{}, Generation: sum.Generation, Interim: sum.Interim,
 		Summarizer: sum.Summarizer, Version: sum.Version, Prompt: sum.Prompt,
 	}
 	for _, in := range sum.Inputs {
 		if !in.Summary {
 			continue
 		}
-		at, ok, err := g.input(cluster, in.ID, members)
+		ok, err := g.input(cluster, in.ID, members)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if ok {
-			out.Parents = append(out.Parents, at)
+			out.Parents = append(out.Parents, in.ID)
 		}
 	}
-	if out.Text, out.Gone, err = g.summaryText(id); err != nil {
-		return 0, err
+	text, gone, err := g.summaryText(id)
+	if err != nil {
+		return err
+	}
+	if out.Gone = gone; gone == "" {
+		out.Text = &text
 	}
 	g.sums[cluster]++
 	g.lineage[id] = len(g.doc.Lineage)
 	g.doc.Lineage = append(g.doc.Lineage, out)
-	return g.lineage[id], nil
+	return nil
 }
 
 func (s *Reader) header(id format.ID) (*format.Summary, error) {
@@ -265,44 +271,33 @@ func (s *Reader) header(id format.ID) (*format.Summary, error) {
 // input adds a summary that another was made of. ok is false if it no longer exists, if it stands
 // for members that have left, or if it is provisional: a branch adopts a provisional summary
 // several times.
-func (g *gatherer) input(cluster int, id format.ID, whole []int) (at int, ok bool, err error) {
-	sum, err := g.header(id)
-	switch {
-	case errors.Is(err, objects.ErrNotFound):
-		return 0, false, nil
-	case err != nil:
-		return 0, false, err
-	case sum.Interim || g.sums[cluster] >= unionfind.MaxSums/2:
-		return 0, false, nil
-	}
+func (g *gatherer) input(cluster int, id format.ID, whole []int) (ok bool, err error) {
 	var ids []format.ID
-	err = g.clusters.Members(g.view, id, func(e format.ID) error {
-		ids = append(ids, e)
-		return nil
-	})
+	sum, err := g.header(id)
+	if err == nil && !sum.Interim && g.sums[cluster] < unionfind.MaxSums/2 {
+		err = g.clusters.Members(g.view, id, func(e format.ID) error {
+			ids = append(ids, e)
+			return nil
+		})
+	}
 	switch {
 	case errors.Is(err, objects.ErrNotFound), errors.Is(err, history.ErrNotFound):
-		return 0, false, nil
-	case err != nil:
-		return 0, false, err
-	case len(ids) == 0:
-		return 0, false, nil
+		return false, nil
+	case err != nil, len(ids) == 0:
+		return false, err
 	}
-	members := make([]int, len(ids))
-	for i, e := range ids {
-		n, there := g.nodes[e]
-		if !there {
-			return 0, false, nil
+	start := slices.IndexFunc(whole, func(n int) bool { return g.doc.Nodes[n].Stable == ids[0] })
+	if start < 0 || start+len(ids) > len(whole) {
+		return false, nil
+	}
+	members := whole[start : start+len(ids)]
+	for i, n := range members {
+		if g.doc.Nodes[n].Stable != ids[i] {
+			return false, nil
 		}
-		members[i] = n
 	}
-	start := slices.Index(whole, members[0])
-	if start < 0 || start+len(members) > len(whole) ||
-		!slices.Equal(whole[start:start+len(members)], members) {
-		return 0, false, nil
-	}
-	at, err = g.summary(cluster, id, whole[start:start+len(members)])
-	return at, err == nil, err
+	err = g.summary(cluster, id, members)
+	return err == nil, err
 }
 
 // summaryText returns the text of a summary; for a ranked list its sentences in reading order.
@@ -343,9 +338,10 @@ func (g *gatherer) moments(number uint64) error {
 		if r.Op.Number > number {
 			return true
 		}
-		made := unionfind.Moment{Operation: r.Op.Number, Time: r.Op.Time}
+		made := unionfind.Moment{Operation: unionfind.Number(r.Op.Number),
+			Time: unionfind.Time{Time: r.Op.Time}}
 		if r.Op.Number == number {
-			g.doc.Time = r.Op.Time
+			g.doc.Time = made.Time
 		}
 		for _, f := range r.Op.Forests {
 			if f.Name != history.MainForest {
@@ -353,11 +349,11 @@ func (g *gatherer) moments(number uint64) error {
 			}
 			for _, d := range f.Decisions {
 				if at, there := g.lineage[d.ID]; there && d.Kind == format.DecideSettle {
-					g.doc.Lineage[at].Made = made
+					g.doc.Lineage[at].Moment = made
 				}
 				if t := stones[d.ID]; t != nil && d.Kind == format.DecideEvict &&
-					t.Made.Operation == 0 {
-					t.Made = made
+					t.Operation == 0 {
+					t.Moment = made
 				}
 			}
 		}

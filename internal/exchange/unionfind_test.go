@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -37,17 +38,17 @@ func shape(d *unionfind.Document) []string {
 		var list []string
 		for _, m := range members {
 			n := d.Nodes[m]
-			list = append(list, n.Role+" "+n.Author+": "+n.Text+string(n.Parts))
+			list = append(list, n.Role+" "+n.Author+": "+n.Said()+string(n.Parts))
 		}
 		return strings.Join(list, "|")
 	}
 	var out []string
 	for _, c := range d.Clusters {
 		line := words(c.Members)
-		for _, at := range c.Covers {
-			s := d.Lineage[at]
+		for _, id := range c.Covers {
+			s := d.Lineage[d.SummaryAt(id)]
 			line += fmt.Sprintf("\n  %s %s %v %d of %s: %s", s.Summarizer, s.Version, s.Interim,
-				len(s.Parents), words(s.Members), s.Text)
+				len(s.Parents), words(s.Members), s.Said())
 		}
 		if c.Tombstone != nil {
 			line += "\n  " + c.Tombstone.Line
@@ -210,6 +211,9 @@ func TestUnionFindOperation(t *testing.T) {
 			continue
 		}
 		doc := storetest.Must[*unionfind.Document](t)(s.Exchange.UnionFind(v, number))
+		if err := unionfind.Encode(io.Discard, doc); err != nil {
+			t.Fatal(err)
+		}
 		if doc.Operation != number || !slices.Equal(shape(doc), was[i]) {
 			t.Fatalf("operation %d: another forest", number)
 		}

@@ -148,13 +148,13 @@ func (im *forestImporter) cover(t *Tx, st *forest.State, clusters []uint64) erro
 	im.index, im.listed = map[format.ID]uint64{}, map[uint64]bool{}
 	last := map[int]bool{}
 	for _, c := range im.doc.Clusters {
-		for _, at := range c.Covers {
-			last[at] = true
+		for _, id := range c.Covers {
+			last[im.doc.SummaryAt(id)] = true
 		}
 	}
 	for i := range im.doc.Lineage {
 		from := &im.doc.Lineage[i]
-		d, known, err := im.acceptance(st, clusters[from.Cluster], i, mine)
+		d, known, err := im.acceptance(st, clusters[im.doc.ClusterOf(from)], i, mine)
 		if err != nil {
 			return err
 		}
@@ -242,7 +242,7 @@ func (im *forestImporter) evict(t *Tx, st *forest.State, clusters []uint64) erro
 		if c == nil {
 			continue // it is evicted already
 		}
-		sum := im.sums[from.Covers[0]]
+		sum := im.sums[im.doc.SummaryAt(from.Covers[0])]
 		if c.Dirty() || c.Covers[0].Summary != sum || c.Count() != uint64(len(from.Members)) {
 			im.out.Lost++
 			continue

@@ -206,7 +206,7 @@ func (im *forestImporter) append(ctx context.Context) error {
 
 func (im *forestImporter) message(n *unionfind.Node) conversation.Message {
 	return conversation.Message{
-		Role: n.Role, Author: n.Author, Text: n.Text, Parts: n.Parts, Time: n.Time,
+		Role: n.Role, Author: n.Author, Text: n.Said(), Parts: n.Parts, Time: n.Time.Time,
 		Tokens: n.Tokens, Invocation: n.Invocation,
 		Calls:   slices.Concat([]format.Call{}, n.Calls),
 		Results: slices.Concat([]string{}, n.Results),
@@ -241,7 +241,7 @@ func (im *forestImporter) summaries() error {
 	}
 	for i := range im.doc.Lineage {
 		from := &im.doc.Lineage[i]
-		text, err := im.cleanText(from.Text)
+		text, err := im.cleanText(from.Said())
 		if err != nil {
 			return err
 		}
@@ -286,12 +286,15 @@ func (im *forestImporter) summaries() error {
 	return nil
 }
 
-// byFirst sorts summaries by the first member that they stand for.
-func (im *forestImporter) byFirst(list []int) []int {
+// byFirst returns summaries of the lineage, sorted by the first member that they stand for.
+func (im *forestImporter) byFirst(ids []format.ID) []int {
+	list := make([]int, len(ids))
+	for i, id := range ids {
+		list[i] = im.doc.SummaryAt(id)
+	}
 	first := func(p int) int { return im.offset[im.doc.Lineage[p].Members[0]] }
-	sorted := slices.Clone(list)
-	slices.SortStableFunc(sorted, func(a, b int) int { return cmp.Compare(first(a), first(b)) })
-	return sorted
+	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(first(a), first(b)) })
+	return list
 }
 
 func (im *forestImporter) cleanText(text string) (string, error) {

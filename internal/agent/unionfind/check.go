@@ -21,6 +21,7 @@ func (d *Document) check() error {
 	case len(d.Nodes) > MaxNodes:
 		return fmt.Errorf("%d nodes, %d are the most", len(d.Nodes), MaxNodes)
 	}
+	d.byRoot, d.byID = map[int]int{}, map[format.ID]int{}
 	if err := format.CheckName(d.Forest); err != nil {
 		return fmt.Errorf("forest: %w", err)
 	}
@@ -90,7 +91,7 @@ func (c *checker) nodes() error {
 	stable := make(map[format.ID]int, len(c.Nodes))
 	for i := range c.Nodes {
 		n := &c.Nodes[i]
-		if err := n.check(); err != nil {
+		if err := n.check(i); err != nil {
 			return fmt.Errorf("nodes[%d]: %w", i, err)
 		}
 		if other, there := stable[n.Stable]; there {
@@ -102,27 +103,31 @@ func (c *checker) nodes() error {
 	return nil
 }
 
-func (n *Node) check() error {
-	said := 0
-	for _, there := range []bool{n.Text != "", n.Parts != nil, n.Gone != ""} {
+func (n *Node) check(i int) error {
+	text, said := n.Said(), 0
+	for _, there := range []bool{n.Text != nil, n.Parts != nil, n.Gone != ""} {
 		if there {
 			said++
 		}
 	}
 	switch {
+	case n.ID != i:
+		return fmt.Errorf("id %d: ids count from 0, without gaps", n.ID)
 	case n.Stable.IsZero():
 		return errors.New("no stable id")
 	case !format.IsRole(n.Role):
 		return fmt.Errorf("unknown role: %.40q", n.Role)
 	case n.Seq == 0:
 		return errors.New("seq counts from 1")
-	case said > 1:
-		return errors.New("more than one of text, parts and gone")
+	case said != 1:
+		return errors.New("text: one of text, parts and gone belongs there")
 	case n.Parts != nil && !bytes.HasPrefix(n.Parts, []byte("[")):
 		return errors.New("parts: not an array")
-	case len(n.Text) > MaxText || len(n.Parts) > MaxText:
-		return fmt.Errorf("text of %d bytes, %d are the most",
-			max(len(n.Text), len(n.Parts)), MaxText)
+	case len(text) > MaxText || len(n.Parts) > MaxText:
+		return fmt.Errorf("text of %d bytes, %d are the most", max(len(text), len(n.Parts)),
+			MaxText)
+	case n.Time.IsZero():
+		return errors.New("no time")
 	}
 	if err := checkTime(n.Time); err != nil {
 		return err
@@ -153,15 +158,15 @@ func checkNames(names ...string) error {
 	return nil
 }
 
-func checkTime(t time.Time) error {
-	if _, err := format.ParseTime(format.FormatTime(t)); err != nil ||
+func checkTime(t Time) error {
+	if _, err := format.ParseTime(format.FormatTime(t.Time)); err != nil ||
 		t.Nanosecond()%int(time.Millisecond) != 0 {
 		return errors.New("time: not a whole millisecond of the years 0 to 9999")
 	}
 	return nil
 }
 
-func (m Moment) check() error {
+func (m Moment) checkMoment() error {
 	if (m.Operation == 0) != m.Time.IsZero() {
 		return errors.New("operation and time: one is there without the other")
 	}
@@ -188,7 +193,13 @@ func (c *checker) clusters() error {
 				c.Clusters[i-1].Number)
 		case k.Root < 0 || k.Root >= len(c.Nodes) || c.roots[k.Root] != k.Root:
 			return fmt.Errorf("clusters[%d]: %d is no root", i, k.Root)
+		case k.Covers == nil:
+			return fmt.Errorf("clusters[%d]: covers: not an array", i)
 		}
+		if other, there := c.byRoot[k.Root]; there {
+			return fmt.Errorf("clusters[%d]: root %d is that of clusters[%d] too", i, k.Root, other)
+		}
+		c.byRoot[k.Root] = i
 		for at, n := range k.Members {
 			switch {
 			case n < 0 || n >= len(c.Nodes):
@@ -211,62 +222,65 @@ func (c *checker) clusters() error {
 }
 
 func (c *checker) lineage() error {
-	stable := make(map[format.ID]bool, len(c.Lineage))
 	of := make([]int, len(c.Clusters))
 	for i := range c.Lineage {
 		s := &c.Lineage[i]
-		if err := c.summary(i, s); err != nil {
+		if err := c.summary(s); err != nil {
 			return fmt.Errorf("lineage[%d]: %w", i, err)
 		}
-		if stable[s.Stable] {
+		if _, twice := c.byID[s.Stable]; twice {
 			return fmt.Errorf("lineage[%d]: stable id %v is there twice", i, s.Stable)
 		}
-		stable[s.Stable] = true
-		if of[s.Cluster]++; of[s.Cluster] > MaxSums {
+		c.byID[s.Stable] = i
+		at := c.byRoot[s.Root]
+		if of[at]++; of[at] > MaxSums {
 			return fmt.Errorf("lineage[%d]: more than %d summaries of one cluster", i, MaxSums)
 		}
 	}
 	return nil
 }
 
-func (c *checker) summary(i int, s *Summary) error {
+func (c *checker) summary(s *Summary) error {
+	cluster, there := c.byRoot[s.Root]
 	switch {
 	case s.Stable.IsZero():
 		return errors.New("no stable id")
-	case s.Cluster < 0 || s.Cluster >= len(c.Clusters):
-		return errors.New("of no cluster")
+	case !there:
+		return fmt.Errorf("root: %d is no root of a cluster", s.Root)
 	case len(s.Members) == 0:
 		return errors.New("stands for no members")
 	case s.Generation == 0:
 		return errors.New("generation counts from 1")
-	case s.Text != "" && s.Gone != "":
-		return errors.New("more than one of text and gone")
-	case len(s.Text) > MaxText:
-		return fmt.Errorf("text of %d bytes, %d are the most", len(s.Text), MaxText)
+	case s.Parents == nil:
+		return errors.New("parents: not an array")
+	case (s.Text == nil) == (s.Gone == ""):
+		return errors.New("text: one of text and gone belongs there")
+	case len(s.Said()) > MaxText:
+		return fmt.Errorf("text of %d bytes, %d are the most", len(*s.Text), MaxText)
 	case s.Summarizer == "" || s.Version == "":
 		return errors.New("no summarizer, or no version of it")
 	}
 	if err := firstOf(func() error { return checkNames(s.Summarizer, s.Version, s.Gone) },
-		s.Made.check); err != nil {
+		s.checkMoment); err != nil {
 		return err
 	}
 	for at, n := range s.Members {
 		if n < 0 || n >= len(c.Nodes) {
 			return fmt.Errorf("member %d is no node: there are %d", n, len(c.Nodes))
 		}
-		if c.cluster[n] != s.Cluster || c.offset[n] != c.offset[s.Members[0]]+at {
+		if c.cluster[n] != cluster || c.offset[n] != c.offset[s.Members[0]]+at {
 			return fmt.Errorf("member %d does not follow those before it in the cluster", n)
 		}
 	}
-	for _, p := range s.Parents {
+	for _, id := range s.Parents {
+		at, there := c.byID[id]
 		switch {
-		case p < 0 || p >= i:
-			return errors.New("a parent does not stand before it")
-		case !c.within(&c.Lineage[p], s):
-			return fmt.Errorf("stands for less than its parent %v", c.Lineage[p].Stable)
-		case c.Lineage[p].Generation >= s.Generation:
-			return fmt.Errorf("generation %d is not after that of its parent %v", s.Generation,
-				c.Lineage[p].Stable)
+		case !there:
+			return fmt.Errorf("parents: %v does not stand before it", id)
+		case !c.within(&c.Lineage[at], s):
+			return fmt.Errorf("stands for less than its parent %v", id)
+		case c.Lineage[at].Generation >= s.Generation:
+			return fmt.Errorf("generation %d is not after that of its parent %v", s.Generation, id)
 		}
 	}
 	return nil
@@ -275,7 +289,7 @@ func (c *checker) summary(i int, s *Summary) error {
 // within reports whether whole stands for all members that part stands for.
 func (c *checker) within(part, whole *Summary) bool {
 	first, start := c.offset[part.Members[0]], c.offset[whole.Members[0]]
-	return part.Cluster == whole.Cluster && first >= start &&
+	return part.Root == whole.Root && first >= start &&
 		first+len(part.Members) <= start+len(whole.Members)
 }
 
@@ -283,11 +297,15 @@ func (c *checker) covers() error {
 	for i := range c.Clusters {
 		k := &c.Clusters[i]
 		end := 0
-		for _, at := range k.Covers {
-			if at < 0 || at >= len(c.Lineage) || c.Lineage[at].Cluster != i {
-				return fmt.Errorf("clusters[%d]: a cover is no summary of it", i)
+		for _, id := range k.Covers {
+			at, there := c.byID[id]
+			if !there {
+				return fmt.Errorf("clusters[%d]: covers: %v is not in the lineage", i, id)
 			}
 			s := &c.Lineage[at]
+			if s.Root != k.Root {
+				return fmt.Errorf("clusters[%d]: a cover is no summary of it", i)
+			}
 			if c.offset[s.Members[0]] < end {
 				return fmt.Errorf("clusters[%d]: covers overlap, or are not in order", i)
 			}
@@ -308,10 +326,10 @@ func (c *checker) tombstone(k *Cluster) error {
 	switch {
 	case t.Stable.IsZero():
 		return errors.New("no stable id")
-	case c.Dirty(k):
+	case c.dirty(k):
 		return errors.New("of a cluster that has no summary over all of its members")
 	case len(t.Line) > MaxLine || !utf8.ValidString(t.Line) || strings.ContainsAny(t.Line, "\r\n"):
 		return fmt.Errorf("line: not one line of at most %d bytes", MaxLine)
 	}
-	return t.Made.check()
+	return t.checkMoment()
 }
