@@ -642,7 +642,7 @@ func TestReading(t *testing.T) {
 	n := 0
 	_, err := Read(io.MultiReader(strings.NewReader(big), iotest.ErrReader(io.ErrClosedPipe)),
 		ReadOptions{Session: "s"}, func(transcript.Step) error { n++; return nil })
-	if err == nil || err.Error() != "read events: io: read/write on closed pipe" || n != 1 {
+	if err == nil || err.Error() != "read transcript: io: read/write on closed pipe" || n != 1 {
 		t.Errorf("%v after %d", err, n)
 	}
 	_, err = Read(strings.NewReader(big), ReadOptions{},

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -22,9 +24,9 @@ type event struct {
 }
 
 // decode makes messages of an event.
-func (d *reader) decode(o object) event {
+func (d *reader) decode(o jsonvalue.Object) event {
 	h, own := hintsOf(o)
-	e := &decoder{reader: d, in: o, hints: h, own: own}
+	e := &decoder{reader: d, in: o, hints: h, own: own, rest: jsonvalue.Object{}}
 	e.identify()
 	e.fields()
 	e.m.Tokens = e.tokens
@@ -42,15 +44,14 @@ func (d *reader) decode(o object) event {
 	return out
 }
 
-func hintsOf(o object) (hints, bool) {
-	custom, _ := parseObject(o.get("customMetadata"))
-	return readHints(custom.get(ownMetadata))
+func hintsOf(o jsonvalue.Object) (hints, bool) {
+	return readHints(o.Object("customMetadata")[ownMetadata])
 }
 
 // decoder takes one event apart.
 type decoder struct {
 	*reader
-	in    object
+	in    jsonvalue.Object
 	hints hints
 	own   bool // ctx wrote the event
 
@@ -58,8 +59,8 @@ type decoder struct {
 	invocation string
 	author     string
 	rewind     string
-	rest       object            // the fields that are kept with the message
-	content    object            // nil if there is none, or it cannot be read
+	rest       jsonvalue.Object  // the fields that are kept with the message
+	content    jsonvalue.Object  // nil if there is none, or it cannot be read
 	parts      []json.RawMessage // of content
 	role       string            // of content
 	badTime    bool
@@ -69,15 +70,14 @@ type decoder struct {
 
 // identify reads the id, invocation, author and time of an event.
 func (e *decoder) identify() {
-	id, _ := jsonvalue.Text(e.in.get("id"))
+	id := e.in.Text("id")
 	if id == "" {
 		id = e.deriveID()
 	}
 	e.m.Origin = transcript.Origin{Agent: Agent, Session: transcript.Fit(e.stats.Session),
 		Message: transcript.Fit(id)}
-	e.invocation, _ = jsonvalue.Text(e.in.get("invocationId"))
-	e.author, _ = jsonvalue.Text(e.in.get("author"))
-	if raw := e.in.get("timestamp"); raw != nil {
+	e.invocation, e.author = e.in.Text("invocationId"), e.in.Text("author")
+	if raw := get(e.in, "timestamp"); raw != nil {
 		t, below, ok := parseStamp(raw, e.unit)
 		if e.m.Time, e.below = t, below; !ok {
 			e.badTime = true
@@ -90,8 +90,7 @@ func (e *decoder) identify() {
 func (e *decoder) deriveID() string {
 	h := sha256.New()
 	for _, name := range []string{"author", "invocationId", "timestamp", "content", "actions"} {
-		v := jsonvalue.Encode(transcript.Normalise(jsonvalue.Decode(e.in.get(name))))
-		_, _ = h.Write(append(v, '\n'))
+		_, _ = h.Write(append(transcript.Normal(e.in[name]), '\n'))
 	}
 	base := "derived:" + hex.EncodeToString(h.Sum(nil)[:8])
 	return e.derived.Next(base)
@@ -100,36 +99,30 @@ func (e *decoder) deriveID() string {
 // fields collects the fields that a message has no field for.
 func (e *decoder) fields() {
 	odd := false
-	keep := func(name string, value json.RawMessage) { // a name that does not come twice
-		e.rest = append(e.rest, field{name, value})
-	}
-	for _, f := range e.in {
-		if string(f.Value) == "null" {
+	for _, name := range slices.Sorted(maps.Keys(e.in)) {
+		value := e.in[name]
+		switch {
+		case string(value) == "null":
 			continue
-		}
-		if !isField(f.Name) {
-			e.keep(f.Name)
-			keep(f.Name, f.Value)
-			continue
-		}
-		if !fits(f.Name, f.Value) {
-			odd = true
-			if f.Name != "timestamp" {
-				keep(f.Name, f.Value)
-				continue
+		case !isField(name):
+			e.keep(name)
+		case fits(name, value):
+			value = e.left(name, value)
+		default:
+			if odd = true; name == "timestamp" {
+				value = e.left(name, value)
 			}
 		}
-		if value := e.left(f.Name, f.Value); value != nil {
-			keep(f.Name, value)
+		if value != nil {
+			e.rest[name] = value
 		}
 	}
 	if e.below != "" {
-		keep("belowMillisecond", jsonvalue.Encode(e.below))
+		e.rest.Set("belowMillisecond", e.below)
 	}
 	if odd {
 		e.stats.Odd++
 	}
-	e.rest = inOrder(e.rest) // the same fields are then the same bytes
 }
 
 // left returns the part of a known field that the message does not say; nil for nothing.
@@ -157,11 +150,11 @@ func (e *decoder) left(name string, value json.RawMessage) json.RawMessage {
 	case "usageMetadata":
 		return e.readUsage(value)
 	case "customMetadata":
-		o, _ := parseObject(value)
+		o := jsonvalue.AsObject(value)
 		if e.own {
-			o = o.without(ownMetadata, "model")
+			o = o.Without(ownMetadata, "model")
 		}
-		value = o.encode()
+		value = jsonvalue.Encode(o)
 	case "branch":
 		if string(value) == `""` {
 			return nil
@@ -180,59 +173,51 @@ func (e *decoder) left(name string, value json.RawMessage) json.RawMessage {
 // readContent reads the parts and, if it follows from the rest of the event, the role. It returns
 // the other members, or nil.
 func (e *decoder) readContent(value json.RawMessage) json.RawMessage {
-	content, _ := parseObject(value)
-	raw, has := content.get("parts"), content.index("parts") >= 0
-	list, err := jsonvalue.Elements(raw)
-	ok := err == nil
+	content := jsonvalue.AsObject(value)
+	list, ok := content.Array("parts")
 	for _, p := range list {
-		_, isObject := parseObject(p)
 		_, err := message.ParsePart(p)
-		ok = ok && isObject && err == nil
+		ok = ok && jsonvalue.AsObject(p) != nil && err == nil
 	}
 	if !ok || len(list) == 0 {
-		if has && raw != nil && !ok {
+		if content.Has("parts") && !ok {
 			e.stats.Odd++
 		}
 		return value
 	}
-	e.content, e.parts = content, list
-	e.role, _ = jsonvalue.Text(content.get("role"))
-	rest := content.without("parts")
-	if role := content.get("role"); role == nil || e.role == contentRole(e.derivedRole()) || e.own {
-		rest = rest.without("role")
+	e.content, e.parts, e.role = content, list, content.Text("role")
+	rest := content.Without("parts")
+	if !content.Has("role") || e.role == contentRole(e.derivedRole()) || e.own {
+		delete(rest, "role")
 	}
 	if len(rest) == 0 {
 		return nil
 	}
-	return rest.encode()
+	return jsonvalue.Encode(rest)
 }
 
 // readActions reads a rewind. It returns the other actions that are not empty, or nil.
 func (e *decoder) readActions(value json.RawMessage) json.RawMessage {
-	actions, _ := parseObject(value)
-	if to, _ := jsonvalue.Text(actions.get("rewindBeforeInvocationId")); to != "" {
-		if _, known := e.begun[to]; known {
-			e.rewind = to
-			actions = actions.without("rewindBeforeInvocationId")
+	const to = "rewindBeforeInvocationId"
+	rest := jsonvalue.AsObject(value).Without()
+	if invocation := rest.Text(to); invocation != "" {
+		if _, known := e.begun[invocation]; known {
+			e.rewind = invocation
+			delete(rest, to)
 		} else {
 			e.stats.Unknown++
 		}
 	}
-	var rest object
-	for _, f := range actions {
-		if !isEmpty(f.Value) {
-			rest = append(rest, f)
-		}
-	}
+	maps.DeleteFunc(rest, func(_ string, v json.RawMessage) bool { return isEmpty(v) })
 	if len(rest) == 0 {
 		return nil
 	}
-	return rest.encode()
+	return rest.Ordered(actionNames()...)
 }
 
 func (e *decoder) readUsage(value json.RawMessage) json.RawMessage {
-	usage, _ := parseObject(value)
-	n, err := strconv.ParseUint(string(usage.get("candidatesTokenCount")), 10, 63)
+	usage := jsonvalue.AsObject(value)
+	n, err := strconv.ParseUint(string(usage["candidatesTokenCount"]), 10, 63)
 	if err != nil {
 		return value
 	}
@@ -281,8 +266,7 @@ func (e *decoder) foreign() transcript.Message {
 	if e.content == nil {
 		m.Role, m.Note = transcript.RoleSystem, true
 	}
-	setParts(&m, e.parts, e.rest, e.content == nil)
-	m.Calls, m.Results = transcript.LinksOf(e.parts)
+	setParts(&m, e.parts, e.rest)
 	return m
 }
 
@@ -314,12 +298,9 @@ func (e *decoder) message(h *transcript.Hints, parts []json.RawMessage) transcri
 	m := e.m
 	m.Origin.Agent, m.Role = transcript.Own, e.derivedRole()
 	if m.Role == transcript.RoleModel {
-		custom, _ := parseObject(e.in.get("customMetadata"))
-		m.Author, _ = jsonvalue.Text(custom.get("model"))
-		m.Author = transcript.Fit(m.Author)
+		m.Author = transcript.Fit(e.in.Object("customMetadata").Text("model"))
 	}
-	setParts(&m, parts, nil, false)
-	m.Calls, m.Results = transcript.LinksOf(parts)
+	setParts(&m, parts, nil)
 	h.Apply(&m)
 	if len(e.rest) > 0 {
 		said, _ := jsonvalue.Elements(m.Parts)

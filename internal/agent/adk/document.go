@@ -1,13 +1,7 @@
 package adk
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
-	"slices"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -23,158 +17,19 @@ const (
 	DefaultUser = "user"
 )
 
-// maxUndecided is the most bytes that are kept of an object before it is clear whether it is a
-// session or an event.
-const maxUndecided = 64 << 20
-
-// object reads an input that begins with an object: a session, or an event a line. The first member
-// that only one of the two can have decides.
-func (d *reader) object(s *scanner) error {
-	s.keep = true
-	_, _ = s.next() // the bracket
-	first, document := d.undecided(s)
-	again := s.taken
-	s.keep, s.taken = false, nil
-	if !document {
-		// What was read were members of an event.
-		d.session, d.kept, d.named, d.stats.Session = nil, 0, false, ""
-		clear(d.stats.Kept)
-		clear(d.stats.Skipped)
-		s.r = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(again), s.r), 64<<10)
-		return d.lines(s)
+// decides tells a session from an event, by a member that only one of the two can have.
+func decides(name string) transcript.Decision {
+	switch name {
+	case "events", "session":
+		return transcript.IsDocument
+	case "author", "content", "actions", "invocationId", "timestamp", "partial":
+		return transcript.IsNone
 	}
-	whole, err := d.members(s, first)
-	if err != nil {
-		return err
-	}
-	d.settle()
-	held := d.held
-	d.held = nil
-	for _, raw := range held {
-		if err := d.event(raw); err != nil {
-			return err
-		}
-	}
-	if err = d.finish(); err == nil && whole {
-		d.rest(s)
-	}
-	return err
-}
-
-// undecided reads members until one decides whether the input is a document. Of a document it
-// returns the name of that member, with its colon read.
-func (d *reader) undecided(s *scanner) (next string, document bool) {
-	for {
-		name, err := s.name()
-		if err != nil {
-			return "", false
-		}
-		switch name {
-		case "events", "session":
-			return name, true
-		case "author", "content", "actions", "invocationId", "timestamp", "partial":
-			return "", false
-		}
-		raw, err := s.value(MaxEvent)
-		if err != nil || !json.Valid(raw) {
-			return "", false
-		}
-		d.member(name, raw)
-		if len(s.taken) > maxUndecided { // longer than any event
-			name, err = s.name()
-			return name, err == nil
-		}
-	}
-}
-
-var errNoMember = errors.New("no member")
-
-// name reads the name of the next member of an object and the colon after it; errNoMember at the
-// end of the object.
-func (s *scanner) name() (string, error) {
-	c, err := s.next()
-	if err == nil && c == ',' {
-		c, err = s.next()
-	}
-	switch {
-	case err != nil:
-		return "", err
-	case c == '}':
-		return "", errNoMember
-	}
-	s.back()
-	raw, err := s.value(1 << 10)
-	if err != nil {
-		return "", err
-	}
-	name, ok := jsonvalue.Text(raw)
-	if !ok || !json.Valid(raw) {
-		return "", io.EOF
-	}
-	if c, err = s.next(); err != nil || c != ':' {
-		return "", io.EOF
-	}
-	return name, nil
-}
-
-// members reads the members of an object to its end; the name of the first one is read already.
-// whole is false if the input ends before the object does.
-func (d *reader) members(s *scanner, name string) (whole bool, err error) {
-	for {
-		if whole, err = d.memberAt(s, name); err != nil || !whole {
-			return whole, err
-		}
-		if name, err = s.name(); errors.Is(err, errNoMember) {
-			return true, nil
-		} else if err != nil {
-			d.stats.Skip(transcript.SkipTornTail, 1)
-			return false, nil
-		}
-	}
-}
-
-func (d *reader) memberAt(s *scanner, name string) (whole bool, err error) {
-	c, err := s.next()
-	if err != nil {
-		d.stats.Skip(transcript.SkipTornTail, 1)
-		return false, nil
-	}
-	switch {
-	case name == "session" && c == '{' && !d.inside:
-		d.inside = true
-		inner, err := s.name()
-		if errors.Is(err, errNoMember) {
-			return true, nil
-		} else if err != nil {
-			d.stats.Skip(transcript.SkipTornTail, 1)
-			return false, nil
-		}
-		return d.members(s, inner)
-	case name == "events" && c == '[':
-		s.back()
-		torn := d.stats.Skipped[transcript.SkipTornTail]
-		err := d.list(s)
-		return d.stats.Skipped[transcript.SkipTornTail] == torn, err
-	}
-	s.back()
-	raw, err := s.value(MaxEvent)
-	switch {
-	case errors.Is(err, errTooLong):
-		d.stats.Skip(SkipLong, 1)
-	case err != nil:
-		d.stats.Skip(transcript.SkipTornTail, 1)
-		return false, nil
-	case !json.Valid(raw):
-		d.stats.Skip(transcript.SkipBadJSON, 1)
-	default:
-		d.member(name, raw)
-	}
-	return true, nil
+	return transcript.Undecided
 }
 
 // member keeps a member of the session.
-func (d *reader) member(name string, raw []byte) {
-	raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+func (d *reader) member(name string, raw json.RawMessage) {
 	if jsonvalue.Depth(raw) > maxDepth {
 		d.stats.Skip(transcript.SkipDeep, 1)
 		return
@@ -197,7 +52,7 @@ func (d *reader) member(name string, raw []byte) {
 		d.stats.Skip(SkipMembers, 1)
 		return
 	}
-	d.session = d.session.with(name, jsonvalue.Compact(raw))
+	d.session[name] = jsonvalue.Compact(raw)
 }
 
 // maxMembers is the most members of a session that are kept besides its events. ADK writes four.
@@ -206,37 +61,34 @@ const maxMembers = 1000
 // finish emits a note with the members that the session has besides events, without those that
 // every export has.
 func (d *reader) finish() error {
-	rest := d.session
-	for _, same := range []field{{"appName", jsonvalue.Encode(DefaultApp)},
-		{"userId", jsonvalue.Encode(DefaultUser)}} {
-		if bytes.Equal(rest.get(same.Name), same.Value) {
-			rest = rest.without(same.Name)
+	rest := d.session.Without()
+	for name, same := range map[string]string{"appName": DefaultApp, "userId": DefaultUser} {
+		if rest.Text(name) == same {
+			delete(rest, name)
 		}
 	}
-	if updated := rest.get("lastUpdateTime"); updated != nil {
-		t, _, ok := parseStamp(updated, d.unit)
-		rest = rest.without("lastUpdateTime")
-		if ok && t.UnixMilli() != 0 && t.After(d.newest) {
-			rest = append(rest, field{"lastUpdateTime", printStamp(t, "", JavaScript)})
-		} else if !ok {
-			rest = append(rest, field{"lastUpdateTime", updated})
+	if rest.Has("lastUpdateTime") {
+		t, _, ok := parseStamp(rest["lastUpdateTime"], d.unit)
+		switch {
+		case !ok:
+		case t.UnixMilli() != 0 && t.After(d.newest):
+			rest["lastUpdateTime"] = printStamp(t, "", JavaScript)
+		default:
+			delete(rest, "lastUpdateTime")
 		}
 	}
-	var kept object
-	for _, f := range rest {
-		if !isEmpty(f.Value) && string(f.Value) != `""` {
-			kept = append(kept, f)
+	for name, value := range rest {
+		if isEmpty(value) || string(value) == `""` {
+			delete(rest, name)
 		}
 	}
-	if len(kept) == 0 {
+	if len(rest) == 0 {
 		return nil
 	}
-	slices.SortFunc(kept, func(a, b field) int { return strings.Compare(a.Name, b.Name) })
-	m := transcript.Message{
+	m := transcript.Message{Note: true, Role: transcript.RoleSystem,
 		Origin: transcript.Origin{Agent: Agent, Session: transcript.Fit(d.stats.Session),
-			Message: sessionMessage}, Note: true, Role: transcript.RoleSystem,
-	}
-	m.Parts = jsonvalue.Array([]json.RawMessage{carried(object{{"session", kept.encode()}})})
+			Message: sessionMessage}}
+	m.SetParts([]json.RawMessage{carried(jsonvalue.NewObject("session", rest))})
 	return d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m})
 }
 

@@ -16,7 +16,7 @@ type draft struct {
 	author                 string
 	content                []json.RawMessage
 	role                   string // of content
-	rest                   object
+	rest                   jsonvalue.Object
 	hints                  *hints // nil for none
 	model                  string
 	tokens                 uint64
@@ -74,7 +74,7 @@ func (w *writer) readsBack(d *draft, items ...item) bool {
 func (w *writer) decode(d *draft) []transcript.Message {
 	inNone := *d
 	inNone.branch = ""
-	o, _ := parseObject(jsonvalue.Compact(w.print(&inNone)))
+	o := jsonvalue.AsObject(w.print(&inNone))
 	r := newReader(ReadOptions{Unit: w.o.Unit}, nil)
 	r.stats.Session = w.Session
 	return r.decode(o).messages
@@ -120,91 +120,76 @@ func (w *writer) own(it item, id string) *draft {
 // print encodes an event. A field that was kept with the message takes precedence.
 func (w *writer) print(d *draft) json.RawMessage {
 	rest := d.rest
-	var out object
-	set := func(name string, value json.RawMessage) {
-		if kept := rest.get(name); kept != nil {
-			value = kept
-		}
-		out = append(out, field{name, value})
-	}
-	set("id", jsonvalue.Encode(d.id))
-	set("invocationId", jsonvalue.Encode(d.invocation))
-	set("author", jsonvalue.Encode(d.author))
-	if content := d.contentWith(rest.get("content")); content != nil {
-		out = append(out, field{"content", content})
-	}
-	out = append(out, field{"actions", actionsWith(rest.get("actions"))})
-	set("longRunningToolIds", json.RawMessage("[]"))
+	out := jsonvalue.NewObject("id", d.id, "invocationId", d.invocation, "author", d.author,
+		"longRunningToolIds", json.RawMessage("[]"),
+		"timestamp", printStamp(d.m.Time, rest.Text("belowMillisecond"), w.o.Unit))
 	if d.branch != "" {
-		set("branch", jsonvalue.Encode(d.branch))
+		out.Set("branch", d.branch)
 	}
-	below, _ := jsonvalue.Text(rest.get("belowMillisecond"))
-	set("timestamp", printStamp(d.m.Time, below, w.o.Unit))
 	if d.tokens > 0 {
-		set("usageMetadata", object{{"candidatesTokenCount", jsonvalue.Encode(d.tokens)}}.encode())
+		out.Set("usageMetadata", map[string]uint64{"candidatesTokenCount": d.tokens})
 	}
-	own := out
-	for _, f := range rest {
-		switch f.Name {
-		case "content", "actions", "customMetadata", "belowMillisecond":
-		default:
-			if own.index(f.Name) < 0 {
-				out = append(out, f)
-			}
+	for name, value := range rest.Without("belowMillisecond") {
+		if out[name] == nil || string(value) != "null" {
+			out[name] = value
 		}
 	}
-	if kept := rest.get("customMetadata"); kept != nil && kept[0] != '{' {
-		out = append(out, field{"customMetadata", kept})
-	} else if custom := w.customWith(d, kept); len(custom) > 0 {
-		out = append(out, field{"customMetadata", custom.encode()})
+	out["actions"] = actionsWith(get(rest, "actions"))
+	if delete(out, "content"); len(d.content) > 0 || rest.Has("content") {
+		out["content"] = d.contentWith(get(rest, "content"))
 	}
-	return inOrder(out).encode()
+	kept := get(rest, "customMetadata")
+	if delete(out, "customMetadata"); kept != nil && kept[0] != '{' {
+		out["customMetadata"] = kept
+	} else if custom := w.customWith(d, jsonvalue.AsObject(kept)); len(custom) > 0 {
+		out["customMetadata"] = ordered(custom, nil, "model", ownMetadata)
+	}
+	return inOrder(out)
 }
 
 func (d *draft) contentWith(kept json.RawMessage) json.RawMessage {
-	o, ok := parseObject(kept)
-	if kept != nil && (!ok || len(d.content) == 0) {
+	o := jsonvalue.AsObject(kept).Without()
+	if kept != nil && (kept[0] != '{' || len(d.content) == 0) {
 		return kept
 	}
-	if len(d.content) == 0 {
-		return nil
+	if o["role"] == nil {
+		o.Set("role", d.role)
 	}
-	if o.index("role") < 0 {
-		o = append(object{{"role", jsonvalue.Encode(d.role)}}, o...)
-	}
-	return o.with("parts", jsonvalue.Array(d.content)).encode()
+	o["parts"] = jsonvalue.Array(d.content)
+	return ordered(o, []string{"role"}, "parts")
+}
+
+// actionNames are the members that ADK gives the actions of every event.
+func actionNames() []string {
+	return []string{"stateDelta", "artifactDelta", "requestedAuthConfigs",
+		"requestedToolConfirmations"}
 }
 
 // actionsWith returns the actions that were kept, and the empty members that ADK gives every event.
 func actionsWith(kept json.RawMessage) json.RawMessage {
-	o, ok := parseObject(kept)
-	if kept != nil && !ok {
+	if kept != nil && kept[0] != '{' {
 		return kept
 	}
-	var out object
-	for _, name := range []string{"stateDelta", "artifactDelta", "requestedAuthConfigs",
-		"requestedToolConfirmations"} {
-		value := o.get(name)
-		if value == nil {
-			value = json.RawMessage("{}")
+	o := jsonvalue.AsObject(kept).Without()
+	for _, name := range actionNames() {
+		if !o.Has(name) {
+			o[name] = json.RawMessage("{}")
 		}
-		out = append(out, field{name, value})
 	}
-	return append(out,
-		o.without("stateDelta", "artifactDelta", "requestedAuthConfigs",
-			"requestedToolConfirmations")...).encode()
+	return o.Ordered(actionNames()...)
 }
 
 // customWith returns the metadata of an event.
-func (w *writer) customWith(d *draft, kept json.RawMessage) object {
-	out, _ := parseObject(kept)
+func (w *writer) customWith(d *draft, kept jsonvalue.Object) jsonvalue.Object {
 	if w.o.Bare || d.hints == nil {
-		return out
+		return kept
 	}
+	out := kept.Without()
 	if d.model != "" {
-		out = out.with("model", jsonvalue.Encode(d.model))
+		out.Set("model", d.model)
 	}
-	return out.with(ownMetadata, jsonvalue.Encode(d.hints))
+	out.Set(ownMetadata, d.hints)
+	return out
 }
 
 // join makes one event of the results of several messages, in the order of the calls. The calls in

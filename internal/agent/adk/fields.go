@@ -1,10 +1,9 @@
 package adk
 
 import (
-	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -30,24 +29,34 @@ func fieldOrder() []string {
 	}
 }
 
-// inOrder sorts fields as fieldOrder says, the others by name.
-func inOrder(o object) object {
-	order := fieldOrder()
-	last := len(order) - 1 // customMetadata
-	rank := func(name string) int {
-		switch i := slices.Index(order, name); {
-		case i < 0:
-			return last
-		case i == last:
-			return last + 1
-		default:
-			return i
-		}
+// inOrder writes fields of an event as fieldOrder says, the others by name.
+func inOrder(o jsonvalue.Object) json.RawMessage {
+	names := fieldOrder()
+	last := len(names) - 1 // customMetadata
+	return ordered(o, names[:last], names[last])
+}
+
+// ordered writes an object with some members first and some last; the others are sorted by name.
+func ordered(o jsonvalue.Object, first []string, last ...string) json.RawMessage {
+	others := slices.Sorted(maps.Keys(o.Without(slices.Concat(first, last)...)))
+	return o.Ordered(slices.Concat(first, others, last)...)
+}
+
+// get returns the value of a member; nil if it is absent or null.
+func get(o jsonvalue.Object, name string) json.RawMessage {
+	if !o.Has(name) {
+		return nil
 	}
-	slices.SortStableFunc(o, func(a, b field) int {
-		return cmp.Or(rank(a.Name)-rank(b.Name), strings.Compare(a.Name, b.Name))
-	})
-	return o
+	return o[name]
+}
+
+// isEmpty reports whether raw is null, an empty array or an empty object, or absent.
+func isEmpty(raw json.RawMessage) bool {
+	switch string(raw) {
+	case "", "null", "[]", "{}":
+		return true
+	}
+	return false
 }
 
 // isField reports whether an event is known to have a field.
@@ -60,7 +69,8 @@ func fits(name string, value json.RawMessage) bool {
 		first = value[0]
 	}
 	switch name {
-	case "id", "invocationId", "author", "branch", "isolationScope", "errorCode", "errorMessage", "finishReason":
+	case "id", "invocationId", "author", "branch", "isolationScope", "errorCode", "errorMessage",
+		"finishReason":
 		return first == '"'
 	case "content", "actions", "usageMetadata", "groundingMetadata", "customMetadata",
 		"inputTranscription", "outputTranscription",
@@ -76,34 +86,23 @@ func fits(name string, value json.RawMessage) bool {
 
 // carried returns the part with the fields of an event that a message has no field for. It is
 // marked as a thought, which no model is shown.
-func carried(rest object) json.RawMessage {
-	return transcript.HiddenPart(jsonvalue.Object{carriedName: rest.encode()})
+func carried(rest jsonvalue.Object) json.RawMessage {
+	return transcript.HiddenPart(jsonvalue.Object{carriedName: inOrder(rest)})
 }
 
 // cutCarried splits the parts of a message into what was said and the fields of carried; has is
 // false if there are none.
-func cutCarried(parts []json.RawMessage) (said []json.RawMessage, rest object, has bool) {
+func cutCarried(
+	parts []json.RawMessage,
+) (said []json.RawMessage, rest jsonvalue.Object, has bool) {
 	if len(parts) == 0 {
 		return parts, nil, false
 	}
-	last := parts[len(parts)-1]
-	o, ok := parseObject(last)
-	if !ok || len(o) != 2 || string(o.get("thought")) != "true" {
-		return parts, nil, false
-	}
-	if rest, ok = parseObject(o.get(carriedName)); !ok {
+	o := jsonvalue.AsObject(parts[len(parts)-1])
+	if rest = o.Object(carriedName); len(o) != 2 || !o.True("thought") || rest == nil {
 		return parts, nil, false
 	}
 	return parts[:len(parts)-1], rest, true
-}
-
-// plainText returns the text of a part that is a text and nothing else.
-func plainText(raw json.RawMessage) (string, bool) {
-	o, ok := parseObject(raw)
-	if !ok || len(o) != 1 || o[0].Name != "text" {
-		return "", false
-	}
-	return jsonvalue.Text(o[0].Value)
 }
 
 // readPart parses a part. It returns an empty one if message.ParsePart refuses it.
@@ -114,9 +113,3 @@ func readPart(raw json.RawMessage) message.Part {
 	}
 	return p
 }
-
-// The members of a part that make it a call or a result.
-const (
-	callMember   = "functionCall"
-	resultMember = "functionResponse"
-)

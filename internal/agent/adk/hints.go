@@ -28,7 +28,7 @@ type segment struct {
 }
 
 func readHints(raw json.RawMessage) (h hints, ok bool) {
-	if _, ok = parseObject(raw); !ok || json.Unmarshal(raw, &h) != nil || h.V != 1 {
+	if ok = jsonvalue.AsObject(raw) != nil; !ok || json.Unmarshal(raw, &h) != nil || h.V != 1 {
 		return hints{}, false
 	}
 	n := len(h.Of) + len(h.Stand)
@@ -54,10 +54,18 @@ func add(n *int, h *transcript.Hints) bool {
 	return (h.Role == nil || format.IsRole(*h.Role))
 }
 
-// content returns the parts of the event of a message.
+// content returns the parts of the event of a message. Calls and results of one that has none become
+// parts, because ADK pairs the parts.
 func content(m *transcript.Message, tool func(id string) string) (parts []json.RawMessage) {
 	if m.Parts == nil {
-		return plain(m, tool)
+		for _, p := range transcript.PartsOf(m) {
+			if p.Kind == transcript.PartResult {
+				said, _ := p.Said()
+				p.Raw = answerPart(p.ID, tool(p.ID), "output", said)
+			}
+			parts = append(parts, p.Raw)
+		}
+		return parts
 	}
 	said, _ := wordsOf(m)
 	for _, raw := range said {
@@ -68,62 +76,36 @@ func content(m *transcript.Message, tool func(id string) string) (parts []json.R
 	return parts
 }
 
-// plain returns the parts of a message that has none. Its calls and results become parts, because
-// ADK pairs the parts.
-func plain(m *transcript.Message, tool func(id string) string) (parts []json.RawMessage) {
-	words := m.Text
-	for i, id := range m.Results {
-		said := ""
-		if i == 0 {
-			said, words = words, ""
-		}
-		parts = append(parts, answerPart(id, tool(id), "output", said))
-	}
-	if words != "" || len(m.Results) == 0 {
-		parts = append([]json.RawMessage{transcript.TextPart(words, nil)}, parts...)
-	}
-	for _, c := range m.Calls {
-		call := object{{"id", jsonvalue.Encode(c.ID)}, {"name", jsonvalue.Encode(c.Tool)},
-			{"args", json.RawMessage("{}")}}
-		parts = append(parts, object{{callMember, call.encode()}}.encode())
-	}
-	return parts
-}
-
 // fitted returns a part in the form that ADK takes: an object, and in a result an object as the
 // response.
 func fitted(raw json.RawMessage) json.RawMessage {
-	o, ok := parseObject(raw)
+	o, ok := jsonvalue.ParseObject(raw)
 	if !ok {
 		if s, isText := jsonvalue.Text(raw); isText {
 			return transcript.TextPart(s, nil)
 		}
 		return transcript.TextPart(string(raw), nil)
 	}
-	inner, ok := parseObject(o.get(resultMember))
-	response := inner.get("response")
-	if !ok || response == nil || response[0] == '{' {
+	inner := o.Object("functionResponse")
+	response := get(inner, "response")
+	if response == nil || response[0] == '{' {
 		return raw
 	}
-	inner = inner.with("response", object{{"result", response}}.encode())
-	return o.with(resultMember, inner.encode()).encode()
+	inner.Set("response", jsonvalue.NewObject("result", response))
+	o.Set("functionResponse", inner)
+	return jsonvalue.Encode(o)
 }
 
-// setParts sets the parts of a message, or its text if they are one plain text and listed is false.
-func setParts(m *transcript.Message, parts []json.RawMessage, rest object, listed bool) {
+// setParts sets the parts of a message, or its text, and the fields that are kept with them.
+func setParts(m *transcript.Message, parts []json.RawMessage, rest jsonvalue.Object) {
 	if _, _, looksCarried := cutCarried(parts); looksCarried || len(rest) > 0 {
 		parts = append(slices.Clip(parts), carried(rest))
-	} else if len(parts) == 1 && !listed {
-		if s, ok := plainText(parts[0]); ok {
-			m.Text, m.Parts = s, nil
-			return
-		}
 	}
-	m.Text, m.Parts = "", jsonvalue.Array(parts)
+	m.SetParts(parts)
 }
 
 // wordsOf returns the parts of a message, and the fields that are kept with them.
-func wordsOf(m *transcript.Message) (said []json.RawMessage, rest object) {
+func wordsOf(m *transcript.Message) (said []json.RawMessage, rest jsonvalue.Object) {
 	if m.Parts == nil {
 		return []json.RawMessage{transcript.TextPart(m.Text, nil)}, nil
 	}

@@ -9,6 +9,7 @@ package adk
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 
@@ -33,8 +34,8 @@ func Normal(m *transcript.Message) []byte {
 func WithoutBranch(m *transcript.Message) transcript.Message {
 	said, rest := wordsOf(m)
 	out := *m
-	if rest.get("branch") != nil {
-		setParts(&out, said, rest.without("branch"), false)
+	if rest.Has("branch") {
+		setParts(&out, said, rest.Without("branch"))
 	}
 	return out
 }
@@ -47,17 +48,8 @@ func Wall(m *transcript.Message) (branch, scope string) {
 		return "", ""
 	}
 	_, rest := wordsOf(m)
-	branch, _ = jsonvalue.Text(rest.get("branch"))
-	for _, name := range scopeNames() {
-		if s, _ := jsonvalue.Text(rest.get(name)); s != "" {
-			scope = s
-		}
-	}
-	return branch, scope
+	return rest.Text("branch"), cmp.Or(rest.Text("isolation_scope"), rest.Text("isolationScope"))
 }
-
-// scopeNames are the spellings of the field with the isolation scope of an event.
-func scopeNames() []string { return []string{"isolationScope", "isolation_scope"} }
 
 // InvocationID returns the id of an invocation that no message names, from the session and the
 // user's message that opens it. It is the same in every export.

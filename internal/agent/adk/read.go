@@ -1,11 +1,14 @@
 package adk
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -33,7 +36,7 @@ type Stats struct {
 	transcript.Stats
 	// App and User are whose session it is; "" where nothing says it. State are the keys of the
 	// session's state with their values: those that the session has, or where it has none those
-	// that its events have set, in order.
+	// that its events have set, by name.
 	App, User string
 	State     []StateKey
 	Odd       int // known fields and timestamps that cannot be read: kept as they are
@@ -55,6 +58,10 @@ type ReadOptions struct {
 // ErrForm says that an input cannot be read as a session at all.
 var ErrForm = errors.New("not a session of ADK")
 
+// MaxEvent is the most bytes of one event that are read, the same as for a message of a store. A
+// longer one is counted and passed over without being kept in memory.
+const MaxEvent = 16 << 20
+
 // maxHeld is the most bytes of events that are held back until the session's id is known.
 const maxHeld = 256 << 20
 
@@ -64,37 +71,49 @@ const maxDepth = 190
 
 // Read reads a session, or a list of events, and calls emit for each step, in order. The input is
 // one JSON document (a session, a session under "session", a list) or an event a line. It returns
-// when r ends, when r fails ("read events: …"), or when emit returns an error, which it returns as
+// when r ends, when r fails (a transcript.ReadError), or when emit returns an error, which it returns as
 // it is; the Stats hold in each case for what was read.
 //
 // The same bytes give the same steps. Damage is counted in Stats.Skipped and read around. Memory
 // grows with the longest event and the number of events, not with what they say.
 func Read(r io.Reader, o ReadOptions, emit func(transcript.Step) error) (Stats, error) {
 	d := newReader(o, emit)
-	s := newScanner(r)
-	transcript.SkipMark(s.r)
-	err := d.input(s)
-	if err == nil {
-		err = s.err
+	d.doc = &transcript.Document{Stats: &d.stats.Stats, List: "events", Within: "session",
+		Is: decides, Most: MaxEvent, TooLong: SkipLong, Member: d.member, Record: d.event}
+	rest, err := d.doc.Read(r)
+	switch {
+	case err != nil:
+	case d.doc.Found:
+		d.settle()
+		for _, raw := range d.held {
+			if err == nil {
+				err = d.event(raw)
+			}
+		}
+		if err == nil {
+			err = d.finish()
+		}
+		d.doc.After()
+	default:
+		err = d.lines(rest)
 	}
-	d.stats.Skip(transcript.SkipNULRun, s.nuls)
 	d.settleState()
 	return d.stats, err
 }
 
 // reader is the state of one reading.
 type reader struct {
-	delta    object // the state that events have set
+	doc      *transcript.Document
+	delta    jsonvalue.Object // the state that events have set
 	emit     func(transcript.Step) error
 	unit     Unit
 	fallback string
 	stats    Stats
 	named    bool // the session's id is known, or will not be
-	inside   bool // of the session that a document has under "session"
 	held     []json.RawMessage
-	size     int    // of held
-	session  object // its members besides events
-	kept     int    // bytes of it
+	size     int              // of held
+	session  jsonvalue.Object // its members besides events
+	kept     int              // bytes of it
 	said     []said
 	begun    map[string]int   // by invocation, the index of its first message in said
 	derived  transcript.Names // events without an id, by what theirs is derived from
@@ -104,7 +123,8 @@ type reader struct {
 func newReader(o ReadOptions, emit func(transcript.Step) error) *reader {
 	return &reader{
 		emit: emit, unit: o.Unit, fallback: o.Session, stats: Stats{Stats: transcript.NewStats()},
-		derived: transcript.Names{}, begun: map[string]int{},
+		derived: transcript.Names{}, begun: map[string]int{}, session: jsonvalue.Object{},
+		delta: jsonvalue.Object{},
 	}
 }
 
@@ -114,46 +134,18 @@ type said struct {
 	invocation string
 }
 
-func (d *reader) input(s *scanner) error {
-	c, err := s.next()
-	if err != nil {
-		return nil // nothing there
-	}
-	s.back()
-	switch c {
-	case '[':
-		d.settle()
-		err = d.list(s)
-	case '{':
-		return d.object(s)
-	default:
-		return d.lines(s)
-	}
-	if err == nil {
-		d.rest(s)
-	}
-	return err
-}
-
-// rest counts input after a document.
-func (d *reader) rest(s *scanner) {
-	if _, err := s.next(); err == nil {
-		d.stats.Skip(transcript.SkipBadJSON, 1)
-	}
-}
-
 // lines reads an event a line.
-func (d *reader) lines(s *scanner) error {
+func (d *reader) lines(r *bufio.Reader) error {
 	d.settle()
-	err := transcript.NewLineReader(s.r, MaxEvent, 0).Each(func(l transcript.Line) error {
-		s.nuls += l.NULs
+	return transcript.NewLineReader(r, MaxEvent, 0).Each(func(l transcript.Line) error {
+		d.stats.Skip(transcript.SkipNULRun, l.NULs)
 		text := bytes.TrimSpace(l.Text)
 		switch {
 		case l.TooLong:
 			d.stats.Skip(SkipLong, 1)
 		case len(text) == 0:
-		case json.Valid(bytes.ToValidUTF8(text, []byte("\uFFFD"))):
-			return d.event(text)
+		case json.Valid(text):
+			return d.event(bytes.ToValidUTF8(text, []byte("\uFFFD")))
 		case l.Complete:
 			d.stats.Skip(transcript.SkipBadJSON, 1)
 		default:
@@ -161,45 +153,6 @@ func (d *reader) lines(s *scanner) error {
 		}
 		return nil
 	})
-	if bad := (*transcript.ReadError)(nil); errors.As(err, &bad) {
-		return readError(bad.Err)
-	}
-	return err
-}
-
-// list reads the events of an array.
-func (d *reader) list(s *scanner) error {
-	if _, err := s.next(); err != nil { // the bracket
-		return nil
-	}
-	for first := true; ; first = false {
-		c, err := s.next()
-		switch {
-		case err != nil:
-			d.stats.Skip(transcript.SkipTornTail, 1)
-			return nil
-		case c == ']':
-			return nil
-		case c == ',' && !first:
-		default:
-			s.back()
-		}
-		raw, err := s.value(MaxEvent)
-		switch {
-		case errors.Is(err, errTooLong):
-			d.stats.Skip(SkipLong, 1)
-			continue
-		case err != nil:
-			d.stats.Skip(transcript.SkipTornTail, 1)
-			return nil
-		case len(raw) == 1 && raw[0] == ']': // after a comma with nothing behind it
-			d.stats.Skip(transcript.SkipBadJSON, 1)
-			return nil
-		}
-		if err := d.event(raw); err != nil {
-			return err
-		}
-	}
 }
 
 // settle ends the search for the session's id.
@@ -211,20 +164,19 @@ func (d *reader) settle() {
 }
 
 // event applies one event, or holds it back.
-func (d *reader) event(raw []byte) error {
+func (d *reader) event(raw json.RawMessage) error {
+	if d.doc.Alone {
+		d.settle()
+	}
 	if !d.named {
 		if d.size += len(raw); d.size > maxHeld {
 			return fmt.Errorf("%w: more than %d bytes of events before the session's id",
 				ErrForm, maxHeld)
 		}
-		d.held = append(d.held, bytes.Clone(raw))
+		d.held = append(d.held, raw)
 		return nil
 	}
-	raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 	switch {
-	case !json.Valid(raw):
-		d.stats.Skip(transcript.SkipBadJSON, 1)
-		return nil
 	case len(raw) > MaxEvent:
 		d.stats.Skip(SkipLong, 1)
 		return nil
@@ -232,7 +184,7 @@ func (d *reader) event(raw []byte) error {
 		d.stats.Skip(transcript.SkipDeep, 1)
 		return nil
 	}
-	o, ok := parseObject(jsonvalue.Compact(raw))
+	o, ok := jsonvalue.ParseObject(jsonvalue.Compact(raw))
 	if !ok || !isEvent(o) {
 		d.stats.Skip(SkipNoEvent, 1)
 		return nil
@@ -241,58 +193,46 @@ func (d *reader) event(raw []byte) error {
 }
 
 // isEvent reports whether an object is an event: it has an author, content or actions.
-func isEvent(o object) bool {
-	if author, ok := jsonvalue.Text(o.get("author")); ok && author != "" {
-		return true
-	}
-	for _, name := range [...]string{"content", "actions"} {
-		if _, ok := parseObject(o.get(name)); ok {
-			return true
-		}
-	}
-	return false
+func isEvent(o jsonvalue.Object) bool {
+	return o.Text("author") != "" || o.Object("content") != nil || o.Object("actions") != nil
 }
 
 // maxParts is the most parts of an event. Pairing compares each call with each result.
 const maxParts = 10000
 
 // changes keeps the values that an event sets in the session's state.
-func (d *reader) changes(o object) {
-	actions, _ := parseObject(o.get("actions"))
-	delta, _ := parseObject(actions.get("stateDelta"))
-	for _, f := range delta {
-		if len(d.delta) < maxMembers || d.delta.index(f.Name) >= 0 {
-			d.delta = d.delta.with(f.Name, jsonvalue.Compact(f.Value))
+func (d *reader) changes(o jsonvalue.Object) {
+	for name, value := range o.Object("actions").Object("stateDelta") {
+		if len(d.delta) < maxMembers || d.delta[name] != nil {
+			d.delta[name] = value
 		}
 	}
 }
 
 // settleState sets App, User and State.
 func (d *reader) settleState() {
-	d.stats.App, _ = jsonvalue.Text(d.session.get("appName"))
-	d.stats.User, _ = jsonvalue.Text(d.session.get("userId"))
-	state := d.delta
-	if own, ok := parseObject(d.session.get("state")); ok && len(own) > 0 {
-		state = own
+	d.stats.App, d.stats.User = d.session.Text("appName"), d.session.Text("userId")
+	state := d.session.Object("state")
+	if len(state) == 0 {
+		state = d.delta
 	}
-	for _, f := range state {
-		d.stats.State = append(d.stats.State, StateKey{f.Name, jsonvalue.Compact(f.Value)})
+	for _, name := range slices.Sorted(maps.Keys(state)) {
+		d.stats.State = append(d.stats.State, StateKey{name, jsonvalue.Compact(state[name])})
 	}
 }
 
 // apply turns an event into steps.
-func (d *reader) apply(o object) error {
-	content, _ := parseObject(o.get("content"))
-	if list, _ := jsonvalue.Elements(content.get("parts")); len(list) > maxParts {
+func (d *reader) apply(o jsonvalue.Object) error {
+	if list, _ := o.Object("content").Array("parts"); len(list) > maxParts {
 		d.stats.Skip(SkipParts, 1)
 		return nil
 	}
 	d.stats.Records++
-	if string(o.get("partial")) == "true" {
+	if o.True("partial") {
 		d.stats.Pass(passedPartial)
 		return nil
 	}
-	if t, _, ok := parseStamp(o.get("timestamp"), d.unit); ok && t.After(d.newest) {
+	if t, _, ok := parseStamp(get(o, "timestamp"), d.unit); ok && t.After(d.newest) {
 		d.newest = t
 	}
 	d.changes(o)

@@ -100,23 +100,21 @@ func (w *writer) head() {
 		if own != "" {
 			return jsonvalue.Encode(own)
 		}
-		if v := kept.get(name); v != nil {
-			return v
+		if kept.Has(name) {
+			return kept[name]
 		}
 		return jsonvalue.Encode(standard)
 	}
 	state := w.o.State
-	if was := kept.get("state"); state == nil || was != nil && jsonvalue.Same(was, state) {
+	if was := get(kept, "state"); state == nil || was != nil && jsonvalue.Same(was, state) {
 		state = was // in the order that it had
 	}
 	if state == nil {
 		state = json.RawMessage("{}")
 	}
-	head := object{
-		{"id", jsonvalue.Encode(w.o.Session)}, {"appName", pick(w.o.App, "appName", DefaultApp)},
-		{"userId", pick(w.o.User, "userId", DefaultUser)}, {"state", state},
-	}
-	line := head.encode()
+	head := jsonvalue.NewObject("id", w.o.Session, "appName", pick(w.o.App, "appName", DefaultApp),
+		"userId", pick(w.o.User, "userId", DefaultUser), "state", state)
+	line := head.Ordered(headNames()...)
 	w.Print("", line[:len(line)-1])
 	w.Print(`,"events":[`, nil)
 }
@@ -124,29 +122,28 @@ func (w *writer) head() {
 // tail writes the members that come after the events. A reader decides by the first members what
 // the input is.
 func (w *writer) tail() {
-	tail := object{{"lastUpdateTime", w.updated()}}
-	tail = append(tail,
-		keptIn(w.o.Kept).without("id", "appName", "userId", "state", "lastUpdateTime", "events")...)
-	w.Print("\n],", tail.encode()[1:])
+	tail := keptIn(w.o.Kept).Without(append(headNames(), "events")...)
+	tail["lastUpdateTime"] = w.updated()
+	w.Print("\n],", tail.Ordered("lastUpdateTime")[1:])
 	w.Print("\n", nil)
 }
+
+// headNames are the members of a session before its events.
+func headNames() []string { return []string{"id", "appName", "userId", "state"} }
 
 // Owner returns the names of the app and the user in the note that an import made; "" for none.
 func Owner(kept *transcript.Message) (app, user string) {
 	o := keptIn(kept)
-	app, _ = jsonvalue.Text(o.get("appName"))
-	user, _ = jsonvalue.Text(o.get("userId"))
-	return app, user
+	return o.Text("appName"), o.Text("userId")
 }
 
 // keptIn returns the members in the note that an import made; nil for no note.
-func keptIn(note *transcript.Message) object {
+func keptIn(note *transcript.Message) jsonvalue.Object {
 	if note == nil {
 		return nil
 	}
 	_, rest := wordsOf(note)
-	kept, _ := parseObject(rest.get("session"))
-	return kept
+	return rest.Object("session")
 }
 
 // Message writes a message as an event, or holds a result back for others of the same call. It
@@ -185,7 +182,7 @@ func alike(a, b item) bool {
 	_, kept := wordsOf(&a.Message)
 	_, also := wordsOf(&b.Message)
 	return a.Caller == b.Caller && a.Turn == b.Turn && a.branch == b.branch &&
-		string(kept.encode()) == string(also.encode())
+		string(jsonvalue.Encode(kept)) == string(jsonvalue.Encode(also))
 }
 
 // tool returns the tool that a message called under an id.
@@ -237,7 +234,7 @@ func (w *writer) one(it item) {
 // longRunning returns the calls of an event that it marks as long running.
 func longRunning(m *transcript.Message) (ids []string) {
 	_, rest := wordsOf(m)
-	list, _ := jsonvalue.Elements(rest.get("longRunningToolIds"))
+	list, _ := rest.Array("longRunningToolIds")
 	for _, raw := range list {
 		if id, ok := jsonvalue.Text(raw); ok {
 			ids = append(ids, transcript.Fit(id))
@@ -309,8 +306,7 @@ func (w *writer) id(wish string) string {
 func (w *writer) event(d *draft, messages int) {
 	raw := w.print(d)
 	w.Report.Messages += messages
-	o, _ := parseObject(raw)
-	stamp := o.get("timestamp")
+	stamp := get(jsonvalue.AsObject(raw), "timestamp")
 	if t, _, ok := parseStamp(stamp, w.o.Unit); ok && (w.last == nil || t.After(w.newest)) {
 		w.newest, w.last = t, stamp
 	}
@@ -337,7 +333,7 @@ func (w *writer) End() {
 // updated returns the time of the session's last change: that of its newest event, or a later one
 // that an import found.
 func (w *writer) updated() json.RawMessage {
-	kept, _, ok := parseStamp(keptIn(w.o.Kept).get("lastUpdateTime"), JavaScript)
+	kept, _, ok := parseStamp(keptIn(w.o.Kept)["lastUpdateTime"], JavaScript)
 	switch {
 	case ok && kept.After(w.newest):
 		return printStamp(kept, "", w.o.Unit)

@@ -102,6 +102,16 @@ func NormalJSON(parts []byte) []byte {
 	return append(out, ']')
 }
 
+// Normal returns a value in the spelling of NormalJSON; null for what is no JSON.
+func Normal(value []byte) []byte {
+	spelling := jsonvalue.Spelling{Without: signature, Number: normalNumber}
+	out, ok := spelling.Append(nil, value)
+	if !ok {
+		return []byte("null")
+	}
+	return out
+}
+
 // isText reports whether b is one JSON string.
 func isText(b []byte) bool { return jsonvalue.Skip(b) == len(b) }
 
