@@ -149,7 +149,7 @@ func TestOpencodeDamage(t *testing.T) {
 		{"torn after a message", head + one + "," + two + ",", "1 2",
 			map[string]int{transcript.SkipTornTail: 1}},
 		{"empty", "", "", map[string]int{transcript.SkipTornTail: 1}},
-		{"damaged", head + one + ",nonsense," + two + "]}", "1",
+		{"damaged", head + one + ",nonsense," + two + "]}", "1 2",
 			map[string]int{transcript.SkipBadJSON: 1}},
 		{"something after it", head + one + "]}{", "1", map[string]int{transcript.SkipBadJSON: 1}},
 		{"nul runs", head + one + "\x00\x00,\x00" + two + "]}", "1 2",

@@ -51,84 +51,33 @@ func readCheckpoint(
 		return emit(st)
 	})
 	s.stats.Session = checkpointSession
-	data, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
-	if err != nil {
-		return s.stats, &transcript.ReadError{Err: err}
+	counts := transcript.Names{}
+	d := &transcript.Document{Stats: &s.stats, List: "history", Most: MaxLine,
+		Is: func(name string) transcript.Decision {
+			if name == "history" {
+				return transcript.IsDocument
+			}
+			return transcript.Undecided
+		},
+		Record: func(raw json.RawMessage) error {
+			s.stats.Records++
+			o, _ := jsonvalue.ParseObject(raw)
+			kind := map[string]string{"user": "user", "model": "gemini"}[o.Text("role")]
+			if kind == "" {
+				s.stats.Skip(transcript.SkipUnknown, 1)
+				return nil
+			}
+			name := counts.Next(transcript.Derive(24, o.Text("role"),
+				string(normalParts(parseContent(o["parts"])))))
+			return s.message(jsonvalue.NewObject("id", "checkpoint:"+name, "type", kind, "content",
+				o["parts"]), false, s.derived)
+		}}
+	if _, err := d.Read(r); err != nil {
+		return s.stats, err
 	}
-	if len(data) > maxDocument {
-		s.stats.Skip(SkipLongDocument, 1)
-		return s.stats, nil
-	}
-	size := int64(len(data)) // of the input: U+FFFD below is longer than the byte it replaces
-	inRun := false
-	s.stats.Skip(transcript.SkipNULRun, transcript.CountNULRuns(data, &inRun))
-	data = bytes.ToValidUTF8(bytes.TrimPrefix(bytes.ReplaceAll(data, []byte{0}, nil),
-		[]byte("\xef\xbb\xbf")), []byte("\uFFFD"))
-	turns, ok := checkpointTurns(data)
-	if !ok {
+	if !d.Found {
 		s.stats.Skip(transcript.SkipTornTail, 1)
 	}
-	counts := transcript.Names{}
-	for _, raw := range turns {
-		s.stats.Records++
-		o, isObject := jsonvalue.ParseObject(raw)
-		role := o.Text("role")
-		if !isObject || role != "user" && role != "model" {
-			s.stats.Skip(transcript.SkipUnknown, 1)
-			continue
-		}
-		name := counts.Next(
-			transcript.Derive(24, role, string(normalParts(parseContent(o["parts"])))))
-		kind := "user"
-		if role == "model" {
-			kind = "gemini"
-		}
-		m := jsonvalue.Object{"id": jsonvalue.Encode("checkpoint:" + name),
-			"type": jsonvalue.Encode(kind), "content": o["parts"]}
-		if err := s.message(m, false, s.derived); err != nil {
-			return s.stats, err
-		}
-	}
-	s.stats.Bytes, s.stats.Session = size, session
+	s.stats.Bytes, s.stats.Session = d.Bytes, session
 	return s.stats, nil
-}
-
-// checkpointTurns returns the turns of a checkpoint, as far as they are whole; ok is false where it
-// breaks off.
-func checkpointTurns(data []byte) (turns []json.RawMessage, ok bool) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	token, err := dec.Token()
-	if err != nil {
-		return nil, false
-	}
-	if token == json.Delim('{') {
-		for dec.More() {
-			name, err := dec.Token()
-			if err != nil {
-				return nil, false
-			}
-			if name == "history" {
-				if token, err = dec.Token(); err != nil {
-					return nil, false
-				}
-				break
-			}
-			var other json.RawMessage
-			if dec.Decode(&other) != nil {
-				return nil, false
-			}
-		}
-	}
-	if token != json.Delim('[') {
-		return nil, false
-	}
-	for dec.More() {
-		var raw json.RawMessage
-		if dec.Decode(&raw) != nil {
-			return turns, false
-		}
-		turns = append(turns, raw)
-	}
-	_, err = dec.Token()
-	return turns, err == nil
 }

@@ -28,8 +28,7 @@ func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcr
 }
 
 func (s *replay) read(r io.Reader) error {
-	br := bufio.NewReaderSize(r, 64<<10)
-	rest, start, err := s.readDocument(br, transcript.SkipMark(br))
+	rest, start, err := s.readDocument(r)
 	if err == nil {
 		err = transcript.NewLineReader(rest, MaxLine, start).Each(s.line)
 	}

@@ -25,11 +25,8 @@ const Agent = "gemini-cli"
 // skipped.
 const MaxLine = transcript.MaxLine
 
-// The keys of transcript.Stats.Skipped that only this reader has.
-const (
-	SkipLongLine     = "line too long" // a line over MaxLine
-	SkipLongDocument = "document too long"
-)
+// SkipLongLine is the key of transcript.Stats.Skipped of a line over MaxLine.
+const SkipLongLine = "line too long"
 
 // The keys of transcript.Stats.Passed.
 const (

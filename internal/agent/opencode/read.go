@@ -1,11 +1,9 @@
 package opencode
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"io"
 	"io/fs"
 	"path"
@@ -16,38 +14,37 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// maxDocument is the most of a document that is read, in bytes.
-const maxDocument = 256 << 20
-
 // Read reads a session as one document, or as a list of its messages. Of a document that breaks off
 // it reads the messages before the break. It leaves out an unfinished answer at the end.
 func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
 	d := newReader(emit)
-	failing := &transcript.ErrorKeeper{R: &transcript.AtMost{R: r, Most: maxDocument}}
-	clean := &transcript.SpaceForNUL{R: failing}
-	br := bufio.NewReaderSize(clean, 64<<10)
-	transcript.SkipMark(br)
-	for space := byte(' '); space == ' ' || space == '\n' || space == '\r' || space == '\t'; {
-		b, err := br.ReadByte()
-		if err != nil {
-			break
+	doc := &transcript.Document{Stats: &d.stats, List: "messages",
+		Member: func(name string, raw json.RawMessage) {
+			switch name {
+			case "info":
+				d.begin(jsonvalue.AsObject(raw))
+			case transcript.HintName:
+				d.stats.ReadHome(transcript.ReadHints(raw))
+			}
+		}}
+	doc.Record = func(raw json.RawMessage) error {
+		if d.begun || doc.Alone {
+			d.begun = true
+			d.record(raw)
+		} else {
+			d.early = append(d.early, raw)
 		}
-		if space = b; strings.IndexByte(" \n\r\t", b) < 0 {
-			_ = br.UnreadByte()
-		}
+		return d.failed
 	}
-	dec := json.NewDecoder(br)
-	err := d.document(dec)
-	d.stats.Bytes = dec.InputOffset()
-	d.stats.Skip(transcript.SkipNULRun, clean.Runs)
-	switch {
-	case d.failed != nil:
-		return d.stats, d.failed
-	case failing.Err != nil:
-		return d.stats, &transcript.ReadError{Err: failing.Err}
-	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
+	rest, err := doc.Read(r)
+	if err != nil {
+		return d.stats, err
+	}
+	if d.stats.Bytes = doc.Bytes; doc.Found {
+		doc.After()
+	} else if _, err := rest.Peek(1); err != nil {
 		d.stats.Skip(transcript.SkipTornTail, 1)
-	case err != nil:
+	} else {
 		d.stats.Skip(transcript.SkipBadJSON, 1)
 	}
 	d.end()
@@ -84,86 +81,6 @@ type said struct {
 
 func newReader(emit func(transcript.Step) error) *reader {
 	return &reader{stats: transcript.NewStats(), emit: emit}
-}
-
-var errForm = errors.New("neither a session nor a list of messages")
-
-// document walks the top level of the input.
-func (d *reader) document(dec *json.Decoder) error {
-	token, err := dec.Token()
-	if err != nil {
-		return err
-	}
-	if token == json.Delim('[') {
-		d.begun = true
-		if err := d.list(dec); err != nil {
-			return err
-		}
-		return d.after(dec)
-	}
-	if token != json.Delim('{') {
-		return errForm
-	}
-	for dec.More() && d.failed == nil {
-		name, err := dec.Token()
-		if err != nil {
-			return err
-		}
-		if name == "messages" {
-			if token, err := dec.Token(); err != nil {
-				return err
-			} else if token != json.Delim('[') {
-				return errForm
-			}
-			if err := d.list(dec); err != nil {
-				return err
-			}
-			continue
-		}
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return err
-		}
-		switch name {
-		case "info":
-			d.begin(jsonvalue.AsObject(raw))
-		case transcript.HintName:
-			d.stats.ReadHome(transcript.ReadHints(raw))
-		}
-	}
-	if _, err := dec.Token(); err != nil {
-		return err
-	}
-	return d.after(dec)
-}
-
-// after refuses input after the document.
-func (d *reader) after(dec *json.Decoder) error {
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errForm
-	}
-	return nil
-}
-
-// list reads messages up to the end of their list.
-func (d *reader) list(dec *json.Decoder) error {
-	for dec.More() && d.failed == nil {
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return err
-		}
-		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
-		if !d.begun {
-			d.early = append(d.early, raw)
-			continue
-		}
-		d.record(raw)
-	}
-	if d.failed != nil {
-		return nil
-	}
-	_, err := dec.Token()
-	return err
 }
 
 // begin reads the members of the session, and emits a note of them.

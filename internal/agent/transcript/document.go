@@ -3,6 +3,7 @@ package transcript
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -20,13 +21,14 @@ type Document struct {
 	Within string
 	// Is says of the first member of an object that decides it whether the object is a document. A
 	// member that decides nothing gives Undecided. An object without a member that decides is none.
+	// nil: each member says that it is one.
 	Is func(name string) Decision
-	// Most is the largest number of bytes of a record or a member, and TooLong the key of
-	// Stats.Skipped for a longer one, which is not kept in memory.
+	// Most is the largest number of bytes of a record or a member, 0 for MaxRecord, and TooLong the
+	// key of Stats.Skipped for a longer one, "" for SkipLong, which is not kept in memory.
 	Most    int
 	TooLong string
 	// Member takes a member of the object, and Record a record of the list: whole JSON values that are
-	// UTF-8. The first error of Record ends the reading.
+	// UTF-8. Member may be nil. The first error of Record ends the reading.
 	Member func(name string, raw json.RawMessage)
 	Record func(raw json.RawMessage) error
 
@@ -67,6 +69,13 @@ var (
 
 // Read reads a document. rest has what follows it: all of the input if that is none.
 func (d *Document) Read(r io.Reader) (rest *bufio.Reader, err error) {
+	d.Most, d.TooLong = cmp.Or(d.Most, MaxRecord), cmp.Or(d.TooLong, SkipLong)
+	if d.Is == nil {
+		d.Is = func(string) Decision { return IsDocument }
+	}
+	if d.Member == nil {
+		d.Member = func(string, json.RawMessage) {}
+	}
 	d.r = bufio.NewReaderSize(r, 64<<10)
 	start := SkipMark(d.r)
 	d.Bytes, d.keep = start, true

@@ -59,32 +59,16 @@ func (f *Flat) end() {
 // ReadList calls record for each record of r, which is one JSON list, or an object with one as its
 // member "messages". It reads as much of a list that is cut off as is whole.
 func (f *Flat) ReadList(r io.Reader, record func(jsonvalue.Object) error) error {
-	b, err := io.ReadAll(r)
-	if err != nil {
-		return &ReadError{Err: err}
+	d := &Document{Stats: &f.Stats, List: "messages", Record: func(raw json.RawMessage) error {
+		return f.Stats.each([]json.RawMessage{raw}, record)
+	}}
+	if _, err := d.Read(r); err != nil {
+		return err
 	}
-	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
-	if o, ok := jsonvalue.ParseObject(bytes.TrimSpace(b)); ok {
-		b = o["messages"]
-	}
-	dec := json.NewDecoder(bytes.NewReader(b))
-	if start, err := dec.Token(); err != nil || start != json.Delim('[') {
+	if !d.Found {
 		f.Stats.Skip(SkipBadJSON, 1)
-		return nil
 	}
-	for dec.More() {
-		var raw json.RawMessage
-		if dec.Decode(&raw) != nil {
-			break
-		}
-		if err := f.Stats.each([]json.RawMessage{raw}, record); err != nil {
-			return err
-		}
-	}
-	if end, err := dec.Token(); err != nil || end != json.Delim(']') {
-		f.Stats.Skip(SkipTornTail, 1)
-	}
-	f.Stats.Bytes = int64(len(b))
+	f.Stats.Bytes = d.Bytes
 	f.end()
 	return nil
 }

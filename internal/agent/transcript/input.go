@@ -1,26 +1,9 @@
 package transcript
 
 import (
-	"errors"
 	"fmt"
 	"io"
 )
-
-// ErrorKeeper reads from R and keeps its error in Err, because a decoder may report it differently.
-// io.EOF is not kept.
-type ErrorKeeper struct {
-	R   io.Reader
-	Err error
-}
-
-// Read reads from R.
-func (k *ErrorKeeper) Read(p []byte) (int, error) {
-	n, err := k.R.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		k.Err = err
-	}
-	return n, err
-}
 
 // AtMost reads at most Most bytes from R. If there are more, it returns an error that says so.
 type AtMost struct {
