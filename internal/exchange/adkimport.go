@@ -32,13 +32,13 @@ type ImportedADK struct {
 func (s *Writer) ImportADK(
 	ctx context.Context, r io.Reader, as string, unit adk.Unit,
 ) (ImportedADK, error) {
-	a := &adkImporter{Writer: s, ctx: ctx, lanes: map[string]*adkLane{}}
+	a := &adkImporter{importer: &importer{Writer: s, ctx: ctx}, lanes: map[string]*adkLane{}}
 	a.main = a.lane(as, history.MainBranch, "", nil)
 	stats, err := adk.Read(r, adk.ReadOptions{Unit: unit, Session: as}, a.step)
 	if err == nil {
 		err = a.end()
 	}
-	im := a.main.messageImporter
+	im := a.main
 	if im.as == "" {
 		im.as = stats.Session
 	}
@@ -63,7 +63,7 @@ func (s *Writer) ImportADK(
 // takeState stores the state of a session of ADK, and returns the number of new values. An import
 // calls it only if it added something, so the same events never overwrite a value that was set here
 // since.
-func (im *messageImporter) takeState(
+func (im *treeImporter) takeState(
 	stats adk.Stats,
 ) (set int, found []sanitize.Finding, err error) {
 	names := adkNames(im.as, stats.App, stats.User)

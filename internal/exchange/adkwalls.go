@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,8 +18,7 @@ import (
 
 // adkImporter has an importer for each branch and each scope of a session.
 type adkImporter struct {
-	*Writer
-	ctx   context.Context
+	*importer
 	main  *adkLane
 	order []*adkLane          // all of them
 	lanes map[string]*adkLane // open branches by their path, and scopes by their session
@@ -35,9 +33,7 @@ type adkLane struct {
 }
 
 func (a *adkImporter) lane(as, branch, path string, parent *adkLane) *adkLane {
-	l := &adkLane{path: path, parent: parent, treeImporter: newTreeImporter(&messageImporter{
-		Writer: a.Writer, ctx: a.ctx, as: as, branch: branch,
-		ids: map[transcript.Origin]format.ID{}})}
+	l := &adkLane{path: path, parent: parent, treeImporter: a.newConversation(as, branch)}
 	a.order = append(a.order, l)
 	return l
 }

@@ -50,7 +50,7 @@ func (s *aheadStep) applyTo(m *conversation.Message) {
 	m.TakeAhead(&s.clean)
 }
 
-// ReadAhead begins to read a transcript. The caller imports it with ImportAhead, or ends it with
+// ReadAhead begins to read a transcript. The caller imports it with Import, or ends it with
 // Close.
 func ReadAhead(ctx context.Context, read transcript.Read) *Ahead {
 	a := &Ahead{ctx: ctx}

@@ -28,7 +28,7 @@ type copied struct {
 
 // copiedFrom reads the messages of a session, or of what stands in for it, rewound ones included;
 // nil if there is neither.
-func (im *messageImporter) copiedFrom(session string) (*copied, error) {
+func (im *treeImporter) copiedFrom(session string) (*copied, error) {
 	view, err := im.Refs.Read()
 	if err != nil {
 		return nil, err

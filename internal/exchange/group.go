@@ -62,7 +62,7 @@ func (g *group) refs() (*refs.View, error) {
 	return view, nil
 }
 
-// Import imports a transcript as ImportAhead does. then is told what came of it, after it was
+// Import imports a transcript as ImportTranscript does. then is told what came of it, after it was
 // recorded: at once, or in a later Import or Flush. It is called in the order of the transcripts.
 // An error that it returns ends the run: Import returns it, now and from then on.
 func (r *Imports) Import(
@@ -74,8 +74,8 @@ func (r *Imports) Import(
 		a.Close()
 		return g.failed
 	}
-	im := &transcriptImporter{Writer: r.Writer, ctx: ctx, as: as, group: g, now: a.Changed,
-		named: r.Named, lanes: map[string]*treeImporter{}}
+	im := r.newTranscript(ctx, as)
+	im.group, im.now, im.named = g, a.Changed, r.Named
 	stats, err := im.readAhead(a)
 	if err == nil {
 		err = im.lastTitle(&stats)

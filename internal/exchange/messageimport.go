@@ -9,36 +9,27 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
-// messageImporter knows what the store has of one conversation.
-type messageImporter struct {
+// importer is what the importers of one transcript have in common.
+type importer struct {
 	*Writer
-	ctx     context.Context
-	as      string // the session; "" until a message has named it
-	branch  string
-	out     Tally
-	ids     map[transcript.Origin]format.ID
-	line    *history.Lineage // the session's history before the import, with rewound entries
-	tip     format.ID        // of that history
-	changes *edits.Edits     // the masks of that history; nil until needed
-	view    *refs.View       // nil after a change
-	past    *history.Lineage // the branch's history in view; nil until needed
-	copy    *copied          // a session that this one may begin with a copy of
-	begun   bool             // the first message has been processed
-	ahead   *aheadStep       // what was done ahead for the current step; nil for nothing
-	group   *group           // of transcripts that are recorded together; nil for none
-
-	begins *beginning // how it may begin with a copy of another session; nil if it does not
-	// How the transcript goes on with a session of the store that has another name; nil if it does
-	// not
-	resumed *resumed
+	ctx   context.Context
+	group *group     // of transcripts that are recorded together; nil for none
+	ahead *aheadStep // what was done ahead for the current step; nil for nothing
 	// The session has what came before: a note that was taken once is there, and Append graduates
 	goesOn bool
+}
+
+// refs returns the refs of the store. A run of imports reads them now and then.
+func (im *importer) refs() (*refs.View, error) {
+	if im.group != nil {
+		return im.group.refs()
+	}
+	return im.Refs.Read()
 }
 
 // Tally counts what an import did in one session.
@@ -68,7 +59,7 @@ const (
 )
 
 // name determines the session of the messages.
-func (im *messageImporter) name(m *transcript.Message) error {
+func (im *treeImporter) name(m *transcript.Message) error {
 	if im.as == "" {
 		im.as = m.Origin.Session
 	}
@@ -78,7 +69,7 @@ func (im *messageImporter) name(m *transcript.Message) error {
 	return nil
 }
 
-func (im *messageImporter) message(m *transcript.Message) conversation.Message {
+func (im *treeImporter) message(m *transcript.Message) conversation.Message {
 	out := conversation.Message{
 		Note: m.Note, Role: m.Role, Author: m.Author, Text: m.Text, Parts: m.Parts, Time: m.Time,
 		Tokens: m.Tokens, Invocation: m.Invocation,
@@ -101,7 +92,7 @@ func byWords(m *transcript.Message) bool {
 	return m.Record == nil && catalog.TraitsOf(m.Origin.Agent).ByWords
 }
 
-func (im *messageImporter) source(m *transcript.Message) *conversation.Source {
+func (im *treeImporter) source(m *transcript.Message) *conversation.Source {
 	o := m.Origin
 	if o.Session == "" && m.Record == nil {
 		o.Session = transcript.Fit(im.as)

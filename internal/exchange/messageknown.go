@@ -19,7 +19,7 @@ import (
 // tookNote reports whether the session has taken the note of a source at some time. An agent that
 // hands over what is new repeats the note of the session's title each time; it stands at the
 // beginning, far from all else that is looked for.
-func (im *messageImporter) tookNote(src *conversation.Source) (bool, error) {
+func (im *treeImporter) tookNote(src *conversation.Source) (bool, error) {
 	found, err := im.imported(im.view, src.Agent, src.Session, src.Message)
 	if err != nil ||
 		!slices.ContainsFunc(found, func(e history.Entry) bool { return e.Session == im.as }) {
@@ -30,7 +30,7 @@ func (im *messageImporter) tookNote(src *conversation.Source) (bool, error) {
 }
 
 // holds reports whether an entry is a message of this role and content. A forgotten entry is any.
-func (im *messageImporter) holds(
+func (im *treeImporter) holds(
 	shown *history.Shown, role string, fresh *transcript.Message,
 ) (bool, error) {
 	switch {
@@ -45,7 +45,7 @@ func (im *messageImporter) holds(
 // says reports whether a message has the content of an entry, masked or not. The export may be
 // older than the end of a mask, so the content that a mask would show counts as well. Fork branches
 // that an export adds do not count.
-func (im *messageImporter) says(shown *history.Shown, fresh *transcript.Message) (bool, error) {
+func (im *treeImporter) says(shown *history.Shown, fresh *transcript.Message) (bool, error) {
 	alone := adk.WithoutBranch(fresh)
 	same := func(version *history.Shown) bool {
 		old := messageOf(version)
@@ -67,7 +67,7 @@ func (im *messageImporter) says(shown *history.Shown, fresh *transcript.Message)
 }
 
 // shortenedAs returns an entry with those outputs shortened that fresh shows shortened.
-func (im *messageImporter) shortenedAs(
+func (im *treeImporter) shortenedAs(
 	shown *history.Shown, fresh *transcript.Message,
 ) *history.Shown {
 	raws := mask.Split(fresh.Parts)
@@ -78,7 +78,7 @@ func (im *messageImporter) shortenedAs(
 
 // toolsOf returns the tools of the calls that an entry answers, by call id, if the branch's history
 // has the calls.
-func (im *messageImporter) toolsOf(e *format.Entry) map[string]string {
+func (im *treeImporter) toolsOf(e *format.Entry) map[string]string {
 	tools := map[string]string{}
 	at := history.FirstParent(e)
 	for range history.MaxPairDistance {
@@ -100,37 +100,29 @@ func (im *messageImporter) toolsOf(e *format.Entry) map[string]string {
 }
 
 // look refreshes the view of the store.
-func (im *messageImporter) look() (err error) {
+func (im *treeImporter) look() (err error) {
 	if im.view != nil {
 		return nil
 	}
 	if im.view, err = im.refs(); err != nil || im.line != nil {
 		return err
 	}
-	im.tip = im.view.Get(history.RefName(im.as, im.branch)).ID
-	im.line = im.Lineage(im.tip)
+	im.before = im.view.Get(history.RefName(im.as, im.branch)).ID
+	im.line = im.Lineage(im.before)
 	return nil
 }
 
 // edited returns the masks of the history before the import. To find them reads all of that
 // history, so they are looked for when a message is there already.
-func (im *messageImporter) edited() (held *edits.Edits, err error) {
+func (im *treeImporter) edited() (held *edits.Edits, err error) {
 	if im.changes == nil {
-		im.changes, err = im.edits.EditsAt(im.tip)
+		im.changes, err = im.edits.EditsAt(im.before)
 	}
 	return im.changes, err
 }
 
-// refs returns the refs of the store. A run of imports reads them now and then.
-func (im *messageImporter) refs() (*refs.View, error) {
-	if im.group != nil {
-		return im.group.refs()
-	}
-	return im.Refs.Read()
-}
-
 // find returns the first entry of a message in the session; the zero ID if there is none.
-func (im *messageImporter) find(src *conversation.Source, o transcript.Origin) (format.ID, error) {
+func (im *treeImporter) find(src *conversation.Source, o transcript.Origin) (format.ID, error) {
 	if o.Agent == transcript.Own {
 		if id, err := format.ParseID(o.Message); err == nil {
 			if in, err := im.line.Has(id); err != nil || in {
@@ -147,7 +139,7 @@ func (im *messageImporter) find(src *conversation.Source, o transcript.Origin) (
 
 // sourced returns the entries of a source in the session, rewound ones included, first versions
 // only.
-func (im *messageImporter) sourced(src *conversation.Source) (list []format.ID, err error) {
+func (im *treeImporter) sourced(src *conversation.Source) (list []format.ID, err error) {
 	found, err := im.imported(im.view, src.Agent, src.Session, src.Message)
 	for _, at := range found {
 		in, err := im.line.Has(at.ID)

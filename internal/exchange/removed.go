@@ -28,7 +28,7 @@ func (s *Writer) Removed() (is func(transcript.Read) bool, err error) {
 		return nil, err
 	}
 	return func(read transcript.Read) bool {
-		im := &transcriptImporter{Writer: s}
+		im := &transcriptImporter{importer: &importer{Writer: s}}
 		var of *RemovedError
 		_, _ = read(func(st transcript.Step) error {
 			_ = errors.As(im.begin(&st), &of)

@@ -96,7 +96,7 @@ func (s *Reader) entryOf(view *refs.View, key string) (id format.ID, ok bool) {
 
 // isCopy reports whether a message is one that a resumed session was handed with, and notes its
 // entry.
-func (im *messageImporter) isCopy(m *transcript.Message) (bool, error) {
+func (im *treeImporter) isCopy(m *transcript.Message) (bool, error) {
 	r := im.resumed
 	if r == nil {
 		return false, nil
@@ -122,7 +122,7 @@ func (im *messageImporter) isCopy(m *transcript.Message) (bool, error) {
 }
 
 // copyOf returns the entry that a message is a copy of; the zero ID for none.
-func (im *messageImporter) copyOf(from transcript.Origin) (format.ID, error) {
+func (im *treeImporter) copyOf(from transcript.Origin) (format.ID, error) {
 	r, key := im.resumed, recordID(from)
 	exported := transcript.IsEntryUUID(key)
 	if !exported && !r.own {
@@ -159,12 +159,12 @@ func (im *messageImporter) copyOf(from transcript.Origin) (format.ID, error) {
 }
 
 // nameSources notes which sessions of an agent the history of the session has messages of.
-func (im *messageImporter) nameSources(agent string) error {
+func (im *treeImporter) nameSources(agent string) error {
 	if im.resumed.sources != nil {
 		return nil
 	}
 	names := map[string]bool{}
-	for e, err := range im.Walk(im.tip, history.WithRewound) {
+	for e, err := range im.Walk(im.before, history.WithRewound) {
 		if err != nil {
 			return err
 		}

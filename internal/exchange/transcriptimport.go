@@ -50,16 +50,13 @@ type Child struct {
 func (s *Writer) ImportTranscript(
 	ctx context.Context, read transcript.Read, as string,
 ) (ImportedTranscript, error) {
-	im := &transcriptImporter{Writer: s, ctx: ctx, as: as, named: as != "",
-		lanes: map[string]*treeImporter{}}
+	im := s.newTranscript(ctx, as)
 	return im.read(func() (transcript.Stats, error) { return read(im.step) })
 }
 
-// ImportAhead is ImportTranscript for a transcript that is read in a goroutine of its own.
-func (s *Writer) ImportAhead(ctx context.Context, a *Ahead, as string) (ImportedTranscript, error) {
-	im := &transcriptImporter{Writer: s, ctx: ctx, as: as, named: as != "",
+func (s *Writer) newTranscript(ctx context.Context, as string) *transcriptImporter {
+	return &transcriptImporter{importer: &importer{Writer: s, ctx: ctx}, as: as, named: as != "",
 		lanes: map[string]*treeImporter{}}
-	return im.read(func() (transcript.Stats, error) { return im.readAhead(a) })
 }
 
 // ImportLive is ImportTranscript for what follows in a transcript that an agent is still writing:
@@ -69,8 +66,8 @@ func (s *Writer) ImportAhead(ctx context.Context, a *Ahead, as string) (Imported
 func (s *Writer) ImportLive(
 	ctx context.Context, as string, read transcript.Read,
 ) (ImportedTranscript, error) {
-	im := &transcriptImporter{Writer: s, ctx: ctx, as: as, lanes: map[string]*treeImporter{},
-		goesOn: true}
+	im := s.newTranscript(ctx, as)
+	im.goesOn, im.named = true, false
 	return im.read(func() (transcript.Stats, error) { return read(im.step) })
 }
 
@@ -146,14 +143,11 @@ func (im *transcriptImporter) repeats() {
 
 // transcriptImporter has an importer for each conversation of a transcript.
 type transcriptImporter struct {
-	*Writer
-	ctx   context.Context
+	*importer
 	as    string
 	out   ImportedTranscript
 	lanes map[string]*treeImporter
 	order []*treeImporter
-	ahead *aheadStep // what was done ahead for the current step; nil for nothing
-	group *group     // of transcripts that are recorded together; nil for none
 
 	// now is the time of the message before, or of the file: that of a message whose record names
 	// none that can be read. untimed counts these.
@@ -163,7 +157,7 @@ type transcriptImporter struct {
 	said titles.Said     // by the messages of the main conversation
 	last transcript.Step // the newest of these
 
-	goesOn, resumed bool
+	resumed bool
 
 	named bool // somebody has asked for this transcript, or for its session
 	gone  int  // messages of subagents whose sessions were removed
@@ -245,10 +239,7 @@ func (im *transcriptImporter) step(st transcript.Step) error {
 		if err := im.group.settle(name); err != nil {
 			return err
 		}
-		to = newTreeImporter(&messageImporter{
-			Writer: im.Writer, ctx: im.ctx, as: name, branch: history.MainBranch, group: im.group,
-			ids: map[transcript.Origin]format.ID{}, goesOn: im.goesOn,
-		})
+		to = im.newConversation(name, history.MainBranch)
 		if im.resumed {
 			to.resumed = &resumed{own: true, calls: map[string]bool{}}
 		}
@@ -260,7 +251,6 @@ func (im *transcriptImporter) step(st transcript.Step) error {
 		newer.Older(im.said)
 		im.said, im.last = newer, st
 	}
-	to.ahead = im.ahead
 	if st.Message.Time.IsZero() && !im.now.IsZero() {
 		st.Message.Time = im.now
 		im.untimed++
@@ -286,14 +276,6 @@ func (im *transcriptImporter) begin(st *transcript.Step) error {
 		err = &RemovedError{im.out.Session}
 	}
 	return err
-}
-
-// refs returns the refs of the store. A run of imports reads them now and then.
-func (im *transcriptImporter) refs() (*refs.View, error) {
-	if im.group != nil {
-		return im.group.refs()
-	}
-	return im.Refs.Read()
 }
 
 // children adds the sessions that calls of this one began, and those of subagents whose calls are

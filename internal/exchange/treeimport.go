@@ -7,7 +7,9 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
@@ -15,7 +17,24 @@ import (
 // a tree walk it line by line: a message comes after the entry of the message that it follows, and
 // the branch ends on the last line. Any other message comes at the end of the branch.
 type treeImporter struct {
-	*messageImporter
+	*importer
+	as      string // the session; "" until a message has named it
+	branch  string
+	out     Tally
+	ids     map[transcript.Origin]format.ID
+	line    *history.Lineage // the session's history before the import, with rewound entries
+	before  format.ID        // the tip of that history
+	changes *edits.Edits     // the masks of that history; nil until needed
+	view    *refs.View       // nil after a change
+	past    *history.Lineage // the branch's history in view; nil until needed
+	copy    *copied          // a session that this one may begin with a copy of
+	begun   bool             // the first message has been processed
+
+	begins *beginning // how it may begin with a copy of another session; nil if it does not
+	// How the transcript goes on with a session of the store that has another name; nil if it does
+	// not
+	resumed *resumed
+
 	tree   *transcript.Tree   // nil if the transcript is none
 	agent  string             // that wrote the transcript
 	base   format.ID          // the entry that the first message follows; zero for none
@@ -54,8 +73,9 @@ type treeStep struct {
 	elsewhere []format.ID
 }
 
-func newTreeImporter(im *messageImporter) *treeImporter {
-	return &treeImporter{messageImporter: im, onPath: map[format.ID]bool{},
+func (im *importer) newConversation(as, branch string) *treeImporter {
+	return &treeImporter{importer: im, as: as, branch: branch,
+		ids: map[transcript.Origin]format.ID{}, onPath: map[format.ID]bool{},
 		placed: map[format.ID]bool{}}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -30,9 +29,7 @@ type Imports struct {
 	off      bool   // nothing is remembered in this run
 	refs     map[string]format.Value
 	branches map[string][]string // names of refs, by session
-	strange  map[string]bool     // sessions that somebody else has changed meanwhile
 	pending  []*remembered
-	depend   map[string][]*remembered // those of pending that depend on a session
 	group    group
 	changes  int                 // counts what may change an answer of Unchanged
 	answers  map[File]answer     // of Unchanged that are asked for once more
@@ -58,8 +55,6 @@ type remembered struct {
 	Begins   []beginning        // how the sessions begin with copies of others
 	Links    string             // digest of the links of Children, if nothing is left to link
 	Done     ImportedTranscript // the report of the next import
-
-	old bool // a later file of the same session may have changed what it depends on
 }
 
 // repeated says what another import of the same transcript does.
@@ -77,8 +72,7 @@ func (s *Writer) BeginImports(program string) (*Imports, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Imports{Writer: s, program: program, refs: view.All(), branches: map[string][]string{},
-		strange: map[string]bool{}, depend: map[string][]*remembered{}}
+	r := &Imports{Writer: s, program: program, refs: view.All(), branches: map[string][]string{}}
 	r.group.Writer = s
 	for name := range r.refs {
 		r.addBranch(name)
@@ -116,10 +110,6 @@ func (r *Imports) committed(op *format.Operation) {
 	r.group.view = nil
 	r.changes++
 	for _, u := range op.Refs {
-		session, _, ok := history.BranchOfRef(u.Name)
-		if ok && r.refs[u.Name] != u.Old {
-			r.strange[session] = true
-		}
 		if _, has := r.refs[u.Name]; !has {
 			r.addBranch(u.Name)
 		}
@@ -127,15 +117,13 @@ func (r *Imports) committed(op *format.Operation) {
 	}
 }
 
-// digest returns the digest of the refs of a session.
+// digest returns the digest of the tips of a session's branches.
 func (r *Imports) digest(session string) string {
-	names := slices.Clone(r.branches[session])
-	slices.Sort(names)
+	names := slices.Sorted(slices.Values(r.branches[session]))
 	h := sha256.New()
 	for _, name := range names {
 		if v := r.refs[name]; v.Exists() {
-			fmt.Fprintf(h, "%q %d %x %d %x %d %q\n", name, v.Kind, v.ID[:], v.Frontier, v.Pin[:],
-				v.Through, v.Name)
+			fmt.Fprintf(h, "%q %x\n", name, v.ID[:])
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
@@ -221,7 +209,7 @@ func (r *Imports) unchanged(f File) answer {
 		if r.group.sessions[session] {
 			return a // a transcript before it says something new
 		}
-		if r.strange[session] || r.digest(session) != sum {
+		if r.digest(session) != sum {
 			return a
 		}
 	}
@@ -263,16 +251,10 @@ func (f *File) cacheName() string {
 	return cache.ImportName(strings.Join([]string{f.Path, f.Agent, f.As}, "\x00"))
 }
 
-// Imported takes note of a transcript that was imported. same says that it is the file f, and was
-// so while it was read.
+// Imported takes note of a transcript that was imported, as soon as it is recorded: a later file of
+// the same session changes what this one depends on. same says that it is the file f, and was so
+// while it was read.
 func (r *Imports) Imported(f File, done *ImportedTranscript, same bool) {
-	// An earlier file of the same session may have to be read again.
-	for _, session := range done.Changed {
-		for _, p := range r.depend[session] {
-			p.old = true
-		}
-		delete(r.depend, session)
-	}
 	again := done.again
 	if r.off || again.once || !same {
 		return
@@ -280,53 +262,22 @@ func (r *Imports) Imported(f File, done *ImportedTranscript, same bool) {
 	p := &remembered{File: f, Rules: r.rules, Sessions: map[string]string{}, Begins: again.begins,
 		Done: done.next()}
 	for _, session := range again.sessions {
-		p.Sessions[session] = ""
+		p.Sessions[session] = r.digest(session)
 	}
 	for _, b := range again.begins {
 		if b.From != "" {
-			p.Sessions[b.From] = ""
+			p.Sessions[b.From] = r.digest(b.From)
 		}
 	}
 	r.pending = append(r.pending, p)
-	for session := range p.Sessions {
-		r.depend[session] = append(r.depend[session], p)
-	}
 }
 
-// Remember stores what Imported took note of. It is called once everything is written. A file is
-// not remembered if somebody else has changed one of its sessions since the run began.
+// Remember stores what Imported took note of. It is called once everything is written and linked.
 func (r *Imports) Remember() {
-	if r.off || len(r.pending) == 0 {
+	if mark, err := r.ForgetMark(); r.off || err != nil || mark != r.mark {
 		return
-	}
-	view, err := r.Refs.Read()
-	if err != nil {
-		return // whoever reads the refs next says why
-	}
-	if mark, err := r.ForgetMark(); err != nil || mark != r.mark {
-		return
-	}
-	moved := maps.Clone(r.strange)
-	for name, v := range view.All() {
-		if session, _, ok := history.BranchOfRef(name); ok && r.refs[name] != v {
-			moved[session] = true
-		}
-	}
-	for name, v := range r.refs {
-		if session, _, ok := history.BranchOfRef(name); ok && v.Exists() &&
-			!view.Get(name).Exists() {
-			moved[session] = true
-		}
 	}
 	for _, p := range r.pending {
-		if p.old ||
-			slices.ContainsFunc(slices.Collect(maps.Keys(p.Sessions)),
-				func(session string) bool { return moved[session] }) {
-			continue
-		}
-		for session := range p.Sessions {
-			p.Sessions[session] = r.digest(session)
-		}
 		p.Links, _ = r.links(p.Done.Children)
 		// Without it the next import reads the file
 		_ = r.Cache.PutJSON(p.cacheName(), cache.Stamp{}, p)
