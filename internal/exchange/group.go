@@ -8,7 +8,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
@@ -196,9 +195,7 @@ func (g *group) flush() error {
 		return w.write(list)
 	})
 	if err == nil {
-		for _, b := range w.batches {
-			g.follow(b)
-		}
+		g.follow(w.batches)
 	}
 	for i, x := range list {
 		if x.im == nil {
@@ -231,26 +228,21 @@ func (g *group) abort() error {
 }
 
 // follow tells the follower of appends what was appended.
-func (s *Writer) follow(b *history.Batch) {
-	if b != nil && s.conversation.Follow != nil {
-		s.conversation.Follow(b)
+func (s *Writer) follow(batches []*history.Batch) {
+	for _, b := range batches {
+		if s.conversation.Follow != nil {
+			s.conversation.Follow(b)
+		}
 	}
 }
 
-// groupWriter writes the transcripts of a group under the lock.
+// groupWriter writes conversations under the lock, in one operation.
 type groupWriter struct {
 	*Tx
 	errs    []error // by transcript
 	op      *format.Operation
-	parts   []part // of op
+	parts   []*treeWriter // what op adds to a session each
 	batches []*history.Batch
-}
-
-// part is what an operation adds to one session.
-type part struct {
-	*conversation.Appender
-	committed func()
-	moved     bool // the branch has not grown message by message: its head is not at hand
 }
 
 func (w *groupWriter) write(list []*waitingTranscript) error {
@@ -280,6 +272,11 @@ func (w *groupWriter) lane(im *treeImporter) error {
 	if exists(w.store.View, im.as) {
 		return nil
 	}
+	return w.steps(im)
+}
+
+// steps writes what waits of a conversation.
+func (w *groupWriter) steps(im *treeImporter) error {
 	t, err := im.open(w.Tx)
 	if err != nil {
 		return err
@@ -289,43 +286,33 @@ func (w *groupWriter) lane(im *treeImporter) error {
 			return err
 		}
 	}
+	return w.add(t)
+}
+
+// add adds what was written of a conversation to the operation.
+func (w *groupWriter) add(t *treeWriter) error {
 	if err := t.settleLeft(); err != nil {
 		return err
 	}
-	if t.Tip.Value.ID.IsZero() {
-		return nil // nothing but rewinds
+	h := t.Tip
+	if h.Value.ID == t.old.ID {
+		t.wrote() // nothing was new
+		return nil
 	}
-	err = w.add(part{Appender: t.Appender, moved: t.moved, committed: func() {
-		t.tellWithheld()
-		im.tip = t.Tip.Value.ID
-		im.wroteSteps(&t.count, t.returned)
-		im.right = im.tip == im.end()
-	}})
-	if err != nil {
-		return err
-	}
-	return t.noteShared(w.op)
-}
-
-// add adds what was written to one session to the operation.
-func (w *groupWriter) add(p part) error {
-	if err := w.conversation.Refresh(p.Amended); err != nil {
-		return err
-	}
-	h := p.Tip
+	h.Value.Kind = format.SessionValue
 	if w.op == nil {
 		w.op = &format.Operation{Verb: refs.VerbImport, Session: h.Session}
-		if u, moved := w.store.HeadTo(h.Session); moved {
-			w.op.Refs = append(w.op.Refs, u)
-		}
 	} else {
 		w.op.Session = "" // it is about several
 	}
-	h.Value.Kind = format.SessionValue
-	w.op.Refs = append(w.op.Refs,
-		format.RefUpdate{Name: history.RefName(h.Session, h.Branch), New: h.Value})
-	w.parts = append(w.parts, p)
-	return nil
+	if err := t.settleBranch(w.op); err != nil {
+		return err
+	}
+	if u, moved := w.store.HeadTo(h.Session); moved && len(w.parts) == 0 {
+		w.op.Refs = append(w.op.Refs, u)
+	}
+	w.parts = append(w.parts, t)
+	return t.noteShared(w.op)
 }
 
 // commit records what was added.
@@ -343,36 +330,31 @@ func (w *groupWriter) commit() error {
 			return err
 		}
 	}
-	w.look()
+	if len(w.parts) > 1 {
+		w.look()
+	}
 	if err := w.store.Commit(w.op); err != nil {
 		return err
 	}
+	learns := true // the entries are all that the links of the store have to learn
 	for _, p := range w.parts {
-		p.committed()
+		p.tellWithheld()
+		p.im.tip = p.Tip.Value.ID
+		p.wrote()
+		p.im.right = p.im.tip == p.im.end()
 		if !p.moved {
 			w.SaveHead(p.Tip)
 		}
-		if b := p.Appended(format.ID{}); b != nil {
+		learns = learns && !(p.moved && p.amended)
+		if b := p.Appended(p.old.ID); b != nil {
 			w.batches = append(w.batches, b)
 		}
 	}
-	if !w.learns() {
-		w.op, w.parts = nil, nil
-		return nil
+	if learns {
+		w.Learn(before, w.store.View, written)
 	}
-	w.Learn(before, w.store.View, written)
 	w.op, w.parts = nil, nil
 	return nil
-}
-
-// learns reports whether the entries are all that the links of the store have to learn.
-func (w *groupWriter) learns() bool {
-	for _, p := range w.parts {
-		if p.moved && len(p.Amended) > 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // look has what the choice of a cluster looks at made on all processors. Whoever needs what cannot

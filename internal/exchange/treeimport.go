@@ -272,38 +272,31 @@ func (im *treeImporter) clean() ([]sanitize.Finding, error) {
 
 func (im *treeImporter) write(found []sanitize.Finding) error {
 	im.found = found
-	var w *treeWriter
-	err := im.Locked(im.ctx, func(t *Tx) (err error) {
-		w, err = im.writeOpen(t)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	im.follow(w.Appended(w.old.ID))
-	im.wroteSteps(&w.count, w.returned)
-	return nil
+	return im.record(func(w *groupWriter) error { return w.steps(im) })
 }
 
-// writeOpen writes the waiting steps in a transaction that is open.
-func (im *treeImporter) writeOpen(t *Tx) (*treeWriter, error) {
-	w, err := im.open(t)
-	if err != nil {
-		return nil, err
-	}
-	for i := range im.queue {
-		if err := w.step(&im.queue[i]); err != nil {
-			return nil, err
+// record records what do writes, in an operation of its own.
+func (im *treeImporter) record(do func(*groupWriter) error) error {
+	var w groupWriter
+	err := im.Locked(im.ctx, func(t *Tx) error {
+		w.Tx = t
+		if err := do(&w); err != nil {
+			return err
 		}
+		return w.commit()
+	})
+	if err == nil {
+		im.follow(w.batches)
 	}
-	return w, w.close()
+	return err
 }
 
-// wroteSteps counts what was written, and lets go of it.
-func (im *treeImporter) wroteSteps(count *Tally, returned int) {
-	im.returned += returned
-	count.Redacted, im.found = im.found, nil
-	im.out.sum(*count)
+// wrote counts what was written, and lets go of it.
+func (w *treeWriter) wrote() {
+	im := w.im
+	im.returned += w.returned
+	w.count.Redacted, im.found = im.found, nil
+	im.out.sum(w.count)
 	clear(im.queue)
 	im.queue, im.size, im.view, im.past, im.wrote = im.queue[:0], 0, nil, nil, true
 }
@@ -331,19 +324,15 @@ func (im *treeImporter) finishPlace() error {
 	if err := im.group.flush(); err != nil {
 		return err
 	}
-	return im.Locked(im.ctx, func(t *Tx) error {
-		w, err := im.open(t)
+	return im.record(func(g *groupWriter) error {
+		w, err := im.open(g.Tx)
+		if err == nil {
+			err = w.moveToPlace(nil)
+		}
 		if err != nil {
 			return err
 		}
-		if err := w.moveToPlace(nil); err != nil {
-			return err
-		}
-		err = w.close()
-		im.out.Rewinds += w.count.Rewinds
-		im.returned += w.returned
-		im.view, im.past = nil, nil
-		return err
+		return g.add(w)
 	})
 }
 

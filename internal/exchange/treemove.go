@@ -182,7 +182,7 @@ func (w *treeWriter) noteMove(from, to format.ID) error {
 }
 
 // moveForest moves the forest and the branch's frontier, pin and epoch to another line.
-func (w *treeWriter) moveForest(op *format.Operation, amended *bool) error {
+func (w *treeWriter) moveForest(op *format.Operation) error {
 	if err := w.store.Flush(); err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (w *treeWriter) moveForest(op *format.Operation, amended *bool) error {
 	if _, err := w.conversation.Retract(diff.Leaving, op.Session, op.Refs...); err != nil {
 		return err
 	}
-	*amended = *amended || len(diff.Amended) > 0
+	w.amended = w.amended || len(diff.Amended) > 0
 	diff.Amended = append(diff.Amended, w.Amended...)
 	if err := w.store.SetLatestAt(w.Tip.Value.ID, diff.Amended); err != nil {
 		return err

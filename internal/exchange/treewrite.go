@@ -7,7 +7,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/refs"
 )
 
 // treeWriter writes the steps of a transcript under the lock, in one operation.
@@ -21,9 +20,11 @@ type treeWriter struct {
 	newest map[format.ID]*history.Shown
 	off    map[format.ID]bool // entries whose membership in the branch's history has changed
 	moved  bool               // the branch has moved away from its end
-	shared sharedEntry        // the newest entry that another session has as well
-	owed   []format.Entry     // rewinds that are not written yet, see moveOn
-	count  Tally
+	// amended says that messages have other newest versions than before.
+	amended bool
+	shared  sharedEntry    // the newest entry that another session has as well
+	owed    []format.Entry // rewinds that are not written yet, see moveOn
+	count   Tally
 	// withheld counts messages whose words were forgotten.
 	withheld int
 	lines    map[string]*history.Lineage // of other sessions
@@ -208,60 +209,24 @@ func (w *treeWriter) tellWithheld() {
 	}
 }
 
-// close commits what was written.
-func (w *treeWriter) close() error {
-	if err := w.settleLeft(); err != nil {
-		return err
-	}
+// settleBranch adds to an operation how the branch moves, and the forest with it.
+func (w *treeWriter) settleBranch(op *format.Operation) error {
 	h := w.Tip
-	if h.Value.ID == w.old.ID {
-		return nil // nothing was new
-	}
-	h.Value.Kind = format.SessionValue
-	if err := w.ReadLinks(); err != nil {
-		return err
-	}
-	op := &format.Operation{Verb: refs.VerbImport, Session: h.Session}
 	moves := func() {
 		op.Refs = append(op.Refs,
 			format.RefUpdate{Name: history.RefName(h.Session, h.Branch), Old: w.old, New: h.Value})
 	}
-	amended := len(w.Amended) > 0
+	w.amended = len(w.Amended) > 0
 	if w.off[w.old.ID] {
 		moves()
-		if err := w.moveForest(op, &amended); err != nil {
-			return err
-		}
-	} else {
-		if err := w.conversation.Refresh(w.Amended); err != nil {
-			return err
-		}
-		var folded []format.RefUpdate
-		if w.im.goesOn && w.im.tree == nil {
-			var err error
-			if folded, err = w.conversation.GraduateOnAppend(h); err != nil {
-				return err
-			}
-		}
-		moves()
-		op.Refs = append(op.Refs, folded...)
+		return w.moveForest(op)
 	}
-	if u, moved := w.store.HeadTo(h.Session); moved {
-		op.Refs = append(op.Refs, u)
+	err := w.conversation.Refresh(w.Amended)
+	var folded []format.RefUpdate
+	if err == nil && w.im.goesOn && w.im.tree == nil {
+		folded, err = w.conversation.GraduateOnAppend(h)
 	}
-	if err := w.noteShared(op); err != nil {
-		return err
-	}
-	if err := w.store.Commit(op); err != nil {
-		return err
-	}
-	w.im.tip = h.Value.ID
-	w.tellWithheld()
-	if !w.moved {
-		w.SaveHead(h)
-	}
-	if !w.moved || !amended {
-		w.LearnLinks()
-	}
-	return nil
+	moves()
+	op.Refs = append(op.Refs, folded...)
+	return err
 }

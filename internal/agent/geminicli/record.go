@@ -36,6 +36,7 @@ func (s *replay) record(raw []byte) error {
 	if isMessage(o) {
 		return s.message(o, false, s.derived)
 	}
+	s.metadata(o) // of a header without a project
 	s.stats.Skip(transcript.SkipUnknown, 1)
 	return nil
 }
