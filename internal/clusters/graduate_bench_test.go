@@ -50,7 +50,8 @@ func past(b *testing.B, n int) *session.Store {
 		}
 		c.Covers = []format.ID{format.Sum(fmt.Appendf(nil, "summary %d", start))}
 		doc.Lineage = append(doc.Lineage, unionfind.Summary{
-			Stable: c.Covers[0], Root: start, Members: c.Members, Parents: []format.ID{}, Generation: 1,
+			Stable: c.Covers[0], Root: start, Members: c.Members, Parents: []format.ID{},
+			Generation: 1,
 			Summarizer: "test", Version: "1", Text: doc.Nodes[start].Text,
 		})
 		if start+10*each < n {

@@ -54,8 +54,8 @@ func add(n *int, h *transcript.Hints) bool {
 	return (h.Role == nil || format.IsRole(*h.Role))
 }
 
-// content returns the parts of the event of a message. Calls and results of one that has none become
-// parts, because ADK pairs the parts.
+// content returns the parts of the event of a message. Calls and results of one that has none
+// become parts, because ADK pairs the parts.
 func content(m *transcript.Message, tool func(id string) string) (parts []json.RawMessage) {
 	if m.Parts == nil {
 		for _, p := range transcript.PartsOf(m) {

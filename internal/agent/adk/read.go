@@ -71,7 +71,7 @@ const maxDepth = 190
 
 // Read reads a session, or a list of events, and calls emit for each step, in order. The input is
 // one JSON document (a session, a session under "session", a list) or an event a line. It returns
-// when r ends, when r fails (a transcript.ReadError), or when emit returns an error, which it returns as
+// when r ends, when r fails (a ReadError), or when emit returns an error, which it returns as
 // it is; the Stats hold in each case for what was read.
 //
 // The same bytes give the same steps. Damage is counted in Stats.Skipped and read around. Memory

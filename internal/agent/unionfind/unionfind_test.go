@@ -65,7 +65,8 @@ func sample() *Document {
 			Text: textOf("Temporary files go to tmp/; gc sweeps them."),
 		},
 		{Stable: idOf("summary 1"), Root: 2, Members: []int{2, 3}, Parents: []format.ID{},
-			Generation: 1, Interim: true, Summarizer: "extractive", Version: "1", Gone: "forgotten"},
+			Generation: 1, Interim: true, Summarizer: "extractive", Version: "1",
+			Gone: "forgotten"},
 		{
 			Stable: idOf("summary 2"), Root: 2, Members: []int{2, 3, 4},
 			Parents: []format.ID{idOf("summary 1")}, Generation: 2, Summarizer: "gemini",
@@ -241,7 +242,7 @@ func TestEncodeRefuses(t *testing.T) {
 		"no node":     func(d *Document) { d.Nodes[2].Parent = -1 },
 		"no root":     func(d *Document) { d.Lineage[0].Root = 1 },
 		"covers":      func(d *Document) { d.Clusters[0].Covers = []format.ID{idOf("x")} },
-		"before it":   func(d *Document) { d.Lineage[2].Parents = []format.ID{d.Lineage[2].Stable} },
+		"before it":   func(d *Document) { d.Lineage[2].Parents = []format.ID{idOf("summary 2")} },
 		"author":      func(d *Document) { d.Nodes[0].Author = strings.Repeat("a", 300) },
 		"millisecond": func(d *Document) { d.Nodes[0].Time = Time{at(0).Add(1)} },
 	} {
