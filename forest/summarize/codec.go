@@ -2,6 +2,7 @@ package summarize
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -26,28 +27,31 @@ const Media = "application/vnd.ctx.extract+json"
 // byte that is not UTF-8 becomes U+FFFD. Equal lists have equal encodings.
 func Encode(list []Sentence) []byte {
 	out := []byte("[\n")
-	for i, s := range list {
-		out = append(out, `{"entry":"`...)
-		out = append(out, s.Entry.String()...)
-		out = append(out, `","seq":`...)
-		out = strconv.AppendUint(out, s.Seq, 10)
-		if s.Role != "" && s.Role != user {
-			out = append(out, `,"role":`...)
-			out = appendString(out, s.Role)
-		}
-		out = append(out, `,"pos":`...)
-		out = strconv.AppendInt(out, int64(s.Pos), 10)
-		out = append(out, `,"weight":`...)
-		out = strconv.AppendInt(out, s.Weight, 10)
-		out = append(out, `,"text":`...)
-		out = appendString(out, s.Text)
-		out = append(out, '}')
+	for i := range list {
+		out = appendSentence(out, &list[i])
 		if i < len(list)-1 {
 			out = append(out, ',')
 		}
 		out = append(out, '\n')
 	}
 	return append(out, "]\n"...)
+}
+
+func appendSentence(out []byte, s *Sentence) []byte {
+	out = append(out, `{"entry":"`...)
+	out = append(out, s.Entry.String()...)
+	out = append(out, `","seq":`...)
+	out = strconv.AppendUint(out, s.Seq, 10)
+	if s.Role != "" && s.Role != user {
+		out = append(out, `,"role":`...)
+		out = appendString(out, s.Role)
+	}
+	out = append(out, `,"pos":`...)
+	out = strconv.AppendInt(out, int64(s.Pos), 10)
+	out = append(out, `,"weight":`...)
+	out = strconv.AppendInt(out, s.Weight, 10)
+	out = append(out, `,"text":`...)
+	return append(appendString(out, s.Text), '}')
 }
 
 // Decode decodes the output of Encode and refuses everything else: other keys, another order,
@@ -58,32 +62,41 @@ func Decode(b []byte) ([]Sentence, error) {
 	return list, err
 }
 
+// errForm says that a list is not what Encode makes.
+var errForm = errors.New("extract is not in its one encoding")
+
 // DecodeSome is Decode for the beginning of a list. It stops after the sentence with which the
 // texts reach most bytes. unread is the number of sentences after it, which are not checked.
 func DecodeSome(b []byte, most int) (list []Sentence, unread int, err error) {
 	if len(b) > format.MaxBody {
 		return nil, 0, fmt.Errorf("extract has %d bytes, %d is the most", len(b), format.MaxBody)
 	}
-	r := &reader{rest: b}
-	r.skip("[\n")
-	for size, more := 0, !r.has("]\n"); more; {
+	rest, begins := bytes.CutPrefix(b, []byte("[\n"))
+	rest, ends := bytes.CutSuffix(rest, []byte("]\n"))
+	if !begins || !ends {
+		return nil, 0, errForm
+	}
+	var room []byte
+	for size := 0; len(rest) > 0; size += len(list[len(list)-1].Text) {
 		if size >= most {
-			return list, max(1, bytes.Count(r.rest, []byte("\n"))-1), nil
+			return list, max(1, bytes.Count(rest, []byte("\n"))), nil
 		}
-		s := r.sentence()
-		if more = r.has(","); more {
-			r.skip("\n")
-		} else {
-			r.skip("\n]\n")
+		var line []byte
+		line, rest, ends = bytes.Cut(rest, []byte("\n"))
+		d := struct {
+			Sentence
+			Entry string
+		}{Sentence: Sentence{Role: user}}
+		bad := json.Unmarshal(bytes.TrimSuffix(line, []byte(",")), &d)
+		s := d.Sentence
+		s.Entry, _ = format.ParseID(d.Entry) // a bad one is another line
+		if room = appendSentence(room[:0], &s); len(rest) > 0 {
+			room = append(room, ',')
 		}
-		if r.bad || s.Text == "" || s.Pos < 0 {
-			return nil, 0, fmt.Errorf("extract: sentence %d: not in its one encoding", len(list))
+		if bad != nil || !ends || !bytes.Equal(line, room) || s.Text == "" || s.Pos < 0 {
+			return nil, 0, fmt.Errorf("%w: sentence %d", errForm, len(list))
 		}
 		list = append(list, s)
-		size += len(s.Text)
-	}
-	if r.bad || len(r.rest) > 0 {
-		return nil, 0, errors.New("extract is not in its one encoding")
 	}
 	return list, 0, nil
 }
