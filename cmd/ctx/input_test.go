@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -51,33 +50,6 @@ func TestInterruptibleEnds(t *testing.T) {
 	cancel()
 	if _, err := in.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
-	}
-}
-
-// What is there already is read without waiting: nobody starts to watch for interrupts.
-func TestInterruptibleIsReady(t *testing.T) {
-	for _, c := range []struct {
-		size  int
-		waits bool
-	}{{0, false}, {1000, false}, {readSize, true}} {
-		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		if _, err := w.Write(make([]byte, c.size)); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		waits := runtime.GOOS == "windows" || c.waits
-		watched := false
-		got, err := io.ReadAll(interruptible(context.Background(), func() { watched = true }, r))
-		if err != nil || len(got) != c.size || watched != waits {
-			t.Errorf("read %d of %d bytes, %v; watched %v, want %v", len(got), c.size, err,
-				watched, waits)
-		}
 	}
 }
 

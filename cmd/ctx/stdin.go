@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-
-	"github.com/gemini-ctx/ctx/internal/cli/environ"
 )
 
 // interruptible returns a reader of f that returns the error of c as soon as c is done, even while
@@ -16,19 +14,15 @@ func interruptible(c context.Context, watch func(), f *os.File) io.Reader {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		return &endingReader{c, f}
 	}
-	return &waitingReader{c: c, watch: watch, from: f,
-		ready: func() bool { return environ.IsReady(f) }}
+	return &waitingReader{c: c, watch: watch, from: f}
 }
 
-// waitingReader reads ahead in a goroutine. A command that does not read leaves standard input
-// alone. The goroutine starts at the first Read that would wait, or after readSize bytes: a short
-// message that is there already takes no other thread.
+// waitingReader reads ahead in a goroutine, from the first Read on: a command that does not read
+// leaves standard input alone.
 type waitingReader struct {
 	c     context.Context
 	watch func()
 	from  io.Reader
-	ready func() bool // reports whether a read of from would not wait
-	taken int         // bytes that were read without the goroutine
 	got   chan chunk
 	left  []byte
 	err   error
@@ -47,11 +41,6 @@ func (r *waitingReader) Read(p []byte) (int, error) {
 	if r.got == nil {
 		if err := r.c.Err(); err != nil {
 			return 0, err
-		}
-		if r.taken < readSize && r.ready() {
-			n, err := r.from.Read(p)
-			r.taken += n
-			return n, err
 		}
 		r.watch()
 		r.got = make(chan chunk)

@@ -357,33 +357,20 @@ func (s *Writer) graduateAll(
 // keptBacklog is a backlog that is kept between batches: to read it again takes a pass over all due
 // messages.
 type keptBacklog struct {
-	*history.Backlog
+	*history.Head
 	items  []window.Item // of the backlog
 	number uint64        // of the operation that left the backlog as it is
 }
 
 // backlog returns what is kept of a branch, or reads it.
 func (t *Tx) backlog(session, branch string, v format.Value, kept *keptBacklog) error {
-	if kept.Backlog == nil || kept.Value != v {
-		b, err := t.Backlog(session, branch, v)
-		if err != nil {
-			return err
-		}
-		*kept = keptBacklog{b, b.WindowItems(), t.store.View.Number}
+	if kept.Head != nil && kept.Value == v {
+		return nil
 	}
-	if kept.Lags && len(kept.items) < backlogLow {
-		return t.more(kept)
+	h, err := t.Backlog(session, branch, v)
+	if err == nil {
+		*kept = keptBacklog{h, h.WindowItems(), t.store.View.Number}
 	}
-	return nil
-}
-
-// backlogLow is how many messages a batch has at hand at least, if there are more: those that
-// graduate, and those that the choice of their clusters looks at.
-const backlogLow = 4 * graduateBatch
-
-func (t *Tx) more(kept *keptBacklog) error {
-	err := t.More(kept.Backlog)
-	kept.items = kept.WindowItems()
 	return err
 }
 
@@ -430,11 +417,6 @@ func (t *Tx) graduateBranch(session, branch string, kept *keptBacklog) (graduate
 	t.store.ResumeForest(history.MainForest)
 	t.store.BeforeOthers()
 	done, err := t.graduate(h, kept.items, graduateBatch)
-	for err == nil && done.passed == 0 && h.Lags { // the window is longer than what is at hand
-		if err = t.more(kept); err == nil {
-			done, err = t.graduate(h, kept.items, graduateBatch)
-		}
-	}
 	if err != nil {
 		return done, err
 	}
@@ -460,7 +442,7 @@ func (t *Tx) graduateBranch(session, branch string, kept *keptBacklog) (graduate
 	}
 	kept.number = t.store.View.Number
 	t.store.KeepForest(history.MainForest)
-	if !h.Lags { // the cache takes the newest messages, which a backlog does not have yet
+	if len(h.Items) <= history.MaxBacklog {
 		t.SaveHead(h)
 	}
 	return done, nil

@@ -131,7 +131,7 @@ func benchmarkDecide(b *testing.B, s *session.Store) {
 			for end := range all {
 				h.Items = all[gone : end+1]
 				start := time.Now()
-				done, err := s.Clusters.Begin(t).Graduate(h.Head, 1)
+				done, err := s.Clusters.Begin(t).Graduate(h, 1)
 				if err != nil {
 					return err
 				}

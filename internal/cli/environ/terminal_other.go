@@ -7,5 +7,3 @@ import "os"
 func IsTerminal(*os.File) bool { return false }
 
 func Columns(*os.File) int { return 0 }
-
-func IsReady(*os.File) bool { return false }

@@ -20,6 +20,3 @@ func Columns(f *os.File) int {
 	}
 	return int(info.Window.Right-info.Window.Left) + 1
 }
-
-// IsReady returns false: Windows has no call that tells it of every kind of file.
-func IsReady(*os.File) bool { return false }
