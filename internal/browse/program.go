@@ -26,13 +26,9 @@ import (
 
 // program is one run of ctx-browse.
 type program struct {
-	env     repo.Env
+	command.Program
 	in, out *os.File
-
-	dirs    []string
 	session string
-
-	running bool // the command line was understood
 }
 
 // Main runs ctx-browse with the arguments and the files of this process, and returns its exit code.
@@ -44,18 +40,8 @@ func Main() int {
 // Run executes one command line in the environment env, on the terminal of in and out, and returns
 // its exit code.
 func Run(c context.Context, env repo.Env, in, out, errs *os.File, args []string) int {
-	p := &program{env: env, in: in, out: out}
-	cmd := p.command()
-	cmd.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "ctx browse"}
-	cmd.SetArgs(args)
-	cmd.SetOut(out)
-	cmd.SetErr(errs)
-	err := cmd.ExecuteContext(c)
-	if err == nil {
-		return clierr.Done
-	}
-	return command.Failed{Err: err, Running: p.running,
-		Hint: "`ctx browse --help` says how it is used"}.Report(c, errs)
+	p := &program{Program: command.Program{Env: env}, in: in, out: out}
+	return p.Run(c, p.command(), out, errs, args, func() error { return nil })
 }
 
 // helpText says what the program does.
@@ -68,24 +54,14 @@ func Command() *cobra.Command { return (&program{}).command() }
 
 func (p *program) command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:           "browse [-s SESSION]",
-		Short:         "Show sessions, the forest and searches on the whole terminal",
-		Long:          command.Long(helpText, clierr.NoStore, clierr.Corrupt, clierr.NotFound),
-		Example:       "  ctx browse\n  ctx browse -s work",
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          command.Between(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			p.running = true
-			return p.run(cmd.Context())
-		},
+		Use:     "browse [-s SESSION]",
+		Short:   "Show sessions, the forest and searches on the whole terminal",
+		Long:    command.Long(helpText, clierr.NoStore, clierr.Corrupt, clierr.NotFound),
+		Example: "  ctx browse\n  ctx browse -s work",
+		Args:    command.Between(0, 0),
 	}
-	cmd.CompletionOptions.DisableDefaultCmd = true
-	cmd.SetFlagErrorFunc(command.FlagError)
-	f := cmd.Flags()
-	f.StringArrayVarP(&p.dirs, "dir", "C", nil, "run as if started in `DIR`")
-	f.StringArrayVarP(&p.env.Overrides, "config", "c", nil, "set `KEY=VALUE` for this run")
-	f.StringVarP(&p.session, "session", "s", "",
+	p.Begin(cmd, func(cmd *cobra.Command, _ []string) error { return p.run(cmd.Context()) })
+	cmd.Flags().StringVarP(&p.session, "session", "s", "",
 		"begin with this `SESSION` (default: the list of sessions)")
 	return cmd
 }
@@ -93,13 +69,7 @@ func (p *program) command() *cobra.Command {
 // run opens the store and shows it until the user leaves. A session that is not there is an error
 // before a terminal that is not there.
 func (p *program) run(c context.Context) error {
-	for _, dir := range p.dirs {
-		p.env.WorkDir = environ.Under(p.env.WorkDir, dir)
-		if info, err := os.Stat(p.env.WorkDir); err != nil || !info.IsDir() {
-			return clierr.Usagef("cannot change to %q: not a directory", dir)
-		}
-	}
-	r, err := repo.Open(p.env)
+	r, err := repo.Open(p.Env)
 	if err != nil {
 		return err
 	}
@@ -111,7 +81,7 @@ func (p *program) run(c context.Context) error {
 	}
 	if err == nil {
 		m.tick = tick
-		m.plain = p.env.Getenv("NO_COLOR") != "" || r.Config.Color.UI == repo.ColorNever
+		m.plain = p.Env.Getenv("NO_COLOR") != "" || r.Config.Color.UI == repo.ColorNever
 		_, err = tea.NewProgram(m, tea.WithInput(p.in), tea.WithOutput(p.out),
 			tea.WithContext(c)).Run()
 	}
@@ -132,7 +102,7 @@ func (p *program) terminal() error {
 		why = "standard output is none"
 	case !environ.IsTerminal(p.in):
 		why = "standard input is none"
-	case p.env.Getenv("TERM") == "dumb":
+	case p.Env.Getenv("TERM") == "dumb":
 		why = "TERM is dumb"
 	default:
 		return nil

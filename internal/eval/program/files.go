@@ -32,7 +32,7 @@ const maxEvalFile = 1 << 30
 func (p *program) filesToSets(args []string) ([]sets.Set, error) {
 	var list []sets.Set
 	for _, arg := range args {
-		path := environ.Under(p.env.WorkDir, arg)
+		path := environ.Under(p.Env.WorkDir, arg)
 		files, isDir, err := evalFiles(path)
 		if err != nil {
 			return nil, err

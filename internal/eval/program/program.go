@@ -32,18 +32,14 @@ import (
 
 // program is one run of ctx-eval.
 type program struct {
-	env      repo.Env
-	out, err io.Writer
-
-	dirs            []string
-	json, quiet     bool
+	command.Program
+	out, err        io.Writer
+	quiet           bool
 	session, branch string
 	stored          bool // a session of the store is measured, not files
 	only            []string
 	seed            uint64
-
-	running bool // the command line was understood
-	opened  []io.Closer
+	opened          []io.Closer
 }
 
 // Main runs ctx-eval with the arguments and the files of this process, and returns its exit code.
@@ -56,26 +52,16 @@ func Main() int {
 // Run executes one command line in the environment env and returns its exit code.
 func Run(c context.Context, env repo.Env, out, errs io.Writer, args []string) int {
 	buffer := bufio.NewWriter(out)
-	p := &program{env: env, out: buffer, err: errs}
-	cmd := p.command()
-	cmd.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "ctx eval"}
-	cmd.SetArgs(args)
-	cmd.SetOut(buffer)
-	cmd.SetErr(errs)
-	err := cmd.ExecuteContext(c)
-	for _, o := range p.opened {
-		_ = o.Close() // a store that was read, and helpers whose answers are in
-	}
-	if flushed := buffer.Flush(); err == nil && flushed != nil {
-		err = fmt.Errorf("cannot write the output: %w", flushed)
-	}
-	if err == nil {
-		return clierr.Done
-	}
-	return command.Failed{
-		Err: err, Running: p.running, JSON: p.json || !p.running && command.HasFlag(args, "--json"),
-		Hint: "`ctx eval --help` says how it is used",
-	}.Report(c, errs)
+	p := &program{Program: command.Program{Env: env}, out: buffer, err: errs}
+	return p.Run(c, p.command(), buffer, errs, args, func() error {
+		for _, o := range p.opened {
+			_ = o.Close() // a store that was read, and helpers whose answers are in
+		}
+		if err := buffer.Flush(); err != nil {
+			return fmt.Errorf("cannot write the output: %w", err)
+		}
+		return nil
+	})
 }
 
 // helpText says what the program does.
@@ -94,21 +80,14 @@ func (p *program) command() *cobra.Command {
 		Example: "  ctx eval\n  ctx eval --only clustering talks.messages.jsonl --json\n" +
 			"  ctx eval --only continuation,known ~/.claude/projects/-home-ann-work\n  " +
 			"ctx eval -s work",
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          command.Between(0, -1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			p.running = true
-			p.stored = cmd.Flags().Changed("session") || cmd.Flags().Changed("branch")
-			return p.run(cmd.Context(), args)
-		},
+		Args: command.Between(0, -1),
 	}
-	cmd.CompletionOptions.DisableDefaultCmd = true
-	cmd.SetFlagErrorFunc(command.FlagError)
+	p.Begin(cmd, func(cmd *cobra.Command, args []string) error {
+		p.stored = cmd.Flags().Changed("session") || cmd.Flags().Changed("branch")
+		return p.run(cmd.Context(), args)
+	})
 	f := cmd.Flags()
-	f.StringArrayVarP(&p.dirs, "dir", "C", nil, "run as if started in `DIR`")
-	f.StringArrayVarP(&p.env.Overrides, "config", "c", nil, "set `KEY=VALUE` for this run")
-	f.BoolVar(&p.json, "json", false, "print one JSON document")
+	f.BoolVar(&p.JSON, "json", false, "print one JSON document")
 	f.BoolVarP(&p.quiet, "quiet", "q", false, "say nothing on standard error but errors")
 	f.StringVarP(&p.session, "session", "s", "", "the session (default: the one that HEAD names)")
 	f.StringVarP(&p.branch, "branch", "b", history.MainBranch, "the branch of the session")
@@ -123,12 +102,6 @@ func (p *program) run(c context.Context, args []string) error {
 		return clierr.WithHint(clierr.Usagef("bad --only: %v", err), "%s are the parts",
 			strings.Join(eval.Parts(), ", "))
 	}
-	for _, dir := range p.dirs {
-		p.env.WorkDir = environ.Under(p.env.WorkDir, dir)
-		if info, err := os.Stat(p.env.WorkDir); err != nil || !info.IsDir() {
-			return clierr.Usagef("cannot change to %q: not a directory", dir)
-		}
-	}
 	list, err := p.sets(args)
 	if err != nil {
 		return err
@@ -136,7 +109,7 @@ func (p *program) run(c context.Context, args []string) error {
 	options := eval.Options{
 		Only: p.only, Seed: p.seed, Version: environ.Version(),
 		Settings: fixture.Settings{
-			UserConfig: p.env.UserConfig, Getenv: p.env.Getenv, Overrides: p.env.Overrides,
+			UserConfig: p.Env.UserConfig, Getenv: p.Env.Getenv, Overrides: p.Env.Overrides,
 		},
 		Summarizer: func(s *session.Store) (summarize.Summarizer, error) {
 			return p.summarizer(c, s)
@@ -146,7 +119,7 @@ func (p *program) run(c context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if !p.json {
+	if !p.JSON {
 		return report.WriteText(p.out)
 	}
 	e := json.NewEncoder(p.out)
@@ -169,7 +142,7 @@ func (p *program) sets(args []string) ([]sets.Set, error) {
 
 // storedSet returns a session of the store as a set.
 func (p *program) storedSet() ([]sets.Set, error) {
-	r, err := repo.Open(p.env)
+	r, err := repo.Open(p.Env)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +176,7 @@ func (p *program) storedSet() ([]sets.Set, error) {
 // summarizer returns the configured chain, or nil for the built-in summarizer.
 func (p *program) summarizer(c context.Context, s *session.Store) (summarize.Summarizer, error) {
 	health := &summarizer.HealthFile{Path: summarizer.HealthPath(s.Dir)}
-	chain, err := command.Chain(c, s, health, p.env.Now, p.warn)
+	chain, err := command.Chain(c, s, health, p.Env.Now, p.warn)
 	if chain == nil {
 		return nil, err
 	}
