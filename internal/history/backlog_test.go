@@ -12,8 +12,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
-// A backlog gives every message after the frontier, in order; one that was amended comes with the id
-// of its latest version.
+// A backlog gives every message after the frontier, in order; one that was amended comes with the
+// id of its latest version.
 func TestBacklog(t *testing.T) {
 	s := storetest.Create(t)
 	const messages = 3000
