@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // calls knows which message made which tool call, so that every copy of a result finds its call.
@@ -33,14 +32,14 @@ func newCalls() calls {
 
 // claim records that message made the call p.
 func (c *calls) claim(message string, p part) {
-	if _, ok := c.firstOwner[p.callID]; !ok {
-		c.firstOwner[p.callID] = message
-		if strings.HasPrefix(p.callID, derivedPrefix) {
-			c.open[p.tool] = append(c.open[p.tool], p.callID)
+	if _, ok := c.firstOwner[p.ID]; !ok {
+		c.firstOwner[p.ID] = message
+		if strings.HasPrefix(p.ID, derivedPrefix) {
+			c.open[p.Tool] = append(c.open[p.Tool], p.ID)
 		}
 	}
-	c.owner[p.callID] = message
-	at := message + "\x00" + p.callID
+	c.owner[p.ID] = message
+	at := message + "\x00" + p.ID
 	if _, ok := c.norm[at]; !ok {
 		c.norm[at] = callDigest(p)
 	}
@@ -54,8 +53,8 @@ func (c *calls) made(id string) bool {
 
 // maker returns the message that made exactly the call p; ok is false if none did.
 func (c *calls) maker(p part) (message string, ok bool) {
-	message, ok = c.owner[p.callID]
-	return message, ok && c.norm[message+"\x00"+p.callID] == callDigest(p)
+	message, ok = c.owner[p.ID]
+	return message, ok && c.norm[message+"\x00"+p.ID] == callDigest(p)
 }
 
 // resultKey returns the key of the result of the call that was last made under id.
@@ -69,7 +68,7 @@ func (c *calls) resultKey(id string) string {
 // identify returns the id of the call that p, a response, answers. message and ordinal serve where
 // nothing else does.
 func (c *calls) identify(p part, message string, ordinal int) string {
-	if id := p.callID; id != "" {
+	if id := p.ID; id != "" {
 		if call, ok := c.alias[id]; ok && !c.made(id) {
 			return call
 		}
@@ -79,8 +78,8 @@ func (c *calls) identify(p part, message string, ordinal int) string {
 	if id, ok := c.byContent[content]; ok {
 		return id
 	}
-	id := derive("response", message, p.tool, fmt.Sprint(ordinal))
-	if waiting := c.open[p.tool]; len(waiting) > 0 {
+	id := derive("response", message, p.Tool, fmt.Sprint(ordinal))
+	if waiting := c.open[p.Tool]; len(waiting) > 0 {
 		id = waiting[0]
 	}
 	c.answered(p, id)
@@ -90,20 +89,17 @@ func (c *calls) identify(p part, message string, ordinal int) string {
 // answered records that p, a response without id, answers the call id.
 func (c *calls) answered(p part, id string) {
 	c.byContent[responseDigest(p)] = id
-	c.open[p.tool] = slices.DeleteFunc(c.open[p.tool], func(open string) bool { return open == id })
+	c.open[p.Tool] = slices.DeleteFunc(c.open[p.Tool], func(open string) bool { return open == id })
 }
 
 // callDigest is equal for calls of the same tool with the same arguments.
 func callDigest(p part) string {
-	call, _ := p.body["functionCall"].(map[string]any)
-	return derive("call", p.tool, string(jsonvalue.Encode(transcript.Normalise(call["args"]))))
+	return derive("call", p.Tool, string(transcript.Normal(p.Args)))
 }
 
 // responseDigest is equal for responses of the same tool with the same content.
 func responseDigest(p part) string {
-	answer, _ := p.body["functionResponse"].(map[string]any)
-	return derive("response", p.tool,
-		string(jsonvalue.Encode(transcript.Normalise(answer["response"]))))
+	return derive("response", p.Tool, string(transcript.Normal(p.Response)))
 }
 
 const derivedPrefix = "derived:"

@@ -104,7 +104,7 @@ func isKnown(kind string) bool {
 func isImportNotice(id string, parts []part) bool {
 	digits, ok := strings.CutPrefix(id, "import-")
 	return ok && digits != "" && strings.Trim(digits, "0123456789") == "" &&
-		len(parts) == 1 && strings.HasPrefix(parts[0].text, "Imported session from ")
+		len(parts) == 1 && strings.HasPrefix(parts[0].Text, "Imported session from ")
 }
 
 // offerAs offers the record's own message.
@@ -132,7 +132,7 @@ func (s *replay) userMessage(r record, parts []part) error {
 		head := res[0]
 		s.meetResult(head)
 		id := s.calls.identify(head, r.id, i)
-		res[0] = head.withCallID(id, "")
+		res[0] = withCallID(head, id, "")
 		if err := s.result(r, id, timeIn(r.Object), res); err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func (s *replay) without(parts []part, id string) (kept []part) {
 	}
 	seen := identities(known.parts)
 	for _, p := range parts {
-		if !seen[p.identity()] {
+		if !seen[identity(p)] {
 			kept = append(kept, p)
 		}
 	}
@@ -177,8 +177,8 @@ func stripEnvironment(id string, parts []part) (kept []part, dropped int) {
 	parts, dropped = stripWrapped(parts, "session_context")
 	for i, p := range parts {
 		first := i == 0 && dropped == 0 && id == environmentID
-		if p.kind == partText &&
-			(first || strings.HasPrefix(strings.TrimLeft(p.text, " \t\r\n"), "<session_context>")) {
+		if isText(p) &&
+			(first || strings.HasPrefix(strings.TrimLeft(p.Text, " \t\r\n"), "<session_context>")) {
 			dropped++
 			continue
 		}
@@ -188,7 +188,8 @@ func stripEnvironment(id string, parts []part) (kept []part, dropped int) {
 }
 
 func (s *replay) modelMessage(r record, content []part, afterSnapshot bool) error {
-	content, responses := splitKind(content, partResponse)
+	responses, content := split(content,
+		func(p part) bool { return p.Kind == transcript.PartResult })
 	records := toolCalls(r)
 	parts := modelParts(r, content, records)
 	if r.fromSet && s.chain.current[r.id] == nil {
@@ -202,8 +203,8 @@ func (s *replay) modelMessage(r record, content []part, afterSnapshot bool) erro
 		return err
 	}
 	for _, p := range parts {
-		if p.kind == partCall {
-			s.meet(p.callID)
+		if p.Kind == transcript.PartCall {
+			s.meet(p.ID)
 			s.calls.claim(r.id, p)
 		}
 	}
@@ -219,7 +220,7 @@ func (s *replay) modelMessage(r record, content []part, afterSnapshot bool) erro
 	for i, p := range responses {
 		s.meetResult(p)
 		id := s.calls.identify(p, r.id, i)
-		if err := s.result(r, id, timeIn(r.Object), []part{p.withCallID(id, "")}); err != nil {
+		if err := s.result(r, id, timeIn(r.Object), []part{withCallID(p, id, "")}); err != nil {
 			return err
 		}
 	}
@@ -231,7 +232,7 @@ func (s *replay) modelMessage(r record, content []part, afterSnapshot bool) erro
 func (s *replay) knownAs(id string, parts []part) string {
 	known, found := id, false
 	for _, p := range parts {
-		if p.kind != partCall {
+		if p.Kind != transcript.PartCall {
 			continue
 		}
 		maker, ok := s.calls.maker(p)
@@ -247,7 +248,7 @@ func canned(parts []part, afterSnapshot bool) bool {
 	if len(parts) != 1 {
 		return false
 	}
-	return afterSnapshot && parts[0].text == cannedAck || parts[0].text == cannedInterruption
+	return afterSnapshot && parts[0].Text == cannedAck || parts[0].Text == cannedInterruption
 }
 
 func outputTokens(o jsonvalue.Object) uint64 {
@@ -263,17 +264,6 @@ func outputTokens(o jsonvalue.Object) uint64 {
 		return uint64(whole)
 	}
 	return 0
-}
-
-func splitKind(parts []part, kind partKind) (others, matching []part) {
-	for _, p := range parts {
-		if p.kind == kind {
-			matching = append(matching, p)
-		} else {
-			others = append(others, p)
-		}
-	}
-	return others, matching
 }
 
 // ordinalCallID makes the derived id of the nth call of a tool in a message, counting those without

@@ -92,6 +92,6 @@ func (s *replay) meet(id string) {
 // meetResult notes the id of a response. All earlier records decide which call a response without
 // an id answers.
 func (s *replay) meetResult(p part) {
-	s.meet(p.callID)
-	s.back = s.back || p.callID == ""
+	s.meet(p.ID)
+	s.back = s.back || p.ID == ""
 }

@@ -3,34 +3,16 @@ package geminicli
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
-	"github.com/gemini-ctx/ctx/internal/message"
 )
 
-type partKind int
-
-const (
-	partText partKind = iota
-	partThought
-	partCall
-	partResponse
-	partOther // media, executable code, and what is not known yet
-)
-
-// part is one part of a message's content.
-type part struct {
-	kind partKind
-	text string         // for partText and partThought
-	body map[string]any // the part as decoded
-
-	// For partCall and partResponse.
-	callID string
-	tool   string
-}
+// part is one part of a message's content, in one spelling. Of the kinds, PartHidden is a thought if
+// it has a text.
+type part = transcript.Part
 
 // parseContent reads content in any of its shapes: a string, a part, or a list of both. Empty
 // texts, and what is neither a string nor an object, are left out. A part that says several things
@@ -40,10 +22,7 @@ func parseContent(raw []byte) (parts []part) {
 	if len(raw) == 0 || raw[0] != '[' {
 		return appendPart(nil, raw)
 	}
-	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) != nil {
-		return nil
-	}
+	list, _ := jsonvalue.Elements(raw)
 	for _, element := range list {
 		if element[0] == '[' {
 			parts = appendNested(parts, jsonvalue.Decode(element))
@@ -66,80 +45,53 @@ func appendNested(dst []part, v any) []part {
 	return dst
 }
 
-// appendPart reads a part, or a string.
+// appendPart reads a part, or a string. Of two members with one name the agent reads the last.
 func appendPart(dst []part, raw json.RawMessage) []part {
 	if len(raw) == 0 || raw[0] != '"' && raw[0] != '{' {
 		return dst
 	}
-	said, err := message.ParsePart(raw)
-	if err != nil { // of two members with one name the agent reads the last
-		if said, err = message.ParsePart(jsonvalue.Encode(jsonvalue.Decode(raw))); err != nil {
-			return dst
-		}
+	if s, ok := jsonvalue.Text(raw); ok {
+		raw = transcript.TextPart(s, nil)
 	}
-	for _, piece := range message.Split([]message.Part{said}) {
-		if p := newPart(&piece); !p.blank() {
+	for _, p := range transcript.ReadParts([]json.RawMessage{jsonvalue.Canonical(raw)}) {
+		call := p.Body.Object("functionCall")
+		if p.Kind == transcript.PartCall && call != nil && !call.Has("args") {
+			call.Set("args", jsonvalue.Object{})
+			p = with(p, "functionCall", call)
+		}
+		if p.Body != nil && !blank(p) {
 			dst = append(dst, p)
 		}
 	}
 	return dst
 }
 
-func textPart(s string) part {
-	return part{kind: partText, text: s, body: map[string]any{"text": s}}
+// with returns a part with another value of a member.
+func with(p part, name string, value jsonvalue.Object) part {
+	body := p.Body.Without()
+	body.Set(name, value)
+	return transcript.ReadPart(jsonvalue.Encode(body))
 }
 
-func thoughtPart(s string) part {
-	return part{kind: partThought, text: s, body: map[string]any{"text": s, "thought": true}}
-}
+func textPart(s string) part { return transcript.ReadPart(transcript.TextPart(s, nil)) }
 
-func callPart(id, tool string, args any) part {
-	if args == nil {
-		args = map[string]any{}
+func callPart(id, tool string, args json.RawMessage) part {
+	if args = jsonvalue.Canonical(args); string(args) == "null" {
+		args = json.RawMessage("{}")
 	}
-	call := map[string]any{"id": id, "name": tool, "args": args}
-	return part{kind: partCall, callID: id, tool: tool, body: map[string]any{"functionCall": call}}
+	return transcript.ReadPart(transcript.CallPart(id, tool, args, nil))
 }
 
-func responsePart(id, tool string, response any) part {
-	answer := map[string]any{"id": id, "name": tool, "response": response}
-	return part{kind: partResponse, callID: id, tool: tool,
-		body: map[string]any{"functionResponse": answer}}
-}
-
-// newPart converts a part that says one thing.
-func newPart(said *message.Part) part {
-	if said.Raw[0] == '"' {
-		return textPart(said.Text)
-	}
-	body, _ := jsonvalue.Decode(said.Raw).(map[string]any)
-	p := part{kind: partOther, body: body}
-	switch {
-	case said.Call != nil:
-		p.kind, p.callID, p.tool = partCall, said.Call.ID, said.Call.Name
-		if call, ok := body["functionCall"].(map[string]any); ok && call["args"] == nil {
-			call["args"] = map[string]any{}
-		}
-	case said.Result != nil:
-		p.kind, p.callID, p.tool = partResponse, said.Result.ID, said.Result.Name
-	case said.HasText && said.Thought:
-		p.kind, p.text = partThought, said.Text
-	case said.HasText && said.Media == nil:
-		p.kind, p.text = partText, said.Text
-	}
-	return p
-}
-
-// blank reports whether p says nothing: an empty text, perhaps with a signature.
-func (p part) blank() bool {
-	if p.kind != partOther && p.text != "" || p.kind == partCall || p.kind == partResponse {
+// blank reports whether a part says nothing: an empty text, perhaps with a signature.
+func blank(p part) bool {
+	if p.Text != "" || p.Kind == transcript.PartCall || p.Kind == transcript.PartResult {
 		return false
 	}
-	for name, value := range p.body {
+	for name, value := range p.Body {
 		switch name {
 		case "thought", "thoughtSignature":
 		case "text":
-			if _, ok := value.(string); !ok {
+			if value[0] != '"' {
 				return false
 			}
 		default:
@@ -149,45 +101,57 @@ func (p part) blank() bool {
 	return true
 }
 
-// plain reports whether p is a text and nothing else.
-func (p part) plain() bool { return p.kind == partText && len(p.body) == 1 }
+func isThought(p part) bool { return p.Kind == transcript.PartHidden && p.Text != "" }
 
-// withCallID returns p, a call or a response, under the given id, and the tool's name if it had
-// none.
-func (p part) withCallID(id, tool string) part {
+func isText(p part) bool { return p.Kind == transcript.PartText }
+
+// isOther reports whether a part is media, executable code, or what is not known yet.
+func isOther(p part) bool {
+	switch p.Kind {
+	case transcript.PartText, transcript.PartCall, transcript.PartResult:
+		return false
+	}
+	return !isThought(p)
+}
+
+// withCallID returns a call or a response under the given id, and the tool's name if it had none.
+func withCallID(p part, id, tool string) part {
 	field := "functionCall"
-	if p.kind == partResponse {
+	if p.Kind == transcript.PartResult {
 		field = "functionResponse"
 	}
-	inner, _ := p.body[field].(map[string]any)
-	body, copied := clone(p.body), clone(inner)
-	copied["id"] = id
-	if p.tool == "" && tool != "" {
-		copied["name"], p.tool = tool, tool
+	inner := p.Body.Object(field).Without()
+	inner.Set("id", id)
+	if p.Tool == "" && tool != "" {
+		inner.Set("name", tool)
 	}
-	body[field] = copied
-	p.body, p.callID = body, id
-	return p
+	return with(p, field, inner)
 }
 
 // identity is equal for two parts that say the same thing: a call by its id, a thought whatever its
 // white space.
-func (p part) identity() string {
-	switch p.kind {
-	case partText:
-		return "text " + p.text
-	case partThought:
-		return "thought " + strings.Join(strings.Fields(p.text), " ")
-	case partCall:
-		return "call " + p.callID
+func identity(p part) string {
+	switch {
+	case isText(p):
+		return "text " + p.Text
+	case isThought(p):
+		return "thought " + strings.Join(strings.Fields(p.Text), " ")
+	case p.Kind == transcript.PartCall:
+		return "call " + p.ID
 	}
-	return "part " + string(jsonvalue.Encode(transcript.Normalise(p.body)))
+	return "part " + string(transcript.Normal(p.Raw))
 }
 
-func clone(m map[string]any) map[string]any {
-	out := make(map[string]any, len(m)+1)
-	maps.Copy(out, m)
-	return out
+// split returns the parts for which is says yes, and the others.
+func split(parts []part, is func(part) bool) (matching, others []part) {
+	for _, p := range parts {
+		if is(p) {
+			matching = append(matching, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	return matching, others
 }
 
 // joinText returns the plain and annotated texts of parts, joined as they stand; thoughts are left
@@ -195,26 +159,61 @@ func clone(m map[string]any) map[string]any {
 func joinText(parts []part) string {
 	var b strings.Builder
 	for _, p := range parts {
-		if p.kind == partText {
-			b.WriteString(p.text)
+		if isText(p) {
+			b.WriteString(p.Text)
 		}
 	}
 	return b.String()
 }
 
-// bodies are parts as they were decoded.
-func bodies(parts []part) []any {
-	list := make([]any, len(parts))
+// rawOf are parts as JSON.
+func rawOf(parts []part) []json.RawMessage {
+	list := make([]json.RawMessage, len(parts))
 	for i, p := range parts {
-		list[i] = p.body
+		list[i] = p.Raw
 	}
 	return list
 }
 
 // printParts returns parts as a JSON array.
-func printParts(parts []part) []byte { return jsonvalue.Encode(bodies(parts)) }
+func printParts(parts []part) json.RawMessage { return jsonvalue.Array(rawOf(parts)) }
 
 // normalParts returns parts in one spelling, to compare them.
-func normalParts(parts []part) []byte {
-	return jsonvalue.Encode(transcript.NormalParts(bodies(parts)))
+func normalParts(parts []part) []byte { return transcript.NormalJSON(printParts(parts)) }
+
+func identities(parts []part) map[string]bool {
+	seen := make(map[string]bool, len(parts))
+	for _, p := range parts {
+		seen[identity(p)] = true
+	}
+	return seen
+}
+
+// contains reports whether everything that some says is in all.
+func contains(all, some []part) bool {
+	seen := identities(all)
+	return !slices.ContainsFunc(some, func(p part) bool { return !seen[identity(p)] })
+}
+
+// merge returns what a message says after the agent wrote it again in a list of its own. Such a
+// copy may lack thoughts, calls and media, and may have shortened texts and arguments. It can add,
+// and it can change a text for one at least as long; it takes nothing away. The known parts come
+// back as they are if the copy says nothing new.
+func merge(known, copied []part) []part {
+	seen := identities(known)
+	var added []part
+	for _, p := range copied {
+		if !isText(p) && !seen[identity(p)] {
+			seen[identity(p)] = true
+			added = append(added, p)
+		}
+	}
+	oldText, newText := joinText(known), joinText(copied)
+	if newText == oldText || len(newText) < len(oldText) || contains(known, copied) {
+		return slices.Concat(known, added)
+	}
+	_, known = split(known, isText)
+	texts, _ := split(copied, isText)
+	thoughts, others := split(slices.Concat(known, added), isThought)
+	return slices.Concat(thoughts, texts, others)
 }

@@ -2,6 +2,8 @@ package geminicli
 
 import (
 	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 )
 
 func TestParseContent(t *testing.T) {
@@ -23,7 +25,7 @@ func TestParseContent(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", tt.in, got, tt.want)
 		}
 		for _, p := range parts {
-			if p.kind == partThought || p.tool == "" && p.kind == partCall && p.callID == "" {
+			if isThought(p) || p.Tool == "" && p.Kind == transcript.PartCall && p.ID == "" {
 				t.Errorf("%s: %+v", tt.in, p)
 			}
 		}

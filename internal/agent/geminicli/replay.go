@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 )
 
@@ -103,20 +102,7 @@ func (s *replay) publish(c candidate, known *version) error {
 		s.stats.Pass(passedRepeated)
 		return nil
 	}
-	if len(c.parts) == 1 && c.parts[0].plain() {
-		m.Text = c.parts[0].text
-	} else {
-		m.Parts = printParts(c.parts)
-	}
-	for _, p := range c.parts {
-		switch p.kind {
-		case partCall:
-			m.Calls = append(m.Calls,
-				format.Call{ID: transcript.Fit(p.callID), Tool: transcript.Fit(p.tool)})
-		case partResponse:
-			m.Results = append(m.Results, transcript.Fit(p.callID))
-		}
-	}
+	m.SetParts(rawOf(c.parts))
 	if c.hints != nil && c.hints.From != nil {
 		c.hints.Apply(&m)
 		m.Record = nil // the words tell versions apart, as those of other transcripts do

@@ -78,8 +78,8 @@ func sameWords(a, b []part) bool {
 
 func words(parts []part) (said []string) {
 	for _, p := range parts {
-		if p.kind != partThought {
-			said = append(said, p.identity())
+		if !isThought(p) {
+			said = append(said, identity(p))
 		}
 	}
 	return said

@@ -37,7 +37,7 @@ func toolCalls(r record) []*toolCall {
 		}
 		seen[id] = true
 		out = append(out,
-			&toolCall{Object: o, call: callPart(id, tool, jsonvalue.Decode(o["args"]))})
+			&toolCall{Object: o, call: callPart(id, tool, o["args"])})
 	}
 	return out
 }
@@ -48,28 +48,28 @@ func modelParts(r record, content []part, records []*toolCall) []part {
 	parts := thoughts(r)
 	seen := map[string]bool{}
 	for _, p := range parts {
-		seen[p.identity()] = true
+		seen[identity(p)] = true
 	}
 	nameless := map[string]int{}
 	for _, tc := range records {
-		if strings.HasPrefix(tc.call.callID, derivedPrefix) {
-			nameless[tc.call.tool]++
+		if strings.HasPrefix(tc.call.ID, derivedPrefix) {
+			nameless[tc.call.Tool]++
 		}
 	}
 	for _, p := range content {
-		if p.kind == partCall {
+		if p.Kind == transcript.PartCall {
 			p = identifyCall(r, p, records, nameless)
 		}
-		if p.kind == partCall || p.kind == partThought {
-			if seen[p.identity()] {
+		if p.Kind == transcript.PartCall || isThought(p) {
+			if seen[identity(p)] {
 				continue
 			}
-			seen[p.identity()] = true
+			seen[identity(p)] = true
 		}
 		parts = append(parts, p)
 	}
 	for _, tc := range records {
-		if !seen[tc.call.identity()] {
+		if !seen[identity(tc.call)] {
 			parts = append(parts, tc.call)
 		}
 	}
@@ -79,21 +79,21 @@ func modelParts(r record, content []part, records []*toolCall) []part {
 // identifyCall gives a call in the content the id of the tool call it is a copy of.
 func identifyCall(r record, p part, records []*toolCall, nameless map[string]int) part {
 	for _, tc := range records {
-		same := p.callID == tc.call.callID
-		if p.callID == "" {
+		same := p.ID == tc.call.ID
+		if p.ID == "" {
 			same = !tc.used && callDigest(tc.call) == callDigest(p)
 		}
 		if same {
 			tc.used = true
-			return p.withCallID(tc.call.callID, tc.call.tool)
+			return withCallID(p, tc.call.ID, tc.call.Tool)
 		}
 	}
-	if p.callID != "" {
+	if p.ID != "" {
 		return p
 	}
-	id := ordinalCallID(r.id, p.tool, nameless[p.tool])
-	nameless[p.tool]++
-	return p.withCallID(id, "")
+	id := ordinalCallID(r.id, p.Tool, nameless[p.Tool])
+	nameless[p.Tool]++
+	return withCallID(p, id, "")
 }
 
 // thoughts returns the record's thoughts as the parts the agent makes of them when it resumes.
@@ -113,7 +113,8 @@ func thoughts(r record) []part {
 			words = append(words, description)
 		}
 		if len(words) > 0 {
-			parts = append(parts, thoughtPart(strings.Join(words, " ")))
+			parts = append(parts,
+				transcript.ReadPart(transcript.ThoughtPart(strings.Join(words, " "), nil)))
 		}
 	}
 	return parts
@@ -122,7 +123,7 @@ func thoughts(r record) []part {
 // spawned notes that a call was a subagent's work; the agent names it by the id of the subagent's
 // session.
 func (s *replay) spawned(tc *toolCall) {
-	sp := transcript.Spawn{Call: transcript.Fit(tc.call.callID), Thread: tc.Text("agentId")}
+	sp := transcript.Spawn{Call: transcript.Fit(tc.call.ID), Thread: tc.Text("agentId")}
 	if sp.Thread != "" && !slices.Contains(s.stats.Spawned, sp) {
 		s.stats.Spawned = append(s.stats.Spawned, sp)
 	}
@@ -141,16 +142,16 @@ func (s *replay) recordedResult(r record, tc *toolCall) error {
 	r.hints = s.hintsOf(tc.Object)
 	groups := groupResults(tc.call, parts)
 	for i, group := range groups {
-		id := group[0].callID
+		id := group[0].ID
 		if id == "" || len(groups) == 1 && !s.calls.made(id) {
-			id = tc.call.callID
+			id = tc.call.ID
 		}
-		if own := group[0].callID; own == "" {
+		if own := group[0].ID; own == "" {
 			s.calls.answered(group[0], id)
 		} else if s.meet(own); own != id {
 			s.calls.alias[own] = id
 		}
-		groups[i][0] = group[0].withCallID(id, tc.call.tool)
+		groups[i][0] = withCallID(group[0], id, tc.call.Tool)
 		if err := s.result(r, id, when, group); err != nil {
 			return err
 		}
@@ -177,7 +178,7 @@ func groupResults(call part, parts []part) [][]part {
 	var before []part
 	for _, p := range parts {
 		switch {
-		case p.kind == partResponse:
+		case p.Kind == transcript.PartResult:
 			groups = append(groups, []part{p})
 		case len(groups) == 0:
 			before = append(before, p)
@@ -190,13 +191,14 @@ func groupResults(call part, parts []part) [][]part {
 		groups[0] = append(groups[0], before...)
 		return groups
 	}
-	response := map[string]any{}
+	response := map[string]string{}
 	if output := joinText(before); output != "" {
 		response["output"] = output
 	}
-	group := []part{responsePart(call.callID, call.tool, response)}
+	group := []part{transcript.ReadPart(
+		transcript.ResultPart(call.ID, call.Tool, jsonvalue.Encode(response), nil))}
 	for _, p := range before {
-		if p.kind != partText {
+		if !isText(p) {
 			group = append(group, p)
 		}
 	}
@@ -207,9 +209,9 @@ func groupResults(call part, parts []part) [][]part {
 func splitResults(parts []part) (results [][]part, rest []part) {
 	for _, p := range parts {
 		switch {
-		case p.kind == partResponse:
+		case p.Kind == transcript.PartResult:
 			results = append(results, []part{p})
-		case p.kind == partOther && len(results) > 0 && len(rest) == 0:
+		case isOther(p) && len(results) > 0 && len(rest) == 0:
 			last := len(results) - 1
 			results[last] = append(results[last], p)
 		default:

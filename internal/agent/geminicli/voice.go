@@ -1,11 +1,8 @@
 package geminicli
 
 import (
-	"encoding/json"
-
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/agent/voice"
-	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // clientMarks are what the agent writes into messages of the user, beside the elements that are
@@ -33,26 +30,9 @@ func clientMarks() *voice.Table {
 // divided hides what the agent wrote in the parts of a message of the user. note says that nobody
 // else said anything.
 func divided(parts []part) (list []part, note bool) {
-	raw := make([]json.RawMessage, len(parts))
-	for i, p := range parts {
-		raw[i] = jsonvalue.Encode(p.body)
-	}
-	raw, note = transcript.Divide(Agent, clientMarks(), raw)
-	if note || len(raw) == len(parts) && !hides(raw) {
-		return parts, note
-	}
+	raw, note := transcript.Divide(Agent, clientMarks(), rawOf(parts))
 	for _, one := range raw {
 		list = appendPart(list, one)
 	}
-	return list, false
-}
-
-// hides reports whether one of the parts is a piece that is hidden.
-func hides(parts []json.RawMessage) bool {
-	for _, raw := range parts {
-		if transcript.IsPiece(Agent, jsonvalue.AsObject(raw)) {
-			return true
-		}
-	}
-	return false
+	return list, note
 }

@@ -39,11 +39,11 @@ func cutWrapper(text, tag string) (rest string, ok bool) {
 // is left; cut is the number of wrappers.
 func stripWrapped(parts []part, tag string) (kept []part, cut int) {
 	for _, p := range parts {
-		if p.kind != partText {
+		if !isText(p) {
 			kept = append(kept, p)
 			continue
 		}
-		rest, changed := p.text, false
+		rest, changed := p.Text, false
 		for {
 			after, ok := cutWrapper(rest, tag)
 			if !ok {

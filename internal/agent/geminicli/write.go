@@ -70,7 +70,7 @@ func isAdded(o jsonvalue.Object) bool {
 // hint that says so.
 func isStandIn(id string, parts []part) bool {
 	return transcript.IsEntryUUID(id) &&
-		(isSnapshot(parts, false) || len(parts) == 1 && parts[0].text == cannedInterruption)
+		(isSnapshot(parts, false) || len(parts) == 1 && parts[0].Text == cannedInterruption)
 }
 
 // Message writes a message, or holds it back until the results of its calls have come.

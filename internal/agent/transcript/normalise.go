@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -12,60 +11,15 @@ import (
 // signature is the member with the opaque signature of a model.
 const signature = "thoughtSignature"
 
-// Normalise returns a copy of a decoded JSON value without the opaque signatures of models, which
-// agents add and drop, and with each number in one form: as JavaScript writes it, which agents do
-// with whatever they copy.
-func Normalise(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for name, value := range v {
-			if name != signature {
-				out[name] = Normalise(value)
-			}
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, value := range v {
-			out[i] = Normalise(value)
-		}
-		return out
-	case json.Number:
-		f, err := strconv.ParseFloat(v.String(), 64)
-		switch {
-		case err != nil || math.IsInf(f, 0):
-			return v
-		case f == 0:
-			return 0.0 // also for -0
-		}
-		return f
-	}
-	return v
+// normal is the spelling of values without the opaque signatures of models, which agents add and
+// drop, and with each number in one form: as JavaScript writes it, which agents do with whatever they
+// copy.
+func normal() *jsonvalue.Spelling {
+	return &jsonvalue.Spelling{Without: signature, Number: normalNumber}
 }
 
-// NormalParts returns decoded parts as Normalise does, with plain texts that follow each other as
-// one.
-func NormalParts(parts []any) (out []any) {
-	var run *string // the text that may go on
-	for _, part := range parts {
-		v := Normalise(part)
-		m, _ := v.(map[string]any)
-		text, ok := m["text"].(string)
-		if !ok || len(m) != 1 {
-			out, run = append(out, v), nil
-		} else if run != nil {
-			*run += text
-		} else {
-			run = &text
-			out = append(out, map[string]*string{"text": run})
-		}
-	}
-	return out
-}
-
-// NormalJSON returns the JSON of NormalParts for the parts of a message; that of no parts for what
-// is no array.
+// NormalJSON returns the parts of a message in one spelling, with plain texts that follow each other
+// as one; that of no parts for what is no array.
 func NormalJSON(parts []byte) []byte {
 	none := []byte("[]")
 	list, err := jsonvalue.Elements(parts)
@@ -75,7 +29,7 @@ func NormalJSON(parts []byte) []byte {
 			return none
 		}
 	}
-	spelling := jsonvalue.Spelling{Without: signature, Number: normalNumber}
+	spelling := normal()
 	out := append(make([]byte, 0, len(parts)+2), '[')
 	const open, close = `{"text":"`, `"}`
 	run := false // out ends with a text that may go on
@@ -104,8 +58,7 @@ func NormalJSON(parts []byte) []byte {
 
 // Normal returns a value in the spelling of NormalJSON; null for what is no JSON.
 func Normal(value []byte) []byte {
-	spelling := jsonvalue.Spelling{Without: signature, Number: normalNumber}
-	out, ok := spelling.Append(nil, value)
+	out, ok := normal().Append(nil, value)
 	if !ok {
 		return []byte("null")
 	}
@@ -115,11 +68,18 @@ func Normal(value []byte) []byte {
 // isText reports whether b is one JSON string.
 func isText(b []byte) bool { return jsonvalue.Skip(b) == len(b) }
 
-// normalNumber appends a number as Normalise has it.
+// normalNumber appends a number as JavaScript writes it.
 func normalNumber(out, number []byte) []byte {
 	if n := len(number); n <= 15 && number[0] != '-' &&
 		!slices.ContainsFunc(number, func(c byte) bool { return c < '0' || c > '9' }) {
 		return append(out, number...)
 	}
-	return append(out, jsonvalue.Encode(Normalise(json.Number(number)))...)
+	f, err := strconv.ParseFloat(string(number), 64)
+	switch {
+	case err != nil || math.IsInf(f, 0):
+		return append(out, number...)
+	case f == 0:
+		f = 0 // also for -0
+	}
+	return append(out, jsonvalue.Encode(f)...)
 }
