@@ -3,7 +3,6 @@ package exchange
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
@@ -20,20 +19,21 @@ type Ahead struct {
 	// beginning of a transcript that name no time are of then.
 	Changed time.Time
 
-	ctx context.Context
-
-	mu      sync.Mutex
-	changed *sync.Cond
-	waiting []aheadStep
-	size    int // of waiting, in bytes
-	discard bool
-	ended   bool
-	stats   transcript.Stats
-	err     error
+	ctx   context.Context // ends with Close
+	close context.CancelFunc
+	steps chan []aheadStep // closed when stats and err are set
+	batch []aheadStep
+	size  int // of batch, in bytes
+	stats transcript.Stats
+	err   error
 }
 
-// maxAhead is how many bytes of messages wait for their import until the reading pauses.
-const maxAhead = 16 << 20
+// A batch of steps has about aheadBatch bytes, and aheadBatches of them wait for their import until
+// the reading pauses.
+const (
+	aheadBatch   = 1 << 20
+	aheadBatches = 16
+)
 
 // aheadStep is a step with the parts of the import that need no store.
 type aheadStep struct {
@@ -53,23 +53,20 @@ func (s *aheadStep) applyTo(m *conversation.Message) {
 // ReadAhead begins to read a transcript. The caller imports it with Import, or ends it with
 // Close.
 func ReadAhead(ctx context.Context, read transcript.Read) *Ahead {
-	a := &Ahead{ctx: ctx}
-	a.changed = sync.NewCond(&a.mu)
+	a := &Ahead{steps: make(chan []aheadStep, aheadBatches)}
+	a.ctx, a.close = context.WithCancel(ctx)
 	go func() {
-		stats, err := read(a.add)
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.stats, a.err, a.ended = stats, err, true
-		a.changed.Broadcast()
+		defer close(a.steps)
+		a.stats, a.err = read(a.add)
+		if err := a.send(); a.err == nil {
+			a.err = err
+		}
 	}()
 	return a
 }
 
 // stepSize is about what a step takes besides its words, in bytes.
 const stepSize = 512
-
-// errClosed ends a reading that nobody waits for.
-var errClosed = errors.New("closed")
 
 func (a *Ahead) add(st transcript.Step) error {
 	if err := a.ctx.Err(); err != nil {
@@ -85,62 +82,44 @@ func (a *Ahead) add(st transcript.Step) error {
 		next.clean = conversation.Message{Text: m.Text, Parts: m.Parts}
 		next.clean.CleanAhead()
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for a.size > maxAhead && !a.discard {
-		a.changed.Wait()
+	a.batch = append(a.batch, next)
+	if a.size += size; a.size < aheadBatch {
+		return nil
 	}
-	if a.discard {
-		return errClosed
-	}
-	if a.waiting = append(a.waiting, next); len(a.waiting) == 1 {
-		a.changed.Broadcast()
-	}
-	a.size += size
-	return nil
+	return a.send()
 }
 
-// take returns the steps that wait, and waits for the first one. There are none at the end.
-func (a *Ahead) take() []aheadStep {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for len(a.waiting) == 0 && !a.ended {
-		a.changed.Wait()
+// send hands the steps of the batch over.
+func (a *Ahead) send() error {
+	if len(a.batch) == 0 {
+		return nil
 	}
-	list := a.waiting
-	a.waiting, a.size = nil, 0
-	a.changed.Broadcast()
-	return list
+	select {
+	case a.steps <- a.batch:
+		a.batch, a.size = nil, 0
+		return nil
+	case <-a.ctx.Done():
+		return a.ctx.Err()
+	}
 }
 
 // skipRest reads to the end.
 func (a *Ahead) skipRest() {
-	for rest := a.take(); len(rest) > 0; rest = a.take() {
-		clear(rest)
+	for range a.steps {
 	}
 }
 
 // Close ends the reading, and returns after its goroutine does not read any more.
 func (a *Ahead) Close() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.discard = true
-	a.changed.Broadcast()
-	for !a.ended {
-		a.changed.Wait()
-	}
-	a.waiting = nil
+	a.close()
+	a.skipRest()
 }
 
 // readAhead imports the steps. After an error of the transcript it reads on to the end, so that the
 // report counts the same in every run.
 func (im *transcriptImporter) readAhead(a *Ahead) (transcript.Stats, error) {
 	defer a.Close()
-	for {
-		list := a.take()
-		if len(list) == 0 {
-			return a.stats, a.err
-		}
+	for list := range a.steps {
 		for i := range list {
 			next := list[i]
 			list[i] = aheadStep{} // its words go when they are written
@@ -157,4 +136,5 @@ func (im *transcriptImporter) readAhead(a *Ahead) (transcript.Stats, error) {
 			return a.stats, err
 		}
 	}
+	return a.stats, a.err
 }
