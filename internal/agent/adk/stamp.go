@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -40,60 +41,32 @@ const (
 	mostMilli  = 253402300799999
 )
 
-const (
-	maxDigits   = 40
-	maxExponent = 30
-)
+// maxDigits is the most digits of a timestamp, and of them the most after the point.
+const maxDigits = 40
 
 // parseStamp parses a timestamp. below are the digits after the millisecond, which an entry does
 // not hold.
 func parseStamp(raw json.RawMessage, unit Unit) (t time.Time, below string, ok bool) {
 	size, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil || len(raw) == 0 || raw[0] == '"' {
+	if err != nil || len(raw) > 2*maxDigits || raw[0] == '"' || math.Abs(size) > 2*mostMilli {
 		return t, "", false
 	}
-	number, negative := strings.CutPrefix(string(raw), "-")
-	digits, exponent, ok := decimal(number)
-	if !ok {
+	exact, ok := new(big.Rat).SetString(string(raw))
+	if !ok || size != 0 && math.Abs(size) < 1e-30 {
 		return t, "", false
 	}
 	if unit == Python || unit == Detect && math.Abs(size) < milliseconds {
-		exponent += 3
+		exact.Mul(exact, big.NewRat(1000, 1))
 	}
-	whole := digits
-	if exponent >= 0 {
-		whole += strings.Repeat("0", exponent)
-	} else if cut := len(digits) + exponent; cut > 0 {
-		whole, below = digits[:cut], digits[cut:]
-	} else {
-		whole, below = "0", strings.Repeat("0", -cut)+digits
-	}
+	number := exact.FloatString(2 * maxDigits)
+	whole, below, _ := strings.Cut(number, ".")
 	below = strings.TrimRight(below, "0")
 	ms, err := strconv.ParseInt(whole, 10, 64)
-	if negative {
-		ms = -ms
-	}
-	if err != nil || negative && below != "" || len(below) > maxDigits || ms < leastMilli ||
+	if err != nil || exact.Sign() < 0 && below != "" || len(below) > maxDigits || ms < leastMilli ||
 		ms > mostMilli {
 		return t, "", false
 	}
 	return time.UnixMilli(ms).UTC(), below, true
-}
-
-// decimal parses a JSON number without a sign as digits and a power of ten.
-func decimal(number string) (digits string, exponent int, ok bool) {
-	mantissa, power, scientific := strings.Cut(strings.ToLower(number), "e")
-	if scientific {
-		var err error
-		if exponent, err = strconv.Atoi(power); err != nil {
-			return "", 0, false
-		}
-	}
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	digits = whole + fraction
-	ok = len(digits) > 0 && len(digits) <= maxDigits && exponent >= -maxExponent &&
-		exponent <= maxExponent
-	return digits, exponent - len(fraction), ok
 }
 
 // printStamp prints a time. Seconds always have a fraction, because they are a float in ADK for
