@@ -116,7 +116,9 @@ func FuzzOwn(f *testing.F) {
 		if len(said) != len(list) {
 			return // an import made it
 		}
-		m.Calls, m.Results = transcript.LinksOf(list)
+		var links transcript.Message
+		links.SetParts(list)
+		m.Calls, m.Results = links.Calls, links.Results
 		out, _ := writeAll(t, []transcript.Message{m}, WriteOptions{Session: "s"})
 		_, got, _ := readAll(t, out, ReadOptions{})
 		sameAll(t, got, []transcript.Message{m})

@@ -156,7 +156,9 @@ func ofParts(n int, role, author string, parts ...string) transcript.Message {
 	m := own(n, role, author, "")
 	m.Parts = json.RawMessage("[" + strings.Join(parts, ",") + "]")
 	list, _ := jsonvalue.Elements(m.Parts)
-	m.Calls, m.Results = transcript.LinksOf(list)
+	var links transcript.Message
+	links.SetParts(list)
+	m.Calls, m.Results = links.Calls, links.Results
 	return m
 }
 

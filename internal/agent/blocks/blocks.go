@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -19,49 +18,19 @@ const (
 	Notes   = "notes"   // what the client wrote behind the output
 )
 
-// Part is a part of a message, with what transcript.ReadPart says of it. It has one content.
-type Part struct {
-	Raw      json.RawMessage
-	Kind     transcript.PartKind
-	ID, Tool string // of a call or a result
-	Plain    bool   // a text and nothing else
-}
-
 // Agent is the agent whose blocks are read: the member of a part with the fields that only its
 // blocks have.
 type Agent string
 
 // TextPart makes a part of a text. rest are members to keep.
-func (a Agent) TextPart(s string, rest jsonvalue.Object) Part {
-	return Part{Raw: transcript.TextPart(s, transcript.Extra(string(a), rest)),
-		Kind: transcript.PartText, Plain: len(rest) == 0}
-}
-
-// SetParts does what transcript.SetParts does, for parts that need not be read.
-func SetParts(m *transcript.Message, parts []Part) {
-	list := make([]json.RawMessage, len(parts))
-	for i, p := range parts {
-		list[i] = p.Raw
-	}
-	if len(parts) == 1 && parts[0].Plain {
-		m.SetParts(list)
-		return
-	}
-	m.Parts = jsonvalue.Array(list)
-	for _, p := range parts {
-		switch p.Kind {
-		case transcript.PartCall:
-			m.Calls = append(m.Calls,
-				format.Call{ID: transcript.Fit(p.ID), Tool: transcript.Fit(p.Tool)})
-		case transcript.PartResult:
-			m.Results = append(m.Results, transcript.Fit(p.ID))
-		}
-	}
+func (a Agent) TextPart(s string, rest jsonvalue.Object) transcript.Part {
+	return transcript.Part{Raw: transcript.TextPart(s, transcript.Extra(string(a), rest)),
+		Kind: transcript.PartText}
 }
 
 // PartOf makes a part of a block of content, and keeps the members that parts do not have. tool
-// names the tool of a call.
-func (a Agent) PartOf(raw json.RawMessage, tool func(id string) string) Part {
+// names the tool of a call. The part has Raw, Kind, ID and Tool alone: the others need not be read.
+func (a Agent) PartOf(raw json.RawMessage, tool func(id string) string) transcript.Part {
 	if s, ok := jsonvalue.Text(raw); ok {
 		return a.TextPart(s, jsonvalue.Object{"bare": json.RawMessage("true")})
 	}
@@ -75,25 +44,25 @@ func (a Agent) PartOf(raw json.RawMessage, tool func(id string) string) Part {
 		if s, ok := jsonvalue.Text(b["thinking"]); ok {
 			made := transcript.ThoughtPart(s,
 				jsonvalue.Object{string(a): jsonvalue.Encode(b.Without("type", "thinking"))})
-			return Part{Raw: made, Kind: transcript.PartHidden}
+			return transcript.Part{Raw: made, Kind: transcript.PartHidden}
 		}
 	case "tool_use":
 		if id, name := b.Text("id"), b.Text("name"); id != "" && name != "" &&
 			isObject(b["input"]) {
 			rest := b.Without("type", "id", "name", "input")
 			made := transcript.CallPart(id, name, b["input"], transcript.Extra(string(a), rest))
-			return Part{Raw: made, Kind: transcript.PartCall, ID: id, Tool: name}
+			return transcript.Part{Raw: made, Kind: transcript.PartCall, ID: id, Tool: name}
 		}
 	case "tool_result":
 		if id := b.Text("tool_use_id"); id != "" {
-			return Part{Raw: a.resultPart(b, id, tool(id)), Kind: transcript.PartResult, ID: id}
+			return transcript.Part{Raw: a.resultPart(b, id, tool(id)), Kind: transcript.PartResult, ID: id}
 		}
 	case "image", "document":
 		if made := a.mediaPart(b); made != nil {
-			return Part{Raw: made, Kind: transcript.PartMedia}
+			return transcript.Part{Raw: made, Kind: transcript.PartMedia}
 		}
 	}
-	return Part{
+	return transcript.Part{
 		Raw: transcript.HiddenPart(
 			jsonvalue.Object{string(a): jsonvalue.Encode(jsonvalue.Object{"block": raw})}),
 		Kind: transcript.PartHidden,

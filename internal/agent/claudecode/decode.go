@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/gemini-ctx/ctx/internal/agent/blocks"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -35,7 +34,7 @@ func (d *decoder) decode(
 	if m.Time, exact = transcript.TimeOf(o["timestamp"]); exact {
 		delete(rest, "timestamp")
 	}
-	var parts []blocks.Part
+	var parts []transcript.Part
 	switch kind := o.Text("type"); kind {
 	case kindUser, kindAssistant:
 		parts = d.said(o, &m, rest)
@@ -65,9 +64,9 @@ func (d *decoder) decode(
 	hints := transcript.ReadHints(o[transcript.HintName])
 	if len(rest) > 0 && (hints == nil || !hints.Alone) {
 		parts = append(parts,
-			blocks.Part{Raw: transcript.Kept(Agent, rest), Kind: transcript.PartHidden})
+			transcript.Part{Raw: transcript.Kept(Agent, rest), Kind: transcript.PartHidden})
 	}
-	blocks.SetParts(&m, parts)
+	m.SetRead(parts)
 	if hints != nil {
 		hints.Apply(&m)
 	}
@@ -78,7 +77,7 @@ func (d *decoder) decode(
 // attachment. A prompt that the agent itself queued, and any other attachment, is a note.
 func (d *decoder) prompted(
 	o jsonvalue.Object, m *transcript.Message, rest jsonvalue.Object,
-) (parts []blocks.Part) {
+) (parts []transcript.Part) {
 	from, member := o, "content"
 	if o.Text("type") == kindAttachment {
 		from, member = o.Object(kindAttachment), "prompt"
@@ -132,7 +131,7 @@ func (d *decoder) prompted(
 // said reads the record of a user or of the model.
 func (d *decoder) said(
 	o jsonvalue.Object, m *transcript.Message, rest jsonvalue.Object,
-) (parts []blocks.Part) {
+) (parts []transcript.Part) {
 	inner := o.Object("message")
 	left := inner.Without("role", "content")
 	if role := inner.Text("role"); role != o.Text("type") {
@@ -146,9 +145,9 @@ func (d *decoder) said(
 	if !isModel {
 		from = speakerOf(o, textsOf(inner))
 	}
-	texts := func(s string, rest jsonvalue.Object) []blocks.Part {
+	texts := func(s string, rest jsonvalue.Object) []transcript.Part {
 		if isModel {
-			return []blocks.Part{anthropic.TextPart(s, rest)}
+			return []transcript.Part{anthropic.TextPart(s, rest)}
 		}
 		return pieceParts(pieces(from, o.True("isCompactSummary"), s), rest)
 	}
@@ -193,7 +192,7 @@ func (d *decoder) said(
 		rest["message"] = jsonvalue.Encode(left)
 	}
 	if !isModel && slices.ContainsFunc(parts,
-		func(p blocks.Part) bool { return p.Kind == transcript.PartResult }) {
+		func(p transcript.Part) bool { return p.Kind == transcript.PartResult }) {
 		m.Role = transcript.RoleTool
 	}
 	switch {

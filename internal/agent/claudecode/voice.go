@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/agent/blocks"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -177,7 +176,7 @@ const (
 )
 
 // pieceParts makes parts of a text. rest are members to keep.
-func pieceParts(list []voice.Piece, rest jsonvalue.Object) (parts []blocks.Part) {
+func pieceParts(list []voice.Piece, rest jsonvalue.Object) (parts []transcript.Part) {
 	for i, p := range list {
 		left := jsonvalue.Object{}
 		if i == 0 {
@@ -190,7 +189,7 @@ func pieceParts(list []voice.Piece, rest jsonvalue.Object) (parts []blocks.Part)
 			continue
 		}
 		left.Set(pieceText, p.Text)
-		parts = append(parts, blocks.Part{Kind: transcript.PartHidden,
+		parts = append(parts, transcript.Part{Kind: transcript.PartHidden,
 			Raw: transcript.HiddenPart(jsonvalue.Object{Agent: jsonvalue.Encode(left)})})
 	}
 	return parts

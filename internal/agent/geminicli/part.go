@@ -166,17 +166,8 @@ func joinText(parts []part) string {
 	return b.String()
 }
 
-// rawOf are parts as JSON.
-func rawOf(parts []part) []json.RawMessage {
-	list := make([]json.RawMessage, len(parts))
-	for i, p := range parts {
-		list[i] = p.Raw
-	}
-	return list
-}
-
 // printParts returns parts as a JSON array.
-func printParts(parts []part) json.RawMessage { return jsonvalue.Array(rawOf(parts)) }
+func printParts(parts []part) json.RawMessage { return jsonvalue.Array(transcript.RawOf(parts)) }
 
 // normalParts returns parts in one spelling, to compare them.
 func normalParts(parts []part) []byte { return transcript.NormalJSON(printParts(parts)) }

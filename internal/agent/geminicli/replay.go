@@ -102,7 +102,7 @@ func (s *replay) publish(c candidate, known *version) error {
 		s.stats.Pass(passedRepeated)
 		return nil
 	}
-	m.SetParts(rawOf(c.parts))
+	m.SetRead(c.parts)
 	if c.hints != nil && c.hints.From != nil {
 		c.hints.Apply(&m)
 		m.Record = nil // the words tell versions apart, as those of other transcripts do

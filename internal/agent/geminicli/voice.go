@@ -30,7 +30,7 @@ func clientMarks() *voice.Table {
 // divided hides what the agent wrote in the parts of a message of the user. note says that nobody
 // else said anything.
 func divided(parts []part) (list []part, note bool) {
-	raw, note := transcript.Divide(Agent, clientMarks(), rawOf(parts))
+	raw, note := transcript.Divide(Agent, clientMarks(), transcript.RawOf(parts))
 	for _, one := range raw {
 		list = appendPart(list, one)
 	}

@@ -176,29 +176,41 @@ func MediaPart(mime, data, uri string, extra jsonvalue.Object) json.RawMessage {
 
 // SetParts gives a message its parts, or a text where they are one plain text; calls and results
 // are listed.
-func (m *Message) SetParts(parts []json.RawMessage) {
+func (m *Message) SetParts(list []json.RawMessage) {
+	m.set(list, func() []Part { return ReadParts(list) })
+}
+
+// SetRead is SetParts for parts that were read, with one content each.
+func (m *Message) SetRead(parts []Part) {
+	m.set(RawOf(parts), func() []Part { return parts })
+}
+
+func (m *Message) set(list []json.RawMessage, read func() []Part) {
 	m.Text, m.Parts, m.Calls, m.Results = "", nil, nil, nil
-	if len(parts) == 1 {
-		if p := ReadPart(parts[0]); p.Kind == PartText && len(p.Body) == 1 {
+	if len(list) == 1 {
+		if p := ReadPart(list[0]); p.Kind == PartText && len(p.Body) == 1 {
 			m.Text = p.Text
 			return
 		}
 	}
-	m.Parts = jsonvalue.Array(parts)
-	m.Calls, m.Results = LinksOf(parts)
-}
-
-// LinksOf returns the calls and results that parts hold.
-func LinksOf(parts []json.RawMessage) (calls []format.Call, results []string) {
-	for _, p := range ReadParts(parts) {
+	m.Parts = jsonvalue.Array(list)
+	for _, p := range read() {
 		switch {
 		case p.Kind == PartCall && p.ID != "" && p.Tool != "":
-			calls = append(calls, format.Call{ID: Fit(p.ID), Tool: Fit(p.Tool)})
+			m.Calls = append(m.Calls, format.Call{ID: Fit(p.ID), Tool: Fit(p.Tool)})
 		case p.Kind == PartResult && p.ID != "":
-			results = append(results, Fit(p.ID))
+			m.Results = append(m.Results, Fit(p.ID))
 		}
 	}
-	return calls, results
+}
+
+// RawOf returns parts as JSON.
+func RawOf(parts []Part) []json.RawMessage {
+	list := make([]json.RawMessage, len(parts))
+	for i, p := range parts {
+		list[i] = p.Raw
+	}
+	return list
 }
 
 // Kept returns the last part of a message, which keeps the members of its record that are not in
