@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -31,27 +30,13 @@ func readHints(raw json.RawMessage) (h hints, ok bool) {
 	if ok = jsonvalue.AsObject(raw) != nil; !ok || json.Unmarshal(raw, &h) != nil || h.V != 1 {
 		return hints{}, false
 	}
-	n := len(h.Of) + len(h.Stand)
-	ok = add(&n, &h.Hints)
+	most := transcript.MaxListed - len(h.Of) - len(h.Stand)
+	ok = h.Usable(&most)
 	for i := range h.Of {
 		s := &h.Of[i]
-		ok = ok && add(&n, &s.Hints) && s.At >= 0 && s.Count >= 0
+		ok = ok && s.Usable(&most) && s.At >= 0 && s.Count >= 0
 	}
-	return h, ok && n <= maxParts
-}
-
-// add adds the number of elements of all lists in hints to n. It returns false for hints that
-// cannot be used.
-func add(n *int, h *transcript.Hints) bool {
-	list, _ := jsonvalue.Elements(h.Parts)
-	*n += len(list) + len(h.Hidden)
-	if h.Calls != nil {
-		*n += len(*h.Calls)
-	}
-	if h.Results != nil {
-		*n += len(*h.Results)
-	}
-	return (h.Role == nil || format.IsRole(*h.Role))
+	return h, ok
 }
 
 // content returns the parts of the event of a message. Calls and results of one that has none

@@ -51,23 +51,34 @@ func ReadHints(raw json.RawMessage) *Hints {
 		return nil
 	}
 	var h Hints
-	if json.Unmarshal(raw, &h) != nil || h.V != 1 {
+	most := MaxListed
+	if json.Unmarshal(raw, &h) != nil || h.V != 1 || !h.Usable(&most) {
 		return nil
-	}
-	for _, role := range h.roles() {
-		if role != nil && !format.IsRole(*role) {
-			return nil
-		}
 	}
 	return &h
 }
 
-func (h *Hints) roles() []*string {
-	list := []*string{h.Role}
-	for i := range h.Of {
-		list = append(list, h.Of[i].Role)
+// MaxListed is the most parts, calls and results that the hints of a record list: each costs time
+// that grows with their number.
+const MaxListed = 10000
+
+// Usable reports whether hints can be used, and takes what they list from the most that may be
+// listed.
+func (h *Hints) Usable(most *int) bool {
+	list, _ := jsonvalue.Elements(h.Parts)
+	*most -= len(list) + len(h.Hidden)
+	if h.Calls != nil {
+		*most -= len(*h.Calls)
 	}
-	return list
+	if h.Results != nil {
+		*most -= len(*h.Results)
+	}
+	for i := range h.Of {
+		if *most--; !h.Of[i].Usable(most) {
+			return false
+		}
+	}
+	return *most >= 0 && (h.Role == nil || format.IsRole(*h.Role))
 }
 
 // Diff returns the hints that turn got into want. For equal messages only V is set. The hints of a
