@@ -55,7 +55,8 @@ func (a Agent) PartOf(raw json.RawMessage, tool func(id string) string) transcri
 		}
 	case "tool_result":
 		if id := b.Text("tool_use_id"); id != "" {
-			return transcript.Part{Raw: a.resultPart(b, id, tool(id)), Kind: transcript.PartResult, ID: id}
+			return transcript.Part{Raw: a.resultPart(b, id, tool(id)),
+				Kind: transcript.PartResult, ID: id}
 		}
 	case "image", "document":
 		if made := a.mediaPart(b); made != nil {

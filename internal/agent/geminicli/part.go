@@ -10,8 +10,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// part is one part of a message's content, in one spelling. Of the kinds, PartHidden is a thought if
-// it has a text.
+// part is one part of a message's content, in one spelling. Of the kinds, PartHidden is a thought
+// if it has a text.
 type part = transcript.Part
 
 // parseContent reads content in any of its shapes: a string, a part, or a list of both. Empty

@@ -12,14 +12,14 @@ import (
 const signature = "thoughtSignature"
 
 // normal is the spelling of values without the opaque signatures of models, which agents add and
-// drop, and with each number in one form: as JavaScript writes it, which agents do with whatever they
-// copy.
+// drop, and with each number in one form: as JavaScript writes it, which agents do with whatever
+// they copy.
 func normal() *jsonvalue.Spelling {
 	return &jsonvalue.Spelling{Without: signature, Number: normalNumber}
 }
 
-// NormalJSON returns the parts of a message in one spelling, with plain texts that follow each other
-// as one; that of no parts for what is no array.
+// NormalJSON returns the parts of a message in one spelling, with plain texts that follow each
+// other as one; that of no parts for what is no array.
 func NormalJSON(parts []byte) []byte {
 	none := []byte("[]")
 	list, err := jsonvalue.Elements(parts)
