@@ -51,12 +51,16 @@ func Free(d *jsontext.Decoder) {
 // Members returns the members of an object in their order. Each value shares its memory with
 // object. The error is ErrNotObject.
 func Members(object []byte) ([]Member, error) {
+	return members(object, make([]Member, 0, 8))
+}
+
+// members appends the members of an object to list.
+func members(object []byte, list []Member) ([]Member, error) {
 	s := scanner{in: object}
 	i := s.space(0)
 	if i >= len(object) || object[i] != '{' {
 		return nil, ErrNotObject
 	}
-	list := make([]Member, 0, 8)
 	if i = s.space(i + 1); i < len(object) && object[i] == '}' {
 		if s.space(i+1) < len(object) {
 			return nil, ErrNotObject

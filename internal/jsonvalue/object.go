@@ -13,12 +13,13 @@ type Object map[string]json.RawMessage
 // ParseObject reads an object. Of several members with one name the last counts. ok is false for
 // any other JSON. The values share their memory with object.
 func ParseObject(object []byte) (o Object, ok bool) {
-	members, err := Members(object)
+	var few [24]Member
+	list, err := members(object, few[:0])
 	if err != nil {
 		return nil, false
 	}
-	o = make(Object, len(members))
-	for _, m := range members {
+	o = make(Object, len(list))
+	for _, m := range list {
 		o[m.Name] = m.Value
 	}
 	return o, true

@@ -54,26 +54,69 @@ func Scan(text string, yield func(Token)) {
 // scanners keeps what Scan has used, for the stems that it remembers.
 var scanners sync.Pool
 
-// Scanner scans many texts. It remembers the stems of words, whose computation is most of the work.
-// The zero value is ready for use. It must not be used by several goroutines at once.
+// Scanner scans many texts. It remembers the tokens of runs, most of which are words that come
+// again and again, and the stems of words, whose computation is most of the work. The zero value is
+// ready for use. It must not be used by several goroutines at once.
 type Scanner struct {
-	// Whole omits the tokens of kind Part.
+	// Whole omits the tokens of kind Part. It is set before the first Scan.
 	Whole bool
 
 	stems map[string]string
 	env   *snowballstem.Env
+	runs  map[string]runTokens
+	found []runToken // of all runs
 }
+
+// runToken is a token of a run that is remembered, with its place in the run.
+type runToken struct {
+	term       uint64
+	kind       Kind
+	start, end uint8
+}
+
+// runTokens is the part of found with the tokens of a run.
+type runTokens struct{ from, to uint32 }
+
+// The limits of the runs that a Scanner remembers, about 4 MB.
+const (
+	maxRun  = 64
+	maxRuns = 1 << 15
+)
 
 // Scan does the same as the function Scan.
 func (c *Scanner) Scan(text string, yield func(Token)) {
 	s := scanner{Scanner: c, text: text, yield: yield}
 	for i, j, class := nextRun(text, 0); i < j; i, j, class = nextRun(text, j) {
-		if class == wide {
+		switch {
+		case class == wide:
 			s.segments(i, j)
-		} else {
+		case j-i > maxRun, j-i == len(text): // who scans single words remembers them
 			s.run(i, j)
+		default:
+			for _, t := range c.tokens(text[i:j]) {
+				yield(Token{Term: t.term, Kind: t.kind, Start: i + int(t.start),
+					End: i + int(t.end)})
+			}
 		}
 	}
+}
+
+// tokens returns the tokens of a run, and remembers them. They are valid until the next call.
+func (c *Scanner) tokens(run string) []runToken {
+	if r, ok := c.runs[run]; ok {
+		return c.found[r.from:r.to]
+	}
+	if c.runs == nil || len(c.runs) >= maxRuns {
+		c.runs, c.found = make(map[string]runTokens), c.found[:0]
+	}
+	from := len(c.found)
+	s := scanner{Scanner: c, text: run, yield: func(t Token) {
+		c.found = append(c.found,
+			runToken{term: t.Term, kind: t.Kind, start: uint8(t.Start), end: uint8(t.End)})
+	}}
+	s.run(0, len(run))
+	c.runs[strings.Clone(run)] = runTokens{uint32(from), uint32(len(c.found))}
+	return c.found[from:]
 }
 
 // NextRun returns the offsets of the first run of text that begins at i or later: characters

@@ -102,9 +102,11 @@ func in(o jsonvalue.Object, name string) bool {
 }
 
 // mostLooked is how many bytes of a file are looked at, and whoseRecords how many of its records:
-// the first may be about anything. Where they say nothing, as much is looked at as the largest
-// record may have: a transcript that is one record tells whose it is at its end.
+// the first may be about anything. Most files tell in their first bytes. Where they say nothing, as
+// much is looked at as the largest record may have: a transcript that is one record tells whose it
+// is at its end.
 const (
+	firstLooked  = 256 << 10
 	mostLooked   = 4 << 20
 	whoseRecords = 32
 )
@@ -117,12 +119,16 @@ var beginnings = [...]struct{ agent, begin string }{
 
 // Whose returns the form of a transcript, by its first records; "" if they are of no agent that is
 // known.
-func Whose(r io.Reader) string {
-	head, _ := io.ReadAll(io.LimitReader(r, mostLooked))
-	agent := whoseIs(head)
-	if agent == "" && len(head) == mostLooked {
-		rest, _ := io.ReadAll(io.LimitReader(r, maxHead-mostLooked))
-		agent = whoseIs(append(head, rest...))
+func Whose(r io.Reader) (agent string) {
+	var head []byte
+	for _, size := range [...]int{firstLooked, mostLooked, maxHead} {
+		more, _ := io.ReadAll(io.LimitReader(r, int64(size-len(head))))
+		head = append(head, more...)
+		agent = whoseIs(head)
+		known := agent != "" && (agent != plain.Agent || size > firstLooked)
+		if known || len(head) < size {
+			break
+		}
 	}
 	return agent
 }

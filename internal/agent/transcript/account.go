@@ -37,10 +37,6 @@ func isAccount(name string) bool {
 // PassedAccount is what Stats counts the members as that name the account of the person.
 const PassedAccount = "member with the user's account"
 
-// likeAccount are parts of all names for which isAccount is true, in the spellings that JSON has.
-var likeAccount = [...]string{"mail", "Mail", "MAIL", "ccount", "CCOUNT", "rgani", "RGANI", "org",
-	"Org", "ORG", "sern", "serN", "SERN", "seri", "serI", "SERI", "ser_", "SER_", "ser-"}
-
 // CountAccount counts the members of a record that name the account of the person.
 func (s *Stats) CountAccount(record json.RawMessage) {
 	if !mayNameAccount(record) {
@@ -51,14 +47,42 @@ func (s *Stats) CountAccount(record json.RawMessage) {
 	s.PassN(PassedAccount, len(said))
 }
 
-// mayNameAccount reports whether a value is to be looked through for members of isAccount.
+// mayNameAccount reports whether a value is to be looked through for members of isAccount: whether
+// some colon in it follows such a name.
 func mayNameAccount(value []byte) bool {
-	for _, part := range likeAccount {
-		if bytes.Contains(value, []byte(part)) {
+	for at := 0; ; at++ {
+		next := bytes.IndexByte(value[at:], ':')
+		if next < 0 {
+			return false
+		}
+		at += next
+		end := at
+		for end > 0 && isSpace(value[end-1]) {
+			end--
+		}
+		if end < 2 || value[end-1] != '"' || !endsAccount(value[end-2]) {
+			continue
+		}
+		name := value[max(0, end-1-longAccount) : end-1]
+		name = name[bytes.LastIndexByte(name, '"')+1:]
+		if bytes.IndexByte(name, '\\') >= 0 || isAccount(string(name)) {
 			return true
 		}
 	}
-	return false
+}
+
+// longAccount is more than the length of a name of isAccount with an escape for each letter.
+const longAccount = 192
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// endsAccount reports whether a name of isAccount can end with a letter.
+func endsAccount(c byte) bool {
+	switch c {
+	case 'l', 's', 'd', 'g', 'e', 'L', 'S', 'D', 'G', 'E', '_', '-':
+		return true
+	}
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F' // of an escape
 }
 
 // isTold reports whether a member has what was given to a tool, or what a tool or a person told:

@@ -234,7 +234,15 @@ func line(
 		return nil
 	}
 	stats.Bytes = l.End
-	values, clean := Values(valid(text), starts)
+	text = valid(text)
+	if o, ok := jsonvalue.ParseObject(text); ok { // most lines are one record
+		if !stats.fits(text) {
+			return nil
+		}
+		stats.count(text)
+		return record(o)
+	}
+	values, clean := Values(text, starts)
 	if !clean {
 		stats.Skip(SkipBadJSON, 1)
 	}
@@ -274,13 +282,7 @@ func (s *Stats) each(values []json.RawMessage, record func(jsonvalue.Object) err
 
 // Parse parses a record. It counts JSON that is no record, and records that no store takes.
 func (s *Stats) Parse(raw json.RawMessage) (jsonvalue.Object, bool) {
-	switch {
-	case len(raw) > MaxRecord:
-		s.Skip(SkipLong, 1)
-		return nil, false
-	case bytes.Count(raw, []byte("{"))+bytes.Count(raw, []byte("[")) > maxDepth &&
-		jsonvalue.Depth(raw) > maxDepth:
-		s.Skip(SkipDeep, 1)
+	if !s.fits(raw) {
 		return nil, false
 	}
 	o, ok := jsonvalue.ParseObject(raw)
@@ -288,7 +290,26 @@ func (s *Stats) Parse(raw json.RawMessage) (jsonvalue.Object, bool) {
 		s.Skip(SkipUnknown, 1)
 		return nil, false
 	}
+	s.count(raw)
+	return o, true
+}
+
+// fits reports whether a store takes a record. It counts one that does not fit.
+func (s *Stats) fits(raw json.RawMessage) bool {
+	switch {
+	case len(raw) > MaxRecord:
+		s.Skip(SkipLong, 1)
+		return false
+	case bytes.Count(raw, []byte("{"))+bytes.Count(raw, []byte("[")) > maxDepth &&
+		jsonvalue.Depth(raw) > maxDepth:
+		s.Skip(SkipDeep, 1)
+		return false
+	}
+	return true
+}
+
+// count counts a record that fits.
+func (s *Stats) count(raw json.RawMessage) {
 	s.Records++
 	s.CountAccount(raw)
-	return o, true
 }

@@ -6,6 +6,7 @@ package secrets
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
@@ -18,13 +19,16 @@ type scan struct {
 	found []Found
 	runs  bareRuns      // unquoted values, each read once
 	past  [numRules]int // by rule: the offset from which it searches again
-	// read holds, by form, the offset up to which it has read, so that a beginning inside a token
-	// costs nothing.
-	read  []int
+	// read holds the offsets up to which forms have read, so that a beginning inside a token costs
+	// nothing. Few forms begin in a text.
+	read  []formRead
 	table tableColumns // the Markdown table that the pass is in
 	seen  views        // the other ways in which the text should be read
 	line  int          // start of the current line
 }
+
+// formRead is the offset up to which a form has read.
+type formRead struct{ form, to int }
 
 // views says in which other ways a text should be read, by what the pass found.
 type views struct {
@@ -206,14 +210,15 @@ func (s *scan) formAt(t *table, n, i int) {
 	if start < 0 || chars.IsAlnum(s.b[start]) && !chars.StartsToken(s.b, start) {
 		return
 	}
-	if s.read == nil {
-		s.read = make([]int, len(t.forms))
+	k := slices.IndexFunc(s.read, func(r formRead) bool { return r.form == n })
+	if k < 0 {
+		k, s.read = len(s.read), append(s.read, formRead{form: n})
 	}
-	if start < s.read[n] {
+	if start < s.read[k].to {
 		return
 	}
 	from, to, read, ok := t.forms[n].At(s.b, start)
-	s.read[n] = read
+	s.read[k].to = read
 	if ok && t.forms[n].Digests && namesDigest(s.b[max(0, start-maxKey):start]) {
 		return
 	}
