@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -109,8 +110,8 @@ func importFiles(
 		defer l.ahead.end()
 	}
 	index := a.indexes(s)
-	var sessions []string // with something new
-	listed := map[string]bool{}
+	var due []string // sessions with something new, which nobody has let graduate
+	changed := false
 	all := newImportTotals(a, len(files))
 	all.always = l != nil && l.newest
 	defer func() { index(all.messages) }()
@@ -120,16 +121,24 @@ func importFiles(
 			done.more = append(done.more, done.session)
 		}
 		for _, name := range done.more {
-			if !listed[name] {
-				listed[name] = true
-				sessions = append(sessions, name)
+			if !slices.Contains(due, name) {
+				due = append(due, name)
 			}
 		}
 		all.add(&done)
 		return failures.note(err)
 	}
+	// What was recorded graduates while the files after it are read.
+	graduate := func() error {
+		list := due
+		due, changed = nil, changed || len(list) > 0
+		return s.Conversation.GraduateAndAdoptAll(a.c, list)
+	}
 	for _, file := range files {
 		if err := one(s, file, then); err != nil {
+			return err
+		}
+		if err := graduate(); err != nil {
 			return err
 		}
 	}
@@ -137,6 +146,9 @@ func importFiles(
 		if err := l.run.Flush(); err != nil {
 			return err
 		}
+	}
+	if err := graduate(); err != nil {
+		return err
 	}
 	if l != nil {
 		if err := s.Exchange.NoteDrift(l.drift...); err != nil {
@@ -153,13 +165,10 @@ func importFiles(
 			return err
 		}
 	}
-	if err := s.Conversation.GraduateAndAdoptAll(a.c, sessions); err != nil {
-		return err
-	}
 	if l != nil {
 		l.run.Remember()
 	}
-	if len(sessions) > 0 {
+	if changed {
 		a.tidy(s)
 	}
 	if failed == nil && all.skipped > 0 {

@@ -214,7 +214,7 @@ func (w *Appender) Put(m *Message, e *format.Entry) (Appended, error) {
 	if w.follow && e.Kind != format.KindAmend && !forgotten {
 		said := &w.said[len(w.said)-1]
 		if said.Plain = true; m.ahead != nil {
-			said.Text = m.words() // they are at hand
+			said.Text, said.Parts = m.words(), m.Parts // they are at hand
 		} else {
 			// The follower reads it when the caller may have used its bytes again.
 			said.Text, said.Parts = m.Text, slices.Clone(m.Parts)

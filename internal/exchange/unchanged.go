@@ -86,6 +86,7 @@ func (s *Writer) BeginImports(program string) (*Imports, error) {
 		r.off = true
 	}
 	s.store.OnCommit(r.committed)
+	s.KeepWritten() // to graduate it
 	return r, nil
 }
 

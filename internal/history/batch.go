@@ -17,9 +17,17 @@ type Batch struct {
 // Said is an appended entry with its words.
 type Said struct {
 	Entry
-	Text  string          // if there are no parts, or if what Words makes of them is at hand
-	Parts json.RawMessage // what Words makes a text of; nil if Text is that
+	Text  string          // plain text, or what Words makes of the parts, if that is at hand
+	Parts json.RawMessage // a JSON array of message parts; nil for plain text
 	// Plain says that the entry is a message or a note with these words. Of other entries there is
 	// only the header.
 	Plain bool
+}
+
+// Words returns what the entry says.
+func (d *Said) Words() string {
+	if d.Text == "" && d.Parts != nil {
+		return Words(d.Parts)
+	}
+	return d.Text
 }

@@ -31,7 +31,8 @@ const (
 // many blocks, of which each has to be unpacked for the few objects in it.
 type near struct {
 	Objects
-	set atomic.Pointer[nearSet]
+	set     atomic.Pointer[nearSet]
+	written atomic.Pointer[written]
 }
 
 // nearSet holds objects by their ids: those of the file, and those that were read since. Every
@@ -91,6 +92,9 @@ func (s *Reader) ReadFrom(o Objects) { s.Objects = &near{Objects: o} }
 
 // Get is that of Objects, but the bytes are lent while a reading goes on: they must not be changed.
 func (n *near) Get(id format.ID) (format.Raw, error) {
+	if r, ok := n.written.Load().get(id); ok {
+		return r, nil
+	}
 	set := n.set.Load()
 	if set == nil {
 		return n.Objects.Get(id)
@@ -107,6 +111,9 @@ func (n *near) Get(id format.ID) (format.Raw, error) {
 
 // Header is that of Objects; its bytes are lent like those of Get.
 func (n *near) Header(id format.ID) ([]byte, error) {
+	if r, ok := n.written.Load().get(id); ok {
+		return r.Header, nil
+	}
 	set := n.set.Load()
 	if set == nil {
 		return n.Objects.Header(id)

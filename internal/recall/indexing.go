@@ -54,6 +54,7 @@ func (s *Reader) NewIndexing() *Indexing {
 
 // Take takes a batch that was appended. It waits while batchesAhead others are not indexed yet.
 func (g *Indexing) Take(b *history.Batch) {
+	g.s.learn(b)
 	g.messages += len(b.Said)
 	if g.batches == nil {
 		if g.messages < indexAtOnce {
@@ -172,23 +173,7 @@ func (g *Indexing) add(b *history.Batch) (err error) {
 // messages and notes.
 func (g *Indexing) follows(b *history.Batch) (bool, error) {
 	branches := g.x.tips[b.Session]
-	if branches[b.Branch] != b.From || len(b.Said) == 0 || b.From.IsZero() && len(branches) > 0 {
-		return false, nil
-	}
-	from := b.From
-	for i := range b.Said {
-		d := &b.Said[i]
-		var parents []format.ID
-		if !from.IsZero() {
-			parents = []format.ID{from}
-		}
-		if d.Kind != format.KindMessage && d.Kind != format.KindNote ||
-			!slices.Equal(d.Parents, parents) {
-			return false, nil
-		}
-		from = d.ID
-	}
-	if from != b.To {
+	if branches[b.Branch] != b.From || b.From.IsZero() && len(branches) > 0 || !isLine(b) {
 		return false, nil
 	}
 	// The index may have entries of this session that no branch has any more.
@@ -201,6 +186,24 @@ func (g *Indexing) follows(b *history.Batch) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// isLine reports whether a batch is nothing but new messages and notes, each after the one before.
+func isLine(b *history.Batch) bool {
+	from := b.From
+	for i := range b.Said {
+		d := &b.Said[i]
+		var parents []format.ID
+		if !from.IsZero() {
+			parents = []format.ID{from}
+		}
+		if d.Kind != format.KindMessage && d.Kind != format.KindNote ||
+			!slices.Equal(d.Parents, parents) {
+			return false
+		}
+		from = d.ID
+	}
+	return from == b.To && len(b.Said) > 0
 }
 
 // read brings the session of a batch up to date from the store.
@@ -247,14 +250,13 @@ func (g *Indexing) publish() error {
 
 // docOf is indexDoc for an entry that was just appended.
 func docOf(session string, d *history.Said) search.Doc {
-	text := d.Text
-	if d.Parts != nil {
-		text = history.Words(d.Parts)
+	kept := false
+	if d.Kind == format.KindNote {
+		_, kept = notes.Of(d.Parts)
 	}
-	_, kept := notes.Of(d.Parts)
 	return search.Doc{
 		ID: d.ID, Version: d.ID, Session: session, Seq: d.Seq, Role: d.Role, Author: d.Author,
-		Note: d.Kind == format.KindNote, Kept: kept && d.Kind == format.KindNote,
-		Calls: len(d.Calls) > 0, Time: d.Time, Text: text,
+		Note: d.Kind == format.KindNote, Kept: kept,
+		Calls: len(d.Calls) > 0, Time: d.Time, Text: d.Words(),
 	}
 }

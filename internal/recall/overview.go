@@ -58,6 +58,7 @@ func (s *Reader) Overviews(view *refs.View) ([]Overview, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.addLearned(known, view)
 	rows := make([]overviewRow, len(list))
 	var unknown []string
 	at := map[string]int{} // the places of these in the list
@@ -113,7 +114,7 @@ func setAlso(view *refs.View, list []Overview, rows []overviewRow) {
 // isRight reports whether the row of a session is known, and still right.
 func (s *Reader) isRight(known *overviews, view *refs.View, one *Session) bool {
 	b, row := MainOf(one), known.row(one.Name)
-	return row != nil && row.branch == b.Name && row.tip == b.Value.ID &&
+	return row != nil && !row.learned && row.branch == b.Name && row.tip == b.Value.ID &&
 		row.link == view.Get(history.ParentRef(one.Name)).ID &&
 		row.aboutID == view.Get(history.AboutRef(one.Name)).ID && !s.caughtUp(row)
 }
@@ -129,6 +130,7 @@ func (s *Reader) readRow(view *refs.View, one *Session, known *overviews) (overv
 	row := overviewRow{session: one.Name}
 	if was := known.row(one.Name); was != nil && was.branch == b.Name && !s.caughtUp(was) {
 		row = *was
+		row.learned = false
 	}
 	if err := s.readOverview(&row, b.Value.ID); err != nil {
 		return row, err
@@ -160,31 +162,44 @@ func (s *Reader) readOverview(row *overviewRow, tip format.ID) error {
 	if !goesOn {
 		*row = overviewRow{session: row.session}
 	}
-	latest, now := titles.Said{}, s.Now()
+	return row.read(fresh, s.Now(), s)
+}
+
+// wordsOf reads what entries say.
+type wordsOf interface {
+	// Parts reads an entry, without the words of its parts.
+	Parts(id format.ID) (*history.Shown, error)
+	// Version reads an entry with the text of its newest version.
+	Version(id, newest format.ID) (*history.Shown, error)
+}
+
+// read adds fresh entries to a row, newest first.
+func (r *overviewRow) read(fresh []history.Entry, now time.Time, words wordsOf) error {
+	latest := titles.Said{}
 	newest := true // no message of an agent was seen
 	for _, e := range fresh {
 		if e.Kind == format.KindMessage {
-			row.note(&e, now)
+			r.note(&e, now)
 		}
 		agent := ""
 		if e.Source != nil && e.Source.Agent != transcript.Own {
 			agent = e.Source.Agent
 		}
 		if newest && agent != "" && e.Kind == format.KindMessage {
-			row.agent, newest = agent, false
+			r.agent, newest = agent, false
 		}
 		if agent == "" || latest.All() || e.Body == nil || e.Body.Media != format.MediaParts {
 			continue
 		}
-		shown, err := s.Parts(e.ID)
+		shown, err := words.Parts(e.ID)
 		if err != nil {
 			return err
 		}
 		latest.Older(titles.Of(agent, shown.Parts, latest.Git == ""))
 	}
-	latest.Older(row.said)
-	row.said = latest
-	return s.readBeginning(row, fresh)
+	latest.Older(r.said)
+	r.said = latest
+	return r.readBeginning(fresh, words)
 }
 
 // note takes the time of a message.
@@ -225,7 +240,7 @@ func (s *Reader) newEntries(was, tip format.ID) (list []history.Entry, goesOn bo
 }
 
 // readBeginning sets what a row has of the oldest messages, if it has nothing yet.
-func (s *Reader) readBeginning(row *overviewRow, fresh []history.Entry) error {
+func (r *overviewRow) readBeginning(fresh []history.Entry, words wordsOf) error {
 	amends := map[format.ID]format.ID{}
 	for _, e := range fresh {
 		if _, newer := amends[e.Amends]; e.Kind == format.KindAmend && !newer {
@@ -236,22 +251,22 @@ func (s *Reader) readBeginning(row *overviewRow, fresh []history.Entry) error {
 		if e.Kind != format.KindMessage {
 			continue
 		}
-		if row.first.IsZero() {
-			row.first, row.origin = e.Time, originOf(&e)
+		if r.first.IsZero() {
+			r.first, r.origin = e.Time, originOf(&e)
 		}
-		if !isSlight(row.prompt) {
+		if !isSlight(r.prompt) {
 			break
 		}
 		if e.Role != transcript.RoleUser {
 			continue
 		}
-		shown, err := s.Version(e.ID, amends[e.ID])
+		shown, err := words.Version(e.ID, amends[e.ID])
 		if err != nil {
 			return err
 		}
 		prompt := cutTitle(withoutFrame(digest.Asked(shown.Text)))
-		if row.prompt == "" || !isSlight(prompt) {
-			row.prompt = prompt
+		if r.prompt == "" || !isSlight(prompt) {
+			r.prompt = prompt
 		}
 	}
 	return nil

@@ -30,6 +30,8 @@ type overviewRow struct {
 	first, last     time.Time
 	spoke           time.Time // zero if no user has
 	ahead           time.Time // the first time in it that was later than the clock; zero for none
+
+	learned bool // from appends of this process, without the rest
 }
 
 // overviews is what the cache has. Its methods may be called on nil, which knows nothing.

@@ -31,6 +31,9 @@ type Reader struct {
 
 	searching sync.Mutex
 	index     *searchIndex // nil before the first search
+
+	learning sync.Mutex
+	learned  map[string]*overviewRow // by session
 }
 
 // NewReader returns a reader over the rooms below.
@@ -40,5 +43,6 @@ func NewReader(
 ) *Reader {
 	r := &Reader{Reader: h, clusters: clusters, edits: edits, epochs: epochs, summaries: summaries}
 	h.OnForget(r.dropSearch)
+	h.OnForget(r.dropLearned)
 	return r
 }

@@ -173,11 +173,13 @@ func (s *Reader) indexDoc(session string, f searchDoc) (doc search.Doc, ok bool,
 		return doc, false, err
 	}
 	e := shown.Entry
-	_, kept := notes.Of(shown.Parts)
+	kept := false
+	if e.Kind == format.KindNote {
+		_, kept = notes.Of(shown.Parts)
+	}
 	return search.Doc{
 		ID: f.id, Version: f.version(), Session: session, Seq: e.Seq, Role: e.Role,
 		Author: e.Author, Note: e.Kind == format.KindNote || e.Kind == format.KindReplace,
-		Kept: kept && e.Kind == format.KindNote, Calls: len(e.Calls) > 0, Time: e.Time,
-		Text: shown.Text,
+		Kept: kept, Calls: len(e.Calls) > 0, Time: e.Time, Text: shown.Text,
 	}, true, nil
 }

@@ -61,6 +61,7 @@ func (t *Tx) Flush() error {
 	for _, id := range ids {
 		t.present[id] = true
 	}
+	t.Wrote(t.waiting)
 	t.waiting = nil
 	return nil
 }

@@ -72,7 +72,7 @@ func (s *Store) Locked(ctx context.Context, do func(*Tx) error) error {
 		t := &Tx{Store: s, Held: held, View: view, present: map[format.ID]bool{},
 			parts: map[any]any{}}
 		for _, step := range []func() error{t.checkKey, func() error { return t.recover(ctx) },
-			func() error { return do(t) }} {
+			t.CheckWritten, func() error { return do(t) }} {
 			if err = step(); err != nil {
 				break
 			}

@@ -122,8 +122,10 @@ func DigestMessage(shown *history.Shown) digest.Message {
 	}
 	m.Text, m.Dir = message.Text(parts), message.Directory(parts)
 	m.Branch = message.Branch(parts)
-	if n, ok := notes.Of(shown.Parts); ok && shown.Entry.Kind == format.KindNote {
-		m.Note, m.Supersedes = n.Kind, n.Supersedes
+	if shown.Entry.Kind == format.KindNote {
+		if n, ok := notes.Of(shown.Parts); ok {
+			m.Note, m.Supersedes = n.Kind, n.Supersedes
+		}
 	}
 	for _, c := range message.Calls(parts) {
 		m.Calls = append(m.Calls, digest.Call{ID: c.ID, Name: c.Name, Args: c.Args})

@@ -57,7 +57,7 @@ func mayNameAccount(value []byte) bool {
 		}
 		at += next
 		end := at
-		for end > 0 && isSpace(value[end-1]) {
+		for end > 0 && strings.IndexByte(" \n\t\r", value[end-1]) >= 0 {
 			end--
 		}
 		if end < 2 || value[end-1] != '"' || !endsAccount(value[end-2]) {
@@ -74,15 +74,9 @@ func mayNameAccount(value []byte) bool {
 // longAccount is more than the length of a name of isAccount with an escape for each letter.
 const longAccount = 192
 
-func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
-
-// endsAccount reports whether a name of isAccount can end with a letter.
+// endsAccount reports whether a name of isAccount can end with a letter, or with an escape for one.
 func endsAccount(c byte) bool {
-	switch c {
-	case 'l', 's', 'd', 'g', 'e', 'L', 'S', 'D', 'G', 'E', '_', '-':
-		return true
-	}
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F' // of an escape
+	return strings.IndexByte("lsgLSG_-0123456789abcdefABCDEF", c) >= 0
 }
 
 // isTold reports whether a member has what was given to a tool, or what a tool or a person told:
