@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Message is a message as Of reads it.
@@ -85,10 +86,13 @@ func Of(m Message) Features {
 
 // wordsIn counts the words of a text. In scripts without spaces, two characters count as one word.
 func wordsIn(text string) int {
-	n := len(strings.Fields(text))
-	wide := 0
+	n, wide, within := 0, 0, false
 	for _, r := range text {
-		if r >= 0x2E80 {
+		space := unicode.IsSpace(r)
+		if !space && !within {
+			n++
+		}
+		if within = !space; r >= 0x2E80 {
 			wide++
 		}
 	}

@@ -79,15 +79,9 @@ func (s *Reader) evictedInfo(e forest.Evicted) (ClusterInfo, error) {
 		Label: LabelOfLine(line), Arrival: stone.Arrival,
 		Covers: []format.Cover{{Summary: stone.Summary, Count: stone.Count}},
 	}
-	first, err := forest.Slice(s.Loader(), stone.Node, 0, 1)
-	if err != nil {
-		return info, err
-	}
-	last, err := forest.Slice(s.Loader(), stone.Node, stone.Count-1, stone.Count)
-	if err != nil {
-		return info, err
-	}
-	info.First, info.Last, err = s.Headers(first[0], last[0])
+	info.First, info.Last, err = s.ends(stone.Count, func(from, to uint64) ([]format.ID, error) {
+		return forest.Slice(s.Loader(), stone.Node, from, to)
+	})
 	return info, err
 }
 
@@ -95,22 +89,33 @@ func (s *Reader) evictedInfo(e forest.Evicted) (ClusterInfo, error) {
 func (s *Reader) FirstAndLast(
 	st *forest.State, c *forest.Cluster,
 ) (*format.Entry, *format.Entry, error) {
-	first, err := st.Slice(c, 0, 1)
+	return s.ends(c.Count(), func(from, to uint64) ([]format.ID, error) {
+		return st.Slice(c, from, to)
+	})
+}
+
+// ends is FirstAndLast for n members. Those of most clusters are in one object.
+func (s *Reader) ends(
+	n uint64, members func(from, to uint64) ([]format.ID, error),
+) (*format.Entry, *format.Entry, error) {
+	list, err := members(0, min(n, format.FanOut))
 	if err != nil {
 		return nil, nil, err
 	}
-	last, err := st.Slice(c, c.Count()-1, c.Count())
-	if err != nil {
-		return nil, nil, err
+	last := list[len(list)-1:]
+	if n > format.FanOut {
+		if last, err = members(n-1, n); err != nil {
+			return nil, nil, err
+		}
 	}
-	return s.Headers(first[0], last[0])
+	return s.Headers(list[0], last[0])
 }
 
 // Headers reads two members of a cluster, the earlier one by time first. Transcripts may be
 // imported in another order than they were written: the member that came last may be the older.
 func (s *Reader) Headers(one, other format.ID) (first, last *format.Entry, err error) {
-	if first, err = s.Header(one); err != nil {
-		return nil, nil, err
+	if first, err = s.Header(one); err != nil || other == one {
+		return first, first, err
 	}
 	if last, err = s.Header(other); err != nil {
 		return nil, nil, err

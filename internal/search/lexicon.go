@@ -43,8 +43,11 @@ func (v *lexicon) of(run string) ([]foundTerm, runTerms) {
 	if r, ok := v.runs[run]; ok {
 		return v.found[r.from:r.to], r
 	}
-	if v.runs == nil || len(v.runs) >= maxRuns {
-		v.runs, v.found = make(map[string]runTerms), v.found[:0]
+	if v.runs == nil {
+		v.runs = make(map[string]runTerms)
+	} else if len(v.runs) >= maxRuns {
+		clear(v.runs)
+		v.found = v.found[:0]
 	}
 	r := runTerms{from: uint32(len(v.found))}
 	scan(&v.scanner, run, func(t terms.Token, word string) {

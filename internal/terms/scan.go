@@ -106,8 +106,11 @@ func (c *Scanner) tokens(run string) []runToken {
 	if r, ok := c.runs[run]; ok {
 		return c.found[r.from:r.to]
 	}
-	if c.runs == nil || len(c.runs) >= maxRuns {
-		c.runs, c.found = make(map[string]runTokens), c.found[:0]
+	if c.runs == nil {
+		c.runs = make(map[string]runTokens)
+	} else if len(c.runs) >= maxRuns {
+		clear(c.runs)
+		c.found = c.found[:0]
 	}
 	from := len(c.found)
 	s := scanner{Scanner: c, text: run, yield: func(t Token) {
