@@ -8,17 +8,29 @@ import (
 // found is a document that may be among the best.
 type found struct {
 	item
+	at    int     // its place among the items; silent ones come after them
 	score float64 // see scoreOf
+	own   float64 // the part of its own terms in the score; of one with every term
 	print uint64  // of its words; see printOf
 }
 
-// compare orders documents: the higher score comes first, then the higher seq, then the smaller id.
-func (r *ranking) compare(a, b *found) int {
-	return cmp.Or(cmp.Compare(b.score, a.score), r.compareSeqs(a, b))
+// byScore orders documents: the higher score comes first, then the higher seq.
+func byScore(a, b *found) int {
+	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.seq, a.seq))
 }
 
-func (r *ranking) compareSeqs(a, b *found) int {
-	return cmp.Or(cmp.Compare(b.seq, a.seq), r.compareIDs(&a.item, &b.item))
+// byLikeness orders documents that have every term of the query: first those that equal the query,
+// then those with the most of the terms, then the higher seq.
+func byLikeness(a, b *found) int {
+	return cmp.Or(compareBool(b.equal, a.equal), cmp.Compare(b.own, a.own),
+		cmp.Compare(b.seq, a.seq))
+}
+
+// sortFound sorts documents by an order, and those of the same place in it by their places.
+func sortFound(list []*found, order func(a, b *found) int) {
+	slices.SortFunc(list, func(a, b *found) int {
+		return cmp.Or(order(a, b), cmp.Compare(a.at, b.at))
+	})
 }
 
 // best returns the hits: the best documents that the options admit, and after them, if
@@ -27,20 +39,20 @@ func (r *ranking) best() ([]Hit, error) {
 	all := make([]found, len(r.items))
 	ranked := make([]*found, len(all))
 	for i := range all {
-		all[i] = found{item: r.items[i], score: r.scoreOf(i)}
+		all[i] = found{item: r.items[i], at: i, score: r.scoreOf(i)}
 		ranked[i] = &all[i]
 	}
-	slices.SortFunc(ranked, r.compare)
+	sortFound(ranked, byScore)
 	silent, err := r.silent(ranked[:min(len(ranked), lookBeside)])
 	if err != nil {
 		return nil, err
 	}
 	if len(silent) > 0 {
 		ranked = append(ranked, silent...)
-		slices.SortFunc(ranked, r.compare)
+		sortFound(ranked, byScore)
 	}
 	known := map[uint64]bool{}
-	list, err := r.distinct(ranked, r.o.Limit, known)
+	list, err := r.distinct(ranked, byScore, r.o.Limit, known)
 	if err != nil {
 		return nil, err
 	}
@@ -50,41 +62,45 @@ func (r *ranking) best() ([]Hit, error) {
 		if err != nil {
 			return nil, err
 		}
-		more, err := r.distinct(whole, r.o.Whole, known)
+		more, err := r.distinct(whole, byLikeness, r.o.Whole, known)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, more...)
-	}
-	if r.failed != nil {
-		return nil, r.failed
 	}
 	return r.withCopies(list, hits, silent)
 }
 
 // distinct returns the first documents that the options admit, as many as most says at the most. Of
 // those with the same print, except 0, only the first one counts, and none whose print is known.
+// ranked is in an order; of the same place in it the smaller id comes first.
 func (r *ranking) distinct(
-	ranked []*found, most int, known map[uint64]bool,
+	ranked []*found, order func(a, b *found) int, most int, known map[uint64]bool,
 ) (list []*found, err error) {
-	for _, f := range ranked {
-		if len(list) == most {
-			break
+	for n := 0; len(ranked) > 0; ranked = ranked[n:] {
+		for n = 1; n < len(ranked) && order(ranked[0], ranked[n]) == 0; {
+			n++
 		}
-		if ok, err := r.passes(&f.item); err != nil {
-			return nil, err
-		} else if !ok {
-			continue
-		}
-		if err := r.setPrint(f); err != nil {
-			return nil, err
-		}
-		if !known[f.print] {
-			known[f.print] = f.print != 0
-			list = append(list, f)
+		slices.SortFunc(ranked[:n], func(a, b *found) int { return r.compareIDs(&a.item, &b.item) })
+		for _, f := range ranked[:n] {
+			if len(list) == most {
+				return list, r.failed
+			}
+			if ok, err := r.passes(&f.item); err != nil {
+				return nil, err
+			} else if !ok {
+				continue
+			}
+			if err := r.setPrint(f); err != nil {
+				return nil, err
+			}
+			if !known[f.print] {
+				known[f.print] = f.print != 0
+				list = append(list, f)
+			}
 		}
 	}
-	return list, nil
+	return list, r.failed
 }
 
 // setPrint sets the print of a document, and whether it has only the words of the query.
@@ -95,11 +111,8 @@ func (r *ranking) setPrint(f *found) (err error) {
 	return err
 }
 
-// whole returns the documents that have every term of the query: first those that equal the query,
-// then those with the most of the terms.
-func (r *ranking) whole(all []found) ([]*found, error) {
-	var list []*found
-	own := map[*found]float64{}
+// whole returns the documents that have every term of the query, in the order byLikeness.
+func (r *ranking) whole(all []found) (list []*found, err error) {
 	for i := range all {
 		f := &all[i]
 		if int(f.has) < len(r.q.terms) {
@@ -111,14 +124,11 @@ func (r *ranking) whole(all []found) ([]*found, error) {
 			}
 		}
 		for _, v := range r.valuesOf(&f.item) {
-			own[f] += r.isOf(v, f.kind.length())
+			f.own += r.isOf(v, f.kind.length())
 		}
 		list = append(list, f)
 	}
-	slices.SortFunc(list, func(a, b *found) int {
-		return cmp.Or(compareBool(b.equal, a.equal), cmp.Compare(own[b], own[a]),
-			r.compareSeqs(a, b))
-	})
+	sortFound(list, byLikeness)
 	return list, nil
 }
 

@@ -41,6 +41,7 @@ func (r *ranking) silent(best []*found) ([]*found, error) {
 				if add.score = r.total(nil, add.kind, near); add.score < least {
 					continue
 				}
+				add.at = len(r.items) + len(silent)
 				silent = append(silent, add)
 			}
 		}

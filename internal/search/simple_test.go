@@ -208,9 +208,13 @@ func simplyBest(
 	for i := range order {
 		order[i] = i
 	}
+	sessionThenID := func(a, b int) int {
+		return cmp.Or(strings.Compare(docs[a].Session, docs[b].Session),
+			bytes.Compare(docs[a].ID[:], docs[b].ID[:]))
+	}
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(docs[b].Seq, docs[a].Seq),
-			bytes.Compare(docs[a].ID[:], docs[b].ID[:]))
+			sessionThenID(a, b))
 	})
 	beside := map[int]bool{}
 	loud := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return !heard[i] })
@@ -222,6 +226,10 @@ func simplyBest(
 			}
 		}
 	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(docs[b].Seq, docs[a].Seq),
+			bytes.Compare(docs[a].ID[:], docs[b].ID[:]))
+	})
 	var hits []Hit
 	seen := map[uint64]int{}
 	for _, i := range order {
