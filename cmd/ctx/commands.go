@@ -2,7 +2,6 @@ package main
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 )
@@ -38,19 +37,8 @@ type entry struct {
 	make  func(*app) *cobra.Command
 }
 
-// madeCommands is what commands returns, once it was asked for.
-var madeCommands struct {
-	once    sync.Once
-	entries []entry
-}
-
-// commands lists every command but help. Nobody may change the list.
+// commands lists every command but help.
 func commands() []entry {
-	madeCommands.once.Do(func() { madeCommands.entries = listCommands() })
-	return madeCommands.entries
-}
-
-func listCommands() []entry {
 	return []entry{
 		{"init", groupStore, newInitCmd},
 		{"status", groupStore, newStatusCmd},

@@ -59,12 +59,7 @@ func Escape(s string) string { return escapeQuoted(s) }
 func NameText(name string) string { return nameText(name) }
 
 // oneLine makes a sentence one line, so that a quotation cannot begin a line of the block.
-func oneLine(s string) string {
-	if isOneLine(s) {
-		return s
-	}
-	return strings.Join(strings.Fields(s), " ")
-}
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // nameText is the name of a session or of an author as it stands in a line of ours. A name that may
 // be read as more than a name, such as a sentence, is quoted.
@@ -78,19 +73,6 @@ func nameText(name string) string {
 		return name
 	}
 	return `"` + strings.ReplaceAll(sanitize.Line(name), `"`, "'") + `"`
-}
-
-// isOneLine reports whether oneLine certainly returns s as it is.
-func isOneLine(s string) bool {
-	space := true
-	for i := range len(s) {
-		c := s[i]
-		if c >= 0x80 || c < ' ' || c == ' ' && space {
-			return false
-		}
-		space = c == ' '
-	}
-	return !space
 }
 
 // tidy removes blank lines and spaces at the ends of lines.
