@@ -90,21 +90,6 @@ func carried(rest jsonvalue.Object) json.RawMessage {
 	return transcript.HiddenPart(jsonvalue.Object{carriedName: inOrder(rest)})
 }
 
-// cutCarried splits the parts of a message into what was said and the fields of carried; has is
-// false if there are none.
-func cutCarried(
-	parts []json.RawMessage,
-) (said []json.RawMessage, rest jsonvalue.Object, has bool) {
-	if len(parts) == 0 {
-		return parts, nil, false
-	}
-	o := jsonvalue.AsObject(parts[len(parts)-1])
-	if rest = o.Object(carriedName); len(o) != 2 || !o.True("thought") || rest == nil {
-		return parts, nil, false
-	}
-	return parts[:len(parts)-1], rest, true
-}
-
 // readPart parses a part. It returns an empty one if message.ParsePart refuses it.
 func readPart(raw json.RawMessage) message.Part {
 	p, err := message.ParsePart(raw)

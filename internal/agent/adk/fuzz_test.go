@@ -112,7 +112,7 @@ func FuzzOwn(f *testing.F) {
 		m.Parts = jsonvalue.Compact(raw)
 		m.Note = note
 		list, _ = jsonvalue.Elements(m.Parts)
-		said, _, _ := cutCarried(list)
+		said, _ := transcript.CutKept(carriedName, list)
 		if len(said) != len(list) {
 			return // an import made it
 		}

@@ -83,7 +83,7 @@ func fitted(raw json.RawMessage) json.RawMessage {
 
 // setParts sets the parts of a message, or its text, and the fields that are kept with them.
 func setParts(m *transcript.Message, parts []json.RawMessage, rest jsonvalue.Object) {
-	if _, _, looksCarried := cutCarried(parts); looksCarried || len(rest) > 0 {
+	if _, looks := transcript.CutKept(carriedName, parts); looks != nil || len(rest) > 0 {
 		parts = append(slices.Clip(parts), carried(rest))
 	}
 	m.SetParts(parts)
@@ -95,8 +95,7 @@ func wordsOf(m *transcript.Message) (said []json.RawMessage, rest jsonvalue.Obje
 		return []json.RawMessage{transcript.TextPart(m.Text, nil)}, nil
 	}
 	list, _ := jsonvalue.Elements(m.Parts)
-	said, rest, _ = cutCarried(list)
-	return said, rest
+	return transcript.CutKept(carriedName, list)
 }
 
 // alone returns a message without the fields that are kept with its words.

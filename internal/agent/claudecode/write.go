@@ -18,7 +18,6 @@ type writer struct {
 	seen map[string]bool
 	last string // the record of the message before
 	prev string // the record before, also one with results that the writer added
-	when string // the time of the message, as it is written
 }
 
 // NewWriter begins a transcript.
@@ -30,12 +29,9 @@ func NewWriter(w io.Writer, o transcript.WriteOptions) transcript.Writer {
 
 // Begin writes what stands for the conversation before the first message, in the form that Claude
 // Code has for its own summaries.
-func (w *writer) Begin(first *transcript.Item) {
+func (w *writer) Begin(*transcript.Item) {
 	if w.Before == "" {
 		return
-	}
-	if first != nil {
-		w.when = transcript.Stamp(first.Time)
 	}
 	rec := w.made()
 	rec.Set("type", kindUser)
@@ -45,9 +41,8 @@ func (w *writer) Begin(first *transcript.Item) {
 
 // Message writes a message as a record.
 func (w *writer) Message(it *transcript.Item) bool {
-	w.when = transcript.Stamp(it.Time)
-	if kept, native := transcript.Native(Agent, &it.Message); native {
-		w.native(&it.Message, kept)
+	if said, kept, native := transcript.Native(Agent, &it.Message); native {
+		w.native(&it.Message, said, kept)
 	} else {
 		w.foreign(it)
 	}
@@ -55,9 +50,10 @@ func (w *writer) Message(it *transcript.Item) bool {
 }
 
 // native writes a message of Claude Code as its original record.
-func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
+func (w *writer) native(
+	m *transcript.Message, said []json.RawMessage, kept jsonvalue.Object,
+) {
 	rec := kept.Without("listed", "untimed", transcript.BeforeName, "parentUuid", "message", "type")
-	list, _ := jsonvalue.Elements(m.Parts)
 	kind := kindUser
 	if m.Role == transcript.RoleModel {
 		kind = kindAssistant
@@ -68,14 +64,14 @@ func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 	rec.Set("type", kind)
 	switch kind {
 	case kindUser, kindAssistant:
-		rec["message"] = inner(kind, m, kept, list[:len(list)-1])
+		rec["message"] = inner(kind, m, kept, said)
 	case kindQueue, kindAttachment:
-		prompt(kind, kept, list[:len(list)-1], rec)
+		prompt(kind, kept, said, rec)
 	default:
 		if kept.Has("message") {
 			rec["message"] = kept["message"]
 		}
-		for _, raw := range list[:len(list)-1] {
+		for _, raw := range said {
 			p := transcript.ReadPart(raw)
 			if member := p.Body.Object(Agent).Text("member"); member != "" {
 				rec.Set(member, p.Text)
@@ -210,7 +206,7 @@ func (w *writer) foreign(it *transcript.Item) {
 // made returns the first members of a record that Claude Code did not write.
 func (w *writer) made() jsonvalue.Object {
 	return jsonvalue.NewObject("isSidechain", false, "userType", "external", "cwd", w.Dir,
-		"timestamp", w.when)
+		"timestamp", w.When)
 }
 
 func (w *writer) answerOf(it *transcript.Item, id string) json.RawMessage {

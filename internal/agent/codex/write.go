@@ -14,8 +14,7 @@ import (
 // writer is the codec of rollouts.
 type writer struct {
 	*transcript.Output
-	d    *decoder
-	when string // the time of the message, as it is written
+	d *decoder
 }
 
 // NewWriter begins a rollout.
@@ -33,17 +32,16 @@ func (w *writer) Begin(first *transcript.Item) {
 	if first == nil {
 		return
 	}
-	if kept, native := transcript.Native(Agent, &first.Message); native &&
+	if _, kept, native := transcript.Native(Agent, &first.Message); native &&
 		kept.Text("type") == typeMeta {
 		return
 	}
-	w.record(typeMeta, transcript.Stamp(first.Time), w.AddedHere(), jsonvalue.NewObject(
-		"id", w.Session, "timestamp", transcript.Stamp(first.Time), "cwd", w.Dir, "originator",
+	w.record(typeMeta, w.AddedHere(), jsonvalue.NewObject(
+		"id", w.Session, "timestamp", w.When, "cwd", w.Dir, "originator",
 		"ctx", "cli_version", "0.0.0", "source", "cli", "instructions", nil))
 	if w.Before != "" {
-		w.record(typeItem, transcript.Stamp(first.Time), transcript.Added(),
-			textItem("user", w.Before))
-		w.record(typeEvent, transcript.Stamp(first.Time), nil,
+		w.record(typeItem, transcript.Added(), textItem("user", w.Before))
+		w.record(typeEvent, nil,
 			jsonvalue.NewObject("type", "user_message", "message", w.Before))
 	}
 }
@@ -51,9 +49,8 @@ func (w *writer) Begin(first *transcript.Item) {
 // Message writes a message as a record, or as several.
 func (w *writer) Message(it *transcript.Item) bool {
 	m := &it.Message
-	w.when = transcript.Stamp(m.Time)
-	if kept, native := transcript.Native(Agent, m); native {
-		w.native(m, kept)
+	if said, kept, native := transcript.Native(Agent, m); native {
+		w.native(m, said, kept)
 	} else {
 		w.foreign(it)
 	}
@@ -62,8 +59,8 @@ func (w *writer) Message(it *transcript.Item) bool {
 }
 
 // record writes a record. hints may be nil.
-func (w *writer) record(kind, when string, hints any, payload jsonvalue.Object) {
-	rec := jsonvalue.NewObject("timestamp", when, "type", kind, "payload", payload)
+func (w *writer) record(kind string, hints any, payload jsonvalue.Object) {
+	rec := jsonvalue.NewObject("timestamp", w.When, "type", kind, "payload", payload)
 	if hints != nil {
 		rec.Set(transcript.HintName, hints)
 	}
@@ -87,15 +84,15 @@ func (w *writer) said(
 }
 
 // native writes a message of Codex as its original record.
-func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
+func (w *writer) native(
+	m *transcript.Message, parts []json.RawMessage, kept jsonvalue.Object,
+) {
 	rec := kept.Without(transcript.BeforeName, "payload", "bare")
-	list, _ := jsonvalue.Elements(m.Parts)
 	payload := kept.Object("payload").Without()
 	kind := typeItem
 	if s := kept.Text("type"); s != "" {
 		kind = s
 	}
-	parts := list[:len(list)-1]
 	switch kind {
 	case typeItem:
 		nativeItem(m, payload, parts)
@@ -291,10 +288,10 @@ func (w *writer) foreign(it *transcript.Item) {
 	} else {
 		items = w.items(m)
 	}
-	w.said(m, jsonvalue.NewObject("timestamp", w.when, "type", typeItem, "payload", items[0]), nil,
+	w.said(m, jsonvalue.NewObject("timestamp", w.When, "type", typeItem, "payload", items[0]), nil,
 		true)
 	for _, payload := range items[1:] {
-		w.record(typeItem, w.when, transcript.Added(), payload)
+		w.record(typeItem, transcript.Added(), payload)
 	}
 }
 
@@ -371,14 +368,14 @@ func (w *writer) copyFor(m *transcript.Message) {
 	if kind == "" || len(said) == 0 {
 		return
 	}
-	w.record(typeEvent, w.when, nil,
+	w.record(typeEvent, nil,
 		jsonvalue.NewObject("type", kind, "message", strings.Join(said, "\n")))
 }
 
 // Answer writes an error as the result of each call.
 func (w *writer) Answer(open []format.Call) {
 	for _, c := range open {
-		w.record(typeItem, w.when, transcript.Added(),
+		w.record(typeItem, transcript.Added(),
 			jsonvalue.NewObject("type", itemOutput, "call_id", c.ID, "output", transcript.NoResult))
 	}
 }

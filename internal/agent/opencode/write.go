@@ -260,7 +260,7 @@ func (w *writer) Begin(first *transcript.Item) {
 	if first != nil {
 		m = &first.Message
 	}
-	kept, native := transcript.Native(Agent, m)
+	_, kept, native := transcript.Native(Agent, m)
 	native = native && kept.Has("session")
 	ms := max(m.Time.UnixMilli(), 0)
 	info := jsonvalue.NewObject("slug", "", "projectID", "global", "directory", w.Dir, "title",

@@ -262,12 +262,12 @@ func NewWriter(w io.Writer, o transcript.WriteOptions) transcript.Writer {
 // Message writes a message as a line.
 func (w *writer) Message(it *transcript.Item) bool {
 	m := &it.Message
-	kept, native := transcript.Native(Agent, m)
+	said, kept, native := transcript.Native(Agent, m)
 	o := jsonvalue.Object{}
 	if native {
 		o = kept.Without()
 	}
-	w.fields(o, m, native)
+	w.fields(o, m, said, native)
 	w.Hint(o, m, false, func(o jsonvalue.Object) transcript.Message {
 		got, _ := w.d.decode(o)
 		return got
@@ -276,7 +276,9 @@ func (w *writer) Message(it *transcript.Item) bool {
 	return true
 }
 
-func (w *writer) fields(o jsonvalue.Object, m *transcript.Message, native bool) {
+func (w *writer) fields(
+	o jsonvalue.Object, m *transcript.Message, said []json.RawMessage, native bool,
+) {
 	set := func(name string, v any) {
 		if o[name] == nil {
 			o.Set(name, v)
@@ -302,10 +304,10 @@ func (w *writer) fields(o jsonvalue.Object, m *transcript.Message, native bool) 
 	if m.Tokens > 0 {
 		set("tokens", m.Tokens)
 	}
-	list, _ := jsonvalue.Elements(m.Parts)
 	if native {
-		list = list[:len(list)-1]
 		delete(o, "content")
+	} else {
+		said, _ = jsonvalue.Elements(m.Parts)
 	}
 	switch {
 	case m.Gone != "":
@@ -317,7 +319,7 @@ func (w *writer) fields(o jsonvalue.Object, m *transcript.Message, native bool) 
 	default:
 		delete(o, "tool_calls")
 		delete(o, "text")
-		o["parts"] = jsonvalue.Array(list)
+		o["parts"] = jsonvalue.Array(said)
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 type writer struct {
 	*transcript.Output
 	prev  string // the record before
-	when  string // the time of the message, as it is written
 	begun bool   // a record is written: the first one says which project the session is of
 }
 
@@ -42,16 +41,14 @@ func (w *writer) Begin(first *transcript.Item) {
 	if w.Before == "" || first == nil {
 		return
 	}
-	w.when = transcript.Stamp(first.Time)
 	w.added(typeUser, "before", []json.RawMessage{transcript.TextPart(w.Before, nil)})
 }
 
 // Message writes a message as a record.
 func (w *writer) Message(it *transcript.Item) bool {
 	m := &it.Message
-	w.when = transcript.Stamp(m.Time)
-	if kept, native := transcript.Native(Agent, m); native {
-		w.native(m, kept)
+	if said, kept, native := transcript.Native(Agent, m); native {
+		w.native(m, said, kept)
 	} else {
 		w.foreign(it)
 	}
@@ -59,7 +56,9 @@ func (w *writer) Message(it *transcript.Item) bool {
 }
 
 // native writes a message of Qwen Code as its original record.
-func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
+func (w *writer) native(
+	m *transcript.Message, said []json.RawMessage, kept jsonvalue.Object,
+) {
 	before, _ := kept.Array(transcript.BeforeName)
 	for i, raw := range before {
 		o := jsonvalue.AsObject(raw)
@@ -69,7 +68,6 @@ func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 		w.print(o, o.Text("uuid"))
 	}
 	rec := kept.Without(transcript.BeforeName, "type", "message")
-	list, _ := jsonvalue.Elements(m.Parts)
 	kind, role := typeUser, typeUser
 	switch m.Role {
 	case transcript.RoleModel:
@@ -82,7 +80,7 @@ func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 	}
 	rec.Set("type", kind)
 	if kind == typeUser || kind == typeAssistant || kind == typeResult {
-		if inner := messageOf(kept.Object("message"), role, list[:len(list)-1]); inner != nil {
+		if inner := messageOf(kept.Object("message"), role, said); inner != nil {
 			rec["message"] = jsonvalue.Encode(inner)
 		}
 	} else if kept.Has("message") {
@@ -97,7 +95,7 @@ func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 		rec.Set("model", m.Author)
 	}
 	if rec["timestamp"] == nil && !m.Time.IsZero() {
-		rec.Set("timestamp", w.when)
+		rec.Set("timestamp", w.When)
 	}
 	w.said(m, rec, m.Origin.Message, before, false)
 }
@@ -179,7 +177,7 @@ func (w *writer) standIn(it *transcript.Item) (parts []json.RawMessage, ok bool)
 
 // made returns the first members of a record that Qwen Code did not write.
 func (w *writer) made(kind string) jsonvalue.Object {
-	return jsonvalue.NewObject("timestamp", w.when, "type", kind, "cwd", w.Dir, "version", "0.0.0")
+	return jsonvalue.NewObject("timestamp", w.When, "type", kind, "cwd", w.Dir, "version", "0.0.0")
 }
 
 // said writes a record with the hints with which it is read back as the message.

@@ -220,20 +220,25 @@ func Kept(agent string, rest jsonvalue.Object) json.RawMessage {
 	return HiddenPart(jsonvalue.Object{agent: WithoutAccount(jsonvalue.Encode(rest))})
 }
 
+// CutKept splits the parts of a message into what was said and the members in the part of Kept; nil
+// if it has none.
+func CutKept(
+	agent string, parts []json.RawMessage,
+) (said []json.RawMessage, kept jsonvalue.Object) {
+	if n := len(parts) - 1; n >= 0 {
+		o := jsonvalue.AsObject(parts[n])
+		if kept = o.Object(agent); len(o) == 2 && o.True("thought") && kept != nil {
+			return parts[:n], kept
+		}
+	}
+	return parts, nil
+}
+
 // KeptIn returns the members in the part of Kept; nil if a message has none.
 func KeptIn(agent string, m *Message) jsonvalue.Object {
-	if m.Parts == nil {
-		return nil
-	}
 	list, _ := jsonvalue.Elements(m.Parts)
-	if len(list) == 0 {
-		return nil
-	}
-	o, _ := jsonvalue.ParseObject(list[len(list)-1])
-	if len(o) != 2 || !o.True("thought") {
-		return nil
-	}
-	return o.Object(agent)
+	_, kept := CutKept(agent, list)
+	return kept
 }
 
 // Texts that writers put where an agent's format demands words and there are none.

@@ -39,6 +39,7 @@ type Answerer interface {
 type Output struct {
 	WriteOptions
 	Report Written
+	When   string // the time of the message, as Stamp prints it
 	out    *bufio.Writer
 }
 
@@ -64,6 +65,7 @@ func (w *writer) Add(it Item) error {
 	if len(m.Results) == 0 && !m.Note {
 		w.answer()
 	}
+	w.When = Stamp(m.Time)
 	if !w.begun {
 		w.begun = true
 		w.codec.Begin(&it)
@@ -129,11 +131,14 @@ func (o *Output) Record(raw json.RawMessage) {
 	o.Report.Records++
 }
 
-// Native returns what an agent kept with a message that it said itself; ok is false for a message
-// of another origin, and for one that the agent's codec has to make anew.
-func Native(agent string, m *Message) (kept jsonvalue.Object, ok bool) {
-	kept = KeptIn(agent, m)
-	return kept, m.Origin.Agent == agent && kept != nil && m.Gone == ""
+// Native returns the parts of a message that an agent said itself, and what it kept with them; ok
+// is false for a message of another origin, and for one that the agent's codec has to make anew.
+func Native(
+	agent string, m *Message,
+) (said []json.RawMessage, kept jsonvalue.Object, ok bool) {
+	list, _ := jsonvalue.Elements(m.Parts)
+	said, kept = CutKept(agent, list)
+	return said, kept, m.Origin.Agent == agent && kept != nil && m.Gone == ""
 }
 
 // TakeHome returns Home the first time, and then nil.
