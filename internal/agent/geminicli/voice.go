@@ -22,6 +22,7 @@ func clientMarks() *voice.Table {
 			{Open: "User steering update:", Close: "<user_input>"},
 		},
 		After: []string{"</user_input>\nInternal instruction: "},
+		Whole: []string{"Please continue."},
 		Spans: []voice.Lead{
 			{Open: "--- Content from referenced files ---", Close: "--- End of content ---"}},
 	}

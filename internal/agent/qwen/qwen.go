@@ -212,6 +212,7 @@ func clientMarks() *voice.Table {
 			{Open: "Here is a summary of changes in the user's editor context"},
 			{Open: "Base directory for this skill: "},
 		},
+		Whole: []string{"Please continue."},
 		Spans: []voice.Lead{
 			{Open: "--- Content from referenced files ---", Close: "--- End of content ---"}},
 	}

@@ -5,7 +5,10 @@
 // marked is the person's. Begin with Table and Table.Pieces.
 package voice
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Table has the marks of one client.
 type Table struct {
@@ -17,6 +20,8 @@ type Table struct {
 	Wraps []string
 	// Leads begin texts of the client. See Lead.
 	Leads []Lead
+	// Whole are texts of the client, as a whole: a person who types more than that is heard.
+	Whole []string
 	// After begins what the client writes behind the words of somebody else. All from there on is
 	// the client's. It counts at the beginning of a line.
 	After []string
@@ -37,12 +42,13 @@ type Piece struct {
 
 // Pieces divides a text. No piece of the person is white space alone, and no two pieces that follow
 // each other have the same speaker. A text of nothing but elements whose names have a hyphen or an
-// underscore is the client's, whatever their names: people do not talk in such elements.
+// underscore is the client's, whatever their names: people do not talk in such elements. So is one
+// that tells what a hook says.
 func (t *Table) Pieces(text string) []Piece {
 	if len(t.Wraps) > 0 {
 		return t.wrapped(text)
 	}
-	if isMarkup(text) {
+	if isMarkup(text) || isHook(text) || slices.Contains(t.Whole, strings.TrimSpace(text)) {
 		return []Piece{{text, true}}
 	}
 	var list []Piece
@@ -262,6 +268,23 @@ func isMarkup(s string) bool {
 		rest = strings.TrimSpace(rest[end:])
 	}
 	return true
+}
+
+// isHook reports whether a text is what a client tells the model of a hook: the name of an event,
+// with that of a tool behind a colon, and what the hook did.
+func isHook(s string) bool {
+	event, rest, ok := strings.Cut(strings.TrimSpace(s), " hook ")
+	event, _, _ = strings.Cut(event, ":")
+	if !ok || event == "" || event[0] < 'A' || event[0] > 'Z' || !isName(event) {
+		return false
+	}
+	for _, did := range [...]string{"feedback:", "additional context:", "success:",
+		"blocking error", "stopped continuation"} {
+		if strings.HasPrefix(rest, did) {
+			return true
+		}
+	}
+	return false
 }
 
 func isName(s string) bool {

@@ -11,6 +11,7 @@ var table = voice.Table{
 	Elements: []string{"system-reminder", "tick"},
 	Leads:    []voice.Lead{{"[Interrupted", "]"}, {"Caveat: ", ""}},
 	After:    []string{"If you need details from before"},
+	Whole:    []string{"Please continue."},
 	Spans:    []voice.Lead{{"--- Files ---", "--- End ---"}},
 }
 
@@ -62,6 +63,16 @@ func TestPieces(t *testing.T) {
 		{"<a_b>1</a_b> why?", "<a_b>1</a_b> why?"},
 		{"<div>x</div>", "<div>x</div>"},
 		{"<my-button>", "<my-button>"},
+		// What a hook says, and texts that are the client's as a whole
+		{"Stop hook feedback:\n- run it", "{Stop hook feedback:\n- run it}"},
+		{"PostToolUse:Edit hook additional context: gofmt",
+			"{PostToolUse:Edit hook additional context: gofmt}"},
+		{"SubagentStop hook blocking error from command",
+			"{SubagentStop hook blocking error from command}"},
+		{"why does the Stop hook feedback: it says x", "why does the Stop hook feedback: it says x"},
+		{"the hook success: why?", "the hook success: why?"},
+		{"Please continue.\n", "{Please continue.\n}"},
+		{"Please continue. And paint it", "Please continue. And paint it"},
 	} {
 		if got := shown(c.text); got != c.want {
 			t.Errorf("%q: %q, want %q", c.text, got, c.want)
