@@ -31,9 +31,7 @@ keeps.`+f.About,
 			if err := o.check(); err != nil {
 				return err
 			}
-			if f.Order != nil {
-				args = f.Order(args, a.path)
-			}
+			args = f.Order(args, a.path)
 			l := &linker{ahead: readAhead{files: args, named: o.session,
 				agent: func(string) *catalog.Agent { return f }}}
 			return importFiles(a, args, l.importNext(a), l)

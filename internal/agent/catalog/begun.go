@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -192,4 +193,38 @@ func inFolders(dir string, patterns ...string) (files []string) {
 		}
 	}
 	return files
+}
+
+func forkOfPi(head jsonvalue.Object) (id, of string) { return head.Text("id"), shape.PiForkOf(head) }
+
+// Order sorts the files of one import: a transcript comes after the one that it begins with a copy
+// of. path resolves a file. The order is changed no further.
+func (a *Agent) Order(files []string, path func(string) string) []string {
+	if a.ForkOf == nil {
+		return files
+	}
+	byID, parent := map[string]string{}, map[string]string{}
+	for _, file := range files {
+		if file == "-" {
+			continue
+		}
+		headsOf(path(file), "", func(head jsonvalue.Object) bool {
+			id, of := a.ForkOf(head)
+			byID[id], parent[file] = file, of
+			return false
+		})
+	}
+	depth := func(file string) (n int) {
+		for ; n <= len(files); n++ {
+			up, ok := byID[parent[file]]
+			if !ok || parent[file] == "" {
+				return n
+			}
+			file = up
+		}
+		return 0 // a ring
+	}
+	out := slices.Clone(files)
+	slices.SortStableFunc(out, func(x, y string) int { return depth(x) - depth(y) })
+	return out
 }

@@ -70,9 +70,9 @@ type Agent struct {
 	NewID func(of ...string) string
 	// TakesID reports whether the agent accepts a session id.
 	TakesID func(id string) bool
-	// Order sorts the files of one import: a transcript comes after the one that it begins with a
-	// copy of. path resolves a file.
-	Order func(files []string, path func(string) string) []string
+	// ForkOf returns the session of a transcript by its first record, and the one that it begins
+	// with a copy of; "" for none. Callers use Order.
+	ForkOf func(head jsonvalue.Object) (id, of string)
 
 	// Program is the agent's own, as it is called.
 	Program string
@@ -184,7 +184,7 @@ var agents = [...]Agent{
 		},
 		Write: codex.NewWriter,
 		NewID: transcript.UUID, TakesID: format.IsUUID[string],
-		Order:   orderCodex,
+		ForkOf:  forkOfRollout,
 		Program: "codex",
 		Root:    func(e Env) string { return e.under("CODEX_HOME", ".codex", "") },
 		Files: []string{"sessions/*/*/*/rollout-*.jsonl", "sessions/rollout-*.jsonl",
@@ -284,6 +284,7 @@ var agents = [...]Agent{
 		Example: "~/.pi/agent/sessions/*/*.jsonl",
 		Spent:   shape.PiSpent,
 		Form:    shape.Pi,
+		ForkOf:  forkOfPi,
 		Program: "pi",
 		Root:    func(e Env) string { return e.under("PI_CODING_AGENT_DIR", ".pi/agent", "") },
 		Files:   []string{"sessions/*/*.jsonl"},
@@ -295,6 +296,7 @@ var agents = [...]Agent{
 		Example:  "~/.openclaw/agents/*/sessions/*.jsonl",
 		Spent:    shape.PiSpent,
 		Form:     shape.Pi,
+		ForkOf:   forkOfPi,
 		Program:  "openclaw",
 		Root:     func(e Env) string { return e.under("OPENCLAW_STATE_DIR", ".openclaw", "") },
 		Files:    []string{"agents/*/sessions/*.jsonl"},

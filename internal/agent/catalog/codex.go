@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/identity"
@@ -34,44 +33,15 @@ func begunInRollout(file string) (s identity.Session) {
 	return s
 }
 
-// codexMeta returns the payload of a rollout's first record, which describes its session; nil if
-// there is none.
-func codexMeta(file string) (meta jsonvalue.Object) {
-	headsOf(file, "", func(o jsonvalue.Object) bool {
-		meta = o.Object("payload")
-		return false
-	})
-	return meta
-}
-
-// orderCodex puts a rollout after the one whose history it begins with, and changes the order of
-// files no further.
-func orderCodex(files []string, path func(string) string) []string {
-	byID, parent := map[string]string{}, map[string]string{}
-	for _, file := range files {
-		if file == "-" {
-			continue
-		}
-		meta := codexMeta(path(file))
-		byID[meta.Text("id")] = file
-		if parent[file] = meta.Text("forked_from_id"); parent[file] == "" {
-			parent[file] = meta.Object("source").Object("subagent").Object("thread_spawn").Text(
-				"parent_thread_id")
-		}
+// forkOfRollout returns the session of a rollout by its first record, and the one whose history it
+// begins with; "" for none.
+func forkOfRollout(head jsonvalue.Object) (id, of string) {
+	meta := head.Object("payload")
+	if of = meta.Text("forked_from_id"); of == "" {
+		of = meta.Object("source").Object("subagent").Object("thread_spawn").Text(
+			"parent_thread_id")
 	}
-	depth := func(file string) (n int) {
-		for ; n <= len(files); n++ {
-			up, ok := byID[parent[file]]
-			if !ok || parent[file] == "" {
-				return n
-			}
-			file = up
-		}
-		return 0 // a ring
-	}
-	out := slices.Clone(files)
-	slices.SortStableFunc(out, func(x, y string) int { return depth(x) - depth(y) })
-	return out
+	return meta.Text("id"), of
 }
 
 func placeCodex(root, id, _, when string) (string, error) {

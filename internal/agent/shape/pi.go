@@ -2,6 +2,7 @@ package shape
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -29,6 +30,14 @@ func Pi() *Form {
 		},
 		Adapt: piAdapt,
 	}
+}
+
+// PiForkOf returns the session that one begins with a copy of, by its first record, which names the
+// file of that session; "" for none.
+func PiForkOf(head jsonvalue.Object) string {
+	file := head.Text("parentSession")
+	file = strings.TrimSuffix(file[strings.LastIndexAny(file, `/\`)+1:], ".jsonl")
+	return transcript.Fit(file[strings.LastIndexByte(file, '_')+1:])
 }
 
 // piAdapt reads the roles and the blocks that Pi has and Anthropic's API has not.

@@ -151,7 +151,7 @@ func (d *reader) record(o jsonvalue.Object) error {
 		switch k.Does {
 		case Heads:
 			if id := o.Text("id"); id != "" && !d.headed {
-				d.headed, d.Stats.Session = true, id
+				d.headed, d.Stats.Session, d.Begins = true, id, PiForkOf(o)
 			}
 			d.Wait(o)
 		case Says:

@@ -18,6 +18,8 @@ type Flat struct {
 	Names Names
 	// Thread names the conversation of a subagent that the record belongs to; "" is the main one.
 	Thread string
+	// Begins is the session that this one may begin with a copy of; "" for none.
+	Begins string
 	// Copies are taken out of what is kept beside the messages.
 	Copies Copies
 
@@ -149,7 +151,8 @@ func (f *Flat) Say(
 	if f.open && f.Thread == "" {
 		f.chain[len(f.chain)-1].origin, f.open = m.Origin, false
 	}
-	return f.emit(Step{Message: m, Session: f.Stats.Session, Home: f.Stats.Home, Thread: f.Thread})
+	return f.emit(Step{Message: m, Session: f.Stats.Session, Home: f.Stats.Home, Thread: f.Thread,
+		Begins: f.Begins})
 }
 
 // Compose completes the message of a record of an agent: with its parts, with the members of the
