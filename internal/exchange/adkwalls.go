@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,7 +42,7 @@ func (a *adkImporter) lane(as, branch, path string, parent *adkLane) *adkLane {
 // step gives a step to the lane that it belongs to. What came before it is written first, if that
 // was said in another lane.
 func (a *adkImporter) step(st transcript.Step) error {
-	if err := a.main.name(&st.Message); err != nil {
+	if err := a.name(&st); err != nil {
 		return err
 	}
 	to, err := a.laneOf(&st)
@@ -55,6 +56,47 @@ func (a *adkImporter) step(st transcript.Step) error {
 		maps.DeleteFunc(a.lanes, func(_ string, l *adkLane) bool { return l.parent != nil })
 	}
 	return to.step(st)
+}
+
+// name determines the session: the one of its id, unless the store has that of another app, user or
+// store under it; then a name of both.
+func (a *adkImporter) name(st *transcript.Step) error {
+	first := st.Message.Origin
+	if a.main.as != "" || first.Session == "" {
+		return a.main.name(&st.Message)
+	}
+	view, err := a.Refs.Read()
+	if err != nil {
+		return err
+	}
+	name, of := first.Session, st.Owner
+	if first.Agent == transcript.Own { // said in a store, maybe in another one
+		of = transcript.Derive(8, first.Message)
+	}
+	apart := fitSession(name + "." + of)
+	if a.main.as = name; exists(view, apart) {
+		a.main.as = apart
+	}
+	if !exists(view, a.main.as) || a.main.as == apart {
+		return nil
+	}
+	if first.Agent == transcript.Own {
+		in, err := a.holder(view, name, first)
+		a.main.as = cmp.Or(in, apart)
+		return err
+	}
+	if has, err := a.has(view, name, first); err != nil || has {
+		return err
+	}
+	c, err := a.Conversation(view, name, history.MainBranch, false)
+	if err != nil {
+		return err
+	}
+	if kept, err := c.sessionOfADK(); err != nil || adk.OwnerOf(adk.Owner(kept)) == st.Owner {
+		return err
+	}
+	a.main.as = apart
+	return nil
 }
 
 // moveTo writes what waits in the lane before.

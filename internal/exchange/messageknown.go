@@ -164,6 +164,26 @@ func (s *Reader) HasMessage(session, agent, message string) (bool, error) {
 		Session: transcript.Fit(session), Message: transcript.Fit(message)})
 }
 
+// holder returns the session that has a message, the one with a name before others; "" for none.
+func (s *Reader) holder(view *refs.View, name string, o transcript.Origin) (string, error) {
+	found, err := s.copiesOf(view, o.Agent, o.Session, o.Message)
+	if err != nil {
+		return "", err
+	}
+	list := []string{name}
+	for _, e := range found {
+		list = append(list, e.Session)
+	}
+	for _, session := range list {
+		if in, err := s.has(view, session, o); err != nil {
+			return "", err
+		} else if in {
+			return session, nil
+		}
+	}
+	return "", nil
+}
+
 // has reports whether the main branch of a session has an entry that was imported from a message or
 // is the message, or had it before a rewind.
 func (s *Reader) has(view *refs.View, session string, o transcript.Origin) (bool, error) {

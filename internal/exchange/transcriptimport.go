@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -199,8 +200,8 @@ func (im *transcriptImporter) exportedAs(h *transcript.Home, first transcript.Or
 	case !exists(view, h.Session):
 		return h.Session
 	}
-	if has, err := im.has(view, h.Session, first); err != nil || has {
-		return h.Session
+	if in, err := im.holder(view, h.Session, first); err != nil || in != "" {
+		return cmp.Or(in, h.Session)
 	}
 	return apart
 }

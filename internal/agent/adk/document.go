@@ -89,7 +89,7 @@ func (d *reader) finish() error {
 		Origin: transcript.Origin{Agent: Agent, Session: transcript.Fit(d.stats.Session),
 			Message: sessionMessage}}
 	m.SetParts([]json.RawMessage{carried(jsonvalue.NewObject("session", rest))})
-	return d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m})
+	return d.emit(d.step(m))
 }
 
 // IsSession reports whether a message is the note with the members that a session has besides

@@ -247,11 +247,16 @@ func (d *reader) apply(o jsonvalue.Object) error {
 			d.begun[e.invocation] = len(d.said)
 		}
 		d.said = append(d.said, said{m.Origin, e.invocation})
-		if err := d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m}); err != nil {
+		if err := d.emit(d.step(m)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (d *reader) step(m transcript.Message) transcript.Step {
+	return transcript.Step{Kind: transcript.KindMessage, Message: m,
+		Owner: OwnerOf(d.session.Text("appName"), d.session.Text("userId"))}
 }
 
 // rewind emits a rewind to the first message of an invocation.

@@ -1,6 +1,7 @@
 package adk
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -130,6 +131,12 @@ func (w *writer) tail() {
 
 // headNames are the members of a session before its events.
 func headNames() []string { return []string{"id", "appName", "userId", "state"} }
+
+// OwnerOf returns a short name for whose session it is: ADK has ids of sessions for each app and
+// user.
+func OwnerOf(app, user string) string {
+	return transcript.Derive(8, cmp.Or(app, DefaultApp), cmp.Or(user, DefaultUser))
+}
 
 // Owner returns the names of the app and the user in the note that an import made; "" for none.
 func Owner(kept *transcript.Message) (app, user string) {

@@ -68,6 +68,8 @@ type Step struct {
 	// exported from; nil for none.
 	Session string
 	Home    *Home
+	// Owner tells whose session it is, for an agent that has ids of sessions for each owner.
+	Owner string
 	// Thread names the conversation of a subagent; "" is the main one.
 	Thread string
 	// RewindTo, of a rewind, is the first message that leaves, with every later one. The zero
