@@ -136,7 +136,7 @@ var layers = map[string]string{
 		"internal/agent/transcript internal/agent/titles internal/agent/adk internal/agent/catalog " +
 		"internal/agent/unionfind internal/cache objects refs sanitize internal/history " +
 		"internal/store internal/clusters internal/epochs internal/conversation " +
-		"internal/edits/mask internal/edits",
+		"internal/edits/mask internal/edits internal/script internal/digest",
 	"internal/blame/whose": "refs internal/blame internal/blame/replay internal/cli/clierr " +
 		"internal/gitfile internal/history internal/session",
 	"internal/session": "refs sanitize internal/repo internal/history internal/blame " +

@@ -31,6 +31,8 @@ type Message struct {
 	// Amends is the message of the branch that this is a later version of, for a message whose
 	// source does not tell; zero for none.
 	Amends format.ID
+	// Secrets are values in the words that are secrets by what was said before.
+	Secrets []string
 
 	ahead *cleaned // of Text and Parts, which have not changed since; nil if unknown
 }
@@ -97,8 +99,10 @@ func (m *Message) cleanWords() *cleaned {
 	if m.Parts != nil {
 		text, clean = m.Parts, sanitize.JSON
 	}
+	text, known := sanitize.Known(text, m.Secrets)
 	c := &cleaned{}
 	c.text, c.found, c.err = clean(text)
+	c.found = AddFindings(c.found, known)
 	return c
 }
 

@@ -127,6 +127,18 @@ func isHead(line string) bool {
 	return false
 }
 
+// Printed returns what a command printed, without the lines that agents put around it.
+func (r *Result) Printed() string {
+	var lines []string
+	for line := range strings.SplitSeq(outcomeOf(r).output, "\n") {
+		said, ok := strings.CutPrefix(line, "Output: ")
+		if ok || !isHead(line) {
+			lines = append(lines, said)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Outcome returns the exit status that a result gives, or -1, and whether the call failed.
 func (r *Result) Outcome() (exit int, failed bool) {
 	o := outcomeOf(r)

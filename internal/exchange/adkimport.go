@@ -8,6 +8,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
@@ -34,7 +35,12 @@ func (s *Writer) ImportADK(
 ) (ImportedADK, error) {
 	a := &adkImporter{importer: &importer{Writer: s, ctx: ctx}, lanes: map[string]*adkLane{}}
 	a.main = a.lane(as, history.MainBranch, "", nil)
-	stats, err := adk.Read(r, adk.ReadOptions{Unit: unit, Session: as}, a.step)
+	secrets := &printed{}
+	stats, err := adk.Read(r, adk.ReadOptions{Unit: unit, Session: as},
+		func(st transcript.Step) error {
+			secrets.see(&st.Message)
+			return a.step(st)
+		})
 	if err == nil {
 		err = a.end()
 	}

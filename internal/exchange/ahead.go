@@ -57,7 +57,11 @@ func ReadAhead(ctx context.Context, read transcript.Read) *Ahead {
 	a.ctx, a.close = context.WithCancel(ctx)
 	go func() {
 		defer close(a.steps)
-		a.stats, a.err = read(a.add)
+		secrets := &printed{}
+		a.stats, a.err = read(func(st transcript.Step) error {
+			secrets.see(&st.Message)
+			return a.add(st)
+		})
 		if err := a.send(); a.err == nil {
 			a.err = err
 		}
@@ -79,7 +83,7 @@ func (a *Ahead) add(st transcript.Step) error {
 		if byWords(m) {
 			next.normal = adk.Normal(m)
 		}
-		next.clean = conversation.Message{Text: m.Text, Parts: m.Parts}
+		next.clean = conversation.Message{Text: m.Text, Parts: m.Parts, Secrets: m.Secrets}
 		next.clean.CleanAhead()
 	}
 	a.batch = append(a.batch, next)

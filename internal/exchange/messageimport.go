@@ -73,7 +73,7 @@ func (im *treeImporter) message(m *transcript.Message) conversation.Message {
 	out := conversation.Message{
 		Note: m.Note, Role: m.Role, Author: m.Author, Text: m.Text, Parts: m.Parts, Time: m.Time,
 		Tokens: m.Tokens, Invocation: m.Invocation,
-		Calls: m.Calls, Results: m.Results, Source: im.source(m),
+		Calls: m.Calls, Results: m.Results, Source: im.source(m), Secrets: m.Secrets,
 	}
 	if out.Calls == nil && out.Results == nil {
 		out.Calls = []format.Call{} // no calls, even if parts look like calls

@@ -52,7 +52,15 @@ func (s *Writer) ImportTranscript(
 	ctx context.Context, read transcript.Read, as string,
 ) (ImportedTranscript, error) {
 	im := s.newTranscript(ctx, as)
-	return im.read(func() (transcript.Stats, error) { return read(im.step) })
+	return im.read(func() (transcript.Stats, error) { return read(im.stepWith(&printed{})) })
+}
+
+// stepWith returns a step that knows what calls have printed.
+func (im *transcriptImporter) stepWith(secrets *printed) func(transcript.Step) error {
+	return func(st transcript.Step) error {
+		secrets.see(&st.Message)
+		return im.step(st)
+	}
 }
 
 func (s *Writer) newTranscript(ctx context.Context, as string) *transcriptImporter {
@@ -69,7 +77,10 @@ func (s *Writer) ImportLive(
 ) (ImportedTranscript, error) {
 	im := s.newTranscript(ctx, as)
 	im.goesOn, im.named = true, false
-	return im.read(func() (transcript.Stats, error) { return read(im.step) })
+	secrets := &printed{past: func(id string) (transcript.Part, bool) {
+		return s.pastCall(as, id)
+	}}
+	return im.read(func() (transcript.Stats, error) { return read(im.stepWith(secrets)) })
 }
 
 // read imports the steps that read gives to im.step.

@@ -48,6 +48,8 @@ type Message struct {
 	// sets it names its messages itself: nothing is added to their origins. nil leaves the
 	// comparison to the caller.
 	Record []byte
+	// Secrets are values in the words that are secrets by what was said before.
+	Secrets []string
 }
 
 // Kind says what a step is.

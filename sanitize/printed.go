@@ -1,0 +1,34 @@
+package sanitize
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/sanitize/secrets"
+)
+
+// Printed returns the secrets in what a simple command printed, of which nothing but the command
+// says that they are ones: one such as `pass show`, or one that prints what it is given the name of,
+// as `printenv DB_PASSWORD` does.
+func Printed(words []string, output string) []string { return secrets.Printed(words, output) }
+
+// Known returns a text, or JSON, with a marker in place of each of some values that are known to be
+// secrets. It returns b itself if it has none of them.
+func Known(b []byte, values []string) ([]byte, []Finding) {
+	var t tally
+	values = slices.SortedFunc(slices.Values(values), func(a, b string) int { // one may be in another
+		return len(b) - len(a)
+	})
+	for _, v := range values {
+		inJSON := strings.Trim(string(jsonvalue.Encode(v)), `"`)
+		for _, form := range []string{v, inJSON} {
+			if n := bytes.Count(b, []byte(form)); n > 0 && form != "" {
+				b = bytes.ReplaceAll(b, []byte(form), []byte(secrets.Marker("password")))
+				t.add("password", n)
+			}
+		}
+	}
+	return b, t.findings()
+}
