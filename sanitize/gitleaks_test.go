@@ -46,6 +46,8 @@ func TestGitleaks(t *testing.T) {
 				t.Logf("MISS %s: %q is left of %q", v.Rule, rest, v.Text)
 			}
 			byRule[v.Rule] = r
+		case strings.Contains(v.Text, "csrf"), strings.Contains(v.Text, "authenticity_token"):
+			// They are the secrets of a session, which the rules for other tokens should not take.
 		case len(v.Other) == 0:
 			negatives.tried++
 			if slices.ContainsFunc(found,

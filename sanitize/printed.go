@@ -10,16 +10,16 @@ import (
 )
 
 // Printed returns the secrets in what a simple command printed, of which nothing but the command
-// says that they are ones: one such as `pass show`, or one that prints what it is given the name of,
-// as `printenv DB_PASSWORD` does.
+// says that they are ones: one such as `pass show`, or one that prints what it is given the name
+// of, as `printenv DB_PASSWORD` does.
 func Printed(words []string, output string) []string { return secrets.Printed(words, output) }
 
 // Known returns a text, or JSON, with a marker in place of each of some values that are known to be
 // secrets. It returns b itself if it has none of them.
 func Known(b []byte, values []string) ([]byte, []Finding) {
 	var t tally
-	values = slices.SortedFunc(slices.Values(values), func(a, b string) int { // one may be in another
-		return len(b) - len(a)
+	values = slices.SortedFunc(slices.Values(values), func(a, b string) int {
+		return len(b) - len(a) // one may be in another
 	})
 	for _, v := range values {
 		inJSON := strings.Trim(string(jsonvalue.Encode(v)), `"`)

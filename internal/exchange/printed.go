@@ -14,8 +14,8 @@ import (
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
-// This file finds secrets of which only the call says that they are ones: what `pass show` prints is
-// in another message, with nothing beside it.
+// This file finds secrets of which only the call says that they are ones: what `pass show` prints
+// is in another message, with nothing beside it.
 
 // printed tells the secrets that calls of a transcript have printed.
 type printed struct {

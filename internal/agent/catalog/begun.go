@@ -195,7 +195,9 @@ func inFolders(dir string, patterns ...string) (files []string) {
 	return files
 }
 
-func forkOfPi(head jsonvalue.Object) (id, of string) { return head.Text("id"), shape.PiForkOf(head) }
+func forkOfPi(head jsonvalue.Object) (id, of string) {
+	return head.Text("id"), shape.PiForkOf(head)
+}
 
 // Order sorts the files of one import: a transcript comes after the one that it begins with a copy
 // of. path resolves a file. The order is changed no further.

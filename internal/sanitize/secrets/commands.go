@@ -41,6 +41,7 @@ var commands = [...]command{
 	{"mysql ", "-p+"}, {"mysqldump ", "-p+"}, {"mysqladmin ", "-p+"}, {"mysqlimport ", "-p+"},
 	{"mysqlshow ", "-p+"}, {"mysqlcheck ", "-p+"}, {"mysqlsh ", "-p+"}, {"mycli ", "-p+"},
 	{"mariadb ", "-p+"}, {"mariadb-dump ", "-p+"}, {"mariadb-admin ", "-p+"},
+	{"cypher-shell ", "-p"}, {"addauth digest ", "1:"},
 	{"mongo ", "-p"}, {"mongosh ", "-p"}, {"mongodump ", "-p"}, {"mongorestore ", "-p"},
 	{"mongoimport ", "-p"}, {"mongoexport ", "-p"},
 	{"redis-cli ", "-a"}, {"cqlsh ", "-p"}, {"rabbitmqctl add_user ", "2"},
@@ -52,7 +53,8 @@ var commands = [...]command{
 	{"http-basic.", "$"}, {"github-oauth.", "$"}, {"bundle config ", "$:"},
 	{"config add-authtoken ", "1"}, {"ngrok authtoken ", "1"}, {"cloudflared service install ", "1"},
 	{"auth init ", "-t"}, {"vercel ", "-t"}, {"netlify ", "--auth"}, {"altool ", "-p"},
-	{"create secret ", "--from-literal="},
+	{"create secret ", "--from-literal="}, {"keyvault secret set ", "--value"},
+	{"ssm put-parameter ", "--value"}, {"secretsmanager create-secret ", "--secret-string"},
 	// Files that have a password
 	{"htpasswd ", "$"}, {"openssl passwd ", "$"}, {"openssl enc ", "-k"}, {"zip ", "-P*"},
 	{"unzip ", "-P*"}, {"7z ", "-p+"}, {"7za ", "-p+"}, {"7zr ", "-p+"}, {"rar ", "-hp+ -p+"},

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
@@ -26,6 +27,9 @@ func valueAfter(runs *bareRuns, i int) value {
 	}
 	if open := openingQuote(b, start); open >= 0 {
 		return quotedValue(b, open)
+	}
+	if inner := unwrapped(b, start); inner > start && b[inner-1] == '[' {
+		start = inner
 	}
 	if next, block := nextLine(b, start); next > 0 {
 		if block {
@@ -61,7 +65,10 @@ func nextLine(b []byte, i int) (start int, block bool) {
 		return 0, false
 	}
 	if !block {
-		if chars.IsQuote(b[start]) {
+		if bytes.HasPrefix(b[start:], []byte("string(")) { // as PHP dumps it
+			start = blanks(b, chars.RunEnd(b, start+len("string("), chars.IsDigit)+len(")"))
+		}
+		if start < len(b) && chars.IsQuote(b[start]) {
 			return start, false
 		}
 		return 0, false
@@ -84,11 +91,8 @@ func blanks(b []byte, i int) int {
 // code may precede it.
 func openingQuote(b []byte, start int) int {
 	at := start
-	for _, w := range [...]string{"[]byte(", "string(", "String::from(", "Some(", "Just(",
-		"Optional.of(", "Secret::new(", "SecretString::from(", "SecretString::new(", "SecretStr("} {
-		if bytes.HasPrefix(b[at:], []byte(w)) {
-			at += len(w)
-		}
+	for range 3 {
+		at = unwrapped(b, at)
 	}
 	if at == start {
 		for n := 0; n < 2 && at < len(b) && (chars.IsLetter(b[at]) || b[at] == '@'); n++ {
@@ -100,6 +104,39 @@ func openingQuote(b []byte, start int) int {
 		return at
 	}
 	return -1
+}
+
+// unwrapped returns the offset after the name and the bracket of what makes a value of a literal,
+// or start: Some("…"), std::string("…"), (*string)("…"), Just "…", Optional[…].
+func unwrapped(b []byte, start int) int {
+	for _, w := range [...]string{"[]byte(", "(*string)("} {
+		if bytes.HasPrefix(b[start:], []byte(w)) {
+			return start + len(w)
+		}
+	}
+	end := chars.RunEnd(b[:min(len(b), start+maxGap)], start, func(c byte) bool {
+		return chars.IsDotted(c) || c == ':'
+	})
+	if end == start || end+1 >= len(b) {
+		return start
+	}
+	name := strings.ToLower(string(b[start:end]))
+	name = name[strings.LastIndexAny(name, ".:")+1:]
+	switch name {
+	case "some", "just", "optional", "option":
+		if b[end] == ' ' || b[end] == '[' {
+			return end + 1
+		}
+	case "ok", "of", "maybe", "right", "present", "string", "byte", "from", "str", "secretstr",
+		"secretstring", "secret", "securestring", "sensitive", "password", "redacted", "toptr",
+		"ptr", "new":
+	default:
+		return start
+	}
+	if b[end] == '(' && b[end+1] != ')' {
+		return end + 1
+	}
+	return start
 }
 
 // quotedValue reads the literal whose opening quote is at open. It ends at the same quote with no

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
@@ -112,6 +113,35 @@ func (s *scan) manifestAt(i int) {
 		s.seen.escaped = true
 	}
 	s.found = manifest(s.found, s.b, i)
+}
+
+// documentAt finds the data of a Kubernetes Secret in JSON, with what follows "kind" at b[at].
+func (s *scan) documentAt(at int) {
+	b := s.b
+	if at = openQuote(b, chars.RunEnd(b, at, func(c byte) bool {
+		return c == ':' || c == ' '
+	})); !bytes.HasPrefix(b[at:], []byte(`Secret"`)) {
+		return
+	}
+	low, high := max(0, at-1<<16), min(len(b), at+1<<16)
+	for _, name := range [...]string{`"data":`, `"stringData":`} {
+		open := bytes.LastIndex(b[low:at], []byte(name))
+		if open < 0 {
+			open = bytes.Index(b[at:high], []byte(name)) + at - low
+		}
+		open = blanks(b, low+open+len(name))
+		if open < at-1<<16 || open >= len(b) || b[open] != '{' {
+			continue
+		}
+		for key := range strings.SplitSeq(string(b[open+1:open+1+max(0,
+			bytes.IndexByte(b[open+1:], '}'))]), ",") {
+			_, value, _ := strings.Cut(key, ":")
+			if v := strings.Trim(value, " \n\""); len(v) >= 4 && !standIn([]byte(v)) {
+				from := open + bytes.Index(b[open:], []byte(v))
+				s.add(from, from+len(v), "secret")
+			}
+		}
+	}
 }
 
 func manifest(found []Found, b []byte, i int) []Found {

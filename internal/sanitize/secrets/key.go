@@ -66,7 +66,7 @@ func mayBeKey(name []byte) bool {
 	a, b := name[n-2]|0x20, name[n-1]|0x20
 	switch b {
 	case 'd':
-		return a == 'r' || a == 'w' // password, passwd, pwd
+		return a == 'r' || a == 'w' || a == 'i' // password, passwd, pwd, secret id
 	case 'e':
 		return a == 's' || a == 'd' // passphrase, passcode
 	case 's':
@@ -87,6 +87,10 @@ func mayBeKey(name []byte) bool {
 		return a == 'e' || a == 'a' // secret, pat
 	case 'a':
 		return a == 't' // key-data
+	case 'g':
+		return a == 'n' // secret string
+	case 'f':
+		return a == 'r' // csrf
 	}
 	return false
 }
@@ -96,6 +100,12 @@ func kindOf(before, last string) Key {
 	switch last {
 	case "pwd", "psk", "passcode":
 		return strongKey
+	case "string":
+		return when(before == "secret" || before == "secure", strongKey)
+	case "id":
+		return when(before == "secret", weakKey)
+	case "csrf", "xsrf":
+		return weakKey
 	case "pass", "pw":
 		return when(before != "", strongKey)
 	case "credential", "credentials":
@@ -204,7 +214,7 @@ func isKeyQualifier(word string) bool {
 // isPlainToken reports whether "<word> token" is no secret.
 func isPlainToken(word string) bool {
 	switch word {
-	case "page", "key", "public", "publishable", "csrf", "xsrf", "authenticity", "continuation",
+	case "page", "key", "public", "publishable", "continuation",
 		"cancellation", "cursor", "sync", "next", "prev",
 		"change", "request", "pagination", "starting", "marker":
 		return true

@@ -181,6 +181,9 @@ const maxGap = 40
 // name of a string type. If it is "value", the key is the name beside it.
 func keyBefore(b []byte, i int) Key {
 	end := trimKey(b, i)
+	for _, accessors := range [...]string{"{ get; set; }", "{ get; init; }", "{ get; }"} {
+		end = trimKey(b, len(bytes.TrimSuffix(b[:end], []byte(accessors))))
+	}
 	if !mayEndKey(b[:end]) {
 		return NoKey
 	}
@@ -189,6 +192,9 @@ func keyBefore(b []byte, i int) Key {
 		end = trimKey(b, trimByte(b, start, '&'))
 		if end > 0 && b[end-1] == ':' {
 			end = trimKey(b, end-1)
+		}
+		if bytes.HasSuffix(b[:end], []byte(" As")) {
+			end = trimKey(b, end-len(" As"))
 		}
 		start = nameStart(b, end)
 	}
@@ -201,6 +207,7 @@ func keyBefore(b []byte, i int) Key {
 	}
 	if start > 0 && b[start-1] == ' ' &&
 		(bytes.EqualFold(b[start:end], []byte("key")) ||
+			bytes.EqualFold(b[nameStart(b, start-1):end], []byte("secret id")) ||
 			bytes.EqualFold(b[start:end], []byte("pass")) &&
 				isAccount(b[nameStart(b, start-1):start-1])) {
 		start = nameStart(b, start-1) // "API key: …" in prose
@@ -214,6 +221,9 @@ func keyBefore(b []byte, i int) Key {
 	}
 	if end-start >= len("value") && bytes.EqualFold(b[end-len("value"):end], []byte("value")) {
 		return keyBeside(b, start)
+	}
+	if string(b[start:end]) == "content" {
+		return keyInTag(b, start)
 	}
 	if string(b[start:end]) == "default" {
 		return keyOfVariable(b, start)
@@ -308,7 +318,7 @@ func keyInTag(b []byte, value int) Key {
 		}
 	}
 	before := b[line+1 : value]
-	for _, word := range [...]string{"name", "key", "Name", "Key", "type"} {
+	for _, word := range [...]string{"name", "key", "Name", "Key", "type", "Type"} {
 		i := bytes.LastIndex(before, []byte(word))
 		if i < 0 || i > 0 && chars.IsAlnum(before[i-1]) &&
 			!(chars.IsUpper(word[0]) && chars.IsLower(before[i-1])) {

@@ -88,7 +88,7 @@ func (s *scan) nodesAt(t *table, n uint16, i int, word uint32) {
 
 // singles marks the bytes at which a rule is tried whatever follows.
 var singles = [256]bool{'=': true, ':': true, '%': true, '|': true, ',': true, '-': true, '.': true,
-	'<': true, '(': true, '\n': true}
+	'<': true, '(': true, '{': true, '\n': true}
 
 // byteAt tries the rules for a single byte.
 func (s *scan) byteAt(i int) {
@@ -116,7 +116,7 @@ func (s *scan) byteAt(i int) {
 		s.discordAt(i)
 	case '<':
 		s.elementAt(i)
-	case '(':
+	case '(', '{':
 		s.methodAt(i)
 	}
 }
@@ -164,6 +164,8 @@ func (s *scan) nodeAt(t *table, id, i int) {
 		s.netrcAt(i)
 	case puttyRule:
 		s.puttyAt(i)
+	case documentRule:
+		s.documentAt(i + len(text))
 	case manifestRule:
 		s.manifestAt(i)
 	case sasRule:

@@ -54,7 +54,8 @@ func (s *scan) spokenAt(end int) {
 	if kind == NoKey || kind == plainKey && spoken || kind == authKey || kind == headerKey {
 		return
 	}
-	given = given || v.quoted || setsVariable(line)
+	given = given || v.quoted || setsVariable(line) ||
+		v.start > end+1 && isRowOfTwo(b, start, v.end)
 	secret := Judge(value, v.quoted, kind)
 	switch {
 	case given && !secret:
@@ -114,6 +115,14 @@ func argument(b []byte, at int) (start int, given bool) {
 		return at + 2, true
 	}
 	return at, false
+}
+
+// isRowOfTwo reports whether a line from start to end has a name and a value, below a first line
+// with dashes under it, as Vault prints them.
+func isRowOfTwo(b []byte, start, end int) bool {
+	above := b[max(0, start-1<<10):start]
+	return (len(above) == 0 || above[len(above)-1] == '\n') && lineEnd(b, end) == end &&
+		bytes.Contains(above, []byte("\n---")) && bytes.Contains(above, []byte("Value\n"))
 }
 
 // isIdentifier reports whether a name is one of a program or a setting, and no word of prose.

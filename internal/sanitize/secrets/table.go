@@ -30,6 +30,7 @@ const (
 	netrcRule
 	puttyRule
 	manifestRule
+	documentRule
 	sasRule
 	wordRule
 	columnRule
@@ -72,7 +73,7 @@ var triggers = [...]trigger{
 	{"pass:", passRule},
 	{"login ", netrcRule},
 	{"Private-Lines: ", puttyRule},
-	{"kind: ", manifestRule},
+	{"kind: ", manifestRule}, {`"kind"`, documentRule},
 	{"sig=", sasRule},
 	{"MIIEvQIBADANBgkq", bodyRule}, {"MIIEvAIBADANBgkq", bodyRule}, // PKCS #8 of 2048 bits
 	{"MIIEvgIBADANBgkq", bodyRule}, {"MIIJQgIBADANBgkq", bodyRule}, // of 4096 bits

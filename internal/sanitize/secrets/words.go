@@ -164,7 +164,7 @@ func (s *scan) methodAt(i int) {
 	}
 	v := quotedValue(b, quote)
 	after := chars.RunEnd(b, v.end, func(c byte) bool { return c == '\\' || c == b[quote] })
-	if after < len(b) && (b[after] == ')' || b[after] == '.') &&
+	if after < len(b) && (b[after] == ')' || b[after] == '.' || b[i] == '{' && b[after] == '}') &&
 		Judge(b[v.start:v.end], true, kind) {
 		s.add(v.start, v.end, kind.Class())
 	}
