@@ -7,30 +7,52 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-// importWhosever imports transcripts of any agents.
+// importWhosever imports transcripts of any agents. A file of nobody does not stop the others.
 func importWhosever(a *app, files []string) error {
-	of := map[string]*catalog.Agent{}
+	of, failed := map[string]*catalog.Agent{}, map[string]error{}
+	var known []string
 	for _, file := range files {
-		name, err := a.whose(file)
-		if err != nil {
-			return err
+		f, err := a.agentOf(file)
+		if of[file], failed[file] = f, err; f != nil {
+			known = append(known, file)
 		}
-		f, ok := catalog.Named(name)
-		if s, strange := catalog.StrangerOf(a.path(file)); !ok && strange {
-			return withHint(usagef("%q is of %s, whose sessions ctx cannot read yet", file, s.Title),
-				"%s", cmp.Or(s.Way, "`ctx import --help` lists the agents that it reads"))
-		}
-		if !ok {
-			return withHint(usagef("cannot tell whose transcript %q is", file),
-				"`ctx import NAME %s` says it; `ctx import --help` lists the names", oneLine(file))
-		}
-		of[file] = &f
 	}
-	l := &linker{ahead: readAhead{files: files,
+	l := &linker{ahead: readAhead{files: known,
 		agent: func(file string) *catalog.Agent { return of[file] }}}
-	return importFiles(a, files, l.importNext(a), l)
+	next := l.importNext(a)
+	return importFiles(a, files,
+		func(s *session.Store, file string, then func(importedFile, error) error) error {
+			if of[file] == nil {
+				return then(importedFile{file: file}, failed[file])
+			}
+			return next(s, file, then)
+		}, l)
+}
+
+// agentOf returns the agent of a transcript; nil for a file without a byte, which it says.
+func (a *app) agentOf(file string) (*catalog.Agent, error) {
+	name, err := a.whose(file)
+	if err != nil {
+		return nil, err
+	}
+	f, ok := catalog.Named(name)
+	s, strange := catalog.StrangerOf(a.path(file))
+	switch {
+	case ok:
+		return &f, nil
+	case a.isEmpty(file):
+		a.say("ctx: import: %q: nothing was said in it", file)
+		return nil, nil
+	case strange:
+		return nil, &fileError{withHint(
+			usagef("%q is of %s, whose sessions ctx cannot read yet", file, s.Title),
+			"%s", cmp.Or(s.Way, "`ctx import --help` lists the agents that it reads"))}
+	}
+	return nil, &fileError{withHint(usagef("cannot tell whose transcript %q is", file),
+		"`ctx import NAME %s` says it; `ctx import --help` lists the names", oneLine(file))}
 }
 
 // whose returns the form of a transcript; "" if no agent that is known writes such a file.
