@@ -245,8 +245,13 @@ func (s *Reader) digestMessages(h *passage) ([]digest.Message, error) {
 			m.Text = "[" + shown.Gone + "]"
 		}
 		if at.Kind == format.KindNote && m.Note == "" {
-			if m.Recap = digest.IsRecap(m.Text); !m.Recap {
+			m.Recap = digest.IsRecap(m.Text)
+			switch {
+			case m.Recap:
+			case m.Branch == "":
 				continue
+			default: // nobody said the words of the note; its record names the branch
+				m.Text, m.Calls, m.Results = "", nil, nil
 			}
 		}
 		list = append(list, m)
