@@ -204,7 +204,9 @@ func tellsAlone(f *digest.Fact) bool {
 		return !strings.HasPrefix(f.Text, digest.Refused)
 	case digest.Question:
 		return true
-	case digest.Prompt, digest.Answer, digest.Said, digest.Report, digest.Returned:
+	case digest.Said, digest.Report: // what the work did with a step of a plan says more
+		return !digest.IsBare(f.Text) && !digest.IsStep(f.Text)
+	case digest.Prompt, digest.Answer, digest.Returned:
 		return !digest.IsBare(f.Text)
 	case digest.Recap: // its lists number the parts of a form
 		return !digest.IsBare(f.Text) && strings.TrimLeft(f.Text, "0123456789") == f.Text

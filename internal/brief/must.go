@@ -42,7 +42,7 @@ func (c *chooser) state(purse int) []Line {
 		if c.shown[it.fact.Entry] {
 			continue
 		}
-		if s.rank == checkRank {
+		if s.rank == checkRank || s.rank == otherCheckRank {
 			it.line.Text = c.outcome(s.item)
 		}
 		it.line = c.cutLine(it.line, min(purse, c.withText(it.line, maxState)), withoutMiddle)
@@ -188,7 +188,13 @@ func (c *chooser) outcome(i int) string {
 // files takes the names of the most recently used files, one line per directory: first files that
 // were changed or read, then files that searches and commands named.
 func (c *chooser) files(purse int) []Line {
-	l := fileList{c: c, root: c.root, left: min(purse, c.left), names: map[string][]string{}}
+	l := fileList{c: c, root: c.root, left: min(purse, c.left), names: map[string][]string{},
+		said: map[string]bool{}}
+	for i := range c.items {
+		if it := &c.items[i]; it.fact.Kind == digest.Edit && it.taken {
+			l.said[c.root.Name(it.fact.Path)] = true
+		}
+	}
 	for i := range slices.Backward(c.items) {
 		if f := c.items[i].fact; f.Path != "" && (f.Kind == digest.Edit || f.Kind == digest.Read) {
 			l.add(f, f.Path)
@@ -208,12 +214,19 @@ func (c *chooser) files(purse int) []Line {
 // tellRoot adds a line that says from where files are named, if some are outside: then nothing else
 // says where the others are.
 func (l *fileList) tellRoot() {
-	outside := slices.ContainsFunc(l.dirs,
-		func(d Line) bool { return isAbs(d.Text) || strings.HasPrefix(d.Text, "../") })
-	if !outside || l.root.dir == "" || l.root.guessed {
+	outside := func(name string) bool { return isAbs(name) || strings.HasPrefix(name, "../") }
+	var line Line
+	if slices.ContainsFunc(l.dirs, func(d Line) bool { return outside(d.Text) }) {
+		line = l.dirs[0]
+	} else if i := slices.IndexFunc(l.c.items, func(it item) bool {
+		return l.said[l.root.Name(it.fact.Path)] && outside(l.root.Name(it.fact.Path))
+	}); i >= 0 {
+		f := l.c.items[i].fact
+		line = Line{Section: Files, Entry: f.Entry, Seq: f.Seq}
+	}
+	if line.Section == "" || l.root.dir == "" || l.root.guessed {
 		return
 	}
-	line := l.dirs[0]
 	line.Text, line.Pos = "named from "+l.root.dir, -1
 	if n := l.c.cost(line); n <= l.c.left {
 		l.c.left -= n
@@ -231,11 +244,12 @@ type fileList struct {
 	left  int
 	dirs  []Line              // one per directory, in order of first use
 	names map[string][]string // by directory
+	said  map[string]bool     // by their names from the root: the line of changed files has them
 }
 
 func (l *fileList) add(f *digest.Fact, file string) {
 	dir, name := path.Split(l.root.Name(file))
-	if name == "" || slices.Contains(l.names[dir], name) {
+	if name == "" || slices.Contains(l.names[dir], name) || l.said[dir+name] {
 		return
 	}
 	line := Line{Section: Files, Entry: f.Entry, Seq: f.Seq, Text: dir + ": " + name}

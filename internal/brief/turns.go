@@ -185,13 +185,16 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	for n, i := range list {
 		text := c.items[i].fact.Text
 		if n > 0 {
-			text = " " + text
+			text = between(l.Text) + text
 		}
 		if n > 0 && len(l.Text)+len(text)+len(question) > most {
 			break
 		}
 		l.Text += text
 		t.covers = append(t.covers, i)
+	}
+	if section == Concluded && strings.HasSuffix(l.Text, ":") && question == "" {
+		l.Text += " …" // what it announces has no room, or is code
 	}
 	if question != "" && t.covers[len(t.covers)-1] != last && len(question) < most/2 {
 		question = gap + c.root.Shorten(question)
@@ -217,6 +220,18 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	}
 	t.lines = append(t.lines, l)
 }
+
+// between returns what stands between a text and the next line of the same message: a sentence ends
+// by itself, a heading or an item of a list does not.
+func between(text string) string {
+	if text != "" && strings.ContainsAny(text[len(text)-1:], ".!?:;,)") {
+		return " "
+	}
+	return dot
+}
+
+// dot stands between lines that do not end like sentences.
+const dot = "; "
 
 // gap stands for the sentences between the first ones of a line and its question.
 const gap = " … "

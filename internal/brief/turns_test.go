@@ -113,6 +113,18 @@ concluded: The parser loses the last token of each line. Shall I mend the parser
 }
 
 // TestQuestionWithAnswer has more questions than fit: each is there with its answer or not at all.
+// TestLinesOfAnAnswer has the lines of an answer apart, as its author wrote them.
+func TestLinesOfAnAnswer(t *testing.T) {
+	list := facts(prompt("Review the parser of the lexer"),
+		answer("What is wrong in the parser"), answer("It loses the last token of each line."),
+		answer("It reads `a.go` twice"), answer("Three more are slight and stay as they are:"))
+	for i := 2; i < len(list); i++ {
+		list[i].Seq, list[i].Pos = list[1].Seq, i
+	}
+	contains(t, choose(list, endless), "concluded: What is wrong in the parser; It loses the last "+
+		"token of each line. It reads `a.go` twice; Three more are slight and stay as they are: …")
+}
+
 func TestQuestionWithAnswer(t *testing.T) {
 	var messages [][]digest.Fact
 	for i := range 40 {

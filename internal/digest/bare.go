@@ -87,12 +87,47 @@ func looksLikeCode(line string) bool {
 // with a plain apostrophe.
 var announcements = [...]string{"let me", "let's", "i'll ", "i will ", "i need to", "i'm going to",
 	"i am going to", "i want to", "i should ", "we need to", "we should ", "time to ", "looking at",
-	"looks good", "checking ", "reading ", "running ", "going to ", "continue with",
+	"looks good", "checking ", "reading ", "running ", "going to ", "continue with", "need to ",
 	"the user wants", "the user asked", "here's ", "here is ", "here are "}
 
 // openers are words that may come before an announcement.
 var openers = [...]string{"now", "next", "first", "then", "also", "ok", "okay", "so", "good",
 	"great", "perfect", "excellent", "right", "yes", "alright", "sure", "finally", "and", "but"}
+
+// steps are the openers behind which a verb or a thing alone says what is done next.
+var steps = [...]string{"now", "next", "first", "then", "finally"}
+
+// verbs are what a model tells itself to do, in a step of its work or of a plan.
+var verbs = [...]string{"add", "apply", "build", "bump", "change", "check", "clean", "commit",
+	"compute", "confirm", "convert", "create", "define", "delete", "drop", "edit", "ensure",
+	"extract", "fetch", "find", "fix", "format", "handle", "implement", "insert", "install", "lint",
+	"look", "make", "merge", "move", "open", "post", "push", "re-fetch", "re-run", "read", "rebase",
+	"rebuild", "refactor", "register", "remove", "rename", "replace", "reply", "rerun", "resolve",
+	"retry", "review", "rewrite", "run", "see", "set", "stage", "test", "try", "update", "use",
+	"verify", "wire", "wrap", "write"}
+
+// predicates are words of which a sentence has one that says how something is.
+var predicates = [...]string{" is ", " are ", " was ", " were ", " has ", " have ", " will ",
+	" can ", " should ", " would ", " does ", " gets ", " uses ", " shows ", " works ", " returns ",
+	" passes ", " matches ", " needs ", " takes ", " runs ", " goes ", " fails "}
+
+// IsStep reports whether a line tells somebody what to do, as an item of a plan. When the work is
+// done, it says less than what was done.
+func IsStep(line string) bool { return commands(strings.ToLower(withoutMark(line))) }
+
+// commands reports whether a line in lower case begins with a verb that tells what to do. "run will
+// show" does not.
+func commands(line string) bool {
+	verb, rest, _ := strings.Cut(line, " ")
+	object, _, _ := strings.Cut(rest, " ")
+	return slices.Contains(verbs[:], strings.TrimRight(verb, ",")) &&
+		!slices.Contains(predicates[:], " "+object+" ")
+}
+
+// namesAlone reports whether a line in lower case has a thing and says nothing of it.
+func namesAlone(line string) bool {
+	return hasLead(line, []string{"the ", "a ", "an ", "`"}) && !hasAny(line, predicates[:])
+}
 
 // reasons begin a clause that says why the model does what it announces.
 var reasons = [...]string{"rather than", "instead of", "since", "because", "given", "before", "to "}
@@ -108,10 +143,14 @@ func announces(line string) bool {
 	line = line[:min(len(line), 80)]
 	for {
 		first, rest, ok := strings.Cut(line, " ")
-		if !ok || !slices.Contains(openers[:], strings.TrimRight(first, ",.!:-")) {
+		first = strings.TrimRight(first, ",.!:-")
+		if !ok || !slices.Contains(openers[:], first) {
 			break
 		}
 		line = strings.TrimLeft(rest, "-– ")
+		if slices.Contains(steps[:], first) && (commands(line) || namesAlone(line)) {
+			return true
+		}
 	}
 	for _, lead := range announcements {
 		if strings.HasPrefix(line, lead) {

@@ -19,6 +19,10 @@ func TestIsBare(t *testing.T) {
 		"Name | Value sent | Trade-off of internal/agent", "`parse.go`", "Update `Parse`",
 		"If you need specific details from before exiting plan mode, read the full transcript " +
 			"at: /tmp/a.jsonl",
+		"Now update `store.go`, so that Put and Get of internal/store share the lock.",
+		"Now the docs of `convert`: Quick Start, flags table, and a Sharp Edge.",
+		"Next, `internal/client.go` and the two mappings of the configuration.",
+		"Need to add `strings` and remove `plumbing` from the imports of internal/store.",
 	} {
 		if !IsBare(line) {
 			t.Errorf("%q tells something", line)
@@ -32,9 +36,25 @@ func TestIsBare(t *testing.T) {
 		"The remotes are proxies, so `git fetch` needs a token.",
 		"Since the lexer of internal/lexer keeps bytes, Parse reads each line of them once.",
 		"Letters of the parser are read twice when a line ends.",
+		"Next run will show which index file of `.git/worktrees` is changed.",
+		"Now the parser of internal/lexer is twice as fast.",
+		"Update the parser of internal/lexer before the release of version 2.",
 	} {
 		if IsBare(line) {
 			t.Errorf("%q tells nothing", line)
+		}
+	}
+}
+
+func TestIsStep(t *testing.T) {
+	for line, want := range map[string]bool{
+		"Update the parser of internal/lexer": true, "3. Delete unused types": true,
+		"Commit, push, and reply to the threads.": true,
+		"Tests of the parser fail":                false, "Run will show the file": false,
+		"The parser needs an update": false, "": false,
+	} {
+		if IsStep(line) != want {
+			t.Errorf("IsStep(%q) = %t", line, !want)
 		}
 	}
 }

@@ -196,3 +196,22 @@ func branchMade(text string) (name string) {
 	}
 	return name
 }
+
+// commitHash returns the abbreviated hash of a commit in what git printed when it made it, as in
+// "[main 1a2b3c4] Title", or "".
+func commitHash(output string) string {
+	for line := range strings.Lines(output) {
+		rest, ok := strings.CutPrefix(line, "[")
+		head, _, closed := strings.Cut(rest, "] ")
+		at := strings.LastIndexByte(head, ' ') + 1
+		if ok && closed && at > 1 && len(head[at:]) >= minHash && isHex(head[at:]) {
+			return head[at:]
+		}
+	}
+	return ""
+}
+
+// minHash is the number of digits of the shortest hash that git prints.
+const minHash = 7
+
+func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }

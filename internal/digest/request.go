@@ -15,7 +15,7 @@ const requestKey = "pull request"
 func (f *Fact) IsRequest() bool { return f.Kind == Commit && f.Key == requestKey }
 
 // requesting begins the text of a pull request until its result says that it was opened.
-const requesting = "tried to open a pull request: "
+const requesting = "tried to open a pull request"
 
 // pullRequest returns the title of the pull request that a script opens by the program of a forge,
 // "" if it is not given. ok is false if the script opens none.
@@ -46,17 +46,25 @@ func opened(title, output string) string {
 	if n := requestNumber(output); n != "" {
 		text = "opened PR #" + n
 	}
-	return strings.TrimSuffix(text+": "+title, ": ")
+	return titled(text, title)
 }
 
-// requestNumber returns the number of the first pull request of GitHub, or merge request of GitLab,
+// titled returns what was done with the title that it was given, if any.
+func titled(done, title string) string { return strings.TrimSuffix(done+": "+title, ": ") }
+
+// titleOf returns the title of a text that titled made.
+func titleOf(text, done string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(text, done), ": ")
+}
+
+// requestNumber returns the number of the first pull request of GitHub, Forgejo or GitLab
 // whose address an output has; "" for none.
 func requestNumber(output string) string {
 	for word := range strings.FieldsSeq(output) {
 		if !strings.HasPrefix(word, "https://") {
 			continue
 		}
-		for _, lead := range [...]string{"/pull/", "/merge_requests/"} {
+		for _, lead := range [...]string{"/pull/", "/pulls/", "/merge_requests/"} {
 			_, n, _ := strings.Cut(word, lead)
 			n = n[:len(n)-len(strings.TrimLeft(n, "0123456789"))]
 			if n != "" && len(n) < 10 {

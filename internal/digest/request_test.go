@@ -1,6 +1,9 @@
 package digest
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // What a script that opens a pull request becomes, with its output.
 func TestRequest(t *testing.T) {
@@ -14,12 +17,14 @@ func TestRequest(t *testing.T) {
 		{"gh pr create --fill", at, "opened PR #94"},
 		{"glab mr create --title Paint --yes", "https://gitlab.com/a/b/-/merge_requests/7\n",
 			"opened PR #7: Paint"},
+		{"gh pr create --fill", "https://forge.example/a/b/pulls/3", "opened PR #3"},
 		{"gh pr create --fill", "see http://github.com/a/b/pull/3", "opened a pull request"},
 		{"gh pr create --fill", "https://github.com/a/b/pull/new/x", "opened a pull request"},
 	} {
-		title, opens := pullRequest(commandsOf(c.script))
-		if got := opened(firstLine(title, maxTitle), c.output); !opens || got != c.want {
-			t.Errorf("%s: %v, %q, want %q", c.script, opens, got, c.want)
+		facts := Of(numbered(called("a", "bash", fmt.Sprintf(`{"command":%q}`, c.script)),
+			answered("a", c.output)))
+		if got := facts[0].Text; got != c.want {
+			t.Errorf("%s: %q, want %q", c.script, got, c.want)
 		}
 	}
 	for _, no := range []string{"gh pr view 94", "gh pr create --help", "echo gh pr create",

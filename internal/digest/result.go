@@ -93,9 +93,12 @@ func (d *Digester) ended(i int, o outcome) {
 	switch {
 	case o.failed:
 	case f.IsRequest():
-		f.Text = opened(strings.TrimPrefix(f.Text, requesting), o.output)
+		f.Text = opened(titleOf(f.Text, requesting), o.output)
 	case f.Kind == Commit:
-		f.Text = "committed: " + strings.TrimPrefix(f.Text, committing)
+		f.Text = titled("committed", titleOf(f.Text, committing))
+		if hash := commitHash(o.output); hash != "" {
+			f.Text += " (" + hash + ")"
+		}
 	}
 	t := readTests(o.output)
 	if f.Test && t.seen {

@@ -36,7 +36,7 @@ func (d *Digester) command(text, why string) {
 	}
 	title, requests := pullRequest(work)
 	if requests {
-		d.add(Fact{Kind: Commit, Key: requestKey, Text: requesting + firstLine(title, maxTitle)})
+		d.add(Fact{Kind: Commit, Key: requestKey, Text: titled(requesting, firstLine(title, maxTitle))})
 	}
 	if commits || requests {
 		return
@@ -78,13 +78,13 @@ func (d *Digester) ran(f Fact, line, why string) {
 }
 
 func (d *Digester) committed(message string) {
-	d.add(Fact{Kind: Commit, Key: "commit", Text: committing + firstLine(message, maxTitle)})
+	d.add(Fact{Kind: Commit, Key: "commit", Text: titled(committing, firstLine(message, maxTitle))})
 	_, body, _ := strings.Cut(strings.TrimSpace(message), "\n")
 	d.sentences(Written, body)
 }
 
 // committing begins the text of a commit until its result says that it was made.
-const committing = "tried to commit: "
+const committing = "tried to commit"
 
 // isTemporary reports whether a directory is one that a system clears.
 func isTemporary(dir string) bool {

@@ -110,15 +110,31 @@ func TestRunsTests(t *testing.T) {
 	}
 }
 
+func TestCommitHash(t *testing.T) {
+	for output, want := range map[string]string{
+		"[main 1a2b3c4] Keep it\n 1 file changed":   "1a2b3c4",
+		"fmt: ok\n[fix/a b 0123456789ab] Keep it\n": "0123456789ab",
+		"[main (root-commit) 1a2b3c4] Keep it":      "1a2b3c4",
+		"[detached HEAD 1a2b3c4] Keep it":           "1a2b3c4",
+		"[main 1a2b] Keep it":                       "", "[1a2b3c4] Keep it": "",
+		"1a2b3c4 Keep it": "", "[main 1a2b3cx] Keep it": "", "": "",
+	} {
+		if got := commitHash(output); got != want {
+			t.Errorf("%q: %q, want %q", output, got, want)
+		}
+	}
+}
+
 // TestCommitsCount has commits of the project and others, with what the call printed.
 func TestCommitsCount(t *testing.T) {
 	const made = "[main 1a2b3c4] Keep it\n 1 file changed"
 	tests := []struct{ name, script, output, want string }{
-		{"here", `git add -A && git commit -m "Keep it"`, made, "commit[passed]: committed: Keep it"},
+		{"here", `git add -A && git commit -m "Keep it"`, made,
+			"commit[passed]: committed: Keep it (1a2b3c4)"},
 		{"in a directory of the project", `cd /p/sub && git commit -m "Keep it"`, made,
-			"commit[passed]: committed: Keep it"},
+			"commit[passed]: committed: Keep it (1a2b3c4)"},
 		{"in a new repository here", `git init && git add . && git commit -m "Keep it"`, made,
-			"commit[passed]: committed: Keep it"},
+			"commit[passed]: committed: Keep it (1a2b3c4)"},
 		{"in a temporary directory", `cd /tmp/try && git commit -m "Keep it"`, made, "command"},
 		{"with -C", `git -C /tmp/try commit -m "Keep it"`, made, "command"},
 		{"in a directory of mktemp", `T=$(mktemp -d); cd "$T" && git commit -m "Keep it"`, made,
@@ -127,11 +143,11 @@ func TestCommitsCount(t *testing.T) {
 			made, "command"},
 		{"in a clone", `git clone /p /q && cd /q && git commit -m "Keep it"`, made, "command"},
 		{"where files are edited", `cd /tmp/work && git commit -m "Keep it"`, made,
-			"commit[passed]: committed: Keep it"},
+			"commit[passed]: committed: Keep it (1a2b3c4)"},
 		{"failed", `git commit -m "Keep it"`, "Exit code 1\nerror: nothing to commit",
 			"commit[failed]: tried to commit: Keep it"},
 	}
-	here, other := "commit[passed]: committed: Keep it", "command"
+	here, other := "commit[passed]: committed: Keep it (1a2b3c4)", "command"
 	for script, want := range map[string]string{
 		`cd /home/u/p/sub && git commit -m "Keep it"`:                            here,
 		`cd /home/u && git commit -m "Keep it"`:                                  here,

@@ -167,7 +167,7 @@ func (s *Reader) turnsWith(
 	facts, root := s.factsBefore(name, tip.ID)
 	turns := turnsOf(facts, root)
 	if len(turns) == 0 || slices.Max(seqs) >= turns[len(turns)-1].Seq {
-		if facts, root, _, err = s.allFacts(name, tip, true); err != nil {
+		if facts, root, _, err = s.allFacts(name, tip); err != nil {
 			return err
 		}
 		s.noteTip(name, tip.ID)

@@ -51,7 +51,7 @@ func (s *Reader) toldTo(v *refs.View, session string) (*told, error) {
 		return t, nil
 	}
 	name := history.BranchName{Session: session, Branch: history.MainBranch}
-	facts, _, e, err := s.allFacts(name, tip, false)
+	facts, _, e, err := s.allFacts(name, tip)
 	if err != nil || e.Seq < 2 {
 		return t, err
 	}
@@ -66,7 +66,7 @@ func (s *Reader) toldTo(v *refs.View, session string) (*told, error) {
 func (s *Reader) workBrief(
 	name history.BranchName, tip format.Value, o brief.Options, known *told,
 ) (*brief.SessionBrief, error) {
-	facts, root, e, err := s.allFacts(name, tip, o.Short)
+	facts, root, e, err := s.allFacts(name, tip)
 	if err != nil {
 		return nil, err
 	}
@@ -86,9 +86,9 @@ func (s *Reader) workBrief(
 }
 
 // allFacts returns the facts of all messages of a branch, as far back as a digest goes, the root of
-// the session, and the newest entry. If settled is true, every act has its outcome.
+// the session, and the newest entry. Every act has its outcome.
 func (s *Reader) allFacts(
-	name history.BranchName, v format.Value, settled bool,
+	name history.BranchName, v format.Value,
 ) ([]digest.Fact, brief.Root, *format.Entry, error) {
 	e, err := s.Header(v.ID)
 	if err != nil {
@@ -98,10 +98,7 @@ func (s *Reader) allFacts(
 	if err != nil {
 		return nil, brief.Root{}, nil, err
 	}
-	if settled {
-		return w.whole, w.root, e, nil
-	}
-	return append(w.before, w.after...), w.root, e, nil
+	return w.whole, w.root, e, nil
 }
 
 // digestBorder returns the seq up to which the digest of a branch is cached. That is the end of the

@@ -130,7 +130,7 @@ func (s *Reader) actsOf(view *refs.View, session string) (outcome.Session, brief
 	if err != nil {
 		return outcome.Session{}, brief.Root{}, err
 	}
-	facts, root, _, err := s.allFacts(name, tip, true)
+	facts, root, _, err := s.allFacts(name, tip)
 	return outcome.Session{Name: session, Branch: name.Branch, Facts: facts}, root, err
 }
 

@@ -44,7 +44,7 @@ func (s *Reader) ProjectRules(v *refs.View, o brief.Options) (*brief.SessionBrie
 		if err != nil {
 			return nil, err
 		}
-		own, root, _, err := s.allFacts(name, tip, false)
+		own, root, _, err := s.allFacts(name, tip)
 		if err != nil {
 			return nil, err
 		}

@@ -60,7 +60,7 @@ const mostWanted = 160
 
 // Turns returns the turns of a branch, as far back as a digest goes, oldest first.
 func (s *Reader) Turns(name history.BranchName, tip format.Value) ([]Turn, error) {
-	facts, root, _, err := s.allFacts(name, tip, true)
+	facts, root, _, err := s.allFacts(name, tip)
 	if err != nil {
 		return nil, err
 	}
