@@ -2,9 +2,11 @@ package main
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -99,6 +101,11 @@ func (o *renderOptions) input(
 		o.argument || len(o.expand)+len(o.query) > 0 {
 		return view.Input{}, err
 	}
+	whole, known := history.Named(v, name)
+	if known == nil && whole != name && format.IsUUID(whole) && strings.HasPrefix(whole, name) {
+		o.session = whole // nobody names a new session by the beginning of another's number
+		return o.input(a, s, v, options)
+	}
 	in, projectErr := s.Recall.ProjectInput(v, name, options.Budget)
 	if projectErr != nil {
 		return in, projectErr
@@ -107,8 +114,8 @@ func (o *renderOptions) input(
 		return in, err
 	}
 	a.say("ctx: render: no session %q yet: printing the brief of the project", name)
-	if whole, err := history.Named(v, name); err == nil && whole != name {
-		a.say("hint: a name is given whole here: %s begins with %s", oneLine(whole), oneLine(name))
+	if known == nil && whole != name {
+		a.say("hint: `ctx render %q` prints session %s", oneLine(name), oneLine(whole))
 	}
 	return in, nil
 }

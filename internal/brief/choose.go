@@ -33,7 +33,8 @@ type chooser struct {
 	queue queue
 	turns []turn
 	// turnOf is the turn of each item, -1 for none; nil if the unit is the line.
-	turnOf []int
+	turnOf   []int
+	answered uint64 // the seq of the newest answer
 	// sentences is the number of sentences of each prompt, by seq.
 	sentences map[uint64]int
 }
@@ -50,8 +51,11 @@ func newChooser(items []item, root Root, o Options) *chooser {
 		sentences: map[uint64]int{},
 	}
 	for i := range items {
-		if items[i].fact.Kind == digest.Prompt {
-			c.sentences[items[i].fact.Seq]++
+		switch f := items[i].fact; f.Kind {
+		case digest.Prompt:
+			c.sentences[f.Seq]++
+		case digest.Answer:
+			c.answered = f.Seq
 		}
 	}
 	if o.About != nil {
@@ -188,6 +192,9 @@ func (c *chooser) idle(i int) bool {
 	f := c.items[i].fact
 	if f.Slight || c.shown[f.Entry] {
 		return true
+	}
+	if c.short && f.Kind == digest.Recap && f.Seq < c.answered {
+		return true // the work has come further
 	}
 	if t := c.turnAt(i); t != nil && (c.isPast(t, f) || t.refuted && isWord(f)) {
 		return true

@@ -24,7 +24,7 @@ type turn struct {
 
 // The costs of the texts of a turn's lines.
 const (
-	maxAsked = 160
+	maxAsked = 140
 	maxCame  = 160
 )
 

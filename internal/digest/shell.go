@@ -36,7 +36,8 @@ func (d *Digester) command(text, why string) {
 	}
 	title, requests := pullRequest(work)
 	if requests {
-		d.add(Fact{Kind: Commit, Key: requestKey, Text: titled(requesting, firstLine(title, maxTitle))})
+		text := titled(requesting, firstLine(title, maxTitle))
+		d.add(Fact{Kind: Commit, Key: requestKey, Text: text})
 	}
 	if commits || requests {
 		return
