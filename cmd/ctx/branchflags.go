@@ -156,6 +156,7 @@ type ofSession struct {
 	cmd     *cobra.Command
 	session string
 	whole   bool // the name of a session that need not exist
+	past    bool // a name of the past means that session, and no other one
 }
 
 func (o *ofSession) add(a *app, cmd *cobra.Command) {
@@ -187,6 +188,11 @@ func (o *ofSession) open(a *app) (*session.Store, *refs.View, string, error) {
 		return nil, nil, "", err
 	}
 	name, err := sessionOr(s, view, o.session)
+	if o.past && o.session != "" && name != o.session {
+		if was, failed := s.Recall.Was(view, o.session); was || failed != nil {
+			name, err = o.session, failed
+		}
+	}
 	return s, view, name, err
 }
 

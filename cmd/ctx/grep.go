@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -22,8 +23,14 @@ type grepOptions struct {
 func newGrepCmd(a *app) *cobra.Command {
 	o := &grepOptions{}
 	cmd := &cobra.Command{
-		Use:  "grep PATTERN",
-		Args: between(1, 1),
+		Use: "grep PATTERN",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if slices.ContainsFunc(a.overrides, isNoSetting) {
+				return withHint(usagef("-c is --config, which needs KEY=VALUE"),
+					"`ctx grep --json PATTERN | wc -l` counts lines")
+			}
+			return between(1, 1)(cmd, args)
+		},
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
 	}
 	o.flags(a, cmd)
@@ -35,6 +42,8 @@ func newGrepCmd(a *app) *cobra.Command {
 		"print only the full ids of matching entries; with --json their first match")
 	return cmd
 }
+
+func isNoSetting(s string) bool { return !strings.Contains(s, "=") }
 
 // grepWidth is the maximum number of runes of a matching line that are printed.
 const grepWidth = 240

@@ -34,6 +34,7 @@ func (o *logOptions) ofFile(a *app, s *session.Store, view *refs.View, since tim
 		slices.Reverse(list)
 	}
 	t := &recall.Telling{Reader: s.Recall, Full: o.verbose, View: view}
+	p, at := &foundPrinter{a: a, verbose: o.verbose}, &place{s: s, view: view}
 	for _, id := range list {
 		newest, err := s.History.Newest(view, id)
 		if err != nil {
@@ -45,8 +46,8 @@ func (o *logOptions) ofFile(a *app, s *session.Store, view *refs.View, since tim
 		}
 		if a.json {
 			err = a.printEntry(t, shown)
-		} else {
-			a.line("%s %s\n%s", oneLine(shown.Entry.Session), a.heading(shown), entryBody(t, shown))
+		} else if err = p.in(at, shown.Entry.Session, ""); err == nil {
+			a.line("%s\n%s", a.heading(shown), entryBody(t, shown))
 			err = a.out.err
 		}
 		if err != nil {

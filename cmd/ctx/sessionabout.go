@@ -111,9 +111,15 @@ func withTags(root *cobra.Command, args []string) []string {
 	args = slices.Clone(args)
 	for i := slices.Index(args, cmd.Name()); i < len(args) && args[i] != "--"; i++ {
 		tag, is := strings.CutPrefix(args[i], "-")
-		if is && len(tag) > 1 && tag[0] != '-' && !wants(cmd, args[i-1]) {
+		if is && tag != "" && tag[0] != '-' && !wants(cmd, args[i-1]) && !isShorthand(cmd, tag) {
 			args[i] = "--remove=" + tag
 		}
 	}
 	return args
+}
+
+// isShorthand reports whether a text is the letter of a flag of a command.
+func isShorthand(cmd *cobra.Command, text string) bool {
+	return len(text) == 1 && (cmd.Flags().ShorthandLookup(text) != nil ||
+		cmd.InheritedFlags().ShorthandLookup(text) != nil)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
@@ -29,17 +31,22 @@ func newUndoCmd(a *app) *cobra.Command {
 			done, err := s.Conversation.UndoMeant(c, name, number,
 				cmd.Flags().Changed("session"))
 			var other *conversation.NotMeantError
+			view, failed := s.Refs.Read()
+			if failed != nil {
+				return done, cmp.Or(err, failed)
+			}
+			short := func(name string) string { return shellWord(recall.ShortName(view, name)) }
 			switch {
 			case !errors.As(err, &other):
 			case other.Meant.Verb == "":
 				err = withHint(err, "`ctx op log` lists the operations")
 			case other.Session != "":
 				err = withHint(err, "`ctx undo -s %s` takes that %s back, `ctx undo -s %s` the %s",
-					shellWord(other.Session), other.Meant.Called, shellWord(name),
-					other.Target.Called)
+					short(other.Session), other.Meant.Called, short(name), other.Target.Called)
+				other.Session = oneLine(s.Recall.Titled(view, other.Session))
 			default:
 				err = withHint(err, "`ctx undo -s %s %d` takes that %s back, and leaves the %s",
-					shellWord(name), other.Target.Operation, other.Target.Called,
+					short(name), other.Target.Operation, other.Target.Called,
 					other.Meant.Called)
 			}
 			return done, err
@@ -64,7 +71,7 @@ func turnCmd(
 	a *app, past string, args cobra.PositionalArgs,
 	turn func(*session.Store, context.Context, string, []string) (conversation.Undone, error),
 ) *cobra.Command {
-	o := &ofSession{}
+	o := &ofSession{past: true}
 	cmd := &cobra.Command{Args: args}
 	o.add(a, cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {

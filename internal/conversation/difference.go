@@ -186,16 +186,15 @@ func (t *Tx) restoreMembers(
 }
 
 // FitBranches brings frontier, pin and epoch of the branches that op moves to their new tips, and
-// writes the forests that have changed. of is the operation whose refs are moved: op itself, or the
-// one that op takes back. epochs says that an epoch entry lies between the old tips and the new
-// ones.
-func (t *Tx) FitBranches(op, of *format.Operation, epochs bool) error {
+// writes the forests that have changed. epochs says that an epoch entry lies between the old tips
+// and the new ones.
+func (t *Tx) FitBranches(op *format.Operation, epochs bool) error {
 	for i := range len(op.Refs) {
 		adopts, err := t.fitValue(&op.Refs[i])
 		if err != nil {
 			return err
 		}
-		u, moved, err := t.moveEpoch(of, &op.Refs[i], adopts, epochs)
+		u, moved, err := t.moveEpoch(&op.Refs[i], adopts, epochs)
 		if err != nil {
 			return err
 		}
@@ -249,15 +248,14 @@ func (t *Tx) fitValue(u *format.RefUpdate) (adopts bool, err error) {
 	return true, err
 }
 
-// moveEpoch returns how the ref of a branch's epoch follows the branch. of is the operation that is
-// taken back or repeated. If the branch adopts a forest, its epoch is folded on top, which moves
-// u.New.
+// moveEpoch returns how the ref of a branch's epoch follows the branch. If the branch adopts a
+// forest, its epoch is folded on top, which moves u.New.
 func (t *Tx) moveEpoch(
-	of *format.Operation, u *format.RefUpdate, adopts, epochMoves bool,
+	u *format.RefUpdate, adopts, epochMoves bool,
 ) (told format.RefUpdate, moved bool, err error) {
 	session, branch, ok := history.BranchOfRef(u.Name)
 	name := epochs.EpochRef(session, branch)
-	if !ok || !t.store.View.Get(name).Exists() && !slices.Contains(of.RefNames(), name) {
+	if !ok || !t.store.View.Get(name).Exists() && !epochMoves {
 		return told, false, nil // it neither has nor had an epoch
 	}
 	id := t.store.View.Get(name).ID

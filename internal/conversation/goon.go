@@ -44,6 +44,13 @@ func (s *Writer) GoOn(ctx context.Context, from, branch, session string) (id for
 			Name: history.OriginRef(history.OriginOf(t.store.View, from), session),
 			New:  format.Value{Kind: format.ObjectValue, ID: tip.ID},
 		}}
+		told, err := t.epochs.InForce(tip.ID)
+		if err != nil {
+			return err
+		}
+		if u, moved := t.epochs.EpochTo(session, history.MainBranch, told); moved {
+			more = append(more, u)
+		}
 		if u, moved := t.store.HeadTo(session); moved {
 			more = append(more, u)
 		}

@@ -139,9 +139,9 @@ func (e *NotMeantError) Error() string {
 		return fmt.Sprintf("%v: operation %d is not the one that undo takes back: that is operation "+
 			"%d (%s)", history.ErrRefused, e.Meant.Operation, e.Target.Operation, e.Target.Called)
 	case e.Session != "":
-		return fmt.Sprintf("%v: the last change is operation %d (%s) of session %q, and not "+
+		return fmt.Sprintf("%v: the last change is operation %d (%s) of session %s, and not "+
 			"operation %d (%s)", history.ErrRefused, e.Meant.Operation, e.Meant.Called,
-			history.Clip(e.Session), e.Target.Operation, e.Target.Called)
+			e.Session, e.Target.Operation, e.Target.Called)
 	}
 	return fmt.Sprintf("%v: undo cannot take back operation %d (%s), which is newer than "+
 		"operation %d (%s)", history.ErrRefused, e.Meant.Operation, e.Meant.Called,
@@ -284,7 +284,7 @@ func (t *Tx) applyInverse(
 	if err := t.restoreCovers(r.Op.Number, ops); err != nil {
 		return err
 	}
-	if err := t.FitBranches(op, r.Op, diff.Epochs); err != nil {
+	if err := t.FitBranches(op, diff.Epochs); err != nil {
 		return err
 	}
 	return t.store.Commit(op)

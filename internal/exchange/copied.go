@@ -1,6 +1,8 @@
 package exchange
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -20,20 +22,35 @@ type beginning struct {
 
 // copied holds the messages of a session of which another one may begin with a copy.
 type copied struct {
-	said  map[string]bool            // by wordsOf
+	said    map[string][]original // those that were not met yet, by wordsOf, oldest first
+	prompts []uint64              // where prompts are on the session's line
+	at      uint64                // where the newest message that was met is on the line
+	// of is the transcript, if it has a copy of a session that came home: what an export wrote is
+	// known by its hints
+	of    string
 	left  map[transcript.Origin]bool // messages that were left out as copies
 	first transcript.Origin          // the first message that is no copy
 	over  bool                       // the copy has ended
 }
 
+// original is a message that may be copied.
+type original struct {
+	seq    uint64
+	onLine bool // it was not rewound
+}
+
 // copiedFrom reads the messages of a session, or of what stands in for it, rewound ones included;
-// nil if there is neither.
-func (im *treeImporter) copiedFrom(session string) (*copied, error) {
+// nil if there is neither. A session that was resumed has come home into another one: if that is
+// the one which the copy comes into, the messages of it there are read.
+func (im *treeImporter) copiedFrom(st *transcript.Step) (*copied, error) {
+	session, own := fitSession(st.Begins), transcript.Fit(st.Session)
 	view, err := im.Refs.Read()
 	if err != nil {
 		return nil, err
 	}
 	im.begins = &beginning{Session: im.as, Of: session, From: session}
+	c := &copied{said: map[string][]original{}, left: map[transcript.Origin]bool{}}
+	home := false
 	if !exists(view, session) {
 		forks, err := im.forks(view)
 		if err != nil {
@@ -41,36 +58,72 @@ func (im *treeImporter) copiedFrom(session string) (*copied, error) {
 		}
 		im.begins.From = im.standIn(view, forks, im.as, session)
 		im.standsIn(im.as, session)
+		home = im.begins.From == "" && own != im.as
 	}
-	tip := view.Get(history.RefName(im.begins.From, history.MainBranch)).ID
-	if tip.IsZero() || im.begins.From == im.as {
+	from := im.begins.From
+	if home {
+		from, c.of = im.as, own
+	}
+	tip := view.Get(history.RefName(from, history.MainBranch)).ID
+	if tip.IsZero() || from == im.as && !home {
 		return nil, nil
 	}
-	c := &copied{said: map[string]bool{}, left: map[transcript.Origin]bool{}}
-	seen := map[format.ID]bool{}
-	for todo := []format.ID{tip}; len(todo) > 0; {
-		id := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if id.IsZero() || seen[id] {
-			continue
-		}
-		seen[id] = true
-		e, err := im.Header(id)
+	line := map[format.ID]bool{}
+	for e, err := range im.Walk(tip, history.OwnLine) {
 		if err != nil {
 			return nil, err
 		}
-		todo = append(append(todo, e.Left), e.Parents...)
-		if e.Kind != format.KindMessage && e.Kind != format.KindNote && e.Kind != format.KindAmend {
+		line[e.ID] = true
+		if e.Kind == format.KindMessage && e.Role == transcript.RoleUser {
+			c.prompts = append(c.prompts, e.Seq)
+		}
+	}
+	for e, err := range im.Walk(tip, history.WithRewound) {
+		if err != nil {
+			return nil, err
+		}
+		switch e.Kind {
+		case format.KindMessage, format.KindNote, format.KindAmend:
+		default:
 			continue
 		}
-		shown, err := im.Entry(id)
+		if home && (e.Source == nil || e.Source.Session != session) {
+			continue
+		}
+		shown, err := im.Entry(e.ID)
 		if err != nil {
 			return nil, err
 		}
 		m := messageOf(shown)
-		c.said[wordsOf(&m)] = true
+		words := wordsOf(&m)
+		c.said[words] = append(c.said[words], original{e.Seq, line[e.ID]})
+	}
+	if home && len(c.said) > 0 {
+		im.begins.From = im.as
+	}
+	for _, list := range c.said {
+		slices.SortFunc(list, func(a, b original) int { return cmp.Compare(a.seq, b.seq) })
 	}
 	return c, nil
+}
+
+// meets reports whether the session has a message with these words which comes next, and takes it
+// from those to come. A prompt may say again what an older one said, as `continue` does: it is a
+// copy only once, and only if no other prompt was said before it that was not copied.
+func (c *copied) meets(words string) bool {
+	i := slices.IndexFunc(c.said[words], func(o original) bool {
+		return !o.onLine || o.seq >= c.at && (c.of != "" || c.at == 0 ||
+			!slices.ContainsFunc(c.prompts,
+				func(seq uint64) bool { return c.at < seq && seq < o.seq }))
+	})
+	if i < 0 {
+		return false
+	}
+	if met := c.said[words][i]; met.onLine {
+		c.at = met.seq
+	}
+	c.said[words] = slices.Delete(c.said[words], i, i+1)
+	return true
 }
 
 // standIn returns the session to compare with where the copied one is not in the store: the first
@@ -122,7 +175,7 @@ func (s *Reader) forks(view *refs.View) (map[string][]string, error) {
 // has reports whether a message belongs to the copies that a session begins with. The first message
 // that the other session does not have ends them.
 func (c *copied) has(m *transcript.Message, out conversation.Message) bool {
-	if c == nil || c.over {
+	if c == nil || c.over || c.of != "" && m.Origin.Session != c.of {
 		return false
 	}
 	if _, err := out.Clean(); err != nil {
@@ -131,10 +184,11 @@ func (c *copied) has(m *transcript.Message, out conversation.Message) bool {
 	clean := transcript.Message{Role: m.Role, Note: m.Note, Text: out.Text, Parts: out.Parts}
 	words := wordsOf(&clean)
 	silent := words == wordsOf(&transcript.Message{Role: m.Role})
+	met := !silent && c.meets(words)
 	switch {
-	case m.Note && (silent || !c.said[words]):
+	case m.Note && !met:
 		return false // a note of the agent about this session
-	case !silent && !c.said[words]:
+	case !silent && !met:
 		c.over, c.first = true, m.Origin
 		return false
 	}

@@ -147,7 +147,7 @@ func (im *treeImporter) passOver(next *treeStep) (done bool, err error) {
 		if err := im.group.flush(); err != nil {
 			return false, err // it may hold the session, or another one that begins like it
 		}
-		if im.copy, err = im.copiedFrom(fitSession(next.step.Begins)); err != nil {
+		if im.copy, err = im.copiedFrom(&next.step); err != nil {
 			return false, err
 		}
 	}

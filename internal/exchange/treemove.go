@@ -211,5 +211,5 @@ func (w *treeWriter) moveForest(op *format.Operation) error {
 	if err := w.conversation.Refresh(diff.Amended); err != nil {
 		return err
 	}
-	return w.conversation.FitBranches(op, op, diff.Epochs)
+	return w.conversation.FitBranches(op, diff.Epochs)
 }

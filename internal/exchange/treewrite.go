@@ -228,5 +228,12 @@ func (w *treeWriter) settleBranch(op *format.Operation) error {
 	}
 	moves()
 	op.Refs = append(op.Refs, folded...)
+	if err != nil || w.shared.id.IsZero() || len(folded) > 0 {
+		return err
+	}
+	told, err := w.epochs.InForce(h.Value.ID) // it may be the other session's
+	if u, moved := w.epochs.EpochTo(h.Session, h.Branch, told); moved {
+		op.Refs = append(op.Refs, u)
+	}
 	return err
 }

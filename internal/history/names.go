@@ -87,11 +87,15 @@ func (e *AmbiguousNameError) Error() string {
 // Named returns the session that a name means: the session of that name, else the one session whose
 // name begins with it, in 4 bytes or more. Sessions of subagents are named for the session that
 // they work for, with a dot, and those of other stores end with their label, PREFIX@STORE: neither
-// is taken for the session before the dot or the label, and that part may be a beginning, too.
+// is taken for the session before the dot or the label, and that part may be a beginning, too. The
+// name of a session that was removed means no other one.
 // Errors: ErrNotFound, *AmbiguousNameError.
 func Named(view *refs.View, name string) (string, error) {
 	if len(view.Names("sessions/"+name+"/")) > 0 {
 		return name, nil
+	}
+	if WasRemoved(view, name) {
+		return "", UnknownSession(name, MainBranch)
 	}
 	found := namedFrom(view, name, "")
 	if at := strings.LastIndexByte(name, '@'); len(found) == 0 && at >= 0 {

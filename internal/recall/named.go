@@ -3,6 +3,7 @@ package recall
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -37,7 +38,8 @@ func (s *Reader) Named(view *refs.View, text string) (string, error) {
 		}
 	}
 	var several *history.AmbiguousNameError
-	if bad == nil && !errors.Is(err, history.ErrNotFound) && !errors.As(err, &several) {
+	if bad == nil && (history.WasRemoved(view, text) ||
+		!errors.Is(err, history.ErrNotFound) && !errors.As(err, &several)) {
 		return "", err
 	}
 	list, wrong := s.Overviews(view)
@@ -74,9 +76,25 @@ func (s *Reader) Named(view *refs.View, text string) (string, error) {
 	}
 	several = &history.AmbiguousNameError{Prefix: text}
 	for _, o := range found {
-		several.Names = append(several.Names, ShortName(view, o.Name)+" ("+titleIn(o.Title)+")")
+		several.Names = append(several.Names, o.named(view))
 	}
 	return "", several
+}
+
+// Titled returns the name of a session for a person, in one line: a name that was shortened has the
+// title with it.
+func (s *Reader) Titled(view *refs.View, name string) string {
+	list, err := s.Overviews(view)
+	i := slices.IndexFunc(list, func(o Overview) bool { return o.Name == name })
+	if err != nil || i < 0 || ShortName(view, name) == name {
+		return name
+	}
+	return list[i].named(view)
+}
+
+// named returns the short name of a session, and its title.
+func (o *Overview) named(view *refs.View) string {
+	return ShortName(view, o.Name) + " (" + titleIn(o.Title) + ")"
 }
 
 // titleIn returns as much of a title as an error with several of them has room for.
@@ -99,6 +117,16 @@ func (s *Reader) NamedOr(view *refs.View, text string) (string, error) {
 		return text, nil
 	}
 	return name, err
+}
+
+// Was reports whether the log has a change of the session of a name: an undo may have taken all of
+// it back.
+func (s *Reader) Was(view *refs.View, name string) (is bool, err error) {
+	err = s.Refs.Backward(view, func(r refs.Record) bool {
+		is = r.Op.Session == name
+		return !is
+	})
+	return is, err
 }
 
 // headBefore returns the session that HEAD named before the last so many of its moves. One that was

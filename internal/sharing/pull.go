@@ -12,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/share"
+	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
@@ -420,13 +421,20 @@ func (p *pulling) take(ctx context.Context) error {
 				p.one.Sessions = append(p.one.Sessions, session)
 			}
 			add(p.ref(b), format.Value{Kind: format.SessionValue, ID: tip})
+			told, err := p.told(t, b, tip)
+			if err != nil {
+				return err
+			}
+			add(epochs.EpochRef(session, b.Name), told)
 		}
 		for b := range p.ends {
 			if p.several || !t.View.Get(p.ref(b)).Exists() {
 				continue // another remote may share it still, or it is not here
 			}
-			p.one.Ended = append(p.one.Ended, history.SharedName(b.Session, p.of.label))
+			session := history.SharedName(b.Session, p.of.label)
+			p.one.Ended = append(p.one.Ended, session)
 			add(p.ref(b), format.Value{})
+			add(epochs.EpochRef(session, b.Name), format.Value{})
 		}
 		if err := errors.Join(p.link(t, add), p.takeAbouts(add)); err != nil {
 			return err
@@ -442,6 +450,23 @@ func (p *pulling) take(ctx context.Context) error {
 		}
 		return t.Commit(op)
 	})
+}
+
+// told returns the epoch of a branch that moves to tip: what the model was told there.
+func (p *pulling) told(t *store.Tx, b share.Branch, tip format.ID) (v format.Value, err error) {
+	old := t.View.Get(p.ref(b)).ID
+	for e, err := range history.Line(tip, t.EntryNow) {
+		switch {
+		case err != nil:
+			return v, err
+		case e.ID == old:
+			name := epochs.EpochRef(history.SharedName(b.Session, p.of.label), b.Name)
+			return t.View.Get(name), nil
+		case e.Kind == format.KindEpoch:
+			return format.Value{Kind: format.ObjectValue, ID: e.Epoch}, nil
+		}
+	}
+	return v, nil
 }
 
 // isOlder reports whether a branch is already further than a tip, by what another remote has

@@ -62,10 +62,13 @@ type reader struct {
 	order  []said
 	failed error // from emit
 
-	// about is the note of the members of the session, until the first message has been seen. Only
-	// parts of messages keep what ctx wrote, so that message says whether the note is a copy.
+	// about is the note of the members of the session, until the first message has been seen: what
+	// names the store that wrote the document comes behind the members. In opencode's database only
+	// parts of messages keep what ctx wrote, so that message says whether the note is a copy. With
+	// hints of its own (kept) it is none.
 	about  *transcript.Message
 	copied bool
+	kept   bool
 }
 
 type message struct {
@@ -105,8 +108,7 @@ func (d *reader) begin(info jsonvalue.Object) {
 			return
 		}
 		h.Apply(&m)
-		d.send(m.Origin.Message, m)
-		return
+		d.kept = true
 	}
 	d.about = &m
 }
@@ -118,7 +120,7 @@ func (d *reader) giveAbout() {
 	d.about = nil
 	switch {
 	case m == nil:
-	case d.copied:
+	case d.copied && !d.kept:
 		d.stats.Pass("stand-in")
 	default:
 		d.send(m.Origin.Message, *m)
