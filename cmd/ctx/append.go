@@ -181,7 +181,7 @@ func (o *appendOptions) readText(a *app) ([]byte, error) {
 			o.file = "-"
 		}
 		var err error
-		if text, err = a.readInput(o.file, history.MaxMessage); err != nil {
+		if text, err = a.readText(o.file, history.MaxMessage); err != nil {
 			return nil, fmt.Errorf("cannot read the message: %w", err)
 		}
 	}
@@ -242,7 +242,7 @@ func (o *appendOptions) runBulk(a *app, file string) error {
 	if err != nil {
 		return err
 	}
-	in, closeInput, err := a.input(file)
+	in, closeInput, err := a.inputText(file)
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ const maxAnswers = 256 << 20
 func (a *app) readAnswers(
 	file, command string, check func(*summaries.Answer) error,
 ) (list []summaries.Answer, err error) {
-	in, closeInput, err := a.input(file)
+	in, closeInput, err := a.inputText(file)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (o *observeOptions) command(a *app, name string) *cobra.Command {
 }
 
 func (o *observeOptions) run(a *app, file string) error {
-	lines, err := a.readInput(file, epoch.MaxInput)
+	lines, err := a.readText(file, epoch.MaxInput)
 	if err != nil {
 		return fmt.Errorf("cannot read the observations: %w", err)
 	}

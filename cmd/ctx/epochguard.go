@@ -16,7 +16,7 @@ func newEpochGuardCmd(a *app) *cobra.Command {
 		Use:  "guard [FILE]",
 		Args: between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			b, err := a.readInput(append(args, "-")[0], maxGuarded)
+			b, err := a.readText(append(args, "-")[0], maxGuarded)
 			if err != nil {
 				return fmt.Errorf("cannot read the messages: %w", err)
 			}

@@ -22,7 +22,7 @@ func newFixCmd(a *app) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			text := strings.Join(args, " ")
 			if text == "-" {
-				b, err := a.readInput("-", maxError)
+				b, err := a.readText("-", maxError)
 				if err != nil {
 					return err
 				}

@@ -150,7 +150,7 @@ func (o *forgetOptions) read(a *app, args []string) (set forget.Options, err err
 	case byText:
 		text := []byte(o.text)
 		if o.text == "-" {
-			if text, err = a.readInput("-", maxForgetText); err != nil {
+			if text, err = a.readText("-", maxForgetText); err != nil {
 				return set, fmt.Errorf("cannot read the text: %w", err)
 			}
 			text = bytes.TrimRight(text, "\r\n")

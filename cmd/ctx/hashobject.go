@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -59,7 +60,12 @@ func hashObjects(a *app, names []string, write bool) error {
 }
 
 func (a *app) blobOf(name string) (format.Raw, error) {
-	b, err := a.readInput(name, history.MaxMessage)
+	in, closeIt, err := a.input(name)
+	if err != nil {
+		return format.Raw{}, err
+	}
+	defer closeIt()
+	b, err := io.ReadAll(io.LimitReader(in, history.MaxMessage+1))
 	if err != nil {
 		return format.Raw{}, err
 	}

@@ -61,7 +61,7 @@ func (o *loopOptions) run(a *app, file string) error {
 	if o.clear {
 		d.Clear()
 	}
-	in, closeInput, err := a.input(file)
+	in, closeInput, err := a.inputText(file)
 	if err != nil {
 		return err
 	}

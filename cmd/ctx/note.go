@@ -40,7 +40,7 @@ func (o *noteOptions) run(a *app, b openBranch, args []string) error {
 			strings.Join(notes.Kinds(), ", "))
 	}
 	if n.Text == "-" {
-		in, err := a.readInput("-", maxNote+1)
+		in, err := a.readText("-", maxNote+1)
 		if err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ func newOffloadCmd(a *app) *cobra.Command {
 }
 
 func (o *offloadOptions) run(a *app, b openBranch, file string) error {
-	text, err := a.readInput(file, history.MaxMessage)
+	text, err := a.readText(file, history.MaxMessage)
 	if err != nil {
 		return fmt.Errorf("cannot read the output: %w", err)
 	}

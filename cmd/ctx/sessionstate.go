@@ -226,7 +226,7 @@ func stateChange(key string, value []byte) conversation.StateChange {
 
 // stateLines reads one object from each line. It skips empty lines.
 func stateLines(a *app, file string) ([]conversation.StateChange, error) {
-	in, closeInput, err := a.input(file)
+	in, closeInput, err := a.inputText(file)
 	if err != nil {
 		return nil, err
 	}
