@@ -45,8 +45,8 @@ func notRegular(err error) error {
 	return err
 }
 
-// readText reads the named file, or standard input for "-". It returns at most limit+1 bytes, so that the caller can detect a
-// longer one.
+// readText reads the text in the named file. It returns at most limit+1 bytes, so that the caller
+// can detect a longer one.
 func (a *app) readText(name string, limit int64) ([]byte, error) {
 	in, closeIt, err := a.inputText(name)
 	if err != nil {

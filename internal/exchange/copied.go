@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -105,6 +106,97 @@ func (im *treeImporter) copiedFrom(st *transcript.Step) (*copied, error) {
 		slices.SortFunc(list, func(a, b original) int { return cmp.Compare(a.seq, b.seq) })
 	}
 	return c, nil
+}
+
+// copied reports whether a message is a copy of what another session has. Where one copy ends, that
+// of a fork of the same origin may go on.
+func (im *treeImporter) copied(next *treeStep) (bool, error) {
+	m := &next.step.Message
+	if im.copy.has(m, next.out) {
+		return true, nil
+	}
+	if im.parted || m.Note {
+		return false, nil
+	}
+	c, err := im.copyUnnamed(next)
+	if im.parted = c == nil; err != nil || im.parted {
+		return false, err
+	}
+	if im.copy != nil {
+		c.left = im.copy.left
+	}
+	im.copy = c
+	return c.has(m, next.out), nil
+}
+
+// copyUnnamed finds the session of which a part of a session is a copy where the agent names none:
+// one whose first message has the words and the time of the first message of that part; nil for
+// none. The time is that of a record, in milliseconds.
+func (im *treeImporter) copyUnnamed(next *treeStep) (*copied, error) {
+	m, clean := &next.step.Message, next.out
+	if _, err := clean.Clean(); err != nil || im.goesOn || m.Time.IsZero() ||
+		!catalog.TraitsOf(m.Origin.Agent).Renames ||
+		m.Origin.Session != transcript.Fit(next.step.Session) {
+		return nil, nil // Append returns the error
+	}
+	if err := im.group.flush(); err != nil {
+		return nil, err
+	}
+	view, err := im.Refs.Read()
+	if err != nil {
+		return nil, err
+	}
+	words := wordsOf(&transcript.Message{Role: m.Role, Text: clean.Text, Parts: clean.Parts})
+	for _, name := range sessionNames(view) {
+		if _, others := history.Owner(view, name); others || name == im.as {
+			continue
+		}
+		first, err := im.firstOf(name, view.Get(history.RefName(name, history.MainBranch)).ID)
+		if err != nil {
+			return nil, err
+		}
+		of := first.Source
+		if first.Kind != format.KindMessage || of == nil || of.Agent != m.Origin.Agent ||
+			of.Session == m.Origin.Session || !first.Time.Equal(m.Time) {
+			continue
+		}
+		shown, err := im.Entry(first.ID)
+		if err != nil {
+			return nil, err
+		}
+		if was := messageOf(shown); wordsOf(&was) == words {
+			st := next.step
+			st.Begins = name
+			return im.copiedFrom(&st)
+		}
+	}
+	return nil, nil
+}
+
+// firstOf returns the first message of a session, which is read once in a run.
+func (im *treeImporter) firstOf(session string, tip format.ID) (first history.Entry, err error) {
+	im.copying.Lock()
+	first, known := im.firsts[session]
+	im.copying.Unlock()
+	if known {
+		return first, nil
+	}
+	first.Entry = &format.Entry{}
+	for e, err := range im.Walk(tip, history.OwnLine) {
+		if err != nil {
+			return e, err
+		}
+		if e.Kind == format.KindMessage {
+			first = e
+		}
+	}
+	im.copying.Lock()
+	defer im.copying.Unlock()
+	if im.firsts == nil {
+		im.firsts = map[string]history.Entry{}
+	}
+	im.firsts[session] = first
+	return first, nil
 }
 
 // meets reports whether the session has a message with these words which comes next, and takes it

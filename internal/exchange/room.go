@@ -28,6 +28,7 @@ type Writer struct {
 
 	copying sync.Mutex
 	copies  map[string]string
+	firsts  map[string]history.Entry // the first messages of sessions, by their names
 }
 
 // Tx is the part of a transaction that imports. It exists only while the store is locked.

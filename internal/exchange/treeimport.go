@@ -29,6 +29,7 @@ type treeImporter struct {
 	past    *history.Lineage // the branch's history in view; nil until needed
 	copy    *copied          // a session that this one may begin with a copy of
 	begun   bool             // the first message has been processed
+	parted  bool             // no message to come is a copy of what another session has
 
 	begins *beginning // how it may begin with a copy of another session; nil if it does not
 	// How the transcript goes on with a session of the store that has another name; nil if it does
@@ -156,8 +157,8 @@ func (im *treeImporter) passOver(next *treeStep) (done bool, err error) {
 		return copied, err
 	}
 	next.out = im.message(m)
-	if im.copy.has(m, next.out) {
-		return true, nil
+	if copied, err := im.copied(next); err != nil || copied {
+		return copied, err
 	}
 	if err := im.group.settleMessage(&m.Origin); err != nil {
 		return false, err

@@ -127,6 +127,8 @@ type Traits struct {
 	// Resumes says that the agent gives a session that it resumes a new id, and keeps the ids of
 	// its messages.
 	Resumes bool
+	// Renames says that a fork begins with a copy in which all ids are new, and names no origin.
+	Renames bool
 	// NamesOnly says that the id of a session has to be a name: no digest takes its place.
 	NamesOnly bool
 }
@@ -195,7 +197,8 @@ var agents = [...]Agent{
 	},
 	{
 		Name: "opencode", Source: opencode.Agent, Title: "opencode", Example: "session.json",
-		Spent: opencode.Spent,
+		unlike: Traits{Keeps: true, ByWords: true, Renames: true},
+		Spent:  opencode.Spent,
 		Reads: func(_ string, r io.Reader, e emit) (transcript.Stats, error) {
 			return opencode.Read(r, e)
 		},
