@@ -113,12 +113,12 @@ func (s *Store) run(t *search) error {
 
 // offer takes what a place has for the object. Of a copy that is not sound a good header still
 // says that the object is known.
-func (t *search) offer(r format.Raw, path string) {
-	whole, err := sound(t.id, r)
+func (t *search) offer(r format.Raw, path string, sound func(format.Raw) (bool, error)) {
+	whole, err := sound(r)
 	if err != nil {
 		t.blame(path, err.Error())
 		r.Body, whole = nil, false
-		if _, err := sound(t.id, r); err != nil {
+		if _, err := sound(r); err != nil {
 			return
 		}
 	}
@@ -160,9 +160,12 @@ func (s *Store) tryLoose(t *search) {
 	case err != nil:
 		t.fail(err)
 	default:
-		t.offer(r, path)
+		t.offer(r, path, t.sound)
 	}
 }
+
+// sound is the function sound for the object that is looked for.
+func (t *search) sound(r format.Raw) (complete bool, err error) { return sound(t.id, r) }
 
 func readLoose(path string) (format.Raw, error) {
 	b, err := durable.ReadAtMost(path, maxLoose)
@@ -228,5 +231,5 @@ func (s *Store) tryPack(t *search, p *pack) {
 		return
 	}
 	s.useful(p)
-	t.offer(r, p.path)
+	t.offer(r, p.path, soundPacked)
 }

@@ -265,7 +265,7 @@ func (s *Store) tryLog(t *search) {
 	if t.body {
 		found.Body = bytes.Clone(r.Body)
 	}
-	t.offer(found, s.logPath())
+	t.offer(found, s.logPath(), t.sound)
 }
 
 // logPath is what messages name as the place of an object that the log carries.

@@ -214,10 +214,13 @@ func (p *pack) blame(err error) error { return blamed(p.idx, err) }
 func (p *pack) blamePack(err error) error { return blamed(p.path, err) }
 
 func blamed(file string, err error) error {
+	if err == nil {
+		return nil // and nothing is allocated
+	}
 	var path *fs.PathError
 	var corrupt *CorruptError
 	var version *format.VersionError
-	if err == nil || errors.As(err, &path) || errors.Is(err, fs.ErrClosed) ||
+	if errors.As(err, &path) || errors.Is(err, fs.ErrClosed) ||
 		errors.As(err, &corrupt) || errors.As(err, &version) {
 		return err
 	}

@@ -356,7 +356,7 @@ func (r *packReader) every(
 	return eachBlock(s, r, func(_ packs.Span, list []packs.Object) checked {
 		c := checked{objects: list, wrong: make([]error, len(list))}
 		for i, o := range list {
-			_, c.wrong[i] = sound(o.ID, format.Raw{Header: o.Header, Body: o.Body})
+			_, c.wrong[i] = soundPacked(format.Raw{Header: o.Header, Body: o.Body})
 		}
 		return c
 	}, func(c checked) error {

@@ -37,7 +37,7 @@ func (s *Store) walkPack(path string, fn func(packs.Object)) (err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	var passed error // over the first bad block
-	_, err = s.walk(bufio.NewReaderSize(file, packBuffer), size, &walked{}, nil,
+	_, err = s.walk(bufio.NewReaderSize(file, packBuffer), size, &walked{}, false,
 		func(o packs.Object) error { fn(o); return nil }, func(packs.Block) {},
 		func(err error) error {
 			if passed == nil {
@@ -50,12 +50,12 @@ func (s *Store) walkPack(path string, fn func(packs.Object)) (err error) {
 
 // walk reads a pack and calls fn for every object and then block for its block. It
 // calls bad with the error of a block that cannot be read, and ends with the error that bad
-// returns. Several blocks are unpacked at a time, and check is called for their objects then; an
-// error of check ends the walk. It is nil for no check. walk keeps the ids in met: 32 bytes an
-// object, or 4 where the store was lent names. The bytes are good until the block ends.
+// returns. Several blocks are unpacked at a time. With check, an object that is not sound ends the
+// walk. walk keeps the ids in met: 32 bytes an object, or 4 where the store was lent names. The
+// bytes are good until the block ends.
 func (s *Store) walk(
-	in io.Reader, size int64, met *walked,
-	check, fn func(packs.Object) error, block func(packs.Block), bad func(error) error,
+	in io.Reader, size int64, met *walked, check bool,
+	fn func(packs.Object) error, block func(packs.Block), bad func(error) error,
 ) (format.ID, error) {
 	waiting := newTurns(func(u unpackedBlock) error {
 		if u.err != nil {
@@ -100,23 +100,24 @@ type unpackedBlock struct {
 	packs.Block
 	list  []packs.Object
 	err   error // it cannot be read
-	wrong error // what check said
+	wrong error // what is wrong with one of them, where that was asked
 }
 
 func (s *Store) unpackBlock(
 	key packs.Key, b packs.Block, frame []byte,
-	far func(uint32) (format.ID, error), check func(packs.Object) error,
+	far func(uint32) (format.ID, error), check bool,
 ) unpackedBlock {
 	u := unpackedBlock{Block: b}
 	raw, err := s.codec.decode(b.Raw, frame)
 	if err == nil {
 		u.list, err = packs.Decode(raw, b.Objects, b.Digest, key, true, far)
 	}
-	if u.err = err; err != nil || check == nil {
+	if u.err = err; err != nil || !check {
 		return u
 	}
 	for _, o := range u.list {
-		if u.wrong = check(o); u.wrong != nil {
+		if _, err := soundPacked(format.Raw{Header: o.Header, Body: o.Body}); err != nil {
+			u.wrong = fmt.Errorf("object %v: %w", o.ID, err)
 			break
 		}
 	}
@@ -167,14 +168,6 @@ type census struct {
 	met    walked
 	table  table
 	blocks []packs.Block
-}
-
-// soundPacked is sound for an object of a pack.
-func soundPacked(o packs.Object) error {
-	if _, err := sound(o.ID, format.Raw{Header: o.Header, Body: o.Body}); err != nil {
-		return fmt.Errorf("object %v: %w", o.ID, err)
-	}
-	return nil
 }
 
 func (c *census) object(o packs.Object) error {

@@ -170,7 +170,7 @@ func (r *packReader) resolve(
 			})
 		}
 		for _, n := range numbers {
-			id, ok, err := r.idAt(s, n, what.nodes)
+			id, ok, err := r.idAt(s, n, p, what.nodes)
 			if err != nil || !ok {
 				unread = errors.Join(unread, err)
 				continue
@@ -190,14 +190,22 @@ func (r *packReader) resolve(
 // neighbours is how many objects behind one that was found may be what the next prefix stands for.
 const neighbours = 2
 
-// idAt returns the id of an object. ok is false for a node in a block that is not self-contained,
-// unless nodes are sought.
-func (r *packReader) idAt(s *Store, n uint32, nodes bool) (id format.ID, ok bool, err error) {
+// idAt returns the id of an object, which begins with a prefix by the index. ok is false for a node
+// in a block that is not self-contained, unless nodes are sought. Where the store was lent one name
+// with the prefix, no block is unpacked.
+func (r *packReader) idAt(
+	s *Store, n uint32, p [PrefixSize]byte, nodes bool,
+) (id format.ID, ok bool, err error) {
 	whole, err := r.isWhole(n)
 	switch {
 	case err != nil:
 		return id, false, err
 	case whole:
+		if names := s.lent(); names != nil {
+			if from, to := names.Begins(p); to == from+1 {
+				return names.ID(from), true, nil
+			}
+		}
 		id, err = r.far(s, n, math.MaxInt)
 		return id, true, err
 	case !nodes:

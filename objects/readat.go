@@ -33,6 +33,6 @@ func (s *Store) getAt(in format.ID, place uint32, id format.ID) (raw format.Raw,
 		return raw, false
 	}
 	raw = copied(o, true)
-	whole, err := sound(id, raw)
+	whole, err := soundPacked(raw)
 	return raw, err == nil && whole
 }

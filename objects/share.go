@@ -67,7 +67,7 @@ func (s *Store) AdoptPack(
 	var refused error            // of the gate
 	checks := checkBehind(check)
 	id, err := s.walk(bytes.NewReader(whole), int64(len(whole)), &c.met,
-		nil, func(o packs.Object) error {
+		false, func(o packs.Object) error {
 			if err := c.object(o); err != nil {
 				return err
 			}
@@ -173,7 +173,7 @@ func (s *Store) ReadPack(bare []byte, want format.ID, fn func(format.Raw) error)
 	}
 	var refused error
 	id, err := s.walk(bytes.NewReader(whole), int64(len(whole)), &walked{},
-		nil, func(o packs.Object) error {
+		false, func(o packs.Object) error {
 			raw := format.Raw{Header: o.Header}
 			if o.Stored {
 				raw.Body = o.Body
@@ -201,7 +201,7 @@ func (s *Store) putWithout(whole []byte, gone []format.ID, here map[format.ID]bo
 	}
 	var raws []format.Raw
 	_, err := s.walk(bytes.NewReader(whole), int64(len(whole)), &walked{},
-		nil, func(o packs.Object) error {
+		false, func(o packs.Object) error {
 			if here[o.ID] {
 				return nil
 			}

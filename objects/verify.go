@@ -112,7 +112,7 @@ func (s *Store) scan(pack format.ID) (index []byte, err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	var c census
-	id, err := s.walk(bufio.NewReaderSize(file, packBuffer), size, &c.met, soundPacked, c.object,
+	id, err := s.walk(bufio.NewReaderSize(file, packBuffer), size, &c.met, true, c.object,
 		func(b packs.Block) { c.blocks = append(c.blocks, b) },
 		func(err error) error { return err })
 	if err == nil {

@@ -34,10 +34,10 @@ type decoder struct {
 	texts   []byte // bodies whose nonce is derived
 
 	// Who asks for one object has no use for the bodies of those before it. lazy says that a body
-	// whose nonce is derived is not put together; late has for each object whether that was so, and
-	// its Body is then a text without the nonce.
+	// whose nonce is derived is not put together; late has the nonces of those of which that was so,
+	// and their Body is then a text without it.
 	lazy bool
-	late []bool
+	late []lateNonce
 	hash hash.Hash // for sumOf; made when it is first needed
 
 	special   [extractColumns]int // the columns of extracts; zeros for none
@@ -286,7 +286,7 @@ func (d *decoder) object() error {
 	if n := len(d.objects); n < d.skip {
 		d.objects = append(d.objects, Object{ID: format.Sum(d.header)})
 		if d.late != nil {
-			d.late[n] = false
+			d.late[n] = lateNonce{}
 		}
 		return nil
 	}
@@ -399,7 +399,7 @@ func (d *decoder) body(most int) (body []byte, err error) {
 		case d.drop:
 			body, digest = []byte{}, d.sumOf(nonce, text) // nobody reads it: no copy is made
 		case d.lazy:
-			body, digest = d.putOff(text), d.sumOf(nonce, text)
+			body, digest = d.putOff(nonce, text), d.sumOf(nonce, text)
 		}
 		if body != nil {
 			break
@@ -443,28 +443,32 @@ func (d *decoder) sumOf(nonce, text []byte) (digest format.ID) {
 	return digest
 }
 
+// lateNonce is the nonce of a body that was put off.
+type lateNonce struct {
+	bytes [format.NonceLen]byte
+	there bool
+}
+
 // putOff returns a text as the body of the next object, whose nonce wake puts in front.
-func (d *decoder) putOff(text []byte) []byte {
+func (d *decoder) putOff(of, text []byte) []byte {
 	if text == nil {
 		return nil
 	}
 	if d.late == nil {
-		d.late = make([]bool, cap(d.objects))
+		d.late = make([]lateNonce, cap(d.objects))
 	}
-	d.late[len(d.objects)] = true
+	d.late[len(d.objects)] = lateNonce{[format.NonceLen]byte(of), true}
 	return text
 }
 
 // wake makes the body of an object whole if that was put off.
 func (d *decoder) wake(i int) {
-	if d.late == nil || !d.late[i] || i >= len(d.objects) {
+	if d.late == nil || !d.late[i].there || i >= len(d.objects) {
 		return
 	}
-	d.late[i] = false
+	d.late[i].there = false
 	o := &d.objects[i]
-	lines := o.Header[:bytes.LastIndexByte(o.Header[:len(o.Header)-1], '\n')+1]
-	nonce := d.nonces.of(lines)
-	o.Body = append(append(make([]byte, 0, len(nonce)+len(o.Body)), nonce...), o.Body...)
+	o.Body = slices.Concat(d.late[i].bytes[:], o.Body)
 }
 
 // withNonce returns a nonce and a text behind it.

@@ -180,7 +180,7 @@ func (c *selection) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.graph, err = graph.Read(ctx, c.s, inv, c.header, c.o.Progress)
+	c.graph, err = graph.Read(ctx, c.s, inv, graph.Eye{Tell: c.header}, c.o.Progress)
 	return err
 }
 
@@ -191,7 +191,7 @@ func (c *selection) unread(path string) {
 }
 
 // header notes what the selection needs of an object.
-func (c *selection) header(id format.ID, _ []byte, read format.Object) {
+func (c *selection) header(id format.ID, read format.Object) {
 	switch o := read.(type) {
 	case *format.Entry:
 		if o.Source != nil {

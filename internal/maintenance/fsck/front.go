@@ -12,7 +12,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
-	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -65,7 +64,7 @@ func storeOf(b []byte) (id string, ok bool) {
 	return id, err == nil && n == 2 && len(id) == 32 && strings.Trim(id, "0123456789abcdef") == ""
 }
 
-// checkKey checks the key against every body with a nonce, which follows from the key. It accepts
+// checkKey checks the key against every body in use with a nonce, as judge saw it. It accepts
 // the note of a repair that replaced a lost key, if the present key signed that note.
 func (f *checker) checkKey() {
 	path := filepath.Join(f.s.Dir, "key")
@@ -76,9 +75,15 @@ func (f *checker) checkKey() {
 	if f.graph == nil {
 		return
 	}
-	fitting, foreign, some, err := f.tryKey()
-	if err != nil || f.ctx.Err() != nil {
-		return // checkPlaces reports it
+	fit, others, some := 0, 0, ""
+	for i, marks := range f.graph.Marks {
+		switch {
+		case marks&graph.Reached == 0:
+		case marks&fitting != 0:
+			fit++
+		case marks&foreign != 0:
+			others, some = others+1, f.subject(uint32(i))
+		}
 	}
 	isNew, err := f.s.Store.KeyIsNew()
 	if marked, known, bad := f.s.Store.KeyMarked(f.refs[history.KeyRef]); known &&
@@ -88,41 +93,17 @@ func (f *checker) checkKey() {
 	switch {
 	case err != nil:
 		f.fault("key", "key", path, err.Error())
-	case isNew && fitting == 0:
+	case isNew && fit == 0:
 		f.note("the key is a new one, and nothing was written with it yet")
-	case isNew && foreign > 0:
-		f.note("the key is a new one; %d objects were written with the one that was lost", foreign)
-	case foreign == 0 || isNew:
-	case fitting == 0:
+	case isNew && others > 0:
+		f.note("the key is a new one; %d objects were written with the one that was lost", others)
+	case others == 0 || isNew:
+	case fit == 0:
 		f.fault("key", "key", path, "is not the one that anything in the store was written with")
 	default:
 		f.fault("key", "key", path,
 			fmt.Sprintf(
 				"is not the one that %d objects were written with, %s among them, and %d objects "+
-					"were written with it", foreign, some, fitting))
+					"were written with it", others, some, fit))
 	}
-}
-
-// tryKey counts the objects in use whose nonce follows from the key, and those whose nonce does
-// not. some is one of the latter.
-func (f *checker) tryKey() (fitting, foreign int, some string, err error) {
-	tried := make([]bool, f.graph.Len())
-	err = f.s.Objects.Contents(func(at objects.Place, raw format.Raw) error {
-		i, ok := f.graph.Find(at.ID)
-		if !ok || tried[i] || f.graph.Marks[i]&graph.Reached == 0 {
-			return f.ctx.Err()
-		}
-		fits, known, err := f.s.Store.FitsKey(raw)
-		switch {
-		case err != nil || !known:
-			return err
-		case fits:
-			fitting++
-		default:
-			foreign, some = foreign+1, f.subject(i)
-		}
-		tried[i] = true
-		return f.ctx.Err()
-	}, func(string, error) error { return f.ctx.Err() })
-	return fitting, foreign, some, err
 }

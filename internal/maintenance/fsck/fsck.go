@@ -106,6 +106,9 @@ const (
 	inBranch                                          // some session stands on it
 	member                                            // it is in a cluster
 	twice                                             // it is in more than one
+	twisted                                           // its header has another encoding
+	fitting                                           // its nonce follows from the key
+	foreign                                           // its nonce does not
 )
 
 func (f *checker) fault(kind, subject, path, why string) {

@@ -30,7 +30,7 @@ func inUse(t testing.TB, s *session.Store) map[format.ID]bool {
 	t.Helper()
 	inv := storetest.Must[*graph.Inventory](t)(
 		graph.TakeInventory(s, func(_ string, err error) error { return err }))
-	g := storetest.Must[*graph.Graph](t)(graph.Read(context.Background(), s, inv, nil, nil))
+	g := storetest.Must[*graph.Graph](t)(graph.Read(context.Background(), s, inv, graph.Eye{}, nil))
 	w := graph.Walk{Graph: g, Mark: graph.Reached}
 	roots := append(graph.RootsOfRefs(storetest.View(t, s).All()),
 		graph.RootsOfBase(graph.RefsOf(storetest.Must[*format.Checkpoint](t)(s.Refs.Base())))...)

@@ -104,7 +104,7 @@ func (f *checker) checkGraph() {
 	if f.inv == nil {
 		return
 	}
-	g, err := graph.Read(f.ctx, f.s, f.inv, f.checkHeader, f.o.Progress)
+	g, err := graph.Read(f.ctx, f.s, f.inv, graph.Eye{Judge: f.judge}, f.o.Progress)
 	if err != nil {
 		if f.ctx.Err() == nil {
 			f.fault("object", "objects", "", err.Error())
@@ -120,17 +120,32 @@ func (f *checker) checkGraph() {
 	}
 	f.followAll()
 	for i, marks := range g.Marks {
+		if marks&twisted != 0 {
+			f.fault("object", g.ID(uint32(i)).String(), "",
+				"header is not the one encoding of what it says")
+		}
 		if marks&graph.Reached != 0 {
 			f.checkLinks(uint32(i))
 		}
 	}
 }
 
-func (f *checker) checkHeader(id format.ID, header []byte, read format.Object) {
+// judge looks at an object while it is at hand: at the encoding of its header, and at the nonce of
+// its body, which follows from the key.
+func (f *checker) judge(raw format.Raw, read format.Object) (marks graph.Mark) {
 	again, err := read.Encode()
-	if err != nil || !bytes.Equal(again, header) {
-		f.fault("object", id.String(), "", "header is not the one encoding of what it says")
+	if err != nil || !bytes.Equal(again, raw.Header) {
+		marks |= twisted
 	}
+	fits, known, err := f.s.Store.FitsKey(raw)
+	switch {
+	case err != nil || !known: // checkKey tells of a key that cannot be read
+	case fits:
+		marks |= fitting
+	default:
+		marks |= foreign
+	}
+	return marks
 }
 
 // followAll marks what refs and the log lead to. It reads the log once more: what a long log names

@@ -117,7 +117,7 @@ func (c *collector) run(ctx context.Context) (err error) {
 	c.takeBack = func() error { return nil }
 	defer func() { err = errors.Join(err, c.takeBack()) }()
 	for _, step := range []func(context.Context) error{c.reindex, c.dropLog, c.closeLog, c.look,
-		c.plan, c.pack, c.unload, c.sweep, c.letGo, c.condense, c.sweepTemp,
+		c.plan, c.pack, c.unload, c.sweep, c.condense, c.letGo, c.sweepTemp,
 		c.dropAnswers} {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -230,7 +230,7 @@ func (c *collector) look(ctx context.Context) error {
 	for _, p := range c.inv.Packs {
 		c.known[p.ID] = true
 	}
-	if c.graph, err = graph.Read(ctx, c.s, c.inv, nil, c.o.Progress); err != nil {
+	if c.graph, err = graph.Read(ctx, c.s, c.inv, graph.Eye{}, c.o.Progress); err != nil {
 		return err
 	}
 	c.takeBack = c.graph.Lend()

@@ -10,7 +10,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/replay"
 	"github.com/gemini-ctx/ctx/internal/store"
-	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -142,13 +141,7 @@ func (c *collector) condense(ctx context.Context) error {
 	if c.o.DryRun {
 		return nil
 	}
-	_, err := c.s.Refs.Condense(ctx, c.logFrom(), func(ctx context.Context) (*lock.Held, error) {
-		// Frees the ids that looking up those of the segment has kept: the next one has others.
-		if err := c.s.Objects.Close(); err != nil {
-			return nil, err
-		}
-		return c.s.Lock(ctx)
-	})
+	_, err := c.graph.Log().Condense(ctx, c.logFrom(), c.s.Lock)
 	return err
 }
 

@@ -38,8 +38,16 @@ type Graph struct {
 	Marks   []Mark
 
 	long sync.Mutex // of who reads a long header
-	// Told of each header that could be read; nil for none
-	check func(id format.ID, header []byte, read format.Object)
+	eye  Eye
+}
+
+// Eye is told of each object whose header can be read. Its functions may be nil.
+type Eye struct {
+	// Judge returns the marks of an object. It is called for several objects at a time. Of one in a
+	// pack, raw has the body that the pack has; it is not to be kept.
+	Judge func(raw format.Raw, read format.Object) Mark
+	// Tell is called for one object after the other.
+	Tell func(id format.ID, read format.Object)
 }
 
 // object is what the graph keeps of one object, besides its id.
@@ -113,7 +121,7 @@ func (g *Graph) Kind(i uint32) format.ObjectKind {
 // Message reports whether object i is an entry that is a message.
 func (g *Graph) Message(i uint32) bool { return g.object(i).what&isMessage != 0 }
 
-// Seq returns the seq of entry i. Only a graph that was read with a check knows it, until
+// Seq returns the seq of entry i. Only a graph that was read with an eye knows it, until
 // LetGoSeqs; otherwise the entry is read again, and the seq of one that cannot be read is 0.
 func (g *Graph) Seq(i uint32) uint64 {
 	switch {
@@ -164,11 +172,10 @@ type Mark uint8
 const Reached Mark = 1
 
 // Read reads the header of every object of an inventory, pack by pack in the order in which
-// headers lie there. It calls check, which may be nil, for each header that it can read. The graph
-// takes the list of ids over from the inventory.
+// headers lie there, and tells eye of them. The graph takes the list of ids over from the
+// inventory.
 func Read(
-	ctx context.Context, s *session.Store, inv *Inventory,
-	check func(format.ID, []byte, format.Object), progress Progress,
+	ctx context.Context, s *session.Store, inv *Inventory, eye Eye, progress Progress,
 ) (*Graph, error) {
 	if len(inv.IDs) > edgeMask {
 		return nil, fmt.Errorf("too many objects: %d", len(inv.IDs))
@@ -176,13 +183,13 @@ func Read(
 	g := &Graph{
 		s: s, ids: inv.IDs, names: newNames(inv.IDs),
 		late: map[format.ID]uint32{}, large: map[uint32]large{},
-		Lost: map[uint32][]format.Link{}, Bad: map[uint32]error{}, check: check,
+		Lost: map[uint32][]format.Link{}, Bad: map[uint32]error{}, eye: eye,
 	}
 	inv.IDs = nil
 	room := min(cap(g.ids), len(g.ids)+spareIDs)
 	g.objects = make([]object, len(g.ids), room)
 	g.Marks = make([]Mark, len(g.ids), room)
-	if check != nil {
+	if eye.Judge != nil || eye.Tell != nil {
 		g.seqs = make([]uint32, len(g.ids), room)
 	}
 	for i := range g.objects {
@@ -305,8 +312,8 @@ type loaded struct {
 	parents int
 	edges   []Edge
 	lost    []format.Link
-	header  []byte // for check
-	read    format.Object
+	marks   Mark
+	read    format.Object // for Eye.Tell
 }
 
 // load reads the header of object i.
@@ -321,15 +328,22 @@ func (g *Graph) load(i uint32) error {
 
 // look reads the header of object i. It changes nothing.
 func (g *Graph) look(i uint32) loaded {
-	header, err := g.s.Objects.Header(g.ids[i])
+	var raw format.Raw
+	var err error
+	if g.eye.Judge != nil {
+		raw, _ = g.s.Objects.Get(g.ids[i]) // where there is no body, the header is read alone
+	}
+	if raw.Header == nil {
+		raw.Header, err = g.s.Objects.Header(g.ids[i])
+	}
 	if err != nil {
 		return loaded{at: i, kind: format.AnyKind, err: err}
 	}
-	return g.lookAt(i, header)
+	return g.lookAt(i, raw)
 }
 
-// lookInto reads the headers of the objects of a block. It changes nothing, and leaves out what is
-// not sound or was not met in the inventory.
+// lookInto reads the headers of the objects of a block. It changes nothing, and leaves out what was
+// not met in the inventory.
 func (g *Graph) lookInto(list []objects.Packed) []loaded {
 	out := make([]loaded, 0, len(list))
 	for _, o := range list {
@@ -337,15 +351,13 @@ func (g *Graph) lookInto(list []objects.Packed) []loaded {
 		if !ok {
 			continue
 		}
-		if _, err := objects.Sound(o.ID, format.Raw{Header: o.Header}); err != nil {
-			continue
-		}
+		raw := format.Raw{Header: o.Header, Body: o.Body}
 		if len(o.Header) < longHeader {
-			out = append(out, g.lookAt(i, o.Header))
+			out = append(out, g.lookAt(i, raw))
 			continue
 		}
 		g.long.Lock()
-		out = append(out, g.lookAt(i, o.Header))
+		out = append(out, g.lookAt(i, raw))
 		g.long.Unlock()
 	}
 	return out
@@ -356,15 +368,18 @@ func (g *Graph) lookInto(list []objects.Packed) []loaded {
 const longHeader = 4 << 20
 
 // lookAt reads the header of object i.
-func (g *Graph) lookAt(i uint32, header []byte) loaded {
+func (g *Graph) lookAt(i uint32, raw format.Raw) loaded {
 	l := loaded{at: i, kind: format.AnyKind}
 	var read format.Object
-	if l.kind, read, l.err = format.DecodeObject(header); l.err != nil {
+	if l.kind, read, l.err = format.DecodeObject(raw.Header); l.err != nil {
 		l.kind = format.AnyKind
 		return l
 	}
-	if g.check != nil {
-		l.header, l.read = header, read
+	if g.eye.Judge != nil {
+		l.marks = g.eye.Judge(raw, read)
+	}
+	if g.eye.Tell != nil {
+		l.read = read
 	}
 	parents := 0
 	if e, ok := read.(*format.Entry); ok {
@@ -395,8 +410,9 @@ func (g *Graph) take(l loaded) {
 		g.Bad[l.at] = l.err
 		return
 	}
-	if g.check != nil {
-		g.check(g.ids[l.at], l.header, l.read)
+	g.Marks[l.at] |= l.marks
+	if g.eye.Tell != nil {
+		g.eye.Tell(g.ids[l.at], l.read)
 	}
 	o.what = what(l.kind) | wasRead
 	if l.message {

@@ -30,8 +30,8 @@ func TestLargeObjects(t *testing.T) {
 		{kind: format.NodeKind},
 		{kind: format.NodeKind, edges: edges(2)},
 	}
-	g := &Graph{objects: make([]object, len(all)), seqs: make([]uint32, len(all)),
-		large: map[uint32]large{}, Lost: map[uint32][]format.Link{}}
+	g := &Graph{objects: make([]object, len(all)), Marks: make([]Mark, len(all)),
+		seqs: make([]uint32, len(all)), large: map[uint32]large{}, Lost: map[uint32][]format.Link{}}
 	for i := range all {
 		all[i].at = uint32(i)
 		g.take(all[i])

@@ -23,7 +23,7 @@ type resolver struct {
 func (r resolver) Resolve(prefixes []dense.Prefix, first bool) ([][]format.ID, error) {
 	found := make([][]format.ID, len(prefixes))
 	for i, p := range prefixes {
-		from, to := r.g.names.begins(p)
+		from, to := r.g.names.Begins(p)
 		if from == to {
 			return r.Objects.Resolve(prefixes, first) // it came later
 		}

@@ -53,8 +53,8 @@ func (n names) Find(id format.ID) (uint32, bool) {
 	return 0, false
 }
 
-// begins returns the range of the ids that begin with some bytes.
-func (n names) begins(p [4]byte) (from, to uint32) {
+// Begins is that of objects.Names.
+func (n names) Begins(p [4]byte) (from, to uint32) {
 	at := binary.BigEndian.Uint16(p[:])
 	from, end := n.fan[at], n.fan[uint32(at)+1]
 	rest := binary.BigEndian.Uint16(p[2:])

@@ -28,7 +28,7 @@ func loseDerived(t testing.TB, s *session.Store) (lost int) {
 	t.Helper()
 	inv := storetest.Must[*graph.Inventory](t)(
 		graph.TakeInventory(s, func(_ string, err error) error { return err }))
-	g := storetest.Must[*graph.Graph](t)(graph.Read(context.Background(), s, inv, nil, nil))
+	g := storetest.Must[*graph.Graph](t)(graph.Read(context.Background(), s, inv, graph.Eye{}, nil))
 	w := graph.Walk{Graph: g, Mark: graph.Reached}
 	base := graph.RefsOf(storetest.Must[*format.Checkpoint](t)(s.Refs.Base()))
 	roots := graph.RootsOfBase(base)

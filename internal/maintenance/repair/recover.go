@@ -41,7 +41,7 @@ func (r *repairer) recover() error {
 	if err != nil {
 		return err
 	}
-	g, err := graph.Read(r.ctx, r.s, inv, nil, r.o.Progress)
+	g, err := graph.Read(r.ctx, r.s, inv, graph.Eye{}, r.o.Progress)
 	if err != nil {
 		return err
 	}
