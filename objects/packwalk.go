@@ -168,10 +168,14 @@ type census struct {
 	met    walked
 	table  table
 	blocks []packs.Block
+	each   func(packs.Object) // told of every object; nil for nobody
 }
 
 func (c *census) object(o packs.Object) error {
 	c.table.add(o.ID, o.Header)
+	if c.each != nil {
+		c.each(o)
+	}
 	return nil
 }
 

@@ -50,8 +50,23 @@ func (s *Store) CheckLoose(id format.ID) error {
 // CheckPack reads a whole pack and checks all of it: its digest, every header and body, and that
 // its index is the one that follows from it. Whether a missing body may be missing is for Get to
 // say. Errors: *CorruptError, and what the file system says.
-func (s *Store) CheckPack(pack format.ID) error {
-	want, err := s.scan(pack)
+func (s *Store) CheckPack(pack format.ID) error { return s.check(pack, nil) }
+
+// CheckContents is CheckPack and PackContentsBehind in one: it reads the pack once.
+func (s *Store) CheckContents(ids []format.ID, pack format.ID) (PackContents, error) {
+	c := PackContents{IDs: ids}
+	err := s.check(pack, func(o packs.Object) {
+		if _, named, _ := format.HeaderBody(o.Header); named && !o.Stored {
+			c.Bodyless = append(c.Bodyless, uint32(len(c.IDs)-len(ids)))
+		}
+		c.IDs = append(c.IDs, o.ID)
+	})
+	return c, err
+}
+
+// check is CheckPack. It tells each of the objects, as they come; nil for nobody.
+func (s *Store) check(pack format.ID, each func(packs.Object)) error {
+	want, err := s.scan(pack, each)
 	if err != nil {
 		return err
 	}
@@ -92,7 +107,7 @@ func isFile(path string, want []byte) (same bool, err error) {
 // Reindex writes the index of a pack anew from the pack, after it checked all of the pack. It
 // lasts when it returns.
 func (s *Store) Reindex(pack format.ID) error {
-	index, err := s.scan(pack)
+	index, err := s.scan(pack, nil)
 	if err != nil {
 		return err
 	}
@@ -104,14 +119,14 @@ func (s *Store) Reindex(pack format.ID) error {
 }
 
 // scan reads a pack and returns the index that follows from it.
-func (s *Store) scan(pack format.ID) (index []byte, err error) {
+func (s *Store) scan(pack format.ID, each func(packs.Object)) (index []byte, err error) {
 	path := s.PackPath(pack)
 	file, size, err := openPack(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read pack %v: %w", pack, err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	var c census
+	c := census{each: each}
 	id, err := s.walk(bufio.NewReaderSize(file, packBuffer), size, &c.met, true, c.object,
 		func(b packs.Block) { c.blocks = append(c.blocks, b) },
 		func(err error) error { return err })

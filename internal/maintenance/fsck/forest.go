@@ -56,7 +56,7 @@ func (f *checker) checkForests() {
 // replay follows the log to the operation that the refs were read at.
 func (f *checker) replay(r *replay.Forests) bool {
 	var failed error
-	err := f.graph.Log().Forward(func(rec refs.Record) bool {
+	err := f.log().Forward(func(rec refs.Record) bool {
 		if rec.Op.Number > f.number {
 			return false
 		}

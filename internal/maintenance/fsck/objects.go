@@ -12,14 +12,20 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// checkPlaces reads every loose file and every pack whole. Packs come first, as long as little else
-// is in memory.
+// checkPlaces reads every loose file and every pack whole.
 func (f *checker) checkPlaces() {
-	if err := f.s.Objects.Close(); err != nil { // frees the ids that reading the log has kept
-		f.fault("object", "objects", "", err.Error())
+	var faults []func() // of packs, which are told last
+	list := func(ids []format.ID, pack format.ID) (objects.PackContents, error) {
+		c, err := f.s.Objects.CheckContents(ids, pack)
+		if err != nil && f.ctx.Err() == nil {
+			if !f.replacedPack(pack) {
+				faults = append(faults, func() { f.placeFault("pack "+pack.String(), err) })
+			}
+			return f.s.Objects.PackContentsBehind(ids, pack)
+		}
+		return c, f.ctx.Err()
 	}
-	packs := f.checkPacks()
-	inv, err := graph.TakeInventory(f.s, func(path string, err error) error {
+	inv, err := graph.TakeInventoryBy(f.s, list, f.o.Progress, func(path string, err error) error {
 		if filepath.Ext(path) == objects.IndexExt { // checkLog tells of the log
 			f.fault("pack", "index", path, err.Error())
 		}
@@ -44,27 +50,9 @@ func (f *checker) checkPlaces() {
 			}
 		}
 	}
-	for _, tell := range packs {
+	for _, tell := range faults {
 		tell()
 	}
-}
-
-// checkPacks reads every pack. It returns functions that tell what is wrong.
-func (f *checker) checkPacks() (faults []func()) {
-	names, err := f.s.Objects.PackNames(objects.IndexExt)
-	if err != nil {
-		faults = append(faults, func() { f.fault("pack", "packs", "", err.Error()) })
-	}
-	for n, id := range names {
-		f.o.Progress.Tell(n, len(names), "checking packs")
-		if err := f.s.Objects.CheckPack(id); err != nil && !f.replacedPack(id) {
-			faults = append(faults, func() { f.placeFault("pack "+id.String(), err) })
-		}
-		if f.ctx.Err() != nil {
-			break
-		}
-	}
-	return faults
 }
 
 // replacedPack reports whether gc has replaced a pack since fsck listed it.
@@ -99,8 +87,8 @@ func (f *checker) placeFault(subject string, err error) {
 	f.fault(kind, subject, "", err.Error())
 }
 
-// checkGraph reads every header, and follows the links from the objects that refs and the log name.
-func (f *checker) checkGraph() {
+// readGraph reads every header.
+func (f *checker) readGraph() {
 	if f.inv == nil {
 		return
 	}
@@ -118,6 +106,14 @@ func (f *checker) checkGraph() {
 			f.placeFault(g.ID(i).String(), err)
 		}
 	}
+}
+
+// checkGraph follows the links from the objects that refs and the log name.
+func (f *checker) checkGraph() {
+	if f.graph == nil {
+		return
+	}
+	g := f.graph
 	f.followAll()
 	for i, marks := range g.Marks {
 		if marks&twisted != 0 {
@@ -156,7 +152,7 @@ func (f *checker) followAll() {
 	}
 	goes := true
 	if f.read > f.baseNumber {
-		_ = f.graph.Log().Forward(func(r refs.Record) bool { // checkLog tells what cannot be read
+		_ = f.log().Forward(func(r refs.Record) bool { // checkLog tells what cannot be read
 			goes = r.Op.Number > f.read || f.follow(graph.RootsOfRecord(r.Op))
 			return goes && r.Op.Number < f.read
 		})

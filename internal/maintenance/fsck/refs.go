@@ -11,13 +11,21 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
+// log returns the refs, for reading the log: with the ids from the graph, if there is one.
+func (f *checker) log() *refs.DB {
+	if f.graph == nil {
+		return f.s.Refs
+	}
+	return f.graph.Log()
+}
+
 // checkLog reads the log from its beginning, collects the objects that it names, and compares the
 // resulting refs with those that readers see.
 func (f *checker) checkLog() {
-	if err := f.s.Refs.CheckDense(f.logFault); err != nil {
+	if err := f.log().CheckDense(f.logFault); err != nil {
 		f.logFault(err)
 	}
-	view, viewErr := f.s.Refs.Read()
+	view, viewErr := f.log().Read()
 	if viewErr != nil {
 		f.logFault(viewErr)
 	} else {
@@ -25,7 +33,7 @@ func (f *checker) checkLog() {
 		if view.Torn > 0 {
 			f.note("a torn tail of %d bytes; the next writer puts it aside", view.Torn)
 		}
-		if err := f.s.Refs.CheckCarried(view); err != nil {
+		if err := f.log().CheckCarried(view); err != nil {
 			f.logFault(err)
 		}
 		for _, r := range view.Since {
@@ -35,7 +43,7 @@ func (f *checker) checkLog() {
 			}
 		}
 	}
-	base, err := f.s.Refs.Base()
+	base, err := f.log().Base()
 	if err != nil {
 		f.logFault(err)
 		return
@@ -48,7 +56,7 @@ func (f *checker) checkLog() {
 	f.base, f.baseNumber = graph.RefsOf(base), base.Number
 	running := graph.RefsOf(base)
 	reachedNumber := base.Number
-	err = f.s.Refs.Forward(func(r refs.Record) bool {
+	err = f.log().Forward(func(r refs.Record) bool {
 		if viewErr == nil && r.Op.Number > f.number {
 			return false
 		}
@@ -70,7 +78,7 @@ func (f *checker) checkLog() {
 		f.logFault(err)
 		return
 	}
-	if err := f.s.Refs.CheckHeads(); err != nil {
+	if err := f.log().CheckHeads(); err != nil {
 		f.logFault(err)
 	}
 	f.logOK = true

@@ -80,6 +80,16 @@ func (p *PackPlace) Bodyless() iter.Seq[uint32] {
 // meets an object that is packed meanwhile. It calls bad for a log or an index that cannot be read:
 // an error from bad ends the listing, nil leaves out what is there.
 func TakeInventory(s *session.Store, bad func(path string, err error) error) (*Inventory, error) {
+	return TakeInventoryBy(s, s.Objects.PackContentsBehind, nil, bad)
+}
+
+// Lister lists the objects of a pack behind ids, as objects.Store.PackContentsBehind does.
+type Lister func(ids []format.ID, pack format.ID) (objects.PackContents, error)
+
+// TakeInventoryBy is TakeInventory for who has a way of its own to list a pack.
+func TakeInventoryBy(
+	s *session.Store, list Lister, progress Progress, bad func(path string, err error) error,
+) (*Inventory, error) {
 	if err := s.Objects.RefreshLog(); err != nil {
 		if err := bad(filepath.Join(s.Dir, "refs"), err); err != nil {
 			return nil, err
@@ -112,8 +122,9 @@ func TakeInventory(s *session.Store, bad func(path string, err error) error) (*I
 	}
 	// There may be millions: they are to have their room from the first pack on.
 	inv.IDs = make([]format.ID, 0, total+spareIDs)
-	for _, id := range names {
-		p, err := inv.addPack(s, id)
+	for n, id := range names {
+		progress.Tell(n, len(names), "listing packs")
+		p, err := inv.addPack(s, list, id)
 		if errors.Is(err, fs.ErrNotExist) {
 			// Merged into another, or the pack itself is missing, which shows when its objects are
 			// read
@@ -143,9 +154,9 @@ const spareIDs = 1 << 10
 
 // addPack lists what is in a pack behind what was listed before. With an error it lists what can be
 // read of it, or is nil.
-func (inv *Inventory) addPack(s *session.Store, id format.ID) (*PackPlace, error) {
+func (inv *Inventory) addPack(s *session.Store, list Lister, id format.ID) (*PackPlace, error) {
 	before := len(inv.IDs)
-	p, ids, err := readPack(s, id, inv.IDs)
+	p, ids, err := readPack(s, list, id, inv.IDs)
 	if p != nil {
 		inv.IDs, p.count = ids, len(ids)-before
 	}
@@ -210,7 +221,7 @@ func arrange(ids []format.ID, order []uint32) {
 
 // ReadPack lists what is in one pack. With an error it lists what can be read of it, or is nil.
 func ReadPack(s *session.Store, id format.ID) (*PackPlace, error) {
-	p, ids, err := readPack(s, id, nil)
+	p, ids, err := readPack(s, s.Objects.PackContentsBehind, id, nil)
 	if p != nil {
 		p.IDs = ids
 	}
@@ -218,7 +229,9 @@ func ReadPack(s *session.Store, id format.ID) (*PackPlace, error) {
 }
 
 // readPack is ReadPack, but for the ids of the pack, which it appends to others.
-func readPack(s *session.Store, id format.ID, others []format.ID) (*PackPlace, []format.ID, error) {
+func readPack(
+	s *session.Store, list Lister, id format.ID, others []format.ID,
+) (*PackPlace, []format.ID, error) {
 	p := &PackPlace{ID: id, Path: s.Objects.PackPath(id)}
 	pack, err := os.Stat(p.Path)
 	if err != nil {
@@ -229,7 +242,7 @@ func readPack(s *session.Store, id format.ID, others []format.ID) (*PackPlace, [
 		return nil, others, err
 	}
 	p.Time, p.size = pack.ModTime(), pack.Size()+index.Size()
-	c, err := s.Objects.PackContentsBehind(others, id)
+	c, err := list(others, id)
 	p.bodyless = c.Bodyless
 	return p, c.IDs, err
 }
