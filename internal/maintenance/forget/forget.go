@@ -191,7 +191,7 @@ func (c *selection) unread(path string) {
 }
 
 // header notes what the selection needs of an object.
-func (c *selection) header(id format.ID, read format.Object) {
+func (c *selection) header(_ uint32, id format.ID, read format.Object) {
 	switch o := read.(type) {
 	case *format.Entry:
 		if o.Source != nil {

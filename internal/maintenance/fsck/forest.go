@@ -1,6 +1,7 @@
 package fsck
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -36,6 +37,18 @@ func (f *checker) checkForests() {
 		return there && f.graph.Kind(i) != format.AnyKind
 	}
 	r.NodeOf = f.nodeNamedBy
+	r.StoneOf = func(id format.ID) (*format.Tombstone, error) {
+		node, _ := f.nodeNamedBy(id)
+		i, _ := f.graph.Find(id)
+		n, ok := slices.BinarySearchFunc(f.stones, i,
+			func(s stone, i uint32) int { return cmp.Compare(s.at, i) })
+		if !ok || node.IsZero() {
+			return r.Tombstone(id)
+		}
+		s := f.stones[n]
+		return &format.Tombstone{Cluster: s.cluster, Arrival: s.arrival, Count: s.count, Node: node,
+			Summary: f.graph.ID(f.graph.Below(i)[1].To())}, nil
+	}
 	for _, name := range graph.SortedNames(f.base) {
 		f.checkBaseCovers(r, name)
 	}

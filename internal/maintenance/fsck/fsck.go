@@ -94,8 +94,9 @@ type checker struct {
 	moves      []refMove // what the operations of the kept log did to refs, in order
 	forgetOps  []uint64  // the operations of the kept log that forgot something, in order
 
-	inv   *graph.Inventory
-	graph *graph.Graph
+	inv    *graph.Inventory
+	graph  *graph.Graph
+	stones []stone // by the numbers of the objects
 
 	takeBack func() error // ends what the graph lends to the store
 }

@@ -2,9 +2,11 @@ package fsck
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
@@ -92,7 +94,8 @@ func (f *checker) readGraph() {
 	if f.inv == nil {
 		return
 	}
-	g, err := graph.Read(f.ctx, f.s, f.inv, graph.Eye{Judge: f.judge}, f.o.Progress)
+	g, err := graph.Read(f.ctx, f.s, f.inv, graph.Eye{Judge: f.judge, Tell: f.keepStone},
+		f.o.Progress)
 	if err != nil {
 		if f.ctx.Err() == nil {
 			f.fault("object", "objects", "", err.Error())
@@ -101,6 +104,7 @@ func (f *checker) readGraph() {
 	}
 	f.inv.LetGo()
 	f.graph, f.takeBack = g, g.Lend()
+	slices.SortFunc(f.stones, func(a, b stone) int { return cmp.Compare(a.at, b.at) })
 	for i := range uint32(g.Len()) {
 		if err := g.Bad[i]; err != nil && !errors.Is(err, objects.ErrNotFound) {
 			f.placeFault(g.ID(i).String(), err)
@@ -123,6 +127,18 @@ func (f *checker) checkGraph() {
 		if marks&graph.Reached != 0 {
 			f.checkLinks(uint32(i))
 		}
+	}
+}
+
+// stone is what a tombstone says besides what it names.
+type stone struct {
+	at                      uint32
+	cluster, arrival, count uint64
+}
+
+func (f *checker) keepStone(i uint32, _ format.ID, read format.Object) {
+	if t, ok := read.(*format.Tombstone); ok {
+		f.stones = append(f.stones, stone{i, t.Cluster, t.Arrival, t.Count})
 	}
 }
 

@@ -46,8 +46,8 @@ type Eye struct {
 	// Judge returns the marks of an object. It is called for several objects at a time. Of one in a
 	// pack, raw has the body that the pack has; it is not to be kept.
 	Judge func(raw format.Raw, read format.Object) Mark
-	// Tell is called for one object after the other.
-	Tell func(id format.ID, read format.Object)
+	// Tell is called for one object after the other, with its number.
+	Tell func(i uint32, id format.ID, read format.Object)
 }
 
 // object is what the graph keeps of one object, besides its id.
@@ -412,7 +412,7 @@ func (g *Graph) take(l loaded) {
 	}
 	g.Marks[l.at] |= l.marks
 	if g.eye.Tell != nil {
-		g.eye.Tell(g.ids[l.at], l.read)
+		g.eye.Tell(l.at, g.ids[l.at], l.read)
 	}
 	o.what = what(l.kind) | wasRead
 	if l.message {

@@ -34,6 +34,8 @@ type Forests struct {
 	// NodeOf returns the node that a summary names, if that is known without reading the summary;
 	// nil for never. It is not asked where there is Need.
 	NodeOf func(summary format.ID) (node format.ID, ok bool)
+	// StoneOf is Tombstone for who knows tombstones without reading them; nil for who does not.
+	StoneOf func(id format.ID) (*format.Tombstone, error)
 	// Differs is told where what was replayed and what is recorded do not agree.
 	Differs func(subject, why string)
 }
@@ -251,7 +253,11 @@ func (r *Forests) beforeEvict(st *forest.State, c *forest.Cluster, d format.Deci
 		}
 	}
 	subject := "tombstone " + d.ID.String()
-	stone, err := r.Tombstone(d.ID)
+	read := r.Tombstone
+	if r.StoneOf != nil {
+		read = r.StoneOf
+	}
+	stone, err := read(d.ID)
 	if err != nil {
 		return nil
 	}
