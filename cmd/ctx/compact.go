@@ -139,15 +139,13 @@ func (o *compactOptions) run(a *app) error {
 	if a.json {
 		err = a.answer(done)
 	} else {
-		err = o.tell(a, s, branches, done)
+		o.tell(a, done)
 	}
 	return cmp.Or(err, exitIf(done.Failed > 0, exitFailed))
 }
 
-// tell says what a compaction did, and what the contexts of its sessions save by now.
-func (o *compactOptions) tell(
-	a *app, s *session.Store, branches []history.BranchName, d summaries.Compaction,
-) error {
+// tell says what a compaction did, and what that saves.
+func (o *compactOptions) tell(a *app, d summaries.Compaction) {
 	n := d.Settled + d.Carried
 	text := "nothing new to summarize"
 	switch changed := o.cmd.Flags().Changed; {
@@ -156,20 +154,8 @@ func (o *compactOptions) tell(
 	case n > 0:
 		text = "summarized " + plural(n, "topic", "topics")
 	}
-	view, err := s.Refs.Read()
-	if err != nil {
-		return err
-	}
-	of := usage.Options{}
-	if !o.all && len(branches) == 1 {
-		of.Session = branches[0].Session
-	}
-	r, err := usage.Count(a.c, s.Recall, view, of)
-	if err != nil {
-		return err
-	}
-	if c := r.Compacted; c.Tokens > 0 {
-		was, is := inUnit(c.Tokens, c.Summaries)
+	if d.Before > 0 {
+		was, is := inUnit(usage.Tokens(d.Before), usage.Tokens(d.After))
 		text += fmt.Sprintf(": %s tokens -> %s", was, is)
 	}
 	for _, more := range []struct {
@@ -196,7 +182,6 @@ func (o *compactOptions) tell(
 	case n+d.Known == 0:
 		a.say("hint: no topic needs a summary: `ctx compact --redo ID --focus TEXT` makes one again")
 	}
-	return nil
 }
 
 // inUnit writes two numbers in the unit that fits the larger: "9.3 M" and "0.3 M".

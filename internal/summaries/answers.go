@@ -22,6 +22,8 @@ type SealedAnswer struct {
 	stone   format.ID    // zero if none was made
 	line    string       // of the tombstone
 	focused int          // sentences of an extract that are first for the focus
+	before  int64        // bytes of the messages that were read
+	after   int64        // bytes of the words of the summary
 	Raws    []format.Raw // all objects of it, which are put when it is recorded
 }
 
@@ -59,7 +61,14 @@ func CleanMaker(told *summarize.Response) *wording.Fault {
 
 // SealAnswer makes the objects of an answer in words: nodes and, last, the summary.
 func (s *Reader) SealAnswer(c *Claim, answer summarize.Response) (SealedAnswer, error) {
-	out := SealedAnswer{Claim: *c}
+	out := SealedAnswer{Claim: *c, after: int64(len(answer.Text))}
+	for _, id := range c.direct() {
+		e, err := s.Header(id)
+		if err != nil {
+			return out, err
+		}
+		out.before += bytesOf(e)
+	}
 	sum := &format.Summary{Generation: 1, Summarizer: answer.Summarizer, Version: answer.Version,
 		Prompt: answer.Prompt}
 	for _, v := range c.Covers {
@@ -80,6 +89,14 @@ func (s *Reader) SealAnswer(c *Claim, answer summarize.Response) (SealedAnswer, 
 		})
 	out.Summary, out.Raws = object.ID(), append(raws, object)
 	return out, err
+}
+
+// bytesOf returns how many bytes an entry says.
+func bytesOf(e *format.Entry) int64 {
+	if e.Body == nil {
+		return 0
+	}
+	return e.Body.Size
 }
 
 // namesOf has a summary name its claim's run and inputs, and returns the nodes that it names.
@@ -158,6 +175,7 @@ func (t *Tx) settleCluster(
 			return err
 		}
 		done.Focused += a.focused
+		done.Before, done.After = done.Before+a.before, done.After+a.after
 		if c.Count() == uint64(len(a.Members)) {
 			done.Settled++
 		} else {

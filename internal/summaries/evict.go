@@ -47,9 +47,11 @@ func (t *Tx) Evict(
 					continue
 				}
 			}
-			if _, err := t.evictOne(name, st, c, made[c.Number]); err != nil {
+			a := made[c.Number]
+			if _, err := t.evictOne(name, st, c, a); err != nil {
 				return err
 			}
+			done.After += int64(len(a.line)) - a.after
 			done.Evicted++
 			s.Over--
 		}

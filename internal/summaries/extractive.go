@@ -135,6 +135,7 @@ type extracted struct {
 type entries struct {
 	*history.Reader
 	known map[format.ID]*history.Shown
+	bytes int64 // of all that sourcesFrom has read
 }
 
 // Entry is history.Reader.Entry.
@@ -281,6 +282,10 @@ func (s *Reader) extract(view *refs.View, c *Claim) (extracted, error) {
 	}
 	object, err := s.SealSummary(sum, list)
 	e.Summary, e.said, e.Raws = object.ID(), sourcesOf(list), append(raws, object)
+	e.before = e.read.bytes
+	for _, s := range e.said {
+		e.after += int64(len(s.Text))
+	}
 	return e, err
 }
 
@@ -331,10 +336,15 @@ func (s *Reader) sourcesFrom(
 		if err != nil {
 			return nil, err
 		}
+		entry := s.Entry
 		if n++; n <= clusters.OpeningMembers || n == len(ids) {
-			return read.Entry(newest)
+			entry = read.Entry
 		}
-		return s.Entry(newest)
+		shown, err := entry(newest)
+		if err == nil {
+			read.bytes += bytesOf(shown.Entry)
+		}
+		return shown, err
 	}, ids)
 }
 

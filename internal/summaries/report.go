@@ -25,6 +25,9 @@ type Compaction struct {
 	Failed int `json:"failed"`
 	// Sentences of extracts that come first because they are about the focus
 	Focused int `json:"focused,omitempty"`
+	// Bytes of the messages that were summarized, and of what stands for them now: summaries, or the
+	// lines of those that were evicted at once
+	Before, After int64 `json:"-"`
 	// Strategy is the strategy that was used. It is Flat if the main forest cannot be read,
 	// whatever was requested.
 	Strategy string   `json:"strategy"`

@@ -73,6 +73,9 @@ type File struct {
 // bytesPerToken is the estimate that English and code have in common.
 const bytesPerToken = 4
 
+// Tokens returns about how many tokens so many bytes of what was said are.
+func Tokens(bytes int64) int64 { return (bytes + bytesPerToken - 1) / bytesPerToken }
+
 // Count counts what a view of the refs has. What a rewind has left is not counted.
 func Count(c context.Context, s *recall.Reader, view *refs.View, o Options) (*Report, error) {
 	list, err := s.Sessions(view)
@@ -160,7 +163,7 @@ func (n *counter) session(one *recall.Session) error {
 func (n *counter) message(session string, e history.Entry, compacted bool) error {
 	tokens := int64(0)
 	if e.Body != nil {
-		tokens = (e.Body.Size + bytesPerToken - 1) / bytesPerToken
+		tokens = Tokens(e.Body.Size)
 	}
 	n.r.Messages++
 	n.r.Roles[e.Role]++
@@ -231,7 +234,7 @@ func (n *counter) summaries(view *refs.View) error {
 			}
 			size = int64(len(text))
 		}
-		n.r.Compacted.Summaries += (size + bytesPerToken - 1) / bytesPerToken
+		n.r.Compacted.Summaries += Tokens(size)
 	}
 	return nil
 }
