@@ -48,6 +48,7 @@ type Compaction struct {
 // If the main forest is damaged, Compact uses the flat forest, which is made of the sessions
 // alone. So renderings stay bounded until a user rebuilds the main forest.
 func (s *Writer) Compact(ctx context.Context, o CompactOptions) (summaries.Compaction, error) {
+	defer s.KeepWritten()() // a message is read to graduate, and again to be summarized
 	if o.Strategy == "" {
 		o.Strategy = s.clusters.Strategy()
 	}

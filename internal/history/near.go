@@ -92,12 +92,17 @@ func (s *Reader) ReadFrom(o Objects) { s.Objects = &near{Objects: o} }
 
 // Get is that of Objects, but the bytes are lent while a reading goes on: they must not be changed.
 func (n *near) Get(id format.ID) (format.Raw, error) {
-	if r, ok := n.written.Load().get(id); ok {
+	w := n.written.Load()
+	if r, ok := w.get(id); ok {
 		return r, nil
 	}
 	set := n.set.Load()
 	if set == nil {
-		return n.Objects.Get(id)
+		r, err := n.Objects.Get(id)
+		if err == nil && w != nil {
+			w.add(id, r)
+		}
+		return r, err
 	}
 	if r, ok := set.get(id, true); ok {
 		return r, nil

@@ -6,8 +6,8 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// written holds the objects that this process wrote last, for whoever reads them at once: in the
-// packs they are compressed, and checked again.
+// written holds the objects that this process wrote or read last, for whoever reads them soon: in
+// the packs they are compressed, and checked again.
 type written struct {
 	mu         sync.Mutex
 	young, old map[format.ID]format.Raw
@@ -17,16 +17,14 @@ type written struct {
 // writtenBytes is about how much of the newest objects is held at least, and half of the most.
 const writtenBytes = 8 << 20
 
-func (w *written) add(raws []format.Raw) {
+func (w *written) add(id format.ID, r format.Raw) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, r := range raws {
-		if w.young == nil || w.size > writtenBytes {
-			w.young, w.old, w.size = map[format.ID]format.Raw{}, w.young, 0
-		}
-		w.young[r.ID()] = r
-		w.size += len(r.Header) + len(r.Body)
+	if w.young == nil || w.size > writtenBytes {
+		w.young, w.old, w.size = map[format.ID]format.Raw{}, w.young, 0
 	}
+	w.young[id] = r
+	w.size += len(r.Header) + len(r.Body)
 }
 
 func (w *written) get(id format.ID) (r format.Raw, ok bool) {
@@ -41,19 +39,25 @@ func (w *written) get(id format.ID) (r format.Raw, ok bool) {
 	return r, ok
 }
 
-// KeepWritten has the reader keep the newest objects of those that Wrote tells it of. It is for a
-// process that reads what it has written. Their bytes are lent, and must not be changed.
-func (s *Reader) KeepWritten() {
-	if n, ok := s.Objects.(*near); ok {
-		n.written.Store(&written{})
+// KeepWritten has the reader keep the newest objects of those that Wrote tells it of, and of those
+// that are read whole, until done is called. It is for a process that reads what it has written, or
+// reads twice. Their bytes are lent, and must not be changed.
+func (s *Reader) KeepWritten() (done func()) {
+	n, ok := s.Objects.(*near)
+	if !ok {
+		return func() {}
 	}
+	n.written.Store(&written{})
+	return func() { n.written.Store(nil) }
 }
 
 // Wrote tells of objects that were written.
 func (s *Reader) Wrote(raws []format.Raw) {
 	if n, ok := s.Objects.(*near); ok {
 		if w := n.written.Load(); w != nil {
-			w.add(raws)
+			for _, r := range raws {
+				w.add(r.ID(), r)
+			}
 		}
 	}
 }

@@ -14,11 +14,7 @@ import (
 func (s *Store) LockedWith(
 	ctx context.Context, raws []format.Raw, do func(t *Tx, put func() error) error,
 ) error {
-	raws = distinct(raws)
-	ids := make([]format.ID, len(raws))
-	for i, r := range raws {
-		ids[i] = r.ID()
-	}
+	raws, ids := distinct(raws)
 	gone, err := s.repo.Objects.Gone(ids)
 	if err != nil {
 		return err

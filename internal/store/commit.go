@@ -43,7 +43,8 @@ func (t *Tx) Flush() error {
 	if len(t.waiting) == 0 {
 		return nil
 	}
-	ids := t.distinct()
+	var ids []format.ID
+	t.waiting, ids = distinct(t.waiting)
 	var carried bool
 	var err error
 	if t.holding {
@@ -70,11 +71,11 @@ func (t *Tx) Flush() error {
 // the parts before it have made: Flush writes nothing before the commit, which writes one pack.
 func (t *Tx) Hold() { t.holding = true }
 
-// distinct leaves each waiting object in the list once, and returns their ids.
-func (t *Tx) distinct() []format.ID {
-	ids := make([]format.ID, 0, len(t.waiting))
-	seen := make(map[format.ID]bool, len(t.waiting))
-	t.waiting = slices.DeleteFunc(slices.Clone(t.waiting), func(r format.Raw) bool {
+// distinct returns every object once, and their ids.
+func distinct(raws []format.Raw) ([]format.Raw, []format.ID) {
+	ids := make([]format.ID, 0, len(raws))
+	seen := make(map[format.ID]bool, len(raws))
+	raws = slices.DeleteFunc(slices.Clone(raws), func(r format.Raw) bool {
 		id := r.ID()
 		if seen[id] {
 			return true
@@ -83,21 +84,7 @@ func (t *Tx) distinct() []format.ID {
 		ids = append(ids, id)
 		return false
 	})
-	return ids
-}
-
-// distinct returns every object once.
-func distinct(raws []format.Raw) []format.Raw {
-	if len(raws) < 2 {
-		return raws
-	}
-	seen := map[format.ID]bool{}
-	return slices.DeleteFunc(slices.Clone(raws), func(r format.Raw) bool {
-		id := r.ID()
-		known := seen[id]
-		seen[id] = true
-		return known
-	})
+	return raws, ids
 }
 
 // Commit records the operation with everything decided and with the objects that are waiting. The

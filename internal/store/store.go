@@ -109,7 +109,8 @@ func (s *Store) Put(ctx context.Context, may func() error, raws ...format.Raw) e
 				return err
 			}
 		}
-		return t.repo.Objects.Put(distinct(raws)...)
+		raws, _ = distinct(raws)
+		return t.repo.Objects.Put(raws...)
 	})
 }
 
