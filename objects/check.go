@@ -22,7 +22,7 @@ func sound(id format.ID, r format.Raw) (complete bool, err error) {
 	if format.Sum(r.Header) != id {
 		return false, errors.New("header does not match its id")
 	}
-	return soundBody(r, format.Body.Check)
+	return soundForm(r, format.Body.Check)
 }
 
 // Sound checks an object against its id. complete is false where the body is not given or
@@ -42,17 +42,18 @@ func soundLength(r format.Raw) error {
 
 // soundPacked is sound for an object as its block gives it. The block made the id of the header and
 // the digest in the header of the body, so neither is hashed again.
-func soundPacked(r format.Raw) (complete bool, err error) {
+func soundPacked(r format.Raw) (complete bool, err error) { return soundForm(r, unchecked) }
+
+// unchecked is for the body of an object of a block.
+func unchecked(format.Body, []byte) error { return nil }
+
+// soundForm is sound but for the id. check compares a body with its line.
+func soundForm(
+	r format.Raw, check func(format.Body, []byte) error,
+) (complete bool, err error) {
 	if err := soundLength(r); err != nil {
 		return false, err
 	}
-	return soundBody(r, func(format.Body, []byte) error { return nil })
-}
-
-// soundBody is the part of sound after that. check compares a body with its line.
-func soundBody(
-	r format.Raw, check func(format.Body, []byte) error,
-) (complete bool, err error) {
 	if _, _, err := format.HeaderKind(r.Header); err != nil {
 		return false, err
 	}
@@ -133,31 +134,30 @@ const lookEvery = 256
 // ErrNoBody says that an object came without its body, and no record here says why.
 var ErrNoBody = errors.New("its body is missing")
 
-// admit is Store.admit.
-func (g *gate) admit(r format.Raw) (format.ID, error) {
+// admit is Store.admit for who knows the id. check is that of soundForm.
+func (g *gate) admit(
+	id format.ID, r format.Raw, check func(format.Body, []byte) error,
+) error {
 	if g.left == 0 {
 		none, err := g.NothingGone()
 		if err != nil {
-			return format.ID{}, err
+			return err
 		}
 		if !none {
-			return g.Store.admit(r)
+			_, err := g.Store.admit(r)
+			return err
 		}
 		g.left = lookEvery
 	}
 	g.left--
-	id, err := r.ID(), soundLength(r)
-	complete := false
-	if err == nil {
-		complete, err = soundBody(r, format.Body.Check)
-	}
+	complete, err := soundForm(r, check)
 	if err == nil && !complete {
 		err = ErrNoBody
 	}
 	if err != nil {
-		return id, fmt.Errorf("cannot store object %v: %w", id, err)
+		return fmt.Errorf("cannot store object %v: %w", id, err)
 	}
-	return id, nil
+	return nil
 }
 
 // admitSound is the part of admit that follows sound.

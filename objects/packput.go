@@ -46,8 +46,8 @@ func (s *Store) WritePackWhen(
 			if err != nil {
 				return err
 			}
-			id, err := in.admit(r)
-			if err != nil {
+			id := r.ID()
+			if err := in.admit(id, r, format.Body.Check); err != nil {
 				return err
 			}
 			if err := w.add(id, r); err != nil {

@@ -34,7 +34,8 @@ func (s *Store) Put(raws ...format.Raw) error {
 	seen := make(map[format.ID]bool, len(raws))
 	in := &gate{Store: s}
 	for _, r := range raws {
-		id, err := in.admit(r)
+		id := r.ID()
+		err := in.admit(id, r, format.Body.Check)
 		if err != nil {
 			return err
 		}

@@ -46,9 +46,8 @@ func (s *Store) EncodePack(
 
 // AdoptPack stores the objects of a bare pack that another store encoded. Its id must be want. It
 // checks all of it as Put checks objects, and calls check for each object, before it writes
-// anything. The calls come one after another, from a goroutine of their own; the bytes stay good.
-// Bodies that this store has forgotten stay
-// forgotten, and their ids are returned. When AdoptPack returns nil, the objects are there after a
+// anything. The calls come one after another; the bytes stay good. Bodies that this store has
+// forgotten stay forgotten, and their ids are returned. When AdoptPack returns nil, the objects are there after a
 // power cut. Nothing names them yet, so gc removes them after its time of grace. The objects get
 // their names in publish, which when calls with the lock of the store: it looks once more for what
 // is forgotten. Errors: those of Put, ErrNoBody, *CorruptError, those of check and of when.
@@ -64,8 +63,7 @@ func (s *Store) AdoptPack(
 	in := &gate{Store: s}
 	here := map[format.ID]bool{} // that come without the body, which this store has
 	var bodies []format.ID       // that come with theirs
-	var refused error            // of the gate
-	checks := checkBehind(check)
+	var refused error            // of the gate, or of check
 	id, err := s.walk(bytes.NewReader(whole), int64(len(whole)), &c.met,
 		false, func(o packs.Object) error {
 			if err := c.object(o); err != nil {
@@ -77,7 +75,7 @@ func (s *Store) AdoptPack(
 			} else {
 				bodies = append(bodies, o.ID)
 			}
-			_, err := in.admit(raw)
+			err := in.admit(o.ID, raw, unchecked)
 			var forgotten *GoneError
 			if errors.As(err, &forgotten) {
 				err = nil // publish looks for what is forgotten then
@@ -87,16 +85,13 @@ func (s *Store) AdoptPack(
 					here[o.ID], err = true, nil
 				}
 			}
-			refused = err
-			if err == nil && !checks.add(o.ID, raw) {
-				err = errRefused
+			if err == nil {
+				err = check(o.ID, raw)
 			}
+			refused = err
 			return err
 		}, func(b packs.Block) { c.blocks = append(c.blocks, b) },
 		func(err error) error { return err })
-	if err := checks.wait(); err != nil {
-		return nil, err
-	}
 	switch {
 	case refused != nil:
 		return nil, refused

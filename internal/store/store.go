@@ -109,7 +109,6 @@ func (s *Store) Put(ctx context.Context, may func() error, raws ...format.Raw) e
 				return err
 			}
 		}
-		raws, _ = distinct(raws)
 		return t.repo.Objects.Put(raws...)
 	})
 }

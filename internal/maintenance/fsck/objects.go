@@ -59,17 +59,8 @@ func (f *checker) checkPlaces() {
 
 // replacedPack reports whether gc has replaced a pack since fsck listed it.
 func (f *checker) replacedPack(id format.ID) bool {
-	_, err := graph.ReadPack(f.s, id)
-	names, listErr := f.s.Objects.PackNames(objects.IndexExt)
-	if err == nil || listErr != nil {
-		return false
-	}
-	for _, n := range names {
-		if n == id {
-			return false
-		}
-	}
-	return true
+	names, err := f.s.Objects.PackNames(objects.IndexExt)
+	return err == nil && !slices.Contains(names, id)
 }
 
 func (f *checker) placeFault(subject string, err error) {

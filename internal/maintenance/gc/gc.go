@@ -117,8 +117,7 @@ func (c *collector) run(ctx context.Context) (err error) {
 	c.takeBack = func() error { return nil }
 	defer func() { err = errors.Join(err, c.takeBack()) }()
 	for _, step := range []func(context.Context) error{c.reindex, c.dropLog, c.closeLog, c.look,
-		c.plan, c.pack, c.unload, c.sweep, c.condense, c.letGo, c.sweepTemp,
-		c.dropAnswers} {
+		c.plan, c.pack, c.unload, c.sweep, c.condense, c.sweepTemp, c.dropAnswers} {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -238,14 +237,6 @@ func (c *collector) look(ctx context.Context) error {
 		return err
 	}
 	return c.markYoung()
-}
-
-// letGo drops what is known of objects, which takes much memory: what follows does not need it.
-func (c *collector) letGo(context.Context) error {
-	takeBack := c.takeBack
-	*c = collector{s: c.s, o: c.o, now: c.now, report: c.report,
-		takeBack: func() error { return nil }}
-	return takeBack()
 }
 
 // markNamed marks what refs and the kept log lead to, record by record: what a long log names takes

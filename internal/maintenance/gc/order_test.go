@@ -6,7 +6,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
-	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/objects"
@@ -21,7 +20,7 @@ func TestGCPutsSummariesBesideEntries(t *testing.T) {
 	if len(names) != 1 {
 		t.Fatalf("%d packs", len(names))
 	}
-	p := storetest.Must[*graph.PackPlace](t)(graph.ReadPack(s, names[0]))
+	p := storetest.Must[objects.PackContents](t)(s.Objects.PackContents(names[0]))
 	place := map[format.ID]int{}
 	for i, id := range p.IDs {
 		place[id] = i

@@ -92,7 +92,7 @@ func (c *collector) catchUpPacks() error {
 		if c.known[id] || id == c.newPack {
 			continue
 		}
-		p, err := graph.ReadPack(c.s, id)
+		p, err := c.s.Objects.PackContents(id)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}

@@ -42,12 +42,11 @@ type PackPlace struct {
 	ID      format.ID
 	Path    string
 	Time    time.Time
-	size    int64       // bytes of the pack and its index
-	IDs     []format.ID // in the order that they were written in; nil in an inventory
-	Numbers []uint32    // of the same objects, in the same order; nil but in an inventory
+	size    int64    // bytes of the pack and its index
+	Numbers []uint32 // of its objects, in the order that they were written in
 
 	count int // of its ids, in an inventory
-	// Places in IDs and Numbers of those whose body is not in this pack; numbers after LetGo
+	// Places in Numbers of those whose body is not in this pack; numbers after LetGo
 	bodyless []uint32
 }
 
@@ -155,11 +154,19 @@ const spareIDs = 1 << 10
 // addPack lists what is in a pack behind what was listed before. With an error it lists what can be
 // read of it, or is nil.
 func (inv *Inventory) addPack(s *session.Store, list Lister, id format.ID) (*PackPlace, error) {
-	before := len(inv.IDs)
-	p, ids, err := readPack(s, list, id, inv.IDs)
-	if p != nil {
-		inv.IDs, p.count = ids, len(ids)-before
+	p := &PackPlace{ID: id, Path: s.Objects.PackPath(id)}
+	pack, err := os.Stat(p.Path)
+	if err != nil {
+		return nil, err
 	}
+	index, err := os.Stat(s.Objects.IndexPath(id))
+	if err != nil {
+		return nil, err
+	}
+	p.Time, p.size = pack.ModTime(), pack.Size()+index.Size()
+	before := len(inv.IDs)
+	c, err := list(inv.IDs, id)
+	inv.IDs, p.bodyless, p.count = c.IDs, c.Bodyless, len(c.IDs)-before
 	return p, err
 }
 
@@ -217,34 +224,6 @@ func arrange(ids []format.ID, order []uint32) {
 			at = from
 		}
 	}
-}
-
-// ReadPack lists what is in one pack. With an error it lists what can be read of it, or is nil.
-func ReadPack(s *session.Store, id format.ID) (*PackPlace, error) {
-	p, ids, err := readPack(s, s.Objects.PackContentsBehind, id, nil)
-	if p != nil {
-		p.IDs = ids
-	}
-	return p, err
-}
-
-// readPack is ReadPack, but for the ids of the pack, which it appends to others.
-func readPack(
-	s *session.Store, list Lister, id format.ID, others []format.ID,
-) (*PackPlace, []format.ID, error) {
-	p := &PackPlace{ID: id, Path: s.Objects.PackPath(id)}
-	pack, err := os.Stat(p.Path)
-	if err != nil {
-		return nil, others, err
-	}
-	index, err := os.Stat(s.Objects.IndexPath(id))
-	if err != nil {
-		return nil, others, err
-	}
-	p.Time, p.size = pack.ModTime(), pack.Size()+index.Size()
-	c, err := list(others, id)
-	p.bodyless = c.Bodyless
-	return p, c.IDs, err
 }
 
 // Unpacked returns the objects in the log and the loose ones. One in both places comes twice.

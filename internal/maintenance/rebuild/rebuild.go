@@ -112,7 +112,7 @@ func (b *builder) indexes() error {
 	}
 	var errs []error
 	for _, id := range packs {
-		if _, err := graph.ReadPack(b.s, id); err == nil {
+		if _, err := b.s.Objects.PackContents(id); err == nil {
 			continue
 		}
 		b.report.Indexes++
