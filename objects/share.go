@@ -47,10 +47,11 @@ func (s *Store) EncodePack(
 // AdoptPack stores the objects of a bare pack that another store encoded. Its id must be want. It
 // checks all of it as Put checks objects, and calls check for each object, before it writes
 // anything. The calls come one after another; the bytes stay good. Bodies that this store has
-// forgotten stay forgotten, and their ids are returned. When AdoptPack returns nil, the objects are there after a
-// power cut. Nothing names them yet, so gc removes them after its time of grace. The objects get
-// their names in publish, which when calls with the lock of the store: it looks once more for what
-// is forgotten. Errors: those of Put, ErrNoBody, *CorruptError, those of check and of when.
+// forgotten stay forgotten, and their ids are returned. When AdoptPack returns nil, the objects are
+// there after a power cut. Nothing names them yet, so gc removes them after its time of grace. The
+// objects get their names in publish, which when calls with the lock of the store: it looks once
+// more for what is forgotten. Errors: those of Put, ErrNoBody, *CorruptError, those of check and of
+// when.
 func (s *Store) AdoptPack(
 	bare []byte, want format.ID, check func(format.ID, format.Raw) error,
 	when func(publish func() error) error,

@@ -197,14 +197,11 @@ func inUnit(large, small int64) (string, string) {
 		fmt.Sprintf("%.1f%s", float64(small)/unit, name)
 }
 
-// compactMemory is how many bytes a compaction of any size needs: with fewer it takes longer.
-const compactMemory = 128 << 20
-
 // compact runs the compaction that the flags ask for.
 func (o *compactOptions) compact(
 	c context.Context, s *session.Store, view *refs.View, options compaction.CompactOptions,
 ) (summaries.Compaction, error) {
-	defer graph.FrugalTo(compactMemory)()
+	defer graph.Frugal()()
 	repair, rev := s.Compaction.RedoSummary, o.redo
 	switch changed := o.cmd.Flags().Changed; {
 	case changed("revert"):

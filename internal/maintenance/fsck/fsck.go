@@ -65,8 +65,8 @@ func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
 		takeBack: func() error { return nil }}
 	defer func() { _ = f.takeBack() }() // it closes files that were read
 	for _, step := range []func(){f.checkFormat, f.checkPlaces, f.readGraph, f.checkLog,
-		f.checkGraph, f.checkKey, f.checkBodies, f.checkAbsent, f.checkMoves, f.checkSessions, f.checkEpochs,
-		f.checkForests, f.checkLeftovers} {
+		f.checkGraph, f.checkKey, f.checkBodies, f.checkAbsent, f.checkMoves, f.checkSessions,
+		f.checkEpochs, f.checkForests, f.checkLeftovers} {
 		if err := ctx.Err(); err != nil {
 			return f.report, err
 		}

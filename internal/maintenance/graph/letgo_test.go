@@ -17,7 +17,8 @@ func read(t *testing.T, s *session.Store) *graph.Graph {
 	t.Helper()
 	inv := storetest.Must[*graph.Inventory](t)(
 		graph.TakeInventory(s, func(_ string, err error) error { return err }))
-	return storetest.Must[*graph.Graph](t)(graph.Read(context.Background(), s, inv, graph.Eye{}, nil))
+	return storetest.Must[*graph.Graph](t)(
+		graph.Read(context.Background(), s, inv, graph.Eye{}, nil))
 }
 
 // A graph that has let go of its links says the same as one that has not.

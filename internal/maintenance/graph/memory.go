@@ -10,20 +10,17 @@ import (
 // of a million messages fits in.
 const enough = 192 << 20
 
-// Frugal is FrugalTo for a run over all of a store.
-func Frugal() (restore func()) { return FrugalTo(enough) }
-
-// FrugalTo makes the garbage collector work harder once the program takes so many bytes, until
-// restore is called: otherwise it lets the heap grow to twice of what is in use. Where more is in
-// use than fits into that, the limit follows it: a collector that can free nothing would take most
-// of the time. FrugalTo leaves alone a limit that is set already, as the environment can.
-func FrugalTo(bytes int64) (restore func()) {
+// Frugal makes the garbage collector work harder once the program takes more than enough memory,
+// until restore is called: otherwise it lets the heap grow to twice of what is in use. Where more
+// is in use than fits into that, the limit follows it: a collector that can free nothing would take
+// most of the time. Frugal leaves alone a limit that is set already, as the environment can.
+func Frugal() (restore func()) {
 	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
 		return func() {}
 	}
-	debug.SetMemoryLimit(bytes)
+	debug.SetMemoryLimit(enough)
 	over := make(chan struct{})
-	afterCollection(over, bytes, 0)
+	afterCollection(over, 0)
 	return func() {
 		close(over)
 		debug.SetMemoryLimit(math.MaxInt64)
@@ -32,8 +29,8 @@ func FrugalTo(bytes int64) (restore func()) {
 
 // afterCollection sets the limit after each collection, until over is closed. The collector itself
 // calls it, by the finalizer of an object that nobody holds. allocated is how many bytes the
-// program had allocated at the collection before, and least the smallest limit.
-func afterCollection(over <-chan struct{}, least int64, allocated uint64) {
+// program had allocated at the collection before.
+func afterCollection(over <-chan struct{}, allocated uint64) {
 	runtime.SetFinalizer(&struct{ _ [64]byte }{}, func(any) {
 		select {
 		case <-over:
@@ -43,8 +40,8 @@ func afterCollection(over <-chan struct{}, least int64, allocated uint64) {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		limit := debug.SetMemoryLimit(-1)
-		debug.SetMemoryLimit(nextLimit(limit, least, m.HeapAlloc, m.TotalAlloc-allocated))
-		afterCollection(over, least, m.TotalAlloc)
+		debug.SetMemoryLimit(nextLimit(limit, enough, m.HeapAlloc, m.TotalAlloc-allocated))
+		afterCollection(over, m.TotalAlloc)
 	})
 }
 
