@@ -128,9 +128,12 @@ func (c *Conversation) write(
 	ctx context.Context, w transcript.Writer, each func(*Said,
 		*transcript.Item) (leave bool, err error),
 ) (transcript.Written, error) {
+	newest := c.newestNotes()
 	err := c.Each(func(said Said) error {
-		if of := said.Entry.Source; of != nil && transcript.IsBeside(of.Message) {
-			return ctx.Err() // the agent keeps it elsewhere
+		of := said.Entry.Source
+		again := said.Entry.Kind == format.KindNote && newest[originOf(of)] > said.Number
+		if again || of != nil && transcript.IsBeside(of.Message) {
+			return ctx.Err() // the agent has written it again, or keeps it elsewhere
 		}
 		it := transcript.Item{
 			Message: messageOf(said.Shown), Entry: said.ID.String(), Open: said.Open,
@@ -146,6 +149,26 @@ func (c *Conversation) write(
 		return transcript.Written{}, err
 	}
 	return w.Close()
+}
+
+// newestNotes returns the numbers of the newest notes of each origin. An agent that changes a
+// record which is no message, such as the head of a transcript, has one of them.
+func (c *Conversation) newestNotes() map[transcript.Origin]int {
+	newest := map[transcript.Origin]int{}
+	for _, p := range c.entries {
+		if p.kind == format.KindNote && p.source != nil {
+			newest[originOf(p.source)] = p.said.Number
+		}
+	}
+	return newest
+}
+
+// originOf returns the origin that a source names; the zero Origin for none.
+func originOf(s *format.Source) (of transcript.Origin) {
+	if s != nil {
+		of = transcript.Origin{Agent: s.Agent, Session: s.Session, Message: s.Message}
+	}
+	return of
 }
 
 // conversationWalk collects entries, newest first.

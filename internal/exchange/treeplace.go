@@ -157,11 +157,10 @@ func (im *treeImporter) anyAtOrAfter(next *treeStep, after []history.Entry) bool
 
 // originOf returns the agent's name for an entry; own is false for messages of others.
 func (im *treeImporter) originOf(e *format.Entry) (of transcript.Origin, own bool) {
-	s := e.Source
-	if s == nil || s.Agent != im.agent {
-		return of, false
+	if of = originOf(e.Source); e.Source == nil || of.Agent != im.agent {
+		return transcript.Origin{}, false
 	}
-	return transcript.Origin{Agent: s.Agent, Session: s.Session, Message: s.Message}, true
+	return of, true
 }
 
 // isAtOrAfter reports whether an entry is a message of the transcript at a step or after it.
