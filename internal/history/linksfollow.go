@@ -30,8 +30,9 @@ func (s *Reader) renewLinks(view *refs.View) error {
 		}
 		s.known = l
 	}
+	// What is before the checkpoint would be read from the log again, which gc has made dense
 	if l := s.known; l.added >= SaveAfter || l.read >= LongOverlay ||
-		l.stamp.Number >= l.saved+l.mayBeBehind() {
+		l.saved < view.Checkpoint() || l.stamp.Number >= l.saved+l.mayBeBehind() {
 		s.saveLinks(s.known)
 	}
 	return nil
