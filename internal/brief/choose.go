@@ -199,12 +199,21 @@ func (c *chooser) idle(i int) bool {
 	if t := c.turnAt(i); t != nil && (c.isPast(t, f) || t.refuted && isWord(f)) {
 		return true
 	}
-	return c.turnOf != nil && !tellsAlone(f)
+	return c.turnOf != nil && !c.tellsAlone(i)
 }
 
-// tellsAlone reports whether the line of a fact tells something to a reader who sees few others.
-func tellsAlone(f *digest.Fact) bool {
-	switch f.Kind {
+// isBare is digest.IsBare for the line of an item, which is asked for again and again.
+func (c *chooser) isBare(i int) bool {
+	it := &c.items[i]
+	if !it.judged {
+		it.judged, it.bare = true, digest.IsBare(it.fact.Text)
+	}
+	return it.bare
+}
+
+// tellsAlone reports whether the line of an item tells something to a reader who sees few others.
+func (c *chooser) tellsAlone(i int) bool {
+	switch f := c.items[i].fact; f.Kind {
 	case digest.Commit:
 		return f.State != digest.Failed
 	case digest.Decision: // a refusal tells nothing without the user's reason, which is a prompt
@@ -212,11 +221,11 @@ func tellsAlone(f *digest.Fact) bool {
 	case digest.Question:
 		return true
 	case digest.Said, digest.Report: // what the work did with a step of a plan says more
-		return !digest.IsBare(f.Text) && !digest.IsStep(f.Text)
+		return !c.isBare(i) && !digest.IsStep(f.Text)
 	case digest.Prompt, digest.Answer, digest.Returned:
-		return !digest.IsBare(f.Text)
+		return !c.isBare(i)
 	case digest.Recap: // its lists number the parts of a form
-		return !digest.IsBare(f.Text) && strings.TrimLeft(f.Text, "0123456789") == f.Text
+		return !c.isBare(i) && strings.TrimLeft(f.Text, "0123456789") == f.Text
 	}
 	return false
 }

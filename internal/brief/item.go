@@ -25,6 +25,8 @@ type item struct {
 	cost  int // 0 if not yet computed
 	taken bool
 
+	judged, bare bool // bare is set once judged is
+
 	names          []string // of a changed or read file, newest first
 	added, removed int
 }

@@ -147,10 +147,11 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		}
 	}
 	items = list
-	begins := func(i int) bool { return !digest.IsBare(c.items[i].fact.Text) }
-	if first := slices.IndexFunc(items, begins); first >= 0 && section == Concluded {
-		list = items[first:]
-	} else if section == Wanted { // the aim comes before what was pasted
+	switch section {
+	case Concluded:
+		begins := func(i int) bool { return !c.isBare(i) }
+		list = items[max(0, slices.IndexFunc(items, begins)):]
+	case Wanted: // the aim comes before what was pasted
 		list = slices.Clone(items)
 		slices.SortStableFunc(list, func(a, b int) int {
 			isPasted := func(i int) bool { return pasted.IsMark(c.items[i].fact.Text) }
