@@ -9,10 +9,13 @@ import (
 	"github.com/gemini-ctx/ctx/internal/sanitize/secrets"
 )
 
-// Printed returns the secrets in what a simple command printed, of which nothing but the command
-// says that they are ones: one such as `pass show`, or one that prints what it is given the name
-// of, as `printenv DB_PASSWORD` does.
-func Printed(words []string, output string) []string { return secrets.Printed(words, output) }
+// Prints says whether what a command prints is a secret of which nothing but the command says so.
+// Its method Values returns the secrets in what the command printed.
+type Prints = secrets.Prints
+
+// PrintedBy says what a simple command prints: nothing but a secret, as `pass show` does, or what
+// it is given the name of, as `printenv DB_PASSWORD` does, or other things.
+func PrintedBy(words []string) Prints { return secrets.PrintedBy(words) }
 
 // Known returns a text, or JSON, with a marker in place of each of some values that are known to be
 // secrets. It returns b itself if it has none of them.

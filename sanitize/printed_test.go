@@ -19,7 +19,8 @@ func TestPrinted(t *testing.T) {
 		"sed -n s/^API_KEY=//p .env", "node -p process.env.API_KEY",
 		"git config --get github.token", "kubectl exec web -- printenv API_KEY"} {
 		for _, output := range []string{v, v + "\n", "user: bob\n" + v + "\n", "ID\t" + v + "\tx"} {
-			if got := Printed(strings.Fields(command), output); !slices.Equal(got, []string{v}) {
+			got := PrintedBy(strings.Fields(command)).Values(output)
+			if !slices.Equal(got, []string{v}) {
 				t.Errorf("%s: %q: %q", command, output, got)
 			}
 		}
@@ -31,7 +32,7 @@ func TestPrinted(t *testing.T) {
 		{"pass ls", "Password Store\n├── mail"}, {"gh auth token", "no oauth token found"},
 		{"gh auth token", ""}, {"grep -rn token src", "a.go:12:token"}, {"echo $API_KEY", "test"},
 		{"vault kv put secret/x password=a", v}, {"git rev-parse HEAD", v}, {"", v}} {
-		if got := Printed(strings.Fields(c[0]), c[1]); len(got) > 0 {
+		if got := PrintedBy(strings.Fields(c[0])).Values(c[1]); len(got) > 0 {
 			t.Errorf("%s: %q: %q", c[0], c[1], got)
 		}
 	}

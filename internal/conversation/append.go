@@ -3,6 +3,7 @@ package conversation
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
@@ -47,6 +48,13 @@ func (s *Writer) Append(
 	if err := format.CheckName(branch); err != nil {
 		return nil, nil,
 			fmt.Errorf("%w: branch %q: %w", history.ErrInput, history.Clip(branch), err)
+	}
+	batch = slices.Clone(batch)
+	secrets := s.PrintedIn(session, branch)
+	for i := range batch {
+		if found := secrets.In(&batch[i]); len(found) > 0 {
+			batch[i].Secrets, batch[i].ahead = found, nil
+		}
 	}
 	clean, found, err := CleanAll(batch)
 	if err != nil {

@@ -35,10 +35,10 @@ func (s *Writer) ImportADK(
 ) (ImportedADK, error) {
 	a := &adkImporter{importer: &importer{Writer: s, ctx: ctx}, lanes: map[string]*adkLane{}}
 	a.main = a.lane(as, history.MainBranch, "", nil)
-	secrets := &printed{}
+	var secrets conversation.Printed
 	stats, err := adk.Read(r, adk.ReadOptions{Unit: unit, Session: as},
 		func(st transcript.Step) error {
-			secrets.see(&st.Message)
+			see(&secrets, &st.Message)
 			return a.step(st)
 		})
 	if err == nil {

@@ -57,9 +57,9 @@ func ReadAhead(ctx context.Context, read transcript.Read) *Ahead {
 	a.ctx, a.close = context.WithCancel(ctx)
 	go func() {
 		defer close(a.steps)
-		secrets := &printed{}
+		var secrets conversation.Printed
 		a.stats, a.err = read(func(st transcript.Step) error {
-			secrets.see(&st.Message)
+			see(&secrets, &st.Message)
 			return a.add(st)
 		})
 		if err := a.send(); a.err == nil {

@@ -52,15 +52,21 @@ func (s *Writer) ImportTranscript(
 	ctx context.Context, read transcript.Read, as string,
 ) (ImportedTranscript, error) {
 	im := s.newTranscript(ctx, as)
-	return im.read(func() (transcript.Stats, error) { return read(im.stepWith(&printed{})) })
+	return im.read(func() (transcript.Stats, error) { return read(im.stepWith(&conversation.Printed{})) })
 }
 
 // stepWith returns a step that knows what calls have printed.
-func (im *transcriptImporter) stepWith(secrets *printed) func(transcript.Step) error {
+func (im *transcriptImporter) stepWith(secrets *conversation.Printed) func(transcript.Step) error {
 	return func(st transcript.Step) error {
-		secrets.see(&st.Message)
+		see(secrets, &st.Message)
 		return im.step(st)
 	}
+}
+
+// see has a message say which values in its words are secrets that a call has printed.
+func see(secrets *conversation.Printed, m *transcript.Message) {
+	m.Secrets = secrets.In(&conversation.Message{Text: m.Text, Parts: m.Parts, Calls: m.Calls,
+		Results: m.Results})
 }
 
 func (s *Writer) newTranscript(ctx context.Context, as string) *transcriptImporter {
@@ -77,9 +83,7 @@ func (s *Writer) ImportLive(
 ) (ImportedTranscript, error) {
 	im := s.newTranscript(ctx, as)
 	im.goesOn, im.named = true, false
-	secrets := &printed{past: func(id string) (transcript.Part, bool) {
-		return s.pastCall(as, id)
-	}}
+	secrets := s.conversation.PrintedIn(as, history.MainBranch)
 	return im.read(func() (transcript.Stats, error) { return read(im.stepWith(secrets)) })
 }
 

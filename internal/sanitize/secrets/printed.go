@@ -20,20 +20,38 @@ import (
 //go:embed printers.txt
 var printers string
 
-// Printed returns the values in what a simple command printed that are secrets: a line, or a field
-// of a line between tabs, that is no word of prose. The command does nothing but print one, or it
-// prints what it is given the name of. One that runs another is looked through.
-func Printed(words []string, output string) (values []string) {
-	sure, named := false, false
+// Prints says what a command prints.
+type Prints int
+
+// What a command prints.
+const (
+	Other  Prints = iota // what does not have to be a secret
+	Named                // what it is given the name of, which is that of a secret
+	Always               // a secret, and nothing else
+)
+
+// PrintedBy says what a simple command prints. One that runs another is looked through.
+func PrintedBy(words []string) Prints {
+	prints := Other
 	for i := range words {
 		name := path.Base(words[i])
-		sure = sure || alwaysPrints(name, words[i+1:])
-		named = named || printsNamed(name, words[i+1:])
+		if alwaysPrints(name, words[i+1:]) {
+			return Always
+		}
+		if printsNamed(name, words[i+1:]) {
+			prints = Named
+		}
 		if i == 0 && !runsOthers(name) {
 			break
 		}
 	}
-	if !sure && !named {
+	return prints
+}
+
+// Values returns the secrets in what a command printed: a line, or a field of a line between tabs,
+// that is no word of prose.
+func (p Prints) Values(output string) (values []string) {
+	if p == Other {
 		return nil
 	}
 	lines := strings.Split(strings.TrimSpace(output), "\n")
@@ -43,7 +61,7 @@ func Printed(words []string, output string) (values []string) {
 			if len(v) < 4 || bytes.IndexByte(v, ' ') >= 0 || pathOfWords(v) || standIn(v) {
 				continue
 			}
-			if sure && len(lines) == 1 && !isStandInWord(v) || Judge(v, false, strongKey) {
+			if p == Always && len(lines) == 1 && !isStandInWord(v) || Judge(v, false, strongKey) {
 				values = append(values, string(v))
 			}
 		}
