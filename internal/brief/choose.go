@@ -193,7 +193,7 @@ func (c *chooser) idle(i int) bool {
 	if f.Slight || c.shown[f.Entry] {
 		return true
 	}
-	if c.short && f.Kind == digest.Recap && f.Seq < c.answered {
+	if f.Kind == digest.Recap && f.Seq < c.answered && (c.short || f.Key == digest.Current) {
 		return true // the work has come further
 	}
 	if t := c.turnAt(i); t != nil && (c.isPast(t, f) || t.refuted && isWord(f)) {
@@ -294,7 +294,7 @@ func factorOf(f *digest.Fact) float64 {
 		return 1.1
 	case digest.Written:
 		return 0.9
-	case digest.Report, digest.Returned, digest.Failure, digest.Code:
+	case digest.Report, digest.Task, digest.Returned, digest.Failure, digest.Code:
 		return 0.8
 	case digest.Search, digest.Read:
 		return 0.7

@@ -109,7 +109,7 @@ const minRecurs = 3
 // failed again and again, or with which git refused a command that did not pass later.
 func (c *chooser) isObstacle(i int) bool {
 	it := &c.items[i]
-	if it.fact.Kind != digest.Failure || it.line.Section != Tool {
+	if it.fact.Kind != digest.Failure || it.line.Section != Tool || digest.IsSlip(it.fact.Text) {
 		return false
 	}
 	refused := strings.HasPrefix(it.fact.Text, "fatal: ")
@@ -124,11 +124,12 @@ func (c *chooser) isObstacle(i int) bool {
 func (c *chooser) mostUrgent(list []sign) []sign {
 	slices.SortStableFunc(list, func(a, b sign) int { return cmp.Compare(a.rank, b.rank) })
 	todos, checked := 0, len(list) > 0 && list[0].rank == checkRank
-	since := c.sinceTodo()
+	since, over := c.sinceTodo(), c.committedAndAnswered()
 	return slices.DeleteFunc(list, func(s sign) bool {
 		switch s.rank {
 		case activeRank, todoRank:
-			if c.items[s.item].fact.Seq < since {
+			f := c.items[s.item].fact
+			if f.Seq < since || f.State == digest.Active && f.Seq < over {
 				return true
 			}
 			todos++
@@ -138,6 +139,18 @@ func (c *chooser) mostUrgent(list []sign) []sign {
 		}
 		return false
 	})
+}
+
+// committedAndAnswered returns the seq of the newest commit after which the model ended a turn, 0
+// for none. What it was doing before that commit is done, whatever its list says.
+func (c *chooser) committedAndAnswered() (seq uint64) {
+	for i := range c.items {
+		f := c.items[i].fact
+		if f.Kind == digest.Commit && f.State == digest.Passed && f.Seq < c.answered {
+			seq = f.Seq
+		}
+	}
+	return seq
 }
 
 // sinceTodo returns the seq from which on an item of the todo list is of the work at hand: that of

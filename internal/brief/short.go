@@ -78,6 +78,28 @@ func withoutMiddle(text string, n int) string {
 	return strings.TrimSpace(withoutEnd(text, n*2/3) + " " + last)
 }
 
+// withoutAside is withoutMiddle for a prompt. The middle stays from its last negation on, if that
+// is not much longer: without it a prompt would say the opposite.
+func withoutAside(text string, n int) string {
+	short := withoutMiddle(text, n)
+	head, tail, ok := strings.Cut(short, " … ")
+	if !ok || !strings.HasPrefix(text, head) || !strings.HasSuffix(text, tail) {
+		return short
+	}
+	middle := text[len(head) : len(text)-len(tail)]
+	at := -1
+	for _, no := range [...]string{" not ", "n't ", "n’t ", " never ", " no ", " without "} {
+		at = max(at, strings.LastIndex(middle, no))
+	}
+	if at < 0 || len(middle)-at > n/2 {
+		return short
+	}
+	if before := strings.LastIndexByte(middle[:at], ' '); before >= 0 { // the word before it, too
+		at = before
+	}
+	return head + " …" + middle[at:] + tail
+}
+
 // withoutEnd returns the first n bytes of a text, cut between words, with an ellipsis.
 func withoutEnd(text string, n int) string {
 	for n > 0 && !utf8.RuneStart(text[n]) {

@@ -156,3 +156,20 @@ func TestPrinted(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 }
+
+func TestWithoutAside(t *testing.T) {
+	const begin, end = "The index of the second worktree was damaged again this morning when ",
+		"jump to explanations that cross the worktrees just yet"
+	for middle, want := range map[string]string{
+		"I had pulled the newest changes, so let's not ": "… let's not ",
+		"I had pulled the newest changes of the branch ": "… ",
+		"it doesn't matter that I had pulled the newest changes of all of the branches " +
+			"of my team ": "… ",
+	} {
+		got := withoutAside(begin+middle+end, 100)
+		if !strings.Contains(got, want) || !strings.HasPrefix(got, begin[:40]) ||
+			!strings.HasSuffix(got, end[30:]) || strings.Contains(got, "pulled") {
+			t.Errorf("%q", got)
+		}
+	}
+}

@@ -185,6 +185,9 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	most += len(l.Text)
 	for n, i := range list {
 		text := c.items[i].fact.Text
+		if n > 0 && strings.Contains(text, " | ") {
+			continue // a row of a table
+		}
 		if n > 0 {
 			text = between(l.Text) + text
 		}
@@ -195,7 +198,7 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		t.covers = append(t.covers, i)
 	}
 	if section == Concluded && strings.HasSuffix(l.Text, ":") && question == "" {
-		l.Text += " …" // what it announces has no room, or is code
+		l.Text += " " + c.codeAfter(t.covers[len(t.covers)-1])
 	}
 	if question != "" && t.covers[len(t.covers)-1] != last && len(question) < most/2 {
 		question = gap + c.root.Shorten(question)
@@ -210,7 +213,7 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		l.Text, question = l.Text+question, ""
 	}
 	if len(l.Text) > most {
-		cut := withoutMiddle
+		cut := withoutAside
 		if section == Concluded {
 			cut = withoutEnd
 		}
@@ -222,10 +225,21 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	t.lines = append(t.lines, l)
 }
 
+// codeAfter returns the line of code that an item announces, or an ellipsis.
+func (c *chooser) codeAfter(i int) string {
+	if i+1 < len(c.items) {
+		next := c.items[i+1].fact
+		if next.Kind == digest.Code && next.Seq == c.items[i].fact.Seq {
+			return next.Text
+		}
+	}
+	return "…"
+}
+
 // between returns what stands between a text and the next line of the same message: a sentence ends
 // by itself, a heading or an item of a list does not.
 func between(text string) string {
-	if text != "" && strings.ContainsAny(text[len(text)-1:], ".!?:;,)") {
+	if text != "" && strings.ContainsAny(text[len(text)-1:], ".!?:;,") {
 		return " "
 	}
 	return dot

@@ -113,16 +113,42 @@ concluded: The parser loses the last token of each line. Shall I mend the parser
 }
 
 // TestQuestionWithAnswer has more questions than fit: each is there with its answer or not at all.
+// TestOverNow checks what a brief leaves out because the work has come further, or because it says
+// nothing of the work.
+func TestOverNow(t *testing.T) {
+	recap := digest.Fact{Kind: digest.Recap, Text: "The printer of trees in printer.go does not build",
+		Key: digest.Current}
+	committed := digest.Fact{Kind: digest.Commit, Key: "commit", State: digest.Passed,
+		Text: "committed: Keep the last token (1a2b3c4)"}
+	act := read("/p/x.go", "")
+	slip := failure(act.ActKey(), "File does not exist. Did you mean parser.go?")
+	asked := digest.Fact{Kind: digest.Task, Text: "Report the findings of each parser with file names"}
+	work := []digest.Fact{recap, asked, prompt("Mend the parser of tables"),
+		todo("Keep the last token", digest.Active), todo("Document the parser", digest.Open),
+		act, slip, slip, slip, committed}
+	got := choose(facts(work...), endless)
+	contains(t, got, "recap: The printer of trees in printer.go does not build",
+		"todo: active: Keep the last token")
+	lacks(t, got, "Report the findings", "File does not exist")
+	got = choose(facts(append(work, answer("The parser keeps the last cell of each row now."))...),
+		endless)
+	contains(t, got, "todo: open: Document the parser")
+	lacks(t, got, "recap", "active")
+}
+
 // TestLinesOfAnAnswer has the lines of an answer apart, as its author wrote them.
 func TestLinesOfAnAnswer(t *testing.T) {
 	list := facts(prompt("Review the parser of the lexer"),
 		answer("What is wrong in the parser"), answer("It loses the last token of each line."),
-		answer("It reads `a.go` twice"), answer("Three more are slight and stay as they are:"))
+		answer("Cause | Row | Count"), answer("It reads `a.go` twice"), answer("Three more are slight and stay as they are:"))
 	for i := 2; i < len(list); i++ {
 		list[i].Seq, list[i].Pos = list[1].Seq, i
 	}
 	contains(t, choose(list, endless), "concluded: What is wrong in the parser; It loses the last "+
 		"token of each line. It reads `a.go` twice; Three more are slight and stay as they are: …")
+	list = append(list, digest.Fact{Kind: digest.Code, Text: "go vet ./...", Seq: list[1].Seq,
+		Pos: len(list)})
+	contains(t, choose(list, endless), "stay as they are: go vet ./...")
 }
 
 func TestQuestionWithAnswer(t *testing.T) {

@@ -119,7 +119,7 @@ func (d *Digester) other(kind deed, c *Call, a args) {
 	}
 	d.add(Fact{Kind: Act, Text: cut(squeeze(text), maxTitle)})
 	if kind == delegate {
-		d.sentences(Report, a.text([]string{"prompt", "message", "description"}))
+		d.sentences(Task, a.text([]string{"prompt", "message", "description"}))
 	}
 }
 

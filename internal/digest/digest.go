@@ -20,7 +20,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 24
+const Version = 25
 
 // Kind is the subject of a fact.
 type Kind string
@@ -31,7 +31,8 @@ const (
 	Answer Kind = "answer" // a sentence of the text that ends a turn
 	Said   Kind = "said"   // a sentence that the model said during its work
 	Recap  Kind = "recap"  // a sentence of a summary that the client wrote of older history
-	Report Kind = "report" // a sentence of a plan, or that a subagent was asked
+	Report Kind = "report" // a sentence of a plan
+	Task   Kind = "task"   // a sentence that a subagent was asked
 	// A sentence that the model wrote into a document, a comment or a commit
 	Written Kind = "written"
 	Code    Kind = "code"    // a line of code inside a prompt or an answer
@@ -88,7 +89,8 @@ type Fact struct {
 	// them.
 	Files []string
 	// Key is equal for facts of which a later one replaces an earlier one: the states of an item of
-	// a todo list, the runs of a command.
+	// a todo list, the runs of a command. It is Current for what a summary says of the work at
+	// hand.
 	Key   string
 	State State
 	// Slight marks a sentence without value of its own: a heading, an announcement of what follows,
@@ -200,7 +202,7 @@ func (d *Digester) message(m *Message) {
 		}
 		d.add(Fact{Kind: kind, Text: m.Text, Key: m.Note, Path: m.Supersedes})
 	case m.Recap || m.Role == "user" && IsRecap(m.Text):
-		d.sentences(Recap, withoutDraft(m.Text))
+		d.recap(m.Text)
 	case m.Role == "user":
 		d.endTurn()
 		first, own := len(d.Made), strings.TrimSpace(ownWords(m.Text))

@@ -21,7 +21,7 @@ func (d *Digester) failures(key, output string) {
 		return
 	}
 	eachLine(output, func(line string) bool {
-		if isHead(line) || isNumbered(line) || !tells(line) {
+		if isHead(line) || isNumbered(line) || isPackage(line) || !tells(line) {
 			return true
 		}
 		d.add(Fact{Kind: Failure, Key: key, Text: cut(line, maxLine)})
@@ -32,7 +32,7 @@ func (d *Digester) failures(key, output string) {
 // IsError reports whether a line has words with which compilers, shells and runtimes report errors.
 func IsError(line string) bool {
 	// A line that ends with a brace is code
-	if isHead(line) || isNumbered(line) || strings.HasSuffix(line, "{") {
+	if isHead(line) || isNumbered(line) || strings.HasSuffix(line, "{") || isPackage(line) {
 		return false
 	}
 	lower := strings.ToLower(line)
@@ -47,6 +47,16 @@ func IsError(line string) bool {
 	}
 	return false
 }
+
+// isPackage reports whether a line only names the package that does not build, as Go does.
+func isPackage(line string) bool { return strings.HasPrefix(line, "# ") }
+
+// slips are words with which a client refuses a call that the model then makes again, better.
+var slips = [...]string{"File does not exist", "File has not been read yet",
+	"File has been modified since read", "String to replace not found", "Found 2 matches of the string"}
+
+// IsSlip reports whether a failure is one of a call that a client refused for how it was made.
+func IsSlip(text string) bool { return hasLead(text, slips[:]) }
 
 // maxFound is the largest number of files in the fact of a search.
 const maxFound = 6

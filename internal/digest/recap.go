@@ -43,6 +43,30 @@ func isFrame(line string) bool {
 	return IsRecap(line) || strings.HasSuffix(line, ":") && contentOf(withoutMark(line)).names == 0
 }
 
+// recap adds the sentences of a summary that a client wrote.
+func (d *Digester) recap(text string) {
+	text = withoutDraft(text)
+	now := len(text)
+	for _, head := range recapNow {
+		if i := strings.Index(text, head); i >= 0 {
+			now = min(now, strings.LastIndexByte(text[:i], '\n')+1)
+		}
+	}
+	d.sentences(Recap, text[:now])
+	first := len(d.Made)
+	d.sentences(Recap, text[now:])
+	for i := first; i < len(d.Made); i++ {
+		d.Made[i].Key = Current
+	}
+}
+
+// Current is the key of what a summary says of the work at hand: what is to do, and what comes
+// next. Once the work has gone on, it misleads.
+const Current = "current"
+
+// recapNow head the last parts of a summary, in the order of the form of Claude Code.
+var recapNow = [...]string{". Pending Tasks:", ". Current Work:", ". Optional Next Step:"}
+
 // recapPrompts heads, behind its number, the part of a summary that lists what the user said.
 const recapPrompts = ". All user messages:"
 

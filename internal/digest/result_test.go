@@ -156,7 +156,7 @@ func TestAnswers(t *testing.T) {
 		check(t,
 			[]Message{called("a", "Task", `{"description":"Look around"}`),
 				answered("a", "The parser drops the last token.")},
-			"act: asked a subagent: Look around", "report: Look around",
+			"act: asked a subagent: Look around", "task: Look around",
 			"returned: The parser drops the last token.")
 	})
 	t.Run("of another tool", func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestBackgroundSubagent(t *testing.T) {
 		answered("c",
 			"<retrieval_status>success</retrieval_status>\n<task_id>ab12</task_id>\nThe parser "+
 				"drops the last token.")},
-		"act: asked a subagent: Look around", "report: Look around",
+		"act: asked a subagent: Look around", "task: Look around",
 		"returned: The parser drops the last token.")
 }
 
@@ -267,4 +267,16 @@ func TestLargeOutput(t *testing.T) {
 	if len(facts) != 3 || size > 200 {
 		t.Errorf("%d facts with %d bytes", len(facts), size)
 	}
+}
+
+// TestFailureOfPackage has the error of a build, and not the line that names the package.
+func TestFailureOfPackage(t *testing.T) {
+	check(t, []Message{called("a", "bash", `{"command":"go build ./..."}`),
+		answered("a", "Exit code 1\n# quay.example/parser\n./a.go:3:1: undefined: Parse")},
+		"command[failed]: ran go build ./...: exit status 1",
+		"failure: ./a.go:3:1: undefined: Parse")
+	check(t, []Message{called("a", "bash", `{"command":"go build ./..."}`),
+		answered("a", "Exit code 1\n# quay.example/parser\n./a.go:3:1: the brace is one too many")},
+		"command[failed]: ran go build ./...: exit status 1",
+		"failure: ./a.go:3:1: the brace is one too many")
 }

@@ -85,6 +85,21 @@ func TestRecap(t *testing.T) {
 	}
 }
 
+// What a summary says of the work at hand holds for a while only.
+func TestRecapOfNow(t *testing.T) {
+	facts := Of(numbered(Message{Role: "user", Recap: true, Text: "Summary:\n" +
+		"1. Primary Request:\n   The parser is to keep the last token.\n\n8. Current Work:\n   " +
+		"The printer of trees does not build.\n\n9. Optional Next Step:\n   Mend the printer."}))
+	for _, f := range facts {
+		if now := strings.Contains(f.Text, "printer"); now != (f.Key == Current) && !f.Slight {
+			t.Errorf("%q has the key %q", f.Text, f.Key)
+		}
+	}
+	if len(facts) < 4 {
+		t.Errorf("%d facts", len(facts))
+	}
+}
+
 // A summary says its draft again, and the store has the user's own words.
 func TestRecapWithoutDraft(t *testing.T) {
 	const lead = "This session is being continued from a previous conversation.\n\n"

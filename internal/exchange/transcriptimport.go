@@ -52,7 +52,8 @@ func (s *Writer) ImportTranscript(
 	ctx context.Context, read transcript.Read, as string,
 ) (ImportedTranscript, error) {
 	im := s.newTranscript(ctx, as)
-	return im.read(func() (transcript.Stats, error) { return read(im.stepWith(&conversation.Printed{})) })
+	step := im.stepWith(&conversation.Printed{})
+	return im.read(func() (transcript.Stats, error) { return read(step) })
 }
 
 // stepWith returns a step that knows what calls have printed.

@@ -113,7 +113,7 @@ func (g *Growth) described(
 	}
 	out := make([]messageItems, len(list))
 	for i, m := range list {
-		out[i] = m.describeCalls(facts[m.ID], root, budget/growthPart, budget/growthPart)
+		out[i] = m.describeCalls(facts[m.ID], root, budget/growthPart, budget/growthPart, nil)
 	}
 	return out
 }

@@ -34,14 +34,21 @@ func (w *Work) compact(all []messageItems, r room, sizes []actSize) []messageIte
 	for _, f := range w.Tail {
 		facts[f.Entry] = append(facts[f.Entry], f)
 	}
-	root := w.Root.Of(w.Whole)
+	root, said := w.Root.Of(w.Whole), map[string]bool{}
+	for _, m := range all {
+		if saysAll(facts[m.ID]) {
+			for _, it := range m.items {
+				said[it.id] = it.kind == callItem
+			}
+		}
+	}
 	var out []messageItems
 	for _, size := range sizes {
 		out = out[:0]
 		total := 0
 		for _, m := range all {
-			if m = m.describeCalls(facts[m.ID], root, size.result,
-				size.argument); len(m.items) > 0 {
+			if m = m.describeCalls(facts[m.ID], root, size.result, size.argument,
+				said); len(m.items) > 0 {
 				out = append(out, m)
 				total += cost(messageText(m, true))
 			}
@@ -113,9 +120,18 @@ func (w *Work) withEarlier(tail []messageItems, r room, sizes []actSize) []messa
 	return all
 }
 
-// describeCalls returns a message with its calls and results described in text.
+// saysAll reports whether facts of a message with calls are changes of files or lists alone. A
+// result without facts says nothing beside them: how a call failed is a fact.
+func saysAll(facts []digest.Fact) bool {
+	return len(facts) > 0 && !slices.ContainsFunc(facts, func(f digest.Fact) bool {
+		return f.Kind != digest.Edit && f.Kind != digest.Written && f.Kind != digest.Todo
+	})
+}
+
+// describeCalls returns a message with its calls and results described in text. said are the ids of
+// calls whose results say nothing more.
 func (m messageItems) describeCalls(
-	facts []digest.Fact, root brief.Root, result, argument int,
+	facts []digest.Fact, root brief.Root, result, argument int, said map[string]bool,
 ) messageItems {
 	if m.Update || len(m.Replaced) > 0 || m.isReplacement() {
 		return m
@@ -129,7 +145,11 @@ func (m messageItems) describeCalls(
 				items = append(items, textOf(text))
 			}
 		case resultItem:
-			if text := resultText(it, facts, result); text != "" {
+			most := result
+			if said[it.id] {
+				most = 0
+			}
+			if text := resultText(it, facts, most); text != "" {
 				items = append(items, textOf(text))
 			}
 		default:
