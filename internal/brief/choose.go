@@ -127,8 +127,8 @@ func (c *chooser) best() []Line {
 				}
 			}
 			out = append(out, lines...)
-			for i := range c.items { // the rest of it costs less now
-				if c.turnAt(i) == t && c.enters(i) {
+			for i := t.first; i < len(c.items) && c.turnAt(i) == t; i++ { // the rest costs less now
+				if c.enters(i) {
 					heap.Push(&c.queue, bid{c.density(i), i})
 				}
 			}

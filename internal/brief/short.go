@@ -160,18 +160,19 @@ func (c *chooser) changes(purse int) []Line {
 		return out
 	}
 	l := c.items[at[0]].line
-	for _, text := range changedTexts(list, c.short) {
+	l.Text = changedText(list, c.short, func(text string) bool {
 		l.Text = text
-		if n := c.cost(l); n <= purse {
-			c.left -= n
-			for _, i := range at {
-				c.items[i].taken = true
-			}
-			c.markSaid(l, digest.Edit)
-			return []Line{l}
-		}
+		return c.cost(l) <= purse
+	})
+	if l.Text == "" {
+		return nil
 	}
-	return nil
+	c.left -= c.cost(l)
+	for _, i := range at {
+		c.items[i].taken = true
+	}
+	c.markSaid(l, digest.Edit)
+	return []Line{l}
 }
 
 func (c *chooser) costsOf(items []int) int {
@@ -182,9 +183,13 @@ func (c *chooser) costsOf(items []int) int {
 	return n
 }
 
-// changedTexts returns texts for the line of changed files, the best first: with directories, with
-// the last directory alone, in a short brief with names alone, and with ever fewer names.
-func changedTexts(list []change, short bool) []string {
+// maxNamed is the number of changed files above which a line never names all of them.
+const maxNamed = 200
+
+// changedText returns the best text that fits for the line of changed files: with directories, with
+// the last directory alone, in a short brief with names alone, or with as many names as fit. It
+// returns "" if not even one does.
+func changedText(list []change, short bool, fits func(text string) bool) string {
 	last := slices.Clone(list)
 	bare := slices.Clone(list)
 	for i := range list {
@@ -193,14 +198,27 @@ func changedTexts(list []change, short bool) []string {
 		}
 		bare[i].dir = ""
 	}
-	texts := []string{grouped(list), grouped(last), grouped(bare)}
+	forms := [][]change{list, last, bare}
 	if !short {
-		texts, bare = texts[:2], last
+		forms, bare = forms[:2], last
 	}
-	for n := len(list) - 1; n > 0; n-- {
-		texts = append(texts, fmt.Sprintf("%s and %d more", grouped(bare[:n]), len(list)-n))
+	for _, form := range forms {
+		if len(list) > maxNamed {
+			break
+		}
+		if text := grouped(form); fits(text) {
+			return text
+		}
 	}
-	return texts
+	best := ""
+	for n := 1; n < len(list); n++ {
+		text := fmt.Sprintf("%s and %d more", grouped(bare[:n]), len(list)-n)
+		if !fits(text) {
+			break
+		}
+		best = text
+	}
+	return best
 }
 
 // grouped lists names by directory.

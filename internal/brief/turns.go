@@ -12,6 +12,7 @@ import (
 // turn is a prompt and what came of it. Its lines enter a brief together: a prompt without its
 // answer, and an answer without its prompt, are understood by nobody.
 type turn struct {
+	first       int    // item; the others of the turn follow
 	asked, came []int  // items of the prompt, and of the answer or else of the commits
 	lines       []Line // one of each, as long as they may be
 	covers      []int  // the items whose text the lines have
@@ -37,7 +38,7 @@ func (c *chooser) setTurns() {
 		f := c.items[i].fact
 		isHead := isAsked(f) && !digest.IsForClient(f.Text)
 		if len(c.turns) == 0 || isHead && f.Seq != asked {
-			c.turns = append(c.turns, turn{})
+			c.turns = append(c.turns, turn{first: i})
 		}
 		c.turnOf[i] = len(c.turns) - 1
 		if t := &c.turns[c.turnOf[i]]; isHead {
