@@ -107,7 +107,7 @@ var layers = map[string]string{
 	"internal/summaries": "format forest forest/summarize internal/message " +
 		"internal/digest objects refs internal/view internal/history internal/claims " +
 		"internal/store internal/clusters internal/wording internal/notes",
-	"internal/conversation": "internal/notes format forest forest/score forest/summarize " +
+	"internal/conversation": "internal/digest internal/jsonvalue internal/script internal/notes format forest forest/score forest/summarize " +
 		"internal/message internal/cache objects refs sanitize internal/window internal/history " +
 		"internal/store internal/clusters internal/conversation/loop internal/epochs " +
 		"internal/summaries",
@@ -199,7 +199,7 @@ var layers = map[string]string{
 		"internal/wording",
 	"internal/remote":     "",
 	"internal/remote/dir": "internal/durable internal/remote lock",
-	"internal/sharing": "format format/share forest internal/cache objects refs " +
+	"internal/sharing": "format format/share forest internal/epochs internal/cache objects refs " +
 		"sanitize internal/history internal/store internal/session internal/maintenance/forget " +
 		"internal/remote internal/sanitize/controls",
 	"internal/remote/git":      "internal/durable internal/remote lock",

@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sharing"
 )
@@ -67,11 +69,25 @@ func (a *app) printPush(s *session.Store, name string, r sharing.PushReport, dry
 // shareHint says that nothing is shared, where that is so.
 func (a *app) shareHint(s *session.Store, name string) string {
 	set, err := s.Remotes()
-	if err != nil || shareText(set.Remotes[name]) != "none" {
+	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf(
-		": no session is shared with it; `ctx config set remote.%s.share all` shares all", name)
+	text := shareText(set.Remotes[name])
+	if text == "none" {
+		return fmt.Sprintf(
+			": no session is shared with it; `ctx config set remote.%s.share all` shares all", name)
+	}
+	rule, err := sharing.ParseRule(text)
+	view, viewErr := s.Refs.Read()
+	if err != nil || viewErr != nil {
+		return ""
+	}
+	list, err := s.Recall.Sessions(view)
+	if err != nil || slices.ContainsFunc(list,
+		func(e recall.Session) bool { return rule.Shares(e.Name) }) {
+		return ""
+	}
+	return fmt.Sprintf(": remote.%s.share is %q, and no session is named so", name, text)
 }
 
 type pushedDoc struct {

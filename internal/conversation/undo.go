@@ -76,13 +76,23 @@ func (s *Writer) UndoMeant(
 // of another session than that of target, and somebody has made it by a command: what agents said
 // meanwhile is not meant.
 func (t *Tx) isOfAnother(session string, after, target Step) (meant error) {
+	redone, back := map[uint64]int{}, map[uint64]bool{} // by the operation that was taken back
 	return cmp.Or(t.Refs.Backward(t.store.View, func(r refs.Record) bool {
 		op := r.Op
 		switch {
 		case op.Number <= after.Operation:
 			return false
+		case op.Effects.Undo == format.UndoIsRedo:
+			redone[op.About]++
+			return true
+		case op.Effects.Undo == format.UndoIsUndo && redone[op.About] > 0:
+			redone[op.About]--
+			return true
+		case op.Effects.Undo == format.UndoIsUndo:
+			back[op.About] = true
+			return true
 		case op.Effects.Undo == format.UndoPasses, op.Verb == refs.VerbImport,
-			op.Verb == refs.VerbObserve:
+			op.Verb == refs.VerbObserve, back[op.Number]:
 			return true
 		case op.Session != "" && op.Session != session && op.Effects.Undo == format.UndoTakes:
 			meant = &NotMeantError{Meant: t.stepOf(op), Session: op.Session,

@@ -18,13 +18,19 @@ func Did(c Call, r *Result) string {
 		m.Results = []Result{{ID: c.ID, Name: r.Name, Output: r.Output, Failed: r.Failed}}
 	}
 	facts := Of([]Message{m})
+	refused := slices.ContainsFunc(facts, func(f Fact) bool {
+		return f.Kind == Decision && strings.HasPrefix(f.Text, Refused)
+	})
 	var lines []string
 	for i := range calls {
-		f := &calls[i]
+		f, state := &calls[i], facts[i].State
 		if f.Kind == Commit {
 			f = &facts[i]
 		}
-		if line := f.did(readArgs(c.Args), facts[i].State); line != "" {
+		if refused {
+			state = "refused"
+		}
+		if line := f.did(readArgs(c.Args), state); line != "" {
 			lines = append(lines, line)
 		}
 	}
@@ -55,7 +61,7 @@ func (a args) told() string {
 // did returns a fact of a call, which ended so, as a line; "" if it is no act.
 func (f *Fact) did(a args, state State) string {
 	ended := ""
-	if state == Failed || state != "" && f.Kind == Command {
+	if state == Failed || state == "refused" || state != "" && f.Kind == Command {
 		ended = " → " + string(state)
 	}
 	switch f.Kind {

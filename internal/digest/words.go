@@ -11,7 +11,11 @@ import (
 // The sentences of a short prompt are never slight, because they are all that the user wrote.
 func (d *Digester) sentences(kind Kind, text string) int {
 	n := 0
-	list := summarize.Fragments(unwrapped(text))
+	split := summarize.Fragments
+	if kind == Prompt {
+		split = summarize.WholeFragments
+	}
+	list := split(unwrapped(text))
 	for _, p := range list {
 		line := tidy(p.Text)
 		answers := kind == Prompt && len(list) <= shortPrompt // "2" answers a question of the model

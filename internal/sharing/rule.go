@@ -15,8 +15,9 @@ type Rule struct {
 }
 
 // ParseRule reads a rule: "all", "none" or "", or patterns with commas between them, as path.Match
-// has them. A pattern with ! in front takes sessions out again; the last one that matches counts.
-// "all" may be among patterns and matches every session.
+// has them; eight or more digits of a session that is named by a UUID match it, too. A pattern with
+// ! in front takes sessions out again; the last one that matches counts. "all" may be among
+// patterns and matches every session.
 func ParseRule(text string) (Rule, error) {
 	var r Rule
 	if text == "" || text == "none" {
@@ -54,10 +55,15 @@ func (r Rule) Shares(session string) bool {
 	return shares
 }
 
+// shownDigits is the number of digits by which lists show a session whose name is a UUID.
+const shownDigits = 8
+
 // matches reports whether a pattern matches a session, or one that the session works for.
 func matches(pattern, session string) bool {
 	for {
-		if ok, _ := path.Match(pattern, session); ok || pattern == "*" {
+		ok, _ := path.Match(pattern, session)
+		isID := len(pattern) >= shownDigits && format.IsUUID(session)
+		if ok || pattern == "*" || isID && strings.HasPrefix(session, pattern) {
 			return true
 		}
 		dot := strings.LastIndexByte(session, '.')

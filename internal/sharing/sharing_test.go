@@ -1174,6 +1174,10 @@ func TestRules(t *testing.T) {
 		{"work", "work", true}, {"work", "works", false}, {"work*", "works", true},
 		{"all,!private-*", "private-x", false}, {"all, !private-*", "x", true},
 		{"all,!private-*,private-x", "private-x", true},
+		{"de1ed521", "de1ed521-0000-4000-8000-000000000001", true},
+		{"de1ed52", "de1ed521-0000-4000-8000-000000000001", false},
+		{"all,!de1ed521", "de1ed521-0000-4000-8000-000000000001.a1", false},
+		{"de1ed521", "de1ed5210", false},
 		{"work", "work.agent-1", true}, {"all,!work", "work.agent-1", false},
 	} {
 		r, err := sharing.ParseRule(c.rule)

@@ -74,6 +74,8 @@ func readText(name string) (string, error) {
 	switch {
 	case err != nil:
 		return "", clierr.Usagef("cannot read %.200q: no such file", name)
+	case info.IsDir():
+		return "", clierr.Usagef("cannot read %.200q: a directory has no lines; name a file", name)
 	case !info.Mode().IsRegular() || info.Size() > maxFile:
 		return "", clierr.Usagef("cannot read %.200q: no file of at most %d bytes", name, maxFile)
 	}
