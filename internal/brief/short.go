@@ -112,6 +112,9 @@ func withoutEnd(text string, n int) string {
 	return strings.TrimSpace(strings.TrimRight(first, " ") + " …")
 }
 
+// elsewhere begins the name of a directory outside of the project, of which the last name is told.
+const elsewhere = "…/"
+
 // change is a changed file of a short brief.
 type change struct{ dir, name string }
 
@@ -128,8 +131,8 @@ func (c *chooser) changes(purse int) []Line {
 		}
 		at = append(at, i)
 		dir, name := path.Split(c.root.Name(f.Path))
-		if isAbs(dir) {
-			dir = path.Base(dir) + "/"
+		if isAbs(dir) && strings.Count(dir, "/") > 2 { // it is none of the project
+			dir = elsewhere + path.Base(dir) + "/"
 		}
 		if strings.HasPrefix(f.Text, "deleted ") {
 			name += " (deleted)"
@@ -193,8 +196,10 @@ func changedText(list []change, short bool, fits func(text string) bool) string 
 	last := slices.Clone(list)
 	bare := slices.Clone(list)
 	for i := range list {
-		if dir := path.Base(list[i].dir); list[i].dir != "" {
-			last[i].dir = dir + "/"
+		if dir := list[i].dir; strings.HasPrefix(dir, "../") {
+			last[i].dir = elsewhere + path.Base(dir) + "/"
+		} else if dir != "" && !isAbs(dir) && !strings.HasPrefix(dir, elsewhere) {
+			last[i].dir = path.Base(dir) + "/"
 		}
 		bare[i].dir = ""
 	}

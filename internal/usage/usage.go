@@ -215,7 +215,7 @@ func rows(list map[string]*Row) []Row {
 	return out
 }
 
-// summaries counts the summaries of the clusters whose members the sessions said.
+// summaries counts the summaries of the clusters of which the sessions said a member, since then.
 func (n *counter) summaries(view *refs.View) error {
 	list, err := n.s.Clusters(view)
 	if err != nil {
@@ -224,6 +224,10 @@ func (n *counter) summaries(view *refs.View) error {
 	for i := range list {
 		of := list[i].First
 		if n.o.Session != "" && (of == nil || of.Session != n.o.Session) {
+			continue
+		}
+		if last := list[i].Last; !n.o.Since.IsZero() &&
+			(last == nil || last.Time.Before(n.o.Since)) {
 			continue
 		}
 		size := int64(len(list[i].Line))
