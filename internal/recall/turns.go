@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ type Turn struct {
 	Commits []string // subjects
 	Opened  string   // opened PR #7: the title; "" for none
 	Answer  string   // the first sentence of the answer; "" without one
+	Said    string   // or what the model said, or else did, last; "" for nothing
 	facts   []digest.Fact
 }
 
@@ -43,11 +45,8 @@ func (t *Turn) Came() string {
 	} else if n > 0 {
 		said = append(said, "committed "+t.Commits[n-1])
 	}
-	if len(said) == 0 && t.Answer != "" {
-		said = append(said, t.Answer)
-	}
 	if len(said) == 0 {
-		return nothingCame
+		return cmp.Or(t.Answer, t.Said, nothingCame)
 	}
 	return strings.Join(said, "; ")
 }
@@ -120,6 +119,9 @@ func turnsOf(facts []digest.Fact, root brief.Root) (list []Turn) {
 			t.Commits = append(t.Commits, strings.TrimPrefix(f.Text, "committed: "))
 		case f.Kind == digest.Answer && (t.Answer == "" || digest.IsBare(t.Answer)):
 			t.Answer = root.Shorten(f.Text)
+		case f.Kind == digest.Said && !digest.IsBare(f.Text),
+			f.Kind == digest.Act && t.Said == "":
+			t.Said = root.Shorten(f.Text)
 		}
 	}
 	return list
