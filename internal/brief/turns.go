@@ -327,7 +327,7 @@ func (c *chooser) heed(purse int) []Line {
 		told = append(told, it.terms)
 		l := it.line
 		l.Section, l.Turn = Heed, 0
-		l = c.cutLine(l, c.withText(l, maxAsked), withoutEnd)
+		l = c.cutLine(l, c.withText(l, maxAsked), withoutAside)
 		if n := c.cost(l); n > purse || n > c.left {
 			continue
 		}
