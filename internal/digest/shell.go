@@ -131,13 +131,16 @@ func inDirectory(dir, file string) string {
 // start, without here-documents, and without ends that only shorten the output or redirect errors
 // into it.
 func shown(script string) string {
-	line := squeeze(strings.ReplaceAll(withoutHeredoc(script), "\\\n", " "))
+	line := squeeze(onOneLine(strings.ReplaceAll(withoutHeredoc(script), "\\\n", " ")))
 	for strings.HasPrefix(line, "cd ") {
-		_, rest, ok := strings.Cut(line, "&& ")
-		if !ok {
+		and, next := strings.Index(line, "&& "), strings.Index(line, "; ")
+		if and < 0 && next < 0 {
 			break
+		} else if and < 0 || next >= 0 && next < and {
+			line = line[next+len("; "):]
+		} else {
+			line = line[and+len("&& "):]
 		}
-		line = rest
 	}
 	if i := strings.LastIndex(line, "| "); i > 0 {
 		if last := strings.Fields(line[i+2:]); len(last) <= 3 &&
@@ -146,6 +149,33 @@ func shown(script string) string {
 		}
 	}
 	return strings.TrimSuffix(line, " 2>&1")
+}
+
+// onOneLine puts the commands of a script on one line, without comments on lines of their own. A
+// line break inside quotes is a space.
+func onOneLine(script string) string {
+	var b strings.Builder
+	quoted := false
+	for line := range strings.SplitSeq(script, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' && !quoted {
+			continue
+		}
+		if before := b.String(); before != "" {
+			goesOn := quoted || strings.ContainsAny(before[len(before)-1:], "&|;({") ||
+				slices.ContainsFunc([]string{" do", " then", " else"},
+					func(word string) bool { return strings.HasSuffix(before, word) })
+			if !goesOn {
+				b.WriteByte(';')
+			}
+			b.WriteByte(' ')
+		}
+		b.WriteString(line)
+		if strings.Count(line, `"`)%2 == 1 {
+			quoted = !quoted
+		}
+	}
+	return b.String()
 }
 
 // withoutHeredoc removes the text of a here-document from a script.

@@ -243,3 +243,19 @@ func TestBranchOfTheRecord(t *testing.T) {
 		"branch: on branch fix", "command[passed]: ran git checkout -b fix-2 && echo made",
 		"branch: on branch fix-2")
 }
+
+func TestShown(t *testing.T) {
+	for script, want := range map[string]string{
+		"cd ../quay\ngofmt -l . && echo clean\nX=1 go test ./...": "gofmt -l . && echo clean; X=1 go test ./...",
+		"cd /tmp/try && make":                     "make",
+		"cd /tmp/try\n\n# Time it\nmake bench":    "make bench",
+		"cd quay":                                 "cd quay",
+		"git add -A &&\n  git commit -m \"a\nb\"": `git add -A && git commit -m "a b"`,
+		"for f in *; do\n  wc $f\ndone | tail -3": "for f in *; do wc $f; done",
+		"go test ./... 2>&1":                      "go test ./...",
+	} {
+		if got := shown(script); got != want {
+			t.Errorf("%q: %q, want %q", script, got, want)
+		}
+	}
+}
