@@ -87,7 +87,7 @@ func (a *About) check() error {
 			return r == ',' || r == '#' || unicode.IsSpace(r) || unicode.IsControl(r)
 		})
 		if err != nil {
-			return err
+			return fmt.Errorf("%w: a tag is a word without commas and #", err)
 		}
 		if tag == "" || strings.ContainsRune("+-", rune(tag[0])) || i > 0 && a.Tags[i-1] >= tag {
 			return fmt.Errorf("bad tag: %q", Clip(tag))

@@ -225,7 +225,8 @@ func named(err error) (Problem, bool) {
 		return Problem{Code: Gone, Kind: "gone",
 			Hint: "`ctx cat-file -p ID` prints the header that is left"}, true
 	case errors.As(err, &ambiguousName):
-		return Problem{Code: NotFound, Kind: "ambiguous", Hint: "give more characters of the name"},
+		return Problem{Code: NotFound, Kind: "ambiguous",
+				Hint: "give more characters of the name, or one of the ids in the message"},
 			true
 	case errors.As(err, &ambiguous):
 		return Problem{Code: NotFound, Kind: "ambiguous", Hint: "give more digits of the id"}, true
