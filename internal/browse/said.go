@@ -120,9 +120,12 @@ func callRows(c *message.Call) []row {
 		}
 		return rows
 	}
+	flat := func(text string) string { // as a script on one line and as it was are the same
+		return strings.Join(strings.Fields(strings.ReplaceAll(text, "; ", " ")), " ")
+	}
 	args = slices.DeleteFunc(slices.Clone(args), func(m jsonvalue.Member) bool {
 		text, is := jsonvalue.Text(m.Value)
-		return is && strings.Contains(did, strings.Join(strings.Fields(text), " "))
+		return is && strings.Contains(flat(did), flat(text))
 	})
 	at := slices.IndexFunc(args,
 		func(m jsonvalue.Member) bool { return isNew(m.Name) || isOld(m.Name) })
