@@ -26,6 +26,7 @@ type Printed struct {
 	// past returns the parts of a message with a call that was read before; nil if everything is
 	// read.
 	past func(id string) []message.Part
+	met  map[string]bool // calls that print no secrets, by their ids, if there is a past
 }
 
 // Calls that wait, values that are known, and the least length of a value that is looked for in
@@ -39,7 +40,7 @@ const (
 // PrintedIn returns a Printed for messages that go on in a branch: a call may be in what the branch
 // has.
 func (s *Reader) PrintedIn(session, branch string) *Printed {
-	return &Printed{past: func(id string) []message.Part {
+	return &Printed{met: map[string]bool{}, past: func(id string) []message.Part {
 		return s.pastCall(history.RefName(session, branch), id)
 	}}
 }
@@ -71,9 +72,14 @@ func (p *Printed) waitsFor(m *Message) bool {
 	if m.Calls == nil && m.Results == nil { // nobody has read them
 		return bytes.Contains(m.Parts, []byte(`"function`))
 	}
-	waits := func(id string) bool { _, ok := p.calls[id]; return ok }
-	return len(m.Calls) > 0 || slices.ContainsFunc(m.Results, waits) ||
-		p.past != nil && len(m.Results) > 0
+	return len(m.Calls) > 0 || slices.ContainsFunc(m.Results, func(id string) bool {
+		return p.calls[id] != 0 || p.isPast(id)
+	})
+}
+
+// isPast reports whether a call can only be in what was read before.
+func (p *Printed) isPast(id string) bool {
+	return p.past != nil && p.calls[id] == 0 && !p.met[id]
 }
 
 // called notes the calls that print secrets.
@@ -85,13 +91,15 @@ func (p *Printed) called(parts []message.Part) {
 		}
 		if prints != 0 {
 			p.calls[c.ID] = prints
+		} else if p.past != nil {
+			p.met[c.ID] = true
 		}
 	}
 }
 
 // result returns the secrets in the result of a call.
 func (p *Printed) result(id, said string, failed bool) []string {
-	if _, ok := p.calls[id]; !ok && p.past != nil {
+	if p.isPast(id) {
 		p.called(p.past(id))
 	}
 	prints := p.calls[id]

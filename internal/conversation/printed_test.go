@@ -3,7 +3,26 @@ package conversation
 import (
 	"slices"
 	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/message"
 )
+
+// TestPrintedInPast looks for a call in what was read before only if it has not just come.
+func TestPrintedInPast(t *testing.T) {
+	looks := 0
+	p := Printed{met: map[string]bool{}, past: func(string) []message.Part { looks++; return nil }}
+	for range 3 {
+		p.In(&Message{Parts: []byte(`[{"functionCall":{"id":"c1","name":"Bash",` +
+			`"args":{"command":"ls"}}}]`)})
+		p.In(&Message{Text: "a.go", Results: []string{"c1"}})
+	}
+	if looks > 0 {
+		t.Errorf("looked %d times for a call of the batch", looks)
+	}
+	if p.In(&Message{Text: "a.go", Results: []string{"c2"}}); looks != 1 {
+		t.Errorf("looked %d times for an older call", looks)
+	}
+}
 
 // TestPrintedIn has the call in one message and its result in the next, as whatever appends
 // messages has them.
