@@ -28,7 +28,7 @@ func Did(c Call, r *Result) string {
 			f = &facts[i]
 		}
 		if refused {
-			state = "refused"
+			state = turnedDown
 		}
 		if line := f.did(readArgs(c.Args), state); line != "" {
 			lines = append(lines, line)
@@ -44,6 +44,9 @@ func Did(c Call, r *Result) string {
 	}
 	return strings.Join(lines, "; ")
 }
+
+// turnedDown is how a call ended that the user refused, in its line alone: as a fact it has failed.
+const turnedDown State = "refused"
 
 // told returns the arguments of a call of which nothing else is known.
 func (a args) told() string {
@@ -61,7 +64,7 @@ func (a args) told() string {
 // did returns a fact of a call, which ended so, as a line; "" if it is no act.
 func (f *Fact) did(a args, state State) string {
 	ended := ""
-	if state == Failed || state == "refused" || state != "" && f.Kind == Command {
+	if state == Failed || state == turnedDown || state != "" && f.Kind == Command {
 		ended = " → " + string(state)
 	}
 	switch f.Kind {
