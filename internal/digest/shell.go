@@ -133,14 +133,14 @@ func inDirectory(dir, file string) string {
 func shown(script string) string {
 	line := squeeze(onOneLine(strings.ReplaceAll(withoutHeredoc(script), "\\\n", " ")))
 	for strings.HasPrefix(line, "cd ") {
-		and, next := strings.Index(line, "&& "), strings.Index(line, "; ")
-		if and < 0 && next < 0 {
-			break
-		} else if and < 0 || next >= 0 && next < and {
-			line = line[next+len("; "):]
-		} else {
-			line = line[and+len("&& "):]
+		_, rest, _ := strings.Cut(line, "&& ")
+		if _, next, _ := strings.Cut(line, "; "); len(next) > len(rest) {
+			rest = next // what comes first leaves more
 		}
+		if rest == "" {
+			break
+		}
+		line = rest
 	}
 	if i := strings.LastIndex(line, "| "); i > 0 {
 		if last := strings.Fields(line[i+2:]); len(last) <= 3 &&
