@@ -19,9 +19,11 @@ type Push struct {
 	Number uint64    // from 1
 	Before format.ID // the digest of push Number-1; zero for the first
 	Time   time.Time // when it was made, in milliseconds
+	At     uint64    // the last operation of the store of which it tells; 0 where it is not said
 
 	Branches []Branch    // that have another tip than before, or are shared since, sorted
 	Ends     []Branch    // that are shared no more, sorted; without a tip
+	Gone     []Branch    // as Ends; the store itself has them no more
 	Parents  []Parent    // of shared sessions that work for another, where they changed, sorted
 	Abouts   []About     // what is said of shared sessions, where that changed, sorted
 	Forest   format.ID   // the clusters of what is shared; zero where they are those of before
@@ -64,11 +66,17 @@ func (p *Push) Encode() ([]byte, error) {
 		w.line("before", p.Before.String())
 	}
 	w.line("time", format.FormatTime(p.Time))
+	if p.At > 0 {
+		w.line("at", number(p.At))
+	}
 	for _, b := range p.Branches {
 		w.line("branch", w.name(b.Session), w.name(b.Name), b.Tip.String())
 	}
 	for _, b := range p.Ends {
 		w.line("end", w.name(b.Session), w.name(b.Name))
+	}
+	for _, b := range p.Gone {
+		w.line("gone", w.name(b.Session), w.name(b.Name))
 	}
 	for _, parent := range p.Parents {
 		if parent.Call != "" {
@@ -100,7 +108,7 @@ func (p *Push) check() error {
 	case p.Number == 0, (p.Number == 1) != p.Before.IsZero():
 		return errors.New("the first push has the number 1 and none before it")
 	}
-	for _, list := range [][]Branch{p.Branches, p.Ends} {
+	for _, list := range [][]Branch{p.Branches, p.Ends, p.Gone} {
 		for i, b := range list {
 			if i > 0 && list[i-1].Compare(b) >= 0 {
 				return errors.New("branches are not in order, each once")
@@ -155,10 +163,14 @@ func DecodePush(b []byte) (p *Push, digest format.ID, err error) {
 			p.Before = r.id(f[0])
 		case key == "time" && len(f) == 1:
 			p.Time = r.time(f[0])
+		case key == "at" && len(f) == 1:
+			p.At = r.number(f[0])
 		case key == "branch" && len(f) == 3:
 			p.Branches = append(p.Branches, Branch{r.name(f[0]), r.name(f[1]), r.id(f[2])})
 		case key == "end" && len(f) == 2:
 			p.Ends = append(p.Ends, Branch{Session: r.name(f[0]), Name: r.name(f[1])})
+		case key == "gone" && len(f) == 2:
+			p.Gone = append(p.Gone, Branch{Session: r.name(f[0]), Name: r.name(f[1])})
 		case key == "parent" && len(f) == 3:
 			p.Parents = append(p.Parents, Parent{r.name(f[0]), r.name(f[1]), r.name(f[2])})
 		case key == "parent" && len(f) == 2:

@@ -29,10 +29,11 @@ func samplePushes() []*share.Push {
 	}
 	return []*share.Push{
 		{Store: store, Number: 1, Time: when},
-		{Store: store, Number: 2, Before: one, Time: when, Forest: two, Forgot: ids,
+		{Store: store, Number: 2, Before: one, Time: when, At: 7, Forest: two, Forgot: ids,
 			Branches: []share.Branch{{Session: "a b", Name: "main", Tip: one},
 				{Session: "c", Name: "child", Tip: two}},
-			Ends: []share.Branch{{Session: "gone", Name: "main"}},
+			Ends: []share.Branch{{Session: "kept", Name: "main"}},
+			Gone: []share.Branch{{Session: "gone", Name: "main"}},
 			Parents: []share.Parent{{Session: "a b", Of: "c", Call: "call 1"},
 				{Session: "c", Of: "d"}},
 			Abouts: []share.About{{Session: "a b", Blob: two}, {Session: "c"}}},
@@ -90,7 +91,7 @@ func TestRefused(t *testing.T) {
 		{"number 2", "number 02"},
 		{"number 2", "number 1"},
 		{"a%20b", "a b"},
-		{"end gone main\n", "end gone main\nend gone main\n"},
+		{"end kept main\n", "end gone main\nend gone main\n"},
 		{"forest ", "wood "},
 		{store, strings.ToUpper(store)},
 		{"time 2026-11-21T00:42:09.328Z\n", ""},

@@ -27,13 +27,13 @@ func (p *pulling) adopt(ctx context.Context, c content, number uint64) error {
 			continue
 		}
 		p.x.o.Progress(i, len(packs), "fetching from "+sanitize.Line(p.of.label))
-		err := p.adoptFile(ctx, c, f)
+		err := p.adoptFile(ctx, f)
 		if errors.Is(err, objects.ErrNoBody) {
 			for _, other := range c.packs {
 				if !f.Covers(other) || other == f {
 					continue
 				}
-				if bad := p.adoptFile(ctx, c, other); !errors.Is(bad, objects.ErrNoBody) {
+				if bad := p.adoptFile(ctx, other); !errors.Is(bad, objects.ErrNoBody) {
 					err = bad
 				}
 				if err != nil && !errors.Is(err, objects.ErrNoBody) {
@@ -49,14 +49,14 @@ func (p *pulling) adopt(ctx context.Context, c content, number uint64) error {
 }
 
 // adoptFile fetches and stores a pack.
-func (p *pulling) adoptFile(ctx context.Context, c content, f share.File) error {
+func (p *pulling) adoptFile(ctx context.Context, f share.File) error {
 	b, err := p.x.r.Get(ctx, share.Stores+folder(p.head.Store)+"/"+share.PackFolder+f.Name(), 0, -1)
 	if errors.Is(err, remote.ErrNotFound) {
 		return nil // it was replaced meanwhile, or something is missing then
 	}
 	if err == nil {
 		p.one.Bytes += int64(len(b))
-		err = p.adoptPack(ctx, c, b, f.Digest)
+		err = p.adoptPack(ctx, b, f.Digest)
 	}
 	var corrupt *objects.CorruptError
 	if errors.As(err, &corrupt) && packIsCut(b) {
@@ -72,7 +72,7 @@ func (p *pulling) adoptFile(ctx context.Context, c content, f share.File) error 
 // forgotten it are recorded as forgotten first, in an operation of their own. So are those that
 // were made of words that are forgotten here: if another process forgets some meanwhile, the pack
 // is looked at again before its objects get their names.
-func (p *pulling) adoptPack(ctx context.Context, c content, b []byte, id format.ID) error {
+func (p *pulling) adoptPack(ctx context.Context, b []byte, id format.ID) error {
 	absent := false
 	for try := 1; ; try++ {
 		before, _, err := p.x.s.Objects.ForgetFiles()
@@ -90,7 +90,7 @@ func (p *pulling) adoptPack(ctx context.Context, c content, b []byte, id format.
 		case noted > 0, errors.Is(err, history.ErrStale) && try < pullTries:
 		case errors.Is(err, objects.ErrNoBody) && !absent:
 			absent = true
-			if err := p.noteAbsent(ctx, c, b, id); err != nil {
+			if err := p.noteAbsent(ctx, b, id); err != nil {
 				return err
 			}
 		default:
@@ -129,7 +129,7 @@ func (p *pulling) adoptAs(ctx context.Context, b []byte, id format.ID, before []
 // noteAbsent records as forgotten what a pack has without its body because the store has forgotten
 // it, and what is not here. A pack of pushes that were joined may have objects of long ago: the
 // push that told of their end was pulled before them, or gc has removed them here since.
-func (p *pulling) noteAbsent(ctx context.Context, c content, b []byte, id format.ID) error {
+func (p *pulling) noteAbsent(ctx context.Context, b []byte, id format.ID) error {
 	var absent []format.ID
 	err := p.x.s.Objects.ReadPack(b, id, func(raw format.Raw) error {
 		if _, named, err := format.HeaderBody(raw.Header); err != nil || !named || raw.Body != nil {
@@ -140,33 +140,15 @@ func (p *pulling) noteAbsent(ctx context.Context, c content, b []byte, id format
 		if err != nil || there {
 			return err
 		}
-		forgot := p.news.forgot[id]
-		if !forgot {
-			forgot, err = p.everForgot(ctx, c, id)
-		}
-		if forgot {
+		if p.forgot(id) {
 			absent = append(absent, id)
 		}
-		return err
+		return nil
 	})
 	if err != nil || len(absent) == 0 {
 		return err
 	}
 	return p.x.s.Store.Locked(ctx, func(t *store.Tx) error { return t.NoteForgotten(absent) })
-}
-
-// everForgot reports whether the store has told in any of its pushes that it has forgotten a body.
-func (p *pulling) everForgot(ctx context.Context, c content, id format.ID) (bool, error) {
-	if p.ever == nil {
-		steps, err := p.x.pushes(ctx, p.head, c, 0, format.ID{})
-		if err != nil {
-			return false, err
-		}
-		all := newPublished()
-		all.apply(steps)
-		p.ever = all.forgot
-	}
-	return p.ever[id], nil
 }
 
 // fit decodes an object, and returns an error for one that no push of ctx brings: of another kind,

@@ -101,8 +101,8 @@ const forestEach = 16
 // back. The forest of an earlier push then holds, as all its entries are shared still. It is as old
 // as forestEach pushes of messages at most: a push that brings nothing else brings it.
 func forestWaits(base *published, p *share.Push) bool {
-	return !base.forest.IsZero() && len(p.Branches) > 0 && len(p.Ends)+len(p.Forgot) == 0 &&
-		p.Number%forestEach != 0
+	return !base.forest.IsZero() && len(p.Branches) > 0 &&
+		len(p.Ends)+len(p.Gone)+len(p.Forgot) == 0 && p.Number%forestEach != 0
 }
 
 // forest adds to p the clusters of what is shared, where they changed, and returns the objects that

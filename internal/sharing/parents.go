@@ -32,6 +32,9 @@ func (x *Sharer) tell(
 	for _, b := range p.Branches {
 		leaves[b.Session] = true
 	}
+	for _, one := range report.Sessions {
+		leaves[one.Name] = !one.Held() // nothing of it leaves
+	}
 	for _, session := range sessionsOf(view) {
 		if !leaves[session] || !x.o.Rule.Shares(session) {
 			continue

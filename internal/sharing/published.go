@@ -9,49 +9,134 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/internal/history"
 )
 
-// cache keeps what this store shares on the remote, so that the next push need not read its log
-// there. It has the form of a push that shares all of it.
-func (x *Sharer) cache(p *published) {
-	all := &share.Push{Store: x.s.Shared, Number: p.number + 1, Before: p.digest, Time: x.now(),
-		Forest: p.forest}
-	for b, tip := range p.tips {
-		b.Tip = tip
-		all.Branches = append(all.Branches, b)
-	}
-	slices.SortFunc(all.Branches, share.Branch.Compare)
-	for _, session := range slices.Sorted(maps.Keys(p.parent)) {
-		all.Parents = append(all.Parents, p.parent[session])
-	}
-	for _, session := range slices.Sorted(maps.Keys(p.about)) {
-		all.Abouts = append(all.Abouts, share.About{Session: session, Blob: p.about[session]})
-	}
-	for id := range p.forgot {
-		all.Forgot = append(all.Forgot, id)
-	}
-	slices.SortFunc(all.Forgot, format.ID.Compare)
-	if b, err := all.Encode(); err == nil {
-		_ = x.s.History.Cache.Store(x.cacheName(), cache.Stamp{Number: p.number, Digest: p.digest},
-			b)
+// published is what a store shares on a remote after some of its pushes.
+type published struct {
+	number uint64
+	digest format.ID
+	tips   map[share.Branch]format.ID // by branch without its tip
+	parent map[string]share.Parent    // by session
+	about  map[string]format.ID       // by session
+	at     map[string]uint64          // by session: the At of the last push that tells of it
+	gone   map[string]bool            // sessions that were shared, and that the store has no more
+	forest format.ID
+	of     uint64 // the At of the push that brought the forest
+	forgot map[format.ID]bool
+}
+
+func newPublished() *published {
+	return &published{tips: map[share.Branch]format.ID{}, parent: map[string]share.Parent{},
+		about: map[string]format.ID{}, at: map[string]uint64{}, gone: map[string]bool{},
+		forgot: map[format.ID]bool{}}
+}
+
+// apply takes further pushes.
+func (p *published) apply(steps []step) {
+	for _, s := range steps {
+		for _, b := range s.Branches {
+			p.tips[share.Branch{Session: b.Session, Name: b.Name}] = b.Tip
+			p.at[b.Session] = s.At
+			delete(p.gone, b.Session)
+		}
+		for i, b := range slices.Concat(s.Gone, s.Ends) {
+			delete(p.tips, b)
+			p.at[b.Session] = s.At
+			if len(p.tipsOf(b.Session)) == 0 {
+				delete(p.parent, b.Session)
+				delete(p.about, b.Session)
+				p.gone[b.Session] = i < len(s.Gone)
+			}
+		}
+		for _, parent := range s.Parents {
+			p.parent[parent.Session] = parent
+			p.at[parent.Session] = s.At
+		}
+		for _, about := range s.Abouts {
+			p.about[about.Session] = about.Blob
+			p.at[about.Session] = s.At
+		}
+		if !s.Forest.IsZero() {
+			p.forest, p.of = s.Forest, s.At
+		}
+		for _, id := range s.Forgot {
+			p.forgot[id] = true
+		}
+		p.number, p.digest = s.Number, s.digest
 	}
 }
 
-// cached returns what cache kept of a push; nil where it kept that of another.
-func (x *Sharer) cached(number uint64, digest format.ID) *published {
-	b, stamp, ok := x.s.History.Cache.Load(x.cacheName())
-	if !ok || stamp.Number != number || stamp.Digest != digest {
+// cache keeps what a store shares on the remote, so that the next push or pull need not read its
+// log there. It has the form of a segment: the pushes that share all of it, one for each At.
+func (x *Sharer) cache(store string, p *published) {
+	parts := map[uint64]*share.Push{}
+	part := func(at uint64) *share.Push {
+		if parts[at] == nil {
+			parts[at] = &share.Push{Store: store, Number: p.number + 1, Before: p.digest,
+				Time: x.now(), At: at}
+		}
+		return parts[at]
+	}
+	for b, tip := range p.tips {
+		one := part(p.at[b.Session])
+		b.Tip = tip
+		one.Branches = append(one.Branches, b)
+	}
+	for session, gone := range p.gone {
+		if gone {
+			one := part(p.at[session])
+			one.Gone = append(one.Gone, share.Branch{Session: session, Name: history.MainBranch})
+		}
+	}
+	for _, session := range slices.Sorted(maps.Keys(p.parent)) {
+		one := part(p.at[session])
+		one.Parents = append(one.Parents, p.parent[session])
+	}
+	for _, session := range slices.Sorted(maps.Keys(p.about)) {
+		one := part(p.at[session])
+		one.Abouts = append(one.Abouts, share.About{Session: session, Blob: p.about[session]})
+	}
+	part(p.of).Forest = p.forest
+	part(0).Forgot = slices.SortedFunc(maps.Keys(p.forgot), format.ID.Compare)
+	var pushes [][]byte
+	for _, at := range slices.Sorted(maps.Keys(parts)) {
+		slices.SortFunc(parts[at].Branches, share.Branch.Compare)
+		slices.SortFunc(parts[at].Gone, share.Branch.Compare)
+		b, err := parts[at].Encode()
+		if err != nil {
+			return
+		}
+		pushes = append(pushes, b)
+	}
+	_ = x.s.History.Cache.Store(sharedName(x.o.Name, store),
+		cache.Stamp{Number: p.number, Digest: p.digest}, share.EncodeSegment(pushes))
+}
+
+// cached returns what cache kept of a store on a remote, as of the newest push of a head; nil where
+// it kept something else.
+func (x *Sharer) cached(remote string, head *share.Head) *published {
+	b, stamp, ok := x.s.History.Cache.Load(sharedName(remote, head.Store))
+	if !ok || stamp.Number != head.Number || stamp.Digest != head.Digest {
 		return nil
 	}
-	all, _, err := share.DecodePush(b)
-	if err != nil || all.Store != x.s.Shared {
-		return nil
-	}
+	pushes, err := share.DecodeSegment(b)
 	p := newPublished()
-	p.apply([]step{{Push: all}})
-	p.number, p.digest = number, digest
+	for _, b := range pushes {
+		part, _, bad := share.DecodePush(b)
+		if bad != nil || part.Store != head.Store {
+			return nil
+		}
+		p.apply([]step{{Push: part}})
+	}
+	if p.number, p.digest = head.Number, head.Digest; err != nil {
+		return nil
+	}
 	return p
 }
+
+// sharedName is the name of the file with what a store shares on a remote.
+func sharedName(remote, store string) string { return "shared-" + remote + "." + store }
 
 // tags returns the tags of the heads that the last pulls took in, by folder: a head with the same
 // tag need not be read.
@@ -84,7 +169,7 @@ func (x *Sharer) keepTags(tags map[string]string) {
 	_ = x.s.History.Cache.Store(x.tagsName(), cache.Stamp{}, b)
 }
 
-func (x *Sharer) tagsName() string { return "tags-" + x.o.Name }
+func (x *Sharer) tagsName() string { return "heads-" + x.o.Name }
 
 // tipsOf returns the ends of the branches of a session.
 func (p *published) tipsOf(session string) (tips []format.ID) {
@@ -95,4 +180,14 @@ func (p *published) tipsOf(session string) (tips []format.ID) {
 	}
 	slices.SortFunc(tips, format.ID.Compare)
 	return tips
+}
+
+// bySession returns the branches that are shared, with their tips, by session.
+func (p *published) bySession() map[string][]share.Branch {
+	all := map[string][]share.Branch{}
+	for b, tip := range p.tips {
+		b.Tip = tip
+		all[b.Session] = append(all[b.Session], b)
+	}
+	return all
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -164,14 +165,15 @@ type pulling struct {
 	of      peer         // the store; its label is free where the store is new
 	isNew   bool         // the store is not known yet
 	seen    *share.Head  // on this remote; nil for none
-	several bool         // other remotes have the store, too
-	before  format.Value // of the ref of seen
+	told    *published   // what it shared here as of seen; nil where that is not known
+	shares  *published   // what it shares here as of head
+	others  []*published // what it shares on other remotes, as far as that is known
+	remotes int          // how many other remotes have the store
 
-	news   *published
-	ever   map[format.ID]bool // all that the store has forgotten; nil until it is asked for
-	fresh  []format.ID        // objects of branches that the pushes bring
-	forest *forest.State      // that the pushes bring, as far as it is taken in; nil where it stays
-	ends   map[share.Branch]bool
+	news   *published            // what is to change here
+	ends   map[share.Branch]bool // that are to end here
+	fresh  []format.ID           // objects of branches that the pushes bring
+	forest *forest.State         // as far as it is taken in; nil where it stays
 	one    *PulledStore
 }
 
@@ -189,7 +191,8 @@ func (x *Sharer) pullStore(
 	if p.seen != nil && !slices.ContainsFunc(x.back, p.has) {
 		number, digest = p.seen.Number, p.seen.Digest
 	}
-	if head.Number <= number { // another pull of this store may be further
+	if head.Number < number || // another pull of this store may be further
+		head.Number == number && (p.told != nil || p.remotes == 0) {
 		return nil, nil
 	}
 	err := p.fetch(ctx, number, digest)
@@ -206,7 +209,8 @@ func (x *Sharer) pullStore(
 	if err := p.forget(ctx); err != nil {
 		return nil, err
 	}
-	return p.one, p.take(ctx)
+	err = p.take(ctx)
+	return p.one, err
 }
 
 // begin compares the head with what this store knows.
@@ -228,12 +232,19 @@ func (p *pulling) begin() (err error) {
 		return tampered("store %s: its head is signed with another key than before", p.head.Store)
 	}
 	ref := history.StoreRef(p.of.label, x.o.Name)
-	for _, other := range p.view.Names(history.StoreRefs + p.of.label + "/") {
-		p.several = p.several || other != ref
-	}
-	p.before = p.view.Get(ref)
-	if p.seen, err = x.seen(p.view, ref); err != nil {
-		return err
+	for _, at := range p.view.Names(history.StoreRefs + p.of.label + "/") {
+		head, err := x.seen(p.view, at)
+		if err != nil {
+			return err
+		}
+		shares := x.cached(path.Base(at), head)
+		if at == ref {
+			p.seen, p.told = head, shares
+			continue
+		}
+		if p.remotes++; shares != nil {
+			p.others = append(p.others, shares)
+		}
 	}
 	return x.follows(p.head, p.seen, ref)
 }
@@ -245,33 +256,41 @@ func (p *pulling) fetch(ctx context.Context, number uint64, digest format.ID) er
 	if err != nil {
 		return err
 	}
-	steps, err := p.x.pushes(ctx, p.head, c, number, digest)
+	p.shares = p.told
+	known := number
+	if number == 0 || p.told == nil {
+		p.shares, known, digest = newPublished(), 0, format.ID{}
+	}
+	steps, err := p.x.pushes(ctx, p.head, c, known, digest)
 	if err != nil {
 		return err
 	}
-	if p.seen != nil && number == 0 && steps[p.seen.Number-1].digest != p.seen.Digest {
+	if p.seen != nil && known == 0 && steps[p.seen.Number-1].digest != p.seen.Digest {
 		return tampered("store %s: push %d is another one than before: the log was forked",
 			p.head.Store, p.seen.Number)
 	}
-	p.news, p.ends = newPublished(), map[share.Branch]bool{}
-	for _, s := range steps {
-		for _, b := range s.Ends {
-			p.ends[b] = true
-		}
-		for _, b := range s.Branches {
-			delete(p.ends, share.Branch{Session: b.Session, Name: b.Name})
-		}
-		p.news.apply([]step{s})
+	p.shares.apply(steps)
+	if p.remotes == 0 {
+		steps = steps[number-known:]
 	}
-	p.one = &PulledStore{Store: p.head.Store, Label: p.of.label, Pushes: len(steps)}
-	p.leaveRemoved()
+	p.one = &PulledStore{Store: p.head.Store, Label: p.of.label,
+		Pushes: int(p.head.Number - number)}
 	if err := p.adopt(ctx, c, number); err != nil {
 		return err
 	}
+	if err := p.settle(ctx, steps); err != nil {
+		return err
+	}
+	p.leaveRemoved()
 	if p.fresh, err = p.x.missingBySession(ctx, p.tips(), p.had()); err != nil {
 		return err
 	}
-	return p.readForest(ctx, number == 0 && len(p.one.Removed) == 0)
+	for _, id := range p.fresh {
+		if p.forgot(id) {
+			p.news.forgot[id] = true
+		}
+	}
+	return p.readForest(ctx, number == 0 && len(p.one.Removed)+p.remotes == 0)
 }
 
 // has reports whether a session, as it is called here, is one of the store.
@@ -375,9 +394,13 @@ func isFree(view *refs.View, label string) bool {
 // take records what was pulled in one operation. ErrStale says that another pull was faster.
 func (p *pulling) take(ctx context.Context) error {
 	x := p.x
+	x.cache(p.head.Store, p.shares)
 	return x.s.Store.Locked(ctx, func(t *store.Tx) error {
 		ref := history.StoreRef(p.of.label, x.o.Name)
-		if t.View.Get(ref) != p.before || p.isNew && !isFree(t.View, p.of.label) {
+		stores := history.StoreRefs + p.of.label + "/"
+		if slices.ContainsFunc(slices.Concat(t.View.Names(stores), p.view.Names(stores)),
+			func(at string) bool { return t.View.Get(at) != p.view.Get(at) }) ||
+			p.isNew && !isFree(t.View, p.of.label) {
 			return fmt.Errorf("%w: another pull was faster", history.ErrStale)
 		}
 		op := &format.Operation{Verb: refs.VerbPull}
@@ -410,26 +433,19 @@ func (p *pulling) take(ctx context.Context) error {
 			if _, err := format.EncodeName(session); err != nil {
 				return fmt.Errorf("session %q: %w", sanitize.Line(session), err)
 			}
-			older, err := p.isOlder(ctx, t.View.Get(p.ref(b)), tip)
-			if err != nil {
-				return err
-			}
-			if older {
-				continue
-			}
 			if t.View.Get(p.ref(b)).ID != tip {
 				p.one.Sessions = append(p.one.Sessions, session)
 			}
 			add(p.ref(b), format.Value{Kind: format.SessionValue, ID: tip})
-			told, err := p.told(t, b, tip)
+			told, err := p.epochAt(t, b, tip)
 			if err != nil {
 				return err
 			}
 			add(epochs.EpochRef(session, b.Name), told)
 		}
 		for b := range p.ends {
-			if p.several || !t.View.Get(p.ref(b)).Exists() {
-				continue // another remote may share it still, or it is not here
+			if !t.View.Get(p.ref(b)).Exists() {
+				continue // it was removed here
 			}
 			session := history.SharedName(b.Session, p.of.label)
 			p.one.Ended = append(p.one.Ended, session)
@@ -448,12 +464,16 @@ func (p *pulling) take(ctx context.Context) error {
 			slices.Sort(*list)
 			*list = slices.Compact(*list)
 		}
+		if len(op.Refs) == 0 {
+			p.one = nil
+			return nil
+		}
 		return t.Commit(op)
 	})
 }
 
-// told returns the epoch of a branch that moves to tip: what the model was told there.
-func (p *pulling) told(t *store.Tx, b share.Branch, tip format.ID) (v format.Value, err error) {
+// epochAt returns the epoch of a branch that moves to tip: what the model was told there.
+func (p *pulling) epochAt(t *store.Tx, b share.Branch, tip format.ID) (v format.Value, err error) {
 	old := t.View.Get(p.ref(b)).ID
 	for e, err := range history.Line(tip, t.EntryNow) {
 		switch {
@@ -467,14 +487,4 @@ func (p *pulling) told(t *store.Tx, b share.Branch, tip format.ID) (v format.Val
 		}
 	}
 	return v, nil
-}
-
-// isOlder reports whether a branch is already further than a tip, by what another remote has
-// brought.
-func (p *pulling) isOlder(ctx context.Context, now format.Value, tip format.ID) (bool, error) {
-	if !p.several || !now.Exists() || now.ID == tip {
-		return false, nil
-	}
-	more, err := p.x.missing(ctx, []format.ID{tip}, []format.ID{now.ID})
-	return err == nil && len(more) == 0, err
 }

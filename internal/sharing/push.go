@@ -85,7 +85,8 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	if err != nil {
 		return report, err
 	}
-	p := &share.Push{Store: x.s.Shared, Number: base.number + 1, Before: base.digest, Time: x.now()}
+	p := &share.Push{Store: x.s.Shared, Number: base.number + 1, Before: base.digest,
+		Time: x.now(), At: view.Number}
 	chosen, goesOn, err := x.choose(ctx, view, base, p, &report)
 	if err != nil {
 		return report, err
@@ -123,7 +124,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 		}
 	}
 	report.Forgot = len(p.Forgot)
-	if len(p.Branches)+len(p.Ends)+len(p.Parents)+len(p.Abouts)+len(p.Forgot) == 0 &&
+	if len(p.Branches)+len(p.Ends)+len(p.Gone)+len(p.Parents)+len(p.Abouts)+len(p.Forgot) == 0 &&
 		p.Forest.IsZero() {
 		if o.DryRun {
 			return report, nil
@@ -253,7 +254,7 @@ func (x *Sharer) own(
 		return nil, nil, nil,
 			tampered("store %s: its head is signed with another key than this store's", head.Store)
 	}
-	base := x.cached(head.Number, head.Digest)
+	base := x.cached(x.o.Name, head)
 	if base == nil {
 		c, err := x.list(ctx, folder(x.s.Shared))
 		if err != nil {
@@ -309,7 +310,7 @@ func (x *Sharer) choose(
 ) (chosen []chosenObject, goesOn bool, err error) {
 	goesOn = true
 	included := map[format.ID]bool{}
-	changes, ends := x.changes(view, base)
+	changes := x.changes(view, base, p)
 	for _, c := range changes {
 		w := x.newWalk(ctx)
 		ids, err := w.find(c.tips(), x.onRemote(view, base, c))
@@ -346,10 +347,10 @@ func (x *Sharer) choose(
 		return strings.Compare(a.Name, b.Name)
 	})
 	slices.SortFunc(p.Branches, share.Branch.Compare)
-	p.Ends = ends
-	for _, b := range ends {
+	for _, b := range slices.Concat(p.Ends, p.Gone) {
 		report.Ended = append(report.Ended, b.Session)
 	}
+	slices.Sort(report.Ended)
 	report.Ended = slices.Compact(report.Ended)
 	return chosen, goesOn, nil
 }
@@ -370,9 +371,9 @@ func (c *change) tips() (list []format.ID) {
 }
 
 // changes compares the sessions that are shared with those of the last push. It returns those that
-// have changed, in the order in which they are read fastest, and the branches that are shared no
-// more, in order.
-func (x *Sharer) changes(view *refs.View, base *published) (list []change, ends []share.Branch) {
+// have changed, in the order in which they are read fastest, and adds to p the branches that are
+// shared no more.
+func (x *Sharer) changes(view *refs.View, base *published, p *share.Push) (list []change) {
 	shared := map[share.Branch]bool{}
 	var names []string
 	changed := map[string]change{} // by name
@@ -402,16 +403,21 @@ func (x *Sharer) changes(view *refs.View, base *published) (list []change, ends 
 		}
 	}
 	for b := range base.tips {
-		if !shared[b] {
-			ends = append(ends, b)
+		switch {
+		case shared[b]:
+		case view.Get(history.RefName(b.Session, b.Name)).Exists():
+			p.Ends = append(p.Ends, b)
+		default:
+			p.Gone = append(p.Gone, b)
 		}
 	}
-	slices.SortFunc(ends, share.Branch.Compare)
+	slices.SortFunc(p.Ends, share.Branch.Compare)
+	slices.SortFunc(p.Gone, share.Branch.Compare)
 	tip := func(session string) format.ID { return changed[session].branches[0].Tip }
 	for _, session := range x.s.History.ByPlace(names, tip) {
 		list = append(list, changed[session])
 	}
-	return list, ends
+	return list
 }
 
 // onRemote returns tips whose objects are on the remote: those that the session had at the last
@@ -597,7 +603,7 @@ func (x *Sharer) remember(
 	if seen, err := x.seen(view, ref); err == nil && seen != nil && seen.Number == head.Number {
 		return nil
 	}
-	x.cache(base)
+	x.cache(x.s.Shared, base)
 	return x.s.Store.Locked(ctx, func(t *store.Tx) error {
 		old := t.View.Get(ref)
 		seen, err := x.seen(t.View, ref)
@@ -624,6 +630,3 @@ func newBlob(t *store.Tx, b []byte, media string) (format.Value, error) {
 }
 
 func (x *Sharer) publicKey() []byte { return x.key[32:] }
-
-// cacheName is the name of the file with what this store shares on a remote.
-func (x *Sharer) cacheName() string { return "shared-" + strings.ToLower(x.o.Name) }

@@ -6,8 +6,8 @@
 // change. So joining two histories is the union of what both have, and nothing can conflict.
 //
 // Begin to read at Open, then Sharer.Push in push.go and Sharer.Pull in pull.go. rule.go says what
-// is shared, border.go what may leave, log.go reads the log of a store on a remote, chain.go says
-// whether it is the log that was there before, walk.go which objects another store lacks.
+// is shared, log.go reads the log of a store on a remote, settle.go says what of it counts here,
+// walk.go finds the objects that another store lacks.
 package sharing
 
 import (

@@ -205,27 +205,6 @@ func pullAs(p *party, root string) {
 	}
 }
 
-// A store that shares through two remotes is one store to who pulls both, and a remote that is
-// behind the other takes nothing back.
-func TestTwoRemotes(t *testing.T) {
-	one, two := place(t), place(t)
-	a, b := newParty(t, "laptop"), newParty(t, "desk")
-	a.say("work", "first")
-	pushAs(a, one)
-	pushAs(a, two)
-	a.say("work", "second")
-	pushAs(a, one)
-	pullAs(b, one)
-	pullAs(b, two) // it is behind
-	same(t, a, "work", b)
-	a.say("work", "third")
-	pushAs(a, two)
-	pullAs(b, two)
-	pullAs(b, one)
-	same(t, a, "work", b)
-	storetest.Check(t, b.Store)
-}
-
 // A push that was stopped before its head leaves files of its number. Whatever their digests are,
 // the next push is the one that counts.
 func TestStoppedPushIsNoFork(t *testing.T) {
