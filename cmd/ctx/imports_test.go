@@ -222,9 +222,6 @@ var layers = map[string]string{
 	"internal/eval/corpus":   "",
 	"internal/eval/stats":    "",
 	"internal/eval/baseline": "internal/search internal/eval/corpus",
-	"internal/eval/report":   "internal/eval/stats",
-	"internal/eval/sets":     "*",
-	"internal/eval/fixture":  "*",
 	"internal/eval":          "*",
 	"internal/eval/program":  "*",
 	"internal/maintenance/forget": "format objects sanitize internal/history internal/store " +

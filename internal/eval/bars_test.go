@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/internal/eval/report"
-	"github.com/gemini-ctx/ctx/internal/eval/sets"
+	"github.com/gemini-ctx/ctx/internal/eval/corpus"
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
 	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 )
@@ -14,17 +13,16 @@ import (
 // What ctx promises, on the conversations that it brings along. The figures themselves are in
 // docs/compaction.md; here are the bars under which they may not fall.
 func TestBars(t *testing.T) {
-	own := sets.Own(1)
+	own := Own(1)
 	planted, spliced, working := own[:1], own[1:3], own[3:4]
 	for _, part := range thirds.Of(t, []struct {
-		sets []sets.Set
+		sets []Set
 		only string
-		bars func(*testing.T, []report.Set)
+		bars func(*testing.T, []measured)
 	}{
 		{planted, "facts query recovery", plantedBars},
-		{spliced, "clustering recovery trail summaries", splicedBars},
-		{planted, "recovery trail words summaries", wordsBars},
-		{working, "facts recovery summaries", workingBars},
+		{spliced, "clustering recovery", splicedBars},
+		{working, "facts recovery", workingBars},
 	}) {
 		list := run(t, Options{Only: strings.Fields(part.only)}, part.sets...).Sets
 		wholeBars(t, list)
@@ -32,45 +30,52 @@ func TestBars(t *testing.T) {
 	}
 }
 
-// wholeBars: nothing is out of reach, and what is quoted is quoted word for word.
-func wholeBars(t *testing.T, list []report.Set) {
+// wholeBars: nothing is out of reach.
+func wholeBars(t *testing.T, list []measured) {
 	t.Helper()
 	for _, s := range list {
 		if s.Recovery.Share != 1000 {
 			t.Errorf("%s: recovery %+v", s.Set, s.Recovery)
 		}
-		for _, a := range s.Artifacts {
-			if a.Recoverable != a.N {
-				t.Errorf("%s: %d of %d %s are recoverable", s.Set, a.Recoverable, a.N, a.Kind)
+	}
+}
+
+// What is quoted is quoted word for word, and the user's words are kept as far as they fit.
+func TestWordsAreExact(t *testing.T) {
+	own := Own(1)
+	for _, set := range thirds.Of(t, own[:4]) {
+		stores, err := NewMaker(Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stores.Close()
+		u, words, f := &runner{stores}, &userWords{}, &fidelity{}
+		for _, m := range corpus.Conversations(set.Messages) {
+			if err := u.lookAt(t.Context(), set, m, []metric{words, f}); err != nil {
+				t.Fatal(err)
 			}
 		}
-		if f := s.Fidelity; f != nil && (f.Verbatim != f.Sentences || f.InCluster != f.Labels) {
-			t.Errorf("%s: fidelity %+v", s.Set, f)
+		t.Logf("%s: %+v, %+v", set.Name, words, f)
+		if set.Name == "planted" && (words.kept < words.fit || words.fit == 0) {
+			t.Errorf("words of the user are missing: %+v", words)
+		}
+		if f.verbatim != f.sentences || f.inCluster != f.labels {
+			t.Errorf("%s: %+v", set.Name, f)
 		}
 	}
 }
 
 // plantedBars: planted facts are kept, and more of them for a question.
-func plantedBars(t *testing.T, list []report.Set) {
+func plantedBars(t *testing.T, list []measured) {
 	t.Helper()
 	retentionBars(t, list[0].Retention)
 	queryBars(t, list[0].Asked)
 }
 
-// wordsBars: the user's words are kept as far as they fit.
-func wordsBars(t *testing.T, list []report.Set) {
-	t.Helper()
-	for _, u := range list[0].UserWords {
-		if u.RequestsKept < u.RequestsFit || u.CorrectionsKept < u.CorrectionsFit {
-			t.Errorf("words of the user are missing at %dx: %+v", u.Ratio, u)
-		}
-	}
-}
-
 // splicedBars: agent sessions that were spliced, against every rule that needs no label.
-func splicedBars(t *testing.T, sets []report.Set) {
+func splicedBars(t *testing.T, sets []measured) {
 	t.Helper()
-	i := slices.IndexFunc(sets, func(s report.Set) bool { return s.Set == "spliced" })
+	i := slices.IndexFunc(sets, func(s measured) bool { return s.Set == "spliced" })
 	list := sets[i].Clustering
 	own := list[0]
 	if own.F < 600 || own.P < 500 {
@@ -85,9 +90,9 @@ func splicedBars(t *testing.T, sets []report.Set) {
 
 // retentionBars: of the planted facts 80 % at a quarter of the size and 40 % at a tenth, and not
 // less than flat or any other way: no more than one fact in fifty, and that by chance.
-func retentionBars(t *testing.T, list []report.Retention) {
+func retentionBars(t *testing.T, list []Retention) {
 	t.Helper()
-	own := map[int]report.Retention{}
+	own := map[int]Retention{}
 	for _, r := range list {
 		switch {
 		case r.Way == wayUnionFind:
@@ -107,7 +112,7 @@ func retentionBars(t *testing.T, list []report.Retention) {
 
 // workingBars: of facts that nothing was tuned on, 55 % at a quarter of the size, and more than of
 // any rendering that takes no account of what was said.
-func workingBars(t *testing.T, list []report.Set) {
+func workingBars(t *testing.T, list []measured) {
 	t.Helper()
 	share := map[string]stats.Milli{}
 	for _, r := range list[0].Retention {
@@ -123,7 +128,7 @@ func workingBars(t *testing.T, list []report.Set) {
 
 // queryBars: a question is worth twelve points at 4x and twenty-four at 10x, and more than BM25
 // makes of it.
-func queryBars(t *testing.T, list []report.Retention) {
+func queryBars(t *testing.T, list []Retention) {
 	t.Helper()
 	share := map[int]map[string]stats.Milli{4: {}, 10: {}}
 	for _, r := range list {

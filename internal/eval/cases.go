@@ -5,16 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/eval/report"
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
 
-// cases counts report.Cases, by kind of fact.
+// cases counts Cases, by kind of fact.
 type cases struct {
-	rows map[string]*report.Cases
+	rows map[string]*Cases
 }
 
-func (c *cases) report(s *report.Set) {
+func (c *cases) report(s *measured) {
 	for _, kind := range []string{"contradiction", "superseded", "wrong", "rewound", "secret"} {
 		if row := c.rows[kind]; row != nil {
 			s.Cases = append(s.Cases, *row)
@@ -23,9 +22,13 @@ func (c *cases) report(s *report.Set) {
 }
 
 func (c *cases) add(_ context.Context, b *evalCase) error {
-	blind, err := b.shortened()
-	if err != nil {
-		return err
+	var blind [2]string
+	for i, ratio := range []int{4, 10} {
+		text, err := b.Text(b.Budget(ratio))
+		if err != nil {
+			return err
+		}
+		blind[i] = squeeze(text)
 	}
 	for _, q := range b.questions {
 		if q.Other == "" && q.Stale == "" && q.Never == "" {
@@ -49,7 +52,7 @@ func (c *cases) add(_ context.Context, b *evalCase) error {
 	return nil
 }
 
-// verdict says how one question is answered. Its fields are those of report.Cases.
+// verdict says how one question is answered. Its fields are those of Cases.
 type verdict struct{ found, first, asked, leaked bool }
 
 func (b *evalCase) verdict(q question) (verdict, error) {

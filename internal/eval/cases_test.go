@@ -10,11 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
-	"github.com/gemini-ctx/ctx/internal/eval/fixture"
-	"github.com/gemini-ctx/ctx/internal/eval/report"
-	"github.com/gemini-ctx/ctx/internal/eval/sets"
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
 
@@ -31,7 +29,7 @@ type scene struct {
 // that is taken back and at the end.
 func play(t *testing.T, m []corpus.Message, facts []corpus.Fact, settings ...string) *scene {
 	t.Helper()
-	l, err := fixture.NewMaker(fixture.Settings{})
+	l, err := NewMaker(Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +55,7 @@ func play(t *testing.T, m []corpus.Message, facts []corpus.Fact, settings ...str
 		}
 	}
 	b := &evalCase{Store: s, live: corpus.Live(m)}
-	b.questions = factsOf(sets.Set{Facts: facts}, b.live)
+	b.questions = factsOf(Set{Facts: facts}, b.live)
 	return &scene{evalCase: b, t: t}
 }
 
@@ -177,9 +175,9 @@ func (s *scene) later(list []question) {
 }
 
 // judge counts how questions are answered, and shows each to look.
-func (s *scene) judge(list []question, look func(question, verdict)) report.Cases {
+func (s *scene) judge(list []question, look func(question, verdict)) Cases {
 	s.t.Helper()
-	var got report.Cases
+	var got Cases
 	quarter, tenth := s.must(s.Text(s.Budget(4))), s.must(s.Text(s.Budget(10)))
 	for _, q := range list {
 		v, err := s.verdict(q)
@@ -323,4 +321,34 @@ func (s *scene) summaries() string {
 func (s *scene) asking(query string, ratio int) string {
 	s.t.Helper()
 	return s.must(s.TextFor(query, s.Budget(ratio)))
+}
+
+// reached returns the messages that the ids of a rendering and of all clusters lead to, squeezed.
+func (b *evalCase) reached(ctx context.Context) (string, error) {
+	e, err := b.expander(ctx)
+	if err != nil {
+		return "", err
+	}
+	ids, err := b.printedIDs(0)
+	if err != nil {
+		return "", err
+	}
+	list, err := b.Recall.Clusters(e.view)
+	if err != nil {
+		return "", err
+	}
+	for _, c := range list {
+		ids = append(ids, c.ID.String())
+	}
+	found := map[format.ID]bool{}
+	for _, id := range ids {
+		e.exact(id, found)
+	}
+	var text []string
+	for i, id := range b.IDs {
+		if found[id] {
+			text = append(text, squeeze(b.Texts[i]))
+		}
+	}
+	return strings.Join(text, "\n"), nil
 }

@@ -7,9 +7,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/eval/baseline"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
-	"github.com/gemini-ctx/ctx/internal/eval/fixture"
-	"github.com/gemini-ctx/ctx/internal/eval/report"
-	"github.com/gemini-ctx/ctx/internal/eval/sets"
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
 
@@ -18,7 +15,7 @@ const ownRule = "ctx"
 
 // clustering measures every rule on the labelled conversations of a set. It returns nil if there
 // are none.
-func (u *runner) clustering(ctx context.Context, set sets.Set, seed uint64) ([]report.Clustering,
+func (u *runner) clustering(ctx context.Context, set Set, seed uint64) ([]Clustering,
 	error) {
 	var talks [][]corpus.Message
 	for _, m := range corpus.Conversations(set.Messages) {
@@ -44,7 +41,7 @@ func (u *runner) clustering(ctx context.Context, set sets.Set, seed uint64) ([]r
 			rules[i+1].add(m, b.Cluster(m))
 		}
 	}
-	out := make([]report.Clustering, len(rules))
+	out := make([]Clustering, len(rules))
 	for i, t := range rules {
 		out[i] = t.result(seed)
 	}
@@ -76,7 +73,7 @@ func (u *runner) ownClusters(ctx context.Context, m []corpus.Message) (labels []
 	if err := s.Fill(ctx, []corpus.Message{end}); err != nil {
 		return nil, err
 	}
-	if _, err := s.Conversation.Graduate(ctx, fixture.Talk, "main"); err != nil {
+	if _, err := s.Conversation.Graduate(ctx, Talk, "main"); err != nil {
 		return nil, err
 	}
 	s.IDs = s.IDs[:len(m)]
@@ -85,12 +82,12 @@ func (u *runner) ownClusters(ctx context.Context, m []corpus.Message) (labels []
 
 // tally adds up the measures of one rule over conversations.
 type tally struct {
-	row    report.Clustering
+	row    Clustering
 	bcubed stats.PRF
 	fs     []float64 // B-cubed F, by conversation
 }
 
-func newTally(rule string) *tally { return &tally{row: report.Clustering{Rule: rule}} }
+func newTally(rule string) *tally { return &tally{row: Clustering{Rule: rule}} }
 
 func (t *tally) add(m []corpus.Message, labels []int) {
 	names, clusters := map[string]int{}, map[int]bool{}
@@ -113,7 +110,7 @@ func (t *tally) add(m []corpus.Message, labels []int) {
 }
 
 // result returns the means. The seed is that of the interval of F.
-func (t *tally) result(seed uint64) report.Clustering {
+func (t *tally) result(seed uint64) Clustering {
 	r, n := t.row, float64(len(t.fs))
 	r.P, r.R, r.F = stats.MilliOf(t.bcubed.P/n), stats.MilliOf(t.bcubed.R/n),
 		stats.MilliOf(t.bcubed.F/n)

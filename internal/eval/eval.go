@@ -13,10 +13,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
-	"github.com/gemini-ctx/ctx/internal/eval/fixture"
-	"github.com/gemini-ctx/ctx/internal/eval/report"
-	"github.com/gemini-ctx/ctx/internal/eval/sets"
-	"github.com/gemini-ctx/ctx/internal/eval/stats"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
@@ -25,7 +21,7 @@ type Options struct {
 	Only     []string // parts; nil for all
 	Seed     uint64   // of all random choices
 	Version  string   // of ctx, for the report
-	Settings fixture.Settings
+	Settings Settings
 	// Summarizer returns the summarizer of the stores that are measured. Run calls it once, with an
 	// empty store that has the settings. If Summarizer or its result is nil, the built-in one is used.
 	// What ctx is compared with always uses the built-in one.
@@ -38,17 +34,11 @@ func Parts() []string {
 	for _, g := range metrics() {
 		list = append(list, g.part)
 	}
-	return append(list, partContinuation, partKnown, partSessions, partRecall)
+	return list
 }
 
-// The parts that are not measured on one compacted conversation at a time.
-const (
-	partClustering   = "clustering"
-	partContinuation = "continuation"
-	partKnown        = "known"
-	partSessions     = "sessions"
-	partRecall       = "recall"
-)
+// partClustering is the one part that is not measured on one compacted conversation at a time.
+const partClustering = "clustering"
 
 // CheckParts returns an error for a name that is none of Parts.
 func CheckParts(only []string) error {
@@ -62,26 +52,22 @@ func CheckParts(only []string) error {
 
 // Run measures the sets of a list. An error in the settings is a *repo.ConfigError. With the
 // built-in summarizer the same sets and options give the same report.
-func Run(ctx context.Context, list []sets.Set, o Options) (r *report.Report, err error) {
+func Run(ctx context.Context, list []Set, o Options) (r *Report, err error) {
 	if err := CheckParts(o.Only); err != nil {
 		return nil, err
 	}
-	stores, err := fixture.NewMaker(o.Settings)
+	stores, err := NewMaker(o.Settings)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, stores.Close()) }()
 	u := &runner{stores}
-	r = &report.Report{V: 1, Version: o.Version, Seed: o.Seed}
+	r = &Report{V: 1, Version: o.Version, Seed: o.Seed}
 	if r.Settings, err = u.begin(o); err != nil {
 		return nil, err
 	}
 	for _, set := range list {
 		one, err := u.measure(ctx, set, o)
-		if err == nil && len(set.Transcripts) > 0 &&
-			slices.Contains(partsWanted(set, o), partRecall) {
-			one.Recalled, err = u.recalled(ctx, set, list)
-		}
 		if err != nil {
 			return nil, fmt.Errorf("set %s: %w", set.Name, err)
 		}
@@ -91,7 +77,7 @@ func Run(ctx context.Context, list []sets.Set, o Options) (r *report.Report, err
 }
 
 // runner measures conversations in the stores that it makes.
-type runner struct{ *fixture.Maker }
+type runner struct{ *Maker }
 
 // begin sets the summarizer and returns the settings as "key=value". It makes a store for that, in
 // which nothing is measured. The store stays until the end, because a chain of summarizers keeps
@@ -114,7 +100,7 @@ func (u *runner) begin(o Options) (list []string, err error) {
 }
 
 // partsWanted returns the parts to measure on a set, in the order of Parts.
-func partsWanted(set sets.Set, o Options) []string {
+func partsWanted(set Set, o Options) []string {
 	return slices.DeleteFunc(Parts(), func(part string) bool {
 		return o.Only != nil && !slices.Contains(o.Only, part) ||
 			set.Parts != nil && !slices.Contains(set.Parts, part)
@@ -122,18 +108,11 @@ func partsWanted(set sets.Set, o Options) []string {
 }
 
 // sizeOf returns a report with the counts of a set, and no measures yet.
-func sizeOf(set sets.Set) report.Set {
-	r := report.Set{Set: set.Name, Conversations: len(corpus.Conversations(set.Messages)),
+func sizeOf(set Set) measured {
+	r := measured{Set: set.Name, Conversations: len(corpus.Conversations(set.Messages)),
 		Messages: len(set.Messages), Facts: len(set.Facts)}
 	for i := range set.Messages {
 		r.Tokens += summarize.Tokens(set.Messages[i].Text)
-	}
-	for _, t := range set.Transcripts {
-		r.Conversations++
-		for _, line := range t.Records() {
-			r.Messages++
-			r.Tokens += summarize.Tokens(line.Said + line.Called + line.Output)
-		}
 	}
 	r.Unused = len(set.Facts)
 	for _, m := range corpus.Conversations(set.Messages) {
@@ -141,59 +120,16 @@ func sizeOf(set sets.Set) report.Set {
 			r.Unused -= len(factsOf(set, m))
 		}
 	}
-	for _, f := range set.Facts {
-		isOf := func(t sets.Transcript) bool { return t.Name == f.Conversation }
-		r.Unused -= stats.One(slices.ContainsFunc(set.Transcripts, isOf))
-	}
 	return r
 }
 
-func (u *runner) measure(ctx context.Context, set sets.Set, o Options) (report.Set, error) {
-	r := sizeOf(set)
+func (u *runner) measure(ctx context.Context, set Set, o Options) (r measured, err error) {
+	r = sizeOf(set)
 	wanted := partsWanted(set, o)
-	if set.Transcripts == nil {
-		if err := u.messageParts(ctx, set, wanted, o.Seed, &r); err != nil {
+	if slices.Contains(wanted, partClustering) {
+		if r.Clustering, err = u.clustering(ctx, set, o.Seed); err != nil {
 			return r, err
 		}
 	}
-	return r, u.sessionParts(ctx, set, wanted, o.Seed, &r)
-}
-
-// messageParts measures the parts that take labelled messages.
-func (u *runner) messageParts(ctx context.Context, set sets.Set, wanted []string, seed uint64,
-	r *report.Set) (err error) {
-	if slices.Contains(wanted, partClustering) {
-		if r.Clustering, err = u.clustering(ctx, set, seed); err != nil {
-			return err
-		}
-	}
-	return u.look(ctx, set, wanted, r)
-}
-
-// sessionParts measures the parts that take whole sessions.
-func (u *runner) sessionParts(ctx context.Context, set sets.Set, wanted []string, seed uint64,
-	r *report.Set) (err error) {
-	if slices.Contains(wanted, partContinuation) {
-		if r.Continuation, err = u.continuations(ctx, set); err != nil {
-			return err
-		}
-	}
-	known, sessions := slices.Contains(wanted, partKnown), slices.Contains(wanted, partSessions)
-	if !known && !sessions {
-		return nil
-	}
-	b, err := u.shelve(ctx, set, seed)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	if known {
-		if r.Known, err = b.known(); err != nil {
-			return err
-		}
-	}
-	if sessions {
-		r.Sessions, err = b.sessionSearch(set.Facts)
-	}
-	return err
+	return r, u.look(ctx, set, wanted, &r)
 }

@@ -15,9 +15,6 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/eval/baseline"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
-	"github.com/gemini-ctx/ctx/internal/eval/fixture"
-	"github.com/gemini-ctx/ctx/internal/eval/report"
-	"github.com/gemini-ctx/ctx/internal/eval/sets"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
@@ -25,8 +22,8 @@ import (
 func idOf(n int) (format.ID, error) { return format.ParseID(fmt.Sprintf("%064x", n+1)) }
 
 // chat is a small set: two topics by turns, with a question about each.
-func chat() sets.Set {
-	set := sets.Set{Name: "chat"}
+func chat() Set {
+	set := Set{Name: "chat"}
 	for i := range 120 {
 		m := corpus.Message{
 			Conversation: "c", Seq: i, Role: "user", Author: []string{"ann", "bob"}[i/3%2],
@@ -49,9 +46,9 @@ func chat() sets.Set {
 	return set
 }
 
-func run(t *testing.T, o Options, sets ...sets.Set) *report.Report {
+func run(t *testing.T, o Options, list ...Set) *Report {
 	t.Helper()
-	r, err := Run(context.Background(), sets, o)
+	r, err := Run(context.Background(), list, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +106,7 @@ func TestRunIsRepeatable(t *testing.T) {
 func TestOnlyWhatIsWanted(t *testing.T) {
 	r := run(t, Options{Only: []string{"recovery"}}, chat())
 	s := r.Sets[0]
-	if s.Recovery == nil || s.Clustering != nil || s.Retention != nil || s.Fidelity != nil {
+	if s.Recovery == nil || s.Clustering != nil || s.Retention != nil {
 		t.Errorf("%+v", s)
 	}
 	if _, err := Run(context.Background(), nil,
@@ -121,9 +118,9 @@ func TestOnlyWhatIsWanted(t *testing.T) {
 
 // Settings are those of every store, and checked.
 func TestSettings(t *testing.T) {
-	o := Options{Only: []string{"summaries"},
-		Settings: fixture.Settings{Overrides: []string{"forest.max_cold_clusters=3"}}}
-	if r := run(t, o, sets.Set{Name: "none"}); !slices.Contains(r.Settings,
+	o := Options{Only: []string{"recovery"},
+		Settings: Settings{Overrides: []string{"forest.max_cold_clusters=3"}}}
+	if r := run(t, o, Set{Name: "none"}); !slices.Contains(r.Settings,
 		"forest.max_cold_clusters=3") {
 		t.Errorf("%q", r.Settings)
 	}
@@ -131,7 +128,7 @@ func TestSettings(t *testing.T) {
 		"forest.max_cold_clusters=0", "window.graduate_at=-1"} {
 		o.Settings.Overrides = []string{bad}
 		var config *repo.ConfigError
-		if _, err := Run(context.Background(), []sets.Set{chat()}, o); !errors.As(err, &config) {
+		if _, err := Run(context.Background(), []Set{chat()}, o); !errors.As(err, &config) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -153,7 +150,7 @@ func TestRewoundIsNotMeasured(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Run(ctx, []sets.Set{chat()}, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ctx, []Set{chat()}, Options{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -181,7 +178,7 @@ func TestAnotherSummarizer(t *testing.T) {
 	o.Summarizer = func(*session.Store) (summarize.Summarizer, error) {
 		return nil, errors.New("no such helper")
 	}
-	if _, err := Run(context.Background(), []sets.Set{chat()}, o); err == nil ||
+	if _, err := Run(context.Background(), []Set{chat()}, o); err == nil ||
 		err.Error() != "no such helper" {
 		t.Error(err)
 	}

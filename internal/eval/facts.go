@@ -8,8 +8,6 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/internal/eval/baseline"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
-	"github.com/gemini-ctx/ctx/internal/eval/report"
-	"github.com/gemini-ctx/ctx/internal/eval/sets"
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
 
@@ -25,7 +23,7 @@ type question struct {
 
 // factsOf returns the facts of a conversation. Evidence that is not in the conversation is left
 // out, and so are facts without evidence.
-func factsOf(set sets.Set, m []corpus.Message) []question {
+func factsOf(set Set, m []corpus.Message) []question {
 	place := map[int]int{}
 	for i := range m {
 		place[m[i].Seq] = i
@@ -60,7 +58,7 @@ var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 // holds reports whether a squeezed text contains s, squeezed.
 func holds(text, s string) bool { return strings.Contains(text, squeeze(s)) }
 
-// retention adds up report.Retention for every way at every ratio.
+// retention adds up Retention for every way at every ratio.
 type retention struct {
 	sums [][]*retained // by ratio, way
 }
@@ -86,7 +84,7 @@ func (k *retention) add(_ context.Context, b *evalCase) error {
 	return nil
 }
 
-func (k *retention) report(r *report.Set) {
+func (k *retention) report(r *measured) {
 	for _, ways := range k.sums {
 		for _, one := range ways {
 			r.Retention = append(r.Retention, one.result(ways[0]))
@@ -96,7 +94,7 @@ func (k *retention) report(r *report.Set) {
 
 // retained adds up what one way keeps at one ratio, over conversations.
 type retained struct {
-	row      report.Retention
+	row      Retention
 	kept     []bool // of the verbatim facts, in order
 	evidence float64
 }
@@ -104,7 +102,7 @@ type retained struct {
 func newRetained(ways []rendering, ratio int) []*retained {
 	out := make([]*retained, len(ways))
 	for i, w := range ways {
-		out[i] = &retained{row: report.Retention{Way: w.name, Ratio: ratio}}
+		out[i] = &retained{row: Retention{Way: w.name, Ratio: ratio}}
 	}
 	return out
 }
@@ -154,7 +152,7 @@ func (r *retained) look(b *evalCase, printed string) {
 	}
 }
 
-func (r *retained) result(first *retained) report.Retention {
+func (r *retained) result(first *retained) Retention {
 	row := r.row
 	row.N = len(r.kept)
 	for i, kept := range r.kept {

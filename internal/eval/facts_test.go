@@ -7,8 +7,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
-	"github.com/gemini-ctx/ctx/internal/eval/report"
-	"github.com/gemini-ctx/ctx/internal/eval/sets"
 )
 
 func TestHolds(t *testing.T) {
@@ -25,7 +23,7 @@ func TestHolds(t *testing.T) {
 func TestFactsOf(t *testing.T) {
 	m := []corpus.Message{{Conversation: "a", Seq: 4, Text: "The port is\n5433."},
 		{Conversation: "a", Seq: 9, Text: "ok"}}
-	set := sets.Set{Facts: []corpus.Fact{
+	set := Set{Facts: []corpus.Fact{
 		{Conversation: "a", Query: "port?", Answer: "port is 5433", Evidence: []int{4}},
 		{Conversation: "a", Query: "what else?", Answer: "They agreed.", Evidence: []int{9, 77}},
 		{Conversation: "a", Query: "gone?", Answer: "gone", Evidence: []int{77}},
@@ -86,7 +84,7 @@ func TestEnding(t *testing.T) {
 // Two ways over four facts: the second keeps one that the first does not, and loses two.
 func TestRetention(t *testing.T) {
 	first := &retained{kept: []bool{true, true, false, true}}
-	second := &retained{row: report.Retention{Way: "x", Prose: 2},
+	second := &retained{row: Retention{Way: "x", Prose: 2},
 		kept: []bool{true, false, true, false}, evidence: 0.75}
 	got := second.result(first)
 	if got.N != 4 || got.Kept != 2 || got.Share != 500 || got.Lost != 2 || got.Found != 1 ||

@@ -8,32 +8,16 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
-	"github.com/gemini-ctx/ctx/internal/eval/fixture"
-	"github.com/gemini-ctx/ctx/internal/eval/report"
-	"github.com/gemini-ctx/ctx/internal/eval/sets"
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
 // evalCase is one conversation to measure: a store in which it was appended and compacted.
 type evalCase struct {
-	*fixture.Store
+	*Store
 	live      []corpus.Message // without what was rewound
 	questions []question
 	in        view.Input
-	flat      *fixture.Store // the same conversation in one cluster; nil without questions
-}
-
-// shortened returns renderings of the conversation at a quarter and at a tenth of its size,
-// squeezed.
-func (b *evalCase) shortened() (out [2]string, err error) {
-	for i, ratio := range []int{4, 10} {
-		text, err := b.Text(b.Budget(ratio))
-		if err != nil {
-			return out, err
-		}
-		out[i] = squeeze(text)
-	}
-	return out, nil
+	flat      *Store // the same conversation in one cluster; nil without questions
 }
 
 // rowOf returns the row of a key, and makes it and the rows if there are none.
@@ -50,7 +34,7 @@ func rowOf[T any](rows *map[string]*T, key string) *T {
 // metric is one part of a report. It adds up figures over the conversations of a set.
 type metric interface {
 	add(context.Context, *evalCase) error
-	report(*report.Set)
+	report(*measured)
 }
 
 // metrics returns the parts that are measured on one compacted conversation at a time.
@@ -67,14 +51,11 @@ func metrics() []struct {
 		{"reach", func() metric { return &reach{} }},
 		{"cases", func() metric { return &cases{} }},
 		{"recovery", func() metric { return &recovery{} }},
-		{"trail", func() metric { return &trail{} }},
-		{"words", func() metric { return &userWords{} }},
-		{"summaries", func() metric { return &fidelity{} }},
 	}
 }
 
 // look measures the wanted parts on every conversation of a set.
-func (u *runner) look(ctx context.Context, set sets.Set, wanted []string, r *report.Set) error {
+func (u *runner) look(ctx context.Context, set Set, wanted []string, r *measured) error {
 	var list []metric
 	for _, g := range metrics() {
 		if slices.Contains(wanted, g.part) {
@@ -96,7 +77,7 @@ func (u *runner) look(ctx context.Context, set sets.Set, wanted []string, r *rep
 }
 
 // lookAt adds one conversation to metrics.
-func (u *runner) lookAt(ctx context.Context, set sets.Set, m []corpus.Message,
+func (u *runner) lookAt(ctx context.Context, set Set, m []corpus.Message,
 	list []metric) (err error) {
 	s, err := u.Compacted(ctx, m, clusters.UnionFind)
 	if err != nil {

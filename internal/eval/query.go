@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/eval/baseline"
-	"github.com/gemini-ctx/ctx/internal/eval/report"
 )
 
 // The ways to shorten a conversation for one question, with the same budget. Only the answer to
@@ -18,12 +17,12 @@ const (
 	wayMessages = "BM25 messages" // whole messages by their rank, as many as fit, without headings
 )
 
-// asking adds up report.Retention for these ways. The first way is the one that knows the question.
+// asking adds up Retention for these ways. The first way is the one that knows the question.
 type asking struct {
 	sums [][]*retained // by ratio, way
 }
 
-func (a *asking) report(r *report.Set) {
+func (a *asking) report(r *measured) {
 	for _, ways := range a.sums {
 		for _, one := range ways {
 			r.Asked = append(r.Asked, one.result(ways[0]))

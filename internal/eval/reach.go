@@ -6,7 +6,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/eval/baseline"
-	"github.com/gemini-ctx/ctx/internal/eval/report"
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
 
@@ -21,7 +20,7 @@ const (
 	byBM25     = "BM25"
 )
 
-// reach adds up report.Reach, by the way to find evidence.
+// reach adds up Reach, by the way to find evidence.
 type reach struct {
 	rows map[string]*ranks
 }
@@ -42,7 +41,7 @@ func (r *ranks) add(rank int) {
 	}
 }
 
-func (r *reach) report(s *report.Set) {
+func (r *reach) report(s *measured) {
 	for _, by := range []string{bySearch, byClusters, byBM25} {
 		row := r.rows[by]
 		if row == nil {
@@ -50,7 +49,7 @@ func (r *reach) report(s *report.Set) {
 		}
 		low1, _ := stats.Wilson(row.first, row.n)
 		low5, _ := stats.Wilson(row.five, row.n)
-		s.Reach = append(s.Reach, report.Reach{
+		s.Reach = append(s.Reach, Reach{
 			By: by, N: row.n,
 			Hit1: stats.MilliShare(row.first, row.n), Hit5: stats.MilliShare(row.five, row.n),
 			Low1: stats.MilliOf(low1), Low5: stats.MilliOf(low5),

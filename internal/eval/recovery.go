@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/eval/fixture"
-	"github.com/gemini-ctx/ctx/internal/eval/report"
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
@@ -16,11 +14,11 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// recovery adds up report.Recovery, over renderings without a budget, at a quarter and at a tenth
+// recovery adds up Recovery, over renderings without a budget, at a quarter and at a tenth
 // of the size.
-type recovery struct{ sum report.Recovery }
+type recovery struct{ sum Recovery }
 
-func (r *recovery) report(s *report.Set) {
+func (r *recovery) report(s *measured) {
 	sum := r.sum
 	if sum.Messages == 0 {
 		return
@@ -89,7 +87,7 @@ var ours = regexp.MustCompile(`(?m)^<[a-z]+ ([0-9a-f]{4,64})\b`)
 // printedIDs returns the ids in a rendering: those in the prefix of its text, and those of messages
 // and sentences in its JSON form.
 func (b *evalCase) printedIDs(budget int) ([]string, error) {
-	text, err := b.Render(fixture.Talk, "", view.Options{Budget: budget})
+	text, err := b.Render(Talk, "", view.Options{Budget: budget})
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +95,7 @@ func (b *evalCase) printedIDs(budget int) ([]string, error) {
 	for _, found := range ours.FindAllSubmatch(text.Bytes[:text.Prefix], -1) {
 		ids = append(ids, string(found[1]))
 	}
-	doc, err := b.Render(fixture.Talk, "", view.Options{Budget: budget, Format: view.JSON})
+	doc, err := b.Render(Talk, "", view.Options{Budget: budget, Format: view.JSON})
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/eval/baseline"
-	"github.com/gemini-ctx/ctx/internal/eval/fixture"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/view"
 )
@@ -39,7 +38,7 @@ func (b *evalCase) ways() ([]rendering, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, err := renderText(view.Input{Session: fixture.Talk,
+	whole, err := renderText(view.Input{Session: Talk,
 		Branch: history.MainBranch, Tail: all},
 		0)
 	if err != nil {
@@ -113,7 +112,7 @@ func seedInput(all []view.Message, budget int) (view.Input, error) {
 		texts[i] = all[i].Text
 	}
 	seed := baseline.Seed(texts)
-	in := view.Input{Session: fixture.Talk, Branch: history.MainBranch, Tail: all[seed.Hot:]}
+	in := view.Input{Session: Talk, Branch: history.MainBranch, Tail: all[seed.Hot:]}
 	cold := tokensOf(all[:seed.Graduated])
 	for _, places := range seed.Clusters {
 		var members []view.Message

@@ -37,8 +37,8 @@ type AnswerQuery struct {
 // A text answers a prompt if it has names of the prompt that weigh leastNames, other words added at
 // wordPart, and namesShare of what all its names do; or if it has fewWords clues or more that weigh
 // manyWords, and wordsShare of all. This is as low as it could be on one half of the sessions of
-// two projects without giving anything at prompts of the other one; `ctx eval --only recall`
-// measures what that is worth on the other half.
+// two projects without giving anything at prompts of the other one. docs/compaction.md says what
+// that is worth on the other half.
 const (
 	leastNames = 0.5
 	wordPart   = 0.35

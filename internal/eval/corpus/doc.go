@@ -15,8 +15,5 @@
 //   - working: conversations of short messages about everyday work, in forty of which one sentence
 //     states a fact, in words that no rule of ctx was tuned on.
 //
-// Beside them are sessions as Claude Code and Codex wrote them, with questions: work on two
-// projects that do not exist, tidewatch in Go and papercrane in TypeScript.
-//
 // Every name, host, person and credential in them is made up.
 package corpus

@@ -7,19 +7,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/eval"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
-	"github.com/gemini-ctx/ctx/internal/eval/sets"
-	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 const (
-	linesSuffix    = ".jsonl"
 	messagesSuffix = ".messages.jsonl"
 	factsSuffix    = ".facts.jsonl"
 )
@@ -27,52 +24,25 @@ const (
 // maxEvalFile is the largest file of a corpus, in bytes: it is held in memory.
 const maxEvalFile = 1 << 30
 
-// filesToSets reads the files and directories that the command line names: a set for each file of
-// messages, and one for all transcripts that an argument names.
-func (p *program) filesToSets(args []string) ([]sets.Set, error) {
-	var list []sets.Set
+// filesToSets reads the files and directories that the command line names: a set for each file.
+func (p *program) filesToSets(args []string) ([]eval.Set, error) {
+	var list []eval.Set
 	for _, arg := range args {
-		path := environ.Under(p.Env.WorkDir, arg)
-		files, isDir, err := evalFiles(path)
+		files, err := messageFiles(environ.Under(p.Env.WorkDir, arg))
 		if err != nil {
 			return nil, err
 		}
-		transcripts := sets.Set{Name: transcriptSetName(path)}
 		for _, file := range files {
-			if strings.HasSuffix(file, messagesSuffix) {
-				set, err := readSet(file)
-				if err != nil {
-					return nil, err
-				}
-				list = append(list, set)
-				continue
-			}
-			known, err := addTranscript(&transcripts, file)
-			switch {
-			case err != nil:
+			set, err := readSet(file)
+			if err != nil {
 				return nil, err
-			case !known && !isDir:
-				return nil, clierr.Usagef(
-					"not a corpus: %q is no transcript of Claude Code or Codex, and its name "+
-						"does not end in %s",
-					arg, messagesSuffix,
-				)
-			case !known && !p.quiet:
-				fmt.Fprintf(p.err,
-					"ctx: eval: %s is no transcript of Claude Code or Codex: left out\n",
-					sanitize.Line(file))
 			}
-		}
-		if len(transcripts.Transcripts) > 0 {
-			list = append(list, transcripts)
+			list = append(list, set)
 		}
 	}
 	if len(list) == 0 {
-		return nil, clierr.Usagef(
-			"no corpus in %s: no file there is a transcript, or has a name that ends in %s",
-			quoteAll(args),
-			messagesSuffix,
-		)
+		return nil, clierr.Usagef("no corpus in %s: no file there has a name that ends in %s",
+			quoteAll(args), messagesSuffix)
 	}
 	return list, nil
 }
@@ -85,61 +55,32 @@ func quoteAll(args []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// transcriptSetName is the name of a set of transcripts: that of its directory, or of its one file.
-func transcriptSetName(path string) string {
-	if full, err := filepath.Abs(path); err == nil {
-		path = full
-	}
-	return strings.TrimSuffix(filepath.Base(path), linesSuffix)
-}
-
-// evalFiles returns path, or the files in it whose names end in .jsonl, sorted, if it is a
-// directory. Files of facts belong to others and are left out.
-func evalFiles(path string) (files []string, isDir bool, err error) {
+// messageFiles returns path, or the files of messages in it, sorted, if it is a directory.
+func messageFiles(path string) (files []string, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil, false, err
+		return nil, err
+	case !info.IsDir() && !strings.HasSuffix(path, messagesSuffix):
+		return nil, clierr.WithHint(
+			clierr.Usagef("not a corpus: %q does not end in %s", path, messagesSuffix),
+			"`ctx import` takes a transcript, and `ctx eval -s SESSION` measures it")
 	case !info.IsDir():
-		return []string{path}, false, nil
+		return []string{path}, nil
 	}
 	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil, true, err
-	}
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), linesSuffix) && !strings.HasSuffix(e.Name(), factsSuffix) &&
-			!e.IsDir() {
+		if strings.HasSuffix(e.Name(), messagesSuffix) && !e.IsDir() {
 			files = append(files, filepath.Join(path, e.Name()))
 		}
 	}
-	slices.Sort(files)
-	return files, true, nil
-}
-
-// addTranscript adds a file to a set, with its facts, if it is a transcript that can be measured.
-func addTranscript(set *sets.Set, path string) (known bool, err error) {
-	data, err := durable.ReadInput(path, maxEvalFile)
-	if err != nil {
-		return false, err
-	}
-	agent := sets.AgentOf(data)
-	if agent == "" {
-		return false, nil
-	}
-	base := strings.TrimSuffix(path, linesSuffix)
-	facts, err := readFacts(base + factsSuffix)
-	set.Transcripts = append(
-		set.Transcripts, sets.Transcript{Name: filepath.Base(base), Agent: agent, Data: data},
-	)
-	set.Facts = append(set.Facts, facts...)
-	return true, err
+	return files, err
 }
 
 // readSet reads a file of messages, and that of the facts beside it if there is one.
-func readSet(path string) (sets.Set, error) {
+func readSet(path string) (eval.Set, error) {
 	base := strings.TrimSuffix(path, messagesSuffix)
-	set := sets.Set{Name: filepath.Base(base)}
+	set := eval.Set{Name: filepath.Base(base)}
 	err := readWith(path, func(f io.Reader) (err error) {
 		set.Messages, err = corpus.Read(f)
 		return err

@@ -20,8 +20,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/eval"
-	"github.com/gemini-ctx/ctx/internal/eval/fixture"
-	"github.com/gemini-ctx/ctx/internal/eval/sets"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
@@ -78,8 +76,7 @@ func (p *program) command() *cobra.Command {
 		Short: "Measure clusters, summaries and search on conversations",
 		Long:  command.Long(helpText, clierr.NoStore, clierr.Corrupt, clierr.NotFound),
 		Example: "  ctx eval\n  ctx eval --only clustering talks.messages.jsonl --json\n" +
-			"  ctx eval --only continuation,known ~/.claude/projects/-home-ann-work\n  " +
-			"ctx eval -s work",
+			"  ctx eval -s work",
 		Args: command.Between(0, -1),
 	}
 	p.Begin(cmd, func(cmd *cobra.Command, args []string) error {
@@ -108,7 +105,7 @@ func (p *program) run(c context.Context, args []string) error {
 	}
 	options := eval.Options{
 		Only: p.only, Seed: p.seed, Version: environ.Version(),
-		Settings: fixture.Settings{
+		Settings: eval.Settings{
 			UserConfig: p.Env.UserConfig, Getenv: p.Env.Getenv, Overrides: p.Env.Overrides,
 		},
 		Summarizer: func(s *session.Store) (summarize.Summarizer, error) {
@@ -128,20 +125,20 @@ func (p *program) run(c context.Context, args []string) error {
 }
 
 // sets returns what the command line names: files, a session of the store, or the built-in sets.
-func (p *program) sets(args []string) ([]sets.Set, error) {
+func (p *program) sets(args []string) ([]eval.Set, error) {
 	switch {
 	case p.stored && len(args) > 0:
 		return nil, clierr.Usagef("a session of the store or a PATH: not both")
 	case p.stored:
 		return p.storedSet()
 	case len(args) == 0:
-		return sets.Own(p.seed), nil
+		return eval.Own(p.seed), nil
 	}
 	return p.filesToSets(args)
 }
 
 // storedSet returns a session of the store as a set.
-func (p *program) storedSet() ([]sets.Set, error) {
+func (p *program) storedSet() ([]eval.Set, error) {
 	r, err := repo.Open(p.Env)
 	if err != nil {
 		return nil, err
@@ -169,8 +166,8 @@ func (p *program) storedSet() ([]sets.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := sets.FromStore(s, tip.ID, name)
-	return []sets.Set{set}, err
+	set, err := eval.FromStore(s, tip.ID, name)
+	return []eval.Set{set}, err
 }
 
 // summarizer returns the configured chain, or nil for the built-in summarizer.

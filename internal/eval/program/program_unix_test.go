@@ -16,13 +16,13 @@ import (
 // A pipe is not waited for, and a device is not read for ever. A test that hangs here is the fault.
 func TestOnlyRegularFiles(t *testing.T) {
 	dir := t.TempDir()
-	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.messages.jsonl"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("/dev/zero", filepath.Join(dir, "device.messages.jsonl")); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"pipe", "device.messages.jsonl"} {
+	for _, file := range []string{"pipe.messages.jsonl", "device.messages.jsonl"} {
 		var out, errs strings.Builder
 		code := Run(t.Context(), repo.Env{WorkDir: dir}, &out, &errs, []string{file})
 		if code != clierr.Failed || !strings.Contains(errs.String(), "not a regular file") {

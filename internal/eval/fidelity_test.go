@@ -4,34 +4,23 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/eval/baseline"
-	"github.com/gemini-ctx/ctx/internal/eval/report"
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
-// fidelity adds up report.Fidelity.
+// fidelity compares what summaries and tombstones say with what was said.
 type fidelity struct {
-	sum   report.Fidelity
-	first int
-	mrr   float64
+	sentences, verbatim int // of extracts
+	labels, inCluster   int // names in the lines of tombstones
+	lines, first        int // and whether a line, as a query, finds its own cluster first
 }
 
-func (f *fidelity) report(s *report.Set) {
-	sum := f.sum
-	if sum.Sentences+sum.Lines == 0 {
-		return
-	}
-	sum.Share = stats.MilliShare(sum.InCluster, sum.Labels)
-	sum.First = stats.MilliShare(f.first, sum.Lines)
-	if sum.Lines > 0 {
-		sum.MRR = stats.MilliOf(f.mrr / float64(sum.Lines))
-	}
-	s.Fidelity = &sum
-}
+func (*fidelity) report(*measured) {}
 
 func (f *fidelity) add(ctx context.Context, b *evalCase) error {
 	said := map[format.ID]string{}
@@ -41,16 +30,16 @@ func (f *fidelity) add(ctx context.Context, b *evalCase) error {
 	for _, c := range b.in.Clusters {
 		for _, p := range c.Parts {
 			for _, sentence := range p.Sentences {
-				f.sum.Sentences++
-				f.sum.Verbatim += stats.One(holds(said[sentence.Entry], sentence.Text))
+				f.sentences++
+				f.verbatim += stats.One(holds(said[sentence.Entry], sentence.Text))
 			}
 		}
 	}
-	return f.lines(ctx, b)
+	return f.tombstones(ctx, b)
 }
 
-// lines adds the lines of all tombstones.
-func (f *fidelity) lines(ctx context.Context, b *evalCase) error {
+// tombstones adds the lines of all tombstones.
+func (f *fidelity) tombstones(ctx context.Context, b *evalCase) error {
 	view, err := b.Refs.Read()
 	if err != nil {
 		return err
@@ -76,22 +65,19 @@ func (f *fidelity) lines(ctx context.Context, b *evalCase) error {
 		if c.Tombstone.IsZero() {
 			continue
 		}
-		f.sum.Lines++
+		f.lines++
 		goal, names := labels(c.Line)
 		text := squeeze(texts[i])
 		if goal != "" {
-			f.sum.Labels++
-			f.sum.InCluster += stats.One(holdsWords(text, goal))
+			f.labels++
+			f.inCluster += stats.One(holdsWords(text, goal))
 			names = append(names, goal)
 		}
 		for _, l := range names[:len(names)-stats.One(goal != "")] {
-			f.sum.Labels++
-			f.sum.InCluster += stats.One(holds(text, l))
+			f.labels++
+			f.inCluster += stats.One(holds(text, l))
 		}
-		if rank := slices.Index(index.Rank(strings.Join(names, " ")), i); rank >= 0 {
-			f.first += stats.One(rank == 0)
-			f.mrr += 1 / float64(rank+1)
-		}
+		f.first += stats.One(slices.Index(index.Rank(strings.Join(names, " ")), i) == 0)
 	}
 	return nil
 }
@@ -126,4 +112,22 @@ func holdsWords(text, goal string) bool {
 		text = text[i+len(w):]
 	}
 	return true
+}
+
+func TestLabels(t *testing.T) {
+	for line, want := range map[string][]string{
+		"src/parser.go, PostgreSQL, 5433 (12 messages, 2026-11-20 to 2026-11-21)": {"",
+			"src/parser.go", "PostgreSQL", "5433"},
+		"Fix the (old) parser… · src/parser.go, parseList (2 " +
+			"messages)": {"Fix the (old) parser", "src/parser.go", "parseList"},
+		"Go on with the next step of the… (1 " +
+			"message)": {"Go on with the next step of the"},
+		"(1 message)": {""},
+		"redis":       {"", "redis"},
+	} {
+		goal, names := labels(line)
+		if got := append([]string{goal}, names...); !slices.Equal(got, want) {
+			t.Errorf("%q: %q", line, got)
+		}
+	}
 }

@@ -1,5 +1,4 @@
-// Package report is the result of the measures, as JSON and as tables.
-package report
+package eval
 
 import (
 	"fmt"
@@ -11,15 +10,15 @@ import (
 
 // Report is the result of a run. It is the same in every run and on every platform.
 type Report struct {
-	V        int      `json:"v"`
-	Version  string   `json:"version"` // of ctx
-	Seed     uint64   `json:"seed"`
-	Settings []string `json:"settings"` // "key=value", by key
-	Sets     []Set    `json:"sets"`
+	V        int        `json:"v"`
+	Version  string     `json:"version"` // of ctx
+	Seed     uint64     `json:"seed"`
+	Settings []string   `json:"settings"` // "key=value", by key
+	Sets     []measured `json:"sets"`
 }
 
-// Set is the result for one set. A part that was not measured is empty.
-type Set struct {
+// measured is the result for one set. A part that was not measured is empty.
+type measured struct {
 	Set           string `json:"set"`
 	Conversations int    `json:"conversations"`
 	Messages      int    `json:"messages"`
@@ -30,18 +29,10 @@ type Set struct {
 	Clustering []Clustering `json:"clustering,omitempty"`
 	Retention  []Retention  `json:"facts_kept,omitempty"`
 	// with a rendering for each question
-	Asked     []Retention `json:"facts_kept_with_query,omitempty"`
-	Reach     []Reach     `json:"reach,omitempty"`
-	Cases     []Cases     `json:"cases,omitempty"`
-	Recovery  *Recovery   `json:"recovery,omitempty"`
-	Artifacts []Artifacts `json:"artifacts,omitempty"`
-	UserWords []UserWords `json:"user_words,omitempty"`
-	Fidelity  *Fidelity   `json:"fidelity,omitempty"`
-
-	Continuation []Continuation  `json:"continuation,omitempty"`
-	Known        []Known         `json:"known,omitempty"`
-	Sessions     []SessionSearch `json:"sessions,omitempty"`
-	Recalled     []Recalled      `json:"recalled,omitempty"`
+	Asked    []Retention `json:"facts_kept_with_query,omitempty"`
+	Reach    []Reach     `json:"reach,omitempty"`
+	Cases    []Cases     `json:"cases,omitempty"`
+	Recovery *Recovery   `json:"recovery,omitempty"`
 }
 
 // WriteText writes the report as tables.
@@ -56,7 +47,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	return err
 }
 
-func (s *Set) text(b *strings.Builder) {
+func (s *measured) text(b *strings.Builder) {
 	fmt.Fprintf(b, "\n== %s: %d conversations, %d messages, %d tokens, %d facts", s.Set,
 		s.Conversations, s.Messages, s.Tokens, s.Facts)
 	if s.Unused > 0 {
