@@ -1,6 +1,7 @@
 package summarize
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -311,4 +312,8 @@ func isNod(w string) bool {
 		return true
 	}
 	return false
+}
+
+func hasTelling(shares []share) bool {
+	return slices.ContainsFunc(shares, func(s share) bool { return s.telling })
 }

@@ -18,7 +18,6 @@ type ranking struct {
 	seen []bool // by number of the term: a taken sentence has it
 	gone []bool // by index: must not be taken any more
 	q    queue
-	near rivals
 	// The remaining budgets for urgent sentences and for those on a focus, in quarters of a token.
 	purse, focusPurse int
 }
@@ -27,9 +26,8 @@ type ranking struct {
 // of a token.
 func newRanking(list []candidate, authors []string, most int) *ranking {
 	vals, vocabulary := value(list, authors)
-	r := &ranking{list: vals, seen: make([]bool, vocabulary), gone: make([]bool, len(vals)),
+	r := &ranking{list: vals, seen: make([]bool, vocabulary), gone: overtaken(vals),
 		q: make(queue, len(vals)), purse: most, focusPurse: most}
-	r.near = findRivals(vals, vocabulary)
 	r.rank()
 	return r
 }
@@ -76,9 +74,6 @@ func (r *ranking) best() (bid, bool) {
 func (r *ranking) take(i int) {
 	for _, s := range r.list[i].shares {
 		r.seen[s.term] = true
-	}
-	for _, other := range r.near.of(i) {
-		r.gone[other] = true
 	}
 	if purse := r.purseOf(i); purse != nil {
 		*purse -= r.list[i].quarters

@@ -14,6 +14,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/view"
 )
 
 // The four cases in which a compaction could do harm, each on what can be had back after it: what
@@ -351,4 +353,13 @@ func (b *evalCase) reached(ctx context.Context) (string, error) {
 		}
 	}
 	return strings.Join(text, "\n"), nil
+}
+
+// Input returns what a rendering of the conversation is made of.
+func (s *Store) Input() (view.Input, error) {
+	v, err := s.Refs.Read()
+	if err != nil {
+		return view.Input{}, err
+	}
+	return s.Recall.RenderInput(v, Talk, history.MainBranch, view.Options{})
 }

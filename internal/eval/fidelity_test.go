@@ -27,7 +27,11 @@ func (f *fidelity) add(ctx context.Context, b *evalCase) error {
 	for i, id := range b.IDs {
 		said[id] = squeeze(b.Texts[i])
 	}
-	for _, c := range b.in.Clusters {
+	in, err := b.Input()
+	if err != nil {
+		return err
+	}
+	for _, c := range in.Clusters {
 		for _, p := range c.Parts {
 			for _, sentence := range p.Sentences {
 				f.sentences++

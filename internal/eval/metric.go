@@ -8,7 +8,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
-	"github.com/gemini-ctx/ctx/internal/view"
 )
 
 // evalCase is one conversation to measure: a store in which it was appended and compacted.
@@ -16,7 +15,6 @@ type evalCase struct {
 	*Store
 	live      []corpus.Message // without what was rewound
 	questions []question
-	in        view.Input
 	flat      *Store // the same conversation in one cluster; nil without questions
 }
 
@@ -90,9 +88,6 @@ func (u *runner) lookAt(ctx context.Context, set Set, m []corpus.Message,
 			return err
 		}
 		defer func() { err = errors.Join(err, b.flat.Close()) }()
-	}
-	if b.in, err = s.Input(); err != nil {
-		return err
 	}
 	for _, g := range list {
 		if err := g.add(ctx, b); err != nil {

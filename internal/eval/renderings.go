@@ -21,8 +21,7 @@ type rendering struct {
 // and those with extracts use the same summarizer.
 const (
 	wayUnionFind = "union-find"
-	wayFlat      = "flat"        // the strategy
-	wayExtract   = "one extract" // of all messages before the tail, of half their length
+	wayFlat      = "flat" // the strategy
 	waySeed      = "seed"
 	wayHeadTail  = "head+tail"    // the beginning and the end of everything in full, half each
 	wayRecent    = "recency only" // the end of everything in full
@@ -30,11 +29,7 @@ const (
 
 // ways returns all of them, first that of ctx.
 func (b *evalCase) ways() ([]rendering, error) {
-	cold, all, err := b.Split(b.in)
-	if err != nil {
-		return nil, err
-	}
-	extract, err := extractInput(b.in, cold)
+	all, err := b.Shown()
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +42,6 @@ func (b *evalCase) ways() ([]rendering, error) {
 	return []rendering{
 		{wayUnionFind, b.Text},
 		{wayFlat, b.flat.Text},
-		{wayExtract, func(budget int) (string, error) { return renderText(extract, budget) }},
 		{waySeed, func(budget int) (string, error) {
 			seed, err := seedInput(all, budget)
 			if err != nil {
@@ -63,18 +57,6 @@ func (b *evalCase) ways() ([]rendering, error) {
 func renderText(in view.Input, budget int) (string, error) {
 	out, err := view.Render(in, view.Options{Budget: budget})
 	return string(out.Bytes), err
-}
-
-// extractInput returns in with a single cluster: an extract of all messages that have clusters in
-// in.
-func extractInput(in view.Input, cold []view.Message) (view.Input, error) {
-	one := view.Input{Session: in.Session, Branch: in.Branch, Tail: in.Tail}
-	if len(cold) == 0 {
-		return one, nil
-	}
-	c, err := clusterOf(cold, tokensOf(cold)/2)
-	one.Clusters = []view.Cluster{c}
-	return one, err
 }
 
 func tokensOf(m []view.Message) int {

@@ -294,7 +294,7 @@ func (s *Reader) extract(view *refs.View, c *Claim) (extracted, error) {
 const Extractive = "extractive"
 
 const (
-	ExtractiveVersion = "3"
+	ExtractiveVersion = "4"
 )
 
 // ReadExtract returns the sentences of a stored extract and its generation. The list is nil for a
