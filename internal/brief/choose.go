@@ -215,7 +215,7 @@ func (c *chooser) isBare(i int) bool {
 func (c *chooser) tellsAlone(i int) bool {
 	switch f := c.items[i].fact; f.Kind {
 	case digest.Commit:
-		return f.State != digest.Failed
+		return !f.Undone()
 	case digest.Decision: // a refusal tells nothing without the user's reason, which is a prompt
 		return !strings.HasPrefix(f.Text, digest.Refused)
 	case digest.Question:

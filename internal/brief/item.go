@@ -40,7 +40,7 @@ func itemsOf(facts []digest.Fact, root Root) []item {
 	items := make([]item, 0, len(facts))
 	for n := range facts {
 		f := &facts[n]
-		if f.Kind == digest.Edit && f.State == digest.Failed ||
+		if f.Kind == digest.Edit && f.Undone() ||
 			f.Kind == digest.Question && f.State == digest.Done {
 			continue
 		}
@@ -121,7 +121,7 @@ func textAndNames(f *digest.Fact) (text, names string) {
 // read returns the text for all reads of a file.
 func (it *item) read(f *digest.Fact, root Root) string {
 	_, names := textAndNames(f)
-	if names != "" && f.State != digest.Failed {
+	if names != "" && !f.Undone() {
 		it.names = front(strings.Split(names, ", "), it.names)
 	}
 	text := "read " + root.Name(f.Path)
@@ -162,7 +162,7 @@ func passing(facts []digest.Fact) map[string]bool {
 	for i := range facts {
 		switch f := &facts[i]; f.Kind {
 		case digest.Command:
-			if f.State != "" {
+			if f.Ran() {
 				passed[f.Key] = f.State == digest.Passed || !f.Checks()
 			}
 		case digest.Edit, digest.Read, digest.Search, digest.Act, digest.Commit:

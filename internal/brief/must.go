@@ -74,7 +74,7 @@ func (c *chooser) signs() []sign {
 			what, rank = "branch", branchRank
 		case f.Kind == digest.Commit && f.State == digest.Passed:
 			what, rank = f.Key, commitRank
-		case f.Kind == digest.Command && f.Test && f.State != "",
+		case f.Kind == digest.Command && f.Test && f.Ran(),
 			// Of other checks one that passed says less than a test
 			f.Checks() && (!tested || f.State == digest.Failed):
 			what, rank = "tests", checkRank
@@ -185,11 +185,9 @@ func (c *chooser) causeOf(i int) int {
 // outcome returns the text of a command that ended, with how it ended, and whether files were
 // changed after it.
 func (c *chooser) outcome(i int) string {
-	it := &c.items[i]
-	text := it.line.Text
-	if it.fact.State == digest.Passed && !strings.HasSuffix(text, " passed") {
-		text += ": passed"
-	}
+	f := c.items[i].fact
+	f.Text = c.items[i].line.Text
+	text := f.Ended()
 	for j := i + 1; j < len(c.items); j++ {
 		if c.items[j].fact.Kind == digest.Edit {
 			return text + ", before the last change"

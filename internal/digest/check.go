@@ -11,7 +11,7 @@ import (
 // answers a question (`diff`, `test -f`, `pgrep`, `git diff --exit-code`), or tells of a slip that
 // is put right at once (`cd` to a directory that is not there).
 func (f *Fact) Checks() bool {
-	return f.Kind == Command && f.State != "" && (f.Test || isCheck(strings.Fields(f.Key)))
+	return f.Kind == Command && f.Ran() && (f.Test || isCheck(strings.Fields(f.Key)))
 }
 
 // isCheck reports whether the words of a command check the project.

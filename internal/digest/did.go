@@ -18,17 +18,11 @@ func Did(c Call, r *Result) string {
 		m.Results = []Result{{ID: c.ID, Name: r.Name, Output: r.Output, Failed: r.Failed}}
 	}
 	facts := Of([]Message{m})
-	refused := slices.ContainsFunc(facts, func(f Fact) bool {
-		return f.Kind == Decision && strings.HasPrefix(f.Text, Refused)
-	})
 	var lines []string
 	for i := range calls {
 		f, state := &calls[i], facts[i].State
 		if f.Kind == Commit {
 			f = &facts[i]
-		}
-		if refused {
-			state = turnedDown
 		}
 		if line := f.did(readArgs(c.Args), state); line != "" {
 			lines = append(lines, line)
@@ -44,9 +38,6 @@ func Did(c Call, r *Result) string {
 	}
 	return strings.Join(lines, "; ")
 }
-
-// turnedDown is how a call ended that the user refused, in its line alone: as a fact it has failed.
-const turnedDown State = "refused"
 
 // told returns the arguments of a call of which nothing else is known.
 func (a args) told() string {
@@ -64,7 +55,7 @@ func (a args) told() string {
 // did returns a fact of a call, which ended so, as a line; "" if it is no act.
 func (f *Fact) did(a args, state State) string {
 	ended := ""
-	if state == Failed || state == turnedDown || state != "" && f.Kind == Command {
+	if state == Failed || state == Barred || state != "" && f.Kind == Command {
 		ended = " → " + string(state)
 	}
 	switch f.Kind {
@@ -106,6 +97,21 @@ func Changed(path string, added, removed int) string {
 		path += fmt.Sprintf(" -%d", removed)
 	}
 	return path
+}
+
+// Ran reports whether an act was done and ended.
+func (f *Fact) Ran() bool { return f.State == Passed || f.State == Failed }
+
+// Undone reports whether an act failed, or was refused: it changed nothing.
+func (f *Fact) Undone() bool { return f.State == Failed || f.State == Barred }
+
+// Ended returns the text of a fact about a command. If the command is a check that passed, the text
+// says so.
+func (f *Fact) Ended() string {
+	if f.Checks() && f.State == Passed && !strings.HasSuffix(f.Text, " passed") {
+		return f.Text + ": passed"
+	}
+	return f.Text
 }
 
 // Command returns the command of a fact, without why it was run and how it ended.

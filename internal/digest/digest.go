@@ -20,7 +20,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 27
+const Version = 28
 
 // Kind is the subject of a fact.
 type Kind string
@@ -69,6 +69,7 @@ const (
 	Done   State = "done"
 	Passed State = "passed"
 	Failed State = "failed"
+	Barred State = "refused" // the user did not allow the act
 	// Dropped is the state of an item of a todo list that a newer list does not have.
 	Dropped State = "dropped"
 )

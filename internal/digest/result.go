@@ -182,7 +182,7 @@ const Refused = "the user refused: "
 // nothing.
 func (d *Digester) refused(facts []int, words string) {
 	for _, i := range facts {
-		d.Made[i].State = Failed
+		d.Made[i].State = Barred
 	}
 	if d.Made[facts[0]].Kind == Question {
 		d.sentences(Prompt, words)

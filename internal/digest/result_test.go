@@ -92,7 +92,7 @@ func TestFailures(t *testing.T) {
 			failedWith("a", "The user doesn't want to proceed with "+
 				"this tool use. To tell you how to proceed, the user said:\nDo not push "+
 				"before the review.")},
-			"command[failed]: ran git push", "decision: the user refused: ran git push",
+			"command[refused]: ran git push", "decision: the user refused: ran git push",
 			"prompt: Do not push before the review.")
 	})
 }
@@ -143,7 +143,7 @@ func TestAnswers(t *testing.T) {
 		check(t, []Message{called("a", "ask_user", `{"question":"Which parser?"}`),
 			failedWith("a", "The user doesn't want to take this action. STOP what you are doing. "+
 				"The user said: measure both parsers before you ask")},
-			"question[failed]: Which parser?", "prompt: measure both parsers before you ask")
+			"question[refused]: Which parser?", "prompt: measure both parsers before you ask")
 	})
 	t.Run("after a prompt typed meanwhile", func(t *testing.T) {
 		check(t,

@@ -197,12 +197,15 @@ func (s *Session) Ended(at int, stood map[int]bool) *Ended {
 		if told && f.Kind == digest.Prompt && f.Seq > run.Seq {
 			break // whatever passes from here on may be of something else
 		}
-		edited = edited || f.Kind == digest.Edit && f.State != digest.Failed
+		edited = edited || f.Kind == digest.Edit && !f.Undone()
 		if f.Kind != run.Kind && f.Kind != digest.Command {
 			continue
 		}
 		acts++
 		passed := f.State == digest.Passed
+		if s.leavesOut(at, f) {
+			continue
+		}
 		if edited && run.Checks() && f.Checks() && !stood[j] && acts <= maxChecks {
 			if passed && check < 0 {
 				check = j
@@ -214,7 +217,7 @@ func (s *Session) Ended(at int, stood map[int]bool) *Ended {
 			end = j
 			break
 		}
-		if told || f.Kind != run.Kind || stood[j] || f.State == digest.Failed ||
+		if told || f.Kind != run.Kind || stood[j] || f.Undone() ||
 			run.Kind == digest.Command && f.State != digest.Passed {
 			continue
 		}
@@ -305,17 +308,20 @@ func programs(script string) []string {
 	return strings.Split(script, "\n")
 }
 
+// programOf returns the first command of a list that has a key, or the first one.
+func programOf(list []string, key string) string {
+	for _, p := range list {
+		if key != "" && strings.Contains(p, key) {
+			return p
+		}
+	}
+	return list[0]
+}
+
 // wordsOf returns the words of the first program of a list that begins with a key, each once,
 // without options, settings of the environment and numbers.
 func wordsOf(list []string, key string) (words []string) {
-	text := list[0]
-	for _, p := range list {
-		if key != "" && strings.Contains(p, key) {
-			text = p
-			break
-		}
-	}
-	for _, field := range strings.Fields(text) {
+	for _, field := range strings.Fields(programOf(list, key)) {
 		if strings.HasPrefix(field, "-") || len(words) == 0 && strings.Contains(field, "=") ||
 			strings.ContainsAny(field, "<>") {
 			continue
@@ -336,7 +342,7 @@ func (s *Session) edits(from, to int) (list []string) {
 	sums, order := map[string][2]int{}, []string{}
 	for i := range s.Facts[from:to] {
 		f := &s.Facts[from+i]
-		if f.Kind != digest.Edit || f.State == digest.Failed {
+		if f.Kind != digest.Edit || f.Undone() {
 			continue
 		}
 		sum, seen := sums[f.Path]

@@ -69,6 +69,9 @@ func How(words string, sessions []Session) []Command {
 			case digest.Said:
 				before = f.Text
 			case digest.Command, digest.Commit:
+				if f.State == digest.Barred {
+					continue
+				}
 				text, own := canonical(f.Command()), f.Text
 				if f.Kind == digest.Commit {
 					text, own = madeBy(f)

@@ -1,6 +1,7 @@
 package outcome_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
@@ -118,6 +119,45 @@ func TestEnded(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// A run of other tests says nothing about those that failed.
+func TestOtherTests(t *testing.T) {
+	run := func(command string, state digest.State) digest.Fact {
+		return digest.Fact{Kind: digest.Command, Key: command, Text: "ran " + command, State: state,
+			Test: !strings.Contains(command, "vet")}
+	}
+	edit := digest.Fact{Kind: digest.Edit, Path: "a.go", Text: "edited a.go"}
+	for _, c := range []struct {
+		failed, passed string
+		ends           bool
+	}{
+		{"go test ./a", "go test ./a -count=1", true},
+		{"go test ./a", "go test ./...", true},
+		{"go test ./a", "go test ./b ./a", true},
+		{"go test ./a", "go test ./b", false},
+		{"go test ./a", "go vet ./a", false},
+		{"go test ./a", "make test", true},
+		{"go test ./...", "go test ./lamp", true}, // the failure names it
+		{"go test ./...", "go test ./b", false},
+		{"go test ./a", "go test ./a -run TestLamp", true},
+		{"go test ./a", "go test ./a -run TestDoor", false},
+		{"go test ./a -run TestLamp", "go test ./a -run TestDoor", false},
+		{"go test ./a -run=TestLamp", "go test ./a -run=TestDoor", false},
+		{"go test ./a -run TestLamp", "go test ./a", true},
+		{"go test ./a -run TestLampOil", "go test ./a -run TestLamp", true},
+		{"mise run test", "mise run fmt && mise run test:ci", true},
+		{"pytest tests/a.py", "pytest tests/b.py", false},
+		{"pytest", "pytest tests/b.py::test_door", false},
+	} {
+		s := outcome.Session{Facts: []digest.Fact{run(c.failed, digest.Failed),
+			{Kind: digest.Failure, Key: c.failed, Text: "--- FAIL: TestLamp (0.00s)"},
+			{Kind: digest.Failure, Key: c.failed, Text: "FAIL example.com/lamp 0.1s"},
+			edit, run(c.passed, digest.Passed)}}
+		if got := s.Ended(0, map[int]bool{0: true}) != nil; got != c.ends {
+			t.Errorf("%s, then %s: %t", c.failed, c.passed, got)
 		}
 	}
 }

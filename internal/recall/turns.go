@@ -98,7 +98,7 @@ func turnsOf(facts []digest.Fact, root brief.Root) (list []Turn) {
 			if len(t.Wanted) < mostWanted && (t.Wanted == "" || !f.Slight) {
 				t.Wanted = strings.TrimSpace(t.Wanted + " " + root.Shorten(f.Text))
 			}
-		case f.Kind == digest.Edit && f.State != digest.Failed:
+		case f.Kind == digest.Edit && !f.Undone():
 			path := root.Name(f.Path)
 			sum := edits[path]
 			was := digest.Changed(path, sum[0], sum[1])
