@@ -130,17 +130,17 @@ func (a args) first(names []string) string {
 	return a.text(rest)
 }
 
-// TextOf returns the text that a call passes on: the new text of an edit, the script of a command,
-// the prompt of a subagent. It returns "" for any other call.
+// TextOf returns the text that a call passes on: the new text of an edit or a patch, the script of a
+// command, the prompt of a subagent. It returns "" for any other call.
 func TextOf(raw json.RawMessage) string {
 	a := readArgs(raw)
 	for _, names := range [][]string{newNames, contentNames, patchNames} {
 		if s := a.text(names); s != "" {
-			return s
+			return addedBy(s)
 		}
 	}
 	if s := a.command(); s != "" {
-		return s
+		return addedBy(s)
 	}
 	return a.text([]string{"prompt", "message"})
 }

@@ -59,3 +59,17 @@ func patchHead(line string) (verb, path string, ok bool) {
 	}
 	return "", "", false
 }
+
+// addedBy returns the lines that a patch adds. Any other text is returned as it is.
+func addedBy(text string) string {
+	if !strings.Contains(text, patchLead) {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if added, ok := strings.CutPrefix(line, "+"); ok {
+			b.WriteString(added)
+		}
+	}
+	return b.String()
+}

@@ -30,6 +30,12 @@ func contentOf(line string) content {
 	return c
 }
 
+// HasNames reports whether a text has an identifier, a path, an address, a flag or a number.
+func HasNames(text string) bool {
+	c := contentOf(text)
+	return c.names+c.numbers > 0
+}
+
 // minWords is the smallest number of telling words of a line without names; a line with fewer is
 // a heading, unless it ends like a sentence. Measured on agents' sessions: one word more, or the
 // same limit for whole sentences, removes words that come up next.

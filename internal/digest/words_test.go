@@ -214,7 +214,7 @@ func TestPlain(t *testing.T) {
 func TestTextOf(t *testing.T) {
 	for args, want := range map[string]string{
 		`{"old_string":"a","new_string":"b"}`: "b", `{"content":"c"}`: "c",
-		`{"input":"*** Begin Patch"}`: "*** Begin Patch", `{"command":["bash","-lc","ls"]}`: "ls",
+		`{"input":"*** Begin Patch\n*** Update File: a\n@@\n-b\n+c\n d"}`: "c\n", `{"command":["bash","-lc","ls"]}`: "ls",
 		`{"prompt":"d"}`: "d", `{}`: "", `[`: "",
 	} {
 		if got := TextOf([]byte(args)); got != want {

@@ -148,7 +148,11 @@ func (f *fitter) chooseRequired(all []messageItems) bool {
 	if len(all) == 0 || newest >= 0 && !f.require(all, newest) {
 		return false
 	}
-	for _, i := range urgent(all, f.first) {
+	requests := maxRequests
+	if f.short { // the block has the others, with their answers
+		requests = 1
+	}
+	for _, i := range urgent(all, f.first, requests) {
 		if !f.quotesOf(all[i].ID) {
 			f.require(all, i)
 		}
@@ -181,12 +185,12 @@ func (f fitter) quotesOf(id format.ID) bool {
 	return slices.ContainsFunc(f.quotes, func(q quote) bool { return q.entry == id })
 }
 
-// maxRequests is the number of newest prompts that are required.
+// maxRequests is the number of newest prompts that are required, unless the rendering is short.
 const maxRequests = 3
 
 // urgent returns the indexes of the updates, without which the model would act on old values, then
-// of the newest prompts, and then of the messages of first, each newest first.
-func urgent(all []messageItems, first map[format.ID]bool) []int {
+// of so many of the newest prompts, and then of the messages of first, each newest first.
+func urgent(all []messageItems, first map[format.ID]bool, requests int) []int {
 	var updates, list, found []int
 	for i := range slices.Backward(all) {
 		if all[i].Update {
@@ -194,10 +198,10 @@ func urgent(all []messageItems, first map[format.ID]bool) []int {
 		}
 	}
 	for i := range slices.Backward(all) {
-		if len(list) == maxRequests && len(found) == len(first) {
+		if len(list) == requests && len(found) == len(first) {
 			break
 		}
-		if all[i].Role == "user" && !all[i].isReplacement() && len(list) < maxRequests {
+		if all[i].Role == "user" && !all[i].isReplacement() && len(list) < requests {
 			list = append(list, i)
 		} else if first[all[i].ID] {
 			found = append(found, i)

@@ -23,19 +23,27 @@ var actSizes = []actSize{
 
 type actSize struct{ result, argument int }
 
-// shortActSizes is actSizes in a short rendering: what was done, not what was written.
-var shortActSizes = []actSize{{300, 0}, {0, 0}}
+// shortActSizes is actSizes in a short rendering: what was done and how it ended, not what was
+// written and read.
+var shortActSizes = []actSize{{0, 0}}
+
+// longestAnnouncement is the number of bytes of the longest text that only announces a call.
+const longestAnnouncement = 200
 
 // compact returns messages with a description in place of each call, and with short results. It
-// leaves out messages without any text then. It uses the largest of the sizes that fit into the
-// room.
+// leaves out messages without any text then, and those that only announce the call after them. It
+// uses the largest of the sizes that fit into the room.
 func (w *Work) compact(all []messageItems, r room, sizes []actSize) []messageItems {
 	facts := map[format.ID][]digest.Fact{}
 	for _, f := range w.Tail {
 		facts[f.Entry] = append(facts[f.Entry], f)
 	}
 	root, said := w.Root.Of(w.Whole), map[string]bool{}
-	for _, m := range all {
+	all = slices.Clone(all)
+	for i, m := range all {
+		if i+1 < len(all) && m.announces(facts[m.ID]) && all[i+1].calls() {
+			all[i].items = nil
+		}
 		if saysAll(facts[m.ID]) {
 			for _, it := range m.items {
 				said[it.id] = it.kind == callItem
@@ -61,6 +69,27 @@ func (w *Work) compact(all []messageItems, r room, sizes []actSize) []messageIte
 		out[i].start = i
 	}
 	return out
+}
+
+// announces reports whether a message of the model has only sentences that tell nothing by
+// themselves.
+func (m messageItems) announces(facts []digest.Fact) bool {
+	if m.Role != "model" || m.Update || m.Gone || len(m.Replaced) > 0 || m.isReplacement() {
+		return false
+	}
+	size := 0
+	for _, it := range m.items {
+		if size += len(it.text); it.kind != textItem || size > longestAnnouncement {
+			return false
+		}
+	}
+	return !digest.HasNames(m.Text) && !slices.ContainsFunc(facts,
+		func(f digest.Fact) bool { return !digest.IsBare(f.Text) })
+}
+
+// calls reports whether a message has a call.
+func (m messageItems) calls() bool {
+	return slices.ContainsFunc(m.items, func(it item) bool { return it.kind == callItem })
 }
 
 // isForClient reports whether a message is only a command to the client, or a note of the client.
@@ -173,8 +202,9 @@ func callText(it item, facts []digest.Fact, root brief.Root, most int) string {
 	var lines []string
 	for _, f := range facts {
 		switch f.Kind {
-		case digest.Edit, digest.Read, digest.Search, digest.Command, digest.Commit, digest.Act,
-			digest.Question:
+		case digest.Command:
+			lines = append(lines, f.Ended())
+		case digest.Edit, digest.Read, digest.Search, digest.Commit, digest.Act, digest.Question:
 			lines = append(lines, f.Text)
 		case digest.Todo:
 			lines = append(lines, string(f.State)+": "+f.Text)
@@ -183,11 +213,11 @@ func callText(it item, facts []digest.Fact, root brief.Root, most int) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	for i := range lines {
-		lines[i] = root.Shorten(lines[i])
-	}
 	if passed := passedOn(it, facts, lines); passed != "" && most > 0 {
 		lines = append(lines, cutLine(passed, most))
+	}
+	for i := range lines {
+		lines[i] = root.Shorten(lines[i])
 	}
 	return strings.Join(slices.Compact(lines), "\n")
 }
@@ -203,13 +233,18 @@ func passedOn(it item, facts []digest.Fact, lines []string) string {
 	return ""
 }
 
-// resultText returns the facts of a result, or the beginning of its text without numbered lines.
+// resultText returns the facts of a result, or the beginning of its text without numbered lines. If
+// most is 0, what a tool printed is left out, unless it failed.
 func resultText(it item, facts []digest.Fact, most int) string {
 	var lines []string
 	for _, f := range facts {
 		switch f.Kind {
-		case digest.Failure, digest.Decision, digest.Branch, digest.Output:
+		case digest.Failure, digest.Decision, digest.Branch:
 			lines = append(lines, f.Text)
+		case digest.Output:
+			if most > 0 {
+				lines = append(lines, f.Text)
+			}
 		}
 	}
 	if len(lines) > 0 {
