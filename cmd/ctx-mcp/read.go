@@ -10,6 +10,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
@@ -103,7 +104,8 @@ func (cl *call) log(a readArgs) (*mcp.CallToolResult, error) {
 	}
 	w := &entryWalk{cl: cl, page: newPage(a.tokens())}
 	var tip format.ID
-	o := recall.LogOptions{Limit: a.Limit, Since: since.Start, NewestFirst: a.Reverse, Worded: true}
+	o := recall.LogOptions{Limit: a.Limit, Within: when.Span{Start: since.Start},
+		NewestFirst: a.Reverse, Worded: true}
 	if more {
 		tip, o.Skip = at.ids[0], at.numbers[0]
 		w.resume(at.numbers[1], at.numbers[2])

@@ -75,6 +75,9 @@ func (o *briefOptions) run(a *app) error {
 		if err != nil {
 			return err
 		}
+		if len(list) == 0 {
+			a.say("no session has anything to tell yet")
+		}
 		return o.printProject(a, list)
 	}
 	name, branch, err := o.pick(s, v)
@@ -94,6 +97,9 @@ func (o *briefOptions) print(a *app, b *brief.SessionBrief, err error) error {
 	}
 	if o.format == snapshotFormat {
 		return a.forModel(brief.Snapshot(b.Lines, o.budget, summarize.Tokens))
+	}
+	if len(b.Lines) == 0 && o.rules {
+		a.say("no rules: nothing that the user told to heed")
 	}
 	_, err = fmt.Fprint(a.out, printedBrief(b.Lines))
 	return err

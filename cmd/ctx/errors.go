@@ -54,6 +54,15 @@ func exitIf(so bool, code int) error {
 	return nil
 }
 
+// foundOr returns nil if something was found. Else it says so to a person, and returns the error
+// that ends with the code for an answer that is no.
+func (a *app) foundOr(found bool, none string) error {
+	if !found && !a.json {
+		a.say("%s", none)
+	}
+	return exitIf(!found, exitFailed)
+}
+
 // report tells what went wrong and returns the exit code. cmd is the command that was run, or came
 // closest.
 func (a *app) report(c context.Context, cmd *cobra.Command, args []string, err error) int {

@@ -62,7 +62,7 @@ func (o *outcomeOptions) fix(a *app, text string) error {
 		}
 		a.printMending(m)
 	}
-	return exitIf(len(list) == 0, exitFailed)
+	return a.foundOr(len(list) > 0, "no session has an error like this one")
 }
 
 // printMending prints a failure and what ended it.

@@ -63,7 +63,7 @@ func newHowCmd(a *app) *cobra.Command {
 					return err
 				}
 			}
-			return exitIf(len(list) == 0, exitFailed)
+			return a.foundOr(len(list) > 0, "no command that worked has these words")
 		},
 	}
 	o.flags(a, cmd, 5)

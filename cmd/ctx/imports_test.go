@@ -122,13 +122,13 @@ var layers = map[string]string{
 		"internal/agent/titles format forest forest/summarize internal/digest internal/brief " +
 		"internal/jsonvalue internal/message internal/cache objects refs internal/view internal/window " +
 		"internal/history internal/clusters internal/epochs internal/summaries internal/edits " +
-		"internal/search",
+		"internal/search internal/when",
 	"internal/blame/replay": "internal/script",
 	"internal/blame": "format internal/message internal/digest objects refs " +
 		"internal/history internal/blame/replay",
 	"internal/usage": "format internal/message objects refs internal/history " +
 		"internal/blame/replay internal/recall internal/repo internal/jsonvalue " +
-		"internal/agent/transcript internal/agent/catalog",
+		"internal/agent/transcript internal/agent/catalog internal/when",
 	"internal/compaction": "format forest forest/summarize refs internal/view " +
 		"internal/history internal/store internal/clusters internal/epochs internal/summaries " +
 		"internal/conversation internal/recall",

@@ -26,7 +26,7 @@ type logOptions struct {
 	oneline, drawn       bool
 	messages, verbose    bool
 	limit                int
-	since                string
+	times                timeFlags
 	file, role, grep     string
 }
 
@@ -44,11 +44,10 @@ func newLogCmd(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&o.all, "all", false, "print every kind of entry, including rewinds and amendments")
 	f.IntVarP(&o.limit, "limit", "n", 0, "print only the newest `N` entries")
-	f.StringVar(&o.since, "since", "",
-		"print only entries at `TIME` or later, in UTC: "+when.Examples)
+	o.times.flags(f)
 	f.StringVar(&o.file, "file", "",
 		"print the messages whose calls changed the file `PATH`, of all sessions")
-	f.StringVar(&o.since, "after", "", "the same as --since")
+	f.Var(&o.times.since, "after", "the same as --since")
 	_ = f.MarkHidden("after") // what --since was called
 	f.StringVar(&o.role, "role", "", "print only what was said by user, model, tool or system")
 	a.completeWords(cmd, "role", searchRoles...)
@@ -74,9 +73,9 @@ func (o *logOptions) run(a *app, rev string) error {
 	case o.file != "" &&
 		(rev != "" || o.follow || o.masked || o.all || o.picks() ||
 			o.cmd.Flags().Changed("branch")):
-		return usagef("--file goes with --session, --since, --limit and --reverse")
+		return usagef("--file goes with --session, --since, --until, --limit and --reverse")
 	case o.drawn &&
-		(rev != "" || o.file != "" || o.follow || o.masked || o.reverse || o.since != "" ||
+		(rev != "" || o.file != "" || o.follow || o.masked || o.reverse || o.times.given() ||
 			o.picks() || a.json):
 		return usagef("--graph goes with --session, --all and --limit")
 	case o.role != "" && !slices.Contains(searchRoles, o.role):
@@ -93,7 +92,7 @@ func (o *logOptions) run(a *app, rev string) error {
 			return err
 		}
 	}
-	since, err := o.start(a.now())
+	within, err := o.times.span(a.now())
 	if err != nil {
 		return err
 	}
@@ -102,7 +101,7 @@ func (o *logOptions) run(a *app, rev string) error {
 		return err
 	}
 	if o.file != "" {
-		return o.ofFile(a, s, view, since)
+		return o.ofFile(a, s, view, within)
 	}
 	if o.drawn {
 		return o.graph(a, s, view)
@@ -117,7 +116,7 @@ func (o *logOptions) run(a *app, rev string) error {
 		}
 	}
 	if o.turns(a, rev) {
-		return o.printTurns(a, s, view)
+		return o.printTurns(a, s, view, within)
 	}
 	tip, after, err := o.span(s, view, rev)
 	if several != nil && clusters.IsMissing(err) {
@@ -127,7 +126,7 @@ func (o *logOptions) run(a *app, rev string) error {
 		return err
 	}
 	t := o.telling(s)
-	show := recall.LogOptions{All: o.all, Limit: o.limit, After: after, Since: since,
+	show := recall.LogOptions{All: o.all, Limit: o.limit, After: after, Within: within,
 		Results:     t.Results,
 		NewestFirst: o.reverse, Masked: o.masked, Role: o.role, Pattern: pattern,
 		Worded: !a.json}
@@ -136,7 +135,7 @@ func (o *logOptions) run(a *app, rev string) error {
 		printed = true
 		return errors.Join(a.c.Err(), o.print(a, t, shown))
 	})
-	if err == nil && !printed && !a.json && (o.picks() || !since.IsZero()) && !tip.IsZero() {
+	if err == nil && !printed && !a.json && (o.picks() || o.times.given()) && !tip.IsZero() {
 		err = o.sayNone(a, s, tip)
 	}
 	if err != nil || !o.follow {
@@ -148,11 +147,13 @@ func (o *logOptions) run(a *app, rev string) error {
 // turns reports whether each line is a turn: only then is what came of it known.
 func (o *logOptions) turns(a *app, rev string) bool {
 	return o.oneline && !o.messages && rev == "" && !a.json && !o.all && !o.follow && !o.picks() &&
-		!o.masked && o.since == ""
+		!o.masked
 }
 
 // printTurns prints the newest turns, a line for each.
-func (o *logOptions) printTurns(a *app, s *session.Store, view *refs.View) error {
+func (o *logOptions) printTurns(
+	a *app, s *session.Store, view *refs.View, within when.Span,
+) error {
 	name, branch, tip, err := o.tip(s, view)
 	if err != nil {
 		return err
@@ -160,6 +161,10 @@ func (o *logOptions) printTurns(a *app, s *session.Store, view *refs.View) error
 	list, err := s.Recall.Turns(history.BranchName{Session: name, Branch: branch}, tip)
 	if err != nil {
 		return err
+	}
+	list = slices.DeleteFunc(list, func(t recall.Turn) bool { return !within.Has(t.Time) })
+	if len(list) == 0 && o.times.given() {
+		return o.sayNone(a, s, tip.ID)
 	}
 	if o.limit > 0 && o.limit < len(list) {
 		list = list[len(list)-o.limit:]
@@ -215,15 +220,6 @@ func (o *logOptions) print(a *app, t *recall.Telling, shown *history.Shown) erro
 // telling returns what tells what entries say.
 func (o *logOptions) telling(s *session.Store) *recall.Telling {
 	return &recall.Telling{Reader: s.Recall, Full: o.verbose, Results: map[string]format.ID{}}
-}
-
-// start returns the time of --since.
-func (o *logOptions) start(now time.Time) (time.Time, error) {
-	if !o.cmd.Flags().Changed("since") && !o.cmd.Flags().Changed("after") {
-		return time.Time{}, nil
-	}
-	span, err := parseTime("since", o.since, now)
-	return span.Start, err
 }
 
 // span returns the last entry to print and the entry before the first one; zero means no limit.

@@ -2,17 +2,17 @@ package main
 
 import (
 	"slices"
-	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/blame/whose"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
 // ofFile prints the messages whose calls changed a file, with the names of their sessions.
-func (o *logOptions) ofFile(a *app, s *session.Store, view *refs.View, since time.Time) error {
+func (o *logOptions) ofFile(a *app, s *session.Store, view *refs.View, within when.Span) error {
 	path, asked, err := a.askedFile(o.file, o.session)
 	if err != nil {
 		return err
@@ -23,7 +23,7 @@ func (o *logOptions) ofFile(a *app, s *session.Store, view *refs.View, since tim
 	}
 	var list []format.ID
 	for _, c := range calls {
-		if !c.Header.Time.Before(since) && !slices.Contains(list[max(len(list)-1, 0):], c.Entry) {
+		if within.Has(c.Header.Time) && !slices.Contains(list[max(len(list)-1, 0):], c.Entry) {
 			list = append(list, c.Entry)
 		}
 	}
@@ -54,5 +54,5 @@ func (o *logOptions) ofFile(a *app, s *session.Store, view *refs.View, since tim
 			return err
 		}
 	}
-	return exitIf(len(list) == 0, exitFailed)
+	return a.foundOr(len(list) > 0, "no call of a session changed "+path)
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/recall"
-	"github.com/gemini-ctx/ctx/internal/when"
 )
 
 // scopeOptions are the flags that limit where search and grep look.
 type scopeOptions struct {
-	session, branch, role, since, until string
-	reader                              string
-	rewound, everywhere, verbose        bool
+	session, branch, role        string
+	reader                       string
+	times                        timeFlags
+	rewound, everywhere, verbose bool
 }
 
 func (o *scopeOptions) flags(a *app, cmd *cobra.Command) {
@@ -29,16 +29,16 @@ func (o *scopeOptions) flags(a *app, cmd *cobra.Command) {
 		"only what a reader in this `BRANCH`, or at this revision, of the session (default: the "+
 			"one that HEAD names) may see")
 	f.StringVar(&o.role, "role", "", "only what was said by user, model, tool or system")
-	f.StringVar(&o.since, "since", "",
-		"only what was said at `TIME` or later, in UTC: "+when.Examples)
-	f.StringVar(&o.until, "until", "",
-		"only what was said before `TIME`, or on that day, week or month at the latest")
+	o.times.flags(f)
 	f.BoolVar(&o.rewound, "rewound", false, "look at what was rewound, too")
 	everywhereFlag(cmd, &o.everywhere, "look")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "print whole ids and names, scores and times")
 	a.completeFlag(cmd, "session", a.completeSessions())
 	a.completeWords(cmd, "role", searchRoles...)
 }
+
+// nothingFound is what a search says that finds nothing.
+const nothingFound = "nothing found"
 
 var searchRoles = []string{"user", "model", "tool", "system"}
 
@@ -60,30 +60,9 @@ func (o *scopeOptions) query(now time.Time) (recall.SearchQuery, error) {
 			}
 		}
 	}
-	if o.since != "" {
-		span, err := parseTime("since", o.since, now)
-		if err != nil {
-			return q, err
-		}
-		q.Since = span.Start
-	}
-	if o.until != "" {
-		span, err := parseTime("until", o.until, now)
-		if err != nil {
-			return q, err
-		}
-		q.Until = span.End
-	}
-	return q, nil
-}
-
-// parseTime parses the value of a flag that takes a time.
-func parseTime(flag, text string, now time.Time) (when.Span, error) {
-	span, err := when.Parse(text, now)
-	if err != nil {
-		err = usagef("bad --%s: %.80q: a time is like %s", flag, text, when.Examples)
-	}
-	return span, err
+	span, err := o.times.span(now)
+	q.Since, q.Until = span.Start, span.End
+	return q, err
 }
 
 // places opens the stores to look in, and adds the session and the reader to the query.
@@ -160,7 +139,7 @@ func (o *searchOptions) run(a *app, text string) error {
 				err = p.best(list[i].place, &list[i].T)
 			}
 		}
-		return cmp.Or(err, exitIf(len(list) == 0, exitFailed))
+		return cmp.Or(err, a.foundOr(len(list) > 0, nothingFound))
 	}
 	most := o.limit
 	if o.clusters {
@@ -172,7 +151,7 @@ func (o *searchOptions) run(a *app, text string) error {
 	if err != nil {
 		return err
 	}
-	return cmp.Or(p.hits(newest(list, most)), exitIf(len(list) == 0, exitFailed))
+	return cmp.Or(p.hits(newest(list, most)), a.foundOr(len(list) > 0, nothingFound))
 }
 
 // byScore compares hits: by score, and those of a pattern, which have none, by time.

@@ -35,5 +35,5 @@ func (o *searchOptions) printHits(a *app, x *sharing.Sharer, name, text string) 
 		a.line("%.3f %s %.12s %s %s\n    %s", h.Rank, oneLine(h.Name), oneLine(h.ID),
 			oneLine(h.Role), h.At.UTC().Format("2006-01-02T15:04:05Z"), oneLine(h.Text))
 	}
-	return exitIf(len(hits) == 0, exitFailed)
+	return a.foundOr(len(hits) > 0, nothingFound)
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/usage"
-	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
 type statsOptions struct {
-	cmd            *cobra.Command
-	session, since string
-	files, cost    bool
-	limit          int
+	cmd         *cobra.Command
+	session     string
+	times       timeFlags
+	files, cost bool
+	limit       int
 }
 
 func newStatsCmd(a *app) *cobra.Command {
@@ -44,7 +44,7 @@ stats.prices has them, as in ctx config set --user stats.prices '["gpt-5.4 2.5 1
 input, output, cache read, cache write, of a million tokens.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx stats\n  ctx stats --since 'last month' --files -n 5\n  ctx " +
-			"stats --cost --since 'last week'\n  ctx stats -s work --json",
+			"stats --cost --since 'last week' --until 'last week'\n  ctx stats -s work --json",
 		Args: between(0, 0),
 		RunE: a.onView(func(s *session.Store, view *refs.View, _ []string) error {
 			return o.run(a, s, view)
@@ -53,8 +53,7 @@ input, output, cache read, cache write, of a million tokens.`,
 	o.cmd = cmd
 	f := cmd.Flags()
 	f.StringVarP(&o.session, "session", "s", "", "count only this session")
-	f.StringVar(&o.since, "since", "",
-		"count only what was said at `TIME` or later, in UTC: "+when.Examples)
+	o.times.flags(f)
 	f.BoolVar(&o.files, "files", false, "count changes of files, too")
 	f.BoolVar(&o.cost, "cost", false, "count what calls of models took, and what that costs")
 	f.IntVarP(&o.limit, "limit", "n", 10, "print at most `N` weeks, agents and files")
@@ -67,16 +66,13 @@ func (o *statsOptions) run(a *app, s *session.Store, view *refs.View) error {
 	if o.limit < 1 {
 		return usagef("bad --limit: %d: 1 is the least", o.limit)
 	}
-	want := usage.Options{Files: o.files, Cost: o.cost, Prices: s.Config.Stats.Prices}
-	if o.since != "" {
-		span, err := parseTime("since", o.since, a.now())
-		if err != nil {
-			return err
-		}
-		want.Since = span.Start
+	within, err := o.times.span(a.now())
+	if err != nil {
+		return err
 	}
+	want := usage.Options{Within: within, Files: o.files, Cost: o.cost,
+		Prices: s.Config.Stats.Prices}
 	if o.session != "" {
-		var err error
 		if want.Session, err = s.Recall.Named(view, o.session); err != nil {
 			return err
 		}

@@ -130,7 +130,7 @@ func (a args) first(names []string) string {
 	return a.text(rest)
 }
 
-// TextOf returns the text that a call passes on: the new text of an edit or a patch, the script of a
+// TextOf returns the text that a call passes on: what an edit or a patch adds, the script of a
 // command, the prompt of a subagent. It returns "" for any other call.
 func TextOf(raw json.RawMessage) string {
 	a := readArgs(raw)

@@ -108,14 +108,25 @@ func IsMark(line string) bool {
 		line[len(line)-1] == ']'
 }
 
-// Said returns a text without its blocks.
+// Said returns a text without its blocks, and without lines between fences of Markdown.
 func Said(text string) string {
 	blocks := Find(text)
 	for i := len(blocks) - 1; i >= 0; i-- {
 		text = text[:blocks[i].Start] + text[blocks[i].End:]
 	}
+	if parts := strings.Split(text, fence); len(parts)%2 == 1 { // every fence is closed
+		text = parts[0]
+		for i := 1; i < len(parts); i += 2 {
+			if !strings.Contains(parts[i], "\n") {
+				text += fence + parts[i] + fence
+			}
+			text += parts[i+1]
+		}
+	}
 	return strings.TrimSpace(text)
 }
+
+const fence = "```"
 
 // line is a line of a text.
 type line struct {

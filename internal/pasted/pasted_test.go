@@ -224,3 +224,17 @@ func TestWhole(t *testing.T) {
 		}
 	}
 }
+
+func TestSaidBetweenFences(t *testing.T) {
+	for text, want := range map[string]string{
+		"```\ngo test\nFAIL\n```\nwhy does it fail?":     "why does it fail?",
+		"didn't ```\n{\"a\": 1}\n``` work?":              "didn't  work?",
+		"what does ```go test``` do?":                    "what does ```go test``` do?",
+		"```\nan open fence\nwhy does it fail?":          "```\nan open fence\nwhy does it fail?",
+		"one ```\na\n``` two ```b``` three ```\nc\n``` ": "one  two ```b``` three",
+	} {
+		if got := Said(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/when"
 )
 
 // LogOptions are for Log.
@@ -15,10 +16,10 @@ type LogOptions struct {
 	All   bool      // every kind of entry; else messages and notes
 	Limit int       // the newest so many; 0 for all
 	After format.ID // only entries after this one; zero for all
-	// Since takes what was said at this time or later, by the time that is shown, wherever in the
-	// branch it is: clocks are set, and transcripts have times that go back. What has a time that is
-	// not Sane was said when the message before it was. The zero time is for all.
-	Since time.Time
+	// Within takes what was said then, by the time that is shown, wherever in the branch it is:
+	// clocks are set, and transcripts have times that go back. What has a time that is not Sane was
+	// said when the message before it was. The zero Span is for all.
+	Within when.Span
 	// NewestFirst turns the order round.
 	NewestFirst bool
 	// Masked shows messages as the branch's masks say.
@@ -75,14 +76,14 @@ func (s *Reader) LogEach(tip format.ID, o LogOptions, each func(*history.Shown) 
 			}
 		}
 		if o.All || e.Kind == format.KindMessage || e.Kind == format.KindNote {
-			when, newer := said[e.ID]
+			at, newer := said[e.ID]
 			if !newer {
-				when = e.Time
+				at = e.Time
 			}
-			if before, err = s.sinceWhen(e.ID, &when, before, &o); err != nil {
+			if before, err = s.saneWhen(e.ID, &at, before, &o); err != nil {
 				return err
 			}
-			if when.Before(o.Since) {
+			if !o.Within.Has(at) {
 				continue
 			}
 			picked, err := s.picks(o, e, version[e.ID])
@@ -121,23 +122,23 @@ func (s *Reader) LogEach(tip format.ID, o LogOptions, each func(*history.Shown) 
 	return nil
 }
 
-// sinceWhen sets the time by which Since picks an entry. before is what it returned for the entry
+// saneWhen sets the time by which Within picks an entry. before is what it returned for the entry
 // after that.
-func (s *Reader) sinceWhen(
-	id format.ID, when, before *time.Time, o *LogOptions,
+func (s *Reader) saneWhen(
+	id format.ID, at, before *time.Time, o *LogOptions,
 ) (*time.Time, error) {
-	if o.Since.IsZero() || Sane(*when, s.Now()) {
+	if o.Within == (when.Span{}) || Sane(*at, s.Now()) {
 		return nil, nil
 	}
 	if before == nil {
-		at, err := s.saidBy(id)
+		said, err := s.saidBy(id)
 		if err != nil {
 			return nil, err
 		}
-		before = &at
+		before = &said
 	}
 	if !before.IsZero() {
-		*when = *before
+		*at = *before
 	}
 	return before, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/view"
+	"github.com/gemini-ctx/ctx/internal/when"
 )
 
 func TestSane(t *testing.T) {
@@ -86,7 +87,7 @@ func TestClockAhead(t *testing.T) {
 	check("right", "right", "wrong", "all-wrong") // from the cache
 	tip := v.Get(history.RefName("wrong", history.MainBranch)).ID
 	for since, want := range map[time.Duration]int{2 * time.Hour: 0, 4 * time.Hour: 2} {
-		list, err := s.Recall.Log(tip, recall.LogOptions{Since: now.Add(-since)})
+		list, err := s.Recall.Log(tip, recall.LogOptions{Within: when.Span{Start: now.Add(-since)}})
 		if err != nil || len(list) != want {
 			t.Errorf("%d messages of the last %v, not %d: %v", len(list), since, want, err)
 		}

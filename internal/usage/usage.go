@@ -16,13 +16,14 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
 // Options say what to count.
 type Options struct {
 	Session string       // only this session; "" for all
-	Since   time.Time    // only messages that were said then or later; the zero time for all
+	Within  when.Span    // only messages that were said then; the zero Span for all
 	Files   bool         // also count changes of files, which reads every call of a tool
 	Cost    bool         // also count what calls of models took, which reads every message
 	Prices  []repo.Price // of the user, before those that come with ctx
@@ -134,7 +135,7 @@ func (n *counter) session(one *recall.Session) error {
 				continue // a branch stands on what another one has counted
 			}
 			n.seen[e.ID] = true
-			if e.Time.Before(n.o.Since) {
+			if !n.o.Within.Has(e.Time) {
 				continue
 			}
 			if n.o.Cost {
@@ -150,7 +151,7 @@ func (n *counter) session(one *recall.Session) error {
 			}
 		}
 	}
-	if n.r.Messages > before || n.o.Since.IsZero() {
+	if n.r.Messages > before || n.o.Within == (when.Span{}) {
 		n.r.Sessions++
 		if one.Parent != nil {
 			n.r.Subagents++
@@ -215,7 +216,7 @@ func rows(list map[string]*Row) []Row {
 	return out
 }
 
-// summaries counts the summaries of the clusters of which the sessions said a member, since then.
+// summaries counts the summaries of the clusters of which the sessions said the newest member then.
 func (n *counter) summaries(view *refs.View) error {
 	list, err := n.s.Clusters(view)
 	if err != nil {
@@ -226,8 +227,8 @@ func (n *counter) summaries(view *refs.View) error {
 		if n.o.Session != "" && (of == nil || of.Session != n.o.Session) {
 			continue
 		}
-		if last := list[i].Last; !n.o.Since.IsZero() &&
-			(last == nil || last.Time.Before(n.o.Since)) {
+		if last := list[i].Last; n.o.Within != (when.Span{}) &&
+			(last == nil || !n.o.Within.Has(last.Time)) {
 			continue
 		}
 		size := int64(len(list[i].Line))

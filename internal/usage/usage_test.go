@@ -12,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/usage"
+	"github.com/gemini-ctx/ctx/internal/when"
 )
 
 func count(t *testing.T, s *session.Store, o usage.Options) *usage.Report {
@@ -62,7 +63,8 @@ func TestCountsOnce(t *testing.T) {
 	if c := got.Compacted; c.Messages == 0 || c.Messages > got.Messages || c.Tokens > got.Tokens {
 		t.Errorf("compacted: %+v", c)
 	}
-	if later := count(t, s, usage.Options{Since: got.Last.Add(time.Second)}); later.Messages != 0 ||
+	after := when.Span{Start: got.Last.Add(time.Second)}
+	if later := count(t, s, usage.Options{Within: after}); later.Messages != 0 ||
 		later.Sessions != 0 || later.Compacted.Summaries != 0 {
 		t.Errorf("after the last message: %+v", later)
 	}

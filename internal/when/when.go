@@ -12,6 +12,11 @@ import (
 // Span is the time from Start up to, but not including, End. For a moment, Start and End are equal.
 type Span struct{ Start, End time.Time }
 
+// Has reports whether a moment is in the span. A zero Start or End is no bound.
+func (s Span) Has(t time.Time) bool {
+	return !t.Before(s.Start) && (s.End.IsZero() || t.Before(s.End))
+}
+
 // ErrNoTime says that Parse does not know an expression.
 var ErrNoTime = errors.New("no time")
 
