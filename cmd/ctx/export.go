@@ -73,7 +73,7 @@ func (c counter) MarshalJSON() ([]byte, error) {
 // say says what was lost of a session.
 func (l losses) say(a *app, command, session string) {
 	if total(l.Changed) > 0 {
-		a.say("ctx: %s: %s: in another form: %s", command, session, counts(l.Changed))
+		a.say("ctx: %s: %s: not as it was said: %s", command, session, counts(l.Changed))
 	}
 	if total(l.Left) > 0 {
 		a.say("ctx: %s: %s: left out: %s", command, session, counts(l.Left))

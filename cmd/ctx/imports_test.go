@@ -187,7 +187,7 @@ var layers = map[string]string{
 	"internal/cli/environ":   "lock internal/repo",
 	"internal/page/markup":   "format internal/jsonvalue internal/page",
 	"internal/page/embedded": "format",
-	"internal/page": "format forest/summarize internal/jsonvalue " +
+	"internal/page": "format forest/summarize internal/digest internal/jsonvalue " +
 		"internal/message objects refs sanitize internal/sanitize/controls internal/view " +
 		"internal/brief internal/history internal/store internal/clusters internal/epochs " +
 		"internal/recall internal/session internal/page/embedded",

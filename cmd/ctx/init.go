@@ -106,7 +106,7 @@ func notAllowed(err error) string {
 func shieldText(s repo.Shield) string {
 	switch s {
 	case repo.Shielded:
-		return "git clean -fdx passes the store over; git clean -ffdx would remove it"
+		return "`git clean -fdx` leaves the store alone; `git clean -ffdx` removes it"
 	case repo.Bare:
 		return "git clean -fdx would remove the store, and all that was said: `ctx doctor` says why"
 	case repo.InLinked:

@@ -136,8 +136,11 @@ func newestFirst(
 	return order, versions, nil
 }
 
+// longestLine is the most columns of a line for an entry that does not go to a terminal.
+const longestLine = 240
+
 // oneline returns an entry in one line: its id, the branches that end there, who said it, and the
-// beginning of what was said. On a terminal it is cut to the width that is left of the columns.
+// beginning of what was said. It is cut to the width of the terminal that is left of the columns.
 func (a *app) oneline(
 	t *recall.Telling, shown *history.Shown, branches []string, columns int,
 ) string {
@@ -162,9 +165,11 @@ func (a *app) oneline(
 	default:
 		words = strings.Join(strings.Fields(oneLine(firstLine(entryBody(t, shown)))), " ")
 	}
+	room := longestLine // in a file or a pipe, where nobody knows how wide it will be shown
 	if asked(a.outTerm) {
-		words = cutWidth(words, a.lineWidth()-columns-displaywidth.String(unpainted(line))-1)
+		room = a.lineWidth()
 	}
+	words = cutWidth(words, room-columns-displaywidth.String(unpainted(line))-1)
 	return strings.TrimRight(line+" "+words, " ")
 }
 

@@ -76,6 +76,11 @@ func wordsAnd(words []string) string {
 }
 
 func (o *resumeOptions) form() (catalog.Agent, error) {
+	for _, name := range catalog.Resumable() { // as its program is called
+		if strings.HasPrefix(name, o.to+"-") {
+			o.to = name
+		}
+	}
 	if f, _ := catalog.Named(o.to); f.ResumeCommand != nil {
 		return f, nil
 	}

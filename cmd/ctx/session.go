@@ -70,7 +70,7 @@ func showSession(a *app, s *session.Store, view *refs.View, args []string) error
 			short(s, one.Branches[i].Value.ID),
 		})
 	}
-	a.titled([]string{"BRANCH", "MESSAGES", "GRADUATED", "IN CLUSTERS AS RENDERED", "TIP"}, rows)
+	a.titled([]string{"BRANCH", "MESSAGES", "IN CLUSTERS", "RENDERED AS CLUSTERS", "TIP"}, rows)
 	if d.Parent != nil {
 		a.line("%s", parentText(d.Parent))
 	}

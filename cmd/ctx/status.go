@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -177,8 +178,12 @@ func (st *statusPrinter) recorded() {
 		a.line("  %s: %s", name, text)
 	}
 	if d.Live > 0 || d.Tombstones > 0 {
-		a.line("%s, %d without a full summary; %s", plural(d.Live, "cluster", "clusters"), d.Dirty,
-			plural(int(d.Tombstones), "tombstone", "tombstones"))
+		text := fmt.Sprintf("%s of older messages: %d summarized, %d not yet",
+			plural(d.Live, "cluster", "clusters"), d.Live-d.Dirty, d.Dirty)
+		if d.Tombstones > 0 {
+			text += fmt.Sprintf("; %d more shown as one line each", d.Tombstones)
+		}
+		a.line("%s", text)
 	}
 }
 

@@ -127,8 +127,8 @@ func callRows(c *message.Call) []row {
 		text, is := jsonvalue.Text(m.Value)
 		return is && strings.Contains(flat(did), flat(text))
 	})
-	at := slices.IndexFunc(args,
-		func(m jsonvalue.Member) bool { return isNew(m.Name) || isOld(m.Name) })
+	changes := func(m jsonvalue.Member) bool { return digest.IsChange(m.Name) }
+	isEdit := slices.ContainsFunc(args, changes)
 	var numbers []string // and other short values, on one line
 	for _, m := range args {
 		if isPlain(m.Value) {
@@ -136,7 +136,7 @@ func callRows(c *message.Call) []row {
 		}
 	}
 	for _, m := range args {
-		if isPlain(m.Value) || at >= 0 && (isNew(m.Name) || isOld(m.Name)) {
+		if isPlain(m.Value) || changes(m) {
 			continue
 		}
 		rows = append(rows, memberRows(m)...)
@@ -144,8 +144,8 @@ func callRows(c *message.Call) []row {
 	if len(numbers) > 0 {
 		rows = append(rows, row{style: faint, text: "  " + strings.Join(numbers, ", "), hang: 2})
 	}
-	if at >= 0 {
-		rows = append(rows, indented(editRows(args))...)
+	if isEdit {
+		rows = append(rows, indented(changeRows(c.Args))...)
 	}
 	return rows
 }
@@ -225,9 +225,8 @@ func listRows(list []json.RawMessage) []row {
 		switch {
 		case !ok:
 			rows = append(rows, row{text: "- " + string(one), hang: 2})
-		case slices.ContainsFunc(args,
-			func(m jsonvalue.Member) bool { return isNew(m.Name) || isOld(m.Name) }):
-			rows = append(rows, editRows(args)...)
+		case digest.Change(one) != "":
+			rows = append(rows, changeRows(one)...)
 		default:
 			var texts []string
 			for _, m := range args {
@@ -250,50 +249,18 @@ func indented(rows []row) []row {
 	return rows
 }
 
-// isOld and isNew report whether an argument is the old or the new text of an edit.
-func isOld(name string) bool {
-	return slices.Contains([]string{"old_string", "old_str", "oldString", "old_text"}, name)
-}
-
-func isNew(name string) bool {
-	return slices.Contains([]string{"new_string", "new_str", "newString", "new_text"}, name)
-}
-
-// editRows shows the old and the new text of an edit as changed lines, with at most two lines
-// around them that stay.
-func editRows(args []jsonvalue.Member) []row {
-	var before, after []string
-	for _, m := range args {
-		text, _ := jsonvalue.Text(m.Value)
-		if text == "" {
-			continue
-		}
-		if isOld(m.Name) {
-			before = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-		} else if isNew(m.Name) {
-			after = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+// changeRows shows what an edit changes, as lines with + and -.
+func changeRows(args json.RawMessage) []row {
+	rows := rowsOf(normal, strings.TrimSuffix(digest.Change(args), "\n"))
+	for i := range rows {
+		rows[i].hang = 2
+		switch rows[i].text[:min(len(rows[i].text), 2)] {
+		case "- ":
+			rows[i].style = removed
+		case "+ ":
+			rows[i].style = added
 		}
 	}
-	const around = 2
-	same := 0
-	for same < min(len(before), len(after)) && before[same] == after[same] {
-		same++
-	}
-	end := 0
-	for end < min(len(before), len(after))-same &&
-		before[len(before)-1-end] == after[len(after)-1-end] {
-		end++
-	}
-	var rows []row
-	put := func(s style, mark string, lines []string) {
-		for _, text := range lines {
-			rows = append(rows, row{style: s, text: mark + text, hang: 2})
-		}
-	}
-	put(normal, "  ", before[max(same-around, 0):same])
-	put(removed, "- ", before[same:len(before)-end])
-	put(added, "+ ", after[same:len(after)-end])
-	put(normal, "  ", before[len(before)-end:][:min(end, around)])
 	return rows
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
+	"github.com/gemini-ctx/ctx/internal/when"
 )
 
 // listed is what a log shows, as text that two of them can be compared by.
@@ -74,8 +75,9 @@ func TestC6_02_FilteredViewIsDetached(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
 	talkOf(t, s, 12)
 	at := func(second int) time.Time { return time.Date(2026, 1, 2, 10, 0, second, 0, time.UTC) }
-	for i, o := range []recall.LogOptions{{}, {Limit: 3}, {Since: at(8)}, {Limit: 3, Since: at(8)},
-		{Limit: 9, Since: at(8)}, {Limit: 99}, {Since: at(99)},
+	late, never := when.Span{Start: at(8)}, when.Span{Start: at(99)}
+	for i, o := range []recall.LogOptions{{}, {Limit: 3}, {Within: late}, {Limit: 3, Within: late},
+		{Limit: 9, Within: late}, {Limit: 99}, {Within: never},
 		{Limit: 2, NewestFirst: true, All: true}} {
 		whole := listed(t, s, recall.LogOptions{})
 		tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk",
@@ -85,8 +87,8 @@ func TestC6_02_FilteredViewIsDetached(t *testing.T) {
 		if o.Limit > 0 {
 			want = min(want, o.Limit)
 		}
-		if !o.Since.IsZero() {
-			want = min(want, max(0, len(whole)-o.Since.Second()))
+		if !o.Within.Start.IsZero() {
+			want = min(want, max(0, len(whole)-o.Within.Start.Second()))
 		}
 		if len(view) != want {
 			t.Errorf("%+v: %d entries, want %d", o, len(view), want)
@@ -145,7 +147,7 @@ func TestViewsTogether(t *testing.T) {
 				}
 			}
 			o := recall.LogOptions{Limit: limit,
-				Since: time.Date(2026, 1, 2, 10, 0, bound, 0, time.UTC)}
+				Within: when.Span{Start: time.Date(2026, 1, 2, 10, 0, bound, 0, time.UTC)}}
 			var got []string
 			for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, o)) {
 				got = append(got, shown.Text)

@@ -72,7 +72,7 @@ func (f *Fact) did(a args, state State) string {
 		case where != "":
 			where = " in " + where
 		}
-		return fmt.Sprintf("searched %q", cut(squeeze(pattern), maxPattern)) + where + ended
+		return `searched "` + cut(squeeze(pattern), maxPattern) + `"` + where + ended
 	case Edit:
 		verb, _, _ := strings.Cut(f.Text, " ")
 		return verb + " " + Changed(f.Path, f.Added, f.Removed) + ended

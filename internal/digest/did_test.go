@@ -38,7 +38,7 @@ func TestDid(t *testing.T) {
 			`*** Delete File: c\n*** Delete File: d\n*** End Patch"}`, nil,
 			"edited a +1; edited b -1; deleted c; and 1 more"},
 		{"Read", `{"file_path":"b.go","limit":3}`, done, "read b.go"},
-		{"Grep", `{"pattern":"func \"x\"","path":"src"}`, done, `searched "func \"x\"" in src`},
+		{"Grep", `{"pattern":"func \"x\"","path":"src"}`, done, `searched "func "x"" in src`},
 		{"Glob", `{"pattern":"*.go"}`, nil, `searched "*.go"`},
 		{"TodoWrite", `{"todos":[{"content":"a","status":"completed"}]}`, nil, "done: a"},
 		{"Bash", `{"command":"git commit -m 'fix: it'"}`, done, "committed: fix: it"},

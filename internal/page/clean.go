@@ -79,7 +79,7 @@ func piecesOf(raw []byte, tools map[string]string) (pieces []Piece, aside []stri
 		case p.Call != nil:
 			pieces = append(pieces,
 				Piece{Kind: PieceCall, Tool: p.Call.Name,
-					File: fileOf(p.Call.Args), Text: words})
+					File: fileOf(p.Call.Args), Text: words, Args: p.Call.Args})
 		case p.Result != nil:
 			tool := p.Result.Name
 			if known := tools[p.Result.ID]; known != "" {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // The most that a document of Markdown shows of the arguments or the result of a call: people paste
@@ -35,6 +37,9 @@ func (s *Session) Markdown() (b []byte, cut int) {
 	for i := range s.Turns {
 		w.turn(&s.Turns[i])
 	}
+	if w.wordless > 0 {
+		w.line("*%s without words, as of thoughts, left out.*", Count(w.wordless, "message"))
+	}
 	return w.b.Bytes(), w.cut
 }
 
@@ -42,6 +47,8 @@ type markdown struct {
 	b   bytes.Buffer
 	day string
 	cut int
+	// wordless are the messages of thoughts alone, and of what a provider keeps to itself.
+	wordless int
 }
 
 func (w *markdown) turn(t *Turn) {
@@ -69,6 +76,11 @@ func (w *markdown) turn(t *Turn) {
 
 // item writes a message or an event with its heading.
 func (w *markdown) item(it *Item) {
+	if it.Kind == format.KindMessage && len(it.Pieces)+len(it.Left) == 0 &&
+		it.Text+it.Note+it.Hole == "" {
+		w.wordless++
+		return
+	}
 	id := Anchor(it.ID)
 	who := it.Role
 	switch {
@@ -92,20 +104,16 @@ func (w *markdown) item(it *Item) {
 	if it.Hole != "" {
 		w.line("*%s*", plainLine(it.Hole))
 	}
-	switch {
-	case len(it.Pieces) == 0 && len(it.Aside) > 0:
-		w.line("*thought*")
-	case len(it.Pieces) == 0 && it.Text+it.Note+it.Hole == "" && it.Kind == format.KindMessage:
-		w.line("*no words*") // as of a thought that the provider keeps to itself
-	}
 	if it.Text != "" {
 		w.quoted(it.Text)
 	}
 	for i := range it.Pieces {
 		p := &it.Pieces[i]
 		switch {
+		case p.Kind == PieceCall:
+			w.call(p, it.ID)
 		case p.Kind != PieceText || it.Role == "tool":
-			w.code(p, it.ID)
+			w.code("", p.Text, it.ID)
 		case it.Role == "user":
 			w.quoted(p.Text)
 		default:
@@ -130,7 +138,7 @@ func oneLine(text string) string {
 
 // plainLine returns a text as one line without marks of Markdown that could open something.
 func plainLine(text string) string {
-	marks := strings.NewReplacer("<", "&lt;", "`", "\\`", "*", "\\*", "[", "\\[")
+	marks := strings.NewReplacer(`\`, `\\`, "<", "&lt;", "`", "\\`", "*", "\\*", "[", "\\[")
 	return marks.Replace(oneLine(text))
 }
 
@@ -145,14 +153,57 @@ func (w *markdown) quoted(text string) {
 // prose writes a text that is Markdown itself.
 func (w *markdown) prose(text string) { w.line("%s", strings.TrimRight(inPlace(text), "\n")) }
 
-// code writes a call or a result between fences that it does not have itself.
-func (w *markdown) code(p *Piece, id string) {
-	text, more := shortened(p.Text)
+// call writes what a call did, then what it changes, writes or runs, and then the arguments that
+// neither says.
+func (w *markdown) call(p *Piece, id string) {
+	members, err := jsonvalue.Members(p.Args)
+	if err != nil || len(members) == 0 {
+		w.code("", p.Text, id)
+		return
+	}
+	did := digest.Did(digest.Call{Name: p.Tool, Args: p.Args}, nil)
+	kind, text := "diff", digest.Change(p.Args)
+	if text == "" {
+		kind, text = "", digest.TextOf(p.Args)
+	}
+	if script := (&digest.Call{Args: p.Args}).Script(); script == "" || text != script {
+		w.line("▸ %s", plainLine(did))
+	} else {
+		kind = "sh"
+	}
+	if strings.TrimSpace(text) != "" && !strings.Contains(did, text) || kind == "sh" {
+		w.code(kind, text, id)
+	}
+	var rest []string
+	for _, m := range members {
+		value, ok := jsonvalue.Text(m.Value)
+		if !ok {
+			value = string(m.Value)
+		}
+		isDefault := value == "false" || value == "null"
+		if !isDefault && !digest.IsChange(m.Name) && !strings.Contains(did, value) &&
+			!strings.Contains(text, value) {
+			rest = append(rest, m.Name+": "+value)
+		}
+	}
+	if line := strings.Join(rest, ", "); len(line) > longRest || strings.Contains(line, "\n") {
+		w.code("", strings.Join(rest, "\n"), id)
+	} else if line != "" {
+		w.line("*%s*", plainLine(line))
+	}
+}
+
+// longRest is the number of bytes of arguments that are no line any more.
+const longRest = 200
+
+// code writes a text of a call or a result between fences that it does not have itself.
+func (w *markdown) code(kind, text, id string) {
+	text, more := shortened(text)
 	fence := "```"
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	w.line("%s\n%s\n%s", fence, strings.TrimRight(text, "\n"), fence)
+	w.line("%s%s\n%s\n%s", fence, kind, strings.TrimRight(text, "\n"), fence)
 	if more > 0 {
 		w.cut++
 		w.line("*%s more: `ctx expand %s`*", Count(more, "line"), Anchor(id))

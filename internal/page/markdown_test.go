@@ -1,6 +1,7 @@
 package page
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -34,8 +35,18 @@ func checkDocument(t *testing.T, said, output string) {
 		return Item{ID: id, Kind: "message", Role: role, Author: said, Time: time.Unix(0, 0),
 			Pieces: []Piece{{Kind: kind, Tool: "Bash", Text: words}}}
 	}
+	call := func(args map[string]string) Item {
+		it := item("model", PieceCall, output)
+		it.Pieces[0].Tool = said
+		it.Pieces[0].Args, _ = json.Marshal(args)
+		return it
+	}
 	s := Session{Name: "work", Branch: "main", Title: said, Turns: []Turn{{Items: []Item{
 		item("user", PieceText, said), item("model", PieceText, said),
+		call(map[string]string{"file_path": said, "old_string": output, "new_string": said}),
+		call(map[string]string{"command": output, "description": said}),
+		call(map[string]string{"pattern": output, "path": said}),
+		call(map[string]string{said: output}),
 		item("model", PieceCall, output), item("tool", PieceResult, output),
 		item("model", PieceText, said),
 	}}}}
@@ -55,12 +66,12 @@ func checkDocument(t *testing.T, said, output string) {
 		}
 		return ast.WalkContinue, nil
 	})
-	// The title and five messages; an anchor has two tags, and what is folded has its own.
-	if heads != 6 {
-		t.Errorf("%q, %q: %d headings, want 6\n%s", said, output, heads, doc)
+	// The title and nine messages; an anchor has two tags, and what is folded has its own.
+	if heads != 10 {
+		t.Errorf("%q, %q: %d headings, want 10\n%s", said, output, heads, doc)
 	}
-	if tags != 12 {
-		t.Errorf("%q, %q: %d tags, want 12\n%s", said, output, tags, doc)
+	if tags != 20 {
+		t.Errorf("%q, %q: %d tags, want 20\n%s", said, output, tags, doc)
 	}
 }
 
@@ -70,7 +81,13 @@ func TestMarkdown(t *testing.T) {
 			{ID: strings.Repeat("a", 64), Kind: "message", Role: "user", Time: time.Unix(0, 0),
 				Pieces: []Piece{{Kind: PieceText, Text: "Which lamps\nare on?"}}},
 			{ID: strings.Repeat("b", 64), Kind: "message", Role: "model", Time: time.Unix(9, 0),
-				Pieces: []Piece{{Kind: PieceCall, Tool: "Bash", Text: "[call Bash] {}"}}},
+				Pieces: []Piece{{Kind: PieceCall, Tool: "Bash", Text: "[call Bash] {}"},
+					{Kind: PieceCall, Tool: "Bash",
+						Args: []byte(`{"command":"lamps | head","description":"Count","timeout":9}`)},
+					{Kind: PieceCall, Tool: "Edit", Args: []byte(
+						`{"file_path":"a.go","old_string":"on\noff","new_string":"on\nout"}`)},
+					{Kind: PieceCall, Tool: "Grep", Args: []byte(`{"pattern":"a\\.b","n":null}`)}}},
+			{ID: strings.Repeat("e", 64), Kind: "message", Role: "model", Aside: []string{"Hm."}},
 			{ID: strings.Repeat("c", 64), Kind: "message", Role: "tool", Time: time.Unix(9, 0),
 				Pieces: []Piece{{Kind: PieceResult, Text: strings.Repeat("on\n", 50)}}},
 			{ID: strings.Repeat("d", 64), Kind: "message", Role: "model", Time: time.Unix(60, 0),
@@ -81,14 +98,17 @@ func TestMarkdown(t *testing.T) {
 		"1970-01-01 00:01 UTC.\nAn id leads to the exact words: `ctx expand ID`.\n" +
 		"\n<a id=\"aaaaaaaaaaaa\"></a>\n### [aaaaaaaa](#aaaaaaaaaaaa) user, 1970-01-01 00:00\n" +
 		"\n> Which lamps\n> are on?\n" +
-		"\n<details><summary>1 call <small>Bash</small></summary>\n" +
+		"\n<details><summary>4 calls <small>Bash ×2, Edit, Grep</small></summary>\n" +
 		"\n<a id=\"bbbbbbbbbbbb\"></a>\n### [bbbbbbbb](#bbbbbbbbbbbb) model, 00:00\n" +
-		"\n```\n[call Bash] {}\n```\n" +
+		"\n```\n[call Bash] {}\n```\n\n```sh\nlamps | head\n```\n\n*description: Count, timeout: 9*\n" +
+		"\n▸ edited a.go +1 -1\n\n```diff\n  on\n- off\n+ out\n```\n" +
+		"\n▸ searched \"a\\\\.b\"\n" +
 		"\n<a id=\"cccccccccccc\"></a>\n### [cccccccc](#cccccccccccc) tool, 00:00\n" +
 		"\n```\n" + strings.Repeat("on\n", 40) + "```\n\n*10 lines more: `ctx expand cccccccccccc`*\n" +
 		"\n</details>\n" +
 		"\n<a id=\"dddddddddddd\"></a>\n### [dddddddd](#dddddddddddd) model, 00:01\n" +
-		"\n##### Lamps\n\n`List<Lamp>`: 7 and 9.\n"
+		"\n##### Lamps\n\n`List<Lamp>`: 7 and 9.\n" +
+		"\n*1 message without words, as of thoughts, left out.*\n"
 	if string(b) != want || cut != 1 {
 		t.Errorf("%d cut, got\n%s\nwant\n%s", cut, b, want)
 	}

@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -147,7 +148,8 @@ type Piece struct {
 	Tool   string // of a call or a result; "" if it is not known
 	File   string // that a call names; "" for none
 	Text   string
-	Failed bool // of a result
+	Args   json.RawMessage // of a call
+	Failed bool            // of a result
 }
 
 // The kinds of pieces.

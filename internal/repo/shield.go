@@ -18,7 +18,7 @@ type Shield int
 const (
 	// NoGit says that the store is in no work tree of git.
 	NoGit Shield = iota
-	// Shielded says that git clean passes the store over, unless it is given -f twice.
+	// Shielded says that git clean leaves the store alone, unless it is given -f twice.
 	Shielded
 	// Bare says that git clean removes the store.
 	Bare

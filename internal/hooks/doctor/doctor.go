@@ -175,7 +175,7 @@ func (d *Doctor) git() []Check {
 	case repo.NoGit:
 		return nil
 	case repo.Shielded:
-		c.Detail = "git clean -fdx passes the store over; git clean -ffdx would remove it"
+		c.Detail = "`git clean -fdx` leaves the store alone; `git clean -ffdx` removes it"
 	case repo.InLinked:
 		c.State = Warn
 		c.Detail = "the store is in a linked work tree: git worktree remove would remove it"
