@@ -292,7 +292,7 @@ var libraries = map[string]string{
 	"github.com/clipperhouse/uax29/v2/words": "internal/terms internal/browse",
 	"github.com/blevesearch/snowballstem":    "internal/terms internal/search",
 	"golang.org/x/text/unicode/norm":         "internal/search",
-	"github.com/go-json-experiment/json": "internal/jsonvalue internal/message " +
+	"github.com/go-json-experiment/json": "internal/message " +
 		"internal/epochs/epoch sanitize",
 	"github.com/tailscale/hujson":  "internal/hooks/settings",
 	"filippo.io/age":               "internal/remote/sealed",

@@ -2,6 +2,7 @@ package jsonvalue
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"unicode/utf8"
@@ -16,9 +17,13 @@ type Spelling struct {
 
 // Append appends the value that value begins with. ok is false if there is none.
 func (f *Spelling) Append(out, value []byte) (_ []byte, ok bool) {
-	w := speller{Spelling: f, scanner: scanner{in: value}, out: out}
-	end := w.value(0, 0)
-	return w.out, end >= 0
+	s := scanner{in: value}
+	start := s.space(0)
+	end := s.skip(start, 0)
+	if end < 0 {
+		return out, false
+	}
+	return f.append(out, value[start:end]), true
 }
 
 // Canonical writes a value in one form, with numbers as they were. What is not JSON is written as
@@ -31,187 +36,59 @@ func Canonical(value []byte) json.RawMessage {
 	return out
 }
 
-// speller writes values in one spelling while it scans them.
-type speller struct {
-	*Spelling
-	scanner
-	out     []byte
-	members []written // of the open objects
-	copied  []byte    // buffer of sort
-}
-
-// value writes the value that begins at i, after white space, and returns its end, or -1.
-func (w *speller) value(i, depth int) int {
-	if i = w.space(i); i >= len(w.in) {
-		return -1
-	}
-	start := i
-	switch w.in[i] {
+// append appends a value, which is JSON without white space around it.
+func (f *Spelling) append(out, value []byte) []byte {
+	switch value[0] {
 	case '"':
-		if i = w.text(i); i >= 0 {
-			w.string(w.in[start:i])
-		}
-		return i
-	case '{':
-		if depth == maxNesting {
-			return -1
-		}
-		return w.object(i, depth+1)
-	case '[':
-		if depth == maxNesting {
-			return -1
-		}
-		return w.array(i, depth+1)
+		return appendString(out, value)
 	case 't', 'f', 'n':
-		if i = w.skip(i, depth); i >= 0 {
-			w.out = append(w.out, w.in[start:i]...)
-		}
-		return i
-	}
-	if i = w.number(i); i < 0 {
-		return -1
-	}
-	if w.Number != nil {
-		w.out = w.Number(w.out, w.in[start:i])
-	} else {
-		w.out = append(w.out, w.in[start:i]...)
-	}
-	return i
-}
-
-func (w *speller) array(i, depth int) int {
-	w.out = append(w.out, '[')
-	if i = w.space(i + 1); i < len(w.in) && w.in[i] == ']' {
-		w.out = append(w.out, ']')
-		return i + 1
-	}
-	for {
-		if i = w.value(i, depth); i < 0 {
-			return -1
-		}
-		if i = w.space(i); i >= len(w.in) {
-			return -1
-		}
-		switch w.in[i] {
-		case ',':
-			w.out = append(w.out, ',')
-			i++
-		case ']':
-			w.out = append(w.out, ']')
-			return i + 1
-		default:
-			return -1
-		}
-	}
-}
-
-// written is a member of an object in speller.out.
-type written struct {
-	name     []byte // decoded
-	from, to int
-}
-
-// object writes the members as they come, and sorts them afterwards unless they are in order.
-func (w *speller) object(i, depth int) int {
-	first, start := len(w.members), len(w.out)
-	w.out = append(w.out, '{')
-	if i = w.space(i + 1); i < len(w.in) && w.in[i] == '}' {
-		w.out = append(w.out, '}')
-		return i + 1
-	}
-	inOrder := true
-	for more := true; more; {
-		from := i
-		if i = w.name(i); i < 0 {
-			return -1
-		}
-		name, plain := plainName(w.in[from:i])
-		if !plain {
-			quoted := w.in[from:i]
-			quoted = quoted[:w.text(from)-from]
-			said, _ := Text(quoted)
-			name = []byte(said)
-		}
-		if w.Without != "" && string(name) == w.Without {
-			i = w.skip(i, depth)
-		} else {
-			if len(w.members) > first {
-				w.out = append(w.out, ',')
-				inOrder = inOrder && bytes.Compare(w.members[len(w.members)-1].name, name) < 0
+		return append(out, value...)
+	case '[':
+		out = append(out, '[')
+		start := len(out)
+		each(value, '[', func(_, element []byte) {
+			if len(out) > start {
+				out = append(out, ',')
 			}
-			m := written{name: name, from: len(w.out)}
-			if plain {
-				w.out = append(append(append(w.out, '"'), name...), '"', ':')
-			} else {
-				w.out = append(AppendText(w.out, string(name)), ':')
+			out = f.append(out, element)
+		})
+		return append(out, ']')
+	case '{':
+		var few [24]Member
+		list, _ := members(value, few[:0])
+		for i, m := range list {
+			if !utf8.ValidString(m.Name) {
+				list[i].Name = string([]rune(m.Name)) // U+FFFD for each bad byte
 			}
-			i = w.value(i, depth)
-			m.to = len(w.out)
-			w.members = append(w.members, m)
 		}
-		if i < 0 {
-			return -1
+		slices.SortStableFunc(list, func(a, b Member) int { return cmp.Compare(a.Name, b.Name) })
+		out = append(out, '{')
+		start := len(out)
+		for i, m := range list {
+			again := i+1 < len(list) && list[i+1].Name == m.Name
+			if again || f.Without != "" && m.Name == f.Without {
+				continue
+			}
+			if len(out) > start {
+				out = append(out, ',')
+			}
+			out = f.append(append(AppendText(out, m.Name), ':'), m.Value)
 		}
-		if i = w.space(i); i >= len(w.in) {
-			return -1
-		}
-		switch w.in[i] {
-		case ',':
-			i = w.space(i + 1)
-		case '}':
-			i, more = i+1, false
-		default:
-			return -1
-		}
+		return append(out, '}')
 	}
-	if !inOrder {
-		w.sort(w.members[first:], start)
+	if f.Number != nil {
+		return f.Number(out, value)
 	}
-	w.members = w.members[:first]
-	w.out = append(w.out, '}')
-	return i
+	return append(out, value...)
 }
 
-// sort sorts members that have been written from start on. Of several with one name the last stays.
-func (w *speller) sort(members []written, start int) {
-	as := append(w.copied[:0], w.out[start:]...)
-	w.copied = as
-	slices.SortStableFunc(members, func(a, b written) int { return bytes.Compare(a.name, b.name) })
-	w.out = append(w.out[:start], '{')
-	for i, m := range members {
-		if i+1 < len(members) && bytes.Equal(members[i+1].name, m.name) {
-			continue
-		}
-		if len(w.out) > start+1 {
-			w.out = append(w.out, ',')
-		}
-		w.out = append(w.out, as[m.from-start:m.to-start]...)
-	}
-}
-
-// plainName returns the name in a quoted name and what follows it. plain is false if the name may
-// be spelled in another way.
-func plainName(b []byte) (name []byte, plain bool) {
-	b = b[1:]
-	for i, c := range b {
-		switch {
-		case c == '"':
-			return b[:i], true
-		case c == '\\' || c >= utf8.RuneSelf:
-			return nil, false
-		}
-	}
-	return nil, false
-}
-
-// string writes a JSON string.
-func (w *speller) string(quoted []byte) {
+// appendString appends a JSON string as AppendText writes it.
+func appendString(out, quoted []byte) []byte {
 	if asWritten(quoted) {
-		w.out = append(w.out, quoted...)
-		return
+		return append(out, quoted...)
 	}
 	s, _ := Text(quoted)
-	w.out = AppendText(w.out, s)
+	return AppendText(out, s)
 }
 
 // asWritten reports whether AppendText writes what a JSON string says in the same bytes.

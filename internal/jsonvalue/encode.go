@@ -23,11 +23,7 @@ func Encode(v any) json.RawMessage {
 	case json.RawMessage:
 		out, ok = appendRaw(make([]byte, 0, max(len(v), 4)), v)
 	case Object:
-		out, ok = appendMembers(v, func(raw json.RawMessage) int { return len(raw) }, appendRaw)
-	case map[string]string:
-		size := func(s string) int { return len(s) + len(s)/16 + 2 }
-		out, ok = appendMembers(v, size,
-			func(out []byte, s string) ([]byte, bool) { return AppendText(out, s), true })
+		out, ok = appendMembers(v)
 	case []json.RawMessage:
 		out, ok = appendElements(v)
 	default:
@@ -81,10 +77,7 @@ func appendCompact(out, value []byte) (_ []byte, ok bool) {
 	return out, true
 }
 
-// appendMembers writes a map. size estimates how long a value is.
-func appendMembers[V any](
-	o map[string]V, size func(V) int, value func([]byte, V) ([]byte, bool),
-) (out []byte, ok bool) {
+func appendMembers(o Object) (out []byte, ok bool) {
 	if o == nil {
 		return []byte("null"), true
 	}
@@ -93,7 +86,7 @@ func appendMembers[V any](
 	n := 2
 	for name, v := range o {
 		names = append(names, name)
-		n += len(name) + size(v) + 4
+		n += len(name) + len(v) + 4
 	}
 	slices.Sort(names)
 	out = append(make([]byte, 0, n), '{')
@@ -102,7 +95,7 @@ func appendMembers[V any](
 			out = append(out, ',')
 		}
 		out = append(AppendText(out, name), ':')
-		if out, ok = value(out, o[name]); !ok {
+		if out, ok = appendRaw(out, o[name]); !ok {
 			return nil, false
 		}
 	}

@@ -6,12 +6,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"strings"
-	"sync"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 var (
@@ -19,33 +15,14 @@ var (
 	ErrNotObject = errors.New("not a JSON object")
 	// ErrNotArray says that a value is not one JSON array.
 	ErrNotArray = errors.New("not a JSON array")
+	// ErrNotValue says that a text is not one JSON value.
+	ErrNotValue = errors.New("not one JSON value")
 )
 
 // Member is a member of a JSON object.
 type Member struct {
 	Name  string          // decoded; bytes that are not UTF-8 stay if it has no escapes
 	Value json.RawMessage // as it was written, without the white space around it
-}
-
-// decoders keeps decoders that are free: most values are short, and a decoder takes longer to make
-// than to use.
-var decoders sync.Pool
-
-// NewDecoder returns a decoder that reads in without a copy. Free may take it back.
-func NewDecoder(in []byte) *jsontext.Decoder {
-	d, ok := decoders.Get().(*jsontext.Decoder)
-	if !ok {
-		d = new(jsontext.Decoder)
-	}
-	d.Reset(bytes.NewBuffer(in), jsontext.AllowDuplicateNames(true),
-		jsontext.AllowInvalidUTF8(true))
-	return d
-}
-
-// Free takes a decoder back that NewDecoder returned. The caller does not use it any more.
-func Free(d *jsontext.Decoder) {
-	d.Reset(bytes.NewBuffer(nil)) // lets go of the input
-	decoders.Put(d)
 }
 
 // Members returns the members of an object in their order. Each value shares its memory with
@@ -56,123 +33,88 @@ func Members(object []byte) ([]Member, error) {
 
 // members appends the members of an object to list.
 func members(object []byte, list []Member) ([]Member, error) {
-	s := scanner{in: object}
-	i := s.space(0)
-	if i >= len(object) || object[i] != '{' {
-		return nil, ErrNotObject
-	}
-	if i = s.space(i + 1); i < len(object) && object[i] == '}' {
-		if s.space(i+1) < len(object) {
-			return nil, ErrNotObject
-		}
-		return list, nil
-	}
-	for {
-		start := i
-		if i >= len(object) || object[i] != '"' {
-			return nil, ErrNotObject
-		}
-		if i = s.text(i); i < 0 {
-			return nil, ErrNotObject
-		}
-		name := object[start:i]
-		m := Member{Name: string(name[1 : len(name)-1])}
+	ok := each(object, '{', func(name, value []byte) {
+		m := Member{Name: string(name[1 : len(name)-1]), Value: value}
 		if strings.IndexByte(m.Name, '\\') >= 0 {
 			m.Name, _ = Text(name)
 		}
-		if i = s.space(i); i >= len(object) || object[i] != ':' {
-			return nil, ErrNotObject
-		}
-		start = s.space(i + 1)
-		if i = s.skip(start, 1); i < 0 {
-			return nil, ErrNotObject
-		}
-		m.Value = object[start:i:i]
 		list = append(list, m)
-		var more bool
-		i, more = s.goesOn(i, '}')
-		switch {
-		case i < 0:
-			return nil, ErrNotObject
-		case !more:
-			return list, nil
-		}
+	})
+	if !ok {
+		return nil, ErrNotObject
 	}
+	return list, nil
 }
 
 // Elements returns the elements of an array. Each shares its memory with array. The error is
 // ErrNotArray.
 func Elements(array []byte) ([]json.RawMessage, error) {
-	s := scanner{in: array}
-	i := s.space(0)
-	if i >= len(array) || array[i] != '[' {
+	list := []json.RawMessage{}
+	if !each(array, '[', func(_, value []byte) { list = append(list, value) }) {
 		return nil, ErrNotArray
 	}
-	list := []json.RawMessage{}
-	if i = s.space(i + 1); i < len(array) && array[i] == ']' {
-		if s.space(i+1) < len(array) {
-			return nil, ErrNotArray
-		}
-		return list, nil
-	}
-	for {
-		start := i
-		if i = s.skip(start, 1); i < 0 {
-			return nil, ErrNotArray
-		}
-		list = append(list, array[start:i:i])
-		var more bool
-		i, more = s.goesOn(i, ']')
-		switch {
-		case i < 0:
-			return nil, ErrNotArray
-		case !more:
-			return list, nil
-		}
-	}
+	return list, nil
 }
 
-// Next reads the next value from a decoder of in, and returns it as a slice of in, which stays
-// valid.
-func Next(d *jsontext.Decoder, in []byte) (json.RawMessage, error) {
-	v, err := d.ReadValue()
-	if err != nil {
-		return nil, err
+// each calls item with each element or member of in, which is one array or object: open is its
+// bracket. It returns false for anything else, after the items before the place of the fault.
+func each(in []byte, open byte, item func(name, value []byte)) bool {
+	s := scanner{in: in}
+	i := s.space(0)
+	if i >= len(in) || in[i] != open {
+		return false
 	}
-	end := int(d.InputOffset())
-	return in[end-len(v) : end : end], nil
+	if i = s.space(i + 1); i < len(in) && in[i] == open+2 {
+		return s.space(i+1) == len(in)
+	}
+	for more := true; more; {
+		var name []byte
+		if open == '{' {
+			start := i
+			if i = s.name(i); i < 0 {
+				return false
+			}
+			name = in[start : bytes.LastIndexByte(in[start:i], '"')+start+1]
+		}
+		start := s.space(i)
+		if i = s.skip(start, 1); i < 0 {
+			return false
+		}
+		item(name, in[start:i:i])
+		if i = s.space(i); i == len(in) || in[i] != ',' && in[i] != open+2 {
+			return false
+		}
+		more = in[i] == ','
+		i = s.space(i + 1)
+	}
+	return i == len(in)
 }
 
 // Rewrite returns a value with change applied to each of its strings, names of members included,
 // and to each number and literal. It ends with the first error, of change or of the value.
 func Rewrite(value []byte, change func(scalar []byte) ([]byte, error)) ([]byte, error) {
-	d := NewDecoder(value)
-	defer Free(d)
 	var out []byte
 	copied := 0
-	for {
-		switch d.PeekKind() {
-		case '{', '}', '[', ']':
-			if _, err := d.ReadToken(); err != nil {
-				return nil, err
-			}
+	tokens := ReadTokens(value)
+	for tokens.Peek() != 0 {
+		start, end, ok := tokens.Next()
+		if !ok {
+			return nil, ErrNotValue
+		}
+		if strings.IndexByte("{}[]", value[start]) >= 0 {
 			continue
 		}
-		scalar, err := Next(d, value)
-		if err == io.EOF {
-			return append(out, value[copied:]...), nil
-		}
+		changed, err := change(value[start:end:end])
 		if err != nil {
 			return nil, err
 		}
-		changed, err := change(scalar)
-		if err != nil {
-			return nil, err
-		}
-		end := int(d.InputOffset())
-		out = append(append(out, value[copied:end-len(scalar)]...), changed...)
+		out = append(append(out, value[copied:start]...), changed...)
 		copied = end
 	}
+	if !tokens.Ended() {
+		return nil, ErrNotValue
+	}
+	return append(out, value[copied:]...), nil
 }
 
 // Text returns what a JSON string says; ok is false for any other JSON. U+FFFD stands for each byte
@@ -203,23 +145,18 @@ func Compact(value []byte) json.RawMessage {
 
 // Depth returns how deep arrays and objects are nested in a value.
 func Depth(value []byte) int {
-	deepest, now, quoted := 0, 0, false
+	s := scanner{in: value}
+	deepest, now := 0, 0
 	for i := 0; i < len(value); i++ {
-		if quoted {
-			if i = plainTo(value, i); i == len(value) {
-				break
+		switch value[i] {
+		case '"':
+			if i = s.text(i) - 1; i < 0 {
+				return deepest // what follows is no JSON
 			}
-		}
-		switch c := value[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
+		case '{', '[':
 			now++
 			deepest = max(deepest, now)
-		case c == '}' || c == ']':
+		case '}', ']':
 			now--
 		}
 	}

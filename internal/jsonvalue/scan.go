@@ -100,23 +100,6 @@ func (s *scanner) skip(i, depth int) int {
 	}
 }
 
-// goesOn returns the beginning of the next element or member after the one that ends at i. more is
-// false at the end of the text, where the array or object closes.
-func (s *scanner) goesOn(i int, bracket byte) (next int, more bool) {
-	if i = s.space(i); i >= len(s.in) {
-		return -1, false
-	}
-	switch s.in[i] {
-	case ',':
-		return s.space(i + 1), true
-	case bracket:
-		if i = s.space(i + 1); i == len(s.in) {
-			return i, false
-		}
-	}
-	return -1, false
-}
-
 // name returns the index after the colon that follows the name at i.
 func (s *scanner) name(i int) int {
 	if i >= len(s.in) || s.in[i] != '"' {
@@ -214,22 +197,6 @@ func (s *scanner) text(i int) int {
 }
 
 func isHex(c byte) bool { return c-'0' < 10 || c|0x20-'a' < 6 }
-
-// plainTo returns the index of the next quote, backslash or control character at or after i, len(b)
-// if there is none.
-func plainTo(b []byte, i int) int {
-	for ; i+8 <= len(b); i += 8 {
-		if at := special(binary.LittleEndian.Uint64(b[i:])); at != 0 {
-			return i + firstByte(at)
-		}
-	}
-	for ; i < len(b); i++ {
-		if c := b[i]; c < ' ' || c == '"' || c == '\\' {
-			break
-		}
-	}
-	return i
-}
 
 const (
 	ones = 0x0101010101010101

@@ -39,8 +39,7 @@ func Parse(parts []byte) ([]Part, error) {
 // refusal says why parts are no array of parts. A bad part before the place where the input stops
 // being JSON counts.
 func refusal(parts []byte) error {
-	d := jsonvalue.NewDecoder(parts)
-	defer jsonvalue.Free(d)
+	d := decoder(parts)
 	if d.PeekKind() != '[' {
 		if _, err := d.ReadValue(); err != nil {
 			return syntax(parts)
@@ -49,11 +48,11 @@ func refusal(parts []byte) error {
 	}
 	_, _ = d.ReadToken() // the bracket
 	for n := 1; d.PeekKind() != ']'; n++ {
-		raw, err := jsonvalue.Next(d, parts)
+		raw, err := d.ReadValue()
 		if err != nil {
 			return syntax(parts)
 		}
-		if _, err := parsePart(raw); err != nil {
+		if _, err := parsePart(json.RawMessage(raw)); err != nil {
 			return fmt.Errorf("part %d: %w", n, err)
 		}
 	}
@@ -74,10 +73,15 @@ func ParsePart(part []byte) (Part, error) {
 	return p, nil
 }
 
+// decoder reads what jsonvalue takes, and knows where something else begins.
+func decoder(in []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewReader(in), jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true))
+}
+
 // refusalOfOne says why an input is no part.
 func refusalOfOne(part []byte) error {
-	d := jsonvalue.NewDecoder(part)
-	defer jsonvalue.Free(d)
+	d := decoder(part)
 	if _, err := d.ReadValue(); err != nil {
 		return syntax(part)
 	}
@@ -94,8 +98,7 @@ func end(d *jsontext.Decoder) error {
 
 // syntax tells in one line for people where an input stops being JSON.
 func syntax(in []byte) error {
-	d := jsonvalue.NewDecoder(in)
-	defer jsonvalue.Free(d)
+	d := decoder(in)
 	for {
 		_, err := d.ReadToken()
 		if at := (*jsontext.SyntacticError)(nil); errors.As(err, &at) {
