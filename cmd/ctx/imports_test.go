@@ -217,13 +217,12 @@ var layers = map[string]string{
 	"internal/browse": "format internal/digest internal/jsonvalue internal/message refs sanitize " +
 		"internal/repo internal/history internal/clusters internal/recall internal/session " +
 		"internal/cli/document internal/cli/clierr internal/cli/command internal/cli/environ",
-	"internal/bench":         "",
-	"internal/e2e":           "",
-	"internal/eval/corpus":   "",
-	"internal/eval/stats":    "",
-	"internal/eval/baseline": "internal/search internal/eval/corpus",
-	"internal/eval":          "*",
-	"internal/eval/program":  "*",
+	"internal/bench":        "",
+	"internal/e2e":          "",
+	"internal/eval/corpus":  "",
+	"internal/eval/stats":   "",
+	"internal/eval":         "*",
+	"internal/eval/program": "*",
 	"internal/maintenance/forget": "format objects sanitize internal/history internal/store " +
 		"internal/session " +
 		"internal/maintenance/graph internal/maintenance/storedir",
@@ -292,15 +291,14 @@ var libraries = map[string]string{
 	"github.com/clipperhouse/uax29/v2/words": "internal/terms internal/browse",
 	"github.com/blevesearch/snowballstem":    "internal/terms internal/search",
 	"golang.org/x/text/unicode/norm":         "internal/search",
-	"github.com/go-json-experiment/json": "internal/message " +
-		"internal/epochs/epoch sanitize",
-	"github.com/tailscale/hujson":  "internal/hooks/settings",
-	"filippo.io/age":               "internal/remote/sealed",
-	"filippo.io/age/agessh":        "internal/remote/sealed",
-	"github.com/jackc/pgx/v5":      "internal/remote/postgres",
-	"github.com/minio/minio-go/v7": "internal/remote/s3",
-	"charm.land/bubbletea/v2":      "internal/browse",
-	"github.com/yuin/goldmark":     "packaging/site",
+	"github.com/go-json-experiment/json":     "internal/message internal/epochs/epoch",
+	"github.com/tailscale/hujson":            "internal/hooks/settings",
+	"filippo.io/age":                         "internal/remote/sealed",
+	"filippo.io/age/agessh":                  "internal/remote/sealed",
+	"github.com/jackc/pgx/v5":                "internal/remote/postgres",
+	"github.com/minio/minio-go/v7":           "internal/remote/s3",
+	"charm.land/bubbletea/v2":                "internal/browse",
+	"github.com/yuin/goldmark":               "packaging/site",
 	"github.com/spf13/cobra": "cmd/ctx internal/cli/command " +
 		"internal/eval/program internal/browse",
 	"github.com/spf13/pflag":                 "cmd/ctx internal/cli/command",

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/gemini-ctx/ctx/internal/eval/baseline"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
@@ -27,9 +26,9 @@ func (u *runner) clustering(ctx context.Context, set Set, seed uint64) ([]Cluste
 		return nil, nil
 	}
 	own := newTally(ownRule)
-	rules := []*tally{own}
-	for _, b := range baseline.Clusterings() {
-		rules = append(rules, newTally(b.Name))
+	tallies := []*tally{own}
+	for _, b := range rules() {
+		tallies = append(tallies, newTally(b.name))
 	}
 	for _, m := range talks {
 		labels, err := u.ownClusters(ctx, m)
@@ -37,12 +36,12 @@ func (u *runner) clustering(ctx context.Context, set Set, seed uint64) ([]Cluste
 			return nil, fmt.Errorf("conversation %q: %w", m[0].Conversation, err)
 		}
 		own.add(m, labels)
-		for i, b := range baseline.Clusterings() {
-			rules[i+1].add(m, b.Cluster(m))
+		for i, b := range rules() {
+			tallies[i+1].add(m, b.cluster(m))
 		}
 	}
-	out := make([]Clustering, len(rules))
-	for i, t := range rules {
+	out := make([]Clustering, len(tallies))
+	for i, t := range tallies {
 		out[i] = t.result(seed)
 	}
 	return out, nil

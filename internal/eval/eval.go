@@ -24,7 +24,6 @@ type Options struct {
 	Settings Settings
 	// Summarizer returns the summarizer of the stores that are measured. Run calls it once, with an
 	// empty store that has the settings. If Summarizer or its result is nil, the built-in one is used.
-	// What ctx is compared with always uses the built-in one.
 	Summarizer func(*session.Store) (summarize.Summarizer, error)
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
-	"github.com/gemini-ctx/ctx/internal/eval/baseline"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
@@ -187,7 +186,7 @@ const leastWords = 6
 func quoted(texts []string, printed string) []bool {
 	runs := map[string]bool{}
 	for line := range strings.SplitSeq(printed, "\n") {
-		said := baseline.Words(unescape.Replace(line))
+		said := wordsOf(unescape.Replace(line))
 		for n := 1; n <= leastWords; n++ {
 			for i := 0; i+n <= len(said); i++ {
 				if n == leastWords || n == len(said) {
@@ -198,7 +197,7 @@ func quoted(texts []string, printed string) []bool {
 	}
 	out := make([]bool, len(texts))
 	for i, text := range texts {
-		said := baseline.Words(text)
+		said := wordsOf(text)
 		n := min(leastWords, len(said))
 		for j := 0; n > 0 && j+n <= len(said) && !out[i]; j++ {
 			out[i] = runs[strings.Join(said[j:j+n], " ")]

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/eval/baseline"
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
@@ -64,7 +63,7 @@ func (f *fidelity) tombstones(ctx context.Context, b *evalCase) error {
 		}
 		texts[i] = strings.Join(all, "\n")
 	}
-	index := baseline.NewBM25(texts)
+	index := newBM25(texts)
 	for i, c := range list {
 		if c.Tombstone.IsZero() {
 			continue
@@ -81,7 +80,7 @@ func (f *fidelity) tombstones(ctx context.Context, b *evalCase) error {
 			f.labels++
 			f.inCluster += stats.One(holds(text, l))
 		}
-		f.first += stats.One(slices.Index(index.Rank(strings.Join(names, " ")), i) == 0)
+		f.first += stats.One(slices.Index(index.rank(strings.Join(names, " ")), i) == 0)
 	}
 	return nil
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/gemini-ctx/ctx/internal/eval/baseline"
 )
 
 // The ways to shorten a conversation for one question, with the same budget. Only the answer to
@@ -34,7 +32,7 @@ func (a *asking) add(ctx context.Context, b *evalCase) error {
 	if len(b.questions) == 0 {
 		return nil
 	}
-	index := baseline.NewBM25(b.Said())
+	index := newBM25(b.Said())
 	for i, ratio := range []int{4, 10} {
 		blind, err := b.Text(b.Budget(ratio))
 		if err != nil {
@@ -69,11 +67,11 @@ func (a *asking) add(ctx context.Context, b *evalCase) error {
 
 // messagesBy returns the messages that an index ranks first, in the order of the conversation. It
 // leaves out each message that no longer fits into the budget.
-func (b *evalCase) messagesBy(index *baseline.BM25, query string, budget int) string {
+func (b *evalCase) messagesBy(index *bm25, query string, budget int) string {
 	said := b.Said()
 	room := 4 * budget
 	var chosen []int
-	for _, i := range index.Rank(query) {
+	for _, i := range index.rank(query) {
 		if cost := quarters(said[i] + "\n"); cost <= room {
 			room -= cost
 			chosen = append(chosen, i)

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/eval/baseline"
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
 
@@ -62,9 +61,9 @@ func (r *reach) report(s *measured) {
 func (r *reach) put(by string, rank int) { rowOf(&r.rows, by).add(rank) }
 
 func (r *reach) add(_ context.Context, b *evalCase) error {
-	index := baseline.NewBM25(b.Said())
+	index := newBM25(b.Said())
 	for _, q := range b.questions {
-		ranked := index.Rank(q.Query)
+		ranked := index.rank(q.Query)
 		ranked = ranked[:min(len(ranked), deepest)]
 		isEvidence := func(i int) bool { return slices.Contains(q.evidence, i) }
 		r.put(byBM25, slices.IndexFunc(ranked, isEvidence))

@@ -2,11 +2,8 @@ package eval
 
 import (
 	"strings"
-	"time"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
-	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/eval/baseline"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/view"
 )
@@ -21,8 +18,7 @@ type rendering struct {
 // and those with extracts use the same summarizer.
 const (
 	wayUnionFind = "union-find"
-	wayFlat      = "flat" // the strategy
-	waySeed      = "seed"
+	wayFlat      = "flat"         // the strategy
 	wayHeadTail  = "head+tail"    // the beginning and the end of everything in full, half each
 	wayRecent    = "recency only" // the end of everything in full
 )
@@ -42,13 +38,6 @@ func (b *evalCase) ways() ([]rendering, error) {
 	return []rendering{
 		{wayUnionFind, b.Text},
 		{wayFlat, b.flat.Text},
-		{waySeed, func(budget int) (string, error) {
-			seed, err := seedInput(all, budget)
-			if err != nil {
-				return "", err
-			}
-			return renderText(seed, budget)
-		}},
 		{wayHeadTail, func(budget int) (string, error) { return headTail(whole, budget), nil }},
 		{wayRecent, func(budget int) (string, error) { return ending(whole, budget), nil }},
 	}, nil
@@ -57,57 +46,6 @@ func (b *evalCase) ways() ([]rendering, error) {
 func renderText(in view.Input, budget int) (string, error) {
 	out, err := view.Render(in, view.Options{Budget: budget})
 	return string(out.Bytes), err
-}
-
-func tokensOf(m []view.Message) int {
-	n := 0
-	for i := range m {
-		n += summarize.Tokens(m[i].Text)
-	}
-	return n
-}
-
-// clusterOf makes a cluster of messages, with a ranked extract of a number of tokens.
-func clusterOf(m []view.Message, tokens int) (view.Cluster, error) {
-	var ids []format.ID
-	var sources []summarize.Source
-	for i := range m {
-		ids = append(ids, m[i].ID)
-		sources = append(sources,
-			summarize.Source{Entry: m[i].ID, Seq: m[i].Seq, Role: m[i].Role, Author: m[i].Author,
-				Text: m[i].Text})
-	}
-	id, err := format.NodeOf(ids)
-	return view.Cluster{
-		ID: id, Members: len(m), First: m[0].Time, Last: lastTime(m),
-		Parts: []view.Part{{Summary: id, Sentences: summarize.Extract(sources, tokens)}},
-	}, err
-}
-
-func lastTime(m []view.Message) time.Time { return m[len(m)-1].Time }
-
-// seedInput returns the seed's clusters, and its hot messages as the tail. Each cluster is
-// summarized by itself, with its share of three quarters of the budget.
-func seedInput(all []view.Message, budget int) (view.Input, error) {
-	texts := make([]string, len(all))
-	for i := range all {
-		texts[i] = all[i].Text
-	}
-	seed := baseline.Seed(texts)
-	in := view.Input{Session: Talk, Branch: history.MainBranch, Tail: all[seed.Hot:]}
-	cold := tokensOf(all[:seed.Graduated])
-	for _, places := range seed.Clusters {
-		var members []view.Message
-		for _, i := range places {
-			members = append(members, all[i])
-		}
-		c, err := clusterOf(members, budget*3/4*tokensOf(members)/max(1, cold))
-		if err != nil {
-			return in, err
-		}
-		in.Clusters = append(in.Clusters, c)
-	}
-	return in, nil
 }
 
 // gap stands for what headTail leaves out.

@@ -1,4 +1,4 @@
-package baseline
+package eval
 
 import (
 	"cmp"
@@ -15,8 +15,8 @@ const (
 	bm25B = 0.75
 )
 
-// BM25 ranks texts by a query, without stemming and without regard to names or the order of words.
-type BM25 struct {
+// bm25 ranks texts by a query, without stemming and without regard to names or the order of words.
+type bm25 struct {
 	postings map[string][]posting
 	lengths  []int
 	mean     float64
@@ -24,12 +24,12 @@ type BM25 struct {
 
 type posting struct{ text, n int }
 
-func NewBM25(texts []string) *BM25 {
-	b := &BM25{postings: map[string][]posting{}, lengths: make([]int, len(texts))}
+func newBM25(texts []string) *bm25 {
+	b := &bm25{postings: map[string][]posting{}, lengths: make([]int, len(texts))}
 	total := 0
 	for i, text := range texts {
 		counts := map[string]int{}
-		for _, w := range Words(text) {
+		for _, w := range wordsOf(text) {
 			counts[w]++
 			b.lengths[i]++
 		}
@@ -42,17 +42,17 @@ func NewBM25(texts []string) *BM25 {
 	return b
 }
 
-// Words returns the runs of letters and digits of a text, in lower case.
-func Words(text string) []string {
+// wordsOf returns the runs of letters and digits of a text, in lower case.
+func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text),
 		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// Rank returns the texts that have a word of the query, the best first, and of equal ones the
+// rank returns the texts that have a word of the query, the best first, and of equal ones the
 // earlier first.
-func (b *BM25) Rank(query string) []int {
+func (b *bm25) rank(query string) []int {
 	scores := make([]float64, len(b.lengths))
-	asked := Words(query)
+	asked := wordsOf(query)
 	slices.Sort(asked)
 	for _, w := range slices.Compact(asked) {
 		list := b.postings[w]
