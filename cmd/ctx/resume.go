@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/durable"
@@ -129,8 +130,11 @@ func (o *resumeOptions) run(a *app) error {
 	if x.dir == "" {
 		x.dir = a.projectDir(b.s)
 	}
-	x.id = form.NewID(form.Name, b.s.ID, b.name, b.branch, b.tip.ID.String(), x.dir,
-		fmt.Sprint(o.compacted))
+	of := []string{form.Name, b.s.ID, b.name, b.branch, b.tip.ID.String(), x.dir,
+		fmt.Sprint(o.compacted)}
+	if x.id = form.NewID(of...); format.IsUUID(x.id) {
+		x.id = transcript.SessionUUID(b.tip.ID.String(), b.name, of...)
+	}
 	newest, err := x.newest()
 	if err != nil {
 		return err

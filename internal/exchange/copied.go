@@ -1,7 +1,9 @@
 package exchange
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
@@ -53,6 +55,12 @@ func (im *treeImporter) copiedFrom(st *transcript.Step) (*copied, error) {
 	c := &copied{said: map[string][]original{}, left: map[transcript.Origin]bool{}}
 	home := false
 	if !exists(view, session) {
+		if transcript.IsEntryUUID(session) {
+			if handed, err := im.homeOf(view, "", session); err != nil || handed != "" {
+				im.begins.Of, im.begins.From = handed, handed
+				return c, errors.Join(err, im.asHanded(c, view, st, handed))
+			}
+		}
 		forks, err := im.forks(view)
 		if err != nil {
 			return nil, err
@@ -106,6 +114,43 @@ func (im *treeImporter) copiedFrom(st *transcript.Step) (*copied, error) {
 		slices.SortFunc(list, func(a, b original) int { return cmp.Compare(a.seq, b.seq) })
 	}
 	return c, nil
+}
+
+// asHanded reads the messages of a session as an agent has them that was handed the session, once
+// it has written them again: without the hints of an export.
+func (im *treeImporter) asHanded(
+	c *copied, view *refs.View, st *transcript.Step, session string,
+) error {
+	form, own := catalog.OfSource(st.Message.Origin.Agent), transcript.Origin{Session: st.Begins}
+	if form == nil || form.Write == nil || session == "" {
+		return nil
+	}
+	var file, bare bytes.Buffer
+	_, err := im.ExportTranscript(im.ctx, view, session, history.MainBranch, 0, false, own,
+		form.Write(&file, transcript.WriteOptions{Session: own.Session}), nil)
+	if err != nil {
+		return err
+	}
+	for line := range bytes.Lines(file.Bytes()) {
+		record := jsonvalue.AsObject(line).Without(transcript.HintName)
+		bare.Write(append(jsonvalue.Encode(record), '\n'))
+	}
+	seq := uint64(0)
+	_, err = form.Read("", &bare, func(st transcript.Step) error {
+		m := &st.Message
+		out := conversation.Message{Role: m.Role, Text: m.Text, Parts: m.Parts, Calls: m.Calls,
+			Results: m.Results}
+		if _, err := out.Clean(); err != nil || st.Kind != transcript.KindMessage {
+			return nil // what the store did not take as it is, no import takes
+		}
+		if seq++; m.Role == transcript.RoleUser && !m.Note {
+			c.prompts = append(c.prompts, seq)
+		}
+		words := wordsOf(&transcript.Message{Role: m.Role, Text: out.Text, Parts: out.Parts})
+		c.said[words] = append(c.said[words], original{seq, true})
+		return nil
+	})
+	return err
 }
 
 // copied reports whether a message is a copy of what another session has. Where one copy ends, that

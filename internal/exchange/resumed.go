@@ -57,7 +57,8 @@ func recordID(from transcript.Origin) string {
 }
 
 // homeOf returns the session that has the message of a record: the one of which an export wrote it,
-// or one of the agent's own; "" for none.
+// or one of the agent's own; "" for none. An agent's id of a session that it was handed is as good
+// as that of a record.
 func (s *Reader) homeOf(view *refs.View, agent, key string) (string, error) {
 	exported := transcript.IsEntryUUID(key)
 	id, ok := format.ID{}, true
@@ -65,7 +66,7 @@ func (s *Reader) homeOf(view *refs.View, agent, key string) (string, error) {
 		id, ok = s.entryOf(view, key)
 	}
 	for _, name := range sessionNames(view) {
-		if !ok || exported && transcript.EntryUUID(id.String(), name) != key {
+		if !ok || exported && !transcript.IsOf(key, id.String(), name) {
 			continue
 		}
 		at := id

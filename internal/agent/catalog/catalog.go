@@ -463,7 +463,7 @@ func TraitsOf(source string) Traits {
 	case adk.Agent:
 		return most
 	}
-	if a := ofSource(source); a != nil {
+	if a := OfSource(source); a != nil {
 		return cmp.Or(a.unlike, most)
 	}
 	return Traits{}
@@ -472,14 +472,14 @@ func TraitsOf(source string) Traits {
 // SpentOf returns what reads the calls of a model from what is kept of a record of the agent that a
 // source names; nil if that is not known.
 func SpentOf(source string) func(kept jsonvalue.Object) []transcript.Spent {
-	if a := ofSource(source); a != nil {
+	if a := OfSource(source); a != nil {
 		return a.Spent
 	}
 	return nil
 }
 
-// ofSource returns the row of the agent that the source of a message names; nil for none.
-func ofSource(source string) *Agent {
+// OfSource returns the row of the agent that the source of a message names; nil for none.
+func OfSource(source string) *Agent {
 	i := slices.IndexFunc(agents[:], func(a Agent) bool { return a.Source == source })
 	if i < 0 {
 		return nil

@@ -55,6 +55,18 @@ func EntryUUID(entry, session string) string {
 		"-" + entry[20:26] + Derive(6, session)
 }
 
+// SessionUUID is an EntryUUID for a session that an agent is handed: entry is its newest one, and
+// of are what tells apart what was handed.
+func SessionUUID(entry, session string, of ...string) string {
+	return EntryUUID(entry[:EntryDigits]+Derive(64-EntryDigits, of...), session)
+}
+
+// IsOf reports whether an EntryUUID or SessionUUID is of an entry of a session.
+func IsOf(id, entry, session string) bool {
+	of := EntryUUID(entry, session)
+	return id[:EntryDigits+1] == of[:EntryDigits+1] && id[len(id)-6:] == of[len(of)-6:]
+}
+
 // IsEntryUUID reports whether s has the form of an EntryUUID, which no agent's own ids have.
 func IsEntryUUID(s string) bool { return format.IsUUID(s) && s[14] == '8' && s[19] == '8' }
 
