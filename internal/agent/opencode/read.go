@@ -15,7 +15,7 @@ import (
 )
 
 // Read reads a session as one document, or as a list of its messages. Of a document that breaks off
-// it reads the messages before the break. It leaves out an unfinished answer at the end.
+// it reads the messages before the break.
 func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
 	d := newReader(emit)
 	doc := &transcript.Document{Stats: &d.stats, List: "messages",
@@ -251,16 +251,15 @@ func (d *reader) spawns(m *message) {
 	}
 }
 
-// end emits the last message, unless it is unfinished, and then the rewind that the session is at.
+// end emits the last message, as far as it is written, and then the rewind that the session is at.
+// An answer that goes on is another version of it the next time.
 func (d *reader) end() {
 	d.begun = true
 	for _, raw := range d.early {
 		d.record(raw)
 	}
-	if d.held != nil && d.held.info.Text("role") == "assistant" &&
-		!d.held.info.Object("time").Has("completed") && !d.held.info.Has("error") {
-		d.stats.Pass("unfinished answer")
-		d.held = nil
+	if d.held != nil && len(d.held.parts) == 0 && d.held.info.Text("role") == "assistant" {
+		d.held = nil // it was not begun
 	}
 	d.give()
 	d.giveAbout()
