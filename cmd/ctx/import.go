@@ -291,6 +291,9 @@ func (d *importedDoc) print(a *app, unknown int, became, kept string) error {
 	if d.Skipped > 0 {
 		fmt.Fprintf(a.stderr, "ctx: import: %s: skipped: %s\n", name, counts(d.SkippedBy))
 	}
+	if d.SkippedBy[transcript.SkipTornTail] > 0 {
+		a.say("ctx: import: %s: it was cut off, or is being written: what is there is stored", name)
+	}
 	if unknown > 0 {
 		a.say("ctx: import: %s: %s to %s", name, plural(unknown, "rewind", "rewinds"), became)
 	}

@@ -94,6 +94,10 @@ func (l *linker) imported(
 	}
 	l.drift = append(l.drift, exchange.DriftOf(f.Name, path, &done))
 	if done.Messages+done.Notes+done.Known+done.Amended == 0 && !l.newest {
+		if a.isEmpty(file) { // a document without a byte is not damaged
+			clear(done.Stats.Skipped)
+			out.skipped = 0
+		}
 		if err := a.notOf(f, file, &done.Stats); err != nil {
 			return out, err
 		}

@@ -79,6 +79,9 @@ func (a *app) notOf(f *catalog.Agent, file string, stats *transcript.Stats) erro
 		}
 	}
 	failed := fmt.Errorf("nothing of %q is stored: it has no message of %s", file, f.Title)
+	if stats.Skipped[transcript.SkipTornTail] > 0 {
+		failed = fmt.Errorf("%w, or was cut off before the first one ends", failed)
+	}
 	if whose != "" {
 		failed = withHint(failed, "`ctx import %s %s` reads it", whose, oneLine(file))
 	}

@@ -45,7 +45,8 @@ func TestOpencodeDocument(t *testing.T) {
 	if got := openTrace(steps); got != conversation {
 		t.Errorf("got\n%s\nwant\n%s", got, conversation)
 	}
-	if len(stats.Skipped) > 0 || stats.Session != "ses_01" || fmt.Sprint(stats.Spawned) != "[{toolu_2 ses_02}]" {
+	if len(stats.Skipped) > 0 || stats.Session != "ses_01" ||
+		fmt.Sprint(stats.Spawned) != "[{toolu_2 ses_02}]" {
 		t.Errorf("%+v", stats)
 	}
 	out, _, err := open.Write(Items(replay.Threads[""]),

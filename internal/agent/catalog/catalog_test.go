@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -219,6 +220,33 @@ func readPacked(row *Agent, b []byte) (n int, stats transcript.Stats, err error)
 		of.CountIn(&stats)
 	}
 	return n, stats, err
+}
+
+// A transcript that is packed with bzip2 is read. Of what is packed in a form that is not, the
+// error says what unpacks it.
+func TestOtherPackings(t *testing.T) {
+	row, _ := Named("codex")
+	b, err := base64.StdEncoding.DecodeString("" +
+		"QlpoOTFBWSZTWZuDZvwAAHrbgAAQUAb5EAQarufe6jAAuNhqaRoaMmg0yZABg1E2UBtJoAGgGgSmkmmpkHpNMIaD" +
+		"ahpsY6+3x8PV0L26+yqJBM7nGK2dnEknBD0lMDIwHi14sRzMyGiIaocYzIDtAlCWF2vMoTcmb2+0zKWUkHy20Wmj" +
+		"poFi4IVVOWxO6u4rsJEFGWRAhzuiO3jwxWA+5CDSJxMNQL4LNhBCsmasKwJjKEjEZgP+H54C2RTF3JFOFCQm4Nm/" +
+		"AA==")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, stats, err := readPacked(&row, b); err != nil || n != 2 || len(stats.Skipped) > 0 {
+		t.Errorf("read %d, %+v, %v", n, stats, err)
+	}
+	if n, stats, err := readPacked(&row, b[:len(b)-40]); err != nil || n > 0 ||
+		stats.Skipped[transcript.SkipTornTail] != 1 {
+		t.Errorf("of a file that was cut off: %d, %+v, %v", n, stats, err)
+	}
+	for begin, program := range map[string]string{"\xfd7zXZ\x00": "xz -d", "PK\x03\x04": "unzip"} {
+		if _, _, err := readPacked(&row, []byte(begin)); err == nil ||
+			!strings.Contains(err.Error(), program) {
+			t.Errorf("of %q: %v", begin, err)
+		}
+	}
 }
 
 // A packed transcript is read up to where it was cut off, wherever that is, and the cut is counted.

@@ -2,8 +2,10 @@ package catalog
 
 import (
 	"bytes"
+	"compress/bzip2"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -37,6 +39,14 @@ var packings = [...]struct {
 		}
 		return z, z.Close, nil
 	}},
+	{"BZh", ".bz2", func(r io.Reader) (io.Reader, func(), error) {
+		return bzip2.NewReader(r), func() {}, nil
+	}},
+}
+
+// unread are the forms that are not read, and what unpacks them.
+var unread = [...]struct{ begin, form, program string }{
+	{"\xfd7zX", "xz", "xz -d"}, {"PK\x03\x04", "zip", "unzip"},
 }
 
 // gunzip reads a gzip file, also one that ends in its header.
@@ -69,6 +79,12 @@ func Unpack(r io.Reader) (in io.Reader, end func(), err error) {
 		if bytes.HasPrefix(head, []byte(p.begin)) {
 			in, end, err := p.unpack(r)
 			return &transcript.UpToCut{R: &transcript.AtMost{R: in, Most: maxUnpacked}}, end, err
+		}
+	}
+	for _, p := range unread {
+		if bytes.HasPrefix(head, []byte(p.begin)) {
+			return nil, nil, fmt.Errorf("it is packed with %s, which ctx does not read: `%s` unpacks it",
+				p.form, p.program)
 		}
 	}
 	return r, func() {}, nil

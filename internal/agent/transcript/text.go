@@ -18,6 +18,9 @@ type UpToCut struct {
 
 // Read reads from R.
 func (u *UpToCut) Read(p []byte) (int, error) {
+	if u.Cut {
+		return 0, io.EOF // R may say something else now
+	}
 	n, err := u.R.Read(p)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		u.Cut, err = true, io.EOF
