@@ -8,7 +8,7 @@ import (
 // found is a document that may be among the best.
 type found struct {
 	item
-	at    int     // its place among the items; silent ones come after them
+	at    int     // its place among the items
 	score float64 // see scoreOf
 	own   float64 // the part of its own terms in the score; of one with every term
 	print uint64  // of its words; see printOf
@@ -43,14 +43,6 @@ func (r *ranking) best() ([]Hit, error) {
 		ranked[i] = &all[i]
 	}
 	sortFound(ranked, byScore)
-	silent, err := r.silent(ranked[:min(len(ranked), lookBeside)])
-	if err != nil {
-		return nil, err
-	}
-	if len(silent) > 0 {
-		ranked = append(ranked, silent...)
-		sortFound(ranked, byScore)
-	}
 	known := map[uint64]bool{}
 	list, err := r.distinct(ranked, byScore, r.o.Limit, known)
 	if err != nil {
@@ -68,7 +60,7 @@ func (r *ranking) best() ([]Hit, error) {
 		}
 		list = append(list, more...)
 	}
-	return r.withCopies(list, hits, silent)
+	return r.withCopies(list, hits)
 }
 
 // distinct returns the first documents that the options admit, as many as most says at the most. Of

@@ -56,16 +56,10 @@ const fnvPrime = 1099511628211
 
 // withCopies makes hits of documents with different words. The first of them, as many as hits says,
 // are the best ones; the others are spare. A hit lists its copies, which are no hits of their own.
-// Those of a silent document are among silent.
-func (r *ranking) withCopies(list []*found, hits int, silent []*found) ([]Hit, error) {
+func (r *ranking) withCopies(list []*found, hits int) ([]Hit, error) {
 	copies, err := r.copiesOf(list)
 	if err != nil {
 		return nil, err
-	}
-	for _, f := range silent {
-		if copies[f.print] != nil {
-			copies[f.print].add(f.item)
-		}
 	}
 	made := make([]Hit, 0, len(list))
 	for i, f := range list {

@@ -216,16 +216,6 @@ func simplyBest(
 		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(docs[b].Seq, docs[a].Seq),
 			sessionThenID(a, b))
 	})
-	beside := map[int]bool{}
-	loud := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return !heard[i] })
-	for _, i := range loud[:min(len(loud), lookBeside)] {
-		for k := range docs {
-			if docs[k].Session == docs[i].Session && distance(docs[k].Seq, docs[i].Seq) <= 2 &&
-				score[k] >= float64(minSilent*score[loud[0]]) {
-				beside[k] = true
-			}
-		}
-	}
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(docs[b].Seq, docs[a].Seq),
 			bytes.Compare(docs[a].ID[:], docs[b].ID[:]))
@@ -234,7 +224,7 @@ func simplyBest(
 	seen := map[uint64]int{}
 	for _, i := range order {
 		d := docs[i]
-		if (heard[i] || beside[i]) && simplyAdmits(d, o) && score[i] > 0 {
+		if heard[i] && simplyAdmits(d, o) && score[i] > 0 {
 			print := printOf(d.Text)
 			if at, ok := seen[print]; ok && print != 0 {
 				if has := slices.ContainsFunc(q.terms, func(t queryTerm) bool {

@@ -43,12 +43,6 @@ const (
 	wantGain     = 0.3  // it has a number or a time, and the query asks for one
 	questionLoss = 0.3  // it is a question itself
 
-	// Silent messages are searched next to the lookBeside best messages, up to beside messages
-	// away. They must reach minSilent of the best score.
-	lookBeside = 64
-	beside     = 2
-	minSilent  = 0.3
-
 	// The gain of a message that contains the whole query word for word, if the query has
 	// phraseFull words or more.
 	phraseGain = 2.0
