@@ -62,25 +62,34 @@ func importEverywhere(a *app, dryRun, force bool) error {
 			return err
 		}
 	}
-	failed := 0
-	for _, p := range list {
-		a.say("ctx: import: %s", p.dir)
-		if !a.runIn(p) {
-			failed++
+	var failed []foundProject
+	for _, p := range list { // first all stores: what is below one project may be another one
+		if !p.has && !a.runIn(p, "init") {
+			failed = append(failed, p)
 		}
+	}
+	for _, p := range list {
 		if err := a.c.Err(); err != nil {
 			return err
 		}
+		if slices.ContainsFunc(failed, func(f foundProject) bool { return f.dir == p.dir }) {
+			continue
+		}
+		a.say("ctx: import: %s", p.dir)
+		if !a.runIn(p, "import", "--all") {
+			failed = append(failed, p)
+		}
 	}
-	if failed > 0 {
-		return fmt.Errorf("%s of %d could not be imported whole", plural(failed, "project", "projects"),
+	if n := len(failed); n > 0 {
+		return fmt.Errorf("%s of %d could not be imported whole", plural(n, "project", "projects"),
 			len(list))
 	}
-	return nil
+	return a.c.Err()
 }
 
-// runIn imports the sessions of a project, and reports whether all went well.
-func (a *app) runIn(p foundProject) bool {
+// runIn runs a command in a project, and reports whether all went well. The path of a store that is
+// made is not printed.
+func (a *app) runIn(p foundProject, command ...string) bool {
 	flags := []string{"-C", p.dir}
 	for name, on := range map[string]bool{"--json": a.json, "-q": a.quiet} {
 		if on {
@@ -97,14 +106,10 @@ func (a *app) runIn(p foundProject) bool {
 		}
 		return a.getenv(name)
 	}
-	if !p.has {
-		silent := w
-		silent.stdout = io.Discard // the path of the store
-		if run(a.c, silent, append(slices.Clone(flags), "init")) != exitDone {
-			return false
-		}
+	if command[0] == "init" {
+		w.stdout = io.Discard
 	}
-	return run(a.c, w, append(flags, "import", "--all")) == exitDone
+	return run(a.c, w, append(flags, command...)) == exitDone
 }
 
 // foundProjects returns the projects of which agents have sessions on this machine, the one with

@@ -184,6 +184,20 @@ func (w *Traces) InMessage(text []byte, media string, key [16]byte, sourced bool
 	return w.InAny(w.Phrases, text), nil
 }
 
+// InObject reports whether an object that comes from elsewhere, with its body, is what was
+// forgotten, or holds it. e is the entry that it is; nil for another object. A nil *Traces
+// recognizes nothing.
+func (w *Traces) InObject(e *format.Entry, raw format.Raw) (bool, error) {
+	if w == nil {
+		return false, nil
+	}
+	if e == nil || e.Body == nil {
+		return w.InBytes(raw.Text()), nil
+	}
+	key, sourced := format.SourceKey(raw.Header)
+	return w.InMessage(raw.Text(), e.Body.Media, key, sourced)
+}
+
 // InAny reports whether traced words stand anywhere in b or, where b is JSON, in one of its
 // strings.
 func (w *Traces) InAny(of map[uint64]sums, b []byte) bool {

@@ -152,19 +152,7 @@ func (t *taking) mayCome(
 	if _, found, broken := controls.Strip(text, nil); found+broken > 0 {
 		return false, nil
 	}
-	if traces == nil {
-		return true, nil
-	}
-	if e == nil || e.Body == nil {
-		return !traces.InBytes(text), nil
-	}
-	var key [16]byte
-	if e.Source != nil {
-		if key, err = e.Source.Key(); err != nil {
-			return false, err
-		}
-	}
-	forgotten, err := traces.InMessage(text, e.Body.Media, key, e.Source != nil)
+	forgotten, err := traces.InObject(e, raw)
 	return !forgotten, err
 }
 

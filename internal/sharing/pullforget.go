@@ -15,8 +15,8 @@ import (
 )
 
 // forget erases the bodies in the store's own sessions that it has forgotten. What this store has
-// sealed with its own key stays, and is reported: nobody else erases what was said here. So does
-// what is no message.
+// sealed with its own key stays, and is reported, in whichever session it is: nobody else erases
+// what was said here. So does what is no message.
 func (p *pulling) forget(ctx context.Context) error {
 	if len(p.news.forgot) == 0 {
 		return nil
@@ -80,7 +80,8 @@ func (p *pulling) forget(ctx context.Context) error {
 
 // leftBehind returns what the store has forgotten and only the log here leads to: what was in a
 // session that was removed here, or that its owner has moved away from it since. An undo would
-// bring it back. theirs is what the store's sessions lead to now.
+// bring it back. theirs is what the store's sessions lead to now. What this store has said itself
+// stays, and is reported.
 func (p *pulling) leftBehind(ctx context.Context, theirs map[format.ID]bool) ([]format.ID, error) {
 	x := p.x
 	rest := map[format.ID]bool{}
@@ -96,7 +97,20 @@ func (p *pulling) leftBehind(ctx context.Context, theirs map[format.ID]bool) ([]
 		if err != nil {
 			return nil, err
 		}
-		if there && !forgot {
+		if !there || forgot {
+			continue
+		}
+		raw, err := x.object(id)
+		if err != nil {
+			return nil, err
+		}
+		mine, _, err := x.s.Store.FitsKey(raw)
+		if err != nil {
+			return nil, err
+		}
+		if mine {
+			p.one.Asked = append(p.one.Asked, id)
+		} else {
 			rest[id] = true
 		}
 	}

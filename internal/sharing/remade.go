@@ -13,15 +13,21 @@ import (
 	"github.com/gemini-ctx/ctx/objects"
 )
 
-// keepOut records as forgotten what a pack brings that its store has made of words which were
-// forgotten here. So their bodies are not taken in. The store may not have been told yet, and what
-// was forgotten does not come back in what is made of it. It returns how many it recorded.
+// keepOut records as forgotten what a pack brings that is what was forgotten here, by its words or
+// its source, or that its store has made of such words. So their bodies are not taken in. The store
+// may not have been told yet, and what was forgotten does not come back. It returns how many it
+// recorded.
 func (p *pulling) keepOut(ctx context.Context, b []byte, id format.ID) (int, error) {
 	gone, err := p.x.forgottenHere()
 	if err != nil || len(gone) == 0 {
 		return 0, err
 	}
+	words, err := p.x.s.History.ForgottenWords()
+	if err != nil {
+		return 0, err
+	}
 	m := p.x.remadeOf(gone)
+	m.holds = words.InObject
 	if err := m.read(b, id); err != nil {
 		return 0, err
 	}
@@ -43,9 +49,9 @@ func (x *Sharer) forgetRemade(ctx context.Context, packs []share.File) (int, err
 	x.decoded = decoded{}
 	defer func() { x.decoded = nil }()
 	m := x.remadeOf(gone)
-	m.holds = func(e *format.Entry, raw format.Raw) bool {
+	m.holds = func(e *format.Entry, raw format.Raw) (bool, error) {
 		return e != nil && m.gone[e.Amends] ||
-			words != nil && words.InAny(words.Phrases, raw.Text())
+			words != nil && words.InAny(words.Phrases, raw.Text()), nil
 	}
 	for _, f := range packs {
 		b, err := x.get(ctx, &renewal{}, share.PackFolder+f.Name())
@@ -70,12 +76,12 @@ type remade struct {
 	of   map[format.ID][]format.Input // of what summaries and tombstones are made
 	list []format.ID                  // what was found
 	// holds reports whether an object, which may be an entry, has words that are gone
-	holds func(e *format.Entry, raw format.Raw) bool
+	holds func(e *format.Entry, raw format.Raw) (bool, error)
 }
 
 func (x *Sharer) remadeOf(gone map[format.ID]bool) *remade {
 	m := &remade{x: x, gone: map[format.ID]bool{}, of: map[format.ID][]format.Input{},
-		holds: func(*format.Entry, format.Raw) bool { return false }}
+		holds: func(*format.Entry, format.Raw) (bool, error) { return false, nil }}
 	maps.Copy(m.gone, gone)
 	return m
 }
@@ -97,11 +103,14 @@ func (m *remade) read(b []byte, id format.ID) error {
 			m.of[id] = []format.Input{{ID: o.Node}, {ID: o.Summary, Summary: true}}
 		}
 		e, _ := o.(*format.Entry)
-		if !m.gone[id] && raw.Body != nil &&
-			(e != nil && shows(e, raw.Body, m.gone) || m.holds(e, raw)) {
-			m.list = append(m.list, id)
+		if m.gone[id] || raw.Body == nil {
+			return nil
 		}
-		return nil
+		holds, err := m.holds(e, raw)
+		if holds || e != nil && shows(e, raw.Body, m.gone) {
+			m.gone[id], m.list = true, append(m.list, id)
+		}
+		return err
 	})
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/sharing"
@@ -174,7 +176,7 @@ func TestTwoRemotesForget(t *testing.T) {
 				pullAll(b, roots, n)
 			}
 			if _, err := forget.Run(t.Context(), a.Store, forget.Options{
-				IDs: append(forget.Options{}.IDs, id), Exact: true}); err != nil {
+				IDs: []format.ID{id}, Exact: true}); err != nil {
 				t.Fatal(err)
 			}
 			a.say("other", "goes on")
@@ -186,5 +188,60 @@ func TestTwoRemotesForget(t *testing.T) {
 			}
 			storetest.Check(t, b.Store)
 		}
+	}
+}
+
+// What was forgotten does not come with what another store says: not the same record of a
+// transcript, and not the same words. The other one is told of what it has said itself, once it
+// comes to be known.
+func TestForgottenSaidByAnother(t *testing.T) {
+	const secret = "the door code of the heron house is 1234"
+	of := &conversation.Source{Agent: "agent", Session: "s", Message: "m1"}
+	for name, c := range map[string]struct {
+		said   conversation.Message
+		phrase string // "" where the message is forgotten by its id
+		gone   bool
+	}{
+		"the same record":    {conversation.Message{Text: "another version", Source: of}, "", true},
+		"the same words":     {conversation.Message{Text: secret}, "", true},
+		"a phrase":           {conversation.Message{Text: "I said: " + secret}, secret, true},
+		"other words":        {conversation.Message{Text: "the door is open"}, "", false},
+		"words within words": {conversation.Message{Text: "I said: " + secret}, "", false},
+	} {
+		r := open(t, place(t))
+		a, b := newParty(t, "laptop"), newParty(t, "desk")
+		tell := func(p *party, m conversation.Message) format.ID {
+			m.Role = "user"
+			done, _, err := p.Conversation.Append(t.Context(), "work", history.MainBranch,
+				[]conversation.Message{m}, conversation.AppendOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return done[0].ID
+		}
+		id := tell(a, conversation.Message{Text: secret, Source: of})
+		o := forget.Options{Text: c.phrase}
+		if c.phrase == "" {
+			o.IDs = []format.ID{id}
+		}
+		if _, err := forget.Run(t.Context(), a.Store, o); err != nil {
+			t.Fatal(err)
+		}
+		said := tell(b, c.said)
+		b.push(r)
+		a.pull(r)
+		if gone, err := a.Objects.Forgotten(said); err != nil || gone != c.gone {
+			t.Errorf("%s: forgotten %v, error %v", name, gone, err)
+		}
+		a.push(r)
+		for _, one := range b.pull(r).Stores {
+			if asked := slices.Equal(one.Asked, []format.ID{said}); asked != c.gone {
+				t.Errorf("%s: desk is asked for %v", name, one.Asked)
+			}
+		}
+		if b.texts()["work"][0] != c.said.Text {
+			t.Errorf("%s: desk has %q", name, b.texts())
+		}
+		storetest.Check(t, a.Store)
 	}
 }

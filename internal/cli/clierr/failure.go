@@ -171,7 +171,8 @@ func inStore(err error) (Problem, bool) {
 		return Problem{Code: Stale, Kind: "refused"}, true
 	case errors.Is(err, sharing.ErrTampered), errors.Is(err, remote.ErrTampered):
 		return Problem{Code: Corrupt, Kind: "tampered",
-			Hint: "ask who runs the remote what happened; this store is as it was"}, true
+			Hint: "ask who runs the remote what happened; this store is as it was. If the remote " +
+				"was restored from a backup, `ctx remote rm` and `ctx remote add` begin anew"}, true
 	case errors.Is(err, sharing.ErrCopied):
 		return Problem{Code: Stale, Kind: "copied",
 			Hint: "`ctx init --new-id` in the one that was copied or restored makes it a store of " +
