@@ -156,6 +156,25 @@ func TestOneLineEach(t *testing.T) {
 			t.Error(got)
 		}
 	})
+	back := func(path string) digest.Fact {
+		return digest.Fact{Kind: digest.Edit, Path: path, State: digest.Dropped, Text: "restored"}
+	}
+	t.Run("a file that was put back did not change", func(t *testing.T) {
+		got := choose(facts(edited("/p/a.go", "", 1, 2), edited("/p/b.go", "", 1, 1), back("a.go"),
+			edited("/p/c.go", "", 5, 5), back("/p/c.go"), edited("/p/c.go", "", 3, 4)), endless)
+		contains(t, got, "edited b.go (+1 -1)", "edited c.go (+3 -4)")
+		lacks(t, got, "a.go")
+		got = choose(facts(edited("/p/a.go", "", 1, 2), edited("/p/b.go", "", 1, 1), back(".")),
+			endless)
+		lacks(t, got, "a.go", "b.go")
+	})
+	t.Run("what was committed stays changed", func(t *testing.T) {
+		commit := digest.Fact{Kind: digest.Commit, State: digest.Passed, Text: "committed: Lamps"}
+		got := choose(facts(edited("/p/a.go", "", 1, 2), commit, edited("/p/b.go", "", 1, 1),
+			back(digest.Everything)), endless)
+		contains(t, got, "edited a.go (+1 -2)")
+		lacks(t, got, "b.go")
+	})
 	t.Run("a path with a colon and a space", func(t *testing.T) {
 		got := choose(facts(edited("/p/a: b.go", ": Parse", 1, 2), read("/p/c: d.go", ": Scan")),
 			endless)

@@ -27,6 +27,8 @@ type item struct {
 
 	judged, bare bool // bare is set once judged is
 
+	committed, gone bool // of a changed file: a commit has it; it was put back before one
+
 	names          []string // of a changed or read file, newest first
 	added, removed int
 }
@@ -40,6 +42,14 @@ func itemsOf(facts []digest.Fact, root Root) []item {
 	items := make([]item, 0, len(facts))
 	for n := range facts {
 		f := &facts[n]
+		switch {
+		case f.Kind == digest.Edit && f.State == digest.Dropped:
+			putBack(items, at, f, root)
+		case f.Kind == digest.Commit && f.State == digest.Passed:
+			for i := range items {
+				items[i].committed = true
+			}
+		}
 		if f.Kind == digest.Edit && f.Undone() ||
 			f.Kind == digest.Question && f.State == digest.Done {
 			continue
@@ -55,12 +65,24 @@ func itemsOf(facts []digest.Fact, root Root) []item {
 		items[i].line.Section = sectionOf(f, passed)
 	}
 	items = slices.DeleteFunc(items, func(it item) bool {
-		return it.fact.Kind == digest.Todo && it.fact.State == digest.Dropped
+		return it.gone || it.fact.State == digest.Dropped
 	})
 	slices.SortStableFunc(items, func(a, b item) int {
 		return cmp.Or(cmp.Compare(a.line.Seq, b.line.Seq), cmp.Compare(a.line.Pos, b.line.Pos))
 	})
 	return items
+}
+
+// putBack marks the items of files that are again as they were committed, and forgets their keys.
+func putBack(items []item, at map[string]int, f *digest.Fact, root Root) {
+	own := keyOf(f, root)
+	for key, i := range at {
+		if it := &items[i]; it.fact.Kind == digest.Edit && !it.committed &&
+			(key == own || f.Path == digest.Everything) {
+			it.gone = true
+			delete(at, key)
+		}
+	}
 }
 
 // join adds f, the newest fact, to an item.

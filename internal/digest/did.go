@@ -102,8 +102,10 @@ func Changed(path string, added, removed int) string {
 // Ran reports whether an act was done and ended.
 func (f *Fact) Ran() bool { return f.State == Passed || f.State == Failed }
 
-// Undone reports whether an act failed, or was refused: it changed nothing.
-func (f *Fact) Undone() bool { return f.State == Failed || f.State == Barred }
+// Undone reports whether an act changed nothing: it failed, was refused, or put a file back.
+func (f *Fact) Undone() bool {
+	return f.State == Failed || f.State == Barred || f.State == Dropped
+}
 
 // Ended returns the text of a fact about a command. If the command is a check that passed, the text
 // says so.

@@ -20,7 +20,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 28
+const Version = 29
 
 // Kind is the subject of a fact.
 type Kind string
@@ -70,7 +70,8 @@ const (
 	Passed State = "passed"
 	Failed State = "failed"
 	Barred State = "refused" // the user did not allow the act
-	// Dropped is the state of an item of a todo list that a newer list does not have.
+	// Dropped is the state of an item of a todo list that a newer list does not have, and of an edit
+	// that put a file back as it was committed.
 	Dropped State = "dropped"
 )
 

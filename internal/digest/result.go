@@ -118,6 +118,8 @@ func (d *Digester) ended(i int, o outcome) {
 	f = &d.Made[i]
 	if !o.failed {
 		f.State = Passed
+		d.restored(f)
+		f = &d.Made[i]
 		if f.Kind == Command {
 			d.short(o.output)
 		}
