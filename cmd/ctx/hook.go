@@ -71,11 +71,16 @@ names or asks, where the context does not have them: three at most, and mostly n
 file or its directory, by name: notes, rules of the user, decisions, words to a call that was
 refused. Of one that runs a command it prints what passed instead, where the command itself was
 wrong when it ran last in another session.`},
+		{agent.Keeps(), ` it prints what the summary must keep, as further instructions for it:
+rules and refusals of the user, decisions, the branch, commits, checks, open items, and what an
+older summary says. 600 tokens are the most.`},
 		{agent.Mends(), ` it prints, where another session of the project had the same failure of
 the same program, what was done then until it passed.`},
 	} {
 		if t.event != "" {
-			records = slices.DeleteFunc(records, func(name string) bool { return name == t.event })
+			records = slices.DeleteFunc(records, func(name string) bool {
+				return name == t.event && name != agent.Keeps() // there it records, too
+			})
 			tells += "\n\nAt " + t.event + t.text
 		}
 	}
@@ -84,13 +89,13 @@ the same program, what was done then until it passed.`},
 
 What it prints during the work has 400 tokens at most, tells nothing twice, and has no words of
 tools. hook.recall says which of it there is: all, none, or some of prompt, edit,
-command and failure.`
+command, failure and compaction.`
 	}
 	return "At " + wordsAnd(records) + ` it copies what is new in the
 transcript and in those of subagents into the session that the transcript belongs to. When a
 session starts it also copies what earlier hooks have missed, and prints a brief for the model: of
-the newest sessions of the project when a session begins, and of the session itself after a
-compaction. The brief has at most hook.context tokens and 10,000 characters; a session that goes
+the newest sessions of the project when a session begins, and after a compaction of what the
+summary does not say of the session, 600 tokens at most. The brief has at most hook.context tokens and 10,000 characters; a session that goes
 on gets none. hook.context=0 switches it off. When a session ends it also makes the summaries
 that are due, unless a model makes them, and packs the store if that is due.` + tells
 }

@@ -95,6 +95,13 @@ type Options struct {
 	Short bool
 	// Rules leaves what the user told to heed alone, newest first, of the newest turn too.
 	Rules bool
+	// Keep leaves what a summary of the session must not lose: what to heed, notes, decisions, the
+	// state, open items, and what an older summary says.
+	Keep bool
+	// Known is a text that the reader has. Lines that say nothing beside it are left out. Missing
+	// says that this is the newest summary that the client wrote of the session.
+	Known   string
+	Missing bool
 	// NoTools leaves out the words of tools.
 	NoTools bool
 	// Printed holds messages that are printed beside the lines. What they say is not repeated.
@@ -119,6 +126,8 @@ func needsOf(o Options) []need {
 	switch {
 	case o.About != nil:
 		return nil
+	case o.Keep:
+		return []need{{40, (*chooser).heed}, {20, (*chooser).notes}, {30, (*chooser).state}}
 	case o.Short:
 		return []need{{10, (*chooser).heed}, {20, (*chooser).notes}, {40, (*chooser).now},
 			{40, (*chooser).changes}, {60, (*chooser).state}}
@@ -142,6 +151,7 @@ func Choose(facts []digest.Fact, o Options) []Line {
 	if o.Rules {
 		return c.heed(o.Room)
 	}
+	c.leaveOut(o.Known)
 	var chosen []Line
 	for _, n := range needsOf(o) {
 		room := o.Room
@@ -151,6 +161,7 @@ func Choose(facts []digest.Fact, o Options) []Line {
 		chosen = append(chosen, n.take(c, room*n.share/100)...)
 	}
 	chosen = append(chosen, c.best()...)
+	chosen = slices.DeleteFunc(chosen, c.isKnown)
 	slices.SortStableFunc(chosen, func(a, b Line) int {
 		parts, sections := 0, 0
 		if o.InOrder {

@@ -27,6 +27,8 @@ type chooser struct {
 	least int // smallest number of telling terms of a line
 	short bool
 	rules bool               // alone
+	keep  bool               // what a summary must not lose, alone
+	knows *known             // what the reader knows; nil for nothing
 	shown map[format.ID]bool // messages that are printed beside the lines
 	left  int
 	cost  func(Line) int
@@ -47,7 +49,8 @@ func newChooser(items []item, root Root, o Options) *chooser {
 	v := weigh(items, o.About)
 	c := &chooser{
 		items: items, root: root, terms: v, worth: v.worth, seen: make([]bool, len(v.worth)),
-		left: o.Room, cost: o.Cost, short: o.Short, rules: o.Rules, shown: o.Printed,
+		left: o.Room, cost: o.Cost, short: o.Short, rules: o.Rules, keep: o.Keep,
+		shown:     o.Printed,
 		sentences: map[uint64]int{},
 	}
 	for i := range items {
@@ -104,7 +107,9 @@ func (c *chooser) best() []Line {
 		}
 	}
 	for t := range c.turns {
-		c.queue = append(c.queue, bid{c.turnDensity(&c.turns[t]), -1 - t})
+		if !c.keep {
+			c.queue = append(c.queue, bid{c.turnDensity(&c.turns[t]), -1 - t})
+		}
 	}
 	heap.Init(&c.queue)
 	for len(c.queue) > 0 {
@@ -118,7 +123,7 @@ func (c *chooser) best() []Line {
 		if top.density <= 0 {
 			break
 		}
-		if t := c.turnAt(top.index); t != nil && !t.taken && len(t.lines) > 0 {
+		if t := c.turnAt(top.index); t != nil && !t.taken && len(t.lines) > 0 && !c.keep {
 			lines := c.takeTurn(t)
 			if lines == nil {
 				c.setLines(t, maxAsked/2, maxCame/2)
@@ -145,6 +150,9 @@ func (c *chooser) best() []Line {
 
 // enters reports whether an item may be chosen by its value.
 func (c *chooser) enters(i int) bool {
+	if c.keep && !mustKeep(c.items[i].line.Section) {
+		return false
+	}
 	return !c.items[i].taken && !c.idle(i) && c.telling(i) >= c.least
 }
 

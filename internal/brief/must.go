@@ -44,6 +44,8 @@ func (c *chooser) state(purse int) []Line {
 		}
 		if s.rank == checkRank || s.rank == otherCheckRank {
 			it.line.Text = c.outcome(s.item)
+		} else if c.isUndone(it.fact) && it.fact.State == digest.Barred {
+			it.line.Text += ": the user refused"
 		}
 		it.line = c.cutLine(it.line, min(purse, c.withText(it.line, maxState)), withoutMiddle)
 		n := c.cost(it.line)
@@ -74,11 +76,14 @@ func (c *chooser) signs() []sign {
 			what, rank = "branch", branchRank
 		case f.Kind == digest.Commit && f.State == digest.Passed:
 			what, rank = f.Key, commitRank
+		case c.isUndone(f) && !seen[f.Key]: // a summary may have it as done
+			what, rank = "undone "+f.Key, commitRank
 		case f.Kind == digest.Command && f.Test && f.Ran(),
 			// Of other checks one that passed says less than a test
 			f.Checks() && (!tested || f.State == digest.Failed):
 			what, rank = "tests", checkRank
-		case f.Checks() && !f.Test && !c.short: // how else the work is checked
+		case f.Checks() && !f.Test && (!c.short || c.besideSummary()):
+			// How else the work is checked
 			what, rank = "check", otherCheckRank
 		case f.Kind == digest.Todo && f.State != digest.Done:
 			if what, rank = "todo "+f.Key, todoRank; f.State == digest.Active {
@@ -100,6 +105,12 @@ func (c *chooser) signs() []sign {
 		}
 	}
 	return c.mostUrgent(list)
+}
+
+// isUndone reports whether a fact is of a commit or a pull request that failed or was refused,
+// where that counts: beside a summary.
+func (c *chooser) isUndone(f *digest.Fact) bool {
+	return c.besideSummary() && f.Kind == digest.Commit && f.Undone()
 }
 
 // minRecurs is the number of times that a call fails with the same words until these are no slip.

@@ -223,7 +223,9 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	if question != "" {
 		l.Text = strings.TrimSuffix(l.Text, strings.TrimRight(gap, " ")) + question
 	}
-	t.lines = append(t.lines, l)
+	if !c.isKnown(l) {
+		t.lines = append(t.lines, l)
+	}
 }
 
 // codeAfter returns the line of code that an item announces, or an ellipsis.
@@ -316,8 +318,9 @@ func (c *chooser) heed(purse int) []Line {
 		rule := f.Kind == digest.Told && f.Key == notes.Rule
 		if f.Kind != digest.Prompt && !rule || c.shown[f.Entry] ||
 			// the newest prompt is there anyway
-			isAsked(f) && c.turnOf[i] == len(c.turns)-1 && !c.rules ||
-			!rule && f.Key != digest.Refused && !(typed(i) && digest.IsRule(f.Text)) {
+			isAsked(f) && c.turnOf[i] == len(c.turns)-1 && !c.rules && !c.keep ||
+			!rule && f.Key != digest.Refused && !(c.keep && f.Key == digest.Instead) &&
+				!(typed(i) && digest.IsRule(f.Text)) {
 			continue
 		}
 		if slices.ContainsFunc(told, func(terms []int32) bool { return isSame(terms, it.terms) }) {

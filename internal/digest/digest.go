@@ -20,7 +20,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 29
+const Version = 30
 
 // Kind is the subject of a fact.
 type Kind string
@@ -206,12 +206,16 @@ func (d *Digester) message(m *Message) {
 	case m.Recap || m.Role == "user" && IsRecap(m.Text):
 		d.recap(m.Text)
 	case m.Role == "user":
+		answers := d.answersRefusal(m)
 		d.endTurn()
 		first, own := len(d.Made), strings.TrimSpace(ownWords(m.Text))
 		d.prompt(own)
 		asks := func(f Fact) bool { return f.Kind == Prompt }
 		if own != "" && !slices.ContainsFunc(d.Made[first:], asks) {
 			d.add(Fact{Kind: Prompt, Text: wordless(own)})
+		}
+		for i := first; answers && i < len(d.Made); i++ {
+			d.Made[i].Key = Instead
 		}
 	case m.Role == "model":
 		d.said(m)

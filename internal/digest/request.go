@@ -15,7 +15,7 @@ const requestKey = "pull request"
 func (f *Fact) IsRequest() bool { return f.Kind == Commit && f.Key == requestKey }
 
 // requesting begins the text of a pull request until its result says that it was opened.
-const requesting = "tried to open a pull request"
+const requesting = Tried + "open a pull request"
 
 // pullRequest returns the title of the pull request that a script opens by the program of a forge,
 // "" if it is not given. ok is false if the script opens none.

@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"path"
@@ -163,6 +164,9 @@ var refusals = [...]string{"The user doesn't want to proceed with this tool use"
 	"[Request interrupted by user", "exec command rejected by user", "[Operation Cancelled]",
 	"The user rejected permission"}
 
+// wordsFollow stands for words of the user to a refused call that are a message of their own.
+const wordsFollow = "\n"
+
 // refusal reports whether the user refused a call, and returns the user's words.
 func refusal(output string) (words string, ok bool) {
 	for _, lead := range refusals {
@@ -170,8 +174,9 @@ func refusal(output string) (words string, ok bool) {
 			const said = "the user said:"
 			if i := strings.Index(strings.ToLower(output), said); i >= 0 {
 				words = output[min(i+len(said), len(output)):]
+				return cmp.Or(strings.TrimSpace(words), wordsFollow), true
 			}
-			return strings.TrimSpace(words), true
+			return "", true
 		}
 	}
 	return "", false
@@ -190,12 +195,27 @@ func (d *Digester) refused(facts []int, words string) {
 		d.sentences(Prompt, words)
 		return
 	}
-	d.add(Fact{Kind: Decision, Text: cut(Refused+d.Made[facts[0]].Text, maxTitle)})
+	key := ""
+	if words == wordsFollow {
+		key, words = Instead, ""
+	}
+	d.add(Fact{Kind: Decision, Text: cut(Refused+d.Made[facts[0]].Text, maxTitle), Key: key})
 	first := len(d.Made)
 	d.sentences(Prompt, words)
 	for i := first; i < len(d.Made); i++ {
 		d.Made[i].Key = Refused
 	}
+}
+
+// Instead is the key of the user's words to a call that was refused, in a message of their own.
+const Instead = "instead"
+
+// answersRefusal reports whether a message of the user has the words to the call that was refused
+// right before it: its result ends where they begin.
+func (d *Digester) answersRefusal(m *Message) bool {
+	last := len(d.Made) - 1
+	return last >= 0 && d.Made[last].Kind == Decision && d.Made[last].Key == Instead &&
+		d.Made[last].Seq+1 == m.Seq
 }
 
 // silences are the words of clients for a question that nobody answered, in lower case.

@@ -97,6 +97,26 @@ func TestFailures(t *testing.T) {
 	})
 }
 
+// An import makes a message of the words beside a refusal: they are words to it all the same. A
+// prompt after an interruption is another matter.
+func TestWordsAfterRefusal(t *testing.T) {
+	for words, want := range map[string]string{
+		"To tell you how to proceed, the user said:\n": Instead, "Stop here.": "",
+	} {
+		list := []Message{called("a", "bash", `{"command":"git push"}`),
+			failedWith("a", "The user doesn't want to proceed with this tool use. "+words),
+			asked("Do not push before the review.")}
+		for i := range list {
+			list[i].Seq = uint64(i + 1)
+		}
+		for _, f := range Of(list) {
+			if f.Kind == Prompt && f.Key != want {
+				t.Errorf("after %q: %+v", words, f)
+			}
+		}
+	}
+}
+
 func TestAnswers(t *testing.T) {
 	t.Run("several questions", func(t *testing.T) {
 		check(

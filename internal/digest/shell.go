@@ -84,8 +84,11 @@ func (d *Digester) committed(message string) {
 	d.sentences(Written, body)
 }
 
+// Tried begins the text of a commit or a pull request that nobody knows to have been made.
+const Tried = "tried to "
+
 // committing begins the text of a commit until its result says that it was made.
-const committing = "tried to commit"
+const committing = Tried + "commit"
 
 // isTemporary reports whether a directory is one that a system clears.
 func isTemporary(dir string) bool {

@@ -60,6 +60,18 @@ type actingServer struct {
 	heardTwice []words
 }
 
+// toKeep is the number of requests for a shorter conversation that say what it must keep.
+func (s *actingServer) toKeep() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, body := range s.asked {
+		if strings.Contains(body, "Keep these word for word in the summary") && shortens(body) {
+			n++
+		}
+	}
+	return n
+}
+
 // withdraw forgets the newest request: its client has ended, and asks again.
 func (s *actingServer) withdraw() {
 	s.mu.Lock()

@@ -203,8 +203,12 @@ func TestOpencodeCompacts(t *testing.T) {
 		w.run("ctx", "install", c.name)
 		w.run(c.prompt(saidTag + "first " + runTool)...)
 		session := w.only()
-		for _, text := range []string{"second " + fullTurn, "third " + runTool, "fourth"} {
+		for _, text := range []string{"second " + fullTurn + ": Never push to the main branch.",
+			"third " + runTool, "fourth"} {
 			w.run(c.again(session, saidTag+text)...)
+		}
+		if n := w.server.toKeep(); n != 1 {
+			t.Errorf("%d requests for a summary say what it must keep", n)
 		}
 		if n := w.server.shortened(); n != 1 {
 			t.Errorf("the client asked %d times for a shorter conversation", n)

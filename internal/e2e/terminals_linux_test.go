@@ -182,9 +182,12 @@ func TestTerminalsCompact(t *testing.T) {
 			p.in("")
 			s := p.terminal(p.begin(saidTag + "first " + runTool)...)
 			p.said(0)
-			p.say(s, saidTag+"second "+fullTurn)
+			p.say(s, saidTag+"second "+fullTurn+": Never push to the main branch.")
 			p.say(s, saidTag+"third "+runTool)
 			p.say(s, saidTag+"fourth")
+			if n := p.server.toKeep(); name == "claude-code" && n != 1 {
+				t.Errorf("%d requests for a summary say what it must keep", n)
+			}
 			if n := p.server.shortened(); n != 1 {
 				t.Errorf("the client asked %d times for a shorter conversation", n)
 			}

@@ -100,6 +100,7 @@ const (
 	doAnswer  // the model is told of earlier turns that are about the prompt
 	doHeed    // the model is told what to heed of what it is about to change, or to run
 	doMend    // the model is told what ended the failure of a command before
+	doKeep    // doRecord; whoever writes a summary is told what it must not lose
 )
 
 // The tools that change files, and that run commands, as agents match them.
@@ -139,7 +140,7 @@ var agents = [...]Agent{
 	{
 		Name: claudecode.Agent, Title: "Claude Code", Turn: "Stop",
 		// What a Stop misses, when it is ended with the agent, SessionEnd records.
-		Events: []Event{{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doAside},
+		Events: []Event{{"SessionStart", doStart}, {"PreCompact", doKeep}, {"Stop", doAside},
 			{"SubagentStop", doAside}, {"SessionEnd", doEnd}, {"UserPromptSubmit", doAnswer},
 			{"PreToolUse", doHeed}, {"PostToolUseFailure", doMend}},
 		// The project's settings.json is shared with everybody who works on it, and they may not
@@ -161,7 +162,8 @@ var agents = [...]Agent{
 	},
 	{
 		Name: opencode.Agent, Title: "opencode", Turn: "session.idle",
-		Events:  []Event{{"session.start", doStart}, {"session.idle", doRecord}},
+		Events: []Event{{"session.start", doStart}, {"session.compacting", doKeep},
+			{"session.idle", doRecord}},
 		Project: ".opencode/plugins/ctx.js", User: "opencode/plugins/ctx.js",
 		Home: "XDG_CONFIG_HOME", Standard: ".config", Forgets: true,
 	},
@@ -305,6 +307,9 @@ func (a *Agent) Answers() string { return a.eventOf(doAnswer) }
 
 // Heeds returns the event at which the model is told what to heed of a file; "" for none.
 func (a *Agent) Heeds() string { return a.eventOf(doHeed) }
+
+// Keeps returns the event at which whoever writes a summary is told what it must keep; "" for none.
+func (a *Agent) Keeps() string { return a.eventOf(doKeep) }
 
 func (a *Agent) eventOf(does work) string {
 	for _, e := range a.Events {

@@ -134,6 +134,11 @@ func (h *hook) run(ctx context.Context, in *Heard) (out []byte) {
 		h.begin("looking for what to tell the model")
 		out, err = h.brief(event)
 		h.failed(ctx, "nothing is told to the model", err)
+	case does == doKeep:
+		recorded = h.record(ctx, does)
+		h.begin("looking for what a summary must keep")
+		out, err = h.keep(event)
+		h.failed(ctx, "nothing is told to the model", err)
 	default:
 		recorded = h.record(ctx, does)
 	}

@@ -81,8 +81,14 @@ const server = async ({ client, directory }) => {
         const { info, messages } = await session(event.properties.sessionID)
         if (info && messages) handOver(directory, info, messages)
       }),
-    // The next request is one of a session that is shorter.
-    "experimental.session.compacting": async (input) => void told.delete(input.sessionID),
+    // The next request is one of a session that is shorter. Its summary is told what to keep.
+    "experimental.session.compacting": (input, output) =>
+      quietly(async () => {
+        told.delete(input.sessionID)
+        const event = { hook_event_name: "session.compacting", session_id: input.sessionID }
+        const text = call(directory, event).hookSpecificOutput?.additionalContext
+        if (text) output.context.push(text)
+      }),
     "experimental.chat.system.transform": (input, output) =>
       quietly(async () => {
         const id = input.sessionID

@@ -81,8 +81,28 @@ func (s *Reader) workBrief(
 	b := &brief.SessionBrief{Session: name.Session, Branch: name.Branch,
 		Messages: e.Seq, Last: e.Time}
 	o.Root = root
+	if known == nil && o.Missing {
+		if o.Known, err = s.newestRecap(facts); err != nil {
+			return nil, err
+		}
+	}
 	b.Lines = brief.Choose(facts, o)
 	return b, nil
+}
+
+// newestRecap returns the newest summary that a client wrote in place of older history; "" if there
+// is none.
+func (s *Reader) newestRecap(facts []digest.Fact) (string, error) {
+	for i := range slices.Backward(facts) {
+		if facts[i].Kind == digest.Recap {
+			shown, err := s.Entry(facts[i].Entry)
+			if err != nil {
+				return "", err
+			}
+			return shown.Text, nil
+		}
+	}
+	return "", nil
 }
 
 // allFacts returns the facts of all messages of a branch, as far back as a digest goes, the root of

@@ -147,12 +147,15 @@ const (
 	RememberOff = "off"
 )
 
-// The parts of hook.recall: at a prompt, before an edit and a command, and after a failure.
+// The parts of hook.recall: at a prompt, before an edit and a command, after a failure, and before
+// a compaction.
 const (
 	RecallPrompt  = "prompt"
 	RecallEdit    = "edit"
 	RecallCommand = "command"
 	RecallFailure = "failure"
+	// RecallCompaction is for whoever writes the summary.
+	RecallCompaction = "compaction"
 )
 
 // Recalls reports whether a hook tells a model what it was not asked, in a part of its work.
@@ -194,10 +197,12 @@ func settings() []setting {
 			"words of tools in what a hook gives a model: none or quoted; anybody may have "+
 				"written what a tool printed",
 			func(c *Config) *string { return &c.Hook.Outputs }),
-		some("hook.recall", []string{RecallPrompt, RecallEdit, RecallCommand, RecallFailure},
+		some("hook.recall", []string{RecallPrompt, RecallEdit, RecallCommand, RecallFailure,
+			RecallCompaction},
 			"when a hook tells a model during its work what was before: all, none, or some of "+
 				"prompt (earlier turns about it), edit (what to heed of the file), command (what ran "+
-				"instead when it was wrong), failure (what ended it)",
+				"instead when it was wrong), failure (what ended it), compaction (what the agent's "+
+				"summary must keep)",
 			func(c *Config) *[]string { return &c.Hook.Recall }),
 		period("lock.timeout", "10s", longestWait,
 			"how long a command waits for another one to finish writing; between others that take "+

@@ -1,0 +1,60 @@
+package brief
+
+import (
+	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/digest"
+)
+
+// besideSummary is a session of which a summary says a part.
+func besideSummary() []digest.Fact {
+	refused := digest.Fact{Kind: digest.Commit, Key: "commit", State: digest.Barred,
+		Text: digest.Tried + "commit: Retry parcels three times"}
+	instead := prompt("Squash it with the last commit.")
+	instead.Key = digest.Instead
+	answer := digest.Fact{Kind: digest.Answer,
+		Text: "The router retries a parcel three times, and waits 250 milliseconds between two."}
+	found := digest.Fact{Kind: digest.Answer,
+		Text: "The queue stalls because the dispatcher holds the mutex while it waits."}
+	return facts(prompt("Make the parcel router retry three times."),
+		prompt("Never touch the ledger module without asking me."),
+		digest.Fact{Kind: digest.Branch, Text: "on branch retry-router"},
+		edited("/p/router.go", "", 3, 1), tests("1 passed", digest.Passed), answer,
+		prompt("Commit that, and look at the stalled queue afterwards."), refused, instead,
+		todo("Find why the queue stalls", digest.Active), found)
+}
+
+func TestKeep(t *testing.T) {
+	o := Options{Room: endless, Cost: cost, Short: true, Keep: true}
+	got := show(Choose(besideSummary(), o))
+	contains(t, got, "heed: > Never touch the ledger module without asking me.",
+		"heed: > Squash it with the last commit.", "state: on branch retry-router",
+		"state: ran go test: 1 passed",
+		"state: tried to commit: Retry parcels three times: the user refused",
+		"todo: active: Find why the queue stalls")
+	lacks(t, got, "wanted", "concluded", "changed")
+}
+
+func TestKnown(t *testing.T) {
+	summary := "The router retries a parcel three times and waits 250 milliseconds between two. " +
+		"On branch retry-router; committed: Retry parcels three times. The user wants: Never " +
+		"touch the ledger module without asking me."
+	got := show(Choose(besideSummary(), Options{Room: endless, Cost: cost, Short: true,
+		Known: summary}))
+	contains(t, got, "state: tried to commit: Retry parcels three times: the user refused",
+		"concluded: The queue stalls because the dispatcher holds the mutex while it waits.",
+		"state: ran go test: 1 passed")
+	lacks(t, got, "250", "ledger", "retry-router")
+}
+
+// A word within another one, and a text without words, are known to nobody.
+func TestBareWords(t *testing.T) {
+	k := &known{words: bareWords("The catalogue: it is **done**, `a.go` too.")}
+	for text, want := range map[string]bool{
+		"it is done": true, "IT IS: done a go": true, "The catalog": false, "...": false,
+	} {
+		if got := k.has(&digest.Fact{Kind: digest.Prompt, Text: text}, nil); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
