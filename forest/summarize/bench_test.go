@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 )
@@ -49,6 +48,6 @@ func BenchmarkLinePair(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for i := range b.N {
-		others.Line(list[2*i%256:2*i%256+2], 2, time.Time{}, time.Time{})
+		others.Label(Topic{Said: list[2*i%256 : 2*i%256+2]})
 	}
 }

@@ -6,10 +6,15 @@ import (
 )
 
 // overtaken reports for each sentence of a list in reading order whether a later one has its words,
-// or the same words with another number: newer history has precedence. Two numbers that differ
-// may be about another thing each, as the lines of a table are.
+// or the same words with another number: newer history has precedence. Where two numbers differ,
+// each may be about another thing, as in the lines of a table, and so in more sentences than rows.
 func overtaken(list []valued) []bool {
 	gone := make([]bool, len(list))
+	alike := map[uint64]int{}
+	for i := range list {
+		subject, _ := subjectOf(list[i].shares)
+		alike[subject]++
+	}
 	later := map[uint64]*valued{}
 	for i := range slices.Backward(list) {
 		early := &list[i]
@@ -25,7 +30,7 @@ func overtaken(list []valued) []bool {
 		case 1:
 			gone[i] = (words > 1 || words > 0 && tellsChange(late.lower)) &&
 				early.entry != late.entry && early.role != "tool" && !isCode(early.text) &&
-				missing(late.shares, early.shares) > 0
+				missing(late.shares, early.shares) > 0 && alike[subject] <= rows
 		}
 	}
 	return gone

@@ -57,3 +57,14 @@ func TestExactDuplicatesOnce(t *testing.T) {
 		t.Errorf("got %q", texts(list))
 	}
 }
+
+// Many sentences of one form are a series: each is about another thing.
+func TestSeriesStays(t *testing.T) {
+	var series []string
+	for _, n := range []string{"11", "12", "13", "14", "15"} {
+		series = append(series, "The crane on berth "+n+" is checked.")
+	}
+	if got := texts(Extract(said(series...), 1000)); len(got) != len(series) {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,9 +1,7 @@
 package summarize
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -12,15 +10,10 @@ import (
 	"github.com/gemini-ctx/ctx/internal/terms"
 )
 
-// MaxLine is the largest number of bytes that Line returns.
-const MaxLine = 160
+// maxLabel is the longest name, in bytes; a longer path is shortened to its base name.
+const maxLabel = 60
 
-const (
-	maxLabels = 6  // more labels do not make a line clearer
-	maxLabel  = 60 // bytes; a longer path is shortened to its base name
-)
-
-// Others counts the labels of other clusters, so that a line can prefer labels that are rare among
+// Others counts the labels of other clusters, so that a label can prefer names that are rare among
 // them. The zero value has no clusters.
 type Others struct {
 	clusters int64
@@ -63,39 +56,6 @@ func (o *Others) rare(label string) int64 {
 	return rarity(o.clusters+1, o.with[strings.ToLower(label)]+1)
 }
 
-// Line returns one line of at most MaxLine bytes that identifies a cluster of n messages: the
-// paths, commands, names and numbers that tell most, then the number of messages and their days in
-// UTC. The days are those of first and last; a zero time omits them. A label that many messages
-// mention counts more, but only with the logarithm of their number. The line has no control
-// characters. src holds the messages of the cluster, or what a summary kept of them; without any,
-// the line is only the number of messages and the days.
-//
-//	src/parser.go, PostgreSQL, 5433 (12 messages, 2026-11-20 to 2026-11-21)
-//
-// Labels that are rare among the others are preferred.
-func (o *Others) Line(src []Source, n int, first, last time.Time) string {
-	tail := Span(n, first, last)
-	list := labels(inOrder(src))
-	for _, l := range list {
-		l.worth = l.kind * rarity(l.sources, 1) / 1000 * o.rare(l.text)
-	}
-	slices.SortStableFunc(list, func(a, b *label) int { return cmp.Compare(b.worth, a.worth) })
-	head := ""
-	chosen := 0
-	for _, l := range list {
-		if chosen == maxLabels {
-			break
-		}
-		next := strings.TrimPrefix(head+", "+l.text, ", ")
-		if len(next)+1+len(tail) > MaxLine || overlaps(head, l.text) {
-			continue
-		}
-		head = next
-		chosen++
-	}
-	return strings.TrimPrefix(head+" "+tail, " ")
-}
-
 // Span returns the end of a tombstone's line, in brackets: the number of messages, and their days
 // in UTC. A zero time omits the days.
 //
@@ -128,11 +88,9 @@ type label struct {
 // How telling a label is, by its form.
 const (
 	wordLabel   = 4
-	numberLabel = 8
 	properLabel = 14
 	nameLabel   = 20
 	pathLabel   = 24
-	shellLabel  = 26
 )
 
 // labels returns the distinct labels of src in the order of their first mention.
@@ -153,9 +111,6 @@ func labels(src []Source) []*label {
 		}
 	}
 	for _, c := range gather(src) {
-		if cmd, ok := command(c.text); ok {
-			add(c.src, cmd, shellLabel)
-		}
 		terms.Scan(c.text, func(t terms.Token) {
 			if text, kind := labelOf(c.text, t); kind > 0 {
 				add(c.src, text, kind)
@@ -163,17 +118,6 @@ func labels(src []Source) []*label {
 		})
 	}
 	return list
-}
-
-// command returns the program and the first argument of a line such as "$ go test ./...".
-func command(line string) (string, bool) {
-	rest, ok := strings.CutPrefix(line, "$ ")
-	if !ok {
-		return "", false
-	}
-	words := strings.Fields(rest)
-	cmd := strings.Join(words[:min(len(words), 2)], " ")
-	return cmd, printable(cmd)
 }
 
 // labelOf returns the label for a token and how telling its form is, or 0 if the token is no label.
@@ -187,8 +131,6 @@ func labelOf(text string, t terms.Token) (string, int64) {
 	switch {
 	case t.Kind == terms.Part || !printable(s):
 		return "", 0
-	case t.Kind == terms.Number && len(s) > 1:
-		return s, numberLabel
 	case t.Kind == terms.Name && path:
 		return s, pathLabel
 	case t.Kind == terms.Name:

@@ -42,7 +42,7 @@ func TestRenderEvicted(t *testing.T) {
 			t.Fatal("nothing is evicted")
 		}
 		out := string(storetest.Must[view.Output](t)(view.Render(in, o)).Bytes)
-		if got := strings.Contains(out, "postgres migration schema port 7"); got != want {
+		if got := strings.Contains(out, "\npostgres migration schema port 7"); got != want {
 			t.Errorf("budget %d: %v in\n%s", budget, got, out)
 		}
 	}

@@ -3,7 +3,6 @@ package summaries
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
@@ -134,9 +133,7 @@ func (s *Reader) tombstone(
 	return raw, line, nil
 }
 
-// lineOf returns the line of a tombstone. It begins with the label of the cluster if a model took
-// part, else with names, commands and numbers that tell it apart; the number of members and the
-// days follow. said is what the summary says.
+// lineOf returns the line of a tombstone: the label of the cluster, the count and the days.
 func lineOf(
 	members []format.ID, said []summarize.Source, others *summarize.Others, read *entries,
 ) (string, error) {
@@ -148,16 +145,9 @@ func lineOf(
 	if err != nil {
 		return "", err
 	}
-	if !isModels(first.Role) && !isModels(last.Role) &&
-		!slices.ContainsFunc(said, func(s summarize.Source) bool { return isModels(s.Role) }) {
-		return others.Line(said, len(members), first.Time, last.Time), nil
-	}
 	topic, err := topicFrom(read.Entry, members[:min(len(members), clusters.OpeningMembers)], said)
 	if err != nil {
 		return "", err
 	}
 	return others.Label(topic) + " " + summarize.Span(len(members), first.Time, last.Time), nil
 }
-
-// isModels reports whether a role is that of a model or of its tools.
-func isModels(role string) bool { return role == "model" || role == "tool" }
