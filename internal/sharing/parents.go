@@ -21,9 +21,10 @@ const maxParents = 64
 
 // tell adds to p for which sessions shared ones work, and what is said of them, where that is not
 // told yet. It returns the objects of what is said. The name of a session that stays does not leave
-// with the one that works for it, and what has a secret stays.
+// with the one that works for it, and what has a secret stays. again is as in changes.
 func (x *Sharer) tell(
-	ctx context.Context, view *refs.View, base *published, p *share.Push, report *PushReport,
+	ctx context.Context, view *refs.View, base *published, again map[string]bool, p *share.Push,
+	report *PushReport,
 ) (said []chosenObject, err error) {
 	leaves := map[string]bool{}
 	for b := range base.tips {
@@ -39,7 +40,8 @@ func (x *Sharer) tell(
 		if !leaves[session] || !x.o.Rule.Shares(session) {
 			continue
 		}
-		if blob := view.Get(history.AboutRef(session)).ID; blob != base.about[session] {
+		if blob := view.Get(history.AboutRef(session)).ID; blob != base.about[session] ||
+			again[session] {
 			found := PushedSession{}
 			if !blob.IsZero() {
 				if err := x.examine(ctx, []format.ID{blob}, &found); err != nil {

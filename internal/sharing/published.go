@@ -3,6 +3,7 @@ package sharing
 import (
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // published is what a store shares on a remote after some of its pushes.
@@ -182,12 +184,41 @@ func (p *published) tipsOf(session string) (tips []format.ID) {
 	return tips
 }
 
-// bySession returns the branches that are shared, with their tips, by session.
+// bySession returns the branches that are shared, with their tips, by session and in order.
 func (p *published) bySession() map[string][]share.Branch {
 	all := map[string][]share.Branch{}
 	for b, tip := range p.tips {
 		b.Tip = tip
 		all[b.Session] = append(all[b.Session], b)
 	}
+	for _, list := range all {
+		slices.SortFunc(list, share.Branch.Compare)
+	}
 	return all
+}
+
+// toldLater returns the shared sessions of which another remote was told something else since this
+// one was told of them. A session that is again as this remote has it would count as the older one.
+func (x *Sharer) toldLater(view *refs.View, base *published) (map[string]bool, error) {
+	again, tips := map[string]bool{}, base.bySession()
+	for _, ref := range view.Names(history.RemoteRefs) {
+		head, err := x.seen(view, ref)
+		if err != nil {
+			return nil, err
+		}
+		if head.Store != x.s.Shared || path.Base(ref) == x.o.Name {
+			continue
+		}
+		other := x.cached(path.Base(ref), head)
+		if other == nil {
+			continue // it counts as it is until the next push there
+		}
+		theirs := other.bySession()
+		for session := range tips {
+			again[session] = again[session] || other.at[session] > base.at[session] &&
+				(other.about[session] != base.about[session] ||
+					!slices.Equal(tips[session], theirs[session]))
+		}
+	}
+	return again, nil
 }

@@ -87,11 +87,15 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	}
 	p := &share.Push{Store: x.s.Shared, Number: base.number + 1, Before: base.digest,
 		Time: x.now(), At: view.Number}
-	chosen, goesOn, err := x.choose(ctx, view, base, p, &report)
+	again, err := x.toldLater(view, base)
 	if err != nil {
 		return report, err
 	}
-	said, err := x.tell(ctx, view, base, p, &report)
+	chosen, goesOn, err := x.choose(ctx, view, base, again, p, &report)
+	if err != nil {
+		return report, err
+	}
+	said, err := x.tell(ctx, view, base, again, p, &report)
 	if err != nil {
 		return report, err
 	}
@@ -306,11 +310,12 @@ func follows(head, seen *share.Head) error {
 // with findings are held back, and reported. goesOn says that what the last push shared is part of
 // what p shares: no branch went back.
 func (x *Sharer) choose(
-	ctx context.Context, view *refs.View, base *published, p *share.Push, report *PushReport,
+	ctx context.Context, view *refs.View, base *published, again map[string]bool, p *share.Push,
+	report *PushReport,
 ) (chosen []chosenObject, goesOn bool, err error) {
 	goesOn = true
 	included := map[format.ID]bool{}
-	changes := x.changes(view, base, p)
+	changes := x.changes(view, base, again, p)
 	for _, c := range changes {
 		w := x.newWalk(ctx)
 		ids, err := w.find(c.tips(), x.onRemote(view, base, c))
@@ -372,8 +377,10 @@ func (c *change) tips() (list []format.ID) {
 
 // changes compares the sessions that are shared with those of the last push. It returns those that
 // have changed, in the order in which they are read fastest, and adds to p the branches that are
-// shared no more.
-func (x *Sharer) changes(view *refs.View, base *published, p *share.Push) (list []change) {
+// shared no more. The sessions in again are told of as if they had changed.
+func (x *Sharer) changes(
+	view *refs.View, base *published, again map[string]bool, p *share.Push,
+) (list []change) {
 	shared := map[share.Branch]bool{}
 	var names []string
 	changed := map[string]change{} // by name
@@ -390,7 +397,7 @@ func (x *Sharer) changes(view *refs.View, base *published, p *share.Push) (list 
 				c.old = append(c.old, before)
 			}
 			b.Tip = view.Get(history.RefName(session, name)).ID
-			if b.Tip == before {
+			if b.Tip == before && !again[session] {
 				continue
 			}
 			c.branches = append(c.branches, b)

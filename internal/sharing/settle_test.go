@@ -93,6 +93,13 @@ func TestTwoRemotes(t *testing.T) {
 		{"removed on both", []deed{first, {remove, [2]string{"all", "all"}}}, nil},
 		{"removed, and begun again", []deed{first, {remove, [2]string{"all", ""}},
 			{say("anew"), [2]string{"", "all"}}}, nil},
+		{"undone, and told to the remote that had not heard of it", []deed{
+			{nothing, [2]string{"all", "all"}}, {say("a slip"), [2]string{"all", ""}},
+			{undo, [2]string{"", "all"}}}, nil},
+		{"removed and brought back, and told to the remote that had not heard of it", []deed{first,
+			{remove, [2]string{"all", ""}}, {undo, [2]string{"", "all"}}}, nil},
+		{"named as before", []deed{first, {title("one"), [2]string{"all", "all"}},
+			{title("two"), [2]string{"all", ""}}, {title("one"), [2]string{"", "all"}}}, nil},
 		{"named", []deed{first, {title("one"), [2]string{"all", "all"}},
 			{title("two"), [2]string{"", "all"}}}, nil},
 		{"shared no more on one", []deed{first, {nothing, [2]string{"none", ""}}}, nil},
