@@ -319,7 +319,7 @@ func (c *chooser) heed(purse int) []Line {
 		if f.Kind != digest.Prompt && !rule || c.shown[f.Entry] ||
 			// the newest prompt is there anyway
 			isAsked(f) && c.turnOf[i] == len(c.turns)-1 && !c.rules && !c.keep ||
-			!rule && f.Key != digest.Refused && !(c.keep && f.Key == digest.Instead) &&
+			!rule && f.Key != digest.Refused && !(c.keep && isOrder(f)) &&
 				!(typed(i) && digest.IsRule(f.Text)) {
 			continue
 		}
@@ -341,6 +341,12 @@ func (c *chooser) heed(purse int) []Line {
 		out = append(out, l)
 	}
 	return out
+}
+
+// isOrder reports whether a fact says what the user wants in place of a call that was refused. A
+// question orders nothing.
+func isOrder(f *digest.Fact) bool {
+	return f.Key == digest.Instead && !strings.HasSuffix(f.Text, "?")
 }
 
 // isSame reports whether two sentences are about the same: one has more than half of the telling
