@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -34,10 +35,7 @@ const longestAnnouncement = 200
 // leaves out messages without any text then, and those that only announce the call after them. It
 // uses the largest of the sizes that fit into the room.
 func (w *Work) compact(all []messageItems, r room, sizes []actSize) []messageItems {
-	facts := map[format.ID][]digest.Fact{}
-	for _, f := range w.Tail {
-		facts[f.Entry] = append(facts[f.Entry], f)
-	}
+	facts := w.factsOf(all)
 	root, said := w.Root.Of(w.Whole), map[string]bool{}
 	all = slices.Clone(all)
 	for i, m := range all {
@@ -69,6 +67,23 @@ func (w *Work) compact(all []messageItems, r room, sizes []actSize) []messageIte
 		out[i].start = i
 	}
 	return out
+}
+
+// factsOf returns the facts of messages, which are in the order of the branch, by message.
+func (w *Work) factsOf(all []messageItems) map[format.ID][]digest.Fact {
+	first := ^uint64(0)
+	for i := range all {
+		if !all[i].Update {
+			first = min(first, all[i].Seq)
+		}
+	}
+	begin, _ := slices.BinarySearchFunc(w.Whole, first,
+		func(f digest.Fact, seq uint64) int { return cmp.Compare(f.Seq, seq) })
+	facts := map[format.ID][]digest.Fact{}
+	for _, f := range w.Whole[begin:] {
+		facts[f.Entry] = append(facts[f.Entry], f)
+	}
+	return facts
 }
 
 // announces reports whether a message of the model has only sentences that tell nothing by
@@ -142,6 +157,9 @@ func (w *Work) withEarlier(tail []messageItems, r room, sizes []actSize) []messa
 		r -= room(n)
 		first--
 	}
+	for first < len(earlier) && earlier[first].Role == "tool" {
+		first++ // its call is not there
+	}
 	all := slices.Concat(earlier[first:], tail)
 	for i := range all {
 		all[i].start = i
@@ -149,11 +167,12 @@ func (w *Work) withEarlier(tail []messageItems, r room, sizes []actSize) []messa
 	return all
 }
 
-// saysAll reports whether facts of a message with calls are changes of files or lists alone. A
-// result without facts says nothing beside them: how a call failed is a fact.
+// saysAll reports whether facts of a message with calls are changes of files or lists, and checks
+// that passed, alone. A result without facts says nothing beside them: how a call failed is a fact.
 func saysAll(facts []digest.Fact) bool {
 	return len(facts) > 0 && !slices.ContainsFunc(facts, func(f digest.Fact) bool {
-		return f.Kind != digest.Edit && f.Kind != digest.Written && f.Kind != digest.Todo
+		return f.Kind != digest.Edit && f.Kind != digest.Written && f.Kind != digest.Todo &&
+			!(f.Checks() && f.State == digest.Passed)
 	})
 }
 
