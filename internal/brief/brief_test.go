@@ -435,6 +435,22 @@ func TestNothingFails(t *testing.T) {
 		endless), "failing: missing brace")
 }
 
+// What did not build does, once tests run or another check passes.
+func TestBuilds(t *testing.T) {
+	error := failure("go build ./...", "a.go:3: not enough arguments in call to open")
+	broken := facts(ran("go build ./...", digest.Failed), error)
+	contains(t, choose(broken, endless), "failing: a.go:3: not enough arguments in call to open")
+	for _, later := range []digest.Fact{ran("golangci-lint run", digest.Passed),
+		tests("1 failed: TestA", digest.Failed)} {
+		got := choose(facts(append(slices.Clone(broken), later)...), endless)
+		lacks(t, got, "failing: a.go:3", "failing: ran go build")
+	}
+	vetted := digest.Fact{Kind: digest.Command, Key: "golangci-lint run", State: digest.Failed}
+	if vetted.Builds() {
+		t.Error("a linter does not build")
+	}
+}
+
 func TestDroppedTodos(t *testing.T) {
 	got := choose(facts(todo("Mend it", digest.Open), todo("Mend it", digest.Dropped)), endless)
 	lacks(t, got, "Mend it")

@@ -3,6 +3,7 @@ package brief
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -178,14 +179,22 @@ func keyOf(f *digest.Fact, root Root) string {
 }
 
 // passing returns the keys of acts of which nothing is failing: the newest run of a check passed,
-// or the act is no check, so that its failure was a slip or an answer.
+// or the act is no check, so that its failure was a slip or an answer. What did not build does,
+// once tests run or another check passes.
 func passing(facts []digest.Fact) map[string]bool {
-	passed := map[string]bool{}
+	passed, builds := map[string]bool{}, map[string]bool{}
 	for i := range facts {
 		switch f := &facts[i]; f.Kind {
 		case digest.Command:
 			if f.Ran() {
 				passed[f.Key] = f.State == digest.Passed || !f.Checks()
+			}
+			if f.Checks() && (f.Test || f.State == digest.Passed) {
+				maps.Copy(passed, builds)
+				clear(builds)
+			}
+			if f.Builds() {
+				builds[f.Key] = true
 			}
 		case digest.Edit, digest.Read, digest.Search, digest.Act, digest.Commit:
 			passed[f.ActKey()] = true

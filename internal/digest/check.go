@@ -14,6 +14,17 @@ func (f *Fact) Checks() bool {
 	return f.Kind == Command && f.Ran() && (f.Test || isCheck(strings.Fields(f.Key)))
 }
 
+// Builds reports whether a fact is a check that only looks whether the project builds.
+func (f *Fact) Builds() bool {
+	return f.Checks() && !f.Test &&
+		slices.ContainsFunc(strings.FieldsFunc(f.Key, func(r rune) bool {
+			return r == ' ' || r == ':' || r == '-'
+		}), func(w string) bool { return slices.Contains(buildVerbs[:], w) })
+}
+
+// buildVerbs are the words of commands that build, and do no more.
+var buildVerbs = [...]string{"build", "compile", "vet", "tsc", "typecheck"}
+
 // isCheck reports whether the words of a command check the project.
 func isCheck(words []string) bool {
 	words = runBy(words)

@@ -126,9 +126,13 @@ func (w *Work) withTail(printed map[format.ID]bool, short bool) *Work {
 		for i := range w.Tail {
 			told[stateOf(&w.Tail[i])] = true
 		}
+		gone := map[string]bool{}
 		all.Facts = slices.DeleteFunc(slices.Clone(w.Facts), func(f digest.Fact) bool {
-			kind := stateOf(&f)
-			return kind != "" && told[kind]
+			if kind := stateOf(&f); kind != "" && told[kind] {
+				gone[f.Key] = true
+				return true
+			}
+			return f.Kind == digest.Failure && gone[f.Key] // whose run it was is not there
 		})
 	}
 	return &all
