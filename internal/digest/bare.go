@@ -111,9 +111,13 @@ var predicates = [...]string{" is ", " are ", " was ", " were ", " has ", " have
 	" can ", " should ", " would ", " does ", " gets ", " uses ", " shows ", " works ", " returns ",
 	" passes ", " matches ", " needs ", " takes ", " runs ", " goes ", " fails "}
 
-// IsStep reports whether a line tells somebody what to do, as an item of a plan. When the work is
-// done, it says less than what was done.
-func IsStep(line string) bool { return commands(strings.ToLower(withoutMark(line))) }
+// IsStep reports whether a line tells somebody what to do, as an item of a plan, also behind the
+// name of a file. When the work is done, it says less than what was done.
+func IsStep(line string) bool {
+	line = strings.ToLower(withoutMark(line))
+	name, rest, named := strings.Cut(line, ": ")
+	return commands(line) || named && !strings.Contains(name, " ") && commands(rest)
+}
 
 // commands reports whether a line in lower case begins with a verb that tells what to do. "run will
 // show" does not.

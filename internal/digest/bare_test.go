@@ -50,7 +50,8 @@ func TestIsStep(t *testing.T) {
 	for line, want := range map[string]bool{
 		"Update the parser of internal/lexer": true, "3. Delete unused types": true,
 		"Commit, push, and reply to the threads.": true,
-		"Tests of the parser fail":                false, "Run will show the file": false,
+		"4. `a/types.go`: Rename the field":       true, "The cause of it: Add is slow": false,
+		"Tests of the parser fail": false, "Run will show the file": false,
 		"The parser needs an update": false, "": false,
 	} {
 		if IsStep(line) != want {
