@@ -13,7 +13,8 @@ import (
 
 // settle says what is to change here by some pushes of the store. Each session of which they tell
 // is to be as it is on that remote which tells of the latest operation of the store. A remote on
-// which a session is shared no more says nothing of it, unless the store itself has it no more.
+// which a session is shared no more says nothing of it, unless the store itself has it no more. No
+// session ends before it is known what each remote told.
 // The error is objects.ErrNotFound where something is missing.
 func (p *pulling) settle(ctx context.Context, steps []step) error {
 	met := newPublished()
@@ -26,6 +27,13 @@ func (p *pulling) settle(ctx context.Context, steps []step) error {
 		tips[i] = one.bySession()
 		if one.of > p.shares.of {
 			p.news.forest = format.ID{}
+		}
+	}
+	if p.told == nil { // what this remote told was not known when others told of their sessions
+		for _, one := range p.others {
+			for session := range one.at {
+				met.at[session] = 0
+			}
 		}
 	}
 	for session := range met.at {

@@ -91,6 +91,8 @@ func TestTwoRemotes(t *testing.T) {
 		{"undone on both", []deed{first, {undo, [2]string{"all", "all"}}}, nil},
 		{"removed", []deed{first, {remove, [2]string{"all", ""}}}, nil},
 		{"removed on both", []deed{first, {remove, [2]string{"all", "all"}}}, nil},
+		{"removed, and never told to the other", []deed{{say("a slip"), [2]string{"all", "none"}},
+			{remove, [2]string{"all", "none"}}}, nil},
 		{"removed, and begun again", []deed{first, {remove, [2]string{"all", ""}},
 			{say("anew"), [2]string{"", "all"}}}, nil},
 		{"undone, and told to the remote that had not heard of it", []deed{
