@@ -43,22 +43,20 @@ func (c *chooser) leaveOut(text string) {
 	}
 }
 
-// has reports whether the text says what a fact says: by all its words, where somebody's own words
-// count, or by most of its terms.
+// has reports whether the text says what a fact says: it has most of the terms, and where the words
+// of somebody count, all of them.
 func (k *known) has(f *digest.Fact, terms []int32) bool {
-	if strings.Contains(k.words, bareWords(f.Text)) {
-		return true
-	}
-	if f.Kind == digest.Prompt || f.IsNote() || len(terms) == 0 {
-		return false
-	}
 	n := 0
 	for _, t := range terms {
 		if k.terms[t] {
 			n++
 		}
 	}
-	return float64(n) >= knownShare*float64(len(terms))
+	if float64(n) < knownShare*float64(len(terms)) {
+		return false
+	}
+	return len(terms) > 0 && f.Kind != digest.Prompt && !f.IsNote() ||
+		strings.Contains(k.words, bareWords(f.Text))
 }
 
 // isKnown reports whether the reader has a line.
