@@ -179,7 +179,9 @@ func secrets(t *testing.T, p place, k sealed.Keyring, s *session.Store) map[stri
 		id := storetest.Say(t, s, sessionName, "user", m.Text)
 		known[id.String()] = true
 		for _, word := range words.FindAllString(m.Text, -1) {
-			known[word] = true
+			// A digest on the host has six digits of a number by chance.
+			isNumber := len(word) < 12 && strings.Trim(word, "0123456789abcdef") == ""
+			known[word] = !isNumber
 		}
 		if i%50 == 49 {
 			push(t, s, p.open(t, k))
@@ -207,8 +209,8 @@ func secrets(t *testing.T, p place, k sealed.Keyring, s *session.Store) map[stri
 	// What is no secret stands in the open: the words of git, of the formats of age and of ctx, and
 	// of the lock of a folder.
 	const public = "format feature stores remote remote committer encryption refs/ctx/shared lock.owner command objects"
-	for word := range known {
-		if strings.Contains(public, word) || bytes.Contains(p.blank, []byte(word)) {
+	for word, secret := range known {
+		if !secret || strings.Contains(public, word) || bytes.Contains(p.blank, []byte(word)) {
 			delete(known, word)
 		}
 	}
