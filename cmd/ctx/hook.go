@@ -95,8 +95,8 @@ command, failure and compaction.`
 transcript and in those of subagents into the session that the transcript belongs to. When a
 session starts it also copies what earlier hooks have missed, and prints a brief for the model: of
 the newest sessions of the project when a session begins, and after a compaction of what the
-summary does not say of the session, 600 tokens at most. The brief has at most hook.context tokens and 10,000 characters; a session that goes
-on gets none. hook.context=0 switches it off. When a session ends it also makes the summaries
+summary does not say of the session, 600 tokens at most. The brief has at most hook.context
+tokens and 10,000 characters; a session that goes on gets none. hook.context=0 switches it off. When a session ends it also makes the summaries
 that are due, unless a model makes them, and packs the store if that is due.` + tells
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -461,4 +462,17 @@ func TestQuestions(t *testing.T) {
 	contains(t, choose(facts(q), endless), "noted: asked, without an answer: Which parser?")
 	q.State = digest.Done
 	lacks(t, choose(facts(q), endless), "Which parser?")
+}
+
+// The facts belong to the caller, who chooses from them again.
+func TestFactsStay(t *testing.T) {
+	list := facts(prompt("Mend the parser of lines."),
+		edited("/p/a/a.go", "", 1, 1), edited("/p/b/b.go", "", 1, 1),
+		tests("1 passed", digest.Passed))
+	list[3].Text = "ran go test /p/a/a.go: 1 passed"
+	before := slices.Clone(list)
+	choose(list, endless)
+	if !reflect.DeepEqual(list, before) {
+		t.Errorf("%+v\nwere %+v", list, before)
+	}
 }

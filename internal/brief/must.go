@@ -196,7 +196,7 @@ func (c *chooser) causeOf(i int) int {
 // outcome returns the text of a command that ended, with how it ended, and whether files were
 // changed after it.
 func (c *chooser) outcome(i int) string {
-	f := c.items[i].fact
+	f := *c.items[i].fact // the facts are the caller's
 	f.Text = c.items[i].line.Text
 	text := f.Ended()
 	for j := i + 1; j < len(c.items); j++ {

@@ -234,7 +234,7 @@ func withoutDigits(s string) string {
 
 func isFence(s string) bool {
 	s = strings.TrimSpace(s)
-	return strings.HasPrefix(s, "```") || strings.HasPrefix(s, "~~~")
+	return strings.HasPrefix(s, fence) || strings.HasPrefix(s, "~~~")
 }
 
 // maxGap is the largest number of blank or unclear lines between two pasted lines of a block.

@@ -127,7 +127,7 @@ func (s *Reader) LogEach(tip format.ID, o LogOptions, each func(*history.Shown) 
 func (s *Reader) saneWhen(
 	id format.ID, at, before *time.Time, o *LogOptions,
 ) (*time.Time, error) {
-	if o.Within == (when.Span{}) || Sane(*at, s.Now()) {
+	if o.Within.IsZero() || Sane(*at, s.Now()) {
 		return nil, nil
 	}
 	if before == nil {

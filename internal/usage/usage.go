@@ -151,7 +151,7 @@ func (n *counter) session(one *recall.Session) error {
 			}
 		}
 	}
-	if n.r.Messages > before || n.o.Within == (when.Span{}) {
+	if n.r.Messages > before || n.o.Within.IsZero() {
 		n.r.Sessions++
 		if one.Parent != nil {
 			n.r.Subagents++
@@ -227,7 +227,7 @@ func (n *counter) summaries(view *refs.View) error {
 		if n.o.Session != "" && (of == nil || of.Session != n.o.Session) {
 			continue
 		}
-		if last := list[i].Last; n.o.Within != (when.Span{}) &&
+		if last := list[i].Last; !n.o.Within.IsZero() &&
 			(last == nil || !n.o.Within.Has(last.Time)) {
 			continue
 		}

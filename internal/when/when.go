@@ -17,6 +17,9 @@ func (s Span) Has(t time.Time) bool {
 	return !t.Before(s.Start) && (s.End.IsZero() || t.Before(s.End))
 }
 
+// IsZero reports whether the span has no bound.
+func (s Span) IsZero() bool { return s == Span{} }
+
 // ErrNoTime says that Parse does not know an expression.
 var ErrNoTime = errors.New("no time")
 
