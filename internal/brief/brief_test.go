@@ -141,6 +141,40 @@ files: b.go
 	}
 }
 
+// TestUncommitted checks which changed files a brief names as not committed.
+func TestUncommitted(t *testing.T) {
+	branch := digest.Fact{Kind: digest.Branch, Key: "branch", Text: "on branch fix-parser"}
+	commit := digest.Fact{Kind: digest.Commit, Key: "commit", State: digest.Passed,
+		Text: "committed: Keep the last token"}
+	tried := commit
+	tried.State, tried.Text = digest.Failed, "tried to commit: Keep the last token"
+	edit := func(path string) digest.Fact { return edited(path, "", 1, 1) }
+	const line = "state: not committed here: "
+	for _, c := range []struct {
+		name  string
+		facts []digest.Fact
+		want  string // "" for no line
+	}{
+		{"no git", facts(prompt("Mend it"), edit("/p/a.go")), ""},
+		{"nothing changed", facts(prompt("Mend it"), branch), ""},
+		{"all committed", facts(branch, edit("/p/a.go"), commit), ""},
+		{"never", facts(branch, edit("/p/b/a.go"), edit("/p/b.go")), "b.go, a.go"},
+		{"the commit failed", facts(branch, edit("/p/a.go"), tried), "a.go"},
+		{"since", facts(branch, edit("/p/a.go"), edit("/p/b.go"), commit, edit("/p/a.go")), "a.go"},
+		{"put back", facts(branch, edit("/p/a.go"), edit("/p/b.go"), digest.Fact{Kind: digest.Edit,
+			Path: "/p/b.go", State: digest.Dropped, Text: "restored /p/b.go"}), "a.go"},
+		{"many", facts(branch, edit("/p/a.go"), edit("/p/b.go"), edit("/p/c.go"), edit("/p/d.go"),
+			edit("/p/e.go")), "e.go, d.go, c.go and 2 more"},
+	} {
+		got := choose(c.facts, 4000)
+		if c.want == "" {
+			lacks(t, got, line)
+		} else {
+			contains(t, got, line+c.want)
+		}
+	}
+}
+
 func TestOneLineEach(t *testing.T) {
 	t.Run("the edits of a file", func(t *testing.T) {
 		got := choose(facts(edited("/p/a.go", ": Parse", 1, 2), edited("/p/a.go", "", 3, 4)),

@@ -2,6 +2,7 @@ package brief
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -60,8 +61,51 @@ func (c *chooser) state(purse int) []Line {
 		purse -= n
 		out = append(out, l)
 	}
+	if l, ok := c.uncommitted(); ok && c.cost(l) <= min(purse, c.left) {
+		c.left -= c.cost(l)
+		out = append(out, l)
+	}
 	return out
 }
+
+// maxUncommitted is the number of names in the line of what is not committed.
+const maxUncommitted = 3
+
+// uncommitted returns a line with the files of the project that were changed after the newest
+// commit, the newest first. There is none where nothing tells of git.
+func (c *chooser) uncommitted() (l Line, ok bool) {
+	git, committed := false, uint64(0)
+	for i := range c.items {
+		switch f := c.items[i].fact; f.Kind {
+		case digest.Branch:
+			git = true
+		case digest.Commit:
+			git = true
+			if f.State == digest.Passed {
+				committed = f.Seq
+			}
+		}
+	}
+	var names []string
+	for i := range slices.Backward(c.items) {
+		f := c.items[i].fact
+		name := c.root.Name(f.Path)
+		if f.Kind != digest.Edit || f.Seq < committed || isOutside(name) {
+			continue
+		}
+		if names = append(names, path.Base(name)); len(names) == 1 {
+			l = Line{Section: State, Entry: f.Entry, Seq: f.Seq, Pos: f.Pos}
+		}
+	}
+	l.Text = "not committed here: " + strings.Join(names[:min(len(names), maxUncommitted)], ", ")
+	if more := len(names) - maxUncommitted; more > 0 {
+		l.Text += fmt.Sprintf(" and %d more", more)
+	}
+	return l, git && len(names) > 0
+}
+
+// isOutside reports whether the name of a file is of one outside of the project.
+func isOutside(name string) bool { return isAbs(name) || strings.HasPrefix(name, "../") }
 
 // signs returns the newest items of each kind that says how the work stands, by rank.
 func (c *chooser) signs() []sign {
@@ -236,12 +280,11 @@ func (c *chooser) files(purse int) []Line {
 // tellRoot adds a line that says from where files are named, if some are outside: then nothing else
 // says where the others are.
 func (l *fileList) tellRoot() {
-	outside := func(name string) bool { return isAbs(name) || strings.HasPrefix(name, "../") }
 	var line Line
-	if slices.ContainsFunc(l.dirs, func(d Line) bool { return outside(d.Text) }) {
+	if slices.ContainsFunc(l.dirs, func(d Line) bool { return isOutside(d.Text) }) {
 		line = l.dirs[0]
 	} else if i := slices.IndexFunc(l.c.items, func(it item) bool {
-		return l.said[l.root.Name(it.fact.Path)] && outside(l.root.Name(it.fact.Path))
+		return l.said[l.root.Name(it.fact.Path)] && isOutside(l.root.Name(it.fact.Path))
 	}); i >= 0 {
 		f := l.c.items[i].fact
 		line = Line{Section: Files, Entry: f.Entry, Seq: f.Seq}

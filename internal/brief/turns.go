@@ -19,8 +19,9 @@ type turn struct {
 	terms       []int32
 	cost        int
 	taken       bool
-	refuted     bool // a later turn says that what was found is not so, or is gone
-	more        int  // lines that were taken beside them
+	refuted     bool   // a later turn says that what was found is not so, or is gone
+	objection   string // how the next turn says that the answer is not so, "" if it does not
+	more        int    // lines that were taken beside them
 }
 
 // The costs of the texts of a turn's lines.
@@ -72,11 +73,8 @@ func (c *chooser) setRefuted() {
 			of[t] = append(of[t], c.items[i].terms...)
 		}
 		slices.Sort(of[t])
-		if t+1 < len(c.turns) && len(c.turns[t+1].asked) > 0 {
-			asked := c.turns[t+1].asked
-			c.turns[t].refuted = slices.ContainsFunc(asked, func(i int) bool {
-				return digest.Doubts(c.items[i].fact.Text)
-			})
+		if t+1 < len(c.turns) {
+			c.object(&c.turns[t], &c.turns[t+1])
 		}
 	}
 	for i := range c.items {
@@ -91,6 +89,27 @@ func (c *chooser) setRefuted() {
 				}
 			}
 			c.turns[t].refuted = c.turns[t].refuted || shared >= minGone
+		}
+	}
+}
+
+// object marks a turn with the objection of the next one to its answer: the prompt doubts it, or
+// the first words of the model concede that it is not so.
+func (c *chooser) object(t, next *turn) {
+	if len(next.asked) == 0 {
+		return
+	}
+	first := uint64(0)
+	for i := next.first; i < len(c.items) && c.turnAt(i) == next; i++ {
+		f := c.items[i].fact
+		if isWord(f) && first == 0 {
+			first = f.Seq
+		}
+		switch {
+		case isAsked(f) && digest.Doubts(f.Text):
+			t.refuted, t.objection = true, "doubted in "+f.Entry.Short(shortID)
+		case isWord(f) && f.Seq == first && digest.Concedes(f.Text):
+			t.objection = "overturned in " + f.Entry.Short(shortID)
 		}
 	}
 }
@@ -182,6 +201,8 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	l.Text = ""
 	if section == Wanted {
 		l.Text = "> "
+	} else if t.objection != "" {
+		l.Text = "(" + t.objection + ") "
 	}
 	most += len(l.Text)
 	for n, i := range list {

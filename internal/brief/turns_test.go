@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/digest"
 )
 
@@ -13,7 +14,7 @@ func of(messages ...[]digest.Fact) []digest.Fact {
 	var list []digest.Fact
 	for n, m := range messages {
 		for i := range m {
-			m[i].Seq, m[i].Pos = uint64(n+1), i
+			m[i].Seq, m[i].Pos, m[i].Entry = uint64(n+1), i, format.ID{byte(n + 1)}
 		}
 		list = append(list, m...)
 	}
@@ -198,6 +199,16 @@ func TestPast(t *testing.T) {
 		{"a doubt", of(one(prompt("Why does the watcher miss files")), one(cause), one(found),
 			one(prompt("the outcome of the pipe was clearly stored")), newest),
 			found.Text, cause.Text},
+		{"a doubt is told", of(one(prompt("Why does the watcher miss files")), one(found),
+			one(prompt("no, the pipe is read before")), newest),
+			"concluded: (doubted in 03000000) The pipe", "overturned"},
+		{"the model gives in", of(one(prompt("Why does the watcher miss files")), one(found),
+			one(prompt("but the pipe is read before")), one(said("You're right, it is not the pipe.")),
+			newest), "concluded: (overturned in 04000000) The pipe", "doubted"},
+		{"the model gives in later", of(one(prompt("Why does the watcher miss files")), one(found),
+			one(prompt("mend the watcher of files")), one(said("The watcher reads a pipe of files.")),
+			one(said("I was wrong about the second gauge of tides.")), newest),
+			"concluded: The pipe", "overturned"},
 		{"no doubt", of(one(prompt("Why does the watcher miss files")), one(cause), one(found),
 			one(prompt("mend the watcher of files then")), newest), cause.Text, "doubt"},
 		{"a removal", of(one(prompt("Skip trivial lines of the parser")), one(ratio),

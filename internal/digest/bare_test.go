@@ -89,6 +89,37 @@ func TestIsForClient(t *testing.T) {
 	}
 }
 
+// TestConcedes checks by which words a model says that it was wrong.
+func TestConcedes(t *testing.T) {
+	for line, want := range map[string]bool{
+		"You’re right, the gauge was read before.":      true,
+		"You are absolutely right - that is simpler":    true,
+		"Ah, I was wrong: the pipe removes the files.":  true,
+		"Let me correct my understanding of the gauge.": true,
+		"The right side of the gauge is cut off.":       false,
+		"Good catch.": false,
+	} {
+		if Concedes(line) != want {
+			t.Errorf("Concedes(%q) = %t", line, !want)
+		}
+	}
+}
+
+// TestNamesIn checks that words count for nothing, and names in any case.
+func TestNamesIn(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Let me look at it:":                 true,
+		"Now remove `laneSpacing` from it:":  true,
+		"Let me read the file once more:":    true,
+		"Now set GITSYNC_MAX_REFS to 3:":     false,
+		"Let me look at laneWidth, instead:": false,
+	} {
+		if NamesIn(text, "searched lanespacing in view.go") != want {
+			t.Errorf("NamesIn(%q) = %t", text, !want)
+		}
+	}
+}
+
 // TestStanding checks which sentences say that something before them is past.
 func TestStanding(t *testing.T) {
 	for _, c := range []struct {

@@ -11,6 +11,17 @@ func Doubts(line string) bool {
 			"not true", "still failing", "still fails", "misdiagnos"})
 }
 
+// Concedes reports whether a sentence of a model says that the user is right, or that what it said
+// before was wrong.
+func Concedes(line string) bool {
+	line = strings.ReplaceAll(strings.ToLower(line), "’", "'")
+	return hasLead(line, []string{"you're right", "you are right", "you're absolutely right",
+		"you are absolutely right", "you're completely right", "you're totally right",
+		"my mistake", "i was wrong", "i misread", "i misunderstood"}) ||
+		hasAny(line, []string{"i was wrong", "correct my understanding", "my earlier claim",
+			"my earlier diagnosis", "my diagnosis was wrong", "my assumption was wrong"})
+}
+
 // Removes reports whether a sentence of a model says that something is no longer there.
 func Removes(line string) bool {
 	line = strings.ToLower(line)

@@ -30,10 +30,15 @@ func contentOf(line string) content {
 	return c
 }
 
-// HasNames reports whether a text has an identifier, a path, an address, a flag or a number.
-func HasNames(text string) bool {
-	c := contentOf(text)
-	return c.names+c.numbers > 0
+// NamesIn reports whether each identifier, path, address, flag and number of a text stands in
+// another one, too.
+func NamesIn(text, other string) bool {
+	other, all := strings.ToLower(other), true
+	terms.Scan(text, func(t terms.Token) {
+		name := strings.ToLower(text[t.Start:t.End])
+		all = all && (t.Kind == terms.Word || strings.Contains(other, name))
+	})
+	return all
 }
 
 // minWords is the smallest number of telling words of a line without names; a line with fewer is

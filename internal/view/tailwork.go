@@ -39,8 +39,11 @@ func (w *Work) compact(all []messageItems, r room, sizes []actSize) []messageIte
 	root, said := w.Root.Of(w.Whole), map[string]bool{}
 	all = slices.Clone(all)
 	for i, m := range all {
-		if i+1 < len(all) && m.announces(facts[m.ID]) && all[i+1].calls() {
-			all[i].items = nil
+		if i+1 < len(all) && m.announces(facts[m.ID]) {
+			if call := all[i+1].callsText(facts[all[i+1].ID], root); call != "" &&
+				digest.NamesIn(m.Text, call) {
+				all[i].items = nil
+			}
 		}
 		if saysAll(facts[m.ID]) {
 			for _, it := range m.items {
@@ -86,8 +89,8 @@ func (w *Work) factsOf(all []messageItems) map[format.ID][]digest.Fact {
 	return facts
 }
 
-// announces reports whether a message of the model has only sentences that tell nothing by
-// themselves.
+// announces reports whether a message of the model has only sentences that tell nothing beside a
+// call with the same names.
 func (m messageItems) announces(facts []digest.Fact) bool {
 	if m.Role != "model" || m.Update || m.Gone || len(m.Replaced) > 0 || m.isReplacement() {
 		return false
@@ -98,13 +101,18 @@ func (m messageItems) announces(facts []digest.Fact) bool {
 			return false
 		}
 	}
-	return !digest.HasNames(m.Text) && !slices.ContainsFunc(facts,
-		func(f digest.Fact) bool { return !digest.IsBare(f.Text) })
+	return !slices.ContainsFunc(facts, func(f digest.Fact) bool { return !digest.IsBare(f.Text) })
 }
 
-// calls reports whether a message has a call.
-func (m messageItems) calls() bool {
-	return slices.ContainsFunc(m.items, func(it item) bool { return it.kind == callItem })
+// callsText returns the descriptions of the calls of a message, "" if it has none.
+func (m messageItems) callsText(facts []digest.Fact, root brief.Root) string {
+	var texts []string
+	for _, it := range m.items {
+		if it.kind == callItem {
+			texts = append(texts, callText(it, facts, root, 0))
+		}
+	}
+	return strings.Join(texts, "\n")
 }
 
 // isForClient reports whether a message is only a command to the client, or a note of the client.

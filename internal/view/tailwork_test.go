@@ -25,3 +25,28 @@ func TestWithTailLeavesNoFailureAlone(t *testing.T) {
 		t.Errorf("%+v", all.Facts)
 	}
 }
+
+// A message that only announces its call stands no line beside it, unless it names something else.
+func TestAnnouncements(t *testing.T) {
+	said := func(id byte, text string) messageItems {
+		return messageItems{Message: Message{ID: format.ID{id}, Role: "model", Text: text},
+			items: []item{textOf(text)}}
+	}
+	call := messageItems{Message: Message{ID: format.ID{9}, Role: "model"},
+		items: []item{{kind: callItem, id: "c"}}}
+	search := digest.Fact{Kind: digest.Search, Entry: format.ID{9},
+		Text: "searched laneSpacing in view.go"}
+	for text, want := range map[string]int{
+		"Let me look at this now:":                   1,
+		"Let me see where `laneSpacing` is used:":    1,
+		"Let me see where `laneWidth` is used:":      2,
+		"The reader of view.go loses the last line.": 2,
+	} {
+		fact := digest.Fact{Kind: digest.Said, Entry: format.ID{1}, Text: text}
+		w := &Work{Whole: []digest.Fact{fact, search}}
+		out := w.compact([]messageItems{said(1, text), call}, room(4000), actSizes)
+		if len(out) != want {
+			t.Errorf("%q: %d messages, want %d", text, len(out), want)
+		}
+	}
+}
