@@ -98,6 +98,10 @@ func (it *item) join(f *digest.Fact, root Root) {
 		text = it.read(f, root)
 	case digest.Prompt:
 		text = "> " + text
+	case digest.Said, digest.Answer:
+		if f.Heading != "" {
+			text = f.Heading + ": " + text
+		}
 	case digest.Todo:
 		text = string(f.State) + ": " + text
 	case digest.Question:

@@ -43,6 +43,7 @@ func (f *Fact) code(c *varint.Code) {
 	varint.Number(c, &f.Added)
 	varint.Number(c, &f.Removed)
 	varint.Text(c, &f.Text)
+	varint.Text(c, &f.Heading)
 	varint.Text(c, &f.Path)
 	varint.Text(c, &f.Key)
 	varint.Text(c, &f.State)

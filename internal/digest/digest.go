@@ -20,7 +20,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 30
+const Version = 31
 
 // Kind is the subject of a fact.
 type Kind string
@@ -82,6 +82,8 @@ type Fact struct {
 	Seq   uint64    // of the message
 	Pos   int       // index among the facts of the message, from 0
 	Text  string    // one line, never empty
+	// Heading is that of the list of which the sentence is an item; "" if there is none.
+	Heading string
 	// Path is the file of an edit or a read, as the agent named it.
 	Path string
 	// Added and Removed count the lines of an edit.
@@ -236,7 +238,7 @@ func (d *Digester) add(f Fact) {
 	if f.Text == "" {
 		return
 	}
-	f.Path, f.Key = valid(f.Path), valid(f.Key)
+	f.Path, f.Key, f.Heading = valid(f.Path), valid(f.Key), valid(f.Heading)
 	f.Entry, f.Seq, f.Pos = d.at.Entry, d.at.Seq, d.pos
 	d.pos++
 	d.Made = append(d.Made, f)

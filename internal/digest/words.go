@@ -15,7 +15,12 @@ func (d *Digester) sentences(kind Kind, text string) int {
 	if kind == Prompt {
 		split = summarize.WholeFragments
 	}
-	list := split(unwrapped(text))
+	text = unwrapped(text)
+	list := split(text)
+	var heads headings
+	if kind == Said {
+		heads = headingsOf(text)
+	}
 	for _, p := range list {
 		line := tidy(p.Text)
 		answers := kind == Prompt && len(list) <= shortPrompt // "2" answers a question of the model
@@ -23,7 +28,7 @@ func (d *Digester) sentences(kind Kind, text string) int {
 			p.Code && strings.Count(line, " ") < minCode {
 			continue
 		}
-		f := Fact{Kind: kind, Text: line}
+		f := Fact{Kind: kind, Text: line, Heading: heads.of(p.Text)}
 		if p.Code || kind == Prompt && isPastedCommand(line) {
 			f.Kind = Code
 		} else {

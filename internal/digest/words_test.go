@@ -249,3 +249,35 @@ If you need specific details from before compaction (like exact code snippets), 
 		t.Errorf("%d lines tell something, want %d", told, len(want))
 	}
 }
+
+// TestHeadings checks below which headings the sentences of a text stand.
+func TestHeadings(t *testing.T) {
+	text := "The tests are in good order.\n\n**Strengths:**\n- Design of tables - small and plain\n" +
+		"- Names of the parser say it. They are short.\n\n## What to drop\n\n1. The borders of tables\n" +
+		"   * The corners of the borders\n\nThe rest of them stays as it is.\n- A loose item of the list\n" +
+		"This one is a sentence that goes on for far too long to be a heading:\n- The last of the items\n" +
+		"Plan:\n```\n- no item of a list here, at all\n```\n- The item after the code of it"
+	got := ""
+	for _, f := range Of([]Message{asked("Review the tables."), said(text)}) {
+		if f.Kind == Said || f.Kind == Answer {
+			got += f.Heading + "|" + f.Text + "\n"
+		}
+	}
+	want := `|The tests are in good order.
+|Strengths:
+Strengths|Design of tables - small and plain
+Strengths|Names of the parser say it.
+Strengths|They are short.
+|What to drop
+What to drop|1. The borders of tables
+What to drop|The corners of the borders
+|The rest of them stays as it is.
+|A loose item of the list
+|This one is a sentence that goes on for far too long to be a heading:
+|The last of the items
+|Plan:
+`
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}

@@ -1,0 +1,52 @@
+package digest
+
+import "strings"
+
+// maxHeading is the length in bytes of the longest heading that a line of a list keeps.
+const maxHeading = 40
+
+// headings tells below which heading an item of a list stands: "rebase" alone does not say whether
+// it is a risk or a plan. It is asked for the sentences of a text in their order.
+type headings struct{ lines []listLine }
+
+// listLine is a line of a text, with single spaces, and the heading of the list that it is in.
+type listLine struct{ text, heading string }
+
+func headingsOf(text string) headings {
+	var h headings
+	heading := ""
+	for line := range strings.SplitSeq(text, "\n") {
+		switch line = strings.Join(strings.Fields(line), " "); {
+		case line == "":
+		case isListItem(line):
+			h.lines = append(h.lines, listLine{line, heading})
+		default:
+			heading = ""
+			if head := strings.TrimRight(tidy(line), ": "); len(head) <= maxHeading &&
+				(strings.HasPrefix(line, "#") || strings.HasPrefix(line, "**") &&
+					strings.HasSuffix(strings.TrimRight(line, ":"), "**") ||
+					strings.HasSuffix(line, ":")) {
+				heading = head
+			}
+			h.lines = append(h.lines, listLine{text: line})
+		}
+	}
+	return h
+}
+
+// isListItem reports whether a line begins with a bullet or a number.
+func isListItem(line string) bool {
+	mark, _, _ := strings.Cut(line, " ")
+	return mark == "-" || mark == "*" || mark == "•" || withoutMark(line) != line
+}
+
+// of returns the heading of the next sentence, "" if it is in no list.
+func (h *headings) of(sentence string) string {
+	for n, l := range h.lines {
+		if strings.Contains(l.text, sentence) {
+			h.lines = h.lines[n:]
+			return l.heading
+		}
+	}
+	return ""
+}
