@@ -177,8 +177,21 @@ func page(cmd *cobra.Command) string {
 	if s.Global != "" {
 		b.WriteString("\nThe flags of every command are on the page of [ctx](ctx.md).\n")
 	}
-	part("Exit codes", "text", s.Codes)
+	if s.Codes != "" {
+		fmt.Fprintf(&b, "\nIt ends with %s ([exit codes](ctx-exit-codes.md)).\n", codesOf(s.Codes))
+	}
 	return b.String()
+}
+
+// codesOf lists the exit codes of a command without what they mean, which one page says.
+func codesOf(table string) string {
+	var codes []string
+	for line := range strings.Lines(table) {
+		code, _, _ := strings.Cut(line, " ")
+		codes = append(codes, code)
+	}
+	last := len(codes) - 1
+	return strings.Join(codes[:last], ", ") + " or " + codes[last]
 }
 
 func commandList(b *strings.Builder, list []*cobra.Command) {
