@@ -149,28 +149,34 @@ func TestUncommitted(t *testing.T) {
 	tried := commit
 	tried.State, tried.Text = digest.Failed, "tried to commit: Keep the last token"
 	edit := func(path string) digest.Fact { return edited(path, "", 1, 1) }
-	const line = "state: not committed here: "
 	for _, c := range []struct {
 		name  string
 		facts []digest.Fact
-		want  string // "" for no line
+		want  string // in a brief, and in a short one; "" for nothing
+		keep  string // before a compaction
 	}{
-		{"no git", facts(prompt("Mend it"), edit("/p/a.go")), ""},
-		{"nothing changed", facts(prompt("Mend it"), branch), ""},
-		{"all committed", facts(branch, edit("/p/a.go"), commit), ""},
-		{"never", facts(branch, edit("/p/b/a.go"), edit("/p/b.go")), "b.go, a.go"},
-		{"the commit failed", facts(branch, edit("/p/a.go"), tried), "a.go"},
-		{"since", facts(branch, edit("/p/a.go"), edit("/p/b.go"), commit, edit("/p/a.go")), "a.go"},
+		{"no git", facts(prompt("Mend it"), edit("/p/a.go")), "", ""},
+		{"nothing changed", facts(prompt("Mend it"), branch), "", ""},
+		{"all committed", facts(branch, edit("/p/a.go"), commit), "", ""},
+		{"never", facts(branch, edit("/p/b/a.go"), edit("/p/b.go")),
+			"changed: not committed: b.go; b/: a.go", "state: not committed: b.go; b/: a.go"},
+		{"the commit failed", facts(branch, edit("/p/a.go"), tried),
+			"changed: edited a.go (+1 -1), not committed", "state: not committed: a.go"},
+		{"since", facts(branch, edit("/p/a.go"), edit("/p/b.go"), commit, edit("/p/a.go")),
+			"changed: not committed: p/: a.go; also: p/: b.go", "state: not committed: a.go"},
 		{"put back", facts(branch, edit("/p/a.go"), edit("/p/b.go"), digest.Fact{Kind: digest.Edit,
-			Path: "/p/b.go", State: digest.Dropped, Text: "restored /p/b.go"}), "a.go"},
-		{"many", facts(branch, edit("/p/a.go"), edit("/p/b.go"), edit("/p/c.go"), edit("/p/d.go"),
-			edit("/p/e.go")), "e.go, d.go, c.go and 2 more"},
+			Path: "/p/b.go", State: digest.Dropped, Text: "restored /p/b.go"}),
+			"changed: edited a.go (+1 -1), not committed", "state: not committed: a.go"},
 	} {
-		got := choose(c.facts, 4000)
-		if c.want == "" {
-			lacks(t, got, line)
-		} else {
-			contains(t, got, line+c.want)
+		for want, o := range map[string]Options{
+			c.want: {Room: 1000, Short: true}, c.keep + " ": {Room: 1000, Keep: true}} {
+			o.Cost = cost
+			got := show(Choose(c.facts, o))
+			if want = strings.TrimSuffix(want, " "); want == "" {
+				lacks(t, got, "not committed")
+			} else if !strings.Contains(got, want+"\n") {
+				t.Errorf("%s, keep %t: got\n%swant %s", c.name, o.Keep, got, want)
+			}
 		}
 	}
 }

@@ -30,6 +30,7 @@ type chooser struct {
 	keep  bool               // what a summary must not lose, alone
 	knows *known             // what the reader knows; nil for nothing
 	shown map[format.ID]bool // messages that are printed beside the lines
+	asked int                // the largest cost of the text of a prompt
 	left  int
 	cost  func(Line) int
 	queue queue
@@ -50,7 +51,7 @@ func newChooser(items []item, root Root, o Options) *chooser {
 	c := &chooser{
 		items: items, root: root, terms: v, worth: v.worth, seen: make([]bool, len(v.worth)),
 		left: o.Room, cost: o.Cost, short: o.Short, rules: o.Rules, keep: o.Keep,
-		shown:     o.Printed,
+		asked: maxAsked, shown: o.Printed,
 		sentences: map[uint64]int{},
 	}
 	for i := range items {
@@ -60,6 +61,9 @@ func newChooser(items []item, root Root, o Options) *chooser {
 		case digest.Answer:
 			c.answered = f.Seq
 		}
+	}
+	if o.InOrder && !o.Short {
+		c.asked = maxAskedInOrder
 	}
 	if o.About != nil {
 		c.least = minShared
@@ -126,7 +130,7 @@ func (c *chooser) best() []Line {
 		if t := c.turnAt(top.index); t != nil && !t.taken && len(t.lines) > 0 && !c.keep {
 			lines := c.takeTurn(t)
 			if lines == nil {
-				c.setLines(t, maxAsked/2, maxCame/2)
+				c.setLines(t, c.asked/2, maxCame/2)
 				if lines = c.takeTurn(t); lines == nil {
 					continue
 				}

@@ -26,6 +26,8 @@ type item struct {
 	cost  int // 0 if not yet computed
 	taken bool
 
+	heeded bool // it stands among what the user told to heed
+
 	judged, bare bool // bare is set once judged is
 
 	committed, gone bool // of a changed file: a commit has it; it was put back before one

@@ -2,7 +2,6 @@ package brief
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -61,47 +60,30 @@ func (c *chooser) state(purse int) []Line {
 		purse -= n
 		out = append(out, l)
 	}
-	if l, ok := c.uncommitted(); ok && c.cost(l) <= min(purse, c.left) {
+	if l, ok := c.uncommitted(); ok && c.keep && c.cost(l) <= min(purse, c.left) {
 		c.left -= c.cost(l)
 		out = append(out, l)
 	}
 	return out
 }
 
-// maxUncommitted is the number of names in the line of what is not committed.
-const maxUncommitted = 3
-
-// uncommitted returns a line with the files of the project that were changed after the newest
-// commit, the newest first. There is none where nothing tells of git.
+// uncommitted returns a line with the files of the project that no commit has, the newest first.
 func (c *chooser) uncommitted() (l Line, ok bool) {
-	git, committed := false, uint64(0)
-	for i := range c.items {
-		switch f := c.items[i].fact; f.Kind {
-		case digest.Branch:
-			git = true
-		case digest.Commit:
-			git = true
-			if f.State == digest.Passed {
-				committed = f.Seq
+	var list []change
+	for _, f := range c.changed() {
+		if f.uncommitted {
+			if len(list) == 0 {
+				l = c.items[f.item].line
 			}
+			list = append(list, f)
 		}
 	}
-	var names []string
-	for i := range slices.Backward(c.items) {
-		f := c.items[i].fact
-		name := c.root.Name(f.Path)
-		if f.Kind != digest.Edit || f.Seq < committed || isOutside(name) {
-			continue
-		}
-		if names = append(names, path.Base(name)); len(names) == 1 {
-			l = Line{Section: State, Entry: f.Entry, Seq: f.Seq, Pos: f.Pos}
-		}
-	}
-	l.Text = "not committed here: " + strings.Join(names[:min(len(names), maxUncommitted)], ", ")
-	if more := len(names) - maxUncommitted; more > 0 {
-		l.Text += fmt.Sprintf(" and %d more", more)
-	}
-	return l, git && len(names) > 0
+	l.Section = State
+	l.Text = changedText(list, true, func(text string) bool {
+		l.Text = text
+		return c.cost(l) <= c.withText(l, maxState)
+	})
+	return l, l.Text != ""
 }
 
 // isOutside reports whether the name of a file is of one outside of the project.
@@ -118,6 +100,8 @@ func (c *chooser) signs() []sign {
 		switch {
 		case f.Kind == digest.Branch:
 			what, rank = "branch", branchRank
+		case f.Key == digest.Plan && len(c.turns) > 0 && len(c.turns[len(c.turns)-1].asked) == 0:
+			what, rank = f.Key, commitRank // nobody has asked for anything else since
 		case f.Kind == digest.Commit && f.State == digest.Passed:
 			what, rank = f.Key, commitRank
 		case c.isUndone(f) && !seen[f.Key]: // a summary may have it as done

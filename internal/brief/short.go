@@ -116,28 +116,51 @@ func withoutEnd(text string, n int) string {
 const elsewhere = "…/"
 
 // change is a changed file of a short brief.
-type change struct{ dir, name string }
+type change struct {
+	item      int
+	dir, name string
+	// uncommitted says that it is of the project, that git keeps, and was changed after the newest
+	// commit.
+	uncommitted bool
+}
 
-// changes takes one line with the names of all changed files, the newest first. If there is only
-// one, or there is room, each file has its line. Without changed files, it takes the names of files
-// that were read.
-func (c *chooser) changes(purse int) []Line {
-	var at []int
-	var list []change
+// changed returns the changed files, the newest first.
+func (c *chooser) changed() (list []change) {
+	git, committed := false, uint64(0)
+	for i := range c.items {
+		f := c.items[i].fact
+		git = git || f.Kind == digest.Branch || f.Kind == digest.Commit
+		if f.Kind == digest.Commit && f.State == digest.Passed {
+			committed = f.Seq
+		}
+	}
 	for i := range slices.Backward(c.items) {
 		f := c.items[i].fact
 		if f.Kind != digest.Edit {
 			continue
 		}
-		at = append(at, i)
-		dir, name := path.Split(c.root.Name(f.Path))
-		if isAbs(dir) && strings.Count(dir, "/") > 2 { // it is none of the project
-			dir = elsewhere + path.Base(dir) + "/"
+		name := c.root.Name(f.Path)
+		one := change{item: i, uncommitted: git && f.Seq >= committed && !isOutside(name)}
+		one.dir, one.name = path.Split(name)
+		if isAbs(one.dir) && strings.Count(one.dir, "/") > 2 { // it is none of the project
+			one.dir = elsewhere + path.Base(one.dir) + "/"
 		}
 		if strings.HasPrefix(f.Text, "deleted ") {
-			name += " (deleted)"
+			one.name += " (deleted)"
 		}
-		list = append(list, change{dir, name})
+		list = append(list, one)
+	}
+	return list
+}
+
+// changes takes one line with the names of all changed files, the newest first. If there is only
+// one, or there is room, each file has its line. Without changed files, it takes the names of files
+// that were read.
+func (c *chooser) changes(purse int) []Line {
+	list := c.changed()
+	at := make([]int, len(list))
+	for n, f := range list {
+		at[n] = f.item
 	}
 	inRoot := !slices.ContainsFunc(list, func(f change) bool { return f.dir != "" })
 	if len(at) > 1 && c.root.base() != "" && inRoot {
@@ -155,8 +178,11 @@ func (c *chooser) changes(purse int) []Line {
 	}
 	if all := c.costsOf(at); all <= purse*2/3 && !c.short || len(at) == 1 && all <= purse/2 {
 		var out []Line
-		for _, i := range at {
-			if l, ok := c.take(i); ok {
+		for _, f := range list {
+			if f.uncommitted {
+				c.items[f.item].line.Text += ", not committed"
+			}
+			if l, ok := c.take(f.item); ok {
 				out = append(out, l)
 			}
 		}
@@ -226,8 +252,26 @@ func changedText(list []change, short bool, fits func(text string) bool) string 
 	return best
 }
 
-// grouped lists names by directory.
+// grouped lists names by directory, first those of files that are not committed.
 func grouped(list []change) string {
+	var open, done []change
+	for _, f := range list {
+		if f.uncommitted {
+			open = append(open, f)
+		} else {
+			done = append(done, f)
+		}
+	}
+	switch {
+	case len(open) == 0:
+		return byDirectory(done)
+	case len(done) == 0:
+		return "not committed: " + byDirectory(open)
+	}
+	return "not committed: " + byDirectory(open) + "; also: " + byDirectory(done)
+}
+
+func byDirectory(list []change) string {
 	var dirs []string
 	names := map[string][]string{}
 	for _, f := range list {

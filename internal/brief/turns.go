@@ -24,10 +24,13 @@ type turn struct {
 	more        int    // lines that were taken beside them
 }
 
-// The costs of the texts of a turn's lines.
+// The costs of the texts of a turn's lines: in a brief each turn that is not there is missed, and
+// in a rendering, which has more room, the end of a prompt.
 const (
 	maxAsked = 140
 	maxCame  = 160
+
+	maxAskedInOrder = 240
 )
 
 // setTurns sets the turns of a brief, and to which one each item belongs. What comes before the
@@ -60,7 +63,7 @@ func (c *chooser) setTurns() {
 	}
 	c.setRefuted()
 	for t := range c.turns {
-		c.setLines(&c.turns[t], maxAsked, maxCame)
+		c.setLines(&c.turns[t], c.asked, maxCame)
 	}
 }
 
@@ -207,8 +210,11 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	most += len(l.Text)
 	for n, i := range list {
 		text := c.items[i].fact.Text
-		if n > 0 && strings.Contains(text, " | ") {
-			continue // a row of a table
+		if n > 0 && (strings.Contains(text, " | ") || c.items[i].heeded) {
+			continue // a row of a table, or a rule that stands above
+		}
+		if c.items[i].heeded && len(text) > maxHeeded {
+			text = withoutEnd(text, maxHeeded)
 		}
 		if n > 0 {
 			text = between(l.Text) + text
@@ -308,12 +314,12 @@ func (c *chooser) now(purse int) []Line {
 		t := &c.turns[n]
 		asked, came := purse/3, purse/2
 		if told {
-			asked = min(asked, maxAsked)
+			asked = min(asked, c.asked)
 		}
 		if answered {
 			came = min(came, maxCame)
 		}
-		c.setLines(t, max(asked, maxAsked), max(came, maxCame))
+		c.setLines(t, max(asked, c.asked), max(came, maxCame))
 		lines := c.takeTurn(t)
 		if lines == nil {
 			c.setLines(t, leastCut, leastCut)
@@ -351,7 +357,7 @@ func (c *chooser) heed(purse int) []Line {
 		told = append(told, it.terms)
 		l := it.line
 		l.Section, l.Turn = Heed, 0
-		l = c.cutLine(l, c.withText(l, maxAsked), withoutAside)
+		l = c.cutLine(l, c.withText(l, c.asked), withoutAside)
 		if n := c.cost(l); n > purse || n > c.left {
 			continue
 		}
@@ -359,10 +365,18 @@ func (c *chooser) heed(purse int) []Line {
 		c.left -= c.cost(l)
 		it.taken = true
 		c.say(it.terms)
+		if t := c.turnAt(i); t != nil && !c.besideSummary() {
+			it.heeded = true
+			c.setLines(t, c.asked, maxCame)
+		}
 		out = append(out, l)
 	}
 	return out
 }
+
+// maxHeeded is the length in bytes of what the line of a turn says of a rule: the rule stands
+// above.
+const maxHeeded = 60
 
 // isOrder reports whether a fact says what the user wants in place of a call that was refused. A
 // question orders nothing.

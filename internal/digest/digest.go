@@ -20,7 +20,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 31
+const Version = 32
 
 // Kind is the subject of a fact.
 type Kind string
@@ -258,13 +258,19 @@ func (d *Digester) endTurn() {
 // says without a plan.
 const shortPlan = 8
 
+// Plan is the key of the title of a plan that another session made, and that this one carries out.
+const Plan = "plan"
+
 // said adds the text of the model. The newest text is the answer if the turn ends with it. A long
-// text at the very beginning, which nobody asked for, is a plan that another session made: its
-// title alone is a fact.
+// text at the very beginning, which nobody asked for, is a plan.
 func (d *Digester) said(m *Message) {
 	first := len(d.Made)
-	if list := summarize.Fragments(unwrapped(m.Text)); first == 0 && len(list) > shortPlan {
-		d.add(Fact{Kind: Report, Text: tidy(list[0].Text)})
+	begins := !slices.ContainsFunc(d.Made, func(f Fact) bool { return f.Kind != Branch })
+	if list := summarize.Fragments(unwrapped(m.Text)); begins && len(list) > shortPlan {
+		title := strings.TrimPrefix(tidy(list[0].Text), "Plan: ")
+		d.add(Fact{Kind: Report, Key: Plan,
+			Text: "is to implement the following plan: " + cut(title, maxTitle)})
+		d.sentences(Said, m.Text)
 		return
 	}
 	if d.sentences(Said, m.Text) == 0 {

@@ -3,6 +3,7 @@ package digest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -84,5 +85,24 @@ func TestNothing(t *testing.T) {
 		if facts := Of([]Message{m}); len(facts) != 0 {
 			t.Errorf("%+v: %s", m, showAll(facts))
 		}
+	}
+}
+
+// A session that begins with a long text of the model carries out a plan, whether or not its record
+// names a branch.
+func TestPlan(t *testing.T) {
+	plan := "# Plan: Print the tables without borders\n\nThe printer draws them.\n" +
+		strings.Repeat("- It draws the line of a table twice, as the parser has it.\n", 9)
+	for _, branch := range []string{"", "main"} {
+		facts := Of([]Message{{Role: "model", Text: plan, Branch: branch}})
+		i := slices.IndexFunc(facts, func(f Fact) bool { return f.Key == Plan })
+		if i < 0 || facts[i].Text !=
+			"is to implement the following plan: Print the tables without borders" {
+			t.Errorf("branch %q: %+v", branch, facts)
+		}
+	}
+	facts := Of([]Message{asked("Mend it."), {Role: "model", Text: plan}})
+	if slices.ContainsFunc(facts, func(f Fact) bool { return f.Key == Plan }) {
+		t.Errorf("an answer is a plan: %+v", facts)
 	}
 }

@@ -38,18 +38,24 @@ func (w *Work) compact(all []messageItems, r room, sizes []actSize) []messageIte
 	facts := w.factsOf(all)
 	root, said := w.Root.Of(w.Whole), map[string]bool{}
 	all = slices.Clone(all)
-	for i, m := range all {
-		if i+1 < len(all) && m.announces(facts[m.ID]) {
-			if call := all[i+1].callsText(facts[all[i+1].ID], root); call != "" &&
-				digest.NamesIn(m.Text, call) {
-				all[i].items = nil
-			}
-		}
+	newest := true // the newest words of the model say what is at hand
+	for i, m := range slices.Backward(all) {
 		if saysAll(facts[m.ID]) {
 			for _, it := range m.items {
 				said[it.id] = it.kind == callItem
 			}
 		}
+		words := m.words()
+		if m.Role != "model" || words == "" {
+			continue
+		}
+		if i+1 < len(all) && !newest && m.announces(facts[m.ID]) {
+			call := all[i+1].callsText(facts[all[i+1].ID], root)
+			if call != "" && digest.NamesIn(words, call) {
+				all[i].items = nil
+			}
+		}
+		newest = false
 	}
 	var out []messageItems
 	for _, size := range sizes {
@@ -87,6 +93,17 @@ func (w *Work) factsOf(all []messageItems) map[format.ID][]digest.Fact {
 		facts[f.Entry] = append(facts[f.Entry], f)
 	}
 	return facts
+}
+
+// words returns the texts of a message without calls and results.
+func (m messageItems) words() string {
+	var b strings.Builder
+	for _, it := range m.items {
+		if it.kind == textItem {
+			b.WriteString(it.text + "\n")
+		}
+	}
+	return strings.TrimSpace(b.String())
 }
 
 // announces reports whether a message of the model has only sentences that tell nothing beside a

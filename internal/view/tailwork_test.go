@@ -29,7 +29,7 @@ func TestWithTailLeavesNoFailureAlone(t *testing.T) {
 // A message that only announces its call stands no line beside it, unless it names something else.
 func TestAnnouncements(t *testing.T) {
 	said := func(id byte, text string) messageItems {
-		return messageItems{Message: Message{ID: format.ID{id}, Role: "model", Text: text},
+		return messageItems{Message: Message{ID: format.ID{id}, Role: "model"},
 			items: []item{textOf(text)}}
 	}
 	call := messageItems{Message: Message{ID: format.ID{9}, Role: "model"},
@@ -44,9 +44,12 @@ func TestAnnouncements(t *testing.T) {
 	} {
 		fact := digest.Fact{Kind: digest.Said, Entry: format.ID{1}, Text: text}
 		w := &Work{Whole: []digest.Fact{fact, search}}
-		out := w.compact([]messageItems{said(1, text), call}, room(4000), actSizes)
-		if len(out) != want {
-			t.Errorf("%q: %d messages, want %d", text, len(out), want)
+		list := []messageItems{said(1, text), call, said(2, "It is used by the printer alone.")}
+		if n := len(w.compact(list, room(4000), actSizes)) - 1; n != want {
+			t.Errorf("%q: %d messages, want %d", text, n, want)
+		}
+		if n := len(w.compact(list[:2], room(4000), actSizes)); n != 2 {
+			t.Errorf("%q, the newest words: %d messages, want 2", text, n)
 		}
 	}
 }
