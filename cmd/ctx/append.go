@@ -74,15 +74,16 @@ func (o *appendOptions) open(a *app) (s *session.Store, name string, expect form
 		return nil, "", expect, err
 	}
 	s, err = a.openStore()
-	if err != nil || o.session != "" && o.expect == "" {
+	stands := o.session == "" || recall.IsSign(o.session)
+	if err != nil || !stands && o.expect == "" {
 		return s, o.session, expect, err
 	}
 	view, err := s.Refs.Read()
 	if err != nil {
 		return nil, "", expect, err
 	}
-	if name = o.session; name == "" { // a name that is given is whole: the session need not exist
-		name, err = recall.HEAD(view)
+	if name = o.session; stands { // a name is whole: the session need not exist
+		name, err = s.Recall.Named(view, name)
 	}
 	if clusters.IsMissing(err) {
 		err = withHint(usagef("no session named"), "name a session with -s; it need not exist")

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
 func newSessionForkCmd(a *app) *cobra.Command {
@@ -33,7 +34,9 @@ func newSessionForkCmd(a *app) *cobra.Command {
 				name = strings.TrimSuffix(from, "@"+label)
 			}
 			if len(args) > 1 {
-				name = args[1]
+				if name = args[1]; recall.IsSign(name) {
+					return usagef("a session cannot be named %q: it stands for another one", name)
+				}
 			}
 			id, err := s.Conversation.GoOn(a.c, from, branch, name)
 			if err != nil {

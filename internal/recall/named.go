@@ -11,6 +11,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/terms"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -26,7 +27,7 @@ func (s *Reader) Named(view *refs.View, text string) (string, error) {
 	if text == "" || text == "@" || text == "HEAD" {
 		return HEAD(view)
 	}
-	if n, ok := strings.CutPrefix(text, "@{-"); ok {
+	if n, ok := strings.CutPrefix(text, before); ok {
 		if steps, err := strconv.Atoi(strings.TrimSuffix(n, "}")); err == nil && steps > 0 {
 			return s.headBefore(view, steps)
 		}
@@ -49,7 +50,7 @@ func (s *Reader) Named(view *refs.View, text string) (string, error) {
 	var found []Overview
 	for _, o := range list {
 		if several != nil && strings.HasPrefix(o.Name, text) ||
-			several == nil && o.HasWords(strings.Fields(text)) {
+			several == nil && names(text) && o.HasWords(strings.Fields(text), true) {
 			found = append(found, o)
 		}
 	}
@@ -79,6 +80,15 @@ func (s *Reader) Named(view *refs.View, text string) (string, error) {
 		several.Names = append(several.Names, o.named(view))
 	}
 	return "", several
+}
+
+// before begins the sign for the session that HEAD named some moves before.
+const before = "@{-"
+
+// IsSign reports whether a text stands for a session by where HEAD is or was. No session can be
+// named so by a command.
+func IsSign(text string) bool {
+	return text == "@" || text == "HEAD" || strings.HasPrefix(text, before)
 }
 
 // Titled returns the name of a session for a person, in one line: a name that was shortened has the
@@ -149,13 +159,26 @@ func (s *Reader) headBefore(view *refs.View, steps int) (name string, err error)
 	return now, err
 }
 
+// minPrefix is the number of letters from which on the beginning of a word stands for it in the
+// name of a session, as that of an id does. A slip of one letter names no session.
+const minPrefix = 4
+
+// names reports whether a text can be the name of a session by its title: it has a word that tells
+// something.
+func names(text string) (tells bool) {
+	terms.Scan(text, func(terms.Token) { tells = true })
+	return tells
+}
+
 // HasWords reports whether a session has each of some words: at the beginning of a word of its
-// title or of a tag, or of its name. "#word" is a tag. Capitals do not matter.
-func (o *Overview) HasWords(words []string) bool {
+// title or of a tag, or of its name. "#word" is a tag. Capitals do not matter. With whole, a word of
+// fewer than four letters stands for itself alone.
+func (o *Overview) HasWords(words []string, whole bool) bool {
 	title, tags := strings.ToLower(o.Title), strings.ToLower(" #"+strings.Join(o.About.Tags, " #"))
 	for _, word := range words {
 		word = strings.ToLower(word)
-		if !beginsWord(title, word) && !beginsWord(tags, word) &&
+		whole := whole && utf8.RuneCountInString(word) < minPrefix
+		if !hasWord(title, word, whole) && !hasWord(tags, word, whole) &&
 			!strings.HasPrefix(strings.ToLower(o.Name), word) {
 			return false
 		}
@@ -163,9 +186,10 @@ func (o *Overview) HasWords(words []string) bool {
 	return len(words) > 0
 }
 
-// beginsWord reports whether a text has a word at the beginning of one of its own; beside letters
-// beyond ASCII, which need no blanks between words, anywhere.
-func beginsWord(text, word string) bool {
+// hasWord reports whether a text has a word at the beginning of one of its own, or as a whole one;
+// beside letters beyond ASCII, which need no blanks between words, anywhere.
+func hasWord(text, word string, whole bool) bool {
+	inWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 	for at := 0; word != ""; {
 		i := strings.Index(text[at:], word)
 		if i < 0 {
@@ -173,9 +197,9 @@ func beginsWord(text, word string) bool {
 		}
 		at += i
 		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(word):])
 		first, n := utf8.DecodeRuneInString(text[at:])
-		inWord := unicode.IsLetter(before) || unicode.IsDigit(before)
-		if at == 0 || first >= utf8.RuneSelf || !inWord {
+		if first >= utf8.RuneSelf || (at == 0 || !inWord(before)) && !(whole && inWord(after)) {
 			return true
 		}
 		at += n
