@@ -50,7 +50,8 @@ func newSessionListCmd(a *app) *cobra.Command {
 // chosen returns the sessions of a list that have some words, the pinned ones first.
 func chosen(list []recall.Overview, words []string) []recall.Overview {
 	if len(words) > 0 {
-		list = slices.DeleteFunc(list, func(o recall.Overview) bool { return !o.HasWords(words, false) })
+		list = slices.DeleteFunc(list,
+			func(o recall.Overview) bool { return !o.HasWords(words, false) })
 	}
 	slices.SortStableFunc(list, recall.ByPin)
 	return list

@@ -30,6 +30,10 @@ func contentOf(line string) content {
 	return c
 }
 
+// Tells reports whether a text has a telling word, an identifier, a path, an address, a flag or a
+// number: "the" names nothing.
+func Tells(text string) bool { return contentOf(text) != content{} }
+
 // NamesIn reports whether each identifier, path, address, flag and number of a text stands in
 // another one, too.
 func NamesIn(text, other string) bool {

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/terms"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -50,7 +50,7 @@ func (s *Reader) Named(view *refs.View, text string) (string, error) {
 	var found []Overview
 	for _, o := range list {
 		if several != nil && strings.HasPrefix(o.Name, text) ||
-			several == nil && names(text) && o.HasWords(strings.Fields(text), true) {
+			several == nil && digest.Tells(text) && o.HasWords(strings.Fields(text), true) {
 			found = append(found, o)
 		}
 	}
@@ -163,16 +163,9 @@ func (s *Reader) headBefore(view *refs.View, steps int) (name string, err error)
 // name of a session, as that of an id does. A slip of one letter names no session.
 const minPrefix = 4
 
-// names reports whether a text can be the name of a session by its title: it has a word that tells
-// something.
-func names(text string) (tells bool) {
-	terms.Scan(text, func(terms.Token) { tells = true })
-	return tells
-}
-
 // HasWords reports whether a session has each of some words: at the beginning of a word of its
-// title or of a tag, or of its name. "#word" is a tag. Capitals do not matter. With whole, a word of
-// fewer than four letters stands for itself alone.
+// title or of a tag, or of its name. "#word" is a tag. Capitals do not matter. With whole, a word
+// of fewer than four letters stands for itself alone.
 func (o *Overview) HasWords(words []string, whole bool) bool {
 	title, tags := strings.ToLower(o.Title), strings.ToLower(" #"+strings.Join(o.About.Tags, " #"))
 	for _, word := range words {

@@ -167,7 +167,8 @@ func (s *Reader) withTitles(view *refs.View, hits []Hit, q SearchQuery) ([]Hit, 
 	var titled []Hit
 	for i := range list {
 		o := &list[i]
-		if (o.Named || len(o.About.Tags) > 0) && o.HasWords(words, false) && len(titled) < maxTitles {
+		if (o.Named || len(o.About.Tags) > 0) && o.HasWords(words, false) &&
+			len(titled) < maxTitles {
 			titled = append(titled, Hit{Session: o.Name, Branch: MainOf(&o.Session).Name, Named: o,
 				Score: top + 1, Text: o.Title, Excerpt: o.Title})
 		}

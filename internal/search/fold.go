@@ -161,7 +161,7 @@ var bases = madeOnce[rune]{make: func() map[rune]string {
 
 // accented has a line for each base letter with the letters that decompose to it: those of Latin-1
 // Supplement, Latin Extended-A and -B, and Latin Extended Additional (Unicode 15), letters with a
-// stroke or without a dot, and those of today's Greek and Russian.
+// stroke or without a dot, and those of Greek, also with breathings, and Russian.
 //
 //go:embed accented.txt
 var accented string

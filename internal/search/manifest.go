@@ -24,7 +24,7 @@ type Part struct {
 	Hidden map[uint32]bool
 }
 
-const manifestVersion = 11
+const manifestVersion = 12
 
 // Encode returns the manifest's bytes.
 func (m *Manifest) Encode() []byte { return varint.Append([]byte{manifestVersion}, m.code) }

@@ -18,6 +18,7 @@ func TestPhraseIn(t *testing.T) {
 		{"a a b", "a a a b", true}, // a beginning inside a beginning
 		{"a b a c", "a b a b a c", true},
 		{"café au lait", "CAFE AU LAIT", true},
+		{"Ὀδυσσεύς ἐστιν", "οδυσσευς εστιν", true},
 		{"file", "files", false},
 		{"os getwd", "os.Getwd()", true},
 		{"", "anything", false},
