@@ -35,8 +35,7 @@ func (s *Store) Put(raws ...format.Raw) error {
 	in := &gate{Store: s}
 	for _, r := range raws {
 		id := r.ID()
-		err := in.admit(id, r, format.Body.Check)
-		if err != nil {
+		if err := in.admit(id, r, unchecked); err != nil { // see store
 			return err
 		}
 		if !seen[id] {
@@ -72,7 +71,8 @@ func (s *Store) found(ids []format.ID, raws []format.Raw) error {
 	return nil
 }
 
-// store writes objects that have been checked.
+// store writes objects that have been checked, but for the bodies. A pack is read back before it is
+// published, which compares each body with its header.
 func (s *Store) store(ids []format.ID, unique []format.Raw) error {
 	size := 0
 	for _, r := range unique {
@@ -88,6 +88,11 @@ func (s *Store) store(ids []format.ID, unique []format.Raw) error {
 			return nil
 		}, Fast)
 		return err
+	}
+	for i, r := range unique {
+		if _, err := soundForm(r, format.Body.Check); err != nil {
+			return fmt.Errorf("cannot store object %v: %w", ids[i], err)
+		}
 	}
 	return s.putLoose(ids, unique)
 }

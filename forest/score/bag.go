@@ -33,7 +33,7 @@ func bagOf(text string) bag { return allOf(text).trim(maxTerms) }
 // allOf returns all terms of a text. Scripts such as Chinese have words of one character; each of
 // these is counted as a pair with the character before it.
 func allOf(text string) bag {
-	var keys []uint32
+	keys := make([]uint32, 0, min(len(text), maxText)/8) // mostly enough
 	var last terms.Token
 	scan := func(text string) {
 		last = terms.Token{End: -1}

@@ -81,7 +81,7 @@ type cleaned struct {
 func (m *Message) CleanAhead() {
 	c := m.cleanWords()
 	if c.err == nil && m.Parts != nil {
-		if c.parts, c.parseErr = message.Parse(c.text); c.parseErr == nil {
+		if c.parts, c.parseErr = message.ParseClean(c.text); c.parseErr == nil {
 			c.said = message.Words(c.parts)
 		}
 	}

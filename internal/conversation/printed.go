@@ -212,7 +212,7 @@ func (s *Reader) pastCall(branch, id string) []message.Part {
 			if err != nil {
 				return nil
 			}
-			parts, _ := message.Parse(shown.Parts)
+			parts, _ := message.ParseClean(shown.Parts)
 			return parts
 		}
 		tip = history.FirstParent(e)

@@ -33,7 +33,7 @@ func (s *Shown) IsBare() bool {
 	if s.Entry.Kind != format.KindNote || s.Gone != "" || strings.TrimSpace(s.Text) != "" {
 		return false
 	}
-	parts, _ := message.Parse(s.Parts) // none in a body of another form
+	parts, _ := message.ParseClean(s.Parts) // none in a body of another form
 	return !slices.ContainsFunc(parts, func(p message.Part) bool { return p.Media != nil })
 }
 
@@ -236,7 +236,7 @@ const MaxMessage = 16 << 20
 // Words returns the words in a JSON array of message parts, as message.Words does; the bytes as
 // they are where they are not valid parts.
 func Words(parts []byte) string {
-	list, err := message.Parse(parts)
+	list, err := message.ParseClean(parts)
 	if err != nil {
 		return string(parts)
 	}

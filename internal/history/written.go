@@ -62,6 +62,15 @@ func (s *Reader) Wrote(raws []format.Raw) {
 	}
 }
 
+// KeepsWritten reports whether an object is one that was written, or read whole, and is kept.
+func (s *Reader) KeepsWritten(id format.ID) bool {
+	n, ok := s.Objects.(*near)
+	if ok {
+		_, ok = n.written.Load().get(id)
+	}
+	return ok
+}
+
 // CheckWritten lets go of what was written if the store has lost bodies: that of an object that is
 // kept may be among them. It belongs at the beginning of each transaction, so that nothing is made
 // of words that were forgotten since the one before.

@@ -23,7 +23,7 @@ func (f *Spelling) Append(out, value []byte) (_ []byte, ok bool) {
 	if end < 0 {
 		return out, false
 	}
-	return f.append(out, value[start:end]), true
+	return f.AppendWithin(out, value[start:end]), true
 }
 
 // Canonical writes a value in one form, with numbers as they were. What is not JSON is written as
@@ -36,8 +36,10 @@ func Canonical(value []byte) json.RawMessage {
 	return out
 }
 
-// append appends a value, which is JSON without white space around it.
-func (f *Spelling) append(out, value []byte) []byte {
+// AppendWithin appends a value that is part of one that was read before, without white space around
+// it.
+func (f *Spelling) AppendWithin(out, value []byte) []byte {
+	within := scanner{in: value, checked: true}
 	switch value[0] {
 	case '"':
 		return appendString(out, value)
@@ -46,16 +48,16 @@ func (f *Spelling) append(out, value []byte) []byte {
 	case '[':
 		out = append(out, '[')
 		start := len(out)
-		each(value, '[', func(_, element []byte) {
+		within.each('[', func(_, element []byte) {
 			if len(out) > start {
 				out = append(out, ',')
 			}
-			out = f.append(out, element)
+			out = f.AppendWithin(out, element)
 		})
 		return append(out, ']')
 	case '{':
 		var few [24]Member
-		list, _ := members(value, few[:0])
+		list, _ := members(within, few[:0])
 		for i, m := range list {
 			if !utf8.ValidString(m.Name) {
 				list[i].Name = string([]rune(m.Name)) // U+FFFD for each bad byte
@@ -72,7 +74,7 @@ func (f *Spelling) append(out, value []byte) []byte {
 			if len(out) > start {
 				out = append(out, ',')
 			}
-			out = f.append(append(AppendText(out, m.Name), ':'), m.Value)
+			out = f.AppendWithin(append(AppendText(out, m.Name), ':'), m.Value)
 		}
 		return append(out, '}')
 	}

@@ -23,7 +23,7 @@ func Encode(v any) json.RawMessage {
 	case json.RawMessage:
 		out, ok = appendRaw(make([]byte, 0, max(len(v), 4)), v)
 	case Object:
-		out, ok = appendMembers(v)
+		out, ok = appendMembers(v, appendRaw)
 	case []json.RawMessage:
 		out, ok = appendElements(v)
 	default:
@@ -77,7 +77,18 @@ func appendCompact(out, value []byte) (_ []byte, ok bool) {
 	return out, true
 }
 
-func appendMembers(o Object) (out []byte, ok bool) {
+// Join is Encode for an object of values that are on one line, as Encode writes them: they are not
+// looked at.
+func (o Object) Join() json.RawMessage {
+	out, _ := appendMembers(o, func(out []byte, raw json.RawMessage) ([]byte, bool) {
+		return append(out, raw...), true
+	})
+	return out
+}
+
+func appendMembers(
+	o Object, value func([]byte, json.RawMessage) ([]byte, bool),
+) (out []byte, ok bool) {
 	if o == nil {
 		return []byte("null"), true
 	}
@@ -95,7 +106,7 @@ func appendMembers(o Object) (out []byte, ok bool) {
 			out = append(out, ',')
 		}
 		out = append(AppendText(out, name), ':')
-		if out, ok = appendRaw(out, o[name]); !ok {
+		if out, ok = value(out, o[name]); !ok {
 			return nil, false
 		}
 	}

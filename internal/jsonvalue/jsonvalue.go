@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -28,13 +29,19 @@ type Member struct {
 // Members returns the members of an object in their order. Each value shares its memory with
 // object. The error is ErrNotObject.
 func Members(object []byte) ([]Member, error) {
-	return members(object, make([]Member, 0, 8))
+	return members(scanner{in: object}, make([]Member, 0, 8))
+}
+
+// MembersWithin is Members for part of a value that was read before: strings are not checked again,
+// which takes most of the time.
+func MembersWithin(object []byte) ([]Member, error) {
+	return members(scanner{in: object, checked: true}, make([]Member, 0, 8))
 }
 
 // members appends the members of an object to list.
-func members(object []byte, list []Member) ([]Member, error) {
-	ok := each(object, '{', func(name, value []byte) {
-		m := Member{Name: string(name[1 : len(name)-1]), Value: value}
+func members(object scanner, list []Member) ([]Member, error) {
+	ok := object.each('{', func(name, value []byte) {
+		m := Member{Name: word(name[1 : len(name)-1]), Value: value}
 		if strings.IndexByte(m.Name, '\\') >= 0 {
 			m.Name, _ = Text(name)
 		}
@@ -49,17 +56,26 @@ func members(object []byte, list []Member) ([]Member, error) {
 // Elements returns the elements of an array. Each shares its memory with array. The error is
 // ErrNotArray.
 func Elements(array []byte) ([]json.RawMessage, error) {
+	return elements(scanner{in: array})
+}
+
+// ElementsWithin is Elements for part of a value that was read before, as MembersWithin.
+func ElementsWithin(array []byte) ([]json.RawMessage, error) {
+	return elements(scanner{in: array, checked: true})
+}
+
+func elements(array scanner) ([]json.RawMessage, error) {
 	list := []json.RawMessage{}
-	if !each(array, '[', func(_, value []byte) { list = append(list, value) }) {
+	if !array.each('[', func(_, value []byte) { list = append(list, value) }) {
 		return nil, ErrNotArray
 	}
 	return list, nil
 }
 
-// each calls item with each element or member of in, which is one array or object: open is its
-// bracket. It returns false for anything else, after the items before the place of the fault.
-func each(in []byte, open byte, item func(name, value []byte)) bool {
-	s := scanner{in: in}
+// each calls item with each element or member of the text, which is one array or object: open is
+// its bracket. It returns false for anything else, after the items before the place of the fault.
+func (s *scanner) each(open byte, item func(name, value []byte)) bool {
+	in := s.in
 	i := s.space(0)
 	if i >= len(in) || in[i] != open {
 		return false
@@ -127,11 +143,29 @@ func Text(value []byte) (s string, ok bool) {
 	valid := utf8.Valid(in)
 	switch escape := bytes.IndexByte(in, '\\'); {
 	case valid && escape < 0:
-		return string(in), true
+		return word(in), true
 	case valid && (&scanner{in: value}).text(0) == len(value):
 		return unescaped(in, escape), true
 	}
 	return s, json.Unmarshal(value, &s) == nil
+}
+
+// words are short strings that were read last, by their length and some of their bytes: names and
+// kinds come again and again.
+var words [512]atomic.Pointer[string]
+
+// word returns b as a string.
+func word(b []byte) string {
+	if n := len(b); n > 0 && n <= 24 {
+		place := &words[(n+31*int(b[0])+71*int(b[n/2])+131*int(b[n-1]))%len(words)]
+		if known := place.Load(); known != nil && *known == string(b) {
+			return *known
+		}
+		s := string(b)
+		place.Store(&s)
+		return s
+	}
+	return string(b)
 }
 
 // Compact returns a value without the white space between its tokens. What is not JSON is returned
@@ -145,7 +179,7 @@ func Compact(value []byte) json.RawMessage {
 
 // Depth returns how deep arrays and objects are nested in a value.
 func Depth(value []byte) int {
-	s := scanner{in: value}
+	s := scanner{in: value, checked: true}
 	deepest, now := 0, 0
 	for i := 0; i < len(value); i++ {
 		switch value[i] {

@@ -191,3 +191,37 @@ func FuzzEncode(f *testing.F) {
 		}
 	})
 }
+
+// What reads within a value that was read before finds what the others find.
+func TestWithin(t *testing.T) {
+	for _, in := range []string{`{}`, ` { "a" : [ 1 , "}" ] , "\u0062" : "\\" } `, `[]`,
+		`["\\\"", {"c":"\\"}, "]", [""]]`, `{"a":"\"","a":{"b":"\\\\\""}}`, `"a"`, `1`, ``, `{"a"`,
+		`["a`, `{"a":1}}`} {
+		members, err := Members([]byte(in))
+		if got, failed := MembersWithin([]byte(in)); failed != err ||
+			!reflect.DeepEqual(got, members) {
+			t.Errorf("%s: got %q, error %v, want %q, %v", in, got, failed, members, err)
+		}
+		list, err := Elements([]byte(in))
+		if got, failed := ElementsWithin([]byte(in)); failed != err ||
+			!reflect.DeepEqual(got, list) {
+			t.Errorf("%s: got %q, error %v, want %q, %v", in, got, failed, list, err)
+		}
+		o, _ := ParseObject([]byte(in))
+		if got := AsObject([]byte(in)); !reflect.DeepEqual(got, o) {
+			t.Errorf("%s: got %q, want %q", in, got, o)
+		}
+	}
+	for _, bad := range []string{`{"a":"` + "\n" + `"}`, `{"a":"\x"}`, `{"a":"\"}`, `{"a\":1}`,
+		`["\`} {
+		_ = AsObject([]byte(bad)) // whatever it finds
+		_, _ = ElementsWithin([]byte(bad))
+	}
+}
+
+func TestJoin(t *testing.T) {
+	o := NewObject("b", []int{1, 2}, "a", "x", "\n", nil)
+	if got, want := o.Join(), Encode(o); !bytes.Equal(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -7,27 +7,31 @@ import (
 	"reflect"
 )
 
-// Object is a JSON object whose values are not decoded. Its names are compared byte for byte.
+// Object is a JSON object whose values are not decoded, and are JSON. Its names are compared byte
+// for byte.
 type Object map[string]json.RawMessage
 
 // ParseObject reads an object. Of several members with one name the last counts. ok is false for
 // any other JSON. The values share their memory with object.
 func ParseObject(object []byte) (o Object, ok bool) {
+	o = read(scanner{in: object})
+	return o, o != nil
+}
+
+// AsObject is ParseObject for part of a value that was read before: strings are not checked again.
+// It returns nil for any other JSON.
+func AsObject(object []byte) Object { return read(scanner{in: object, checked: true}) }
+
+func read(object scanner) Object {
 	var few [24]Member
 	list, err := members(object, few[:0])
 	if err != nil {
-		return nil, false
+		return nil
 	}
-	o = make(Object, len(list))
+	o := make(Object, len(list))
 	for _, m := range list {
 		o[m.Name] = m.Value
 	}
-	return o, true
-}
-
-// AsObject is ParseObject; it returns nil for any other JSON.
-func AsObject(object []byte) Object {
-	o, _ := ParseObject(object)
 	return o
 }
 
@@ -65,7 +69,7 @@ func (o Object) Object(name string) Object { return AsObject(o[name]) }
 
 // Array returns the elements at name; ok is false if there is no array.
 func (o Object) Array(name string) (list []json.RawMessage, ok bool) {
-	list, err := Elements(o[name])
+	list, err := ElementsWithin(o[name])
 	return list, err == nil
 }
 

@@ -1,6 +1,7 @@
 package jsonvalue
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 )
@@ -17,8 +18,9 @@ func Skip(b []byte) int {
 
 // scanner finds the ends of the values in a text. Every index is -1 after an error.
 type scanner struct {
-	in     []byte
-	spaced bool // there is white space between tokens
+	in      []byte
+	spaced  bool // there is white space between tokens
+	checked bool // in is known to be JSON: strings are not looked into
 }
 
 // space returns the index of the next byte at or after i that is not white space.
@@ -159,6 +161,9 @@ func (s *scanner) digits(i int) int {
 // text returns the end of the string whose quote is at i.
 func (s *scanner) text(i int) int {
 	b := s.in
+	if s.checked {
+		return closing(b, i+1)
+	}
 	for i++; i < len(b); {
 		if i+8 <= len(b) {
 			at := special(binary.LittleEndian.Uint64(b[i:]))
@@ -194,6 +199,24 @@ func (s *scanner) text(i int) int {
 		}
 	}
 	return -1
+}
+
+// closing returns the index after the quote that ends the string whose words begin at start.
+func closing(b []byte, start int) int {
+	for i := start; ; {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return -1
+		}
+		i += n + 1
+		slashes := i - 1
+		for slashes > start && b[slashes-1] == '\\' {
+			slashes--
+		}
+		if (i-1-slashes)%2 == 0 {
+			return i
+		}
+	}
 }
 
 func isHex(c byte) bool { return c-'0' < 10 || c|0x20-'a' < 6 }

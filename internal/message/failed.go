@@ -15,7 +15,7 @@ import (
 func (r *Result) Failed() bool { return failed(r.Response, true) }
 
 func failed(raw json.RawMessage, outer bool) bool {
-	members, _ := jsonvalue.Members(raw) // none if raw is not an object
+	members, _ := jsonvalue.MembersWithin(raw) // none if raw is not an object
 	return slices.ContainsFunc(members, func(m jsonvalue.Member) bool {
 		switch m.Name {
 		case "error":

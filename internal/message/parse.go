@@ -27,7 +27,21 @@ func Parse(parts []byte) ([]Part, error) {
 	if err != nil {
 		return nil, refusal(parts)
 	}
-	list := make([]Part, len(raws))
+	return parseAll(raws)
+}
+
+// ParseClean is Parse for parts that package sanitize has cleaned, or a store has kept: strings are
+// not checked again.
+func ParseClean(parts []byte) ([]Part, error) {
+	raws, err := jsonvalue.ElementsWithin(parts)
+	if err != nil {
+		return nil, refusal(parts)
+	}
+	return parseAll(raws)
+}
+
+func parseAll(raws []json.RawMessage) (list []Part, err error) {
+	list = make([]Part, len(raws))
 	for i, raw := range raws {
 		if list[i], err = parsePart(raw); err != nil {
 			return nil, fmt.Errorf("part %d: %w", i+1, err)
@@ -131,7 +145,7 @@ func parsePart(raw json.RawMessage) (Part, error) {
 
 // members returns the members of an object. Two with the same name are an error.
 func members(object json.RawMessage) ([]jsonvalue.Member, error) {
-	list, err := jsonvalue.Members(object)
+	list, err := jsonvalue.MembersWithin(object)
 	if name, twice := repeated(list); twice {
 		return nil, fmt.Errorf("the member %s is there twice", strconv.QuoteToASCII(clip(name)))
 	}
@@ -252,7 +266,7 @@ func (p *Part) result(list []jsonvalue.Member) {
 		case "response":
 			p.Result.Response = orNil(m.Value)
 		case "parts":
-			parts, err := jsonvalue.Elements(m.Value)
+			parts, err := jsonvalue.ElementsWithin(m.Value)
 			if err != nil {
 				p.odd(m.Value)
 			} else if len(parts) > 0 {

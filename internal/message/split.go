@@ -87,7 +87,7 @@ func (p *Part) split() []Part {
 	}
 	pieces := p.pieces()
 	objects := make([][]byte, len(pieces))
-	members, err := jsonvalue.Members(p.Raw)
+	members, err := jsonvalue.MembersWithin(p.Raw)
 	if err != nil {
 		return []Part{*p} // Raw is not what was parsed
 	}

@@ -56,13 +56,13 @@ func (m *Media) Label() string {
 
 // mediaIn returns the types of media that a value has somewhere in it, as agents write them.
 func mediaIn(value json.RawMessage) (types []string) {
-	if list, err := jsonvalue.Elements(value); err == nil {
+	if list, err := jsonvalue.ElementsWithin(value); err == nil {
 		for _, v := range list {
 			types = append(types, mediaIn(v)...)
 		}
 		return types
 	}
-	members, _ := jsonvalue.Members(value) // none if it is no object
+	members, _ := jsonvalue.MembersWithin(value) // none if it is no object
 	for _, m := range members {
 		switch kind, ok := jsonvalue.Text(m.Value); {
 		case ok && slices.Contains(mediaNames[:], m.Name) && strings.Contains(kind, "/"):
@@ -80,16 +80,16 @@ var mediaNames = [...]string{"media_type", "mimeType", "mime"}
 // record returns the agent and the kind of the record that a part keeps; "" for none. Agents name
 // the kind in the member "subtype" or "type", of the record, or of its payload or attachment.
 func record(part json.RawMessage) string {
-	members, _ := jsonvalue.Members(part) // none if it is no object
+	members, _ := jsonvalue.MembersWithin(part) // none if it is no object
 	for _, m := range members {
-		top, _ := jsonvalue.Members(m.Value)
+		top, _ := jsonvalue.MembersWithin(m.Value)
 		if len(top) == 0 {
 			continue
 		}
 		for _, of := range []string{"payload", "attachment", ""} {
 			in := top
 			if of != "" {
-				in, _ = jsonvalue.Members(valueOf(top, of))
+				in, _ = jsonvalue.MembersWithin(valueOf(top, of))
 			}
 			for _, name := range []string{"subtype", "type"} {
 				if kind, ok := jsonvalue.Text(valueOf(in, name)); ok {

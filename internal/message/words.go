@@ -95,7 +95,7 @@ func plain(raw json.RawMessage) string {
 
 // onlyText returns the string in an object whose single member is a string.
 func onlyText(raw json.RawMessage) (text string, ok bool) {
-	members, _ := jsonvalue.Members(raw) // none if raw is not an object
+	members, _ := jsonvalue.MembersWithin(raw) // none if raw is not an object
 	if len(members) != 1 {
 		return "", false
 	}

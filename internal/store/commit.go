@@ -129,6 +129,11 @@ func (t *Tx) Commit(op *format.Operation) error {
 		op.Objects = nil
 		t.repo.Objects.EndStage(false)
 	}
+	for _, f := range op.Forests {
+		for _, d := range f.Decisions {
+			t.present[d.ID] = t.present[d.ID] || t.KeepsWritten(d.ID)
+		}
+	}
 	view, err := t.repo.Refs.Commit(t.Held, t.View, op, t.present)
 	if err != nil {
 		return err

@@ -115,7 +115,7 @@ func DigestMessage(shown *history.Shown) digest.Message {
 	if shown.Parts == nil {
 		return m
 	}
-	parts, err := message.Parse(shown.Parts)
+	parts, err := message.ParseClean(shown.Parts)
 	if err != nil {
 		m.Text = history.Words(shown.Parts)
 		return m

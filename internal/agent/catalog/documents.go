@@ -19,7 +19,8 @@ func document(file string) jsonvalue.Object {
 	}
 	defer end()
 	b, _ := io.ReadAll(io.LimitReader(in, maxHead)) // a part is no object
-	return jsonvalue.AsObject(b)
+	o, _ := jsonvalue.ParseObject(b)
+	return o
 }
 
 // begunInWorkspace is what a session of Continue says.

@@ -262,8 +262,8 @@ func argsOf(payload, left, rest jsonvalue.Object) json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	delete(left, "arguments")
-	args := jsonvalue.AsObject([]byte(s))
-	if args == nil {
+	args, ok := jsonvalue.ParseObject([]byte(s))
+	if !ok {
 		rest["arguments"] = jsonvalue.Encode(s)
 		return jsonvalue.Encode(jsonvalue.Object{"input": jsonvalue.Encode(s)})
 	}

@@ -203,7 +203,7 @@ func (d *reader) spawned(m *transcript.Message) {
 			continue
 		}
 		text, _ := p.Said()
-		answer := jsonvalue.AsObject([]byte(text))
+		answer, _ := jsonvalue.ParseObject([]byte(text))
 		for _, name := range []string{"agent_id", "thread_id"} {
 			if id := answer.Text(name); id != "" {
 				d.stats.Spawned = append(d.stats.Spawned,

@@ -302,7 +302,7 @@ func (d *reader) call(raw json.RawMessage) json.RawMessage {
 	if args == nil && b.Has("arguments") {
 		rest["arguments"] = b["arguments"]
 		s, isText := jsonvalue.Text(b["arguments"])
-		if args = jsonvalue.AsObject([]byte(s)); args == nil {
+		if args, _ = jsonvalue.ParseObject([]byte(s)); args == nil {
 			args = jsonvalue.Object{"input": b["arguments"]}
 		} else if isText && string(jsonvalue.Encode(args)) == s {
 			rest["arguments"] = json.RawMessage("true")

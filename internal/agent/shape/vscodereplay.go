@@ -66,7 +66,7 @@ func vscodeReplay(_ *Form, r io.Reader) (doc io.Reader, skipped map[string]int, 
 }
 
 func isChange(line []byte) bool {
-	o := jsonvalue.AsObject(bytes.TrimSpace(line))
+	o, _ := jsonvalue.ParseObject(bytes.TrimSpace(line))
 	return string(o["kind"]) == whole && o.Has("v")
 }
 

@@ -44,7 +44,7 @@ type finder struct {
 func finderOf(agent string) (f finder, ok bool) {
 	switch agent {
 	case "claude-code":
-		return finder{[]string{`"aiTitle"`, `"customTitle"`}, `"gitBranch"`, claude}, true
+		return finder{[]string{`Title"`}, `"gitBranch"`, claude}, true
 	case "codex":
 		return finder{[]string{`"thread_name"`}, `"git"`, codex}, true
 	case "opencode":
@@ -70,17 +70,14 @@ func Of(agent string, parts []byte, git bool) Said {
 	if !ok || parts == nil || !f.has(parts, git) {
 		return Said{}
 	}
-	list, err := jsonvalue.Elements(parts)
+	list, err := jsonvalue.ElementsWithin(parts)
 	if err != nil {
 		return Said{}
 	}
 	var texts []string
 	var said Said
 	for _, raw := range list {
-		o, ok := jsonvalue.ParseObject(raw)
-		if !ok {
-			continue
-		}
+		o := jsonvalue.AsObject(raw)
 		if !o.True("thought") && o.Text("text") != "" {
 			texts = append(texts, o.Text("text"))
 		}

@@ -125,7 +125,7 @@ func WithoutAccount(value json.RawMessage) json.RawMessage {
 
 // dropAccount returns a value without members that name the account, and adds what they said.
 func dropAccount(value json.RawMessage, said *[]string) json.RawMessage {
-	if list, err := jsonvalue.Elements(value); err == nil && len(value) > 0 && value[0] == '[' {
+	if list, err := jsonvalue.ElementsWithin(value); err == nil {
 		for i := range list {
 			list[i] = dropAccount(list[i], said)
 		}

@@ -39,10 +39,7 @@ func NormalJSON(parts []byte) []byte {
 			out = append(out, ',')
 		}
 		at := len(out)
-		var ok bool
-		if out, ok = spelling.Append(out, raw); !ok {
-			return none
-		}
+		out = spelling.AppendWithin(out, raw)
 		part := out[at:]
 		// In this form a member that follows "text" would end in something else.
 		plain := len(part) >= len(open)+len(close) && string(part[:len(open)]) == open &&

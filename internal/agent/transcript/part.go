@@ -92,7 +92,7 @@ func ReadPart(raw json.RawMessage) Part {
 
 func partOf(of *message.Part) Part {
 	p := Part{Kind: PartOther, Raw: of.Raw, Text: of.Text}
-	p.Body, _ = jsonvalue.ParseObject(of.Raw)
+	p.Body = jsonvalue.AsObject(of.Raw)
 	switch {
 	case of.Call != nil:
 		p.Kind, p.ID, p.Tool, p.Args = PartCall, of.Call.ID, of.Call.Name, of.Call.Args
@@ -126,10 +126,10 @@ func Extra(agent string, rest jsonvalue.Object) jsonvalue.Object {
 	return jsonvalue.Object{agent: jsonvalue.Encode(rest)}
 }
 
-// with encodes a part with some more members. extra may be nil.
+// with joins a part with some more members. extra may be nil. The values are on one line.
 func with(o, extra jsonvalue.Object) json.RawMessage {
 	maps.Copy(o, extra)
-	return jsonvalue.Encode(o)
+	return o.Join()
 }
 
 // TextPart is a part with a text. extra are more members; nil for none.

@@ -3,6 +3,7 @@ package controls
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"sort"
 	"unicode/utf8"
 )
@@ -54,9 +55,13 @@ func control(b []byte) int {
 // firstDirty returns the offset of the first byte that Strip would change, or -1.
 func firstDirty(b []byte) int {
 	for i := 0; i < len(b); {
-		if i+8 <= len(b) && isPlain(binary.LittleEndian.Uint64(b[i:])) {
-			i += 8
-			continue
+		if i+8 <= len(b) {
+			special := notPlain(binary.LittleEndian.Uint64(b[i:]))
+			if special == 0 {
+				i += 8
+				continue
+			}
+			i += bits.TrailingZeros64(special) / 8
 		}
 		if c := b[i]; c < utf8.RuneSelf {
 			if c == backspace {
@@ -78,14 +83,14 @@ func firstDirty(b []byte) int {
 	return -1
 }
 
-// isPlain reports whether all eight bytes of word are from 0x20 to 0x7e. It tests them at once: the
-// highest bit of each byte of low is set if that byte is below 0x20, and that of deleted if it is
-// 0x7f.
-func isPlain(word uint64) bool {
+// notPlain marks bytes of a word that are not from 0x20 to 0x7e: the first of them has its highest
+// bit set in the result, and no byte before it. The highest bit of a byte of low is set if that
+// byte is below 0x20, and that of deleted if it is 0x7f.
+func notPlain(word uint64) uint64 {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	low := (word - ' '*ones) &^ word
 	deleted := ((word ^ 0x7f*ones) - ones) &^ (word ^ 0x7f*ones)
-	return (word|low|deleted)&high == 0
+	return (word | low | deleted) & high
 }
 
 // IsC1 reports whether r is a C1 control. A terminal may treat U+009B like ESC [, and the others
