@@ -97,6 +97,12 @@ func (s *Store) run(t *search) error {
 		}
 		list = next
 	}
+	if (t.best.Header == nil || t.fault != nil) && err == nil && unread == nil && s.MendLog != nil {
+		unread = s.MendLog()
+		if s.tryLog(t); t.complete {
+			return nil
+		}
+	}
 	switch {
 	case err != nil:
 		return err

@@ -165,8 +165,14 @@ func (s *Store) EndStage(recorded bool) {
 	l.staged, l.order, l.bytes = nil, nil, 0
 }
 
-// RefreshLog reads the log again, so that Logged and EachLogged know what it carries now.
-func (s *Store) RefreshLog() error { return s.readLog() }
+// RefreshLog reads the log again, so that Logged and EachLogged know what it carries now, with
+// damaged objects as they were if it can be told.
+func (s *Store) RefreshLog() error {
+	if s.MendLog != nil {
+		return s.MendLog()
+	}
+	return s.readLog()
+}
 
 // Logged returns the ids of the objects that the log carries, oldest first, as of the last
 // SetLogged. Those that are staged are not among them.

@@ -24,6 +24,10 @@ type Store struct {
 	// miss an object call it before they say so. It is nil for a store without a log.
 	ReadLog func() error
 
+	// MendLog calls SetLogged if the log carries objects that are damaged, and if it can be told what
+	// they were. Reads call it before they say that an object is missing or damaged. It may be nil.
+	MendLog func() error
+
 	// Key returns the key that the nonces of bodies are derived from, so that a pack need not store
 	// them. Where it is nil, or there is no key, packs store nonces.
 	Key func() ([]byte, error)

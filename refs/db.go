@@ -42,7 +42,7 @@ const (
 	fewRecords      = 32
 )
 
-// DB is the refs of one store. It holds no state: every read starts from the disk.
+// DB is the refs of one store. Every read starts from the disk.
 type DB struct {
 	Objects Objects // asked at commit whether the objects that the operation names exist
 
@@ -53,6 +53,8 @@ type DB struct {
 	mu   sync.Mutex
 	file []byte             // the checkpoint that was read last
 	last *format.Checkpoint // what it says, shared and never changed; nil before the first
+	// What damaged records were, so that nobody looks for it twice
+	mendings []mending
 }
 
 // Objects is the part of the object store that DB needs.

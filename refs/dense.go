@@ -274,10 +274,10 @@ func sumFits(b []byte) bool {
 		sha256.Sum256(b[:len(b)-sha256.Size]) == format.ID(b[len(b)-sha256.Size:])
 }
 
-// Loosen makes plain every dense segment that can be read, if need be with its parity. It returns
-// the names of the segments that parity restored. A segment that cannot be read stays as it is. A
-// repair calls it before it removes damaged objects, whose ids dense segments may need. Loosen
-// calls touch before each change.
+// Loosen makes plain every dense segment that can be read, if need be with its parity, and mends
+// the records of plain ones in which a byte is damaged. It returns the names of the segments that
+// were damaged. A segment that cannot be read stays as it is. A repair calls it before it removes
+// damaged objects, whose ids dense segments may need. Loosen calls touch before each change.
 func (db *DB) Loosen(held *lock.Held, touch func() error) (restored []string, err error) {
 	if err := db.mustHold(held); err != nil {
 		return nil, err
@@ -298,7 +298,7 @@ func (db *DB) Loosen(held *lock.Held, touch func() error) (restored []string, er
 	return restored, nil
 }
 
-// loosen makes one segment plain, if it is dense and can be read. mended says that its file was
+// loosen makes one segment plain and sound, if it can be read. mended says that its file was
 // damaged.
 func (db *DB) loosen(n uint64, touch func() error) (mended bool, err error) {
 	path := db.segmentPath(n)
@@ -308,12 +308,44 @@ func (db *DB) loosen(n uint64, touch func() error) (mended bool, err error) {
 	}
 	plain, mended := db.plainOf(path, b)
 	if plain == nil {
-		return false, nil
+		if plain = db.mendPlain(b); plain == nil {
+			return false, nil
+		}
+		mended = true
 	}
 	if err := touch(); err != nil {
 		return false, err
 	}
 	return mended, db.fs.WriteDurable(path, plain, 0o600)
+}
+
+// mendPlain returns the bytes of a plain segment with its records as they were before a byte of
+// them was damaged; nil if there is none of these.
+func (db *DB) mendPlain(b []byte) (out []byte) {
+	for at := bytes.IndexByte(b, '\n') + 1; at < len(b); {
+		rest := b[at:]
+		_, _, n, err := format.DecodeOperation(rest)
+		if err == nil {
+			at += n
+			continue
+		}
+		if isTorn(rest, int64(at), err) {
+			break
+		}
+		if was := db.mended(rest, true); was != nil {
+			if out == nil {
+				out = bytes.Clone(b)
+			}
+			at += copy(out[at:], was)
+			continue
+		}
+		next := bytes.Index(rest[1:], []byte("ctxo"))
+		if next < 0 {
+			break
+		}
+		at += 1 + next
+	}
+	return out
 }
 
 // plainOf returns what a file that is or was a dense segment says, and whether its parity was

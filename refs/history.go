@@ -102,6 +102,10 @@ func (db *DB) backThrough(
 			return false, err
 		}
 		op, digest, n, err := decode(b)
+		mended := false
+		if err != nil {
+			op, digest, n, mended, err = db.decodeNext(b, at.offset-int64(len(b)))
+		}
 		if err != nil || op.Number != at.number || digest != at.digest {
 			return false,
 				&CorruptError{Path: path, Offset: at.offset - int64(len(b)),
@@ -110,7 +114,8 @@ func (db *DB) backThrough(
 		}
 		at.offset -= int64(n)
 		at.number, at.digest = op.Number-1, op.Before
-		if !each(Record{Op: op, Digest: digest, Segment: at.segment, Offset: at.offset, Size: n}) {
+		if !each(Record{Op: op, Digest: digest, Segment: at.segment, Offset: at.offset, Size: n,
+			Mended: mended}) {
 			return false, nil
 		}
 	}

@@ -23,6 +23,9 @@ type Record struct {
 	// Damaged is true if objects that the record carries are damaged; the operation is whole. Read
 	// finds only some of this damage, CheckCarried all of it.
 	Damaged bool
+	// Mended is true if a byte of the record is damaged, and the record is what it was before. Read
+	// finds all of this damage to operations, and CheckCarried to objects.
+	Mended bool
 }
 
 // File returns the name of the segment that holds the record, below the store's directory, with a
@@ -66,7 +69,7 @@ func (db *DB) scanSegment(at *cursor) (*scan, error) {
 	out := &scan{end: start}
 	for int(out.end-start) < len(b) {
 		rest := b[out.end-start:]
-		op, digest, n, err := decodeNext(rest)
+		op, digest, n, mended, err := db.decodeNext(rest, out.end)
 		damaged := errors.Is(err, format.ErrObjects) && !isTorn(rest, out.end, err)
 		if err != nil && !damaged {
 			if isTorn(rest, out.end, err) {
@@ -90,7 +93,7 @@ func (db *DB) scanSegment(at *cursor) (*scan, error) {
 		}
 		out.records = append(out.records,
 			Record{Op: op, Digest: digest, Segment: at.segment, Offset: out.end, Size: n,
-				Damaged: damaged})
+				Damaged: damaged, Mended: mended})
 		at.number, at.digest = op.Number, digest
 		out.end += int64(n)
 	}
@@ -214,15 +217,59 @@ func decode(b []byte) (op *format.Operation, digest format.ID, n int, err error)
 	return op, digest, n, err
 }
 
-// decodeNext reads the record at the start of rest, which goes on to the end of the segment. Only a
-// record that ends there can be torn, so only then are its objects compared with its digest. Every
-// look-up checks the object that it finds.
-func decodeNext(rest []byte) (op *format.Operation, digest format.ID, n int, err error) {
-	op, digest, n, err = format.ReadOperation(rest)
-	if err == nil && n == len(rest) && len(op.Objects) > 0 {
-		return format.DecodeOperation(rest)
+// decodeNext reads the record at the start of rest, which goes on from byte at to the end of the
+// segment. Only a record that ends there can be torn, so only then are its objects compared with
+// its digest. Every look-up checks the object that it finds. A record in which a byte is damaged is
+// read as it was.
+func (db *DB) decodeNext(rest []byte, at int64) (
+	op *format.Operation, digest format.ID, n int, mended bool, err error,
+) {
+	was := db.mended(rest, false)
+	if was == nil {
+		op, digest, n, err = format.ReadOperation(rest)
+		if err == nil && n == len(rest) && len(op.Objects) > 0 {
+			op, digest, n, err = format.DecodeOperation(rest)
+		}
+		if err == nil || isTorn(rest, at, err) {
+			return op, digest, n, false, err
+		}
+		if was = db.mended(rest, true); was == nil {
+			return op, digest, n, false, err
+		}
 	}
-	return op, digest, n, err
+	op, digest, n, err = format.DecodeOperation(was)
+	return op, digest, n, true, err
+}
+
+// mending is a damaged record, or the first bytes of one, and what it was; nil if nobody can tell.
+type mending struct{ is, was []byte }
+
+// maxUnmended is how many bytes of damage are remembered for which there is no help.
+const maxUnmended = 4 << 10
+
+// mended returns the record that was at the start of b before one byte of it was damaged, and nil
+// if b is sound, or is damaged in more places. Unless search is true, it returns only what was
+// found before: to search takes long.
+func (db *DB) mended(b []byte, search bool) []byte {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	for _, m := range db.mendings {
+		if bytes.HasPrefix(b, m.is) {
+			return m.was
+		}
+	}
+	if !search {
+		return nil
+	}
+	was := format.Mend(b)
+	n := len(was)
+	if was == nil {
+		n = min(len(b), maxUnmended)
+	} else if bytes.HasPrefix(b, was) {
+		return nil
+	}
+	db.mendings = append(db.mendings, mending{bytes.Clone(b[:n]), was})
+	return was
 }
 
 // isTorn reports whether the bytes rest, from byte at of a segment to its end, are a torn tail: a

@@ -246,7 +246,7 @@ func (db *DB) follow(
 		torn := false
 		for int(at.offset) < len(b) {
 			rest := b[at.offset:]
-			op, digest, n, err := decodeNext(rest)
+			op, digest, n, _, err := db.decodeNext(rest, at.offset)
 			if errors.Is(err, format.ErrObjects) && !isTorn(rest, at.offset, err) {
 				err = nil
 			}

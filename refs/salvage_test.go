@@ -46,6 +46,7 @@ func (s *store) breakRecord(number uint64) {
 			found = true
 			s.edit(s.db.segmentPath(r.Segment), func(b []byte) []byte {
 				b[r.Offset+int64(r.Size)/2] ^= 1
+				b[r.Offset+int64(r.Size)/2+1] ^= 1
 				return b
 			})
 		}
@@ -203,8 +204,12 @@ func flip(at int) func([]byte) []byte {
 	return func(b []byte) []byte { b[at] ^= 1; return b }
 }
 
-// breakLast flips a byte of the last record's digest.
-func breakLast(b []byte) []byte { b[len(b)-10] ^= 1; return b }
+// breakLast flips bits in two bytes of the last record's digest.
+func breakLast(b []byte) []byte {
+	b[len(b)-10] ^= 1
+	b[len(b)-12] ^= 1
+	return b
+}
 
 // Damage before the checkpoint loses the operations up to it, but no value of a ref.
 func TestSalvageFromTheCheckpoint(t *testing.T) {

@@ -41,14 +41,16 @@ func (db *DB) Unload(held *lock.Held, v *View, damaged bool) (*View, error) {
 	return next, db.CheckCarried(next)
 }
 
-// CheckCarried compares the objects that the log carries with the digests of their records, and
-// sets Damaged for each record of v.Since that does not fit.
+// CheckCarried compares the objects that the log carries with the digests of their records. For
+// each record of v.Since that does not fit it sets Damaged, or Mended if the objects are now those
+// that the record carried before a byte of it was damaged; look-ups find these from now on.
 func (db *DB) CheckCarried(v *View) error {
 	var b []byte
 	in := uint64(0) // the segment that b holds
+	mended := false
 	for i := range v.Since {
 		r := &v.Since[i]
-		if len(r.Op.Objects) == 0 {
+		if len(r.Op.Objects) == 0 && !r.Damaged {
 			continue
 		}
 		if in != r.Segment {
@@ -61,8 +63,20 @@ func (db *DB) CheckCarried(v *View) error {
 		if r.Offset >= int64(len(b)) {
 			return fmt.Errorf("%q has become shorter", db.segmentPath(r.Segment))
 		}
+		if r.Mended {
+			continue
+		}
 		_, _, _, err := format.DecodeOperation(b[r.Offset:])
 		r.Damaged = err != nil
+		if was := db.mended(b[r.Offset:], r.Damaged); was != nil {
+			if r.Op, _, _, err = format.DecodeOperation(was); err != nil {
+				return err
+			}
+			r.Damaged, r.Mended, mended = false, true, true
+		}
+	}
+	if mended && db.Objects != nil {
+		db.Objects.SetLogged(v.Carried())
 	}
 	return nil
 }
@@ -88,7 +102,8 @@ func (db *DB) withoutObjects(n uint64, records []Record, damaged bool) ([]byte, 
 	var b, out []byte
 	end := int64(0) // of b: what is copied or left out so far
 	for _, r := range records {
-		if r.Segment != n || len(r.Op.Objects) == 0 && !r.Damaged || r.Damaged && !damaged {
+		if r.Segment != n || len(r.Op.Objects) == 0 && !r.Damaged && !r.Mended ||
+			r.Damaged && !damaged {
 			continue
 		}
 		if b == nil {

@@ -155,6 +155,7 @@ func TestSalvageOfCarriedObjects(t *testing.T) {
 	b, err := os.ReadFile(s.log())
 	s.must(err)
 	b[second+12+20] ^= 1 // in the digest of the operation before
+	b[second+12+21] ^= 1
 	s.must(os.WriteFile(s.log(), b, 0o600))
 	var corrupt *CorruptError
 	if _, err := s.db.Read(); !errors.As(err, &corrupt) {

@@ -120,6 +120,13 @@ func assemble(env Env, dir string, f format.StoreFormat, config *Config) *Repo {
 	}
 	log := refs.Open(dir, f.Store, env.FS, store)
 	store.ReadLog = func() error { _, err := log.Read(); return err }
+	store.MendLog = func() error {
+		view, err := log.Read()
+		if err == nil {
+			_ = log.CheckCarried(view) // fails where a writer takes the objects to a pack meanwhile
+		}
+		return err
+	}
 	r := &Repo{
 		Dir:        dir,
 		ID:         f.Store,

@@ -276,6 +276,9 @@ func (t *Tx) UnloadLog() error {
 	if len(t.View.Carried()) == 0 {
 		return nil
 	}
+	if err := t.repo.Refs.CheckCarried(t.View); err != nil { // what can be mended is packed, too
+		return err
+	}
 	if err := t.repo.Objects.PackLogged(t.Held); err != nil {
 		return err
 	}

@@ -44,7 +44,8 @@ func TestForgetWhatTheLogCarries(t *testing.T) {
 		log := filepath.Join(s.Dir, "refs", "log-1")
 		if damage {
 			b := storetest.Must[[]byte](t)(os.ReadFile(log))
-			b[bytes.Index(b, []byte("nothing of that"))] ^= 1
+			at := bytes.Index(b, []byte("nothing of that"))
+			b[at], b[at+1] = b[at]^1, b[at+1]^1
 			if err := os.WriteFile(log, b, 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -122,6 +122,14 @@ func (f *file) flip(at int, bit uint) *damage {
 	return f.becomes(fmt.Sprintf("bit %d of byte %d flipped", bit, at), b)
 }
 
+// blot damages two bytes, which is more than readers can put right in a record of the log.
+func (f *file) blot(at int) *damage {
+	b := bytes.Clone(f.good)
+	b[at] ^= 4
+	b[at+1] ^= 4
+	return f.becomes(fmt.Sprintf("bytes %d and %d changed", at, at+1), b)
+}
+
 // borders returns the offsets at which the records of a log segment begin, and its end.
 func (f *file) borders() []int {
 	at := bytes.IndexByte(f.good, '\n') + 1

@@ -152,7 +152,7 @@ func TestRepairOfTheLog(t *testing.T) {
 			if n++; n%every != 0 {
 				continue
 			}
-			hurt(fmt.Sprintf("%s, record %d", f.name, i), f.flip(f.middleOf(t, at), 2))
+			hurt(fmt.Sprintf("%s, record %d", f.name, i), f.blot(f.middleOf(t, at)))
 		}
 	}
 	gone := func(f *file) *damage { return &damage{file: f, how: "deleted"} }
@@ -160,7 +160,7 @@ func TestRepairOfTheLog(t *testing.T) {
 	hurt("no checkpoint", gone(checkpoints[1]))
 	hurt("no base", gone(checkpoints[0]))
 	hurt("no checkpoint, and a damaged record", gone(checkpoints[1]),
-		newest.flip(newest.borders()[1]+40, 1))
+		newest.blot(newest.borders()[1]+40))
 	hurt("no newest segment", gone(newest))
 	hurt("no first segment", gone(log[0]))
 	hurt("no log", gone(log[0]), gone(log[1]), gone(newest))
@@ -190,7 +190,7 @@ func TestRepairOfTheLogOnAFullDisk(t *testing.T) {
 	borders := newest.borders()
 	c := b.fork()
 	defer os.RemoveAll(filepath.Dir(filepath.Dir(c.dir)))
-	if err := newest.flip(newest.middleOf(t, borders[len(borders)-2]), 2).at(b.dir,
+	if err := newest.blot(newest.middleOf(t, borders[len(borders)-2])).at(b.dir,
 		c.dir).do(); err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func TestRepairStopped(t *testing.T) {
 	}
 	log := b.kinds["log"][1]
 	damages := []*damage{
-		log.flip(log.borders()[5]+60, 3),
+		log.blot(log.borders()[5] + 60),
 		named("pack").flip(len(named("pack").good)/2, 1),
 		named("loose entry").flip(len(named("loose entry").good)-3, 1),
 		b.kinds["checkpoint"][1].flip(40, 1),

@@ -19,6 +19,14 @@ func (f *checker) log() *refs.DB {
 	return f.graph.Log()
 }
 
+// checkMended reports a record in which a byte is damaged.
+func (f *checker) checkMended(r refs.Record) {
+	if r.Mended {
+		f.fault("log", fmt.Sprintf("operation %d", r.Op.Number), f.s.Objects.Path(r.File()),
+			"a byte of its record is damaged; it is read as it was, and a repair puts it right")
+	}
+}
+
 // checkLog reads the log from its beginning, collects the objects that it names, and compares the
 // resulting refs with those that readers see.
 func (f *checker) checkLog() {
@@ -41,6 +49,7 @@ func (f *checker) checkLog() {
 				f.fault("log", fmt.Sprintf("operation %d", r.Op.Number), f.s.Objects.Path(r.File()),
 					"objects that its record carries are damaged")
 			}
+			f.checkMended(r)
 		}
 	}
 	base, err := f.log().Base()
@@ -59,6 +68,9 @@ func (f *checker) checkLog() {
 	err = f.log().Forward(func(r refs.Record) bool {
 		if viewErr == nil && r.Op.Number > f.number {
 			return false
+		}
+		if viewErr != nil || r.Op.Number <= view.Checkpoint() {
+			f.checkMended(r)
 		}
 		for _, u := range r.Op.Refs {
 			if running[u.Name] != u.Old {

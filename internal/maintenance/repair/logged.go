@@ -37,6 +37,7 @@ func (r *repairer) mendLogged() error {
 		for _, raw := range rec.Op.Objects {
 			id := raw.ID()
 			if rec.Damaged && !named[id] {
+				r.dropped[id] = true
 				continue // its header is damaged, which gives it another id
 			}
 			keep = append(keep, raw)

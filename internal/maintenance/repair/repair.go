@@ -67,7 +67,7 @@ var ErrLoses = errors.New("the repair would lose what can be read now")
 // build wrote any of it; ErrCopyThere; ErrLoses; refs.ErrBeyondRepair; what the file system says.
 // After an error the copy, where there is one, has the store as it was.
 func Run(ctx context.Context, env repo.Env, o Options) (Report, error) {
-	r := &repairer{ctx: ctx, env: env, o: o, wordsLost: map[uint64]bool{}}
+	r := newRepairer(ctx, env, o)
 	err := r.run()
 	if r.s != nil {
 		err = errors.Join(err, r.s.Close())
@@ -96,6 +96,13 @@ type repairer struct {
 	saved map[format.ID]bool
 	// Objects whose only copy was taken away; what follows from the rest may come back
 	missing []format.ID
+	// What damaged records seemed to carry: the bytes of a damaged header have an id of their own
+	dropped map[format.ID]bool
+}
+
+func newRepairer(ctx context.Context, env repo.Env, o Options) *repairer {
+	return &repairer{ctx: ctx, env: env, o: o, wordsLost: map[uint64]bool{},
+		dropped: map[format.ID]bool{}}
 }
 
 func (r *repairer) mended(text string, args ...any) {
@@ -238,7 +245,7 @@ func (r *repairer) try() error {
 		env, o := r.env, r.o
 		env.WorkDir, env.StoreDir = aside, dir
 		o.trial, o.Copy = true, filepath.Join(aside, "copy")
-		inner := &repairer{ctx: r.ctx, env: env, o: o, wordsLost: map[uint64]bool{}}
+		inner := newRepairer(r.ctx, env, o)
 		if err = inner.run(); err == nil {
 			err = r.compare(inner)
 		}
@@ -261,6 +268,9 @@ func (r *repairer) compare(repaired *repairer) error {
 	}
 	lost := 0
 	err := r.eachTruth(func(id format.ID) error {
+		if repaired.dropped[id] {
+			return r.ctx.Err()
+		}
 		_, err := repaired.s.Objects.Get(id)
 		var gone *objects.GoneError
 		if err != nil && !(errors.As(err, &gone) && gone.Reason == format.ReasonForgotten) {
@@ -383,13 +393,13 @@ func (r *repairer) giveUp(name string) error {
 	return r.env.FS.SyncDir(filepath.Dir(path))
 }
 
-// loosenLog writes dense segments of the log as plain ones: the packs, by which they are read, are
-// about to lose what is damaged. A segment that cannot be read now may be readable once the indexes
-// of packs are made again.
+// loosenLog mends records of the log in which a byte is damaged, and writes dense segments as plain
+// ones: the packs, by which they are read, are about to lose what is damaged. A segment that cannot
+// be read now may be readable once the indexes of packs are made again.
 func (r *repairer) loosenLog() error {
 	restored, err := r.s.Refs.Loosen(r.held, r.touch)
 	for _, name := range restored {
-		r.mended("%s was damaged; its parity restored it", name)
+		r.mended("%s was damaged; its parity or its digests restored it", name)
 	}
 	return err
 }
