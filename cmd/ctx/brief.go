@@ -131,7 +131,11 @@ func printedBrief(lines []brief.Line) string {
 }
 
 func answerBrief(a *app, b *brief.SessionBrief) error {
-	return a.answer("session", b.Session, "branch", b.Branch, "messages", b.Messages,
+	var session, branch any // what is remembered of all sessions is of none
+	if b.Session != "" {
+		session, branch = b.Session, b.Branch
+	}
+	return a.answer("session", session, "branch", branch, "messages", b.Messages,
 		"lines", b.Lines,
 		"tokens", summarize.Tokens(printedBrief(b.Lines)))
 }

@@ -1,6 +1,7 @@
 package brief
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
@@ -70,4 +71,15 @@ func (c *chooser) notes(purse int) []Line {
 		out = append(out, l)
 	}
 	return out
+}
+
+// Notes returns what somebody wanted remembered, by sections: rules, and of the rest the newest
+// that fit. The facts are the notes of many sessions, the oldest first.
+func Notes(facts []digest.Fact, o Options) []Line {
+	c := newChooser(itemsOf(standing(facts), o.Root), o.Root, o)
+	lines := append(c.heed(o.Room), c.notes(c.left)...)
+	slices.SortStableFunc(lines, func(a, b Line) int {
+		return cmp.Compare(slices.Index(order, a.Section), slices.Index(order, b.Section))
+	})
+	return lines
 }

@@ -30,7 +30,8 @@ type Overview struct {
 	// First and Last are the times of the first and of the newest message; zero if there is none.
 	// Which one is the newest, and whether it is newer than another session's, says Newer.
 	First, Last time.Time
-	Spoke       time.Time // when a person said the newest message; zero if nobody did
+	Spoke       time.Time     // when a person said the newest message; zero if nobody did
+	Notes       []digest.Fact // what somebody wanted remembered, oldest first
 	// Also, for a session of another store, is the session of this one with the same beginning: one
 	// that goes on from the same message, or that was imported from the same transcript. "" for none.
 	Also string
@@ -177,6 +178,7 @@ type wordsOf interface {
 func (r *overviewRow) read(fresh []history.Entry, now time.Time, words wordsOf) error {
 	latest := titles.Said{}
 	newest := true // no message of an agent was seen
+	var kept []digest.Fact
 	for _, e := range fresh {
 		if e.Kind == format.KindMessage {
 			r.note(&e, now)
@@ -184,6 +186,15 @@ func (r *overviewRow) read(fresh []history.Entry, now time.Time, words wordsOf) 
 		agent := ""
 		if e.Source != nil && e.Source.Agent != transcript.Own {
 			agent = e.Source.Agent
+		}
+		if e.Kind == format.KindNote && agent == "" && e.Body != nil {
+			shown, err := words.Version(e.ID, e.ID)
+			if err != nil {
+				return err
+			}
+			if f, ok := keptNote(shown); ok {
+				kept = append(kept, f)
+			}
 		}
 		if newest && agent != "" && e.Kind == format.KindMessage {
 			r.agent, newest = agent, false
@@ -199,7 +210,23 @@ func (r *overviewRow) read(fresh []history.Entry, now time.Time, words wordsOf) 
 	}
 	latest.Older(r.said)
 	r.said = latest
+	slices.Reverse(kept)
+	r.notes = append(slices.Clip(r.notes), kept...)
 	return r.readBeginning(fresh, words)
+}
+
+// keptNote returns the note that an entry is, as a fact; ok is false for any other entry.
+func keptNote(shown *history.Shown) (f digest.Fact, ok bool) {
+	n, ok := noteOf(shown)
+	if !ok {
+		return f, false
+	}
+	facts := digest.Of([]digest.Message{{Entry: shown.ID, Role: shown.Entry.Role,
+		Text: n.Text, Note: n.Kind, Supersedes: n.Supersedes}})
+	if len(facts) == 0 {
+		return f, false
+	}
+	return facts[0], true
 }
 
 // note takes the time of a message.

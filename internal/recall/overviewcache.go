@@ -7,12 +7,13 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/titles"
 	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/varint"
 )
 
 // overviewVersion is that of what a row holds, and of the rules by which it is found.
-const overviewVersion = 7
+const overviewVersion = 8
 
 // overviewRow is what the cache has of a session. It depends only on the tip and the link: words
 // that are forgotten empty the cache.
@@ -29,6 +30,7 @@ type overviewRow struct {
 	origin          string // see originOf; "" without a message
 	first, last     time.Time
 	spoke           time.Time // zero if no user has
+	notes           []digest.Fact
 	ahead           time.Time // the first time in it that was later than the clock; zero for none
 
 	learned bool // from appends of this process, without the rest
@@ -66,7 +68,7 @@ func (o *overviews) parentOf(session string, link format.ID) (p *history.Parent,
 
 func (r *overviewRow) overview(one *Session) Overview {
 	o := Overview{Session: *one, Title: cutTitle(r.said.Name), Agent: r.agent, Git: r.said.Git,
-		First: r.first, Last: r.last, Spoke: r.spoke}
+		First: r.first, Last: r.last, Spoke: r.spoke, Notes: r.notes}
 	o.About, _ = history.DecodeAbout(r.about)
 	o.Title = cmp.Or(o.About.Title, o.Title, cutTitle(r.said.Title))
 	if o.Named = o.Title != ""; !o.Named {
@@ -123,4 +125,11 @@ func (r *overviewRow) code(c *varint.Code) {
 		varint.Text(c, s)
 	}
 	c.Bytes(&r.about)
+	varint.List(c, &r.notes, func(f *digest.Fact, c *varint.Code) {
+		c.Fixed(f.Entry[:])
+		varint.Text(c, &f.Kind)
+		for _, s := range []*string{&f.Text, &f.Key, &f.Path} {
+			varint.Text(c, s)
+		}
+	})
 }

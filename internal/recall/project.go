@@ -3,6 +3,7 @@ package recall
 import (
 	"slices"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -13,23 +14,27 @@ import (
 // projectSessions is the number of sessions in the brief of a project.
 const projectSessions = 4
 
-// ProjectBrief returns the briefs of the newest sessions, newest first. The first gets half of
-// o.Room, and the others share the rest. They are for the session reader, "" for none: it is not
+// notesPart is the divisor of the room of a project's brief for what somebody wanted remembered.
+const notesPart = 4
+
+// ProjectBrief returns what somebody wanted remembered in any session, as a brief of no session,
+// and the briefs of the newest sessions, newest first. The first of these gets half of what is left
+// of o.Room, and the others share the rest. They are for the session reader, "" for none: it is not
 // among them, and what its own history holds is not in them.
 func (s *Reader) ProjectBrief(
 	v *refs.View, reader string, o brief.Options,
 ) ([]brief.SessionBrief, error) {
-	list, err := s.newestSessions(v, reader, projectSessions)
+	list, kept, err := s.newestSessions(v, reader, projectSessions)
 	if err != nil {
 		return nil, err
 	}
-	return list, s.addLines(v, reader, list, o)
+	return s.withLines(v, reader, list, kept, o)
 }
 
 // ProjectRules returns what users told to heed, in all sessions of the store's owner, as the brief
 // of the session that said something last. Of rules about the same the newest holds.
 func (s *Reader) ProjectRules(v *refs.View, o brief.Options) (*brief.SessionBrief, error) {
-	list, err := s.newestSessions(v, "", len(v.Names("sessions/")))
+	list, _, err := s.newestSessions(v, "", len(v.Names("sessions/")))
 	if err != nil {
 		return nil, err
 	}
@@ -61,15 +66,15 @@ func (s *Reader) ProjectRules(v *refs.View, o brief.Options) (*brief.SessionBrie
 
 // newestSessions returns the main branches of the sessions with the newest messages, newest first,
 // without their lines. It leaves out the session except, and sessions that work for another one, as
-// those of subagents do.
+// those of subagents do. kept is what was wanted remembered in any session of the store's owner,
+// the oldest first.
 func (s *Reader) newestSessions(
 	v *refs.View, except string, most int,
-) ([]brief.SessionBrief, error) {
+) (list []brief.SessionBrief, kept []digest.Fact, err error) {
 	all, err := s.Overviews(v)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var list []brief.SessionBrief
 	var names []string
 	for i := range all {
 		o, b := &all[i], MainOf(&all[i].Session)
@@ -84,23 +89,44 @@ func (s *Reader) newestSessions(
 			Messages: b.Seq, First: o.First, Last: o.Last, Agent: o.Agent, Git: o.Git,
 			Title: o.Title, Named: o.Named})
 	}
+	for i := range slices.Backward(all) {
+		if _, theirs := history.Owner(v, all[i].Name); !theirs {
+			kept = append(kept, all[i].Notes...)
+		}
+	}
+	for i := range kept {
+		kept[i].Seq = uint64(i + 1)
+	}
 	list = list[:min(len(list), most)]
 	short := ShortNames(names)
 	for i := range list {
 		list[i].Short = short[list[i].Session]
 	}
-	return list, nil
+	return list, kept, nil
 }
 
-// addLines sets the lines of the briefs of a project for the session reader. Of sessions that share
-// history, the first tells of it, and none tells what the reader's own history holds.
-func (s *Reader) addLines(
-	v *refs.View, reader string, list []brief.SessionBrief, o brief.Options,
-) error {
+// withLines returns the briefs of a project for the session reader, with their lines, and before
+// them what was wanted remembered. Of sessions that share history, the first tells of it, and none
+// tells what the reader's own history holds.
+func (s *Reader) withLines(
+	v *refs.View, reader string, list []brief.SessionBrief, kept []digest.Fact, o brief.Options,
+) ([]brief.SessionBrief, error) {
 	room := o.Room
 	told, err := s.toldTo(v, reader)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	kept = slices.DeleteFunc(kept, func(f digest.Fact) bool { return told.entries[f.Entry] })
+	o.Room = room / notesPart
+	of := brief.SessionBrief{Lines: brief.Notes(kept, o)}
+	for _, l := range of.Lines {
+		told.entries[l.Entry] = true
+		room -= o.Cost(l)
+	}
+	for _, f := range kept { // what a newer note stands for, nobody tells any more
+		if id, err := format.ParseID(f.Path); err == nil {
+			told.entries[id] = true
+		}
 	}
 	for i := range list {
 		o.Room = room / 2
@@ -112,18 +138,21 @@ func (s *Reader) addLines(
 		name := history.BranchName{Session: list[i].Session, Branch: list[i].Branch}
 		tip, err := history.Tip(v, name.Session, name.Branch)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		b, err := s.workBrief(name, tip, o, told)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		list[i].Lines = b.Lines
 		for j := range b.Lines {
 			b.Lines[j].Theirs = list[i].Theirs
 		}
 	}
-	return nil
+	if len(of.Lines) > 0 {
+		list = append([]brief.SessionBrief{of}, list...)
+	}
+	return list, nil
 }
 
 // projectBudget is the default budget, in tokens, of the brief of a project.
@@ -136,14 +165,14 @@ func (s *Reader) ProjectInput(v *refs.View, session string, budget int) (view.In
 	if budget == 0 {
 		budget = projectBudget
 	}
-	newest, err := s.newestSessions(v, session, projectSessions)
+	newest, kept, err := s.newestSessions(v, session, projectSessions)
 	if err != nil || len(newest) == 0 {
 		return in, err
 	}
 	// A part of the room is for what a format prints around the text.
 	room := view.BriefRoom(budget)*7/8 - view.ProjectFrame(newest)
 	o := brief.Options{Room: room, Cost: view.BriefCost, Short: brief.IsShort(budget)}
-	if err := s.addLines(v, session, newest, o); err != nil {
+	if newest, err = s.withLines(v, session, newest, kept, o); err != nil {
 		return in, err
 	}
 	in.Epoch = []view.EpochPart{{Key: "project", Text: view.ProjectText(newest)}}
@@ -166,7 +195,7 @@ func (s *Reader) AddProject(v *refs.View, in *view.Input, budget int) error {
 	if _, child, err := s.ParentOf(v, in.Session); err != nil || child {
 		return err
 	}
-	newest, err := s.newestSessions(v, in.Session, len(v.Names("sessions/")))
+	newest, kept, err := s.newestSessions(v, in.Session, len(v.Names("sessions/")))
 	if err != nil {
 		return err
 	}
@@ -182,7 +211,7 @@ func (s *Reader) AddProject(v *refs.View, in *view.Input, budget int) error {
 		return nil
 	}
 	o := brief.Options{Room: room, Cost: view.BriefCost, Short: brief.IsShort(budget)}
-	if err := s.addLines(v, in.Session, newest, o); err != nil {
+	if newest, err = s.withLines(v, in.Session, newest, kept, o); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(newest, func(b brief.SessionBrief) bool { return len(b.Lines) > 0 }) {

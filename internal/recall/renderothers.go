@@ -150,7 +150,7 @@ func (s *Reader) readOthers(v *refs.View, in *view.Input, room int) ([]view.Othe
 	if len(about) == 0 {
 		return nil, nil
 	}
-	list, err := s.newestSessions(v, in.Session, maxOtherSessions)
+	list, _, err := s.newestSessions(v, in.Session, maxOtherSessions)
 	if err != nil {
 		return nil, err
 	}

@@ -67,15 +67,24 @@ func ProjectFrame(list []brief.SessionBrief) int {
 }
 
 func projectHeading(s brief.SessionBrief) string {
+	if s.Session == "" {
+		return "<" + notesHeading + ">\n"
+	}
 	return fmt.Sprintf("<session %s> %s\n", escapeQuoted(nameOf(s)), escapeQuoted(extent(s)))
 }
 
 // SessionWord begins the line before the brief of one of several sessions.
 const SessionWord = "session "
 
+// notesHeading stands before what was wanted remembered in any session of a project.
+const notesHeading = "notes of the project"
+
 // SessionHeading returns the line before the brief of one of several sessions, in one line, not
 // escaped.
 func SessionHeading(s brief.SessionBrief) string {
+	if s.Session == "" {
+		return notesHeading
+	}
 	return sanitize.Line(SessionWord + nameOf(s) + ": " + extent(s))
 }
 
