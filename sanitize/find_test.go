@@ -77,6 +77,8 @@ func TestFindJSON(t *testing.T) {
 			[]string{`github a\n` + gh + " b " + gh}},
 		{"name and value", `{"name":"DB_PASSWORD","value":"hunter2"}`,
 			[]string{"password hunter2"}},
+		{"in a file", `{"data":"` + inFile(gh+" "+gh) + `","mimeType":"text/plain"}`,
+			[]string{"github " + inFile(gh+" "+gh)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			found, err := FindJSON([]byte(c.in))

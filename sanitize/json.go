@@ -22,6 +22,8 @@ import (
 //     message may come in pieces. A secret that extends over several pieces is removed from each.
 //   - An array of strings that may be the arguments of a command is also cleaned as one command
 //     line.
+//   - Files that are texts, in base64: the member "data" beside a type of media, and a whole string
+//     that is a data URL. A secret in one is replaced there, and the text is encoded again.
 //   - An escape of half a surrogate pair counts as broken UTF-8.
 //
 // JSON returns an error if b is not one valid JSON value, if the value is nested more than 200
@@ -85,6 +87,8 @@ func (w *walker) value(t token, kind secrets.Key, group *textGroup) {
 // object cleans the members of an object whose opening bracket has been read.
 func (w *walker) object(group *textGroup) {
 	named := secrets.NoKey // kind of the key in the member "name"
+	var data token         // the member "data", of a type of media that is text
+	isText := false
 	for w.more() {
 		key := w.next()
 		name := w.text(key, secrets.NoKey)
@@ -97,11 +101,22 @@ func (w *walker) object(group *textGroup) {
 		if group != nil && t.kind == '"' && string(w.in[key.start:key.end]) == `"text"` {
 			*group = append(*group, w.piece(t))
 		}
+		if t.kind == '"' {
+			switch string(w.in[key.start:key.end]) {
+			case `"data"`:
+				data = t
+			case `"mimeType"`, `"mime_type"`, `"media_type"`, `"mime"`:
+				isText = isTextType(w.in[t.start+1:])
+			}
+		}
 		if isName && t.kind == '"' {
 			named = secrets.KeyOf(w.text(t, kind))
 			continue
 		}
 		w.value(t, kind, nil)
+	}
+	if isText && data.kind == '"' {
+		w.file(data, 0)
 	}
 }
 
@@ -154,6 +169,7 @@ func (w *walker) text(t token, kind secrets.Key) []byte {
 		w.find(t.start+1, t.end-1, whole)
 	}
 	if len(w.found) == before && w.found.total() == counted {
+		w.dataURL(t, s)
 		return s
 	}
 	w.out = append(w.out, w.in[w.copied:t.start]...)

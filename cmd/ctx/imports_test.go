@@ -91,7 +91,7 @@ var layers = map[string]string{
 		"internal/message internal/digest internal/brief internal/pasted sanitize " +
 		"internal/epochs/epoch",
 	"internal/window": "",
-	"internal/history": "internal/varint format forest forest/score " +
+	"internal/history": "internal/jsonvalue internal/varint format forest forest/score " +
 		"internal/message internal/durable internal/cache internal/history/dag objects refs " +
 		"internal/repo internal/view internal/window",
 	"internal/claims": "format internal/history",
@@ -223,8 +223,8 @@ var layers = map[string]string{
 	"internal/eval/stats":   "",
 	"internal/eval":         "*",
 	"internal/eval/program": "*",
-	"internal/maintenance/forget": "format objects sanitize internal/history internal/store " +
-		"internal/session " +
+	"internal/maintenance/forget": "format objects sanitize internal/jsonvalue internal/message " +
+		"internal/history internal/store internal/session " +
 		"internal/maintenance/graph internal/maintenance/storedir",
 	"internal/maintenance/repair": "format forest lock objects refs internal/repo " +
 		"internal/history internal/store internal/conversation internal/session " +

@@ -3,7 +3,6 @@ package history
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"math/bits"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
@@ -69,9 +69,9 @@ func (w *Traces) Trace(b []byte) (format.Trace, error) {
 	return format.Trace{Size: uint64(len(b)), Roll: w.roll(b), Digest: digest}, err
 }
 
-// TraceEntry adds the traces of an entry's words and of its source to f. It adds nothing for an
-// entry whose words are gone.
-func (w *Traces) TraceEntry(f *format.Forgotten, id format.ID) error {
+// TraceEntry adds the traces of an entry's source and, if asked, of its words to f. It adds nothing
+// for an entry whose words are gone.
+func (w *Traces) TraceEntry(f *format.Forgotten, id format.ID, words bool) error {
 	raw, err := w.s.Objects.Get(id)
 	var gone *objects.GoneError
 	if errors.As(err, &gone) || errors.Is(err, objects.ErrNotFound) {
@@ -90,6 +90,9 @@ func (w *Traces) TraceEntry(f *format.Forgotten, id format.ID) error {
 			return err
 		}
 		f.Sources = append(f.Sources, source)
+	}
+	if !words {
+		return nil
 	}
 	for _, form := range formsOf(raw.Text(), body.Media) {
 		trace, err := w.Trace(form)
@@ -202,7 +205,7 @@ func (w *Traces) InObject(e *format.Entry, raw format.Raw) (bool, error) {
 // strings.
 func (w *Traces) InAny(of map[uint64]sums, b []byte) bool {
 	found := w.within(of, b)
-	eachString(b, func(text string) { found = found || w.within(of, []byte(text)) })
+	jsonvalue.Texts(b, func(text string) { found = found || w.within(of, []byte(text)) })
 	return found
 }
 
@@ -262,24 +265,4 @@ func formsOf(text []byte, media string) [][]byte {
 		forms = append(forms, bytes.TrimSpace([]byte(Words(text))))
 	}
 	return slices.DeleteFunc(forms, func(b []byte) bool { return len(b) < leastTraced })
-}
-
-// eachString calls fn for every string of a JSON value, keys included, and of those that are JSON
-// themselves; for nothing where b is none.
-func eachString(b []byte, fn func(string)) {
-	b = bytes.TrimSpace(b)
-	if len(b) == 0 || b[0] != '[' && b[0] != '{' {
-		return
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	for {
-		token, err := d.Token()
-		if err != nil {
-			return
-		}
-		if text, ok := token.(string); ok {
-			fn(text)
-			eachString([]byte(text), fn)
-		}
-	}
 }

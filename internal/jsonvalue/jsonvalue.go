@@ -196,3 +196,23 @@ func Depth(value []byte) int {
 	}
 	return deepest
 }
+
+// Texts calls fn for every string of JSON values, names of members included, and of those strings
+// that are JSON themselves; for nothing where b is neither an array nor an object.
+func Texts(b []byte, fn func(string)) {
+	b = bytes.TrimSpace(b)
+	if len(b) == 0 || b[0] != '[' && b[0] != '{' {
+		return
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return
+		}
+		if text, ok := token.(string); ok {
+			fn(text)
+			Texts([]byte(text), fn)
+		}
+	}
+}

@@ -22,7 +22,9 @@ import (
 type Forgetting struct {
 	Objects []format.ID // whose bodies go: what was asked for, and all that was made of it
 	Said    []format.ID // entries among them whose words and sources are not to come back
-	Phrases []string    // what no message may hold any more
+	// Answers are entries among them whose sources are not to come back. Others say their words.
+	Answers []format.ID
+	Phrases []string // what no message may hold any more
 }
 
 // Forgot is what Forget did.
@@ -189,8 +191,8 @@ func (t *Tx) traceAll(f *format.Forgotten, p *Forgetting) error {
 		}
 		f.Phrases = append(f.Phrases, trace)
 	}
-	for _, id := range p.Said {
-		if err := w.TraceEntry(f, id); err != nil {
+	for i, id := range slices.Concat(p.Said, p.Answers) {
+		if err := w.TraceEntry(f, id, i < len(p.Said)); err != nil {
 			return err
 		}
 	}

@@ -136,10 +136,20 @@ func (d *decoder) step() {
 	}
 	rest := jsonvalue.Object{}
 	if len(d.list) == 0 {
-		rest["info"] = jsonvalue.Encode(d.info.Without("id", "sessionID"))
+		rest["info"] = jsonvalue.Encode(withoutDiffs(d.info.Without("id", "sessionID")))
 	}
 	m.SetParts(append(d.said, transcript.Kept(Agent, rest)))
 	d.list = append(d.list, m)
+}
+
+// withoutDiffs empties in the summary of a turn the texts that its calls wrote: a forget of a
+// call would not reach them.
+func withoutDiffs(info jsonvalue.Object) jsonvalue.Object {
+	if info.Object("summary").Has("diffs") {
+		copies := transcript.Copies{Members: []string{"before", "after", "patch"}}
+		info["summary"] = copies.Without(info["summary"])
+	}
+	return info
 }
 
 // hideClients hides what opencode added to the words of a person.
@@ -147,24 +157,28 @@ func hideClients(parts []json.RawMessage) {
 	for i, raw := range parts {
 		p := transcript.ReadPart(raw)
 		kept := p.Body.Object(Agent)
-		if p.Kind == transcript.PartText && p.Text != "" &&
-			(kept.True("synthetic") || clientMarks.Client(p.Text)) {
+		if p.Kind == transcript.PartText && p.Text != "" && isOwn(p, kept) {
 			parts[i] = transcript.HiddenPart(
 				extra(jsonvalue.Object{"part": jsonvalue.Encode(plainPart(p, kept))}))
 		}
 	}
 }
 
-// isClients reports whether a message of the user has texts, and none that a person typed. opencode
-// marks the parts that it adds itself: "synthetic". See partOf.
+// isOwn reports whether a text of a message of the user is opencode's, or that of a plugin, which
+// shows it to the person alone.
+func isOwn(p transcript.Part, kept jsonvalue.Object) bool {
+	return kept.True("synthetic") || kept.True("ignored") || clientMarks.Client(p.Text)
+}
+
+// isClients reports whether a message of the user has texts, and none that a person typed. See
+// partOf.
 func isClients(parts []json.RawMessage) bool {
 	texts := 0
 	for _, raw := range parts {
 		p := transcript.ReadPart(raw)
 		kept := p.Body.Object(Agent)
 		switch {
-		case p.Kind == transcript.PartText && !kept.True("synthetic") &&
-			!clientMarks.Client(p.Text):
+		case p.Kind == transcript.PartText && !isOwn(p, kept):
 			return false
 		case p.Kind == transcript.PartText:
 			texts++

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -28,8 +29,15 @@ func Pi() *Form {
 			{Type: "label", Does: Waits},
 			{Type: "custom", Does: Waits},
 		},
-		Adapt: piAdapt,
+		Adapt: piAdapt, Marks: piMarks,
 	}
+}
+
+// piMarks are what Pi writes before a prompt: the files that the command line names, and the text
+// of a skill.
+func piMarks() *voice.Table {
+	return &voice.Table{Leads: []voice.Lead{
+		{Open: `<file name="`, Close: "</file>"}, {Open: `<skill name="`, Close: "</skill>"}}}
 }
 
 // PiForkOf returns the session that one begins with a copy of, by its first record, which names the

@@ -31,9 +31,9 @@ func (c *selection) close() error {
 				delete(c.selected, m.id)
 			}
 		}
-		steps := []func() error{c.closeEdits, c.closeNotes, c.closeEpochs}
+		steps := []func() error{c.closeEdits, c.closeAnswers, c.closeNotes, c.closeEpochs}
 		if c.o.Exact {
-			steps = steps[:1] // outputs and epochs of the other store are among those that it names
+			steps = steps[:2] // outputs and epochs of the other store are among those that it names
 		}
 		for _, step := range steps {
 			if err := step(); err != nil {

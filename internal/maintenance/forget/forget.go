@@ -122,6 +122,8 @@ type selection struct {
 	selected map[format.ID]bool
 	noted    map[format.ID]bool // named, and not here
 	said     []format.ID        // named, or holding a secret: their words are not to come back
+	answers  map[format.ID]bool // of said, those that closeAnswers chose
+	looked   int                // how many of said closeAnswers has looked at
 
 	first map[format.ID]format.ID   // of an amend, the message
 	newer map[format.ID][]format.ID // of a message, its amends
@@ -132,6 +134,8 @@ type selection struct {
 	epochs  []epochAt
 	made    []madeOf // summaries and tombstones
 	srcs    map[format.ID]SourceName
+
+	sessions map[string][]uint32 // of a session, the places of its entries in the graph
 
 	records map[format.ID]recordName   // of an entry, the record of a transcript that it comes from
 	same    map[recordName][]format.ID // the entries that come from a record
@@ -175,6 +179,7 @@ func (c *selection) read(ctx context.Context) error {
 	c.srcs = map[format.ID]SourceName{}
 	c.records, c.same = map[format.ID]recordName{}, map[recordName][]format.ID{}
 	c.named, c.outputs = map[format.ID]bool{}, map[format.ID]bool{}
+	c.answers, c.sessions = map[format.ID]bool{}, map[string][]uint32{}
 	inv, err := graph.TakeInventory(c.s,
 		func(path string, _ error) error { c.unread(path); return nil })
 	if err != nil {
@@ -191,9 +196,10 @@ func (c *selection) unread(path string) {
 }
 
 // header notes what the selection needs of an object.
-func (c *selection) header(_ uint32, id format.ID, read format.Object) {
+func (c *selection) header(at uint32, id format.ID, read format.Object) {
 	switch o := read.(type) {
 	case *format.Entry:
+		c.sessions[o.Session] = append(c.sessions[o.Session], at)
 		if o.Source != nil {
 			c.srcs[id] = SourceName{o.Source.Agent, o.Source.Session}
 			if key, err := o.Source.Key(); err == nil {
@@ -370,7 +376,11 @@ func (c *selection) settle() (*store.Forgetting, error) {
 	}
 	graph.SortedIDs(p.Objects)
 	for _, id := range c.said {
-		if c.report.Kinds[id] != "" {
+		switch {
+		case c.report.Kinds[id] == "":
+		case c.answers[id]:
+			p.Answers = append(p.Answers, id)
+		default:
 			p.Said = append(p.Said, id)
 		}
 	}

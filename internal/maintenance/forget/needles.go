@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // needle is a text in the forms in which it may stand in a body.
@@ -45,33 +48,12 @@ func quoted(s string, html bool) string {
 	return string(out[1 : len(out)-1])
 }
 
-// In reports whether the text stands in bytes, or in a string of what these are as JSON.
+// in reports whether the text stands in bytes, or in a string of what these are as JSON.
 func (n needle) in(b []byte) bool {
-	for _, form := range n {
-		if bytes.Contains(b, form) {
-			return true
-		}
+	found := slices.ContainsFunc(n, func(form []byte) bool { return bytes.Contains(b, form) })
+	if !found {
+		text := string(n[0])
+		jsonvalue.Texts(b, func(s string) { found = found || strings.Contains(s, text) })
 	}
-	return n.inStrings(b, maxStrings)
-}
-
-// maxStrings is how often a string of JSON is taken for JSON itself.
-const maxStrings = 4
-
-func (n needle) inStrings(b []byte, depth int) bool {
-	b = bytes.TrimSpace(b)
-	if depth == 0 || len(b) == 0 || b[0] != '[' && b[0] != '{' {
-		return false
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	for {
-		token, err := d.Token()
-		if err != nil {
-			return false
-		}
-		if s, ok := token.(string); ok &&
-			(bytes.Contains([]byte(s), n[0]) || n.inStrings([]byte(s), depth-1)) {
-			return true
-		}
-	}
+	return found
 }

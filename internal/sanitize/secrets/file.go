@@ -218,17 +218,28 @@ func dataValues(found []Found, b []byte, at int, lead []byte) []Found {
 	return found
 }
 
-// sasAt finds the signature of an Azure SAS: sig= at b[i] and at least 40 bytes of base64,
-// percent-encoded or not.
-func (s *scan) sasAt(i int) {
+// signatureAt finds the signature in an address that anybody may use who has it: at b[i] sig= of an
+// Azure SAS, or that of a presigned URL of S3 or of Google, and at least 40 bytes of base64 or
+// hexadecimal digits, percent-encoded or not.
+func (s *scan) signatureAt(i int) {
 	b := s.b
-	start := i + len("sig=")
+	class := "azure"
+	switch {
+	case b[i] == 's':
+		if i == 0 || !bytes.ContainsRune([]byte("&?; "), rune(b[i-1])) {
+			return
+		}
+	case b[i+2] == 'A':
+		class = "aws"
+	default:
+		class = "google"
+	}
+	start := i + bytes.IndexByte(b[i:], '=') + 1
 	end := chars.RunEnd(b, start, func(c byte) bool {
 		return chars.IsBase64(c) || c == '%' || c == '-' || c == '_'
 	})
-	s.past[sasRule] = end
-	if i > 0 && (b[i-1] == '&' || b[i-1] == '?' || b[i-1] == ';' || b[i-1] == ' ') &&
-		end-start >= 40 {
-		s.add(start, end, "azure")
+	s.past[signatureRule] = end
+	if end-start >= 40 {
+		s.add(start, end, class)
 	}
 }

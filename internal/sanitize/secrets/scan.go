@@ -168,8 +168,8 @@ func (s *scan) nodeAt(t *table, id, i int) {
 		s.documentAt(i + len(text))
 	case manifestRule:
 		s.manifestAt(i)
-	case sasRule:
-		s.sasAt(i)
+	case signatureRule:
+		s.signatureAt(i)
 	case wordRule:
 		s.wordAt(i, i+len(text))
 	case stdinRule:

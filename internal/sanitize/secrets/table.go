@@ -31,7 +31,7 @@ const (
 	puttyRule
 	manifestRule
 	documentRule
-	sasRule
+	signatureRule
 	wordRule
 	columnRule
 	stdinRule
@@ -74,7 +74,8 @@ var triggers = [...]trigger{
 	{"login ", netrcRule},
 	{"Private-Lines: ", puttyRule},
 	{"kind: ", manifestRule}, {`"kind"`, documentRule},
-	{"sig=", sasRule},
+	{"sig=", signatureRule}, {"X-Amz-Signature=", signatureRule},
+	{"X-Goog-Signature=", signatureRule},
 	{"MIIEvQIBADANBgkq", bodyRule}, {"MIIEvAIBADANBgkq", bodyRule}, // PKCS #8 of 2048 bits
 	{"MIIEvgIBADANBgkq", bodyRule}, {"MIIJQgIBADANBgkq", bodyRule}, // of 4096 bits
 	{"MIIJQwIBADANBgkq", bodyRule}, {"MIIEpAIBAAKCAQEA", bodyRule}, // PKCS #1
