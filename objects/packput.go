@@ -47,7 +47,7 @@ func (s *Store) WritePackWhen(
 				return err
 			}
 			id := r.ID()
-			if err := in.admit(id, r, format.Body.Check); err != nil {
+			if err := in.admit(id, r); err != nil {
 				return err
 			}
 			if err := w.add(id, r); err != nil {

@@ -261,9 +261,14 @@ func (w *packWriter) end(class int) error {
 	}
 	list := append(b.list, b.beside...)
 	*b = openBlock{list: make([]packs.Object, 0, len(b.list))}
-	for i := range list {
+	for i, o := range list {
 		if !nodes {
-			w.numbers.put(list[i].ID, w.table.len())
+			w.numbers.put(o.ID, w.table.len())
+		} else if o.Body != nil { // nodes are not read back, as they have none
+			if _, err := soundForm(format.Raw{Header: o.Header, Body: o.Body},
+				format.Body.Check); err != nil {
+				return fmt.Errorf("cannot pack object %v: %w", o.ID, err)
+			}
 		}
 		w.table.add(list[i].ID, list[i].Header)
 	}

@@ -35,7 +35,7 @@ func (s *Store) Put(raws ...format.Raw) error {
 	in := &gate{Store: s}
 	for _, r := range raws {
 		id := r.ID()
-		if err := in.admit(id, r, unchecked); err != nil { // see store
+		if err := in.admit(id, r); err != nil {
 			return err
 		}
 		if !seen[id] {
@@ -71,8 +71,7 @@ func (s *Store) found(ids []format.ID, raws []format.Raw) error {
 	return nil
 }
 
-// store writes objects that have been checked, but for the bodies. A pack is read back before it is
-// published, which compares each body with its header.
+// store writes objects that a gate has admitted.
 func (s *Store) store(ids []format.ID, unique []format.Raw) error {
 	size := 0
 	for _, r := range unique {

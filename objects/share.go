@@ -76,7 +76,7 @@ func (s *Store) AdoptPack(
 			} else {
 				bodies = append(bodies, o.ID)
 			}
-			err := in.admit(o.ID, raw, unchecked)
+			err := in.admit(o.ID, raw)
 			var forgotten *GoneError
 			if errors.As(err, &forgotten) {
 				err = nil // publish looks for what is forgotten then

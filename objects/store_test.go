@@ -76,6 +76,8 @@ func TestPutRefuses(t *testing.T) {
 		"wrong body":    {Header: good.Header, Body: []byte("hellp")},
 		"shorter body":  {Header: good.Header, Body: []byte("hell")},
 		"needless body": {Header: bare(1).Header, Body: []byte{}},
+		"a node's wrong body": {Body: []byte("hellp"), Header: bytes.Replace(good.Header,
+			[]byte("entry 1\n"), fmt.Appendf(nil, "node 1\nnames %v\n", bare(9).ID()), 1)},
 		"bad body line": {Header: []byte("blob 1\nbody sha256:00 1 text/plain\n")},
 		"long header": {Header: append([]byte("node 1\n"),
 			bytes.Repeat([]byte("x\n"), format.MaxHeader/2)...)},
