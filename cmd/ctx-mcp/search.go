@@ -73,8 +73,10 @@ type item struct {
 	Newer string `json:"superseded_by,omitempty"`
 	Gone  string `json:"gone,omitempty"` // why there is no text
 	Of    int    `json:"of,omitempty"`   // of a hit: the bytes of the text, if not all are shown
-	Cut   *cut   `json:"cut,omitempty"`  // of an entry
-	Text  string `json:"text"`
+	// Of a hit: the words of the query that it lacks
+	Without []string `json:"without,omitempty"`
+	Cut     *cut     `json:"cut,omitempty"` // of an entry
+	Text    string   `json:"text"`
 }
 
 // itemOf returns the item of an entry of a session, with a short name of the session.
@@ -119,6 +121,9 @@ func (cl *call) search(a searchArgs) (*mcp.CallToolResult, error) {
 		d := itemOf(h.Shown, cl.short(h.Session))
 		if d.Rewound = h.Rewound; !h.SupersededBy.IsZero() {
 			d.Newer = h.SupersededBy.Short(idDigits)
+		}
+		if unread == nil {
+			d.Without = query.Without(h.Text)
 		}
 		if utf8.RuneCountInString(h.Text) > hitRunes {
 			if d.Of, d.Text = len(h.Text), h.Excerpt; unread == nil {

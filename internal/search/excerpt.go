@@ -38,6 +38,36 @@ func (q *Query) Weight(text string) (sum float64) {
 	return sum
 }
 
+// maxAsked is the largest number of telling words of a query of which it is said what a text lacks:
+// a question in sentences has more than any answer.
+const maxAsked = 5
+
+// Without returns the telling words of the query that a text lacks, none if there are many words.
+func (q *Query) Without(text string) (words []string) {
+	low, _ := foldWithPlaces(text)
+	has := map[string]bool{}
+	for _, s := range q.spots(asciiLower(low)) {
+		if s.what < len(q.terms) {
+			has[q.terms[s.what].word] = true
+		}
+	}
+	asked := 0
+	for _, word := range q.words {
+		word = strings.ToLower(word)
+		isTerm := slices.ContainsFunc(q.terms, func(t queryTerm) bool { return t.word == word })
+		if !isTerm || isCommon(word) || asks(word) {
+			continue
+		}
+		if asked++; !has[word] {
+			words = append(words, word)
+		}
+	}
+	if asked > maxAsked {
+		return nil
+	}
+	return words
+}
+
 // spot is an occurrence of a phrase or term of the query in a text.
 type spot struct {
 	start, end int // byte offsets
