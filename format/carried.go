@@ -9,22 +9,22 @@ import (
 )
 
 // A payload of form 2 carries objects: the form, the operation's own payload with its length,
-// the SHA-256 of that, the number of objects, and each object with its length, encoded as a loose
-// file. docs/format/operation.md describes it.
+// the SHA-256 of that, the number of objects, and each object with its length (AppendRaw).
+// docs/format/operation.md describes it.
 
 // withObjects returns the payload that holds own, whose SHA-256 is digest, and the objects.
 func withObjects(own []byte, digest ID, objects []Raw) []byte {
 	size := 1 + len(own) + len(digest) + 2*binary.MaxVarintLen64
 	for _, r := range objects {
-		size += binary.MaxVarintLen64 + looseLen(r)
+		size += binary.MaxVarintLen64 + rawLen(r)
 	}
 	p := make([]byte, 0, size)
 	p = binary.AppendUvarint(append(p, opCarries), uint64(len(own)))
 	p = append(append(p, own...), digest[:]...)
 	p = binary.AppendUvarint(p, uint64(len(objects)))
 	for _, r := range objects {
-		p = binary.AppendUvarint(p, uint64(looseLen(r)))
-		p = appendLoose(p, r)
+		p = binary.AppendUvarint(p, uint64(rawLen(r)))
+		p = AppendRaw(p, r)
 	}
 	return p
 }
@@ -65,11 +65,11 @@ func decodeObjects(b []byte) (objects []Raw, err error) {
 		r.Fail(errNoObjects)
 	}
 	for ; n > 0; n-- {
-		loose := r.Take(r.Uvarint())
+		text := r.Take(r.Uvarint())
 		if r.Err != nil {
 			break
 		}
-		if raw, bad := DecodeLoose(loose); bad != nil {
+		if raw, bad := DecodeRaw(text); bad != nil {
 			err = ErrObjects
 		} else {
 			objects = append(objects, raw)

@@ -48,7 +48,7 @@ func examples(t *testing.T) []example {
 		}
 		for _, m := range found {
 			x := example{page: filepath.Base(page), kind: m[1], data: []byte(m[2]), id: m[3]}
-			if x.kind == "operation" || x.kind == "body" || x.kind == "loose" {
+			if x.kind == "operation" || x.kind == "body" || x.kind == "object" {
 				x.data = undump(t, x.page, m[2])
 			}
 			out = append(out, x)
@@ -95,8 +95,8 @@ func TestExamples(t *testing.T) {
 		switch x.kind {
 		case "body":
 			checkExampleBody(t, x, header)
-		case "loose":
-			checkExampleLoose(t, x)
+		case "object":
+			checkExampleObject(t, x)
 		case "value":
 			checkExampleValues(t, x)
 		default:
@@ -144,21 +144,17 @@ func checkExampleBody(t *testing.T, x example, header []byte) {
 	}
 }
 
-func checkExampleLoose(t *testing.T, x example) {
+func checkExampleObject(t *testing.T, x example) {
 	t.Helper()
-	raw, err := format.DecodeLoose(x.data)
+	raw, err := format.DecodeRaw(x.data)
 	if err != nil {
 		t.Errorf("%s: %v", x.page, err)
 		return
 	}
 	body, ok, err := format.HeaderBody(raw.Header)
 	if err != nil || !ok || body.Check(raw.Body) != nil || raw.ID().String() != x.id ||
-		!bytes.Equal(format.EncodeLoose(raw), x.data) {
-		t.Errorf("%s: the loose object is not what the page says", x.page)
-	}
-	if path := "objects/" + x.id[:2] + "/" + x.id[2:]; !strings.Contains(readPage(t, x.page),
-		path) {
-		t.Errorf("%s: does not say that the file is %s", x.page, path)
+		!bytes.Equal(format.AppendRaw(nil, raw), x.data) {
+		t.Errorf("%s: the object is not what the page says", x.page)
 	}
 }
 

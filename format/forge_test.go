@@ -25,8 +25,8 @@ func TestBodyCannotForgeAHeader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		file := format.EncodeLoose(format.Raw{Header: header, Body: body})
-		raw, err := format.DecodeLoose(file)
+		file := format.AppendRaw(nil, format.Raw{Header: header, Body: body})
+		raw, err := format.DecodeRaw(file)
 		if err != nil || !bytes.Equal(raw.Header, header) || !bytes.Equal(raw.Body, body) {
 			t.Errorf("%q: header %q, body %q, %v", text, raw.Header, raw.Body, err)
 			continue

@@ -93,7 +93,7 @@ func (m mender) mendObjects() {
 
 // mendObject mends the header of an object, which something names by its id, or the body.
 func mendObject(loose []byte, named map[ID]bool) {
-	raw, err := DecodeLoose(loose)
+	raw, err := DecodeRaw(loose)
 	if err == nil && named[raw.ID()] {
 		body, ok, err := HeaderBody(raw.Header)
 		if err == nil && ok && body.Check(raw.Body) != nil {
@@ -106,7 +106,7 @@ func mendObject(loose []byte, named map[ID]bool) {
 		header = loose[:min(len(loose), len(raw.Header)+1)]
 	}
 	vary(header, len(header), func() bool {
-		raw, err := DecodeLoose(loose)
+		raw, err := DecodeRaw(loose)
 		return err == nil && named[raw.ID()]
 	})
 }

@@ -46,8 +46,8 @@ const (
 	// MaxHeader is in bytes. A node of 256 children takes 18 KiB; a forest that nobody compacts
 	// takes about 200 bytes for each live cluster.
 	MaxHeader = 64 << 20
-	// MaxBody is in bytes: 16 MiB for the longest message, and room for its nonce and for what the
-	// sanitizer adds.
+	// MaxBody is in bytes: 16 MiB for the longest message, and room for its nonce and for what
+	// the sanitizer adds.
 	MaxBody = 16<<20 + 1<<20
 	// MaxName is the number of bytes of a percent-encoded name.
 	MaxName = 200
@@ -182,13 +182,9 @@ func HeaderBody(header []byte) (b Body, ok bool, err error) {
 	return b, err == nil, err
 }
 
-// EncodeLoose returns the bytes of a loose object file: the header, an empty line and the body. An
-// object without a stored body is only its header.
-func EncodeLoose(r Raw) []byte {
-	return appendLoose(make([]byte, 0, looseLen(r)), r)
-}
-
-func appendLoose(b []byte, r Raw) []byte {
+// AppendRaw appends an object as one text: the header, an empty line and the body. An object
+// without a stored body is only its header.
+func AppendRaw(b []byte, r Raw) []byte {
 	b = append(b, r.Header...)
 	if r.Body == nil {
 		return b
@@ -196,22 +192,22 @@ func appendLoose(b []byte, r Raw) []byte {
 	return append(append(b, '\n'), r.Body...)
 }
 
-// looseLen is the length of what EncodeLoose returns.
-func looseLen(r Raw) int {
+// rawLen is the length of what AppendRaw appends.
+func rawLen(r Raw) int {
 	if r.Body == nil {
 		return len(r.Header)
 	}
 	return len(r.Header) + 1 + len(r.Body)
 }
 
-// DecodeLoose splits the bytes of a loose object file. It checks neither the id nor the digest of
-// the body; that is up to the caller, who knows the id. The result aliases b.
-func DecodeLoose(b []byte) (Raw, error) {
+// DecodeRaw splits what AppendRaw has joined. It checks neither the id nor the digest of the body;
+// that is up to the caller, who knows the id. The result aliases b.
+func DecodeRaw(b []byte) (Raw, error) {
 	if i := bytes.Index(b, []byte("\n\n")); i >= 0 {
 		return Raw{Header: b[:i+1], Body: b[i+2:]}, nil
 	}
 	if len(b) == 0 || b[len(b)-1] != '\n' {
-		return Raw{}, errors.New("object file is cut short")
+		return Raw{}, errors.New("object is cut short")
 	}
 	return Raw{Header: b}, nil
 }

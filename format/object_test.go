@@ -25,11 +25,11 @@ func TestLoose(t *testing.T) {
 			header + "\n" + header + "\n"},
 	}
 	for _, tt := range tests {
-		file := format.EncodeLoose(tt.raw)
+		file := format.AppendRaw(nil, tt.raw)
 		if string(file) != tt.file {
 			t.Errorf("%s: got %q, want %q", tt.name, file, tt.file)
 		}
-		raw, err := format.DecodeLoose(file)
+		raw, err := format.DecodeRaw(file)
 		if err != nil || !bytes.Equal(raw.Header, tt.raw.Header) ||
 			!bytes.Equal(raw.Body, tt.raw.Body) ||
 			(raw.Body == nil) != (tt.raw.Body == nil) || raw.ID() != format.Sum([]byte(header)) {
@@ -37,7 +37,7 @@ func TestLoose(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"", "blob 1", header[:len(header)-1]} {
-		if raw, err := format.DecodeLoose([]byte(s)); err == nil {
+		if raw, err := format.DecodeRaw([]byte(s)); err == nil {
 			t.Errorf("%q was read as %q", s, raw)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/objects"
 )
 
-func BenchmarkPutLoose(b *testing.B) {
+func BenchmarkPut(b *testing.B) {
 	s, _ := newStore(b, nil)
 	text := words(1024, 1)
 	n := 0
@@ -43,7 +43,7 @@ func BenchmarkGet(b *testing.B) {
 	for i := range raws {
 		raws[i] = object(i, text[i*255:i*255+1024])
 	}
-	b.Run("loose", func(b *testing.B) {
+	b.Run("alone", func(b *testing.B) {
 		s, _ := newStore(b, nil)
 		put(b, s, raws[:64]...)
 		benchGet(b, s, raws[:64])

@@ -67,7 +67,7 @@ func TestSummariesBesideEntries(t *testing.T) {
 		}
 	}
 	size := func(raws []format.Raw) int64 {
-		s, _ := newStore(t, nil, raws[0])
+		s, _ := newStore(t, nil)
 		s.Key = func() ([]byte, error) { return key, nil }
 		info := pack(t, s, raws...)
 		check := func() {

@@ -35,7 +35,7 @@ const blockWindow = 2 << 20
 // packers is how many blocks of a pack are compressed at once.
 const packers = 2
 
-// codec is zstd, made when it is first needed: a process that reads and writes loose objects only
+// codec is zstd, made when it is first needed: a process that reads and writes the log only
 // does not pay for it.
 type codec struct {
 	mu       sync.Mutex

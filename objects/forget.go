@@ -192,14 +192,13 @@ func (s *Store) remaining(
 // Place is where a copy of an object is.
 type Place struct {
 	ID   format.ID
-	Path string // of the loose file or the pack; refs/ for the log
+	Path string // of the pack; refs/ for the log
 }
 
 // Contents calls fn for every stored copy of every object with its header and body: those in the
-// log, loose ones in the order of their ids, then pack by pack in the order that they were written
-// in. The bytes are good until fn returns. A copy that cannot be read, or is not what its id says,
-// is told to bad instead, whose error ends it; so does an error of fn. Memory does not grow with
-// the store.
+// log, then pack by pack in the order that they were written in. The bytes are good until fn
+// returns. A copy that cannot be read, or is not what its id says, is told to bad instead, whose
+// error ends it; so does an error of fn. Memory does not grow with the store.
 func (s *Store) Contents(
 	fn func(Place, format.Raw) error, bad func(path string, err error) error,
 ) error {
@@ -210,24 +209,6 @@ func (s *Store) Contents(
 	}
 	if err := s.EachLogged(fn, bad); err != nil {
 		return err
-	}
-	for i := range 256 {
-		err := s.eachLooseIn(fmt.Sprintf("%02x", i), func(info Info) error {
-			r, err := readLoose(info.Path)
-			if vanished(err) {
-				return nil
-			}
-			if err == nil {
-				_, err = sound(info.ID, r)
-			}
-			if err != nil {
-				return bad(info.Path, err)
-			}
-			return fn(Place{info.ID, info.Path}, r)
-		})
-		if err != nil {
-			return err
-		}
 	}
 	list, err := s.relist()
 	if err != nil {
@@ -326,5 +307,5 @@ func remainsInFile(
 	return digests[sha256.Sum256(body)] || holds(format.Raw{Header: header, Body: body}), nil
 }
 
-// maxIndexRead bounds what is read of a file that is no pack: the largest loose file.
-const maxIndexRead = maxLoose
+// maxIndexRead bounds what is read of a file that is no pack.
+const maxIndexRead = format.MaxHeader + 1 + format.MaxBody

@@ -1,18 +1,12 @@
 package objects
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/durable"
 )
-
-// maxLoose is the largest loose file: a header, the line between, and a body.
-const maxLoose = format.MaxHeader + 1 + format.MaxBody
 
 // Get returns the object id. What it returns was checked against the id and against the digest of
 // the body; a copy that fails is passed over if there is another. The bytes belong to the caller.
@@ -38,9 +32,8 @@ func (s *Store) Get(id format.ID) (format.Raw, error) {
 	return format.Raw{}, &CorruptError{ID: id, Path: t.path, Why: "body is missing"}
 }
 
-// Header returns the header of the object id, checked against the id, and reads no body: of a
-// loose file the front, of a pack a block. Errors as Get, but for *GoneError: a header
-// stays when its body is forgotten.
+// Header returns the header of the object id, checked against the id. Errors as Get, but for
+// *GoneError: a header stays when its body is forgotten.
 func (s *Store) Header(id format.ID) ([]byte, error) {
 	t := &search{id: id}
 	if err := s.run(t); err != nil {
@@ -60,12 +53,11 @@ type search struct {
 	fault    error      // the first thing wrong with a place that should have had it
 }
 
-// run looks in every place until the object is complete: in the log as it was last read, in the
-// packs, and, as few objects are, in a loose file. It fails if not even a header was found.
+// run looks in every place until the object is complete: in the log as it was last read, and in the
+// packs. It fails if not even a header was found.
 //
-// Under a reader, objects move from the log and from loose files into packs, and from pack to pack.
-// So a miss counts only after the log was read again and the list of packs was then the same as
-// before.
+// Under a reader, objects move from the log into packs, and from pack to pack. So a miss counts
+// only after the log was read again and the list of packs was then the same as before.
 func (s *Store) run(t *search) error {
 	if s.tryLog(t); t.complete {
 		return nil // and the packs need not be listed
@@ -82,11 +74,8 @@ func (s *Store) run(t *search) error {
 				return nil
 			}
 		}
-		if s.tryLoose(t); t.complete {
-			return nil
-		}
-		// The log is read before the packs are listed again: an object that has left the log is in
-		// a pack of the new list.
+		// The log is read before the packs are listed again: an object that has left the
+		// log is in a pack of the new list.
 		unread = s.readLog()
 		if s.tryLog(t); t.complete {
 			return nil
@@ -152,71 +141,8 @@ func (t *search) fail(err error) {
 	}
 }
 
-func (s *Store) tryLoose(t *search) {
-	path := s.LoosePath(t.id)
-	var r format.Raw
-	var err error
-	if t.body {
-		r, err = readLoose(path)
-	} else {
-		r.Header, err = readLooseHeader(path)
-	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		t.fail(err)
-	default:
-		t.offer(r, path, t.sound)
-	}
-}
-
 // sound is the function sound for the object that is looked for.
 func (t *search) sound(r format.Raw) (complete bool, err error) { return sound(t.id, r) }
-
-func readLoose(path string) (format.Raw, error) {
-	b, err := durable.ReadAtMost(path, maxLoose)
-	if errors.Is(err, durable.ErrTooLarge) {
-		return format.Raw{}, &CorruptError{Path: path, Why: "file is larger than any object"}
-	}
-	if err != nil {
-		return format.Raw{}, notFile(path, err)
-	}
-	r, err := format.DecodeLoose(b)
-	if err != nil {
-		return format.Raw{}, &CorruptError{Path: path, Why: err.Error()}
-	}
-	return r, nil
-}
-
-// readLooseHeader reads a loose file up to the empty line that ends its header.
-func readLooseHeader(path string) (header []byte, err error) {
-	file, err := durable.Open(path)
-	if err != nil {
-		return nil, notFile(path, err)
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	b := make([]byte, 0, 4096) // most headers are under 1 KiB
-	for {
-		n, err := file.Read(b[len(b):cap(b)])
-		from := max(len(b)-1, 0)
-		b = b[:len(b)+n]
-		if i := bytes.Index(b[from:], []byte("\n\n")); i >= 0 {
-			return b[:from+i+1], nil
-		}
-		switch {
-		case err == io.EOF && len(b) > 0 && b[len(b)-1] == '\n':
-			return b, nil
-		case err == io.EOF:
-			return nil, &CorruptError{Path: path, Why: "object file is cut short"}
-		case err != nil:
-			return nil, err
-		case len(b) > format.MaxHeader+1:
-			return nil, &CorruptError{Path: path, Why: "header is too long"}
-		case len(b) == cap(b):
-			b = append(make([]byte, 0, 4*cap(b)), b...)
-		}
-	}
-}
 
 // tryPack looks in one pack. A pack that vanished counts as a fault, which the next round forgets
 // if the list has changed.

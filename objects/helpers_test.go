@@ -2,7 +2,6 @@ package objects_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -22,21 +21,11 @@ import (
 // now is the clock of the tests: later than any file they make.
 func now() time.Time { return time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// newStore makes a store that has all its folders, or with raws only those for them, which is
-// quicker by some 50 ms.
-func newStore(t testing.TB, fs *durable.FS, raws ...format.Raw) (*objects.Store, string) {
+// newStore makes an empty store.
+func newStore(t testing.TB, fs *durable.FS) (*objects.Store, string) {
 	t.Helper()
 	root := storetest.TempDir(t)
-	var err error
-	if raws == nil {
-		err = objects.Init(root, nil)
-	} else {
-		err = os.MkdirAll(filepath.Join(root, "objects", "pack"), 0o700)
-	}
-	for _, r := range raws {
-		err = errors.Join(err, os.MkdirAll(filepath.Dir(loosePath(root, r.ID())), 0o700))
-	}
-	if err != nil {
+	if err := objects.Init(root, nil); err != nil {
 		t.Fatal(err)
 	}
 	return open(t, root, fs), root
@@ -171,10 +160,6 @@ func forget(t testing.TB, root string, id format.ID) {
 	if err := os.WriteFile(filepath.Join(dir, id.String()[2:]), b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func loosePath(root string, id format.ID) string {
-	return filepath.Join(root, "objects", id.String()[:2], id.String()[2:])
 }
 
 // files returns the names of all files below root, in order.

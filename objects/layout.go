@@ -16,10 +16,9 @@ import (
 // The layout of an object store in a store's directory. This file alone knows it; docs/format has a
 // page for each sort of file.
 //
-//	objects/xx/yyyy…          a loose object; xx are the first two digits of its id
 //	objects/pack/pack-ID.pack a pack
 //	objects/pack/pack-ID.idx  the index of a pack
-//	absent/xx/yyyy…           why the body of an object is absent
+//	absent/xx/yyyy…           why the body of an object is absent; xx begins its id
 //	absent/forget-N           what operation N forgot
 //	absent/unfinished         what an operation is about to forget
 const (
@@ -55,7 +54,7 @@ func fanFolders() []string {
 func Folders(root string) []string {
 	dirs := []string{filepath.Join(root, AbsentDir), filepath.Join(root, Dir, packFolder)}
 	for _, xx := range fanFolders() {
-		dirs = append(dirs, filepath.Join(root, Dir, xx), filepath.Join(root, AbsentDir, xx))
+		dirs = append(dirs, filepath.Join(root, AbsentDir, xx))
 	}
 	return dirs
 }
@@ -66,11 +65,12 @@ func (s *Store) packDir() string    { return filepath.Join(s.root, Dir, packFold
 // Path returns the path of a file of the store by its name, which has slashes.
 func (s *Store) Path(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
 
-// LooseName returns the name of an object's loose file under the store's directory, with slashes.
-func LooseName(id format.ID) string { return Dir + "/" + fanned(id) }
-
-// AbsentName is LooseName for the record of an absent body.
-func AbsentName(id format.ID) string { return AbsentDir + "/" + fanned(id) }
+// AbsentName returns the name of the record of an absent body under the store's directory, with
+// slashes.
+func AbsentName(id format.ID) string {
+	hex := id.String()
+	return AbsentDir + "/" + hex[:2] + "/" + hex[2:]
+}
 
 // Kept names a folder below the store's directory whose files have no other copy in the store: a
 // regular expression of their names, and how they end.
@@ -82,7 +82,7 @@ var KeptFiles = []Kept{
 	{Dir + "/" + packFolder, `pack-[0-9a-f]{64}`, PackExt},
 }
 
-// PackName is LooseName for a pack (PackExt) or its index (IndexExt).
+// PackName is AbsentName for a pack (PackExt) or its index (IndexExt).
 func PackName(pack format.ID, ext string) string {
 	return Dir + "/" + packFolder + "/" + packPrefix + pack.String() + ext
 }
@@ -95,21 +95,13 @@ func ForgottenName(n uint64) string {
 // UnfinishedName is the name of the file of a forget that is under way, or was cut short.
 func UnfinishedName() string { return AbsentDir + "/" + unfinished }
 
-func fanned(id format.ID) string {
-	hex := id.String()
-	return hex[:2] + "/" + hex[2:]
-}
-
-// LoosePath returns the path of an object's loose file, whether or not it is there.
-func (s *Store) LoosePath(id format.ID) string { return s.Path(LooseName(id)) }
-
-// AbsentPath is LoosePath for the record of an absent body.
+// AbsentPath returns the path of the record of an absent body, whether or not it is there.
 func (s *Store) AbsentPath(id format.ID) string { return s.Path(AbsentName(id)) }
 
-// PackPath is LoosePath for a pack.
+// PackPath is AbsentPath for a pack.
 func (s *Store) PackPath(pack format.ID) string { return s.Path(PackName(pack, PackExt)) }
 
-// IndexPath is LoosePath for the index of a pack.
+// IndexPath is AbsentPath for the index of a pack.
 func (s *Store) IndexPath(pack format.ID) string { return s.Path(PackName(pack, IndexExt)) }
 
 // FileLimit returns how many bytes the file of a name may have. ok is false for a name, with
@@ -118,9 +110,6 @@ func FileLimit(name string) (limit int64, ok bool) {
 	if file, found := strings.CutPrefix(name, Dir+"/"+packFolder+"/"); found {
 		_, isPack := packID(file, filepath.Ext(file))
 		return 1 << 40, isPack
-	}
-	if rest, found := strings.CutPrefix(name, Dir+"/"); found {
-		return format.MaxHeader + 1 + format.MaxBody, isFanned(rest)
 	}
 	rest, found := strings.CutPrefix(name, AbsentDir+"/")
 	if _, isForget := forgetNumber(rest); found && isForget {
@@ -172,31 +161,6 @@ func (s *Store) PackNames(ext string) ([]format.ID, error) {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
-}
-
-// EachLoose calls each for the loose objects in the order of their ids, and stops at its first
-// error. It looks at no pack.
-func (s *Store) EachLoose(each func(Info) error) error {
-	for _, xx := range fanFolders() {
-		if err := s.eachLooseIn(xx, each); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// GuessLoose returns about how many loose objects there are: 64 times the number in four of the 256
-// folders, as ids are spread evenly.
-func (s *Store) GuessLoose() (int, error) {
-	n := 0
-	for _, xx := range []string{"17", "5c", "a3", "e8"} {
-		files, err := os.ReadDir(filepath.Join(s.objectsDir(), xx))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return 0, err
-		}
-		n += len(files)
-	}
-	return 64 * n, nil
 }
 
 // EachAbsent calls each for the records of absent bodies in the order of their ids, and stops at

@@ -95,7 +95,7 @@ func TestFileLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
-		objects.LooseName(id), objects.AbsentName(id), objects.PackName(id, objects.PackExt),
+		objects.AbsentName(id), objects.PackName(id, objects.PackExt),
 		objects.PackName(id, objects.IndexExt), objects.ForgottenName(12),
 	} {
 		if limit, ok := objects.FileLimit(name); !ok || limit <= 0 {
@@ -116,7 +116,7 @@ func TestFileLimit(t *testing.T) {
 		"", objects.UnfinishedName(), "objects/pack/pack-" + id.String(),
 		"objects/pack/" + id.String() + ".pack",
 		"objects/pack/pack-" + id.String() + ".pack.idx", "absent/forget-012", "absent/forget-",
-		"objects/a/b" + id.String()[2:],
+		"objects/" + id.String()[:2] + "/" + id.String()[2:],
 	} {
 		if _, ok := objects.FileLimit(bad); ok {
 			t.Errorf("%s is taken for a file of the store", bad)

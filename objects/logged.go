@@ -16,11 +16,11 @@ import (
 // them into a pack. This file keeps the objects of the log after the checkpoint in memory: whoever
 // reads the log hands them over, and look-ups find them here.
 
-// Limits of what one operation may carry. They are those of loose files, so that Put writes a batch
-// that does not fit into a record as a pack. Every reader reads the log after the checkpoint.
+// Limits of what one operation may carry: Put writes a larger batch as a pack. Every reader reads
+// the log after the checkpoint.
 const (
-	MaxCarried      = MaxLoose
-	maxCarriedBytes = maxLooseBytes
+	MaxCarried      = 64
+	maxCarriedBytes = 256 << 10
 )
 
 // logged is the objects that the log carries after the checkpoint, and those of the operation that
@@ -206,16 +206,11 @@ func (s *Store) EachLogged(
 	return nil
 }
 
-// Elsewhere reports whether a loose file or a pack has an object whole.
+// Elsewhere reports whether a pack has an object whole.
 func (s *Store) Elsewhere(id format.ID) (bool, error) {
 	list, err := s.relist()
 	if err != nil {
 		return false, err
-	}
-	t := &search{id: id, body: true}
-	s.tryLoose(t)
-	if t.complete {
-		return true, nil
 	}
 	return s.packedWhole(id, list)
 }

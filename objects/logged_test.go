@@ -87,8 +87,9 @@ func TestLogged(t *testing.T) {
 		t.Errorf("missing %v, %v", missing, err)
 	}
 	n := 0
-	if err := s.Each(func(objects.Info) error { n++; return nil }); err != nil || n != 2 ||
-		!s.IsLoose(one.ID()) {
+	if err := s.Contents(func(objects.Place, format.Raw) error { n++; return nil },
+		func(_ string, err error) error { return err }); err != nil || n != 2 ||
+		!s.IsLogged(one.ID()) {
 		t.Errorf("%d objects, %v", n, err)
 	}
 	held := hold(t, root)

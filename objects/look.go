@@ -3,12 +3,8 @@ package objects
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 )
@@ -59,18 +55,15 @@ func (s *Store) notInLog(ids []format.ID) (missing []format.ID) {
 	return missing
 }
 
-// missingFrom returns those ids that are neither loose nor in a pack of the list. fault tells that
-// a pack could not be looked into. After a batch was put its pack is looked into first, and from
-// memory.
+// missingFrom returns those ids that are neither in the log nor in a pack of the list. fault tells
+// that a pack could not be looked into. After a batch was put its pack is looked into first, and
+// from memory.
 func (s *Store) missingFrom(ids []format.ID, list *packList) (missing []format.ID, fault error) {
 	for _, id := range ids {
-		if _, ok := s.inLog(id); ok || s.inRecent(id) {
+		if _, ok := s.inLog(id); ok {
 			continue
 		}
-		ok, err := s.hasLoose(id)
-		if !ok && err == nil {
-			ok, err = s.inPacks(id, list)
-		}
+		ok, err := s.inPacks(id, list)
 		if !ok {
 			missing = append(missing, id)
 			if fault == nil {
@@ -79,25 +72,6 @@ func (s *Store) missingFrom(ids []format.ID, list *packList) (missing []format.I
 		}
 	}
 	return missing, fault
-}
-
-func (s *Store) inRecent(id format.ID) bool {
-	s.mu.Lock()
-	p := s.recent
-	s.mu.Unlock()
-	if p == nil {
-		return false
-	}
-	ok, err := p.has(s, id)
-	return ok && err == nil
-}
-
-func (s *Store) hasLoose(id format.ID) (bool, error) {
-	_, err := os.Lstat(s.LoosePath(id))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 func (s *Store) inPacks(id format.ID, list *packList) (ok bool, fault error) {
@@ -118,7 +92,7 @@ func (s *Store) inPacks(id format.ID, list *packList) (ok bool, fault error) {
 const minPrefix = 4
 
 // Prefix returns the ids that begin with the given lower-case hexadecimal digits, minPrefix to
-// format.IDLen of them: logged, loose and packed, sorted, each once, none if there are none. That
+// format.IDLen of them: logged and packed, sorted, each once, none if there are none. That
 // there are none is said only if the log and every pack's index are sound.
 func (s *Store) Prefix(hex string) ([]format.ID, error) {
 	if len(hex) < minPrefix || len(hex) > format.IDLen ||
@@ -134,19 +108,10 @@ func (s *Store) Prefix(hex string) ([]format.ID, error) {
 			func(id format.ID) bool { return !strings.HasPrefix(id.String(), hex) })
 	}
 	ids := logged()
-	err := s.eachLooseIn(hex[:2], func(i Info) error {
-		if strings.HasPrefix(i.ID.String(), hex) {
-			ids = append(ids, i.ID)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
 	if err := s.Refresh(); err != nil {
 		return nil, err
 	}
-	err = s.overPacks(func(p *pack) error {
+	err := s.overPacks(func(p *pack) error {
 		reader, err := p.open()
 		if err != nil {
 			return err
@@ -196,98 +161,9 @@ func sorted(ids []format.ID) []format.ID {
 	return slices.Compact(ids)
 }
 
-// Info is one place where an object is stored.
-type Info struct {
-	ID      format.ID
-	Loose   bool
-	Path    string    // the loose file, or the pack
-	ModTime time.Time // of that file
-	Size    int64     // bytes of a loose file; 0 in a pack, where objects share blocks (see Packs)
-}
-
-// Each calls fn for every object, once for each place it is stored in: those in the log, loose ones
-// in the order of their ids, then each pack. It stops at the first error of fn and returns it.
-// Objects that come, go or move meanwhile may be met or not, or twice: who must meet all of them
-// keeps gc out with the store's lock.
-func (s *Store) Each(fn func(Info) error) error {
-	if err := s.readLog(); err != nil {
-		return err
-	}
-	for _, id := range s.Logged() {
-		if err := fn(Info{ID: id, Path: s.logPath()}); err != nil {
-			return err
-		}
-	}
-	if err := s.EachLoose(fn); err != nil {
-		return err
-	}
-	list, err := s.relist()
-	if err != nil {
-		return err
-	}
-	for _, p := range list.packs {
-		if err := p.each(s, fn); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// eachLooseIn calls fn for the loose objects whose ids begin with the two digits xx. Other names
-// are not objects.
-func (s *Store) eachLooseIn(xx string, fn func(Info) error) error {
-	dir := filepath.Join(s.objectsDir(), xx)
-	files, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("cannot list objects: %w", err)
-	}
-	for _, f := range files {
-		id, err := format.ParseID(xx + f.Name())
-		if err != nil {
-			continue
-		}
-		info, err := f.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("cannot list objects: %w", err)
-		}
-		err = fn(Info{ID: id, Loose: true, Path: filepath.Join(dir, f.Name()),
-			ModTime: info.ModTime(), Size: info.Size()})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *pack) each(s *Store, fn func(Info) error) error {
-	info, err := os.Stat(p.path)
-	if err != nil && !vanished(err) {
-		return fmt.Errorf("cannot look into pack %v: %w", p.id, err)
-	}
-	if err != nil {
-		return nil
-	}
-	order, err := p.contents(s)
-	if err != nil {
-		return err
-	}
-	for _, o := range order {
-		if err := fn(Info{ID: o.id, Path: p.path, ModTime: info.ModTime()}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // BySource returns the ids of the packed entries whose header has the source that key stands for
-// (see format.SourceKey), sorted. It looks into the packs as last listed (see Refresh); loose
-// entries are not looked at.
+// (see format.SourceKey), sorted. It looks into the packs as last listed (see Refresh), and not at
+// the log.
 func (s *Store) BySource(key [16]byte) ([]format.ID, error) {
 	listed, err := s.MaybeBySource(key)
 	if err != nil {
@@ -327,12 +203,8 @@ func (s *Store) MaybeBySource(key [16]byte) ([]format.ID, error) {
 	return sorted(ids), err
 }
 
-// IsLoose reports whether an object is outside of the packs: in a loose file or in the log. An
-// object that is in neither is in a pack, or nowhere.
-func (s *Store) IsLoose(id format.ID) bool {
-	if _, ok := s.inLog(id); ok {
-		return true
-	}
-	_, err := os.Lstat(s.LoosePath(id))
-	return err == nil
+// IsLogged reports whether the log carries an object, as it was last read.
+func (s *Store) IsLogged(id format.ID) bool {
+	_, ok := s.inLog(id)
+	return ok
 }

@@ -31,7 +31,7 @@ func recordAbsent(t *testing.T, root string, r format.Raw, reason string) string
 // A body that was lost comes back with the next one who stores it, alone or in a batch, and its
 // record goes.
 func TestALostBodyComesBack(t *testing.T) {
-	for _, with := range []int{0, objects.MaxLoose} {
+	for _, with := range []int{0, objects.MaxCarried} {
 		s, root := newStore(t, nil)
 		r := object(1, "dear")
 		path := recordAbsent(t, root, r, format.ReasonLost)
@@ -45,27 +45,6 @@ func TestALostBodyComesBack(t *testing.T) {
 			t.Errorf("the record is still there: %v", err)
 		}
 		same(t, s, r)
-	}
-}
-
-// A link that leads nowhere is not an object that has gone meanwhile.
-func TestALinkToNothing(t *testing.T) {
-	s, root := newStore(t, nil)
-	put(t, s, object(1, "here"))
-	id := object(1, "here").ID()
-	path := loosePath(root, id)
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.CheckLoose(id); err != nil {
-		t.Errorf("gone: %v", err)
-	}
-	if err := os.Symlink(path+"-not-there", path); err != nil {
-		t.Skip("no symbolic links here: ", err)
-	}
-	var corrupt *objects.CorruptError
-	if err := s.CheckLoose(id); !errors.As(err, &corrupt) {
-		t.Errorf("a link: %v", err)
 	}
 }
 

@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
@@ -22,63 +19,6 @@ func (s *Store) holds(held *lock.Held) error {
 		return errNotHeld
 	}
 	return nil
-}
-
-// RemoveLoose removes those loose objects that are older than before and that a pack has, whole.
-// It returns how many. It needs the store's lock, so that no commit names an object between the
-// look at its age and its removal; a caller with many does a few hundred at a time. The removal
-// lasts when it returns; after a crash some are gone. One that a reader has open on Windows stays.
-func (s *Store) RemoveLoose(
-	held *lock.Held, ids []format.ID, before time.Time,
-) (removed int, err error) {
-	list, err := s.relist()
-	if err != nil {
-		return 0, err
-	}
-	return s.removeLoose(held, ids, before,
-		func(id format.ID) (bool, error) { return s.packedWhole(id, list) })
-}
-
-// PruneLoose removes those loose objects that are older than before, whether or not they are
-// anywhere else: what nothing names. Otherwise as RemoveLoose.
-func (s *Store) PruneLoose(
-	held *lock.Held, ids []format.ID, before time.Time,
-) (removed int, err error) {
-	return s.removeLoose(held, ids, before, func(format.ID) (bool, error) { return true, nil })
-}
-
-func (s *Store) removeLoose(
-	held *lock.Held, ids []format.ID, before time.Time, may func(format.ID) (bool, error),
-) (removed int, err error) {
-	if err := s.holds(held); err != nil {
-		return 0, err
-	}
-	var dirs []string
-	for _, id := range ids {
-		path := s.LoosePath(id)
-		info, err := os.Lstat(path)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.ModTime().Before(before) {
-			continue
-		}
-		ok := false
-		if err == nil {
-			ok, err = may(id)
-		}
-		if err == nil && ok {
-			err = s.fs.Remove(path)
-		}
-		if durable.InUse(err) {
-			continue
-		}
-		if err != nil {
-			return removed, fmt.Errorf("cannot remove loose object %v: %w", id, err)
-		}
-		if ok {
-			removed++
-			dirs = append(dirs, filepath.Dir(path))
-		}
-	}
-	return removed, s.fs.SyncDirs(dirs)
 }
 
 // packedWhole reports whether a pack has the object, with the body its header names unless that
@@ -96,41 +36,6 @@ func (s *Store) packedWhole(id format.ID, list *packList) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// StripLoose replaces a loose object by its header, for a body that has a record in absent/ and
-// for no other. It does nothing where the object is not loose or has no body. It lasts when it
-// returns; a crash leaves the old file or the new.
-func (s *Store) StripLoose(held *lock.Held, id format.ID) error {
-	if err := s.holds(held); err != nil {
-		return err
-	}
-	path := s.LoosePath(id)
-	header, err := readLooseHeader(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("cannot strip object %v: %w", id, err)
-	}
-	info, err := os.Lstat(path)
-	if err != nil || info.Size() == int64(len(header)) {
-		return err
-	}
-	if _, err := sound(id, format.Raw{Header: header}); err != nil {
-		return &CorruptError{ID: id, Path: path, Why: err.Error()}
-	}
-	reason, gone, err := s.gone(id)
-	if err == nil && (!gone || reason != format.ReasonForgotten) {
-		err = errors.New("nothing says that its body was forgotten")
-	}
-	if err == nil {
-		err = s.fs.WriteDurable(path, header, 0o600)
-	}
-	if err != nil {
-		return fmt.Errorf("cannot strip object %v: %w", id, err)
-	}
-	return nil
 }
 
 // RemovePack removes a pack: first its index, which hides it, then the pack. It looks at neither

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
@@ -12,77 +11,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/objects"
 )
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-func TestRemoveLoose(t *testing.T) {
-	s, root := newStore(t, nil)
-	packed, young, lost, broken := object(1, "packed"), object(2, "young"), object(3, "only loose"),
-		object(4, "broken pack")
-	all := []format.Raw{packed, young, lost, broken}
-	put(t, s, all...)
-	if err := os.Chtimes(loosePath(root, young.ID()), now(), now()); err != nil {
-		t.Fatal(err)
-	}
-	pack(t, s, packed, young)
-	info := pack(t, s, broken)
-	if err := os.Truncate(info.Path, 30); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.RemoveLoose(nil, ids(all), now()); err == nil {
-		t.Error("removed without the lock")
-	}
-	if _, err := s.RemoveLoose(hold(t, t.TempDir()), ids(all), now()); err == nil {
-		t.Error("removed with another store's lock")
-	}
-	held := hold(t, root)
-	n, err := s.RemoveLoose(held, append(ids(all), bare(9).ID()), now())
-	if n != 1 || err != nil {
-		t.Errorf("removed %d, %v", n, err)
-	}
-	for _, r := range all {
-		same(t, s, r)
-		if got := exists(loosePath(root, r.ID())); got == (r.ID() == packed.ID()) {
-			t.Errorf("%q is loose: %v", r.Body, got)
-		}
-	}
-	if n, err := s.PruneLoose(held, ids(all), now()); n != 2 || err != nil {
-		t.Errorf("pruned %d, %v", n, err)
-	}
-	if _, err := s.Get(lost.ID()); !errors.Is(err, objects.ErrNotFound) {
-		t.Error(err)
-	}
-	same(t, s, young)
-}
-
-func TestStripLoose(t *testing.T) {
-	s, root := newStore(t, nil)
-	r := object(1, "secret")
-	put(t, s, r)
-	held := hold(t, root)
-	if err := s.StripLoose(held, r.ID()); err == nil {
-		t.Fatal("stripped without a record")
-	}
-	forget(t, root, r.ID())
-	for range 2 {
-		if err := s.StripLoose(held, r.ID()); err != nil {
-			t.Fatal(err)
-		}
-		var gone *objects.GoneError
-		if _, err := s.Get(r.ID()); !errors.As(err, &gone) {
-			t.Error(err)
-		}
-		if err := s.CheckLoose(r.ID()); err != nil {
-			t.Error(err)
-		}
-	}
-	if err := s.StripLoose(held, bare(1).ID()); err != nil {
-		t.Error("not there:", err)
-	}
-}
 
 // A forgotten object in front of one with an equal body: the body goes to the right one.
 func TestEqualBodies(t *testing.T) {
@@ -142,7 +70,7 @@ func TestRemovePack(t *testing.T) {
 // A pack that is gone does not count, though this store has its index open.
 func TestHasAfterRemoval(t *testing.T) {
 	r := object(1, "hello")
-	s, root := newStore(t, nil, r)
+	s, root := newStore(t, nil)
 	info := pack(t, s, r)
 	same(t, s, r)
 	other := open(t, root, nil)

@@ -46,11 +46,11 @@ func TestLend(t *testing.T) {
 	// Entries in several blocks, and nodes of others
 	entries, derived := talkOf(make([]byte, 32), 6000)
 	all := append(slices.Clone(entries), derived...)
-	plain, _ := newStore(t, nil, all[0])
+	plain, _ := newStore(t, nil)
 	want := pack(t, plain, all...)
 	for _, names := range thirds.Of(t,
 		[]known{namesOf(all), namesOf(all[100:]), namesOf(derived), nil}) {
-		s, _ := newStore(t, nil, all[0])
+		s, _ := newStore(t, nil)
 		takeBack := s.Lend(names)
 		if info := pack(t, s, all...); info.ID != want.ID || info.Objects != want.Objects {
 			t.Fatalf("with %d names: pack %v, want %v", len(names), info.ID, want.ID)

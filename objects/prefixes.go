@@ -19,8 +19,8 @@ const PrefixSize = 4
 // one id at most for a prefix, the likeliest where there are several: that of the object behind the
 // one that was found before.
 //
-// It looks into packs, and for what is in none of them into loose files and the log as it was last
-// read. With first it prefers objects in self-contained blocks to nodes that stand in other blocks.
+// It looks into packs, and for what is in none of them into the log as it was last read. With first
+// it prefers objects in self-contained blocks to nodes that stand in other blocks.
 func (s *Store) Resolve(prefixes [][PrefixSize]byte, first bool) ([][]format.ID, error) {
 	list, err := s.list()
 	for err == nil {
@@ -34,7 +34,8 @@ func (s *Store) Resolve(prefixes [][PrefixSize]byte, first bool) ([][]format.ID,
 			if first { // gc may have moved a node that the log names
 				unread = s.resolveIn(list, prefixes, sought{first: true, nodes: true}, found)
 			}
-			return found, errors.Join(s.resolveLoose(prefixes, found), unread)
+			s.resolveLogged(prefixes, found)
+			return found, unread
 		}
 		list = next
 	}
@@ -88,38 +89,19 @@ func (s *Store) resolveIn(
 	return unread
 }
 
-// resolveLoose looks for what was not found among loose objects and those in the log.
-func (s *Store) resolveLoose(prefixes [][PrefixSize]byte, found [][]format.ID) error {
+// resolveLogged looks for what was not found among the objects in the log.
+func (s *Store) resolveLogged(prefixes [][PrefixSize]byte, found [][]format.ID) {
 	missing := map[[PrefixSize]byte][]int{}
-	var folders [256]bool
 	for i, ids := range found {
 		if ids == nil {
 			missing[prefixes[i]] = append(missing[prefixes[i]], i)
-			folders[prefixes[i][0]] = true
-		}
-	}
-	offer := func(id format.ID) {
-		for _, i := range missing[[PrefixSize]byte(id[:])] {
-			if !slices.Contains(found[i], id) {
-				found[i] = append(found[i], id)
-			}
 		}
 	}
 	for _, id := range s.Logged() {
-		offer(id)
-	}
-	for b, wanted := range folders {
-		if !wanted {
-			continue
-		}
-		var id format.ID
-		id[0] = byte(b)
-		if err := s.eachLooseIn(id.String()[:2],
-			func(i Info) error { offer(i.ID); return nil }); err != nil {
-			return err
+		for _, i := range missing[[PrefixSize]byte(id[:])] {
+			found[i] = append(found[i], id)
 		}
 	}
-	return nil
 }
 
 // sought says what to look for.

@@ -12,13 +12,13 @@ import (
 
 type prefix = [objects.PrefixSize]byte
 
-// TestResolve finds packed, loose and missing objects by the first bytes of their ids.
+// TestResolve finds packed, logged and missing objects by the first bytes of their ids.
 func TestResolve(t *testing.T) {
 	s, _ := newStore(t, nil)
 	raws := batch(300)
 	pack(t, s, raws[:150]...)
 	pack(t, s, raws[100:250]...)
-	put(t, s, raws[250:251]...)
+	s.SetLogged(raws[250:251])
 	all := raws[:251]
 	rand.New(rand.NewPCG(1, 1)).Shuffle(50, func(i, k int) { all[i], all[k] = all[k], all[i] })
 	var prefixes []prefix
@@ -48,8 +48,8 @@ func TestResolve(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, yes := range there {
-		loose := ids[i] == raws[250].ID()
-		if want := i < len(ids)-1 && !loose; yes != want {
+		logged := ids[i] == raws[250].ID()
+		if want := i < len(ids)-1 && !logged; yes != want {
 			t.Errorf("object %d is packed: %v, want %v", i, yes, want)
 		}
 	}

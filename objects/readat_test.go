@@ -16,7 +16,7 @@ func TestGetAt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := object(4, "loose")
+	elsewhere := object(4, "elsewhere")
 	put(t, s, elsewhere)
 	for _, want := range append(list, elsewhere) {
 		for place := range uint32(len(c.IDs) + 1) {

@@ -1,4 +1,4 @@
-// Package objects keeps objects by their ids: loose files, packs of many, one way in that checks
+// Package objects keeps objects by their ids, in the log and in packs, with one way in that checks
 // and one way out that verifies.
 package objects
 
@@ -16,7 +16,7 @@ import (
 // Store is the object store of one store directory. Its methods may be called from several
 // goroutines. It keeps the indexes it has looked into open; Close lets go of them.
 type Store struct {
-	// Now is the clock that gives a loose object or a pack its new time when Put finds it there.
+	// Now is the clock that gives a pack its new time when Put finds it there.
 	// Open sets it to time.Now; a caller that pins the clock sets it before the first Put.
 	Now func() time.Time
 
@@ -54,7 +54,7 @@ func Open(root string, fs *durable.FS) *Store {
 
 // Init makes the directories of an object store under root, which exists: objects/ and
 // objects/pack. Both survive a power cut once it returns. Directories that exist stay; after a
-// crash it can be run again. The folders of loose objects are made when they are needed.
+// crash it can be run again.
 func Init(root string, fs *durable.FS) error {
 	top := filepath.Join(root, Dir)
 	for _, dir := range []string{top, filepath.Join(top, packFolder)} {

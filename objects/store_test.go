@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
@@ -22,7 +21,7 @@ func TestPutGet(t *testing.T) {
 	empty := object(4, "")
 	raws := []format.Raw{object(1, "hello"), bare(2), big, empty}
 	for name, write := range map[string]func(s *objects.Store){
-		"loose":  func(s *objects.Store) { put(t, s, raws...) },
+		"put":    func(s *objects.Store) { put(t, s, raws...) },
 		"packed": func(s *objects.Store) { pack(t, s, raws...) },
 		"both":   func(s *objects.Store) { pack(t, s, raws...); put(t, s, raws...) },
 		"batch":  func(s *objects.Store) { put(t, s, append(batch(65), raws...)...) },
@@ -58,9 +57,6 @@ func TestLargestObject(t *testing.T) {
 	put(t, s, r)
 	same(t, s, r)
 	info := pack(t, s, r, object(2, "x"))
-	if s.IsLoose(r.ID()) {
-		t.Error("a large object is loose")
-	}
 	if err := s.CheckPack(info.ID); err != nil {
 		t.Error(err)
 	}
@@ -82,7 +78,7 @@ func TestPutRefuses(t *testing.T) {
 		"long header": {Header: append([]byte("node 1\n"),
 			bytes.Repeat([]byte("x\n"), format.MaxHeader/2)...)},
 	} {
-		s, root := newStore(t, nil, bare(1))
+		s, root := newStore(t, nil)
 		if err := s.Put(bare(1), r); err == nil {
 			t.Errorf("%s: taken", name)
 		}
@@ -96,24 +92,7 @@ func TestPutRefuses(t *testing.T) {
 }
 
 func TestPutAgain(t *testing.T) {
-	s, root := newStore(t, nil)
-	r := object(1, "hello")
-	put(t, s, r)
-	path := loosePath(root, r.ID())
-	if err := os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
-		t.Fatal(err)
-	}
-	put(t, s, r, r)
-	if info, err := os.Stat(path); err != nil || !info.ModTime().Equal(now()) {
-		t.Error("the time was not renewed", err)
-	}
-	for _, bad := range []string{"", "x", string(r.Header), string(r.Header) + "\nhellp"} {
-		if err := os.WriteFile(path, []byte(bad), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		put(t, s, r)
-		same(t, s, r)
-	}
+	s, _ := newStore(t, nil)
 	raws := batch(100)
 	put(t, s, raws...)
 	list, err := s.Packs()
@@ -205,28 +184,26 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
-func TestEach(t *testing.T) {
+func TestContents(t *testing.T) {
 	s, root := newStore(t, nil)
 	raws := batch(100)
 	put(t, s, raws[:80]...)
 	put(t, s, raws[70:]...)
-	if err := os.WriteFile(filepath.Join(root, "objects", "aa", ".tmp-1"), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(root, "objects", "pack", ".tmp-1"), nil,
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	count := map[format.ID]int{}
-	loose := 0
-	err := s.Each(func(i objects.Info) error {
-		count[i.ID]++
-		if i.Loose {
-			loose++
-			if i.Path != loosePath(root, i.ID) || i.Size == 0 || i.ModTime.IsZero() {
-				t.Errorf("bad info: %v", i)
-			}
+	bad := func(_ string, err error) error { return err }
+	err := s.Contents(func(at objects.Place, _ format.Raw) error {
+		count[at.ID]++
+		if !strings.HasSuffix(at.Path, objects.PackExt) {
+			t.Errorf("bad place: %v", at)
 		}
 		return nil
-	})
-	if err != nil || loose != 30 || len(count) != 100 {
-		t.Error(err, loose, len(count))
+	}, bad)
+	if err != nil || len(count) != 100 {
+		t.Error(err, len(count))
 	}
 	for i, r := range raws {
 		want := 1
@@ -238,13 +215,13 @@ func TestEach(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	if err := s.Each(func(objects.Info) error { return stop }); err != stop {
+	if err := s.Contents(func(objects.Place, format.Raw) error { return stop }, bad); err != stop {
 		t.Error(err)
 	}
 }
 
 func TestBySource(t *testing.T) {
-	s, root := newStore(t, nil, bare(1))
+	s, root := newStore(t, nil)
 	raws := batch(100)
 	raws = append(raws, object(5, "the same message, changed"), bare(1))
 	other := open(t, root, nil)
@@ -278,13 +255,13 @@ func TestBySource(t *testing.T) {
 
 func TestGone(t *testing.T) {
 	for name, write := range map[string]func(s *objects.Store, r format.Raw){
-		"loose": func(s *objects.Store, r format.Raw) { put(t, s, r) },
+		"alone": func(s *objects.Store, r format.Raw) { put(t, s, r) },
 		"packed": func(s *objects.Store, r format.Raw) {
 			pack(t, s, r, object(2, "other"), bare(3))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, root := newStore(t, nil, object(1, "secret"))
+			s, root := newStore(t, nil)
 			r := object(1, "secret")
 			stripped := format.Raw{Header: r.Header}
 			if err := s.Put(stripped); err == nil {
@@ -335,21 +312,20 @@ func TestWholeCopyWins(t *testing.T) {
 	s, root := newStore(t, nil)
 	r := object(1, "hello")
 	pack(t, s, r, bare(2))
-	if err := os.Mkdir(filepath.Dir(loosePath(root, r.ID())), 0o700); err != nil {
+	recordAbsent(t, root, r, format.ReasonLost)
+	put(t, s, format.Raw{Header: r.Header})
+	same(t, s, r)
+	info := pack(t, s, r, bare(3))
+	if err := os.Truncate(info.Path, 30); err != nil {
 		t.Fatal(err)
 	}
-	for _, loose := range []string{string(r.Header), string(r.Header) + "\nhellp", "x", ""} {
-		if err := os.WriteFile(loosePath(root, r.ID()), []byte(loose), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		same(t, s, r)
-	}
+	same(t, s, r)
 }
 
-// Another process packs an object and removes the loose file while this one has an old list of
-// packs.
+// Another process packs an object and removes the pack that it was in, while this one has an old
+// list of packs.
 func TestA7MissListsAgain(t *testing.T) {
-	s, root := newStore(t, nil, object(1, "hello"))
+	s, root := newStore(t, nil)
 	r := object(1, "hello")
 	reader := open(t, root, nil)
 	put(t, s, r)
@@ -357,11 +333,6 @@ func TestA7MissListsAgain(t *testing.T) {
 	held := hold(t, root)
 	for i := range 3 {
 		info := pack(t, s, r, bare(i))
-		if i == 0 {
-			if n, err := s.RemoveLoose(held, []format.ID{r.ID()}, now()); n != 1 || err != nil {
-				t.Fatal(n, err)
-			}
-		}
 		same(t, reader, r)
 		list, err := s.Packs()
 		if err != nil {
@@ -391,7 +362,7 @@ func TestPacksAreDeterministic(t *testing.T) {
 	}
 	var first objects.PackInfo
 	for i := range 2 {
-		s, _ := newStore(t, nil, bare(1))
+		s, _ := newStore(t, nil)
 		info := pack(t, s, raws...)
 		if i == 0 {
 			first = info
@@ -406,7 +377,7 @@ func TestPacksAreDeterministic(t *testing.T) {
 }
 
 func TestWritePackRefuses(t *testing.T) {
-	s, root := newStore(t, nil, bare(1))
+	s, root := newStore(t, nil)
 	broken := errors.New("broken")
 	for name, seq := range map[string]func(func(format.Raw, error) bool){
 		"nothing": sequence(nil),

@@ -6,46 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 
 	"github.com/gemini-ctx/ctx/format"
 	packs "github.com/gemini-ctx/ctx/format/pack"
 	"github.com/gemini-ctx/ctx/internal/durable"
 )
-
-// CheckLoose reads one loose object and checks all of it. A missing body is no fault if absent/
-// has a record. nil where the object is not loose any more. Errors: *CorruptError, and what the
-// file system says.
-func (s *Store) CheckLoose(id format.ID) error {
-	path := s.LoosePath(id)
-	r, err := readLoose(path)
-	if vanished(err) {
-		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return &CorruptError{ID: id, Path: path, Why: "is a link to nothing"}
-		}
-		return nil
-	}
-	var corrupt *CorruptError
-	if errors.As(err, &corrupt) {
-		return &CorruptError{ID: id, Path: path, Why: corrupt.Why}
-	}
-	if err != nil {
-		return fmt.Errorf("cannot check object %v: %w", id, err)
-	}
-	whole, err := sound(id, r)
-	if err != nil {
-		return &CorruptError{ID: id, Path: path, Why: err.Error()}
-	}
-	if whole {
-		return nil
-	}
-	_, gone, err := s.gone(id)
-	if err == nil && !gone {
-		err = &CorruptError{ID: id, Path: path, Why: "body is missing"}
-	}
-	return err
-}
 
 // CheckPack reads a whole pack and checks all of it: its digest, every header and body, and that
 // its index is the one that follows from it. Whether a missing body may be missing is for Get to

@@ -28,8 +28,6 @@ func printCounts(a *app, c storedir.Counts) error {
 		return a.answer(c)
 	}
 	a.table([][]string{
-		{"loose objects", fmt.Sprint(c.Loose)},
-		{"loose bytes", fmt.Sprint(c.LooseBytes)},
 		{"packs", fmt.Sprint(c.Packs)},
 		{"packed objects", fmt.Sprint(c.PackedObjects)},
 		{"pack bytes", fmt.Sprint(c.PackBytes)},

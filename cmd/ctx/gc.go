@@ -36,9 +36,8 @@ func newGCCmd(a *app) *cobra.Command {
 
 func printGC(a *app, r gc.Report, dry bool) error {
 	if a.json {
-		return a.answer("idle", r.Idle, "kept", r.Kept, "packed", r.Packed, "unloosed", r.Unloosed,
-			"pruned", r.PrunedLoose+r.PrunedPacked,
-			"temp", r.Temp, "answers", r.Answers, "segments", r.Segments, "bytes_before", r.Before,
+		return a.answer("idle", r.Idle, "kept", r.Kept, "packed", r.Packed,
+			"pruned", r.Pruned, "temp", r.Temp, "answers", r.Answers, "segments", r.Segments, "bytes_before", r.Before,
 			"bytes_after", r.After)
 	}
 	if r.Idle {
@@ -48,7 +47,7 @@ func printGC(a *app, r gc.Report, dry bool) error {
 	rows := [][]string{
 		{"objects kept", fmt.Sprint(r.Kept)},
 		{"packed", fmt.Sprint(r.Packed)},
-		{"removed", fmt.Sprint(r.PrunedLoose + r.PrunedPacked)},
+		{"removed", fmt.Sprint(r.Pruned)},
 		{"log segments removed", fmt.Sprint(r.Segments)},
 		{"leftovers removed", fmt.Sprint(r.Temp)},
 		{"bytes before", fmt.Sprint(r.Before)},

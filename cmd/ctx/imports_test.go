@@ -268,11 +268,11 @@ var layers = map[string]string{
 		"internal/summaries internal/conversation internal/recall internal/compaction " +
 		"internal/session internal/maintenance/gc internal/maintenance/fsck " +
 		"internal/maintenance/forget internal/storetest",
-	"internal/storetest": "format forest forest/summarize internal/durable " +
+	"internal/storetest": "format objects forest forest/summarize internal/durable " +
 		"lock refs internal/repo internal/view internal/history internal/clusters " +
 		"internal/summaries internal/conversation internal/edits internal/recall " +
-		"internal/compaction internal/session internal/storetest/loose",
-	"internal/storetest/loose":   "internal/repo lock",
+		"internal/compaction internal/session internal/storetest/spread",
+	"internal/storetest/spread":  "internal/repo lock",
 	"internal/storetest/thirds":  "",
 	"internal/remote/remotetest": "internal/remote",
 }

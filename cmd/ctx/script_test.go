@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/browse"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/durable"
@@ -24,7 +26,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/page/live"
 	"github.com/gemini-ctx/ctx/internal/remote/agehelper"
 	"github.com/gemini-ctx/ctx/internal/repo"
-	"github.com/gemini-ctx/ctx/internal/storetest/loose"
 	"github.com/gemini-ctx/ctx/internal/summarizer/printmode"
 )
 
@@ -147,6 +148,7 @@ func TestScripts(t *testing.T) {
 			"bytes":   cmdBytes,
 			"age":     cmdAge,
 			"flip":    cmdFlip,
+			"keep":    cmdKeep,
 			"cut":     cmdCut,
 			"fill":    cmdFill,
 			"lines":   cmdLines,
@@ -208,16 +210,40 @@ func cmdAge(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // cmdFlip is `flip FILE OFFSET`: flips a bit of the byte there, counted from the end where
-// negative. FILE may be a pattern for one file, or the id of a loose object.
+// negative. FILE may be a pattern for one file. `flip ID` flips one of each of the last two
+// bytes of an object that the log carries: readers mend one byte.
 func cmdFlip(ts *testscript.TestScript, neg bool, args []string) {
-	path, at := fileAndNumber(ts, neg, args, "flip FILE OFFSET")
+	var path string
+	var at int
+	if len(args) == 1 {
+		path, at = inLog(ts, args[0])
+		at -= 2
+	} else {
+		path, at = fileAndNumber(ts, neg, args, "flip FILE OFFSET")
+	}
 	b, err := os.ReadFile(path)
 	ts.Check(err)
 	if at < 0 {
 		at += len(b)
 	}
 	b[at] ^= 1
+	if len(args) == 1 {
+		b[at+1] ^= 1
+	}
 	ts.Check(os.WriteFile(path, b, 0o600))
+}
+
+// cmdKeep is `keep FILE`: stores the object that the file has as one text, as it is.
+func cmdKeep(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: keep FILE")
+	}
+	r, err := repo.Open(repo.Env{WorkDir: ts.MkAbs("."), Now: time.Now})
+	ts.Check(err)
+	defer r.Close()
+	raw, err := format.DecodeRaw([]byte(ts.ReadFile(args[0])))
+	ts.Check(err)
+	ts.Check(r.Objects.Put(raw))
 }
 
 // cmdCut is `cut FILE N`: takes the last N bytes of a file away.
@@ -295,12 +321,7 @@ func fileAndNumber(ts *testscript.TestScript, neg bool, args []string, usage str
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: %s", usage)
 	}
-	name := args[0]
-	if len(name) == 64 { // the id of an object, which becomes a loose one
-		ts.Check(loosen(ts.MkAbs(".")))
-		name = filepath.Join(".gemini", "context", "objects", name[:2], name[2:])
-	}
-	found, err := filepath.Glob(ts.MkAbs(name))
+	found, err := filepath.Glob(ts.MkAbs(args[0]))
 	ts.Check(err)
 	if len(found) != 1 {
 		ts.Fatalf("%s is %d files", args[0], len(found))
@@ -310,18 +331,27 @@ func fileAndNumber(ts *testscript.TestScript, neg bool, args []string, usage str
 	return found[0], n
 }
 
-// loosen moves the objects in the log of a project's store into loose files. A store that is
-// damaged stays as it is: its objects are loose already.
-func loosen(project string) error {
-	r, err := repo.Open(repo.Env{WorkDir: project, Now: time.Now})
-	if err != nil {
-		return err
-	}
+// inLog returns the file of the log that carries an object, and where the object ends in it.
+func inLog(ts *testscript.TestScript, id string) (path string, end int) {
+	r, err := repo.Open(repo.Env{WorkDir: ts.MkAbs("."), Now: time.Now})
+	ts.Check(err)
 	defer r.Close()
-	if v, err := r.Refs.Read(); err != nil || len(v.Carried()) == 0 {
-		return nil
+	v, err := r.Refs.Read()
+	ts.Check(err)
+	logs, err := filepath.Glob(filepath.Join(r.Dir, "refs", "log-*"))
+	ts.Check(err)
+	for _, raw := range v.Carried() {
+		for _, path := range logs {
+			b, err := os.ReadFile(path)
+			ts.Check(err)
+			text := format.AppendRaw(nil, raw)
+			if at := bytes.Index(b, text); raw.ID().String() == id && at >= 0 {
+				return path, at + len(text)
+			}
+		}
 	}
-	return loose.Move(context.Background(), r)
+	ts.Fatalf("the log does not carry object %s", id)
+	return "", 0
 }
 
 // testWorld is a world without a terminal, a home or an environment.

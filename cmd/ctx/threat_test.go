@@ -84,7 +84,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 			"format.FuzzDecodeNode format.FuzzDecodeSummary format.FuzzDecodeTombstone " +
 			"format.FuzzDecodePage format.FuzzDecodeForest format.FuzzDecodeEpoch",
 		"edits and bodies": "format.FuzzDecodeMask format.FuzzDecodeReplace " +
-			"format.FuzzDecodeLoose",
+			"format.FuzzDecodeRaw",
 		"the log and refs": "format.FuzzDecodeOperation format.FuzzDecodePayload " +
 			"format.FuzzDecodeCheckpoint format.FuzzParseValue format.FuzzDecodeAbsent " +
 			"format.FuzzDecodeStoreFormat",

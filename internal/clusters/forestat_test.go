@@ -3,7 +3,6 @@ package clusters_test
 import (
 	"errors"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
@@ -61,37 +60,30 @@ func sameForests(t *testing.T, s *session.Store, was map[uint64][]clusters.Clust
 	}
 }
 
-// dropDerived removes every loose forest and page that no ref names.
+// dropDerived removes every forest and page that no ref names.
 func dropDerived(t *testing.T, s *session.Store) {
 	t.Helper()
-	storetest.Loosen(t, s)
+	storetest.Spread(t, s)
 	kept := map[format.ID]bool{}
 	for _, v := range storetest.View(t, s).All() {
 		kept[v.ID], kept[v.Pin] = true, true
 	}
 	var drop []format.ID
-	err := s.Objects.Each(func(o objects.Info) error {
-		header, err := s.Objects.Header(o.ID)
-		if err != nil {
-			return err
-		}
-		kind, _, err := format.HeaderKind(header)
+	err := s.Objects.Contents(func(o objects.Place, raw format.Raw) error {
+		kind, _, err := format.HeaderKind(raw.Header)
 		if (kind == "forest" || kind == "page") && !kept[o.ID] {
 			drop = append(drop, o.ID)
 		}
 		return err
-	})
+	}, func(_ string, err error) error { return err })
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(drop) == 0 {
 		t.Fatal("nothing was derived")
 	}
-	for _, id := range drop {
-		if err := os.Remove(filepath.Join(s.Dir, "objects", id.String()[:2],
-			id.String()[2:])); err != nil {
-			t.Fatal(err)
-		}
+	if storetest.Lose(t, s, drop...) != len(drop) {
+		t.Fatal("some are not in packs of their own")
 	}
 }
 

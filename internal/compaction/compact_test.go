@@ -309,9 +309,10 @@ func TestWordsChangeWhileClaimed(t *testing.T) {
 	}
 }
 
-// forgetBody does to a loose body what forgetting does.
+// forgetBody does to a body what forgetting does.
 func forgetBody(t *testing.T, s *session.Store, id format.ID) {
 	t.Helper()
+	storetest.Spread(t, s)
 	a := format.Absent{Object: id, Reason: format.ReasonForgotten,
 		Time: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
 	path := filepath.Join(s.Dir, "absent", id.String()[:2], id.String()[2:])
@@ -321,14 +322,7 @@ func forgetBody(t *testing.T, s *session.Store, id format.ID) {
 	if err := os.WriteFile(path, storetest.Must[[]byte](t)(a.Encode()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	held, err := s.Lock(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer held.Release()
-	if err := s.Objects.StripLoose(held, id); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Strip(t, s, id)
 }
 
 func claimsNow(t *testing.T, s *session.Store) []compaction.Claim {
@@ -530,13 +524,10 @@ func TestFlatWhereMainIsDamaged(t *testing.T) {
 	storetest.Talk(t, s, "talk", 9, 2)
 	storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), "talk",
 		history.MainBranch))
-	storetest.Loosen(t, s)
+	storetest.Spread(t, s)
 	st := storetest.Must[*forest.State](t)(s.History.Forest(storetest.View(t, s)))
 	for _, c := range st.Live() {
-		node := storetest.Must[format.ID](t)(st.Node(c)).String()
-		if err := os.Remove(filepath.Join(s.Dir, "objects", node[:2], node[2:])); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Lose(t, s, storetest.Must[format.ID](t)(st.Node(c)))
 	}
 	s = storetest.Reopen(t, s.Dir, nil, storetest.Small...)
 	var warned []string

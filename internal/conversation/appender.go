@@ -83,7 +83,7 @@ func (w *Appender) Write(m *Message) (Appended, error) { return w.write(m) }
 // ReadLinks reads the links of the store before the commit of a long operation. LearnLinks then
 // adds to them; otherwise the next reader would have to read all the new entries again.
 func (w *Appender) ReadLinks() error {
-	if len(w.written) <= objects.MaxLoose {
+	if len(w.written) <= objects.MaxCarried {
 		return nil
 	}
 	return w.WithLinks(w.before, func(*history.Links) error { return nil })

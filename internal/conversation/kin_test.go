@@ -3,10 +3,9 @@ package conversation_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/storetest"
@@ -25,8 +24,8 @@ func TestAppendBesideOpenChildrenReadsNoHistory(t *testing.T) {
 			sayIn(t, s, b, fmt.Sprintf("%s says %d", b, i))
 		}
 	}
-	storetest.Loosen(t, s)
-	gone := 0
+	storetest.Spread(t, s)
+	var gone []format.ID
 	for _, b := range []string{history.MainBranch, "works"} {
 		n := 0
 		for e, err := range s.History.Walk(storetest.View(t, s).Get(history.RefName("s", b)).ID,
@@ -34,18 +33,16 @@ func TestAppendBesideOpenChildrenReadsNoHistory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			name := e.ID.String()
-			if n++; n > 20 &&
-				os.Remove(filepath.Join(s.Dir, "objects", name[:2], name[2:])) == nil {
-				gone++
+			if n++; n > 20 {
+				gone = append(gone, e.ID)
 			}
 			if e.Seq <= 2 {
 				break
 			}
 		}
 	}
-	if gone < 70 {
-		t.Fatalf("%d objects are gone", gone)
+	if n := storetest.Lose(t, s, gone...); n < 70 {
+		t.Fatalf("%d objects are gone", n)
 	}
 	for _, m := range []conversation.Message{{Role: "model", Text: "more"},
 		{Role: "user", Text: "a prompt that names no invocation"}} {

@@ -233,10 +233,12 @@ func TestE17_undecodable_value_is_told_anew(t *testing.T) {
 		s := storetest.Create(t)
 		done := observe(t, s, storetest.Value("core/date", `1`), storetest.Value("core/env", `5`))
 		value := done.Delta[0].Value
-		lose(t, s, value)
-		if damage == "flipped" {
-			path := filepath.Join(s.Dir, "objects", value.String()[:2], value.String()[2:])
-			if err := os.WriteFile(path, []byte("blob 1\nbody no\n"), 0o600); err != nil {
+		if damage == "lost" {
+			lose(t, s, value)
+		} else {
+			storetest.Spread(t, s)
+			path := s.Objects.PackPath(storetest.Alone(t, s)[value])
+			if err := os.WriteFile(path, []byte("no pack"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -201,14 +201,11 @@ func parts(t testing.TB, s *session.Store, branch, role, list string) format.ID 
 	return done[0].ID
 }
 
-// lose takes the file of an object away.
+// lose takes an object away.
 func lose(t testing.TB, s *session.Store, id format.ID) {
 	t.Helper()
-	storetest.Loosen(t, s)
-	if err := os.Remove(filepath.Join(s.Dir, "objects", id.String()[:2],
-		id.String()[2:])); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Spread(t, s)
+	storetest.Lose(t, s, id)
 }
 
 // broken makes every durable call fail from the nth on.

@@ -325,7 +325,7 @@ func (w *groupWriter) commit() error {
 		written = append(written, p.Written()...)
 	}
 	before := w.store.View
-	if len(written) > objects.MaxLoose { // see conversation.Appender.ReadLinks
+	if len(written) > objects.MaxCarried { // see conversation.Appender.ReadLinks
 		if err := w.WithLinks(before, func(*history.Links) error { return nil }); err != nil {
 			return err
 		}

@@ -67,8 +67,8 @@ func startOf(t testing.TB, p *place, v verb) image {
 	t.Helper()
 	base, err := packed()
 	switch {
-	case v.loose:
-		base, err = loosened()
+	case v.spread:
+		base, err = spreadOut()
 	case v.carried:
 		base, err = template()
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +36,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/internal/summarizer"
 	"github.com/gemini-ctx/ctx/internal/view"
+	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -46,7 +46,7 @@ type verb struct {
 	prep func(*world) error // makes what the command needs beside the template; runs unwatched
 	do   func(*world) error
 
-	loose   bool // starts from a store of loose objects
+	spread  bool // starts from a store with each object in a pack of its own
 	carried bool // starts from a store whose log carries its objects
 	many    bool // records several operations, so a part of its work can be there
 	// files are the files beside the store that the command changes, relative to the root. Each
@@ -317,7 +317,7 @@ func verbs() []verb {
 				}
 				return s.Store.Locked(bg, func(t *store.Tx) error { return t.UnloadLog() })
 			})},
-		{name: "forget by a text", loose: true, do: on(func(s *session.Store) error {
+		{name: "forget by a text", spread: true, do: on(func(s *session.Store) error {
 			_, err := forget.Run(bg, s, forget.Options{Text: "lexer"})
 			return err
 		})},
@@ -326,7 +326,7 @@ func verbs() []verb {
 				_, err := gc.Run(bg, s, gc.Options{})
 				return err
 			})},
-		{name: "gc", loose: true, prep: leaveGarbage,
+		{name: "gc", spread: true, prep: leaveGarbage,
 			do: on(func(s *session.Store) error {
 				_, err := gc.Run(bg, s, gc.Options{})
 				return err
@@ -341,7 +341,7 @@ func verbs() []verb {
 			_, err := gc.Run(bg, s, gc.Options{Best: true})
 			return err
 		})},
-		{name: "rebuild", loose: true, needs: true, prep: on(loseDerived),
+		{name: "rebuild", spread: true, needs: true, prep: on(loseDerived),
 			do: on(func(s *session.Store) error {
 				_, err := rebuild.Run(bg, s, rebuild.Options{})
 				return err
@@ -612,40 +612,35 @@ func leavePacks(w *world) error {
 	})
 }
 
-// loseDerived removes the caches and every loose object that rebuild can make again.
+// loseDerived removes the caches and every pack of one object that rebuild can make again.
 func loseDerived(s *session.Store) error {
 	if err := os.RemoveAll(filepath.Join(s.Dir, "cache")); err != nil {
 		return err
 	}
+	names, err := s.Objects.PackNames(objects.IndexExt)
+	if err != nil {
+		return err
+	}
 	lost := 0
-	for i := range 256 {
-		xx := fmt.Sprintf("%02x", i)
-		list, err := os.ReadDir(filepath.Join(s.Dir, "objects", xx))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
+	for _, pack := range names {
+		c, err := s.Objects.PackContents(pack)
 		if err != nil {
 			return err
 		}
-		for _, f := range list {
-			id, err := format.ParseID(xx + f.Name())
-			if err != nil {
-				return err
-			}
-			b, err := s.Objects.Header(id)
-			if err != nil {
-				return err
-			}
-			_, node := format.DecodeNode(b)
-			_, page := format.DecodePage(b)
-			_, forest := format.DecodeForest(b)
-			if node != nil && page != nil && forest != nil {
-				continue
-			}
-			lost++
-			if err := os.Remove(filepath.Join(s.Dir, "objects", xx, f.Name())); err != nil {
-				return err
-			}
+		b, err := s.Objects.Header(c.IDs[0])
+		if err != nil {
+			return err
+		}
+		_, node := format.DecodeNode(b)
+		_, page := format.DecodePage(b)
+		_, forest := format.DecodeForest(b)
+		if len(c.IDs) > 1 || node != nil && page != nil && forest != nil {
+			continue
+		}
+		lost++
+		if err := errors.Join(os.Remove(s.Objects.IndexPath(pack)),
+			os.Remove(s.Objects.PackPath(pack))); err != nil {
+			return err
 		}
 	}
 	if lost < 10 {

@@ -29,7 +29,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/internal/storetest/loose"
+	"github.com/gemini-ctx/ctx/internal/storetest/spread"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/lock"
@@ -147,9 +147,9 @@ func chatter(r *rand.Rand) string { return fmt.Sprintf(topics[r.IntN(len(topics)
 // A template is a project with a store that contains something of every kind, and that writes its
 // next checkpoint with the operation after the next. In packed, all old objects are in a pack.
 var (
-	template = sync.OnceValues(func() (image, error) { return makeTemplate(nil) })
-	loosened = sync.OnceValues(func() (image, error) {
-		return makeTemplate(func(s *session.Store) error { return loose.Move(bg, s.Repo) })
+	template  = sync.OnceValues(func() (image, error) { return makeTemplate(nil) })
+	spreadOut = sync.OnceValues(func() (image, error) {
+		return makeTemplate(func(s *session.Store) error { return spread.Objects(bg, s.Repo) })
 	})
 	packed = sync.OnceValues(func() (image, error) {
 		return makeTemplate(func(s *session.Store) error {

@@ -104,7 +104,7 @@ func (s *Reader) Learn(before, now *refs.View, appended []Entry) {
 	if s.known == nil || s.known.stamp.Number != before.Number || now.Number != before.Number+1 {
 		return
 	}
-	packed := len(appended) > objects.MaxLoose
+	packed := len(appended) > objects.MaxCarried
 	for _, e := range appended {
 		if !packed || e.Kind == format.KindAmend {
 			s.known.add(e)

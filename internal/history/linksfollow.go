@@ -110,7 +110,7 @@ func (s *Reader) catchUp(l *Links, view *refs.View) error {
 func (s *Reader) rebuildLinks(view *refs.View) (*Links, error) {
 	stamp := cache.Stamp{Number: view.Number, Digest: view.Digest}
 	l, theirs := newLinks(stamp), newLinks(stamp)
-	l.packed = func(id format.ID) bool { return !s.Objects.IsLoose(id) }
+	l.packed = func(id format.ID) bool { return !s.Objects.IsLogged(id) }
 	theirs.packed = l.packed
 	names := view.Names("sessions/")
 	places := s.ByPlace(names, TipIn(view))

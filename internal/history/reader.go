@@ -18,7 +18,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/window"
-	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -31,11 +30,10 @@ type Objects interface {
 	NothingGone() (bool, error)
 	Forgotten(id format.ID) (bool, error)
 	Prefix(hex string) ([]format.ID, error)
-	Each(fn func(objects.Info) error) error
 	BySource(key [16]byte) ([]format.ID, error)
 	MaybeBySource(key [16]byte) ([]format.ID, error)
 	ByPlace(ids []format.ID)
-	IsLoose(id format.ID) bool
+	IsLogged(id format.ID) bool
 	Refresh() error
 	Path(name string) string
 	ForgetFiles() (numbers []uint64, unfinished bool, err error)

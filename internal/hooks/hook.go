@@ -316,7 +316,7 @@ func (h *hook) index(ctx context.Context) {
 	h.failed(ctx, "the search index has to wait", err)
 }
 
-// tidy packs loose objects if there are many and there is time.
+// tidy merges packs if there are many and there is time.
 func (h *hook) tidy(ctx context.Context) {
 	h.begin("packing the store: `ctx gc` does that without a deadline")
 	h.s.History.Cache.DropHooks(h.s.Now().Add(-keepHooks))

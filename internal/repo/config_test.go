@@ -18,7 +18,7 @@ func TestConfigDefaults(t *testing.T) {
 	want.Window.GraduateAt, want.Window.EvictAt = 26, 30
 	want.Forest.MergeThreshold, want.Forest.MaxColdClusters = 0.5, 10
 	want.Log.Keep, want.Lock.Timeout = 90*24*time.Hour, 10*time.Second
-	want.GC.Grace, want.GC.Auto = 14*24*time.Hour, 2000
+	want.GC.Grace, want.GC.Auto = 14*24*time.Hour, 50
 	if c.Window != want.Window || c.Forest != want.Forest || c.Log != want.Log || c.GC != want.GC ||
 		c.Lock != want.Lock {
 		t.Errorf("got %+v", c)
@@ -73,7 +73,7 @@ func TestConfigPrecedence(t *testing.T) {
 		auto   int
 		origin string
 	}{
-		{func() {}, 2000, "default"},
+		{func() {}, 50, "default"},
 		{func() { w.write(user, "[gc]\nauto = 1\n") }, 1, "file " + user},
 		{func() { w.write(w.path("config.toml"), "gc.auto = 2\n") }, 2,
 			"file " + w.path("config.toml")},
@@ -129,15 +129,15 @@ func TestConfigFaults(t *testing.T) {
 		{"\"window.evict_at\" = 30\n", `"window.evict_at"`, 1, "unknown", `"window.evict_at"`},
 		{"[colours]\n", "colours", 1, "unknown", "lists"},
 		{"[gc.auto]\nx = 1\n", "gc.auto.x", 2, "unknown", ""},
-		{"[gc.auto]\n", "gc.auto", 1, "not a whole number", "2000"},
+		{"[gc.auto]\n", "gc.auto", 1, "not a whole number", "50"},
 		{"[[window]]\nevict_at = 3\n", "window", 1, "not a table", ""},
 		{"window = [{evict_at = 3}]\n", "window", 1, "not a table", ""},
 		{"gc = 3\n", "gc", 1, "not a table", ""},
-		{"[gc]\ngrace = '1d'\nauto = '3'\n", "gc.auto", 3, "not a whole number", "2000"},
-		{"gc.auto = 3.0\n", "gc.auto", 1, "not a whole number", "2000"},
-		{"gc.auto = [3]\n", "gc.auto", 1, "not a whole number", "2000"},
-		{"gc.auto = 1979-05-27\n", "gc.auto", 1, "not a whole number", "2000"},
-		{"gc.auto = -1\n", "gc.auto", 1, "not from 0 to", "2000"},
+		{"[gc]\ngrace = '1d'\nauto = '3'\n", "gc.auto", 3, "not a whole number", "50"},
+		{"gc.auto = 3.0\n", "gc.auto", 1, "not a whole number", "50"},
+		{"gc.auto = [3]\n", "gc.auto", 1, "not a whole number", "50"},
+		{"gc.auto = 1979-05-27\n", "gc.auto", 1, "not a whole number", "50"},
+		{"gc.auto = -1\n", "gc.auto", 1, "not from 0 to", "50"},
 		{"gc.grace = 14\n", "gc.grace", 1, "not a string", "14d"},
 		{"gc.grace = '14'\n", "gc.grace", 1, "not a duration", "14d"},
 		{"gc.grace = '-1h'\n", "gc.grace", 1, "not a duration", "14d"},

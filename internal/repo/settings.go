@@ -24,7 +24,7 @@ type Config struct {
 		MergeThreshold float64
 	}
 	GC struct {
-		Auto  int           // loose objects from which gc --auto works; 0 for never
+		Auto  int           // packs from which gc --auto works; 0 for never
 		Grace time.Duration // for how long what nothing names is kept
 	}
 	Hook struct {
@@ -120,7 +120,7 @@ type setting struct {
 const (
 	mostEntries  = 1_000_000
 	mostClusters = 1_000_000
-	mostLoose    = 1_000_000_000
+	mostPacks    = 1_000_000_000
 	mostTokens   = 1_000_000_000
 	maxChars     = 16 << 20 // what a message may have
 	maxListed    = 256      // names in a list
@@ -182,8 +182,8 @@ func settings() []setting {
 			"how probable it has to be that a message goes on with a cluster for it "+
 				"to join, 0 to 1",
 			func(c *Config) *float64 { return &c.Forest.MergeThreshold }),
-		number("gc.auto", "2000", 0, mostLoose,
-			"loose objects from which gc --auto packs; 0 for never",
+		number("gc.auto", "50", 0, mostPacks,
+			"packs from which gc --auto works, as a look-up asks each; 0 for never",
 			func(c *Config) *int { return &c.GC.Auto }),
 		period("gc.grace", "14d", longest, "how long gc keeps what nothing names",
 			func(c *Config) *time.Duration { return &c.GC.Grace }),

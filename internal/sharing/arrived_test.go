@@ -547,18 +547,14 @@ func TestLostBodyIsHeldBack(t *testing.T) {
 	a, b := newParty(t, "laptop"), newParty(t, "desk")
 	lost := a.say("work", "one")
 	a.say("other", "whole")
-	storetest.Loosen(t, a.Store)
-	header, err := a.Objects.Header(lost)
-	if err == nil {
-		err = a.Store.Store.Locked(t.Context(), func(tx *store.Tx) error {
-			return tx.MarkLost([]format.ID{lost}, a.Now())
-		})
-	}
+	storetest.Spread(t, a.Store)
+	err := a.Store.Store.Locked(t.Context(), func(tx *store.Tx) error {
+		return tx.MarkLost([]format.ID{lost}, a.Now())
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	remove(t, a.Objects.LoosePath(lost))
-	write(t, a.Objects.LoosePath(lost), header)
+	storetest.Strip(t, a.Store, lost)
 	got := a.push(open(t, root))
 	if len(got.Sessions) != 2 || got.Sessions[0].Held() || !got.Sessions[1].Held() {
 		t.Errorf("pushed: %+v", got.Sessions)

@@ -19,7 +19,7 @@ func (s *Store) LockedWith(
 	if err != nil {
 		return err
 	}
-	if len(raws) <= objects.MaxLoose || len(gone) > 0 { // Put sees to records of lost bodies
+	if len(raws) <= objects.MaxCarried || len(gone) > 0 { // Put sees to records of lost bodies
 		return s.Locked(ctx, func(t *Tx) error {
 			return do(t, func() error {
 				t.Add(raws...)

@@ -248,11 +248,6 @@ func (t *Tx) finishForget(
 		func(path string) { unread[path] = true }); err != nil {
 		return done, err
 	}
-	for _, id := range f.Objects {
-		if err := t.repo.Objects.StripLoose(t.Held, id); err != nil && !errorIsDamage(err, unread) {
-			return done, err
-		}
-	}
 	t.DropWords()
 	if done.Remains, err = t.remains(f, w, unread); err != nil {
 		return done, err

@@ -11,11 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/internal/storetest/loose"
+	"github.com/gemini-ctx/ctx/internal/storetest/spread"
 	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -103,11 +105,57 @@ func CopyInto(t testing.TB, from, to string) {
 	}
 }
 
-// Loosen moves the objects that the log carries into loose files, for a test that damages or
-// removes single objects.
-func Loosen(t testing.TB, s *session.Store) {
+// Spread moves the objects that the log carries into packs of one object each, for a test that
+// damages or removes single objects.
+func Spread(t testing.TB, s *session.Store) {
 	t.Helper()
-	if err := loose.Move(context.Background(), s.Repo); err != nil {
+	if err := spread.Objects(context.Background(), s.Repo); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Alone returns the packs that have one object, by this object.
+func Alone(t testing.TB, s *session.Store) map[format.ID]format.ID {
+	t.Helper()
+	packs := map[format.ID]format.ID{}
+	for _, pack := range Must[[]format.ID](t)(s.Objects.PackNames(objects.IndexExt)) {
+		if c := Must[objects.PackContents](t)(s.Objects.PackContents(pack)); len(c.IDs) == 1 {
+			packs[c.IDs[0]] = pack
+		}
+	}
+	return packs
+}
+
+// Lose removes those of some objects that Spread has moved, and returns how many there were: at
+// least one.
+func Lose(t testing.TB, s *session.Store, ids ...format.ID) (n int) {
+	t.Helper()
+	alone := Alone(t, s)
+	for _, id := range ids {
+		pack, ok := alone[id]
+		if !ok {
+			continue
+		}
+		n++
+		for _, path := range []string{s.Objects.IndexPath(pack), s.Objects.PackPath(pack)} {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n == 0 {
+		t.Fatalf("none of %v is in a pack of its own", ids)
+	}
+	return n
+}
+
+// Strip takes away the body of an object that Spread has moved, and leaves its header. A record in
+// absent/ says why.
+func Strip(t testing.TB, s *session.Store, id format.ID) {
+	t.Helper()
+	header := Must[[]byte](t)(s.Objects.Header(id))
+	Lose(t, s, id)
+	if err := s.Objects.Put(format.Raw{Header: header}); err != nil {
 		t.Fatal(err)
 	}
 }

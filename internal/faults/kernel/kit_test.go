@@ -101,7 +101,7 @@ func message(n int) string {
 	return fmt.Sprintf("%s and %s, %s before %s: number %d", t[n%7], t[n%5], t[n%3], t[n%4], n)
 }
 
-// build makes a store that has something for every command: clusters, a pack and loose objects, an
+// build makes a store that has something for every command: clusters, packs, an
 // open branch, an undone rewind, a removed session, a state. The next operation will write a
 // checkpoint.
 func build(t *testing.T, p program.Program) {

@@ -25,8 +25,7 @@ type file struct {
 // truth reports whether the content of this kind of file exists nowhere else.
 func truth(kind string) bool {
 	switch kind {
-	case "format", "key", "log", "dense log", "checkpoint", "absent", "pack", "loose entry",
-		"loose blob", "loose summary", "loose tombstone", "loose epoch":
+	case "format", "key", "log", "dense log", "checkpoint", "absent", "pack":
 		return true
 	}
 	return false
@@ -63,12 +62,6 @@ func kindOf(t testing.TB, name string, good []byte) string {
 		return "log"
 	case top == "refs":
 		return "checkpoint" // and the base, which has the same form
-	case top == "objects":
-		kind, _, err := format.HeaderKind(good)
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		return "loose " + kind
 	}
 	return top
 }

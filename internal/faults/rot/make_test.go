@@ -25,7 +25,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/internal/storetest/loose"
+	"github.com/gemini-ctx/ctx/internal/storetest/spread"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/lock"
@@ -256,8 +256,8 @@ func checkpoint(s *session.Store, held *lock.Held) error {
 	return s.Refs.Checkpoint(held, v)
 }
 
-// gc packs loose objects, and drops the beginning of the log. It leaves the log plain: SplitLog
-// comes later.
+// gc packs what the log carries, and drops the beginning of the log. It leaves the log plain:
+// SplitLog comes later.
 func (m *maker) gc(at time.Time) {
 	m.do("gc", func() error {
 		now := m.s.Now
@@ -276,15 +276,15 @@ func (m *maker) forget(id format.ID) {
 	})
 }
 
-// Plain makes a store in a project's directory, with one session of a few messages. All its objects
-// are loose.
+// Plain makes a store in a project's directory, with one session of a few messages. Each of its
+// objects is in a pack of its own.
 func Plain(project string) (dir string, err error) {
 	m, err := begin(project, 1)
 	if err != nil {
 		return "", err
 	}
 	m.say("work", history.MainBranch, 6)
-	m.do("loosen", func() error { return loose.Move(m.c, m.s.Repo) })
+	m.do("spread", func() error { return spread.Objects(m.c, m.s.Repo) })
 	return m.finish()
 }
 
@@ -409,7 +409,7 @@ func Everything(project string) (dir string, err error) {
 	m.do("ref",
 		func() error { return m.s.Conversation.UpdateRef(m.c, "user/a name", m.tip("talk"), nil) })
 	m.compact("work", "")
-	m.do("loosen", func() error { return loose.Move(m.c, m.s.Repo) })
+	m.do("spread", func() error { return spread.Objects(m.c, m.s.Repo) })
 	m.checkpoint("work")
 	m.torn()
 	m.say("work", main, 2)

@@ -37,18 +37,14 @@ func swap(old, new string) func([]byte) []byte {
 	return func(b []byte) []byte { return bytes.Replace(b, []byte(old), []byte(new), 1) }
 }
 
-// object writes a loose object with any header, and returns its id.
+// object stores an object with any header, and returns its id.
 func object(t *testing.T, dir, header string) format.ID {
 	t.Helper()
-	id := format.Sum([]byte(header))
-	path := filepath.Join(dir, "objects", id.String()[:2], id.String()[2:])
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	raw := format.Raw{Header: []byte(header)}
+	if err := open(t, dir).Objects.Put(raw); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(header), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return id
+	return raw.ID()
 }
 
 // record adds a record with any payload to the log of a plain store.

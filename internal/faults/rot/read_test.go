@@ -68,7 +68,9 @@ func ReadObjects(dir string, ids []format.ID) (Answers, error) {
 // IDs lists the distinct ids of a store's objects, sorted.
 func IDs(s *session.Store) ([]format.ID, error) {
 	var ids []format.ID
-	err := s.Objects.Each(func(i objects.Info) error { ids = append(ids, i.ID); return nil })
+	err := s.Objects.Contents(
+		func(at objects.Place, _ format.Raw) error { ids = append(ids, at.ID); return nil },
+		func(_ string, err error) error { return err })
 	slices.SortFunc(ids, format.ID.Compare)
 	return slices.Compact(ids), err
 }

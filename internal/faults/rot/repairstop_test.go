@@ -30,9 +30,9 @@ func TestRepairStopped(t *testing.T) {
 	damages := []*damage{
 		log.blot(log.borders()[5] + 60),
 		named("pack").flip(len(named("pack").good)/2, 1),
-		named("loose entry").flip(len(named("loose entry").good)-3, 1),
+		named("pack").becomes("cut", named("pack").good[:200]),
 		b.kinds["checkpoint"][1].flip(40, 1),
-		named("loose forest").flip(20, 1),
+		named("idx").flip(20, 1),
 		named("format").becomes("cut", []byte{}),
 	}
 	tried := 0

@@ -87,8 +87,8 @@ func writeBundle(
 	defer temp.Discard()
 	out := bufio.NewWriterSize(temp, 1<<20)
 	b := &bundler{ctx: ctx, s: s, tar: tar.NewWriter(out), sum: sha256.New(), progress: progress}
-	for _, step := range []func() error{b.start, b.refs, b.loose, b.packs, b.others, b.finish,
-		out.Flush, temp.Sync} {
+	for _, step := range []func() error{b.start, b.refs, b.packs, b.others, b.finish, out.Flush,
+		temp.Sync} {
 		if err := errors.Join(step(), ctx.Err()); err != nil {
 			return b.report, err
 		}
@@ -243,14 +243,6 @@ func (b *bundler) lastSegment(name string) error {
 		end += n
 	}
 	return b.add(name, int64(end), strings.NewReader(string(text[:end])))
-}
-
-// loose copies the loose objects. An object that has gone was packed, and its pack is copied
-// later.
-func (b *bundler) loose() error {
-	return b.s.Objects.EachLoose(func(at objects.Info) error {
-		return optional(b.addFile(objects.LooseName(at.ID)))
-	})
 }
 
 // packs copies packs until every pack is copied. Objects of a pack that is merged away meanwhile

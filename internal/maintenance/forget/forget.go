@@ -77,7 +77,7 @@ type SourceName struct {
 }
 
 // Run removes the bodies of what is named, and of all that was made of it, from every place of the
-// store: reachable or not, loose or packed. Headers stay, and so do all ids. A message goes with
+// store: reachable or not. Headers stay, and so do all ids. A message goes with
 // its newer and older versions, a cluster or a tombstone stands for its members, a summary for
 // itself. With Exact each stands for itself.
 //

@@ -49,7 +49,7 @@ const (
 	allWord = "quokkalith"
 )
 
-// oblivious makes a store that has the words in every place there is: packed and loose, in
+// oblivious makes a store that has the words in every place there is: in packs and in the log, in
 // summaries over summaries, in a tombstone, a mask, a replacement, an epoch, the flat forest, the
 // search index, and in an entry that nothing reaches. It returns the message that has oneWord.
 func oblivious(t testing.TB) (dir string, named format.ID) {

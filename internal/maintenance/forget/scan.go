@@ -40,7 +40,7 @@ func Scan(
 	ctx context.Context, s *session.Store, o ScanOptions, each func(Secret) error,
 ) (ScanReport, error) {
 	var report ScanReport
-	twice := map[format.ID]bool{} // packed objects that were met loose
+	twice := map[format.ID]bool{} // packed objects that were met in the log
 	err := s.Objects.Contents(func(at objects.Place, raw format.Raw) error {
 		if report.Bodies%1024 == 0 {
 			o.Progress.Tell(report.Bodies, 0, "scanning")
@@ -48,7 +48,7 @@ func Scan(
 		if raw.Body == nil || twice[at.ID] {
 			return ctx.Err()
 		}
-		if s.Objects.IsLoose(at.ID) {
+		if s.Objects.IsLogged(at.ID) {
 			twice[at.ID] = true
 		}
 		report.Bodies++

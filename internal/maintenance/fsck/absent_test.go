@@ -75,7 +75,7 @@ func TestFsckOfAMadeUpRecord(t *testing.T) {
 			kit.Say(t, s, "talk", long)
 			id := kit.TipOf(t, s, "talk")
 			kit.Say(t, s, "talk", "some long secret", "no more")
-			storetest.Loosen(t, s)
+			storetest.Spread(t, s)
 			storetest.Must[forget.Report](t)(forget.Run(context.Background(), s,
 				forget.Options{Text: "long secret"}))
 			return id

@@ -51,7 +51,7 @@ func TestFsckOfSwappedCheckpoints(t *testing.T) {
 				Strategy: strategy,
 			}))
 	}
-	storetest.Loosen(t, s)
+	storetest.Spread(t, s)
 	held := storetest.Must[*lock.Held](t)(s.Lock(context.Background()))
 	if err := s.Refs.Checkpoint(held,
 		storetest.Must[*kit.View](t)(s.Refs.Begin(held))); err != nil {

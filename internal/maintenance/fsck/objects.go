@@ -14,7 +14,7 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// checkPlaces reads every loose file and every pack whole.
+// checkPlaces reads every pack whole, and what the log carries.
 func (f *checker) checkPlaces() {
 	var faults []func() // of packs, which are told last
 	list := func(ids []format.ID, pack format.ID) (objects.PackContents, error) {
@@ -42,15 +42,6 @@ func (f *checker) checkPlaces() {
 	// A damaged record is a fault of the log, which checkLog tells; these are its objects.
 	for _, id := range inv.Logged {
 		f.placeFault(id.String(), f.s.Objects.CheckLogged(id))
-	}
-	for n, l := range inv.Loose {
-		f.placeFault(l.ID.String(), f.s.Objects.CheckLoose(l.ID))
-		if n%1024 == 0 {
-			f.o.Progress.Tell(n, len(inv.Loose), "checking loose objects")
-			if f.ctx.Err() != nil {
-				return
-			}
-		}
 	}
 	for _, tell := range faults {
 		tell()

@@ -36,7 +36,7 @@ func TestGCBesideForget(t *testing.T) {
 		for n := range gcTries {
 			kit.Say(t, s, "talk", "a message about "+string(rune('a'+n))+"-secrets", "an answer")
 		}
-		storetest.Loosen(t, s)
+		storetest.Spread(t, s)
 		kit.Age(t, s, storetest.Start.Add(-30*kit.Day))
 		forgot := 0
 		progress := func(done, total int, what string) {
@@ -67,7 +67,7 @@ func TestGCBesideForgetAtEachStep(t *testing.T) {
 	bg := context.Background()
 	base := kit.Grow(t, 1)
 	kit.Say(t, base, "talk", "a message", "secrets", "an answer")
-	storetest.Loosen(t, base)
+	storetest.Spread(t, base)
 	kit.Age(t, base, storetest.Start.Add(-30*kit.Day))
 	beside := 0
 	for n, done := 0, false; !done; n++ {

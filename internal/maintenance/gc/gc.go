@@ -1,6 +1,6 @@
-// Package gc collects garbage: it packs loose objects, merges packs, drops the old end of the log,
-// and removes the objects that no ref, no kept record and nothing young leads to. It removes
-// nothing in a store where a reachable object is missing or damaged.
+// Package gc collects garbage: it merges packs, drops the old end of the log, and removes the
+// objects that no ref, no kept record and nothing young leads to. It removes nothing in a store
+// where a reachable object is missing or damaged.
 //
 // Begin with Run, which lists the steps of a run in order.
 package gc
@@ -25,35 +25,33 @@ import (
 type Options struct {
 	// Report what would be done, and change nothing; no forest of a checkpoint is counted
 	DryRun bool
-	// Do nothing unless there is much to do: more loose objects than gc.auto, or more than 50 packs
-	Auto bool
-	Best bool // write everything into one pack at the best level
-	// Spare what is younger and has no name; 0 is the setting gc.grace, below 0 is no grace at all
+	Auto   bool // do nothing unless there are more packs than gc.auto
+	Best   bool // write everything into one pack at the best level
+	// Spare what is younger and has no name; 0 is the setting gc.grace, below 0 is no grace at
+	// all
 	Grace time.Duration
-	// Store log segments of at least so many bytes densely; 0 is refs.DenseFrom, below 0 is none
+	// Store log segments of at least so many bytes densely; 0 is refs.DenseFrom, below 0 is
+	// none
 	LogFrom  int64
 	Progress graph.Progress
 }
 
 // Report is what Run did, or with DryRun would do.
 type Report struct {
-	Idle         bool  // with Auto: there was not enough to do
-	Kept         int   // objects that stay
-	Packed       int   // objects written to the new pack, those of merged packs among them
-	Unloosed     int   // loose copies that went because a pack has them
-	PrunedLoose  int   // loose objects that nothing named
-	PrunedPacked int   // objects that nothing named, in packs that were rewritten
-	Temp         int   // leftovers of writes that were cut short
-	Answers      int   // answers of workers that were refused for good
-	Segments     int   // log segments that were older than log.keep
-	Before       int64 // bytes of all objects, indexes of packs included
-	After        int64 // the same afterwards; with DryRun the same as Before
+	Idle     bool  // with Auto: there was not enough to do
+	Kept     int   // objects that stay
+	Packed   int   // objects written to the new pack, those of merged packs among them
+	Pruned   int   // objects that nothing named, in packs that were rewritten
+	Temp     int   // leftovers of writes that were cut short
+	Answers  int   // answers of workers that were refused for good
+	Segments int   // log segments that were older than log.keep
+	Before   int64 // bytes of all objects, indexes of packs included
+	After    int64 // the same afterwards; with DryRun the same as Before
 }
 
 // Run removes what no ref, no kept log record and nothing younger than the grace period leads to,
-// packs what is loose, and merges packs that have become many. It marks and packs without the lock
-// and removes under it, 256 objects at a time, each batch after a look at what was committed
-// since.
+// packs what the log carries, and merges packs that have become many. It marks and packs without
+// the lock and removes under it, pack by pack, each after a look at what was committed since.
 //
 // It refuses to remove anything in a store where something reachable is missing or damaged: fsck
 // says what, rebuild may mend it. After a crash at any point nothing that is reachable is gone;
@@ -156,26 +154,17 @@ const (
 	spared graph.Mark = graph.Reached << (iota + 1) // something that stays for its age leads to it
 	// It is in a place that is younger than the grace period
 	young
-	packed  // it is in a pack that stays
-	taken   // it goes into the new pack
-	visited // it has its place in the order of removal
+	packed // it is in a pack that stays
+	taken  // it goes into the new pack
 )
 
-// manyPacks is how many packs make gc --auto work: a look-up asks each of them, and 50 indexes are
-// still quick.
-const manyPacks = 50
-
-// autoDue reports whether there are more loose objects, by a guess, or packs than gc leaves alone.
+// autoDue reports whether there are more packs than gc leaves alone: a look-up asks each of them.
 func autoDue(s *session.Store) (bool, error) {
 	if s.Config.GC.Auto == 0 {
 		return false, nil
 	}
-	n, err := s.Objects.GuessLoose()
-	if err != nil {
-		return false, err
-	}
 	packs, err := s.Objects.PackNames(objects.IndexExt)
-	return n > s.Config.GC.Auto || len(packs) > manyPacks, err
+	return len(packs) > s.Config.GC.Auto, err
 }
 
 func (c *collector) cutoff() time.Time {
@@ -307,11 +296,6 @@ func (c *collector) markYoung() error {
 			g.Marks[i] |= young
 		}
 	}
-	for _, l := range c.inv.Loose {
-		if i, ok := g.Find(l.ID); ok && !time.Unix(0, l.Time).Before(cutoff) {
-			g.Marks[i] |= young
-		}
-	}
 	for _, p := range c.inv.Packs {
 		for _, i := range p.Numbers {
 			if !p.Time.Before(cutoff) {
@@ -336,12 +320,6 @@ func (c *collector) spare(i uint32) error {
 	w := graph.Walk{Graph: c.graph, Mark: spared, Stop: graph.Reached,
 		Visit: func(uint32) { c.moves++ }}
 	return w.From(i)
-}
-
-// stays reports whether an object must not be removed.
-func (c *collector) stays(id format.ID) bool {
-	i, ok := c.graph.Find(id)
-	return !ok || c.graph.Marks[i]&(graph.Reached|spared) != 0
 }
 
 // absentIDs returns the objects whose bodies have a record that they are absent.

@@ -87,12 +87,12 @@ func (c *collector) sparePack(p *graph.PackPlace) error {
 	return nil
 }
 
-// choosePacks chooses the packs with garbage, and of the others the
-// small ones once they are many. Afterwards each pack is at least twice as large as all smaller
+// choosePacks chooses the packs with garbage, and of the others the small ones once they are many.
+// Afterwards each pack is at least twice as large as all smaller
 // ones together: there are few packs, and an object is seldom written again.
 func (c *collector) choosePacks(packs []*graph.PackPlace) {
 	var clean []*graph.PackPlace
-	sum := c.looseToPack()
+	sum := c.loggedToPack()
 	for _, p := range packs {
 		if h := c.holdings(p); h.garbage > 0 || c.o.Best {
 			c.replacedPacks = append(c.replacedPacks, p)
@@ -114,13 +114,12 @@ func (c *collector) choosePacks(packs []*graph.PackPlace) {
 	c.replacedPacks = append(c.replacedPacks, clean[:merge]...)
 }
 
-// looseToPack counts the reachable objects that are loose or in the log, and in no pack.
-func (c *collector) looseToPack() (n int) {
+// loggedToPack counts the reachable objects that are in the log, and in no pack.
+func (c *collector) loggedToPack() (n int) {
 	c.setMark(packed, c.inv.Packs)
-	for id := range c.inv.Unpacked() {
+	for _, id := range c.inv.Logged {
 		if i, ok := c.graph.Find(id); ok &&
 			c.graph.Marks[i]&(graph.Reached|packed) == graph.Reached {
-			c.graph.Marks[i] |= packed // it may be in both places
 			n++
 		}
 	}
@@ -143,10 +142,9 @@ func (c *collector) clearMark(m graph.Mark) {
 }
 
 // chooseObjects lists the objects for the new pack: those in the packs that it replaces that are
-// reachable or spared, and the reachable ones that are loose or in the log and in no pack that
-// stays. The order is the
-// reverse of that in which the walk met them, oldest first, so that neighbours in time share a
-// block; arrange then puts what was made of entries behind them.
+// reachable or spared, and the reachable ones that are in the log and in no pack that stays. The
+// order is the reverse of that in which the walk met them, oldest first, so that neighbours in time
+// share a block; arrange then puts what was made of entries behind them.
 func (c *collector) chooseObjects() {
 	staying := slices.DeleteFunc(slices.Clone(c.inv.Packs),
 		func(p *graph.PackPlace) bool { return slices.Contains(c.replacedPacks, p) })
@@ -161,7 +159,7 @@ func (c *collector) chooseObjects() {
 			c.order = append(c.order, uint32(i)) // the walk from the names has not met it
 		}
 	}
-	for id := range c.inv.Unpacked() {
+	for _, id := range c.inv.Logged {
 		if i, ok := c.graph.Find(id); ok && marks[i]&(packed|graph.Reached) == graph.Reached {
 			marks[i] |= taken
 		}
@@ -182,15 +180,8 @@ func (c *collector) count() {
 	if !c.o.DryRun {
 		return
 	}
-	for _, l := range c.inv.Loose {
-		if !c.stays(l.ID) {
-			c.report.PrunedLoose++
-		} else if i, ok := c.graph.Find(l.ID); ok && c.graph.Marks[i]&graph.Reached != 0 {
-			c.report.Unloosed++
-		}
-	}
 	for _, p := range c.replacedPacks {
-		c.report.PrunedPacked += c.holdings(p).garbage
+		c.report.Pruned += c.holdings(p).garbage
 	}
 }
 

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
-	"slices"
 
-	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
@@ -16,20 +14,13 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// batch is how many objects are removed under one hold of the lock: some 256 file removals, a few
-// milliseconds.
-const batch = 256
-
-// sweep removes, in batches under the lock: loose copies of packed objects, loose garbage, and
-// replaced packs.
+// sweep removes the packs that the new one replaces.
 func (c *collector) sweep(ctx context.Context) error {
 	if c.o.DryRun {
 		return nil
 	}
-	for _, step := range []func(context.Context) error{c.unloose, c.pruneLoose, c.removePacks} {
-		if err := step(ctx); err != nil {
-			return err
-		}
+	if err := c.removePacks(ctx); err != nil {
+		return err
 	}
 	var err error
 	c.report.After, err = objectBytes(c.s)
@@ -82,8 +73,17 @@ func (c *collector) catchUp() error {
 	return c.catchUpPacks()
 }
 
-// catchUpPacks spares everything below the objects of packs that others wrote meanwhile.
+// catchUpPacks spares everything below the objects of packs that others wrote meanwhile, or wrote
+// again: of a pack that was there already, that renews the time.
 func (c *collector) catchUpPacks() error {
+	for _, p := range c.replacedPacks {
+		info, err := os.Stat(p.Path)
+		if err == nil && !info.ModTime().Equal(p.Time) {
+			if err := c.sparePack(p); err != nil {
+				return err
+			}
+		}
+	}
 	names, err := c.s.Objects.PackNames(objects.IndexExt)
 	if err != nil {
 		return err
@@ -111,106 +111,6 @@ func (c *collector) catchUpPacks() error {
 	return nil
 }
 
-// unloose removes the loose copies of reachable objects that a pack has whole. RemoveLoose looks
-// into the pack for each.
-func (c *collector) unloose(ctx context.Context) error {
-	var ids []format.ID
-	for _, l := range c.inv.Loose {
-		if i, ok := c.graph.Find(l.ID); ok && c.graph.Marks[i]&graph.Reached != 0 {
-			ids = append(ids, l.ID)
-		}
-	}
-	for part := range slices.Chunk(ids, batch) {
-		err := c.locked(ctx, func(held *lock.Held) error {
-			n, err := c.s.Objects.RemoveLoose(held, part, anyTime())
-			c.report.Unloosed += n
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// pruneLoose removes loose garbage, each object before the objects that it names. Every object
-// that is left at any time therefore has everything below it.
-func (c *collector) pruneLoose(ctx context.Context) error {
-	garbage := map[format.ID]bool{}
-	for _, l := range c.inv.Loose {
-		if !c.stays(l.ID) {
-			garbage[l.ID] = true
-		}
-	}
-	for part := range slices.Chunk(c.fromTheTop(garbage), batch) {
-		err := c.locked(ctx, func(held *lock.Held) error {
-			if err := c.spareRenewed(part); err != nil {
-				return err
-			}
-			part = slices.DeleteFunc(part, c.stays)
-			n, err := c.s.Objects.PruneLoose(held, part, c.cutoff())
-			c.report.PrunedLoose += n
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// spareRenewed spares the objects that somebody has put again since they were listed.
-func (c *collector) spareRenewed(ids []format.ID) error {
-	for _, id := range ids {
-		info, err := os.Lstat(c.s.Objects.LoosePath(id))
-		if err != nil || info.ModTime().Before(c.cutoff()) {
-			continue
-		}
-		if i, ok := c.graph.Find(id); ok {
-			if err := c.spare(i); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// fromTheTop orders objects so that each comes before what it leads to.
-func (c *collector) fromTheTop(garbage map[format.ID]bool) []format.ID {
-	g := c.graph
-	var order []format.ID
-	type step struct {
-		i    uint32
-		done bool
-	}
-	for n := range uint32(g.Len()) {
-		if !garbage[g.ID(n)] {
-			continue
-		}
-		stack := []step{{n, false}}
-		for len(stack) > 0 {
-			top := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			if top.done {
-				if garbage[g.ID(top.i)] {
-					order = append(order, g.ID(top.i))
-				}
-				continue
-			}
-			if g.Marks[top.i]&(visited|graph.Reached|spared) != 0 {
-				continue
-			}
-			g.Marks[top.i] |= visited
-			stack = append(stack, step{top.i, true})
-			for _, e := range g.Below(top.i) {
-				stack = append(stack, step{e.To(), false})
-			}
-		}
-	}
-	slices.Reverse(order)
-	return order
-}
-
 // removePacks removes the packs that the new one replaces, each if nothing in it has been named or
 // put again meanwhile.
 func (c *collector) removePacks(ctx context.Context) error {
@@ -229,7 +129,7 @@ func (c *collector) removePacks(ctx context.Context) error {
 			garbage := c.holdings(p).garbage
 			err := c.s.Objects.RemovePack(held, p.ID)
 			if err == nil {
-				c.report.PrunedPacked += garbage
+				c.report.Pruned += garbage
 			}
 			return err
 		})
@@ -298,14 +198,7 @@ func (c *collector) dropAnswers(context.Context) error {
 }
 
 // objectBytes returns how many bytes the objects of a store take now.
-func objectBytes(s *session.Store) (int64, error) {
-	n := int64(0)
-	if err := s.Objects.EachLoose(func(at objects.Info) error {
-		n += at.Size
-		return nil
-	}); err != nil {
-		return 0, err
-	}
+func objectBytes(s *session.Store) (n int64, err error) {
 	packs, err := s.Objects.Packs()
 	for _, p := range packs {
 		n += p.Size

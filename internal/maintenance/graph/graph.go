@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"os"
 	"slices"
@@ -218,7 +217,11 @@ func (g *Graph) readAll(ctx context.Context, inv *Inventory, progress Progress) 
 		}
 		return nil
 	}
-	for i := range inv.unpackedIn(g) {
+	for _, id := range inv.Logged {
+		i, ok := g.Find(id)
+		if !ok || g.objects[i].what&wasRead != 0 {
+			continue
+		}
 		g.take(g.look(i))
 		if err := took(); err != nil {
 			return err
@@ -252,17 +255,6 @@ func (g *Graph) readAll(ctx context.Context, inv *Inventory, progress Progress) 
 		}
 	}
 	return nil
-}
-
-// unpackedIn yields the numbers of the objects in the log and of the loose ones, each once.
-func (inv *Inventory) unpackedIn(g *Graph) iter.Seq[uint32] {
-	return func(yield func(uint32) bool) {
-		for id := range inv.Unpacked() {
-			if i, ok := g.Find(id); ok && g.objects[i].what&wasRead == 0 && !yield(i) {
-				return
-			}
-		}
-	}
 }
 
 // Find returns the number of an object that the graph has.

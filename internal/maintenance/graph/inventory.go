@@ -24,17 +24,9 @@ type Inventory struct {
 	// Sorted, each once; an object is known by its place here. nil once a graph has been made
 	IDs    []format.ID
 	Logged []format.ID // in the log, oldest first
-	Loose  []LoosePlace
 	Packs  []*PackPlace
 
 	loggedSize int64 // bytes of the objects in the log
-}
-
-// LoosePlace is an object in a file of its own.
-type LoosePlace struct {
-	ID   format.ID
-	Time int64 // nanoseconds since 1970
-	Size int64
 }
 
 // PackPlace is a pack and the objects in it.
@@ -75,9 +67,9 @@ func (p *PackPlace) Bodyless() iter.Seq[uint32] {
 	}
 }
 
-// TakeInventory lists the objects in the log, the loose objects, and then the packs, so that it
-// meets an object that is packed meanwhile. It calls bad for a log or an index that cannot be read:
-// an error from bad ends the listing, nil leaves out what is there.
+// TakeInventory lists the objects in the log and then the packs, so that it meets an object that is
+// packed meanwhile. It calls bad for a log or an index that cannot be read: an error from bad ends
+// the listing, nil leaves out what is there.
 func TakeInventory(s *session.Store, bad func(path string, err error) error) (*Inventory, error) {
 	return TakeInventoryBy(s, s.Objects.PackContentsBehind, nil, bad)
 }
@@ -102,19 +94,11 @@ func TakeInventoryBy(
 	if err != nil {
 		return nil, err
 	}
-	err = s.Objects.EachLoose(func(at objects.Info) error {
-		inv.Loose = append(inv.Loose,
-			LoosePlace{ID: at.ID, Time: at.ModTime.UnixNano(), Size: at.Size})
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
 	names, err := s.Objects.PackNames(objects.IndexExt)
 	if err != nil {
 		return nil, err
 	}
-	total := len(inv.Logged) + len(inv.Loose)
+	total := len(inv.Logged)
 	for _, id := range names {
 		n, _ := s.Objects.PackLen(id) // ReadPack tells what is wrong
 		total += n
@@ -125,8 +109,8 @@ func TakeInventoryBy(
 		progress.Tell(n, len(names), "listing packs")
 		p, err := inv.addPack(s, list, id)
 		if errors.Is(err, fs.ErrNotExist) {
-			// Merged into another, or the pack itself is missing, which shows when its objects are
-			// read
+			// Merged into another, or the pack itself is missing, which shows when its
+			// objects are read
 			continue
 		}
 		if err != nil {
@@ -172,7 +156,7 @@ func (inv *Inventory) addPack(s *session.Store, list Lister, id format.ID) (*Pac
 
 // number makes the sorted list of ids, and gives each pack the places of its objects in it.
 func (inv *Inventory) number() {
-	ids := slices.AppendSeq(inv.IDs, inv.Unpacked())
+	ids := append(inv.IDs, inv.Logged...)
 	order := sortedOrder(ids)
 	numbers := make([]uint32, len(ids)) // of each id
 	n := uint32(0)
@@ -226,28 +210,9 @@ func arrange(ids []format.ID, order []uint32) {
 	}
 }
 
-// Unpacked returns the objects in the log and the loose ones. One in both places comes twice.
-func (inv *Inventory) Unpacked() iter.Seq[format.ID] {
-	return func(yield func(format.ID) bool) {
-		for _, id := range inv.Logged {
-			if !yield(id) {
-				return
-			}
-		}
-		for _, l := range inv.Loose {
-			if !yield(l.ID) {
-				return
-			}
-		}
-	}
-}
-
 // Size returns the number of bytes that the objects take.
 func (inv *Inventory) Size() (n int64) {
 	n = inv.loggedSize
-	for _, l := range inv.Loose {
-		n += l.Size
-	}
 	for _, p := range inv.Packs {
 		n += p.size
 	}

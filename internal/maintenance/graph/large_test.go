@@ -62,8 +62,7 @@ func TestInventoryNumbers(t *testing.T) {
 		inv.IDs = append(inv.IDs, ids...)
 		inv.Packs = append(inv.Packs, &PackPlace{count: len(ids)})
 	}
-	inv.Logged = []format.ID{id(7), id(8)}
-	inv.Loose = []LoosePlace{{ID: id(8)}, {ID: id(1)}, {ID: id(3)}}
+	inv.Logged = []format.ID{id(7), id(8), id(1), id(3)}
 	inv.number()
 	if len(inv.IDs) != 8 || !slices.IsSortedFunc(inv.IDs, format.ID.Compare) {
 		t.Fatalf("ids: %v", inv.IDs)

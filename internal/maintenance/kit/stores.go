@@ -1,7 +1,6 @@
 package kit
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +26,7 @@ import (
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
-// Old is a store that has been through everything: a cut log, a pack, loose objects, a forgotten
+// Old is a store that has been through everything: a cut log, packs, a forgotten
 // body.
 func Old(t testing.TB, seed uint64) *session.Store {
 	t.Helper()
@@ -75,18 +74,14 @@ func TipOf(t testing.TB, s *session.Store, name string) format.ID {
 // forgotten.
 func TakeOut(t testing.TB, s *session.Store, id format.ID) {
 	t.Helper()
-	storetest.Loosen(t, s)
-	path := s.Objects.LoosePath(id)
-	header, _, whole := bytes.Cut(storetest.Must[[]byte](t)(os.ReadFile(path)), []byte("\n\n"))
+	storetest.Spread(t, s)
 	record := format.Absent{Object: id, Reason: format.ReasonForgotten, Time: storetest.Start}
-	if err := os.MkdirAll(filepath.Dir(s.Objects.AbsentPath(id)), 0o700); err != nil || !whole {
-		t.Fatal(whole, err)
-	}
-	err := errors.Join(os.WriteFile(path, append(header, '\n'), 0o600),
+	err := errors.Join(os.MkdirAll(filepath.Dir(s.Objects.AbsentPath(id)), 0o700),
 		os.WriteFile(s.Objects.AbsentPath(id), storetest.Must[[]byte](t)(record.Encode()), 0o600))
 	if err != nil {
 		t.Fatal(err)
 	}
+	storetest.Strip(t, s, id)
 }
 
 func Must2(

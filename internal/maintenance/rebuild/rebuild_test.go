@@ -70,11 +70,6 @@ func loseDerived(t testing.TB, s *session.Store) (lost int) {
 		t.Fatal(err)
 	}
 	defer held.Release()
-	for _, l := range inv.Loose {
-		if err := os.Remove(s.Objects.LoosePath(l.ID)); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for _, p := range inv.Packs {
 		if p.ID != info.ID {
 			if err := s.Objects.RemovePack(held, p.ID); err != nil {

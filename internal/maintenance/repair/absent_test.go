@@ -21,11 +21,10 @@ func TestRepairOfAnAbsentRecord(t *testing.T) {
 	lost := kit.TipOf(t, s, "talk")
 	kit.Say(t, s, "talk", "four", "five")
 	forgotten := kit.TipOf(t, s, "talk")
-	storetest.Loosen(t, s)
+	storetest.Spread(t, s)
 	kit.ForgetEntry(t, s, forgotten)
-	path := s.Objects.LoosePath(lost)
-	good := storetest.Must[[]byte](t)(os.ReadFile(path))
-	if err := os.WriteFile(path, good[:len(good)-1], 0o600); err != nil {
+	kit.TakeOut(t, s, lost)
+	if err := os.Remove(s.Objects.AbsentPath(lost)); err != nil {
 		t.Fatal(err)
 	}
 	if report := storetest.Must[repair.Report](t)(

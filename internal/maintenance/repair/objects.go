@@ -2,7 +2,6 @@ package repair
 
 import (
 	"errors"
-	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -181,80 +180,6 @@ func ofSession(header []byte) string {
 		return ""
 	}
 	return ", of session " + e.Session + ", " + e.Time.UTC().Format(time.RFC3339)
-}
-
-// mendLoose replaces damaged loose objects: by a copy from a pack, by the readable rest of the
-// file, or by the header alone.
-func (r *repairer) mendLoose() error {
-	var bad []format.ID
-	err := r.s.Objects.EachLoose(func(at objects.Info) error {
-		if r.s.Objects.CheckLoose(at.ID) != nil {
-			bad = append(bad, at.ID)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, id := range bad {
-		if err := r.mendObject(id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *repairer) mendObject(id format.ID) error {
-	path := r.s.Objects.LoosePath(id)
-	if err := r.touch(); err != nil {
-		return err
-	}
-	raw, whole, err := r.s.Objects.SalvageLoose(id)
-	if err != nil {
-		return err
-	}
-	if !whole {
-		packed, ok, err := r.s.Objects.PackedCopy(id)
-		if err != nil {
-			return err
-		}
-		if ok {
-			raw, whole = packed, true
-		}
-	}
-	if raw.Header == nil {
-		if err := r.clear(path); err != nil {
-			return err
-		}
-		if err := r.env.FS.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if err := r.env.FS.SyncDir(filepath.Dir(path)); err != nil {
-			return err
-		}
-		r.missing = append(r.missing, id)
-		return nil
-	}
-	if !whole {
-		raw.Body = nil
-		_, err := r.s.Objects.Get(id)
-		var gone *objects.GoneError
-		if !errors.As(err, &gone) {
-			if err := r.loseBody(id, raw.Header); err != nil {
-				return err
-			}
-		}
-	}
-	if err := errors.Join(r.leaveForgotten(&raw), r.clear(path)); err != nil {
-		return err
-	}
-	if err := r.env.FS.WriteDurable(path, format.EncodeLoose(raw), 0o600); err != nil {
-		return err
-	}
-	if whole {
-		r.mended("%s %v is replaced by a good copy", kindOfHeader(raw.Header), id)
-	}
-	return nil
 }
 
 // mendBodies records the bodies that are nowhere, of objects whose files are sound but hold the

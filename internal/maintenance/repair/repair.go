@@ -220,8 +220,8 @@ func (r *repairer) reopen() error {
 // work runs the steps of a repair. Each uses what the one before it left.
 func (r *repairer) work() error {
 	for _, step := range []func() error{r.mendKey, r.loosenLog, r.mendAbsent, r.mendForgets,
-		r.mendPacks, r.loosenLog, r.mendLoose, r.mendBodies, r.mendRefs, r.mendLogged,
-		r.listForgotten, r.derive, r.recover} {
+		r.mendPacks, r.loosenLog, r.mendBodies, r.mendRefs, r.mendLogged, r.listForgotten,
+		r.derive, r.recover} {
 		if err := errors.Join(r.ctx.Err(), step()); err != nil {
 			return err
 		}

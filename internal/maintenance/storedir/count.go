@@ -9,13 +9,10 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/objects"
 )
 
 // Counts is how much of everything a store has. Sizes are bytes of files.
 type Counts struct {
-	Loose         int    `json:"loose"`
-	LooseBytes    int64  `json:"loose_bytes"`
 	Packs         int    `json:"packs"`
 	PackedObjects int    `json:"packed_objects"` // an object in two packs counts twice
 	PackBytes     int64  `json:"pack_bytes"`
@@ -33,14 +30,6 @@ type Counts struct {
 // be counted or not.
 func Count(s *session.Store) (Counts, error) {
 	var c Counts
-	err := s.Objects.EachLoose(func(at objects.Info) error {
-		c.Loose++
-		c.LooseBytes += at.Size
-		return nil
-	})
-	if err != nil {
-		return c, err
-	}
 	packs, err := s.Objects.Packs()
 	if err != nil {
 		return c, err

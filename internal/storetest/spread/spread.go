@@ -1,6 +1,5 @@
-// Package loose makes stores like those of earlier versions, for tests: with objects in loose
-// files.
-package loose
+// Package spread makes stores with each object in a file of its own, for tests that damage one.
+package spread
 
 import (
 	"context"
@@ -10,8 +9,8 @@ import (
 	"github.com/gemini-ctx/ctx/lock"
 )
 
-// Move moves the objects that the log of a store carries into loose files.
-func Move(c context.Context, r *repo.Repo) error {
+// Objects moves the objects that the log of a store carries into packs of one object each.
+func Objects(c context.Context, r *repo.Repo) error {
 	held, err := r.Lock(c)
 	if err != nil {
 		return err
