@@ -162,6 +162,9 @@ func Choose(facts []digest.Fact, o Options) []Line {
 	}
 	chosen = append(chosen, c.best()...)
 	chosen = slices.DeleteFunc(chosen, c.isKnown)
+	if n := len(c.turns); n > 0 && len(c.turns[n-1].asked) > 0 {
+		chosen = withoutPlan(chosen, facts)
+	}
 	slices.SortStableFunc(chosen, func(a, b Line) int {
 		parts, sections := 0, 0
 		if o.InOrder {
@@ -175,6 +178,30 @@ func Choose(facts []digest.Fact, o Options) []Line {
 			cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Pos, b.Pos))
 	})
 	return chosen
+}
+
+// withoutPlan leaves out lines of a plan, those of least value, where more than half of all lines
+// were of it. Once somebody has asked for more, what was made of a plan says more.
+func withoutPlan(chosen []Line, facts []digest.Fact) []Line {
+	plan := map[format.ID]bool{}
+	for i := range facts {
+		if facts[i].Key == digest.Plan {
+			plan[facts[i].Entry] = true
+		}
+	}
+	isPlan := func(l Line) bool { return plan[l.Entry] }
+	most := 0
+	for _, l := range chosen {
+		if !isPlan(l) {
+			most++
+		}
+	}
+	return slices.DeleteFunc(chosen, func(l Line) bool {
+		if isPlan(l) {
+			most--
+		}
+		return isPlan(l) && most < 0
+	})
 }
 
 // partOf returns the part of a brief in order that a section belongs to: what holds now, then the

@@ -236,3 +236,24 @@ func TestPast(t *testing.T) {
 		}
 	}
 }
+
+// TestPlanOfAnother has a plan that takes at most half of a brief once something else is asked.
+func TestPlanOfAnother(t *testing.T) {
+	plan := one(digest.Fact{Kind: digest.Report, Key: digest.Plan,
+		Text: "is to implement the following plan: Lamps that know the tide"})
+	for _, lamp := range []string{"north", "south", "east", "west", "harbour", "bridge"} {
+		plan = append(plan, digest.Fact{Kind: digest.Said,
+			Text: "Gate the lamp of the " + lamp + " behind the switch of the night"})
+	}
+	done := one(answer("The lamps of all six places are behind the switch now."))
+	asked := one(prompt("Write the changelog of the lamps, too."))
+	lines := func(list []digest.Fact) int {
+		return strings.Count(show(Choose(list, Options{Room: 4000, Cost: cost})), "Gate the lamp")
+	}
+	if n := lines(of(plan, done)); n != 6 {
+		t.Errorf("while it is carried out: %d lines of the plan", n)
+	}
+	if n := lines(of(plan, done, asked)); n > 2 {
+		t.Errorf("after another prompt: %d lines of the plan", n)
+	}
+}
