@@ -219,19 +219,27 @@ func (r *Remote) stage(name string, data []byte) {
 	r.staged[ref][path] = bytes.Clone(data)
 }
 
-// Close implements remote.Remote. It packs the copy if that pays: after all that the caller wanted.
-func (r *Remote) Close() error {
-	r.staged = map[string]map[string][]byte{}
-	err := r.stopCat()
-	// The copy has fetched what was deleted. Its refs move on just before it goes, so that after a
-	// stop in between the next fetch finds a history that was replaced.
+// leave moves the refs of the copy on from what was deleted, which the copy has fetched: just
+// before it goes. After a stop before that the next fetch finds a history that was replaced, and
+// after it the mark of a fetch.
+func (r *Remote) leave() {
 	for ref, commit := range r.deleted {
 		_ = r.locked(r.open, func() error {
-			_, err := r.git(r.open, nil, "update-ref", ref, commit)
+			_, err := r.mark()
+			if err == nil {
+				_, err = r.git(r.open, nil, "update-ref", ref, commit)
+			}
 			return err
 		})
 		r.rewritten = true
 	}
+}
+
+// Close implements remote.Remote. It packs the copy if that pays: after all that the caller wanted.
+func (r *Remote) Close() error {
+	r.staged = map[string]map[string][]byte{}
+	err := r.stopCat()
+	r.leave()
 	if r.rewritten {
 		r.prune(r.open)
 	}

@@ -288,6 +288,36 @@ func TestDeleteLeavesNothingInCopy(t *testing.T) {
 	copyLacks(t, bare, string(secret), "one")
 }
 
+// So it is after a stop between the two steps of that: the refs of the copy name it no more, and it
+// is there still.
+func TestStoppedDeleteLeavesItToTheNext(t *testing.T) {
+	t.Parallel()
+	url, bare := repository(t), filepath.Join(t.TempDir(), "copy.git")
+	r := openAt(t, url, bare)
+	secret := []byte("the key is under the mat")
+	err := r.PutNew(t.Context(), "stores/a/pack/1", secret)
+	if err == nil {
+		err = r.Swap(t.Context(), "heads/a", nil, []byte("one"))
+	}
+	if err := errors.Join(err, r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	stopped := openAt(t, url, bare) // it is not closed
+	if _, err = stopped.List(t.Context(), ""); err == nil {
+		err = stopped.Delete(t.Context(), []string{"stores/a/pack/1"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped.Leave()
+	next := openAt(t, url, bare)
+	_, err = next.List(t.Context(), "")
+	if err := errors.Join(err, next.Close()); err != nil {
+		t.Fatal(err)
+	}
+	copyLacks(t, bare, string(secret), "one")
+}
+
 // A commit that the remote refuses, because another push was faster, does not stay in the copy:
 // what is in it may have been forgotten meanwhile.
 func TestRefusedPushLeavesNothingInCopy(t *testing.T) {
