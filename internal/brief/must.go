@@ -60,7 +60,10 @@ func (c *chooser) state(purse int) []Line {
 		purse -= n
 		out = append(out, l)
 	}
-	if l, ok := c.uncommitted(); ok && c.keep && c.cost(l) <= min(purse, c.left) {
+	if !c.keep { // the line of changed files says what is not committed
+		return out
+	}
+	if l, ok := c.uncommitted(); ok && c.cost(l) <= min(purse, c.left) {
 		c.left -= c.cost(l)
 		out = append(out, l)
 	}
@@ -69,15 +72,11 @@ func (c *chooser) state(purse int) []Line {
 
 // uncommitted returns a line with the files of the project that no commit has, the newest first.
 func (c *chooser) uncommitted() (l Line, ok bool) {
-	var list []change
-	for _, f := range c.changed() {
-		if f.uncommitted {
-			if len(list) == 0 {
-				l = c.items[f.item].line
-			}
-			list = append(list, f)
-		}
+	list := slices.DeleteFunc(c.changed(), func(f change) bool { return !f.uncommitted })
+	if len(list) == 0 {
+		return l, false
 	}
+	l = c.items[list[0].item].line
 	l.Section = State
 	l.Text = changedText(list, true, func(text string) bool {
 		l.Text = text

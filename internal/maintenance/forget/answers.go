@@ -75,11 +75,7 @@ func (c *selection) callsOf(id format.ID, to map[string][]call) error {
 		if made.ID == "" || len(words) == 0 {
 			continue
 		}
-		header, err := c.s.Objects.Header(id)
-		if err != nil {
-			return err
-		}
-		e, err := format.DecodeEntry(header)
+		e, err := c.entry(id)
 		if err != nil {
 			return err
 		}
