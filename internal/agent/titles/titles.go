@@ -64,7 +64,8 @@ func finderOf(agent string) (f finder, ok bool) {
 }
 
 // Of returns what a message of an agent tells of its session. parts is the JSON array of its parts,
-// nil for none. Without git, the branch of git is not looked for, which costs less.
+// as a reader of the message gave it, nil for none; of a text that is no JSON it may tell anything.
+// Without git, the branch of git is not looked for, which costs less.
 func Of(agent string, parts []byte, git bool) Said {
 	f, ok := finderOf(agent)
 	if !ok || parts == nil || !f.has(parts, git) {
