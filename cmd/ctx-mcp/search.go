@@ -71,8 +71,12 @@ type item struct {
 	Rewound bool   `json:"rewound,omitempty"`
 	// The note that holds instead of this one
 	Newer string `json:"superseded_by,omitempty"`
-	Gone  string `json:"gone,omitempty"` // why there is no text
-	Of    int    `json:"of,omitempty"`   // of a hit: the bytes of the text, if not all are shown
+	// The message that the next turn begins with, which doubts this answer or takes it back
+	Doubted    string `json:"doubted_by,omitempty"`
+	Overturned string `json:"overturned_by,omitempty"`
+	Gone       string `json:"gone,omitempty"` // why there is no text
+	// Of a hit: the bytes of the text, if not all are shown
+	Of int `json:"of,omitempty"`
 	// Of a hit: the words of the query that it lacks
 	Without []string `json:"without,omitempty"`
 	Cut     *cut     `json:"cut,omitempty"` // of an entry
@@ -121,6 +125,12 @@ func (cl *call) search(a searchArgs) (*mcp.CallToolResult, error) {
 		d := itemOf(h.Shown, cl.short(h.Session))
 		if d.Rewound = h.Rewound; !h.SupersededBy.IsZero() {
 			d.Newer = h.SupersededBy.Short(idDigits)
+		}
+		switch o := h.Objection; {
+		case o.Overturned:
+			d.Overturned = o.By.Short(idDigits)
+		case !o.By.IsZero():
+			d.Doubted = o.By.Short(idDigits)
 		}
 		if unread == nil {
 			d.Without = query.Without(h.Text)

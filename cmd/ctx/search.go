@@ -232,6 +232,9 @@ func remarks(h recall.Hit) string {
 	if !h.SupersededBy.IsZero() {
 		said += " superseded by " + h.SupersededBy.Short(shortLen)
 	}
+	if o := h.Objection; !o.By.IsZero() {
+		said += " " + o.Verb() + " in " + o.By.Short(shortLen)
+	}
 	switch {
 	case h.Copies == 1:
 		said += " (and 1 copy)"

@@ -38,7 +38,8 @@ func rowsOf(s style, text string) []row {
 // wrap returns the lines of rows at a width in columns, without terminal controls. more reports
 // that there are more than most lines.
 func wrap(rows []row, width, most int) (lines []line, more bool) {
-	width = max(width, 2) // of a wide character
+	const wide = 2 // columns of a wide character
+	width = max(width, wide)
 	for _, r := range rows {
 		if len(lines) == most {
 			return lines, true
@@ -50,7 +51,7 @@ func wrap(rows []row, width, most int) (lines []line, more bool) {
 			continue
 		}
 		indent := len(text) - len(strings.TrimLeft(text, " "))
-		if indent += r.hang; indent > width/2 {
+		if indent += r.hang; indent > min(width/2, width-wide) {
 			indent = 0
 		}
 		first, rest := breakLine(r.lead+text, width)

@@ -59,6 +59,7 @@ type Hit struct {
 	Copies  int    // the number of other entries with the same words
 	// SupersededBy is the newer note which says that this one holds no more; zero for none.
 	SupersededBy format.ID
+	Objection    Objection // to an answer of a model
 	// Named is the session whose title or tags have all the words of the query; it has no entry, and
 	// the title is its Text.
 	Named *Overview
@@ -105,6 +106,9 @@ func (s *Reader) searchTerms(view *refs.View, q SearchQuery) ([]Hit, error) {
 	hits, err := s.entryHits(view, parsed, ranked, q)
 	if err == nil {
 		hits, err = s.markSuperseded(view, q, hits)
+	}
+	if err == nil {
+		err = s.markObjections(view, q, hits)
 	}
 	if err == nil && q.Titles {
 		hits, err = s.withTitles(view, hits, q)

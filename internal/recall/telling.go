@@ -182,20 +182,20 @@ func (t *Telling) look(shown *history.Shown) {
 	}
 	left := len(shown.Entry.Calls)
 	_ = t.Reader.withIndex(t.View, SearchQuery{}, func(sources []search.Source) error {
-		return search.After(sources, shown.Entry.Session, shown.Entry.Seq, maxResults,
-			func(id format.ID) bool {
-				e, err := t.Reader.Header(id)
-				if err != nil {
-					return false
+		list, err := search.After(sources, shown.Entry.Session, shown.Entry.Seq, maxResults)
+		for i := 0; i < len(list) && err == nil && left > 0; i++ {
+			var e *format.Entry
+			if e, err = t.Reader.Header(list[i].ID); err != nil {
+				break
+			}
+			for _, call := range e.Results {
+				if at, asked := t.Results[call]; asked && at.IsZero() {
+					t.Results[call] = list[i].ID
+					left--
 				}
-				for _, call := range e.Results {
-					if at, asked := t.Results[call]; asked && at.IsZero() {
-						t.Results[call] = id
-						left--
-					}
-				}
-				return left > 0
-			})
+			}
+		}
+		return err
 	}) // without its result a call says only what it did
 }
 

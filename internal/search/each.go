@@ -84,22 +84,23 @@ func (o *Options) admits(s *Source, doc uint32, session string) (bool, error) {
 	return true, nil
 }
 
-// After calls yield for the documents of a session that come after a seq, up to a number of seqs
-// later, until it returns false.
-func After(
-	sources []Source, session string, seq, most uint64, yield func(id format.ID) bool,
-) error {
+// After returns the documents of a session that come after a seq, up to a number of seqs later, by
+// seq: without their times and prints.
+func After(sources []Source, session string, seq, most uint64) ([]Document, error) {
+	var list []Document
 	for i := range sources {
-		first, end := sources[i].seqRange(session, seq+1, seq+most)
+		s := &sources[i]
+		first, end := s.seqRange(session, seq+1, seq+most)
 		for doc := first; doc < end; doc++ {
-			_, id, err := sources[i].cold(doc)
+			id, version, err := s.Entry(doc)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			if !yield(id) {
-				return nil
-			}
+			_, at := s.place(doc)
+			list = append(list, Document{ID: id, Version: version, Session: session, Seq: at,
+				Rewound: s.Hidden[doc]})
 		}
 	}
-	return nil
+	slices.SortStableFunc(list, func(a, b Document) int { return cmp.Compare(a.Seq, b.Seq) })
+	return list, nil
 }

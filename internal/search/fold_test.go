@@ -57,11 +57,12 @@ func FuzzFold(f *testing.F) {
 	f.Add("Café résumé\u0301 ß")
 	f.Fuzz(func(t *testing.T, text string) {
 		folded, places := foldWithPlaces(text)
-		if folded != Fold(text) || Fold(folded) != folded {
+		if folded != Fold(text) {
 			t.Fatalf("%q: %q", text, folded)
 		}
-		if utf8.ValidString(text) && !utf8.ValidString(folded) {
-			t.Fatalf("%q: %q is no UTF-8", text, folded)
+		// What stands between two bytes that are no UTF-8 may keep them from being a character.
+		if utf8.ValidString(text) && (!utf8.ValidString(folded) || Fold(folded) != folded) {
+			t.Fatalf("%q: %q", text, folded)
 		}
 		for i := range places {
 			if places[i] > len(text) || i > 0 && places[i] < places[i-1] {

@@ -33,7 +33,7 @@ func (w *writer) draft(it item, id string) *draft {
 	d := w.own(it, id)
 	if it.Gone == "" && !w.o.Bare && !w.readsBack(d, it) {
 		// Somebody put a part into it that looks like what is kept with a message.
-		d.rest = nil
+		d.rest, d.hints.Hints = nil, transcript.Hints{V: 1}
 		if got := w.decode(d); len(got) == 1 {
 			d.hints.Hints = transcript.Diff(&it.Message, &got[0])
 		}

@@ -33,6 +33,9 @@ type HitEntry struct {
 	Rewound   bool    `json:"rewound,omitempty"`
 	// The note which says that this one holds no more
 	SupersededBy string `json:"superseded_by,omitempty"`
+	// The next message that doubts this answer, and the model's that takes it back
+	DoubtedBy    string `json:"doubted_by,omitempty"`
+	OverturnedBy string `json:"overturned_by,omitempty"`
 	Copies       int    `json:"copies,omitempty"` // how many more entries have the same words
 }
 
@@ -59,6 +62,12 @@ func HitOf(h recall.Hit) Hit {
 	}
 	if !h.SupersededBy.IsZero() {
 		d.SupersededBy = h.SupersededBy.String()
+	}
+	switch o := h.Objection; {
+	case o.Overturned:
+		d.OverturnedBy = o.By.String()
+	case !o.By.IsZero():
+		d.DoubtedBy = o.By.String()
 	}
 	return d
 }
