@@ -33,6 +33,7 @@ type chooser struct {
 	asked int                // the largest cost of the text of a prompt
 	left  int
 	cost  func(Line) int
+	fill  bool // the lines that tell something alone are taken
 	queue queue
 	turns []turn
 	// turnOf is the turn of each item, -1 for none; nil if the unit is the line.
@@ -101,9 +102,23 @@ func (c *chooser) take(i int) (Line, bool) {
 	return it.line, true
 }
 
-// best takes items by value per cost until nothing fits. The value of an item only falls when
-// others are taken, so the queue is corrected only at its top.
+// best takes what tells something to a reader who sees few lines, and, where a short session leaves
+// room, what tells something beside the others.
 func (c *chooser) best() []Line {
+	out := c.densest()
+	if c.turnOf != nil && !c.keep {
+		c.fill, c.least, c.queue = true, leastBeside, nil
+		out = append(out, c.densest()...)
+	}
+	return out
+}
+
+// leastBeside is the smallest number of telling terms of a line that stands beside others.
+const leastBeside = 3
+
+// densest takes items by value per cost until nothing fits. The value of an item only falls when
+// others are taken, so the queue is corrected only at its top.
+func (c *chooser) densest() []Line {
 	var out []Line
 	for i := range c.items {
 		if c.enters(i) {
@@ -211,7 +226,17 @@ func (c *chooser) idle(i int) bool {
 	if t := c.turnAt(i); t != nil && (c.isPast(t, f) || t.refuted && isWord(f)) {
 		return true
 	}
-	return c.turnOf != nil && !c.tellsAlone(i)
+	return c.turnOf != nil && !c.tellsAlone(i) && !(c.fill && tellsBeside(f))
+}
+
+// tellsBeside reports whether a fact tells something to a reader who knows the work: what a prompt,
+// an answer or a plan lists, and what was written into files.
+func tellsBeside(f *digest.Fact) bool {
+	switch f.Kind {
+	case digest.Prompt, digest.Answer, digest.Report, digest.Returned, digest.Written, digest.Code:
+		return true
+	}
+	return false
 }
 
 // isBare is digest.IsBare for the line of an item, which is asked for again and again.

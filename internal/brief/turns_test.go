@@ -257,3 +257,22 @@ func TestPlanOfAnother(t *testing.T) {
 		t.Errorf("after another prompt: %d lines of the plan", n)
 	}
 }
+
+// TestRoomLeft checks that a short session fills its brief with what prompts and answers list and
+// with what was written, and that no such line takes the place of one that tells something alone.
+func TestRoomLeft(t *testing.T) {
+	written := digest.Fact{Kind: digest.Written, Path: "lamp.go",
+		Text: "Tide returns the height of the water at the lamp in centimetres."}
+	thin := digest.Fact{Kind: digest.Written, Path: "lamp.go", Text: "Clean now."}
+	list := of(one(prompt("Teach the lamps of the harbour to know the tide")), one(written, thin),
+		one(answer("The lamps of the harbour ask the gauge of the tide each minute.")))
+	contains(t, choose(list, endless), "noted: "+written.Text)
+	if got := choose(list, endless); strings.Contains(got, thin.Text) {
+		t.Errorf("a line that tells nothing:\n%s", got)
+	}
+	full := show(Choose(list, Options{Room: 180, Cost: cost}))
+	contains(t, full, "concluded: "+list[3].Text)
+	if strings.Contains(full, written.Text) {
+		t.Errorf("a line beside others in a full brief:\n%s", full)
+	}
+}
