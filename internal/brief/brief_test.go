@@ -114,19 +114,19 @@ func TestSections(t *testing.T) {
 decided: Which parser? → The old one
 state: on branch fix-parser
 state: ran go test: 9 passed
+state: last words: The scanner dropped what stood before the end of each line
 changed: edited a.go (+5 -1): Print, Parse, lastToken
 files: b.go
 todo: open: Print it
 noted: committed: Keep the last token
-noted: The scanner dropped what stood before the end of each line
 `
 	inOrder := `state: on branch fix-parser
 state: ran go test: 9 passed
+state: last words: The scanner dropped what stood before the end of each line
 todo: open: Print it
 wanted: > Mend the parser
 decided: Which parser? → The old one
 noted: committed: Keep the last token
-noted: The scanner dropped what stood before the end of each line
 changed: edited a.go (+5 -1): Print, Parse, lastToken
 files: b.go
 `
@@ -292,7 +292,7 @@ func TestSlightLines(t *testing.T) {
 	f := said("Review Summary")
 	f.Slight = true
 	if got := choose(facts(f, said("The parser loses the last token of lines")),
-		endless); got != "noted: The parser loses the last token of lines\n" {
+		endless); got != "state: last words: The parser loses the last token of lines\n" {
 		t.Error(got)
 	}
 }

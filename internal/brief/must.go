@@ -21,6 +21,7 @@ const (
 	causeRank
 	obstacleRank
 	commitRank
+	endRank
 	activeRank
 	todoRank
 	failureRank
@@ -47,7 +48,11 @@ func (c *chooser) state(purse int) []Line {
 		} else if c.isUndone(it.fact) && it.fact.State == digest.Barred {
 			it.line.Text += ": the user refused"
 		}
-		it.line = c.cutLine(it.line, min(purse, c.withText(it.line, maxState)), withoutMiddle)
+		most, cut := maxState, withoutMiddle
+		if s.rank == endRank {
+			it.line.Text, most, cut = lastWords+it.line.Text, maxEnd, withoutEnd
+		}
+		it.line = c.cutLine(it.line, min(purse, c.withText(it.line, most)), cut)
 		n := c.cost(it.line)
 		l, ok := Line{}, false
 		if n <= purse && it.line.Text != "" {
@@ -121,6 +126,8 @@ func (c *chooser) signs() []sign {
 			c.items[i].line.Turn = 0
 		case f.Kind == digest.Failure && c.items[i].line.Section == Failing:
 			what, rank = "failure", failureRank
+		case c.isOpenEnd(i):
+			what, rank = "end", endRank
 		}
 		if what == "" || seen[what] {
 			continue
@@ -132,6 +139,28 @@ func (c *chooser) signs() []sign {
 		}
 	}
 	return c.mostUrgent(list)
+}
+
+// lastWords leads the words of the model with which a conversation ends before their turn does, and
+// maxEnd is the cost of their text.
+const (
+	lastWords = "last words: "
+	maxEnd    = 200
+)
+
+// isOpenEnd reports whether an item has words of the newest message of the model in a turn without
+// an answer: they say what it was about to do.
+func (c *chooser) isOpenEnd(i int) bool {
+	f := c.items[i].fact
+	if f.Kind != digest.Said || f.Slight || digest.IsThin(f.Text) ||
+		strings.HasPrefix(f.Text, "Let me ") || strings.HasSuffix(f.Text, ":") ||
+		c.turnAt(i) != c.turnAt(len(c.items)-1) {
+		return false
+	}
+	return !slices.ContainsFunc(c.items[i:], func(later item) bool {
+		return later.fact.Kind == digest.Answer || later.fact.Kind == digest.Commit ||
+			later.fact.Kind == digest.Said && later.fact.Seq > f.Seq && !later.fact.Slight
+	})
 }
 
 // isUndone reports whether a fact is of a commit or a pull request that failed or was refused,

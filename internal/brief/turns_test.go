@@ -52,6 +52,12 @@ concluded: The printer leaves the borders of tables out.
 wanted: > Mend the parser of tables
 concluded: The parser keeps the last token of each line now.
 `},
+		{"a turn without an answer ends with what the model was about to do",
+			of(one(prompt("Mend the parser of tables")),
+				one(said("The parser reads the header twice."), said("I cut the second reading out."))),
+			`wanted: > Mend the parser of tables
+state: last words: I cut the second reading out.
+`},
 		{"a conclusion that was overtaken is one no more",
 			of(one(prompt("Mend the old version of the tree")),
 				one(answer("The tree is back at version one as before.")),
