@@ -148,12 +148,17 @@ func gitDirectory(c script.Command, dir, exported string) (words []string, at st
 }
 
 // commitMessage returns the message of the commit that a command makes, whose words gitDirectory
-// has returned.
+// has returned; "" where only git knows it.
 func commitMessage(c script.Command) (string, bool) {
+	if isGit(c.Words, "cherry-pick") || isGit(c.Words, "revert") {
+		return "", !slices.ContainsFunc(c.Words[2:], func(w string) bool {
+			return slices.Contains([]string{"-n", "--no-commit", "--abort", "--quit", "--skip"}, w)
+		})
+	}
 	if !isGit(c.Words, "commit") {
 		return "", false
 	}
-	amends := false
+	amends, fromFile := false, false
 	for i := 2; i < len(c.Words); i++ {
 		w := c.Words[i]
 		if w == "--dry-run" {
@@ -167,12 +172,19 @@ func commitMessage(c script.Command) (string, bool) {
 			return c.Words[i+1], squeeze(c.Words[i+1]) != ""
 		}
 		amends = amends || w == "--amend"
+		fromFile = fromFile || hasLead(w, []string{"-F", "--file", "-C", "--reuse-message"})
 	}
 	if c.Input != nil && squeeze(*c.Input) != "" {
 		return *c.Input, true
 	}
-	return "amended the last commit", amends
+	if amends {
+		return amending, true
+	}
+	return "", fromFile
 }
+
+// amending stands for the message of a commit that is made anew, until git prints it.
+const amending = "amended the last commit"
 
 // branchMade returns the branch that a script makes and is on then, as its words say: git may have
 // been told to print nothing.
@@ -182,13 +194,18 @@ func branchMade(text string) (name string) {
 			continue
 		}
 		words, at := gitDirectory(c, "", "")
-		if at != "" || !isGit(words, "checkout") && !isGit(words, "switch") {
+		if at != "" || !isGit(words, "checkout") && !isGit(words, "switch") &&
+			!isGit(words, "branch") {
 			continue
 		}
 		for i, w := range words[2:] {
 			switch w {
+			case "-m", "-M", "--move": // the one that is checked out gets another name
+				if words[1] == "branch" && i+4 == len(words) {
+					name = words[i+3]
+				}
 			case "-b", "-B", "-c", "-C", "--create", "--force-create", "--orphan":
-				if i+3 < len(words) {
+				if words[1] != "branch" && i+3 < len(words) {
 					name = words[i+3]
 				}
 			}
@@ -197,18 +214,18 @@ func branchMade(text string) (name string) {
 	return name
 }
 
-// commitHash returns the abbreviated hash of a commit in what git printed when it made it, as in
-// "[main 1a2b3c4] Title", or "".
-func commitHash(output string) string {
+// commitMade returns the abbreviated hash and the title of a commit in what git printed when it
+// made the commit, as in "[main 1a2b3c4] Title", or "".
+func commitMade(output string) (hash, title string) {
 	for line := range strings.Lines(output) {
 		rest, ok := strings.CutPrefix(line, "[")
-		head, _, closed := strings.Cut(rest, "] ")
+		head, title, closed := strings.Cut(rest, "] ")
 		at := strings.LastIndexByte(head, ' ') + 1
 		if ok && closed && at > 1 && len(head[at:]) >= minHash && isHex(head[at:]) {
-			return head[at:]
+			return head[at:], squeeze(title)
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // minHash is the number of digits of the shortest hash that git prints.

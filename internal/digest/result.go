@@ -96,8 +96,12 @@ func (d *Digester) ended(i int, o outcome) {
 	case f.IsRequest():
 		f.Text = opened(titleOf(f.Text, requesting), o.output)
 	case f.Kind == Commit:
-		f.Text = titled("committed", titleOf(f.Text, committing))
-		if hash := commitHash(o.output); hash != "" {
+		title := titleOf(f.Text, committing)
+		hash, subject := commitMade(o.output)
+		if title == "" || title == amending {
+			title = cmp.Or(cut(subject, maxTitle), title)
+		}
+		if f.Text = titled("committed", title); hash != "" {
 			f.Text += " (" + hash + ")"
 		}
 	}
@@ -324,36 +328,36 @@ func (d *Digester) recorded(m *Message) {
 	d.add(Fact{Kind: Branch, Key: "branch", Text: "on branch " + m.Branch})
 }
 
-// branchShown adds the branch that the output of a command names, unless it is one of another
-// repository. Where the record itself names the branch, only a command that makes another one
-// counts: the record may be older than the command's end.
+// branchShown adds the branch that a command ends on, unless it is one of another repository: the
+// last one that its output names, or else that its words name. The record of a message may be older
+// than the command's end.
 func (d *Digester) branchShown(f Fact, output string, failed bool) {
-	script, _, _ := strings.Cut(f.Text, " # ")
-	made := branchMade(strings.TrimPrefix(script, "ran "))
-	if f.Elsewhere || d.at.Branch != "" && made == "" {
+	script, _, _ := strings.Cut(strings.TrimPrefix(f.Text, "ran "), " # ")
+	if f.Elsewhere || d.at.Dir != "" && d.isBeside(path.Clean(d.at.Dir)) ||
+		f.Kind != Commit && !hasAny(script, []string{"git ", "gh "}) {
 		return
 	}
-	if name := lastLine(output); strings.HasSuffix(script, "git branch --show-current") &&
-		isBranchName(name) {
-		d.add(Fact{Kind: Branch, Key: "branch", Text: "on branch " + name})
-		return
-	}
-	told := false
-	eachLine(output[:min(len(output), 600)], func(line string) bool {
+	name := ""
+	eachLine(output, func(line string) bool {
 		for _, lead := range [...]string{"On branch ", "Switched to a new branch '",
 			"Switched to branch '"} {
-			if name, ok := strings.CutPrefix(line, lead); ok {
-				if name, _, _ = strings.Cut(name, "'"); isBranchName(name) {
-					d.add(Fact{Kind: Branch, Key: "branch", Text: "on branch " + name})
-				}
-				told = true
-				return false
+			if rest, ok := strings.CutPrefix(line, lead); ok {
+				name, _, _ = strings.Cut(rest, "'")
 			}
 		}
 		return true
 	})
-	if !told && !failed && isBranchName(made) {
-		d.add(Fact{Kind: Branch, Key: "branch", Text: "on branch " + made})
+	switch {
+	case name != "":
+	case slices.ContainsFunc([]string{"git branch --show-current",
+		"git rev-parse --abbrev-ref HEAD", "git symbolic-ref --short HEAD"},
+		func(asks string) bool { return strings.HasSuffix(script, asks) }):
+		name = lastLine(output)
+	case !failed:
+		name = branchMade(script)
+	}
+	if isBranchName(name) && name != "HEAD" {
+		d.add(Fact{Kind: Branch, Key: "branch", Text: "on branch " + name})
 	}
 }
 

@@ -110,7 +110,7 @@ func TestRunsTests(t *testing.T) {
 	}
 }
 
-func TestCommitHash(t *testing.T) {
+func TestCommitMade(t *testing.T) {
 	for output, want := range map[string]string{
 		"[main 1a2b3c4] Keep it\n 1 file changed":   "1a2b3c4",
 		"fmt: ok\n[fix/a b 0123456789ab] Keep it\n": "0123456789ab",
@@ -119,7 +119,7 @@ func TestCommitHash(t *testing.T) {
 		"[main 1a2b] Keep it":                       "", "[1a2b3c4] Keep it": "",
 		"1a2b3c4 Keep it": "", "[main 1a2b3cx] Keep it": "", "": "",
 	} {
-		if got := commitHash(output); got != want {
+		if got, _ := commitMade(output); got != want {
 			t.Errorf("%q: %q, want %q", output, got, want)
 		}
 	}
@@ -130,6 +130,14 @@ func TestCommitsCount(t *testing.T) {
 	const made = "[main 1a2b3c4] Keep it\n 1 file changed"
 	tests := []struct{ name, script, output, want string }{
 		{"here", `git add -A && git commit -m "Keep it"`, made,
+			"commit[passed]: committed: Keep it (1a2b3c4)"},
+		{"anew", "git commit --amend --no-edit", made,
+			"commit[passed]: committed: Keep it (1a2b3c4)"},
+		{"a message in a file", "git commit -F msg.txt", made,
+			"commit[passed]: committed: Keep it (1a2b3c4)"},
+		{"of another branch", "git cherry-pick abc1234", made,
+			"commit[passed]: committed: Keep it (1a2b3c4)"},
+		{"against another", "git revert --no-edit HEAD", made,
 			"commit[passed]: committed: Keep it (1a2b3c4)"},
 		{"in a directory of the project", `cd /p/sub && git commit -m "Keep it"`, made,
 			"commit[passed]: committed: Keep it (1a2b3c4)"},
@@ -205,10 +213,28 @@ func TestBranchOfAFailedScript(t *testing.T) {
 		`{"command":"git status --short && git branch --show-current"}`), answered("a", "?? x\nv2")},
 		"command[passed]: ran git status --short && git branch --show-current",
 		"branch: on branch v2")
+	for script, output := range map[string]string{
+		"git checkout -b a; git switch -c v2; echo done": "Switched to a new branch 'a'\n" +
+			"Switched to a new branch 'v2'\ndone",
+		"gh pr checkout 12":                       "Switched to branch 'v2'\nYour branch is new",
+		"git rev-parse --abbrev-ref HEAD":         "v2",
+		"git checkout main && git pull; git st -": "Switched to branch 'main'\nSwitched to branch 'v2'",
+	} {
+		list := Of(numbered(called("a", "bash", fmt.Sprintf(`{"command":%q}`, script)),
+			answered("a", output)))
+		is := false
+		for _, f := range list {
+			is = is || f.Kind == Branch && f.Text == "on branch v2"
+		}
+		if !is {
+			t.Errorf("%s: %+v", script, list)
+		}
+	}
 	for script, name := range map[string]string{
 		"git checkout -B x base -q": "x", "git checkout -q -b x": "x", "git switch -q -c x main": "x",
 		"git switch --quiet --force-create x": "x", "git checkout -q main": "",
-		"git -C ../other checkout -q -b x": "", "git branch -q x": "", "git checkout -b": ""} {
+		"git -C ../other checkout -q -b x": "", "git branch -q x": "", "git checkout -b": "",
+		"git branch -m x": "x", "git branch -M old x": "", "git branch -c x": ""} {
 		want := []string{"command[passed]: ran " + script}
 		if name != "" {
 			want = append(want, "branch: on branch "+name)
@@ -218,7 +244,8 @@ func TestBranchOfAFailedScript(t *testing.T) {
 	}
 }
 
-// The branch that a record names counts, not one that a command printed of another repository.
+// The branch that a record names counts until a command of git prints another one, which is none of
+// another repository.
 func TestBranchOfTheRecord(t *testing.T) {
 	at := func(dir, branch string, m Message) Message {
 		m.Dir, m.Branch = dir, branch
@@ -235,7 +262,10 @@ func TestBranchOfTheRecord(t *testing.T) {
 	check(t, []Message{at("/p", "", here), at("/p", "", printed)},
 		ran, "branch: on branch try", output)
 	check(t, []Message{at("/p", "fix", here), at("/p/web", "main", printed)},
-		"branch: on branch fix", ran, "branch: on branch main", output)
+		"branch: on branch fix", ran, "branch: on branch main", "branch: on branch try", output)
+	check(t, []Message{at("/p", "fix", called("a", "bash", `{"command":"sh harness.sh"}`)),
+		at("/p", "fix", printed)}, "branch: on branch fix",
+		"command[passed]: ran sh harness.sh", output)
 	check(t, []Message{at("/p", "fix", here), at("/other", "main", printed)},
 		"branch: on branch fix", ran, output)
 	script := called("a", "bash", `{"command":"git checkout -b fix-2 && echo made"}`)

@@ -140,11 +140,24 @@ func isMarked(s string) bool {
 // alike returns the end of lines that all have one form, which a few lines of what a person writes
 // have, too: a quote of somebody else, settings of an environment, markup.
 func (f *finder) alike(start int) (end int, kind Kind) {
-	for _, form := range [...]struct {
-		kind  Kind
-		least int // lines: fewer are what the person wants used
-		is    func(string) bool
-	}{{Quote, minLines, isQuote}, {Settings, 8, isSetting}, {Markup, 16, isMarkup}} {
+	return f.formed(start, form{Quote, minLines, isQuote}, form{Settings, 8, isSetting},
+		form{Markup, 16, isMarkup})
+}
+
+// code returns the end of lines of a program, or of settings in YAML, which no other kind has.
+func (f *finder) code(start int) (end int, kind Kind) {
+	return f.formed(start, form{Settings, 12, isYAML}, form{Code, 24, isCode})
+}
+
+// form is what all lines of a block look like.
+type form struct {
+	kind  Kind
+	least int // lines: fewer are what the person wants used
+	is    func(string) bool
+}
+
+func (f *finder) formed(start int, forms ...form) (end int, kind Kind) {
+	for _, form := range forms {
 		n := 0
 		for end = start; end < len(f.lines); end++ {
 			if text := strings.TrimSpace(f.lines[end].text); form.is(text) {
@@ -169,6 +182,31 @@ func isQuote(t string) bool { return t == ">" || strings.HasPrefix(t, "> ") }
 func isSetting(t string) bool {
 	name, _, ok := strings.Cut(strings.TrimPrefix(t, "export "), "=")
 	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+}
+
+// isYAML reports whether a line is a member of YAML: a name without spaces, and a value of a few
+// words at most.
+func isYAML(t string) bool {
+	name, value, ok := strings.Cut(strings.TrimPrefix(t, "- ")+" ", ": ")
+	member := ok && name != "" && !strings.ContainsAny(name, " ({") &&
+		strings.Count(value, " ") <= 3
+	return member || strings.HasPrefix(t, "#") ||
+		strings.HasPrefix(t, "- ") && !strings.Contains(t[2:], " ")
+}
+
+// isCode reports whether a line looks like one of a program: no sentence ends or begins so.
+func isCode(t string) bool {
+	if t == "" || len(t) > longLine/2 || strings.HasPrefix(t, `{"`) {
+		return false
+	}
+	last := t[len(t)-1]
+	return strings.IndexByte("{};([]=", last) >= 0 ||
+		last == ',' && !strings.Contains(t, ", ") && !strings.Contains(t, "' ") ||
+		last == ')' && strings.Contains(t, "(") && !strings.Contains(t, " (") ||
+		strings.Contains(t, " = ") || strings.Contains(t, " := ") ||
+		hasAny(t, "return", "if ", "for ", "while ", "else", "elif ", "try", "except", "with ",
+			"import ", "from ", "const ", "let ", "var ", "type ", "func ", "def ", "class ", "package ",
+			"case ", "use ", "fn ", "pub ", "//", "#", "/*", "* ", "@", "}", ")", "]")
 }
 
 // isMarkup reports whether a line is of HTML or XML, from its first tag to its last.

@@ -2,8 +2,8 @@
 // diffs, data. Nobody wrote it, so it is not what the person wants, though it may be long.
 //
 // The package is pure. A line counts as pasted only by its form: a time in front, a level, a place
-// in a file, a percentage. Words in sentences are the person's, in any language, and so is code
-// without such lines: somebody who pastes code often wants it used as it is. A few lines are kept
+// in a file, a percentage. Words in sentences are the person's, in any language, and so are some
+// lines of code: somebody who pastes them often wants them used as they are. A few lines are kept
 // in any case, because they cost little. Begin with Find and Fold.
 package pasted
 
@@ -26,7 +26,7 @@ const (
 	CSV      Kind = "CSV"
 	Table    Kind = "a table"
 	Terminal Kind = "a terminal"
-	Code     Kind = "code" // Find finds none: code is often to be used as it is
+	Code     Kind = "code" // of many lines: a few are often to be used as they are
 	Plan     Kind = "a plan"
 	Quote    Kind = "a quote"
 	Settings Kind = "settings"
@@ -158,7 +158,7 @@ type finder struct {
 func (f *finder) block() (b Block, ok bool) {
 	start := f.at
 	for _, whole := range [...]func(int) (int, Kind){f.json, f.csv, f.plan, f.alike,
-		f.run} {
+		f.run, f.code} {
 		end, kind := whole(start)
 		if end == start {
 			continue

@@ -41,6 +41,10 @@ func TestFoldsWhatWasPasted(t *testing.T) {
 		{"a mail", many(5, "> please take route %d"), "[5 lines of a quote]"},
 		{"an environment", many(9, "PLEASE_USE_%d=other"), "[9 lines of settings]"},
 		{"exports", many(9, "export ROUTE_%d=\"north\""), "[9 lines of settings]"},
+		{"YAML", "services:\n" + many(6, "  web%d:\n    image: reg/web\n    - 80:80\n"),
+			"[24 lines of settings]"},
+		{"much code", "package a\n\n" + many(6, "func f%d(a int) int {\n\tif a > 0 {\n\t\treturn a\n"+
+			"\t}\n\treturn 0\n}\n"), "[43 lines of code]"},
 		{"HTML", "<ul>\n" + many(16, "  <li>please use route %d</li>") + "</ul>",
 			"[18 lines of markup]"},
 		{"XML", "<?xml version=\"1.0\"?>\n\n" + many(16, "<route id=\"%d\"/>"),
@@ -134,6 +138,8 @@ func TestKeepsWhatWasWritten(t *testing.T) {
 		{"numbered steps", many(8, "%d. Read the file and say what it does.")},
 		{"code to be used", "Use this:\n```go\nfunc run(list []string) error {\n\tfor _, s := range list {\n" +
 			"\t\tfmt.Println(s)\n\t}\n\treturn nil\n}\n```"},
+		{"a list of a person", strings.Repeat("- check the north lamp\n", 30)},
+		{"a form of a person", strings.Repeat("Goal: the lamps must shine at each hour of the night\n", 20)},
 		{"code without a fence", "def run(a, b):\n    for x in a:\n        print(x, b)\n    return a\n"},
 		{"a table of code", "{\"a\", 1},\n{\"b\", 2},\n{\"c\", 3},\n{\"d\", 4},\n{\"e\", 5},"},
 		{"a configuration to be used", "[server]\nport = 8080\nhost = \"a\"\n[log]\nlevel = \"info\""},
