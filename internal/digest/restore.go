@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -10,25 +11,127 @@ import (
 // Everything is the path of the fact that all files are again as they were committed.
 const Everything = "."
 
-// restored adds a fact for each file that a command of git has put back: what was edited since the
-// newest commit is gone.
+// restored adds a fact for each file that a command has put back, removed or moved: what was edited
+// since the newest commit is gone, or has another name.
 func (d *Digester) restored(f *Fact) {
 	text, _, _ := strings.Cut(f.Text, " # ")
-	if f.Kind != Command || f.Elsewhere || !strings.Contains(text, "git ") {
+	if f.Kind != Command || f.Elsewhere {
 		return
 	}
+	dir := ""
 	for _, c := range script.Read(strings.TrimPrefix(text, "ran ")) {
 		if len(c.Words) == 0 {
 			continue
 		}
-		words, at := gitDirectory(c, "", "")
-		if at != "" {
-			continue
-		}
-		for _, file := range restores(words) {
-			d.add(Fact{Kind: Edit, Path: file, State: Dropped, Text: "restored " + file})
+		words, at := gitDirectory(c, dir, "")
+		switch {
+		case at != dir: // another repository
+		case words[0] == "cd" && len(words) > 1:
+			dir = inDirectory(dir, words[1])
+		case isGit(words, "stash"):
+			d.stashed(words[2:])
+		case words[0] == "rm", isGit(words, "rm"):
+			d.removed(dir, words)
+		case words[0] == "mv", isGit(words, "mv"):
+			d.moved(dir, words)
+		default:
+			for _, file := range restores(words) {
+				d.gone(inDirectory(dir, file))
+			}
 		}
 	}
+}
+
+// gone adds the fact that a file is as it was committed, or not there.
+func (d *Digester) gone(file string) {
+	d.add(Fact{Kind: Edit, Path: file, State: Dropped, Text: "restored " + file})
+}
+
+// stashed reads what git stash does: it puts all files back, and later brings what was changed.
+func (d *Digester) stashed(words []string) {
+	if len(words) == 0 || words[0] == "push" || words[0] == "save" || words[0][0] == '-' {
+		d.add(Fact{Kind: Edit, Key: stash, Path: Everything, State: Dropped, Text: "stashed all"})
+		return
+	}
+	if words[0] != "pop" && words[0] != "apply" {
+		return
+	}
+	end := len(d.Made) - 1
+	for end >= 0 && d.Made[end].Key != stash {
+		end--
+	}
+	begin := end
+	for begin > 0 && d.Made[begin-1].Kind != Commit && d.Made[begin-1].Key != stash {
+		begin--
+	}
+	for _, f := range slices.Clone(d.Made[max(begin, 0):max(end, 0)]) {
+		if f.Kind == Edit && !f.Undone() {
+			d.add(f)
+		}
+	}
+}
+
+// stash is the key of the fact that git put all changes away.
+const stash = "stash"
+
+// operands returns the files that a command names, below a directory.
+func operands(dir string, words []string) (files []string) {
+	for i, w := range words {
+		if i > 0 && w != "" && w[0] != '-' && (i > 1 || words[0] != "git") {
+			files = append(files, inDirectory(dir, w))
+		}
+	}
+	return files
+}
+
+// removed adds what a command removes: nothing is left of a file that this session wrote.
+func (d *Digester) removed(dir string, words []string) {
+	if slices.Contains(words, "--cached") {
+		return // the files stay
+	}
+	for _, file := range operands(dir, words) {
+		switch first := d.firstEdit(file); {
+		case first != nil && strings.HasPrefix(first.Text, "wrote "):
+			d.gone(first.Path)
+		case first != nil:
+			d.add(Fact{Kind: Edit, Path: first.Path, Text: "deleted " + first.Path})
+		case words[0] == "git":
+			d.add(Fact{Kind: Edit, Path: file, Text: "deleted " + file})
+		}
+	}
+}
+
+// moved adds the new name of a file that this session changed, or that git moves.
+func (d *Digester) moved(dir string, words []string) {
+	files := operands(dir, words)
+	if len(files) != 2 {
+		return
+	}
+	from, to := files[0], files[1]
+	if strings.HasSuffix(words[len(words)-1], "/") {
+		to = path.Join(to, path.Base(from))
+	}
+	first := d.firstEdit(from)
+	if first == nil && words[0] != "git" {
+		return
+	}
+	if first != nil {
+		from = first.Path
+		d.gone(from)
+	}
+	d.add(Fact{Kind: Edit, Key: "moved " + from + " to", Path: to,
+		Text: "moved " + from + " to " + to})
+}
+
+// firstEdit returns the first edit of a file, nil without one.
+func (d *Digester) firstEdit(file string) *Fact {
+	for i := range d.Made {
+		if f := &d.Made[i]; f.Kind == Edit && !f.Undone() && d.place(f.Path) == d.place(file) {
+			edit := *f
+			return &edit
+		}
+	}
+	return nil
 }
 
 // restores returns the files that a command of git puts back.

@@ -3,6 +3,7 @@ package digest
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -38,6 +39,40 @@ func TestRestored(t *testing.T) {
 			if f.Kind == Edit {
 				t.Errorf("%s failed: %+v", c.script, f)
 			}
+		}
+	}
+}
+
+// TestFilesGone has what a script makes of the files a.go, which was edited, and new.go, which was
+// written.
+func TestFilesGone(t *testing.T) {
+	for _, c := range []struct{ script, want string }{
+		{"rm new.go", "edited a.go; wrote new.go; restored new.go"},
+		{"rm -f a.go", "edited a.go; wrote new.go; deleted a.go"},
+		{"git rm -q --cached a.go", "edited a.go; wrote new.go"},
+		{"git rm c.go", "edited a.go; wrote new.go; deleted c.go"},
+		{"rm -rf build", "edited a.go; wrote new.go"},
+		{"mv new.go b.go", "edited a.go; wrote new.go; restored new.go; moved new.go to b.go"},
+		{"git mv a.go sub/", "edited a.go; wrote new.go; restored a.go; moved a.go to sub/a.go"},
+		{"mv x y", "edited a.go; wrote new.go"},
+		{"git stash", "edited a.go; wrote new.go; stashed all"},
+		{"git stash list", "edited a.go; wrote new.go"},
+		{"git stash -u && git pull && git stash pop",
+			"edited a.go; wrote new.go; stashed all; edited a.go; wrote new.go"},
+	} {
+		args, _ := json.Marshal(map[string]string{"command": c.script})
+		var got []string
+		for _, f := range Of(numbered(
+			called("1", "edit", `{"file_path":"a.go","old_string":"a","new_string":"b"}`),
+			answered("1", "ok"),
+			called("2", "write", `{"file_path":"new.go","content":"package a"}`), answered("2", "ok"),
+			called("3", "bash", string(args)), answered("3", ""))) {
+			if f.Kind == Edit {
+				got = append(got, f.Text)
+			}
+		}
+		if said := strings.Join(got, "; "); said != c.want {
+			t.Errorf("%s:\n%s, want\n%s", c.script, said, c.want)
 		}
 	}
 }

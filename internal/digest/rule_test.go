@@ -45,6 +45,8 @@ func TestIsRule(t *testing.T) {
 		"Return findings only, ordered by severity, with file references.":         false,
 		"I wish every build of the parser were always so quick":                    false,
 		"leave out anything that they cannot see.":                                 false,
+		"I told you not to edit the lock file of the gauges":                       true,
+		"the page of the gauges says: never use this flag":                         false,
 		"don't do it?": false, "teach that to the checker": false, "Raise the limit to 64 MB.": false,
 	} {
 		if IsRule(line) != want {
