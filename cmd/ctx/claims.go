@@ -123,124 +123,61 @@ const (
 	unnamedVersion = "0"
 )
 
+// answerLine is an answer as a worker writes it.
+type answerLine struct {
+	V          json.Number   `json:"v"`
+	Claim      string        `json:"claim"`
+	Text       *string       `json:"text"`
+	Texts      []partialLine `json:"texts"`
+	Summarizer string        `json:"summarizer"`
+	Version    string        `json:"version"`
+	Prompt     string        `json:"prompt"` // its digest
+}
+
+// partialLine is a text with what it replaces: ids of entries and parts, as claims have them.
+type partialLine struct {
+	Text     string   `json:"text"`
+	Replaces []string `json:"replaces"`
+}
+
 // readAnswer reads one answer, and validates it with check.
-func readAnswer(line []byte, check func(*summaries.Answer) error) (summaries.Answer, error) {
-	out := summaries.Answer{Response: summarize.Response{Summarizer: unnamedWorker,
-		Version: unnamedVersion}}
-	members, err := jsonvalue.Members(line)
-	if err != nil {
+func readAnswer(
+	line []byte, check func(*summaries.Answer) error,
+) (out summaries.Answer, err error) {
+	in := answerLine{Summarizer: unnamedWorker, Version: unnamedVersion}
+	if err := jsonvalue.Exact(line, &in); err != nil {
 		return out, err
 	}
-	seen := map[string]bool{}
-	for _, m := range members {
-		if seen[m.Name] {
-			return out, fmt.Errorf("%.40q twice", m.Name)
-		}
-		seen[m.Name] = true
-		if err := readAnswerField(&out, m.Name, m.Value); err != nil {
-			return out, err
-		}
-	}
 	switch {
-	case !seen["claim"]:
+	case in.V != "" && in.V != "1":
+		return out, fmt.Errorf("v: version %.20s, 1 is known here", in.V)
+	case in.Claim == "":
 		return out, errors.New(`no "claim"`)
-	case seen["text"] && seen["texts"]:
+	case in.Text != nil && in.Texts != nil:
 		return out, errors.New(`"text" and "texts"`)
-	case !seen["text"] && !seen["texts"]:
+	case in.Text == nil && len(in.Texts) == 0:
 		return out, errors.New(`no "text"`)
 	}
-	return out, check(&out)
-}
-
-func readAnswerField(out *summaries.Answer, key string, value []byte) (err error) {
-	switch key {
-	case "v":
-		if string(value) != "1" {
-			err = fmt.Errorf("version %.20s, 1 is known here", value)
+	out.Claim = in.Claim
+	out.Response = summarize.Response{Summarizer: in.Summarizer, Version: in.Version}
+	if in.Text != nil {
+		out.Text = *in.Text
+	}
+	if in.Prompt != "" {
+		if out.Prompt, err = format.ParseID(in.Prompt); err != nil {
+			return out, fmt.Errorf("prompt: %w", err)
 		}
-	case "claim":
-		out.Claim, err = jsonl.String(value)
-	case "text":
-		out.Text, err = readText(value)
-	case "texts":
-		out.Texts, err = readTexts(value)
-	case "summarizer":
-		out.Summarizer, err = jsonl.String(value)
-	case "version":
-		out.Version, err = jsonl.String(value)
-	case "prompt":
-		out.Prompt, err = readPrompt(value)
-	default:
-		return fmt.Errorf("unknown key %.40q", key)
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", key, err)
-	}
-	return nil
-}
-
-func readText(value []byte) (string, error) {
-	text, err := jsonl.String(value)
-	if err == nil && jsonl.Broken(text, value) > 0 {
-		err = errors.New("not Unicode")
-	}
-	return text, err
-}
-
-// readTexts reads several texts, each with what it replaces.
-func readTexts(value []byte) (list []summaries.PartialText, err error) {
-	var texts []json.RawMessage
-	if err := json.Unmarshal(value, &texts); err != nil || len(texts) == 0 {
-		return nil, errors.New("no array of texts")
-	}
-	for _, one := range texts {
-		var p summaries.PartialText
-		members, err := jsonvalue.Members(one)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range members {
-			switch m.Name {
-			case "text":
-				p.Text, err = readText(m.Value)
-			case "replaces":
-				p.Replaces, err = readTargets(m.Value)
-			default:
-				err = fmt.Errorf("unknown key %.40q", m.Name)
-			}
+	for _, one := range in.Texts {
+		p := summaries.PartialText{Text: one.Text}
+		for _, name := range one.Replaces {
+			t, err := claims.ParseTarget(name)
 			if err != nil {
-				return nil, err
+				return out, fmt.Errorf("replaces: %w", err)
 			}
+			p.Replaces = append(p.Replaces, t)
 		}
-		list = append(list, p)
+		out.Texts = append(out.Texts, p)
 	}
-	return list, nil
-}
-
-// readTargets reads ids of entries and parts, as claims have them.
-func readTargets(value []byte) (list []format.Target, err error) {
-	var names []string
-	if err := json.Unmarshal(value, &names); err != nil {
-		return nil, errors.New("replaces: no array of ids")
-	}
-	for _, name := range names {
-		t, err := claims.ParseTarget(name)
-		if err != nil {
-			return nil, fmt.Errorf("replaces: %w", err)
-		}
-		list = append(list, t)
-	}
-	return list, nil
-}
-
-// readPrompt reads the digest of a prompt. null and "" mean that there is none.
-func readPrompt(value []byte) (format.ID, error) {
-	if string(value) == "null" {
-		return format.ID{}, nil
-	}
-	s, err := jsonl.String(value)
-	if err != nil || s == "" {
-		return format.ID{}, err
-	}
-	return format.ParseID(s)
+	return out, check(&out)
 }

@@ -74,7 +74,7 @@ var layers = map[string]string{
 	"internal/brief": "format internal/terms forest/summarize internal/digest " +
 		"internal/notes internal/pasted",
 	"internal/cache":            "format internal/durable internal/varint",
-	"internal/history/dag":      "format",
+	"internal/history/dag":      "format internal/jsonvalue",
 	"internal/hooks/settings":   "",
 	"lock":                      "internal/durable",
 	"objects":                   "format format/pack internal/durable lock",
@@ -100,7 +100,7 @@ var layers = map[string]string{
 	"internal/clusters": "format forest forest/score forest/summarize internal/cache " +
 		"internal/history/dag objects refs internal/repo internal/window " +
 		"internal/history internal/store",
-	"internal/conversation/loop": "sanitize",
+	"internal/conversation/loop": "internal/jsonvalue sanitize",
 	"internal/epochs": "format objects refs internal/epochs/epoch internal/view " +
 		"internal/history internal/store",
 	"internal/wording": "format forest/summarize sanitize internal/terms",
@@ -206,7 +206,8 @@ var layers = map[string]string{
 	"internal/remote/helper":   "internal/child internal/remote",
 	"internal/remote/postgres": "internal/remote",
 	"internal/remote/s3":       "internal/remote",
-	"internal/remote/sealed":   "format/share internal/durable internal/remote lock",
+	"internal/remote/sealed": "format/share internal/durable internal/jsonvalue " +
+		"internal/remote lock",
 	"internal/remote/agehelper": "internal/cli/environ internal/durable internal/remote " +
 		"internal/remote/dir internal/remote/git internal/remote/helper " +
 		"internal/remote/sealed lock",
@@ -291,14 +292,15 @@ var libraries = map[string]string{
 	"github.com/clipperhouse/uax29/v2/words": "internal/terms internal/browse",
 	"github.com/blevesearch/snowballstem":    "internal/terms internal/search",
 	"golang.org/x/text/unicode/norm":         "internal/search",
-	"github.com/go-json-experiment/json":     "internal/message internal/epochs/epoch",
-	"github.com/tailscale/hujson":            "internal/hooks/settings",
-	"filippo.io/age":                         "internal/remote/sealed",
-	"filippo.io/age/agessh":                  "internal/remote/sealed",
-	"github.com/jackc/pgx/v5":                "internal/remote/postgres",
-	"github.com/minio/minio-go/v7":           "internal/remote/s3",
-	"charm.land/bubbletea/v2":                "internal/browse",
-	"github.com/yuin/goldmark":               "packaging/site",
+	"github.com/go-json-experiment/json": "internal/message internal/epochs/epoch " +
+		"internal/jsonvalue",
+	"github.com/tailscale/hujson":  "internal/hooks/settings",
+	"filippo.io/age":               "internal/remote/sealed",
+	"filippo.io/age/agessh":        "internal/remote/sealed",
+	"github.com/jackc/pgx/v5":      "internal/remote/postgres",
+	"github.com/minio/minio-go/v7": "internal/remote/s3",
+	"charm.land/bubbletea/v2":      "internal/browse",
+	"github.com/yuin/goldmark":     "packaging/site",
 	"github.com/spf13/cobra": "cmd/ctx internal/cli/command " +
 		"internal/eval/program internal/browse",
 	"github.com/spf13/pflag":                 "cmd/ctx internal/cli/command",

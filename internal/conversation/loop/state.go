@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
@@ -73,14 +74,9 @@ func Decode(b []byte) (*Detector, error) {
 	if len(b) > MaxState {
 		return nil, fmt.Errorf("%w: it has %d bytes, %d is the most", ErrState, len(b), MaxState)
 	}
-	in := json.NewDecoder(strings.NewReader(string(b)))
-	in.DisallowUnknownFields()
 	var doc stateDoc
-	if err := in.Decode(&doc); err != nil {
+	if err := jsonvalue.Exact(b, &doc); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrState, err)
-	}
-	if in.More() {
-		return nil, fmt.Errorf("%w: something follows it", ErrState)
 	}
 	if err := doc.check(); err != nil {
 		return nil, err

@@ -1,13 +1,13 @@
 package dag
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // Tokens is the numbers, ascending, of the children of forks that an entry came through. Some
@@ -89,9 +89,7 @@ func (t Tokens) MarshalJSON() ([]byte, error) {
 // error: an empty set in its place would make the entry visible to everybody.
 func (t *Tokens) UnmarshalJSON(b []byte) error {
 	var in tokensJSON
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&in); err != nil {
+	if err := jsonvalue.Exact(b, &in); err != nil {
 		return fmt.Errorf("token set: %w", err)
 	}
 	if in.Tokens == nil || slices.Contains(in.Tokens, 0) {

@@ -1,11 +1,10 @@
 package sealed
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/internal/remote"
 )
 
@@ -38,9 +37,7 @@ func seen(g *group, text []byte) pinned {
 
 // decodePin reads what a Pin keeps.
 func decodePin(b []byte) (p pinned, err error) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&p); err != nil {
+	if err := jsonvalue.Exact(b, &p); err != nil {
 		return p, err
 	}
 	if p.V != 1 || p.Number == 0 || p.Rounds < 1 {
