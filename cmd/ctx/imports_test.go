@@ -161,11 +161,10 @@ var layers = map[string]string{
 		"internal/compaction " +
 		"internal/exchange internal/identity internal/jsonvalue internal/session " +
 		"internal/maintenance/gc",
-	"internal/hooks/doctor": "format internal/agent/transcript internal/agent/catalog " +
-		"internal/agent/antigravity internal/agent/copilot internal/agent/cursor " +
-		"internal/agent/shape internal/agent/geminicli internal/agent/opencode internal/durable " +
-		"internal/hooks internal/hooks/settings internal/history internal/identity " +
-		"internal/maintenance/storedir internal/repo internal/session",
+	"internal/hooks/doctor": "internal/agent/catalog internal/agent/opencode " +
+		"internal/durable internal/hooks internal/hooks/settings internal/history " +
+		"internal/identity internal/jsonvalue internal/maintenance/storedir internal/repo " +
+		"internal/session",
 	"internal/cli/document": "format refs internal/view internal/history internal/blame " +
 		"internal/gitfile internal/clusters internal/recall internal/exchange " +
 		"internal/session internal/hooks",

@@ -60,7 +60,7 @@ func (d *Doctor) probe(ctx context.Context, agent *hooks.Agent, places []hookPla
 	}
 	told := ""
 	err := d.Scratch(func(s *session.Store, dir string) error {
-		event, err := writeProbe(agent.Name, dir, d.Now)
+		event, err := writeProbe(agent, dir, d.Now)
 		if err != nil {
 			return err
 		}
