@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,24 +16,26 @@ import (
 )
 
 type installOptions struct {
-	agent     hooks.Agent
+	agents    []hooks.Agent // the one that was named; nil for each that is on this machine
 	user      bool
 	dryRun    bool
 	force     bool // of one agent: nothing is asked in any case
 	extension string
-	created   bool // the store was made now
+	created   bool   // the store was made now
+	command   string // how hooks call ctx; "" to uninstall
+	shown     bool   // what changes was shown before the question
 }
 
 func newInstallCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "install [AGENT]",
 	}
-	all := &everyAgent{}
+	all := &installOptions{}
 	all.flags(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error { return all.install(a) }
 	var subs []*cobra.Command
 	for _, agent := range hooks.Agents() {
-		o := &installOptions{agent: agent}
+		o := &installOptions{agents: []hooks.Agent{agent}}
 		use, more := "[--user] [--dry-run] [--force]", ""
 		if agent.Name == hooks.GeminiCLI {
 			use, more = "[--user | --extension DIR] [--dry-run] [--force]", `
@@ -76,12 +77,12 @@ func newUninstallCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "uninstall [AGENT]",
 	}
-	all := &everyAgent{}
+	all := &installOptions{}
 	all.flags(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error { return all.uninstall(a) }
 	var subs []*cobra.Command
 	for _, agent := range hooks.Agents() {
-		o := &installOptions{agent: agent}
+		o := &installOptions{agents: []hooks.Agent{agent}}
 		more := ""
 		if agent.Name == hooks.GeminiCLI {
 			more = " To remove an extension, run `gemini extensions uninstall ctx`."
@@ -111,49 +112,6 @@ func (o *installOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.user, "user", false, "change the settings of the user, for all projects")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the changes, and do not make them")
 	f.BoolVar(&o.force, "force", false, "do not ask")
-}
-
-func (o *installOptions) install(a *app) error {
-	program, err := a.program()
-	if err != nil {
-		return err
-	}
-	windows := runtime.GOOS == "windows"
-	if o.extension != "" {
-		if o.user || o.dryRun {
-			return usagef("--extension goes with neither --user nor --dry-run")
-		}
-		return a.writeExtension(o.extension, program, windows)
-	}
-	path, err := o.settings(a)
-	if err != nil {
-		return err
-	}
-	change, err := o.agent.PlanInstall(path, program, windows)
-	if err != nil {
-		return explainSettings(err)
-	}
-	d := installedDoc{Agent: o.agent.Name, DryRun: o.dryRun}
-	if !o.dryRun && !o.user {
-		if err := o.makeStore(a, &d); err != nil {
-			return err
-		}
-	}
-	if !o.dryRun && !o.user {
-		a.keepFromGit(&o.agent)
-	}
-	if err := a.applySettings(change, d); err != nil {
-		return err
-	}
-	if o.agent.Untested() && change.Changed() {
-		a.say(
-			"ctx: install: the hooks of %s are untested with the real client: look with "+
-				"`ctx doctor` whether they run", o.agent.Title)
-	}
-	if o.agent.Trust != "" && change.Changed() && !o.dryRun {
-		a.say("hint: %s", o.agent.Trust)
-	}
-	return nil
 }
 
 // keepFromGit keeps what an installation leaves for this machine alone out of the next commit.
@@ -186,39 +144,6 @@ func (o *installOptions) makeStore(a *app, d *installedDoc) error {
 	return nil
 }
 
-func (o *installOptions) uninstall(a *app) error {
-	path, err := o.settings(a)
-	if err != nil {
-		return err
-	}
-	change, err := o.agent.PlanUninstall(path)
-	if err != nil {
-		return explainSettings(err)
-	}
-	return o.remove(a, &o.agent, change, false)
-}
-
-// remove takes the hooks out of the settings of an agent. shown says that the change was shown.
-func (o *installOptions) remove(
-	a *app, agent *hooks.Agent, change *hooks.Change, shown bool,
-) error {
-	o.keepNoEmpty(a, change)
-	err := a.applySettings(change,
-		installedDoc{Agent: agent.Name, DryRun: o.dryRun, shown: shown})
-	if err == nil && !o.user && !o.dryRun {
-		err = a.giveBackToGit(agent, change)
-	}
-	return err
-}
-
-// keepNoEmpty makes a change remove the directories of the project that it leaves empty. A
-// directory of the user stays: an agent may want it to exist.
-func (o *installOptions) keepNoEmpty(a *app, change *hooks.Change) {
-	if !o.user {
-		change.Below = a.agentProject()
-	}
-}
-
 func explainSettings(err error) error {
 	var bad *hooks.SettingsError
 	if errors.As(err, &bad) {
@@ -227,13 +152,13 @@ func explainSettings(err error) error {
 	return err
 }
 
-// settings returns the path of the settings: those of the user, or those of the project that has or
-// will have the store.
-func (o *installOptions) settings(a *app) (string, error) {
+// settings returns the path of an agent's settings: those of the user, or those of the project that
+// has or will have the store.
+func (o *installOptions) settings(a *app, agent *hooks.Agent) (string, error) {
 	if !o.user {
-		return o.agent.ProjectSettings(a.agentProject()), nil
+		return agent.ProjectSettings(a.agentProject()), nil
 	}
-	path := o.agent.UserSettings(a.getenv, a.home)
+	path := agent.UserSettings(a.getenv, a.home)
 	if path == "" {
 		return "", errors.New("there is no home directory")
 	}

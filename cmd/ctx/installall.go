@@ -4,18 +4,12 @@ import (
 	"errors"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/hooks"
 )
-
-// everyAgent changes the settings of each agent that is on this machine.
-type everyAgent struct {
-	installOptions
-	command string // how hooks call ctx; "" to uninstall
-	shown   bool   // what changes was shown before the question
-}
 
 // plannedChange is a change of one agent's settings.
 type plannedChange struct {
@@ -23,77 +17,98 @@ type plannedChange struct {
 	agent hooks.Agent
 }
 
-func (o *everyAgent) install(a *app) error {
-	here := agentsHere(a)
-	if len(here) == 0 {
-		return withHint(notFound("an agent on this machine"),
-			"name it: `ctx install AGENT`, one of %s", agentNames(hooks.Agents()))
+func (o *installOptions) install(a *app) error {
+	agents := o.agents
+	if agents == nil {
+		if agents = agentsHere(a); len(agents) == 0 {
+			return withHint(notFound("an agent on this machine"),
+				"name it: `ctx install AGENT`, one of %s", agentNames(hooks.Agents()))
+		}
 	}
 	program, err := a.program()
 	if err != nil {
 		return err
 	}
 	o.command = program
-	list, failed := o.plan(a, here, func(agent *hooks.Agent, path string) (*hooks.Change, error) {
-		return agent.PlanInstall(path, program, runtime.GOOS == "windows")
+	windows := runtime.GOOS == "windows"
+	if o.extension != "" {
+		if o.user || o.dryRun {
+			return usagef("--extension goes with neither --user nor --dry-run")
+		}
+		return a.writeExtension(o.extension, program, windows)
+	}
+	list, failed := o.plan(a, agents, func(agent *hooks.Agent, path string) (*hooks.Change, error) {
+		return agent.PlanInstall(path, program, windows)
 	})
 	if err := o.agree(a, "change", list); err != nil {
 		return err
 	}
-	var d installedDoc
-	if len(list) > 0 && !o.user && !o.dryRun {
+	here := !o.user && !o.dryRun
+	d := installedDoc{DryRun: o.dryRun, shown: o.shown}
+	if len(list) > 0 && here {
 		if err := o.makeStore(a, &d); err != nil {
 			return err
 		}
 	}
 	for _, c := range list {
-		if !o.dryRun && !o.user {
+		if here {
 			a.keepFromGit(&c.agent)
 		}
-		if err := a.applySettings(c.Change,
-			installedDoc{Agent: c.agent.Name, DryRun: o.dryRun, Store: d.Store,
-				shown: o.shown}); err != nil {
+		d.Agent = c.agent.Name
+		if err := a.applySettings(c.Change, d); err != nil {
 			failed = errors.Join(failed, err)
 			continue
+		}
+		if c.agent.Untested() && c.Changed() {
+			a.say("ctx: install: the hooks of %s are untested with the real client: look with "+
+				"`ctx doctor` whether they run", c.agent.Title)
 		}
 		if c.agent.Trust != "" && c.Changed() && !o.dryRun {
 			a.say("hint: %s", c.agent.Trust)
 		}
 	}
-	if o.created {
+	if o.created && o.agents == nil {
 		a.say("hint: `ctx import --all` records what was said before")
 	}
 	return failed
 }
 
-func (o *everyAgent) uninstall(a *app) error {
-	list, failed := o.plan(a, hooks.Agents(), (*hooks.Agent).PlanUninstall)
-	var has []plannedChange
-	for _, c := range list {
-		if c.Changed() {
-			has = append(has, c)
+func (o *installOptions) uninstall(a *app) error {
+	agents := o.agents
+	if agents == nil {
+		agents = hooks.Agents()
+	}
+	list, failed := o.plan(a, agents, (*hooks.Agent).PlanUninstall)
+	if o.agents == nil {
+		list = slices.DeleteFunc(list, func(c plannedChange) bool { return !c.Changed() })
+		if len(list) == 0 && failed == nil {
+			a.say("ctx: no agent has hooks of ctx in these settings")
 		}
 	}
-	if len(has) == 0 && failed == nil {
-		a.say("ctx: no agent has hooks of ctx in these settings")
-	}
-	if err := o.agree(a, "remove ctx from", has); err != nil {
+	if err := o.agree(a, "remove ctx from", list); err != nil {
 		return err
 	}
-	for _, c := range has {
-		failed = errors.Join(failed, o.remove(a, &c.agent, c.Change, o.shown))
+	for _, c := range list {
+		if !o.user { // a directory of the user stays empty: an agent may want it to exist
+			c.Below = a.agentProject()
+		}
+		err := a.applySettings(c.Change,
+			installedDoc{Agent: c.agent.Name, DryRun: o.dryRun, shown: o.shown})
+		if err == nil && !o.user && !o.dryRun {
+			err = a.giveBackToGit(&c.agent, c.Change)
+		}
+		failed = errors.Join(failed, err)
 	}
 	return failed
 }
 
 // plan plans the change of each agent. Settings that cannot be changed do not keep the others from
 // it.
-func (o *everyAgent) plan(
+func (o *installOptions) plan(
 	a *app, agents []hooks.Agent, plan func(*hooks.Agent, string) (*hooks.Change, error),
 ) (list []plannedChange, failed error) {
 	for _, agent := range agents {
-		one := installOptions{agent: agent, user: o.user}
-		path, err := one.settings(a)
+		path, err := o.settings(a, &agent)
 		if err != nil {
 			return nil, err
 		}
@@ -107,15 +122,16 @@ func (o *everyAgent) plan(
 	return list, failed
 }
 
-// agree shows what is going to change, and asks for all of it at once.
-func (o *everyAgent) agree(a *app, what string, list []plannedChange) error {
+// agree shows what is going to change, and asks for all of it at once. One agent that was named
+// needs no question.
+func (o *installOptions) agree(a *app, what string, list []plannedChange) error {
 	var changed []string
 	for _, c := range list {
 		if c.Changed() {
 			changed = append(changed, c.agent.Title)
 		}
 	}
-	if o.force || o.dryRun || len(changed) == 0 {
+	if o.agents != nil || o.force || o.dryRun || len(changed) == 0 {
 		return nil
 	}
 	if asked(a.inTerm) {
@@ -132,7 +148,7 @@ func (o *everyAgent) agree(a *app, what string, list []plannedChange) error {
 }
 
 // inShort says what a change does, in a line.
-func (o *everyAgent) inShort(c *plannedChange) string {
+func (o *installOptions) inShort(c *plannedChange) string {
 	switch {
 	case c.After == nil:
 		return "the file goes: it has nothing but what ctx put there"
