@@ -20,18 +20,13 @@ func newAvailCmd(a *app) *cobra.Command {
 	}
 	return group(cmd, newAvailShowCmd(a), newAvailSelectCmd(a), newAvailCheckCmd(a),
 		newAvailMarkCmd(a),
-		availChange(a, "consume NAME", "Record that a name was asked in this turn",
-			"Records that a name with the mark retry was asked: it is unavailable until "+
-				"reset-turn. Other names do not change.", 1,
+		availChange(a, "consume NAME", 1,
 			func(h *summarizer.Health, args []string) { h.Consume(args[0]) }),
-		availChange(a, "healthy NAME", "Mark a name as available", "Removes the mark of a name.", 1,
+		availChange(a, "healthy NAME", 1,
 			func(h *summarizer.Health, args []string) { h.MarkHealthy(args[0]) }),
-		availChange(a, "reset-turn", "Begin a turn",
-			"Makes every name with the mark retry available again.", 0,
+		availChange(a, "reset-turn", 0,
 			func(h *summarizer.Health, _ []string) { h.ResetTurn() }),
-		availChange(a, "reset", "Remove all marks",
-			"Removes all marks, including those with the reason quota.", 0,
-			func(h *summarizer.Health, _ []string) { h.Reset() }))
+		availChange(a, "reset", 0, func(h *summarizer.Health, _ []string) { h.Reset() }))
 }
 
 func newAvailShowCmd(a *app) *cobra.Command {
@@ -167,14 +162,9 @@ func runAvailSelect(a *app, o *availScope, names []string) error {
 
 // availChange returns a command that changes the marks of the names in its arguments.
 func availChange(
-	a *app, use, short, text string, names int, change func(*summarizer.Health, []string),
+	a *app, use string, names int, change func(*summarizer.Health, []string),
 ) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short,
-		Long: long(text, exitNoStore, exitCorrupt, exitNotFound), Args: checkedNames(names, names)}
-	cmd.Example = "  ctx avail " + cmd.Name()
-	if names > 0 {
-		cmd.Example += " gemini"
-	}
+	cmd := &cobra.Command{Use: use, Args: checkedNames(names, names)}
 	o := &availScope{}
 	o.add(a, cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {

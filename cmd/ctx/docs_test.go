@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/browse"
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/eval/program"
@@ -97,7 +98,12 @@ func TestHelp(t *testing.T) {
 // TestHelpTexts holds help.txt to the commands that there are.
 func TestHelpTexts(t *testing.T) {
 	known := map[string]bool{}
-	eachCommand(docTree(), func(cmd *cobra.Command) { known[cmd.CommandPath()] = true })
+	eachCommand(docTree(), func(cmd *cobra.Command) {
+		known[cmd.CommandPath()] = true
+		if _, is := catalog.Named(cmd.Name()); is {
+			known[cmd.Parent().CommandPath()+" AGENT"] = true
+		}
+	})
 	for line := range strings.Lines(helpTexts) {
 		name, begins := strings.CutPrefix(strings.TrimSpace(line), "# ")
 		name, _, _ = strings.Cut(name, ": ")

@@ -18,27 +18,8 @@ import (
 
 func newDoctorCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "doctor [AGENT]",
-		Short: "Check that the words of an agent are recorded",
-		Long: long(`Checks each step from an agent to the store: ctx on the PATH, the store, and for
-each agent that has hooks of ctx the agent's program and version, the hooks in its settings, whether
-the agent trusts them, a probe, the last run of a hook, and records that ctx does not understand;
-then the rule that keeps the store out of searches, and the failures of hooks.
-
-The probe runs the commands as they are in the settings, in the shell that the agent takes, on a
-scratch store: at the end of an invented turn, which is read back from the store, and at the start
-of a session, whose model has to be told of the turn. Settings of a project may come from anybody:
-a command there is not run if it calls a program by the path of another one than this.
-
-Without AGENT, the command checks all agents that have hooks, and names those whose sessions of the
-project no hook records. With AGENT it checks that one, installed or not: one of
-` + agentNames(hooks.Agents()) + `.
-
-The command prints one line for each check: ok, warn or fail. The exit code is 1 if something
-will not be recorded. Missing hooks are no failure if another agent has them, or if no agent works
-in the project.`),
-		Example: "  ctx doctor\n  ctx doctor codex\n  ctx doctor --json",
-		Args:    between(0, 1),
+		Use:  "doctor [AGENT]",
+		Args: between(0, 1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string,
 			_ string) (names []string, _ cobra.ShellCompDirective) {
 			for _, agent := range hooks.Agents() {

@@ -1,16 +1,23 @@
 package main
 
 import (
+	"cmp"
 	_ "embed" // the texts
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/hooks"
+	"github.com/gemini-ctx/ctx/internal/usage"
 )
 
 // helpTexts has the descriptions of commands and topics. A section begins with a line "# " and the
 // command, and says in a few words what it does; then come the description, the exit codes that not
-// every command has, and examples.
+// every command has, and examples. A section of AGENT is for each agent that has none of its own.
+// Names in braces are those of helpNames.
 //
 //go:embed help.txt
 var helpTexts string
@@ -34,8 +41,51 @@ func describe(cmd *cobra.Command) {
 	describeAll(cmd.Root(), sections)
 }
 
+// helpNames returns the names in braces that a section may have, each with what it stands for in
+// the help of a command.
+func helpNames(cmd *cobra.Command) []string {
+	row, _ := catalog.Named(cmd.Name())
+	h, _ := hooks.AgentNamed(cmd.Name())
+	// Where the hook tells something it records only if a summary is to be made there.
+	records := slices.DeleteFunc(h.EventNames(), func(name string) bool {
+		return name == h.Answers() || name == h.Heeds() || name == h.Mends()
+	})
+	during := ""
+	if h.Answers()+h.Heeds()+h.Keeps()+h.Mends() != "" {
+		during = "during the work"
+	}
+	return []string{"{NAME}", cmd.Name(), "{TITLE}", cmp.Or(row.Title, h.Title),
+		"{EXAMPLE}", row.Example, "{PROJECT}", h.Project, "{TRUST}", h.Trust,
+		"{RECORDS}", wordsAnd(records), "{ANSWERS}", h.Answers(), "{HEEDS}", h.Heeds(),
+		"{KEEPS}", h.Keeps(), "{MENDS}", h.Mends(), "{DURING}", during,
+		"{HOOKS}", agentNames(hooks.Agents()), "{RESUMABLE}", wordsAnd(catalog.Resumable()),
+		"{PRICES}", usage.PricesOf}
+}
+
+// filled returns a section as it is for a command: without the paragraphs that have a name in
+// braces which stands for nothing.
+func filled(section string, cmd *cobra.Command) string {
+	if !strings.Contains(section, "{") {
+		return section
+	}
+	names := helpNames(cmd)
+	paragraphs := slices.DeleteFunc(strings.Split(section, "\n\n"), func(p string) bool {
+		for i := 0; i < len(names); i += 2 {
+			if names[i+1] == "" && strings.Contains(p, names[i]) {
+				return true
+			}
+		}
+		return false
+	})
+	return strings.NewReplacer(names...).Replace(strings.Join(paragraphs, "\n\n"))
+}
+
 func describeAll(cmd *cobra.Command, sections map[string]string) {
-	if text := sections[cmd.CommandPath()]; text != "" {
+	text := sections[cmd.CommandPath()]
+	if text == "" && cmd.HasParent() {
+		text = sections[cmd.Parent().CommandPath()+" AGENT"]
+	}
+	if text = filled(text, cmd); text != "" {
 		title, text, _ := strings.Cut(strings.TrimSpace(text), "\n")
 		if _, short, found := strings.Cut(title, ": "); found {
 			cmd.Short = short

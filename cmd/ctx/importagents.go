@@ -12,20 +12,7 @@ import (
 func newImportFormCmd(a *app, f *catalog.Agent) *cobra.Command {
 	o := &ofSession{whole: true}
 	cmd := &cobra.Command{
-		Use:   f.Name + " FILE...",
-		Short: "Import transcripts of " + f.Title,
-		Long: long(`Imports transcripts of `+f.Title+`; - is standard input. A transcript becomes
-the session with its own id, or the session that -s names. A transcript that was exported from this
-store goes back to its session. What subagents said goes into separate sessions, each linked to the
-tool call that started it.
-
-A transcript can be imported again, also after it has grown. The command adds only what is new; a
-record that has changed amends its message, and if the user went back, the command records a rewind.
-It skips, counts and reports records that it cannot use. docs/agents/`+f.Name+`.md lists what it
-keeps.`+f.About,
-			exitNoStore, exitLocked, exitCorrupt),
-		Example: "  ctx import " + f.Name + " " + f.Example + "\n  ctx import " + f.Name +
-			" --json -s work -",
+		Use:  f.Name + " FILE...",
 		Args: between(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {

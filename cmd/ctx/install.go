@@ -36,31 +36,12 @@ func newInstallCmd(a *app) *cobra.Command {
 	var subs []*cobra.Command
 	for _, agent := range hooks.Agents() {
 		o := &installOptions{agents: []hooks.Agent{agent}}
-		use, more := "[--user] [--dry-run] [--force]", ""
+		use := "[--user] [--dry-run] [--force]"
 		if agent.Name == hooks.GeminiCLI {
-			use, more = "[--user | --extension DIR] [--dry-run] [--force]", `
-
-With --extension the command writes the hooks, and the commands /ctx:expand, /ctx:search and
-/ctx:status, into DIR, for `+"`gemini extensions install DIR`"+`.`
-		} else if agent.Trust != "" {
-			more = "\n\n" + agent.Trust + "."
+			use = "[--user | --extension DIR] [--dry-run] [--force]"
 		}
 		sub := &cobra.Command{
-			Use:   agent.Name + " " + use,
-			Short: "Install the hooks of " + agent.Title,
-			Long: long(`Adds the hooks of ctx to `+agent.Project+` of the project, or with --user to
-the user's own settings, and prints the change. The rest of the file, including comments and order,
-stays the same byte for byte. The command keeps the old file beside it, with the ending .before-ctx. In a
-work tree of git, a line in .git/info/exclude keeps that copy out of commits.
-It does not change a file that is not JSON. A second run changes nothing. If the project has no
-store, the command creates one. With --user a project is recorded only after `+"`ctx init`"+` in
-that project.`+more+`
-
-The installed command never blocks the agent, even if ctx is missing: then the agent shows the
-message of its shell.`,
-				exitNoStore, exitLocked, exitCorrupt),
-			Example: "  ctx install " + agent.Name + "\n  ctx install " + agent.Name +
-				" --user --dry-run",
+			Use:  agent.Name + " " + use,
 			Args: between(0, 0),
 			RunE: func(*cobra.Command, []string) error { return o.install(a) },
 		}
@@ -83,20 +64,8 @@ func newUninstallCmd(a *app) *cobra.Command {
 	var subs []*cobra.Command
 	for _, agent := range hooks.Agents() {
 		o := &installOptions{agents: []hooks.Agent{agent}}
-		more := ""
-		if agent.Name == hooks.GeminiCLI {
-			more = " To remove an extension, run `gemini extensions uninstall ctx`."
-		}
 		sub := &cobra.Command{
-			Use:   agent.Name + " [--user] [--dry-run] [--force]",
-			Short: "Remove the hooks from the settings of " + agent.Title,
-			Long: long(`Removes the hooks of ctx from ` + agent.Project +
-				` of the project, or with --user from the
-user's own settings, and prints the change. If nobody has changed the file since the
-installation, it becomes what it was before, byte for byte. Otherwise the command removes only
-the entries of ctx.` + more),
-			Example: "  ctx uninstall " + agent.Name + "\n  ctx uninstall " +
-				agent.Name + " --user",
+			Use:  agent.Name + " [--user] [--dry-run] [--force]",
 			Args: between(0, 0),
 			RunE: func(*cobra.Command, []string) error { return o.uninstall(a) },
 		}

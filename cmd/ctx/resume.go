@@ -31,23 +31,8 @@ func newResumeCmd(a *app) *cobra.Command {
 	o := &resumeOptions{}
 	agents := catalog.Resumable()
 	cmd := &cobra.Command{
-		Use:   "resume [SESSION] [--to AGENT]",
-		Short: "Continue a session in another agent",
-		Long: long(`Writes a branch as a transcript where the agent finds it, under a new id, and
-prints the command that continues the session there. It first reads the transcript back, to check
-that nothing is missing. The command changes no file of the agent. `+"`ctx import`"+` brings what is
-said there back into the same session. A second run without new messages writes nothing.
-
-Without --to, on a terminal, the command lists the newest sessions and asks which one to continue,
-and in which agent.
-
-The agents are `+wordsAnd(agents)+`. opencode reads the transcript with `+"`opencode import`"+`, and
-Gemini CLI with --session-file; -o sets the path of that file. With --compacted, a brief of 4,000
-tokens takes the place of the messages that left the window. docs/agents says what each agent cannot
-have.`,
-			exitNoStore, exitStale, exitCorrupt, exitNotFound),
-		Example: "  ctx resume -s work --to claude-code\n  ctx resume --to gemini-cli --compacted",
-		Args:    between(0, 0),
+		Use:  "resume [SESSION] [--to AGENT]",
+		Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.to == "" && !cmd.Flags().Changed("to") {
 				if err := o.ask(a); err != nil {
@@ -73,6 +58,9 @@ have.`,
 // wordsAnd joins words for a sentence.
 func wordsAnd(words []string) string {
 	n := len(words) - 1
+	if n < 1 {
+		return strings.Join(words, "")
+	}
 	return strings.Join(words[:n], ", ") + " and " + words[n]
 }
 

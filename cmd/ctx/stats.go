@@ -26,25 +26,7 @@ type statsOptions struct {
 func newStatsCmd(a *app) *cobra.Command {
 	o := &statsOptions{}
 	cmd := &cobra.Command{
-		Use:   "stats [SESSION]",
-		Short: "Count sessions, messages and tokens, and what compaction saved",
-		Long: long(`Counts what the store has: sessions, messages by role, and tokens, by week and
-by agent. Tokens are an estimate, a quarter of the bytes of what was said, calls and outputs of
-tools included. "compacted" is what the contexts of the sessions leave out: messages that left the
-window for clusters, and beside their tokens those of the summaries that stand for them. What a
-rewind has left does not count. Weeks are those of ISO 8601, in UTC.
-
-With --files the command also counts how often calls of tools changed each file.
-
-With --cost it also prints what the calls of models took, as agents reported it: tokens that no
-cache had, read from a cache, written to one, and of the answers, thoughts included. A call counts
-once, whatever sessions and forks it stands in. Dollars are list prices of `+usage.PricesOf+`, not
-what a subscription or a discount makes of them. Your own prices come first: the setting
-stats.prices has them, as in ctx config set --user stats.prices '["gpt-5.4 2.5 15 0.25"]': model,
-input, output, cache read, cache write, of a million tokens.`,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx stats\n  ctx stats --since 'last month' --files -n 5\n  ctx " +
-			"stats --cost --since 'last week' --until 'last week'\n  ctx stats -s work --json",
+		Use:  "stats [SESSION]",
 		Args: between(0, 0),
 		RunE: a.onView(func(s *session.Store, view *refs.View, _ []string) error {
 			return o.run(a, s, view)

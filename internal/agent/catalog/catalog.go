@@ -33,7 +33,6 @@ type Agent struct {
 	Source  string // of the agent, in the source of a message
 	Title   string // for people: "Claude Code"
 	Example string // a pattern of files that Read takes
-	About   string // more help for the import
 	Page    string // of docs/agents, where it is not that of Name
 	// Short says that the JSON document of an import has unknown_rewinds, and none of agent,
 	// changed, returned and kept.
@@ -139,7 +138,6 @@ var agents = [...]Agent{
 	{
 		Name: "gemini-cli", Source: geminicli.Agent, Title: "Gemini CLI",
 		Example: "~/.gemini/tmp/*/chats/*.jsonl", Short: true,
-		About:  "\nA file of /chat save (checkpoint-TAG.json) becomes the session checkpoint-TAG.",
 		unlike: Traits{ByWords: true, Resumes: true, NamesOnly: true},
 		Reads:  geminicli.ReadAs,
 		ReadOn: geminicli.ReadOn,
