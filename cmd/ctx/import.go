@@ -168,7 +168,7 @@ func importFiles(
 	if l != nil {
 		l.run.Remember()
 	}
-	if changed {
+	if changed || all.messages > 0 {
 		a.tidy(s)
 	}
 	if failed == nil && all.skipped > 0 {
@@ -177,16 +177,14 @@ func importFiles(
 	return failed
 }
 
-// eachFile calls one for each file. After a *fileError it goes on with the next file; any other
-// error ends it. failed is the error for the files that were not imported.
-func (a *app) eachFile(files []string, one func(file string) error) (failed, err error) {
-	failures := &fileFailures{a: a, of: len(files)}
-	for _, file := range files {
-		if err := failures.note(one(file)); err != nil {
-			return nil, err
-		}
-	}
-	return failures.failed(), nil
+// importEach is importFiles for files that one imports by itself.
+func importEach(
+	a *app, files []string, one func(s *session.Store, file string) (importedFile, error),
+) error {
+	return importFiles(a, files,
+		func(s *session.Store, file string, then func(importedFile, error) error) error {
+			return then(one(s, file))
+		}, nil)
 }
 
 // fileFailures counts the files that were not imported.

@@ -24,11 +24,9 @@ func newImportADKCmd(a *app) *cobra.Command {
 					return usagef("bad --time-unit: %.80q: %v", unit, err)
 				}
 			}
-			return importFiles(a,
-				args,
-				func(s *session.Store, file string, then func(importedFile, error) error) error {
-					return then(importADK(a, s, o.session, u, file))
-				}, nil)
+			return importEach(a, args, func(s *session.Store, file string) (importedFile, error) {
+				return importADK(a, s, o.session, u, file)
+			})
 		},
 	}
 	o.addWith(a, cmd, "the session (default: that of the events)")

@@ -21,49 +21,30 @@ func newImportUnionFindCmd(a *app) *cobra.Command {
 			if err := o.check(); err != nil {
 				return err
 			}
-			return importForests(a, o.session, args)
+			return importEach(a, args, func(s *session.Store, file string) (importedFile, error) {
+				return importForest(a, s, o.session, file)
+			})
 		},
 	}
 	o.addWith(a, cmd, "the session (default: union-find- and the first digits of the store's id)")
 	return cmd
 }
 
-func importForests(a *app, named string, files []string) error {
-	s, err := a.openStore()
-	if err != nil {
-		return err
-	}
-	changed, added := false, 0
-	index := a.indexes(s)
-	defer func() { index(added) }()
-	failed, err := a.eachFile(files, func(file string) error {
-		done, err := importForest(a, s, named, file)
-		added += done.Messages
-		changed = changed || done.Messages+done.Amended+done.Joined+done.Summaries > 0
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if changed {
-		a.tidy(s)
-	}
-	return failed
-}
-
-func importForest(a *app, s *session.Store, named, file string) (exchange.ImportedForest, error) {
+func importForest(a *app, s *session.Store, named, file string) (importedFile, error) {
+	out := importedFile{file: file}
 	source, closeInput, err := a.openImport(file)
 	if err != nil {
-		return exchange.ImportedForest{}, err
+		return out, err
 	}
 	defer closeInput()
 	done, err := s.Exchange.ImportUnionFind(a.c, source, named)
+	out.new, out.known = done.Messages, done.Known
 	if err != nil {
 		err = fmt.Errorf("cannot import %q: %w", file, err)
 	}
 	switch {
 	case err == nil:
-		return done, printImportedForest(a, file, done)
+		return out, printImportedForest(a, file, done)
 	case errors.Is(err, unionfind.ErrForm):
 		err = &fileError{withHint(err, "`ctx forest --format union-find-json` writes such a file")}
 	case errors.Is(err, history.ErrRefused):
@@ -71,7 +52,7 @@ func importForest(a *app, s *session.Store, named, file string) (exchange.Import
 	case source.err != nil && errors.Is(err, source.err) && a.c.Err() == nil:
 		err = &fileError{err}
 	}
-	return done, err
+	return out, err
 }
 
 func printImportedForest(a *app, file string, d exchange.ImportedForest) error {

@@ -18,7 +18,9 @@ func newImportHTMLCmd(a *app) *cobra.Command {
 		Use:  "html FILE...",
 		Args: between(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return importPages(a, args)
+			return importEach(a, args, func(s *session.Store, file string) (importedFile, error) {
+				return importPage(a, s, file)
+			})
 		},
 	}
 }
@@ -26,54 +28,26 @@ func newImportHTMLCmd(a *app) *cobra.Command {
 // maxPage is the most bytes of a page that is read.
 const maxPage = 1 << 30
 
-func importPages(a *app, files []string) error {
-	s, err := a.openStore()
-	if err != nil {
-		return err
-	}
-	index := a.indexes(s)
-	added := 0
-	var sessions []string
-	defer func() { index(added) }()
-	failed, err := a.eachFile(files, func(file string) error {
-		done, err := importPage(a, s, file)
-		if err != nil {
-			return err
-		}
-		added += done.Messages
-		if done.Moved && done.Branch == history.MainBranch {
-			sessions = append(sessions, done.Session)
-		}
-		return printTaken(a, file, done)
-	})
-	if err != nil {
-		return err
-	}
-	if err := s.Conversation.GraduateAndAdoptAll(a.c, sessions); err != nil {
-		return err
-	}
-	if len(sessions) > 0 {
-		a.tidy(s)
-	}
-	return failed
-}
-
-func importPage(a *app, s *session.Store, file string) (done viewer.Taken, err error) {
+func importPage(a *app, s *session.Store, file string) (importedFile, error) {
+	out := importedFile{file: file}
 	source, closeInput, err := a.openImport(file)
 	if err != nil {
-		return done, err
+		return out, err
 	}
 	defer closeInput()
 	b, err := io.ReadAll(io.LimitReader(source, maxPage))
 	if err != nil {
-		return done, importError(a.c, source, file, err)
+		return out, importError(a.c, source, file, err)
 	}
+	var done viewer.Taken
 	e, err := viewer.Entries(b)
 	if err == nil {
 		done, err = viewer.Take(a.c, s, e)
 	}
 	if err == nil {
-		return done, nil
+		out.session, out.new, out.known = done.Session, done.Messages, done.Known
+		out.changed = done.Moved && done.Branch == history.MainBranch
+		return out, printTaken(a, file, done)
 	}
 	err = fmt.Errorf("cannot import %q: %w", file, err)
 	switch {
@@ -84,7 +58,7 @@ func importPage(a *app, s *session.Store, file string) (done viewer.Taken, err e
 			"import it into another store, such as one that `ctx init` makes in an "+
 				"empty directory")}
 	}
-	return done, err
+	return out, err
 }
 
 // takenDoc is the JSON document for an imported page.
