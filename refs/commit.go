@@ -1,6 +1,7 @@
 package refs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -219,7 +220,7 @@ func (db *DB) Checkpoint(held *lock.Held, v *View, same ...string) error {
 	if err := db.mustHold(held); err != nil {
 		return err
 	}
-	if err := db.mustNotCarry(v); err != nil {
+	if err := cmp.Or(db.mustBeWhole(v), db.mustNotCarry(v)); err != nil {
 		return err
 	}
 	for _, r := range v.Since {

@@ -46,6 +46,9 @@ const (
 type DB struct {
 	Objects Objects // asked at commit whether the objects that the operation names exist
 
+	// OnDamage, if not nil, is called at every reading that passes over damage.
+	OnDamage func(*CorruptError)
+
 	root  string
 	store string
 	fs    *durable.FS

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,7 +37,7 @@ func (db *DB) Forward(each func(Record) bool) error {
 	}
 	at := cursor{segment: base.Segment, offset: int64(base.Offset), number: base.Number,
 		digest: base.Digest}
-	_, _, err = db.scanLog(at, func(records []Record) error {
+	_, _, err = db.scanLog(at, false, func(records []Record) error {
 		for _, r := range records {
 			if !each(r) {
 				return errStop
@@ -53,10 +54,11 @@ func (db *DB) Forward(each func(Record) bool) error {
 var errStop = errors.New("stop")
 
 // Backward calls each for every operation of the kept log up to v, newest first, until each returns
-// false. It reads the log from its end, so recent operations are cheap to find.
+// false. It reads the log from its end, so recent operations are cheap to find. It passes over what
+// v has of operations that are Lost.
 func (db *DB) Backward(v *View, each func(Record) bool) error {
-	for i := len(v.Since) - 1; i >= 0; i-- {
-		if !each(v.Since[i]) {
+	for _, r := range slices.Backward(v.Since) {
+		if r.Lost == nil && !each(r) {
 			return nil
 		}
 	}

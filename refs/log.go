@@ -26,6 +26,9 @@ type Record struct {
 	// Mended is true if a byte of the record is damaged, and the record is what it was before. Read
 	// finds all of this damage to operations, and CheckCarried to objects.
 	Mended bool
+	// Lost says why bytes of the log, from one record that can be read to the next, are none. Op has
+	// the number of the last operation that was there, and the objects that can be told apart.
+	Lost *CorruptError
 }
 
 // File returns the name of the segment that holds the record, below the store's directory, with a
@@ -56,11 +59,21 @@ type cursor struct {
 	offset  int64
 	number  uint64    // of the operation before
 	digest  format.ID // of the operation before
+	lost    bool      // operations between that one and this place cannot be read
+}
+
+// takes reports whether an operation goes on from this place.
+func (c *cursor) takes(op *format.Operation) bool {
+	if c.lost {
+		return op.Number > c.number
+	}
+	return op.Number == c.number+1 && op.Before == c.digest
 }
 
 // scanSegment reads the records of one segment from at.offset on and moves the cursor behind them.
+// If over is true, it passes over damage to the next whole record, and returns a Lost one for it.
 // The error is fs.ErrNotExist if there is no such segment.
-func (db *DB) scanSegment(at *cursor) (*scan, error) {
+func (db *DB) scanSegment(at *cursor, over bool) (*scan, error) {
 	path := db.segmentPath(at.segment)
 	b, start, zeros, err := db.readSegment(path, at)
 	if err != nil {
@@ -80,13 +93,18 @@ func (db *DB) scanSegment(at *cursor) (*scan, error) {
 			if errors.As(err, &version) {
 				return nil, err
 			}
-			return nil, &CorruptError{Path: path, Offset: out.end, Why: err.Error()}
+		} else if err = nil; !at.takes(op) {
+			err = fmt.Errorf("operation %d does not follow operation %d", op.Number, at.number)
 		}
-		if op.Number != at.number+1 || op.Before != at.digest {
-			return nil,
-				&CorruptError{Path: path, Offset: out.end,
-					Why: fmt.Sprintf("operation %d does not follow operation %d",
-						op.Number, at.number)}
+		if err != nil {
+			lost := &CorruptError{Path: path, Offset: out.end, Why: err.Error()}
+			if !over {
+				return nil, lost
+			}
+			r := lostRecord(rest, at, lost)
+			out.records = append(out.records, r)
+			out.end += int64(r.Size)
+			continue
 		}
 		if out.records == nil { // the others are likely as long
 			out.records = make([]Record, 0, min(len(b)/n+1, 512))
@@ -94,11 +112,35 @@ func (db *DB) scanSegment(at *cursor) (*scan, error) {
 		out.records = append(out.records,
 			Record{Op: op, Digest: digest, Segment: at.segment, Offset: out.end, Size: n,
 				Damaged: damaged, Mended: mended})
-		at.number, at.digest = op.Number, digest
+		at.number, at.digest, at.lost = op.Number, digest, false
 		out.end += int64(n)
 	}
 	at.offset = out.end
 	return out, nil
+}
+
+// lostRecord stands for the bytes of rest before the next whole record that can follow at. It moves
+// the cursor behind the operations that were there: at least one, if there is no such record.
+func lostRecord(rest []byte, at *cursor, why *CorruptError) Record {
+	at.lost = true
+	size, number := 1, at.number+1
+	for size < len(rest) {
+		i := bytes.Index(rest[size:], []byte("ctxo"))
+		if i < 0 {
+			size = len(rest)
+			break
+		}
+		size += i
+		if op, _, _, err := decode(rest[size:]); err == nil && at.takes(op) {
+			number = op.Number - 1
+			break
+		}
+		size++
+	}
+	at.number = number
+	return Record{Op: &format.Operation{Number: at.number,
+		Objects: format.SalvageObjects(rest[:size])},
+		Digest: at.digest, Segment: at.segment, Offset: why.Offset, Size: size, Lost: why}
 }
 
 // readSegment returns the bytes of a segment from at.offset on, their offset, and the number of
@@ -118,15 +160,19 @@ func (db *DB) readSegment(
 		got := make([]byte, len(head))
 		if n, err := f.ReadAt(got, 0); err != nil && !errors.Is(err, io.EOF) ||
 			string(got[:n]) != head {
-			if next := db.firstOf(got[:n]); next > at.number+1 && at.segment > 1 {
+			next := db.firstOf(got[:n])
+			if at.lost && next > at.number {
+				at.number, head = next-1, db.segmentHeader(next)
+			} else if next > at.number+1 && at.segment > 1 {
 				return nil, 0, 0,
 					&CorruptError{Path: db.segmentPath(at.segment - 1), Offset: -1,
 						Why: fmt.Sprintf(
 							"ends with operation %d, and the segment after it begins with "+
 								"operation %d", at.number, next)}
+			} else {
+				return nil, 0, 0,
+					&CorruptError{Path: path, Offset: 0, Why: "not the segment that belongs here"}
 			}
-			return nil, 0, 0,
-				&CorruptError{Path: path, Offset: 0, Why: "not the segment that belongs here"}
 		}
 		start = int64(len(head))
 	}
@@ -298,16 +344,19 @@ func holdsRecord(b []byte) bool {
 
 // scanLog reads the log from at to its end, segment by segment, and calls each with the records of
 // one segment at a time. It returns the end of the log, and the number of bytes of a torn tail.
-func (db *DB) scanLog(at cursor, each func([]Record) error) (end cursor, torn int64, err error) {
+// over is as in scanSegment.
+func (db *DB) scanLog(
+	at cursor, over bool, each func([]Record) error,
+) (end cursor, torn int64, err error) {
 	for {
-		s, err := db.scanSegment(&at)
+		s, err := db.scanSegment(&at, over)
 		if err != nil {
 			return at, 0, err
 		}
 		if err := each(s.records); err != nil {
 			return at, 0, err
 		}
-		next := cursor{segment: at.segment + 1, number: at.number, digest: at.digest}
+		next := cursor{segment: at.segment + 1, number: at.number, digest: at.digest, lost: at.lost}
 		if _, err := os.Stat(db.segmentPath(next.segment)); errors.Is(err, fs.ErrNotExist) {
 			return at, s.torn, nil
 		} else if err != nil {

@@ -22,7 +22,7 @@ type Salvage struct {
 	Mended []string // damage that can be repaired without a loss, one line each
 	Lost   []string // losses, one line each
 	// Later holds whole records behind the damage, oldest first. They no longer follow from the
-	// operations before it.
+	// operations before it. The caller takes what is damaged out of the objects of a Damaged one.
 	Later []Record
 	// Objects are what damaged records carry. They may be damaged themselves. The caller stores those
 	// that are sound before it calls Restore.
@@ -39,7 +39,6 @@ type Salvage struct {
 	heads map[uint64]uint64
 	cut   *cursor // where the kept log ends and the damage begins
 	last  uint64  // the newest segment that exists
-	later []byte  // the encoded records of Later
 }
 
 // Needed reports whether Restore has anything to do.
@@ -174,13 +173,6 @@ func (v *Salvage) cutAt(db *DB, end cursor, damage bool) error {
 	}
 	slices.SortFunc(v.Later,
 		func(a, b Record) int { return int(int64(a.Op.Number) - int64(b.Op.Number)) })
-	for i := range v.Later {
-		record, _, err := v.Later[i].Op.Encode()
-		if err != nil {
-			return err
-		}
-		v.later = append(v.later, record...)
-	}
 	line := fmt.Sprintf("what is recorded in the log after operation %d", end.number)
 	if n := len(v.Later); n > 0 {
 		line += fmt.Sprintf(", but %d operations from %d to %d", n, v.Later[0].Op.Number,
@@ -213,8 +205,9 @@ func (v *Salvage) collect(b []byte, after uint64, seen map[uint64]bool) {
 }
 
 // follow reads the log from at to the end of the segment last, or to the first damage. A missing
-// segment before last is damage. A damaged first line of a segment is none, because the operations
-// before it give its content; follow notes such segments in heads.
+// segment before last is damage, and so is a record that carried an entry which is nowhere now. A
+// damaged first line of a segment is none, because the operations before it give its content;
+// follow notes such segments in heads.
 func (db *DB) follow(
 	at cursor, last uint64, heads map[uint64]uint64,
 ) (end cursor, damage bool, err error) {
@@ -247,8 +240,17 @@ func (db *DB) follow(
 		for int(at.offset) < len(b) {
 			rest := b[at.offset:]
 			op, digest, n, _, err := db.decodeNext(rest, at.offset)
+			if err == nil && len(op.Objects) > 0 {
+				_, _, _, err = format.DecodeOperation(rest)
+			}
 			if errors.Is(err, format.ErrObjects) && !isTorn(rest, at.offset, err) {
-				err = nil
+				var lacks bool
+				if lacks, err = db.lacks(op); err != nil {
+					return at, false, err
+				}
+				if lacks {
+					return at, true, nil
+				}
 			}
 			if err != nil && isTorn(rest, at.offset, err) {
 				torn = true
@@ -378,7 +380,14 @@ func (db *DB) Restore(held *lock.Held, v *Salvage, clear func(path string) error
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if err := write(db.laterPath(), append(kept, v.later...)); err != nil {
+		for _, r := range v.Later {
+			record, _, err := r.Op.Encode()
+			if err != nil {
+				return err
+			}
+			kept = append(kept, record...)
+		}
+		if err := write(db.laterPath(), kept); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,9 @@
 package refs
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
@@ -20,6 +22,9 @@ func (db *DB) Unload(held *lock.Held, v *View, damaged bool) (*View, error) {
 		return nil, err
 	}
 	if err := db.CheckCarried(v); err != nil {
+		return nil, err
+	}
+	if err := db.mustBeWhole(v); err != nil && !damaged {
 		return nil, err
 	}
 	for n := v.start.segment; n <= v.end.segment; n++ {
@@ -50,7 +55,7 @@ func (db *DB) CheckCarried(v *View) error {
 	mended := false
 	for i := range v.Since {
 		r := &v.Since[i]
-		if len(r.Op.Objects) == 0 && !r.Damaged {
+		if r.Lost != nil || len(r.Op.Objects) == 0 && !r.Damaged {
 			continue
 		}
 		if in != r.Segment {
@@ -78,22 +83,101 @@ func (db *DB) CheckCarried(v *View) error {
 	if mended && db.Objects != nil {
 		db.Objects.SetLogged(v.Carried())
 	}
+	db.tell(v)
 	return nil
 }
 
-// Unsound returns a *CorruptError for the first record of v.Since whose objects are damaged: an
-// object that is found nowhere may have been one of these. It returns nil if all are sound.
+// Unsound returns a *CorruptError for the first record of v.Since that is Lost or whose objects are
+// damaged: an object that is found nowhere may have been one of these. It returns nil if all are
+// sound.
 func (db *DB) Unsound(v *View) error {
 	if err := db.CheckCarried(v); err != nil {
 		return err
 	}
+	if damage := db.damage(v); damage != nil {
+		return damage
+	}
+	return nil
+}
+
+// damage returns what is wrong with the first record of v.Since that is Lost or Damaged; nil if
+// there is none.
+func (db *DB) damage(v *View) *CorruptError {
 	for _, r := range v.Since {
-		if r.Damaged {
+		switch {
+		case r.Lost != nil:
+			return r.Lost
+		case r.Damaged:
 			return &CorruptError{Path: db.segmentPath(r.Segment), Offset: r.Offset,
 				Why: "the objects that the record carries are damaged"}
 		}
 	}
 	return nil
+}
+
+// tell calls OnDamage if there is damage in v.
+func (db *DB) tell(v *View) {
+	if damage := db.damage(v); damage != nil && db.OnDamage != nil {
+		db.OnDamage(damage)
+	}
+}
+
+// mustBeWhole returns a *CorruptError if records after the checkpoint cannot be read, or the header
+// of an entry that they bring: a checkpoint would hide what can be told of it from these records.
+func (db *DB) mustBeWhole(v *View) error {
+	for _, r := range v.Since {
+		if r.Lost != nil {
+			return r.Lost
+		}
+		if !r.Damaged {
+			continue
+		}
+		if lacks, err := db.lacks(r.Op); err != nil || lacks {
+			return cmp.Or(err, error(db.damage(v)))
+		}
+	}
+	return nil
+}
+
+// lacks reports whether an object is nowhere that an operation names, or that an object names which
+// its record carries. Nodes, pages and forests do not count, because they can be made again.
+func (db *DB) lacks(op *format.Operation) (bool, error) {
+	var todo []format.ID
+	for _, u := range op.Refs {
+		if !strings.HasPrefix(u.Name, "forests/") && !u.New.ID.IsZero() {
+			todo = append(todo, u.New.ID)
+		}
+	}
+	for _, f := range op.Forests {
+		for _, d := range f.Decisions {
+			todo = append(todo, d.ID)
+		}
+	}
+	// What a damaged header seems to be is among these, but nothing names it.
+	carried := map[format.ID]format.Object{}
+	for _, raw := range op.Objects {
+		if _, o, err := format.DecodeObject(raw.Header); err == nil {
+			carried[raw.ID()] = o
+		}
+	}
+	for i := 0; i < len(todo); i++ {
+		o := carried[todo[i]]
+		delete(carried, todo[i])
+		if o == nil {
+			continue
+		}
+		for _, l := range o.Links() {
+			switch l.Want {
+			case format.NodeKind, format.PageKind, format.ForestKind:
+				if carried[l.ID] == nil {
+					continue
+				}
+			}
+			todo = append(todo, l.ID)
+		}
+	}
+	missing, err := db.Objects.HasAll(todo)
+	return len(missing) > 0, err
 }
 
 // withoutObjects returns the bytes of segment n without the objects that the given records carry.

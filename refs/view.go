@@ -33,6 +33,7 @@ func (db *DB) Read() (*View, error) {
 		// named.
 		if err == nil && db.Objects != nil {
 			db.Objects.SetLogged(v.Carried())
+			db.tell(v)
 		}
 		if err == nil || try == 3 || !errors.Is(err, fs.ErrNotExist) {
 			return v, missing(err)
@@ -46,7 +47,7 @@ func (db *DB) read() (*View, error) {
 		return nil, err
 	}
 	v := viewOf(c)
-	v.end, v.Torn, err = db.scanLog(v.end, func(records []Record) error {
+	v.end, v.Torn, err = db.scanLog(v.end, true, func(records []Record) error {
 		for _, r := range records {
 			v.follow(r)
 		}
@@ -102,6 +103,19 @@ func (v *View) Long() bool {
 		size = v.Overlay()
 	}
 	return size >= checkpointBytes
+}
+
+// Lost reports whether a record of Since is Lost.
+func (v *View) Lost() bool {
+	return slices.ContainsFunc(v.Since, func(r Record) bool { return r.Lost != nil })
+}
+
+// Before returns the value that a ref has in the checkpoint.
+func (v *View) Before(name string) (before format.Value) {
+	if i, ok := v.find(name); ok {
+		before = v.base[i].Value
+	}
+	return before
 }
 
 // Overlay returns the number of bytes of operations that a reader applies to the checkpoint,

@@ -26,6 +26,7 @@ func newFsckCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			s.History.Warn = nil // the report names all damage
 			show, done := a.progress()
 			r, err := fsck.Run(a.c, s, fsck.Options{Progress: show})
 			done()

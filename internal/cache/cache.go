@@ -31,6 +31,7 @@ type Cache struct {
 	mark func() (int, error) // counts what was forgotten; nil without Guard
 
 	passing atomic.Int32 // see PassBy
+	left    atomic.Bool  // see Leave
 
 	mu     sync.Mutex
 	begun  bool

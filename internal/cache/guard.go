@@ -32,8 +32,15 @@ func (c *Cache) Renew() {
 	c.mu.Unlock()
 }
 
-// keep removes a file that was just written if something was forgotten since Begin.
+// Leave makes the cache keep nothing that is written from now on: it may be made of a part of what
+// the store has.
+func (c *Cache) Leave() { c.left.Store(true) }
+
+// keep removes a file that was just written if something was forgotten since Begin, or after Leave.
 func (c *Cache) keep(path string) error {
+	if c.left.Load() {
+		return c.fs.RemoveNoSync(path)
+	}
 	if c.mark == nil {
 		return nil
 	}

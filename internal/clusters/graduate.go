@@ -51,7 +51,7 @@ func (t *Tx) GraduateDue(h *history.Head) error {
 // graduate is Graduate; items are those of h in the form that the window takes.
 func (t *Tx) graduate(h *history.Head, items []window.Item, limit int) (done graduated, err error) {
 	units := window.Due(limit, items, h.Model, t.Params())
-	if len(units) == 0 {
+	if len(units) == 0 || t.store.View.Lost() { // members may be lost as well: a repair comes first
 		return done, nil
 	}
 	c, err := t.candidates()

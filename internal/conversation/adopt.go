@@ -171,18 +171,20 @@ func (t *Tx) interim(cluster uint64, members []format.ID, g uncovered) (format.D
 	sum := &format.Summary{Generation: 1, Interim: true, Summarizer: summaries.Extractive,
 		Version: summaries.ExtractiveVersion}
 	var list []summarize.Sentence
-	raw := g.raw(members)
-	if len(g.interims) > 0 {
-		for _, v := range g.interims {
-			sentences, generation, err := t.summaries.ReadExtract(v.Summary)
-			if err != nil {
-				return format.Decision{}, err
-			}
-			list = append(list, sentences...)
-			sum.Generation = max(sum.Generation, generation+1)
-			sum.Inputs = append(sum.Inputs, format.Input{Summary: true, ID: v.Summary})
+	for _, v := range g.interims {
+		sentences, generation, err := t.summaries.ReadExtract(v.Summary)
+		if err != nil && history.ButGone(err) == nil { // it was lost: the members are read again
+			g.interims, list, sum.Inputs, sum.Generation = nil, nil, nil, 1
+			break
 		}
+		if err != nil {
+			return format.Decision{}, err
+		}
+		list = append(list, sentences...)
+		sum.Generation = max(sum.Generation, generation+1)
+		sum.Inputs = append(sum.Inputs, format.Input{Summary: true, ID: v.Summary})
 	}
+	raw := g.raw(members)
 	fresh, ok := t.extracts.of(t.store.View, raw)
 	if !ok {
 		sources, err := summaries.Sources(t.store.LatestNow, raw)

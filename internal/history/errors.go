@@ -78,13 +78,16 @@ func IsLost(err error) bool {
 		errors.As(err, &gone) || errors.Is(err, ErrNotEpoch)
 }
 
+// damaged is the reason that is shown for what a repair has not looked at yet.
+const damaged = "damaged"
+
 // whyLost is the reason of such an error, as it is shown.
 func whyLost(err error) string {
 	var gone *objects.GoneError
 	if errors.As(err, &gone) {
 		return gone.Reason
 	}
-	return "damaged"
+	return damaged
 }
 
 // ButGone returns nil for the error that a body was forgotten, and every other error as it is.

@@ -31,6 +31,8 @@ const (
 // many blocks, of which each has to be unpacked for the few objects in it.
 type near struct {
 	Objects
+	// standIn may return the header of an entry for one that cannot be read; nil in tests
+	standIn func(id format.ID, err error) ([]byte, error)
 	set     atomic.Pointer[nearSet]
 	written atomic.Pointer[written]
 }
@@ -98,7 +100,7 @@ func (n *near) Get(id format.ID) (format.Raw, error) {
 	}
 	set := n.set.Load()
 	if set == nil {
-		r, err := n.Objects.Get(id)
+		r, err := n.get(id)
 		if err == nil && w != nil {
 			w.add(id, r)
 		}
@@ -107,11 +109,33 @@ func (n *near) Get(id format.ID) (format.Raw, error) {
 	if r, ok := set.get(id, true); ok {
 		return r, nil
 	}
-	r, err := n.Objects.Get(id)
+	r, err := n.get(id)
 	if err == nil {
 		set.add(id, nearRaw{Raw: r, whole: true})
 	}
 	return r, err
+}
+
+// get is Get without what is kept.
+func (n *near) get(id format.ID) (format.Raw, error) {
+	r, err := n.Objects.Get(id)
+	if !IsDamage(err) || n.standIn == nil {
+		return r, err
+	}
+	header, err := n.standIn(id, err)
+	if err != nil {
+		return r, err
+	}
+	return format.Raw{Header: header}, &objects.GoneError{ID: id, Reason: damaged}
+}
+
+// header is Header without what is kept.
+func (n *near) header(id format.ID) ([]byte, error) {
+	header, err := n.Objects.Header(id)
+	if !IsDamage(err) || n.standIn == nil {
+		return header, err
+	}
+	return n.standIn(id, err)
 }
 
 // Header is that of Objects; its bytes are lent like those of Get.
@@ -121,13 +145,13 @@ func (n *near) Header(id format.ID) ([]byte, error) {
 	}
 	set := n.set.Load()
 	if set == nil {
-		return n.Objects.Header(id)
+		return n.header(id)
 	}
 	if r, ok := set.get(id, false); ok {
 		return r.Header, nil
 	}
-	header, err := n.Objects.Header(id)
-	if err == nil {
+	header, err := n.header(id)
+	if err == nil && id == format.Sum(header) {
 		set.add(id, nearRaw{Raw: format.Raw{Header: header}})
 	}
 	return header, err

@@ -6,7 +6,7 @@
 // stands on, and everything else here is a question about them. entry.go reads one entry; head.go
 // keeps the state of a branch that an append needs; links.go finds entries that point at another
 // one; relations.go tells how branches of a session stand to each other; visibility.go and the
-// package dag tell what a reader in a branch may see.
+// package dag tell what a reader in a branch may see; standin.go goes on where an entry is damaged.
 package history
 
 import (
@@ -68,7 +68,7 @@ type Reader struct {
 	Cache  *cache.Cache
 
 	// Warn is told, in one line, of what went wrong after an operation was recorded and is made
-	// good by the next one. It may be nil.
+	// good by the next one, and of damage that is passed over. It may be nil.
 	Warn func(string)
 
 	onForget []func()
@@ -76,6 +76,8 @@ type Reader struct {
 	// headers, while the links follow an operation, holds the entries that were read since it began:
 	// several walks read the same ones.
 	headers atomic.Pointer[sync.Map]
+
+	stands stands // for what is damaged
 
 	mu     sync.Mutex
 	known  *Links  // nil until asked for
@@ -85,11 +87,11 @@ type Reader struct {
 // NewReader returns a reader of a store.
 func NewReader(r *repo.Repo) *Reader {
 	s := &Reader{
-		Objects: &near{Objects: r.Objects}, Refs: r.Refs, Repo: r, Config: r.Config, ID: r.ID,
-		Dir: r.Dir, Now: r.Now,
+		Refs: r.Refs, Repo: r, Config: r.Config, ID: r.ID, Dir: r.Dir, Now: r.Now,
 		Cache: cache.Open(r.Dir, r.FS),
 	}
-	r.Objects.Now = r.Now
+	s.Objects = &near{Objects: r.Objects, standIn: s.standIn}
+	r.Objects.Now, r.Refs.OnDamage = r.Now, s.onDamage
 	s.Cache.Guard(s.ForgetMark)
 	return s
 }

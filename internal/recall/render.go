@@ -32,8 +32,20 @@ func (s *Reader) RenderInput(
 }
 
 // RenderInputOf is RenderInput for a branch with the given value and with the epoch that v names,
-// without lines of other sessions.
+// without lines of other sessions. If clusters are lost with a part of the log, all messages are in
+// the tail: a repair makes the clusters again.
 func (s *Reader) RenderInputOf(
+	v *refs.View, value format.Value, session, branch string, o view.Options,
+) (in view.Input, err error) {
+	in, err = s.renderInput(v, value, session, branch, o)
+	if err != nil && s.PassedDamage() {
+		value.Pin, value.Through = format.ID{}, 0
+		return s.renderInput(v, value, session, branch, o)
+	}
+	return in, err
+}
+
+func (s *Reader) renderInput(
 	v *refs.View, value format.Value, session, branch string, o view.Options,
 ) (in view.Input, err error) {
 	value, st, err := s.withShared(v, session, value)

@@ -15,7 +15,6 @@ import (
 	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -154,10 +153,20 @@ func (x *Sharer) forest(
 			return false, err
 		}
 		ids = slices.DeleteFunc(ids, func(id format.ID) bool { return have[id] })
-		found, err := x.findings(ids)
-		if err != nil || len(found) > 0 {
+		held := len(report.Findings)
+		for _, id := range ids {
+			raw, err := x.object(id)
+			if err != nil {
+				return false, err
+			}
+			found, err := x.findings(id, raw)
+			if err != nil {
+				return false, err
+			}
 			report.Findings = append(report.Findings, found...)
-			return false, err
+		}
+		if len(report.Findings) > held {
+			return false, nil
 		}
 		for _, id := range ids {
 			have[id] = true
@@ -194,26 +203,6 @@ func (x *Sharer) forest(
 	p.Forest = written.Forest
 	pages, err := x.pagesOf(written, have)
 	return append(chosen, pages...), err
-}
-
-// findings looks for secrets in the texts of summaries and tombstones.
-func (x *Sharer) findings(ids []format.ID) (list []forget.Secret, err error) {
-	for _, id := range ids {
-		raw, err := x.object(id)
-		if err != nil {
-			return nil, err
-		}
-		found, err := forget.SecretsIn(id, raw)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range found {
-			if !x.o.Allow.allows(f.Class, id) {
-				list = append(list, f)
-			}
-		}
-	}
-	return list, nil
 }
 
 // pagesOf returns the forest that was written and the pages of its tombstones, which this store may

@@ -496,22 +496,32 @@ func (x *Sharer) examine(ctx context.Context, ids []format.ID, one *PushedSessio
 		if isMessage(raw.Header) {
 			one.Messages++
 		}
-		found, err := forget.SecretsIn(id, raw)
+		found, err := x.findings(id, raw)
 		if err != nil {
 			return err
 		}
-		if lost, err := x.lost(id, raw); err != nil {
-			return err
-		} else if lost {
-			one.Findings = append(one.Findings, forget.Secret{ID: id, Kind: "body", Class: "lost"})
-		}
-		for _, f := range found {
-			if !x.o.Allow.allows(f.Class, id) {
-				one.Findings = append(one.Findings, f)
-			}
-		}
+		one.Findings = append(one.Findings, found...)
 	}
 	return nil
+}
+
+// findings returns what holds an object back: secrets in it, and a body that is lost.
+func (x *Sharer) findings(id format.ID, raw format.Raw) (list []forget.Secret, err error) {
+	found, err := forget.SecretsIn(id, raw)
+	if err != nil {
+		return nil, err
+	}
+	if lost, err := x.lost(id, raw); err != nil {
+		return nil, err
+	} else if lost {
+		list = append(list, forget.Secret{ID: id, Kind: "body", Class: "lost"})
+	}
+	for _, f := range found {
+		if !x.o.Allow.allows(f.Class, id) {
+			list = append(list, f)
+		}
+	}
+	return list, nil
 }
 
 // lost reports whether the body of an object is gone without having been forgotten. Nobody takes

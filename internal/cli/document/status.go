@@ -1,6 +1,7 @@
 package document
 
 import (
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
@@ -57,6 +58,9 @@ func StatusOf(s *session.Store, view *refs.View) (Status, error) {
 		}
 	}
 	st, err := s.History.Forest(view)
+	if err != nil && s.History.PassedDamage() {
+		st, err = s.History.ReadForest(format.ID{}) // a repair makes the clusters again
+	}
 	if err != nil {
 		return d, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
@@ -32,24 +33,10 @@ func (r *repairer) mendLogged() error {
 		return err
 	}
 	named := namedBy(view.Since)
-	var keep []format.Raw
-	for _, rec := range view.Since {
-		for _, raw := range rec.Op.Objects {
-			id := raw.ID()
-			if rec.Damaged && !named[id] {
-				r.dropped[id] = true
-				continue // its header is damaged, which gives it another id
-			}
-			keep = append(keep, raw)
-			if r.s.Objects.CheckLogged(id) == nil {
-				continue
-			}
-			if err := r.keepCarried(id, raw.Header); err != nil {
-				return err
-			}
-		}
+	if err := r.keepSound(view.Since, named); err != nil {
+		return err
 	}
-	r.s.Objects.SetLogged(keep)
+	r.s.Objects.SetLogged(view.Carried())
 	if err := r.s.Objects.PackLogged(r.held); err != nil {
 		return err
 	}
@@ -64,6 +51,38 @@ func (r *repairer) mendLogged() error {
 	r.missing = append(r.missing, missing...)
 	r.mended("%d records of the log carried damaged objects; the sound ones are in a pack", damaged)
 	return err
+}
+
+// keepSound takes what is damaged out of the objects of records. named are those that something
+// names. Of an object whose body is damaged, the header stays.
+func (r *repairer) keepSound(records []refs.Record, named map[format.ID]bool) error {
+	for _, rec := range records {
+		if !rec.Damaged {
+			continue
+		}
+		var keep []format.Raw
+		for _, raw := range rec.Op.Objects {
+			id := raw.ID()
+			if !named[id] && !history.Vouched(raw, r.s.Nonce) {
+				r.dropped[id] = true
+				continue // its header is damaged, which gives it another id
+			}
+			if err := r.s.Objects.Admits(raw); err != nil && !isGone(err) {
+				if err := r.keepCarried(id, raw.Header); err != nil {
+					return err
+				}
+				raw.Body = nil
+			}
+			keep = append(keep, raw)
+		}
+		rec.Op.Objects = keep
+	}
+	return nil
+}
+
+func isGone(err error) bool {
+	var gone *objects.GoneError
+	return errors.As(err, &gone)
 }
 
 // keepCarried stores the header of an object whose carried body is damaged, unless another copy of
@@ -102,8 +121,7 @@ func (r *repairer) putCarried(later []refs.Record) error {
 	for _, rec := range later {
 		for _, raw := range rec.Op.Objects {
 			err := r.s.Objects.Admits(raw)
-			var gone *objects.GoneError
-			if errors.As(err, &gone) {
+			if isGone(err) {
 				raw.Body, err = nil, nil
 			}
 			if err != nil && rec.Damaged {

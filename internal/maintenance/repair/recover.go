@@ -37,17 +37,14 @@ func (r *repairer) recover() error {
 	if err := r.putCarried(later); err != nil {
 		return err
 	}
-	inv, err := graph.TakeInventory(r.s, func(string, error) error { return nil })
-	if err != nil {
-		return err
-	}
-	g, err := graph.Read(r.ctx, r.s, inv, graph.Eye{}, r.o.Progress)
-	if err != nil {
-		return err
-	}
-	c := &recovery{repairer: r, view: view, g: g, refs: view.All(),
+	c := &recovery{repairer: r, later: later, view: view, refs: view.All(),
 		moved: map[string]format.Value{}}
-	c.fromRecords(later)
+	if err := c.readGraph(); err != nil {
+		return err
+	}
+	if err := c.fromRecords(); err != nil {
+		return err
+	}
 	if err := c.fromObjects(); err != nil {
 		return err
 	}
@@ -61,6 +58,7 @@ func (r *repairer) recover() error {
 // recovery is one operation in the making.
 type recovery struct {
 	*repairer
+	later []refs.Record // the whole records behind the damage
 	view  *refs.View
 	g     *graph.Graph
 	refs  map[string]format.Value // as they will be
@@ -68,7 +66,18 @@ type recovery struct {
 	lines []string
 	told  []string // the refs that whole records behind the damage move
 
+	stands map[format.ID]*format.Entry // for lost entries; nil until asked for
+
 	members map[format.ID]bool // of the forest, as it is; nil until asked for
+}
+
+// readGraph reads all objects that are stored now.
+func (c *recovery) readGraph() error {
+	inv, err := graph.TakeInventory(c.s, func(string, error) error { return nil })
+	if err == nil {
+		c.g, err = graph.Read(c.ctx, c.s, inv, graph.Eye{}, c.o.Progress)
+	}
+	return err
 }
 
 func (c *recovery) set(name string, v format.Value, line string) {
@@ -77,9 +86,9 @@ func (c *recovery) set(name string, v format.Value, line string) {
 }
 
 // fromRecords follows the last value that whole records give each ref.
-func (c *recovery) fromRecords(later []refs.Record) {
+func (c *recovery) fromRecords() error {
 	last := map[string]format.Value{}
-	for _, rec := range later {
+	for _, rec := range c.later {
 		for _, u := range rec.Op.Refs {
 			last[u.Name] = u.New
 		}
@@ -92,7 +101,14 @@ func (c *recovery) fromRecords(later []refs.Record) {
 		}
 		switch top, _, _ := strings.Cut(name, "/"); top {
 		case "sessions":
-			c.tip(name, v.ID)
+			id := v.ID
+			if !c.whole(id) {
+				var err error
+				if id, err = c.reattach(id); err != nil {
+					return err
+				}
+			}
+			c.tip(name, id)
 		case "state", "user":
 			if c.whole(v.ID) {
 				c.set(name, v, fmt.Sprintf("ref %s", name))
@@ -102,6 +118,7 @@ func (c *recovery) fromRecords(later []refs.Record) {
 	if head := last["HEAD"]; head.Exists() && head != c.refs["HEAD"] && c.hasSession(head.Name) {
 		c.set("HEAD", head, "HEAD")
 	}
+	return nil
 }
 
 func (c *recovery) hasSession(name string) bool {

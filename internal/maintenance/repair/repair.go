@@ -94,6 +94,7 @@ type repairer struct {
 
 	// Objects that damaged records carried, behind the end of the kept log
 	saved map[format.ID]bool
+	loose []format.Raw
 	// Objects whose only copy was taken away; what follows from the rest may come back
 	missing []format.ID
 	// What damaged records seemed to carry: the bytes of a damaged header have an id of their own
@@ -417,7 +418,10 @@ func (r *repairer) mendRefs() error {
 		[]refs.Record{{Op: &format.Operation{Objects: v.Objects}, Damaged: true}}); err != nil {
 		return err
 	}
-	r.saved = map[format.ID]bool{}
+	if err := r.keepSound(v.Later, namedBy(v.Later)); err != nil {
+		return err
+	}
+	r.saved, r.loose = map[format.ID]bool{}, v.Objects
 	for _, raw := range v.Objects {
 		r.saved[raw.ID()] = true
 	}
