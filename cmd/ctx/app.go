@@ -66,7 +66,7 @@ func run(c context.Context, w world, args []string) int {
 		return a.report(c, nil, args, err)
 	}
 	root := newRoot(a, args)
-	root.SetArgs(withTags(root, withCount(root, args)))
+	root.SetArgs(withDashes(withCount(root, args)))
 	cmd, err := root.ExecuteContextC(c)
 	if flushed := a.out.Flush(); err == nil {
 		err = flushed

@@ -60,6 +60,17 @@ func withCount(root *cobra.Command, args []string) []string {
 	return args
 }
 
+// withDashes writes -- before what begins with three dashes, which is no flag: a line of a
+// program's output, as `--- FAIL: TestX`.
+func withDashes(args []string) []string {
+	for i, arg := range args {
+		if strings.HasPrefix(arg, "---") && !slices.Contains(args[:i], "--") {
+			return slices.Insert(slices.Clone(args), i, "--")
+		}
+	}
+	return args
+}
+
 // wants reports whether an argument is a flag whose value is the next argument.
 func wants(cmd *cobra.Command, arg string) bool {
 	name := strings.TrimLeft(arg, "-")

@@ -16,8 +16,7 @@ const adkEvents = "adk-events"
 // adkFlags are the flags of export for adk-events.
 type adkFlags struct {
 	unit, agent, app, user string
-	lines, noMetadata      bool
-	tokens, masked         bool
+	lines, tokens, masked  bool
 }
 
 func adkFormat() exportFormat {
@@ -34,9 +33,6 @@ func addADKFlags(o *exportOptions, cmd *cobra.Command) {
 	f.StringVar(&o.adk.user, "user", "",
 		"the session's userId (default: that of the import, or "+adk.DefaultUser+")")
 	f.BoolVar(&o.adk.lines, "lines", false, "write one event on each line, without the session")
-	f.BoolVar(&o.adk.noMetadata, "no-metadata", false,
-		"leave out the metadata that only ctx reads, and notes; an import cannot restore "+
-			"everything then")
 	f.BoolVar(&o.adk.masked, "masked", false, "shorten tool outputs as masks say")
 	f.BoolVar(&o.adk.tokens, "tokens", false,
 		"add to the metadata of each event the token set of its place (see ctx branch tokens)")
@@ -49,9 +45,6 @@ func checkADKFlags(o *exportOptions) error {
 	if o.adk.agent == "" || o.adk.agent == "user" {
 		return usagef("bad --agent: %q: an agent needs a name other than user", o.adk.agent)
 	}
-	if o.adk.tokens && o.adk.noMetadata {
-		return usagef("--tokens needs metadata, and --no-metadata leaves it out")
-	}
 	return nil
 }
 
@@ -59,7 +52,7 @@ func writeADK(c context.Context, o *exportOptions, b openBranch, w io.Writer) (e
 	done, err := b.s.Exchange.ExportADK(c, b.view, b.name, b.branch,
 		w, exchange.ADKOptions{WriteOptions: adk.WriteOptions{
 			Agent: o.adk.agent, App: o.adk.app, User: o.adk.user, Unit: adk.Unit(o.adk.unit),
-			Lines: o.adk.lines, Bare: o.adk.noMetadata,
+			Lines: o.adk.lines,
 		}, Tokens: o.adk.tokens, Masked: o.adk.masked})
 	return exported{
 		Messages: done.Messages, Notes: done.Notes, Events: done.Records,

@@ -24,17 +24,15 @@ func newSessionRenameCmd(a *app) *cobra.Command {
 func newSessionTagCmd(a *app) *cobra.Command {
 	var remove []string
 	cmd := a.aboutCmd(&cobra.Command{
-		Use:  "tag SESSION [TAG | +TAG | -TAG]...",
+		Use:  "tag SESSION [TAG]... [-d TAG]...",
 		Args: between(1, -1),
 	}, func(about *history.About, tags []string) {
-		for _, tag := range tags {
-			about.Tags = append(about.Tags, strings.TrimPrefix(tag, "+"))
-		}
+		about.Tags = append(about.Tags, tags...)
 		slices.Sort(about.Tags)
 		about.Tags = slices.DeleteFunc(slices.Compact(about.Tags),
 			func(tag string) bool { return slices.Contains(remove, tag) })
 	})
-	cmd.Flags().StringArrayVarP(&remove, "remove", "d", nil, "remove `TAG`, as -TAG does")
+	cmd.Flags().StringArrayVarP(&remove, "remove", "d", nil, "remove `TAG`")
 	return cmd
 }
 
@@ -94,32 +92,4 @@ func (a *app) aboutCmd(
 // tagsText returns what is said of a session besides its title: that it is pinned, and its tags.
 func tagsText(about history.About) string {
 	return oneLine(strings.Join(about.Labels(), " "))
-}
-
-// withTags writes -TAG of `ctx session tag` as --remove=TAG, and -- before what begins with three
-// dashes: both are no flags.
-func withTags(root *cobra.Command, args []string) []string {
-	for i, arg := range args { // a line of a program's output, as `--- FAIL: TestX`
-		if strings.HasPrefix(arg, "---") && !slices.Contains(args[:i], "--") {
-			return slices.Insert(slices.Clone(args), i, "--")
-		}
-	}
-	cmd, rest, err := root.Find(args)
-	if err != nil || cmd.Name() != "tag" || cmd.Flags().Lookup("remove") == nil || len(rest) < 2 {
-		return args
-	}
-	args = slices.Clone(args)
-	for i := slices.Index(args, cmd.Name()); i < len(args) && args[i] != "--"; i++ {
-		tag, is := strings.CutPrefix(args[i], "-")
-		if is && tag != "" && tag[0] != '-' && !wants(cmd, args[i-1]) && !isShorthand(cmd, tag) {
-			args[i] = "--remove=" + tag
-		}
-	}
-	return args
-}
-
-// isShorthand reports whether a text is the letter of a flag of a command.
-func isShorthand(cmd *cobra.Command, text string) bool {
-	return len(text) == 1 && (cmd.Flags().ShorthandLookup(text) != nil ||
-		cmd.InheritedFlags().ShorthandLookup(text) != nil)
 }

@@ -60,8 +60,9 @@ func Told(text string) summarize.Response {
 
 // CompactBy compacts the main branches of some sessions, or of all, with a summarizer.
 func CompactBy(
-	t *testing.T, s *session.Store, by summarize.Summarizer, sessions ...string,
+	t testing.TB, s *session.Store, by summarize.Summarizer, sessions ...string,
 ) summaries.Compaction {
+	t.Helper()
 	t.Helper()
 	o := compaction.CompactOptions{Summarizer: by}
 	for _, name := range sessions {
@@ -88,12 +89,7 @@ func TheCluster(t *testing.T, s *session.Store) *forest.Cluster {
 // Compact compacts the main branches of some sessions, or of all, with the built-in summarizer.
 func Compact(t testing.TB, s *session.Store, sessions ...string) summaries.Compaction {
 	t.Helper()
-	var names []history.BranchName
-	for _, session := range sessions {
-		names = append(names, history.BranchName{Session: session, Branch: history.MainBranch})
-	}
-	return Must[summaries.Compaction](t)(s.Compaction.Compact(context.Background(),
-		compaction.CompactOptions{Branches: names}))
+	return CompactBy(t, s, nil, sessions...)
 }
 
 // SummaryText is a summary that no rule of this program would write.

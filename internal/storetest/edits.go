@@ -26,19 +26,13 @@ func CallTool(t testing.TB, s *session.Store, n int, output string) (call, resul
 	t.Helper()
 	id := fmt.Sprint("c", n)
 	b := Must[[]byte](t)(json.Marshal(output))
-	done, _, err := s.Conversation.Append(context.Background(), "s",
-		history.MainBranch, []conversation.Message{
-			{Role: "model",
-				Parts: json.RawMessage(`[{"text":"look"},{"functionCall":{"id":"` + id +
-					`","name":"read_file","args":{}}}]`)},
-			{Role: "tool",
-				Parts: json.RawMessage(
-					`[{"functionResponse":{"id":"` + id +
-						`","name":"read_file","response":{"output":` + string(b) + `}}}]`)},
-		}, conversation.AppendOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	done := add(t, s, "s", history.MainBranch, conversation.AppendOptions{},
+		conversation.Message{Role: "model",
+			Parts: json.RawMessage(`[{"text":"look"},{"functionCall":{"id":"` + id +
+				`","name":"read_file","args":{}}}]`)},
+		conversation.Message{Role: "tool",
+			Parts: json.RawMessage(`[{"functionResponse":{"id":"` + id +
+				`","name":"read_file","response":{"output":` + string(b) + `}}}]`)})
 	return done[0].ID, done[1].ID
 }
 

@@ -28,10 +28,20 @@ func SayMany(t *testing.T, s *session.Store, session string, n int) {
 				Text: fmt.Sprintf(
 					"the one subject, message number %d of those that were said about it", i)})
 	}
-	if _, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch, batch,
-		conversation.AppendOptions{NoGraduation: true}); err != nil {
+	add(t, s, session, history.MainBranch, conversation.AppendOptions{NoGraduation: true}, batch...)
+}
+
+// add appends messages to a branch.
+func add(
+	t testing.TB, s *session.Store, session, branch string, o conversation.AppendOptions,
+	batch ...conversation.Message,
+) []conversation.Appended {
+	t.Helper()
+	done, _, err := s.Conversation.Append(context.Background(), session, branch, batch, o)
+	if err != nil {
 		t.Fatal(err)
 	}
+	return done
 }
 
 // Value returns an observation of a value, as a JSON line. Each of its texts is different.
@@ -44,12 +54,8 @@ func Value(key, value string) string {
 // SayOn appends one message to a branch of session "talk", and returns its id.
 func SayOn(t testing.TB, s *session.Store, branch, role, text string) format.ID {
 	t.Helper()
-	done, _, err := s.Conversation.Append(context.Background(), "talk", branch,
-		[]conversation.Message{{Role: role, Text: text}}, conversation.AppendOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return done[0].ID
+	return add(t, s, "talk", branch, conversation.AppendOptions{},
+		conversation.Message{Role: role, Text: text})[0].ID
 }
 
 // RandomStep changes session "talk": mostly it appends a message; sometimes it compacts, rewinds,
@@ -92,12 +98,7 @@ func RandomStep(t *testing.T, s *session.Store, r *rand.Rand) {
 // Say appends one message to the main branch of a session, and returns its id.
 func Say(t testing.TB, s *session.Store, session, role, text string) format.ID {
 	t.Helper()
-	done, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch,
-		[]conversation.Message{{Role: role, Text: text}}, conversation.AppendOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return done[0].ID
+	return AppendOne(t, s, session, conversation.Message{Role: role, Text: text}).ID
 }
 
 // Topics are subjects that have no words in common.
@@ -126,15 +127,10 @@ func Sourced(role, text, id string) conversation.Message {
 
 // AppendOne appends one message to the main branch of a session.
 func AppendOne(
-	t *testing.T, s *session.Store, session string, m conversation.Message,
+	t testing.TB, s *session.Store, session string, m conversation.Message,
 ) conversation.Appended {
 	t.Helper()
-	done, _, err := s.Conversation.Append(context.Background(), session, history.MainBranch,
-		[]conversation.Message{m}, conversation.AppendOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return done[0]
+	return add(t, s, session, history.MainBranch, conversation.AppendOptions{}, m)[0]
 }
 
 // Render renders the main branch of a session in a budget of tokens.

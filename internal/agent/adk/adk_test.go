@@ -471,17 +471,6 @@ func TestC3_eventsByTheTable(t *testing.T) {
 	}
 }
 
-// The author of a message of ADK is its agent; of another one it is a parameter, and the model is
-// metadata.
-func TestWithoutMetadata(t *testing.T) {
-	out, done := writeAll(t, conversation(), WriteOptions{Session: "s", Bare: true})
-	if bytes.Contains(out, []byte("customMetadata")) || done.Left[leftPlace] != 5 ||
-		done.Notes != 0 {
-		t.Errorf("%+v %s", done, out)
-	}
-	checkEvents(t, eventsOf(t, out))
-}
-
 // What an application adds to an event of ours stays with it.
 func TestAddedFields(t *testing.T) {
 	list := []transcript.Message{own(1, "user", "", "hello"), own(2, "model", "m", "hi")}

@@ -31,7 +31,7 @@ func (w *writer) draft(it item, id string) *draft {
 		}
 	}
 	d := w.own(it, id)
-	if it.Gone == "" && !w.o.Bare && !w.readsBack(d, it) {
+	if it.Gone == "" && !w.readsBack(d, it) {
 		// Somebody put a part into it that looks like what is kept with a message.
 		d.rest, d.hints.Hints = nil, transcript.Hints{V: 1}
 		if got := w.decode(d); len(got) == 1 {
@@ -181,7 +181,7 @@ func actionsWith(kept json.RawMessage) json.RawMessage {
 
 // customWith returns the metadata of an event.
 func (w *writer) customWith(d *draft, kept jsonvalue.Object) jsonvalue.Object {
-	if w.o.Bare || d.hints == nil {
+	if d.hints == nil {
 		return kept
 	}
 	out := kept.Without()
@@ -224,9 +224,6 @@ func (w *writer) join(id string, c *caller, items []item, stand []format.Call) *
 			h.Of[p.item].At, h.Of[p.item].Count = len(d.content), len(p.parts)
 		}
 		d.content = append(d.content, p.parts...)
-	}
-	if w.o.Bare {
-		return d
 	}
 	for i, got := range w.decode(d) {
 		h.Of[i].Hints = transcript.Diff(alone(&items[i].Message), alone(&got))

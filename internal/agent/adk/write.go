@@ -21,7 +21,6 @@ type WriteOptions struct {
 	User    string // "" for that of Kept, or else DefaultUser
 	Unit    Unit   // of timestamps; Detect is JavaScript
 	Lines   bool   // an event a line, without the session around them
-	Bare    bool   // without the metadata that only ctx reads
 	// State is the session's state as an object; nil for that of Kept.
 	State json.RawMessage
 	// Kept is the note with the members that the imported session had besides events; nil for none.
@@ -38,8 +37,7 @@ type item struct {
 
 // The keys of transcript.Written.Left.
 const (
-	leftPlace   = "without a place" // what only metadata could say
-	leftSession = "session"         // its members besides events, where only events are written
+	leftSession = "session" // its members besides events, where only events are written
 )
 
 // writer is the codec of sessions.
@@ -212,10 +210,6 @@ func (w *writer) one(it item) {
 	if it.Orphan {
 		w.Report.Changed[transcript.ChangedOrphans]++
 	}
-	if w.o.Bare && !content {
-		w.Report.Left[leftPlace]++
-		return
-	}
 	w.event(d, 1)
 	if !content {
 		w.Report.Notes++
@@ -287,7 +281,7 @@ func (w *writer) respond(number int, items []item) {
 	}
 	id := w.id(c.id + "#resp")
 	d := w.join(id, c, items, stand)
-	if len(items) == 0 || w.o.Bare || w.readsBack(d, items...) {
+	if len(items) == 0 || w.readsBack(d, items...) {
 		w.event(d, len(items))
 		return
 	}
