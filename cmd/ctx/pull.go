@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/repo"
@@ -36,30 +35,12 @@ func newPullCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-type pulledDoc struct {
-	Store    string   `json:"store"`
-	Label    string   `json:"label"`
-	Pushes   int      `json:"pushes"`
-	Sessions []string `json:"sessions"`
-	Ended    []string `json:"ended"`
-	Removed  []string `json:"removed"`
-	Objects  int      `json:"objects"`
-	Bytes    int64    `json:"bytes"`
-	Forgot   int      `json:"forgot"`
-	Asked    []string `json:"asked"`
-}
-
 // printPull prints what came, a line for each session. bad is the error of the pull: what could not
 // be looked at is not known to bring nothing.
 func (a *app) printPull(name string, r sharing.PullReport, bad error) {
 	if a.json {
-		docs := []pulledDoc{}
-		for _, p := range r.Stores {
-			docs = append(docs,
-				pulledDoc{p.Store, p.Label, p.Pushes, nonNil(p.Sessions), nonNil(p.Ended),
-					nonNil(p.Removed), p.Objects, p.Bytes, p.Forgot, idTexts(p.Asked)})
-		}
-		a.document("remote", name, "stores", docs, "known", r.Known)
+		a.document("remote", name, "stores", append([]sharing.PulledStore{}, r.Stores...),
+			"known", r.Known)
 		return
 	}
 	var bytes int64
@@ -112,14 +93,6 @@ func (a *app) sayForgetting(label string, from []sharing.Going) {
 		a.say("%s asks to forget, and this store forgets now: %s of %s", oneLine(label),
 			plural(g.Bodies, "body", "bodies"), of)
 	}
-}
-
-func idTexts(ids []format.ID) []string {
-	list := make([]string, len(ids))
-	for i, id := range ids {
-		list[i] = id.String()
-	}
-	return list
 }
 
 func newSyncCmd(a *app) *cobra.Command {

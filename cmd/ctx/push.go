@@ -37,8 +37,8 @@ func newPushCmd(a *app) *cobra.Command {
 // printPush prints what was pushed, a line for each session.
 func (a *app) printPush(s *session.Store, name string, r sharing.PushReport, dry bool) error {
 	if a.json {
-		return a.answer("remote", name, "push", r.Number, "dryRun", dry, "sessions", pushedDocs(r),
-			"ended", nonNil(r.Ended),
+		return a.answer("remote", name, "push", r.Number, "dryRun", dry, "sessions",
+			append([]sharing.PushedSession{}, r.Sessions...), "ended", nonNil(r.Ended),
 			"objects", r.Objects, "bytes", r.Bytes, "forgot", r.Forgot, "findings",
 			append([]forget.Secret{}, r.Findings...))
 	}
@@ -88,22 +88,6 @@ func (a *app) shareHint(s *session.Store, name string) string {
 		return ""
 	}
 	return fmt.Sprintf(": remote.%s.share is %q, and no session is named so", name, text)
-}
-
-type pushedDoc struct {
-	Session  string          `json:"session"`
-	Messages int             `json:"messages"`
-	Bytes    int64           `json:"bytes"`
-	Findings []forget.Secret `json:"findings"`
-}
-
-func pushedDocs(r sharing.PushReport) []pushedDoc {
-	docs := []pushedDoc{}
-	for _, p := range r.Sessions {
-		docs = append(docs,
-			pushedDoc{p.Name, p.Messages, p.Bytes, append([]forget.Secret{}, p.Findings...)})
-	}
-	return docs
 }
 
 // errHeld says that sessions were held back, errHeldClusters that clusters were.

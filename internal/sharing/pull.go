@@ -29,15 +29,16 @@ type PullReport struct {
 
 // PulledStore is what came from one store.
 type PulledStore struct {
-	Store, Label string
-	Pushes       int
-	Sessions     []string // that began, went on or moved, by the names that they have here
-	Ended        []string // that are shared no more
-	Removed      []string // that went on, and were removed here: they stay so
-	Objects      int
-	Bytes        int64
-	Forgot       int         // bodies that went here because the store has forgotten them
-	Asked        []format.ID // what it has forgotten and this store has said itself: that stays
+	Store    string      `json:"store"`
+	Label    string      `json:"label"`
+	Pushes   int         `json:"pushes"`
+	Sessions []string    `json:"sessions"` // that began, went on or moved, as they are called here
+	Ended    []string    `json:"ended"`    // that are shared no more
+	Removed  []string    `json:"removed"`  // that went on, and were removed here: they stay so
+	Objects  int         `json:"objects"`
+	Bytes    int64       `json:"bytes"`
+	Forgot   int         `json:"forgot"` // bodies that went because the store has forgotten them
+	Asked    []format.ID `json:"asked"`  // that it has forgotten and this store has said: they stay
 }
 
 // Pull takes in what other stores have put on the remote. It takes the log and the objects of a
@@ -274,7 +275,8 @@ func (p *pulling) fetch(ctx context.Context, number uint64, digest format.ID) er
 		steps = steps[number-known:]
 	}
 	p.one = &PulledStore{Store: p.head.Store, Label: p.of.label,
-		Pushes: int(p.head.Number - number)}
+		Pushes: int(p.head.Number - number), Sessions: []string{}, Ended: []string{},
+		Removed: []string{}, Asked: []format.ID{}}
 	if err := p.adopt(ctx, c, number); err != nil {
 		return err
 	}
@@ -313,7 +315,7 @@ func (p *pulling) leaveRemoved() {
 	maps.DeleteFunc(p.news.about, func(session string, _ format.ID) bool { return leave(session) })
 	maps.DeleteFunc(p.news.parent,
 		func(session string, _ share.Parent) bool { return leave(session) })
-	p.one.Removed = slices.Sorted(maps.Keys(left))
+	p.one.Removed = append(p.one.Removed, slices.Sorted(maps.Keys(left))...)
 }
 
 // tips are the new ends of branches, and had what they were here.

@@ -42,10 +42,10 @@ type PushReport struct {
 
 // PushedSession is a session with something to push.
 type PushedSession struct {
-	Name     string
-	Messages int // new on the remote
-	Bytes    int64
-	Findings []forget.Secret // for which it was held back
+	Name     string          `json:"session"`
+	Messages int             `json:"messages"` // new on the remote
+	Bytes    int64           `json:"bytes"`
+	Findings []forget.Secret `json:"findings"` // for which it was held back
 }
 
 // Held reports whether findings kept a session from the remote.
@@ -441,6 +441,7 @@ func (x *Sharer) onRemote(view *refs.View, base *published, c change) []format.I
 
 // inNames looks for secrets in the names of a session's branches, which leave with it.
 func (x *Sharer) inNames(list []share.Branch) (found []forget.Secret, err error) {
+	found = []forget.Secret{} // a list in JSON, too
 	for _, b := range list {
 		for _, name := range []string{b.Session, b.Name} {
 			secrets, err := sanitize.Find([]byte(name))
