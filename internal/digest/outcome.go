@@ -53,6 +53,13 @@ func parts(text string) (head, output string) {
 	if output, ok := strings.CutPrefix(text, "Output: "); ok {
 		return "", output
 	}
+	if strings.HasPrefix(text, "Command: ") { // Gemini CLI, older versions
+		for _, label := range [...]string{"\nOutput: ", "\nStdout: "} {
+			if i := strings.Index(front, label); i >= 0 {
+				return "", text[i+len(label):]
+			}
+		}
+	}
 	head, _, _ = strings.Cut(text, "\n")
 	return head, strings.TrimSuffix(text, "</tool_use_error>")
 }

@@ -126,7 +126,11 @@ func (d *Digester) moved(dir string, words []string) {
 // firstEdit returns the first edit of a file, nil without one.
 func (d *Digester) firstEdit(file string) *Fact {
 	for i := range d.Made {
-		if f := &d.Made[i]; f.Kind == Edit && !f.Undone() && d.place(f.Path) == d.place(file) {
+		f := &d.Made[i]
+		// Where the session began may not be known
+		isSame := d.place(f.Path) == d.place(file) ||
+			d.Began == "" && !path.IsAbs(file) && strings.HasSuffix(f.Path, "/"+file)
+		if f.Kind == Edit && !f.Undone() && isSame {
 			edit := *f
 			return &edit
 		}

@@ -352,7 +352,12 @@ func (d *Digester) branchShown(f Fact, output string, failed bool) {
 	case slices.ContainsFunc([]string{"git branch --show-current",
 		"git rev-parse --abbrev-ref HEAD", "git symbolic-ref --short HEAD"},
 		func(asks string) bool { return strings.HasSuffix(script, asks) }):
-		name = lastLine(output)
+		eachLine(output, func(line string) bool {
+			if isBranchName(line) { // no label of an agent below the output
+				name = line
+			}
+			return true
+		})
 	case !failed:
 		name = branchMade(script)
 	}

@@ -36,6 +36,8 @@ func TestExit(t *testing.T) {
 		{"Gemini CLI, older",
 			"Command: make build\nDirectory: (root)\nStdout: (empty)\nmain.go:3:1: error: " +
 				"missing brace\nExit Code: 2\nSignal: (none)", false, failed},
+		{"Gemini CLI, with labels", "Command: make build\nDirectory: (root)\nOutput: main.go:3:1: " +
+			"error: missing brace\nError: (none)\nExit Code: 2\nSignal: (none)", false, failed},
 		{"Claude Code", "Exit code 2\nmain.go:3:1: error: missing brace", true, failed},
 		{"Claude Code, error of the tool",
 			"<tool_use_error>Exit code 2\nmain.go:3:1: error: missing brace</tool_use_error>",
