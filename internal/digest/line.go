@@ -28,12 +28,6 @@ func firstLine(s string, most int) string {
 	return ""
 }
 
-// lastLine returns the last non-empty line of s with single spaces.
-func lastLine(s string) string {
-	s = strings.TrimSpace(s)
-	return oneLine(s[strings.LastIndexByte(s, '\n')+1:])
-}
-
 // cut returns s, or the beginning of s with an ellipsis if s has more than most bytes. It cuts
 // between words if there is a space in the second half.
 func cut(s string, most int) string {

@@ -96,6 +96,7 @@ func (s *Reader) searchTerms(view *refs.View, q SearchQuery) ([]Hit, error) {
 	if err != nil {
 		return nil, err
 	}
+	parsed.Widen()
 	if err := q.check(view); err != nil {
 		return nil, err
 	}

@@ -35,6 +35,7 @@ func plainly(t *testing.T, docs []search.Doc, q recall.SearchQuery) []string {
 		t.Fatal(err)
 	}
 	parsed := storetest.Must[*search.Query](t)(search.Parse(q.Text))
+	parsed.Widen()
 	most := max(q.Limit, recall.ClusterDepth)
 	ranked, err := search.Rank([]search.Source{{Segment: seg}}, parsed, search.Options{
 		Session: q.Session, Role: q.Role, Since: q.Since, Limit: most, Whole: recall.WholeDepth,

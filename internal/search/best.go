@@ -98,7 +98,7 @@ func (r *ranking) distinct(
 // setPrint sets the print of a document, and whether it has only the words of the query.
 func (r *ranking) setPrint(f *found) (err error) {
 	f.print, err = r.sources[f.source].print(f.doc)
-	f.equal = r.o.Whole > 0 && int(f.has) == len(r.q.terms) &&
+	f.equal = r.o.Whole > 0 && int(f.has) == r.q.own() &&
 		f.kind.length() == r.q.length && f.print == r.q.print
 	return err
 }
@@ -107,7 +107,7 @@ func (r *ranking) setPrint(f *found) (err error) {
 func (r *ranking) whole(all []found) (list []*found, err error) {
 	for i := range all {
 		f := &all[i]
-		if int(f.has) < len(r.q.terms) {
+		if int(f.has) < r.q.own() {
 			continue
 		}
 		if f.kind.length() == r.q.length {
@@ -115,7 +115,7 @@ func (r *ranking) whole(all []found) (list []*found, err error) {
 				return nil, err
 			}
 		}
-		for _, v := range r.valuesOf(&f.item) {
+		for _, v := range r.valuesOf(&f.item)[:f.has] {
 			f.own += r.isOf(v, f.kind.length())
 		}
 		list = append(list, f)

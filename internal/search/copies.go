@@ -85,7 +85,8 @@ type copied struct {
 
 // add adds a document that has, as a copy, as many terms of the query.
 func (c *copied) add(it item) {
-	it.has, it.must, it.equal = c.of.has, c.of.must, c.of.equal
+	it.values, it.has = c.of.values, c.of.has
+	it.must, it.equal = c.of.must, c.of.equal
 	c.same = append(c.same, it)
 }
 
@@ -102,7 +103,7 @@ func (r *ranking) copiesOf(list []*found) (map[uint64]*copied, error) {
 		it := &r.items[i]
 		s := &r.sources[it.source]
 		print, err := s.print(it.doc)
-		if c := copies[print]; c != nil && c.of.has > 0 {
+		if c := copies[print]; c != nil && c.of.values > 0 {
 			var ok bool
 			if ok, err = r.o.admits(s, it.doc, r.names[it.session]); ok {
 				c.add(*it)
@@ -143,7 +144,7 @@ func (r *ranking) hit(same []item) (Hit, error) {
 		}
 		list[k] = candidate{
 			Hit: Hit{ID: id, Version: version, Session: r.names[it.session], Seq: it.seq,
-				Whole: int(it.has) == len(r.q.terms), Equal: it.equal, Rewound: s.Hidden[it.doc]},
+				Whole: int(it.has) == r.q.own(), Equal: it.equal, Rewound: s.Hidden[it.doc]},
 			time: when.UnixMilli(), note: attr&attrNote != 0,
 			shared: r.o.Shared != nil && r.o.Shared(r.names[it.session]),
 		}

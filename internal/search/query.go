@@ -12,10 +12,11 @@ import (
 
 // Query is a parsed query.
 type Query struct {
-	terms []queryTerm
-	words []string // as written, to find names of authors
-	attr  uint8    // properties that an answer should have: attrNumber, attrWhen
-	asker bool     // it asks what the user said or decided
+	terms []queryTerm // its own, and after them those of alike words
+	alike int         // how many are of alike words
+	words []string    // as written, to find names of authors
+	attr  uint8       // properties that an answer should have: attrNumber, attrWhen
+	asker bool        // it asks what the user said or decided
 
 	text    string
 	whole   phrase   // all words of the query
@@ -72,6 +73,9 @@ func Parse(text string) (*Query, error) {
 	}
 	return q, nil
 }
+
+// own returns the number of the terms of the query's own words.
+func (q *Query) own() int { return len(q.terms) - q.alike }
 
 func (q *Query) add(t queryTerm) {
 	i := slices.IndexFunc(q.terms, func(o queryTerm) bool { return o.term == t.term })

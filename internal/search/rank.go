@@ -102,7 +102,8 @@ type item struct {
 	doc     uint32
 	from    uint32 // index of its first value
 	kind    kind
-	has     uint8 // number of the query's terms that it has, so of its values
+	values  uint8 // number of its values
+	has     uint8 // number of the query's own terms that it has; their values are the first ones
 	must    uint8 // number of those with must
 	equal   bool  // it has only the words of the query
 }
@@ -198,9 +199,12 @@ func (r *ranking) addItem(it item) error {
 	}
 	it.kind = r.kindOf(it.source, row)
 	values := r.values[it.from:]
-	it.has, it.must = uint8(len(values)), r.mustOf(values)
+	it.values, it.must = uint8(len(values)), r.mustOf(values)
 	for _, v := range values {
 		r.df[v.term]++
+		if int(v.term) < r.q.own() {
+			it.has++
+		}
 	}
 	r.items = append(r.items, it)
 	return nil
@@ -238,4 +242,4 @@ func (r *ranking) compareIDs(a, b *item) int {
 	return x.Compare(y)
 }
 
-func (r *ranking) valuesOf(it *item) []value { return r.values[it.from:][:it.has] }
+func (r *ranking) valuesOf(it *item) []value { return r.values[it.from:][:it.values] }

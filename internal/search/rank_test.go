@@ -151,6 +151,9 @@ func TestRankIsTheSimpleRank(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if seed%2 == 1 {
+			q.Widen()
+		}
 		got, err := Rank(sources, q, o)
 		if err != nil {
 			t.Fatal(err)

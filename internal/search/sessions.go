@@ -185,7 +185,7 @@ func (r *ranking) fuse(found []sessionItems, whole []float64) ([]SessionHit, err
 			Best: Hit{
 				ID: id, Version: version, Session: r.names[s.session], Seq: best.seq,
 				Score: s.score, Rewound: src.Hidden[best.doc],
-				Whole: int(best.has) == len(r.q.terms),
+				Whole: int(best.has) == r.q.own(),
 			},
 		}
 	}

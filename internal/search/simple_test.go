@@ -96,11 +96,11 @@ func simplyWhole(
 	var order []int
 	like, equal := make([]float64, len(docs)), make([]bool, len(docs))
 	for i, d := range docs {
-		if o.Whole == 0 || slices.Contains(own[i], 0) || !simplyAdmits(d, o) {
+		if o.Whole == 0 || slices.Contains(own[i][:q.own()], 0) || !simplyAdmits(d, o) {
 			continue
 		}
 		sum := 0.0
-		for _, v := range own[i] {
+		for _, v := range own[i][:q.own()] {
 			sum += v
 		}
 		like[i] = sum
