@@ -96,7 +96,8 @@ var (
 	errHeldClusters = errors.New("clusters were held back")
 )
 
-const heldHint = "`ctx forget ID` erases a text; `ctx config set remote.%s.allow ID,…` lets it leave"
+const heldHint = "`ctx forget ID` erases a text, also a lost one; " +
+	"`ctx config set remote.%s.allow ID,…` lets a secret leave"
 
 // mostFindings is how many findings of a session are told; --json has all.
 const mostFindings = 5
