@@ -169,7 +169,8 @@ func (cl *call) hits(a searchArgs) ([]recall.Hit, error) {
 		}
 	}
 	return cl.store.Recall.Search(cl.view, recall.SearchQuery{
-		Text: a.Query, Session: name, Branch: a.Branch, Role: a.Role, Since: since.Start,
+		Alike: true,
+		Text:  a.Query, Session: name, Branch: a.Branch, Role: a.Role, Since: since.Start,
 		Until: until.End, Limit: a.most(), Rewound: a.Rewound, Parts: true,
 	})
 }

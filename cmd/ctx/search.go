@@ -177,6 +177,7 @@ func (o *searchOptions) query(now time.Time, text string) (recall.SearchQuery, e
 		return q, err
 	}
 	q.Text, q.Limit, q.Clusters, q.Phrases, q.Parts = text, o.limit, o.clusters, true, true
+	q.Alike = true
 	q.Titles = o.scopeOptions == scopeOptions{everywhere: o.everywhere, verbose: o.verbose}
 	switch {
 	case o.remote != "" &&

@@ -298,7 +298,8 @@ const mostExcerpt = 160
 // search finds messages as `ctx search` does.
 func (s *source) search(text string) (*page, error) {
 	hits, err := s.store.Recall.Search(s.view,
-		recall.SearchQuery{Text: text, Limit: mostHits, Phrases: true, Parts: true})
+		recall.SearchQuery{Text: text, Limit: mostHits, Phrases: true, Parts: true,
+			Alike: true})
 	if err != nil {
 		return nil, err
 	}

@@ -37,6 +37,8 @@ type SearchQuery struct {
 	// Parts looks for the words of Text as parts of others where no message has them as words, or
 	// where Text has none. It reads all texts.
 	Parts bool
+	// Alike looks for words that are alike to those of a question, too.
+	Alike bool
 	// Clusters asks also for the clusters of the best entries.
 	Clusters bool
 	// Titles asks also for sessions whose title or tags, as a person or an agent gave them, have all
@@ -96,7 +98,9 @@ func (s *Reader) searchTerms(view *refs.View, q SearchQuery) ([]Hit, error) {
 	if err != nil {
 		return nil, err
 	}
-	parsed.Widen()
+	if q.Alike {
+		parsed.Widen()
+	}
 	if err := q.check(view); err != nil {
 		return nil, err
 	}

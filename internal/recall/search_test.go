@@ -35,7 +35,9 @@ func plainly(t *testing.T, docs []search.Doc, q recall.SearchQuery) []string {
 		t.Fatal(err)
 	}
 	parsed := storetest.Must[*search.Query](t)(search.Parse(q.Text))
-	parsed.Widen()
+	if q.Alike {
+		parsed.Widen()
+	}
 	most := max(q.Limit, recall.ClusterDepth)
 	ranked, err := search.Rank([]search.Source{{Segment: seg}}, parsed, search.Options{
 		Session: q.Session, Role: q.Role, Since: q.Since, Limit: most, Whole: recall.WholeDepth,
@@ -203,7 +205,7 @@ func TestSearchIsAsIfJustIndexed(t *testing.T) {
 			}
 			view := storetest.View(t, s)
 			q := recall.SearchQuery{Text: wordsFrom(r, 1+r.IntN(4)), Limit: 1 + r.IntN(80),
-				Role: []string{"", "", "user"}[r.IntN(3)]}
+				Alike: step%2 == 1, Role: []string{"", "", "user"}[r.IntN(3)]}
 			if r.IntN(4) == 0 {
 				q.Since = time.Date(2026, 3, 1, 9, 0, 10+r.IntN(50), 0, time.UTC)
 			}
