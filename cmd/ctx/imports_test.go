@@ -95,7 +95,7 @@ var layers = map[string]string{
 		"internal/message internal/durable internal/cache internal/history/dag objects refs " +
 		"internal/repo internal/view internal/window",
 	"internal/claims": "format internal/history",
-	"internal/store": "format forest internal/durable lock objects refs " +
+	"internal/store": "format forest internal/durable lock objects refs sanitize " +
 		"internal/repo internal/history",
 	"internal/clusters": "format forest forest/score forest/summarize internal/cache " +
 		"internal/history/dag objects refs internal/repo internal/window " +

@@ -180,6 +180,9 @@ func keyOf(f *digest.Fact, root Root) string {
 		return string(f.Kind) + "\x00" + root.Name(f.Path)
 	case digest.Todo, digest.Command:
 		return string(f.Kind) + "\x00" + f.Key
+	case digest.Decision: // the newest answer to a question holds
+		question, _, _ := strings.Cut(f.Text, " → ")
+		return string(f.Kind) + "\x00" + question
 	}
 	return "\x00" + f.Text
 }

@@ -62,6 +62,7 @@ func (c *chooser) setTurns() {
 		}
 	}
 	c.setRefuted()
+	c.setOverruled()
 	for t := range c.turns {
 		c.setLines(&c.turns[t], c.asked, maxCame)
 	}
@@ -92,6 +93,28 @@ func (c *chooser) setRefuted() {
 				}
 			}
 			c.turns[t].refuted = c.turns[t].refuted || shared >= minGone
+		}
+	}
+}
+
+// setOverruled marks the decisions that a later prompt takes back: it names the answer as what is
+// not to be, or it is the next one and says that the user has changed their mind.
+func (c *chooser) setOverruled() {
+	for i := range c.items {
+		it := &c.items[i]
+		_, answer, ok := strings.Cut(it.fact.Text, " → ")
+		if answer = strings.ToLower(answer); it.fact.Kind != digest.Decision || !ok || answer == "" {
+			continue
+		}
+		for j := i + 1; j < len(c.items); j++ {
+			f := c.items[j].fact
+			said := strings.ToLower(f.Text)
+			if isAsked(f) && (strings.Contains(said, "instead of "+answer) ||
+				strings.Contains(said, "rather than "+answer) || strings.Contains(said, "not "+answer) ||
+				c.turnOf[j] == c.turnOf[i]+1 && strings.Contains(said, "changed my mind")) {
+				it.line.Text = "(overruled in " + f.Entry.Short(shortID) + ") " + it.line.Text
+				break
+			}
 		}
 	}
 }
@@ -343,11 +366,15 @@ func (c *chooser) heed(purse int) []Line {
 		it := &c.items[i]
 		f := it.fact
 		rule := f.Kind == digest.Told && f.Key == notes.Rule
-		if f.Kind != digest.Prompt && !rule || c.shown[f.Entry] ||
-			// the newest prompt is there anyway
-			isAsked(f) && c.turnOf[i] == len(c.turns)-1 && !c.rules && !c.keep ||
-			!rule && f.Key != digest.Refused && !(c.keep && isOrder(f)) &&
-				!(typed(i) && digest.IsRule(f.Text)) {
+		lifts := f.Kind == digest.Prompt && typed(i) && digest.Lifts(f.Text)
+		if f.Kind != digest.Prompt && !rule || !rule && !lifts && f.Key != digest.Refused &&
+			!(c.keep && isOrder(f)) && !(typed(i) && digest.IsRule(f.Text)) {
+			continue
+		}
+		// The newest prompt is there anyway, and what lifts a rule is no rule
+		if c.shown[f.Entry] || isAsked(f) && c.turnOf[i] == len(c.turns)-1 && !c.rules && !c.keep ||
+			lifts && !digest.IsRule(f.Text) {
+			told = append(told, it.terms)
 			continue
 		}
 		if slices.ContainsFunc(told, func(terms []int32) bool { return isSame(terms, it.terms) }) {

@@ -282,3 +282,36 @@ func TestRoomLeft(t *testing.T) {
 		t.Errorf("a line beside others in a full brief:\n%s", full)
 	}
 }
+
+// TestTakenBack has rules that the user lifted, and decisions that a later answer or prompt
+// replaces.
+func TestTakenBack(t *testing.T) {
+	which := func(answer string) digest.Fact {
+		return digest.Fact{Kind: digest.Decision, Text: "Which database? → " + answer}
+	}
+	rule := prompt("Never push the branch of the harbour")
+	for _, c := range []struct {
+		name, has, lacks string
+		facts            []digest.Fact
+	}{
+		{"lifted", "", "heed: > Never", of(one(rule), one(answer("I keep to that from now on.")),
+			one(prompt("It is fine to push the branch of the harbour now")),
+			one(answer("The branch of the harbour is pushed now.")), one(prompt("Look at the gauges")))},
+		{"lifted by the newest prompt", "", "heed: > Never", of(one(rule),
+			one(answer("I keep to that from now on.")),
+			one(prompt("You may push the branch of the harbour now")))},
+		{"holds", "heed: > Never", "", of(one(rule), one(answer("I keep to that from now on.")),
+			one(prompt("It is fine to touch the schema now")), one(answer("The schema is changed.")),
+			one(prompt("Look at the gauges")))},
+		{"answered again", "→ SQLite", "→ Postgres", of(one(prompt("Choose a database for it")),
+			one(which("Postgres")), one(which("SQLite")))},
+		{"overruled", "decided: (overruled in", "decided: Which", of(one(prompt("Choose a database")),
+			one(which("Postgres")), one(answer("Postgres it is, for all of the gauges.")),
+			one(prompt("No, take SQLite instead of Postgres")))},
+	} {
+		got := show(Choose(c.facts, Options{Room: 4000, Cost: cost}))
+		if !strings.Contains(got, c.has) || c.lacks != "" && strings.Contains(got, c.lacks) {
+			t.Errorf("%s:\n%s", c.name, got)
+		}
+	}
+}

@@ -48,8 +48,8 @@ var (
 		" before each ", " before every ", " should stick to ", " not subject to ", ", not ",
 		"told you not to ", "told you to ", "asked you not to ", "asked you to "}
 	// reports lead words of others, which order nothing here.
-	reports = [...]string{" say: ", " says: ", " said: ", " reads: ", " write: ", " writes: ",
-		" wrote: ", " suggests: ", " recommends: "}
+	reports = [...]string{" error: ", " say: ", " says: ", " said: ", " reads: ", " write: ",
+		" writes: ", " wrote: ", " suggests: ", " recommends: "}
 	// unasked deny that something was asked for.
 	unasked = [...]string{"i did not say", "i didn't say", "i did not ask", "i didn't ask",
 		"i never said", "i never asked"}
@@ -75,6 +75,19 @@ var (
 	clauseOpeners = [...]string{"please ", "also ", "and ", "but ", "so ", "then ", "ok ", "okay ",
 		"yes ", "well ", "just "}
 )
+
+// Lifts reports whether a sentence of a user takes back an order for good, or allows what one
+// forbids.
+func Lifts(line string) bool {
+	lower := strings.ToLower(strings.ReplaceAll(line, "\u2019", "'"))
+	return !strings.HasSuffix(line, "?") && (hasLead(lower, []string{"ignore the rule",
+		"ignore what i said", "forget the rule", "forget about the rule", "never mind the rule",
+		"never mind what i said", "nevermind the rule", "drop the ", "scrap the rule", "you may ",
+		"you can ", "you are allowed to ", "feel free to ", "no need to ", "it is fine to ",
+		"it's fine to ", "it is ok to ", "it's ok to ", "it is okay to ", "it's okay to "}) ||
+		hasAny(lower, []string{" no longer need", " don't need to ", " do not need to ",
+			" no longer applies", " forget what i said", " is lifted"}))
+}
 
 // isDirective reports whether a clause is an order for good. "keep going" is none.
 func isDirective(clause string) bool {

@@ -47,10 +47,30 @@ func TestIsRule(t *testing.T) {
 		"leave out anything that they cannot see.":                                 false,
 		"I told you not to edit the lock file of the gauges":                       true,
 		"the page of the gauges says: never use this flag":                         false,
+		"I get: Error: you must always pass the force flag":                        false,
 		"don't do it?": false, "teach that to the checker": false, "Raise the limit to 64 MB.": false,
 	} {
 		if IsRule(line) != want {
 			t.Errorf("IsRule(%q) = %t", line, !want)
+		}
+	}
+}
+
+func TestLifts(t *testing.T) {
+	for line, want := range map[string]bool{
+		"Ignore the rule about writing tests first.":                 true,
+		"Drop the German, answer in English.":                        true,
+		"It is fine to touch the schema of the gauges now.":          true,
+		"You no longer need to ask before you push.":                 true,
+		"You may push to main now, forget what I said.":              true,
+		"You can commit without asking me from now on.":              true,
+		"Never mind the rule about the vendor directory, push away.": true,
+		"Can you drop the column of the tides?":                      false,
+		"Never push to main.":                                        false,
+		"Look at what I said about the gauges.":                      false,
+	} {
+		if Lifts(line) != want {
+			t.Errorf("Lifts(%q) = %t", line, !want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // Add has objects written by the next commit, and returns the id of the last one.
@@ -93,6 +94,9 @@ func distinct(raws []format.Raw) ([]format.Raw, []format.ID) {
 // names them, and gc removes them after gc.grace. A checkpoint follows where the log has become
 // long.
 func (t *Tx) Commit(op *format.Operation) error {
+	if err := cleanNames(op); err != nil {
+		return err
+	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
@@ -155,6 +159,30 @@ func (t *Tx) Commit(op *format.Operation) error {
 		if err := t.checkpoint(); err != nil {
 			t.main.state, t.flat.state = nil, nil // they may say of objects that they are stored
 			t.Report(fmt.Errorf("no checkpoint yet: %w", err))
+		}
+	}
+	return nil
+}
+
+// cleanNames refuses a new session or branch whose name holds a secret: names stand in the log, in
+// every list, and in what others are sent. The error does not have the name.
+func cleanNames(op *format.Operation) error {
+	switch op.Verb {
+	case refs.VerbAppend, refs.VerbFork, refs.VerbImport, refs.VerbUpdateRef:
+	default:
+		return nil // what was there before
+	}
+	for _, u := range op.Refs {
+		session, branch, ok := history.BranchOfRef(u.Name)
+		if !ok || u.Old.Exists() {
+			continue
+		}
+		for _, name := range []string{session, branch} {
+			_, found, err := sanitize.Text([]byte(name))
+			if err != nil || len(found) > 0 {
+				return fmt.Errorf("%w: the name of the session or branch holds a secret: "+
+					"choose another one", history.ErrInput)
+			}
 		}
 	}
 	return nil
