@@ -180,11 +180,11 @@ func page(cmd *cobra.Command) string {
 		}
 	}
 	part("Flags", "", s.Flags)
-	if s.Global != "" {
-		b.WriteString("\nThe flags of every command are on the page of [ctx](ctx.md).\n")
-	}
 	if s.Codes != "" {
-		fmt.Fprintf(&b, "\nIt ends with %s ([exit codes](ctx-exit-codes.md)).\n", codesOf(s.Codes))
+		fmt.Fprintf(&b, "\n[Exit codes](ctx-exit-codes.md): %s\n", codesOf(s.Codes))
+	}
+	if s.Global != "" {
+		b.WriteString("\n[Common flags](ctx.md)\n")
 	}
 	return b.String()
 }
