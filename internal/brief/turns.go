@@ -103,14 +103,15 @@ func (c *chooser) setOverruled() {
 	for i := range c.items {
 		it := &c.items[i]
 		_, answer, ok := strings.Cut(it.fact.Text, " → ")
-		if answer = strings.ToLower(answer); it.fact.Kind != digest.Decision || !ok || answer == "" {
+		if it.fact.Kind != digest.Decision || !ok || answer == "" {
 			continue
 		}
+		answer = strings.ToLower(answer)
 		for j := i + 1; j < len(c.items); j++ {
 			f := c.items[j].fact
 			said := strings.ToLower(f.Text)
-			if isAsked(f) && (strings.Contains(said, "instead of "+answer) ||
-				strings.Contains(said, "rather than "+answer) || strings.Contains(said, "not "+answer) ||
+			isNot := func(lead string) bool { return strings.Contains(said, lead+answer) }
+			if isAsked(f) && (isNot("instead of ") || isNot("rather than ") || isNot("not ") ||
 				c.turnOf[j] == c.turnOf[i]+1 && strings.Contains(said, "changed my mind")) {
 				it.line.Text = "(overruled in " + f.Entry.Short(shortID) + ") " + it.line.Text
 				break

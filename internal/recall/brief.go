@@ -34,6 +34,7 @@ func (s *Reader) WorkBriefOf(
 type told struct {
 	entries map[format.ID]bool
 	own     map[saying]bool
+	passed  map[string]bool // the keys of checks that newer sessions ended with
 }
 
 // saying is what a fact says, wherever it stands.
@@ -45,7 +46,7 @@ type saying struct {
 // toldTo returns what the history of a session tells its model: nothing, if the session is "". A
 // session of one message has only begun: its prompt may be given to any session.
 func (s *Reader) toldTo(v *refs.View, session string) (*told, error) {
-	t := &told{map[format.ID]bool{}, map[saying]bool{}}
+	t := &told{map[format.ID]bool{}, map[saying]bool{}, map[string]bool{}}
 	tip := v.Get(history.RefName(session, history.MainBranch))
 	if session == "" || !tip.Exists() {
 		return t, nil
@@ -72,10 +73,18 @@ func (s *Reader) workBrief(
 	}
 	if known != nil {
 		facts = slices.DeleteFunc(slices.Clone(facts), func(f digest.Fact) bool {
-			return known.entries[f.Entry] || known.own[saying{f.Kind, f.Text}]
+			fails := f.Kind == digest.Failure ||
+				f.Kind == digest.Command && f.State == digest.Failed
+			return known.entries[f.Entry] || known.own[saying{f.Kind, f.Text}] ||
+				fails && known.passed[f.Key]
 		})
-		for i := range facts {
-			known.entries[facts[i].Entry] = true
+		for i := range slices.Backward(facts) {
+			f := &facts[i]
+			known.entries[f.Entry] = true
+			if _, newer := known.passed[f.Key]; f.Kind == digest.Command && f.Checks() && f.Ran() &&
+				!newer {
+				known.passed[f.Key] = f.State == digest.Passed
+			}
 		}
 	}
 	b := &brief.SessionBrief{Session: name.Session, Branch: name.Branch,
