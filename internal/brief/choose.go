@@ -230,10 +230,10 @@ func (c *chooser) idle(i int) bool {
 }
 
 // tellsBeside reports whether a fact tells something to a reader who knows the work: what a prompt,
-// an answer or a plan lists, and what was written into files.
+// an answer or a plan lists, and what was written into files. A line of code alone does not.
 func tellsBeside(f *digest.Fact) bool {
 	switch f.Kind {
-	case digest.Prompt, digest.Answer, digest.Report, digest.Returned, digest.Written, digest.Code:
+	case digest.Prompt, digest.Answer, digest.Report, digest.Returned, digest.Written:
 		return true
 	}
 	return false
