@@ -15,7 +15,7 @@ const Everything = "."
 // since the newest commit is gone, or has another name.
 func (d *Digester) restored(f *Fact) {
 	text, _, _ := strings.Cut(f.Text, " # ")
-	if f.Kind != Command || f.Elsewhere {
+	if f.Kind != Command || f.Elsewhere || !hasAny(text, []string{"git ", "rm ", "mv "}) {
 		return
 	}
 	dir := ""
@@ -49,7 +49,8 @@ func (d *Digester) gone(file string) {
 
 // stashed reads what git stash does: it puts all files back, and later brings what was changed.
 func (d *Digester) stashed(words []string) {
-	if len(words) == 0 || words[0] == "push" || words[0] == "save" || words[0][0] == '-' {
+	if len(words) == 0 || words[0] == "push" || words[0] == "save" ||
+		strings.HasPrefix(words[0], "-") {
 		d.add(Fact{Kind: Edit, Key: stash, Path: Everything, State: Dropped, Text: "stashed all"})
 		return
 	}
@@ -125,12 +126,15 @@ func (d *Digester) moved(dir string, words []string) {
 
 // firstEdit returns the first edit of a file, nil without one.
 func (d *Digester) firstEdit(file string) *Fact {
+	place := d.place(file)
 	for i := range d.Made {
 		f := &d.Made[i]
+		if f.Kind != Edit || f.Undone() {
+			continue
+		}
 		// Where the session began may not be known
-		isSame := d.place(f.Path) == d.place(file) ||
-			d.Began == "" && !path.IsAbs(file) && strings.HasSuffix(f.Path, "/"+file)
-		if f.Kind == Edit && !f.Undone() && isSame {
+		if d.place(f.Path) == place ||
+			d.Began == "" && !path.IsAbs(file) && strings.HasSuffix(f.Path, "/"+file) {
 			edit := *f
 			return &edit
 		}

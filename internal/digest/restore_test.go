@@ -56,6 +56,7 @@ func TestFilesGone(t *testing.T) {
 		{"git mv a.go sub/", "edited a.go; wrote new.go; restored a.go; moved a.go to sub/a.go"},
 		{"mv x y", "edited a.go; wrote new.go"},
 		{"git stash", "edited a.go; wrote new.go; stashed all"},
+		{`git stash ""`, "edited a.go; wrote new.go"},
 		{"git stash list", "edited a.go; wrote new.go"},
 		{"git stash -u && git pull && git stash pop",
 			"edited a.go; wrote new.go; stashed all; edited a.go; wrote new.go"},
