@@ -109,10 +109,13 @@ func (c *chooser) setOverruled() {
 		answer = strings.ToLower(answer)
 		for j := i + 1; j < len(c.items); j++ {
 			f := c.items[j].fact
+			if !isAsked(f) {
+				continue
+			}
 			said := strings.ToLower(f.Text)
 			isNot := func(lead string) bool { return strings.Contains(said, lead+answer) }
-			if isAsked(f) && (isNot("instead of ") || isNot("rather than ") || isNot("not ") ||
-				c.turnOf[j] == c.turnOf[i]+1 && strings.Contains(said, "changed my mind")) {
+			if isNot("instead of ") || isNot("rather than ") || isNot("not ") ||
+				c.turnOf[j] == c.turnOf[i]+1 && strings.Contains(said, "changed my mind") {
 				it.line.Text = "(overruled in " + f.Entry.Short(shortID) + ") " + it.line.Text
 				break
 			}
