@@ -53,7 +53,7 @@ func pagesWithExamples(t *testing.T) []string {
 	t.Helper()
 	root := filepath.Join("..", "..")
 	list := []string{filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md")}
-	for _, pattern := range []string{"*.md", "agents/*.md", "design/*.md", "format/*.md"} {
+	for _, pattern := range []string{"*.md", "agents/*.md", "format/*.md"} {
 		pages, err := filepath.Glob(filepath.Join(root, "docs", filepath.FromSlash(pattern)))
 		if err != nil {
 			t.Fatal(err)

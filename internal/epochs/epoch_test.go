@@ -27,7 +27,7 @@ import (
 
 // The scenarios of context epochs, by number. Those that the store has no part in, and those that
 // are in other packages (E39 to E44, the rules without a store), are named in
-// docs/design/0011-epochs-in-the-chain.md.
+// docs/design.md.
 
 func TestE01_initial_text_in_source_order(t *testing.T) {
 	s := storetest.Create(t)
