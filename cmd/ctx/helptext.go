@@ -31,14 +31,17 @@ const (
 
 // describe gives all commands of a tree the descriptions of help.txt. It is called when help is
 // asked for, or words to complete a line: other runs need none.
-func describe(cmd *cobra.Command) {
+func describe(cmd *cobra.Command) { describeAll(cmd.Root(), helpSections()) }
+
+// helpSections returns the sections of help.txt by their commands, each from its title on.
+func helpSections() map[string]string {
 	sections := map[string]string{}
 	for text := range strings.SplitSeq("\n"+helpTexts, helpSection) {
 		title, _, _ := strings.Cut(text, "\n")
 		name, _, _ := strings.Cut(title, ": ")
 		sections[name] = text
 	}
-	describeAll(cmd.Root(), sections)
+	return sections
 }
 
 // helpNames returns the names in braces that a section may have, each with what it stands for in
@@ -46,18 +49,25 @@ func describe(cmd *cobra.Command) {
 func helpNames(cmd *cobra.Command) []string {
 	row, _ := catalog.Named(cmd.Name())
 	h, _ := hooks.AgentNamed(cmd.Name())
+	own := func(is bool, text string) string {
+		if is {
+			return text
+		}
+		return ""
+	}
+	gemini := cmd.Name() == hooks.GeminiCLI
 	// Where the hook tells something it records only if a summary is to be made there.
 	records := slices.DeleteFunc(h.EventNames(), func(name string) bool {
-		return name == h.Answers() || name == h.Heeds() || name == h.Mends()
+		return name == h.Answers() || name == h.Heeds() || name == h.Mends() ||
+			gemini && name == h.Tells()
 	})
-	during := ""
-	if h.Answers()+h.Heeds()+h.Keeps()+h.Mends() != "" {
-		during = "during the work"
-	}
 	return []string{"{NAME}", cmd.Name(), "{TITLE}", cmp.Or(row.Title, h.Title),
-		"{EXAMPLE}", row.Example, "{PROJECT}", h.Project, "{TRUST}", h.Trust,
-		"{RECORDS}", wordsAnd(records), "{ANSWERS}", h.Answers(), "{HEEDS}", h.Heeds(),
-		"{KEEPS}", h.Keeps(), "{MENDS}", h.Mends(), "{DURING}", during,
+		"{EXAMPLE}", row.Example, "{PAGE}", cmp.Or(row.Page, row.Name),
+		"{SAVES}", own(gemini, "/chat save"), "{PROJECT}", h.Project, "{TRUST}", h.Trust,
+		"{EXTENSION}", own(gemini, "DIR"), "{SILENT}", own(h.EventInCommand, h.Title),
+		"{RECORDS}", wordsAnd(records), "{TELLS}", own(!gemini, h.Tells()),
+		"{ASKS}", own(gemini, h.Tells()), "{ANSWERS}", h.Answers(), "{HEEDS}", h.Heeds(),
+		"{KEEPS}", h.Keeps(), "{MENDS}", h.Mends(),
 		"{HOOKS}", agentNames(hooks.Agents()), "{RESUMABLE}", wordsAnd(catalog.Resumable()),
 		"{PRICES}", usage.PricesOf}
 }
@@ -90,9 +100,9 @@ func describeAll(cmd *cobra.Command, sections map[string]string) {
 		if _, short, found := strings.Cut(title, ": "); found {
 			cmd.Short = short
 		}
-		text, cmd.Example, _ = strings.Cut(text, helpExamples)
+		text, cmd.Example, _ = strings.Cut("\n"+text, helpExamples)
 		text, line, coded := strings.Cut(text, helpCodes)
-		if cmd.Long = text; coded {
+		if cmd.Long = strings.TrimSpace(text); coded {
 			var codes []int
 			for _, word := range strings.Fields(line) {
 				code, _ := strconv.Atoi(word)

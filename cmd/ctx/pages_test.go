@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,8 +15,12 @@ import (
 // are made of the help.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
+	return readPages(t, append(pagesWithExamples(t), filepath.Join("..", "..", "CHANGELOG.md")))
+}
+
+func readPages(t *testing.T, list []string) map[string]string {
+	t.Helper()
 	root := filepath.Join("..", "..")
-	list := append(pagesWithExamples(t), filepath.Join(root, "CHANGELOG.md"))
 	all := map[string]string{}
 	for _, file := range list {
 		b, err := os.ReadFile(file)
@@ -56,6 +61,11 @@ func TestPagesAreNarrow(t *testing.T) {
 // TestPageLinks: each link of a page leads to a file, and to a heading where it names one.
 func TestPageLinks(t *testing.T) {
 	all := pages(t)
+	made, err := filepath.Glob(filepath.Join("..", "..", "docs", "cli", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(all, readPages(t, made))
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading := regexp.MustCompile(`(?m)^#+ (.*)$`)
 	checked := 0
