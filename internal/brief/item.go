@@ -80,7 +80,8 @@ func itemsOf(facts []digest.Fact, root Root) []item {
 func putBack(items []item, at map[string]int, f *digest.Fact, root Root) {
 	own := keyOf(f, root)
 	for key, i := range at {
-		if it := &items[i]; it.fact.Kind == digest.Edit && !it.committed &&
+		if it := &items[i]; it.fact.Kind == digest.Edit &&
+			(!it.committed || f.Key == digest.TakenBack) &&
 			(key == own || f.Path == digest.Everything) {
 			it.gone = true
 			delete(at, key)

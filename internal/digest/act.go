@@ -41,6 +41,9 @@ func (d *Digester) call(c *Call) {
 	}
 	if len(open) > 0 {
 		d.Open[c.ID] = open
+		if script := a.command(); kind == runCommand && mayRestore(script) {
+			d.Scripts[c.ID] = valid(script)
+		}
 	}
 }
 
@@ -157,6 +160,7 @@ func (d *Digester) edits(a args) {
 	}
 	old, now := before.String(), after.String()
 	f.Added, f.Removed = changedLines(old, now)
+	f.Was, f.Now = hashOf(old), hashOf(now)
 	f.Text = "edited " + path + naming(changedNames(old, now))
 	d.add(f)
 	d.written(path, old, now)

@@ -17,10 +17,12 @@ func (d *Digester) Code(c *varint.Code) {
 		varint.Text(c, id)
 		d.indexes(c, list)
 	})
-	varint.Map(c, &d.Tasks, func(number, title *string) {
-		varint.Text(c, number)
-		varint.Text(c, title)
-	})
+	text := func(key, value *string) {
+		varint.Text(c, key)
+		varint.Text(c, value)
+	}
+	varint.Map(c, &d.Scripts, text)
+	varint.Map(c, &d.Tasks, text)
 	c.Texts(&d.Plan)
 	varint.Text(c, &d.Began)
 	varint.Text(c, &d.Branch)
@@ -42,6 +44,8 @@ func (f *Fact) code(c *varint.Code) {
 	varint.Number(c, &f.Pos)
 	varint.Number(c, &f.Added)
 	varint.Number(c, &f.Removed)
+	varint.Number(c, &f.Was)
+	varint.Number(c, &f.Now)
 	varint.Text(c, &f.Text)
 	varint.Text(c, &f.Heading)
 	varint.Text(c, &f.Path)

@@ -20,7 +20,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 34
+const Version = 35
 
 // Kind is the subject of a fact.
 type Kind string
@@ -89,6 +89,10 @@ type Fact struct {
 	// Added and Removed count the lines of an edit.
 	Added   int
 	Removed int
+	// Was and Now are equal for equal texts that an edit takes away and puts there; 0 if the text is
+	// not known.
+	Was uint64
+	Now uint64
 	// Files are the distinct files that the result of a search or a command names, as it names
 	// them.
 	Files []string
@@ -153,6 +157,8 @@ type Digester struct {
 	Made []Fact
 	// Open holds the indexes of the facts of each call without a result, by the id of the call.
 	Open map[string][]int
+	// Scripts holds the scripts of calls in Open that may put files back.
+	Scripts map[string]string
 	// Tasks holds the titles of the tasks of a task list, by number.
 	Tasks map[string]string
 	// Plan holds the keys of the items of the newest todo list that a tool set as a whole.
@@ -172,6 +178,9 @@ type Digester struct {
 func (d *Digester) Add(messages []Message) {
 	if d.Open == nil {
 		d.Open = map[string][]int{}
+	}
+	if d.Scripts == nil {
+		d.Scripts = map[string]string{}
 	}
 	if d.Tasks == nil {
 		d.Tasks = map[string]string{}

@@ -9,10 +9,13 @@ const patchLead = "*** Begin Patch"
 // File: PATH", then lines that begin with +, - or a space) or is a unified diff.
 func (d *Digester) patch(text string) {
 	var f *Fact
-	var before, after strings.Builder
+	var before, after, was, now strings.Builder
 	flush := func() {
 		if f != nil {
 			f.Text = f.Key + " " + f.Path + naming(changedNames(before.String(), after.String()))
+			if f.Key == "edited" {
+				f.Was, f.Now = hashOf(was.String()), hashOf(now.String())
+			}
 			f.Key = ""
 			d.add(*f)
 			d.written(f.Path, before.String(), after.String())
@@ -20,6 +23,8 @@ func (d *Digester) patch(text string) {
 		f = nil
 		before.Reset()
 		after.Reset()
+		was.Reset()
+		now.Reset()
 	}
 	for line := range strings.SplitSeq(text, "\n") {
 		if verb, path, ok := patchHead(line); ok {
@@ -35,9 +40,11 @@ func (d *Digester) patch(text string) {
 		case f == nil:
 		case strings.HasPrefix(line, "+"):
 			f.Added++
+			now.WriteString(line[1:] + "\n")
 			after.WriteString(line[1:] + "\n")
 		case strings.HasPrefix(line, "-"):
 			f.Removed++
+			was.WriteString(line[1:] + "\n")
 			before.WriteString(line[1:] + "\n")
 		case strings.HasPrefix(line, "@@ "):
 			after.WriteString(strings.Trim(line, "@ ") + "\n")

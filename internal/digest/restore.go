@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -11,40 +12,76 @@ import (
 // Everything is the path of the fact that all files are again as they were committed.
 const Everything = "."
 
-// restored adds a fact for each file that a command has put back, removed or moved: what was edited
-// since the newest commit is gone, or has another name.
-func (d *Digester) restored(f *Fact) {
-	text, _, _ := strings.Cut(f.Text, " # ")
-	if f.Kind != Command || f.Elsewhere || !hasAny(text, []string{"git ", "rm ", "mv "}) {
-		return
-	}
-	dir := ""
-	for _, c := range script.Read(strings.TrimPrefix(text, "ran ")) {
+// mayRestore reports whether a script may put files back, remove or move them.
+func mayRestore(text string) bool { return hasAny(text, []string{"git ", "jj ", "rm ", "mv "}) }
+
+// restored adds a fact for each file that a script, which passed, has put back, removed or moved:
+// what was edited since the newest commit is gone, or has another name. made is the index of the
+// commit that the script made, or -1.
+func (d *Digester) restored(text string, made int) {
+	dir, committed := "", false
+	for _, c := range script.Read(text[:min(len(text), maxScript)]) {
 		if len(c.Words) == 0 {
 			continue
 		}
 		words, at := gitDirectory(c, dir, "")
+		if c.Words[0] == "git" && at != dir && d.elsewhere(at, text, false) {
+			continue
+		}
+		if _, commits := commitMessage(script.Command{Words: words}); commits &&
+			words[1] == "commit" {
+			committed = true
+		}
 		switch {
-		case at != dir: // another repository
 		case words[0] == "cd" && len(words) > 1:
 			dir = inDirectory(dir, words[1])
 		case isGit(words, "stash"):
 			d.stashed(words[2:])
 		case words[0] == "rm", isGit(words, "rm"):
-			d.removed(dir, words)
+			d.removed(at, words)
 		case words[0] == "mv", isGit(words, "mv"):
-			d.moved(dir, words)
+			d.moved(at, words)
+		case isGit(words, "reset"):
+			d.reset(words[2:])
+		case isGit(words, "revert"):
+			own := made
+			if committed {
+				own = -1 // the script's fact is of the commit before
+			}
+			d.reverted(words[2:], own)
 		default:
 			for _, file := range restores(words) {
-				d.gone(inDirectory(dir, file))
+				if below, isTop := strings.CutPrefix(file, ":/"); isTop {
+					d.gone(cmp.Or(below, Everything))
+				} else {
+					d.gone(inDirectory(at, file))
+				}
 			}
 		}
 	}
 }
 
-// gone adds the fact that a file is as it was committed, or not there.
+// gone adds the facts that the edited files at a path or below are as they were committed, or not
+// there.
 func (d *Digester) gone(file string) {
-	d.add(Fact{Kind: Edit, Path: file, State: Dropped, Text: "restored " + file})
+	whole := func(path string) {
+		d.add(Fact{Kind: Edit, Path: path, State: Dropped, Text: "restored " + path})
+	}
+	place := d.place(file)
+	if file == Everything || isBelow(d.place(""), place) {
+		whole(Everything)
+		return
+	}
+	seen := map[string]bool{}
+	for _, f := range d.Made {
+		if f.Kind == Edit && !f.Undone() && isBelow(d.place(f.Path), place) && !seen[f.Path] {
+			seen[f.Path] = true
+			whole(f.Path)
+		}
+	}
+	if len(seen) == 0 {
+		whole(file)
+	}
 }
 
 // stashed reads what git stash does: it puts all files back, and later brings what was changed.
@@ -150,12 +187,13 @@ func restores(words []string) []string {
 		if i := slices.Index(words, "--"); i > 0 {
 			return words[i+1:]
 		}
-		if len(words) == 3 && words[2] == Everything {
-			return words[2:]
+		if last := words[len(words)-1]; last == Everything || hasLead(last, []string{":/"}) {
+			return words[len(words)-1:]
 		}
 	case isGit(words, "restore"):
 		rest := words[2:]
-		if slices.Contains(rest, "--staged") || slices.Contains(rest, "-S") {
+		has := func(w string) bool { return slices.Contains(rest, w) }
+		if (has("--staged") || has("-S")) && !has("--worktree") && !has("-W") {
 			return nil // the files stay as they are
 		}
 		for i, w := range rest {
@@ -165,7 +203,11 @@ func restores(words []string) []string {
 			}
 		}
 		return slices.DeleteFunc(slices.Clone(rest), isOption)
-	case isGit(words, "reset") && slices.Contains(words, "--hard"):
+	case words[0] == "jj" && len(words) > 1 && (words[1] == "restore" || words[1] == "abandon"):
+		if files := slices.DeleteFunc(slices.Clone(words[2:]), isOption); len(files) > 0 &&
+			words[1] == "restore" {
+			return files
+		}
 		return []string{Everything}
 	}
 	return nil

@@ -19,6 +19,12 @@ func TestRestored(t *testing.T) {
 		{"git restore a.go", []string{"a.go"}},
 		{"git restore --source HEAD~1 a.go", []string{"a.go"}},
 		{"git restore --staged a.go", nil},
+		{"git restore --staged --worktree a.go", []string{"a.go"}},
+		{"cd sub && git checkout -- ../a.go", []string{"a.go"}},
+		{"cd sub && git checkout -- :/", []string{"."}},
+		{"git -C . checkout -- a.go", []string{"a.go"}},
+		{"jj restore a.go", []string{"a.go"}},
+		{"jj abandon", []string{"."}},
 		{"git reset --hard origin/main", []string{"."}},
 		{"git reset a.go", nil},
 		{"git -C ../other checkout -- a.go", nil},
@@ -74,6 +80,66 @@ func TestFilesGone(t *testing.T) {
 		}
 		if said := strings.Join(got, "; "); said != c.want {
 			t.Errorf("%s:\n%s, want\n%s", c.script, said, c.want)
+		}
+	}
+}
+
+// TestTakenBack has edits and commits, and what is told to be taken back.
+func TestTakenBack(t *testing.T) {
+	edit := func(id, file, old, now string) []Message {
+		return []Message{called(id, "edit", `{"file_path":"`+file+`","old_string":"`+old+
+			`","new_string":"`+now+`"}`), answered(id, "ok")}
+	}
+	run := func(id, script, output string) []Message {
+		args, _ := json.Marshal(map[string]string{"command": script})
+		return []Message{called(id, "bash", string(args)), answered(id, output)}
+	}
+	one := edit("1", "a.go", "red", "blue")
+	commit := run("2", "git commit -am one", "[main 1a2b3c4] one")
+	other := slices.Concat(edit("3", "b.go", "1", "2"), run("4", "git commit -qam two", ""))
+	for _, c := range []struct {
+		name string
+		made [][]Message
+		want string
+	}{
+		{"hard", [][]Message{one, commit, run("5", "git reset --hard HEAD~1", "")},
+			"taken back one; a.go taken back; . restored"},
+		{"at once", [][]Message{one, run("2", "git commit -qm one && git reset --hard HEAD^", "")},
+			"taken back one; a.go taken back; . restored"},
+		{"soft", [][]Message{one, commit, run("5", "git reset --soft HEAD~1", "")}, "taken back one"},
+		{"hard, the newest", [][]Message{one, commit, other, run("5", "git reset --hard 1a2b3c4", "")},
+			"taken back two; b.go taken back; . restored"},
+		{"to where it is", [][]Message{one, commit, run("5", "git reset --hard HEAD", "")},
+			". restored"},
+		{"reverted", [][]Message{one, commit, run("5", "git revert --no-edit HEAD", "[main 2] R")},
+			"a.go taken back"},
+		{"at once reverted", [][]Message{one, run("2", "git commit -m one && git revert HEAD", "")},
+			"a.go taken back"},
+		{"an older one", [][]Message{one, commit, other, run("5", "git revert 1a2b3c4d", "")},
+			"a.go taken back"},
+		{"edited since", [][]Message{one, commit, edit("3", "a.go", "1", "2"),
+			run("4", "git commit -qam two", ""), run("5", "git revert 1a2b3c4", "")}, ""},
+		{"given up", [][]Message{one, commit, run("5", "git revert --abort", "")}, ""},
+		{"by edits", [][]Message{one, edit("2", "a.go", "x", "y"), edit("3", "a.go", "y", "x"),
+			edit("4", "a.go", "blue", "red")}, "a.go restored"},
+		{"by one edit", [][]Message{one, edit("2", "a.go", "x", "y"), edit("3", "a.go", "y", "x")}, ""},
+		{"after the commit", [][]Message{one, commit, edit("3", "a.go", "blue", "red")}, ""},
+	} {
+		var got []string
+		for _, f := range Of(numbered(slices.Concat(c.made...)...)) {
+			switch {
+			case f.State == Dropped && f.Kind == Commit:
+				_, title, _ := strings.Cut(f.Text, ": ")
+				title, _, _ = strings.Cut(title, " ")
+				got = append(got, "taken back "+title)
+			case f.State == Dropped && f.Key == TakenBack:
+				got = append(got, f.Path+" taken back")
+			case f.State == Dropped:
+				got = append(got, f.Path+" restored")
+			}
+		}
+		if said := strings.Join(got, "; "); said != c.want {
+			t.Errorf("%s: %s, want %s", c.name, said, c.want)
 		}
 	}
 }

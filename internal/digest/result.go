@@ -21,8 +21,9 @@ const (
 
 // result completes the facts of the call that the result answers.
 func (d *Digester) result(r *Result) {
-	facts := d.Open[r.ID]
+	facts, script := d.Open[r.ID], d.Scripts[r.ID]
 	delete(d.Open, r.ID)
+	delete(d.Scripts, r.ID)
 	if len(facts) == 0 {
 		return
 	}
@@ -47,6 +48,13 @@ func (d *Digester) result(r *Result) {
 				d.ended(i, o)
 			}
 		}
+		if script != "" && !o.failed {
+			made := -1
+			if f.Kind == Commit && !f.IsRequest() {
+				made = facts[0]
+			}
+			d.restored(script, made)
+		}
 	case Question:
 		d.chosen(facts, o)
 	case Todo:
@@ -63,6 +71,8 @@ func (d *Digester) result(r *Result) {
 		switch {
 		case o.failed:
 			d.failedAct(facts, o.output)
+		case f.Kind == Edit && len(facts) == 1 && d.undoes(facts[0]):
+			d.gone(f.Path)
 		case f.Kind == Read && len(facts) == 1:
 			d.Made[facts[0]].Text += naming(definitions(unnumbered(o.output)))
 		case f.Kind == Act && strings.HasPrefix(f.Text, delegated):
@@ -123,8 +133,6 @@ func (d *Digester) ended(i int, o outcome) {
 	f = &d.Made[i]
 	if !o.failed {
 		f.State = Passed
-		d.restored(f)
-		f = &d.Made[i]
 		if f.Kind == Command {
 			d.short(o.output)
 		}

@@ -276,31 +276,3 @@ func looksLikePath(w string) bool {
 	dot := strings.LastIndexByte(w, '.')
 	return strings.Contains(w, "/") || dot > 0 && dot < len(w)-1 && len(w)-dot <= 6
 }
-
-// runners are the words of commands that run tests, in lower case.
-var runners = [...]string{"go test", "pytest", "npm test", "npm run test", "npm t", "pnpm test",
-	"pnpm run test",
-	"yarn test", "yarn run test", "bun test", "cargo test", "cargo nextest", "jest", "vitest",
-	"mocha", "mvn test",
-	"gradle test", "gradlew test", "rspec", "phpunit", "ctest", "tox", "unittest",
-	"make test", "make check",
-	"mise run test", "dotnet test", "swift test", "mix test", "deno test", "node --test",
-	"playwright test"}
-
-// runsTests reports whether a command runs tests.
-func runsTests(c script.Command) bool {
-	if searches(c.Words[0]) || reads(c.Words[0]) || c.Words[0] == "git" || c.Words[0] == "echo" {
-		return false
-	}
-	line := strings.ToLower(strings.Join(c.Words[:min(len(c.Words), 8)], " "))
-	for _, r := range runners {
-		i := strings.Index(line, r)
-		if i < 0 || i > 0 && (isIdentifier(line[i-1]) || line[i-1] == '-') {
-			continue
-		}
-		if end := i + len(r); end == len(line) || strings.IndexByte(" :", line[end]) >= 0 {
-			return true
-		}
-	}
-	return false
-}

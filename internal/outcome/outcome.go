@@ -69,7 +69,7 @@ func How(words string, sessions []Session) []Command {
 			case digest.Said:
 				before = f.Text
 			case digest.Command, digest.Commit:
-				if f.State == digest.Barred {
+				if f.State == digest.Barred || f.State == digest.Dropped {
 					continue
 				}
 				text, own := canonical(f.Command()), f.Text
