@@ -24,11 +24,14 @@ const (
 )
 
 // Lines returns the lines of a text that tell how something failed, or if there are none, all that
-// tell something.
+// tell something, or else those that only name what failed.
 func Lines(text string) (list []Line) {
-	var others []Line
+	var others, names []Line
 	for line := range strings.Lines(text) {
 		l := LineOf(line)
+		if !l.tells() && l.names() {
+			names = append(names, l)
+		}
 		if !l.tells() || slices.ContainsFunc(list, func(o Line) bool { return o.Text == l.Text }) {
 			continue
 		}
@@ -40,6 +43,9 @@ func Lines(text string) (list []Line) {
 	}
 	if len(list) == 0 {
 		list = others
+	}
+	if len(list) == 0 {
+		list = names
 	}
 	return list[:min(len(list), maxLines)]
 }
@@ -79,6 +85,15 @@ func fold(word string) string {
 
 // tells reports whether a line has enough words to know an error by.
 func (l Line) tells() bool { return weight(l.words, l.words) >= 12 && len(l.words) > 1 }
+
+// names reports whether a line says that something failed, and what, as a test with a short name.
+func (l Line) names() bool {
+	return l.error && weight(l.words, l.words)-weight(l.words, failing) >= 4
+}
+
+// failing are words that lines of any failure have.
+var failing = []string{"error", "fail", "failed", "failure", "fatal", "panic", "exception", "not",
+	"found", "npm", "err", "exit", "status", "code", "command", "denied", "refused", "invalid"}
 
 // weight is how much those of some words tell that others have, too: long ones, up to a limit,
 // more.

@@ -86,6 +86,9 @@ func How(words string, sessions []Session) []Command {
 					continue
 				}
 				c.Session, c.Run = s, f
+				if strings.HasPrefix(text, "make") {
+					own += maker
+				}
 				c.add(asked, own, ownWeight)
 				c.add(asked, before, beforeWeight)
 				c.add(asked, wanted, wantedWeight)
@@ -113,6 +116,9 @@ func canonical(command string) string {
 	return strings.TrimSpace(command)
 }
 
+// maker stands for the program make, whose name tells nothing in any other text.
+const maker = " gmake"
+
 // asked is a word of a question, with those of the same meaning.
 type asked []uint64
 
@@ -122,7 +128,11 @@ var kin = [...][]string{{"format", "fmt", "formatter", "gofmt"}, {"lint", "linte
 	{"corruption", "fsck"}, {"race", "-race"}, {"screenshot", "screenshots"}}
 
 func askedFor(words string) (list []asked) {
-	for _, t := range termsOf(words) {
+	bag := termsOf(words)
+	if len(bag) == 0 && slices.Contains(strings.Fields(strings.ToLower(words)), "make") {
+		bag = termsOf(maker)
+	}
+	for _, t := range bag {
 		list = append(list, asked{t.Term})
 	}
 	for _, group := range kin {
@@ -167,7 +177,8 @@ func (c *Command) add(list []asked, text string, weight float64) {
 }
 
 // choose returns the commands with enough of the words, the best first. A word that fewer commands
-// have tells more.
+// have tells more. If no command has one of the words itself, those count that the user wanted it
+// with all of them.
 func choose(list []asked, all []*Command) (found []Command) {
 	tells, sum := make([]float64, len(list)), 0.0
 	for i := range list {
@@ -180,15 +191,20 @@ func choose(list []asked, all []*Command) (found []Command) {
 		tells[i] = math.Log(1 + float64(len(all)+1)/float64(n+1))
 		sum += tells[i]
 	}
-	best := leastShare / leastPart
+	best, named := leastShare/leastPart, false
+	isOwn := func(w float64) bool { return w == ownWeight }
 	for _, c := range all {
-		own := false
+		named = named || c.Run != nil && slices.ContainsFunc(c.has, isOwn)
+	}
+	for _, c := range all {
 		for i, w := range c.has {
 			c.Share += w * tells[i] / sum
-			own = own || w == ownWeight
 		}
-		if c.Run == nil || !own {
+		if c.Run == nil || !slices.ContainsFunc(c.has, isOwn) {
 			c.Share = 0
+			if !named && c.Run != nil && len(list) > 1 && slices.Min(c.has) >= wantedWeight {
+				c.Share = best
+			}
 		}
 		best = max(best, c.Share)
 	}

@@ -19,6 +19,8 @@ func TestLike(t *testing.T) {
 		{"--- FAIL: TestLamp (0.12s)", "--- FAIL: TestLamp (3s)", true},
 		{"--- FAIL: TestLamp (0.12s)", "--- PASS: TestLamp (0.12s)", false},
 		{"--- FAIL: TestLamp (0.12s)", "=== RUN TestLamp", false},
+		{"--- FAIL: TestA (0.00s)", "--- FAIL: TestA (0.01s)", true},
+		{"--- FAIL: TestA (0.00s)", "--- FAIL: TestB (0.00s)", false},
 		{"fatal: unable to read 9fa647ba1f1e", "fatal: unable to read 0123456789ab", true},
 		{"2026-01-02T03:04:05Z error: port 5433 is not open", "error: port 80 is not open", true},
 		{"error: port is not open",
@@ -37,7 +39,7 @@ func TestLike(t *testing.T) {
 			t.Errorf("%q, %q: %.2f", c.error, c.line, got)
 		}
 	}
-	if list := outcome.Lines("FAIL\nok\n12\n\n"); len(list) > 0 {
+	if list := outcome.Lines("FAIL\nok\n12\nerror: failed\nexit status 1\n"); len(list) > 0 {
 		t.Errorf("lines that tell nothing: %v", list)
 	}
 }
