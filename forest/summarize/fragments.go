@@ -6,6 +6,7 @@ import "strings"
 type Fragment struct {
 	Text string // one line with single spaces; contains a letter or a digit
 	Code bool   // inside a fence of three backquotes or tildes
+	More bool   // the sentence or line goes on in the next fragment
 }
 
 // Fragments returns the sentences of a text and the lines inside its fences, in order. It removes
@@ -21,7 +22,7 @@ func WholeFragments(text string) []Fragment {
 func fragments(list []piece) []Fragment {
 	out := make([]Fragment, len(list))
 	for i, p := range list {
-		out[i] = Fragment{Text: p.text, Code: p.line}
+		out[i] = Fragment{Text: p.text, Code: p.line, More: p.more}
 	}
 	return out
 }

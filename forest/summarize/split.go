@@ -11,6 +11,7 @@ type piece struct {
 	text     string
 	quarters int  // estimated tokens, in quarters
 	line     bool // of code or output
+	more     bool // the sentence goes on in the next piece
 }
 
 // The limits of a piece. Hardly any sentence has more than maxWords words; maxRunes is for text
@@ -142,7 +143,7 @@ func appendPieces(list []piece, s string, line bool) []piece {
 		p := strings.TrimSpace(s[:n])
 		if strings.ContainsFunc(p, readable) {
 			_, q := measure(p)
-			list = append(list, piece{text: p, quarters: q, line: line})
+			list = append(list, piece{text: p, quarters: q, line: line, more: n < len(s)})
 		}
 		s = strings.TrimLeft(s[n:], " ")
 	}

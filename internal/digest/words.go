@@ -28,6 +28,9 @@ func (d *Digester) sentences(kind Kind, text string) int {
 			p.Code && strings.Count(line, " ") < minCode {
 			continue
 		}
+		if p.More {
+			line += " …"
+		}
 		f := Fact{Kind: kind, Text: line, Heading: heads.of(p.Text)}
 		if p.Code || kind == Prompt && isPastedCommand(line) {
 			f.Kind = Code

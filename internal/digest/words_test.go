@@ -11,6 +11,9 @@ func TestPrompts(t *testing.T) {
 		{"sentences", "Mend the parser. It loses the last token.",
 			"prompt: Mend the parser.\nprompt: It loses the last token."},
 		{"short", "continue", "prompt: continue"},
+		{"longer than a line", strings.Repeat("mend it ", 40), "prompt: " +
+			strings.Repeat("mend it ", 30) + "…\nprompt: " +
+			strings.TrimSpace(strings.Repeat("mend it ", 10))},
 		{"a number", "1", "prompt: 1"},
 		{"a letter", "b", "prompt: b"},
 		{"a list", "- Mend it.\n* Test it.\n## Print it.",
