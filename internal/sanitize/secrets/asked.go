@@ -16,20 +16,27 @@ func openQuote(b []byte, i int) int {
 	return i
 }
 
-// authAt reads AUTH of a protocol, as Redis and SMTP have it: its last argument, where the line
-// begins with it or a prompt stands before it. It has n bytes from b[i] on.
-func (s *scan) authAt(i, n int) {
+// authAt reads the command of a protocol with which somebody shows who they are, as Redis, SMTP,
+// IMAP, FTP and NickServ have it: its last argument, where the line begins with it or a prompt, a
+// tag or the name of who hears it stands before it.
+func (s *scan) authAt(i int, command string) {
 	b := s.b
-	if i > 1 && b[i-1] != '\n' && !bytes.HasSuffix(b[:i], []byte("> ")) {
+	before := bytes.TrimRight(b[lineStartOf(b, i):i], " ")
+	if len(before) > 24 || bytes.IndexByte(before, '"') >= 0 || !chars.StartsToken(b, i) ||
+		command == "PASS " && len(before) > 3 {
 		return
 	}
-	end := chars.RunEnd(b, i+n, func(c byte) bool { return c != '\n' && c != '\r' && c != '\\' })
-	words := bytes.Fields(b[i+n : end])
-	if len(words) == 0 || len(words) > 2 {
+	end := chars.RunEnd(b, i+len(command), func(c byte) bool {
+		return c != '\n' && c != '\r' && c != '\\'
+	})
+	words := bytes.Fields(b[i+len(command) : end])
+	if len(words) == 0 || len(words) > 2 || command == "PASS " && len(words) > 1 {
 		return
 	}
-	if v := words[len(words)-1]; Judge(v, false, strongKey) {
-		start := i + n + bytes.LastIndex(b[i+n:end], v)
+	v := bytes.Trim(words[len(words)-1], `"`)
+	if Judge(v, false, strongKey) && (len(before) == 0 || announcedSecret(v)) &&
+		bytes.IndexByte(v, '/') < 0 {
+		start := i + len(command) + bytes.LastIndex(b[i+len(command):end], v)
 		s.add(start, start+len(v), strongKey.Class())
 	}
 }

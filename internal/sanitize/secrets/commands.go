@@ -33,7 +33,7 @@ var commands = [...]command{
 	{"winexe ", "-U%"}, {"net rpc ", "-U%"}, {"net ads ", "-U%"}, {"smbmap ", "-p"}, {"nxc ", "-p"},
 	{"crackmapexec ", "-p"}, {"evil-winrm ", "-p"}, {"psexec ", "-p"}, {"PsExec ", "-p"},
 	{"PSEXEC ", "-p"}, {"psexec.exe ", "-p"}, {"PsExec.exe ", "-p"}, {"PSEXEC.EXE ", "-p"},
-	{"net use ", "/user:>"}, {"NET USE ", "/user:>"}, {"net user ", "2"}, {"cmdkey ", "/pass:+"},
+	{"net use ", "/user:> 3"}, {"NET USE ", "/user:>"}, {"net user ", "2"}, {"cmdkey ", "/pass:+"},
 	{"schtasks ", "/rp"},
 	// Directories and databases
 	{"ldapsearch ", "-w"}, {"ldapmodify ", "-w"}, {"ldapadd ", "-w"}, {"ldapdelete ", "-w"},
@@ -41,13 +41,17 @@ var commands = [...]command{
 	{"mysql ", "-p+"}, {"mysqldump ", "-p+"}, {"mysqladmin ", "-p+"}, {"mysqlimport ", "-p+"},
 	{"mysqlshow ", "-p+"}, {"mysqlcheck ", "-p+"}, {"mysqlsh ", "-p+"}, {"mycli ", "-p+"},
 	{"mariadb ", "-p+"}, {"mariadb-dump ", "-p+"}, {"mariadb-admin ", "-p+"},
+	{"ACL SETUSER ", ">+"}, {"SQL> connect ", "1/"}, {"SQL> conn ", "1/"}, {"CONNECT ", "1/"},
 	{"cypher-shell ", "-p"}, {"addauth digest ", "1:"},
 	{"mongo ", "-p"}, {"mongosh ", "-p"}, {"mongodump ", "-p"}, {"mongorestore ", "-p"},
 	{"mongoimport ", "-p"}, {"mongoexport ", "-p"},
 	{"redis-cli ", "-a"}, {"cqlsh ", "-p"}, {"rabbitmqctl add_user ", "2"},
 	{"rabbitmqctl change_password ", "2"}, {"sqlcmd ", "-P*"}, {"bcp ", "-P*"}, {"osql ", "-P*"},
 	{"sqlplus ", "1/"}, {"sqlldr ", "1/"}, {"expdp ", "1/"}, {"impdp ", "1/"},
+	// Networks
+	{"snmp-server community ", "1"}, {": PSK ", "1"},
 	// Registries and clouds
+	{"add-mask::", "1"},
 	{"login ", "-p"}, {"cargo login ", "$"}, {"wandb login ", "$"}, {"snyk auth ", "$"},
 	{"twine upload ", "-p"}, {"nuget push ", "-k"}, {"nuget setapikey ", "1"}, {"pypi-token.", "$"},
 	{"http-basic.", "$"}, {"github-oauth.", "$"}, {"bundle config ", "$:"},

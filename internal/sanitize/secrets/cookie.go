@@ -52,3 +52,25 @@ func isSession(name []byte) bool {
 	}
 	return false
 }
+
+// jarAt reads the value of a cookie in a file as curl and wget keep it: domain, for its hosts, path,
+// only if secure, end, name and value, with tabs between. A field before the path is at b[i].
+func (s *scan) jarAt(i int) {
+	b := s.b
+	start, end := lineStartOf(b, i), lineEnd(b, i)
+	if start < s.past[jarRule] {
+		return
+	}
+	s.past[jarRule] = end
+	fields := bytes.Split(bytes.TrimRight(b[start:end], "\r"), []byte("\t"))
+	if len(fields) != 7 || len(fields[2]) == 0 || fields[2][0] != '/' ||
+		!chars.Only(fields[4], chars.IsDigit) {
+		return
+	}
+	v := fields[6]
+	if at := end - len(b[start:end]) + bytes.LastIndexByte(b[start:end], '\t') + 1; len(v) >= 8 &&
+		!standIn(v) && (isSession(fields[5]) && continues(v) ||
+		len(v) >= 16 && literalSecret(weakKey, v)) {
+		s.add(at, at+len(v), "cookie")
+	}
+}

@@ -25,7 +25,20 @@ func valueAfter(runs *bareRuns, i int) value {
 		n = chars.Colour(b[start:min(len(b), start+16)])
 		start = blanks(b, start+n)
 	}
+	for _, mark := range [...]string{"&", "!!str "} { // an anchor or a type of YAML
+		if bytes.HasPrefix(b[start:], []byte(mark)) {
+			word := chars.RunEnd(b[:min(len(b), start+maxGap)], start+1, chars.IsURLSafe)
+			if mark != "&" {
+				start += len(mark)
+			} else if word < len(b) && b[word] == ' ' {
+				start = word + 1
+			}
+		}
+	}
 	if open := openingQuote(b, start); open >= 0 {
+		for open+2 < len(b) && b[open+1] == b[open] && b[open+2] == b[open] {
+			open += 2 // three quotes
+		}
 		return quotedValue(b, open)
 	}
 	if inner := unwrapped(b, start); inner > start && b[inner-1] == '[' {

@@ -133,7 +133,7 @@ func kindOf(before, last string) Key {
 // kindBySuffix decides names that are written as one word, such as dbpassword.
 func kindBySuffix(last string) Key {
 	for _, s := range [...]string{"password", "passwd", "passphrase", "requirepass",
-		"storepass", "keypass"} {
+		"storepass", "keypass", "bindpw", "rootpw", "adminpw", "userpw"} {
 		if strings.HasSuffix(last, s) {
 			return strongKey
 		}

@@ -46,6 +46,12 @@ func (s *scan) pairAt(i int) {
 		s.add(v.start, v.end, kind.Class())
 		s.past[pairRule] = v.end
 	}
+	if next, ok := bytes.CutPrefix(b[min(v.end+1, len(b)):], []byte(" -> ")); ok && v.quoted {
+		v = valueAfter(&s.runs, len(b)-len(next)) // what it becomes in a plan of Terraform
+		if v.quoted && Judge(b[v.start:v.end], true, kind) {
+			s.add(v.start, v.end, kind.Class())
+		}
+	}
 }
 
 // vendorAt reads the value at b[at:] if nothing but the name of a vendor ends at b[end]: a value
@@ -212,8 +218,15 @@ func keyBefore(b []byte, i int) Key {
 				isAccount(b[nameStart(b, start-1):start-1])) {
 		start = nameStart(b, start-1) // "API key: …" in prose
 	}
+	if two := b[max(0, end-len("pass phrase")):end]; bytes.EqualFold(two, []byte("pass phrase")) {
+		return strongKey
+	}
 	if isLonePass(b, start, end) {
-		return when(accountNear(b, start), strongKey)
+		return when(accountNear(b, start) || drawnAfter(b, i), strongKey)
+	}
+	switch string(b[start:end]) {
+	case "pass", "Pass", "PASS", "pw", "PW":
+		return when(drawnAfter(b, i), strongKey)
 	}
 	if bytes.HasPrefix(b[start:end], []byte("BUNDLE_")) &&
 		bytes.Contains(b[start:end], []byte("__")) {
@@ -429,6 +442,20 @@ func accountNear(b []byte, i int) bool {
 		}
 	}
 	return false
+}
+
+// drawnAfter reports whether the value behind the separator at b[i] can only be a password: what
+// passed is often told with the same word.
+func drawnAfter(b []byte, i int) bool {
+	start := chars.RunEnd(b[:min(len(b), i+maxGap)], i, func(c byte) bool {
+		return c == ':' || c == '=' || c == ' ' || chars.IsQuote(c)
+	})
+	if bytes.HasPrefix(b[start:], []byte("is ")) {
+		start += len("is ")
+	}
+	v := b[start:chars.RunEnd(b[:min(len(b), start+maxBare)], start, isBare)]
+	m := chars.Measure(v)
+	return len(v) >= 8 && announcedSecret(v) && (m.Switches >= 3 || m.Symbols > 0)
 }
 
 func isStringType(name []byte) bool {

@@ -191,9 +191,21 @@ func (s *scan) nodeAt(t *table, id, i int) {
 	case crumbRule:
 		s.found = crumbs(s.found, s.b[:lineEnd(s.b, i)], openQuote(s.b, i+len(text)))
 	case authRule:
-		s.authAt(i, len(text))
+		s.authAt(i, text)
 	case foreignRule:
 		s.foreignAt(i + len(text))
+	case wideRule:
+		if kind := keyBefore(s.b, i); kind != NoKey {
+			if v := valueAfter(&s.runs, i+len(text)); Judge(s.b[v.start:v.end], v.quoted, kind) {
+				s.add(v.start, v.end, kind.Class())
+			}
+		}
+	case credentialsRule:
+		s.announcedAt(i+len(text), true)
+	case jarRule:
+		s.jarAt(i)
+	case keyedRule:
+		s.keyedAt(i + len(text))
 	case fieldRule:
 		s.fieldAt(i + len(text))
 	case sendRule:

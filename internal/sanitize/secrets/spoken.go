@@ -16,6 +16,11 @@ func (s *scan) wordAt(i, end int) {
 	if end >= len(b) || chars.IsWord(b[end]) {
 		return
 	}
+	if long := b[i:end]; len(long) > len("pass") && long[0]|0x20 == 'p' && long[1]|0x20 == 'a' &&
+		b[end] != '=' { // password, passwd, passphrase
+		s.announcedAt(end, false)
+		s.filledAt(end)
+	}
 	switch b[end] {
 	case ' ', '\t':
 		s.headAt(i)
@@ -62,8 +67,10 @@ func (s *scan) spokenAt(end int) {
 		secret = !v.quoted && settingSecret(kind, unmarked(value))
 	case spoken && !given:
 		m := chars.Measure(unmarked(value))
-		secret = secret && m.Digits >= 3 && m.Switches >= 3 && m.Length >= 12 &&
+		drawn := m.Digits >= 3 && m.Switches >= 3 && m.Length >= 12 &&
 			chars.Only(value, chars.IsCredential)
+		secret = secret && (drawn || kind == strongKey && m.Mixed() && m.Length >= 8 &&
+			bytes.ContainsAny(value, "!@#$%^&*") && announcedSecret(value))
 	}
 	if secret {
 		s.add(v.start, v.end, kind.Class())
@@ -104,7 +111,10 @@ func (s *scan) dashedAt(end int) {
 // one, the sign of a here-string, a default, or what a prompt has. given says that such a sign is
 // there, so that words are no prose.
 func argument(b []byte, at int) (start int, given bool) {
-	for _, sign := range [...]string{"<<< ", "|| ", "?? ", "[None]: ", "--body ", "--body=",
+	if at+1 < len(b) && chars.IsDigit(b[at]) && b[at+1] == ' ' { // how a router keeps it
+		return at + 2, true
+	}
+	for _, sign := range [...]string{"<<< ", "|| ", "?? ", "[None]: ", "[none]: ", "(again): ", "--body ", "--body=",
 		"--value ", "--value=", "-Value ", "--secret-string ", "--secret-string=", "--plaintext ",
 		"--text ", "--data ", "-b ", "-v "} {
 		if bytes.HasPrefix(b[at:], []byte(sign)) {
@@ -127,7 +137,8 @@ func isRowOfTwo(b []byte, start, end int) bool {
 
 // isIdentifier reports whether a name is one of a program or a setting, and no word of prose.
 func isIdentifier(name []byte) bool {
-	return bytes.ContainsAny(name, "_.-") || camel(name) || bytes.HasSuffix(name, []byte("pass"))
+	return bytes.ContainsAny(name, "_.-") || camel(name) || bytes.HasSuffix(name, []byte("pass")) ||
+		bytes.HasSuffix(name, []byte("pw")) || bytes.HasSuffix(name, []byte("auth"))
 }
 
 // setsVariable reports whether the line before a name is a command that sets a variable.

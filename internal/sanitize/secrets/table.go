@@ -47,6 +47,11 @@ const (
 	authRule
 	fieldRule
 	foreignRule
+	announcedRule
+	credentialsRule
+	wideRule
+	jarRule
+	keyedRule
 	numRules // the number of rules
 )
 
@@ -87,7 +92,7 @@ var triggers = [...]trigger{
 	{"NetworkCredential(", networkRule}, {"PasswordCredentials(", networkRule},
 	{"PasswordAuthentication(", networkRule}, {"BasicAuth(", networkRule},
 	{"basicAuth(", networkRule}, {"basic_auth(", networkRule}, {"auth=(", networkRule},
-	{"auth = (", networkRule}, {".login(", networkRule}, {"send ", sendRule},
+	{"auth = (", networkRule}, {"login(", networkRule}, {"send ", sendRule},
 	{"password", wordRule}, {"Password", wordRule}, {"PASSWORD", wordRule},
 	{"passwd", wordRule}, {"Passwd", wordRule}, {"PASSWD", wordRule},
 	{"passphrase", wordRule}, {"Passphrase", wordRule}, {"PASSPHRASE", wordRule},
@@ -111,7 +116,13 @@ var triggers = [...]trigger{
 	{"jelszó", foreignRule}, {"şifre", foreignRule}, {"Şifre", foreignRule},
 	{"ароль", foreignRule}, {"密码", foreignRule}, {"密碼", foreignRule}, {"口令", foreignRule},
 	{"パスワード", foreignRule}, {"비밀번호", foreignRule}, {"mật khẩu", foreignRule},
-	{"AUTH ", authRule}, {"form-data; name=", fieldRule},
+	{"Key Content ", foreignRule}, {"：", wideRule}, {"FALSE\t", jarRule}, {"TRUE\t", jarRule},
+	{"createHmac(", keyedRule}, {"hmac.new(", keyedRule},
+	{"jwt.sign(", keyedRule}, {"jwt.verify(", keyedRule}, {"jwt.encode(", keyedRule},
+	{"jwt.decode(", keyedRule}, {"redentials", credentialsRule}, {"creds", credentialsRule}, {".auth(", networkRule},
+	{"AUTH ", authRule}, {"PASS ", authRule}, {"LOGIN ", authRule}, {"IDENTIFY ", authRule},
+	{"masterauth", wordRule}, {"bindpw", wordRule}, {"rootpw", wordRule}, {"psk", wordRule},
+	{"form-data; name=", fieldRule},
 	{"SecureString ", secureRule}, {":thin:", thinRule},
 	{"random_password", resultRule}, {"LS0tLS1CRUdJTiB", encodedRule},
 	{"TFMwdExTMUNS", encodedRule}, {"eyJ", encodedRule}, {"ZXlK", encodedRule},

@@ -127,10 +127,14 @@ func (s *scan) sqlAt(i int, word string) {
 		}
 	}
 	quote := blanks(b, at)
-	if quote == at || !chars.StartsToken(b, i) || quote >= len(b) || b[quote] != '\'' {
+	if quote == at || !chars.StartsToken(b, i) || quote >= len(b) {
 		return
 	}
-	if v := quotedValue(b, quote); Judge(b[v.start:v.end], true, strongKey) {
+	byIdentity := word == "BY" || word == "by"
+	if b[quote] != '\'' && !byIdentity {
+		return
+	}
+	if v := valueAfter(&s.runs, quote); Judge(b[v.start:v.end], v.quoted, strongKey) {
 		s.add(v.start, v.end, strongKey.Class())
 	}
 }
@@ -205,8 +209,26 @@ func (s *scan) networkAt(at int) {
 	if !user.quoted || !bytes.HasPrefix(s.b[min(len(s.b), user.end+1):], []byte(",")) {
 		return
 	}
-	if v := valueAfter(&s.runs, user.end+2); v.quoted {
+	v := valueAfter(&s.runs, user.end+2)
+	if v.quoted && Judge(s.b[v.start:v.end], true, strongKey) {
 		s.given(v, false)
+	}
+}
+
+// keyedAt reads the key that makes a code of a message, a literal among the arguments at b[at].
+func (s *scan) keyedAt(at int) {
+	b := s.b[:lineEnd(s.b[:min(len(s.b), at+maxAnnounced)], at)]
+	for range 4 {
+		open := chars.RunEnd(b, at, func(c byte) bool { return !chars.IsQuote(c) })
+		if open == len(b) || bytes.IndexByte(b[at:open], '<') >= 0 {
+			return
+		}
+		v := quotedValue(b, open)
+		if Judge(b[v.start:v.end], true, weakKey) && drawnFor(b[v.start:v.end]) {
+			s.add(v.start, v.end, weakKey.Class())
+			return
+		}
+		at = min(v.end+1, len(b))
 	}
 }
 
