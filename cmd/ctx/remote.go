@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sharing"
+	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 func newRemoteCmd(a *app) *cobra.Command {
@@ -119,6 +120,9 @@ func shareText(r repo.Remote) string {
 
 // withoutPassword returns a URL as it may be shown.
 func withoutPassword(url string) string {
+	if shown, _, err := sanitize.Text([]byte(url)); err == nil {
+		url = string(shown) // a secret may stand in the query
+	}
 	scheme, rest, ok := strings.Cut(url, "://")
 	end := strings.IndexByte(rest, '/')
 	if end < 0 {
