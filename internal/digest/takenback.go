@@ -65,8 +65,8 @@ func (d *Digester) reverted(words []string, own int) {
 	}
 }
 
-// before returns how many of some commits are at or before a revision: HEAD, HEAD~2, @^, or the hash
-// of one of them. ok is false for any other word.
+// before returns how many of some commits are at or before a revision: HEAD, HEAD~2, @^, or the
+// hash of one of them. ok is false for any other word.
 func (d *Digester) before(list []int, revision string) (n int, ok bool) {
 	rest, isHead := strings.CutPrefix(revision, "HEAD")
 	if !isHead {

@@ -53,8 +53,8 @@ func isSession(name []byte) bool {
 	return false
 }
 
-// jarAt reads the value of a cookie in a file as curl and wget keep it: domain, for its hosts, path,
-// only if secure, end, name and value, with tabs between. A field before the path is at b[i].
+// jarAt reads the value of a cookie in a file as curl and wget keep it: domain, for its hosts,
+// path, only if secure, end, name and value, with tabs between. A field is at b[i].
 func (s *scan) jarAt(i int) {
 	b := s.b
 	start, end := lineStartOf(b, i), lineEnd(b, i)
