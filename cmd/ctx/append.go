@@ -47,24 +47,21 @@ func newAppendCmd(a *app) *cobra.Command {
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.role, "role", "", "the role of the speaker: user, model, tool or system")
+	f.StringVar(&o.role, "role", "", "the speaker: user, model, tool or system")
 	a.completeWords(cmd, "role", searchRoles...)
 	f.StringVarP(&o.text, "message", "m", "", "the text of the message")
 	f.StringVarP(&o.file, "file", "F", "", "read the text from a file; - is standard input")
 	f.StringVar(&o.parts, "parts", "", "a JSON array of message parts instead of a text")
 	f.StringVar(&o.author, "author", "", "the name of the speaker")
 	f.StringVar(&o.when, "time", "", "the time of the message, RFC 3339 (default: now)")
-	f.StringVar(&o.source, "source", "",
-		"the message's own name; a message with a known name is not appended again")
-	f.StringVar(&o.invocation, "invocation", "", "the run of the agent that the message belongs to")
-	f.StringVar(&o.expect, "expect", "", "fail unless the tip of the branch is this entry")
+	f.StringVar(&o.source, "source", "", "the message's own name")
+	f.StringVar(&o.invocation, "invocation", "", "the agent's run that the message belongs to")
+	f.StringVar(&o.expect, "expect", "", "fail unless this entry is the tip")
 	f.StringVar(&o.parentCall, "parent-call", "",
-		"link a new session to `SESSION/CALL`, the tool call that it works for")
+		"link a new session to the tool call that it works for, `SESSION/CALL`")
 	f.BoolVar(&o.note, "note", false, "append a note about the conversation instead of a message")
-	f.BoolVar(&o.orphan, "orphan", false,
-		"accept the result of a tool call that is not in the branch")
-	f.BoolVar(&o.jsonl, "jsonl", false,
-		"read one message from each line of a file or standard input")
+	f.BoolVar(&o.orphan, "orphan", false, "accept the result of a missing tool call")
+	f.BoolVar(&o.jsonl, "jsonl", false, "read a message from each line of a file or standard input")
 	return cmd
 }
 

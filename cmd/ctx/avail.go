@@ -190,8 +190,7 @@ func newAvailMarkCmd(a *app) *cobra.Command {
 	}
 	o := &availScope{}
 	o.add(a, cmd)
-	cmd.Flags().IntVar(&attempts, "attempts", 1,
-		"with retry: the number of attempts in a turn, 1 to 100")
+	cmd.Flags().IntVar(&attempts, "attempts", 1, "with retry: attempts in a turn, 1 to 100")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		mark, err := markOf(args[0], args[1], attempts, a)
 		if err != nil {

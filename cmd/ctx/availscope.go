@@ -19,8 +19,7 @@ type availScope struct {
 
 func (o *availScope) add(a *app, cmd *cobra.Command) {
 	o.cmd = cmd
-	cmd.Flags().StringVarP(&o.session, "session", "s", "",
-		"what this session knows: its parent's and the store's, or its own")
+	cmd.Flags().StringVarP(&o.session, "session", "s", "", "what this session knows")
 	cmd.Flags().StringVar(&o.scope, "scope", "",
 		"what is known under a `NAME`; "+sharedScope+" is the store's")
 	a.completeFlag(cmd, "session", a.completeSessions())

@@ -34,7 +34,7 @@ func newBlameCmd(a *app) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.session, "session", "s", "", "only edits of this session")
+	f.StringVarP(&o.session, "session", "s", "", "only this session")
 	f.BoolVar(&o.rewound, "rewound", false, "also edits that were rewound")
 	f.BoolVar(&o.noGit, "no-git", false, "do not ask git")
 	a.completeFlag(cmd, "session", a.completeSessions())

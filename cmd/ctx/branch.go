@@ -37,10 +37,10 @@ func newBranchForkCmd(a *app) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0], args[1:]) },
 	}
 	o.add(a, cmd)
-	cmd.Flags().StringVar(&o.at, "at", "", "start independent lines, whose last entry is `REV`")
-	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless the tip of PARENT is this entry")
+	cmd.Flags().StringVar(&o.at, "at", "", "start independent lines after `REV`")
+	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless this entry is the tip")
 	cmd.Flags().StringVar(&o.invocation, "invocation", "",
-		"the run of the agent that forks (default: that of the parent's tip)")
+		"the agent's run (default: that of the parent's tip)")
 	return cmd
 }
 
@@ -83,7 +83,7 @@ func newBranchJoinCmd(a *app) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0], args[1:]) },
 	}
 	o.add(a, cmd)
-	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless the tip of PARENT is this entry")
+	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless this entry is the tip")
 	return cmd
 }
 
@@ -165,7 +165,7 @@ func newBranchVisibleCmd(a *app) *cobra.Command {
 	}
 	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.reader, "reader", history.MainBranch,
-		"the branch or the revision of the reader")
+		"the reader's branch or revision")
 	cmd.Flags().BoolVar(&o.all, "all", false, "print every kind of entry")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		s, view, name, err := o.open(a)

@@ -25,10 +25,8 @@ type branchFlags struct {
 
 func (f *branchFlags) add(a *app, cmd *cobra.Command) {
 	f.cmd = cmd
-	cmd.Flags().StringVarP(&f.session, "session", "s", "",
-		"the session (default: the one that HEAD names)")
-	cmd.Flags().StringVarP(&f.branch, "branch", "b", history.MainBranch,
-		"the branch of the session")
+	cmd.Flags().StringVarP(&f.session, "session", "s", "", "the session (default: that of HEAD)")
+	cmd.Flags().StringVarP(&f.branch, "branch", "b", history.MainBranch, "the branch")
 	a.completeFlag(cmd, "session", a.completeSessions())
 	a.completeFlag(cmd, "branch", a.completeFrom(
 		func(s *session.Store, view *refs.View) []string {
@@ -160,7 +158,7 @@ type ofSession struct {
 }
 
 func (o *ofSession) add(a *app, cmd *cobra.Command) {
-	o.addWith(a, cmd, "the session (default: the one that HEAD names)")
+	o.addWith(a, cmd, "the session (default: that of HEAD)")
 }
 
 // addWith is add with another help text.

@@ -46,13 +46,10 @@ func newCatFileCmd(a *app) *cobra.Command {
 	f.SortFlags = false
 	f.BoolVarP(&o.kind, "type", "t", false, "print the kind of the object")
 	f.BoolVarP(&o.size, "size", "s", false, "print the size of its content in bytes")
-	f.BoolVarP(&o.exists, "exists", "e", false,
-		"print nothing; the exit code says whether the object exists and is whole")
+	f.BoolVarP(&o.exists, "exists", "e", false, "say only with the exit code whether it is whole")
 	f.BoolVarP(&o.print, "print", "p", false, "print its content")
-	f.BoolVar(&o.batch, "batch", false,
-		"print kind, size and content for each line of standard input")
-	f.BoolVar(&o.batchCheck, "batch-check", false,
-		"print kind and size for each line of standard input")
+	f.BoolVar(&o.batch, "batch", false, "print kind, size and content of each line's object")
+	f.BoolVar(&o.batchCheck, "batch-check", false, "print kind and size of each line's object")
 	return cmd
 }
 

@@ -42,17 +42,15 @@ func newCompactCmd(a *app) *cobra.Command {
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()
-	f.BoolVar(&o.all, "all", false, "compact every branch of every session of this store")
-	f.StringVar(&o.strategy, "strategy", "",
-		"how to group messages: union-find or flat (default: the setting)")
-	f.BoolVar(&o.begin, "begin", false,
-		"print claims for the summaries that are needed, and change nothing")
+	f.BoolVar(&o.all, "all", false, "compact every branch of every session")
+	f.StringVar(&o.strategy, "strategy", "", "union-find or flat (default: compact.strategy)")
+	f.BoolVar(&o.begin, "begin", false, "print claims, and change nothing")
 	f.StringVar(&o.commit, "commit", "", "read summaries from a file; - is standard input")
-	f.StringVar(&o.redo, "redo", "", "summarize the cluster `ID` from its messages again")
-	f.StringVar(&o.revert, "revert", "", "restore the previous summary of the cluster `ID`")
+	f.StringVar(&o.redo, "redo", "", "summarize cluster `ID` again, from its messages")
+	f.StringVar(&o.revert, "revert", "", "restore the previous summary of cluster `ID`")
 	f.StringVar(&o.focus, "focus", "", "keep what is about `TEXT` before all else")
 	f.IntVar(&o.limit, "limit", 32000,
-		"with --begin: the maximum tokens of inputs in a claim; longer clusters come in pieces")
+		"with --begin: the most tokens of inputs in a claim; longer clusters come in pieces")
 	return cmd
 }
 

@@ -41,9 +41,8 @@ func newDiffCmd(a *app) *cobra.Command {
 	o.add(a, cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.part, "part", diffContext, "compare the context, the forest or the brief")
-	f.IntVar(&o.budget, "budget", 0,
-		"render the contexts, or print the briefs, in at most `N` tokens")
-	f.IntVarP(&o.context, "unified", "U", 3, "print `N` equal lines around each difference")
+	f.IntVar(&o.budget, "budget", 0, "at most `N` tokens of context or brief")
+	f.IntVarP(&o.context, "unified", "U", 3, "`N` equal lines around each difference")
 	a.completeWords(cmd, "part", diffContext, diffForest, diffBrief)
 	cmd.RunE = o.onTip(a, func(b openBranch, args []string) error { return o.run(a, b, args) })
 	return cmd

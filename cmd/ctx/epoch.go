@@ -47,8 +47,7 @@ func (o *observeOptions) command(a *app, name string) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, append(args, "-")[0]) },
 	}
 	o.add(a, cmd)
-	cmd.Flags().StringVar(&o.expect, "expect", "",
-		"fail unless the tip of the branch is this entry")
+	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless this entry is the tip")
 	return cmd
 }
 

@@ -28,7 +28,7 @@ type place struct {
 // everywhereFlag adds --everywhere to a command.
 func everywhereFlag(cmd *cobra.Command, everywhere *bool, what string) {
 	cmd.Flags().BoolVar(everywhere, "everywhere", false, what+
-		" in all stores that ctx allow --list has, of all your projects")
+		" in all your stores (ctx allow --list)")
 }
 
 // places opens the store of the project, or all of this user.

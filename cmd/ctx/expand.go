@@ -23,7 +23,7 @@ func newExpandCmd(a *app) *cobra.Command {
 	}
 	o.add(a, cmd)
 	cmd.Flags().StringVar(&reader, "reader", "",
-		"print only what a reader in this `BRANCH`, or at this revision, of the session may see")
+		"print only what a reader in `BRANCH`, or at a revision, may see")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := o.check(); err != nil {
 			return err

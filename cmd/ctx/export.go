@@ -98,8 +98,7 @@ func newExportCmd(a *app) *cobra.Command {
 	}
 	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.format, "format", "", "the format: "+strings.Join(exportNames(), ", "))
-	cmd.Flags().StringVarP(&o.file, "output", "o", "",
-		"write into `FILE`; an old file is replaced when the new one is complete")
+	cmd.Flags().StringVarP(&o.file, "output", "o", "", "write into `FILE`, once it is complete")
 	for _, f := range exportFormats() {
 		f.flags(o, cmd)
 	}

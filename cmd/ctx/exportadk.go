@@ -26,16 +26,15 @@ func adkFormat() exportFormat {
 func addADKFlags(o *exportOptions, cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.adk.unit, "time-unit", string(adk.JavaScript),
-		"the unit of timestamps: js (milliseconds) or py (seconds)")
+		"of timestamps: js (milliseconds) or py (seconds)")
 	f.StringVar(&o.adk.agent, "agent", "agent", "the author of the model's messages")
 	f.StringVar(&o.adk.app, "app", "",
-		"the session's appName (default: that of the import, or "+adk.DefaultApp+")")
+		"the appName (default: that of the import, or "+adk.DefaultApp+")")
 	f.StringVar(&o.adk.user, "user", "",
-		"the session's userId (default: that of the import, or "+adk.DefaultUser+")")
-	f.BoolVar(&o.adk.lines, "lines", false, "write one event on each line, without the session")
+		"the userId (default: that of the import, or "+adk.DefaultUser+")")
+	f.BoolVar(&o.adk.lines, "lines", false, "write only events, one on each line")
 	f.BoolVar(&o.adk.masked, "masked", false, "shorten tool outputs as masks say")
-	f.BoolVar(&o.adk.tokens, "tokens", false,
-		"add to the metadata of each event the token set of its place (see ctx branch tokens)")
+	f.BoolVar(&o.adk.tokens, "tokens", false, "add token sets to the metadata (ctx branch tokens)")
 }
 
 func checkADKFlags(o *exportOptions) error {

@@ -54,9 +54,9 @@ func agentFormats() (list []exportFormat) {
 
 func addAgentFlags(o *exportOptions, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.agents.project, "project", "",
-		"for an agent: the project `DIR` of the session (default: the store's project)")
+		"for an agent: the project's `DIR` (default: the store's)")
 	cmd.Flags().BoolVar(&o.agents.compacted, "compacted", false,
-		"a brief of 4,000 tokens instead of the messages that left the window")
+		"a brief of 4,000 tokens for what left the window")
 }
 
 func checkAgentFlags(o *exportOptions) error {

@@ -26,7 +26,7 @@ func htmlFormat() exportFormat {
 			cmd.Flags().IntVar(&o.html.most, "max-bytes", 0,
 				"for html: pages of at most `N` bytes each; 0 is one page")
 			cmd.Flags().BoolVar(&o.html.bare, "no-entries", false,
-				"for html: without the entries that ctx import html reads")
+				"for html: not for ctx import html")
 		},
 		check: checkHTMLFlags,
 		write: writeHTML,

@@ -54,7 +54,7 @@ func newForestCmd(a *app) *cobra.Command {
 			return printClusters(a, s, list)
 		},
 	}
-	cmd.Flags().StringVar(&at, "at", "", "list the clusters as they were after `OPERATION`")
+	cmd.Flags().StringVar(&at, "at", "", "list the clusters after `OPERATION`")
 	cmd.Flags().StringVar(&of, "of", "", "list the clusters that `STORE` shares")
 	cmd.Flags().StringVar(&form, "format", "",
 		"write the whole forest in `FORMAT`: union-find-json")

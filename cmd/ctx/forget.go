@@ -47,9 +47,8 @@ func newForgetCmd(a *app) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.text, "text", "",
-		"erase bodies that contain `STRING`; - reads it from standard input")
-	f.StringVar(&o.rule, "rule", "", "erase bodies that contain a secret of this `CLASS`, or all")
+	f.StringVar(&o.text, "text", "", "erase bodies with `STRING`; - is standard input")
+	f.StringVar(&o.rule, "rule", "", "erase bodies with a secret of `CLASS`, or all")
 	f.BoolVar(&o.dryRun, "dry-run", false, "list what would be erased, and change nothing")
 	f.BoolVar(&o.force, "force", false, "do not ask")
 	f.BoolVar(&o.remote, "remote", false, "erase them on the remotes, too")

@@ -39,7 +39,7 @@ func newGrepCmd(a *app) *cobra.Command {
 	f.BoolVarP(&o.fixed, "fixed-strings", "F", false,
 		"the pattern is a string, not a regular expression")
 	f.BoolVarP(&o.ids, "ids", "l", false,
-		"print only the full ids of matching entries; with --json their first match")
+		"print only the full ids of entries; with --json their first match")
 	return cmd
 }
 

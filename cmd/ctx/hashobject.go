@@ -28,7 +28,7 @@ func newHashObjectCmd(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&write, "write", "w", false, "store the blobs")
-	cmd.Flags().BoolVar(&stdin, "stdin", false, "hash standard input before any files, as - does")
+	cmd.Flags().BoolVar(&stdin, "stdin", false, "hash standard input first")
 	return cmd
 }
 

@@ -19,7 +19,7 @@ type outcomeOptions struct {
 
 func (o *outcomeOptions) flags(a *app, cmd *cobra.Command, limit int) {
 	f := cmd.Flags()
-	f.StringVarP(&o.session, "session", "s", "", "only what was done in this session")
+	f.StringVarP(&o.session, "session", "s", "", "only this session")
 	f.IntVarP(&o.limit, "limit", "n", limit, "print at most `N`")
 	everywhereFlag(cmd, &o.everywhere, "look")
 	a.completeFlag(cmd, "session", a.completeSessions())

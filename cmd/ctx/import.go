@@ -45,12 +45,11 @@ func newImportCmd(a *app) *cobra.Command {
 			return needsCommand(cmd, args)
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false,
-		"import every transcript of this project that is on this machine")
+	cmd.Flags().BoolVar(&all, "all", false, "import every transcript of this project")
 	cmd.Flags().StringArrayVar(&paths, "path", nil,
-		"with --all: only sessions of `DIR`, or also those of a DIR elsewhere; may be given again")
+		"with --all: the sessions of `DIR` alone, or also, if elsewhere; may be given again")
 	cmd.Flags().BoolVar(&everywhere, "everywhere", false,
-		"make a store for each project that agents have sessions of, and import them")
+		"import those of every project, making stores")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false,
 		"list the files, or the projects, and import nothing")
 	cmd.Flags().BoolVarP(&force, "force", "f", false, "with --everywhere: do not ask")

@@ -26,7 +26,7 @@ func newImportUnionFindCmd(a *app) *cobra.Command {
 			})
 		},
 	}
-	o.addWith(a, cmd, "the session (default: union-find- and the first digits of the store's id)")
+	o.addWith(a, cmd, "the session (default: union-find- and digits of the store's id)")
 	return cmd
 }
 

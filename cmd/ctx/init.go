@@ -38,8 +38,7 @@ func newInitCmd(a *app) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&newID, "new-id", false,
-		"give a store that was copied or restored an id of its own on remotes")
+	cmd.Flags().BoolVar(&newID, "new-id", false, "give a copied or restored store an id of its own")
 	return cmd
 }
 

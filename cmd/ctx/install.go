@@ -78,7 +78,7 @@ func newUninstallCmd(a *app) *cobra.Command {
 // flags adds the flags of the command, which are the same for one agent and for all.
 func (o *installOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&o.user, "user", false, "change the settings of the user, for all projects")
+	f.BoolVar(&o.user, "user", false, "change the user's settings")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the changes, and do not make them")
 	f.BoolVar(&o.force, "force", false, "do not ask")
 }

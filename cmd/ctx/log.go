@@ -42,16 +42,15 @@ func newLogCmd(a *app) *cobra.Command {
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()
-	f.BoolVar(&o.all, "all", false, "print every kind of entry, including rewinds and amendments")
+	f.BoolVar(&o.all, "all", false, "print every kind of entry, rewinds too")
 	f.IntVarP(&o.limit, "limit", "n", 0, "print only the newest `N` entries")
 	o.times.flags(f)
-	f.StringVar(&o.file, "file", "",
-		"print the messages whose calls changed the file `PATH`, of all sessions")
+	f.StringVar(&o.file, "file", "", "print the messages whose calls changed `PATH`")
 	f.Var(&o.times.since, "after", "the same as --since")
 	_ = f.MarkHidden("after") // what --since was called
-	f.StringVar(&o.role, "role", "", "print only what was said by user, model, tool or system")
+	f.StringVar(&o.role, "role", "", "only what a user, model, tool or system said")
 	a.completeWords(cmd, "role", searchRoles...)
-	f.StringVar(&o.grep, "grep", "", "print only messages in which the `PATTERN` is found")
+	f.StringVar(&o.grep, "grep", "", "print only messages with `PATTERN`")
 	f.BoolVar(&o.oneline, "oneline", false, "print each turn in one line")
 	f.BoolVar(&o.messages, "messages", false, "with --oneline, print each entry in one line")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "print thoughts, and the arguments of calls")

@@ -41,11 +41,9 @@ func newLoopCheckCmd(a *app) *cobra.Command {
 	o.add(a, cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.state, "state", "", "keep the state between checks in `FILE`")
-	f.StringVar(&o.prompt, "prompt", "",
-		"the `ID` of the current prompt; a different one starts again")
+	f.StringVar(&o.prompt, "prompt", "", "the current prompt; a different `ID` starts again")
 	f.BoolVar(&o.clear, "clear", false, "first clear the detected loop; the count stays")
-	f.BoolVar(&o.record, "record", false,
-		"append a note about a new loop to the branch, after the stream")
+	f.BoolVar(&o.record, "record", false, "append a note about a new loop to the branch")
 	f.BoolVar(&o.stop, "stop", false, "answer as soon as a loop is detected")
 	return cmd
 }

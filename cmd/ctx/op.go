@@ -33,7 +33,7 @@ func newOpLogCmd(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVarP(&limit, "number", "n", 0, "list the newest `N` operations; 0 is all")
-	cmd.Flags().StringVarP(&inSession, "session", "s", "", "list only the operations of `SESSION`")
+	cmd.Flags().StringVarP(&inSession, "session", "s", "", "only those of `SESSION`")
 	a.completeFlag(cmd, "session", a.completeSessions())
 	return cmd
 }

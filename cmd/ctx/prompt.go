@@ -27,7 +27,7 @@ func newPromptCmd(a *app) *cobra.Command {
 	}
 	o.add(a, cmd)
 	cmd.Flags().BoolVar(&o.statusLine, "status-line", false,
-		"read what Claude Code says of its session from standard input")
+		"read the JSON of Claude Code from standard input")
 	return cmd
 }
 

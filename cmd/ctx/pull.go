@@ -30,8 +30,7 @@ func newPullCmd(a *app) *cobra.Command {
 			return nil
 		}),
 	}
-	cmd.Flags().StringArrayVar(&back, "back", nil,
-		"bring back this `SESSION`, which was removed here")
+	cmd.Flags().StringArrayVar(&back, "back", nil, "bring back `SESSION`, which was removed here")
 	return cmd
 }
 
@@ -184,8 +183,7 @@ func newCloneCmd(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&share, "share", "",
-		"share these sessions: all, none, or `PATTERNS` with commas between them")
+	cmd.Flags().StringVar(&share, "share", "", "share all, none, or `PATTERNS` with commas")
 	return cmd
 }
 

@@ -65,10 +65,9 @@ func newRemoteAddCmd(a *app) *cobra.Command {
 				"%s %s", args[0], oneLine(withoutPassword(r.URL)))
 		}),
 	}
-	cmd.Flags().StringVar(&share, "share", "",
-		"share these sessions: all, none, or `PATTERNS` with commas between them")
+	cmd.Flags().StringVar(&share, "share", "", "share all, none, or `PATTERNS` with commas")
 	cmd.Flags().StringArrayVar(&members, "member", nil,
-		"encrypt a new remote to `[NAME=]RECIPIENT`, too; can be repeated")
+		"encrypt it to `[NAME=]RECIPIENT`; may be given again")
 	return cmd
 }
 

@@ -34,12 +34,10 @@ func newRenderCmd(a *app) *cobra.Command {
 	o.whole = true // a session that does not exist yet is given what the project has
 	f := cmd.Flags()
 	f.IntVar(&o.budget, "budget", 0, "print at most `N` tokens")
-	f.BoolVar(&o.stable, "stable", false, "with --budget, change only at the end, for prompt caches")
-	f.StringVar(&o.query, "query", "",
-		"also print what answers `QUESTION`, in up to half of the budget")
-	f.StringVar(&o.format, "format", "text", "print text, json, gemini, openai or anthropic")
-	f.StringArrayVar(&o.expand, "expand", nil,
-		"print the messages of the cluster `ID` instead of its summary")
+	f.BoolVar(&o.stable, "stable", false, "with --budget: grow only at the end, for prompt caches")
+	f.StringVar(&o.query, "query", "", "also print what answers `QUESTION`")
+	f.StringVar(&o.format, "format", "text", "text, json, gemini, openai or anthropic")
+	f.StringArrayVar(&o.expand, "expand", nil, "print the messages of cluster `ID`")
 	a.completeWords(cmd, "format", "text", "json", "gemini", "openai", "anthropic")
 	return cmd
 }

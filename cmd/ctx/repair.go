@@ -22,13 +22,10 @@ type repairOptions struct {
 func (o *repairOptions) add(cmd *cobra.Command) {
 	o.cmd = cmd
 	f := cmd.Flags()
-	f.BoolVar(&o.repair, "repair", false, "copy a damaged store, repair it, and print what is lost")
-	f.BoolVar(&o.dryRun, "dry-run", false,
-		"with --repair: repair a temporary copy, and change nothing")
-	f.StringVar(&o.copy, "copy", "",
-		"with --repair: copy the store to `DIR` first (default: beside the store)")
-	f.BoolVar(&o.newKey, "new-key", false,
-		"with --repair: make a new key if the key is lost or wrong")
+	f.BoolVar(&o.repair, "repair", false, "copy and repair a damaged store")
+	f.BoolVar(&o.dryRun, "dry-run", false, "with --repair: repair only a temporary copy")
+	f.StringVar(&o.copy, "copy", "", "with --repair: copy to `DIR` (default: beside the store)")
+	f.BoolVar(&o.newKey, "new-key", false, "with --repair: make a new key for a lost or wrong one")
 }
 
 func (o *repairOptions) check() error {

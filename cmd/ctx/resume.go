@@ -45,11 +45,9 @@ func newResumeCmd(a *app) *cobra.Command {
 	o.add(a, cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.to, "to", "", "the agent: "+strings.Join(agents, ", "))
-	f.StringVar(&o.project, "project", "",
-		"the `DIR` to start the agent in (default: the store's project)")
+	f.StringVar(&o.project, "project", "", "the `DIR` to start in (default: the store's project)")
 	f.StringVarP(&o.file, "output", "o", "", "write into `FILE` instead")
-	f.BoolVar(&o.compacted, "compacted", false,
-		"a brief of 4,000 tokens instead of the messages that left the window")
+	f.BoolVar(&o.compacted, "compacted", false, "a brief of 4,000 tokens for what left the window")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the path of the file, and write nothing")
 	a.completeWords(cmd, "to", agents...)
 	return cmd

@@ -20,8 +20,7 @@ func newRevParseCmd(a *app) *cobra.Command {
 			return revParse(a, args, shorten)
 		},
 	}
-	cmd.Flags().BoolVar(&shorten, "short", false,
-		"print the fewest digits that identify the object, at least 12")
+	cmd.Flags().BoolVar(&shorten, "short", false, "print at least 12 digits, as many as needed")
 	cmd.Flags().BoolVar(&storeDir, "store-dir", false, "print the path of the store instead")
 	return cmd
 }

@@ -20,8 +20,7 @@ func newRewindCmd(a *app) *cobra.Command {
 		RunE:              func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
 	}
 	o.add(a, cmd)
-	cmd.Flags().StringVar(&o.expect, "expect", "",
-		"fail unless the tip of the branch is this entry")
+	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless this entry is the tip")
 	return cmd
 }
 

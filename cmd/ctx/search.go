@@ -23,14 +23,13 @@ type scopeOptions struct {
 
 func (o *scopeOptions) flags(a *app, cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&o.session, "session", "s", "", "only what was said in this session")
-	f.StringVarP(&o.branch, "branch", "b", "", "with --session, only what this branch has")
+	f.StringVarP(&o.session, "session", "s", "", "only this session")
+	f.StringVarP(&o.branch, "branch", "b", "", "with --session, only this branch")
 	f.StringVar(&o.reader, "reader", "",
-		"only what a reader in this `BRANCH`, or at this revision, of the session (default: the "+
-			"one that HEAD names) may see")
-	f.StringVar(&o.role, "role", "", "only what was said by user, model, tool or system")
+		"only what a reader in `BRANCH`, or at a revision, of the session (default: that of HEAD) may see")
+	f.StringVar(&o.role, "role", "", "only what a user, model, tool or system said")
 	o.times.flags(f)
-	f.BoolVar(&o.rewound, "rewound", false, "look at what was rewound, too")
+	f.BoolVar(&o.rewound, "rewound", false, "what was rewound, too")
 	everywhereFlag(cmd, &o.everywhere, "look")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "print whole ids and names, scores and times")
 	a.completeFlag(cmd, "session", a.completeSessions())
@@ -110,8 +109,8 @@ func newSearchCmd(a *app) *cobra.Command {
 	f.StringVar(&o.remote, "remote", "", "ask the engine of the remote `NAME`")
 	f.BoolVar(&o.clusters, "clusters", false, "also list the clusters of the best messages")
 	f.BoolVar(&o.sessions, "sessions", false, "list sessions, each with its best message")
-	f.BoolVar(&o.literal, "literal", false, "find the query as one string, byte for byte")
-	f.BoolVar(&o.regexp, "regexp", false, "find the query as a regular expression")
+	f.BoolVar(&o.literal, "literal", false, "the query is one string")
+	f.BoolVar(&o.regexp, "regexp", false, "the query is a regular expression")
 	f.BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "with --literal or --regexp, ignore case")
 	return cmd
 }

@@ -42,8 +42,7 @@ func newSessionLinkCmd(a *app) *cobra.Command {
 		}),
 	}
 	cmd.Flags().BoolVar(&orphan, "orphan", false, "accept a call that is not in the parent")
-	cmd.Flags().BoolVar(&apart, "apart", false,
-		"do not share with the parent what the child learns about models")
+	cmd.Flags().BoolVar(&apart, "apart", false, "share nothing about models with the parent")
 	return cmd
 }
 

@@ -29,9 +29,9 @@ type stateFlags struct {
 func (o *stateFlags) add(a *app, cmd *cobra.Command) {
 	o.cmd = cmd
 	f := cmd.Flags()
-	f.StringVarP(&o.session, "session", "s", "", "the session (default: the one that HEAD names)")
-	f.StringVar(&o.app, "app", "", "the app: its keys begin with app:")
-	f.StringVar(&o.user, "user", "", "the app's user: their keys begin with user:")
+	f.StringVarP(&o.session, "session", "s", "", "the session (default: that of HEAD)")
+	f.StringVar(&o.app, "app", "", "the app, for keys with app:")
+	f.StringVar(&o.user, "user", "", "the app's user, for keys with user:")
 	a.completeFlag(cmd, "session", a.completeSessions())
 }
 
@@ -150,7 +150,7 @@ func newSessionStateSetCmd(a *app) *cobra.Command {
 	}
 	o.add(a, cmd)
 	cmd.Flags().BoolVar(&lines, "jsonl", false,
-		"read one JSON object of keys and values from each line of a file or standard input")
+		"read JSON objects from lines of a file or standard input")
 	return cmd
 }
 

@@ -20,8 +20,7 @@ func newShowRefCmd(a *app) *cobra.Command {
 			return showRefs(a, args, head)
 		},
 	}
-	cmd.Flags().BoolVar(&head, "head", false,
-		"also list HEAD, with the newest entry of its session")
+	cmd.Flags().BoolVar(&head, "head", false, "list HEAD, too")
 	return cmd
 }
 

@@ -37,7 +37,7 @@ func newStatsCmd(a *app) *cobra.Command {
 	f.StringVarP(&o.session, "session", "s", "", "count only this session")
 	o.times.flags(f)
 	f.BoolVar(&o.files, "files", false, "count changes of files, too")
-	f.BoolVar(&o.cost, "cost", false, "count what calls of models took, and what that costs")
+	f.BoolVar(&o.cost, "cost", false, "count tokens of calls, and what they cost")
 	f.IntVarP(&o.limit, "limit", "n", 10, "print at most `N` weeks, agents and files")
 	a.completeFlag(cmd, "session", a.completeSessions())
 	(&branchFlags{}).takeSession(a, cmd)

@@ -13,9 +13,8 @@ import (
 type timeFlags struct{ since, until timeText }
 
 func (o *timeFlags) flags(f *pflag.FlagSet) {
-	f.Var(&o.since, "since", "only what was said at `TIME` or later, in UTC: "+when.Examples)
-	f.Var(&o.until, "until",
-		"only what was said before `TIME`, or on that day, week or month at the latest")
+	f.Var(&o.since, "since", "only since `TIME`, in UTC: "+when.Examples)
+	f.Var(&o.until, "until", "only before `TIME`, or until the end of that day, week or month")
 }
 
 // span returns the time from --since until --until. A bound that was not given is zero.

@@ -30,14 +30,10 @@ func newViewCmd(a *app) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
-	cmd.Flags().StringVarP(&o.file, "output", "o", "",
-		"write into `FILE`; an old file is replaced when the new one is complete")
-	cmd.Flags().BoolVar(&o.open, "open", false,
-		"open the page with the program of this system for it")
-	cmd.Flags().BoolVar(&o.serve, "serve", false,
-		"show the page at an address of this machine, live, until interrupted")
-	cmd.Flags().IntVar(&o.port, "port", 0,
-		"for --serve: listen on port `N` of 127.0.0.1; 0 is a free one")
+	cmd.Flags().StringVarP(&o.file, "output", "o", "", "write into `FILE`, once it is complete")
+	cmd.Flags().BoolVar(&o.open, "open", false, "open the page")
+	cmd.Flags().BoolVar(&o.serve, "serve", false, "show the page live, until interrupted")
+	cmd.Flags().IntVar(&o.port, "port", 0, "for --serve: port `N` of 127.0.0.1; 0 is a free one")
 	return cmd
 }
 

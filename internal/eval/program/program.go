@@ -85,11 +85,11 @@ func (p *program) command() *cobra.Command {
 	})
 	f := cmd.Flags()
 	f.BoolVar(&p.JSON, "json", false, "print one JSON document")
-	f.BoolVarP(&p.quiet, "quiet", "q", false, "say nothing on standard error but errors")
-	f.StringVarP(&p.session, "session", "s", "", "the session (default: the one that HEAD names)")
-	f.StringVarP(&p.branch, "branch", "b", history.MainBranch, "the branch of the session")
+	f.BoolVarP(&p.quiet, "quiet", "q", false, "print only errors on standard error")
+	f.StringVarP(&p.session, "session", "s", "", "the session (default: that of HEAD)")
+	f.StringVarP(&p.branch, "branch", "b", history.MainBranch, "the branch")
 	f.StringSliceVar(&p.only, "only", nil,
-		"measure only these `PARTS`: "+strings.Join(eval.Parts(), ", "))
+		"only these `PARTS`: "+strings.Join(eval.Parts(), ", "))
 	f.Uint64Var(&p.seed, "seed", 1, "the seed `N` of what is drawn")
 	return cmd
 }
