@@ -30,7 +30,6 @@ var fileArguments = [][]string{
 	{"import", "opencode"},
 	{"import", "jsonl"},
 	{"import", "adk-events"},
-	{"import", "union-find-json"},
 	{"-C", "empty", "bundle", "--restore"},
 }
 
