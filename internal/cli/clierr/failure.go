@@ -143,8 +143,8 @@ func settings(err error) (Problem, bool) {
 			Hint: "add an empty place as a remote and push to it: it gets all that is shared"}, true
 	case errors.As(err, &version) && version.Early:
 		return Problem{Code: NoStore, Kind: "older-format",
-			Hint: "with that build `ctx export --format html -o FILE` each session, with this one " +
-				"`ctx init` elsewhere and `ctx import html FILE`"}, true
+			Hint: "with that build `ctx export --format jsonl -o FILE` each session, with this one " +
+				"`ctx init` elsewhere and `ctx import jsonl FILE`"}, true
 	case errors.As(err, &version):
 		return Problem{Code: NoStore, Kind: "newer-format",
 			Hint: "a newer version of ctx wrote the store: update ctx"}, true
