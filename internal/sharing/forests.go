@@ -93,7 +93,7 @@ func (p *published) after(push *share.Push) map[share.Branch]format.ID {
 
 // forestEach is how many pushes of new messages bring one forest. A session that goes on changes
 // its newest clusters with each turn, and their new summaries are as long as the turn itself: 40
-// pushes of one were 1.77 times their zstd with a forest in most of them (docs/benchmarks.md).
+// pushes of one were 1.77 times their zstd with a forest in most of them.
 const forestEach = 16
 
 // forestWaits reports whether a later push may bring the clusters of a push in which no branch goes
