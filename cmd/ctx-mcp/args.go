@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,7 +34,7 @@ func decode(raw json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
+	d := json.NewDecoder(bytes.NewReader(plainly(raw)))
 	d.DisallowUnknownFields()
 	err := d.Decode(into)
 	if err == nil && d.More() {
@@ -50,6 +52,30 @@ func decode(raw json.RawMessage, into any) error {
 		err = errors.New("they end too early")
 	}
 	return clierr.Usagef("bad arguments: %s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// plainly returns arguments with each number and truth as JSON has them: models also write 10.0,
+// "10" and "true".
+func plainly(raw json.RawMessage) json.RawMessage {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(raw, &all) != nil {
+		return raw
+	}
+	for _, name := range [...]string{"limit", "max_tokens", "line", "to"} {
+		n, err := strconv.ParseFloat(strings.Trim(string(all[name]), `"`), 64)
+		if err == nil && n == math.Trunc(n) && math.Abs(n) < 1e9 {
+			all[name] = json.RawMessage(strconv.Itoa(int(n)))
+		}
+	}
+	for _, name := range [...]string{"reverse", "rewound"} {
+		if v := strings.Trim(string(all[name]), `"`); v == "true" || v == "false" {
+			all[name] = json.RawMessage(v)
+		}
+	}
+	if plain, err := json.Marshal(all); err == nil && len(all) > 0 {
+		return plain
+	}
+	return raw
 }
 
 // plainType returns the JSON name of a Go kind.
