@@ -117,6 +117,9 @@ func add[A arguments](
 			}
 			return sv.open(c, t.Name, args.binding(), func(cl *call) (err error) {
 				result, err = answer(cl, args)
+				if result != nil && cl.store.History.PassedDamage() {
+					result.Content = append(result.Content, &mcp.TextContent{Text: damaged})
+				}
 				return err
 			})
 		})
@@ -165,6 +168,10 @@ func (sv *server) open(c context.Context, tool string, args any, work func(*call
 	return work(&call{c: c, store: s, view: view, now: sv.env.Now(), dir: sv.env.WorkDir,
 		bound: fmt.Appendf(nil, "%s\x00%s\x00%s", tool, s.ID, b)})
 }
+
+// damaged is told a model beside an answer from a store of which a part cannot be read.
+const damaged = "A part of the store is damaged, and the answer is without it: tell the user to run " +
+	"`ctx fsck --repair`."
 
 // failed returns an error as the result of a tool: the line and the hint that ctx would print, with
 // tools in place of the commands that read. The code and the kind are metadata for programs; there

@@ -656,3 +656,32 @@ func TestOutcomes(t *testing.T) {
 		}
 	}
 }
+
+// TestDamageIsTold: of a store with two damaged bytes in the log the rest is answered, and the model
+// hears of it.
+func TestDamageIsTold(t *testing.T) {
+	dir, s := newStore(t)
+	say(t, s, "work", "user", "the pump stands in cellar seven")
+	say(t, s, "work", "user", "word two of many words")
+	say(t, s, "work", "user", "word three")
+	log := filepath.Join(dir, ".gemini", "context", "refs", "log-1")
+	b, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := len(b) * 6 / 10
+	b[at], b[at+1] = b[at]^0xff, b[at+1]^0xff
+	if err := os.WriteFile(log, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := connect(t, dir)
+	got, err := c.CallTool(context.Background(), &mcp.CallToolParams{Name: "read_past_messages",
+		Arguments: object{"session": "work"}})
+	if err != nil || len(got.Content) == 0 {
+		t.Fatal(err)
+	}
+	last, ok := got.Content[len(got.Content)-1].(*mcp.TextContent)
+	if !ok || last.Text != damaged {
+		t.Errorf("%+v", last)
+	}
+}
