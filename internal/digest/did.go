@@ -119,6 +119,7 @@ func (f *Fact) Ended() string {
 // Command returns the command of a fact, without why it was run and how it ended.
 func (f *Fact) Command() string {
 	text, _, _ := strings.Cut(strings.TrimPrefix(f.Text, "ran "), " # ")
+	text, _, _ = strings.Cut(text, beside)
 	for at := len(text); f.State != ""; {
 		if at = strings.LastIndex(text[:at], ": "); at <= 0 {
 			break

@@ -3,6 +3,7 @@ package digest
 import (
 	"path"
 	"strings"
+	"unicode/utf8"
 )
 
 // failures adds the lines of an output that look like errors, or if there are none, the first line.
@@ -12,7 +13,7 @@ func (d *Digester) failures(key, output string) {
 	eachLine(output, func(line string) bool {
 		if IsError(line) && tells(line) && !seen[line] {
 			seen[line] = true
-			d.add(Fact{Kind: Failure, Key: key, Text: cut(line, maxLine)})
+			d.add(Fact{Kind: Failure, Key: key, Text: withoutMiddle(line, maxLine)})
 			n++
 		}
 		return n < maxFailures
@@ -24,9 +25,25 @@ func (d *Digester) failures(key, output string) {
 		if isHead(line) || isNumbered(line) || isPackage(line) || !tells(line) {
 			return true
 		}
-		d.add(Fact{Kind: Failure, Key: key, Text: cut(line, maxLine)})
+		d.add(Fact{Kind: Failure, Key: key, Text: withoutMiddle(line, maxLine)})
 		return false
 	})
+}
+
+// withoutMiddle shortens a line at its middle: what failed stands at the beginning, and why at the
+// end.
+func withoutMiddle(line string, most int) string {
+	if len(line) <= most {
+		return line
+	}
+	at := len(line) - most/2
+	if i := strings.IndexByte(line[at:], ' '); i >= 0 && i < most/4 {
+		at += i
+	}
+	for !utf8.RuneStart(line[at]) {
+		at++
+	}
+	return cut(line, most/2) + " " + strings.TrimSpace(line[at:])
 }
 
 // IsError reports whether a line has words with which compilers, shells and runtimes report errors.

@@ -30,6 +30,9 @@ func (d *Digester) result(r *Result) {
 	o := outcomeOf(r)
 	if o.running != "" {
 		d.Open[runningPrefix+o.running] = facts
+		if f := &d.Made[facts[0]]; f.Kind == Command && !strings.Contains(f.Text, beside) {
+			f.Text += beside + o.running
+		}
 		return
 	}
 	if words, ok := refusal(o.output); ok {
@@ -86,6 +89,9 @@ func (d *Digester) result(r *Result) {
 // runningPrefix begins the key in Digester.Open of a call that continues in the background.
 const runningPrefix = "running:"
 
+// beside stands between a command that continues in the background and the name that it has there.
+const beside = ": in the background as "
+
 // awaited removes from Open, and returns, the facts of the call that another call waits for.
 func (d *Digester) awaited(a args) []int {
 	for _, n := range [...]string{"session_id", "task_id", "bash_id", "shell_id"} {
@@ -101,6 +107,7 @@ func (d *Digester) awaited(a args) []int {
 // ended adds to the fact of a command how the command ended.
 func (d *Digester) ended(i int, o outcome) {
 	f := &d.Made[i]
+	f.Text, _, _ = strings.Cut(f.Text, beside)
 	switch {
 	case o.failed:
 	case f.IsRequest():

@@ -302,3 +302,30 @@ func TestFailureOfPackage(t *testing.T) {
 		"command[failed]: ran go build ./...: exit status 1",
 		"failure: ./a.go:3:1: the brace is one too many")
 }
+
+// TestInBackground has a command that goes on, and one that has ended since.
+func TestInBackground(t *testing.T) {
+	call := called("a", "exec_command", `{"cmd":"go test -race ./..."}`)
+	runs := answered("a", "Process running with session ID 55011\nOutput:\n")
+	check(t, []Message{call, runs}, "command: ran go test -race ./...: in the background as 55011")
+	wait := called("b", "write_stdin", `{"session_id":55011}`)
+	check(t, []Message{call, runs, wait, answered("b", "Process exited with code 0\nOutput:\nok x 1s")},
+		"command[passed]: ran go test -race ./...: 1 passed")
+	facts := Of(numbered(call, runs))
+	if got := facts[0].Command(); got != "go test -race ./..." {
+		t.Errorf("command %q", got)
+	}
+}
+
+// TestLongFailure: of a long line that says why something failed both ends stay.
+func TestLongFailure(t *testing.T) {
+	line := "error: loading the schema of the linter: " + strings.Repeat("get it there: ", 30) +
+		"no such host"
+	facts := Of(numbered(called("a", "bash", `{"command":"make lint"}`),
+		failedWith("a", "Exit code 2\n"+line)))
+	text := facts[len(facts)-1].Text
+	if len(text) > maxLine+8 || !strings.HasPrefix(text, "error: loading the schema") ||
+		!strings.HasSuffix(text, "no such host") {
+		t.Errorf("%q", text)
+	}
+}
