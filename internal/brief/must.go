@@ -110,6 +110,8 @@ func (c *chooser) signs() []sign {
 			what, rank = f.Key, commitRank
 		case c.isUndone(f) && !seen[f.Key]: // a summary may have it as done
 			what, rank = "undone "+f.Key, commitRank
+		case f.Runs():
+			what, rank = "in the background", otherCheckRank
 		case f.Kind == digest.Command && f.Test && f.Ran(),
 			// Of other checks one that passed says less than a test
 			f.Checks() && (!tested || f.State == digest.Failed):

@@ -214,6 +214,8 @@ func (d *Digester) message(m *Message) {
 			kind = Told
 		}
 		d.add(Fact{Kind: kind, Text: m.Text, Key: m.Note, Path: m.Supersedes})
+	case m.Role == "system" && IsNotification(m.Text):
+		d.notified(m.Text)
 	case m.Recap || m.Role == "user" && IsRecap(m.Text):
 		d.recap(m.Text)
 	case m.Role == "user":

@@ -86,24 +86,6 @@ func (d *Digester) result(r *Result) {
 	}
 }
 
-// runningPrefix begins the key in Digester.Open of a call that continues in the background.
-const runningPrefix = "running:"
-
-// beside stands between a command that continues in the background and the name that it has there.
-const beside = ": in the background as "
-
-// awaited removes from Open, and returns, the facts of the call that another call waits for.
-func (d *Digester) awaited(a args) []int {
-	for _, n := range [...]string{"session_id", "task_id", "bash_id", "shell_id"} {
-		key := runningPrefix + strings.Trim(string(a[n]), `"`)
-		if facts, ok := d.Open[key]; ok {
-			delete(d.Open, key)
-			return facts
-		}
-	}
-	return nil
-}
-
 // ended adds to the fact of a command how the command ended.
 func (d *Digester) ended(i int, o outcome) {
 	f := &d.Made[i]

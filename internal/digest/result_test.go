@@ -317,6 +317,24 @@ func TestInBackground(t *testing.T) {
 	}
 }
 
+// TestNotified has tasks that ended as the client told the model.
+func TestNotified(t *testing.T) {
+	call := called("a", "Bash", `{"command":"go test ./...","run_in_background":true}`)
+	runs := answered("a", "Command running in background with ID: bv1. Output is being written to: x")
+	for said, want := range map[string]string{
+		"<status>completed</status><summary>it completed (exit code 0)</summary>": "command[passed]: " +
+			"ran go test ./...",
+		"<status>failed</status><summary>it failed (exit code 2)</summary>": "command[failed]: " +
+			"ran go test ./...: exit status 2",
+		"<status>killed</status>":  "command: ran go test ./...",
+		"<status>running</status>": "command: ran go test ./...: in the background as bv1",
+	} {
+		note := Message{Role: "system", Text: "<task-notification>\n<task-id>bv1</task-id>" + said +
+			"</task-notification>"}
+		check(t, []Message{call, runs, note}, want)
+	}
+}
+
 // TestLongFailure: of a long line that says why something failed both ends stay.
 func TestLongFailure(t *testing.T) {
 	line := "error: loading the schema of the linter: " + strings.Repeat("get it there: ", 30) +

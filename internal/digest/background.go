@@ -1,0 +1,64 @@
+package digest
+
+import "strings"
+
+// runningPrefix begins the key in Digester.Open of a call that continues in the background.
+const runningPrefix = "running:"
+
+// beside stands between a command that continues in the background and the name that it has there.
+const beside = ": in the background as "
+
+// notification begins what a client tells the model of a task in the background that ended.
+const notification = "<task-notification>"
+
+// IsNotification reports whether a text of a client tells that tasks in the background ended.
+func IsNotification(text string) bool { return strings.Contains(text, notification) }
+
+// Runs reports whether a fact is of a command in the background of which no end is known.
+func (f *Fact) Runs() bool {
+	return f.Kind == Command && f.State == "" && strings.Contains(f.Text, beside)
+}
+
+// awaited removes from Open, and returns, the facts of the call that another call waits for.
+func (d *Digester) awaited(a args) []int {
+	for _, n := range [...]string{"session_id", "task_id", "bash_id", "shell_id"} {
+		if facts := d.takeRunning(strings.Trim(string(a[n]), `"`)); len(facts) > 0 {
+			return facts
+		}
+	}
+	return nil
+}
+
+func (d *Digester) takeRunning(name string) []int {
+	facts := d.Open[runningPrefix+name]
+	delete(d.Open, runningPrefix+name)
+	return facts
+}
+
+// notified reads how tasks ended, of which a text of the client tells.
+func (d *Digester) notified(text string) {
+	for _, part := range strings.Split(text, notification)[1:] {
+		name, _ := between(part, "<task-id>", "</task-id>")
+		status, _ := between(part, "<status>", "</status>")
+		if status == "running" {
+			continue
+		}
+		o := outcome{exit: -1, failed: status == "failed"}
+		if _, code, ok := strings.Cut(part, "exit code "); ok {
+			if n, is := leadingNumber(code); is {
+				o.exit, o.failed = n, n > 0
+			}
+		}
+		for _, i := range d.takeRunning(name) {
+			switch f := &d.Made[i]; {
+			case f.Kind != Command && f.Kind != Commit:
+				said, _ := between(part, "<result>", "</result>")
+				d.sentences(Returned, ownWords(said))
+			case status == "completed" || status == "failed":
+				d.ended(i, o)
+			default: // somebody stopped it
+				f.Text, _, _ = strings.Cut(f.Text, beside)
+			}
+		}
+	}
+}
