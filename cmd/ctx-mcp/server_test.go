@@ -657,8 +657,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestDamageIsTold: of a store with two damaged bytes in the log the rest is answered, and the model
-// hears of it.
+// TestDamageIsTold: of a store with two damaged bytes in the log the rest is answered, and the
+// model hears of it.
 func TestDamageIsTold(t *testing.T) {
 	dir, s := newStore(t)
 	say(t, s, "work", "user", "the pump stands in cellar seven")

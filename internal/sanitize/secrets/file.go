@@ -219,14 +219,19 @@ func dataValues(found []Found, b []byte, at int, lead []byte) []Found {
 }
 
 // signatureAt finds the signature in an address that anybody may use who has it: at b[i] sig= of an
-// Azure SAS, or that of a presigned URL of S3 or of Google, and at least 40 bytes of base64 or
-// hexadecimal digits, percent-encoded or not.
+// Azure SAS, or that of a presigned URL of S3, CloudFront or Google, in base64 or hexadecimal
+// digits, percent-encoded or not.
 func (s *scan) signatureAt(i int) {
 	b := s.b
-	class := "azure"
+	class, least := "azure", 40
 	switch {
 	case b[i] == 's':
 		if i == 0 || !bytes.ContainsRune([]byte("&?; "), rune(b[i-1])) {
+			return
+		}
+	case b[i] == 'S': // of CloudFront and older ones of S3
+		least = 27 // of 20 bytes
+		if class = "aws"; i == 0 || !bytes.ContainsRune([]byte("&?; "), rune(b[i-1])) {
 			return
 		}
 	case b[i+2] == 'A':
@@ -236,10 +241,10 @@ func (s *scan) signatureAt(i int) {
 	}
 	start := i + bytes.IndexByte(b[i:], '=') + 1
 	end := chars.RunEnd(b, start, func(c byte) bool {
-		return chars.IsBase64(c) || c == '%' || c == '-' || c == '_'
+		return chars.IsBase64(c) || c == '%' || c == '-' || c == '_' || c == '~'
 	})
 	s.past[signatureRule] = end
-	if end-start >= 40 {
+	if end-start >= least {
 		s.add(start, end, class)
 	}
 }

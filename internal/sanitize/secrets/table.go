@@ -79,7 +79,7 @@ var triggers = [...]trigger{
 	{"login ", netrcRule},
 	{"Private-Lines: ", puttyRule},
 	{"kind: ", manifestRule}, {`"kind"`, documentRule},
-	{"sig=", signatureRule}, {"X-Amz-Signature=", signatureRule},
+	{"sig=", signatureRule}, {"Signature=", signatureRule}, {"X-Amz-Signature=", signatureRule},
 	{"X-Goog-Signature=", signatureRule},
 	{"MIIEvQIBADANBgkq", bodyRule}, {"MIIEvAIBADANBgkq", bodyRule}, // PKCS #8 of 2048 bits
 	{"MIIEvgIBADANBgkq", bodyRule}, {"MIIJQgIBADANBgkq", bodyRule}, // of 4096 bits
