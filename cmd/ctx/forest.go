@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -15,18 +16,21 @@ import (
 )
 
 func newForestCmd(a *app) *cobra.Command {
-	var at, of string
+	var at, form, of string
 	cmd := &cobra.Command{
-		Use:  "forest [--at OPERATION | --of STORE]",
+		Use:  "forest [--at OPERATION | --of STORE] [--format union-find-json]",
 		Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if form != "" && form != unionFindForm {
+				return usagef("unknown format %q: the only format is %s", form, unionFindForm)
+			}
 			s, view, err := a.openView()
 			if err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("of") {
-				if at != "" {
-					return usagef("--of goes without --at")
+				if form != "" || at != "" {
+					return usagef("--of goes with neither --at nor --format")
 				}
 				list, err := sharedClusters(s, view, of)
 				if err != nil {
@@ -40,6 +44,9 @@ func newForestCmd(a *app) *cobra.Command {
 					return err
 				}
 			}
+			if form == unionFindForm {
+				return writeUnionFind(a, s, view, number)
+			}
 			list, err := clustersAt(s, view, number)
 			if err != nil {
 				return err
@@ -49,7 +56,21 @@ func newForestCmd(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&at, "at", "", "list the clusters after `OPERATION`")
 	cmd.Flags().StringVar(&of, "of", "", "list the clusters that `STORE` shares")
+	cmd.Flags().StringVar(&form, "format", "",
+		"write the whole forest in `FORMAT`: union-find-json")
+	a.completeWords(cmd, "format", unionFindForm)
 	return cmd
+}
+
+// unionFindForm is the name of the format with one JSON document.
+const unionFindForm = "union-find-json"
+
+func writeUnionFind(a *app, s *session.Store, view *refs.View, number uint64) error {
+	doc, err := s.Exchange.UnionFind(view, number)
+	if err != nil {
+		return err
+	}
+	return unionfind.Encode(a.out, doc)
 }
 
 // operationAt returns the number of the operation that --at names.

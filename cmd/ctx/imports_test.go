@@ -64,6 +64,7 @@ var layers = map[string]string{
 		"internal/agent/markdown " +
 		"internal/agent/qwen internal/child internal/durable " +
 		"internal/hooks/settings",
+	"internal/agent/unionfind":   "format internal/jsonvalue",
 	"internal/architecture":      "",
 	"internal/pasted":            "",
 	"internal/sanitize/controls": "",
@@ -133,7 +134,7 @@ var layers = map[string]string{
 		"internal/conversation internal/recall",
 	"internal/exchange": "format forest forest/summarize internal/jsonvalue " +
 		"internal/agent/transcript internal/agent/titles internal/agent/adk internal/agent/catalog " +
-		"internal/cache objects refs sanitize internal/history " +
+		"internal/agent/unionfind internal/cache objects refs sanitize internal/history " +
 		"internal/store internal/clusters internal/epochs internal/conversation " +
 		"internal/edits/mask internal/edits internal/script internal/digest",
 	"internal/blame/whose": "refs internal/blame internal/blame/replay internal/cli/clierr " +

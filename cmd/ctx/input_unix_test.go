@@ -30,6 +30,7 @@ var fileArguments = [][]string{
 	{"import", "opencode"},
 	{"import", "jsonl"},
 	{"import", "adk-events"},
+	{"import", "union-find-json"},
 	{"-C", "empty", "bundle", "--restore"},
 }
 

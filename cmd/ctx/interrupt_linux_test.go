@@ -85,7 +85,7 @@ func waitingCommands() []waiting {
 		{"text on standard input", []string{"append", "-s", "work", "--role", "user"}, reads},
 		{"lines on standard input", []string{"append", "-s", "work", "--jsonl"}, reads},
 		{"transcript on standard input", []string{"import", "claude-code", "-"}, reads},
-		{"document on standard input", []string{"import", "adk-events", "-"}, reads},
+		{"document on standard input", []string{"import", "union-find-json", "-"}, reads},
 		{"object on standard input", []string{"hash-object", "--stdin"}, reads},
 		{"answers on standard input", []string{"compact", "--commit", "-"}, reads},
 		{"state on standard input", []string{"session", "state", "set", "--jsonl"}, reads},

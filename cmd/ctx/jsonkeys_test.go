@@ -34,7 +34,7 @@ func results() []any {
 		fsck.Fault{}, rebuild.Report{}, bundle.Report{}, storedir.Counts{}, forget.Secret{},
 		forget.SourceName{}, repo.Setting{}, conversation.Undone{}, summaries.Evicted{},
 		clusters.Graduation{}, conversation.Appended{},
-		edits.LostTarget{}, exchange.Drift{}, brief.Line{},
+		edits.LostTarget{}, exchange.ImportedForest{}, exchange.Drift{}, brief.Line{},
 		summaries.Compaction{}, mask.Short{}, summarizer.Skip{},
 	}
 }

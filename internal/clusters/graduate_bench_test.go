@@ -1,6 +1,7 @@
 package clusters_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -16,22 +19,56 @@ import (
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
-// past makes a store with n graduated messages, whose clusters are summarized, and all but ten
-// of them evicted.
+// past makes a store with n graduated messages: clusters of twenty, each summarized, and all but
+// ten evicted. No score is asked, so that a million takes a minute.
 func past(b *testing.B, n int) *session.Store {
 	b.Helper()
 	e := storetest.Env(b.TempDir(), nil)
 	e.Now = time.Now
 	s := storetest.Init(b, e)
 	s.History.Warn = nil
+	const each = 20
 	r := rand.New(rand.NewPCG(1, 1))
-	for batch := range slices.Chunk(turns(r, n), 4096) {
-		if _, _, err := s.Conversation.Append(context.Background(), "old", history.MainBranch,
-			batch, conversation.AppendOptions{NoGraduation: true}); err != nil {
-			b.Fatal(err)
-		}
+	doc := &unionfind.Document{Head: unionfind.Head{Store: "00000000000000000000000000000000",
+		Forest: history.MainForest}}
+	when := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range n {
+		when = when.Add(time.Second)
+		text := storetest.Chatter(r)
+		doc.Nodes = append(doc.Nodes, unionfind.Node{
+			ID: i, Stable: format.Sum(fmt.Appendf(nil, "node %d", i)), Parent: i / each * each,
+			Session: "old", Seq: uint64(i + 1),
+			Role: []string{"user", "model"}[i%2], Time: unionfind.Time{Time: when}, Text: &text,
+		})
 	}
-	storetest.Compact(b, s, "old")
+	for start := 0; start < n; start += each {
+		c := unionfind.Cluster{Root: start,
+			Stable: format.Sum(fmt.Appendf(nil, "cluster %d", start)), Number: uint64(start / each),
+			Arrival: uint64(start + each)}
+		for m := start; m < min(start+each, n); m++ {
+			c.Members = append(c.Members, m)
+		}
+		c.Covers = []format.ID{format.Sum(fmt.Appendf(nil, "summary %d", start))}
+		doc.Lineage = append(doc.Lineage, unionfind.Summary{
+			Stable: c.Covers[0], Root: start, Members: c.Members, Parents: []format.ID{},
+			Generation: 1,
+			Summarizer: "test", Version: "1", Text: doc.Nodes[start].Text,
+		})
+		if start+10*each < n {
+			c.Tombstone = &unionfind.Tombstone{
+				Stable: format.Sum(fmt.Appendf(nil, "stone %d", start)),
+				Line:   doc.Nodes[start].Said(), Eviction: c.Number,
+			}
+		}
+		doc.Clusters = append(doc.Clusters, c)
+	}
+	var file bytes.Buffer
+	if err := unionfind.Encode(&file, doc); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := s.Exchange.ImportUnionFind(context.Background(), &file, "old"); err != nil {
+		b.Fatal(err)
+	}
 	return s
 }
 
@@ -60,7 +97,7 @@ func turns(r *rand.Rand, n int) []conversation.Message {
 // Graduation in process, in a store of so many graduated messages: the time for a message, the
 // decision alone, and as an append that graduates what is due: with it durable, and each leave.
 func BenchmarkGraduate(b *testing.B) {
-	for _, n := range []int{1000, 100000} {
+	for _, n := range []int{1000, 1000000} {
 		s := past(b, n)
 		b.Run(fmt.Sprintf("decide/%d", n), func(b *testing.B) { benchmarkDecide(b, s) })
 		b.Run(fmt.Sprintf("append/%d", n), func(b *testing.B) { benchmarkAppendOne(b, s) })

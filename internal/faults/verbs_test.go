@@ -17,6 +17,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/plain"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
@@ -216,6 +217,7 @@ func verbs() []verb {
 		{name: "import jsonl", many: true,
 			do: on(func(s *session.Store) error { return importLines(s, "lines") })},
 		{name: "import adk-events", many: true, do: on(importADK)},
+		{name: "import union-find-json", many: true, do: on(importForest)},
 		{name: "import --all", many: true, do: on(func(s *session.Store) error {
 			if err := importGemini(s); err != nil {
 				return err
@@ -493,6 +495,23 @@ func importADK(s *session.Store) error {
 		return err
 	}
 	_, err = s.Exchange.ImportADK(bg, &b, "events", adk.Detect)
+	return err
+}
+
+func importForest(s *session.Store) error {
+	v, err := s.Refs.Read()
+	if err != nil {
+		return err
+	}
+	doc, err := s.Exchange.UnionFind(v, v.Number)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := unionfind.Encode(&b, doc); err != nil {
+		return err
+	}
+	_, err = s.Exchange.ImportUnionFind(bg, &b, "brought")
 	return err
 }
 
