@@ -25,11 +25,8 @@ func TestDocs(t *testing.T) {
 	dir := filepath.Join("..", "..", "docs", "cli")
 	pages := map[string]string{}
 	root := docTree()
-	pages[pageName(root)] = commandPage(root)
-	for _, cmd := range root.Commands() {
-		if !cmd.Hidden {
-			pages[pageName(cmd)] = commandPage(cmd)
-		}
+	for _, p := range docPages(root) {
+		pages[p.file] = p.text()
 	}
 	if *update {
 		if err := os.MkdirAll(dir, 0o755); err != nil {

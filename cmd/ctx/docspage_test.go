@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 )
 
 // generated is the first line of each page that TestDocs holds.
-const generated = "<!-- generated -->\n\n"
+const generated = "<!--generated-->\n\n"
 
 func pageName(cmd *cobra.Command) string {
 	if !cmd.HasParent() {
@@ -36,35 +37,84 @@ type part struct {
 
 type flagLine struct{ names, usage string }
 
-// commandPage is the page of a command and of those below it: what their help says.
-func commandPage(cmd *cobra.Command) string {
-	parts := docParts(cmd)
-	for i := range parts[1:] {
-		parts[0].examples = slices.DeleteFunc(parts[0].examples, func(line string) bool {
-			return slices.Contains(parts[i+1].examples, line)
-		})
-	}
-	of := map[flagLine][]string{}
-	for _, p := range parts {
-		for _, f := range p.flags {
-			of[f] = append(of[f], p.name)
+// docPage is the page of a command and of those below it: what their help says.
+type docPage struct {
+	file   string
+	parts  []part
+	root   *cobra.Command // of the index
+	topic  bool
+	shared map[flagLine]string // by several commands: the page that says what the flag does
+}
+
+// docPages returns the page of each command of the first level, and the index.
+func docPages(root *cobra.Command) []docPage {
+	index := docPage{file: pageName(root), parts: docParts(root), root: root,
+		shared: map[flagLine]string{}}
+	pages := []docPage{index}
+	on := map[flagLine][]string{}
+	for _, cmd := range root.Commands() {
+		if cmd.Hidden {
+			continue
 		}
+		p := docPage{file: pageName(cmd), parts: docParts(cmd), shared: map[flagLine]string{},
+			topic: cmd.IsAdditionalHelpTopicCommand()}
+		for i := range p.parts {
+			p.parts[i].flags = slices.DeleteFunc(p.parts[i].flags, func(f flagLine) bool {
+				return slices.Contains(index.parts[0].flags, f)
+			})
+			for _, f := range p.parts[i].flags {
+				if !slices.Contains(on[f], p.file) {
+					on[f] = append(on[f], p.file)
+				} else {
+					p.shared[f] = ""
+				}
+			}
+		}
+		pages = append(pages, p)
+	}
+	best := map[string]flagLine{} // of a name: what most pages have
+	for _, p := range pages {
+		for i := range p.parts {
+			for _, f := range p.parts[i].flags {
+				if len(on[f]) > max(2, len(on[best[f.name()]])) {
+					best[f.name()] = f
+				}
+			}
+		}
+	}
+	for _, p := range pages {
+		for i := range p.parts {
+			for _, f := range p.parts[i].flags {
+				if best[f.name()] == f {
+					p.shared[f], index.shared[f] = index.file, ""
+				}
+			}
+		}
+	}
+	return pages
+}
+
+func (p *docPage) text() string {
+	for i := range p.parts[1:] {
+		p.parts[0].examples = slices.DeleteFunc(p.parts[0].examples, func(line string) bool {
+			return slices.Contains(p.parts[i+1].examples, line)
+		})
 	}
 	var b strings.Builder
 	b.WriteString(generated)
 	level := "#"
-	for i := range parts {
-		parts[i].write(&b, level, of)
-		if level = "\n##"; i == 0 && len(parts) > 2 {
-			b.WriteString("\nSubcommands: " + linksTo(parts) + "\n")
+	for i := range p.parts {
+		p.parts[i].write(&b, level, p.shared)
+		if level = "\n##"; i == 0 && len(p.parts) > 2 {
+			b.WriteString("\nSubcommands: " + linksTo(p.parts) + "\n")
 		}
 	}
-	writeShared(&b, parts, of)
+	p.writeShared(&b)
 	switch {
-	case !cmd.HasParent():
-		writeIndex(&b, cmd)
-	case !cmd.IsAdditionalHelpTopicCommand():
-		fmt.Fprintf(&b, "\n[Common flags](README.md#flags).%s\n", codesOf(parts))
+	case p.root != nil:
+		writeIndex(&b, p.root)
+	case !p.topic:
+		fmt.Fprintf(&b, "\n[Common flags](README.md#flags).%s\n", codesOf(p.parts))
 	}
 	return b.String()
 }
@@ -73,7 +123,10 @@ func commandPage(cmd *cobra.Command) string {
 func docParts(cmd *cobra.Command) []part {
 	own := part{name: cmd.CommandPath(), short: cmd.Short, Sections: command.SectionsOf(cmd)}
 	own.Text = prose(own.Text)
-	own.examples = nonEmptyLines(own.Examples)
+	own.Usage = strings.TrimSuffix(own.Usage, " [flags]")
+	own.examples = slices.DeleteFunc(nonEmptyLines(own.Examples), func(line string) bool {
+		return line == own.Usage
+	})
 	own.flags = flagLines(own.Flags)
 	own.codes = moreCodes(own.Codes)
 	parts := []part{own}
@@ -111,6 +164,10 @@ func agentsPart(section string, agents []*cobra.Command) part {
 	names := helpNames(agents[0])
 	for i := 0; i < len(names); i += 2 {
 		name := names[i]
+		if name == "{TITLE}" && strings.Count(section, "{TITLE}") == 1 { // in the line above alone
+			replaced = append(replaced, name, "AGENT")
+			continue
+		}
 		if name == "{NAME}" || name == "{PAGE}" || !strings.Contains(section, name) {
 			continue
 		}
@@ -148,6 +205,9 @@ func agentsPart(section string, agents []*cobra.Command) part {
 	p.Text = prose(text)
 	var b strings.Builder
 	for row := range len(agents) + 1 {
+		if len(columns) == 0 {
+			break
+		}
 		b.WriteString("|AGENT")
 		if row > 0 {
 			agent, _ := catalog.Named(agents[row-1].Name())
@@ -189,9 +249,29 @@ func cell(text string) string {
 	return escaped(text)
 }
 
-func (p *part) write(b *strings.Builder, level string, of map[flagLine][]string) {
+func (p *part) write(b *strings.Builder, level string, shared map[flagLine]string) {
+	var own []flagLine
+	also := map[string][]string{}
+	for _, f := range p.flags {
+		if page, is := shared[f]; is {
+			also[page] = append(also[page], f.name())
+		} else {
+			own = append(own, f)
+		}
+	}
+	typed := []string{p.Usage, strings.Join(p.examples, "\n"), ""}
+	if p.name != "ctx" {
+		typed[2] = flagTable(own)
+	}
 	fmt.Fprintf(b, "%s %s\n\n%s.\n", level, p.name, p.short)
-	codeBlock(b, strings.TrimSuffix(p.Usage, " [flags]")+"\n\n"+strings.Join(p.examples, "\n"))
+	codeBlock(b, typed...)
+	for i, page := range slices.Sorted(maps.Keys(also)) {
+		fmt.Fprintf(b, "%s[`%s`](%s#shared-flags)", []string{"\nAlso ", ", "}[min(i, 1)],
+			strings.Join(also[page], " "), page)
+	}
+	if len(also) > 0 {
+		b.WriteString(".\n")
+	}
 	if p.Text != "" {
 		b.WriteString("\n" + p.Text + "\n")
 	}
@@ -199,66 +279,38 @@ func (p *part) write(b *strings.Builder, level string, of map[flagLine][]string)
 		b.WriteString("\nA word in capitals is a column; where it is empty, its sentence does not " +
 			"hold.\n\n" + p.agents)
 	}
-	var own []flagLine
-	var shared []string
-	for _, f := range p.flags {
-		if len(of[f]) == 1 {
-			own = append(own, f)
-			continue
-		}
-		shared = append(shared, f.name())
-	}
 	if p.name == "ctx" {
 		b.WriteString("\n## Flags\n\nEvery command has these flags, and the " +
 			"[exit codes](ctx-exit-codes.md) 0, 1, 2 and 130.\n")
-	}
-	codeBlock(b, flagTable(own))
-	if len(shared) > 0 {
-		fmt.Fprintf(b, "\nAlso [`%s`](#shared-flags).\n", strings.Join(shared, " "))
+		codeBlock(b, flagTable(own))
 	}
 }
 
-func codeBlock(b *strings.Builder, text string) {
-	if text = strings.Trim(text, "\n"); text != "" {
-		fmt.Fprintf(b, "\n```\n%s\n```\n", text)
+// codeBlock writes texts as one block, with an empty line between them.
+func codeBlock(b *strings.Builder, texts ...string) {
+	texts = slices.DeleteFunc(texts, func(s string) bool { return s == "" })
+	if len(texts) > 0 {
+		fmt.Fprintf(b, "\n```\n%s\n```\n", strings.TrimRight(strings.Join(texts, "\n\n"), "\n"))
 	}
 }
 
-// writeShared says what flags several commands of a page have; which have them, only if two flags
-// have one name.
-func writeShared(b *strings.Builder, parts []part, of map[flagLine][]string) {
-	var sets []string
-	lists, named := map[string][]flagLine{}, map[string]flagLine{}
-	twice := false
-	for _, p := range parts {
-		for _, f := range p.flags {
-			set := strings.Join(of[f], ", ")
-			if len(of[f]) < 2 || slices.Contains(lists[set], f) {
-				continue
-			}
-			if lists[set] == nil {
-				sets = append(sets, set)
-			}
-			lists[set] = append(lists[set], f)
-			other, there := named[f.name()]
-			twice = twice || there && other != f
-			named[f.name()] = f
+// writeShared says what the flags do that several commands have.
+func (p *docPage) writeShared(b *strings.Builder) {
+	var list []flagLine
+	for f, page := range p.shared {
+		if page == "" {
+			list = append(list, f)
 		}
 	}
-	if len(sets) == 0 {
+	if len(list) == 0 {
 		return
 	}
+	slices.SortFunc(list, func(x, y flagLine) int {
+		return cmp.Or(cmp.Compare(strings.ToLower(strings.TrimLeft(x.names, "-")),
+			strings.ToLower(strings.TrimLeft(y.names, "-"))), cmp.Compare(x.usage, y.usage))
+	})
 	b.WriteString("\n## Shared flags\n")
-	var all []flagLine
-	for _, set := range sets {
-		if all = append(all, lists[set]...); twice {
-			fmt.Fprintf(b, "\nOf %s:\n", strings.ReplaceAll(set, parts[0].name+" ", ""))
-			codeBlock(b, flagTable(lists[set]))
-		}
-	}
-	if !twice {
-		codeBlock(b, flagTable(all))
-	}
+	codeBlock(b, flagTable(list))
 }
 
 // name is the shortest name of a flag.

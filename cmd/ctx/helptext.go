@@ -68,8 +68,7 @@ func helpNames(cmd *cobra.Command) []string {
 		"{RECORDS}", wordsAnd(records), "{TELLS}", own(!gemini, h.Tells()),
 		"{ASKS}", own(gemini, h.Tells()), "{ANSWERS}", h.Answers(), "{HEEDS}", h.Heeds(),
 		"{KEEPS}", h.Keeps(), "{MENDS}", h.Mends(),
-		"{HOOKS}", agentNames(hooks.Agents()), "{RESUMABLE}", wordsAnd(catalog.Resumable()),
-		"{PRICES}", usage.PricesOf}
+		"{HOOKS}", agentNames(hooks.Agents()), "{PRICES}", usage.PricesOf}
 }
 
 // filled returns a section as it is for a command: without the paragraphs that have a name in

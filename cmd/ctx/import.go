@@ -47,7 +47,7 @@ func newImportCmd(a *app) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "import every transcript of this project")
 	cmd.Flags().StringArrayVar(&paths, "path", nil,
-		"with --all: the sessions of `DIR` alone, or also, if elsewhere; may be given again")
+		"with --all: the sessions of `DIR`; may be given again")
 	cmd.Flags().BoolVar(&everywhere, "everywhere", false,
 		"import those of every project, making stores")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false,
