@@ -26,7 +26,7 @@ func adkFormat() exportFormat {
 func addADKFlags(o *exportOptions, cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.adk.unit, "time-unit", string(adk.JavaScript),
-		"of timestamps: js (milliseconds) or py (seconds)")
+		"the unit: js (milliseconds) or py (seconds)")
 	f.StringVar(&o.adk.agent, "agent", "agent", "the author of the model's messages")
 	f.StringVar(&o.adk.app, "app", "",
 		"the appName (default: that of the import, or "+adk.DefaultApp+")")

@@ -31,7 +31,7 @@ func newImportADKCmd(a *app) *cobra.Command {
 	}
 	o.addWith(a, cmd, "the session (default: that of the events)")
 	cmd.Flags().StringVar(&unit, "time-unit", "",
-		"of timestamps: py (seconds) or js (milliseconds) (default: by size)")
+		"the unit: py (seconds) or js (milliseconds) (default: by size)")
 	a.completeWords(cmd, "time-unit", string(adk.Python), string(adk.JavaScript))
 	return cmd
 }
