@@ -14,7 +14,10 @@ import (
 const formatHTML = "html"
 
 // htmlFlags are the flags of export for pages.
-type htmlFlags struct{ most int }
+type htmlFlags struct {
+	most int
+	bare bool
+}
 
 func htmlFormat() exportFormat {
 	return exportFormat{
@@ -22,6 +25,8 @@ func htmlFormat() exportFormat {
 		flags: func(o *exportOptions, cmd *cobra.Command) {
 			cmd.Flags().IntVar(&o.html.most, "max-bytes", 0,
 				"for html: pages of at most `N` bytes each; 0 is one page")
+			cmd.Flags().BoolVar(&o.html.bare, "no-entries", false,
+				"for html: not for ctx import html")
 		},
 		check: checkHTMLFlags,
 		write: writeHTML,
@@ -40,7 +45,7 @@ func checkHTMLFlags(o *exportOptions) error {
 
 func writeHTML(c context.Context, o *exportOptions, b openBranch, w io.Writer) (exported, error) {
 	doc, err := viewer.Read(c, b.s, b.view,
-		viewer.Branch{Session: b.name, Branch: b.branch, Tip: b.tip})
+		viewer.Branch{Session: b.name, Branch: b.branch, Tip: b.tip}, !o.html.bare)
 	if err != nil {
 		return exported{}, err
 	}
@@ -53,6 +58,9 @@ func writeHTML(c context.Context, o *exportOptions, b openBranch, w io.Writer) (
 	if n := len(answer.Pages); n > 1 && (o.file == "" || o.file == "-") {
 		return done,
 			usagef("%d pages of at most %d bytes: -o FILE says where they go", n, o.html.most)
+	}
+	if doc.Entries != "" && !answer.Embedded {
+		o.a.warn("the entries do not fit into the last page, so `ctx import html` cannot read it")
 	}
 	if err := writePages(b.s.FS, o.a.path(o.file), answer.Pages, 1); err != nil {
 		return done, err

@@ -19,7 +19,7 @@ func markdownFormat() exportFormat {
 			c context.Context, _ *exportOptions, b openBranch, w io.Writer,
 		) (exported, error) {
 			doc, err := viewer.Read(c, b.s, b.view,
-				viewer.Branch{Session: b.name, Branch: b.branch, Tip: b.tip})
+				viewer.Branch{Session: b.name, Branch: b.branch, Tip: b.tip}, false)
 			if err != nil {
 				return exported{}, err
 			}

@@ -127,13 +127,18 @@ func (o *viewOptions) sessionPages(
 	if o.file == "" {
 		path = filepath.Join(cache, viewer.FileName(session, branch))
 	}
-	doc, err := viewer.Read(a.c, s, view,
-		viewer.Branch{Session: session, Branch: branch, Tip: tip})
+	doc, err := viewer.Read(a.c, s, view, viewer.Branch{Session: session, Branch: branch, Tip: tip},
+		true)
 	if err != nil {
 		return nil, "", err
 	}
 	answer, err := a.makePages(
 		viewer.Ask{Session: doc, Most: viewer.MostBytes, First: filepath.Base(path)})
+	if err == nil && !answer.Embedded {
+		a.say("ctx: view: %s: %s without the entries: `ctx export --format html` writes "+
+			"one page with them",
+			oneLine(session), plural(len(answer.Pages), "page", "pages"))
+	}
 	return answer.Pages, path, err
 }
 

@@ -3,6 +3,7 @@ package page
 import (
 	"strings"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/internal/message"
@@ -15,10 +16,11 @@ import (
 type cleaner struct {
 	s    *session.Store
 	left map[string]int
+	fits map[format.ID]bool // whether the words of an object pass as they are
 }
 
 func newCleaner(s *session.Store) *cleaner {
-	return &cleaner{s: s, left: map[string]int{}}
+	return &cleaner{s: s, left: map[string]int{}, fits: map[format.ID]bool{}}
 }
 
 func (c *cleaner) count(found []sanitize.Finding) {
@@ -39,6 +41,7 @@ func (c *cleaner) message(
 ) (pieces []Piece, aside []string, err error) {
 	if shown.Parts == nil {
 		text, err := c.text(shown.Text)
+		c.fits[shown.Version] = text == shown.Text
 		return []Piece{{Kind: PieceText, Text: text}}, nil, err
 	}
 	parts, found, err := sanitize.JSON(shown.Parts)
@@ -46,6 +49,7 @@ func (c *cleaner) message(
 		return nil, nil, err
 	}
 	c.count(found)
+	c.fits[shown.Version] = len(found) == 0
 	words := shown.Text
 	if len(found) > 0 {
 		words = history.Words(parts)
@@ -114,4 +118,25 @@ func fileOf(args []byte) string {
 		}
 	}
 	return ""
+}
+
+// passes reports whether the words of an object are as the rules of this version leave them.
+func (c *cleaner) passes(id format.ID, raw format.Raw) (bool, error) {
+	if ok, known := c.fits[id]; known {
+		return ok, nil
+	}
+	body, named, err := format.HeaderBody(raw.Header)
+	if err != nil || !named {
+		return err == nil, err
+	}
+	text := raw.Text()
+	var found []sanitize.Finding
+	switch {
+	case strings.Contains(body.Media, "json"):
+		_, found, err = sanitize.JSON(text)
+	default:
+		_, found, err = sanitize.Text(text)
+	}
+	c.fits[id] = len(found) == 0
+	return len(found) == 0, err
 }

@@ -52,5 +52,8 @@ type Ask struct {
 	First   string // name of the file of the first page
 }
 
-// Answer has the pages that were asked for.
-type Answer struct{ Pages [][]byte }
+// Answer has the pages that were asked for. Embedded reports whether the last one has the entries.
+type Answer struct {
+	Pages    [][]byte
+	Embedded bool
+}

@@ -1,7 +1,8 @@
-// Package page reads a store for people: the page of a session, and the page of a project.
-// internal/page/markup writes the HTML. A session can also be a document of Markdown.
+// Package page reads a store for people: the page of a session, the page of a project, and the
+// entries that a page brings back into a store. internal/page/markup writes the HTML. A session can
+// also be a document of Markdown.
 //
-// Begin with Read.
+// Begin with Read and Take.
 package page
 
 import (
@@ -44,8 +45,10 @@ type reader struct {
 }
 
 // Read reads the page of a branch. Every text is cleaned by the rules of this version, and what
-// they take out is counted.
-func Read(c context.Context, s *session.Store, v *refs.View, of Branch) (*Session, error) {
+// they take out is counted. It embeds the entries of the branch if embed is true.
+func Read(
+	c context.Context, s *session.Store, v *refs.View, of Branch, embed bool,
+) (*Session, error) {
 	r := &reader{
 		s: s, c: c, view: v, of: of, clean: newCleaner(s), tools: map[string]string{},
 		in: map[format.ID]uint64{}, events: map[format.ID]uint64{},
@@ -53,6 +56,11 @@ func Read(c context.Context, s *session.Store, v *refs.View, of Branch) (*Sessio
 	}
 	for _, step := range []func() error{r.messages, r.overview, r.told, r.forest, r.seen} {
 		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	if embed {
+		if err := r.embed(); err != nil {
 			return nil, err
 		}
 	}

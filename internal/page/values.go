@@ -29,6 +29,8 @@ type Session struct {
 	Marks               []Mark
 	Left                map[string]int // what sanitizing took out when the page was made, by class
 	Holes               int            // messages whose words are gone
+	Entries             string         // the embedded entries; "" for none
+	Embedded            int            // number of embedded objects
 	Live                bool           // a program serves it, and it watches for news
 }
 

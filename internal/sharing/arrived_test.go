@@ -549,7 +549,7 @@ func TestLostBodyIsHeldBack(t *testing.T) {
 	a.say("other", "whole")
 	storetest.Spread(t, a.Store)
 	err := a.Store.Store.Locked(t.Context(), func(tx *store.Tx) error {
-		return a.Objects.MarkLost(tx.Held, []format.ID{lost}, a.Now())
+		return tx.MarkLost([]format.ID{lost}, a.Now())
 	})
 	if err != nil {
 		t.Fatal(err)

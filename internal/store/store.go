@@ -117,3 +117,8 @@ func (s *Store) Put(ctx context.Context, may func() error, raws ...format.Raw) e
 func (t *Tx) MarkGone(ids []format.ID, at time.Time) error {
 	return t.repo.Objects.MarkGone(t.Held, ids, at)
 }
+
+// MarkLost records that the bodies of objects are not at hand from a time on.
+func (t *Tx) MarkLost(ids []format.ID, at time.Time) error {
+	return t.repo.Objects.MarkLost(t.Held, ids, at)
+}

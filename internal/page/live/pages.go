@@ -20,7 +20,7 @@ func pages(in io.Reader, out io.Writer) error {
 		a.Pages = make([][]byte, 1)
 		a.Pages[0], err = markup.Project(ask.Project)
 	} else {
-		a.Pages, err = markup.Pages(ask.Session, ask.Most, ask.First)
+		a.Pages, a.Embedded, err = markup.Pages(ask.Session, ask.Most, ask.First)
 	}
 	if err != nil {
 		return err

@@ -88,12 +88,12 @@ func nth(
 	if of.Tip.Kind != format.SessionValue {
 		return nil, false, nil
 	}
-	doc, err := page.Read(c, s, v, of)
+	doc, err := page.Read(c, s, v, of, false)
 	if err != nil {
 		return nil, false, err
 	}
 	doc.Live = true
-	pages, err := markup.Pages(doc, page.MostBytes, first)
+	pages, _, err := markup.Pages(doc, page.MostBytes, first)
 	for n, b := range pages {
 		if page.NthName(first, n) == name {
 			return b, true, err

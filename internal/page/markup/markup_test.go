@@ -132,7 +132,7 @@ func sample(n int) *page.Session {
 	bad := `</script><script>x</script><!--" onload='x`
 	s := &page.Session{
 		Name: bad, Branch: bad, Title: bad, Agent: bad, Store: bad, Left: map[string]int{bad: 2},
-		Told:  []page.Told{{Key: bad, Text: bad}},
+		Told: []page.Told{{Key: bad, Text: bad}}, Entries: "AAAA",
 		Seen:  []page.Seen{{Tip: 1, Through: 1, Pin: bad + "00000000", Verb: bad}},
 		Marks: []page.Mark{{Seq: 1, Kind: "leave", Text: bad}},
 	}
@@ -159,19 +159,19 @@ func sample(n int) *page.Session {
 	return s
 }
 
-func pagesOf(t *testing.T, s *page.Session, most int, first string) [][]byte {
+func pagesOf(t *testing.T, s *page.Session, most int, first string) ([][]byte, bool) {
 	t.Helper()
-	pages, err := Pages(s, most, first)
+	pages, embedded, err := Pages(s, most, first)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pages
+	return pages, embedded
 }
 
 func TestSessionEscapes(t *testing.T) {
-	pages := pagesOf(t, sample(3), 0, "x")
-	if len(pages) != 1 {
-		t.Fatalf("%d pages", len(pages))
+	pages, embedded := pagesOf(t, sample(3), 0, "x")
+	if len(pages) != 1 || !embedded {
+		t.Fatalf("%d pages, embedded %v", len(pages), embedded)
 	}
 	p := string(pages[0])
 	for _, sign := range []string{"<script>x", "<!--", `" onload`, "' onload", "onload='"} {
@@ -179,10 +179,10 @@ func TestSessionEscapes(t *testing.T) {
 			t.Errorf("the page has %q", sign)
 		}
 	}
-	if n := strings.Count(p, "<script"); n != 2 {
-		t.Errorf("%d scripts: the page has one, and what was seen", n)
+	if n := strings.Count(p, "<script"); n != 3 {
+		t.Errorf("%d scripts: the page has one, what was seen, and the entries", n)
 	}
-	again := pagesOf(t, sample(3), 0, "x")
+	again, _ := pagesOf(t, sample(3), 0, "x")
 	if p != string(again[0]) {
 		t.Error("not the same bytes twice")
 	}
@@ -190,7 +190,7 @@ func TestSessionEscapes(t *testing.T) {
 
 func TestPages(t *testing.T) {
 	const most = 64 << 10
-	pages := pagesOf(t, sample(400), most, "a b.html")
+	pages, _ := pagesOf(t, sample(400), most, "a b.html")
 	if len(pages) < 3 {
 		t.Fatalf("%d pages", len(pages))
 	}

@@ -61,6 +61,9 @@ func templates() *template.Template {
 		"style":  func() template.HTML { return template.HTML("<style>" + style + "</style>") },
 		"script": func() template.HTML { return inScript(script) },
 		"watch":  func() template.HTML { return inScript(liveScript) },
+		"entries": func(s string) template.HTML {
+			return template.HTML(page.EntriesOpen + s + page.EntriesClose)
+		},
 	})
 	return template.Must(t.Parse(joined.String()))
 }
@@ -89,20 +92,21 @@ func file(name string) template.URL { return template.URL("./" + url.PathEscape(
 // sheet is a page of a session while it is written, and what its templates read.
 type sheet struct {
 	*page.Session
-	N, Of int // the number of this page, from 0, and of all
-	t     *template.Template
-	err   error
-	first string         // file of the first page
-	pages []int          // by turn
-	at    map[string]int // page of a message, by its anchor
-	cited map[string]bool
-	today string // of the message before
+	N, Of    int // the number of this page, from 0, and of all
+	Embedded bool
+	t        *template.Template
+	err      error
+	first    string         // file of the first page
+	pages    []int          // by turn
+	at       map[string]int // page of a message, by its anchor
+	cited    map[string]bool
+	today    string // of the message before
 }
 
 // Pages returns the pages of a session: one, or several of at most most bytes each if most is not
 // 0. first is the name of the file of the first page. A page has at least one turn, so it may be
-// larger.
-func Pages(s *page.Session, most int, first string) (pages [][]byte, err error) {
+// larger. The entries are left out if they do not fit on the last page; embedded says so.
+func Pages(s *page.Session, most int, first string) (pages [][]byte, embedded bool, err error) {
 	w := &sheet{Session: s, t: templates(), first: first, at: map[string]int{},
 		cited: map[string]bool{}, pages: make([]int, len(s.Turns)), Of: 1}
 	for _, c := range s.Clusters {
@@ -126,9 +130,11 @@ func Pages(s *page.Session, most int, first string) (pages [][]byte, err error) 
 				b = append(b, t...)
 			}
 		}
+		w.Embedded = w.N == w.Of-1 && s.Entries != "" &&
+			(most == 0 || len(b)+len(s.Entries)+len(script)+frame <= most)
 		pages = append(pages, append(b, w.execute("tail", w)...))
 	}
-	return pages, w.err
+	return pages, w.Embedded, w.err
 }
 
 // frame is how many bytes of a page are neither turns, nor style, nor script, but for the forest

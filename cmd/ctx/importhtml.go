@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/history"
+	viewer "github.com/gemini-ctx/ctx/internal/page"
+	"github.com/gemini-ctx/ctx/internal/page/embedded"
+	"github.com/gemini-ctx/ctx/internal/session"
+)
+
+func newImportHTMLCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:  "html FILE...",
+		Args: between(1, -1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return importEach(a, args, func(s *session.Store, file string) (importedFile, error) {
+				return importPage(a, s, file)
+			})
+		},
+	}
+}
+
+// maxPage is the most bytes of a page that is read.
+const maxPage = 1 << 30
+
+func importPage(a *app, s *session.Store, file string) (importedFile, error) {
+	out := importedFile{file: file}
+	source, closeInput, err := a.openImport(file)
+	if err != nil {
+		return out, err
+	}
+	defer closeInput()
+	b, err := io.ReadAll(io.LimitReader(source, maxPage))
+	if err != nil {
+		return out, importError(a.c, source, file, err)
+	}
+	var done viewer.Taken
+	e, err := viewer.Entries(b)
+	if err == nil {
+		done, err = viewer.Take(a.c, s, e)
+	}
+	if err == nil {
+		out.session, out.new, out.known = done.Session, done.Messages, done.Known
+		out.changed = done.Moved && done.Branch == history.MainBranch
+		return out, printTaken(a, file, done)
+	}
+	err = fmt.Errorf("cannot import %q: %w", file, err)
+	switch {
+	case errors.Is(err, embedded.ErrForm):
+		err = &fileError{withHint(err, "`ctx export --format html` writes such a page")}
+	case errors.Is(err, history.ErrStale):
+		err = &fileError{withHint(err,
+			"import it into another store, such as one that `ctx init` makes in an "+
+				"empty directory")}
+	}
+	return out, err
+}
+
+// takenDoc is the JSON document for an imported page.
+type takenDoc struct {
+	File     string `json:"file"`
+	Session  string `json:"session"`
+	Branch   string `json:"branch"`
+	Messages int    `json:"messages"` // new in this run
+	Objects  int    `json:"objects"`  // other objects that are new
+	Known    int    `json:"known"`    // objects that the store had
+	Wordless int    `json:"wordless"` // new objects whose words did not come
+}
+
+func printTaken(a *app, file string, d viewer.Taken) error {
+	if a.json {
+		return a.answer(takenDoc{file, d.Session, d.Branch, d.Messages, d.Others,
+			d.Known, d.Wordless})
+	}
+	a.line("%s: %s", oneLine(file), tally(
+		counted{d.Messages, "message", "messages"},
+		counted{d.Others, "other object", "other objects"},
+		counted{d.Known, "known", "known"}, counted{d.Wordless, "without words", "without words"},
+	))
+	return nil
+}
