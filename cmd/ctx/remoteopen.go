@@ -55,7 +55,7 @@ func (a *app) remoteURL(text string) (string, error) {
 		return "", usagef("the place of the remote is empty")
 	case scheme == "dir":
 		return "dir:" + a.path(strings.TrimPrefix(text, "dir:")), nil
-	case strings.HasPrefix(scheme, "git+"):
+	case strings.HasPrefix(text, "git+") && strings.Contains(text, ":"):
 		return text, nil
 	case scheme == "http", scheme == "https", scheme == "ssh", scheme == "git",
 		strings.HasPrefix(text, "git@"):
@@ -65,6 +65,7 @@ func (a *app) remoteURL(text string) (string, error) {
 	case scheme != "":
 		return text, nil
 	}
+	text = strings.TrimPrefix(text, "git+")
 	path := a.path(text)
 	if isGit(path) {
 		return "git+" + path, nil
