@@ -47,11 +47,15 @@ func (s *scan) spokenAt(end int) {
 		return
 	}
 	value := b[v.start:v.end]
+	sets := setsVariable(line)
 	if vendorBefore(b[start:end], line) {
-		if drawnFor(unmarked(value[:min(len(value), maxBare)])) {
+		drawn := drawnFor(unmarked(value[:min(len(value), maxBare)]))
+		if drawn {
 			s.add(v.start, v.end, weakKey.Class())
 		}
-		return
+		if drawn || !sets {
+			return
+		}
 	}
 	if spoken && bytes.EqualFold(b[start:end], []byte("key")) {
 		kind = KeyOf(append(append([]byte(nil), bytes.TrimRight(line, " ")...), "_key"...))
@@ -59,7 +63,7 @@ func (s *scan) spokenAt(end int) {
 	if kind == NoKey || kind == plainKey && spoken || kind == authKey || kind == headerKey {
 		return
 	}
-	given = given || v.quoted || setsVariable(line) ||
+	given = given || v.quoted || sets ||
 		v.start > end+1 && isRowOfTwo(b, start, v.end)
 	secret := Judge(value, v.quoted, kind)
 	switch {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A value after the name of a service that hands out keys is one, where it was drawn by lot.
+// A value after the name of a service that hands out keys is one where it was drawn by lot, or where
+// a command sets the name.
 func TestValueOfVendor(t *testing.T) {
 	const drawn = "q7Xr2mVd9LkP4sTz8WbN"
 	for _, tt := range []struct {
@@ -17,6 +18,8 @@ func TestValueOfVendor(t *testing.T) {
 		{"stripe key internal/payments/refund", nil},
 		{"parcel key " + drawn, nil},
 		{"stripe parcel " + drawn, nil},
+		{"gh secret set NPM_TOKEN --body kj3h4k5jhX9", []Found{{weakKey.Class(), 31, 42}}},
+		{"the npm token kj3h4k5jhX9 is old", nil},
 	} {
 		if got := Find([]byte(tt.text)); !slices.Equal(got, tt.want) {
 			t.Errorf("%q: %v, want %v", tt.text, got, tt.want)
