@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A value after the name of a service that hands out keys is one where it was drawn by lot, or where
-// a command sets the name.
+// A value after the name of a service that hands out keys is one where it was drawn by lot, or
+// where a command sets the name.
 func TestValueOfVendor(t *testing.T) {
 	const drawn = "q7Xr2mVd9LkP4sTz8WbN"
 	for _, tt := range []struct {
