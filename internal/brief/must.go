@@ -108,6 +108,8 @@ func (c *chooser) signs() []sign {
 			what, rank = f.Key, commitRank // nobody has asked for anything else since
 		case f.Kind == digest.Commit && f.State == digest.Passed:
 			what, rank = f.Key, commitRank
+		case f.Key == digest.IssueKey && f.State == digest.Passed:
+			what, rank = f.Key, commitRank
 		case c.isUndone(f) && !seen[f.Key]: // a summary may have it as done
 			what, rank = "undone "+f.Key, commitRank
 		case f.Runs():

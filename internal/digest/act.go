@@ -104,6 +104,10 @@ const delegated = "asked a subagent: "
 // other adds the fact of a call that touches nothing in the project.
 func (d *Digester) other(kind deed, c *Call, a args) {
 	server, tool := serverTool(c.Name)
+	if key := opensBy(tool); key != "" {
+		d.open(key, a.text(titleNames))
+		return
+	}
 	what := squeeze(a.first(slices.Concat(titleNames, pathNames)))
 	text := ""
 	switch kind {

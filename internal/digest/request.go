@@ -7,46 +7,87 @@ import (
 	"github.com/gemini-ctx/ctx/internal/script"
 )
 
-// requestKey is the key of the fact that a pull request was opened. Its kind is Commit: its title
-// says of a piece of work what that of a commit says of a step.
-const requestKey = "pull request"
+// The keys of the facts that something was opened at a forge or a tracker. A pull request is of kind
+// Commit: its title says of a piece of work what that of a commit says of a step.
+const (
+	requestKey = "pull request"
+	IssueKey   = "issue"
+)
 
 // IsRequest reports whether a fact is that a pull request was opened.
 func (f *Fact) IsRequest() bool { return f.Kind == Commit && f.Key == requestKey }
 
-// requesting begins the text of a pull request until its result says that it was opened.
-const requesting = Tried + "open a pull request"
+// Text of what is opened until its result says that it was.
+const (
+	requesting = Tried + "open a pull request"
+	reporting  = Tried + "open an issue"
+)
 
-// pullRequest returns the title of the pull request that a script opens by the program of a forge,
-// "" if it is not given. ok is false if the script opens none.
-func pullRequest(work []script.Command) (title string, ok bool) {
+// open adds the fact that something is opened at a forge or a tracker.
+func (d *Digester) open(key, title string) {
+	if title = firstLine(title, maxTitle); key == requestKey {
+		d.add(Fact{Kind: Commit, Key: key, Text: titled(requesting, title)})
+		return
+	}
+	d.add(Fact{Kind: Act, Key: key, Text: titled(reporting, title)})
+}
+
+// opens returns what a script opens by the program of a forge: the key of the fact, "" for nothing,
+// and the title, "" if it is not given.
+func opens(work []script.Command) (key, title string) {
 	for _, c := range work {
 		w := c.Words
-		if len(w) < 3 || w[2] != "create" ||
-			!(w[0] == "gh" && w[1] == "pr") && !(w[0] == "glab" && w[1] == "mr") {
+		if len(w) < 3 || w[2] != "create" || slices.Contains(w, "--help") {
+			continue
+		}
+		switch w[0] + " " + w[1] {
+		case "gh pr", "glab mr":
+			key = requestKey
+		case "gh issue", "glab issue", "jira issue", "linear issue":
+			key = IssueKey
+		default:
 			continue
 		}
 		for i, word := range w {
 			if value, ok := strings.CutPrefix(word, "--title="); ok {
-				return value, true
+				return key, value
 			}
-			if (word == "--title" || word == "-t") && i+1 < len(w) {
-				return w[i+1], true
+			if (word == "--title" || word == "--summary" || word == "-t" || word == "-s") &&
+				i+1 < len(w) {
+				return key, w[i+1]
 			}
 		}
-		return "", !slices.Contains(w, "--help")
+		return key, ""
 	}
-	return "", false
+	return "", ""
 }
 
-// opened returns the text of a pull request that was opened. Of the output it has the number alone:
-// what a tool printed is nobody's word.
-func opened(title, output string) string {
+// opensBy returns the key of what the tool of a server opens, "" for nothing.
+func opensBy(tool string) string {
+	switch plainName(tool) {
+	case "createpullrequest", "createmergerequest", "pullrequestcreate":
+		return requestKey
+	case "createissue", "issuecreate", "createjiraissue", "createlinearissue":
+		return IssueKey
+	}
+	return ""
+}
+
+// opened returns the text of what was opened. Of the output it has the number alone: what a tool
+// printed is nobody's word.
+func (f *Fact) opened(output string) string {
+	if f.Key == IssueKey {
+		text := "opened an issue"
+		if name := issueName(output); name != "" {
+			text = "opened issue " + name
+		}
+		return titled(text, titleOf(f.Text, reporting))
+	}
 	text := "opened a pull request"
-	if n := requestNumber(output); n != "" {
+	if n := numberIn(output, []string{"/pull/", "/pulls/", "/merge_requests/"}); n != "" {
 		text = "opened PR #" + n
 	}
-	return titled(text, title)
+	return titled(text, titleOf(f.Text, requesting))
 }
 
 // titled returns what was done with the title that it was given, if any.
@@ -57,19 +98,40 @@ func titleOf(text, done string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(text, done), ": ")
 }
 
-// requestNumber returns the number of the first pull request of GitHub, Forgejo or GitLab
-// whose address an output has; "" for none.
-func requestNumber(output string) string {
-	for word := range strings.FieldsSeq(output) {
+// numberIn returns the number behind the first of some paths in an address of an output; "" for
+// none.
+func numberIn(output string, paths []string) string {
+	for word := range strings.FieldsFuncSeq(output, func(r rune) bool {
+		return r == '"' || r == ' ' || r == '\n' || r == '\t' || r == '\r'
+	}) {
 		if !strings.HasPrefix(word, "https://") {
 			continue
 		}
-		for _, lead := range [...]string{"/pull/", "/pulls/", "/merge_requests/"} {
+		for _, lead := range paths {
 			_, n, _ := strings.Cut(word, lead)
 			n = n[:len(n)-len(strings.TrimLeft(n, "0123456789"))]
 			if n != "" && len(n) < 10 {
 				return n
 			}
+		}
+	}
+	return ""
+}
+
+// issueName returns the number of an issue of a forge, or the name of a tracker, as in ENT-241, in
+// what was printed when it was opened; "" for none.
+func issueName(output string) string {
+	if n := numberIn(output, []string{"/issues/"}); n != "" {
+		return "#" + n
+	}
+	for _, lead := range [...]string{`"identifier":"`, `"key":"`, "/browse/", "/issue/"} {
+		_, rest, ok := strings.Cut(strings.ReplaceAll(output, `": "`, `":"`), lead)
+		end := strings.IndexFunc(rest, func(r rune) bool {
+			return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z')
+		})
+		if team, number, dashed := strings.Cut(rest[:max(end, 0)], "-"); ok && dashed && team != "" &&
+			number != "" && len(rest[:end]) < 20 {
+			return rest[:end]
 		}
 	}
 	return ""

@@ -20,6 +20,11 @@ func TestRequest(t *testing.T) {
 		{"gh pr create --fill", "https://forge.example/a/b/pulls/3", "opened PR #3"},
 		{"gh pr create --fill", "see http://github.com/a/b/pull/3", "opened a pull request"},
 		{"gh pr create --fill", "https://github.com/a/b/pull/new/x", "opened a pull request"},
+		{"gh issue create -t 'It leaks'", "https://github.com/a/b/issues/12\n",
+			"opened issue #12: It leaks"},
+		{"jira issue create -s 'It leaks'", "https://a.example/browse/KEY-7\n",
+			"opened issue KEY-7: It leaks"},
+		{"glab issue create --title=Leak", "", "opened an issue: Leak"},
 	} {
 		facts := Of(numbered(called("a", "bash", fmt.Sprintf(`{"command":%q}`, c.script)),
 			answered("a", c.output)))
@@ -27,9 +32,22 @@ func TestRequest(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.script, got, c.want)
 		}
 	}
+	for _, c := range []struct{ tool, output, want string }{
+		{"mcp__linear__create_issue", `{"id":"1","identifier":"ENT-241","title":"Leak"}`,
+			"opened issue ENT-241: Leak"},
+		{"github.create_pull_request", `{"url":"https://github.com/a/b/pull/9"}`,
+			"opened PR #9: Leak"},
+		{"mcp__jira__createJiraIssue", `{"key": "KEY-7"}`, "opened issue KEY-7: Leak"},
+		{"mcp__linear__get_issue", `{"identifier":"ENT-241"}`, "linear get_issue: Leak"},
+	} {
+		facts := Of(numbered(called("a", c.tool, `{"title":"Leak"}`), answered("a", c.output)))
+		if got := facts[0].Text; got != c.want {
+			t.Errorf("%s: %q, want %q", c.tool, got, c.want)
+		}
+	}
 	for _, no := range []string{"gh pr view 94", "gh pr create --help", "echo gh pr create",
-		"gh issue create --title x"} {
-		if _, opens := pullRequest(commandsOf(no)); opens {
+		"gh issue list --title x"} {
+		if key, _ := opens(commandsOf(no)); key != "" {
 			t.Errorf("%s opens one", no)
 		}
 	}

@@ -74,6 +74,8 @@ func (d *Digester) result(r *Result) {
 		switch {
 		case o.failed:
 			d.failedAct(facts, o.output)
+		case f.Kind == Act && f.Key == IssueKey:
+			d.Made[facts[0]].Text, d.Made[facts[0]].State = f.opened(o.output), Passed
 		case f.Kind == Edit && len(facts) == 1 && d.undoes(facts[0]):
 			d.gone(f.Path)
 		case f.Kind == Read && len(facts) == 1:
@@ -93,7 +95,7 @@ func (d *Digester) ended(i int, o outcome) {
 	switch {
 	case o.failed:
 	case f.IsRequest():
-		f.Text = opened(titleOf(f.Text, requesting), o.output)
+		f.Text = f.opened(o.output)
 	case f.Kind == Commit:
 		title := titleOf(f.Text, committing)
 		hash, subject := commitMade(o.output)

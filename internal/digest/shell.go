@@ -34,12 +34,11 @@ func (d *Digester) command(text, why string) {
 	if commits {
 		d.committed(message)
 	}
-	title, requests := pullRequest(work)
-	if requests {
-		text := titled(requesting, firstLine(title, maxTitle))
-		d.add(Fact{Kind: Commit, Key: requestKey, Text: text})
+	key, title := opens(work)
+	if key != "" {
+		d.open(key, title)
 	}
-	if commits || requests {
+	if commits || key != "" {
 		return
 	}
 	line := shown(text)

@@ -119,10 +119,10 @@ func TestVocabulary(t *testing.T) {
 		// Tools of servers
 		{"mcp__files__read_file", `{"path":"a.go"}`, "read: read a.go"},
 		{"mcp__linear-server__create_issue", `{"title":"Tokens are lost","team":"x"}`,
-			"act: linear-server create_issue: Tokens are lost"},
+			"act: tried to open an issue: Tokens are lost"},
 		{"mcp_linear_get_issue", `{"id":"ABC-1"}`, "act: mcp_linear_get_issue: ABC-1"},
 		{"linear.create_issue", `{"title":"Tokens are lost"}`,
-			"act: linear create_issue: Tokens are lost"},
+			"act: tried to open an issue: Tokens are lost"},
 		{"mcp__lonely", `{}`, "act: lonely"},
 		// A known name with the arguments of another tool
 		{"read", `{"url":"https://go.dev"}`, "act: fetched https://go.dev"},

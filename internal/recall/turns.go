@@ -22,7 +22,7 @@ type Turn struct {
 	Edited  []string // files, each once, with the lines that came and went: a.go +3 -1
 	Checked []string // newest runs of checks: go test ./x → failed
 	Commits []string // subjects
-	Opened  string   // opened PR #7: the title; "" for none
+	Opened  string   // opened PR #7 or issue #7: the title; "" for none
 	Answer  string   // the first sentence of the answer; "" without one
 	Said    string   // or what the model said, or else did, last; "" for nothing
 	facts   []digest.Fact
@@ -113,7 +113,7 @@ func turnsOf(facts []digest.Fact, root brief.Root) (list []Turn) {
 			t.Checked = slices.DeleteFunc(t.Checked,
 				func(old string) bool { return strings.HasPrefix(old, run+" → ") })
 			t.Checked = append(t.Checked, run+" → "+string(f.State))
-		case f.IsRequest() && f.State == digest.Passed:
+		case (f.IsRequest() || f.Key == digest.IssueKey) && f.State == digest.Passed:
 			t.Opened = f.Text
 		case f.Kind == digest.Commit && f.State == digest.Passed:
 			t.Commits = append(t.Commits, strings.TrimPrefix(f.Text, "committed: "))
