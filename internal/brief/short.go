@@ -126,12 +126,12 @@ type change struct {
 
 // changed returns the changed files, the newest first.
 func (c *chooser) changed() (list []change) {
-	git, committed := false, uint64(0)
+	git, committed := false, -1
 	for i := range c.items {
 		f := c.items[i].fact
 		git = git || f.Kind == digest.Branch || f.Kind == digest.Commit
 		if f.Kind == digest.Commit && f.State == digest.Passed {
-			committed = f.Seq
+			committed = i
 		}
 	}
 	for i := range slices.Backward(c.items) {
@@ -140,7 +140,7 @@ func (c *chooser) changed() (list []change) {
 			continue
 		}
 		name := c.root.Name(f.Path)
-		one := change{item: i, uncommitted: git && f.Seq >= committed && !isOutside(name)}
+		one := change{item: i, uncommitted: git && i > committed && !isOutside(name)}
 		one.dir, one.name = path.Split(name)
 		if isAbs(one.dir) && strings.Count(one.dir, "/") > 2 { // it is none of the project
 			one.dir = elsewhere + path.Base(one.dir) + "/"

@@ -7,8 +7,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/script"
 )
 
-// The keys of the facts that something was opened at a forge or a tracker. A pull request is of kind
-// Commit: its title says of a piece of work what that of a commit says of a step.
+// The keys of the facts that something was opened at a forge or a tracker. A pull request is of
+// kind Commit: its title says of a piece of work what that of a commit says of a step.
 const (
 	requestKey = "pull request"
 	IssueKey   = "issue"
@@ -129,7 +129,8 @@ func issueName(output string) string {
 		end := strings.IndexFunc(rest, func(r rune) bool {
 			return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z')
 		})
-		if team, number, dashed := strings.Cut(rest[:max(end, 0)], "-"); ok && dashed && team != "" &&
+		team, number, dashed := strings.Cut(rest[:max(end, 0)], "-")
+		if ok && dashed && team != "" &&
 			number != "" && len(rest[:end]) < 20 {
 			return rest[:end]
 		}

@@ -39,6 +39,10 @@ func (d *Digester) result(r *Result) {
 		d.refused(facts, words)
 		return
 	}
+	last := &d.Made[facts[len(facts)-1]]
+	for len(facts) > 1 && d.Made[facts[0]].Kind == Edit && last.Kind != Edit {
+		facts = facts[1:] // what a script wrote is there however it ended
+	}
 	f := d.Made[facts[0]]
 	switch f.Kind {
 	case Command, Search:

@@ -8,14 +8,24 @@ import (
 	"github.com/gemini-ctx/ctx/internal/script"
 )
 
-// command adds the facts of a shell command: the patch that it applies, the files that it reads,
-// the search that it makes, the commit that it makes, or the command itself.
+// command adds the facts of a shell command: the patch that it applies, or the files that it
+// writes, and what it is beside that.
 func (d *Digester) command(text, why string) {
 	text = strings.TrimSpace(text)
 	if strings.Contains(text, patchLead) {
 		d.patch(text)
 		return
 	}
+	before := len(d.Made)
+	d.writes(text)
+	if len(d.Made) == before || !onlyWrites(text) {
+		d.runs(text, why)
+	}
+}
+
+// runs adds the files that a script reads, the search that it makes, the commit that it makes, or
+// the command itself.
+func (d *Digester) runs(text, why string) {
 	all := commandsOf(text)
 	dir, work := directory(all)
 	if len(work) == 0 {
@@ -180,14 +190,28 @@ func onOneLine(script string) string {
 	return b.String()
 }
 
-// withoutHeredoc removes the text of a here-document from a script.
+// withoutHeredoc removes the texts of here-documents from a script.
 func withoutHeredoc(script string) string {
-	if i := strings.Index(script, "<<"); i >= 0 {
-		if end := strings.IndexByte(script[i:], '\n'); end >= 0 {
-			return script[:i+end]
+	var out strings.Builder
+	ends := "" // the line that ends the document
+	for line := range strings.Lines(script) {
+		switch {
+		case ends != "":
+			if strings.TrimSpace(line) == ends {
+				ends = ""
+			}
+			continue
+		case strings.Contains(line, "<<") && !strings.Contains(line, "<<<"):
+			_, word, _ := strings.Cut(line, "<<")
+			word = strings.TrimLeft(strings.TrimPrefix(word, "-"), " ")
+			word = word[:strings.IndexFunc(word+"\n", func(r rune) bool {
+				return strings.ContainsRune(" \n;|&>)", r)
+			})]
+			ends = strings.Trim(word, `"'\`)
 		}
+		out.WriteString(line)
 	}
-	return script
+	return out.String()
 }
 
 // keyWords is the number of words that identify a command: enough for `go test ./... -run`, too few

@@ -80,25 +80,32 @@ func TestChanges(t *testing.T) {
 
 func TestScripts(t *testing.T) {
 	for script, want := range map[string]string{
-		"cat > a <<'EOF'\n$x\nEOF\ncat b":                 `a write "$x\n"`,
-		"cat <<EOF >> a\nx\nEOF":                          `a append "x\n"`,
-		"cat <<-EOF > a\n\tx\n\tEOF":                      `a write "x\n"`,
-		"cat <<EOF | tee a b\nx\nEOF":                     `a write "x\n", b write "x\n"`,
-		"tee -a a <<< word":                               `a append "word\n"`,
-		"cat > a <<A && cat > b <<B\n1\nA\n2\nB\nrm c":    `a write "1\n", b write "2\n", c delete`,
-		"printf 'a\\nb%%\\n' > f":                         `f write "a\nb%\n"`,
-		"printf '%s\\n' one two > f":                      `f write "one\ntwo\n"`,
-		"printf '%d' 3 > f":                               `f touch`,
-		"echo -n x > f":                                   `f write "x"`,
-		"echo \"$HOME\" > f":                              `f touch`,
-		"go build ./... > out.txt 2>&1":                   `out.txt touch`,
-		"make 2> err &> all":                              ``,
-		"> empty":                                         `empty write ""`,
-		"{ echo a; echo b; } > f":                         `f touch`,
-		"(cd x; ls) > f":                                  `f touch`,
-		"if true; then echo x > f; fi":                    `f write "x\n"`,
-		"git mv a b && mv c d/":                           `b from a, d/c from c`,
-		"sed -i 's/a/b/' f":                               `s/a/b touch, f touch`,
+		"cat > a <<'EOF'\n$x\nEOF\ncat b":              `a write "$x\n"`,
+		"cat <<EOF >> a\nx\nEOF":                       `a append "x\n"`,
+		"cat <<-EOF > a\n\tx\n\tEOF":                   `a write "x\n"`,
+		"cat <<EOF | tee a b\nx\nEOF":                  `a write "x\n", b write "x\n"`,
+		"tee -a a <<< word":                            `a append "word\n"`,
+		"cat > a <<A && cat > b <<B\n1\nA\n2\nB\nrm c": `a write "1\n", b write "2\n", c delete`,
+		"printf 'a\\nb%%\\n' > f":                      `f write "a\nb%\n"`,
+		"printf '%s\\n' one two > f":                   `f write "one\ntwo\n"`,
+		"printf '%d' 3 > f":                            `f touch`,
+		"echo -n x > f":                                `f write "x"`,
+		"echo \"$HOME\" > f":                           `f touch`,
+		"go build ./... > out.txt 2>&1":                `out.txt touch`,
+		"make 2> err &> all":                           ``,
+		"> empty":                                      `empty write ""`,
+		"{ echo a; echo b; } > f":                      `f touch`,
+		"(cd x; ls) > f":                               `f touch`,
+		"if true; then echo x > f; fi":                 `f write "x\n"`,
+		"git mv a b && mv c d/":                        `b from a, d/c from c`,
+		"sed -i 's/a/b/' f":                            `f touch`,
+		"sed -i '' -e 's/a/b/' -e 's|c|d.go|' f g":     `f touch, g touch`,
+		"perl -pi -e 's/a/b/' f":                       `f touch`,
+		"gofmt -w a.go && prettier --write b.ts":       `a.go touch, b.ts touch`,
+		"gofmt -l a.go && black --version":             ``,
+		"python3 <<'EOF'\np = Path('a.py')\np.write_text(x)\nopen(\"b.md\", 'a').write(y)\nEOF": `a.py touch, b.md touch`,
+		"python3 -c \"print(open('a.py').read())\"":                                             ``,
+		"node -e \"fs.writeFileSync('a.js', x)\"":                                               `a.js touch`,
 		"rm -rf dir":                                      ``,
 		"echo x > /dev/null":                              ``,
 		"echo x > $OUT":                                   ``,
@@ -111,7 +118,7 @@ func TestScripts(t *testing.T) {
 		"cd /abs; echo x > f":                             `/abs/f write "x\n"`,
 		"python3 - <<'EOF'\nopen('f','w').write('')\nEOF": ``,
 	} {
-		if got := shown(scriptChanges(script, "")); got != want {
+		if got := shown(Script(script, "")); got != want {
 			t.Errorf("%q: %s, want %s", script, got, want)
 		}
 	}
@@ -217,7 +224,7 @@ func FuzzScript(f *testing.F) {
 	for _, s := range []string{"cat > a <<EOF\nx\nEOF", "a | b && c > 'd'", "{ a; } &> b"} {
 		f.Add(s)
 	}
-	f.Fuzz(func(_ *testing.T, script string) { scriptChanges(script, "/p") })
+	f.Fuzz(func(_ *testing.T, script string) { Script(script, "/p") })
 }
 
 // FuzzPatch: what a patch says can be applied and taken back, and every line that it keeps is

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -10,10 +11,11 @@ import (
 // maxScript is the longest script that is read, in bytes.
 const maxScript = 1 << 20
 
-// scriptChanges returns the changes that a shell script makes to files, as far as the script itself
+// Script returns the changes that a shell script makes to files, as far as the script itself
 // says what it writes: here-documents, echo and printf into a file, tee, apply_patch, mv and rm. Of
 // a file that it changes in another way, by sed -i or by the output of a program, there is a Touch.
-func scriptChanges(text, dir string) []Change {
+// Paths are under dir, where the script begins.
+func Script(text, dir string) []Change {
 	if len(text) > maxScript {
 		return nil
 	}
@@ -115,8 +117,8 @@ func changesOf(
 		if slices.ContainsFunc(args, func(a string) bool {
 			return strings.HasPrefix(a, "-i") || a == "--in-place" || a == "-pi" ||
 				strings.HasPrefix(a, "-pi")
-		}) && len(files) > 0 {
-			for _, f := range files {
+		}) {
+			for _, f := range behindProgram(args) {
 				out = append(out, Change{Path: under(dir, f), Kind: Touch})
 			}
 		}
@@ -124,12 +126,70 @@ func changesOf(
 		if len(files) == 2 {
 			out = append(out, Change{Path: under(dir, files[1]), Kind: Touch})
 		}
+	case "gofmt", "goimports", "gofumpt", "prettier", "black", "rustfmt":
+		rewrites := func(a string) bool { return a == "-w" || a == "--write" || a == "-lw" }
+		for _, f := range files {
+			if path.Ext(f) != "" &&
+				(name == "black" || name == "rustfmt" || slices.ContainsFunc(args, rewrites)) {
+				out = append(out, Change{Path: under(dir, f), Kind: Touch})
+			}
+		}
+	case "python", "python3", "node", "ruby":
+		text := strings.Join(args, "\n")
+		if input != nil {
+			text += "\n" + *input
+		}
+		for _, f := range writtenBy(text) {
+			out = append(out, Change{Path: under(dir, f), Kind: Touch})
+		}
 	}
 	if c.To != "" {
 		out = append(out, writes(under(dir, c.To), printed, c.More))
 		printed = nil
 	}
 	return out, printed
+}
+
+// behindProgram returns the files of sed and perl: the operands but for the program.
+func behindProgram(args []string) (files []string) {
+	isProgram := func(a string) bool { return a == "-e" || a == "-pe" || a == "-pie" || a == "-f" }
+	skip := !slices.ContainsFunc(args, isProgram)
+	for _, a := range args {
+		switch {
+		case isProgram(a):
+			skip = true
+		case a == "" || strings.HasPrefix(a, "-"):
+		case skip:
+			skip = false
+		default:
+			files = append(files, a)
+		}
+	}
+	return files
+}
+
+// writtenBy returns the files that a program in the command itself opens by name, if it writes one.
+func writtenBy(program string) (files []string) {
+	if !strings.Contains(program, ".write") && !strings.Contains(program, "writeFile") {
+		return nil
+	}
+	for _, call := range [...]string{"Path(", "open(", "writeFileSync(", "writeFile(",
+		"File.write("} {
+		for rest := program; ; {
+			_, after, ok := strings.Cut(rest, call)
+			if !ok {
+				break
+			}
+			if rest = strings.TrimLeft(after, "r"); rest == "" || rest[0] != '\'' && rest[0] != '"' {
+				continue
+			}
+			name, _, closed := strings.Cut(rest[1:], rest[:1])
+			if closed && path.Ext(name) != "" && !slices.Contains(files, name) {
+				files = append(files, name)
+			}
+		}
+	}
+	return files
 }
 
 // writes is a change that sets the text of a file or adds to it; a Touch if the text is not known.

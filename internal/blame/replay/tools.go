@@ -95,7 +95,7 @@ func Changes(tool string, raw json.RawMessage, dir string) []Change {
 	case patchForm:
 		return patchChanges(a.text(patchNames), dir)
 	case shellForm:
-		return scriptChanges(a.command(), dir)
+		return Script(a.command(), dir)
 	}
 	return nil
 }
