@@ -68,7 +68,7 @@ var layers = map[string]string{
 	"internal/architecture":      "",
 	"internal/pasted":            "",
 	"internal/sanitize/controls": "",
-	"internal/digest": "internal/script internal/varint format internal/terms " +
+	"internal/digest": "internal/script internal/blame/replay internal/varint format internal/terms " +
 		"forest/summarize internal/pasted internal/message",
 	"internal/notes": "internal/jsonvalue",
 	"internal/brief": "format internal/terms forest/summarize internal/digest " +

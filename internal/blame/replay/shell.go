@@ -180,7 +180,8 @@ func writtenBy(program string) (files []string) {
 			if !ok {
 				break
 			}
-			if rest = strings.TrimLeft(after, "r"); rest == "" || rest[0] != '\'' && rest[0] != '"' {
+			rest = strings.TrimLeft(after, "r")
+			if rest == "" || rest[0] != '\'' && rest[0] != '"' {
 				continue
 			}
 			name, _, closed := strings.Cut(rest[1:], rest[:1])
