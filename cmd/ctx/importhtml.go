@@ -9,7 +9,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/history"
 	viewer "github.com/gemini-ctx/ctx/internal/page"
-	"github.com/gemini-ctx/ctx/internal/page/embedded"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
@@ -39,11 +38,7 @@ func importPage(a *app, s *session.Store, file string) (importedFile, error) {
 	if err != nil {
 		return out, importError(a.c, source, file, err)
 	}
-	var done viewer.Taken
-	e, err := viewer.Entries(b)
-	if err == nil {
-		done, err = viewer.Take(a.c, s, e)
-	}
+	done, err := viewer.Take(a.c, s, b)
 	if err == nil {
 		out.session, out.new, out.known = done.Session, done.Messages, done.Known
 		out.changed = done.Moved && done.Branch == history.MainBranch
@@ -51,7 +46,7 @@ func importPage(a *app, s *session.Store, file string) (importedFile, error) {
 	}
 	err = fmt.Errorf("cannot import %q: %w", file, err)
 	switch {
-	case errors.Is(err, embedded.ErrForm):
+	case errors.Is(err, viewer.ErrForm):
 		err = &fileError{withHint(err, "`ctx export --format html` writes such a page")}
 	case errors.Is(err, history.ErrStale):
 		err = &fileError{withHint(err,

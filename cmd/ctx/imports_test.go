@@ -183,13 +183,12 @@ var layers = map[string]string{
 	"internal/cli/clierr": "format lock objects refs sanitize internal/repo " +
 		"internal/epochs/epoch internal/history internal/clusters internal/maintenance/graph " +
 		"internal/maintenance/bundle internal/maintenance/rebuild internal/remote internal/sharing",
-	"internal/cli/environ":   "lock internal/repo",
-	"internal/page/markup":   "format internal/jsonvalue internal/page",
-	"internal/page/embedded": "format",
+	"internal/cli/environ": "lock internal/repo",
+	"internal/page/markup": "format internal/jsonvalue internal/page",
 	"internal/page": "format forest/summarize internal/digest internal/jsonvalue " +
 		"internal/message objects refs sanitize internal/sanitize/controls internal/view " +
 		"internal/brief internal/history internal/store internal/clusters internal/epochs " +
-		"internal/recall internal/session internal/page/embedded",
+		"internal/recall internal/session",
 	"internal/page/live": "format refs internal/repo internal/history " +
 		"internal/session internal/cli/clierr internal/cli/environ " +
 		"internal/page/markup internal/page",
@@ -285,7 +284,7 @@ var libraries = map[string]string{
 	"github.com/rogpeppe/go-internal/robustio": "internal/durable",
 	"github.com/rogpeppe/go-internal/diff":     "internal/hooks",
 	"github.com/klauspost/compress/zstd": "objects internal/agent/catalog " +
-		"internal/page/embedded internal/cache",
+		"internal/cache",
 	"github.com/BurntSushi/toml":             "internal/repo internal/hooks/doctor",
 	"github.com/clipperhouse/displaywidth":   "cmd/ctx internal/browse",
 	"github.com/clipperhouse/uax29/v2/words": "internal/terms internal/browse",

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/page/embedded"
 	"github.com/gemini-ctx/ctx/internal/sanitize/controls"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/store"
@@ -29,37 +27,24 @@ type Taken struct {
 	Moved    bool
 }
 
-// EntriesOpen and EntriesClose stand around the embedded entries. No text of a page has these
-// bytes: it would have &lt; in the place of <.
-const (
-	EntriesOpen  = `<script type="application/vnd.ctx.entries" id=entries>`
-	EntriesClose = "</script>\n"
-)
-
-// Entries finds the entries in a page and decodes them. Errors are embedded.ErrForm.
-func Entries(page []byte) (*embedded.Entries, error) {
-	_, rest, found := bytes.Cut(page, []byte(EntriesOpen))
-	text, _, closed := bytes.Cut(rest, []byte(EntriesClose))
-	if !found || !closed {
-		return nil, fmt.Errorf("%w: the page has none", embedded.ErrForm)
-	}
-	return embedded.Decode(text)
-}
-
 // Take stores the entries of a page under the ids that they had, as the branch of the session in
 // which its newest entry was said: another name would not fit the entries. A branch that is there
 // must have that entry, or be the beginning of what the page has; anything else is an ErrStale.
 // Nothing is believed: each object is of a kind that a conversation has, names only what is there,
-// and has the id and the digest that it is named by. Words that this store has forgotten stay away.
-func Take(ctx context.Context, s *session.Store, e *embedded.Entries) (Taken, error) {
-	t := &taking{s: s, e: e, done: Taken{Branch: e.Branch}, in: map[format.ID]*format.Entry{}}
+// and has the id and the digest that it is named by; else the error is ErrForm. Words that this
+// store has forgotten stay away.
+func Take(ctx context.Context, s *session.Store, page []byte) (Taken, error) {
+	e, err := entriesOf(s.Objects, page)
+	if err != nil {
+		return Taken{}, err
+	}
+	t := &taking{s: s, e: e, done: Taken{Branch: e.branch}, in: map[format.ID]*format.Entry{}}
 	if err := t.check(); err != nil {
 		return t.done, err
 	}
-	t.done.Session = t.in[e.Tip].Session
-	if _, err := format.EncodeName(e.Branch); err != nil || e.Branch == "" ||
-		strings.Contains(e.Branch, "/") {
-		return t.done, fmt.Errorf("%w: a name that no branch has", embedded.ErrForm)
+	t.done.Session = t.in[e.tip].Session
+	if strings.Contains(e.branch, "/") {
+		return t.done, formError("a name that no branch has")
 	}
 	if err := t.store(ctx); err != nil {
 		return t.done, err
@@ -69,7 +54,7 @@ func Take(ctx context.Context, s *session.Store, e *embedded.Entries) (Taken, er
 
 type taking struct {
 	s      *session.Store
-	e      *embedded.Entries
+	e      *entries
 	in     map[format.ID]*format.Entry // entries of the page
 	fresh  []format.Raw
 	absent []format.ID
@@ -84,24 +69,26 @@ func (t *taking) check() error {
 		return err
 	}
 	there := map[format.ID]bool{}
-	for _, raw := range t.e.Objects {
+	for _, raw := range t.e.objects {
+		there[raw.ID()] = true
+	}
+	for _, raw := range t.e.objects {
 		id := raw.ID()
 		kind, o, err := format.DecodeObject(raw.Header)
 		if err != nil {
-			return fmt.Errorf("%w: object %v: %w", embedded.ErrForm, id, err)
+			return formError(fmt.Sprintf("object %v: %v", id, err))
 		}
 		switch kind {
 		case format.EntryKind, format.EpochKind, format.BlobKind:
 		default:
-			return fmt.Errorf("%w: object %v is a %v", embedded.ErrForm, id, kind)
+			return formError(fmt.Sprintf("object %v is a %v", id, kind))
 		}
 		for _, l := range o.Links() {
 			if !there[l.ID] {
-				return fmt.Errorf("%w: object %v names %v, which the page does not have before it",
-					embedded.ErrForm, id, l.ID)
+				return formError(fmt.Sprintf("object %v names %v, which the page does not have",
+					id, l.ID))
 			}
 		}
-		there[id] = true
 		if entry, ok := o.(*format.Entry); ok {
 			t.in[id] = entry
 		}
@@ -133,8 +120,8 @@ func (t *taking) check() error {
 			t.done.Others++
 		}
 	}
-	if t.in[t.e.Tip] == nil {
-		return fmt.Errorf("%w: the newest entry is missing", embedded.ErrForm)
+	if t.in[t.e.tip] == nil {
+		return formError("the newest entry is missing")
 	}
 	return nil
 }
@@ -178,12 +165,12 @@ func (t *taking) store(ctx context.Context) error {
 func (t *taking) commit(tx *store.Tx) error {
 	name := history.RefName(t.done.Session, t.done.Branch)
 	old := tx.View.Get(name)
-	value := format.Value{Kind: format.SessionValue, ID: t.e.Tip}
+	value := format.Value{Kind: format.SessionValue, ID: t.e.tip}
 	if old.Exists() {
-		if old.ID == t.e.Tip {
+		if old.ID == t.e.tip {
 			return nil
 		}
-		has, err := t.s.History.Lineage(old.ID).Has(t.e.Tip)
+		has, err := t.s.History.Lineage(old.ID).Has(t.e.tip)
 		if err != nil || has {
 			return err
 		}
@@ -195,7 +182,7 @@ func (t *taking) commit(tx *store.Tx) error {
 			return err
 		}
 		value = old
-		value.ID = t.e.Tip
+		value.ID = t.e.tip
 	}
 	op := &format.Operation{Verb: refs.VerbImport,
 		Refs: []format.RefUpdate{{Name: name, Old: old, New: value}}}
@@ -227,7 +214,7 @@ func (t *taking) commit(tx *store.Tx) error {
 func (t *taking) epoch(tx *store.Tx, op *format.Operation) error {
 	ref := epochs.EpochRef(t.done.Session, t.done.Branch)
 	u := format.RefUpdate{Name: ref, Old: tx.View.Get(ref)}
-	for e, err := range history.Line(t.e.Tip, t.s.History.Header) {
+	for e, err := range history.Line(t.e.tip, t.s.History.Header) {
 		if err != nil {
 			return err
 		}
@@ -245,7 +232,7 @@ func (t *taking) epoch(tx *store.Tx, op *format.Operation) error {
 // onLine reports whether an entry is on the line of first parents of the page's tip, without a
 // rewind after it.
 func (t *taking) onLine(id format.ID) (bool, error) {
-	for e, err := range history.Line(t.e.Tip, t.s.History.Header) {
+	for e, err := range history.Line(t.e.tip, t.s.History.Header) {
 		if err != nil {
 			return false, err
 		}
