@@ -49,6 +49,49 @@ func showRefs(a *app, names []string, head bool) error {
 	return exitIf(!any, exitFailed)
 }
 
+func newForEachRefCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:               "for-each-ref [PREFIX...]",
+		ValidArgsFunction: a.completeRefs(),
+		RunE: func(_ *cobra.Command, prefixes []string) error {
+			s, view, err := a.openView()
+			if err != nil {
+				return err
+			}
+			for _, name := range view.Names("") {
+				if name == "HEAD" || !startsWithOne(name, prefixes) {
+					continue
+				}
+				v := view.Get(name)
+				header, err := s.Objects.Header(v.ID)
+				if err != nil {
+					return err
+				}
+				kind, _, err := format.HeaderKind(header)
+				if err != nil {
+					return err
+				}
+				if err := a.result(refMembers(name, v), "%v %s %s", v.ID, kind, name); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// startsWithOne reports whether a name is one of the prefixes, or begins with one and a slash.
+// Without prefixes it is true.
+func startsWithOne(name string, prefixes []string) bool {
+	for _, p := range prefixes {
+		p = strings.TrimSuffix(strings.TrimPrefix(p, "refs/"), "/")
+		if name == p || strings.HasPrefix(name, p+"/") {
+			return true
+		}
+	}
+	return len(prefixes) == 0
+}
+
 // endsInOne reports whether a name is one of the names, or ends in a slash and one of them. Without
 // names it is true.
 func endsInOne(name string, names []string) bool {

@@ -97,9 +97,8 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"claims":               "summaries.FuzzParseClaim edits.FuzzReplaceClaim",
 		"--jsonl": "cli/bulk.FuzzReadLine jsonvalue.FuzzMembers " +
 			"cmd/ctx.FuzzReadAnswer cli/deltas.FuzzLoopLine epoch.FuzzRead epoch.FuzzReadMessages",
-		"--batch":  "cmd/ctx.FuzzReadRev",
-		"--format": "cmd/ctx.FuzzRefFormat",
-		"queries":  "search.FuzzParse",
+		"--batch": "cmd/ctx.FuzzReadRev",
+		"queries": "search.FuzzParse",
 		"transcripts": "agent/geminicli.FuzzRead agent/geminicli.FuzzReadOn " +
 			"agent/geminicli.FuzzCheckpoint agent.FuzzClaudeCode agent.FuzzClaudeCodeOn " +
 			"agent.FuzzCodex agent.FuzzCodexOn agent.FuzzOpencode agent.FuzzPlain",
