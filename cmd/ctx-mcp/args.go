@@ -72,6 +72,9 @@ func plainly(raw json.RawMessage) json.RawMessage {
 			all[name] = json.RawMessage(v)
 		}
 	}
+	if role := all["role"]; role != nil {
+		all["role"] = bytes.ToLower(role)
+	}
 	if plain, err := json.Marshal(all); err == nil && len(all) > 0 {
 		return plain
 	}

@@ -8,6 +8,7 @@ func TestPlainly(t *testing.T) {
 		`{"query":"x","limit":10}`: 10, `{"query":"x","limit":10.0}`: 10,
 		`{"query":"x","limit":"10"}`: 10, `{"query":"x","limit":null}`: 0,
 		`{"query":"x","limit":1e1,"rewound":"true"}`: 10,
+		`{"query":"x","limit":10,"role":"User"}`:     10,
 	} {
 		var a searchArgs
 		if err := decode([]byte(raw), &a); err != nil || a.Limit != want {

@@ -13,6 +13,25 @@ import (
 
 func between(low, high int) cobra.PositionalArgs { return command.Between(low, high) }
 
+// nothingEmpty refuses an empty argument, and an empty session or branch: a script has a variable
+// that is not set, and HEAD is not what it means. A title, a value and a text may be empty.
+func nothingEmpty(cmd *cobra.Command, args []string) error {
+	says := func(names ...string) bool { return slices.Contains(names, cmd.Name()) }
+	for i, arg := range args {
+		if arg == "" && (i == 0 || !says("rename", "set")) &&
+			!says("note", "search", "grep", "prompt", "rev-parse", cobra.ShellCompRequestCmd,
+				cobra.ShellCompNoDescRequestCmd) {
+			return withHint(usagef("argument %d is empty", i+1), "is a variable not set?")
+		}
+	}
+	for _, name := range [...]string{"session", "branch"} {
+		if f := cmd.Flag(name); f != nil && f.Changed && f.Value.String() == "" {
+			return withHint(usagef("bad %s name: \"\": name is empty", name), "is a variable not set?")
+		}
+	}
+	return nil
+}
+
 // either checks the arguments with the first function if a flag is given, and else with the second.
 func either(flag *bool, with, without cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

@@ -31,7 +31,12 @@ func newRoot(a *app, args []string) *cobra.Command {
 			}
 			return &exitError{exitUsage}
 		},
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.prepare(cmd) },
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			if err := nothingEmpty(cmd, args); err != nil {
+				return err
+			}
+			return a.prepare(cmd)
+		},
 	}
 	root.SetOut(a.out)
 	root.SetErr(a.stderr)

@@ -19,6 +19,10 @@ type outcome struct {
 // in the first line (Claude Code), or "Exit Code: 1" in the last line (Gemini CLI).
 func outcomeOf(r *Result) outcome {
 	text := r.Output
+	if label, rest, ok := strings.Cut(text, "] Result:\n"); ok && // of Cline
+		strings.HasPrefix(label, "[") && !strings.Contains(label, "\n") {
+		text = rest
+	}
 	if printed, exit, ok := message.Unwrap(text); ok {
 		o := outcome{output: printed, exit: -1, failed: r.Failed}
 		if exit != nil {
@@ -32,9 +36,15 @@ func outcomeOf(r *Result) outcome {
 	if o.exit < 0 {
 		o.exit = exitStatus(lastLines(output))
 	}
-	o.failed = r.Failed || o.exit > 0
+	o.failed = r.Failed || o.exit > 0 || o.exit < 0 && hasLead(text, neverRan[:])
 	return o
 }
+
+// neverRan begin what Codex and others print in place of the output of a command that did not run,
+// or that they ended.
+var neverRan = [...]string{"aborted by user after ", "failed in sandbox: ", "execution error: Io(",
+	"command timed out after ", "exec_command failed", "approval policy is ",
+	"apply_patch verification failed", "The tool execution failed with", "error: Failed to find "}
 
 // The limits, in bytes, of the parts of a result that agents put around the output.
 const (
@@ -75,6 +85,7 @@ func lastLines(output string) string {
 
 // exitMarks precede an exit status at the start of a line, in lower case.
 var exitMarks = [...]string{"process exited with code ", "exited with code ",
+	"<exited with exit code ", "exited with exit code ", "command failed with exit code ",
 	"exit code: ", "exit code ",
 	"exit status ", "exit_code: "}
 

@@ -169,13 +169,18 @@ func (f *Fact) ActKey() string {
 var refusals = [...]string{"The user doesn't want to proceed with this tool use",
 	"The user doesn't want to take this action",
 	"[Request interrupted by user", "exec command rejected by user", "[Operation Cancelled]",
-	"The user rejected permission"}
+	"The user rejected permission", "The user rejected this tool call", "aborted by user after ",
+	"The user denied this operation"}
 
 // wordsFollow stands for words of the user to a refused call that are a message of their own.
 const wordsFollow = "\n"
 
 // refusal reports whether the user refused a call, and returns the user's words.
 func refusal(output string) (words string, ok bool) {
+	if hasLead(output, []string{"exec_command failed"}) && // of Codex
+		strings.Contains(output[:min(len(output), maxHead)], "rejected by user") {
+		return "", true
+	}
 	for _, lead := range refusals {
 		if strings.HasPrefix(output, lead) {
 			const said = "the user said:"

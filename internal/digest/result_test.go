@@ -335,6 +335,32 @@ func TestNotified(t *testing.T) {
 	}
 }
 
+// TestDidNotRun has what clients print in place of the output of a command that did not run or that
+// failed.
+func TestDidNotRun(t *testing.T) {
+	for output, want := range map[string]State{
+		"exec_command failed for `/bin/bash -lc 'npm test'`: CreateProcess { message: " +
+			"\"Rejected(\\\"rejected by user\\\")\" }": Barred,
+		"aborted by user after 3.2s":        Barred,
+		"The user rejected this tool call.": Barred,
+		"[execute_command for 'npm test'] Result:\n" +
+			"The user denied this operation.": Barred,
+		"exec_command failed: sandbox denied":            Failed,
+		"failed in sandbox: sandbox denied exec error":   Failed,
+		"command timed out after 10000 milliseconds":     Failed,
+		"execution error: Io(Os { code: 2 })":            Failed,
+		"approval policy is Never; reject command":       Failed,
+		"odd\n<exited with exit code 2>":                 Failed,
+		"Command failed with exit code 2.\nOutput:\nodd": Failed,
+		"[execute_command for 'npm test'] Result:\nok":   Passed,
+	} {
+		facts := Of(numbered(called("a", "bash", `{"command":"make check2"}`), answered("a", output)))
+		if got := facts[0].State; got != want {
+			t.Errorf("%q: %q, want %q", output, got, want)
+		}
+	}
+}
+
 // TestLongFailure: of a long line that says why something failed both ends stay.
 func TestLongFailure(t *testing.T) {
 	line := "error: loading the schema of the linter: " + strings.Repeat("get it there: ", 30) +
