@@ -29,7 +29,15 @@ var announced = []string{
 	"page.fill('#password', '%v')", "await page.type(\"input[type=password]\", \"%v\")",
 	"cy.get('[name=password]').type('%v')", "fill_in \"Password\", with: \"%v\"",
 	"driver.find_element(By.ID, \"password\").send_keys(\"%v\")",
-	"I fill in \"Password\" with \"%v\"",
+	"I fill in \"Password\" with \"%v\"", "try %v as the password", "%v is the password",
+	"set the root password to %v and restart", "old password was %v, new one too",
+	"creds: root %v", "login with bob / %v", "log in as admin with %v", "ssh root at host, pw %v",
+	"$ argocd admin initial-password -n argocd\n%v\n", "Use this password to go on:\n\n%v\n\n",
+	"$ gcloud secrets versions access latest --secret=db-pass\n%v", "$ openssl rand -hex 16\n%v\n",
+	"ALTER USER 'root' IDENTIFIED WITH mysql_native_password BY '%v';",
+	"curl -ku admin:%v https://localhost:9200", "static const char password[] = \"%v\";",
+	"DriverManager.getConnection(url, \"sa\", \"%v\");", "new PDO($dsn, 'root', '%v')",
+	"mysqli_connect('localhost', 'root', '%v', 'app');", "WiFi.begin(\"home\", \"%v\");",
 }
 
 // drawn are shapes of which the value is a password only if it was drawn by lot.
@@ -51,7 +59,16 @@ func TestAnnounced(t *testing.T) {
 			t.Errorf("%q stays in %q", v, shape)
 		}
 	}
+	const digits = "8c41f7e09b6d2a35c71e04fd8a96b3e2"
+	for _, shape := range []string{"> AUTH %v", "a1 LOGIN bob %v", "the password of bob is %v"} {
+		text := "ran\n" + strings.ReplaceAll(shape, "%v", digits) + "\nend"
+		if out, _ := mustText(t, text); strings.Contains(out, digits) {
+			t.Errorf("%q stays in %q", digits, shape)
+		}
+	}
 	for _, text := range []string{
+		"the password file has the md5 sum: " + digits, "$ git rev-parse HEAD\n" + digits,
+		"the password check calls DeriveKeyV2With3DES first", "$ ls\nXk29fLmqQz81\n",
 		"PASS src/a1.test.js", "PASS TestLogin2 (0.01s)", "--- PASS: TestPassword2 (0.00s)",
 		"pass: 12, fail: 3", "tests pass=3f9a1c52", "password hashing took: 123.45ms",
 		"Checking the password against: https://a.test/v1", "password reset at: 2026-01-02T10:00:00Z",

@@ -354,7 +354,8 @@ func TestDidNotRun(t *testing.T) {
 		"Command failed with exit code 2.\nOutput:\nodd": Failed,
 		"[execute_command for 'npm test'] Result:\nok":   Passed,
 	} {
-		facts := Of(numbered(called("a", "bash", `{"command":"make check2"}`), answered("a", output)))
+		facts := Of(numbered(called("a", "bash", `{"command":"make check2"}`), answered("a",
+			output)))
 		if got := facts[0].State; got != want {
 			t.Errorf("%q: %q, want %q", output, got, want)
 		}

@@ -34,8 +34,9 @@ func (s *scan) authAt(i int, command string) {
 		return
 	}
 	v := bytes.Trim(words[len(words)-1], `"`)
-	if Judge(v, false, strongKey) && (len(before) == 0 || announcedSecret(v)) &&
-		bytes.IndexByte(v, '/') < 0 {
+	sure := Judge(v, false, strongKey) && bytes.IndexByte(v, '/') < 0 &&
+		(len(before) == 0 || announcedSecret(v))
+	if sure || isPlainHex(b, i, end, v) {
 		start := i + len(command) + bytes.LastIndex(b[i+len(command):end], v)
 		s.add(start, start+len(v), strongKey.Class())
 	}

@@ -22,7 +22,7 @@ type command struct{ text, takes string }
 // packages of clients, of the Windows commands, and of the clients of registries and clouds.
 var commands = [...]command{
 	// Transfers and remote machines
-	{"curl ", "-u: -U: --user: --proxy-user:"}, {"http -a ", "1:"}, {"https -a ", "1:"},
+	{"curl ", "-u: -ku: -su: -sku: -U: --user: --proxy-user:"}, {"http -a ", "1:"}, {"https -a ", "1:"},
 	{"lftp ", "-u,"}, {"ncftp ", "-p"}, {"ncftpput ", "-p"}, {"ncftpget ", "-p"},
 	{"sshpass ", "-p*"}, {"ssh-keygen ", "-N -P"}, {"rdesktop ", "-p"}, {"xfreerdp ", "/p:+"},
 	{"ipmitool ", "-P"}, {"mosquitto_pub ", "-P"}, {"mosquitto_sub ", "-P"}, {"wpa_passphrase ", "2"},

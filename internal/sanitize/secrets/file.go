@@ -231,7 +231,7 @@ func (s *scan) signatureAt(i int) {
 		}
 	case b[i] == 'S': // of CloudFront and older ones of S3
 		least = 27 // of 20 bytes
-		if class = "aws"; i == 0 || !bytes.ContainsRune([]byte("&?; "), rune(b[i-1])) {
+		if class = "aws"; i == 0 || b[i-1] != '&' && b[i-1] != '?' {
 			return
 		}
 	case b[i+2] == 'A':

@@ -356,6 +356,11 @@ func trimKey(b []byte, i int) int {
 	low := max(0, i-maxGap)
 	for i > low {
 		switch b[i-1] {
+		case '[':
+			if i == len(b) || b[i] != ']' { // of an array without a size
+				return i
+			}
+			i--
 		case ' ', '\t', '"', '\'', '`', '\\', ']', ')', '*', '?':
 			i--
 		case 'm':

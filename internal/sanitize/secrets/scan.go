@@ -202,6 +202,13 @@ func (s *scan) nodeAt(t *table, id, i int) {
 		}
 	case credentialsRule:
 		s.announcedAt(i+len(text), true)
+		s.besideAt(i, i+len(text))
+	case loginRule:
+		s.besideAt(i, i+len(text))
+	case accountRule:
+		s.accountAt(i + len(text))
+	case shownRule:
+		s.shownAt(i + len(text))
 	case jarRule:
 		s.jarAt(i)
 	case keyedRule:

@@ -19,6 +19,7 @@ func (s *scan) wordAt(i, end int) {
 	if long := b[i:end]; len(long) > len("pass") && long[0]|0x20 == 'p' && long[1]|0x20 == 'a' &&
 		b[end] != '=' { // password, passwd, passphrase
 		s.announcedAt(end, false)
+		s.besideAt(i, end)
 		s.filledAt(end)
 	}
 	switch b[end] {
@@ -86,13 +87,17 @@ func (s *scan) spokenAt(end int) {
 func (s *scan) aloneAt(end int) {
 	b := s.b
 	stop := lineEnd(b[:min(len(b), end+2*maxKey)], end)
-	if line := bytes.TrimRight(b[end:stop], " \r"); len(line) == 0 || line[len(line)-1] != ':' {
-		return
-	}
+	line := bytes.TrimRight(b[end:stop], " \r")
 	start := chars.RunEnd(b[:min(len(b), stop+maxGap)], stop, chars.IsSpace)
 	stop = chars.RunEnd(b, start, chars.IsCredential)
-	if drawnFor(b[start:stop]) && (stop == len(b) || b[stop] == '\n' || b[stop] == '\r') {
-		s.add(start, stop, strongKey.Class())
+	last := chars.RunEnd(b[:min(len(b), start+maxBare)], stop, func(c byte) bool {
+		return !chars.IsSpace(c)
+	})
+	whole := last == len(b) || b[last] == '\n' || b[last] == '\r'
+	switch v := b[start:last]; {
+	case !whole || len(v) == 0 || bytes.IndexByte(b[end:start], '\n') < 0:
+	case len(line) > 0 && line[len(line)-1] == ':' && stop == last && drawnFor(v), isDrawn(v):
+		s.add(start, last, strongKey.Class())
 	}
 }
 

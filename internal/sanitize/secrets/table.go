@@ -48,7 +48,11 @@ const (
 	fieldRule
 	foreignRule
 	announcedRule
+	besideRule
 	credentialsRule
+	loginRule
+	accountRule
+	shownRule
 	wideRule
 	jarRule
 	keyedRule
@@ -117,6 +121,9 @@ var triggers = [...]trigger{
 	{"ароль", foreignRule}, {"密码", foreignRule}, {"密碼", foreignRule}, {"口令", foreignRule},
 	{"パスワード", foreignRule}, {"비밀번호", foreignRule}, {"mật khẩu", foreignRule},
 	{"Key Content ", foreignRule}, {"：", wideRule},
+	{"log in ", loginRule}, {"login with ", loginRule}, {", pw ", loginRule}, {"\n$ ", shownRule},
+	{"getConnection(", accountRule}, {"new PDO(", accountRule}, {"mysqli_connect(", accountRule},
+	{"mysql_connect(", accountRule}, {"DBI->connect(", accountRule}, {"WiFi.begin(", accountRule},
 	{"FALSE\t", jarRule}, {"TRUE\t", jarRule},
 	{"createHmac(", keyedRule}, {"hmac.new(", keyedRule},
 	{"jwt.sign(", keyedRule}, {"jwt.verify(", keyedRule}, {"jwt.encode(", keyedRule},

@@ -120,9 +120,7 @@ func (s *scan) sqlAt(i int, word string) {
 	b := s.b
 	at := i + len(word)
 	if word == "BY" || word == "by" {
-		before := bytes.TrimRight(b[max(0, i-16):i], " ")
-		if n := len(before) - len("IDENTIFIED"); n < 0 ||
-			!bytes.EqualFold(before[n:], []byte("IDENTIFIED")) {
+		if !bytes.Contains(bytes.ToUpper(b[max(0, i-48):i]), []byte("IDENTIFIED")) {
 			return
 		}
 	}
