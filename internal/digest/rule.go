@@ -23,7 +23,8 @@ func IsRule(line string) bool {
 	if c := contentOf(line); c.words+c.names+c.numbers < 2 {
 		return false
 	}
-	if hasAny(lower, lasting[:]) || hasLead(lower, denials[:]) {
+	if hasAny(lower, lasting[:]) || hasLead(lower, denials[:]) || hasLead(lower, heads[:]) ||
+		strings.HasSuffix(strings.TrimRight(lower, ".!"), " only") || isStyle(lower) {
 		return true
 	}
 	for _, clause := range clausesOf(lower) {
@@ -54,7 +55,7 @@ var (
 	unasked = [...]string{"i did not say", "i didn't say", "i did not ask", "i didn't ask",
 		"i never said", "i never asked"}
 	// bans hold with a single telling word: "do not make changes".
-	bans = [...]string{"do not make ", "don't make ", "let's not "}
+	bans = [...]string{"do not make ", "don't make ", "let's not ", "we don't use ", "we do not use "}
 	// assurances are orders if they say what must not be, or when. Else they are for one occasion.
 	assurances = [...]string{"make sure ", "be sure "}
 	conditions = [...]string{" not ", "n't ", " never ", " always ", " only ", " should ", " must ",
@@ -63,6 +64,11 @@ var (
 	denials = [...]string{"no, ", "nope", "not ", "wrong", "actually", "no it ", "no it's ",
 		"no that ", "no this ", "no they", "no the ", "no i ", "no we ", "no you ", "no don't ",
 		"no dont ", "no do not ", "no never ", "no use ", "no new ", "no more "}
+	// heads announce what holds for good.
+	heads = [...]string{"remember: ", "remember that ", "rule: ", "house rule: ", "important: "}
+	// places are where a ban of a kind of words or things holds.
+	places = [...]string{"output", "code", "comments", "commits", "commit messages", "answers",
+		"responses", "tests", "docs", "documentation", "names", "logs", "replies", "messages"}
 	// wholly says of what is removed that it stays away.
 	wholly = [...]string{" completely", " entirely", " altogether", " for good"}
 	// orders begin a clause that allows no exception, forbids, insists or permits.
@@ -70,7 +76,7 @@ var (
 		"remember ", "prefer ", "stop ", "leave ", "keep ", "ask me ", "ask before ",
 		"we don't want ", "we do not want ", "i don't want ", "i dont want ", "i do not want ",
 		"i don't think i want ", "i dont think i want ", "you may ", "you must ", "we must ",
-		"feel free "}
+		"feel free ", "we never ", "we always "}
 	// openers of clauses that say nothing of their own.
 	clauseOpeners = [...]string{"please ", "also ", "and ", "but ", "so ", "then ", "ok ", "okay ",
 		"yes ", "well ", "just "}
@@ -117,10 +123,23 @@ func isDirective(clause string) bool {
 	return strings.HasPrefix(clause, "use ") && contrasts || removes && hasAny(clause, wholly[:])
 }
 
-// clausesOf splits a sentence at the marks between its clauses and before "but". What follows a
+// isStyle reports whether a sentence bans a kind of words or things: "no emojis in commits".
+func isStyle(lower string) bool {
+	what, where, ok := strings.Cut(strings.TrimRight(strings.TrimPrefix(lower, "please "), ".!"),
+		" in ")
+	where = strings.TrimPrefix(strings.TrimPrefix(where, "the "), "your ")
+	return ok && strings.HasPrefix(what, "no ") && strings.Count(what, " ") <= 2 &&
+		slices.Contains(places[:], where)
+}
+
+// clausesOf splits a sentence at the marks between its clauses, before "but", and before "and" with
+// the word of an order. What follows a
 // clause that begins with "use" stays with it, because it says what not to use.
 func clausesOf(line string) []string {
 	var list []string
+	for _, word := range [...]string{"never ", "always ", "don't ", "do not ", "only "} {
+		line = strings.ReplaceAll(line, " and "+word, ", "+word)
+	}
 	for _, part := range strings.FieldsFunc(strings.ReplaceAll(line, " but ", ", but "),
 		func(r rune) bool { return strings.ContainsRune(",;:.!", r) }) {
 		part = strings.TrimSpace(part)
