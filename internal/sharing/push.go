@@ -281,7 +281,31 @@ func (x *Sharer) own(
 			}
 		}
 	}
+	if seen == nil || head.Number > seen.Number {
+		if err := x.hasForgotten(base); err != nil {
+			return nil, nil, nil, err
+		}
+	}
 	return head, b, base, nil
+}
+
+// hasForgotten returns ErrCopied where the store still has what it forgot by its own word: it was
+// restored from a backup that is older than the forget.
+func (x *Sharer) hasForgotten(base *published) error {
+	for id := range base.forgot {
+		has, err := x.s.Objects.Has(id)
+		forgotten := false
+		if err == nil && has {
+			forgotten, err = x.s.Objects.Forgotten(id)
+		}
+		if err != nil {
+			return err
+		}
+		if has && !forgotten {
+			return fmt.Errorf("%w: it has forgotten what is still here: forget it again", ErrCopied)
+		}
+	}
+	return nil
 }
 
 // follows compares a head with the one that was seen before.
