@@ -103,7 +103,8 @@ func (a *app) changeDir() error {
 	for _, dir := range a.dirs {
 		a.dir = environ.Under(a.dir, dir)
 		if info, err := os.Stat(a.dir); err != nil || !info.IsDir() {
-			return usagef("cannot change to %q: not a directory", dir)
+			return withHint(usagef("cannot change to %q: not a directory", dir),
+				"-C takes a directory that is there")
 		}
 	}
 	return nil

@@ -64,6 +64,9 @@ func opLog(a *app, inSession string, limit int) error {
 	if err != nil {
 		return err
 	}
+	if n == 0 && inSession != "" {
+		return history.UnknownSession(inSession, history.MainBranch)
+	}
 	a.table(rows)
 	return nil
 }
