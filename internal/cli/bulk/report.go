@@ -79,7 +79,11 @@ func (r *Report) Text() (text []string) {
 	add(r.badTimes, "with a time that cannot be read")
 	add(r.broken, "pieces that were not UTF-8 replaced")
 	if len(said) > 0 {
-		text = append(text, fmt.Sprintf("%d lines: %s", r.Lines, strings.Join(said, ", ")))
+		lines := fmt.Sprintf("%d lines", r.Lines)
+		if r.Lines == 1 {
+			lines = "1 line"
+		}
+		text = append(text, lines+": "+strings.Join(said, ", "))
 	}
 	if len(r.redacted) > 0 {
 		text = append(text, "cleaned: "+Counts(r.redacted))

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -33,7 +34,7 @@ type Fault struct {
 }
 
 func (f Fault) String() string {
-	s := f.Kind + " " + f.Subject + ": " + f.Why
+	s := f.Kind + " " + strings.TrimPrefix(f.Subject, f.Kind+" ") + ": " + f.Why
 	if f.Path != "" {
 		s += fmt.Sprintf(" (%q)", f.Path)
 	}
