@@ -39,6 +39,11 @@ func (d *Digester) call(c *Call) {
 	if kind == waitFor {
 		open = d.awaited(a)
 	}
+	for _, i := range open {
+		if k := d.Made[i].Kind; c.Failed && (k == Command || k == Commit) {
+			d.Made[i].State = Failed // its result does not say so
+		}
+	}
 	if len(open) > 0 {
 		d.Open[c.ID] = open
 		if script := a.command(); kind == runCommand && mayRestore(script) {

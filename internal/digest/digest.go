@@ -20,7 +20,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 40
+const Version = 41
 
 // Kind is the subject of a fact.
 type Kind string
@@ -134,6 +134,7 @@ type Message struct {
 type Call struct {
 	ID, Name string
 	Args     json.RawMessage // an object; any other value counts as no arguments
+	Failed   bool            // its client tells beside the call that it failed
 }
 
 // Result is the result of a tool call.

@@ -16,7 +16,8 @@ func conversation(text, tool, args, output string, flags uint8) []Message {
 	return numbered(
 		asked(text),
 		Message{Role: "model", Text: text[:split],
-			Calls: []Call{{"a", tool, json.RawMessage(args)}, {"b", "bash", json.RawMessage(args)}},
+			Calls: []Call{{ID: "a", Name: tool, Args: json.RawMessage(args)},
+				{ID: "b", Name: "bash", Args: json.RawMessage(args)}},
 			Recap: flags&1 != 0},
 		asked(text[split:]),
 		Message{Role: "tool",

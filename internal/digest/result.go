@@ -44,6 +44,7 @@ func (d *Digester) result(r *Result) {
 		facts = facts[1:] // what a script wrote is there however it ended
 	}
 	f := d.Made[facts[0]]
+	o.failed = o.failed || f.State == Failed
 	switch f.Kind {
 	case Command, Search:
 		d.Made[facts[0]].Files = filesNamed(o.output)

@@ -362,6 +362,14 @@ func TestDidNotRun(t *testing.T) {
 	}
 }
 
+// TestFailedBeside has a command whose client tells beside the call that it failed.
+func TestFailedBeside(t *testing.T) {
+	call := called("a", "bash", `{"command":"make check2"}`)
+	call.Calls[0].Failed = true
+	check(t, []Message{call, answered("a", "something is odd")},
+		"command[failed]: ran make check2: failed", "failure: something is odd")
+}
+
 // TestLongFailure: of a long line that says why something failed both ends stay.
 func TestLongFailure(t *testing.T) {
 	line := "error: loading the schema of the linter: " + strings.Repeat("get it there: ", 30) +

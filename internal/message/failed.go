@@ -1,6 +1,7 @@
 package message
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -13,6 +14,29 @@ import (
 // zero or empty; "is_error" or "isError" with the value true; or an exit code other than zero under
 // one of the usual names.
 func (r *Result) Failed() bool { return failed(r.Response, true) }
+
+// callFailed reports whether the client of a call tells beside it that the command ended with
+// another exit status than 0, as opencode does:
+// {"functionCall":…,"opencode":{"state":{"metadata":{"exit":2}}}}.
+func (p *Part) callFailed() bool {
+	if !bytes.Contains(p.Raw, []byte(`"exit":`)) {
+		return false
+	}
+	var clients map[string]struct {
+		State struct {
+			Metadata struct {
+				Exit json.RawMessage `json:"exit"`
+			} `json:"metadata"`
+		} `json:"state"`
+	}
+	_ = json.Unmarshal(p.Raw, &clients) // members of another form have no state
+	for _, c := range clients {
+		if isCode(c.State.Metadata.Exit) {
+			return true
+		}
+	}
+	return false
+}
 
 func failed(raw json.RawMessage, outer bool) bool {
 	members, _ := jsonvalue.MembersWithin(raw) // none if raw is not an object

@@ -34,6 +34,7 @@ type Part struct {
 type Call struct {
 	ID, Name string          // "" if absent
 	Args     json.RawMessage // any JSON value; nil if absent or null
+	Failed   bool            // its client tells beside it that it failed; Calls sets it
 }
 
 // Result is the result of a call.
@@ -55,6 +56,7 @@ func Calls(parts []Part) []Call {
 	var calls []Call
 	for i := range parts {
 		if c := parts[i].Call; c != nil {
+			c.Failed = parts[i].callFailed()
 			calls = append(calls, *c)
 		}
 	}

@@ -46,7 +46,7 @@ func TestParse(t *testing.T) {
 		{"null members",
 			`{"text":null,"functionCall":null,"functionResponse":null,"fileData":null}`, Part{}},
 		{"call", `{"functionCall":{"id":"c","name":"n","args":{"a": 1}}}`,
-			Part{Call: &Call{"c", "n", raw(`{"a": 1}`)}}},
+			Part{Call: &Call{ID: "c", Name: "n", Args: raw(`{"a": 1}`)}}},
 		{"call without args", `{"functionCall":{"name":"n","args":null}}`,
 			Part{Call: &Call{Name: "n"}}},
 		{"args of any kind", `{"functionCall":{"args":[1]}}`, Part{Call: &Call{Args: raw(`[1]`)}}},
@@ -329,6 +329,22 @@ func BenchmarkWords(b *testing.B) {
 		parts, err := Parse(in)
 		if err != nil || len(Words(parts)) < len(in)/2 {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestCallFailed has what a client tells beside a call.
+func TestCallFailed(t *testing.T) {
+	for beside, want := range map[string]bool{
+		`"opencode":{"state":{"status":"completed","metadata":{"exit":2}}}`: true,
+		`"opencode":{"state":{"status":"completed","metadata":{"exit":0}}}`: false,
+		`"opencode":{"state":{"metadata":{"exit":null}}},"thought":false`:   false,
+		`"opencode":{"exit":2}`: false,
+	} {
+		parts, err := Parse([]byte(`[{"functionCall":{"id":"c","name":"bash","args":{}},` + beside +
+			`}]`))
+		if err != nil || len(Calls(parts)) != 1 || Calls(parts)[0].Failed != want {
+			t.Errorf("%s: %+v, %v", beside, Calls(parts), err)
 		}
 	}
 }

@@ -126,8 +126,9 @@ func (t *Telling) pieces(shown *history.Shown) (list []piece) {
 	for _, p := range message.Split(parts) {
 		switch {
 		case p.Call != nil:
-			did := root.Shorten(digest.Did(digest.Call{Name: p.Call.Name, Args: p.Call.Args},
-				t.result(shown, p.Call.ID)))
+			call := message.Calls([]message.Part{p})[0]
+			did := root.Shorten(digest.Did(digest.Call{Name: call.Name, Args: call.Args,
+				Failed: call.Failed}, t.result(shown, call.ID)))
 			list = append(list, piece{text: did, args: argsText(p.Call.Args, did),
 				raw: message.Words([]message.Part{p})})
 		case p.Result != nil:

@@ -128,7 +128,8 @@ func DigestMessage(shown *history.Shown) digest.Message {
 		}
 	}
 	for _, c := range message.Calls(parts) {
-		m.Calls = append(m.Calls, digest.Call{ID: c.ID, Name: c.Name, Args: c.Args})
+		m.Calls = append(m.Calls, digest.Call{ID: c.ID, Name: c.Name, Args: c.Args,
+			Failed: c.Failed})
 	}
 	for _, r := range message.Results(parts) {
 		m.Results = append(m.Results,
