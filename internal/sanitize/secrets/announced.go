@@ -94,18 +94,12 @@ func (s *scan) besideAt(start, end int) {
 // accountAt reads the password of a connection: the last literal among the arguments at b[at] that
 // is one, behind that of the user.
 func (s *scan) accountAt(at int) {
-	b := s.b[:lineEnd(s.b[:min(len(s.b), at+maxAnnounced)], at)]
+	n := 0
 	var found value
-	for n := range 5 {
-		open := chars.RunEnd(b, at, func(c byte) bool { return !chars.IsQuote(c) })
-		if open == len(b) {
-			break
-		}
-		v := quotedValue(b, open)
-		if n > 0 && Judge(b[v.start:v.end], true, strongKey) {
+	for v := range literals(s.b, at, 5) {
+		if n++; n > 1 && Judge(s.b[v.start:v.end], true, strongKey) {
 			found = v
 		}
-		at = min(v.end+1, len(b))
 	}
 	if found.end > 0 {
 		s.add(found.start, found.end, strongKey.Class())

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"bytes"
+	"iter"
 
 	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
@@ -215,18 +216,34 @@ func (s *scan) networkAt(at int) {
 
 // keyedAt reads the key that makes a code of a message, a literal among the arguments at b[at].
 func (s *scan) keyedAt(at int) {
-	b := s.b[:lineEnd(s.b[:min(len(s.b), at+maxAnnounced)], at)]
-	for range 4 {
-		open := chars.RunEnd(b, at, func(c byte) bool { return !chars.IsQuote(c) })
-		if open == len(b) || bytes.IndexByte(b[at:open], '<') >= 0 {
+	b := s.b
+	for v := range literals(b, at, 4) {
+		if bytes.IndexByte(b[at:v.start], '<') >= 0 {
 			return
 		}
-		v := quotedValue(b, open)
 		if Judge(b[v.start:v.end], true, weakKey) && drawnFor(b[v.start:v.end]) {
 			s.add(v.start, v.end, weakKey.Class())
 			return
 		}
-		at = min(v.end+1, len(b))
+		at = v.end
+	}
+}
+
+// literals yields at most so many literals of the arguments at b[at:], on one line.
+func literals(b []byte, at, most int) iter.Seq[value] {
+	return func(yield func(value) bool) {
+		line := b[:lineEnd(b[:min(len(b), at+maxAnnounced)], at)]
+		for range most {
+			open := chars.RunEnd(line, at, func(c byte) bool { return !chars.IsQuote(c) })
+			if open == len(line) {
+				return
+			}
+			v := quotedValue(line, open)
+			if !yield(v) {
+				return
+			}
+			at = min(v.end+1, len(line))
+		}
 	}
 }
 
