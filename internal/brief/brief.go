@@ -54,6 +54,7 @@ type Line struct {
 	Pos     int       `json:"-"`     // index among the lines of the message
 	Turn    int       `json:"-"`     // how many turns came after that of the message
 	Text    string    `json:"text"`  // one line, never empty
+	Heading string    `json:"-"`     // what the text begins with, if a heading stands above it
 	Theirs  bool      `json:"-"`     // of a session of another store
 }
 
@@ -160,24 +161,41 @@ func Choose(facts []digest.Fact, o Options) []Line {
 		}
 		chosen = append(chosen, n.take(c, room*n.share/100)...)
 	}
-	chosen = append(chosen, c.best()...)
-	chosen = slices.DeleteFunc(chosen, c.isKnown)
-	if n := len(c.turns); n > 0 && len(c.turns[n-1].asked) > 0 {
-		chosen = withoutPlan(chosen, facts)
+	var lines []Line
+	for range passes {
+		chosen = append(chosen, c.best()...)
+		c.left = o.Room
+		lines = joined(c.inOrder(chosen, facts, o))
+		for _, l := range lines {
+			c.left -= c.cost(l)
+		}
 	}
-	slices.SortStableFunc(chosen, func(a, b Line) int {
-		parts, sections := 0, 0
+	return lines
+}
+
+// passes is how often lines are chosen: those of one message are joined, which leaves room.
+const passes = 3
+
+// inOrder returns lines as a reader gets them, sorted, without those that the reader knows.
+func (c *chooser) inOrder(chosen []Line, facts []digest.Fact, o Options) []Line {
+	lines := slices.DeleteFunc(slices.Clone(chosen), c.isKnown)
+	if n := len(c.turns); n > 0 && len(c.turns[n-1].asked) > 0 {
+		lines = withoutPlan(lines, facts)
+	}
+	slices.SortStableFunc(lines, func(a, b Line) int {
+		parts, said := 0, cmp.Compare(a.Seq, b.Seq)
 		if o.InOrder {
 			parts = cmp.Or(cmp.Compare(partOf(a.Section), partOf(b.Section)),
 				cmp.Compare(b.Turn, a.Turn))
 		}
+		sections := cmp.Compare(slices.Index(order, a.Section), slices.Index(order, b.Section))
 		if a.Turn == 0 {
-			sections = cmp.Compare(slices.Index(order, a.Section), slices.Index(order, b.Section))
+			said, sections = sections, said
 		}
-		return cmp.Or(parts, cmp.Compare(a.Turn, b.Turn), sections,
-			cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Pos, b.Pos))
+		return cmp.Or(parts, cmp.Compare(a.Turn, b.Turn), said, sections,
+			cmp.Compare(a.Pos, b.Pos))
 	})
-	return chosen
+	return lines
 }
 
 // withoutPlan leaves out lines of a plan, those of least value, where more than half of all lines

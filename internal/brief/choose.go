@@ -105,10 +105,12 @@ func (c *chooser) take(i int) (Line, bool) {
 // best takes what tells something to a reader who sees few lines, and, where a short session leaves
 // room, what tells something beside the others.
 func (c *chooser) best() []Line {
+	least := c.least
 	out := c.densest()
 	if c.turnOf != nil && !c.keep {
 		c.fill, c.least, c.queue = true, leastBeside, nil
 		out = append(out, c.densest()...)
+		c.fill, c.least = false, least
 	}
 	return out
 }

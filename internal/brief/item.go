@@ -93,7 +93,7 @@ func putBack(items []item, at map[string]int, f *digest.Fact, root Root) {
 func (it *item) join(f *digest.Fact, root Root) {
 	it.fact = f
 	it.uses = append(it.uses, f.Seq)
-	text := f.Text
+	text, heading := f.Text, ""
 	switch f.Kind {
 	case digest.Edit:
 		text = it.edited(f, root)
@@ -103,6 +103,7 @@ func (it *item) join(f *digest.Fact, root Root) {
 		text = "> " + text
 	case digest.Said, digest.Answer:
 		if f.Heading != "" {
+			heading = root.Shorten(f.Heading + ": ")
 			text = f.Heading + ": " + text
 		}
 	case digest.Todo:
@@ -112,7 +113,8 @@ func (it *item) join(f *digest.Fact, root Root) {
 	case digest.Told, digest.Noted:
 		text = noteText(f)
 	}
-	it.line = Line{Entry: f.Entry, Seq: f.Seq, Pos: f.Pos, Text: root.Shorten(text)}
+	it.line = Line{Entry: f.Entry, Seq: f.Seq, Pos: f.Pos, Text: root.Shorten(text),
+		Heading: heading}
 }
 
 // edited returns the text for all edits of a file: the number of changed lines, and the names.

@@ -1,0 +1,36 @@
+package brief
+
+import "strings"
+
+// maxJoined is the length in bytes up to which lines are joined.
+const maxJoined = 400
+
+// joined returns lines with one for what stands of a message in a row. A heading is told once.
+func joined(lines []Line) []Line {
+	var out []Line
+	last := Line{} // of those that are joined
+	for _, l := range lines {
+		if n := len(out) - 1; n >= 0 && l.continues(last) && len(out[n].Text) < maxJoined {
+			text := strings.TrimPrefix(l.Text, "> ")
+			if l.Heading == last.Heading {
+				text = strings.TrimPrefix(text, l.Heading)
+			}
+			sep := gap
+			if l.Pos == last.Pos+1 {
+				sep = between(out[n].Text)
+			}
+			out[n].Text += sep + text
+		} else {
+			out = append(out, l)
+		}
+		last = l
+	}
+	return out
+}
+
+// continues reports whether a line is of the message of the one before it, and says nothing but
+// what stands there.
+func (l Line) continues(before Line) bool {
+	return l.Section == before.Section && l.Entry == before.Entry && l.Seq == before.Seq &&
+		l.Turn == before.Turn && (l.Section == Story || l.Section == Recap || l.Section == Tool)
+}
