@@ -55,6 +55,7 @@ type Line struct {
 	Turn    int       `json:"-"`     // how many turns came after that of the message
 	Text    string    `json:"text"`  // one line, never empty
 	Heading string    `json:"-"`     // what the text begins with, if a heading stands above it
+	Mark    string    `json:"-"`     // what the text begins with, if later words doubt it
 	Theirs  bool      `json:"-"`     // of a session of another store
 }
 

@@ -163,7 +163,7 @@ func TestUncommitted(t *testing.T) {
 		{"the commit failed", facts(branch, edit("/p/a.go"), tried),
 			"changed: edited a.go (+1 -1), not committed", "state: not committed: a.go"},
 		{"since", facts(branch, edit("/p/a.go"), edit("/p/b.go"), commit, edit("/p/a.go")),
-			"changed: not committed: p/: a.go; also: p/: b.go", "state: not committed: a.go"},
+			"changed: not committed: p/: a.go; earlier or elsewhere: p/: b.go", "state: not committed: a.go"},
 		{"put back", facts(branch, edit("/p/a.go"), edit("/p/b.go"), digest.Fact{Kind: digest.Edit,
 			Path: "/p/b.go", State: digest.Dropped, Text: "restored /p/b.go"}),
 			"changed: edited a.go (+1 -1), not committed", "state: not committed: a.go"},
@@ -261,6 +261,27 @@ func TestFailedCommit(t *testing.T) {
 				State: digest.Failed}), endless)
 	contains(t, got, "noted: committed: Keep the last token")
 	lacks(t, got, "committed: Print it")
+}
+
+// TestWrittenInVain leaves out what was written by an edit that was refused, or put back later, and
+// a check that ran before the last change when another one ran after it.
+func TestWrittenInVain(t *testing.T) {
+	wrote := func(s digest.State) digest.Fact {
+		return digest.Fact{Kind: digest.Written, Path: "lamp.go", State: s,
+			Text: "The lamp asks the gauge of the harbour for the tide."}
+	}
+	edit := edited("lamp.go", "", 1, 0)
+	lacks(t, choose(facts(wrote(digest.Barred)), endless), "gauge")
+	contains(t, choose(facts(edit, wrote("")), endless),
+		"noted: in lamp.go: The lamp asks the gauge of the harbour for the tide.")
+	back := edit
+	back.State = digest.Dropped
+	lacks(t, choose(facts(edit, wrote(""), back), endless), "gauge")
+
+	lint := ran("golangci-lint run", digest.Passed)
+	old := "state: ran golangci-lint run: passed, before the last change"
+	contains(t, choose(facts(lint, edit), endless), old)
+	lacks(t, choose(facts(lint, edit, tests("4 passed", digest.Passed)), endless), old)
 }
 
 // filler returns n unrelated sentences.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -53,7 +54,7 @@ func itemsOf(facts []digest.Fact, root Root) []item {
 				items[i].committed = true
 			}
 		}
-		if f.Kind == digest.Edit && f.Undone() ||
+		if (f.Kind == digest.Edit || f.Kind == digest.Written) && f.Undone() ||
 			f.Kind == digest.Question && f.State == digest.Done {
 			continue
 		}
@@ -73,16 +74,27 @@ func itemsOf(facts []digest.Fact, root Root) []item {
 	slices.SortStableFunc(items, func(a, b item) int {
 		return cmp.Or(cmp.Compare(a.line.Seq, b.line.Seq), cmp.Compare(a.line.Pos, b.line.Pos))
 	})
+	for i := range items {
+		if !items[i].leads() || i+1 == len(items) {
+			continue
+		}
+		if next := items[i+1].fact; next.Kind == digest.Code && next.Seq == items[i].fact.Seq {
+			items[i].line.Text += " " + next.Text
+		}
+	}
 	return items
 }
 
+// leads reports whether an item has words of the model that announce the next line.
+func (it *item) leads() bool { return isWord(it.fact) && strings.HasSuffix(it.line.Text, ":") }
+
 // putBack marks the items of files that are again as they were committed, and forgets their keys.
 func putBack(items []item, at map[string]int, f *digest.Fact, root Root) {
-	own := keyOf(f, root)
 	for key, i := range at {
-		if it := &items[i]; it.fact.Kind == digest.Edit &&
+		it := &items[i]
+		if k := it.fact.Kind; (k == digest.Edit || k == digest.Written && it.fact.Path != "") &&
 			(!it.committed || f.Key == digest.TakenBack) &&
-			(key == own || f.Path == digest.Everything) {
+			(f.Path == digest.Everything || root.Name(it.fact.Path) == root.Name(f.Path)) {
 			it.gone = true
 			delete(at, key)
 		}
@@ -104,7 +116,10 @@ func (it *item) join(f *digest.Fact, root Root) {
 	case digest.Said, digest.Answer:
 		if f.Heading != "" {
 			heading = root.Shorten(f.Heading + ": ")
-			text = f.Heading + ": " + text
+		}
+	case digest.Written:
+		if f.Path != "" {
+			heading = "in " + path.Base(strings.ReplaceAll(f.Path, `\`, "/")) + ": "
 		}
 	case digest.Todo:
 		text = string(f.State) + ": " + text
@@ -113,7 +128,7 @@ func (it *item) join(f *digest.Fact, root Root) {
 	case digest.Told, digest.Noted:
 		text = noteText(f)
 	}
-	it.line = Line{Entry: f.Entry, Seq: f.Seq, Pos: f.Pos, Text: root.Shorten(text),
+	it.line = Line{Entry: f.Entry, Seq: f.Seq, Pos: f.Pos, Text: heading + root.Shorten(text),
 		Heading: heading}
 }
 

@@ -5,13 +5,18 @@ import "strings"
 // maxJoined is the length in bytes up to which lines are joined.
 const maxJoined = 400
 
-// joined returns lines with one for what stands of a message in a row. A heading is told once.
+// joined returns lines with one for what stands of a message in a row. A heading is told once. What
+// announces a line that is not there is left out.
 func joined(lines []Line) []Line {
 	var out []Line
 	last := Line{} // of those that are joined
-	for _, l := range lines {
+	for i, l := range lines {
+		if l.Section == Story && strings.HasSuffix(l.Text, ":") &&
+			(i+1 == len(lines) || !lines[i+1].continues(l) || lines[i+1].Pos > l.Pos+1) {
+			continue
+		}
 		if n := len(out) - 1; n >= 0 && l.continues(last) && len(out[n].Text) < maxJoined {
-			text := strings.TrimPrefix(l.Text, "> ")
+			text := strings.TrimPrefix(strings.TrimPrefix(l.Text, "> "), l.Mark)
 			if l.Heading == last.Heading {
 				text = strings.TrimPrefix(text, l.Heading)
 			}

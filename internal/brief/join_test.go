@@ -10,7 +10,8 @@ func TestJoined(t *testing.T) {
 		return Line{Section: s, Seq: seq, Pos: pos, Text: text}
 	}
 	listed := func(pos int, text string) Line {
-		return Line{Section: Story, Seq: 1, Pos: pos, Heading: "We know: ", Text: "We know: " + text}
+		return Line{Section: Story, Seq: 1, Pos: pos, Heading: "We know: ",
+			Text: "We know: " + text}
 	}
 	for _, c := range []struct {
 		name  string
@@ -33,6 +34,15 @@ func TestJoined(t *testing.T) {
 			"concluded: Rain.\nnoted: Wind.\n"},
 		{"signs of the state", []Line{line(1, 2, State, "on main"), line(1, 3, State, "committed")},
 			"state: on main\nstate: committed\n"},
+		{"a mark once", []Line{
+			{Section: Story, Pos: 1, Mark: "(doubted) ", Text: "(doubted) It rains."},
+			{Section: Story, Pos: 2, Mark: "(doubted) ", Text: "(doubted) Hard."}},
+			"noted: (doubted) It rains. Hard.\n"},
+		{"a lead with its list", []Line{line(1, 2, Story, "It says:"), line(1, 3, Story, "1. rain")},
+			"noted: It says: 1. rain\n"},
+		{"a lead alone", []Line{line(1, 2, Story, "It says:"), line(1, 4, Story, "Hard.")},
+			"noted: Hard.\n"},
+		{"a lead at the end", []Line{line(1, 2, Story, "It says:")}, ""},
 		{"a long one ends", []Line{line(1, 2, Story, strings.Repeat("rain ", 80)+"."),
 			line(1, 3, Story, "Wind.")},
 			"noted: " + strings.Repeat("rain ", 80) + ".\nnoted: Wind.\n"},

@@ -2,6 +2,7 @@ package brief
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -44,9 +45,22 @@ func (c *chooser) state(purse int) []Line {
 			continue
 		}
 		if s.rank == checkRank || s.rank == otherCheckRank {
-			it.line.Text = c.outcome(s.item)
+			text, old := c.outcome(s.item)
+			if it.line.Text = text; old && s.rank == otherCheckRank && c.checkedSince(s.item) {
+				it.line = whole
+				continue
+			}
 		} else if c.isUndone(it.fact) && it.fact.State == digest.Barred {
 			it.line.Text += ": the user refused"
+		}
+		if s.rank == activeRank { // nobody may have told the list that it is done
+			switch n := c.commitsSince(it.fact.Seq); n {
+			case 0:
+			case 1:
+				it.line.Text += " (1 commit since)"
+			default:
+				it.line.Text += fmt.Sprintf(" (%d commits since)", n)
+			}
 		}
 		most, cut := maxState, withoutMiddle
 		if s.rank == endRank {
@@ -255,16 +269,34 @@ func (c *chooser) causeOf(i int) int {
 
 // outcome returns the text of a command that ended, with how it ended, and whether files were
 // changed after it.
-func (c *chooser) outcome(i int) string {
+func (c *chooser) outcome(i int) (text string, old bool) {
 	f := *c.items[i].fact // the facts are the caller's
 	f.Text = c.items[i].line.Text
-	text := f.Ended()
+	text = f.Ended()
 	for j := i + 1; j < len(c.items); j++ {
 		if c.items[j].fact.Kind == digest.Edit {
-			return text + ", before the last change"
+			return text + ", before the last change", true
 		}
 	}
-	return text
+	return text, false
+}
+
+// commitsSince returns the number of commits that were made after a message.
+func (c *chooser) commitsSince(seq uint64) (n int) {
+	for i := range c.items {
+		if f := c.items[i].fact; f.Kind == digest.Commit && f.State == digest.Passed &&
+			!f.IsRequest() && f.Seq > seq {
+			n++
+		}
+	}
+	return n
+}
+
+// checkedSince reports whether another check ran after an item.
+func (c *chooser) checkedSince(i int) bool {
+	return slices.ContainsFunc(c.items[i+1:], func(it item) bool {
+		return it.fact.Ran() && (it.fact.Test || it.fact.Checks())
+	})
 }
 
 // files takes the names of the most recently used files, one line per directory: first files that

@@ -268,7 +268,7 @@ func grouped(list []change) string {
 	case len(done) == 0:
 		return "not committed: " + byDirectory(open)
 	}
-	return "not committed: " + byDirectory(open) + "; also: " + byDirectory(done)
+	return "not committed: " + byDirectory(open) + "; earlier or elsewhere: " + byDirectory(done)
 }
 
 func byDirectory(list []change) string {

@@ -82,7 +82,12 @@ func (c *chooser) setRefuted() {
 		}
 	}
 	for i := range c.items {
-		if k := c.items[i].fact.Kind; k != digest.Answer || !digest.Removes(c.items[i].fact.Text) {
+		it := &c.items[i]
+		if t := c.turnAt(i); t.objection != "" && it.fact.Kind == digest.Answer {
+			it.line.Mark = "(" + t.objection + ") "
+			it.line.Text = it.line.Mark + it.line.Text
+		}
+		if it.fact.Kind != digest.Answer || !digest.Removes(it.fact.Text) {
 			continue
 		}
 		for t := range c.turnOf[i] {
@@ -199,8 +204,12 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	items = list
 	switch section {
 	case Concluded:
-		begins := func(i int) bool { return !c.isBare(i) }
-		list = items[max(0, slices.IndexFunc(items, begins)):]
+		begins := func(i int) bool { return digest.Opens(c.items[i].fact) }
+		first := max(0, slices.IndexFunc(items, begins))
+		if first > 0 && c.asked > maxAsked && c.items[items[first-1]].leads() {
+			first-- // where there is room, a list stands below what it is of
+		}
+		list = items[first:]
 	case Wanted: // the aim comes before what was pasted
 		list = slices.Clone(items)
 		slices.SortStableFunc(list, func(a, b int) int {

@@ -135,7 +135,7 @@ func TestOverNow(t *testing.T) {
 		act, slip, slip, slip, committed}
 	got := choose(facts(work...), endless)
 	contains(t, got, "recap: The printer of trees in printer.go does not build",
-		"todo: active: Keep the last token")
+		"todo: active: Keep the last token (1 commit since)")
 	lacks(t, got, "Report the findings", "File does not exist")
 	got = choose(facts(append(work, answer("The parser keeps the last cell of each row now."))...),
 		endless)
@@ -272,7 +272,7 @@ func TestRoomLeft(t *testing.T) {
 	thin := digest.Fact{Kind: digest.Written, Path: "lamp.go", Text: "Clean now."}
 	list := of(one(prompt("Teach the lamps of the harbour to know the tide")), one(written, thin),
 		one(answer("The lamps of the harbour ask the gauge of the tide each minute.")))
-	contains(t, choose(list, endless), "noted: "+written.Text)
+	contains(t, choose(list, endless), "noted: in lamp.go: "+written.Text)
 	if got := choose(list, endless); strings.Contains(got, thin.Text) {
 		t.Errorf("a line that tells nothing:\n%s", got)
 	}

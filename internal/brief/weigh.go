@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/terms"
 )
 
@@ -43,7 +44,11 @@ func weigh(items []item, about []string) *vocabulary {
 	var with []int64
 	for i := range items {
 		it := &items[i]
-		it.terms = v.all(it.line.Text)
+		text := it.line.Text
+		if it.fact.Kind == digest.Written {
+			text = it.fact.Text
+		}
+		it.terms = v.all(text)
 		for len(use) < len(v.number) {
 			use, with = append(use, 0), append(with, 0)
 		}

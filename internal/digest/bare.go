@@ -20,7 +20,7 @@ func IsBare(line string) bool {
 	case text == "", strings.ContainsAny(text[len(text)-1:], ":?{(,;|"),
 		strings.Contains(text, " | "):
 		return true
-	case looksLikeCode(text), announces(text), strings.HasPrefix(text, planFrame):
+	case looksLikeCode(text), announces(text), praises(text), strings.HasPrefix(text, planFrame):
 		return true
 	}
 	c := contentOf(text)
@@ -29,6 +29,24 @@ func IsBare(line string) bool {
 	}
 	isItem := len(withoutMark(line)) < len(line) // it says little without its list
 	return isItem || c.words < minBare
+}
+
+// praises reports whether a line says that something is as it should be, which nobody has to know.
+func praises(line string) bool {
+	word, rest, _ := strings.Cut(strings.ToLower(line), " ")
+	return hasLead(word, []string{"good,", "great,", "perfect", "excellent"}) ||
+		word == "good" && hasLead(rest, []string{"- ", "— ", "– "})
+}
+
+// Opens reports whether an answer may begin with a line: it tells something by itself, and is no
+// heading. "Yes" says it all.
+func Opens(f *Fact) bool { return agrees(f.Text) || f.Key != Title && !IsBare(f.Text) }
+
+// agrees reports whether a line begins with yes or no.
+func agrees(line string) bool {
+	word, _, _ := strings.Cut(strings.ToLower(line), " ")
+	return slices.Contains([]string{"yes", "yep", "yeah", "no", "nope"},
+		strings.TrimRight(word, ",.!:;—–-"))
 }
 
 // IsThin reports whether a line has so few telling words that it is understood only with the lines

@@ -23,6 +23,8 @@ func TestIsBare(t *testing.T) {
 		"Now the docs of `convert`: Quick Start, flags table, and a Sharp Edge.",
 		"Next, `internal/client.go` and the two mappings of the configuration.",
 		"Need to add `strings` and remove `plumbing` from the imports of internal/store.",
+		"Good, `strings` and `slices` of internal/store are imported already.",
+		"Good — the lexer of internal/lexer has its own test of tokens.",
 	} {
 		if !IsBare(line) {
 			t.Errorf("%q tells something", line)
@@ -43,6 +45,21 @@ func TestIsBare(t *testing.T) {
 		if IsBare(line) {
 			t.Errorf("%q tells nothing", line)
 		}
+	}
+}
+
+func TestOpens(t *testing.T) {
+	for line, want := range map[string]bool{
+		"Yes, it could help.": true, "No": true, "Nothing": false, "Changes made": false,
+		"The parser loses the last token of each line.": true,
+		"Let me look at the parser of internal/lexer.":  false,
+	} {
+		if f := (Fact{Kind: Said, Text: line}); Opens(&f) != want {
+			t.Errorf("Opens(%q) = %t", line, !want)
+		}
+	}
+	if f := (Fact{Kind: Said, Text: "What the parser of internal/lexer loses", Key: Title}); Opens(&f) {
+		t.Error("a heading opens an answer")
 	}
 }
 

@@ -40,13 +40,20 @@ func isListItem(line string) bool {
 	return mark == "-" || mark == "*" || mark == "•" || withoutMark(line) != line
 }
 
-// of returns the heading of the next sentence, "" if it is in no list.
-func (h *headings) of(sentence string) string {
+// Title is the key of a sentence of the model that is a heading of Markdown.
+const Title = "title"
+
+// of returns the heading of the next sentence, "" if it is in no list, and the key Title if it is a
+// heading itself.
+func (h *headings) of(sentence string) (heading, key string) {
 	for n, l := range h.lines {
 		if strings.Contains(l.text, sentence) {
 			h.lines = h.lines[n:]
-			return l.heading
+			if strings.HasPrefix(l.text, "#") {
+				key = Title
+			}
+			return l.heading, key
 		}
 	}
-	return ""
+	return "", ""
 }

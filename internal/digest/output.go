@@ -178,7 +178,8 @@ func (d *Digester) short(output string) {
 	}
 }
 
-// Plain returns the lines of a tool's output that are neither numbered nor blank, joined by spaces.
+// Plain returns the lines of a tool's output that are neither numbered nor blank, with single
+// spaces.
 func Plain(output string) string {
 	var kept []string
 	eachLine(output, func(line string) bool {
@@ -187,5 +188,5 @@ func Plain(output string) string {
 		}
 		return true
 	})
-	return strings.Join(kept, " ")
+	return strings.Join(kept, "\n")
 }

@@ -90,7 +90,21 @@ func (d *Digester) ran(f Fact, line, why string) {
 func (d *Digester) committed(message string) {
 	d.add(Fact{Kind: Commit, Key: "commit", Text: titled(committing, firstLine(message, maxTitle))})
 	_, body, _ := strings.Cut(strings.TrimSpace(message), "\n")
-	d.sentences(Written, body)
+	var said strings.Builder
+	for line := range strings.Lines(body) {
+		if !isTrailer(line) {
+			said.WriteString(line)
+		}
+	}
+	d.sentences(Written, said.String())
+}
+
+// isTrailer reports whether a line of a commit's message says who made it, for programs:
+// "Signed-off-by: …", "🤖 Generated with …".
+func isTrailer(line string) bool {
+	key, _, ok := strings.Cut(strings.TrimSpace(line), ": ")
+	return ok && strings.Contains(key, "-") && !strings.ContainsAny(key, " `.") ||
+		strings.Contains(line, "Generated with [")
 }
 
 // Tried begins the text of a commit or a pull request that nobody knows to have been made.

@@ -113,6 +113,19 @@ func TestCommitMade(t *testing.T) {
 	}
 }
 
+func TestTrailers(t *testing.T) {
+	for line, want := range map[string]bool{
+		"Signed-off-by: Mia <mia@example.org>": true, "Co-Authored-By: Claude <a@example.org>": true,
+		"🤖 Generated with [Claude Code](https://example.org)": true,
+		"Reviewed: the parser keeps the token":                false,
+		"The look-ahead: it keeps the token":                  false, "": false,
+	} {
+		if isTrailer(line) != want {
+			t.Errorf("isTrailer(%q) = %t", line, !want)
+		}
+	}
+}
+
 // TestCommitsCount has commits of the project and others, with what the call printed.
 func TestCommitsCount(t *testing.T) {
 	const made = "[main 1a2b3c4] Keep it\n 1 file changed"

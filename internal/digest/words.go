@@ -20,6 +20,11 @@ func (d *Digester) sentences(kind Kind, text string) int {
 	var heads headings
 	if kind == Said {
 		heads = headingsOf(text)
+		if lead, _, _ := strings.Cut(text, " "); len(list) > 0 && agrees(lead) &&
+			!strings.HasPrefix(list[0].Text, lead) {
+			list[0].Text = strings.TrimSpace(lead) + " " + list[0].Text
+		}
+		list = withAnswers(list, text)
 	}
 	for _, p := range list {
 		line := tidy(p.Text)
@@ -31,7 +36,8 @@ func (d *Digester) sentences(kind Kind, text string) int {
 		if p.More {
 			line += " …"
 		}
-		f := Fact{Kind: kind, Text: line, Heading: heads.of(p.Text)}
+		f := Fact{Kind: kind, Text: line}
+		f.Heading, f.Key = heads.of(p.Text)
 		if p.Code || kind == Prompt && isPastedCommand(line) {
 			f.Kind = Code
 		} else {
@@ -42,6 +48,23 @@ func (d *Digester) sentences(kind Kind, text string) int {
 		n++
 	}
 	return n
+}
+
+// withAnswers joins each question with what the same line says behind it.
+func withAnswers(list []summarize.Fragment, text string) []summarize.Fragment {
+	out := list[:0]
+	for _, p := range list {
+		last := len(out) - 1
+		if last >= 0 && !p.Code && !out[last].Code &&
+			strings.HasSuffix(strings.TrimRight(out[last].Text, "*_`)\"'”"), "?") &&
+			strings.Contains(text, out[last].Text+" "+p.Text) {
+			out[last].Text += " " + p.Text
+			out[last].More = p.More
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 // wordless says what a prompt has that has no sentence: what came of it is not to count for the
@@ -102,7 +125,7 @@ func tidy(line string) string {
 		line = strings.TrimLeft(rest, " \t")
 	}
 	line = strings.ReplaceAll(line, "**", "")
-	return strings.Trim(line, "| \t")
+	return strings.TrimLeft(strings.Trim(line, "| \t"), "—– ")
 }
 
 // Typed returns the words of a message that the user typed, or "" if they say nothing to the model:

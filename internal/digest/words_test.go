@@ -73,6 +73,26 @@ func TestAnswerEndsTurn(t *testing.T) {
 		"answer: The printer is sound and needs nothing.")
 }
 
+// TestHowAnswersBegin keeps the yes and the no of an answer, takes what stands for a filler word's
+// pause, and knows a heading.
+func TestHowAnswersBegin(t *testing.T) {
+	for text, want := range map[string]string{
+		"Yes, the parser keeps the last token.":  "answer: Yes, the parser keeps the last token.",
+		"No. The parser loses the last token.":   "answer: No. The parser loses the last token.",
+		"- `a` before `b`? **No** (it is later)": "answer: `a` before `b`? No (it is later)",
+		"OK — the parser keeps the last token.":  "answer: the parser keeps the last token.",
+	} {
+		got := showAll(Of([]Message{asked("Does it?"), said(text)}))
+		if want = "prompt: Does it?\n" + want + "\n"; got != want {
+			t.Errorf("%q: got\n%swant\n%s", text, got, want)
+		}
+	}
+	facts := Of([]Message{asked("Why?"), said("## What the parser loses\n\nIt loses the last token.")})
+	if facts[1].Key != Title || facts[2].Key == Title {
+		t.Errorf("got %+v", facts[1:])
+	}
+}
+
 func TestRecap(t *testing.T) {
 	const text = "This session is being continued from a previous conversation that ran out of context. The parser was mended."
 	if !IsRecap(text) || IsRecap("The parser was mended.") {
@@ -209,7 +229,7 @@ func TestCut(t *testing.T) {
 }
 
 func TestPlain(t *testing.T) {
-	if got, want := Plain("Exit code 1\n  a   b\n\n12→c\n 3\td\ne"), "a b e"; got != want {
+	if got, want := Plain("Exit code 1\n  a   b\n\n12→c\n 3\td\ne"), "a b\ne"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

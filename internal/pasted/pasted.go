@@ -405,7 +405,8 @@ func cut(s string) string {
 // namesError reports whether a line says that something failed.
 func namesError(s string) bool {
 	lower := strings.ToLower(s)
-	for _, word := range [...]string{"error", "fatal", "panic", "exception", "fail", "refused"} {
+	for _, word := range [...]string{"error", "fatal", "panic", "exception", "fail", "refused",
+		"✗", "✘", "❌"} {
 		if strings.Contains(lower, word) {
 			return true
 		}

@@ -262,7 +262,7 @@ func callText(it item, facts []digest.Fact, root brief.Root, most int) string {
 		return ""
 	}
 	if passed := passedOn(it, facts, lines); passed != "" && most > 0 {
-		lines = append(lines, cutLine(passed, most))
+		lines = append(lines, cutLines(passed, most))
 	}
 	for i := range lines {
 		lines[i] = root.Shorten(lines[i])
@@ -274,7 +274,7 @@ func callText(it item, facts []digest.Fact, root brief.Root, most int) string {
 // edit wrote, a script that was cut, the prompt of a subagent.
 func passedOn(it item, facts []digest.Fact, lines []string) string {
 	edits := slices.ContainsFunc(facts, func(f digest.Fact) bool { return f.Kind == digest.Edit })
-	passed := oneLine(digest.TextOf(it.args))
+	passed := squeezed(digest.TextOf(it.args))
 	if edits || len(passed) > len(strings.Join(lines, " ")) {
 		return passed
 	}
@@ -301,12 +301,25 @@ func resultText(it item, facts []digest.Fact, most int) string {
 	if most == 0 {
 		return ""
 	}
-	return cutLine(digest.Plain(withNotes(it)), most)
+	return cutLines(digest.Plain(withNotes(it)), most)
+}
+
+// squeezed returns the lines of a text with single spaces, without those that are empty.
+func squeezed(s string) string {
+	var lines []string
+	for l := range strings.Lines(s) {
+		if l = oneLine(l); l != "" {
+			lines = append(lines, l)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // cutLine cuts a text to most bytes and makes it one line.
-func cutLine(s string, most int) string {
-	s = oneLine(s)
+func cutLine(s string, most int) string { return cutLines(oneLine(s), most) }
+
+// cutLines cuts a text to most bytes.
+func cutLines(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
