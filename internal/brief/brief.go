@@ -163,7 +163,10 @@ func Choose(facts []digest.Fact, o Options) []Line {
 		chosen = append(chosen, n.take(c, room*n.share/100)...)
 	}
 	var lines []Line
-	for range passes {
+	for n := range passes {
+		if n > 0 && c.knows != nil {
+			break // room that known lines leave is not to be filled
+		}
 		chosen = append(chosen, c.best()...)
 		c.left = o.Room
 		lines = joined(c.inOrder(chosen, facts, o))
