@@ -246,7 +246,8 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	most += len(l.Text)
 	for n, i := range list {
 		text := c.items[i].fact.Text
-		if n > 0 && (strings.Contains(text, " | ") || c.items[i].heeded) {
+		if n > 0 && (strings.Contains(text, " | ") || c.items[i].heeded ||
+			section == Concluded && digest.Leads(c.items[i].fact)) {
 			continue // a row of a table, or a rule that stands above
 		}
 		if c.items[i].heeded && len(text) > maxHeeded {
@@ -255,25 +256,32 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		if n > 0 {
 			text = between(l.Text) + text
 		}
-		if n > 0 && len(l.Text)+len(text)+len(question) > most {
+		if left := most - len(l.Text) - len(question); n > 0 && len(text) > left {
+			if section == Concluded && strings.HasSuffix(l.Text, ":") && left > leastCut {
+				l.Text += " " + withoutEnd(text, left-len(gap)) // what it leads to, as far as it fits
+			}
 			break
 		}
 		l.Text += text
 		t.covers = append(t.covers, i)
 	}
-	if section == Concluded && strings.HasSuffix(l.Text, ":") && question == "" {
-		l.Text += " " + c.codeAfter(t.covers[len(t.covers)-1])
-	}
+	covered := t.covers[len(t.covers)-1]
 	if question != "" && t.covers[len(t.covers)-1] != last && len(question) < most/2 {
 		question = gap + c.root.Shorten(question)
 		t.covers = append(t.covers, last)
 	} else {
 		question = ""
 	}
+	if section == Concluded && strings.HasSuffix(l.Text, ":") && question == "" {
+		l.Text += " " + c.codeAfter(covered)
+	}
 	l.Text = c.root.Shorten(l.Text)
 	if section == Concluded && l.Turn == 0 {
 		most -= len(question) // word for word: it waits for an answer
 	} else {
+		if question != "" {
+			l.Text = strings.TrimSuffix(l.Text, " …")
+		}
 		l.Text, question = l.Text+question, ""
 	}
 	if len(l.Text) > most {

@@ -158,6 +158,35 @@ func TestLinesOfAnAnswer(t *testing.T) {
 	contains(t, choose(list, endless), "stay as they are: go vet ./...")
 }
 
+// TestLeadOfAnAnswer has answers of which the first line announces a list that is too long, and
+// lines that only lead to the next one.
+func TestLeadOfAnAnswer(t *testing.T) {
+	long := answer("1. The lexer keeps bytes" + strings.Repeat(" and counts them", 12))
+	title := answer("What the lexer does")
+	title.Key = digest.Title
+	for _, c := range []struct {
+		name  string
+		facts []digest.Fact
+		want  string
+	}{
+		{"a list", one(answer("The parser loses the last token of each line:"), long),
+			"The parser loses the last token of each line: 1. The lexer keeps bytes and counts"},
+		{"a heading", one(answer("The parser loses the last token of each line."), title,
+			answer("The lexer of tables keeps all bytes of lines.")),
+			"token of each line. The lexer of tables keeps"},
+		{"an announcement", one(answer("I have a full picture of the parser and lexer now."),
+			answer("The lexer of tables keeps all bytes of lines.")), "The lexer of tables keeps all bytes of lines."},
+		{"no", one(answer("No."), answer("The lexer of tables keeps all bytes of lines.")), "No. The lexer"},
+	} {
+		got := choose(of(one(prompt("Why does it lose tokens")), c.facts, one(prompt("Look at the "+
+			"printer of trees")), one(answer("The printer of trees is sound and stays."))), endless)
+		if !strings.Contains(got, "concluded: "+c.want) &&
+			!strings.Contains(got, "concluded: The parser loses the last "+c.want) {
+			t.Errorf("%s: got\n%swant %s", c.name, got, c.want)
+		}
+	}
+}
+
 func TestQuestionWithAnswer(t *testing.T) {
 	var messages [][]digest.Fact
 	for i := range 40 {

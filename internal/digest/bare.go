@@ -31,6 +31,10 @@ func IsBare(line string) bool {
 	return isItem || c.words < minBare
 }
 
+// Leads reports whether a line of an answer only leads to the next one: a heading, or what the model
+// says that it does.
+func Leads(f *Fact) bool { return f.Key == Title || announces(f.Text) }
+
 // praises reports whether a line says that something is as it should be, which nobody has to know.
 func praises(line string) bool {
 	word, rest, _ := strings.Cut(strings.ToLower(line), " ")
@@ -106,7 +110,8 @@ func looksLikeCode(line string) bool {
 var announcements = [...]string{"let me", "let's", "i'll ", "i will ", "i need to", "i'm going to",
 	"i am going to", "i want to", "i should ", "we need to", "we should ", "time to ", "looking at",
 	"looks good", "checking ", "reading ", "running ", "going to ", "continue with", "need to ",
-	"the user wants", "the user asked", "here's ", "here is ", "here are "}
+	"the user wants", "the user asked", "here's ", "here is ", "here are ", "i have a ", "i now have ",
+	"i have all", "i have enough", "i have the "}
 
 // openers are words that may come before an announcement.
 var openers = [...]string{"now", "next", "first", "then", "also", "ok", "okay", "so", "good",
