@@ -340,7 +340,7 @@ func (l *fileList) tellRoot() {
 	if line.Section == "" || l.root.dir == "" || l.root.guessed {
 		return
 	}
-	line.Text, line.Pos = "named from "+l.root.dir, -1
+	line.Text, line.Pos = "names are relative to "+l.root.dir, -1
 	if n := l.c.cost(line); n <= l.c.left {
 		l.c.left -= n
 		l.dirs = append(l.dirs, line)
