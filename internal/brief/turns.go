@@ -258,7 +258,7 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		}
 		if left := most - len(l.Text) - len(question); n > 0 && len(text) > left {
 			if section == Concluded && strings.HasSuffix(l.Text, ":") && left > leastCut {
-				l.Text += " " + withoutEnd(text, left-len(gap)) // what it leads to, as far as it fits
+				l.Text += " " + withoutEnd(text, left-len(gap)) // as much of the list as fits
 			}
 			break
 		}

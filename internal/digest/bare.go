@@ -20,7 +20,8 @@ func IsBare(line string) bool {
 	case text == "", strings.ContainsAny(text[len(text)-1:], ":?{(,;|"),
 		strings.Contains(text, " | "):
 		return true
-	case looksLikeCode(text), announces(text), praises(text), strings.HasPrefix(text, planFrame):
+	case looksLikeCode(text), announces(text), praises(text),
+		strings.HasPrefix(text, planFrame):
 		return true
 	}
 	c := contentOf(text)
