@@ -13,11 +13,13 @@ import (
 )
 
 // A look-up asks one pack after the other, and each checkpoint makes a pack of some hundred
-// objects. So when there are mergePacks packs with at most smallPack objects each, they become one.
-// This takes about 50 ms, once in 16 checkpoints. gc merges larger packs.
+// objects. So when there are mergePacks packs with at most smallPack objects in smallBytes each,
+// they become one. This takes about 50 ms, once in 16 checkpoints. JoinPacks and gc take larger
+// packs.
 const (
 	mergePacks = 16
 	smallPack  = 2048
+	smallBytes = 256 << 10
 )
 
 // PackLogged writes the objects that the log carries into a pack: without those that are in a pack
@@ -79,10 +81,9 @@ func (s *Store) mergeable(list *packList) (packs []*pack, raws []format.Raw, err
 			continue
 		}
 		info, err := os.Stat(p.path)
-		if err != nil {
-			continue
+		if err == nil && info.Size() <= smallBytes {
+			small = append(small, aged{p, info.ModTime()})
 		}
-		small = append(small, aged{p, info.ModTime()})
 	}
 	if len(small) < mergePacks {
 		return nil, nil, nil

@@ -86,6 +86,9 @@ type importedFile struct {
 	cleaned map[string]int // what sanitizing took out, by class: of one of many files
 }
 
+// joinAfter is the number of messages after which an import joins the packs that it left.
+const joinAfter = 1 << 13
+
 // importFiles imports the files in order, and then does what the store needs after an import. one
 // imports a file, and tells then what came of it: at once, or with a later file. It returns the
 // error of then.
@@ -128,10 +131,16 @@ func importFiles(
 		return failures.note(err)
 	}
 	// What was recorded graduates while the files after it are read.
+	joined := 0
 	graduate := func() error {
 		list := due
 		due, changed = nil, changed || len(list) > 0
-		return s.Conversation.GraduateAndAdoptAll(a.c, list)
+		if err := s.Conversation.GraduateAndAdoptAll(a.c, list); err != nil ||
+			all.messages-joined < joinAfter {
+			return err
+		}
+		joined = all.messages
+		return s.Store.EndLoad(a.c)
 	}
 	for _, file := range files {
 		if err := one(s, file, then); err != nil {
