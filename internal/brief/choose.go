@@ -122,8 +122,13 @@ const leastBeside = 3
 // others are taken, so the queue is corrected only at its top.
 func (c *chooser) densest() []Line {
 	var out []Line
+	for t := range c.turns {
+		if t := &c.turns[t]; t.cut && !t.tight && t.least <= c.left {
+			c.cutTurn(t)
+		}
+	}
 	for i := range c.items {
-		if c.enters(i) {
+		if c.mayFit(i) && c.enters(i) {
 			c.queue = append(c.queue, bid{c.density(i), i})
 		}
 	}
@@ -135,6 +140,13 @@ func (c *chooser) densest() []Line {
 	heap.Init(&c.queue)
 	for len(c.queue) > 0 {
 		top := c.queue[0]
+		if !c.mayFit(top.index) {
+			if t := c.turnAt(top.index); t != nil && !t.taken && !t.tight && !t.cut {
+				t.cut = c.bidOf(top.index) > 0
+			}
+			heap.Pop(&c.queue)
+			continue
+		}
 		if now := c.bidOf(top.index); now != top.density {
 			c.queue[0].density = now
 			heap.Fix(&c.queue, 0)
@@ -146,11 +158,12 @@ func (c *chooser) densest() []Line {
 		}
 		if t := c.turnAt(top.index); t != nil && !t.taken && len(t.lines) > 0 && !c.keep {
 			lines := c.takeTurn(t)
+			if lines == nil && !t.tight {
+				c.cutTurn(t)
+				lines = c.takeTurn(t)
+			}
 			if lines == nil {
-				c.setLines(t, c.asked/2, maxCame/2)
-				if lines = c.takeTurn(t); lines == nil {
-					continue
-				}
+				continue
 			}
 			out = append(out, lines...)
 			for i := t.first; i < len(c.items) && c.turnAt(i) == t; i++ { // the rest costs less now
@@ -167,6 +180,14 @@ func (c *chooser) densest() []Line {
 		}
 	}
 	return out
+}
+
+// mayFit reports whether there may be room for what a bid is for, now or later in a pass.
+func (c *chooser) mayFit(index int) bool {
+	if t := c.turnAt(index); t != nil && !t.taken && len(t.lines) > 0 && !c.keep {
+		return t.cost <= c.left || !t.tight && t.least <= c.left
+	}
+	return index < 0 || c.costOf(index) <= c.left
 }
 
 // enters reports whether an item may be chosen by its value.

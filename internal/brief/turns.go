@@ -19,6 +19,9 @@ type turn struct {
 	terms       []int32
 	cost        int
 	taken       bool
+	least       int    // no cut makes the lines cost less
+	cut         bool   // the lines are to be as short as they can be
+	tight       bool   // they are
 	refuted     bool   // a later turn says that what was found is not so, or is gone
 	objection   string // how the next turn says that the answer is not so, "" if it does not
 	more        int    // lines that were taken beside them
@@ -175,12 +178,15 @@ func isAsked(f *digest.Fact) bool { return f.Kind == digest.Prompt && f.Key != d
 
 // setLines sets the lines of a turn, with texts of at most so much.
 func (c *chooser) setLines(t *turn, asked, came int) {
-	t.lines, t.covers, t.cost, t.terms = nil, nil, 0, nil
+	t.lines, t.covers, t.cost, t.least, t.terms = nil, nil, 0, 0, nil
 	c.addLine(t, Wanted, t.asked, asked)
 	c.addLine(t, Concluded, t.came, came)
 	if len(t.lines) == 1 && t.lines[0].Section == Wanted && t.lines[0].Turn > 0 &&
-		!slices.ContainsFunc(t.covers, func(i int) bool { return !c.isThin(i) }) {
-		t.lines = nil // "Commit.": what came of it stands elsewhere
+		c.isThin(t.covers[0]) {
+		t.least = 0
+		if !slices.ContainsFunc(t.covers, func(i int) bool { return !c.isThin(i) }) {
+			t.lines = nil // "Commit.": what came of it stands elsewhere
+		}
 	}
 	for _, l := range t.lines {
 		t.cost += c.cost(l)
@@ -296,6 +302,7 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	}
 	if !c.isKnown(l) {
 		t.lines = append(t.lines, l)
+		t.least += c.withText(l, min(len(c.items[list[0]].fact.Text), leastCut/2))
 	}
 }
 
@@ -334,6 +341,12 @@ func (c *chooser) overtaken() bool {
 
 // isThin reports whether an item is understood only with what stands before it.
 func (c *chooser) isThin(i int) bool { return digest.IsThin(c.items[i].fact.Text) }
+
+// cutTurn makes the lines of a turn as short as they can be.
+func (c *chooser) cutTurn(t *turn) {
+	t.tight = true
+	c.setLines(t, c.asked/2, maxCame/2)
+}
 
 // takeTurn takes the lines of a turn. It returns none if the turn is already taken or does not fit.
 func (c *chooser) takeTurn(t *turn) []Line {
