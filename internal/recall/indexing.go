@@ -66,8 +66,9 @@ func (g *Indexing) Take(b *history.Batch) {
 	g.batches <- b
 }
 
-// Finish indexes and saves what is left. It belongs after the answer of the command. appended is
-// the number of messages that the command appended, whether Take was told of them or not.
+// Finish indexes and saves what is left, and the overviews of the sessions. It belongs after the
+// answer of the command. appended is the number of messages that the command appended, whether Take
+// was told of them or not.
 func (g *Indexing) Finish(appended int) {
 	g.messages = max(g.messages, appended)
 	most := uint64(mostBehind + g.messages)
@@ -79,6 +80,9 @@ func (g *Indexing) Finish(appended int) {
 		g.open()
 	default:
 		return
+	}
+	if view, err := g.s.Refs.Read(); err == nil {
+		_, _ = g.s.Overviews(view) // the next reader finds out what is wrong
 	}
 	if g.x != nil {
 		done := g.failed || g.u.flush() != nil || g.s.finishIndex(g.x, most) || g.x.noWrite
