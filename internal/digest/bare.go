@@ -32,8 +32,8 @@ func IsBare(line string) bool {
 	return isItem || c.words < minBare
 }
 
-// Leads reports whether a line of an answer only leads to the next one: a heading, or what the model
-// says that it does.
+// Leads reports whether a line of an answer only leads to the next one: a heading, or what the
+// model says that it does.
 func Leads(f *Fact) bool { return f.Key == Title || announces(f.Text) }
 
 // praises reports whether a line says that something is as it should be, which nobody has to know.
