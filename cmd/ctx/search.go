@@ -144,13 +144,41 @@ func (o *searchOptions) run(a *app, text string) error {
 	if o.clusters {
 		most *= 2 // as many clusters more
 	}
-	list, err := ofAll(a, places, func(at *place) ([]recall.Hit, error) {
-		return at.s.Recall.Search(at.view, q)
-	}, byScore)
+	list, err := searchAll(a, places, q)
 	if err != nil {
 		return err
 	}
 	return cmp.Or(p.hits(newest(list, most)), a.foundOr(len(list) > 0, nothingFound))
+}
+
+// searchAll returns the hits of all places. Of several, the indexes are asked first, and only the
+// best messages of all are read.
+func searchAll(a *app, places []place, q recall.SearchQuery) ([]of[recall.Hit], error) {
+	search := func(at *place) ([]recall.Hit, error) { return at.s.Recall.Search(at.view, q) }
+	if len(places) == 1 || q.Pattern != nil {
+		return ofAll(a, places, search, byScore)
+	}
+	found, err := ofAll(a, places, func(at *place) ([]*recall.Found, error) {
+		f, err := at.s.Recall.Find(at.view, q)
+		return []*recall.Found{f}, err
+	}, func(_, _ *recall.Found) int { return 0 })
+	if err != nil {
+		return nil, err
+	}
+	all, at := make([]*recall.Found, len(found)), map[*place]*recall.Found{}
+	for i, f := range found {
+		all[i], at[f.place] = f.T, f.T
+	}
+	if !slices.ContainsFunc(all, (*recall.Found).Any) {
+		return ofAll(a, places, search, byScore) // parts of words, if anything
+	}
+	recall.Narrow(all)
+	return ofAll(a, places, func(p *place) ([]recall.Hit, error) {
+		if at[p] == nil {
+			return nil, nil
+		}
+		return at[p].Hits()
+	}, byScore)
 }
 
 // byScore compares hits: by score, and those of a pattern, which have none, by time.

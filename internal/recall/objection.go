@@ -1,6 +1,8 @@
 package recall
 
 import (
+	"slices"
+
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/digest"
@@ -26,10 +28,16 @@ func (o Objection) Verb() string {
 // markObjections says of each hit that is the answer of a turn whether the next turn begins with an
 // objection to it.
 func (s *Reader) markObjections(view *refs.View, q SearchQuery, hits []Hit) error {
+	mayBe := func(h Hit) bool {
+		return h.Cluster == nil && h.Shown != nil && isAnswer(h.Shown.Entry)
+	}
+	if !slices.ContainsFunc(hits, mayBe) {
+		return nil
+	}
 	return s.withIndex(view, q, func(sources []search.Source) error {
 		for i := range hits {
 			h := &hits[i]
-			if h.Cluster != nil || h.Shown == nil || !isAnswer(h.Shown.Entry) {
+			if !mayBe(*h) {
 				continue
 			}
 			var err error

@@ -1,11 +1,9 @@
 package recall
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -89,45 +87,17 @@ func (s *Reader) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
 
 // searchTerms is Search without parts of words.
 func (s *Reader) searchTerms(view *refs.View, q SearchQuery) ([]Hit, error) {
-	parsed, err := q.parse()
-	if errors.Is(err, search.ErrNoTerms) {
+	if _, err := q.parse(); errors.Is(err, search.ErrNoTerms) {
 		if whole, within := search.WordPatterns(q.Text); whole != nil {
 			return s.searchPatterns(view, q, whole, within)
 		}
+		return nil, err
 	}
+	f, err := s.Find(view, q)
 	if err != nil {
 		return nil, err
 	}
-	if q.Alike {
-		parsed.Widen()
-	}
-	if err := q.check(view); err != nil {
-		return nil, err
-	}
-	ranked, err := s.rank(view, parsed, q)
-	if err != nil {
-		return nil, err
-	}
-	hits, err := s.entryHits(view, parsed, ranked, q)
-	if err == nil {
-		hits, err = s.markSuperseded(view, q, hits)
-	}
-	if err == nil {
-		err = s.markObjections(view, q, hits)
-	}
-	if err == nil && q.Titles {
-		hits, err = s.withTitles(view, hits, q)
-	}
-	if err != nil || !q.Clusters {
-		return hits, err
-	}
-	clusters, err := s.clusterHits(view, parsed, ranked, q.Limit)
-	if err == nil && q.Reader != nil {
-		clusters, err = s.visibleTo(view, q.Reader, clusters)
-	}
-	hits = append(hits, clusters...)
-	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
-	return hits, err
+	return f.Hits()
 }
 
 // searchWords calls yield for the messages that Search would find for words, while a model waits,

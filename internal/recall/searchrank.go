@@ -25,8 +25,19 @@ type rankedHit struct {
 	quoted int // the number of notes that quote it and are left out
 }
 
-// rank asks the index for messages.
+// rank asks the index for messages, and compares the best with the query word for word.
 func (s *Reader) rank(view *refs.View, parsed *search.Query, q SearchQuery) ([]rankedHit, error) {
+	hits, err := s.indexed(view, parsed, q)
+	if err != nil {
+		return nil, err
+	}
+	return s.compared(parsed, hits, q)
+}
+
+// indexed asks the index for messages. It reads none.
+func (s *Reader) indexed(
+	view *refs.View, parsed *search.Query, q SearchQuery,
+) (hits []search.Hit, err error) {
 	o := q.options()
 	o.Limit = max(q.Limit, clusterDepth)
 	o.Shared = func(session string) bool {
@@ -36,18 +47,21 @@ func (s *Reader) rank(view *refs.View, parsed *search.Query, q SearchQuery) ([]r
 	if q.Reader != nil || parsed.HasPhrases() {
 		o.Limit = math.MaxInt32 // any of them may be visible to the reader, or have the phrases
 	}
-	var hits []search.Hit
-	err := s.withIndex(view, q, func(sources []search.Source) (err error) {
+	err = s.withIndex(view, q, func(sources []search.Source) (err error) {
 		hits, err = search.Rank(sources, parsed, o)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
+	return hits, err
+}
+
+// compared is byWords for what the index has.
+func (s *Reader) compared(
+	parsed *search.Query, hits []search.Hit, q SearchQuery,
+) ([]rankedHit, error) {
 	most := max(q.Limit, clusterDepth)
 	switch {
 	case q.Reader != nil:
-		most = o.Limit
+		most = math.MaxInt32
 	case parsed.HasPhrases() && !q.Clusters:
 		most = q.Limit + wholeDepth // some may be forgotten, or quote another one
 	}

@@ -3,6 +3,7 @@ package search
 import (
 	_ "embed"
 	"strings"
+	"sync"
 
 	"github.com/gemini-ctx/ctx/internal/terms"
 )
@@ -36,14 +37,11 @@ func (q *Query) Widen() {
 	if len(telling) < alikeFrom {
 		return
 	}
-	scanner := new(terms.Scanner)
-	for line := range strings.Lines(alikeWords) {
-		var group []queryTerm
+	for _, group := range alikeGroups() {
 		weight := 0.0
-		scan(scanner, line, func(t terms.Token, _ string) {
-			group = append(group, queryTerm{term: t.Term, word: line[t.Start:t.End]})
-			weight = max(weight, telling[t.Term])
-		})
+		for _, t := range group {
+			weight = max(weight, telling[t.term])
+		}
 		for _, t := range group {
 			if weight > 0 && !added[t.term] && len(q.terms) < maxQueryTerms {
 				added[t.term] = true
@@ -54,3 +52,16 @@ func (q *Query) Widen() {
 		}
 	}
 }
+
+// alikeGroups returns the groups of alikeWords.
+var alikeGroups = sync.OnceValue(func() (all [][]queryTerm) {
+	scanner := new(terms.Scanner)
+	for line := range strings.Lines(alikeWords) {
+		var group []queryTerm
+		scan(scanner, line, func(t terms.Token, _ string) {
+			group = append(group, queryTerm{term: t.Term, word: line[t.Start:t.End]})
+		})
+		all = append(all, group)
+	}
+	return all
+})

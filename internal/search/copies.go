@@ -71,7 +71,7 @@ func (r *ranking) withCopies(list []*found, hits int) ([]Hit, error) {
 		if err != nil {
 			return nil, err
 		}
-		hit.Score, hit.Spare = f.score, i >= hits
+		hit.Score, hit.Spare, hit.Own = f.score, i >= hits, f.own
 		made = append(made, hit)
 	}
 	return made, nil

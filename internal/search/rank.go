@@ -47,9 +47,10 @@ type Hit struct {
 	Session     string
 	Seq         uint64
 	Score       float64
-	Whole       bool // it has every term of the query
-	Equal       bool // it has only the words of the query; known if Options.Whole is not 0
-	Spare       bool // it is one of the further hits of Options.Whole
+	Whole       bool    // it has every term of the query
+	Equal       bool    // it has only the words of the query; known if Options.Whole is not 0
+	Spare       bool    // it is one of the further hits of Options.Whole
+	Own         float64 // of a spare one: the part of its terms in the score
 	Rewound     bool
 	// Documents with the same words, which are no hits of their own; without scores
 	Copies []Hit
