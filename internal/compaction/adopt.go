@@ -3,12 +3,11 @@ package compaction
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/view"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -50,13 +49,28 @@ func (r *Compaction) AdoptAll(t *Tx, branches []history.BranchName) error {
 	if len(r.o.Branches) == 1 {
 		op.Session = r.o.Branches[0].Session
 	}
-	var folded []*history.Head
+	var list []*adoption
 	for _, b := range branches {
-		list, h, err := r.adoptFor(t, b)
+		a, err := r.adopt(t, b)
 		if err != nil {
 			return err
 		}
-		op.Refs = append(op.Refs, list...)
+		if a != nil {
+			list = append(list, a)
+		}
+	}
+	if err := t.weigh(list); err != nil {
+		return err
+	}
+	var folded []*history.Head
+	for _, a := range list {
+		if !a.force && !a.shrinks {
+			continue
+		}
+		h, err := t.fold(a, op)
+		if err != nil {
+			return err
+		}
 		if h != nil {
 			folded = append(folded, h)
 		}
@@ -76,80 +90,82 @@ func (r *Compaction) AdoptAll(t *Tx, branches []history.BranchName) error {
 	return nil
 }
 
-// adoptFor lets a branch adopt the forest. It returns the moves of its refs and, if its tip
-// moves, the head to save in the cache. It passes over a branch without clustered messages and a
-// branch that was removed meanwhile.
-func (r *Compaction) adoptFor(
-	t *Tx, b history.BranchName,
-) (moves []format.RefUpdate, folded *history.Head, err error) {
-	name := history.RefName(b.Session, b.Branch)
-	old := t.store.View.Get(name)
+// adoption is how a branch may adopt the forest.
+type adoption struct {
+	history.BranchName
+	from, to format.Value
+	force    bool // however it renders
+	shrinks  bool // it renders fewer tokens then
+}
+
+// adopt returns how a branch adopts the forest. It passes over a branch without clustered messages,
+// one that has adopted it, and one that was removed meanwhile.
+func (r *Compaction) adopt(t *Tx, b history.BranchName) (*adoption, error) {
+	old := t.store.View.Get(history.RefName(b.Session, b.Branch))
 	if !old.Exists() || old.Frontier == 0 {
-		return nil, nil, nil
+		return nil, nil
 	}
 	if fork, err := t.OpenFork(b.Session, b.Branch, old); err != nil || !fork.IsZero() {
-		return nil, nil, err // its frontier waits for the join, and so does its pin
+		return nil, err // its frontier waits for the join, and so does its pin
 	}
 	from, err := t.clusters.PinnedForest(old)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	force := r.force || from != r.Forest || old.Pin.IsZero()
 	tip, err := t.Header(old.ID)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	v, err := t.conversation.AdoptForest(old, tip.Seq, r.Forest)
 	if err != nil || v == old {
-		return nil, nil, err
+		return nil, err
 	}
-	if !force {
-		if smaller, err := t.shrinks(b, old, v); err != nil || !smaller {
-			return nil, nil, err
-		}
-	}
-	if t.store.View.Get(epochs.EpochRef(b.Session, b.Branch)).Exists() {
-		h, err := t.Head(b.Session, b.Branch, old)
+	return &adoption{BranchName: b, from: old, to: v,
+		force: r.force || from != r.Forest || old.Pin.IsZero()}, nil
+}
+
+// fold adds the moves of the refs of a branch to an operation. If its tip moves, it returns the
+// head to save in the cache.
+func (t *Tx) fold(a *adoption, op *format.Operation) (folded *history.Head, err error) {
+	v := a.to
+	if t.store.View.Get(epochs.EpochRef(a.Session, a.Branch)).Exists() {
+		h, err := t.Head(a.Session, a.Branch, a.from)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		if v, moves, err = t.epochs.FoldAt(b.Session, b.Branch, v, h.Seq); err != nil {
-			return nil, nil, err
+		var moves []format.RefUpdate
+		if v, moves, err = t.epochs.FoldAt(a.Session, a.Branch, v, h.Seq); err != nil {
+			return nil, err
 		}
-		if h.Value = v; v.ID != old.ID {
+		op.Refs = append(op.Refs, moves...)
+		if h.Value = v; v.ID != a.from.ID {
 			folded = h
 		}
 	}
-	return append(moves, format.RefUpdate{Name: name, Old: old, New: v}), folded, nil
+	op.Refs = append(op.Refs, format.RefUpdate{Name: history.RefName(a.Session, a.Branch),
+		Old: a.from, New: v})
+	return folded, nil
 }
 
-// shrinks reports whether a branch renders fewer tokens at the value to than at the value from,
-// as text and without a budget. It reports true if the branch cannot be rendered at from because
+// weigh finds out, on all processors, which branches render fewer tokens after they have adopted
+// the forest, as text and without a budget. So does one that cannot be rendered as it is, because
 // of forgotten words.
-func (t *Tx) shrinks(b history.BranchName, from, to format.Value) (bool, error) {
+func (t *Tx) weigh(list []*adoption) error {
+	list = slices.DeleteFunc(slices.Clone(list), func(a *adoption) bool { return a.force })
+	if len(list) == 0 {
+		return nil
+	}
 	if err := t.store.Flush(); err != nil { // the rendering reads it
-		return false, err
+		return err
 	}
 	defer t.Cache.PassBy()() // most of the branches are of sessions that are over
-	var before, after int
-	var failed, err error
-	var wait sync.WaitGroup
-	wait.Go(func() { before, failed = t.rendered(t.store.View, b, from) })
-	wait.Go(func() { after, err = t.rendered(t.store.View, b, to) })
-	wait.Wait()
-	if failed != nil {
-		return true, nil
-	}
-	return after < before, err
-}
-
-func (s *Reader) rendered(
-	now *refs.View, b history.BranchName, v format.Value,
-) (tokens int, err error) {
-	in, err := s.recall.RenderInputOf(now, v, b.Session, b.Branch, view.Options{})
-	if err != nil {
-		return 0, err
-	}
-	out, err := view.Render(in, view.Options{})
-	return out.Tokens, err
+	return summaries.InParallel(context.Background(), len(list), func(i int) error {
+		a := list[i]
+		n, errs := t.recall.Tokens(t.store.View, a.Session, a.Branch, a.from, a.to)
+		a.shrinks = errs[0] != nil || n[1] < n[0]
+		if errs[0] != nil {
+			return nil
+		}
+		return errs[1]
+	})
 }

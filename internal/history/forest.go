@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
@@ -11,12 +12,39 @@ import (
 // loader gives a forest's state its objects.
 type loader struct{ s *Reader }
 
+// nodes holds nodes that were read: whoever asks many branches where their messages are in a forest
+// reads the same ones.
+type nodes struct {
+	mu   sync.Mutex
+	of   map[format.ID]*format.Node
+	held int // children of all of them
+}
+
+// mostChildren is how many children the nodes that are held have at most, 32 bytes each.
+const mostChildren = 1 << 16
+
 func (l loader) Node(id format.ID) (*format.Node, error) {
+	k := &l.s.nodes
+	k.mu.Lock()
+	n := k.of[id]
+	k.mu.Unlock()
+	if n != nil {
+		return n, nil
+	}
 	b, err := l.s.Objects.Header(id)
 	if err != nil {
 		return nil, err
 	}
-	return format.DecodeNode(b)
+	if n, err = format.DecodeNode(b); err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.held += len(n.Children); k.of == nil || k.held > mostChildren {
+		k.of, k.held = map[format.ID]*format.Node{}, len(n.Children)
+	}
+	k.of[id] = n
+	return n, nil
 }
 
 func (l loader) Page(id format.ID) (*format.Page, error) {

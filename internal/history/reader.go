@@ -78,6 +78,7 @@ type Reader struct {
 	headers atomic.Pointer[sync.Map]
 
 	stands stands // for what is damaged
+	nodes  nodes
 
 	mu     sync.Mutex
 	known  *Links  // nil until asked for

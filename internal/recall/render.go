@@ -2,6 +2,7 @@ package recall
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cache"
@@ -37,16 +38,44 @@ func (s *Reader) RenderInput(
 func (s *Reader) RenderInputOf(
 	v *refs.View, value format.Value, session, branch string, o view.Options,
 ) (in view.Input, err error) {
-	in, err = s.renderInput(v, value, session, branch, o)
+	return s.renderInputWith(&keptFacts{}, v, value, session, branch, o)
+}
+
+// Tokens returns how many tokens a branch renders at each of some values, as text and without a
+// budget, or why it cannot be rendered there. It reads what an agent did once.
+func (s *Reader) Tokens(
+	v *refs.View, session, branch string, values ...format.Value,
+) (tokens []int, errs []error) {
+	tokens, errs = make([]int, len(values)), make([]error, len(values))
+	var kept keptFacts
+	var wait sync.WaitGroup
+	for i, value := range values {
+		wait.Go(func() {
+			in, err := s.renderInputWith(&kept, v, value, session, branch, view.Options{})
+			var out view.Output
+			if err == nil {
+				out, err = view.Render(in, view.Options{})
+			}
+			tokens[i], errs[i] = out.Tokens, err
+		})
+	}
+	wait.Wait()
+	return tokens, errs
+}
+
+func (s *Reader) renderInputWith(
+	kept *keptFacts, v *refs.View, value format.Value, session, branch string, o view.Options,
+) (in view.Input, err error) {
+	in, err = s.renderInput(kept, v, value, session, branch, o)
 	if err != nil && s.PassedDamage() {
 		value.Pin, value.Through = format.ID{}, 0
-		return s.renderInput(v, value, session, branch, o)
+		return s.renderInput(kept, v, value, session, branch, o)
 	}
 	return in, err
 }
 
 func (s *Reader) renderInput(
-	v *refs.View, value format.Value, session, branch string, o view.Options,
+	kept *keptFacts, v *refs.View, value format.Value, session, branch string, o view.Options,
 ) (in view.Input, err error) {
 	value, st, err := s.withShared(v, session, value)
 	if err != nil {
@@ -57,7 +86,7 @@ func (s *Reader) renderInput(
 	if in.Epoch, err = s.epochBlock(in.EpochID); err != nil {
 		return in, err
 	}
-	if in.Work, err = s.readWork(value, &in, o.Budget > 0); err != nil {
+	if in.Work, err = s.readWork(kept, value, &in, o.Budget > 0); err != nil {
 		return in, err
 	}
 	if err := s.readTail(value, &in, o.Budget); err != nil {

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
@@ -10,10 +11,35 @@ import (
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
+// keptFacts are the facts of a branch for renderings of it that differ in their pins.
+type keptFacts struct {
+	mu      sync.Mutex
+	tip     format.ID
+	through uint64
+	facts   *branchFacts // nil until read
+}
+
+// of returns the facts up to a message, and reads them unless it did that last.
+func (k *keptFacts) of(
+	tip format.ID, through uint64, read func() (*branchFacts, error),
+) (w *branchFacts, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.facts == nil || k.tip != tip || k.through != through {
+		if w, err = read(); err != nil {
+			return nil, err
+		}
+		k.tip, k.through, k.facts = tip, through, w
+	}
+	return k.facts, nil
+}
+
 // readWork reads the facts of the work of an agent; it returns nil if the branch is not an agent's.
 // It sets in.Through, where the prefix ends: at the end of the pin or, if bounded is true and the
 // pin lags behind or is missing, at the start of the window.
-func (s *Reader) readWork(v format.Value, in *view.Input, bounded bool) (*view.Work, error) {
+func (s *Reader) readWork(
+	kept *keptFacts, v format.Value, in *view.Input, bounded bool,
+) (*view.Work, error) {
 	tip, err := s.Header(v.ID)
 	if err != nil {
 		return nil, err
@@ -21,8 +47,10 @@ func (s *Reader) readWork(v format.Value, in *view.Input, bounded bool) (*view.W
 	if bounded {
 		in.Through = s.digestBorder(v, tip)
 	}
-	w, err := s.readFacts(history.BranchName{Session: in.Session, Branch: in.Branch}, v.ID,
-		in.Through, false)
+	w, err := kept.of(v.ID, in.Through, func() (*branchFacts, error) {
+		return s.readFacts(history.BranchName{Session: in.Session, Branch: in.Branch}, v.ID,
+			in.Through, false)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -184,7 +184,7 @@ func (s *Reader) extractAll(
 	}
 	answers := make([]SealedAnswer, len(claims))
 	compared := make([]extracted, min(len(claims), comparedLines))
-	err := inParallel(ctx, len(compared), func(i int) error {
+	err := InParallel(ctx, len(compared), func(i int) error {
 		e, err := s.extract(view, &claims[i])
 		compared[i] = e
 		return err
@@ -195,7 +195,7 @@ func (s *Reader) extractAll(
 	for _, e := range compared {
 		others.Add(e.said)
 	}
-	return answers, inParallel(ctx, len(claims), func(i int) (err error) {
+	return answers, InParallel(ctx, len(claims), func(i int) (err error) {
 		var e extracted
 		if i < len(compared) {
 			e, compared[i] = compared[i], extracted{}
@@ -214,9 +214,9 @@ func (s *Reader) extractAll(
 	})
 }
 
-// inParallel calls do for each number below n, on all processors. After an error it begins no more
+// InParallel calls do for each number below n, on all processors. After an error it begins no more
 // calls, and returns the error of the smallest number that has one.
-func inParallel(ctx context.Context, n int, do func(i int) error) error {
+func InParallel(ctx context.Context, n int, do func(i int) error) error {
 	workers := min(n, runtime.GOMAXPROCS(0))
 	var wait sync.WaitGroup
 	var next atomic.Int64

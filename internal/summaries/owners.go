@@ -79,7 +79,7 @@ func (o *Owners) learn(s *history.Reader, st *forest.State, list []*forest.Clust
 		return nil
 	}
 	names := make([]string, len(unknown))
-	err := inParallel(context.Background(), len(unknown), func(i int) (err error) {
+	err := InParallel(context.Background(), len(unknown), func(i int) (err error) {
 		names[i], err = ownerOf(s, st, unknown[i])
 		return err
 	})
