@@ -25,29 +25,23 @@ func knownReason(reason string) bool { return reason == ReasonForgotten || reaso
 
 // Encode returns the bytes of the record's file. It fails on an unknown reason.
 func (a *Absent) Encode() ([]byte, error) {
-	if !knownReason(a.Reason) {
-		return nil, fmt.Errorf("absent: unknown reason: %.40q", a.Reason)
-	}
-	w := newHeader("absent", absentVersion)
-	w.line("object", w.id(a.Object))
-	w.line("reason", a.Reason)
-	w.time("time", a.Time)
-	return w.bytes()
+	return encode("absent", absentVersion, a)
 }
 
 // DecodeAbsent reads the bytes that Encode returns.
 func DecodeAbsent(b []byte) (*Absent, error) {
-	r, err := readHeader(b, "absent", absentVersion)
-	if err != nil {
-		return nil, fmt.Errorf("absent: %w", err)
+	return decode(b, "absent", absentVersion, &Absent{})
+}
+
+func (a *Absent) lines(c *Lines) {
+	c.Must("object").ID(&a.Object)
+	c.Must("reason").Word(&a.Reason)
+	c.Must("time").Time(&a.Time)
+}
+
+func (a *Absent) check() error {
+	if !knownReason(a.Reason) {
+		return fmt.Errorf("unknown reason: %.40q", a.Reason)
 	}
-	a := &Absent{Object: r.id(r.must("object", 1)[0]), Reason: r.must("reason", 1)[0]}
-	a.Time = r.time(r.must("time", 1)[0])
-	if r.err == nil && !knownReason(a.Reason) {
-		r.fail(fmt.Errorf("unknown reason: %.40q", a.Reason))
-	}
-	if err := r.done(); err != nil {
-		return nil, fmt.Errorf("absent: %w", err)
-	}
-	return a, nil
+	return nil
 }

@@ -53,15 +53,17 @@ func (c *Checkpoint) encode() ([]byte, error) {
 
 // encodeHead returns the lines before those of the refs.
 func (c *Checkpoint) encodeHead() ([]byte, error) {
-	w := newHeader("checkpoint", checkpointVersion)
-	w.line("store", c.Store)
-	w.line("operation", fmt.Sprint(c.Number), c.Digest.String())
-	w.line("log", fmt.Sprint(c.Segment), fmt.Sprint(c.Offset))
-	if w.err != nil {
-		return nil, fmt.Errorf("checkpoint: %w", w.err)
-	}
-	return w.buf.Bytes(), nil
+	return EncodeLines("checkpoint", checkpointVersion, c.lines)
 }
+
+func (c *Checkpoint) lines(l *Lines) {
+	l.Must("store").Word(&c.Store)
+	l.Must("operation").Number(&c.Number).IDOr(&c.Digest, noDigest)
+	l.Must("log").Number(&c.Segment).Number(&c.Offset)
+}
+
+// noDigest is the digest of no operation.
+var noDigest = strings.Repeat("0", IDLen)
 
 // append appends the line of a ref, without the newline.
 func (r *Ref) append(b []byte) []byte {
@@ -144,26 +146,20 @@ func DecodeCheckpoint(b []byte) (*Checkpoint, error) {
 
 // decodeCheckpointLines reads what follows the first line of a text without the last newline.
 func decodeCheckpointLines(text string) (*Checkpoint, error) {
-	r := &headerReader{text: text, left: true}
-	r.next()
-	c := &Checkpoint{Store: r.must("store", 1)[0]}
-	op := r.must("operation", 2)
-	c.Number = r.uint(op[0])
-	if r.err == nil {
-		c.Digest, r.err = ParseID(op[1])
+	l := &Lines{text: text, left: true}
+	l.next()
+	c := &Checkpoint{}
+	c.lines(l)
+	if l.close(); l.err != nil {
+		return nil, l.err
 	}
-	at := r.must("log", 2)
-	c.Segment, c.Offset = r.uint(at[0]), r.uint(at[1])
-	if r.err != nil {
-		return nil, r.err
-	}
-	if n := r.count(); n > 0 {
-		c.Refs = make([]Ref, 0, n)
+	if l.left {
+		c.Refs = make([]Ref, 0, 1+strings.Count(l.text, "\n"))
 	}
 	// A buffer for all lines: every command reads a checkpoint, and it can be large
 	var again []byte
-	for r.left {
-		line := r.next()
+	for l.left {
+		line := l.next()
 		rest, isRef := strings.CutPrefix(line, "ref ")
 		encoded, value, whole := strings.Cut(rest, " ")
 		if !isRef || !whole {

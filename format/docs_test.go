@@ -205,7 +205,7 @@ func kindsInSource(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writes := regexp.MustCompile(`newHeader\("([a-z]+)"`)
+	writes := regexp.MustCompile(`(?:encode|EncodeLines)\("([a-z]+)"`)
 	var kinds []string
 	for _, name := range files {
 		b, err := os.ReadFile(name)

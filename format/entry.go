@@ -60,146 +60,41 @@ const entryVersion = 1
 // exception: the body may be too small for its nonce, because the nonce is derived from such a
 // header.
 func (e *Entry) Encode() ([]byte, error) {
-	if err := e.check(); err != nil {
-		return nil, fmt.Errorf("entry: %w", err)
-	}
-	w := newHeader("entry", entryVersion)
-	for _, p := range e.Parents {
-		w.line("parent", w.id(p))
-	}
-	w.number("seq", e.Seq)
-	w.name("session", e.Session)
-	w.line("kind", e.Kind)
-	if e.Role != "" {
-		w.line("role", e.Role)
-	}
-	if e.Author != "" {
-		w.name("author", e.Author)
-	}
-	w.time("time", e.Time)
-	if e.Invocation != "" {
-		w.name("invocation", e.Invocation)
-	}
-	e.encodeLinks(w)
-	if e.Tokens > 0 {
-		w.number("tokens", e.Tokens)
-	}
-	if e.Body != nil {
-		w.body(*e.Body)
-	}
-	return w.bytes()
-}
-
-func (e *Entry) encodeLinks(w *headerWriter) {
-	for _, c := range e.Calls {
-		w.nameList("call", c.ID, c.Tool)
-	}
-	for _, r := range e.Results {
-		w.name("result", r)
-	}
-	if !e.Amends.IsZero() {
-		w.line("amends", e.Amends.String())
-	}
-	if !e.Left.IsZero() {
-		w.line("left", e.Left.String())
-	}
-	if !e.Epoch.IsZero() {
-		w.line("epoch", e.Epoch.String())
-	}
-	for _, c := range e.Children {
-		w.name("child", c)
-	}
-	if s := e.Source; s != nil {
-		w.nameList("source", s.Agent, s.Session, s.Message, s.Digest)
-	}
-}
-
-// nameList writes a key and several names on one line.
-func (w *headerWriter) nameList(key string, names ...string) {
-	enc := make([]string, len(names))
-	for i, n := range names {
-		s, err := EncodeName(n)
-		if err != nil {
-			w.fail(fmt.Errorf("%s: %w", key, err))
-		}
-		enc[i] = s
-	}
-	w.line(key, enc...)
+	return encode("entry", entryVersion, e)
 }
 
 // DecodeEntry reads an entry's header. Encoding the result again gives the same bytes.
-func DecodeEntry(b []byte) (*Entry, error) {
-	r, err := readHeader(b, "entry", entryVersion)
-	if err != nil {
-		return nil, fmt.Errorf("entry: %w", err)
-	}
-	e := &Entry{}
-	for {
-		f, ok := r.take("parent", 1)
-		if !ok {
-			break
+func DecodeEntry(b []byte) (*Entry, error) { return decode(b, "entry", entryVersion, &Entry{}) }
+
+func (e *Entry) lines(c *Lines) {
+	Each(c, "parent", &e.Parents, (*Lines).ID)
+	c.Must("seq").Number(&e.Seq)
+	c.Must("session").Name(&e.Session)
+	c.Must("kind").Word(&e.Kind)
+	c.Opt("role", e.Role != "").Word(&e.Role)
+	c.Opt("author", e.Author != "").Name(&e.Author)
+	c.Must("time").Time(&e.Time)
+	c.Opt("invocation", e.Invocation != "").Name(&e.Invocation)
+	Each(c, "call", &e.Calls, func(c *Lines, call *Call) *Lines {
+		return c.Name(&call.ID).Name(&call.Tool)
+	})
+	Each(c, "result", &e.Results, (*Lines).Name)
+	c.Opt("amends", !e.Amends.IsZero()).ID(&e.Amends)
+	c.Opt("left", !e.Left.IsZero()).ID(&e.Left)
+	c.Opt("epoch", !e.Epoch.IsZero()).ID(&e.Epoch)
+	Each(c, "child", &e.Children, (*Lines).Name)
+	if c.Opt("source", e.Source != nil).Has() {
+		if c.Reads() {
+			e.Source = &Source{}
 		}
-		e.Parents = append(e.Parents, r.id(f[0]))
+		e.Source.fields(c)
 	}
-	e.Seq = r.uint(r.must("seq", 1)[0])
-	e.Session = r.name(r.must("session", 1)[0])
-	e.Kind = r.must("kind", 1)[0]
-	if f, ok := r.take("role", 1); ok {
-		e.Role = f[0]
-	}
-	e.Author = r.optName("author")
-	e.Time = r.time(r.must("time", 1)[0])
-	e.Invocation = r.optName("invocation")
-	e.decodeLinks(&r)
-	if f, ok := r.take("tokens", 1); ok {
-		if e.Tokens = r.uint(f[0]); e.Tokens == 0 {
-			r.fail(errors.New("tokens: 0 is written by leaving the line out"))
-		}
-	}
-	if body, ok := r.optBody(); ok {
-		if r.err == nil {
-			r.err = checkNonce(body)
-		}
-		e.Body = &body
-	}
-	if err := r.done(); err != nil {
-		return nil, fmt.Errorf("entry: %w", err)
-	}
-	if err := e.check(); err != nil {
-		return nil, fmt.Errorf("entry: %w", err)
-	}
-	return e, nil
+	c.Opt("tokens", e.Tokens > 0).Positive(&e.Tokens)
+	c.optBody(&e.Body, true)
 }
 
-func (e *Entry) decodeLinks(r *headerReader) {
-	for {
-		f, ok := r.take("call", 2)
-		if !ok {
-			break
-		}
-		e.Calls = append(e.Calls, Call{ID: r.name(f[0]), Tool: r.name(f[1])})
-	}
-	for {
-		f, ok := r.take("result", 1)
-		if !ok {
-			break
-		}
-		e.Results = append(e.Results, r.name(f[0]))
-	}
-	e.Amends = r.optID("amends")
-	e.Left = r.optID("left")
-	e.Epoch = r.optID("epoch")
-	for {
-		f, ok := r.take("child", 1)
-		if !ok {
-			break
-		}
-		e.Children = append(e.Children, r.name(f[0]))
-	}
-	if f, ok := r.take("source", 4); ok {
-		e.Source = &Source{Agent: r.name(f[0]), Session: r.name(f[1]), Message: r.name(f[2]),
-			Digest: r.name(f[3])}
-	}
+func (s *Source) fields(c *Lines) {
+	c.Name(&s.Agent).Name(&s.Session).Name(&s.Message).Name(&s.Digest)
 }
 
 // check holds the rules that relate the fields of an entry. Encode and DecodeEntry both call it.
@@ -264,9 +159,7 @@ func IsRole(s string) bool {
 // Key returns the key under which an index finds entries of this source. It equals the result of
 // SourceKey for the header of such an entry.
 func (s *Source) Key() ([16]byte, error) {
-	w := newHeader("entry", entryVersion)
-	w.nameList("source", s.Agent, s.Session, s.Message, s.Digest)
-	b, err := w.bytes()
+	b, err := EncodeLines("entry", entryVersion, func(c *Lines) { s.fields(c.Must("source")) })
 	if err != nil {
 		return [16]byte{}, err
 	}

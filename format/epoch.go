@@ -65,22 +65,7 @@ func isEpochName(s, more string) bool {
 
 // Encode returns the epoch's header.
 func (e *Epoch) Encode() ([]byte, error) {
-	if err := e.check(); err != nil {
-		return nil, fmt.Errorf("epoch: %w", err)
-	}
-	w := newHeader("epoch", epochVersion)
-	w.line("step", e.Step)
-	for _, t := range e.Initial {
-		w.line("initial", t.Key, w.id(t.Value), w.id(t.Text))
-	}
-	for _, b := range e.Current {
-		w.line("current", b.Key, idOr(b.Value, removed), idOr(b.First, noText),
-			idOr(b.Gone, noText))
-	}
-	if e.Body != nil {
-		w.body(*e.Body)
-	}
-	return w.bytes()
+	return encode("epoch", epochVersion, e)
 }
 
 // removed stands in place of a value that no longer exists, noText in place of a missing text.
@@ -90,54 +75,18 @@ const (
 	noText  = "-"
 )
 
-func idOr(id ID, none string) string {
-	if id.IsZero() {
-		return none
-	}
-	return id.String()
-}
-
 // DecodeEpoch reads an epoch's header.
-func DecodeEpoch(b []byte) (*Epoch, error) {
-	r, err := readHeader(b, "epoch", epochVersion)
-	if err != nil {
-		return nil, fmt.Errorf("epoch: %w", err)
-	}
-	e := &Epoch{Step: r.must("step", 1)[0]}
-	for {
-		f, ok := r.take("initial", 3)
-		if !ok {
-			break
-		}
-		e.Initial = append(e.Initial, Told{Key: f[0], Value: r.id(f[1]), Text: r.id(f[2])})
-	}
-	for {
-		f, ok := r.take("current", 4)
-		if !ok {
-			break
-		}
-		b := Belief{Key: f[0], Value: r.idOr(f[1], removed), First: r.idOr(f[2], noText),
-			Gone: r.idOr(f[3], noText)}
-		e.Current = append(e.Current, b)
-	}
-	if body, ok := r.optBody(); ok {
-		e.Body = &body
-	}
-	if err := r.done(); err != nil {
-		return nil, fmt.Errorf("epoch: %w", err)
-	}
-	if err := e.check(); err != nil {
-		return nil, fmt.Errorf("epoch: %w", err)
-	}
-	return e, nil
-}
+func DecodeEpoch(b []byte) (*Epoch, error) { return decode(b, "epoch", epochVersion, &Epoch{}) }
 
-// idOr reads an id. The field none stands for the zero id.
-func (r *headerReader) idOr(s, none string) ID {
-	if s == none {
-		return ID{}
-	}
-	return r.id(s)
+func (e *Epoch) lines(c *Lines) {
+	c.Must("step").Word(&e.Step)
+	Each(c, "initial", &e.Initial, func(c *Lines, t *Told) *Lines {
+		return c.Word(&t.Key).ID(&t.Value).ID(&t.Text)
+	})
+	Each(c, "current", &e.Current, func(c *Lines, b *Belief) *Lines {
+		return c.Word(&b.Key).IDOr(&b.Value, removed).IDOr(&b.First, noText).IDOr(&b.Gone, noText)
+	})
+	c.optBody(&e.Body, false)
 }
 
 // check holds the rules that relate the fields of an epoch. Encode and DecodeEpoch both call it.

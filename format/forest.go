@@ -1,7 +1,6 @@
 package format
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 )
@@ -41,92 +40,28 @@ const forestVersion = 1
 
 // Encode returns the forest's header.
 func (f *Forest) Encode() ([]byte, error) {
-	if err := f.check(); err != nil {
-		return nil, fmt.Errorf("forest: %w", err)
-	}
-	w := newHeader("forest", forestVersion)
-	w.buf.Grow(len(f.Clusters) * clusterRoom)
-	w.name("name", f.Name)
-	w.number("opened", f.Opened)
-	w.number("arrivals", f.Arrivals)
-	w.number("evicted", f.Evicted)
-	for _, c := range f.Clusters {
-		w.line("cluster", fmt.Sprint(c.Number), w.id(c.Node), fmt.Sprint(c.Count),
-			fmt.Sprint(c.Arrival))
-		for _, v := range c.Covers {
-			w.line("cover", coverKind(v.Interim), w.id(v.Summary), fmt.Sprint(v.Offset),
-				fmt.Sprint(v.Count))
-		}
-	}
-	if f.TombCount > 0 {
-		w.line("tombstones", f.Tombs.String(), fmt.Sprint(f.TombCount))
-	}
-	return w.bytes()
-}
-
-// clusterRoom is more than the line of most clusters without a cover has, in bytes.
-const clusterRoom = 96
-
-func coverKind(interim bool) string {
-	if interim {
-		return "interim"
-	}
-	return "summary"
+	return encode("forest", forestVersion, f)
 }
 
 // DecodeForest reads a forest's header.
 func DecodeForest(b []byte) (*Forest, error) {
-	r, err := readHeader(b, "forest", forestVersion)
-	if err != nil {
-		return nil, fmt.Errorf("forest: %w", err)
-	}
-	f := &Forest{}
-	f.Name = r.name(r.must("name", 1)[0])
-	f.Opened = r.uint(r.must("opened", 1)[0])
-	f.Arrivals = r.uint(r.must("arrivals", 1)[0])
-	f.Evicted = r.uint(r.must("evicted", 1)[0])
-	if n := bytes.Count(b, []byte("\ncluster ")); n > 0 {
-		f.Clusters = make([]Cluster, 0, n)
-	}
-	for {
-		line, ok := r.take("cluster", 4)
-		if !ok {
-			break
-		}
-		c := Cluster{Number: r.uint(line[0]), Node: r.id(line[1]), Count: r.uint(line[2]),
-			Arrival: r.uint(line[3])}
-		c.Covers = readCovers(&r)
-		f.Clusters = append(f.Clusters, c)
-	}
-	if line, ok := r.take("tombstones", 2); ok {
-		f.Tombs, f.TombCount = r.id(line[0]), r.uint(line[1])
-		if r.err == nil && f.TombCount == 0 {
-			r.fail(errors.New("tombstones: 0 is written by leaving the line out"))
-		}
-	}
-	if err := r.done(); err != nil {
-		return nil, fmt.Errorf("forest: %w", err)
-	}
-	if err := f.check(); err != nil {
-		return nil, fmt.Errorf("forest: %w", err)
-	}
-	return f, nil
+	return decode(b, "forest", forestVersion, &Forest{})
 }
 
-func readCovers(r *headerReader) []Cover {
-	var covers []Cover
-	for {
-		f, ok := r.take("cover", 4)
-		if !ok {
-			return covers
-		}
-		if f[0] != "interim" && f[0] != "summary" {
-			r.fail(fmt.Errorf("cover: unknown kind: %.40q", f[0]))
-		}
-		c := Cover{Interim: f[0] == "interim", Summary: r.id(f[1]), Offset: r.uint(f[2]),
-			Count: r.uint(f[3])}
-		covers = append(covers, c)
-	}
+func (f *Forest) lines(c *Lines) {
+	c.Must("name").Name(&f.Name)
+	c.Must("opened").Number(&f.Opened)
+	c.Must("arrivals").Number(&f.Arrivals)
+	c.Must("evicted").Number(&f.Evicted)
+	Each(c, "cluster", &f.Clusters, func(c *Lines, one *Cluster) *Lines {
+		c.Number(&one.Number).ID(&one.Node).Number(&one.Count).Number(&one.Arrival)
+		Each(c, "cover", &one.Covers, func(c *Lines, v *Cover) *Lines {
+			return c.Either(&v.Interim, "interim", "summary").ID(&v.Summary).Number(&v.Offset).
+				Number(&v.Count)
+		})
+		return c
+	})
+	c.Opt("tombstones", f.TombCount > 0).ID(&f.Tombs).Positive(&f.TombCount)
 }
 
 func (f *Forest) check() error {

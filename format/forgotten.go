@@ -2,11 +2,12 @@ package format
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 )
 
@@ -32,19 +33,8 @@ type Trace struct {
 
 // Compare orders traces by Size, then Roll, then Digest.
 func (t Trace) Compare(other Trace) int {
-	switch {
-	case t.Size != other.Size:
-		if t.Size < other.Size {
-			return -1
-		}
-		return 1
-	case t.Roll != other.Roll:
-		if t.Roll < other.Roll {
-			return -1
-		}
-		return 1
-	}
-	return t.Digest.Compare(other.Digest)
+	return cmp.Or(cmp.Compare(t.Size, other.Size), cmp.Compare(t.Roll, other.Roll),
+		t.Digest.Compare(other.Digest))
 }
 
 const forgottenVersion = 1
@@ -58,37 +48,15 @@ func (f *Forgotten) Has(id ID) bool {
 
 // Encode returns the file. It sorts the lists in place and removes duplicates.
 func (f *Forgotten) Encode() ([]byte, error) {
-	w := newHeader("forgotten", forgottenVersion)
-	if f.Operation == 0 {
-		return nil, errors.New("forgotten: operation number is missing")
+	for _, list := range []*[]ID{&f.Objects, &f.Sources} {
+		slices.SortFunc(*list, ID.Compare)
+		*list = slices.Compact(*list)
 	}
-	w.number("operation", f.Operation)
-	w.time("time", f.Time)
-	for _, list := range []struct {
-		key string
-		ids *[]ID
-	}{{"object", &f.Objects}, {"source", &f.Sources}} {
-		slices.SortFunc(*list.ids, ID.Compare)
-		*list.ids = slices.Compact(*list.ids)
-		for _, id := range *list.ids {
-			w.line(list.key, w.id(id))
-		}
+	for _, list := range []*[]Trace{&f.Texts, &f.Phrases} {
+		slices.SortFunc(*list, Trace.Compare)
+		*list = slices.Compact(*list)
 	}
-	for _, list := range []struct {
-		key    string
-		traces *[]Trace
-	}{{"text", &f.Texts}, {"phrase", &f.Phrases}} {
-		slices.SortFunc(*list.traces, Trace.Compare)
-		*list.traces = slices.Compact(*list.traces)
-		for _, t := range *list.traces {
-			if t.Size == 0 {
-				w.fail(errors.New("a trace of length 0"))
-			}
-			w.line(list.key, strconv.FormatUint(t.Size, 10), fmt.Sprintf("%016x", t.Roll),
-				w.id(t.Digest))
-		}
-	}
-	b, err := w.bytes()
+	b, err := encode("forgotten", forgottenVersion, f)
 	if err != nil {
 		return nil, err
 	}
@@ -97,34 +65,60 @@ func (f *Forgotten) Encode() ([]byte, error) {
 
 // DecodeForgotten reads the bytes that Encode returns.
 func DecodeForgotten(b []byte) (*Forgotten, error) {
-	f, err := decodeForgotten(b)
+	// An unknown version may have no such checksum, so the version is checked first.
+	err := checkKind(b, "forgotten", forgottenVersion)
+	if err == nil {
+		b, err = cutSum(b)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("forgotten: %w", err)
 	}
-	return f, nil
+	return decode(b, "forgotten", forgottenVersion, &Forgotten{})
 }
 
-func decodeForgotten(b []byte) (*Forgotten, error) {
-	// An unknown version may have no such checksum, so the version is checked first.
-	if _, err := readHeader(b, "forgotten", forgottenVersion); err != nil {
-		return nil, err
+func (f *Forgotten) lines(c *Lines) {
+	c.Must("operation").Number(&f.Operation)
+	c.Must("time").Time(&f.Time)
+	Each(c, "object", &f.Objects, (*Lines).ID)
+	Each(c, "source", &f.Sources, (*Lines).ID)
+	Each(c, "text", &f.Texts, (*Lines).trace)
+	Each(c, "phrase", &f.Phrases, (*Lines).trace)
+}
+
+func (c *Lines) trace(t *Trace) *Lines {
+	var roll [8]byte
+	binary.BigEndian.PutUint64(roll[:], t.Roll)
+	if c.Positive(&t.Size).Hex(roll[:]).ID(&t.Digest); c.Reads() {
+		t.Roll = binary.BigEndian.Uint64(roll[:])
 	}
-	body, err := cutSum(b)
-	if err != nil {
-		return nil, err
+	return c
+}
+
+func (f *Forgotten) check() error {
+	if f.Operation == 0 {
+		return errors.New("operation number is missing")
 	}
-	r, err := readHeader(body, "forgotten", forgottenVersion)
-	if err != nil {
-		return nil, err
+	for _, list := range [][]ID{f.Objects, f.Sources} {
+		if !ascend(list, ID.Compare) {
+			return errors.New("ids are not in order, each once")
+		}
 	}
-	f := &Forgotten{Operation: r.uint(r.must("operation", 1)[0])}
-	f.Time = r.time(r.must("time", 1)[0])
-	if r.err == nil && f.Operation == 0 {
-		r.fail(errors.New("operation number is missing"))
+	for _, list := range [][]Trace{f.Texts, f.Phrases} {
+		if !ascend(list, Trace.Compare) {
+			return errors.New("traces are not in order, each once")
+		}
 	}
-	f.Objects, f.Sources = r.ascendingIDs("object"), r.ascendingIDs("source")
-	f.Texts, f.Phrases = r.traces("text"), r.traces("phrase")
-	return f, r.done()
+	return nil
+}
+
+// ascend reports whether each element of a list is larger than the one before.
+func ascend[T any](list []T, compare func(a, b T) int) bool {
+	for i := 1; i < len(list); i++ {
+		if compare(list[i-1], list[i]) >= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // cutSum checks the checksum in the last line and returns the bytes before that line.
@@ -135,40 +129,4 @@ func cutSum(b []byte) ([]byte, error) {
 		return nil, errors.New("does not fit its sum")
 	}
 	return b[:at], nil
-}
-
-// ascendingIDs reads lines of one id each, in ascending order without duplicates.
-func (r *headerReader) ascendingIDs(key string) []ID {
-	var list []ID
-	for {
-		f, ok := r.take(key, 1)
-		if !ok {
-			return list
-		}
-		id := r.id(f[0])
-		if r.err == nil && len(list) > 0 && list[len(list)-1].Compare(id) >= 0 {
-			r.fail(fmt.Errorf("%s: not in order: %v", key, id))
-		}
-		list = append(list, id)
-	}
-}
-
-func (r *headerReader) traces(key string) []Trace {
-	var list []Trace
-	for {
-		f, ok := r.take(key, 3)
-		if !ok {
-			return list
-		}
-		t := Trace{Size: r.uint(f[0]), Digest: r.id(f[2])}
-		roll, err := strconv.ParseUint(f[1], 16, 64)
-		if err != nil || fmt.Sprintf("%016x", roll) != f[1] || t.Size == 0 {
-			r.fail(fmt.Errorf("%s: bad trace", key))
-		}
-		t.Roll = roll
-		if r.err == nil && len(list) > 0 && list[len(list)-1].Compare(t) >= 0 {
-			r.fail(fmt.Errorf("%s: not in order: %v", key, t.Digest))
-		}
-		list = append(list, t)
-	}
 }

@@ -26,47 +26,26 @@ const nodeVersion = 1
 
 // Encode returns the node's header.
 func (n *Node) Encode() ([]byte, error) {
-	if err := n.check(); err != nil {
-		return nil, fmt.Errorf("node: %w", err)
-	}
-	w := newHeader("node", nodeVersion)
-	w.number("level", uint64(n.Level))
-	w.number("count", n.Count)
-	key := childKey(n.Level)
-	for _, c := range n.Children {
-		w.line(key, w.id(c))
-	}
-	return w.bytes()
+	return encode("node", nodeVersion, n)
 }
 
 // DecodeNode reads a node's header.
-func DecodeNode(b []byte) (*Node, error) {
-	r, err := readHeader(b, "node", nodeVersion)
-	if err != nil {
-		return nil, fmt.Errorf("node: %w", err)
+func DecodeNode(b []byte) (*Node, error) { return decode(b, "node", nodeVersion, &Node{}) }
+
+func (n *Node) lines(c *Lines) {
+	c.Must("level").level(&n.Level)
+	c.Must("count").Number(&n.Count)
+	Each(c, childKey(n.Level), &n.Children, (*Lines).ID)
+}
+
+// level codes the level of a node, or of a page.
+func (c *Lines) level(level *int) {
+	n := uint64(*level)
+	if c.Number(&n); n > maxLevel {
+		c.Fail(fmt.Errorf("level %d, %d is the most", n, maxLevel))
+	} else if !c.writes {
+		*level = int(n)
 	}
-	n := &Node{}
-	level := r.uint(r.must("level", 1)[0])
-	n.Count = r.uint(r.must("count", 1)[0])
-	if r.err == nil && level > maxLevel {
-		r.fail(fmt.Errorf("level %d, %d is the most", level, maxLevel))
-	}
-	n.Level = int(level)
-	n.Children = make([]ID, 0, min(r.count(), FanOut))
-	for {
-		f, ok := r.take(childKey(n.Level), 1)
-		if !ok {
-			break
-		}
-		n.Children = append(n.Children, r.id(f[0]))
-	}
-	if err := r.done(); err != nil {
-		return nil, fmt.Errorf("node: %w", err)
-	}
-	if err := n.check(); err != nil {
-		return nil, fmt.Errorf("node: %w", err)
-	}
-	return n, nil
 }
 
 // maxLevel allows for 256^6 members.

@@ -27,63 +27,25 @@ const pageVersion = 1
 
 // Encode returns the page's header.
 func (p *Page) Encode() ([]byte, error) {
-	if err := p.check(); err != nil {
-		return nil, fmt.Errorf("page: %w", err)
-	}
-	w := newHeader("page", pageVersion)
-	w.number("level", uint64(p.Level))
-	for _, s := range p.Slots {
-		if p.Level == 0 {
-			w.line("tombstone", fmt.Sprint(s.Place), fmt.Sprint(s.Eviction), w.id(s.ID))
-		} else {
-			w.line("page", fmt.Sprint(s.Place), fmt.Sprint(s.Eviction),
-				fmt.Sprint(s.Count), w.id(s.ID))
-		}
-	}
-	return w.bytes()
+	return encode("page", pageVersion, p)
 }
 
 // DecodePage reads a page's header.
-func DecodePage(b []byte) (*Page, error) {
-	r, err := readHeader(b, "page", pageVersion)
-	if err != nil {
-		return nil, fmt.Errorf("page: %w", err)
-	}
-	level := r.uint(r.must("level", 1)[0])
-	if r.err == nil && level > maxLevel {
-		r.fail(fmt.Errorf("level %d, %d is the most", level, maxLevel))
-	}
-	p := &Page{Level: int(level), Slots: make([]Slot, 0, min(r.count(), FanOut))}
-	for {
-		s, ok := readSlot(&r, p.Level)
-		if !ok {
-			break
-		}
-		p.Slots = append(p.Slots, s)
-	}
-	if err := r.done(); err != nil {
-		return nil, fmt.Errorf("page: %w", err)
-	}
-	if err := p.check(); err != nil {
-		return nil, fmt.Errorf("page: %w", err)
-	}
-	return p, nil
-}
+func DecodePage(b []byte) (*Page, error) { return decode(b, "page", pageVersion, &Page{}) }
 
-func readSlot(r *headerReader, level int) (Slot, bool) {
-	if level == 0 {
-		f, ok := r.take("tombstone", 3)
-		if !ok {
-			return Slot{}, false
+func (p *Page) lines(c *Lines) {
+	if c.Must("level").level(&p.Level); p.Level > 0 {
+		Each(c, "page", &p.Slots, func(c *Lines, s *Slot) *Lines {
+			return c.Number(&s.Place).Number(&s.Eviction).Number(&s.Count).ID(&s.ID)
+		})
+		return
+	}
+	Each(c, "tombstone", &p.Slots, func(c *Lines, s *Slot) *Lines {
+		if c.Reads() {
+			s.Count = 1
 		}
-		return Slot{Place: r.uint(f[0]), Eviction: r.uint(f[1]), Count: 1, ID: r.id(f[2])}, true
-	}
-	f, ok := r.take("page", 4)
-	if !ok {
-		return Slot{}, false
-	}
-	return Slot{Place: r.uint(f[0]), Eviction: r.uint(f[1]), Count: r.uint(f[2]), ID: r.id(f[3])},
-		true
+		return c.Number(&s.Place).Number(&s.Eviction).ID(&s.ID)
+	})
 }
 
 func (p *Page) check() error {

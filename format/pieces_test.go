@@ -15,13 +15,14 @@ func TestHeaderInPieces(t *testing.T) {
 				lines = append(lines, "", "z", strings.Repeat("x", long))
 			}
 			header := "blob 1\n" + strings.Join(lines, "\n") + "\n"
-			r, err := readHeader([]byte(header), "blob", 1)
+			var got []string
+			err := DecodeLines([]byte(header), "blob", 1, func(c *Lines) {
+				for c.refill(); c.left; c.refill() {
+					got = append(got, c.next())
+				}
+			})
 			if err != nil {
 				t.Fatal(err)
-			}
-			var got []string
-			for r.refill(); r.left; r.refill() {
-				got = append(got, r.next())
 			}
 			if strings.Join(got, "\n") != strings.Join(lines, "\n") || len(got) != len(lines) {
 				t.Errorf("lines of %d bytes, %d before the end of a piece: %d lines, want %d", long,

@@ -1,9 +1,6 @@
 package format
 
-import (
-	"errors"
-	"fmt"
-)
+import "errors"
 
 // Media types of the bodies that ctx writes itself.
 const (
@@ -36,64 +33,26 @@ const summaryVersion = 1
 
 // Encode returns the summary's header.
 func (s *Summary) Encode() ([]byte, error) {
-	if err := s.check(); err != nil {
-		return nil, fmt.Errorf("summary: %w", err)
-	}
-	w := newHeader("summary", summaryVersion)
-	w.line("node", w.id(s.Node))
-	w.number("generation", s.Generation)
-	if s.Interim {
-		w.line("interim")
-	}
-	w.nameList("summarizer", s.Summarizer, s.Version)
-	if !s.Prompt.IsZero() {
-		w.line("prompt", s.Prompt.String())
-	}
-	for _, in := range s.Inputs {
-		w.line("input", inputKind(in.Summary), w.id(in.ID))
-	}
-	w.body(s.Body)
-	return w.bytes()
-}
-
-func inputKind(summary bool) string {
-	if summary {
-		return "summary"
-	}
-	return "node"
+	return encode("summary", summaryVersion, s)
 }
 
 // DecodeSummary reads a summary's header.
 func DecodeSummary(b []byte) (*Summary, error) {
-	r, err := readHeader(b, "summary", summaryVersion)
-	if err != nil {
-		return nil, fmt.Errorf("summary: %w", err)
+	return decode(b, "summary", summaryVersion, &Summary{})
+}
+
+func (s *Summary) lines(c *Lines) {
+	c.Must("node").ID(&s.Node)
+	c.Must("generation").Number(&s.Generation)
+	if c.Opt("interim", s.Interim); c.Reads() {
+		s.Interim = c.Has()
 	}
-	s := &Summary{}
-	s.Node = r.id(r.must("node", 1)[0])
-	s.Generation = r.uint(r.must("generation", 1)[0])
-	_, s.Interim = r.take("interim", 0)
-	by := r.must("summarizer", 2)
-	s.Summarizer, s.Version = r.name(by[0]), r.name(by[1])
-	s.Prompt = r.optID("prompt")
-	for {
-		f, ok := r.take("input", 2)
-		if !ok {
-			break
-		}
-		if f[0] != "summary" && f[0] != "node" {
-			r.fail(fmt.Errorf("input: unknown kind: %.40q", f[0]))
-		}
-		s.Inputs = append(s.Inputs, Input{Summary: f[0] == "summary", ID: r.id(f[1])})
-	}
-	s.Body = r.mustNonceBody()
-	if err := r.done(); err != nil {
-		return nil, fmt.Errorf("summary: %w", err)
-	}
-	if err := s.check(); err != nil {
-		return nil, fmt.Errorf("summary: %w", err)
-	}
-	return s, nil
+	c.Must("summarizer").Name(&s.Summarizer).Name(&s.Version)
+	c.Opt("prompt", !s.Prompt.IsZero()).ID(&s.Prompt)
+	Each(c, "input", &s.Inputs, func(c *Lines, in *Input) *Lines {
+		return c.Either(&in.Summary, "summary", "node").ID(&in.ID)
+	})
+	c.body(&s.Body, true)
 }
 
 func (s *Summary) check() error {

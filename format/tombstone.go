@@ -1,9 +1,6 @@
 package format
 
-import (
-	"errors"
-	"fmt"
-)
+import "errors"
 
 // Tombstone stands for an evicted cluster, which rendered contexts no longer show. The body is one
 // line of text. docs/format/tombstone.md describes the header.
@@ -20,38 +17,27 @@ const tombstoneVersion = 1
 
 // Encode returns the tombstone's header.
 func (t *Tombstone) Encode() ([]byte, error) {
-	if t.Count == 0 || t.Node.IsZero() || t.Summary.IsZero() {
-		return nil, errors.New("tombstone: no members, or no summary")
-	}
-	w := newHeader("tombstone", tombstoneVersion)
-	w.number("cluster", t.Cluster)
-	w.line("node", t.Node.String(), fmt.Sprint(t.Count))
-	w.number("arrival", t.Arrival)
-	w.line("summary", t.Summary.String())
-	w.body(t.Body)
-	return w.bytes()
+	return encode("tombstone", tombstoneVersion, t)
 }
 
 // DecodeTombstone reads a tombstone's header.
 func DecodeTombstone(b []byte) (*Tombstone, error) {
-	r, err := readHeader(b, "tombstone", tombstoneVersion)
-	if err != nil {
-		return nil, fmt.Errorf("tombstone: %w", err)
+	return decode(b, "tombstone", tombstoneVersion, &Tombstone{})
+}
+
+func (t *Tombstone) lines(c *Lines) {
+	c.Must("cluster").Number(&t.Cluster)
+	c.Must("node").ID(&t.Node).Number(&t.Count)
+	c.Must("arrival").Number(&t.Arrival)
+	c.Must("summary").ID(&t.Summary)
+	c.body(&t.Body, true)
+}
+
+func (t *Tombstone) check() error {
+	if t.Count == 0 || t.Node.IsZero() || t.Summary.IsZero() {
+		return errors.New("no members, or no summary")
 	}
-	t := &Tombstone{}
-	t.Cluster = r.uint(r.must("cluster", 1)[0])
-	node := r.must("node", 2)
-	t.Node, t.Count = r.id(node[0]), r.uint(node[1])
-	t.Arrival = r.uint(r.must("arrival", 1)[0])
-	t.Summary = r.id(r.must("summary", 1)[0])
-	t.Body = r.mustNonceBody()
-	if r.err == nil && (t.Count == 0 || t.Node.IsZero() || t.Summary.IsZero()) {
-		r.fail(errors.New("no members, or no summary"))
-	}
-	if err := r.done(); err != nil {
-		return nil, fmt.Errorf("tombstone: %w", err)
-	}
-	return t, nil
+	return nil
 }
 
 // Links returns the node of the evicted cluster and its summary.

@@ -63,7 +63,7 @@ func (v Value) append(b []byte) []byte {
 
 // parseValue reads the output of String.
 func parseValue(s string) (Value, error) {
-	r := &headerReader{}
+	r := &Lines{}
 	var v Value
 	kind, rest, _ := strings.Cut(s, " ")
 	fields := strings.Count(rest, " ") + 1

@@ -1,12 +1,9 @@
 package share
 
 import (
-	"bytes"
 	"crypto/ed25519"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -40,7 +37,7 @@ func (h *Head) Encode(key ed25519.PrivateKey) ([]byte, error) {
 	h.Key = key.Public().(ed25519.PublicKey)
 	b, err := h.text()
 	if err != nil {
-		return nil, fmt.Errorf("head: %w", err)
+		return nil, err
 	}
 	h.Signature = ed25519.Sign(key, b)
 	return fmt.Appendf(b, "signature %x\n", h.Signature), nil
@@ -49,19 +46,20 @@ func (h *Head) Encode(key ed25519.PrivateKey) ([]byte, error) {
 // text returns the lines before the signature.
 func (h *Head) text() ([]byte, error) {
 	if err := h.check(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("head: %w", err)
 	}
-	w := &writer{}
-	w.line("head", number(Version))
-	w.line("store", h.Store)
-	w.line("label", w.name(h.Label))
-	w.line("push", number(h.Number), h.Digest.String())
-	w.line("time", format.FormatTime(h.Time))
-	for _, t := range h.Trash {
-		w.line("trash", format.FormatTime(t.Time), t.Name)
-	}
-	w.line("key", hex.EncodeToString(h.Key))
-	return w.buf.Bytes(), w.err
+	return format.EncodeLines("head", Version, h.lines)
+}
+
+func (h *Head) lines(c *format.Lines) {
+	c.Must("store").Word(&h.Store)
+	c.Must("label").Name(&h.Label)
+	c.Must("push").Number(&h.Number).ID(&h.Digest)
+	c.Must("time").Time(&h.Time)
+	format.Each(c, "trash", &h.Trash, func(c *format.Lines, t *Trash) *format.Lines {
+		return c.Time(&t.Time).Word(&t.Name)
+	})
+	c.Must("key").Hex(h.Key)
 }
 
 func (h *Head) check() error {
@@ -87,61 +85,21 @@ func DecodeHead(b []byte) (*Head, error) {
 	if len(b) > MaxHead {
 		return nil, fmt.Errorf("head: %d bytes, at most %d", len(b), MaxHead)
 	}
-	h := &Head{}
-	r := &reader{}
-	first := true
-	err := lines(b, func(key string, f []string) error {
-		if first {
-			first = false
-			if key != "head" || len(f) != 1 {
-				return errors.New("not a head")
-			}
-			if f[0] != number(Version) {
-				return &format.VersionError{What: "head", Got: int(r.number(f[0])), Known: Version}
-			}
-			return nil
-		}
-		switch {
-		case key == "store" && len(f) == 1:
-			h.Store = f[0]
-		case key == "label" && len(f) == 1:
-			h.Label = r.name(f[0])
-		case key == "push" && len(f) == 2:
-			h.Number, h.Digest = r.number(f[0]), r.id(f[1])
-		case key == "time" && len(f) == 1:
-			h.Time = r.time(f[0])
-		case key == "trash" && len(f) == 2:
-			h.Trash = append(h.Trash, Trash{Time: r.time(f[0]), Name: f[1]})
-		case key == "key" && len(f) == 1:
-			h.Key = r.hex(f[0], ed25519.PublicKeySize)
-		case key == "signature" && len(f) == 1:
-			h.Signature = r.hex(f[0], ed25519.SignatureSize)
-		default:
-			return fmt.Errorf("a line that is not known: %.80q", key)
-		}
-		return r.err
+	h := &Head{Key: make([]byte, ed25519.PublicKeySize),
+		Signature: make([]byte, ed25519.SignatureSize)}
+	err := format.DecodeLines(b, "head", Version, func(c *format.Lines) {
+		h.lines(c)
+		c.Must("signature").Hex(h.Signature)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("head: %w", err)
+		return nil, err
 	}
 	text, err := h.text()
 	if err != nil {
-		return nil, fmt.Errorf("head: %w", err)
-	}
-	if !bytes.Equal(b, fmt.Appendf(text, "signature %x\n", h.Signature)) {
-		return nil, errors.New("head: lines are not in their form or order")
+		return nil, err
 	}
 	if !ed25519.Verify(h.Key, text, h.Signature) {
 		return nil, errors.New("head: the signature is wrong")
 	}
 	return h, nil
-}
-
-func (r *reader) hex(s string, size int) []byte {
-	b, err := hex.DecodeString(s)
-	if err != nil || len(b) != size || strings.ToLower(s) != s {
-		r.fail(fmt.Errorf("not %d bytes in hexadecimal: %.40q", size, s))
-		return nil
-	}
-	return b
 }

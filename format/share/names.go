@@ -1,7 +1,9 @@
 package share
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -41,9 +43,11 @@ func ParseFileName(name string) (folder string, f File, err error) {
 	if folder = kind + "/"; !ok || folder != LogFolder && folder != PackFolder || len(parts) != 3 {
 		return "", f, bad
 	}
-	r := &reader{}
-	f = File{First: r.number(parts[0]), Last: r.number(parts[1]), Digest: r.id(parts[2])}
-	if r.err != nil || f.First == 0 || f.Last < f.First || f.Name() != rest {
+	first, err1 := strconv.ParseUint(parts[0], 10, 64)
+	last, err2 := strconv.ParseUint(parts[1], 10, 64)
+	digest, err3 := format.ParseID(parts[2])
+	f = File{First: first, Last: last, Digest: digest}
+	if errors.Join(err1, err2, err3) != nil || f.First == 0 || f.Last < f.First || f.Name() != rest {
 		return "", File{}, bad
 	}
 	return folder, f, nil

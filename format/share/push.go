@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,47 +59,31 @@ func (p *Push) Encode() ([]byte, error) {
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("push: %w", err)
 	}
-	w := &writer{}
-	w.line("push", number(Version))
-	w.line("store", p.Store)
-	w.line("number", number(p.Number))
-	if !p.Before.IsZero() {
-		w.line("before", p.Before.String())
+	return format.EncodeLines("push", Version, p.lines)
+}
+
+func (p *Push) lines(c *format.Lines) {
+	branch := func(c *format.Lines, b *Branch) *format.Lines {
+		return c.Name(&b.Session).Name(&b.Name)
 	}
-	w.line("time", format.FormatTime(p.Time))
-	if p.At > 0 {
-		w.line("at", number(p.At))
-	}
-	for _, b := range p.Branches {
-		w.line("branch", w.name(b.Session), w.name(b.Name), b.Tip.String())
-	}
-	for _, b := range p.Ends {
-		w.line("end", w.name(b.Session), w.name(b.Name))
-	}
-	for _, b := range p.Gone {
-		w.line("gone", w.name(b.Session), w.name(b.Name))
-	}
-	for _, parent := range p.Parents {
-		if parent.Call != "" {
-			w.line("parent", w.name(parent.Session), w.name(parent.Of), w.name(parent.Call))
-		} else {
-			w.line("parent", w.name(parent.Session), w.name(parent.Of))
-		}
-	}
-	for _, about := range p.Abouts {
-		if !about.Blob.IsZero() {
-			w.line("about", w.name(about.Session), about.Blob.String())
-		} else {
-			w.line("about", w.name(about.Session))
-		}
-	}
-	if !p.Forest.IsZero() {
-		w.line("forest", p.Forest.String())
-	}
-	for _, id := range p.Forgot {
-		w.line("forgot", id.String())
-	}
-	return w.buf.Bytes(), w.err
+	c.Must("store").Word(&p.Store)
+	c.Must("number").Number(&p.Number)
+	c.Opt("before", !p.Before.IsZero()).ID(&p.Before)
+	c.Must("time").Time(&p.Time)
+	c.Opt("at", p.At > 0).Positive(&p.At)
+	format.Each(c, "branch", &p.Branches, func(c *format.Lines, b *Branch) *format.Lines {
+		return branch(c, b).ID(&b.Tip)
+	})
+	format.Each(c, "end", &p.Ends, branch)
+	format.Each(c, "gone", &p.Gone, branch)
+	format.Each(c, "parent", &p.Parents, func(c *format.Lines, one *Parent) *format.Lines {
+		return c.Name(&one.Session).Name(&one.Of).OptName(&one.Call)
+	})
+	format.Each(c, "about", &p.Abouts, func(c *format.Lines, one *About) *format.Lines {
+		return c.Name(&one.Session).OptID(&one.Blob)
+	})
+	c.Opt("forest", !p.Forest.IsZero()).ID(&p.Forest)
+	format.Each(c, "forgot", &p.Forgot, (*format.Lines).ID)
 }
 
 func (p *Push) check() error {
@@ -141,59 +126,11 @@ func (p *Push) check() error {
 // DecodePush reads what Encode returned, and returns the digest of the push: the SHA-256 of b.
 func DecodePush(b []byte) (p *Push, digest format.ID, err error) {
 	p = &Push{}
-	r := &reader{}
-	first := true
-	err = lines(b, func(key string, f []string) error {
-		if first {
-			first = false
-			if key != "push" || len(f) != 1 {
-				return errors.New("not a push")
-			}
-			if f[0] != number(Version) {
-				return &format.VersionError{What: "push", Got: int(r.number(f[0])), Known: Version}
-			}
-			return nil
-		}
-		switch {
-		case key == "store" && len(f) == 1:
-			p.Store = f[0]
-		case key == "number" && len(f) == 1:
-			p.Number = r.number(f[0])
-		case key == "before" && len(f) == 1:
-			p.Before = r.id(f[0])
-		case key == "time" && len(f) == 1:
-			p.Time = r.time(f[0])
-		case key == "at" && len(f) == 1:
-			p.At = r.number(f[0])
-		case key == "branch" && len(f) == 3:
-			p.Branches = append(p.Branches, Branch{r.name(f[0]), r.name(f[1]), r.id(f[2])})
-		case key == "end" && len(f) == 2:
-			p.Ends = append(p.Ends, Branch{Session: r.name(f[0]), Name: r.name(f[1])})
-		case key == "gone" && len(f) == 2:
-			p.Gone = append(p.Gone, Branch{Session: r.name(f[0]), Name: r.name(f[1])})
-		case key == "parent" && len(f) == 3:
-			p.Parents = append(p.Parents, Parent{r.name(f[0]), r.name(f[1]), r.name(f[2])})
-		case key == "parent" && len(f) == 2:
-			p.Parents = append(p.Parents, Parent{Session: r.name(f[0]), Of: r.name(f[1])})
-		case key == "about" && len(f) == 2:
-			p.Abouts = append(p.Abouts, About{r.name(f[0]), r.id(f[1])})
-		case key == "about" && len(f) == 1:
-			p.Abouts = append(p.Abouts, About{Session: r.name(f[0])})
-		case key == "forest" && len(f) == 1:
-			p.Forest = r.id(f[0])
-		case key == "forgot" && len(f) == 1:
-			p.Forgot = append(p.Forgot, r.id(f[0]))
-		default:
-			return fmt.Errorf("a line that is not known: %.80q", key)
-		}
-		return r.err
-	})
-	if err != nil {
-		return nil, digest, fmt.Errorf("push: %w", err)
+	if err := format.DecodeLines(b, "push", Version, p.lines); err != nil {
+		return nil, digest, err
 	}
-	if again, err := p.Encode(); err != nil || !bytes.Equal(again, b) {
-		return nil, digest,
-			errors.Join(errors.New("push: lines are not in their form or order"), err)
+	if err := p.check(); err != nil {
+		return nil, digest, fmt.Errorf("push: %w", err)
 	}
 	return p, format.Sum(b), nil
 }
@@ -213,10 +150,9 @@ func EncodeSegment(pushes [][]byte) []byte {
 func DecodeSegment(b []byte) (pushes [][]byte, err error) {
 	for len(b) > 0 {
 		length, rest, ok := bytes.Cut(b, []byte{'\n'})
-		r := &reader{}
-		n := r.number(string(length))
-		if !ok || r.err != nil || n == 0 || n > MaxPush || n > uint64(len(rest)) ||
-			string(length) != number(n) {
+		n, err := strconv.ParseUint(string(length), 10, 64)
+		if !ok || err != nil || n == 0 || n > MaxPush || n > uint64(len(rest)) ||
+			string(length) != strconv.FormatUint(n, 10) {
 			return nil, errors.New("segment: the length of a push is wrong")
 		}
 		pushes = append(pushes, slices.Clip(rest[:n]))

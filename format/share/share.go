@@ -6,12 +6,11 @@
 package share
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 )
@@ -54,97 +53,9 @@ func CheckFormat(b []byte, known ...string) error {
 		if !ok {
 			return fmt.Errorf("the remote's file format has a line that is not known: %.80q", line)
 		}
-		found := false
-		for _, k := range known {
-			found = found || k == feature
-		}
-		if !found {
+		if !slices.Contains(known, feature) {
 			return fmt.Errorf("the remote has a feature that this version does not know: %.80q",
 				feature)
-		}
-	}
-	return nil
-}
-
-// writer builds lines, and keeps the first error.
-type writer struct {
-	buf bytes.Buffer
-	err error
-}
-
-func (w *writer) line(key string, fields ...string) {
-	w.buf.WriteString(key)
-	for _, f := range fields {
-		w.buf.WriteByte(' ')
-		w.buf.WriteString(f)
-	}
-	w.buf.WriteByte('\n')
-}
-
-func (w *writer) name(s string) string {
-	enc, err := format.EncodeName(s)
-	if err != nil && w.err == nil {
-		w.err = err
-	}
-	return enc
-}
-
-func number(n uint64) string { return strconv.FormatUint(n, 10) }
-
-// reader takes the fields of lines, and keeps the first error.
-type reader struct{ err error }
-
-func (r *reader) fail(err error) {
-	if r.err == nil {
-		r.err = err
-	}
-}
-
-func (r *reader) number(s string) uint64 {
-	n, err := strconv.ParseUint(s, 10, 64)
-	if err != nil {
-		r.fail(fmt.Errorf("not a number: %.40q", s))
-	}
-	return n
-}
-
-func (r *reader) id(s string) format.ID {
-	id, err := format.ParseID(s)
-	if err != nil {
-		r.fail(err)
-	}
-	return id
-}
-
-func (r *reader) name(s string) string {
-	name, err := format.DecodeName(s)
-	if err != nil {
-		r.fail(err)
-	}
-	return name
-}
-
-func (r *reader) time(s string) time.Time {
-	t, err := format.ParseTime(s)
-	if err != nil {
-		r.fail(err)
-	}
-	return t
-}
-
-// lines calls each for the lines of b, cut at spaces. The last line ends with a newline.
-func lines(b []byte, each func(key string, fields []string) error) error {
-	if len(b) == 0 || b[len(b)-1] != '\n' {
-		return errors.New("does not end with a line")
-	}
-	for line := range strings.SplitSeq(string(b[:len(b)-1]), "\n") {
-		key, rest, more := strings.Cut(line, " ")
-		var fields []string
-		if more {
-			fields = strings.Split(rest, " ")
-		}
-		if err := each(key, fields); err != nil {
-			return err
 		}
 	}
 	return nil
