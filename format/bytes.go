@@ -1,85 +1,112 @@
 package format
 
 import (
-	"encoding/binary"
 	"errors"
+	"strings"
+	"time"
 
 	"github.com/gemini-ctx/ctx/internal/varint"
 )
 
-func appendValue(b []byte, v Value) []byte {
-	b = append(b, byte(v.Kind))
-	switch v.Kind {
-	case ObjectValue:
-		b = append(b, v.ID[:]...)
-	case SessionValue:
-		b = append(b, v.ID[:]...)
-		b = binary.AppendUvarint(b, v.Frontier)
-		b = binary.AppendUvarint(b, v.Through)
-		if v.Pin.IsZero() {
-			return append(b, 0)
+// Place says what an id in an operation names.
+type Place int
+
+// The places.
+const (
+	PlaceBefore Place = iota // the operation before
+	PlaceStays               // an object that stays as long as a record names it
+	// An object that may go or move: a forest, a pin, what a user's ref names, because that may be a
+	// node, and gc moves nodes between kinds of blocks
+	PlacePasses
+)
+
+// PlaceID codes an id in an operation.
+type PlaceID func(c *varint.Code, id *ID, at Place)
+
+// wholeID is the PlaceID of a record.
+func wholeID(c *varint.Code, id *ID, _ Place) { c.Fixed(id[:]) }
+
+// CodeOperation codes an operation as the payload of a record has it, behind the form: without the
+// objects. id codes each id. What was read has yet to pass Operation.Encode.
+func CodeOperation(c *varint.Code, op *Operation, id PlaceID) {
+	c.Uint(&op.Number)
+	id(c, &op.Before, PlaceBefore)
+	codeTime(c, &op.Time)
+	c.Word(&op.Verb)
+	op.Effects.code(c)
+	c.Word(&op.Session)
+	c.Uint(&op.About)
+	varint.List(c, &op.Refs, func(u *RefUpdate, c *varint.Code) {
+		c.Word(&u.Name)
+		at := PlaceStays
+		if strings.HasPrefix(u.Name, "forests/") || strings.HasPrefix(u.Name, "user/") {
+			at = PlacePasses
 		}
-		b = append(b, 1)
-		b = append(b, v.Pin[:]...)
-	case NameValue:
-		b = varint.AppendString(b, v.Name)
-	}
-	return b
+		u.Old.code(c, id, at)
+		u.New.code(c, id, at)
+	})
+	varint.List(c, &op.Forests, func(f *ForestUpdate, c *varint.Code) {
+		c.Word(&f.Name)
+		varint.List(c, &f.Decisions, func(d *Decision, c *varint.Code) { d.code(c, id) })
+	})
 }
 
-func appendDecision(b []byte, d Decision) []byte {
-	b = append(b, byte(d.Kind))
-	b = binary.AppendUvarint(b, d.Cluster)
-	b = append(b, d.ID[:]...)
-	switch d.Kind {
-	case DecideRetract, DecideRestore:
-		b = binary.AppendUvarint(b, d.Offset)
-	case DecideSettle:
-		b = binary.AppendUvarint(b, d.Offset)
-		b = binary.AppendUvarint(b, d.Count)
-		if d.Interim {
-			return append(b, 1)
+func codeTime(c *varint.Code, t *time.Time) {
+	ms := uint64(t.UnixMilli())
+	if c.Uint(&ms); !c.Writes {
+		*t = time.UnixMilli(int64(ms)).UTC()
+	}
+}
+
+func (e *Effects) code(c *varint.Code) {
+	var b [2]byte
+	for i, is := range e.flags() {
+		if *is {
+			b[0] |= 1 << i
 		}
-		b = append(b, 0)
 	}
-	return b
+	b[1] = byte(e.Undo)
+	if c.Fixed(b[:]); c.Writes {
+		return
+	}
+	for i, is := range e.flags() {
+		*is = b[0]&(1<<i) != 0
+	}
+	e.Undo = UndoRule(b[1])
 }
 
-// byteReader reads the fields of a binary payload.
-type byteReader struct{ varint.Reader }
-
-func (r *byteReader) id() (id ID) {
-	copy(id[:], r.Take(uint64(len(id))))
-	return id
-}
-
-func (r *byteReader) value() Value {
-	v := Value{Kind: ValueKind(r.Byte())}
-	switch v.Kind {
+func (v *Value) code(c *varint.Code, id PlaceID, at Place) {
+	switch varint.Octet(c, &v.Kind); v.Kind {
 	case NoValue:
 	case ObjectValue:
-		v.ID = r.id()
+		id(c, &v.ID, at)
 	case SessionValue:
-		v.ID, v.Frontier, v.Through = r.id(), r.Uvarint(), r.Uvarint()
-		if r.Bool() {
-			v.Pin = r.id()
+		id(c, &v.ID, at)
+		c.Uint(&v.Frontier)
+		c.Uint(&v.Through)
+		pinned := !v.Pin.IsZero()
+		if c.Flag(&pinned); pinned {
+			if id(c, &v.Pin, PlacePasses); v.Pin.IsZero() {
+				c.Fail(errZeroID)
+			}
 		}
 	case NameValue:
-		v.Name = r.String()
+		c.Word(&v.Name)
 	default:
-		r.Fail(errors.New("unknown kind of value"))
+		c.Fail(errors.New("unknown kind of value"))
 	}
-	return v
 }
 
-func (r *byteReader) decision() Decision {
-	d := Decision{Kind: DecisionKind(r.Byte()), Cluster: r.Uvarint(), ID: r.id()}
+func (d *Decision) code(c *varint.Code, id PlaceID) {
+	varint.Octet(c, &d.Kind)
+	c.Uint(&d.Cluster)
+	id(c, &d.ID, PlaceStays)
 	switch d.Kind {
 	case DecideRetract, DecideRestore:
-		d.Offset = r.Uvarint()
+		c.Uint(&d.Offset)
 	case DecideSettle:
-		d.Offset, d.Count = r.Uvarint(), r.Uvarint()
-		d.Interim = r.Bool()
+		c.Uint(&d.Offset)
+		c.Uint(&d.Count)
+		c.Flag(&d.Interim)
 	}
-	return d
 }

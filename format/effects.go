@@ -3,8 +3,6 @@ package format
 import (
 	"errors"
 	"fmt"
-
-	"github.com/gemini-ctx/ctx/internal/varint"
 )
 
 // Effects says what an operation does, so that a program which does not know its verb can still
@@ -51,27 +49,6 @@ func (e *Effects) flags() [8]*bool {
 		&e.Extends, &e.Moves, &e.Restores, &e.Makes, &e.Leaves, &e.Removes,
 		&e.Summarizes, &e.Forgets,
 	}
-}
-
-// appendEffects appends the two bytes of effects in a record.
-func appendEffects(b []byte, e Effects) []byte {
-	bits := byte(0)
-	for i, is := range e.flags() {
-		if *is {
-			bits |= 1 << i
-		}
-	}
-	return append(b, bits, byte(e.Undo))
-}
-
-// readEffects reads effects that a record states.
-func readEffects(r *varint.Reader) (e Effects) {
-	bits := r.Byte()
-	for i, is := range e.flags() {
-		*is = bits&(1<<i) != 0
-	}
-	e.Undo = UndoRule(r.Byte())
-	return e
 }
 
 func (e *Effects) check() error {

@@ -245,70 +245,27 @@ func (op *Operation) payload() ([]byte, error) {
 	if err := op.check(); err != nil {
 		return nil, err
 	}
-	b := binary.AppendUvarint([]byte{opAlone}, op.Number)
-	b = append(b, op.Before[:]...)
-	b = binary.AppendUvarint(b, uint64(op.Time.UnixMilli()))
-	b = varint.AppendString(b, op.Verb)
-	b = appendEffects(b, op.Effects)
-	b = varint.AppendString(b, op.Session)
-	b = binary.AppendUvarint(b, op.About)
-	b = binary.AppendUvarint(b, uint64(len(op.Refs)))
-	for _, u := range op.Refs {
-		b = varint.AppendString(b, u.Name)
-		b = appendValue(b, u.Old)
-		b = appendValue(b, u.New)
-	}
-	b = binary.AppendUvarint(b, uint64(len(op.Forests)))
-	for _, f := range op.Forests {
-		b = varint.AppendString(b, f.Name)
-		b = binary.AppendUvarint(b, uint64(len(f.Decisions)))
-		for _, d := range f.Decisions {
-			b = appendDecision(b, d)
-		}
-	}
-	return b, nil
+	return varint.Append([]byte{opAlone},
+		func(c *varint.Code) { CodeOperation(c, op, wholeID) }), nil
 }
 
-// The smallest number of bytes of the repeated elements of a payload. A ref has a name and two
-// kinds of value; a decision has a kind, a cluster and an id; a forest has a name and one decision.
-const (
-	minRef      = 4
-	minDecision = 2 + sha256.Size
-	minForest   = 3 + minDecision
-)
-
 func decodePayload(p []byte) (*Operation, error) {
-	r := &byteReader{varint.Reader{Rest: p}}
-	v := r.Byte()
-	switch {
-	case r.Err != nil || v == opAlone:
-	case v == opCarries:
+	if len(p) == 0 {
+		return nil, errors.New("no payload")
+	}
+	switch p[0] {
+	case opAlone:
+	case opCarries:
 		return nil, errors.New("objects without an operation before them")
-	case v == DensePayload:
+	case DensePayload:
 		return nil, errDense
 	default:
-		return nil, &VersionError{What: "operation", Got: int(v), Known: opAlone}
+		return nil, &VersionError{What: "operation", Got: int(p[0]), Known: opAlone}
 	}
-	op := &Operation{Number: r.Uvarint(), Before: r.id()}
-	op.Time = time.UnixMilli(int64(r.Uvarint())).UTC()
-	op.Verb = r.String()
-	op.Effects = readEffects(&r.Reader)
-	op.Session, op.About = r.String(), r.Uvarint()
-	for n := r.Count(minRef); n > 0 && r.Err == nil; n-- {
-		op.Refs = append(op.Refs, RefUpdate{Name: r.String(), Old: r.value(), New: r.value()})
-	}
-	for n := r.Count(minForest); n > 0 && r.Err == nil; n-- {
-		f := ForestUpdate{Name: r.String()}
-		for m := r.Count(minDecision); m > 0 && r.Err == nil; m-- {
-			f.Decisions = append(f.Decisions, r.decision())
-		}
-		op.Forests = append(op.Forests, f)
-	}
-	if r.Err == nil && len(r.Rest) > 0 {
-		r.Err = errors.New("bytes after the end")
-	}
-	if r.Err != nil {
-		return nil, r.Err
+	op := &Operation{}
+	err := varint.Decode(p[1:], func(c *varint.Code) { CodeOperation(c, op, wholeID) })
+	if err != nil {
+		return nil, err
 	}
 	// Every field, numbers included, has one form. A payload that passes the checks therefore
 	// encodes to the same bytes again.

@@ -136,7 +136,7 @@ func TestOperationPayloadRefused(t *testing.T) {
 		payload []byte
 		want    string
 	}{
-		{"nothing", nil, "ends early"},
+		{"nothing", nil, "no payload"},
 		{"version 5", at(0, 5), "version 5"},
 		{"no effects", stating(0, 0), "states no effects"},
 		{"a rule of undo to come", stating(1, 5), "rule of undo"},
@@ -151,7 +151,7 @@ func TestOperationPayloadRefused(t *testing.T) {
 		{"number in two bytes", at(1, 0x81, 0), "more bytes than it needs"},
 		{"number 0", at(1, 0), "count from 1"},
 		{"number 2 without one before", at(1, 2), "the first operation"},
-		{"bytes after the end", append(bytes.Clone(empty), 0), "bytes after the end"},
+		{"bytes after the end", append(bytes.Clone(empty), 0), "goes on after its end"},
 		{"cut", empty[:len(empty)-1], "ends early"},
 		{"endless number", at(1, bytes.Repeat([]byte{0x80}, 12)...), "ends early"},
 		{"time past int64", at(34, binary.AppendUvarint(nil, math.MaxUint64)...), "before 1970"},

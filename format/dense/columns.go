@@ -11,6 +11,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/varint"
 )
 
+const idSize = len(format.ID{})
+
 // PrefixSize is how many bytes of an id a block has: as many as the index of a pack. Of a million
 // objects, four bytes do not tell apart one in 4,000.
 const PrefixSize = 4
@@ -140,47 +142,38 @@ type encoder struct {
 func (e *encoder) records(plain []byte) error {
 	e.seen = map[format.ID]int{}
 	for len(plain) > 0 {
-		payload, rest, err := format.CutRecord(plain)
+		_, rest, err := format.CutRecord(plain)
 		if err != nil {
 			return err
 		}
-		if !e.payload(payload) {
-			e.known = false
-			e.c.shapes = append(e.c.shapes, formWhole)
-			e.c.shapes = varint.AppendString(e.c.shapes, string(plain[:len(plain)-len(rest)]))
-		}
+		e.record(plain[:len(plain)-len(rest)])
 		e.c.records++
 		plain = rest
 	}
 	return nil
 }
 
-// payload codes a payload of an operation alone. It returns false, and nothing has changed, if it
-// is another.
-func (e *encoder) payload(p []byte) bool {
-	check := walk{r: varint.Reader{Rest: p}, copied: func([]byte) {},
-		id: func(r *varint.Reader, _ place) { r.Take(uint64(idSize)) }}
-	if check.run() != nil || len(check.r.Rest) > 0 {
-		return false
+// record codes an operation alone; any other record stays whole.
+func (e *encoder) record(b []byte) {
+	op, digest, _, err := format.DecodeOperation(b)
+	if err != nil || len(op.Objects) > 0 {
+		e.known = false
+		e.c.shapes = varint.AppendString(append(e.c.shapes, formWhole), string(b))
+		return
 	}
-	w := walk{r: varint.Reader{Rest: p}, id: e.id}
-	w.copied = func(b []byte) { e.c.shapes = append(e.c.shapes, b...) }
-	if w.run() != nil {
-		return false
-	}
-	e.last, e.known = sha256.Sum256(p), true
-	return true
+	e.c.shapes = varint.Append(append(e.c.shapes, formAlone),
+		func(c *varint.Code) { format.CodeOperation(c, op, e.id) })
+	e.last, e.known = digest, true
 }
 
-func (e *encoder) id(r *varint.Reader, at place) {
-	id := format.ID(r.Take(uint64(idSize)))
-	n := uint64(placeLiteral)
+func (e *encoder) id(_ *varint.Code, of *format.ID, at format.Place) {
+	id, n := *of, uint64(placeLiteral)
 	switch when, again := e.seen[id]; {
-	case at == before && e.known && id == e.last:
+	case at == format.PlaceBefore && e.known && id == e.last:
 		n = placeBefore
 	case again:
 		n = placeAgain + uint64(len(e.seen)-1-when)
-	case at == stays && e.named(id):
+	case at == format.PlaceStays && e.named(id):
 		n = placePrefix
 		e.c.prefixes, e.ids = append(e.c.prefixes, Prefix(id[:])), append(e.ids, id)
 	default:
@@ -214,6 +207,7 @@ var (
 	errLeft = errors.New("a block with bytes left over")
 	errLong = errors.New("a block longer than it says")
 	errBack = errors.New("an id that did not come up before")
+	errForm = errors.New("a record of an unknown form")
 )
 
 type decoder struct {
@@ -239,31 +233,29 @@ func (d *decoder) record(b []byte) (rest []byte, err error) {
 		d.out, d.known = append(d.out, whole...), false
 		return r.Rest, r.Err
 	}
-	var payload []byte
-	w := walk{r: r, copied: func(b []byte) { payload = append(payload, b...) }}
-	w.id = func(r *varint.Reader, at place) {
-		id, err := d.id(at)
-		if err == nil && len(d.out)+len(payload)+idSize > d.size {
-			err = errLong
+	c := varint.Code{Reader: r}
+	if c.Byte() != formAlone {
+		c.Fail(errForm)
+	}
+	op := &format.Operation{}
+	format.CodeOperation(&c, op, func(c *varint.Code, id *format.ID, at format.Place) {
+		var err error
+		if *id, err = d.id(at); err != nil {
+			c.Fail(err)
 		}
-		if err != nil {
-			r.Fail(err)
-			return
-		}
-		payload = append(payload, id[:]...)
+	})
+	if c.Err != nil {
+		return nil, c.Err
 	}
-	if err := w.run(); err != nil {
-		return nil, err
+	record, digest, err := op.Encode()
+	if err == nil && len(d.out)+len(record) > d.size {
+		err = errLong
 	}
-	d.out = format.AppendRecord(d.out, payload)
-	if len(d.out) > d.size {
-		return nil, errLong
-	}
-	d.last, d.known = sha256.Sum256(payload), true
-	return w.r.Rest, nil
+	d.out, d.last, d.known = append(d.out, record...), digest, true
+	return c.Rest, err
 }
 
-func (d *decoder) id(at place) (id format.ID, err error) {
+func (d *decoder) id(at format.Place) (id format.ID, err error) {
 	n := d.places.Uvarint()
 	switch {
 	case d.places.Err != nil:
@@ -274,7 +266,7 @@ func (d *decoder) id(at place) (id format.ID, err error) {
 		return id, errBack
 	case n == placePrefix:
 		id, d.ids = d.ids[0], d.ids[1:]
-	case n == placeBefore && at == before && d.known:
+	case n == placeBefore && at == format.PlaceBefore && d.known:
 		return d.last, nil
 	case n == placeBefore || n-placeAgain >= uint64(len(d.seen)):
 		return id, errBack

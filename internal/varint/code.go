@@ -57,6 +57,33 @@ func Number[T ~int | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](c *Code, n *
 	}
 }
 
+// Uint is a number without a sign, in its shortest form.
+func (c *Code) Uint(n *uint64) {
+	if c.Writes {
+		c.out = binary.AppendUvarint(c.out, *n)
+		return
+	}
+	*n = c.Uvarint()
+}
+
+// Octet is a byte.
+func Octet[T ~uint8](c *Code, b *T) {
+	if c.Writes {
+		c.out = append(c.out, byte(*b))
+		return
+	}
+	*b = T(c.Byte())
+}
+
+// Word is Text with memory of its own.
+func (c *Code) Word(s *string) {
+	if c.Writes {
+		c.out = AppendString(c.out, *s)
+		return
+	}
+	*s = c.String()
+}
+
 // Flag is a byte that is 0 or 1.
 func (c *Code) Flag(b *bool) {
 	if !c.Writes {
@@ -127,15 +154,25 @@ func (c *Code) Time(t *time.Time) {
 // List is a list, each element of which takes a byte at least. An empty one is nil, and any other
 // has room for some more elements.
 func List[T any](c *Code, list *[]T, each func(*T, *Code)) {
-	if n := c.count(len(*list)); !c.Writes {
-		if *list = nil; n > 0 {
-			*list = make([]T, n, n+n/8+1)
+	n := c.count(len(*list))
+	if c.Writes {
+		for i := range *list {
+			each(&(*list)[i], c)
 		}
+		return
 	}
-	for i := range *list {
-		each(&(*list)[i], c)
+	if *list = nil; n > 0 {
+		*list = make([]T, 0, min(n+n/8+1, mostAhead))
+	}
+	for ; n > 0 && c.Err == nil; n-- {
+		var one T
+		*list = append(*list, one)
+		each(&(*list)[len(*list)-1], c)
 	}
 }
+
+// mostAhead is for how many elements of a list there is room before they are read.
+const mostAhead = 1 << 15
 
 // Texts is a list of texts.
 func (c *Code) Texts(list *[]string) {
