@@ -1,7 +1,6 @@
 package format
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -29,74 +28,48 @@ const checkpointVersion = 1
 
 // Encode returns the checkpoint file, including its checksum line.
 func (c *Checkpoint) Encode() ([]byte, error) {
-	if err := c.check(); err != nil {
-		return nil, fmt.Errorf("checkpoint: %w", err)
-	}
-	return c.encode()
-}
-
-// refSize is about what the line of a ref takes.
-const refSize = 200
-
-// encode is Encode for a checkpoint that has passed check.
-func (c *Checkpoint) encode() ([]byte, error) {
-	head, err := c.encodeHead()
+	b, err := encode("checkpoint", checkpointVersion, c)
 	if err != nil {
 		return nil, err
 	}
-	b := append(make([]byte, 0, len(head)+refSize*(len(c.Refs)+1)), head...)
-	for _, r := range c.Refs {
-		b = append(r.append(b), '\n')
-	}
 	return fmt.Appendf(b, "sum %x\n", sha256.Sum256(b)), nil
-}
-
-// encodeHead returns the lines before those of the refs.
-func (c *Checkpoint) encodeHead() ([]byte, error) {
-	return EncodeLines("checkpoint", checkpointVersion, c.lines)
 }
 
 func (c *Checkpoint) lines(l *Lines) {
 	l.Must("store").Word(&c.Store)
 	l.Must("operation").Number(&c.Number).IDOr(&c.Digest, noDigest)
 	l.Must("log").Number(&c.Segment).Number(&c.Offset)
+	Each(l, "ref", &c.Refs, func(l *Lines, r *Ref) *Lines {
+		return r.Value.fields(l.refName(&r.Name))
+	})
 }
 
 // noDigest is the digest of no operation.
 var noDigest = strings.Repeat("0", IDLen)
 
-// append appends the line of a ref, without the newline.
-func (r *Ref) append(b []byte) []byte {
-	b = append(append(b, "ref "...), encodeRefName(r.Name)...)
-	return r.Value.append(append(b, ' '))
-}
-
-// encodeRefName percent-encodes each part of a ref name. The name has passed CheckRefName.
-func encodeRefName(name string) string {
-	if isPlainRef(name) {
-		return name
-	}
-	parts := strings.Split(name, "/")
-	for i, p := range parts {
-		parts[i], _ = EncodeName(p)
-	}
-	return strings.Join(parts, "/")
-}
-
-// decodeRefName decodes what encodeRefName returns. It may accept more: the caller encodes again,
-// and compares.
-func decodeRefName(s string) (string, error) {
-	if isPlainRef(s) {
-		return s, nil
-	}
-	parts := strings.Split(s, "/")
-	for i, p := range parts {
-		var err error
-		if parts[i], err = DecodeName(p); err != nil {
-			return "", err
+// refName codes the name of a ref, each part percent-encoded.
+func (c *Lines) refName(name *string) *Lines {
+	if c.space() {
+		text := *name
+		if !isPlainRef(text) {
+			parts := strings.Split(text, "/")
+			for i, p := range parts {
+				parts[i], _ = EncodeName(p) // the name has passed CheckRefName
+			}
+			text = strings.Join(parts, "/")
 		}
+		c.out = append(c.out, text...)
+		return c
 	}
-	return strings.Join(parts, "/"), nil
+	text, _ := c.field()
+	if *name = text; !isPlainRef(text) {
+		parts := strings.Split(text, "/")
+		for i, p := range parts {
+			parts[i] = c.name(p)
+		}
+		*name = strings.Join(parts, "/")
+	}
+	return c
 }
 
 // isPlainRef reports whether no byte of a ref name is encoded.
@@ -109,8 +82,6 @@ func isPlainRef(s string) bool {
 	return true
 }
 
-var errNotOneEncoding = errors.New("not the one encoding")
-
 // DecodeCheckpoint reads a checkpoint file. A checksum mismatch is an ordinary error: the file is
 // only ever replaced by an atomic rename, so a crash cannot leave half of one.
 func DecodeCheckpoint(b []byte) (*Checkpoint, error) {
@@ -122,64 +93,7 @@ func DecodeCheckpoint(b []byte) (*Checkpoint, error) {
 	if sum != fmt.Sprintf("sum %x\n", sha256.Sum256(body)) {
 		return nil, errors.New("checkpoint: does not match its checksum")
 	}
-	k, v, err := HeaderKind(body)
-	if err != nil || k != "checkpoint" {
-		return nil, errors.New("checkpoint: not a checkpoint")
-	}
-	if v != checkpointVersion {
-		return nil, &VersionError{What: "checkpoint", Got: v, Known: checkpointVersion}
-	}
-	if body[len(body)-1] != '\n' {
-		return nil, errors.New("checkpoint: no newline at the end")
-	}
-	c, err := decodeCheckpointLines(string(body[:len(body)-1]))
-	if err == nil {
-		if head, bad := c.encodeHead(); bad != nil || !bytes.HasPrefix(body, head) {
-			err = errNotOneEncoding
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("checkpoint: %w", err)
-	}
-	return c, nil
-}
-
-// decodeCheckpointLines reads what follows the first line of a text without the last newline.
-func decodeCheckpointLines(text string) (*Checkpoint, error) {
-	l := &Lines{text: text, left: true}
-	l.next()
-	c := &Checkpoint{}
-	c.lines(l)
-	if l.close(); l.err != nil {
-		return nil, l.err
-	}
-	if l.left {
-		c.Refs = make([]Ref, 0, 1+strings.Count(l.text, "\n"))
-	}
-	// A buffer for all lines: every command reads a checkpoint, and it can be large
-	var again []byte
-	for l.left {
-		line := l.next()
-		rest, isRef := strings.CutPrefix(line, "ref ")
-		encoded, value, whole := strings.Cut(rest, " ")
-		if !isRef || !whole {
-			return nil, fmt.Errorf("unknown line: %.80q", line)
-		}
-		v, err := parseValue(value)
-		if err != nil {
-			return nil, err
-		}
-		name, err := decodeRefName(encoded)
-		if err != nil {
-			return nil, err
-		}
-		ref := Ref{Name: name, Value: v}
-		if again = ref.append(again[:0]); string(again) != line {
-			return nil, errNotOneEncoding
-		}
-		c.Refs = append(c.Refs, ref)
-	}
-	return c, c.check()
+	return decode(body, "checkpoint", checkpointVersion, &Checkpoint{})
 }
 
 func (c *Checkpoint) check() error {

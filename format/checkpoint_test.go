@@ -27,7 +27,7 @@ func summed(lines []byte) []byte {
 func TestCheckpointRefuses(t *testing.T) {
 	good := codecOf(t, "checkpoint").samples[0]
 	tests := []struct{ old, new, want string }{
-		{"checkpoint 1", "checkpoints 1", "not a checkpoint"},
+		{"checkpoint 1", "checkpoints 1", "was expected"},
 		{"checkpoint 1", "checkpoint 2", "version 2"},
 		{"store ", "store 0", "not a store id"},
 		{"operation 1 ", "operation 0 ", "do not agree"},
@@ -36,7 +36,7 @@ func TestCheckpointRefuses(t *testing.T) {
 		{"log 1 354", "log 1", "1 fields"},
 		{"log 1 354", "log 1 0354", "not a number"},
 		{"ref HEAD name ", "ref HEAD names ", "not a ref value"},
-		{"ref HEAD name ", "head ", "unknown line"},
+		{"ref HEAD name ", "head ", "unknown or misplaced line"},
 		{"ref HEAD name ", "ref HEAD name x", ""},
 		{"ref HEAD ", "ref z ", "ascending"},
 		{"ref HEAD ", "ref forests/main ", "ascending"},
@@ -48,7 +48,7 @@ func TestCheckpointRefuses(t *testing.T) {
 		{"ref HEAD ", "ref %0A ", "starts or ends with a space"},
 		{"ref HEAD ", "ref a%0Ab ", "control"},
 		{" 2 ", " 0 ", "through is not past frontier"},
-		{"ref user", "\nref user", "unknown line"},
+		{"ref user", "\nref user", "unknown or misplaced line"},
 	}
 	for _, tt := range tests {
 		_, err := format.DecodeCheckpoint(resum(good, tt.old, tt.new))

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -175,19 +176,31 @@ func (c *Lines) Must(key string) *Lines {
 // Opt begins a line that a header may have. has says whether one that is written has it. Without
 // the line its fields are passed over.
 func (c *Lines) Opt(key string, has bool) *Lines {
-	c.close()
+	if c.open {
+		c.close()
+	}
 	if c.key = key; c.writes {
 		if c.open = has; has {
 			c.out = append(c.out, key...)
 		}
 		return c
 	}
-	c.refill()
-	rest, ok := strings.CutPrefix(c.text, key)
-	if !ok || !c.left || c.err != nil || rest != "" && rest[0] != ' ' && rest[0] != '\n' {
+	if !c.left {
+		c.refill()
+	}
+	if !strings.HasPrefix(c.text, key) || c.err != nil {
 		return c
 	}
-	_, c.rest, c.more = strings.Cut(c.next(), " ")
+	line, after, left := strings.Cut(c.text, "\n")
+	switch rest := line[len(key):]; {
+	case rest == "" && c.left:
+		c.rest, c.more = "", false
+	case rest != "" && rest[0] == ' ':
+		c.rest, c.more = rest[1:], true
+	default:
+		return c
+	}
+	c.text, c.left = after, left
 	c.fields, c.open = 0, true
 	return c
 }
@@ -223,7 +236,10 @@ func (c *Lines) done() error {
 func Each[T any](c *Lines, key string, list *[]T, fields func(*Lines, *T) *Lines) {
 	if c.writes {
 		for i := range *list {
-			fields(c.Opt(key, true), &(*list)[i])
+			before := len(c.out)
+			if fields(c.Opt(key, true), &(*list)[i]); i == 0 {
+				c.out = slices.Grow(c.out, (len(c.out)-before+1)*len(*list))
+			}
 		}
 		return
 	}
@@ -242,6 +258,9 @@ func (c *Lines) ahead(key string) int {
 	line := "\n" + key + " "
 	n := strings.Count(c.text, line) + bytes.Count(c.behind, []byte(line))
 	if strings.HasPrefix(c.text, line[1:]) {
+		n++
+	}
+	if bytes.HasPrefix(c.behind, []byte(line[1:])) {
 		n++
 	}
 	return n
@@ -270,21 +289,18 @@ func (c *Lines) field() (s string, ok bool) {
 	}
 	s, c.rest, c.more = strings.Cut(c.rest, " ")
 	c.fields++
-	if !isField(s) {
-		c.Fail(fmt.Errorf("%s: bad field: %.80q", c.key, s))
-	}
-	return s, c.err == nil
+	return s, true
 }
 
 // Word codes a field without a space or a control character.
 func (c *Lines) Word(s *string) *Lines {
 	if c.space() {
-		if !isField(*s) {
-			c.Fail(fmt.Errorf("%s: bad field: %.80q", c.key, *s))
-		}
 		c.out = append(c.out, *s...)
 	} else if text, ok := c.field(); ok {
 		*s = text
+	}
+	if c.open && !isField(*s) {
+		c.Fail(fmt.Errorf("%s: bad field: %.80q", c.key, *s))
 	}
 	return c
 }

@@ -41,6 +41,9 @@ func EncodeName(s string) (string, error) {
 // DecodeName reads the output of EncodeName and refuses everything else, unnecessary escapes
 // included.
 func DecodeName(s string) (string, error) {
+	if len(s) <= MaxName && isPlainRef(s) && s != "" {
+		return strings.Clone(s), nil // holds no header in memory
+	}
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
 		if s[i] != '%' {

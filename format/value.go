@@ -1,10 +1,8 @@
 package format
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -37,61 +35,47 @@ func (v Value) Exists() bool { return v.Kind != NoValue }
 
 // String returns the value in the form that a checkpoint has: "object <id>", "session <tip>
 // <frontier> <pin or -> <through>", "name <name>", or "" for no value.
-func (v Value) String() string { return string(v.append(nil)) }
+func (v Value) String() string {
+	if !v.Exists() {
+		return ""
+	}
+	l := &Lines{writes: true, open: true}
+	v.fields(l)
+	return string(l.out[1:])
+}
 
-// append appends what String returns.
-func (v Value) append(b []byte) []byte {
+// fields codes what String returns.
+func (v *Value) fields(c *Lines) *Lines {
+	word := ""
+	for _, k := range valueKinds {
+		if k.kind == v.Kind {
+			word = k.word
+		}
+	}
+	if c.Word(&word); !c.writes {
+		for _, k := range valueKinds {
+			if k.word == word {
+				v.Kind = k.kind
+			}
+		}
+	}
 	switch v.Kind {
 	case ObjectValue:
-		return hex.AppendEncode(append(b, "object "...), v.ID[:])
+		c.ID(&v.ID)
 	case SessionValue:
-		b = hex.AppendEncode(append(b, "session "...), v.ID[:])
-		b = append(strconv.AppendUint(append(b, ' '), v.Frontier, 10), ' ')
-		if v.Pin.IsZero() {
-			b = append(b, '-')
-		} else {
-			b = hex.AppendEncode(b, v.Pin[:])
-		}
-		return strconv.AppendUint(append(b, ' '), v.Through, 10)
+		c.ID(&v.ID).Number(&v.Frontier).IDOr(&v.Pin, "-").Number(&v.Through)
 	case NameValue:
-		if enc, err := EncodeName(v.Name); err == nil {
-			return append(append(b, "name "...), enc...)
-		}
+		c.Name(&v.Name)
+	default:
+		c.Fail(fmt.Errorf("not a ref value: %.120q", word))
 	}
-	return b
+	return c
 }
 
-// parseValue reads the output of String.
-func parseValue(s string) (Value, error) {
-	r := &Lines{}
-	var v Value
-	kind, rest, _ := strings.Cut(s, " ")
-	fields := strings.Count(rest, " ") + 1
-	switch {
-	case kind == "object" && fields == 1:
-		v = Value{Kind: ObjectValue, ID: r.id(rest)}
-	case kind == "session" && fields == 4:
-		tip, rest, _ := strings.Cut(rest, " ")
-		frontier, rest, _ := strings.Cut(rest, " ")
-		pin, through, _ := strings.Cut(rest, " ")
-		v = Value{Kind: SessionValue, ID: r.id(tip), Frontier: r.uint(frontier),
-			Through: r.uint(through)}
-		if pin != "-" {
-			v.Pin = r.id(pin)
-		}
-	case kind == "name" && fields == 1:
-		v = Value{Kind: NameValue, Name: r.name(rest)}
-	default:
-		return Value{}, fmt.Errorf("not a ref value: %.120q", s)
-	}
-	if r.err == nil {
-		r.err = v.check()
-	}
-	if r.err != nil {
-		return Value{}, fmt.Errorf("not a ref value: %w", r.err)
-	}
-	return v, nil
-}
+var valueKinds = [...]struct {
+	kind ValueKind
+	word string
+}{{ObjectValue, "object"}, {SessionValue, "session"}, {NameValue, "name"}}
 
 func (v Value) check() error {
 	switch v.Kind {
