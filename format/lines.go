@@ -305,6 +305,31 @@ func (c *Lines) Word(s *string) *Lines {
 	return c
 }
 
+// Rest codes all that is left of a line: words with spaces between them.
+func (c *Lines) Rest(s *string) *Lines {
+	if c.space() {
+		c.out = append(c.out, *s...)
+	} else if text, ok := c.field(); ok {
+		if *s = text; c.more {
+			*s += " " + c.rest
+		}
+		c.more = false
+	}
+	if c.open && !isLine(*s) {
+		c.Fail(fmt.Errorf("%s: bad fields: %.80q", c.key, *s))
+	}
+	return c
+}
+
+func isLine(s string) bool {
+	for word := range strings.SplitSeq(s, " ") {
+		if !isField(word) {
+			return false
+		}
+	}
+	return true
+}
+
 // Name codes a name, percent-encoded.
 func (c *Lines) Name(s *string) *Lines {
 	if c.space() {

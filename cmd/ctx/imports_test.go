@@ -204,7 +204,7 @@ var layers = map[string]string{
 	"internal/remote/helper":   "internal/child internal/remote",
 	"internal/remote/postgres": "internal/remote",
 	"internal/remote/s3":       "internal/remote",
-	"internal/remote/sealed": "format/share internal/durable internal/jsonvalue " +
+	"internal/remote/sealed": "format format/share internal/durable internal/jsonvalue " +
 		"internal/remote lock",
 	"internal/remote/agehelper": "internal/cli/environ internal/durable internal/remote " +
 		"internal/remote/dir internal/remote/git internal/remote/helper " +

@@ -1,16 +1,15 @@
 package sealed
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/remote"
 )
 
@@ -72,12 +71,22 @@ func (g *group) encode() ([]byte, error) {
 	if err := g.check(); err != nil {
 		return nil, err
 	}
-	b := fmt.Appendf(nil, "keys 1\nnumber %d\n", g.number)
-	b = append(b, g.secrets(len(g.rounds))...)
-	for _, m := range g.members {
-		b = fmt.Appendf(b, "member %s %s\n", m.Name, m.Recipient)
+	return format.EncodeLines("keys", 1, g.lines)
+}
+
+func (g *group) lines(c *format.Lines) {
+	secret := func(c *format.Lines, secret *[]byte) *format.Lines {
+		if c.Reads() {
+			*secret = make([]byte, secretSize)
+		}
+		return c.Hex(*secret)
 	}
-	return b, nil
+	c.Must("number").Number(&g.number)
+	secret(c.Must("names"), &g.naming)
+	format.Each(c, "round", &g.rounds, secret)
+	format.Each(c, "member", &g.members, func(c *format.Lines, m *remote.Member) *format.Lines {
+		return c.Word(&m.Name).Rest(&m.Recipient)
+	})
 }
 
 func (g *group) check() error {
@@ -130,47 +139,10 @@ func isRecipientText(s string) bool {
 // decodeGroup reads the text that encode returned.
 func decodeGroup(b []byte) (*group, error) {
 	g := &group{}
-	for i, line := range strings.Split(strings.TrimSuffix(string(b), "\n"), "\n") {
-		key, rest, _ := strings.Cut(line, " ")
-		switch {
-		case i == 0:
-			if key != "keys" || rest == "" {
-				return nil, errors.New("keys: not the keys of a remote")
-			}
-			if rest != "1" {
-				return nil, fmt.Errorf("keys: version %.20q; this version of ctx knows 1", rest)
-			}
-		case key == "number":
-			n, err := strconv.ParseUint(rest, 10, 64)
-			if err != nil {
-				return nil, errors.New("keys: the number is none")
-			}
-			g.number = n
-		case key == "names" || key == "round":
-			secret, err := hex.DecodeString(rest)
-			if err != nil || len(secret) != secretSize {
-				return nil, errors.New("keys: a secret is none")
-			}
-			if key == "names" {
-				g.naming = secret
-			} else {
-				g.rounds = append(g.rounds, secret)
-			}
-		case key == "member":
-			name, recipient, _ := strings.Cut(rest, " ")
-			g.members = append(g.members, remote.Member{Name: name, Recipient: recipient})
-		default:
-			return nil, fmt.Errorf("keys: a line that is not known: %.20q", key)
-		}
+	if err := format.DecodeLines(b, "keys", 1, g.lines); err != nil {
+		return nil, err
 	}
-	if len(g.naming) != secretSize {
-		return nil, errors.New("keys: there is no naming secret")
-	}
-	again, err := g.encode()
-	if err == nil && !bytes.Equal(again, b) {
-		err = errors.New("keys: lines are not in their form or order")
-	}
-	return g, err
+	return g, g.check()
 }
 
 // digest returns the SHA-256 of bytes, in hexadecimal.
