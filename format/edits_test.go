@@ -18,7 +18,7 @@ func TestEditsRefuse(t *testing.T) {
 	for _, c := range []struct{ kind, old, new, why string }{
 		{"mask", `"part":0`, `"part":-1`, "a part of nothing"},
 		{"mask", `"part":0`, `"part":0.0`, "cannot unmarshal"},
-		{"mask", a, strings.Repeat("0", 64), "a part of nothing"},
+		{"mask", a, strings.Repeat("0", 64), "not an id"},
 		{"mask", a, a[:40], "not an id"},
 		{"mask", `"text":"`, `"text":"\u0041`, "one encoding"},
 		{"mask", `"text":"`, ` "text":"`, "one encoding"},

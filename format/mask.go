@@ -22,26 +22,18 @@ type Mask struct {
 
 // MaskedPart names a part of a message and holds the text that is shown in its place.
 type MaskedPart struct {
-	Entry ID     // the first version of the message
-	Part  int    // index of the part; 0 for a message of plain text
-	Call  string // the call that the part answers; "" if that is not known
-	Tool  string // the tool that printed the part; "" if that is not known
-	Text  string // UTF-8, not empty
+	Entry ID     `json:"entry"` // the first version of the message
+	Part  int    `json:"part"`  // index of the part; 0 for a message of plain text
+	Call  string `json:"call"`  // the call that the part answers; "" if that is not known
+	Tool  string `json:"tool"`  // the tool that printed the part; "" if that is not known
+	Text  string `json:"text"`  // UTF-8, not empty
 }
 
 const maskVersion = 1
 
 type maskJSON struct {
-	V     int              `json:"v"`
-	Parts []maskedPartJSON `json:"parts"`
-}
-
-type maskedPartJSON struct {
-	Entry string `json:"entry"`
-	Part  int    `json:"part"`
-	Call  string `json:"call"`
-	Tool  string `json:"tool"`
-	Text  string `json:"text"`
+	V     int          `json:"v"`
+	Parts []MaskedPart `json:"parts"`
 }
 
 // Encode returns the text of the body. It refuses every mask that DecodeMask would refuse.
@@ -49,12 +41,7 @@ func (m *Mask) Encode() ([]byte, error) {
 	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("mask: %w", err)
 	}
-	out := maskJSON{V: maskVersion}
-	for _, p := range m.Parts {
-		out.Parts = append(out.Parts,
-			maskedPartJSON{p.Entry.String(), p.Part, p.Call, p.Tool, p.Text})
-	}
-	return bodyJSON(out)
+	return bodyJSON(maskJSON{maskVersion, m.Parts})
 }
 
 // DecodeMask reads the text of a mask's body. Encoding the result again gives the same bytes.
@@ -63,14 +50,7 @@ func DecodeMask(b []byte) (*Mask, error) {
 	if err := readBodyJSON("mask", maskVersion, b, &in); err != nil {
 		return nil, err
 	}
-	m := &Mask{}
-	for _, p := range in.Parts {
-		id, err := ParseID(p.Entry)
-		if err != nil {
-			return nil, fmt.Errorf("mask: entry: %w", err)
-		}
-		m.Parts = append(m.Parts, MaskedPart{id, p.Part, p.Call, p.Tool, p.Text})
-	}
+	m := &Mask{in.Parts}
 	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("mask: %w", err)
 	}
