@@ -30,7 +30,7 @@ type example struct {
 var (
 	exampleBlock = regexp.MustCompile(
 		"(?ms)^```example ([a-z]+)\n(.*?)^```\n(?:\nIts (?:id|digest) is `([^`]*)`)?")
-	dumpLine = regexp.MustCompile(`^([0-9a-f]{8})  ([0-9a-f ]{48})  \|(.{1,16})\|$`)
+	dumpLine = regexp.MustCompile(`^([0-9a-f]{8})  ([0-9a-f ]{35})  \|(.{1,16})\|$`)
 )
 
 func examples(t *testing.T) []example {
@@ -82,10 +82,39 @@ func undump(t *testing.T, page, dump string) []byte {
 		}
 		out = append(out, b...)
 	}
-	if hex.Dump(out) != dump {
+	if dumpOf(out) != dump {
 		t.Errorf("%s: offsets or text of a dump do not fit its bytes", page)
 	}
 	return out
+}
+
+// dumpOf is hex.Dump with groups of four bytes, which are easier to find again.
+func dumpOf(b []byte) string {
+	var out strings.Builder
+	at := 0
+	for line := range slices.Chunk(b, 16) {
+		var groups []string
+		for group := range slices.Chunk(line, 4) {
+			groups = append(groups, hex.EncodeToString(group))
+		}
+		text := strings.Map(func(r rune) rune {
+			if r < ' ' || r > '~' {
+				return '.'
+			}
+			return r
+		}, string(latin1(line)))
+		fmt.Fprintf(&out, "%08x  %-35s  |%s|\n", at, strings.Join(groups, " "), text)
+		at += len(line)
+	}
+	return out.String()
+}
+
+// latin1 returns a rune for each byte.
+func latin1(b []byte) (runes []rune) {
+	for _, c := range b {
+		runes = append(runes, rune(c))
+	}
+	return runes
 }
 
 // TestExamples decodes every example, encodes it again, and compares its id with the page.

@@ -14,8 +14,8 @@ import (
 
 // Lines codes the lines of a header. A description of a kind calls a method for each line, and on
 // its result one for each field, in their order. The same description writes a header and reads
-// one: each method gets the place of a value, and puts there what it has read. Lines keeps the first
-// error.
+// one: each method gets the place of a value, and puts there what it has read. Lines keeps the
+// first error.
 type Lines struct {
 	writes bool
 	out    []byte // what was written

@@ -22,7 +22,7 @@ func exampleOf(t *testing.T, name string) []byte {
 	}
 	var b []byte
 	for line := range strings.Lines(dump) {
-		part, err := hex.DecodeString(strings.ReplaceAll(line[10:58], " ", ""))
+		part, err := hex.DecodeString(strings.ReplaceAll(line[10:45], " ", ""))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,7 +47,8 @@ func ParseFileName(name string) (folder string, f File, err error) {
 	last, err2 := strconv.ParseUint(parts[1], 10, 64)
 	digest, err3 := format.ParseID(parts[2])
 	f = File{First: first, Last: last, Digest: digest}
-	if errors.Join(err1, err2, err3) != nil || f.First == 0 || f.Last < f.First || f.Name() != rest {
+	if errors.Join(err1, err2, err3) != nil || f.First == 0 || f.Last < f.First ||
+		f.Name() != rest {
 		return "", File{}, bad
 	}
 	return folder, f, nil
