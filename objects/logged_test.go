@@ -1,8 +1,11 @@
 package objects_test
 
 import (
+	"encoding/hex"
 	"errors"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -130,7 +133,15 @@ func TestLogged(t *testing.T) {
 func TestPackLoggedMerges(t *testing.T) {
 	s, root := newStore(t, nil)
 	held := hold(t, root)
-	var all []format.Raw
+	noise := make([]byte, 256<<10)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(noise) // never fails
+	large := object(1000, hex.EncodeToString(noise))
+	pack(t, s, large)
+	first, err := s.Packs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []format.Raw{large}
 	most := 0
 	for i := range 40 {
 		raws := []format.Raw{object(2*i, "hello"), object(2*i+1, "you")}
@@ -144,7 +155,11 @@ func TestPackLoggedMerges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		most = max(most, len(packs))
+		most = max(most, len(packs)-1)
+		isFirst := func(p objects.PackInfo) bool { return p.ID == first[0].ID }
+		if !slices.ContainsFunc(packs, isFirst) {
+			t.Fatal("a large pack was unpacked to be merged")
+		}
 	}
 	if most > 16 {
 		t.Errorf("%d packs", most)

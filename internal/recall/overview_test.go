@@ -3,6 +3,7 @@ package recall_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -59,6 +60,25 @@ func TestOverviewsAfterFollowing(t *testing.T) {
 	kept := storetest.Must[[]byte](t)(os.ReadFile(path))
 	if got := overviews(t, s); len(got) != 3 {
 		t.Fatalf("%d sessions", len(got))
+	}
+	if now := storetest.Must[[]byte](t)(os.ReadFile(path)); !bytes.Equal(now, kept) {
+		t.Error("the overviews were made anew")
+	}
+}
+
+// After a load, the cache has the overviews of what was loaded: a list reads none of it.
+func TestOverviewsAfterALoad(t *testing.T) {
+	s := storetest.Create(t)
+	g := s.Recall.NewIndexing()
+	s.Conversation.Follow = g.Take
+	for i := range 300 {
+		storetest.AppendOne(t, s, "quay", conversation.Message{Role: "user", Text: fmt.Sprint(i)})
+	}
+	g.Finish(300)
+	path := filepath.Join(s.Dir, "cache", cache.OverviewsName)
+	kept := storetest.Must[[]byte](t)(os.ReadFile(path))
+	if got := overviews(t, s); len(got) != 1 {
+		t.Fatalf("%+v", got)
 	}
 	if now := storetest.Must[[]byte](t)(os.ReadFile(path)); !bytes.Equal(now, kept) {
 		t.Error("the overviews were made anew")
