@@ -2,10 +2,9 @@ package summarize
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -28,8 +27,8 @@ const Media = "application/vnd.ctx.extract+json"
 func Encode(list []Sentence) []byte {
 	out := []byte("[\n")
 	for i := range list {
-		out = appendSentence(out, &list[i])
-		if i < len(list)-1 {
+		s := list[i].stored()
+		if out = s.Append(out); i < len(list)-1 {
 			out = append(out, ',')
 		}
 		out = append(out, '\n')
@@ -37,21 +36,22 @@ func Encode(list []Sentence) []byte {
 	return append(out, "]\n"...)
 }
 
-func appendSentence(out []byte, s *Sentence) []byte {
-	out = append(out, `{"entry":"`...)
-	out = append(out, s.Entry.String()...)
-	out = append(out, `","seq":`...)
-	out = strconv.AppendUint(out, s.Seq, 10)
+// stored returns a sentence as a line has it.
+func (s *Sentence) stored() format.Sentence {
+	line := format.Sentence{Entry: s.Entry, Seq: s.Seq, Pos: int64(s.Pos), Weight: s.Weight,
+		Text: []byte(valid(s.Text)), Plain: true}
 	if s.Role != "" && s.Role != user {
-		out = append(out, `,"role":`...)
-		out = appendString(out, s.Role)
+		line.Role = format.AppendEscaped(nil, []byte(valid(s.Role)))
 	}
-	out = append(out, `,"pos":`...)
-	out = strconv.AppendInt(out, int64(s.Pos), 10)
-	out = append(out, `,"weight":`...)
-	out = strconv.AppendInt(out, s.Weight, 10)
-	out = append(out, `,"text":`...)
-	return append(appendString(out, s.Text), '}')
+	return line
+}
+
+// valid returns a text with U+FFFD for each byte that is not UTF-8.
+func valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.Map(func(r rune) rune { return r }, s)
 }
 
 // Decode decodes the output of Encode and refuses everything else: other keys, another order,
@@ -83,17 +83,17 @@ func DecodeSome(b []byte, most int) (list []Sentence, unread int, err error) {
 		}
 		var line []byte
 		line, rest, ends = bytes.Cut(rest, []byte("\n"))
-		d := struct {
-			Sentence
-			Entry string
-		}{Sentence: Sentence{Role: user}}
-		bad := json.Unmarshal(bytes.TrimSuffix(line, []byte(",")), &d)
-		s := d.Sentence
-		s.Entry, _ = format.ParseID(d.Entry) // a bad one is another line
-		if room = appendSentence(room[:0], &s); len(rest) > 0 {
+		d, ok := format.ParseSentence(bytes.TrimSuffix(line, []byte(",")))
+		s := Sentence{Entry: d.Entry, Seq: d.Seq, Role: user, Pos: int(d.Pos), Weight: d.Weight,
+			Text: string(format.Unescaped(d.Text))}
+		if d.Role != nil {
+			s.Role = string(format.Unescaped(d.Role))
+		}
+		d = s.stored()
+		if room = d.Append(room[:0]); len(rest) > 0 {
 			room = append(room, ',')
 		}
-		if bad != nil || !ends || !bytes.Equal(line, room) || s.Text == "" || s.Pos < 0 {
+		if !ok || !ends || !bytes.Equal(line, room) || s.Text == "" || s.Pos < 0 {
 			return nil, 0, fmt.Errorf("%w: sentence %d", errForm, len(list))
 		}
 		list = append(list, s)
@@ -105,25 +105,3 @@ const maxInt = int(^uint(0) >> 1)
 
 // user is the most frequent role, which the encoding omits.
 const user = "user"
-
-func appendString(out []byte, s string) []byte {
-	const digits = "0123456789abcdef"
-	out = append(out, '"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			out = append(out, '\\', byte(r))
-		case r == '\n':
-			out = append(out, `\n`...)
-		case r == '\r':
-			out = append(out, `\r`...)
-		case r == '\t':
-			out = append(out, `\t`...)
-		case r < ' ':
-			out = append(out, '\\', 'u', '0', '0', digits[r>>4], digits[r&15])
-		default:
-			out = utf8.AppendRune(out, r)
-		}
-	}
-	return append(out, '"')
-}

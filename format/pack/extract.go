@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"encoding/hex"
 	"slices"
 	"strconv"
 
@@ -44,31 +43,12 @@ const (
 // block of a few bytes could name the text of a large entry a million times.
 const maxExtracts = 16 << 20
 
-// sentence is a line of an extract. Role and text are as they stand there, escaped.
+// sentence is a line of an extract.
 type sentence struct {
-	entry       format.ID
-	seq         uint64
-	role        []byte // nil for none
-	pos, weight int64
-	text        []byte
-	escape      bool // text is not escaped yet
+	format.Sentence
 
 	number int // of the entry in the block; -1 for one that is not there
 }
-
-// The parts of a line, and the fewest bytes of one.
-const (
-	lineEntry  = `{"entry":"`
-	lineSeq    = `","seq":`
-	lineRole   = `,"role":"`
-	linePos    = `,"pos":`
-	lineWeight = `,"weight":`
-	lineText   = `,"text":"`
-	lineEnd    = `"}`
-
-	minLine = len(lineEntry) + 2*len(format.ID{}) + len(lineSeq) + len(linePos) + len(lineWeight) +
-		len(lineText) + len(lineEnd) + 4
-)
 
 // parseExtract reads an extract. What it accepts may have another form than appendExtract writes.
 func parseExtract(b []byte) (list []sentence, ok bool) {
@@ -84,51 +64,12 @@ func parseExtract(b []byte) (list []sentence, ok bool) {
 		if string(line) == "]" {
 			return list, len(rest) == 0
 		}
-		s, ok := parseSentence(bytes.TrimSuffix(line, []byte{','}))
+		s, ok := format.ParseSentence(bytes.TrimSuffix(line, []byte{','}))
 		if !ok {
 			return nil, false
 		}
-		list, b = append(list, s), rest
+		list, b = append(list, sentence{Sentence: s}), rest
 	}
-}
-
-func parseSentence(line []byte) (s sentence, ok bool) {
-	line, ok = bytes.CutPrefix(line, []byte(lineEntry))
-	digits, line, ok2 := bytes.Cut(line, []byte(lineSeq))
-	if !ok || !ok2 || len(digits) != 2*len(s.entry) || !fromHex(s.entry[:], digits) {
-		return s, false
-	}
-	n := bytes.IndexByte(line, ',')
-	if n < 0 {
-		return s, false
-	}
-	var err error
-	if s.seq, err = strconv.ParseUint(string(line[:n]), 10, 64); err != nil {
-		return s, false
-	}
-	line = line[n:]
-	if rest, ok := bytes.CutPrefix(line, []byte(lineRole)); ok {
-		if s.role, line, ok = bytes.Cut(rest, []byte{'"'}); !ok {
-			return s, false
-		}
-	}
-	for _, field := range []struct {
-		name string
-		to   *int64
-	}{{linePos, &s.pos}, {lineWeight, &s.weight}} {
-		rest, ok := bytes.CutPrefix(line, []byte(field.name))
-		n := bytes.IndexByte(rest, ',')
-		if !ok || n < 0 {
-			return s, false
-		}
-		if *field.to, err = strconv.ParseInt(string(rest[:n]), 10, 64); err != nil {
-			return s, false
-		}
-		line = rest[n:]
-	}
-	line, ok = bytes.CutPrefix(line, []byte(lineText))
-	s.text, ok2 = bytes.CutSuffix(line, []byte(lineEnd))
-	return s, ok && ok2
 }
 
 // appendExtract appends sentences as they stand in an extract. ok is false, and dst is of no use,
@@ -138,25 +79,11 @@ func appendExtract(dst []byte, list []sentence, most int) (_ []byte, ok bool) {
 	dst = append(dst, "[\n"...)
 	for i := range list {
 		s := &list[i]
-		if most := end - len(dst) - minLine - len(s.role); most < len(s.text) ||
-			s.escape && most < escapedLen(s.text) {
+		if end-len(dst)-format.MinSentence < len(s.Text) ||
+			end-len(dst)-format.MinSentence < s.Len() {
 			return dst, false
 		}
-		dst = hex.AppendEncode(append(dst, lineEntry...), s.entry[:])
-		dst = strconv.AppendUint(append(dst, lineSeq...), s.seq, 10)
-		if s.role != nil {
-			dst = append(append(append(dst, lineRole...), s.role...), '"')
-		}
-		dst = strconv.AppendInt(append(dst, linePos...), s.pos, 10)
-		dst = strconv.AppendInt(append(dst, lineWeight...), s.weight, 10)
-		dst = append(dst, lineText...)
-		if s.escape {
-			dst = appendEscaped(dst, s.text)
-		} else {
-			dst = append(dst, s.text...)
-		}
-		dst = append(dst, lineEnd...)
-		if i < len(list)-1 {
+		if dst = s.Append(dst); i < len(list)-1 {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, '\n')
@@ -168,79 +95,9 @@ func appendExtract(dst []byte, list []sentence, most int) (_ []byte, ok bool) {
 // rank puts sentences into the order that they have in an extract.
 func rank(list []sentence) {
 	slices.SortStableFunc(list, func(a, b sentence) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.seq, b.seq),
-			a.entry.Compare(b.entry), cmp.Compare(a.pos, b.pos))
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Seq, b.Seq),
+			a.Entry.Compare(b.Entry), cmp.Compare(a.Pos, b.Pos))
 	})
-}
-
-// escapes reports whether a byte is escaped in the strings of extracts.
-func escapes(c byte) bool { return c < ' ' || c == '"' || c == '\\' }
-
-func escapedLen(text []byte) (n int) {
-	for _, c := range text {
-		n++
-		switch {
-		case !escapes(c):
-		case c >= ' ' || c == '\n' || c == '\r' || c == '\t':
-			n++
-		default:
-			n += len(`u00xx`)
-		}
-	}
-	return n
-}
-
-func appendEscaped(dst, text []byte) []byte {
-	const digits = "0123456789abcdef"
-	for _, c := range text {
-		switch {
-		case !escapes(c):
-			dst = append(dst, c)
-		case c == '\n':
-			dst = append(dst, `\n`...)
-		case c == '\r':
-			dst = append(dst, `\r`...)
-		case c == '\t':
-			dst = append(dst, `\t`...)
-		case c < ' ':
-			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-		default:
-			dst = append(dst, '\\', c)
-		}
-	}
-	return dst
-}
-
-// unescaped returns the text that escaped gives. It leaves alone what it does not know.
-func unescaped(escaped []byte) []byte {
-	if bytes.IndexByte(escaped, '\\') < 0 {
-		return escaped
-	}
-	var text []byte
-	for i := 0; i < len(escaped); i++ {
-		c := escaped[i]
-		if c != '\\' || i+1 == len(escaped) {
-			text = append(text, c)
-			continue
-		}
-		i++
-		switch c = escaped[i]; c {
-		case 'n':
-			c = '\n'
-		case 'r':
-			c = '\r'
-		case 't':
-			c = '\t'
-		case 'u':
-			if n, err := strconv.ParseUint(string(escaped[i+1:min(i+5, len(escaped))]), 16,
-				8); err == nil {
-				c = byte(n)
-				i += 4
-			}
-		}
-		text = append(text, c)
-	}
-	return text
 }
 
 // source is the entry of a sentence, as far as it is in the block.
@@ -292,13 +149,13 @@ func (e *encoder) extract(text []byte) (sentences int, ok bool) {
 	}
 	for i := range list {
 		list[i].number = -1
-		if n, ok := e.own[list[i].entry]; ok {
+		if n, ok := e.own[list[i].Entry]; ok {
 			list[i].number = n
 		}
 	}
 	slices.SortStableFunc(list, func(a, b sentence) int {
-		return cmp.Or(cmp.Compare(uint(a.number), uint(b.number)), a.entry.Compare(b.entry),
-			cmp.Compare(a.pos, b.pos))
+		return cmp.Or(cmp.Compare(uint(a.number), uint(b.number)), a.Entry.Compare(b.Entry),
+			cmp.Compare(a.Pos, b.Pos))
 	})
 	if e.special[0] == 0 {
 		for i, word := range extractWords {
@@ -309,8 +166,8 @@ func (e *encoder) extract(text []byte) (sentences int, ok bool) {
 	var last format.ID
 	for i := range list {
 		s := &list[i]
-		if s.number != from.number || s.entry != last {
-			from, last = source{number: -1}, s.entry
+		if s.number != from.number || s.Entry != last {
+			from, last = source{number: -1}, s.Entry
 			if s.number >= 0 {
 				from = sourceOf(s.number, e.objects[s.number].Header, e.objects[s.number].Body)
 			}
@@ -337,30 +194,30 @@ func (e *encoder) sentence(s *sentence, from *source) {
 		e.lastEntry = int64(s.number)
 	} else {
 		put(exEntry, 0)
-		put(exEntry, uint64(e.outside(s.entry)))
+		put(exEntry, uint64(e.outside(s.Entry)))
 	}
-	if s.number >= 0 && s.seq == from.seq && bytes.Equal(s.role, from.role) &&
-		(s.role == nil) == (from.role == nil) {
+	if s.number >= 0 && s.Seq == from.seq && bytes.Equal(s.Role, from.role) &&
+		(s.Role == nil) == (from.role == nil) {
 		put(exWho, 0)
 	} else {
 		who := uint64(1)
-		if s.role != nil {
+		if s.Role != nil {
 			who = 2
 		}
 		put(exWho, who)
-		put(exWho, s.seq)
-		if s.role != nil {
-			words(s.role)
+		put(exWho, s.Seq)
+		if s.Role != nil {
+			words(s.Role)
 		}
 	}
-	put(exPos, zigzag(s.pos-from.pos))
-	from.pos = s.pos + 1
-	put(exWeight, zigzag(s.weight))
-	how, at, n := findText(s.text, from)
+	put(exPos, zigzag(s.Pos-from.pos))
+	from.pos = s.Pos + 1
+	put(exWeight, zigzag(s.Weight))
+	how, at, n := findText(s.Text, from)
 	put(exHow, uint64(how))
 	switch how {
 	case textStored:
-		words(s.text)
+		words(s.Text)
 	case textPart, textRaw:
 		put(exAt, zigzag(int64(at-from.end)))
 		put(exLength, uint64(n))
@@ -373,8 +230,8 @@ const maxSought = 1 << 16
 
 // findText returns where the text of a sentence is in that of its entry.
 func findText(escaped []byte, from *source) (how, at, n int) {
-	plain := unescaped(escaped)
-	exact := bytes.Equal(appendEscaped(nil, plain), escaped)
+	plain := format.Unescaped(escaped)
+	exact := bytes.Equal(format.AppendEscaped(nil, plain), escaped)
 	if exact && from.text != nil && bytes.Equal(plain, from.text) {
 		return textAll, 0, 0
 	}
@@ -397,7 +254,7 @@ func unzigzag(n uint64) int64 { return int64(n>>1) ^ -int64(n&1) }
 
 // extract appends an extract of so many sentences to dst, which may have most bytes more then.
 func (d *decoder) extract(dst []byte, sentences uint64, most int) ([]byte, error) {
-	if d.special[0] == 0 || sentences > uint64(most/minLine) ||
+	if d.special[0] == 0 || sentences > uint64(most/format.MinSentence) ||
 		sentences > uint64(len(d.columns[d.special[exEntry]].Rest)) {
 		return nil, errBlock
 	}
@@ -453,46 +310,46 @@ func (d *decoder) sentence(list *[]sentence, from *source) error {
 			return errBlock
 		}
 		s.number = int(d.lastEntry)
-		s.entry = d.objects[s.number].ID
+		s.Entry = d.objects[s.number].ID
 		if s.number != from.number {
 			*from = d.sourceOf(s.number)
 		}
 	} else {
 		n := number(exEntry)
-		if n >= uint64(len(d.external)/len(s.entry)) {
+		if n >= uint64(len(d.external)/len(s.Entry)) {
 			return errBlock
 		}
-		copy(s.entry[:], d.external[int(n)*len(s.entry):])
+		copy(s.Entry[:], d.external[int(n)*len(s.Entry):])
 		if before := len(*list) - 1; from.number >= 0 || before < 0 ||
-			(*list)[before].entry != s.entry {
+			(*list)[before].Entry != s.Entry {
 			*from = source{number: -1}
 		}
 	}
 	switch who := number(exWho); {
 	case who == 0 && s.number >= 0:
-		s.seq, s.role = from.seq, from.role
+		s.Seq, s.Role = from.seq, from.role
 	case who == 1 || who == 2:
-		if s.seq = number(exWho); who == 2 {
-			s.role = words()
+		if s.Seq = number(exWho); who == 2 {
+			s.Role = words()
 		}
 	default:
 		return errBlock
 	}
-	s.pos = from.pos + unzigzag(number(exPos))
-	from.pos = s.pos + 1
-	s.weight = unzigzag(number(exWeight))
+	s.Pos = from.pos + unzigzag(number(exPos))
+	from.pos = s.Pos + 1
+	s.Weight = unzigzag(number(exWeight))
 	switch how := number(exHow); how {
 	case textStored:
-		s.text = words()
+		s.Text = words()
 	case textAll:
-		s.text, s.escape = from.text, true
+		s.Text, s.Plain = from.text, true
 	case textPart, textRaw:
 		at, n := int64(from.end)+unzigzag(number(exAt)), number(exLength)
 		if at < 0 || at > int64(len(from.text)) || n > uint64(int64(len(from.text))-at) {
 			return errBlock
 		}
 		from.end = int(at) + int(n)
-		s.text, s.escape = from.text[at:from.end], how == textPart
+		s.Text, s.Plain = from.text[at:from.end], how == textPart
 	default:
 		return errBlock
 	}

@@ -162,17 +162,18 @@ func TestManyExtracts(t *testing.T) {
 func (m *maker) extract() []byte {
 	var list []sentence
 	for range m.IntN(5) {
-		s := sentence{entry: format.ID{byte(m.IntN(3))}, seq: uint64(m.IntN(3)),
-			pos: int64(m.IntN(4)), weight: int64(m.IntN(9)) - 3, text: []byte("said")}
+		s := sentence{Sentence: format.Sentence{Entry: format.ID{byte(m.IntN(3))},
+			Seq: uint64(m.IntN(3)), Pos: int64(m.IntN(4)), Weight: int64(m.IntN(9)) - 3,
+			Text: []byte("said")}}
 		if m.IntN(3) == 0 {
-			s.role = []byte("tool")
+			s.Role = []byte("tool")
 		}
 		if len(m.list) > 0 && m.IntN(4) > 0 {
 			o := m.list[m.IntN(len(m.list))]
-			s.entry = o.ID
+			s.Entry = o.ID
 			if n := len(o.Body); n > 0 && m.IntN(4) > 0 {
 				at := m.IntN(n)
-				s.text, s.escape = o.Body[at:at+m.IntN(n-at+1)], m.IntN(5) > 0
+				s.Text, s.Plain = o.Body[at:at+m.IntN(n-at+1)], m.IntN(5) > 0
 			}
 		}
 		list = append(list, s)
