@@ -1,11 +1,9 @@
 package sharing
 
 import (
-	"fmt"
 	"maps"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/share"
@@ -144,31 +142,18 @@ func sharedName(remote, store string) string { return "shared-" + remote + "." +
 // tag need not be read.
 func (x *Sharer) tags() map[string]string {
 	known := map[string]string{}
-	b, _, ok := x.s.History.Cache.Load(x.tagsName())
-	if !ok {
-		return known
-	}
-	for line := range strings.Lines(string(b)) {
-		if folder, tag, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok {
-			known[folder] = tag
-		}
+	if !x.s.History.Cache.GetJSON(x.tagsName(), &known) {
+		return map[string]string{}
 	}
 	return known
 }
 
 // keepTags keeps the tags of heads for the next pull.
 func (x *Sharer) keepTags(tags map[string]string) {
-	var b []byte
-	for _, folder := range slices.Sorted(maps.Keys(tags)) {
-		if tag := tags[folder]; tag != "" && !strings.Contains(tag, "\n") {
-			b = fmt.Appendf(b, "%s %s\n", folder, tag)
-		}
+	maps.DeleteFunc(tags, func(_, tag string) bool { return tag == "" })
+	if !maps.Equal(tags, x.tags()) {
+		_ = x.s.History.Cache.PutJSON(x.tagsName(), cache.Stamp{}, tags)
 	}
-	if old, _, ok := x.s.History.Cache.Load(x.tagsName()); !ok && len(b) == 0 ||
-		ok && string(old) == string(b) {
-		return
-	}
-	_ = x.s.History.Cache.Store(x.tagsName(), cache.Stamp{}, b)
 }
 
 func (x *Sharer) tagsName() string { return "heads-" + x.o.Name }
