@@ -44,7 +44,7 @@ func TestListInText(t *testing.T) {
 			"[\n  '--password',\n  '[REDACTED:password]'\n]"},
 		{"escaped", `"args": "[\"--password\",\"Zx9kQ2mVb7Lr\"]"`,
 			`"args": "[\"--password\",\"[REDACTED:password]\"]"`},
-		{"no list", `"--password" "x", "Zx9kQ2mVb7Lr"`, `"--password" "x", "Zx9kQ2mVb7Lr"`},
+		{"no list", `"--password" "x", "hunter2secret"`, `"--password" "x", "hunter2secret"`},
 		{"help", `flag("--password", "the password to use", "--token", "a token")`,
 			`flag("--password", "the password to use", "--token", "a token")`},
 		{"end", `["--password",`, `["--password",`},

@@ -14,7 +14,7 @@
 // U+FFFD). Marks of direction and characters without width stay, because languages and emoji need
 // them. They are removed from a model's or a helper's words in a prompt, and from names and errors.
 //
-// Four kinds of rules find secrets, in internal/sanitize/secrets:
+// Five kinds of rules find secrets, in internal/sanitize/secrets:
 //
 //   - The forms of internal/sanitize/tokens (a fixed beginning and a length) need no context. The
 //     form alone is not enough: the letters must look random.
@@ -26,6 +26,9 @@
 //   - A key and a value count only if the key names a secret, the value stands where a value does
 //     (behind a separator or a flag, in a call, an element, a table), and the value looks like a
 //     secret rather than like code, a path, a placeholder or a reference to a variable.
+//   - Where no rule knows the form of a text, two questions decide: is a word that tells of a
+//     secret on the same line or the one before, or in the command that printed the text, and does
+//     the value look like one that a person or a generator made?
 //
 // A text is also read without percent-encoding, and without the line ends at which a terminal may
 // have wrapped it. The texts of one message are also read as one.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
@@ -44,49 +43,10 @@ func (s *scan) announcedAt(end int, credentials bool) {
 	}
 	for _, link := range links {
 		if bytes.HasSuffix(lead, []byte(link)) &&
-			(announcedSecret(v) || isPlainHex(b, end, stop, v)) {
+			(announcedSecret(v) || isPlainHex(v) && !tellsDigest(b[lineStartOf(b, end):stop])) {
 			s.add(end+at, end+at+len(v), strongKey.Class())
 			s.past[announcedRule] = stop
 			return
-		}
-	}
-}
-
-// isPlainHex reports whether a value of 32 digits in a line is a password in spite of its form: the
-// line says nothing of digests.
-func isPlainHex(b []byte, start, stop int, v []byte) bool {
-	if len(v) != 32 || !lowerHex(v) {
-		return false
-	}
-	line := bytes.ToLower(b[lineStartOf(b, start):stop])
-	for _, w := range [...]string{"hash", "digest", "md5", "sha", "checksum", "commit", " id", "salt"} {
-		if bytes.Contains(line, []byte(w)) {
-			return false
-		}
-	}
-	return true
-}
-
-// besideAt adds the words that were drawn by lot in a line that has a word for a password: "try …
-// as the password", "log in as bob, …, the password of last week".
-func (s *scan) besideAt(start, end int) {
-	b := s.b
-	low, high := lineStartOf(b, start), lineEnd(b[:min(len(b), end+maxAnnounced)], end)
-	if high-low > maxAnnounced || low < s.past[besideRule] ||
-		bytes.ContainsAny(b[low:high], "(){}[];=<>\\\"") { // code
-		return
-	}
-	s.past[besideRule] = high
-	for at := low; at < high; {
-		from := chars.RunEnd(b[:high], at, func(c byte) bool {
-			return chars.IsSpace(c) || chars.IsQuote(c)
-		})
-		at = chars.RunEnd(b[:high], from, func(c byte) bool {
-			return !chars.IsSpace(c) && !chars.IsQuote(c)
-		})
-		to := from + len(bytes.TrimRight(b[from:at], ".,;:)"))
-		if v := b[from:to]; len(v) >= 8 && len(v) <= 40 && isDrawn(v) {
-			s.add(from, to, strongKey.Class())
 		}
 	}
 }
@@ -124,15 +84,6 @@ func (s *scan) shownAt(at int) {
 			s.add(end+1+from, end+1+from+len(v), strongKey.Class())
 		}
 	}
-}
-
-// isDrawn reports whether a word can hardly be anything but a password.
-func isDrawn(v []byte) bool {
-	m := chars.Measure(v)
-	lower, upper := bytes.ContainsFunc(v, unicode.IsLower), bytes.ContainsFunc(v, unicode.IsUpper)
-	tail := bytes.IndexByte([]byte("!@#$%^&*"), v[len(v)-1]) >= 0
-	return lower && upper && (m.Digits >= 3 && m.Switches >= 3 || tail && m.Mixed()) &&
-		chars.Only(v[:len(v)-1], chars.IsAlnum) && announcedSecret(v)
 }
 
 // announcedSecret decides whether a word that prose announces as a password is one, and no number,

@@ -26,6 +26,7 @@ type Prints int
 // What a command prints.
 const (
 	Other  Prints = iota // what does not have to be a secret
+	Hinted               // something with a word of it that tells of a secret
 	Named                // what it is given the name of, which is that of a secret
 	Always               // a secret, and nothing else
 )
@@ -40,6 +41,8 @@ func PrintedBy(words []string) Prints {
 		}
 		if printsNamed(name, words[i+1:]) {
 			prints = Named
+		} else if i == 0 && hints(words) {
+			prints = Hinted
 		}
 		if i == 0 && !runsOthers(name) {
 			break
@@ -49,19 +52,35 @@ func PrintedBy(words []string) Prints {
 }
 
 // Values returns the secrets in what a command printed: a line, or a field of a line between tabs,
-// that is no word of prose.
+// that is no word of prose, and every value that was made to be secret. After a hint only these
+// count, alone in the output.
 func (p Prints) Values(output string) (values []string) {
 	if p == Other {
 		return nil
 	}
 	lines := strings.Split(strings.TrimSpace(output), "\n")
+	if p == Hinted || p == Always {
+		out := []byte(strings.TrimSpace(output))
+		for at := 0; at < len(out); {
+			var from, to int
+			from, to, at = nextWord(out, at, len(out))
+			v := out[from:to]
+			if (p == Always || len(v)+2 >= len(out)) && (isMade(v) || isPlainHex(v)) {
+				values = append(values, string(v))
+			}
+		}
+		if p == Hinted {
+			return values
+		}
+	}
 	for _, line := range lines {
 		for field := range strings.SplitSeq(line, "\t") {
 			v := bytes.Trim([]byte(field), " \r\"',")
 			if len(v) < 4 || bytes.IndexByte(v, ' ') >= 0 || pathOfWords(v) || standIn(v) {
 				continue
 			}
-			if p == Always && len(lines) == 1 && !isStandInWord(v) || Judge(v, false, strongKey) {
+			whole := p == Always && len(lines) == 1 && !isStandInWord(v)
+			if !slices.Contains(values, string(v)) && (whole || Judge(v, false, strongKey)) {
 				values = append(values, string(v))
 			}
 		}
@@ -142,6 +161,13 @@ func printsNamed(name string, args []string) bool {
 		arg = strings.TrimRight(strings.TrimSuffix(arg, ".txt"), `"'}])/`)
 		return !option && namesSecret(arg)
 	})
+}
+
+// hints reports whether a word of a command tells of a secret, and none of a digest.
+func hints(words []string) bool {
+	all := strings.Join(words, " ")
+	return hasName(all) && !tellsDigest([]byte(all)) && !slices.Contains(words, "put") &&
+		!slices.Contains(words, "set")
 }
 
 // hasName reports whether one of the names in a text is that of a secret.

@@ -55,6 +55,9 @@ const shortestSecret = 7
 func (s *scan) pass(t *table) {
 	b := s.b
 	i := 0
+	if bytes.HasPrefix(b, []byte("$ ")) {
+		s.shownAt(len("$ "))
+	}
 	for ; i+4 <= len(b); i++ {
 		if singles[b[i]] {
 			s.byteAt(i)
@@ -202,9 +205,9 @@ func (s *scan) nodeAt(t *table, id, i int) {
 		}
 	case credentialsRule:
 		s.announcedAt(i+len(text), true)
-		s.besideAt(i, i+len(text))
+		s.madeNear(i, i+len(text), strongKey)
 	case loginRule:
-		s.besideAt(i, i+len(text))
+		s.madeNear(i, i+len(text), strongKey)
 	case accountRule:
 		s.accountAt(i + len(text))
 	case shownRule:

@@ -13,13 +13,16 @@ import (
 // wordAt reads what follows a word that may end the name of a secret. The word ends at end.
 func (s *scan) wordAt(i, end int) {
 	b := s.b
-	if end >= len(b) || chars.IsWord(b[end]) {
+	if end < len(b) && chars.IsWord(b[end]) {
+		return
+	}
+	s.nearAt(i, end)
+	if end >= len(b) {
 		return
 	}
 	if long := b[i:end]; len(long) > len("pass") && long[0]|0x20 == 'p' && long[1]|0x20 == 'a' &&
 		b[end] != '=' { // password, passwd, passphrase
 		s.announcedAt(end, false)
-		s.besideAt(i, end)
 		s.filledAt(end)
 	}
 	switch b[end] {
@@ -40,9 +43,6 @@ func (s *scan) spokenAt(end int) {
 	kind, spoken := KeyOf(b[start:end]), !isIdentifier(b[start:end])
 	line := b[max(lineStartOf(b, start), start-2*maxKey):start]
 	at, given := argument(b, blanks(b, end))
-	if kind == strongKey {
-		s.aloneAt(end)
-	}
 	v := valueAfter(&s.runs, at)
 	if v.end-v.start < 6 || v.start-end > 2*maxGap || bytes.IndexByte(b[end:v.start], '\n') >= 0 {
 		return
@@ -79,25 +79,6 @@ func (s *scan) spokenAt(end int) {
 	}
 	if secret {
 		s.add(v.start, v.end, kind.Class())
-	}
-}
-
-// aloneAt reads a password that stands alone on a line, below the sentence that announces it and
-// ends with a colon. The word for it ends at end.
-func (s *scan) aloneAt(end int) {
-	b := s.b
-	stop := lineEnd(b[:min(len(b), end+2*maxKey)], end)
-	line := bytes.TrimRight(b[end:stop], " \r")
-	start := chars.RunEnd(b[:min(len(b), stop+maxGap)], stop, chars.IsSpace)
-	stop = chars.RunEnd(b, start, chars.IsCredential)
-	last := chars.RunEnd(b[:min(len(b), start+maxBare)], stop, func(c byte) bool {
-		return !chars.IsSpace(c)
-	})
-	whole := last == len(b) || b[last] == '\n' || b[last] == '\r'
-	switch v := b[start:last]; {
-	case !whole || len(v) == 0 || bytes.IndexByte(b[end:start], '\n') < 0:
-	case len(line) > 0 && line[len(line)-1] == ':' && stop == last && drawnFor(v), isDrawn(v):
-		s.add(start, last, strongKey.Class())
 	}
 }
 

@@ -48,7 +48,6 @@ const (
 	fieldRule
 	foreignRule
 	announcedRule
-	besideRule
 	credentialsRule
 	loginRule
 	accountRule
@@ -56,6 +55,7 @@ const (
 	wideRule
 	jarRule
 	keyedRule
+	nearRule
 	numRules // the number of rules
 )
 

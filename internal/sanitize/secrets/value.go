@@ -37,7 +37,7 @@ func literalSecret(kind Key, v []byte) bool {
 		KeyOf(v) != NoKey && compound(v, m) {
 		return false
 	}
-	return m.Letters > 0 && (m.Switches >= 3 || m.Digits >= 3) || m.Random()
+	return m.Letters > 0 && (m.Switches >= 3 || m.Digits >= 3) || m.Random() || isHandmade(v, m)
 }
 
 // bareSecret decides whether an unquoted run is a secret. It may also be code.
@@ -64,7 +64,7 @@ func bareSecret(kind Key, v []byte) bool {
 		compound(v, m) {
 		return false
 	}
-	return m.Letters > 0 && (m.Switches >= 3 || m.Digits >= 4) || m.Random()
+	return m.Letters > 0 && (m.Switches >= 3 || m.Digits >= 4) || m.Random() || isHandmade(v, m)
 }
 
 // standIn reports whether v stands for a secret instead of being one: it is empty, a mask, a

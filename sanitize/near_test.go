@@ -1,0 +1,51 @@
+package sanitize
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestNear puts values that a person or a generator makes in reach of words that tell of a secret,
+// in forms that no rule knows.
+func TestNear(t *testing.T) {
+	values := []string{"Vq3xTz8LmK1wRb7Yc2", "orchard7Bell!", "4be19a07c35f82d6e01b7c94aa53f608"}
+	for _, form := range []string{
+		"feeder enrol --pass %v lab",
+		"vault of the depot: secret for bob, then %v",
+		"unlock the depot with %v as the passphrase",
+		"the depot wants a password:\n\n%v\n\nKeep it.",
+		"1) \"depotpassword\"\n2) \"%v\"",
+		"$ depotctl show db_password\n%v\n",
+		"$ sqlite3 depot.db \"select password from users\"\n%v\n",
+		"<depot-password>\n%v\n</depot-password>",
+		"set_depot_password('bob', '%v')",
+	} {
+		for _, v := range values {
+			out, _, err := Text([]byte(strings.ReplaceAll(form, "%v", v)))
+			if err != nil || strings.Contains(string(out), v) {
+				t.Errorf("%q stays in %q: %q %v", v, form, out, err)
+			}
+		}
+	}
+	for _, v := range values[:2] {
+		in := "depot:\n  api_key: " + v
+		if out, _, err := Text([]byte(in)); err != nil || strings.Contains(string(out), v) {
+			t.Errorf("%q stays: %q %v", in, out, err)
+		}
+	}
+	for _, harmless := range []string{
+		"the password hash is 4be19a07c35f82d6e01b7c94aa53f608",
+		"pass it on\n\nreq_011CbTx8Vq3xTz8LmK1wRb7Y",
+		"if token == Vq3xTz8LmK1wRb7Yc2 {",
+		"the token has id 3f8a1c52-6f0e-4b7a-9a44-0d2b9c1f7e55",
+		"tokens := make([]token, 0, maxBlockTokens+1)",
+		"example.org/getpass v1.0.0 h1:Vq3xTz8LmK1wRb7Yc2uHs5NdPq9JfEa4Gk6Wt0Xo3Zi=",
+		"WRONG_PASSWORD Status = 0xC000006A",
+		"PasswordRules at https://example.org/rules/Section42",
+		"[REDACTED:password] Vq3xTz8LmK1wRb7Yc2",
+	} {
+		if out, _, err := Text([]byte(harmless)); err != nil || string(out) != harmless {
+			t.Errorf("%q is %q: %v", harmless, out, err)
+		}
+	}
+}
