@@ -6,6 +6,7 @@ package outcome
 import (
 	"cmp"
 	"math"
+	"path"
 	"slices"
 	"strings"
 
@@ -32,9 +33,11 @@ type Command struct {
 }
 
 // What a command is found by, and how much each counts: its own words and those with which the
-// agent said why it ran; the words before it; what the user wanted.
+// agent said why it ran; the paths that it is given; the words before it; what the user wanted. A
+// command that only has a word in a path is no answer beside one that has it itself.
 const (
 	ownWeight    = 1
+	pathWeight   = 0.55
 	beforeWeight = 0.4
 	wantedWeight = 0.3
 )
@@ -72,7 +75,8 @@ func How(words string, sessions []Session) []Command {
 				if f.State == digest.Barred || f.State == digest.Dropped {
 					continue
 				}
-				text, own := canonical(f.Command()), f.Text
+				text := canonical(f.Command())
+				own, paths := wordsAndPaths(f)
 				if f.Kind == digest.Commit {
 					text, own = madeBy(f)
 				}
@@ -86,10 +90,8 @@ func How(words string, sessions []Session) []Command {
 					continue
 				}
 				c.Session, c.Run = s, f
-				if strings.HasPrefix(text, "make") {
-					own += maker
-				}
 				c.add(asked, own, ownWeight)
+				c.add(asked, paths, pathWeight)
 				c.add(asked, before, beforeWeight)
 				c.add(asked, wanted, wantedWeight)
 			}
@@ -116,8 +118,43 @@ func canonical(command string) string {
 	return strings.TrimSpace(command)
 }
 
-// maker stands for the program make, whose name tells nothing in any other text.
-const maker = " gmake"
+// program begins what stands for the name of a program: many names tell nothing in any other text,
+// as make does.
+const program = " g"
+
+// wordsAndPaths returns the words of a command, with those with which the agent said why it ran,
+// and the paths that it is given. What an interpreter runs is no path.
+func wordsAndPaths(f *digest.Fact) (own, paths string) {
+	_, own, _ = strings.Cut(f.Text, " # ")
+	if f.Test {
+		own += " test"
+	}
+	for _, one := range programs(f.Command()) {
+		runs := true // the next word names what is run
+		for _, field := range argumentsOf(one) {
+			name := strings.Trim(field[strings.LastIndexByte(field, '/')+1:], `"'`)
+			switch {
+			case runs:
+				own += " " + field + program + name
+			case strings.Contains(field, "/") || path.Ext(name) != "" && path.Ext(name) != name:
+				paths += " " + field
+			default:
+				own += " " + field
+			}
+			runs = slices.Contains(interpreters, name)
+		}
+		for field := range strings.FieldsSeq(one) { // as in --fix, which has no value
+			if strings.HasPrefix(field, "-") && !strings.Contains(field, "=") {
+				own += " " + field
+			}
+		}
+	}
+	return own, paths
+}
+
+// interpreters are programs that run the one that is named next, and commands that make them do so.
+var interpreters = []string{"sudo", "time", "nice", "timeout", "env", "sh", "bash", "zsh", "python",
+	"python3", "node", "ruby", "perl", "npx", "uv", "poetry", "bundle", "exec", "run"}
 
 // asked is a word of a question, with those of the same meaning.
 type asked []uint64
@@ -129,8 +166,8 @@ var kin = [...][]string{{"format", "fmt", "formatter", "gofmt"}, {"lint", "linte
 
 func askedFor(words string) (list []asked) {
 	bag := termsOf(words)
-	if len(bag) == 0 && slices.Contains(strings.Fields(strings.ToLower(words)), "make") {
-		bag = termsOf(maker)
+	if fields := strings.Fields(strings.ToLower(words)); len(bag) == 0 && len(fields) > 0 {
+		bag = termsOf(program + strings.Join(fields, program))
 	}
 	for _, t := range bag {
 		list = append(list, asked{t.Term})
@@ -184,7 +221,7 @@ func choose(list []asked, all []*Command) (found []Command) {
 	for i := range list {
 		n := 0
 		for _, c := range all {
-			if c.has[i] == ownWeight {
+			if c.has[i] >= pathWeight {
 				n++
 			}
 		}
@@ -192,7 +229,7 @@ func choose(list []asked, all []*Command) (found []Command) {
 		sum += tells[i]
 	}
 	best, named := leastShare/leastPart, false
-	isOwn := func(w float64) bool { return w == ownWeight }
+	isOwn := func(w float64) bool { return w >= pathWeight }
 	for _, c := range all {
 		named = named || c.Run != nil && slices.ContainsFunc(c.has, isOwn)
 	}

@@ -58,6 +58,11 @@ func TestHowRanks(t *testing.T) {
 	}{
 		"often":        {"lint", []digest.Fact{run("new lint", "passed"), run("old lint", "passed"), run("old lint", "passed")}, "old lint"},
 		"mostly fails": {"lint", append(failing, run("old lint", "passed"), run("old lint", "passed")), "old lint"},
+		"a path":       {"test", []digest.Fact{run("cat tests/lamp.txt", "passed"), run("cat tests/lamp.txt", "passed"), run("npm test", "passed")}, "npm test"},
+		"a path alone": {"lamp", []digest.Fact{run("go vet ./lamp", "passed")}, "go vet ./lamp"},
+		"a script":     {"test", []digest.Fact{run("git add src/test/a.go", "passed"), run("bash scripts/test.sh", "passed")}, "bash scripts/test.sh"},
+		"of a kind":    {"test", []digest.Fact{run("ls test/unit", "passed"), {Kind: digest.Command, Text: "ran cargo nextest", State: "passed", Test: true}}, "cargo nextest"},
+		"a program":    {"go", []digest.Fact{run("ls src", "passed"), run("go mod tidy", "passed")}, "go mod tidy"},
 		"has more":     {"lint docs", []digest.Fact{run("a lint", "passed"), run("a lint", "passed"), run("a lint docs", "passed")}, "a lint docs"},
 	} {
 		list := outcome.How(c.words, []outcome.Session{{Facts: c.facts}})
