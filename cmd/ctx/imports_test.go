@@ -39,11 +39,12 @@ var layers = map[string]string{
 		"internal/agent/blocks internal/agent/voice",
 	"internal/agent/codex": "format internal/jsonvalue internal/agent/transcript " +
 		"internal/agent/voice",
-	"internal/agent/copilot": "internal/jsonvalue internal/agent/transcript internal/agent/voice",
+	"internal/agent/copilot": "internal/jsonvalue internal/agent/transcript " +
+		"internal/agent/voice internal/message",
 	"internal/agent/cursor": "internal/jsonvalue internal/agent/transcript " +
 		"internal/agent/blocks internal/agent/voice",
 	"internal/agent/shape": "internal/jsonvalue internal/agent/transcript " +
-		"internal/agent/blocks internal/agent/voice",
+		"internal/agent/blocks internal/agent/voice internal/message",
 	"internal/agent/markdown": "internal/jsonvalue internal/agent/transcript internal/agent/voice " +
 		"internal/agent/claudecode",
 	"internal/agent/geminicli": "format internal/jsonvalue internal/message " +

@@ -40,7 +40,8 @@ func (d *Digester) call(c *Call) {
 		open = d.awaited(a)
 	}
 	for _, i := range open {
-		if k := d.Made[i].Kind; c.Failed && (k == Command || k == Commit) {
+		k := d.Made[i].Kind
+		if c.Failed && (k == Command || k == Commit || k == Edit && kind != runCommand) {
 			d.Made[i].State = Failed // its result does not say so
 		}
 	}

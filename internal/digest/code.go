@@ -26,6 +26,7 @@ func (d *Digester) Code(c *varint.Code) {
 	c.Texts(&d.Plan)
 	varint.Text(c, &d.Began)
 	varint.Text(c, &d.Branch)
+	c.Flag(&d.Heard)
 	d.indexes(c, &d.Last)
 }
 

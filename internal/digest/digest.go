@@ -168,6 +168,8 @@ type Digester struct {
 	Began string
 	// Branch is the branch that the newest record names.
 	Branch string
+	// Heard says that an edit has had a result: this agent tells how they end.
+	Heard bool
 	// Last holds the indexes of the facts of the model's newest text, if no call came after it.
 	Last []int
 
@@ -264,6 +266,13 @@ func (d *Digester) endTurn() {
 		}
 	}
 	d.Last = nil
+	for _, facts := range d.Open {
+		for _, i := range facts {
+			if f := &d.Made[i]; d.Heard && f.Kind == Edit && f.State == "" {
+				f.State = Dropped // it was stopped, unless a result still comes
+			}
+		}
+	}
 }
 
 // shortPlan is the largest number of sentences at the beginning of a conversation that the model

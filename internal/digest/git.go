@@ -155,7 +155,8 @@ func commitMessage(c script.Command) (string, bool) {
 			return slices.Contains([]string{"-n", "--no-commit", "--abort", "--quit", "--skip"}, w)
 		})
 	}
-	if !isGit(c.Words, "commit") {
+	merges := isGit(c.Words, "merge")
+	if !merges && !isGit(c.Words, "commit") {
 		return "", false
 	}
 	amends, fromFile := false, false
@@ -173,6 +174,9 @@ func commitMessage(c script.Command) (string, bool) {
 		}
 		amends = amends || w == "--amend"
 		fromFile = fromFile || hasLead(w, []string{"-F", "--file", "-C", "--reuse-message"})
+	}
+	if merges {
+		return "", false // it may only move the branch, or say what it would commit
 	}
 	if c.Input != nil && squeeze(*c.Input) != "" {
 		return *c.Input, true

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/gemini-ctx/ctx/internal/message"
 )
 
 // The limits of what is read of a result.
@@ -27,6 +29,13 @@ func (d *Digester) result(r *Result) {
 	if len(facts) == 0 {
 		return
 	}
+	for _, i := range facts {
+		if f := &d.Made[i]; f.Kind == Edit {
+			if d.Heard = true; f.State == Dropped {
+				f.State = ""
+			}
+		}
+	}
 	o := outcomeOf(r)
 	if o.running != "" {
 		d.Open[runningPrefix+o.running] = facts
@@ -44,7 +53,8 @@ func (d *Digester) result(r *Result) {
 		facts = facts[1:] // what a script wrote is there however it ended
 	}
 	f := d.Made[facts[0]]
-	o.failed = o.failed || f.State == Failed
+	how, _, _ := message.Ended(o.output)
+	o.failed = o.failed || f.State == Failed || how == message.Stopped
 	switch f.Kind {
 	case Command, Search:
 		d.Made[facts[0]].Files = filesNamed(o.output)
@@ -99,6 +109,9 @@ func (d *Digester) ended(i int, o outcome) {
 	f.Text, _, _ = strings.Cut(f.Text, beside)
 	switch {
 	case o.failed:
+	case f.Kind == Commit && hasLead(firstLine(o.output, maxLine), noMerge):
+		f.State = Failed
+		return
 	case f.IsRequest():
 		f.Text = f.opened(o.output)
 	case f.Kind == Commit:
@@ -143,6 +156,9 @@ func (d *Digester) ended(i int, o outcome) {
 	d.failures(f.Key, o.output)
 }
 
+// noMerge begin what git prints for a merge that makes no commit.
+var noMerge = []string{"Already up to date", "Already up-to-date", "Updating "}
+
 // failedAct marks the facts of a failed call, for example of a file that could not be read or
 // changed.
 func (d *Digester) failedAct(facts []int, output string) {
@@ -166,13 +182,6 @@ func (f *Fact) ActKey() string {
 	return string(f.Kind) + " " + what
 }
 
-// refusals begin the result of a call that the user refused.
-var refusals = [...]string{"The user doesn't want to proceed with this tool use",
-	"The user doesn't want to take this action",
-	"[Request interrupted by user", "exec command rejected by user", "[Operation Cancelled]",
-	"The user rejected permission", "The user rejected this tool call", "aborted by user after ",
-	"The user denied this operation"}
-
 // wordsFollow stands for words of the user to a refused call that are a message of their own.
 const wordsFollow = "\n"
 
@@ -182,17 +191,11 @@ func refusal(output string) (words string, ok bool) {
 		strings.Contains(output[:min(len(output), maxHead)], "rejected by user") {
 		return "", true
 	}
-	for _, lead := range refusals {
-		if strings.HasPrefix(output, lead) {
-			const said = "the user said:"
-			if i := strings.Index(strings.ToLower(output), said); i >= 0 {
-				words = output[min(i+len(said), len(output)):]
-				return cmp.Or(strings.TrimSpace(words), wordsFollow), true
-			}
-			return "", true
-		}
+	how, head, words := message.Ended(output)
+	if words == "" && strings.HasSuffix(strings.TrimSpace(head), ":") {
+		words = wordsFollow
 	}
-	return "", false
+	return words, how == message.Refused
 }
 
 // Refused begins the text of a decision against a call, and is the key of the user's words to it.

@@ -16,14 +16,15 @@ import (
 func (r *Result) Failed() bool { return failed(r.Response, true) }
 
 // callFailed reports whether the client of a call tells beside it that the command ended with
-// another exit status than 0, as opencode does:
-// {"functionCall":…,"opencode":{"state":{"metadata":{"exit":2}}}}.
+// another exit status than 0, as opencode does, or that the call never ran:
+// {"functionCall":…,"opencode":{"state":{"metadata":{"exit":2}}}}, {…,"pi":{"aborted":true}}.
 func (p *Part) callFailed() bool {
-	if !bytes.Contains(p.Raw, []byte(`"exit":`)) {
+	if !bytes.Contains(p.Raw, []byte(`"exit":`)) && !bytes.Contains(p.Raw, []byte(`"aborted":`)) {
 		return false
 	}
 	var clients map[string]struct {
-		State struct {
+		Aborted bool `json:"aborted"`
+		State   struct {
 			Metadata struct {
 				Exit json.RawMessage `json:"exit"`
 			} `json:"metadata"`
@@ -31,7 +32,7 @@ func (p *Part) callFailed() bool {
 	}
 	_ = json.Unmarshal(p.Raw, &clients) // members of another form have no state
 	for _, c := range clients {
-		if isCode(c.State.Metadata.Exit) {
+		if c.Aborted || isCode(c.State.Metadata.Exit) {
 			return true
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/message"
 )
 
 // Agent is the agent in the source of a message that Copilot CLI wrote, and the member of a part
@@ -74,7 +75,8 @@ func noteMember(kind string) (member string, ok bool) {
 // Read reads a transcript, as transcript.Read says. name is the session that the directory of the
 // file is named for, or ""; it counts if no event names the session.
 func Read(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
-	d := &reader{Flat: transcript.NewFlat(Agent, emit), tools: map[string]string{}}
+	d := &reader{Flat: transcript.NewFlat(Agent, emit), tools: map[string]string{},
+		asks: map[string]string{}}
 	d.Copies.Members = []string{"detailedContent", "partialOutput", "prompt", "initialPrompt",
 		"toolArgs", "toolResult", "arguments"}
 	d.Stats.Session = transcript.NameOfFile(name)
@@ -86,6 +88,7 @@ type reader struct {
 	*transcript.Flat
 	begun bool
 	tools map[string]string // of the calls, by their ids
+	asks  map[string]string // what the calls ask a subagent, until its conversation begins
 }
 
 func (d *reader) record(o jsonvalue.Object) error {
@@ -109,6 +112,9 @@ func (d *reader) record(o jsonvalue.Object) error {
 	d.Thread = ""
 	if call := transcript.Fit(data.Text("parentToolCallId")); call != "" {
 		d.thread(call)
+		if err := d.ask(kind, call); err != nil {
+			return err
+		}
 	}
 	switch member, isNote := noteMember(kind); {
 	case kind == "user.message", kind == "assistant.message", kind == "tool.execution_complete":
@@ -131,6 +137,23 @@ func (d *reader) thread(call string) {
 	if !slices.Contains(d.Stats.Spawned, spawn) {
 		d.Stats.Spawned = append(d.Stats.Spawned, spawn)
 	}
+}
+
+// ask emits what the call of a subagent asks as the first message of its conversation, if that
+// begins with anything else.
+func (d *reader) ask(kind, call string) error {
+	asked := d.asks[call]
+	if isBookkeeping(kind) || asked == "" {
+		return nil
+	}
+	delete(d.asks, call)
+	if kind == "user.message" {
+		return nil
+	}
+	name := jsonvalue.NewObject("id", call+":prompt", "content", asked)
+	m := transcript.Message{Origin: d.Origin(transcript.Fit(call + ":prompt")),
+		Role: transcript.RoleUser}
+	return d.Say(name, m, []json.RawMessage{transcript.TextPart(asked, nil)}, jsonvalue.Object{})
 }
 
 // begin returns the message of an event, and the members of the event to keep.
@@ -167,6 +190,7 @@ func (d *reader) say(o jsonvalue.Object, kind string, data jsonvalue.Object) err
 	m, rest := d.begin(o)
 	left := data.Without()
 	var parts []json.RawMessage
+	typed := ""
 	switch kind {
 	case "user.message":
 		delete(rest, "type")
@@ -182,7 +206,7 @@ func (d *reader) say(o jsonvalue.Object, kind string, data jsonvalue.Object) err
 		parts = d.answer(data, left)
 	default:
 		m.Role = transcript.RoleTool
-		parts = d.result(data, left)
+		parts, typed = d.result(data, left)
 		if parts == nil {
 			m.Note, m.Role = true, transcript.RoleSystem
 		}
@@ -190,7 +214,11 @@ func (d *reader) say(o jsonvalue.Object, kind string, data jsonvalue.Object) err
 	if len(left) > 0 {
 		rest["data"] = jsonvalue.Encode(left)
 	}
-	return d.Say(o, m, parts, rest)
+	if err := d.Say(o, m, parts, rest); err != nil || typed == "" {
+		return err
+	}
+	m.Origin.Message, m.Role = transcript.Fit(m.Origin.Message+":words"), transcript.RoleUser
+	return d.Say(o, m, []json.RawMessage{transcript.TextPart(typed, nil)}, jsonvalue.Object{})
 }
 
 // prompt reads what the user said. Some versions leave it empty and have only what the model was
@@ -296,7 +324,7 @@ func (d *reader) call(raw json.RawMessage) json.RawMessage {
 		return transcript.HiddenPart(
 			jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"request": raw})})
 	}
-	d.tools[id] = tool
+	d.tools[id], d.asks[id] = tool, b.Object("arguments").Text("prompt")
 	rest := b.Without("toolCallId", "name", "arguments")
 	args := b.Object("arguments")
 	if args == nil && b.Has("arguments") {
@@ -314,11 +342,12 @@ func (d *reader) call(raw json.RawMessage) json.RawMessage {
 	return transcript.CallPart(id, tool, jsonvalue.Encode(args), transcript.Extra(Agent, rest))
 }
 
-// result reads the end of a call; nil if the event does not name the call.
-func (d *reader) result(data, left jsonvalue.Object) (parts []json.RawMessage) {
+// result reads the end of a call; nil if the event does not name the call. typed is what the person
+// said when refusing it.
+func (d *reader) result(data, left jsonvalue.Object) (parts []json.RawMessage, typed string) {
 	id := data.Text("toolCallId")
 	if id == "" {
-		return nil
+		return nil, ""
 	}
 	delete(left, "toolCallId")
 	member, from, said := "output", "result", ""
@@ -348,6 +377,10 @@ func (d *reader) result(data, left jsonvalue.Object) (parts []json.RawMessage) {
 	if tool == "" {
 		tool = data.Text("toolName")
 	}
-	return append(parts,
-		transcript.ResultPart(id, tool, jsonvalue.Encode(map[string]string{member: said}), nil))
+	said, typed, around := message.Typed(said)
+	if typed != "" {
+		left.Set("around", around)
+	}
+	return append(parts, transcript.ResultPart(id, tool,
+		jsonvalue.Encode(map[string]string{member: said}), nil)), typed
 }

@@ -184,6 +184,8 @@ func isClients(parts []json.RawMessage) bool {
 			texts++
 		case p.Kind == transcript.PartMedia:
 			return false
+		case kept.Object("part").Text("type") == "compaction": // asks for a summary
+			texts++
 		}
 	}
 	return texts > 0

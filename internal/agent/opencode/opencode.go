@@ -21,7 +21,9 @@ const Agent = "opencode"
 
 // clientMarks are what opencode writes into texts of the user. Most of them it marks as synthetic
 // instead. docs/agents/opencode.md has the table.
-var clientMarks = voice.Table{Elements: []string{"system-reminder"}}
+var clientMarks = voice.Table{Elements: []string{"system-reminder"},
+	Whole: []string{"Continue if you have next steps", "Continue if you have next steps, or stop " +
+		"and ask for clarification if you are unsure how to proceed."}}
 
 func extra(rest jsonvalue.Object) jsonvalue.Object {
 	return jsonvalue.Object{Agent: jsonvalue.Encode(rest)}

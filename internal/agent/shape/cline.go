@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/message"
 )
 
 // This file reads the tasks of Cline, and of Roo Code and Kilo Code, which are made of it: one
@@ -125,7 +126,8 @@ func clineCall(open []Call, tool string) int {
 }
 
 // clineResult reads a text such as "[read_file for 'a.go'] Result:\npackage a". ok is false for any
-// other text, and for an answer of the person: that stands in one of the elements of marks.
+// other text, and for an answer of the person: that stands in one of the elements of marks. What a
+// person typed about a call is in its result.
 func clineResult(text string) (tool, output string, ok bool) {
 	head, output, ok := strings.Cut(text, "] Result:")
 	if !ok || !strings.HasPrefix(head, "[") {
@@ -133,7 +135,8 @@ func clineResult(text string) (tool, output string, ok bool) {
 	}
 	tool, _, _ = strings.Cut(head[1:], " ")
 	output = strings.TrimLeft(output, " \n")
-	if clineAsks(tool) || strings.HasPrefix(output, "The user ") {
+	_, _, about := message.Feedback(output)
+	if clineAsks(tool) || strings.HasPrefix(output, "The user ") && !about {
 		table := clineMarks()
 		ok = table.Client(text)
 	}

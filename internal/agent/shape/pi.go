@@ -52,7 +52,7 @@ func PiForkOf(head jsonvalue.Object) string {
 func piAdapt(o jsonvalue.Object, _ []Call) Message {
 	said := Plain(o)
 	for i, raw := range said.Content {
-		said.Content[i] = piBlock(raw)
+		said.Content[i] = piBlock(raw, o.Text("stopReason") == "aborted")
 	}
 	switch o.Text("role") {
 	case "toolResult":
@@ -69,14 +69,18 @@ func piAdapt(o jsonvalue.Object, _ []Call) Message {
 	return said
 }
 
-// piBlock returns a block of content as Anthropic's API has it.
-func piBlock(raw json.RawMessage) json.RawMessage {
+// piBlock returns a block of content as Anthropic's API has it. No call of a message that was
+// aborted has run.
+func piBlock(raw json.RawMessage, aborted bool) json.RawMessage {
 	b := jsonvalue.AsObject(raw)
 	switch {
 	case b.Text("type") == "toolCall":
 		call := b.Without("arguments")
 		call.Set("type", "tool_use")
 		call["input"] = b["arguments"]
+		if aborted {
+			call.Set("aborted", true)
+		}
 		return jsonvalue.Encode(call)
 	case b.Text("type") == "image" && b.Text("data") != "":
 		return inlineImage(b)

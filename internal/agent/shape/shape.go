@@ -18,6 +18,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/message"
 )
 
 // Form is where an agent of this shape puts what. A field that does not apply is zero.
@@ -271,7 +272,7 @@ func (d *reader) say(o, inner jsonvalue.Object) error {
 	if said.Role != "" {
 		m.Note, m.Role = false, said.Role
 	}
-	parts, words := d.parts(said)
+	parts, words, feedback := d.parts(said)
 	switch {
 	case said.Role != transcript.RoleUser:
 	case d.f.Hidden != nil && d.f.Hidden(o, inner):
@@ -289,12 +290,14 @@ func (d *reader) say(o, inner jsonvalue.Object) error {
 	} else if rest = rest.Without("type", "message"); len(left) > 0 {
 		rest["message"] = jsonvalue.Encode(left)
 	}
-	if err := d.Say(o, m, parts, rest); err != nil || words == nil {
+	if err := d.Say(o, m, parts, rest); err != nil || words == nil && feedback == nil {
 		return err
 	}
 	m.Origin.Message, m.Role = transcript.Fit(m.Origin.Message+":words"), transcript.RoleUser
-	_, words = d.whose(words)
-	return d.Say(o, m, words, jsonvalue.Object{})
+	if words != nil {
+		_, words = d.whose(words)
+	}
+	return d.Say(o, m, append(feedback, words...), jsonvalue.Object{})
 }
 
 func (d *reader) adapt(inner jsonvalue.Object) Message {
@@ -304,14 +307,18 @@ func (d *reader) adapt(inner jsonvalue.Object) Message {
 	return Plain(inner)
 }
 
-// parts makes parts of the content of a message. Of a message of the user with results, words are
-// the parts that a person added; nil for none.
-func (d *reader) parts(said Message) (parts, words []json.RawMessage) {
+// parts makes parts of the content of a message. Of a message with results, words are the parts
+// that a person added, and feedback what a person typed about a call; nil for none.
+func (d *reader) parts(said Message) (parts, words, feedback []json.RawMessage) {
 	var persons []bool
 	results := false
 	for _, raw := range said.Content {
 		if d.f.Block != nil {
 			raw = d.f.Block(raw)
+		}
+		raw, typed := withoutFeedback(raw)
+		if typed != "" {
+			feedback = append(feedback, transcript.TextPart(typed, nil))
 		}
 		p := d.blocks.PartOf(raw, func(id string) string { return d.tools[id] })
 		switch p.Kind {
@@ -327,7 +334,7 @@ func (d *reader) parts(said Message) (parts, words []json.RawMessage) {
 			strings.TrimSpace(text) != "" && !d.marks().Client(text))
 	}
 	if !results || said.Role != transcript.RoleUser {
-		return parts, nil
+		return parts, nil, feedback
 	}
 	all := parts
 	parts = nil
@@ -338,7 +345,29 @@ func (d *reader) parts(said Message) (parts, words []json.RawMessage) {
 			parts = append(parts, raw)
 		}
 	}
-	return parts, words
+	return parts, words, feedback
+}
+
+// withoutFeedback cuts what a person typed about a call out of a block with its result.
+func withoutFeedback(raw json.RawMessage) (block json.RawMessage, typed string) {
+	b := jsonvalue.AsObject(raw)
+	if b.Text("type") != "tool_result" {
+		return raw, ""
+	}
+	list, isList := b.Array("content")
+	text := b["content"]
+	if isList && len(list) == 1 {
+		text = jsonvalue.AsObject(list[0])["text"]
+	}
+	output, _ := jsonvalue.Text(text)
+	head, typed, around := message.Typed(output)
+	if typed == "" {
+		return raw, ""
+	}
+	b = b.Without()
+	b.Set("content", head)
+	b.Set("around", around)
+	return jsonvalue.Encode(b), typed
 }
 
 func (d *reader) marks() *voice.Table {

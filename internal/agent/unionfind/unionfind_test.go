@@ -208,7 +208,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{`"summarizer":"gemini"`, `"summarizer":""`, "no summarizer"},
 		{`"interim":true`, `"interim":"yes"`, "interim: "},
 		{"]}\n", "]}{", "something follows"},
-		{"]}\n", "", "unexpected EOF"},
+		{"]}\n", "", "ends too early"},
 	} {
 		s := encoded(t, sample())
 		if !strings.Contains(s, c.old) {
