@@ -45,8 +45,8 @@ func decode(raw json.RawMessage, into any) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return clierr.Usagef("bad %s: a %s is no %s",
-			wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:], wrong.Value,
+		return clierr.Usagef("bad %s: %s is no %s",
+			wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:], aOrAn(wrong.Value),
 			plainType(wrong.Type.Kind().String()))
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = errors.New("they end too early")
@@ -72,6 +72,12 @@ func plainly(raw json.RawMessage) json.RawMessage {
 			all[name] = json.RawMessage(v)
 		}
 	}
+	for _, name := range [...]string{"id", "supersedes", "evidence"} {
+		var id string
+		if json.Unmarshal(all[name], &id) == nil && id != "" {
+			all[name], _ = json.Marshal(plainID(id)) // a string has no error
+		}
+	}
 	if role := all["role"]; role != nil {
 		all["role"] = bytes.ToLower(role)
 	}
@@ -79,6 +85,26 @@ func plainly(raw json.RawMessage) json.RawMessage {
 		return plain
 	}
 	return raw
+}
+
+// plainID returns an id as tools take it: models also copy the brackets and the dots around one, or
+// write it in capitals. Any other name stays as it is.
+func plainID(id string) string {
+	digits := strings.TrimRight(strings.Trim(id, " \t\n[]()<>`\"'"), ".…")
+	for _, c := range []byte(digits) {
+		if !strings.ContainsRune("0123456789abcdefABCDEF", rune(c)) {
+			return id
+		}
+	}
+	return strings.ToLower(digits)
+}
+
+// aOrAn puts the article before a word.
+func aOrAn(word string) string {
+	if strings.IndexAny(word, "aeiou") == 0 {
+		return "an " + word
+	}
+	return "a " + word
 }
 
 // plainType returns the JSON name of a Go kind.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
@@ -15,7 +17,7 @@ type howArgs struct {
 }
 
 func (a howArgs) check() error {
-	if a.Words == "" {
+	if strings.TrimSpace(a.Words) == "" {
 		return clierr.Usagef("how_we_ran needs words")
 	}
 	return checkText("words", a.Words, maxQuery)
@@ -59,7 +61,7 @@ type fixArgs struct {
 }
 
 func (a fixArgs) check() error {
-	if a.Error == "" {
+	if strings.TrimSpace(a.Error) == "" {
 		return clierr.Usagef("how_we_fixed needs an error")
 	}
 	return checkText("error", a.Error, maxError)

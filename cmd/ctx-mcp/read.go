@@ -75,12 +75,18 @@ func (cl *call) expand(a readArgs) (*mcp.CallToolResult, error) {
 	} else if id, err = cl.store.Clusters.Resolve(cl.view, a.ID); err != nil {
 		return nil, err
 	}
-	err = cl.store.Recall.Expand(cl.view, id, o, func(shown *history.Shown) error {
+	add := func(shown *history.Shown) error {
 		if shown.Gone != "" && shown.ID == id {
 			return &objects.GoneError{ID: id, Reason: shown.Gone}
 		}
 		return w.add(shown)
-	})
+	}
+	err = cl.store.Recall.Expand(cl.view, id, o, add)
+	if o.Session != "" && w.put == 0 && (err == nil || errors.Is(err, history.NoID)) {
+		// It is of another session, which is told
+		o.Session, o.Branch = "", ""
+		err = cl.store.Recall.Expand(cl.view, id, o, add)
+	}
 	var f frame
 	if errors.Is(err, errFull) {
 		f.Next = cl.next(&position{ids: []format.ID{id, w.stopped},

@@ -165,6 +165,9 @@ func TestErrors(t *testing.T) {
 		{"read_past_messages", object{"max_tokens": 10}, "ctx: bad max_tokens: 10: 1000 is the least", 2},
 		{"read_past_messages", object{"max_tokens": 1 << 40}, "ctx: bad max_tokens: ", 2},
 		{"read_past_messages", object{"max_tokens": "many"}, "ctx: bad max_tokens: a string is no integer", 2},
+		{"read_past_messages", object{"reverse": []int{1}}, "ctx: bad reverse: an array is no boolean", 2},
+		{"how_we_ran", object{"words": " "}, "ctx: how_we_ran needs words", 2},
+		{"how_we_fixed", object{"error": "\n"}, "ctx: how_we_fixed needs an error", 2},
 		{"read_past_messages", object{"reverse": 1}, "ctx: bad reverse: a number is no boolean", 2},
 		{"read_past_messages", object{"sesion": "work"}, "ctx: bad arguments: unknown field \"sesion\"", 2},
 		{"search_past_sessions", object{"query": "?!"}, "ctx: ", 2},
@@ -683,5 +686,23 @@ func TestDamageIsTold(t *testing.T) {
 	last, ok := got.Content[len(got.Content)-1].(*mcp.TextContent)
 	if !ok || last.Text != damaged {
 		t.Errorf("%+v", last)
+	}
+}
+
+// An id is taken as models copy it, and one of another session is read with the name of that one.
+func TestReadIDs(t *testing.T) {
+	dir, s := newStore(t)
+	talk(t, s, "work", 2)
+	talk(t, s, "walk", 2)
+	c := connect(t, dir)
+	ids, _, _ := read(t, c, "read_past_messages", object{"session": "work"}, nil)
+	for _, id := range []string{ids[0], "[" + ids[0][:8] + "…]", strings.ToUpper(ids[0]),
+		"`" + ids[0] + "`", ids[0][:8] + "..."} {
+		for _, args := range []object{{"id": id}, {"id": id, "session": "walk"}} {
+			text := answer(t, c, "read_past_messages", args)
+			if !strings.Contains(text, `"id":"`+ids[0]+`","session":"work"`) {
+				t.Errorf("%v: %s", args, text)
+			}
+		}
 	}
 }

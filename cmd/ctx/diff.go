@@ -124,6 +124,11 @@ func (o *diffOptions) point(b openBranch, name string) (point, error) {
 	if err == nil && p.Operation == 0 {
 		p, err = within(b.s, moves, from, id)
 	}
+	if other, none := history.Named(b.view, name); err == nil && none == nil && p.Operation == 0 &&
+		other != b.name {
+		return p, withHint(usagef("%s is another session than %s", oneLine(other), oneLine(b.name)),
+			"two points of one session are compared: `ctx diff -s %s FROM TO`", oneLine(other))
+	}
 	if err == nil && p.Operation == 0 {
 		err = withHint(notFound("as far as the log goes back, %s/%s never ended at %s",
 			oneLine(b.name), b.branch, id.Short(shortLen)),

@@ -149,12 +149,8 @@ func (o *exportOptions) form() (exportFormat, error) {
 func (o *exportOptions) intoFile(
 	a *app, s *session.Store, write func(io.Writer) (exported, error),
 ) (exported, error) {
-	path := a.path(o.file)
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return exported{}, usagef("cannot write %q: it is a directory", o.file)
-	}
 	var done exported
-	err := writeWhole(s.FS, path, func(w io.Writer) (err error) {
+	err := writeWhole(s.FS, a.path(o.file), func(w io.Writer) (err error) {
 		done, err = write(w)
 		return err
 	})
@@ -164,6 +160,9 @@ func (o *exportOptions) intoFile(
 
 // writeWhole writes a file that has its name only when it is complete and durable.
 func writeWhole(fs *durable.FS, path string, write func(io.Writer) error) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return usagef("cannot write %q: it is a directory", path)
+	}
 	temp := fs.NewTemp(filepath.Dir(path))
 	defer temp.Discard()
 	out := bufio.NewWriterSize(temp, 1<<20)

@@ -236,6 +236,10 @@ func (e *fileError) Unwrap() error { return e.error }
 // openImport opens a file to import.
 func (a *app) openImport(file string) (source *watched, closeIt func(), err error) {
 	in, closeFile, err := a.input(file)
+	var unread *openError
+	if errors.As(err, &unread) {
+		return nil, nil, &fileError{fmt.Errorf("cannot import %w", err)}
+	}
 	if err != nil {
 		return nil, nil, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}

@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/durable"
@@ -17,7 +19,7 @@ func (a *app) input(name string) (in io.Reader, closeIt func(), err error) {
 	}
 	f, err := durable.OpenInput(a.path(name), durable.MaxInput)
 	if err != nil {
-		return nil, nil, notRegular(err)
+		return nil, nil, notOpened(name, err)
 	}
 	return &endingReader{a.c, f}, func() { _ = f.Close() }, nil // opened for reading
 }
@@ -37,13 +39,28 @@ func (a *app) inputText(name string) (text io.Reader, closeIt func(), err error)
 	return unmarked, closeIt, nil
 }
 
-// notRegular adds a hint to the error for a pipe or a device.
-func notRegular(err error) error {
-	if errors.Is(err, durable.ErrNotFile) {
-		return withHint(err, "only regular files are read; use `-` to read standard input")
+// notOpened says in plain words why a file that a person named is not read.
+func notOpened(name string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &openError{fmt.Sprintf("%.200q: no such file", name), err}
+	case errors.Is(err, durable.ErrNotFile):
+		return withHint(&openError{fmt.Sprintf("%.200q: not a regular file", name), err},
+			"only regular files are read; use `-` to read standard input")
+	case errors.Is(err, fs.ErrPermission):
+		return &openError{fmt.Sprintf("%.200q: you may not read it", name), err}
 	}
 	return err
 }
+
+// openError is the error of a system, in words for people.
+type openError struct {
+	text string
+	err  error
+}
+
+func (e *openError) Error() string { return e.text }
+func (e *openError) Unwrap() error { return e.err }
 
 // readText reads the text in the named file. It returns at most limit+1 bytes, so that the caller
 // can detect a longer one.

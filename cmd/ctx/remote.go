@@ -55,6 +55,7 @@ func newRemoteAddCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.warnHelper(r.URL)
 			if shareText(r) == "none" {
 				a.say(
 					"hint: nothing is shared yet: `ctx config set remote.%s.share all`, or "+

@@ -131,6 +131,16 @@ func (a *app) openURL(s *session.Store, name, url string) (remote.Remote, error)
 	return r, err
 }
 
+// warnHelper warns if the program for a remote is not there.
+func (a *app) warnHelper(url string) {
+	if strings.HasPrefix(url, "dir:") || strings.HasPrefix(url, "git+") {
+		return
+	}
+	if program := "ctx-remote-" + helper.Scheme(url); !helper.Has(program, environ.Beside()) {
+		a.warn("there is no program " + program + " beside ctx or on PATH: nothing can be pushed or pulled")
+	}
+}
+
 // copyOf returns the directory in which a store keeps a copy of a remote that is a git repository.
 func copyOf(s *session.Store, name string) string {
 	return filepath.Join(s.Dir, "cache", "remote-"+name+".git")

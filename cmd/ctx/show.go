@@ -23,6 +23,9 @@ func newShowCmd(a *app) *cobra.Command {
 		ValidArgsFunction: a.completeRevs(),
 		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			if len(args) == 0 {
+				if _, err := recall.HEAD(view); err != nil {
+					return err
+				}
 				args = []string{"@"}
 			}
 			for _, rev := range args {

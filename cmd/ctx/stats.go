@@ -132,7 +132,7 @@ func (o *statsOptions) printRows(a *app, what string, list []usage.Row) {
 		name := oneLine(r.Name)
 		if what == "agent" {
 			name = "none"
-			if r.Name != "" && r.Name != document.JSONLAgent {
+			if r.Name != "" {
 				name = agentNamed(r.Name)
 			}
 		}

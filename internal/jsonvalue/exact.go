@@ -21,8 +21,12 @@ func Exact(value []byte, v any) error {
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &bad):
 		return fmt.Errorf("%.80q twice", bad.JSONPointer)
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
+		return errors.New("not JSON in Unicode: it ends too early")
+	case errors.As(err, &bad):
+		return fmt.Errorf("not JSON in Unicode from byte %d on", bad.ByteOffset)
 	case err != nil:
-		return fmt.Errorf("not JSON in Unicode: %s", strings.TrimPrefix(err.Error(), "jsontext: "))
+		return errors.New("not JSON in Unicode")
 	}
 	if _, err := text.ReadToken(); !errors.Is(err, io.EOF) {
 		return errors.New("something follows the value")

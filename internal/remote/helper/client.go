@@ -50,6 +50,12 @@ func Scheme(url string) string {
 	return scheme
 }
 
+// Has reports whether a program is there, beside ctx or on PATH.
+func Has(program, beside string) bool {
+	_, err := child.Find(program, beside)
+	return err == nil
+}
+
 // Open starts the helper of a URL and has it connect to the place. The remote implements
 // remote.Checker; remote.Searcher if the helper can search, or else remote.Grouper if it can tell
 // members. It is used by one goroutine at a
