@@ -34,6 +34,8 @@ const (
 	maxCame  = 160
 
 	maxAskedInOrder = 240
+
+	newestCame = 700 // more of the answer before the newest, and half of it of the one before
 )
 
 // setTurns sets the turns of a brief, and to which one each item belongs. What comes before the
@@ -67,8 +69,18 @@ func (c *chooser) setTurns() {
 	c.setRefuted()
 	c.setOverruled()
 	for t := range c.turns {
-		c.setLines(&c.turns[t], c.asked, maxCame)
+		c.setLines(&c.turns[t], c.asked, c.cameOf(t))
 	}
+}
+
+// cameOf returns the cost of the text of a turn's answer: in a rendering the newest turns say most.
+// An answer that later words doubt is told in short.
+func (c *chooser) cameOf(t int) int {
+	age := len(c.turns) - 1 - t
+	if c.asked == maxAsked || age == 0 || c.turns[t].objection != "" || c.turns[t].refuted {
+		return maxCame
+	}
+	return maxCame + newestCame/age
 }
 
 // setRefuted marks the turns of which only the prompt and the answer are worth a line: the next
@@ -376,7 +388,7 @@ func (c *chooser) now(purse int) []Line {
 		if answered {
 			came = min(came, maxCame)
 		}
-		c.setLines(t, max(asked, c.asked), max(came, maxCame))
+		c.setLines(t, max(asked, c.asked), max(came, c.cameOf(n)))
 		lines := c.takeTurn(t)
 		if lines == nil {
 			c.setLines(t, leastCut, leastCut)
@@ -428,7 +440,7 @@ func (c *chooser) heed(purse int) []Line {
 		c.say(it.terms)
 		if t := c.turnAt(i); t != nil && !c.besideSummary() {
 			it.heeded = true
-			c.setLines(t, c.asked, maxCame)
+			c.setLines(t, c.asked, c.cameOf(c.turnOf[i]))
 		}
 		out = append(out, l)
 	}

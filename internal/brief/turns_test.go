@@ -1,6 +1,7 @@
 package brief
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -184,6 +185,34 @@ func TestLeadOfAnAnswer(t *testing.T) {
 			!strings.Contains(got, "concluded: The parser loses the last "+c.want) {
 			t.Errorf("%s: got\n%swant %s", c.name, got, c.want)
 		}
+	}
+}
+
+// TestNewestSayMost has turns of one long answer each: in a rendering the newer ones say more of it,
+// and one that the user doubts says little.
+func TestNewestSayMost(t *testing.T) {
+	var messages [][]digest.Fact
+	for i := range 8 {
+		word := string(rune('a'+i)) + "word"
+		ask := prompt("Why does the " + word + "Parser read tables twice?")
+		if i == 5 {
+			ask = prompt("I doubt that the " + word + "Parser reads tables twice. Are you sure?")
+		}
+		var said []digest.Fact
+		for n := range 12 {
+			said = append(said, answer(fmt.Sprintf("It reads the header %d of %s tables before all "+
+				"other lines of the file.", n, word)))
+		}
+		messages = append(messages, one(ask), said)
+	}
+	size := map[int]int{} // of the conclusion, by how many turns came after it
+	for _, l := range Choose(of(messages...), Options{Room: 9000, Cost: cost, InOrder: true}) {
+		if l.Section == Concluded {
+			size[l.Turn] = len(l.Text)
+		}
+	}
+	if size[1] <= size[2] || size[2] <= size[5] || size[3] > maxCame+80 || size[5] < leastCut {
+		t.Errorf("lengths by age: %v", size)
 	}
 }
 
