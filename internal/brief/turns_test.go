@@ -188,8 +188,8 @@ func TestLeadOfAnAnswer(t *testing.T) {
 	}
 }
 
-// TestNewestSayMost has turns of one long answer each: in a rendering the newer ones say more of it,
-// and one that the user doubts says little.
+// TestNewestSayMost has turns of one long answer each: in a rendering the newer ones say more of
+// it, and one that the user doubts says little.
 func TestNewestSayMost(t *testing.T) {
 	var messages [][]digest.Fact
 	for i := range 8 {

@@ -53,15 +53,22 @@ func (q *Query) Widen() {
 	}
 }
 
-// alikeGroups returns the groups of alikeWords.
-var alikeGroups = sync.OnceValue(func() (all [][]queryTerm) {
-	scanner := new(terms.Scanner)
-	for line := range strings.Lines(alikeWords) {
-		var group []queryTerm
-		scan(scanner, line, func(t terms.Token, _ string) {
-			group = append(group, queryTerm{term: t.Term, word: line[t.Start:t.End]})
-		})
-		all = append(all, group)
-	}
-	return all
-})
+// alike has the groups of alikeWords once they are asked for.
+var alike struct {
+	sync.Once
+	groups [][]queryTerm
+}
+
+func alikeGroups() [][]queryTerm {
+	alike.Do(func() {
+		scanner := new(terms.Scanner)
+		for line := range strings.Lines(alikeWords) {
+			var group []queryTerm
+			scan(scanner, line, func(t terms.Token, _ string) {
+				group = append(group, queryTerm{term: t.Term, word: line[t.Start:t.End]})
+			})
+			alike.groups = append(alike.groups, group)
+		}
+	})
+	return alike.groups
+}
