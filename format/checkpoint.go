@@ -45,7 +45,8 @@ func (c *Checkpoint) lines(l *Lines) {
 }
 
 // noDigest is the digest of no operation.
-var noDigest = strings.Repeat("0", IDLen)
+const noDigest = "00000000000000000000000000000000" +
+	"00000000000000000000000000000000"
 
 // refName codes the name of a ref, each part percent-encoded.
 func (c *Lines) refName(name *string) *Lines {
