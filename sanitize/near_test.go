@@ -27,8 +27,8 @@ func TestNear(t *testing.T) {
 			}
 		}
 	}
-	for _, v := range values[:2] {
-		in := "depot:\n  api_key: " + v
+	for i, v := range []string{values[0], values[1], values[0], values[1]} {
+		in := []string{"depot:\n  api_key: ", "datadog: "}[i/2] + v
 		if out, _, err := Text([]byte(in)); err != nil || strings.Contains(string(out), v) {
 			t.Errorf("%q stays: %q %v", in, out, err)
 		}

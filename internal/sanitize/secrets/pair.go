@@ -55,13 +55,13 @@ func (s *scan) pairAt(i int) {
 }
 
 // vendorAt reads the value at b[at:] if nothing but the name of a vendor ends at b[end]: a value
-// that was drawn by lot, and is no UUID, which names of services have beside them often.
+// that was made to be secret, and is no UUID, which names of services have beside them often.
 func (s *scan) vendorAt(end, at int) {
 	b := s.b
 	from := chars.RunEnd(b[:min(len(b), at+4)], at, func(c byte) bool {
 		return c == ' ' || chars.IsQuote(c)
 	})
-	if from+20 > len(b) || !chars.Only(b[from:from+20], chars.IsURLSafe) || b[from+8] == '-' {
+	if from+8 >= len(b) || !chars.Only(b[from:from+8], chars.IsURLSafe) || b[from+8] == '-' {
 		return
 	}
 	name := trimKey(b, end)
@@ -72,7 +72,7 @@ func (s *scan) vendorAt(end, at int) {
 	}
 	v := valueAfter(&s.runs, at)
 	value := unmarked(b[v.start:v.end])
-	if drawnFor(value) && chars.Measure(value).Digits >= 3 {
+	if isMade(value) || len(value) >= 20 && drawnFor(value) && chars.Measure(value).Digits >= 3 {
 		s.add(v.start, v.end, weakKey.Class())
 	}
 }
