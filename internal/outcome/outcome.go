@@ -24,7 +24,8 @@ type Session struct {
 // Command is a command that worked.
 type Command struct {
 	Session *Session
-	Run     *digest.Fact // the newest run that passed
+	Run     *digest.Fact // the newest run that passed with the shortest form of the command
+	Last    *digest.Fact // the newest run that passed
 	Runs    int          // with those that failed
 	Failed  int
 	Share   float64   // of what the words tell
@@ -89,7 +90,11 @@ func How(words string, sessions []Session) []Command {
 					c.Failed++
 					continue
 				}
-				c.Session, c.Run = s, f
+				c.Last = f
+				if c.Run == nil || f.Kind == digest.Commit ||
+					len(f.Command()) <= len(c.Run.Command()) {
+					c.Session, c.Run = s, f
+				}
 				c.add(asked, own, ownWeight)
 				c.add(asked, paths, pathWeight)
 				c.add(asked, before, beforeWeight)

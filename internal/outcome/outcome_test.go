@@ -63,6 +63,7 @@ func TestHowRanks(t *testing.T) {
 		"a script":     {"test", []digest.Fact{run("git add src/test/a.go", "passed"), run("bash scripts/test.sh", "passed")}, "bash scripts/test.sh"},
 		"of a kind":    {"test", []digest.Fact{run("ls test/unit", "passed"), {Kind: digest.Command, Text: "ran cargo nextest", State: "passed", Test: true}}, "cargo nextest"},
 		"a program":    {"go", []digest.Fact{run("ls src", "passed"), run("go mod tidy", "passed")}, "go mod tidy"},
+		"the shortest": {"lint", []digest.Fact{run("new lint", "passed"), run("new lint -v | tail -3", "passed")}, "new lint"},
 		"has more":     {"lint docs", []digest.Fact{run("a lint", "passed"), run("a lint", "passed"), run("a lint docs", "passed")}, "a lint docs"},
 	} {
 		list := outcome.How(c.words, []outcome.Session{{Facts: c.facts}})

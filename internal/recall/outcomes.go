@@ -67,7 +67,11 @@ func (s *Reader) How(view *refs.View, words, session string, most int) ([]Ran, e
 				return nil, err
 			}
 		}
-		r.Runs, r.Failed, r.rank = c.Runs, c.Failed, c.Rank
+		last, err := s.Header(c.Last.Entry)
+		if err != nil {
+			return nil, err
+		}
+		r.Time, r.Runs, r.Failed, r.rank = last.Time, c.Runs, c.Failed, c.Rank
 		list = append(list, *r)
 	}
 	slices.SortStableFunc(list, func(x, y Ran) int { return CompareRan(y, x) })
