@@ -136,8 +136,9 @@ func (a *app) warnHelper(url string) {
 	if strings.HasPrefix(url, "dir:") || strings.HasPrefix(url, "git+") {
 		return
 	}
-	if program := "ctx-remote-" + helper.Scheme(url); !helper.Has(program, environ.Beside()) {
-		a.warn("there is no program " + program + " beside ctx or on PATH: nothing can be pushed or pulled")
+	if program, _, err := helper.Find(helper.Scheme(url), environ.Beside()); err != nil {
+		a.warn("there is no program " + program +
+			" beside ctx or on PATH: nothing can be pushed or pulled")
 	}
 }
 

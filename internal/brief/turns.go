@@ -84,7 +84,8 @@ func (c *chooser) cameOf(t int) int {
 }
 
 // setRefuted marks the turns of which only the prompt and the answer are worth a line: the next
-// prompt doubts the answer, or a later sentence says that what it is about was removed.
+// prompt doubts the answer, or a later sentence says that what it is about was removed. Each
+// line of an answer that was objected to says so.
 func (c *chooser) setRefuted() {
 	of := make([][]int32, len(c.turns)) // the terms of the answers
 	for t := range c.turns {
@@ -284,7 +285,7 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		t.covers = append(t.covers, i)
 	}
 	covered := t.covers[len(t.covers)-1]
-	if question != "" && t.covers[len(t.covers)-1] != last && len(question) < most/2 {
+	if question != "" && covered != last && len(question) < most/2 {
 		question = gap + c.root.Shorten(question)
 		t.covers = append(t.covers, last)
 	} else {

@@ -16,14 +16,16 @@ type Found struct {
 	q      SearchQuery
 	parsed *search.Query
 	hits   []search.Hit
+	empty  error // of a query without words
 }
 
-// Find asks the index for what Search returns for words, with its errors. It returns nothing for a
-// query without words.
+// Find asks the index for what Search returns for words, with its errors. For a query without words
+// it has nothing.
 func (s *Reader) Find(view *refs.View, q SearchQuery) (*Found, error) {
 	f := &Found{s: s, view: view, q: q}
 	var err error
 	if f.parsed, err = q.parse(); errors.Is(err, search.ErrNoTerms) {
+		f.empty = err
 		return f, nil
 	} else if err != nil {
 		return nil, err

@@ -87,17 +87,17 @@ func (s *Reader) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
 
 // searchTerms is Search without parts of words.
 func (s *Reader) searchTerms(view *refs.View, q SearchQuery) ([]Hit, error) {
-	if _, err := q.parse(); errors.Is(err, search.ErrNoTerms) {
-		if whole, within := search.WordPatterns(q.Text); whole != nil {
-			return s.searchPatterns(view, q, whole, within)
-		}
-		return nil, err
-	}
 	f, err := s.Find(view, q)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case f.empty == nil:
+		return f.Hits()
 	}
-	return f.Hits()
+	if whole, within := search.WordPatterns(q.Text); whole != nil {
+		return s.searchPatterns(view, q, whole, within)
+	}
+	return nil, f.empty
 }
 
 // searchWords calls yield for the messages that Search would find for words, while a model waits,

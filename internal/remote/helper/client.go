@@ -50,10 +50,12 @@ func Scheme(url string) string {
 	return scheme
 }
 
-// Has reports whether a program is there, beside ctx or on PATH.
-func Has(program, beside string) bool {
-	_, err := child.Find(program, beside)
-	return err == nil
+// Find returns the name and the path of the program for a scheme, which is in the directory beside
+// or on PATH. Its error wraps exec.ErrNotFound if it is in neither.
+func Find(scheme, beside string) (program, path string, err error) {
+	program = "ctx-remote-" + scheme
+	path, err = child.Find(program, beside)
+	return program, path, err
 }
 
 // Open starts the helper of a URL and has it connect to the place. The remote implements
@@ -72,8 +74,7 @@ func Open(ctx context.Context, c Config) (remote.Remote, error) {
 	if len(c.URL) > MaxLine/2 {
 		return nil, errors.New("the URL is too long")
 	}
-	program := "ctx-remote-" + scheme
-	path, err := child.Find(program, c.Beside)
+	program, path, err := Find(scheme, c.Beside)
 	if err != nil {
 		return nil, fmt.Errorf("%s remotes need the program %s: %w", scheme, program, err)
 	}
