@@ -111,7 +111,22 @@ var (
 			"south: off", "I look at ", "I look at lamps.txt.", "north: on", "\nend",
 			"The north one. ", "It is old."}}
 	threads = &Format{Dir: "shape/testdata/zed", Whole: true,
-		Read: ofForm(shape.ZedAgent, "s-1", shape.Zed)}
+		Read: ofForm(shape.ZedAgent, "s-1", shape.Zed),
+		Want: map[string]Expected{
+			"thread.json": {Session: "d0000000-0000-4000-8000-000000000001"},
+			"agent.json": {Session: "d0000000-0000-4000-8000-000000000002",
+				Kept: map[string]int{"role Tide": 1}},
+			"old.json": {Session: "d0000000-0000-4000-8000-000000000003"},
+		}, Dropped: common("done", "context", "assistant", "system", "write", "NotGenerated",
+			"2025-05-03T08:30:00Z", "2026-02-03T08:30:00Z", // have milliseconds
+			"File", "RedactedThinking", "data",
+			"d0000000-0000-4000-9000-000000000001", "d0000000-0000-4000-9000-000000000002",
+			"Here are the tool results.", "Resume", // the client's
+			`{"path":"quay/lamps.txt"}`, "{}", "north: on\nsouth: off", // are there twice
+			// TestZedWords and TestZedThreads have what these become
+			"Which lamps of ", " are lit — 灯?", "As in ", ", ", " and ", "The north ", "one.",
+			"lamps.txt", "Which lamps — 灯 — are lit?\nlamps.txt\n```\nnorth: on\n```\n"+
+				"Look at both.\nI should look.\nThe north one.\nThank you.\nIt is\nBe short.\n")}
 	antigravitys = &Format{Dir: "antigravity/testdata",
 		Read: of("s-1", antigravity.Read),
 		Want: map[string]Expected{"transcript_full.jsonl": {Session: "s-1",

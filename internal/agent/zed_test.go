@@ -53,3 +53,136 @@ func TestZedPlaces(t *testing.T) {
 		t.Errorf("%s", Trace(steps))
 	}
 }
+
+// zedUpgraded is a thread as a newer version of Zed writes one of before 0.3.0, read without the
+// reader: it says who said what, in order, too.
+func zedUpgraded(t *testing.T, data []byte) (thread []byte, said []string) {
+	t.Helper()
+	type object = map[string]any
+	var old struct {
+		ID, Summary string
+		Updated     string `json:"updated_at"`
+		Messages    []struct {
+			Role, Text string
+			Segments   []struct{ Type, Text, Signature, Data string }
+			Uses       []struct {
+				ID, Name string
+				Input    json.RawMessage
+			} `json:"tool_uses"`
+			Results []struct {
+				ID      string `json:"tool_use_id"`
+				Error   bool   `json:"is_error"`
+				Content any
+			} `json:"tool_results"`
+		}
+	}
+	if err := json.Unmarshal(data, &old); err != nil {
+		t.Fatal(err)
+	}
+	var messages []any
+	for i, m := range old.Messages {
+		var content []any
+		results := object{}
+		if m.Text != "" {
+			content = append(content, object{"Text": m.Text})
+			said = append(said, m.Role+": "+m.Text)
+		}
+		for _, s := range m.Segments {
+			switch s.Type {
+			case "text":
+				content = append(content, object{"Text": s.Text})
+				if m.Role != "user" || len(m.Results) == 0 { // beside results: the client's
+					said = append(said, m.Role+": "+s.Text)
+				}
+			case "thinking":
+				content = append(content,
+					object{"Thinking": object{"text": s.Text, "signature": s.Signature}})
+				said = append(said, "thought: "+s.Text)
+			default:
+				content = append(content, object{"RedactedThinking": s.Data})
+			}
+		}
+		for _, u := range m.Uses {
+			content = append(content, object{"ToolUse": object{"id": u.ID, "name": u.Name,
+				"raw_input": string(u.Input), "input": u.Input, "is_input_complete": true}})
+			said = append(said, "call: "+u.ID)
+		}
+		for _, r := range m.Results {
+			results[r.ID] = object{"tool_use_id": r.ID, "tool_name": "unknown", "is_error": r.Error,
+				"content": []any{r.Content}, "output": nil}
+			said = append(said, "result: "+r.ID)
+		}
+		switch {
+		case m.Role == "assistant":
+			messages = append(messages, object{"Agent": object{"content": content,
+				"tool_results": results, "reasoning_details": nil}})
+		case m.Role == "user" && len(results) == 0:
+			messages = append(messages, object{"User": object{"id": i, "content": content}})
+		}
+	}
+	thread, err := json.Marshal(object{"id": old.ID, "title": "Another title",
+		"messages": messages, "updated_at": "2026-02-04T08:00:00Z", "version": "0.3.0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return thread, said
+}
+
+// Who said what in a thread is what another reader finds. A thread that a newer version of Zed has
+// written again, and one with fewer messages, have the same messages.
+func TestZedThreads(t *testing.T) {
+	old := threads.Fixtures(t)["old.json"]
+	upgraded, want := zedUpgraded(t, old)
+	steps, _, _ := threads.Steps(t, old)
+	var got []string
+	names := map[transcript.Origin]bool{}
+	for _, st := range steps {
+		names[st.Message.Origin] = true
+		role := map[string]string{transcript.RoleModel: "assistant"}[st.Message.Role]
+		if role == "" {
+			role = st.Message.Role
+		}
+		for _, p := range transcript.PartsOf(&st.Message) {
+			if p.Text == "Continue where you left off" {
+				role = "user" // is hidden
+			}
+			switch {
+			case p.Kind == transcript.PartCall:
+				got = append(got, "call: "+p.ID)
+			case p.Kind == transcript.PartResult:
+				got = append(got, "result: "+p.ID)
+			case p.Kind == transcript.PartHidden && p.Text != "":
+				got = append(got, "thought: "+p.Text)
+			case p.Kind == transcript.PartText:
+				got = append(got, role+": "+p.Text)
+			}
+		}
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	again, _, _ := threads.Steps(t, upgraded)
+	for _, st := range again {
+		if !names[st.Message.Origin] {
+			t.Errorf("%v is new in\n%s", st.Message.Origin, Trace(again))
+		}
+	}
+	whole, _, _ := threads.Steps(t, threads.Fixtures(t)["agent.json"])
+	var doc map[string]any
+	var messages struct{ Messages []json.RawMessage }
+	for _, v := range []any{&doc, &messages} {
+		if err := json.Unmarshal(threads.Fixtures(t)["agent.json"], v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	doc["messages"] = messages.Messages[:3]
+	doc["updated_at"], doc["title"] = "2026-02-03T08:10:00Z", "New Thread"
+	data, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, stats := threads.Steps(t, data)
+	if Trace(first) != Trace(whole[:len(first)]) || stats.Passed["resume"] != 1 {
+		t.Errorf("%v: %s", stats.Passed, Trace(first))
+	}
+}

@@ -72,7 +72,10 @@ var marks = [...]mark{
 	{"goose", func(o jsonvalue.Object) bool {
 		return o.Has("working_dir") && (in(o, "description") || o.Has("conversation"))
 	}},
-	{"zed", func(o jsonvalue.Object) bool { return o.Text("zed") == "context" }},
+	{"zed", func(o jsonvalue.Object) bool {
+		return o.Text("zed") == "context" || in(o, "messages") && o.Has("updated_at") &&
+			(in(o, "folder_paths") || in(o, "initial_project_snapshot"))
+	}},
 	{"amp", func(o jsonvalue.Object) bool {
 		return strings.HasPrefix(o.Text("id"), "T-") && o.Has("created") && in(o, "messages")
 	}},

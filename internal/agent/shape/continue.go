@@ -140,8 +140,7 @@ func continueContent(raw json.RawMessage) []json.RawMessage {
 	for i, part := range list {
 		url := jsonvalue.AsObject(part).Object("imageUrl").Text("url")
 		if mime, data, ok := transcript.DataURL(url); ok {
-			list[i] = jsonvalue.Encode(jsonvalue.NewObject("type", "image", "source",
-				imageSource(mime, data)))
+			list[i] = image(mime, data)
 		}
 	}
 	return list

@@ -407,6 +407,11 @@ func inlineImage(b jsonvalue.Object) json.RawMessage {
 	return jsonvalue.Encode(image)
 }
 
+// image returns a block with an image.
+func image(mime, data string) json.RawMessage {
+	return jsonvalue.Encode(jsonvalue.NewObject("type", "image", "source", imageSource(mime, data)))
+}
+
 func imageSource(mime, data string) jsonvalue.Object {
 	return jsonvalue.NewObject("type", "base64", "media_type", mime, "data", data)
 }

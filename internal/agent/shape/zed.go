@@ -11,10 +11,11 @@ import (
 )
 
 // This file reads the text threads of Zed: one JSON object with a text, and where in it each
-// message begins. docs/agents/zed.md lists what becomes of a message.
+// message begins. zedthread.go reads those of agents. docs/agents/zed.md lists what becomes of a
+// message.
 
-// Zed is the Form of a text thread.
-func Zed() *Form { return &Form{Head: "version", Unfold: zedUnfold} }
+// Zed is the Form of a thread.
+func Zed() *Form { return &Form{Head: "version", Unfold: zedUnfold, Hidden: zedHidden} }
 
 // zedSpan is a piece of the text, in bytes.
 type zedSpan struct {
@@ -26,7 +27,7 @@ type zedSpan struct {
 func zedUnfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 	messages, ok := doc.Array("messages")
 	if !ok || doc.Text("zed") != "context" {
-		return nil
+		return zedThread(doc, stats)
 	}
 	if id := doc.Text("id"); id != "" {
 		stats.Session = id
