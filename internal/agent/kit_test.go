@@ -140,6 +140,29 @@ func Trace(steps []transcript.Step) string {
 	return b.String()
 }
 
+// whoSaid lists what a person or a model reads of steps, in order: who said it, and what.
+func whoSaid(steps []transcript.Step) (list []string) {
+	for _, st := range steps {
+		who := st.Message.Role
+		if st.Message.Note {
+			who = "note"
+		}
+		for _, p := range transcript.PartsOf(&st.Message) {
+			switch {
+			case p.Kind == transcript.PartText:
+				list = append(list, who+": "+p.Text)
+			case p.Kind == transcript.PartHidden && p.Text != "":
+				list = append(list, who+": thought: "+p.Text)
+			case p.Kind == transcript.PartCall:
+				list = append(list, who+": call: "+p.ID)
+			case p.Kind == transcript.PartResult:
+				list = append(list, who+": result: "+p.ID)
+			}
+		}
+	}
+	return list
+}
+
 // Items are the messages of a conversation as a writer takes them.
 func Items(list []transcript.Message) []transcript.Item {
 	made := map[string]int{}

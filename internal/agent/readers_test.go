@@ -95,6 +95,16 @@ var (
 			"session.jsonl": {Session: "s-1", Kept: map[string]int{"role TideTable": 1}},
 		}, Dropped: []string{"v1", "Prompt", "AssistantMessage", "ToolResults", "toolResult", "toolUse",
 			"thinking", "text", "success", "error", "json", "exit status: 0", "north: on\n", "dim\n"}}
+	talks = &Format{Dir: "shape/testdata/kirocli", Whole: true,
+		Read: ofForm(shape.KiroAgent, "s-1", shape.Kiro),
+		Want: map[string]Expected{
+			"conversation.json": {Session: "c0000000-0000-4000-8000-000000000003"},
+			"pairs.json":        {Session: "c0000000-0000-4000-8000-000000000004"},
+		}, Dropped: []string{"Png", "Success", "Error", "1", "r1", "r11", "r13", "r21", "r32", "r36",
+			"r41", "r0", "s1", "> Which lamps are lit?", "> Which lamps are lit — 灯?",
+			"2026-02-03T09:00:10.250+01:00", "2026-02-03T09:00:20+01:00", // are in UTC
+			"2026-02-03T09:00:30+01:00", "2026-02-03T09:00:31+01:00", "2026-02-03T09:00:35+01:00",
+			"2026-02-03T09:00:40+01:00"}}
 	chats = &Format{Dir: "shape/testdata/vscode", Whole: true,
 		Read: ofForm(shape.VSCodeAgent, "s-1", shape.VSCode),
 		Want: map[string]Expected{
@@ -179,7 +189,7 @@ var asOthers = map[string]int{"results without a call": 1, "calls answered with 
 
 // readers are all of them.
 var readers = []*Format{claude, rollouts, open, jsonLines, qwens, continues, tasks, gooses, kiros,
-	chats, threads, antigravitys, copilots, cursors, amps, droids, pis}
+	talks, chats, threads, antigravitys, copilots, cursors, amps, droids, pis}
 
 func each(t *testing.T, which func(*Format) bool, do func(*testing.T, *Format)) {
 	t.Helper()
@@ -292,6 +302,7 @@ func FuzzCursor(f *testing.F)      { cursors.FuzzFixtures(f) }
 func FuzzDroid(f *testing.F)       { droids.FuzzFixtures(f) }
 func FuzzGoose(f *testing.F)       { gooses.FuzzFixtures(f) }
 func FuzzKiro(f *testing.F)        { kiros.FuzzFixtures(f) }
+func FuzzKiroCLI(f *testing.F)     { talks.FuzzFixtures(f) }
 func FuzzPi(f *testing.F)          { pis.FuzzFixtures(f) }
 func FuzzQwen(f *testing.F)        { qwens.FuzzFixtures(f) }
 func FuzzVSCode(f *testing.F)      { chats.FuzzFixtures(f, changes) }

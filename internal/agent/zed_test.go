@@ -79,25 +79,26 @@ func zedUpgraded(t *testing.T, data []byte) (thread []byte, said []string) {
 	if err := json.Unmarshal(data, &old); err != nil {
 		t.Fatal(err)
 	}
+	roles := map[string]string{"user": "user", "assistant": "model", "system": "note"}
 	var messages []any
 	for i, m := range old.Messages {
 		var content []any
 		results := object{}
 		if m.Text != "" {
 			content = append(content, object{"Text": m.Text})
-			said = append(said, m.Role+": "+m.Text)
+			said = append(said, roles[m.Role]+": "+m.Text)
 		}
 		for _, s := range m.Segments {
 			switch s.Type {
 			case "text":
 				content = append(content, object{"Text": s.Text})
 				if m.Role != "user" || len(m.Results) == 0 { // beside results: the client's
-					said = append(said, m.Role+": "+s.Text)
+					said = append(said, roles[m.Role]+": "+s.Text)
 				}
 			case "thinking":
 				content = append(content,
 					object{"Thinking": object{"text": s.Text, "signature": s.Signature}})
-				said = append(said, "thought: "+s.Text)
+				said = append(said, "model: thought: "+s.Text)
 			default:
 				content = append(content, object{"RedactedThinking": s.Data})
 			}
@@ -105,12 +106,12 @@ func zedUpgraded(t *testing.T, data []byte) (thread []byte, said []string) {
 		for _, u := range m.Uses {
 			content = append(content, object{"ToolUse": object{"id": u.ID, "name": u.Name,
 				"raw_input": string(u.Input), "input": u.Input, "is_input_complete": true}})
-			said = append(said, "call: "+u.ID)
+			said = append(said, "model: call: "+u.ID)
 		}
 		for _, r := range m.Results {
 			results[r.ID] = object{"tool_use_id": r.ID, "tool_name": "unknown", "is_error": r.Error,
 				"content": []any{r.Content}, "output": nil}
-			said = append(said, "result: "+r.ID)
+			said = append(said, "tool: result: "+r.ID)
 		}
 		switch {
 		case m.Role == "assistant":
@@ -134,28 +135,14 @@ func TestZedThreads(t *testing.T) {
 	old := threads.Fixtures(t)["old.json"]
 	upgraded, want := zedUpgraded(t, old)
 	steps, _, _ := threads.Steps(t, old)
-	var got []string
 	names := map[transcript.Origin]bool{}
 	for _, st := range steps {
 		names[st.Message.Origin] = true
-		role := map[string]string{transcript.RoleModel: "assistant"}[st.Message.Role]
-		if role == "" {
-			role = st.Message.Role
-		}
-		for _, p := range transcript.PartsOf(&st.Message) {
-			if p.Text == "Continue where you left off" {
-				role = "user" // is hidden
-			}
-			switch {
-			case p.Kind == transcript.PartCall:
-				got = append(got, "call: "+p.ID)
-			case p.Kind == transcript.PartResult:
-				got = append(got, "result: "+p.ID)
-			case p.Kind == transcript.PartHidden && p.Text != "":
-				got = append(got, "thought: "+p.Text)
-			case p.Kind == transcript.PartText:
-				got = append(got, role+": "+p.Text)
-			}
+	}
+	got := whoSaid(steps)
+	for i, line := range got { // the client's, whom another reader does not tell from the person
+		if line == "note: Continue where you left off" {
+			got[i] = "user: Continue where you left off"
 		}
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {

@@ -81,7 +81,8 @@ var marks = [...]mark{
 	}},
 	{"kiro", func(o jsonvalue.Object) bool {
 		list, _ := o.Array("history")
-		if o.Has("kind") && o.Object("data").Has("message_id") {
+		if o.Has("kind") && o.Object("data").Has("message_id") ||
+			list != nil && o.Has("conversation_id") {
 			return true
 		}
 		return o.Has("workspaceDirectory") && slices.ContainsFunc(list,

@@ -2,8 +2,10 @@ package shape
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -11,17 +13,18 @@ import (
 )
 
 // This file reads the sessions of Kiro: JSON lines of its command line, in a Form, and
-// what its editor writes, which is made of Continue. docs/agents/kiro.md lists what becomes of a
-// record.
+// what its editor writes, which is made of Continue. kirocli.go reads what older versions of the
+// command line write. docs/agents/kiro.md lists what becomes of a record.
 
 // kiroBegins is how each line of the command line begins.
 const kiroBegins = `{"version":"`
 
-// Kiro is the Form of a session: lines, or what Continue writes.
+// Kiro is the Form of a session: lines, a conversation, or what Continue writes.
 func Kiro() *Form {
 	return &Form{Open: func(f *Form, r io.Reader) (io.Reader, map[string]int, error) {
 		head, r, err := transcript.Peek(r, 4<<10)
-		if *f = *Continue(); bytes.Contains(head, []byte(kiroBegins)) {
+		*f = Form{Head: "workspaceDirectory", Unfold: kiroUnfold, Marks: kiroMarks}
+		if bytes.Contains(head, []byte(kiroBegins)) {
 			*f = Form{Starts: []string{kiroBegins}, Recast: kiroRecast}
 		}
 		return r, nil, err
@@ -75,37 +78,49 @@ func kiroBlock(raw json.RawMessage) json.RawMessage {
 		return jsonvalue.Encode(rest)
 	case "toolResult":
 		rest := data.Without("toolUseId", "content", "status")
-		rest.Set("type", "tool_result")
 		rest["tool_use_id"] = data["toolUseId"]
 		outputs, _ := data.Array("content")
-		var texts []string
-		failed := data.Text("status") != "success"
-		for _, raw := range outputs {
-			text, ended := kiroOutput(jsonvalue.AsObject(raw))
-			texts, failed = append(texts, text), failed || ended
-		}
-		rest.Set("content", strings.Join(texts, "\n"))
-		if failed {
-			rest.Set("is_error", true)
-		}
-		return jsonvalue.Encode(rest)
+		return kiroResult(rest, outputs, data.Text("status") != "success")
 	}
 	return raw
 }
 
+// kiroResult completes a block with a result, whose outputs are pieces.
+func kiroResult(
+	rest jsonvalue.Object, outputs []json.RawMessage, failed bool,
+) json.RawMessage {
+	var texts []string
+	for _, raw := range outputs {
+		piece := jsonvalue.AsObject(raw)
+		text, ended := kiroOutput(json.RawMessage(cmp.Or(string(piece["data"]),
+			string(piece["Text"]), string(piece["Json"]))))
+		texts, failed = append(texts, text), failed || ended
+	}
+	rest.Set("type", "tool_result")
+	rest.Set("content", strings.Join(texts, "\n"))
+	if failed {
+		rest.Set("is_error", true)
+	}
+	return jsonvalue.Encode(rest)
+}
+
 // kiroOutput returns a piece of an output as a text: what a command has printed, with how it ended
 // if it failed, or the value as it is.
-func kiroOutput(piece jsonvalue.Object) (text string, failed bool) {
-	if text, ok := jsonvalue.Text(piece["data"]); ok {
+func kiroOutput(piece json.RawMessage) (text string, failed bool) {
+	if text, ok := jsonvalue.Text(piece); ok {
 		return text, false
 	}
-	o := piece.Object("data")
+	o := jsonvalue.AsObject(piece)
 	if !o.Has("stdout") && !o.Has("stderr") {
-		return string(piece["data"]), false
+		return string(piece), false
 	}
 	text = o.Text("stdout") + o.Text("stderr")
-	if exit := o.Text("exit_status"); exit != "" && exit != "exit status: 0" {
-		return text + exit, true
+	exit := strings.TrimPrefix(o.Text("exit_status"), "exit status: ")
+	if exit == "" || exit == "0" {
+		return text, false
 	}
-	return text, false
+	if _, err := strconv.Atoi(exit); err == nil {
+		exit = "exit status: " + exit
+	}
+	return strings.TrimSuffix(text, "\n") + "\n" + exit, true
 }
