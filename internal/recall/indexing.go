@@ -153,7 +153,7 @@ func (g *Indexing) add(b *history.Batch) (err error) {
 	if g.left[b.Session] {
 		return nil
 	}
-	follows, err := g.follows(b)
+	line, follows, err := g.follows(b)
 	if err != nil {
 		return err
 	}
@@ -162,6 +162,9 @@ func (g *Indexing) add(b *history.Batch) (err error) {
 	}
 	for i := range b.Said {
 		if d := &b.Said[i]; d.Plain {
+			if !line[i] {
+				g.u.rewound[d.ID] = true
+			}
 			g.u.b.Add(docOf(b.Session, d))
 			g.x.changed++
 		}
@@ -173,12 +176,15 @@ func (g *Indexing) add(b *history.Batch) (err error) {
 	return nil
 }
 
-// follows reports whether a batch continues the branch as the index knows it, with nothing but new
-// messages and notes.
-func (g *Indexing) follows(b *history.Batch) (bool, error) {
+// follows reports whether a batch continues the branch as the index knows it, as lineOf says. The
+// entries on the line are marked.
+func (g *Indexing) follows(b *history.Batch) (line []bool, ok bool, err error) {
 	branches := g.x.tips[b.Session]
-	if branches[b.Branch] != b.From || b.From.IsZero() && len(branches) > 0 || !isLine(b) {
-		return false, nil
+	if branches[b.Branch] != b.From || b.From.IsZero() && len(branches) > 0 {
+		return nil, false, nil
+	}
+	if line, ok = lineOf(b); !ok {
+		return nil, false, nil
 	}
 	// The index may have entries of this session that no branch has any more.
 	for _, seg := range g.x.segments {
@@ -186,28 +192,32 @@ func (g *Indexing) follows(b *history.Batch) (bool, error) {
 			return slices.ContainsFunc(b.Said, func(d history.Said) bool { return d.ID == id })
 		})
 		if known || err != nil {
-			return false, err
+			return nil, false, err
 		}
 	}
-	return true, nil
+	return line, true, nil
 }
 
-// isLine reports whether a batch is nothing but new messages and notes, each after the one before.
-func isLine(b *history.Batch) bool {
-	from := b.From
-	for i := range b.Said {
+// lineOf marks the entries of a batch that lie on the line of its branch; the others were rewound.
+// ok is false if the batch has more than messages, notes, and rewinds of what itself has added.
+func lineOf(b *history.Batch) (line []bool, ok bool) {
+	line = make([]bool, len(b.Said))
+	id := b.To
+	for i := len(b.Said) - 1; i >= 0; i-- {
 		d := &b.Said[i]
-		var parents []format.ID
-		if !from.IsZero() {
-			parents = []format.ID{from}
+		switch d.Kind {
+		case format.KindMessage, format.KindNote, format.KindRewind:
+		default:
+			return nil, false
 		}
-		if d.Kind != format.KindMessage && d.Kind != format.KindNote ||
-			!slices.Equal(d.Parents, parents) {
-			return false
+		if len(d.Parents) > 1 {
+			return nil, false
 		}
-		from = d.ID
+		if line[i] = d.ID == id && id != b.From; line[i] {
+			id = history.FirstParent(d.Entry.Entry)
+		}
 	}
-	return from == b.To && len(b.Said) > 0
+	return line, id == b.From && len(line) > 0
 }
 
 // read brings the session of a batch up to date from the store.

@@ -55,11 +55,11 @@ const maxTitle = 200
 // found in the cache, so that the next call reads only what is new.
 func (s *Reader) Overviews(view *refs.View) ([]Overview, error) {
 	known := s.loadOverviews()
+	s.addLearned(known, view)
 	list, err := s.sessions(view, known)
 	if err != nil {
 		return nil, err
 	}
-	s.addLearned(known, view)
 	rows := make([]overviewRow, len(list))
 	var unknown []string
 	at := map[string]int{} // the places of these in the list
@@ -156,6 +156,9 @@ func MainOf(one *Session) *history.Branch {
 // readOverview brings a row up to date with a tip. It reads the entries after the tip of the row,
 // and all of them if those have changed.
 func (s *Reader) readOverview(row *overviewRow, tip format.ID) error {
+	if row.tip == tip {
+		return nil
+	}
 	fresh, goesOn, err := s.newEntries(row.tip, tip)
 	if err != nil {
 		return err

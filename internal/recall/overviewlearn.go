@@ -23,30 +23,38 @@ func (s *Reader) learn(b *history.Batch) {
 		row = &overviewRow{session: b.Session, branch: b.Branch, learned: true}
 	}
 	delete(s.learned, b.Session)
-	if row == nil || row.tip != b.From || b.Branch != history.MainBranch || !isLine(b) {
+	if row == nil || row.tip != b.From || b.Branch != history.MainBranch {
+		return
+	}
+	line, ok := lineOf(b)
+	if !ok {
 		return
 	}
 	said := make(saidWords, len(b.Said))
 	fresh := make([]history.Entry, 0, len(b.Said))
 	for i := len(b.Said) - 1; i >= 0; i-- {
-		said[b.Said[i].ID] = &b.Said[i]
-		fresh = append(fresh, b.Said[i].Entry)
+		if line[i] {
+			said[b.Said[i].ID] = &b.Said[i]
+			fresh = append(fresh, b.Said[i].Entry)
+		}
 	}
 	if row.read(fresh, s.Now(), said) != nil {
 		return
 	}
-	if row.tip = b.To; s.learned == nil {
+	if row.tip, row.seq = b.To, fresh[0].Seq; s.learned == nil {
 		s.learned = map[string]*overviewRow{}
 	}
 	s.learned[b.Session] = row
 }
 
-// addLearned adds the learned rows that are right in a view.
+// addLearned adds the learned rows that are right in a view and not known yet.
 func (s *Reader) addLearned(known *overviews, view *refs.View) {
 	s.learning.Lock()
 	defer s.learning.Unlock()
 	for name, row := range s.learned {
-		if view.Get(history.RefName(name, history.MainBranch)).ID == row.tip {
+		was := known.row(name)
+		if view.Get(history.RefName(name, history.MainBranch)).ID == row.tip &&
+			(was == nil || was.tip != row.tip) {
 			known.rows[name] = row
 		}
 	}
