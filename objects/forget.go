@@ -149,7 +149,7 @@ func (s *Store) stripPack(
 	}
 	info, err := s.WritePack(raws, Default)
 	if err == nil && info.ID != p.id {
-		err = s.CheckPack(info.ID)
+		err = s.Reread(info.ID)
 	}
 	if err != nil {
 		return err

@@ -123,7 +123,7 @@ func (s *Store) join(held *lock.Held, group []part) (unfit *pack, err error) {
 		err = s.publish(temp, id, index)
 	}
 	if err == nil {
-		err = s.walkOver(id, len(w.blocks))
+		err = s.Reread(id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot join packs: %w", err)
@@ -203,22 +203,22 @@ func partOf(group []part, number uint32) (*pack, uint32) {
 	return nil, 0
 }
 
-// walkOver reads a pack that was just written, and compares its digest, its parity and the number
-// of its blocks.
-func (s *Store) walkOver(pack format.ID, blocks int) (err error) {
-	path := s.PackPath(pack)
-	file, size, err := openPack(path)
+// Reread reads a pack that was just written, and compares its digest and its parity, and its index
+// with the digest of that: both are on the disk as they were written.
+func (s *Store) Reread(pack format.ID) (err error) {
+	p := s.newPack(pack)
+	file, size, err := openPack(p.path)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+	defer func() { err = errors.Join(err, file.Close(), p.close()) }()
 	id, err := packs.Walk(bufio.NewReaderSize(file, packBuffer),
-		size, func(packs.Key, packs.Block, []byte) error {
-			blocks--
-			return nil
-		})
-	if err == nil && (id != pack || blocks != 0) {
+		size, func(packs.Key, packs.Block, []byte) error { return nil })
+	if err == nil && id != pack {
 		err = errors.New("pack is not what was written")
 	}
-	return blamed(path, err)
+	if err != nil {
+		return p.blamePack(err)
+	}
+	return p.check()
 }

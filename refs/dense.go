@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/dense"
@@ -170,7 +173,7 @@ func (db *DB) plainBytes(n uint64) (b []byte, plain bool, err error) {
 // the objects that they name may go, so their ids stay as they are.
 func (db *DB) encodeDense(plain []byte, dead int64) ([]byte, error) {
 	head := bytes.IndexByte(plain, '\n') + 1
-	out := bytes.Clone(plain[:head])
+	var blocks []denseJob
 	for at := head; at < len(plain); {
 		end, present := len(plain), db.Objects.Packed
 		if int64(at) < dead {
@@ -180,15 +183,25 @@ func (db *DB) encodeDense(plain []byte, dead int64) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		block, raw, err := dense.Encode(plain[at:at+size], present)
-		if err != nil {
-			return nil, err
-		}
-		if block.Frame, err = db.Objects.CompressLog(raw); err != nil {
-			return nil, err
-		}
-		out = format.AppendRecord(out, block.Payload())
+		blocks = append(blocks, denseJob{plain: plain[at : at+size], present: present})
 		at += size
+	}
+	var wait sync.WaitGroup
+	var next atomic.Int32
+	for range min(runtime.GOMAXPROCS(0), len(blocks)) {
+		wait.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(blocks); i = next.Add(1) - 1 {
+				blocks[i].run(db.Objects)
+			}
+		})
+	}
+	wait.Wait()
+	out := bytes.Clone(plain[:head])
+	for i := range blocks {
+		if blocks[i].err != nil {
+			return nil, blocks[i].err
+		}
+		out = format.AppendRecord(out, blocks[i].payload)
 	}
 	var parity pack.Parity
 	if _, err := parity.Write(out); err != nil {
@@ -197,6 +210,24 @@ func (db *DB) encodeDense(plain []byte, dead int64) ([]byte, error) {
 	out = append(out, parity.Bytes()...)
 	sum := sha256.Sum256(out)
 	return append(out, sum[:]...), nil
+}
+
+// denseJob is a block on its way to the dense form.
+type denseJob struct {
+	plain   []byte
+	present func([]format.ID) ([]bool, error)
+	payload []byte
+	err     error
+}
+
+func (j *denseJob) run(s Objects) {
+	block, raw, err := dense.Encode(j.plain, j.present)
+	if err == nil {
+		block.Frame, err = s.CompressLog(raw)
+	}
+	if j.err = err; err == nil {
+		j.payload = block.Payload()
+	}
 }
 
 func nonePresent(ids []format.ID) ([]bool, error) { return make([]bool, len(ids)), nil }

@@ -207,7 +207,7 @@ func (c *collector) pack(ctx context.Context) error {
 		return fmt.Errorf("pack %v has %d objects, %d belong", info.ID, info.Objects,
 			c.report.Packed)
 	}
-	if err := c.s.Objects.CheckPack(info.ID); err != nil {
+	if err := c.s.Objects.Reread(info.ID); err != nil {
 		return err
 	}
 	c.newPack = info.ID
