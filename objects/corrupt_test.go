@@ -70,6 +70,9 @@ func TestEveryByteOfAPack(t *testing.T) {
 			if err := fresh.CheckPack(info.ID); err == nil {
 				t.Error("a changed file passes the check")
 			}
+			if err := fresh.Reread(info.ID); err == nil {
+				t.Error("a changed file passes as it was written")
+			}
 			_ = fresh.Close()
 		}
 		for i := range good {

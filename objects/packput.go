@@ -26,10 +26,12 @@ type PackInfo struct {
 // read in: neighbours share a block. Each is checked as by Put; an error of the sequence, an id
 // that comes twice, and a sequence without objects are errors, and nothing is written then. The
 // pack is synced before its index gives it to readers; when WritePack returns nil it is there
-// after a power cut. At a level above Fast every block was unpacked again, so that a Reread is all
-// that has to come before other packs are removed for this one. A crash leaves a temporary file, or a pack without an index, which nothing
+// after a power cut. A crash leaves a temporary file, or a pack without an index, which nothing
 // reads (see Orphans). Memory: some 200 bytes an object at the most, while the list of them grows
 // or becomes the index, besides a few blocks.
+//
+// At a level above Fast every block is unpacked before it counts: who removes packs for this one
+// only has to Reread it.
 func (s *Store) WritePack(raws iter.Seq2[format.Raw, error], level Level) (PackInfo, error) {
 	return s.WritePackWhen(raws, level, nil)
 }

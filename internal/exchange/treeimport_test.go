@@ -3,15 +3,20 @@ package exchange_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
@@ -131,7 +136,21 @@ func TestTreeImportShapes(t *testing.T) {
 		}
 		s := storetest.Create(t)
 		before := storetest.View(t, s).Number
+		follow := s.Recall.NewIndexing()
+		s.Conversation.Follow = follow.Take
 		done := importClaude(t, s, treeText(list), "")
+		follow.Finish(0)
+		cached := readCache(t, s)
+		told := toldOf(t, s)
+		if now := readCache(t, s); !maps.Equal(now, cached) {
+			t.Errorf("%s: the import has left something to read", c.name)
+		}
+		if err := os.RemoveAll(filepath.Join(s.Dir, "cache")); err != nil {
+			t.Fatal(err)
+		}
+		if anew := toldOf(t, storetest.Reopen(t, s.Dir, nil)); !slices.Equal(told, anew) {
+			t.Errorf("%s: with what the import has learned\n%v\nwithout\n%v", c.name, told, anew)
+		}
 		texts, rewinds := entriesOfSession(t, s, "s")
 		if done.Messages != n || len(texts) != n || done.Rewinds != rewinds ||
 			rewinds != leavesOf(list)-1 || storetest.View(t, s).Number != before+1 {
@@ -152,6 +171,32 @@ func TestTreeImportShapes(t *testing.T) {
 			t.Errorf("%s again: %+v", c.name, again)
 		}
 	}
+}
+
+// toldOf returns what a list of sessions and a search tell of a store.
+func toldOf(t *testing.T, s *session.Store) (list []string) {
+	t.Helper()
+	view := storetest.View(t, s)
+	for _, h := range storetest.Must[[]recall.Hit](t)(s.Recall.Search(view,
+		recall.SearchQuery{Text: "says", Rewound: true, Limit: 1000})) {
+		list = append(list, fmt.Sprint(h.ID, h.Rewound, h.Branch))
+	}
+	slices.Sort(list)
+	for _, o := range storetest.Must[[]recall.Overview](t)(s.Recall.Overviews(view)) {
+		list = append(list, fmt.Sprintf("%+v", o))
+	}
+	return list
+}
+
+// readCache returns the files of the cache with what lists and searches know.
+func readCache(t *testing.T, s *session.Store) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, name := range []string{cache.OverviewsName, cache.SearchName} {
+		files[name] = string(storetest.Must[[]byte](t)(
+			os.ReadFile(filepath.Join(s.Dir, "cache", name))))
+	}
+	return files
 }
 
 // A transcript that grows record by record, on several lines, and is read between any two of them:
