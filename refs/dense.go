@@ -8,14 +8,12 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/dense"
 	"github.com/gemini-ctx/ctx/format/pack"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/parallel"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
@@ -173,35 +171,32 @@ func (db *DB) plainBytes(n uint64) (b []byte, plain bool, err error) {
 // the objects that they name may go, so their ids stay as they are.
 func (db *DB) encodeDense(plain []byte, dead int64) ([]byte, error) {
 	head := bytes.IndexByte(plain, '\n') + 1
-	var blocks []denseJob
-	for at := head; at < len(plain); {
-		end, present := len(plain), db.Objects.Packed
+	cuts := []int{head}
+	for at := head; at < len(plain); cuts = append(cuts, at) {
+		end := len(plain)
 		if int64(at) < dead {
-			end, present = int(min(dead, int64(end))), nonePresent
+			end = int(min(dead, int64(end)))
 		}
 		size, err := blockAt(plain[at:end])
 		if err != nil {
 			return nil, err
 		}
-		blocks = append(blocks, denseJob{plain: plain[at : at+size], present: present})
 		at += size
 	}
-	var wait sync.WaitGroup
-	var next atomic.Int32
-	for range min(runtime.GOMAXPROCS(0), len(blocks)) {
-		wait.Go(func() {
-			for i := next.Add(1) - 1; int(i) < len(blocks); i = next.Add(1) - 1 {
-				blocks[i].run(db.Objects)
-			}
-		})
-	}
-	wait.Wait()
-	out := bytes.Clone(plain[:head])
-	for i := range blocks {
-		if blocks[i].err != nil {
-			return nil, blocks[i].err
+	blocks, errs := make([][]byte, len(cuts)-1), make([]error, len(cuts)-1)
+	parallel.Each(len(blocks), func(i int) {
+		present := db.Objects.Packed
+		if int64(cuts[i]) < dead {
+			present = nonePresent
 		}
-		out = format.AppendRecord(out, blocks[i].payload)
+		blocks[i], errs[i] = db.encodeBlock(plain[cuts[i]:cuts[i+1]], present)
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	out := bytes.Clone(plain[:head])
+	for _, payload := range blocks {
+		out = format.AppendRecord(out, payload)
 	}
 	var parity pack.Parity
 	if _, err := parity.Write(out); err != nil {
@@ -212,22 +207,17 @@ func (db *DB) encodeDense(plain []byte, dead int64) ([]byte, error) {
 	return append(out, sum[:]...), nil
 }
 
-// denseJob is a block on its way to the dense form.
-type denseJob struct {
-	plain   []byte
-	present func([]format.ID) ([]bool, error)
-	payload []byte
-	err     error
-}
-
-func (j *denseJob) run(s Objects) {
-	block, raw, err := dense.Encode(j.plain, j.present)
+func (db *DB) encodeBlock(
+	plain []byte, present func([]format.ID) ([]bool, error),
+) (payload []byte, err error) {
+	block, raw, err := dense.Encode(plain, present)
 	if err == nil {
-		block.Frame, err = s.CompressLog(raw)
+		block.Frame, err = db.Objects.CompressLog(raw)
 	}
-	if j.err = err; err == nil {
-		j.payload = block.Payload()
+	if err != nil {
+		return nil, err
 	}
+	return block.Payload(), nil
 }
 
 func nonePresent(ids []format.ID) ([]bool, error) { return make([]bool, len(ids)), nil }

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/parallel"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
@@ -49,7 +47,7 @@ func (a *app) everywhere() ([]place, error) {
 		return nil, err
 	}
 	opened, errs := make([]place, len(list)), make([]error, len(list))
-	sideBySide(len(list), func(i int) {
+	parallel.Each(len(list), func(i int) {
 		env := a.env()
 		env.StoreDir = list[i].Path
 		r, err := repo.Open(env)
@@ -115,20 +113,6 @@ func namePlaces(places []place) {
 	}
 }
 
-// sideBySide calls do for each number below n, several at once.
-func sideBySide(n int, do func(i int)) {
-	next := atomic.Int64{}
-	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(i)
-			}
-		})
-	}
-	wait.Wait()
-}
-
 // of is something that a place has.
 type of[T any] struct {
 	place *place
@@ -142,7 +126,7 @@ func ofAll[T any](
 	a *app, places []place, ask func(p *place) ([]T, error), order func(x, y T) int,
 ) (all []of[T], err error) {
 	answers, errs := make([][]T, len(places)), make([]error, len(places))
-	sideBySide(len(places), func(i int) { answers[i], errs[i] = ask(&places[i]) })
+	parallel.Each(len(places), func(i int) { answers[i], errs[i] = ask(&places[i]) })
 	for i := range places {
 		if errs[i] != nil && places[i].name == "" {
 			return nil, errs[i]

@@ -55,6 +55,7 @@ var layers = map[string]string{
 	"internal/agent/plain": "format internal/jsonvalue internal/message " +
 		"internal/agent/transcript",
 	"internal/bigstack":     "",
+	"internal/parallel":     "",
 	"internal/durable":      "",
 	"internal/identity":     "internal/durable",
 	"internal/agent/titles": "internal/jsonvalue internal/agent/transcript",
@@ -79,7 +80,7 @@ var layers = map[string]string{
 	"internal/hooks/settings":   "",
 	"lock":                      "internal/durable",
 	"objects":                   "format format/pack internal/durable lock",
-	"refs":                      "format format/dense format/pack internal/durable lock",
+	"refs":                      "format format/dense format/pack internal/durable internal/parallel lock",
 	"internal/sanitize/chars":   "",
 	"internal/sanitize/tokens":  "internal/sanitize/chars",
 	"internal/sanitize/secrets": "internal/sanitize/chars internal/sanitize/tokens",
@@ -98,17 +99,17 @@ var layers = map[string]string{
 	"internal/claims": "format internal/history",
 	"internal/store": "format forest internal/durable lock objects refs sanitize " +
 		"internal/repo internal/history",
-	"internal/clusters": "format forest forest/score forest/summarize internal/cache " +
+	"internal/clusters": "internal/parallel format forest forest/score forest/summarize internal/cache " +
 		"internal/history/dag objects refs internal/repo internal/window " +
 		"internal/history internal/store",
 	"internal/conversation/loop": "internal/jsonvalue sanitize",
 	"internal/epochs": "format objects refs internal/epochs/epoch internal/view " +
 		"internal/history internal/store",
 	"internal/wording": "format forest/summarize sanitize internal/terms",
-	"internal/summaries": "format forest forest/summarize internal/message " +
+	"internal/summaries": "internal/parallel format forest forest/summarize internal/message " +
 		"internal/digest objects refs internal/view internal/history internal/claims " +
 		"internal/store internal/clusters internal/wording internal/notes",
-	"internal/conversation": "internal/digest internal/jsonvalue internal/script internal/notes format forest forest/score forest/summarize " +
+	"internal/conversation": "internal/parallel internal/digest internal/jsonvalue internal/script internal/notes format forest forest/score forest/summarize " +
 		"internal/message internal/cache objects refs sanitize internal/window internal/history " +
 		"internal/store internal/clusters internal/conversation/loop internal/epochs " +
 		"internal/summaries",
@@ -125,7 +126,7 @@ var layers = map[string]string{
 		"internal/history internal/clusters internal/epochs internal/summaries internal/edits " +
 		"internal/search internal/when",
 	"internal/blame/replay": "internal/script",
-	"internal/blame": "format internal/message internal/digest objects refs " +
+	"internal/blame": "internal/parallel format internal/message internal/digest objects refs " +
 		"internal/history internal/blame/replay",
 	"internal/usage": "format internal/message objects refs internal/history " +
 		"internal/blame/replay internal/recall internal/repo internal/jsonvalue " +
@@ -133,7 +134,7 @@ var layers = map[string]string{
 	"internal/compaction": "format forest forest/summarize refs internal/view " +
 		"internal/history internal/store internal/clusters internal/epochs internal/summaries " +
 		"internal/conversation internal/recall",
-	"internal/exchange": "format forest forest/summarize internal/jsonvalue " +
+	"internal/exchange": "internal/parallel format forest forest/summarize internal/jsonvalue " +
 		"internal/agent/transcript internal/agent/titles internal/agent/adk internal/agent/catalog " +
 		"internal/agent/unionfind internal/cache objects refs sanitize internal/history " +
 		"internal/store internal/clusters internal/epochs internal/conversation " +

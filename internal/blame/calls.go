@@ -6,12 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"path"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -19,6 +16,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/message"
+	"github.com/gemini-ctx/ctx/internal/parallel"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -120,20 +118,9 @@ const maxNames = 64
 // each calls do for every session, several at once, and returns the first error.
 func each(list []*ofSession, do func(*ofSession) error) error {
 	errs := make([]error, len(list))
-	var next atomic.Int64
-	var all sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), maxWorkers, len(list)) {
-		all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(list); i = int(next.Add(1)) - 1 {
-				errs[i] = do(list[i])
-			}
-		})
-	}
-	all.Wait()
+	parallel.Each(len(list), func(i int) { errs[i] = do(list[i]) })
 	return errors.Join(errs...)
 }
-
-const maxWorkers = 8
 
 // finder is what all sessions share while they are read.
 type finder struct {

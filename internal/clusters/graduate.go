@@ -3,14 +3,13 @@ package clusters
 import (
 	"context"
 	"errors"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/score"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/parallel"
 	"github.com/gemini-ctx/ctx/internal/window"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -209,19 +208,9 @@ const lookahead = 26
 // error where it is needed.
 func (t *Tx) lookAhead(h *history.Head, n int) {
 	n = min(n+lookahead, len(h.Items))
-	workers := runtime.GOMAXPROCS(0)
-	if n < minShared || workers < 2 {
-		return
+	if n >= minShared {
+		parallel.Each(n, func(i int) { _, _ = t.Features(h, &h.Items[i]) })
 	}
-	var wait sync.WaitGroup
-	for w := range workers {
-		wait.Go(func() {
-			for i := n * w / workers; i < n*(w+1)/workers; i++ {
-				_, _ = t.Features(h, &h.Items[i])
-			}
-		})
-	}
-	wait.Wait()
 }
 
 // minShared is how many messages are worth sharing among processors.

@@ -1,15 +1,14 @@
 package conversation
 
 import (
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/parallel"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -86,23 +85,13 @@ func (t *Tx) extractNow(st *forest.State) (*extracts, error) {
 func (s *Reader) makeExtracts(view *refs.View, list []extract) *extracts {
 	x := newExtracts(view, list)
 	latest := func(id format.ID) (*history.Shown, error) { return s.LatestParts(view, id) }
-	todo := make(chan *extract, len(x.list))
-	for i := range x.list {
-		todo <- &x.list[i]
-	}
-	close(todo)
-	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(x.list)) {
-		wait.Go(func() {
-			for m := range todo {
-				sources, err := summaries.Sources(latest, m.raw)
-				if m.made = err == nil; m.made {
-					m.sentences = summarize.Extract(sources, summaries.ExtractTokens(sources))
-				}
-			}
-		})
-	}
-	wait.Wait()
+	parallel.Each(len(x.list), func(i int) {
+		m := &x.list[i]
+		sources, err := summaries.Sources(latest, m.raw)
+		if m.made = err == nil; m.made {
+			m.sentences = summarize.Extract(sources, summaries.ExtractTokens(sources))
+		}
+	})
 	return x
 }
 

@@ -3,12 +3,11 @@ package exchange
 import (
 	"context"
 	"errors"
-	"runtime"
-	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/parallel"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -360,22 +359,11 @@ func (w *groupWriter) commit() error {
 // look has what the choice of a cluster looks at made on all processors. Whoever needs what cannot
 // be made says why.
 func (w *groupWriter) look() {
-	var wait sync.WaitGroup
-	next := make(chan *history.Head, len(w.parts))
-	for _, p := range w.parts {
-		if !p.moved && len(p.Tip.Items) <= history.MaxBacklog {
-			next <- p.Tip
-		}
-	}
-	close(next)
-	for range min(runtime.GOMAXPROCS(0), len(next)) {
-		wait.Go(func() {
-			for h := range next {
-				for i := range h.Items {
-					_, _ = w.Features(h, &h.Items[i])
-				}
+	parallel.Each(len(w.parts), func(i int) {
+		if p := w.parts[i]; !p.moved && len(p.Tip.Items) <= history.MaxBacklog {
+			for k := range p.Tip.Items {
+				_, _ = w.Features(p.Tip, &p.Tip.Items[k])
 			}
-		})
-	}
-	wait.Wait()
+		}
+	})
 }

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/gemini-ctx/ctx/forest"
@@ -15,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/parallel"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -217,28 +216,19 @@ func (s *Reader) extractAll(
 // InParallel calls do for each number below n, on all processors. After an error it begins no more
 // calls, and returns the error of the smallest number that has one.
 func InParallel(ctx context.Context, n int, do func(i int) error) error {
-	workers := min(n, runtime.GOMAXPROCS(0))
-	var wait sync.WaitGroup
-	var next atomic.Int64
 	var failed atomic.Bool
 	errs := make([]error, n)
-	for range workers {
-		wait.Go(func() {
-			for !failed.Load() {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				if errs[i] = ctx.Err(); errs[i] == nil {
-					errs[i] = do(i)
-				}
-				if errs[i] != nil {
-					failed.Store(true)
-				}
-			}
-		})
-	}
-	wait.Wait()
+	parallel.Each(n, func(i int) {
+		if failed.Load() {
+			return
+		}
+		if errs[i] = ctx.Err(); errs[i] == nil {
+			errs[i] = do(i)
+		}
+		if errs[i] != nil {
+			failed.Store(true)
+		}
+	})
 	for _, err := range errs {
 		if err != nil {
 			return err
