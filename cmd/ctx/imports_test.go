@@ -42,7 +42,7 @@ var layers = map[string]string{
 	"internal/agent/copilot": "internal/jsonvalue internal/agent/transcript " +
 		"internal/agent/voice internal/message",
 	"internal/agent/cursor": "internal/jsonvalue internal/agent/transcript " +
-		"internal/agent/blocks internal/agent/voice",
+		"internal/agent/blocks internal/agent/shape internal/agent/voice",
 	"internal/agent/shape": "internal/jsonvalue internal/agent/transcript " +
 		"internal/agent/blocks internal/agent/voice internal/message",
 	"internal/agent/markdown": "internal/jsonvalue internal/agent/transcript internal/agent/voice " +

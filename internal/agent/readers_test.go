@@ -156,6 +156,34 @@ var (
 			"editor.jsonl": {Session: "s-1"}, "cli.jsonl": {Session: "s-1",
 				Kept: map[string]int{"tide_state": 1, "role pilot": 1}},
 		}, Dropped: common()}
+	composers = &Format{Dir: "shape/testdata/cursoreditor", Whole: true,
+		Read: of("s-1", cursor.Read),
+		Want: map[string]Expected{
+			"composer.json": {Session: "d0000000-0000-4000-8000-000000000005",
+				Kept: map[string]int{"role bubble 7": 1}},
+			"inline.json": {Session: "d0000000-0000-4000-8000-000000000006"},
+		}, Dropped: []string{"b16", "b13", "agent", "sh", "not sent", "harbour-2", "default",
+			"ERROR_TIDE", "completed", "accepted", "rejected", "error", "loading",
+			"The line is down", "Try at low water.", // are one text
+			"d0000000-0000-4000-8000-000000000005", "call_1", // of a parent
+			`{"afterContentId":"c1"}`,
+			`{"clientVisibleErrorMessage":"No file","modelVisibleErrorMessage":"sea.txt is not there"}`,
+			`{"command":"cat lamps.txt"}`,
+			`{"command":"date"}`,
+			`{"command":"false"}`,
+			`{"command":"rm lamps.txt"}`,
+			`{"output":"","rejected":false,"exitCodeV2":1}`,
+			`{"output":"","rejected":true}`,
+			`{"output":"north: on\n","rejected":false,"exitCodeV2":0}`,
+			`{"pattern":"north"}`,
+			`{"relativeWorkspacePath":"quay/lamps.txt"}`,
+			`{"root":{"children":[{"children":[{"text":"Thank you.","type":"text"}]}]}}`,
+			`{"root":{"children":[{"children":[{"text":"Which lamps are lit — 灯?","type":"text"}]}]}}`,
+			`{"root":{"children":[{"children":[{"text":"Which lamps are lit?","type":"text"}]}]}}`,
+			`{"target_file":"sea.txt"}`,
+			`{"term": "til`,
+			`{}`,
+		}}
 	amps = &Format{Dir: "shape/testdata/amp", Whole: true,
 		Read: ofForm(shape.AmpAgent, "s-1", shape.Amp),
 		Want: map[string]Expected{
@@ -189,7 +217,7 @@ var asOthers = map[string]int{"results without a call": 1, "calls answered with 
 
 // readers are all of them.
 var readers = []*Format{claude, rollouts, open, jsonLines, qwens, continues, tasks, gooses, kiros,
-	talks, chats, threads, antigravitys, copilots, cursors, amps, droids, pis}
+	talks, chats, threads, antigravitys, copilots, cursors, composers, amps, droids, pis}
 
 func each(t *testing.T, which func(*Format) bool, do func(*testing.T, *Format)) {
 	t.Helper()
@@ -299,6 +327,7 @@ func FuzzCline(f *testing.F)       { tasks.FuzzFixtures(f) }
 func FuzzContinue(f *testing.F)    { continues.FuzzFixtures(f) }
 func FuzzCopilot(f *testing.F)     { copilots.FuzzFixtures(f) }
 func FuzzCursor(f *testing.F)      { cursors.FuzzFixtures(f) }
+func FuzzComposers(f *testing.F)   { composers.FuzzFixtures(f) }
 func FuzzDroid(f *testing.F)       { droids.FuzzFixtures(f) }
 func FuzzGoose(f *testing.F)       { gooses.FuzzFixtures(f) }
 func FuzzKiro(f *testing.F)        { kiros.FuzzFixtures(f) }

@@ -92,7 +92,8 @@ var marks = [...]mark{
 		return o.Has("workspaceDirectory") && o.Has("history")
 	}},
 	{"cursor", func(o jsonvalue.Object) bool {
-		return o.Has("role") && o.Object("message").Has("content") && !in(o, "uuid")
+		return o.Object("composer").Has("composerId") ||
+			o.Has("role") && o.Object("message").Has("content") && !in(o, "uuid")
 	}},
 	{plain.Agent, func(o jsonvalue.Object) bool {
 		return o.Has("role") && (o.Has("content") || o.Has("text") || o.Has("parts"))

@@ -1,5 +1,6 @@
 // Package cursor reads the transcripts of the Cursor CLI and the Cursor editor: JSON lines with a
-// role and a message, without ids and times. It is pure: bytes in, values out; no clock, no
+// role and a message, without ids and times. What the editor keeps in its database, package shape
+// reads. It is pure: bytes in, values out; no clock, no
 // environment, no files.
 //
 // Words and calls become parts in the shape of the Gemini API. The other members of a record stay
@@ -7,11 +8,13 @@
 package cursor
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"strconv"
 
 	"github.com/gemini-ctx/ctx/internal/agent/blocks"
+	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -33,11 +36,21 @@ const aroundName = "around"
 func starts() []string { return []string{`{"role":"`, `{"type":"`, `{"message":`} }
 
 // Read reads a transcript, as transcript.Read says. name is the session that the file is named for,
-// or "": no record names it.
+// or "": no line names it. A composer of the editor does.
 func Read(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
 	d := &reader{Flat: transcript.NewFlat(Agent, emit), tools: map[string]string{}}
 	d.Stats.Session = transcript.NameOfFile(name)
-	err := d.Read(r, starts(), d.record)
+	head, r, err := transcript.Peek(r, 64)
+	if err != nil {
+		return d.Stats, &transcript.ReadError{Err: err}
+	}
+	first := bytes.TrimLeft(head, "{ \t\r\n")
+	if bytes.HasPrefix(first, []byte(`"composer"`)) || bytes.HasPrefix(first, []byte(`"bubbles"`)) {
+		f := shape.CursorEditor()
+		f.Marks = clientMarks
+		return f.Read(Agent, name, r, emit)
+	}
+	err = d.Read(r, starts(), d.record)
 	return d.Stats, err
 }
 
