@@ -95,7 +95,9 @@ func (a *app) sessionsHere(s *session.Store, q *catalog.Asker) *sessionsHere {
 		if root == "" {
 			continue
 		}
-		dirs = append(dirs, fmt.Sprintf("%q", root))
+		if dir := fmt.Sprintf("%q", root); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
 		for _, b := range agent.Sessions(root, nil) {
 			here.all = append(here.all, b)
 			here.of = append(here.of, found{agent: agent.Name, file: b.File})

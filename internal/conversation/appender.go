@@ -31,6 +31,7 @@ type Appender struct {
 	said        []history.Said // of written, if a follower wants it
 	inv         invocations
 	forgotten   *history.Traces // nil where nothing was forgotten
+	kin         *bool           // other lines may share messages with this; nil: not known yet
 	traced      bool            // forgotten is read
 }
 
@@ -210,6 +211,9 @@ func (w *Appender) Put(m *Message, e *format.Entry) (Appended, error) {
 		m = &bare // the backlog must not keep its words
 	}
 	id := w.store.Add(raw)
+	if err := w.cameBack(id, e); err != nil {
+		return Appended{}, err
+	}
 	w.Wrote(id, e)
 	if w.follow && e.Kind != format.KindAmend && !forgotten {
 		said := &w.said[len(w.said)-1]
@@ -262,6 +266,29 @@ func (w *Appender) withhold(raw *format.Raw, text []byte, media string) (bool, e
 	}
 	raw.Body = nil
 	return true, w.store.MarkGone([]format.ID{raw.ID()}, w.Now())
+}
+
+// cameBack notes of a message that the store had before that it may be a member already: an import
+// brings it back under its id after its session was removed, or the import was undone, and another
+// line has kept it.
+func (w *Appender) cameBack(id format.ID, e *format.Entry) error {
+	if e.Source == nil || e.Kind != format.KindMessage {
+		return nil
+	}
+	if w.kin == nil {
+		view, session := w.before, w.Tip.Session
+		kin := len(history.BranchesIn(view, session)) > 1 ||
+			len(history.Relatives(view, session)) > 0
+		w.kin = &kin
+	}
+	if !*w.kin {
+		return nil
+	}
+	there, err := w.Objects.Has(id)
+	if there {
+		w.Tip.ShareUpTo(max(w.Tip.Alone, e.Seq))
+	}
+	return err
 }
 
 // sealEntry builds the object of an entry. Two children of a fork may say the same first words in

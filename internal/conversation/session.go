@@ -11,7 +11,8 @@ import (
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
-// Use makes HEAD name a session, since somebody chose it.
+// Use makes HEAD name a session, since somebody chose it. That is an operation also where HEAD
+// names the session already: HEAD stays there from then on.
 func (s *Writer) Use(ctx context.Context, session string) error {
 	return s.setHEAD(ctx, refs.VerbSessionUse,
 		func(*refs.View) (string, error) { return session, nil })
@@ -81,11 +82,13 @@ func (s *Writer) setHEAD(
 			return history.UnknownSession(session, history.MainBranch)
 		}
 		old, want := t.store.View.Get("HEAD"), format.Value{Kind: format.NameValue, Name: session}
-		if old == want {
+		op := &format.Operation{Verb: verb, Session: session}
+		switch {
+		case old != want:
+			op.Refs = append(op.Refs, format.RefUpdate{Name: "HEAD", Old: old, New: want})
+		case verb != refs.VerbSessionUse:
 			return nil
 		}
-		op := &format.Operation{Verb: verb, Session: session}
-		op.Refs = append(op.Refs, format.RefUpdate{Name: "HEAD", Old: old, New: want})
 		return t.store.Commit(op)
 	})
 }

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -11,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/edits/mask"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -230,6 +232,9 @@ func (s *Reader) copiesOf(
 	}
 	for _, id := range ids {
 		e, err := s.Header(id)
+		if errors.Is(err, objects.ErrNotFound) && s.isUnused(view, id) {
+			continue // gc has removed it, and the links remember it
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -238,4 +243,14 @@ func (s *Reader) copiesOf(
 		}
 	}
 	return list, nil
+}
+
+// isUnused reports whether no branch stands on an entry, as far as all of them can be read.
+func (s *Reader) isUnused(view *refs.View, id format.ID) bool {
+	for _, name := range view.Names("sessions/") {
+		if in, err := s.Lineage(view.Get(name).ID).Has(id); in || err != nil {
+			return false
+		}
+	}
+	return true
 }

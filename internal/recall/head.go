@@ -3,8 +3,10 @@ package recall
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -22,7 +24,7 @@ type Speaker struct {
 type Head struct {
 	Session string // that it names; "" for none
 	There   bool   // the session exists
-	Chosen  bool   // `ctx session use` set it
+	Chosen  bool   // `ctx session use` named it, and a person has not spoken there since
 }
 
 // SpokeLast returns the session in which a person spoke last; "" if there is none that HEAD may
@@ -42,17 +44,14 @@ func SpokeLast(list []Speaker, now time.Time) string {
 	}).Session
 }
 
-// NextHead returns the session that HEAD goes to when a store has changed; "" if HEAD stays. before
-// is the session in which a person spoke last before the change, and after the one now. HEAD
-// follows the person, unless somebody chose another session than that of the person.
-func NextHead(head Head, before, after string) string {
-	switch {
-	case after == "" || after == head.Session:
+// NextHead returns the session that HEAD goes to when a store has changed; "" if HEAD stays. spoke
+// is the session in which a person spoke last. HEAD follows the person, unless somebody has chosen
+// it.
+func NextHead(head Head, spoke string) string {
+	if spoke == head.Session || head.There && head.Chosen {
 		return ""
-	case !head.There, head.Session == before, !head.Chosen:
-		return after
 	}
-	return ""
+	return spoke
 }
 
 // speakersOf returns what decides about HEAD, of each session of a view.
@@ -89,12 +88,12 @@ func (s *Reader) FollowPerson(before, after *refs.View) (string, error) {
 		was = next
 	}
 	head := headOf(after)
-	if head.There && head.Session != was && head.Session != next {
-		if head.Chosen, err = s.headChosen(after); err != nil {
+	if head.There && head.Session != next {
+		if head.Chosen, err = s.headChosen(after, was); err != nil {
 			return "", err
 		}
 	}
-	return NextHead(head, was, next), nil
+	return NextHead(head, next), nil
 }
 
 func headOf(view *refs.View) Head {
@@ -103,26 +102,28 @@ func headOf(view *refs.View) Head {
 		There: name != "" && len(view.Names("sessions/"+name+"/")) > 0}
 }
 
-// HeadChosen reports whether HEAD stays where `ctx session use` has put it, although a person spoke
-// in another session since.
+// HeadChosen reports whether HEAD stays where `ctx session use` has put it, although a person may
+// speak in another session.
 func (s *Reader) HeadChosen(view *refs.View, list []Overview) (bool, error) {
-	head := headOf(view)
-	if !head.There || head.Session == SpokeLast(speakersOf(view, list), s.Now()) {
+	if !headOf(view).There {
 		return false, nil
 	}
-	return s.headChosen(view)
+	return s.headChosen(view, SpokeLast(speakersOf(view, list), s.Now()))
 }
 
-// headChosen reports whether `ctx session use` was the last to set HEAD.
-func (s *Reader) headChosen(view *refs.View) (chosen bool, err error) {
+// headChosen reports whether `ctx session use` was the last to name HEAD's session. spoke is where
+// a person spoke last: if that is HEAD's session, nothing may have been said there since.
+func (s *Reader) headChosen(view *refs.View, spoke string) (chosen bool, err error) {
+	head := view.Get("HEAD").Name
 	err = s.Refs.Backward(view, func(r refs.Record) bool {
-		for _, u := range r.Op.Refs {
-			if u.Name == "HEAD" {
-				chosen = r.Op.Verb == refs.VerbSessionUse
-				return false
-			}
+		if r.Op.Verb == refs.VerbSessionUse {
+			chosen = r.Op.Session == head
+			return false
 		}
-		return true
+		return !slices.ContainsFunc(r.Op.Refs, func(u format.RefUpdate) bool {
+			return u.Name == "HEAD" ||
+				spoke == head && strings.HasPrefix(u.Name, history.RefName(head, ""))
+		})
 	})
 	return chosen, err
 }

@@ -54,22 +54,18 @@ func TestNextHead(t *testing.T) {
 		return recall.Head{Session: session, There: true, Chosen: true}
 	}
 	for name, row := range map[string]struct {
-		head          recall.Head
-		before, after string
-		want          string
+		head        recall.Head
+		spoke, want string
 	}{
-		"nothing was said":                    {there("a"), "a", "a", ""},
-		"nobody spoke":                        {there("a"), "", "", ""},
-		"HEAD followed, and follows":          {there("a"), "a", "b", "b"},
-		"chosen, where the person spoke last": {chosen("a"), "a", "b", "b"},
-		"chosen, elsewhere":                   {chosen("a"), "b", "c", ""},
-		"chosen, and the person came there":   {chosen("a"), "b", "a", ""},
-		"nobody chose it":                     {there("a"), "b", "c", "c"},
-		"no HEAD":                             {recall.Head{}, "", "a", "a"},
-		"its session is gone": {recall.Head{Session: "a", Chosen: true}, "b", "b",
-			"b"},
+		"nothing was said":      {there("a"), "a", ""},
+		"nobody spoke":          {there("a"), "", ""},
+		"HEAD follows":          {there("a"), "b", "b"},
+		"chosen":                {chosen("a"), "b", ""},
+		"chosen, and spoken in": {chosen("a"), "a", ""},
+		"no HEAD":               {recall.Head{}, "a", "a"},
+		"its session is gone":   {recall.Head{Session: "a", Chosen: true}, "b", "b"},
 	} {
-		if got := recall.NextHead(row.head, row.before, row.after); got != row.want {
+		if got := recall.NextHead(row.head, row.spoke); got != row.want {
 			t.Errorf("%s: %q, want %q", name, got, row.want)
 		}
 	}

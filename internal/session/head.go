@@ -6,9 +6,8 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// FollowPerson makes HEAD name the session in which a person spoke last, unless somebody chose
-// another one. before is the view before what was said since. recall.NextHead
-// has the rule.
+// FollowPerson makes HEAD name the session in which a person spoke last, unless somebody chose one.
+// before is the view before what was said since. recall.NextHead has the rule.
 func (s *Store) FollowPerson(ctx context.Context, before *refs.View) error {
 	after, err := s.Refs.Read()
 	if err != nil {

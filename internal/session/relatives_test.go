@@ -6,30 +6,39 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 )
 
-// TestHistoriesOfRelatives: sessions that go on with one another share messages. Whatever one of
-// them takes back, the store is sound, and the others have every word that they had.
+// TestHistoriesOfRelatives: sessions that go on with one another share messages. One of them is a
+// transcript, which grows and is imported again, also after what it brought was taken back.
+// Whatever one of them takes back, the store is sound, and the others have every word that they
+// had.
 func TestHistoriesOfRelatives(t *testing.T) {
 	bg := context.Background()
 	done := map[string]int{}
-	for seed := range thirds.Range(t, uint64(6)) {
+	for seed := range thirds.Range(t, uint64(12)) {
 		r := rand.New(rand.NewPCG(seed, 17))
 		s := storetest.Create(t, storetest.Small...)
-		storetest.Talk(t, s, "s0", 12, seed)
+		agent := &growing{r: r}
+		agent.say(12)
+		storetest.Must[exchange.ImportedTranscript](t)(agent.importAs(s, "s0"))
 		names, last := []string{"s0"}, 1
 		for step := range 45 {
 			name := names[r.IntN(len(names))]
@@ -41,7 +50,7 @@ func TestHistoriesOfRelatives(t *testing.T) {
 				return storetest.Must[[]*history.Shown](t)(
 					s.Recall.Log(tip, recall.LogOptions{Limit: 20}))
 			}
-			switch n := r.IntN(28); {
+			switch n := r.IntN(32); {
 			case n < 8:
 				verb = "say"
 				for range 1 + r.IntN(6) {
@@ -77,7 +86,7 @@ func TestHistoriesOfRelatives(t *testing.T) {
 				_, err = s.Compaction.Compact(bg,
 					compaction.CompactOptions{Branches: []history.BranchName{{Session: name,
 						Branch: history.MainBranch}}})
-			case n < 20 && len(names) > 2:
+			case n < 20 && len(names) > 1:
 				verb = "remove"
 				_, err = s.Conversation.RemoveSession(bg, name)
 			case n < 23:
@@ -111,6 +120,12 @@ func TestHistoriesOfRelatives(t *testing.T) {
 				one := list[r.IntN(len(list))]
 				gone = one.Text
 				_, err = forget.Run(bg, s, forget.Options{IDs: []format.ID{one.ID}})
+			case n < 30:
+				verb, name = "import", "s0"
+				agent.say(r.IntN(4))
+				if _, err = agent.importAs(s, name); !slices.Contains(names, name) {
+					names = append(names, name)
+				}
 			default:
 				verb = "gc"
 				_, err = gc.Run(bg, s, gc.Options{Grace: -1})
@@ -154,11 +169,36 @@ func TestHistoriesOfRelatives(t *testing.T) {
 		}
 	}
 	t.Log(done)
-	for _, verb := range []string{"say", "go on", "rewind", "undo", "redo", "remove", "fork"} {
+	for _, verb := range []string{"say", "go on", "rewind", "undo", "redo", "remove", "fork",
+		"import"} {
 		if done[verb] == 0 { // a third of the histories may have a rare one once
 			t.Errorf("%d times: %s", done[verb], verb)
 		}
 	}
+}
+
+// growing is a transcript of Claude Code.
+type growing struct {
+	r    *rand.Rand
+	n    int
+	file strings.Builder
+}
+
+// say adds messages to the transcript.
+func (g *growing) say(n int) {
+	for range n {
+		g.n++
+		fmt.Fprintf(&g.file, `{"type":"user","uuid":"u%d","parentUuid":"u%d","sessionId":"s0",`+
+			`"timestamp":"2026-03-01T08:%02d:%02dZ","message":{"role":"user","content":%q}}`+"\n",
+			g.n, g.n-1, g.n/60, g.n%60, storetest.Chatter(g.r))
+	}
+}
+
+func (g *growing) importAs(s *session.Store, as string) (exchange.ImportedTranscript, error) {
+	return s.Exchange.ImportTranscript(context.Background(),
+		func(emit func(transcript.Step) error) (transcript.Stats, error) {
+			return claudecode.ReadAs(as, strings.NewReader(g.file.String()), emit)
+		}, as)
 }
 
 // without returns the words that are left of a branch when one text was forgotten.

@@ -439,6 +439,8 @@ func (p *pulling) take(ctx context.Context) error {
 				p.one.Sessions = append(p.one.Sessions, session)
 			}
 			add(p.ref(b), format.Value{Kind: format.SessionValue, ID: tip})
+			// It was removed here and is back: if its store ends it, nobody here has removed it.
+			add(history.RemovedRefs+session, format.Value{})
 			told, err := p.epochAt(t, b, tip)
 			if err != nil {
 				return err

@@ -83,6 +83,9 @@ func placeForStore(env repo.Env, project string) error {
 		return fmt.Errorf("not an absolute path: %q", project)
 	}
 	here, err := os.Stat(project)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it is made
+	}
 	if err != nil {
 		return err
 	}
