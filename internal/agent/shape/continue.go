@@ -158,13 +158,9 @@ func continueText(raw json.RawMessage) string {
 	return strings.Join(texts, "\n")
 }
 
-// continueCall makes a block of a call, whose arguments are a text with JSON.
+// continueCall makes a block of a call.
 func continueCall(o jsonvalue.Object) json.RawMessage {
 	function := o.Object("function")
-	input := json.RawMessage(function.Text("arguments"))
-	if _, ok := jsonvalue.ParseObject(input); !ok { // it is not whole
-		input = jsonvalue.Encode(map[string]string{"arguments": string(input)})
-	}
 	return jsonvalue.Encode(jsonvalue.NewObject("type", "tool_use", "id", o.Text("id"), "name",
-		function.Text("name"), "input", input))
+		function.Text("name"), "input", arguments(function.Text("arguments"))))
 }

@@ -29,13 +29,10 @@ func cursorUnfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Obj
 	}
 	stats.Session = cmp.Or(composer.Text("composerId"), stats.Session)
 	stats.Parent = transcript.Fit(composer.Object("subagentInfo").Text("parentComposerId"))
-	head := jsonvalue.NewObject("composerId", composer.Text("composerId"))
-	if name := composer.Text("name"); name != "" {
-		head.Set("title", name)
-	}
 	headers, _ := composer.Array("fullConversationHeadersOnly")
 	stats.PassN("bubble that is gone", len(headers)-len(bubbles))
-	list := []jsonvalue.Object{head}
+	list := []jsonvalue.Object{jsonvalue.NewObject("composerId", composer.Text("composerId"),
+		"title", composer.Text("name"))}
 	b := cursorBubble{at: composer["createdAt"], stats: stats}
 	for i, raw := range bubbles {
 		b.Object = jsonvalue.AsObject(raw)
@@ -136,11 +133,7 @@ func cursorInput(call jsonvalue.Object) json.RawMessage {
 			return json.RawMessage(text)
 		}
 	}
-	input := jsonvalue.Object{}
-	if text := call.Text("rawArgs"); len(text) > len("{}") { // it is not whole
-		input.Set("arguments", text)
-	}
-	return jsonvalue.Encode(input)
+	return arguments(call.Text("rawArgs"))
 }
 
 // cursorOutput returns the text of a result: the member that has it, or the value as it is. ended
@@ -168,7 +161,7 @@ func cursorOutput(call jsonvalue.Object) (text string, failed, ended bool) {
 		return wrong, true, true
 	}
 	if failed = status == "error" || of.Has("error"); exit != "0" {
-		text, failed = strings.TrimSpace(strings.TrimSpace(text)+"\nexit status: "+exit), true
+		text, failed = exited(text, "exit status: "+exit), true
 	}
 	return text, failed, text != "" || failed || status == "completed"
 }

@@ -122,5 +122,5 @@ func kiroOutput(piece json.RawMessage) (text string, failed bool) {
 	if _, err := strconv.Atoi(exit); err == nil {
 		exit = "exit status: " + exit
 	}
-	return strings.TrimSuffix(text, "\n") + "\n" + exit, true
+	return exited(text, exit), true
 }

@@ -42,7 +42,7 @@ func kiroUnfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Objec
 		}
 	}
 	at := doc["created_at"]
-	list := []jsonvalue.Object{jsonvalue.NewObject("workspaceDirectory", doc.Text("directory"))}
+	list := []jsonvalue.Object{}
 	if summary, _ := doc.Array("latest_summary"); len(summary) > 0 {
 		list = append(list, jsonvalue.NewObject("role", "system", "content", summary[:1], "ts", at))
 	}
@@ -52,11 +52,13 @@ func kiroUnfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Objec
 			turn = jsonvalue.Object{"user": pair[0], "assistant": pair[1]}
 		}
 		user, meta := turn.Object("user"), turn.Object("request_metadata")
-		said, answer := kiroOnly(user["content"]), kiroOnly(turn["assistant"])
-		for _, when := range []string{string(meta["request_start_timestamp_ms"]),
-			string(user["timestamp"])} {
-			if when != "" && when != "null" {
-				at = json.RawMessage(when)
+		_, content := only(user["content"]) // the names say of what kind it is
+		_, model := only(turn["assistant"])
+		said, answer := jsonvalue.AsObject(content), jsonvalue.AsObject(model)
+		for _, when := range []json.RawMessage{meta["request_start_timestamp_ms"],
+			user["timestamp"]} {
+			if len(when) > len("null") {
+				at = when
 			}
 		}
 		asked := user.Without("content", "timestamp")
@@ -89,15 +91,6 @@ func kiroUnfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Objec
 		}
 	}
 	return list
-}
-
-// kiroOnly returns the value of an object's only member, which says of what kind it is.
-func kiroOnly(of json.RawMessage) (value jsonvalue.Object) {
-	members, _ := jsonvalue.MembersWithin(of)
-	for _, m := range members {
-		value = jsonvalue.AsObject(m.Value)
-	}
-	return value
 }
 
 // kiroContent makes blocks of what was said. Images of a person are taken out of a record; those of

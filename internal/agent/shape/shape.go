@@ -416,6 +416,31 @@ func imageSource(mime, data string) jsonvalue.Object {
 	return jsonvalue.NewObject("type", "base64", "media_type", mime, "data", data)
 }
 
+// only returns the name and the value of an object's only member, which says of what kind the
+// object is; "" for anything else.
+func only(raw json.RawMessage) (kind string, value json.RawMessage) {
+	if list, _ := jsonvalue.MembersWithin(raw); len(list) == 1 {
+		kind, value = list[0].Name, list[0].Value
+	}
+	return kind, value
+}
+
+// arguments returns what a call is given, of a text that is JSON. It need not be whole.
+func arguments(text string) json.RawMessage {
+	switch _, ok := jsonvalue.ParseObject([]byte(text)); {
+	case ok:
+		return json.RawMessage(text)
+	case text == "", text == "null":
+		return json.RawMessage("{}")
+	}
+	return jsonvalue.Encode(jsonvalue.NewObject("arguments", text))
+}
+
+// exited returns what a command has printed, with how it ended.
+func exited(output, how string) string {
+	return strings.TrimPrefix(strings.TrimSuffix(output, "\n")+"\n"+how, "\n")
+}
+
 func thought(text string) json.RawMessage {
 	return jsonvalue.Encode(jsonvalue.NewObject("type", "thinking", "thinking", text))
 }

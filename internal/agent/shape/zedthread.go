@@ -14,9 +14,9 @@ import (
 // zedHidden reports whether a person does not see a message in the user's name.
 func zedHidden(_, message jsonvalue.Object) bool { return message.True("is_hidden") }
 
-// zedThread makes records of messages. A message is named by what it says: a version of Zed that
-// opens a thread of an older one gives new ids to the messages. None has a time: the first one has
-// that of the beginning of the thread, the others that of its last change.
+// zedThread makes records of messages. A message is named by what it says, as blocks: a version of
+// Zed that opens a thread of an older one gives new ids to the messages. None has a time: the first
+// one has that of the beginning of the thread, the others that of its last change.
 func zedThread(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object {
 	messages, ok := doc.Array("messages")
 	if !ok || !doc.Has("updated_at") {
@@ -40,12 +40,13 @@ func zedThread(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object
 		if len(list) == 1 && doc.Has("created_at") {
 			at = doc["created_at"]
 		}
-		said := jsonvalue.AsObject(raw)
-		role := said.Text("role")                                    // of versions before 0.3.0
-		if only, _ := jsonvalue.MembersWithin(raw); len(only) == 1 { // one not known is counted
-			role = cmp.Or(map[string]string{"User": "user", "Agent": "assistant",
-				"Compaction": "system"}[only[0].Name], only[0].Name)
-			said = jsonvalue.AsObject(only[0].Value)
+		kind, value := only(raw)
+		said := jsonvalue.AsObject(value)
+		role := cmp.Or(map[string]string{"User": "user", "Agent": "assistant",
+			"Compaction": "system"}[kind], kind) // one that is not known is counted
+		if kind == "" { // of versions before 0.3.0
+			said = jsonvalue.AsObject(raw)
+			role = said.Text("role")
 		}
 		results := zedResults(said["tool_results"], stats)
 		switch {
@@ -71,80 +72,72 @@ func zedThread(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object
 func zedContent(said jsonvalue.Object) (content []json.RawMessage) {
 	words := said.Text("text") + said.Text("Summary")
 	var mentions []json.RawMessage
-	flush := func() {
+	add := func(block json.RawMessage) { // behind the words before it
 		if words != "" {
 			content, words = append(content, jsonvalue.Encode(words)), ""
+		}
+		if block != nil {
+			content = append(content, block)
 		}
 	}
 	for _, member := range []string{"content", "segments", "tool_uses"} {
 		blocks, _ := said.Array(member)
 		for _, raw := range blocks {
-			b := jsonvalue.AsObject(raw)
-			if text, ok := zedText(raw, b); ok {
+			switch kind, b, text := zedKind(raw); kind {
+			case "text":
 				words += text
-			} else if b.Has("Mention") {
-				words += "@" + zedName(b.Object("Mention")["uri"])
+			case "mention":
+				words += "@" + zedName(b["uri"])
 				mentions = append(mentions, raw)
-			} else {
-				flush()
-				content = append(content, zedBlock(raw, b))
+			case "thinking":
+				add(jsonvalue.Encode(jsonvalue.NewObject("type", kind, kind, text,
+					"signature", b.Text("signature"))))
+			case "redactedthinking":
+				add(jsonvalue.Encode(jsonvalue.NewObject("type", "redacted_thinking",
+					"data", text+b.Text("data"))))
+			case "image":
+				add(image(cmp.Or(b.Text("mime_type"), "image/png"), b.Text("source")))
+			case "tooluse":
+				rest := b.Without("raw_input", "is_input_complete")
+				rest.Set("type", "tool_use")
+				if b.Object("input") == nil {
+					rest["input"] = arguments(b.Text("raw_input"))
+				}
+				add(jsonvalue.Encode(rest))
+			default:
+				add(raw)
 			}
 		}
 	}
-	flush()
+	add(nil)
 	return append(content, mentions...)
 }
 
-func zedText(raw json.RawMessage, b jsonvalue.Object) (text string, ok bool) {
-	for _, value := range []json.RawMessage{raw, b["Text"], b["text"]} {
-		if text, ok = jsonvalue.Text(value); ok {
-			break
-		}
+// zedKind returns of what kind a block is, its members, and its text.
+func zedKind(raw json.RawMessage) (kind string, b jsonvalue.Object, text string) {
+	kind, value := only(raw)
+	if kind == "" { // of versions before 0.3.0
+		value = raw
 	}
-	return text, ok && b.Text("type") != "thinking"
+	b = jsonvalue.AsObject(value)
+	text, _ = jsonvalue.Text(value)
+	switch {
+	case kind == "" && b.Has("name"):
+		kind = "tooluse"
+	case kind == "":
+		kind = cmp.Or(b.Text("type"), "text")
+	}
+	return strings.ToLower(kind), b, text + b.Text("text")
 }
 
 // zedName returns what a mention calls a thing: its name, its file, or what kind of thing it is.
 func zedName(uri json.RawMessage) string {
 	name, _ := jsonvalue.Text(uri)
-	members, _ := jsonvalue.MembersWithin(uri)
-	for _, m := range members {
-		of := jsonvalue.AsObject(m.Value)
-		path := of.Text("abs_path")
-		path = path[strings.LastIndexAny(path, `/\`)+1:]
-		name = cmp.Or(of.Text("name"), path, of.Text("url"), m.Name)
-	}
-	return name
-}
-
-// zedBlock returns a block of content as Anthropic's API has it.
-func zedBlock(raw json.RawMessage, b jsonvalue.Object) json.RawMessage {
-	use := b.Object("ToolUse")
-	switch {
-	case b.Has("Thinking"):
-		return zedBlock(raw, b.Object("Thinking"))
-	case b.Has("text"):
-		return jsonvalue.Encode(jsonvalue.NewObject("type", "thinking", "thinking",
-			b.Text("text"), "signature", b.Text("signature")))
-	case b.Has("data"):
-		return jsonvalue.Encode(jsonvalue.Object{"RedactedThinking": b["data"]})
-	case b.Has("Image"):
-		source := b.Object("Image")
-		return image(cmp.Or(source.Text("mime_type"), "image/png"), source.Text("source"))
-	case b.Has("name"): // a call of versions before 0.3.0
-		use = b
-	case use == nil:
-		return raw
-	}
-	rest := use.Without("raw_input", "is_input_complete") // has the input again
-	rest.Set("type", "tool_use")
-	if use.Object("input") == nil { // it is not whole, or none
-		rest.Set("input", jsonvalue.Object{})
-		if !use.True("is_input_complete") && use.Has("raw_input") {
-			rest.Set("input", jsonvalue.Object{"arguments": use["raw_input"]})
-		}
-	}
-	return jsonvalue.Encode(rest)
+	kind, value := only(uri)
+	of := jsonvalue.AsObject(value)
+	path := of.Text("abs_path")
+	path = path[strings.LastIndexAny(path, `/\`)+1:]
+	return cmp.Or(of.Text("name"), path, of.Text("url"), kind, name)
 }
 
 // zedResults makes blocks of results, which are a list or the members of an object. Not taken is
@@ -162,8 +155,8 @@ func zedResults(answers json.RawMessage, stats *transcript.Stats) (list []json.R
 			pieces = []json.RawMessage{of["content"]}
 		}
 		for i, piece := range pieces {
-			if text, ok := zedText(piece, jsonvalue.AsObject(piece)); ok {
-				pieces[i] = jsonvalue.Encode(jsonvalue.NewObject("type", "text", "text", text))
+			if kind, _, text := zedKind(piece); kind == "text" {
+				pieces[i] = jsonvalue.Encode(jsonvalue.NewObject("type", kind, kind, text))
 			}
 		}
 		if of.Has("output") {
