@@ -8,31 +8,23 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/identity"
+	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 // withoutRemoved leaves out the transcripts of sessions that somebody has removed from the store,
 // and says how many there are. To name a file brings it back.
 func (a *app) withoutRemoved(s *session.Store, list []found) ([]found, error) {
-	removed, err := s.Exchange.Removed()
-	if err != nil || removed == nil {
+	view, err := s.Refs.Read()
+	if err != nil || len(view.Names(history.RemovedRefs)) == 0 {
 		return list, err
 	}
 	before := len(list)
 	list = slices.DeleteFunc(list, func(f found) bool {
-		if f.listed != nil {
-			return removed(func(emit func(transcript.Step) error) (transcript.Stats, error) {
-				return transcript.Stats{}, emit(transcript.Step{Session: f.listed.ID})
-			})
-		}
-		source, closeIt, err := a.openImport(f.file)
-		if err != nil {
-			return false // the import says what is wrong
-		}
-		defer closeIt()
-		agent, _ := catalog.Named(f.agent)
-		return removed(a.transcript(&agent, f.file, source))
+		_, removed := a.goes(s, f)
+		return removed
 	})
 	if n := before - len(list); n > 0 {
 		a.say("ctx: import: left out: %s; `ctx import FILE` brings one back",
@@ -40,6 +32,81 @@ func (a *app) withoutRemoved(s *session.Store, list []found) ([]found, error) {
 				"transcripts of sessions that were removed"))
 	}
 	return list, nil
+}
+
+// withoutMoved leaves out what another store of this user has that was in the place of this one and
+// is elsewhere now: it was said in that project.
+func (a *app) withoutMoved(s *session.Store, list []found) ([]found, error) {
+	before := s.Moved(a.env())
+	if len(before) == 0 {
+		return list, nil
+	}
+	own, err := s.Refs.Read()
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range a.storesOf(before, s.Dir) {
+		view, err := other.Refs.Read()
+		if err != nil {
+			a.skip(other.Dir, err)
+			continue
+		}
+		n := len(list)
+		list = slices.DeleteFunc(list, func(f found) bool {
+			name, removed := a.goes(other, f)
+			return (removed || len(history.BranchesIn(view, name)) > 0) &&
+				len(history.BranchesIn(own, name)) == 0
+		})
+		if n -= len(list); n > 0 {
+			a.say("ctx: import: left out: %s of the project in %q, which was here before",
+				plural(n, "session", "sessions"), repo.ProjectOf(other.Dir))
+		}
+	}
+	return list, nil
+}
+
+// storesOf opens the stores with some ids, but not the one in dir. It looks where this user has
+// stores, and beside dir's project.
+func (a *app) storesOf(ids []string, dir string) (stores []*session.Store) {
+	list, _ := repo.AllowedStores(a.env())
+	paths, _ := filepath.Glob(filepath.Join(filepath.Dir(repo.ProjectOf(dir)), "*"))
+	for _, one := range list {
+		paths = append(paths, one.Path)
+	}
+	seen := []string{dir}
+	for _, path := range paths {
+		env := a.env()
+		env.StoreDir = path
+		r, err := repo.Open(env)
+		if err != nil {
+			continue // there is none
+		}
+		if !slices.Contains(ids, r.ID) || slices.Contains(seen, r.Dir) {
+			_ = r.Close()
+			continue
+		}
+		seen = append(seen, r.Dir)
+		stores = append(stores, session.New(r))
+		a.keep(stores[len(stores)-1])
+	}
+	return stores
+}
+
+// goes returns the session of a store that a transcript goes into, and whether it was removed.
+func (a *app) goes(s *session.Store, f found) (session string, removed bool) {
+	if f.listed != nil {
+		return s.Exchange.Goes(
+			func(emit func(transcript.Step) error) (transcript.Stats, error) {
+				return transcript.Stats{}, emit(transcript.Step{Session: f.listed.ID})
+			})
+	}
+	source, closeIt, err := a.openImport(f.file)
+	if err != nil {
+		return "", false // the import says what is wrong
+	}
+	defer closeIt()
+	agent, _ := catalog.Named(f.agent)
+	return s.Exchange.Goes(a.transcript(&agent, f.file, source))
 }
 
 // withoutCopies leaves out the copies of sessions that the store has from the agents that had them
@@ -98,6 +165,9 @@ func importAll(a *app, paths []string, dryRun bool) error {
 		return err
 	}
 	if list, err = a.withoutRemoved(s, list); err != nil {
+		return err
+	}
+	if list, err = a.withoutMoved(s, list); err != nil {
 		return err
 	}
 	if len(list) == 0 {

@@ -20,22 +20,16 @@ func (e *RemovedError) Error() string {
 		"or `ctx import FILE` brings it back", name, name)
 }
 
-// Removed returns what reports whether a transcript is of a session that was removed; nil if no
-// session was. It reads only the beginning; what is wrong with a transcript, the import says.
-func (s *Writer) Removed() (is func(transcript.Read) bool, err error) {
-	view, err := s.Refs.Read()
-	if err != nil || len(view.Names(history.RemovedRefs)) == 0 {
-		return nil, err
-	}
-	return func(read transcript.Read) bool {
-		im := &transcriptImporter{importer: &importer{Writer: s}}
-		var of *RemovedError
-		_, _ = read(func(st transcript.Step) error {
-			_ = errors.As(im.begin(&st), &of)
-			return io.EOF // it is known now
-		})
-		return of != nil
-	}, nil
+// Goes returns the session into which an import of a transcript goes, and whether somebody has
+// removed it. It reads only the beginning; what is wrong with a transcript, the import says.
+func (s *Writer) Goes(read transcript.Read) (session string, removed bool) {
+	im := &transcriptImporter{importer: &importer{Writer: s}}
+	var of *RemovedError
+	_, _ = read(func(st transcript.Step) error {
+		_ = errors.As(im.begin(&st), &of)
+		return io.EOF // it is known now
+	})
+	return im.out.Session, of != nil
 }
 
 // wasRemoved reports whether a session is not there because it was removed, and may not come back.

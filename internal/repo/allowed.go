@@ -95,6 +95,22 @@ func (r *Repo) Allow(how string) error {
 	return nil
 }
 
+// Moved returns the ids of the stores that this user had where this one is, and puts the place of a
+// store that was moved here on the list.
+func (r *Repo) Moved(env Env) (before []string) {
+	if ok, err := r.Allowed(); !ok || err != nil {
+		return nil
+	}
+	_ = r.Allow(ByUser) // the next command may do it
+	list, _ := AllowedStores(env)
+	for _, one := range list {
+		if one.Path == r.Dir && one.Store != r.ID {
+			before = append(before, one.Store)
+		}
+	}
+	return before
+}
+
 // Disallow takes the store off the user's list, with all places of its copies.
 func (r *Repo) Disallow() error {
 	path, err := r.allowedFile()
