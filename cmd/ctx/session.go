@@ -176,9 +176,13 @@ func newSessionRmCmd(a *app) *cobra.Command {
 					return err
 				}
 			}
-			n, err := s.Conversation.RemoveSession(a.c, one.Name)
+			n, workers, err := s.Conversation.RemoveTree(a.c, one.Name)
 			if err != nil {
 				return err
+			}
+			if len(workers) > 0 {
+				a.say("%s went with it",
+					plural(len(workers), "session of a subagent", "sessions of subagents"))
 			}
 			if one.Head {
 				if err := s.FollowPerson(a.c, view); err != nil {

@@ -171,6 +171,17 @@ func (s *Writer) Redo(ctx context.Context, session string) (Undone, error) {
 func (s *Writer) apply(
 	ctx context.Context, session, verb string, may func(*Tx, *Undone) error,
 ) (Undone, error) {
+	done, err := s.applyOne(ctx, session, verb, may)
+	if err == nil && done.Verb == refs.VerbSessionRm {
+		err = s.applyToWorkers(ctx, session, verb, &done)
+	}
+	return done, err
+}
+
+// applyOne is apply without the sessions that work for the session.
+func (s *Writer) applyOne(
+	ctx context.Context, session, verb string, may func(*Tx, *Undone) error,
+) (Undone, error) {
 	var done Undone
 	err := s.Locked(ctx, func(t *Tx) error {
 		if err := history.CheckOwn(t.store.View, session); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -28,7 +29,12 @@ func ParentRef(session string) string { return StateRefs + "parent/" + session }
 
 // ParentOf returns who a session works for; ok is false where it works for nobody.
 func (s *Reader) ParentOf(v *refs.View, session string) (p Parent, ok bool, err error) {
-	b, err := s.stateBlob(v.Get(ParentRef(session)).ID)
+	return s.ParentAt(session, v.Get(ParentRef(session)))
+}
+
+// ParentAt is ParentOf for a value of the session's ParentRef.
+func (s *Reader) ParentAt(session string, v format.Value) (p Parent, ok bool, err error) {
+	b, err := s.stateBlob(v.ID)
 	if err != nil {
 		return p, false, fmt.Errorf("cannot read %s: %w", ParentRef(session), err)
 	}

@@ -304,7 +304,7 @@ func (p *pulling) leaveRemoved() {
 	left := map[string]bool{}
 	leave := func(session string) bool {
 		name := history.SharedName(session, p.of.label)
-		if !history.WasRemoved(p.view, name) || slices.Contains(p.x.back, name) {
+		if !history.WasRemoved(p.view, name) || p.comesBack(session, 0) {
 			return false
 		}
 		left[name] = true
@@ -316,6 +316,14 @@ func (p *pulling) leaveRemoved() {
 	maps.DeleteFunc(p.news.parent,
 		func(session string, _ share.Parent) bool { return leave(session) })
 	p.one.Removed = append(p.one.Removed, slices.Sorted(maps.Keys(left))...)
+}
+
+// comesBack reports whether somebody asks for a session that was removed here, or for one that it
+// works for, so many links up.
+func (p *pulling) comesBack(session string, up int) bool {
+	of, works := p.shares.parent[session]
+	return slices.Contains(p.x.back, history.SharedName(session, p.of.label)) ||
+		works && up < len(p.shares.parent) && p.comesBack(of.Of, up+1)
 }
 
 // tips are the new ends of branches, and had what they were here.
