@@ -189,7 +189,13 @@ func (db *DB) encodeDense(plain []byte, dead int64) ([]byte, error) {
 		if int64(cuts[i]) < dead {
 			present = nonePresent
 		}
-		blocks[i], errs[i] = db.encodeBlock(plain[cuts[i]:cuts[i+1]], present)
+		block, raw, err := dense.Encode(plain[cuts[i]:cuts[i+1]], present)
+		if err == nil {
+			block.Frame, err = db.Objects.CompressLog(raw)
+		}
+		if errs[i] = err; err == nil {
+			blocks[i] = block.Payload()
+		}
 	})
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -205,19 +211,6 @@ func (db *DB) encodeDense(plain []byte, dead int64) ([]byte, error) {
 	out = append(out, parity.Bytes()...)
 	sum := sha256.Sum256(out)
 	return append(out, sum[:]...), nil
-}
-
-func (db *DB) encodeBlock(
-	plain []byte, present func([]format.ID) ([]bool, error),
-) (payload []byte, err error) {
-	block, raw, err := dense.Encode(plain, present)
-	if err == nil {
-		block.Frame, err = db.Objects.CompressLog(raw)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return block.Payload(), nil
 }
 
 func nonePresent(ids []format.ID) ([]bool, error) { return make([]bool, len(ids)), nil }

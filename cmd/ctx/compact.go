@@ -199,7 +199,7 @@ func inUnit(large, small int64) (string, string) {
 func (o *compactOptions) compact(
 	c context.Context, s *session.Store, view *refs.View, options compaction.CompactOptions,
 ) (summaries.Compaction, error) {
-	defer graph.Frugal()()
+	defer graph.Frugal(graph.Upkeep)()
 	repair, rev := s.Compaction.RedoSummary, o.redo
 	switch changed := o.cmd.Flags().Changed; {
 	case changed("revert"):

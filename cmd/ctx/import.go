@@ -14,6 +14,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
@@ -96,6 +97,7 @@ func importFiles(
 	a *app, files []string,
 	one func(s *session.Store, file string, then func(importedFile, error) error) error, l *linker,
 ) error {
+	defer graph.Frugal(graph.Import)()
 	s, err := a.openStore()
 	if err != nil {
 		return err

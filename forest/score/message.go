@@ -88,7 +88,7 @@ func Of(m Message) Features {
 func wordsIn(text string) int {
 	n, wide, within := 0, 0, false
 	for _, r := range text {
-		space := unicode.IsSpace(r)
+		space := r == ' ' || r <= '\r' && r >= '\t' || r > unicode.MaxASCII && unicode.IsSpace(r)
 		if !space && !within {
 			n++
 		}

@@ -76,7 +76,7 @@ func (b *Builder) Add(d Doc) {
 	r := row{
 		id: d.ID, version: d.Version, session: d.Session, author: d.Author, seq: d.Seq,
 		time: d.Time.UnixMilli(), length: a.length,
-		attr: uint8(max(0, slices.Index(roles[:], d.Role))), print: printOf(d.Text),
+		attr: uint8(max(0, slices.Index(roles[:], d.Role))), print: a.print,
 	}
 	if d.Note {
 		r.attr |= attrNote
@@ -101,10 +101,13 @@ func (b *Builder) Add(d Doc) {
 
 // analyse adds the postings of a text, and returns the rest of what the index stores of it.
 func (b *Builder) analyse(text string) analysed {
-	text = cutText(text)
-	var a analysed
+	whole := len(text)
+	folded, text := Fold(text), cutText(text)
+	a := analysed{print: printOfFolded(folded)}
+	if len(text) < whole {
+		folded = Fold(text)
+	}
 	doc, first, length := uint32(len(b.docs)+1), len(b.numbers), 0
-	folded := Fold(text)
 	for i, j := terms.NextRun(folded, 0); i < j; i, j = terms.NextRun(folded, j) {
 		found, run := b.words.of(folded[i:j])
 		length += int(run.length)

@@ -4,24 +4,26 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"unicode"
 	"unicode/utf8"
 )
 
 // printOf returns a fingerprint of the words of a text. Texts with the same words in the same order
 // have the same fingerprint; case, accents and punctuation are ignored. It returns 0 for a text
 // without words.
-func printOf(text string) uint64 {
-	if !isASCIIText(text) {
-		text = lowered(text)
-	}
+func printOf(text string) uint64 { return printOfFolded(Fold(text)) }
+
+// printOfFolded is printOf for a text that was folded.
+func printOfFolded(text string) uint64 {
 	h := uint64(14695981039346656037) // FNV-1a
 	any, word := false, false
+	var few [utf8.UTFMax]byte
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		if c >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(text[i:])
-			if !notInName(r) {
-				for _, c := range []byte(text[i : i+size]) {
+			if r = unicode.ToLower(r); !notInName(r) {
+				for _, c := range utf8.AppendRune(few[:0], r) {
 					h = (h ^ uint64(c)) * fnvPrime
 				}
 				i += size - 1

@@ -50,6 +50,7 @@ type analysed struct {
 	question bool  // it ends with a question mark
 	number   bool  // it contains a number
 	when     bool  // it contains an expression of time
+	print    uint64
 }
 
 func isQuestion(text string) bool {

@@ -16,13 +16,11 @@ import (
 // what has no width, as a soft hyphen, and the points of Hebrew and Arabic. It keeps case and all
 // other characters.
 func Fold(text string) string {
-	for i := 0; i < len(text); i++ {
-		if text[i] >= utf8.RuneSelf {
-			folded, _ := fold(text, i, false)
-			return folded
-		}
+	if isASCIIText(text) {
+		return text
 	}
-	return text
+	folded, _ := fold(text, false)
+	return folded
 }
 
 // foldWithPlaces is Fold with the offset in text of each byte of the result, and of its end. places
@@ -31,24 +29,24 @@ func foldWithPlaces(text string) (folded string, places []int) {
 	if isASCIIText(text) {
 		return text, nil
 	}
-	return fold(text, 0, true)
+	return fold(text, true)
 }
 
-// fold folds text, whose first from bytes are ASCII.
-func fold(text string, from int, withPlaces bool) (string, []int) {
+func fold(text string, withPlaces bool) (string, []int) {
 	var b strings.Builder
 	b.Grow(len(text))
-	b.WriteString(text[:from])
 	var places []int
-	letter := from > 0 && isLatin(text[from-1])
-	for i := from; i < len(text); {
-		if c := text[i]; c < utf8.RuneSelf {
-			letter = isLatin(c)
-			b.WriteByte(c)
-			if withPlaces {
-				places = append(places, i)
+	letter := false
+	for i := 0; i < len(text); {
+		if text[i] < utf8.RuneSelf {
+			start := i
+			for ; i < len(text) && text[i] < utf8.RuneSelf; i++ {
+				if withPlaces {
+					places = append(places, i)
+				}
 			}
-			i++
+			letter = isLatin(text[i-1])
+			b.WriteString(text[start:i])
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(text[i:])

@@ -64,7 +64,8 @@ func Parse(text string) (*Query, error) {
 	if len(q.terms) == 0 {
 		return nil, ErrNoTerms
 	}
-	q.length, q.print = new(Builder).analyse(text).length, printOf(text)
+	a := new(Builder).analyse(text)
+	q.length, q.print = a.length, a.print
 	q.words = strings.FieldsFunc(text, notInName)
 	for i, w := range q.words[1:] {
 		word, next := strings.ToLower(q.words[i]), strings.ToLower(w)

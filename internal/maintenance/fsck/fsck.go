@@ -60,7 +60,7 @@ type Report struct {
 // Run takes no lock and changes nothing, so that writers can work meanwhile. The only error is that
 // of ctx.
 func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
-	defer graph.Frugal()()
+	defer graph.Frugal(graph.Upkeep)()
 	defer s.Objects.KeepFew()()
 	f := &checker{ctx: ctx, s: s, o: o, reported: map[Fault]bool{},
 		takeBack: func() error { return nil }}

@@ -58,7 +58,7 @@ type Report struct {
 // some objects may be stored twice, until the next run. An object that is named by hand, after the
 // grace period and while gc runs, may lose what it stands on.
 func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
-	defer graph.Frugal()()
+	defer graph.Frugal(graph.Upkeep)()
 	defer s.Objects.KeepFew()()
 	c := &collector{s: s, o: o, now: s.Now()}
 	forgets, err := c.forgets(ctx)

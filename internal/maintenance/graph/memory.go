@@ -6,21 +6,23 @@ import (
 	"runtime/debug"
 )
 
-// enough is how much memory a run over all of a store should take, in bytes. What it has to keep
-// of a million messages fits in.
-const enough = 192 << 20
+// How much memory is enough, in bytes.
+const (
+	Upkeep = 192 << 20 // for all of a store: what has to be kept of a million messages fits in
+	Import = 168 << 20
+)
 
 // Frugal makes the garbage collector work harder once the program takes more than enough memory,
 // until restore is called: otherwise it lets the heap grow to twice of what is in use. Where more
 // is in use than fits into that, the limit follows it: a collector that can free nothing would take
 // most of the time. Frugal leaves alone a limit that is set already, as the environment can.
-func Frugal() (restore func()) {
+func Frugal(enough int64) (restore func()) {
 	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
 		return func() {}
 	}
 	debug.SetMemoryLimit(enough)
 	over := make(chan struct{})
-	afterCollection(over, 0)
+	afterCollection(over, enough, 0)
 	return func() {
 		close(over)
 		debug.SetMemoryLimit(math.MaxInt64)
@@ -30,7 +32,7 @@ func Frugal() (restore func()) {
 // afterCollection sets the limit after each collection, until over is closed. The collector itself
 // calls it, by the finalizer of an object that nobody holds. allocated is how many bytes the
 // program had allocated at the collection before.
-func afterCollection(over <-chan struct{}, allocated uint64) {
+func afterCollection(over <-chan struct{}, enough int64, allocated uint64) {
 	runtime.SetFinalizer(&struct{ _ [64]byte }{}, func(any) {
 		select {
 		case <-over:
@@ -41,7 +43,7 @@ func afterCollection(over <-chan struct{}, allocated uint64) {
 		runtime.ReadMemStats(&m)
 		limit := debug.SetMemoryLimit(-1)
 		debug.SetMemoryLimit(nextLimit(limit, enough, m.HeapAlloc, m.TotalAlloc-allocated))
-		afterCollection(over, m.TotalAlloc)
+		afterCollection(over, enough, m.TotalAlloc)
 	})
 }
 

@@ -9,10 +9,10 @@ import (
 
 // A run leaves the limit as it was, and does not touch one that was set before.
 func TestFrugalRestores(t *testing.T) {
-	for _, tt := range []struct{ before, during int64 }{{math.MaxInt64, enough},
+	for _, tt := range []struct{ before, during int64 }{{math.MaxInt64, Upkeep},
 		{1 << 40, 1 << 40}} {
 		was := debug.SetMemoryLimit(tt.before)
-		restore := Frugal()
+		restore := Frugal(Upkeep)
 		if got := debug.SetMemoryLimit(-1); got != tt.during {
 			t.Errorf("with a limit of %d: it is %d during the run, want %d", tt.before,
 				got, tt.during)
@@ -40,10 +40,10 @@ func TestNextLimit(t *testing.T) {
 		{800 * mb, 900 * mb, 0, 850 * mb},
 		{800 * mb, 750 * mb, 200 * mb, 800 * mb},
 		{800 * mb, 750 * mb, 201 * mb, 700 * mb},
-		{enough + mb, 170 * mb, 150 * mb, enough},
-		{enough, 170 * mb, 150 * mb, enough},
+		{Upkeep + mb, 170 * mb, 150 * mb, Upkeep},
+		{Upkeep, 170 * mb, 150 * mb, Upkeep},
 	} {
-		if got := nextLimit(tt.limit, enough, tt.held, tt.fresh); got != tt.want {
+		if got := nextLimit(tt.limit, Upkeep, tt.held, tt.fresh); got != tt.want {
 			t.Errorf("%d bytes held, %d fresh: the limit %d is followed by %d, want %d", tt.held,
 				tt.fresh, tt.limit, got, tt.want)
 		}

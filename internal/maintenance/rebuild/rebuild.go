@@ -75,7 +75,7 @@ func written(err error) error {
 // then nothing of the forest was made; *WriteError; an error for what cannot be had again, with
 // what could be made in place. After a crash it can run again.
 func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
-	defer graph.Frugal()()
+	defer graph.Frugal(graph.Upkeep)()
 	defer s.Objects.KeepFew()()
 	b := &builder{s: s, o: o, lost: map[format.ID]bool{}, there: map[format.ID]bool{}}
 	err := b.indexes()
