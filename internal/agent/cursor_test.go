@@ -145,6 +145,8 @@ func TestCursorEditorCalls(t *testing.T) {
 		{"refused", `"status":"completed","userDecision":"rejected"`, "rejected by the user failed"},
 		{"refused in the result", `"result":"{\"rejected\":true}","status":"completed"`,
 			"rejected by the user failed"},
+		{"refused in what comes with it", `"result":"{\"output\":\"\"}","status":"completed",` +
+			`"additionalData":{"userDecision":"rejected"}`, "rejected by the user failed"},
 		{"accepted", `"result":"{\"output\":\"on\"}","status":"completed","userDecision":"accepted"`,
 			"on"},
 		{"stopped", `"status":"cancelled"`, "cancelled failed"},

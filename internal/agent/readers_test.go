@@ -127,7 +127,7 @@ var (
 			"agent.json": {Session: "d0000000-0000-4000-8000-000000000002",
 				Kept: map[string]int{"role Tide": 1}},
 			"old.json": {Session: "d0000000-0000-4000-8000-000000000003"},
-		}, Dropped: common("done", "context", "assistant", "system", "write", "NotGenerated",
+		}, Dropped: common("done", "json", "context", "assistant", "system", "write", "NotGenerated",
 			"2025-05-03T08:30:00Z", "2026-02-03T08:30:00Z", // have milliseconds
 			"File", "RedactedThinking", "data",
 			"d0000000-0000-4000-9000-000000000001", "d0000000-0000-4000-9000-000000000002",

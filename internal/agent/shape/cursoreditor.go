@@ -153,7 +153,8 @@ func cursorOutput(call jsonvalue.Object) (text string, failed, ended bool) {
 	exit := cmp.Or(string(of["exitCodeV2"]), string(of["exitCode"]), "0")
 	status := call.Text("status")
 	switch {
-	case call.Text("userDecision") == "rejected", of.True("rejected"):
+	case call.Text("userDecision") == "rejected", of.True("rejected"),
+		call.Object("additionalData").Text("userDecision") == "rejected":
 		return "rejected by the user", true, true
 	case status == "cancelled":
 		return cmp.Or(text, status), true, true

@@ -100,9 +100,7 @@ func zedContent(said jsonvalue.Object) (content []json.RawMessage) {
 			case "tooluse":
 				rest := b.Without("raw_input", "is_input_complete")
 				rest.Set("type", "tool_use")
-				if b.Object("input") == nil {
-					rest["input"] = arguments(b.Text("raw_input"))
-				}
+				rest["input"] = zedInput(b)
 				add(jsonvalue.Encode(rest))
 			default:
 				add(raw)
@@ -128,6 +126,18 @@ func zedKind(raw json.RawMessage) (kind string, b jsonvalue.Object, text string)
 		kind = cmp.Or(b.Text("type"), "text")
 	}
 	return strings.ToLower(kind), b, text + b.Text("text")
+}
+
+// zedInput returns the arguments of a call. Newer versions write {"type":"json","value":{…}}.
+func zedInput(use jsonvalue.Object) json.RawMessage {
+	input := use.Object("input")
+	switch {
+	case input == nil:
+		return arguments(use.Text("raw_input"))
+	case len(input) == 2 && input.Text("type") == "json" && input.Object("value") != nil:
+		return input["value"]
+	}
+	return use["input"]
 }
 
 // zedName returns what a mention calls a thing: its name, its file, or what kind of thing it is.
