@@ -64,6 +64,7 @@ type entry struct {
 	unnamed   bool  // it has no uuid: no record follows it
 	again     bool  // a record with this id came before
 	twice     bool  // a record with this id comes again
+	until     int32 // of an entry on a line that was left: the last record with its id; else none
 	sent      bool  // a queued prompt that was said to the model
 	timed     bool  // it has a time that can be read
 	line      int64 // where its line ends
@@ -133,6 +134,7 @@ func (p *plan) record(o jsonvalue.Object, name string) {
 	}
 	e.version = p.newest
 	e.timed = timed(o)
+	e.until = none
 	e.position = position{group: none, pred: none, jump: none, active: none, run: none, named: none,
 		cut: none, child: none, next: none, last: none}
 	switch e.class {
@@ -156,6 +158,9 @@ func (p *plan) record(o jsonvalue.Object, name string) {
 	}
 	if first, known := p.index[e.id]; known {
 		p.list[i].again, p.list[first].twice = true, true
+		if e.class == classSaid {
+			p.list[first].until = i
+		}
 		return
 	}
 	p.index[e.id] = i

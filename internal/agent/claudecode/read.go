@@ -226,7 +226,11 @@ func (d *reader) record(o jsonvalue.Object) error {
 		}
 	}
 	if e.again {
-		return d.again(i, o)
+		err := d.again(i, o)
+		if th := d.list[d.index[e.id]].thread; err == nil && th != nil {
+			err = d.tell(th)
+		}
+		return err
 	}
 	if e.thread == nil {
 		d.stats.Pass("of a session that is not there")
@@ -300,8 +304,8 @@ func (d *reader) tell(th *thread) error {
 	for t.n < len(th.order) {
 		i := th.order[t.n]
 		h, ok := d.held[i]
-		if !ok {
-			return nil
+		if !ok || d.list[i].until >= d.at {
+			return nil // on a line that was left, no version can come later
 		}
 		delete(d.held, i)
 		if err := d.turn(t, i, h.o); err != nil {

@@ -222,7 +222,7 @@ func (p *plan) activeBefore(i int32) int32 {
 func (p *plan) walk(th *thread) {
 	main := map[int32]bool{}
 	for at := th.tip; at != none; at = p.list[at].pred {
-		main[at] = true
+		main[at], p.list[at].until = true, none
 	}
 	todo := p.push(nil, th.first, main)
 	for len(todo) > 0 {
