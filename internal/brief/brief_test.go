@@ -148,7 +148,13 @@ func TestUncommitted(t *testing.T) {
 		Text: "committed: Keep the last token"}
 	tried := commit
 	tried.State, tried.Text = digest.Failed, "tried to commit: Keep the last token"
+	back := commit
+	back.State = digest.Dropped
 	edit := func(path string) digest.Fact { return edited(path, "", 1, 1) }
+	shown := func(key, path string) digest.Fact {
+		return digest.Fact{Kind: digest.Edit, Key: key, Path: path, State: digest.Dropped,
+			Text: path}
+	}
 	for _, c := range []struct {
 		name  string
 		facts []digest.Fact
@@ -163,7 +169,15 @@ func TestUncommitted(t *testing.T) {
 		{"the commit failed", facts(branch, edit("/p/a.go"), tried),
 			"changed: edited a.go (+1 -1), not committed", "state: not committed: a.go"},
 		{"since", facts(branch, edit("/p/a.go"), edit("/p/b.go"), commit, edit("/p/a.go")),
-			"changed: not committed: p/: a.go; earlier or elsewhere: p/: b.go", "state: not committed: a.go"},
+			"changed: not committed: p/: a.go; committed: p/: b.go", "state: not committed: a.go"},
+		{"of some, as git showed", facts(branch, edit("/p/a.go"), edit("/p/b.go"), commit, shown(
+			digest.Unkept, "/p/b.go")),
+			"changed: not committed: p/: b.go; committed: p/: a.go", "state: not committed: b.go"},
+		{"by somebody else", facts(branch, edit("/p/a.go"), edit("/p/b.go"), shown(
+			digest.Kept, "/p/a.go")),
+			"changed: not committed: p/: b.go; other: p/: a.go", "state: not committed: b.go"},
+		{"taken back", facts(branch, edit("/p/a.go"), commit, back),
+			"changed: edited a.go (+1 -1), not committed", "state: not committed: a.go"},
 		{"put back", facts(branch, edit("/p/a.go"), edit("/p/b.go"), digest.Fact{Kind: digest.Edit,
 			Path: "/p/b.go", State: digest.Dropped, Text: "restored /p/b.go"}),
 			"changed: edited a.go (+1 -1), not committed", "state: not committed: a.go"},

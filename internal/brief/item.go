@@ -31,7 +31,9 @@ type item struct {
 
 	judged, bare bool // bare is set once judged is
 
-	committed, gone bool // of a changed file: a commit has it; it was put back before one
+	// Of a changed file: a commit has some of it; it was put back before one.
+	committed, gone bool
+	keptBy          string // the commit that has all of it, or Kept, if git shows so; "" for none
 
 	names          []string // of a changed or read file, newest first
 	added, removed int
@@ -47,11 +49,21 @@ func itemsOf(facts []digest.Fact, root Root) []item {
 	for n := range facts {
 		f := &facts[n]
 		switch {
+		case f.Kind == digest.Edit && (f.Key == digest.Kept || f.Key == digest.Unkept):
+			if i, ok := at[keyOf(f, root)]; ok {
+				items[i].keptBy = strings.TrimPrefix(f.Key, digest.Unkept)
+			}
 		case f.Kind == digest.Edit && f.State == digest.Dropped:
 			putBack(items, at, f, root)
-		case f.Kind == digest.Commit && f.State == digest.Passed:
+		case f.Kind == digest.Commit && f.State == digest.Passed && !f.IsRequest():
 			for i := range items {
-				items[i].committed = true
+				items[i].committed, items[i].keptBy = true, cmp.Or(items[i].keptBy, f.Text)
+			}
+		case f.Kind == digest.Commit && f.State == digest.Dropped: // it was taken back
+			for i := range items {
+				if items[i].keptBy == f.Text {
+					items[i].keptBy = ""
+				}
 			}
 		}
 		if (f.Kind == digest.Edit || f.Kind == digest.Written) && f.Undone() ||
@@ -103,7 +115,7 @@ func putBack(items []item, at map[string]int, f *digest.Fact, root Root) {
 
 // join adds f, the newest fact, to an item.
 func (it *item) join(f *digest.Fact, root Root) {
-	it.fact = f
+	it.fact, it.keptBy = f, ""
 	it.uses = append(it.uses, f.Seq)
 	text, heading := f.Text, ""
 	switch f.Kind {

@@ -119,28 +119,26 @@ const elsewhere = "…/"
 type change struct {
 	item      int
 	dir, name string
-	// uncommitted says that it is of the project, that git keeps, and was changed after the newest
-	// commit.
-	uncommitted bool
+	// uncommitted says that it is of the project, that git keeps, and has changes that no commit has;
+	// committed, that a commit of this session has all of them.
+	uncommitted, committed bool
 }
 
 // changed returns the changed files, the newest first.
 func (c *chooser) changed() (list []change) {
-	git, committed := false, -1
-	for i := range c.items {
-		f := c.items[i].fact
-		git = git || f.Kind == digest.Branch || f.Kind == digest.Commit
-		if f.Kind == digest.Commit && f.State == digest.Passed {
-			committed = i
-		}
-	}
+	git := slices.ContainsFunc(c.items, func(it item) bool {
+		return it.fact.Kind == digest.Branch || it.fact.Kind == digest.Commit
+	})
 	for i := range slices.Backward(c.items) {
 		f := c.items[i].fact
 		if f.Kind != digest.Edit {
 			continue
 		}
 		name := c.root.Name(f.Path)
-		one := change{item: i, uncommitted: git && i > committed && !isOutside(name)}
+		it := &c.items[i]
+		inside := git && !isOutside(name)
+		one := change{item: i, uncommitted: inside && it.keptBy == "",
+			committed: inside && it.keptBy != "" && it.committed}
 		one.dir, one.name = path.Split(name)
 		if isAbs(one.dir) && strings.Count(one.dir, "/") > 2 { // it is none of the project
 			one.dir = elsewhere + path.Base(one.dir) + "/"
@@ -254,21 +252,30 @@ func changedText(list []change, short bool, fits func(text string) bool) string 
 
 // grouped lists names by directory, first those of files that are not committed.
 func grouped(list []change) string {
-	var open, done []change
+	var open, done, other []change
 	for _, f := range list {
-		if f.uncommitted {
+		switch {
+		case f.uncommitted:
 			open = append(open, f)
-		} else {
+		case f.committed:
 			done = append(done, f)
+		default:
+			other = append(other, f)
 		}
 	}
-	switch {
-	case len(open) == 0:
-		return byDirectory(done)
-	case len(done) == 0:
-		return "not committed: " + byDirectory(open)
+	var parts []string
+	for _, group := range [...]struct {
+		label string
+		files []change
+	}{{"not committed: ", open}, {"committed: ", done}, {"other: ", other}} {
+		if len(group.files) == len(list) && !group.files[0].uncommitted {
+			return byDirectory(list)
+		}
+		if len(group.files) > 0 {
+			parts = append(parts, group.label+byDirectory(group.files))
+		}
 	}
-	return "not committed: " + byDirectory(open) + "; earlier or elsewhere: " + byDirectory(done)
+	return strings.Join(parts, "; ")
 }
 
 func byDirectory(list []change) string {

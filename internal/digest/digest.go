@@ -20,7 +20,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 43
+const Version = 44
 
 // Kind is the subject of a fact.
 type Kind string
@@ -158,7 +158,7 @@ type Digester struct {
 	Made []Fact
 	// Open holds the indexes of the facts of each call without a result, by the id of the call.
 	Open map[string][]int
-	// Scripts holds the scripts of calls in Open that may put files back.
+	// Scripts holds the scripts of calls in Open that may put files back or show the work tree.
 	Scripts map[string]string
 	// Tasks holds the titles of the tasks of a task list, by number.
 	Tasks map[string]string

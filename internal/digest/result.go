@@ -72,6 +72,7 @@ func (d *Digester) result(r *Result) {
 				made = facts[0]
 			}
 			d.restored(script, made)
+			d.shownTree(script, o.output)
 		}
 	case Question:
 		d.chosen(facts, o)
