@@ -18,8 +18,12 @@ func newImportFormCmd(a *app, f *catalog.Agent) *cobra.Command {
 			if err := o.check(); err != nil {
 				return err
 			}
-			args = f.Order(args, a.path)
-			l := &linker{ahead: readAhead{files: args, named: o.session,
+			q := a.asker()
+			args, listed, _, err := a.withoutDatabases(q, f.Order(args, a.path), f)
+			if err != nil {
+				return err
+			}
+			l := &linker{ahead: readAhead{files: args, named: o.session, listed: listed, asker: q,
 				agent: func(string) *catalog.Agent { return f }}}
 			return importFiles(a, args, l.importNext(a), l)
 		},

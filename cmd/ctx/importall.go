@@ -156,10 +156,10 @@ func importAll(a *app, paths []string, dryRun bool) error {
 	if here == nil {
 		here = a.sessionsHere(s, q)
 	}
-	here = here.within(slices.Compact(slices.Sorted(slices.Values(
+	here = here.within(a, s, q, slices.Compact(slices.Sorted(slices.Values(
 		slices.Concat([]string{p.Dir}, p.Asked, p.Known, look.Trees())))))
 	list, outside := a.pick(here, look, &p)
-	a.sayUnreadable(look, &p)
+	a.sayUnreadable(look)
 	found := len(list)
 	if list, err = a.withoutCopies(s, list); err != nil {
 		return err
@@ -207,18 +207,14 @@ func importAll(a *app, paths []string, dryRun bool) error {
 }
 
 // sayUnreadable says which sessions of the project are of agents that ctx cannot read yet.
-func (a *app) sayUnreadable(look *identity.Look, p *identity.Project) {
-	for _, s := range catalog.Strangers(a.agentEnv(), p.Dir, look) {
+func (a *app) sayUnreadable(look *identity.Look) {
+	for _, s := range catalog.Strangers(a.agentEnv(), look) {
 		what, them := plural(s.Sessions, "session", "sessions")+" of this project", "it"
-		if s.Database {
-			what = "a database that names this project"
-		} else if s.Sessions > 1 {
+		if s.Sessions > 1 {
 			them = "them"
 		}
 		place := s.Place
-		if rel, err := filepath.Rel(p.Dir, place); err == nil && filepath.IsLocal(rel) {
-			place = rel
-		} else if rel, err := filepath.Rel(a.home, place); err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(a.home, place); err == nil && filepath.IsLocal(rel) {
 			place = "~" + string(filepath.Separator) + rel
 		}
 		a.say("ctx: import: %s has %s; ctx cannot read %s yet (%s)", place, what, them,

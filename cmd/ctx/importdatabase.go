@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
@@ -24,7 +26,7 @@ type listing struct {
 const agentPatience = 20 * time.Second
 
 func (a *app) asker() *catalog.Asker {
-	return &catalog.Asker{Limit: cmp.Or(a.patience, agentPatience)}
+	return &catalog.Asker{Limit: cmp.Or(a.patience, agentPatience), Beside: environ.Beside()}
 }
 
 // inDatabase lists the sessions that an agent keeps in its database. It says so if that cannot be
@@ -82,9 +84,33 @@ func (a *app) listedFile(f *catalog.Agent, file, named string, of *catalog.Liste
 func (a *app) openListed(
 	q *catalog.Asker, f *catalog.Agent, file string, of *catalog.Listed,
 ) (source *watched, closeIt func(), err error) {
-	in, closeIt, err := q.Export(a.c, f, *of)
+	in, closeIt, err := q.Export(a.c, f, filepath.Dir(a.path(file)), *of)
 	if err != nil {
 		return nil, nil, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}
 	return &watched{c: a.c, from: in}, closeIt, nil
+}
+
+// withoutDatabases puts the sessions of each database among files in its place. of is the agent of
+// all files; nil for that of each. A database that cannot be listed stays: it is no transcript.
+func (a *app) withoutDatabases(
+	q *catalog.Asker, files []string, of *catalog.Agent,
+) (list []string, listed map[string]*catalog.Listed, agents map[string]*catalog.Agent, err error) {
+	listed, agents = map[string]*catalog.Listed{}, map[string]*catalog.Agent{}
+	for _, file := range files {
+		agent := catalog.OfDatabase(a.path(file))
+		if agent == nil || of != nil && agent.Name != of.Name {
+			list = append(list, file)
+			continue
+		}
+		sessions, err := q.List(a.c, agent, a.path(file))
+		if err != nil {
+			return nil, nil, nil, fmt.Errorf("the sessions in %q cannot be read: %w", file, err)
+		}
+		for _, one := range sessions {
+			name := one.File(file)
+			list, listed[name], agents[name] = append(list, name), &one, agent
+		}
+	}
+	return list, listed, agents, nil
 }

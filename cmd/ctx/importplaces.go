@@ -102,15 +102,8 @@ func (a *app) sessionsHere(s *session.Store, q *catalog.Asker) *sessionsHere {
 			here.all = append(here.all, b)
 			here.of = append(here.of, found{agent: agent.Name, file: b.File})
 		}
-		listed, ok := a.inDatabase(s, q, agent, root)
-		if !ok {
-			here.unread = append(here.unread, agent.Database.Path(root))
-		}
-		for _, one := range listed {
-			file := one.File(agent.Database.Path(root))
-			here.all = append(here.all, catalog.Begun{File: file,
-				Session: identity.Session{Dir: one.Directory}})
-			here.of = append(here.of, found{agent: agent.Name, file: file, listed: &one})
+		if agent.Database != nil && !agent.Database.Within {
+			here.addListed(a, s, q, agent, root)
 		}
 	}
 	here.looked = strings.Join(dirs, ", ")
@@ -120,15 +113,52 @@ func (a *app) sessionsHere(s *session.Store, q *catalog.Asker) *sessionsHere {
 	return here
 }
 
+// addListed adds the sessions in the database of an agent below a directory, but for those that the
+// agent has a transcript of: its hooks may have recorded that one.
+func (h *sessionsHere) addListed(
+	a *app, s *session.Store, q *catalog.Asker, agent *catalog.Agent, dir string,
+) {
+	listed, ok := a.inDatabase(s, q, agent, dir)
+	path := agent.Database.Path(dir)
+	if !ok {
+		h.unread = append(h.unread, path)
+	}
+	files := map[string]bool{}
+	for _, f := range h.of {
+		if f.agent == agent.Name {
+			files[agent.NameOf(f.file)] = true
+		}
+	}
+	for _, one := range listed {
+		if files[one.ID] {
+			continue
+		}
+		if agent.Database.Within {
+			one.Directory = dir
+		}
+		file := one.File(path)
+		h.all = append(h.all, catalog.Begun{File: file,
+			Session: identity.Session{Dir: one.Directory}})
+		h.of = append(h.of, found{agent: agent.Name, file: file, listed: &one})
+	}
+}
+
 // within adds the transcripts that agents keep in directories of a project.
-func (h *sessionsHere) within(dirs []string) *sessionsHere {
+func (h *sessionsHere) within(
+	a *app, s *session.Store, q *catalog.Asker, dirs []string,
+) *sessionsHere {
 	more := *h
+	more.all, more.of = slices.Clip(h.all), slices.Clip(h.of)
+	more.unread = slices.Clip(h.unread)
 	for i := range catalog.All() {
 		agent := &catalog.All()[i]
 		for _, dir := range dirs {
 			for _, b := range agent.SessionsWithin(dir) {
-				more.all = append(slices.Clip(more.all), b)
-				more.of = append(slices.Clip(more.of), found{agent: agent.Name, file: b.File})
+				more.all = append(more.all, b)
+				more.of = append(more.of, found{agent: agent.Name, file: b.File})
+			}
+			if agent.Database != nil && agent.Database.Within {
+				more.addListed(a, s, q, agent, dir)
 			}
 		}
 	}

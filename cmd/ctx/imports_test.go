@@ -245,6 +245,7 @@ var layers = map[string]string{
 		"internal/history internal/clusters internal/recall internal/session " +
 		"internal/cli/document internal/cli/clierr internal/cli/environ internal/blame " +
 		"internal/blame/whose internal/brief internal/search internal/when",
+	"cmd/ctx-import-sqlite":   "",
 	"cmd/ctx-remote-age":      "internal/remote/agehelper",
 	"cmd/ctx-remote-postgres": "internal/remote internal/remote/helper internal/remote/postgres",
 	"cmd/ctx-remote-s3":       "internal/remote internal/remote/helper internal/remote/s3",
@@ -286,7 +287,8 @@ var libraries = map[string]string{
 	"github.com/rogpeppe/go-internal/robustio": "internal/durable",
 	"github.com/rogpeppe/go-internal/diff":     "internal/hooks",
 	"github.com/klauspost/compress/zstd": "objects internal/agent/catalog " +
-		"internal/cache",
+		"internal/cache cmd/ctx-import-sqlite",
+	"modernc.org/sqlite":                     "cmd/ctx-import-sqlite",
 	"github.com/BurntSushi/toml":             "internal/repo internal/hooks/doctor",
 	"github.com/clipperhouse/displaywidth":   "cmd/ctx internal/browse",
 	"github.com/clipperhouse/uax29/v2/words": "internal/terms internal/browse",

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 
@@ -12,15 +11,24 @@ import (
 
 // importWhosever imports transcripts of any agents. A file of nobody does not stop the others.
 func importWhosever(a *app, files []string) error {
-	of, failed := map[string]*catalog.Agent{}, map[string]error{}
+	q := a.asker()
+	files, listed, of, err := a.withoutDatabases(q, files, nil)
+	if err != nil {
+		return err
+	}
+	failed := map[string]error{}
 	var known []string
 	for _, file := range files {
+		if of[file] != nil {
+			known = append(known, file)
+			continue
+		}
 		f, err := a.agentOf(file)
 		if of[file], failed[file] = f, err; f != nil {
 			known = append(known, file)
 		}
 	}
-	l := &linker{ahead: readAhead{files: known,
+	l := &linker{ahead: readAhead{files: known, listed: listed, asker: q,
 		agent: func(file string) *catalog.Agent { return of[file] }}}
 	next := l.importNext(a)
 	return importFiles(a, files,
@@ -49,7 +57,7 @@ func (a *app) agentOf(file string) (*catalog.Agent, error) {
 	case strange:
 		return nil, &fileError{withHint(
 			usagef("%q is of %s, whose sessions ctx cannot read yet", file, s.Title),
-			"%s", cmp.Or(s.Way, "`ctx import --help` lists the agents that it reads"))}
+			"`ctx import --help` lists the agents that it reads")}
 	}
 	return nil, &fileError{withHint(usagef("cannot tell whose transcript %q is", file),
 		"`ctx import NAME %s` says it; `ctx import --help` lists the names", oneLine(file))}

@@ -89,6 +89,13 @@ var (
 		Want: map[string]Expected{"20260203_1.jsonl": {Session: "20260203_1"}},
 		Dropped: []string{"user", "assistant", "text", "toolRequest", "toolResponse", "thinking",
 			"image", "success", "error"}}
+	crushes = &Format{Dir: "shape/testdata/crush", Whole: true,
+		Read: ofForm(shape.CrushAgent, "s-1", shape.Crush),
+		Want: map[string]Expected{
+			"session.json": {Session: "c0000000-0000-4000-8000-000000000001"},
+		}, Dropped: []string{"user", "assistant", "tool", "text", "tool_call", "tool_result", "finish",
+			"reasoning", "shell_command", "make", "tool_use", "end_turn", "m-2$$call_2",
+			`{"file_path":"lamps.txt"}`, `{"prompt":"Count the lamps"}`}}
 	kiros = &Format{Dir: "shape/testdata/kiro",
 		Read: ofForm(shape.KiroAgent, "s-1", shape.Kiro),
 		Want: map[string]Expected{
@@ -216,8 +223,8 @@ var asOthers = map[string]int{"results without a call": 1, "calls answered with 
 	"forgotten": 1, "thoughts of other models": 1, "parts without a form": 1}
 
 // readers are all of them.
-var readers = []*Format{claude, rollouts, open, jsonLines, qwens, continues, tasks, gooses, kiros,
-	talks, chats, threads, antigravitys, copilots, cursors, composers, amps, droids, pis}
+var readers = []*Format{claude, rollouts, open, jsonLines, qwens, continues, tasks, gooses, crushes,
+	kiros, talks, chats, threads, antigravitys, copilots, cursors, composers, amps, droids, pis}
 
 func each(t *testing.T, which func(*Format) bool, do func(*testing.T, *Format)) {
 	t.Helper()
@@ -330,6 +337,7 @@ func FuzzCursor(f *testing.F)      { cursors.FuzzFixtures(f) }
 func FuzzComposers(f *testing.F)   { composers.FuzzFixtures(f) }
 func FuzzDroid(f *testing.F)       { droids.FuzzFixtures(f) }
 func FuzzGoose(f *testing.F)       { gooses.FuzzFixtures(f) }
+func FuzzCrush(f *testing.F)       { crushes.FuzzFixtures(f) }
 func FuzzKiro(f *testing.F)        { kiros.FuzzFixtures(f) }
 func FuzzKiroCLI(f *testing.F)     { talks.FuzzFixtures(f) }
 func FuzzPi(f *testing.F)          { pis.FuzzFixtures(f) }

@@ -15,13 +15,18 @@ const mostSilent = 2
 // program that hangs must not hold up the sessions of all other agents.
 type Asker struct {
 	Limit  time.Duration
+	Beside string         // the directory of ctx, which has the programs that belong to it
 	silent map[string]int // programs: how often in a row they did not answer
 }
 
 // List lists the sessions in an agent's database.
 func (q *Asker) List(ctx context.Context, of *Agent, path string) (list []Listed, err error) {
 	err = q.ask(ctx, of, func(ctx context.Context) error {
-		list, err = of.Database.List(ctx, path)
+		if of.Database.List == nil {
+			list, err = q.list(ctx, of.Database.Tables, path)
+		} else {
+			list, err = of.Database.List(ctx, q, path)
+		}
 		return err
 	})
 	return list, err
@@ -29,10 +34,19 @@ func (q *Asker) List(ctx context.Context, of *Agent, path string) (list []Listed
 
 // Export returns one of the sessions in an agent's database, as Database.Export does.
 func (q *Asker) Export(
-	ctx context.Context, of *Agent, which Listed,
+	ctx context.Context, of *Agent, path string, which Listed,
 ) (f *os.File, end func(), err error) {
 	err = q.ask(ctx, of, func(ctx context.Context) error {
-		f, end, err = of.Database.Export(ctx, which)
+		if of.Database.Export == nil {
+			for _, tables := range of.Database.Tables[which.Newer:] {
+				f, end, err = q.query(ctx, path, tables.Session, which.ID)
+				if err == nil || ctx.Err() != nil {
+					break
+				}
+			}
+		} else {
+			f, end, err = of.Database.Export(ctx, path, which)
+		}
 		return err
 	})
 	return f, end, err

@@ -14,7 +14,7 @@ func TestAsker(t *testing.T) {
 	asked := 0
 	answer := error(nil)
 	hangs, fails := errors.New("hangs"), os.ErrPermission
-	export := func(ctx context.Context, _ Listed) (*os.File, func(), error) {
+	export := func(ctx context.Context, _ string, _ Listed) (*os.File, func(), error) {
 		asked++
 		if errors.Is(answer, hangs) {
 			<-ctx.Done()
@@ -39,7 +39,7 @@ func TestAsker(t *testing.T) {
 		asked = 0
 		var err error
 		for _, answer = range c.answers {
-			_, _, err = q.Export(t.Context(), of, Listed{})
+			_, _, err = q.Export(t.Context(), of, "", Listed{})
 		}
 		if asked != c.asked || (err == nil) != (c.last == "") ||
 			err != nil && !strings.Contains(err.Error(), c.last) {

@@ -210,7 +210,7 @@ var agents = [...]Agent{
 		},
 		Find:  sessionsOfOpencode,
 		Began: begunInOpencode,
-		Database: &Database{Path: opencodeDatabase, List: listOpencode,
+		Database: &Database{Files: []string{"opencode.db"}, List: listOpencode,
 			Export: exportOpencode},
 		Place: func(root, id, _, _ string) (string, error) {
 			return filepath.Join(root, "ctx", id+".json"), nil
@@ -241,6 +241,10 @@ var agents = [...]Agent{
 		Find:    sessionsOfCursor,
 		Began:   begunInCursor,
 		File:    fileOfCursor,
+		Database: &Database{Files: []string{"../.config/Cursor/User/globalStorage/state.vscdb",
+			"../Library/Application Support/Cursor/User/globalStorage/state.vscdb",
+			"../AppData/Roaming/Cursor/User/globalStorage/state.vscdb"},
+			List: listCursor, Tables: []Tables{{Session: cursorSession}}},
 	},
 	{
 		Name: "copilot", Source: copilot.Agent, Title: "GitHub Copilot CLI",
@@ -354,6 +358,12 @@ var agents = [...]Agent{
 		InEditors: []string{"globalStorage/kiro.kiroagent/workspace-sessions/*/*.json"},
 		Editors:   []string{"Kiro"},
 		Began:     begunInKiro,
+		Database: &Database{Files: []string{".local/share/kiro-cli/data.sqlite3",
+			"Library/Application Support/kiro-cli/data.sqlite3",
+			".local/share/amazon-q/data.sqlite3",
+			"Library/Application Support/amazon-q/data.sqlite3"},
+			Tables: []Tables{{Sessions: kiroSessions, Session: kiroSession},
+				{Sessions: kiroOlderSessions, Session: kiroOlder}}},
 	},
 	{
 		Name: "amp", Source: shape.AmpAgent, Title: "Amp", Untested: true,
@@ -373,6 +383,16 @@ var agents = [...]Agent{
 		Root:    rootOfGoose,
 		Files:   []string{"sessions/*.jsonl", "sessions/*.json"},
 		Began:   begunInGoose,
+		Database: &Database{Files: []string{"sessions/sessions.db"}, Tables: []Tables{
+			{Sessions: gooseSessions, Session: gooseSession},
+			{Sessions: gooseSessions, Session: gooseOlder}}},
+	},
+	{
+		Name: "crush", Source: shape.CrushAgent, Title: "Crush", Untested: true,
+		Example: ".crush/crush.db",
+		Form:    shape.Crush,
+		Database: &Database{Within: true, Files: []string{".crush/crush.db"},
+			Tables: []Tables{{Sessions: crushSessions, Session: crushSession}}},
 	},
 	{
 		Name: "vscode", Source: shape.VSCodeAgent, Title: "Copilot Chat in VS Code", Untested: true,
@@ -387,6 +407,12 @@ var agents = [...]Agent{
 		Name: "zed", Source: shape.ZedAgent, Title: "Zed", Untested: true,
 		Example: "~/.local/share/zed/conversations/*.zed.json",
 		Form:    shape.Zed,
+		Root:    func(e Env) string { return e.Home },
+		Database: &Database{Files: []string{".local/share/zed/threads/threads.db",
+			"Library/Application Support/Zed/threads/threads.db",
+			"AppData/Local/Zed/threads/threads.db"},
+			Tables: []Tables{{Sessions: zedSessions, Session: zedSession},
+				{Sessions: zedOlderSessions, Session: zedOlder}}},
 	},
 	{
 		Name: "aider", Source: markdown.AiderAgent, Title: "aider", Untested: true,

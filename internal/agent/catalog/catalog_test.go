@@ -61,7 +61,8 @@ func TestRowsAreComplete(t *testing.T) {
 			t.Errorf("the row of %q lacks a field", a.Name)
 		}
 		finds := a.Files != nil || a.InEditors != nil || a.Find != nil
-		if a.Root == nil == finds || a.Root == nil != (a.Began == nil) ||
+		listed := a.Database != nil && !a.Database.Within
+		if a.Root == nil == (finds || listed) || finds != (a.Began != nil) ||
 			a.Place == nil != (a.ResumeCommand == nil) {
 			t.Errorf("%s: Root and what finds files go together, and so do Place and ResumeCommand",
 				a.Name)

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"net/url"
@@ -19,14 +18,8 @@ import (
 type Stranger struct {
 	Title string // for people: "Zed"
 	// Homes are directories below the home directory, with slashes, and Files patterns of sessions
-	// below each. Own are patterns below a project.
+	// below each.
 	Homes, Files []string
-	Own          []string
-	// Database says that Files and Own are databases: each counts as one session, and is a
-	// project's if it names the directory anywhere.
-	Database bool
-	// Way says how a person gets such a session into the store all the same; "" for no way.
-	Way string
 }
 
 // inEditors returns the directories in which editors that are made of VS Code keep the files of a
@@ -51,16 +44,9 @@ func inEditors(editors []string) (dirs []string) {
 func strangers() []Stranger {
 	return []Stranger{
 		{Title: "Cline", Homes: []string{".cline"}, Files: []string{"data/sessions/*/*.messages.json"}},
-		{Title: "Kiro", Homes: []string{".local/share/kiro-cli", "Library/Application Support/kiro-cli"},
-			Files: []string{"data.sqlite3"}, Database: true},
-		{Title: "Goose", Homes: []string{".local/share/goose"}, Files: []string{"sessions/sessions.db"},
-			Database: true, Way: "`goose session export --format json` writes a session that it reads"},
 		{Title: "Kimi CLI", Homes: []string{".kimi"}, Files: []string{"sessions/*/*.jsonl"}},
 		{Title: "Vibe", Homes: []string{".vibe"}, Files: []string{"logs/session/*.json"}},
 		{Title: "gptme", Homes: []string{".local/share/gptme"}, Files: []string{"logs/*/*.jsonl"}},
-		{Title: "Zed", Homes: []string{".local/share/zed", "Library/Application Support/Zed"},
-			Files: []string{"threads/threads.db"}, Database: true},
-		{Title: "Crush", Own: []string{".crush/crush.db"}, Database: true},
 	}
 }
 
@@ -69,7 +55,7 @@ func strangers() []Stranger {
 func StrangerOf(file string) (s Stranger, ok bool) {
 	names := strings.Split(filepath.ToSlash(file), "/")
 	for _, s := range strangers() {
-		patterns := s.Own
+		var patterns []string
 		for _, home := range s.Homes {
 			for _, pattern := range s.Files {
 				patterns = append(patterns, path.Join(path.Base(home), pattern))
@@ -91,41 +77,31 @@ func StrangerOf(file string) (s Stranger, ok bool) {
 // Strange is a place with sessions of a project that no reader takes.
 type Strange struct {
 	Title    string
-	Place    string // a directory or a file
+	Place    string // a directory
 	Sessions int
-	Database bool // Sessions counts databases
 }
 
-// The most files of an agent that are looked at, the bytes at the beginning of each, and the bytes
-// of a database.
+// The most files of an agent that are looked at, and the bytes at the beginning of each.
 const (
 	maxStrange  = 4000
 	strangeHead = 256 << 10
-	strangeData = 64 << 20
 )
 
-// Strangers returns the places that have sessions of a project. dir is its directory, and look says
-// which sessions are its own. It opens only regular files, and keeps nothing of them.
-func Strangers(e Env, dir string, look *identity.Look) (list []Strange) {
+// Strangers returns the places that have sessions of a project. look says which sessions are its
+// own. It opens only regular files, and keeps nothing of them.
+func Strangers(e Env, look *identity.Look) (list []Strange) {
 	named := regexp.MustCompile(dirPattern) // here: no program needs it at its start
 	for _, s := range strangers() {
-		for _, pattern := range s.Own {
-			if files := glob(dir, pattern); len(files) > 0 {
-				place, _, _ := strings.Cut(pattern, "/*")
-				list = append(list, Strange{s.Title, filepath.Join(dir, filepath.FromSlash(place)),
-					len(files), s.Database})
-			}
-		}
 		for _, home := range s.Homes {
 			if e.Home == "" {
 				continue
 			}
 			place := filepath.Join(e.Home, filepath.FromSlash(home))
-			found := Strange{s.Title, place, 0, s.Database}
+			found := Strange{s.Title, place, 0}
 			for _, pattern := range s.Files {
 				files := glob(place, pattern)
 				for _, file := range files[:min(len(files), maxStrange)] {
-					if s.isOf(named, file, dir, look) {
+					if isOf(named, file, look) {
 						found.Sessions++
 					}
 				}
@@ -139,20 +115,12 @@ func Strangers(e Env, dir string, look *identity.Look) (list []Strange) {
 }
 
 // isOf reports whether a file is of a project.
-func (s *Stranger) isOf(named *regexp.Regexp, file, dir string, look *identity.Look) bool {
-	most := int64(strangeHead)
-	if s.Database {
-		most = strangeData
-	}
-	b := beginning(file, most)
-	if s.Database {
-		quoted, _ := json.Marshal(filepath.ToSlash(dir)) // a text
-		return bytes.Contains(b, []byte(dir)) || bytes.Contains(b, quoted[1:len(quoted)-1])
-	}
+func isOf(named *regexp.Regexp, file string, look *identity.Look) bool {
+	b := beginning(file, strangeHead)
 	where := namedDir(named, b)
 	if where == "" { // of VS Code, which keeps it beside
 		beside := filepath.Join(filepath.Dir(file), "../workspace.json")
-		where = namedDir(named, beginning(beside, most))
+		where = namedDir(named, beginning(beside, strangeHead))
 	}
 	return where != "" && look.Belongs(&identity.Session{Dir: where}).Ours
 }

@@ -76,6 +76,13 @@ var marks = [...]mark{
 		return o.Text("zed") == "context" || in(o, "messages") && o.Has("updated_at") &&
 			(in(o, "folder_paths") || in(o, "initial_project_snapshot"))
 	}},
+	{"crush", func(o jsonvalue.Object) bool {
+		list, _ := o.Array("messages")
+		return o.Has("title") && slices.ContainsFunc(list, func(raw json.RawMessage) bool {
+			m := jsonvalue.AsObject(raw)
+			return m.Has("parts") && m.Has("is_summary_message")
+		})
+	}},
 	{"amp", func(o jsonvalue.Object) bool {
 		return strings.HasPrefix(o.Text("id"), "T-") && o.Has("created") && in(o, "messages")
 	}},

@@ -6,6 +6,7 @@ const (
 	AmpAgent      = "amp"
 	ClineAgent    = "cline"
 	ContinueAgent = "continue"
+	CrushAgent    = "crush"
 	DroidAgent    = "droid"
 	GooseAgent    = "goose"
 	KiloAgent     = "kilo-code"

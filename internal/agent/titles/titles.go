@@ -53,7 +53,7 @@ func finderOf(agent string) (f finder, ok bool) {
 		return finder{[]string{`"customTitle"`}, "", qwen}, true
 	case "copilot":
 		return finder{[]string{`"session.title_changed"`}, "", copilot}, true
-	case "continue", "kiro", "vscode", "amp", "zed", "cursor":
+	case "continue", "kiro", "vscode", "amp", "zed", "crush", "cursor":
 		return finder{[]string{`"title"`}, "", ofDocument}, true
 	case "goose":
 		return finder{[]string{`"working_dir"`}, "", goose}, true
