@@ -329,8 +329,11 @@ func (w *groupWriter) commit() error {
 			return err
 		}
 	}
-	if len(w.parts) > 1 {
-		w.look()
+	for _, p := range w.parts {
+		if h := p.Tip; !p.moved && len(h.Items) <= history.MaxBacklog {
+			// What the choice of a cluster looks at. Whoever needs what cannot be made says why.
+			parallel.Each(len(h.Items), func(i int) { _, _ = w.Features(h, &h.Items[i]) })
+		}
 	}
 	if err := w.store.Commit(w.op); err != nil {
 		return err
@@ -354,16 +357,4 @@ func (w *groupWriter) commit() error {
 	}
 	w.op, w.parts = nil, nil
 	return nil
-}
-
-// look has what the choice of a cluster looks at made on all processors. Whoever needs what cannot
-// be made says why.
-func (w *groupWriter) look() {
-	parallel.Each(len(w.parts), func(i int) {
-		if p := w.parts[i]; !p.moved && len(p.Tip.Items) <= history.MaxBacklog {
-			for k := range p.Tip.Items {
-				_, _ = w.Features(p.Tip, &p.Tip.Items[k])
-			}
-		}
-	})
 }

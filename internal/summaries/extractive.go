@@ -229,12 +229,7 @@ func InParallel(ctx context.Context, n int, do func(i int) error) error {
 			failed.Store(true)
 		}
 	})
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }
 
 // extract makes the summary of a claim.
