@@ -109,7 +109,7 @@ func forModels(s string) string {
 var commandTools = map[string]string{
 	"search": "search_past_sessions", "grep": "search_past_sessions",
 	"session": "list_past_sessions", "sessions": "list_past_sessions",
-	"status":   "list_past_sessions",
+	"status": "list_past_sessions", "list": "list_past_sessions",
 	"show-ref": "list_past_sessions",
 	"log":      "read_past_messages", "show": "read_past_messages", "expand": "read_past_messages",
 	"forest": "project_brief", "brief": "project_brief", "render": "project_brief",

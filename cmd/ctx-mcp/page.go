@@ -66,6 +66,7 @@ type frame struct {
 	Changed bool    `json:"changed,omitempty"`
 	Next    *string `json:"next,omitempty"`
 	From    int     `json:"from,omitempty"` // of lines: where the rest begins
+	File    string  `json:"file,omitempty"` // of lines: the file, if only its end was given
 }
 
 // document returns the page as one document, with its items under a name.

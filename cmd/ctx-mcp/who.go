@@ -52,7 +52,7 @@ type written struct {
 // who returns no line of the file itself: the model has other tools for that.
 func (cl *call) who(a whoArgs) (*mcp.CallToolResult, error) {
 	f, err := whose.Of(cl.c, cl.store, cl.view, environ.Under(cl.dir, a.File), whose.Options{
-		Warn: func(error) {}, // the answer is that of a project without git
+		Asked: a.File, Warn: func(error) {}, // the answer is that of a project without git
 	})
 	if err != nil {
 		return nil, err
@@ -88,7 +88,11 @@ func (cl *call) who(a whoArgs) (*mcp.CallToolResult, error) {
 		}
 		from = end + 1
 	}
-	doc, err := p.document("lines", frame{From: next})
+	rest := frame{From: next}
+	if !f.Given {
+		rest.File = f.Name
+	}
+	doc, err := p.document("lines", rest)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 // withAlias puts the command line that the user's config file has for a name in the place of that
-// name; without one, `ctx list` is `ctx session list`. Names of commands and programs stay what
-// they are, and an alias stands for a command, not for another alias or a program.
+// name. Names of commands and programs stay what they are, and an alias stands for a command, not
+// for another alias or a program.
 func (a *app) withAlias(args []string) ([]string, error) {
 	name := commandName(args)
 	if name == "" || isCommand(name) {
@@ -18,9 +18,6 @@ func (a *app) withAlias(args []string) ([]string, error) {
 		return args, nil //nolint:nilerr // run finds it again, and says what is wrong
 	}
 	words, err := repo.Alias(repo.Env{UserConfig: a.userConf}, name)
-	if err == nil && len(words) == 0 && name == "list" {
-		words = []string{"session", "list"}
-	}
 	if err != nil || len(words) == 0 {
 		return args, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gemini-ctx/ctx/internal/cli/command"
+	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
 func between(low, high int) cobra.PositionalArgs { return command.Between(low, high) }
@@ -113,7 +114,6 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	cmd.SuggestionsMinimumDistance = 2 // letters that may be wrong
 	name := strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "ctx ")
 	err := usagef("no such command: %q", name)
 	if !cmd.HasParent() && isShipped(args[0]) {
@@ -122,11 +122,12 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if does := command.Other(otherWords, name); does != "" {
 		return withHint(err, "%s", does)
 	}
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		for i := range near {
-			near[i] = "`" + cmd.CommandPath() + " " + near[i] + "`"
-		}
-		return withHint(err, "did you mean %s?", strings.Join(near, " or "))
+	if near := repo.Nearest(args[0], commandNames(cmd)); near != "" {
+		return withHint(err, "did you mean `%s %s`?", cmd.CommandPath(), near)
+	}
+	if cmd.Name() == "config" { // as git takes a key
+		return withHint(err,
+			"`ctx config get KEY` prints a setting, `ctx config set KEY VALUE` sets it")
 	}
 	return err
 }
@@ -139,11 +140,13 @@ func notInstalled(err error, name string) error {
 
 // needsCommand runs a command that has only subcommands: it says which they are.
 func needsCommand(cmd *cobra.Command, _ []string) error {
-	var names []string
+	return usagef("%s needs one of %s", cmd.CommandPath(), strings.Join(commandNames(cmd), ", "))
+}
+
+// commandNames returns the names of the commands below one.
+func commandNames(cmd *cobra.Command) (names []string) {
 	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() {
-			names = append(names, sub.Name())
-		}
+		names = append(names, sub.Name())
 	}
-	return usagef("%s needs one of %s", cmd.CommandPath(), strings.Join(names, ", "))
+	return names
 }

@@ -41,10 +41,12 @@ func newBlameCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-// lineRange reads the argument of blame: FILE, FILE:LINE or FILE:LINE-LINE. Without lines, from is
-// 0. A file whose name ends like a line is the file.
+// lineRange reads the argument of blame: FILE, FILE:LINE or FILE:LINE-LINE, also FILE:LINE:COLUMN,
+// as compilers print it, and FILE#L2-L4, as addresses have it. Without lines, from is 0. A file
+// whose name ends like a line is the file.
 func (a *app) lineRange(arg string) (file string, from, to int, err error) {
-	m := regexp.MustCompile(`^(.+):([0-9]{1,9})(?:[-,]([0-9]{1,9}))?:?$`).FindStringSubmatch(arg)
+	m := regexp.MustCompile(`^(.+?)(?::|#L)([0-9]{1,9})(?:[-,]L?([0-9]{1,9})|:[0-9]{1,9})?:?$`).
+		FindStringSubmatch(arg)
 	if _, err := os.Stat(a.path(arg)); m == nil || err == nil {
 		return arg, 0, 0, nil
 	}
@@ -76,6 +78,10 @@ func (o *blameOptions) run(a *app, arg string) error {
 	if err != nil {
 		return err
 	}
+	if !found.Given {
+		a.say("ctx: blame: %s", found.Name)
+		file = found.Name
+	}
 	list := found.Lines
 	if len(list) == 0 {
 		return exitIf(true, exitFailed)
@@ -97,7 +103,7 @@ func (o *blameOptions) run(a *app, arg string) error {
 // askedFile returns the path of a file, and what is asked about it: only edits of a session, if it
 // is not "".
 func (a *app) askedFile(file, session string) (path string, o whose.Options, err error) {
-	o = whose.Options{Session: session,
+	o = whose.Options{Session: session, Asked: file,
 		Warn: func(err error) { a.say("ctx: blame: %v", err) }}
 	if session != "" {
 		if err := checkName("session", session); err != nil {
@@ -164,14 +170,14 @@ func (o *blameOptions) explain(
 	if err != nil {
 		return err
 	}
-	name := oneLine(c.Header.Session)
+	name := oneLine(recall.ShortName(view, c.Header.Session))
+	of := oneLine(s.Recall.Titled(view, c.Header.Session))
 	if parent, ok, err := s.History.ParentOf(view, c.Header.Session); err != nil {
 		return err
 	} else if ok {
-		a.line("\nsession  %s, which works for %s", name, oneLine(parent.Session))
-	} else {
-		a.line("\nsession  %s", name)
+		of += ", which works for " + oneLine(s.Recall.Titled(view, parent.Session))
 	}
+	a.line("\nsession  %s", of)
 	if !id.IsZero() {
 		shown, err := s.History.Latest(view, id)
 		if err != nil {

@@ -101,7 +101,7 @@ func (o *briefOptions) print(a *app, b *brief.SessionBrief, err error) error {
 	if len(b.Lines) == 0 && o.rules {
 		a.say("no rules: nothing that the user told to heed")
 	}
-	_, err = fmt.Fprint(a.out, printedBrief(b.Lines))
+	_, err = fmt.Fprint(a.out, a.fitted(printedBrief(b.Lines)))
 	return err
 }
 
@@ -114,7 +114,7 @@ func (o *briefOptions) printProject(a *app, list []brief.SessionBrief) error {
 			continue
 		}
 		if _, err := fmt.Fprintf(a.out, "%s\n%s", view.SessionHeading(list[i]),
-			printedBrief(list[i].Lines)); err != nil {
+			a.fitted(printedBrief(list[i].Lines))); err != nil {
 			return err
 		}
 	}

@@ -55,6 +55,7 @@ func commands() []entry {
 
 		{"append", groupConversation, newAppendCmd},
 		{"note", groupConversation, newNoteCmd},
+		{"list", groupConversation, newListCmd},
 		{"log", groupConversation, newLogCmd},
 		{"show", groupConversation, newShowCmd},
 		{"render", groupConversation, newRenderCmd},

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/clipperhouse/displaywidth"
+
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -64,7 +66,26 @@ func (a *app) body(t *recall.Telling, shown *history.Shown) string {
 	if shown.Gone != "" {
 		return a.paint(styleGone, strings.TrimRight(entryBody(t, shown), "\n")) + "\n"
 	}
-	return entryBody(t, shown)
+	return a.fitted(entryBody(t, shown))
+}
+
+// fitted breaks the lines of a text that a terminal has no room for, and indents what follows like
+// the line. For a pipe the text stays as it is.
+func (a *app) fitted(text string) string {
+	if !asked(a.outTerm) || a.nul {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		indent := line[:min(len(line)-len(strings.TrimLeft(line, " ")), narrowest/2)]
+		for displaywidth.String(line) > a.lineWidth() {
+			first, rest := broken(line, a.lineWidth())
+			b.WriteString(first + "\n")
+			line = indent + rest
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 // heading describes an entry in one line.

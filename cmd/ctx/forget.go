@@ -135,7 +135,7 @@ func (o *forgetOptions) read(a *app, args []string) (set forget.Options, err err
 	case len(args) == 0 && !byText && !byRule:
 		return set,
 			withHint(usagef("nothing to forget: give ids, --text or --rule"),
-				"`ctx log` and `ctx search` print ids")
+				"`ctx log` and `ctx search WORDS` print ids")
 	case byRule:
 		if o.rule == "" ||
 			strings.ContainsFunc(o.rule,

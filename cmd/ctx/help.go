@@ -76,11 +76,7 @@ func (a *app) printFront(w io.Writer, root *cobra.Command) {
 	} {
 		fmt.Fprintf(w, "\n%s\n", a.paint(styleTitle, group.title+":"))
 		for _, name := range strings.Split(group.names, ", ") {
-			path := []string{name}
-			if name == "list" {
-				path = []string{"session", "list"}
-			}
-			if cmd, _, err := root.Find(path); err == nil {
+			if cmd, _, err := root.Find([]string{name}); err == nil {
 				fmt.Fprintf(w, "  %-8s  %s\n", name, cmd.Short)
 			}
 		}

@@ -92,7 +92,7 @@ func filled(section string, cmd *cobra.Command) string {
 func describeAll(cmd *cobra.Command, sections map[string]string) {
 	text := sections[cmd.CommandPath()]
 	if text == "" && cmd.HasParent() {
-		text = sections[cmd.Parent().CommandPath()+" AGENT"]
+		text = cmp.Or(sections[cmd.Parent().CommandPath()+" AGENT"], sections["ctx "+cmd.Name()])
 	}
 	if text = filled(text, cmd); text != "" {
 		title, text, _ := strings.Cut(strings.TrimSpace(text), "\n")

@@ -62,6 +62,7 @@ func importEverywhere(a *app, dryRun, force bool) error {
 			return err
 		}
 	}
+	a.stderr = &hintsOnce{a.stderr, map[string]bool{}}
 	var failed []foundProject
 	for _, p := range list { // first all stores: what is below one project may be another one
 		if !p.has && !a.runIn(p, "init") {
@@ -85,6 +86,22 @@ func importEverywhere(a *app, dryRun, force bool) error {
 			len(list))
 	}
 	return a.c.Err()
+}
+
+// hintsOnce writes a hint that commands give for each project once.
+type hintsOnce struct {
+	io.Writer
+	said map[string]bool
+}
+
+func (h *hintsOnce) Write(p []byte) (int, error) {
+	if text := string(p); strings.HasPrefix(text, "hint: ") {
+		if h.said[text] {
+			return len(p), nil
+		}
+		h.said[text] = true
+	}
+	return h.Writer.Write(p)
 }
 
 // runIn runs a command in a project, and reports whether all went well. The path of a store that is

@@ -69,7 +69,7 @@ func (a *app) pick(
 			left[j.Verdict]++
 		}
 	}
-	if len(left) > 0 {
+	if len(left) > 0 && a.here == nil { // else these get their turn
 		a.say("ctx: import: left out: %s", left.text(p.Dir))
 	}
 	return list, outside

@@ -114,6 +114,9 @@ func (o *logOptions) run(a *app, rev string) error {
 			several = err
 		}
 	}
+	if o.session != rev && len(view.Names("sessions/"+rev+"/")) > 0 && rev != "" {
+		return usagef("two sessions: %.80q, and -s %.80q", rev, o.session)
+	}
 	if o.turns(a, rev) {
 		return o.printTurns(a, s, view, within)
 	}
@@ -183,8 +186,12 @@ func (a *app) turnLine(t *recall.Turn) string {
 	if zone == nil || !asked(a.outTerm) {
 		zone = time.UTC
 	}
-	head := t.Entry.Short(shortLen) + " " + t.Time.In(zone).Format("2006-01-02 15:04") + " "
-	room := max(a.lineWidth()-len(head)-len(" → "), narrowest)
+	digits := shortLen
+	if a.lineWidth() < noTerminal*3/4 {
+		digits = 8
+	}
+	head := t.Entry.Short(digits) + " " + t.Time.In(zone).Format("2006-01-02 15:04") + " "
+	room := a.lineWidth() - len(head) - displaywidth.String(" → ")
 	wanted, came := oneLine(t.Wanted), oneLine(t.Came())
 	if wanted == "" {
 		wanted = "(nothing asked)"

@@ -105,11 +105,11 @@ func indented(body string) string {
 	return b.String()
 }
 
-// forModel prints a text that a model is given: byte for byte, but cleaned where a terminal shows
-// it.
+// forModel prints a text that a model is given: byte for byte, but cleaned and broken into lines
+// where a terminal shows it.
 func (a *app) forModel(text string) error {
 	if asked(a.outTerm) {
-		text = cleanLines(text)
+		text = a.fitted(cleanLines(text))
 	}
 	_, err := io.WriteString(a.out, text)
 	return err

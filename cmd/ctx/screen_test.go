@@ -14,11 +14,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/clipperhouse/displaywidth"
 )
 
 // screens are what a person sees of a made-up session: the files of testdata/screens.
 func screens() map[string][]string {
 	return map[string][]string{
+		"brief":   {"brief", "-s", "work"},
 		"log":     {"log", "-s", "work"},
 		"oneline": {"log", "-s", "work", "--oneline"},
 		"graph":   {"log", "-s", "work", "--graph"},
@@ -77,12 +80,12 @@ func screenWorld(dir string, out, errs *bytes.Buffer, tick int) world {
 	}
 }
 
-// TestScreens compares what a terminal of 80 and of 200 columns gets, with colours and without.
-// `-update` writes the files.
+// TestScreens compares what a terminal of 60, 80 and 200 columns gets, with colours and without;
+// that of 60 has no line for which there is no room. `-update` writes the files.
 func TestScreens(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "p")
 	screenStore(t, dir)
-	for _, columns := range []int{80, 200} {
+	for _, columns := range []int{60, 80, 200} {
 		for _, color := range []bool{true, false} {
 			var all strings.Builder
 			for _, name := range slices.Sorted(mapKeys(screens())) {
@@ -100,6 +103,12 @@ func TestScreens(t *testing.T) {
 				}
 				if !color && strings.Contains(out.String(), "\x1b") {
 					t.Errorf("%s: a control sequence without colours", name)
+				}
+				for line := range strings.Lines(out.String()) {
+					if columns == 60 && !color && !strings.Contains("grep diff op", name) &&
+						displaywidth.String(line) > columns {
+						t.Errorf("%s: a line of more than %d columns: %s", name, columns, line)
+					}
 				}
 				fmt.Fprintf(&all, "$ ctx %s\n%s\n",
 					strings.Join(screens()[name], " "), out.String())

@@ -93,12 +93,9 @@ func (p *foundPrinter) said(
 	}
 	text = oneLine(text)
 	for ; lines > 1 && displaywidth.String(text) > left; lines-- {
-		first := displaywidth.TruncateString(text, max(left, 1), "")
-		if at := strings.LastIndexByte(first, ' '); at > 0 {
-			first = first[:at]
-		}
-		head += strings.TrimRight(first, " ") + "\n" + indent
-		text, left = strings.TrimLeft(text[len(first):], " "), a.lineWidth()-len(indent)
+		first, rest := broken(text, left)
+		head += first + "\n" + indent
+		text, left = rest, a.lineWidth()-len(indent)
 	}
 	a.line("%s%s", head, cutWidth(text, left))
 	return a.out.err

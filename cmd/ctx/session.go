@@ -146,6 +146,9 @@ func newSessionUseCmd(a *app) *cobra.Command {
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeSessions(),
 		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
+			if args[0] == "-" {
+				args[0] = "@{-1}" // as git has it
+			}
 			name, err := s.Recall.Named(view, args[0])
 			if err == nil {
 				err = s.Conversation.Use(a.c, name)

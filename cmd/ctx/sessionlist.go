@@ -3,9 +3,11 @@ package main
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/recall"
 )
@@ -14,9 +16,18 @@ type sessionListOptions struct {
 	cmd             *cobra.Command
 	all, everywhere bool
 	limit           int
+	times           timeFlags
+	agent           string
 }
 
+// newSessionListCmd makes `ctx session list`, which is `ctx list` under another name.
 func newSessionListCmd(a *app) *cobra.Command {
+	cmd := newListCmd(a)
+	cmd.Hidden = true
+	return cmd
+}
+
+func newListCmd(a *app) *cobra.Command {
 	o := &sessionListOptions{}
 	cmd := &cobra.Command{
 		Use: "list [WORDS...]",
@@ -24,12 +35,24 @@ func newSessionListCmd(a *app) *cobra.Command {
 			if o.limit < 0 || o.cmd.Flags().Changed("limit") && o.limit == 0 {
 				return usagef("bad --limit: %d: 1 is the least", o.limit)
 			}
+			if !slices.ContainsFunc(catalog.All(), o.isOf) {
+				return withHint(usagef("unknown agent %.80q", o.agent),
+					"`ctx import --help` lists the agents")
+			}
+			within, err := o.times.span(a.now())
+			if err != nil {
+				return err
+			}
 			places, err := a.places(o.everywhere)
 			if err != nil {
 				return err
 			}
 			lists, err := ofAll(a, places, func(p *place) ([]listed, error) {
 				list, err := p.s.Recall.Overviews(p.view)
+				list = slices.DeleteFunc(list, func(one recall.Overview) bool {
+					return o.times.given() && !within.Has(one.Last) ||
+						!o.isOf(catalog.Agent{Name: agentNamed(one.Agent)})
+				})
 				return listOf(chosen(list, words)), err
 			}, func(x, y listed) int {
 				return cmp.Or(recall.ByPin(*y.one(), *x.one()), x.one().Last.Compare(y.one().Last))
@@ -44,7 +67,15 @@ func newSessionListCmd(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&o.all, "all", false, "list the sessions of subagents, too")
 	everywhereFlag(cmd, &o.everywhere, "list the sessions")
 	cmd.Flags().IntVarP(&o.limit, "limit", "n", 0, "list only the newest `N` sessions")
+	o.times.flags(cmd.Flags())
+	cmd.Flags().StringVar(&o.agent, "agent", "", "list only sessions of the agent `NAME`")
+	a.completeWords(cmd, "agent", catalog.Resumable()...)
 	return cmd
+}
+
+// isOf reports whether an agent is the one that was asked for, by the beginning of its name.
+func (o *sessionListOptions) isOf(agent catalog.Agent) bool {
+	return strings.HasPrefix(agent.Name, strings.ToLower(o.agent))
 }
 
 // chosen returns the sessions of a list that have some words, the pinned ones first.

@@ -153,7 +153,9 @@ func (a *app) sessionDetails(o *recall.Overview, below int) string {
 		said = append(said, agentNamed(o.Agent))
 	}
 	if d.Parent != nil {
-		said = append(said, parentText(d.Parent))
+		up := *d.Parent
+		up.Session = recall.ShortNames([]string{up.Session})[up.Session]
+		said = append(said, parentText(&up))
 	}
 	if o.Also != "" {
 		said = append(said, "here as "+oneLine(o.Also))
@@ -181,6 +183,17 @@ func shortNames(list []recall.Overview) map[string]string {
 		names[i] = list[i].Name
 	}
 	return recall.ShortNames(names)
+}
+
+// broken takes the first line from a text, of at most so many columns: it ends before a blank, if
+// there is one.
+func broken(text string, width int) (line, rest string) {
+	line = displaywidth.TruncateString(text, max(width, 2), "") // room for any character
+	if at := strings.LastIndexByte(line, ' '); len(line) < len(text) && text[len(line)] != ' ' &&
+		strings.TrimLeft(line[:max(at, 0)], " ") != "" {
+		line = line[:at]
+	}
+	return strings.TrimRight(line, " "), strings.TrimLeft(text[len(line):], " ")
 }
 
 // cutWidth cuts a text to a number of columns.

@@ -60,12 +60,12 @@ func (s *Reader) Resolve(view *refs.View, rev string) (format.ID, error) {
 	return id, nil
 }
 
-// CutSteps splits `rev~3` and `rev~`; several add up.
+// CutSteps splits `rev~3`, `rev~` and `rev^`; several add up.
 func CutSteps(rev string) (base string, steps int, err error) {
 	base = rev
 	for {
-		i := strings.LastIndexByte(base, '~')
-		if i < 0 {
+		i := strings.LastIndexAny(base, "~^")
+		if i < 0 || base[i] == '^' && i+1 < len(base) {
 			return base, steps, nil
 		}
 		n := 1

@@ -71,6 +71,10 @@ func (s *Reader) Named(view *refs.View, text string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
+		if e := s.entryNamed(view, text); e != nil {
+			err = fmt.Errorf("%w: %q is a %s of session %s: name the session", history.ErrInput,
+				history.Clip(text), e.Kind, s.Titled(view, e.Session))
+		}
 		return "", err
 	case 1:
 		return found[0].Name, nil
@@ -80,6 +84,19 @@ func (s *Reader) Named(view *refs.View, text string) (string, error) {
 		several.Names = append(several.Names, o.named(view))
 	}
 	return "", several
+}
+
+// entryNamed returns the entry of a short or a whole id, or nil.
+func (s *Reader) entryNamed(view *refs.View, text string) *format.Entry {
+	if strings.Trim(text, "0123456789abcdef") != "" {
+		return nil
+	}
+	id, err := s.clusters.ResolveObject(view, text)
+	if err != nil {
+		return nil
+	}
+	e, _ := s.Header(id) // nil with an error
+	return e
 }
 
 // before begins the sign for the session that HEAD named some moves before.

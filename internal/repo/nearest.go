@@ -9,40 +9,46 @@ const farthest = 3
 // Nearest returns the known key that the user probably meant by key, or "". A key without its
 // section counts as near to the full key.
 func Nearest(key string, known []string) string {
-	best, at := "", min(len(key)/3, farthest-1)+2
-	if len(key) < 4 {
-		at = 2
-	}
+	best, at := "", min(max((len(key)+1)/3, 1), farthest-1)+1
 	for _, k := range known {
 		_, name, _ := strings.Cut(k, ".")
-		if d := min(distance(key, k), distance(key, name)+1); d < at {
+		d := min(distance(key, k), distance(key, name)+1)
+		if len(key) > 3 && strings.HasPrefix(k, key) {
+			d = 1
+		}
+		if d < at {
 			best, at = k, d
 		}
 	}
 	return best
 }
 
-// distance returns how many bytes to insert, delete or replace to turn a into b. For long strings
-// it only compares the lengths.
+// distance returns how many bytes to insert, delete, replace or swap to turn a into b. For strings
+// of very different lengths it only compares these.
 func distance(a, b string) int {
 	if d := len(a) - len(b); d > farthest || d < -farthest {
 		return farthest + 1
 	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	rows := [3][]int{}
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
 	}
 	for i := range len(a) {
-		corner := row[0]
+		older, old, row := rows[(i+2)%3], rows[i%3], rows[(i+1)%3]
 		row[0] = i + 1
 		for j := range len(b) {
-			change := corner
+			change := old[j]
 			if a[i] != b[j] {
 				change++
 			}
-			corner = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+			row[j+1] = min(change, row[j]+1, old[j+1]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], older[j-1]+1)
+			}
 		}
 	}
-	return row[len(b)]
+	return rows[len(a)%3][len(b)]
 }

@@ -22,6 +22,9 @@ import (
 
 // Options say what is asked about a file.
 type Options struct {
+	// Asked is the file as it was named: if the path is no file, and one file of the project has a
+	// path that ends so, that one is meant.
+	Asked   string
 	Session string          // only edits of this session; "" for all
 	Rewound bool            // also edits that were rewound
 	NoGit   bool            // git is not asked
@@ -39,6 +42,7 @@ type Line struct {
 // File is a file whose lines have writers.
 type File struct {
 	Name  string // from the root of the project, with slashes
+	Given bool   // its path was given, and not only the end of it
 	Lines []Line
 }
 
@@ -50,6 +54,13 @@ const maxFile = 32 << 20
 func Of(
 	c context.Context, s *session.Store, view *refs.View, path string, o Options,
 ) (*File, error) {
+	_, err := os.Stat(path)
+	given := err == nil
+	if !given {
+		if path, err = ending(s, path, o.Asked); err != nil {
+			return nil, err
+		}
+	}
 	text, err := readText(path)
 	if err != nil {
 		return nil, err
@@ -58,7 +69,7 @@ func Of(
 	if err != nil {
 		return nil, err
 	}
-	return &File{asked.Name, asked.lines(calls, text)}, nil
+	return &File{asked.Name, given, asked.lines(calls, text)}, nil
 }
 
 // Calls returns the calls that changed the file at an absolute path, which may be gone.

@@ -233,7 +233,7 @@ func named(err error) (Problem, bool) {
 		return Problem{Code: NotFound, Kind: "ambiguous", Hint: "give more digits of the id"}, true
 	case errors.Is(err, history.NoID):
 		return Problem{Code: NotFound, Kind: "not-found",
-			Hint: "`ctx log`, `ctx forest` and `ctx search` print ids"}, true
+			Hint: "`ctx log`, `ctx forest` and `ctx search WORDS` print ids"}, true
 	case errors.Is(err, history.NoStep):
 		return Problem{Code: NotFound, Kind: "not-found",
 				Hint: "`ctx log` lists messages, `ctx reflog` where a branch was, and `ctx op log` " +
@@ -241,7 +241,7 @@ func named(err error) (Problem, bool) {
 			true
 	case errors.Is(err, history.ErrNotFound):
 		return Problem{Code: NotFound, Kind: "not-found",
-			Hint: "`ctx session list` lists sessions, `ctx log` and `ctx search` print ids"}, true
+			Hint: "`ctx list` lists sessions, `ctx log` and `ctx search WORDS` print ids"}, true
 	case errors.Is(err, objects.ErrNotFound):
 		// The user did not name the object: something in the store did.
 		return Problem{Code: Corrupt, Kind: "corrupt",

@@ -47,7 +47,8 @@ func FlagError(cmd *cobra.Command, err error) error {
 }
 
 // otherFlags says what does here what a flag does that other programs have, and somebody gives to a
-// command: the command, a space and the flag.
+// command: the command, a space and the flag. After = come names that programs have for a flag, and
+// what a command of ctx may call it.
 //
 //go:embed otherflags.txt
 var otherFlags string
@@ -64,8 +65,20 @@ func Other(table, name string) string {
 	return ""
 }
 
-// nearFlag returns the flag of a command whose name is nearest to a misspelled one, or "".
+// nearFlag returns the flag of a command that other programs call by a name, or whose name is
+// nearest to a misspelled one that begins like it; "" for none.
 func nearFlag(cmd *cobra.Command, name string) string {
+	for line := range strings.Lines(otherFlags) {
+		names, is := strings.CutPrefix(line, "= ")
+		names, own, _ := strings.Cut(strings.TrimSpace(names), ": ")
+		if is && slices.Contains(strings.Split(names, ", "), name) {
+			for flag := range strings.SplitSeq(own, ", ") {
+				if cmd.Flag(flag) != nil {
+					return flag
+				}
+			}
+		}
+	}
 	if len(name) < 2 {
 		return "" // any other letter is as near
 	}
@@ -75,7 +88,11 @@ func nearFlag(cmd *cobra.Command, name string) string {
 			known = append(known, f.Name)
 		}
 	})
-	return repo.Nearest(name, known)
+	near := repo.Nearest(name, known)
+	if near != "" && !strings.Contains(near[:2], name[:1]) {
+		return ""
+	}
+	return near
 }
 
 // flagKind names the values of a flag by pflag's name of its type.

@@ -21,7 +21,8 @@ func Show(c context.Context, what string) error {
 		cmd = exec.CommandContext(c, "xdg-open", what)
 	}
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("cannot open the page: %w: %s", err, strings.TrimSpace(string(out)))
+		said := strings.Split(strings.TrimSpace(string(out)), "\n")
+		return fmt.Errorf("cannot open the page: %.200s: %w", said[len(said)-1], err)
 	}
 	return nil
 }
