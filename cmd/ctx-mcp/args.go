@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -44,7 +45,12 @@ func decode(raw json.RawMessage, into any) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &wrong) && wrong.Field != "":
+	case strings.HasPrefix(err.Error(), unknownField):
+		return clierr.Usagef("there is no argument %s: there are %s",
+			strings.TrimPrefix(err.Error(), unknownField), strings.Join(namesOf(into), ", "))
+	case errors.As(err, &wrong) && wrong.Field == "":
+		return clierr.Usagef("bad arguments: %s is no object", aOrAn(wrong.Value))
+	case errors.As(err, &wrong):
 		return clierr.Usagef("bad %s: %s is no %s",
 			wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:], aOrAn(wrong.Value),
 			plainType(wrong.Type.Kind().String()))
@@ -52,6 +58,19 @@ func decode(raw json.RawMessage, into any) error {
 		err = errors.New("they end too early")
 	}
 	return clierr.Usagef("bad arguments: %s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// unknownField begins the error of a decoder about an argument that a tool does not have.
+const unknownField = "json: unknown field "
+
+// namesOf returns the names of the arguments that a pointer to a struct has room for.
+func namesOf(into any) (names []string) {
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(into).Elem()) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // plainly returns arguments with each number and truth as JSON has them: models also write 10.0,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/search"
 )
 
 // mostOutcomes is how many commands or failures are returned.
@@ -30,7 +31,7 @@ type ranItem struct {
 	ID      string `json:"id"`
 	Session string `json:"session,omitempty"`
 	Time    string `json:"time,omitempty"`
-	Command string `json:"command"`
+	Command string `json:"command,omitempty"`
 	Dir     string `json:"dir,omitempty"`
 	Runs    int    `json:"runs,omitempty"`
 	Failed  int    `json:"failed,omitempty"`
@@ -75,7 +76,8 @@ func (a fixArgs) binding() any { return a }
 // mendingItem is a failure and what ended it.
 type mendingItem struct {
 	Failure ranItem  `json:"failure"`
-	Tool    string   `json:"tool_said"` // the line, which is quoted data
+	Tool    string   `json:"tool_said,omitempty"` // the line, which is quoted data
+	Pasted  string   `json:"pasted,omitempty"`    // the line of a prompt, in place of a command
 	Edits   []string `json:"edits,omitempty"`
 	Said    string   `json:"said,omitempty"`
 	SaidBy  string   `json:"said_by,omitempty"`
@@ -93,6 +95,9 @@ func (cl *call) fix(a fixArgs) (*mcp.CallToolResult, error) {
 	for i := range list {
 		m := &list[i]
 		d := mendingItem{Failure: cl.ranItem(&m.Failed), Tool: m.Line, Edits: m.Edits, Said: m.Said}
+		if m.Result == m.Failed.Entry {
+			d.Failure.Command, d.Tool, d.Pasted = "", "", search.Passage(m.Line, 0, 0, hitRunes)
+		}
 		if m.Said != "" {
 			d.SaidBy = m.SaidBy.Short(idDigits)
 		}

@@ -42,6 +42,9 @@ func (a searchArgs) check() error {
 	if a.Role != "" && !slices.Contains(roles(), a.Role) {
 		return clierr.Usagef("bad role: %.80q: one of %s", a.Role, strings.Join(roles(), ", "))
 	}
+	if strings.TrimSpace(a.Query) == "" {
+		return clierr.Usagef("search_past_sessions needs a query")
+	}
 	if a.Branch != "" && a.Session == "" {
 		return clierr.Usagef("branch goes with session")
 	}
@@ -121,6 +124,7 @@ func (cl *call) search(a searchArgs) (*mcp.CallToolResult, error) {
 	if more {
 		f.Changed, given = at.numbers[0] != cl.view.Number, min(at.numbers[1], uint64(len(hits)))
 	}
+	telling := &recall.Telling{Reader: cl.store.Recall, View: cl.view}
 	for _, h := range hits[given:] {
 		d := itemOf(h.Shown, cl.short(h.Session))
 		if d.Rewound = h.Rewound; !h.SupersededBy.IsZero() {
@@ -135,7 +139,9 @@ func (cl *call) search(a searchArgs) (*mcp.CallToolResult, error) {
 		if unread == nil {
 			d.Without = query.Without(h.Text)
 		}
-		if utf8.RuneCountInString(h.Text) > hitRunes {
+		if calls := len(h.Shown.Entry.Calls) > 0; calls && h.Shown.Gone == "" {
+			d.Of, d.Text = len(h.Text), telling.Passage(&h, hitRunes)
+		} else if utf8.RuneCountInString(h.Text) > hitRunes {
 			if d.Of, d.Text = len(h.Text), h.Excerpt; unread == nil {
 				d.Text = query.Excerpt(h.Text, hitRunes)
 			}

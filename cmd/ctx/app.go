@@ -90,6 +90,9 @@ func run(c context.Context, w world, args []string) int {
 // prepare runs before every command and does what all commands need.
 func (a *app) prepare(cmd *cobra.Command) error {
 	a.command = cmd.CommandPath()
+	if cmd.Hidden { // another name of it
+		a.command = "ctx " + cmd.Name()
+	}
 	if isHook(cmd) {
 		a.hook = true
 		a.watchInterrupts()

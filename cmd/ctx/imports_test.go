@@ -119,7 +119,7 @@ var layers = map[string]string{
 		"internal/epochs internal/wording internal/summaries internal/conversation " +
 		"internal/edits/mask internal/cache",
 	"internal/search":  "internal/varint format internal/terms",
-	"internal/outcome": "internal/digest internal/terms",
+	"internal/outcome": "internal/digest internal/script internal/terms",
 	"internal/recall": "internal/notes internal/varint internal/agent/transcript internal/outcome sanitize " +
 		"internal/agent/titles format forest forest/summarize internal/digest internal/brief " +
 		"internal/jsonvalue internal/message internal/cache objects refs internal/view internal/window " +

@@ -68,6 +68,9 @@ func LineOf(line string) (l Line) {
 // fold returns a word in small letters; "" for a number, the rest of a time, and an address or a
 // digest.
 func fold(word string) string {
+	if isCode(word) {
+		return strings.ToLower(word)
+	}
 	digits, hex := 0, 0
 	for _, r := range word {
 		if unicode.IsDigit(r) {
@@ -83,8 +86,19 @@ func fold(word string) string {
 	return strings.ToLower(word)
 }
 
-// tells reports whether a line has enough words to know an error by.
-func (l Line) tells() bool { return weight(l.words, l.words) >= 12 && len(l.words) > 1 }
+// isCode reports whether a word is the code of an error, as E0382, TS2304 and ORA00942.
+func isCode(word string) bool {
+	digits := strings.TrimLeft(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	letters := len(word) - len(digits)
+	return letters > 0 && letters < 6 && len(digits) > 2 && len(digits) < 6 &&
+		strings.Trim(digits, "0123456789") == ""
+}
+
+// tells reports whether a line has enough words to know an error by, or the code of one.
+func (l Line) tells() bool {
+	return weight(l.words, l.words) >= 12 && len(l.words) > 1 ||
+		slices.ContainsFunc(strings.Fields(l.Text), isCode)
+}
 
 // names reports whether a line says that something failed, and what, as a test with a short name.
 func (l Line) names() bool {

@@ -35,7 +35,8 @@ type Command struct {
 
 // What a command is found by, and how much each counts: its own words and those with which the
 // agent said why it ran; the paths that it is given; the words before it; what the user wanted. A
-// command that only has a word in a path is no answer beside one that has it itself.
+// command that only has a word in a path is no answer beside one that has it itself. Of a command
+// that only looks, what it is given counts like a path, and why it ran like the words before it.
 const (
 	ownWeight    = 1
 	pathWeight   = 0.55
@@ -77,7 +78,7 @@ func How(words string, sessions []Session) []Command {
 					continue
 				}
 				text := canonical(f.Command())
-				own, paths := wordsAndPaths(f)
+				own, paths, said := wordsAndPaths(f)
 				if f.Kind == digest.Commit {
 					text, own = madeBy(f)
 				}
@@ -97,7 +98,7 @@ func How(words string, sessions []Session) []Command {
 				}
 				c.add(asked, own, ownWeight)
 				c.add(asked, paths, pathWeight)
-				c.add(asked, before, beforeWeight)
+				c.add(asked, before+" "+said, beforeWeight)
 				c.add(asked, wanted, wantedWeight)
 			}
 		}
@@ -128,9 +129,18 @@ func canonical(command string) string {
 const program = " g"
 
 // wordsAndPaths returns the words of a command, with those with which the agent said why it ran,
-// and the paths that it is given. What an interpreter runs is no path.
-func wordsAndPaths(f *digest.Fact) (own, paths string) {
-	_, own, _ = strings.Cut(f.Text, " # ")
+// and the paths that it is given. What an interpreter runs is no path. Of a command that only
+// looks, all but the program is paths, and why is apart.
+func wordsAndPaths(f *digest.Fact) (own, paths, why string) {
+	_, why, _ = strings.Cut(f.Text, " # ")
+	if looks(f.Command(), false) {
+		for _, one := range programs(f.Command()) {
+			name, given, _ := strings.Cut(strings.TrimSpace(one), " ")
+			own, paths = own+" "+name+program+name, paths+" "+given
+		}
+		return own, paths, why
+	}
+	own = why
 	if f.Test {
 		own += " test"
 	}
@@ -154,7 +164,7 @@ func wordsAndPaths(f *digest.Fact) (own, paths string) {
 			}
 		}
 	}
-	return own, paths
+	return own, paths, why
 }
 
 // interpreters are programs that run the one that is named next, and commands that make them do so.

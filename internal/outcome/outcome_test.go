@@ -27,6 +27,9 @@ func TestLike(t *testing.T) {
 			"error: the port is not open because the whole house is dark, and nobody has found the key " +
 				"of the cellar where the fuses are", false},
 		{"TypeError: Cannot read properties of undefined", "", false},
+		{"E0382", "error[E0382]: borrow of moved value: `cfg`", true},
+		{"error[E0382]", "error[E0499]: cannot borrow `cfg` as mutable", false},
+		{"error TS2304", "src/b.ts(9,7): error TS2304: Cannot find name 'x'.", true},
 		{"too many commands: 55 (limit 25)", "We have a repository with many refs and get this: WARN " +
 			"permanent sync error, terminating error=\"sync: relay failed: execute: push target refs: " +
 			"http 400: https://host.example/repo too many commands: 55006 (limit 25000)\"", true},
@@ -56,15 +59,17 @@ func TestHowRanks(t *testing.T) {
 		facts []digest.Fact
 		want  string
 	}{
-		"often":        {"lint", []digest.Fact{run("new lint", "passed"), run("old lint", "passed"), run("old lint", "passed")}, "old lint"},
-		"mostly fails": {"lint", append(failing, run("old lint", "passed"), run("old lint", "passed")), "old lint"},
-		"a path":       {"test", []digest.Fact{run("cat tests/lamp.txt", "passed"), run("cat tests/lamp.txt", "passed"), run("npm test", "passed")}, "npm test"},
-		"a path alone": {"lamp", []digest.Fact{run("go vet ./lamp", "passed")}, "go vet ./lamp"},
-		"a script":     {"test", []digest.Fact{run("git add src/test/a.go", "passed"), run("bash scripts/test.sh", "passed")}, "bash scripts/test.sh"},
-		"of a kind":    {"test", []digest.Fact{run("ls test/unit", "passed"), {Kind: digest.Command, Text: "ran cargo nextest", State: "passed", Test: true}}, "cargo nextest"},
-		"a program":    {"go", []digest.Fact{run("ls src", "passed"), run("go mod tidy", "passed")}, "go mod tidy"},
-		"the shortest": {"lint", []digest.Fact{run("new lint", "passed"), run("new lint -v | tail -3", "passed")}, "new lint"},
-		"has more":     {"lint docs", []digest.Fact{run("a lint", "passed"), run("a lint", "passed"), run("a lint docs", "passed")}, "a lint docs"},
+		"often":          {"lint", []digest.Fact{run("new lint", "passed"), run("old lint", "passed"), run("old lint", "passed")}, "old lint"},
+		"mostly fails":   {"lint", append(failing, run("old lint", "passed"), run("old lint", "passed")), "old lint"},
+		"a path":         {"test", []digest.Fact{run("cat tests/lamp.txt", "passed"), run("cat tests/lamp.txt", "passed"), run("npm test", "passed")}, "npm test"},
+		"a path alone":   {"lamp", []digest.Fact{run("go vet ./lamp", "passed")}, "go vet ./lamp"},
+		"one that looks": {"lint", []digest.Fact{run("cat mise.toml | grep -A3 lint; ls lint", "passed"), run("cat mise.toml | grep -A3 lint; ls lint", "passed"), run("mise run lint", "passed")}, "mise run lint"},
+		"looks alone":    {"lint", []digest.Fact{run("cat mise.toml | grep -A3 lint; ls", "passed")}, "cat mise.toml | grep -A3 lint; ls"},
+		"a script":       {"test", []digest.Fact{run("git add src/test/a.go", "passed"), run("bash scripts/test.sh", "passed")}, "bash scripts/test.sh"},
+		"of a kind":      {"test", []digest.Fact{run("ls test/unit", "passed"), {Kind: digest.Command, Text: "ran cargo nextest", State: "passed", Test: true}}, "cargo nextest"},
+		"a program":      {"go", []digest.Fact{run("ls src", "passed"), run("go mod tidy", "passed")}, "go mod tidy"},
+		"the shortest":   {"lint", []digest.Fact{run("new lint", "passed"), run("new lint -v | tail -3", "passed")}, "new lint"},
+		"has more":       {"lint docs", []digest.Fact{run("a lint", "passed"), run("a lint", "passed"), run("a lint docs", "passed")}, "a lint docs"},
 	} {
 		list := outcome.How(c.words, []outcome.Session{{Facts: c.facts}})
 		if len(list) == 0 || list[0].Run.Command() != c.want {
@@ -230,6 +235,30 @@ func TestInstead(t *testing.T) {
 		}
 		if got != row.want {
 			t.Errorf("%s: %q, want %q", name, got, row.want)
+		}
+	}
+}
+
+// What was read of a file or a history is no failure; what failed itself, or ran, is.
+func TestQuotes(t *testing.T) {
+	for _, c := range []struct {
+		command string
+		state   digest.State
+		quotes  bool
+	}{
+		{"git diff a.go", digest.Passed, true},
+		{"echo ===; git --no-pager log -p | head -3", digest.Passed, true},
+		{"cat a.go; ls", digest.Passed, true},
+		{"git diff a.go", digest.Failed, false},
+		{"git push", digest.Passed, false},
+		{"sed -i s/a/b/ a.go; cat a.go", digest.Passed, false},
+		{"cat a.go && make", digest.Passed, false},
+		{"", digest.Passed, false},
+	} {
+		s := outcome.Session{Facts: []digest.Fact{{Kind: digest.Command, Text: "ran " + c.command,
+			State: c.state}}}
+		if got := s.Quotes(0); got != c.quotes {
+			t.Errorf("%s, %v: %t", c.command, c.state, got)
 		}
 	}
 }

@@ -228,7 +228,11 @@ func (s *Reader) Fixes(view *refs.View, q FixQuery) ([]Mending, error) {
 	}
 	found := map[format.ID]*stood{}
 	var order []*stood
-	lines := outcome.Lines(q.Text)
+	text, _, err := sanitize.Text([]byte(q.Text)) // it may have the colours of a terminal
+	if err != nil {
+		return nil, err
+	}
+	lines := outcome.Lines(string(text))
 	roles := []string{transcript.RoleTool, transcript.RoleUser}
 	for i := range min(len(lines), maxAsked) * len(roles) {
 		hits, err := s.Search(view, SearchQuery{Text: lines[i/len(roles)].Text,
@@ -261,7 +265,7 @@ func (s *Reader) Fixes(view *refs.View, q FixQuery) ([]Mending, error) {
 			runs[places[i]] = true
 		}
 		for i, at := range all {
-			if places[i] < 0 {
+			if places[i] < 0 || acts.Quotes(places[i]) {
 				continue
 			}
 			m, err := s.mending(&acts, places[i], runs, root)
