@@ -111,8 +111,9 @@ from sessions where id = ?1`
 	'time_created', unixepoch(created_at) * 1000, 'time_updated', unixepoch(updated_at) * 1000 +
 		length(doc) % 1000) from t`
 
-	zedSession = zedThreads + `select json_set(doc, '$.id', id, '$.parent_id', parent_id,
-	'$.folder_paths', folder_paths, '$.created_at', created_at) from t where id = ?1`
+	// A patch leaves out what the row does not have.
+	zedSession = zedThreads + `select json_patch(doc, json_object('id', id, 'parent_id', parent_id,
+	'folder_paths', folder_paths, 'created_at', created_at)) from t where id = ?1`
 
 	zedOlderSessions = zedThreads + `select json_object('id', id, 'directory', ` + zedBegan + `,
 	'time_updated', unixepoch(updated_at) * 1000 + length(doc) % 1000) from t`
