@@ -33,6 +33,29 @@ func TestNear(t *testing.T) {
 			t.Errorf("%q stays: %q %v", in, out, err)
 		}
 	}
+	for _, form := range []string{
+		"set the depot password to %v and restart it", "a senha do depot é %v", "das Passwort ist %v",
+		"depot.fill('input[name=\"password\"]', '%v')", "the token of the depot password is %v",
+		"setPassword(\"%v\")", "depot.set(\"depot_password\", \"%v\")", "depot set \"Password\" \"%v\"",
+	} {
+		const v = "heron27lake"
+		out, _, err := Text([]byte(strings.ReplaceAll(form, "%v", v)))
+		if err != nil || strings.Contains(string(out), v) {
+			t.Errorf("%q stays in %q: %q %v", v, form, out, err)
+		}
+	}
+	for _, form := range []string{
+		"%v  # depot password", "%v <- token of the depot", "- %v (depot secret)", "keeper / %v",
+		"username=keeper\n%v", "root:%v", "La clé du dépôt est %v", "ключ: %v", "passwd keeper <<< %v",
+		"passwd keeper <<EOF\n%v\n%v\nEOF", "https://depot.example/a?sv=2022-11-02&sig=%v",
+		"keeper,password\nbob,%v",
+	} {
+		const v = "Vq3xTz8LmK1wRb7Yc2"
+		out, _, err := Text([]byte(strings.ReplaceAll(form, "%v", v)))
+		if err != nil || strings.Contains(string(out), v) {
+			t.Errorf("%q stays in %q: %q %v", v, form, out, err)
+		}
+	}
 	for _, harmless := range []string{
 		"the password hash is 4be19a07c35f82d6e01b7c94aa53f608",
 		"pass it on\n\nreq_011CbTx8Vq3xTz8LmK1wRb7Y",

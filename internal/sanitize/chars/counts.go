@@ -127,7 +127,7 @@ func Stencil(v []byte) bool {
 		longest, rising = max(longest, same), max(rising, steps)
 	}
 	switch {
-	case distinct <= 2, longest*2 > len(v), longest >= 8 && longest*3 > len(v):
+	case distinct <= 2, longest*2 > len(v), longest >= 8 && longest*4 >= len(v):
 		return true
 	case rising >= 16 && len(v) <= 36:
 		return true

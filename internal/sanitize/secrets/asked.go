@@ -34,9 +34,8 @@ func (s *scan) authAt(i int, command string) {
 		return
 	}
 	v := bytes.Trim(words[len(words)-1], `"`)
-	sure := Judge(v, false, strongKey) && bytes.IndexByte(v, '/') < 0 &&
-		(len(before) == 0 || announcedSecret(v))
-	if sure || isPlainHex(v) && !tellsDigest(b[lineStartOf(b, i):end]) {
+	sure := len(before) == 0 && Judge(v, false, strongKey) && bytes.IndexByte(v, '/') < 0
+	if sure || said.takesIn(v, strongKey, b[lineStartOf(b, i):end]) {
 		start := i + len(command) + bytes.LastIndex(b[i+len(command):end], v)
 		s.add(start, start+len(v), strongKey.Class())
 	}

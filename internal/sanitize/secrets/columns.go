@@ -62,7 +62,7 @@ func (s *scan) fieldsOf(start, end int, sep byte, kinds []Key) bool {
 			return false
 		}
 		v := s.b[start+from : start+to]
-		if kinds[n] != NoKey && len(v) > 0 && Judge(v, false, kinds[n]) {
+		if kinds[n] != NoKey && len(v) > 0 && !code(v) && Judge(v, true, kinds[n]) {
 			found = append(found, Found{kinds[n].Class(), start + from, start + to})
 		}
 		n++

@@ -162,7 +162,7 @@ func (s *scan) taken(line []byte, args []value, takes string) {
 	flag := takes[:len(takes)-1]
 	switch {
 	case takes[0] == '$' || chars.IsDigit(takes[0]):
-		if at := place(line, args, takes[0]); at >= 0 {
+		if at := nth(line, args, takes[0]); at >= 0 {
 			s.argument(line, args[at].start, args[at].end, form)
 		}
 		return
@@ -199,8 +199,8 @@ func (s *scan) taken(line []byte, args []value, takes string) {
 	}
 }
 
-// place returns the index of the argument that is no flag and stands at this place, or -1.
-func place(line []byte, args []value, which byte) int {
+// nth returns the index of the argument that is no flag and stands at this place, or -1.
+func nth(line []byte, args []value, which byte) int {
 	const most = 6 // in prose, more words follow
 	n := 0
 	for i, a := range args {
@@ -219,13 +219,16 @@ func (s *scan) argument(line []byte, start, end int, form byte) {
 	quoted := func(c byte) bool { return chars.IsQuote(c) || c == '\\' }
 	start = chars.RunEnd(line[:end], start, quoted)
 	var user []byte
-	sure := form == '+' || form == '>'
+	in := argument
+	if form == '+' || form == '>' {
+		in = only
+	}
 	if bytes.IndexByte([]byte(":%,/="), form) >= 0 {
 		before, _, ok := bytes.Cut(line[start:end], []byte{form})
 		if !ok || len(before) == 0 && form != ':' {
 			return
 		}
-		user, sure = before, true
+		user, in = before, only
 		after := chars.RunEnd(line[:end], start+len(user)+1, quoted)
 		switch {
 		case form == '/':
@@ -238,29 +241,15 @@ func (s *scan) argument(line []byte, start, end int, form byte) {
 			start = after
 		case after < end:
 			start = after
-		case len(user) >= 8 && literalSecret(weakKey, unmarked(user)):
+		case len(user) >= 8 && inQuotes.takes(unmarked(user), weakKey):
 			end, user = start+len(user), nil // a token in place of the user
 		default:
 			return
 		}
 	}
-	if argumentSecret(unmarked(line[start:end]), user, sure) {
+	if v := unmarked(line[start:end]); !bytes.Equal(v, user) && in.takes(v, strongKey) {
 		s.add(start, end, strongKey.Class())
 	}
-}
-
-// argumentSecret decides whether an argument is a password. If sure, only a password may stand
-// there, and everything is one that documents would not use as an example. Otherwise the argument
-// must look like a password.
-func argumentSecret(v, user []byte, sure bool) bool {
-	if len(v) < 4 || standIn(v) || v[0] == '[' || bytes.Equal(v, user) {
-		return false
-	}
-	m := chars.Measure(v)
-	if sure {
-		return !isStandInWord(v) && (KeyOf(v) == NoKey || m.Mixed())
-	}
-	return bareSecret(strongKey, v) || m.Mixed() && m.Switches >= 2 && !code(v)
 }
 
 // isStandInWord reports whether v is a word that manuals use in place of a password.
@@ -276,7 +265,7 @@ func isStandInWord(v []byte) bool {
 // vaultAt finds the token of vault login or the key of vault operator unseal at b[at].
 func (s *scan) vaultAt(at int) {
 	end := chars.RunEnd(s.b, at, isBare)
-	if v := unmarked(s.b[at:end]); len(v) >= 16 && v[0] != '-' && bareSecret(weakKey, v) {
+	if v := unmarked(s.b[at:end]); len(v) >= 16 && v[0] != '-' && bare.takes(v, weakKey) {
 		s.add(at, end, "vault")
 	}
 }
@@ -290,10 +279,7 @@ func (s *scan) passAt(i int) {
 		return
 	}
 	end := chars.RunEnd(b, at, isBare)
-	if v := unmarked(b[at:end]); nonEmptySecret(v) {
+	if v := unmarked(b[at:end]); bare.takes(v, strongKey) {
 		s.add(at, end, strongKey.Class())
 	}
 }
-
-// nonEmptySecret is bareSecret for a value that may be empty.
-func nonEmptySecret(v []byte) bool { return len(v) > 0 && bareSecret(strongKey, v) }

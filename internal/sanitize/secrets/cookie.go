@@ -33,7 +33,7 @@ func crumbs(found []Found, b []byte, at int) []Found {
 			name, start := b[at:at+eq], at+eq+1
 			stop := chars.RunEnd(b[:end], start, func(c byte) bool { return c != ' ' && c != ',' })
 			if v := unmarked(b[start:stop]); len(v) >= 8 && !standIn(v) &&
-				(isSession(name) && continues(v) || len(v) >= 16 && literalSecret(weakKey, v)) {
+				(isSession(name) && continues(v) || len(v) >= 16 && inQuotes.takes(v, weakKey)) {
 				found = append(found, Found{"cookie", start, stop})
 			}
 		}
@@ -70,7 +70,7 @@ func (s *scan) jarAt(i int) {
 	v := fields[6]
 	if at := end - len(b[start:end]) + bytes.LastIndexByte(b[start:end], '\t') + 1; len(v) >= 8 &&
 		!standIn(v) && (isSession(fields[5]) && continues(v) ||
-		len(v) >= 16 && literalSecret(weakKey, v)) {
+		len(v) >= 16 && inQuotes.takes(v, weakKey)) {
 		s.add(at, at+len(v), "cookie")
 	}
 }

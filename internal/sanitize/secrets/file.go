@@ -28,7 +28,7 @@ func (s *scan) netrcAt(i int) {
 	ofMachine := bytes.Contains(b[max(0, i-256):i], []byte("machine ")) ||
 		bytes.Contains(b[max(0, i-16):i], []byte("default"))
 	if v := unmarked(b[start:end]); len(v) > 0 && !standIn(v) &&
-		(ofMachine || bareSecret(strongKey, v)) {
+		(ofMachine || bare.takes(v, strongKey)) {
 		s.add(start, end, "password")
 	}
 	s.past[netrcRule] = end
@@ -70,7 +70,7 @@ func (s *scan) pgpassAt(i int) {
 	}
 	end := s.runs.valueAt(user + 1).end
 	// an IPv6 address has more colons
-	if v := unmarked(b[user+1 : end]); bytes.IndexByte(v, ':') < 0 && nonEmptySecret(v) {
+	if v := unmarked(b[user+1 : end]); bytes.IndexByte(v, ':') < 0 && bare.takes(v, strongKey) {
 		s.add(user+1, end, "password")
 		s.past[pgpassRule] = end
 	}
@@ -244,6 +244,9 @@ func (s *scan) signatureAt(i int) {
 		return chars.IsBase64(c) || c == '%' || c == '-' || c == '_' || c == '~'
 	})
 	s.past[signatureRule] = end
+	if bytes.Contains(b[lineStartOf(b, i):i], []byte("?sv=")) {
+		least = 16
+	}
 	if end-start >= least {
 		s.add(start, end, class)
 	}

@@ -41,9 +41,9 @@ func isCredentialOf(scheme string, v []byte, named bool) bool {
 		if named {
 			return len(v) >= 8 && !standIn(v) && chars.Measure(v).Mixed()
 		}
-		return len(v) >= 16 && literalSecret(weakKey, v)
+		return len(v) >= 16 && inQuotes.takes(v, weakKey)
 	}
-	return named && literalSecret(weakKey, v)
+	return named && inQuotes.takes(v, weakKey)
 }
 
 // userAndPassword reports whether v is basic credentials: base64 of printable UTF-8 text with a

@@ -16,12 +16,14 @@ const (
 	strongKey            // a password, which is nearly always a secret and often short
 	authKey              // "auth": a secret only if basic credentials
 	headerKey            // "authorization": a scheme and a credential, or a token
+	vendorKey            // the name of a service that hands out keys
+	userKey              // the name of a user, with a password beside it or below
 )
 
 // Class returns the class of a value under a key of this kind.
 func (k Key) Class() string {
 	switch k {
-	case strongKey:
+	case strongKey, userKey:
 		return "password"
 	case authKey, headerKey:
 		return "authorization"

@@ -78,7 +78,8 @@ func (s *scan) row(line []byte, offset int, bar string) {
 		if first {
 			t.kinds = append(t.kinds, before)
 		}
-		if kind != NoKey && bytes.IndexByte(cell, ' ') < 0 && Judge(cell, false, kind) {
+		if kind != NoKey && bytes.IndexByte(cell, ' ') < 0 && len(cell) > 0 && !code(cell) &&
+			Judge(cell, true, kind) {
 			s.add(offset+from, offset+to, kind.Class())
 		}
 	}

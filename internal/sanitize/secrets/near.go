@@ -2,53 +2,141 @@ package secrets
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
 
-// This file asks two questions where no rule knows the form of a text: is a word that tells of a
-// secret in reach, and does a value there look like one that a person or a generator made?
+// This file asks where no rule knows the form of a text: is a word that tells of a secret in reach,
+// what is between it and a value, and does the value look like a secret there?
 
 // maxReach is the number of bytes behind a telling word in which a made value is a secret.
 const maxReach = 160
 
-// nearAt adds the made values in reach of the telling word b[i:end].
-func (s *scan) nearAt(i, end int) {
-	kind := KeyOf(s.b[nameStart(s.b, end):end])
-	switch {
-	case inMarker(s.b, i, end), end < len(s.b) && s.b[end] == '-':
-	case kind == NoKey && end-i == len("pass"):
-		s.madeNear(i, end, strongKey)
-	case kind == strongKey, kind == weakKey:
-		s.madeNear(i, end, kind)
+// links end what stands between a word for a secret and its value, in any language.
+var links = [...]string{":", "=", "->", "=>", ">", "|", "—", "→", "：", "＝", "「", "『", "是", "为",
+	"為", "は", "는", "은", "это", "é", "è", "là", "är", " -", " is", " to", " as", " ist", " lautet",
+	" est", " es", " was", " now", " with"}
+
+// calls are what stands, but for quotation marks, between a name and a literal that a call gives to
+// it, sets it to, or types into a field of that name.
+var calls = [...]string{"(", "{", ",", ".type(", ".fill(", ".send_keys(", ".sendKeys(", ", with:",
+	"with", ""}
+
+// nearAt adds the secrets in reach of the telling word b[i:end]. On its line, these are the made
+// values behind it, and before it if the line is a sentence; and those to which it is linked. On
+// the next line, or the one after an empty line, it is a made value that is alone.
+func (s *scan) nearAt(i, end int, kind Key) {
+	b := s.b
+	rule := nearTokenRule
+	if kind == strongKey {
+		rule = nearPasswordRule
+	}
+	if inMarker(b, i, end) {
+		return
+	}
+	wasRead := end < s.past[rule]
+	low, stop := lineStartOf(b, i), lineEnd(b[:min(len(b), end+maxReach)], end)
+	line := b[low:stop]
+	if bytes.Contains(line, []byte("ENC[")) { // encrypted by SOPS
+		return
+	}
+	s.past[rule] = stop
+	at := end
+	if !wasRead && (saysWhatBefore(b[low:i]) || kind == strongKey && stop-low < maxReach &&
+		!bytes.ContainsAny(line, `(){}[];=<>\"`)) {
+		at = low
+	}
+	for at < stop {
+		from, to, next := nextWord(b, at, stop)
+		in := near
+		if from > end && from < to && end-i > len("pass") && kind != userKey {
+			in, to = s.linked(end, from, to, kind)
+		}
+		if slash := bytes.IndexByte(b[from:to], '/'); slash > 0 && kind == strongKey &&
+			!in.takesIn(b[from:to], kind, line) {
+			from += slash + 1 // behind the name of a user
+		}
+		compared := bytes.HasSuffix(b[:from], []byte("== "))
+		if !compared && in.takesIn(unmarked(b[from:to]), kind, line) {
+			s.add(from, to, kind.Class())
+		}
+		if at = max(next, to); wasRead && from > end { // but for what this word is linked to
+			return
+		}
+	}
+	s.belowAt(i, end, stop, kind, line)
+}
+
+// saysWhatBefore reports whether the text before a telling word is a value alone, and a sign of a
+// remark on it: V # password, V <- password, - V (password), V is the password.
+func saysWhatBefore(before []byte) bool {
+	before = bytes.TrimLeft(before, " \t-*>\"'`")
+	_, to, _ := nextWord(before, 0, len(before))
+	rest := strings.Replace(string(bytes.TrimLeft(before[to:], "\"'`,;)")), " (", "# ", 1)
+	rest = strings.TrimLeft(rest, " \t")
+	return to >= 8 && slices.ContainsFunc([]string{"#", "//", "<-", "--", "—", "- ", "= ", ": ",
+		"is ", "ist "}, func(sign string) bool { return strings.HasPrefix(rest, sign) })
+}
+
+// linked returns the place of the word b[from:to] behind a telling word that ends at end, and the
+// end of the value there.
+func (s *scan) linked(end, from, to int, kind Key) (place, int) {
+	b := s.b
+	lead := b[end:from]
+	quoted := chars.IsQuote(b[from-1])
+	if sign := string(bytes.Trim(lead, " \"'`\\])")); quoted && slices.Contains(calls[:], sign) {
+		v := quotedValue(b, from-1)
+		if sign != "(" && sign != "{" {
+			isCall := sign != "," || bytes.IndexByte(b[lineStartOf(b, end):end], '(') >= 0
+			if isCall && (chars.IsQuote(lead[0]) || lead[0] == '\\' || lead[0] == ']') {
+				return inQuotes, v.end
+			}
+			return near, to
+		}
+		after := chars.RunEnd(b, v.end, func(c byte) bool { return c == '\\' || c == b[from-1] })
+		if b[from-1] != '`' && after < len(b) && bytes.IndexByte([]byte(").}"), b[after]) >= 0 {
+			return said, v.end
+		}
+		return near, to
+	}
+	if bytes.ContainsAny(lead, "={};$+\t") || bytes.HasSuffix(b[:end], []byte(":secret")) {
+		return near, to
+	}
+	lead = bytes.TrimRight(lead, " \"'`*\\([")
+	for _, link := range links {
+		if bytes.HasSuffix(lead, []byte(link)) { // of two signs before that of one
+			v := s.runs.valueAt(from)
+			switch direct := string(bytes.TrimSpace(lead)) == strings.TrimSpace(link); {
+			case direct && quoted:
+				return inQuotes, quotedValue(b, from-1).end
+			case !direct && (kind != strongKey || link == ">" || link == "|"),
+				bytes.ContainsAny(b[from:v.end], "()[]{}"):
+				return near, to
+			case direct:
+				return bare, v.end
+			}
+			return said, v.end
+		}
+	}
+	return near, to
+}
+
+// slashAt adds the made value behind the name of a user and the slash at b[i].
+func (s *scan) slashAt(i int) {
+	at := i + len(" / ")
+	end := chars.RunEnd(s.b, at, func(c byte) bool { return !chars.IsSpace(c) })
+	from, to := trimCell(s.b, at, end)
+	if name := nameStart(s.b, i); name < i && near.takes(s.b[from:to], strongKey) {
+		s.add(from, to, strongKey.Class())
 	}
 }
 
-// madeNear adds the made values behind the telling word b[i:end] on its line, before it if the line
-// is a sentence, and alone on the next line or the one after an empty line.
-func (s *scan) madeNear(i, end int, kind Key) {
+// belowAt adds the made value that is alone below the line of the telling word b[i:end], which ends
+// at stop.
+func (s *scan) belowAt(i, end, stop int, kind Key, line []byte) {
 	b := s.b
-	if end < s.past[nearRule] {
-		return // the line was read
-	}
-	low, stop := lineStartOf(b, i), lineEnd(b[:min(len(b), end+maxReach)], end)
-	if bytes.Contains(b[low:stop], []byte("ENC[")) { // encrypted by SOPS
-		return
-	}
-	s.past[nearRule] = stop
-	at := end
-	if kind == strongKey && stop-low < maxReach && !bytes.ContainsAny(b[low:stop], `(){}[];=<>\"`) {
-		at = low
-	}
-	line := b[low:stop]
-	for at < stop {
-		var from, to int
-		from, to, at = nextWord(b, at, stop)
-		compared := bytes.HasSuffix(b[:from], []byte("== "))
-		if !compared && secretNear(b[from:to], kind, line) {
-			s.add(from, to, kind.Class())
-		}
-	}
 	next := stop + len("\n")
 	if next >= len(b) || b[stop] != '\n' || end-i == len("pass") && kind == strongKey {
 		return // to pass is a verb, too
@@ -61,23 +149,9 @@ func (s *scan) madeNear(i, end int, kind Key) {
 		next += len("2) ")
 	}
 	from, to, _ := nextWord(b, next, last)
-	if v := b[from:to]; len(v) < 64 && len(v)+4 > last-next && secretNear(v, kind, line) {
+	if v := b[from:to]; len(v) < 64 && len(v)+4 > last-next && below.takesIn(v, kind, line) {
 		s.add(from, to, kind.Class())
 	}
-}
-
-// secretNear decides whether v is a secret near a telling word in a line. Where the line tells of
-// digests, what has the length of one is one.
-func secretNear(v []byte, kind Key, line []byte) bool {
-	switch made := isMade(v); {
-	case !made && !isPlainHex(v):
-		return false
-	case made && kind != strongKey && len(v) < 16 && !isHandmade(v, chars.Measure(v)):
-		return false
-	case made && len(v) != 43 && len(v) != 44 && len(v) < 64:
-		return true
-	}
-	return !tellsDigest(line)
 }
 
 // nextWord returns the next word of b[at:stop] without punctuation, and where to go on.
@@ -90,7 +164,7 @@ func nextWord(b []byte, at, stop int) (from, to, next int) {
 }
 
 func endsWord(c byte) bool {
-	return chars.IsSpace(c) || chars.IsQuote(c) ||
+	return c >= 0x80 || chars.IsSpace(c) || chars.IsQuote(c) ||
 		bytes.IndexByte([]byte("()[]{}<>|,;:=\\"), c) >= 0
 }
 
@@ -106,20 +180,6 @@ func tellsDigest(line []byte) bool {
 	return false
 }
 
-// isPlainHex reports whether v is 32 hexadecimal digits, which a password or a digest may be.
-func isPlainHex(v []byte) bool {
-	return len(v) == 32 && lowerHex(v) && chars.Measure(v).Mixed() && !chars.Stencil(v)
-}
-
-// isMade reports whether a value looks like one that a person or a generator made to be secret.
-func isMade(v []byte) bool {
-	if len(v) < 8 || len(v) > maxBare || standIn(v) {
-		return false
-	}
-	m := chars.Measure(v)
-	return isHandmade(v, m) || isGenerated(v, m)
-}
-
 // isHandmade reports whether v is of letters in both cases, a digit and a sign, as people make
 // passwords that a rule takes.
 func isHandmade(v []byte, m chars.Counts) bool {
@@ -131,15 +191,6 @@ func isHandmade(v []byte, m chars.Counts) bool {
 		chars.IsAlnum(v[0]) && hasBothCases(v) && chars.Only(v, func(c byte) bool {
 		return chars.IsAlnum(c) || bytes.IndexByte([]byte("!@#$"), c) >= 0
 	})
-}
-
-// isGenerated reports whether v was drawn by lot, and is no UUID, digest, path or name.
-func isGenerated(v []byte, m chars.Counts) bool {
-	drawn := m.Digits >= 3 && m.Switches >= 3 || m.Digits >= 2 && len(v) >= 16 && m.UnlikeWords()
-	return drawn && len(v) >= 12 && !bytes.HasPrefix(v, []byte("0x")) &&
-		(m.Turns+m.Switches)*3 >= len(v) && hasBothCases(v) &&
-		chars.Only(v, chars.IsCredential) && !chars.Only(v, chars.IsHex) && !chars.Stencil(v) &&
-		!pathOfWords(v) && !wordsAndNumbers(v) && !camelWords(v)
 }
 
 func hasBothCases(v []byte) bool {

@@ -40,7 +40,7 @@ func (s *scan) pairAt(i int) {
 	}
 	secret := Judge(b[v.start:v.end], v.quoted, kind)
 	if !secret && b[i] == '=' && !v.quoted && isSetting(b, i) {
-		secret = settingSecret(kind, unmarked(b[v.start:v.end]))
+		secret = setting.takes(unmarked(b[v.start:v.end]), kind)
 	}
 	if secret {
 		s.add(v.start, v.end, kind.Class())
@@ -66,15 +66,29 @@ func (s *scan) vendorAt(end, at int) {
 	}
 	name := trimKey(b, end)
 	last, _ := lastPart(b[nameStart(b, name):name])
+	if stop := s.runs.valueAt(at).end; isUser(last) && end+1 == at &&
+		near.takes(unmarked(b[at:stop]), userKey) {
+		s.add(at, stop, strongKey.Class())
+		return
+	}
 	if !isVendor(strings.TrimSuffix(last, "api")) && (last != "api" ||
 		!vendorBefore(b[nameStart(b, name):name-3], nil)) {
 		return
 	}
 	v := valueAfter(&s.runs, at)
 	value := unmarked(b[v.start:v.end])
-	if isMade(value) || len(value) >= 20 && drawnFor(value) && chars.Measure(value).Digits >= 3 {
+	if near.takes(value, vendorKey) {
 		s.add(v.start, v.end, weakKey.Class())
 	}
+}
+
+// isUser reports whether a word is a name that many machines have for a user.
+func isUser(word string) bool {
+	switch word {
+	case "root", "admin", "administrator", "postgres", "deploy", "backup", "guest", "ubuntu":
+		return true
+	}
+	return false
 }
 
 // separatorStart returns the start of the separator whose last character is at b[i]: before the
@@ -133,15 +147,6 @@ func isSetting(b []byte, i int) bool {
 	return start < i && i+1 < len(b) && !chars.IsSpace(b[i+1]) &&
 		(start == 0 || chars.IsSpace(b[start-1]) || chars.IsQuote(b[start-1]) ||
 			chars.StartsToken(b, start))
-}
-
-// settingSecret decides whether the value of a setting is a secret. Every password is one unless it
-// stands for something else: the value DB_PASSWORD does, hunter2secret does not.
-func settingSecret(kind Key, v []byte) bool {
-	return kind == strongKey && len(v) >= 6 && !standIn(v) &&
-		(KeyOf(v) == NoKey || chars.Measure(v).Mixed()) &&
-		bytes.IndexByte([]byte("([#&|:;"), v[0]) < 0 &&
-		bytes.IndexByte(v, '(') != chars.RunEnd(v, 0, chars.IsDotted)
 }
 
 // separator returns the offset after the separator at b[i], or 0 if there is none. Comparisons of
@@ -460,7 +465,7 @@ func drawnAfter(b []byte, i int) bool {
 	}
 	v := b[start:chars.RunEnd(b[:min(len(b), start+maxBare)], start, isBare)]
 	m := chars.Measure(v)
-	return len(v) >= 8 && announcedSecret(v) && (m.Switches >= 3 || m.Symbols > 0)
+	return len(v) >= 8 && said.takes(v, strongKey) && (m.Switches >= 3 || m.Symbols > 0)
 }
 
 func isStringType(name []byte) bool {
@@ -481,8 +486,8 @@ const (
 // Judge decides whether v is a secret under a key of this kind.
 func Judge(v []byte, quoted bool, kind Key) bool {
 	if quoted {
-		return len(v) <= maxLiteral && literalSecret(kind, unmarked(v))
+		return len(v) <= maxLiteral && inQuotes.takes(unmarked(v), kind)
 	}
 	v = unmarked(v[:min(len(v), 4*maxBare)]) // room for markers before the rest
-	return bareSecret(kind, v[:min(len(v), maxBare)])
+	return bare.takes(v[:min(len(v), maxBare)], kind)
 }

@@ -65,7 +65,7 @@ func (p Prints) Values(output string) (values []string) {
 			var from, to int
 			from, to, at = nextWord(out, at, len(out))
 			v := out[from:to]
-			if (p == Always || len(v)+2 >= len(out)) && (isMade(v) || isPlainHex(v)) {
+			if (p == Always || len(v)+2 >= len(out)) && below.takes(v, strongKey) {
 				values = append(values, string(v))
 			}
 		}

@@ -90,8 +90,8 @@ func (s *scan) nodesAt(t *table, n uint16, i int, word uint32) {
 }
 
 // singles marks the bytes at which a rule is tried whatever follows.
-var singles = [256]bool{'=': true, ':': true, '%': true, '|': true, ',': true, '-': true, '.': true,
-	'<': true, '(': true, '{': true, '\n': true}
+var singles = [256]bool{'=': true, ':': true, '%': true, '|': true, '-': true, '.': true,
+	'<': true, '\n': true}
 
 // byteAt tries the rules for a single byte.
 func (s *scan) byteAt(i int) {
@@ -110,8 +110,6 @@ func (s *scan) byteAt(i int) {
 	case '|':
 		s.rowAt(i, "|")
 		s.facebookAt(i)
-	case ',':
-		s.callAt(i)
 	case '-':
 		s.flagAt(i)
 		s.mailgunAt(i)
@@ -119,8 +117,6 @@ func (s *scan) byteAt(i int) {
 		s.discordAt(i)
 	case '<':
 		s.elementAt(i)
-	case '(', '{':
-		s.methodAt(i)
 	}
 }
 
@@ -155,8 +151,6 @@ func (s *scan) nodeAt(t *table, id, i int) {
 		s.headerAt(i, text)
 	case cookieRule:
 		s.cookieAt(i, len(text))
-	case isRule:
-		s.isAt(i)
 	case sqlRule:
 		s.sqlAt(i, strings.TrimSuffix(text, " "))
 	case vaultRule:
@@ -187,27 +181,26 @@ func (s *scan) nodeAt(t *table, id, i int) {
 		s.encodedAt(i)
 	case bodyRule:
 		s.bodyAt(i)
-	case networkRule:
-		s.networkAt(i + len(text))
 	case boxRule:
 		s.rowAt(i, text)
 	case crumbRule:
 		s.found = crumbs(s.found, s.b[:lineEnd(s.b, i)], openQuote(s.b, i+len(text)))
 	case authRule:
 		s.authAt(i, text)
-	case foreignRule:
-		s.foreignAt(i + len(text))
 	case wideRule:
 		if kind := keyBefore(s.b, i); kind != NoKey {
 			if v := valueAfter(&s.runs, i+len(text)); Judge(s.b[v.start:v.end], v.quoted, kind) {
 				s.add(v.start, v.end, kind.Class())
 			}
 		}
-	case credentialsRule:
-		s.announcedAt(i+len(text), true)
-		s.madeNear(i, i+len(text), strongKey)
-	case loginRule:
-		s.madeNear(i, i+len(text), strongKey)
+	case slashRule:
+		s.slashAt(i)
+	case userRule:
+		s.nearAt(i, i+len(text), userKey)
+	case tokenRule:
+		s.nearAt(i, i+len(text), weakKey)
+	case tellRule:
+		s.nearAt(i, i+len(strings.TrimRight(text, " ")), strongKey)
 	case accountRule:
 		s.accountAt(i + len(text))
 	case shownRule:

@@ -16,14 +16,15 @@ func (s *scan) wordAt(i, end int) {
 	if end < len(b) && chars.IsWord(b[end]) {
 		return
 	}
-	s.nearAt(i, end)
+	switch kind := keyBefore(b, end); {
+	case end < len(b) && b[end] == '-':
+	case kind == strongKey, kind == weakKey:
+		s.nearAt(i, end, kind)
+	case end-i == len("pass"):
+		s.nearAt(i, end, strongKey)
+	}
 	if end >= len(b) {
 		return
-	}
-	if long := b[i:end]; len(long) > len("pass") && long[0]|0x20 == 'p' && long[1]|0x20 == 'a' &&
-		b[end] != '=' { // password, passwd, passphrase
-		s.announcedAt(end, false)
-		s.filledAt(end)
 	}
 	switch b[end] {
 	case ' ', '\t':
@@ -42,7 +43,7 @@ func (s *scan) spokenAt(end int) {
 	start := nameStart(b, end)
 	kind, spoken := KeyOf(b[start:end]), !isIdentifier(b[start:end])
 	line := b[max(lineStartOf(b, start), start-2*maxKey):start]
-	at, given := argument(b, blanks(b, end))
+	at, given := afterSign(b, blanks(b, end))
 	v := valueAfter(&s.runs, at)
 	if v.end-v.start < 6 || v.start-end > 2*maxGap || bytes.IndexByte(b[end:v.start], '\n') >= 0 {
 		return
@@ -50,7 +51,7 @@ func (s *scan) spokenAt(end int) {
 	value := b[v.start:v.end]
 	sets := setsVariable(line)
 	if vendorBefore(b[start:end], line) {
-		drawn := drawnFor(unmarked(value[:min(len(value), maxBare)]))
+		drawn := inQuotes.takes(unmarked(value[:min(len(value), maxBare)]), vendorKey)
 		if drawn {
 			s.add(v.start, v.end, weakKey.Class())
 		}
@@ -69,13 +70,9 @@ func (s *scan) spokenAt(end int) {
 	secret := Judge(value, v.quoted, kind)
 	switch {
 	case given && !secret:
-		secret = !v.quoted && settingSecret(kind, unmarked(value))
+		secret = !v.quoted && setting.takes(unmarked(value), kind)
 	case spoken && !given:
-		m := chars.Measure(unmarked(value))
-		drawn := m.Digits >= 3 && m.Switches >= 3 && m.Length >= 12 &&
-			chars.Only(value, chars.IsCredential)
-		secret = secret && (drawn || kind == strongKey && m.Mixed() && m.Length >= 8 &&
-			bytes.ContainsAny(value, "!@#$%^&*") && announcedSecret(value))
+		secret = near.takesIn(unmarked(value), kind, line)
 	}
 	if secret {
 		s.add(v.start, v.end, kind.Class())
@@ -92,15 +89,15 @@ func (s *scan) dashedAt(end int) {
 		(len(v) < 32 || !lowerHex(v) || KeyOf(b[start:end]) != weakKey) {
 		return
 	}
-	if drawnFor(v) {
+	if inQuotes.takes(v, vendorKey) {
 		s.add(end+1, stop, weakKey.Class())
 	}
 }
 
-// argument returns the start of the value after a name: behind the flag of a command that takes
+// afterSign returns the start of the value after a name: behind the flag of a command that takes
 // one, the sign of a here-string, a default, or what a prompt has. given says that such a sign is
 // there, so that words are no prose.
-func argument(b []byte, at int) (start int, given bool) {
+func afterSign(b []byte, at int) (start int, given bool) {
 	if at+1 < len(b) && chars.IsDigit(b[at]) && b[at+1] == ' ' { // how a router keeps it
 		return at + 2, true
 	}
@@ -160,19 +157,6 @@ func vendorBefore(name, line []byte) bool {
 		}
 	}
 	return false
-}
-
-// drawnFor decides whether a value beside the name of a vendor was drawn by lot: letters and digits
-// of a length that keys have, or a UUID.
-func drawnFor(v []byte) bool {
-	v = bytes.TrimRight(v, ".,;:)")
-	if len(v) < 16 || !chars.Only(v, chars.IsCredential) || chars.Stencil(v) || pathOfWords(v) ||
-		wordsAndNumbers(v) || camelWords(v) {
-		return false
-	}
-	m := chars.Measure(v)
-	return m.Random() || m.Mixed() && !bytes.Contains(v, bytes.Repeat(v[:1], 6)) &&
-		(m.Switches >= 3 || m.Digits >= 3 && m.UnlikeWords())
 }
 
 func lineStartOf(b []byte, i int) int {

@@ -15,9 +15,17 @@ func (s *scan) stdinAt(i, end int) {
 		s.echoed(line, line+pipe, bytes.HasSuffix(b[i:end], []byte("chpasswd")))
 		return
 	}
-	here := bytes.Index(b[end:min(len(b), end+4*maxKey)], []byte("<<< "))
-	if here >= 0 && bytes.IndexByte(b[end:end+here], '\n') < 0 {
-		s.given(valueAfter(&s.runs, end+here+4), false)
+	here := bytes.Index(b[end:lineEnd(b[:min(len(b), end+4*maxKey)], end)], []byte("<<"))
+	if at := end + here + len("<<< "); here >= 0 && at < len(b) {
+		if b[at-2] != '<' { // a document, whose first line is the secret
+			at = lineEnd(b, at-2) + 1
+		}
+		v := valueAfter(&s.runs, at)
+		s.given(v, bytes.HasSuffix(b[i:end], []byte("chpasswd")))
+		n := v.end - v.start
+		if again := v.end + 1; n > 0 && bytes.HasPrefix(b[min(again, len(b)):], b[v.start:v.end]) {
+			s.given(value{again, again + n, false}, false)
+		}
 	}
 }
 
@@ -47,8 +55,7 @@ func (s *scan) given(v value, named bool) {
 	if colon := bytes.IndexByte(s.b[v.start:v.end], ':'); named && colon >= 0 {
 		v.start += colon + 1
 	}
-	w := unmarked(s.b[v.start:v.end])
-	if len(w) >= 4 && !standIn(w) && !isStandInWord(w) && !bytes.ContainsAny(w, " \n") {
+	if only.takes(unmarked(s.b[v.start:v.end]), strongKey) {
 		s.add(v.start, v.end, strongKey.Class())
 	}
 }

@@ -20,10 +20,8 @@ const (
 	pairRule
 	flagRule
 	pgpassRule
-	callRule
 	headerRule
 	cookieRule
-	isRule
 	sqlRule
 	vaultRule
 	passRule
@@ -40,22 +38,22 @@ const (
 	resultRule
 	encodedRule
 	bodyRule
-	networkRule
 	sendRule
 	boxRule
 	crumbRule
 	authRule
 	fieldRule
-	foreignRule
-	announcedRule
-	credentialsRule
-	loginRule
+	nearPasswordRule
+	tellRule
+	slashRule
+	userRule
+	tokenRule
 	accountRule
 	shownRule
 	wideRule
 	jarRule
 	keyedRule
-	nearRule
+	nearTokenRule
 	numRules // the number of rules
 )
 
@@ -76,7 +74,6 @@ var triggers = [...]trigger{
 		headerRule}, {"basic", headerRule},
 	{"BASIC", headerRule}, {"Token", headerRule}, {"token", headerRule},
 	{"ookie: ", cookieRule}, {"OOKIE: ", cookieRule},
-	{" is ", isRule},
 	{"PASSWORD ", sqlRule}, {"password ", sqlRule}, {"BY ", sqlRule}, {"by ", sqlRule},
 	{"vault login ", vaultRule}, {"operator unseal ", vaultRule},
 	{"pass:", passRule},
@@ -93,10 +90,10 @@ var triggers = [...]trigger{
 	{"MIIJJwIBAAKCAgEA", bodyRule}, {"MHcCAQEEI", bodyRule}, // P-256
 	{"MIGHAgEAMBMGByqGSM49", bodyRule}, {"MC4CAQAwBQYDK2Vw", bodyRule}, // Ed25519
 	{"b3BlbnNzaC1rZXktdjEA", bodyRule}, // OpenSSH
-	{"NetworkCredential(", networkRule}, {"PasswordCredentials(", networkRule},
-	{"PasswordAuthentication(", networkRule}, {"BasicAuth(", networkRule},
-	{"basicAuth(", networkRule}, {"basic_auth(", networkRule}, {"auth=(", networkRule},
-	{"auth = (", networkRule}, {"login(", networkRule}, {"send ", sendRule},
+	{"NetworkCredential(", accountRule}, {"PasswordCredentials(", accountRule},
+	{"PasswordAuthentication(", accountRule}, {"BasicAuth(", accountRule},
+	{"basicAuth(", accountRule}, {"basic_auth(", accountRule}, {"auth=(", accountRule},
+	{"auth = (", accountRule}, {"login(", accountRule}, {"send ", sendRule},
 	{"password", wordRule}, {"Password", wordRule}, {"PASSWORD", wordRule},
 	{"passwd", wordRule}, {"Passwd", wordRule}, {"PASSWD", wordRule},
 	{"passphrase", wordRule}, {"Passphrase", wordRule}, {"PASSPHRASE", wordRule},
@@ -109,26 +106,32 @@ var triggers = [...]trigger{
 	{"--passphrase-fd", stdinRule}, {"docker secret create ", stdinRule},
 	{"gh secret set ", stdinRule}, {"wrangler secret put ", stdinRule},
 	{"secrets create ", stdinRule}, {"vercel env add ", stdinRule}, {"sudo -S", stdinRule},
-	{"chpasswd", stdinRule}, {"passwd --stdin", stdinRule}, {"smbpasswd -s", stdinRule},
+	{"chpasswd", stdinRule}, {"passwd ", stdinRule}, {"--password-prompt", stdinRule}, {"passwd --stdin", stdinRule}, {"smbpasswd -s", stdinRule},
 	{"cryptsetup ", stdinRule}, {" su ", stdinRule}, {"kinit ", stdinRule},
 	{"│", boxRule}, {"┃", boxRule}, {" -b ", crumbRule}, {"--cookie ", crumbRule},
-	{"asswort", foreignRule}, {"ennwort", foreignRule}, {"mot de passe", foreignRule},
-	{"ontraseña", foreignRule}, {"senha", foreignRule}, {"Senha", foreignRule},
-	{"parola", foreignRule}, {"Parola", foreignRule}, {"wachtwoord", foreignRule},
-	{"ösenord", foreignRule}, {"adgangskode", foreignRule}, {"salasana", foreignRule},
-	{"hasło", foreignRule}, {"Hasło", foreignRule}, {"heslo", foreignRule},
-	{"jelszó", foreignRule}, {"şifre", foreignRule}, {"Şifre", foreignRule},
-	{"ароль", foreignRule}, {"密码", foreignRule}, {"密碼", foreignRule}, {"口令", foreignRule},
-	{"パスワード", foreignRule}, {"비밀번호", foreignRule}, {"mật khẩu", foreignRule},
-	{"Key Content ", foreignRule}, {"：", wideRule},
-	{"log in ", loginRule}, {"login with ", loginRule}, {", pw ", loginRule}, {"\n$ ", shownRule},
+	{"asswort", tellRule}, {"ennwort", tellRule}, {"mot de passe", tellRule},
+	{"ontraseña", tellRule}, {"senha", tellRule}, {"Senha", tellRule},
+	{"parola", tellRule}, {"Parola", tellRule}, {"wachtwoord", tellRule},
+	{"ösenord", tellRule}, {"adgangskode", tellRule}, {"salasana", tellRule},
+	{"hasło", tellRule}, {"Hasło", tellRule}, {"heslo", tellRule},
+	{"jelszó", tellRule}, {"şifre", tellRule}, {"Şifre", tellRule},
+	{"ароль", tellRule}, {"密码", tellRule}, {"密碼", tellRule}, {"口令", tellRule},
+	{"パスワード", tellRule}, {"비밀번호", tellRule}, {"mật khẩu", tellRule},
+	{"chlüssel", tokenRule}, {"clé", tokenRule}, {"jeton", tokenRule}, {"clave", tellRule},
+	{"ключ", tokenRule}, {"Ключ", tokenRule}, {"окен", tokenRule}, {"キー", tokenRule},
+	{"トークン", tokenRule}, {"密钥", tokenRule}, {"密鑰", tokenRule}, {"令牌", tokenRule}, {"토큰", tokenRule},
+	{"ugangsdaten", tellRule}, {"dentifiants", tellRule}, {"redenciales", tellRule},
+	{"Key Content ", tellRule}, {"：", wideRule},
+	{"log in ", tellRule}, {"login with ", tellRule}, {" pw ", tellRule}, {"sername", userRule}, {"USER ", userRule}, {"user: ", userRule}, {"ogin: ", userRule},
+	{"enutzer", userRule}, {"suario", userRule}, {"огин", userRule}, {" / ", slashRule},
+	{"\n$ ", shownRule},
 	{"getConnection(", accountRule}, {"new PDO(", accountRule}, {"mysqli_connect(", accountRule},
 	{"mysql_connect(", accountRule}, {"DBI->connect(", accountRule}, {"WiFi.begin(", accountRule},
 	{"FALSE\t", jarRule}, {"TRUE\t", jarRule},
 	{"createHmac(", keyedRule}, {"hmac.new(", keyedRule},
 	{"jwt.sign(", keyedRule}, {"jwt.verify(", keyedRule}, {"jwt.encode(", keyedRule},
-	{"jwt.decode(", keyedRule}, {"redentials", credentialsRule}, {"creds", credentialsRule},
-	{".auth(", networkRule},
+	{"jwt.decode(", keyedRule}, {"redentials", tellRule}, {"creds", tellRule},
+	{".auth(", accountRule},
 	{"AUTH ", authRule}, {"PASS ", authRule}, {"LOGIN ", authRule}, {"IDENTIFY ", authRule},
 	{"masterauth", wordRule}, {"bindpw", wordRule}, {"rootpw", wordRule}, {"psk", wordRule},
 	{"form-data; name=", fieldRule},

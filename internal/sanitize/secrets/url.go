@@ -20,7 +20,8 @@ func (s *scan) urlAt(i int) {
 	}
 	host := bytes.LastIndexByte(b[start:end], '@')
 	colon := bytes.IndexByte(b[start:end], ':')
-	if colon < 0 && host >= 16 && drawnFor(b[start:start+host]) { // a token in place of a user
+	// a token in place of a user
+	if colon < 0 && host >= 16 && inQuotes.takes(b[start:start+host], vendorKey) {
 		s.add(start, start+host, "url-password")
 	}
 	if colon < 0 || host <= colon+1 {

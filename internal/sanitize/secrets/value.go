@@ -7,66 +7,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
 
-// literalSecret decides whether a quoted literal, or a JSON string, under a key of this kind is a
-// secret.
-func literalSecret(kind Key, v []byte) bool {
-	switch kind {
-	case authKey:
-		return userAndPassword(v)
-	case headerKey:
-		if scheme, credential, ok := bytes.Cut(v, []byte(" ")); ok {
-			return isCredentialOf(string(scheme), credential, true)
-		}
-	}
-	if standIn(v) || bytes.ContainsAny(v, " \t\r\n") {
-		return false
-	}
-	m := chars.Measure(v)
-	if kind == plainKey {
-		return drawnKey(v, m)
-	}
-	if kind == strongKey {
-		return len(v) >= 5 &&
-			(m.Mixed() || m.Digits >= 6 || m.Symbols > 0 && m.Letters > 0 && len(v) >= 8 ||
-				m.Random())
-	}
-	if m.Digits == len(v) {
-		return len(v) >= 16 && !chars.Stencil(v)
-	}
-	if len(v) < 8 || m.IsNumber() || chars.Stencil(v) || pathOfWords(v) || wordsAndNumbers(v) ||
-		KeyOf(v) != NoKey && compound(v, m) {
-		return false
-	}
-	return m.Letters > 0 && (m.Switches >= 3 || m.Digits >= 3) || m.Random() || isHandmade(v, m)
-}
-
-// bareSecret decides whether an unquoted run is a secret. It may also be code.
-func bareSecret(kind Key, v []byte) bool {
-	if kind == authKey {
-		return userAndPassword(v)
-	}
-	if standIn(v) || code(v) {
-		return false
-	}
-	m := chars.Measure(v)
-	if kind == plainKey {
-		return drawnKey(v, m)
-	}
-	if kind == strongKey {
-		return len(v) >= 6 && !knownWord(v) && !compound(v, m) &&
-			(m.Mixed() || m.Symbols > 0 && m.Letters > 0 && len(v) >= 8 ||
-				m.Digits == len(v) || m.Random())
-	}
-	if m.Digits == len(v) {
-		return len(v) >= 16 && !chars.Stencil(v)
-	}
-	if len(v) < 8 || m.IsNumber() || chars.Stencil(v) || pathOfWords(v) || wordsAndNumbers(v) ||
-		compound(v, m) {
-		return false
-	}
-	return m.Letters > 0 && (m.Switches >= 3 || m.Digits >= 4) || m.Random() || isHandmade(v, m)
-}
-
 // standIn reports whether v stands for a secret instead of being one: it is empty, a mask, a
 // placeholder, a variable, a template, a path or an address.
 func standIn(v []byte) bool {
@@ -286,29 +226,6 @@ func pathOfWords(v []byte) bool {
 		}
 	}
 	return true
-}
-
-// drawnKey reports whether v is surely random: at least 32 hexadecimal digits, or at least 20
-// characters in which letters and digits alternate often, or that are unlike words and change their
-// case or kind often.
-func drawnKey(v []byte, m chars.Counts) bool {
-	if !chars.Only(v, func(c byte) bool { return chars.IsBase64(c) || chars.IsURLSafe(c) }) ||
-		chars.Stencil(v) || m.Digits == len(v) || isFingerprint(v) ||
-		camelWords(v) {
-		return false
-	}
-	if chars.Only(v, chars.IsHex) {
-		return len(v) >= 32 && m.Mixed()
-	}
-	joints := bytes.Count(v, []byte("-")) + bytes.Count(v, []byte("_"))
-	changes := m.Turns + m.Switches
-	switch {
-	case len(v) < 20 || joints > 4 || chars.IsUUID(v):
-		return false
-	case m.Digits >= 3 && m.Switches >= 3 && changes*3 >= len(v):
-		return true
-	}
-	return m.Digits > 0 && m.Turns >= 4 && m.UnlikeWords() && changes*4 >= len(v)
 }
 
 // isFingerprint reports whether v is the fingerprint of a key, as OpenPGP prints it. Secrets are

@@ -7,80 +7,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
 
-// This file reads values whose name precedes them without a separator of code: in prose (the
-// password is …), in a call ("KEY", "…"), in XML (<key>…</key>) and in SQL (PASSWORD '…').
-
-// isAt reads "the password is hunter2", with " is " at b[i].
-func (s *scan) isAt(i int) {
-	b := s.b
-	kind := keyBefore(b, i)
-	if kind == NoKey {
-		return
-	}
-	if v := valueAfter(&s.runs, i+len(" is ")); v.start < v.end && b[v.start] != '*' &&
-		Judge(b[v.start:v.end], false, kind) {
-		s.add(v.start, v.end, kind.Class())
-	}
-}
-
-// foreignAt reads the value behind a word for a password in another language than English, which
-// ends at b[at]: Passwort: …, das Passwort lautet …
-func (s *scan) foreignAt(at int) {
-	b := s.b
-	at = chars.RunEnd(b, at, func(c byte) bool {
-		return chars.IsQuote(c) || c == '*' || c == '\\' || c == ' '
-	})
-	for _, sign := range [...]string{":", "=", "：", "＝", "— ", "- ", "ist ", "lautet ", "est ", "es ",
-		"é ", "è ", "is ", "är ", "to ", "это ", "是", "为", "為", "は", "는 ", "은 ", "là "} {
-		if !bytes.HasPrefix(b[at:], []byte(sign)) {
-			continue
-		}
-		v := valueAfter(&s.runs, at+len(sign))
-		if Judge(b[v.start:v.end], v.quoted, strongKey) {
-			s.add(v.start, v.end, strongKey.Class())
-		}
-		return
-	}
-}
-
-// callAt reads ("KEY", "value"), as in Setenv, Set and put, with the comma at b[i].
-func (s *scan) callAt(i int) {
-	b := s.b
-	after := i + 1
-	for i > 0 && b[i-1] == ' ' {
-		i--
-	}
-	if i < 3 || !chars.IsQuote(b[i-1]) {
-		return
-	}
-	end := i - 1
-	for end > 0 && b[end-1] == '\\' {
-		end--
-	}
-	name := nameStart(b, end)
-	kind := KeyOf(b[name:end])
-	if kind == NoKey {
-		return
-	}
-	open := name - 1
-	for open > 0 && (chars.IsQuote(b[open]) || b[open] == '\\' || b[open] == ' ') {
-		open--
-	}
-	quote := openingQuote(b, blanks(b, after))
-	if open < 0 || b[open] != '(' && b[open] != ',' || quote < 0 {
-		return
-	}
-	v := quotedValue(b, quote)
-	if v.end-v.start > 2 && b[v.start] == '"' && b[v.end-1] == '"' { // quoted twice
-		v.start, v.end = v.start+1, v.end-1
-	}
-	if kind == headerKey && bytes.IndexByte(b[v.start:v.end], ' ') >= 0 {
-		return // the rule for headers keeps the scheme
-	}
-	if value := b[v.start:v.end]; Judge(value, true, kind) && (b[open] == '(' || drawnFor(value)) {
-		s.add(v.start, v.end, kind.Class())
-	}
-}
+// This file reads values whose name precedes them without a separator of code: in XML
+// (<key>…</key>), in SQL (PASSWORD '…'), and among the arguments of calls that take one.
 
 // elementAt reads <key>value</key>, and an element with the key in an attribute before its value.
 // The end tag is at b[i]. The value may stand on a separate line.
@@ -148,42 +76,6 @@ func (s *scan) secureAt(at int) {
 	}
 }
 
-// methodAt reads password("value") and the like, as builders have it, with the bracket at b[i].
-// What a method gets or looks for by a name is no secret.
-func (s *scan) methodAt(i int) {
-	b := s.b
-	if i+1 >= len(b) || b[i+1] != '"' && b[i+1] != '\'' && b[i+1] != '\\' || !mayEndKey(b[:i]) {
-		return
-	}
-	name := b[nameStart(b, i):i]
-	name = name[bytes.LastIndexByte(name, '.')+1:]
-	kind := KeyOf(name)
-	if kind != strongKey && kind != weakKey || readsByName(name) {
-		return
-	}
-	quote := openingQuote(b, i+1)
-	if quote < 0 {
-		return
-	}
-	v := quotedValue(b, quote)
-	after := chars.RunEnd(b, v.end, func(c byte) bool { return c == '\\' || c == b[quote] })
-	if after < len(b) && (b[after] == ')' || b[after] == '.' || b[i] == '{' && b[after] == '}') &&
-		Judge(b[v.start:v.end], true, kind) {
-		s.add(v.start, v.end, kind.Class())
-	}
-}
-
-// readsByName reports whether a method takes the name of what it returns.
-func readsByName(method []byte) bool {
-	for _, verb := range [...]string{"get", "read", "fetch", "find", "lookup", "load", "has", "is",
-		"delete", "remove", "describe", "list", "parse", "new"} {
-		if len(method) >= len(verb) && bytes.EqualFold(method[:len(verb)], []byte(verb)) {
-			return true
-		}
-	}
-	return false
-}
-
 // sendAt reads send "value\r" of expect, with the argument at b[at], if a password was asked for.
 func (s *scan) sendAt(at int) {
 	b := s.b
@@ -201,19 +93,6 @@ func (s *scan) sendAt(at int) {
 	s.given(v, false)
 }
 
-// networkAt reads the value in ("user", "value"), where the name before the bracket says that it is
-// a password, with the first argument at b[at].
-func (s *scan) networkAt(at int) {
-	user := valueAfter(&s.runs, at)
-	if !user.quoted || !bytes.HasPrefix(s.b[min(len(s.b), user.end+1):], []byte(",")) {
-		return
-	}
-	v := valueAfter(&s.runs, user.end+2)
-	if v.quoted && Judge(s.b[v.start:v.end], true, strongKey) {
-		s.given(v, false)
-	}
-}
-
 // keyedAt reads the key that makes a code of a message, a literal among the arguments at b[at].
 func (s *scan) keyedAt(at int) {
 	b := s.b
@@ -221,7 +100,7 @@ func (s *scan) keyedAt(at int) {
 		if bytes.IndexByte(b[at:v.start], '<') >= 0 {
 			return
 		}
-		if Judge(b[v.start:v.end], true, weakKey) && drawnFor(b[v.start:v.end]) {
+		if inQuotes.takes(unmarked(b[v.start:v.end]), vendorKey) {
 			s.add(v.start, v.end, weakKey.Class())
 			return
 		}
@@ -232,7 +111,7 @@ func (s *scan) keyedAt(at int) {
 // literals yields at most so many literals of the arguments at b[at:], on one line.
 func literals(b []byte, at, most int) iter.Seq[value] {
 	return func(yield func(value) bool) {
-		line := b[:lineEnd(b[:min(len(b), at+maxAnnounced)], at)]
+		line := b[:lineEnd(b[:min(len(b), at+maxReach)], at)]
 		for range most {
 			open := chars.RunEnd(line, at, func(c byte) bool { return !chars.IsQuote(c) })
 			if open == len(line) {
