@@ -57,7 +57,8 @@ func newImportCmd(a *app) *cobra.Command {
 	for i := range catalog.All() {
 		cmd.AddCommand(newImportFormCmd(a, &catalog.All()[i]))
 	}
-	group(cmd, newImportADKCmd(a), newImportUnionFindCmd(a), newImportHTMLCmd(a))
+	group(cmd, newImportADKCmd(a), newImportUnionFindCmd(a), newImportHTMLCmd(a),
+		newImportEntireCmd(a))
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		for _, name := range args {
 			if _, err := os.Stat(a.path(name)); err != nil && !strings.ContainsAny(name, `./\`) {

@@ -77,8 +77,9 @@ func (r *readAhead) begin(
 	t.read = func() {
 		a.expectMuch()
 		if t.source, t.close, t.err = open(file); t.err == nil {
+			f := r.agent(file) // it may not have been known before
 			t.ahead = exchange.ReadAhead(a.c, a.transcript(f, file, t.source))
-			if t.onDisk {
+			if t.onDisk && t.before.Time > 0 {
 				t.ahead.Changed = time.Unix(0, t.before.Time)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/gitfile"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/repo"
@@ -160,6 +161,17 @@ func importAll(a *app, paths []string, dryRun bool) error {
 		slices.Concat([]string{p.Dir}, p.Asked, p.Known, look.Trees())))))
 	list, outside := a.pick(here, look, &p)
 	a.sayUnreadable(look)
+	inOrderOfTime(list)
+	// Of a part of a repository nothing says what is of it
+	if top, ok := gitfile.Top(p.Dir); ok && top == p.Dir && len(p.Asked) == 0 {
+		refs, _ := catalog.EntireRefs(a.c, p.Dir) // git may not read it
+		kept, err := a.checkpoints(p.Dir, refs)
+		if err != nil {
+			a.warn("import: " + err.Error())
+			here.unread = append(here.unread, entireName)
+		}
+		list = append(list, kept...) // last, since they may lack words
+	}
 	found := len(list)
 	if list, err = a.withoutCopies(s, list); err != nil {
 		return err
@@ -177,6 +189,17 @@ func importAll(a *app, paths []string, dryRun bool) error {
 		in := append(p.Asked, p.Dir)[0]
 		return withHint(notFound("a transcript of this project: %q", in), "looked in %s", here.looked)
 	}
+	paths = slices.Concat([]string{p.Dir}, outside, look.Trees())
+	if !dryRun {
+		if err := a.notePaths(s, noted, paths); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(importFound(a, list, q, dryRun), here.failed())
+}
+
+// importFound imports transcripts of the project, or only lists them.
+func importFound(a *app, list []found, q *catalog.Asker, dryRun bool) error {
 	if dryRun {
 		for _, f := range list {
 			if err := a.result(fields("agent", f.agent, "file", f.file), "%s %s", f.agent,
@@ -184,9 +207,8 @@ func importAll(a *app, paths []string, dryRun bool) error {
 				return err
 			}
 		}
-		return here.failed()
+		return nil
 	}
-	inOrderOfTime(list)
 	agents, listed := map[string]string{}, map[string]*catalog.Listed{}
 	var files []string
 	for _, f := range list {
@@ -194,16 +216,17 @@ func importAll(a *app, paths []string, dryRun bool) error {
 		files = append(files, f.file)
 	}
 	agent := func(file string) *catalog.Agent {
-		f, _ := catalog.Named(agents[file])
+		name := agents[file]
+		if l := listed[file]; l != nil && l.Kept != nil {
+			name = cmp.Or(l.Kept.Form, name)
+		}
+		f, _ := catalog.Named(name)
+		f.Name = name
 		return &f
 	}
 	l := &linker{newest: true, ahead: readAhead{files: files, agent: agent, listed: listed,
 		asker: q}}
-	paths = slices.Concat([]string{p.Dir}, outside, look.Trees())
-	if err := a.notePaths(s, noted, paths); err != nil {
-		return err
-	}
-	return cmp.Or(importFiles(a, files, l.importNext(a), l), here.failed())
+	return importFiles(a, files, l.importNext(a), l)
 }
 
 // sayUnreadable says which sessions of the project are of agents that ctx cannot read yet.

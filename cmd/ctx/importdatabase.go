@@ -84,6 +84,9 @@ func (a *app) listedFile(f *catalog.Agent, file, named string, of *catalog.Liste
 func (a *app) openListed(
 	q *catalog.Asker, f *catalog.Agent, file string, of *catalog.Listed,
 ) (source *watched, closeIt func(), err error) {
+	if of.Kept != nil {
+		return a.openCheckpoint(file, of.Kept)
+	}
 	in, closeIt, err := q.Export(a.c, f, filepath.Dir(a.path(file)), *of)
 	if err != nil {
 		return nil, nil, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}

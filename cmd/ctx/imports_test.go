@@ -64,7 +64,7 @@ var layers = map[string]string{
 		"internal/agent/codex internal/agent/copilot internal/agent/cursor internal/agent/shape " +
 		"internal/agent/geminicli internal/agent/opencode internal/agent/plain " +
 		"internal/agent/markdown " +
-		"internal/agent/qwen internal/child internal/durable " +
+		"internal/agent/qwen internal/child internal/durable internal/gitfile " +
 		"internal/hooks/settings",
 	"internal/agent/unionfind":   "format internal/jsonvalue",
 	"internal/architecture":      "",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
@@ -54,7 +55,7 @@ func (im *treeImporter) says(shown *history.Shown, fresh *transcript.Message) (b
 		said := adk.Normal(&old)
 		return bytes.Equal(said, adk.Normal(fresh)) || bytes.Equal(said, adk.Normal(&alone))
 	}
-	if same(shown) {
+	if same(shown) || isRedacted(shown, fresh) {
 		return true, nil // without a look for masks, which reads the whole session
 	}
 	held, err := im.edited()
@@ -66,6 +67,29 @@ func (im *treeImporter) says(shown *history.Shown, fresh *transcript.Message) (b
 		versions = append(versions, im.shortenedAs(shown, fresh))
 	}
 	return slices.ContainsFunc(versions, same), nil
+}
+
+// redaction is what Entire, and others that keep copies, write where they took a text out.
+const redaction = "REDACTED"
+
+// isRedacted reports whether a message has the redaction for words of an entry, and the others.
+func isRedacted(shown *history.Shown, fresh *transcript.Message) bool {
+	was := messageOf(shown)
+	was.Role = fresh.Role
+	pieces := strings.Split(wordsOf(fresh), redaction)
+	last := len(pieces) - 1
+	if last == 0 {
+		return false
+	}
+	said, begins := strings.CutPrefix(wordsOf(&was), pieces[0])
+	said, ends := strings.CutSuffix(said, pieces[last])
+	for _, piece := range pieces[1:last] {
+		var found bool
+		if _, said, found = strings.Cut(said, piece); !found {
+			return false
+		}
+	}
+	return begins && ends
 }
 
 // shortenedAs returns an entry with those outputs shortened that fresh shows shortened.

@@ -48,6 +48,40 @@ func spokenIn(t testing.TB, s *session.Store, session string) (list []string) {
 	return list
 }
 
+// TestRedactedCopy: a copy of which words were taken out amends nothing, and one with other words
+// does.
+func TestRedactedCopy(t *testing.T) {
+	const said = "the key is Abc123 for blue and Def456 for red"
+	for copied, amends := range map[string]int{
+		said: 0,
+		"the key is REDACTED for blue and REDACTED for red": 0,
+		"the key is Abc123 for blue and REDACTED for red":   0,
+		"REDACTED":                                                      0,
+		"the key is REDACTED":                                           0,
+		"the key is REDACTED for red":                                   0,
+		"the key is REDACTED for green":                                 1,
+		"a key is REDACTED":                                             1,
+		"the key is REDACTED for red REDACTED":                          1,
+		"the key is removed for blue and Def456 for red":                1,
+		"the key is REDACTED for red and REDACTED for blue and red":     1,
+		"the key is [REDACTED:x] for blue and [REDACTED:x] for red":     1,
+		"the key is Abc123 for blue and Def456 for red and REDACTED":    1,
+		"the key is Abc123 for blue and Def456 for red and white, too.": 1,
+	} {
+		record := func(text string) string {
+			return strings.Replace(claudeRecord("a", ""), "says a", text, 1)
+		}
+		s := storetest.Create(t)
+		importClaude(t, s, record(said), "")
+		if done := importClaude(t, s, record(copied), ""); done.Amended != amends {
+			t.Errorf("%q: %+v", copied, done.Tally)
+		}
+		if done := importClaude(t, s, record(said), ""); done.Amended != 0 && amends == 0 {
+			t.Errorf("%q, again as it was: %+v", copied, done.Tally)
+		}
+	}
+}
+
 // A person goes back in Claude Code, and back again to what had left: the branch is the chain of
 // the newest record, whether the transcript is read at once, record by record, or again and again,
 // and nothing is there twice.

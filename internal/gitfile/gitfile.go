@@ -96,11 +96,19 @@ func Read(c context.Context, top, name string) (*File, error) {
 
 // git runs git in a directory and returns what it prints.
 func git(c context.Context, dir string, args ...string) (string, error) {
+	return Run(c, dir, "", args...)
+}
+
+// Run runs git in a directory, with a text as its standard input, and returns what it prints. No
+// program that the repository names runs, and nothing is fetched.
+func Run(c context.Context, dir, stdin string, args ...string) (string, error) {
+	command := args[0]
 	args = append([]string{"--no-pager", "-c", "core.fsmonitor=false", "-c",
 		"core.hooksPath=" + os.DevNull, "-c", "blame.ignoreRevsFile=",
-		"-c", "log.showSignature=false", "-c", "core.quotePath=false"}, args...)
+		"-c", "log.showSignature=false", "-c", "core.quotePath=false",
+		"-c", "protocol.allow=never"}, args...)
 	cmd := exec.CommandContext(c, "git", args...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		return name == "GIT_DIR" || name == "GIT_WORK_TREE" || name == "GIT_INDEX_FILE" ||
@@ -111,7 +119,7 @@ func git(c context.Context, dir string, args ...string) (string, error) {
 	out, err := cmd.Output()
 	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
 		first, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n")
-		err = errors.New("git " + args[len(args)-1] + ": " + first)
+		err = errors.New("git " + command + ": " + first)
 	}
 	return string(out), err
 }

@@ -81,6 +81,10 @@ type Listed struct {
 	Created   int64  `json:"time_created"` // in milliseconds since 1970
 	Updated   int64  `json:"time_updated"`
 	Newer     int    `json:"newer"` // 1 in the tables of opencode 2; else an index of Tables
+
+	// Of a transcript that Entire keeps, what it is and what it is called; else nil
+	Kept *Checkpoint `json:"-"`
+	Name string      `json:"-"`
 }
 
 // File names a session in a database, as if the database were a directory.
