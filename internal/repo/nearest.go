@@ -16,7 +16,8 @@ func Nearest(key string, known []string) string {
 		if len(key) > 3 && strings.HasPrefix(k, key) {
 			d = 1
 		}
-		if d < at {
+		swapped := len(k) == len(key) && len(best) != len(key) // rather than left out
+		if d < at || d == at && best != "" && swapped {
 			best, at = k, d
 		}
 	}

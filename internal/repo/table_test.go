@@ -152,11 +152,16 @@ func TestNearest(t *testing.T) {
 		"gc.atuo": "gc.auto", "auto": "gc.auto", "evict_at": "window.evict_at",
 		"window.graduate-at": "window.graduate_at",
 		"window_evict_at":    "window.evict_at", "": "", "nothing.like_it": "",
-		strings.Repeat("x", 1000): "",
-	} {
+		strings.Repeat("x", 1000): ""} {
 		if got := Nearest(key, known); got != want {
 			t.Errorf("%q: %q, want %q", key, got, want)
 		}
+	}
+}
+
+func TestNearestSwaps(t *testing.T) {
+	if got := Nearest("stauts", []string{"stats", "status"}); got != "status" {
+		t.Errorf("stauts: %s", got)
 	}
 }
 
