@@ -8,7 +8,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/gitfile"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/repo"
@@ -162,15 +161,10 @@ func importAll(a *app, paths []string, dryRun bool) error {
 	list, outside := a.pick(here, look, &p)
 	a.sayUnreadable(look)
 	inOrderOfTime(list)
-	// Of a part of a repository nothing says what is of it
-	if top, ok := gitfile.Top(p.Dir); ok && top == p.Dir && len(p.Asked) == 0 {
-		refs, _ := catalog.EntireRefs(a.c, p.Dir) // git may not read it
-		kept, err := a.checkpoints(p.Dir, refs)
-		if err != nil {
-			a.warn("import: " + err.Error())
-			here.unread = append(here.unread, entireName)
-		}
-		list = append(list, kept...) // last, since they may lack words
+	// Whoever may push to these branches speaks in them: nobody takes them in unasked.
+	if refs, _ := catalog.EntireRefs(a.c, p.Dir); len(refs) > 0 {
+		a.say("ctx: import: branches of this repository have sessions of a team; " +
+			"`ctx import entire` takes them (Entire)")
 	}
 	found := len(list)
 	if list, err = a.withoutCopies(s, list); err != nil {
