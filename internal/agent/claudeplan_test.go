@@ -207,3 +207,20 @@ func TestClaudeChainByParents(t *testing.T) {
 		}
 	}
 }
+
+// A person who takes a plan may have the context cleared: the transcript begins anew with the plan,
+// and what led to it was said. A prompt that begins anew is one that takes all back.
+func TestClaudePlanClearsContext(t *testing.T) {
+	const plan = "Implement the following plan:\n\n# Lamps\n\nIf you need specific details from before " +
+		"exiting plan mode, read x."
+	progress := `{"parentUuid":null,"sessionId":"s","type":"progress","uuid":"p"}`
+	for text, rewinds := range map[string]int{plan: 0, "Lamp 2 instead": 1} {
+		in := lines(user("a", "", "Which lamps?"), model("b", "a", "Both."), progress,
+			user("c", "p", text), model("d", "c", "Done."))
+		steps, _, _ := claude.Steps(t, []byte(in))
+		got := strings.Count(Trace(steps), "rewind")
+		if got != rewinds || !strings.Contains(Trace(steps), "Which lamps?") {
+			t.Errorf("%q: %d rewinds\n%s", text, got, Trace(steps))
+		}
+	}
+}

@@ -209,7 +209,8 @@ func (p *plan) said(o jsonvalue.Object, hints *transcript.Hints, e *entry) {
 	}
 	e.chained = chat && o["parentUuid"] != nil && !o.True("isMeta")
 	e.opens = e.kind == kindUser && !o.True("isCompactSummary") && !o.Has("logicalParentUuid") &&
-		len(e.results) == 0
+		len(e.results) == 0 &&
+		!isPlan(o, promptText(inner["content"])) // what led to the plan was said
 	if !e.sidechain {
 		p.prompt(o, inner, e)
 	}
