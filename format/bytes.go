@@ -2,35 +2,16 @@ package format
 
 import (
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/varint"
 )
 
-// Place says what an id in an operation names.
-type Place int
-
-// The places.
-const (
-	PlaceBefore Place = iota // the operation before
-	PlaceStays               // an object that stays as long as a record names it
-	// An object that may go or move: a forest, a pin, what a user's ref names, because that may be a
-	// node, and gc moves nodes between kinds of blocks
-	PlacePasses
-)
-
-// PlaceID codes an id in an operation.
-type PlaceID func(c *varint.Code, id *ID, at Place)
-
-// wholeID is the PlaceID of a record.
-func wholeID(c *varint.Code, id *ID, _ Place) { c.Fixed(id[:]) }
-
-// CodeOperation codes an operation as the payload of a record has it, behind the form: without the
-// objects. id codes each id. What was read has yet to pass Operation.Encode.
-func CodeOperation(c *varint.Code, op *Operation, id PlaceID) {
+// code codes an operation as the payload of a record has it, behind the form: without the objects.
+// What was read has yet to pass check.
+func (op *Operation) code(c *varint.Code) {
 	c.Uint(&op.Number)
-	id(c, &op.Before, PlaceBefore)
+	c.Fixed(op.Before[:])
 	codeTime(c, &op.Time)
 	c.Word(&op.Verb)
 	op.Effects.code(c)
@@ -38,16 +19,12 @@ func CodeOperation(c *varint.Code, op *Operation, id PlaceID) {
 	c.Uint(&op.About)
 	varint.List(c, &op.Refs, func(u *RefUpdate, c *varint.Code) {
 		c.Word(&u.Name)
-		at := PlaceStays
-		if strings.HasPrefix(u.Name, "forests/") || strings.HasPrefix(u.Name, "user/") {
-			at = PlacePasses
-		}
-		u.Old.code(c, id, at)
-		u.New.code(c, id, at)
+		u.Old.code(c)
+		u.New.code(c)
 	})
 	varint.List(c, &op.Forests, func(f *ForestUpdate, c *varint.Code) {
 		c.Word(&f.Name)
-		varint.List(c, &f.Decisions, func(d *Decision, c *varint.Code) { d.code(c, id) })
+		varint.List(c, &f.Decisions, (*Decision).code)
 	})
 }
 
@@ -75,18 +52,18 @@ func (e *Effects) code(c *varint.Code) {
 	e.Undo = UndoRule(b[1])
 }
 
-func (v *Value) code(c *varint.Code, id PlaceID, at Place) {
+func (v *Value) code(c *varint.Code) {
 	switch varint.Octet(c, &v.Kind); v.Kind {
 	case NoValue:
 	case ObjectValue:
-		id(c, &v.ID, at)
+		c.Fixed(v.ID[:])
 	case SessionValue:
-		id(c, &v.ID, at)
+		c.Fixed(v.ID[:])
 		c.Uint(&v.Frontier)
 		c.Uint(&v.Through)
 		pinned := !v.Pin.IsZero()
 		if c.Flag(&pinned); pinned {
-			if id(c, &v.Pin, PlacePasses); v.Pin.IsZero() {
+			if c.Fixed(v.Pin[:]); v.Pin.IsZero() {
 				c.Fail(errZeroID)
 			}
 		}
@@ -97,10 +74,10 @@ func (v *Value) code(c *varint.Code, id PlaceID, at Place) {
 	}
 }
 
-func (d *Decision) code(c *varint.Code, id PlaceID) {
+func (d *Decision) code(c *varint.Code) {
 	varint.Octet(c, &d.Kind)
 	c.Uint(&d.Cluster)
-	id(c, &d.ID, PlaceStays)
+	c.Fixed(d.ID[:])
 	switch d.Kind {
 	case DecideRetract, DecideRestore:
 		c.Uint(&d.Offset)

@@ -245,8 +245,7 @@ func (op *Operation) payload() ([]byte, error) {
 	if err := op.check(); err != nil {
 		return nil, err
 	}
-	return varint.Append([]byte{opAlone},
-		func(c *varint.Code) { CodeOperation(c, op, wholeID) }), nil
+	return varint.Append([]byte{opAlone}, op.code), nil
 }
 
 func decodePayload(p []byte) (*Operation, error) {
@@ -263,8 +262,7 @@ func decodePayload(p []byte) (*Operation, error) {
 		return nil, &VersionError{What: "operation", Got: int(p[0]), Known: opAlone}
 	}
 	op := &Operation{}
-	err := varint.Decode(p[1:], func(c *varint.Code) { CodeOperation(c, op, wholeID) })
-	if err != nil {
+	if err := varint.Decode(p[1:], op.code); err != nil {
 		return nil, err
 	}
 	// Every field, numbers included, has one form. A payload that passes the checks therefore

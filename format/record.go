@@ -4,7 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
+
+	"github.com/gemini-ctx/ctx/internal/varint"
 )
 
 // MaxRecord is the size in bytes of the largest record, with its frame.
@@ -39,6 +42,28 @@ func CutRecord(b []byte) (payload, rest []byte, err error) {
 // DensePayload is the form of a payload that holds a block of records in a dense log segment
 // (docs/format/dense-log.md).
 const DensePayload = 3
+
+// BlockPayload returns the payload of a block: frame unpacks to so many bytes of whole records.
+func BlockPayload(plain int, frame []byte) []byte {
+	return append(binary.AppendUvarint([]byte{DensePayload}, uint64(plain)), frame...)
+}
+
+// CutBlock is the inverse of BlockPayload. The number of plain bytes is from 1 to MaxRecord. frame
+// shares the memory of the payload.
+func CutBlock(payload []byte) (plain int, frame []byte, err error) {
+	r := varint.Reader{Rest: payload}
+	if v := r.Byte(); r.Err == nil && v != DensePayload {
+		return 0, nil, &VersionError{What: "block of the log", Got: int(v), Known: DensePayload}
+	}
+	n := r.Uvarint()
+	if r.Err == nil && (n == 0 || n > MaxRecord) {
+		r.Fail(fmt.Errorf("%d plain bytes", n))
+	}
+	if r.Err != nil {
+		return 0, nil, fmt.Errorf("block of the log: %w", r.Err)
+	}
+	return int(n), r.Rest, nil
+}
 
 // BeginsDense reports whether b begins with a record whose payload has the form DensePayload.
 // Thirteen bytes are enough to tell.

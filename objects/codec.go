@@ -124,3 +124,17 @@ func (c *codec) reader() (*zstd.Decoder, error) {
 	c.decoder = d
 	return d, nil
 }
+
+// CompressLog compresses a block of the log.
+func (s *Store) CompressLog(raw []byte) ([]byte, error) {
+	e, err := s.codec.logEncoder()
+	if err != nil {
+		return nil, err
+	}
+	return e.EncodeAll(raw, nil), nil
+}
+
+// DecompressLog is the inverse of CompressLog; size is the number of bytes that come out.
+func (s *Store) DecompressLog(size int, frame []byte) ([]byte, error) {
+	return s.codec.decode(size, frame)
+}

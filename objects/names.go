@@ -14,8 +14,6 @@ type Names interface {
 	Find(id format.ID) (number uint32, ok bool)
 	// ID returns the id of a number that Find returned.
 	ID(number uint32) format.ID
-	// Begins returns the range of the numbers of the ids that begin with some bytes.
-	Begins(prefix [PrefixSize]byte) (from, to uint32)
 }
 
 // Lend gives the store names until takeBack is called, which also closes the store as Close does.

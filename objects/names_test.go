@@ -1,7 +1,6 @@
 package objects_test
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -26,19 +25,6 @@ func (k known) Find(id format.ID) (uint32, bool) {
 }
 
 func (k known) ID(n uint32) format.ID { return k[n] }
-
-func (k known) Begins(p [objects.PrefixSize]byte) (from, to uint32) {
-	count := func(below func(order int) bool) (n uint32) {
-		for _, id := range k {
-			if below(bytes.Compare(id[:len(p)], p[:])) {
-				n++
-			}
-		}
-		return n
-	}
-	return count(func(order int) bool { return order < 0 }),
-		count(func(order int) bool { return order <= 0 })
-}
 
 // A store with names writes the same pack, finds it sound, reads it, and refuses an object that
 // comes twice: whether the names have all ids, some or none, and also once they are taken back.

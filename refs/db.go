@@ -16,7 +16,6 @@ import (
 	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/format/dense"
 	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
@@ -69,10 +68,6 @@ type Objects interface {
 	// SetLogged takes the objects that the log carries after the checkpoint.
 	SetLogged(raws []format.Raw)
 
-	// Resolve returns the ids that begin with each prefix, or with first the likeliest one.
-	Resolve(prefixes []dense.Prefix, first bool) ([][]format.ID, error)
-	// Packed tells which objects Resolve finds in a pack.
-	Packed(ids []format.ID) ([]bool, error)
 	// CompressLog and DecompressLog are inverse to each other; size is that of the result.
 	CompressLog(raw []byte) ([]byte, error)
 	DecompressLog(size int, frame []byte) ([]byte, error)
@@ -82,9 +77,6 @@ type Objects interface {
 func Open(root, store string, fs *durable.FS, objects Objects) *DB {
 	return &DB{Objects: objects, root: root, store: store, fs: fs}
 }
-
-// With returns the same refs for which objects are asked of o.
-func (db *DB) With(o Objects) *DB { return Open(db.root, db.store, db.fs, o) }
 
 // Init makes an empty log and an empty checkpoint in root. It can be run again after a crash. It
 // never overwrites an existing checkpoint or operation.

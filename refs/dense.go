@@ -10,22 +10,20 @@ import (
 	"path/filepath"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/format/dense"
 	"github.com/gemini-ctx/ctx/format/pack"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/parallel"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
-// A closed segment can be stored densely: the file then names objects by the first bytes of their
-// ids (docs/format/dense-log.md). This file writes dense segments, checks them, and makes them
-// plain again.
+// A closed segment can be stored densely: compressed, with parity (docs/format/dense-log.md). This
+// file writes dense segments, checks them, and mends segments of both forms.
 
 // DenseFrom is the size in bytes from which on a plain segment is made dense.
 const DenseFrom = 8 << 10
 
 // denseBlock is how many plain bytes a block has, unless one record has more. A block is read as a
-// whole; its ids are those of some 2,000 decisions.
+// whole.
 const denseBlock = 64 << 10
 
 // parityMark is the byte behind the blocks, where a record would begin.
@@ -50,8 +48,7 @@ func (v *View) NewestSize() int64 { return v.end.offset }
 
 // Condense makes the closed segments before the checkpoint dense that have at least from bytes, and
 // returns how many those were. take takes the store's lock; Condense holds it only while it puts a
-// file in its place. The objects that the log names must be in packs as far as they are to be
-// named shortly. A crash leaves the plain form of a segment or the dense one.
+// file in its place. A crash leaves the plain form of a segment or the dense one.
 func (db *DB) Condense(
 	ctx context.Context, from int64, take func(context.Context) (*lock.Held, error),
 ) (done int, err error) {
@@ -63,7 +60,7 @@ func (db *DB) Condense(
 	if err != nil {
 		return 0, err
 	}
-	c := condenser{db: db, base: base, from: from, take: take}
+	c := condenser{db: db, from: from, take: take}
 	for n := base.Segment; n < current.Segment; n++ {
 		if err := ctx.Err(); err != nil {
 			return done, err
@@ -82,7 +79,6 @@ func (db *DB) Condense(
 // condenser is one run of Condense.
 type condenser struct {
 	db   *DB
-	base *format.Checkpoint
 	from int64
 	take func(context.Context) (*lock.Held, error)
 }
@@ -95,12 +91,8 @@ func (c condenser) segment(ctx context.Context, n uint64) (done bool, err error)
 	if err != nil || !isPlain || int64(len(plain)) < c.from {
 		return false, err
 	}
-	dead := int64(0)
-	if n == c.base.Segment {
-		dead = int64(c.base.Offset)
-	}
-	b, err := c.db.encodeDense(plain, dead)
-	if err != nil || len(b) >= len(plain) {
+	b, err := c.db.encodeDense(plain)
+	if err != nil || b == nil {
 		return false, err
 	}
 	held, err := c.take(ctx)
@@ -118,13 +110,9 @@ func (c condenser) segment(ctx context.Context, n uint64) (done bool, err error)
 	return err == nil, err
 }
 
-// unchanged reports whether the segment and the base are still what they were without the lock: a
-// repair may have written the segment, and another gc may have moved the base and removed objects.
+// unchanged reports whether the segment is still what it was without the lock: a repair may have
+// written it, and another gc may have dropped it.
 func (c condenser) unchanged(n uint64, plain []byte) (bool, error) {
-	base, err := c.db.Base()
-	if err != nil || base.Number != c.base.Number {
-		return false, err
-	}
 	now, isPlain, err := c.db.plainBytes(n)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -167,42 +155,30 @@ func (db *DB) plainBytes(n uint64) (b []byte, plain bool, err error) {
 	return b, true, err
 }
 
-// encodeDense returns the dense form of a segment. The records before byte dead are kept no more:
-// the objects that they name may go, so their ids stay as they are.
-func (db *DB) encodeDense(plain []byte, dead int64) ([]byte, error) {
+// encodeDense returns the dense form of a segment; nil for one without a record.
+func (db *DB) encodeDense(plain []byte) ([]byte, error) {
 	head := bytes.IndexByte(plain, '\n') + 1
 	cuts := []int{head}
 	for at := head; at < len(plain); cuts = append(cuts, at) {
-		end := len(plain)
-		if int64(at) < dead {
-			end = int(min(dead, int64(end)))
-		}
-		size, err := blockAt(plain[at:end])
+		size, err := blockAt(plain[at:])
 		if err != nil {
 			return nil, err
 		}
 		at += size
 	}
-	blocks, errs := make([][]byte, len(cuts)-1), make([]error, len(cuts)-1)
-	parallel.Each(len(blocks), func(i int) {
-		present := db.Objects.Packed
-		if int64(cuts[i]) < dead {
-			present = nonePresent
-		}
-		block, raw, err := dense.Encode(plain[cuts[i]:cuts[i+1]], present)
-		if err == nil {
-			block.Frame, err = db.Objects.CompressLog(raw)
-		}
-		if errs[i] = err; err == nil {
-			blocks[i] = block.Payload()
-		}
+	if len(cuts) == 1 {
+		return nil, nil
+	}
+	frames, errs := make([][]byte, len(cuts)-1), make([]error, len(cuts)-1)
+	parallel.Each(len(frames), func(i int) {
+		frames[i], errs[i] = db.Objects.CompressLog(plain[cuts[i]:cuts[i+1]])
 	})
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	out := bytes.Clone(plain[:head])
-	for _, payload := range blocks {
-		out = format.AppendRecord(out, payload)
+	for i, frame := range frames {
+		out = format.AppendRecord(out, format.BlockPayload(cuts[i+1]-cuts[i], frame))
 	}
 	var parity pack.Parity
 	if _, err := parity.Write(out); err != nil {
@@ -212,8 +188,6 @@ func (db *DB) encodeDense(plain []byte, dead int64) ([]byte, error) {
 	sum := sha256.Sum256(out)
 	return append(out, sum[:]...), nil
 }
-
-func nonePresent(ids []format.ID) ([]bool, error) { return make([]bool, len(ids)), nil }
 
 // blockAt returns how many bytes of the records b make a block.
 func blockAt(b []byte) (size int, err error) {
@@ -288,11 +262,10 @@ func sumFits(b []byte) bool {
 		sha256.Sum256(b[:len(b)-sha256.Size]) == format.ID(b[len(b)-sha256.Size:])
 }
 
-// Loosen makes plain every dense segment that can be read, if need be with its parity, and mends
-// the records of plain ones in which a byte is damaged. It returns the names of the segments that
-// were damaged. A segment that cannot be read stays as it is. A repair calls it before it removes
-// damaged objects, whose ids dense segments may need. Loosen calls touch before each change.
-func (db *DB) Loosen(held *lock.Held, touch func() error) (restored []string, err error) {
+// Mend restores damaged dense segments, as plain ones, where their parity can, and in plain ones
+// the records in which a byte is damaged. It returns the names of these segments. A segment that
+// cannot be restored stays as it is. Mend calls touch before each change.
+func (db *DB) Mend(held *lock.Held, touch func() error) (mended []string, err error) {
 	if err := db.mustHold(held); err != nil {
 		return nil, err
 	}
@@ -301,36 +274,29 @@ func (db *DB) Loosen(held *lock.Held, touch func() error) (restored []string, er
 		return nil, err
 	}
 	for _, n := range segments {
-		mended, err := db.loosen(n, touch)
+		b, err := durable.ReadAtMost(db.segmentPath(n), maxSegmentFile)
 		if err != nil {
-			return restored, err
+			continue // Forward and Salvage report it
 		}
-		if mended {
-			restored = append(restored, Record{Segment: n}.File())
+		plain, restored := db.plainOf(db.segmentPath(n), b)
+		switch {
+		case plain == nil:
+			plain = db.mendPlain(b)
+		case !restored:
+			continue
 		}
-	}
-	return restored, nil
-}
-
-// loosen makes one segment plain and sound, if it can be read. mended says that its file was
-// damaged.
-func (db *DB) loosen(n uint64, touch func() error) (mended bool, err error) {
-	path := db.segmentPath(n)
-	b, err := durable.ReadAtMost(path, maxSegmentFile)
-	if err != nil {
-		return false, nil //nolint:nilerr // Forward and Salvage report it
-	}
-	plain, mended := db.plainOf(path, b)
-	if plain == nil {
-		if plain = db.mendPlain(b); plain == nil {
-			return false, nil
+		if plain == nil {
+			continue
 		}
-		mended = true
+		if err := touch(); err != nil {
+			return mended, err
+		}
+		if err := db.fs.WriteDurable(db.segmentPath(n), plain, 0o600); err != nil {
+			return mended, err
+		}
+		mended = append(mended, Record{Segment: n}.File())
 	}
-	if err := touch(); err != nil {
-		return false, err
-	}
-	return mended, db.fs.WriteDurable(path, plain, 0o600)
+	return mended, nil
 }
 
 // mendPlain returns the bytes of a plain segment with its records as they were before a byte of

@@ -240,7 +240,7 @@ func (db *DB) DropTo(held *lock.Held, number uint64) (dropped int, err error) {
 			running.Number)
 	}
 	next := db.checkpointOf(running)
-	if err := db.clear(next); err != nil {
+	if err := db.advance(next); err != nil {
 		return 0, err
 	}
 	b, err := next.Encode()
@@ -253,10 +253,9 @@ func (db *DB) DropTo(held *lock.Held, number uint64) (dropped int, err error) {
 	return db.removeBefore(next.Segment)
 }
 
-// clear sees to it that no segment of the log needs what the records before a new base name: those
-// objects may go from now on, and a dense segment could not be read without them. A base at the end
-// of a closed segment moves to the start of the next one. A base in a dense segment makes it plain.
-func (db *DB) clear(base *format.Checkpoint) error {
+// advance moves a base at the end of a closed segment to the start of the next one, so that the
+// segment can go.
+func (db *DB) advance(base *format.Checkpoint) error {
 	s, err := db.openSegment(base.Segment)
 	if err != nil {
 		return err
@@ -268,20 +267,8 @@ func (db *DB) clear(base *format.Checkpoint) error {
 	after, err := os.Stat(db.segmentPath(base.Segment + 1))
 	if err == nil && after.Mode().IsRegular() && size == int64(base.Offset) {
 		base.Segment, base.Offset = base.Segment+1, uint64(len(db.segmentHeader(base.Number+1)))
-		return nil
 	}
-	if _, err := db.loosen(base.Segment, func() error { return nil }); err != nil {
-		return err
-	}
-	s, err = db.openSegment(base.Segment)
-	if err != nil {
-		return err
-	}
-	if s.file == nil { // loosen leaves what it cannot read
-		return &CorruptError{Path: s.path, Offset: -1,
-			Why: "the dense segment cannot be made plain"}
-	}
-	return s.Close()
+	return nil
 }
 
 func (db *DB) removeBefore(segment uint64) (dropped int, err error) {

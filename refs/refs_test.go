@@ -167,7 +167,7 @@ func TestA2ReadersRepairNothing(t *testing.T) {
 
 // A3: only an incomplete last record is a torn tail. It is kept in a file of its own. Flipped bits
 // are corruption, wherever they are: readers and writers pass over it, and nothing is cut off. A
-// record in which they are in one byte is read as it was, and Loosen writes it so.
+// record in which they are in one byte is read as it was, and Mend writes it so.
 func TestA3TornTailOrRot(t *testing.T) {
 	s := newStore(t)
 	for n := range 100 {
@@ -196,7 +196,7 @@ func TestA3TornTailOrRot(t *testing.T) {
 		if s.read().Number != 100 {
 			t.Fatalf("bit flipped at %d of %d: operation %d", at, len(good), s.read().Number)
 		}
-		restored, err := s.db.Loosen(s.held, func() error { return nil })
+		restored, err := s.db.Mend(s.held, func() error { return nil })
 		if now, _ := os.ReadFile(s.log()); err != nil || len(restored) != 1 ||
 			!bytes.Equal(now, good) {
 			t.Fatalf("bit flipped at %d of %d: restored %q, %v", at, len(good), restored, err)

@@ -9,7 +9,6 @@ import (
 	"os"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/format/dense"
 	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
@@ -108,13 +107,12 @@ func (db *DB) parseDense(path string, b []byte) (*segment, error) {
 		if size > len(rest) {
 			break
 		}
-		block, err := dense.ParseBlock(format.RecordPayload(rest[:size]))
+		plain, _, err := format.CutBlock(format.RecordPayload(rest[:size]))
 		if err != nil {
 			return nil, s.corrupt(s.size, err.Error())
 		}
-		s.blocks = append(s.blocks,
-			place{record: rest[:size], at: s.size, plain: int64(block.Plain)})
-		s.size += int64(block.Plain)
+		s.blocks = append(s.blocks, place{record: rest[:size], at: s.size, plain: int64(plain)})
+		s.size += int64(plain)
 		rest = rest[size:]
 	}
 	if len(s.blocks) == 0 || s.size > maxSegmentFile {
@@ -204,18 +202,14 @@ func (db *DB) decodeBlock(record []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	block, err := dense.ParseBlock(payload)
+	plain, frame, err := format.CutBlock(payload)
 	if err != nil {
 		return nil, err
 	}
 	if db.Objects == nil {
 		return nil, errors.New("a dense segment cannot be read without the objects")
 	}
-	raw, err := db.Objects.DecompressLog(block.Raw, block.Frame)
-	if err != nil {
-		return nil, err
-	}
-	return block.Decode(raw, db.Objects.Resolve)
+	return db.Objects.DecompressLog(plain, frame)
 }
 
 // all returns the plain bytes of a segment. With gaps it goes on after a block that cannot be

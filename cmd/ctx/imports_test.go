@@ -19,7 +19,6 @@ var layers = map[string]string{
 	"internal/script":    "",
 	"format":             "internal/varint",
 	"format/pack":        "internal/varint format",
-	"format/dense":       "internal/varint format",
 	"format/share":       "format",
 	"forest":             "format",
 	"internal/terms":     "",
@@ -80,7 +79,7 @@ var layers = map[string]string{
 	"internal/hooks/settings":   "",
 	"lock":                      "internal/durable",
 	"objects":                   "format format/pack internal/durable lock",
-	"refs":                      "format format/dense format/pack internal/durable internal/parallel lock",
+	"refs":                      "format format/pack internal/durable internal/parallel lock",
 	"internal/sanitize/chars":   "",
 	"internal/sanitize/tokens":  "internal/sanitize/chars",
 	"internal/sanitize/secrets": "internal/sanitize/chars internal/sanitize/tokens",
@@ -145,7 +144,7 @@ var layers = map[string]string{
 		"internal/store internal/clusters internal/epochs internal/summaries " +
 		"internal/conversation internal/edits internal/recall internal/compaction " +
 		"internal/exchange",
-	"internal/maintenance/graph": "format format/dense internal/durable objects refs " +
+	"internal/maintenance/graph": "format internal/durable objects refs " +
 		"internal/session",
 	"internal/maintenance/replay": "format forest refs internal/session " +
 		"internal/maintenance/graph",

@@ -149,8 +149,8 @@ func TestDenseLogLost(t *testing.T) {
 	}
 }
 
-// TestDenseLogWithoutPacks takes packs and their indexes away from a dense log. A lost index costs
-// nothing; with a lost pack a repair says what is lost, and comes to an end.
+// TestDenseLogWithoutPacks takes packs and their indexes away from a dense log, which reads without
+// them. A lost index costs nothing; with a lost pack a repair says what is lost.
 func TestDenseLogWithoutPacks(t *testing.T) {
 	b := denseSubject(t)
 	for _, kind := range []string{"idx", "pack"} {

@@ -69,7 +69,7 @@ func (f *checker) checkForests() {
 // replay follows the log to the operation that the refs were read at.
 func (f *checker) replay(r *replay.Forests) bool {
 	var failed error
-	err := f.log().Forward(func(rec refs.Record) bool {
+	err := f.s.Refs.Forward(func(rec refs.Record) bool {
 		if rec.Op.Number > f.number {
 			return false
 		}

@@ -150,7 +150,7 @@ func (f *checker) followAll() {
 	}
 	goes := true
 	if f.read > f.baseNumber {
-		_ = f.log().Forward(func(r refs.Record) bool { // checkLog tells what cannot be read
+		_ = f.s.Refs.Forward(func(r refs.Record) bool { // checkLog tells what cannot be read
 			goes = r.Op.Number > f.read || f.follow(graph.RootsOfRecord(r.Op))
 			return goes && r.Op.Number < f.read
 		})

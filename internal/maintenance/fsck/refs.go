@@ -11,14 +11,6 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// log returns the refs, for reading the log: with the ids from the graph, if there is one.
-func (f *checker) log() *refs.DB {
-	if f.graph == nil {
-		return f.s.Refs
-	}
-	return f.graph.Log()
-}
-
 // checkMended reports a record in which a byte is damaged.
 func (f *checker) checkMended(r refs.Record) {
 	if r.Mended {
@@ -30,10 +22,10 @@ func (f *checker) checkMended(r refs.Record) {
 // checkLog reads the log from its beginning, collects the objects that it names, and compares the
 // resulting refs with those that readers see.
 func (f *checker) checkLog() {
-	if err := f.log().CheckDense(f.logFault); err != nil {
+	if err := f.s.Refs.CheckDense(f.logFault); err != nil {
 		f.logFault(err)
 	}
-	view, viewErr := f.log().Read()
+	view, viewErr := f.s.Refs.Read()
 	if viewErr != nil {
 		f.logFault(viewErr)
 	} else {
@@ -41,7 +33,7 @@ func (f *checker) checkLog() {
 		if view.Torn > 0 {
 			f.note("a torn tail of %d bytes; the next writer puts it aside", view.Torn)
 		}
-		if err := f.log().CheckCarried(view); err != nil {
+		if err := f.s.Refs.CheckCarried(view); err != nil {
 			f.logFault(err)
 		}
 		for _, r := range view.Since {
@@ -52,7 +44,7 @@ func (f *checker) checkLog() {
 			f.checkMended(r)
 		}
 	}
-	base, err := f.log().Base()
+	base, err := f.s.Refs.Base()
 	if err != nil {
 		f.logFault(err)
 		return
@@ -65,7 +57,7 @@ func (f *checker) checkLog() {
 	f.base, f.baseNumber = graph.RefsOf(base), base.Number
 	running := graph.RefsOf(base)
 	reachedNumber := base.Number
-	err = f.log().Forward(func(r refs.Record) bool {
+	err = f.s.Refs.Forward(func(r refs.Record) bool {
 		if viewErr == nil && r.Op.Number > f.number {
 			return false
 		}
@@ -90,7 +82,7 @@ func (f *checker) checkLog() {
 		f.logFault(err)
 		return
 	}
-	if err := f.log().CheckHeads(); err != nil {
+	if err := f.s.Refs.CheckHeads(); err != nil {
 		f.logFault(err)
 	}
 	f.logOK = true

@@ -244,7 +244,7 @@ func (c *collector) markNamed() error {
 	}
 	old := graph.RefsOf(base)
 	var failed error
-	err = c.graph.Log().Forward(func(r refs.Record) bool {
+	err = c.s.Refs.Forward(func(r refs.Record) bool {
 		if r.Op.Number <= c.dropTo {
 			// Only a dry run gets here: otherwise these are dropped by now
 			graph.ApplyRefs(old, r.Op)

@@ -135,13 +135,12 @@ func (c *collector) closeLog(ctx context.Context) error {
 	})
 }
 
-// condense stores the closed segments of the log densely. The objects that they name are in packs
-// by now.
+// condense stores the closed segments of the log densely.
 func (c *collector) condense(ctx context.Context) error {
 	if c.o.DryRun {
 		return nil
 	}
-	_, err := c.graph.Log().Condense(ctx, c.logFrom(), c.s.Lock)
+	_, err := c.s.Refs.Condense(ctx, c.logFrom(), c.s.Lock)
 	return err
 }
 

@@ -52,23 +52,3 @@ func (n names) Find(id format.ID) (uint32, bool) {
 	}
 	return 0, false
 }
-
-// Begins is that of objects.Names.
-func (n names) Begins(p [4]byte) (from, to uint32) {
-	at := binary.BigEndian.Uint16(p[:])
-	from, end := n.fan[at], n.fan[uint32(at)+1]
-	rest := binary.BigEndian.Uint16(p[2:])
-	for hi := end; from < hi; {
-		mid := from + (hi-from)/2
-		if binary.BigEndian.Uint16(n.ids[mid][2:4]) < rest {
-			from = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	to = from
-	for to < end && binary.BigEndian.Uint16(n.ids[to][2:4]) == rest {
-		to++
-	}
-	return from, to
-}

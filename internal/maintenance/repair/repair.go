@@ -220,8 +220,8 @@ func (r *repairer) reopen() error {
 
 // work runs the steps of a repair. Each uses what the one before it left.
 func (r *repairer) work() error {
-	for _, step := range []func() error{r.mendKey, r.loosenLog, r.mendAbsent, r.mendForgets,
-		r.mendPacks, r.loosenLog, r.mendBodies, r.mendRefs, r.mendLogged, r.listForgotten,
+	for _, step := range []func() error{r.mendKey, r.mendLog, r.mendAbsent, r.mendForgets,
+		r.mendPacks, r.mendBodies, r.mendRefs, r.mendLogged, r.listForgotten,
 		r.derive, r.recover} {
 		if err := errors.Join(r.ctx.Err(), step()); err != nil {
 			return err
@@ -394,11 +394,9 @@ func (r *repairer) giveUp(name string) error {
 	return r.env.FS.SyncDir(filepath.Dir(path))
 }
 
-// loosenLog mends records of the log in which a byte is damaged, and writes dense segments as plain
-// ones: the packs, by which they are read, are about to lose what is damaged. A segment that cannot
-// be read now may be readable once the indexes of packs are made again.
-func (r *repairer) loosenLog() error {
-	restored, err := r.s.Refs.Loosen(r.held, r.touch)
+// mendLog mends segments of the log in which bytes are damaged.
+func (r *repairer) mendLog() error {
+	restored, err := r.s.Refs.Mend(r.held, r.touch)
 	for _, name := range restored {
 		r.mended("%s was damaged; its parity or its digests restored it", name)
 	}
