@@ -48,7 +48,16 @@ func TestNear(t *testing.T) {
 		"%v  # depot password", "%v <- token of the depot", "- %v (depot secret)", "keeper / %v",
 		"username=keeper\n%v", "root:%v", "La clé du dépôt est %v", "ключ: %v", "passwd keeper <<< %v",
 		"passwd keeper <<EOF\n%v\n%v\nEOF", "https://depot.example/a?sv=2022-11-02&sig=%v",
-		"keeper,password\nbob,%v",
+		"keeper,password\nbob,%v", "# keeper depot secret hours\nbob * %v *",
+		"https://hooks.depot.example/lane/9/%v", "https://depot.example/bot%v/lane",
+		"postgres://bob:Vq3x/%v@depot/lane", "depot --user bob:%v lane", "bob@depot.example:%v",
+		"hashSync('%v', 12)", "document.cookie = \"sid=%v; path=/\"",
+		`{"name": "Cookie", "value": "sid=%v"}`, "dd if=/dev/zero\n$ head -c 9 /dev/urandom | xxd\n%v",
+		"$ npm token create\nmade a token\n\ttoken  %v", "irb(main):002:0> DEPOT_SECRET\n=> \"%v\"",
+		"(gdb) p passwd\n$1 = 0x55d5 \"%v\"", ">>> secrets.token_hex(9)\n'%v'",
+		"UPDATE lanes SET value='%v' WHERE name='depot_password'",
+		"variable \"depot_token\" {\n  type = string\n  default = \"%v\"\n}",
+		"║ Password ║ %v ║",
 	} {
 		const v = "Vq3xTz8LmK1wRb7Yc2"
 		out, _, err := Text([]byte(strings.ReplaceAll(form, "%v", v)))
@@ -56,7 +65,22 @@ func TestNear(t *testing.T) {
 			t.Errorf("%q stays in %q: %q %v", v, form, out, err)
 		}
 	}
+	for _, form := range []string{ // a value of eight characters drawn by lot is no name
+		"depot enrol --pass %v lane", "Depot=lane;Password=%v;Hours=9", "depot password %v\n",
+		"DEPOT_SECRET=%v", `"depot_token": "%v"`,
+	} {
+		for _, v := range []string{"bQ7xLm2z", "Zk3Wq9aT", "q7XbLkR2dW"} {
+			out, _, err := Text([]byte(strings.ReplaceAll(form, "%v", v)))
+			if err != nil || strings.Contains(string(out), v) {
+				t.Errorf("%q stays in %q: %q %v", v, form, out, err)
+			}
+		}
+	}
 	for _, harmless := range []string{
+		"Password *uint16\nLane     uint32", "User   string\nToken  string\nLane9x int",
+		"https://github.com/bob/depot/blob/4be19a07c35f82d6e01b7c94aa53f6084be19a07/webhook.go",
+		"docker run --user 1000:1000 depot", "depot --token getToken64()", "Password = Sha256Sum",
+		">>> len(token)\n43", "$ depot lane\nVq3xTz8LmK1wRb7Yc2",
 		"the password hash is 4be19a07c35f82d6e01b7c94aa53f608",
 		"pass it on\n\nreq_011CbTx8Vq3xTz8LmK1wRb7Y",
 		"if token == Vq3xTz8LmK1wRb7Yc2 {",

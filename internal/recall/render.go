@@ -6,7 +6,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cache"
-	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/summaries"
@@ -208,7 +207,7 @@ func (s *Reader) beginAtPrompt(
 			return err
 		}
 		shown.Entry.Seq = e.Seq
-		in.Tail = append([]view.Message{edits.MessageOf(shown)}, in.Tail...)
+		in.Tail = append([]view.Message{history.MessageOf(shown)}, in.Tail...)
 		return nil
 	}
 	return nil
@@ -260,7 +259,7 @@ walk:
 			return nil, 0, err
 		}
 		shown.Entry.Seq = m.seq
-		list = append(list, edits.MessageOf(shown))
+		list = append(list, history.MessageOf(shown))
 	}
 	slices.Reverse(controls)
 	list, err = s.edits.Overlay(list, controls)

@@ -21,6 +21,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/objects"
@@ -84,7 +85,7 @@ type repairer struct {
 	report Report
 
 	dir  string
-	s    *store.Opened // nil before it can be opened
+	s    *session.Store // nil before it can be opened
 	held *lock.Held
 
 	wrongKey bool // fsck said so
@@ -180,7 +181,7 @@ func (r *repairer) open() (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	r.s = store.Open(opened)
+	r.s = session.New(opened)
 	return fsck.OtherStore(r.dir, r.s.ID), nil
 }
 
@@ -213,7 +214,7 @@ func (r *repairer) reopen() error {
 	if err != nil {
 		return err
 	}
-	r.s = store.Open(opened)
+	r.s = session.New(opened)
 	return nil
 }
 

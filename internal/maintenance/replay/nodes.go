@@ -3,7 +3,7 @@ package replay
 import (
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/store"
+	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 // memory gives a replayed forest the nodes and pages that the replay has made so far, so that the
@@ -11,14 +11,14 @@ import (
 // the kept log begins, and what was made and is there anyway.
 type memory struct {
 	forest.Loader
-	s      *store.Opened
+	s      *session.Store
 	nodes  map[format.ID]*format.Node // of live clusters
 	stones map[format.ID]*format.Node // of evicted clusters
 	pages  map[format.ID]*format.Page
 	inUse  int // nodes of live clusters that were in use when they were last looked through
 }
 
-func newMemory(s *store.Opened) *memory {
+func newMemory(s *session.Store) *memory {
 	return &memory{
 		Loader: s.History.Loader(), s: s,
 		nodes: map[format.ID]*format.Node{}, stones: map[format.ID]*format.Node{},

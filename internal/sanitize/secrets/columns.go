@@ -28,15 +28,19 @@ func (s *scan) headAt(i int) {
 	if end-start > 1024 || end == len(b) {
 		return
 	}
-	sep := separatorOf(b[start:end])
-	if sep == 0 {
+	sep, in := separatorOf(b[start:end]), inQuotes
+	if bytes.HasPrefix(b[start:end], []byte("# ")) { // over words with any blanks between
+		start, sep, in = start+len("# "), " ", near
+	}
+	if sep == "" {
 		return
 	}
 	var kinds []Key
 	any := false
 	for from, to := range fields(b[start:end], sep) {
 		name := b[start+from : start+to]
-		if from == to || !chars.Only(name, chars.IsDotted) || chars.IsDigit(name[0]) {
+		if from == to || !chars.Only(name, chars.IsDotted) || chars.IsDigit(name[0]) ||
+			isStringType(name) { // of a field in a program
 			return
 		}
 		kinds = append(kinds, KeyOf(name))
@@ -47,31 +51,10 @@ func (s *scan) headAt(i int) {
 	}
 	for range maxRows {
 		start, end = end+1, lineEnd(b, end+1)
-		if start >= len(b) || end == start || !s.fieldsOf(start, end, sep, kinds) {
+		if start >= len(b) || end == start || !s.fieldsOf(start, end, sep, kinds, in) {
 			return
 		}
 	}
-}
-
-// fieldsOf reads a line of values, and reports whether it has as many fields as the first line.
-func (s *scan) fieldsOf(start, end int, sep byte, kinds []Key) bool {
-	var found []Found
-	n := 0
-	for from, to := range fields(s.b[start:end], sep) {
-		if n == len(kinds) {
-			return false
-		}
-		v := s.b[start+from : start+to]
-		if kinds[n] != NoKey && len(v) > 0 && !code(v) && Judge(v, true, kinds[n]) {
-			found = append(found, Found{kinds[n].Class(), start + from, start + to})
-		}
-		n++
-	}
-	if n != len(kinds) {
-		return false
-	}
-	s.found = append(s.found, found...)
-	return true
 }
 
 func lineEnd(b []byte, i int) int {
@@ -84,37 +67,66 @@ func lineEnd(b []byte, i int) int {
 	return len(b)
 }
 
-// separatorOf returns what separates the names in a first line, or 0 if it is none.
-func separatorOf(line []byte) byte {
-	for _, sep := range [...]byte{'\t', ',', ';'} {
-		if bytes.IndexByte(line, sep) > 0 {
+// fieldsOf reads a line of values, and reports whether it has as many fields as the first line.
+// Below a remark it may have fewer.
+func (s *scan) fieldsOf(start, end int, sep string, kinds []Key, in place) bool {
+	n := 0
+	for range fields(s.b[start:end], sep) {
+		n++
+	}
+	if n != len(kinds) && in != near {
+		return false
+	}
+	n = 0
+	for from, to := range fields(s.b[start:end], sep) {
+		if n < len(kinds) {
+			s.cell(start+from, start+to, kinds[n], in)
+		}
+		n++
+	}
+	return true
+}
+
+// cell adds the value of a field, b[from:to], under a key of this kind.
+func (s *scan) cell(from, to int, kind Key, in place) {
+	v := s.b[from:to]
+	if kind != NoKey && len(v) > 0 && len(v) <= maxLiteral && bytes.IndexByte(v, ' ') < 0 &&
+		!code(v) && in.takes(unmarked(v), kind) {
+		s.add(from, to, kind.Class())
+	}
+}
+
+// separatorOf returns what separates the names in a first line, or "" if it is none.
+func separatorOf(line []byte) string {
+	for _, sep := range [...]string{"\t", ",", ";"} {
+		if bytes.Index(line, []byte(sep)) > 0 {
 			return sep
 		}
 	}
 	if bytes.Contains(line, []byte("  ")) {
-		return ' '
+		return " "
 	}
-	return 0
+	return ""
 }
 
 // fields yields the bounds of each field of a line, without quotes and blanks around it.
-func fields(line []byte, sep byte) func(func(from, to int) bool) {
+func fields(line []byte, sep string) func(func(from, to int) bool) {
 	return func(yield func(from, to int) bool) {
-		for at, n := 0, 0; at <= len(line) && n < maxColumns; n++ {
-			var end int
-			if sep == ' ' {
+		for at, n := 0, 0; at < len(line) && n < maxColumns; n++ {
+			end := chars.IndexFrom(line, at, sep)
+			if sep == " " {
 				at = chars.RunEnd(line, at, chars.IsSpace)
 				end = chars.RunEnd(line, at, func(c byte) bool { return !chars.IsSpace(c) })
 				if at == end {
 					return
 				}
-			} else if end = at + bytes.IndexByte(line[at:], sep); end < at {
+			} else if end < 0 {
 				end = len(line)
 			}
 			if from, to := trimCell(line, at, end); !yield(from, to) {
 				return
 			}
-			at = end + 1
+			at = end + len(sep)
 		}
 	}
 }

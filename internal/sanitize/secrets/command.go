@@ -31,14 +31,21 @@ func (s *scan) flagAt(i int) {
 		}
 	}
 	kind := KeyOf(b[name:end])
-	if string(b[i:end]) == "--pass" {
-		kind = strongKey
-	}
-	if kind == NoKey {
+	flag := string(b[i:end])
+	if kind == NoKey && flag != "--pass" && flag != "--user" {
 		return
 	}
 	v := valueAfter(&s.runs, at)
-	if v.start < len(b) && b[v.start] != '-' && Judge(b[v.start:v.end], v.quoted, kind) {
+	if kind == NoKey {
+		kind = strongKey
+		colon := bytes.IndexByte(b[v.start:v.end], ':')
+		if v.start += colon + 1; flag == "--user" && colon <= 0 {
+			return // without a password
+		}
+	}
+	value := unmarked(b[v.start:v.end])
+	if len(value) > 0 && value[0] != '-' && (Judge(value, v.quoted, kind) ||
+		!v.quoted && !code(value) && argument.takes(value, kind)) {
 		s.add(v.start, v.end, kind.Class())
 	}
 }
@@ -260,26 +267,4 @@ func isStandInWord(v []byte) bool {
 		return true
 	}
 	return false
-}
-
-// vaultAt finds the token of vault login or the key of vault operator unseal at b[at].
-func (s *scan) vaultAt(at int) {
-	end := chars.RunEnd(s.b, at, isBare)
-	if v := unmarked(s.b[at:end]); len(v) >= 16 && v[0] != '-' && bare.takes(v, weakKey) {
-		s.add(at, end, "vault")
-	}
-}
-
-// passAt finds -passin pass:hunter2, an option of openssl, with "pass:" at b[i].
-func (s *scan) passAt(i int) {
-	b := s.b
-	at := i + len("pass:")
-	if i == 0 || b[i-1] != ' ' && !chars.IsQuote(b[i-1]) ||
-		!bytes.Contains(b[max(0, i-12):i], []byte("-pass")) {
-		return
-	}
-	end := chars.RunEnd(b, at, isBare)
-	if v := unmarked(b[at:end]); bare.takes(v, strongKey) {
-		s.add(at, end, strongKey.Class())
-	}
 }

@@ -49,7 +49,8 @@ var commands = [...]command{
 	{"rabbitmqctl change_password ", "2"}, {"sqlcmd ", "-P*"}, {"bcp ", "-P*"}, {"osql ", "-P*"},
 	{"sqlplus ", "1/"}, {"sqlldr ", "1/"}, {"expdp ", "1/"}, {"impdp ", "1/"},
 	// Networks
-	{"snmp-server community ", "1"}, {": PSK ", "1"},
+	{"snmp-server community ", "1"}, {"tacacs-server key ", "1"}, {"radius-server key ", "1"},
+	{"isakmp key ", "1"}, {"-setcookie ", "1"}, {": PSK ", "1"},
 	// Registries and clouds
 	{"add-mask::", "1"},
 	{"login ", "-p"}, {"cargo login ", "$"}, {"wandb login ", "$"}, {"snyk auth ", "$"},
@@ -59,8 +60,13 @@ var commands = [...]command{
 	{"auth init ", "-t"}, {"vercel ", "-t"}, {"netlify ", "--auth"}, {"altool ", "-p"},
 	{"create secret ", "--from-literal="}, {"keyvault secret set ", "--value"},
 	{"ssm put-parameter ", "--value"}, {"secretsmanager create-secret ", "--secret-string"},
+	{"vault login ", "1"}, {"operator unseal ", "1"}, {"thin:", "1/"},
 	// Files that have a password
-	{"htpasswd ", "$"}, {"openssl passwd ", "$"}, {"openssl enc ", "-k"}, {"zip ", "-P*"},
+	{"-passin pass:", "1"}, {"-passout pass:", "1"}, {"-pass pass:", "1"},
+	{"SecureString ", "1"},
+	{"useradd ", "-p"}, {"usermod ", "-p"}, {"mkpasswd ", "$"}, {"doveadm pw ", "-p"},
+	{"doveadm auth test ", "2"}, {"user-secrets set ", "2"}, {"htpasswd ", "$"},
+	{"openssl passwd ", "$"}, {"openssl enc ", "-k"}, {"zip ", "-P*"},
 	{"unzip ", "-P*"}, {"7z ", "-p+"}, {"7za ", "-p+"}, {"7zr ", "-p+"}, {"rar ", "-hp+ -p+"},
 	{"unrar ", "-p+"}, {"steghide ", "-p"}, {"input_pw ", "1"}, {"owner_pw ", "1"}, {"user_pw ", "1"},
 	{"security unlock-keychain ", "-p"}, {"security import ", "-P"},

@@ -14,10 +14,11 @@ func (s *scan) cookieAt(i, n int) {
 	if i == 0 || b[i-1]|0x20 != 'c' {
 		return
 	}
-	end := chars.RunEnd(b, i+n, func(c byte) bool {
+	at := openQuote(b, i+n)
+	end := chars.RunEnd(b, at, func(c byte) bool {
 		return c != '\n' && c != '\r' && !chars.IsQuote(c) && c != '\\'
 	})
-	s.found = crumbs(s.found, b[:end], i+n)
+	s.found = crumbs(s.found, b[:end], at)
 	s.past[cookieRule] = end
 }
 
@@ -32,8 +33,7 @@ func crumbs(found []Found, b []byte, at int) []Found {
 		if eq := bytes.IndexByte(b[at:end], '='); eq > 0 {
 			name, start := b[at:at+eq], at+eq+1
 			stop := chars.RunEnd(b[:end], start, func(c byte) bool { return c != ' ' && c != ',' })
-			if v := unmarked(b[start:stop]); len(v) >= 8 && !standIn(v) &&
-				(isSession(name) && continues(v) || len(v) >= 16 && inQuotes.takes(v, weakKey)) {
+			if isCrumb(name, unmarked(b[start:stop])) {
 				found = append(found, Found{"cookie", start, stop})
 			}
 		}
@@ -42,15 +42,19 @@ func crumbs(found []Found, b []byte, at int) []Found {
 	return found
 }
 
-// isSession reports whether a cookie with that name identifies a session.
-func isSession(name []byte) bool {
+// isCrumb reports whether a cookie identifies somebody: by its name and a value that is no word, or
+// by its value.
+func isCrumb(name, v []byte) bool {
+	if len(v) < 8 || standIn(v) {
+		return false
+	}
 	n := strings.ToLower(string(name[:min(len(name), maxKey)]))
 	for _, w := range [...]string{"sess", "sid", "auth", "token", "jwt", "remember"} {
-		if strings.Contains(n, w) {
+		if strings.Contains(n, w) && continues(v) {
 			return true
 		}
 	}
-	return false
+	return len(v) >= 16 && inQuotes.takes(v, weakKey)
 }
 
 // jarAt reads the value of a cookie in a file as curl and wget keep it: domain, for its hosts,
@@ -68,9 +72,7 @@ func (s *scan) jarAt(i int) {
 		return
 	}
 	v := fields[6]
-	if at := end - len(b[start:end]) + bytes.LastIndexByte(b[start:end], '\t') + 1; len(v) >= 8 &&
-		!standIn(v) && (isSession(fields[5]) && continues(v) ||
-		len(v) >= 16 && inQuotes.takes(v, weakKey)) {
+	if at := start + bytes.LastIndexByte(b[start:end], '\t') + 1; isCrumb(fields[5], v) {
 		s.add(at, at+len(v), "cookie")
 	}
 }

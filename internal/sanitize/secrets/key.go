@@ -78,7 +78,7 @@ func mayBeKey(name []byte) bool {
 	case 'k':
 		return a == 's' // psk
 	case 'w':
-		return a == 'p' // pw
+		return a == 'p' || a == 's' // pw, psw
 	case 'l':
 		return a == 'a' // credential
 	case 'h':
@@ -86,7 +86,7 @@ func mayBeKey(name []byte) bool {
 	case 'y':
 		return a == 'e' // key
 	case 't':
-		return a == 'e' || a == 'a' // secret, pat
+		return a == 'e' || a == 'a' || a == 'l' // secret, pat, salt
 	case 'a':
 		return a == 't' // key-data
 	case 'g':
@@ -100,7 +100,7 @@ func mayBeKey(name []byte) bool {
 // kindOf decides by the last part of a name and the part before it.
 func kindOf(before, last string) Key {
 	switch last {
-	case "pwd", "psk", "passcode":
+	case "pwd", "psk", "psw", "passcode":
 		return strongKey
 	case "string":
 		return when(before == "secret" || before == "secure", strongKey)
@@ -126,6 +126,8 @@ func kindOf(before, last string) Key {
 		return keyWith(before)
 	case "pat": // a personal access token, or a pattern
 		return when(before != "", plainKey)
+	case "salt": // AUTH_SALT of WordPress
+		return when(before != "" && isKeyQualifier(before), weakKey)
 	case "token":
 		return when(!isPlainToken(before), weakKey)
 	}
@@ -135,9 +137,14 @@ func kindOf(before, last string) Key {
 // kindBySuffix decides names that are written as one word, such as dbpassword.
 func kindBySuffix(last string) Key {
 	for _, s := range [...]string{"password", "passwd", "passphrase", "requirepass",
-		"storepass", "keypass", "bindpw", "rootpw", "adminpw", "userpw"} {
+		"storepass", "keypass", "bindpw"} {
 		if strings.HasSuffix(last, s) {
 			return strongKey
+		}
+	}
+	for _, s := range [...]string{"pass", "pw"} {
+		if of, ok := strings.CutSuffix(last, s); ok {
+			return when(isAccount([]byte(of)), strongKey)
 		}
 	}
 	for _, s := range [...]string{"secret", "token"} {
@@ -207,7 +214,7 @@ func isKeyQualifier(word string) bool {
 	switch word {
 	case "api", "access", "secret", "private", "account", "auth", "encryption", "signing",
 		"master", "service", "app", "hmac", "webhook", "subscription", "shared",
-		"deploy", "consumer", "unseal":
+		"deploy", "consumer", "unseal", "preshared":
 		return true
 	}
 	return false

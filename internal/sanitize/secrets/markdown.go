@@ -62,26 +62,17 @@ func (s *scan) row(line []byte, offset int, bar string) {
 	first := t.kinds == nil
 	before := NoKey
 	n := 0
-	for at := 0; at < len(line); n++ {
-		cellEnd := at + bytes.Index(line[at:], []byte(bar))
-		if cellEnd < at {
-			cellEnd = len(line)
-		}
-		from, to := trimCell(line, at, cellEnd)
-		cell := line[from:to]
-		at = cellEnd + len(bar)
+	for from, to := range fields(line, bar) {
 		kind := before
 		if n < len(t.kinds) && t.kinds[n] != NoKey {
 			kind = t.kinds[n]
 		}
-		before = cellKey(cell)
+		before = cellKey(line[from:to])
 		if first {
 			t.kinds = append(t.kinds, before)
 		}
-		if kind != NoKey && bytes.IndexByte(cell, ' ') < 0 && len(cell) > 0 && !code(cell) &&
-			Judge(cell, true, kind) {
-			s.add(offset+from, offset+to, kind.Class())
-		}
+		s.cell(offset+from, offset+to, kind, inQuotes)
+		n++
 	}
 }
 

@@ -43,6 +43,7 @@ func (s *scan) nearAt(i, end int, kind Key) {
 		return
 	}
 	s.past[rule] = stop
+	isPass := bytes.EqualFold(b[i:end], []byte("pass"))
 	at := end
 	if !wasRead && (saysWhatBefore(b[low:i]) || kind == strongKey && stop-low < maxReach &&
 		!bytes.ContainsAny(line, `(){}[];=<>\"`)) {
@@ -51,7 +52,7 @@ func (s *scan) nearAt(i, end int, kind Key) {
 	for at < stop {
 		from, to, next := nextWord(b, at, stop)
 		in := near
-		if from > end && from < to && end-i > len("pass") && kind != userKey {
+		if from > end && from < to && !isPass && kind != userKey {
 			in, to = s.linked(end, from, to, kind)
 		}
 		if slash := bytes.IndexByte(b[from:to], '/'); slash > 0 && kind == strongKey &&
@@ -128,7 +129,12 @@ func (s *scan) slashAt(i int) {
 	at := i + len(" / ")
 	end := chars.RunEnd(s.b, at, func(c byte) bool { return !chars.IsSpace(c) })
 	from, to := trimCell(s.b, at, end)
-	if name := nameStart(s.b, i); name < i && near.takes(s.b[from:to], strongKey) {
+	in := near
+	name := nameStart(s.b, i)
+	if isUser(string(s.b[name:i])) {
+		in = said
+	}
+	if name < i && in.takes(s.b[from:to], strongKey) {
 		s.add(from, to, strongKey.Class())
 	}
 }
@@ -138,7 +144,8 @@ func (s *scan) slashAt(i int) {
 func (s *scan) belowAt(i, end, stop int, kind Key, line []byte) {
 	b := s.b
 	next := stop + len("\n")
-	if next >= len(b) || b[stop] != '\n' || end-i == len("pass") && kind == strongKey {
+	if next >= len(b) || b[stop] != '\n' ||
+		kind == strongKey && bytes.EqualFold(b[i:end], []byte("pass")) {
 		return // to pass is a verb, too
 	}
 	if b[next] == '\n' && b[stop-1] == ':' && next+1 < len(b) && !chars.IsQuote(b[next+1]) {

@@ -25,9 +25,6 @@ func (s *scan) pairAt(i int) {
 		return // the name of a secret in an ARN
 	}
 	if kind == NoKey {
-		kind = keyAfter(&s.runs, separatorStart(b, i), end)
-	}
-	if kind == NoKey {
 		s.vendorAt(separatorStart(b, i), end)
 		return
 	}
@@ -66,7 +63,7 @@ func (s *scan) vendorAt(end, at int) {
 	}
 	name := trimKey(b, end)
 	last, _ := lastPart(b[nameStart(b, name):name])
-	if stop := s.runs.valueAt(at).end; isUser(last) && end+1 == at &&
+	if stop := s.runs.valueAt(at).end; (isUser(last) || isAddress(b, name)) && end+1 == at &&
 		near.takes(unmarked(b[at:stop]), userKey) {
 		s.add(at, stop, strongKey.Class())
 		return
@@ -80,6 +77,12 @@ func (s *scan) vendorAt(end, at int) {
 	if near.takes(value, vendorKey) {
 		s.add(v.start, v.end, weakKey.Class())
 	}
+}
+
+// isAddress reports whether the address of an account, such as bob@mail.test, ends at b[end].
+func isAddress(b []byte, end int) bool {
+	host := nameStart(b, end)
+	return host > 0 && b[host-1] == '@' && bytes.IndexByte(b[host:end], '.') > 0
 }
 
 // isUser reports whether a word is a name that many machines have for a user.
@@ -237,14 +240,10 @@ func keyBefore(b []byte, i int) Key {
 		bytes.Contains(b[start:end], []byte("__")) {
 		return strongKey // credentials for a host, as Bundler takes them
 	}
-	if end-start >= len("value") && bytes.EqualFold(b[end-len("value"):end], []byte("value")) {
-		return keyBeside(b, start)
-	}
-	if string(b[start:end]) == "content" {
-		return keyInTag(b, start)
-	}
-	if string(b[start:end]) == "default" {
-		return keyOfVariable(b, start)
+	for _, member := range [...]string{"value", "content", "default"} {
+		if n := len(member); end-start >= n && bytes.EqualFold(b[end-n:end], []byte(member)) {
+			return keyBeside(b, start, i)
+		}
 	}
 	return KeyOf(b[start:end])
 }
@@ -268,92 +267,62 @@ func mayEndKey(b []byte) bool {
 	}
 }
 
-// keyAfter returns the kind of the name that follows a "value" in an object, with the separator
-// between start and end: {"value": "…", "name": "DB_PASSWORD"}.
-func keyAfter(runs *bareRuns, start, end int) Key {
-	b := runs.b
-	if start == 0 || b[start-1]|0x20 != 'e' && b[start-1] != '"' && b[start-1] != '\'' {
-		return NoKey
+// keyBeside returns the kind of the name of a "value" that begins at b[start], with the separator
+// at b[i]. The name is another member of the object, on the same line, on the line before or behind
+// the value: name="db.password" value="…", or "- name: DB_PASSWORD" over "value: …". Or the object
+// with the value has a name: "db_password": {"sensitive": true, "value": "…"}, variable "token" {.
+func keyBeside(b []byte, start, i int) Key {
+	low := max(0, start-2*maxKey)
+	line := low + bytes.LastIndexAny(b[low:start], "<\n")
+	if line >= low && b[line] == '\n' {
+		line = low + bytes.LastIndexAny(b[low:line], "<\n")
 	}
-	name := trimKey(b, start)
-	if n := name - len("value"); n < 0 || !bytes.EqualFold(b[n:name], []byte("value")) {
-		return NoKey
-	}
-	v := valueAfter(runs, end)
-	rest := bytes.TrimLeft(b[v.end:min(len(b), v.end+2*maxKey)], " \r\n\t\"'\\,")
-	for _, word := range [...]string{"name", "key", "Name", "Key"} {
-		if after, ok := bytes.CutPrefix(rest, []byte(word)); ok {
-			after = bytes.TrimLeft(after, " \"'\\:=")
-			return KeyOf(after[:chars.RunEnd(after, 0, chars.IsDotted)])
+	before := b[line+1 : start]
+	at := chars.RunEnd(b, i, func(c byte) bool {
+		return bytes.IndexByte([]byte(":= \"'\\"), c) >= 0
+	})
+	at = chars.RunEnd(b[:min(len(b), at+maxLiteral)], at, func(c byte) bool {
+		return c != '\n' && c != ',' && !chars.IsQuote(c)
+	})
+	behind := bytes.TrimLeft(b[at:min(len(b), at+2*maxKey)], " \r\n\t\"'\\,")
+	behind = bytes.TrimPrefix(behind, []byte("WHERE "))
+	for _, word := range [...]string{"name", "key", "Name", "Key", "type", "Type"} {
+		if n := bytes.LastIndex(before, []byte(word)); n >= 0 && (n == 0 ||
+			!chars.IsAlnum(before[n-1]) || chars.IsUpper(word[0]) && chars.IsLower(before[n-1])) {
+			if kind := keyIn(before[n+len(word):]); kind != NoKey {
+				return kind
+			}
+		}
+		if rest, ok := bytes.CutPrefix(behind, []byte(word)); ok && word[1] != 'y' {
+			return keyIn(rest)
 		}
 	}
-	return NoKey
-}
-
-// keyOfVariable returns the kind of the variable of Terraform whose default is at b[i].
-func keyOfVariable(b []byte, i int) Key {
-	before := b[max(0, i-4*maxKey):i]
-	at := bytes.LastIndex(before, []byte(`variable "`))
-	if at < 0 || bytes.Contains(before[at:], []byte("\n}")) {
-		return NoKey
-	}
-	name := before[at+len(`variable "`):]
-	return KeyOf(name[:chars.RunEnd(name, 0, chars.IsDotted)])
-}
-
-// keyBeside returns the kind of the name beside a "value", on the same line or the line before:
-// name="db.password" value="…", or "- name: DB_PASSWORD" over "value: …". Or the object with the
-// value has a name: "db_password": {"sensitive": true, "value": "…"}.
-func keyBeside(b []byte, value int) Key {
-	if kind := keyInTag(b, value); kind != NoKey {
-		return kind
-	}
-	low := max(0, value-2*maxKey)
-	open := low + bytes.LastIndexByte(b[low:value], '{')
-	if open < low || bytes.IndexByte(b[open:value], '}') >= 0 {
+	low = max(0, start-4*maxKey)
+	open := low + bytes.LastIndexByte(b[low:start], '{')
+	if open < low || bytes.IndexByte(b[open:start], '}') >= 0 {
 		return NoKey
 	}
 	end := trimKey(b, open)
-	if end == 0 || b[end-1] != ':' {
+	switch {
+	case end == 0:
+		return NoKey
+	case b[end-1] == ':':
+		end = trimKey(b, end-1)
+	case !chars.IsQuote(b[end]):
 		return NoKey
 	}
-	end = trimKey(b, end-1)
 	return KeyOf(b[nameStart(b, end):end])
 }
 
-// keyInTag is keyBeside for names on the line of the value and the one before.
-func keyInTag(b []byte, value int) Key {
-	low := max(0, value-2*maxKey)
-	line := value - 1
-	for lines := 0; line >= low; line-- {
-		if b[line] == '<' {
-			break
-		}
-		if b[line] == '\n' {
-			if lines++; lines == 2 {
-				break
-			}
-		}
+// keyIn returns the kind of the name behind the separator with which b begins.
+func keyIn(b []byte) Key {
+	b = bytes.TrimLeft(b, " \"'\\")
+	if len(b) == 0 || b[0] != ':' && b[0] != '=' {
+		return NoKey
 	}
-	before := b[line+1 : value]
-	for _, word := range [...]string{"name", "key", "Name", "Key", "type", "Type"} {
-		i := bytes.LastIndex(before, []byte(word))
-		if i < 0 || i > 0 && chars.IsAlnum(before[i-1]) &&
-			!(chars.IsUpper(word[0]) && chars.IsLower(before[i-1])) {
-			continue
-		}
-		rest := bytes.TrimLeft(before[i+len(word):], " \"'\\")
-		if len(rest) == 0 || rest[0] != ':' && rest[0] != '=' {
-			continue
-		}
-		rest = bytes.TrimLeft(rest[1:], " \"'\\")
-		kind := KeyOf(rest[:chars.RunEnd(rest, 0,
-			func(c byte) bool { return chars.IsDotted(c) || c == '/' })])
-		if kind != NoKey {
-			return kind
-		}
-	}
-	return NoKey
+	b = bytes.TrimLeft(b[1:], " \"'\\")
+	return KeyOf(b[:chars.RunEnd(b, 0,
+		func(c byte) bool { return chars.IsDotted(c) || c == '/' })])
 }
 
 // trimKey returns i without the characters that may stand between a key and a separator.
@@ -436,17 +405,13 @@ func accountNear(b []byte, i int) bool {
 		near = near[:at+empty]
 	}
 	for _, word := range [...]string{"user", "host", "login", "server", "email"} {
-		for rest := near; ; {
-			n := bytes.Index(rest, []byte(word))
-			if n < 0 {
-				break
-			}
-			before := n == 0 || !chars.IsLetter(rest[n-1])
-			rest = rest[n+len(word):]
+		before, rest, ok := bytes.Cut(near, []byte(word))
+		for ; ok; before, rest, ok = bytes.Cut(rest, []byte(word)) {
 			end := chars.RunEnd(rest, 0, func(c byte) bool {
 				return chars.IsURLSafe(c) || chars.IsQuote(c) || c == ' ' || c == '\\'
 			})
-			if before && end < min(len(rest), 16) && (rest[end] == '=' || rest[end] == ':') {
+			if (len(before) == 0 || !chars.IsLetter(before[len(before)-1])) &&
+				end < min(len(rest), 16) && (rest[end] == '=' || rest[end] == ':') {
 				return true
 			}
 		}

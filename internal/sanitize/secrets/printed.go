@@ -65,7 +65,8 @@ func (p Prints) Values(output string) (values []string) {
 			var from, to int
 			from, to, at = nextWord(out, at, len(out))
 			v := out[from:to]
-			if (p == Always || len(v)+2 >= len(out)) && below.takes(v, strongKey) {
+			if below.takes(v, strongKey) && (p == Always || len(v)+2 >= len(out)) ||
+				p == Always && len(v) >= 8 && said.takes(v, strongKey) {
 				values = append(values, string(v))
 			}
 		}
@@ -146,7 +147,7 @@ func printsNamed(name string, args []string) bool {
 	case "grep", "rg", "sed", "awk", "cut": // of a file of settings
 		return strings.Contains(all, ".env") && hasName(all)
 	case "python", "python3", "ruby", "perl", "node", "deno", "bun", "php":
-		return strings.Contains(all, "env") && hasName(all)
+		return strings.Contains(all, "env") && hasName(all) || draws(all)
 	case "printenv", "cat", "head", "tail", "jq", "yq", "dasel", "crudini":
 	case "terraform", "tofu", "pulumi", "heroku", "vault", "az", "aws", "gcloud", "kubectl", "oc", "op",
 		"bws", "doppler", "chamber", "git", "npm", "consul", "etcdctl", "redis-cli", "snowsql":
@@ -168,6 +169,12 @@ func hints(words []string) bool {
 	all := strings.Join(words, " ")
 	return hasName(all) && !tellsDigest([]byte(all)) && !slices.Contains(words, "put") &&
 		!slices.Contains(words, "set")
+}
+
+// draws reports whether an expression draws a secret by lot.
+func draws(text string) bool {
+	return slices.ContainsFunc([]string{"token_hex", "token_urlsafe", "random_bytes", "randomBytes",
+		"SecureRandom"}, func(name string) bool { return strings.Contains(text, name) })
 }
 
 // hasName reports whether one of the names in a text is that of a secret.

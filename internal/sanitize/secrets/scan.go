@@ -122,17 +122,17 @@ func (s *scan) byteAt(i int) {
 
 // nodeAt tries the rule of a trigger, or a form, at b[i], where the first bytes match.
 func (s *scan) nodeAt(t *table, id, i int) {
-	if id >= firstForm {
-		s.formAt(t, id-firstForm, i)
+	if id >= t.firstForm {
+		s.formAt(t, id-t.firstForm, i)
 		return
 	}
-	if id >= len(triggers) {
-		if c := commands[id-len(triggers)]; bytes.HasPrefix(s.b[i:], []byte(c.text)) {
+	if id >= len(t.triggers) {
+		if c := commands[id-len(t.triggers)]; bytes.HasPrefix(s.b[i:], []byte(c.text)) {
 			s.commandAt(i, c)
 		}
 		return
 	}
-	r, text := triggers[id].rule, triggers[id].text
+	r, text := t.triggers[id].rule, t.triggers[id].text
 	if i < s.past[r] || len(s.b)-i < len(text) || string(s.b[i:i+len(text)]) != text {
 		return
 	}
@@ -153,10 +153,6 @@ func (s *scan) nodeAt(t *table, id, i int) {
 		s.cookieAt(i, len(text))
 	case sqlRule:
 		s.sqlAt(i, strings.TrimSuffix(text, " "))
-	case vaultRule:
-		s.vaultAt(i + len(text))
-	case passRule:
-		s.passAt(i)
 	case netrcRule:
 		s.netrcAt(i)
 	case puttyRule:
@@ -171,10 +167,6 @@ func (s *scan) nodeAt(t *table, id, i int) {
 		s.wordAt(i, i+len(text))
 	case stdinRule:
 		s.stdinAt(i, i+len(text))
-	case secureRule:
-		s.secureAt(i + len(text))
-	case thinRule:
-		s.thinAt(i + len(text))
 	case resultRule:
 		s.resultAt(i)
 	case encodedRule:
@@ -205,6 +197,8 @@ func (s *scan) nodeAt(t *table, id, i int) {
 		s.accountAt(i + len(text))
 	case shownRule:
 		s.shownAt(i + len(text))
+	case evaluatedRule:
+		s.evaluatedAt(i)
 	case jarRule:
 		s.jarAt(i)
 	case keyedRule:

@@ -88,7 +88,7 @@ func (p place) takesIn(v []byte, kind Key, line []byte) bool {
 	case made == digits && n.making > digits,
 		made == token && kind == vendorKey && p == near:
 		return n.hex > 0 && hexLength(v) >= n.hex &&
-			(p < said || kind == vendorKey || len(v) == n.hex && !tellsDigest(line))
+			(p < said || kind == vendorKey || (p == said || len(v) == n.hex) && !tellsDigest(line))
 	case p == said && made < handmade && isMeasure(v):
 		return false
 	case made == drawn && p >= said && (len(v) == 43 || len(v) == 44 || len(v) >= 64):
@@ -157,7 +157,7 @@ func makingOf(v []byte, bare bool) making {
 	}
 	hex := bytes.TrimPrefix(v, []byte("0x"))
 	isToken := len(v) >= 8 && (m.Switches >= 3 || m.Digits >= 4 || m.Digits == 3 && !bare ||
-		m.Random())
+		m.Random() || m.Scrambled())
 	switch {
 	case isToken && m.Switches >= 3 && (chars.Only(hex, chars.IsHex) || chars.IsUUID(v)):
 		return digits

@@ -11,6 +11,7 @@ func TestMaking(t *testing.T) {
 		"ResponseV2Meta": term, "20260304": named, "3f9a1c52e0b74d1688c0a1f2e3d4c5b6": digits,
 		"3f2b8c1e-5a6d-4e7f-9b0c-1d2e3f4a5b6c": digits, "4929123412341234": digits,
 		"heron27": mixed, "k7xq2mvz9bw4": token, "Vq3xTz8LmK1wRb7Yc2": drawn, "heron27Lake!": handmade,
+		"vrasG2p8MC": token, "ParsePKCS8Key": term, "ed25519Key": term, "joinIPv6Group": term,
 	} {
 		if got := makingOf([]byte(v), true); got != want {
 			t.Errorf("%q has the making %d, want %d", v, got, want)

@@ -28,21 +28,44 @@ func (s *scan) accountAt(at int) {
 }
 
 // shownAt reads what a command has printed below the line with the prompt of a shell, whose words
-// begin at b[at].
+// begin at b[at], up to an empty line or the next prompt.
 func (s *scan) shownAt(at int) {
-	b := s.b
-	end := lineEnd(b[:min(len(b), at+maxLiteral)], at)
-	next := lineEnd(b[:min(len(b), end+1+maxLiteral)], min(end+1, len(b)))
-	if next <= end+1 || bytes.HasPrefix(b[end+1:], []byte("$ ")) {
-		return
-	}
+	b := s.b[:min(len(s.b), at+maxLiteral)]
+	end := lineEnd(b, at)
 	words := strings.Fields(string(b[at:end]))
 	if pipe := slices.Index(words, "|"); pipe > 0 {
 		words = words[:pipe]
 	}
-	for _, v := range PrintedBy(words).Values(string(b[end+1 : next])) {
-		if from := bytes.Index(b[end+1:next], []byte(v)); from >= 0 {
-			s.add(end+1+from, end+1+from+len(v), strongKey.Class())
+	prints := PrintedBy(words)
+	if prints == Other || end == len(b) {
+		return
+	}
+	output := b[end+1:]
+	for _, stop := range [...]string{"\n\n", "\n$ "} {
+		if n := bytes.Index(b[end:], []byte(stop)); n >= 0 {
+			output = output[:min(len(output), max(n-1, 0))]
 		}
+	}
+	for _, v := range prints.Values(string(output)) {
+		from := end + 1 + bytes.Index(output, []byte(v))
+		s.add(from, from+len(v), strongKey.Class())
+	}
+}
+
+// evaluatedAt reads the value that an interpreter or a debugger prints below its prompt, at b[i],
+// and the name of a secret.
+func (s *scan) evaluatedAt(i int) {
+	b := s.b
+	end := lineEnd(b, i)
+	if expression := string(b[i:end]); i > 0 && b[i-1] != '\n' || end == len(b) ||
+		!hasName(expression) && !draws(expression) {
+		return
+	}
+	from, to := trimCell(b, end+1, lineEnd(b, end+1))
+	if gap := bytes.LastIndexByte(b[from:to], ' '); gap >= 0 { // => "…", Out[3]: '…', $1 = 0x5 "…"
+		from, to = trimCell(b, from+gap, to)
+	}
+	if inQuotes.takes(unmarked(b[from:to]), strongKey) {
+		s.add(from, to, strongKey.Class())
 	}
 }

@@ -72,7 +72,11 @@ func (s *scan) spokenAt(end int) {
 	case given && !secret:
 		secret = !v.quoted && setting.takes(unmarked(value), kind)
 	case spoken && !given:
-		secret = near.takesIn(unmarked(value), kind, line)
+		in := near
+		if kind == strongKey && v.start == end+1 && lineEnd(b, v.end) == v.end {
+			in = said // nothing is behind it
+		}
+		secret = in.takesIn(unmarked(value), kind, line)
 	}
 	if secret {
 		s.add(v.start, v.end, kind.Class())

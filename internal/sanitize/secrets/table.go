@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -23,8 +24,6 @@ const (
 	headerRule
 	cookieRule
 	sqlRule
-	vaultRule
-	passRule
 	netrcRule
 	puttyRule
 	manifestRule
@@ -33,8 +32,6 @@ const (
 	wordRule
 	columnRule
 	stdinRule
-	secureRule
-	thinRule
 	resultRule
 	encodedRule
 	bodyRule
@@ -50,6 +47,7 @@ const (
 	tokenRule
 	accountRule
 	shownRule
+	evaluatedRule
 	wideRule
 	jarRule
 	keyedRule
@@ -57,87 +55,60 @@ const (
 	numRules // the number of rules
 )
 
-// trigger is a text of at least three bytes at which a rule is tried.
-type trigger struct {
-	text string
-	rule rule
-}
-
-// triggers lists the texts at which rules are tried. Single bytes are in scan.byteAt.
-var triggers = [...]trigger{
-	{"BEGIN ", pemRule},
-	{"eyJ", jwtRule},
-	{"ZXlK", encodedJWTRule},
-	{"@tcp(", dsnRule}, {"@unix(", dsnRule},
-	{"://", urlRule},
-	{"Bearer", headerRule}, {"bearer", headerRule}, {"BEARER", headerRule}, {"Basic",
-		headerRule}, {"basic", headerRule},
-	{"BASIC", headerRule}, {"Token", headerRule}, {"token", headerRule},
-	{"ookie: ", cookieRule}, {"OOKIE: ", cookieRule},
-	{"PASSWORD ", sqlRule}, {"password ", sqlRule}, {"BY ", sqlRule}, {"by ", sqlRule},
-	{"vault login ", vaultRule}, {"operator unseal ", vaultRule},
-	{"pass:", passRule},
-	{"login ", netrcRule},
-	{"Private-Lines: ", puttyRule},
-	{"kind: ", manifestRule}, {`"kind"`, documentRule},
-	{"sig=", signatureRule}, {"Signature=", signatureRule}, {"X-Amz-Signature=", signatureRule},
-	{"X-Goog-Signature=", signatureRule},
-	{"MIIEvQIBADANBgkq", bodyRule}, {"MIIEvAIBADANBgkq", bodyRule}, // PKCS #8 of 2048 bits
-	{"MIIEvgIBADANBgkq", bodyRule}, {"MIIJQgIBADANBgkq", bodyRule}, // of 4096 bits
-	{"MIIJQwIBADANBgkq", bodyRule}, {"MIIEpAIBAAKCAQEA", bodyRule}, // PKCS #1
-	{"MIIEowIBAAKCAQEA", bodyRule}, {"MIIEogIBAAKCAQEA", bodyRule},
-	{"MIIJKQIBAAKCAgEA", bodyRule}, {"MIIJKAIBAAKCAgEA", bodyRule},
-	{"MIIJJwIBAAKCAgEA", bodyRule}, {"MHcCAQEEI", bodyRule}, // P-256
-	{"MIGHAgEAMBMGByqGSM49", bodyRule}, {"MC4CAQAwBQYDK2Vw", bodyRule}, // Ed25519
-	{"b3BlbnNzaC1rZXktdjEA", bodyRule}, // OpenSSH
-	{"NetworkCredential(", accountRule}, {"PasswordCredentials(", accountRule},
-	{"PasswordAuthentication(", accountRule}, {"BasicAuth(", accountRule},
-	{"basicAuth(", accountRule}, {"basic_auth(", accountRule}, {"auth=(", accountRule},
-	{"auth = (", accountRule}, {"login(", accountRule}, {"send ", sendRule},
-	{"password", wordRule}, {"Password", wordRule}, {"PASSWORD", wordRule},
-	{"passwd", wordRule}, {"Passwd", wordRule}, {"PASSWD", wordRule},
-	{"passphrase", wordRule}, {"Passphrase", wordRule}, {"PASSPHRASE", wordRule},
-	{"pass", wordRule}, {"Pass", wordRule}, {"PASS", wordRule}, {"pwd", wordRule},
-	{"Pwd", wordRule}, {"PWD", wordRule}, {"secret", wordRule}, {"Secret", wordRule},
-	{"SECRET", wordRule}, {"token", wordRule}, {"Token", wordRule}, {"TOKEN", wordRule},
-	{"key", wordRule}, {"Key", wordRule}, {"KEY", wordRule}, {"access", wordRule},
-	{"Access", wordRule}, {"ACCESS", wordRule}, {"private", wordRule}, {"Private", wordRule},
-	{"PRIVATE", wordRule}, {"--password-stdin", stdinRule}, {"--with-token", stdinRule},
-	{"--passphrase-fd", stdinRule}, {"docker secret create ", stdinRule},
-	{"gh secret set ", stdinRule}, {"wrangler secret put ", stdinRule},
-	{"secrets create ", stdinRule}, {"vercel env add ", stdinRule}, {"sudo -S", stdinRule},
-	{"chpasswd", stdinRule}, {"passwd ", stdinRule}, {"--password-prompt", stdinRule}, {"passwd --stdin", stdinRule}, {"smbpasswd -s", stdinRule},
-	{"cryptsetup ", stdinRule}, {" su ", stdinRule}, {"kinit ", stdinRule},
-	{"│", boxRule}, {"┃", boxRule}, {" -b ", crumbRule}, {"--cookie ", crumbRule},
-	{"asswort", tellRule}, {"ennwort", tellRule}, {"mot de passe", tellRule},
-	{"ontraseña", tellRule}, {"senha", tellRule}, {"Senha", tellRule},
-	{"parola", tellRule}, {"Parola", tellRule}, {"wachtwoord", tellRule},
-	{"ösenord", tellRule}, {"adgangskode", tellRule}, {"salasana", tellRule},
-	{"hasło", tellRule}, {"Hasło", tellRule}, {"heslo", tellRule},
-	{"jelszó", tellRule}, {"şifre", tellRule}, {"Şifre", tellRule},
-	{"ароль", tellRule}, {"密码", tellRule}, {"密碼", tellRule}, {"口令", tellRule},
-	{"パスワード", tellRule}, {"비밀번호", tellRule}, {"mật khẩu", tellRule},
-	{"chlüssel", tokenRule}, {"clé", tokenRule}, {"jeton", tokenRule}, {"clave", tellRule},
-	{"ключ", tokenRule}, {"Ключ", tokenRule}, {"окен", tokenRule}, {"キー", tokenRule},
-	{"トークン", tokenRule}, {"密钥", tokenRule}, {"密鑰", tokenRule}, {"令牌", tokenRule}, {"토큰", tokenRule},
-	{"ugangsdaten", tellRule}, {"dentifiants", tellRule}, {"redenciales", tellRule},
-	{"Key Content ", tellRule}, {"：", wideRule},
-	{"log in ", tellRule}, {"login with ", tellRule}, {" pw ", tellRule}, {"sername", userRule}, {"USER ", userRule}, {"user: ", userRule}, {"ogin: ", userRule},
-	{"enutzer", userRule}, {"suario", userRule}, {"огин", userRule}, {" / ", slashRule},
-	{"\n$ ", shownRule},
-	{"getConnection(", accountRule}, {"new PDO(", accountRule}, {"mysqli_connect(", accountRule},
-	{"mysql_connect(", accountRule}, {"DBI->connect(", accountRule}, {"WiFi.begin(", accountRule},
-	{"FALSE\t", jarRule}, {"TRUE\t", jarRule},
-	{"createHmac(", keyedRule}, {"hmac.new(", keyedRule},
-	{"jwt.sign(", keyedRule}, {"jwt.verify(", keyedRule}, {"jwt.encode(", keyedRule},
-	{"jwt.decode(", keyedRule}, {"redentials", tellRule}, {"creds", tellRule},
-	{".auth(", accountRule},
-	{"AUTH ", authRule}, {"PASS ", authRule}, {"LOGIN ", authRule}, {"IDENTIFY ", authRule},
-	{"masterauth", wordRule}, {"bindpw", wordRule}, {"rootpw", wordRule}, {"psk", wordRule},
-	{"form-data; name=", fieldRule},
-	{"SecureString ", secureRule}, {":thin:", thinRule},
-	{"random_password", resultRule}, {"LS0tLS1CRUdJTiB", encodedRule},
-	{"TFMwdExTMUNS", encodedRule}, {"eyJ", encodedRule}, {"ZXlK", encodedRule},
+// triggers lists the texts of at least three bytes at which rules are tried, with bars between.
+// Single bytes are in scan.byteAt.
+var triggers = [...]struct {
+	rule  rule
+	texts string
+}{
+	{pemRule, "BEGIN "},
+	{jwtRule, "eyJ"},
+	{encodedJWTRule, "ZXlK"},
+	{dsnRule, "@tcp(|@unix("},
+	{urlRule, "://"},
+	{headerRule, "Bearer|bearer|BEARER|Basic|basic|BASIC|Token|token"},
+	{cookieRule, `ookie: |OOKIE: |ookie = |ookie","value":|ookie", "value": `},
+	{sqlRule, "PASSWORD |password |BY |by "},
+	{netrcRule, "login "},
+	{puttyRule, "Private-Lines: "},
+	{manifestRule, "kind: "},
+	{documentRule, `"kind"`},
+	{signatureRule, "sig=|Signature=|X-Amz-Signature=|X-Goog-Signature="},
+	// private keys in PKCS #8 of 2048 and 4096 bits, in PKCS #1, of P-256 and Ed25519, of OpenSSH
+	{bodyRule, "MIIEvQIBADANBgkq|MIIEvAIBADANBgkq|MIIEvgIBADANBgkq|MIIJQgIBADANBgkq" +
+		"|MIIJQwIBADANBgkq|MIIEpAIBAAKCAQEA|MIIEowIBAAKCAQEA|MIIEogIBAAKCAQEA|MIIJKQIBAAKCAgEA" +
+		"|MIIJKAIBAAKCAgEA|MIIJJwIBAAKCAgEA|MHcCAQEEI|MIGHAgEAMBMGByqGSM49|MC4CAQAwBQYDK2Vw" +
+		"|b3BlbnNzaC1rZXktdjEA"},
+	{accountRule, "NetworkCredential(|PasswordCredentials(|PasswordAuthentication(|BasicAuth(" +
+		"|basicAuth(|basic_auth(|auth=(|auth = (|login(|getConnection(|new PDO(|mysqli_connect(" +
+		"|mysql_connect(|DBI->connect(|WiFi.begin(|.auth("},
+	{sendRule, "send "},
+	{wordRule, "password|Password|PASSWORD|passwd|Passwd|PASSWD|passphrase|Passphrase" +
+		"|PASSPHRASE|pass|Pass|PASS|pwd|Pwd|PWD|secret|Secret|SECRET|token|Token|TOKEN|key|Key" +
+		"|KEY|access|Access|ACCESS|private|Private|PRIVATE|SALT|masterauth|bindpw|rootpw|psk"},
+	{stdinRule, "--password-stdin|--with-token|--passphrase-fd|docker secret create " +
+		"|gh secret set |wrangler secret put |secrets create |vercel env add |sudo -S|chpasswd" +
+		"|passwd |--password-prompt|passwd --stdin|smbpasswd -s|cryptsetup | su |kinit "},
+	{boxRule, "│|┃|║"},
+	{crumbRule, " -b |--cookie "},
+	{tellRule, "asswort|ennwort|mot de passe|ontraseña|senha|Senha|parola|Parola|wachtwoord" +
+		"|ösenord|adgangskode|salasana|hasło|Hasło|heslo|jelszó|şifre|Şifre|ароль|密码|密碼|口令" +
+		"|パスワード|비밀번호|mật khẩu|clave|ugangsdaten|dentifiants|redenciales|Key Content |log in " +
+		"|login with |login as | pw |(pw |redentials|creds"},
+	{tokenRule, "chlüssel|clé|jeton|ключ|Ключ|окен|キー|トークン|密钥|密鑰|令牌|토큰"},
+	{wideRule, "："},
+	{userRule, "sername|USER |user: |ogin: |enutzer|suario|огин"},
+	{slashRule, " / "},
+	{shownRule, "\n$ "},
+	{evaluatedRule, ">>> |In [|irb(|iex(|php > |(gdb) |(Pdb) "},
+	{jarRule, "FALSE\t|TRUE\t"},
+	{keyedRule, "createHmac(|hmac.new(|jwt.sign(|jwt.verify(|jwt.encode(|jwt.decode(|hashSync(" +
+		"|compareSync(|pbkdf2_hmac(|pbkdf2Sync(|scryptSync(|hashpw(|password_hash(" +
+		"|password_verify("},
+	{authRule, "AUTH |PASS |LOGIN |IDENTIFY "},
+	{fieldRule, "form-data; name="},
+	{resultRule, "random_password"},
+	{encodedRule, "LS0tLS1CRUdJTiB|TFMwdExTMUNS|eyJ|ZXlK"},
 }
 
 // table finds the rules and forms that may begin with three bytes: a hash of the bytes leads to a
@@ -147,6 +118,14 @@ type table struct {
 	nodes  []node                // index 0 is unused
 	forms  []tokens.Form         // those of package tokens, then the user's
 	before []uint8               // by form: number of bytes of the token before its anchor
+	// triggers are the texts of triggers, each with its rule. Their ids come first.
+	triggers  []trigger
+	firstForm int // the id of the first form
+}
+
+type trigger struct {
+	text string
+	rule rule
 }
 
 // node is a trigger, the text of a command, or the anchor of a form.
@@ -155,9 +134,6 @@ type node struct {
 	next uint16
 	id   uint16 // index of a trigger, then of a command, then of a form
 }
-
-// firstForm is the id of the first form.
-const firstForm = len(triggers) + len(commands)
 
 // hash3 hashes the first three bytes of a text, which are the lower bytes of word.
 func hash3(word uint32) uint32 { return word << 8 * 0x9E3779B1 >> (32 - hashBits) }
@@ -202,15 +178,19 @@ func UsePatterns(patterns []string) error {
 func makeTable(extra []tokens.Form) *table {
 	t := &table{nodes: make([]node, 1, 2048),
 		forms: append(tokens.Table(), extra...)}
-	for i := range triggers {
-		t.add(tokens.BeginningOf(triggers[i].text), i)
+	for _, line := range triggers {
+		for text := range strings.SplitSeq(line.texts, "|") {
+			t.add(tokens.BeginningOf(text), len(t.triggers))
+			t.triggers = append(t.triggers, trigger{text, line.rule})
+		}
 	}
 	for i := range commands {
-		t.add(tokens.BeginningOf(commands[i].text), len(triggers)+i)
+		t.add(tokens.BeginningOf(commands[i].text), len(t.triggers)+i)
 	}
+	t.firstForm = len(t.triggers) + len(commands)
 	t.before = make([]uint8, len(t.forms))
 	for i := range t.forms {
-		before := t.forms[i].EachBeginning(func(b tokens.Beginning) { t.add(b, firstForm+i) })
+		before := t.forms[i].EachBeginning(func(b tokens.Beginning) { t.add(b, t.firstForm+i) })
 		t.before[i] = uint8(before)
 	}
 	return t

@@ -18,6 +18,7 @@ func (s *scan) urlAt(i int) {
 	if i == 0 || !chars.IsAlnum(b[i-1]) || start < end && b[start] == '[' {
 		return
 	}
+	s.hookAt(start, end)
 	host := bytes.LastIndexByte(b[start:end], '@')
 	colon := bytes.IndexByte(b[start:end], ':')
 	// a token in place of a user
@@ -33,12 +34,39 @@ func (s *scan) urlAt(i int) {
 	}
 }
 
-// authorityEnd returns the end of the part before the path. A ? or # in a password that was pasted
-// without encoding would end it too early. In that case the name of the host, after an @, follows
-// before any character that no password has.
+// hookAt finds the made values in the path of a URL to which anybody may post who knows it: that of
+// a hook or a bot. The host begins at b[start], and the path at b[path].
+func (s *scan) hookAt(start, path int) {
+	b := s.b
+	end := chars.RunEnd(b[:min(len(b), path+2*maxBare)], path, func(c byte) bool {
+		return c == '/' || c == '@' || isAuthority(c) && c != ')'
+	})
+	if url := b[start:end]; !bytes.Contains(url, []byte("hook")) &&
+		!bytes.HasPrefix(b[path:end], []byte("/bot")) {
+		return
+	}
+	for at := path; at < end; {
+		at = chars.RunEnd(b[:end], at, func(c byte) bool { return c == '/' })
+		to := chars.RunEnd(b[:end], at, func(c byte) bool {
+			return c != '/' && c != '@' && c != '?'
+		})
+		if bytes.HasPrefix(b[at:to], []byte("bot")) {
+			at += len("bot")
+		}
+		if v := b[at:to]; near.takes(v, strongKey) {
+			s.add(at, to, weakKey.Class())
+		}
+		at = to + 1
+	}
+}
+
+// authorityEnd returns the end of the part before the path. A ?, # or / in a password that was
+// pasted without encoding would end it too early. In that case the name of the host, after an @,
+// follows before any character that no password has.
 func authorityEnd(b []byte, start int) int {
 	end := chars.RunEnd(b, start, isAuthority)
-	if end == len(b) || b[end] != '?' && b[end] != '#' || bytes.IndexByte(b[start:end], '@') >= 0 {
+	if end == len(b) || bytes.IndexByte([]byte("?#/"), b[end]) < 0 ||
+		bytes.IndexByte(b[start:end], '@') >= 0 {
 		return end
 	}
 	colon := bytes.IndexByte(b[start:end], ':')
@@ -46,7 +74,7 @@ func authorityEnd(b []byte, start int) int {
 		return end
 	}
 	far := chars.RunEnd(b[:min(len(b), end+maxKey)], end, func(c byte) bool {
-		return isAuthority(c) || c == '?' || c == '#'
+		return isAuthority(c) || c == '?' || c == '#' || c == '/'
 	})
 	if host := bytes.LastIndexByte(b[end:far], '@'); host >= 0 {
 		return chars.RunEnd(b, end+host, isAuthority)
@@ -62,16 +90,4 @@ func isAuthority(c byte) bool {
 		return false
 	}
 	return !chars.IsSpace(c) && !chars.IsQuote(c)
-}
-
-// thinAt finds the password in jdbc:oracle:thin:user/PASSWORD@host, with the user at b[start].
-func (s *scan) thinAt(start int) {
-	end := chars.RunEnd(s.b, start, isAuthority)
-	if end == len(s.b) || s.b[end] != '/' {
-		return
-	}
-	stop := chars.RunEnd(s.b, end+1, func(c byte) bool { return isAuthority(c) && c != '@' })
-	if stop < len(s.b) && s.b[stop] == '@' {
-		s.given(value{end + 1, stop, false}, false)
-	}
 }

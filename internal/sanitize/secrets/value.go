@@ -123,7 +123,7 @@ func code(v []byte) bool {
 		}
 	}
 	if strings.IndexByte("*!@%+~?-", s[0]) >= 0 && chars.RunEnd(v, 1, chars.IsDotted) == len(v) &&
-		chars.Measure(v).Digits <= 1 {
+		(s[0] == '*' || chars.Measure(v).Digits <= 1) {
 		return true
 	}
 	if number, ok := strings.CutPrefix(s, "0x"); ok && len(number) <= 16 &&
@@ -150,7 +150,7 @@ func code(v []byte) bool {
 // changes more often than in camel case.
 func compound(v []byte, m chars.Counts) bool {
 	if !chars.Only(v, func(c byte) bool { return chars.IsWord(c) || c == '.' }) ||
-		chars.IsDigit(v[0]) || m.UnlikeWords() {
+		chars.IsDigit(v[0]) || m.UnlikeWords() || m.Scrambled() {
 		return false
 	}
 	if camelWords(v) {

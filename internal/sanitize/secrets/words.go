@@ -66,16 +66,6 @@ func (s *scan) sqlAt(i int, word string) {
 	}
 }
 
-// secureAt reads ConvertTo-SecureString 'value' of PowerShell, with the argument at b[at].
-func (s *scan) secureAt(at int) {
-	for _, flag := range [...]string{"-String ", "-AsPlainText ", "-Force "} {
-		at += len(flag) * bytes.Count(s.b[at:min(len(s.b), at+len(flag))], []byte(flag))
-	}
-	if v := valueAfter(&s.runs, at); v.quoted {
-		s.given(v, false)
-	}
-}
-
 // sendAt reads send "value\r" of expect, with the argument at b[at], if a password was asked for.
 func (s *scan) sendAt(at int) {
 	b := s.b
@@ -100,7 +90,8 @@ func (s *scan) keyedAt(at int) {
 		if bytes.IndexByte(b[at:v.start], '<') >= 0 {
 			return
 		}
-		if inQuotes.takes(unmarked(b[v.start:v.end]), vendorKey) {
+		value := unmarked(b[v.start:v.end])
+		if inQuotes.takes(value, vendorKey) || near.takes(value, strongKey) {
 			s.add(v.start, v.end, weakKey.Class())
 			return
 		}

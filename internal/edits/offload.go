@@ -1,10 +1,11 @@
-package conversation
+package edits
 
 import (
 	"context"
 	"fmt"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/edits/mask"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
@@ -51,12 +52,12 @@ func (s *Writer) Offload(
 		done.Text = text
 		return done, found, nil
 	}
-	m := Message{Note: true, Role: "tool", Author: out.Tool, Text: text, Time: s.Now()}
+	m := conversation.Message{Note: true, Role: "tool", Author: out.Tool, Text: text, Time: s.Now()}
 	if out.Call != "" {
-		m.Source = &Source{Agent: offloadAgent, Session: session, Message: out.Call}
+		m.Source = &conversation.Source{Agent: offloadAgent, Session: session, Message: out.Call}
 	}
-	list, _, err := s.Append(ctx, session, branch, []Message{m},
-		AppendOptions{Verb: refs.VerbOffload})
+	list, _, err := s.conversation.Append(ctx, session, branch, []conversation.Message{m},
+		conversation.AppendOptions{Verb: refs.VerbOffload})
 	if err != nil {
 		return done, nil, err
 	}
