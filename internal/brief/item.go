@@ -31,9 +31,8 @@ type item struct {
 
 	judged, bare bool // bare is set once judged is
 
-	// Of a changed file: a commit has some of it; it was put back before one.
-	committed, gone bool
-	keptBy          string // the commit that has all of it, or Kept, if git shows so; "" for none
+	held digest.Held // of a changed file
+	gone bool        // the file was put back
 
 	names          []string // of a changed or read file, newest first
 	added, removed int
@@ -46,25 +45,11 @@ func itemsOf(facts []digest.Fact, root Root) []item {
 	passed := passing(facts)
 	at := map[string]int{}
 	items := make([]item, 0, len(facts))
+	held := digest.Holds{}
 	for n := range facts {
 		f := &facts[n]
-		switch {
-		case f.Kind == digest.Edit && (f.Key == digest.Kept || f.Key == digest.Unkept):
-			if i, ok := at[keyOf(f, root)]; ok {
-				items[i].keptBy = strings.TrimPrefix(f.Key, digest.Unkept)
-			}
-		case f.Kind == digest.Edit && f.State == digest.Dropped:
-			putBack(items, at, f, root)
-		case f.Kind == digest.Commit && f.State == digest.Passed && !f.IsRequest():
-			for i := range items {
-				items[i].committed, items[i].keptBy = true, cmp.Or(items[i].keptBy, f.Text)
-			}
-		case f.Kind == digest.Commit && f.State == digest.Dropped: // it was taken back
-			for i := range items {
-				if items[i].keptBy == f.Text {
-					items[i].keptBy = ""
-				}
-			}
+		if held.Add(f, root.Name); f.Kind == digest.Edit && f.State == digest.Dropped {
+			putBack(items, at, held, root)
 		}
 		if (f.Kind == digest.Edit || f.Kind == digest.Written) && f.Undone() ||
 			f.Kind == digest.Question && f.State == digest.Done {
@@ -79,6 +64,9 @@ func itemsOf(facts []digest.Fact, root Root) []item {
 		}
 		items[i].join(f, root)
 		items[i].line.Section = sectionOf(f, passed)
+	}
+	for _, i := range at {
+		items[i].held = held[root.Name(items[i].fact.Path)]
 	}
 	items = slices.DeleteFunc(items, func(it item) bool {
 		return it.gone || it.fact.State == digest.Dropped
@@ -100,22 +88,22 @@ func itemsOf(facts []digest.Fact, root Root) []item {
 // leads reports whether an item has words of the model that announce the next line.
 func (it *item) leads() bool { return isWord(it.fact) && strings.HasSuffix(it.line.Text, ":") }
 
-// putBack marks the items of files that are again as they were committed, and forgets their keys.
-func putBack(items []item, at map[string]int, f *digest.Fact, root Root) {
+// putBack marks the items of files that no longer have the edits, and forgets their keys.
+func putBack(items []item, at map[string]int, held digest.Holds, root Root) {
 	for key, i := range at {
 		it := &items[i]
-		if k := it.fact.Kind; (k == digest.Edit || k == digest.Written && it.fact.Path != "") &&
-			(!it.committed || f.Key == digest.TakenBack) &&
-			(f.Path == digest.Everything || root.Name(it.fact.Path) == root.Name(f.Path)) {
-			it.gone = true
-			delete(at, key)
+		if k := it.fact.Kind; k == digest.Edit || k == digest.Written && it.fact.Path != "" {
+			if _, ok := held[root.Name(it.fact.Path)]; !ok {
+				it.gone = true
+				delete(at, key)
+			}
 		}
 	}
 }
 
 // join adds f, the newest fact, to an item.
 func (it *item) join(f *digest.Fact, root Root) {
-	it.fact, it.keptBy = f, ""
+	it.fact = f
 	it.uses = append(it.uses, f.Seq)
 	text, heading := f.Text, ""
 	switch f.Kind {

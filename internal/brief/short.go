@@ -19,7 +19,7 @@ const (
 	maxTodos = 3
 
 	// maxState is the largest cost of a line about the state of the work.
-	maxState = 120
+	maxState = 160
 
 	// leastCut is the smallest cost of a text that is cut to fit. Less would be a few words.
 	leastCut = 50
@@ -137,8 +137,8 @@ func (c *chooser) changed() (list []change) {
 		name := c.root.Name(f.Path)
 		it := &c.items[i]
 		inside := git && !isOutside(name)
-		one := change{item: i, uncommitted: inside && it.keptBy == "",
-			committed: inside && it.keptBy != "" && it.committed}
+		one := change{item: i, uncommitted: inside && it.held.By == "",
+			committed: inside && it.held.By != "" && it.held.Some}
 		one.dir, one.name = path.Split(name)
 		if isAbs(one.dir) && strings.Count(one.dir, "/") > 2 { // it is none of the project
 			one.dir = elsewhere + path.Base(one.dir) + "/"

@@ -29,12 +29,15 @@ func (d *Digester) shownTree(text, output string) {
 	if !ok {
 		return
 	}
-	keptBy, written := d.keptFiles()
-	for _, file := range slices.Sorted(maps.Keys(keptBy)) {
-		place, kept := d.place(file), keptBy[file] != ""
+	held := Holds{}
+	for i := range d.Made {
+		held.Add(&d.Made[i], valid)
+	}
+	for _, file := range slices.Sorted(maps.Keys(held)) {
+		place, kept := d.place(file), held[file].By != ""
 		changed := slices.ContainsFunc(tree.paths, func(p string) bool { return isNamed(p, place) })
 		switch {
-		case changed != kept, d.isBeside(place), !changed && tree.known && written[file]:
+		case changed != kept, d.isBeside(place), !changed && tree.known && held[file].whole:
 		case changed:
 			d.add(Fact{Kind: Edit, Key: Unkept, Path: file, State: Dropped, Text: file})
 		default:
@@ -43,35 +46,54 @@ func (d *Digester) shownTree(text, output string) {
 	}
 }
 
-// keptFiles returns for each edited file the commit that has all of it, Kept if git shows so, or
-// ""; and the files that were written whole, which git may not know.
-func (d *Digester) keptFiles() (keptBy map[string]string, written map[string]bool) {
-	keptBy, written = map[string]string{}, map[string]bool{}
-	for i := range d.Made {
-		switch f := &d.Made[i]; {
-		case f.Kind == Commit && f.State == Passed && !f.IsRequest():
-			for file, by := range keptBy {
-				keptBy[file] = cmp.Or(by, f.Text)
+// Held is what commits have of a file that was edited.
+type Held struct {
+	By    string // the commit that has all of it, or Kept, if git shows so; "" for none
+	Some  bool   // a commit has some of it
+	whole bool   // it was written whole: git may not know it
+}
+
+// Holds has each edited file by its name. It lacks those that are again as they were before the
+// edits.
+type Holds map[string]Held
+
+// Add adds what a fact tells, which comes after all facts before. name returns that of a path.
+func (h Holds) Add(f *Fact, name func(path string) string) {
+	commits := f.Kind == Commit && !f.IsRequest() && (f.State == Passed || f.State == Dropped)
+	if f.Kind != Edit && !commits || f.State == Failed || f.State == Barred {
+		return
+	}
+	own := name(f.Path)
+	was, known := h[own]
+	switch {
+	case commits:
+		for file, was := range h {
+			if f.State == Passed {
+				was.By, was.Some = cmp.Or(was.By, f.Text), true
+			} else if was.By == f.Text {
+				was.By = ""
 			}
-		case f.Kind == Commit && f.State == Dropped:
-			for file, by := range keptBy {
-				if by == f.Text {
-					keptBy[file] = ""
-				}
+			h[file] = was
+		}
+	case f.Key == Kept || f.Key == Unkept:
+		if was.By = strings.TrimPrefix(f.Key, Unkept); known {
+			h[own] = was
+		}
+	case f.State != Dropped:
+		was.By, was.whole = "", was.whole || strings.HasPrefix(f.Text, "wrote ")
+		h[own] = was
+	default:
+		for file, was := range h {
+			if file != own && f.Path != Everything {
+				continue
 			}
-		case f.Kind != Edit || f.State == Failed || f.State == Barred:
-		case f.Key == Kept || f.Key == Unkept:
-			keptBy[f.Path] = strings.TrimPrefix(f.Key, Unkept)
-		case f.State != Dropped:
-			keptBy[f.Path] = ""
-			written[f.Path] = written[f.Path] || strings.HasPrefix(f.Text, "wrote ")
-		case f.Path == Everything:
-			clear(keptBy)
-		default:
-			delete(keptBy, f.Path)
+			if was.By = cmp.Or(was.By, Kept); was.Some && f.Key != TakenBack {
+				h[file] = was
+			} else {
+				delete(h, file)
+			}
 		}
 	}
-	return keptBy, written
 }
 
 // isNamed reports whether a path that git printed is that of a file, or of a folder that has it.
@@ -88,9 +110,9 @@ func isNamed(printed, file string) bool {
 // workTree returns what the output of a script shows of the project's work tree: what git status
 // printed, or else what came along to the branch that git checked out.
 func (d *Digester) workTree(text, output string) (tree workTree, ok bool) {
-	dir, asked, printed, switched := "", false, false, false
-	all := commandsOf(text)
-	isShort, isCut, isFirst := false, false, false
+	dir, all := "", commandsOf(text)
+	var shows []string // the newest command whose output counts
+	first, whole, silent := false, false, true
 	for i, c := range all {
 		words, at := gitDirectory(c, dir, "")
 		if words[0] == "cd" && len(words) > 1 {
@@ -98,34 +120,28 @@ func (d *Digester) workTree(text, output string) (tree workTree, ok bool) {
 			continue
 		}
 		switch {
-		case words[0] != "git" || len(words) < 2:
-		case d.elsewhere(at, text, false):
-			printed = true
-		case words[1] == "status":
-			asked, isFirst = true, !printed
-			isShort = slices.ContainsFunc(words[2:], isShortStatus)
-			isCut = i+1 < len(all) && all[i+1].Piped
-		case words[1] == "checkout" || words[1] == "switch":
-			asked, switched = false, true
+		case words[0] != "git" || len(words) < 2 || d.elsewhere(at, text, false):
+		case words[1] == "status" || words[1] == "checkout" || words[1] == "switch":
+			shows, first, whole = words, silent, i+1 == len(all) || !all[i+1].Piped
 		case !slices.Contains(keepsChanges[:], words[1]):
-			asked, switched = false, false
+			shows = nil
 		}
-		printed = printed || !isGit(words, "add")
+		silent = silent && isGit(words, "add")
 	}
 	switch {
-	case asked && strings.Contains(output, "nothing to commit, working tree clean"):
-		return tree, true
-	case asked && isShort:
-		return tree.read(output, shortStatus), isFirst && !isCut
-	case asked:
-		ends := strings.Contains(output, "\nno changes added to commit") ||
-			strings.Contains(output, "\nnothing added to commit") || !isCut
-		return tree.read(output, longStatus), ends && strings.Contains(output, "On branch ")
-	case switched:
+	case shows == nil:
+		return tree, false
+	case shows[1] != "status":
 		tree.known = true
 		return tree.read(output, carried), strings.Contains("\n"+output, "\nSwitched to branch '")
+	case strings.Contains(output, "nothing to commit, working tree clean"):
+		return tree, true
+	case slices.ContainsFunc(shows[2:], isShortStatus):
+		return tree.read(output, shortStatus), first && whole
 	}
-	return tree, false
+	ends := strings.Contains(output, "\nno changes added to commit") ||
+		strings.Contains(output, "\nnothing added to commit") || whole
+	return tree.read(output, longStatus), ends && strings.Contains(output, "On branch ")
 }
 
 // keepsChanges are commands of git after which the changes that no commit has are the same.
