@@ -62,6 +62,9 @@ func (c *chooser) state(purse int) []Line {
 				it.line.Text += fmt.Sprintf(" (%d commits since)", n)
 			}
 		}
+		if s.rank == obstacleRank && hasPath(it.fact) {
+			it.line.Text = c.root.Shorten(it.fact.Key) + ": " + it.line.Text
+		}
 		most, cut := maxState, withoutMiddle
 		if s.rank == endRank {
 			it.line.Text, most, cut = lastWords+it.line.Text, maxEnd, withoutEnd
@@ -187,6 +190,12 @@ func (c *chooser) isUndone(f *digest.Fact) bool {
 	return c.besideSummary() && f.Kind == digest.Commit && f.Undone()
 }
 
+// hasPath reports whether a failure is of a call on a file, which its key names.
+func hasPath(f *digest.Fact) bool {
+	kind, _, _ := strings.Cut(f.Key, " ")
+	return digest.Kind(kind) == digest.Edit || digest.Kind(kind) == digest.Read
+}
+
 // minRecurs is the number of times that a call fails with the same words until these are no slip.
 const minRecurs = 3
 
@@ -194,6 +203,10 @@ const minRecurs = 3
 // failed again and again, or with which git refused a command that did not pass later.
 func (c *chooser) isObstacle(i int) bool {
 	it := &c.items[i]
+	if it.line.Seq == c.items[len(c.items)-1].line.Seq { // nobody has gone around it yet
+		return it.line.Section == Tool && it.fact.Kind == digest.Failure ||
+			it.fact.Kind == digest.Decision && strings.HasPrefix(it.fact.Text, digest.Refused)
+	}
 	if it.fact.Kind != digest.Failure || it.line.Section != Tool || digest.IsSlip(it.fact.Text) {
 		return false
 	}

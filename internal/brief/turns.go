@@ -212,15 +212,17 @@ func (c *chooser) setLines(t *turn, asked, came int) {
 }
 
 // addLine adds a line with the first sentences of items that tell something, and with the last one
-// if it asks something.
+// if it asks something, or ends the newest answer: there stands what is next.
 func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
-	list := items
-	for n, i := range items { // after the last offer comes what is recommended
-		if section == Concluded && c.isPast(t, c.items[i].fact) && n+1 < len(items) {
-			list = items[n+1:]
+	isPast := func(i int) bool { return section == Concluded && c.isPast(t, c.items[i].fact) }
+	if first := slices.IndexFunc(items, isPast); first >= 0 {
+		last := len(items) - 1
+		for !isPast(items[last]) {
+			last--
 		}
+		items = slices.Concat(items[:first], items[last+1:]) // what was found, what is recommended
 	}
-	items = list
+	list := items
 	switch section {
 	case Concluded:
 		begins := func(i int) bool { return digest.Opens(c.items[i].fact) }
@@ -247,7 +249,8 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	}
 	last := list[len(list)-1]
 	question := ""
-	if len(list) > 1 && strings.HasSuffix(c.items[last].fact.Text, "?") {
+	newest := section == Concluded && c.turnOf[last] == len(c.turns)-1
+	if len(list) > 1 && (newest || strings.HasSuffix(c.items[last].fact.Text, "?")) {
 		question = c.items[last].fact.Text
 	}
 	l := c.items[list[0]].line

@@ -216,6 +216,20 @@ func TestNewestSayMost(t *testing.T) {
 	}
 }
 
+// TestEndOfNewestAnswer has a long answer, the last sentence of which says what is next.
+func TestEndOfNewestAnswer(t *testing.T) {
+	said := []digest.Fact{answer("The parser of tables loses the last token of each line.")}
+	for n := range 30 {
+		said = append(said, answer(fmt.Sprintf("Table %d of the parser has %d lost tokens.", n, 3*n)))
+	}
+	said = append(said, answer("Say the word and I mend the scanner of lamps next."))
+	list := of(one(prompt("Why does it lose tokens")), said)
+	got := choose(list, 3000)
+	if !strings.Contains(got, "each line. Table 0") || !strings.Contains(got, " … Say the word") {
+		t.Error(got)
+	}
+}
+
 func TestQuestionWithAnswer(t *testing.T) {
 	var messages [][]digest.Fact
 	for i := range 40 {
@@ -285,9 +299,20 @@ func TestPast(t *testing.T) {
 				answer("Option B: Rename the package of gauges to tides."),
 				answer("I recommend to keep the name and to move the directory.")), newest),
 			"recommend", "Option"},
+		{"what was found before the offers", of(one(prompt("Move the package of gauges")),
+			one(answer("The package of gauges has the name of one of tides."),
+				answer("Option A: Keep the name of the package of gauges."),
+				answer("Option B: Rename the package of gauges to tides.")), newest),
+			"has the name", "Option"},
 		{"git refused", of(newest, one(ran, fatal)), fatal.Text, "passed"},
 		{"git refused first", of(newest, one(ran, fatal), one(later)), "tables", fatal.Text},
-		{"once", of(newest, one(look, again)), "tables", again.Text},
+		{"once", of(newest, one(look, again), one(later)), "tables", again.Text},
+		{"refused at the end", of(newest, one(digest.Fact{Kind: digest.Decision,
+			Text: digest.Refused + "ran brew tap tides"})), "decided: the user refused: ran brew", "passed"},
+		{"at the end, on a file", of(newest, one(digest.Fact{Kind: digest.Edit, Path: "/p/a.go",
+			State: digest.Failed, Text: "edited /p/a.go: failed"}, digest.Fact{Kind: digest.Failure,
+			Key: "edit /p/a.go", Text: "String to replace not found"})), "a.go: String to", "passed"},
+		{"at the end", of(newest, one(look, again)), again.Text, "passed"},
 		{"again and again", of(newest, one(look, again), one(look, again), one(look, again)),
 			again.Text, "passed"},
 	} {

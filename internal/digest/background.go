@@ -32,6 +32,9 @@ func (d *Digester) awaited(a args) []int {
 func (d *Digester) takeRunning(name string) []int {
 	facts := d.Open[runningPrefix+name]
 	delete(d.Open, runningPrefix+name)
+	for _, i := range facts {
+		d.Made[i].State = "" // what was printed until now may be overtaken
+	}
 	return facts
 }
 

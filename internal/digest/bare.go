@@ -9,6 +9,7 @@ import (
 const (
 	minBare  = 5 // in a line without names
 	minNamed = 4 // names and numbers included
+	minLead  = 8 // in a line that leads to a list, likewise
 )
 
 // IsBare reports whether a line of prose tells nothing to a reader who does not see the lines
@@ -44,8 +45,13 @@ func praises(line string) bool {
 }
 
 // Opens reports whether an answer may begin with a line: it tells something by itself, and is no
-// heading. "Yes" says it all.
-func Opens(f *Fact) bool { return agrees(f.Text) || f.Key != Title && !IsBare(f.Text) }
+// heading. "Yes" says it all, and what leads to a list may say what was done.
+func Opens(f *Fact) bool {
+	text := strings.TrimRight(f.Text, ":")
+	c := contentOf(text)
+	return agrees(f.Text) || f.Key != Title && !IsBare(text) &&
+		(len(text) == len(f.Text) || c.words+c.names+c.numbers >= minLead)
+}
 
 // agrees reports whether a line begins with yes or no.
 func agrees(line string) bool {

@@ -8,17 +8,7 @@ import (
 
 // failures adds the lines of an output that look like errors, or if there are none, the first line.
 func (d *Digester) failures(key, output string) {
-	n := 0
-	seen := map[string]bool{}
-	eachLine(output, func(line string) bool {
-		if IsError(line) && tells(line) && !seen[line] {
-			seen[line] = true
-			d.add(Fact{Kind: Failure, Key: key, Text: withoutMiddle(line, maxLine)})
-			n++
-		}
-		return n < maxFailures
-	})
-	if n > 0 {
+	if d.errors(key, output) > 0 {
 		return
 	}
 	eachLine(output, func(line string) bool {
@@ -28,6 +18,20 @@ func (d *Digester) failures(key, output string) {
 		d.add(Fact{Kind: Failure, Key: key, Text: withoutMiddle(line, maxLine)})
 		return false
 	})
+}
+
+// errors adds the lines of an output that look like errors, and returns their number.
+func (d *Digester) errors(key, output string) (n int) {
+	seen := map[string]bool{}
+	eachLine(output, func(line string) bool {
+		if IsError(line) && tells(line) && !seen[line] {
+			seen[line] = true
+			d.add(Fact{Kind: Failure, Key: key, Text: withoutMiddle(line, maxLine)})
+			n++
+		}
+		return n < maxFailures
+	})
+	return n
 }
 
 // withoutMiddle shortens a line at its middle: what failed stands at the beginning, and why at the

@@ -39,8 +39,12 @@ func (d *Digester) result(r *Result) {
 	o := outcomeOf(r)
 	if o.running != "" {
 		d.Open[runningPrefix+o.running] = facts
-		if f := &d.Made[facts[0]]; f.Kind == Command && !strings.Contains(f.Text, beside) {
+		f := &d.Made[facts[0]]
+		if f.Kind == Command && !strings.Contains(f.Text, beside) {
 			f.Text += beside + o.running
+		}
+		if f.Test && d.errors(f.Key, o.output) > 0 {
+			d.Made[facts[0]].State = Failed // it fails, though its end is not known
 		}
 		return
 	}
@@ -49,7 +53,7 @@ func (d *Digester) result(r *Result) {
 		return
 	}
 	last := &d.Made[facts[len(facts)-1]]
-	for len(facts) > 1 && d.Made[facts[0]].Kind == Edit && last.Kind != Edit {
+	for d.Made[facts[0]].Kind == Edit && (last.Kind == Command || last.Kind == Commit) {
 		facts = facts[1:] // what a script wrote is there however it ended
 	}
 	f := d.Made[facts[0]]

@@ -209,6 +209,30 @@ func TestBackground(t *testing.T) {
 	}
 }
 
+// TestFailsSoFar has a run of tests that goes on after it printed an error.
+func TestFailsSoFar(t *testing.T) {
+	const running = "Chunk ID: 1\nProcess running with session ID 49\nOutput:\n"
+	messages := []Message{called("a", "exec_command", `{"cmd":"go test ./..."}`),
+		answered("a", running+"# shop/server\nserver/a_test.go:3:1: undefined: errors\n")}
+	check(t, messages, "command[failed]: ran go test ./...: in the background as 49",
+		"failure: server/a_test.go:3:1: undefined: errors")
+	check(t, []Message{messages[0], answered("a", running+"ok shop/client 1s\n")},
+		"command: ran go test ./...: in the background as 49")
+	check(t, append(messages, called("b", "write_stdin", `{"session_id":49}`),
+		answered("b", "Process exited with code 0\nOutput:\nok shop/server 1s\n")),
+		"command[passed]: ran go test ./...: 1 passed",
+		"failure: server/a_test.go:3:1: undefined: errors")
+}
+
+// TestProseNotWritten has an edit of a document that failed: its sentences are not there.
+func TestProseNotWritten(t *testing.T) {
+	check(t, []Message{called("a", "edit",
+		`{"file_path":"/p/a.md","old_string":"x","new_string":"The lamps are lit before the night."}`),
+		failedWith("a", "String to replace not found in file.")},
+		"edit[failed]: edited /p/a.md: failed", "written[failed]: The lamps are lit before the "+
+			"night.: failed", "failure: String to replace not found in file.")
+}
+
 func TestBackgroundSubagent(t *testing.T) {
 	check(t, []Message{called("a", "Task", `{"description":"Look around"}`),
 		answered("a",

@@ -29,7 +29,7 @@ func (d *Digester) sentences(kind Kind, text string) int {
 	for _, p := range list {
 		line := tidy(p.Text)
 		answers := kind == Prompt && len(list) <= shortPrompt // "2" answers a question of the model
-		if line == "" || isNumbered(line) && !answers ||
+		if line == "" || isNumbered(line) && !answers || isForShow(line) ||
 			p.Code && strings.Count(line, " ") < minCode {
 			continue
 		}
@@ -50,14 +50,18 @@ func (d *Digester) sentences(kind Kind, text string) int {
 	return n
 }
 
-// withAnswers joins each question with what the same line says behind it.
+// plain removes the marks of words in bold.
+func plain(text string) string { return strings.ReplaceAll(text, "**", "") }
+
+// withAnswers joins each question with what the text says right behind it.
 func withAnswers(list []summarize.Fragment, text string) []summarize.Fragment {
+	text = plain(squeeze(text))
 	out := list[:0]
 	for _, p := range list {
 		last := len(out) - 1
-		if last >= 0 && !p.Code && !out[last].Code &&
+		if last >= 0 && !p.Code && !out[last].Code && withoutMark(p.Text) == p.Text &&
 			strings.HasSuffix(strings.TrimRight(out[last].Text, "*_`)\"'”"), "?") &&
-			strings.Contains(text, out[last].Text+" "+p.Text) {
+			strings.Contains(text, plain(squeeze(out[last].Text+" "+p.Text))) {
 			out[last].Text += " " + p.Text
 			out[last].More = p.More
 			continue
@@ -124,8 +128,38 @@ func tidy(line string) string {
 		}
 		line = strings.TrimLeft(rest, " \t")
 	}
-	line = strings.ReplaceAll(line, "**", "")
-	return strings.TrimLeft(strings.Trim(line, "| \t"), "—– ")
+	line = plain(line)
+	return plainLinks(strings.TrimLeft(strings.Trim(line, "| \t"), "—– "))
+}
+
+// isForShow reports whether a line is a directive of Markdown, as ::name{key="value"}: it tells
+// the client what to show.
+func isForShow(line string) bool {
+	name, _, ok := strings.Cut(strings.TrimPrefix(line, "::"), "{")
+	return ok && strings.HasPrefix(line, "::") && strings.HasSuffix(line, "}") &&
+		!strings.Contains(name, " ")
+}
+
+// plainLinks puts the target in place of each link whose text says no more than it: of
+// [a.go](x/a.go:3) stays x/a.go:3.
+func plainLinks(line string) string {
+	var b strings.Builder
+	for {
+		before, rest, _ := strings.Cut(line, "[")
+		text, after, ok := strings.Cut(rest, "](")
+		target, after, closed := strings.Cut(after, ")")
+		if !ok || !closed {
+			return b.String() + line
+		}
+		file := strings.TrimRight(target, "0123456789")
+		if text != "" && (strings.HasSuffix(target, text) ||
+			strings.HasSuffix(strings.TrimSuffix(file, ":"), text)) {
+			b.WriteString(before + target)
+		} else {
+			b.WriteString(line[:len(line)-len(after)])
+		}
+		line = after
+	}
 }
 
 // Typed returns the words of a message that the user typed, or "" if they say nothing to the model:

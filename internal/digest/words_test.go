@@ -77,10 +77,14 @@ func TestAnswerEndsTurn(t *testing.T) {
 // pause, and knows a heading.
 func TestHowAnswersBegin(t *testing.T) {
 	for text, want := range map[string]string{
-		"Yes, the parser keeps the last token.":  "answer: Yes, the parser keeps the last token.",
-		"No. The parser loses the last token.":   "answer: No. The parser loses the last token.",
-		"- `a` before `b`? **No** (it is later)": "answer: `a` before `b`? No (it is later)",
-		"OK — the parser keeps the last token.":  "answer: the parser keeps the last token.",
+		"Yes, the parser keeps the last token.":            "answer: Yes, the parser keeps the last token.",
+		"No. The parser loses the last token.":             "answer: No. The parser loses the last token.",
+		"- `a` before `b`? **No** (it is later)":           "answer: `a` before `b`? No (it is later)",
+		"- **Is `a` read?**\n  It is read last.":           "answer: Is `a` read? It is read last.",
+		"Is `a` read?\n1. It is read last.":                "answer: Is `a` read?\nanswer: 1. It is read last.",
+		"It is in [a.go](/p/a.go:3), see [why](#x) [b":     "answer: It is in /p/a.go:3, see [why](#x) [b",
+		"It is [/p/a.go](/p/a.go)\n::git-push{cwd=\"/p\"}": "answer: It is /p/a.go",
+		"OK — the parser keeps the last token.":            "answer: the parser keeps the last token.",
 	} {
 		got := showAll(Of([]Message{asked("Does it?"), said(text)}))
 		if want = "prompt: Does it?\n" + want + "\n"; got != want {
