@@ -233,7 +233,7 @@ func (o *ofSession) take(id format.ID, e *format.Entry, rewound bool) (err error
 // newest notes the newest versions of the entries that were amended.
 func (f *finder) newest(view *refs.View) error {
 	f.latest = map[format.ID]format.ID{}
-	return f.WithLinks(view, func(l *history.Links) error {
+	return f.ReadLinks(view, func(l *history.Links) error {
 		for id, list := range l.Newer {
 			if len(list) > 0 {
 				f.latest[id] = list[len(list)-1]

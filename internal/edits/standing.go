@@ -83,7 +83,7 @@ func (s *Reader) anyReplaced(v *refs.View, session string) (some bool, err error
 	if label, shared := history.Owner(v, session); shared {
 		names = append(names, strings.TrimSuffix(session, history.SharedName("", label)))
 	}
-	err = s.WithLinks(v, func(l *history.Links) error {
+	err = s.ReadLinks(v, func(l *history.Links) error {
 		some = slices.ContainsFunc(names,
 			func(name string) bool { return len(l.ReplacesIn(name)) > 0 })
 		return nil

@@ -33,6 +33,8 @@ type Links struct {
 	// own, while everything is read anew, says which of the messages that other stores have amended
 	// this store has in a session of its own.
 	own map[format.ID]bool
+	// damage says why some of a session could not be read, so that links of it may be missing.
+	damage error
 }
 
 // SaveAfter is how many additions or operations the file of the links may be behind. Catching up by
@@ -56,8 +58,18 @@ func (l *Links) mayBeBehind() uint64 {
 // dropped from it.
 const keepSources = 8192
 
-// WithLinks calls look with the links as of view or later. look must not keep them.
+// WithLinks calls look with the links as of view or later, all of them. look must not keep them.
 func (s *Reader) WithLinks(view *refs.View, look func(*Links) error) error {
+	return s.ReadLinks(view, func(l *Links) error {
+		if l.damage != nil {
+			return l.damage
+		}
+		return look(l)
+	})
+}
+
+// ReadLinks is WithLinks for who only reads: links of sessions that are damaged may be missing.
+func (s *Reader) ReadLinks(view *refs.View, look func(*Links) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.renewLinks(view); err != nil {
@@ -69,7 +81,7 @@ func (s *Reader) WithLinks(view *refs.View, look func(*Links) error) error {
 // Newest returns the id of the latest version of a message.
 func (s *Reader) Newest(view *refs.View, id format.ID) (newest format.ID, err error) {
 	newest = id
-	err = s.WithLinks(view, func(l *Links) error {
+	err = s.ReadLinks(view, func(l *Links) error {
 		if list := l.Newer[id]; len(list) > 0 {
 			newest = list[len(list)-1]
 		}

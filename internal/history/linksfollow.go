@@ -51,8 +51,8 @@ func (s *Reader) followLinks(view *refs.View) error {
 	if err != nil {
 		s.known = nil
 	}
-	if errors.Is(err, errCacheTooOld) {
-		return nil
+	if errors.Is(err, errCacheTooOld) || isDamage(err) {
+		return nil // they are made anew
 	}
 	return err
 }
@@ -122,6 +122,10 @@ func (s *Reader) rebuildLinks(view *refs.View) (*Links, error) {
 				continue
 			}
 			p, err := s.readPart(to, view.Get(name).ID, format.ID{}, true)
+			if err != nil && s.PassOver(session, err) {
+				l.damage = err
+				continue
+			}
 			if err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -18,7 +20,8 @@ import (
 
 // stands is what a Reader has found for damaged entries.
 type stands struct {
-	damaged atomic.Bool
+	damaged  atomic.Bool
+	sessions sync.Map // of which Warn was told, by name
 
 	mu      sync.Mutex
 	number  uint64 // of the newest operation that was followed
@@ -35,6 +38,26 @@ func (s *Reader) onDamage(err *refs.CorruptError) {
 
 // PassedDamage reports whether damage of the log was passed over. Warn was told.
 func (s *Reader) PassedDamage() bool { return s.stands.damaged.Load() }
+
+// isDamage reports whether err says that an object is damaged or lost.
+func isDamage(err error) bool {
+	var damaged *objects.CorruptError
+	return errors.As(err, &damaged) || errors.Is(err, objects.ErrNotFound)
+}
+
+// PassOver reports whether err says that objects of a session are damaged or lost. Whoever reads
+// several sessions goes on with the next one then: Warn is told, once for each session.
+func (s *Reader) PassOver(session string, err error) bool {
+	if !isDamage(err) {
+		return false
+	}
+	s.Cache.Leave()
+	if _, told := s.stands.sessions.LoadOrStore(session, true); !told && s.Warn != nil {
+		s.Warn(fmt.Sprintf("some of session %q cannot be read: %v; `ctx fsck` lists what is damaged",
+			session, err))
+	}
+	return true
+}
 
 // standIn returns the header of an object whose body is damaged in the log, or of an entry that
 // stands for one that is. Otherwise it returns err, which says that the object cannot be read.

@@ -241,7 +241,11 @@ func (g *Indexing) read(b *history.Batch) error {
 	if err := g.u.flush(); err != nil {
 		return err
 	}
-	if err := g.u.session(view, b.Session, was, now); err != nil {
+	c, err := g.s.searchChange(view, b.Session, was, now)
+	if err == nil {
+		err = g.u.apply(b.Session, c)
+	}
+	if err != nil {
 		return err
 	}
 	g.x.tips.put(b.Session, now)

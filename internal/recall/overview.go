@@ -52,7 +52,8 @@ func ByPin(a, b Overview) int {
 const maxTitle = 200
 
 // Overviews returns the sessions of a view, the one with the newest message first. It keeps what it
-// found in the cache, so that the next call reads only what is new.
+// found in the cache, so that the next call reads only what is new. Of a session that cannot be
+// read whole it says what can.
 func (s *Reader) Overviews(view *refs.View) ([]Overview, error) {
 	known := s.loadOverviews()
 	s.addLearned(known, view)
@@ -73,7 +74,8 @@ func (s *Reader) Overviews(view *refs.View) ([]Overview, error) {
 	tip := func(session string) format.ID { return MainOf(&list[at[session]]).Value.ID }
 	for _, session := range s.ByPlace(unknown, tip) {
 		i := at[session]
-		if rows[i], err = s.readRow(view, &list[i], known); err != nil {
+		rows[i], err = s.readRow(view, &list[i], known)
+		if err != nil && !s.PassOver(session, err) {
 			return nil, err
 		}
 	}

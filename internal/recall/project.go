@@ -50,7 +50,7 @@ func (s *Reader) ProjectRules(v *refs.View, o brief.Options) (*brief.SessionBrie
 			return nil, err
 		}
 		own, root, _, err := s.allFacts(name, tip)
-		if err != nil {
+		if err != nil && !s.PassOver(name.Session, err) {
 			return nil, err
 		}
 		for _, f := range own { // the seqs of all sessions in one order
@@ -141,6 +141,9 @@ func (s *Reader) withLines(
 			return nil, err
 		}
 		b, err := s.workBrief(name, tip, o, told)
+		if err != nil && s.PassOver(name.Session, err) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

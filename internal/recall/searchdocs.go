@@ -152,7 +152,7 @@ func (w *docCollector) along(c historyRange, rewound bool) (left []historyRange,
 
 // setLatest sets the latest version of entries that branches have.
 func (s *Reader) setLatest(view *refs.View, list []searchDoc) error {
-	return s.WithLinks(view, func(l *history.Links) error {
+	return s.ReadLinks(view, func(l *history.Links) error {
 		for i := range list {
 			d := &list[i]
 			d.latest = nil

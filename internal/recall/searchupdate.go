@@ -38,15 +38,22 @@ func (s *Reader) updateSearch(x *searchIndex, view *refs.View, most uint64) erro
 		was, is := x.tips[session], now[session]
 		if most < math.MaxUint64 {
 			n, err := s.behind(was, is)
-			if err != nil {
+			if err != nil && !s.PassOver(session, err) {
 				return err
 			}
-			if n > most {
+			if err != nil || n > most {
 				continue
 			}
 			most -= n
 		}
-		if err := r.session(view, session, was, is); err != nil {
+		c, err := s.searchChange(view, session, was, is)
+		if err != nil && s.PassOver(session, err) {
+			continue
+		}
+		if err == nil {
+			err = r.apply(session, c)
+		}
+		if err != nil {
 			return err
 		}
 		x.tips.put(session, is)
@@ -77,17 +84,6 @@ func (s *Reader) behind(old, now map[string]format.ID) (uint64, error) {
 		n += max(e.Seq, from) - min(e.Seq, from)
 	}
 	return n, nil
-}
-
-// session adds and hides documents of a session, so that the index has what its branches have now.
-func (r *searchUpdate) session(
-	view *refs.View, session string, old, now map[string]format.ID,
-) error {
-	c, err := r.s.searchChange(view, session, old, now)
-	if err != nil {
-		return err
-	}
-	return r.apply(session, c)
 }
 
 // searchChange is the change of the documents of a session.

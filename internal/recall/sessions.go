@@ -51,7 +51,8 @@ func (s *Reader) sessions(view *refs.View, known *overviews) ([]Session, error) 
 		session, branch, _ := strings.Cut(strings.TrimPrefix(name, "sessions/"), "/")
 		if len(list) == 0 || list[len(list)-1].Name != session {
 			one := Session{Name: session, Head: session == current}
-			if one.Parent, err = s.parentIn(view, session, known); err != nil {
+			one.Parent, err = s.parentIn(view, session, known)
+			if err != nil && !s.PassOver(session, err) {
 				return nil, err
 			}
 			list = append(list, one)
@@ -63,7 +64,7 @@ func (s *Reader) sessions(view *refs.View, known *overviews) ([]Session, error) 
 			history.Branch{Name: branch, Value: tip, Seq: seq, Own: seq})
 	}
 	for i := range list {
-		if err := s.compareBranches(&list[i]); err != nil {
+		if err := s.compareBranches(&list[i]); err != nil && !s.PassOver(list[i].Name, err) {
 			return nil, err
 		}
 	}
@@ -88,17 +89,15 @@ func (s *Reader) compareSessions(view *refs.View, list []Session) error {
 		shared := uint64(0)
 		for _, other := range lines[origin] {
 			base, err := s.MergeBase(other.Value.ID, b.Value.ID)
-			if err != nil {
+			if err == nil && !base.IsZero() {
+				var e *format.Entry
+				if e, err = s.Header(base); err == nil {
+					shared = max(shared, e.Seq)
+				}
+			}
+			if err != nil && !s.PassOver(list[i].Name, err) {
 				return err
 			}
-			if base.IsZero() {
-				continue
-			}
-			e, err := s.Header(base)
-			if err != nil {
-				return err
-			}
-			shared = max(shared, e.Seq)
 		}
 		b.Own -= min(b.Own, shared)
 		lines[origin] = append(lines[origin], b)
@@ -121,11 +120,13 @@ func (s *Reader) seqsOf(
 		}
 	}
 	for _, name := range s.ByPlace(unknown, history.TipIn(view)) {
-		e, err := s.Header(view.Get(name).ID)
-		if err != nil {
+		session, _, _ := history.BranchOfRef(name)
+		switch e, err := s.Header(view.Get(name).ID); {
+		case err == nil:
+			seqs[name] = e.Seq
+		case !s.PassOver(session, err):
 			return nil, err
 		}
-		seqs[name] = e.Seq
 	}
 	return seqs, nil
 }
