@@ -84,7 +84,7 @@ const (
 	MaxPayload = 64 << 20 // bytes of one record's payload
 )
 
-// The forms of payloads, by their first byte. Form 3 is DensePayload.
+// The forms of payloads, by their first byte. Form 4 is DensePayload.
 const (
 	opAlone   = 1 // an operation
 	opCarries = 2 // a payload of form 1 and, behind it, the operation's objects

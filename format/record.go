@@ -41,7 +41,10 @@ func CutRecord(b []byte) (payload, rest []byte, err error) {
 
 // DensePayload is the form of a payload that holds a block of records in a dense log segment
 // (docs/format/dense-log.md).
-const DensePayload = 3
+const DensePayload = 4
+
+// earlyPayload is the form that such a block had before version 1 of the formats.
+const earlyPayload = 3
 
 // BlockPayload returns the payload of a block: frame unpacks to so many bytes of whole records.
 func BlockPayload(plain int, frame []byte) []byte {
@@ -69,6 +72,14 @@ func CutBlock(payload []byte) (plain int, frame []byte, err error) {
 // Thirteen bytes are enough to tell.
 func BeginsDense(b []byte) bool {
 	return len(b) > opFront && frontFits(b[:opFront]) && b[opFront] == DensePayload
+}
+
+// CheckEarly returns a *VersionError if b begins with a block of a build from before version 1.
+func CheckEarly(b []byte) error {
+	if len(b) > opFront && frontFits(b[:opFront]) && b[opFront] == earlyPayload {
+		return &VersionError{What: "the log", Early: true}
+	}
+	return nil
 }
 
 // RecordPrefix is the number of bytes of a record that BeginsDense needs.

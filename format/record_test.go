@@ -29,8 +29,12 @@ func TestBlock(t *testing.T) {
 		}
 	}
 	var version *VersionError
-	if _, _, err := CutBlock([]byte{4, 1}); !errors.As(err, &version) {
-		t.Errorf("a block of form 4: %v", err)
+	if _, _, err := CutBlock([]byte{5, 1}); !errors.As(err, &version) {
+		t.Errorf("a block of form 5: %v", err)
+	}
+	if err := CheckEarly(AppendRecord(nil, []byte{3, 1})); !errors.As(err, &version) ||
+		!version.Early || CheckEarly(AppendRecord(nil, []byte{4, 1})) != nil {
+		t.Errorf("a block of form 3: %v", err)
 	}
 	page, err := os.ReadFile(filepath.Join("..", "docs", "format", "dense-log.md"))
 	if err != nil {

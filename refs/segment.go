@@ -70,6 +70,9 @@ func (db *DB) readForm(f *os.File, path string) (*segment, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
+	if err := format.CheckEarly(front[bytes.IndexByte(front[:n], '\n')+1 : n]); err != nil {
+		return nil, err
+	}
 	if !isDense(front[:n]) {
 		if s.size <= maxSegmentFile {
 			return s, nil

@@ -19,9 +19,21 @@ import (
 // lockTimeout is how long a client waits for another that fetches into the same bare repository.
 const lockTimeout = 10 * time.Minute
 
+// makeTries is how often make tries: what a forget beside it takes away, it makes again.
+const makeTries = 3
+
 // make makes the bare repository if it is not there. A forget removes it in the middle of a pull,
-// because it may hold what was forgotten.
-func (r *Remote) make(ctx context.Context) error {
+// because it may hold what was forgotten, and its lock with it.
+func (r *Remote) make(ctx context.Context) (err error) {
+	for range makeTries {
+		if err = r.makeOnce(ctx); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	return err
+}
+
+func (r *Remote) makeOnce(ctx context.Context) error {
 	if r.isMade() {
 		return nil
 	}
