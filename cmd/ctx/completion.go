@@ -99,6 +99,21 @@ func (a *app) completeRevs() completer {
 	})
 }
 
+// completeRemotes offers the names of remotes, for the first argument or a flag.
+func (a *app) completeRemotes(ofFlag bool) completer {
+	names := a.completeFrom(func(s *session.Store, _ *refs.View) []string {
+		set, _ := s.Remotes()
+		return remoteNames(set)
+	})
+	return func(cmd *cobra.Command, args []string,
+		begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 && !ofFlag {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return names(cmd, args, begun)
+	}
+}
+
 // completeFrom offers words of the store, in their order. What follows a tab says what a word is.
 func (a *app) completeFrom(words func(*session.Store, *refs.View) []string) completer {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {

@@ -158,7 +158,7 @@ func importAll(a *app, paths []string, dryRun bool) error {
 	}
 	here = here.within(a, s, q, slices.Compact(slices.Sorted(slices.Values(
 		slices.Concat([]string{p.Dir}, p.Asked, p.Known, look.Trees())))))
-	list, outside := a.pick(here, look, &p)
+	list, outside, left := a.pick(here, look, &p)
 	a.sayUnreadable(look)
 	inOrderOfTime(list)
 	// Whoever may push to these branches speaks in them: nobody takes them in unasked.
@@ -180,8 +180,11 @@ func importAll(a *app, paths []string, dryRun bool) error {
 		if err := here.failed(); err != nil || found > 0 {
 			return err
 		}
-		in := append(p.Asked, p.Dir)[0]
-		return withHint(notFound("a transcript of this project: %q", in), "looked in %s", here.looked)
+		none := notFound("a transcript of this project: %q", append(p.Asked, p.Dir)[0])
+		if left {
+			return withHint(none, "`ctx import FILE` takes a transcript that was left out")
+		}
+		return withHint(none, "looked in %s", here.looked)
 	}
 	paths = slices.Concat([]string{p.Dir}, outside, look.Trees())
 	if !dryRun {

@@ -51,10 +51,10 @@ func (a *app) storeIn(dir string) string {
 
 // pick returns the transcripts of the project among those of this machine, agent by agent. It says
 // which other directories are the project and why, and what it leaves out. outside are those
-// directories.
+// directories; leaves reports whether it has said that something is left out.
 func (a *app) pick(
 	here *sessionsHere, look *identity.Look, p *identity.Project,
-) (list []found, outside []string) {
+) (list []found, outside []string, leaves bool) {
 	also := slices.Concat([]string{p.Dir}, p.Asked, p.Known)
 	left := leftOut{}
 	for i, j := range catalog.Judge(here.all, look, also) {
@@ -72,7 +72,7 @@ func (a *app) pick(
 	if len(left) > 0 && a.here == nil { // else these get their turn
 		a.say("ctx: import: left out: %s", left.text(p.Dir))
 	}
-	return list, outside
+	return list, outside, len(left) > 0 && a.here == nil
 }
 
 // sessionsHere are all transcripts of this machine.

@@ -19,8 +19,9 @@ import (
 func newPullCmd(a *app) *cobra.Command {
 	var back []string
 	cmd := &cobra.Command{
-		Use:  "pull [NAME]",
-		Args: between(0, 1),
+		Use:               "pull [NAME]",
+		Args:              between(0, 1),
+		ValidArgsFunction: a.completeRemotes(false),
 		RunE: a.onRemote(func(_ *session.Store, x *sharing.Sharer, name string) error {
 			r, err := x.Pull(a.c, back...)
 			a.printPull(name, r, err)

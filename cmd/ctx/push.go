@@ -16,8 +16,9 @@ import (
 func newPushCmd(a *app) *cobra.Command {
 	var o sharing.PushOptions
 	cmd := &cobra.Command{
-		Use:  "push [NAME]",
-		Args: between(0, 1),
+		Use:               "push [NAME]",
+		Args:              between(0, 1),
+		ValidArgsFunction: a.completeRemotes(false),
 		RunE: a.onRemote(func(s *session.Store, x *sharing.Sharer, name string) error {
 			r, err := x.Push(a.c, o)
 			if err != nil {

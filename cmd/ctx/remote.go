@@ -167,8 +167,9 @@ func newRemoteListCmd(a *app) *cobra.Command {
 
 func newRemoteRmCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:  "rm NAME",
-		Args: between(1, 1),
+		Use:               "rm NAME",
+		Args:              between(1, 1),
+		ValidArgsFunction: a.completeRemotes(false),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
 			set, err := s.Remotes()
 			if err != nil {
@@ -192,8 +193,9 @@ func newRemoteRmCmd(a *app) *cobra.Command {
 
 func newRemoteTestCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:  "test [NAME]",
-		Args: between(0, 1),
+		Use:               "test [NAME]",
+		Args:              between(0, 1),
+		ValidArgsFunction: a.completeRemotes(false),
 		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
 			set, err := s.Remotes()
 			if err != nil {

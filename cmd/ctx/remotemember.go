@@ -47,8 +47,9 @@ func newRemoteMemberAddCmd(a *app) *cobra.Command {
 
 func newRemoteMemberRmCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:  "rm NAME MEMBER...",
-		Args: between(2, -1),
+		Use:               "rm NAME MEMBER...",
+		Args:              between(2, -1),
+		ValidArgsFunction: a.completeRemotes(false),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
 			change := remote.MemberChange{Do: remote.RemoveMembers}
 			for _, name := range args[1:] {

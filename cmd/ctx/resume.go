@@ -126,7 +126,11 @@ func (o *resumeOptions) run(a *app) error {
 		return err
 	}
 	file := a.path(o.file)
-	if o.file == "" {
+	switch o.file {
+	case "-":
+		return withHint(usagef("a session is continued from a file: -o - names none"),
+			"`ctx export --format %s` prints it", form.Name)
+	case "":
 		if file, err = a.placeOf(&form, x.id, x.dir, transcript.Stamp(newest)); err != nil {
 			return err
 		}

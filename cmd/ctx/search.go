@@ -107,6 +107,7 @@ func newSearchCmd(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.IntVarP(&o.limit, "limit", "n", 10, "print at most `N` messages or sessions")
 	f.StringVar(&o.remote, "remote", "", "ask the engine of the remote `NAME`")
+	a.completeFlag(cmd, "remote", a.completeRemotes(true))
 	f.BoolVar(&o.clusters, "clusters", false, "also list the clusters of the best messages")
 	f.BoolVar(&o.sessions, "sessions", false, "list sessions, each with its best message")
 	f.BoolVar(&o.literal, "literal", false, "the query is one string")

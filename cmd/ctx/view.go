@@ -61,6 +61,9 @@ func (o *viewOptions) run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if o.file == "-" {
+		return o.print(a, pages)
+	}
 	if err := writePages(s.FS, path, pages, 0); err != nil {
 		return err
 	}
@@ -76,6 +79,16 @@ func (o *viewOptions) run(a *app) error {
 		return withHint(err, "open %s in a browser", path)
 	}
 	return nil
+}
+
+// print writes the page to standard output.
+func (o *viewOptions) print(a *app, pages [][]byte) error {
+	if len(pages) > 1 || o.open || a.json {
+		return usagef("-o - is for one page, which is not opened: -o FILE says where %d go",
+			len(pages))
+	}
+	_, err := a.out.Write(pages[0])
+	return err
 }
 
 // startServer runs the program that serves pages in the place of this one.

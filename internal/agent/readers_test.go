@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"bytes"
+	"encoding/json"
 	"io"
 	"maps"
 	"path/filepath"
@@ -242,6 +244,26 @@ func each(t *testing.T, which func(*Format) bool, do func(*testing.T, *Format)) 
 func TestFixtures(t *testing.T) {
 	each(t, func(f *Format) bool { return f.Want != nil && !f.Whole && !f.List },
 		func(t *testing.T, f *Format) { f.CheckFixtures(t) })
+}
+
+// White space between the tokens of a line of JSON says nothing.
+func TestSpacedLines(t *testing.T) {
+	each(t, func(f *Format) bool { return !f.Whole && !f.List }, func(t *testing.T, f *Format) {
+		for name, data := range f.Fixtures(t) {
+			var spaced []byte
+			for line := range bytes.Lines(data) {
+				var out bytes.Buffer
+				if json.Indent(&out, bytes.TrimSpace(line), "", " ") == nil {
+					line = append(bytes.ReplaceAll(out.Bytes(), []byte("\n"), nil), '\n')
+				}
+				spaced = append(spaced, line...)
+			}
+			want, _, _ := f.Steps(t, data)
+			if got, _, _ := f.Steps(t, spaced); Trace(got) != Trace(want) {
+				t.Errorf("%s: got\n%s\nwant\n%s", name, Trace(got), Trace(want))
+			}
+		}
+	})
 }
 
 // What is said is what the traces beside the fixtures say.

@@ -284,13 +284,33 @@ func (im *transcriptImporter) begin(st *transcript.Step) error {
 		return fmt.Errorf("%w: the transcript names no session: give one", history.ErrInput)
 	}
 	if im.as == "" && !im.goesOn {
-		if err := im.resume(st); err != nil {
+		if err := errors.Join(im.storedAs(st), im.resume(st)); err != nil {
 			return err
 		}
 	}
 	was, err := im.wasRemoved(im.out.Session)
 	if err == nil && was {
 		err = &RemovedError{im.out.Session}
+	}
+	return err
+}
+
+// storedAs finds the session that somebody has imported the transcript into under a name of their
+// own.
+func (im *transcriptImporter) storedAs(st *transcript.Step) error {
+	view, err := im.refs()
+	from, own := st.Message.Origin, im.out.Session
+	if err != nil || exists(view, own) || history.WasRemoved(view, own) ||
+		from.Session != transcript.Fit(st.Session) {
+		return err
+	}
+	list, err := im.imported(view, from.Agent, from.Session, from.Message)
+	for _, e := range list {
+		if _, others := history.Owner(view, e.Session); others || !exists(view, e.Session) {
+			continue
+		}
+		im.out.Session = e.Session
+		break
 	}
 	return err
 }

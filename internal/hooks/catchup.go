@@ -106,12 +106,10 @@ func (c *copiedFile) readOn(
 	if sum, err := ends(f, c.Size); err != nil || !bytes.Equal(sum, c.Ends) {
 		return copied{}, false, nil
 	}
-	mark, as := c.Mark, ""
-	if resumes {
-		as = c.Session // which may be the one that the transcript goes on with
-	}
+	mark := c.Mark
+	// The session of the copy may be one that the transcript goes on with.
 	out, err := s.Exchange.ImportLive(
-		ctx, as, func(emit func(transcript.Step) error) (transcript.Stats, error) {
+		ctx, c.Session, func(emit func(transcript.Step) error) (transcript.Stats, error) {
 			return row.ReadOn(name, io.NewSectionReader(f, mark.Offset, now.Size-mark.Offset),
 				&mark, row.WithBeside(c.Path, func(st transcript.Step) error {
 					st.Begins = "" // it began before

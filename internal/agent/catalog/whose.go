@@ -56,7 +56,8 @@ var marks = [...]mark{
 			o.Has("id") && o.Has("content") && (kind == "gemini" || kind == "user")
 	}},
 	{"opencode", func(o jsonvalue.Object) bool {
-		return o.Object("info").Has("id") && o.Has("messages")
+		return o.Object("info").Has("id") && o.Has("messages") ||
+			o.Has("projectID") && o.Has("directory") // in its storage
 	}},
 	{"vscode", func(o jsonvalue.Object) bool {
 		if string(o["kind"]) == "0" { // the first of several lines

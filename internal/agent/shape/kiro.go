@@ -24,7 +24,7 @@ func Kiro() *Form {
 	return &Form{Open: func(f *Form, r io.Reader) (io.Reader, map[string]int, error) {
 		head, r, err := transcript.Peek(r, 4<<10)
 		*f = Form{Head: "workspaceDirectory", Unfold: kiroUnfold, Marks: kiroMarks}
-		if bytes.Contains(head, []byte(kiroBegins)) {
+		if bytes.Contains(bytes.Join(bytes.Fields(head), nil), []byte(kiroBegins)) {
 			*f = Form{Starts: []string{kiroBegins}, Recast: kiroRecast}
 		}
 		return r, nil, err

@@ -24,8 +24,11 @@ func isAccount(name string) bool {
 		}
 		plain[n], n = c, n+1
 	}
+	if bytes.HasSuffix(plain[:n], []byte("email")) {
+		return true
+	}
 	switch string(plain[:n]) {
-	case "email", "useremail", "emailaddress", "accountuuid", "accountid", "owneraccountuuid",
+	case "emailaddress", "accountuuid", "accountid", "owneraccountuuid",
 		"owneraccountid", "organizationuuid", "organizationid", "ownerorganizationuuid",
 		"ownerorganizationid", "orgid", "orguuid", "credentialorg", "organizationname", "username",
 		"userid":

@@ -12,7 +12,8 @@ func TestAccountNames(t *testing.T) {
 		"accountUuid", "account-id", "ACCOUNT_ID", "ownerAccountUuid", "organization_uuid",
 		"OrganizationId", "ownerOrganizationUuid", "owner_organization_id", "orgId", "org_uuid",
 		"ORG_ID", "credential_org", "organizationName", "username", "userName", "user_name",
-		"USER_NAME", `email\u0041ddress`, "e-mail", "userId", "userID", "user_id", "user-id", "userid"} {
+		"USER_NAME", `email\u0041ddress`, "e-mail", "userId", "userID", "user_id", "user-id", "userid",
+		"ownerEmail", "login_email"} {
 		record := json.RawMessage(`{"kind":"x","at":{"` + name + `":"mia@quay","note":"by mia@quay"}}`)
 		got := string(WithoutAccount(record))
 		if want := `{"at":{"note":"by [account]"},"kind":"x"}`; got != want {
