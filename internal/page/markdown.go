@@ -238,7 +238,8 @@ func ending(text string) int {
 // levels 1 and 3.
 const belowHeads = 3
 
-// inPlace returns Markdown whose headings are below those of the document, and whose tags are text.
+// inPlace returns Markdown whose headings are below those of the document, and whose tags and pictures
+// are text.
 // Code between fences stays as it is, and a fence that nobody closes is closed.
 func inPlace(text string) string {
 	var b strings.Builder
@@ -296,20 +297,27 @@ func underlines(line string) bool {
 	return line != "" && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")
 }
 
-// textTags writes a line of a paragraph, in which what may begin a tag of HTML is escaped, but not
-// in code. loose says that a mark of code before it may still be open, so that nobody knows what is
+// textTags writes a line of a paragraph, in which what may begin a tag of HTML, or a picture that
+// whoever reads it would fetch, is escaped, but not in code. loose says that a mark of code before it may still be open, so that nobody knows what is
 // code; it returns the same of what follows.
 func textTags(b *strings.Builder, line string, loose bool) bool {
 	for line != "" {
-		i := strings.IndexAny(line, "`<")
+		i := strings.IndexAny(line, "`<!")
 		if i < 0 {
 			break
 		}
 		b.WriteString(line[:i])
 		escaped := strings.HasSuffix(line[:i], `\`)
-		if line = line[i:]; line[0] == '<' {
-			b.WriteString("&lt;")
-			line = line[1:]
+		if line = line[i:]; line[0] != '`' {
+			rest, picture := strings.CutPrefix(line, "![")
+			if picture {
+				b.WriteString(`!\[`)
+			} else if rest = line[1:]; line[0] == '<' {
+				b.WriteString("&lt;")
+			} else {
+				b.WriteByte('!')
+			}
+			line = rest
 			continue
 		}
 		mark := line[:len(line)-len(strings.TrimLeft(line, "`"))]

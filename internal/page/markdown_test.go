@@ -18,6 +18,7 @@ var escapees = []string{
 	"x ` y\n` <b> `", "\\` <b> `", "`<b>` and <i>", "```x`\n# no fence", "<!-- x", "> <b>\n# h",
 	"- # in a list", "1. ```\n# h", "\t# tab", "[a](<b>)", "a\n\n    # code\n", "#hash", "<?php",
 	"`````\n```\n# still code\n`````\n# heading", "a\r\n===\r\n", "* <b>\n  ===", "####### seven",
+	"![x](http://a.test/b)", "\\![x](b)", "![x][1]\n\n[1]: b", "a `![x](b)` ![y](c)", "!![x](b)",
 }
 
 func FuzzMarkdown(f *testing.F) {
@@ -55,6 +56,8 @@ func checkDocument(t *testing.T, said, output string) {
 	parsed := goldmark.DefaultParser().Parse(text.NewReader(doc))
 	_ = ast.Walk(parsed, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		switch n := n.(type) {
+		case *ast.Image:
+			t.Errorf("a picture is fetched: %s", doc)
 		case *ast.Heading:
 			if entering && n.Level <= belowHeads && n.Parent() == parsed {
 				heads++

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -68,6 +69,22 @@ func (g *gunzip) Read(p []byte) (n int, err error) {
 	return g.z.Read(p)
 }
 
+// upToDamage reads what can be unpacked. Where the rest is not what was packed, it is as if the file
+// ended there.
+type upToDamage struct{ r io.Reader }
+
+// Read reads from r.
+func (u upToDamage) Read(p []byte) (n int, err error) {
+	n, err = u.r.Read(p)
+	var file *fs.PathError
+	if err != nil && !errors.Is(err, io.EOF) && !errors.As(err, &file) &&
+		!errors.Is(err, zstd.ErrDecoderSizeExceeded) &&
+		!errors.Is(err, zstd.ErrWindowSizeExceeded) {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
 // Unpack returns what is packed in r, as a *transcript.UpToCut, whatever the file is called; r
 // itself, or a reader of the same bytes, if nothing is. A caller calls end after it has read.
 func Unpack(r io.Reader) (in io.Reader, end func(), err error) {
@@ -78,7 +95,8 @@ func Unpack(r io.Reader) (in io.Reader, end func(), err error) {
 	for _, p := range packings {
 		if bytes.HasPrefix(head, []byte(p.begin)) {
 			in, end, err := p.unpack(r)
-			return &transcript.UpToCut{R: &transcript.AtMost{R: in, Most: maxUnpacked}}, end, err
+			return &transcript.UpToCut{
+				R: &transcript.AtMost{R: upToDamage{in}, Most: maxUnpacked}}, end, err
 		}
 	}
 	for _, p := range unread {

@@ -51,6 +51,7 @@ type entry struct {
 	id, up  string // its name in the plan, and its parentUuid
 	kind    string
 	agent   string   // of a subagent
+	of      string   // the session that it is of
 	version string   // of the program that wrote it; "" if no record has said so yet
 	answer  string   // the id of the model's answer that it is a block of
 	calls   []string // that it makes
@@ -86,6 +87,7 @@ type plan struct {
 	orphans  int              // entries whose parent is not in the transcript
 	queue    []queued
 	waiting  []int              // of queue, those that have not left it
+	newestOf string             // the session that a record named last
 	newest   string             // the version that a record named last
 	farthest int32              // the newest record that an answer of the model follows
 	texts    map[string][]int32 // the entries of prompts, by text, to find those of the queue
@@ -126,6 +128,10 @@ func (p *plan) record(o jsonvalue.Object, name string) {
 		(p.session == "" || p.session != name && e.class == classSaid) {
 		p.session = s
 	}
+	if e.of = o.Text("sessionId"); e.of == p.newestOf {
+		e.of = p.newestOf // one string for all
+	}
+	p.newestOf = e.of
 	if when := o.Text("timestamp"); p.first == "" && when != "" && !e.sidechain {
 		p.first = when
 	}

@@ -47,7 +47,7 @@ func (p *plan) put(i, up int32) {
 		if at = end; e.chained && !p.joins(e, up, end) {
 			at = up
 		}
-	case up == root && e.chained && e.opens && !p.list[th.tip].passive:
+	case up == root && e.chained && e.opens && !p.list[th.tip].passive && e.of == p.list[th.tip].of:
 		at = none
 	}
 	switch {
@@ -185,6 +185,9 @@ func (p *plan) joins(e *entry, up, end int32) bool {
 	}
 	after := func(a int32) bool { return a != none && p.list[a].depth > p.list[up].depth }
 	a := p.activeOf(p.list[end].active, p.list[up].group, after)
+	for e.of == p.list[up].of && after(a) && p.list[a].of != e.of {
+		a = p.activeBefore(a) // two sessions that take turns in one file
+	}
 	if after(a) && e.answer != "" && p.list[a].answer == e.answer {
 		a = p.activeOf(p.activeBefore(p.list[a].run), p.list[up].group, after)
 	}
