@@ -16,6 +16,9 @@ func newBundleCmd(a *app) *cobra.Command {
 			if restore {
 				return unbundle(a, args)
 			}
+			if args[0] == "-" {
+				return usagef("a bundle is a file: - names none")
+			}
 			s, err := a.openStore()
 			if err != nil {
 				return err

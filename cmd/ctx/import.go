@@ -43,7 +43,8 @@ func newImportCmd(a *app) *cobra.Command {
 			case len(args) > 0:
 				return importWhosever(a, args)
 			}
-			return needsCommand(cmd, args)
+			return withHint(usagef("ctx import needs a FILE, the name of an agent, or --all"),
+				"`ctx import --all` brings what agents have of this project")
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "import every transcript of this project")

@@ -238,9 +238,8 @@ func ending(text string) int {
 // levels 1 and 3.
 const belowHeads = 3
 
-// inPlace returns Markdown whose headings are below those of the document, and whose tags and pictures
-// are text.
-// Code between fences stays as it is, and a fence that nobody closes is closed.
+// inPlace returns Markdown whose headings are below those of the document, and whose tags and
+// pictures are text. Code between fences stays as it is, and a fence that nobody closes is closed.
 func inPlace(text string) string {
 	var b strings.Builder
 	fence, blank, loose := "", true, false
@@ -297,9 +296,9 @@ func underlines(line string) bool {
 	return line != "" && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")
 }
 
-// textTags writes a line of a paragraph, in which what may begin a tag of HTML, or a picture that
-// whoever reads it would fetch, is escaped, but not in code. loose says that a mark of code before it may still be open, so that nobody knows what is
-// code; it returns the same of what follows.
+// textTags writes a line of a paragraph, in which what may begin a tag of HTML, or a picture that a
+// reader fetches, is escaped, but not in code. loose says that a mark of code before it may still
+// be open, so that nobody knows what is code; it returns the same of what follows.
 func textTags(b *strings.Builder, line string, loose bool) bool {
 	for line != "" {
 		i := strings.IndexAny(line, "`<!")

@@ -13,8 +13,8 @@ var (
 	ErrHalf = errors.New("store is not finished; run ctx init")
 	// ErrHome says that a store would be in the home directory's .gemini, which belongs to the agent.
 	ErrHome = errors.New("no store can be made in the home directory")
-	// ErrInGit says that a store would be in a directory that belongs to git.
-	ErrInGit = errors.New("no store can be made in what is git's own")
+	// ErrInside says that a store would be in a directory of git's own, or in another store.
+	ErrInside = errors.New("no store can be made in what git or a store has for itself")
 )
 
 // HalfError is ErrHalf for a store.

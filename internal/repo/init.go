@@ -39,7 +39,7 @@ const idSize = 16
 // Init finishes it and keeps what is there: a key, a config.toml, refs. When Init returns nil, the
 // store survives a power cut. Two concurrent calls wait for each other.
 //
-// Errors: ErrHome; ErrInGit; *OwnerError; *format.VersionError for a newer build; *KeyError for
+// Errors: ErrHome; ErrInside; *OwnerError; *format.VersionError for a newer build; *KeyError for
 // half a store that has refs but no key; *ConfigError, and then nothing is created; *CorruptError;
 // *lock.BusyError; those of the file system.
 func Init(env Env, project string) (r *Repo, created bool, err error) {
@@ -90,8 +90,8 @@ func projectFor(env Env, dir string) (string, error) {
 	return dir, nil
 }
 
-// refuseHome refuses what is git's, the home directory, and a .gemini that leads to the one in it.
-// It compares the directories themselves, not their names.
+// refuseHome refuses the inside of git and of a store, by name, and the home directory and a
+// .gemini that leads to the one in it, whatever their names.
 func refuseHome(project, home string) error {
 	info, err := os.Stat(project)
 	if err != nil {
@@ -100,8 +100,10 @@ func refuseHome(project, home string) error {
 	if !info.IsDir() {
 		return fmt.Errorf("cannot make a store in %q: not a directory", project)
 	}
-	if slices.Contains(strings.Split(filepath.ToSlash(project), "/"), ".git") {
-		return fmt.Errorf("%w: %q", ErrInGit, project)
+	for _, own := range []string{"/.git/", "/" + agentName + "/" + storeName + "/"} {
+		if strings.Contains(filepath.ToSlash(project)+"/", own) {
+			return fmt.Errorf("%w: %q", ErrInside, project)
+		}
 	}
 	if home == "" {
 		return nil

@@ -69,8 +69,8 @@ func (g *gunzip) Read(p []byte) (n int, err error) {
 	return g.z.Read(p)
 }
 
-// upToDamage reads what can be unpacked. Where the rest is not what was packed, it is as if the file
-// ended there.
+// upToDamage reads what can be unpacked. Where the rest is not what was packed, it is as if the
+// file ended there.
 type upToDamage struct{ r io.Reader }
 
 // Read reads from r.

@@ -147,6 +147,7 @@ func Whose(r io.Reader) (agent string) {
 }
 
 func whoseIs(head []byte) string {
+	head = bytes.TrimPrefix(head, []byte("\ufeff"))
 	first, agent := len(head), "" // a transcript may quote another one
 	for _, b := range beginnings {
 		at := bytes.Index(head, []byte(b.begin))

@@ -43,7 +43,7 @@ func TestWhose(t *testing.T) {
 		}
 		seen[want] = true
 		for _, in := range [][]byte{b, slices.Concat([]byte("npm WARN noise\n"), b),
-			bytes.TrimSpace(b)} {
+			bytes.TrimSpace(b), slices.Concat([]byte("\ufeff"), b)} {
 			if got := Whose(bytes.NewReader(in)); got != want &&
 				!(strings.HasSuffix(file, ".json") && got == "") { // noise before it leaves no JSON
 				t.Errorf("%s is of %q", file, got)

@@ -132,7 +132,7 @@ func settings(err error) (Problem, bool) {
 	case errors.Is(err, repo.ErrHalf):
 		return Problem{Code: NoStore, Kind: "no-store",
 			Hint: "`ctx init` in the same directory finishes it"}, true
-	case errors.Is(err, repo.ErrHome), errors.Is(err, repo.ErrInGit):
+	case errors.Is(err, repo.ErrHome), errors.Is(err, repo.ErrInside):
 		return Problem{Code: Failed, Kind: "failed",
 			Hint: "run the command in the directory of a project"}, true
 	case errors.As(err, &owner):
