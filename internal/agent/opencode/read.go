@@ -60,7 +60,8 @@ type reader struct {
 	early  []json.RawMessage // messages that came before the members of the session
 	before transcript.Before // messages of opencode 2.x that say nothing
 	order  []said
-	failed error // from emit
+	ids    map[string]string // of messages, with what tells those of one id apart
+	failed error             // from emit
 
 	// about is the note of the members of the session, until the first message has been seen: what
 	// names the store that wrote the document comes behind the members. In opencode's database only
@@ -83,7 +84,7 @@ type said struct {
 }
 
 func newReader(emit func(transcript.Step) error) *reader {
-	return &reader{stats: transcript.NewStats(), emit: emit}
+	return &reader{stats: transcript.NewStats(), emit: emit, ids: map[string]string{}}
 }
 
 // begin reads the members of the session, and emits a note of them.
@@ -188,12 +189,26 @@ func (d *reader) message(info jsonvalue.Object, parts []jsonvalue.Object) {
 		d.stats.Session = info.Text("sessionID")
 	}
 	d.give()
+	info = d.named(info)
 	for _, part := range parts {
 		if kind := part.Text("type"); !isKnownPart(kind) {
 			d.stats.Kept[transcript.Fit("part "+kind)]++
 		}
 	}
 	d.held = &message{info, parts}
+}
+
+// named returns the members of a message with an id of its own, where another message of the
+// session has the same one: who publishes a session may put one word for every id.
+func (d *reader) named(info jsonvalue.Object) jsonvalue.Object {
+	id, of := info.Text("id"), info.Text("role")+string(info.Object("time")["created"])
+	if was, again := d.ids[id]; !again {
+		d.ids[id] = of
+	} else if was != of {
+		info = info.Without()
+		info.Set("id", id+":"+transcript.Derive(8, of))
+	}
+	return info
 }
 
 // isKnownPart reports whether a type of part is no drift.
