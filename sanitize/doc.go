@@ -30,8 +30,9 @@
 //     secret on the same line or the one before, or in the command that printed the text, and does
 //     the value look like one that a person or a generator made?
 //
-// A text is also read without percent-encoding, and without the line ends at which a terminal may
-// have wrapped it. The texts of one message are also read as one.
+// A text is also read without percent-encoding, without the entities of HTML, and without the line
+// ends at which a terminal may have wrapped it. The texts of one message are also read as one. A
+// secret that was drawn by lot is replaced wherever it stands again in its text.
 //
 // The rules make one pass over a text: a table gives the rules and forms that begin with the next
 // three bytes, and only these are tried. The rules are code and constant tables. The table of

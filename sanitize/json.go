@@ -110,7 +110,10 @@ func (w *walker) object(group *textGroup) {
 			}
 		}
 		if isName && t.kind == '"' {
-			named = secrets.KeyOf(w.text(t, kind))
+			text := w.text(t, kind)
+			if named = secrets.KeyOf(text); bytes.EqualFold(text, []byte("cookie")) {
+				named = secrets.KeyOf([]byte("authorization"))
+			}
 			continue
 		}
 		w.value(t, kind, nil)

@@ -31,6 +31,8 @@ func TestJSON(t *testing.T) {
 		{"untouched", ` { "a" : [ 1 , 2.50e1, "x\u00e9\/", null ] , "b":{}}` + "\n",
 			` { "a" : [ 1 , 2.50e1, "x\u00e9\/", null ] , "b":{}}` + "\n"},
 		{"scalar", `"` + gh + `"`, `"[REDACTED:github]"`},
+		{"cookie", `{"name":"Cookie","value":"sid=Vq3xTz8LmK1wRb7Yc2"}`,
+			`{"name":"Cookie","value":"[REDACTED:authorization]"}`},
 		{"escapes kept elsewhere", `["\u0041", "` + gh + `", "\/"]`,
 			`["\u0041", "[REDACTED:github]", "\/"]`},
 		{"escaped secret", `{"t":"\u0067\u0068\u0070\u005f` + gh[4:] + `"}`,

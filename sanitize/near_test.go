@@ -57,7 +57,9 @@ func TestNear(t *testing.T) {
 		"(gdb) p passwd\n$1 = 0x55d5 \"%v\"", ">>> secrets.token_hex(9)\n'%v'",
 		"UPDATE lanes SET value='%v' WHERE name='depot_password'",
 		"variable \"depot_token\" {\n  type = string\n  default = \"%v\"\n}",
-		"║ Password ║ %v ║",
+		"║ Password ║ %v ║", "depot %v\nIt was: password=%v\nand `%v`.",
+		"&lt;password&gt;%v&lt;/password&gt; name=&quot;depot_token&quot; value=&quot;%v&quot;",
+		"wrote /lane/password=%v.txt",
 	} {
 		const v = "Vq3xTz8LmK1wRb7Yc2"
 		out, _, err := Text([]byte(strings.ReplaceAll(form, "%v", v)))
@@ -79,6 +81,7 @@ func TestNear(t *testing.T) {
 	for _, harmless := range []string{
 		"Password *uint16\nLane     uint32", "User   string\nToken  string\nLane9x int",
 		"https://github.com/bob/depot/blob/4be19a07c35f82d6e01b7c94aa53f6084be19a07/webhook.go",
+		"Depot &quot;password&quot; &lt;b&gt; of the lane &amp; more", "password=lane.heron27.txt",
 		"docker run --user 1000:1000 depot", "depot --token getToken64()", "Password = Sha256Sum",
 		">>> len(token)\n43", "$ depot lane\nVq3xTz8LmK1wRb7Yc2",
 		"the password hash is 4be19a07c35f82d6e01b7c94aa53f608",

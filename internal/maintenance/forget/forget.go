@@ -385,7 +385,7 @@ func (c *selection) settle() (*store.Forgetting, error) {
 		}
 	}
 	if c.o.Text != "" {
-		p.Phrases = []string{c.o.Text}
+		p.Phrases = needles(c.o.Text)
 	}
 	if err := c.countSaid(p.Objects); err != nil {
 		return nil, err

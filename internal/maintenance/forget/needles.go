@@ -2,7 +2,10 @@ package forget
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -10,37 +13,65 @@ import (
 )
 
 // needle is a text in the forms in which it may stand in a body.
-type needle [][]byte
+type needle []string
 
-// needles returns a text as it is, and as JSON writes it, once and twice: a tool may print JSON,
-// which is then a string of a message's parts.
+// leastEncoded is how many bytes a text must have to be looked for in base64 and hexadecimal
+// digits, and leastWrapped over the ends of lines: of a shorter one, too little is left to know it.
+const leastEncoded, leastWrapped = 8, 12
+
+// needles returns a text as it is, and as it is written in other texts: by JSON, once and twice,
+// since a tool may print JSON, which is then a string of a message's parts; in a URL, in HTML and
+// in quotes of a shell; in base64, wherever in the encoded bytes it begins, and in hexadecimal
+// digits.
 func needles(text string) needle {
-	n := needle{[]byte(text)}
-	for level := []string{text}; len(n) < 9; {
-		var next []string
-		for _, s := range level {
-			for _, html := range []bool{true, false} {
-				next = append(next, quoted(s, html))
+	n := needle{text}
+	add := func(forms ...string) {
+		for _, s := range forms {
+			if !slices.Contains(n, s) {
+				n = append(n, s)
 			}
-		}
-		before := len(n)
-		for _, s := range next {
-			if !slices.ContainsFunc(n, func(b []byte) bool { return string(b) == s }) {
-				n = append(n, []byte(s))
-			}
-		}
-		if level = next; len(n) == before || len(level) > 4 {
-			break
 		}
 	}
+	for range 2 {
+		for _, s := range n {
+			add(quoted(s, true), quoted(s, false))
+		}
+	}
+	query := url.QueryEscape(text)
+	spaced := strings.ReplaceAll(query, "+", "%20")
+	unescaped := strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
+	for _, s := range []string{query, spaced, unescaped.Replace(spaced), url.PathEscape(text)} {
+		lower := []byte(s)
+		for i := range lower[:max(0, len(s)-2)] {
+			if s[i] == '%' {
+				copy(lower[i:], strings.ToLower(s[i:i+3]))
+			}
+		}
+		add(s, string(lower))
+	}
+	marked := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+	add(marked, strings.NewReplacer(`"`, "&#34;", "'", "&#39;").Replace(marked),
+		strings.NewReplacer(`"`, "&quot;", "'", "&apos;").Replace(marked),
+		strings.ReplaceAll(text, "'", `'\''`))
+	if len(text) < leastEncoded {
+		return n
+	}
+	for before := range 3 {
+		bits := 8 * (before + len(text))
+		for _, e := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+			encoded := e.EncodeToString([]byte("   "[:before] + text))
+			add(encoded[(8*before+5)/6 : bits/6])
+		}
+	}
+	add(hex.EncodeToString([]byte(text)))
 	return n
 }
 
 // quoted is a text between the quotes of a JSON string.
-func quoted(s string, html bool) string {
+func quoted(s string, forHTML bool) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(html)
+	e.SetEscapeHTML(forHTML)
 	if e.Encode(s) != nil {
 		return s
 	}
@@ -50,10 +81,14 @@ func quoted(s string, html bool) string {
 
 // in reports whether the text stands in bytes, or in a string of what these are as JSON.
 func (n needle) in(b []byte) bool {
-	found := slices.ContainsFunc(n, func(form []byte) bool { return bytes.Contains(b, form) })
-	if !found {
-		text := string(n[0])
-		jsonvalue.Texts(b, func(s string) { found = found || strings.Contains(s, text) })
-	}
+	found := n.within(string(b))
+	jsonvalue.Texts(b, func(s string) { found = found || n.within(s) })
 	return found
+}
+
+// within reports whether the text stands in s, or did before the lines of s were broken.
+func (n needle) within(s string) bool {
+	return slices.ContainsFunc(n, func(form string) bool { return strings.Contains(s, form) }) ||
+		len(n[0]) >= leastWrapped && strings.Contains(s, "\n") &&
+			strings.Contains(strings.NewReplacer("\r\n", "", "\n", "").Replace(s), n[0])
 }

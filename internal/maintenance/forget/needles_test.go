@@ -21,6 +21,18 @@ func TestNeedles(t *testing.T) {
 		{`a"b`, `{"x":"{\"y\":\"a\\\"b\"}"}`, true},
 		{"a<b", `{"x":"a\u003cb"}`, true},
 		{"a<b", `{"x":"a<c"}`, false},
+		{"the lamp+1", "https://depot.example/?q=the+lamp%2B1", true},
+		{"the lamp+1", "https://depot.example/the%20lamp%2b1", true},
+		{`the "lamp"`, "<b>the &quot;lamp&quot;</b>", true},
+		{"the 'lamp'", `echo 'the '\''lamp'\'''`, true},
+		{"the lamp+1", "746865206c616d702b31", true},
+		{"the lamp+1", "dGhlIGxhbXArMQ==", true},
+		{"the lamp+1", "Authorization: Basic Ym9iOnRoZSBsYW1wKzE=", true},
+		{"the lamp+1", "Authorization: Basic Ym86dGhlIGxhbXArMQ==", true},
+		{"the lamp+1", "Authorization: Basic YWI6dGhlIGx1bXArMQ==", false},
+		{"the lamp of the depot", "see the lamp of \r\nthe depot", true},
+		{"the lamp of the depot", `{"x":"see the lamp of \nthe depot"}`, true},
+		{"lamp", "la\nmp", false},
 		{"secret", `{"x":"{\"y\":\"\\u0073ecret\"}"}`, true},
 	} {
 		if got := needles(tt.text).in([]byte(tt.body)); got != tt.want {

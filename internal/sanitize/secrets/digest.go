@@ -14,10 +14,8 @@ func namesDigest(before []byte) bool {
 	switch last {
 	case "int": // BigInt, big.Int
 		return true
-	case "hash", "tx", "txn", "txid", "txhash", "transaction", "block", "blockhash",
-		"topic", "root",
-		"slot", "digest",
-		"keccak", "keccak256", "checksum", "sha256":
+	case "hash", "tx", "txn", "txid", "txhash", "transaction", "block", "blockhash", "topic",
+		"root", "slot", "digest", "keccak", "keccak256", "checksum", "sha256":
 		return true
 	}
 	return false

@@ -3,6 +3,8 @@ package secrets
 import (
 	"bytes"
 	"slices"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
 
 // Found is a secret in a text and its place: b[From:To] of the text b.
@@ -29,10 +31,37 @@ func Find(b []byte) []Found {
 	if seen.escaped {
 		found = escapedLines(found, b)
 	}
+	if seen.entities {
+		found = withoutEntities(found, b)
+	}
 	if seen.wrapped {
 		found = wrappedLines(found, b)
 	}
-	return join(found)
+	return join(again(join(found), b))
+}
+
+// mostAgain is the number of secrets that are looked for everywhere in their text.
+const mostAgain = 16
+
+// again adds the places where a secret stands once more, with nothing there that says so.
+func again(found []Found, b []byte) []Found {
+	for _, s := range found[:min(len(found), mostAgain)] {
+		v := b[s.From:s.To]
+		if made := makingOf(v, false); made < drawn || len(v) > maxBare {
+			continue
+		}
+		for at := 0; ; {
+			from := chars.IndexFrom(b, at, string(v))
+			if from < 0 {
+				break
+			}
+			if at = from + len(v); from != s.From && chars.StartsToken(b, from) &&
+				!bytes.HasSuffix(b[:from], []byte("Basic ")) { // which was judged
+				found = append(found, Found{s.Class, from, at})
+			}
+		}
+	}
+	return found
 }
 
 // join sorts secrets and merges overlapping ones, so that nothing of either remains. The longest of

@@ -136,8 +136,8 @@ func kindOf(before, last string) Key {
 
 // kindBySuffix decides names that are written as one word, such as dbpassword.
 func kindBySuffix(last string) Key {
-	for _, s := range [...]string{"password", "passwd", "passphrase", "requirepass",
-		"storepass", "keypass", "bindpw"} {
+	for _, s := range [...]string{"password", "passwd", "passphrase", "requirepass", "storepass",
+		"keypass", "bindpw"} {
 		if strings.HasSuffix(last, s) {
 			return strongKey
 		}
@@ -175,28 +175,17 @@ func keyWith(word string) Key {
 // may have.
 func isOpenKey(word string) bool {
 	switch word {
-	case "public", "pub", "verify", "verifying", "host", "primary", "foreign",
-		"unique", "composite",
-		"candidate", "natural",
-		"surrogate", "cache", "sort", "partition", "group", "grouping", "index", "map",
-		"hash", "dict",
-		"row", "column", "field",
-		"object", "item", "node", "parent", "child", "lookup", "search", "sorting", "idempotency",
-		"dedup", "dedupe",
-		"translation", "message", "label", "config", "setting", "registry", "routing",
-		"binding", "query",
-		"topic", "stream",
-		"bucket", "redis", "content", "file", "path", "version", "commit", "tree",
-		"blob", "request",
-		"trace", "job", "task",
-		"event", "image", "layer", "chunk", "block", "record", "entry", "artifact", "build", "save",
-		"restore", "state", "data",
-		"prop", "property", "attribute", "attr", "env", "arrow", "shift", "ctrl",
-		"control", "escape",
-		"enter", "tab", "hot",
-		"short", "range", "start", "end", "last", "first", "next", "prev", "id",
-		"checksum", "digest",
-		"etag", "fingerprint", "socket":
+	case "public", "pub", "verify", "verifying", "host", "primary", "foreign", "unique",
+		"composite", "candidate", "natural", "surrogate", "cache", "sort", "partition", "group",
+		"grouping", "index", "map", "hash", "dict", "row", "column", "field", "object", "item",
+		"node", "parent", "child", "lookup", "search", "sorting", "idempotency", "dedup", "dedupe",
+		"translation", "message", "label", "config", "setting", "registry", "routing", "binding",
+		"query", "topic", "stream", "bucket", "redis", "content", "file", "path", "version",
+		"commit", "tree", "blob", "request", "trace", "job", "task", "event", "image", "layer",
+		"chunk", "block", "record", "entry", "artifact", "build", "save", "restore", "state",
+		"data", "prop", "property", "attribute", "attr", "env", "arrow", "shift", "ctrl", "control",
+		"escape", "enter", "tab", "hot", "short", "range", "start", "end", "last", "first", "next",
+		"prev", "id", "checksum", "digest", "etag", "fingerprint", "socket":
 		return true
 	}
 	return false
@@ -213,8 +202,8 @@ func when(ok bool, k Key) Key {
 func isKeyQualifier(word string) bool {
 	switch word {
 	case "api", "access", "secret", "private", "account", "auth", "encryption", "signing",
-		"master", "service", "app", "hmac", "webhook", "subscription", "shared",
-		"deploy", "consumer", "unseal", "preshared":
+		"master", "service", "app", "hmac", "webhook", "subscription", "shared", "deploy",
+		"consumer", "unseal", "preshared":
 		return true
 	}
 	return false
@@ -223,9 +212,8 @@ func isKeyQualifier(word string) bool {
 // isPlainToken reports whether "<word> token" is no secret.
 func isPlainToken(word string) bool {
 	switch word {
-	case "page", "key", "public", "publishable", "continuation",
-		"cancellation", "cursor", "sync", "next", "prev",
-		"change", "request", "pagination", "starting", "marker":
+	case "page", "key", "public", "publishable", "continuation", "cancellation", "cursor", "sync",
+		"next", "prev", "change", "request", "pagination", "starting", "marker":
 		return true
 	}
 	return false

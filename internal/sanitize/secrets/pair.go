@@ -434,11 +434,7 @@ func drawnAfter(b []byte, i int) bool {
 }
 
 func isStringType(name []byte) bool {
-	switch string(name) {
-	case "string", "str", "String":
-		return true
-	}
-	return false
+	return bytes.EqualFold(name, []byte("string")) || string(name) == "str"
 }
 
 // The limits of the examined part of a value, in bytes. A longer literal is text and no secret. Of

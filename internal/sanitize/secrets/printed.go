@@ -149,8 +149,9 @@ func printsNamed(name string, args []string) bool {
 	case "python", "python3", "ruby", "perl", "node", "deno", "bun", "php":
 		return strings.Contains(all, "env") && hasName(all) || draws(all)
 	case "printenv", "cat", "head", "tail", "jq", "yq", "dasel", "crudini":
-	case "terraform", "tofu", "pulumi", "heroku", "vault", "az", "aws", "gcloud", "kubectl", "oc", "op",
-		"bws", "doppler", "chamber", "git", "npm", "consul", "etcdctl", "redis-cli", "snowsql":
+	case "terraform", "tofu", "pulumi", "heroku", "vault", "az", "aws", "gcloud", "kubectl", "oc",
+		"op", "bws", "doppler", "chamber", "git", "npm", "consul", "etcdctl", "redis-cli",
+		"snowsql":
 		if !reads(args) {
 			return false
 		}
@@ -193,7 +194,8 @@ func namesSecret(name string) bool {
 func reads(args []string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {
 		switch arg {
-		case "get", "GET", "output", "read", "show", "view", "config:get", "--get", "--query", "kv":
+		case "get", "GET", "output", "read", "show", "view", "config:get", "--get", "--query",
+			"kv":
 			return true
 		}
 		return strings.HasPrefix(arg, "get-") || strings.HasPrefix(arg, "--query=")

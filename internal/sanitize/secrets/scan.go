@@ -34,7 +34,9 @@ type formRead struct{ form, to int }
 type views struct {
 	percent bool // an escape such as %3D
 	escaped bool // a Kubernetes Secret with escaped line ends
-	wrapped bool // a line that a terminal may have wrapped
+	// entities are quotation marks and brackets as HTML writes them
+	entities bool
+	wrapped  bool // a line that a terminal may have wrapped
 }
 
 // rules runs every rule over b. The findings have no order and may overlap.
@@ -197,6 +199,8 @@ func (s *scan) nodeAt(t *table, id, i int) {
 		s.accountAt(i + len(text))
 	case shownRule:
 		s.shownAt(i + len(text))
+	case entityRule:
+		s.seen.entities = true
 	case evaluatedRule:
 		s.evaluatedAt(i)
 	case jarRule:

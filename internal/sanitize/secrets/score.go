@@ -67,7 +67,7 @@ func (p place) takes(v []byte, kind Key) bool { return p.takesIn(v, kind, nil) }
 
 // takesIn is takes for a value in a line that may tell of digests.
 func (p place) takesIn(v []byte, kind Key, line []byte) bool {
-	column := kind.column()
+	column := columns[kind]
 	if column < 0 {
 		return kind == authKey && userAndPassword(v)
 	}
@@ -97,20 +97,9 @@ func (p place) takesIn(v []byte, kind Key, line []byte) bool {
 	return made >= n.making
 }
 
-// column returns the column of a kind of key in needs, or -1.
-func (k Key) column() int {
-	switch k {
-	case strongKey, userKey:
-		return 0
-	case weakKey, headerKey:
-		return 1
-	case plainKey:
-		return 2
-	case vendorKey:
-		return 3
-	}
-	return -1
-}
+// columns has the column of each kind of key in needs.
+var columns = [...]int{strongKey: 0, userKey: 0, weakKey: 1, headerKey: 1, plainKey: 2,
+	vendorKey: 3, NoKey: -1, authKey: -1}
 
 // isMeasure reports whether v is a path, or a number, a time or a version with at most two letters.
 func isMeasure(v []byte) bool {

@@ -105,9 +105,9 @@ func afterSign(b []byte, at int) (start int, given bool) {
 	if at+1 < len(b) && chars.IsDigit(b[at]) && b[at+1] == ' ' { // how a router keeps it
 		return at + 2, true
 	}
-	for _, sign := range [...]string{"<<< ", "|| ", "?? ", "[None]: ", "[none]: ", "(again): ", "--body ", "--body=",
-		"--value ", "--value=", "-Value ", "--secret-string ", "--secret-string=", "--plaintext ",
-		"--text ", "--data ", "-b ", "-v "} {
+	for _, sign := range [...]string{"<<< ", "|| ", "?? ", "[None]: ", "[none]: ", "(again): ",
+		"--body ", "--body=", "--value ", "--value=", "-Value ", "--secret-string ",
+		"--secret-string=", "--plaintext ", "--text ", "--data ", "-b ", "-v "} {
 		if bytes.HasPrefix(b[at:], []byte(sign)) {
 			return at + len(sign), true
 		}
@@ -135,8 +135,7 @@ func isIdentifier(name []byte) bool {
 // setsVariable reports whether the line before a name is a command that sets a variable.
 func setsVariable(line []byte) bool {
 	for _, command := range [...]string{"ENV ", "ARG ", "setx ", "setenv ", "SetEnv ", "set -",
-		"secret set ", "configure set ", "config set ", "config --",
-		"fastcgi_param "} {
+		"secret set ", "configure set ", "config set ", "config --", "fastcgi_param "} {
 		if bytes.Contains(line, []byte(command)) {
 			return true
 		}

@@ -48,6 +48,7 @@ const (
 	accountRule
 	shownRule
 	evaluatedRule
+	entityRule
 	wideRule
 	jarRule
 	keyedRule
@@ -101,6 +102,7 @@ var triggers = [...]struct {
 	{slashRule, " / "},
 	{shownRule, "\n$ "},
 	{evaluatedRule, ">>> |In [|irb(|iex(|php > |(gdb) |(Pdb) "},
+	{entityRule, "&quot;|&#34;|&#39;|&lt;"},
 	{jarRule, "FALSE\t|TRUE\t"},
 	{keyedRule, "createHmac(|hmac.new(|jwt.sign(|jwt.verify(|jwt.encode(|jwt.decode(|hashSync(" +
 		"|compareSync(|pbkdf2_hmac(|pbkdf2Sync(|scryptSync(|hashpw(|password_hash(" +

@@ -33,8 +33,7 @@ func referring(v string) bool {
 		}
 	}
 	for _, p := range [...]string{"./", "../", "~/", "env:", "file:", "arn:", "vault:",
-		"process.env",
-		"os.", `\n`, `\u`, `\x`} {
+		"process.env", "os.", `\n`, `\u`, `\x`} {
 		if strings.HasPrefix(v, p) {
 			return true
 		}
@@ -48,7 +47,8 @@ func referring(v string) bool {
 			return true
 		}
 	}
-	return isFileName(v) || braced(v)
+	stem := []byte(v[:max(0, strings.LastIndexByte(v, '.'))])
+	return isFileName(v) && !isDrawn(stem, chars.Measure(stem)) || braced(v)
 }
 
 // braced reports whether v contains a format field: {name}.
@@ -78,9 +78,8 @@ func isFileName(v string) bool {
 // placeholder reports whether v, given also in lower case, asks the reader to insert a secret. A
 // word counts only among words, because long random secrets contain short words.
 func placeholder(lower string, v []byte) bool {
-	for _, p := range [...]string{"changeme", "change_me", "change-me", "xxxx", "****",
-		"....", "####",
-		"redacted", "<"} {
+	for _, p := range [...]string{"changeme", "change_me", "change-me", "xxxx", "****", "....",
+		"####", "redacted", "<"} {
 		if strings.Contains(lower, p) {
 			return true
 		}
@@ -98,14 +97,10 @@ func placeholder(lower string, v []byte) bool {
 // follows a colon or an equals sign.
 func knownWord(v []byte) bool {
 	switch strings.ToLower(string(v)) {
-	case "sha256", "sha384", "sha512", "sha-256", "sha-512", "sha3-256", "base32",
-		"base64", "argon2",
-		"argon2i",
-		"argon2d", "argon2id", "pbkdf2", "bcrypt2", "scrypt2", "oauth2", "string1",
-		"string2", "utf-16",
-		"uint16",
-		"uint32", "uint64", "float32", "float64", "x25519", "ed25519", "aes128",
-		"aes256", "2fa-totp":
+	case "sha256", "sha384", "sha512", "sha-256", "sha-512", "sha3-256", "base32", "base64",
+		"argon2", "argon2i", "argon2d", "argon2id", "pbkdf2", "bcrypt2", "scrypt2", "oauth2",
+		"string1", "string2", "utf-16", "uint16", "uint32", "uint64", "float32", "float64",
+		"x25519", "ed25519", "aes128", "aes256", "2fa-totp":
 		return true
 	}
 	return false

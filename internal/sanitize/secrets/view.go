@@ -8,11 +8,23 @@ import (
 	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
 
-// view is a text in another way of reading. The byte at offset i of text comes from offset from[i]
-// of the original.
+// view is a text in another way of reading.
 type view struct {
 	text []byte
-	from []int
+	from []int // offset in the original of the last byte before each byte of the text
+}
+
+func viewFrom(start int) view { return view{from: []int{start - 1}} }
+
+// add appends a byte that ends at an offset of the original.
+func (v *view) add(c byte, last int) { v.text, v.from = append(v.text, c), append(v.from, last) }
+
+// found adds what was found in the text of the view.
+func (v *view) found(found, inView []Found) []Found {
+	for _, s := range inView {
+		found = append(found, Found{s.Class, v.from[s.From] + 1, v.from[s.To] + 1})
+	}
+	return found
 }
 
 // percentEncoded finds secrets in percent-encoded words. Whole URLs are encoded this way when they
@@ -33,7 +45,7 @@ func percentEncoded(found []Found, b []byte) []Found {
 		}
 		end := chars.RunEnd(b, i, isAuthorityOrPath)
 		at = end
-		var v view
+		v := viewFrom(start)
 		for i := start; i < end; i++ {
 			c, last := b[i], i
 			if isPercent(b, i) {
@@ -43,35 +55,44 @@ func percentEncoded(found []Found, b []byte) []Found {
 			} else if c == '+' {
 				c = ' '
 			}
-			v.text, v.from = append(v.text, c), append(v.from, last)
+			v.add(c, last)
 			i = last
 		}
 		spans, _ := rules(v.text)
-		for _, s := range spans {
-			first := 0
-			if s.From > 0 {
-				first = v.from[s.From-1] + 1 - start
-			}
-			found = append(found, Found{s.Class, start + first, v.from[s.To-1] + 1})
-		}
+		found = v.found(found, spans)
 	}
 }
 
 // escapedLines finds, in a literal with escaped line ends, the files that must be read line by
 // line.
 func escapedLines(found []Found, b []byte) []Found {
-	var v view
+	v := viewFrom(0)
 	for i := 0; i < len(b); i++ {
 		c := b[i]
 		if at := chars.RunEnd(b, i, func(c byte) bool { return c == '\\' }); at > i && at < len(b) {
 			i, c = at, chars.Unescape(b[at])
 		}
-		v.text, v.from = append(v.text, c), append(v.from, i)
+		v.add(c, i)
 	}
-	for _, s := range manifests(v.text) {
-		found = append(found, Found{s.Class, v.from[s.From], v.from[s.To-1] + 1})
+	return v.found(found, manifests(v.text))
+}
+
+// withoutEntities finds secrets between quotation marks and brackets as HTML writes them.
+func withoutEntities(found []Found, b []byte) []Found {
+	v := viewFrom(0)
+	for i := 0; i < len(b); i++ {
+		c, last := b[i], i
+		for _, e := range [...]string{"&quot;\"", "&#34;\"", "&#39;'", "&lt;<", "&gt;>", "&amp;&"} {
+			if n := len(e) - 1; c == '&' && bytes.HasPrefix(b[i:], []byte(e[:n])) {
+				c, last = e[n], i+n-1
+				break
+			}
+		}
+		v.add(c, last)
+		i = last
 	}
-	return found
+	spans, _ := rules(v.text)
+	return v.found(found, spans)
 }
 
 // manifests finds the data of every Kubernetes Secret in a text.
