@@ -282,10 +282,8 @@ func (c *chooser) tellsAlone(i int) bool {
 		return true
 	case digest.Said, digest.Report: // what the work did with a step of a plan says more
 		return !c.isBare(i) && !digest.IsStep(f.Text)
-	case digest.Prompt, digest.Answer, digest.Returned:
+	case digest.Prompt, digest.Answer, digest.Returned, digest.Recap:
 		return !c.isBare(i)
-	case digest.Recap: // its lists number the parts of a form
-		return !c.isBare(i) && strings.TrimLeft(f.Text, "0123456789") == f.Text
 	}
 	return false
 }

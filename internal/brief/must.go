@@ -62,12 +62,16 @@ func (c *chooser) state(purse int) []Line {
 				it.line.Text += fmt.Sprintf(" (%d commits since)", n)
 			}
 		}
-		if s.rank == obstacleRank && hasPath(it.fact) {
-			it.line.Text = c.root.Shorten(it.fact.Key) + ": " + it.line.Text
+		if key := it.fact.Key; s.rank == obstacleRank &&
+			(strings.HasPrefix(key, "edit ") || strings.HasPrefix(key, "read ")) {
+			it.line.Text = c.root.Shorten(key) + ": " + it.line.Text // of which file
 		}
-		most, cut := maxState, withoutMiddle
+		most, cut := maxState, digest.WithoutMiddle
+		if it.line.Section == Failing {
+			most = maxFailing
+		}
 		if s.rank == endRank {
-			it.line.Text, most, cut = lastWords+it.line.Text, maxEnd, withoutEnd
+			it.line.Text, most, cut = lastWords+it.line.Text, maxEnd, digest.Cut
 		}
 		it.line = c.cutLine(it.line, min(purse, c.withText(it.line, most)), cut)
 		n := c.cost(it.line)
@@ -188,12 +192,6 @@ func (c *chooser) isOpenEnd(i int) bool {
 // where that counts: beside a summary.
 func (c *chooser) isUndone(f *digest.Fact) bool {
 	return c.besideSummary() && f.Kind == digest.Commit && f.Undone()
-}
-
-// hasPath reports whether a failure is of a call on a file, which its key names.
-func hasPath(f *digest.Fact) bool {
-	kind, _, _ := strings.Cut(f.Key, " ")
-	return digest.Kind(kind) == digest.Edit || digest.Kind(kind) == digest.Read
 }
 
 // minRecurs is the number of times that a call fails with the same words until these are no slip.
@@ -338,28 +336,6 @@ func (c *chooser) files(purse int) []Line {
 	return l.lines()
 }
 
-// tellRoot adds a line that says from where files are named, if some are outside: then nothing else
-// says where the others are.
-func (l *fileList) tellRoot() {
-	var line Line
-	if slices.ContainsFunc(l.dirs, func(d Line) bool { return isOutside(d.Text) }) {
-		line = l.dirs[0]
-	} else if i := slices.IndexFunc(l.c.items, func(it item) bool {
-		return l.said[l.root.Name(it.fact.Path)] && isOutside(l.root.Name(it.fact.Path))
-	}); i >= 0 {
-		f := l.c.items[i].fact
-		line = Line{Section: Files, Entry: f.Entry, Seq: f.Seq}
-	}
-	if line.Section == "" || l.root.dir == "" || l.root.guessed {
-		return
-	}
-	line.Text, line.Pos = "names are relative to "+l.root.dir, -1
-	if n := l.c.cost(line); n <= l.c.left {
-		l.c.left -= n
-		l.dirs = append(l.dirs, line)
-	}
-}
-
 // namedPart is the divisor of the purse for files that were only named.
 const namedPart = 3
 
@@ -399,7 +375,6 @@ func (l *fileList) add(f *digest.Fact, file string) {
 }
 
 func (l *fileList) lines() []Line {
-	l.tellRoot()
 	for i := range l.dirs {
 		dir, _, ok := strings.Cut(l.dirs[i].Text, ": ")
 		if !ok {

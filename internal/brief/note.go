@@ -60,7 +60,7 @@ func (c *chooser) notes(purse int) []Line {
 			continue
 		}
 		it.line.Turn = 0
-		l := c.cutLine(it.line, c.withText(it.line, maxAsked), withoutEnd)
+		l := c.cutLine(it.line, c.withText(it.line, maxAsked), digest.Cut)
 		n := c.cost(l)
 		if n > purse || n > c.left {
 			continue

@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
 )
@@ -18,8 +17,10 @@ const (
 	// maxTodos is the number of items of the todo list in a short brief.
 	maxTodos = 3
 
-	// maxState is the largest cost of a line about the state of the work.
-	maxState = 160
+	// maxState is the largest cost of a line about the state of the work, and maxFailing of one that
+	// names what fails.
+	maxState   = 120
+	maxFailing = 160
 
 	// leastCut is the smallest cost of a text that is cut to fit. Less would be a few words.
 	leastCut = 50
@@ -64,24 +65,10 @@ func (c *chooser) cutLine(l Line, most int, cut func(text string, n int) string)
 	return l
 }
 
-// withoutMiddle returns the first two thirds and the last third of n bytes of a text, cut between
-// words, with an ellipsis between them.
-func withoutMiddle(text string, n int) string {
-	tail := len(text) - n/3
-	for tail < len(text) && !utf8.RuneStart(text[tail]) {
-		tail++
-	}
-	last := text[tail:]
-	if i := strings.IndexByte(last, ' '); i >= 0 && i < len(last)/2 {
-		last = last[i+1:]
-	}
-	return strings.TrimSpace(withoutEnd(text, n*2/3) + " " + last)
-}
-
-// withoutAside is withoutMiddle for a prompt. The middle stays from its last negation on, if that
-// is not much longer: without it a prompt would say the opposite.
+// withoutAside is digest.WithoutMiddle for a prompt. The middle stays from its last negation on, if
+// that is not much longer: without it a prompt would say the opposite.
 func withoutAside(text string, n int) string {
-	short := withoutMiddle(text, n)
+	short := digest.WithoutMiddle(text, n)
 	head, tail, ok := strings.Cut(short, " … ")
 	if !ok || !strings.HasPrefix(text, head) || !strings.HasSuffix(text, tail) {
 		return short
@@ -98,18 +85,6 @@ func withoutAside(text string, n int) string {
 		at = before
 	}
 	return head + " …" + middle[at:] + tail
-}
-
-// withoutEnd returns the first n bytes of a text, cut between words, with an ellipsis.
-func withoutEnd(text string, n int) string {
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	first := text[:n]
-	if i := strings.LastIndexByte(first, ' '); i > len(first)/2 {
-		first = first[:i]
-	}
-	return strings.TrimSpace(strings.TrimRight(first, " ") + " …")
 }
 
 // elsewhere begins the name of a directory outside of the project, of which the last name is told.

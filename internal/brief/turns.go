@@ -226,11 +226,7 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	switch section {
 	case Concluded:
 		begins := func(i int) bool { return digest.Opens(c.items[i].fact) }
-		first := max(0, slices.IndexFunc(items, begins))
-		if first > 0 && c.asked > maxAsked && c.items[items[first-1]].leads() {
-			first-- // where there is room, a list stands below what it is of
-		}
-		list = items[first:]
+		list = items[max(0, slices.IndexFunc(items, begins)):]
 	case Wanted: // the aim comes before what was pasted
 		list = slices.Clone(items)
 		slices.SortStableFunc(list, func(a, b int) int {
@@ -272,15 +268,12 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 			section == Concluded && digest.Leads(c.items[i].fact)) {
 			continue // a row of a table, or a rule that stands above
 		}
-		if c.items[i].heeded && len(text) > maxHeeded {
-			text = withoutEnd(text, maxHeeded)
-		}
 		if n > 0 {
 			text = between(l.Text) + text
 		}
 		if left := most - len(l.Text) - len(question); n > 0 && len(text) > left {
 			if section == Concluded && strings.HasSuffix(l.Text, ":") && left > leastCut {
-				l.Text += " " + withoutEnd(text, left-len(gap)) // as much of the list as fits
+				l.Text += digest.Cut(text, left-len(gap)) // as much of the list as fits
 			}
 			break
 		}
@@ -309,7 +302,7 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	if len(l.Text) > most {
 		cut := withoutAside
 		if section == Concluded {
-			cut = withoutEnd
+			cut = digest.Cut
 		}
 		l.Text = cut(l.Text, most)
 	}
@@ -450,10 +443,6 @@ func (c *chooser) heed(purse int) []Line {
 	}
 	return out
 }
-
-// maxHeeded is the length in bytes of what the line of a turn says of a rule: the rule stands
-// above.
-const maxHeeded = 60
 
 // isOrder reports whether a fact says what the user wants in place of a call that was refused. A
 // question orders nothing.

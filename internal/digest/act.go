@@ -94,7 +94,7 @@ func (d *Digester) deed(kind deed, c *Call, a args) {
 		for _, q := range append(a.list("questions"), a) {
 			d.add(
 				Fact{Kind: Question,
-					Text: cut(squeeze(q.text([]string{"question", "header"})), maxQuestion)})
+					Text: Cut(squeeze(q.text([]string{"question", "header"})), maxQuestion)})
 		}
 	case showPlan:
 		d.sentences(Report, a.text([]string{"plan"}))
@@ -130,7 +130,7 @@ func (d *Digester) other(kind deed, c *Call, a args) {
 			text += ": " + what
 		}
 	}
-	d.add(Fact{Kind: Act, Text: cut(squeeze(text), maxTitle)})
+	d.add(Fact{Kind: Act, Text: Cut(squeeze(text), maxTitle)})
 	if kind == delegate {
 		d.sentences(Task, a.text([]string{"prompt", "message", "description"}))
 	}
@@ -147,7 +147,7 @@ func (d *Digester) readFile(path string) {
 }
 
 func (d *Digester) searches(a args) {
-	pattern, path := cut(squeeze(a.text(patternNames)), maxPattern), a.text(pathNames)
+	pattern, path := Cut(squeeze(a.text(patternNames)), maxPattern), a.text(pathNames)
 	switch {
 	case pattern == "" && path == "":
 	case pattern == "":
@@ -186,7 +186,7 @@ func (d *Digester) todos(a args) {
 	for _, item := range a.list("todos", "plan", "items") {
 		what := item.text([]string{"content", "step", "description", "text", "title", "subject"})
 		d.todo(what, item.text([]string{"status", "state"}))
-		d.Plan = append(d.Plan, valid(cut(squeeze(what), maxTitle)))
+		d.Plan = append(d.Plan, valid(Cut(squeeze(what), maxTitle)))
 	}
 	for _, key := range before {
 		if !slices.Contains(d.Plan, key) {
@@ -199,7 +199,7 @@ func (d *Digester) todos(a args) {
 }
 
 func (d *Digester) todo(what, status string) {
-	what = cut(squeeze(what), maxTitle)
+	what = Cut(squeeze(what), maxTitle)
 	if what == "" {
 		return
 	}
@@ -209,7 +209,7 @@ func (d *Digester) todo(what, status string) {
 // addTask adds an item to a task list. The item gets the next number, until the result of the call
 // names another one.
 func (d *Digester) addTask(a args) {
-	title := cut(squeeze(a.text(titleNames)), maxTitle)
+	title := Cut(squeeze(a.text(titleNames)), maxTitle)
 	d.Tasks[number(len(d.Tasks)+1)] = title
 	d.todo(title, "pending")
 	d.sentences(Report, a.text([]string{"description"}))

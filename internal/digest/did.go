@@ -30,7 +30,7 @@ func Did(c Call, r *Result) string {
 	}
 	server, tool := serverTool(c.Name)
 	if name := strings.TrimSpace(server + " " + tool); len(lines) == 0 || lines[0] == name {
-		return cut(strings.TrimSpace(oneLine(name+" "+readArgs(c.Args).told())), maxTitle)
+		return Cut(strings.TrimSpace(oneLine(name+" "+readArgs(c.Args).told())), maxTitle)
 	}
 	const most = 3 // of the files of a patch, or the items of a list
 	if n := len(lines); n > most {
@@ -72,7 +72,7 @@ func (f *Fact) did(a args, state State) string {
 		case where != "":
 			where = " in " + where
 		}
-		return `searched "` + cut(squeeze(pattern), maxPattern) + `"` + where + ended
+		return `searched "` + Cut(squeeze(pattern), maxPattern) + `"` + where + ended
 	case Edit:
 		verb, _, _ := strings.Cut(f.Text, " ")
 		return verb + " " + Changed(f.Path, f.Added, f.Removed) + ended

@@ -290,7 +290,7 @@ func (d *Digester) said(m *Message) {
 	if list := summarize.Fragments(unwrapped(m.Text)); begins && len(list) > shortPlan {
 		title := strings.TrimPrefix(tidy(list[0].Text), "Plan: ")
 		d.add(Fact{Kind: Report, Key: Plan,
-			Text: "is to implement the following plan: " + cut(title, maxTitle)})
+			Text: "is to implement the following plan: " + Cut(title, maxTitle)})
 		d.sentences(Said, m.Text)
 		return
 	}

@@ -18,7 +18,7 @@ func Concedes(line string) bool {
 	return hasLead(line, []string{"you're right", "you are right", "you're absolutely right",
 		"you are absolutely right", "you're completely right", "you're totally right",
 		"my mistake", "i was wrong", "i misread", "i misunderstood"}) ||
-		hasAny(line, []string{"i was wrong", "correct my understanding", "my earlier claim",
+		hasAny(line, []string{"i was wrong", "n't seem to be working", " isn't working", "correct my understanding", "my earlier claim",
 			"my earlier diagnosis", "my diagnosis was wrong", "my assumption was wrong"})
 }
 

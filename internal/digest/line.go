@@ -22,15 +22,15 @@ func valid(s string) string {
 func firstLine(s string, most int) string {
 	for line := range strings.SplitSeq(s, "\n") {
 		if line = squeeze(line); line != "" {
-			return cut(line, most)
+			return Cut(line, most)
 		}
 	}
 	return ""
 }
 
-// cut returns s, or the beginning of s with an ellipsis if s has more than most bytes. It cuts
+// Cut returns s, or the beginning of s with an ellipsis if s has more than most bytes. It cuts
 // between words if there is a space in the second half.
-func cut(s string, most int) string {
+func Cut(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

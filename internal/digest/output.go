@@ -15,7 +15,7 @@ func (d *Digester) failures(key, output string) {
 		if isHead(line) || isNumbered(line) || isPackage(line) || !tells(line) {
 			return true
 		}
-		d.add(Fact{Kind: Failure, Key: key, Text: withoutMiddle(line, maxLine)})
+		d.add(Fact{Kind: Failure, Key: key, Text: WithoutMiddle(line, maxLine)})
 		return false
 	})
 }
@@ -26,7 +26,7 @@ func (d *Digester) errors(key, output string) (n int) {
 	eachLine(output, func(line string) bool {
 		if IsError(line) && tells(line) && !seen[line] {
 			seen[line] = true
-			d.add(Fact{Kind: Failure, Key: key, Text: withoutMiddle(line, maxLine)})
+			d.add(Fact{Kind: Failure, Key: key, Text: WithoutMiddle(line, maxLine)})
 			n++
 		}
 		return n < maxFailures
@@ -34,20 +34,21 @@ func (d *Digester) errors(key, output string) (n int) {
 	return n
 }
 
-// withoutMiddle shortens a line at its middle: what failed stands at the beginning, and why at the
-// end.
-func withoutMiddle(line string, most int) string {
+// WithoutMiddle returns a line of at most bytes, with an ellipsis in its middle, cut between words:
+// what failed stands at the beginning, and why at the end.
+func WithoutMiddle(line string, most int) string {
 	if len(line) <= most {
 		return line
 	}
-	at := len(line) - most/2
-	if i := strings.IndexByte(line[at:], ' '); i >= 0 && i < most/4 {
-		at += i
-	}
-	for !utf8.RuneStart(line[at]) {
+	at := len(line) - most/3
+	for at < len(line) && !utf8.RuneStart(line[at]) {
 		at++
 	}
-	return cut(line, most/2) + " " + strings.TrimSpace(line[at:])
+	last := line[at:]
+	if i := strings.IndexByte(last, ' '); i >= 0 && i < len(last)/2 {
+		last = last[i+1:]
+	}
+	return strings.TrimSpace(Cut(line, most*2/3) + " " + last)
 }
 
 // IsError reports whether a line has words with which compilers, shells and runtimes report errors.
@@ -178,7 +179,7 @@ func (d *Digester) short(output string) {
 		return
 	}
 	for _, line := range list {
-		d.add(Fact{Kind: Output, Text: cut(line, maxLine)})
+		d.add(Fact{Kind: Output, Text: Cut(line, maxLine)})
 	}
 }
 

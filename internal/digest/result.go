@@ -59,6 +59,9 @@ func (d *Digester) result(r *Result) {
 	f := d.Made[facts[0]]
 	how, _, _ := message.Ended(o.output)
 	o.failed = o.failed || f.State == Failed || how == message.Stopped
+	if how == message.Stopped {
+		o.output = "" // nothing got in its way
+	}
 	switch f.Kind {
 	case Command, Search:
 		d.Made[facts[0]].Files = filesNamed(o.output)
@@ -123,7 +126,7 @@ func (d *Digester) ended(i int, o outcome) {
 		title := titleOf(f.Text, committing)
 		hash, subject := commitMade(o.output)
 		if title == "" || title == amending {
-			title = cmp.Or(cut(subject, maxTitle), title)
+			title = cmp.Or(Cut(subject, maxTitle), title)
 		}
 		if f.Text = titled("committed", title); hash != "" {
 			f.Text += " (" + hash + ")"
@@ -220,7 +223,7 @@ func (d *Digester) refused(facts []int, words string) {
 	if words == wordsFollow {
 		key, words = Instead, ""
 	}
-	d.add(Fact{Kind: Decision, Text: cut(Refused+d.Made[facts[0]].Text, maxTitle), Key: key})
+	d.add(Fact{Kind: Decision, Text: Cut(Refused+d.Made[facts[0]].Text, maxTitle), Key: key})
 	first := len(d.Made)
 	d.sentences(Prompt, words)
 	for i := first; i < len(d.Made); i++ {
@@ -267,7 +270,7 @@ func (d *Digester) chosen(questions []int, o outcome) {
 		question := before[strings.LastIndexByte(before, '"')+1:]
 		d.add(
 			Fact{Kind: Decision,
-				Text: cut(squeeze(question), maxTitle) + " → " + cut(squeeze(answer), maxTitle)})
+				Text: Cut(squeeze(question), maxTitle) + " → " + Cut(squeeze(answer), maxTitle)})
 		rest = next
 		n++
 	}
@@ -280,7 +283,7 @@ func (d *Digester) chosen(questions []int, o outcome) {
 			question = d.Made[questions[0]].Text
 		}
 		d.add(Fact{Kind: Decision,
-			Text: cut(squeeze(question), maxTitle) + " → " + cut(squeeze(given[id]), maxTitle)})
+			Text: Cut(squeeze(question), maxTitle) + " → " + Cut(squeeze(given[id]), maxTitle)})
 		n++
 	}
 	switch {
@@ -288,9 +291,9 @@ func (d *Digester) chosen(questions []int, o outcome) {
 		return
 	case n == 0 && len(questions) == 1:
 		d.add(Fact{Kind: Decision, Text: d.Made[questions[0]].Text + " → " +
-			cut(squeeze(output), maxTitle)})
+			Cut(squeeze(output), maxTitle)})
 	case n == 0:
-		d.add(Fact{Kind: Decision, Text: cut(squeeze(output), maxTitle)})
+		d.add(Fact{Kind: Decision, Text: Cut(squeeze(output), maxTitle)})
 	}
 	for _, i := range questions {
 		d.Made[i].State = Done

@@ -55,7 +55,7 @@ func (d *Digester) runs(text, why string) {
 	if slices.IndexFunc(work,
 		func(c script.Command) bool { return !c.Piped && !searches(c.Words[0]) }) < 0 {
 		d.add(Fact{Kind: Search, Key: commandKey(work[0]),
-			Text: "ran " + cut(line, maxCommand) + because(why)})
+			Text: "ran " + Cut(line, maxCommand) + because(why)})
 		return
 	}
 	test := slices.IndexFunc(work, runsTests)
@@ -83,7 +83,7 @@ func commandsOf(text string) []script.Command {
 }
 
 func (d *Digester) ran(f Fact, line, why string) {
-	f.Kind, f.Text = Command, "ran "+cut(line, maxCommand)+because(why)
+	f.Kind, f.Text = Command, "ran "+Cut(line, maxCommand)+because(why)
 	d.add(f)
 }
 
@@ -129,7 +129,7 @@ func because(why string) string {
 	if why == "" {
 		return ""
 	}
-	return " # " + cut(squeeze(why), maxPattern)
+	return " # " + Cut(squeeze(why), maxPattern)
 }
 
 // directory splits a script into the directory that its first commands change to, and the other

@@ -29,8 +29,9 @@ func (d *Digester) sentences(kind Kind, text string) int {
 	for _, p := range list {
 		line := tidy(p.Text)
 		answers := kind == Prompt && len(list) <= shortPrompt // "2" answers a question of the model
-		if line == "" || isNumbered(line) && !answers || isForShow(line) ||
-			p.Code && strings.Count(line, " ") < minCode {
+		if line == "" || isNumbered(line) && !answers ||
+			p.Code && strings.Count(line, " ") < minCode ||
+			strings.HasPrefix(line, "::") { // a directive of Markdown, for the client
 			continue
 		}
 		if p.More {
@@ -75,7 +76,7 @@ func withAnswers(list []summarize.Fragment, text string) []summarize.Fragment {
 // prompt before.
 func wordless(text string) string {
 	if !strings.Contains(text, "\n") {
-		return cut(text, maxTitle)
+		return Cut(text, maxTitle)
 	}
 	return pasted.Whole(text).String()
 }
@@ -130,14 +131,6 @@ func tidy(line string) string {
 	}
 	line = plain(line)
 	return plainLinks(strings.TrimLeft(strings.Trim(line, "| \t"), "—– "))
-}
-
-// isForShow reports whether a line is a directive of Markdown, as ::name{key="value"}: it tells
-// the client what to show.
-func isForShow(line string) bool {
-	name, _, ok := strings.Cut(strings.TrimPrefix(line, "::"), "{")
-	return ok && strings.HasPrefix(line, "::") && strings.HasSuffix(line, "}") &&
-		!strings.Contains(name, " ")
 }
 
 // plainLinks puts the target in place of each link whose text says no more than it: of

@@ -226,7 +226,7 @@ func TestCut(t *testing.T) {
 	}{{"abc", 3, "abc"}, {"ab cd ef", 6, "ab cd …"}, {"abcdef", 3, "abc …"}, {"aéé", 2, "a …"},
 		{"é", 1, " …"}}
 	for _, tt := range tests {
-		if got := cut(tt.in, tt.most); got != tt.want {
+		if got := Cut(tt.in, tt.most); got != tt.want {
 			t.Errorf("%q: got %q, want %q", tt.in, got, tt.want)
 		}
 	}

@@ -262,7 +262,7 @@ func callText(it item, facts []digest.Fact, root brief.Root, most int) string {
 		return ""
 	}
 	if passed := passedOn(it, facts, lines); passed != "" && most > 0 {
-		lines = append(lines, cutLines(passed, most))
+		lines = append(lines, digest.Cut(passed, most))
 	}
 	for i := range lines {
 		lines[i] = root.Shorten(lines[i])
@@ -301,7 +301,7 @@ func resultText(it item, facts []digest.Fact, most int) string {
 	if most == 0 {
 		return ""
 	}
-	return cutLines(digest.Plain(withNotes(it)), most)
+	return digest.Cut(digest.Plain(withNotes(it)), most)
 }
 
 // squeezed returns the lines of a text with single spaces, without those that are empty.
@@ -316,12 +316,4 @@ func squeezed(s string) string {
 }
 
 // cutLine cuts a text to most bytes and makes it one line.
-func cutLine(s string, most int) string { return cutLines(oneLine(s), most) }
-
-// cutLines cuts a text to most bytes.
-func cutLines(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return s[:runeStart(s, most)] + " …"
-}
+func cutLine(s string, most int) string { return digest.Cut(oneLine(s), most) }
