@@ -9,7 +9,7 @@ import (
 const (
 	minBare  = 5 // in a line without names
 	minNamed = 4 // names and numbers included
-	minLead  = 8 // in a line that leads to a list, likewise
+	minLead  = 9 // in a line that leads to a list, likewise
 )
 
 // IsBare reports whether a line of prose tells nothing to a reader who does not see the lines
