@@ -40,14 +40,18 @@ func Find(b []byte) []Found {
 	return join(again(join(found), b))
 }
 
-// mostAgain is the number of secrets that are looked for everywhere in their text.
+// mostAgain is the number of secrets that are looked for everywhere in their text, and of places
+// where one may stand.
 const mostAgain = 16
 
-// again adds the places where a secret stands once more, with nothing there that says so.
+// again adds the places where a secret stands once more, with nothing there that says so. What has
+// a dot in it or stands in many places may be a name, and one mark in a wrong place may not become
+// many.
 func again(found []Found, b []byte) []Found {
 	for _, s := range found[:min(len(found), mostAgain)] {
 		v := b[s.From:s.To]
-		if made := makingOf(v, false); made < drawn || len(v) > maxBare {
+		if makingOf(v, false) < drawn || len(v) > maxBare || bytes.IndexByte(v, '.') >= 0 ||
+			bytes.Count(b, v) > mostAgain {
 			continue
 		}
 		for at := 0; ; {

@@ -1,6 +1,9 @@
 package secrets
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestMaking has a value of each making.
 func TestMaking(t *testing.T) {
@@ -29,5 +32,22 @@ func TestNeeds(t *testing.T) {
 				t.Errorf("column %d: place %d needs %v, and %d needs %v", column, p[0], less, p[1], more)
 			}
 		}
+	}
+}
+
+// TestAgain checks that a secret goes wherever it stands, and that a name that was taken for one
+// goes nowhere else.
+func TestAgain(t *testing.T) {
+	for v, want := range map[string]int{
+		"Vq3xTz8LmK1wRb7Yc2": 3, "depot.Vq3xTz8LmK1wRb7": 1,
+	} {
+		text := "password=" + v + "\nThen `" + v + "` and " + v + "."
+		if got := Find([]byte(text)); len(got) != want {
+			t.Errorf("%q: %d found, want %d", text, len(got), want)
+		}
+	}
+	many := "password=Vq3xTz8LmK1wRb7Yc2\nlane\n" + strings.Repeat("Vq3xTz8LmK1wRb7Yc2(9)\n", mostAgain)
+	if got := Find([]byte(many)); len(got) != 1 {
+		t.Errorf("%d found, want 1", len(got))
 	}
 }
