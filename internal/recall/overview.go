@@ -57,7 +57,7 @@ const maxTitle = 200
 func (s *Reader) Overviews(view *refs.View) ([]Overview, error) {
 	known := s.loadOverviews()
 	s.addLearned(known, view)
-	list, err := s.sessions(view, known)
+	list, err := s.sessions(view, known, s.PassOver)
 	if err != nil {
 		return nil, err
 	}

@@ -35,15 +35,18 @@ type Session struct {
 // Sessions returns the sessions of a view with their branches, sorted by name. What Overviews has
 // cached it does not read again.
 func (s *Reader) Sessions(view *refs.View) ([]Session, error) {
-	return s.sessions(view, s.loadOverviews())
+	return s.sessions(view, s.loadOverviews(), func(string, error) bool { return false })
 }
 
+// passOver reports whether an error about a session is to be passed over.
+type passOver func(session string, err error) bool
+
 // sessions is Sessions, which takes what it can from known.
-func (s *Reader) sessions(view *refs.View, known *overviews) ([]Session, error) {
+func (s *Reader) sessions(view *refs.View, known *overviews, over passOver) ([]Session, error) {
 	var list []Session
 	current := view.Get("HEAD").Name
 	names := view.Names("sessions/")
-	seqs, err := s.seqsOf(view, names, known)
+	seqs, err := s.seqsOf(view, names, known, over)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +55,7 @@ func (s *Reader) sessions(view *refs.View, known *overviews) ([]Session, error) 
 		if len(list) == 0 || list[len(list)-1].Name != session {
 			one := Session{Name: session, Head: session == current}
 			one.Parent, err = s.parentIn(view, session, known)
-			if err != nil && !s.PassOver(session, err) {
+			if err != nil && !over(session, err) {
 				return nil, err
 			}
 			list = append(list, one)
@@ -64,16 +67,16 @@ func (s *Reader) sessions(view *refs.View, known *overviews) ([]Session, error) 
 			history.Branch{Name: branch, Value: tip, Seq: seq, Own: seq})
 	}
 	for i := range list {
-		if err := s.compareBranches(&list[i]); err != nil && !s.PassOver(list[i].Name, err) {
+		if err := s.compareBranches(&list[i]); err != nil && !over(list[i].Name, err) {
 			return nil, err
 		}
 	}
-	return list, s.compareSessions(view, list)
+	return list, s.compareSessions(view, list, over)
 }
 
 // compareSessions takes what a session shares with an earlier one of the list from the messages
 // that are its own.
-func (s *Reader) compareSessions(view *refs.View, list []Session) error {
+func (s *Reader) compareSessions(view *refs.View, list []Session, over passOver) error {
 	lines := map[string][]*history.Branch{} // main branches, by the first session of the line
 	origins := map[string]string{}
 	for _, name := range view.Names(history.OriginRefs) {
@@ -95,7 +98,7 @@ func (s *Reader) compareSessions(view *refs.View, list []Session) error {
 					shared = max(shared, e.Seq)
 				}
 			}
-			if err != nil && !s.PassOver(list[i].Name, err) {
+			if err != nil && !over(list[i].Name, err) {
 				return err
 			}
 		}
@@ -108,7 +111,7 @@ func (s *Reader) compareSessions(view *refs.View, list []Session) error {
 // seqsOf returns the seq of the newest entry of each branch, by the name of its ref. It takes what
 // it can from known.
 func (s *Reader) seqsOf(
-	view *refs.View, names []string, known *overviews,
+	view *refs.View, names []string, known *overviews, over passOver,
 ) (map[string]uint64, error) {
 	seqs := make(map[string]uint64, len(names))
 	var unknown []string
@@ -124,7 +127,7 @@ func (s *Reader) seqsOf(
 		switch e, err := s.Header(view.Get(name).ID); {
 		case err == nil:
 			seqs[name] = e.Seq
-		case !s.PassOver(session, err):
+		case !over(session, err):
 			return nil, err
 		}
 	}
