@@ -25,6 +25,9 @@ type Call struct {
 	Tool string `json:"tool"`
 }
 
+// JSONLAgent is the agent of the sources of bulk appends, which name no agent.
+const JSONLAgent = "jsonl"
+
 // Source says where an entry was imported from. Agent, Session and Message name the imported
 // message. Digest names its version: 16 lower-case hexadecimal digits, keyed with the store's key
 // so that it reveals nothing about the text. Importing the same four values twice adds nothing.

@@ -24,7 +24,7 @@ func newBundleCmd(a *app) *cobra.Command {
 				return err
 			}
 			show, done := a.progress()
-			r, err := bundle.Write(a.c, s, a.path(args[0]), show)
+			r, err := bundle.Write(a.c, s.Opened, a.path(args[0]), show)
 			done()
 			if err != nil {
 				return err

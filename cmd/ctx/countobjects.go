@@ -14,7 +14,7 @@ func newCountObjectsCmd(a *app) *cobra.Command {
 		Use:  "count-objects",
 		Args: between(0, 0),
 		RunE: a.onStore(func(s *session.Store, _ []string) error {
-			c, err := storedir.Count(s)
+			c, err := storedir.Count(s.Opened)
 			if err != nil {
 				return err
 			}

@@ -19,7 +19,7 @@ func newDestroyCmd(a *app) *cobra.Command {
 					return err
 				}
 			}
-			if err := storedir.Destroy(a.c, s); err != nil {
+			if err := storedir.Destroy(a.c, s.Opened); err != nil {
 				return err
 			}
 			return a.pathResult(fields("path", s.Dir), s.Dir)

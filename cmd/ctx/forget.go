@@ -172,7 +172,7 @@ func (o *forgetOptions) forget(
 		show, done := a.progress()
 		defer done()
 		set.Progress = show
-		return forget.Run(a.c, s, set)
+		return forget.Run(a.c, s.Opened, set)
 	}
 	set.DryRun = o.dryRun
 	if o.dryRun || o.force {

@@ -28,7 +28,7 @@ func newFsckCmd(a *app) *cobra.Command {
 			}
 			s.History.Warn = nil // the report names all damage
 			show, done := a.progress()
-			r, err := fsck.Run(a.c, s, fsck.Options{Progress: show})
+			r, err := fsck.Run(a.c, s.Opened, fsck.Options{Progress: show})
 			done()
 			if err != nil {
 				return err
@@ -66,7 +66,7 @@ func newRebuildCmd(a *app) *cobra.Command {
 		RunE: a.onStore(func(s *session.Store, _ []string) error {
 			show, done := a.progress()
 			o.Progress = show
-			r, err := rebuild.Run(a.c, s, o)
+			r, err := rebuild.Run(a.c, s.Opened, o)
 			done()
 			if err != nil {
 				return err

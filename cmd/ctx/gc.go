@@ -17,7 +17,7 @@ func newGCCmd(a *app) *cobra.Command {
 		RunE: a.onStore(func(s *session.Store, _ []string) error {
 			show, done := a.progress()
 			o.Progress = show
-			r, err := gc.Run(a.c, s, o)
+			r, err := gc.Run(a.c, s.Opened, o)
 			done()
 			if err != nil {
 				return err
@@ -66,7 +66,7 @@ func (a *app) tidy(s *session.Store) {
 		return // nobody is listening; the command says so
 	}
 	show, done := a.progress()
-	_, err := gc.Run(a.c, s, gc.Options{Auto: true, Progress: show})
+	_, err := gc.Run(a.c, s.Opened, gc.Options{Auto: true, Progress: show})
 	done()
 	if err != nil && a.c.Err() == nil {
 		a.warn("gc failed and will run later: " + err.Error())

@@ -93,8 +93,8 @@ var layers = map[string]string{
 		"internal/epochs/epoch",
 	"internal/window": "",
 	"internal/history": "internal/jsonvalue internal/varint format forest forest/score " +
-		"internal/message internal/durable internal/cache internal/history/dag objects refs " +
-		"internal/repo internal/view internal/window",
+		"internal/message internal/durable internal/cache internal/history/dag objects " +
+		"refs internal/repo internal/window",
 	"internal/claims": "format internal/history",
 	"internal/store": "format forest internal/durable lock objects refs sanitize " +
 		"internal/repo internal/history",
@@ -108,15 +108,16 @@ var layers = map[string]string{
 	"internal/summaries": "internal/parallel format forest forest/summarize internal/message " +
 		"internal/digest objects refs internal/view internal/history internal/claims " +
 		"internal/store internal/clusters internal/wording internal/notes",
-	"internal/conversation": "internal/parallel internal/digest internal/jsonvalue internal/script internal/notes format forest forest/score forest/summarize " +
-		"internal/message internal/cache objects refs sanitize internal/window internal/history " +
-		"internal/store internal/clusters internal/conversation/loop internal/epochs " +
-		"internal/summaries",
+	"internal/conversation": "internal/parallel internal/digest internal/jsonvalue " +
+		"internal/script internal/notes format forest forest/score forest/summarize " +
+		"internal/message internal/cache objects refs sanitize internal/window " +
+		"internal/history internal/store internal/clusters internal/conversation/loop " +
+		"internal/epochs internal/summaries internal/edits/mask",
 	"internal/edits/mask": "format internal/jsonvalue internal/message",
-	"internal/edits": "format forest/summarize objects refs sanitize " +
-		"internal/view internal/history internal/claims internal/store internal/clusters " +
-		"internal/epochs internal/wording internal/summaries internal/conversation " +
-		"internal/edits/mask internal/cache",
+	"internal/edits": "format forest/summarize objects refs sanitize internal/view " +
+		"internal/history internal/claims internal/store internal/clusters " +
+		"internal/epochs internal/wording internal/summaries internal/edits/mask " +
+		"internal/cache",
 	"internal/search":  "internal/varint format internal/terms",
 	"internal/outcome": "internal/digest internal/script internal/terms",
 	"internal/recall": "internal/notes internal/varint internal/agent/transcript internal/outcome sanitize " +
@@ -130,9 +131,9 @@ var layers = map[string]string{
 	"internal/usage": "format internal/message objects refs internal/history " +
 		"internal/blame/replay internal/recall internal/repo internal/jsonvalue " +
 		"internal/agent/transcript internal/agent/catalog internal/when",
-	"internal/compaction": "format forest forest/summarize refs internal/view " +
-		"internal/history internal/store internal/clusters internal/epochs internal/summaries " +
-		"internal/conversation internal/recall",
+	"internal/compaction": "format forest forest/summarize refs internal/history " +
+		"internal/store internal/clusters internal/epochs internal/summaries " +
+		"internal/conversation",
 	"internal/exchange": "internal/parallel format forest forest/summarize internal/jsonvalue " +
 		"internal/agent/transcript internal/agent/titles internal/agent/adk internal/agent/catalog " +
 		"internal/agent/unionfind internal/cache objects refs sanitize internal/history " +
@@ -144,13 +145,12 @@ var layers = map[string]string{
 		"internal/store internal/clusters internal/epochs internal/summaries " +
 		"internal/conversation internal/edits internal/recall internal/compaction " +
 		"internal/exchange",
-	"internal/maintenance/graph": "format internal/durable objects refs " +
-		"internal/session",
-	"internal/maintenance/replay": "format forest refs internal/session " +
-		"internal/maintenance/graph",
-	"internal/maintenance/storedir": "format internal/durable objects refs internal/session",
+	"internal/maintenance/graph": "format objects internal/store",
+	"internal/maintenance/replay": "format forest refs internal/maintenance/graph " +
+		"internal/store",
+	"internal/maintenance/storedir": "format internal/durable objects refs internal/store",
 	"internal/maintenance/gc": "format forest internal/durable lock objects refs " +
-		"internal/store internal/session internal/maintenance/graph internal/maintenance/replay " +
+		"internal/store internal/maintenance/graph internal/maintenance/replay " +
 		"internal/maintenance/storedir",
 	"internal/hooks": "format internal/terms internal/outcome forest/summarize internal/repo " +
 		"internal/agent/transcript internal/agent/catalog internal/agent/antigravity " +
@@ -166,21 +166,20 @@ var layers = map[string]string{
 		"internal/durable internal/hooks internal/hooks/settings internal/history " +
 		"internal/identity internal/jsonvalue internal/maintenance/storedir internal/repo " +
 		"internal/session",
-	"internal/cli/document": "format refs internal/view internal/history internal/blame " +
-		"internal/gitfile internal/clusters internal/recall internal/exchange " +
-		"internal/session internal/hooks",
+	"internal/cli/document": "format internal/view internal/history internal/blame " +
+		"internal/gitfile internal/clusters internal/recall internal/session",
 	"internal/cli/jsonl": "internal/jsonvalue",
 	"internal/cli/bulk": "format sanitize internal/history internal/conversation " +
-		"internal/session internal/cli/document internal/cli/jsonl",
-	"internal/maintenance/fsck": "format forest internal/durable objects refs internal/repo " +
-		"internal/history internal/session internal/maintenance/graph " +
-		"internal/maintenance/replay internal/maintenance/storedir",
+		"internal/session internal/cli/jsonl",
+	"internal/maintenance/fsck": "format forest internal/durable objects refs " +
+		"internal/repo internal/history internal/maintenance/graph " +
+		"internal/maintenance/replay internal/maintenance/storedir internal/store",
 	"internal/maintenance/bundle": "format internal/durable objects internal/repo " +
-		"internal/store internal/session internal/maintenance/graph " +
-		"internal/maintenance/storedir internal/maintenance/fsck",
+		"internal/store internal/maintenance/graph internal/maintenance/storedir " +
+		"internal/maintenance/fsck",
 	"internal/maintenance/rebuild": "format forest objects refs internal/history " +
-		"internal/session internal/maintenance/graph internal/maintenance/replay " +
-		"internal/maintenance/storedir",
+		"internal/maintenance/graph internal/maintenance/replay " +
+		"internal/maintenance/storedir internal/store",
 	"internal/cli/clierr": "format lock objects refs sanitize internal/repo " +
 		"internal/epochs/epoch internal/history internal/clusters internal/maintenance/graph " +
 		"internal/maintenance/bundle internal/maintenance/rebuild internal/remote internal/sharing",
@@ -198,9 +197,9 @@ var layers = map[string]string{
 		"internal/wording",
 	"internal/remote":     "",
 	"internal/remote/dir": "internal/durable internal/remote lock",
-	"internal/sharing": "format format/share forest internal/epochs internal/cache objects refs " +
-		"sanitize internal/history internal/store internal/session internal/maintenance/forget " +
-		"internal/remote internal/sanitize/controls",
+	"internal/sharing": "format format/share forest internal/epochs internal/cache " +
+		"objects refs sanitize internal/history internal/store " +
+		"internal/maintenance/forget internal/remote internal/sanitize/controls",
 	"internal/remote/git":      "internal/durable internal/remote lock",
 	"internal/remote/helper":   "internal/child internal/remote",
 	"internal/remote/postgres": "internal/remote",
@@ -223,12 +222,12 @@ var layers = map[string]string{
 	"internal/eval/stats":   "",
 	"internal/eval":         "*",
 	"internal/eval/program": "*",
-	"internal/maintenance/forget": "format objects sanitize internal/jsonvalue internal/message " +
-		"internal/history internal/store internal/session " +
-		"internal/maintenance/graph internal/maintenance/storedir",
+	"internal/maintenance/forget": "format objects sanitize internal/jsonvalue " +
+		"internal/message internal/history internal/store internal/maintenance/graph " +
+		"internal/maintenance/storedir internal/clusters",
 	"internal/maintenance/repair": "format forest lock objects refs internal/repo " +
-		"internal/history internal/store internal/conversation internal/session " +
-		"internal/maintenance/graph internal/maintenance/storedir internal/maintenance/fsck " +
+		"internal/history internal/store internal/conversation internal/maintenance/graph " +
+		"internal/maintenance/storedir internal/maintenance/fsck " +
 		"internal/maintenance/rebuild",
 	"internal/summarizer/model": "forest/summarize internal/child internal/summarizer",
 	"internal/summarizer/printmode": "internal/durable internal/summarizer " +
@@ -361,6 +360,35 @@ func TestImportsGoOneWay(t *testing.T) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(imports[pkg])) {
 			checkImport(t, pkg, allowed, name)
+		}
+	}
+	checkFloors(t, imports)
+}
+
+// floors is the most packages that may stand in a chain of imports, from a program down.
+const floors = 16
+
+// checkFloors reports a longer chain: a reader who follows a call passes all of it.
+func checkFloors(t *testing.T, imports map[string]map[string]bool) {
+	t.Helper()
+	chains := map[string][]string{}
+	var chain func(pkg string) []string
+	chain = func(pkg string) []string {
+		if known, ok := chains[pkg]; ok {
+			return known
+		}
+		var below []string
+		for _, name := range slices.Sorted(maps.Keys(imports[pkg])) {
+			if own, ok := strings.CutPrefix(name, module); ok && len(chain(own)) > len(below) {
+				below = chain(own)
+			}
+		}
+		chains[pkg] = append([]string{pkg}, below...)
+		return chains[pkg]
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(imports)) {
+		if c := chain(pkg); len(c) > floors {
+			t.Errorf("%d floors, %d are the most: %s", len(c), floors, strings.Join(c, " > "))
 		}
 	}
 }

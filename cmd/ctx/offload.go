@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/internal/edits"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 )
 
@@ -36,8 +36,8 @@ func (o *offloadOptions) run(a *app, b openBranch, file string) error {
 	if len(text) > history.MaxMessage {
 		return usagef("output of more than %d bytes", history.MaxMessage)
 	}
-	done, found, err := b.s.Edits.Offload(a.c, b.name, b.branch,
-		edits.Output{Tool: o.tool, Call: o.call, Text: string(text)})
+	done, found, err := b.s.Conversation.Offload(a.c, b.name, b.branch,
+		conversation.Output{Tool: o.tool, Call: o.call, Text: string(text)})
 	if err != nil {
 		return err
 	}

@@ -179,7 +179,7 @@ func newRemoteRmCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := sharing.Leave(a.c, s, name); err != nil {
+			if err := sharing.Leave(a.c, s.Opened, name); err != nil {
 				return err
 			}
 			delete(set.Remotes, name)

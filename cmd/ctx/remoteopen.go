@@ -243,7 +243,7 @@ func (a *app) useRemote(
 	defer func() { err = errors.Join(err, r.Close()) }()
 	show, clear := a.progress()
 	defer clear()
-	x, err := sharing.Open(a.c, s, r, sharing.Options{
+	x, err := sharing.Open(a.c, s.Opened, r, sharing.Options{
 		Name: name, Label: a.label(set), Rule: rule, Allow: which.Allow, Progress: show,
 		Forgetting: a.sayForgetting,
 	})

@@ -19,7 +19,7 @@ func newScanCmd(a *app) *cobra.Command {
 			o := forget.ScanOptions{Rule: rule}
 			show, done := a.progress()
 			o.Progress = show
-			r, err := forget.Scan(a.c, s, o, func(f forget.Secret) error {
+			r, err := forget.Scan(a.c, s.Opened, o, func(f forget.Secret) error {
 				return a.result(fields(f), "%v %s %s %d-%d", f.ID, f.Kind, f.Class, f.From, f.To)
 			})
 			done()

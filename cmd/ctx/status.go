@@ -44,7 +44,7 @@ func newStatusCmd(a *app) *cobra.Command {
 }
 
 func (a *app) status(s *session.Store, view *refs.View) error {
-	d, err := document.StatusOf(s, view)
+	d, err := statusOf(s, view)
 	if err != nil {
 		return err
 	}
@@ -76,11 +76,11 @@ func (a *app) statusEverywhere() error {
 		return err
 	}
 	type counted struct {
-		d    document.Status
+		d    statusDocument
 		last time.Time
 	}
 	all, err := ofAll(a, places, func(p *place) ([]counted, error) {
-		d, err := document.StatusOf(p.s, p.view)
+		d, err := statusOf(p.s, p.view)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +120,7 @@ func (a *app) statusEverywhere() error {
 // statusPrinter prints a status for a person, a part after the other.
 type statusPrinter struct {
 	a    *app
-	d    *document.Status
+	d    *statusDocument
 	list []recall.Overview
 	by   []recordedAgent
 
@@ -283,7 +283,7 @@ func (st *statusPrinter) next(dir string) {
 		agent, ok := hooks.AgentNamed(one.name)
 		if ok &&
 			!slices.ContainsFunc(d.Last,
-				func(h document.Hook) bool { return h.Agent == agent.Name }) &&
+				func(h hookDocument) bool { return h.Agent == agent.Name }) &&
 			!a.hasHooks(&agent, dir) {
 			without = append(without, agent.Name)
 		}

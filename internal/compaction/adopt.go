@@ -161,7 +161,7 @@ func (t *Tx) weigh(list []*adoption) error {
 	defer t.Cache.PassBy()() // most of the branches are of sessions that are over
 	return summaries.InParallel(context.Background(), len(list), func(i int) error {
 		a := list[i]
-		n, errs := t.recall.Tokens(t.store.View, a.Session, a.Branch, a.from, a.to)
+		n, errs := t.tokens(t.store.View, a.Session, a.Branch, a.from, a.to)
 		a.shrinks = errs[0] != nil || n[1] < n[0]
 		if errs[0] != nil {
 			return nil

@@ -4,19 +4,20 @@
 package compaction
 
 import (
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/summaries"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // Reader reads compactions. It has no way to write.
 type Reader struct {
 	*history.Reader
-	recall    *recall.Reader
+	tokens    Tokens
 	summaries *summaries.Reader
 }
 
@@ -37,12 +38,16 @@ type Tx struct {
 	summaries    *summaries.Tx
 }
 
+// Tokens returns how many tokens a branch renders to at each of some values of it, and what went
+// wrong with each.
+type Tokens func(v *refs.View, session, branch string, values ...format.Value) ([]int, []error)
+
 // New returns the verbs over the rooms below.
 func New(
 	s *store.Store, clusters *clusters.Writer, epochs *epochs.Writer, summaries *summaries.Writer,
-	conversation *conversation.Writer, recall *recall.Reader,
+	conversation *conversation.Writer, tokens Tokens,
 ) *Writer {
-	r := &Reader{Reader: s.Reader, recall: recall, summaries: summaries.Reader}
+	r := &Reader{Reader: s.Reader, tokens: tokens, summaries: summaries.Reader}
 	return &Writer{Reader: r, clusters: clusters, Room: store.NewRoom(s, func(t *store.Tx) *Tx {
 		return &Tx{
 			Reader: r, store: t,

@@ -369,8 +369,8 @@ func TestOffloadIsKept(t *testing.T) {
 	s := storetest.Create(t, "offload.threshold_chars=1000")
 	c := context.Background()
 	text := storetest.LongOutput(1) + "password=hunter2xyz99\n\x07" + storetest.LongOutput(2)
-	done, found, err := s.Edits.Offload(c, "s", history.MainBranch,
-		edits.Output{Tool: "cat", Call: "c1", Text: text})
+	done, found, err := s.Conversation.Offload(c, "s", history.MainBranch,
+		conversation.Output{Tool: "cat", Call: "c1", Text: text})
 	if err != nil || done.Entry.IsZero() || len(found) != 2 || done.Chars != len(text) {
 		t.Fatalf("%+v, %v, %v", done, found, err)
 	}
@@ -388,13 +388,14 @@ func TestOffloadIsKept(t *testing.T) {
 		e.Source.Message != "c1" {
 		t.Errorf("the entry is %+v", e)
 	}
-	again, _, err := s.Edits.Offload(c, "s", history.MainBranch,
-		edits.Output{Tool: "cat", Call: "c1", Text: text})
+	again, _, err := s.Conversation.Offload(c, "s", history.MainBranch,
+		conversation.Output{Tool: "cat", Call: "c1", Text: text})
 	if err != nil || !again.Known || again.Entry != done.Entry || again.Text != done.Text {
 		t.Errorf("the second time: %+v, %v", again, err)
 	}
 	number := storetest.View(t, s).Number
-	short, _, err := s.Edits.Offload(c, "s", history.MainBranch, edits.Output{Text: "short\x07"})
+	short, _, err := s.Conversation.Offload(c, "s", history.MainBranch,
+		conversation.Output{Text: "short\x07"})
 	if err != nil || !short.Entry.IsZero() || short.Text != "short\x07" ||
 		storetest.View(t, s).Number != number {
 		t.Errorf("a short one: %+v, %v", short, err)

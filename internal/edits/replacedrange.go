@@ -89,7 +89,7 @@ func (s *Reader) rangeOf(
 		}
 		shown.Entry.Seq = m.Seq
 		st.seqs[m.ID] = m.Seq
-		st.list = append(st.list, history.MessageOf(shown))
+		st.list = append(st.list, MessageOf(shown))
 	}
 	st.list = st.edits.edited(st.list)
 	st.ties, st.open = view.CallGroups(st.list)

@@ -1,5 +1,5 @@
-// Package edits changes how messages are shown, never the messages: it masks long tool outputs,
-// puts texts in the place of messages (replacements) and keeps outputs that are too long.
+// Package edits changes how messages are shown, never the messages: it masks long tool outputs
+// and puts texts in the place of messages (replacements).
 //
 // An edit is a control entry on a branch. It holds until the message is amended. Each change is
 // prepared without the lock and committed under it (retry.go); a claim of a replacement reserves
@@ -10,7 +10,6 @@ package edits
 
 import (
 	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/store"
@@ -29,7 +28,6 @@ type Reader struct {
 type Writer struct {
 	*Reader
 	*store.Room[*Tx]
-	conversation *conversation.Writer
 }
 
 // Tx is the part of a transaction that changes edits. It exists only while the store is locked.
@@ -43,11 +41,10 @@ type Tx struct {
 // New returns the verbs over the rooms below.
 func New(
 	s *store.Store, clusters *clusters.Writer, epochs *epochs.Writer, summaries *summaries.Writer,
-	conversation *conversation.Writer,
 ) *Writer {
 	r := &Reader{Reader: s.Reader, clusters: clusters.Reader, epochs: epochs.Reader,
 		summaries: summaries.Reader}
-	return &Writer{Reader: r, conversation: conversation,
+	return &Writer{Reader: r,
 		Room: store.NewRoom(s, func(t *store.Tx) *Tx {
 			return &Tx{
 				Reader: r, store: t,

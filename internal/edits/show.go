@@ -12,6 +12,15 @@ import (
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
+// MessageOf returns an entry in the form that a view renders.
+func MessageOf(s *history.Shown) view.Message {
+	return view.Message{
+		ID: s.ID, Seq: s.Entry.Seq, Role: s.Entry.Role, Author: s.Entry.Author, Time: s.Entry.Time,
+		Text: s.Text, Parts: s.Parts, Calls: s.Entry.Calls, Results: s.Entry.Results,
+		Gone: s.Gone != "",
+	}
+}
+
 // Overlay applies the edits and epoch updates of a branch to its verbatim tail. tail has the
 // messages after through, controls the masks, replacements, amends and epoch entries there, both
 // oldest first.

@@ -99,7 +99,7 @@ func (f *family) judge(t *testing.T, s *session.Store, what string) {
 			}
 		}
 	}
-	report, err := fsck.Run(t.Context(), s, fsck.Options{})
+	report, err := fsck.Run(t.Context(), s.Opened, fsck.Options{})
 	if err != nil || len(report.Faults) > 0 {
 		t.Errorf("%s: fsck: %v, %v", what, report.Faults, err)
 	}

@@ -45,7 +45,7 @@ var others = sync.OnceValues(func() (*remotetest.Memory, error) {
 		_, err = x.Push(bg, sharing.PushOptions{})
 	}
 	if err == nil {
-		_, err = forget.Run(bg, s, forget.Options{Text: "another store says 5"})
+		_, err = forget.Run(bg, s.Opened, forget.Options{Text: "another store says 5"})
 	}
 	if err == nil {
 		_, err = x.Push(bg, sharing.PushOptions{})
@@ -59,7 +59,7 @@ func share(s *session.Store, r remote.Remote, name string) (*sharing.Sharer, err
 	if err != nil {
 		return nil, err
 	}
-	return sharing.Open(bg, s, r, sharing.Options{Name: name, Label: "here", Rule: rule})
+	return sharing.Open(bg, s.Opened, r, sharing.Options{Name: name, Label: "here", Rule: rule})
 }
 
 // push pushes everything to a remote that nobody has used, so that a second run has one of its own.

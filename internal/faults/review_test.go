@@ -170,7 +170,7 @@ func TestA9_RewoundWordsStay(t *testing.T) {
 	s = w.store(t)
 	talk(t, s, "talk", main, 20, 1) // makes the log before it old
 	for range 2 {
-		must[gc.Report](t)(gc.Run(bg, s, gc.Options{Grace: -1}))
+		must[gc.Report](t)(gc.Run(bg, s.Opened, gc.Options{Grace: -1}))
 	}
 	if base, err := s.Refs.Base(); err != nil || base.Number == 0 {
 		t.Fatalf("no log was dropped: %v", err)

@@ -477,7 +477,7 @@ func difference(want, got string) string {
 }
 
 func clean(s *session.Store) error {
-	report, err := fsck.Run(bg, s, fsck.Options{})
+	report, err := fsck.Run(bg, s.Opened, fsck.Options{})
 	if err == nil && len(report.Faults) > 0 {
 		err = fmt.Errorf("fsck finds %d faults: %v", len(report.Faults), report.Faults[0])
 	}
@@ -529,7 +529,7 @@ func goOn(w *world, collect bool, p *place, t testing.TB) error {
 	}
 	w.now = atLast
 	if err := w.with(func(s *session.Store) error {
-		_, err := gc.Run(bg, s, gc.Options{})
+		_, err := gc.Run(bg, s.Opened, gc.Options{})
 		return err
 	}); err != nil {
 		return fmt.Errorf("gc: %w", err)

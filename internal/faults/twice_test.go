@@ -32,12 +32,12 @@ func recoveries(v verb) []verb {
 		{name: "gc", do: func(w *world) error {
 			w.now = atLast
 			return w.with(func(s *session.Store) error {
-				_, err := gc.Run(bg, s, gc.Options{})
+				_, err := gc.Run(bg, s.Opened, gc.Options{})
 				return err
 			})
 		}},
 		{name: "rebuild", do: on(func(s *session.Store) error {
-			_, err := rebuild.Run(bg, s, rebuild.Options{})
+			_, err := rebuild.Run(bg, s.Opened, rebuild.Options{})
 			return err
 		})},
 	}

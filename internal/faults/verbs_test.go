@@ -21,7 +21,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/hooks"
@@ -262,8 +261,9 @@ func verbs() []verb {
 				return err
 			})},
 		{name: "offload", do: on(func(s *session.Store) error {
-			_, _, err := s.Edits.Offload(bg, "edits", main,
-				edits.Output{Tool: "cat", Call: "x", Text: strings.Repeat("long output ", 500)})
+			_, _, err := s.Conversation.Offload(bg, "edits", main,
+				conversation.Output{Tool: "cat", Call: "x", Text: strings.Repeat("long output ",
+					500)})
 			return err
 		})},
 		{name: "replace", do: on(func(s *session.Store) error {
@@ -298,12 +298,12 @@ func verbs() []verb {
 		{name: "forget", do: on(func(s *session.Store) error {
 			id, err := resolve(s, "talk~3")
 			if err == nil {
-				_, err = forget.Run(bg, s, forget.Options{IDs: []format.ID{id}})
+				_, err = forget.Run(bg, s.Opened, forget.Options{IDs: []format.ID{id}})
 			}
 			return err
 		})},
 		{name: "forget what the log carries", carried: true, do: on(func(s *session.Store) error {
-			_, err := forget.Run(bg, s, forget.Options{Text: "database"})
+			_, err := forget.Run(bg, s.Opened, forget.Options{Text: "database"})
 			return err
 		})},
 		{name: "append that ends in a checkpoint", carried: true, prep: on(fillLog),
@@ -318,38 +318,38 @@ func verbs() []verb {
 				return s.Store.Locked(bg, func(t *store.Tx) error { return t.UnloadLog() })
 			})},
 		{name: "forget by a text", spread: true, do: on(func(s *session.Store) error {
-			_, err := forget.Run(bg, s, forget.Options{Text: "lexer"})
+			_, err := forget.Run(bg, s.Opened, forget.Options{Text: "lexer"})
 			return err
 		})},
 		{name: "gc of the log", carried: true, prep: leaveGarbage,
 			do: on(func(s *session.Store) error {
-				_, err := gc.Run(bg, s, gc.Options{})
+				_, err := gc.Run(bg, s.Opened, gc.Options{})
 				return err
 			})},
 		{name: "gc", spread: true, prep: leaveGarbage,
 			do: on(func(s *session.Store) error {
-				_, err := gc.Run(bg, s, gc.Options{})
+				_, err := gc.Run(bg, s.Opened, gc.Options{})
 				return err
 			})},
 		{name: "gc of a dense log", carried: true, prep: on(longLog),
 			do: on(func(s *session.Store) error {
 				s.Config.Log.Keep = 1000 * 24 * time.Hour
-				_, err := gc.Run(bg, s, gc.Options{LogFrom: 1})
+				_, err := gc.Run(bg, s.Opened, gc.Options{LogFrom: 1})
 				return err
 			})},
 		{name: "gc of packs", prep: leavePacks, do: on(func(s *session.Store) error {
-			_, err := gc.Run(bg, s, gc.Options{Best: true})
+			_, err := gc.Run(bg, s.Opened, gc.Options{Best: true})
 			return err
 		})},
 		{name: "rebuild", spread: true, needs: true, prep: on(loseDerived),
 			do: on(func(s *session.Store) error {
-				_, err := rebuild.Run(bg, s, rebuild.Options{})
+				_, err := rebuild.Run(bg, s.Opened, rebuild.Options{})
 				return err
 			})},
 		{name: "bundle", files: []string{"copy.ctx"}, clear: []string{"copy.ctx"}, sweeps: true,
 			do: func(w *world) error {
 				return w.with(func(s *session.Store) error {
-					_, err := bundle.Write(bg, s, w.path("copy.ctx"), nil)
+					_, err := bundle.Write(bg, s.Opened, w.path("copy.ctx"), nil)
 					return err
 				})
 			}},
@@ -368,7 +368,7 @@ func verbs() []verb {
 				return r.Close()
 			}},
 		{name: "destroy", ends: true,
-			do: on(func(s *session.Store) error { return storedir.Destroy(bg, s) })},
+			do: on(func(s *session.Store) error { return storedir.Destroy(bg, s.Opened) })},
 		{name: "install", files: []string{agentSettings, agentSettings + ".before-ctx"},
 			prep: writeSettings, do: install},
 		{name: "install where nothing was set",
@@ -590,7 +590,7 @@ func leavePacks(w *world) error {
 	old := *w
 	old.now = today
 	if err := old.with(func(s *session.Store) error {
-		_, err := gc.Run(bg, s, gc.Options{})
+		_, err := gc.Run(bg, s.Opened, gc.Options{})
 		return err
 	}); err != nil {
 		return err
@@ -678,7 +678,7 @@ func manyPacks(s *session.Store) error {
 // bundleAway replaces a store by a bundle of it.
 func bundleAway(w *world) error {
 	err := w.with(func(s *session.Store) error {
-		_, err := bundle.Write(bg, s, w.path("copy.ctx"), nil)
+		_, err := bundle.Write(bg, s.Opened, w.path("copy.ctx"), nil)
 		return err
 	})
 	return errors.Join(err, os.RemoveAll(filepath.Join(w.project(), ".gemini")))

@@ -153,7 +153,7 @@ var (
 	})
 	packed = sync.OnceValues(func() (image, error) {
 		return makeTemplate(func(s *session.Store) error {
-			_, err := gc.Run(bg, s, gc.Options{})
+			_, err := gc.Run(bg, s.Opened, gc.Options{})
 			return err
 		})
 	})

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/message"
-	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -250,13 +249,4 @@ func CallIDs(e *format.Entry) []string {
 		ids[i] = c.ID
 	}
 	return ids
-}
-
-// MessageOf returns an entry in the form that a view renders.
-func MessageOf(s *Shown) view.Message {
-	return view.Message{
-		ID: s.ID, Seq: s.Entry.Seq, Role: s.Entry.Role, Author: s.Entry.Author, Time: s.Entry.Time,
-		Text: s.Text, Parts: s.Parts, Calls: s.Entry.Calls, Results: s.Entry.Results,
-		Gone: s.Gone != "",
-	}
 }

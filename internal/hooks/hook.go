@@ -320,7 +320,7 @@ func (h *hook) index(ctx context.Context) {
 func (h *hook) tidy(ctx context.Context) {
 	h.begin("packing the store: `ctx gc` does that without a deadline")
 	h.s.History.Cache.DropHooks(h.s.Now().Add(-keepHooks))
-	_, err := gc.Run(ctx, h.s, gc.Options{Auto: true})
+	_, err := gc.Run(ctx, h.s.Opened, gc.Options{Auto: true})
 	h.failed(ctx, "gc has to wait", err)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/objects"
@@ -86,7 +87,7 @@ func (s *Reader) Verbatim(
 		}
 		all[node] = []view.Message{}
 		err = s.Expand(v, id, ExpandOptions{}, func(shown *history.Shown) error {
-			all[node] = append(all[node], history.MessageOf(shown))
+			all[node] = append(all[node], edits.MessageOf(shown))
 			return c.Err()
 		})
 		if err != nil {

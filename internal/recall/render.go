@@ -6,6 +6,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/summaries"
@@ -207,7 +208,7 @@ func (s *Reader) beginAtPrompt(
 			return err
 		}
 		shown.Entry.Seq = e.Seq
-		in.Tail = append([]view.Message{history.MessageOf(shown)}, in.Tail...)
+		in.Tail = append([]view.Message{edits.MessageOf(shown)}, in.Tail...)
 		return nil
 	}
 	return nil
@@ -259,7 +260,7 @@ walk:
 			return nil, 0, err
 		}
 		shown.Entry.Seq = m.seq
-		list = append(list, history.MessageOf(shown))
+		list = append(list, edits.MessageOf(shown))
 	}
 	slices.Reverse(controls)
 	list, err = s.edits.Overlay(list, controls)

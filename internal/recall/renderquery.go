@@ -6,6 +6,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/internal/view"
@@ -40,7 +41,7 @@ func (s *Reader) AddMatches(v *refs.View, in *view.Input, question string) error
 	in.Query = question
 	for _, h := range hits {
 		in.Matches = append(in.Matches,
-			view.Match{Message: history.MessageOf(h.Shown), Score: h.Score, Cluster: nodes[h.ID]})
+			view.Match{Message: edits.MessageOf(h.Shown), Score: h.Score, Cluster: nodes[h.ID]})
 	}
 	return nil
 }

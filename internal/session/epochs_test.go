@@ -45,7 +45,7 @@ func TestEpochHistories(t *testing.T) {
 				w.step()
 				w.check()
 			}
-			report, err := fsck.Run(bg, w.s, fsck.Options{})
+			report, err := fsck.Run(bg, w.s.Opened, fsck.Options{})
 			w.must(err)
 			if len(report.Faults) > 0 {
 				w.fatal("fsck: %v", report.Faults)

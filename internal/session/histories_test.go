@@ -958,13 +958,13 @@ func (w *world) joined(sum *format.Summary, rest string) words {
 
 // audit holds the whole store against itself.
 func (w *world) audit() {
-	report, err := fsck.Run(bg, w.s, fsck.Options{})
+	report, err := fsck.Run(bg, w.s.Opened, fsck.Options{})
 	w.must(err)
 	if len(report.Faults) > 0 {
 		w.fatal("fsck: %v", report.Faults)
 	}
 	before := w.view()
-	rebuilt, err := rebuild.Run(bg, w.s, rebuild.Options{})
+	rebuilt, err := rebuild.Run(bg, w.s.Opened, rebuild.Options{})
 	w.must(err)
 	if !rebuilt.Same || rebuilt.Forest != before.Get("forests/main").ID {
 		w.fatal("rebuilt: %+v", rebuilt)

@@ -134,7 +134,7 @@ func TestAmendOutlivesRewindOfTranscript(t *testing.T) {
 			t.Fatalf("the log is %q, want %q", got, want)
 		}
 	}
-	report, err := fsck.Run(bg, w.s, fsck.Options{})
+	report, err := fsck.Run(bg, w.s.Opened, fsck.Options{})
 	w.must(err)
 	if len(report.Faults) > 0 {
 		t.Fatalf("fsck: %v", report.Faults)

@@ -57,7 +57,7 @@ func (w *pairWorld) always() {
 		w.must(err)
 	case n == 18:
 		w.note("gc", "")
-		_, err := gc.Run(bg, w.s, gc.Options{Grace: -1})
+		_, err := gc.Run(bg, w.s.Opened, gc.Options{Grace: -1})
 		w.must(err)
 	default:
 		w.note("new process", "")
@@ -431,7 +431,7 @@ func (w *pairWorld) forgetAs(o forget.Options, words ...string) {
 	}
 	w.note("forget", "%q, and %v goes", o.Text, words)
 	before := w.view().Number
-	_, err := forget.Run(bg, w.s, o)
+	_, err := forget.Run(bg, w.s.Opened, o)
 	w.must(err)
 	if now := w.view().Number; now != before {
 		w.forgot = now

@@ -304,7 +304,7 @@ func (w *pairWorld) checkSearch() {
 // audit holds that nothing is lost and nothing is left: every word that was said and not forgotten
 // can be read, no byte of the store has what was forgotten, and fsck finds no fault.
 func (w *pairWorld) audit() {
-	report, err := fsck.Run(bg, w.s, fsck.Options{})
+	report, err := fsck.Run(bg, w.s.Opened, fsck.Options{})
 	w.must(err)
 	if len(report.Faults) > 0 {
 		w.fatal("fsck: %v", report.Faults)

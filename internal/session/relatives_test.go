@@ -119,7 +119,7 @@ func TestHistoriesOfRelatives(t *testing.T) {
 				}
 				one := list[r.IntN(len(list))]
 				gone = one.Text
-				_, err = forget.Run(bg, s, forget.Options{IDs: []format.ID{one.ID}})
+				_, err = forget.Run(bg, s.Opened, forget.Options{IDs: []format.ID{one.ID}})
 			case n < 30:
 				verb, name = "import", "s0"
 				agent.say(r.IntN(4))
@@ -128,7 +128,7 @@ func TestHistoriesOfRelatives(t *testing.T) {
 				}
 			default:
 				verb = "gc"
-				_, err = gc.Run(bg, s, gc.Options{Grace: -1})
+				_, err = gc.Run(bg, s.Opened, gc.Options{Grace: -1})
 			}
 			switch {
 			case err == nil:
@@ -158,7 +158,7 @@ func TestHistoriesOfRelatives(t *testing.T) {
 						name, ref, old, words)
 				}
 			}
-			report, err := fsck.Run(bg, s, fsck.Options{})
+			report, err := fsck.Run(bg, s.Opened, fsck.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,7 +9,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/exchange"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/store"
@@ -19,9 +18,7 @@ import (
 
 // Store is an open store with its rooms.
 type Store struct {
-	*repo.Repo
-	History      *history.Reader
-	Store        *store.Store
+	*store.Opened
 	Epochs       *epochs.Writer
 	Clusters     *clusters.Writer
 	Summaries    *summaries.Writer
@@ -41,18 +38,18 @@ func New(r *repo.Repo) *Store {
 			panic("session: a pattern that the settings let through: " + err.Error())
 		}
 	}
-	s := &Store{Repo: r, History: history.NewReader(r)}
-	s.Store = store.New(r, s.History)
+	s := &Store{Opened: store.Open(r)}
 	s.Epochs = epochs.New(s.Store)
 	s.Clusters = clusters.New(s.Store)
 	s.Summaries = summaries.New(s.Store, s.Clusters)
 	s.Conversation = conversation.New(s.Store, s.Clusters, s.Epochs, s.Summaries)
-	s.Edits = edits.New(s.Store, s.Clusters, s.Epochs, s.Summaries, s.Conversation)
+	s.Edits = edits.New(s.Store, s.Clusters, s.Epochs, s.Summaries)
+	s.Store.OnCollect(s.Edits.DropAnswers)
 	s.Recall = recall.NewReader(s.History, s.Clusters.Reader, s.Edits.Reader, s.Epochs.Reader,
 		s.Summaries.Reader)
 	s.Blame = blame.NewReader(s.History)
 	s.Compaction = compaction.New(s.Store, s.Clusters, s.Epochs, s.Summaries,
-		s.Conversation, s.Recall)
+		s.Conversation, s.Recall.Tokens)
 	s.Exchange = exchange.New(s.Store, s.Clusters, s.Epochs, s.Conversation, s.Edits)
 	return s
 }

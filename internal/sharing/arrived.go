@@ -14,7 +14,7 @@ import (
 //
 //   - A name that no remote writes is passed over.
 //   - What is missing, or the beginning of a file, has not arrived yet: remote.ErrIncomplete.
-//   - What is whole and wrong was tampered with: ErrTampered.
+//   - What is whole and wrong was tampered with: remote.ErrTampered.
 //
 // Nothing of the store is taken in, either way.
 

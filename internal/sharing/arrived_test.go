@@ -52,13 +52,13 @@ func TestHalfArrived(t *testing.T) {
 				write(t, path, state)
 			}
 			before := b.texts()
-			x, err := sharing.Open(t.Context(), b.Store, open(t, root), b.options("all"))
+			x, err := sharing.Open(t.Context(), b.Opened, open(t, root), b.options("all"))
 			if err == nil {
 				_, err = x.Pull(t.Context())
 			}
 			gone := i == 0 && path == filepath.Join(root, "format") // it says nothing of the store
 			if !gone && !errors.Is(err, remote.ErrIncomplete) ||
-				errors.Is(err, sharing.ErrTampered) {
+				errors.Is(err, remote.ErrTampered) {
 				t.Errorf("%s: error %v", name, err)
 			}
 			if !gone && !slices.Equal(b.texts()["work@laptop"], before["work@laptop"]) {
@@ -116,7 +116,7 @@ func TestPullOfJoinedPacksAfterForget(t *testing.T) {
 	if there, err := b.Objects.Has(secret); err != nil || there {
 		t.Fatalf("gc keeps what was removed: %v, error %v", there, err)
 	}
-	if _, err := forget.Run(t.Context(), a.Store,
+	if _, err := forget.Run(t.Context(), a.Opened,
 		forget.Options{IDs: []format.ID{secret}}); err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestPushBesideForgetLeavesNoWords(t *testing.T) {
 		t.Errorf("the push tells of %d bodies", got.Forgot)
 	}
 	noWords(t, a, root, "under the mat")
-	if _, err := forget.Run(t.Context(), a.Store,
+	if _, err := forget.Run(t.Context(), a.Opened,
 		forget.Options{IDs: []format.ID{secret}}); err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestForgetReachesWhatTheLogKeeps(t *testing.T) {
 			t.Fatal(err)
 		}
 		// What somebody else forgets of it stays.
-		if _, err := forget.Run(t.Context(), c.Store,
+		if _, err := forget.Run(t.Context(), c.Opened,
 			forget.Options{IDs: []format.ID{secret}}); err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestForgetReachesWhatTheLogKeeps(t *testing.T) {
 		if gone, err := b.Objects.Forgotten(secret); err != nil || gone {
 			t.Errorf("removed %v: the words went: error %v", removed, err)
 		}
-		if _, err := forget.Run(t.Context(), a.Store,
+		if _, err := forget.Run(t.Context(), a.Opened,
 			forget.Options{IDs: []format.ID{secret}}); err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +225,8 @@ func TestOvertakenPushLeavesNoForgottenWords(t *testing.T) {
 		a.push(open(t, root))
 		forgets := func(ids ...format.ID) {
 			t.Helper()
-			if _, err := forget.Run(t.Context(), a.Store, forget.Options{IDs: ids}); err != nil {
+			if _, err := forget.Run(t.Context(), a.Opened,
+				forget.Options{IDs: ids}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -272,7 +273,7 @@ func TestPushThatForgetsAfterAStoppedOne(t *testing.T) {
 	a.push(open(t, root))
 	forgets := func(id format.ID) {
 		t.Helper()
-		if _, err := forget.Run(t.Context(), a.Store,
+		if _, err := forget.Run(t.Context(), a.Opened,
 			forget.Options{IDs: []format.ID{id}}); err != nil {
 			t.Fatal(err)
 		}
@@ -327,11 +328,11 @@ func TestStoppedFirstPushLeavesNoForgottenWords(t *testing.T) {
 		if _, err := a.at(r).Push(t.Context(), sharing.PushOptions{}); !errors.Is(err, stopped) {
 			t.Fatal(err)
 		}
-		if _, err := forget.Run(t.Context(), a.Store,
+		if _, err := forget.Run(t.Context(), a.Opened,
 			forget.Options{IDs: []format.ID{secret}}); err != nil {
 			t.Fatal(err)
 		}
-		x, err := sharing.Open(t.Context(), a.Store, open(t, root), a.options(rule))
+		x, err := sharing.Open(t.Context(), a.Opened, open(t, root), a.options(rule))
 		if err == nil {
 			_, err = x.Push(t.Context(), sharing.PushOptions{})
 		}
@@ -355,7 +356,7 @@ func TestPullBesideStoppedPushThatForgets(t *testing.T) {
 			a.say("work", fmt.Sprint("message ", n))
 			a.push(open(t, root))
 		}
-		if _, err := forget.Run(t.Context(), a.Store,
+		if _, err := forget.Run(t.Context(), a.Opened,
 			forget.Options{IDs: []format.ID{secret}}); err != nil {
 			t.Fatal(err)
 		}
@@ -394,7 +395,7 @@ func TestForgottenWordsDoNotComeBackInSummaries(t *testing.T) {
 		storetest.BeginReplace(t, desk.Store, format.Target{Entry: secret}),
 		"in short: under the mat")
 	desk.push(r)
-	if _, err := forget.Run(t.Context(), laptop.Store,
+	if _, err := forget.Run(t.Context(), laptop.Opened,
 		forget.Options{IDs: []format.ID{secret}}); err != nil {
 		t.Fatal(err)
 	}
@@ -436,7 +437,7 @@ func TestForgetBesidePullOfWhatWasMade(t *testing.T) {
 		now := laptop.Now
 		laptop.Now = func() time.Time {
 			laptop.Now = now
-			if _, err := forget.Run(t.Context(), storetest.Reopen(t, laptop.Dir, nil),
+			if _, err := forget.Run(t.Context(), storetest.Reopen(t, laptop.Dir, nil).Opened,
 				forget.Options{IDs: []format.ID{secret}}); err != nil {
 				t.Error(err)
 			}
@@ -484,7 +485,7 @@ func TestForgetReachesSummariesThatAreGoneHere(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.collect()
-	if _, err := forget.Run(t.Context(), a.Store,
+	if _, err := forget.Run(t.Context(), a.Opened,
 		forget.Options{IDs: []format.ID{secret}}); err != nil {
 		t.Fatal(err)
 	}

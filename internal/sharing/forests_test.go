@@ -85,7 +85,7 @@ func (p *party) rendered(session string, budget int) (view.Input, string) {
 
 func sound(t *testing.T, p *party) {
 	t.Helper()
-	r, err := fsck.Run(t.Context(), p.Store, fsck.Options{})
+	r, err := fsck.Run(t.Context(), p.Opened, fsck.Options{})
 	if err != nil || len(r.Faults) > 0 {
 		t.Errorf("%s: fsck finds %v, error %v", p.label, r.Faults, err)
 	}
@@ -108,7 +108,7 @@ func (p *party) collect() {
 	}); err != nil {
 		p.Fatal(err)
 	}
-	if _, err := gc.Run(p.Context(), p.Store, gc.Options{}); err != nil {
+	if _, err := gc.Run(p.Context(), p.Opened, gc.Options{}); err != nil {
 		p.Fatal(err)
 	}
 }
@@ -207,7 +207,7 @@ func TestForestOfSomeSessions(t *testing.T) {
 		a.say("private", fmt.Sprintf("The landlord wants rent %d and the contract of the flat", i))
 	}
 	storetest.Compact(t, a.Store, "work", "private")
-	x, err := sharing.Open(t.Context(), a.Store, open(t, root), a.options("work"))
+	x, err := sharing.Open(t.Context(), a.Opened, open(t, root), a.options("work"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestForestWithFindings(t *testing.T) {
 	if n := len(b.of("laptop")); n > 0 && n >= len(a.written()) {
 		t.Errorf("%d clusters came", n)
 	}
-	x, err := sharing.Open(t.Context(), a.Store, open(t, root), o)
+	x, err := sharing.Open(t.Context(), a.Opened, open(t, root), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,7 +319,7 @@ func TestForgetReachesForests(t *testing.T) {
 		if owner {
 			who = a
 		}
-		if _, err := forget.Run(t.Context(), who.Store,
+		if _, err := forget.Run(t.Context(), who.Opened,
 			forget.Options{IDs: []format.ID{secret}}); err != nil {
 			t.Fatal(err)
 		}

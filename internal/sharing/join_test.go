@@ -205,7 +205,7 @@ func TestAmendAfterForget(t *testing.T) {
 	first := laptop.say("work", "the key is under the mat")
 	laptop.push(open(t, root))
 	desk.pull(open(t, root))
-	if _, err := forget.Run(t.Context(), laptop.Store,
+	if _, err := forget.Run(t.Context(), laptop.Opened,
 		forget.Options{IDs: []format.ID{first}}); err != nil {
 		t.Fatal(err)
 	}

@@ -44,8 +44,8 @@ type PulledStore struct {
 // Pull takes in what other stores have put on the remote. It takes the log and the objects of a
 // store in only when all of it is there and is what the store wrote; then one operation names them,
 // so a crash leaves the old state or the new one. What is wrong with one store keeps it out, and
-// not the others: the errors are joined. Errors: remote.ErrIncomplete, ErrTampered, ErrCopied,
-// those of the remote and of the store.
+// not the others: the errors are joined. Errors: ErrCopied, remote.ErrIncomplete,
+// remote.ErrTampered, those of the remote and of the store.
 //
 // A session that was removed here stays removed, unless back names it: all of it comes then, also
 // where nothing is new.

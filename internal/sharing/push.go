@@ -65,7 +65,8 @@ const tries = 5
 // Push puts what is shared and new on the remote: first packs, then a segment of the log, then the
 // head, by compare-and-swap. A crash before the head leaves files that nothing names, and the next
 // push puts others; after it the next push finds that its predecessor was done. Errors:
-// ErrTampered, ErrCopied, remote.ErrStale after some tries, those of the remote and of the store.
+// remote.ErrTampered, ErrCopied, remote.ErrStale after some tries; those of the remote and
+// of the store.
 func (x *Sharer) Push(ctx context.Context, o PushOptions) (PushReport, error) {
 	for try := 1; ; try++ {
 		r, err := x.push(ctx, o)

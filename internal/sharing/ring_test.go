@@ -226,7 +226,7 @@ func (w *ring) forget(p *party) error {
 		return history.ErrNotFound
 	}
 	at := w.said[p][w.IntN(len(w.said[p]))]
-	_, err := forget.Run(w.Context(), p.Store, forget.Options{IDs: []format.ID{at.id}})
+	_, err := forget.Run(w.Context(), p.Opened, forget.Options{IDs: []format.ID{at.id}})
 	return err
 }
 
@@ -247,7 +247,7 @@ func (w *ring) settle() {
 // agree fails unless all have the same of each.
 func (w *ring) agree() {
 	for _, p := range w.list {
-		r, err := fsck.Run(w.Context(), p.Store, fsck.Options{})
+		r, err := fsck.Run(w.Context(), p.Opened, fsck.Options{})
 		if err != nil || len(r.Faults) > 0 {
 			w.Errorf("%s: fsck finds %v, error %v", p.label, r.Faults, err)
 		}

@@ -21,7 +21,7 @@ func pushRule(p *party, root, rule string) {
 	p.Helper()
 	o := p.options(rule)
 	o.Name = filepath.Base(filepath.Dir(root))
-	x, err := sharing.Open(p.Context(), p.Store, open(p.T, root), o)
+	x, err := sharing.Open(p.Context(), p.Opened, open(p.T, root), o)
 	if err == nil {
 		_, err = x.Push(p.Context(), sharing.PushOptions{})
 	}
@@ -160,7 +160,7 @@ func pullAll(p *party, roots [2]string, n int) {
 		}
 		o := p.options("all")
 		o.Name = filepath.Base(filepath.Dir(root))
-		x, err := sharing.Open(p.Context(), p.Store, open(p.T, root), o)
+		x, err := sharing.Open(p.Context(), p.Opened, open(p.T, root), o)
 		if err == nil {
 			_, err = x.Pull(p.Context())
 		}
@@ -184,7 +184,7 @@ func TestTwoRemotesForget(t *testing.T) {
 			if n&1 != 0 {
 				pullAll(b, roots, n)
 			}
-			if _, err := forget.Run(t.Context(), a.Store, forget.Options{
+			if _, err := forget.Run(t.Context(), a.Opened, forget.Options{
 				IDs: []format.ID{id}, Exact: true}); err != nil {
 				t.Fatal(err)
 			}
@@ -233,7 +233,7 @@ func TestForgottenSaidByAnother(t *testing.T) {
 		if c.phrase == "" {
 			o.IDs = []format.ID{id}
 		}
-		if _, err := forget.Run(t.Context(), a.Store, o); err != nil {
+		if _, err := forget.Run(t.Context(), a.Opened, o); err != nil {
 			t.Fatal(err)
 		}
 		said := tell(b, c.said)

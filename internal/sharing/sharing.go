@@ -21,7 +21,6 @@ import (
 	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/remote"
-	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -47,7 +46,7 @@ type Going struct {
 
 // Sharer joins one store and one remote. It is used by one goroutine at a time.
 type Sharer struct {
-	s   *session.Store
+	s   *store.Opened
 	r   remote.Remote
 	o   Options
 	key ed25519.PrivateKey
@@ -61,7 +60,7 @@ type Sharer struct {
 
 // Open checks that the remote is one of ctx, or empty, and returns the Sharer. Errors:
 // *format.VersionError for a remote of a later version, those of the remote and of repo.Key.
-func Open(ctx context.Context, s *session.Store, r remote.Remote, o Options) (*Sharer, error) {
+func Open(ctx context.Context, s *store.Opened, r remote.Remote, o Options) (*Sharer, error) {
 	seed, err := s.SigningSeed()
 	if err != nil {
 		return nil, err
@@ -89,20 +88,16 @@ func Open(ctx context.Context, s *session.Store, r remote.Remote, o Options) (*S
 	}
 }
 
-// ErrTampered says that a remote does not have what it had, or what its own names say. Nothing of
-// it was taken in. remote.ErrIncomplete says so of what may still arrive.
-var ErrTampered = errors.New("the remote was tampered with")
-
 // ErrCopied says that two stores with one id put their sessions on a remote: one is a copy of the
 // other's directory.
 var ErrCopied = errors.New("another copy of this store has pushed to the remote")
 
 func tampered(form string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrTampered, fmt.Sprintf(form, args...))
+	return fmt.Errorf("%w: %s", remote.ErrTampered, fmt.Sprintf(form, args...))
 }
 
 // unread returns the error for what a store has put on the remote and this build cannot read:
-// ErrTampered, but a *format.VersionError for what a newer build may have written.
+// remote.ErrTampered, but a *format.VersionError for what a newer build may have written.
 func unread(err error, form string, args ...any) error {
 	var version *format.VersionError
 	if errors.As(err, &version) {
@@ -189,7 +184,7 @@ func (x *Sharer) stores(view *refs.View) (map[string]peer, error) {
 
 // Leave drops what the store remembers of a remote: how far its own log has come there, and how far
 // those of others have. What was pulled stays.
-func Leave(ctx context.Context, s *session.Store, name string) error {
+func Leave(ctx context.Context, s *store.Opened, name string) error {
 	return s.Store.Locked(ctx, func(t *store.Tx) error {
 		op := &format.Operation{Verb: refs.VerbPush}
 		for _, ref := range append(t.View.Names(history.RemoteRefs),

@@ -58,7 +58,7 @@ func open(t *testing.T, root string) remote.Remote {
 // at joins a party with a remote; everything is shared.
 func (p *party) at(r remote.Remote) *sharing.Sharer {
 	p.Helper()
-	x, err := sharing.Open(p.Context(), p.Store, r, p.options("all"))
+	x, err := sharing.Open(p.Context(), p.Opened, r, p.options("all"))
 	if err != nil {
 		p.Fatalf("%s: %v", p.label, err)
 	}
@@ -184,7 +184,7 @@ func named(p *party, root string) *sharing.Sharer {
 	p.Helper()
 	o := p.options("all")
 	o.Name = strings.ToLower("r" + filepath.Base(filepath.Dir(root)))
-	x, err := sharing.Open(p.Context(), p.Store, open(p.T, root), o)
+	x, err := sharing.Open(p.Context(), p.Opened, open(p.T, root), o)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func TestForgetWhatWasShared(t *testing.T) {
 		"public"); err != nil {
 		t.Fatal(err)
 	}
-	x, err := sharing.Open(t.Context(), a.Store, open(t, root), a.options("public"))
+	x, err := sharing.Open(t.Context(), a.Opened, open(t, root), a.options("public"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestForgetWhatWasShared(t *testing.T) {
 		return r
 	}
 	push()
-	if _, err := forget.Run(t.Context(), a.Store,
+	if _, err := forget.Run(t.Context(), a.Opened,
 		forget.Options{IDs: []format.ID{secret}}); err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +345,7 @@ func TestForgetTravels(t *testing.T) {
 	a.say("work", "nothing here")
 	a.push(r)
 	b.pull(r)
-	if _, err := forget.Run(t.Context(), a.Store,
+	if _, err := forget.Run(t.Context(), a.Opened,
 		forget.Options{IDs: []format.ID{secret}}); err != nil {
 		t.Fatal(err)
 	}
@@ -402,7 +402,7 @@ func TestOwnWordsStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.push(r)
-	if _, err := forget.Run(t.Context(), b.Store,
+	if _, err := forget.Run(t.Context(), b.Opened,
 		forget.Options{IDs: []format.ID{mine}}); err != nil {
 		t.Fatal(err)
 	}
@@ -445,7 +445,7 @@ func TestForgetOfOthersWords(t *testing.T) {
 			}
 			desk.push(r)
 			third.pull(r)
-			if _, err := forget.Run(t.Context(), desk.Store,
+			if _, err := forget.Run(t.Context(), desk.Opened,
 				forget.Options{IDs: []format.ID{words}}); err != nil {
 				t.Fatal(err)
 			}
@@ -483,13 +483,13 @@ func TestUndoAfterPullThatForgot(t *testing.T) {
 	b.say("own", "one")
 	b.say("own", "two")
 	b.pull(r)
-	if _, err := forget.Run(t.Context(), a.Store,
+	if _, err := forget.Run(t.Context(), a.Opened,
 		forget.Options{IDs: []format.ID{words}}); err != nil {
 		t.Fatal(err)
 	}
 	a.push(r)
 	// This is what a pull does first.
-	if _, err := forget.Run(t.Context(), b.Store,
+	if _, err := forget.Run(t.Context(), b.Opened,
 		forget.Options{IDs: []format.ID{words}, Exact: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -625,7 +625,7 @@ func TestHeadOfNewerBuild(t *testing.T) {
 	write(t, path, append([]byte("head 2\n"), newer...))
 	_, err := b.at(r).Pull(t.Context())
 	var version *format.VersionError
-	if !errors.As(err, &version) || version.Got != 2 || errors.Is(err, sharing.ErrTampered) {
+	if !errors.As(err, &version) || version.Got != 2 || errors.Is(err, remote.ErrTampered) {
 		t.Errorf("pull: %v", err)
 	}
 	if len(b.texts()) > 0 {
@@ -693,7 +693,7 @@ func TestTampering(t *testing.T) {
 			before := b.texts()
 			c.change(t, root, a.ID, early)
 			_, err := b.at(r).Pull(t.Context())
-			if !errors.Is(err, sharing.ErrTampered) &&
+			if !errors.Is(err, remote.ErrTampered) &&
 				!(strings.HasSuffix(c.name, "removed") && err != nil) {
 				t.Errorf("got error %v", err)
 			}
@@ -703,7 +703,7 @@ func TestTampering(t *testing.T) {
 			storetest.Check(t, b.Store)
 			if strings.HasPrefix(c.name, "the head") {
 				if _, err := a.at(r).Push(t.Context(), sharing.PushOptions{}); !errors.Is(err,
-					sharing.ErrTampered) {
+					remote.ErrTampered) {
 					t.Errorf("its owner pushes: error %v", err)
 				}
 			}
@@ -759,14 +759,14 @@ func TestStops(t *testing.T) {
 			}
 			return nil
 		}}
-		x, err := sharing.Open(t.Context(), a.Store, r, a.options("all"))
+		x, err := sharing.Open(t.Context(), a.Opened, r, a.options("all"))
 		if err == nil {
 			_, err = x.Push(t.Context(), sharing.PushOptions{})
 		}
 		pushed := err == nil
 		if err == nil {
 			var y *sharing.Sharer
-			if y, err = sharing.Open(t.Context(), b.Store, r, b.options("all")); err == nil {
+			if y, err = sharing.Open(t.Context(), b.Opened, r, b.options("all")); err == nil {
 				_, err = y.Pull(t.Context())
 			}
 		}
@@ -925,7 +925,7 @@ func TestEngine(t *testing.T) {
 		hits[0].Name != "work" {
 		t.Errorf("got %+v, error %v", hits, err)
 	}
-	if _, err := forget.Run(t.Context(), a.Store,
+	if _, err := forget.Run(t.Context(), a.Opened,
 		forget.Options{IDs: []format.ID{second}}); err != nil {
 		t.Fatal(err)
 	}
@@ -977,7 +977,7 @@ func TestEnds(t *testing.T) {
 	a.say("play", "two")
 	a.push(r)
 	b.pull(r)
-	x, err := sharing.Open(t.Context(), a.Store, r, a.options("all,!play"))
+	x, err := sharing.Open(t.Context(), a.Opened, r, a.options("all,!play"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -1012,7 +1012,7 @@ func TestParents(t *testing.T) {
 	link("helper", "private", "call-2")
 	push := func(rule string) {
 		t.Helper()
-		x, err := sharing.Open(t.Context(), a.Store, r, a.options(rule))
+		x, err := sharing.Open(t.Context(), a.Opened, r, a.options(rule))
 		if err == nil {
 			_, err = x.Push(t.Context(), sharing.PushOptions{})
 		}
@@ -1066,7 +1066,7 @@ func TestAbouts(t *testing.T) {
 	}
 	push := func(want history.About) {
 		t.Helper()
-		x, err := sharing.Open(t.Context(), a.Store, r, a.options("all"))
+		x, err := sharing.Open(t.Context(), a.Opened, r, a.options("all"))
 		if err == nil {
 			_, err = x.Push(t.Context(), sharing.PushOptions{})
 		}
@@ -1098,7 +1098,7 @@ func TestAbouts(t *testing.T) {
 	push(of("the parser"))
 	ref := history.AboutRef("work")
 	gone := storetest.View(t, a.Store).Get(ref).ID
-	_, err := forget.Run(t.Context(), a.Store, forget.Options{Text: "the parser"})
+	_, err := forget.Run(t.Context(), a.Opened, forget.Options{Text: "the parser"})
 	if err != nil {
 		t.Fatal(err)
 	}

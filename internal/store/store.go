@@ -30,7 +30,8 @@ type Store struct {
 	keyFits bool            // checkKey found that the store was written with the present key
 	kept    map[string]kept // by name of the forest
 
-	onCommit []func(*format.Operation)
+	onCommit  []func(*format.Operation)
+	dropStale func(*refs.View, time.Time, bool) (int, error)
 }
 
 // New returns the writer of a store that h reads.
@@ -38,9 +39,37 @@ func New(r *repo.Repo, h *history.Reader) *Store {
 	return &Store{Reader: h, repo: r}
 }
 
+// Opened is an open store: its files, what reads its history, and what commits to it. Upkeep needs
+// no more. The rooms above are those of internal/session.
+type Opened struct {
+	*repo.Repo
+	History *history.Reader
+	Store   *Store
+}
+
+// Open returns what reads and writes an open store.
+func Open(r *repo.Repo) *Opened {
+	h := history.NewReader(r)
+	return &Opened{Repo: r, History: h, Store: New(r, h)}
+}
+
 // OnCommit has told called with every operation that this Store commits, while the lock is held.
 // It is called before the store is used by several goroutines.
 func (s *Store) OnCommit(told func(*format.Operation)) { s.onCommit = append(s.onCommit, told) }
+
+// OnCollect says how to remove what a room above keeps beside the objects: drop removes what is
+// older than a time and needed no more. With dry it only counts.
+func (s *Store) OnCollect(drop func(v *refs.View, before time.Time, dry bool) (int, error)) {
+	s.dropStale = drop
+}
+
+// DropStale runs what OnCollect was given, and returns how much was removed.
+func (s *Store) DropStale(v *refs.View, before time.Time, dry bool) (int, error) {
+	if s.dropStale == nil {
+		return 0, nil
+	}
+	return s.dropStale(v, before, dry)
+}
 
 // Tx is a transaction: the lock is held, and View is the newest state of the refs. It exists only
 // while the store is locked.

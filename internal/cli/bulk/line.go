@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -105,7 +104,7 @@ func (r *Reader) source(value []byte, m *conversation.Message) error {
 
 // Source returns the source of a message with its own name in a session.
 func Source(name, message string) *conversation.Source {
-	return &conversation.Source{Agent: document.JSONLAgent, Session: name, Message: message}
+	return &conversation.Source{Agent: format.JSONLAgent, Session: name, Message: message}
 }
 
 // checkLine refuses a message that the store would refuse, so that one line does not fail its whole

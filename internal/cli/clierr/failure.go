@@ -169,7 +169,7 @@ func inStore(err error) (Problem, bool) {
 				"a pull that was stopped while it forgot for others goes on with `ctx pull`"}, true
 	case errors.Is(err, history.ErrRefused):
 		return Problem{Code: Stale, Kind: "refused"}, true
-	case errors.Is(err, sharing.ErrTampered), errors.Is(err, remote.ErrTampered):
+	case errors.Is(err, remote.ErrTampered):
 		return Problem{Code: Corrupt, Kind: "tampered",
 			Hint: "ask who runs the remote what happened; this store is as it was. If the remote " +
 				"was restored from a backup, `ctx remote rm` and `ctx remote add` begin anew"}, true

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/blame"
 	"github.com/gemini-ctx/ctx/internal/gitfile"
 )
@@ -55,7 +56,7 @@ func LineOf(file string, number int, text string, call *blame.Call, commit *gitf
 
 // AgentOf returns the agent that made a call; "" if nothing says it.
 func AgentOf(c *blame.Call) string {
-	if s := c.Header.Source; s != nil && s.Agent != JSONLAgent {
+	if s := c.Header.Source; s != nil && s.Agent != format.JSONLAgent {
 		return s.Agent
 	}
 	return c.Header.Author

@@ -63,17 +63,13 @@ func EntryOf(s *history.Shown) Entry {
 	return d
 }
 
-// JSONLAgent is the agent of all sources of bulk appends. Their documents have only the name in the
-// input line.
-const JSONLAgent = "jsonl"
-
 // sourceText returns agent, session and message of a source, or the name in the input line of a
 // bulk append.
 func sourceText(s *format.Source) string {
 	switch {
 	case s == nil:
 		return ""
-	case s.Agent == JSONLAgent:
+	case s.Agent == format.JSONLAgent:
 		return s.Message
 	}
 	return s.Agent + ":" + s.Session + ":" + s.Message

@@ -26,7 +26,8 @@ func denseSubject(t *testing.T) *subject {
 	}
 	defer s.Close()
 	s.Config.Log.Keep = 10000 * 24 * time.Hour
-	if _, err := gc.Run(context.Background(), s, gc.Options{LogFrom: 1, Grace: -1}); err != nil {
+	if _, err := gc.Run(context.Background(), s.Opened, gc.Options{LogFrom: 1,
+		Grace: -1}); err != nil {
 		t.Fatal(err)
 	}
 	if b.ids, err = IDs(s); err != nil {

@@ -198,7 +198,7 @@ func open(t *testing.T, dir string) *session.Store {
 
 func sound(t *testing.T, dir string) {
 	t.Helper()
-	report, err := fsck.Run(context.Background(), open(t, dir), fsck.Options{})
+	report, err := fsck.Run(context.Background(), open(t, dir).Opened, fsck.Options{})
 	faults := slices.DeleteFunc(report.Faults,
 		func(f fsck.Fault) bool { return f.Kind == "absent" && f.Subject == madeUp })
 	if err != nil || len(faults) > 0 {
@@ -275,7 +275,7 @@ func TestOldStoresGoOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		sound(t, dir)
-		if _, err := gc.Run(c, s, gc.Options{Grace: -1}); err != nil {
+		if _, err := gc.Run(c, s.Opened, gc.Options{Grace: -1}); err != nil {
 			t.Fatal(err)
 		}
 		sound(t, dir)
@@ -288,7 +288,7 @@ func TestOldStoresAreCollected(t *testing.T) {
 		dir := unpack(t, file)
 		before := said(t, dir)
 		s := open(t, dir)
-		if _, err := gc.Run(context.Background(), s, gc.Options{Grace: -1}); err != nil {
+		if _, err := gc.Run(context.Background(), s.Opened, gc.Options{Grace: -1}); err != nil {
 			t.Fatal(err)
 		}
 		sound(t, dir)
@@ -308,7 +308,7 @@ func TestOldLogsBecomeDense(t *testing.T) {
 		s := open(t, dir)
 		s.Config.Log.Keep = 10000 * 24 * time.Hour
 		for range 2 {
-			if _, err := gc.Run(context.Background(), s,
+			if _, err := gc.Run(context.Background(), s.Opened,
 				gc.Options{Grace: -1, LogFrom: 1}); err != nil {
 				t.Fatal(err)
 			}
@@ -357,7 +357,7 @@ func TestOldStoresAreRebuilt(t *testing.T) {
 		before := said(t, dir)
 		lost := takeDerived(t, open(t, dir))
 		s := open(t, dir)
-		done, err := rebuild.Run(context.Background(), s, rebuild.Options{})
+		done, err := rebuild.Run(context.Background(), s.Opened, rebuild.Options{})
 		if err != nil || !done.Same {
 			t.Fatalf("%+v, %v", done, err)
 		}

@@ -18,7 +18,7 @@ func goOn(s *session.Store, name, branch string) error {
 
 func faults(t testing.TB, s *session.Store) []fsck.Fault {
 	t.Helper()
-	report, err := fsck.Run(context.Background(), s, fsck.Options{})
+	report, err := fsck.Run(context.Background(), s.Opened, fsck.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

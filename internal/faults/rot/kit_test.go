@@ -28,7 +28,7 @@ func TestStores(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			report, err := fsck.Run(context.Background(), s, fsck.Options{})
+			report, err := fsck.Run(context.Background(), s.Opened, fsck.Options{})
 			if err != nil || len(report.Faults) > 0 {
 				t.Fatal(name, err, report.Faults)
 			}

@@ -262,7 +262,7 @@ func (m *maker) gc(at time.Time) {
 	m.do("gc", func() error {
 		now := m.s.Now
 		m.s.Now = Clock(at)
-		_, err := gc.Run(m.c, m.s, gc.Options{Grace: -1, LogFrom: -1})
+		_, err := gc.Run(m.c, m.s.Opened, gc.Options{Grace: -1, LogFrom: -1})
 		m.s.Now = now
 		return err
 	})
@@ -271,7 +271,7 @@ func (m *maker) gc(at time.Time) {
 // forget forgets an entry.
 func (m *maker) forget(id format.ID) {
 	m.do("forget", func() error {
-		_, err := forget.Run(m.c, m.s, forget.Options{IDs: []format.ID{id}})
+		_, err := forget.Run(m.c, m.s.Opened, forget.Options{IDs: []format.ID{id}})
 		return err
 	})
 }
@@ -304,7 +304,7 @@ func Forgetful(project string) (dir string, err error) {
 		m.forget(secret[0])
 	}
 	m.do("forget", func() error {
-		_, err := forget.Run(m.c, m.s, forget.Options{Text: "parser lexer"})
+		_, err := forget.Run(m.c, m.s.Opened, forget.Options{Text: "parser lexer"})
 		return err
 	})
 	m.append("work", main,

@@ -73,7 +73,7 @@ func withKind(header string) func(t *testing.T, dir string) {
 func answers(_ *testing.T, dir string) error { _, err := Read(dir); return err }
 
 func collect(t *testing.T, dir string) error {
-	_, err := gc.Run(context.Background(), open(t, dir), gc.Options{Grace: -1})
+	_, err := gc.Run(context.Background(), open(t, dir).Opened, gc.Options{Grace: -1})
 	return err
 }
 
@@ -139,7 +139,7 @@ func TestNewerIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, func(t *testing.T, dir string) error {
-			report, err := fsck.Run(context.Background(), open(t, dir), fsck.Options{})
+			report, err := fsck.Run(context.Background(), open(t, dir).Opened, fsck.Options{})
 			if err == nil && len(report.Faults) > 0 {
 				err = errors.New(report.Faults[0].Why)
 			}

@@ -171,7 +171,7 @@ func namedIn(t testing.TB, dir string) []format.ID {
 	}
 	defer s.Close()
 	s.Config.Log.Keep = 1000 * 24 * time.Hour
-	if _, err := gc.Run(context.Background(), s, gc.Options{Grace: -1}); err != nil {
+	if _, err := gc.Run(context.Background(), s.Opened, gc.Options{Grace: -1}); err != nil {
 		t.Fatal(err)
 	}
 	ids, err := IDs(s)
@@ -234,7 +234,7 @@ func (b *subject) look() seen {
 		return out
 	}
 	defer s.Close()
-	if out.report, err = fsck.Run(context.Background(), s, fsck.Options{}); err != nil {
+	if out.report, err = fsck.Run(context.Background(), s.Opened, fsck.Options{}); err != nil {
 		b.t.Fatal(err)
 	}
 	out.answers, out.readErr = ReadObjects(b.dir, b.ids)

@@ -51,7 +51,7 @@ func TestBundleWithHoles(t *testing.T) {
 	var b bytes.Buffer
 	s := kit.Create(t)
 	whole := filepath.Join(storetest.TempDir(t), "whole")
-	storetest.Must[Report](t)(Write(context.Background(), s, whole, nil))
+	storetest.Must[Report](t)(Write(context.Background(), s.Opened, whole, nil))
 	head := storetest.Must[[]byte](t)(os.ReadFile(whole))[:1024] // the first file says what follows
 	b.Write(head)
 	b.Write(tarBlock("pax", 'x', int64(len(pax))))

@@ -26,7 +26,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
-	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
@@ -49,7 +49,7 @@ type Report struct {
 // What a bundle that was cut short left beside the file goes first, once it is an hour old: it
 // holds the store, too.
 func Write(
-	ctx context.Context, s *session.Store, file string, progress graph.Progress,
+	ctx context.Context, s *store.Opened, file string, progress graph.Progress,
 ) (Report, error) {
 	storedir.SweepBeside(s.FS, filepath.Dir(file), s.Now().Add(-storedir.Leftover))
 	_, err := os.Lstat(file)
@@ -81,7 +81,7 @@ func Write(
 var errLogMoved = errors.New("the log was cut while it was copied")
 
 func writeBundle(
-	ctx context.Context, s *session.Store, file string, progress graph.Progress,
+	ctx context.Context, s *store.Opened, file string, progress graph.Progress,
 ) (Report, error) {
 	temp := s.FS.NewTemp(filepath.Dir(file))
 	defer temp.Discard()
@@ -109,7 +109,7 @@ func writeBundle(
 // bundler is a bundle that is being written.
 type bundler struct {
 	ctx      context.Context
-	s        *session.Store
+	s        *store.Opened
 	tar      *tar.Writer
 	sum      hash.Hash
 	progress graph.Progress

@@ -31,16 +31,17 @@ func TestBundleAndBack(t *testing.T) {
 	for _, s := range []*session.Store{kit.Create(t), kit.Grow(t, 5), kit.Old(t, 13)} {
 		dir := storetest.TempDir(t)
 		file := filepath.Join(dir, "store.ctx")
-		done := storetest.Must[Report](t)(Write(context.Background(), s, file, nil))
+		done := storetest.Must[Report](t)(Write(context.Background(), s.Opened, file, nil))
 		if done.Store != s.ID || done.Operation != storetest.View(t, s).Number {
 			t.Errorf("bundle: %+v", done)
 		}
-		storetest.Must[Report](t)(Write(context.Background(), s, file+"2", nil))
+		storetest.Must[Report](t)(Write(context.Background(), s.Opened, file+"2", nil))
 		if a, b := storetest.Must[[]byte](t)(os.ReadFile(file)),
 			storetest.Must[[]byte](t)(os.ReadFile(file+"2")); !bytes.Equal(a, b) {
 			t.Error("two bundles of one store differ")
 		}
-		if _, err := Write(context.Background(), s, file, nil); !errors.Is(err, fs.ErrExist) {
+		if _, err := Write(context.Background(), s.Opened, file, nil); !errors.Is(err,
+			fs.ErrExist) {
 			t.Errorf("over a file: %v", err)
 		}
 		project := storetest.TempDir(t)
@@ -72,7 +73,7 @@ func TestUnbundleRefusesDamage(t *testing.T) {
 	s := kit.Create(t)
 	kit.Live(t, s, rand.New(rand.NewPCG(4, 4)), 6)
 	file := filepath.Join(storetest.TempDir(t), "store.ctx")
-	storetest.Must[Report](t)(Write(context.Background(), s, file, nil))
+	storetest.Must[Report](t)(Write(context.Background(), s.Opened, file, nil))
 	good := storetest.Must[[]byte](t)(os.ReadFile(file))
 	project := storetest.TempDir(t)
 	try := func(what string, b []byte) {
@@ -204,7 +205,8 @@ func TestBundleBesideWritersAndGC(t *testing.T) {
 				return
 			default:
 			}
-			if _, err := gc.Run(context.Background(), collect, gc.Options{Best: true}); err != nil {
+			if _, err := gc.Run(context.Background(), collect.Opened,
+				gc.Options{Best: true}); err != nil {
 				errs <- err
 				return
 			}
@@ -213,7 +215,7 @@ func TestBundleBesideWritersAndGC(t *testing.T) {
 	dir := storetest.TempDir(t)
 	for i := range 4 {
 		file := filepath.Join(dir, fmt.Sprint(i))
-		if _, err := Write(context.Background(), s, file, nil); err != nil {
+		if _, err := Write(context.Background(), s.Opened, file, nil); err != nil {
 			t.Error(err)
 			break
 		}
@@ -237,7 +239,7 @@ func TestUnbundleStopped(t *testing.T) {
 	kit.Live(t, s, rand.New(rand.NewPCG(4, 5)), 8)
 	want := kit.Texts(t, s)
 	file := filepath.Join(storetest.TempDir(t), "store.ctx")
-	storetest.Must[Report](t)(Write(context.Background(), s, file, nil))
+	storetest.Must[Report](t)(Write(context.Background(), s.Opened, file, nil))
 	points := durabletest.Stops(func(fsys *durable.FS) {
 		project := storetest.TempDir(t)
 		storetest.Must[Report](t)(Unpack(context.Background(), storetest.Env(project, fsys),

@@ -11,7 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/repo"
-	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 )
 
 // DamagedError says that what a bundle holds is not a sound store.
@@ -110,7 +110,7 @@ func checkUnbundled(ctx context.Context, env repo.Env, dir string, head Report) 
 	if err != nil {
 		return err
 	}
-	s := session.New(r)
+	s := store.Open(r)
 	report, err := fsck.Run(ctx, s, fsck.Options{})
 	err = errors.Join(err, s.Close())
 	switch {

@@ -21,7 +21,7 @@ func TestUnbundleRefusesOneFault(t *testing.T) {
 		t.Fatal(faults)
 	}
 	bundle := filepath.Join(storetest.TempDir(t), "bundle")
-	storetest.Must[Report](t)(Write(bg, kit.Fresh(t, s), bundle, nil))
+	storetest.Must[Report](t)(Write(bg, kit.Fresh(t, s).Opened, bundle, nil))
 	to := storetest.TempDir(t)
 	var damaged *DamagedError
 	if _, err := Unpack(bg, storetest.Env(to, nil), bundle, to); !errors.As(err, &damaged) ||

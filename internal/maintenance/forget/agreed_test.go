@@ -16,7 +16,7 @@ func TestForgetIsAgreed(t *testing.T) {
 	s, bg := kit.Create(t), context.Background()
 	kit.Say(t, s, "talk", "the "+oneWord+" sings", "nothing", "again the "+oneWord)
 	o := forget.Options{Text: oneWord, DryRun: true}
-	shown := storetest.Must[forget.Report](t)(forget.Run(bg, s, o))
+	shown := storetest.Must[forget.Report](t)(forget.Run(bg, s.Opened, o))
 	if len(shown.Said) != 1 || len(shown.Said[0].Messages) != 2 {
 		t.Fatalf("shown: %+v", shown.Said)
 	}
@@ -31,7 +31,7 @@ func TestForgetIsAgreed(t *testing.T) {
 	}
 	kit.Say(t, s, "other", "a third "+oneWord)
 	before := storetest.View(t, s).Number
-	report, err := forget.Run(bg, s, o)
+	report, err := forget.Run(bg, s.Opened, o)
 	if !errors.Is(err, forget.ErrNotAgreed) || len(report.Objects) != 3 || len(report.Said) != 2 {
 		t.Fatalf("%v, %+v", err, report)
 	}
@@ -44,7 +44,7 @@ func TestForgetIsAgreed(t *testing.T) {
 		}
 	}
 	shown = report
-	report, err = forget.Run(bg, s, o)
+	report, err = forget.Run(bg, s.Opened, o)
 	if err != nil || len(report.Objects) != 3 {
 		t.Fatalf("%v, %+v", err, report)
 	}

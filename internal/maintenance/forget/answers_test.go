@@ -53,7 +53,7 @@ func TestForgetAnswers(t *testing.T) {
 						`{"functionCall":{"id":"c2","name":"edit","args":{}}}]`,
 					`[`+result+`,`+c.later+`]`, `[{"text":"north lamp on"}]`)
 				report := storetest.Must[forget.Report](t)(
-					forget.Run(context.Background(), s, forget.Options{IDs: ids[:1]}))
+					forget.Run(context.Background(), s.Opened, forget.Options{IDs: ids[:1]}))
 				goes := c.goes && id == "c1"
 				if (report.Kinds[ids[1]] != "") != goes || report.Kinds[ids[2]] != "" {
 					t.Fatalf("%+v", report.Kinds)

@@ -71,7 +71,7 @@ func TestAnswerOfForgottenWords(t *testing.T) {
 					recall.LogOptions{}))
 			claim, gone := prepare(t, s, log[0].ID, log[1].ID)
 			storetest.Must[forget.Report](t)(
-				forget.Run(bg, s, forget.Options{IDs: []format.ID{gone}}))
+				forget.Run(bg, s.Opened, forget.Options{IDs: []format.ID{gone}}))
 			for _, partial := range []bool{false, true} {
 				if _, err := bring(s, claim, answer, partial); !errors.Is(err, history.ErrStale) ||
 					!strings.Contains(err.Error(), "forgotten") {

@@ -32,10 +32,10 @@ func TestForgetInDenseLog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := gc.Run(ctx, s, gc.Options{LogFrom: 400, Best: true}); err != nil {
+	if _, err := gc.Run(ctx, s.Opened, gc.Options{LogFrom: 400, Best: true}); err != nil {
 		t.Fatal(err)
 	}
-	done, err := forget.Run(ctx, s, forget.Options{Text: word})
+	done, err := forget.Run(ctx, s.Opened, forget.Options{Text: word})
 	if err != nil || !slices.Contains(done.Remains, "refs/log-1") {
 		t.Errorf("remains in %v, %v", done.Remains, err)
 	}

@@ -1,5 +1,5 @@
 // Package forget chooses which bodies a forget removes: those that are named or that hold a text or
-// a secret, and all that was made of them. session.Store.Forget then removes them.
+// a secret, and all that was made of them. Store.Forget then removes them.
 //
 // Begin with Run; closure.go holds the rules of what was made of what.
 package forget
@@ -14,10 +14,10 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
-	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 )
@@ -81,8 +81,8 @@ type SourceName struct {
 // its newer and older versions, a cluster or a tombstone stands for its members, a summary for
 // itself. With Exact each stands for itself.
 //
-// The lock is held until all is over. See session.Store.Forget for what a crash leaves.
-func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
+// The lock is held until all is over. See store.Store.Forget for what a crash leaves.
+func Run(ctx context.Context, s *store.Opened, o Options) (Report, error) {
 	var report Report
 	plan := func() (*store.Forgetting, error) {
 		c := &selection{s: s, o: o, report: &report, selected: map[format.ID]bool{},
@@ -114,7 +114,7 @@ func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
 
 // selection chooses the bodies to remove.
 type selection struct {
-	s      *session.Store
+	s      *store.Opened
 	o      Options
 	report *Report
 
@@ -265,7 +265,7 @@ func (c *selection) choose(ctx context.Context) error {
 		case kind == "summary", kind == "blob", kind == "epoch":
 			c.selected[id] = true
 		default:
-			err := c.s.Clusters.Members(view, id,
+			err := clusters.New(c.s.Store).Members(view, id,
 				func(e format.ID) error { c.selectEntry(e); return nil })
 			if c.o.Elsewhere && kind == "" && errors.Is(err, history.ErrNotFound) {
 				c.selected[id], c.noted[id], err = true, true, nil

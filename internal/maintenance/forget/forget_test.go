@@ -76,7 +76,7 @@ func oblivious(t testing.TB) (dir string, named format.ID) {
 	compact(clusters.Flat)
 	kit.Stray(t, s, "nobody said "+allWord)
 	kit.Age(t, s, storetest.Start.Add(-10*kit.Day))
-	storetest.Must[gc.Report](t)(gc.Run(bg, s, gc.Options{}))
+	storetest.Must[gc.Report](t)(gc.Run(bg, s.Opened, gc.Options{}))
 	kit.Stray(t, s, "nobody said "+allWord+" twice")
 	output := strings.Repeat("a line of output with "+allWord+"\n", 1200)
 	for i := range 4 {
@@ -193,7 +193,7 @@ func TestForgetEverywhere(t *testing.T) {
 	t.Run("id", func(t *testing.T) {
 		s := kit.Open(t, storetest.CopyStore(t, from), nil)
 		done := storetest.Must[forget.Report](t)(
-			forget.Run(bg, s, forget.Options{IDs: []format.ID{named}}))
+			forget.Run(bg, s.Opened, forget.Options{IDs: []format.ID{named}}))
 		if n := left(t, s.Dir, oneWord); n > 0 || len(done.Remains) > 0 {
 			t.Errorf("%d places have it still, %v", n, done.Remains)
 		}
@@ -211,7 +211,8 @@ func TestForgetEverywhere(t *testing.T) {
 	})
 	t.Run("text", func(t *testing.T) {
 		s := kit.Open(t, storetest.CopyStore(t, from), nil)
-		done := storetest.Must[forget.Report](t)(forget.Run(bg, s, forget.Options{Text: allWord}))
+		done := storetest.Must[forget.Report](t)(forget.Run(bg, s.Opened,
+			forget.Options{Text: allWord}))
 		if n := left(t, s.Dir, allWord); n > 0 || len(done.Remains) > 0 {
 			t.Errorf("%d places have it still, %v", n, done.Remains)
 		}
@@ -224,7 +225,8 @@ func TestForgetEverywhere(t *testing.T) {
 				t.Errorf("no %s went: %v", want, kinds)
 			}
 		}
-		again := storetest.Must[forget.Report](t)(forget.Run(bg, s, forget.Options{Text: allWord}))
+		again := storetest.Must[forget.Report](t)(forget.Run(bg, s.Opened,
+			forget.Options{Text: allWord}))
 		if again.Operation != 0 || len(again.Objects) > 0 {
 			t.Errorf("again: %+v", again.Forgot)
 		}
@@ -266,12 +268,12 @@ func after(t *testing.T, s *session.Store, word string) {
 		t.Errorf("clusters are left without a summary: %+v", done)
 	}
 	render()
-	storetest.Must[rebuild.Report](t)(rebuild.Run(bg, s, rebuild.Options{}))
+	storetest.Must[rebuild.Report](t)(rebuild.Run(bg, s.Opened, rebuild.Options{}))
 	kit.Age(t, s, storetest.Start.Add(-10*kit.Day))
-	storetest.Must[gc.Report](t)(gc.Run(bg, s, gc.Options{}))
+	storetest.Must[gc.Report](t)(gc.Run(bg, s.Opened, gc.Options{}))
 	kit.Clean(t, s)
 	file := filepath.Join(storetest.TempDir(t), "copy")
-	storetest.Must[bundle.Report](t)(bundle.Write(bg, s, file, nil))
+	storetest.Must[bundle.Report](t)(bundle.Write(bg, s.Opened, file, nil))
 	project := storetest.TempDir(t)
 	storetest.Must[bundle.Report](t)(bundle.Unpack(bg, storetest.Env(project, nil, kit.Small...),
 		file, project))
@@ -313,7 +315,7 @@ func TestForgetStopAtEveryCall(t *testing.T) {
 		t.Run(by.name, func(t *testing.T) {
 			points := durabletest.Stops(func(fsys *durable.FS) {
 				storetest.Must[forget.Report](t)(
-					forget.Run(bg, kit.Open(t, storetest.CopyStore(t, from), fsys), by.o))
+					forget.Run(bg, kit.Open(t, storetest.CopyStore(t, from), fsys).Opened, by.o))
 			})
 			before := kit.Texts(t, kit.Open(t, from, nil))
 			places := left(t, from, by.word)
@@ -323,7 +325,7 @@ func TestForgetStopAtEveryCall(t *testing.T) {
 			}
 			for _, at := range points {
 				dir := storetest.CopyStore(t, from)
-				if _, err := forget.Run(bg, kit.Open(t, dir, at.FS()), by.o); !errors.Is(err,
+				if _, err := forget.Run(bg, kit.Open(t, dir, at.FS()).Opened, by.o); !errors.Is(err,
 					durable.ErrStopped) {
 					t.Fatalf("stop at %+v: %v", at, err)
 				}
@@ -399,9 +401,9 @@ func TestForgetWhatWasMadeOfIt(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := kit.Open(t, storetest.CopyStore(t, from), nil)
 			o := forget.Options{IDs: []format.ID{tt.id}, DryRun: true}
-			dry := storetest.Must[forget.Report](t)(forget.Run(context.Background(), s, o))
+			dry := storetest.Must[forget.Report](t)(forget.Run(context.Background(), s.Opened, o))
 			o.DryRun = false
-			done := storetest.Must[forget.Report](t)(forget.Run(context.Background(), s, o))
+			done := storetest.Must[forget.Report](t)(forget.Run(context.Background(), s.Opened, o))
 			if fmt.Sprint(dry.Objects) != fmt.Sprint(done.Objects) || dry.Operation != 0 {
 				t.Errorf("a dry run says %v, and then %v went", dry.Objects, done.Objects)
 			}
@@ -432,7 +434,7 @@ func TestForgetWhatWasMadeOfIt(t *testing.T) {
 func TestForgetRecordThatIsDamaged(t *testing.T) {
 	dir, named := oblivious(t)
 	s := kit.Open(t, dir, nil)
-	storetest.Must[forget.Report](t)(forget.Run(context.Background(), s,
+	storetest.Must[forget.Report](t)(forget.Run(context.Background(), s.Opened,
 		forget.Options{IDs: []format.ID{named}}))
 	path := filepath.Join(dir,
 		filepath.FromSlash(
@@ -491,7 +493,8 @@ func TestForgetBesideADamagedPack(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = kit.Open(t, dir, nil)
-	done := storetest.Must[forget.Report](t)(forget.Run(bg, s, forget.Options{Text: oneWord}))
+	done := storetest.Must[forget.Report](t)(forget.Run(bg, s.Opened,
+		forget.Options{Text: oneWord}))
 	rel := storetest.Must[string](t)(filepath.Rel(dir, largest))
 	if !slices.Contains(done.Remains, filepath.ToSlash(rel)) {
 		t.Errorf("remains %v, not %s", done.Remains, rel)
@@ -504,7 +507,8 @@ func TestForgetBesideADamagedPack(t *testing.T) {
 		t.Errorf("%+v", repaired)
 	}
 	s = kit.Open(t, dir, nil)
-	again := storetest.Must[forget.Report](t)(forget.Run(bg, s, forget.Options{Text: oneWord}))
+	again := storetest.Must[forget.Report](t)(forget.Run(bg, s.Opened,
+		forget.Options{Text: oneWord}))
 	if n := left(t, dir, oneWord); n > 0 || len(again.Remains) > 0 {
 		t.Errorf("%d places have it after the repair, %v", n, again.Remains)
 	}
@@ -521,7 +525,7 @@ func TestForgetThatCannotBeFinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	if report := storetest.Must[fsck.Report](t)(
-		fsck.Run(context.Background(), kit.Open(t, dir, nil),
+		fsck.Run(context.Background(), kit.Open(t, dir, nil).Opened,
 			fsck.Options{})); len(report.Faults) != 1 {
 		t.Errorf("faults %v", report.Faults)
 	}

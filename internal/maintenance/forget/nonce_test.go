@@ -25,7 +25,8 @@ func TestForgetBesideANonce(t *testing.T) {
 			continue
 		}
 		if met++; met == 1 {
-			got, err := forget.Run(context.Background(), s, forget.Options{Text: "t" + texts[i]})
+			got, err := forget.Run(context.Background(), s.Opened,
+				forget.Options{Text: "t" + texts[i]})
 			if err != nil || len(got.Objects)+len(got.Remains) != 0 {
 				t.Errorf("forgot %v, remains %q, %v", got.Objects, got.Remains, err)
 			}

@@ -22,7 +22,7 @@ func TestForgetOfANumberThatComesAgain(t *testing.T) {
 	s := kit.Create(t)
 	kit.Say(t, s, "talk", "the key is under the mat", "the safe is behind the picture")
 	first := storetest.Must[forget.Report](t)(
-		forget.Run(bg, s, forget.Options{Text: "under the mat"}))
+		forget.Run(bg, s.Opened, forget.Options{Text: "under the mat"}))
 	old := storetest.Must[*format.Forgotten](t)(s.History.Forgotten(first.Operation))
 	old.Operation = storetest.View(t, s).Number + 1
 	path := func(n uint64) string {
@@ -36,7 +36,7 @@ func TestForgetOfANumberThatComesAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := storetest.Must[forget.Report](t)(
-		forget.Run(bg, s, forget.Options{Text: "behind the picture"}))
+		forget.Run(bg, s.Opened, forget.Options{Text: "behind the picture"}))
 	if second.Operation != old.Operation {
 		t.Fatalf("operation %d, not %d", second.Operation, old.Operation)
 	}

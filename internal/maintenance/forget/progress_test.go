@@ -18,7 +18,7 @@ func TestForgetTellsProgress(t *testing.T) {
 	kit.Say(t, s, "talk", texts...)
 	told := 0
 	_, err := forget.Run(context.Background(),
-		s, forget.Options{Text: "nowhere said", DryRun: true,
+		s.Opened, forget.Options{Text: "nowhere said", DryRun: true,
 			Progress: func(done, total int, what string) {
 				if what == "searching" && done == 4096 && total >= len(texts) {
 					told++

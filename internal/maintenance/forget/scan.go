@@ -6,7 +6,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
-	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
@@ -37,7 +37,7 @@ type ScanReport struct {
 // a secret, object by object. It takes no lock and writes nothing; memory does not grow with the
 // store but for the ids of what is stored more than once.
 func Scan(
-	ctx context.Context, s *session.Store, o ScanOptions, each func(Secret) error,
+	ctx context.Context, s *store.Opened, o ScanOptions, each func(Secret) error,
 ) (ScanReport, error) {
 	var report ScanReport
 	twice := map[format.ID]bool{} // packed objects that were met in the log

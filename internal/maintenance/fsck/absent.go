@@ -7,7 +7,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
-	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
@@ -110,7 +110,7 @@ type Forgets struct {
 }
 
 // ReadForgets reads all files of forgets. A fault names a file that cannot be read.
-func ReadForgets(s *session.Store) (known Forgets, faults []Fault) {
+func ReadForgets(s *store.Opened) (known Forgets, faults []Fault) {
 	fault := func(name string, why error) {
 		path := s.Objects.Path(name)
 		faults = append(faults, Fault{Kind: "absent", Subject: name, Path: path, Why: why.Error()})
@@ -146,7 +146,7 @@ func (k *Forgets) Lists(id format.ID) bool {
 // WithheldBy returns the first operation that can be the reason why an entry was stored without its
 // body: it forgot the source of the entry, or words that are short enough for the body. Whether the
 // body held these words is not known. It returns 0 if there is no such operation.
-func (k *Forgets) WithheldBy(s *session.Store, header []byte) (uint64, error) {
+func (k *Forgets) WithheldBy(s *store.Opened, header []byte) (uint64, error) {
 	body, named, err := format.HeaderBody(header)
 	if err != nil || !named {
 		return 0, err

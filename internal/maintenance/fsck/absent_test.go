@@ -28,7 +28,7 @@ import (
 func TestFsckOfAForgetWithoutItsFile(t *testing.T) {
 	s := kit.Create(t)
 	kit.Say(t, s, "talk", "a first message", "a secret", "a third message")
-	storetest.Must[forget.Report](t)(forget.Run(context.Background(), s,
+	storetest.Must[forget.Report](t)(forget.Run(context.Background(), s.Opened,
 		forget.Options{Text: "a secret"}))
 	kit.Say(t, s, "late", "a secret of old") // stored without its words
 	kit.Clean(t, kit.Fresh(t, s))
@@ -76,13 +76,13 @@ func TestFsckOfAMadeUpRecord(t *testing.T) {
 			id := kit.TipOf(t, s, "talk")
 			kit.Say(t, s, "talk", "some long secret", "no more")
 			storetest.Spread(t, s)
-			storetest.Must[forget.Report](t)(forget.Run(context.Background(), s,
+			storetest.Must[forget.Report](t)(forget.Run(context.Background(), s.Opened,
 				forget.Options{Text: "long secret"}))
 			return id
 		},
 		"too short for what was forgotten": func(s *session.Store) format.ID {
 			kit.Say(t, s, "talk", "some long secret", "no more")
-			storetest.Must[forget.Report](t)(forget.Run(context.Background(), s,
+			storetest.Must[forget.Report](t)(forget.Run(context.Background(), s.Opened,
 				forget.Options{Text: "some long secret"}))
 			kit.Say(t, s, "talk", "short")
 			return kit.TipOf(t, s, "talk")
@@ -90,7 +90,7 @@ func TestFsckOfAMadeUpRecord(t *testing.T) {
 		"no entry": func(s *session.Store) format.ID {
 			kit.Say(t, s, "talk", "one", "two", "three", "four", "five", "six", "seven", "eight",
 				"nine", "ten")
-			storetest.Must[forget.Report](t)(forget.Run(context.Background(), s,
+			storetest.Must[forget.Report](t)(forget.Run(context.Background(), s.Opened,
 				forget.Options{Text: "nine"}))
 			storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(),
 				"talk", history.MainBranch))
@@ -125,7 +125,8 @@ func TestFsckOfWhatWasWithheld(t *testing.T) {
 	kit.Must2(t)(s.Conversation.Append(bg, "talk", history.MainBranch, []conversation.Message{from},
 		conversation.AppendOptions{}))
 	kit.ForgetEntry(t, s, kit.TipOf(t, s, "talk"))
-	storetest.Must[forget.Report](t)(forget.Run(bg, s, forget.Options{Text: "under the mat"}))
+	storetest.Must[forget.Report](t)(forget.Run(bg, s.Opened,
+		forget.Options{Text: "under the mat"}))
 	forgetfulParts := conversation.Message{Role: "user",
 		Parts: []byte(
 			`[{"text":"under "},{"text":"the mat, in two"},{"text":"it is under the mat"}]`)}
@@ -147,6 +148,6 @@ func TestFsckOfWhatWasWithheld(t *testing.T) {
 	kit.Age(t, s, storetest.Start.Add(-30*kit.Day))
 	s.Now = storetest.Clock(storetest.Start.Add(10 * kit.Day))
 	s.Objects.Now = s.Now
-	storetest.Must[gc.Report](t)(gc.Run(bg, s, gc.Options{}))
+	storetest.Must[gc.Report](t)(gc.Run(bg, s.Opened, gc.Options{}))
 	kit.Clean(t, kit.Fresh(t, s))
 }

@@ -11,7 +11,7 @@ import (
 func BenchmarkFsck(b *testing.B) {
 	s := kit.Talkative(b)
 	for b.Loop() {
-		report, err := fsck.Run(context.Background(), s, fsck.Options{})
+		report, err := fsck.Run(context.Background(), s.Opened, fsck.Options{})
 		if err != nil || len(report.Faults) > 0 {
 			b.Fatal(err, report.Faults)
 		}

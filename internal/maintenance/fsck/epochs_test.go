@@ -53,7 +53,8 @@ func TestE51_rebuilt_from_the_log(t *testing.T) {
 	if !strings.Contains(want, "system-update") || !strings.Contains(want, "systemInstruction") {
 		t.Fatalf("nothing was told:\n%s", want)
 	}
-	storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s, rebuild.Options{}))
+	storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s.Opened,
+		rebuild.Options{}))
 	if err := os.RemoveAll(filepath.Join(s.Dir, "cache")); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func TestGCKeepsEpochs(t *testing.T) {
 	kit.Age(t, s, storetest.Start.Add(-30*kit.Day))
 	s.Now = storetest.Clock(storetest.Start.Add(10 * kit.Day))
 	s.Objects.Now = s.Now
-	storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{}))
+	storetest.Must[gc.Report](t)(gc.Run(context.Background(), s.Opened, gc.Options{}))
 	s = kit.Open(t, s.Dir, nil)
 	if got := rendered(t, s); got != want {
 		t.Fatalf("got\n%s\nwant\n%s", got, want)
@@ -130,7 +131,7 @@ func TestFsckOfEpochRefs(t *testing.T) {
 			if err := held.Release(); err != nil {
 				t.Fatal(err)
 			}
-			report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s,
+			report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s.Opened,
 				fsck.Options{}))
 			if len(report.Faults) != 1 || report.Faults[0].Kind != "ref" ||
 				report.Faults[0].Subject != name {

@@ -33,7 +33,7 @@ func TestFsckOfTheFormatFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Replace(good, s.ID, other, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), kit.Fresh(t, s),
+	report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), kit.Fresh(t, s).Opened,
 		fsck.Options{}))
 	if len(report.Faults) == 0 || report.Faults[0].Path != path ||
 		!strings.Contains(report.Faults[0].Why, s.ID) {
@@ -67,7 +67,7 @@ func TestFsckOfSwappedCheckpoints(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), kit.Fresh(t, s),
+	report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), kit.Fresh(t, s).Opened,
 		fsck.Options{}))
 	if len(report.Faults) == 0 || report.Faults[0].Path != base {
 		t.Errorf("got %v", report.Faults)
@@ -96,7 +96,8 @@ func TestFsckOfAnotherKey(t *testing.T) {
 	}
 	foreign := func(want string) {
 		t.Helper()
-		report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), kit.Fresh(t, s),
+		report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), kit.Fresh(t,
+			s).Opened,
 			fsck.Options{}))
 		if len(report.Faults) != 1 || report.Faults[0].Path != path ||
 			!strings.Contains(report.Faults[0].Why, want) {

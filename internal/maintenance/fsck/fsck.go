@@ -16,7 +16,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/repo"
-	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 )
 
 // Options are for Run.
@@ -59,7 +59,7 @@ type Report struct {
 // forests, by replaying the log; and their members against the sessions. It goes on after a fault.
 // Run takes no lock and changes nothing, so that writers can work meanwhile. The only error is that
 // of ctx.
-func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
+func Run(ctx context.Context, s *store.Opened, o Options) (Report, error) {
 	defer graph.Frugal(graph.Upkeep)()
 	defer s.Objects.KeepFew()()
 	f := &checker{ctx: ctx, s: s, o: o, reported: map[Fault]bool{},
@@ -79,7 +79,7 @@ func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
 // checker is one run of Run.
 type checker struct {
 	ctx      context.Context
-	s        *session.Store
+	s        *store.Opened
 	o        Options
 	report   Report
 	reported map[Fault]bool

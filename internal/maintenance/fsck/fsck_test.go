@@ -29,8 +29,9 @@ import (
 func inUse(t testing.TB, s *session.Store) map[format.ID]bool {
 	t.Helper()
 	inv := storetest.Must[*graph.Inventory](t)(
-		graph.TakeInventory(s, func(_ string, err error) error { return err }))
-	g := storetest.Must[*graph.Graph](t)(graph.Read(context.Background(), s, inv, graph.Eye{}, nil))
+		graph.TakeInventory(s.Opened, func(_ string, err error) error { return err }))
+	g := storetest.Must[*graph.Graph](t)(graph.Read(context.Background(), s.Opened, inv,
+		graph.Eye{}, nil))
 	w := graph.Walk{Graph: g, Mark: graph.Reached}
 	roots := append(graph.RootsOfRefs(storetest.View(t, s).All()),
 		graph.RootsOfBase(graph.RefsOf(storetest.Must[*format.Checkpoint](t)(s.Refs.Base())))...)
@@ -81,7 +82,8 @@ func TestFsckNamesEveryDamagedFile(t *testing.T) {
 			if how == "delete" && err == nil && kit.Has(t, s, id) {
 				continue // a pack has it too
 			}
-			report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), kit.Fresh(t, s),
+			report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), kit.Fresh(t,
+				s).Opened,
 				fsck.Options{}))
 			if strings.HasPrefix(name, "refs/log-") && how == "cut" {
 				if len(report.Faults) == 0 && len(report.Notes) == 0 {
@@ -220,7 +222,8 @@ func TestFsckFindsWhatCannotBe(t *testing.T) {
 		if err := held.Release(); err != nil {
 			t.Fatal(err)
 		}
-		report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s, fsck.Options{}))
+		report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s.Opened,
+			fsck.Options{}))
 		if !strings.Contains(fmt.Sprint(report.Faults), want) {
 			t.Errorf("%s: got %v", want, report.Faults)
 		}

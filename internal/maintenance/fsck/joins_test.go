@@ -62,7 +62,7 @@ func TestFsckKnowsWhatIsBeforeAFrontier(t *testing.T) {
 				want[shown.ID.String()] = true
 			}
 		}
-		for _, f := range storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s,
+		for _, f := range storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s.Opened,
 			fsck.Options{})).Faults {
 			if !want[f.Subject] || !strings.Contains(f.Why, "in no cluster") {
 				t.Errorf("frontier %d: %v", frontier, f)
@@ -99,7 +99,7 @@ func TestFsckCountsWhatAJoinBrings(t *testing.T) {
 		})
 		want := fmt.Sprintf("entry has seq %d, its parents make it 7", wrong.Seq)
 		if got := fmt.Sprint(
-			storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s,
+			storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s.Opened,
 				fsck.Options{})).Faults); !strings.Contains(got, want) {
 			t.Errorf("no %q in %s", want, got)
 		}

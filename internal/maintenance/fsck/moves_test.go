@@ -88,7 +88,7 @@ func TestFsckOfRecordsThatDisagree(t *testing.T) {
 		if err := held.Release(); err != nil {
 			t.Fatal(err)
 		}
-		faults := storetest.Must[fsck.Report](t)(fsck.Run(bg, s, fsck.Options{})).Faults
+		faults := storetest.Must[fsck.Report](t)(fsck.Run(bg, s.Opened, fsck.Options{})).Faults
 		if !strings.Contains(fmt.Sprint(faults), tt.want) {
 			t.Errorf("%s of session %q: no %q in %v", tt.op.Verb, tt.op.Session, tt.want, faults)
 		}
@@ -119,7 +119,7 @@ func TestFsckOfRecordsThatAgree(t *testing.T) {
 	}
 	kit.Age(t, s, storetest.Start.Add(-30*kit.Day))
 	s.Now = storetest.Clock(storetest.Start.Add(10 * kit.Day))
-	storetest.Must[gc.Report](t)(gc.Run(bg, s, gc.Options{}))
+	storetest.Must[gc.Report](t)(gc.Run(bg, s.Opened, gc.Options{}))
 	storetest.Must[conversation.Undone](t)(s.Conversation.Undo(bg, "late"))
 	kit.Clean(t, kit.Fresh(t, s))
 

@@ -14,7 +14,7 @@ func BenchmarkGC(b *testing.B) {
 		b.StopTimer()
 		s := kit.Talkative(b)
 		b.StartTimer()
-		done, err := gc.Run(context.Background(), s, gc.Options{})
+		done, err := gc.Run(context.Background(), s.Opened, gc.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -45,13 +45,14 @@ func TestGCBesideForget(t *testing.T) {
 			}
 			other := kit.Open(t, s.Dir, nil)
 			report := storetest.Must[forget.Report](t)(
-				forget.Run(bg, other, forget.Options{Text: string(rune('a'+forgot)) + "-secrets"}))
+				forget.Run(bg, other.Opened,
+					forget.Options{Text: string(rune('a'+forgot)) + "-secrets"}))
 			if len(report.Objects) == 0 {
 				t.Errorf("%s: nothing was forgotten", tt.name)
 			}
 			forgot++
 		}
-		report, err := gc.Run(bg, s, gc.Options{Grace: -1, Progress: progress})
+		report, err := gc.Run(bg, s.Opened, gc.Options{Grace: -1, Progress: progress})
 		if !errors.Is(err, tt.want) || forgot != tt.times {
 			t.Errorf("%s: %v after %d forgets", tt.name, err, forgot)
 		}
@@ -82,7 +83,7 @@ func TestGCBesideForgetAtEachStep(t *testing.T) {
 				return nil
 			}
 			other := storetest.Reopen(t, dir, nil, "lock.timeout=1ms")
-			_, err := forget.Run(bg, other, forget.Options{Text: "secrets"})
+			_, err := forget.Run(bg, other.Opened, forget.Options{Text: "secrets"})
 			var busy *lock.BusyError
 			switch {
 			case err == nil:
@@ -94,7 +95,7 @@ func TestGCBesideForgetAtEachStep(t *testing.T) {
 		}
 		s := storetest.Reopen(t, dir, fsys, "log.keep=1s")
 		s.Now = func() time.Time { return storetest.Start.Add(kit.Day) }
-		if _, err := gc.Run(bg, s, gc.Options{Grace: -1, LogFrom: 1}); err != nil {
+		if _, err := gc.Run(bg, s.Opened, gc.Options{Grace: -1, LogFrom: 1}); err != nil {
 			t.Errorf("beside a forget at step %d: %v", n, err)
 		}
 		kit.Clean(t, storetest.Reopen(t, dir, nil))

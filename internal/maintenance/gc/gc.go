@@ -16,7 +16,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
-	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -57,7 +57,7 @@ type Report struct {
 // says what, rebuild may mend it. After a crash at any point nothing that is reachable is gone;
 // some objects may be stored twice, until the next run. An object that is named by hand, after the
 // grace period and while gc runs, may lose what it stands on.
-func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
+func Run(ctx context.Context, s *store.Opened, o Options) (Report, error) {
 	defer graph.Frugal(graph.Upkeep)()
 	defer s.Objects.KeepFew()()
 	c := &collector{s: s, o: o, now: s.Now()}
@@ -128,7 +128,7 @@ func (c *collector) run(ctx context.Context) (err error) {
 
 // collector is one run of Run.
 type collector struct {
-	s      *session.Store
+	s      *store.Opened
 	o      Options
 	now    time.Time
 	report Report
@@ -159,7 +159,7 @@ const (
 )
 
 // autoDue reports whether there are more packs than gc leaves alone: a look-up asks each of them.
-func autoDue(s *session.Store) (bool, error) {
+func autoDue(s *store.Opened) (bool, error) {
 	if s.Config.GC.Auto == 0 {
 		return false, nil
 	}
@@ -323,7 +323,7 @@ func (c *collector) spare(i uint32) error {
 }
 
 // absentIDs returns the objects whose bodies have a record that they are absent.
-func absentIDs(s *session.Store) (map[format.ID]bool, error) {
+func absentIDs(s *store.Opened) (map[format.ID]bool, error) {
 	ids := map[format.ID]bool{}
 	return ids,
 		s.Objects.EachAbsent(func(id format.ID, _ string) error { ids[id] = true; return nil })

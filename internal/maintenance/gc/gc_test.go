@@ -49,12 +49,12 @@ func TestGCKeepsAndPrunes(t *testing.T) {
 		// that is in them is young again.
 		logFrom := int64(-1)
 		dry := storetest.Must[gc.Report](t)(
-			gc.Run(context.Background(), s, gc.Options{DryRun: true, LogFrom: logFrom}))
+			gc.Run(context.Background(), s.Opened, gc.Options{DryRun: true, LogFrom: logFrom}))
 		if !kit.Has(t, s, oldTop) {
 			t.Fatal("a dry run removed something")
 		}
 		done := storetest.Must[gc.Report](t)(
-			gc.Run(context.Background(), s, gc.Options{Best: seed%2 == 1, LogFrom: logFrom}))
+			gc.Run(context.Background(), s.Opened, gc.Options{Best: seed%2 == 1, LogFrom: logFrom}))
 		if seed%2 == 0 {
 			dry.After = done.After
 			if done != dry {
@@ -71,12 +71,12 @@ func TestGCKeepsAndPrunes(t *testing.T) {
 			t.Errorf("history is not what it was")
 		}
 		kit.Clean(t, s)
-		counts := storetest.Must[storedir.Counts](t)(storedir.Count(s))
+		counts := storetest.Must[storedir.Counts](t)(storedir.Count(s.Opened))
 		if counts.Packs == 0 {
 			t.Errorf("after gc: %+v", counts)
 		}
 		again := storetest.Must[gc.Report](t)(
-			gc.Run(context.Background(), s, gc.Options{LogFrom: logFrom}))
+			gc.Run(context.Background(), s.Opened, gc.Options{LogFrom: logFrom}))
 		if again.Packed != 0 || again.Pruned != 0 ||
 			again.Kept != done.Kept {
 			t.Errorf("again: %+v after %+v", again, done)
@@ -99,8 +99,8 @@ func TestGCDropsTheLog(t *testing.T) {
 		kit.Live(t, s, rand.New(rand.NewPCG(seed, 3)), 20)
 		before := kit.Texts(t, s)
 		dry := storetest.Must[gc.Report](t)(
-			gc.Run(context.Background(), s, gc.Options{DryRun: true}))
-		done := storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{}))
+			gc.Run(context.Background(), s.Opened, gc.Options{DryRun: true}))
+		done := storetest.Must[gc.Report](t)(gc.Run(context.Background(), s.Opened, gc.Options{}))
 		if base := storetest.Must[*format.Checkpoint](t)(s.Refs.Base()); base.Number == 0 {
 			t.Fatal("the log was not cut")
 		}
@@ -114,7 +114,7 @@ func TestGCDropsTheLog(t *testing.T) {
 			t.Error("history is not what it was")
 		}
 		kit.Clean(t, s)
-		rebuilt := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s,
+		rebuilt := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s.Opened,
 			rebuild.Options{}))
 		if !rebuilt.Same || rebuilt.Objects != 0 {
 			t.Errorf("rebuild: %+v", rebuilt)
@@ -138,7 +138,8 @@ func TestGCStopAtEveryCall(t *testing.T) {
 	whole := storetest.CopyStore(t, s.Dir)
 	ageDir(t, whole)
 	points := durabletest.Stops(func(fsys *durable.FS) {
-		storetest.Must[gc.Report](t)(gc.Run(context.Background(), later(kit.Open(t, whole, fsys)),
+		storetest.Must[gc.Report](t)(gc.Run(context.Background(), later(kit.Open(t, whole,
+			fsys)).Opened,
 			gc.Options{}))
 	})
 	scratch := storetest.TempDir(t)
@@ -151,7 +152,7 @@ func TestGCStopAtEveryCall(t *testing.T) {
 		dir := filepath.Join(scratch, ".gemini", "context")
 		storetest.CopyInto(t, s.Dir, dir)
 		ageDir(t, dir)
-		if _, err := gc.Run(context.Background(), later(kit.Open(t, dir, at.FS())),
+		if _, err := gc.Run(context.Background(), later(kit.Open(t, dir, at.FS())).Opened,
 			gc.Options{}); err != nil && !errors.Is(err, durable.ErrStopped) {
 			t.Fatalf("stop at %v: %v", at, err)
 		}
@@ -161,7 +162,7 @@ func TestGCStopAtEveryCall(t *testing.T) {
 			t.Fatalf("stop at %v: history is not what it was", at)
 		}
 		if n%4 == 0 {
-			storetest.Must[gc.Report](t)(gc.Run(context.Background(), after, gc.Options{}))
+			storetest.Must[gc.Report](t)(gc.Run(context.Background(), after.Opened, gc.Options{}))
 			kit.Clean(t, after)
 		}
 		_ = after.Close()
@@ -203,7 +204,7 @@ func TestGCFoldsInWhatIsNamedMeanwhile(t *testing.T) {
 		kit.Say(t, other, "talk", "and a message")
 	})
 	storetest.Must[gc.Report](t)(
-		gc.Run(context.Background(), s, gc.Options{Progress: func(_, _ int, what string) {
+		gc.Run(context.Background(), s.Opened, gc.Options{Progress: func(_, _ int, what string) {
 			if what == "packing" {
 				once()
 			}
@@ -253,7 +254,7 @@ func TestGCBesideReadersAndWriters(t *testing.T) {
 		}
 	})
 	for range 5 {
-		if _, err := gc.Run(context.Background(), s, gc.Options{Best: true}); err != nil {
+		if _, err := gc.Run(context.Background(), s.Opened, gc.Options{Best: true}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -293,7 +294,7 @@ func TestGCRefusesDamage(t *testing.T) {
 	lost := view.Get("sessions/talk/main").ID
 	storetest.Lose(t, s, lost)
 	tip := lost.String()
-	if _, err := gc.Run(context.Background(), s, gc.Options{}); err == nil ||
+	if _, err := gc.Run(context.Background(), s.Opened, gc.Options{}); err == nil ||
 		!strings.Contains(err.Error(), tip) {
 		t.Errorf("got %v", err)
 	}
@@ -309,7 +310,7 @@ func TestGCAutoAndMerging(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	kit.Live(t, s, r, 10)
 	if done := storetest.Must[gc.Report](t)(
-		gc.Run(context.Background(), s, gc.Options{Auto: true})); !done.Idle {
+		gc.Run(context.Background(), s.Opened, gc.Options{Auto: true})); !done.Idle {
 		t.Errorf("worked: %+v", done)
 	}
 	most := 0
@@ -319,8 +320,8 @@ func TestGCAutoAndMerging(t *testing.T) {
 			batch = append(batch, kit.Chatter(r))
 		}
 		kit.Say(t, s, "talk", batch...)
-		storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{}))
-		packs := storetest.Must[storedir.Counts](t)(storedir.Count(s)).Packs
+		storetest.Must[gc.Report](t)(gc.Run(context.Background(), s.Opened, gc.Options{}))
+		packs := storetest.Must[storedir.Counts](t)(storedir.Count(s.Opened)).Packs
 		if most = max(most, packs); packs > 6 {
 			t.Errorf("round %d: %d packs", i, packs)
 		}
@@ -328,12 +329,13 @@ func TestGCAutoAndMerging(t *testing.T) {
 	s.Config.GC.Auto = 1
 	kit.Say(t, s, "talk", kit.Chatter(r), kit.Chatter(r), kit.Chatter(r), kit.Chatter(r),
 		kit.Chatter(r), kit.Chatter(r), kit.Chatter(r), kit.Chatter(r))
-	storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{Best: true}))
-	if c := storetest.Must[storedir.Counts](t)(storedir.Count(s)); c.Packs != 1 {
+	storetest.Must[gc.Report](t)(gc.Run(context.Background(), s.Opened, gc.Options{Best: true}))
+	if c := storetest.Must[storedir.Counts](t)(storedir.Count(s.Opened)); c.Packs != 1 {
 		t.Errorf("after the best: %+v", c)
 	}
 	if again := storetest.Must[gc.Report](t)(
-		gc.Run(context.Background(), s, gc.Options{Best: true})); again.After != again.Before {
+		gc.Run(context.Background(), s.Opened,
+			gc.Options{Best: true})); again.After != again.Before {
 		t.Errorf("the best again: %+v", again)
 	}
 	kit.Clean(t, s)
@@ -343,7 +345,7 @@ func TestGCAutoAndMerging(t *testing.T) {
 func TestGCBestWritesYoungPacks(t *testing.T) {
 	s := kit.Create(t)
 	kit.Live(t, s, rand.New(rand.NewPCG(4, 4)), 40)
-	storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{}))
+	storetest.Must[gc.Report](t)(gc.Run(context.Background(), s.Opened, gc.Options{}))
 	top, below := kit.Stray(t, s, "young")
 	raws := func(yield func(format.Raw, error) bool) {
 		for _, id := range []format.ID{below, top} {
@@ -354,8 +356,8 @@ func TestGCBestWritesYoungPacks(t *testing.T) {
 	}
 	storetest.Must[objects.PackInfo](t)(s.Objects.WritePack(raws, objects.Fast))
 	before := kit.Texts(t, s)
-	storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{Best: true}))
-	c := storetest.Must[storedir.Counts](t)(storedir.Count(s))
+	storetest.Must[gc.Report](t)(gc.Run(context.Background(), s.Opened, gc.Options{Best: true}))
+	c := storetest.Must[storedir.Counts](t)(storedir.Count(s.Opened))
 	if c.Packs != 1 || !kit.Has(t, s, top) || !kit.Has(t, s, below) {
 		t.Errorf("there are %d packs", c.Packs)
 	}
@@ -389,7 +391,7 @@ func TestGCSweepsLeftovers(t *testing.T) {
 	if err := os.Chtimes(young, storetest.Start, storetest.Start); err != nil {
 		t.Fatal(err)
 	}
-	done := storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{}))
+	done := storetest.Must[gc.Report](t)(gc.Run(context.Background(), s.Opened, gc.Options{}))
 	if done.Temp != 8 {
 		t.Errorf("swept %d", done.Temp)
 	}

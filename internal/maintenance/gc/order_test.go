@@ -15,7 +15,8 @@ import (
 // it: so all of them can name and quote what they need.
 func TestGCPutsSummariesBesideEntries(t *testing.T) {
 	s := kit.Fresh(t, kit.Grow(t, 1))
-	storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{Best: true, Grace: -1}))
+	storetest.Must[gc.Report](t)(gc.Run(context.Background(), s.Opened, gc.Options{Best: true,
+		Grace: -1}))
 	names := storetest.Must[[]format.ID](t)(s.Objects.PackNames(objects.IndexExt))
 	if len(names) != 1 {
 		t.Fatalf("%d packs", len(names))

@@ -8,7 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
-	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
@@ -192,13 +192,13 @@ func (c *collector) sweepTemp(context.Context) error {
 func (c *collector) dropAnswers(context.Context) error {
 	view, err := c.s.Refs.Read()
 	if err == nil {
-		c.report.Answers, err = c.s.Edits.DropAnswers(view, c.cutoff(), c.o.DryRun)
+		c.report.Answers, err = c.s.Store.DropStale(view, c.cutoff(), c.o.DryRun)
 	}
 	return err
 }
 
 // objectBytes returns how many bytes the objects of a store take now.
-func objectBytes(s *session.Store) (n int64, err error) {
+func objectBytes(s *store.Opened) (n int64, err error) {
 	packs, err := s.Objects.Packs()
 	for _, p := range packs {
 		n += p.Size

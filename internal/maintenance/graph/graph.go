@@ -15,7 +15,7 @@ import (
 	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
@@ -23,7 +23,7 @@ import (
 // in the sorted list of ids, or for an object that came later, the order in which it was met. An
 // object takes some 41 bytes, 4 more for each link, and 4 more where there is a check.
 type Graph struct {
-	s       *session.Store
+	s       *store.Opened
 	ids     []format.ID
 	objects []object                 // nil after LetGo
 	few     map[uint32]*object       // those that were asked for since
@@ -174,7 +174,7 @@ const Reached Mark = 1
 // headers lie there, and tells eye of them. The graph takes the list of ids over from the
 // inventory.
 func Read(
-	ctx context.Context, s *session.Store, inv *Inventory, eye Eye, progress Progress,
+	ctx context.Context, s *store.Opened, inv *Inventory, eye Eye, progress Progress,
 ) (*Graph, error) {
 	if len(inv.IDs) > edgeMask {
 		return nil, fmt.Errorf("too many objects: %d", len(inv.IDs))

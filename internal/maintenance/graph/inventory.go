@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
@@ -70,7 +70,7 @@ func (p *PackPlace) Bodyless() iter.Seq[uint32] {
 // TakeInventory lists the objects in the log and then the packs, so that it meets an object that is
 // packed meanwhile. It calls bad for a log or an index that cannot be read: an error from bad ends
 // the listing, nil leaves out what is there.
-func TakeInventory(s *session.Store, bad func(path string, err error) error) (*Inventory, error) {
+func TakeInventory(s *store.Opened, bad func(path string, err error) error) (*Inventory, error) {
 	return TakeInventoryBy(s, s.Objects.PackContentsBehind, nil, bad)
 }
 
@@ -79,7 +79,7 @@ type Lister func(ids []format.ID, pack format.ID) (objects.PackContents, error)
 
 // TakeInventoryBy is TakeInventory for who has a way of its own to list a pack.
 func TakeInventoryBy(
-	s *session.Store, list Lister, progress Progress, bad func(path string, err error) error,
+	s *store.Opened, list Lister, progress Progress, bad func(path string, err error) error,
 ) (*Inventory, error) {
 	if err := s.Objects.RefreshLog(); err != nil {
 		if err := bad(filepath.Join(s.Dir, "refs"), err); err != nil {
@@ -137,7 +137,7 @@ const spareIDs = 1 << 10
 
 // addPack lists what is in a pack behind what was listed before. With an error it lists what can be
 // read of it, or is nil.
-func (inv *Inventory) addPack(s *session.Store, list Lister, id format.ID) (*PackPlace, error) {
+func (inv *Inventory) addPack(s *store.Opened, list Lister, id format.ID) (*PackPlace, error) {
 	p := &PackPlace{ID: id, Path: s.Objects.PackPath(id)}
 	pack, err := os.Stat(p.Path)
 	if err != nil {

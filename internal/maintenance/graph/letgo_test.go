@@ -15,9 +15,9 @@ import (
 func read(t *testing.T, s *session.Store) *graph.Graph {
 	t.Helper()
 	inv := storetest.Must[*graph.Inventory](t)(
-		graph.TakeInventory(s, func(_ string, err error) error { return err }))
+		graph.TakeInventory(s.Opened, func(_ string, err error) error { return err }))
 	return storetest.Must[*graph.Graph](t)(
-		graph.Read(context.Background(), s, inv, graph.Eye{}, nil))
+		graph.Read(context.Background(), s.Opened, inv, graph.Eye{}, nil))
 }
 
 // A graph that has let go of its links says the same as one that has not.
@@ -84,7 +84,7 @@ func TestInventoryLetGo(t *testing.T) {
 	s := kit.Old(t, 7)
 	inventory := func() *graph.Inventory {
 		return storetest.Must[*graph.Inventory](t)(
-			graph.TakeInventory(s, func(_ string, err error) error { return err }))
+			graph.TakeInventory(s.Opened, func(_ string, err error) error { return err }))
 	}
 	inv, want := inventory(), inventory()
 	inv.LetGo()

@@ -207,7 +207,8 @@ func Texts(t testing.TB, s *session.Store) string {
 
 func Clean(t testing.TB, s *session.Store) fsck.Report {
 	t.Helper()
-	report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s, fsck.Options{}))
+	report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s.Opened,
+		fsck.Options{}))
 	for i, f := range report.Faults {
 		if i < 10 {
 			t.Error(f)

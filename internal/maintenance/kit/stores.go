@@ -34,7 +34,7 @@ func Old(t testing.TB, seed uint64) *session.Store {
 	Age(t, s, storetest.Start.Add(-30*Day))
 	s.Now = storetest.Clock(storetest.Start.Add(10 * Day))
 	s.Objects.Now = s.Now
-	storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{}))
+	storetest.Must[gc.Report](t)(gc.Run(context.Background(), s.Opened, gc.Options{}))
 	Live(t, s, rand.New(rand.NewPCG(seed, 8)), 12)
 	Say(t, s, "talk", "a secret")
 	ForgetEntry(t, s, storetest.View(t, s).Get("sessions/talk/main").ID)
@@ -46,7 +46,7 @@ func Old(t testing.TB, seed uint64) *session.Store {
 // ForgetEntry forgets an entry.
 func ForgetEntry(t testing.TB, s *session.Store, id format.ID) {
 	t.Helper()
-	storetest.Must[forget.Report](t)(forget.Run(context.Background(), s,
+	storetest.Must[forget.Report](t)(forget.Run(context.Background(), s.Opened,
 		forget.Options{IDs: []format.ID{id}}))
 }
 
@@ -60,7 +60,7 @@ func Fresh(t testing.TB, s *session.Store) *session.Store {
 // FaultsOf are the faults of a store as it is on disk.
 func FaultsOf(t testing.TB, s *session.Store) []fsck.Fault {
 	t.Helper()
-	return storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), Fresh(t, s),
+	return storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), Fresh(t, s).Opened,
 		fsck.Options{})).Faults
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/replay"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
-	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -74,7 +74,7 @@ func written(err error) error {
 // decisions and scores nothing, so the same history gives the same ids. Errors: *DiffersError, and
 // then nothing of the forest was made; *WriteError; an error for what cannot be had again, with
 // what could be made in place. After a crash it can run again.
-func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
+func Run(ctx context.Context, s *store.Opened, o Options) (Report, error) {
 	defer graph.Frugal(graph.Upkeep)()
 	defer s.Objects.KeepFew()()
 	b := &builder{s: s, o: o, lost: map[format.ID]bool{}, there: map[format.ID]bool{}}
@@ -94,7 +94,7 @@ func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
 }
 
 type builder struct {
-	s      *session.Store
+	s      *store.Opened
 	o      Options
 	report Report
 	queue  []format.Raw

@@ -27,8 +27,9 @@ import (
 func loseDerived(t testing.TB, s *session.Store) (lost int) {
 	t.Helper()
 	inv := storetest.Must[*graph.Inventory](t)(
-		graph.TakeInventory(s, func(_ string, err error) error { return err }))
-	g := storetest.Must[*graph.Graph](t)(graph.Read(context.Background(), s, inv, graph.Eye{}, nil))
+		graph.TakeInventory(s.Opened, func(_ string, err error) error { return err }))
+	g := storetest.Must[*graph.Graph](t)(graph.Read(context.Background(), s.Opened, inv,
+		graph.Eye{}, nil))
 	w := graph.Walk{Graph: g, Mark: graph.Reached}
 	base := graph.RefsOf(storetest.Must[*format.Checkpoint](t)(s.Refs.Base()))
 	roots := graph.RootsOfBase(base)
@@ -97,13 +98,13 @@ func TestB1RebuildBringsBackWhatIsDerived(t *testing.T) {
 			t.Fatal("nothing was lost")
 		}
 		s = kit.Fresh(t, s)
-		if report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s,
+		if report := storetest.Must[fsck.Report](t)(fsck.Run(context.Background(), s.Opened,
 			fsck.Options{})); len(report.Faults) == 0 {
 			t.Fatal("fsck misses nothing")
 		}
-		dry := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s,
+		dry := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s.Opened,
 			rebuild.Options{DryRun: true}))
-		done := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s,
+		done := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s.Opened,
 			rebuild.Options{}))
 		if dry != done || !done.Same || done.Forest != want || done.Objects == 0 {
 			t.Errorf("dry run %+v, run %+v", dry, done)
@@ -112,7 +113,7 @@ func TestB1RebuildBringsBackWhatIsDerived(t *testing.T) {
 		if got := kit.Texts(t, s); got != before {
 			t.Error("history is not what it was")
 		}
-		if again := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s,
+		if again := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s.Opened,
 			rebuild.Options{})); again.Objects != 0 {
 			t.Errorf("again: %+v", again)
 		}
@@ -148,7 +149,7 @@ func TestRebuildMends(t *testing.T) {
 		}
 	}
 	s = kit.Fresh(t, s)
-	done := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s,
+	done := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s.Opened,
 		rebuild.Options{}))
 	if done.Indexes != len(packs) || !done.Same {
 		t.Errorf("%+v, %d packs", done, len(packs))
@@ -161,7 +162,7 @@ func TestRebuildMends(t *testing.T) {
 		t.Fatal(err)
 	}
 	kit.Update(t, s, "forests/main", raw.ID())
-	_, err := rebuild.Run(context.Background(), s, rebuild.Options{})
+	_, err := rebuild.Run(context.Background(), s.Opened, rebuild.Options{})
 	var differs *rebuild.DiffersError
 	if !errors.As(err, &differs) || !strings.Contains(err.Error(), raw.ID().String()) {
 		t.Errorf("got %v", err)

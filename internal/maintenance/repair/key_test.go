@@ -34,7 +34,8 @@ func TestRepairOfAnotherKey(t *testing.T) {
 	}
 	kit.Say(t, kit.Fresh(t, s), "talk", "hello again")
 	file := filepath.Join(storetest.TempDir(t), "bundle")
-	storetest.Must[bundle.Report](t)(bundle.Write(context.Background(), kit.Fresh(t, s), file, nil))
+	storetest.Must[bundle.Report](t)(bundle.Write(context.Background(), kit.Fresh(t, s).Opened,
+		file, nil))
 	to := storetest.TempDir(t)
 	storetest.Must[bundle.Report](t)(bundle.Unpack(context.Background(),
 		storetest.Env(to, nil), file, to))

@@ -24,7 +24,7 @@ func inOnePack(t *testing.T) (*session.Store, string) {
 	for i := range 40 {
 		kit.Say(t, s, "talk", fmt.Sprintf("the port of server %d is %d", i, i*7919), "noted")
 	}
-	if _, err := gc.Run(context.Background(), s, gc.Options{Grace: -1}); err != nil {
+	if _, err := gc.Run(context.Background(), s.Opened, gc.Options{Grace: -1}); err != nil {
 		t.Fatal(err)
 	}
 	packs := storetest.Must[[]objects.PackInfo](t)(s.Objects.Packs())

@@ -21,7 +21,7 @@ func packed(t *testing.T, forgetting bool) *session.Store {
 	t.Helper()
 	s := kit.Create(t)
 	kit.Say(t, s, "talk", "the port is 4411", "noted", "the depth is 7 m", "noted too")
-	if _, err := gc.Run(context.Background(), s, gc.Options{Grace: -1}); err != nil {
+	if _, err := gc.Run(context.Background(), s.Opened, gc.Options{Grace: -1}); err != nil {
 		t.Fatal(err)
 	}
 	if forgetting {
@@ -33,7 +33,7 @@ func packed(t *testing.T, forgetting bool) *session.Store {
 // readable lists what can be read of a store.
 func readable(t *testing.T, s *session.Store) (ids []format.ID) {
 	t.Helper()
-	r := &repairer{ctx: context.Background(), s: s}
+	r := &repairer{ctx: context.Background(), s: s.Opened}
 	if err := r.eachTruth(func(id format.ID) error {
 		ids = append(ids, id)
 		return nil
@@ -91,8 +91,8 @@ func TestRepairThatLosesIsRefused(t *testing.T) {
 	if err := storedir.CopyTree(context.Background(), env.FS, s.Dir, dir); err != nil {
 		t.Fatal(err)
 	}
-	r := &repairer{ctx: context.Background(), s: s}
-	same := &repairer{s: kit.Fresh(t, s)}
+	r := &repairer{ctx: context.Background(), s: s.Opened}
+	same := &repairer{s: kit.Fresh(t, s).Opened}
 	if err := r.compare(same); err != nil {
 		t.Errorf("the same store: %v", err)
 	}
@@ -105,7 +105,7 @@ func TestRepairThatLosesIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	less := &repairer{s: kit.Open(t, dir, nil)}
+	less := &repairer{s: kit.Open(t, dir, nil).Opened}
 	if err := r.compare(less); !errors.Is(err, ErrLoses) {
 		t.Errorf("a store without its packs: %v", err)
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/repo"
-	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/objects"
@@ -85,7 +84,7 @@ type repairer struct {
 	report Report
 
 	dir  string
-	s    *session.Store // nil before it can be opened
+	s    *store.Opened // nil before it can be opened
 	held *lock.Held
 
 	wrongKey bool // fsck said so
@@ -181,7 +180,7 @@ func (r *repairer) open() (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	r.s = session.New(opened)
+	r.s = store.Open(opened)
 	return fsck.OtherStore(r.dir, r.s.ID), nil
 }
 
@@ -214,7 +213,7 @@ func (r *repairer) reopen() error {
 	if err != nil {
 		return err
 	}
-	r.s = session.New(opened)
+	r.s = store.Open(opened)
 	return nil
 }
 

@@ -3,7 +3,7 @@ package replay
 import (
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 )
 
 // memory gives a replayed forest the nodes and pages that the replay has made so far, so that the
@@ -11,14 +11,14 @@ import (
 // the kept log begins, and what was made and is there anyway.
 type memory struct {
 	forest.Loader
-	s      *session.Store
+	s      *store.Opened
 	nodes  map[format.ID]*format.Node // of live clusters
 	stones map[format.ID]*format.Node // of evicted clusters
 	pages  map[format.ID]*format.Page
 	inUse  int // nodes of live clusters that were in use when they were last looked through
 }
 
-func newMemory(s *session.Store) *memory {
+func newMemory(s *store.Opened) *memory {
 	return &memory{
 		Loader: s.History.Loader(), s: s,
 		nodes: map[format.ID]*format.Node{}, stones: map[format.ID]*format.Node{},

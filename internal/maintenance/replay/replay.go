@@ -11,7 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
-	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -41,7 +41,7 @@ type Forests struct {
 }
 
 // New starts from the refs at the beginning of the kept log.
-func New(s *session.Store, base map[string]format.Value) (*Forests, error) {
+func New(s *store.Opened, base map[string]format.Value) (*Forests, error) {
 	r := &Forests{memory: newMemory(s), States: map[string]*forest.State{},
 		Differs: func(string, string) {}}
 	for _, ref := range graph.SortedNames(base) {
@@ -277,7 +277,7 @@ func (r *Forests) beforeEvict(st *forest.State, c *forest.Cluster, d format.Deci
 }
 
 // All replays every record of the kept log, up to and including number to (0: the last).
-func (r *Forests) All(s *session.Store, to uint64) (operations int, err error) {
+func (r *Forests) All(s *store.Opened, to uint64) (operations int, err error) {
 	scan := s.Refs.Forward(func(rec refs.Record) bool {
 		if err = r.Record(rec.Op); err != nil {
 			return false

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 )
 
 // Counts is how much of everything a store has. Sizes are bytes of files.
@@ -28,7 +28,7 @@ type Counts struct {
 
 // Count looks at names, sizes and pack indexes; it reads no object. What is written meanwhile may
 // be counted or not.
-func Count(s *session.Store) (Counts, error) {
+func Count(s *store.Opened) (Counts, error) {
 	var c Counts
 	packs, err := s.Objects.Packs()
 	if err != nil {

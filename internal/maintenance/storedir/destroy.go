@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 )
 
 // Destroy removes a store with all that was ever said in it. Under the lock the directory first
 // takes another name beside its place, for good, and is then emptied: a crash leaves the store as
 // it was, or no store, and a directory that the next destroy, or the gc of a new store in the same
 // place, clears away. s must not be used afterwards.
-func Destroy(ctx context.Context, s *session.Store) error {
+func Destroy(ctx context.Context, s *store.Opened) error {
 	aside := filepath.Join(filepath.Dir(s.Dir), AsidePrefix+s.ID)
 	held, err := s.Lock(ctx)
 	if err != nil {

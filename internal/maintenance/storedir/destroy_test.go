@@ -23,13 +23,13 @@ func TestDestroyStopped(t *testing.T) {
 	want := kit.Texts(t, s)
 	points := durabletest.Stops(func(fsys *durable.FS) {
 		if err := storedir.Destroy(context.Background(),
-			kit.Open(t, storetest.CopyStore(t, s.Dir), fsys)); err != nil {
+			kit.Open(t, storetest.CopyStore(t, s.Dir), fsys).Opened); err != nil {
 			t.Fatal(err)
 		}
 	})
 	for _, at := range points {
 		dir := storetest.CopyStore(t, s.Dir)
-		err := storedir.Destroy(context.Background(), kit.Open(t, dir, at.FS()))
+		err := storedir.Destroy(context.Background(), kit.Open(t, dir, at.FS()).Opened)
 		r, openErr := repo.Open(storetest.Env(dir, nil))
 		switch {
 		case errors.Is(openErr, repo.ErrNoStore):
@@ -43,7 +43,7 @@ func TestDestroyStopped(t *testing.T) {
 			if kit.Texts(t, c) != want {
 				t.Fatalf("stop at %v: not the same store", at)
 			}
-			if err := storedir.Destroy(context.Background(), c); err != nil {
+			if err := storedir.Destroy(context.Background(), c.Opened); err != nil {
 				t.Fatal(err)
 			}
 			if left := kit.Files(t, filepath.Dir(dir)); len(left) > 0 {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
@@ -23,7 +23,7 @@ const Leftover = time.Hour
 // Leftovers returns the temporary files in the store, and the directories beside it that an
 // unfinished destroy, repair or unbundle left, that are older than before. Every file in tmp/ is
 // temporary, whatever its name.
-func Leftovers(s *session.Store, before time.Time) ([]string, error) {
+func Leftovers(s *store.Opened, before time.Time) ([]string, error) {
 	dirs := append([]string{s.Dir, filepath.Dir(s.Dir)}, objects.Folders(s.Dir)...)
 	for _, name := range []string{"refs", "cache", "log", "tmp"} {
 		dirs = append(dirs, filepath.Join(s.Dir, name))
@@ -88,7 +88,7 @@ const AsidePrefix = durable.TempPrefix + "context-"
 
 // DropAsides removes the directories of whole stores that interrupted commands left beside this
 // one. An unbundle or a dry repair that is using such a directory fails.
-func DropAsides(s *session.Store) error {
+func DropAsides(s *store.Opened) error {
 	dir := filepath.Dir(s.Dir)
 	files, err := os.ReadDir(dir)
 	if err != nil {

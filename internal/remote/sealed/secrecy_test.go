@@ -124,7 +124,7 @@ func sharer(t *testing.T, s *session.Store, r remote.Remote) *sharing.Sharer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := sharing.Open(t.Context(), s, r,
+	x, err := sharing.Open(t.Context(), s.Opened, r,
 		sharing.Options{Name: "origin", Label: label, Rule: rule})
 	if err != nil {
 		t.Fatal(err)
@@ -281,12 +281,12 @@ func TestHostThroughSharing(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, heads[0], first)
-	if err := pull(); !errors.Is(err, sharing.ErrTampered) ||
+	if err := pull(); !errors.Is(err, remote.ErrTampered) ||
 		!strings.Contains(err.Error(), "rolled back from push 2 to 1") {
 		t.Errorf("a head that went back: error %v", err)
 	}
 	if _, err := sharer(t, ann, p.open(t, k)).Push(t.Context(),
-		sharing.PushOptions{}); !errors.Is(err, sharing.ErrTampered) {
+		sharing.PushOptions{}); !errors.Is(err, remote.ErrTampered) {
 		t.Errorf("a head that went back, for its own store: error %v", err)
 	}
 	write(t, heads[0], second)

@@ -1,11 +1,10 @@
-package edits
+package conversation
 
 import (
 	"context"
 	"fmt"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/edits/mask"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
@@ -52,12 +51,12 @@ func (s *Writer) Offload(
 		done.Text = text
 		return done, found, nil
 	}
-	m := conversation.Message{Note: true, Role: "tool", Author: out.Tool, Text: text, Time: s.Now()}
+	m := Message{Note: true, Role: "tool", Author: out.Tool, Text: text, Time: s.Now()}
 	if out.Call != "" {
-		m.Source = &conversation.Source{Agent: offloadAgent, Session: session, Message: out.Call}
+		m.Source = &Source{Agent: offloadAgent, Session: session, Message: out.Call}
 	}
-	list, _, err := s.conversation.Append(ctx, session, branch, []conversation.Message{m},
-		conversation.AppendOptions{Verb: refs.VerbOffload})
+	list, _, err := s.Append(ctx, session, branch, []Message{m},
+		AppendOptions{Verb: refs.VerbOffload})
 	if err != nil {
 		return done, nil, err
 	}
