@@ -68,6 +68,9 @@ func run(c context.Context, w world, args []string) int {
 	root := newRoot(a, args)
 	root.SetArgs(withDashes(withCount(root, args)))
 	cmd, err := root.ExecuteContextC(c)
+	if name := commandName(args); err != nil && cmd == root && name != "" {
+		err = noSuchCommand(root, []string{name}) // whatever flags stand behind it
+	}
 	if flushed := a.out.Flush(); err == nil {
 		err = flushed
 	}

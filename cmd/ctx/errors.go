@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,6 +77,9 @@ func (a *app) report(c context.Context, cmd *cobra.Command, args []string, err e
 			"`ctx import --all` brings what agents have of this project, and `ctx session list` "+
 				"has what others share")
 	}
+	if errors.Is(err, history.ErrNotFound) && !errors.Is(err, history.NoStep) {
+		err = a.meant(args, err)
+	}
 	f := command.Failed{Err: err, Running: a.running,
 		JSON: a.json || !a.running && command.HasFlag(args, "--json")}
 	if cmd != nil {
@@ -83,7 +88,28 @@ func (a *app) report(c context.Context, cmd *cobra.Command, args []string, err e
 	return f.Report(c, a.stderr)
 }
 
+// meant gives an error about a name that is not found the hint for what somebody who knows git may
+// have meant: a file, or another way to name a revision.
+func (a *app) meant(args []string, err error) error {
+	for _, arg := range args[min(1, len(args)):] {
+		if !strings.Contains(err.Error(), strconv.Quote(arg)) {
+			continue
+		}
+		if info, failed := os.Stat(a.path(arg)); failed == nil && !info.IsDir() {
+			return withHint(err, "`ctx log --file %s` has what changed a file, `ctx blame %s` who wrote "+
+				"its lines", arg, arg)
+		}
+		if strings.ContainsAny(arg, "^:{") || strings.Contains(arg, "..") {
+			return withHint(err, "`ctx help revisions` says how sessions and messages are named")
+		}
+	}
+	return err
+}
+
 func usageHint(cmd *cobra.Command) string {
+	if !cmd.HasParent() {
+		return "`ctx help` lists commands, and `ctx help --all` every one"
+	}
 	return fmt.Sprintf("`%s` says how it is used",
 		strings.Replace(cmd.CommandPath(), "ctx", "ctx help", 1))
 }

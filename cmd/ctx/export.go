@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -136,13 +137,13 @@ func (o *exportOptions) form() (exportFormat, error) {
 			return f, f.check(o)
 		}
 	}
-	if o.format == "" {
-		return exportFormat{},
-			usagef("no --format: the formats are %s", strings.Join(exportNames(), ", "))
+	what := "no --format"
+	if o.format != "" {
+		what = fmt.Sprintf("unknown format %.80q", o.format)
 	}
-	return exportFormat{},
-		usagef("unknown format %.80q: the formats are %s", o.format,
-			strings.Join(exportNames(), ", "))
+	return exportFormat{}, withHint(
+		usagef("%s: the formats are %s", what, strings.Join(exportNames(), ", ")),
+		"`ctx export --format md SESSION` prints what people read, and html a page")
 }
 
 // intoFile writes the file of -o.

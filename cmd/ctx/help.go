@@ -32,8 +32,7 @@ func newHelpCmd(a *app) *cobra.Command {
 						return errors.Join(err, exitWith(code))
 					}
 				}
-				return withHint(usagef("no such command or topic: %q", strings.Join(args, " ")),
-					"`ctx help` lists them")
+				return noSuchCommand(about, rest)
 			}
 			about.InitDefaultHelpFlag()
 			if err := about.Help(); err != nil || about.HasParent() || !a.allHelp {

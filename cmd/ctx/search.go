@@ -246,8 +246,9 @@ func compilePattern(text string, literal, ignoreCase bool) (*regexp.Regexp, erro
 	}
 	p, err := regexp.Compile(flags + text)
 	if err != nil {
-		return nil,
-			usagef("bad pattern: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		why := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+		return nil, withHint(usagef("bad pattern: %s", strings.Replace(why, flags, "", 1)),
+			"a backslash makes a character plain, as in `\\(`")
 	}
 	return p, nil
 }

@@ -58,6 +58,10 @@ func newListCmd(a *app) *cobra.Command {
 				return cmp.Or(recall.ByPin(*y.one(), *x.one()), x.one().Last.Compare(y.one().Last))
 			})
 			if err == nil {
+				if asks := len(words) > 0 || o.times.given() || o.agent != ""; asks &&
+					len(lists) == 0 && !a.json {
+					a.say("no session has these words, times and agent")
+				}
 				o.print(a, lists)
 			}
 			return err

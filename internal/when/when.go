@@ -26,13 +26,19 @@ var ErrNoTime = errors.New("no time")
 // Examples lists expressions that Parse knows, for error messages.
 const Examples = "2026-03-01, 2026-03-01T09:00:00Z, yesterday, 2 days ago, last week or 3h"
 
+// written are the forms in which ctx itself prints moments.
+var written = [...]string{
+	time.DateTime, "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04",
+}
+
 // Parse parses these expressions, in any case:
 //
-//   - a moment: RFC 3339, "now", or a time ago: "3h", "90m", "2d", "1w", "3 hours ago", "10 minutes
-//     ago";
+//   - a moment: RFC 3339, as ctx prints it, "now", or a time ago: "3h", "90m", "2d", "1w", "3 hours
+//     ago", "10 minutes ago";
 //   - a day: 2026-03-01, "today", "yesterday", "2 days ago", or the last "monday" before today;
 //   - a week from Monday to Sunday, a month or a year: "this week", "last month", "2 weeks ago", "a
-//     year ago", 2026-03.
+//     year ago", 2026-03;
+//   - what git takes for these: 2.weeks.ago, "2 weeks".
 //
 // It returns ErrNoTime for anything else.
 func Parse(text string, now time.Time) (Span, error) {
@@ -41,13 +47,21 @@ func Parse(text string, now time.Time) (Span, error) {
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return moment(t.UTC()), nil
 	}
+	for _, layout := range written {
+		if t, err := time.Parse(layout, text); err == nil {
+			return moment(t), nil
+		}
+	}
 	if t, err := time.Parse(time.DateOnly, text); err == nil {
 		return day(t), nil
 	}
 	if t, err := time.Parse("2006-01", text); err == nil {
 		return Span{t, t.AddDate(0, 1, 0)}, nil
 	}
-	words := strings.Fields(strings.ToLower(text))
+	words := strings.Fields(strings.ReplaceAll(strings.ToLower(text), ".", " "))
+	if n := len(words); n == 2 && words[0] != "this" && words[0] != "last" {
+		words = append(words, "ago") // as git takes 2.weeks
+	}
 	switch len(words) {
 	case 1:
 		return parseWord(words[0], now)

@@ -21,7 +21,8 @@ const (
 // is where that name leads, and no file. The error is one of usage, with the files if there are
 // several.
 func ending(s *session.Store, path, asked string) (string, error) {
-	none := clierr.Usagef("cannot read %.200q: no such file", path)
+	none := clierr.WithHint(clierr.Usagef("cannot read %.200q: no such file", path),
+		"`ctx log --file FILE` has what changed a file that is gone")
 	name := filepath.Clean(filepath.FromSlash(asked))
 	dir, here := strings.CutSuffix(path, string(filepath.Separator)+name)
 	if !here || asked == "" {

@@ -17,12 +17,18 @@ func Between(low, high int) cobra.PositionalArgs {
 			return clierr.Usagef("%s needs %d arguments and got %d: `%s`",
 				cmd.CommandPath(), low, len(args), cmd.UseLine())
 		case high == 0 && len(args) > 0:
-			return clierr.Usagef("%s takes no argument: %q", cmd.CommandPath(), args[0])
+			return unasked(cmd, "%s takes no argument: %q", args[0])
 		case high >= 0 && len(args) > high:
-			return clierr.Usagef("too many arguments for %s: %q", cmd.CommandPath(), args[high])
+			return unasked(cmd, "too many arguments for %s: %q", args[high])
 		}
 		return nil
 	}
+}
+
+// unasked returns the error for an argument that a command does not take.
+func unasked(cmd *cobra.Command, format, arg string) error {
+	return clierr.WithHint(clierr.Usagef(format, cmd.CommandPath(), arg),
+		"it is `%s`; quotes make one argument of several words", cmd.UseLine())
 }
 
 // CheckName returns a usage error for a name that no session and no branch can have. what is the

@@ -18,20 +18,8 @@ import (
 func FlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
-		name := strings.TrimPrefix(cmd.CommandPath(), "ctx ")
-		if hint := Other(otherFlags, name+" "+unknown.GetSpecifiedName()); hint != "" {
-			return clierr.WithHint(clierr.Usagef("%v", err), "%s", hint)
-		}
-		if near := nearFlag(cmd, unknown.GetSpecifiedName()); near != "" {
-			return clierr.WithHint(clierr.Usagef("%v", err), "did you mean --%s?", near)
-		}
-		switch long := unknown.GetSpecifiedName(); name {
-		case "search", "grep", "how", "fix":
-			if len(long) > 1 {
-				return clierr.WithHint(clierr.Usagef("%v", err),
-					"`ctx %s -- --%s` takes it as words", name, long)
-			}
-		}
+		hint := insteadOf(cmd, unknown.GetSpecifiedName())
+		return clierr.WithHint(clierr.Usagef("%v", err), "%s", hint)
 	}
 	var bad *pflag.InvalidValueError
 	var number *strconv.NumError
@@ -44,6 +32,35 @@ func FlagError(cmd *cobra.Command, err error) error {
 		return clierr.Usagef("bad --%s: %.80q is too large for %s", flag.Name, value, kind)
 	}
 	return clierr.Usagef("bad --%s: %.80q is not %s", flag.Name, value, kind)
+}
+
+// insteadOf says what a command takes instead of a flag that it does not have.
+func insteadOf(cmd *cobra.Command, flag string) string {
+	name := strings.TrimPrefix(cmd.CommandPath(), "ctx ")
+	if hint := Other(otherFlags, name+" "+flag); hint != "" {
+		return hint
+	}
+	if near := nearFlag(cmd, flag); near != "" {
+		return "did you mean --" + near + "?"
+	}
+	if len(flag) > 1 && slices.Contains([]string{"search", "grep", "how", "fix"}, name) {
+		return "`ctx " + name + " -- --" + flag + "` takes it as words"
+	}
+	own := "takes no flag of its own"
+	if flags := flagNames(cmd.LocalNonPersistentFlags()); len(flags) > 0 {
+		own = "takes --" + strings.Join(flags, ", --")
+	}
+	return "`" + cmd.CommandPath() + "` " + own
+}
+
+// flagNames returns the names of flags that help lists.
+func flagNames(set *pflag.FlagSet) (names []string) {
+	set.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden && f.Name != "help" {
+			names = append(names, f.Name)
+		}
+	})
+	return names
 }
 
 // otherFlags says what does here what a flag does that other programs have, and somebody gives to a
@@ -82,13 +99,7 @@ func nearFlag(cmd *cobra.Command, name string) string {
 	if len(name) < 2 {
 		return "" // any other letter is as near
 	}
-	var known []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			known = append(known, f.Name)
-		}
-	})
-	near := repo.Nearest(name, known)
+	near := repo.Nearest(name, flagNames(cmd.Flags()))
 	if near != "" && !strings.Contains(near[:2], name[:1]) {
 		return ""
 	}
