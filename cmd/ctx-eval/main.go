@@ -5,7 +5,7 @@ package main
 import (
 	"os"
 
-	"github.com/gemini-ctx/ctx/internal/eval/program"
+	"github.com/gemini-ctx/ctx/internal/eval"
 )
 
-func main() { os.Exit(program.Main()) }
+func main() { os.Exit(eval.Main()) }

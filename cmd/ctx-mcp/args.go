@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/when"
 )
@@ -46,18 +46,18 @@ func decode(raw json.RawMessage, into any) error {
 	case err == nil:
 		return nil
 	case strings.HasPrefix(err.Error(), unknownField):
-		return clierr.Usagef("there is no argument %s: there are %s",
+		return command.Usagef("there is no argument %s: there are %s",
 			strings.TrimPrefix(err.Error(), unknownField), strings.Join(namesOf(into), ", "))
 	case errors.As(err, &wrong) && wrong.Field == "":
-		return clierr.Usagef("bad arguments: %s is no object", aOrAn(wrong.Value))
+		return command.Usagef("bad arguments: %s is no object", aOrAn(wrong.Value))
 	case errors.As(err, &wrong):
-		return clierr.Usagef("bad %s: %s is no %s",
+		return command.Usagef("bad %s: %s is no %s",
 			wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:], aOrAn(wrong.Value),
 			plainType(wrong.Type.Kind().String()))
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = errors.New("they end too early")
 	}
-	return clierr.Usagef("bad arguments: %s", strings.TrimPrefix(err.Error(), "json: "))
+	return command.Usagef("bad arguments: %s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
 // unknownField begins the error of a decoder about an argument that a tool does not have.
@@ -170,7 +170,7 @@ func (cl *call) sessionOf(o ofBranch) (string, error) {
 
 func checkName(what, name string) error {
 	if err := format.CheckName(name); err != nil {
-		return clierr.Usagef("bad %s name: %.80q: %v", what, name, err)
+		return command.Usagef("bad %s name: %.80q: %v", what, name, err)
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func checkName(what, name string) error {
 // checkText limits the length of a text.
 func checkText(what, s string, most int) error {
 	if len(s) > most {
-		return clierr.Usagef("bad %s: %d bytes: %d is the most", what, len(s), most)
+		return command.Usagef("bad %s: %d bytes: %d is the most", what, len(s), most)
 	}
 	return nil
 }
@@ -187,9 +187,9 @@ func checkText(what, s string, most int) error {
 func between(what string, n, least, most int) error {
 	switch {
 	case n != 0 && n < least:
-		return clierr.Usagef("bad %s: %d: %d is the least", what, n, least)
+		return command.Usagef("bad %s: %d: %d is the least", what, n, least)
 	case n > most:
-		return clierr.Usagef("bad %s: %d: %d is the most", what, n, most)
+		return command.Usagef("bad %s: %d: %d is the most", what, n, most)
 	}
 	return nil
 }
@@ -235,7 +235,7 @@ func span(what, text string, now time.Time) (when.Span, error) {
 	}
 	at, err := when.Parse(text, now)
 	if err != nil {
-		err = clierr.Usagef("bad %s: %.80q: a time is like %s", what, text, when.Examples)
+		err = command.Usagef("bad %s: %.80q: a time is like %s", what, text, when.Examples)
 	}
 	return at, err
 }

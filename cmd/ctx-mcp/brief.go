@@ -8,7 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/gemini-ctx/ctx/internal/brief"
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/view"
@@ -28,7 +28,7 @@ type briefArgs struct {
 
 func (a briefArgs) check() error {
 	if a.Session == "" && (a.Branch != "" || a.Query != "") {
-		return clierr.Usagef("branch and query go with session")
+		return command.Usagef("branch and query go with session")
 	}
 	return firstOf(between("max_tokens", a.MaxTokens, leastBrief, mostTokens),
 		checkText("query", a.Query, maxQuery), a.ofBranch.check())

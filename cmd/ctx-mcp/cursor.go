@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/varint"
 )
 
@@ -53,8 +53,8 @@ func cursorDigest(b, bound []byte) []byte {
 
 // badCursor is the error for every invalid cursor. The reason cannot be known.
 func badCursor() error {
-	return clierr.WithHint(
-		clierr.Usagef("bad cursor: it is damaged, or of a call with other arguments"),
+	return command.WithHint(
+		command.Usagef("bad cursor: it is damaged, or of a call with other arguments"),
 		"give `next` of a result as it is, with the same arguments, or begin anew without a cursor")
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 )
 
 const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
@@ -25,7 +25,7 @@ func served(t *testing.T, input string) map[string][]map[string]any {
 	var out, errs bytes.Buffer
 	code := run(context.Background(), nil, testEnv(dir),
 		io.NopCloser(strings.NewReader(hello+input)), &out, &errs)
-	if code != clierr.Done || errs.Len() > 0 {
+	if code != command.Done || errs.Len() > 0 {
 		t.Errorf("code %d: %s", code, &errs)
 	}
 	answers := map[string][]map[string]any{}

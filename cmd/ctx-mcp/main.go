@@ -15,7 +15,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/repo"
 )
@@ -25,7 +25,7 @@ const maxFrame = 1 << 20
 
 func main() {
 	c, watch := environ.Interrupts("ctx-mcp")
-	watch(clierr.Interrupted)
+	watch(command.Interrupted)
 	os.Exit(run(c, os.Args[1:], environ.Env("ctx-mcp"), os.Stdin, os.Stdout, os.Stderr))
 }
 
@@ -56,7 +56,7 @@ func run(
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(out, usage)
-		return clierr.Done
+		return command.Done
 	case err == nil && flags.NArg() > 0:
 		err = fmt.Errorf("takes no argument: %.80q", flags.Arg(0))
 	}
@@ -68,28 +68,28 @@ func run(
 	}
 	if err != nil {
 		fmt.Fprintf(errs, "ctx-mcp: %v\nhint: `ctx-mcp -help` says how it is used\n", err)
-		return clierr.Usage
+		return command.Usage
 	}
 	if version {
 		fmt.Fprintf(out, "ctx-mcp version %s\n", environ.Version())
-		return clierr.Done
+		return command.Done
 	}
 	if err := mayServe(env); err != nil {
 		// Every tool reports the error, too. Somebody may create or allow the store while the server
 		// runs.
-		fmt.Fprintf(errs, "ctx-mcp: warning: %s\n", clierr.Explain(err).Message)
+		fmt.Fprintf(errs, "ctx-mcp: warning: %s\n", command.Explain(err).Message)
 	}
 	f := newFront(in, out)
 	err = newServer(env, errs).Run(c,
 		&mcp.IOTransport{Reader: f.reader(c), Writer: f, MaxLineLength: maxFrame + 1})
 	switch {
 	case c.Err() != nil:
-		return clierr.Interrupted
+		return command.Interrupted
 	case err != nil && !errors.Is(err, io.EOF):
 		fmt.Fprintf(errs, "ctx-mcp: %v\n", err)
-		return clierr.Failed
+		return command.Failed
 	}
-	return clierr.Done
+	return command.Done
 }
 
 // mayServe returns why no tool can answer now; nil if tools can.

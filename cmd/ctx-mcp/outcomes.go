@@ -5,7 +5,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/search"
 )
@@ -19,7 +19,7 @@ type howArgs struct {
 
 func (a howArgs) check() error {
 	if strings.TrimSpace(a.Words) == "" {
-		return clierr.Usagef("how_we_ran needs words")
+		return command.Usagef("how_we_ran needs words")
 	}
 	return checkText("words", a.Words, maxQuery)
 }
@@ -63,7 +63,7 @@ type fixArgs struct {
 
 func (a fixArgs) check() error {
 	if strings.TrimSpace(a.Error) == "" {
-		return clierr.Usagef("how_we_fixed needs an error")
+		return command.Usagef("how_we_fixed needs an error")
 	}
 	return checkText("error", a.Error, maxError)
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 )
 
 // programs is a directory with ctx and ctx-mcp, which the first test that needs them makes.
@@ -60,8 +60,8 @@ func build(t *testing.T) string {
 	return ctx
 }
 
-// command is a line for ctx in a directory, with settings of nobody.
-func command(ctx, dir string, args ...string) *exec.Cmd {
+// ctxCommand is a line for ctx in a directory, with settings of nobody.
+func ctxCommand(ctx, dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command(ctx, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "HOME="+filepath.Join(dir, "home"), "CTX_USER_CONFIG=",
@@ -103,7 +103,7 @@ func TestResultsWorkWithCtx(t *testing.T) {
 	run := func(args ...string) string {
 		t.Helper()
 		var errs bytes.Buffer
-		cmd := command(ctx, dir, args...)
+		cmd := ctxCommand(ctx, dir, args...)
 		cmd.Stderr = &errs
 		out, err := cmd.Output()
 		if err != nil {
@@ -113,7 +113,8 @@ func TestResultsWorkWithCtx(t *testing.T) {
 	}
 	run("import", "claude-code", session+".jsonl")
 	c, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
-		Connect(context.Background(), &mcp.CommandTransport{Command: command(ctx, dir, "mcp")}, nil)
+		Connect(context.Background(), &mcp.CommandTransport{Command: ctxCommand(ctx, dir, "mcp")},
+			nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func TestResultsWorkWithCtx(t *testing.T) {
 	// Errors are the lines that ctx prints, but for the hint.
 	for _, id := range []string{"zzzz", strings.Repeat("0", 64)} {
 		var errs bytes.Buffer
-		cmd := command(ctx, dir, "expand", id)
+		cmd := ctxCommand(ctx, dir, "expand", id)
 		cmd.Stderr = &errs
 		if err := cmd.Run(); err == nil {
 			t.Fatal("no error")
@@ -168,7 +169,7 @@ func TestProcess(t *testing.T) {
 	dir, s := newStore(t)
 	say(t, s, "work", "user", "hello")
 	start := func(args ...string) (in io.WriteCloser, out, errs *bytes.Buffer, wait func() int) {
-		cmd := command(ctx+"-mcp", dir, args...)
+		cmd := ctxCommand(ctx+"-mcp", dir, args...)
 		out, errs = &bytes.Buffer{}, &bytes.Buffer{}
 		cmd.Stdout, cmd.Stderr = out, errs
 		in, err := cmd.StdinPipe()
@@ -186,7 +187,7 @@ func TestProcess(t *testing.T) {
 	}
 	in, out, errs, wait := start()
 	_ = in.Close()
-	if code := wait(); code != clierr.Done || out.Len() > 0 || errs.Len() > 0 {
+	if code := wait(); code != command.Done || out.Len() > 0 || errs.Len() > 0 {
 		t.Errorf("no input: code %d: %s%s", code, out, errs)
 	}
 	in, out, errs, wait = start()
@@ -194,7 +195,7 @@ func TestProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = in.Close()
-	if code := wait(); code > clierr.Failed || strings.Contains(errs.String(), "goroutine") {
+	if code := wait(); code > command.Failed || strings.Contains(errs.String(), "goroutine") {
 		t.Errorf("no JSON: code %d: %s%s", code, out, errs)
 	}
 	in, _, errs, wait = start()
@@ -202,7 +203,7 @@ func TestProcess(t *testing.T) {
 		_, _ = in.Write(bytes.Repeat([]byte("["), 2*maxFrame)) // until it is refused
 		_ = in.Close()
 	}()
-	if code := wait(); code > clierr.Failed || strings.Contains(errs.String(), "goroutine") {
+	if code := wait(); code > command.Failed || strings.Contains(errs.String(), "goroutine") {
 		t.Errorf("a long line: code %d: %s", code, errs)
 	}
 	for args, want := range map[string]int{"-version": 0, "-help": 0, "--nonsense": 2, "more": 2,
@@ -218,7 +219,7 @@ func TestProcess(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // a process cannot be sent an interrupt here
 	}
-	cmd := command(ctx, dir, "mcp") // which becomes ctx-mcp
+	cmd := ctxCommand(ctx, dir, "mcp") // which becomes ctx-mcp
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -242,7 +243,7 @@ func TestProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != clierr.Interrupted {
+	if code := cmd.ProcessState.ExitCode(); code != command.Interrupted {
 		t.Errorf("told to end: code %d", code)
 	}
 }

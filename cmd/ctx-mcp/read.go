@@ -7,7 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/when"
@@ -25,7 +25,7 @@ type readArgs struct {
 
 func (a readArgs) check() error {
 	if a.ID != "" && (a.Since != "" || a.Limit != 0 || a.Reverse) {
-		return clierr.Usagef("since, limit and reverse go without id")
+		return command.Usagef("since, limit and reverse go without id")
 	}
 	const most = 1 << 30
 	return firstOf(checkText("id", a.ID, maxRev), between("limit", a.Limit, 1, most),

@@ -7,10 +7,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/notes"
+	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 )
@@ -29,13 +29,13 @@ func (a rememberArgs) check() error {
 	a.Text = strings.TrimSpace(a.Text)
 	switch {
 	case a.Text == "":
-		return clierr.Usagef("remember needs a text")
+		return command.Usagef("remember needs a text")
 	case len(a.Text) > maxNote:
-		return clierr.Usagef("text of %d bytes: %d are the most", len(a.Text), maxNote)
-	case a.Kind == notes.Rule:
-		return clierr.Usagef("only the user gives rules: ask for `ctx note --kind rule`")
-	case a.Kind != "" && !slices.Contains(notes.Kinds(), a.Kind):
-		return clierr.Usagef("unknown kind %.40q: decision, finding and next are the kinds", a.Kind)
+		return command.Usagef("text of %d bytes: %d are the most", len(a.Text), maxNote)
+	case a.Kind == message.Rule:
+		return command.Usagef("only the user gives rules: ask for `ctx note --kind rule`")
+	case a.Kind != "" && !slices.Contains(message.NoteKinds(), a.Kind):
+		return command.Usagef("unknown kind %.40q: decision, finding and next are the kinds", a.Kind)
 	}
 	return errors.Join(checkText("text", a.Text, maxNote),
 		checkText("supersedes", a.Supersedes, maxRev), checkText("evidence", a.Evidence, maxRev))
@@ -46,16 +46,16 @@ func (a rememberArgs) binding() any { return a }
 // remember adds a note of the model to the session that HEAD names.
 func (cl *call) remember(a rememberArgs) (*mcp.CallToolResult, error) {
 	if cl.store.Config.MCP.Remember == repo.RememberOff {
-		return nil, clierr.WithHint(clierr.Usagef("the user has switched notes off"),
+		return nil, command.WithHint(command.Usagef("the user has switched notes off"),
 			"mcp.remember is off")
 	}
 	session, err := recall.HEAD(cl.view)
 	if err != nil {
 		return nil, err
 	}
-	n := notes.Note{Kind: a.Kind, Text: strings.TrimSpace(a.Text)}
+	n := message.Note{Kind: a.Kind, Text: strings.TrimSpace(a.Text)}
 	if n.Kind == "" {
-		n.Kind = notes.Finding
+		n.Kind = message.Finding
 	}
 	for rev, put := range map[string]func(string){
 		a.Supersedes: func(id string) { n.Supersedes = id },
@@ -73,7 +73,7 @@ func (cl *call) remember(a rememberArgs) (*mcp.CallToolResult, error) {
 	done, _, err := cl.store.Conversation.Remember(cl.c, session, history.MainBranch, n, "model",
 		cl.now)
 	if errors.Is(err, conversation.ErrNoNote) {
-		return nil, clierr.Usagef("%.40q is no note: only a note can be superseded", a.Supersedes)
+		return nil, command.Usagef("%.40q is no note: only a note can be superseded", a.Supersedes)
 	}
 	if err != nil {
 		return nil, err

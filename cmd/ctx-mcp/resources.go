@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
@@ -73,7 +73,7 @@ func (sv *server) reading(
 			rest, err := url.PathUnescape(
 				req.Params.URI[strings.LastIndexByte(req.Params.URI, '/')+1:])
 			if err != nil {
-				return clierr.Usagef("bad address: %v", err)
+				return command.Usagef("bad address: %v", err)
 			}
 			args := readArgs{ID: rest}
 			if tool == "session" {
@@ -99,12 +99,12 @@ func (sv *server) reading(
 
 // protocolError converts an error for a request that has no result for errors.
 func protocolError(err error, uri string) error {
-	p := clierr.Explain(err)
+	p := command.Explain(err)
 	code := int64(jsonrpc.CodeInternalError)
 	switch p.Code {
-	case clierr.NotFound, clierr.Gone:
+	case command.NotFound, command.Gone:
 		return mcp.ResourceNotFoundError(uri)
-	case clierr.Usage:
+	case command.Usage:
 		code = jsonrpc.CodeInvalidParams
 	}
 	return &jsonrpc.Error{Code: code, Message: cleanText(p.Text())}
@@ -142,7 +142,7 @@ func (sv *server) listResources(
 			return nil
 		})
 	})
-	if err == nil || clierr.Explain(err).Code == clierr.NoStore {
+	if err == nil || command.Explain(err).Code == command.NoStore {
 		return out, nil // a list is asked for at the start, where there may be no store yet
 	}
 	return nil, protocolError(err, "")

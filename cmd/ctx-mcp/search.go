@@ -9,7 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/search"
@@ -40,13 +40,13 @@ func roles() []string { return []string{"user", "model", "tool", "system"} }
 
 func (a searchArgs) check() error {
 	if a.Role != "" && !slices.Contains(roles(), a.Role) {
-		return clierr.Usagef("bad role: %.80q: one of %s", a.Role, strings.Join(roles(), ", "))
+		return command.Usagef("bad role: %.80q: one of %s", a.Role, strings.Join(roles(), ", "))
 	}
 	if strings.TrimSpace(a.Query) == "" {
-		return clierr.Usagef("search_past_sessions needs a query")
+		return command.Usagef("search_past_sessions needs a query")
 	}
 	if a.Branch != "" && a.Session == "" {
-		return clierr.Usagef("branch goes with session")
+		return command.Usagef("branch goes with session")
 	}
 	return firstOf(checkText("query", a.Query, maxQuery), between("limit", a.Limit, 1, mostHits),
 		a.ofBranch.check(), a.paging.check())

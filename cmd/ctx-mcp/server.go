@@ -12,7 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -177,7 +177,7 @@ const damaged = "A part of the store is damaged, and the answer is without it: t
 // tools in place of the commands that read. The code and the kind are metadata for programs; there
 // is no structured content, since some agents would show the model both.
 func failed(err error) *mcp.CallToolResult {
-	p := clierr.Explain(err)
+	p := command.Explain(err)
 	p.Hint = inTools(p.Hint)
 	return &mcp.CallToolResult{
 		IsError: true,

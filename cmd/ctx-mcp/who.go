@@ -5,7 +5,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/blame"
 	"github.com/gemini-ctx/ctx/internal/blame/whose"
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/search"
@@ -24,9 +24,9 @@ func (a whoArgs) check() error {
 	const most = 1 << 30
 	switch {
 	case a.File == "":
-		return clierr.Usagef("who_wrote_line needs a file")
+		return command.Usagef("who_wrote_line needs a file")
 	case a.To != 0 && a.To < max(a.Line, 1):
-		return clierr.Usagef("bad to: %d: it comes before line", a.To)
+		return command.Usagef("bad to: %d: it comes before line", a.To)
 	}
 	return firstOf(checkText("file", a.File, maxPath), between("line", a.Line, 1, most),
 		between("to", a.To, 1, most))
@@ -59,7 +59,7 @@ func (cl *call) who(a whoArgs) (*mcp.CallToolResult, error) {
 	}
 	from, to := max(a.Line, 1), len(f.Lines)
 	if a.Line > to {
-		return nil, clierr.Usagef("bad line: %d: %.80q has %d lines", a.Line, f.Name, to)
+		return nil, command.Usagef("bad line: %d: %.80q has %d lines", a.Line, f.Name, to)
 	}
 	if a.To > 0 {
 		to = min(a.To, to)

@@ -5,7 +5,7 @@ package main
 import (
 	"os"
 
-	"github.com/gemini-ctx/ctx/internal/summarizer/printmode"
+	"github.com/gemini-ctx/ctx/internal/summarizer/model"
 )
 
-func main() { os.Exit(printmode.Program().Main()) }
+func main() { os.Exit(model.AgentProgram().Main()) }

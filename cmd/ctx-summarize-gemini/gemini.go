@@ -11,7 +11,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/summarizer"
 	"github.com/gemini-ctx/ctx/internal/summarizer/model"
-	"github.com/gemini-ctx/ctx/internal/summarizer/printmode"
 )
 
 const (
@@ -57,8 +56,8 @@ func open(s model.Settings) (model.AnswerFunc, int, error) {
 
 // openInstalled returns an Ask that runs the installed Gemini CLI, which has its own login.
 func openInstalled(name string) (model.AnswerFunc, error) {
-	agent, _ := printmode.Find("gemini")
-	r, err := printmode.New(printmode.Options{Agent: agent, Model: name, Environ: os.Environ()})
+	agent, _ := model.Find("gemini")
+	r, err := model.NewRunner(model.AgentOptions{Agent: agent, Model: name, Environ: os.Environ()})
 	if err != nil {
 		return nil,
 			errors.New(

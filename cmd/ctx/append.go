@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/cli/bulk"
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/conversation"
@@ -108,7 +107,7 @@ func (o *appendOptions) runOne(a *app) error {
 		return err
 	}
 	if o.source != "" {
-		m.Source = bulk.Source(name, o.source)
+		m.Source = jsonl.Source(name, o.source)
 	}
 	parent, err := o.parent()
 	if err != nil {
@@ -247,7 +246,7 @@ func (o *appendOptions) runBulk(a *app, file string) error {
 	defer closeInput()
 	a.expectMuch()
 	index := a.indexes(s)
-	b := &bulk.Append{
+	b := &jsonl.Append{
 		Store: s, Session: name, Branch: o.branch, Now: a.now, Flush: a.out.Flush,
 		Print: func(done conversation.Appended, line int) error {
 			if a.json {
@@ -256,7 +255,7 @@ func (o *appendOptions) runBulk(a *app, file string) error {
 			a.line("%v", done.ID)
 			return a.out.err
 		},
-		Report: bulk.Report{Skip: func(line int, why error) {
+		Report: jsonl.Report{Skip: func(line int, why error) {
 			fmt.Fprintf(a.stderr, "ctx: append: line %d: skipped: %s\n", line, oneLine(why.Error()))
 		}},
 		Options: conversation.AppendOptions{Orphan: o.orphan, NoGraduation: true, Parent: parent},

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gemini-ctx/ctx/internal/cli/bulk"
+	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
 )
 
 // talker runs ctx with pipes to its standard input and output.
@@ -99,7 +99,7 @@ func TestBulkInterrupted(t *testing.T) {
 func TestBulkBatches(t *testing.T) {
 	dir := t.TempDir()
 	mustRun(t, dir, "", "init")
-	const lines = 4*bulk.BatchLines + 17
+	const lines = 4*jsonl.BatchLines + 17
 	var in strings.Builder
 	for i := range lines {
 		fmt.Fprintf(&in, "{\"role\":\"user\",\"text\":\"message %d\",\"source\":\"x:%d\"}\n", i, i)

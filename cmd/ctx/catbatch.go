@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/objects"
@@ -87,7 +87,7 @@ func (b *batch) answer(rev string) error {
 		b.none(rev, "missing")
 	case errors.As(err, &gone):
 		b.none(rev, "gone")
-	case clierr.IsCorrupt(err):
+	case command.IsCorrupt(err):
 		b.none(rev, "corrupt")
 		if b.fault == nil {
 			b.fault = err

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/claims"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
 	"github.com/gemini-ctx/ctx/internal/compaction"
@@ -83,7 +82,7 @@ func checkSummary(answer *summaries.Answer) error {
 	if answer.Texts != nil {
 		return errors.New(`unknown key "texts"`)
 	}
-	return claims.CheckSummary(answer.Claim)
+	return summaries.CheckSummary(answer.Claim)
 }
 
 // maxAnswers is the maximum bytes of the input of a commit, which stays in memory.
@@ -171,7 +170,7 @@ func readAnswer(
 	for _, one := range in.Texts {
 		p := summaries.PartialText{Text: one.Text}
 		for _, name := range one.Replaces {
-			t, err := claims.ParseTarget(name)
+			t, err := summaries.ParseTarget(name)
 			if err != nil {
 				return out, fmt.Errorf("replaces: %w", err)
 			}

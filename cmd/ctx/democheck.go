@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
-	"github.com/gemini-ctx/ctx/internal/cli/bulk"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
@@ -141,7 +141,7 @@ func (d *demo) verify(ids []string) error {
 
 // sameMessage reports whether an entry has the sanitized content of an input line.
 func sameMessage(line []byte, e document.Entry) bool {
-	r := &bulk.Reader{Unknown: map[string]int{}}
+	r := &jsonl.MessageReader{Unknown: map[string]int{}}
 	m := r.Read(1, line).Message
 	if m.Parts != nil {
 		want, _, err := sanitize.JSON(m.Parts)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/browse"
-	"github.com/gemini-ctx/ctx/internal/eval/program"
+	"github.com/gemini-ctx/ctx/internal/eval"
 )
 
 var update = flag.Bool("update", false, "write docs/cli and the expected output in scripts anew")
@@ -131,7 +131,7 @@ func docTree() *cobra.Command {
 		stderr: &bytes.Buffer{}, stdin: strings.NewReader("")}
 	root := newRoot(&app{world: w, out: newOutput(w.stdout)}, nil)
 	// Programs of their own
-	for _, cmd := range []*cobra.Command{browse.Command(), program.Command()} {
+	for _, cmd := range []*cobra.Command{browse.Command(), eval.Command()} {
 		cmd.GroupID = groupOther
 		root.AddCommand(cmd)
 	}

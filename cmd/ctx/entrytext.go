@@ -11,7 +11,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/message"
-	"github.com/gemini-ctx/ctx/internal/notes"
 	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
@@ -92,7 +91,7 @@ func (a *app) fitted(text string) string {
 func (a *app) heading(shown *history.Shown) string {
 	e := shown.Entry
 	said := []string{a.paint(styleID, shown.ID.Short(shortLen)), fmt.Sprintf("#%d", e.Seq)}
-	if n, ok := notes.Of(shown.Parts); ok && e.Kind == format.KindNote {
+	if n, ok := message.NoteOf(shown.Parts); ok && e.Kind == format.KindNote {
 		said = append(said, "note ("+n.Kind+")")
 	} else if e.Kind != "message" {
 		said = append(said, e.Kind)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
@@ -19,19 +18,19 @@ import (
 // The exit codes under short names. Scripts rely on them. clierr decides which error ends with
 // which code.
 const (
-	exitDone        = clierr.Done
-	exitFailed      = clierr.Failed
-	exitUsage       = clierr.Usage
-	exitNoStore     = clierr.NoStore
-	exitLocked      = clierr.Locked
-	exitStale       = clierr.Stale
-	exitCorrupt     = clierr.Corrupt
-	exitGone        = clierr.Gone
-	exitNotFound    = clierr.NotFound
-	exitInterrupted = clierr.Interrupted
+	exitDone        = command.Done
+	exitFailed      = command.Failed
+	exitUsage       = command.Usage
+	exitNoStore     = command.NoStore
+	exitLocked      = command.Locked
+	exitStale       = command.Stale
+	exitCorrupt     = command.Corrupt
+	exitGone        = command.Gone
+	exitNotFound    = command.NotFound
+	exitInterrupted = command.Interrupted
 )
 
-func usagef(format string, args ...any) error { return clierr.Usagef(format, args...) }
+func usagef(format string, args ...any) error { return command.Usagef(format, args...) }
 
 // notFound returns an error that wraps history.ErrNotFound.
 func notFound(format string, args ...any) error {
@@ -40,7 +39,7 @@ func notFound(format string, args ...any) error {
 
 // withHint gives an error a hint, which replaces the hint of its kind.
 func withHint(err error, format string, args ...any) error {
-	return clierr.WithHint(err, format, args...)
+	return command.WithHint(err, format, args...)
 }
 
 // exitError ends a command with an exit code and without an error message.
@@ -80,7 +79,7 @@ func (a *app) report(c context.Context, cmd *cobra.Command, args []string, err e
 	if errors.Is(err, history.ErrNotFound) && !errors.Is(err, history.NoStep) {
 		err = a.meant(args, err)
 	}
-	f := command.Failed{Err: err, Running: a.running,
+	f := command.FailedWith{Err: err, Running: a.running,
 		JSON: a.json || !a.running && command.HasFlag(args, "--json")}
 	if cmd != nil {
 		f.Hint = usageHint(cmd)

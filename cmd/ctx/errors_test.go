@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
@@ -69,7 +69,7 @@ func TestExplain(t *testing.T) {
 	} {
 		for _, err := range []error{c.err, fmt.Errorf("cannot do it: %w", c.err),
 			errors.Join(c.err, errors.New("and the lock"))} {
-			p := clierr.Explain(err)
+			p := command.Explain(err)
 			if p.Code != c.code || p.Kind != c.kind || (p.Hint != "") != c.hint {
 				t.Errorf("%v: %+v, want code %d, kind %s, hint %v", err, p, c.code, c.kind, c.hint)
 			}
@@ -78,7 +78,7 @@ func TestExplain(t *testing.T) {
 			}
 		}
 	}
-	if p := clierr.Explain(withHint(history.ErrNotFound, "look %s",
+	if p := command.Explain(withHint(history.ErrNotFound, "look %s",
 		"there")); p.Hint != "look there" {
 		t.Errorf("own hint: %+v", p)
 	}

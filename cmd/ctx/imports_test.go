@@ -15,65 +15,37 @@ import (
 // layers says which packages of this module each package may import. A package that is not here may
 // not exist: the architecture is what is written down in docs/architecture.md.
 var layers = map[string]string{
-	"internal/varint":    "",
-	"internal/script":    "",
-	"format":             "internal/varint",
-	"format/pack":        "internal/varint format",
-	"format/share":       "format",
-	"forest":             "format",
-	"internal/terms":     "",
-	"forest/score":       "internal/varint internal/terms",
-	"forest/summarize":   "format internal/terms",
-	"internal/jsonvalue": "",
-	"internal/message":   "internal/jsonvalue internal/sanitize/controls",
-	"internal/agent/transcript": "format internal/jsonvalue internal/message " +
-		"internal/agent/voice",
-	"internal/agent/adk": "format internal/jsonvalue internal/message " +
-		"internal/agent/transcript",
-	"internal/agent/voice":  "",
-	"internal/agent/blocks": "format internal/jsonvalue internal/agent/transcript",
-	"internal/agent/antigravity": "internal/jsonvalue internal/agent/transcript " +
-		"internal/agent/voice",
-	"internal/agent/claudecode": "format internal/jsonvalue internal/agent/transcript " +
-		"internal/agent/blocks internal/agent/voice",
-	"internal/agent/codex": "format internal/jsonvalue internal/agent/transcript " +
-		"internal/agent/voice",
-	"internal/agent/copilot": "internal/jsonvalue internal/agent/transcript " +
-		"internal/agent/voice internal/message",
-	"internal/agent/cursor": "internal/jsonvalue internal/agent/transcript " +
-		"internal/agent/blocks internal/agent/shape internal/agent/voice",
-	"internal/agent/shape": "internal/jsonvalue internal/agent/transcript " +
-		"internal/agent/blocks internal/agent/voice internal/message",
-	"internal/agent/markdown": "internal/jsonvalue internal/agent/transcript internal/agent/voice " +
-		"internal/agent/claudecode",
-	"internal/agent/geminicli": "format internal/jsonvalue internal/message " +
-		"internal/agent/transcript internal/agent/voice",
-	"internal/agent/opencode": "internal/jsonvalue internal/agent/transcript internal/agent/voice",
-	"internal/agent/qwen": "format internal/jsonvalue internal/agent/transcript " +
-		"internal/agent/voice",
-	"internal/agent/plain": "format internal/jsonvalue internal/message " +
-		"internal/agent/transcript",
-	"internal/bigstack":     "",
-	"internal/parallel":     "",
-	"internal/durable":      "",
-	"internal/identity":     "internal/durable",
-	"internal/agent/titles": "internal/jsonvalue internal/agent/transcript",
-	"internal/agent/catalog": "format internal/identity internal/jsonvalue internal/agent/transcript " +
-		"internal/agent/adk internal/agent/antigravity internal/agent/claudecode " +
-		"internal/agent/codex internal/agent/copilot internal/agent/cursor internal/agent/shape " +
-		"internal/agent/geminicli internal/agent/opencode internal/agent/plain " +
-		"internal/agent/markdown " +
-		"internal/agent/qwen internal/child internal/durable internal/gitfile " +
-		"internal/hooks/settings",
+	"internal/varint":            "",
+	"internal/script":            "",
+	"format":                     "internal/varint",
+	"format/pack":                "internal/varint format",
+	"format/share":               "format",
+	"forest":                     "format",
+	"internal/terms":             "",
+	"forest/score":               "internal/varint internal/terms",
+	"forest/summarize":           "format internal/terms",
+	"internal/jsonvalue":         "",
+	"internal/bigstack":          "",
+	"internal/parallel":          "",
+	"internal/durable":           "",
+	"internal/identity":          "internal/durable",
 	"internal/agent/unionfind":   "format internal/jsonvalue",
 	"internal/architecture":      "",
 	"internal/pasted":            "",
 	"internal/sanitize/controls": "",
-	"internal/digest": "internal/script internal/blame/replay internal/varint format internal/terms " +
-		"forest/summarize internal/pasted internal/message",
-	"internal/notes": "internal/jsonvalue",
-	"internal/brief": "format internal/terms forest/summarize internal/digest " +
-		"internal/notes internal/pasted",
+	"internal/message":           "internal/jsonvalue internal/sanitize/controls",
+	"internal/agent/transcript":  "format internal/jsonvalue internal/message",
+	"internal/agent/adk": "format internal/jsonvalue internal/message " +
+		"internal/agent/transcript",
+	"internal/agent/shape": "internal/jsonvalue internal/agent/transcript " +
+		"internal/message format",
+	"internal/agent/claudecode": "format internal/jsonvalue internal/agent/transcript",
+	"internal/agent/codex":      "format internal/jsonvalue internal/agent/transcript",
+	"internal/agent/markdown": "internal/jsonvalue internal/agent/transcript " +
+		"internal/agent/claudecode",
+	"internal/agent/geminicli": "format internal/jsonvalue internal/message " +
+		"internal/agent/transcript",
+	"internal/agent/opencode":   "internal/jsonvalue internal/agent/transcript",
 	"internal/cache":            "format internal/durable internal/varint",
 	"internal/history/dag":      "format internal/jsonvalue",
 	"internal/hooks/settings":   "",
@@ -83,68 +55,50 @@ var layers = map[string]string{
 	"internal/sanitize/chars":   "",
 	"internal/sanitize/tokens":  "internal/sanitize/chars",
 	"internal/sanitize/secrets": "internal/sanitize/chars internal/sanitize/tokens",
-	"sanitize": "internal/jsonvalue internal/sanitize/chars " +
-		"internal/sanitize/controls internal/sanitize/secrets internal/sanitize/tokens",
+	"sanitize": "internal/jsonvalue internal/sanitize/chars internal/sanitize/controls " +
+		"internal/sanitize/secrets internal/sanitize/tokens",
 	"internal/repo": "format internal/jsonvalue internal/durable internal/identity " +
 		"internal/hooks/settings lock objects refs sanitize",
 	"internal/epochs/epoch": "format internal/jsonvalue internal/message sanitize",
-	"internal/view": "format forest/summarize internal/jsonvalue " +
-		"internal/message internal/digest internal/brief internal/pasted sanitize " +
-		"internal/epochs/epoch",
-	"internal/window": "",
+	"internal/window":       "",
 	"internal/history": "internal/jsonvalue internal/varint format forest forest/score " +
 		"internal/message internal/durable internal/cache internal/history/dag objects " +
 		"refs internal/repo internal/window",
-	"internal/claims": "format internal/history",
 	"internal/store": "format forest internal/durable lock objects refs sanitize " +
 		"internal/repo internal/history",
-	"internal/clusters": "internal/parallel format forest forest/score forest/summarize internal/cache " +
-		"internal/history/dag objects refs internal/repo internal/window " +
+	"internal/clusters": "internal/parallel format forest forest/score forest/summarize " +
+		"internal/cache internal/history/dag objects refs internal/repo internal/window " +
 		"internal/history internal/store",
 	"internal/conversation/loop": "internal/jsonvalue sanitize",
+	"internal/wording":           "format forest/summarize sanitize internal/terms",
+	"internal/edits/mask":        "format internal/jsonvalue internal/message",
+	"internal/search":            "internal/varint format internal/terms",
+	"internal/blame/replay":      "internal/script",
+	"internal/digest": "internal/script internal/blame/replay internal/varint format " +
+		"internal/terms forest/summarize internal/pasted internal/message",
+	"internal/brief": "format internal/terms forest/summarize internal/digest " +
+		"internal/message internal/pasted",
+	"internal/view": "format forest/summarize internal/jsonvalue internal/message " +
+		"internal/digest internal/brief internal/pasted sanitize internal/epochs/epoch",
+	"internal/summaries": "format internal/history internal/parallel forest " +
+		"forest/summarize internal/message internal/digest objects refs internal/view " +
+		"internal/store internal/clusters internal/wording",
 	"internal/epochs": "format objects refs internal/epochs/epoch internal/view " +
 		"internal/history internal/store",
-	"internal/wording": "format forest/summarize sanitize internal/terms",
-	"internal/summaries": "internal/parallel format forest forest/summarize internal/message " +
-		"internal/digest objects refs internal/view internal/history internal/claims " +
-		"internal/store internal/clusters internal/wording internal/notes",
 	"internal/conversation": "internal/parallel internal/digest internal/jsonvalue " +
-		"internal/script internal/notes format forest forest/score forest/summarize " +
-		"internal/message internal/cache objects refs sanitize internal/window " +
-		"internal/history internal/store internal/clusters internal/conversation/loop " +
-		"internal/epochs internal/summaries internal/edits/mask",
-	"internal/edits/mask": "format internal/jsonvalue internal/message",
+		"internal/script internal/message format forest forest/score forest/summarize " +
+		"internal/cache objects refs sanitize internal/window internal/history " +
+		"internal/store internal/clusters internal/conversation/loop internal/epochs " +
+		"internal/summaries internal/edits/mask",
 	"internal/edits": "format forest/summarize objects refs sanitize internal/view " +
-		"internal/history internal/claims internal/store internal/clusters " +
-		"internal/epochs internal/wording internal/summaries internal/edits/mask " +
-		"internal/cache",
-	"internal/search":  "internal/varint format internal/terms",
+		"internal/history internal/summaries internal/store internal/clusters " +
+		"internal/epochs internal/wording internal/edits/mask internal/cache",
 	"internal/outcome": "internal/digest internal/script internal/terms",
-	"internal/recall": "internal/notes internal/varint internal/agent/transcript internal/outcome sanitize " +
-		"internal/agent/titles format forest forest/summarize internal/digest internal/brief " +
-		"internal/jsonvalue internal/message internal/cache objects refs internal/view internal/window " +
-		"internal/history internal/clusters internal/epochs internal/summaries internal/edits " +
-		"internal/search internal/when",
-	"internal/blame/replay": "internal/script",
-	"internal/blame": "internal/parallel format internal/message internal/digest objects refs " +
-		"internal/history internal/blame/replay",
-	"internal/usage": "format internal/message objects refs internal/history " +
-		"internal/blame/replay internal/recall internal/repo internal/jsonvalue " +
-		"internal/agent/transcript internal/agent/catalog internal/when",
+	"internal/blame": "internal/parallel format internal/message internal/digest objects " +
+		"refs internal/history internal/blame/replay",
 	"internal/compaction": "format forest forest/summarize refs internal/history " +
 		"internal/store internal/clusters internal/epochs internal/summaries " +
 		"internal/conversation",
-	"internal/exchange": "internal/parallel format forest forest/summarize internal/jsonvalue " +
-		"internal/agent/transcript internal/agent/titles internal/agent/adk internal/agent/catalog " +
-		"internal/agent/unionfind internal/cache objects refs sanitize internal/history " +
-		"internal/store internal/clusters internal/epochs internal/conversation " +
-		"internal/edits/mask internal/edits internal/script internal/digest",
-	"internal/blame/whose": "refs internal/blame internal/blame/replay internal/cli/clierr " +
-		"internal/gitfile internal/history internal/session",
-	"internal/session": "refs sanitize internal/repo internal/history internal/blame " +
-		"internal/store internal/clusters internal/epochs internal/summaries " +
-		"internal/conversation internal/edits internal/recall internal/compaction " +
-		"internal/exchange",
 	"internal/maintenance/graph": "format objects internal/store",
 	"internal/maintenance/replay": "format forest refs internal/maintenance/graph " +
 		"internal/store",
@@ -152,25 +106,6 @@ var layers = map[string]string{
 	"internal/maintenance/gc": "format forest internal/durable lock objects refs " +
 		"internal/store internal/maintenance/graph internal/maintenance/replay " +
 		"internal/maintenance/storedir",
-	"internal/hooks": "format internal/terms internal/outcome forest/summarize internal/repo " +
-		"internal/agent/transcript internal/agent/catalog internal/agent/antigravity " +
-		"internal/agent/claudecode internal/agent/codex internal/agent/copilot " +
-		"internal/agent/cursor internal/agent/shape internal/agent/geminicli " +
-		"internal/agent/opencode internal/agent/qwen internal/bigstack internal/brief " +
-		"internal/durable internal/cache internal/hooks/settings internal/pasted refs sanitize " +
-		"internal/varint internal/view internal/history internal/summaries internal/search internal/recall " +
-		"internal/compaction " +
-		"internal/exchange internal/identity internal/jsonvalue internal/session " +
-		"internal/maintenance/gc",
-	"internal/hooks/doctor": "internal/agent/catalog internal/agent/opencode " +
-		"internal/durable internal/hooks internal/hooks/settings internal/history " +
-		"internal/identity internal/jsonvalue internal/maintenance/storedir internal/repo " +
-		"internal/session",
-	"internal/cli/document": "format internal/view internal/history internal/blame " +
-		"internal/gitfile internal/clusters internal/recall internal/session",
-	"internal/cli/jsonl": "internal/jsonvalue",
-	"internal/cli/bulk": "format sanitize internal/history internal/conversation " +
-		"internal/session internal/cli/jsonl",
 	"internal/maintenance/fsck": "format forest internal/durable objects refs " +
 		"internal/repo internal/history internal/maintenance/graph " +
 		"internal/maintenance/replay internal/maintenance/storedir internal/store",
@@ -180,26 +115,11 @@ var layers = map[string]string{
 	"internal/maintenance/rebuild": "format forest objects refs internal/history " +
 		"internal/maintenance/graph internal/maintenance/replay " +
 		"internal/maintenance/storedir internal/store",
-	"internal/cli/clierr": "format lock objects refs sanitize internal/repo " +
-		"internal/epochs/epoch internal/history internal/clusters internal/maintenance/graph " +
-		"internal/maintenance/bundle internal/maintenance/rebuild internal/remote internal/sharing",
 	"internal/cli/environ": "lock internal/repo",
-	"internal/page/markup": "format internal/jsonvalue internal/page",
-	"internal/page": "format forest/summarize internal/digest internal/jsonvalue " +
-		"internal/message objects refs sanitize internal/sanitize/controls internal/view " +
-		"internal/brief internal/history internal/store internal/clusters internal/epochs " +
-		"internal/recall internal/session",
-	"internal/page/live": "format refs internal/repo internal/history " +
-		"internal/session internal/cli/clierr internal/cli/environ " +
-		"internal/page/markup internal/page",
-	"internal/child": "internal/wording sanitize",
+	"internal/child":       "internal/wording sanitize",
 	"internal/summarizer": "format forest/summarize internal/child internal/durable " +
 		"internal/wording",
-	"internal/remote":     "",
-	"internal/remote/dir": "internal/durable internal/remote lock",
-	"internal/sharing": "format format/share forest internal/epochs internal/cache " +
-		"objects refs sanitize internal/history internal/store " +
-		"internal/maintenance/forget internal/remote internal/sanitize/controls",
+	"internal/remote":          "internal/durable lock",
 	"internal/remote/git":      "internal/durable internal/remote lock",
 	"internal/remote/helper":   "internal/child internal/remote",
 	"internal/remote/postgres": "internal/remote",
@@ -207,72 +127,119 @@ var layers = map[string]string{
 	"internal/remote/sealed": "format format/share internal/durable internal/jsonvalue " +
 		"internal/remote lock",
 	"internal/remote/agehelper": "internal/cli/environ internal/durable internal/remote " +
-		"internal/remote/dir internal/remote/git internal/remote/helper " +
-		"internal/remote/sealed lock",
-	"internal/cli/command": "format internal/repo internal/session internal/cli/clierr " +
-		"internal/cli/environ internal/summarizer",
-	"internal/cli/deltas": "format internal/conversation/loop internal/cli/jsonl " +
-		"internal/cli/clierr",
-	"internal/browse": "format internal/digest internal/jsonvalue internal/message refs sanitize " +
-		"internal/repo internal/history internal/clusters internal/recall internal/session " +
-		"internal/cli/document internal/cli/clierr internal/cli/command internal/cli/environ",
-	"internal/bench":        "",
-	"internal/e2e":          "",
-	"internal/eval/corpus":  "",
-	"internal/eval/stats":   "",
-	"internal/eval":         "*",
-	"internal/eval/program": "*",
+		"internal/remote/git internal/remote/helper internal/remote/sealed lock",
+	"internal/bench":       "",
+	"internal/e2e":         "",
+	"internal/eval/corpus": "",
+	"internal/eval/stats":  "",
+	"internal/eval":        "*",
 	"internal/maintenance/forget": "format objects sanitize internal/jsonvalue " +
 		"internal/message internal/history internal/store internal/maintenance/graph " +
 		"internal/maintenance/storedir internal/clusters",
+	"internal/sharing": "format format/share forest internal/epochs internal/cache " +
+		"objects refs sanitize internal/history internal/store " +
+		"internal/maintenance/forget internal/remote internal/sanitize/controls",
 	"internal/maintenance/repair": "format forest lock objects refs internal/repo " +
 		"internal/history internal/store internal/conversation internal/maintenance/graph " +
 		"internal/maintenance/storedir internal/maintenance/fsck " +
 		"internal/maintenance/rebuild",
-	"internal/summarizer/model": "forest/summarize internal/child internal/summarizer",
-	"internal/summarizer/printmode": "internal/durable internal/summarizer " +
-		"internal/summarizer/model",
-	"internal/when":    "",
+	"internal/summarizer/model": "forest/summarize internal/child internal/summarizer " +
+		"internal/durable",
+	"internal/when": "",
+	"internal/recall": "internal/message internal/varint internal/agent/transcript " +
+		"internal/outcome sanitize format forest forest/summarize internal/digest " +
+		"internal/brief internal/jsonvalue internal/cache objects refs internal/view " +
+		"internal/window internal/history internal/clusters internal/epochs " +
+		"internal/summaries internal/edits internal/search internal/when",
 	"internal/gitfile": "",
-
+	"internal/agent/catalog": "format internal/identity internal/jsonvalue " +
+		"internal/agent/transcript internal/agent/adk internal/agent/shape " +
+		"internal/agent/claudecode internal/agent/codex internal/agent/geminicli " +
+		"internal/agent/opencode internal/agent/markdown internal/child internal/durable " +
+		"internal/gitfile internal/hooks/settings",
+	"internal/usage": "format internal/message objects refs internal/history " +
+		"internal/blame/replay internal/recall internal/repo internal/jsonvalue " +
+		"internal/agent/transcript internal/agent/catalog internal/when",
+	"internal/exchange": "internal/parallel format forest forest/summarize " +
+		"internal/jsonvalue internal/agent/transcript internal/agent/adk " +
+		"internal/agent/catalog internal/agent/unionfind internal/cache objects refs " +
+		"sanitize internal/history internal/store internal/clusters internal/epochs " +
+		"internal/conversation internal/edits/mask internal/edits internal/script " +
+		"internal/digest",
+	"internal/session": "refs sanitize internal/repo internal/history internal/blame " +
+		"internal/store internal/clusters internal/epochs internal/summaries " +
+		"internal/conversation internal/edits internal/recall internal/compaction " +
+		"internal/exchange",
+	"internal/hooks": "format internal/terms internal/outcome forest/summarize " +
+		"internal/repo internal/agent/transcript internal/agent/catalog " +
+		"internal/agent/shape internal/agent/claudecode internal/agent/codex " +
+		"internal/agent/geminicli internal/agent/opencode internal/bigstack " +
+		"internal/brief internal/durable internal/cache internal/hooks/settings " +
+		"internal/pasted refs sanitize internal/varint internal/view internal/history " +
+		"internal/summaries internal/search internal/recall internal/compaction " +
+		"internal/exchange internal/identity internal/jsonvalue internal/session " +
+		"internal/maintenance/gc",
+	"internal/hooks/doctor": "internal/agent/catalog internal/agent/opencode " +
+		"internal/durable internal/hooks internal/hooks/settings internal/history " +
+		"internal/identity internal/jsonvalue internal/maintenance/storedir internal/repo " +
+		"internal/session",
+	"internal/cli/document": "format internal/view internal/history internal/blame " +
+		"internal/gitfile internal/clusters internal/recall internal/session",
+	"internal/cli/command": "format lock objects refs sanitize internal/repo " +
+		"internal/epochs/epoch internal/history internal/clusters " +
+		"internal/maintenance/graph internal/maintenance/bundle " +
+		"internal/maintenance/rebuild internal/remote internal/sharing internal/session " +
+		"internal/cli/environ internal/summarizer",
+	"internal/blame/whose": "refs internal/blame internal/blame/replay " +
+		"internal/cli/command internal/gitfile internal/history internal/session",
+	"internal/cli/jsonl": "internal/jsonvalue format sanitize internal/history " +
+		"internal/conversation internal/session internal/conversation/loop " +
+		"internal/cli/command",
+	"internal/page": "format forest/summarize internal/digest internal/jsonvalue " +
+		"internal/message objects refs sanitize internal/sanitize/controls internal/view " +
+		"internal/brief internal/history internal/store internal/clusters internal/epochs " +
+		"internal/recall internal/session",
+	"internal/page/live": "format internal/jsonvalue internal/page refs internal/repo " +
+		"internal/history internal/session internal/cli/command internal/cli/environ",
+	"internal/browse": "format internal/digest internal/jsonvalue internal/message refs " +
+		"sanitize internal/repo internal/history internal/clusters internal/recall " +
+		"internal/session internal/cli/document internal/cli/command internal/cli/environ",
 	"cmd/ctx":        "*",
 	"packaging/site": "",
 	"cmd/ctx-browse": "internal/browse",
-	"cmd/ctx-eval":   "internal/eval/program",
-	"cmd/ctx-mcp": "internal/conversation internal/notes internal/varint format objects refs internal/repo internal/view " +
-		"internal/history internal/clusters internal/recall internal/session " +
-		"internal/cli/document internal/cli/clierr internal/cli/environ internal/blame " +
-		"internal/blame/whose internal/brief internal/search internal/when",
-	"cmd/ctx-import-sqlite":   "",
-	"cmd/ctx-remote-age":      "internal/remote/agehelper",
-	"cmd/ctx-remote-postgres": "internal/remote internal/remote/helper internal/remote/postgres",
-	"cmd/ctx-remote-s3":       "internal/remote internal/remote/helper internal/remote/s3",
-	"cmd/ctx-summarize-agent": "internal/summarizer/printmode",
-	"cmd/ctx-summarize-gemini": "internal/summarizer internal/summarizer/model " +
-		"internal/summarizer/printmode",
-	"cmd/ctx-summarize-openai": "internal/summarizer internal/summarizer/model",
-	"cmd/ctx-view-serve":       "internal/page/live",
-
-	// For tests alone.
+	"cmd/ctx-eval":   "internal/eval",
+	"cmd/ctx-mcp": "internal/conversation internal/message internal/varint format objects " +
+		"refs internal/repo internal/view internal/history internal/clusters " +
+		"internal/recall internal/session internal/cli/document internal/cli/command " +
+		"internal/cli/environ internal/blame internal/blame/whose internal/brief " +
+		"internal/search internal/when",
+	"cmd/ctx-import-sqlite": "",
+	"cmd/ctx-remote-age":    "internal/remote/agehelper",
+	"cmd/ctx-remote-postgres": "internal/remote internal/remote/helper " +
+		"internal/remote/postgres",
+	"cmd/ctx-remote-s3":            "internal/remote internal/remote/helper internal/remote/s3",
+	"cmd/ctx-summarize-agent":      "internal/summarizer/model",
+	"cmd/ctx-summarize-gemini":     "internal/summarizer internal/summarizer/model",
+	"cmd/ctx-summarize-openai":     "internal/summarizer internal/summarizer/model",
+	"cmd/ctx-view-serve":           "internal/page/live",
 	"internal/agent":               "",
 	"internal/durable/durabletest": "internal/durable",
 	"internal/faults":              "",
 	"internal/faults/kernel":       "",
 	"internal/faults/oracle":       "",
-	"internal/faults/program":      "",
 	"internal/faults/rot":          "",
 	"internal/faults/storm":        "",
 	"internal/homes":               "",
-	"internal/maintenance/kit": "format forest internal/durable objects refs " +
-		"sanitize internal/epochs/epoch internal/history internal/clusters internal/epochs " +
+	"internal/storetest/spread":    "internal/repo lock",
+	"internal/storetest": "format objects forest forest/summarize internal/durable lock " +
+		"refs internal/repo internal/view internal/history internal/clusters " +
+		"internal/summaries internal/conversation internal/edits internal/recall " +
+		"internal/compaction internal/session internal/storetest/spread",
+	"internal/maintenance/kit": "format forest internal/durable objects refs sanitize " +
+		"internal/epochs/epoch internal/history internal/clusters internal/epochs " +
 		"internal/summaries internal/conversation internal/recall internal/compaction " +
 		"internal/session internal/maintenance/gc internal/maintenance/fsck " +
 		"internal/maintenance/forget internal/storetest",
-	"internal/storetest": "format objects forest forest/summarize internal/durable " +
-		"lock refs internal/repo internal/view internal/history internal/clusters " +
-		"internal/summaries internal/conversation internal/edits internal/recall " +
-		"internal/compaction internal/session internal/storetest/spread",
-	"internal/storetest/spread":  "internal/repo lock",
 	"internal/storetest/thirds":  "",
 	"internal/remote/remotetest": "internal/remote",
 }
@@ -302,7 +269,7 @@ var libraries = map[string]string{
 	"charm.land/bubbletea/v2":      "internal/browse",
 	"github.com/yuin/goldmark":     "packaging/site",
 	"github.com/spf13/cobra": "cmd/ctx internal/cli/command " +
-		"internal/eval/program internal/browse",
+		"internal/eval internal/browse",
 	"github.com/spf13/pflag":                 "cmd/ctx internal/cli/command",
 	"github.com/modelcontextprotocol/go-sdk": "cmd/ctx-mcp",
 	"golang.org/x/crypto/ssh":                "internal/remote/sealed",

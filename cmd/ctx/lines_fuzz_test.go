@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/internal/claims"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 )
 
 // FuzzReadRev: lines of --batch come one by one, none longer than it may be, and all that was taken
@@ -52,7 +52,7 @@ func FuzzReadAnswer(f *testing.F) {
 		}
 		a, err := readAnswer(line, checkSummary)
 		if err == nil {
-			err = claims.CheckSummary(a.Claim)
+			err = summaries.CheckSummary(a.Claim)
 			if err != nil || len(a.Text) > len(line) {
 				t.Errorf("%q is taken as %+v: %v", line, a, err)
 			}

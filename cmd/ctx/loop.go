@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/cli/deltas"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/conversation/loop"
 	"github.com/gemini-ctx/ctx/internal/durable"
@@ -64,7 +64,7 @@ func (o *loopOptions) run(a *app, file string) error {
 		return err
 	}
 	defer closeInput()
-	r := &deltas.Reader{Detector: d, Stop: o.stop, Had: d.Verdict().Count,
+	r := &jsonl.Deltas{Detector: d, Stop: o.stop, Had: d.Verdict().Count,
 		Unknown: map[string]int{}}
 	if err := r.Read(a.c, in); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (o *loopOptions) save(a *app, b *openBranch, d *loop.Detector) error {
 
 // note appends a note about a loop that was detected in this stream.
 func (o *loopOptions) note(
-	c context.Context, b *openBranch, r *deltas.Reader,
+	c context.Context, b *openBranch, r *jsonl.Deltas,
 ) (id format.ID, err error) {
 	if !o.record || !r.IsNew() {
 		return id, nil
@@ -167,7 +167,7 @@ func (o *loopOptions) note(
 	return done[0].ID, nil
 }
 
-func answerLoop(a *app, r *deltas.Reader, recorded format.ID) error {
+func answerLoop(a *app, r *jsonl.Deltas, recorded format.ID) error {
 	v := r.Detector.Verdict()
 	switch {
 	case a.json:

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/notes"
+	"github.com/gemini-ctx/ctx/internal/message"
 )
 
 type noteOptions struct {
@@ -26,18 +26,19 @@ func newNoteCmd(a *app) *cobra.Command {
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.kind, "kind", notes.Finding, "the kind: "+strings.Join(notes.Kinds(), ", "))
-	a.completeWords(cmd, "kind", notes.Kinds()...)
+	f.StringVar(&o.kind, "kind", message.Finding,
+		"the kind: "+strings.Join(message.NoteKinds(), ", "))
+	a.completeWords(cmd, "kind", message.NoteKinds()...)
 	f.StringVar(&o.supersedes, "supersedes", "", "the note `ID` holds no more")
 	f.StringArrayVar(&o.evidence, "evidence", nil, "the message `ID` shows it")
 	return cmd
 }
 
 func (o *noteOptions) run(a *app, b openBranch, args []string) error {
-	n := notes.Note{Kind: o.kind, Text: strings.Join(args, " ")}
-	if !slices.Contains(notes.Kinds(), n.Kind) {
+	n := message.Note{Kind: o.kind, Text: strings.Join(args, " ")}
+	if !slices.Contains(message.NoteKinds(), n.Kind) {
 		return usagef("unknown kind %.40q: the kinds are %s", n.Kind,
-			strings.Join(notes.Kinds(), ", "))
+			strings.Join(message.NoteKinds(), ", "))
 	}
 	if n.Text == "-" {
 		in, err := a.readText("-", maxNote+1)

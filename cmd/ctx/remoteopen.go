@@ -15,7 +15,6 @@ import (
 	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/remote"
-	"github.com/gemini-ctx/ctx/internal/remote/dir"
 	"github.com/gemini-ctx/ctx/internal/remote/git"
 	"github.com/gemini-ctx/ctx/internal/remote/helper"
 	"github.com/gemini-ctx/ctx/internal/repo"
@@ -109,7 +108,7 @@ func haveFolder(url string) error {
 // store.
 func (a *app) openURL(s *session.Store, name, url string) (remote.Remote, error) {
 	if path, ok := strings.CutPrefix(url, "dir:"); ok {
-		return dir.Open(path, a.fs,
+		return remote.OpenDir(path, a.fs,
 			lock.Owner{PID: a.pid, Store: s.ID, Command: a.command, Since: a.now()})
 	}
 	if where, ok := strings.CutPrefix(url, "git+"); ok {

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/claims"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/edits"
@@ -121,7 +120,7 @@ func (o *replaceOptions) draft(a *app) (summaries.Answer, error) {
 	if len(list) != 1 {
 		return summaries.Answer{}, usagef("--on takes one answer, not %d", len(list))
 	}
-	claim, err := claims.ParseReplacement(list[0].Claim)
+	claim, err := summaries.ParseReplacement(list[0].Claim)
 	if err != nil {
 		return summaries.Answer{}, err
 	}
@@ -202,7 +201,7 @@ func printReplaceClaim(a *app, claim edits.ReplaceClaim) error {
 
 // checkReplacement validates an answer for a claim of replace.
 func checkReplacement(answer *summaries.Answer) error {
-	return claims.CheckReplacement(answer.Claim)
+	return summaries.CheckReplacement(answer.Claim)
 }
 
 // runCommit reads all answers and then commits them.

@@ -20,7 +20,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/hooks"
@@ -567,7 +566,7 @@ func TestSchemaRefuses(t *testing.T) {
 
 // Every error that a command prints with --json is of docs/schema/error.json.
 func TestErrorSchema(t *testing.T) {
-	s := ofFields([]any{"error", clierr.Problem{}})
+	s := ofFields([]any{"error", command.Problem{}})
 	s.Schema, s.Title = "https://json-schema.org/draft/2020-12/schema",
 		"What a command that fails prints with `--json` on standard error"
 	b, err := json.MarshalIndent(s, "", "  ")
@@ -587,7 +586,7 @@ func TestErrorSchema(t *testing.T) {
 			"%s is not as the type says (%v); `go test ./cmd/ctx -run TestErrorSchema -update` "+
 				"writes it", path, err)
 	}
-	for _, f := range []command.Failed{
+	for _, f := range []command.FailedWith{
 		{Err: errors.New("disk full"), JSON: true, Running: true},
 		{Err: errors.New("unknown flag"), JSON: true, Hint: "`ctx help` says how it is used"},
 	} {

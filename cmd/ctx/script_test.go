@@ -22,11 +22,11 @@ import (
 	"github.com/gemini-ctx/ctx/internal/browse"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/eval/program"
+	"github.com/gemini-ctx/ctx/internal/eval"
 	"github.com/gemini-ctx/ctx/internal/page/live"
 	"github.com/gemini-ctx/ctx/internal/remote/agehelper"
 	"github.com/gemini-ctx/ctx/internal/repo"
-	"github.com/gemini-ctx/ctx/internal/summarizer/printmode"
+	"github.com/gemini-ctx/ctx/internal/summarizer/model"
 )
 
 // TestMain lets the test binary be ctx, for scripts: with a clock and random bytes that come out
@@ -38,10 +38,10 @@ func TestMain(m *testing.M) {
 			os.Exit(run(c, fixed(fromOS(c, watch), os.Getenv), os.Args[1:]))
 		},
 		"ctx-browse":          func() { os.Exit(browse.Main()) },
-		"ctx-eval":            func() { os.Exit(program.Main()) },
+		"ctx-eval":            func() { os.Exit(eval.Main()) },
 		"ctx-remote-age":      func() { agehelper.Program().Main() },
 		"ctx-view-serve":      func() { live.Main() },
-		"ctx-summarize-agent": func() { os.Exit(printmode.Program().Main()) },
+		"ctx-summarize-agent": func() { os.Exit(model.AgentProgram().Main()) },
 	})
 }
 

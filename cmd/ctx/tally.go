@@ -3,7 +3,7 @@ package main
 import (
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/cli/bulk"
+	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
 )
 
 // counted is a number of things, with their singular and plural names.
@@ -25,4 +25,4 @@ func tally(first counted, more ...counted) string {
 }
 
 // counts lists the number of each name, sorted by name.
-func counts(m map[string]int) string { return bulk.Counts(m) }
+func counts(m map[string]int) string { return jsonl.Counts(m) }

@@ -95,13 +95,13 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"bundles":              "bundle.FuzzReadBundle",
 		"revisions":            "clusters.FuzzResolve",
 		"claims":               "summaries.FuzzParseClaim edits.FuzzReplaceClaim",
-		"--jsonl": "cli/bulk.FuzzReadLine jsonvalue.FuzzMembers " +
-			"cmd/ctx.FuzzReadAnswer cli/deltas.FuzzLoopLine epoch.FuzzRead epoch.FuzzReadMessages",
+		"--jsonl": "cli/jsonl.FuzzReadLine jsonvalue.FuzzMembers " +
+			"cmd/ctx.FuzzReadAnswer cli/jsonl.FuzzLoopLine epoch.FuzzRead epoch.FuzzReadMessages",
 		"--batch": "cmd/ctx.FuzzReadRev",
 		"queries": "search.FuzzParse",
 		"transcripts": "agent/geminicli.FuzzRead agent/geminicli.FuzzReadOn " +
 			"agent/geminicli.FuzzCheckpoint agent.FuzzClaudeCode agent.FuzzClaudeCodeOn " +
-			"agent.FuzzCodex agent.FuzzCodexOn agent.FuzzOpencode agent.FuzzPlain",
+			"agent.FuzzCodex agent.FuzzCodexOn agent.FuzzOpencode agent.FuzzJSONL",
 		"ADK events":          "agent/adk.FuzzRead agent/adk.FuzzOwn",
 		"union-find JSON":     "agent/unionfind.FuzzDecode",
 		"hooks":               "hooks.FuzzReadEvent",

@@ -73,7 +73,7 @@ func TestPlainNames(t *testing.T) {
 	jsonLines.Check(t, []byte(in), 30)
 }
 
-func FuzzPlain(f *testing.F) {
+func FuzzJSONL(f *testing.F) {
 	f.Add(
 		[]byte(lines(`{"id":"1","role":"user","text":"a"}`,
 			`{"role":"assistant","content":["x"],"tool_calls":[{"id":"c","function":{"name":"n","arguments":"{}"}}]}`)), uint(20))

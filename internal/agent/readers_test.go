@@ -10,14 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/internal/agent/antigravity"
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 	"github.com/gemini-ctx/ctx/internal/agent/codex"
-	"github.com/gemini-ctx/ctx/internal/agent/copilot"
-	"github.com/gemini-ctx/ctx/internal/agent/cursor"
 	"github.com/gemini-ctx/ctx/internal/agent/opencode"
-	"github.com/gemini-ctx/ctx/internal/agent/plain"
-	"github.com/gemini-ctx/ctx/internal/agent/qwen"
 	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 )
@@ -60,13 +55,13 @@ var (
 	open = &Format{Dir: "opencode/testdata", Whole: true,
 		Read:  opencode.Read,
 		Write: Write(opencode.NewWriter), Others: asOthers}
-	jsonLines = &Format{Dir: "plain/testdata",
-		Read: plain.Read, Write: Write(plain.NewWriter),
+	jsonLines = &Format{Dir: "shape/testdata/jsonl",
+		Read: shape.ReadJSONL, Write: Write(shape.NewJSONLWriter),
 		Others:  map[string]int{"forgotten": 1},
 		Want:    map[string]Expected{"chat.jsonl": {}},
 		Dropped: []string{"user", "model", "tool", "system"}}
-	qwens = &Format{Dir: "qwen/testdata",
-		Read: of("s-1", qwen.Read), Write: Write(qwen.NewWriter),
+	qwens = &Format{Dir: "shape/testdata/qwen",
+		Read: of("s-1", shape.ReadQwen), Write: Write(shape.NewQwenWriter),
 		Others: asOthers, Pieces: map[string]int{`"functionCall":{`: 4, `"functionResponse":{`: 4},
 		Want: map[string]Expected{
 			"session.jsonl": {Session: "f0000000-0000-4000-9000-000000000001", Version: "0.21.14",
@@ -146,27 +141,27 @@ var (
 			"Which lamps of ", " are lit — 灯?", "As in ", ", ", " and ", "The north ", "one.",
 			"lamps.txt", "Which lamps — 灯 — are lit?\nlamps.txt\n```\nnorth: on\n```\n"+
 				"Look at both.\nI should look.\nThe north one.\nThank you.\nIt is\nBe short.\n")}
-	antigravitys = &Format{Dir: "antigravity/testdata",
-		Read: of("s-1", antigravity.Read),
+	antigravitys = &Format{Dir: "shape/testdata/antigravity",
+		Read: of("s-1", shape.ReadAntigravity),
 		Want: map[string]Expected{"transcript_full.jsonl": {Session: "s-1",
 			Kept: map[string]int{"TIDE_STATE": 1, "TIDE_READING": 1}}},
 		Dropped: []string{"MODEL", "PLANNER_RESPONSE", "true"}}
-	copilots = &Format{Dir: "copilot/testdata",
-		Read: of("s-1", copilot.Read),
+	copilots = &Format{Dir: "shape/testdata/copilot",
+		Read: of("s-1", shape.ReadCopilot),
 		Want: map[string]Expected{
 			"events.jsonl": {Session: "c0000000-0000-4000-8000-000000000001", Version: "1.0.102",
 				Kept: map[string]int{"session.tide": 1}},
 			"old.jsonl": {Session: "c0000000-0000-4000-8000-000000000002", Version: "0.0.420"},
 		}, Dropped: []string{"user.message", "assistant.message", `{"prompt":"count"}`,
 			"north: on\n(1 line)"}}
-	cursors = &Format{Dir: "cursor/testdata",
-		Read: of("s-1", cursor.Read),
+	cursors = &Format{Dir: "shape/testdata/cursor",
+		Read: of("s-1", shape.ReadCursor),
 		Want: map[string]Expected{
 			"editor.jsonl": {Session: "s-1"}, "cli.jsonl": {Session: "s-1",
 				Kept: map[string]int{"tide_state": 1, "role pilot": 1}},
 		}, Dropped: common()}
 	composers = &Format{Dir: "shape/testdata/cursoreditor", Whole: true,
-		Read: of("s-1", cursor.Read),
+		Read: of("s-1", shape.ReadCursor),
 		Want: map[string]Expected{
 			"composer.json": {Session: "d0000000-0000-4000-8000-000000000005",
 				Kept: map[string]int{"role bubble 7": 1}},

@@ -5,17 +5,17 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
-	"github.com/gemini-ctx/ctx/internal/notes"
+	"github.com/gemini-ctx/ctx/internal/message"
 )
 
 // ofNote returns the section of a note. Only a person gives rules and decides.
 func ofNote(f *digest.Fact) Section {
 	switch person := f.Kind == digest.Told; {
-	case f.Key == notes.Next:
+	case f.Key == message.Next:
 		return Todos
-	case person && f.Key == notes.Rule:
+	case person && f.Key == message.Rule:
 		return Heed
-	case person && f.Key == notes.Decision:
+	case person && f.Key == message.Decision:
 		return Decided
 	}
 	return Story
@@ -30,7 +30,7 @@ func noteText(f *digest.Fact) string {
 		return "open: " + f.Text
 	case section == Story && f.Kind == digest.Told:
 		return "> " + f.Text
-	case section == Story && f.Key != notes.Finding:
+	case section == Story && f.Key != message.Finding:
 		return f.Key + " (the agent's): " + f.Text
 	}
 	return f.Text

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
-	"github.com/gemini-ctx/ctx/internal/notes"
+	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/internal/pasted"
 )
 
@@ -408,7 +408,7 @@ func (c *chooser) heed(purse int) []Line {
 	for i := range slices.Backward(c.items) {
 		it := &c.items[i]
 		f := it.fact
-		rule := f.Kind == digest.Told && f.Key == notes.Rule
+		rule := f.Kind == digest.Told && f.Key == message.Rule
 		lifts := f.Kind == digest.Prompt && typed(i) && digest.Lifts(f.Text)
 		if f.Kind != digest.Prompt && !rule || !rule && !lifts && f.Key != digest.Refused &&
 			!(c.keep && isOrder(f)) && !(typed(i) && digest.IsRule(f.Text)) {

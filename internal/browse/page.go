@@ -4,7 +4,7 @@ import (
 	"iter"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/history"
 )
 
@@ -49,7 +49,7 @@ func (it *item) body(width int) []line {
 	}
 	rows, err := it.read()
 	if err != nil {
-		rows = []row{{style: ofGone, text: "[" + clierr.Explain(err).Message + "]"}}
+		rows = []row{{style: ofGone, text: "[" + command.Explain(err).Message + "]"}}
 	}
 	most := foldedText
 	switch {

@@ -17,7 +17,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/repo"
@@ -56,7 +55,7 @@ func (p *program) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "browse [-s SESSION]",
 		Short:   "Show sessions, the forest and searches on the whole terminal",
-		Long:    command.Long(helpText, clierr.NoStore, clierr.Corrupt, clierr.NotFound),
+		Long:    command.Long(helpText, command.NoStore, command.Corrupt, command.NotFound),
 		Example: "  ctx browse\n  ctx browse -s work",
 		Args:    command.Between(0, 0),
 	}
@@ -107,6 +106,6 @@ func (p *program) terminal() error {
 	default:
 		return nil
 	}
-	return clierr.WithHint(fmt.Errorf("browse: it needs a terminal: %s", why),
+	return command.WithHint(fmt.Errorf("browse: it needs a terminal: %s", why),
 		"`ctx session list`, `ctx log` and `ctx forest` print the same for any reader")
 }

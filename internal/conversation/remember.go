@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/notes"
+	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
@@ -18,7 +18,7 @@ var ErrNoNote = errors.New("not a note")
 // the role model. The entry is one like all others: undo, forget, forks and sharing hold for it.
 // Errors are those of Append, and ErrNoNote.
 func (s *Writer) Remember(
-	ctx context.Context, session, branch string, n notes.Note, role string, at time.Time,
+	ctx context.Context, session, branch string, n message.Note, role string, at time.Time,
 ) (Appended, []sanitize.Finding, error) {
 	if n.Supersedes != "" {
 		id, err := format.ParseID(n.Supersedes)
@@ -29,7 +29,7 @@ func (s *Writer) Remember(
 		if err != nil {
 			return Appended{}, nil, err
 		}
-		if _, ok := notes.Of(old.Parts); !ok || old.Entry.Kind != format.KindNote {
+		if _, ok := message.NoteOf(old.Parts); !ok || old.Entry.Kind != format.KindNote {
 			return Appended{}, nil, fmt.Errorf("%w: %v", ErrNoNote, id)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cache"
-	"github.com/gemini-ctx/ctx/internal/claims"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/refs"
@@ -53,7 +52,7 @@ func (k *keptAnswer) brought() (broughtText, error) {
 	for _, p := range k.Texts {
 		one := summaries.PartialText{Text: p.Text}
 		for _, name := range p.Replaces {
-			t, err := claims.ParseTarget(name)
+			t, err := summaries.ParseTarget(name)
 			if err != nil {
 				return broughtText{}, err
 			}

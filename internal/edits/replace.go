@@ -10,7 +10,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/claims"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/summaries"
@@ -67,11 +66,11 @@ func (s *Reader) BeginReplace(
 func (s *Reader) claimTargets(
 	view *refs.View, session, branch string, targets []format.Target,
 ) (out ReplaceClaim, err error) {
-	if len(targets) > claims.MaxTargets {
+	if len(targets) > summaries.MaxTargets {
 		return out, fmt.Errorf("%w: a claim over %d entries: %d is the most", history.ErrInput,
-			len(targets), claims.MaxTargets)
+			len(targets), summaries.MaxTargets)
 	}
-	if err := claims.CheckTargets(targets); err != nil {
+	if err := summaries.CheckTargets(targets); err != nil {
 		return out, err
 	}
 	value, err := history.Tip(view, session, branch)
@@ -82,10 +81,10 @@ func (s *Reader) claimTargets(
 	if err != nil {
 		return out, err
 	}
-	claim := &claims.Replacement{Session: session, Branch: branch}
+	claim := &summaries.Replacement{Session: session, Branch: branch}
 	for _, t := range targets {
 		if _, ok := st.at[t.Entry]; ok {
-			claim.Targets = append(claim.Targets, claims.Target{Target: t, Mark: st.mark(t)})
+			claim.Targets = append(claim.Targets, summaries.Target{Target: t, Mark: st.mark(t)})
 			continue
 		}
 		if r := st.edits.hides(t.Entry); r != nil {
@@ -97,7 +96,7 @@ func (s *Reader) claimTargets(
 			fmt.Errorf("%w: entry %v is not in %s/%s, or is no message", history.NoID,
 				t.Entry, session, branch)
 	}
-	slices.SortFunc(claim.Targets, func(a, b claims.Target) int {
+	slices.SortFunc(claim.Targets, func(a, b summaries.Target) int {
 		if a.Entry != b.Entry {
 			return st.at[a.Entry] - st.at[b.Entry]
 		}
@@ -193,7 +192,7 @@ func (s *Writer) CommitReplace(
 // broughtText is an answer with its claim parsed. What the claim has and no text replaces was only
 // read.
 type broughtText struct {
-	claim  *claims.Replacement
+	claim  *summaries.Replacement
 	answer summarize.Response      // without a text, if texts is not nil
 	texts  []summaries.PartialText // targets in the order of the claim
 
@@ -251,7 +250,7 @@ func (b *broughtText) readTexts(a *summaries.Answer) error {
 func readReplaceAnswers(answers []summaries.Answer) ([]broughtText, error) {
 	list := make([]broughtText, len(answers))
 	for i, a := range answers {
-		c, err := claims.ParseReplacement(a.Claim)
+		c, err := summaries.ParseReplacement(a.Claim)
 		if err != nil {
 			return nil, err
 		}
@@ -352,7 +351,7 @@ func (s *Reader) judge(
 // forgottenOf returns all targets of a claim if the words of one of them were forgotten: the whole
 // answer was made with these words. That includes targets that have left the branch, and what a
 // target that is a replacement stands for.
-func (s *Reader) forgottenOf(c *claims.Replacement) (lost []LostTarget, err error) {
+func (s *Reader) forgottenOf(c *summaries.Replacement) (lost []LostTarget, err error) {
 	forgotten := false
 	for _, t := range c.Targets {
 		why := "was claimed with words that were forgotten since"

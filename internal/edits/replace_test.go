@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/claims"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
@@ -242,8 +241,8 @@ func TestReplaceAfterAmend(t *testing.T) {
 
 // begin0 is a claim over an entry that nobody was given.
 func begin0(id format.ID) string {
-	return (&claims.Replacement{Session: "s", Branch: history.MainBranch,
-		Targets: []claims.Target{{Target: whole(id)[0], Mark: ""}}}).String()
+	return (&summaries.Replacement{Session: "s", Branch: history.MainBranch,
+		Targets: []summaries.Target{{Target: whole(id)[0], Mark: ""}}}).String()
 }
 
 // A replacement of replacements says how many messages it stands for, each counted once, whatever
@@ -405,8 +404,8 @@ func TestReplaceKeepsPairs(t *testing.T) {
 	}
 	// Claims that nobody was given are held against the same.
 	for part, why := range map[int]string{1: "is a call", 7: "its parts are 0 to 1"} {
-		made := &claims.Replacement{Session: "s", Branch: history.MainBranch,
-			Targets: []claims.Target{{Target: format.Target{Entry: call, Part: part}, Mark: ""}}}
+		made := &summaries.Replacement{Session: "s", Branch: history.MainBranch,
+			Targets: []summaries.Target{{Target: format.Target{Entry: call, Part: part}, Mark: ""}}}
 		refusedClaim(t, s, made.String(), "x", why)
 	}
 	refusedClaim(t, s, begin0(result), "x", "the other half stays")
@@ -606,7 +605,7 @@ func TestReplaceCluster(t *testing.T) {
 		t.Error("the summary is the old one")
 	}
 	missing :=
-		(&claims.Replacement{Run: &claims.Run{Replaces: true,
+		(&summaries.Replacement{Run: &summaries.Run{Replaces: true,
 			Node: format.Sum([]byte("x"))}}).String()
 	if _, err := storetest.CommitReplace(s, missing, "x y"); !errors.Is(err, history.ErrStale) ||
 		!strings.Contains(err.Error(), "no cluster has these members") {
@@ -622,20 +621,20 @@ func TestReplaceCluster(t *testing.T) {
 // FuzzReplaceClaim: a name that is taken is the one that is written.
 func FuzzReplaceClaim(f *testing.F) {
 	id := format.Sum([]byte("x"))
-	for _, c := range []claims.Replacement{
+	for _, c := range []summaries.Replacement{
 		{Session: "s", Branch: "main",
-			Targets: []claims.Target{{Target: whole(id)[0], Mark: ""},
+			Targets: []summaries.Target{{Target: whole(id)[0], Mark: ""},
 				{Target: format.Target{Entry: format.Sum(nil), Part: 12},
 					Mark: "0123456789abcdef"}}},
 		{Session: "a.b ü", Branch: "x.y",
-			Targets: []claims.Target{{Target: whole(id)[0], Mark: ""}}},
-		{Run: &claims.Run{Replaces: true, Node: id}},
-		{Run: &claims.Run{Replaces: true, Node: id, Mark: "0123456789abcdef"}},
+			Targets: []summaries.Target{{Target: whole(id)[0], Mark: ""}}},
+		{Run: &summaries.Run{Replaces: true, Node: id}},
+		{Run: &summaries.Run{Replaces: true, Node: id, Mark: "0123456789abcdef"}},
 	} {
 		f.Add(c.String())
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		c, err := claims.ParseReplacement(s)
+		c, err := summaries.ParseReplacement(s)
 		if err != nil {
 			if !errors.Is(err, history.ErrInput) {
 				t.Errorf("%q: %v", s, err)

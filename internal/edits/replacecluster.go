@@ -6,7 +6,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/claims"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/refs"
@@ -62,7 +61,7 @@ func (s *Writer) commitClusters(
 	if err != nil {
 		return done, err
 	}
-	runs, answers := make([]claims.Run, len(brought)), make([]summarize.Response, len(brought))
+	runs, answers := make([]summaries.Run, len(brought)), make([]summarize.Response, len(brought))
 	for i, b := range brought {
 		runs[i], answers[i] = *b.claim.Run, b.answer
 	}
@@ -105,7 +104,7 @@ func (s *Writer) commitClusters(
 
 // settleClusters settles judged answers one after the other, each against the summaries before it.
 func (t *Tx) settleClusters(
-	judged []summaries.Judged, runs []claims.Run,
+	judged []summaries.Judged, runs []summaries.Run,
 ) (done Replaced, err error) {
 	for i, j := range judged {
 		var settled summaries.Compaction

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/claims"
 	"github.com/gemini-ctx/ctx/internal/edits/mask"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
@@ -121,7 +121,7 @@ func (st *replacedRange) mark(t format.Target) string {
 }
 
 // missing says why a claimed target cannot be replaced as it was seen; "" if it can.
-func (st *replacedRange) missing(c claims.Target) string {
+func (st *replacedRange) missing(c summaries.Target) string {
 	i, ok := st.at[c.Entry]
 	if !ok {
 		if r := st.edits.hides(c.Entry); r != nil {
@@ -211,7 +211,7 @@ func (st *replacedRange) input(t format.Target) (ReplaceInput, error) {
 // targetMark returns the mark of a message, or of a part of it, as it is shown: "" if it is shown
 // in its first version.
 func targetMark(t format.Target, version format.ID, es *Edits) string {
-	var mark claims.Marker
+	var mark summaries.Marker
 	if version != t.Entry {
 		mark.Add("version %v", version)
 	}

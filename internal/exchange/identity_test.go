@@ -93,7 +93,7 @@ func TestIdentity(t *testing.T) {
 		{"codex", "codex/testdata/rollout.jsonl"},
 		{"opencode", "opencode/testdata/session.json"},
 		{"gemini-cli", "geminicli/testdata/turn.jsonl"},
-		{"qwen", "qwen/testdata/session.jsonl"},
+		{"qwen", "shape/testdata/qwen/session.jsonl"},
 		{"droid", "shape/testdata/droid/session.jsonl"},
 		{"pi", "shape/testdata/pi/session.jsonl"},
 		{adk.Agent, "adk/testdata/session.json"},

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/agent/titles"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -31,9 +30,10 @@ func (im *transcriptImporter) lastTitle(stats *transcript.Stats) error {
 		}
 	}
 	after = slices.DeleteFunc(after, func(raw json.RawMessage) bool {
-		return titles.After(last.Agent, []json.RawMessage{raw}) == (titles.Said{})
+		return transcript.SessionSaidAfter(last.Agent, []json.RawMessage{raw}) ==
+			(transcript.SessionSaid{})
 	})
-	said := titles.After(last.Agent, after)
+	said := transcript.SessionSaidAfter(last.Agent, after)
 	if said.Name == "" && said.Title == "" || tells(im.said, said) {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (im *transcriptImporter) lastTitle(stats *transcript.Stats) error {
 }
 
 // tells reports whether was has all that said has.
-func tells(was, said titles.Said) bool {
+func tells(was, said transcript.SessionSaid) bool {
 	return (said.Name == "" || was.Name == said.Name) &&
 		(said.Title == "" || was.Title == said.Title)
 }
@@ -93,8 +93,8 @@ func (im *transcriptImporter) lastOrigin(tip format.ID) (o transcript.Origin, er
 
 // titleAt returns the newest titles of a history, of the kinds that said has.
 func (im *transcriptImporter) titleAt(
-	tip format.ID, said titles.Said,
-) (was titles.Said, err error) {
+	tip format.ID, said transcript.SessionSaid,
+) (was transcript.SessionSaid, err error) {
 	if tip.IsZero() {
 		return was, nil
 	}
@@ -109,7 +109,7 @@ func (im *transcriptImporter) titleAt(
 		if err != nil {
 			return was, err
 		}
-		was.Older(titles.Of(e.Source.Agent, shown.Parts, false))
+		was.Older(transcript.SessionSaidOf(e.Source.Agent, shown.Parts, false))
 		if (said.Name == "" || was.Name != "") && (said.Title == "" || was.Title != "") {
 			break
 		}

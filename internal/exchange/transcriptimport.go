@@ -11,7 +11,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
-	"github.com/gemini-ctx/ctx/internal/agent/titles"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -171,8 +170,8 @@ type transcriptImporter struct {
 	now     time.Time
 	untimed int
 
-	said titles.Said     // by the messages of the main conversation
-	last transcript.Step // the newest of these
+	said transcript.SessionSaid // by the messages of the main conversation
+	last transcript.Step        // the newest of these
 
 	resumed bool
 
@@ -264,7 +263,7 @@ func (im *transcriptImporter) step(st transcript.Step) error {
 		im.order = append(im.order, to)
 	}
 	if st.Thread == "" && st.Kind == transcript.KindMessage {
-		newer := titles.Of(st.Message.Origin.Agent, st.Message.Parts, false)
+		newer := transcript.SessionSaidOf(st.Message.Origin.Agent, st.Message.Parts, false)
 		newer.Older(im.said)
 		im.said, im.last = newer, st
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 	"github.com/gemini-ctx/ctx/internal/agent/codex"
-	"github.com/gemini-ctx/ctx/internal/agent/plain"
+	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/exchange"
@@ -210,7 +210,7 @@ func TestUnchangedReport(t *testing.T) {
 	lines := `{"role":"user","text":"hello \u0007"}` + "\n" + `{"role":"model","text":"hi"}` + "\n"
 	readPlain := func(in string) transcript.Read {
 		return func(emit func(transcript.Step) error) (transcript.Stats, error) {
-			return plain.Read(strings.NewReader(in), emit)
+			return shape.ReadJSONL(strings.NewReader(in), emit)
 		}
 	}
 	goesBack := claudeRecord("a", "") + claudeRecord("b", "a") + claudeRecord("c", "b") +

@@ -31,9 +31,9 @@ func exported(t testing.TB, s *session.Store) ([]byte, *unionfind.Document) {
 	return b.Bytes(), doc
 }
 
-// shape is what a forest says, without what names it: of each cluster its words in order, its
+// shapeOf is what a forest says, without what names it: of each cluster its words in order, its
 // summaries with the words they stand for, its line.
-func shape(d *unionfind.Document) []string {
+func shapeOf(d *unionfind.Document) []string {
 	words := func(members []int) string {
 		var list []string
 		for _, m := range members {
@@ -81,7 +81,7 @@ func TestUnionFindThereAndBack(t *testing.T) {
 		}
 		storetest.Check(t, there)
 		_, back := exported(t, there)
-		if got, want := shape(back), shape(doc); !slices.Equal(got, want) {
+		if got, want := shapeOf(back), shapeOf(doc); !slices.Equal(got, want) {
 			t.Fatalf("seed %d:\n got %s\nwant %s", seed, strings.Join(got, "\n"),
 				strings.Join(want, "\n"))
 		}
@@ -133,7 +133,7 @@ func TestUnionFindBesideOthers(t *testing.T) {
 	}
 	storetest.Check(t, there)
 	_, left := exported(t, there)
-	if !slices.Equal(shape(left), shape(own)) {
+	if !slices.Equal(shapeOf(left), shapeOf(own)) {
 		t.Fatal("what was there before the import is not what is left after its undo")
 	}
 	// Words that have not graduated stand in the way of a frontier.
@@ -165,7 +165,7 @@ func TestUnionFindGoesOn(t *testing.T) {
 		t.Fatalf("%+v", done)
 	}
 	storetest.Check(t, there)
-	if _, back := exported(t, there); !slices.Equal(shape(back), shape(doc)) {
+	if _, back := exported(t, there); !slices.Equal(shapeOf(back), shapeOf(doc)) {
 		t.Fatal("not the same forest")
 	}
 	for range 20 {
@@ -179,7 +179,7 @@ func TestUnionFindGoesOn(t *testing.T) {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	storetest.Check(t, there)
-	if _, got := exported(t, there); !slices.Equal(shape(got), shape(want)) {
+	if _, got := exported(t, there); !slices.Equal(shapeOf(got), shapeOf(want)) {
 		t.Fatal("an older summary took the place of a newer one")
 	}
 	// A file that has grown cannot come in behind messages that have not graduated.
@@ -203,7 +203,7 @@ func TestUnionFindOperation(t *testing.T) {
 	for range 60 {
 		storetest.RandomStep(t, s, r)
 		_, doc := exported(t, s)
-		was, numbers = append(was, shape(doc)), append(numbers, storetest.View(t, s).Number)
+		was, numbers = append(was, shapeOf(doc)), append(numbers, storetest.View(t, s).Number)
 	}
 	v := storetest.View(t, s)
 	for i, number := range numbers {
@@ -214,7 +214,7 @@ func TestUnionFindOperation(t *testing.T) {
 		if err := unionfind.Encode(io.Discard, doc); err != nil {
 			t.Fatal(err)
 		}
-		if doc.Operation != number || !slices.Equal(shape(doc), was[i]) {
+		if doc.Operation != number || !slices.Equal(shapeOf(doc), was[i]) {
 			t.Fatalf("operation %d: another forest", number)
 		}
 	}

@@ -1,7 +1,7 @@
 // Package faults stops, cuts off and fails every command that changes something, at every call that
 // writes to disk, and examines the result as the next process would.
 //
-// It contains only tests. disk_test.go is a model of a disk: it computes the directory that a crash
+// disk_test.go is a model of a disk: it computes the directory that a crash
 // of the program or a power cut leaves at any call of a run. verbs_test.go is the table of
 // commands; a new command needs a new row there.
 //

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -97,9 +97,9 @@ func (x *failer) told(err error, failed []string) error {
 	if err == nil {
 		return nil
 	}
-	p := clierr.Explain(err)
+	p := command.Explain(err)
 	switch {
-	case p.Code != clierr.Failed:
+	case p.Code != command.Failed:
 		return fmt.Errorf("exit code %d", p.Code)
 	case strings.Contains(p.Message, "\n"):
 		return errors.New("the error has more than a line")

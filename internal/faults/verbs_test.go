@@ -15,7 +15,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
-	"github.com/gemini-ctx/ctx/internal/agent/plain"
+	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
 	"github.com/gemini-ctx/ctx/internal/clusters"
@@ -476,7 +476,7 @@ func importLines(s *session.Store, name string) error {
 	}
 	done, err := s.Exchange.ImportTranscript(
 		bg, func(emit func(transcript.Step) error) (transcript.Stats, error) {
-			return plain.Read(strings.NewReader(b.String()), emit)
+			return shape.ReadJSONL(strings.NewReader(b.String()), emit)
 		}, "")
 	if err == nil && done.Messages+done.Known < 12 {
 		err = fmt.Errorf("not all lines are read: %+v", done)

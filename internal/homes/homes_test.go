@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/internal/faults/program"
+	"github.com/gemini-ctx/ctx/internal/faults"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
@@ -26,7 +26,7 @@ func TestHomes(t *testing.T) {
 	if n, err := strconv.ParseUint(os.Getenv("CTX_HOMES_SEED"), 10, 64); err == nil {
 		seed = n
 	}
-	ctx := program.Build(t)
+	ctx := faults.Build(t)
 	for range homes {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) { judge(t, ctx, seed, size) })
 		seed++
@@ -65,8 +65,8 @@ func judge(t *testing.T, ctx string, seed uint64, size int) {
 }
 
 // in returns ctx as it runs in a directory, with the home.
-func (h *Home) in(ctx, dir string) program.Program {
-	return program.Program{Path: ctx, Dir: dir, Env: []string{"HOME=" + h.Dir,
+func (h *Home) in(ctx, dir string) faults.Program {
+	return faults.Program{Path: ctx, Dir: dir, Env: []string{"HOME=" + h.Dir,
 		"XDG_DATA_HOME=" + filepath.Join(h.Dir, ".local", "share"),
 		"XDG_CONFIG_HOME=" + filepath.Join(h.Dir, ".config")}}
 }
@@ -76,7 +76,7 @@ type court struct {
 	t     *testing.T
 	h     *Home
 	p     *Project
-	run   program.Program
+	run   faults.Program
 	texts int
 }
 
@@ -126,7 +126,7 @@ type conversation struct {
 }
 
 // sessions reads what a store has.
-func (c *court) sessions(run program.Program) (list []*conversation) {
+func (c *court) sessions(run faults.Program) (list []*conversation) {
 	for line := range strings.Lines(run.Must(c.t, "session", "list", "--all", "--json")) {
 		s := &conversation{}
 		if err := json.Unmarshal([]byte(line), s); err != nil {
@@ -147,7 +147,7 @@ func (c *court) sessions(run program.Program) (list []*conversation) {
 }
 
 // compare compares every text with the truth.
-func (c *court) compare(run program.Program) {
+func (c *court) compare(run faults.Program) {
 	stored := c.sessions(run)
 	whose := map[string]*Session{} // by token
 	for _, p := range c.h.Projects {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gemini-ctx/ctx/internal/faults/program"
+	"github.com/gemini-ctx/ctx/internal/faults"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 )
@@ -74,7 +74,7 @@ type world struct {
 	ctx, server string // programs
 	home        *Home
 	dir         string
-	run         program.Program
+	run         faults.Program
 	n           int            // sessions so far
 	marks       map[string]int // how often a planted text was told, by the word before it
 }
@@ -425,7 +425,7 @@ func TestPlantedTexts(t *testing.T) {
 	if len(planted) != 40 {
 		t.Fatalf("%d texts", len(planted))
 	}
-	ctx, server := program.Build(t), program.BuildBeside(t, "ctx-mcp")
+	ctx, server := faults.Build(t), faults.BuildBeside(t, "ctx-mcp")
 	for _, place := range hiding {
 		t.Run(place.name, func(t *testing.T) {
 			t.Parallel()

@@ -5,15 +5,11 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"path/filepath"
 
-	"github.com/gemini-ctx/ctx/internal/agent/antigravity"
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 	"github.com/gemini-ctx/ctx/internal/agent/codex"
-	"github.com/gemini-ctx/ctx/internal/agent/copilot"
-	cursoragent "github.com/gemini-ctx/ctx/internal/agent/cursor"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/opencode"
-	"github.com/gemini-ctx/ctx/internal/agent/qwen"
 	"github.com/gemini-ctx/ctx/internal/hooks/settings"
 )
 
@@ -168,7 +164,7 @@ var agents = [...]Agent{
 		Home: "XDG_CONFIG_HOME", Standard: ".config", Forgets: true,
 	},
 	{
-		Name: antigravity.Agent, Title: "Antigravity", Turn: "Stop",
+		Name: shape.AntigravityAgent, Title: "Antigravity", Turn: "Stop",
 		Events: []Event{{"SessionStart", doCatchUp}, {"PreInvocation", doStart},
 			{"Stop", doRecord}},
 		Project: ".agents/hooks.json", User: "config/hooks.json", Home: "GEMINI_CLI_HOME",
@@ -181,7 +177,7 @@ var agents = [...]Agent{
 		},
 	},
 	{
-		Name: cursoragent.Agent, Title: "Cursor", Turn: "stop",
+		Name: shape.CursorAgent, Title: "Cursor", Turn: "stop",
 		Events: []Event{
 			{"sessionStart", doStart}, {"preCompact", doRecord}, {"stop", doRecord},
 			{"subagentStop", doRecord}, {"sessionEnd", doEnd},
@@ -192,7 +188,7 @@ var agents = [...]Agent{
 		Answer: func(_, text string) any { return map[string]string{"additional_context": text} },
 	},
 	{
-		Name: copilot.Agent, Title: "GitHub Copilot CLI", Turn: "agentStop",
+		Name: shape.CopilotAgent, Title: "GitHub Copilot CLI", Turn: "agentStop",
 		Events: []Event{
 			{"sessionStart", doStart}, {"userPromptSubmitted", doRecord}, {"agentStop", doRecord},
 			{"sessionEnd", doEnd},
@@ -207,7 +203,7 @@ var agents = [...]Agent{
 		Answer: func(_, text string) any { return map[string]string{"additionalContext": text} },
 	},
 	{
-		Name: qwen.Agent, Title: "Qwen Code", Turn: "Stop",
+		Name: shape.QwenAgent, Title: "Qwen Code", Turn: "Stop",
 		Events: []Event{
 			// A run without a terminal has no SessionStart.
 			{"SessionStart", doStart}, {"UserPromptSubmit", doStart}, {"PreCompact", doRecord},

@@ -5,7 +5,7 @@
 // byte: "Text" is an unknown member, not a text. Unknown members, and known members with a value of
 // another kind, have no meaning here; they stay in Part.Raw.
 //
-// Begin with Part and Parse. The package is pure.
+// Begin with Part and Parse, for notes with Note (notes.go). The package is pure.
 package message
 
 import (

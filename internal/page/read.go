@@ -1,5 +1,5 @@
 // Package page reads a store for people: the page of a session, the page of a project, and the
-// entries that a page brings back into a store. internal/page/markup writes the HTML. A session can
+// entries that a page brings back into a store. internal/page/live writes the HTML. A session can
 // also be a document of Markdown.
 //
 // Begin with Read and Take.

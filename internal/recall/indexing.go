@@ -6,7 +6,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/notes"
+	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -270,7 +270,7 @@ func (g *Indexing) publish() error {
 func docOf(session string, d *history.Said) search.Doc {
 	kept := false
 	if d.Kind == format.KindNote {
-		_, kept = notes.Of(d.Parts)
+		_, kept = message.NoteOf(d.Parts)
 	}
 	return search.Doc{
 		ID: d.ID, Version: d.ID, Session: session, Seq: d.Seq, Role: d.Role, Author: d.Author,

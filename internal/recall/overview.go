@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/agent/titles"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -181,7 +180,7 @@ type wordsOf interface {
 
 // read adds fresh entries to a row, newest first.
 func (r *overviewRow) read(fresh []history.Entry, now time.Time, words wordsOf) error {
-	latest := titles.Said{}
+	latest := transcript.SessionSaid{}
 	newest := true // no message of an agent was seen
 	var kept []digest.Fact
 	for _, e := range fresh {
@@ -211,7 +210,7 @@ func (r *overviewRow) read(fresh []history.Entry, now time.Time, words wordsOf) 
 		if err != nil {
 			return err
 		}
-		latest.Older(titles.Of(agent, shown.Parts, latest.Git == ""))
+		latest.Older(transcript.SessionSaidOf(agent, shown.Parts, latest.Git == ""))
 	}
 	latest.Older(r.said)
 	r.said = latest

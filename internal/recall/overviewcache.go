@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/agent/titles"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -25,7 +25,7 @@ type overviewRow struct {
 	aboutID         format.ID // the blob with what is said of the session
 	about           []byte
 	parent          *history.Parent
-	said            titles.Said
+	said            transcript.SessionSaid
 	prompt, agent   string
 	origin          string // see originOf; "" without a message
 	first, last     time.Time

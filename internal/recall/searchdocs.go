@@ -5,7 +5,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/notes"
+	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -175,7 +175,7 @@ func (s *Reader) indexDoc(session string, f searchDoc) (doc search.Doc, ok bool,
 	e := shown.Entry
 	kept := false
 	if e.Kind == format.KindNote {
-		_, kept = notes.Of(shown.Parts)
+		_, kept = message.NoteOf(shown.Parts)
 	}
 	return search.Doc{
 		ID: f.id, Version: f.version(), Session: session, Seq: e.Seq, Role: e.Role,

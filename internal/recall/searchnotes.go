@@ -6,18 +6,18 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/notes"
+	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
 // noteOf returns the note that an entry is; ok is false for any other entry.
-func noteOf(shown *history.Shown) (n notes.Note, ok bool) {
+func noteOf(shown *history.Shown) (n message.Note, ok bool) {
 	if shown == nil || shown.Gone != "" || shown.Entry == nil ||
 		shown.Entry.Kind != format.KindNote {
 		return n, false
 	}
-	return notes.Of(shown.Parts)
+	return message.NoteOf(shown.Parts)
 }
 
 // supersededLoss is by how much a note counts less than others once a newer one supersedes it.

@@ -2,8 +2,8 @@
 // name, and that several stores write to. A folder, a git repository, a bucket and a database are
 // remotes. The package sharing says what the files are; docs/format/remote.md describes them.
 //
-// Begin to read at Remote. The packages below this one implement it, and remotetest holds every
-// implementation to the same contract.
+// Begin to read at Remote. Dir and the packages below this one implement it, and remotetest holds
+// every implementation to the same contract.
 package remote
 
 import (

@@ -19,7 +19,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/pack"
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
-	"github.com/gemini-ctx/ctx/internal/agent/plain"
+	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
@@ -357,9 +357,9 @@ func (w *pairWorld) checkExports() {
 		},
 		"jsonl": {
 			func(to io.Writer, o transcript.WriteOptions) transcript.Writer {
-				return plain.NewWriter(to, o)
+				return shape.NewJSONLWriter(to, o)
 			},
-			plain.Read,
+			shape.ReadJSONL,
 		},
 	}
 	for name, form := range forms {

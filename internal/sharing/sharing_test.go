@@ -20,7 +20,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/remote"
-	"github.com/gemini-ctx/ctx/internal/remote/dir"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sharing"
@@ -48,7 +47,7 @@ func place(t *testing.T) string { return filepath.Join(storetest.TempDir(t), "sh
 
 func open(t *testing.T, root string) remote.Remote {
 	t.Helper()
-	r, err := dir.Open(root, nil, lock.Owner{Command: "a test"})
+	r, err := remote.OpenDir(root, nil, lock.Owner{Command: "a test"})
 	if err != nil {
 		t.Fatal(err)
 	}

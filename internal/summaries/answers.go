@@ -8,7 +8,6 @@ import (
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/claims"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/wording"
@@ -327,7 +326,7 @@ type Judged struct {
 // Judge compares the answers of workers to the claims of runs with the forest as of view, and makes
 // the summaries of those that can be used.
 func (s *Reader) Judge(
-	view *refs.View, st *forest.State, runs []claims.Run, answers []summarize.Response,
+	view *refs.View, st *forest.State, runs []Run, answers []summarize.Response,
 ) ([]Judged, error) {
 	found, err := s.findClaims(view, st, runs)
 	if err != nil {
@@ -375,10 +374,10 @@ func (s *Reader) judge(
 func (s *Reader) SealAll(
 	view *refs.View, st *forest.State, brought []Answer, done *Compaction,
 ) ([]SealedAnswer, error) {
-	runs, answers := make([]claims.Run, len(brought)), make([]summarize.Response, len(brought))
+	runs, answers := make([]Run, len(brought)), make([]summarize.Response, len(brought))
 	for i, b := range brought {
 		var err error
-		if runs[i], err = claims.ParseSummary(b.Claim); err != nil {
+		if runs[i], err = ParseSummary(b.Claim); err != nil {
 			return nil, err
 		}
 		answers[i] = b.Response

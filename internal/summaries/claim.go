@@ -5,7 +5,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/claims"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -46,10 +45,10 @@ func (c *Claim) direct() []format.ID {
 	return append(out, c.Members[at-c.Offset:]...)
 }
 
-// ID returns the id that a worker returns with its answer; see claims.Run. The node alone is enough
+// ID returns the id that a worker returns with its answer; see Run. The node alone is enough
 // for the first members of a cluster in their first versions.
 func (c *Claim) ID() string {
-	r := claims.Run{Node: c.Node, Mark: c.Mark, Replaces: c.Replaces}
+	r := Run{Node: c.Node, Mark: c.Mark, Replaces: c.Replaces}
 	if r.Placed = !c.Replaces && (c.Offset > 0 || c.Mark != ""); r.Placed {
 		r.Cluster, r.Offset, r.Count = c.Cluster, c.Offset, uint64(len(c.Members))
 	}
@@ -68,7 +67,7 @@ func (s *Reader) markOf(view *refs.View, c *forest.Cluster, cl *Claim) (string, 
 	if cl.Replaces {
 		covers = RealCovers(c.Covers, cl.Offset, cl.End())
 	}
-	var mark claims.Marker
+	var mark Marker
 	for _, v := range covers {
 		mark.Add("summary %v", v.Summary)
 	}
@@ -152,7 +151,7 @@ type found struct {
 }
 
 // findClaims looks for the claims of ids in a forest as of view.
-func (s *Reader) findClaims(view *refs.View, st *forest.State, runs []claims.Run) ([]found, error) {
+func (s *Reader) findClaims(view *refs.View, st *forest.State, runs []Run) ([]found, error) {
 	places, err := placesOf(st, runs)
 	if err != nil {
 		return nil, err
@@ -174,7 +173,7 @@ func (s *Reader) findClaims(view *refs.View, st *forest.State, runs []claims.Run
 	return list, nil
 }
 
-func (s *Reader) findClaim(view *refs.View, st *forest.State, r claims.Run) (found, error) {
+func (s *Reader) findClaim(view *refs.View, st *forest.State, r Run) (found, error) {
 	c := st.Cluster(r.Cluster)
 	if c == nil || r.Offset+r.Count > c.Count() {
 		return found{lost: lostCluster}, nil
@@ -219,7 +218,7 @@ type place struct{ Cluster, Count uint64 }
 
 // placesOf finds the beginnings of clusters that ids name by their nodes alone: whole clusters, and
 // clusters that have grown since.
-func placesOf(st *forest.State, runs []claims.Run) (map[format.ID]place, error) {
+func placesOf(st *forest.State, runs []Run) (map[format.ID]place, error) {
 	wanted := map[format.ID]bool{}
 	for _, r := range runs {
 		if !r.Placed {

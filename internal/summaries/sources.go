@@ -9,7 +9,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/message"
-	"github.com/gemini-ctx/ctx/internal/notes"
 )
 
 // memberText is what a member of a cluster says to a summarizer.
@@ -123,7 +122,7 @@ func DigestMessage(shown *history.Shown) digest.Message {
 	m.Text, m.Dir = message.Text(parts), message.Directory(parts)
 	m.Branch = message.Branch(parts)
 	if shown.Entry.Kind == format.KindNote {
-		if n, ok := notes.Of(shown.Parts); ok {
+		if n, ok := message.NoteOf(shown.Parts); ok {
 			m.Note, m.Supersedes = n.Kind, n.Supersedes
 		}
 	}

@@ -11,16 +11,11 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
-	"github.com/gemini-ctx/ctx/internal/agent/antigravity"
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 	"github.com/gemini-ctx/ctx/internal/agent/codex"
-	"github.com/gemini-ctx/ctx/internal/agent/copilot"
-	"github.com/gemini-ctx/ctx/internal/agent/cursor"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/markdown"
 	"github.com/gemini-ctx/ctx/internal/agent/opencode"
-	"github.com/gemini-ctx/ctx/internal/agent/plain"
-	"github.com/gemini-ctx/ctx/internal/agent/qwen"
 	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/identity"
@@ -222,9 +217,9 @@ var agents = [...]Agent{
 		Model: modelOfOpencode,
 	},
 	{
-		Name: "antigravity", Source: antigravity.Agent, Title: "Antigravity", Untested: true,
+		Name: "antigravity", Source: shape.AntigravityAgent, Title: "Antigravity", Untested: true,
 		Example: "~/.gemini/antigravity-cli/brain/*/.system_generated/logs/transcript_full.jsonl",
-		Reads:   antigravity.Read,
+		Reads:   shape.ReadAntigravity,
 		Named:   nameOfAntigravity,
 		Program: "agy",
 		Signs:   []string{"antigravity", "antigravity-cli"},
@@ -233,9 +228,9 @@ var agents = [...]Agent{
 		Began:   begunInAntigravity,
 	},
 	{
-		Name: "cursor", Source: cursor.Agent, Title: "Cursor", Untested: true,
+		Name: "cursor", Source: shape.CursorAgent, Title: "Cursor", Untested: true,
 		Example: "~/.cursor/projects/*/agent-transcripts/*.jsonl",
-		Reads:   cursor.Read,
+		Reads:   shape.ReadCursor,
 		Program: "cursor-agent",
 		Root:    func(e Env) string { return e.under("CURSOR_CONFIG_DIR", ".cursor", "") },
 		Find:    sessionsOfCursor,
@@ -247,9 +242,9 @@ var agents = [...]Agent{
 			List: listCursor, Tables: []Tables{{Session: cursorSession}}},
 	},
 	{
-		Name: "copilot", Source: copilot.Agent, Title: "GitHub Copilot CLI",
+		Name: "copilot", Source: shape.CopilotAgent, Title: "GitHub Copilot CLI",
 		Example: "~/.copilot/session-state/*/events.jsonl",
-		Reads:   copilot.Read,
+		Reads:   shape.ReadCopilot,
 		Named:   nameOfCopilot,
 		Program: "copilot",
 		Root:    func(e Env) string { return e.under("COPILOT_HOME", ".copilot", "") },
@@ -260,12 +255,12 @@ var agents = [...]Agent{
 		},
 	},
 	{
-		Name: "qwen", Source: qwen.Agent, Title: "Qwen Code",
+		Name: "qwen", Source: shape.QwenAgent, Title: "Qwen Code",
 		Spent:   transcript.SpentAsGemini,
 		Example: "~/.qwen/projects/*/chats/*.jsonl",
-		Reads:   qwen.Read,
-		Write:   qwen.NewWriter,
-		NewID:   qwen.NewID, TakesID: qwen.TakesID,
+		Reads:   shape.ReadQwen,
+		Write:   shape.NewQwenWriter,
+		NewID:   shape.NewQwenID, TakesID: shape.TakesQwenID,
 		Program:       "qwen",
 		Root:          rootOfQwen,
 		Files:         []string{"projects/*/chats/*.jsonl"},
@@ -430,13 +425,13 @@ var agents = [...]Agent{
 		},
 	},
 	{
-		Name: "jsonl", Source: plain.Agent, Title: "any program, as JSON lines",
+		Name: "jsonl", Source: shape.JSONLAgent, Title: "any program, as JSON lines",
 		Example: "chat.jsonl",
 		unlike:  Traits{Keeps: true},
 		Reads: func(_ string, r io.Reader, e emit) (transcript.Stats, error) {
-			return plain.Read(r, e)
+			return shape.ReadJSONL(r, e)
 		},
-		Write: plain.NewWriter,
+		Write: shape.NewJSONLWriter,
 		NewID: func(...string) string { return "" }, TakesID: anyID,
 	},
 }

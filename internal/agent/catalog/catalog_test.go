@@ -92,7 +92,7 @@ func TestRowsAreComplete(t *testing.T) {
 			}
 		}
 		data, reader := dir+"/testdata/*", filepath.Base(dir)
-		if a.Form != nil {
+		if filepath.Base(dir) == "shape" {
 			data, reader = dir+"/testdata/"+page+"/*", page
 		}
 		if fixtures, _ := filepath.Glob(data); len(fixtures) == 0 {
@@ -296,14 +296,14 @@ func TestCutPacked(t *testing.T) {
 // Members that name the account of the person are in no step of any agent, and are counted.
 func TestAccountIsLeftOut(t *testing.T) {
 	for name, file := range map[string]string{
-		"antigravity": "antigravity/testdata/transcript_full.jsonl",
+		"antigravity": "shape/testdata/antigravity/transcript_full.jsonl",
 		"claude-code": "claudecode/testdata/session.jsonl",
 		"codex":       "codex/testdata/rollout.jsonl",
-		"copilot":     "copilot/testdata/events.jsonl",
-		"cursor":      "cursor/testdata/cli.jsonl",
+		"copilot":     "shape/testdata/copilot/events.jsonl",
+		"cursor":      "shape/testdata/cursor/cli.jsonl",
 		"droid":       "shape/testdata/droid/session.jsonl",
 		"gemini-cli":  "geminicli/testdata/turn.jsonl",
-		"qwen":        "qwen/testdata/session.jsonl",
+		"qwen":        "shape/testdata/qwen/session.jsonl",
 	} {
 		var with strings.Builder
 		for line := range strings.Lines(read(t, "../"+file)) {

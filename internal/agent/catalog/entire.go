@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gemini-ctx/ctx/internal/agent/plain"
+	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/gitfile"
 )
 
@@ -135,7 +135,7 @@ func objectsOf(c context.Context, dir string, ids []string) map[string]string {
 func (k *Checkpoint) Read(c context.Context) (string, error) {
 	text, err := k.text(c, k.blobs)
 	if k.Form = Whose(strings.NewReader(text)); text == "" {
-		k.Form = plain.Agent
+		k.Form = shape.JSONLAgent
 	}
 	if next, failed := k.text(c, k.next); failed == nil && strings.HasPrefix(next, text) {
 		text = "" // a next transcript that cannot be read has an error of its own

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/markdown"
-	"github.com/gemini-ctx/ctx/internal/agent/plain"
 	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -103,7 +102,7 @@ var marks = [...]mark{
 		return o.Object("composer").Has("composerId") ||
 			o.Has("role") && o.Object("message").Has("content") && !in(o, "uuid")
 	}},
-	{plain.Agent, func(o jsonvalue.Object) bool {
+	{shape.JSONLAgent, func(o jsonvalue.Object) bool {
 		return o.Has("role") && (o.Has("content") || o.Has("text") || o.Has("parts"))
 	}},
 }
@@ -138,7 +137,7 @@ func Whose(r io.Reader) (agent string) {
 		more, _ := io.ReadAll(io.LimitReader(r, int64(size-len(head))))
 		head = append(head, more...)
 		agent = whoseIs(head)
-		known := agent != "" && (agent != plain.Agent || size > firstLooked)
+		known := agent != "" && (agent != shape.JSONLAgent || size > firstLooked)
 		if known || len(head) < size {
 			break
 		}
@@ -179,7 +178,7 @@ func whoseIs(head []byte) string {
 			if of := formOf(o); found == "" || of != "" {
 				found = of
 			}
-			if found != "" && found != plain.Agent || n == whoseRecords {
+			if found != "" && found != shape.JSONLAgent || n == whoseRecords {
 				return errFound // a record of Cursor may look like one of any program
 			}
 			return nil

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/agent/blocks"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -76,16 +75,16 @@ func blockOf(p transcript.Part) (block json.RawMessage, ok bool) {
 }
 
 func resultBlock(p transcript.Part, kept jsonvalue.Object) json.RawMessage {
-	out := kept.Without(blocks.Listed, blocks.Content, blocks.Notes)
+	out := kept.Without(transcript.Listed, transcript.Content, transcript.Notes)
 	out.Set("type", "tool_result")
 	out.Set("tool_use_id", wire(p.ID))
 	text, failed := p.Said()
-	text += kept.Text(blocks.Notes)
+	text += kept.Text(transcript.Notes)
 	switch {
-	case string(kept[blocks.Content]) == "null":
-	case kept[blocks.Content] != nil:
-		out["content"] = kept[blocks.Content]
-	case kept.True(blocks.Listed):
+	case string(kept[transcript.Content]) == "null":
+	case kept[transcript.Content] != nil:
+		out["content"] = kept[transcript.Content]
+	case kept.True(transcript.Listed):
 		out["content"] = jsonvalue.Array([]json.RawMessage{textBlock(text)})
 	default:
 		out.Set("content", text)

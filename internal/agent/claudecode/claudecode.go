@@ -10,7 +10,6 @@ package claudecode
 import (
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/agent/blocks"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -20,7 +19,7 @@ import (
 const Agent = "claude-code"
 
 // anthropic reads blocks.
-const anthropic = blocks.Agent(Agent)
+const anthropic = transcript.Blocks(Agent)
 
 // The kinds of record that are looked into.
 const (

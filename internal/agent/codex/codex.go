@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -59,13 +58,13 @@ func isOld(o jsonvalue.Object) bool {
 }
 
 // clientMarks are what Codex writes in the user's name. docs/agents/codex.md has the table.
-var clientMarks = voice.Table{
+var clientMarks = transcript.Voices{
 	Elements: []string{
 		"environment_context", "user_instructions", "INSTRUCTIONS", "turn_aborted", "skill",
 		"collaboration_mode", "subagent_notification", "user_action", "user_shell_command",
 		"recommended_plugins", "hook_prompt", "goal_context",
 	},
-	Leads: []voice.Lead{
+	Leads: []transcript.Lead{
 		{Open: "# AGENTS.md instructions"},
 		{Open: "<permissions instructions>"},
 		{Open: "Another language model started to solve this problem"},

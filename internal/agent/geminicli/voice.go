@@ -2,16 +2,15 @@ package geminicli
 
 import (
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/agent/voice"
 )
 
 // clientMarks are what the agent writes into messages of the user, beside the elements that are
 // stripped: the files that a prompt names, a command that a person ran beside the talk, with its
 // output, what an editor shows, and how the agent has the model go on. docs/agents/gemini-cli.md
 // has the table.
-func clientMarks() *voice.Table {
-	return &voice.Table{
-		Leads: []voice.Lead{
+func clientMarks() *transcript.Voices {
+	return &transcript.Voices{
+		Leads: []transcript.Lead{
 			{Open: "I ran the following shell command:\n```sh\n"},
 			{Open: "System: Please continue."},
 			{Open: "System: Potential loop detected."},
@@ -23,7 +22,7 @@ func clientMarks() *voice.Table {
 		},
 		After: []string{"</user_input>\nInternal instruction: "},
 		Whole: []string{"Please continue."},
-		Spans: []voice.Lead{
+		Spans: []transcript.Lead{
 			{Open: "--- Content from referenced files ---", Close: "--- End of content ---"}},
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/agent/voice"
 )
 
 // AiderAgent is the agent in the source of a message that aider had.
@@ -22,7 +21,7 @@ func ReadAider(
 	_ string, r io.Reader, emit func(transcript.Step) error,
 ) (transcript.Stats, error) {
 	f := &form{agent: AiderAgent, turns: turnsOfAider, parts: partsOfAider}
-	f.marks = &voice.Table{Leads: []voice.Lead{
+	f.marks = &transcript.Voices{Leads: []transcript.Lead{
 		{Open: "<blank>"}, // the person has typed nothing
 		// Answers that a person gave once for several questions
 		{Open: "Add file to the chat? (Y)es"}, {Open: "Add URL to the chat? (Y)es"},

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -24,7 +23,7 @@ type form struct {
 	// parts makes parts of the text of a turn of the model, and of results that stand in it. name
 	// is that of the turn, and no other one's.
 	parts func(name, text string) (parts, results []json.RawMessage)
-	marks *voice.Table
+	marks *transcript.Voices
 	// typed reports whether a text in the user's name is the person's, whatever marks it has; nil for
 	// none.
 	typed func(text string) bool

@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -21,7 +20,7 @@ const Agent = "opencode"
 
 // clientMarks are what opencode writes into texts of the user. Most of them it marks as synthetic
 // instead. docs/agents/opencode.md has the table.
-var clientMarks = voice.Table{Elements: []string{"system-reminder"},
+var clientMarks = transcript.Voices{Elements: []string{"system-reminder"},
 	Whole: []string{"Continue if you have next steps", "Continue if you have next steps, or stop " +
 		"and ask for clarification if you are unsure how to proceed."}}
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/internal/message"
 )
@@ -21,8 +20,8 @@ func Cline() *Form { return &Form{Dated: true, Adapt: clineAdapt, Marks: clineMa
 
 // clineMarks tell where a person speaks: Cline puts the words into elements, and writes all else
 // that stands in the user's name.
-func clineMarks() *voice.Table {
-	return &voice.Table{Wraps: []string{"task", "feedback", "answer", "user_message"}}
+func clineMarks() *transcript.Voices {
+	return &transcript.Voices{Wraps: []string{"task", "feedback", "answer", "user_message"}}
 }
 
 // clineAdapt makes results of the texts in which Cline writes them, and reads the model.

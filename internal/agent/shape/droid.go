@@ -1,7 +1,7 @@
 package shape
 
 import (
-	"github.com/gemini-ctx/ctx/internal/agent/voice"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -34,9 +34,9 @@ func droidHidden(o, message jsonvalue.Object) bool {
 }
 
 // droidMarks are what Droid writes into texts of the user. docs/agents/droid.md has the table.
-func droidMarks() *voice.Table {
-	return &voice.Table{
+func droidMarks() *transcript.Voices {
+	return &transcript.Voices{
 		Elements: []string{"system-reminder", "system-notification", "task-notification"},
-		Leads:    []voice.Lead{{Open: "[Request interrupted by user", Close: "]"}},
+		Leads:    []transcript.Lead{{Open: "[Request interrupted by user", Close: "]"}},
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -60,7 +59,7 @@ func gooseRecast(o jsonvalue.Object) jsonvalue.Object {
 }
 
 // gooseMarks are what the client writes in the name of the user.
-func gooseMarks() *voice.Table { return &voice.Table{Elements: []string{"info-msg"}} }
+func gooseMarks() *transcript.Voices { return &transcript.Voices{Elements: []string{"info-msg"}} }
 
 // gooseHidden reports whether the person does not see a message in the user's name: the client has
 // written a summary of what was said before.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -15,8 +14,8 @@ import (
 // was Amazon Q's: one JSON object with a list of turns.
 
 // kiroMarks are what the client writes in the name of the user, or of the model.
-func kiroMarks() *voice.Table {
-	return &voice.Table{
+func kiroMarks() *transcript.Voices {
+	return &transcript.Voices{
 		Whole: []string{
 			"You took too long to respond - try to split up the work into smaller steps.",
 			"In a few words, summarize our conversation so far.",
@@ -25,7 +24,7 @@ func kiroMarks() *voice.Table {
 			"The user interrupted the tool execution.", "Response was interrupted by the user",
 			"Tool uses were interrupted, waiting for the next user prompt",
 			"Response timed out - message took too long to generate"},
-		Leads: []voice.Lead{{Open: "[SYSTEM NOTE: This is an automated request"}}}
+		Leads: []transcript.Lead{{Open: "[SYSTEM NOTE: This is an automated request"}}}
 }
 
 // kiroUnfold makes records of a conversation, or of what the editor writes. Those of a turn are

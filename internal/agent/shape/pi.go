@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -35,8 +34,8 @@ func Pi() *Form {
 
 // piMarks are what Pi writes before a prompt: the files that the command line names, and the text
 // of a skill.
-func piMarks() *voice.Table {
-	return &voice.Table{Leads: []voice.Lead{
+func piMarks() *transcript.Voices {
+	return &transcript.Voices{Leads: []transcript.Lead{
 		{Open: `<file name="`, Close: "</file>"}, {Open: `<skill name="`, Close: "</skill>"}}}
 }
 

@@ -1,7 +1,8 @@
 // Package shape reads transcripts of the common shape: records that are messages as a whole, with
 // content in blocks, one on each line or in one JSON list. A Form says where in a record an agent
-// puts what, so that a new agent of this shape is a Form and fixtures. The package is pure: bytes
-// in, values out; no clock, no environment, no files.
+// puts what, so that a new agent of this shape is a Form and fixtures. Agents with few records of
+// another shape have a file each. The package is pure: bytes in, values out; no clock, no
+// environment, no files.
 //
 // What no part of a message has stays in the part of transcript.Kept. Begin with Form.
 package shape
@@ -14,9 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gemini-ctx/ctx/internal/agent/blocks"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/internal/message"
 )
@@ -50,7 +49,7 @@ type Form struct {
 	// Block returns a block of content as Anthropic's API has it. nil: as it is.
 	Block func(block json.RawMessage) json.RawMessage
 	// Marks are what the client writes in the name of the user; nil for nothing.
-	Marks func() *voice.Table
+	Marks func() *transcript.Voices
 	// Hidden reports whether the person and the model do not both see a message of the user.
 	Hidden func(record, message jsonvalue.Object) bool
 }
@@ -62,7 +61,7 @@ type Call struct{ ID, Tool string }
 type Message struct {
 	Role    string            // of the transcript package; "" for a note
 	Model   string            // of a message of the model; "" if that is not told
-	Content []json.RawMessage // blocks as blocks.Agent.PartOf takes them
+	Content []json.RawMessage // blocks as transcript.Blocks.PartOf takes them
 	Taken   []string          // the members of the message that these hold
 	Unknown bool              // the message has a role that the form does not know
 }
@@ -92,7 +91,7 @@ func (f *Form) Read(
 	agent, name string, r io.Reader, emit func(transcript.Step) error,
 ) (transcript.Stats, error) {
 	d := &reader{Flat: transcript.NewFlat(agent, emit), f: f, tools: map[string]string{},
-		blocks: blocks.Agent(agent)}
+		blocks: transcript.Blocks(agent)}
 	d.Stats.Session = transcript.NameOfFile(name)
 	if f.Open != nil {
 		in, skipped, err := f.Open(f, r)
@@ -122,7 +121,7 @@ func (f *Form) Read(
 type reader struct {
 	*transcript.Flat
 	f      *Form
-	blocks blocks.Agent
+	blocks transcript.Blocks
 	headed bool
 	begun  time.Time         // by the name of the session
 	tools  map[string]string // of the calls, by their ids
@@ -370,9 +369,9 @@ func withoutFeedback(raw json.RawMessage) (block json.RawMessage, typed string) 
 	return jsonvalue.Encode(b), typed
 }
 
-func (d *reader) marks() *voice.Table {
+func (d *reader) marks() *transcript.Voices {
 	if d.f.Marks == nil {
-		return &voice.Table{}
+		return &transcript.Voices{}
 	}
 	return d.f.Marks()
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/agent/voice"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -31,7 +30,7 @@ func hiddenPiece(agent string, kept jsonvalue.Object) json.RawMessage {
 // says that nobody else said anything: such a message is the client's, and nothing in it is hidden.
 // Joined undoes it.
 func Divide(
-	agent string, marks *voice.Table, list []json.RawMessage,
+	agent string, marks *Voices, list []json.RawMessage,
 ) (parts []json.RawMessage, note bool) {
 	var texts []string
 	at := map[int]int{} // by index of a part: that of its text
@@ -50,7 +49,7 @@ func Divide(
 	switch {
 	case all && others == 0:
 		return list, true
-	case !slices.ContainsFunc(slices.Concat(pieces...), func(p voice.Piece) bool {
+	case !slices.ContainsFunc(slices.Concat(pieces...), func(p Piece) bool {
 		return p.Client && strings.TrimSpace(p.Text) != ""
 	}):
 		return list, false
@@ -72,7 +71,7 @@ func Divide(
 }
 
 // piecePart makes a part of a piece of the text of a part. joins says that it is not the first one.
-func piecePart(agent string, of json.RawMessage, p voice.Piece, joins bool) json.RawMessage {
+func piecePart(agent string, of json.RawMessage, p Piece, joins bool) json.RawMessage {
 	kept := jsonvalue.Object{}
 	if joins {
 		kept.Set(pieceJoins, true)

@@ -7,13 +7,12 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/agent/voice"
 )
 
-var clientMarks = voice.Table{
+var clientMarks = transcript.Voices{
 	Elements: []string{"reminder"},
-	Leads:    []voice.Lead{{Open: "I ran: "}},
-	Spans:    []voice.Lead{{Open: "--- Files ---", Close: "--- End ---"}},
+	Leads:    []transcript.Lead{{Open: "I ran: "}},
+	Spans:    []transcript.Lead{{Open: "--- Files ---", Close: "--- End ---"}},
 }
 
 // TestDivide divides the parts of messages: what is shown, whether it is a note, and that the parts

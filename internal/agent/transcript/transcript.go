@@ -1,7 +1,8 @@
 // Package transcript is what the readers and writers of agents' transcripts have in common: steps
 // and messages, lines that a crash has damaged, JSON objects with fields that nobody knows yet, and
-// the hints with which a message that was written in another agent's form is read back as it was.
-// It is pure: bytes in, values out; no clock, no environment, no files.
+// the hints with which a message that was written in another agent's form is read back as it was;
+// whose words a text is (marks.go), and what an agent says of a session (titles.go). It is pure:
+// bytes in, values out; no clock, no environment, no files.
 package transcript
 
 import (

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/gitfile"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
@@ -21,7 +21,7 @@ const (
 // is where that name leads, and no file. The error is one of usage, with the files if there are
 // several.
 func ending(s *session.Store, path, asked string) (string, error) {
-	none := clierr.WithHint(clierr.Usagef("cannot read %.200q: no such file", path),
+	none := command.WithHint(command.Usagef("cannot read %.200q: no such file", path),
 		"`ctx log --file FILE` has what changed a file that is gone")
 	name := filepath.Clean(filepath.FromSlash(asked))
 	dir, here := strings.CutSuffix(path, string(filepath.Separator)+name)
@@ -57,5 +57,5 @@ func ending(s *session.Store, path, asked string) (string, error) {
 		rel, _ := filepath.Rel(dir, at) // both are below root
 		names = append(names, filepath.ToSlash(rel))
 	}
-	return "", clierr.WithHint(none, "did you mean %s?", strings.Join(names, " or "))
+	return "", command.WithHint(none, "did you mean %s?", strings.Join(names, " or "))
 }

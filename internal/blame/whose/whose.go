@@ -13,7 +13,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/blame"
 	"github.com/gemini-ctx/ctx/internal/blame/replay"
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/gitfile"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -84,15 +84,15 @@ func readText(name string) (string, error) {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
-		return "", clierr.Usagef("cannot read %.200q: no such file", name)
+		return "", command.Usagef("cannot read %.200q: no such file", name)
 	case info.IsDir():
-		return "", clierr.Usagef("cannot read %.200q: a directory has no lines; name a file", name)
+		return "", command.Usagef("cannot read %.200q: a directory has no lines; name a file", name)
 	case !info.Mode().IsRegular() || info.Size() > maxFile:
-		return "", clierr.Usagef("cannot read %.200q: no file of at most %d bytes", name, maxFile)
+		return "", command.Usagef("cannot read %.200q: no file of at most %d bytes", name, maxFile)
 	}
 	b, err := os.ReadFile(name)
 	if err == nil && bytes.IndexByte(b, 0) >= 0 {
-		return "", clierr.Usagef("cannot read %.200q: it has no lines of text", name)
+		return "", command.Usagef("cannot read %.200q: it has no lines of text", name)
 	}
 	return string(b), err
 }
@@ -132,7 +132,7 @@ func query(
 	name, err := filepath.Rel(root, path)
 	if err != nil || !filepath.IsLocal(name) {
 		return askedFile{},
-			clierr.Usagef("%.200q is not in the project, which is %q", given, root)
+			command.Usagef("%.200q is not in the project, which is %q", given, root)
 	}
 	asked := askedFile{Query: blame.Query{Name: filepath.ToSlash(name), Rewound: o.Rewound},
 		git: func() *gitfile.File { return nil }}

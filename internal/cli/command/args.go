@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 )
 
 // Between accepts at least low and at most high arguments; high below 0 is no limit.
@@ -12,9 +11,9 @@ func Between(low, high int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < low && len(args) == 0:
-			return clierr.Usagef("%s needs an argument: `%s`", cmd.CommandPath(), cmd.UseLine())
+			return Usagef("%s needs an argument: `%s`", cmd.CommandPath(), cmd.UseLine())
 		case len(args) < low:
-			return clierr.Usagef("%s needs %d arguments and got %d: `%s`",
+			return Usagef("%s needs %d arguments and got %d: `%s`",
 				cmd.CommandPath(), low, len(args), cmd.UseLine())
 		case high == 0 && len(args) > 0:
 			return unasked(cmd, "%s takes no argument: %q", args[0])
@@ -27,7 +26,7 @@ func Between(low, high int) cobra.PositionalArgs {
 
 // unasked returns the error for an argument that a command does not take.
 func unasked(cmd *cobra.Command, format, arg string) error {
-	return clierr.WithHint(clierr.Usagef(format, cmd.CommandPath(), arg),
+	return WithHint(Usagef(format, cmd.CommandPath(), arg),
 		"it is `%s`; quotes make one argument of several words", cmd.UseLine())
 }
 
@@ -35,7 +34,7 @@ func unasked(cmd *cobra.Command, format, arg string) error {
 // kind of the name, such as "session".
 func CheckName(what, name string) error {
 	if err := format.CheckName(name); err != nil {
-		return clierr.WithHint(clierr.Usagef("bad %s name: %.80q: %v", what, name, err),
+		return WithHint(Usagef("bad %s name: %.80q: %v", what, name, err),
 			"a name has up to %d bytes and no slash, no control characters, no space at its ends",
 			format.MaxName)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
@@ -19,19 +18,19 @@ func FlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
 		hint := insteadOf(cmd, unknown.GetSpecifiedName())
-		return clierr.WithHint(clierr.Usagef("%v", err), "%s", hint)
+		return WithHint(Usagef("%v", err), "%s", hint)
 	}
 	var bad *pflag.InvalidValueError
 	var number *strconv.NumError
 	if !errors.As(err, &bad) || !errors.As(err, &number) {
-		return clierr.Usagef("%v", err)
+		return Usagef("%v", err)
 	}
 	flag, value := bad.GetFlag(), bad.GetValue()
 	kind := flagKind(flag.Value.Type())
 	if errors.Is(number, strconv.ErrRange) {
-		return clierr.Usagef("bad --%s: %.80q is too large for %s", flag.Name, value, kind)
+		return Usagef("bad --%s: %.80q is too large for %s", flag.Name, value, kind)
 	}
-	return clierr.Usagef("bad --%s: %.80q is not %s", flag.Name, value, kind)
+	return Usagef("bad --%s: %.80q is not %s", flag.Name, value, kind)
 }
 
 // insteadOf says what a command takes instead of a flag that it does not have.

@@ -1,13 +1,11 @@
-// Package command holds what the command lines of ctx and ctx-eval share: help texts, checks of
-// arguments, and the report of an error.
+// Package command holds what the programs of ctx share: help texts, checks of arguments, and the
+// report of an error, with its exit code, kind and hint (failure.go).
 package command
 
 import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 )
 
 // ExitCode is an exit code and its meaning, in words for people.
@@ -19,17 +17,17 @@ type ExitCode struct {
 // ExitCodes lists every exit code, lowest first.
 func ExitCodes() []ExitCode {
 	return []ExitCode{
-		{clierr.Done, "done"},
-		{clierr.Failed, "failed, or the answer is no"},
-		{clierr.Usage, "usage: a flag, an argument, a setting or an input that cannot be taken"},
-		{clierr.NoStore, "no store here, or none that this build may use"},
-		{clierr.Locked, "locked: another process is writing"},
-		{clierr.Stale, "stale, or refused by history"},
-		{clierr.Corrupt, "corrupt"},
-		{clierr.Gone, "gone: forgotten, or only a removed session had it"},
-		{clierr.NotFound, "not found, or ambiguous"},
-		{clierr.Blocked, "blocked: something has to happen first"},
-		{clierr.Interrupted, "interrupted"},
+		{Done, "done"},
+		{Failed, "failed, or the answer is no"},
+		{Usage, "usage: a flag, an argument, a setting or an input that cannot be taken"},
+		{NoStore, "no store here, or none that this build may use"},
+		{Locked, "locked: another process is writing"},
+		{Stale, "stale, or refused by history"},
+		{Corrupt, "corrupt"},
+		{Gone, "gone: forgotten, or only a removed session had it"},
+		{NotFound, "not found, or ambiguous"},
+		{Blocked, "blocked: something has to happen first"},
+		{Interrupted, "interrupted"},
 	}
 }
 
@@ -42,7 +40,7 @@ func Long(text string, codes ...int) string {
 	wrap(&b, text)
 	b.WriteString("\n\nExit codes:\n")
 	for _, m := range ExitCodes() {
-		show := m.Code < clierr.NoStore || m.Code == clierr.Interrupted
+		show := m.Code < NoStore || m.Code == Interrupted
 		for _, code := range codes {
 			show = show || code == m.Code
 		}

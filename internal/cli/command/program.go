@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/repo"
 )
@@ -34,7 +33,7 @@ func (p *Program) Begin(
 		for _, dir := range p.dirs {
 			p.Env.WorkDir = environ.Under(p.Env.WorkDir, dir)
 			if info, err := os.Stat(p.Env.WorkDir); err != nil || !info.IsDir() {
-				return clierr.Usagef("cannot change to %q: not a directory", dir)
+				return Usagef("cannot change to %q: not a directory", dir)
 			}
 		}
 		return work(cmd, args)
@@ -58,9 +57,9 @@ func (p *Program) Run(
 		err = ended
 	}
 	if err == nil {
-		return clierr.Done
+		return Done
 	}
-	return Failed{
+	return FailedWith{
 		Err: err, Running: p.running, JSON: p.JSON || !p.running && HasFlag(args, "--json"),
 		Hint: "`" + name + " --help` says how it is used",
 	}.Report(c, errs)

@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"io"
 	"syscall"
-
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 )
 
 // Failed is how a run ended in an error.
-type Failed struct {
+type FailedWith struct {
 	Err     error
 	Running bool   // the command line was understood; an error before that is a usage error
 	JSON    bool   // the reader is a program
@@ -22,19 +20,19 @@ type Failed struct {
 // Report writes the error to w, as text or as a JSON document, and returns the exit code. A run
 // whose context c ended was interrupted. Nothing is written where the reader of the output has
 // gone.
-func (f Failed) Report(c context.Context, w io.Writer) int {
+func (f FailedWith) Report(c context.Context, w io.Writer) int {
 	err := f.Err
 	switch {
 	case errors.Is(err, syscall.EPIPE):
-		return clierr.Failed
+		return Failed
 	case c.Err() != nil && errors.Is(err, c.Err()):
 		err = context.Canceled
 	}
-	p := clierr.Explain(err)
-	if !f.Running && p.Code == clierr.Failed {
-		p.Code, p.Kind = clierr.Usage, "usage"
+	p := Explain(err)
+	if !f.Running && p.Code == Failed {
+		p.Code, p.Kind = Usage, "usage"
 	}
-	if p.Code == clierr.Usage && p.Hint == "" {
+	if p.Code == Usage && p.Hint == "" {
 		p.Hint = f.Hint
 	}
 	if !f.JSON {
@@ -42,8 +40,8 @@ func (f Failed) Report(c context.Context, w io.Writer) int {
 		return p.Code
 	}
 	b, _ := json.Marshal(struct { // strings and a number: cannot fail
-		V     int            `json:"v"`
-		Error clierr.Problem `json:"error"`
+		V     int     `json:"v"`
+		Error Problem `json:"error"`
 	}{1, p})
 	fmt.Fprintf(w, "%s\n", b)
 	return p.Code

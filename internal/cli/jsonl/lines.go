@@ -1,4 +1,6 @@
-// Package jsonl reads JSON lines, and the members of the objects on them, with few allocations.
+// Package jsonl reads JSON lines, and the members of the objects on them, with few allocations. It
+// appends messages that come so, in batches (bulk.go), and feeds the output of a model to a loop
+// detector while the model writes it (deltas.go).
 package jsonl
 
 import (

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/faults/program"
+	"github.com/gemini-ctx/ctx/internal/faults"
 )
 
 // all asks for every point instead of a sample.
@@ -104,7 +104,7 @@ func message(n int) string {
 // build makes a store that has something for every command: clusters, packs, an
 // open branch, an undone rewind, a removed session, a state. The next operation will write a
 // checkpoint.
-func build(t *testing.T, p program.Program) {
+func build(t *testing.T, p faults.Program) {
 	t.Helper()
 	p.Must(t, "init")
 	write(t, filepath.Join(p.Dir, "lines"),
@@ -170,7 +170,7 @@ var commands = []command{
 type state map[string][]string
 
 // stateOf reads a store with ctx itself.
-func stateOf(p program.Program) (state, error) {
+func stateOf(p faults.Program) (state, error) {
 	s := state{}
 	r := p.Run("show-ref", "--json")
 	if r.Code == 1 && r.Err == "" {
@@ -272,7 +272,7 @@ func differences(a, b state) (names []string) {
 
 // checkStore checks a store after a command was stopped or failed: it must be whole, and the next
 // commands must work. It returns the state of the store.
-func checkStore(p program.Program, thorough bool) (state, error) {
+func checkStore(p faults.Program, thorough bool) (state, error) {
 	now, err := stateOf(p)
 	if err != nil {
 		return nil, fmt.Errorf("a reader: %w", err)

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gemini-ctx/ctx/internal/faults/program"
+	"github.com/gemini-ctx/ctx/internal/faults"
 )
 
 // disk is a file system in a file, with a project in it.
@@ -21,7 +21,7 @@ type disk struct {
 	t       *testing.T
 	image   string
 	at      string // the mount point
-	program program.Program
+	program faults.Program
 }
 
 // newDisk makes and mounts a file system of size MiB.
@@ -42,7 +42,7 @@ func newDisk(t *testing.T, bin string, size int, options ...string) *disk {
 	}
 	do(t, "mkfs.ext4", append(append([]string{"-q", "-F", "-b", "1024"}, options...), d.image)...)
 	d.mount()
-	d.program = program.Program{Path: bin, Dir: filepath.Join(d.at, "project"), Env: settings}
+	d.program = faults.Program{Path: bin, Dir: filepath.Join(d.at, "project"), Env: settings}
 	if err := os.Mkdir(d.program.Dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func stopped(few, many int) int {
 // After a command has reported success, a power cut does not lose its work.
 func TestPowerCutAfterEachCommand(t *testing.T) {
 	needsMounts(t)
-	d := newDisk(t, program.Build(t), 12, "-N", "2000")
+	d := newDisk(t, faults.Build(t), 12, "-N", "2000")
 	build(t, d.program)
 	var done [][]string
 	for round := range stopped(1, 8) {
@@ -146,7 +146,7 @@ func TestPowerCutAfterEachCommand(t *testing.T) {
 // After a power cut during a command, the command has happened or it has not.
 func TestPowerCutWithinCommands(t *testing.T) {
 	needsMounts(t)
-	bin := program.Build(t)
+	bin := faults.Build(t)
 	d := newDisk(t, bin, 12, "-N", "2000")
 	build(t, d.program)
 	before, err := stateOf(d.program)

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/internal/faults/program"
+	"github.com/gemini-ctx/ctx/internal/faults"
 )
 
 // refused checks that a command failed with exit code 1, in a line that names something in the
 // store, and a hint.
-func refused(t *testing.T, r program.Result, dir, hint string) {
+func refused(t *testing.T, r faults.Result, dir, hint string) {
 	t.Helper()
 	text := r.Err
 	for strings.HasPrefix(text, "ctx: warning: ") {
@@ -31,7 +31,7 @@ func refused(t *testing.T, r program.Result, dir, hint string) {
 
 // checkHook checks that a hook ends with 0 and prints nothing for the agent, whatever the state of
 // its store.
-func checkHook(t *testing.T, p program.Program) {
+func checkHook(t *testing.T, p faults.Program) {
 	t.Helper()
 	transcript := filepath.Join(t.TempDir(), "session-2026-01-02T03-04-1a2b3c4d.jsonl")
 	write(t, transcript,
@@ -51,7 +51,7 @@ func checkHook(t *testing.T, p program.Program) {
 }
 
 // said returns the texts of a session.
-func said(t *testing.T, p program.Program, session string) (texts []string) {
+func said(t *testing.T, p faults.Program, session string) (texts []string) {
 	t.Helper()
 	for line := range strings.Lines(p.Must(t, "log", "-s", session, "--json")) {
 		var m struct{ Text string }
@@ -66,21 +66,21 @@ func said(t *testing.T, p program.Program, session string) (texts []string) {
 // A full disk stops an append and loses no earlier message. With room again, appends work.
 func TestFullDisk(t *testing.T) {
 	needsMounts(t)
-	bin := program.Build(t)
+	bin := faults.Build(t)
 	for _, c := range []struct {
 		name string
 		long int // how often a message repeats its number
-		make func(t *testing.T) (p program.Program, room func())
+		make func(t *testing.T) (p faults.Program, room func())
 	}{
-		{"of bytes", 300, func(t *testing.T) (program.Program, func()) {
+		{"of bytes", 300, func(t *testing.T) (faults.Program, func()) {
 			at := memory(t)
 			do(t, "mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", at)
 			t.Cleanup(func() { do(t, "umount", at) })
-			return program.Program{Path: bin, Dir: at, Env: settings},
+			return faults.Program{Path: bin, Dir: at, Env: settings},
 				func() { do(t, "mount", "-o", "remount,size=4m", at) }
 		}},
 		// A message that does not fit into a record makes two files.
-		{"of files", 40000, func(t *testing.T) (program.Program, func()) {
+		{"of files", 40000, func(t *testing.T) (faults.Program, func()) {
 			d := newDisk(t, bin, 8, "-N", "280")
 			var filler []string
 			for n := range 200 {
@@ -102,7 +102,7 @@ func TestFullDisk(t *testing.T) {
 			p, room := c.make(t)
 			p.Must(t, "init")
 			file := filepath.Join(t.TempDir(), "message")
-			add := func(text string) program.Result {
+			add := func(text string) faults.Result {
 				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -168,7 +168,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	at := memory(t)
 	do(t, "mount", "-t", "tmpfs", "tmpfs", at)
 	t.Cleanup(func() { do(t, "umount", at) })
-	p := program.Program{Path: program.Build(t), Dir: at, Env: settings}
+	p := faults.Program{Path: faults.Build(t), Dir: at, Env: settings}
 	build(t, p)
 	var printed []string
 	for _, args := range readers {
@@ -205,7 +205,7 @@ func TestReadOnlyDisk(t *testing.T) {
 func TestImmutableFiles(t *testing.T) {
 	needsMounts(t)
 	needs(t, "chattr")
-	d := newDisk(t, program.Build(t), 12, "-N", "2000")
+	d := newDisk(t, faults.Build(t), 12, "-N", "2000")
 	build(t, d.program)
 	store := filepath.Join(d.program.Dir, ".gemini", "context")
 	segments, err := filepath.Glob(filepath.Join(store, "refs", "log-*"))
@@ -242,21 +242,21 @@ func TestImmutableFiles(t *testing.T) {
 // With few open files allowed, a command works or reports the reason.
 func TestFewOpenFiles(t *testing.T) {
 	needs(t, "prlimit")
-	bin := program.Build(t)
+	bin := faults.Build(t)
 	work := memory(t)
 	template := filepath.Join(work, "template")
 	if err := os.Mkdir(template, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	build(t, program.Program{Path: bin, Dir: template, Env: settings})
+	build(t, faults.Program{Path: bin, Dir: template, Env: settings})
 	worked, failed := 0, 0
 	for _, c := range commands {
-		before, err := stateOf(program.Program{Path: bin, Dir: template, Env: settings})
+		before, err := stateOf(faults.Program{Path: bin, Dir: template, Env: settings})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, most := range []int{7, 8, 9, 10, 12} {
-			p := program.Program{Path: bin, Dir: filepath.Join(work, fmt.Sprint(most, c.args)),
+			p := faults.Program{Path: bin, Dir: filepath.Join(work, fmt.Sprint(most, c.args)),
 				Env: settings}
 			if err := cloneStore(template, p.Dir); err != nil {
 				t.Fatal(err)
@@ -303,7 +303,7 @@ func TestAnotherUser(t *testing.T) {
 	if err := os.Chmod(dir, 0o755); err != nil { // lets the other user get this far
 		t.Fatal(err)
 	}
-	built := program.Build(t)
+	built := faults.Build(t)
 	bin := filepath.Join(dir, "ctx")
 	copyFile(t, built, bin)
 	project := filepath.Join(dir, "project")
@@ -313,11 +313,11 @@ func TestAnotherUser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p := program.Program{Path: bin, Dir: project, Env: settings}
+	p := faults.Program{Path: bin, Dir: project, Env: settings}
 	build(t, p)
 	other := p
 	other.Path = "setpriv"
-	as := func(args ...string) program.Result {
+	as := func(args ...string) faults.Result {
 		return other.Run(append([]string{"--reuid=65534", "--regid=65534", "--clear-groups", bin},
 			args...)...)
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gemini-ctx/ctx/internal/faults/program"
+	"github.com/gemini-ctx/ctx/internal/faults"
 )
 
 // sharing are the commands that read and write a remote. The clone makes the store "new/desk".
@@ -57,7 +57,7 @@ func meet(t *testing.T, bin, kind string) *neighbours {
 			t.Fatal(err)
 		}
 	}
-	say := func(p program.Program, from, to int) {
+	say := func(p faults.Program, from, to int) {
 		for n := from; n < to; n++ {
 			p.Must(t, "append", "-s", "talk", "--role", "user", "-m",
 				filepath.Base(p.Dir)+" says that "+message(n))
@@ -88,13 +88,13 @@ func meet(t *testing.T, bin, kind string) *neighbours {
 }
 
 // store is a ctx that works on one of the stores.
-func (w *neighbours) store(name string) program.Program {
+func (w *neighbours) store(name string) faults.Program {
 	home := filepath.Join(w.run, name, ".home")
 	if name == "desk" {
 		name, home = "new/desk", filepath.Join(w.run, "new", ".home")
 	}
 	env := append(slices.Clone(settings), "CTX_USER_CONFIG="+filepath.Join(home, "none.toml"))
-	return program.Program{Path: w.bin, Dir: filepath.Join(w.run, name), Env: env}
+	return faults.Program{Path: w.bin, Dir: filepath.Join(w.run, name), Env: env}
 }
 
 // begin makes all stores and the remote as they were at first.
@@ -106,7 +106,7 @@ func (w *neighbours) begin() {
 }
 
 // trace runs a command under strace as its store would, or all of its processes if deep is set.
-func (w *neighbours) trace(c command, deep bool, more ...string) (r program.Result, log string) {
+func (w *neighbours) trace(c command, deep bool, more ...string) (r faults.Result, log string) {
 	w.Helper()
 	p := w.store("here")
 	args := slices.Clone(c.args)
@@ -186,7 +186,7 @@ func (w *neighbours) look(name string) (now shared, err error) {
 }
 
 // whole checks a store, and returns its state with the clusters that others share.
-func whole(p program.Program) (state, error) {
+func whole(p faults.Program) (state, error) {
 	if r := p.Run("fsck"); !r.OK() {
 		return nil, fmt.Errorf("%s: %v%s", filepath.Base(p.Dir), r, r.Out)
 	}
@@ -261,7 +261,7 @@ func follows(want, texts []string) bool {
 func TestKilledWhileSharing(t *testing.T) {
 	needsTracing(t)
 	needs(t, "git")
-	bin := program.Build(t, "-tags", "faults")
+	bin := faults.Build(t, "-tags", "faults")
 	for _, kind := range []string{"dir", "git"} {
 		w := meet(t, bin, kind)
 		for _, c := range sharing {
@@ -347,7 +347,7 @@ const shareSample = 3
 
 // killed checks what a killed command has left, and runs it again.
 func (w *neighbours) killed(
-	c command, name string, r program.Result, before, after shared, thorough bool,
+	c command, name string, r faults.Result, before, after shared, thorough bool,
 ) (now shared, err error) {
 	if now, err = w.look(name); err != nil {
 		return now, err

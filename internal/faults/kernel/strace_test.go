@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/internal/faults/program"
+	"github.com/gemini-ctx/ctx/internal/faults"
 )
 
 // watched are the system calls that read and write a store, with the errors that they are made to
@@ -62,7 +62,7 @@ const seed = 6
 // tracer runs a command on copies of one store.
 type tracer struct {
 	t        *testing.T
-	program  program.Program
+	program  faults.Program
 	template string
 	work     string
 	runs     int
@@ -72,7 +72,7 @@ type tracer struct {
 // the result, and the output of strace.
 func (x *tracer) trace(
 	c command, more ...string,
-) (p program.Program, r program.Result, log string) {
+) (p faults.Program, r faults.Result, log string) {
 	x.t.Helper()
 	x.runs++
 	p = x.program
@@ -175,16 +175,16 @@ func needsTracing(t *testing.T) {
 // line that names the file, and the next command must work.
 func TestEverySystemCall(t *testing.T) {
 	needsTracing(t)
-	bin := program.Build(t, "-tags", "faults")
+	bin := faults.Build(t, "-tags", "faults")
 	work := memory(t)
 	template := filepath.Join(work, "template")
 	if err := os.Mkdir(template, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	build(t, program.Program{Path: bin, Dir: template, Env: settings})
+	build(t, faults.Program{Path: bin, Dir: template, Env: settings})
 	for _, c := range commands {
 		t.Run(c.name, func(t *testing.T) {
-			x := &tracer{t: t, program: program.Program{Path: bin, Env: settings},
+			x := &tracer{t: t, program: faults.Program{Path: bin, Env: settings},
 				template: template, work: work}
 			x.everyCall(c)
 		})
@@ -193,7 +193,7 @@ func TestEverySystemCall(t *testing.T) {
 
 func (x *tracer) everyCall(c command) {
 	t := x.t
-	before, err := stateOf(program.Program{Path: x.program.Path, Dir: x.template, Env: settings})
+	before, err := stateOf(faults.Program{Path: x.program.Path, Dir: x.template, Env: settings})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +285,7 @@ var inTrace = regexp.MustCompile(`["<](/[^">]+)[">]`)
 
 // honest checks that a failed command reported the reason in one line, which names the file if the
 // system call had one.
-func honest(r program.Result, injected string) error {
+func honest(r faults.Result, injected string) error {
 	first, rest, _ := strings.Cut(strings.TrimSuffix(r.Err, "\n"), "\n")
 	if !strings.HasPrefix(first, "ctx: ") ||
 		rest != "" && (!strings.HasPrefix(rest, "hint: ") || strings.Contains(rest, "\n")) {

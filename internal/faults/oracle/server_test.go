@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gemini-ctx/ctx/internal/faults/program"
+	"github.com/gemini-ctx/ctx/internal/faults"
 )
 
 // command is a command for a server.
@@ -55,14 +55,14 @@ func built(tb testing.TB) string {
 	if path := os.Getenv("CTX_TEST_BINARY"); path != "" {
 		return path
 	}
-	return program.BuildTests(tb)
+	return faults.BuildTests(tb)
 }
 
 // serverAt starts a server. The caller ends it.
 func serverAt(tb testing.TB, path string) *server {
 	tb.Helper()
 	s := &server{path: path}
-	c := program.Program{Path: path, Dir: tb.TempDir()}.Command("serve-oracle")
+	c := faults.Program{Path: path, Dir: tb.TempDir()}.Command("serve-oracle")
 	c.Stderr = &s.errs
 	in, err := c.StdinPipe()
 	if err != nil {

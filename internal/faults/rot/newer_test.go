@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
@@ -98,32 +98,32 @@ func TestNewerIsRefused(t *testing.T) {
 	}{
 		"store": {func(t *testing.T, dir string) {
 			rewrite(t, filepath.Join(dir, "format"), swap("store 1\n", "store 2\n"))
-		}, answers, clierr.NoStore, "version 2"},
+		}, answers, command.NoStore, "version 2"},
 		"early store": {func(t *testing.T, dir string) {
 			rewrite(t, filepath.Join(dir, "format"), swap("store 1\n", "ctx 1\n"))
-		}, answers, clierr.NoStore, "before version 1"},
+		}, answers, command.NoStore, "before version 1"},
 		"another hash": {func(t *testing.T, dir string) {
 			rewrite(t, filepath.Join(dir, "format"), swap("hash sha256", "hash blake3"))
-		}, answers, clierr.Corrupt, "blake3"},
+		}, answers, command.Corrupt, "blake3"},
 		"setting": {func(t *testing.T, dir string) {
 			rewrite(t, filepath.Join(dir, "config.toml"),
 				func(b []byte) []byte { return append(b, "\n[future]\nkey = 1\n"...) })
-		}, answers, clierr.Usage, "future"},
+		}, answers, command.Usage, "future"},
 		"checkpoint": {func(t *testing.T, dir string) {
 			rewrite(t, filepath.Join(dir, "refs", "checkpoint"), func(b []byte) []byte {
 				body := swap("checkpoint 1\n", "checkpoint 2\n")(
 					b[:bytes.LastIndex(b, []byte("sum "))])
 				return fmt.Appendf(body, "sum %x\n", sha256.Sum256(body))
 			})
-		}, answers, clierr.NoStore, "version 2"},
+		}, answers, command.NoStore, "version 2"},
 		"record": {func(t *testing.T, dir string) {
 			rewrite(t, filepath.Join(dir, "refs", "log-1"), record([]byte{5, 1, 2, 3}))
-		}, answers, clierr.NoStore, "version 5"},
+		}, answers, command.NoStore, "version 5"},
 		"entry, read": {withKind("entry 9\nthought deep\n"), show,
-			clierr.NoStore, "version 9"},
+			command.NoStore, "version 9"},
 		"entry, gc": {withKind("entry 9\nthought deep\n"), collect,
-			clierr.NoStore, "version 9"},
-		"kind of object, gc": {withKind("dream 1\nof sheep\n"), collect, clierr.NoStore,
+			command.NoStore, "version 9"},
+		"kind of object, gc": {withKind("dream 1\nof sheep\n"), collect, command.NoStore,
 			"dream version 1 is not known here"},
 		"record of an absence": {func(t *testing.T, dir string) {
 			v, err := open(t, dir).Refs.Read()
@@ -144,22 +144,22 @@ func TestNewerIsRefused(t *testing.T) {
 				err = errors.New(report.Faults[0].Why)
 			}
 			return err
-		}, clierr.Failed, "version 2"},
+		}, command.Failed, "version 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := unpack(t, filepath.Join("testdata", "v1", "plain.tar.gz"))
 			c.change(t, dir)
 			err := c.do(t, dir)
-			if err == nil || clierr.Explain(err).Code != c.code ||
+			if err == nil || command.Explain(err).Code != c.code ||
 				!strings.Contains(err.Error(), c.says) {
-				t.Errorf("exit %d: %v", clierr.Explain(err).Code, err)
+				t.Errorf("exit %d: %v", command.Explain(err).Code, err)
 			}
 			if !strings.HasPrefix(c.says, "version ") {
 				return
 			}
 			before := tree(t, dir)
 			if _, err := repair.Run(context.Background(), storetest.Env(dir, nil),
-				repair.Options{}); clierr.Explain(err).Kind != "newer-format" {
+				repair.Options{}); command.Explain(err).Kind != "newer-format" {
 				t.Errorf("a repair: %v", err)
 			}
 			if after := tree(t, dir); after != before {

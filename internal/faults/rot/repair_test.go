@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
@@ -129,10 +129,10 @@ func (b *subject) mendOne(d *damage) (lost, left bool) {
 	}
 	done, err := repaired(b.dir, repair.Options{})
 	if err != nil {
-		if d.kind == "format" && clierr.Explain(err).Code == clierr.NoStore {
+		if d.kind == "format" && command.Explain(err).Code == command.NoStore {
 			return false, true // it says that it is of another version
 		}
-		if d.kind == "absent" && clierr.Explain(err).Code == clierr.NoStore {
+		if d.kind == "absent" && command.Explain(err).Code == command.NoStore {
 			return false, true
 		}
 		t.Errorf("%v: %v", d, err)

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
@@ -258,9 +258,9 @@ func (b *subject) within(d *damage) (out seen) {
 func (b *subject) wrong(d *damage, out seen) []string {
 	if out.openErr != nil || out.readErr != nil {
 		err := errors.Join(out.openErr, out.readErr)
-		if code := clierr.Explain(err).Code; code != clierr.Corrupt &&
-			(d.kind != "format" || code != clierr.NoStore) &&
-			(d.kind != "config.toml" || code != clierr.Usage) {
+		if code := command.Explain(err).Code; code != command.Corrupt &&
+			(d.kind != "format" || code != command.NoStore) &&
+			(d.kind != "config.toml" || code != command.Usage) {
 			return []string{fmt.Sprintf("exit %d: %v", code, err)}
 		}
 		return nil
@@ -279,12 +279,12 @@ func (b *subject) wrong(d *damage, out seen) []string {
 				list = append(list,
 					fmt.Sprintf("%s: said %.200q, right is %.200q", q, got.Text, want.Text))
 			case got.Err != nil && d.how == "deleted" && strings.HasPrefix(q, "prefix ") &&
-				clierr.Explain(got.Err).Code == clierr.NotFound:
+				command.Explain(got.Err).Code == command.NotFound:
 				// Nobody knows that a missing object existed.
 			case got.Err != nil && want.Err == nil &&
-				(cached(d.kind) || clierr.Explain(got.Err).Code != clierr.Corrupt):
+				(cached(d.kind) || command.Explain(got.Err).Code != command.Corrupt):
 				list = append(list,
-					fmt.Sprintf("%s: exit %d: %v", q, clierr.Explain(got.Err).Code, got.Err))
+					fmt.Sprintf("%s: exit %d: %v", q, command.Explain(got.Err).Code, got.Err))
 			}
 		}
 		if list == nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/internal/faults/program"
+	"github.com/gemini-ctx/ctx/internal/faults"
 )
 
 // operation is an operation of the log, in the form of `ctx op log --json`.
@@ -83,7 +83,7 @@ type move struct {
 // program.
 type history struct {
 	t       *testing.T
-	program program.Program
+	program faults.Program
 	ops     []operation // ops[i] has number i+1
 	refs    map[string]string
 	moves   map[string][]move // of each branch's ref, in order
@@ -97,7 +97,7 @@ type history struct {
 	byFrom []bound
 }
 
-func readHistory(t *testing.T, p program.Program) *history {
+func readHistory(t *testing.T, p faults.Program) *history {
 	h := &history{t: t, program: p, refs: map[string]string{}, moves: map[string][]move{},
 		entries: map[string]*entry{}, lists: map[string]*list{},
 		said: map[string]uint64{}, texts: map[string]string{}}

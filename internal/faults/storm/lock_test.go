@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gemini-ctx/ctx/internal/faults/program"
+	"github.com/gemini-ctx/ctx/internal/faults"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
@@ -29,9 +29,9 @@ func TestMain(m *testing.M) {
 }
 
 // talked makes a store with conversations, clusters, branches, packs and a state.
-func talked(t *testing.T) program.Program {
+func talked(t *testing.T) faults.Program {
 	t.Helper()
-	p := program.Program{Path: program.Build(t), Dir: t.TempDir(), Env: settings}
+	p := faults.Program{Path: faults.Build(t), Dir: t.TempDir(), Env: settings}
 	p.Must(t, "init")
 	for n := range 24 {
 		topic := topics[n/8]
@@ -153,7 +153,7 @@ func TestSummarizerWritesToTheStore(t *testing.T) {
 }
 
 // asked returns the number of messages that the summarizer appended.
-func asked(t *testing.T, p program.Program) int {
+func asked(t *testing.T, p faults.Program) int {
 	t.Helper()
 	return strings.Count(p.Must(t, "log", "-s", "helper", "--json"), "\n")
 }

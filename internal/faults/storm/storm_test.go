@@ -19,13 +19,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gemini-ctx/ctx/internal/faults/program"
+	"github.com/gemini-ctx/ctx/internal/faults"
 )
 
 // storm is a store and the workers on it.
 type storm struct {
 	t       *testing.T
-	program program.Program
+	program faults.Program
 	seed    uint64
 	turns   int       // of each worker; 0 if the time decides
 	until   time.Time // if turns is 0
@@ -63,7 +63,7 @@ func TestStorm(t *testing.T) {
 	if os.Getenv("CTX_STORM_RACE") != "" {
 		flags = []string{"-race"}
 	}
-	s.program = program.Program{Path: program.Build(t, flags...), Dir: t.TempDir(), Env: settings}
+	s.program = faults.Program{Path: faults.Build(t, flags...), Dir: t.TempDir(), Env: settings}
 	s.program.Must(t, "init")
 	events := s.run(workers)
 	s.check(events)

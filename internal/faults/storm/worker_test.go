@@ -10,12 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gemini-ctx/ctx/internal/faults/program"
+	"github.com/gemini-ctx/ctx/internal/faults"
 )
 
 // event is a command of a worker, and its intention.
 type event struct {
-	program.Result
+	faults.Result
 	worker, step int
 	verb         string
 	session      string

@@ -11,8 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
-	"github.com/gemini-ctx/ctx/internal/page/markup"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
@@ -111,7 +110,7 @@ func TestWhoMayAsk(t *testing.T) {
 		if h.Get("Cache-Control") != "no-store" || h.Get("Referrer-Policy") != "no-referrer" ||
 			h.Get("X-Content-Type-Options") != "nosniff" ||
 			h.Get("Access-Control-Allow-Origin") != "" ||
-			h.Get("Content-Security-Policy") != markup.Policy(true)+"; frame-ancestors 'none'" {
+			h.Get("Content-Security-Policy") != Policy(true)+"; frame-ancestors 'none'" {
 			t.Errorf("%s %s: headers %v", r.method, r.address, h)
 		}
 	}
@@ -122,8 +121,8 @@ func TestWhoMayAsk(t *testing.T) {
 
 // TestPolicies: the policy of a live page is that of a file, and connections to itself.
 func TestPolicies(t *testing.T) {
-	file, live := strings.Split(markup.Policy(false), "; "),
-		strings.Split(markup.Policy(true), "; ")
+	file, live := strings.Split(Policy(false), "; "),
+		strings.Split(Policy(true), "; ")
 	if len(live) != len(file)+1 || live[len(file)] != "connect-src 'self'" {
 		t.Fatalf("%q and %q", file, live)
 	}
@@ -246,7 +245,7 @@ func TestRun(t *testing.T) {
 	defer events.Body.Close()
 	next(t, bufio.NewReader(events.Body))
 	cancel()
-	if n := <-code; n != clierr.Done {
+	if n := <-code; n != command.Done {
 		t.Errorf("exit code %d", n)
 	}
 }
@@ -265,10 +264,10 @@ func TestRunFails(t *testing.T) {
 		code int
 		says string
 	}{
-		{storetest.Env(s.Dir, nil), []string{"-port", port}, clierr.Failed, "hint: --port N"},
-		{storetest.Env(s.Dir, nil), []string{"-port", "x"}, clierr.Usage, "invalid value"},
-		{storetest.Env(s.Dir, nil), []string{"more"}, clierr.Usage, `takes no argument: "more"`},
-		{storetest.Env(t.TempDir(), nil), nil, clierr.NoStore, "ctx init"},
+		{storetest.Env(s.Dir, nil), []string{"-port", port}, command.Failed, "hint: --port N"},
+		{storetest.Env(s.Dir, nil), []string{"-port", "x"}, command.Usage, "invalid value"},
+		{storetest.Env(s.Dir, nil), []string{"more"}, command.Usage, `takes no argument: "more"`},
+		{storetest.Env(t.TempDir(), nil), nil, command.NoStore, "ctx init"},
 	} {
 		var out, errs strings.Builder
 		if code := run(t.Context(), r.args, r.env, &out, &errs); code != r.code ||

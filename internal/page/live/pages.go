@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/gemini-ctx/ctx/internal/page"
-	"github.com/gemini-ctx/ctx/internal/page/markup"
 )
 
 // pages answers a page.Ask.
@@ -18,9 +17,9 @@ func pages(in io.Reader, out io.Writer) error {
 	var err error
 	if ask.Project != nil {
 		a.Pages = make([][]byte, 1)
-		a.Pages[0], err = markup.Project(ask.Project)
+		a.Pages[0], err = Project(ask.Project)
 	} else {
-		a.Pages, a.Embedded, err = markup.Pages(ask.Session, ask.Most, ask.First)
+		a.Pages, a.Embedded, err = Pages(ask.Session, ask.Most, ask.First)
 	}
 	if err != nil {
 		return err

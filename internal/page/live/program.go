@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/page"
 	"github.com/gemini-ctx/ctx/internal/repo"
@@ -33,7 +33,7 @@ const usage = `ctx-view-serve serves the pages of a store to a browser on this m
 // Main runs the program with the arguments of the process, and ends the process.
 func Main() {
 	c, watch := environ.Interrupts(page.Program)
-	watch(clierr.Done)
+	watch(command.Done)
 	os.Exit(run(c, os.Args[1:], environ.Env(page.Program), os.Stdout, os.Stderr))
 }
 
@@ -51,19 +51,19 @@ func run(c context.Context, args []string, env repo.Env, out, errs io.Writer) in
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(out, usage)
-		return clierr.Done
+		return command.Done
 	case err == nil && o.version:
 		fmt.Fprintf(out, "%s version %s\n", page.Program, environ.Version())
-		return clierr.Done
+		return command.Done
 	case err == nil && o.pages:
 		err = pages(os.Stdin, out)
 	case err == nil:
 		err = o.serve(c, env, out, errs)
 	}
 	if err == nil || c.Err() != nil {
-		return clierr.Done
+		return command.Done
 	}
-	p := clierr.Explain(err)
+	p := command.Explain(err)
 	fmt.Fprintln(errs, p.Text())
 	return p.Code
 }
@@ -86,7 +86,7 @@ func parse(args []string, env *repo.Env) (o options, err error) {
 		err = fmt.Errorf("takes no argument: %.80q", flags.Arg(0))
 	}
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		err = clierr.Usagef("%s: %v", page.Program, err)
+		err = command.Usagef("%s: %v", page.Program, err)
 	}
 	return o, err
 }
@@ -102,7 +102,7 @@ func (o *options) serve(c context.Context, env repo.Env, out, errs io.Writer) er
 	}
 	on, err := (&net.ListenConfig{}).Listen(c, "tcp4", fmt.Sprintf("127.0.0.1:%d", o.port))
 	if err != nil {
-		return clierr.WithHint(fmt.Errorf("view: cannot listen: %w", err),
+		return command.WithHint(fmt.Errorf("view: cannot listen: %w", err),
 			"--port N names another port; without it ctx takes a free one")
 	}
 	s := NewServer(site, on.Addr().String())
@@ -114,7 +114,7 @@ func (o *options) serve(c context.Context, env repo.Env, out, errs io.Writer) er
 		go func() {
 			if err := environ.Show(c, s.Address(name)); err != nil && c.Err() == nil {
 				fmt.Fprintf(errs, "ctx: warning: %s\n",
-					strings.TrimSpace(clierr.Explain(err).Message))
+					strings.TrimSpace(command.Explain(err).Message))
 			}
 		}()
 	}

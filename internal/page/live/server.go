@@ -1,5 +1,5 @@
-// Package live serves the pages of a project to a browser on this machine. A page hears of it when
-// there is more to show, and reads itself again.
+// Package live writes the pages of a project (markup.go), and serves them to a browser on this
+// machine. A page hears of it when there is more to show, and reads itself again.
 //
 // Begin with Server, which asks a Site for pages. Run is the program ctx-view-serve.
 package live
@@ -14,8 +14,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/gemini-ctx/ctx/internal/page/markup"
 )
 
 // Site has the pages that a Server serves.
@@ -80,7 +78,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Content-Security-Policy", markup.Policy(true)+"; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", Policy(true)+"; frame-ancestors 'none'")
 	token, name, found := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	switch {
 	case r.Host != s.host:
@@ -127,7 +125,7 @@ func (s *Server) read(c context.Context, name string) (m made, ok bool, err erro
 		delete(s.kept, name)
 		return m, ok, err
 	}
-	m.state = markup.Stamp(m.page)
+	m.state = Stamp(m.page)
 	if _, known := s.kept[name]; !known && len(s.kept) >= mostPages {
 		clear(s.kept)
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/page"
-	"github.com/gemini-ctx/ctx/internal/page/markup"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
@@ -71,7 +70,7 @@ func index(c context.Context, s *session.Store, v *refs.View) ([]byte, error) {
 		return nil, err
 	}
 	doc.Live = true
-	return markup.Project(doc)
+	return Project(doc)
 }
 
 // isPageOf reports whether name may be that of a page of the branch whose first page is first.
@@ -93,7 +92,7 @@ func nth(
 		return nil, false, err
 	}
 	doc.Live = true
-	pages, _, err := markup.Pages(doc, page.MostBytes, first)
+	pages, _, err := Pages(doc, page.MostBytes, first)
 	for n, b := range pages {
 		if page.NthName(first, n) == name {
 			return b, true, err

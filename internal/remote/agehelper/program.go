@@ -16,7 +16,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/remote"
-	"github.com/gemini-ctx/ctx/internal/remote/dir"
 	"github.com/gemini-ctx/ctx/internal/remote/git"
 	"github.com/gemini-ctx/ctx/internal/remote/helper"
 	"github.com/gemini-ctx/ctx/internal/remote/sealed"
@@ -112,7 +111,7 @@ func openInner(ctx context.Context, url string) (remote.Remote, error) {
 			return nil, fmt.Errorf("%q is no absolute path", path)
 		}
 		// Neither the name of the machine nor the number of the process is for the host.
-		return dir.Open(path, &durable.FS{}, lock.Owner{Command: name})
+		return remote.OpenDir(path, &durable.FS{}, lock.Owner{Command: name})
 	}
 	if where, ok := strings.CutPrefix(url, "git+"); ok {
 		return git.Open(ctx, git.Config{

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/remote"
-	"github.com/gemini-ctx/ctx/internal/remote/dir"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
@@ -68,7 +67,7 @@ func program() Program {
 	return Program{Name: "ctx-remote-play",
 		Features: []string{FeatureSearch, FeatureCheck},
 		Open: func(_ context.Context, url string) (remote.Remote, error) {
-			d, err := dir.Open(filepath.FromSlash(strings.TrimPrefix(url, "play://")), nil,
+			d, err := remote.OpenDir(filepath.FromSlash(strings.TrimPrefix(url, "play://")), nil,
 				lock.Owner{Command: "a test"})
 			if err != nil {
 				return nil, err
@@ -79,7 +78,7 @@ func program() Program {
 
 // engine is a folder that can search and has a check. It keeps messages in memory.
 type engine struct {
-	*dir.Dir
+	*remote.Dir
 	messages []remote.Message
 }
 

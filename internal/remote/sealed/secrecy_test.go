@@ -18,7 +18,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
 	"github.com/gemini-ctx/ctx/internal/remote"
-	"github.com/gemini-ctx/ctx/internal/remote/dir"
 	"github.com/gemini-ctx/ctx/internal/remote/git"
 	"github.com/gemini-ctx/ctx/internal/remote/remotetest"
 	"github.com/gemini-ctx/ctx/internal/remote/sealed"
@@ -39,7 +38,7 @@ type place struct {
 func folder(t *testing.T) place {
 	root := filepath.Join(t.TempDir(), "shared")
 	return place{root: root, inner: func(t *testing.T) remote.Remote {
-		r, err := dir.Open(root, nil, lock.Owner{Command: "a test"})
+		r, err := remote.OpenDir(root, nil, lock.Owner{Command: "a test"})
 		if err != nil {
 			t.Fatal(err)
 		}

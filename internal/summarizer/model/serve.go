@@ -1,6 +1,8 @@
 // Package model holds what the helpers that come with ctx share: the helper's side of the protocol
-// of docs/summarizers.md, and a client that asks a model over HTTP. Begin with Program, Serve and
-// Client.
+// of docs/summarizers.md, a client that asks a model over HTTP, and a Runner that asks an installed
+// agent: once for each request in the agent's print mode, without tools and in an empty directory.
+// The table in agents.go has the differences between agents. Begin with Program, Serve, Client and
+// Runner.Ask.
 package model
 
 import (

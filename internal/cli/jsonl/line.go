@@ -1,0 +1,147 @@
+package jsonl
+
+import (
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
+)
+
+// Line is a parsed line of `append --jsonl`: a message, or the reason why there is none.
+type Line struct {
+	Number  int // from 1
+	Size    int // bytes, for the bounds of a batch
+	Message conversation.Message
+	Skip    error // why the line cannot be an entry; nil where it can
+	// It is a piece of a message that comes as a whole later: nothing of it is looked at or kept
+	Partial bool
+	BadTime bool // it has a time that cannot be read
+	Broken  int  // pieces of it that were not Unicode, replaced by U+FFFD
+}
+
+// Reader parses lines and counts unknown keys.
+type MessageReader struct {
+	Session string         // that of the sources
+	Unknown map[string]int // keys that mean nothing here: in how many lines
+}
+
+var (
+	errNoRole = errors.New("no role")
+	errNoText = errors.New("neither text nor parts")
+	errBoth   = errors.New("both text and parts")
+)
+
+// Read parses a line. An error is in Line.Skip, since the lines after a bad one are still read.
+func (r *MessageReader) Read(number int, line []byte) Line {
+	out := Line{Number: number, Size: len(line)}
+	out.Skip = r.decode(line, &out)
+	if out.Skip == nil && !out.Partial {
+		out.Skip = checkLine(&out.Message)
+	}
+	if out.Skip == nil && !out.Partial {
+		out.Message.CleanAhead() // beside the append of the lines before
+	}
+	return out
+}
+
+func (r *MessageReader) decode(line []byte, out *Line) error {
+	m := &out.Message
+	hasText := false
+	unknown := func(key string) { r.Unknown[key]++ }
+	err := EachField(line, unknown, func(key string, value []byte) (err error) {
+		switch key {
+		case "role":
+			m.Role, err = String(value)
+		case "author":
+			m.Author, err = String(value)
+		case "invocation":
+			m.Invocation, err = String(value)
+		case "source":
+			err = r.source(value, m)
+		case "time":
+			m.Time, out.BadTime = readTime(value)
+		case "text":
+			hasText = true
+			m.Text, err = String(value)
+			out.Broken += Broken(m.Text, value)
+		case "parts":
+			m.Parts, err = Array(value)
+		case "partial":
+			out.Partial, err = Bool(value)
+		default:
+			err = ErrUnknown
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case out.Partial:
+		return nil
+	case m.Role == "":
+		return errNoRole
+	case hasText && m.Parts != nil:
+		return errBoth
+	case !hasText && m.Parts == nil:
+		return errNoText
+	}
+	return nil
+}
+
+func (r *MessageReader) source(value []byte, m *conversation.Message) error {
+	s, err := String(value)
+	if err != nil || s == "" {
+		return err
+	}
+	m.Source = Source(r.Session, s)
+	return nil
+}
+
+// Source returns the source of a message with its own name in a session.
+func Source(name, message string) *conversation.Source {
+	return &conversation.Source{Agent: format.JSONLAgent, Session: name, Message: message}
+}
+
+// checkLine refuses a message that the store would refuse, so that one line does not fail its whole
+// batch.
+func checkLine(m *conversation.Message) error {
+	switch {
+	case !format.IsRole(m.Role):
+		return fmt.Errorf("unknown role %.40q", m.Role)
+	case len(m.Text) > history.MaxMessage || len(m.Parts) > history.MaxMessage:
+		return fmt.Errorf("message of %d bytes: %d is the most", max(len(m.Text), len(m.Parts)),
+			history.MaxMessage)
+	}
+	names := []struct{ key, value string }{{"author", m.Author}, {"invocation", m.Invocation}}
+	if m.Source != nil {
+		names = append(names, struct{ key, value string }{"source", m.Source.Message})
+	}
+	for _, n := range names {
+		if n.value == "" || isPlainName(n.value) {
+			continue
+		}
+		if _, err := format.EncodeName(n.value); err != nil {
+			return fmt.Errorf("%s: %w", n.key, err)
+		}
+	}
+	return nil
+}
+
+// isPlainName recognizes most valid names cheaply: short ones in valid UTF-8.
+func isPlainName(s string) bool { return len(s) <= format.MaxName/3 && utf8.ValidString(s) }
+
+// readTime parses an RFC 3339 time. bad means that it cannot be read or stored.
+func readTime(value []byte) (t time.Time, bad bool) {
+	s, err := String(value)
+	if err == nil {
+		t, err = time.Parse(time.RFC3339Nano, s)
+	}
+	if err != nil || !conversation.IsTime(t) {
+		return time.Time{}, true
+	}
+	return t, false
+}
