@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"strings"
@@ -231,5 +232,39 @@ func TestPrefix(t *testing.T) {
 				t.Fatalf("%q in %d: stops at %d", s, room, n)
 			}
 		}
+	}
+}
+
+// A search without a limit gives the hits that have all words, five at least: the others follow on
+// the next page, and commands that only look for the words come last.
+func TestSearchEndsWhereItAnswers(t *testing.T) {
+	dir, s := newStore(t)
+	for i := range 4 {
+		say(t, s, "work", "model", fmt.Sprintf("the lamp oil is in jar %d", i))
+		say(t, s, "work", "model", fmt.Sprintf("the lamp stands at window %d", i))
+	}
+	parts := `[{"functionCall":{"id":"1","name":"Bash","args":{"command":"grep -rn 'lamp oil' ."}}}]`
+	if _, _, err := s.Conversation.Append(context.Background(), "work", history.MainBranch,
+		[]conversation.Message{{Role: "model", Parts: []byte(parts)}},
+		conversation.AppendOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c := connect(t, dir)
+	first := listOf(t, c, "search_past_sessions", object{"query": "lamp oil"})
+	if n := len(first.Hits); n != enoughHits || first.Next == "" {
+		t.Fatalf("%d hits, next %q", n, first.Next)
+	}
+	for i, h := range first.Hits {
+		if full := len(h.Without) == 0; full != (i < 4) {
+			t.Errorf("hit %d lacks %q", i, h.Without)
+		}
+	}
+	rest := listOf(t, c, "search_past_sessions", object{"query": "lamp oil", "cursor": first.Next})
+	if n := len(rest.Hits); n != 4 || !strings.Contains(rest.Hits[n-1].Text, "grep") {
+		t.Errorf("then: %+v", rest.Hits)
+	}
+	all := listOf(t, c, "search_past_sessions", object{"query": "lamp oil", "limit": 20})
+	if len(all.Hits) != 9 {
+		t.Errorf("with a limit: %d hits", len(all.Hits))
 	}
 }

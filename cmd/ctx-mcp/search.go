@@ -21,9 +21,15 @@ const (
 	mostHits    = 200
 )
 
-// hitRunes is how much of a long text a hit shows: the passage that answers the query, enough to
-// decide whether to read all of it.
-const hitRunes = 480
+// How much of a long text a hit shows: of the first ones the passage that answers the query, of the
+// others enough to decide whether to read it. A page of as many hits as nobody asked for ends after
+// enoughHits of them before one that lacks a word of the query.
+const (
+	hitRunes   = 480
+	answers    = 5
+	moreRunes  = 320
+	enoughHits = 5
+)
 
 type searchArgs struct {
 	Query string `json:"query"`
@@ -125,7 +131,19 @@ func (cl *call) search(a searchArgs) (*mcp.CallToolResult, error) {
 		f.Changed, given = at.numbers[0] != cl.view.Number, min(at.numbers[1], uint64(len(hits)))
 	}
 	telling := &recall.Telling{Reader: cl.store.Recall, View: cl.view}
-	for _, h := range hits[given:] {
+	var asks []recall.Hit // come last
+	hits = append(slices.DeleteFunc(hits, func(h recall.Hit) bool {
+		is := telling.OnlyAsks(h.Shown)
+		if is {
+			asks = append(asks, h)
+		}
+		return is
+	}), asks...)
+	for i, h := range hits[given:] {
+		room := hitRunes
+		if i >= answers {
+			room = moreRunes
+		}
 		d := itemOf(h.Shown, cl.short(h.Session))
 		if d.Rewound = h.Rewound; !h.SupersededBy.IsZero() {
 			d.Newer = h.SupersededBy.Short(idDigits)
@@ -140,15 +158,17 @@ func (cl *call) search(a searchArgs) (*mcp.CallToolResult, error) {
 			d.Without = query.Without(h.Text)
 		}
 		if calls := len(h.Shown.Entry.Calls) > 0; calls && h.Shown.Gone == "" {
-			d.Of, d.Text = len(h.Text), telling.Passage(&h, hitRunes)
-		} else if utf8.RuneCountInString(h.Text) > hitRunes {
+			d.Of, d.Text = len(h.Text), telling.Passage(&h, room)
+		} else if utf8.RuneCountInString(h.Text) > room {
 			if d.Of, d.Text = len(h.Text), h.Excerpt; unread == nil {
-				d.Text = query.Excerpt(h.Text, hitRunes)
+				d.Text = query.Excerpt(h.Text, room)
 			}
 		}
-		fits, err := p.add(d)
-		if err != nil {
-			return nil, err
+		fits := a.Limit > 0 || i < enoughHits || len(d.Without) == 0
+		if fits {
+			if fits, err = p.add(d); err != nil {
+				return nil, err
+			}
 		}
 		if !fits {
 			f.Next = cl.next(&position{numbers: []uint64{cl.view.Number, given}})

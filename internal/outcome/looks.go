@@ -18,6 +18,9 @@ const (
 	quoters = " diff show log grep blame cat-file "
 )
 
+// Looks reports whether a command only prints what is there.
+func Looks(command string) bool { return looks(command, false) }
+
 // looks reports whether a command only prints what is there, and with git what somebody wrote.
 func looks(command string, git bool) bool {
 	for _, c := range script.Read(command) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -12,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/internal/message"
+	"github.com/gemini-ctx/ctx/internal/outcome"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -64,6 +66,16 @@ func (t *Telling) Passage(h *Hit, most int) string {
 		}
 	}
 	return best
+}
+
+// OnlyAsks reports whether an entry only has calls of commands that print what is there: it has the
+// words of a question and no answer.
+func (t *Telling) OnlyAsks(shown *history.Shown) bool {
+	parts, err := message.Parse(shown.Parts)
+	calls := message.Calls(parts)
+	return err == nil && len(calls) > 0 && !slices.ContainsFunc(calls, func(c message.Call) bool {
+		return !outcome.Looks((&digest.Call{Name: c.Name, Args: c.Args}).Script())
+	})
 }
 
 // Call returns the line of a call that a pattern has found, as people read it: what the call did
