@@ -83,5 +83,5 @@ func runHook(a *app, agent *hooks.Agent) (err error) {
 	if out := hooks.Run(a.c, s, agent, in); out != nil {
 		a.line("%s", out)
 	}
-	return nil
+	return a.noteTrees(ctx, s, in)
 }

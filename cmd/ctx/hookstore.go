@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/hooks"
@@ -75,6 +76,32 @@ func (a *app) ifOurs(
 	}
 	in.LeaveOut(s, agent, began[0].Dir)
 	return nil, nil
+}
+
+// noteTrees notes a work tree outside of the project in which a session began that a hook has
+// recorded: an import takes what else was said there, once the tree is gone.
+func (a *app) noteTrees(ctx context.Context, s *session.Store, in *hooks.Heard) error {
+	began, _ := in.Places(ctx)
+	for _, of := range began {
+		if of.Dir == "" || identity.Below(of.Dir, a.projectDir(s)) {
+			continue
+		}
+		noted, err := notedPaths(s)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(noted,
+			func(top string) bool { return identity.Below(of.Dir, top) }) {
+			continue
+		}
+		look, _ := a.lookFor(s, noted, nil)
+		if v := look.Belongs(&of); v.Ours && v.Of != "" {
+			if err := a.notePaths(s, noted, []string{v.Of}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // storeAt opens the store that a command in a directory would use; nil for none.

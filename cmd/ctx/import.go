@@ -22,12 +22,15 @@ import (
 func newImportCmd(a *app) *cobra.Command {
 	var all, everywhere, dryRun, force bool
 	var paths []string
+	o := &ofSession{whole: true}
 	cmd := &cobra.Command{
 		Use: "import --all | --everywhere | FILE... | AGENT FILE...",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case (all || everywhere) && len(args) > 0:
 				return usagef("--all and --everywhere find the transcripts: give no FILE")
+			case o.session != "" && len(args) == 0:
+				return usagef("--session goes with a FILE")
 			case everywhere && (all || len(paths) > 0):
 				return usagef("--everywhere goes without --all and --path")
 			case everywhere:
@@ -41,7 +44,10 @@ func newImportCmd(a *app) *cobra.Command {
 			case dryRun:
 				return usagef("--dry-run goes with --all or --everywhere")
 			case len(args) > 0:
-				return importWhosever(a, args)
+				if err := o.check(); err != nil {
+					return err
+				}
+				return importWhosever(a, args, o.session)
 			}
 			return withHint(usagef("ctx import needs a FILE, the name of an agent, or --all"),
 				"`ctx import --all` brings what agents have of this project")
@@ -55,6 +61,7 @@ func newImportCmd(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false,
 		"list the files, or the projects, and import nothing")
 	cmd.Flags().BoolVarP(&force, "force", "f", false, "with --everywhere: do not ask")
+	o.addWith(a, cmd, "with a FILE: the session (default: the transcript's own id)")
 	for i := range catalog.All() {
 		cmd.AddCommand(newImportFormCmd(a, &catalog.All()[i]))
 	}
@@ -62,6 +69,10 @@ func newImportCmd(a *app) *cobra.Command {
 		newImportEntireCmd(a))
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		for _, name := range args {
+			if name == "-" {
+				return withHint(usagef("standard input does not say whose it is"),
+					"`ctx import AGENT -` reads it; `ctx import --help` lists the agents")
+			}
 			if _, err := os.Stat(a.path(name)); err != nil && !strings.ContainsAny(name, `./\`) {
 				if len(cmd.SuggestionsFor(name)) > 0 {
 					return noSuchCommand(cmd, args)

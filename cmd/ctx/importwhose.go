@@ -9,8 +9,9 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-// importWhosever imports transcripts of any agents. A file of nobody does not stop the others.
-func importWhosever(a *app, files []string) error {
+// importWhosever imports transcripts of any agents, into one session if that is not "". A file of
+// nobody does not stop the others.
+func importWhosever(a *app, files []string, into string) error {
 	q := a.asker()
 	files, listed, of, err := a.withoutDatabases(q, files, nil)
 	if err != nil {
@@ -28,7 +29,7 @@ func importWhosever(a *app, files []string) error {
 			known = append(known, file)
 		}
 	}
-	l := &linker{ahead: readAhead{files: known, listed: listed, asker: q,
+	l := &linker{ahead: readAhead{files: known, named: into, listed: listed, asker: q,
 		agent: func(file string) *catalog.Agent { return of[file] }}}
 	next := l.importNext(a)
 	return importFiles(a, files,

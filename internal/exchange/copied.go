@@ -219,15 +219,15 @@ func (im *treeImporter) copyUnnamed(next *treeStep) (*copied, error) {
 }
 
 // firstOf returns the first message of a session, which is read once in a run.
-func (im *treeImporter) firstOf(session string, tip format.ID) (first history.Entry, err error) {
-	im.copying.Lock()
-	first, known := im.firsts[session]
-	im.copying.Unlock()
+func (s *Writer) firstOf(session string, tip format.ID) (first history.Entry, err error) {
+	s.copying.Lock()
+	first, known := s.firsts[session]
+	s.copying.Unlock()
 	if known {
 		return first, nil
 	}
 	first.Entry = &format.Entry{}
-	for e, err := range im.Walk(tip, history.OwnLine) {
+	for e, err := range s.Walk(tip, history.OwnLine) {
 		if err != nil {
 			return e, err
 		}
@@ -235,12 +235,12 @@ func (im *treeImporter) firstOf(session string, tip format.ID) (first history.En
 			first = e
 		}
 	}
-	im.copying.Lock()
-	defer im.copying.Unlock()
-	if im.firsts == nil {
-		im.firsts = map[string]history.Entry{}
+	s.copying.Lock()
+	defer s.copying.Unlock()
+	if s.firsts == nil {
+		s.firsts = map[string]history.Entry{}
 	}
-	im.firsts[session] = first
+	s.firsts[session] = first
 	return first, nil
 }
 

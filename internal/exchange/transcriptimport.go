@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -332,9 +333,13 @@ func (im *transcriptImporter) children(stats transcript.Stats) {
 	}
 	for _, sp := range stats.Spawned {
 		parent := history.Parent{Session: im.out.Session, Call: sp.Call}
-		im.out.Children = append(im.out.Children,
-			Child{Session: ThreadSession(im.out.Session, sp.Thread), Parent: parent},
-			Child{Session: fitSession(sp.Thread), Parent: parent})
+		names := []string{ThreadSession(im.out.Session, sp.Thread), fitSession(sp.Thread)}
+		if own := fitSession(stats.Session); own != im.out.Session && own != "" {
+			names = append(names, ThreadSession(own, sp.Thread)) // its transcript lies apart
+		}
+		for _, name := range names {
+			im.out.Children = append(im.out.Children, Child{Session: name, Parent: parent})
+		}
 	}
 }
 
@@ -347,10 +352,17 @@ func (s *Writer) LinkChildren(ctx context.Context, list []Child) (linked int, er
 		return 0, err
 	}
 	named := map[string]string{}
-	for _, c := range list {
-		if c.Named {
-			named[c.Session] = c.Parent.Session
+	for i := range list {
+		c := &list[i]
+		if !c.Named {
+			continue
 		}
+		if !exists(view, c.Parent.Session) && exists(view, c.Session) {
+			if c.Parent.Session, err = s.underName(view, c.Parent.Session); err != nil {
+				return 0, err
+			}
+		}
+		named[c.Session] = c.Parent.Session
 	}
 	for _, c := range list {
 		parent, isNamed := named[c.Session]
@@ -384,6 +396,24 @@ func (s *Writer) LinkChildren(ctx context.Context, list []Child) (linked int, er
 		}
 	}
 	return linked, nil
+}
+
+// underName returns the session into which somebody has imported the transcript of an agent's
+// session under a name of their own; the agent's session if there is none.
+func (s *Writer) underName(view *refs.View, own string) (string, error) {
+	for _, name := range sessionNames(view) {
+		if _, others := history.Owner(view, name); others || strings.HasPrefix(name, own+".") {
+			continue // the name of a subagent's session begins so
+		}
+		first, err := s.firstOf(name, view.Get(history.RefName(name, history.MainBranch)).ID)
+		if err != nil {
+			return "", err
+		}
+		if from := first.Source; from != nil && fitSession(from.Session) == own {
+			return name, nil
+		}
+	}
+	return own, nil
 }
 
 // linkImported links a session to its parent. A session that names its parent needs neither the

@@ -27,6 +27,9 @@ type Spent struct {
 	Dollars *float64 `json:"dollars"`
 }
 
+// mostTokens is more than a call of any model takes: a larger number is damage, and not believed.
+const mostTokens = 1e9
+
 // call is one call of a model.
 type call struct {
 	transcript.Spent
@@ -65,7 +68,8 @@ func (n *counter) spend(e history.Entry) error {
 }
 
 func (n *counter) called(c call, e history.Entry) {
-	if c.Input+c.CacheRead+c.CacheWrite+c.CacheHour+c.Output == 0 {
+	all := max(c.Input, c.CacheRead, c.CacheWrite, c.CacheHour, c.Output)
+	if all == 0 || all > mostTokens {
 		return
 	}
 	if e.Role == transcript.RoleModel {

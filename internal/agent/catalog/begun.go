@@ -138,8 +138,8 @@ func headsOf(file, with string, see func(jsonvalue.Object) bool) {
 		return
 	}
 	defer end()
-	lines := transcript.NewLineReader(
-		bufio.NewReaderSize(io.LimitReader(in, maxHead), headBuffer), maxHeadLine, 0)
+	r := bufio.NewReaderSize(io.LimitReader(in, maxHead), headBuffer)
+	lines := transcript.NewLineReader(r, maxHeadLine, transcript.SkipMark(r))
 	for {
 		line, err := lines.Next()
 		if err != nil {

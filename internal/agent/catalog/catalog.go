@@ -160,7 +160,7 @@ var agents = [...]Agent{
 		Write:   claudecode.NewWriter,
 		NewID:   transcript.UUID, TakesID: format.IsUUID[string],
 		Program:       "claude",
-		Root:          func(e Env) string { return e.under("CLAUDE_CONFIG_DIR", ".claude", "") },
+		Root:          rootOfClaude,
 		Beside:        withOutputs,
 		Find:          sessionsOfClaude,
 		Began:         begunByCwd,

@@ -8,11 +8,25 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 )
 
+// standardClaude is the directory of Claude Code below the home directory.
+const standardClaude = ".claude"
+
+func rootOfClaude(e Env) string { return e.under("CLAUDE_CONFIG_DIR", standardClaude, "") }
+
 func sessionsOfClaude(root string, only func(file string) bool) (list []Begun) {
-	projects := filepath.Join(root, "projects")
+	roots := []string{root}
+	if filepath.Base(root) == standardClaude { // some versions keep them elsewhere
+		roots = append(roots, filepath.Join(filepath.Dir(root), ".config", "claude"))
+	}
+	var folders []string
+	for _, root := range roots {
+		projects := filepath.Join(root, "projects")
+		for _, name := range namesIn(projects) {
+			folders = append(folders, filepath.Join(projects, name))
+		}
+	}
 	var subs []Begun
-	for _, name := range namesIn(projects) {
-		folder := filepath.Join(projects, name)
+	for _, folder := range folders {
 		of := newFolder(folder, oneName(claudecode.Slug))
 		for _, entry := range unpacked(namesIn(folder)) {
 			path := filepath.Join(folder, entry)

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"io"
 	"path/filepath"
 	"strings"
@@ -19,7 +20,7 @@ func document(file string) jsonvalue.Object {
 	}
 	defer end()
 	b, _ := io.ReadAll(io.LimitReader(in, maxHead)) // a part is no object
-	o, _ := jsonvalue.ParseObject(b)
+	o, _ := jsonvalue.ParseObject(bytes.TrimPrefix(b, []byte("\ufeff")))
 	return o
 }
 

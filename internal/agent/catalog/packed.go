@@ -131,13 +131,13 @@ func Plain(name string) string {
 	return name
 }
 
-// open opens a transcript, packed or not.
+// open opens a transcript, packed or not, as UTF-8.
 func open(file string) (io.Reader, func(), error) {
 	f, _, err := durable.OpenAtMost(file, durable.MaxInput)
 	if err != nil {
 		return nil, nil, err
 	}
-	in, end, err := Unpack(f)
+	in, _, end, err := Text(f)
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}

@@ -94,6 +94,7 @@ func (p *plan) prompt(o, inner jsonvalue.Object, e *entry) {
 		text = promptText(o.Object(kindAttachment)["prompt"])
 	}
 	if text = strings.TrimSpace(text); text != "" {
+		p.hear(text) // the record of the queue says it again
 		p.texts[text] = append(p.texts[text], int32(len(p.list)))
 	}
 }

@@ -117,6 +117,9 @@ func (d *copilotReader) record(o jsonvalue.Object) error {
 	switch member, isNote := noteMember(kind); {
 	case kind == "user.message", kind == "assistant.message", kind == "tool.execution_complete":
 		return d.say(o, kind, data)
+	case isNote && data.Text("infoType") == "authentication": // it says who is signed in
+		d.Stats.Pass(transcript.PassedAccount)
+		return nil
 	case isNote:
 		return d.note(o, data, member)
 	case isBookkeeping(kind):
