@@ -3,11 +3,10 @@ package main
 import (
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/gemini-ctx/ctx/internal/cli/command"
-	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/search"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // mostOutcomes is how many commands or failures are returned.
@@ -37,7 +36,7 @@ type ranItem struct {
 	Failed  int    `json:"failed,omitempty"`
 }
 
-func (cl *call) ranItem(r *recall.Ran) ranItem {
+func (cl *call) ranItem(r *find.Ran) ranItem {
 	return ranItem{ID: r.Entry.Short(idDigits), Session: cl.short(r.Session),
 		Time: timeText(r.Time), Command: r.Command, Dir: r.Dir, Runs: r.Runs, Failed: r.Failed}
 }
@@ -87,7 +86,7 @@ type mendingItem struct {
 // fix returns what ended an error before, as `ctx fix` does.
 func (cl *call) fix(a fixArgs) (*mcp.CallToolResult, error) {
 	list, err := cl.store.Recall.Fixes(cl.view,
-		recall.FixQuery{Text: a.Error, Limit: mostOutcomes})
+		find.FixQuery{Text: a.Error, Limit: mostOutcomes})
 	if err != nil {
 		return nil, err
 	}

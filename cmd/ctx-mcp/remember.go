@@ -5,14 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/message"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/sessions"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // maxNote is the most bytes of a note: a sentence or two, which every later session may be given.
@@ -49,7 +48,7 @@ func (cl *call) remember(a rememberArgs) (*mcp.CallToolResult, error) {
 		return nil, command.WithHint(command.Usagef("the user has switched notes off"),
 			"mcp.remember is off")
 	}
-	session, err := recall.HEAD(cl.view)
+	session, err := sessions.HEAD(cl.view)
 	if err != nil {
 		return nil, err
 	}

@@ -8,11 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gemini-ctx/ctx/internal/cli/command"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/gemini-ctx/ctx/internal/cli/command"
-	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
 // The addresses of resources.
@@ -177,7 +176,7 @@ func (cl *call) resources() (list []*mcp.Resource, err error) {
 	return list, nil
 }
 
-func messages(s recall.Session) (n uint64) {
+func messages(s sessions.Session) (n uint64) {
 	for _, b := range s.Branches {
 		n = max(n, b.Seq)
 	}

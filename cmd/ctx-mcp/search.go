@@ -6,13 +6,13 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/command"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/search"
+	"github.com/gemini-ctx/ctx/internal/sessions"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // The default and the maximum number of hits.
@@ -130,9 +130,9 @@ func (cl *call) search(a searchArgs) (*mcp.CallToolResult, error) {
 	if more {
 		f.Changed, given = at.numbers[0] != cl.view.Number, min(at.numbers[1], uint64(len(hits)))
 	}
-	telling := &recall.Telling{Reader: cl.store.Recall, View: cl.view}
-	var asks []recall.Hit // come last
-	hits = append(slices.DeleteFunc(hits, func(h recall.Hit) bool {
+	telling := &find.Telling{Reader: cl.store.Recall.Reader, View: cl.view}
+	var asks []find.Hit // come last
+	hits = append(slices.DeleteFunc(hits, func(h find.Hit) bool {
 		is := telling.OnlyAsks(h.Shown)
 		if is {
 			asks = append(asks, h)
@@ -179,7 +179,7 @@ func (cl *call) search(a searchArgs) (*mcp.CallToolResult, error) {
 	return cl.page(p, "hits", f)
 }
 
-func (cl *call) hits(a searchArgs) ([]recall.Hit, error) {
+func (cl *call) hits(a searchArgs) ([]find.Hit, error) {
 	since, err := span("since", a.Since, cl.now)
 	if err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func (cl *call) hits(a searchArgs) ([]recall.Hit, error) {
 			return nil, err
 		}
 	}
-	return cl.store.Recall.Search(cl.view, recall.SearchQuery{
+	return cl.store.Recall.Search(cl.view, find.SearchQuery{
 		Alike: true,
 		Text:  a.Query, Session: name, Branch: a.Branch, Role: a.Role, Since: since.Start,
 		Until: until.End, Limit: a.most(), Rewound: a.Rewound, Parts: true,
@@ -202,7 +202,7 @@ func (cl *call) hits(a searchArgs) ([]recall.Hit, error) {
 }
 
 // short returns the name by which tools and commands find a session.
-func (cl *call) short(session string) string { return recall.ShortName(cl.view, session) }
+func (cl *call) short(session string) string { return sessions.ShortName(cl.view, session) }
 
 // page returns a page as a result.
 func (cl *call) page(p *page, name string, f frame) (*mcp.CallToolResult, error) {

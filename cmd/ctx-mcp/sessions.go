@@ -4,9 +4,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
 type sessionsArgs struct {
@@ -41,7 +40,7 @@ func (cl *call) sessions(a sessionsArgs) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(list, recall.ByPin)
+	slices.SortStableFunc(list, sessions.ByPin)
 	given := uint64(0)
 	if more {
 		given = min(at.numbers[0], uint64(len(list)))

@@ -7,16 +7,15 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/spf13/cobra"
 )
 
 type appendOptions struct {
@@ -70,7 +69,7 @@ func (o *appendOptions) open(a *app) (s *session.Store, name string, expect form
 		return nil, "", expect, err
 	}
 	s, err = a.openStore()
-	stands := o.session == "" || recall.IsSign(o.session)
+	stands := o.session == "" || sessions.IsSign(o.session)
 	if err != nil || !stands && o.expect == "" {
 		return s, o.session, expect, err
 	}

@@ -9,15 +9,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/blame"
 	"github.com/gemini-ctx/ctx/internal/blame/whose"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
-	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/spf13/cobra"
 )
 
 type blameOptions struct {
@@ -146,7 +146,7 @@ func (o *blameOptions) print(
 		switch {
 		case l.Call != nil:
 			id, name, agent = l.Call.Entry.Short(shortLen),
-				recall.ShortName(view, l.Call.Header.Session),
+				sessions.ShortName(view, l.Call.Header.Session),
 				oneLine(cmp.Or(document.AgentOf(l.Call), "-"))
 			when = l.Call.Header.Time.Format("2006-01-02 15:04")
 		case l.Commit != nil:
@@ -170,7 +170,7 @@ func (o *blameOptions) explain(
 	if err != nil {
 		return err
 	}
-	name := oneLine(recall.ShortName(view, c.Header.Session))
+	name := oneLine(sessions.ShortName(view, c.Header.Session))
 	of := oneLine(s.Recall.Titled(view, c.Header.Session))
 	if parent, ok, err := s.History.ParentOf(view, c.Header.Session); err != nil {
 		return err
@@ -184,7 +184,7 @@ func (o *blameOptions) explain(
 			return err
 		}
 		a.line("prompt   %s\n%s", a.heading(shown),
-			strings.TrimSuffix(entryBody(&recall.Telling{Reader: s.Recall}, shown), "\n"))
+			strings.TrimSuffix(entryBody(&find.Telling{Reader: s.Recall.Reader}, shown), "\n"))
 	}
 	said, err := s.History.Header(c.Entry)
 	if err != nil {

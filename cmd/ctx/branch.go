@@ -5,14 +5,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/history/dag"
-	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/spf13/cobra"
 )
 
 func newBranchCmd(a *app) *cobra.Command {
@@ -176,7 +175,7 @@ func newBranchVisibleCmd(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		t := &recall.Telling{Reader: s.Recall, View: view}
+		t := &find.Telling{Reader: s.Recall.Reader, View: view}
 		return s.Clusters.Each(r, o.all, func(shown *history.Shown) error {
 			return errors.Join(a.c.Err(), a.printEntry(t, shown))
 		})

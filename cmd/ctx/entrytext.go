@@ -6,17 +6,16 @@ import (
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/message"
-	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
 // printEntry prints an entry as log and expand do: a JSON document, or a heading and the indented
 // text.
-func (a *app) printEntry(t *recall.Telling, shown *history.Shown) error {
+func (a *app) printEntry(t *find.Telling, shown *history.Shown) error {
 	if a.json {
 		return a.answer(document.EntryOf(shown))
 	}
@@ -26,7 +25,7 @@ func (a *app) printEntry(t *recall.Telling, shown *history.Shown) error {
 
 // entryBody returns the indented text of an entry, with line ends. The text is empty if the heading
 // says everything. For a body without a visible character, the text says what the body has.
-func entryBody(t *recall.Telling, shown *history.Shown) string {
+func entryBody(t *find.Telling, shown *history.Shown) string {
 	text := strings.TrimRight(t.Text(shown), "\r\n")
 	switch {
 	case shown.Gone != "":
@@ -61,7 +60,7 @@ func mediaOf(shown *history.Shown) []*message.Media {
 }
 
 // body is entryBody for a.out: what is gone has its own colour.
-func (a *app) body(t *recall.Telling, shown *history.Shown) string {
+func (a *app) body(t *find.Telling, shown *history.Shown) string {
 	if shown.Gone != "" {
 		return a.paint(styleGone, strings.TrimRight(entryBody(t, shown), "\n")) + "\n"
 	}

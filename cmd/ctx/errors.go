@@ -8,11 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/sessions"
+	"github.com/spf13/cobra"
 )
 
 // The exit codes under short names. Scripts rely on them. clierr decides which error ends with
@@ -71,7 +70,7 @@ func (a *app) report(c context.Context, cmd *cobra.Command, args []string, err e
 	if errors.As(err, &silent) {
 		return silent.code
 	}
-	if errors.Is(err, recall.NoSession{}) {
+	if errors.Is(err, sessions.NoSession{}) {
 		err = withHint(err,
 			"`ctx import --all` brings what agents have of this project, and `ctx session list` "+
 				"has what others share")

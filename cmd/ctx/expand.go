@@ -3,14 +3,14 @@ package main
 import (
 	"errors"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/spf13/cobra"
 )
 
 func newExpandCmd(a *app) *cobra.Command {
@@ -76,7 +76,7 @@ func readerOnly(
 // such; a forgotten entry that the caller named is an error.
 func expand(a *app, s *session.Store, view *refs.View, id format.ID, o recall.ExpandOptions) error {
 	var gone error
-	t := &recall.Telling{Reader: s.Recall, View: view}
+	t := &find.Telling{Reader: s.Recall.Reader, View: view}
 	err := s.Recall.Expand(view, id, o, func(shown *history.Shown) error {
 		if shown.Gone != "" && shown.ID == id {
 			gone = &objects.GoneError{ID: id, Reason: shown.Gone}

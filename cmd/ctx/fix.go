@@ -3,12 +3,11 @@ package main
 import (
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/digest"
-	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/find"
+	"github.com/spf13/cobra"
 )
 
 // maxError is the most bytes of an error that is piped.
@@ -40,10 +39,10 @@ func (o *outcomeOptions) fix(a *app, text string) error {
 	if err != nil {
 		return err
 	}
-	list, err := ofAll(a, places, func(p *place) ([]recall.Mending, error) {
+	list, err := ofAll(a, places, func(p *place) ([]find.Mending, error) {
 		return p.s.Recall.Fixes(p.view,
-			recall.FixQuery{Text: text, Session: o.session, Limit: o.limit})
-	}, recall.CompareMendings)
+			find.FixQuery{Text: text, Session: o.session, Limit: o.limit})
+	}, find.CompareMendings)
 	if err != nil {
 		return err
 	}
@@ -66,7 +65,7 @@ func (o *outcomeOptions) fix(a *app, text string) error {
 }
 
 // printMending prints a failure and what ended it.
-func (a *app) printMending(m *recall.Mending) {
+func (a *app) printMending(m *find.Mending) {
 	var rows []string
 	row := func(what string, id format.ID, text string) {
 		head := what + strings.Repeat(" ", len("passed ")-len(what))

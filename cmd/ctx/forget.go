@@ -8,17 +8,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sharing"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/spf13/cobra"
 )
 
 // The minimum and maximum bytes of a text to forget. Almost every body contains a shorter text.
@@ -250,7 +249,7 @@ func (a *app) sayWhatGoes(s *session.Store, view *refs.View, r *forget.Report) {
 		first := ""
 		if shown, err := s.History.Latest(view, of.Messages[0]); err == nil {
 			first = cutWidth(strings.TrimSpace(
-				firstLine(entryBody(&recall.Telling{Reader: s.Recall}, shown))), noTerminal/2)
+				firstLine(entryBody(&find.Telling{Reader: s.Recall.Reader}, shown))), noTerminal/2)
 		}
 		a.say("%s: %s, the first: %s", name, plural(len(of.Messages), "message", "messages"), first)
 	}

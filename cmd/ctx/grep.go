@@ -6,13 +6,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/search"
+	"github.com/spf13/cobra"
 )
 
 type grepOptions struct {
@@ -74,10 +73,10 @@ func (o *grepOptions) run(a *app, text string) error {
 
 // in prints the matching lines of a place, and reports whether there are any.
 func (o *grepOptions) in(
-	a *app, p *foundPrinter, at *place, q recall.SearchQuery,
+	a *app, p *foundPrinter, at *place, q find.SearchQuery,
 ) (found bool, err error) {
 	last := format.ID{}
-	err = at.s.Recall.Grep(at.view, q, func(l recall.Line) error {
+	err = at.s.Recall.Grep(at.view, q, func(l find.Line) error {
 		if o.ids && found && l.Shown.ID == last {
 			return nil
 		}
@@ -96,7 +95,7 @@ func (o *grepOptions) in(
 }
 
 // matched returns the line of a match, or where it is long the passage around the match.
-func (a *app) matched(l recall.Line) string {
+func (a *app) matched(l find.Line) string {
 	if utf8.RuneCountInString(l.Text) > grepWidth {
 		passage := oneLine(search.Passage(l.Text, l.At[0], l.At[1], grepWidth))
 		// A match with line ends or many blanks is another text there, and one that is too long is cut
@@ -117,7 +116,7 @@ func roleOrKind(shown *history.Shown) string {
 	return shown.Entry.Kind
 }
 
-func (o *grepOptions) query(now time.Time, text string) (recall.SearchQuery, error) {
+func (o *grepOptions) query(now time.Time, text string) (find.SearchQuery, error) {
 	q, err := o.scopeOptions.query(now)
 	if err == nil {
 		q.Pattern, err = compilePattern(text, o.fixed, o.ignoreCase)

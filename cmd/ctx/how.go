@@ -3,11 +3,11 @@ package main
 import (
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/internal/cli/document"
-	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/find"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/when"
+	"github.com/spf13/cobra"
 )
 
 // outcomeOptions say where commands and failures are looked for, and how many are printed.
@@ -50,9 +50,9 @@ func newHowCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := ofAll(a, places, func(p *place) ([]recall.Ran, error) {
+			list, err := ofAll(a, places, func(p *place) ([]find.Ran, error) {
 				return p.s.Recall.How(p.view, strings.Join(args, " "), o.session, o.limit)
-			}, recall.CompareRan)
+			}, find.CompareRan)
 			if err != nil {
 				return err
 			}
@@ -71,7 +71,7 @@ func newHowCmd(a *app) *cobra.Command {
 }
 
 // printRan prints a command that worked.
-func (a *app) printRan(r *recall.Ran, at *place) error {
+func (a *app) printRan(r *find.Ran, at *place) error {
 	if a.json {
 		return a.answer(document.RanOf(r), "runs", r.Runs, "failed", r.Failed)
 	}
@@ -87,7 +87,7 @@ func (a *app) printRan(r *recall.Ran, at *place) error {
 		said = append(said, at.name)
 	}
 	a.line("$ %s\n    %s %s  %s", r.Command,
-		a.paint(styleID, oneLine(recall.ShortName(at.view, r.Session))),
+		a.paint(styleID, oneLine(sessions.ShortName(at.view, r.Session))),
 		a.paint(styleID, r.Entry.Short(shortLen)), a.paint(styleFaint, strings.Join(said, ", ")))
 	return a.out.err
 }

@@ -62,8 +62,8 @@ var layers = map[string]string{
 	"internal/epochs/epoch": "format internal/jsonvalue internal/message sanitize",
 	"internal/window":       "",
 	"internal/history": "internal/jsonvalue internal/varint format forest forest/score " +
-		"internal/message internal/durable internal/cache internal/history/dag objects " +
-		"refs internal/repo internal/window",
+		"internal/message internal/durable internal/cache internal/history/dag objects refs " +
+		"internal/repo internal/window",
 	"internal/store": "format forest internal/durable lock objects refs sanitize " +
 		"internal/repo internal/history",
 	"internal/clusters": "internal/parallel format forest forest/score forest/summarize " +
@@ -87,12 +87,12 @@ var layers = map[string]string{
 		"internal/history internal/store",
 	"internal/conversation": "internal/parallel internal/digest internal/jsonvalue " +
 		"internal/script internal/message format forest forest/score forest/summarize " +
-		"internal/cache objects refs sanitize internal/window internal/history " +
-		"internal/store internal/clusters internal/conversation/loop internal/epochs " +
-		"internal/summaries internal/edits/mask",
+		"internal/cache objects refs sanitize internal/window internal/history internal/store " +
+		"internal/clusters internal/conversation/loop internal/epochs internal/summaries " +
+		"internal/edits/mask",
 	"internal/edits": "format forest/summarize objects refs sanitize internal/view " +
-		"internal/history internal/summaries internal/store internal/clusters " +
-		"internal/epochs internal/wording internal/edits/mask internal/cache",
+		"internal/history internal/summaries internal/store internal/clusters internal/epochs " +
+		"internal/wording internal/edits/mask internal/cache",
 	"internal/outcome": "internal/digest internal/script internal/terms",
 	"internal/blame": "internal/parallel format internal/message internal/digest objects " +
 		"refs internal/history internal/blame/replay",
@@ -113,8 +113,8 @@ var layers = map[string]string{
 		"internal/store internal/maintenance/graph internal/maintenance/storedir " +
 		"internal/maintenance/fsck",
 	"internal/maintenance/rebuild": "format forest objects refs internal/history " +
-		"internal/maintenance/graph internal/maintenance/replay " +
-		"internal/maintenance/storedir internal/store",
+		"internal/maintenance/graph internal/maintenance/replay internal/maintenance/storedir " +
+		"internal/store",
 	"internal/cli/environ": "lock internal/repo",
 	"internal/child":       "internal/wording sanitize",
 	"internal/summarizer": "format forest/summarize internal/child internal/durable " +
@@ -137,20 +137,25 @@ var layers = map[string]string{
 		"internal/message internal/history internal/store internal/maintenance/graph " +
 		"internal/maintenance/storedir internal/clusters",
 	"internal/sharing": "format format/share forest internal/epochs internal/cache " +
-		"objects refs sanitize internal/history internal/store " +
-		"internal/maintenance/forget internal/remote internal/sanitize/controls",
+		"objects refs sanitize internal/history internal/store internal/maintenance/forget " +
+		"internal/remote internal/sanitize/controls",
 	"internal/maintenance/repair": "format forest lock objects refs internal/repo " +
 		"internal/history internal/store internal/conversation internal/maintenance/graph " +
-		"internal/maintenance/storedir internal/maintenance/fsck " +
-		"internal/maintenance/rebuild",
+		"internal/maintenance/storedir internal/maintenance/fsck internal/maintenance/rebuild",
 	"internal/summarizer/model": "forest/summarize internal/child internal/summarizer " +
 		"internal/durable",
 	"internal/when": "",
-	"internal/recall": "internal/message internal/varint internal/agent/transcript " +
-		"internal/outcome sanitize format forest forest/summarize internal/digest " +
-		"internal/brief internal/jsonvalue internal/cache objects refs internal/view " +
-		"internal/window internal/history internal/clusters internal/epochs " +
-		"internal/summaries internal/edits internal/search internal/when",
+	"internal/sessions": "format internal/agent/transcript internal/brief internal/cache " +
+		"internal/clusters internal/digest internal/history internal/message " +
+		"internal/summaries internal/varint refs",
+	"internal/find": "forest/summarize format internal/agent/transcript internal/brief " +
+		"internal/cache internal/clusters internal/digest internal/history internal/jsonvalue " +
+		"internal/message internal/outcome internal/search internal/sessions " +
+		"internal/summaries objects refs sanitize",
+	"internal/recall": "format forest forest/summarize internal/digest internal/brief " +
+		"internal/cache objects refs internal/view internal/window internal/history " +
+		"internal/clusters internal/epochs internal/summaries internal/edits internal/search " +
+		"internal/when internal/find internal/sessions",
 	"internal/gitfile": "",
 	"internal/agent/catalog": "format internal/identity internal/jsonvalue " +
 		"internal/agent/transcript internal/agent/adk internal/agent/shape " +
@@ -159,37 +164,35 @@ var layers = map[string]string{
 		"internal/gitfile internal/hooks/settings",
 	"internal/usage": "format internal/message objects refs internal/history " +
 		"internal/blame/replay internal/recall internal/repo internal/jsonvalue " +
-		"internal/agent/transcript internal/agent/catalog internal/when",
+		"internal/agent/transcript internal/agent/catalog internal/when internal/sessions",
 	"internal/exchange": "internal/parallel format forest forest/summarize " +
 		"internal/jsonvalue internal/agent/transcript internal/agent/adk " +
-		"internal/agent/catalog internal/agent/unionfind internal/cache objects refs " +
-		"sanitize internal/history internal/store internal/clusters internal/epochs " +
-		"internal/conversation internal/edits/mask internal/edits internal/script " +
-		"internal/digest",
+		"internal/agent/catalog internal/agent/unionfind internal/cache objects refs sanitize " +
+		"internal/history internal/store internal/clusters internal/epochs " +
+		"internal/conversation internal/edits/mask internal/edits",
 	"internal/session": "refs sanitize internal/repo internal/history internal/blame " +
 		"internal/store internal/clusters internal/epochs internal/summaries " +
 		"internal/conversation internal/edits internal/recall internal/compaction " +
 		"internal/exchange",
 	"internal/hooks": "format internal/terms internal/outcome forest/summarize " +
-		"internal/repo internal/agent/transcript internal/agent/catalog " +
-		"internal/agent/shape internal/agent/claudecode internal/agent/codex " +
-		"internal/agent/geminicli internal/agent/opencode internal/bigstack " +
-		"internal/brief internal/durable internal/cache internal/hooks/settings " +
-		"internal/pasted refs sanitize internal/varint internal/view internal/history " +
-		"internal/summaries internal/search internal/recall internal/compaction " +
-		"internal/exchange internal/identity internal/jsonvalue internal/session " +
-		"internal/maintenance/gc",
+		"internal/repo internal/agent/transcript internal/agent/catalog internal/agent/shape " +
+		"internal/agent/claudecode internal/agent/codex internal/agent/geminicli " +
+		"internal/agent/opencode internal/bigstack internal/brief internal/durable " +
+		"internal/cache internal/hooks/settings internal/pasted refs sanitize internal/varint " +
+		"internal/view internal/history internal/summaries internal/search " +
+		"internal/compaction internal/exchange internal/identity internal/jsonvalue " +
+		"internal/session internal/maintenance/gc internal/find",
 	"internal/hooks/doctor": "internal/agent/catalog internal/agent/opencode " +
 		"internal/durable internal/hooks internal/hooks/settings internal/history " +
 		"internal/identity internal/jsonvalue internal/maintenance/storedir internal/repo " +
 		"internal/session",
 	"internal/cli/document": "format internal/view internal/history internal/blame " +
-		"internal/gitfile internal/clusters internal/recall internal/session",
+		"internal/gitfile internal/clusters internal/recall internal/session internal/find " +
+		"internal/sessions",
 	"internal/cli/command": "format lock objects refs sanitize internal/repo " +
-		"internal/epochs/epoch internal/history internal/clusters " +
-		"internal/maintenance/graph internal/maintenance/bundle " +
-		"internal/maintenance/rebuild internal/remote internal/sharing internal/session " +
-		"internal/cli/environ internal/summarizer",
+		"internal/epochs/epoch internal/history internal/clusters internal/maintenance/graph " +
+		"internal/maintenance/bundle internal/maintenance/rebuild internal/remote " +
+		"internal/sharing internal/session internal/cli/environ internal/summarizer",
 	"internal/blame/whose": "refs internal/blame internal/blame/replay " +
 		"internal/cli/command internal/gitfile internal/history internal/session",
 	"internal/cli/jsonl": "internal/jsonvalue format sanitize internal/history " +
@@ -198,21 +201,22 @@ var layers = map[string]string{
 	"internal/page": "format forest/summarize internal/digest internal/jsonvalue " +
 		"internal/message objects refs sanitize internal/sanitize/controls internal/view " +
 		"internal/brief internal/history internal/store internal/clusters internal/epochs " +
-		"internal/recall internal/session",
+		"internal/recall internal/session internal/sessions",
 	"internal/page/live": "format internal/jsonvalue internal/page refs internal/repo " +
 		"internal/history internal/session internal/cli/command internal/cli/environ",
 	"internal/browse": "format internal/digest internal/jsonvalue internal/message refs " +
 		"sanitize internal/repo internal/history internal/clusters internal/recall " +
-		"internal/session internal/cli/document internal/cli/command internal/cli/environ",
+		"internal/session internal/cli/document internal/cli/command internal/cli/environ " +
+		"internal/find internal/sessions",
 	"cmd/ctx":        "*",
 	"packaging/site": "",
 	"cmd/ctx-browse": "internal/browse",
 	"cmd/ctx-eval":   "internal/eval",
 	"cmd/ctx-mcp": "internal/conversation internal/message internal/varint format objects " +
-		"refs internal/repo internal/view internal/history internal/clusters " +
-		"internal/recall internal/session internal/cli/document internal/cli/command " +
-		"internal/cli/environ internal/blame internal/blame/whose internal/brief " +
-		"internal/search internal/when",
+		"refs internal/repo internal/view internal/history internal/recall internal/session " +
+		"internal/cli/document internal/cli/command internal/cli/environ internal/blame " +
+		"internal/blame/whose internal/brief internal/search internal/when internal/find " +
+		"internal/sessions",
 	"cmd/ctx-import-sqlite": "",
 	"cmd/ctx-remote-age":    "internal/remote/agehelper",
 	"cmd/ctx-remote-postgres": "internal/remote internal/remote/helper " +

@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"github.com/clipperhouse/displaywidth"
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/spf13/cobra"
 )
 
 type logOptions struct {
@@ -164,7 +165,7 @@ func (o *logOptions) printTurns(
 	if err != nil {
 		return err
 	}
-	list = slices.DeleteFunc(list, func(t recall.Turn) bool { return !within.Has(t.Time) })
+	list = slices.DeleteFunc(list, func(t sessions.Turn) bool { return !within.Has(t.Time) })
 	if len(list) == 0 && o.times.given() {
 		return o.sayNone(a, s, tip.ID)
 	}
@@ -181,7 +182,7 @@ func (o *logOptions) printTurns(
 }
 
 // turnLine returns a turn as one line. What was wanted and what came of it share its width.
-func (a *app) turnLine(t *recall.Turn) string {
+func (a *app) turnLine(t *sessions.Turn) string {
 	zone := a.zone
 	if zone == nil || !asked(a.outTerm) {
 		zone = time.UTC
@@ -215,7 +216,7 @@ func (o *logOptions) sayNone(a *app, s *session.Store, tip format.ID) error {
 func (o *logOptions) picks() bool { return o.role != "" || o.cmd.Flags().Changed("grep") }
 
 // print prints an entry in the form that was asked for.
-func (o *logOptions) print(a *app, t *recall.Telling, shown *history.Shown) error {
+func (o *logOptions) print(a *app, t *find.Telling, shown *history.Shown) error {
 	if !o.oneline || a.json {
 		return a.printEntry(t, shown)
 	}
@@ -224,8 +225,8 @@ func (o *logOptions) print(a *app, t *recall.Telling, shown *history.Shown) erro
 }
 
 // telling returns what tells what entries say.
-func (o *logOptions) telling(s *session.Store) *recall.Telling {
-	return &recall.Telling{Reader: s.Recall, Full: o.verbose, Results: map[string]format.ID{}}
+func (o *logOptions) telling(s *session.Store) *find.Telling {
+	return &find.Telling{Reader: s.Recall.Reader, Full: o.verbose, Results: map[string]format.ID{}}
 }
 
 // span returns the last entry to print and the entry before the first one; zero means no limit.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/blame/whose"
-	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/gemini-ctx/ctx/refs"
@@ -33,7 +33,7 @@ func (o *logOptions) ofFile(a *app, s *session.Store, view *refs.View, within wh
 	if o.reverse {
 		slices.Reverse(list)
 	}
-	t := &recall.Telling{Reader: s.Recall, Full: o.verbose, View: view}
+	t := &find.Telling{Reader: s.Recall.Reader, Full: o.verbose, View: view}
 	p, at := &foundPrinter{a: a, verbose: o.verbose}, &place{s: s, view: view}
 	for _, id := range list {
 		newest, err := s.History.Newest(view, id)

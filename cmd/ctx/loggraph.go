@@ -6,10 +6,9 @@ import (
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
-
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -142,7 +141,7 @@ const longestLine = 240
 // oneline returns an entry in one line: its id, the branches that end there, who said it, and the
 // beginning of what was said. It is cut to the width of the terminal that is left of the columns.
 func (a *app) oneline(
-	t *recall.Telling, shown *history.Shown, branches []string, columns int,
+	t *find.Telling, shown *history.Shown, branches []string, columns int,
 ) string {
 	e := shown.Entry
 	said := []string{a.paint(styleID, shown.ID.Short(shortLen))}

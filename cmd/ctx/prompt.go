@@ -6,11 +6,10 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/sessions"
+	"github.com/spf13/cobra"
 )
 
 type promptOptions struct {
@@ -71,7 +70,7 @@ func (o *promptOptions) run(a *app) error {
 // promptName shortens the name of a session that a program gave: it is long, and nobody reads it.
 func promptName(name string) string {
 	if !strings.Contains(name, "@") {
-		return recall.ShortNames([]string{name})[name]
+		return sessions.ShortNames([]string{name})[name]
 	}
 	return name
 }

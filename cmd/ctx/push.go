@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/sharing"
+	"github.com/spf13/cobra"
 )
 
 func newPushCmd(a *app) *cobra.Command {
@@ -85,7 +84,7 @@ func (a *app) shareHint(s *session.Store, name string) string {
 	}
 	list, err := s.Recall.Sessions(view)
 	if err != nil || slices.ContainsFunc(list,
-		func(e recall.Session) bool { return rule.Shares(e.Name) }) {
+		func(e sessions.Session) bool { return rule.Shares(e.Name) }) {
 		return ""
 	}
 	return fmt.Sprintf(": remote.%s.share is %q, and no session is named so", name, text)

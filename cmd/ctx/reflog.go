@@ -3,13 +3,12 @@ package main
 import (
 	"cmp"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/spf13/cobra"
 )
 
 func newReflogCmd(a *app) *cobra.Command {
@@ -47,7 +46,7 @@ func reflog(a *app, name string, limit int) error {
 		return err
 	}
 	if name == "@" {
-		if name, err = recall.HEAD(view); err != nil {
+		if name, err = sessions.HEAD(view); err != nil {
 			return err
 		}
 	}

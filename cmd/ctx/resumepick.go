@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
-	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 )
 
 // errNothingChosen is the error of a question without an answer.
@@ -48,7 +48,7 @@ func (o *resumeOptions) ask(a *app) error {
 			"`ctx import --all` brings what agents have of this project")
 	}
 	q := &question{a: a, in: bufio.NewReader(a.stdin)}
-	var one *recall.Overview
+	var one *sessions.Overview
 	if o.cmd.Flags().Changed("session") {
 		named, err := sessionNamed(s, view, []string{o.session})
 		if err != nil {
@@ -70,7 +70,7 @@ type question struct {
 }
 
 // session lists the newest sessions and asks for one of them.
-func (q *question) session(list []recall.Overview) (*recall.Overview, error) {
+func (q *question) session(list []sessions.Overview) (*sessions.Overview, error) {
 	top := newest(newSessionTree(list).top, mostChoices)
 	p := q.a.sessionPrinter(list, len("12  "))
 	for n, i := range top {

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/spf13/cobra"
-
-	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
 // scopeOptions are the flags that limit where search and grep look.
@@ -42,8 +41,8 @@ const nothingFound = "nothing found"
 var searchRoles = []string{"user", "model", "tool", "system"}
 
 // query returns the query of the flags, without words.
-func (o *scopeOptions) query(now time.Time) (recall.SearchQuery, error) {
-	q := recall.SearchQuery{Session: o.session, Branch: o.branch, Role: o.role, Rewound: o.rewound}
+func (o *scopeOptions) query(now time.Time) (find.SearchQuery, error) {
+	q := find.SearchQuery{Session: o.session, Branch: o.branch, Role: o.role, Rewound: o.rewound}
 	switch {
 	case o.role != "" && !slices.Contains(searchRoles, o.role):
 		return q, usagef("bad --role: %.80q: one of %s", o.role, strings.Join(searchRoles, ", "))
@@ -65,7 +64,7 @@ func (o *scopeOptions) query(now time.Time) (recall.SearchQuery, error) {
 }
 
 // places opens the stores to look in, and adds the session and the reader to the query.
-func (o *scopeOptions) places(a *app, q *recall.SearchQuery) ([]place, error) {
+func (o *scopeOptions) places(a *app, q *find.SearchQuery) ([]place, error) {
 	places, err := a.places(o.everywhere)
 	if err != nil || o.everywhere {
 		return places, err
@@ -130,9 +129,9 @@ func (o *searchOptions) run(a *app, text string) error {
 	}
 	p := &foundPrinter{a: a, verbose: o.verbose}
 	if o.sessions {
-		list, err := ofAll(a, places, func(at *place) ([]recall.SessionHit, error) {
+		list, err := ofAll(a, places, func(at *place) ([]find.SessionHit, error) {
 			return at.s.Recall.SearchSessions(at.view, q)
-		}, func(x, y recall.SessionHit) int { return cmp.Compare(x.Score, y.Score) })
+		}, func(x, y find.SessionHit) int { return cmp.Compare(x.Score, y.Score) })
 		list = newest(list, o.limit)
 		for i := range list {
 			if err == nil {
@@ -154,27 +153,27 @@ func (o *searchOptions) run(a *app, text string) error {
 
 // searchAll returns the hits of all places. Of several, the indexes are asked first, and only the
 // best messages of all are read.
-func searchAll(a *app, places []place, q recall.SearchQuery) ([]of[recall.Hit], error) {
-	search := func(at *place) ([]recall.Hit, error) { return at.s.Recall.Search(at.view, q) }
+func searchAll(a *app, places []place, q find.SearchQuery) ([]of[find.Hit], error) {
+	search := func(at *place) ([]find.Hit, error) { return at.s.Recall.Search(at.view, q) }
 	if len(places) == 1 || q.Pattern != nil {
 		return ofAll(a, places, search, byScore)
 	}
-	found, err := ofAll(a, places, func(at *place) ([]*recall.Found, error) {
+	found, err := ofAll(a, places, func(at *place) ([]*find.Found, error) {
 		f, err := at.s.Recall.Find(at.view, q)
-		return []*recall.Found{f}, err
-	}, func(_, _ *recall.Found) int { return 0 })
+		return []*find.Found{f}, err
+	}, func(_, _ *find.Found) int { return 0 })
 	if err != nil {
 		return nil, err
 	}
-	all, at := make([]*recall.Found, len(found)), map[*place]*recall.Found{}
+	all, at := make([]*find.Found, len(found)), map[*place]*find.Found{}
 	for i, f := range found {
 		all[i], at[f.place] = f.T, f.T
 	}
-	if !slices.ContainsFunc(all, (*recall.Found).Any) {
+	if !slices.ContainsFunc(all, (*find.Found).Any) {
 		return ofAll(a, places, search, byScore) // parts of words, if anything
 	}
-	recall.Narrow(all)
-	return ofAll(a, places, func(p *place) ([]recall.Hit, error) {
+	find.Narrow(all)
+	return ofAll(a, places, func(p *place) ([]find.Hit, error) {
 		if at[p] == nil {
 			return nil, nil
 		}
@@ -183,14 +182,14 @@ func searchAll(a *app, places []place, q recall.SearchQuery) ([]of[recall.Hit], 
 }
 
 // byScore compares hits: by score, and those of a pattern, which have none, by time.
-func byScore(x, y recall.Hit) int {
-	said := func(h recall.Hit) (t time.Time) {
+func byScore(x, y find.Hit) int {
+	said := func(h find.Hit) (t time.Time) {
 		if h.Shown != nil {
 			t = h.Shown.Entry.Time
 		}
 		return t
 	}
-	titles := func(h recall.Hit) int {
+	titles := func(h find.Hit) int {
 		if h.Named != nil {
 			return 1
 		}
@@ -199,7 +198,7 @@ func byScore(x, y recall.Hit) int {
 	return cmp.Or(titles(x)-titles(y), cmp.Compare(x.Score, y.Score), said(x).Compare(said(y)))
 }
 
-func (o *searchOptions) query(now time.Time, text string) (recall.SearchQuery, error) {
+func (o *searchOptions) query(now time.Time, text string) (find.SearchQuery, error) {
 	q, err := o.scopeOptions.query(now)
 	if err != nil {
 		return q, err
@@ -254,7 +253,7 @@ func compilePattern(text string, literal, ignoreCase bool) (*regexp.Regexp, erro
 }
 
 // remarks are facts about a hit that its heading does not have.
-func remarks(h recall.Hit) string {
+func remarks(h find.Hit) string {
 	said := ""
 	if h.Rewound {
 		said += " rewound"

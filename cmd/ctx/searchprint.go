@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
-
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/when"
 )
 
@@ -21,9 +21,9 @@ type foundPrinter struct {
 	// Of the place and the session that are printed
 	place   *place
 	session string
-	list    []recall.Overview
+	list    []sessions.Overview
 	short   map[string]string
-	telling *recall.Telling
+	telling *find.Telling
 }
 
 // in begins what is of a session. more is what else its line says.
@@ -34,13 +34,13 @@ func (p *foundPrinter) in(at *place, session, more string) error {
 			return err
 		}
 		p.place, p.session, p.list, p.short = at, "", list, shortNames(list)
-		p.telling = &recall.Telling{Reader: at.s.Recall, View: at.view}
+		p.telling = &find.Telling{Reader: at.s.Recall.Reader, View: at.view}
 	}
 	if p.session == session && session != "" {
 		return nil
 	}
 	p.session = session
-	i := slices.IndexFunc(p.list, func(o recall.Overview) bool { return o.Name == session })
+	i := slices.IndexFunc(p.list, func(o sessions.Overview) bool { return o.Name == session })
 	if i < 0 || p.a.nul {
 		return nil // with -z each item names it
 	}
@@ -109,7 +109,7 @@ func (p *foundPrinter) room() int { return hitLines * (p.a.lineWidth() - 2*short
 
 // hits prints the hits of a search by session, in the order of the first hit of each, and then
 // clusters.
-func (p *foundPrinter) hits(list []of[recall.Hit]) error {
+func (p *foundPrinter) hits(list []of[find.Hit]) error {
 	if p.a.json {
 		for _, h := range list {
 			p.a.enter(h.place)
@@ -126,7 +126,7 @@ func (p *foundPrinter) hits(list []of[recall.Hit]) error {
 		session string
 	}
 	var order []group
-	by := map[group][]*recall.Hit{}
+	by := map[group][]*find.Hit{}
 	for i := range list {
 		g := group{list[i].place, list[i].T.Session}
 		if list[i].T.Cluster != nil {
@@ -156,7 +156,7 @@ func (p *foundPrinter) hits(list []of[recall.Hit]) error {
 }
 
 // hit prints a hit of the session; of a session for its title there is nothing more to say.
-func (p *foundPrinter) hit(h *recall.Hit) error {
+func (p *foundPrinter) hit(h *find.Hit) error {
 	score := fmt.Sprintf("%.3f ", h.Score)
 	switch c := h.Cluster; {
 	case c != nil && p.verbose:
@@ -174,7 +174,7 @@ func (p *foundPrinter) hit(h *recall.Hit) error {
 }
 
 // best prints a session that was found, with the best of its messages.
-func (p *foundPrinter) best(at *place, h *recall.SessionHit) error {
+func (p *foundPrinter) best(at *place, h *find.SessionHit) error {
 	if p.a.json {
 		p.a.enter(at)
 		return p.a.answer(document.SessionHitOf(*h))
@@ -188,7 +188,7 @@ func (p *foundPrinter) best(at *place, h *recall.SessionHit) error {
 }
 
 // line prints a line that a pattern has found.
-func (p *foundPrinter) line(at *place, l *recall.Line, q *recall.SearchQuery) error {
+func (p *foundPrinter) line(at *place, l *find.Line, q *find.SearchQuery) error {
 	if err := p.in(at, l.Session, ""); err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (p *foundPrinter) line(at *place, l *recall.Line, q *recall.SearchQuery) er
 }
 
 // matched returns the line of a match, or where it is long the passage around the match.
-func (p *foundPrinter) matched(l *recall.Line, q *recall.SearchQuery) string {
+func (p *foundPrinter) matched(l *find.Line, q *find.SearchQuery) string {
 	passage, is := p.telling.Call(l, q.Pattern, grepWidth)
 	if !is {
 		return p.a.matched(*l)

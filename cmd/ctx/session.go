@@ -6,13 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/spf13/cobra"
 )
 
 func newSessionCmd(a *app) *cobra.Command {
@@ -56,7 +55,7 @@ func showSession(a *app, s *session.Store, view *refs.View, args []string) error
 	if !a.nul {
 		alone := one
 		alone.Parent = nil // the last line says it
-		a.line("%s  %s\n%s", a.paint(styleID, oneLine(recall.ShortName(view, one.Name))),
+		a.line("%s  %s\n%s", a.paint(styleID, oneLine(sessions.ShortName(view, one.Name))),
 			a.sessionTitle(&one), a.sessionDetails(&alone, 0))
 		if err := a.sayWork(s, &one); err != nil {
 			return err
@@ -81,8 +80,8 @@ func showSession(a *app, s *session.Store, view *refs.View, args []string) error
 const mostShown = 8
 
 // sayWork says how many turns a session has, what was changed in it, and how it ended.
-func (a *app) sayWork(s *session.Store, one *recall.Overview) error {
-	main := recall.MainOf(&one.Session)
+func (a *app) sayWork(s *session.Store, one *sessions.Overview) error {
+	main := sessions.MainOf(&one.Session)
 	turns, err := s.Recall.Turns(history.BranchName{Session: one.Name, Branch: main.Name},
 		main.Value)
 	if err != nil || len(turns) == 0 {
@@ -117,16 +116,16 @@ func (a *app) sayWork(s *session.Store, one *recall.Overview) error {
 }
 
 // sessionNamed returns the session of the argument, or the session that HEAD names.
-func sessionNamed(s *session.Store, view *refs.View, args []string) (recall.Overview, error) {
+func sessionNamed(s *session.Store, view *refs.View, args []string) (sessions.Overview, error) {
 	name := ""
 	if len(args) > 0 {
 		if name = args[0]; name == "" {
-			return recall.Overview{}, checkName("session", name)
+			return sessions.Overview{}, checkName("session", name)
 		}
 	}
 	name, err := sessionOr(s, view, name)
 	if err != nil {
-		return recall.Overview{}, err
+		return sessions.Overview{}, err
 	}
 	list, err := s.Recall.Overviews(view)
 	for _, one := range list {
@@ -137,7 +136,7 @@ func sessionNamed(s *session.Store, view *refs.View, args []string) (recall.Over
 	if err == nil {
 		err = notFound("no session %q", name)
 	}
-	return recall.Overview{}, err
+	return sessions.Overview{}, err
 }
 
 func newSessionUseCmd(a *app) *cobra.Command {

@@ -4,11 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/sessions"
+	"github.com/spf13/cobra"
 )
 
 // newSessionRenameCmd and the commands below change what is said of a session.
@@ -79,7 +78,7 @@ func (a *app) aboutCmd(
 		if err != nil {
 			return err
 		}
-		text := oneLine(recall.ShortName(view, one.Name)) + "  " + a.sessionTitle(&one)
+		text := oneLine(sessions.ShortName(view, one.Name)) + "  " + a.sessionTitle(&one)
 		if tags := tagsText(about); tags != "" {
 			text += "  " + tags
 		}

@@ -3,10 +3,9 @@ package main
 import (
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/sessions"
+	"github.com/spf13/cobra"
 )
 
 func newSessionForkCmd(a *app) *cobra.Command {
@@ -34,7 +33,7 @@ func newSessionForkCmd(a *app) *cobra.Command {
 				name = strings.TrimSuffix(from, "@"+label)
 			}
 			if len(args) > 1 {
-				if name = args[1]; recall.IsSign(name) {
+				if name = args[1]; sessions.IsSign(name) {
 					return usagef("a session cannot be named %q: it stands for another one", name)
 				}
 			}

@@ -5,11 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
-	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/sessions"
+	"github.com/spf13/cobra"
 )
 
 type sessionListOptions struct {
@@ -49,13 +48,14 @@ func newListCmd(a *app) *cobra.Command {
 			}
 			lists, err := ofAll(a, places, func(p *place) ([]listed, error) {
 				list, err := p.s.Recall.Overviews(p.view)
-				list = slices.DeleteFunc(list, func(one recall.Overview) bool {
+				list = slices.DeleteFunc(list, func(one sessions.Overview) bool {
 					return o.times.given() && !within.Has(one.Last) ||
 						!o.isOf(catalog.Agent{Name: agentNamed(one.Agent)})
 				})
 				return listOf(chosen(list, words)), err
 			}, func(x, y listed) int {
-				return cmp.Or(recall.ByPin(*y.one(), *x.one()), x.one().Last.Compare(y.one().Last))
+				return cmp.Or(sessions.ByPin(*y.one(), *x.one()),
+					x.one().Last.Compare(y.one().Last))
 			})
 			if err == nil {
 				if asks := len(words) > 0 || o.times.given() || o.agent != ""; asks &&
@@ -83,26 +83,26 @@ func (o *sessionListOptions) isOf(agent catalog.Agent) bool {
 }
 
 // chosen returns the sessions of a list that have some words, the pinned ones first.
-func chosen(list []recall.Overview, words []string) []recall.Overview {
+func chosen(list []sessions.Overview, words []string) []sessions.Overview {
 	if len(words) > 0 {
 		list = slices.DeleteFunc(list,
-			func(o recall.Overview) bool { return !o.HasWords(words, false) })
+			func(o sessions.Overview) bool { return !o.HasWords(words, false) })
 	}
-	slices.SortStableFunc(list, recall.ByPin)
+	slices.SortStableFunc(list, sessions.ByPin)
 	return list
 }
 
 // listed is a session of a list.
 type listed struct {
-	list []recall.Overview
+	list []sessions.Overview
 	tree *sessionTree
 	i    int
 }
 
-func (l *listed) one() *recall.Overview { return &l.list[l.i] }
+func (l *listed) one() *sessions.Overview { return &l.list[l.i] }
 
 // listOf returns the sessions of a store.
-func listOf(list []recall.Overview) (all []listed) {
+func listOf(list []sessions.Overview) (all []listed) {
 	tree := newSessionTree(list)
 	for i := range list {
 		all = append(all, listed{list, tree, i})

@@ -5,10 +5,9 @@ import (
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
-
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
-	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/when"
 )
 
@@ -19,7 +18,7 @@ type sessionTree struct {
 	children map[int][]int
 }
 
-func newSessionTree(list []recall.Overview) *sessionTree {
+func newSessionTree(list []sessions.Overview) *sessionTree {
 	t := &sessionTree{children: map[int][]int{}}
 	at := map[string]int{}
 	for i := range list {
@@ -85,7 +84,7 @@ func (a *app) lineWidth() int {
 
 // sessionPrinter returns a printer of sessions of a list. Each line begins with a mark of a number
 // of columns.
-func (a *app) sessionPrinter(list []recall.Overview, mark int) *sessionPrinter {
+func (a *app) sessionPrinter(list []sessions.Overview, mark int) *sessionPrinter {
 	p := &sessionPrinter{a: a, short: shortNames(list), width: a.lineWidth() - mark}
 	for i := range list {
 		if list[i].Parent == nil {
@@ -96,7 +95,7 @@ func (a *app) sessionPrinter(list []recall.Overview, mark int) *sessionPrinter {
 }
 
 // print prints a session, as one item. below is the number of subagents to mention.
-func (p *sessionPrinter) print(mark, indent string, o *recall.Overview, below int) {
+func (p *sessionPrinter) print(mark, indent string, o *sessions.Overview, below int) {
 	name := oneLine(p.short[o.Name])
 	name += strings.Repeat(" ", max(p.name-displaywidth.String(name), 0)) + "  "
 	left := p.width - displaywidth.String(indent+name)
@@ -121,7 +120,7 @@ func (p *sessionPrinter) print(mark, indent string, o *recall.Overview, below in
 }
 
 // sessionTitle returns the title of a session, as one line.
-func (a *app) sessionTitle(o *recall.Overview) string {
+func (a *app) sessionTitle(o *sessions.Overview) string {
 	if o.Title == "" {
 		return "(no prompt)"
 	}
@@ -129,7 +128,7 @@ func (a *app) sessionTitle(o *recall.Overview) string {
 }
 
 // sessionDetails says when a session was, how long it is, and where it was.
-func (a *app) sessionDetails(o *recall.Overview, below int) string {
+func (a *app) sessionDetails(o *sessions.Overview, below int) string {
 	var said []string
 	if tags := tagsText(o.About); tags != "" {
 		said = append(said, tags)
@@ -154,7 +153,7 @@ func (a *app) sessionDetails(o *recall.Overview, below int) string {
 	}
 	if d.Parent != nil {
 		up := *d.Parent
-		up.Session = recall.ShortNames([]string{up.Session})[up.Session]
+		up.Session = sessions.ShortNames([]string{up.Session})[up.Session]
 		said = append(said, parentText(&up))
 	}
 	if o.Also != "" {
@@ -177,12 +176,12 @@ func agentNamed(source string) string {
 }
 
 // shortNames returns the short names of the sessions of a list.
-func shortNames(list []recall.Overview) map[string]string {
+func shortNames(list []sessions.Overview) map[string]string {
 	names := make([]string, len(list))
 	for i := range list {
 		names[i] = list[i].Name
 	}
-	return recall.ShortNames(names)
+	return sessions.ShortNames(names)
 }
 
 // broken takes the first line from a text, of at most so many columns: it ends before a blank, if

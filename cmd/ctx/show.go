@@ -4,17 +4,18 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/spf13/cobra"
 )
 
 func newShowCmd(a *app) *cobra.Command {
@@ -23,7 +24,7 @@ func newShowCmd(a *app) *cobra.Command {
 		ValidArgsFunction: a.completeRevs(),
 		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			if len(args) == 0 {
-				if _, err := recall.HEAD(view); err != nil {
+				if _, err := sessions.HEAD(view); err != nil {
 					return err
 				}
 				args = []string{"@"}
@@ -109,7 +110,7 @@ func showEntry(a *app, s *session.Store, v *refs.View, c content) error {
 	if newest != c.id {
 		note = "amended by " + newest.String()
 	}
-	t := &recall.Telling{Reader: s.Recall, View: v, Full: true}
+	t := &find.Telling{Reader: s.Recall.Reader, View: v, Full: true}
 	printContent(a, c, note, t.Text(shown))
 	return nil
 }

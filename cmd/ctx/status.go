@@ -8,19 +8,18 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/gemini-ctx/ctx/internal/window"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/spf13/cobra"
 )
 
 func newStatusCmd(a *app) *cobra.Command {
@@ -121,7 +120,7 @@ func (a *app) statusEverywhere() error {
 type statusPrinter struct {
 	a    *app
 	d    *statusDocument
-	list []recall.Overview
+	list []sessions.Overview
 	by   []recordedAgent
 
 	chosen  bool // HEAD stays where somebody has put it
@@ -140,7 +139,7 @@ type recordedAgent struct {
 
 // recordedBy counts the sessions of each agent, the one with the newest message first. The list has
 // the newest session first.
-func recordedBy(list []recall.Overview) (out []recordedAgent) {
+func recordedBy(list []sessions.Overview) (out []recordedAgent) {
 	at := map[string]int{}
 	for i := range list {
 		o := &list[i]
@@ -190,7 +189,7 @@ func (st *statusPrinter) recorded() {
 // current says what the session that HEAD names is.
 func (st *statusPrinter) current() {
 	a, d := st.a, st.d
-	i := slices.IndexFunc(st.list, func(o recall.Overview) bool { return o.Head })
+	i := slices.IndexFunc(st.list, func(o sessions.Overview) bool { return o.Head })
 	if i < 0 {
 		return
 	}

@@ -6,11 +6,10 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sessions"
+	"github.com/spf13/cobra"
 )
 
 func newUndoCmd(a *app) *cobra.Command {
@@ -35,7 +34,7 @@ func newUndoCmd(a *app) *cobra.Command {
 			if failed != nil {
 				return done, cmp.Or(err, failed)
 			}
-			short := func(name string) string { return shellWord(recall.ShortName(view, name)) }
+			short := func(name string) string { return shellWord(sessions.ShortName(view, name)) }
 			switch {
 			case !errors.As(err, &other):
 			case other.Meant.Verb == "":

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -338,18 +337,19 @@ func (m *model) jump(it *item) (tea.Cmd, error) {
 		return nil, err
 	}
 	show := func() {
-		p.cur = max(find(p.items, it.id), 0)
+		p.cur = max(placeOf(p.items, it.id), 0)
 		p.top, p.off = p.cur, 0
 		m.push(p)
 	}
-	if p.older == nil || find(p.items, it.id) >= 0 {
+	if p.older == nil || placeOf(p.items, it.id) >= 0 {
 		show()
 		return nil, nil
 	}
-	return m.readUntil(p, func(found []*item) bool { return find(found, it.id) >= 0 }, show), nil
+	has := func(list []*item) bool { return placeOf(list, it.id) >= 0 }
+	return m.readUntil(p, has, show), nil
 }
 
-func find(items []*item, id format.ID) int {
+func placeOf(items []*item, id format.ID) int {
 	return slices.IndexFunc(items, func(it *item) bool { return it.id == id })
 }
 

@@ -12,9 +12,11 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -41,7 +43,7 @@ func (s *source) sessions() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(list, recall.ByPin)
+	slices.SortStableFunc(list, sessions.ByPin)
 	p := &page{kind: sessionsPage, title: "sessions"}
 	for i := range list {
 		p.items = append(p.items, s.sessionItem(&list[i]))
@@ -49,7 +51,7 @@ func (s *source) sessions() (*page, error) {
 	return p, nil
 }
 
-func (s *source) sessionItem(o *recall.Overview) *item {
+func (s *source) sessionItem(o *sessions.Overview) *item {
 	it := &item{session: o.Name, branch: history.MainBranch, opens: true, title: short(o.Title)}
 	if it.title == "" {
 		it.title = nameOf(o.Name)
@@ -298,14 +300,14 @@ const mostExcerpt = 160
 // search finds messages as `ctx search` does.
 func (s *source) search(text string) (*page, error) {
 	hits, err := s.store.Recall.Search(s.view,
-		recall.SearchQuery{Text: text, Limit: mostHits, Phrases: true, Parts: true,
+		find.SearchQuery{Text: text, Limit: mostHits, Phrases: true, Parts: true,
 			Alike: true})
 	if err != nil {
 		return nil, err
 	}
 	p := &page{kind: hitsPage, title: "search: " + short(text),
 		none: "nothing found: " + short(text)}
-	tell := &recall.Telling{Reader: s.store.Recall, View: s.view}
+	tell := &find.Telling{Reader: s.store.Recall.Reader, View: s.view}
 	for _, h := range hits {
 		e, excerpt, text := h.Shown.Entry, tell.Passage(&h, mostExcerpt), h.Text
 		head := line{

@@ -15,6 +15,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/edits"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -275,8 +276,8 @@ func TestReplacementIsFound(t *testing.T) {
 	found := func(when string, rewound bool) {
 		t.Helper()
 		for range 2 {
-			hits := storetest.Must[[]recall.Hit](t)(s.Recall.Search(storetest.View(t, s),
-				recall.SearchQuery{Text: "hippopotamus", Limit: 5, Rewound: rewound}))
+			hits := storetest.Must[[]find.Hit](t)(s.Recall.Search(storetest.View(t, s),
+				find.SearchQuery{Text: "hippopotamus", Limit: 5, Rewound: rewound}))
 			if len(hits) != 1 || hits[0].ID != r ||
 				hits[0].Shown.Text != "the goal is a hippopotamus" {
 				t.Errorf("%s: found %+v, want the replacement %v", when, hits, r)

@@ -14,17 +14,16 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/summarizer"
 	"github.com/gemini-ctx/ctx/sanitize"
+	"github.com/spf13/cobra"
 )
 
 // program is one run of ctx-eval.
@@ -151,7 +150,7 @@ func (p *program) storedSet() ([]Set, error) {
 	}
 	name := p.session
 	if name == "" {
-		name, err = recall.HEAD(view)
+		name, err = sessions.HEAD(view)
 	} else if err = command.CheckName("session", name); err == nil {
 		name, err = history.NamedOr(view, name)
 	}

@@ -15,9 +15,10 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
@@ -177,12 +178,12 @@ func TestTreeImportShapes(t *testing.T) {
 func toldOf(t *testing.T, s *session.Store) (list []string) {
 	t.Helper()
 	view := storetest.View(t, s)
-	for _, h := range storetest.Must[[]recall.Hit](t)(s.Recall.Search(view,
-		recall.SearchQuery{Text: "says", Rewound: true, Limit: 1000})) {
+	for _, h := range storetest.Must[[]find.Hit](t)(s.Recall.Search(view,
+		find.SearchQuery{Text: "says", Rewound: true, Limit: 1000})) {
 		list = append(list, fmt.Sprint(h.ID, h.Rewound, h.Branch))
 	}
 	slices.Sort(list)
-	for _, o := range storetest.Must[[]recall.Overview](t)(s.Recall.Overviews(view)) {
+	for _, o := range storetest.Must[[]sessions.Overview](t)(s.Recall.Overviews(view)) {
 		list = append(list, fmt.Sprintf("%+v", o))
 	}
 	return list

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -30,7 +30,7 @@ func (h *hook) answers(e call) ([]byte, error) {
 	}
 	given, _ := loadInjected(h.s, e.Session)
 	prompt := strings.ToValidUTF8(e.Prompt[:min(len(e.Prompt), maxQuestion)], "")
-	list, err := h.s.Recall.Answers(v, recall.AnswerQuery{Text: prompt, Session: h.session,
+	list, err := h.s.Recall.Answers(v, find.AnswerQuery{Text: prompt, Session: h.session,
 		Given: given.has, Limit: maxAnswers})
 	if err != nil || len(list) == 0 {
 		return nil, err
@@ -44,7 +44,7 @@ func (h *hook) answers(e call) ([]byte, error) {
 }
 
 // tellTurn tells of a turn: what was wanted, what was said that answers, and what came of it.
-func (h *hook) tellTurn(t *telling, v *refs.View, a *recall.Answer) {
+func (h *hook) tellTurn(t *telling, v *refs.View, a *find.Answer) {
 	asked := "the user asked"
 	if _, child, err := h.s.Recall.ParentOf(v, a.Session); err == nil && child {
 		asked = "a subagent was asked"

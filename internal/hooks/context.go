@@ -14,9 +14,9 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/pasted"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/terms"
@@ -183,18 +183,18 @@ func (t *contextWriter) choose(prompt string, first bool) error {
 }
 
 // hits returns the messages of other sessions that match the prompt, best first.
-func (t *contextWriter) hits(prompt string) ([]recall.Hit, error) {
+func (t *contextWriter) hits(prompt string) ([]find.Hit, error) {
 	prompt = strings.ToValidUTF8(prompt[:min(len(prompt), maxQuestion)], "")
 	if _, err := search.Parse(prompt); errors.Is(err, search.ErrNoTerms) {
 		return nil, nil
 	}
 	list, err := t.s.Recall.Search(t.view,
-		recall.SearchQuery{Text: prompt, Except: t.own, Limit: maxHits})
+		find.SearchQuery{Text: prompt, Except: t.own, Limit: maxHits})
 	if err != nil {
 		return nil, err
 	}
 	asked := terms.Of(prompt)
-	return slices.DeleteFunc(list, func(hit recall.Hit) bool {
+	return slices.DeleteFunc(list, func(hit find.Hit) bool {
 		return t.injected.has(hit.ID) || t.withholds(hit.Shown) || !answers(asked, hit.Text)
 	}), nil
 }

@@ -1,7 +1,7 @@
 package hooks
 
 import (
-	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
@@ -27,7 +27,7 @@ func (h *hook) heeded(e call) ([]byte, error) {
 		return nil, err
 	}
 	given, _ := loadInjected(h.s, e.Session)
-	list, err := h.s.Recall.AboutFile(v, recall.FileQuery{Path: e.File, Session: h.session,
+	list, err := h.s.Recall.AboutFile(v, find.FileQuery{Path: e.File, Session: h.session,
 		Given: given.has, Limit: maxHeeded})
 	if err != nil || len(list) == 0 {
 		return nil, err

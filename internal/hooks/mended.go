@@ -5,8 +5,8 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/outcome"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -32,14 +32,14 @@ func (h *hook) mended(e call) ([]byte, error) {
 		return nil, nil
 	}
 	return h.ended(e, mendedIntro,
-		func(v *refs.View, fresh func(format.ID) bool) (*recall.Mending, error) {
+		func(v *refs.View, fresh func(format.ID) bool) (*find.Mending, error) {
 			return h.s.Recall.SureFix(v, e.Failure, e.Command, h.session, fresh)
 		})
 }
 
 // ended tells what passed after a failure, if find finds some that the session was not told.
 func (h *hook) ended(e call, intro string,
-	find func(v *refs.View, fresh func(passed format.ID) bool) (*recall.Mending, error),
+	find func(v *refs.View, fresh func(passed format.ID) bool) (*find.Mending, error),
 ) ([]byte, error) {
 	v, err := h.s.Refs.Read()
 	if err != nil {
@@ -73,13 +73,13 @@ func (h *hook) instead(e call) ([]byte, error) {
 		return nil, nil
 	}
 	return h.ended(e, insteadIntro,
-		func(v *refs.View, fresh func(format.ID) bool) (*recall.Mending, error) {
+		func(v *refs.View, fresh func(format.ID) bool) (*find.Mending, error) {
 			return h.s.Recall.Instead(v, e.Command, h.session, fresh)
 		})
 }
 
 // endedText is what a model is told of a failure and its end.
-func endedText(intro string, m *recall.Mending) string {
+func endedText(intro string, m *find.Mending) string {
 	t := newTelling(intro)
 	t.line("failed", m.Failed.Entry, m.Failed.Command)
 	t.line("edited", format.ID{}, strings.Join(m.Edits, ", "))

@@ -12,8 +12,8 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -38,7 +38,7 @@ func ReadProject(
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(list, recall.ByPin)
+	slices.SortStableFunc(list, sessions.ByPin)
 	files := map[string]*FileRow{}
 	days := map[string]int{}
 	left := mostCalls
@@ -81,7 +81,7 @@ func projectName(dir string) string {
 }
 
 func sessionRow(
-	s *session.Store, v *refs.View, clean *cleaner, o *recall.Overview, brief bool,
+	s *session.Store, v *refs.View, clean *cleaner, o *sessions.Overview, brief bool,
 ) (row SessionRow, err error) {
 	row = SessionRow{Name: o.Name, Agent: o.Agent, Git: o.Git, First: o.First, Last: o.Last,
 		Messages: int(mainOf(o).Seq)}
@@ -115,7 +115,7 @@ func briefLines(
 	return list, nil
 }
 
-func mainOf(o *recall.Overview) *history.Branch {
+func mainOf(o *sessions.Overview) *history.Branch {
 	i := slices.IndexFunc(o.Branches,
 		func(b history.Branch) bool { return b.Name == history.MainBranch })
 	return &o.Branches[max(i, 0)]
@@ -124,7 +124,7 @@ func mainOf(o *recall.Overview) *history.Branch {
 // touched counts the messages of a session by day, and the files that its newest calls name. It
 // reads at most most messages with calls, and returns how many are left of them.
 func touched(
-	c context.Context, s *session.Store, o *recall.Overview, files map[string]*FileRow,
+	c context.Context, s *session.Store, o *sessions.Overview, files map[string]*FileRow,
 	days map[string]int, most int,
 ) (int, error) {
 	seen := map[string]bool{}

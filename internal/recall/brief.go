@@ -52,7 +52,7 @@ func (s *Reader) toldTo(v *refs.View, session string) (*told, error) {
 		return t, nil
 	}
 	name := history.BranchName{Session: session, Branch: history.MainBranch}
-	facts, _, e, err := s.allFacts(name, tip)
+	facts, _, e, err := s.AllFacts(name, tip)
 	if err != nil || e.Seq < 2 {
 		return t, err
 	}
@@ -67,7 +67,7 @@ func (s *Reader) toldTo(v *refs.View, session string) (*told, error) {
 func (s *Reader) workBrief(
 	name history.BranchName, tip format.Value, o brief.Options, known *told,
 ) (*brief.SessionBrief, error) {
-	facts, root, e, err := s.allFacts(name, tip)
+	facts, root, e, err := s.AllFacts(name, tip)
 	if err != nil {
 		return nil, err
 	}
@@ -112,29 +112,4 @@ func (s *Reader) newestRecap(facts []digest.Fact) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-// allFacts returns the facts of all messages of a branch, as far back as a digest goes, the root of
-// the session, and the newest entry. Every act has its outcome.
-func (s *Reader) allFacts(
-	name history.BranchName, v format.Value,
-) ([]digest.Fact, brief.Root, *format.Entry, error) {
-	e, err := s.Header(v.ID)
-	if err != nil {
-		return nil, brief.Root{}, nil, err
-	}
-	w, err := s.readFacts(name, v.ID, s.digestBorder(v, e), true)
-	if err != nil {
-		return nil, brief.Root{}, nil, err
-	}
-	return w.whole, w.root, e, nil
-}
-
-// digestBorder returns the seq up to which the digest of a branch is cached. That is the end of the
-// pin. If the pin lags far behind, or there is none, it is the start of the window.
-func (s *Reader) digestBorder(v format.Value, tip *format.Entry) uint64 {
-	if tip.Seq > v.Through+2*uint64(s.Config.Window.EvictAt) {
-		return tip.Seq - uint64(s.Config.Window.GraduateAt)
-	}
-	return v.Through
 }

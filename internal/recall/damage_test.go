@@ -11,8 +11,8 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/objects"
@@ -71,7 +71,7 @@ func TestOneSessionIsLost(t *testing.T) {
 			return len(list) == 2 && list[0].Name == "south" && list[0].Title != "", err
 		},
 		"search": func(v *refs.View) (bool, error) {
-			hits, err := s.Recall.Search(v, recall.SearchQuery{Text: "buoy", Limit: 3})
+			hits, err := s.Recall.Search(v, find.SearchQuery{Text: "buoy", Limit: 3})
 			return len(hits) == 3, err
 		},
 		"rules": func(v *refs.View) (bool, error) {

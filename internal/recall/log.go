@@ -8,6 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/when"
 )
 
@@ -127,11 +128,11 @@ func (s *Reader) LogEach(tip format.ID, o LogOptions, each func(*history.Shown) 
 func (s *Reader) saneWhen(
 	id format.ID, at, before *time.Time, o *LogOptions,
 ) (*time.Time, error) {
-	if o.Within.IsZero() || Sane(*at, s.Now()) {
+	if o.Within.IsZero() || sessions.Sane(*at, s.Now()) {
 		return nil, nil
 	}
 	if before == nil {
-		said, err := s.saidBy(id)
+		said, err := s.SaidBy(id)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -49,7 +50,7 @@ func (s *Reader) ProjectRules(v *refs.View, o brief.Options) (*brief.SessionBrie
 		if err != nil {
 			return nil, err
 		}
-		own, root, _, err := s.allFacts(name, tip)
+		own, root, _, err := s.AllFacts(name, tip)
 		if err != nil && !s.PassOver(name.Session, err) {
 			return nil, err
 		}
@@ -77,7 +78,7 @@ func (s *Reader) newestSessions(
 	}
 	var names []string
 	for i := range all {
-		o, b := &all[i], MainOf(&all[i].Session)
+		o, b := &all[i], sessions.MainOf(&all[i].Session)
 		if b.Name != history.MainBranch {
 			continue
 		}
@@ -98,7 +99,7 @@ func (s *Reader) newestSessions(
 		kept[i].Seq = uint64(i + 1)
 	}
 	list = list[:min(len(list), most)]
-	short := ShortNames(names)
+	short := sessions.ShortNames(names)
 	for i := range list {
 		list[i].Short = short[list[i].Session]
 	}

@@ -157,7 +157,7 @@ func (s *Reader) readOthers(v *refs.View, in *view.Input, room int) ([]view.Othe
 	var out []view.OtherLine
 	for _, o := range list {
 		name := history.BranchName{Session: o.Session, Branch: o.Branch}
-		facts, root, _, err := s.allFacts(name, v.Get(history.RefName(o.Session, o.Branch)))
+		facts, root, _, err := s.AllFacts(name, v.Get(history.RefName(o.Session, o.Branch)))
 		if err != nil {
 			return nil, err
 		}

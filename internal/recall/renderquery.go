@@ -7,6 +7,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/edits"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/internal/view"
@@ -26,7 +27,7 @@ func (s *Reader) AddMatches(v *refs.View, in *view.Input, question string) error
 		return nil
 	}
 	hits, err := s.Search(v,
-		SearchQuery{Text: question, Session: in.Session, Branch: in.Branch, Limit: maxMatches})
+		find.SearchQuery{Text: question, Session: in.Session, Branch: in.Branch, Limit: maxMatches})
 	if err != nil {
 		return err
 	}

@@ -24,11 +24,11 @@ func (s *Reader) StableInput(
 	if err != nil {
 		return view.Input{}, err
 	}
-	recent, err := s.readFacts(name, value.ID, s.digestBorder(value, tip), false)
+	recent, err := s.ReadFacts(name, value.ID, s.DigestBorder(value, tip), false)
 	if err != nil {
 		return view.Input{}, err
 	}
-	if recent.agent { // its facts stand for the pin, which moves every few messages
+	if recent.Agent { // its facts stand for the pin, which moves every few messages
 		value.Pin, value.Through, value.Frontier = format.ID{}, 0, 0
 	}
 	list, _, err := s.readMessages(value, value.Through, 0)
@@ -39,18 +39,18 @@ func (s *Reader) StableInput(
 	if err != nil {
 		return view.Input{}, err
 	}
-	w, err := s.readFacts(name, value.ID, value.Through, true)
+	w, err := s.ReadFacts(name, value.ID, value.Through, true)
 	if err != nil {
 		return view.Input{}, err
 	}
 	list = list[:view.Answered(list)]
-	at := view.Leave(list, w.after, o, func(id format.ID) bool { return own[id] })
+	at := view.Leave(list, w.After, o, func(id format.ID) bool { return own[id] })
 	if at >= 0 && own[list[at].ID] {
 		value.ID, value.Frontier = list[at].ID, min(value.Frontier, list[at].Seq)
 	}
 	o.Budget -= o.Budget / 2
 	in, err := s.RenderInputOf(v, value, session, branch, o)
-	in.Growth = &view.Growth{Messages: list[at+1:], Facts: w.after}
+	in.Growth = &view.Growth{Messages: list[at+1:], Facts: w.After}
 	return in, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
@@ -16,13 +17,13 @@ type keptFacts struct {
 	mu      sync.Mutex
 	tip     format.ID
 	through uint64
-	facts   *branchFacts // nil until read
+	facts   *sessions.BranchFacts // nil until read
 }
 
 // of returns the facts up to a message, and reads them unless it did that last.
 func (k *keptFacts) of(
-	tip format.ID, through uint64, read func() (*branchFacts, error),
-) (w *branchFacts, err error) {
+	tip format.ID, through uint64, read func() (*sessions.BranchFacts, error),
+) (w *sessions.BranchFacts, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.facts == nil || k.tip != tip || k.through != through {
@@ -45,20 +46,20 @@ func (s *Reader) readWork(
 		return nil, err
 	}
 	if bounded {
-		in.Through = s.digestBorder(v, tip)
+		in.Through = s.DigestBorder(v, tip)
 	}
-	w, err := kept.of(v.ID, in.Through, func() (*branchFacts, error) {
-		return s.readFacts(history.BranchName{Session: in.Session, Branch: in.Branch}, v.ID,
+	w, err := kept.of(v.ID, in.Through, func() (*sessions.BranchFacts, error) {
+		return s.ReadFacts(history.BranchName{Session: in.Session, Branch: in.Branch}, v.ID,
 			in.Through, false)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if !w.agent {
+	if !w.Agent {
 		in.Through = v.Through
 		return nil, nil
 	}
-	return &view.Work{Facts: w.before, Tail: w.after, Whole: w.whole, Root: w.root}, nil
+	return &view.Work{Facts: w.Before, Tail: w.After, Whole: w.Whole, Root: w.Root}, nil
 }
 
 // readWorkClusters reads the clusters that contain the facts of a branch: their headings and

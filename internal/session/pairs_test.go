@@ -14,19 +14,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/pack"
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/klauspost/compress/zstd"
 )
 
 type ctx = context.Context
@@ -290,10 +290,10 @@ func (w *pairWorld) checkSearch() {
 		}
 		for _, word := range w.versions[u] {
 			hits, err := w.s.Recall.Search(v,
-				recall.SearchQuery{Text: `"` + word + `"`, Phrases: true, Limit: 3})
+				find.SearchQuery{Text: `"` + word + `"`, Phrases: true, Limit: 3})
 			w.must(err)
 			found := slices.ContainsFunc(hits,
-				func(h recall.Hit) bool { return h.Shown != nil && strings.Contains(h.Text, word) })
+				func(h find.Hit) bool { return h.Shown != nil && strings.Contains(h.Text, word) })
 			if len(has) < 2 && found != has[word] {
 				w.fatal("search finds %s: %v, want %v", word, found, has[word])
 			}

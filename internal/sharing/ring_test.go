@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
@@ -327,7 +328,7 @@ func (w *ring) found(p *party, topic, session string) (ids []string) {
 	w.Helper()
 	query := strings.ReplaceAll(topic, "%d", "")
 	hits, err := p.Recall.Search(storetest.View(w.T, p.Store),
-		recall.SearchQuery{Text: query, Session: session, Limit: 10000})
+		find.SearchQuery{Text: query, Session: session, Limit: 10000})
 	if err != nil && !errors.Is(err, search.ErrNoTerms) {
 		w.Fatalf("%s: %v", p.label, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -119,7 +120,7 @@ type counter struct {
 }
 
 // session counts a session. One without a message in the time that was asked for does not count.
-func (n *counter) session(one *recall.Session) error {
+func (n *counter) session(one *sessions.Session) error {
 	before := n.r.Messages
 	for _, b := range one.Branches {
 		through := uint64(0)

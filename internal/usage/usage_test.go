@@ -8,8 +8,8 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/usage"
 	"github.com/gemini-ctx/ctx/internal/when"
@@ -32,7 +32,7 @@ func TestCountsOnce(t *testing.T) {
 	view := storetest.View(t, s)
 	seen := map[format.ID]bool{}
 	tokens := int64(0)
-	for _, one := range storetest.Must[[]recall.Session](t)(s.Recall.Sessions(view)) {
+	for _, one := range storetest.Must[[]sessions.Session](t)(s.Recall.Sessions(view)) {
 		for _, b := range one.Branches {
 			for e, err := range s.History.Walk(b.Value.ID, history.AllParents) {
 				if err != nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/find"
 )
 
 // Hit is a search hit: an entry or a cluster.
@@ -46,7 +46,7 @@ type Score float64
 func (s Score) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%.3f", float64(s)), nil }
 
 // HitOf returns the document of a hit.
-func HitOf(h recall.Hit) Hit {
+func HitOf(h find.Hit) Hit {
 	d := Hit{ID: h.ID.String(), Score: Score(h.Score), Session: h.Session, Text: &h.Text,
 		Excerpt: h.Excerpt}
 	if c := h.Cluster; c != nil {
@@ -82,7 +82,7 @@ type TitleHit struct {
 }
 
 // TitleHitOf returns the document of a hit that is a session.
-func TitleHitOf(h recall.Hit) TitleHit {
+func TitleHitOf(h find.Hit) TitleHit {
 	return TitleHit{"session", Score(h.Score), h.Session, OrNull(h.Text),
 		append([]string{}, h.Named.About.Tags...)}
 }
@@ -104,7 +104,7 @@ type SessionHit struct {
 }
 
 // SessionHitOf returns the document of a session that was found.
-func SessionHitOf(h recall.SessionHit) SessionHit {
+func SessionHitOf(h find.SessionHit) SessionHit {
 	return SessionHit{Session: h.Best.Session, Score: Score(h.Score), Matches: h.Matches,
 		Best: Nested[Hit]{HitOf(h.Best)}}
 }
@@ -123,7 +123,7 @@ type Match struct {
 }
 
 // MatchOf returns the document of a matching line.
-func MatchOf(l recall.Line) Match {
+func MatchOf(l find.Line) Match {
 	e := l.Shown.Entry
 	return Match{
 		ID: l.Shown.ID.String(), Session: l.Session, Seq: e.Seq, Role: OrNull(e.Role),

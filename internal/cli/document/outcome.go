@@ -1,6 +1,6 @@
 package document
 
-import "github.com/gemini-ctx/ctx/internal/recall"
+import "github.com/gemini-ctx/ctx/internal/find"
 
 // Ran is a run of a command, or another act.
 type Ran struct {
@@ -12,7 +12,7 @@ type Ran struct {
 }
 
 // RanOf returns the document of a run.
-func RanOf(r *recall.Ran) Ran {
+func RanOf(r *find.Ran) Ran {
 	return Ran{r.Entry.String(), r.Session, TimeText(r.Time), r.Command, OrNull(r.Dir)}
 }
 
@@ -28,7 +28,7 @@ type Mending struct {
 }
 
 // MendingOf returns the document of a mending.
-func MendingOf(m *recall.Mending) Mending {
+func MendingOf(m *find.Mending) Mending {
 	d := Mending{Failure: RanOf(&m.Failed), Line: m.Line, Result: m.Result.String(),
 		Edits: append([]string{}, m.Edits...), Said: OrNull(m.Said), SaidBy: IDText(m.SaidBy)}
 	if m.Passed != nil {

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 )
 
 // Session is a session with its branches.
@@ -38,7 +38,7 @@ func (s Session) Own() (n uint64) {
 }
 
 // SessionOf returns the document of a session.
-func SessionOf(s recall.Session) Session {
+func SessionOf(s sessions.Session) Session {
 	d := Session{Session: s.Name, Head: s.Head, Parent: ParentOf(s.Parent)}
 	for _, b := range s.Branches {
 		d.Messages = max(d.Messages, b.Seq)
@@ -66,7 +66,7 @@ type Overview struct {
 }
 
 // OverviewOf returns the document of a session.
-func OverviewOf(o *recall.Overview) Overview {
+func OverviewOf(o *sessions.Overview) Overview {
 	d := Overview{
 		Session: SessionOf(o.Session), Title: OrNull(o.Title),
 		Tags: append([]string{}, o.About.Tags...), Pinned: o.About.Pinned, Agent: OrNull(o.Agent),

@@ -11,6 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -239,7 +240,7 @@ func (r *reading) searches() {
 		"nothing of the kind"} {
 		r.ask("search "+words, func(b *strings.Builder) error {
 			hits, err := r.s.Recall.Search(r.v,
-				recall.SearchQuery{Text: words, Limit: 8, Clusters: true, Rewound: true})
+				find.SearchQuery{Text: words, Limit: 8, Clusters: true, Rewound: true})
 			for _, h := range hits {
 				fmt.Fprintf(b, "%v %.6f %s %q %v\n", h.ID, h.Score, h.Session, h.Text, h.Rewound)
 			}

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/pack"
@@ -26,6 +24,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
+	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/bundle"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
@@ -40,6 +39,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	view2 "github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/objects"
+	"github.com/klauspost/compress/zstd"
 )
 
 // The words that are forgotten: one that stands in a single message and in what is made of it, and
@@ -107,8 +107,8 @@ func oblivious(t testing.TB) (dir string, named format.ID) {
 			edits.ReplaceOptions{}))
 	}
 	told(t, s, "the bench "+allWord+" still")
-	storetest.Must[[]recall.Hit](t)(s.Recall.Search(storetest.View(t, s),
-		recall.SearchQuery{Text: allWord, Limit: 5}))
+	storetest.Must[[]find.Hit](t)(s.Recall.Search(storetest.View(t, s),
+		find.SearchQuery{Text: allWord, Limit: 5}))
 	for _, name := range []string{"log/hook", "tmp/left", "objects/pack/.tmp-1",
 		"objects/ab/.tmp-2"} {
 		path := filepath.Join(s.Dir, filepath.FromSlash(name))

@@ -1,0 +1,223 @@
+package find
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/search"
+	"github.com/gemini-ctx/ctx/internal/sessions"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// SearchQuery says what Search looks for.
+type SearchQuery struct {
+	Text    string
+	Session string           // only entries of this session; "" for all
+	Branch  string           // with Session: only the history of this branch; "" for all branches
+	Except  string           // no entries of this session; "" for no such limit
+	Role    string           // only entries of this role; "" for all
+	Since   time.Time        // only entries at this time or later; the zero Time for all
+	Until   time.Time        // only entries before this time; the zero Time for all
+	Rewound bool             // also rewound entries
+	Reader  *clusters.Viewer // only what this reader may see; nil for everything
+	Limit   int              // the largest number of entries, and of clusters
+	// Phrases requires every quoted part of Text to occur word for word. Otherwise quotes have no
+	// meaning.
+	Phrases bool
+	// Pattern is looked for instead of Text, in the whole texts. The newest message comes first, and
+	// Clusters is ignored.
+	Pattern *regexp.Regexp
+	// Parts looks for the words of Text as parts of others where no message has them as words, or
+	// where Text has none. It reads all texts.
+	Parts bool
+	// Alike looks for words that are alike to those of a question, too.
+	Alike bool
+	// Clusters asks also for the clusters of the best entries.
+	Clusters bool
+	// Titles asks also for sessions whose title or tags, as a person or an agent gave them, have all
+	// words of Text.
+	Titles bool
+}
+
+// Hit is an entry or a cluster that Search found.
+type Hit struct {
+	ID      format.ID // the entry, or the cluster's node
+	Score   float64   // the larger the better, within one search
+	Session string
+	Branch  string                // of an entry: a branch that has it; "" if it was rewound
+	Shown   *history.Shown        // of an entry
+	Cluster *clusters.ClusterInfo // of a cluster
+	// Of an entry its latest text, of a cluster the beginning of its summary
+	Text    string
+	Rewound bool   // no branch has the entry any more
+	Excerpt string // the passage of Text with most of the query, as one line
+	Copies  int    // the number of other entries with the same words
+	// SupersededBy is the newer note which says that this one holds no more; zero for none.
+	SupersededBy format.ID
+	Objection    Objection // to an answer of a model
+	// Named is the session whose title or tags have all the words of the query; it has no entry, and
+	// the title is its Text.
+	Named *sessions.Overview
+
+	find finder
+}
+
+// Search returns the entries, and if q.Clusters is set the clusters, that answer a query best, best
+// first. It searches the history of all branches, evicted or not. An amended message counts with
+// its latest text, and rewound entries only if q.Rewound is set. Forgotten entries and those of
+// removed sessions are never found. If all words of the query are common, Search first returns
+// entries with nothing but these words, and then entries with these words in a row. It returns
+// search.ErrNoTerms for a query without words and ErrNotFound for an unknown session or branch.
+func (s *Reader) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
+	if q.Pattern != nil {
+		return s.searchPatterns(view, q, q.Pattern)
+	}
+	hits, err := s.searchTerms(view, q)
+	if as, bare := search.PartsOf(q.Text); q.Parts && !as.None() && len(hits) == 0 &&
+		(err == nil || errors.Is(err, search.ErrNoTerms)) {
+		return s.searchPatterns(view, q, as, bare)
+	}
+	return hits, err
+}
+
+// searchTerms is Search without parts of words.
+func (s *Reader) searchTerms(view *refs.View, q SearchQuery) ([]Hit, error) {
+	f, err := s.Find(view, q)
+	switch {
+	case err != nil:
+		return nil, err
+	case f.empty == nil:
+		return f.Hits()
+	}
+	if whole, within := search.WordPatterns(q.Text); whole != nil {
+		return s.searchPatterns(view, q, whole, within)
+	}
+	return nil, f.empty
+}
+
+// searchWords calls yield for the messages that Search would find for words, while a model waits,
+// until that is done: without the gain of messages that have the words in a row. It reads no
+// message that it does not yield. The query is one that a caller in this package has checked.
+func (s *Reader) searchWords(
+	view *refs.View, q SearchQuery, yield func(session string, shown *history.Shown) (bool, error),
+) error {
+	parsed, err := q.parse()
+	if err != nil {
+		return err
+	}
+	o := q.options()
+	o.Whole = 0
+	var ranked []search.Hit
+	err = s.withNearIndex(view, func(sources []search.Source) (err error) {
+		ranked, err = search.Rank(sources, parsed, o)
+		return err
+	})
+	done := false
+	for i := 0; i < len(ranked) && err == nil && !done; i++ {
+		var shown *history.Shown
+		shown, err = s.Version(ranked[i].ID, ranked[i].Version)
+		if err == nil && shown.Gone == "" {
+			done, err = yield(ranked[i].Session, shown)
+		}
+	}
+	return err
+}
+
+// maxTitles is the largest number of sessions that are hits for their titles: of more, the title
+// tells them from each other no better than their messages do.
+const maxTitles = 3
+
+// withTitles returns hits after those for the titles and the tags of sessions, which score more.
+func (s *Reader) withTitles(view *refs.View, hits []Hit, q SearchQuery) ([]Hit, error) {
+	list, err := s.Overviews(view)
+	if err != nil {
+		return nil, err
+	}
+	top := 0.0
+	for i := range hits {
+		top = max(top, hits[i].Score)
+	}
+	words := strings.Fields(strings.ReplaceAll(q.Text, `"`, " "))
+	var titled []Hit
+	for i := range list {
+		o := &list[i]
+		if (o.Named || len(o.About.Tags) > 0) && o.HasWords(words, false) &&
+			len(titled) < maxTitles {
+			titled = append(titled, Hit{Session: o.Name,
+				Branch: sessions.MainOf(&o.Session).Name, Named: o,
+				Score: top + 1, Text: o.Title, Excerpt: o.Title})
+		}
+	}
+	return append(titled, hits...), nil
+}
+
+func (q *SearchQuery) parse() (*search.Query, error) {
+	parsed, err := search.Parse(q.Text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w: %q", history.ErrInput, err, history.Clip(q.Text))
+	}
+	if q.Phrases {
+		parsed.RequirePhrases()
+	}
+	return parsed, nil
+}
+
+// check returns an error for an unknown session or branch.
+func (q *SearchQuery) check(view *refs.View) error {
+	if q.Session != "" && len(view.Names("sessions/"+q.Session+"/")) == 0 {
+		return history.UnknownSession(q.Session, history.MainBranch)
+	}
+	if q.Branch == "" {
+		return nil
+	}
+	_, err := history.Tip(view, q.Session, q.Branch)
+	return err
+}
+
+// options returns the options for the index.
+func (q *SearchQuery) options() search.Options {
+	return search.Options{
+		Session: q.Session, Except: q.Except, Role: q.Role, Since: q.Since, Until: q.Until,
+		Rewound: q.Rewound, Limit: q.Limit, Whole: wholeDepth,
+	}
+}
+
+// entryHits reads the best entries. It skips an entry that was forgotten after it was indexed.
+func (s *Reader) entryHits(
+	view *refs.View, parsed *search.Query, ranked []rankedHit, q SearchQuery,
+) ([]Hit, error) {
+	names := s.newBranchNames(view, q.Branch)
+	var hits []Hit
+	for _, r := range ranked {
+		if len(hits) == q.Limit {
+			break
+		}
+		shown, err := r.shown, error(nil)
+		if shown == nil {
+			shown, err = s.Version(r.ID, r.Version)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if shown.Gone != "" || q.Reader != nil && !q.Reader.Sees(r.ID, shown.Entry) {
+			continue
+		}
+		branch, err := names.of(r.Session, r.ID, r.Rewound)
+		if err != nil {
+			return nil, err
+		}
+		hits = append(hits, Hit{
+			ID: r.ID, Score: r.Score, Session: r.Session, Branch: branch, Shown: shown,
+			Text: shown.Text, Rewound: r.Rewound,
+			Excerpt: parsed.Excerpt(shown.Text, excerptLen), Copies: len(r.Copies) + r.quoted,
+			find: queryFinder{parsed},
+		})
+	}
+	return hits, nil
+}
