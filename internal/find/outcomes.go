@@ -58,11 +58,12 @@ func (s *Reader) How(view *refs.View, words, session string, most int) ([]Ran, e
 		if len(list) == most {
 			break
 		}
-		r, err := s.ran(c.Session.Name, c.Run, roots[c.Session.Name])
+		root := roots[c.Session.Name]
+		r, err := s.ran(c.Session.Name, c.Run, root)
 		if err != nil {
 			return nil, err
 		}
-		if c.Run.Kind == digest.Commit {
+		if r.Command = harmless(root.Shorten(c.Text)); c.Run.Kind == digest.Commit {
 			if r.Command, err = s.scriptOf(c.Run.Entry); err != nil {
 				return nil, err
 			}
@@ -78,6 +79,10 @@ func (s *Reader) How(view *refs.View, words, session string, most int) ([]Ran, e
 	return list, nil
 }
 
+// mostScript is the most bytes of a script that is printed: the text of a pull request is no part
+// of how it is opened.
+const mostScript = 240
+
 // scriptOf returns the script that an entry has called, as one line.
 func (s *Reader) scriptOf(id format.ID) (string, error) {
 	shown, err := s.Parts(id)
@@ -87,7 +92,7 @@ func (s *Reader) scriptOf(id format.ID) (string, error) {
 	parts, _ := message.Parse(shown.Parts) // none in a body of another form
 	for _, c := range message.Calls(parts) {
 		if script := (&digest.Call{Name: c.Name, Args: c.Args}).Script(); script != "" {
-			return harmless(script), nil
+			return harmless(digest.WithoutMiddle(script, mostScript)), nil
 		}
 	}
 	return "", nil

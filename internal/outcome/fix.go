@@ -330,11 +330,33 @@ func sharedWords(words, others []string) (n int) {
 }
 
 // programs splits a script into its commands.
-func programs(script string) []string {
-	for _, by := range []string{"&&", "||", ";", "|"} {
-		script = strings.ReplaceAll(script, by, "\n")
+func programs(script string) []string { return split(script, "&&", "||", ";", "|", "\n") }
+
+// split returns the parts of a script between operators, of which the first that fits counts.
+// Quotes hide them.
+func split(script string, operators ...string) (parts []string) {
+	quote, begin := byte(0), 0
+	for i := 0; i < len(script); i++ {
+		switch c := script[i]; {
+		case c == '\\' && quote != '\'':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		default:
+			for _, by := range operators {
+				if strings.HasPrefix(script[i:], by) {
+					parts, begin = append(parts, script[begin:i]), i+len(by)
+					i = begin - 1
+					break
+				}
+			}
+		}
 	}
-	return strings.Split(script, "\n")
+	return append(parts, script[min(begin, len(script)):])
 }
 
 // programOf returns the first command of a list that has a key, or the first one.

@@ -10,9 +10,10 @@ import (
 )
 
 // lookers are programs that print what is there: with what they were asked to show they say nothing
-// of how work is done, and what they print is no failure of theirs. quoters are verbs of git that
-// print what somebody wrote; how to look at a history is worth asking.
+// of how work is done, and what they print is no failure of theirs. quoters are verbs of git, and
+// readers of gh, that print what somebody wrote; how to look at a history is worth asking.
 const (
+	readers = " view list diff status checks "
 	lookers = " cat head tail nl bat less sed grep egrep fgrep rg ag find fd ls tree wc sort uniq " +
 		"cut awk jq stat file du pwd which echo printf true cd sleep "
 	quoters = " diff show log grep blame cat-file "
@@ -29,15 +30,27 @@ func looks(command string, git bool) bool {
 		}
 		name, words := path.Base(c.Words[0]), c.Words[1:]
 		verb := slices.IndexFunc(words, func(w string) bool { return w[:min(1, len(w))] != "-" })
-		quotes := git && name == "git" && verb >= 0 &&
-			strings.Contains(quoters, " "+words[verb]+" ")
+		quotes := git && verb >= 0 && (name == "git" && has(quoters, words[verb]) ||
+			name == "gh" && asks(words[verb:]))
 		edits := name == "sed" && slices.ContainsFunc(words,
 			func(w string) bool { return strings.HasPrefix(w, "-i") })
-		if !quotes && (edits || !strings.Contains(lookers, " "+name+" ")) {
+		if !quotes && (edits || !has(lookers, name)) {
 			return false
 		}
 	}
 	return command != ""
+}
+
+func has(list, word string) bool { return strings.Contains(list, " "+word+" ") }
+
+// asks reports whether words behind gh only ask what is there.
+func asks(words []string) bool {
+	if words[0] != "api" {
+		return len(words) > 1 && has(readers, words[1])
+	}
+	return !slices.ContainsFunc(words, func(w string) bool {
+		return strings.HasPrefix(w, "-X") || has(" -f -F --field --raw-field --input --method ", w)
+	})
 }
 
 // Quotes reports whether the act at a place printed what other files or histories hold, and did not

@@ -24,13 +24,15 @@ type Session struct {
 // Command is a command that worked.
 type Command struct {
 	Session *Session
-	Run     *digest.Fact // the newest run that passed with the shortest form of the command
+	Text    string       // its shortest form that passed
+	Run     *digest.Fact // the newest run that passed so
 	Last    *digest.Fact // the newest run that passed
 	Runs    int          // with those that failed
 	Failed  int
-	Share   float64   // of what the words tell
-	Rank    int       // the best has the highest
-	has     []float64 // by word: how much it counts
+	Share   float64    // of what the words tell
+	Rank    int        // the best has the highest
+	has     []float64  // by word: how much it counts
+	steps   []*Command // of several in a row: each of them
 }
 
 // What a command is found by, and how much each counts: its own words and those with which the
@@ -77,47 +79,100 @@ func How(words string, sessions []Session) []Command {
 				if f.State == digest.Barred || f.State == digest.Dropped {
 					continue
 				}
-				text := canonical(f.Command())
-				own, paths, said := wordsAndPaths(f)
-				if f.Kind == digest.Commit {
-					text, own = madeBy(f)
+				var steps []*Command
+				for _, one := range actsOf(f) {
+					c := by[one.key]
+					if c == nil {
+						c = &Command{has: make([]float64, len(asked))}
+						by[one.key], all = c, append(all, c)
+					}
+					if c.Runs++; f.State == digest.Failed {
+						c.Failed++
+						continue
+					}
+					c.Last = f
+					if c.Run == nil || f.Kind == digest.Commit || len(one.text) <= len(c.Text) {
+						c.Session, c.Run, c.Text = s, f, one.text
+					}
+					c.add(asked, one.own, ownWeight)
+					c.add(asked, one.paths, pathWeight)
+					c.add(asked, before+" "+one.why, beforeWeight)
+					c.add(asked, wanted, wantedWeight)
+					if one.whole {
+						c.steps = append(c.steps, steps...)
+					}
+					steps = append(steps, c)
 				}
-				c := by[text]
-				if c == nil {
-					c = &Command{has: make([]float64, len(asked))}
-					by[text], all = c, append(all, c)
-				}
-				if c.Runs++; f.State == digest.Failed {
-					c.Failed++
-					continue
-				}
-				c.Last = f
-				if c.Run == nil || f.Kind == digest.Commit ||
-					len(f.Command()) <= len(c.Run.Command()) {
-					c.Session, c.Run = s, f
-				}
-				c.add(asked, own, ownWeight)
-				c.add(asked, paths, pathWeight)
-				c.add(asked, before+" "+said, beforeWeight)
-				c.add(asked, wanted, wantedWeight)
 			}
 		}
 	}
 	return choose(asked, all)
 }
 
-// madeBy returns the command that makes a commit or opens a pull request, and the words for it: the
-// fact has only what came of it.
-func madeBy(f *digest.Fact) (command, words string) {
-	if f.IsRequest() {
-		return "gh pr create", "gh pr create: open a draft pull request"
+// act is a command, or one of several in a row.
+type act struct {
+	text, key       string // as it ran, and as all its runs have it
+	own, paths, why string // the words by which it is found
+	whole           bool   // it is several in a row
+}
+
+// actsOf returns what a command or a commit did: of several commands in a row each, without those
+// that only print, and then all of them. Of a row that failed only the one is known that its key
+// names, or the last.
+func actsOf(f *digest.Fact) []act {
+	switch {
+	case f.IsRequest():
+		return []act{{key: "gh pr create", own: "gh pr create: open a draft pull request"}}
+	case f.Kind == digest.Commit:
+		return []act{{key: "git commit", own: "git commit"}}
 	}
-	return "git commit", "git commit"
+	_, why, _ := strings.Cut(f.Text, " # ")
+	whole := act{text: f.Command(), whole: true}
+	var list []act
+	first := ""
+	for _, text := range split(whole.text, "&&", "||", ";", "\n") {
+		text = strings.TrimSpace(text)
+		switch name, _, _ := strings.Cut(text, " "); {
+		case text == "" || looks(text, false):
+			continue
+		case slices.Contains([]string{"export", "source", ".", "set"}, name):
+			first += text + " && "
+			continue
+		}
+		list = append(list, act{text: first + text, key: canonical(first + text)})
+	}
+	if len(list) == 0 {
+		list = []act{{text: whole.text, key: canonical(whole.text)}}
+	}
+	if len(list) == 1 {
+		list[0].find(why, f.Test)
+		return list
+	}
+	named := slices.ContainsFunc(list, func(a act) bool { return a.isRun(f) })
+	for i := range list {
+		a := &list[i]
+		a.find("", f.Test && a.isRun(f))
+		a.why = why
+		whole.key += a.key + " && "
+		whole.own, whole.paths = whole.own+" "+a.own, whole.paths+" "+a.paths
+	}
+	whole.own += " " + why
+	if f.State == digest.Failed {
+		list = slices.DeleteFunc(list, func(a act) bool {
+			return named != a.isRun(f) || !named && a.text != list[len(list)-1].text
+		})
+	}
+	return append(list, whole)
+}
+
+// isRun reports whether the key of a run names an act.
+func (a *act) isRun(f *digest.Fact) bool {
+	return f.Key != "" && strings.Contains(a.text, f.Key)
 }
 
 // canonical is a command as all its runs have it: without what only shortens its output.
 func canonical(command string) string {
-	command, _, _ = strings.Cut(command, " | ")
+	command = split(command, "|")[0]
 	for _, end := range []string{" 2>&1", " 2>/dev/null", " -v", " -count=1"} {
 		command = strings.ReplaceAll(command+" ", end+" ", " ")
 	}
@@ -128,43 +183,42 @@ func canonical(command string) string {
 // as make does.
 const program = " g"
 
-// wordsAndPaths returns the words of a command, with those with which the agent said why it ran,
-// and the paths that it is given. What an interpreter runs is no path. Of a command that only
-// looks, all but the program is paths, and why is apart.
-func wordsAndPaths(f *digest.Fact) (own, paths, why string) {
-	_, why, _ = strings.Cut(f.Text, " # ")
-	if looks(f.Command(), false) {
-		for _, one := range programs(f.Command()) {
+// find sets the words by which an act is found. What an interpreter runs is no path. Of one that
+// only looks, all but the program is paths, and why it ran is apart.
+func (a *act) find(why string, test bool) {
+	if a.own = why; looks(a.text, true) {
+		a.own, a.why = "", why
+	}
+	if test {
+		a.own += " test"
+	}
+	if looks(a.text, false) {
+		for _, one := range programs(a.text) {
 			name, given, _ := strings.Cut(strings.TrimSpace(one), " ")
-			own, paths = own+" "+name+program+name, paths+" "+given
+			a.own, a.paths = a.own+" "+name+program+name, a.paths+" "+given
 		}
-		return own, paths, why
+		return
 	}
-	own = why
-	if f.Test {
-		own += " test"
-	}
-	for _, one := range programs(f.Command()) {
+	for _, one := range programs(a.text) {
 		runs := true // the next word names what is run
 		for _, field := range argumentsOf(one) {
 			name := strings.Trim(field[strings.LastIndexByte(field, '/')+1:], `"'`)
 			switch {
 			case runs:
-				own += " " + field + program + name
+				a.own += " " + field + program + name
 			case strings.Contains(field, "/") || path.Ext(name) != "" && path.Ext(name) != name:
-				paths += " " + field
+				a.paths += " " + field
 			default:
-				own += " " + field
+				a.own += " " + field
 			}
 			runs = slices.Contains(interpreters, name)
 		}
 		for field := range strings.FieldsSeq(one) { // as in --fix, which has no value
 			if strings.HasPrefix(field, "-") && !strings.Contains(field, "=") {
-				own += " " + field
+				a.own += " " + field
 			}
 		}
 	}
-	return own, paths, why
 }
 
 // interpreters are programs that run the one that is named next, and commands that make them do so.
@@ -260,8 +314,9 @@ func choose(list []asked, all []*Command) (found []Command) {
 		}
 		best = max(best, c.Share)
 	}
+	isFound := func(c *Command) bool { return c.Share >= best*leastPart }
 	for _, c := range all {
-		if c.Share >= best*leastPart {
+		if isFound(c) && !slices.ContainsFunc(c.steps, isFound) { // what a row is of is enough
 			passed := float64(c.Runs - c.Failed)
 			c.Rank = int(rankSteps * c.Share * (1 + math.Log10(passed*passed/float64(c.Runs))))
 			found = append(found, *c)
