@@ -44,8 +44,16 @@ func newGrepCmd(a *app) *cobra.Command {
 
 func isNoSetting(s string) bool { return !strings.Contains(s, "=") }
 
-// grepWidth is the maximum number of runes of a matching line that are printed.
+// grepWidth is the maximum number of runes of a matching line that are printed into a pipe.
 const grepWidth = 240
+
+// grepRoom returns how much of a matching line is printed: on a terminal a line is one line.
+func (a *app) grepRoom() int {
+	if asked(a.outTerm) {
+		return a.lineWidth() - 2*shortLen
+	}
+	return grepWidth
+}
 
 func (o *grepOptions) run(a *app, text string) error {
 	q, err := o.query(a.now(), text)
@@ -96,8 +104,8 @@ func (o *grepOptions) in(
 
 // matched returns the line of a match, or where it is long the passage around the match.
 func (a *app) matched(l find.Line) string {
-	if utf8.RuneCountInString(l.Text) > grepWidth {
-		passage := oneLine(search.Passage(l.Text, l.At[0], l.At[1], grepWidth))
+	if most := a.grepRoom(); utf8.RuneCountInString(l.Text) > most {
+		passage := oneLine(search.Passage(l.Text, l.At[0], l.At[1], most))
 		// A match with line ends or many blanks is another text there, and one that is too long is cut
 		before, after, found := strings.Cut(passage, oneLine(l.Text[l.At[0]:l.At[1]]))
 		if !found || l.At[0] == l.At[1] {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -337,6 +338,9 @@ func (d *importedDoc) print(a *app, unknown int, became, kept string) error {
 	}
 	if d.quiet && d.Messages+d.Notes+d.Amended+d.Rewinds+d.Skipped == 0 {
 		return nil
+	}
+	if d.quiet && asked(a.outTerm) { // one of many: its place is that of its agent
+		name = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
 	}
 	a.line("%s: %s", name, tally(
 		counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"},

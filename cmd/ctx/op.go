@@ -9,6 +9,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -67,7 +68,34 @@ func opLog(a *app, inSession string, limit int) error {
 	if n == 0 && inSession != "" {
 		return history.UnknownSession(inSession, history.MainBranch)
 	}
+	if asked(a.outTerm) {
+		if err := shortSessions(s, view, rows); err != nil {
+			return err
+		}
+		if len(rows) > 0 {
+			a.cutLast(make([]string, len(rows[0])), rows)
+		}
+	}
 	a.table(rows)
+	return nil
+}
+
+// shortSessions writes the names of sessions in rows as a person knows them.
+func shortSessions(s *session.Store, view *refs.View, rows [][]string) error {
+	list, err := s.Recall.Overviews(view)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for name, short := range shortNames(list) {
+		names = append(names, name, short)
+	}
+	known := strings.NewReplacer(names...)
+	for _, row := range rows {
+		for i := range row {
+			row[i] = known.Replace(row[i])
+		}
+	}
 	return nil
 }
 

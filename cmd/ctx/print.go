@@ -220,7 +220,8 @@ func short(s *session.Store, id format.ID) string {
 	return id.String()
 }
 
-// table writes rows in columns with two spaces between them.
+// table writes rows in columns with two spaces between them. On a terminal the last cell of a row
+// goes on below itself.
 func (a *app) table(rows [][]string) {
 	var width []int
 	for _, row := range rows {
@@ -233,14 +234,33 @@ func (a *app) table(rows [][]string) {
 	}
 	for _, row := range rows {
 		var b strings.Builder
+		begin := 0
 		for i, cell := range row {
+			if i == len(row)-1 {
+				cell = a.hanging(cell, begin)
+			}
 			b.WriteString(cell)
 			if i < len(row)-1 {
 				b.WriteString(strings.Repeat(" ", width[i]-columnsOf(cell)+2))
+				begin += width[i] + 2
 			}
 		}
 		a.line("%s", strings.TrimRight(b.String(), " "))
 	}
+}
+
+// hanging breaks a text that begins at a column of a terminal into lines that begin there.
+func (a *app) hanging(text string, column int) string {
+	left := a.lineWidth() - column
+	if !asked(a.outTerm) || left < leastLabel || text != unpainted(text) {
+		return text
+	}
+	line, rest := broken(text, left)
+	for rest != "" {
+		text, rest = broken(rest, left)
+		line += "\n" + strings.Repeat(" ", column) + text
+	}
+	return line
 }
 
 // columnsOf returns how many columns of a terminal a text takes, which may be painted.

@@ -201,7 +201,7 @@ func (p *foundPrinter) line(at *place, l *find.Line, q *find.SearchQuery) error 
 
 // matched returns the line of a match, or where it is long the passage around the match.
 func (p *foundPrinter) matched(l *find.Line, q *find.SearchQuery) string {
-	passage, is := p.telling.Call(l, q.Pattern, grepWidth)
+	passage, is := p.telling.Call(l, q.Pattern, p.a.grepRoom())
 	if !is {
 		return p.a.matched(*l)
 	}

@@ -98,6 +98,7 @@ func (a *app) sayWork(s *session.Store, one *sessions.Overview) error {
 		commits = append(commits, turns[i].Commits...)
 	}
 	a.line("%s", plural(len(turns), "turn", "turns"))
+	var rows [][]string
 	for _, part := range []struct {
 		name string
 		list []string
@@ -107,11 +108,12 @@ func (a *app) sayWork(s *session.Store, one *sessions.Overview) error {
 			if n > mostShown {
 				text = fmt.Sprintf("%d, the newest: %s", n, text)
 			}
-			a.line("%-9s %s", part.name, oneLine(text))
+			rows = append(rows, []string{part.name, oneLine(text)})
 		}
 	}
 	last := &turns[len(turns)-1]
-	a.line("%-9s %s\n%-9s %s", "last", oneLine(last.Wanted), "", oneLine(last.Came()))
+	a.table(append(rows, []string{"last", oneLine(last.Wanted)},
+		[]string{"", oneLine(last.Came())}))
 	return nil
 }
 

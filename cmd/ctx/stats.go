@@ -98,10 +98,8 @@ func (o *statsOptions) print(a *app, r *usage.Report) {
 	list := [][]string{{"sessions", sessions}, {"messages", messages},
 		{"tokens", grouped(r.Tokens) + ", as estimated"}}
 	if c := r.Compacted; c.Messages > 0 {
-		list = append(
-			list, []string{"compacted",
-				fmt.Sprintf("%s messages of %s tokens; their summaries have %s tokens",
-					grouped(int64(c.Messages)), grouped(c.Tokens), grouped(c.Summaries))})
+		list = append(list, []string{"clustered", fmt.Sprintf("%s messages of %s tokens, rendered as %s",
+			grouped(int64(c.Messages)), grouped(c.Tokens), grouped(c.Summaries))})
 	}
 	if !r.First.IsZero() {
 		list = append(list, []string{"said", a.clock(r.First) + " to " + a.clock(r.Last)})
