@@ -46,7 +46,7 @@ func notOpened(name string, err error) error {
 		return &openError{fmt.Sprintf("%.200q: no such file", name), err}
 	case errors.Is(err, durable.ErrNotFile):
 		return withHint(&openError{fmt.Sprintf("%.200q: not a regular file", name), err},
-			"only regular files are read; use `-` to read standard input")
+			"of a directory, name the files; `-` reads standard input")
 	case errors.Is(err, fs.ErrPermission):
 		return &openError{fmt.Sprintf("%.200q: you may not read it", name), err}
 	}

@@ -20,22 +20,29 @@ type call struct {
 	words []string
 }
 
-// closeAnswers selects what repeats the words of calls that go. Agents write into the record of a
-// result what its call said: the new text of a file, the prompt of a subagent. An entry answers a
-// call if it is in the same session and names the call. Its own words may be anybody's, so only
-// its source is not to come back.
+// gone is what the messages of a session say that go.
+type gone struct {
+	calls []call
+	words string
+}
+
+// closeAnswers selects what repeats the words of messages that go: answers to calls, and notes of a
+// client that only copy words, as it does of a file that has changed. Agents write into the record
+// of a result what its call said: the new text of a file, the prompt of a subagent. An entry
+// answers a call if it is in the same session and names the call. Its own words may be anybody's,
+// so only its source is not to come back.
 //
 // With Exact, nothing is selected: the answers among what is named are told apart.
 func (c *selection) closeAnswers() error {
-	calls := map[string][]call{}
+	said := map[string]*gone{}
 	for ; c.looked < len(c.said); c.looked++ {
 		if id := c.said[c.looked]; c.named[id] {
-			if err := c.callsOf(id, calls); err != nil {
+			if err := c.goneOf(id, said); err != nil {
 				return err
 			}
 		}
 	}
-	for session, list := range calls {
+	for session, all := range said {
 		for _, at := range c.sessions[session] {
 			id := c.graph.ID(at)
 			if c.selected[id] != c.o.Exact {
@@ -45,7 +52,10 @@ func (c *selection) closeAnswers() error {
 			if err != nil {
 				return err
 			}
-			if !slices.ContainsFunc(list, func(made call) bool { return made.answeredBy(text) }) {
+			_, imported := c.srcs[id]
+			if !slices.ContainsFunc(all.calls,
+				func(made call) bool { return made.answeredBy(text) }) &&
+				!(imported && c.notes[id] && copies(text, all.words)) {
 				continue
 			}
 			before := len(c.said)
@@ -60,28 +70,53 @@ func (c *selection) closeAnswers() error {
 	return nil
 }
 
-// callsOf adds the calls of a message whose words can be known again, by its session.
-func (c *selection) callsOf(id format.ID, to map[string][]call) error {
+// goneOf adds what a message says that can be known again, by its session: its own words, unless
+// it goes for those of another one, and those of its calls.
+func (c *selection) goneOf(id format.ID, to map[string]*gone) error {
 	text, err := c.body(id)
+	if err != nil || text == nil {
+		return err
+	}
+	e, err := c.entry(id)
 	if err != nil {
 		return err
 	}
+	all := to[e.Session]
+	if all == nil {
+		all = &gone{}
+		to[e.Session] = all
+	}
 	parts, err := message.Parse(text)
-	if err != nil {
-		return nil //nolint:nilerr // a text makes no calls
+	if err != nil { // a text makes no calls
+		parts = []message.Part{{Text: string(text)}}
+	}
+	if !c.answers[id] {
+		all.words += message.Words(parts) + "\n"
 	}
 	for _, made := range message.Calls(parts) {
-		words := wordsOf(made.Args)
-		if made.ID == "" || len(words) == 0 {
-			continue
+		if words := wordsOf(made.Args); made.ID != "" && len(words) > 0 {
+			all.calls = append(all.calls, call{jsonvalue.Encode(made.ID), words})
 		}
-		e, err := c.entry(id)
-		if err != nil {
-			return err
-		}
-		to[e.Session] = append(to[e.Session], call{jsonvalue.Encode(made.ID), words})
 	}
 	return nil
+}
+
+// copies reports whether a note that says nothing itself has a line of the words that go, with a
+// number before it or not. A text without a space may be the name of anything.
+func copies(note []byte, words string) (found bool) {
+	if parts, err := message.Parse(note); err != nil || message.Words(parts) != "" {
+		return false
+	}
+	jsonvalue.Texts(note, func(text string) {
+		if found || !strings.ContainsAny(text, " \t\n") {
+			return
+		}
+		for line := range strings.Lines(text) {
+			line = strings.Trim(strings.TrimLeft(line, " 0123456789"), "+-:→ \t\r\n")
+			found = found || isWords(line) && strings.Contains(words, line)
+		}
+	})
+	return found
 }
 
 // wordsOf returns the texts of a call's arguments, and their lines: a diff has these apart, and a
