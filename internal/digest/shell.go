@@ -154,8 +154,8 @@ func inDirectory(dir, file string) string {
 }
 
 // shown returns a script as the text of a fact: one line, without changes of directory at its
-// start, without here-documents, and without ends that only shorten the output or redirect errors
-// into it.
+// start, without here-documents and banners, and without ends that only shorten the output or
+// redirect errors into it.
 func shown(script string) string {
 	line := squeeze(onOneLine(strings.ReplaceAll(withoutHeredoc(script), "\\\n", " ")))
 	for strings.HasPrefix(line, "cd ") {
@@ -168,13 +168,82 @@ func shown(script string) string {
 		}
 		line = rest
 	}
-	if i := strings.LastIndex(line, "| "); i > 0 {
-		if last := strings.Fields(line[i+2:]); len(last) <= 3 &&
+	return essence(line)
+}
+
+// essence leaves out of the commands of a line what only shortens their output or redirects errors
+// into it, and commands that only print a text of their own, as `echo "=== tests ==="` does. A line
+// of nothing else stays.
+func essence(line string) string {
+	kept, between := "", ""
+	for rest := line; rest != ""; {
+		n, after := simple(rest)
+		if one := rest[:n]; !isBanner(one) {
+			kept += between + whole(one)
+			between = ""
+		}
+		if kept != "" {
+			between = after
+		}
+		rest = rest[n+len(after):]
+	}
+	if kept == "" {
+		return line
+	}
+	return kept
+}
+
+// whole returns a command without an end that only shortens its output.
+func whole(command string) string {
+	if i := strings.LastIndex(command, "| "); i > 0 {
+		if last := strings.Fields(command[i+2:]); len(last) > 0 && len(last) <= 3 &&
 			(last[0] == "tail" || last[0] == "head") {
-			line = strings.TrimSpace(line[:i])
+			command = strings.TrimSpace(command[:i])
 		}
 	}
-	return strings.TrimSuffix(line, " 2>&1")
+	return strings.TrimSuffix(command, " 2>&1")
+}
+
+// simple returns the length of the first command of a line, and what divides it from the next: "; "
+// or " && ", outside of quotes and groups.
+func simple(line string) (n int, after string) {
+	quote, groups := byte(0), 0
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'' || c == '`':
+			quote = c
+		case c == '(' || c == '{':
+			groups++
+		case c == ')' || c == '}':
+			groups--
+		case groups > 0:
+		case strings.HasPrefix(line[i:], "; "):
+			return i, "; "
+		case strings.HasPrefix(line[i:], " && "):
+			return i, " && "
+		}
+	}
+	return len(line), ""
+}
+
+// isBanner reports whether a command prints a text that is written in it, and nothing else.
+func isBanner(command string) bool {
+	text, ok := strings.CutPrefix(command, "echo ")
+	if !ok {
+		return false
+	}
+	marks := "\"'$`|<>&;"
+	if text[0] == text[len(text)-1] && strings.IndexByte(`"'`, text[0]) >= 0 && len(text) > 1 {
+		text = text[1 : len(text)-1]
+		marks = "\"$`"
+	}
+	return !strings.ContainsAny(text, marks)
 }
 
 // onOneLine puts the commands of a script on one line, without comments on lines of their own. A
