@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/identity"
 )
 
@@ -127,12 +126,12 @@ func isOf(named *regexp.Regexp, file string, look *identity.Look) bool {
 
 // beginning returns the first bytes of a regular file; nil if it cannot be read.
 func beginning(file string, most int64) []byte {
-	f, info, err := durable.OpenAtMost(file, durable.MaxInput)
-	if err != nil || !info.Mode().IsRegular() {
+	in, end, err := open(file)
+	if err != nil {
 		return nil
 	}
-	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, most)) // a part is as good
+	defer end()
+	b, _ := io.ReadAll(io.LimitReader(in, most)) // a part is as good
 	return b
 }
 

@@ -160,10 +160,12 @@ func whoseIs(head []byte) string {
 	if agent != "" {
 		return agent
 	}
-	if o, ok := jsonvalue.ParseObject(bytes.TrimSpace(head)); ok {
+	noise, _ := transcript.Noise(head)
+	text := bytes.TrimSpace(head[noise:])
+	if o, ok := jsonvalue.ParseObject(text); ok {
 		return formOf(o)
 	}
-	if list := bytes.TrimSpace(head); bytes.HasPrefix(list, []byte("[")) {
+	if list := text; bytes.HasPrefix(list, []byte("[")) {
 		dec := json.NewDecoder(bytes.NewReader(list[1:]))
 		var first json.RawMessage
 		if dec.Decode(&first) == nil && isTask(jsonvalue.AsObject(first)) {

@@ -36,7 +36,7 @@ func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, erro
 		}
 		return d.failed
 	}
-	rest, err := doc.Read(r)
+	rest, err := doc.Read(d.stats.PastNoise(r))
 	if err != nil {
 		return d.stats, err
 	}

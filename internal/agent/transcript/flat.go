@@ -64,7 +64,7 @@ func (f *Flat) ReadList(r io.Reader, record func(jsonvalue.Object) error) error 
 	d := &Document{Stats: &f.Stats, List: "messages", Record: func(raw json.RawMessage) error {
 		return f.Stats.each([]json.RawMessage{raw}, record)
 	}}
-	if _, err := d.Read(r); err != nil {
+	if _, err := d.Read(f.Stats.PastNoise(r)); err != nil {
 		return err
 	}
 	if !d.Found {
@@ -80,7 +80,7 @@ func (f *Flat) ReadList(r io.Reader, record func(jsonvalue.Object) error) error 
 func (f *Flat) ReadDocument(r io.Reader,
 	unfold func(jsonvalue.Object, *Stats) []jsonvalue.Object, record func(jsonvalue.Object) error,
 ) error {
-	b, err := io.ReadAll(r)
+	b, err := io.ReadAll(f.Stats.PastNoise(r))
 	if err != nil {
 		return &ReadError{Err: err}
 	}

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -68,6 +69,39 @@ func Text(r io.Reader) (io.Reader, error) {
 		return &wide{r: bufio.NewReader(r), order: binary.BigEndian}, nil
 	}
 	return r, nil
+}
+
+// maxNoise is how many bytes are looked at for the beginning of a document.
+const maxNoise = 8 << 10
+
+// Noise returns the length of the lines that a program has printed before a JSON document, as with
+// 2>&1, and their number; 0 if no line of head begins one.
+func Noise(head []byte) (length, lines int) {
+	head = head[:min(len(head), maxNoise)]
+	for line := range bytes.Lines(head) {
+		text := bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
+		if len(text) > 0 && (text[0] == '{' || text[0] == '[') {
+			inner := bytes.TrimSpace(text[1:])
+			if len(inner) == 0 || bytes.IndexByte([]byte("{[\"]}"), inner[0]) >= 0 {
+				return length, lines
+			}
+		}
+		if length += len(line); len(text) > 0 {
+			lines++
+		}
+	}
+	return 0, 0
+}
+
+// PastNoise returns a reader of the document in r, and counts the lines before it.
+func (s *Stats) PastNoise(r io.Reader) io.Reader {
+	b := bufio.NewReaderSize(r, maxNoise)
+	head, _ := b.Peek(maxNoise)
+	if length, lines := Noise(head); lines > 0 {
+		s.Skip(SkipBadJSON, lines)
+		_, _ = b.Discard(length) // they were read
+	}
+	return b
 }
 
 // wide reads UTF-16 as UTF-8. A unit that is no character is U+FFFD.
