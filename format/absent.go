@@ -1,18 +1,27 @@
 package format
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"time"
 )
 
-// Absent records why the body of an object is not stored. docs/format/absent.md describes its file.
+// Absent records why the body of an object is not stored, or the object itself.
+// docs/format/absent.md describes its file.
 type Absent struct {
 	Object ID
 	Reason string // one of the Reason constants
 	Time   time.Time
+	// Header stands for the object's own, which is lost as well; nil where that is there
+	Header []byte
 }
 
-const absentVersion = 1
+// standsVersion is that of a record with a header.
+const (
+	absentVersion = 1
+	standsVersion = 2
+)
 
 // ReasonForgotten marks a body that was removed on request.
 const ReasonForgotten = "forgotten"
@@ -25,23 +34,54 @@ func knownReason(reason string) bool { return reason == ReasonForgotten || reaso
 
 // Encode returns the bytes of the record's file. It fails on an unknown reason.
 func (a *Absent) Encode() ([]byte, error) {
-	return encode("absent", absentVersion, a)
+	if a.Header == nil {
+		return encode("absent", absentVersion, a)
+	}
+	b, err := encode("absent", standsVersion, a)
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(b, "sum sha256:%x\n", sha256.Sum256(b)), nil
 }
 
 // DecodeAbsent reads the bytes that Encode returns.
 func DecodeAbsent(b []byte) (*Absent, error) {
-	return decode(b, "absent", absentVersion, &Absent{})
+	version := absentVersion
+	if _, v, err := HeaderKind(b); err == nil && v >= standsVersion {
+		version = standsVersion // a later one may have no such sum
+		if v == standsVersion {
+			b, err = cutSum(b)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("absent: %w", err)
+		}
+	}
+	a, err := decode(b, "absent", version, &Absent{})
+	if err == nil && (a.Header != nil) != (version == standsVersion) {
+		return nil, fmt.Errorf("absent: version %d with or without a header", version)
+	}
+	return a, err
 }
 
 func (a *Absent) lines(c *Lines) {
 	c.Must("object").ID(&a.Object)
 	c.Must("reason").Word(&a.Reason)
 	c.Must("time").Time(&a.Time)
+	text := base64.StdEncoding.EncodeToString(a.Header)
+	if c.Opt("stands", a.Header != nil).Word(&text); c.Reads() && c.Has() {
+		header, err := base64.StdEncoding.Strict().DecodeString(text)
+		c.Fail(err)
+		a.Header = header
+	}
 }
 
 func (a *Absent) check() error {
 	if !knownReason(a.Reason) {
 		return fmt.Errorf("unknown reason: %.40q", a.Reason)
+	}
+	if a.Header != nil {
+		_, _, err := DecodeObject(a.Header)
+		return err
 	}
 	return nil
 }

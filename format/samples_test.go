@@ -248,6 +248,19 @@ func sampleAbsent() *format.Absent {
 		Time: sampleTime.Add(time.Hour)}
 }
 
+// sampleLost is the record that the question is lost, with its header.
+func sampleLost() *format.Absent {
+	id := idOf(sampleQuestion().Encode())
+	header, err := (&format.Entry{Seq: 1, Session: sampleQuestion().Session,
+		Kind: format.KindMessage, Role: "system", Time: sampleTime,
+		Body: &format.Body{Digest: id, Size: format.NonceLen, Media: format.MediaText}}).Encode()
+	if err != nil {
+		panic(err)
+	}
+	return &format.Absent{Object: id, Reason: format.ReasonLost, Time: sampleTime.Add(time.Hour),
+		Header: header}
+}
+
 // sampleForgotten is the record of the operation that forgot the question. Its digests are made up.
 func sampleForgotten() *format.Forgotten {
 	id := func(b byte) format.ID { return format.ID(bytes.Repeat([]byte{b}, 32)) }
@@ -413,7 +426,8 @@ func codecs(tb testing.TB) []codec {
 			againEpoch},
 		{"mask", [][]byte{bytesOf(sampleMask().Encode())}, againMask},
 		{"replace", [][]byte{bytesOf(sampleReplacement().Encode())}, againReplace},
-		{"absent", [][]byte{bytesOf(sampleAbsent().Encode())}, againAbsent},
+		{"absent", [][]byte{bytesOf(sampleAbsent().Encode()), bytesOf(sampleLost().Encode())},
+			againAbsent},
 		{"forgotten", [][]byte{bytesOf(sampleForgotten().Encode())}, againForgotten},
 		{"operation",
 			[][]byte{record(sampleOperation()), record(fullOperation()), record(emptyOperation()),

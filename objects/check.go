@@ -80,6 +80,33 @@ func (s *Store) gone(id format.ID) (reason string, ok bool, err error) {
 	return a.Reason, true, nil
 }
 
+// standsFor returns the header that stands for an object that a repair has given up; nil where
+// there is none.
+func (s *Store) standsFor(id format.ID) []byte {
+	if a, err := s.absent(id); err == nil && a != nil {
+		return a.Header
+	}
+	return nil
+}
+
+// StandsFor reports whether the header that is read of an object is not its own: it is lost.
+func (s *Store) StandsFor(id format.ID) bool {
+	header, err := s.Header(id)
+	return err == nil && format.Sum(header) != id
+}
+
+// Holes returns the objects that are lost by the word of a repair, and for which another header
+// stands, in order. Some may be there again.
+func (s *Store) Holes() (ids []format.ID, err error) {
+	err = s.EachAbsent(func(id format.ID, _ string) error {
+		if s.standsFor(id) != nil {
+			ids = append(ids, id)
+		}
+		return nil
+	})
+	return ids, err
+}
+
 // GoneSince returns the time of the absent record of id; the zero time where there is none.
 func (s *Store) GoneSince(id format.ID) (time.Time, error) {
 	a, err := s.absent(id)

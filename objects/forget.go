@@ -55,7 +55,7 @@ func (s *Store) markAbsent(held *lock.Held, ids []format.ID, reason string, at t
 			if there {
 				continue
 			}
-			record := &format.Absent{Object: id, Reason: reason, Time: at}
+			record := &format.Absent{Object: id, Reason: reason, Time: at, Header: s.standsFor(id)}
 			b, err := record.Encode()
 			if err != nil {
 				return err

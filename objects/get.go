@@ -9,7 +9,8 @@ import (
 )
 
 // Get returns the object id. What it returns was checked against the id and against the digest of
-// the body; a copy that fails is passed over if there is another. The bytes belong to the caller.
+// the body; a copy that fails is passed over if there is another. Of an object that a repair has
+// given up the header is the one that stands for it. The bytes belong to the caller.
 // Errors: ErrNotFound; *GoneError, with the header in the Raw, for a forgotten body;
 // *CorruptError; what the file system says.
 func (s *Store) Get(id format.ID) (format.Raw, error) {
@@ -97,6 +98,12 @@ func (s *Store) run(t *search) error {
 		return err
 	case t.best.Header != nil:
 		return nil
+	}
+	if t.best.Header = s.standsFor(t.id); t.best.Header != nil {
+		t.fault, t.complete = nil, !t.body
+		return nil
+	}
+	switch {
 	case t.fault != nil:
 		return t.fault
 	}

@@ -170,19 +170,27 @@ func (s *Store) EachAbsent(each func(id format.ID, path string) error) error {
 		return err // in most stores nothing was ever forgotten
 	}
 	for _, xx := range fanFolders() {
-		dir := filepath.Join(s.root, AbsentDir, xx)
-		files, err := os.ReadDir(dir)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
+		if err := s.absentIn(xx, each); err != nil {
 			return err
 		}
-		for _, f := range files {
-			if id, err := format.ParseID(xx + f.Name()); err == nil {
-				if err := each(id, filepath.Join(dir, f.Name())); err != nil {
-					return err
-				}
+	}
+	return nil
+}
+
+// absentIn is EachAbsent for ids with the first digits xx.
+func (s *Store) absentIn(xx string, each func(id format.ID, path string) error) error {
+	dir := filepath.Join(s.root, AbsentDir, xx)
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if id, err := format.ParseID(xx + f.Name()); err == nil {
+			if err := each(id, filepath.Join(dir, f.Name())); err != nil {
+				return err
 			}
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// Has reports whether the object id is stored somewhere. In a pack it
-// reads the object, elsewhere it looks at names only: what is there may be corrupt, or its body
+// Has reports whether the object id is stored somewhere, or another header stands for it. In a pack
+// it reads the object, elsewhere it looks at names only: what is there may be corrupt, or its body
 // gone. Objects may move meanwhile, as for Get; a pack that
 // was removed before the call does not count, so under the store's lock the answer is exact.
 func (s *Store) Has(id format.ID) (bool, error) {
@@ -38,7 +38,8 @@ func (s *Store) HasAll(ids []format.ID) (missing []format.ID, err error) {
 		}
 		var next *packList
 		if next, err = s.relist(); next == list {
-			return missing, fault
+			return slices.DeleteFunc(missing,
+				func(id format.ID) bool { return s.standsFor(id) != nil }), fault
 		}
 		list = next
 	}
@@ -120,6 +121,14 @@ func (s *Store) Prefix(hex string) ([]format.ID, error) {
 		ids = append(ids, more...)
 		return err
 	})
+	if err == nil {
+		err = s.absentIn(hex[:2], func(id format.ID, _ string) error {
+			if strings.HasPrefix(id.String(), hex) && s.standsFor(id) != nil {
+				ids = append(ids, id)
+			}
+			return nil
+		})
+	}
 	if err == nil && len(ids) == 0 && unread == nil { // the log may have grown, or be damaged
 		unread = s.readLog()
 		ids = logged()

@@ -44,7 +44,7 @@ func (s *Store) found(ids []format.ID, raws []format.Raw) error {
 		return err
 	}
 	for i, id := range ids {
-		if raws[i].Body == nil {
+		if complete, err := soundPacked(raws[i]); !complete || err != nil {
 			continue
 		}
 		if _, gone, err := s.gone(id); err != nil || !gone {

@@ -141,7 +141,8 @@ var layers = map[string]string{
 		"internal/remote internal/sanitize/controls",
 	"internal/maintenance/repair": "format forest lock objects refs internal/repo " +
 		"internal/history internal/store internal/conversation internal/maintenance/graph " +
-		"internal/maintenance/storedir internal/maintenance/fsck internal/maintenance/rebuild",
+		"internal/maintenance/storedir internal/maintenance/fsck internal/maintenance/rebuild " +
+		"internal/maintenance/replay",
 	"internal/summarizer/model": "forest/summarize internal/child internal/summarizer " +
 		"internal/durable",
 	"internal/when": "",

@@ -57,15 +57,16 @@ func (w *walker) each(yield func(Entry, error) bool) {
 			return
 		}
 		l.at = FirstParent(e)
-		if !yield(Entry{ID: id, Entry: w.place(e), Joined: l.taken != nil}, nil) {
+		if !yield(Entry{ID: id, Entry: w.place(e, l.taken == nil), Joined: l.taken != nil}, nil) {
 			return
 		}
 	}
 }
 
-// place returns an entry with its position as Seq.
-func (w *walker) place(e *format.Entry) *format.Entry {
-	if !w.started {
+// place returns an entry with its position as Seq. On the branch's own line that is what the entry
+// says, also below entries that are lost.
+func (w *walker) place(e *format.Entry, own bool) *format.Entry {
+	if !w.started || own {
 		w.seq, w.started = e.Seq, true
 	}
 	placed := *e

@@ -553,6 +553,9 @@ func (x *Sharer) findings(id format.ID, raw format.Raw) (list []forget.Secret, e
 // lost reports whether the body of an object is gone without having been forgotten. Nobody takes
 // such an object in: whoever runs the remote could have removed the body.
 func (x *Sharer) lost(id format.ID, raw format.Raw) (bool, error) {
+	if raw.ID() != id {
+		return true, nil // its header, too
+	}
 	if _, named, err := format.HeaderBody(raw.Header); err != nil || !named || raw.Body != nil {
 		return false, err
 	}

@@ -194,7 +194,7 @@ func inStore(err error) (Problem, bool) {
 			true
 	case IsCorrupt(err):
 		return Problem{Code: Corrupt, Kind: "corrupt",
-			Hint: "`ctx fsck` lists everything that is damaged"}, true
+			Hint: "`ctx fsck` lists what is damaged, `ctx fsck --repair` makes the rest whole"}, true
 	case errors.Is(err, refs.ErrMaybe):
 		return Problem{Code: Failed, Kind: "failed",
 			Hint: "`ctx op log -n 1` shows whether the change was recorded"}, true
@@ -244,7 +244,7 @@ func named(err error) (Problem, bool) {
 	case errors.Is(err, objects.ErrNotFound):
 		// The user did not name the object: something in the store did.
 		return Problem{Code: Corrupt, Kind: "corrupt",
-			Hint: "`ctx fsck` lists everything that is damaged"}, true
+			Hint: "`ctx fsck` lists what is damaged, `ctx fsck --repair` makes the rest whole"}, true
 	}
 	return Problem{}, false
 }

@@ -21,7 +21,7 @@ func (f *checker) noteForget(op *format.Operation) {
 // checkAbsent compares the records of absent bodies with the files of forgets.
 func (f *checker) checkAbsent() {
 	known, ok := f.checkForgets()
-	forgotten, unfinished, lost := []format.ID{}, 0, 0
+	forgotten, unfinished, lost, holes := []format.ID{}, 0, 0, 0
 	err := f.s.Objects.EachAbsent(func(id format.ID, path string) error {
 		a, err := ReadAbsent(id, path)
 		if err != nil {
@@ -29,8 +29,17 @@ func (f *checker) checkAbsent() {
 			f.fault("absent", id.String(), path, err.Error())
 			return f.ctx.Err()
 		}
+		switch {
+		case a.Header == nil:
+		case f.s.Objects.StandsFor(id):
+			holes++
+		default: // the object came back in another way than by a write
+			return f.ctx.Err()
+		}
 		if a.Reason != format.ReasonForgotten {
-			lost++
+			if a.Header == nil {
+				lost++
+			}
 			return f.ctx.Err()
 		}
 		forgotten = append(forgotten, id)
@@ -52,6 +61,10 @@ func (f *checker) checkAbsent() {
 	}
 	if lost > 0 {
 		f.note("%d bodies are lost, by the word of a repair", lost)
+	}
+	if holes > 0 {
+		f.note("%d objects are lost, and another header stands for each, by the word of a repair",
+			holes)
 	}
 	if ok {
 		f.checkForgotten(known, forgotten)

@@ -160,8 +160,8 @@ func (f *checker) checkLeftovers() {
 		return
 	}
 	dangling := 0
-	for _, marks := range f.graph.Marks {
-		if marks&graph.Reached == 0 {
+	for i, marks := range f.graph.Marks {
+		if marks&graph.Reached == 0 && !f.graph.Stands(uint32(i)) {
 			dangling++
 		}
 	}

@@ -244,6 +244,9 @@ func (m *moves) stands(top, below format.ID, quiet bool) bool {
 		return true
 	}
 	for i != end {
+		if m.graph.Stands(i) {
+			return true
+		}
 		if quiet && m.graph.Message(i) || m.graph.Seq(i) < m.graph.Seq(end) {
 			return false
 		}
@@ -265,7 +268,7 @@ func (m *moves) rewinds(id, left format.ID) bool {
 	for {
 		e, err := m.entryOf(id)
 		switch {
-		case err != nil:
+		case err != nil || m.s.Objects.StandsFor(id):
 			return true
 		case (e.Kind == format.KindEpoch || e.Kind == format.KindAmend) && len(e.Parents) > 0:
 			id = e.Parents[0] // a fold, or an amend that a transcript has after the rewind

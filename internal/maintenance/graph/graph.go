@@ -35,6 +35,7 @@ type Graph struct {
 	Lost    map[uint32][]format.Link // what an object names and was not met when it was read
 	Bad     map[uint32]error         // objects that could not be read
 	Marks   []Mark
+	holes   map[uint32]bool // another header stands for the object
 
 	long sync.Mutex // of who reads a long header
 	eye  Eye
@@ -111,6 +112,12 @@ func (g *Graph) Len() int { return len(g.ids) }
 
 // ID returns the id of object i.
 func (g *Graph) ID(i uint32) format.ID { return g.ids[i] }
+
+// Stands reports whether object i is lost, and another header stands for it: a guess.
+func (g *Graph) Stands(i uint32) bool { return g.holes[i] }
+
+// Holed reports whether there is an object that Stands tells.
+func (g *Graph) Holed() bool { return len(g.holes) > 0 }
 
 // Kind returns the kind of object i; AnyKind where it could not be read.
 func (g *Graph) Kind(i uint32) format.ObjectKind {
@@ -217,7 +224,13 @@ func (g *Graph) readAll(ctx context.Context, inv *Inventory, progress Progress) 
 		}
 		return nil
 	}
-	for _, id := range inv.Logged {
+	g.holes = map[uint32]bool{}
+	for _, id := range inv.Holes {
+		if i, ok := g.Find(id); ok && g.s.Objects.StandsFor(id) {
+			g.holes[i] = true
+		}
+	}
+	for _, id := range slices.Concat(inv.Logged, inv.Holes) {
 		i, ok := g.Find(id)
 		if !ok || g.objects[i].what&wasRead != 0 {
 			continue

@@ -25,6 +25,7 @@ type Inventory struct {
 	IDs    []format.ID
 	Logged []format.ID // in the log, oldest first
 	Packs  []*PackPlace
+	Holes  []format.ID // lost, and another header stands for each; some may be there all the same
 
 	loggedSize int64 // bytes of the objects in the log
 }
@@ -94,11 +95,14 @@ func TakeInventoryBy(
 	if err != nil {
 		return nil, err
 	}
+	if inv.Holes, err = s.Objects.Holes(); err != nil {
+		return nil, err
+	}
 	names, err := s.Objects.PackNames(objects.IndexExt)
 	if err != nil {
 		return nil, err
 	}
-	total := len(inv.Logged)
+	total := len(inv.Logged) + len(inv.Holes)
 	for _, id := range names {
 		n, _ := s.Objects.PackLen(id) // ReadPack tells what is wrong
 		total += n
@@ -156,7 +160,7 @@ func (inv *Inventory) addPack(s *store.Opened, list Lister, id format.ID) (*Pack
 
 // number makes the sorted list of ids, and gives each pack the places of its objects in it.
 func (inv *Inventory) number() {
-	ids := append(inv.IDs, inv.Logged...)
+	ids := append(append(inv.IDs, inv.Logged...), inv.Holes...)
 	order := sortedOrder(ids)
 	numbers := make([]uint32, len(ids)) // of each id
 	n := uint32(0)

@@ -152,6 +152,9 @@ func (b *builder) forests(ctx context.Context) error {
 			b.differ = &DiffersError{Subject: subject, Why: why}
 		}
 	}
+	if err := b.baseCovers(r); err != nil {
+		return err
+	}
 	b.report.Operations, err = b.replay(ctx, r, view.Number)
 	switch {
 	case err != nil:
@@ -164,6 +167,24 @@ func (b *builder) forests(ctx context.Context) error {
 		return err
 	}
 	return b.unmade(wanted, given)
+}
+
+// baseCovers makes the nodes again of the summaries that were settled before the kept log.
+func (b *builder) baseCovers(r *replay.Forests) error {
+	for _, st := range r.States {
+		for _, c := range st.Live() {
+			members, err := st.Members(c)
+			for _, v := range c.Covers {
+				if err == nil {
+					err = r.Cover(v.Summary, members, v, nil)
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // wantedForests are those that refs name: the newest ones, and the pins.

@@ -148,21 +148,28 @@ func (r *repairer) keepHeader(id format.ID, header []byte) (ok bool, err error) 
 
 // loseBody records that a body is lost.
 func (r *repairer) loseBody(id format.ID, header []byte) error {
-	a := format.Absent{Object: id, Reason: format.ReasonLost,
-		Time: r.s.Now().UTC().Truncate(time.Millisecond)}
-	b, err := a.Encode()
-	if err != nil {
-		return err
-	}
-	path := r.s.Objects.AbsentPath(id)
-	if err := errors.Join(r.touch(), r.env.FS.MkdirAll(filepath.Dir(path))); err != nil {
-		return err
-	}
-	if err := r.env.FS.WriteDurable(path, b, 0o600); err != nil {
+	if err := r.markLost(format.Absent{Object: id}); err != nil {
 		return err
 	}
 	r.lost("the text of %s %v%s", kindOfHeader(header), id, ofSession(header))
 	return nil
+}
+
+// markLost writes a record that something is lost. What was forgotten stays so.
+func (r *repairer) markLost(a format.Absent) error {
+	a.Reason, a.Time = format.ReasonLost, r.s.Now().UTC().Truncate(time.Millisecond)
+	if forgotten, err := r.s.Objects.Forgotten(a.Object); err == nil && forgotten {
+		a.Reason = format.ReasonForgotten
+	}
+	b, err := a.Encode()
+	if err != nil {
+		return err
+	}
+	path := r.s.Objects.AbsentPath(a.Object)
+	if err := errors.Join(r.touch(), r.env.FS.MkdirAll(filepath.Dir(path))); err != nil {
+		return err
+	}
+	return r.env.FS.WriteDurable(path, b, 0o600)
 }
 
 func kindOfHeader(header []byte) string {

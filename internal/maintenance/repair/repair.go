@@ -221,7 +221,7 @@ func (r *repairer) reopen() error {
 func (r *repairer) work() error {
 	for _, step := range []func() error{r.mendKey, r.mendLog, r.mendAbsent, r.mendForgets,
 		r.mendPacks, r.mendBodies, r.mendRefs, r.mendLogged, r.listForgotten,
-		r.derive, r.recover} {
+		r.mendHoles, r.mendForests, r.derive, r.mendPins, r.recover} {
 		if err := errors.Join(r.ctx.Err(), step()); err != nil {
 			return err
 		}

@@ -36,6 +36,10 @@ type Forests struct {
 	NodeOf func(summary format.ID) (node format.ID, ok bool)
 	// StoneOf is Tombstone for who knows tombstones without reading them; nil for who does not.
 	StoneOf func(id format.ID) (*format.Tombstone, error)
+	// Lost says of a summary or a tombstone that it cannot be had. Lay is given what the log says of
+	// it. Lost is nil for who does not ask.
+	Lost func(id format.ID) bool
+	Lay  func(id format.ID, o format.Object) error
 	// Differs is told where what was replayed and what is recorded do not agree.
 	Differs func(subject, why string)
 }
@@ -166,6 +170,13 @@ func (r *Forests) beforeSettle(st *forest.State, c *forest.Cluster, d format.Dec
 	if err != nil {
 		return err
 	}
+	if r.Lost != nil && r.Lost(d.ID) {
+		node, err := format.NodeOf(members[d.Offset : d.Offset+d.Count])
+		if err == nil {
+			err = r.Lay(d.ID, &format.Summary{Node: node})
+		}
+		return err
+	}
 	return r.Cover(d.ID, members, format.Cover{Summary: d.ID, Offset: d.Offset, Count: d.Count},
 		c.Covers)
 }
@@ -251,6 +262,10 @@ func (r *Forests) beforeEvict(st *forest.State, c *forest.Cluster, d format.Deci
 		if id := raw.ID(); r.Stored == nil || !r.Stored(id) {
 			r.stones[id] = nodes[i] // once it is evicted, nothing but the tombstone leads to it
 		}
+	}
+	if r.Lost != nil && r.Lost(d.ID) && len(c.Covers) > 0 {
+		return r.Lay(d.ID, &format.Tombstone{Cluster: d.Cluster, Node: raws[len(raws)-1].ID(),
+			Count: c.Count(), Arrival: c.Arrival, Summary: c.Covers[0].Summary})
 	}
 	subject := "tombstone " + d.ID.String()
 	read := r.Tombstone

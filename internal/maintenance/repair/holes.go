@@ -1,0 +1,619 @@
+package repair
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+	"github.com/gemini-ctx/ctx/internal/maintenance/replay"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// holes lays a header in the place of each object that something names and that is nowhere, as a
+// record in absent/. The object keeps its id, so that all that stands on it stays as it is: other
+// entries, clusters, summaries. The header says what the log and the other objects say.
+type holes struct {
+	*repairer
+	g     *graph.Graph
+	lost  map[format.ID]format.ObjectKind // by what names them, but for what can be made again
+	child map[format.ID]*format.Entry     // one that can be read, and stands on a lost entry
+	lines map[string]*line                // by session
+	tips  []format.ID                     // that nothing stands on: a lost entry did
+	refs  []map[string]format.Value       // where the kept log begins, and now
+	begin time.Time                       // of the kept log
+	laid  map[format.ID]format.ID         // the parents of what was laid
+	left  map[format.ID]bool              // a rewind or an undo has left it: nothing stands on it
+	from  map[format.ID]format.ID         // what the tip of a lost rewind has left
+}
+
+// line is what is known of the order of a session.
+type line struct {
+	members []format.ID        // in the order in which they graduated
+	tips    []format.RefUpdate // to a lost entry, in the order of the log
+	times   map[format.ID]time.Time
+	least   map[format.ID]uint64 // of a tip that is no member: one more than the frontier
+}
+
+// place is where an entry stands.
+type place struct {
+	id   format.ID
+	seq  uint64
+	lost bool
+}
+
+// unplaced is the session of a lost entry of which nothing tells the session.
+const unplaced = "unknown"
+
+// mendHoles makes the store whole again where objects are lost with their headers.
+func (r *repairer) mendHoles() error {
+	h := &holes{repairer: r, lost: map[format.ID]format.ObjectKind{},
+		child: map[format.ID]*format.Entry{}, lines: map[string]*line{},
+		laid: map[format.ID]format.ID{}, left: map[format.ID]bool{},
+		from: map[format.ID]format.ID{}}
+	if err := h.find(); err != nil || len(h.lost) == 0 {
+		return err
+	}
+	if err := h.follow(); err != nil {
+		return err
+	}
+	for _, session := range slices.Sorted(maps.Keys(h.lines)) {
+		if err := h.bridge(session); err != nil {
+			return err
+		}
+	}
+	if err := h.clusters(); err != nil {
+		return err
+	}
+	return h.others()
+}
+
+// find walks over all that refs and the log lead to, and notes what is not there.
+func (h *holes) find() error {
+	inv, err := graph.TakeInventory(h.s, func(string, error) error { return nil })
+	if err != nil {
+		return err
+	}
+	if h.g, err = graph.Read(h.ctx, h.s, inv, graph.Eye{}, h.o.Progress); err != nil {
+		return err
+	}
+	w := graph.Walk{Graph: h.g, Mark: graph.Reached}
+	w.Missing = func(from uint32, l format.Link, why error) error {
+		if history.IsDamage(why) {
+			h.miss(l)
+		}
+		return h.ctx.Err()
+	}
+	var failed error
+	walk := func(roots []graph.Root) bool {
+		for _, root := range roots {
+			i, err := h.g.Meet(root.ID)
+			if err != nil {
+				if history.IsDamage(err) {
+					h.miss(root.Link)
+				}
+				continue
+			}
+			if failed = w.From(i); failed != nil {
+				return false
+			}
+		}
+		return true
+	}
+	view, err := h.s.Refs.Read()
+	if err != nil {
+		return err
+	}
+	base, err := h.s.Refs.Base()
+	if err != nil {
+		return err
+	}
+	h.refs = []map[string]format.Value{graph.RefsOf(base), view.All()}
+	if walk(graph.RootsOfRefs(view.All())) && walk(graph.RootsOfBase(graph.RefsOf(base))) {
+		err = h.s.Refs.Forward(func(rec refs.Record) bool {
+			return walk(graph.RootsOfRecord(rec.Op))
+		})
+	}
+	if failed != nil || err != nil || len(h.lost) == 0 {
+		return cmp.Or(failed, err)
+	}
+	for i := range uint32(h.g.Len()) {
+		for _, l := range h.g.Lost[i] {
+			if h.is(l.ID, format.EntryKind) && h.g.Kind(i) == format.EntryKind {
+				h.standsOn(i, l.ID)
+			}
+		}
+	}
+	h.findTips()
+	return nil
+}
+
+// findTips finds the entries that nothing stands on, that are not the tip of a branch, and that no
+// rewind has left.
+func (h *holes) findTips() {
+	below := make([]bool, h.g.Len())
+	for i := range uint32(h.g.Len()) {
+		up := h.g.ParentsOf(i)
+		for _, e := range up {
+			below[e.To()] = true
+		}
+		if h.g.Kind(i) != format.EntryKind || len(h.g.Below(i)) == len(up) {
+			continue
+		}
+		if e, err := h.s.History.Header(h.g.ID(i)); err == nil && !e.Left.IsZero() {
+			if left, ok := h.g.Find(e.Left); ok {
+				below[left] = true
+			}
+		}
+	}
+	for _, v := range h.refs[1] {
+		if i, ok := h.g.Find(v.ID); ok {
+			below[i] = true
+		}
+	}
+	for i, is := range below {
+		if !is && h.g.Kind(uint32(i)) == format.EntryKind {
+			h.tips = append(h.tips, h.g.ID(uint32(i)))
+		}
+	}
+}
+
+// is reports whether an object of a kind is lost.
+func (h *holes) is(id format.ID, kind format.ObjectKind) bool {
+	k, lost := h.lost[id]
+	return lost && k == kind
+}
+
+// miss notes an object that is lost.
+func (h *holes) miss(l format.Link) {
+	switch l.Want {
+	case format.NodeKind, format.PageKind, format.ForestKind: // rebuild makes them again
+	default:
+		if was, known := h.lost[l.ID]; !known || was == format.AnyKind {
+			h.lost[l.ID] = l.Want
+		}
+	}
+}
+
+// standsOn notes an entry that can be read and stands on a lost one.
+func (h *holes) standsOn(i uint32, lost format.ID) {
+	e, err := h.s.History.Header(h.g.ID(i))
+	if err == nil && slices.Contains(e.Parents, lost) && h.child[lost] == nil {
+		h.child[lost] = e
+	}
+}
+
+func (h *holes) line(session string) *line {
+	if h.lines[session] == nil {
+		h.lines[session] = &line{times: map[format.ID]time.Time{}, least: map[format.ID]uint64{}}
+	}
+	return h.lines[session]
+}
+
+// follow reads in the log in which order entries of each session came: as tips, and as members of
+// clusters.
+func (h *holes) follow() error {
+	for _, name := range graph.SortedNames(h.refs[0]) {
+		h.tip(format.RefUpdate{Name: name, New: h.refs[0][name]}, h.begin)
+	}
+	err := h.s.Refs.Forward(func(rec refs.Record) bool {
+		session := rec.Op.Session
+		if h.begin.IsZero() {
+			h.begin = rec.Op.Time
+		}
+		for _, u := range rec.Op.Refs {
+			h.tip(u, rec.Op.Time)
+			if rec.Op.Effects.Moves || rec.Op.Effects.Restores {
+				h.left[u.Old.ID], h.left[u.New.ID] = true, false
+				h.from[u.New.ID] = u.Old.ID
+			}
+		}
+		if session == "" {
+			session = h.onlyOneOf(rec.Op)
+		}
+		for _, f := range rec.Op.Forests {
+			for _, d := range f.Decisions {
+				if d.Kind == format.DecideRetract || d.Kind == format.DecideRestore {
+					h.left[d.ID] = d.Kind == format.DecideRetract
+				}
+				if f.Name != history.MainForest || d.Kind != format.DecideJoin {
+					continue
+				}
+				of := session
+				if e, err := h.s.History.Header(d.ID); err == nil {
+					of = e.Session
+				}
+				l := h.line(of)
+				l.members = append(l.members, d.ID)
+				if _, known := l.times[d.ID]; !known {
+					l.times[d.ID] = rec.Op.Time
+				}
+			}
+		}
+		return h.ctx.Err() == nil
+	})
+	for _, name := range graph.SortedNames(h.refs[1]) {
+		h.tip(format.RefUpdate{Name: name, New: h.refs[1][name]}, h.begin)
+	}
+	known := map[format.ID]bool{}
+	for _, l := range h.lines {
+		for id := range l.times {
+			known[id] = true
+		}
+	}
+	for id, kind := range h.lost {
+		if kind != format.EntryKind || known[id] {
+			continue
+		}
+		l, at := h.line(unplaced), h.begin
+		if e := h.child[id]; e != nil {
+			l, at = h.line(e.Session), e.Time
+		}
+		l.times[id] = at
+		l.tips = append(l.tips, format.RefUpdate{New: format.Value{ID: id}})
+	}
+	return cmp.Or(err, h.ctx.Err())
+}
+
+// tip notes that a branch came to a lost entry.
+func (h *holes) tip(u format.RefUpdate, at time.Time) {
+	session, _, ok := history.BranchOfRef(u.Name)
+	if !ok || !h.is(u.New.ID, format.EntryKind) {
+		return
+	}
+	l := h.line(session)
+	if _, known := l.times[u.New.ID]; !known {
+		l.tips, l.times[u.New.ID] = append(l.tips, u), at
+	}
+	l.least[u.New.ID] = max(l.least[u.New.ID], u.New.Frontier+1)
+}
+
+// onlyOneOf returns the session of the lost entries that an operation about several sessions
+// decided about, where all are of one.
+func (h *holes) onlyOneOf(op *format.Operation) string {
+	left := map[string]int{} // how many more messages of each have graduated than can be read
+	for _, u := range op.Refs {
+		if s, _, ok := history.BranchOfRef(u.Name); ok && u.New.Frontier > u.Old.Frontier {
+			left[s] += int(u.New.Frontier - u.Old.Frontier)
+		}
+	}
+	for _, f := range op.Forests {
+		for _, d := range f.Decisions {
+			if e, err := h.s.History.Header(d.ID); f.Name == history.MainForest &&
+				d.Kind == format.DecideJoin && err == nil {
+				left[e.Session]--
+			}
+		}
+	}
+	only := unplaced
+	for session, n := range left {
+		if n > 0 && only != unplaced {
+			return unplaced
+		}
+		if n > 0 {
+			only = session
+		}
+	}
+	return only
+}
+
+// bridge lays entries in the place of the lost ones of a session, each on what stood below it.
+func (h *holes) bridge(session string) error {
+	l := h.lines[session]
+	own := session
+	if view, err := h.s.Refs.Read(); err == nil {
+		if label, shared := history.Owner(view, session); shared {
+			own = strings.TrimSuffix(session, "@"+label)
+		}
+	}
+	var places []place
+	for _, id := range h.tips {
+		if e, err := h.s.History.Header(id); err == nil && e.Session == own {
+			places = append(places, place{id: id, seq: e.Seq})
+		}
+	}
+	places = append(places, h.estimate(l)...) // where both are the same far, the log knows
+	slices.SortStableFunc(places, func(a, b place) int {
+		if a.seq == b.seq && a.lost != b.lost {
+			return map[bool]int{true: 1, false: -1}[a.lost]
+		}
+		return cmp.Compare(a.seq, b.seq)
+	})
+	var below place
+	lost, entries := uint64(0), 0
+	var from, to time.Time
+	for _, p := range places {
+		if !p.lost {
+			if !h.left[p.id] {
+				below = p
+			}
+			continue
+		}
+		if !h.is(p.id, format.EntryKind) {
+			continue // it is there, in the end
+		}
+		e := &format.Entry{Seq: p.seq, Session: own, Kind: format.KindMessage, Role: "system",
+			Time: cmp.Or(l.times[p.id], h.begin),
+			Body: lostBody(p.id, format.NonceLen, format.MediaText)}
+		if c := h.child[p.id]; c != nil {
+			e.Time, e.Session = c.Time, c.Session
+		}
+		for at := h.from[p.id]; !at.IsZero(); { // a rewind stands on what it has left in part
+			on, err := h.s.History.Header(at)
+			if err != nil || on.Seq <= below.seq {
+				break
+			}
+			if on.Seq <= p.seq && at != p.id {
+				below = place{id: at, seq: on.Seq}
+				break
+			}
+			at = history.FirstParent(on)
+		}
+		if session != unplaced && !below.id.IsZero() &&
+			(below.seq < p.seq || !h.isAbove(below.id, p.id)) {
+			e.Parents, h.laid[p.id] = []format.ID{below.id}, below.id
+			if e.Seq <= below.seq {
+				e.Kind, e.Seq = format.KindNote, below.seq
+			}
+		}
+		header, err := e.Encode()
+		if err == nil {
+			err = h.lay(p.id, header)
+		}
+		if err != nil {
+			return err
+		}
+		if entries++; entries == 1 {
+			from = e.Time
+		}
+		lost += max(e.Seq, below.seq) - below.seq
+		if to = e.Time; !h.left[p.id] {
+			below = place{id: p.id, seq: e.Seq}
+		}
+	}
+	switch {
+	case entries == 0:
+	case session == unplaced:
+		h.repairer.lost("%d messages of which nothing tells the session", entries)
+	default:
+		h.repairer.lost("at least %d messages of session %s, %s to %s", lost, session,
+			from.UTC().Format(time.RFC3339), to.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// estimate returns where the entries of a line stand that are lost, or may stand below a lost one.
+// The numbers of the lost ones follow from the entries beside them.
+func (h *holes) estimate(l *line) []place {
+	var list []place
+	seen := map[format.ID]bool{}
+	add := func(id format.ID, least uint64) {
+		if id.IsZero() || seen[id] {
+			return
+		}
+		seen[id] = true
+		p := place{id: id, lost: h.is(id, format.EntryKind)}
+		if e, err := h.s.History.Header(id); err == nil {
+			p.seq = e.Seq
+		} else if c := h.child[id]; c != nil {
+			if p.seq = c.Seq; c.Kind == format.KindMessage {
+				p.seq--
+			}
+		}
+		p.seq = max(p.seq, least)
+		list = append(list, p)
+	}
+	for _, id := range l.members {
+		add(id, 0)
+	}
+	for k := range list { // from the ones before
+		if k > 0 && list[k].seq == 0 && list[k-1].seq > 0 {
+			list[k].seq = list[k-1].seq + 1
+		}
+	}
+	for k := range slices.Backward(list) { // from the ones after
+		if k+1 < len(list) && list[k].seq == 0 && list[k+1].seq > 1 {
+			list[k].seq = list[k+1].seq - 1
+		}
+	}
+	for k := range list {
+		if list[k].seq == 0 {
+			list[k].seq = uint64(k) + 1
+		}
+	}
+	for _, u := range l.tips {
+		add(u.Old.ID, 0)
+		least := uint64(0)
+		if h.child[u.New.ID] == nil {
+			least = l.least[u.New.ID]
+			for _, p := range list {
+				if p.id == u.Old.ID {
+					least = max(least, p.seq+1)
+				}
+			}
+		}
+		add(u.New.ID, least)
+	}
+	for k := range list {
+		if list[k].lost {
+			list[k].seq = max(list[k].seq, 1)
+		}
+	}
+	return list
+}
+
+// isAbove reports whether an entry is another one, or stands on it.
+func (h *holes) isAbove(id, below format.ID) bool {
+	for !id.IsZero() && id != below {
+		e, err := h.s.History.Header(id)
+		switch {
+		case !h.laid[id].IsZero():
+			id = h.laid[id]
+		case err != nil:
+			return false
+		default:
+			id = history.FirstParent(e)
+		}
+	}
+	return id == below
+}
+
+// clusters lays summaries and tombstones in the place of the lost ones: a replay of the log tells
+// of what they were.
+func (h *holes) clusters() error {
+	if !h.any(format.SummaryKind) && !h.any(format.TombstoneKind) {
+		return nil
+	}
+	base, err := h.s.Refs.Base()
+	if err != nil {
+		return err
+	}
+	r, err := replay.New(h.s, graph.RefsOf(base))
+	if err != nil {
+		return nil //nolint:nilerr // the forest where the log begins is lost, which others tell
+	}
+	var failed error
+	r.Lost = func(id format.ID) bool {
+		return h.is(id, format.SummaryKind) || h.is(id, format.TombstoneKind)
+	}
+	r.Lay = func(id format.ID, o format.Object) error {
+		failed = cmp.Or(failed, h.layText(id, o))
+		return failed
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.States)) {
+		st := r.States[name]
+		for _, c := range st.Live() {
+			if err := h.baseCovers(r, st, c); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := r.All(h.s, 0); failed != nil {
+		return failed
+	} else if err != nil {
+		return nil //nolint:nilerr // derive tells of it
+	}
+	return nil
+}
+
+// baseCovers lays the summaries that were settled before the kept log.
+func (h *holes) baseCovers(r *replay.Forests, st *forest.State, c *forest.Cluster) error {
+	for _, v := range c.Covers {
+		if !h.is(v.Summary, format.SummaryKind) {
+			continue
+		}
+		members, err := st.Members(c)
+		if err != nil {
+			return nil //nolint:nilerr // derive tells of it
+		}
+		node, err := format.NodeOf(members[v.Offset : v.Offset+v.Count])
+		if err == nil {
+			err = r.Lay(v.Summary, &format.Summary{Node: node})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// layText lays a summary or a tombstone, without a text.
+func (h *holes) layText(id format.ID, o format.Object) error {
+	body := *lostBody(id, format.NonceLen, format.MediaText)
+	switch o := o.(type) {
+	case *format.Summary:
+		o.Generation, o.Summarizer, o.Version, o.Body = 1, "lost", "1", body
+		o.Inputs = []format.Input{{ID: o.Node}}
+	case *format.Tombstone:
+		o.Body = body
+	}
+	header, err := o.Encode()
+	if err != nil {
+		return err
+	}
+	h.repairer.lost("the text of %s %v", h.lost[id], id)
+	return h.lay(id, header)
+}
+
+func (h *holes) any(kind format.ObjectKind) bool {
+	return slices.Contains(slices.Collect(maps.Values(h.lost)), kind)
+}
+
+// others lays blobs and epochs. Readers know both without their contents.
+func (h *holes) others() error {
+	for _, id := range slices.SortedFunc(maps.Keys(h.lost), format.ID.Compare) {
+		var header []byte
+		var err error
+		switch h.lost[id] {
+		case format.EpochKind:
+			e := format.Epoch{Step: format.EpochUpdate, Body: lostBody(id, 1, format.MediaText)}
+			header, err = e.Encode()
+		case format.BlobKind, format.AnyKind:
+			header, err = format.EncodeBlob(*lostBody(id, 1, "application/octet-stream"))
+		case format.SummaryKind: // an input of another one
+			if node := h.nodeAbove(id); !node.IsZero() {
+				if err := h.layText(id, &format.Summary{Node: node}); err != nil {
+					return err
+				}
+			}
+			continue
+		default:
+			continue // nothing tells of what it was
+		}
+		if err == nil {
+			h.repairer.lost("%s %v", h.lost[id], id)
+			err = h.lay(id, header)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nodeAbove returns the node of the summary, the tombstone or the cluster that names a lost
+// summary.
+func (h *holes) nodeAbove(id format.ID) format.ID {
+	for i := range uint32(h.g.Len()) {
+		switch h.g.Kind(i) {
+		case format.SummaryKind, format.TombstoneKind, format.ForestKind:
+		default:
+			continue
+		}
+		_, o, err := format.DecodeObject(h.header(i))
+		if err != nil {
+			continue
+		}
+		var node format.ID // those of a cluster come before its summaries
+		for _, l := range o.Links() {
+			switch {
+			case l.Want == format.NodeKind && (node.IsZero() || h.g.Kind(i) == format.ForestKind):
+				node = l.ID
+			case l.ID == id && !node.IsZero():
+				return node
+			}
+		}
+	}
+	return format.ID{}
+}
+
+func (h *holes) header(i uint32) []byte {
+	header, _ := h.s.Objects.Header(h.g.ID(i)) // what cannot be read does not decode
+	return header
+}
+
+// lostBody is the line of a body that nobody has: no bytes have the digest.
+func lostBody(id format.ID, size int64, media string) *format.Body {
+	return &format.Body{Digest: id, Size: size, Media: media}
+}
+
+// lay writes what stands for an object.
+func (h *holes) lay(id format.ID, header []byte) error {
+	delete(h.lost, id)
+	return h.markLost(format.Absent{Object: id, Header: header})
+}
