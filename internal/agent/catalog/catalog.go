@@ -180,6 +180,7 @@ var agents = [...]Agent{
 		Write: codex.NewWriter,
 		NewID: transcript.UUID, TakesID: format.IsUUID[string],
 		ForkOf:  forkOfRollout,
+		Beside:  withTitle,
 		Program: "codex",
 		Root:    func(e Env) string { return e.under("CODEX_HOME", ".codex", "") },
 		Files: []string{"sessions/*/*/*/rollout-*.jsonl", "sessions/rollout-*.jsonl",
