@@ -42,15 +42,19 @@ const SetAsideHint = "copy the store to another place, and give the file its nam
 // truthFolders lists the folders whose files have no other copy in the store. A version that
 // another program set aside has such a name somewhere in its own.
 func truthFolders() []objects.Kept {
-	return append(slices.Clip(objects.KeptFiles),
-		objects.Kept{Folder: "refs", Name: refs.KeptNames})
+	list := append(slices.Clip(objects.KeptFiles),
+		objects.Kept{Folder: "refs", Name: refs.KeptNames}, objects.Kept{Name: `^(key|format)\b`})
+	for xx := range 256 {
+		list = append(list, objects.Kept{Folder: fmt.Sprintf("%s/%02x", objects.AbsentDir, xx),
+			Name: `^[0-9a-f]{62}`})
+	}
+	return list
 }
 
 // SetAsides returns the files in a store that only another program can have made of the store's
 // own, in the order of their paths.
 func SetAsides(store string) (list []SetAside, err error) {
 	for _, folder := range truthFolders() {
-		name := regexp.MustCompile(folder.Name)
 		files, err := os.ReadDir(filepath.Join(store, folder.Folder))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -58,6 +62,7 @@ func SetAsides(store string) (list []SetAside, err error) {
 		if err != nil {
 			return nil, err
 		}
+		name := regexp.MustCompile(folder.Name)
 		for _, f := range files {
 			own := name.FindString(f.Name()) + folder.Ext
 			if own == folder.Ext || own == f.Name() || !f.Type().IsRegular() ||
