@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/script"
 )
 
 // Line is a line of an error as every run prints it: numbers, times, addresses and the directories
@@ -330,34 +331,7 @@ func sharedWords(words, others []string) (n int) {
 }
 
 // programs splits a script into its commands.
-func programs(script string) []string { return split(script, "&&", "||", ";", "|", "\n") }
-
-// split returns the parts of a script between operators, of which the first that fits counts.
-// Quotes hide them.
-func split(script string, operators ...string) (parts []string) {
-	quote, begin := byte(0), 0
-	for i := 0; i < len(script); i++ {
-		switch c := script[i]; {
-		case c == '\\' && quote != '\'':
-			i++
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '\'' || c == '"':
-			quote = c
-		default:
-			for _, by := range operators {
-				if strings.HasPrefix(script[i:], by) {
-					parts, begin = append(parts, script[begin:i]), i+len(by)
-					i = begin - 1
-					break
-				}
-			}
-		}
-	}
-	return append(parts, script[min(begin, len(script)):])
-}
+func programs(text string) []string { return script.Split(text, "&&", "||", ";", "|", "\n") }
 
 // programOf returns the first command of a list that has a key, or the first one.
 func programOf(list []string, key string) string {

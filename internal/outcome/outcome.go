@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/script"
 	"github.com/gemini-ctx/ctx/internal/terms"
 )
 
@@ -130,7 +131,7 @@ func actsOf(f *digest.Fact) []act {
 	whole := act{text: f.Command(), whole: true}
 	var list []act
 	first := ""
-	for _, text := range split(whole.text, "&&", "||", ";", "\n") {
+	for _, text := range script.Split(whole.text, "&&", "||", ";", "\n") {
 		text = strings.TrimSpace(text)
 		switch name, _, _ := strings.Cut(text, " "); {
 		case text == "" || looks(text, false):
@@ -172,7 +173,7 @@ func (a *act) isRun(f *digest.Fact) bool {
 
 // canonical is a command as all its runs have it: without what only shortens its output.
 func canonical(command string) string {
-	command = split(command, "|")[0]
+	command = script.Split(command, "|")[0]
 	for _, end := range []string{" 2>&1", " 2>/dev/null", " -v", " -count=1"} {
 		command = strings.ReplaceAll(command+" ", end+" ", " ")
 	}

@@ -1,0 +1,153 @@
+package script
+
+import (
+	"slices"
+	"strings"
+)
+
+// Line returns a script as one line for people: without changes of directory at its start, without
+// here-documents, without commands that only print a text of their own, as `echo "=== tests ==="`
+// does, and without ends that only shorten an output or redirect errors into it.
+func Line(script string) string {
+	line := strings.Join(
+		strings.Fields(onOneLine(strings.ReplaceAll(withoutHeredoc(script), "\\\n", " "))), " ")
+	for strings.HasPrefix(line, "cd ") {
+		_, rest, _ := strings.Cut(line, "&& ")
+		if _, next, _ := strings.Cut(line, "; "); len(next) > len(rest) {
+			rest = next // what comes first leaves more
+		}
+		if rest == "" {
+			break
+		}
+		line = rest
+	}
+	return essence(line)
+}
+
+// essence leaves out of the commands of a line what Line says. A line of nothing else stays.
+func essence(line string) string {
+	kept, between := "", ""
+	for one, after, rest := "", "", line; rest != ""; {
+		if one, after, rest = Cut(rest, "; ", " && "); !isBanner(one) {
+			kept += between + whole(one)
+			between = ""
+		}
+		if kept != "" {
+			between = after
+		}
+	}
+	if kept == "" {
+		return line
+	}
+	return kept
+}
+
+// whole returns a command without an end that only shortens its output.
+func whole(command string) string {
+	if i := strings.LastIndex(command, "| "); i > 0 {
+		if last := strings.Fields(command[i+2:]); len(last) > 0 && len(last) <= 3 &&
+			(last[0] == "tail" || last[0] == "head") && !strings.Contains(command[i:], ")") {
+			command = strings.TrimSpace(command[:i])
+		}
+	}
+	return strings.TrimSuffix(command, " 2>&1")
+}
+
+// isBanner reports whether a command prints a text that is written in it, and nothing else.
+func isBanner(command string) bool {
+	text, ok := strings.CutPrefix(command, "echo ")
+	if !ok || text == "" {
+		return false
+	}
+	marks := "\"'$`|<>&;)}"
+	if end := len(text) - 1; end > 0 && text[0] == text[end] && strings.Contains(`"'`, text[:1]) {
+		text, marks = text[1:end], "\"$`"
+	}
+	return !strings.ContainsAny(text, marks)
+}
+
+// Cut divides a script at the first operator outside of quotes. Without one, all is before it.
+func Cut(script string, operators ...string) (before, operator, after string) {
+	quote := byte(0)
+	for i := 0; i < len(script); i++ {
+		switch c := script[i]; {
+		case c == '\\' && quote != '\'':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		default:
+			for _, by := range operators {
+				if strings.HasPrefix(script[i:], by) {
+					return script[:i], by, script[i+len(by):]
+				}
+			}
+		}
+	}
+	return script, "", ""
+}
+
+// Split returns the parts of a script between operators, of which the first that fits counts.
+func Split(script string, operators ...string) (parts []string) {
+	for {
+		before, operator, after := Cut(script, operators...)
+		if parts = append(parts, before); operator == "" {
+			return parts
+		}
+		script = after
+	}
+}
+
+// onOneLine puts the commands of a script on one line, without comments on lines of their own. A
+// line break inside quotes is a space.
+func onOneLine(script string) string {
+	var b strings.Builder
+	quoted := false
+	for line := range strings.SplitSeq(script, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' && !quoted {
+			continue
+		}
+		if before := b.String(); before != "" {
+			goesOn := quoted || strings.ContainsAny(before[len(before)-1:], "&|;({") ||
+				slices.ContainsFunc([]string{" do", " then", " else"},
+					func(word string) bool { return strings.HasSuffix(before, word) })
+			if !goesOn {
+				b.WriteByte(';')
+			}
+			b.WriteByte(' ')
+		}
+		b.WriteString(line)
+		if strings.Count(line, `"`)%2 == 1 {
+			quoted = !quoted
+		}
+	}
+	return b.String()
+}
+
+// withoutHeredoc removes the texts of here-documents from a script.
+func withoutHeredoc(script string) string {
+	var out strings.Builder
+	ends := "" // the line that ends the document
+	for line := range strings.Lines(script) {
+		switch {
+		case ends != "":
+			if strings.TrimSpace(line) == ends {
+				ends = ""
+			}
+			continue
+		case strings.Contains(line, "<<") && !strings.Contains(line, "<<<"):
+			_, word, _ := strings.Cut(line, "<<")
+			word = strings.TrimLeft(strings.TrimPrefix(word, "-"), " ")
+			word = word[:strings.IndexFunc(word+"\n", func(r rune) bool {
+				return strings.ContainsRune(" \n;|&>)", r)
+			})]
+			ends = strings.Trim(word, `"'\`)
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
