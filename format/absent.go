@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -17,11 +18,7 @@ type Absent struct {
 	Header []byte
 }
 
-// standsVersion is that of a record with a header.
-const (
-	absentVersion = 1
-	standsVersion = 2
-)
+const absentVersion = 1
 
 // ReasonForgotten marks a body that was removed on request.
 const ReasonForgotten = "forgotten"
@@ -34,33 +31,22 @@ func knownReason(reason string) bool { return reason == ReasonForgotten || reaso
 
 // Encode returns the bytes of the record's file. It fails on an unknown reason.
 func (a *Absent) Encode() ([]byte, error) {
-	if a.Header == nil {
-		return encode("absent", absentVersion, a)
-	}
-	b, err := encode("absent", standsVersion, a)
-	if err != nil {
-		return nil, err
+	b, err := encode("absent", absentVersion, a)
+	if err != nil || a.Header == nil {
+		return b, err
 	}
 	return fmt.Appendf(b, "sum sha256:%x\n", sha256.Sum256(b)), nil
 }
 
 // DecodeAbsent reads the bytes that Encode returns.
 func DecodeAbsent(b []byte) (*Absent, error) {
-	version := absentVersion
-	if _, v, err := HeaderKind(b); err == nil && v >= standsVersion {
-		version = standsVersion // a later one may have no such sum
-		if v == standsVersion {
-			b, err = cutSum(b)
-		}
-		if err != nil {
+	_, v, err := HeaderKind(b) // a later version may have no such sum
+	if err == nil && v == absentVersion && bytes.Contains(b, []byte("\nstands ")) {
+		if b, err = cutSum(b); err != nil {
 			return nil, fmt.Errorf("absent: %w", err)
 		}
 	}
-	a, err := decode(b, "absent", version, &Absent{})
-	if err == nil && (a.Header != nil) != (version == standsVersion) {
-		return nil, fmt.Errorf("absent: version %d with or without a header", version)
-	}
-	return a, err
+	return decode(b, "absent", absentVersion, &Absent{})
 }
 
 func (a *Absent) lines(c *Lines) {

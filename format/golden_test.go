@@ -59,7 +59,7 @@ var golden = map[string][]string{
 	},
 	"absent": {
 		"3b11db27f5c07fd35749788bd2af27064261bd184febbbdd7c2119ab6c81e8c2",
-		"5dd636816d32c3f0922d5e3dfed92d3c91c38bbf47a0939873c3e7470e3420e6",
+		"b4dfa9ef6610d8fd6528b60f80e4b30d2b1d08ff8578e2c8e2797d886e45b493",
 	},
 	"forgotten": {
 		"88adeedaedf712fe5ed72473ac508f5fa4d60f815d63fc1e5cc5d7b5f8c865ab",

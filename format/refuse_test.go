@@ -218,7 +218,7 @@ func TestRefuseOtherVersion(t *testing.T) {
 			c.name == "replace" {
 			continue // files with a checksum or without a header have their own tests
 		}
-		first, rest, _ := strings.Cut(string(c.samples[len(c.samples)-1]), "\n")
+		first, rest, _ := strings.Cut(string(c.samples[0]), "\n")
 		kind, written, _ := strings.Cut(first, " ")
 		known, err := strconv.Atoi(written)
 		if err != nil {

@@ -135,7 +135,7 @@ func TestNewerIsRefused(t *testing.T) {
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(path, []byte("absent 3\nobject "+id+"\n"), 0o600); err != nil {
+			if err := os.WriteFile(path, []byte("absent 2\nobject "+id+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}, func(t *testing.T, dir string) error {
@@ -144,7 +144,7 @@ func TestNewerIsRefused(t *testing.T) {
 				err = errors.New(report.Faults[0].Why)
 			}
 			return err
-		}, command.Failed, "version 3"},
+		}, command.Failed, "version 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := unpack(t, filepath.Join("testdata", "v1", "plain.tar.gz"))
