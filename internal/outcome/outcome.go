@@ -34,6 +34,7 @@ type Command struct {
 	Rank    int        // the best has the highest
 	has     []float64  // by word: how much it counts
 	steps   []*Command // of several in a row: each of them
+	alone   bool       // it passed with no other before it in its row
 }
 
 // What a command is found by, and how much each counts: its own words and those with which the
@@ -91,7 +92,7 @@ func How(words string, sessions []Session) []Command {
 						c.Failed++
 						continue
 					}
-					c.Last = f
+					c.Last, c.alone = f, c.alone || one.whole || len(steps) == 0
 					if c.Run == nil || f.Kind == digest.Commit || len(one.text) <= len(c.Text) {
 						c.Session, c.Run, c.Text = s, f, one.text
 					}
@@ -315,7 +316,10 @@ func choose(list []asked, all []*Command) (found []Command) {
 		}
 		best = max(best, c.Share)
 	}
-	isFound := func(c *Command) bool { return c.Share >= best*leastPart }
+	// What failed until another command came before it is no answer without that one.
+	isFound := func(c *Command) bool {
+		return c.Share >= best*leastPart && (c.alone || c.Failed == 0)
+	}
 	for _, c := range all {
 		if isFound(c) && !slices.ContainsFunc(c.steps, isFound) { // what a row is of is enough
 			passed := float64(c.Runs - c.Failed)
