@@ -171,15 +171,7 @@ func (d *antigravityReader) answer(
 	m.Role, m.Author = transcript.RoleModel, d.model
 	delete(rest, "type")
 	delete(rest, "source")
-	if s := o.Text("thinking"); s != "" {
-		parts = append(parts,
-			transcript.ThoughtPart(s, jsonvalue.Object{AntigravityAgent: json.RawMessage("{}")}))
-		delete(rest, "thinking")
-	}
-	if s := o.Text("content"); s != "" {
-		parts = append(parts, transcript.TextPart(s, nil))
-		delete(rest, "content")
-	}
+	parts = thoughtAndText(AntigravityAgent, o, rest, "thinking")
 	list, ok := o.Array("tool_calls")
 	if !ok {
 		return parts

@@ -297,17 +297,25 @@ func bare(s string) (from, to int) {
 	return from, to
 }
 
-// answer reads what the model said and called.
-func (d *copilotReader) answer(data, left jsonvalue.Object) (parts []json.RawMessage) {
-	if s := data.Text("reasoningText"); s != "" {
+// thoughtAndText takes what the model thought and said out of what is left of a record.
+func thoughtAndText(
+	agent string, record, left jsonvalue.Object, thought string,
+) (parts []json.RawMessage) {
+	if s := record.Text(thought); s != "" {
 		parts = append(parts,
-			transcript.ThoughtPart(s, jsonvalue.Object{CopilotAgent: json.RawMessage("{}")}))
-		delete(left, "reasoningText")
+			transcript.ThoughtPart(s, jsonvalue.Object{agent: json.RawMessage("{}")}))
+		delete(left, thought)
 	}
-	if s := data.Text("content"); s != "" {
+	if s := record.Text("content"); s != "" {
 		parts = append(parts, transcript.TextPart(s, nil))
 		delete(left, "content")
 	}
+	return parts
+}
+
+// answer reads what the model said and called.
+func (d *copilotReader) answer(data, left jsonvalue.Object) (parts []json.RawMessage) {
+	parts = thoughtAndText(CopilotAgent, data, left, "reasoningText")
 	list, ok := data.Array("toolRequests")
 	if !ok {
 		return parts
