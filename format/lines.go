@@ -28,6 +28,7 @@ type Lines struct {
 	rest   string // of it, from the next field on
 	more   bool   // it has a next field
 	fields int    // that were read of it
+	within int    // in how many lists this line stands
 	err    error
 }
 
@@ -244,12 +245,14 @@ func Each[T any](c *Lines, key string, list *[]T, fields func(*Lines, *T) *Lines
 		return
 	}
 	for c.Opt(key, true).open {
-		if *list == nil {
+		if *list == nil && c.within == 0 { // to count the rest at each list in a list is quadratic
 			*list = make([]T, 0, min(1+c.ahead(key), mostAhead))
 		}
 		var one T
 		*list = append(*list, one)
+		c.within++
 		fields(c, &(*list)[len(*list)-1])
+		c.within--
 	}
 }
 
