@@ -259,11 +259,8 @@ func Each[T any](c *Lines, key string, list *[]T, fields func(*Lines, *T) *Lines
 // ahead returns about how many of the next lines have a key.
 func (c *Lines) ahead(key string) int {
 	line := "\n" + key + " "
-	n := strings.Count(c.text, line) + bytes.Count(c.behind, []byte(line))
+	n := strings.Count(c.text, line) + bytes.Count(c.behind, []byte(line[1:]))
 	if strings.HasPrefix(c.text, line[1:]) {
-		n++
-	}
-	if bytes.HasPrefix(c.behind, []byte(line[1:])) {
 		n++
 	}
 	return n
