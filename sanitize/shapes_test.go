@@ -221,7 +221,7 @@ func TestVendors(t *testing.T) {
 	var all score
 	for _, text := range []string{"%s SECRET %v", "%sKEY %v", "%s-token-%v", "%s_key = %v",
 		"%s ACCESS TOKEN %v", "%s: %v", "%s=%v", "%s = '%v'", "%s private key %v", "%s api key: %v",
-		"%s %v"} {
+		"%sACCESS=%v", "%s_private=%v", "%s_search_key = %v", "%s %v"} {
 		var c score
 		for _, name := range names {
 			for _, form := range []string{"{h32}", "{x32}", "{n24}", "{h40}"} {
@@ -286,6 +286,7 @@ func TestEncodedKeys(t *testing.T) {
 func TestNoShapes(t *testing.T) {
 	hash := "4f3c2a1b9d8e7f60514233241506a7b8c9d0e1f2"
 	for _, text := range []string{
+		"search_key = " + hash, "sortKey=" + hash, "access=readonly", "access: read-write-2024",
 		"net user growth in 2024q1 was small", "docker run -p 8080:80 -e A=b web-2024a1",
 		"zip -r -9 build-a1b2c3.zip dir", "cargo login with the token of your account",
 		"{\"user\":\"a\",\"out\":\"--- PASS: TestIs/7_hex_chars_num3\"}", "unzip -P <password> a.zip",

@@ -49,10 +49,10 @@ func KeyOf(name []byte) Key {
 	}
 	last, rest := lastPart(name)
 	before, _ := lastPart(rest)
-	if last == "" {
-		return NoKey
+	if kind := kindOf(before, last); kind != NoKey {
+		return kind
 	}
-	return kindOf(before, last)
+	return when(last == "key" && vendorBefore(rest, nil), plainKey) // azure_search_key
 }
 
 // isTail reports whether c may follow a name without changing its meaning.
@@ -70,7 +70,7 @@ func mayBeKey(name []byte) bool {
 	case 'd':
 		return a == 'r' || a == 'w' || a == 'i' // password, passwd, pwd, secret id
 	case 'e':
-		return a == 's' || a == 'd' // passphrase, passcode
+		return a == 's' || a == 'd' || a == 't' // passphrase, passcode, private
 	case 's':
 		return a == 's' || a == 'l' || a == 'd' // pass, credentials, creds
 	case 'n':
@@ -106,16 +106,16 @@ func kindOf(before, last string) Key {
 		return when(before == "secret" || before == "secure", strongKey)
 	case "id":
 		return when(before == "secret", weakKey)
-	case "csrf", "xsrf":
-		return weakKey
 	case "pass", "pw":
 		return when(before != "", strongKey)
 	case "credential", "credentials":
 		return when(before != "with", weakKey)
 	case "authorization":
 		return headerKey
-	case "creds":
+	case "creds", "csrf", "xsrf":
 		return weakKey
+	case "access", "private": // VENDORACCESS=…
+		return plainKey
 	case "login":
 		return when(strings.HasSuffix(before, "sonar"), weakKey)
 	case "auth":
