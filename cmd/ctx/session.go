@@ -1,10 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -76,9 +73,6 @@ func showSession(a *app, s *session.Store, view *refs.View, args []string) error
 	return nil
 }
 
-// mostShown is how many files and commits of a session are shown, the newest.
-const mostShown = 8
-
 // sayWork says how many turns a session has, what was changed in it, and how it ended.
 func (a *app) sayWork(s *session.Store, one *sessions.Overview) error {
 	main := sessions.MainOf(&one.Session)
@@ -87,32 +81,9 @@ func (a *app) sayWork(s *session.Store, one *sessions.Overview) error {
 	if err != nil || len(turns) == 0 {
 		return err
 	}
-	var files, commits []string
-	for i := range turns {
-		for _, edited := range turns[i].Edited {
-			file, _, _ := strings.Cut(edited, " +")
-			file, _, _ = strings.Cut(file, " -")
-			files = slices.DeleteFunc(files, func(old string) bool { return old == file })
-			files = append(files, file)
-		}
-		commits = append(commits, turns[i].Commits...)
-	}
 	a.line("%s", plural(len(turns), "turn", "turns"))
-	var rows [][]string
-	for _, part := range []struct {
-		name string
-		list []string
-	}{{"files", files}, {"commits", commits}} {
-		if n := len(part.list); n > 0 {
-			text := strings.Join(part.list[max(n-mostShown, 0):], ", ")
-			if n > mostShown {
-				text = fmt.Sprintf("%d, the newest: %s", n, text)
-			}
-			rows = append(rows, []string{part.name, oneLine(text)})
-		}
-	}
 	last := &turns[len(turns)-1]
-	a.table(append(rows, []string{"last", oneLine(last.Wanted)},
+	a.table(append(workOf(turns), []string{"last", oneLine(last.Wanted)},
 		[]string{"", oneLine(last.Came())}))
 	return nil
 }

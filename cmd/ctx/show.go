@@ -55,6 +55,9 @@ func showRev(a *app, s *session.Store, view *refs.View, rev string) error {
 		if errors.As(none, &several) {
 			err = none
 		}
+		if made, known := commitOf(s, view, rev); known {
+			id, err = made, nil
+		}
 	}
 	if err != nil {
 		return err
@@ -77,6 +80,10 @@ func show(a *app, s *session.Store, v *refs.View, id format.ID) error {
 	note := ""
 	if gone != nil {
 		note = goneNote(gone.Reason)
+	}
+	a.line("%v", c.id)
+	if aboutErr := a.sayCluster(s, v, c.id); aboutErr != nil {
+		return aboutErr
 	}
 	printContent(a, c, note, text)
 	return err
@@ -110,18 +117,20 @@ func showEntry(a *app, s *session.Store, v *refs.View, c content) error {
 	if newest != c.id {
 		note = "amended by " + newest.String()
 	}
+	a.line("%v", c.id)
 	t := &find.Telling{Reader: s.Recall.Reader, View: v, Full: true}
+	err = a.sayEntry(s, v, shown)
 	printContent(a, c, note, t.Text(shown))
-	return nil
+	return err
 }
 
 func printContent(a *app, c content, note, text string) {
-	a.printf("%v\n%s", c.id, c.header)
+	if len(c.bytes) > len(c.header) {
+		a.printf("\n%s\n", indented(text))
+	}
+	a.printf("%s", c.header)
 	if note != "" {
 		a.printf("%s\n", note)
-	}
-	if len(c.bytes) > len(c.header) {
-		a.printf("\n%s", indented(text))
 	}
 }
 
