@@ -17,7 +17,7 @@ func kindOf(s string, mode Kind) Kind {
 		return Diff
 	case isTrace(s, t, mode):
 		return Trace
-	case isLog(t):
+	case isLog(t), mode != "" && hasAny(t, "exit status "): // of what printed the block
 		return Log
 	case isCheck(s, t, mode):
 		return Check

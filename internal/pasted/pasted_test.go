@@ -35,6 +35,8 @@ func TestFoldsWhatWasPasted(t *testing.T) {
 		{"numbers between the lines of a log", "time=1 level=INFO msg=a\nfar: sum 9 (small 1)\n" +
 			"time=2 level=INFO msg=b\nfar: sum 8 (small 2)\ntime=3 level=INFO msg=c",
 			"[5 lines of a log]"},
+		{"a log and how its program ended", many(5, "2026-04-14T14:00:0%dZ working") +
+			"exit status 1", "[6 lines of a log]"},
 		{"a log in JSON", many(5, `{"level":"info","n":%d}`), "[5 lines of a log]"},
 		{"words behind the same lead", many(3, "target: Resolving deltas: 1%d%% (2/3), done.") +
 			"target: Time 2026\ntarget: bye", "[5 lines of a log]"},
