@@ -196,12 +196,13 @@ func (w *Work) withEarlier(tail []messageItems, r room, sizes []actSize) []messa
 	return all
 }
 
-// saysAll reports whether facts of a message with calls are changes of files or lists, and checks
-// that passed, alone. A result without facts says nothing beside them: how a call failed is a fact.
+// saysAll reports whether facts of a message with calls are changes of files or lists, files that
+// were read and can be read again, and checks that passed, alone. A result without facts says
+// nothing beside them: how a call failed is a fact.
 func saysAll(facts []digest.Fact) bool {
 	return len(facts) > 0 && !slices.ContainsFunc(facts, func(f digest.Fact) bool {
 		return f.Kind != digest.Edit && f.Kind != digest.Written && f.Kind != digest.Todo &&
-			!(f.Checks() && f.State == digest.Passed)
+			f.Kind != digest.Read && !(f.Checks() && f.State == digest.Passed)
 	})
 }
 
@@ -271,11 +272,17 @@ func callText(it item, facts []digest.Fact, root brief.Root, most int) string {
 }
 
 // passedOn returns the text that a call passed on if the lines do not contain all of it: what an
-// edit wrote, a script that was cut, the prompt of a subagent.
+// edit wrote, a script that was cut, the prompt of a subagent. The line of a command, a search or a
+// file that was read lacks only what shortens the output.
 func passedOn(it item, facts []digest.Fact, lines []string) string {
-	edits := slices.ContainsFunc(facts, func(f digest.Fact) bool { return f.Kind == digest.Edit })
+	edits, whole := false, true
+	for _, f := range facts {
+		edits = edits || f.Kind == digest.Edit
+		whole = whole && !strings.Contains(f.Text, "…") && (f.Kind == digest.Read ||
+			f.Kind == digest.Search || f.Kind == digest.Command)
+	}
 	passed := squeezed(digest.TextOf(it.args))
-	if edits || len(passed) > len(strings.Join(lines, " ")) {
+	if edits || !whole && len(passed) > len(strings.Join(lines, " ")) {
 		return passed
 	}
 	return ""

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -50,6 +52,37 @@ func TestAnnouncements(t *testing.T) {
 		}
 		if n := len(w.compact(list[:2], room(4000), actSizes)); n != 2 {
 			t.Errorf("%q, the newest words: %d messages, want 2", text, n)
+		}
+	}
+}
+
+// What a tool printed of a file that was read can be read again, and the line of a call stands for
+// its words unless it was cut.
+func TestDescribesCalls(t *testing.T) {
+	for _, c := range []struct{ fact, script, printed, want string }{
+		{"read a.yml", "sed -n 1,9p a.yml", "name: Tests", "read a.yml"},
+		{"ran go vet ./...", "go vet ./... 2>&1 | head -20", "", "ran go vet ./..."},
+		{"ran go vet ./a …", "go vet ./a ./b ./c ./d", "", "ran go vet ./a …\ngo vet ./a ./b ./c ./d"},
+		{"ran ps", "ps", "1 init", "ran ps\n1 init"},
+	} {
+		f := digest.Fact{Kind: digest.Command, Entry: format.ID{1}, Text: c.fact}
+		if strings.HasPrefix(c.fact, "read ") {
+			f.Kind = digest.Read
+		}
+		w := &Work{Whole: []digest.Fact{f}}
+		args := json.RawMessage(`{"command":"` + c.script + `"}`)
+		list := []messageItems{{Message: Message{ID: format.ID{1}, Role: "model"},
+			items: []item{{kind: callItem, id: "c", name: "bash", args: args}}},
+			{Message: Message{ID: format.ID{2}, Role: "tool"},
+				items: []item{{kind: resultItem, id: "c", text: c.printed}}}}
+		got := ""
+		for _, m := range w.compact(list, room(4000), actSizes) {
+			for _, it := range m.items {
+				got += it.text + "\n"
+			}
+		}
+		if got != c.want+"\n" {
+			t.Errorf("%s: got %q, want %q", c.script, got, c.want)
 		}
 	}
 }
