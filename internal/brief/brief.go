@@ -135,7 +135,7 @@ func needsOf(o Options) []need {
 			{40, (*chooser).changes}, {60, (*chooser).state}}
 	}
 	return []need{{10, (*chooser).heed}, {12, (*chooser).notes}, {35, (*chooser).now},
-		{8, (*chooser).changes}, {10, (*chooser).state}, {3, (*chooser).files}}
+		{8, (*chooser).changes}, {14, (*chooser).state}, {3, (*chooser).files}}
 }
 
 // Choose returns the most valuable lines that fit into the room: those of the newest turn and of

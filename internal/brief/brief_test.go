@@ -375,14 +375,32 @@ func TestNewerTermsAreWorthMore(t *testing.T) {
 	}
 }
 
+// A check that fails since the tests ran stands beside them, and an older one does not.
+func TestFailedCheckBesideTests(t *testing.T) {
+	lint, passed := ran("golangci-lint run", digest.Failed), tests("9 passed", digest.Passed)
+	for _, o := range []Options{{Room: 4000, Cost: cost}, {Room: 900, Cost: cost, Short: true}} {
+		contains(t, show(Choose(facts(passed, lint), o)), "failing: ran golangci-lint run",
+			"state: ran go test: 9 passed")
+		lacks(t, show(Choose(facts(lint, passed), o)), "golangci-lint")
+	}
+}
+
+// What is said again with a full stop, or without one, is one line.
+func TestSaidTwice(t *testing.T) {
+	got := choose(facts(prompt("Give the parser a limit, and the printer a width"),
+		prompt("Give the parser a limit, and the printer a width."),
+		said("The scanner dropped what stood before the end of each line")), endless)
+	if n := strings.Count(got, "a limit"); n != 1 {
+		t.Errorf("%d times: %s", n, got)
+	}
+}
+
 func TestFiles(t *testing.T) {
 	list := facts(read("/p/src/a.go", ""), read("/p/docs/x.md", ""),
-		edited("/p/src/b.go", "", 1, 0), read("/p/src/a.go", ""), read("/p/c.go", ""),
-		digest.Fact{Kind: digest.Search, Text: "ran ls",
-			Files: []string{"src/listed.go", "elsewhere/y.go", "src/a.go"}})
+		edited("/p/src/b.go", "", 1, 0), read("/p/src/a.go", ""), read("/p/c.go", ""))
 	got := choose(list, 4000)
-	contains(t, got, "files: docs/: x.md", "files: c.go", "files: src/: a.go, listed.go")
-	lacks(t, got, "elsewhere", "/p/")
+	contains(t, got, "files: docs/: x.md", "files: c.go", "files: src/: a.go")
+	lacks(t, got, "/p/")
 	list[0].Path = "" // a fact without a path names no file
 	if got := choose(facts(digest.Fact{Kind: digest.Read, Text: "read"}),
 		endless); strings.Contains(got, "files:") {
@@ -414,8 +432,6 @@ func random(r *rand.Rand, n int) []digest.Fact {
 			f.Added = r.IntN(9)
 		case digest.Todo, digest.Command, digest.Failure:
 			f.Key, f.Test = words[0], r.IntN(3) == 0
-		case digest.Search:
-			f.Files = []string{fmt.Sprintf("d%d/x.go", r.IntN(4))}
 		}
 		list[i] = f
 	}

@@ -240,7 +240,7 @@ const moreFactor = 0.1
 // printed beside the lines.
 func (c *chooser) idle(i int) bool {
 	f := c.items[i].fact
-	if f.Slight || c.shown[f.Entry] {
+	if f.Slight || c.shown[f.Entry] || isWord(f) && f.Key == digest.Title {
 		return true
 	}
 	if f.Kind == digest.Recap && f.Seq < c.answered && (c.short || f.Key == digest.Current) {

@@ -202,7 +202,7 @@ func keyOf(f *digest.Fact, root Root) string {
 		question, _, _ := strings.Cut(f.Text, " → ")
 		return string(f.Kind) + "\x00" + question
 	}
-	return "\x00" + f.Text
+	return "\x00" + strings.TrimSuffix(f.Text, ".")
 }
 
 // passing returns the keys of acts of which nothing is failing: the newest run of a check passed,

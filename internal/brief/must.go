@@ -135,11 +135,11 @@ func (c *chooser) signs() []sign {
 			what, rank = "undone "+f.Key, commitRank
 		case f.Runs():
 			what, rank = "in the background", otherCheckRank
-		case f.Kind == digest.Command && f.Test && f.Ran(),
-			// Of other checks one that passed says less than a test
-			f.Checks() && (!tested || f.State == digest.Failed):
+		case f.Checks() && (f.Test || !tested):
 			what, rank = "tests", checkRank
-		case f.Checks() && !f.Test && (!c.short || c.besideSummary()):
+		case f.Checks() && f.State == digest.Failed && !seen["tests"]:
+			what, rank = "failed", checkRank // since the tests ran
+		case f.Checks() && f.State == digest.Passed && (!c.short || c.besideSummary()):
 			// How else the work is checked
 			what, rank = "check", otherCheckRank
 		case f.Kind == digest.Todo && f.State != digest.Done:
@@ -310,10 +310,9 @@ func (c *chooser) checkedSince(i int) bool {
 	})
 }
 
-// files takes the names of the most recently used files, one line per directory: first files that
-// were changed or read, then files that searches and commands named.
+// files takes the names of the files that were changed or read last, one line per directory.
 func (c *chooser) files(purse int) []Line {
-	l := fileList{c: c, root: c.root, left: min(purse, c.left), names: map[string][]string{},
+	l := fileList{c: c, left: min(purse, c.left), names: map[string][]string{},
 		said: map[string]bool{}}
 	for i := range c.items {
 		if it := &c.items[i]; it.fact.Kind == digest.Edit && it.taken {
@@ -322,35 +321,27 @@ func (c *chooser) files(purse int) []Line {
 	}
 	for i := range slices.Backward(c.items) {
 		if f := c.items[i].fact; f.Path != "" && (f.Kind == digest.Edit || f.Kind == digest.Read) {
-			l.add(f, f.Path)
+			l.add(f)
 		}
 	}
-	l.left = min(l.left, purse/namedPart)
-	for i := range slices.Backward(c.items) {
-		for _, name := range c.items[i].fact.Files {
-			if dir, _ := path.Split(c.root.Name(name)); len(l.names[dir]) > 0 {
-				l.add(c.items[i].fact, name)
-			}
-		}
+	for i := range l.dirs {
+		dir, _, _ := strings.Cut(l.dirs[i].Text, ": ")
+		l.dirs[i].Text = strings.TrimPrefix(dir+": "+strings.Join(l.names[dir], ", "), ": ")
 	}
-	return l.lines()
+	return l.dirs
 }
-
-// namedPart is the divisor of the purse for files that were only named.
-const namedPart = 3
 
 // fileList collects names of files by directory.
 type fileList struct {
 	c     *chooser
-	root  Root
 	left  int
 	dirs  []Line              // one per directory, in order of first use
 	names map[string][]string // by directory
 	said  map[string]bool     // by their names from the root: the line of changed files has them
 }
 
-func (l *fileList) add(f *digest.Fact, file string) {
-	dir, name := path.Split(l.root.Name(file))
+func (l *fileList) add(f *digest.Fact) {
+	dir, name := path.Split(l.c.root.Name(f.Path))
 	if name == "" || slices.Contains(l.names[dir], name) || l.said[dir+name] {
 		return
 	}
@@ -368,19 +359,5 @@ func (l *fileList) add(f *digest.Fact, file string) {
 		l.dirs = append(l.dirs, line)
 	}
 	l.names[dir] = append(l.names[dir], name)
-	if f.Path == "" {
-		return // the file was only named, so a line about it keeps its value
-	}
 	l.c.say(l.c.terms.known(name))
-}
-
-func (l *fileList) lines() []Line {
-	for i := range l.dirs {
-		dir, _, ok := strings.Cut(l.dirs[i].Text, ": ")
-		if !ok {
-			continue
-		}
-		l.dirs[i].Text = strings.TrimPrefix(dir+": "+strings.Join(l.names[dir], ", "), ": ")
-	}
-	return l.dirs
 }

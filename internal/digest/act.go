@@ -212,7 +212,6 @@ func (d *Digester) addTask(a args) {
 	title := Cut(squeeze(a.text(titleNames)), maxTitle)
 	d.Tasks[number(len(d.Tasks)+1)] = title
 	d.todo(title, "pending")
-	d.sentences(Report, a.text([]string{"description"}))
 }
 
 func (d *Digester) updateTask(a args) {

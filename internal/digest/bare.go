@@ -21,7 +21,7 @@ func IsBare(line string) bool {
 	case text == "", strings.ContainsAny(text[len(text)-1:], ":?{(,;|"),
 		strings.Contains(text, " | "):
 		return true
-	case looksLikeCode(text), announces(text), praises(text),
+	case looksLikeCode(text), announces(text), praises(text), sweeps(text),
 		strings.HasPrefix(text, planFrame):
 		return true
 	}
@@ -40,7 +40,7 @@ func Leads(f *Fact) bool { return f.Key == Title || announces(f.Text) }
 // praises reports whether a line says that something is as it should be, which nobody has to know.
 func praises(line string) bool {
 	word, rest, _ := strings.Cut(strings.ToLower(line), " ")
-	return hasLead(word, []string{"good,", "great,", "perfect", "excellent"}) ||
+	return hasLead(word, []string{"good,", "great,", "agreed,", "perfect", "excellent"}) ||
 		word == "good" && hasLead(rest, []string{"- ", "— ", "– "})
 }
 
@@ -117,12 +117,14 @@ func looksLikeCode(line string) bool {
 var announcements = [...]string{"let me", "let's", "i'll ", "i will ", "i need to", "i'm going to",
 	"i am going to", "i want to", "i should ", "we need to", "we should ", "time to ", "looking at",
 	"looks good", "checking ", "reading ", "running ", "going to ", "continue with", "need to ",
-	"the user wants", "the user asked", "here's ", "here is ", "here are ", "i have a ", "i now have ",
-	"i have all", "i have enough", "i have the "}
+	"reviewing ", "starting with ", "waiting for ", "tracing ",
+	"verifying ", "i also need to", "after that i'll ", "the user wants", "the user asked",
+	"here's ", "here is ", "here are ", "i have a ", "i now have ", "i have all", "i have enough", "i have the "}
 
 // openers are words that may come before an announcement.
 var openers = [...]string{"now", "next", "first", "then", "also", "ok", "okay", "so", "good",
-	"great", "perfect", "excellent", "right", "yes", "alright", "sure", "finally", "and", "but"}
+	"great", "perfect", "excellent", "right", "yes", "alright", "sure", "finally", "and", "but",
+	"actually"}
 
 // steps are the openers behind which a verb or a thing alone says what is done next.
 var steps = [...]string{"now", "next", "first", "then", "finally"}
@@ -146,6 +148,7 @@ var predicates = [...]string{" is ", " are ", " was ", " were ", " has ", " have
 func IsStep(line string) bool {
 	line = strings.ToLower(withoutMark(line))
 	name, rest, named := strings.Cut(line, ": ")
+	name = strings.TrimRight(name, "0123456789 ") // Task 2: add the parser
 	return commands(line) || named && !strings.Contains(name, " ") && commands(rest)
 }
 
@@ -164,17 +167,12 @@ func namesAlone(line string) bool {
 }
 
 // reasons begin a clause that says why the model does what it announces.
-var reasons = [...]string{"rather than", "instead of", "since", "because", "given", "before", "to "}
+var reasons = [...]string{"rather than", "instead of", "since", "because", "given", "before", "to ",
+	"while "}
 
 // announces reports whether a line says what the model does next.
 func announces(line string) bool {
 	line = strings.ReplaceAll(strings.ToLower(line), "’", "'")
-	if hasLead(line, reasons[:]) {
-		if _, rest, ok := strings.Cut(line, ", "); ok && hasLead(rest, announcements[:]) {
-			return true
-		}
-	}
-	line = line[:min(len(line), 80)]
 	for {
 		first, rest, ok := strings.Cut(line, " ")
 		first = strings.TrimRight(first, ",.!:-")
@@ -186,12 +184,24 @@ func announces(line string) bool {
 			return true
 		}
 	}
-	for _, lead := range announcements {
-		if strings.HasPrefix(line, lead) {
+	if hasLead(line, reasons[:]) {
+		if _, rest, ok := strings.Cut(line, ", "); ok && goesOn(rest) {
 			return true
 		}
 	}
+	return goesOn(line)
+}
+
+// goesOn reports whether a line in lower case begins with what the model does next.
+func goesOn(line string) bool {
 	doing, ok := strings.CutPrefix(line, "i'm ")
 	verb, _, _ := strings.Cut(doing, " ")
-	return ok && strings.HasSuffix(verb, "ing")
+	return hasLead(line, announcements[:]) || ok && strings.HasSuffix(verb, "ing")
+}
+
+// sweeps reports whether a line says what of the code is used, on the way: it holds until the next
+// edit.
+func sweeps(line string) bool {
+	return hasAny(strings.ToLower(line), []string{" still used ", "no longer used",
+		" now unused", "no longer needs", " only used in ", "no real uses", "no other uses"})
 }

@@ -25,6 +25,15 @@ func TestIsBare(t *testing.T) {
 		"Need to add `strings` and remove `plumbing` from the imports of internal/store.",
 		"Good, `strings` and `slices` of internal/store are imported already.",
 		"Good — the lexer of internal/lexer has its own test of tokens.",
+		"Reviewing the changes of internal/lexer first, then I’ll look at the tests of them.",
+		"While that finishes, I’m checking whether the errors of internal/lexer are wrapped.",
+		"Waiting for the subagent of internal/lexer before the fixes are applied there.",
+		"Actually, since the lexer of internal/lexer keeps bytes, let me see who reads them.",
+		"Now I also need to see what `Parse` and `Scan` of internal/lexer give back.",
+		"After that I’ll amend the commit of internal/lexer with the docs of it.",
+		"Agreed, the order of `Parse` and `Scan` in internal/lexer reads better so.",
+		"`lexer` is still used on lines 47 and 48 for the tokens of a line.",
+		"This type of internal/lexer is now unused, as all callers have their own.",
 	} {
 		if !IsBare(line) {
 			t.Errorf("%q tells something", line)
@@ -41,6 +50,9 @@ func TestIsBare(t *testing.T) {
 		"Next run will show which index file of `.git/worktrees` is changed.",
 		"Now the parser of internal/lexer is twice as fast.",
 		"Update the parser of internal/lexer before the release of version 2.",
+		"While the parser of internal/lexer runs, the scanner reads the next line.",
+		"After that the server of internal/lexer closes each connection.",
+		"The workaround of internal/lexer is no longer needed, as version 4 mends it.",
 	} {
 		if IsBare(line) {
 			t.Errorf("%q tells nothing", line)
@@ -65,11 +77,25 @@ func TestOpens(t *testing.T) {
 	}
 }
 
+func TestIsTitle(t *testing.T) {
+	for line, want := range map[string]bool{
+		"## Key design of the parser": true, "**Key design of the parser**": true,
+		"**Key design:**": true, "**Key design**:": true,
+		"**The parser is not read twice.**": false, "**The parser** is read twice": false,
+		"The parser": false, "**": false, "****": false, "": false,
+	} {
+		if isTitle(line) != want {
+			t.Errorf("isTitle(%q) = %t", line, !want)
+		}
+	}
+}
+
 func TestIsStep(t *testing.T) {
 	for line, want := range map[string]bool{
 		"Update the parser of internal/lexer": true, "3. Delete unused types": true,
 		"Commit, push, and reply to the threads.": true,
 		"4. `a/types.go`: Rename the field":       true, "The cause of it: Add is slow": false,
+		"Bug 2: Add a helper for branches": true, "Bug 2: The helper is slow": false,
 		"Tests of the parser fail": false, "Run will show the file": false,
 		"The parser needs an update": false, "": false,
 	} {

@@ -52,7 +52,6 @@ func (f *Fact) code(c *varint.Code) {
 	varint.Text(c, &f.Path)
 	varint.Text(c, &f.Key)
 	varint.Text(c, &f.State)
-	c.Texts(&f.Files)
 	c.Flag(&f.Slight)
 	c.Flag(&f.Test)
 	c.Flag(&f.Elsewhere)

@@ -20,7 +20,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 47
+const Version = 48
 
 // Kind is the subject of a fact.
 type Kind string
@@ -93,9 +93,6 @@ type Fact struct {
 	// not known.
 	Was uint64
 	Now uint64
-	// Files are the distinct files that the result of a search or a command names, as it names
-	// them.
-	Files []string
 	// Key is equal for facts of which a later one replaces an earlier one: the states of an item of
 	// a todo list, the runs of a command. It is Current for what a summary says of the work at
 	// hand.

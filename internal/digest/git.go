@@ -232,6 +232,44 @@ func commitMade(output string) (hash, title string) {
 	return "", ""
 }
 
+// made splits the text of a commit that was made from its hash, "" if that is not known.
+func (f *Fact) made() (text, hash string) {
+	i := strings.LastIndex(f.Text, " (")
+	hash, _, _ = strings.Cut(strings.TrimSuffix(f.Text[i+2:], ")"), ", ")
+	if i > 0 && (len(hash) >= minHash && isHex(hash) || hash == onRemote) {
+		return f.Text[:i], strings.TrimPrefix(hash, onRemote)
+	}
+	return f.Text, ""
+}
+
+// onRemote stands behind the hash of a commit that was pushed.
+const onRemote = "pushed"
+
+// pushed notes of the newest commit that git pushed it, and the hash that it has there: a rebase
+// may have made it anew since.
+func (d *Digester) pushed(output string) {
+	list := d.commits(-1)
+	if len(list) == 0 {
+		return
+	}
+	f := &d.Made[list[len(list)-1]]
+	for line := range strings.Lines(output) {
+		before, name, _ := strings.Cut(squeeze(line), " -> ")
+		name, _, _ = strings.Cut(name, " ")
+		before, same := strings.CutSuffix(before, " "+name)
+		if name == "" || !same || d.Branch != "" && d.Branch != name {
+			continue
+		}
+		text, hash := f.made()
+		if tip := before[strings.LastIndexByte(before, '.')+1:]; len(tip) >= minHash && isHex(tip) {
+			hash = tip
+		} else if !strings.HasSuffix(before, "[new branch]") {
+			continue
+		}
+		f.Text = text + " (" + strings.TrimPrefix(hash+", "+onRemote, ", ") + ")"
+	}
+}
+
 // minHash is the number of digits of the shortest hash that git prints.
 const minHash = 7
 

@@ -23,9 +23,7 @@ func headingsOf(text string) headings {
 		default:
 			heading = ""
 			if head := strings.TrimRight(tidy(line), ": "); len(head) <= maxHeading &&
-				(strings.HasPrefix(line, "#") || strings.HasPrefix(line, "**") &&
-					strings.HasSuffix(strings.TrimRight(line, ":"), "**") ||
-					strings.HasSuffix(line, ":")) {
+				(isTitle(line) || strings.HasSuffix(line, ":")) {
 				heading = head
 			}
 			h.lines = append(h.lines, listLine{text: line})
@@ -34,13 +32,21 @@ func headingsOf(text string) headings {
 	return h
 }
 
+// isTitle reports whether a line is a heading of Markdown, or in bold as a whole and no sentence.
+func isTitle(line string) bool {
+	bold := strings.TrimRight(line, ":")
+	text := strings.Trim(bold, "*")
+	return strings.HasPrefix(line, "#") || text != "" && bold == "**"+text+"**" &&
+		!strings.ContainsAny(text[len(text)-1:], ".!?")
+}
+
 // isListItem reports whether a line begins with a bullet or a number.
 func isListItem(line string) bool {
 	mark, _, _ := strings.Cut(line, " ")
 	return mark == "-" || mark == "*" || mark == "•" || withoutMark(line) != line
 }
 
-// Title is the key of a sentence of the model that is a heading of Markdown.
+// Title is the key of a sentence of the model that is a heading.
 const Title = "title"
 
 // of returns the heading of the next sentence, "" if it is in no list, and the key Title if it is a
@@ -49,7 +55,7 @@ func (h *headings) of(sentence string) (heading, key string) {
 	for n, l := range h.lines {
 		if strings.Contains(l.text, sentence) {
 			h.lines = h.lines[n:]
-			if strings.HasPrefix(l.text, "#") {
+			if isTitle(l.text) {
 				key = Title
 			}
 			return l.heading, key

@@ -127,42 +127,6 @@ func fileOf(line string) string {
 	return base
 }
 
-// maxFiles is the largest number of files of a result that a fact keeps: enough for the list of a
-// small project.
-const maxFiles = 48
-
-// filesNamed returns the files that an output names: words with a slash and an extension.
-func filesNamed(output string) []string {
-	var files []string
-	seen := map[string]bool{}
-	eachLine(output, func(line string) bool {
-		for word := range strings.SplitSeq(line, " ") {
-			word, _, _ = strings.Cut(strings.TrimLeft(word, "\"'([`"), ":")
-			word = strings.TrimPrefix(strings.TrimRight(word, "\"')]`,."), "./")
-			if !seen[word] && strings.Contains(word, "/") && isFile(word) {
-				seen[word] = true
-				files = append(files, word)
-			}
-			if len(files) == maxFiles {
-				return false
-			}
-		}
-		return true
-	})
-	return files
-}
-
-// isFile reports whether a word is a path whose last part has an extension of letters.
-func isFile(word string) bool {
-	if !looksLikePath(word) || strings.HasPrefix(word, "//") {
-		return false
-	}
-	base := path.Base(word)
-	dot := strings.LastIndexByte(base, '.')
-	return dot > 0 && dot < len(base)-1 && len(base)-dot <= 6 &&
-		!strings.ContainsFunc(base[dot+1:], func(r rune) bool { return !isLetter(r) })
-}
-
 // shortOutput is the largest number of lines of a result whose lines all become facts.
 const shortOutput = 12
 

@@ -63,15 +63,14 @@ func (d *Digester) result(r *Result) {
 		o.output = "" // nothing got in its way
 	}
 	switch f.Kind {
-	case Command, Search:
-		d.Made[facts[0]].Files = filesNamed(o.output)
-	}
-	switch f.Kind {
 	case Command, Commit:
 		for _, i := range facts {
 			if k := d.Made[i].Kind; k == Command || k == Commit {
 				d.ended(i, o)
 			}
+		}
+		if !o.failed && !f.Elsewhere && (f.Kind == Commit || strings.Contains(f.Text, "push")) {
+			d.pushed(o.output)
 		}
 		if script != "" && !o.failed {
 			made := -1

@@ -281,16 +281,6 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-func TestFilesNamed(t *testing.T) {
-	facts := Of(numbered(called("a", "bash", `{"command":"git diff --stat"}`),
-		answered("a",
-			" src/a.go | 12 +-\n ./src/b c.md | 3\nsrc/a.go again, and (lib/x.py:7) but not "+
-				"https://go.dev/x.html nor src/dir nor 1/2.5\n")))
-	if got, want := strings.Join(facts[0].Files, " "), "src/a.go lib/x.py"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
 func TestReadNamesDefinitions(t *testing.T) {
 	for _, output := range []string{
 		"     1→package p\n     2→func Parse(s string) {}\n     3→type Token struct{}\n",

@@ -113,6 +113,40 @@ func TestCommitMade(t *testing.T) {
 	}
 }
 
+// TestPushed checks what is known of the newest commit when git has pushed.
+func TestPushed(t *testing.T) {
+	const commit, push = `{"command":"git commit -qm 'Keep it (all)'"}`, `{"command":"git push"}`
+	onMain := Message{Role: "model", Branch: "main"}
+	for _, c := range []struct{ made, printed, want string }{
+		{"[main 1a2b3c4] Keep it (all)", "To x:a/b.git\n   0a1b2c3..1a2b3c4  main -> main",
+			"Keep it (all) (1a2b3c4, pushed)"},
+		{"[main 1a2b3c4] Keep it (all)", "To x\n * [new branch]      main -> main",
+			"Keep it (all) (1a2b3c4, pushed)"},
+		{"", " * [new branch] main -> main", "Keep it (all) (pushed)"},
+		{"[main 1a2b3c4] Keep it (all)", // rebased before it was pushed
+			" + 0a1b2c3...9f8e7d6c main -> main (forced update)", "Keep it (all) (9f8e7d6c, pushed)"},
+		{"[main 1a2b3c4] Keep it (all)", "   0a1b2c3..9f8e7d6  main -> origin/main",
+			"Keep it (all) (1a2b3c4)"},
+		{"[main 1a2b3c4] Keep it (all)", "   0a1b2c3..9f8e7d6  other -> other",
+			"Keep it (all) (1a2b3c4)"},
+		{"[main 1a2b3c4] Keep it (all)", " * [new tag] main -> main", "Keep it (all) (1a2b3c4)"},
+		{"[main 1a2b3c4] Keep it (all)", "", "Keep it (all) (1a2b3c4)"},
+	} {
+		facts := Of(numbered(onMain, called("a", "bash", commit), answered("a", c.made),
+			called("b", "bash", push), answered("b", c.printed)))
+		if got := strings.TrimPrefix(facts[1].Text, "committed: "); got != c.want {
+			t.Errorf("%q: %s, want %s", c.printed, got, c.want)
+		}
+	}
+	const again = `{"command":"git reset --hard 1a2b3c4"}`
+	check(t, []Message{called("a", "bash", commit), answered("a", "[main 1a2b3c4] Keep it (all)"),
+		called("b", "bash", push), answered("b", "   0a1b2c3..1a2b3c4  main -> main"),
+		called("c", "bash", again), answered("c", "")},
+		"commit[passed]: committed: Keep it (all) (1a2b3c4, pushed)", "command[passed]: ran git push",
+		"output: 0a1b2c3..1a2b3c4 main -> main", "command[passed]: ran git reset --hard 1a2b3c4",
+		"edit[dropped]: restored "+Everything)
+}
+
 func TestTrailers(t *testing.T) {
 	for line, want := range map[string]bool{
 		"Signed-off-by: Mia <mia@example.org>": true, "Co-Authored-By: Claude <a@example.org>": true,

@@ -83,8 +83,7 @@ func (d *Digester) before(list []int, revision string) (n int, ok bool) {
 		return 0, false
 	}
 	for n, i := range list {
-		_, hash, _ := strings.Cut(d.Made[i].Text, " (")
-		if hash = strings.TrimSuffix(hash, ")"); hash != "" && strings.HasPrefix(revision, hash) {
+		if _, hash := d.Made[i].made(); hash != "" && strings.HasPrefix(revision, hash) {
 			return n + 1, true
 		}
 	}

@@ -30,7 +30,7 @@ func TestVocabulary(t *testing.T) {
 			"todo[active]: Mend it"},
 		{"TaskCreate",
 			`{"subject":"Mend it","description":"The parser loses tokens.","activeForm":"Mending"}`,
-			"todo[open]: Mend it\nreport: The parser loses tokens."},
+			"todo[open]: Mend it"}, // its description says no more than what is then done
 		{"TaskUpdate", `{"taskId":"9","status":"completed"}`, ""},
 		{"Task",
 			`{"description":"Review the parser","prompt":"Look for lost tokens.","subagent_type":"x"}`,

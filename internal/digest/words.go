@@ -61,6 +61,7 @@ func withAnswers(list []summarize.Fragment, text string) []summarize.Fragment {
 	for _, p := range list {
 		last := len(out) - 1
 		if last >= 0 && !p.Code && !out[last].Code && withoutMark(p.Text) == p.Text &&
+			!announces(p.Text) &&
 			strings.HasSuffix(strings.TrimRight(out[last].Text, "*_`)\"'”"), "?") &&
 			strings.Contains(text, plain(squeeze(out[last].Text+" "+p.Text))) {
 			out[last].Text += " " + p.Text
@@ -256,7 +257,8 @@ func (d *Digester) written(path, old, now string) {
 	n := 0
 	for _, p := range summarize.Fragments(unwrapped(text.String())) {
 		line := tidy(p.Text)
-		if p.Code || line == "" || isNumbered(line) || strings.Count(line, " ") < 3 {
+		if p.Code || line == "" || isNumbered(line) || strings.Count(line, " ") < 3 ||
+			!prose && !givesReason(line) {
 			continue
 		}
 		d.add(Fact{Kind: Written, Path: path, Text: line, Slight: isSlight(line)})
@@ -264,6 +266,14 @@ func (d *Digester) written(path, old, now string) {
 			return
 		}
 	}
+}
+
+// givesReason reports whether a sentence of a comment says why the code is so, or what it must not
+// do. What the code does, whoever goes on reads there.
+func givesReason(line string) bool {
+	return hasAny(strings.ToLower(line), []string{"because", " since ", "instead of",
+		"rather than", "so that", "otherwise", "never", "must not", "do not", "don't", "cannot",
+		"can't", "could not", "couldn't", " not support", "n't support", "workaround"})
 }
 
 // isDocument reports whether a file is written for people.

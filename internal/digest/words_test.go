@@ -158,9 +158,9 @@ func TestWritten(t *testing.T) {
 			t,
 			[]Message{called("", "Edit",
 				`{"file_path":"a.go","old_string":"// The old words of this comment.\n",
-			"new_string":"// The old words of this comment.\n// Parse keeps the last token of each line, and\n// gives it back.\nfunc Parse() {}\n"}`)},
+			"new_string":"// The old words of this comment.\n// Parse reads each line once. It keeps the last token, because\n// the printer asks for it.\nfunc Parse() {}\n"}`)},
 			"edit: edited a.go: Parse",
-			"written: Parse keeps the last token of each line, and gives it back.")
+			"written: It keeps the last token, because the printer asks for it.")
 	})
 	t.Run("bounded", func(t *testing.T) {
 		facts := Of(
@@ -307,4 +307,30 @@ What to drop|The corners of the borders
 	if !strings.HasPrefix(got, want) {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
+}
+
+// TestGivesReason checks which sentences of comments say what the code does not.
+func TestGivesReason(t *testing.T) {
+	for line, want := range map[string]bool{
+		"The regular expressions of Go don't support backreferences.":      true,
+		"The suffix stays because servers key off it.":                     true,
+		"Blobs are never rewritten during conversion.":                     true,
+		"It closes the file first, otherwise Windows keeps it.":            true,
+		"ReadCommitted reads the summary of a checkpoint by its ID.":       false,
+		"(e.g., \"Claude Code\", \"Cursor\")":                              false,
+		"Load the content of the newest session (for transcript, prompts)": false,
+		"Returns 0 if the file is empty.":                                  false,
+	} {
+		if givesReason(line) != want {
+			t.Errorf("givesReason(%q) = %t", line, !want)
+		}
+	}
+}
+
+// A question is not joined with what the model does about it.
+func TestQuestionBeforeAnnouncement(t *testing.T) {
+	check(t, []Message{said("Nine matches of lastToken, but no files? " +
+		"Let me look at the scanner of internal/lexer."), called("a", "list", `{"path":"/p"}`)},
+		"said: Nine matches of lastToken, but no files?",
+		"said: Let me look at the scanner of internal/lexer.", "search: listed /p")
 }
