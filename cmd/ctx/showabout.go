@@ -32,8 +32,8 @@ func (a *app) sayEntry(s *session.Store, v *refs.View, e *history.Shown) error {
 	case turns[at].Entry != e.ID:
 		rows = append(rows, []string{"turn", a.turnLine(&turns[at])})
 	default:
-		rows = append(rows, workOf(turns[at:at+1])...)
-		rows = append(rows, []string{"result", oneLine(turns[at].Came())})
+		rows = append(append(rows, workOf(turns[at:at+1])...),
+			[]string{"result", oneLine(turns[at].Came())})
 	}
 	a.table(rows)
 	return nil

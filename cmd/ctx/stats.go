@@ -108,6 +108,9 @@ func (o *statsOptions) print(a *app, r *usage.Report) {
 	o.printRows(a, "week", r.Weeks[max(0, len(r.Weeks)-o.limit):])
 	o.printRows(a, "agent", r.Agents[:min(len(r.Agents), o.limit)])
 	o.printSpent(a, r.Spent)
+	if most := max(len(r.Weeks), len(r.Agents), len(r.Files)); most > o.limit {
+		a.say("a table has the %d newest or largest rows: -n %d prints all", o.limit, most)
+	}
 	if len(r.Files) == 0 {
 		return
 	}
@@ -128,11 +131,10 @@ func (o *statsOptions) printRows(a *app, what string, list []usage.Row) {
 	rows := [][]string{}
 	for _, r := range list {
 		name := oneLine(r.Name)
-		if what == "agent" {
+		if what == "agent" && name == "" {
 			name = "none"
-			if r.Name != "" {
-				name = agentNamed(r.Name)
-			}
+		} else if what == "agent" {
+			name = agentNamed(r.Name)
 		}
 		rows = append(rows,
 			[]string{name, grouped(int64(r.Sessions)), grouped(int64(r.Messages)),
