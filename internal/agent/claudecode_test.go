@@ -180,6 +180,11 @@ func TestClaudeTree(t *testing.T) {
 			compactedOnce + "note system c \"<command-name>/compact</command-name>\"\n" +
 				"note system d \"<local-command-stdout>Compacted</local-command-stdout>\"\n" +
 				"message user e \"3\"\n"},
+		{"a rule to remember, and a command that the person ran",
+			lines(user("a", "", "<user-memory-input>use pnpm</user-memory-input>"),
+				user("b", "a", "<bash-input>ls</bash-input>")),
+			"message user a \"<user-memory-input>use pnpm</user-memory-input>\"\n" +
+				"note system b \"<bash-input>ls</bash-input>\"\n"},
 		{"back to before a compaction, after something was said",
 			lines(user("a", "", "1"), model("b", "a", "2"), boundary("k"), summary("l", "k", "sum"),
 				user("c", "l", "3"), user("d", "b", "4")),

@@ -3,6 +3,7 @@ package brief
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/message"
@@ -427,7 +428,11 @@ func (c *chooser) heed(purse int) []Line {
 		told = append(told, it.terms)
 		l := it.line
 		l.Section, l.Turn = Heed, 0
-		l = c.cutLine(l, c.withText(l, c.asked), withoutAside)
+		most := c.withText(l, c.asked)
+		if utf8.RuneCountInString(l.Text) <= c.asked { // letters of some scripts cost more
+			most = max(most, c.cost(l))
+		}
+		l = c.cutLine(l, most, withoutAside)
 		if n := c.cost(l); n > purse || n > c.left {
 			continue
 		}

@@ -1,6 +1,9 @@
 package digest
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // runningPrefix begins the key in Digester.Open of a call that continues in the background.
 const runningPrefix = "running:"
@@ -36,6 +39,33 @@ func (d *Digester) takeRunning(name string) []int {
 		d.Made[i].State = "" // what was printed until now may be overtaken
 	}
 	return facts
+}
+
+// unnamed is the name of what continues in the background where a result does not repeat it.
+const unnamed = "-"
+
+// taskOutcome parses what Claude Code tells of a task in the background, in elements.
+func taskOutcome(text string) (o outcome, ok bool) {
+	lead := strings.TrimSpace(text)
+	status, ok := between(text, "<status>", "</status>")
+	if !ok || !hasLead(lead, []string{"<retrieval_status>", "<task_id>", "<status>"}) {
+		return o, false
+	}
+	o.exit, o.failed = -1, status == "failed"
+	code, _ := between(text, "<exit_code>", "</exit_code>")
+	if n, is := leadingNumber(strings.TrimSpace(code)); is {
+		o.exit, o.failed = n, n > 0
+	}
+	if status == "running" {
+		name, _ := between(text, "<task_id>", "</task_id>")
+		o.running = cmp.Or(name, unnamed)
+	}
+	for _, element := range [...]string{"output", "stdout", "stderr"} {
+		printed, _ := between(text, "<"+element+">", "</"+element+">")
+		o.output = strings.TrimSpace(o.output + "\n" + printed)
+	}
+	o.stopped = o.exit < 0 && (status == "killed" || status == "stopped")
+	return o, true
 }
 
 // notified reads how tasks ended, of which a text of the client tells.

@@ -8,10 +8,10 @@ import (
 	"github.com/gemini-ctx/ctx/internal/script"
 )
 
-// gitWork reads what a script does with git. message is that of its first commit in the project's
+// gitWork reads what a script does with git. messages are those of its commits in the project's
 // repository, and of none for trying things out or beside the project. Without one, elsewhere
 // reports whether there are commands of git, and all work in another repository.
-func (d *Digester) gitWork(text string) (message string, commits, elsewhere bool) {
+func (d *Digester) gitWork(text string) (messages []string, elsewhere bool) {
 	dir, repository, made := "", "", false // repository is what an exported GIT_DIR names
 	here := false                          // a command of git works in the project's repository
 	var left []string                      // by pushd
@@ -42,12 +42,15 @@ func (d *Digester) gitWork(text string) (message string, commits, elsewhere bool
 			continue
 		}
 		here, c.Words = true, words
-		if message, ok := commitMessage(c); ok {
-			return message, true, false
+		if message, ok := commitMessage(c); ok && len(messages) < maxCommits {
+			messages = append(messages, message)
 		}
 	}
-	return "", false, elsewhere && !here
+	return messages, elsewhere && !here
 }
+
+// maxCommits is the largest number of commits of one script that become facts.
+const maxCommits = 8
 
 // gitDir begins the assignment of the variable that names the repository.
 const gitDir = "GIT_DIR="
@@ -219,17 +222,31 @@ func branchMade(text string) (name string) {
 }
 
 // commitMade returns the abbreviated hash and the title of a commit in what git printed when it
-// made the commit, as in "[main 1a2b3c4] Title", or "".
-func commitMade(output string) (hash, title string) {
+// made the commit, as in "[main 1a2b3c4] Title", or "". Of several it is the one with the title
+// wanted, or else the first.
+func commitMade(output, wanted string) (hash, title string) {
 	for line := range strings.Lines(output) {
 		rest, ok := strings.CutPrefix(line, "[")
-		head, title, closed := strings.Cut(rest, "] ")
+		head, subject, closed := strings.Cut(rest, "] ")
 		at := strings.LastIndexByte(head, ' ') + 1
-		if ok && closed && at > 1 && len(head[at:]) >= minHash && isHex(head[at:]) {
-			return head[at:], squeeze(title)
+		if !ok || !closed || at <= 1 || len(head[at:]) < minHash || !isHex(head[at:]) {
+			continue
+		}
+		if subject = squeeze(subject); hash == "" || subject == wanted {
+			hash, title = head[at:], subject
+		}
+		if title == wanted {
+			break
 		}
 	}
-	return "", ""
+	return hash, title
+}
+
+// isItsTitle reports whether git printed the title that a script gives to a commit, as far as its
+// words tell that.
+func isItsTitle(printed, given string) bool {
+	return given == "" || given == amending || strings.Contains(given, "$") ||
+		strings.HasPrefix(printed, strings.TrimRight(given, " …"))
 }
 
 // made splits the text of a commit that was made from its hash, "" if that is not known.

@@ -12,6 +12,7 @@ type outcome struct {
 	exit    int    // the exit status; -1 if the result does not give it
 	failed  bool
 	running string // the name of a command that continues in the background; "" if it ended
+	stopped bool   // somebody ended what ran in the background
 }
 
 // outcomeOf parses a result in the form of any known agent: an object with "output" and "metadata"
@@ -28,6 +29,9 @@ func outcomeOf(r *Result) outcome {
 		if exit != nil {
 			o.exit, o.failed = *exit, *exit != 0
 		}
+		return o
+	}
+	if o, ok := taskOutcome(text); ok {
 		return o
 	}
 	head, output := parts(text)
@@ -106,10 +110,6 @@ func exitStatus(text string) int {
 
 // backgroundName returns the name of a command or subagent that continues in the background, or "".
 func backgroundName(head string) string {
-	if id, ok := between(head, "<task_id>", "</task_id>"); ok &&
-		strings.Contains(head, "<status>running</status>") {
-		return id
-	}
 	for _, mark := range [...]string{"Process running with session ID ",
 		"Command running in background with ID: ",
 		"Async agent launched successfully.\nagentId: "} {

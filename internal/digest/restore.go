@@ -16,10 +16,10 @@ const Everything = "."
 func mayRestore(text string) bool { return hasAny(text, []string{"git ", "jj ", "rm ", "mv "}) }
 
 // restored adds a fact for each file that a script, which passed, has put back, removed or moved:
-// what was edited since the newest commit is gone, or has another name. made is the index of the
-// commit that the script made, or -1.
-func (d *Digester) restored(text string, made int) {
-	dir, committed := "", false
+// what was edited since the newest commit is gone, or has another name. made are the indexes of the
+// commits that the script made.
+func (d *Digester) restored(text string, made []int) {
+	dir := ""
 	for _, c := range script.Read(text[:min(len(text), maxScript)]) {
 		if len(c.Words) == 0 {
 			continue
@@ -28,15 +28,18 @@ func (d *Digester) restored(text string, made int) {
 		if c.Words[0] == "git" && at != dir && d.elsewhere(at, text, false) {
 			continue
 		}
-		if _, commits := commitMessage(script.Command{Words: words}); commits &&
-			words[1] == "commit" {
-			committed = true
+		own := -1 // the commit that the command made
+		if _, commits := commitMessage(script.Command{Words: words, Input: c.Input}); commits &&
+			len(made) > 0 {
+			own, made = made[0], made[1:]
 		}
 		switch {
 		case words[0] == "cd" && len(words) > 1:
 			dir = inDirectory(dir, words[1])
+		case isGit(words, "commit") && slices.Contains(words, "--amend"):
+			d.amended(own)
 		case isGit(words, "stash"):
-			d.stashed(words[2:])
+			d.stashed(at, words[2:])
 		case words[0] == "rm", isGit(words, "rm"):
 			d.removed(at, words)
 		case words[0] == "mv", isGit(words, "mv"):
@@ -44,10 +47,6 @@ func (d *Digester) restored(text string, made int) {
 		case isGit(words, "reset"):
 			d.reset(words[2:])
 		case isGit(words, "revert"):
-			own := made
-			if committed {
-				own = -1 // the script's fact is of the commit before
-			}
 			d.reverted(words[2:], own)
 		default:
 			for _, file := range restores(words) {
@@ -84,10 +83,17 @@ func (d *Digester) gone(file string) {
 	}
 }
 
-// stashed reads what git stash does: it puts all files back, and later brings what was changed.
-func (d *Digester) stashed(words []string) {
+// stashed reads what git stash does in a directory: it puts all files back, or those that are
+// named, and later brings what was changed.
+func (d *Digester) stashed(dir string, words []string) {
 	if len(words) == 0 || words[0] == "push" || words[0] == "save" ||
 		strings.HasPrefix(words[0], "-") {
+		if files := stashes(words); len(files) > 0 {
+			for _, file := range files {
+				d.gone(inDirectory(dir, file))
+			}
+			return
+		}
 		d.add(Fact{Kind: Edit, Key: stash, Path: Everything, State: Dropped, Text: "stashed all"})
 		return
 	}
@@ -107,6 +113,22 @@ func (d *Digester) stashed(words []string) {
 			d.add(f)
 		}
 	}
+}
+
+// stashes returns the files that git stash push names.
+func stashes(words []string) (files []string) {
+	named := false // all that follows are files
+	for i := 1; i < len(words) && words[0] == "push"; i++ {
+		switch w := words[i]; {
+		case w == "--":
+			named = true
+		case !named && (w == "-m" || w == "--message"):
+			i++
+		case named || !strings.HasPrefix(w, "-"):
+			files = append(files, w)
+		}
+	}
+	return files
 }
 
 // stash is the key of the fact that git put all changes away.

@@ -62,6 +62,8 @@ func TestFilesGone(t *testing.T) {
 		{"git mv a.go sub/", "edited a.go; wrote new.go; restored a.go; moved a.go to sub/a.go"},
 		{"mv x y", "edited a.go; wrote new.go"},
 		{"git stash", "edited a.go; wrote new.go; stashed all"},
+		{"git stash push -m x -- new.go", "edited a.go; wrote new.go; restored new.go"},
+		{"git stash push -u a.go", "edited a.go; wrote new.go; restored a.go"},
 		{`git stash ""`, "edited a.go; wrote new.go"},
 		{"git stash list", "edited a.go; wrote new.go"},
 		{"git stash -u && git pull && git stash pop",

@@ -38,14 +38,21 @@ func (d *Digester) result(r *Result) {
 	}
 	o := outcomeOf(r)
 	if o.running != "" {
-		d.Open[runningPrefix+o.running] = facts
 		f := &d.Made[facts[0]]
+		if o.running == unnamed {
+			_, o.running, _ = strings.Cut(f.Text, beside)
+		}
+		d.Open[runningPrefix+o.running] = facts
 		if f.Kind == Command && !strings.Contains(f.Text, beside) {
 			f.Text += beside + o.running
 		}
 		if f.Test && d.errors(f.Key, o.output) > 0 {
 			d.Made[facts[0]].State = Failed // it fails, though its end is not known
 		}
+		return
+	}
+	if f := &d.Made[facts[0]]; o.stopped && f.Kind == Command {
+		f.Text, _, _ = strings.Cut(f.Text, beside)
 		return
 	}
 	if words, ok := refusal(o.output); ok {
@@ -67,17 +74,20 @@ func (d *Digester) result(r *Result) {
 		for _, i := range facts {
 			if k := d.Made[i].Kind; k == Command || k == Commit {
 				d.ended(i, o)
+				f = d.Made[i]
 			}
 		}
 		if !o.failed && !f.Elsewhere && (f.Kind == Commit || strings.Contains(f.Text, "push")) {
 			d.pushed(o.output)
 		}
+		if o.failed && f.Kind == Commit && f.State == Passed { // a later command of the script failed
+			d.branchShown(f, o.output, true)
+			d.failures(f.Key, o.output)
+		}
 		if script != "" && !o.failed {
-			made := -1
-			if f.Kind == Commit && !f.IsRequest() {
-				made = facts[0]
-			}
-			d.restored(script, made)
+			d.restored(script, slices.DeleteFunc(slices.Clone(facts), func(i int) bool {
+				return d.Made[i].Kind != Commit || d.Made[i].IsRequest()
+			}))
 			d.shownTree(script, o.output)
 		}
 	case Question:
@@ -114,21 +124,28 @@ func (d *Digester) result(r *Result) {
 func (d *Digester) ended(i int, o outcome) {
 	f := &d.Made[i]
 	f.Text, _, _ = strings.Cut(f.Text, beside)
+	commits := f.Kind == Commit && !f.IsRequest()
+	title, hash, subject := titleOf(f.Text, committing), "", ""
+	if commits {
+		hash, subject = commitMade(o.output, title)
+	}
 	switch {
-	case o.failed:
-	case f.Kind == Commit && hasLead(firstLine(o.output, maxLine), noMerge):
+	case o.failed && (hash == "" || !isItsTitle(subject, title)):
+	case commits && (hasLead(firstLine(o.output, maxLine), noMerge) || hash == "" &&
+		hasLead(o.output, []string{"error: ", "fatal: "})):
 		f.State = Failed
 		return
 	case f.IsRequest():
 		f.Text = f.opened(o.output)
-	case f.Kind == Commit:
-		title := titleOf(f.Text, committing)
-		hash, subject := commitMade(o.output)
+	case commits:
 		if title == "" || title == amending {
 			title = cmp.Or(Cut(subject, maxTitle), title)
 		}
 		if f.Text = titled("committed", title); hash != "" {
 			f.Text += " (" + hash + ")"
+		}
+		if f.State = Passed; o.failed {
+			return
 		}
 	}
 	t := readTests(o.output)

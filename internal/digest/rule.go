@@ -10,10 +10,13 @@ import (
 // permission. A question is no rule, nor is an order for one occasion, or one whose object stands
 // in a sentence before.
 func IsRule(line string) bool {
+	lower := strings.ToLower(strings.ReplaceAll(line, "\u2019", "'"))
+	if isRuleElsewhere(lower) {
+		return true
+	}
 	if strings.HasSuffix(line, "?") || pointsBack(line) {
 		return false
 	}
-	lower := strings.ToLower(strings.ReplaceAll(line, "\u2019", "'"))
 	if hasLead(lower, requests[:]) || hasAny(lower, occasions[:]) || hasAny(lower, reports[:]) {
 		return false
 	}

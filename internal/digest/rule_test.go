@@ -82,3 +82,44 @@ func TestLifts(t *testing.T) {
 		}
 	}
 }
+
+// TestRulesOfTongues has orders for good in other languages, and what only has their words.
+func TestRulesOfTongues(t *testing.T) {
+	for line, want := range map[string]bool{
+		"Bitte nie direkt auf main pushen.":              true,
+		"Verwende immer pnpm statt npm.":                 true,
+		"Ab jetzt immer erst die Tests.":                 true,
+		"Das hat nie funktioniert.":                      false,
+		"Ich nehme immer pnpm.":                          false,
+		"Es ist immer noch rot.":                         false,
+		"Immer wenn ich pushe, hängt es.":                false,
+		"Bitte nie mehr so, aber heute nur die Kräne.":   false,
+		"Warum nie auf main?":                            false,
+		"Ne modifie jamais les fichiers du dossier gen.": true,
+		"N'utilise pas de bibliothèque externe.":         true,
+		"Utilise toujours pnpm.":                         true,
+		"C'est toujours rouge.":                          false,
+		"Nunca borres los datos de prueba.":              true,
+		"Usa siempre pnpm.":                              true,
+		"Está siempre rojo.":                             false,
+		"Non toccare mai le migrazioni.":                 true,
+		"Non funziona.":                                  false,
+		"Никогда не трогай миграции без моего согласия.": true,
+		"Используй всегда pnpm.":                         true,
+		"Это всегда падает.":                             false,
+		"テストは絶対にスキップしないでください。":                           true,
+		"コミット前に必ず確認してください。":                              true,
+		"テストが必ず落ちる。":                                     false,
+		"永远不要改动 vendor 目录。":                              true,
+		"不要改动迁移文件。":                                      true,
+		"别的文件呢":                                          false,
+		"这次不要跑测试。":                                       false,
+		"main에 직접 푸시하지 마세요.":                             true,
+		"커밋 전에 항상 테스트를 실행해주세요.":                          true,
+		"테스트가 항상 실패해요.":                                  false,
+	} {
+		if IsRule(line) != want {
+			t.Errorf("IsRule(%q) = %t", line, !want)
+		}
+	}
+}

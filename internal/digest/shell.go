@@ -40,15 +40,15 @@ func (d *Digester) runs(text, why string) {
 		}
 		return
 	}
-	message, commits, elsewhere := d.gitWork(text)
-	if commits {
+	messages, elsewhere := d.gitWork(text)
+	for _, message := range messages {
 		d.committed(message)
 	}
 	key, title := opens(work)
 	if key != "" {
 		d.open(key, title)
 	}
-	if commits || key != "" {
+	if len(messages) > 0 || key != "" {
 		return
 	}
 	line := script.Line(text)

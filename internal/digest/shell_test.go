@@ -107,7 +107,7 @@ func TestCommitMade(t *testing.T) {
 		"[main 1a2b] Keep it":                       "", "[1a2b3c4] Keep it": "",
 		"1a2b3c4 Keep it": "", "[main 1a2b3cx] Keep it": "", "": "",
 	} {
-		if got, _ := commitMade(output); got != want {
+		if got, _ := commitMade(output, ""); got != want {
 			t.Errorf("%q: %q, want %q", output, got, want)
 		}
 	}

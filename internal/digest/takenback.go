@@ -18,11 +18,33 @@ func (d *Digester) commits(but int) (list []int) {
 		case f.Kind != Commit || f.IsRequest() || i == but:
 		case f.State == Passed:
 			list = append(list, i)
-		case f.State == Dropped && len(list) > 0:
-			list = list[:len(list)-1]
+		case f.State == Dropped:
+			for n, at := range slices.Backward(list) {
+				if d.Made[at].Text == f.Text {
+					list = slices.Delete(list, n, n+1)
+					break
+				}
+			}
 		}
 	}
 	return list
+}
+
+// amended reads what git commit --amend did: the new commit stands in the place of the one before.
+func (d *Digester) amended(made int) {
+	list := d.commits(made)
+	if made < 0 || len(list) == 0 || d.Made[made].State != Passed {
+		return
+	}
+	old, again := d.Made[list[len(list)-1]], d.Made[made]
+	if titleOf(again.Text, "committed") == amending { // git was told to print nothing
+		again.Text, _, _ = strings.Cut(old.Text, " (")
+	}
+	d.Made[made].State = ""
+	d.Made[made].Text = again.Text
+	old.State = Dropped
+	d.add(old)
+	d.add(again)
 }
 
 // reset reads what git reset does: it takes commits back, and with --hard the files, too.

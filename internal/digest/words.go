@@ -85,6 +85,7 @@ func wordless(text string) string {
 // prompt adds what a user typed: the sentences, and one fact in place of each block that was
 // pasted, or the block behind the words that lead to it, as in "it still fails:".
 func (d *Digester) prompt(text string) {
+	text = unquoted(text)
 	blocks := pasted.Find(text)
 	if len(blocks) == 0 {
 		d.sentences(Prompt, text)
@@ -101,6 +102,43 @@ func (d *Digester) prompt(text string) {
 		at = b.End
 	}
 	d.sentences(Prompt, text[at:])
+}
+
+// maxQuote is the largest number of lines of a quote that says only what an answer is to. A longer
+// one is told as pasted.
+const maxQuote = 3
+
+// unquoted returns a prompt without short quotes, as in "> shall I?" before what the user says to
+// it: their words are somebody else's. Where nothing else is said they stay.
+func unquoted(text string) string {
+	isQuote := func(line string) bool {
+		bare := strings.TrimSpace(line)
+		return (bare == ">" || strings.HasPrefix(line, "> ")) && !pasted.IsCommand(bare)
+	}
+	var said []string
+	own, fenced := false, false
+	lines := strings.SplitAfter(text, "\n")
+	for i := 0; i < len(lines); {
+		end := i
+		for end < len(lines) && !fenced && isQuote(lines[end]) {
+			end++
+		}
+		if n := end - i; n > 0 && n <= maxQuote {
+			i = end
+			continue
+		}
+		end = max(end, i+1)
+		for _, line := range lines[i:end] {
+			bare := strings.TrimSpace(line)
+			fenced = fenced != strings.HasPrefix(bare, "```")
+			own = own || bare != "" && !isQuote(line)
+		}
+		said, i = append(said, lines[i:end]...), end
+	}
+	if !own {
+		return text
+	}
+	return strings.Join(said, "")
 }
 
 // shortPrompt is the largest number of sentences of a prompt that a user types; a longer one is
@@ -181,6 +219,9 @@ func ownWords(text string) string {
 	if name, ok := between(text, "<command-name>", "</command-name>"); ok {
 		args, _ := between(text, "<command-args>", "</command-args>")
 		return strings.TrimSpace(name + " " + args)
+	}
+	if rule, ok := between(text, "<user-memory-input>", "</user-memory-input>"); ok {
+		return strings.TrimSpace(rule)
 	}
 	for {
 		start, name := clientBlock(text)

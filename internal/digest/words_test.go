@@ -49,7 +49,7 @@ func TestPrompts(t *testing.T) {
 		{"numbered lines", "Look here please:\n12: x := parse(a)\n13→ y := 2\n1,234\n",
 			"prompt: Look here please:"},
 		{"Markdown", "# The parser is broken\n\n- **It** loses the last token\n> said somebody",
-			"prompt: The parser is broken\nprompt: It loses the last token\nprompt: said somebody"},
+			"prompt: The parser is broken\nprompt: It loses the last token"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -333,4 +333,22 @@ func TestQuestionBeforeAnnouncement(t *testing.T) {
 		"Let me look at the scanner of internal/lexer."), called("a", "list", `{"path":"/p"}`)},
 		"said: Nine matches of lastToken, but no files?",
 		"said: Let me look at the scanner of internal/lexer.", "search: listed /p")
+}
+
+// TestUnquoted has prompts that quote what they are about, and what the user says in them.
+func TestUnquoted(t *testing.T) {
+	for text, want := range map[string]string{
+		"> Shall I drop it?\n\nNo, keep it.":              "\nNo, keep it.",
+		"Keep it.\n> drop\n>\n> it\nAnd paint it.":        "Keep it.\nAnd paint it.",
+		"> only a quote\n> of two lines":                  "> only a quote\n> of two lines",
+		"> a\n> b\n> c\n> d\nsay why":                     "> a\n> b\n> c\n> d\nsay why",
+		"use this:\n```\n> a\n```\nas it is":              "use this:\n```\n> a\n```\nas it is",
+		"a > b is wrong":                                  "a > b is wrong",
+		">>> import shop\nwhy does this fail":             ">>> import shop\nwhy does this fail",
+		"<user-memory-input>use pnpm</user-memory-input>": "use pnpm",
+	} {
+		if got := unquoted(ownWords(text)); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
 }

@@ -28,6 +28,7 @@ type copied struct {
 	said    map[string][]original // those that were not met yet, by wordsOf, oldest first
 	prompts []uint64              // where prompts are on the session's line
 	at      uint64                // where the newest message that was met is on the line
+	end     uint64                // where the line ends
 	// of is the transcript, if it has a copy of a session that came home: what an export wrote is
 	// known by its hints
 	of    string
@@ -77,19 +78,91 @@ func (im *treeImporter) copiedFrom(st *transcript.Step) (*copied, error) {
 	if tip.IsZero() || from == im.as && !home {
 		return nil, nil
 	}
-	line := map[format.ID]bool{}
-	for e, err := range im.Walk(tip, history.OwnLine) {
-		if err != nil {
+	sessions := []string{from}
+	if !home {
+		if sessions, err = im.lineage(view, from); err != nil {
 			return nil, err
 		}
+	}
+	for _, name := range sessions {
+		tip := view.Get(history.RefName(name, history.MainBranch)).ID
+		if err := im.copiedLine(c, tip, home, session); err != nil {
+			return nil, err
+		}
+	}
+	if home && len(c.said) > 0 {
+		im.begins.From = im.as
+	}
+	for _, list := range c.said {
+		slices.SortFunc(list, func(a, b original) int { return cmp.Compare(a.seq, b.seq) })
+	}
+	return c, nil
+}
+
+// maxLineage is the largest number of sessions of which each begins with a copy of the next one.
+const maxLineage = 64
+
+// lineage returns a session, and before it those that it goes on from, the oldest first: the store
+// has of each only what it says itself, and a copy of the newest begins with all of them.
+func (im *treeImporter) lineage(view *refs.View, session string) ([]string, error) {
+	list := []string{session}
+	for len(list) < maxLineage {
+		of, err := im.forkedFrom(view.Get(history.RefName(list[0], history.MainBranch)).ID)
+		if of = fitSession(of); err != nil || of == "" || !exists(view, of) ||
+			slices.Contains(list, of) {
+			return list, err
+		}
+		list = slices.Insert(list, 0, of)
+	}
+	return list, nil
+}
+
+// forkedFrom returns the session that one began with a copy of, as its agent says in the first record;
+// "" for none.
+func (s *Reader) forkedFrom(tip format.ID) (of string, err error) {
+	for e, err := range s.Walk(tip, history.OwnLine) {
+		if err != nil {
+			return "", err
+		}
+		if e.Kind != format.KindNote || e.Seq != 0 || e.Source == nil {
+			continue
+		}
+		form := catalog.OfSource(e.Source.Agent)
+		if form == nil || form.ForkOf == nil {
+			continue
+		}
+		shown, err := s.Entry(e.ID)
+		if err != nil {
+			return "", err
+		}
+		m := messageOf(shown)
+		for _, p := range transcript.PartsOf(&m) {
+			kept := jsonvalue.AsObject(p.Raw).Object(e.Source.Agent)
+			if _, named := form.ForkOf(kept); named != "" {
+				of = named
+			}
+		}
+	}
+	return of, nil
+}
+
+// copiedLine adds the messages of one session. home says that only those of another one count that
+// came into it.
+func (im *treeImporter) copiedLine(c *copied, tip format.ID, home bool, session string) error {
+	line, base := map[format.ID]bool{}, c.end
+	for e, err := range im.Walk(tip, history.OwnLine) {
+		if err != nil {
+			return err
+		}
 		line[e.ID] = true
+		c.end = max(c.end, base+e.Seq)
 		if e.Kind == format.KindMessage && e.Role == transcript.RoleUser {
-			c.prompts = append(c.prompts, e.Seq)
+			c.prompts = append(c.prompts, base+e.Seq)
 		}
 	}
 	for e, err := range im.Walk(tip, history.WithRewound) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		switch e.Kind {
 		case format.KindMessage, format.KindNote, format.KindAmend:
@@ -101,19 +174,13 @@ func (im *treeImporter) copiedFrom(st *transcript.Step) (*copied, error) {
 		}
 		shown, err := im.Entry(e.ID)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		m := messageOf(shown)
 		words := wordsOf(&m)
-		c.said[words] = append(c.said[words], original{e.Seq, line[e.ID]})
+		c.said[words] = append(c.said[words], original{base + e.Seq, line[e.ID]})
 	}
-	if home && len(c.said) > 0 {
-		im.begins.From = im.as
-	}
-	for _, list := range c.said {
-		slices.SortFunc(list, func(a, b original) int { return cmp.Compare(a.seq, b.seq) })
-	}
-	return c, nil
+	return nil
 }
 
 // asHanded reads the messages of a session as an agent has them that was handed the session, once

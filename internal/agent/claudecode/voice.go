@@ -64,6 +64,7 @@ const (
 	commandMark = "<command-name>"
 	promptMark  = "<command-message>"
 	runningMark = "is running"
+	ruleMark    = "<user-memory-input>" // what a person typed behind a # is to be kept as a rule
 )
 
 // planLead and planEnd stand around a plan that the model wrote. planWords begins what the person
@@ -131,7 +132,7 @@ func isPlan(o jsonvalue.Object, text string) bool {
 // isClient reports whether a text in the user's name is the client's.
 func isClient(text string) bool {
 	switch body := strings.TrimSpace(text); {
-	case strings.HasPrefix(body, promptMark):
+	case strings.HasPrefix(body, promptMark), strings.HasPrefix(body, ruleMark):
 		return false
 	case strings.HasPrefix(body, commandMark):
 		return !strings.Contains(body, runningMark)
@@ -160,7 +161,7 @@ func pieces(of speaker, summary bool, text string) []transcript.Piece {
 			{Text: plan[from:end]}, {Text: plan[end:], Client: true}},
 			func(p transcript.Piece) bool { return p.Text == "" })
 	case of == byPerson && !strings.HasPrefix(body, promptMark) &&
-		!strings.HasPrefix(body, commandMark):
+		!strings.HasPrefix(body, commandMark) && !strings.HasPrefix(body, ruleMark):
 		return clientMarks.Pieces(text)
 	}
 	return []transcript.Piece{{Text: text}}

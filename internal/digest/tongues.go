@@ -1,0 +1,72 @@
+package digest
+
+import (
+	"slices"
+	"strings"
+)
+
+// This file has the forms of orders for good in other languages than English: a few of each that
+// are hardly ever anything else. Where an order and a report have one form, none stands here.
+
+var (
+	// tongueOpeners come before an order and say nothing of their own.
+	tongueOpeners = [...]string{"bitte ", "und ", "aber ", "s'il te plaît, ", "s'il vous plaît, ",
+		"por favor, ", "por favor ", "per favore ", "alsjeblieft ", "пожалуйста, ", "и ", "请", "請",
+		"麻烦", "그리고 "}
+	// tongueLeads begin an order for good.
+	tongueLeads = [...]string{"nie ", "niemals ", "immer ", "ab jetzt ", "ab sofort ",
+		"auf keinen fall ", "nooit ", "altijd ", "vanaf nu ", "aldrig ", "alltid ", "altid ",
+		"ne ", "n'", "jamais ", "toujours ", "désormais ", "à partir de maintenant ", "nunca ",
+		"jamás ", "siempre ", "a partir de ahora ", "de ahora en adelante ", "sempre ",
+		"a partir de agora ", "d'ora in poi ", "nigdy nie ", "zawsze ", "od teraz ", "asla ",
+		"никогда не ", "всегда ", "впредь ", "с этого момента ", "永远", "永遠", "千万", "千萬", "务必",
+		"務必", "必须", "必須", "禁止", "始终", "一律", "总是", "總是", "不要", "别", "別", "勿"}
+	// tongueNever are such leads that begin no order.
+	tongueNever = [...]string{"immer wenn ", "immer noch ", "nie wieder gesehen", "toujours le même",
+		"toujours la même", "siempre que ", "sempre que ", "всегда был", "别的", "別的", "别人",
+		"別人", "不要紧", "不要緊", "n'est", "n'ai", "n'a "}
+	// tongueSeconds come behind the verb of an order: "verwende immer pnpm".
+	tongueSeconds = [...]string{"nie", "niemals", "immer", "nooit", "altijd", "aldrig", "alltid",
+		"toujours", "siempre", "nunca", "sempre", "mai", "всегда", "никогда", "zawsze", "nigdy"}
+	// tongueSubjects are no verbs of orders, and what stands before them says what is or was.
+	tongueSubjects = [...]string{"ich", "du", "er", "es", "sie", "wir", "ihr", "das", "die", "der",
+		"was", "ist", "war", "hat", "habe", "haben", "wird", "sind", "noch", "ik", "hij", "het",
+		"is", "je", "tu", "il", "elle", "on", "nous", "vous", "ils", "c'est", "ça", "est", "yo",
+		"él", "ella", "eso", "está", "era", "no", "casi", "quase", "ele", "ela", "isso", "está",
+		"io", "lui", "lei", "è", "quasi", "non", "это", "он", "она", "они", "я", "мы", "как",
+		"почти", "to", "jest"}
+	// tongueBans stand in an order that forbids, anywhere.
+	tongueBans = [...]string{"しないで", "ないでください", "てはいけ", "ではいけ", "てはならない",
+		"絶対に禁止", "绝对不", "絕對不", "永远不", "永遠不", "千万不", "千萬不", "不允许", "不准", "严禁", "嚴禁",
+		"하지 마", "하지 말", "지 마세요", "지 말아", "하면 안 돼", "하면 안 됩니다"}
+	// tongueDuties stand in an order that allows no exception, if it has one of tongueAsks, too.
+	tongueDuties = [...]string{"必ず", "絶対", "常に", "항상", "반드시", "절대"}
+	tongueAsks   = [...]string{"ください", "下さい", "こと", "せよ", "しろ", "하세요", "해주세요",
+		"해 주세요", "해줘", "해라", "합니다", "으세요", "마세요"}
+	// tongueOccasions name the one occasion that an order is for.
+	tongueOccasions = [...]string{" heute", " diesmal", " morgen", "aujourd'hui", "cette fois",
+		" hoy", "esta vez", " oggi", "сегодня", "в этот раз", "今回", "今日", "这次", "這次", "今天",
+		"이번에", "오늘"}
+)
+
+// isRuleElsewhere reports whether a sentence in lower case is an order for good in another language
+// than English.
+func isRuleElsewhere(lower string) bool {
+	if hasAny(lower, tongueOccasions[:]) || strings.ContainsAny(lower, "?？") {
+		return false
+	}
+	for _, o := range tongueOpeners {
+		lower = strings.TrimPrefix(lower, o)
+	}
+	if hasLead(lower, tongueNever[:]) {
+		return false
+	}
+	if hasLead(lower, tongueLeads[:]) || hasAny(lower, tongueBans[:]) ||
+		hasAny(lower, tongueDuties[:]) && hasAny(lower, tongueAsks[:]) ||
+		strings.HasPrefix(lower, "non ") && strings.Contains(lower, " mai ") {
+		return true
+	}
+	words := strings.Fields(lower)
+	return len(words) > 2 && slices.Contains(tongueSeconds[:], words[1]) &&
+		!slices.Contains(tongueSubjects[:], words[0])
+}
