@@ -14,6 +14,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/remote/git"
 	"github.com/gemini-ctx/ctx/internal/remote/helper"
@@ -21,6 +22,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sharing"
 	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // defaultRemote is the name that a remote has where none is given.
@@ -104,9 +106,22 @@ func haveFolder(url string) error {
 	return nil
 }
 
+// usedRemote reports whether the store has put something on a remote, or seen what others did.
+func usedRemote(view *refs.View, name string) bool {
+	return view.Get(history.RemoteRefs+name).Exists() ||
+		slices.ContainsFunc(view.Names(history.StoreRefs),
+			func(ref string) bool { return strings.HasSuffix(ref, "/"+name) })
+}
+
 // openURL opens the remote at a place that remoteURL returned. name is that of the remote in the
 // store.
 func (a *app) openURL(s *session.Store, name, url string) (remote.Remote, error) {
+	if err := haveFolder(url); err != nil {
+		view, bad := s.Refs.Read()
+		if bad != nil || usedRemote(view, name) {
+			return nil, errors.Join(bad, err)
+		}
+	}
 	if path, ok := strings.CutPrefix(url, "dir:"); ok {
 		return remote.OpenDir(path, a.fs,
 			lock.Owner{PID: a.pid, Store: s.ID, Command: a.command, Since: a.now()})
