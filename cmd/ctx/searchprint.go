@@ -59,7 +59,10 @@ func (p *foundPrinter) in(at *place, session, more string) error {
 		more = "  " + more
 	}
 	left := p.a.lineWidth() - displaywidth.String(name+more)
-	title := cutWidth(oneLine(project)+p.a.sessionTitle(o), max(left, narrowest))
+	if left < narrowest { // a title says more than when it was
+		left, more = left+displaywidth.String(more), ""
+	}
+	title := cutWidth(oneLine(project)+p.a.sessionTitle(o), max(left, narrowest/2))
 	p.a.line("%s%s%s", p.a.paint(styleID, name), p.a.paint(styleTitle, title),
 		p.a.paint(styleFaint, more))
 	return p.a.out.err

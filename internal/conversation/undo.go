@@ -201,6 +201,10 @@ func (s *Writer) applyOne(
 		if err != nil {
 			return err
 		}
+		if main := t.store.View.Get(history.RefName(session, history.MainBranch)); target == nil &&
+			len(ops) == 0 && !main.Exists() {
+			return history.UnknownSession(session, history.MainBranch)
+		}
 		if target == nil {
 			return fmt.Errorf("%w: nothing to %s in session %q", history.NoStep, verb,
 				history.Clip(session))
