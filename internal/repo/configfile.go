@@ -68,12 +68,16 @@ func parseConfig(text, origin string, table []setting) ([]assignment, error) {
 }
 
 func badSyntax(origin string, err error) error {
+	e := &ConfigError{Origin: origin, Why: "not TOML: " + err.Error(),
+		Hint: "correct the file, or move it away: without it each setting has its default"}
 	var parse toml.ParseError
 	if errors.As(err, &parse) {
-		return &ConfigError{Origin: origin, Line: parse.Position.Line,
-			Why: "not TOML: " + parse.Message}
+		e.Line, e.Why = parse.Position.Line, "not TOML: "+parse.Message
+		if strings.Contains(parse.Message, "NULL bytes") {
+			e.Why = "not TOML: it has zero bytes, as after a power cut, or is UTF-16"
+		}
 	}
-	return &ConfigError{Origin: origin, Why: "not TOML: " + err.Error()}
+	return e
 }
 
 // isSection reports whether a key is the part before the dot of a known key.

@@ -4,6 +4,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -121,6 +122,9 @@ func (d *Doctor) store(ctx context.Context) Check {
 	if d.Store == nil {
 		c.State, c.Detail, c.Hint = Fail, d.Err.Error(),
 			"`ctx init` makes one; without one the hooks do nothing"
+		if config := (&repo.ConfigError{}); errors.As(d.Err, &config) {
+			c.Hint = config.Hint
+		}
 		return c
 	}
 	c.Detail = d.Store.Dir
