@@ -234,7 +234,9 @@ func (d *Digester) message(m *Message) {
 		d.said(m)
 	}
 	for i := range m.Calls {
-		d.Last = nil
+		if !answersBy(m.Calls[i].Name) {
+			d.Last = nil
+		}
 		d.call(&m.Calls[i])
 	}
 	for i := range m.Results {

@@ -80,7 +80,8 @@ func (d *Digester) result(r *Result) {
 		if !o.failed && !f.Elsewhere && (f.Kind == Commit || strings.Contains(f.Text, "push")) {
 			d.pushed(o.output)
 		}
-		if o.failed && f.Kind == Commit && f.State == Passed { // a later command of the script failed
+		if o.failed && f.Kind == Commit && f.State == Passed {
+			// A later command of the script failed
 			d.branchShown(f, o.output, true)
 			d.failures(f.Key, o.output)
 		}

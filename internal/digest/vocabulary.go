@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -147,4 +148,10 @@ func deedByShape(a args) deed {
 		return readFile
 	}
 	return unknownDeed
+}
+
+// answersBy reports whether a model ends a turn with a call of a tool, whose argument is what the
+// message says.
+func answersBy(tool string) bool {
+	return slices.Contains([]string{"attemptcompletion", "planmoderespond"}, plainName(tool))
 }

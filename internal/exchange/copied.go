@@ -117,8 +117,8 @@ func (im *treeImporter) lineage(view *refs.View, session string) ([]string, erro
 	return list, nil
 }
 
-// forkedFrom returns the session that one began with a copy of, as its agent says in the first record;
-// "" for none.
+// forkedFrom returns the session that one began with a copy of, as its agent says in the first
+// record; "" for none.
 func (s *Reader) forkedFrom(tip format.ID) (of string, err error) {
 	for e, err := range s.Walk(tip, history.OwnLine) {
 		if err != nil {

@@ -33,8 +33,17 @@ func clineAdapt(o jsonvalue.Object, open []Call) Message {
 	}
 	var list []json.RawMessage
 	if said.Role != transcript.RoleUser {
+		written := !slices.ContainsFunc(said.Content, func(raw json.RawMessage) bool {
+			return jsonvalue.AsObject(raw).Text("type") == "tool_use"
+		})
 		for _, raw := range said.Content {
-			list = append(list, clineSpoken(raw)...)
+			blocks := []json.RawMessage{raw}
+			if written {
+				blocks = clineWritten(raw)
+			}
+			for _, block := range blocks {
+				list = append(list, clineSpoken(block)...)
+			}
 		}
 		said.Content = list
 		return said
@@ -61,6 +70,83 @@ func clineAdapt(o jsonvalue.Object, open []Call) Message {
 	}
 	said.Content = list
 	return said
+}
+
+// clineTools are the tools that models of older versions call by elements in their text.
+var clineTools = []string{"execute_command", "read_file", "write_to_file", "replace_in_file",
+	"apply_diff", "insert_content", "search_and_replace", "search_files", "list_files",
+	"list_code_definition_names", "codebase_search", "browser_action", "use_mcp_tool",
+	"access_mcp_resource", "load_mcp_documentation", "web_fetch", "ask_followup_question",
+	"attempt_completion", "plan_mode_respond", "new_task", "switch_mode", "condense",
+	"update_todo_list", "fetch_instructions", "new_rule"}
+
+// clineWritten returns the blocks that a text stands for in which a model thinks and calls tools by
+// elements, as in <read_file><path>a.go</path></read_file>. Any other block is returned as it is.
+func clineWritten(raw json.RawMessage) (list []json.RawMessage) {
+	text := clineText(raw)
+	words := func(s string) {
+		if s = strings.TrimSpace(s); s != "" {
+			list = append(list, jsonvalue.Encode(s))
+		}
+	}
+	rest := text
+	if thought, after, ok := clineElement(rest, "thinking", 0); ok {
+		list = append(list, jsonvalue.Encode(jsonvalue.NewObject("type", "thinking", "thinking",
+			strings.TrimSpace(thought))))
+		rest = after
+	}
+	for {
+		first, tool := len(rest), ""
+		for _, name := range clineTools {
+			at := strings.Index(rest, "<"+name+">\n")
+			if at >= 0 && at < first && (at == 0 || rest[at-1] == '\n' || rest[at-1] == '>') {
+				first, tool = at, name
+			}
+		}
+		inside, after, ok := clineElement(rest, tool, first)
+		if tool == "" || !ok {
+			break
+		}
+		words(rest[:first])
+		call := jsonvalue.NewObject("type", "tool_use", "id",
+			"text_"+transcript.Derive(16, text, rest[first:]), "name", tool)
+		call["input"] = jsonvalue.Encode(clineArguments(inside))
+		list = append(list, jsonvalue.Encode(call))
+		rest = after
+	}
+	if rest == text {
+		return []json.RawMessage{raw}
+	}
+	words(rest)
+	return list
+}
+
+// clineElement returns what stands in the element of a name that begins at a place of a text, and
+// behind it.
+func clineElement(text, name string, at int) (inside, after string, ok bool) {
+	inside, ok = strings.CutPrefix(text[at:], "<"+name+">")
+	if !ok {
+		return "", text, false
+	}
+	return strings.Cut(inside, "</"+name+">")
+}
+
+// clineArguments reads the elements of a call. The text of one may have any others.
+func clineArguments(text string) jsonvalue.Object {
+	input := jsonvalue.Object{}
+	for {
+		_, rest, ok := strings.Cut(text, "<")
+		name, rest, named := strings.Cut(rest, ">")
+		end := strings.Index(rest, "</"+name+">")
+		if name == "content" || name == "diff" || name == "result" { // which may have elements
+			end = strings.LastIndex(rest, "</"+name+">")
+		}
+		if !ok || !named || end < 0 || strings.ContainsAny(name, " \n</") {
+			return input
+		}
+		input.Set(name, strings.Trim(rest[:end], "\n"))
+		text = rest[end+len("</"+name+">"):]
+	}
 }
 
 // clineSpoken takes out of a call what the model says with it to the person: in Cline an answer or
