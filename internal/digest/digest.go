@@ -20,7 +20,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 49
+const Version = 50
 
 // Kind is the subject of a fact.
 type Kind string

@@ -86,6 +86,9 @@ func wordless(text string) string {
 // pasted, or the block behind the words that lead to it, as in "it still fails:".
 func (d *Digester) prompt(text string) {
 	text = unquoted(text)
+	if hasLead(strings.ToLower(strings.TrimSpace(text)), withdrawals[:]) {
+		d.withdraw()
+	}
 	blocks := pasted.Find(text)
 	if len(blocks) == 0 {
 		d.sentences(Prompt, text)
@@ -102,6 +105,30 @@ func (d *Digester) prompt(text string) {
 		at = b.End
 	}
 	d.sentences(Prompt, text[at:])
+}
+
+// withdrawals begin a prompt that stands for the one before.
+var withdrawals = [...]string{"ignore the last message", "ignore my last message",
+	"ignore the last prompt", "ignore my last prompt", "ignore the previous message",
+	"ignore my previous message", "disregard the last message", "disregard my last message",
+	"disregard the previous message", "disregard my previous message"}
+
+// withdraw takes back the newest prompt: nobody wants it any more.
+func (d *Digester) withdraw() {
+	seq := uint64(0)
+	for i := len(d.Made) - 1; i >= 0; i-- {
+		f := &d.Made[i]
+		if f.Kind != Prompt {
+			continue
+		}
+		if seq == 0 {
+			seq = f.Seq
+		}
+		if f.Seq != seq {
+			return
+		}
+		f.State = Dropped
+	}
 }
 
 // maxQuote is the largest number of lines of a quote that says only what an answer is to. A longer

@@ -352,3 +352,16 @@ func TestUnquoted(t *testing.T) {
 		}
 	}
 }
+
+// TestWithdraw has prompts that stand for the one before, and one that only says ignore.
+func TestWithdraw(t *testing.T) {
+	for again, want := range map[string]string{
+		"Ignore the last message, I meant: paint the boat.": "prompt[dropped]: Sell the boat.",
+		"disregard my previous message":                     "prompt[dropped]: Sell the boat.",
+		"Ignore the last migration.":                        "prompt: Sell the boat.",
+	} {
+		check(t, []Message{asked("Mend the sail."), said("It is mended and dry."),
+			asked("Sell the boat."), asked(again)},
+			"prompt: Mend the sail.", "answer: It is mended and dry.", want, "prompt: "+again)
+	}
+}
