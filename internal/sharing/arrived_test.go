@@ -377,6 +377,53 @@ func TestPullBesideStoppedPushThatForgets(t *testing.T) {
 	}
 }
 
+// A forget at any moment of a push that takes other words from the remote keeps nobody from
+// pulling: a body goes from a pack only if the same push tells that it was forgotten.
+func TestForgetBesidePushThatForgets(t *testing.T) {
+	for moment := range 6 {
+		root := place(t)
+		a, b := newParty(t, "laptop"), newParty(t, "desk")
+		one, two := a.say("work", "under the mat"), a.say("work", "under the other mat")
+		a.push(open(t, root))
+		forgets := func(id format.ID) {
+			if _, err := forget.Run(t.Context(), a.Opened,
+				forget.Options{IDs: []format.ID{id}}); err != nil {
+				t.Error(err)
+			}
+		}
+		forgets(one)
+		r := &listing{Remote: open(t, root), look: func(n int) {
+			if n == moment {
+				forgets(two)
+			}
+		}}
+		if _, err := a.at(r).Push(t.Context(), sharing.PushOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		b.pull(open(t, root))
+		a.push(open(t, root))
+		b.pull(open(t, root))
+		same(t, a, "work", b)
+		if moment < r.looks {
+			noWords(t, a, root, "under the")
+		}
+		storetest.Check(t, b.Store)
+	}
+}
+
+// listing is a remote that says when it is asked for a list, and how often it was before.
+type listing struct {
+	remote.Remote
+	look  func(n int)
+	looks int
+}
+
+func (l *listing) List(ctx context.Context, prefix string) ([]remote.File, error) {
+	l.looks++
+	l.look(l.looks - 1)
+	return l.Remote.List(ctx, prefix)
+}
+
 // What others make of words, before they hear that these were forgotten, does not bring them back.
 func TestForgottenWordsDoNotComeBackInSummaries(t *testing.T) {
 	r := open(t, place(t))

@@ -167,7 +167,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 				share.File{First: p.Number, Last: p.Number, Digest: format.Sum(segment)}.Name(),
 			segment,
 		})
-	renewed, err := x.renew(ctx, head, p.Forgot)
+	renewed, err := x.renew(ctx, head, base, p.Forgot)
 	if err != nil {
 		return report, err
 	}

@@ -28,8 +28,12 @@ type renewal struct {
 
 // renew returns the files that take the place of earlier ones: packs without the bodies that were
 // forgotten, and one file for many small ones. Another push may be about to remove a pack because
-// of what it has told: so all goes that is forgotten, and not only what this push tells.
-func (x *Sharer) renew(ctx context.Context, head *share.Head, forgot []format.ID) (renewal, error) {
+// of what it has told: so all goes that is forgotten, and not only what this push tells. ErrStale
+// says that something was forgotten since forgot was read: without being told of it, nobody could
+// pull a pack from which it is gone.
+func (x *Sharer) renew(
+	ctx context.Context, head *share.Head, base *published, forgot []format.ID,
+) (renewal, error) {
 	var r renewal
 	joins := head != nil && head.Number%manyFiles == 0
 	if len(forgot) == 0 && !joins {
@@ -42,6 +46,12 @@ func (x *Sharer) renew(ctx context.Context, head *share.Head, forgot []format.ID
 	gone, err := x.forgottenHere()
 	if err != nil {
 		return r, err
+	}
+	told := setOf(forgot)
+	for id := range gone {
+		if !told[id] && !base.forgot[id] {
+			return r, fmt.Errorf("%w: something was forgotten meanwhile", remote.ErrStale)
+		}
 	}
 	packs := c.packs
 	for _, f := range c.packs { // those that another one covers as well, until they are removed
