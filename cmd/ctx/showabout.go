@@ -75,7 +75,7 @@ func (a *app) sayMembers(state string, count uint64, id format.ID) {
 // shownTokens is how many tokens of the summary of a cluster are shown.
 const shownTokens = 300
 
-// mostShown is how many files and commits of a session are shown, the newest.
+// mostShown is how many files and commits are shown, the newest.
 const mostShown = 8
 
 // workOf returns what was changed in turns, as rows of a table.
@@ -117,11 +117,10 @@ func commitOf(s *session.Store, v *refs.View, hash string) (entry format.ID, ok 
 		name := history.BranchName{Session: list[i].Name, Branch: main.Name}
 		facts, _, _, _ := s.Recall.AllFacts(name, main.Value)
 		for j := range facts {
-			f := &facts[j]
-			made := strings.TrimSuffix(f.Text[strings.LastIndex(f.Text, "(")+1:], ")")
-			if f.Kind == digest.Commit && len(made) >= leastHash &&
+			_, made := facts[j].Committed()
+			if facts[j].Kind == digest.Commit && made != "" &&
 				(strings.HasPrefix(made, hash) || strings.HasPrefix(hash, made)) {
-				return f.Entry, true
+				return facts[j].Entry, true
 			}
 		}
 	}

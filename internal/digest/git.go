@@ -249,8 +249,8 @@ func isItsTitle(printed, given string) bool {
 		strings.HasPrefix(printed, strings.TrimRight(given, " …"))
 }
 
-// made splits the text of a commit that was made from its hash, "" if that is not known.
-func (f *Fact) made() (text, hash string) {
+// Committed splits the text of a commit that was made from its hash, "" if that is not known.
+func (f *Fact) Committed() (text, hash string) {
 	i := strings.LastIndex(f.Text, " (")
 	hash, _, _ = strings.Cut(strings.TrimSuffix(f.Text[i+2:], ")"), ", ")
 	if i > 0 && (len(hash) >= minHash && isHex(hash) || hash == onRemote) {
@@ -277,7 +277,7 @@ func (d *Digester) pushed(output string) {
 		if name == "" || !same || d.Branch != "" && d.Branch != name {
 			continue
 		}
-		text, hash := f.made()
+		text, hash := f.Committed()
 		if tip := before[strings.LastIndexByte(before, '.')+1:]; len(tip) >= minHash && isHex(tip) {
 			hash = tip
 		} else if !strings.HasSuffix(before, "[new branch]") {

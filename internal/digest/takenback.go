@@ -105,7 +105,7 @@ func (d *Digester) before(list []int, revision string) (n int, ok bool) {
 		return 0, false
 	}
 	for n, i := range list {
-		if _, hash := d.Made[i].made(); hash != "" && strings.HasPrefix(revision, hash) {
+		if _, hash := d.Made[i].Committed(); hash != "" && strings.HasPrefix(revision, hash) {
 			return n + 1, true
 		}
 	}
